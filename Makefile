@@ -1,0 +1,50 @@
+# A thin face over CMake.
+#
+#   make            build the library, the examples and the tests into build/
+#   make demo       set up, build, run the tour
+#   make check      the quick tests: build and unit tests, under a minute
+#   make test       set up, then every test this machine can run
+#   make bench      benchmarks; writes build/bench.json
+#   make format     clang-format the sources in place
+#   make install    to PREFIX (/usr/local), below DESTDIR if set
+#   make clean      remove build/
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+
+# The inner make gets its own -j, not this make's job server.
+CMAKE_BUILD = MAKEFLAGS=--no-print-directory cmake --build $(BUILD) -j$(JOBS)
+
+.PHONY: all demo check test bench format install clean
+
+all: $(BUILD)/CMakeCache.txt
+	@$(CMAKE_BUILD)
+
+$(BUILD)/CMakeCache.txt:
+	@cmake -S . -B $(BUILD)
+
+demo:
+	@tools/setup.sh build
+	@$(MAKE) --no-print-directory all
+	@$(BUILD)/bin/demo
+
+check:
+	@tools/test.sh quick
+
+test:
+	@tools/setup.sh
+	@tools/test.sh
+
+bench: all
+	@if [ -x $(BUILD)/bin/bench-core ]; then $(BUILD)/bin/bench-core | tee $(BUILD)/bench.json; \
+	 else echo "no benchmarks yet (bench/core.c)"; fi
+
+format:
+	@find include src tests examples bench -name '*.[ch]' 2>/dev/null | xargs clang-format -i
+
+install: all
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	@rm -rf $(BUILD)

@@ -1,0 +1,39 @@
+# How everything is compiled.
+include(CheckCCompilerFlag)
+
+# -O3 in Release (CMake's default), because the portable kernels are plain loops: gcc
+# vectorises those that need a run-time check, for overlap or for the tail, only from -O3.
+# A sanitizer build is a debug build that runs fast enough: -O1.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    if(TSR_SANITIZE)
+        set(CMAKE_BUILD_TYPE Debug)
+    else()
+        set(CMAKE_BUILD_TYPE Release)
+    endif()
+endif()
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
+if(NOT TSR_NO_THREADS)
+    set(THREADS_PREFER_PTHREAD_FLAG ON)
+    find_package(Threads REQUIRED)
+endif()
+
+# tsr_common: what every target of ours shares. Fused multiply-add would make results
+# depend on the compiler, so it is used only where a kernel asks for it by name.
+add_library(tsr_common INTERFACE)
+target_compile_options(tsr_common INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+    -ffp-contract=off -fno-math-errno
+    $<$<BOOL:${TSR_WERROR}>:-Werror>)
+target_compile_definitions(tsr_common INTERFACE $<$<CONFIG:Debug>:TSR_DEBUG>)
+
+if(TSR_SANITIZE)
+    target_compile_definitions(tsr_common INTERFACE $<$<NOT:$<CONFIG:Debug>>:TSR_DEBUG>)
+    target_compile_options(tsr_common INTERFACE
+        -fsanitize=${TSR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g)
+    target_link_options(tsr_common INTERFACE -fsanitize=${TSR_SANITIZE})
+endif()

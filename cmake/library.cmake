@@ -1,0 +1,68 @@
+# libtessera.so and libtessera.a, from one set of position-independent objects.
+include(CheckLinkerFlag)
+
+file(GLOB library_sources CONFIGURE_DEPENDS
+     src/core/*.c src/backend/*.c src/ops/*.c src/cpu/*.c)
+
+# A thread's cache of small blocks is on the path of every make and release; the
+# general TLS model would add a call to each.
+set_source_files_properties(src/core/slab.c PROPERTIES COMPILE_OPTIONS -ftls-model=initial-exec)
+
+add_library(tessera_objects OBJECT ${library_sources})
+add_library(tessera SHARED $<TARGET_OBJECTS:tessera_objects>)
+add_library(tessera_static STATIC $<TARGET_OBJECTS:tessera_objects>)
+add_library(tessera::tessera ALIAS tessera)
+add_library(tessera::tessera_static ALIAS tessera_static)
+
+target_link_libraries(tessera_objects PRIVATE tsr_common)
+target_compile_options(tessera_objects PRIVATE -Wconversion)
+target_include_directories(tessera_objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+set_target_properties(tessera_objects PROPERTIES
+    POSITION_INDEPENDENT_CODE ON
+    C_VISIBILITY_PRESET hidden)
+
+# The library calls its own functions directly: nobody replaces them by preloading.
+check_c_compiler_flag(-fno-semantic-interposition TSR_HAVE_NO_INTERPOSITION)
+if(TSR_HAVE_NO_INTERPOSITION)
+    target_compile_options(tessera_objects PRIVATE -fno-semantic-interposition)
+endif()
+
+# What changes the layout of public structs travels with the library to whoever links it.
+set(tessera_public_definitions)
+if(TSR_MAX_NDIM)
+    list(APPEND tessera_public_definitions TSR_MAX_NDIM=${TSR_MAX_NDIM})
+endif()
+if(TSR_NO_THREADS)
+    list(APPEND tessera_public_definitions TSR_NO_THREADS)
+endif()
+target_compile_definitions(tessera_objects PRIVATE ${tessera_public_definitions})
+
+foreach(target tessera tessera_static)
+    target_compile_definitions(${target} PUBLIC ${tessera_public_definitions})
+    target_include_directories(${target} PUBLIC
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(${target} PRIVATE
+        $<BUILD_INTERFACE:tsr_common> $<$<NOT:$<BOOL:${TSR_NO_THREADS}>>:Threads::Threads>)
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME tessera
+        LINKER_LANGUAGE C
+        ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+endforeach()
+
+set_target_properties(tessera PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+
+# Only tsr_ names leave the shared library.
+set(version_script ${PROJECT_SOURCE_DIR}/src/tessera.map)
+check_linker_flag(C -Wl,--version-script=${version_script} TSR_HAVE_VERSION_SCRIPT)
+if(TSR_HAVE_VERSION_SCRIPT)
+    target_link_options(tessera PRIVATE -Wl,--version-script=${version_script})
+    set_target_properties(tessera PROPERTIES LINK_DEPENDS ${version_script})
+endif()
+
+# Nothing is left undefined; with a sanitizer its runtime is, until the program is linked.
+check_linker_flag(C -Wl,--no-undefined TSR_HAVE_NO_UNDEFINED)
+if(TSR_HAVE_NO_UNDEFINED AND NOT TSR_SANITIZE)
+    target_link_options(tessera PRIVATE -Wl,--no-undefined)
+endif()

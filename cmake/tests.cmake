@@ -1,0 +1,28 @@
+# Every test program, one per source file, in build/tests/<kind>/<name>. They link the
+# static library, so they reach internal (tsri_) functions too. The target tests-<kind>
+# builds all of a kind.
+
+function(add_test_programs kind pattern)
+    add_custom_target(tests-${kind})
+    file(GLOB sources CONFIGURE_DEPENDS tests/${kind}/${pattern})
+    foreach(source IN LISTS sources)
+        get_filename_component(name ${source} NAME_WE)
+        set(target ${kind}-${name})
+        add_executable(${target} ${source})
+        target_link_libraries(${target} PRIVATE tsr_common tessera_static m)
+        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+        set_target_properties(${target} PROPERTIES
+            OUTPUT_NAME ${name}
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${kind})
+        if(kind STREQUAL "fuzz")
+            target_compile_definitions(${target} PRIVATE TSR_FUZZ_MAIN)
+        endif()
+        add_dependencies(tests-${kind} ${target})
+        add_test(NAME ${kind}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    endforeach()
+endfunction()
+
+add_test_programs(unit "test_*.c")
+add_test_programs(property "*.c")
+add_test_programs(oom "*.c")
+add_test_programs(fuzz "fuzz_*.c")

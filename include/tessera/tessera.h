@@ -1,0 +1,81 @@
+/* tessera.h - strided N-dimensional tensors for C.
+ *
+ * The example is compiled and run by the tests:
+ *
+ *     #include <stdio.h>
+ *     #include <tessera/tessera.h>
+ *
+ *     static tsr_status tour(void)
+ *     {
+ *         tsr_tensor *a = NULL, *column = NULL, *copy = NULL;
+ *         tsr_status s = TSR_OK;
+ *         float x = 0;
+ *
+ *         // Make: 2 x 3 floats, and set one.
+ *         if ((s = tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3))) != TSR_OK) goto done;
+ *         TSR_AT(float, a, 1, 2) = 5.0f;
+ *
+ *         // View: the last column, the same memory.
+ *         if ((s = tsr_select(&column, a, 1, -1)) != TSR_OK) goto done;
+ *         if ((s = tsr_fill(column, TSR_SCALAR(7))) != TSR_OK) goto done;
+ *
+ *         // Read: checked, by index.
+ *         if ((s = tsr_get_f32(&x, a, TSR_INDEX(1, 2))) != TSR_OK) goto done;
+ *
+ *         // Copy: packed memory of its own, then print it.
+ *         if ((s = tsr_rearrange(&copy, column)) != TSR_OK) goto done;
+ *         s = tsr_print(copy, NULL);
+ *
+ *     done:
+ *         if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
+ *         tsr_release(&copy);
+ *         tsr_release(&column);
+ *         tsr_release(&a);
+ *         return s;
+ *     }
+ *
+ * Five ideas carry the library:
+ *
+ *   desc      a value: dtype, shape, strides             desc.h
+ *   storage   counted bytes on one device                memory.h
+ *   tensor    a desc looking at a storage                tensor.h, view.h, element.h
+ *   op        reads tensors, writes tensors              move.h, random.h, compare.h
+ *   backend   memory and kernels of a kind of device     device.h, backend.h
+ *
+ * Rules that hold everywhere, and so are not repeated below:
+ *
+ *   - Every call that can fail returns tsr_status; TSR_OK is 0. What went wrong is
+ *     in tsr_last_error(), in words. No call prints, exits or aborts. A NULL where
+ *     a pointer is needed is TSR_ENULL, and the message names the argument.
+ *   - Results come first, then inputs: tsr_cast(&y, x, TSR_F16) reads y = cast x.
+ *   - A result handle that is NULL is made for you; one that is not is written
+ *     into, and must fit. View functions rebind theirs. After a failure a NULL
+ *     handle is still NULL and a handle that held a tensor still holds it; its
+ *     contents may be undefined only if the failure is ENOMEM or a device's.
+ *   - What you make or are given through a result, you release.
+ *   - Sizes and indices are int64_t, strides count elements. Negative axes and
+ *     indices count from the end.
+ *   - A const tensor is never written; any number of threads may read it at once.
+ *     Distinct tensors may be used by distinct threads; counts are atomic.
+ */
+#ifndef TESSERA_TESSERA_H
+#define TESSERA_TESSERA_H
+
+#include "config.h"
+#include "status.h"
+#include "dtype.h"
+#include "scalar.h"
+#include "desc.h"
+#include "match.h"
+#include "device.h"
+#include "memory.h"
+#include "tensor.h"
+#include "view.h"
+#include "element.h"
+#include "move.h"
+#include "random.h"
+#include "compare.h"
+#include "print.h"
+#include "threads.h"
+
+#endif

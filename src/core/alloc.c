@@ -1,0 +1,74 @@
+/* alloc.c - the allocator everything comes from, and the hook for failing on purpose. */
+#include "alloc.h"
+#include "atomic.h"
+#include "memory_int.h"
+
+#ifdef TSR_NO_MALLOC
+
+static void *default_alloc(void *context, size_t bytes, size_t alignment)
+{
+    (void)context; (void)bytes; (void)alignment;
+    return NULL;
+}
+
+static void default_free(void *context, void *data, size_t bytes) { (void)context; (void)data; (void)bytes; }
+
+#else
+
+#include <stdlib.h>
+
+static void *default_alloc(void *context, size_t bytes, size_t alignment)
+{
+    (void)context;
+    if (bytes > SIZE_MAX - alignment) return NULL;
+    if (alignment <= _Alignof(max_align_t)) return malloc(bytes ? bytes : 1);
+    return aligned_alloc(alignment, tsri_round_up(bytes ? bytes : 1, alignment));
+}
+
+static void default_free(void *context, void *data, size_t bytes)
+{
+    (void)context; (void)bytes;
+    free(data);
+}
+
+#endif
+
+static const tsr_allocator defaults = { NULL, default_alloc, default_free };
+static tsr_allocator allocator = { NULL, default_alloc, default_free };
+
+static tsr_alloc_hook hook;
+static void *hook_context;
+
+void tsr_set_alloc_hook(tsr_alloc_hook fn, void *context)
+{
+    hook_context = context;
+    tsri_store_release(&hook, fn);
+}
+
+bool tsri_alloc_allowed(size_t bytes)
+{
+    const tsr_alloc_hook fn = tsri_load_acquire(&hook);
+    return TSRI_LIKELY(!fn) || fn(hook_context, bytes);
+}
+
+void *tsri_alloc(size_t bytes, size_t alignment) { return allocator.alloc(allocator.context, bytes, alignment); }
+
+void tsri_free(void *data, size_t bytes)
+{
+    if (data) allocator.free(allocator.context, data, bytes);
+}
+
+tsr_status tsr_set_allocator(const tsr_allocator *a)
+{
+    tsr_memory_stats stats;
+    if (!a) a = &defaults;
+    TSRI_CHECK(a->alloc && a->free, TSR_ENULL, "set_allocator: a function of the allocator is NULL");
+    tsr_memory_get_stats(&stats);
+    TSRI_CHECK(stats.live_tensors == 0 && stats.live_storages == 0, TSR_EBUSY,
+               "set_allocator: %lld tensors and %lld storages live, and must go back where they came from",
+               (long long)stats.live_tensors, (long long)stats.live_storages);
+    (void)tsr_pool_trim(0);
+    TSRI_CHECK(tsri_slab_drop_all(), TSR_EBUSY, "set_allocator: another thread still caches memory");
+    allocator = *a;
+    return TSR_OK;
+}

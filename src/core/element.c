@@ -1,0 +1,139 @@
+/* element.c - checked access to single elements. */
+#include "mem.h"
+#include "tensor_int.h"
+#include "tessera/element.h"
+
+/* The address of the element (or, with fewer indices than dims, sub-tensor). */
+static tsr_status find(char **out, const char *op, const tsr_tensor *t, int n, const int64_t *index)
+{
+    int64_t offset = 0;
+    TSRI_TRY(tsri_check_host(op, "t", t));
+    TSRI_TRY(tsri_check_list(op, "index", n, index));
+    for (int i = 0; i < n; i++) {
+        int64_t at;
+        TSRI_TRY(tsri_index(&at, op, index[i], i, &t->desc));
+        offset += at * t->stride[i];
+    }
+    *out = (char *)t->data + offset * (int64_t)tsr_dtype_size(t->dtype);
+    return TSR_OK;
+}
+
+static tsr_status find_element(char **out, const char *op, const tsr_tensor *t, int n, const int64_t *index)
+{
+    TSRI_TRY(tsri_check_tensor(op, "t", t));
+    TSRI_CHECK(n == t->ndim, TSR_ESHAPE, "%s: %d indices for %s, which has %d dims", op, n, TSRI_DESC(&t->desc),
+               (int)t->ndim);
+    return find(out, op, t, n, index);
+}
+
+static tsr_status check_dtype(const char *op, const tsr_tensor *t, tsr_dtype dtype)
+{
+    TSRI_TRY(tsri_check_tensor(op, "t", t));
+    TSRI_CHECK(t->dtype == dtype, TSR_EDTYPE, "%s: %s is not %s (tsr_get and tsr_set convert)", op,
+               TSRI_DESC(&t->desc), tsr_dtype_name(dtype));
+    return TSR_OK;
+}
+
+/* Inlined into one function per dtype, so that the copy has a known size. */
+static TSRI_ALWAYS_INLINE tsr_status get(void *out, size_t size, const char *op, tsr_dtype dtype, const tsr_tensor *t,
+                                         int n, const int64_t *index)
+{
+    char *element = NULL;
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
+    TSRI_TRY(check_dtype(op, t, dtype));
+    TSRI_TRY(find_element(&element, op, t, n, index));
+    memcpy(out, element, size);
+    return TSR_OK;
+}
+
+static TSRI_ALWAYS_INLINE tsr_status set(tsr_tensor *t, int n, const int64_t *index, const char *op, tsr_dtype dtype,
+                                         const void *value, size_t size)
+{
+    char *element = NULL;
+    TSRI_TRY(check_dtype(op, t, dtype));
+    TSRI_TRY(tsri_check_writable(op, "t", t));
+    TSRI_TRY(find_element(&element, op, t, n, index));
+    memcpy(element, value, size);
+    return TSR_OK;
+}
+
+#define GET(ID, suffix, T)                                                                    \
+    tsr_status tsr_get_##suffix(T *out, const tsr_tensor *t, int n, const int64_t *index)     \
+    { return get(out, sizeof(T), "get_" #suffix, TSR_##ID, t, n, index); }
+#define SET(ID, suffix, T)                                                                    \
+    tsr_status tsr_set_##suffix(tsr_tensor *t, int n, const int64_t *index, T value)          \
+    { return set(t, n, index, "set_" #suffix, TSR_##ID, &value, sizeof(T)); }
+
+GET(BOOL, bool, bool) SET(BOOL, bool, bool)
+GET(I8, i8, int8_t) SET(I8, i8, int8_t)
+GET(I16, i16, int16_t) SET(I16, i16, int16_t)
+GET(I32, i32, int32_t) SET(I32, i32, int32_t)
+GET(I64, i64, int64_t) SET(I64, i64, int64_t)
+GET(U8, u8, uint8_t) SET(U8, u8, uint8_t)
+GET(U16, u16, uint16_t) SET(U16, u16, uint16_t)
+GET(U32, u32, uint32_t) SET(U32, u32, uint32_t)
+GET(U64, u64, uint64_t) SET(U64, u64, uint64_t)
+GET(F8E4M3, f8e4m3, uint8_t) SET(F8E4M3, f8e4m3, uint8_t)
+GET(F8E5M2, f8e5m2, uint8_t) SET(F8E5M2, f8e5m2, uint8_t)
+GET(F16, f16, uint16_t) SET(F16, f16, uint16_t)
+GET(BF16, bf16, uint16_t) SET(BF16, bf16, uint16_t)
+GET(F32, f32, float) SET(F32, f32, float)
+GET(F64, f64, double) SET(F64, f64, double)
+GET(C32, c32, tsr_c32) SET(C32, c32, tsr_c32)
+GET(C64, c64, tsr_c64) SET(C64, c64, tsr_c64)
+GET(C128, c128, tsr_c128) SET(C128, c128, tsr_c128)
+
+tsr_status tsr_get(tsr_scalar *out, const tsr_tensor *t, int n, const int64_t *index)
+{
+    char *element = NULL;
+    TSRI_CHECK(out, TSR_ENULL, "get: out is NULL");
+    TSRI_TRY(find_element(&element, "get", t, n, index));
+    return tsr_scalar_load(out, t->dtype, element);
+}
+
+tsr_status tsr_set(tsr_tensor *t, int n, const int64_t *index, tsr_scalar value)
+{
+    char *element = NULL;
+    TSRI_TRY(tsri_check_writable("set", "t", t));
+    TSRI_TRY(find_element(&element, "set", t, n, index));
+    return tsr_scalar_store(element, t->dtype, value);
+}
+
+tsr_status tsr_pointer(void **out, const tsr_tensor *t, int n, const int64_t *index)
+{
+    char *element = NULL;
+    TSRI_CHECK(out, TSR_ENULL, "pointer: out is NULL");
+    TSRI_TRY(tsri_check_tensor("pointer", "t", t));
+    TSRI_CHECK(n <= t->ndim, TSR_ESHAPE, "pointer: %d indices for %s, which has %d dims", n, TSRI_DESC(&t->desc),
+               (int)t->ndim);
+    TSRI_TRY(find(&element, "pointer", t, n, index));
+    *out = element;
+    return TSR_OK;
+}
+
+tsr_status tsr_item(tsr_scalar *out, const tsr_tensor *t)
+{
+    TSRI_CHECK(out, TSR_ENULL, "item: out is NULL");
+    TSRI_TRY(tsri_check_host("item", "t", t));
+    TSRI_CHECK(tsr_numel(t) == 1, TSR_ESHAPE, "item: %s has %lld elements, not one", TSRI_DESC(&t->desc),
+               (long long)tsr_numel(t));
+    return tsr_scalar_load(out, t->dtype, t->data);
+}
+
+tsr_status tsr_item_f64(double *out, const tsr_tensor *t)
+{
+    tsr_scalar value;
+    TSRI_CHECK(out, TSR_ENULL, "item_f64: out is NULL");
+    TSRI_TRY(tsr_item(&value, t));
+    *out = tsr_scalar_to_f64(value);
+    return TSR_OK;
+}
+
+tsr_status tsr_item_i64(int64_t *out, const tsr_tensor *t)
+{
+    tsr_scalar value;
+    TSRI_CHECK(out, TSR_ENULL, "item_i64: out is NULL");
+    TSRI_TRY(tsr_item(&value, t));
+    *out = tsr_scalar_to_i64(value);
+    return TSR_OK;
+}

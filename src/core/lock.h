@@ -1,0 +1,55 @@
+/* lock.h - a mutex and a once, and nothing at all in a build without threads.
+ *
+ *     static tsri_mutex lock = TSRI_MUTEX_INIT;
+ *     tsri_lock(&lock);
+ *     ...
+ *     tsri_unlock(&lock);
+ *
+ * Not recursive. Hold one for a few instructions, and never across a callback
+ * of the user's or a parallel loop. After fork() a lock that another thread held
+ * stays locked in the child: one that a child may need wants pthread_atfork().
+ */
+#ifndef TSRI_LOCK_H
+#define TSRI_LOCK_H
+
+#include "tessera/config.h"
+
+#ifdef TSR_NO_THREADS
+
+typedef struct tsri_mutex { char unused; } tsri_mutex;
+typedef struct tsri_once { char done; } tsri_once;
+
+#define TSRI_MUTEX_INIT { 0 }
+#define TSRI_ONCE_INIT { 0 }
+
+static inline void tsri_lock(tsri_mutex *mutex) { (void)mutex; }
+static inline bool tsri_trylock(tsri_mutex *mutex) { (void)mutex; return true; }
+static inline void tsri_unlock(tsri_mutex *mutex) { (void)mutex; }
+
+static inline void tsri_once_run(tsri_once *once, void (*fn)(void))
+{
+    if (once->done) return;
+    once->done = 1;
+    fn();
+}
+
+#else
+
+#include <pthread.h>
+
+typedef struct tsri_mutex { pthread_mutex_t os; } tsri_mutex;
+typedef struct tsri_once { pthread_once_t os; } tsri_once;
+
+#define TSRI_MUTEX_INIT { PTHREAD_MUTEX_INITIALIZER }
+#define TSRI_ONCE_INIT { PTHREAD_ONCE_INIT }
+
+static inline void tsri_lock(tsri_mutex *mutex) { (void)pthread_mutex_lock(&mutex->os); }
+static inline bool tsri_trylock(tsri_mutex *mutex) { return pthread_mutex_trylock(&mutex->os) == 0; }
+static inline void tsri_unlock(tsri_mutex *mutex) { (void)pthread_mutex_unlock(&mutex->os); }
+
+/* fn runs once, whichever thread comes first; the others wait for it. */
+static inline void tsri_once_run(tsri_once *once, void (*fn)(void)) { (void)pthread_once(&once->os, fn); }
+
+#endif
+
+#endif

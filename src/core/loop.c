@@ -1,0 +1,196 @@
+/* loop.c - see loop.h. */
+#include "loop.h"
+#include "desc_int.h"
+
+#include "tessera/threads.h"
+
+/* Walking a dim backwards is walking it forwards from its other end. */
+static void flip_backward_dims(tsri_loop *loop, int lead)
+{
+    for (int d = 0; d < loop->ndim; d++) {
+        tsri_dim *dim = &loop->dim[d];
+        if (dim->step[lead] >= 0) continue;
+        for (int o = 0; o < loop->nop; o++) {
+            loop->base[o] += dim->step[o] * (dim->n - 1);
+            dim->step[o] = -dim->step[o];
+        }
+    }
+}
+
+static int64_t size_of_step(int64_t step) { return step < 0 ? -step : step; }
+
+/* Is a the outer of the two? The lead operand decides; where it does not care
+ * (equal steps, as in a dim it broadcasts) the others do, in turn. */
+static bool is_outer(const tsri_loop *loop, const tsri_dim *a, const tsri_dim *b, int lead)
+{
+    if (a->step[lead] != b->step[lead]) return a->step[lead] > b->step[lead];
+    for (int o = 0; o < loop->nop; o++) {
+        const int64_t sa = size_of_step(a->step[o]), sb = size_of_step(b->step[o]);
+        if (sa != sb) return sa > sb;
+    }
+    return false;
+}
+
+/* Insertion sort: ndim is tiny, the input is usually sorted already, and a
+ * stable sort keeps the caller's order where the steps do not decide. */
+static void sort_dims(tsri_loop *loop, int lead)
+{
+    for (int d = 1; d < loop->ndim; d++) {
+        if (!is_outer(loop, &loop->dim[d], &loop->dim[d - 1], lead)) continue;
+        const tsri_dim key = loop->dim[d];
+        int at = d;
+        for (; at > 0 && is_outer(loop, &key, &loop->dim[at - 1], lead); at--) loop->dim[at] = loop->dim[at - 1];
+        loop->dim[at] = key;
+    }
+}
+
+static bool can_merge(const tsri_loop *loop, const tsri_dim *outer, const tsri_dim *inner)
+{
+    for (int o = 0; o < loop->nop; o++)
+        if (outer->step[o] != tsri_mul_wrapping(inner->step[o], inner->n)) return false;
+    return true;
+}
+
+static void merge_dims(tsri_loop *loop)
+{
+    if (loop->ndim < 2) return;
+    int last = 0;
+    for (int d = 1; d < loop->ndim; d++) {
+        tsri_dim *outer = &loop->dim[last], *inner = &loop->dim[d];
+        if (can_merge(loop, outer, inner)) {
+            const int64_t n = outer->n;
+            *outer = *inner;
+            outer->n *= n;
+        } else {
+            loop->dim[++last] = *inner;
+        }
+    }
+    loop->ndim = last + 1;
+}
+
+void tsri_loop_build(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op, int lead)
+{
+    TSRI_ASSERT(nop >= 1 && nop <= TSRI_MAX_OPERANDS && lead < nop && ndim <= TSR_MAX_NDIM);
+    loop->nop = nop;
+    loop->ndim = 0;
+    for (int o = 0; o < nop; o++) loop->base[o] = op[o].data;
+    for (int d = 0; d < ndim; d++) {
+        if (shape[d] == 0) {  /* nothing to walk */
+            loop->ndim = 1;
+            loop->dim[0] = (tsri_dim){ .n = 0 };
+            return;
+        }
+    }
+    for (int d = 0; d < ndim; d++) {
+        if (shape[d] == 1) continue;
+        tsri_dim *dim = &loop->dim[loop->ndim++];
+        dim->n = shape[d];
+        for (int o = 0; o < nop; o++) dim->step[o] = op[o].stride[d] * op[o].size;
+    }
+    if (lead != TSRI_ORDERED) {
+        flip_backward_dims(loop, lead);
+        sort_dims(loop, lead);
+    }
+    merge_dims(loop);
+}
+
+int64_t tsri_loop_count(const tsri_loop *loop)
+{
+    int64_t n = 1;
+    for (int d = 0; d < loop->ndim; d++) n *= loop->dim[d].n;
+    return n;
+}
+
+/* The two innermost dims as the first tile; returns how many are outside it. */
+static int first_tile(const tsri_loop *loop, tsri_tile *tile)
+{
+    static const tsri_dim once = { .n = 1 };
+    const int nd = loop->ndim;
+    const tsri_dim *cols = nd > 0 ? &loop->dim[nd - 1] : &once;
+    const tsri_dim *rows = nd > 1 ? &loop->dim[nd - 2] : &once;
+    tile->rows = rows->n;
+    tile->cols = cols->n;
+    for (int o = 0; o < loop->nop; o++) {
+        tile->ptr[o] = loop->base[o];
+        tile->row_step[o] = rows->step[o];
+        tile->col_step[o] = cols->step[o];
+    }
+    return nd > 2 ? nd - 2 : 0;
+}
+
+/* Move the tile to the next place in the outer dims; false after the last. */
+static bool next_tile(const tsri_loop *loop, int outer, int64_t *index, tsri_tile *tile)
+{
+    for (int d = outer - 1; d >= 0; d--) {
+        const tsri_dim *dim = &loop->dim[d];
+        const bool carry = ++index[d] == dim->n;
+        const int64_t by = carry ? 1 - dim->n : 1;
+        for (int o = 0; o < loop->nop; o++) tile->ptr[o] += by * dim->step[o];
+        if (!carry) return true;
+        index[d] = 0;
+    }
+    return false;
+}
+
+void tsri_loop_run(const tsri_loop *loop, tsri_tile_fn fn, const void *params)
+{
+    tsri_tile tile;
+    int64_t index[TSR_MAX_NDIM] = { 0 };
+    const int outer = first_tile(loop, &tile);
+    if (tile.cols == 0) return;
+    do fn(&tile, params);
+    while (next_tile(loop, outer, index, &tile));
+}
+
+bool tsri_loop_visit(const tsri_loop *loop, tsri_visit_fn fn, void *context)
+{
+    tsri_tile tile;
+    int64_t index[TSR_MAX_NDIM] = { 0 };
+    const int outer = first_tile(loop, &tile);
+    if (tile.cols == 0) return true;
+    do if (!fn(&tile, context)) return false;
+    while (next_tile(loop, outer, index, &tile));
+    return true;
+}
+
+typedef struct split {
+    const tsri_loop *loop;
+    int              dim;
+    tsri_tile_fn     fn;
+    const void      *params;
+} split;
+
+/* Indices begin .. end - 1 of the split dim, and all of the others. */
+static tsr_status run_part(void *context, int64_t begin, int64_t end)
+{
+    const split *s = context;
+    tsri_loop part = *s->loop;
+    tsri_dim *dim = &part.dim[s->dim];
+    for (int o = 0; o < part.nop; o++) part.base[o] += begin * dim->step[o];
+    dim->n = end - begin;
+    tsri_loop_run(&part, s->fn, s->params);
+    return TSR_OK;
+}
+
+/* The outermost dim that is long enough to share out, or else the longest. */
+static int dim_to_split(const tsri_loop *loop, int threads)
+{
+    int longest = 0;
+    for (int d = 0; d < loop->ndim; d++) {
+        if (loop->dim[d].n >= 4 * (int64_t)threads) return d;
+        if (loop->dim[d].n > loop->dim[longest].n) longest = d;
+    }
+    return longest;
+}
+
+tsr_status tsri_loop_run_parallel(const tsri_loop *loop, tsri_tile_fn fn, const void *params, int64_t grain)
+{
+    const int64_t count = tsri_loop_count(loop);
+    if (count < 2 * grain || loop->ndim == 0) {
+        tsri_loop_run(loop, fn, params);
+        return TSR_OK;
+    }
+    split s = { loop, dim_to_split(loop, tsr_threads()), fn, params };
+    const int64_t n = loop->dim[s.dim].n, each = count / n;
+    return tsr_parallel_for(n, (grain + each - 1) / each, run_part, &s);
+}

@@ -1,0 +1,74 @@
+/* loop.h - the one place that knows how to walk strided tensors.
+ *
+ * A kernel never sees a shape. It sees a tile: rows x cols elements, with one
+ * byte step per operand in each direction. tsri_loop_build() reduces any set of
+ * equally shaped operands to the smallest equivalent loop nest:
+ *
+ *     drop      dims of size 1
+ *     flip      dims the lead operand walks backwards
+ *     sort      dims so that the lead operand's largest step is outermost
+ *     merge     neighbours that every operand walks as one
+ *
+ * and tsri_loop_run() walks what is left, two innermost dims at a time. An
+ * ordered loop (lead TSRI_ORDERED) only drops and merges, so that elements are
+ * met in row-major order of their indices.
+ *
+ * A broadcast input or a reduced output is an operand with step 0: the nest
+ * needs no special case for either.
+ *
+ * LIMIT: does not block for cache; mixed memory orders want a tiled copy.
+ * Overlap of operands is decided elsewhere.
+ */
+#ifndef TSRI_LOOP_H
+#define TSRI_LOOP_H
+
+#include "status_int.h"
+
+enum { TSRI_MAX_OPERANDS = 4, TSRI_ORDERED = -1 };
+
+typedef struct tsri_operand {
+    char          *data;
+    const int64_t *stride; /* elements, one per dim */
+    int64_t        size;   /* bytes of one element */
+} tsri_operand;
+
+typedef struct tsri_dim {
+    int64_t n;
+    int64_t step[TSRI_MAX_OPERANDS]; /* bytes */
+} tsri_dim;
+
+typedef struct tsri_loop {
+    int      nop;
+    int      ndim;                    /* dim[0] is outermost */
+    char    *base[TSRI_MAX_OPERANDS];
+    tsri_dim dim[TSR_MAX_NDIM];
+} tsri_loop;
+
+typedef struct tsri_tile {
+    int64_t rows, cols;
+    char   *ptr[TSRI_MAX_OPERANDS];
+    int64_t row_step[TSRI_MAX_OPERANDS];
+    int64_t col_step[TSRI_MAX_OPERANDS];
+} tsri_tile;
+
+typedef void (*tsri_tile_fn)(const tsri_tile *tile, const void *params);
+
+/* lead: the operand whose order in memory is walked (the output of elementwise
+ * ops, the input of reductions), or TSRI_ORDERED. */
+void tsri_loop_build(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op, int lead);
+
+void tsri_loop_run(const tsri_loop *loop, tsri_tile_fn fn, const void *params);
+
+/* Elements in the nest. */
+int64_t tsri_loop_count(const tsri_loop *loop);
+
+/* Run the nest split over threads: at least `grain` elements a part. For kernels
+ * whose tiles are independent of each other. */
+tsr_status tsri_loop_run_parallel(const tsri_loop *loop, tsri_tile_fn fn, const void *params, int64_t grain);
+
+/* A walk that stops when the visitor says so (false), for searching. Returns
+ * false if it was stopped. */
+typedef bool (*tsri_visit_fn)(const tsri_tile *tile, void *context);
+bool tsri_loop_visit(const tsri_loop *loop, tsri_visit_fn fn, void *context);
+
+#endif

@@ -1,0 +1,270 @@
+/* pool.c - freed host blocks, kept by size class while their pages are warm.
+ *
+ * Four classes to each doubling, so that a block is at most a quarter larger
+ * than asked for. Blocks of the small classes are first kept by the thread that
+ * freed them, one of each class, without a lock; all others hang in shared
+ * lists, and in one list by age from which the limit evicts. */
+#include "alloc.h"
+#include "atomic.h"
+#include "lock.h"
+#include "memory_int.h"
+
+#if !defined(TSR_FREESTANDING)
+#include <stdlib.h>
+#endif
+#if defined(__unix__) && !defined(TSR_FREESTANDING)
+#include <unistd.h>
+#endif
+
+enum { LEAST_SHIFT = 8, CLASSES = 160 };
+
+/* Lies in the freed block itself. */
+typedef struct block {
+    struct block *next, *prev;    /* in its class, newest first */
+    struct block *younger, *older;
+    int           size_class;
+} block;
+
+static tsri_mutex lock = TSRI_MUTEX_INIT;
+static struct {
+    block  *first[CLASSES];
+    block  *youngest, *oldest;
+    size_t  cached, limit;
+    bool    on, ready;
+} pool;
+
+void tsri_pool_lock(void) { tsri_lock(&lock); }
+void tsri_pool_unlock(void) { tsri_unlock(&lock); }
+
+/* 256, 320, 384, 448, 512, 640, ... */
+size_t tsri_pool_class_bytes(int size_class)
+{
+    const int octave = size_class / 4, quarter = size_class % 4;
+    return ((size_t)4 + (size_t)quarter) << (octave + LEAST_SHIFT - 2);
+}
+
+/* The smallest class that holds the bytes, or -1 if none does. */
+static int class_of(size_t bytes)
+{
+    if (bytes <= (size_t)1 << LEAST_SHIFT) return 0;
+    if (bytes > SIZE_MAX / 4) return -1;
+    const int top = (int)(sizeof(unsigned long long) * 8) - 1 - __builtin_clzll((unsigned long long)(bytes - 1));
+    const int c = (top - LEAST_SHIFT) * 4 + (int)((bytes - 1) >> (top - 2) & 3) + 1;
+    return c < CLASSES ? c : -1;
+}
+
+static size_t default_limit(void)
+{
+    size_t limit = (size_t)1 << 30;
+#if defined(_SC_PHYS_PAGES) && !defined(TSR_FREESTANDING)
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0 && (size_t)pages / 8 * (size_t)page < limit) limit = (size_t)pages / 8 * (size_t)page;
+#endif
+    return limit;
+}
+
+/* The start: on, unless the address sanitizer watches or TSR_POOL says otherwise.
+ * The lock is held. */
+static void set_up(void)
+{
+    if (pool.ready) return;
+    pool.ready = true;
+    pool.limit = default_limit();
+    pool.on = true;
+#if defined(__SANITIZE_ADDRESS__) || defined(TSR_FREESTANDING)
+    pool.on = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+    pool.on = false;
+#endif
+#endif
+#ifndef TSR_FREESTANDING
+    const char *wish = getenv("TSR_POOL");
+    if (!wish || !*wish) return;
+    char *end;
+    const unsigned long long mib = strtoull(wish, &end, 10);
+    pool.on = wish[0] != 'o' || wish[1] != 'f';
+    if (*end == '\0' && mib <= SIZE_MAX >> 20) pool.limit = (size_t)mib << 20;
+#endif
+}
+
+static bool is_on(void)
+{
+    if (!tsri_load_acquire(&pool.ready)) {
+        tsri_lock(&lock);
+        set_up();
+        tsri_unlock(&lock);
+    }
+    return tsri_load_relaxed(&pool.on);
+}
+
+/* Lists; the lock is held ---------------------------------------------------- */
+
+static void link_block(block *b, int size_class)
+{
+    b->size_class = size_class;
+    b->prev = NULL;
+    b->next = pool.first[size_class];
+    if (b->next) b->next->prev = b;
+    pool.first[size_class] = b;
+    b->younger = NULL;
+    b->older = pool.youngest;
+    if (b->older) b->older->younger = b;
+    else          pool.oldest = b;
+    pool.youngest = b;
+    pool.cached += tsri_pool_class_bytes(size_class);
+}
+
+static void unlink_block(block *b)
+{
+    if (b->prev) b->prev->next = b->next;
+    else         pool.first[b->size_class] = b->next;
+    if (b->next) b->next->prev = b->prev;
+    if (b->younger) b->younger->older = b->older;
+    else            pool.youngest = b->older;
+    if (b->older) b->older->younger = b->younger;
+    else          pool.oldest = b->younger;
+    pool.cached -= tsri_pool_class_bytes(b->size_class);
+}
+
+/* Frees the oldest blocks until `keep` bytes are cached; returns bytes freed. */
+static size_t evict(size_t keep)
+{
+    size_t freed = 0;
+    while (pool.cached > keep) {
+        block *b = pool.oldest;
+        const size_t bytes = tsri_pool_class_bytes(b->size_class);
+        unlink_block(b);
+        tsri_free(b, bytes);
+        freed += bytes;
+    }
+    return freed;
+}
+
+/* Taking and giving ----------------------------------------------------------- */
+
+static void *take_cached(int size_class)
+{
+    void *b = NULL;
+    if (size_class < TSRI_THREAD_CLASSES) {
+        void **kept = tsri_thread_block(size_class);
+        b = *kept;
+        *kept = NULL;
+        if (b) tsri_count_cached(-(int64_t)tsri_pool_class_bytes(size_class));
+    }
+    if (b) return b;
+    tsri_lock(&lock);
+    block *shared = pool.first[size_class];
+    if (shared) unlink_block(shared);
+    tsri_unlock(&lock);
+    return shared;
+}
+
+void *tsri_pool_take(size_t bytes, size_t *reserved)
+{
+    const int size_class = is_on() ? class_of(bytes) : -1;
+    if (size_class < 0) {
+        *reserved = 0;  /* not a pooled block */
+        return tsri_alloc(bytes, TSRI_CACHE_LINE);
+    }
+    *reserved = tsri_pool_class_bytes(size_class);
+    void *b = take_cached(size_class);
+    if (b) {
+        tsri_count_hit();
+        return b;
+    }
+    b = tsri_alloc(*reserved, TSRI_CACHE_LINE);
+    if (b) return b;
+    (void)tsr_pool_trim(0);  /* what is cached may be what is missing */
+    return tsri_alloc(*reserved, TSRI_CACHE_LINE);
+}
+
+void tsri_pool_give_shared(void *p, int size_class)
+{
+    const size_t bytes = tsri_pool_class_bytes(size_class);
+    tsri_lock(&lock);
+    const bool keep = pool.on && bytes <= pool.limit;
+    if (keep) {
+        link_block(p, size_class);
+        (void)evict(pool.limit);
+    }
+    tsri_unlock(&lock);
+    if (!keep) tsri_free(p, bytes);
+}
+
+void tsri_pool_give(void *p, size_t reserved)
+{
+    const int size_class = class_of(reserved);
+    if (!is_on()) {
+        tsri_free(p, reserved);
+        return;
+    }
+    if (size_class < TSRI_THREAD_CLASSES && reserved <= tsri_load_relaxed(&pool.limit)) {
+        void **kept = tsri_thread_block(size_class);
+        if (!*kept) {
+            *kept = p;
+            tsri_count_cached((int64_t)reserved);
+            return;
+        }
+    }
+    tsri_pool_give_shared(p, size_class);
+}
+
+/* Public ---------------------------------------------------------------------- */
+
+/* This thread's blocks to the shared lists, where they can be counted and freed. */
+static void flush_thread_blocks(void)
+{
+    for (int i = 0; i < TSRI_THREAD_CLASSES; i++) {
+        void **kept = tsri_thread_block(i), *b = *kept;
+        if (!b) continue;
+        *kept = NULL;
+        tsri_count_cached(-(int64_t)tsri_pool_class_bytes(i));
+        tsri_lock(&lock);
+        link_block(b, i);
+        tsri_unlock(&lock);
+    }
+}
+
+size_t tsr_pool_trim(size_t keep)
+{
+    flush_thread_blocks();
+    tsri_lock(&lock);
+    const size_t freed = evict(keep);
+    tsri_unlock(&lock);
+    return freed;
+}
+
+void tsr_pool_enable(bool on)
+{
+    tsri_lock(&lock);
+    set_up();
+    tsri_store_relaxed(&pool.on, on);
+    tsri_unlock(&lock);
+    if (!on) (void)tsr_pool_trim(0);
+}
+
+bool tsr_pool_is_enabled(void) { return is_on(); }
+
+void tsr_pool_set_limit(size_t bytes)
+{
+    tsri_lock(&lock);
+    set_up();
+    tsri_store_relaxed(&pool.limit, bytes);
+    tsri_unlock(&lock);
+    (void)tsr_pool_trim(bytes);
+}
+
+size_t tsr_pool_limit(void)
+{
+    (void)is_on();
+    return tsri_load_relaxed(&pool.limit);
+}
+
+int64_t tsri_pool_cached(void)
+{
+    tsri_lock(&lock);
+    const size_t cached = pool.cached;
+    tsri_unlock(&lock);
+    return (int64_t)cached;
+}

@@ -1,0 +1,350 @@
+/* print.c - see print.h.
+ *
+ * Three walks over the elements shown, and no memory but the stack: two from which
+ * the style is learnt (columns.h), one that writes. Lines break and bracket as in
+ * NumPy's _formatArray (arrayprint.py); the tests hold them to it byte for byte.
+ */
+#include "columns.h"
+#include "mem.h"
+#include "tensor_int.h"
+#include "tessera/print.h"
+
+#ifndef TSR_NO_STDIO
+#include <stdio.h>
+#endif
+
+enum { DESC_ROOM = 32 + TSR_MAX_NDIM * 44 }; /* the longest desc: two 64-bit numbers a dim */
+
+/* The page: text with lines ------------------------------------------------ */
+
+/* Spaces wait until something follows them on their line, so no line ends in
+ * one. With a sink the text is a buffer that is emptied into it. */
+typedef struct page {
+    tsri_text      text;
+    int64_t        column;   /* with the waiting spaces */
+    int64_t        spaces;   /* waiting */
+    tsr_print_sink sink;
+    void          *context;
+} page;
+
+static void page_flush(page *p)
+{
+    p->sink(p->context, p->text.out, p->text.length);
+    p->text = tsri_text_into(p->text.out, p->text.size);
+}
+
+static void page_emit(page *p, char c)
+{
+    tsri_put_char(&p->text, c);
+    if (p->sink && p->text.length + 1 >= p->text.size) page_flush(p);
+}
+
+static void page_char(page *p, char c)
+{
+    if (c == ' ') {
+        p->column++;
+        p->spaces++;
+        return;
+    }
+    if (c == '\n') p->spaces = 0;
+    for (; p->spaces > 0; p->spaces--) page_emit(p, ' ');
+    page_emit(p, c);
+    p->column = c == '\n' ? 0 : p->column + 1;
+}
+
+static void page_repeat(page *p, char c, int64_t n)
+{
+    for (; n > 0; n--) page_char(p, c);
+}
+
+static void page_chars(page *p, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) page_char(p, s[i]);
+}
+
+static void page_string(page *p, const char *s) { page_chars(p, s, tsri_strlen(s)); }
+
+/* The window: which elements are shown ------------------------------------- */
+
+typedef struct window {
+    const tsr_tensor *t;
+    bool              summarised;
+    int64_t           edge;                 /* shown at each end of a long dim */
+    int64_t           index[TSR_MAX_NDIM];  /* where it stands */
+} window;
+
+static window window_at_start(const window *w)
+{
+    window start = *w;
+    for (int i = 0; i < w->t->ndim; i++) start.index[i] = 0;
+    return start;
+}
+
+/* Has this dim a middle that is left out? */
+static bool has_gap(const window *w, int axis)
+{
+    return w->summarised && w->edge < w->t->shape[axis] - w->edge;
+}
+
+/* Moves on, in row-major order. Returns the axis whose index went up, those after
+ * it having started again, or -1 at the end; *jumped says if it passed a gap. */
+static int window_next(window *w, bool *jumped)
+{
+    for (int axis = w->t->ndim - 1; axis >= 0; axis--) {
+        w->index[axis]++;
+        *jumped = has_gap(w, axis) && w->index[axis] == w->edge;
+        if (*jumped) w->index[axis] = w->t->shape[axis] - w->edge;
+        if (w->index[axis] < w->t->shape[axis]) return axis;
+        w->index[axis] = 0;
+    }
+    return -1;
+}
+
+static const char *window_element(const window *w)
+{
+    int64_t offset = 0;
+    const tsr_status s = tsr_desc_offset(&offset, &w->t->desc, w->t->ndim, w->index);
+    TSRI_ASSERT(s == TSR_OK);
+    (void)s;
+    return (const char *)w->t->data + offset * (int64_t)tsr_dtype_size(w->t->dtype);
+}
+
+static void each_shown(const window *shown, tsri_style *s, void (*see)(tsri_style *, const char *))
+{
+    window w = window_at_start(shown);
+    bool jumped;
+    do see(s, window_element(&w));
+    while (window_next(&w, &jumped) >= 0);
+}
+
+static tsri_style style_of(const window *shown, const tsr_print_opts *opts)
+{
+    tsri_style s;
+    tsri_style_init(&s, shown->t->dtype, opts->precision, opts->suppress_exponent, shown->t->ndim == 0);
+    each_shown(shown, &s, tsri_style_see_size);
+    each_shown(shown, &s, tsri_style_see_width);
+    return s;
+}
+
+/* Rows and brackets -------------------------------------------------------- */
+
+typedef struct frame {
+    int64_t indent;  /* where the outermost bracket stands */
+    int64_t limit;   /* a word that would end beyond this column goes to the next line */
+    int     ndim;
+} frame;
+
+/* Makes room for a word of a row, if a new line makes any. */
+static void wrap(page *p, const frame *f, int64_t width)
+{
+    const int64_t row = f->indent + f->ndim;
+    if (p->column <= row || p->column + width <= f->limit) return;
+    page_char(p, '\n');
+    page_repeat(p, ' ', row);
+}
+
+static void page_word(page *p, const frame *f, const tsri_style *s, const char *element)
+{
+    char word[TSRI_WORD_ROOM];
+    tsri_text text = tsri_text_into(word, sizeof word);
+    tsri_put_word(&text, s, element);
+    wrap(p, f, (int64_t)text.length);
+    page_chars(p, word, text.length);
+}
+
+/* From one row to the next: the index of `axis` went up. */
+static void between_rows(page *p, const frame *f, int axis, bool jumped)
+{
+    const int closed = f->ndim - 1 - axis;
+    page_repeat(p, ']', closed);
+    for (int pass = 0; pass < 1 + jumped; pass++) {
+        page_repeat(p, '\n', closed);
+        page_repeat(p, ' ', f->indent + 1 + axis);
+        if (pass < jumped) page_string(p, "...");
+    }
+    page_repeat(p, '[', closed);
+}
+
+static void within_row(page *p, const frame *f, bool jumped)
+{
+    page_char(p, ' ');
+    if (!jumped) return;
+    wrap(p, f, 3);
+    page_string(p, "... ");
+}
+
+static void page_values(page *p, const window *shown, const tsr_print_opts *opts)
+{
+    const int ndim = shown->t->ndim;
+    const frame f = { p->column, opts->line_width < 0 ? INT64_MAX : opts->line_width - ndim, ndim };
+    const tsri_style s = style_of(shown, opts);
+    window w = window_at_start(shown);
+    bool jumped = false;
+    int axis;
+
+    page_repeat(p, '[', ndim);
+    do {
+        page_word(p, &f, &s, window_element(&w));
+        axis = window_next(&w, &jumped);
+        if (axis >= 0 && axis == ndim - 1) within_row(p, &f, jumped);
+        else if (axis >= 0) between_rows(p, &f, axis, jumped);
+    } while (axis >= 0);
+    page_repeat(p, ']', ndim);
+}
+
+/* The whole text ----------------------------------------------------------- */
+
+static void page_desc(page *p, const tsr_desc *d)
+{
+    char text[DESC_ROOM];
+    const size_t n = tsr_desc_to_string(text, sizeof text, d);
+    page_chars(p, text, n < sizeof text ? n : sizeof text - 1);
+}
+
+/* Why there are no values to print; false if there are. */
+static bool page_excuse(page *p, const tsr_tensor *t, const char *before)
+{
+    if (tsr_is_allocated(t) && tsr_is_host(t)) return false;
+    page_string(p, before);
+    if (!tsr_is_allocated(t)) {
+        page_string(p, "not allocated");
+        return true;
+    }
+    char device[40];
+    tsr_device_name(device, sizeof device, t->device);
+    page_string(p, "in ");
+    page_string(p, tsr_memory_name(t->memory));
+    page_string(p, " memory on ");
+    page_string(p, device);
+    page_string(p, ", which the host cannot read");
+    return true;
+}
+
+static void page_tensor(page *p, const tsr_tensor *t, const tsr_print_opts *opts)
+{
+    const int64_t numel = tsr_numel(t);
+    if (opts->name) {
+        page_string(p, opts->name);
+        page_string(p, ": ");
+    }
+    if (!opts->no_header) page_desc(p, &t->desc);
+    if (page_excuse(p, t, opts->no_header ? "" : ", ")) return;
+    if (!opts->no_header) page_char(p, '\n');
+    if (numel == 0) {
+        page_string(p, "[]");
+        return;
+    }
+    const window shown = { .t = t, .summarised = numel > opts->threshold, .edge = opts->edge_items };
+    page_values(p, &shown, opts);
+}
+
+/* A copy of the options with the defaults in it. */
+static tsr_status resolve(tsr_print_opts *out, const char *op, const tsr_tensor *t,
+                          const tsr_print_opts *opts)
+{
+    TSRI_TRY(tsri_check_tensor(op, "t", t));
+    *out = opts ? *opts : (tsr_print_opts){ 0 };
+    TSRI_CHECK(out->edge_items >= 0, TSR_EINVAL, "%s: edge_items is %lld, expected 0 (the default) or more",
+               op, (long long)out->edge_items);
+    if (out->precision == 0) out->precision = 8;
+    if (out->precision < 0) out->precision = 0;
+    if (out->precision > TSRI_MAX_PRECISION) out->precision = TSRI_MAX_PRECISION;
+    if (out->line_width == 0) out->line_width = 75;
+    if (out->threshold == 0) out->threshold = 32;
+    if (out->edge_items == 0) out->edge_items = 3;
+    return TSR_OK;
+}
+
+tsr_status tsr_to_string(char *out, size_t size, size_t *length, const tsr_tensor *t,
+                         const tsr_print_opts *opts)
+{
+    tsr_print_opts all;
+    TSRI_CHECK(out || size == 0, TSR_ENULL, "to_string: out is NULL and size is %zu", size);
+    TSRI_TRY(resolve(&all, "to_string", t, opts));
+    page p = { .text = tsri_text_into(out, size) };
+    page_tensor(&p, t, &all);
+    if (length) *length = p.text.length;
+    return TSR_OK;
+}
+
+/* Printing ----------------------------------------------------------------- */
+
+static tsr_print_sink print_sink;
+static void          *print_context;
+
+void tsr_set_print_sink(tsr_print_sink sink, void *context)
+{
+    print_sink = sink;
+    print_context = context;
+}
+
+static void print_to(tsr_print_sink sink, void *context, const tsr_tensor *t, const tsr_print_opts *opts)
+{
+    char chunk[256];
+    page p = { .text = tsri_text_into(chunk, sizeof chunk), .sink = sink, .context = context };
+    page_tensor(&p, t, opts);
+    page_char(&p, '\n');
+    if (p.text.length > 0) page_flush(&p);
+}
+
+#ifndef TSR_NO_STDIO
+static void to_stdout(void *failed, const char *text, size_t length)
+{
+    if (fwrite(text, 1, length, stdout) != length) *(bool *)failed = true;
+}
+
+static tsr_status print_to_stdout(const tsr_tensor *t, const tsr_print_opts *opts)
+{
+    bool failed = false;
+    print_to(to_stdout, &failed, t, opts);
+    TSRI_CHECK(!failed, TSR_EIO, "print: standard output did not take the text");
+    return TSR_OK;
+}
+#else
+static tsr_status print_to_stdout(const tsr_tensor *t, const tsr_print_opts *opts)
+{
+    (void)t;
+    (void)opts;
+    return tsri_fail(TSR_EUNSUPPORTED, "print: a build without standard output needs tsr_set_print_sink");
+}
+#endif
+
+tsr_status tsr_print(const tsr_tensor *t, const tsr_print_opts *opts)
+{
+    tsr_print_opts all;
+    TSRI_TRY(resolve(&all, "print", t, opts));
+    if (!print_sink) return print_to_stdout(t, &all);
+    print_to(print_sink, print_context, t, &all);
+    return TSR_OK;
+}
+
+/* Describing --------------------------------------------------------------- */
+
+static const char *ownership_of(const tsr_tensor *t)
+{
+    if (!tsr_is_allocated(t)) return "not allocated";
+    if (!t->storage) return "borrowed";
+    switch (tsr_storage_ownership(t->storage)) {
+    case TSR_OWNED:   return "owned";
+    case TSR_ADOPTED: return "adopted";
+    case TSR_MAPPED:  return "mapped";
+    default:          return "borrowed";
+    }
+}
+
+size_t tsr_describe(char *out, size_t size, const tsr_tensor *t)
+{
+    tsri_text text = tsri_text_into(out, out ? size : 0);
+    if (tsr_is_none(t)) {
+        tsri_put(&text, "no tensor");
+        return text.length;
+    }
+    char desc[DESC_ROOM], device[40];
+    tsr_desc_to_string(desc, sizeof desc, &t->desc);
+    tsr_device_name(device, sizeof device, t->device);
+    const int64_t bytes = tsr_byte_size(t);
+    tsri_put(&text, "%s on %s, %s memory, %s%s%s, %lld byte%s", desc, device, tsr_memory_name(t->memory),
+             ownership_of(t), tsr_is_view(t) ? ", view" : "", tsr_is_readonly(t) ? ", read-only" : "",
+             (long long)bytes, bytes == 1 ? "" : "s");
+    return text.length;
+}

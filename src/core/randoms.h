@@ -1,0 +1,239 @@
+/* randoms.h - from seed and index to a value; the mapping, exactly.
+ *
+ * A tensor's elements are numbered in row-major order of their indices. A real
+ * dtype takes one number of its stream per element; a complex one takes two, its
+ * element i being (number 2i, number 2i + 1). Numbers come in blocks of one
+ * Philox call:
+ *
+ *   key       word 0, 1: low and high half of the seed
+ *   counter   word 0, 1: low and high half of the block's number
+ *             word 2: the stream, 0 for uniform and 1 for normal; word 3: 0
+ *
+ *   f32 and shorter   computed in f32, four to a block: number i is made from
+ *                     word i % 4 of block i / 4, then rounded to the dtype
+ *   f64               two to a block: number i is made from the 64 bits with low
+ *                     half word 2 (i % 2), high half the next, of block i / 2
+ *
+ * Uniform: u = (word >> 8) * 2^-24, or (bits >> 11) * 2^-53, and the value is
+ * low + (high - low) * u, computed in that order in f32 or f64 (on halves, and
+ * doubled, where high - low overflows), low and high being rounded to it first.
+ * Rounding, here and to a shorter dtype, can reach high or leave the range; so the
+ * value is held to the first and the last number of the dtype that lie in
+ * [low, high) as the caller gave them. Where the dtype has none in there, every
+ * value is low, rounded.
+ *
+ * Normal: Box and Muller's transform of numbers 2j and 2j + 1 together. With w
+ * the word (or bits) of the even one, u = (w + 1/2) * 2^-32 (f64: ((w >> 11) +
+ * 1/2) * 2^-53), rounded, which is within (0, 1]; with t the word (or bits) of the
+ * odd one as a fraction of a full turn, the values are
+ *
+ *     number 2j       sqrt(-2 log u) * cos t
+ *     number 2j + 1   sqrt(-2 log u) * sin t
+ *
+ * by the functions of same_math.h. No f32 value is beyond 6.77, no f64 value
+ * beyond 8.66.
+ */
+#ifndef TSRI_RANDOMS_H
+#define TSRI_RANDOMS_H
+
+#include "half.h"
+#include "mem.h"
+#include "philox.h"
+#include "same_math.h"
+
+enum { TSRI_STREAM_UNIFORM = 0, TSRI_STREAM_NORMAL = 1 };
+
+static inline void tsri_random_words(uint32_t out[4], uint64_t seed, uint64_t block, uint32_t stream)
+{
+    const uint32_t counter[4] = { (uint32_t)block, (uint32_t)(block >> 32), stream, 0 };
+    const uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
+    tsri_philox(out, counter, key);
+}
+
+/* The 64 bits made of words 2 * half and 2 * half + 1. */
+static inline uint64_t tsri_random_bits(const uint32_t words[4], int half)
+{
+    return (uint64_t)words[2 * half + 1] << 32 | words[2 * half];
+}
+
+/* The range of a uniform tensor ---------------------------------------------- */
+
+/* [low, high) in one floating dtype. All numbers are exact in the type that the
+ * dtype is computed in. */
+typedef struct tsri_range {
+    double low, width; /* a value is (low + width * u) * unit */
+    double unit;       /* 1; 2 where low and width had to be halved */
+    double first, last;
+} tsri_range;
+
+static inline uint64_t tsri_float_bits(tsr_dtype dtype, double v)
+{
+    switch (dtype) {
+    case TSR_F8E4M3: return tsri_f64_to_f8e4m3(v);
+    case TSR_F8E5M2: return tsri_f64_to_f8e5m2(v);
+    case TSR_F16:    return tsri_f64_to_f16(v);
+    case TSR_BF16:   return tsri_f64_to_bf16(v);
+    case TSR_F32:    return tsri_f32_bits((float)v);
+    default:         return tsri_f64_bits(v);
+    }
+}
+
+static inline double tsri_float_value(tsr_dtype dtype, uint64_t bits)
+{
+    switch (dtype) {
+    case TSR_F8E4M3: return (double)tsri_f8e4m3_to_f32((uint8_t)bits);
+    case TSR_F8E5M2: return (double)tsri_f8e5m2_to_f32((uint8_t)bits);
+    case TSR_F16:    return (double)tsri_f16_to_f32((uint16_t)bits);
+    case TSR_BF16:   return (double)tsri_bf16_to_f32((uint16_t)bits);
+    case TSR_F32:    return (double)tsri_f32_from_bits((uint32_t)bits);
+    default:         return tsri_f64_from_bits(bits);
+    }
+}
+
+/* The smallest number of the dtype that is not below v, and the largest that is
+ * below v. The patterns of one sign lie in the order of their magnitudes. */
+static inline double tsri_float_at_least(tsr_dtype dtype, double v)
+{
+    const uint64_t sign = (uint64_t)1 << (8 * tsr_dtype_size(dtype) - 1), bits = tsri_float_bits(dtype, v);
+    if (tsri_float_value(dtype, bits) >= v) return tsri_float_value(dtype, bits);
+    return tsri_float_value(dtype, bits == sign ? 1 : bits & sign ? bits - 1 : bits + 1);
+}
+
+static inline double tsri_float_below(tsr_dtype dtype, double v)
+{
+    const uint64_t sign = (uint64_t)1 << (8 * tsr_dtype_size(dtype) - 1), bits = tsri_float_bits(dtype, v);
+    if (tsri_float_value(dtype, bits) < v) return tsri_float_value(dtype, bits);
+    return tsri_float_value(dtype, bits == 0 ? sign | 1 : bits & sign ? bits + 1 : bits - 1);
+}
+
+/* dtype is floating; low <= high, and both are finite when rounded to it. */
+static inline tsri_range tsri_range_of(tsr_dtype dtype, double low, double high)
+{
+    tsri_range r;
+    const bool   wide = dtype == TSR_F64;
+    const double lo = wide ? low : (double)(float)low, hi = wide ? high : (double)(float)high;
+    const double width = wide ? hi - lo : (double)((float)hi - (float)lo);
+    const bool   fits = width <= (wide ? 1.7976931348623157e308 : 3.4028234663852886e38);
+    r.unit = fits ? 1 : 2;
+    r.low = fits ? lo : lo / 2;
+    r.width = fits ? width : hi / 2 - lo / 2;
+    if (!wide) r.width = (double)(float)r.width;
+    r.first = tsri_float_at_least(dtype, low);
+    r.last = tsri_float_below(dtype, high);
+    if (r.first > r.last) r.first = r.last = tsri_float_value(dtype, tsri_float_bits(dtype, low));
+    return r;
+}
+
+/* One block ------------------------------------------------------------------ */
+
+static inline void tsri_uniform_in_f32(float out[4], uint64_t seed, uint64_t block, const tsri_range *r)
+{
+    const float low = (float)r->low, width = (float)r->width, unit = (float)r->unit;
+    const float first = (float)r->first, last = (float)r->last;
+    uint32_t words[4];
+    tsri_random_words(words, seed, block, TSRI_STREAM_UNIFORM);
+    for (int i = 0; i < 4; i++) {
+        const float u = (float)(int32_t)(words[i] >> 8) * (1.0f / 16777216.0f);
+        const float v = (low + width * u) * unit;
+        out[i] = v < first ? first : v > last ? last : v;
+    }
+}
+
+static inline void tsri_uniform_in_f64(double out[2], uint64_t seed, uint64_t block, const tsri_range *r)
+{
+    uint32_t words[4];
+    tsri_random_words(words, seed, block, TSRI_STREAM_UNIFORM);
+    for (int i = 0; i < 2; i++) {
+        const double u = (double)(int64_t)(tsri_random_bits(words, i) >> 11) * (1.0 / 9007199254740992.0);
+        const double v = (r->low + r->width * u) * r->unit;
+        out[i] = v < r->first ? r->first : v > r->last ? r->last : v;
+    }
+}
+
+/* The same for a range given as it is, in f32 and f64 themselves. */
+static inline void tsri_uniform_f32(float out[4], uint64_t seed, uint64_t block, float low, float high)
+{
+    const tsri_range r = tsri_range_of(TSR_F32, (double)low, (double)high);
+    tsri_uniform_in_f32(out, seed, block, &r);
+}
+
+static inline void tsri_uniform_f64(double out[2], uint64_t seed, uint64_t block, double low, double high)
+{
+    const tsri_range r = tsri_range_of(TSR_F64, low, high);
+    tsri_uniform_in_f64(out, seed, block, &r);
+}
+
+static inline void tsri_randn_f32(float out[4], uint64_t seed, uint64_t block)
+{
+    uint32_t words[4];
+    tsri_random_words(words, seed, block, TSRI_STREAM_NORMAL);
+    for (int i = 0; i < 4; i += 2) {
+        const float u = (float)words[i] * (1.0f / 4294967296.0f) + 0.5f / 4294967296.0f;
+        const float radius = tsri_sqrt_f32(-2.0f * tsri_log_f32(u));
+        float cosine, sine;
+        tsri_cos_sin_f32(&cosine, &sine, words[i + 1]);
+        out[i] = radius * cosine;
+        out[i + 1] = radius * sine;
+    }
+}
+
+static inline void tsri_randn_f64(double out[2], uint64_t seed, uint64_t block)
+{
+    uint32_t words[4];
+    tsri_random_words(words, seed, block, TSRI_STREAM_NORMAL);
+    const uint64_t w = tsri_random_bits(words, 0) >> 11;
+    const double u = (double)(int64_t)w * (1.0 / 9007199254740992.0) + 0.5 / 9007199254740992.0;
+    const double radius = tsri_sqrt_f64(-2.0 * tsri_log_f64(u));
+    double cosine, sine;
+    tsri_cos_sin_f64(&cosine, &sine, tsri_random_bits(words, 1));
+    out[0] = radius * cosine;
+    out[1] = radius * sine;
+}
+
+/* Elements in their dtype ---------------------------------------------------- */
+
+/* n values as numbers of a floating dtype, packed. */
+static inline void tsri_random_store_f32(char *out, tsr_dtype dtype, const float *values, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const float v = values[i];
+        const uint8_t  byte = dtype == TSR_F8E4M3 ? tsri_f32_to_f8e4m3(v) : tsri_f32_to_f8e5m2(v);
+        const uint16_t half = dtype == TSR_F16 ? tsri_f32_to_f16(v) : tsri_f32_to_bf16(v);
+        switch (dtype) {
+        case TSR_F8E4M3: case TSR_F8E5M2: memcpy(out + i, &byte, 1); break;
+        case TSR_F16: case TSR_BF16:      memcpy(out + 2 * i, &half, 2); break;
+        default:                          memcpy(out + 4 * i, &v, 4); break;
+        }
+    }
+}
+
+/* Elements first .. first + n - 1 of a floating or complex tensor, packed, into
+ * out (any alignment): uniform in `range`, which is of the dtype of the parts, or
+ * normal where range is NULL. */
+static inline void tsri_random_elements(void *out, tsr_dtype dtype, uint64_t seed, const tsri_range *range,
+                                        int64_t first, int64_t n)
+{
+    const tsr_dtype real = tsr_dtype_real(dtype);
+    const uint64_t  size = tsr_dtype_size(real), parts = tsr_dtype_size(dtype) / size;
+    const uint64_t  per_block = real == TSR_F64 ? 2 : 4, end = (uint64_t)(first + n) * parts;
+    char *at = (char *)out;
+    for (uint64_t i = (uint64_t)first * parts; i < end;) {
+        const uint64_t block = i / per_block, skip = i % per_block;
+        const uint64_t count = end - i < per_block - skip ? end - i : per_block - skip;
+        if (real == TSR_F64) {
+            double values[2];
+            if (range) tsri_uniform_in_f64(values, seed, block, range);
+            else tsri_randn_f64(values, seed, block);
+            memcpy(at, values + skip, count * sizeof *values);
+        } else {
+            float values[4];
+            if (range) tsri_uniform_in_f32(values, seed, block, range);
+            else tsri_randn_f32(values, seed, block);
+            tsri_random_store_f32(at, real, values + skip, (int)count);
+        }
+        at += count * size;
+        i += count;
+    }
+}
+
+#endif

@@ -1,0 +1,372 @@
+/* slab.c - header slots and counters, cached per thread.
+ *
+ * Each thread keeps a short list of free slots and counters of its own, so that
+ * making and releasing a tensor takes no lock and no shared cache line. When a
+ * thread ends, what it kept is folded into the shared state. Counters have one
+ * writer each and are read by tsr_memory_get_stats() from any thread.
+ *
+ * This file alone is compiled with the initial-exec TLS model: its thread-local
+ * state is small enough for the static block of a library loaded late. */
+#include "alloc.h"
+#include "atomic.h"
+#include "lock.h"
+#include "memory_int.h"
+#include "storage.h"
+#include "tessera/tensor.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define TSRI_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TSRI_ASAN 1
+#endif
+#endif
+
+#ifdef TSRI_ASAN
+#include <sanitizer/asan_interface.h>
+#define POISON(p, n)   ASAN_POISON_MEMORY_REGION(p, n)
+#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
+#else
+#define POISON(p, n)   ((void)0)
+#define UNPOISON(p, n) ((void)0)
+#endif
+
+#ifdef TSR_NO_THREADS
+#define PER_THREAD
+#else
+#define PER_THREAD _Thread_local
+#endif
+
+enum {
+    KEEP = 64,                /* free slots a thread keeps of each slab */
+    FLUSH_BYTES = 64 << 10,   /* how far a thread's count of live bytes may run ahead */
+#ifdef TSR_FREESTANDING
+    CHUNK_SLOTS = 4
+#else
+    CHUNK_SLOTS = 128
+#endif
+};
+
+static const size_t slot_bytes[TSRI_SLAB_COUNT] = {
+    [TSRI_SLAB_TENSORS]  = (sizeof(tsr_tensor) + 63) / 64 * 64,
+    [TSRI_SLAB_STORAGES] = TSRI_STORAGE_HEADER + TSRI_INLINE_BYTES,
+};
+
+_Static_assert(sizeof(struct tsr_storage) <= TSRI_STORAGE_HEADER, "a storage fits its slot");
+
+/* A free slot's first bytes link it to the next; both headers begin with a
+ * pointer, so this never touches the count. */
+typedef struct free_slot { struct free_slot *next; } free_slot;
+
+typedef struct chunk {
+    struct chunk *next;
+    char          pad[64 - sizeof(void *)];  /* slots begin on a cache line */
+} chunk;
+
+typedef struct cache {
+    free_slot    *free[TSRI_SLAB_COUNT];
+    int32_t       kept[TSRI_SLAB_COUNT];
+    bool          known;          /* to the list below */
+    int64_t       live;           /* bytes not yet folded into shared.live */
+    int64_t       high;           /* the most `live` was since it was folded */
+    int64_t       allocations, hits, cached;
+    void         *block[TSRI_THREAD_CLASSES];
+    struct cache *next, **link;
+} cache;
+
+static PER_THREAD cache mine;
+
+static tsri_mutex lock = TSRI_MUTEX_INIT;
+static struct {
+    chunk     *chunks[TSRI_SLAB_COUNT];
+    free_slot *free[TSRI_SLAB_COUNT];
+    cache     *threads;
+    int64_t    live, peak, allocations, hits; /* live and peak: atomic */
+} shared;
+
+void tsri_slab_lock(void) { tsri_lock(&lock); }
+void tsri_slab_unlock(void) { tsri_unlock(&lock); }
+
+/* Threads ------------------------------------------------------------------- */
+
+static void raise_peak(int64_t to)
+{
+#ifdef TSR_NO_THREADS
+    if (to > shared.peak) shared.peak = to;
+#else
+    int64_t had = tsri_load_relaxed(&shared.peak);
+    while (to > had && !__atomic_compare_exchange_n(&shared.peak, &had, to, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+#endif
+}
+
+static void fold_bytes(cache *c)
+{
+    const int64_t before = tsri_fetch_add(&shared.live, c->live);
+    raise_peak(before + c->high);
+    tsri_store_relaxed(&c->live, 0);
+    c->high = 0;
+}
+
+static void return_slots(cache *c, tsri_slab slab, int keep)
+{
+    while (c->kept[slab] > keep) {
+        free_slot *slot = c->free[slab];
+        c->free[slab] = slot->next;
+        slot->next = shared.free[slab];
+        shared.free[slab] = slot;
+        c->kept[slab]--;
+    }
+}
+
+#ifndef TSR_NO_THREADS
+
+static pthread_key_t at_exit;
+
+static void give_blocks(cache *c)
+{
+    for (int i = 0; i < TSRI_THREAD_CLASSES; i++) {
+        if (!c->block[i]) continue;
+        tsri_pool_give_shared(c->block[i], i);
+        c->block[i] = NULL;
+    }
+}
+
+static void thread_ends(void *context)
+{
+    cache *c = context;
+    give_blocks(c);
+    fold_bytes(c);
+    tsri_lock(&lock);
+    for (int s = 0; s < TSRI_SLAB_COUNT; s++) return_slots(c, (tsri_slab)s, 0);
+    shared.allocations += c->allocations;
+    shared.hits += c->hits;
+    *c->link = c->next;
+    if (c->next) c->next->link = c->link;
+    tsri_unlock(&lock);
+    *c = (cache){ 0 };  /* a later destructor may release a tensor: start afresh */
+}
+
+static void before_fork(void)
+{
+    tsri_kinds_lock();
+    tsri_pool_lock();
+    tsri_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    tsri_unlock(&lock);
+    tsri_pool_unlock();
+    tsri_kinds_unlock();
+}
+
+static void set_up(void)
+{
+    (void)pthread_key_create(&at_exit, thread_ends);
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+static tsri_once once = TSRI_ONCE_INIT;
+
+#if defined(__GNUC__)
+/* An unloaded library must leave no destructor behind. */
+__attribute__((destructor)) static void unload(void)
+{
+    tsri_once_run(&once, set_up);
+    (void)pthread_key_delete(at_exit);
+}
+#endif
+
+#endif
+
+/* A thread's first use: put its cache on the list that statistics read. */
+static TSRI_COLD void introduce(cache *c)
+{
+#ifndef TSR_NO_THREADS
+    tsri_once_run(&once, set_up);
+    (void)pthread_setspecific(at_exit, c);
+#endif
+    tsri_lock(&lock);
+    c->next = shared.threads;
+    c->link = &shared.threads;
+    if (c->next) c->next->link = &c->next;
+    shared.threads = c;
+    c->known = true;
+    tsri_unlock(&lock);
+}
+
+static inline cache *my_cache(void)
+{
+    cache *c = &mine;
+    if (!TSRI_LIKELY(c->known)) introduce(c);
+    return c;
+}
+
+/* Slots --------------------------------------------------------------------- */
+
+static int32_t *count_of(tsri_slab slab, void *slot)
+{
+    return slab == TSRI_SLAB_TENSORS ? &((tsr_tensor *)slot)->count : &((tsr_storage *)slot)->count;
+}
+
+/* The part of a free slot that nothing reads: between the link and the count. */
+static void guard(tsri_slab slab, void *slot, bool on)
+{
+    char *from = (char *)slot + sizeof(free_slot), *to = (char *)count_of(slab, slot);
+    const size_t n = (size_t)(to - from) / 8 * 8;
+    if (on) POISON(from, n);
+    else    UNPOISON(from, n);
+    (void)n;
+}
+
+/* A new chunk, cut into the shared list. The lock is held. */
+static void add_chunk(tsri_slab slab)
+{
+    const size_t bytes = sizeof(chunk) + CHUNK_SLOTS * slot_bytes[slab];
+    chunk *c = tsri_alloc(bytes, TSRI_CACHE_LINE);
+    if (!c) return;
+    c->next = shared.chunks[slab];
+    shared.chunks[slab] = c;
+    for (int i = CHUNK_SLOTS - 1; i >= 0; i--) {
+        free_slot *slot = (free_slot *)((char *)(c + 1) + (size_t)i * slot_bytes[slab]);
+        slot->next = shared.free[slab];
+        shared.free[slab] = slot;
+        tsri_store_relaxed(count_of(slab, slot), 0);
+        guard(slab, slot, true);
+    }
+}
+
+static TSRI_COLD void refill(cache *c, tsri_slab slab)
+{
+    tsri_lock(&lock);
+    if (!shared.free[slab]) add_chunk(slab);
+    for (int i = 0; i < KEEP / 2 && shared.free[slab]; i++) {
+        free_slot *slot = shared.free[slab];
+        shared.free[slab] = slot->next;
+        slot->next = c->free[slab];
+        c->free[slab] = slot;
+        c->kept[slab]++;
+    }
+    tsri_unlock(&lock);
+}
+
+void *tsri_slab_take(tsri_slab slab)
+{
+    cache *c = my_cache();
+    if (!c->free[slab]) refill(c, slab);
+    free_slot *slot = c->free[slab];
+    if (!slot) return NULL;
+    c->free[slab] = slot->next;
+    c->kept[slab]--;
+    guard(slab, slot, false);
+    return slot;
+}
+
+static TSRI_COLD void return_half(cache *c, tsri_slab slab)
+{
+    tsri_lock(&lock);
+    return_slots(c, slab, KEEP / 2);
+    tsri_unlock(&lock);
+}
+
+void tsri_slab_give(tsri_slab slab, void *p)
+{
+    cache *c = my_cache();
+    free_slot *slot = p;
+    slot->next = c->free[slab];
+    c->free[slab] = slot;
+    guard(slab, slot, true);
+    if (++c->kept[slab] > KEEP) return_half(c, slab);
+}
+
+void tsri_slab_walk(tsri_slab slab, void (*visit)(void *context, void *slot), void *context)
+{
+    tsri_lock(&lock);
+    for (chunk *c = shared.chunks[slab]; c; c = c->next)
+        for (int i = 0; i < CHUNK_SLOTS; i++) visit(context, (char *)(c + 1) + (size_t)i * slot_bytes[slab]);
+    tsri_unlock(&lock);
+}
+
+bool tsri_slab_drop_all(void)
+{
+    cache *self = my_cache();
+    tsri_lock(&lock);
+    bool alone = true;
+    for (cache *c = shared.threads; c; c = c->next) {
+        if (c == self) continue;
+        for (int s = 0; s < TSRI_SLAB_COUNT; s++) alone = alone && c->kept[s] == 0;
+    }
+    for (int s = 0; alone && s < TSRI_SLAB_COUNT; s++) {
+        self->free[s] = shared.free[s] = NULL;
+        self->kept[s] = 0;
+        for (chunk *c = shared.chunks[s], *next; c; c = next) {
+            const size_t bytes = sizeof(chunk) + CHUNK_SLOTS * slot_bytes[s];
+            next = c->next;
+            UNPOISON(c, bytes);
+            tsri_free(c, bytes);
+        }
+        shared.chunks[s] = NULL;
+    }
+    tsri_unlock(&lock);
+    return alone;
+}
+
+/* Counters ------------------------------------------------------------------ */
+
+void tsri_count_bytes(int64_t bytes)
+{
+    cache *c = my_cache();
+    const int64_t live = c->live + bytes;
+    tsri_store_relaxed(&c->live, live);
+    if (live > c->high) c->high = live;
+    if (live >= FLUSH_BYTES || live <= -FLUSH_BYTES) fold_bytes(c);
+}
+
+void tsri_count_allocation(void)
+{
+    cache *c = my_cache();
+    tsri_store_relaxed(&c->allocations, c->allocations + 1);
+}
+
+void tsri_count_hit(void)
+{
+    cache *c = my_cache();
+    tsri_store_relaxed(&c->hits, c->hits + 1);
+}
+
+void tsri_count_cached(int64_t bytes)
+{
+    cache *c = my_cache();
+    tsri_store_relaxed(&c->cached, c->cached + bytes);
+}
+
+void **tsri_thread_block(int size_class) { return &my_cache()->block[size_class]; }
+
+void tsri_counts_get(tsri_counts *out)
+{
+    cache *self = my_cache();
+    tsri_lock(&lock);
+    int64_t others = 0;
+    *out = (tsri_counts){ .allocations = shared.allocations, .hits = shared.hits };
+    for (cache *c = shared.threads; c; c = c->next) {
+        if (c != self) others += tsri_load_relaxed(&c->live);
+        out->allocations += tsri_load_relaxed(&c->allocations);
+        out->hits += tsri_load_relaxed(&c->hits);
+        out->cached += tsri_load_relaxed(&c->cached);
+    }
+    tsri_unlock(&lock);
+    const int64_t base = tsri_load_relaxed(&shared.live) + others;
+    out->live = base + self->live;
+    raise_peak(base + self->high);
+    out->peak = tsri_load_relaxed(&shared.peak);
+}
+
+void tsri_counts_reset_peak(void)
+{
+    tsri_counts now;
+    cache *self = my_cache();
+    self->high = self->live;
+    tsri_counts_get(&now);
+    tsri_store_relaxed(&shared.peak, now.live);
+}

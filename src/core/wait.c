@@ -1,0 +1,106 @@
+/* wait.c - sleeping on a word: a futex where there is one, a condition variable
+ * elsewhere (and everywhere with TSRI_NO_FUTEX, to test it). */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* syscall */
+#endif
+
+#include "wait.h"
+#include "atomic.h"
+#include "lock.h"
+
+#ifndef TSR_NO_THREADS
+
+#include <time.h>
+
+/* Long enough to bridge the gap between two ops, short against a time slice. */
+enum { SPIN_NS = 8000 };
+
+#if defined(__linux__) && !defined(TSRI_NO_FUTEX)
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void sleep_while(uint32_t *word, uint32_t value)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+void tsri_wake(uint32_t *word, uint32_t n)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
+}
+
+void tsri_forget_waiters(void) {}
+
+#else
+
+/* One bell for all words: everyone who hears it looks at his own again. */
+static tsri_mutex bed = TSRI_MUTEX_INIT;
+static pthread_cond_t bell = PTHREAD_COND_INITIALIZER;
+
+static void sleep_while(uint32_t *word, uint32_t value)
+{
+    tsri_lock(&bed);
+    if (tsri_load_acquire(word) == value) (void)pthread_cond_wait(&bell, &bed.os);
+    tsri_unlock(&bed);
+}
+
+void tsri_wake(uint32_t *word, uint32_t n)
+{
+    (void)word;
+    (void)n;
+    tsri_lock(&bed);
+    (void)pthread_cond_broadcast(&bell);
+    tsri_unlock(&bed);
+}
+
+void tsri_forget_waiters(void)
+{
+    bed = (tsri_mutex)TSRI_MUTEX_INIT;
+    bell = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+}
+
+#endif
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0) return 0;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* True when the word changed, false when it is time to sleep. */
+static bool spin_while(const uint32_t *word, uint32_t value)
+{
+    int64_t start = 0;
+    for (int rounds = 0; rounds < SPIN_NS; rounds++) { /* bounded even if the clock stands still */
+        for (int i = 0; i < 16; i++) {
+            if (tsri_load_acquire(word) != value) return true;
+            relax();
+        }
+        const int64_t now = now_ns();
+        if (start == 0) start = now;
+        else if (now - start > SPIN_NS) return false;
+    }
+    return false;
+}
+
+void tsri_await_change(uint32_t *word, uint32_t value, uint32_t *sleepers, bool spin)
+{
+    if (spin && spin_while(word, value)) return;
+    (void)__atomic_fetch_add(sleepers, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value) sleep_while(word, value);
+    (void)__atomic_fetch_sub(sleepers, 1, __ATOMIC_SEQ_CST);
+}
+
+#endif

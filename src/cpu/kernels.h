@@ -1,0 +1,48 @@
+/* kernels.h - the CPU's kernel table.
+ *
+ * The portable set fills every slot, so nothing is ever missing; an instruction
+ * set then overwrites what it does better (kernels.c). Kernels see tiles
+ * (core/loop.h), never shapes, and check nothing.
+ *
+ * A cast goes through a wide type: the source's elements are widened, which is
+ * exact, a short run at a time, and narrowed to the destination, which rounds
+ * once. So n dtypes need n + 6 n small kernels and not n * n.
+ */
+#ifndef TSRI_KERNELS_H
+#define TSRI_KERNELS_H
+
+#include "core/loop.h"
+
+/* Types that hold some dtypes exactly, and that narrow to all. */
+typedef enum tsri_wide {
+    TSRI_WIDE_I64,  /* bool, i8 .. i64, u8 .. u32 */
+    TSRI_WIDE_U64,  /* u64 */
+    TSRI_WIDE_F32,  /* f8, f16, bf16, f32 */
+    TSRI_WIDE_F64,  /* f64 */
+    TSRI_WIDE_C64,  /* c32, c64 */
+    TSRI_WIDE_C128, /* c128 */
+    TSRI_WIDE_COUNT
+} tsri_wide;
+
+enum { TSRI_RUN = 128 }; /* elements widened at a time */
+
+typedef void (*tsri_widen_fn)(void *wide, const char *src, int64_t step, int64_t n);
+typedef void (*tsri_narrow_fn)(char *dst, int64_t step, const void *wide, int64_t n);
+
+enum { TSRI_SIZES = 5 };  /* elements of 1, 2, 4, 8 and 16 bytes */
+
+typedef struct tsri_cpu_kernels {
+    tsri_tile_fn   copy[TSRI_SIZES];  /* operand 0 = operand 1; no params */
+    tsri_tile_fn   fill[TSRI_SIZES];  /* operand 0 = the element at params */
+    tsri_wide      wide[TSR_DTYPE_COUNT];
+    tsri_widen_fn  widen[TSR_DTYPE_COUNT];
+    tsri_narrow_fn narrow[TSRI_WIDE_COUNT][TSR_DTYPE_COUNT];
+} tsri_cpu_kernels;
+
+/* The table for this machine. Chosen at the first call. */
+const tsri_cpu_kernels *tsri_cpu_kernels_get(void);
+
+/* Fills every slot (portable.c). */
+void tsri_cpu_portable(tsri_cpu_kernels *k);
+
+#endif

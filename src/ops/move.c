@@ -1,0 +1,270 @@
+/* move.c - fill, copy, convert, join. */
+#include "op.h"
+#include "core/overlap.h"
+#include "tessera/move.h"
+#include "tessera/view.h"
+
+tsr_status tsr_fill(tsr_tensor *t, tsr_scalar value)
+{
+    TSRI_TRY(tsri_check_writable("fill", "t", t));
+    return tsri_fill_run(t, value);
+}
+
+tsr_status tsr_zero(tsr_tensor *t)
+{
+    TSRI_TRY(tsri_check_writable("zero", "t", t));
+    return tsri_fill_run(t, tsr_scalar_i64(0));
+}
+
+/* Do the two see the same elements at the same addresses? */
+static bool is_same_memory(const tsr_tensor *a, const tsr_tensor *b)
+{
+    tsr_desc seen_as = b->desc;
+    seen_as.dtype = a->dtype;
+    return a->data == b->data && tsr_dtype_size(a->dtype) == tsr_dtype_size(b->dtype) &&
+           tsr_desc_same(&a->desc, &seen_as);
+}
+
+/* A copy of src aside, for a destination that partly overlaps it. */
+static tsr_status copy_through(tsr_tensor *dst, const tsr_tensor *src)
+{
+    tsr_tensor *aside = NULL;
+    TSRI_TRY(tsr_clone(&aside, src));
+    const tsr_status s = tsri_copy_run(dst, aside);
+    tsr_release(&aside);
+    return s;
+}
+
+tsr_status tsr_copy(tsr_tensor *dst, const tsr_tensor *src)
+{
+    TSRI_TRY(tsri_check_tensor("copy", "dst", dst));
+    TSRI_TRY(tsri_check_allocated("copy", "src", src));
+    TSRI_CHECK(tsr_desc_same_shape(&dst->desc, &src->desc), TSR_ESHAPE, "copy: dst is %s, but src is %s",
+               TSRI_DESC(&dst->desc), TSRI_DESC(&src->desc));
+    TSRI_TRY(tsri_check_writable("copy", "dst", dst));
+    if (is_same_memory(dst, src)) return dst->dtype == src->dtype ? TSR_OK : tsri_copy_run(dst, src);
+    if (tsri_overlap(dst->data, &dst->desc, src->data, &src->desc)) return copy_through(dst, src);
+    return tsri_copy_run(dst, src);
+}
+
+static tsr_status copy_into_result(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *src)
+{
+    bool made = false;
+    TSRI_TRY(tsri_result(out, &made, op, desc));
+    return tsri_result_end(out, made, tsr_copy(*out, src));
+}
+
+tsr_status tsr_rearrange(tsr_tensor **out, const tsr_tensor *src)
+{
+    tsr_desc d;
+    TSRI_TRY(tsri_check_allocated("rearrange", "src", src));
+    TSRI_TRY(tsr_desc_init(&d, src->dtype, src->ndim, src->shape, NULL));
+    return copy_into_result(out, "rearrange", &d, src);
+}
+
+tsr_status tsr_cast(tsr_tensor **out, const tsr_tensor *src, tsr_dtype dtype)
+{
+    tsr_desc d;
+    TSRI_TRY(tsri_check_allocated("cast", "src", src));
+    TSRI_CHECK(tsr_dtype_is_valid(dtype), TSR_EDTYPE, "cast: %d is no dtype", (int)dtype);
+    TSRI_TRY(tsr_desc_packed_like(&d, &src->desc, dtype));
+    return copy_into_result(out, "cast", &d, src);
+}
+
+/* Rebinds *out to a packed row-major copy of src, seen as `shape`. src may be *out. */
+static tsr_status rebind_to_copy(tsr_tensor **out, const char *op, const tsr_tensor *src, const tsr_desc *shape)
+{
+    tsr_tensor *copy = NULL;
+    tsr_desc d;
+    const tsr_memory memory = src->memory == TSR_MEMORY_FILE ? TSR_MEMORY_HOST : src->memory;
+    TSRI_TRY(tsr_desc_init(&d, src->dtype, src->ndim, src->shape, NULL));
+    TSRI_TRY(tsri_make(&copy, op, &d, src->device, memory));
+    tsr_status s = tsri_copy_run(copy, src);
+    if (s == TSR_OK) s = tsri_bind(out, op, shape, copy->storage, copy->data, copy, 0);
+    tsr_release(&copy);
+    return s;
+}
+
+tsr_status tsr_reshape(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape)
+{
+    tsr_desc d;
+    bool is_view = false;
+    TSRI_CHECK(out, TSR_ENULL, "reshape: out is NULL");
+    TSRI_TRY(tsri_check_allocated("reshape", "t", t));
+    TSRI_TRY(tsri_desc_reshape(&d, &is_view, &t->desc, ndim, shape));
+    if (is_view) return tsri_bind(out, "reshape", &d, t->storage, t->data, t, TSR_FLAG_VIEW);
+    return rebind_to_copy(out, "reshape", t, &d);
+}
+
+tsr_status tsr_contiguous(tsr_tensor **out, const tsr_tensor *t)
+{
+    TSRI_CHECK(out, TSR_ENULL, "contiguous: out is NULL");
+    TSRI_TRY(tsri_check_allocated("contiguous", "t", t));
+    tsr_desc d = t->desc;
+    if (tsr_desc_is_contiguous(&d)) return tsri_bind(out, "contiguous", &d, t->storage, t->data, t, TSR_FLAG_VIEW);
+    TSRI_TRY(tsr_desc_init(&d, t->dtype, t->ndim, t->shape, NULL));
+    return rebind_to_copy(out, "contiguous", t, &d);
+}
+
+tsr_status tsr_to(tsr_tensor **out, const tsr_tensor *t, tsr_device device, tsr_memory memory)
+{
+    tsr_tensor *copy = NULL;
+    TSRI_CHECK(out, TSR_ENULL, "to: out is NULL");
+    TSRI_TRY(tsri_check_allocated("to", "t", t));
+    tsr_desc d = t->desc;
+    if (t->device == device && t->memory == memory)
+        return tsri_bind(out, "to", &d, t->storage, t->data, t, TSR_FLAG_VIEW);
+    TSRI_TRY(tsr_desc_packed_like(&d, &t->desc, t->dtype));
+    TSRI_TRY(tsr_declare(&copy, &d, device, memory));
+    tsr_status s = tsr_copy(copy, t);
+    if (s == TSR_OK) s = tsri_bind(out, "to", &d, copy->storage, copy->data, copy, 0);
+    tsr_release(&copy);
+    return s;
+}
+
+/* Host buffers ------------------------------------------------------------------- */
+
+/* The packed row-major host buffer as a tensor like t, placed in `buffer`. */
+static tsr_status place_buffer(tsr_tensor *buffer, const char *op, const char *what, void *data, size_t bytes,
+                               const tsr_tensor *t)
+{
+    tsr_desc d;
+    const int64_t wanted = tsr_byte_size(t);
+    TSRI_CHECK(data || wanted == 0, TSR_ENULL, "%s: %s is NULL", op, what);
+    TSRI_CHECK(bytes == (uint64_t)wanted, TSR_ESHAPE, "%s: the buffer has %zu bytes, but %s has %lld", op, bytes,
+               TSRI_DESC(&t->desc), (long long)wanted);
+    TSRI_TRY(tsr_desc_init(&d, t->dtype, t->ndim, t->shape, NULL));
+    return tsr_place(buffer, data, &d);
+}
+
+tsr_status tsr_load(tsr_tensor *t, const void *src, size_t bytes)
+{
+    tsr_tensor buffer;
+    TSRI_TRY(tsri_check_tensor("load", "t", t));
+    TSRI_TRY(place_buffer(&buffer, "load", "src", (void *)(uintptr_t)src, bytes, t));
+    return tsr_copy(t, &buffer);
+}
+
+tsr_status tsr_store(void *dst, size_t bytes, const tsr_tensor *t)
+{
+    tsr_tensor buffer;
+    TSRI_TRY(tsri_check_allocated("store", "t", t));
+    TSRI_TRY(place_buffer(&buffer, "store", "dst", dst, bytes, t));
+    return tsr_copy(&buffer, t);
+}
+
+/* Joining -------------------------------------------------------------------------- */
+
+/* What all joins ask of their inputs: tensors with memory, of one dtype and rank. */
+static tsr_status check_parts(const char *op, int n, const tsr_tensor *const *tensors)
+{
+    TSRI_CHECK(n >= 1, TSR_EINVAL, "%s: %d tensors; one at least is needed", op, n);
+    TSRI_CHECK(tensors, TSR_ENULL, "%s: tensors is NULL", op);
+    for (int i = 0; i < n; i++) {
+        const tsr_tensor *t = tensors[i];
+        TSRI_CHECK(t, TSR_ENULL, "%s: tensor %d is NULL", op, i);
+        TSRI_TRY(tsri_check_allocated(op, "a tensor", t));
+        TSRI_CHECK(t->dtype == tensors[0]->dtype, TSR_EDTYPE, "%s: tensor %d is %s, but tensor 0 is %s (tsr_cast)", op, i,
+                   TSRI_DESC(&t->desc), TSRI_DESC(&tensors[0]->desc));
+        TSRI_CHECK(t->ndim == tensors[0]->ndim, TSR_ESHAPE, "%s: tensor %d is %s, but tensor 0 is %s", op, i,
+                   TSRI_DESC(&t->desc), TSRI_DESC(&tensors[0]->desc));
+    }
+    return TSR_OK;
+}
+
+/* All dims of all tensors equal, but for `axis` (-1: every dim). */
+static tsr_status check_dims(const char *op, int n, const tsr_tensor *const *tensors, int axis)
+{
+    for (int i = 1; i < n; i++)
+        for (int d = 0; d < tensors[0]->ndim; d++)
+            TSRI_CHECK(d == axis || tensors[i]->shape[d] == tensors[0]->shape[d], TSR_ESHAPE,
+                       "%s: dim %d is %lld in tensor %d %s and %lld in tensor 0 %s", op, d,
+                       (long long)tensors[i]->shape[d], i, TSRI_DESC(&tensors[i]->desc),
+                       (long long)tensors[0]->shape[d], TSRI_DESC(&tensors[0]->desc));
+    return TSR_OK;
+}
+
+/* Tensor i to its place along the axis: `length` indices, or one without the axis. */
+static tsr_status copy_part(tsr_tensor *out, const tsr_tensor *t, int axis, int64_t start, bool stacked)
+{
+    tsr_tensor place, *part = tsr_place_none(&place);
+    if (stacked) TSRI_TRY(tsr_select(&part, out, axis, start));
+    else         TSRI_TRY(tsr_slice(&part, out, axis, start, start + t->shape[axis], 1));
+    const tsr_status s = tsri_copy_run(part, t);
+    tsr_release(&part);
+    return s;
+}
+
+static tsr_status copy_parts(tsr_tensor *out, int n, const tsr_tensor *const *tensors, int axis, bool stacked)
+{
+    int64_t start = 0;
+    for (int i = 0; i < n; i++) {
+        TSRI_TRY(copy_part(out, tensors[i], axis, start, stacked));
+        start += stacked ? 1 : tensors[i]->shape[axis];
+    }
+    return TSR_OK;
+}
+
+static bool overlaps_any(const tsr_tensor *out, int n, const tsr_tensor *const *tensors)
+{
+    for (int i = 0; i < n; i++)
+        if (tsri_overlap(out->data, &out->desc, tensors[i]->data, &tensors[i]->desc)) return true;
+    return false;
+}
+
+static tsr_status join(tsr_tensor **out, const char *op, const tsr_desc *d, int n, const tsr_tensor *const *tensors,
+                       int axis, bool stacked)
+{
+    bool made = false;
+    TSRI_TRY(tsri_result(out, &made, op, d));
+    if (made || !overlaps_any(*out, n, tensors))
+        return tsri_result_end(out, made, copy_parts(*out, n, tensors, axis, stacked));
+    tsr_tensor *aside = NULL;
+    TSRI_TRY(tsri_make(&aside, op, d, TSR_CPU, TSR_MEMORY_HOST));
+    tsr_status s = copy_parts(aside, n, tensors, axis, stacked);
+    if (s == TSR_OK) s = tsri_copy_run(*out, aside);
+    tsr_release(&aside);
+    return s;
+}
+
+tsr_status tsr_concat(tsr_tensor **out, int n, const tsr_tensor *const *tensors, int axis)
+{
+    int at;
+    int64_t shape[TSR_MAX_NDIM];
+    tsr_desc d;
+    TSRI_CHECK(out, TSR_ENULL, "concat: out is NULL");
+    TSRI_TRY(check_parts("concat", n, tensors));
+    const tsr_tensor *first = tensors[0];
+    TSRI_CHECK(first->ndim > 0, TSR_ESHAPE, "concat: scalars have no dim to join along (tsr_stack)");
+    TSRI_TRY(tsri_axis(&at, "concat", "axis", axis, &first->desc));
+    TSRI_TRY(check_dims("concat", n, tensors, at));
+    for (int i = 0; i < first->ndim; i++) shape[i] = first->shape[i];
+    for (int i = 1; i < n; i++)
+        TSRI_CHECK(tsri_add(&shape[at], shape[at], tensors[i]->shape[at]), TSR_EOVERFLOW,
+                   "concat: dim %d exceeds 2^63 - 1", axis);
+    TSRI_TRY(tsr_desc_init(&d, first->dtype, first->ndim, shape, NULL));
+    return join(out, "concat", &d, n, tensors, at, false);
+}
+
+tsr_status tsr_stack(tsr_tensor **out, int n, const tsr_tensor *const *tensors, int axis)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    tsr_desc d;
+    TSRI_CHECK(out, TSR_ENULL, "stack: out is NULL");
+    TSRI_TRY(check_parts("stack", n, tensors));
+    const tsr_tensor *first = tensors[0];
+    TSRI_TRY(check_dims("stack", n, tensors, -1));
+    TSRI_CHECK(first->ndim < TSR_MAX_NDIM, TSR_EINVAL, "stack: %s has the most dims there can be",
+               TSRI_DESC(&first->desc));
+    const int at = axis < 0 ? axis + first->ndim + 1 : axis;
+    TSRI_CHECK(at >= 0 && at <= first->ndim, TSR_EINDEX, "stack: axis %d of a result with %d dims", axis,
+               (int)first->ndim + 1);
+    for (int i = 0; i <= first->ndim; i++) shape[i] = i == at ? n : first->shape[i < at ? i : i - 1];
+    TSRI_TRY(tsr_desc_init(&d, first->dtype, first->ndim + 1, shape, NULL));
+    return join(out, "stack", &d, n, tensors, at, true);
+}
+
+tsr_status tsr_batch_join(tsr_tensor **out, int n, const tsr_tensor *const *tensors, bool keep_dims)
+{
+    return keep_dims ? tsr_concat(out, n, tensors, 0) : tsr_stack(out, n, tensors, 0);
+}

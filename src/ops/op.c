@@ -1,0 +1,77 @@
+/* op.c - the list of ops, and the road to a backend. */
+#include "op.h"
+#include "backend/registry.h"
+
+static const tsr_op_info infos[TSR_OP_COUNT] = {
+#define X(ID, name, family, params, signature, doc) [TSR_OP_##ID] = { name, family, params, signature, doc },
+#include "tessera/op.def"
+#undef X
+};
+
+const tsr_op_info *tsr_op_get_info(tsr_op_kind kind)
+{
+    return kind > TSR_OP_NONE && kind < TSR_OP_COUNT ? &infos[kind] : NULL;
+}
+
+static tsr_status check_device(const tsr_op *op, const tsr_tensor *t, tsr_device device)
+{
+    const char *name = infos[op->kind].name;
+    TSRI_CHECK(t->device == device, TSR_EDEVICE, "%s: operands on devices %d and %d (tsr_to moves)", name, (int)device,
+               (int)t->device);
+    TSRI_CHECK(device != TSR_CPU || tsr_memory_is_host(t->memory), TSR_EDEVICE,
+               "%s: %s lies in %s memory, which the host cannot reach", name, TSRI_DESC(&t->desc),
+               tsr_memory_name(t->memory));
+    return TSR_OK;
+}
+
+tsr_status tsri_op_run(const tsr_op *op)
+{
+    const tsr_backend *backend = NULL;
+    int index = 0;
+    const tsr_device device = op->out[0]->device;
+    for (int i = 0; i < op->nout; i++) TSRI_TRY(check_device(op, op->out[i], device));
+    for (int i = 0; i < op->nin; i++) TSRI_TRY(check_device(op, op->in[i], device));
+    TSRI_TRY(tsri_backend_of(&backend, &index, infos[op->kind].name, device));
+    TSRI_CHECK(backend->supports(index, op), TSR_EUNSUPPORTED, "%s: the %s backend cannot do this with %s",
+               infos[op->kind].name, backend->name, TSRI_DESC(&op->out[0]->desc));
+    return backend->run(index, op);
+}
+
+tsr_status tsri_result(tsr_tensor **out, bool *made, const char *op, const tsr_desc *desc)
+{
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
+    *made = *out == NULL;
+    if (*made) return tsri_make(out, op, desc, TSR_CPU, TSR_MEMORY_HOST);
+    tsr_tensor *t = *out;
+    if (tsr_is_none(t)) return tsri_make(out, op, desc, TSR_CPU, TSR_MEMORY_HOST);  /* a placed "none" */
+    TSRI_CHECK(t->dtype == desc->dtype, TSR_EDTYPE, "%s: the result is %s, but out holds %s", op, TSRI_DESC(desc),
+               TSRI_DESC(&t->desc));
+    TSRI_CHECK(tsr_desc_same_shape(&t->desc, desc), TSR_ESHAPE, "%s: the result is %s, but out holds %s", op,
+               TSRI_DESC(desc), TSRI_DESC(&t->desc));
+    return tsri_check_writable(op, "out", t);
+}
+
+tsr_status tsri_result_end(tsr_tensor **out, bool made, tsr_status s)
+{
+    if (s != TSR_OK && made) tsr_release(out);
+    return s;
+}
+
+tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op)
+{
+    bool made = false;
+    TSRI_TRY(tsri_result(out, &made, infos[op->kind].name, desc));
+    op->out[0] = *out;
+    return tsri_result_end(out, made, tsri_op_run(op));
+}
+
+tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src)
+{
+    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { src }, .out = { dst } });
+}
+
+tsr_status tsri_fill_run(tsr_tensor *t, tsr_scalar value)
+{
+    const tsr_fill_params params = { value };
+    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_FILL, .nout = 1, .out = { t }, .params = &params });
+}

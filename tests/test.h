@@ -1,0 +1,126 @@
+/* test.h - the whole test rig.
+ *
+ * A test is a function whose name says what is true. EXPECT counts a failure and
+ * goes on; SKIP leaves the test and says why. After each test the rig checks
+ * that the library holds as many tensors and bytes as before, so a leak is a
+ * failure of the test that made it.
+ *
+ *     static void test_view_shares_memory(void) { ... EXPECT(a == b); ... }
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         TEST_BEGIN(argc, argv);        // argv[1]: run only tests whose names contain it
+ *         RUN(test_view_shares_memory);
+ *         return TEST_END();             // prints "N passed, N failed, N skipped"
+ *     }
+ */
+#ifndef TSR_TEST_H
+#define TSR_TEST_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tessera/tessera.h"
+
+static struct {
+    const char *filter;
+    const char *current;
+    int passed, failed, skipped;
+    int failures;        /* in the current test */
+    bool skip;
+} test_state;
+
+#define TEST_BEGIN(argc, argv) (test_state.filter = (argc) > 1 ? (argv)[1] : NULL)
+
+#define EXPECT_MSG(cond, ...)                                                          \
+    do {                                                                               \
+        if (!(cond)) {                                                                 \
+            if (test_state.failures++ < 8) {                                           \
+                printf("%s:%d: %s: expected %s", __FILE__, __LINE__, test_state.current, #cond); \
+                printf("\n    " __VA_ARGS__);                                          \
+                printf("\n");                                                          \
+            }                                                                          \
+        }                                                                              \
+    } while (0)
+
+#define EXPECT(cond) EXPECT_MSG(cond, "last error: %s", tsr_last_error())
+
+/* The call succeeds. */
+#define EXPECT_OK(call) EXPECT_STATUS(call, TSR_OK)
+
+/* The call ends with this status. */
+#define EXPECT_STATUS(call, status)                                                    \
+    do {                                                                               \
+        const tsr_status got_ = (call);                                                \
+        EXPECT_MSG(got_ == (status), "%s gave %s (%s), not %s", #call, tsr_status_name(got_), \
+                   tsr_last_error(), tsr_status_name(status));                         \
+    } while (0)
+
+/* The call fails with this status, and the message contains this text. */
+#define EXPECT_FAILS(call, status, part)                                               \
+    do {                                                                               \
+        tsr_clear_error();                                                             \
+        EXPECT_STATUS(call, status);                                                   \
+        EXPECT_MSG(strstr(tsr_last_error(), (part)) != NULL, "message \"%s\" lacks \"%s\"", \
+                   tsr_last_error(), (part));                                          \
+    } while (0)
+
+#define SKIP(reason)                                                                   \
+    do {                                                                               \
+        printf("skipped %s: %s\n", test_state.current, (reason));                      \
+        test_state.skip = true;                                                        \
+        return;                                                                        \
+    } while (0)
+
+static inline void test_run(const char *name, void (*fn)(void))
+{
+    tsr_memory_stats before, after;
+    if (test_state.filter && !strstr(name, test_state.filter)) return;
+    test_state.current = name;
+    test_state.failures = 0;
+    test_state.skip = false;
+    tsr_clear_error();
+    tsr_memory_get_stats(&before);
+    fn();
+    tsr_memory_get_stats(&after);
+    EXPECT_MSG(before.live_tensors == after.live_tensors && before.live_storages == after.live_storages &&
+                   before.live_bytes == after.live_bytes,
+               "leaked %lld tensors, %lld storages, %lld bytes",
+               (long long)(after.live_tensors - before.live_tensors),
+               (long long)(after.live_storages - before.live_storages),
+               (long long)(after.live_bytes - before.live_bytes));
+    if (test_state.failures) {
+        test_state.failed++;
+        printf("FAILED %s (%d expectations)\n", name, test_state.failures);
+    } else if (test_state.skip) {
+        test_state.skipped++;
+    } else {
+        test_state.passed++;
+    }
+    fflush(stdout);
+}
+
+#define RUN(fn) test_run(#fn, fn)
+
+static inline int test_end(void)
+{
+    printf("%d passed, %d failed, %d skipped\n", test_state.passed, test_state.failed, test_state.skipped);
+    return test_state.failed != 0;
+}
+
+#define TEST_END() test_end()
+
+/* A small repeatable generator for test data; shares nothing with the library. */
+static inline uint64_t test_next(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* 0 .. n - 1 */
+static inline int64_t test_below(uint64_t *state, int64_t n) { return (int64_t)(test_next(state) % (uint64_t)n); }
+
+#endif

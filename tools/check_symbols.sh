@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# The libraries' names are the public interface, no more and no less:
+#
+#   - everything libtessera.so exports starts with tsr_
+#   - every function declared TSR_API in include/ is exported
+#   - everything global in libtessera.a starts with tsr_ or tsri_
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${1:-build}
+failed=0
+
+# complain TITLE LIST: if the list is not empty, print it and fail.
+complain() {
+    [ -z "$2" ] && return
+    printf '%s:\n%s\n' "$1" "$2"
+    failed=1
+}
+
+exported=$(nm -D --defined-only "$build/lib/libtessera.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)
+archived=$(nm -g --defined-only "$build/lib/libtessera.a" | awk 'NF == 3 { print $3 }' | sort -u)
+
+# What the preprocessor makes of TSR_API marks each declaration; its name is the word
+# before the first parenthesis that is left when the attributes are gone.
+declared=$(for header in include/tessera/*.h; do echo "#include \"$header\""; done |
+    ${CC:-cc} -std=c11 -E -P -I. - | tr '\n' ' ' | tr ';{}' '\n\n\n' | grep 'visibility("default")' |
+    sed -E 's/__attribute__ *\(\([a-z_]+(\("[a-z]+"\))?\)\)//g; s/^[^(]*[^a-z0-9_]([a-z0-9_]+) *\(.*/\1/' | sort -u)
+
+[ -n "$declared" ] && [ -n "$exported" ] && [ -n "$archived" ] || { echo "found no symbols to check"; exit 1; }
+
+complain "exported, but not tsr_" "$(grep -v '^tsr_' <<<"$exported")"
+complain "declared TSR_API, but not exported" "$(comm -23 <(echo "$declared") <(echo "$exported"))"
+complain "exported, but not declared TSR_API" "$(comm -13 <(echo "$declared") <(echo "$exported"))"
+complain "global in the archive, but neither tsr_ nor tsri_" "$(grep -vE '^tsri?_' <<<"$archived")"
+[ $failed = 0 ] && echo "$(wc -l <<<"$declared") public functions"
+exit $failed

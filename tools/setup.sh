@@ -1,0 +1,58 @@
+#!/bin/sh
+# Install what the build and the tests need and this machine lacks.
+#
+#   tools/setup.sh build    only what the library needs: C compiler, make, CMake
+#   tools/setup.sh          that, and what the optional tests use
+#
+# Installs with apt-get when it may (root, a package source that answers; not when
+# TSR_SETUP=off), and otherwise says in one line each what is missing and what is
+# skipped for it. Fails only when the library cannot be built.
+set -u
+what=${1:-all}
+
+# command : package : needed for
+required="cc:gcc libc6-dev:building
+make:make:building
+cmake:cmake:building"
+optional="c++:g++:the C++ halves of the header and install checks
+clang:clang:the build with a second compiler
+pkg-config:pkg-config:the pkg-config half of the install check
+arm-none-eabi-gcc:gcc-arm-none-eabi:the microcontroller build
+qemu-system-arm:qemu-system-arm:running the microcontroller build"
+
+parts=$required
+[ "$what" = build ] || parts="$required
+$optional"
+
+# Lines of `parts` whose command is not there.
+missing() {
+    printf '%s\n' "$parts" | while IFS= read -r line; do
+        command -v "${line%%:*}" >/dev/null 2>&1 || printf '%s\n' "$line"
+    done
+}
+
+may_install() {
+    [ "${TSR_SETUP:-on}" != off ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1
+}
+
+apt() {
+    DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -qq -y \
+        -o Acquire::Retries=0 -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15 "$@" >/dev/null 2>&1
+}
+
+if [ -n "$(missing)" ] && may_install; then
+    packages=$(missing | cut -d: -f2 | tr '\n' ' ')
+    echo "setup: installing $packages"
+    # shellcheck disable=SC2086 # a list of names
+    apt install --no-install-recommends $packages ||
+        { apt update && apt install --no-install-recommends $packages; } ||
+        for package in $packages; do apt install --no-install-recommends "$package"; done
+fi
+
+missing | while IFS=: read -r tool package use; do
+    echo "setup: no $tool (package $package): skipping $use"
+done
+
+for tool in cc make cmake; do
+    command -v "$tool" >/dev/null 2>&1 || { echo "setup: cannot build without $tool" >&2; exit 1; }
+done

@@ -1,0 +1,204 @@
+#!/usr/bin/env bash
+# Run the tests: one line per step, then "N passed, N failed, N skipped".
+#
+#   tools/test.sh          every test this machine can run
+#   tools/test.sh quick    build and unit tests
+#
+# A step builds the library one way and runs test programs, or runs a check script (exit
+# status 77: skipped). Its output is kept in build/test-logs and shown if it fails.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+logs=build/test-logs
+passed=0 failed=0 skipped=0
+export MAKEFLAGS=--no-print-directory
+export under="" # command that test programs run under
+mkdir -p $logs
+
+# --- inside a step: output goes to its log ------------------------------------------
+
+# build_in FOLDER TARGETS CMAKE-OPTIONS...
+build_in() {
+    local folder=$1 targets=$2
+    shift 2
+    # shellcheck disable=SC2086 # a list of targets
+    cmake -S . -B "$folder" "$@" && cmake --build "$folder" -j"$jobs" ${targets:+--target $targets}
+}
+
+# One program: its output, and a last line of counts even if it died without one.
+run_program() {
+    local log=$1/${2//\//_} status=0
+    # shellcheck disable=SC2086 # a command and its options, or nothing
+    timeout --foreground 600 $under "$2" >"$log" 2>&1 || status=$?
+    if ! tail -n 1 "$log" | grep -qE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'; then
+        echo "$2 ended with status $status and no count" >>"$log"
+        echo "0 passed, 1 failed, 0 skipped" >>"$log"
+    elif [ $status != 0 ] && tail -n 1 "$log" | grep -q ' 0 failed,'; then
+        echo "$2 ended with status $status" >>"$log"
+        echo "0 passed, 1 failed, 0 skipped" >>"$log"
+    fi
+}
+export -f run_program
+
+# run_programs PROGRAMS...: as many at a time as there are cores.
+run_programs() {
+    local folder
+    folder=$(mktemp -d)
+    printf '%s\n' "$@" | xargs -P "$jobs" -I{} bash -c 'run_program "$0" "$1"' "$folder" {}
+    for log in "$folder"/*; do
+        echo "--- ${log##*/}"
+        cat "$log"
+    done
+    rm -r "$folder"
+    return 0
+}
+
+# programs FOLDER KINDS...: those built there whose sources still exist.
+programs() {
+    local folder=$1 kind source program
+    shift
+    for kind in "$@"; do
+        for source in tests/"$kind"/*.c; do
+            program=$folder/tests/$kind/$(basename "$source" .c)
+            if [ -x "$program" ]; then echo "$program"; fi
+        done
+    done
+}
+
+# Does a program built with this sanitizer run here?
+sanitizer_runs() {
+    local probe=build/probe
+    echo 'int main(void) { return 0; }' >$probe.c
+    ${CC:-cc} "-fsanitize=$1" $probe.c -o $probe && $under ./$probe
+}
+
+have() {
+    command -v "$1" >/dev/null || { echo "no $1"; return 77; }
+}
+
+# --- the steps ------------------------------------------------------------------------
+
+quick() {
+    build_in build tests-unit || return 1
+    run_programs $(programs build unit)
+}
+
+release() {
+    build_in build "" -DTSR_WERROR=ON || return 1
+    run_programs $(programs build unit property oom fuzz)
+}
+
+second_compiler() {
+    have clang || return
+    build_in build/clang "" -DCMAKE_C_COMPILER=clang -DTSR_WERROR=ON || return 1
+    run_programs $(programs build/clang unit)
+}
+
+address_sanitizer() {
+    sanitizer_runs address,undefined || { echo "the sanitizer does not run here"; return 77; }
+    build_in build/asan "" -DTSR_SANITIZE=address,undefined -DTSR_BUILD_EXAMPLES=OFF || return 1
+    run_programs $(programs build/asan unit property oom fuzz)
+}
+
+thread_sanitizer() {
+    local targets
+    # Some kernels scatter mappings further than the thread sanitizer can follow.
+    if setarch -R true; then under="setarch -R"; fi
+    sanitizer_runs thread || { echo "the sanitizer does not run here"; return 77; }
+    targets=$(find tests/unit tests/property tests/oom -name '*threads*.c' -o -name '*pool*.c' -o -name '*concurrent*.c' |
+        sed -E 's|tests/([a-z]+)/(.*)\.c|\1-\2|')
+    [ -n "$targets" ] || { echo "no tests of threads"; return 77; }
+    build_in build/tsan "$targets" -DTSR_SANITIZE=thread -DTSR_BUILD_EXAMPLES=OFF || return 1
+    run_programs $(programs build/tsan unit property oom)
+}
+
+no_threads() {
+    build_in build/no-threads tests-unit -DTSR_NO_THREADS=ON -DTSR_WERROR=ON -DTSR_BUILD_EXAMPLES=OFF || return 1
+    run_programs $(programs build/no-threads unit)
+}
+
+four_dims() {
+    build_in build/four-dims unit-test_desc -DTSR_MAX_NDIM=4 -DTSR_WERROR=ON -DTSR_BUILD_EXAMPLES=OFF || return 1
+    run_programs $(programs build/four-dims unit)
+}
+
+examples() {
+    local source name status=0
+    for source in examples/*.c; do
+        name=$(basename "$source" .c)
+        echo "--- $name"
+        timeout 120 build/bin/"$name" || { echo "$name ended with status $?"; status=1; }
+    done
+    return $status
+}
+
+# --- running them -------------------------------------------------------------------
+
+# Sums of the counts in a log: "P F S", empty if it has none.
+counts() {
+    awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { p += $1; f += $3; s += $5; n++ }
+         END { if (n) print p, f, s }' "$1"
+}
+
+# While process $1 runs, show step $2, the time, and the last line of its log.
+follow() {
+    [ -t 1 ] || { wait "$1"; return; }
+    while kill -0 "$1" 2>/dev/null; do
+        printf '\r\033[K%-18s %4d s  %.60s' "$2" $((SECONDS - start)) "$(tail -n 1 "$logs/$2" | tr -d '\r')"
+        sleep 0.3
+    done
+    printf '\r\033[K'
+    wait "$1"
+}
+
+# step NAME COMMAND...
+step() {
+    local name=$1 start=$SECONDS status p f s result
+    shift
+    "$@" >"$logs/$name" 2>&1 </dev/null &
+    child=$!
+    follow $child "$name"
+    status=$?
+
+    read -r p f s <<<"$(counts "$logs/$name")"
+    case $status in
+        0)  [ -n "$p" ] || { p=1 f=0 s=0; } ;;
+        77) p=0 f=0 s=1 ;;
+        *)  p=${p:-0} s=${s:-0}; [ "${f:-0}" != 0 ] || f=1 ;;
+    esac
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+
+    if [ "$f" != 0 ]; then result="FAILED: $p passed, $f failed, $s skipped"
+    elif [ $status = 77 ]; then result="skipped: $(tail -n 1 "$logs/$name")"
+    else
+        result="$p passed"
+        [ "$s" = 0 ] || result+=", $s skipped"
+    fi
+    printf '%-18s %s (%d s)\n' "$name" "$result" $((SECONDS - start))
+    if [ "$f" != 0 ]; then tail -n 200 "$logs/$name" | sed 's/^/    | /'; fi
+}
+
+# A step is a process group of its own, so that an interrupt ends all of it.
+set -m
+trap 'kill -- -$child 2>/dev/null; exit 130' INT TERM
+
+if [ "${1:-all}" = quick ]; then
+    step unit quick
+else
+    step release            release
+    step second-compiler    second_compiler
+    step address-sanitizer  address_sanitizer
+    step thread-sanitizer   thread_sanitizer
+    step no-threads         no_threads
+    step four-dims          four_dims
+    step headers            tools/check_headers.sh
+    step symbols            tools/check_symbols.sh
+    step tour               tools/check_tour.sh
+    step examples           examples
+    step install            tools/check_install.sh
+    step freestanding-build tools/check_freestanding.sh build
+    step freestanding-run   tools/check_freestanding.sh run
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
