@@ -37,7 +37,7 @@ test:
 	@tools/test.sh
 
 bench: all
-	@if [ -x $(BUILD)/bin/bench-core ]; then $(BUILD)/bin/bench-core | tee $(BUILD)/bench.json; \
+	@if [ -x $(BUILD)/bin/bench-core ]; then $(BUILD)/bin/bench-core --json $(BUILD)/bench.json; \
 	 else echo "no benchmarks yet (bench/core.c)"; fi
 
 format:

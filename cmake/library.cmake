@@ -4,9 +4,15 @@ include(CheckLinkerFlag)
 file(GLOB library_sources CONFIGURE_DEPENDS
      src/core/*.c src/backend/*.c src/ops/*.c src/cpu/*.c)
 
-# A thread's cache of small blocks is on the path of every make and release; the
-# general TLS model would add a call to each.
-set_source_files_properties(src/core/slab.c PROPERTIES COMPILE_OPTIONS -ftls-model=initial-exec)
+# What runs once per call loops over a handful of dims. Vector code for such loops, or a
+# call of memcpy, costs more than it saves: stores of single dims do not forward to wide loads.
+file(GLOB per_call_sources CONFIGURE_DEPENDS
+     src/core/*.c src/backend/*.c src/ops/op.c src/ops/move.c src/ops/create.c)
+check_c_compiler_flag("-fno-tree-vectorize -fno-tree-loop-distribute-patterns" TSR_HAVE_SCALAR_LOOPS)
+if(TSR_HAVE_SCALAR_LOOPS)
+    set_source_files_properties(${per_call_sources} PROPERTIES
+        COMPILE_OPTIONS "-fno-tree-vectorize;-fno-tree-loop-distribute-patterns")
+endif()
 
 add_library(tessera_objects OBJECT ${library_sources})
 add_library(tessera SHARED $<TARGET_OBJECTS:tessera_objects>)
@@ -27,7 +33,7 @@ if(TSR_HAVE_NO_INTERPOSITION)
     target_compile_options(tessera_objects PRIVATE -fno-semantic-interposition)
 endif()
 
-# What changes the layout of public structs travels with the library to whoever links it.
+# What headers and library must agree on travels with the library to whoever links it.
 set(tessera_public_definitions)
 if(TSR_MAX_NDIM)
     list(APPEND tessera_public_definitions TSR_MAX_NDIM=${TSR_MAX_NDIM})

@@ -16,7 +16,8 @@ check() {
         return
     fi
     for header in include/tessera/*.h; do
-        echo "#include <tessera/${header##*/}>" | "$compiler" -x "$language" "${warnings[@]}" "$@" - && continue
+        echo "#include <tessera/${header##*/}>" |
+            "$compiler" -x "$language" "${warnings[@]}" "$@" - && continue
         echo "^ ${header##*/} with $compiler $*"
         failed=1
     done

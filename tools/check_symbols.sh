@@ -16,16 +16,21 @@ complain() {
     failed=1
 }
 
-exported=$(nm -D --defined-only "$build/lib/libtessera.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)
+exported=$(nm -D --defined-only "$build/lib/libtessera.so" |
+    awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)
 archived=$(nm -g --defined-only "$build/lib/libtessera.a" | awk 'NF == 3 { print $3 }' | sort -u)
 
 # What the preprocessor makes of TSR_API marks each declaration; its name is the word
 # before the first parenthesis that is left when the attributes are gone.
 declared=$(for header in include/tessera/*.h; do echo "#include \"$header\""; done |
     ${CC:-cc} -std=c11 -E -P -I. - | tr '\n' ' ' | tr ';{}' '\n\n\n' | grep 'visibility("default")' |
-    sed -E 's/__attribute__ *\(\([a-z_]+(\("[a-z]+"\))?\)\)//g; s/^[^(]*[^a-z0-9_]([a-z0-9_]+) *\(.*/\1/' | sort -u)
+    sed -E -e 's/__attribute__ *\(\([a-z_]+(\("[a-z]+"\))?\)\)//g' \
+        -e 's/^[^(]*[^a-z0-9_]([a-z0-9_]+) *\(.*/\1/' | sort -u)
 
-[ -n "$declared" ] && [ -n "$exported" ] && [ -n "$archived" ] || { echo "found no symbols to check"; exit 1; }
+if [ -z "$declared" ] || [ -z "$exported" ] || [ -z "$archived" ]; then
+    echo "found no symbols to check"
+    exit 1
+fi
 
 complain "exported, but not tsr_" "$(grep -v '^tsr_' <<<"$exported")"
 complain "declared TSR_API, but not exported" "$(comm -23 <(echo "$declared") <(echo "$exported"))"

@@ -16,9 +16,9 @@ printf 'int main(void) { return %s() == TSR_OK ? 0 : 1; }\n' "$function_name" >>
 for page in README.md docs/tour.md; do
     [ -f "$page" ] || continue
     awk -v prefix="$work/$(basename "$page" .md)" '
-        /^```c$/       { text = ""; inside = 1; next }
-        /^```$/        { if (inside && text ~ /int main/) print text > (prefix "_" ++n ".c"); inside = 0; next }
-        inside         { text = text $0 "\n" }' "$page"
+        /^```c$/ { text = ""; inside = 1; next }
+        /^```/   { if (inside && text ~ /int main/) print text > (prefix "_" ++n ".c"); inside = 0; next }
+        inside   { text = text $0 "\n" }' "$page"
 done
 
 failed=0

@@ -287,6 +287,11 @@ def wide_float_cases(rng, name):
     step = np.nextafter(NAMES[name](1000), NAMES[name](2000))
     case(name, [step, 1], (2,))
     case(name, [step * NAMES[name](0.7), NAMES[name](0.7)], (2,))
+    for base in np.arange(0.3, 0.9, 0.001).astype(NAMES[name]):
+        much = base * NAMES[name](1000)
+        if much / base == 1000 and np.float64(much) / np.float64(base) > 1000:
+            case(name, [base, much], (2,))
+            break
     for _ in range(6):
         base = NAMES[name](rng.uniform(0.3, 0.9))
         case(name, [base, base * NAMES[name](1000.3)], (2,))

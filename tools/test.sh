@@ -4,8 +4,8 @@
 #   tools/test.sh          every test this machine can run
 #   tools/test.sh quick    build and unit tests
 #
-# A step builds the library one way and runs test programs, or runs a check script (exit
-# status 77: skipped). Its output is kept in build/test-logs and shown if it fails.
+# A step builds the library one way and runs test programs, or runs one of tools/check_*.sh
+# (exit status 77: skipped). Its output is kept in build/test-logs and shown if it fails.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
@@ -25,33 +25,18 @@ build_in() {
     cmake -S . -B "$folder" "$@" && cmake --build "$folder" -j"$jobs" ${targets:+--target $targets}
 }
 
-# One program: its output, and a last line of counts even if it died without one.
+# One program: its output, with a failure counted if it died without counting one.
 run_program() {
     local log=$1/${2//\//_} status=0
     # shellcheck disable=SC2086 # a command and its options, or nothing
     timeout --foreground 600 $under "$2" >"$log" 2>&1 || status=$?
-    if ! tail -n 1 "$log" | grep -qE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'; then
-        echo "$2 ended with status $status and no count" >>"$log"
-        echo "0 passed, 1 failed, 0 skipped" >>"$log"
-    elif [ $status != 0 ] && tail -n 1 "$log" | grep -q ' 0 failed,'; then
-        echo "$2 ended with status $status" >>"$log"
-        echo "0 passed, 1 failed, 0 skipped" >>"$log"
-    fi
+    if ! grep -qE '^[0-9]+ passed, ' "$log" ||
+        { [ $status != 0 ] && ! grep -qE '^[0-9]+ passed, [1-9][0-9]* failed, ' "$log"; }; then
+        echo "$2 ended with status $status"
+        echo "0 passed, 1 failed, 0 skipped"
+    fi >>"$log"
 }
 export -f run_program
-
-# run_programs PROGRAMS...: as many at a time as there are cores.
-run_programs() {
-    local folder
-    folder=$(mktemp -d)
-    printf '%s\n' "$@" | xargs -P "$jobs" -I{} bash -c 'run_program "$0" "$1"' "$folder" {}
-    for log in "$folder"/*; do
-        echo "--- ${log##*/}"
-        cat "$log"
-    done
-    rm -r "$folder"
-    return 0
-}
 
 # programs FOLDER KINDS...: those built there whose sources still exist.
 programs() {
@@ -63,6 +48,19 @@ programs() {
             if [ -x "$program" ]; then echo "$program"; fi
         done
     done
+}
+
+# run_programs FOLDER KINDS...: as many at a time as there are cores.
+run_programs() {
+    local results log
+    results=$(mktemp -d)
+    programs "$@" | xargs -P "$jobs" -I{} bash -c 'run_program "$0" "$1"' "$results" {}
+    for log in "$results"/*; do
+        [ -f "$log" ] || { echo "no test programs"; return 1; }
+        echo "--- ${log##*/}"
+        cat "$log"
+    done
+    rm -r "$results"
 }
 
 # Does a program built with this sanitizer run here?
@@ -80,24 +78,24 @@ have() {
 
 quick() {
     build_in build tests-unit || return 1
-    run_programs $(programs build unit)
+    run_programs build unit
 }
 
 release() {
     build_in build "" -DTSR_WERROR=ON || return 1
-    run_programs $(programs build unit property oom fuzz)
+    run_programs build unit property oom fuzz
 }
 
 second_compiler() {
     have clang || return
     build_in build/clang "" -DCMAKE_C_COMPILER=clang -DTSR_WERROR=ON || return 1
-    run_programs $(programs build/clang unit)
+    run_programs build/clang unit
 }
 
 address_sanitizer() {
     sanitizer_runs address,undefined || { echo "the sanitizer does not run here"; return 77; }
     build_in build/asan "" -DTSR_SANITIZE=address,undefined -DTSR_BUILD_EXAMPLES=OFF || return 1
-    run_programs $(programs build/asan unit property oom fuzz)
+    run_programs build/asan unit property oom fuzz
 }
 
 thread_sanitizer() {
@@ -105,21 +103,25 @@ thread_sanitizer() {
     # Some kernels scatter mappings further than the thread sanitizer can follow.
     if setarch -R true; then under="setarch -R"; fi
     sanitizer_runs thread || { echo "the sanitizer does not run here"; return 77; }
-    targets=$(find tests/unit tests/property tests/oom -name '*threads*.c' -o -name '*pool*.c' -o -name '*concurrent*.c' |
+    targets=$(find tests/unit tests/property tests/oom -name '*.c' | grep -E 'threads|pool|concurrent' |
         sed -E 's|tests/([a-z]+)/(.*)\.c|\1-\2|')
     [ -n "$targets" ] || { echo "no tests of threads"; return 77; }
     build_in build/tsan "$targets" -DTSR_SANITIZE=thread -DTSR_BUILD_EXAMPLES=OFF || return 1
-    run_programs $(programs build/tsan unit property oom)
+    run_programs build/tsan unit property oom
 }
 
 no_threads() {
-    build_in build/no-threads tests-unit -DTSR_NO_THREADS=ON -DTSR_WERROR=ON -DTSR_BUILD_EXAMPLES=OFF || return 1
-    run_programs $(programs build/no-threads unit)
+    build_in build/no-threads tests-unit -DTSR_NO_THREADS=ON -DTSR_WERROR=ON \
+        -DTSR_BUILD_EXAMPLES=OFF || return 1
+    run_programs build/no-threads unit
 }
 
+# A build with a lower highest rank, and whether programs that use it hear of it.
 four_dims() {
-    build_in build/four-dims unit-test_desc -DTSR_MAX_NDIM=4 -DTSR_WERROR=ON -DTSR_BUILD_EXAMPLES=OFF || return 1
-    run_programs $(programs build/four-dims unit)
+    build_in build/four-dims "tessera tessera_static unit-test_random" -DTSR_MAX_NDIM=4 -DTSR_WERROR=ON \
+        -DTSR_BUILD_EXAMPLES=OFF || return 1
+    run_programs build/four-dims unit
+    tools/check_install.sh build/four-dims
 }
 
 examples() {
@@ -175,7 +177,10 @@ step() {
         [ "$s" = 0 ] || result+=", $s skipped"
     fi
     printf '%-18s %s (%d s)\n' "$name" "$result" $((SECONDS - start))
-    if [ "$f" != 0 ]; then tail -n 200 "$logs/$name" | sed 's/^/    | /'; fi
+    if [ "$f" != 0 ]; then
+        # Without the build's progress.
+        grep -vE '^(\[ *[0-9]+%\]|-- )' "$logs/$name" | tail -n 200 | sed 's/^/    | /'
+    fi
 }
 
 # A step is a process group of its own, so that an interrupt ends all of it.
@@ -191,13 +196,16 @@ else
     step thread-sanitizer   thread_sanitizer
     step no-threads         no_threads
     step four-dims          four_dims
-    step headers            tools/check_headers.sh
-    step symbols            tools/check_symbols.sh
-    step tour               tools/check_tour.sh
     step examples           examples
-    step install            tools/check_install.sh
-    step freestanding-build tools/check_freestanding.sh build
-    step freestanding-run   tools/check_freestanding.sh run
+    for check in tools/check_*.sh; do
+        name=$(basename "$check" .sh)
+        case $name in
+            check_freestanding)
+                step freestanding-build "$check" build
+                step freestanding-run   "$check" run ;;
+            *)  step "${name#check_}"   "$check" ;;
+        esac
+    done
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -12,28 +12,39 @@
 
 TSR_BEGIN_C
 
-/* Strides of dims of size 1 are not compared. */
+/* About the descs alone; memory does not matter. Strides of dims of size 1, and of
+ * tensors without elements, are not compared. False if either is "none". */
 TSR_API bool tsr_same_desc(const tsr_tensor *a, const tsr_tensor *b);
 TSR_API bool tsr_same_shape(const tsr_tensor *a, const tsr_tensor *b);
+
+/* tsr_same_desc, and element (0, ..., 0) at the same address of the same device:
+ * each index reaches the same bytes through both. The address of no elements says
+ * nothing, so tensors without elements must share their storage as well. False if
+ * either has no memory. */
 TSR_API bool tsr_identical(const tsr_tensor *a, const tsr_tensor *b);
 
-/* Tensors of different shape or dtype are unequal; that is no failure. */
+/* Of the two functions below: a described tensor is TSR_ESTATE, memory that the host
+ * cannot reach TSR_EDEVICE. Tensors without elements are equal, and close. */
+
+/* Tensors of different shape or dtype are unequal; that is no failure. Complex
+ * values are equal if both parts are. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_equal(bool *out, const tsr_tensor *a, const tsr_tensor *b);
 
-/* Zero means the default where noted. */
+/* Zero means the default where noted. TSR_EINVAL if rtol or atol is not finite. */
 typedef struct tsr_close_opts {
     double rtol;      /* default 1e-5; give a negative number for exactly 0 */
     double atol;      /* default 1e-8; likewise */
     bool   equal_nan; /* is NaN close to NaN? */
 } tsr_close_opts;
 
-/* Where two tensors differ. ulps counts representable values between the two in
- * their dtype (-1 when one is NaN, when they are complex, or when it does not
- * fit). For complex values, error is the distance. */
+/* Where two tensors differ. ulps counts the steps from one to the other through
+ * the representable values of their dtype (-1 when one is NaN, when they are
+ * complex, or when it does not fit): 1 between neighbours, 0 between -0 and 0; for
+ * integers it is their exact distance. For complex values, error is the distance. */
 typedef struct tsr_mismatch {
     int64_t    index[TSR_MAX_NDIM];
     tsr_scalar a, b;
-    double     error;  /* |a - b|; NaN if either is NaN */
+    double     error;  /* |a - b|; NaN if either is NaN, infinite if one is */
     int64_t    ulps;
 } tsr_mismatch;
 
@@ -41,18 +52,21 @@ typedef struct tsr_close_report {
     int64_t      count;   /* elements compared */
     int64_t      differ;  /* of those, not close */
     tsr_mismatch first;   /* in row-major order; set if differ > 0 */
-    tsr_mismatch worst;   /* largest error, NaN first of all; set if differ > 0 */
+    tsr_mismatch worst;   /* largest error, NaN first of all; the first of equals; set if differ > 0 */
 } tsr_close_report;
 
-/* Is |a - b| <= atol + rtol * |b| everywhere? Infinities are close only to
- * themselves. Integers are compared exactly as integers before tolerance.
- * opts and report may be NULL. Different shapes are TSR_ESHAPE, different dtypes
- * TSR_EDTYPE. */
+/* Is |a - b| <= atol + rtol * |b| everywhere? Computed in f64; the distance of
+ * integers is exact, whatever their size. Infinities are close only to themselves,
+ * NaN only to NaN, and that only if equal_nan. A complex value is measured by its
+ * distance and size, and is NaN or infinite if a part is. opts and report may be
+ * NULL. Different shapes are TSR_ESHAPE, different dtypes TSR_EDTYPE; the report is
+ * written only on success. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_allclose(bool *out, const tsr_tensor *a, const tsr_tensor *b,
                                                const tsr_close_opts *opts, tsr_close_report *report);
 
-/* "2 of 6 differ; first at (0, 1): 2 vs 2.5 (0.5, 2097152 ulps); worst ..." Cut short to fit; returns the length it
- * would have. ndim is the rank of the tensors compared. */
+/* "2 of 6 differ; first at (0, 1): 2 vs 2.5 (0.5, 2097152 ulps); worst at ...", or
+ * "0 of 6 differ". Cut short to fit; returns the length it would have (0 for a NULL
+ * report). ndim is the rank of the tensors compared. */
 TSR_API size_t tsr_close_report_to_string(char *out, size_t size, const tsr_close_report *report, int ndim);
 
 TSR_END_C

@@ -36,19 +36,19 @@ static void default_free(void *context, void *data, size_t bytes)
 static const tsr_allocator defaults = { NULL, default_alloc, default_free };
 static tsr_allocator allocator = { NULL, default_alloc, default_free };
 
-static tsr_alloc_hook hook;
+tsr_alloc_hook tsri_alloc_hook;
 static void *hook_context;
 
 void tsr_set_alloc_hook(tsr_alloc_hook fn, void *context)
 {
     hook_context = context;
-    tsri_store_release(&hook, fn);
+    tsri_store_release(&tsri_alloc_hook, fn);
 }
 
-bool tsri_alloc_allowed(size_t bytes)
+bool tsri_alloc_ask_hook(size_t bytes)
 {
-    const tsr_alloc_hook fn = tsri_load_acquire(&hook);
-    return TSRI_LIKELY(!fn) || fn(hook_context, bytes);
+    const tsr_alloc_hook fn = tsri_load_acquire(&tsri_alloc_hook);
+    return !fn || fn(hook_context, bytes);
 }
 
 void *tsri_alloc(size_t bytes, size_t alignment) { return allocator.alloc(allocator.context, bytes, alignment); }

@@ -2,13 +2,20 @@
 #ifndef TSRI_ALLOC_H
 #define TSRI_ALLOC_H
 
+#include "atomic.h"
 #include "status_int.h"
 #include "tessera/memory.h"
+
+extern tsr_alloc_hook tsri_alloc_hook;
+bool tsri_alloc_ask_hook(size_t bytes);
 
 /* May this allocation be made? Asks the hook; true if there is none. Asked once
  * for every tensor header, every storage with its bytes, and every scratch
  * block, whether or not it comes from a cache. */
-bool tsri_alloc_allowed(size_t bytes);
+static inline bool tsri_alloc_allowed(size_t bytes)
+{
+    return TSRI_LIKELY(!tsri_load_acquire(&tsri_alloc_hook)) || tsri_alloc_ask_hook(bytes);
+}
 
 /* Straight from the allocator; NULL when there is no room. bytes may be 0. */
 void *tsri_alloc(size_t bytes, size_t alignment);

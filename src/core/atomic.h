@@ -6,8 +6,7 @@
 #ifndef TSRI_ATOMIC_H
 #define TSRI_ATOMIC_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "tessera/config.h"
 
 #ifdef TSR_NO_THREADS
 #define tsri_load_relaxed(p)      (*(p))

@@ -35,8 +35,7 @@ static bool is_thousandfold(tsr_dtype dtype, double a, double b)
 static bool wants_exponent(const tsri_column *c, tsr_dtype dtype)
 {
     const double large = dtype == TSR_F64 ? 1e8 : dtype == TSR_F32 ? 1e6 : 1e3;
-    double small = dtype == TSR_F64 ? 1e-4 : (double)1e-4f;
-    if (dtype == TSR_F16) small = (double)tsr_f16_to_f32(tsr_f32_to_f16(1e-4f));
+    const double small = dtype == TSR_F64 ? 1e-4 : (double)1e-4f;
     return c->largest >= large || c->smallest < small || is_thousandfold(dtype, c->largest, c->smallest);
 }
 

@@ -4,7 +4,7 @@
 
 static bool is_usable(const tsr_desc *d)
 {
-    return d && tsr_dtype_is_valid(d->dtype) && d->ndim >= 0 && d->ndim <= TSR_MAX_NDIM;
+    return d && tsri_dtype_is_valid(d->dtype) && d->ndim >= 0 && d->ndim <= TSR_MAX_NDIM;
 }
 
 bool tsri_row_major(int64_t *stride, int ndim, const int64_t *shape)
@@ -54,25 +54,23 @@ static bool find_span(const tsr_desc *d, int64_t size, int64_t *lo, int64_t *hi)
     return *lo != INT64_MIN && tsri_add(&total, *hi, -*lo);
 }
 
-tsr_status tsri_check_list(const char *op, const char *what, int n, const void *list)
+tsr_status tsri_list_words(const char *op, const char *what, int n)
 {
-    TSRI_CHECK(n >= 0 && n <= TSR_MAX_NDIM, TSR_EINVAL, "%s: %d dims in %s; 0 to %d can be had", op, n, what,
-               TSR_MAX_NDIM);
-    TSRI_CHECK(list || n == 0, TSR_ENULL, "%s: %s is NULL", op, what);
-    return TSR_OK;
+    if (n >= 0 && n <= TSR_MAX_NDIM) return tsri_fail(TSR_ENULL, "%s: %s is NULL", op, what);
+    return tsri_fail(TSR_EINVAL, "%s: %d dims in %s; 0 to %d can be had", op, n, what, TSR_MAX_NDIM);
 }
 
 tsr_status tsri_desc_check(const char *op, const tsr_desc *d)
 {
     int64_t lo, hi, bytes;
     TSRI_CHECK(d, TSR_ENULL, "%s: desc is NULL", op);
-    TSRI_CHECK(tsr_dtype_is_valid(d->dtype), TSR_EDTYPE, "%s: %d is no dtype", op, (int)d->dtype);
+    TSRI_CHECK(tsri_dtype_is_valid(d->dtype), TSR_EDTYPE, "%s: %d is no dtype", op, (int)d->dtype);
     TSRI_CHECK(d->ndim >= 0 && d->ndim <= TSR_MAX_NDIM, TSR_EINVAL, "%s: rank %d is outside 0 .. %d", op,
                (int)d->ndim, TSR_MAX_NDIM);
     for (int i = 0; i < d->ndim; i++)
         TSRI_CHECK(d->shape[i] >= 0, TSR_ESHAPE, "%s: dim %d is %lld in shape %s", op, i,
                    (long long)d->shape[i], TSRI_DIMS(d->ndim, d->shape));
-    const int64_t n = count_elements(d), size = (int64_t)tsr_dtype_size(d->dtype);
+    const int64_t n = count_elements(d), size = tsri_dtype_size(d->dtype);
     TSRI_CHECK(n >= 0, TSR_EOVERFLOW, "%s: the number of elements of shape %s exceeds 2^63 - 1", op,
                TSRI_DIMS(d->ndim, d->shape));
     TSRI_CHECK(tsri_mul(&bytes, n, size), TSR_EOVERFLOW, "%s: the bytes of %s exceed 2^63 - 1", op, TSRI_DESC(d));
@@ -110,6 +108,23 @@ tsr_status tsr_desc_init(tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t
 tsr_status tsr_desc_init_column_major(tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
     return init(out, dtype, ndim, shape, NULL, column_major);
+}
+
+/* One pass while nothing is unusual; tsr_desc_init finds the words otherwise. */
+tsr_status tsri_desc_packed(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    TSRI_TRY(tsri_check_list(op, "shape", ndim, shape));
+    int64_t step = 1, bytes;
+    bool usual = tsri_dtype_is_valid(dtype);
+    out->dtype = dtype;
+    out->ndim = ndim;
+    for (int i = ndim - 1; i >= 0 && usual; i--) {
+        out->shape[i] = shape[i];
+        out->stride[i] = step;
+        usual = shape[i] > 0 && tsri_mul(&step, step, shape[i]);
+    }
+    if (TSRI_LIKELY(usual && tsri_mul(&bytes, step, tsri_dtype_size(dtype)))) return TSR_OK;
+    return tsr_desc_init(out, dtype, ndim, shape, NULL);
 }
 
 int64_t tsr_desc_numel(const tsr_desc *d)
@@ -231,23 +246,15 @@ bool tsr_desc_same(const tsr_desc *a, const tsr_desc *b)
     return true;
 }
 
-tsr_status tsri_axis(int *out, const char *op, const char *what, int axis, const tsr_desc *d)
+tsr_status tsri_axis_words(const char *op, const char *what, int axis, const tsr_desc *d)
 {
-    const int at = axis < 0 ? axis + d->ndim : axis;
-    TSRI_CHECK(at >= 0 && at < d->ndim, TSR_EINDEX, "%s: %s %d of %s, which has %d dims", op, what, axis,
-               TSRI_DESC(d), (int)d->ndim);
-    *out = at;
-    return TSR_OK;
+    return tsri_fail(TSR_EINDEX, "%s: %s %d of %s, which has %d dims", op, what, axis, TSRI_DESC(d), (int)d->ndim);
 }
 
-tsr_status tsri_index(int64_t *out, const char *op, int64_t index, int axis, const tsr_desc *d)
+tsr_status tsri_index_words(const char *op, int64_t index, int axis, const tsr_desc *d)
 {
-    const int64_t n = d->shape[axis];
-    const int64_t at = index < 0 ? index + n : index;
-    TSRI_CHECK(at >= 0 && at < n, TSR_EINDEX, "%s: index %lld of dim %d of %s, which has %lld", op,
-               (long long)index, axis, TSRI_DESC(d), (long long)n);
-    *out = at;
-    return TSR_OK;
+    return tsri_fail(TSR_EINDEX, "%s: index %lld of dim %d of %s, which has %lld", op, (long long)index, axis,
+                     TSRI_DESC(d), (long long)d->shape[axis]);
 }
 
 tsr_status tsr_desc_dim(int64_t *out, const tsr_desc *d, int axis)

@@ -2,6 +2,7 @@
 #ifndef TSRI_DESC_INT_H
 #define TSRI_DESC_INT_H
 
+#include "dtype_int.h"
 #include "status_int.h"
 
 /* false on overflow, with *out as it was. */
@@ -26,20 +27,100 @@ static inline int64_t tsri_max(int64_t a, int64_t b) { return a > b ? a : b; }
 /* Multiplication for numbers that may be junk (strides of dims of size 1). */
 static inline int64_t tsri_mul_wrapping(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
+/* Bytes a valid desc reaches over, and how far the lowest lies below element
+ * (0, ..., 0): *lo <= 0. */
+static inline int64_t tsri_desc_span(const tsr_desc *d, int64_t *lo)
+{
+    int64_t low = 0, high = 1;
+    for (int i = 0; i < d->ndim; i++) {
+        if (d->shape[i] == 0) {
+            *lo = 0;
+            return 0;
+        }
+        if (d->shape[i] == 1) continue;
+        const int64_t reach = (d->shape[i] - 1) * d->stride[i];
+        if (reach < 0) low += reach;
+        else           high += reach;
+    }
+    const int64_t size = tsri_dtype_size(d->dtype);
+    *lo = low * size;
+    return (high - low) * size;
+}
+
+/* A packed row-major desc, checked. */
+tsr_status tsri_desc_packed(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape);
+
 /* tsr_desc_check with the caller's name at the front of the message. */
 tsr_status tsri_desc_check(const char *op, const tsr_desc *d);
 
+/* Checks are tests that inline, and functions that find the words when a test
+ * fails. */
+tsr_status tsri_list_words(const char *op, const char *what, int n) TSRI_COLD;
+tsr_status tsri_axis_words(const char *op, const char *what, int axis, const tsr_desc *d) TSRI_COLD;
+tsr_status tsri_index_words(const char *op, int64_t index, int axis, const tsr_desc *d) TSRI_COLD;
+
 /* A rank, and a list of that many numbers that may be NULL only for rank 0. */
-tsr_status tsri_check_list(const char *op, const char *what, int n, const void *list);
+static inline tsr_status tsri_check_list(const char *op, const char *what, int n, const void *list)
+{
+    if (TSRI_LIKELY((unsigned)n <= TSR_MAX_NDIM && (list || n == 0))) return TSR_OK;
+    return tsri_list_words(op, what, n);
+}
 
-/* An axis of a rank-ndim desc, negative from the end, to 0 .. ndim - 1. */
-tsr_status tsri_axis(int *out, const char *op, const char *what, int axis, const tsr_desc *d);
+/* An axis of d, negative from the end, to 0 .. ndim - 1. */
+static inline tsr_status tsri_axis(int *out, const char *op, const char *what, int axis, const tsr_desc *d)
+{
+    const int at = axis < 0 ? axis + d->ndim : axis;
+    *out = at;
+    if (TSRI_LIKELY((unsigned)at < (unsigned)d->ndim)) return TSR_OK;
+    return tsri_axis_words(op, what, axis, d);
+}
 
-/* An index of a dim of size n at place `axis`, negative from the end. */
-tsr_status tsri_index(int64_t *out, const char *op, int64_t index, int axis, const tsr_desc *d);
+/* An index of dim `axis` of d, negative from the end, to 0 .. size - 1. */
+static inline tsr_status tsri_index(int64_t *out, const char *op, int64_t index, int axis, const tsr_desc *d)
+{
+    const int64_t at = index < 0 ? index + d->shape[axis] : index;
+    *out = at;
+    if (TSRI_LIKELY((uint64_t)at < (uint64_t)d->shape[axis])) return TSR_OK;
+    return tsri_index_words(op, index, axis, d);
+}
+
+/* Row-major and packed, of a valid desc. */
+static inline bool tsri_is_packed(const tsr_desc *d)
+{
+    int64_t step = 1;
+    for (int i = d->ndim - 1; i >= 0; i--) {
+        if (d->shape[i] == 1) continue;
+        if (d->stride[i] != step) return false;
+        step = tsri_mul_wrapping(step, d->shape[i]);
+    }
+    return true;
+}
 
 /* Row-major strides of a shape, computed with max(size, 1). False on overflow. */
 bool tsri_row_major(int64_t *stride, int ndim, const int64_t *shape);
+
+/* View arithmetic on descs that are known to be valid, as those of tensors are;
+ * the public forms check their input and call these. out is not d. */
+tsr_status tsri_desc_view(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape);
+tsr_status tsri_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t start, int64_t stop,
+                           int64_t step);
+tsr_status tsri_desc_select(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t index);
+tsr_status tsri_desc_permute(tsr_desc *out, const tsr_desc *d, int n, const int *axes);
+tsr_status tsri_desc_transpose(tsr_desc *out, const tsr_desc *d, int a, int b);
+tsr_status tsri_desc_move_axis(tsr_desc *out, const tsr_desc *d, int from, int to);
+tsr_status tsri_desc_expand(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape);
+tsr_status tsri_desc_squeeze(tsr_desc *out, const tsr_desc *d, int axis);
+tsr_status tsri_desc_squeeze_all(tsr_desc *out, const tsr_desc *d);
+tsr_status tsri_desc_unsqueeze(tsr_desc *out, const tsr_desc *d, int axis);
+tsr_status tsri_desc_flip(tsr_desc *out, int64_t *offset, const tsr_desc *d, int n, const int *axes);
+tsr_status tsri_desc_diagonal(tsr_desc *out, int64_t *offset, const tsr_desc *d, int64_t k, int a, int b);
+tsr_status tsri_desc_unfold(tsr_desc *out, const tsr_desc *d, int axis, int64_t size, int64_t step);
+tsr_status tsri_desc_merge(tsr_desc *out, const tsr_desc *d, int axis, int count);
+tsr_status tsri_desc_split(tsr_desc *out, const tsr_desc *d, int axis, int n, const int64_t *sizes);
+tsr_status tsri_desc_real(tsr_desc *out, const tsr_desc *d);
+tsr_status tsri_desc_imag(tsr_desc *out, int64_t *offset, const tsr_desc *d);
+tsr_status tsri_desc_bit_view(tsr_desc *out, const tsr_desc *d, tsr_dtype dtype);
+tsr_status tsri_desc_packed_like(tsr_desc *out, const tsr_desc *d, tsr_dtype dtype);
 
 /* The desc of d under another shape: with strides over d's own memory if that is
  * possible (*is_view), else packed and row-major. */

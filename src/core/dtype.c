@@ -3,6 +3,7 @@
  * The table comes from dtype.def. Row 0 answers for everything that is no dtype,
  * so the queries need no second path.
  */
+#include "dtype_int.h"
 #include "half.h"
 #include "status_int.h"
 #include "tessera/dtype.h"
@@ -21,10 +22,16 @@ static const info table[TSR_DTYPE_COUNT] = {
 #undef X
 };
 
-static const info *row(tsr_dtype dtype) { return &table[tsr_dtype_is_valid(dtype) ? dtype : 0]; }
+const uint8_t tsri_dtype_sizes[TSR_DTYPE_COUNT] = {
+    0,
+#define X(ID, suffix, S, kind, long_name) sizeof(S),
+#include "tessera/dtype.def"
+#undef X
+};
 
-/* One unsigned comparison: the invalid 0 wraps to the top. */
-bool tsr_dtype_is_valid(tsr_dtype dtype) { return (unsigned)dtype - 1u < (unsigned)TSR_DTYPE_COUNT - 1u; }
+static const info *row(tsr_dtype dtype) { return &table[tsri_dtype_is_valid(dtype) ? dtype : 0]; }
+
+bool tsr_dtype_is_valid(tsr_dtype dtype) { return tsri_dtype_is_valid(dtype); }
 
 size_t      tsr_dtype_size(tsr_dtype dtype)      { return row(dtype)->size; }
 const char *tsr_dtype_name(tsr_dtype dtype)      { return row(dtype)->name; }

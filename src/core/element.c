@@ -4,29 +4,30 @@
 #include "tessera/element.h"
 
 /* The address of the element (or, with fewer indices than dims, sub-tensor). */
-static tsr_status find(char **out, const char *op, const tsr_tensor *t, int n, const int64_t *index)
+static TSRI_ALWAYS_INLINE tsr_status find(char **out, const char *op, const tsr_tensor *t, int n,
+                                          const int64_t *index)
 {
     int64_t offset = 0;
-    TSRI_TRY(tsri_check_host(op, "t", t));
     TSRI_TRY(tsri_check_list(op, "index", n, index));
     for (int i = 0; i < n; i++) {
         int64_t at;
         TSRI_TRY(tsri_index(&at, op, index[i], i, &t->desc));
-        offset += at * t->stride[i];
+        offset += tsri_mul_wrapping(at, t->stride[i]);
     }
-    *out = (char *)t->data + offset * (int64_t)tsr_dtype_size(t->dtype);
+    *out = (char *)t->data + offset * tsri_dtype_size(t->dtype);
     return TSR_OK;
 }
 
-static tsr_status find_element(char **out, const char *op, const tsr_tensor *t, int n, const int64_t *index)
+static TSRI_ALWAYS_INLINE tsr_status find_element(char **out, const char *op, const tsr_tensor *t, int n,
+                                                  const int64_t *index)
 {
-    TSRI_TRY(tsri_check_tensor(op, "t", t));
+    TSRI_TRY(tsri_check_host(op, "t", t));
     TSRI_CHECK(n == t->ndim, TSR_ESHAPE, "%s: %d indices for %s, which has %d dims", op, n, TSRI_DESC(&t->desc),
                (int)t->ndim);
     return find(out, op, t, n, index);
 }
 
-static tsr_status check_dtype(const char *op, const tsr_tensor *t, tsr_dtype dtype)
+static TSRI_ALWAYS_INLINE tsr_status check_dtype(const char *op, const tsr_tensor *t, tsr_dtype dtype)
 {
     TSRI_TRY(tsri_check_tensor(op, "t", t));
     TSRI_CHECK(t->dtype == dtype, TSR_EDTYPE, "%s: %s is not %s (tsr_get and tsr_set convert)", op,
@@ -103,7 +104,7 @@ tsr_status tsr_pointer(void **out, const tsr_tensor *t, int n, const int64_t *in
 {
     char *element = NULL;
     TSRI_CHECK(out, TSR_ENULL, "pointer: out is NULL");
-    TSRI_TRY(tsri_check_tensor("pointer", "t", t));
+    TSRI_TRY(tsri_check_host("pointer", "t", t));
     TSRI_CHECK(n <= t->ndim, TSR_ESHAPE, "pointer: %d indices for %s, which has %d dims", n, TSRI_DESC(&t->desc),
                (int)t->ndim);
     TSRI_TRY(find(&element, "pointer", t, n, index));

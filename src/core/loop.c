@@ -68,12 +68,29 @@ static void merge_dims(tsri_loop *loop)
     loop->ndim = last + 1;
 }
 
+/* Everything packed alike is one run, in any order asked for. */
+static bool build_run(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op)
+{
+    int64_t n = 1;
+    for (int d = ndim - 1; d >= 0; d--) {
+        if (shape[d] == 1) continue;
+        for (int o = 0; o < nop; o++)
+            if (op[o].stride[d] != n) return false;
+        n *= shape[d];
+    }
+    loop->ndim = 1;
+    loop->dim[0].n = n;
+    for (int o = 0; o < nop; o++) loop->dim[0].step[o] = op[o].size;
+    return true;
+}
+
 void tsri_loop_build(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op, int lead)
 {
     TSRI_ASSERT(nop >= 1 && nop <= TSRI_MAX_OPERANDS && lead < nop && ndim <= TSR_MAX_NDIM);
     loop->nop = nop;
     loop->ndim = 0;
     for (int o = 0; o < nop; o++) loop->base[o] = op[o].data;
+    if (TSRI_LIKELY(build_run(loop, ndim, shape, nop, op))) return;
     for (int d = 0; d < ndim; d++) {
         if (shape[d] == 0) {  /* nothing to walk */
             loop->ndim = 1;
@@ -135,9 +152,13 @@ static bool next_tile(const tsri_loop *loop, int outer, int64_t *index, tsri_til
 void tsri_loop_run(const tsri_loop *loop, tsri_tile_fn fn, const void *params)
 {
     tsri_tile tile;
-    int64_t index[TSR_MAX_NDIM] = { 0 };
     const int outer = first_tile(loop, &tile);
     if (tile.cols == 0) return;
+    if (outer == 0) {
+        fn(&tile, params);
+        return;
+    }
+    int64_t index[TSR_MAX_NDIM] = { 0 };
     do fn(&tile, params);
     while (next_tile(loop, outer, index, &tile));
 }

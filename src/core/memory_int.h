@@ -21,9 +21,81 @@ enum {
     TSRI_INLINE_BYTES   = 128  /* small storages lie in their slot */
 };
 
+enum {
+    TSRI_SLOTS_KEPT     = 64,       /* free slots a thread keeps of each slab */
+    TSRI_THREAD_CLASSES = 32,       /* block classes (pool.c) a thread keeps one of */
+    TSRI_FLUSH_BYTES    = 64 << 10  /* how far a thread's count of live bytes may run ahead */
+};
+
+/* A free slot's first bytes link it to the next; both headers begin with a
+ * pointer, so this never touches the count. */
+typedef struct tsri_free_slot { struct tsri_free_slot *next; } tsri_free_slot;
+
+/* What each thread keeps for itself, so that making and releasing a tensor takes
+ * no lock and no shared cache line. Counters have one writer, and are read by
+ * tsr_memory_get_stats() from any thread. */
+typedef struct tsri_cache {
+    tsri_free_slot    *free[TSRI_SLAB_COUNT];
+    int32_t            kept[TSRI_SLAB_COUNT];
+    bool               known;         /* to the list that statistics read */
+    int64_t            live;          /* bytes not yet folded into the shared count */
+    int64_t            high;          /* the most `live` was since it was folded */
+    int64_t            allocations, hits, cached;
+    void              *block[TSRI_THREAD_CLASSES];
+    struct tsri_cache *next, **link;
+} tsri_cache;
+
+#ifdef TSR_NO_THREADS
+extern tsri_cache tsri_mine;
+#elif defined(__GNUC__)
+/* Small enough for the static block of a library that is loaded late. */
+extern _Thread_local tsri_cache tsri_mine __attribute__((tls_model("initial-exec"), visibility("hidden")));
+#else
+extern _Thread_local tsri_cache tsri_mine;
+#endif
+
+/* Under the address sanitizer free slots are poisoned, which the fast paths below
+ * know nothing of. */
+#if defined(__SANITIZE_ADDRESS__)
+#define TSRI_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TSRI_ASAN 1
+#endif
+#endif
+#ifdef TSRI_ASAN
+enum { TSRI_FAST_SLOTS = 0 };
+#else
+enum { TSRI_FAST_SLOTS = 1 };
+#endif
+
+void *tsri_slab_take_slowly(tsri_slab slab);
+void  tsri_slab_give_slowly(tsri_slab slab, void *slot);
+
 /* A slot whose count reads 0, or NULL. The taker sets the count last. */
-void *tsri_slab_take(tsri_slab slab);
-void  tsri_slab_give(tsri_slab slab, void *slot); /* its count must read 0 */
+static inline void *tsri_slab_take(tsri_slab slab)
+{
+    tsri_cache *c = &tsri_mine;
+    tsri_free_slot *slot = c->free[slab];
+    if (!TSRI_FAST_SLOTS || !TSRI_LIKELY(slot != NULL)) return tsri_slab_take_slowly(slab);
+    c->free[slab] = slot->next;
+    c->kept[slab]--;
+    return slot;
+}
+
+/* Its count must read 0. */
+static inline void tsri_slab_give(tsri_slab slab, void *p)
+{
+    tsri_cache *c = &tsri_mine;
+    tsri_free_slot *slot = p;
+    if (!TSRI_FAST_SLOTS || !TSRI_LIKELY(c->known && c->kept[slab] < TSRI_SLOTS_KEPT)) {
+        tsri_slab_give_slowly(slab, p);
+        return;
+    }
+    slot->next = c->free[slab];
+    c->free[slab] = slot;
+    c->kept[slab]++;
+}
 
 /* Visits every slot, live or not, with the slab lock held. */
 void tsri_slab_walk(tsri_slab slab, void (*visit)(void *context, void *slot), void *context);
@@ -44,8 +116,8 @@ void  tsri_pool_give(void *block, size_t reserved);
 
 /* Counting (slab.c) ---------------------------------------------------------- */
 
-void tsri_count_bytes(int64_t bytes);  /* made (positive) or freed (negative) */
-void tsri_count_allocation(void);
+void tsri_count_made(int64_t bytes);   /* a storage, and the bytes it adds to the live ones */
+void tsri_count_freed(int64_t bytes);
 void tsri_count_hit(void);
 
 /* Sums for tsr_memory_get_stats. */
@@ -57,7 +129,6 @@ void tsri_counts_reset_peak(void);
 int64_t tsri_pool_cached(void);
 
 /* One block per small class kept by each thread: no lock on the way. */
-enum { TSRI_THREAD_CLASSES = 32 };
 void **tsri_thread_block(int size_class);
 void   tsri_count_cached(int64_t bytes);    /* of this thread's blocks */
 void   tsri_pool_give_shared(void *block, int size_class);

@@ -243,6 +243,7 @@ static tsr_status resolve(tsr_print_opts *out, const char *op, const tsr_tensor 
                           const tsr_print_opts *opts)
 {
     TSRI_TRY(tsri_check_tensor(op, "t", t));
+    TSRI_TRY(tsri_desc_check(op, &t->desc));
     *out = opts ? *opts : (tsr_print_opts){ 0 };
     TSRI_CHECK(out->edge_items >= 0, TSR_EINVAL, "%s: edge_items is %lld, expected 0 (the default) or more",
                op, (long long)out->edge_items);

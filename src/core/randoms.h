@@ -43,6 +43,7 @@
 
 enum { TSRI_STREAM_UNIFORM = 0, TSRI_STREAM_NORMAL = 1 };
 
+/* The words of one block. */
 static inline void tsri_random_words(uint32_t out[4], uint64_t seed, uint64_t block, uint32_t stream)
 {
     const uint32_t counter[4] = { (uint32_t)block, (uint32_t)(block >> 32), stream, 0 };
@@ -50,11 +51,7 @@ static inline void tsri_random_words(uint32_t out[4], uint64_t seed, uint64_t bl
     tsri_philox(out, counter, key);
 }
 
-/* The 64 bits made of words 2 * half and 2 * half + 1. */
-static inline uint64_t tsri_random_bits(const uint32_t words[4], int half)
-{
-    return (uint64_t)words[2 * half + 1] << 32 | words[2 * half];
-}
+static inline uint64_t tsri_random_bits(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
 
 /* The range of a uniform tensor ---------------------------------------------- */
 
@@ -124,86 +121,161 @@ static inline tsri_range tsri_range_of(tsr_dtype dtype, double low, double high)
     return r;
 }
 
+/* From words to values ------------------------------------------------------- */
+
+static inline float tsri_uniform_value_f32(uint32_t word, const tsri_range *r)
+{
+    const float u = (float)(int32_t)(word >> 8) * (1.0f / 16777216.0f);
+    const float v = ((float)r->low + (float)r->width * u) * (float)r->unit;
+    const float least = v < (float)r->first ? (float)r->first : v;
+    return least > (float)r->last ? (float)r->last : least;
+}
+
+static inline double tsri_uniform_value_f64(uint64_t bits, const tsri_range *r)
+{
+    const double u = (double)(int64_t)(bits >> 11) * (1.0 / 9007199254740992.0);
+    const double v = (r->low + r->width * u) * r->unit;
+    const double least = v < r->first ? r->first : v;
+    return least > r->last ? r->last : least;
+}
+
+static inline void tsri_randn_pair_f32(float *even, float *odd, uint32_t word, uint32_t turn)
+{
+    const float u = (float)word * (1.0f / 4294967296.0f) + 0.5f / 4294967296.0f;
+    const float radius = tsri_sqrt_f32(-2.0f * tsri_log_f32(u));
+    float cosine, sine;
+    tsri_cos_sin_f32(&cosine, &sine, turn);
+    *even = radius * cosine;
+    *odd = radius * sine;
+}
+
+static inline void tsri_randn_pair_f64(double *even, double *odd, uint64_t bits, uint64_t turn)
+{
+    const double u = (double)(int64_t)(bits >> 11) * (1.0 / 9007199254740992.0) + 0.5 / 9007199254740992.0;
+    const double radius = tsri_sqrt_f64(-2.0 * tsri_log_f64(u));
+    double cosine, sine;
+    tsri_cos_sin_f64(&cosine, &sine, turn);
+    *even = radius * cosine;
+    *odd = radius * sine;
+}
+
 /* One block ------------------------------------------------------------------ */
 
-static inline void tsri_uniform_in_f32(float out[4], uint64_t seed, uint64_t block, const tsri_range *r)
-{
-    const float low = (float)r->low, width = (float)r->width, unit = (float)r->unit;
-    const float first = (float)r->first, last = (float)r->last;
-    uint32_t words[4];
-    tsri_random_words(words, seed, block, TSRI_STREAM_UNIFORM);
-    for (int i = 0; i < 4; i++) {
-        const float u = (float)(int32_t)(words[i] >> 8) * (1.0f / 16777216.0f);
-        const float v = (low + width * u) * unit;
-        out[i] = v < first ? first : v > last ? last : v;
-    }
-}
-
-static inline void tsri_uniform_in_f64(double out[2], uint64_t seed, uint64_t block, const tsri_range *r)
-{
-    uint32_t words[4];
-    tsri_random_words(words, seed, block, TSRI_STREAM_UNIFORM);
-    for (int i = 0; i < 2; i++) {
-        const double u = (double)(int64_t)(tsri_random_bits(words, i) >> 11) * (1.0 / 9007199254740992.0);
-        const double v = (r->low + r->width * u) * r->unit;
-        out[i] = v < r->first ? r->first : v > r->last ? r->last : v;
-    }
-}
-
-/* The same for a range given as it is, in f32 and f64 themselves. */
 static inline void tsri_uniform_f32(float out[4], uint64_t seed, uint64_t block, float low, float high)
 {
     const tsri_range r = tsri_range_of(TSR_F32, (double)low, (double)high);
-    tsri_uniform_in_f32(out, seed, block, &r);
+    uint32_t w[4];
+    tsri_random_words(w, seed, block, TSRI_STREAM_UNIFORM);
+    for (int i = 0; i < 4; i++) out[i] = tsri_uniform_value_f32(w[i], &r);
 }
 
 static inline void tsri_uniform_f64(double out[2], uint64_t seed, uint64_t block, double low, double high)
 {
     const tsri_range r = tsri_range_of(TSR_F64, low, high);
-    tsri_uniform_in_f64(out, seed, block, &r);
+    uint32_t w[4];
+    tsri_random_words(w, seed, block, TSRI_STREAM_UNIFORM);
+    for (int i = 0; i < 2; i++) out[i] = tsri_uniform_value_f64(tsri_random_bits(w[2 * i], w[2 * i + 1]), &r);
 }
 
 static inline void tsri_randn_f32(float out[4], uint64_t seed, uint64_t block)
 {
-    uint32_t words[4];
-    tsri_random_words(words, seed, block, TSRI_STREAM_NORMAL);
-    for (int i = 0; i < 4; i += 2) {
-        const float u = (float)words[i] * (1.0f / 4294967296.0f) + 0.5f / 4294967296.0f;
-        const float radius = tsri_sqrt_f32(-2.0f * tsri_log_f32(u));
-        float cosine, sine;
-        tsri_cos_sin_f32(&cosine, &sine, words[i + 1]);
-        out[i] = radius * cosine;
-        out[i + 1] = radius * sine;
-    }
+    uint32_t w[4];
+    tsri_random_words(w, seed, block, TSRI_STREAM_NORMAL);
+    for (int i = 0; i < 4; i += 2) tsri_randn_pair_f32(out + i, out + i + 1, w[i], w[i + 1]);
 }
 
 static inline void tsri_randn_f64(double out[2], uint64_t seed, uint64_t block)
 {
-    uint32_t words[4];
-    tsri_random_words(words, seed, block, TSRI_STREAM_NORMAL);
-    const uint64_t w = tsri_random_bits(words, 0) >> 11;
-    const double u = (double)(int64_t)w * (1.0 / 9007199254740992.0) + 0.5 / 9007199254740992.0;
-    const double radius = tsri_sqrt_f64(-2.0 * tsri_log_f64(u));
-    double cosine, sine;
-    tsri_cos_sin_f64(&cosine, &sine, tsri_random_bits(words, 1));
-    out[0] = radius * cosine;
-    out[1] = radius * sine;
+    uint32_t w[4];
+    tsri_random_words(w, seed, block, TSRI_STREAM_NORMAL);
+    tsri_randn_pair_f64(out, out + 1, tsri_random_bits(w[0], w[1]), tsri_random_bits(w[2], w[3]));
 }
 
-/* Elements in their dtype ---------------------------------------------------- */
+/* Many blocks ----------------------------------------------------------------
+ *
+ * The same, for TSRI_LANES blocks at a time: each loop has a fixed length and does
+ * one thing to all lanes, which is what a compiler makes vector code of. */
 
-/* n values as numbers of a floating dtype, packed. */
-static inline void tsri_random_store_f32(char *out, tsr_dtype dtype, const float *values, int n)
+enum { TSRI_LANES = 16 };
+
+/* Word k of block block + l in c[k][l]. */
+static inline void tsri_random_words_lanes(uint32_t c[4][TSRI_LANES], uint64_t seed, uint64_t block,
+                                           uint32_t stream)
 {
-    for (int i = 0; i < n; i++) {
-        const float v = values[i];
-        const uint8_t  byte = dtype == TSR_F8E4M3 ? tsri_f32_to_f8e4m3(v) : tsri_f32_to_f8e5m2(v);
-        const uint16_t half = dtype == TSR_F16 ? tsri_f32_to_f16(v) : tsri_f32_to_bf16(v);
-        switch (dtype) {
-        case TSR_F8E4M3: case TSR_F8E5M2: memcpy(out + i, &byte, 1); break;
-        case TSR_F16: case TSR_BF16:      memcpy(out + 2 * i, &half, 2); break;
-        default:                          memcpy(out + 4 * i, &v, 4); break;
-        }
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    for (int l = 0; l < TSRI_LANES; l++) {
+        c[0][l] = (uint32_t)(block + (uint64_t)l);
+        c[1][l] = (uint32_t)((block + (uint64_t)l) >> 32);
+        c[2][l] = stream;
+        c[3][l] = 0;
+    }
+    for (int round = 0; round < 10; round++, k0 += TSRI_PHILOX_K0, k1 += TSRI_PHILOX_K1)
+        for (int l = 0; l < TSRI_LANES; l++)
+            tsri_philox_round(&c[0][l], &c[1][l], &c[2][l], &c[3][l], k0, k1);
+}
+
+static inline void tsri_random_lanes_f32(float out[4 * TSRI_LANES], uint64_t seed, uint64_t block,
+                                         const tsri_range *range)
+{
+    uint32_t c[4][TSRI_LANES];
+    float    v[4][TSRI_LANES];
+    tsri_random_words_lanes(c, seed, block, range ? TSRI_STREAM_UNIFORM : TSRI_STREAM_NORMAL);
+    if (range) {
+        const tsri_range r = *range;
+        for (int k = 0; k < 4; k++)
+            for (int l = 0; l < TSRI_LANES; l++) v[k][l] = tsri_uniform_value_f32(c[k][l], &r);
+    } else {
+        for (int k = 0; k < 4; k += 2)
+            for (int l = 0; l < TSRI_LANES; l++)
+                tsri_randn_pair_f32(&v[k][l], &v[k + 1][l], c[k][l], c[k + 1][l]);
+    }
+    for (int l = 0; l < TSRI_LANES; l++)
+        for (int k = 0; k < 4; k++) out[4 * l + k] = v[k][l];
+}
+
+static inline void tsri_random_lanes_f64(double out[2 * TSRI_LANES], uint64_t seed, uint64_t block,
+                                         const tsri_range *range)
+{
+    uint32_t c[4][TSRI_LANES];
+    uint64_t bits[2][TSRI_LANES];
+    double   v[2][TSRI_LANES];
+    tsri_random_words_lanes(c, seed, block, range ? TSRI_STREAM_UNIFORM : TSRI_STREAM_NORMAL);
+    for (int k = 0; k < 2; k++)
+        for (int l = 0; l < TSRI_LANES; l++) bits[k][l] = tsri_random_bits(c[2 * k][l], c[2 * k + 1][l]);
+    if (range) {
+        const tsri_range r = *range;
+        for (int k = 0; k < 2; k++)
+            for (int l = 0; l < TSRI_LANES; l++) v[k][l] = tsri_uniform_value_f64(bits[k][l], &r);
+    } else {
+        for (int l = 0; l < TSRI_LANES; l++) tsri_randn_pair_f64(&v[0][l], &v[1][l], bits[0][l], bits[1][l]);
+    }
+    for (int l = 0; l < TSRI_LANES; l++)
+        for (int k = 0; k < 2; k++) out[2 * l + k] = v[k][l];
+}
+
+/* A full run of f32 values as numbers of a floating dtype, packed. */
+static inline void tsri_random_round(unsigned char out[16 * TSRI_LANES], tsr_dtype dtype,
+                                     const float values[4 * TSRI_LANES])
+{
+    uint16_t half[4 * TSRI_LANES];
+    switch (dtype) {
+    case TSR_F8E4M3:
+        for (int i = 0; i < 4 * TSRI_LANES; i++) out[i] = tsri_f32_to_f8e4m3(values[i]);
+        return;
+    case TSR_F8E5M2:
+        for (int i = 0; i < 4 * TSRI_LANES; i++) out[i] = tsri_f32_to_f8e5m2(values[i]);
+        return;
+    case TSR_F16:
+        for (int i = 0; i < 4 * TSRI_LANES; i++) half[i] = tsri_f32_to_f16(values[i]);
+        memcpy(out, half, sizeof half);
+        return;
+    case TSR_BF16:
+        for (int i = 0; i < 4 * TSRI_LANES; i++) half[i] = tsri_f32_to_bf16(values[i]);
+        memcpy(out, half, sizeof half);
+        return;
+    default:
+        memcpy(out, values, 4 * TSRI_LANES * sizeof *values);
+        return;
     }
 }
 
@@ -218,21 +290,21 @@ static inline void tsri_random_elements(void *out, tsr_dtype dtype, uint64_t see
     const uint64_t  per_block = real == TSR_F64 ? 2 : 4, end = (uint64_t)(first + n) * parts;
     char *at = (char *)out;
     for (uint64_t i = (uint64_t)first * parts; i < end;) {
-        const uint64_t block = i / per_block, skip = i % per_block;
-        const uint64_t count = end - i < per_block - skip ? end - i : per_block - skip;
+        const uint64_t skip = i % per_block, block = i / per_block, made = TSRI_LANES * per_block - skip;
+        const uint64_t take = end - i < made ? end - i : made;
+        float  floats[4 * TSRI_LANES];
+        double doubles[2 * TSRI_LANES];
+        unsigned char rounded[16 * TSRI_LANES];
         if (real == TSR_F64) {
-            double values[2];
-            if (range) tsri_uniform_in_f64(values, seed, block, range);
-            else tsri_randn_f64(values, seed, block);
-            memcpy(at, values + skip, count * sizeof *values);
+            tsri_random_lanes_f64(doubles, seed, block, range);
+            memcpy(at, doubles + skip, (size_t)(take * size));
         } else {
-            float values[4];
-            if (range) tsri_uniform_in_f32(values, seed, block, range);
-            else tsri_randn_f32(values, seed, block);
-            tsri_random_store_f32(at, real, values + skip, (int)count);
+            tsri_random_lanes_f32(floats, seed, block, range);
+            tsri_random_round(rounded, real, floats);
+            memcpy(at, rounded + skip * size, (size_t)(take * size));
         }
-        at += count * size;
-        i += count;
+        at += take * size;
+        i += take;
     }
 }
 

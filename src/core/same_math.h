@@ -63,16 +63,18 @@ static inline double tsri_log_f64(double x)
 
 /* cos and sin of turn / 2^32 of a full circle, to about 1e-7. The turn is split
  * into quarters, counted exactly in integers, and a rest of at most an eighth to
- * either side. */
+ * either side. An odd quarter exchanges the two; the signs follow. On bits, so
+ * that a loop over it has no branches. */
 static inline void tsri_cos_sin_f32(float *cosine, float *sine, uint32_t turn)
 {
     const uint32_t quarter = (turn + 0x20000000u) >> 30;
     const float x = (float)(int32_t)(turn << 2) * (1.57079633f / 4294967296.0f), z = x * x;
     const float s = x + x * z * (-1.0f / 6 + z * (1.0f / 120 + z * (-1.0f / 5040 + z * (1.0f / 362880))));
     const float c = 1.0f + z * (-0.5f + z * (1.0f / 24 + z * (-1.0f / 720 + z * (1.0f / 40320))));
-    const bool swap = quarter & 1;
-    *cosine = (quarter + 1) & 2 ? -(swap ? s : c) : (swap ? s : c);
-    *sine = quarter & 2 ? -(swap ? c : s) : (swap ? c : s);
+    const uint32_t c_bits = tsri_f32_bits(c), s_bits = tsri_f32_bits(s);
+    const uint32_t change = (c_bits ^ s_bits) & (0u - (quarter & 1));
+    *cosine = tsri_f32_from_bits(c_bits ^ change ^ ((quarter + 1) & 2) << 30);
+    *sine = tsri_f32_from_bits(s_bits ^ change ^ (quarter & 2) << 30);
 }
 
 /* cos and sin of turn / 2^64 of a full circle, to about 2e-16. */
@@ -86,9 +88,10 @@ static inline void tsri_cos_sin_f64(double *cosine, double *sine, uint64_t turn)
                                z * (-1.0 / 87178291200.0 + z * (1.0 / 20922789888000.0))));
     const double s = x + x * z * (-1.0 / 6 + z * (1.0 / 120 + z * (-1.0 / 5040 + z * sine_high)));
     const double c = 1.0 + z * (-0.5 + z * (1.0 / 24 + z * (-1.0 / 720 + z * cosine_high)));
-    const bool swap = quarter & 1;
-    *cosine = (quarter + 1) & 2 ? -(swap ? s : c) : (swap ? s : c);
-    *sine = quarter & 2 ? -(swap ? c : s) : (swap ? c : s);
+    const uint64_t c_bits = tsri_f64_bits(c), s_bits = tsri_f64_bits(s);
+    const uint64_t change = (c_bits ^ s_bits) & (0u - (quarter & 1));
+    *cosine = tsri_f64_from_bits(c_bits ^ change ^ ((quarter + 1) & 2) << 62);
+    *sine = tsri_f64_from_bits(s_bits ^ change ^ (quarter & 2) << 62);
 }
 
 #endif

@@ -1,26 +1,12 @@
-/* slab.c - header slots and counters, cached per thread.
+/* slab.c - header slots and counters, cached per thread (memory_int.h).
  *
- * Each thread keeps a short list of free slots and counters of its own, so that
- * making and releasing a tensor takes no lock and no shared cache line. When a
- * thread ends, what it kept is folded into the shared state. Counters have one
- * writer each and are read by tsr_memory_get_stats() from any thread.
- *
- * This file alone is compiled with the initial-exec TLS model: its thread-local
- * state is small enough for the static block of a library loaded late. */
+ * When a thread ends, what it kept is folded into the shared state. */
 #include "alloc.h"
 #include "atomic.h"
 #include "lock.h"
 #include "memory_int.h"
 #include "storage.h"
 #include "tessera/tensor.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define TSRI_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TSRI_ASAN 1
-#endif
-#endif
 
 #ifdef TSRI_ASAN
 #include <sanitizer/asan_interface.h>
@@ -38,8 +24,7 @@
 #endif
 
 enum {
-    KEEP = 64,                /* free slots a thread keeps of each slab */
-    FLUSH_BYTES = 64 << 10,   /* how far a thread's count of live bytes may run ahead */
+    KEEP = TSRI_SLOTS_KEPT,
 #ifdef TSR_FREESTANDING
     CHUNK_SLOTS = 4
 #else
@@ -54,27 +39,15 @@ static const size_t slot_bytes[TSRI_SLAB_COUNT] = {
 
 _Static_assert(sizeof(struct tsr_storage) <= TSRI_STORAGE_HEADER, "a storage fits its slot");
 
-/* A free slot's first bytes link it to the next; both headers begin with a
- * pointer, so this never touches the count. */
-typedef struct free_slot { struct free_slot *next; } free_slot;
+typedef tsri_free_slot free_slot;
+typedef tsri_cache cache;
 
 typedef struct chunk {
     struct chunk *next;
     char          pad[64 - sizeof(void *)];  /* slots begin on a cache line */
 } chunk;
 
-typedef struct cache {
-    free_slot    *free[TSRI_SLAB_COUNT];
-    int32_t       kept[TSRI_SLAB_COUNT];
-    bool          known;          /* to the list below */
-    int64_t       live;           /* bytes not yet folded into shared.live */
-    int64_t       high;           /* the most `live` was since it was folded */
-    int64_t       allocations, hits, cached;
-    void         *block[TSRI_THREAD_CLASSES];
-    struct cache *next, **link;
-} cache;
-
-static PER_THREAD cache mine;
+PER_THREAD cache tsri_mine;
 
 static tsri_mutex lock = TSRI_MUTEX_INIT;
 static struct {
@@ -198,7 +171,7 @@ static TSRI_COLD void introduce(cache *c)
 
 static inline cache *my_cache(void)
 {
-    cache *c = &mine;
+    cache *c = &tsri_mine;
     if (!TSRI_LIKELY(c->known)) introduce(c);
     return c;
 }
@@ -251,7 +224,7 @@ static TSRI_COLD void refill(cache *c, tsri_slab slab)
     tsri_unlock(&lock);
 }
 
-void *tsri_slab_take(tsri_slab slab)
+void *tsri_slab_take_slowly(tsri_slab slab)
 {
     cache *c = my_cache();
     if (!c->free[slab]) refill(c, slab);
@@ -270,7 +243,7 @@ static TSRI_COLD void return_half(cache *c, tsri_slab slab)
     tsri_unlock(&lock);
 }
 
-void tsri_slab_give(tsri_slab slab, void *p)
+void tsri_slab_give_slowly(tsri_slab slab, void *p)
 {
     cache *c = my_cache();
     free_slot *slot = p;
@@ -314,20 +287,22 @@ bool tsri_slab_drop_all(void)
 
 /* Counters ------------------------------------------------------------------ */
 
-void tsri_count_bytes(int64_t bytes)
+static void count_bytes(cache *c, int64_t bytes)
 {
-    cache *c = my_cache();
     const int64_t live = c->live + bytes;
     tsri_store_relaxed(&c->live, live);
     if (live > c->high) c->high = live;
-    if (live >= FLUSH_BYTES || live <= -FLUSH_BYTES) fold_bytes(c);
+    if (live >= TSRI_FLUSH_BYTES || live <= -TSRI_FLUSH_BYTES) fold_bytes(c);
 }
 
-void tsri_count_allocation(void)
+void tsri_count_made(int64_t bytes)
 {
     cache *c = my_cache();
     tsri_store_relaxed(&c->allocations, c->allocations + 1);
+    count_bytes(c, bytes);
 }
+
+void tsri_count_freed(int64_t bytes) { count_bytes(my_cache(), -bytes); }
 
 void tsri_count_hit(void)
 {

@@ -30,8 +30,7 @@ static void publish(tsr_storage *s, tsr_device device, tsr_memory memory, tsr_ow
     tsri_store_relaxed(&s->memory, memory);
     tsri_store_relaxed(&s->ownership, (uint8_t)ownership);
     tsri_store_relaxed(&s->counted, counted);
-    tsri_count_allocation();
-    if (counted) tsri_count_bytes((int64_t)s->bytes);
+    tsri_count_made(counted ? (int64_t)s->bytes : 0);
     tsri_store_release(&s->count, 1);
 }
 
@@ -81,7 +80,7 @@ tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr
 
 void tsri_storage_destroy(tsr_storage *s)
 {
-    if (s->counted) tsri_count_bytes(-(int64_t)s->bytes);
+    if (s->counted) tsri_count_freed((int64_t)s->bytes);
     if (s->deleter) s->deleter(s->context, s->data, s->bytes);
     else if (s->ownership == TSR_OWNED && s->device != TSR_CPU)
         tsri_device_free(s->device, s->data, backing(s), s->memory);

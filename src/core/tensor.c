@@ -15,15 +15,10 @@ void *tsri_nowhere(void)
 
 /* Headers ----------------------------------------------------------------------- */
 
-static tsr_tensor *new_header(void)
-{
-    return tsri_alloc_allowed(sizeof(tsr_tensor)) ? tsri_slab_take(TSRI_SLAB_TENSORS) : NULL;
-}
-
 static void free_header(tsr_tensor *t)
 {
     if (t->flags & TSR_FLAG_PLACED) t->dtype = TSR_DTYPE_INVALID;
-    else                            tsri_slab_give(TSRI_SLAB_TENSORS, t);
+    else                            tsri_header_give(t);
 }
 
 tsr_tensor *tsr_retain(tsr_tensor *t)
@@ -61,7 +56,7 @@ static tsr_status bind(tsr_tensor **out, const char *op, const tsr_desc *desc, t
         flags |= t->flags & TSR_FLAG_PLACED;
     } else {
         shared = t;
-        t = new_header();
+        t = tsri_header_take();
         TSRI_CHECK(t, TSR_ENOMEM, "%s: no room for a tensor", op);
     }
     if (had != storage) {
@@ -100,9 +95,9 @@ tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
 {
     tsr_storage *storage;
     int64_t lo;
-    const int64_t bytes = tsr_desc_span(desc, &lo, NULL);
+    const int64_t bytes = tsri_desc_span(desc, &lo);
     TSRI_TRY(tsri_storage_create(&storage, (size_t)bytes, device, memory, op));
-    tsr_tensor *t = is_reusable(*out) ? NULL : new_header();
+    tsr_tensor *t = is_reusable(*out) ? NULL : tsri_header_take();
     if (t) {  /* the usual case: a fresh header for a fresh storage, and no counting */
         tsr_tensor *old = *out;
         t->data = (char *)storage->data - lo;
@@ -142,7 +137,7 @@ tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op)
     tsr_storage *storage;
     int64_t lo;
     if (TSRI_LIKELY(t->data != NULL)) return TSR_OK;
-    const int64_t bytes = tsr_desc_span(&t->desc, &lo, NULL);
+    const int64_t bytes = tsri_desc_span(&t->desc, &lo);
     TSRI_TRY(tsri_storage_create(&storage, (size_t)bytes, t->device, t->memory, op));
     t->storage = storage;
     t->data = (char *)storage->data - lo;
@@ -270,14 +265,14 @@ tsr_tensor *tsr_place_none(tsr_tensor *t)
 
 /* Checks --------------------------------------------------------------------------- */
 
-tsr_status tsri_check_tensor(const char *op, const char *what, const tsr_tensor *t)
+tsr_status tsri_check_tensor_slowly(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_CHECK(t, TSR_ENULL, "%s: %s is NULL", op, what);
     TSRI_CHECK(t->dtype != TSR_DTYPE_INVALID, TSR_EDTYPE, "%s: %s is no tensor: its dtype is invalid", op, what);
     return TSR_OK;
 }
 
-tsr_status tsri_check_allocated(const char *op, const char *what, const tsr_tensor *t)
+tsr_status tsri_check_allocated_slowly(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_tensor(op, what, t));
     TSRI_CHECK(t->data, TSR_ESTATE, "%s: %s is %s, which is described but has no memory (tsr_alloc)", op, what,
@@ -285,7 +280,7 @@ tsr_status tsri_check_allocated(const char *op, const char *what, const tsr_tens
     return TSR_OK;
 }
 
-tsr_status tsri_check_host(const char *op, const char *what, const tsr_tensor *t)
+tsr_status tsri_check_host_slowly(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_allocated(op, what, t));
     TSRI_CHECK(tsr_is_host(t), TSR_EDEVICE, "%s: %s is %s in %s memory, which the host cannot reach", op, what,
@@ -293,7 +288,7 @@ tsr_status tsri_check_host(const char *op, const char *what, const tsr_tensor *t
     return TSR_OK;
 }
 
-tsr_status tsri_check_writable(const char *op, const char *what, tsr_tensor *t)
+tsr_status tsri_check_writable_slowly(const char *op, const char *what, tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_tensor(op, what, t));
     TSRI_CHECK(!(t->flags & TSR_FLAG_READONLY), TSR_EREADONLY, "%s: %s is %s in read-only memory", op, what,

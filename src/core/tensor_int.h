@@ -2,6 +2,7 @@
 #ifndef TSRI_TENSOR_INT_H
 #define TSRI_TENSOR_INT_H
 
+#include "alloc.h"
 #include "desc_int.h"
 #include "storage.h"
 #include "tessera/tensor.h"
@@ -20,18 +21,57 @@ tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
 /* Allocates a described tensor, or does nothing. */
 tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op);
 
-/* Not NULL, not "none". `what` is the argument's name. */
-tsr_status tsri_check_tensor(const char *op, const char *what, const tsr_tensor *t);
+/* Checks are tests that inline, and functions that do the rest: find the words,
+ * or the unusual reason why it is right after all. `what` is the argument's name. */
+tsr_status tsri_check_tensor_slowly(const char *op, const char *what, const tsr_tensor *t) TSRI_COLD;
+tsr_status tsri_check_allocated_slowly(const char *op, const char *what, const tsr_tensor *t) TSRI_COLD;
+tsr_status tsri_check_host_slowly(const char *op, const char *what, const tsr_tensor *t) TSRI_COLD;
+tsr_status tsri_check_writable_slowly(const char *op, const char *what, tsr_tensor *t);
+
+/* Not NULL, not "none". */
+static inline tsr_status tsri_check_tensor(const char *op, const char *what, const tsr_tensor *t)
+{
+    if (TSRI_LIKELY(t && t->dtype != TSR_DTYPE_INVALID)) return TSR_OK;
+    return tsri_check_tensor_slowly(op, what, t);
+}
 
 /* And has memory. */
-tsr_status tsri_check_allocated(const char *op, const char *what, const tsr_tensor *t);
+static inline tsr_status tsri_check_allocated(const char *op, const char *what, const tsr_tensor *t)
+{
+    if (TSRI_LIKELY(t && t->dtype != TSR_DTYPE_INVALID && t->data)) return TSR_OK;
+    return tsri_check_allocated_slowly(op, what, t);
+}
+
+/* Of a kind that is built in, and so the host can reach it. */
+static inline bool tsri_is_plain(const tsr_tensor *t)
+{
+    return t->device == TSR_CPU && (unsigned)t->memory < TSR_MEMORY_COUNT_BUILTIN;
+}
 
 /* And the host can reach it. */
-tsr_status tsri_check_host(const char *op, const char *what, const tsr_tensor *t);
+static inline tsr_status tsri_check_host(const char *op, const char *what, const tsr_tensor *t)
+{
+    if (TSRI_LIKELY(t && t->dtype != TSR_DTYPE_INVALID && t->data && tsri_is_plain(t))) return TSR_OK;
+    return tsri_check_host_slowly(op, what, t);
+}
 
 /* May be written: not read-only, and no two indices at one address. Allocates it
  * if it is only described. */
-tsr_status tsri_check_writable(const char *op, const char *what, tsr_tensor *t);
+static inline tsr_status tsri_check_writable(const char *op, const char *what, tsr_tensor *t)
+{
+    if (TSRI_LIKELY(t && t->dtype != TSR_DTYPE_INVALID && t->data && !(t->flags & TSR_FLAG_READONLY) &&
+                    tsri_is_packed(&t->desc)))
+        return TSR_OK;
+    return tsri_check_writable_slowly(op, what, t);
+}
+
+/* A header for a tensor on the heap, or NULL; its count reads 0. */
+static inline tsr_tensor *tsri_header_take(void)
+{
+    return tsri_alloc_allowed(sizeof(tsr_tensor)) ? (tsr_tensor *)tsri_slab_take(TSRI_SLAB_TENSORS) : NULL;
+}
+
+static inline void tsri_header_give(tsr_tensor *t) { tsri_slab_give(TSRI_SLAB_TENSORS, t); }
 
 /* An address for data that has no bytes. */
 void *tsri_nowhere(void);

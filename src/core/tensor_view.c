@@ -7,44 +7,90 @@
 #include "tensor_int.h"
 #include "tessera/view.h"
 
+/* Where a view of t is worked out: a header of its own, or, for a result that is
+ * placed, one aside. */
+static inline tsr_status begin_view(tsr_tensor **view, tsr_tensor **out, tsr_tensor *aside, const char *op,
+                                    const tsr_tensor *t)
+{
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
+    TSRI_TRY(tsri_check_allocated(op, "t", t));
+    *view = *out && ((*out)->flags & TSR_FLAG_PLACED) ? aside : tsri_header_take();
+    TSRI_CHECK(*view, TSR_ENOMEM, "%s: no room for a tensor", op);
+    return TSR_OK;
+}
+
+static bool has_no_elements(const tsr_desc *d)
+{
+    for (int i = 0; i < d->ndim; i++)
+        if (d->shape[i] == 0) return true;
+    return false;
+}
+
+/* For views that are worked out aside: check first, bind at the end. */
 static tsr_status check_source(const char *op, tsr_tensor **out, const tsr_tensor *t)
 {
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     return tsri_check_allocated(op, "t", t);
 }
 
-/* The view of t with this desc, `offset` elements of its own dtype further on. */
 static tsr_status bind_view(tsr_tensor **out, const char *op, const tsr_tensor *t, const tsr_desc *desc,
                             int64_t offset)
 {
-    char *data = (char *)t->data + offset * (int64_t)tsr_dtype_size(desc->dtype);
-    return tsri_bind(out, op, desc, t->storage, data, t, TSR_FLAG_VIEW);
+    if (has_no_elements(desc)) offset = 0;
+    return tsri_bind(out, op, desc, t->storage, (char *)t->data + offset * tsri_dtype_size(desc->dtype), t,
+                     TSR_FLAG_VIEW);
+}
+
+/* Binds *out to the view, whose desc is worked out, `offset` elements of its own
+ * dtype from t's data; or, after a failure, gives the header back. */
+static tsr_status end_view(tsr_tensor **out, tsr_tensor *view, const tsr_tensor *aside, const tsr_tensor *t,
+                           int64_t offset, tsr_status s)
+{
+    if (!TSRI_LIKELY(s == TSR_OK)) {
+        if (view != aside) tsri_header_give(view);
+        return s;
+    }
+    if (offset && has_no_elements(&view->desc)) offset = 0;  /* stay inside the storage, whatever it is */
+    char *data = (char *)t->data + offset * tsri_dtype_size(view->dtype);
+    if (view == aside) return tsri_bind(out, "view", &view->desc, t->storage, data, t, TSR_FLAG_VIEW);
+    tsr_tensor *old = *out;
+    view->data = data;
+    view->storage = t->storage;
+    view->flags = TSR_FLAG_VIEW | (t->flags & TSR_FLAG_READONLY);
+    view->device = t->device;
+    view->memory = t->memory;
+    /* A view that replaces one of the same storage takes its place among the owners. */
+    if (old && old->storage == t->storage && tsri_load_acquire(&old->count) == 1) old->storage = NULL;
+    else tsri_storage_retain(view->storage);
+    tsri_store_release(&view->count, 1);
+    *out = view;
+    if (old) tsr_release(&old);
+    return TSR_OK;
 }
 
 tsr_status tsr_view(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("view", out, t));
-    TSRI_TRY(tsr_desc_view(&d, &t->desc, ndim, shape));
-    return bind_view(out, "view", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "view", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_view(&view->desc, &t->desc, ndim, shape));
 }
 
 tsr_status tsr_slice(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t start, int64_t stop, int64_t step)
 {
-    tsr_desc d;
-    int64_t offset;
-    TSRI_TRY(check_source("slice", out, t));
-    TSRI_TRY(tsr_desc_slice(&d, &offset, &t->desc, axis, start, stop, step));
-    return bind_view(out, "slice", t, &d, offset);
+    tsr_tensor aside, *view = NULL;
+    int64_t offset = 0;
+    TSRI_TRY(begin_view(&view, out, &aside, "slice", t));
+    const tsr_status s = tsri_desc_slice(&view->desc, &offset, &t->desc, axis, start, stop, step);
+    return end_view(out, view, &aside, t, offset, s);
 }
 
 tsr_status tsr_select(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t index)
 {
-    tsr_desc d;
-    int64_t offset;
-    TSRI_TRY(check_source("select", out, t));
-    TSRI_TRY(tsr_desc_select(&d, &offset, &t->desc, axis, index));
-    return bind_view(out, "select", t, &d, offset);
+    tsr_tensor aside, *view = NULL;
+    int64_t offset = 0;
+    TSRI_TRY(begin_view(&view, out, &aside, "select", t));
+    const tsr_status s = tsri_desc_select(&view->desc, &offset, &t->desc, axis, index);
+    return end_view(out, view, &aside, t, offset, s);
 }
 
 tsr_status tsr_at_prefix(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *index)
@@ -62,124 +108,113 @@ tsr_status tsr_at_prefix(tsr_tensor **out, const tsr_tensor *t, int n, const int
 
 tsr_status tsr_permute(tsr_tensor **out, const tsr_tensor *t, int n, const int *axes)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("permute", out, t));
-    TSRI_TRY(tsr_desc_permute(&d, &t->desc, n, axes));
-    return bind_view(out, "permute", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "permute", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_permute(&view->desc, &t->desc, n, axes));
 }
 
 tsr_status tsr_transpose(tsr_tensor **out, const tsr_tensor *t, int a, int b)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("transpose", out, t));
-    TSRI_TRY(tsr_desc_transpose(&d, &t->desc, a, b));
-    return bind_view(out, "transpose", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "transpose", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_transpose(&view->desc, &t->desc, a, b));
 }
 
 tsr_status tsr_move_axis(tsr_tensor **out, const tsr_tensor *t, int from, int to)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("move_axis", out, t));
-    TSRI_TRY(tsr_desc_move_axis(&d, &t->desc, from, to));
-    return bind_view(out, "move_axis", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "move_axis", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_move_axis(&view->desc, &t->desc, from, to));
 }
 
 tsr_status tsr_expand(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("expand", out, t));
-    TSRI_TRY(tsr_desc_expand(&d, &t->desc, ndim, shape));
-    return bind_view(out, "expand", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "expand", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_expand(&view->desc, &t->desc, ndim, shape));
 }
 
 tsr_status tsr_squeeze(tsr_tensor **out, const tsr_tensor *t, int axis)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("squeeze", out, t));
-    TSRI_TRY(tsr_desc_squeeze(&d, &t->desc, axis));
-    return bind_view(out, "squeeze", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "squeeze", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_squeeze(&view->desc, &t->desc, axis));
 }
 
 tsr_status tsr_squeeze_all(tsr_tensor **out, const tsr_tensor *t)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("squeeze", out, t));
-    TSRI_TRY(tsr_desc_squeeze_all(&d, &t->desc));
-    return bind_view(out, "squeeze", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "squeeze", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_squeeze_all(&view->desc, &t->desc));
 }
 
 tsr_status tsr_unsqueeze(tsr_tensor **out, const tsr_tensor *t, int axis)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("unsqueeze", out, t));
-    TSRI_TRY(tsr_desc_unsqueeze(&d, &t->desc, axis));
-    return bind_view(out, "unsqueeze", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "unsqueeze", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_unsqueeze(&view->desc, &t->desc, axis));
 }
 
 tsr_status tsr_flip(tsr_tensor **out, const tsr_tensor *t, int n, const int *axes)
 {
-    tsr_desc d;
-    int64_t offset;
-    TSRI_TRY(check_source("flip", out, t));
-    TSRI_TRY(tsr_desc_flip(&d, &offset, &t->desc, n, axes));
-    return bind_view(out, "flip", t, &d, offset);
+    tsr_tensor aside, *view = NULL;
+    int64_t offset = 0;
+    TSRI_TRY(begin_view(&view, out, &aside, "flip", t));
+    const tsr_status s = tsri_desc_flip(&view->desc, &offset, &t->desc, n, axes);
+    return end_view(out, view, &aside, t, offset, s);
 }
 
 tsr_status tsr_diagonal(tsr_tensor **out, const tsr_tensor *t, int64_t k, int a, int b)
 {
-    tsr_desc d;
-    int64_t offset;
-    TSRI_TRY(check_source("diagonal", out, t));
-    TSRI_TRY(tsr_desc_diagonal(&d, &offset, &t->desc, k, a, b));
-    return bind_view(out, "diagonal", t, &d, offset);
+    tsr_tensor aside, *view = NULL;
+    int64_t offset = 0;
+    TSRI_TRY(begin_view(&view, out, &aside, "diagonal", t));
+    const tsr_status s = tsri_desc_diagonal(&view->desc, &offset, &t->desc, k, a, b);
+    return end_view(out, view, &aside, t, offset, s);
 }
 
 tsr_status tsr_unfold(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t size, int64_t step)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("unfold", out, t));
-    TSRI_TRY(tsr_desc_unfold(&d, &t->desc, axis, size, step));
-    return bind_view(out, "unfold", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "unfold", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_unfold(&view->desc, &t->desc, axis, size, step));
 }
 
 tsr_status tsr_merge_dims(tsr_tensor **out, const tsr_tensor *t, int axis, int count)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("merge_dims", out, t));
-    TSRI_TRY(tsr_desc_merge(&d, &t->desc, axis, count));
-    return bind_view(out, "merge_dims", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "merge_dims", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_merge(&view->desc, &t->desc, axis, count));
 }
 
 tsr_status tsr_split_dim(tsr_tensor **out, const tsr_tensor *t, int axis, int n, const int64_t *sizes)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("split_dim", out, t));
-    TSRI_TRY(tsr_desc_split(&d, &t->desc, axis, n, sizes));
-    return bind_view(out, "split_dim", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "split_dim", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_split(&view->desc, &t->desc, axis, n, sizes));
 }
 
 tsr_status tsr_view_real(tsr_tensor **out, const tsr_tensor *t)
 {
-    tsr_desc d;
-    TSRI_TRY(check_source("view_real", out, t));
-    TSRI_TRY(tsr_desc_real(&d, &t->desc));
-    return bind_view(out, "view_real", t, &d, 0);
+    tsr_tensor aside, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &aside, "view_real", t));
+    return end_view(out, view, &aside, t, 0, tsri_desc_real(&view->desc, &t->desc));
 }
 
 tsr_status tsr_view_imag(tsr_tensor **out, const tsr_tensor *t)
 {
-    tsr_desc d;
-    int64_t offset;
-    TSRI_TRY(check_source("view_imag", out, t));
-    TSRI_TRY(tsr_desc_imag(&d, &offset, &t->desc));
-    return bind_view(out, "view_imag", t, &d, offset);
+    tsr_tensor aside, *view = NULL;
+    int64_t offset = 0;
+    TSRI_TRY(begin_view(&view, out, &aside, "view_imag", t));
+    const tsr_status s = tsri_desc_imag(&view->desc, &offset, &t->desc);
+    return end_view(out, view, &aside, t, offset, s);
 }
 
 tsr_status tsr_bit_view(tsr_tensor **out, const tsr_tensor *t, tsr_dtype dtype)
 {
     tsr_desc d;
     TSRI_TRY(check_source("bit_view", out, t));
-    TSRI_TRY(tsr_desc_bit_view(&d, &t->desc, dtype));
+    TSRI_TRY(tsri_desc_bit_view(&d, &t->desc, dtype));
     const size_t size = tsr_dtype_size(dtype);
     const size_t align = tsr_dtype_kind(dtype) == TSR_COMPLEX ? size / 2 : size;
     TSRI_CHECK((uintptr_t)t->data % align == 0, TSR_EINVAL, "bit_view: %s begins at an address that does not suit %s",
@@ -249,9 +284,9 @@ static tsr_status bind_part(tsr_tensor **out, const char *op, const tsr_tensor *
     tsr_desc d;
     int64_t offset;
     if (!sizes) {
-        TSRI_TRY(tsr_desc_select(&d, &offset, &t->desc, axis, i));
+        TSRI_TRY(tsri_desc_select(&d, &offset, &t->desc, axis, i));
     } else {
-        TSRI_TRY(tsr_desc_slice(&d, &offset, &t->desc, axis, *start, *start + sizes[i], 1));
+        TSRI_TRY(tsri_desc_slice(&d, &offset, &t->desc, axis, *start, *start + sizes[i], 1));
         *start += sizes[i];
     }
     return bind_view(out, op, t, &d, offset);

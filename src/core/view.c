@@ -1,21 +1,8 @@
 /* view.c - views as desc arithmetic: desc in, desc out, no memory touched.
  *
- * A new desc is worked out in a local one and checked before it is handed over,
- * so `out` may be the input and is left alone on failure. */
+ * A view that only rearranges or leaves out elements of a valid desc is valid;
+ * expand and unfold, which repeat elements, check what they made. */
 #include "desc_int.h"
-
-static tsr_status check_input(const char *op, const tsr_desc *out, const tsr_desc *d)
-{
-    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
-    return tsri_desc_check(op, d);
-}
-
-static tsr_status hand_over(const char *op, tsr_desc *out, const tsr_desc *made)
-{
-    TSRI_TRY(tsri_desc_check(op, made));
-    tsri_desc_copy(out, made);
-    return TSR_OK;
-}
 
 static void put_dim(tsr_desc *d, int64_t n, int64_t stride)
 {
@@ -23,6 +10,30 @@ static void put_dim(tsr_desc *d, int64_t n, int64_t stride)
     d->stride[d->ndim] = stride;
     d->ndim++;
 }
+
+static void begin(tsr_desc *out, const tsr_desc *d)
+{
+    out->dtype = d->dtype;
+    out->ndim = 0;
+}
+
+static bool is_empty(const tsr_desc *d)
+{
+    for (int i = 0; i < d->ndim; i++)
+        if (d->shape[i] == 0) return true;
+    return false;
+}
+
+/* Elements of a valid desc. */
+static int64_t count_elements(const tsr_desc *d)
+{
+    if (is_empty(d)) return 0;
+    int64_t n = 1;
+    for (int i = 0; i < d->ndim; i++) n *= d->shape[i];
+    return n;
+}
+
+/* View ---------------------------------------------------------------------------- */
 
 /* Copies a shape with at most one -1, worked out so that it holds `numel`. */
 static tsr_status complete_shape(int64_t *out, const char *op, int ndim, const int64_t *shape, int64_t numel,
@@ -77,48 +88,107 @@ static int view_strides(int64_t *stride, const tsr_desc *d, int ndim, const int6
             chunk = filled = 1;
         }
     }
-    for (; at >= 0; at--) stride[at] = 1;  /* leading 1s of a scalar's view */
+    for (; at >= 0; at--) stride[at] = 1;  /* the dims of a scalar's view, all 1 */
     return -1;
+}
+
+/* The usual case in one pass: packed memory under a shape with nothing open,
+ * nothing empty and the right count. */
+static bool reshape_packed(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape)
+{
+    int64_t numel = 1, step = 1;
+    for (int i = d->ndim - 1; i >= 0; i--) {
+        if (d->shape[i] != 1 && d->stride[i] != numel) return false;
+        numel *= d->shape[i];
+    }
+    for (int i = ndim - 1; i >= 0; i--) {
+        out->shape[i] = shape[i];
+        out->stride[i] = step;
+        if (shape[i] <= 0 || !tsri_mul(&step, step, shape[i])) return false;
+    }
+    return step == numel;
+}
+
+/* *stuck: the dim of d that cannot be walked as one with the next, if the result
+ * is no view; -1 otherwise. Strides are then packed, as they are for no elements. */
+static tsr_status reshape(tsr_desc *out, int *stuck, const char *op, const tsr_desc *d, int ndim, const int64_t *shape)
+{
+    out->dtype = d->dtype;
+    out->ndim = ndim;
+    *stuck = -1;
+    if (TSRI_LIKELY(reshape_packed(out, d, ndim, shape))) return TSR_OK;
+    const int64_t numel = count_elements(d);
+    TSRI_TRY(complete_shape(out->shape, op, ndim, shape, numel, d));
+    if (numel > 0) *stuck = view_strides(out->stride, d, ndim, out->shape);
+    if (numel > 0 && *stuck < 0) return TSR_OK;
+    TSRI_CHECK(tsri_row_major(out->stride, ndim, out->shape), TSR_EOVERFLOW,
+               "%s: packed strides of shape %s exceed 2^63 - 1", op, TSRI_DIMS(ndim, out->shape));
+    return TSR_OK;
 }
 
 static tsr_status view_as(tsr_desc *out, const char *op, const tsr_desc *d, int ndim, const int64_t *shape)
 {
-    tsr_desc made;
-    const int64_t numel = tsr_desc_numel(d);
-    made.dtype = d->dtype;
-    made.ndim = ndim;
-    TSRI_TRY(complete_shape(made.shape, op, ndim, shape, numel, d));
-    if (numel == 0) {
-        TSRI_CHECK(tsri_row_major(made.stride, ndim, made.shape), TSR_EOVERFLOW,
-                   "%s: packed strides of shape %s exceed 2^63 - 1", op, TSRI_DIMS(ndim, made.shape));
-        return hand_over(op, out, &made);
-    }
-    const int stuck = view_strides(made.stride, d, ndim, made.shape);
+    int stuck = -1;
+    TSRI_TRY(reshape(out, &stuck, op, d, ndim, shape));
     TSRI_CHECK(stuck < 0, TSR_ESTRIDE, "%s: shape %s needs dims %d and %d of %s walked as one, and their strides "
-               "do not allow it (tsr_reshape copies)", op, TSRI_DIMS(ndim, made.shape), stuck, stuck + 1,
+               "do not allow it (tsr_reshape copies)", op, TSRI_DIMS(ndim, out->shape), stuck, stuck + 1,
                TSRI_DESC(d));
-    return hand_over(op, out, &made);
+    return TSR_OK;
+}
+
+tsr_status tsri_desc_view(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape)
+{
+    TSRI_TRY(tsri_check_list("view", "shape", ndim, shape));
+    return view_as(out, "view", d, ndim, shape);
 }
 
 tsr_status tsri_desc_reshape(tsr_desc *out, bool *is_view, const tsr_desc *d, int ndim, const int64_t *shape)
 {
-    tsr_desc made = { .dtype = d->dtype, .ndim = ndim };
+    int stuck = -1;
     TSRI_TRY(tsri_check_list("reshape", "shape", ndim, shape));
-    TSRI_TRY(complete_shape(made.shape, "reshape", ndim, shape, tsr_desc_numel(d), d));
-    *is_view = tsr_desc_numel(d) > 0 && view_strides(made.stride, d, ndim, made.shape) < 0;
-    if (!*is_view)
-        TSRI_CHECK(tsri_row_major(made.stride, ndim, made.shape), TSR_EOVERFLOW,
-                   "reshape: packed strides of shape %s exceed 2^63 - 1", TSRI_DIMS(ndim, made.shape));
-    *is_view = *is_view || tsr_desc_numel(d) == 0;
-    return hand_over("reshape", out, &made);
+    TSRI_TRY(reshape(out, &stuck, "reshape", d, ndim, shape));
+    *is_view = stuck < 0;
+    return TSR_OK;
 }
 
-tsr_status tsr_desc_view(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape)
+tsr_status tsri_desc_merge(tsr_desc *out, const tsr_desc *d, int axis, int count)
 {
-    TSRI_TRY(check_input("view", out, d));
-    TSRI_TRY(tsri_check_list("view", "shape", ndim, shape));
-    return view_as(out, "view", d, ndim, shape);
+    int at;
+    int64_t shape[TSR_MAX_NDIM];
+    TSRI_TRY(tsri_axis(&at, "merge_dims", "axis", axis, d));
+    TSRI_CHECK(count >= 1 && count <= d->ndim - at, TSR_EINDEX, "merge_dims: %d dims from axis %d of %s", count, axis,
+               TSRI_DESC(d));
+    const int ndim = d->ndim - count + 1;
+    for (int i = 0; i < ndim; i++) shape[i] = d->shape[i <= at ? i : i + count - 1];
+    for (int i = 1; i < count; i++)
+        TSRI_CHECK(tsri_mul(&shape[at], shape[at], d->shape[at + i]), TSR_EOVERFLOW,
+                   "merge_dims: %d dims from axis %d of %s exceed 2^63 - 1", count, axis, TSRI_DESC(d));
+    return view_as(out, "merge_dims", d, ndim, shape);
 }
+
+tsr_status tsri_desc_split(tsr_desc *out, const tsr_desc *d, int axis, int n, const int64_t *sizes)
+{
+    int at;
+    TSRI_TRY(tsri_axis(&at, "split_dim", "axis", axis, d));
+    TSRI_TRY(tsri_check_list("split_dim", "sizes", n, sizes));
+    TSRI_CHECK(n >= 1 && d->ndim - 1 + n <= TSR_MAX_NDIM, TSR_EINVAL,
+               "split_dim: one dim of %s into %d; the result must have 1 to %d dims", TSRI_DESC(d), n, TSR_MAX_NDIM);
+    int64_t parts[TSR_MAX_NDIM];
+    TSRI_TRY(complete_shape(parts, "split_dim", n, sizes, d->shape[at], d));
+    begin(out, d);
+    for (int i = 0; i < at; i++) put_dim(out, d->shape[i], d->stride[i]);
+    int64_t stride = d->stride[at];
+    out->ndim += n;
+    for (int i = n - 1; i >= 0; i--) {
+        out->shape[at + i] = parts[i];
+        out->stride[at + i] = stride;
+        stride = tsri_mul_wrapping(stride, tsri_max(parts[i], 1));
+    }
+    for (int i = at + 1; i < d->ndim; i++) put_dim(out, d->shape[i], d->stride[i]);
+    return TSR_OK;
+}
+
+/* Slicing -------------------------------------------------------------------------- */
 
 /* A slice bound as a number: TSR_NONE is `none`, negative counts from the end. */
 static int64_t slice_bound(int64_t bound, int64_t n, int64_t none)
@@ -127,11 +197,10 @@ static int64_t slice_bound(int64_t bound, int64_t n, int64_t none)
     return bound < 0 ? bound + n : bound;
 }
 
-tsr_status tsr_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t start, int64_t stop,
-                          int64_t step)
+tsr_status tsri_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t start, int64_t stop,
+                           int64_t step)
 {
     int at;
-    TSRI_TRY(check_input("slice", out, d));
     TSRI_TRY(tsri_axis(&at, "slice", "axis", axis, d));
     TSRI_CHECK(step != 0, TSR_EINVAL, "slice: step is 0");
     const int64_t n = d->shape[at], stride = d->stride[at];
@@ -139,24 +208,20 @@ tsr_status tsr_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, int
     const int64_t first = slice_bound(start, n, forward ? 0 : n - 1);
     const int64_t last = slice_bound(stop, n, forward ? n : -1);
     const int64_t low = forward ? first : last, high = forward ? last : first;
-    /* Backwards, `last` may be just before 0 only when it was left out. */
+    /* Backwards, a bound may lie just before 0 only when it was left out. */
     const bool inside = forward ? low >= 0 && high <= n
-                                : (low >= 0 || stop == TSR_NONE) && (high < n && high >= -1) &&
-                                      (high >= 0 || start == TSR_NONE);
+                                : (low >= 0 || stop == TSR_NONE) && (high >= 0 || start == TSR_NONE) && high < n;
     TSRI_CHECK(inside && low <= high, TSR_EINDEX,
                "slice: %s%lld to %s%lld by %lld leaves dim %d of %s, which has %lld",
                start == TSR_NONE ? "open " : "", (long long)first, stop == TSR_NONE ? "open " : "",
                (long long)last, (long long)step, axis, TSRI_DESC(d), (long long)n);
-
-    tsr_desc made;
-    tsri_desc_copy(&made, d);
-    /* In unsigned numbers: step may be INT64_MIN. */
-    const uint64_t stride_len = forward ? (uint64_t)step : 0 - (uint64_t)step;
-    const uint64_t reach = (uint64_t)(high - low);
-    made.shape[at] = (int64_t)(reach / stride_len + (reach % stride_len != 0));
-    made.stride[at] = tsri_mul_wrapping(stride, step);
-    TSRI_TRY(hand_over("slice", out, &made));
-    if (offset) *offset = made.shape[at] ? tsri_mul_wrapping(first, stride) : 0;
+    tsri_desc_copy(out, d);
+    /* In unsigned numbers: step may be INT64_MIN. Most steps are 1, and division is slow. */
+    const uint64_t by = forward ? (uint64_t)step : 0 - (uint64_t)step, reach = (uint64_t)(high - low);
+    const int64_t count = by == 1 ? (int64_t)reach : (int64_t)(reach / by + (reach % by != 0));
+    out->shape[at] = count;
+    out->stride[at] = tsri_mul_wrapping(stride, step);
+    *offset = count ? tsri_mul_wrapping(first, stride) : 0;
     return TSR_OK;
 }
 
@@ -169,137 +234,15 @@ static void remove_dim(tsr_desc *d, int at)
     d->ndim--;
 }
 
-tsr_status tsr_desc_select(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t index)
+tsr_status tsri_desc_select(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t index)
 {
     int at;
     int64_t i;
-    TSRI_TRY(check_input("select", out, d));
     TSRI_TRY(tsri_axis(&at, "select", "axis", axis, d));
     TSRI_TRY(tsri_index(&i, "select", index, at, d));
-    tsr_desc made;
-    tsri_desc_copy(&made, d);
-    const int64_t stride = d->stride[at];
-    remove_dim(&made, at);
-    tsri_desc_copy(out, &made);
-    if (offset) *offset = i ? i * stride : 0;
-    return TSR_OK;
-}
-
-tsr_status tsr_desc_permute(tsr_desc *out, const tsr_desc *d, int n, const int *axes)
-{
-    tsr_desc made;
-    uint32_t seen = 0;
-    TSRI_TRY(check_input("permute", out, d));
-    TSRI_TRY(tsri_check_list("permute", "axes", n, axes));
-    TSRI_CHECK(n == d->ndim, TSR_EINVAL, "permute: %d axes for %s, which has %d dims", n, TSRI_DESC(d),
-               (int)d->ndim);
-    made.dtype = d->dtype;
-    made.ndim = 0;
-    for (int i = 0; i < n; i++) {
-        int at;
-        TSRI_TRY(tsri_axis(&at, "permute", "axis", axes[i], d));
-        TSRI_CHECK(!(seen >> at & 1), TSR_EINVAL, "permute: axis %d is named twice", axes[i]);
-        seen |= 1u << at;
-        put_dim(&made, d->shape[at], d->stride[at]);
-    }
-    tsri_desc_copy(out, &made);
-    return TSR_OK;
-}
-
-tsr_status tsr_desc_transpose(tsr_desc *out, const tsr_desc *d, int a, int b)
-{
-    int x, y;
-    TSRI_TRY(check_input("transpose", out, d));
-    TSRI_TRY(tsri_axis(&x, "transpose", "axis", a, d));
-    TSRI_TRY(tsri_axis(&y, "transpose", "axis", b, d));
-    tsr_desc made;
-    tsri_desc_copy(&made, d);
-    made.shape[x] = d->shape[y];
-    made.shape[y] = d->shape[x];
-    made.stride[x] = d->stride[y];
-    made.stride[y] = d->stride[x];
-    tsri_desc_copy(out, &made);
-    return TSR_OK;
-}
-
-tsr_status tsr_desc_move_axis(tsr_desc *out, const tsr_desc *d, int from, int to)
-{
-    int x, y, axes[TSR_MAX_NDIM];
-    TSRI_TRY(check_input("move_axis", out, d));
-    TSRI_TRY(tsri_axis(&x, "move_axis", "axis", from, d));
-    TSRI_TRY(tsri_axis(&y, "move_axis", "axis", to, d));
-    for (int i = 0, next = 0; i < d->ndim; i++) {
-        if (i == y) {
-            axes[i] = x;
-            continue;
-        }
-        if (next == x) next++;
-        axes[i] = next++;
-    }
-    return tsr_desc_permute(out, d, d->ndim, axes);
-}
-
-tsr_status tsr_desc_expand(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape)
-{
-    tsr_desc made;
-    TSRI_TRY(check_input("expand", out, d));
-    TSRI_TRY(tsri_check_list("expand", "shape", ndim, shape));
-    TSRI_CHECK(ndim >= d->ndim, TSR_ESHAPE, "expand: shape %s has fewer dims than %s", TSRI_DIMS(ndim, shape),
-               TSRI_DESC(d));
-    made.dtype = d->dtype;
-    made.ndim = 0;
-    for (int i = 0; i < ndim; i++) {
-        const int at = i - (ndim - d->ndim);
-        const bool keep = at >= 0 && (shape[i] == -1 || shape[i] == d->shape[at]);
-        TSRI_CHECK(keep || (shape[i] >= 0 && (at < 0 || d->shape[at] == 1)), TSR_ESHAPE,
-                   "expand: dim %d of shape %s cannot come from %s", i, TSRI_DIMS(ndim, shape), TSRI_DESC(d));
-        if (keep) put_dim(&made, d->shape[at], d->stride[at]);
-        else      put_dim(&made, shape[i], 0);
-    }
-    return hand_over("expand", out, &made);
-}
-
-tsr_status tsr_desc_squeeze(tsr_desc *out, const tsr_desc *d, int axis)
-{
-    int at;
-    TSRI_TRY(check_input("squeeze", out, d));
-    TSRI_TRY(tsri_axis(&at, "squeeze", "axis", axis, d));
-    TSRI_CHECK(d->shape[at] == 1, TSR_ESHAPE, "squeeze: dim %d of %s is %lld, not 1", axis, TSRI_DESC(d),
-               (long long)d->shape[at]);
-    tsr_desc made;
-    tsri_desc_copy(&made, d);
-    remove_dim(&made, at);
-    tsri_desc_copy(out, &made);
-    return TSR_OK;
-}
-
-tsr_status tsr_desc_squeeze_all(tsr_desc *out, const tsr_desc *d)
-{
-    tsr_desc made;
-    TSRI_TRY(check_input("squeeze", out, d));
-    made.dtype = d->dtype;
-    made.ndim = 0;
-    for (int i = 0; i < d->ndim; i++)
-        if (d->shape[i] != 1) put_dim(&made, d->shape[i], d->stride[i]);
-    tsri_desc_copy(out, &made);
-    return TSR_OK;
-}
-
-tsr_status tsr_desc_unsqueeze(tsr_desc *out, const tsr_desc *d, int axis)
-{
-    TSRI_TRY(check_input("unsqueeze", out, d));
-    const int at = axis < 0 ? axis + d->ndim + 1 : axis;
-    TSRI_CHECK(d->ndim < TSR_MAX_NDIM, TSR_EINVAL, "unsqueeze: %s has the most dims there can be", TSRI_DESC(d));
-    TSRI_CHECK(at >= 0 && at <= d->ndim, TSR_EINDEX, "unsqueeze: axis %d of a result with %d dims", axis,
-               (int)d->ndim + 1);
-    tsr_desc made;
-    made.dtype = d->dtype;
-    made.ndim = 0;
-    for (int i = 0; i <= d->ndim; i++) {
-        if (i == at) put_dim(&made, 1, i < d->ndim ? tsri_mul_wrapping(d->stride[i], d->shape[i]) : 1);
-        if (i < d->ndim) put_dim(&made, d->shape[i], d->stride[i]);
-    }
-    tsri_desc_copy(out, &made);
+    tsri_desc_copy(out, d);
+    remove_dim(out, at);
+    *offset = tsri_mul_wrapping(i, d->stride[at]);
     return TSR_OK;
 }
 
@@ -317,30 +260,25 @@ static tsr_status axis_set(uint32_t *out, const char *op, const tsr_desc *d, int
     return TSR_OK;
 }
 
-tsr_status tsr_desc_flip(tsr_desc *out, int64_t *offset, const tsr_desc *d, int n, const int *axes)
+tsr_status tsri_desc_flip(tsr_desc *out, int64_t *offset, const tsr_desc *d, int n, const int *axes)
 {
     uint32_t set;
-    int64_t start = 0;
-    TSRI_TRY(check_input("flip", out, d));
     TSRI_TRY(tsri_check_list("flip", "axes", n, axes));
     TSRI_TRY(axis_set(&set, "flip", d, n, axes));
-    tsr_desc made;
-    tsri_desc_copy(&made, d);
-    const bool empty = tsr_desc_numel(d) == 0;
+    const bool empty = is_empty(d);
+    tsri_desc_copy(out, d);
+    *offset = 0;
     for (int i = 0; i < d->ndim; i++) {
         if (!(set >> i & 1) || d->shape[i] <= 1) continue;
-        if (!empty) start += (d->shape[i] - 1) * d->stride[i];
-        made.stride[i] = tsri_mul_wrapping(d->stride[i], -1);
+        if (!empty) *offset += (d->shape[i] - 1) * d->stride[i];
+        out->stride[i] = tsri_mul_wrapping(d->stride[i], -1);
     }
-    tsri_desc_copy(out, &made);
-    if (offset) *offset = start;
     return TSR_OK;
 }
 
-tsr_status tsr_desc_diagonal(tsr_desc *out, int64_t *offset, const tsr_desc *d, int64_t k, int a, int b)
+tsr_status tsri_desc_diagonal(tsr_desc *out, int64_t *offset, const tsr_desc *d, int64_t k, int a, int b)
 {
     int x, y;
-    TSRI_TRY(check_input("diagonal", out, d));
     TSRI_TRY(tsri_axis(&x, "diagonal", "axis", a, d));
     TSRI_TRY(tsri_axis(&y, "diagonal", "axis", b, d));
     TSRI_CHECK(x != y, TSR_EINVAL, "diagonal: axes %d and %d are the same", a, b);
@@ -348,153 +286,200 @@ tsr_status tsr_desc_diagonal(tsr_desc *out, int64_t *offset, const tsr_desc *d, 
     const bool inside = k < cols && k > -rows;
     const int64_t right = inside && k > 0 ? k : 0, down = inside && k < 0 ? -k : 0;
     const int64_t n = !inside ? 0 : rows - down < cols - right ? rows - down : cols - right;
-    tsr_desc made;
-    made.dtype = d->dtype;
-    made.ndim = 0;
+    begin(out, d);
     for (int i = 0; i < d->ndim; i++)
-        if (i != x && i != y) put_dim(&made, d->shape[i], d->stride[i]);
-    put_dim(&made, n, (int64_t)((uint64_t)d->stride[x] + (uint64_t)d->stride[y]));
-    TSRI_TRY(hand_over("diagonal", out, &made));
-    if (offset) *offset = n ? tsri_mul_wrapping(right, d->stride[y]) + tsri_mul_wrapping(down, d->stride[x]) : 0;
+        if (i != x && i != y) put_dim(out, d->shape[i], d->stride[i]);
+    put_dim(out, n, (int64_t)((uint64_t)d->stride[x] + (uint64_t)d->stride[y]));
+    *offset = n ? tsri_mul_wrapping(right, d->stride[y]) + tsri_mul_wrapping(down, d->stride[x]) : 0;
     return TSR_OK;
 }
 
-tsr_status tsr_desc_unfold(tsr_desc *out, const tsr_desc *d, int axis, int64_t size, int64_t step)
+tsr_status tsri_desc_unfold(tsr_desc *out, const tsr_desc *d, int axis, int64_t size, int64_t step)
 {
     int at;
-    TSRI_TRY(check_input("unfold", out, d));
     TSRI_TRY(tsri_axis(&at, "unfold", "axis", axis, d));
     TSRI_CHECK(d->ndim < TSR_MAX_NDIM, TSR_EINVAL, "unfold: %s has the most dims there can be", TSRI_DESC(d));
     TSRI_CHECK(step > 0, TSR_EINVAL, "unfold: step %lld must be positive", (long long)step);
     TSRI_CHECK(size > 0 && size <= d->shape[at], TSR_ESHAPE, "unfold: a window of %lld in dim %d of %s, which has %lld",
                (long long)size, axis, TSRI_DESC(d), (long long)d->shape[at]);
-    tsr_desc made;
-    tsri_desc_copy(&made, d);
-    made.shape[at] = (d->shape[at] - size) / step + 1;
-    made.stride[at] = tsri_mul_wrapping(d->stride[at], step);
-    put_dim(&made, size, d->stride[at]);
-    return hand_over("unfold", out, &made);
+    tsri_desc_copy(out, d);
+    out->shape[at] = (d->shape[at] - size) / step + 1;
+    out->stride[at] = tsri_mul_wrapping(d->stride[at], step);
+    put_dim(out, size, d->stride[at]);
+    return tsri_desc_check("unfold", out);
 }
 
-tsr_status tsr_desc_merge(tsr_desc *out, const tsr_desc *d, int axis, int count)
+/* Reordering ------------------------------------------------------------------------ */
+
+tsr_status tsri_desc_permute(tsr_desc *out, const tsr_desc *d, int n, const int *axes)
 {
-    int at;
-    int64_t shape[TSR_MAX_NDIM];
-    TSRI_TRY(check_input("merge_dims", out, d));
-    TSRI_TRY(tsri_axis(&at, "merge_dims", "axis", axis, d));
-    TSRI_CHECK(count >= 1 && count <= d->ndim - at, TSR_EINDEX, "merge_dims: %d dims from axis %d of %s", count, axis,
+    uint32_t seen = 0;
+    TSRI_TRY(tsri_check_list("permute", "axes", n, axes));
+    TSRI_CHECK(n == d->ndim, TSR_EINVAL, "permute: %d axes for %s, which has %d dims", n, TSRI_DESC(d),
+               (int)d->ndim);
+    begin(out, d);
+    for (int i = 0; i < n; i++) {
+        int at;
+        TSRI_TRY(tsri_axis(&at, "permute", "axis", axes[i], d));
+        TSRI_CHECK(!(seen >> at & 1), TSR_EINVAL, "permute: axis %d is named twice", axes[i]);
+        seen |= 1u << at;
+        put_dim(out, d->shape[at], d->stride[at]);
+    }
+    return TSR_OK;
+}
+
+tsr_status tsri_desc_transpose(tsr_desc *out, const tsr_desc *d, int a, int b)
+{
+    int x, y;
+    TSRI_TRY(tsri_axis(&x, "transpose", "axis", a, d));
+    TSRI_TRY(tsri_axis(&y, "transpose", "axis", b, d));
+    tsri_desc_copy(out, d);
+    out->shape[x] = d->shape[y];
+    out->shape[y] = d->shape[x];
+    out->stride[x] = d->stride[y];
+    out->stride[y] = d->stride[x];
+    return TSR_OK;
+}
+
+tsr_status tsri_desc_move_axis(tsr_desc *out, const tsr_desc *d, int from, int to)
+{
+    int x, y;
+    TSRI_TRY(tsri_axis(&x, "move_axis", "axis", from, d));
+    TSRI_TRY(tsri_axis(&y, "move_axis", "axis", to, d));
+    begin(out, d);
+    for (int i = 0, next = 0; i < d->ndim; i++) {
+        if (next == x) next++;
+        const int at = i == y ? x : next++;
+        put_dim(out, d->shape[at], d->stride[at]);
+    }
+    return TSR_OK;
+}
+
+tsr_status tsri_desc_expand(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape)
+{
+    TSRI_TRY(tsri_check_list("expand", "shape", ndim, shape));
+    TSRI_CHECK(ndim >= d->ndim, TSR_ESHAPE, "expand: shape %s has fewer dims than %s", TSRI_DIMS(ndim, shape),
                TSRI_DESC(d));
-    const int ndim = d->ndim - count + 1;
-    for (int i = 0; i < ndim; i++) shape[i] = d->shape[i <= at ? i : i + count - 1];
-    for (int i = 1; i < count; i++)
-        TSRI_CHECK(tsri_mul(&shape[at], shape[at], d->shape[at + i]), TSR_EOVERFLOW,
-                   "merge_dims: %d dims from axis %d of %s exceed 2^63 - 1", count, axis, TSRI_DESC(d));
-    return view_as(out, "merge_dims", d, ndim, shape);
+    int64_t bytes = tsri_dtype_size(d->dtype);
+    bool fits = true;
+    begin(out, d);
+    for (int i = 0; i < ndim; i++) {
+        const int at = i - (ndim - d->ndim);
+        const bool keep = at >= 0 && (shape[i] == -1 || shape[i] == d->shape[at]);
+        TSRI_CHECK(keep || (shape[i] >= 0 && (at < 0 || d->shape[at] == 1)), TSR_ESHAPE,
+                   "expand: dim %d of shape %s cannot come from %s", i, TSRI_DIMS(ndim, shape), TSRI_DESC(d));
+        if (keep) put_dim(out, d->shape[at], d->stride[at]);
+        else      put_dim(out, shape[i], 0);
+        fits = fits && tsri_mul(&bytes, bytes, out->shape[i]);
+    }
+    return TSRI_LIKELY(fits) ? TSR_OK : tsri_desc_check("expand", out);
 }
 
-tsr_status tsr_desc_split(tsr_desc *out, const tsr_desc *d, int axis, int n, const int64_t *sizes)
+tsr_status tsri_desc_squeeze(tsr_desc *out, const tsr_desc *d, int axis)
 {
     int at;
-    TSRI_TRY(check_input("split_dim", out, d));
-    TSRI_TRY(tsri_axis(&at, "split_dim", "axis", axis, d));
-    TSRI_TRY(tsri_check_list("split_dim", "sizes", n, sizes));
-    TSRI_CHECK(n >= 1 && d->ndim - 1 + n <= TSR_MAX_NDIM, TSR_EINVAL,
-               "split_dim: one dim of %s into %d; the result must have 1 to %d dims", TSRI_DESC(d), n, TSR_MAX_NDIM);
-    int64_t parts[TSR_MAX_NDIM];
-    TSRI_TRY(complete_shape(parts, "split_dim", n, sizes, d->shape[at], d));
-    tsr_desc made;
-    made.dtype = d->dtype;
-    made.ndim = d->ndim - 1 + n;
-    int64_t stride = d->stride[at];
-    for (int i = 0; i < made.ndim; i++) {
-        if (i >= at && i < at + n) continue;
-        made.shape[i] = d->shape[i < at ? i : i - n + 1];
-        made.stride[i] = d->stride[i < at ? i : i - n + 1];
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        made.shape[at + i] = parts[i];
-        made.stride[at + i] = stride;
-        stride = tsri_mul_wrapping(stride, tsri_max(parts[i], 1));
-    }
-    return hand_over("split_dim", out, &made);
+    TSRI_TRY(tsri_axis(&at, "squeeze", "axis", axis, d));
+    TSRI_CHECK(d->shape[at] == 1, TSR_ESHAPE, "squeeze: dim %d of %s is %lld, not 1", axis, TSRI_DESC(d),
+               (long long)d->shape[at]);
+    tsri_desc_copy(out, d);
+    remove_dim(out, at);
+    return TSR_OK;
 }
+
+tsr_status tsri_desc_squeeze_all(tsr_desc *out, const tsr_desc *d)
+{
+    begin(out, d);
+    for (int i = 0; i < d->ndim; i++)
+        if (d->shape[i] != 1) put_dim(out, d->shape[i], d->stride[i]);
+    return TSR_OK;
+}
+
+tsr_status tsri_desc_unsqueeze(tsr_desc *out, const tsr_desc *d, int axis)
+{
+    const int at = axis < 0 ? axis + d->ndim + 1 : axis;
+    TSRI_CHECK(d->ndim < TSR_MAX_NDIM, TSR_EINVAL, "unsqueeze: %s has the most dims there can be", TSRI_DESC(d));
+    TSRI_CHECK(at >= 0 && at <= d->ndim, TSR_EINDEX, "unsqueeze: axis %d of a result with %d dims", axis,
+               (int)d->ndim + 1);
+    begin(out, d);
+    for (int i = 0; i <= d->ndim; i++) {
+        if (i == at) put_dim(out, 1, i < d->ndim ? tsri_mul_wrapping(d->stride[i], d->shape[i]) : 1);
+        if (i < d->ndim) put_dim(out, d->shape[i], d->stride[i]);
+    }
+    return TSR_OK;
+}
+
+/* The same bits --------------------------------------------------------------------- */
 
 /* The parts of complex elements lie two to an element. */
-static void halve_elements(tsr_desc *made, const tsr_desc *d)
+static void halve_elements(tsr_desc *out, const tsr_desc *d)
 {
-    tsri_desc_copy(made, d);
+    tsri_desc_copy(out, d);
     if (tsr_dtype_kind(d->dtype) != TSR_COMPLEX) return;
-    made->dtype = tsr_dtype_real(d->dtype);
-    for (int i = 0; i < d->ndim; i++) made->stride[i] = tsri_mul_wrapping(d->stride[i], 2);
+    out->dtype = tsr_dtype_real(d->dtype);
+    for (int i = 0; i < d->ndim; i++) out->stride[i] = tsri_mul_wrapping(d->stride[i], 2);
 }
 
-tsr_status tsr_desc_real(tsr_desc *out, const tsr_desc *d)
+tsr_status tsri_desc_real(tsr_desc *out, const tsr_desc *d)
 {
-    tsr_desc made;
-    TSRI_TRY(check_input("view_real", out, d));
-    halve_elements(&made, d);
-    return hand_over("view_real", out, &made);
+    halve_elements(out, d);
+    return TSR_OK;
 }
 
-tsr_status tsr_desc_imag(tsr_desc *out, int64_t *offset, const tsr_desc *d)
+tsr_status tsri_desc_imag(tsr_desc *out, int64_t *offset, const tsr_desc *d)
 {
-    tsr_desc made;
-    TSRI_TRY(check_input("view_imag", out, d));
     TSRI_CHECK(tsr_dtype_kind(d->dtype) == TSR_COMPLEX, TSR_EDTYPE, "view_imag: %s is not complex", TSRI_DESC(d));
-    halve_elements(&made, d);
-    TSRI_TRY(hand_over("view_imag", out, &made));
-    if (offset) *offset = tsr_desc_numel(out) ? 1 : 0;
+    halve_elements(out, d);
+    *offset = is_empty(d) ? 0 : 1;
     return TSR_OK;
 }
 
 /* Each old element becomes r smaller ones. */
-static tsr_status bit_view_smaller(tsr_desc *made, const tsr_desc *d, int64_t r)
+static tsr_status bit_view_smaller(tsr_desc *out, const tsr_desc *d, int64_t r)
 {
     const int last = d->ndim - 1;
-    TSRI_CHECK(tsri_mul(&made->shape[last], d->shape[last], r), TSR_EOVERFLOW, "bit_view: %s as %s", TSRI_DESC(d),
-               tsr_dtype_name(made->dtype));
-    for (int i = 0; i < last; i++) made->stride[i] = tsri_mul_wrapping(d->stride[i], r);
+    TSRI_CHECK(tsri_mul(&out->shape[last], d->shape[last], r), TSR_EOVERFLOW, "bit_view: %s as %s", TSRI_DESC(d),
+               tsr_dtype_name(out->dtype));
+    for (int i = 0; i < last; i++) out->stride[i] = tsri_mul_wrapping(d->stride[i], r);
     return TSR_OK;
 }
 
 /* Each r old elements become a larger one. */
-static tsr_status bit_view_larger(tsr_desc *made, const tsr_desc *d, int64_t r)
+static tsr_status bit_view_larger(tsr_desc *out, const tsr_desc *d, int64_t r)
 {
     const int last = d->ndim - 1;
     TSRI_CHECK(d->shape[last] % r == 0, TSR_ESHAPE, "bit_view: the last dim of %s does not divide into %s",
-               TSRI_DESC(d), tsr_dtype_name(made->dtype));
-    made->shape[last] /= r;
+               TSRI_DESC(d), tsr_dtype_name(out->dtype));
+    out->shape[last] /= r;
     for (int i = 0; i < last; i++) {
         TSRI_CHECK(d->shape[i] <= 1 || d->stride[i] % r == 0, TSR_ESTRIDE,
                    "bit_view: the stride of dim %d of %s does not divide into %s", i, TSRI_DESC(d),
-                   tsr_dtype_name(made->dtype));
-        made->stride[i] /= r;
+                   tsr_dtype_name(out->dtype));
+        out->stride[i] /= r;
     }
     return TSR_OK;
 }
 
-tsr_status tsr_desc_bit_view(tsr_desc *out, const tsr_desc *d, tsr_dtype dtype)
+tsr_status tsri_desc_bit_view(tsr_desc *out, const tsr_desc *d, tsr_dtype dtype)
 {
-    TSRI_TRY(check_input("bit_view", out, d));
-    TSRI_CHECK(tsr_dtype_is_valid(dtype), TSR_EDTYPE, "bit_view: %d is no dtype", (int)dtype);
+    TSRI_CHECK(tsri_dtype_is_valid(dtype), TSR_EDTYPE, "bit_view: %d is no dtype", (int)dtype);
     TSRI_CHECK(dtype != TSR_BOOL || d->dtype == TSR_BOOL, TSR_EDTYPE,
                "bit_view: %s as bool, whose bytes are only 0 and 1 (tsr_cast converts)", TSRI_DESC(d));
-    const int64_t had = (int64_t)tsr_dtype_size(d->dtype), wanted = (int64_t)tsr_dtype_size(dtype);
-    tsr_desc made;
-    tsri_desc_copy(&made, d);
-    made.dtype = dtype;
-    if (had != wanted) {
-        const int last = d->ndim - 1;
-        TSRI_CHECK(last >= 0, TSR_ESHAPE, "bit_view: a scalar of %lld bytes as %s", (long long)had,
-                   tsr_dtype_name(dtype));
-        TSRI_CHECK(d->shape[last] <= 1 || d->stride[last] == 1, TSR_ESTRIDE,
-                   "bit_view: %s as %s needs the last dim packed", TSRI_DESC(d), tsr_dtype_name(dtype));
-        if (had > wanted) TSRI_TRY(bit_view_smaller(&made, d, had / wanted));
-        else              TSRI_TRY(bit_view_larger(&made, d, wanted / had));
-        made.stride[last] = 1;
-    }
-    return hand_over("bit_view", out, &made);
+    const int64_t had = tsri_dtype_size(d->dtype), wanted = tsri_dtype_size(dtype);
+    tsri_desc_copy(out, d);
+    out->dtype = dtype;
+    if (had == wanted) return TSR_OK;
+    const int last = d->ndim - 1;
+    TSRI_CHECK(last >= 0, TSR_ESHAPE, "bit_view: a scalar of %lld bytes as %s", (long long)had,
+               tsr_dtype_name(dtype));
+    TSRI_CHECK(d->shape[last] <= 1 || d->stride[last] == 1, TSR_ESTRIDE,
+               "bit_view: %s as %s needs the last dim packed", TSRI_DESC(d), tsr_dtype_name(dtype));
+    if (had > wanted) TSRI_TRY(bit_view_smaller(out, d, had / wanted));
+    else              TSRI_TRY(bit_view_larger(out, d, wanted / had));
+    out->stride[last] = 1;
+    return TSR_OK;
 }
+
+/* Packing --------------------------------------------------------------------------- */
 
 /* Positive if dim a belongs inside dim b, negative if outside, 0 if memory does
  * not tell (a dim of size 1, or one that is broadcast). */
@@ -524,19 +509,17 @@ static void memory_order(int order[TSR_MAX_NDIM], const tsr_desc *d)
     }
 }
 
-tsr_status tsr_desc_packed_like(tsr_desc *out, const tsr_desc *d, tsr_dtype dtype)
+tsr_status tsri_desc_packed_like(tsr_desc *out, const tsr_desc *d, tsr_dtype dtype)
 {
     int order[TSR_MAX_NDIM];
     int64_t step = 1;
-    TSRI_TRY(check_input("packed_like", out, d));
-    tsr_desc made;
-    tsri_desc_copy(&made, d);
-    made.dtype = dtype;
+    tsri_desc_copy(out, d);
+    out->dtype = dtype;
     memory_order(order, d);
     for (int i = d->ndim - 1; i >= 0; i--) {
-        made.stride[order[i]] = step;
+        out->stride[order[i]] = step;
         TSRI_CHECK(tsri_mul(&step, step, tsri_max(d->shape[order[i]], 1)), TSR_EOVERFLOW,
                    "packed_like: the packed strides of %s exceed 2^63 - 1", TSRI_DESC(d));
     }
-    return hand_over("packed_like", out, &made);
+    return tsri_desc_check("packed_like", out);
 }

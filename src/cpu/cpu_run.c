@@ -1,5 +1,6 @@
 /* cpu_run.c - see cpu_run.h. */
 #include "cpu_run.h"
+#include "core/dtype_int.h"
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/randoms.h"
@@ -11,7 +12,7 @@ enum { GRAIN_BYTES = 256 << 10 };
 
 static tsri_operand operand(const tsr_tensor *t)
 {
-    return (tsri_operand){ t->data, t->stride, (int64_t)tsr_dtype_size(t->dtype) };
+    return (tsri_operand){ t->data, t->stride, tsri_dtype_size(t->dtype) };
 }
 
 static int log2_of(int64_t size) { return __builtin_ctz((unsigned)size); }
@@ -75,7 +76,7 @@ tsr_status tsri_cpu_fill(const tsr_op *op)
     tsr_tensor *dst = op->out[0];
     const tsr_fill_params *params = op->params;
     _Alignas(16) unsigned char element[16] = { 0 };
-    const int64_t size = (int64_t)tsr_dtype_size(dst->dtype);
+    const int64_t size = tsri_dtype_size(dst->dtype);
     TSRI_TRY(tsr_scalar_store(element, dst->dtype, params->value));
     tsri_loop_build(&loop, dst->ndim, dst->shape, 1, (const tsri_operand[]){ operand(dst) }, 0);
     tsri_dim *inner = &loop.dim[loop.ndim > 0 ? loop.ndim - 1 : 0];

@@ -14,7 +14,7 @@ static tsr_status make_full(tsr_tensor **out, const char *op, tsr_dtype dtype, i
                             tsr_scalar value)
 {
     tsr_desc d;
-    TSRI_TRY(tsr_desc_init(&d, dtype, ndim, shape, NULL));
+    TSRI_TRY(tsri_desc_packed(&d, op, dtype, ndim, shape));
     return make_filled(out, op, &d, value);
 }
 
@@ -22,7 +22,7 @@ tsr_status tsr_empty(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t 
 {
     tsr_desc d;
     bool made;
-    TSRI_TRY(tsr_desc_init(&d, dtype, ndim, shape, NULL));
+    TSRI_TRY(tsri_desc_packed(&d, "empty", dtype, ndim, shape));
     return tsri_result(out, &made, "empty", &d);
 }
 
@@ -47,7 +47,7 @@ static tsr_status result_like(tsr_tensor **out, bool *made, const char *op, cons
     tsr_desc d;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     TSRI_TRY(tsri_check_tensor(op, "like", like));
-    TSRI_TRY(tsr_desc_packed_like(&d, &like->desc, like->dtype));
+    TSRI_TRY(tsri_desc_packed_like(&d, &like->desc, like->dtype));
     *made = tsr_is_none(*out);
     if (!*made) return tsri_result(out, made, op, &d);
     /* A mapping cannot be made like: its likes lie in host memory. */
@@ -97,7 +97,7 @@ tsr_status tsr_from_data(tsr_tensor **out, tsr_dtype dtype, int ndim, const int6
 {
     tsr_desc d;
     bool made = false;
-    TSRI_TRY(tsr_desc_init(&d, dtype, ndim, shape, NULL));
+    TSRI_TRY(tsri_desc_packed(&d, "from_data", dtype, ndim, shape));
     TSRI_CHECK(data || tsr_desc_numel(&d) == 0, TSR_ENULL, "from_data: data is NULL");
     TSRI_TRY(tsri_result(out, &made, "from_data", &d));
     return tsri_result_end(out, made, tsr_load(*out, data, (size_t)tsr_desc_bytes(&d)));

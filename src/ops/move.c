@@ -67,7 +67,7 @@ tsr_status tsr_cast(tsr_tensor **out, const tsr_tensor *src, tsr_dtype dtype)
     tsr_desc d;
     TSRI_TRY(tsri_check_allocated("cast", "src", src));
     TSRI_CHECK(tsr_dtype_is_valid(dtype), TSR_EDTYPE, "cast: %d is no dtype", (int)dtype);
-    TSRI_TRY(tsr_desc_packed_like(&d, &src->desc, dtype));
+    TSRI_TRY(tsri_desc_packed_like(&d, &src->desc, dtype));
     return copy_into_result(out, "cast", &d, src);
 }
 
@@ -114,7 +114,7 @@ tsr_status tsr_to(tsr_tensor **out, const tsr_tensor *t, tsr_device device, tsr_
     tsr_desc d = t->desc;
     if (t->device == device && t->memory == memory)
         return tsri_bind(out, "to", &d, t->storage, t->data, t, TSR_FLAG_VIEW);
-    TSRI_TRY(tsr_desc_packed_like(&d, &t->desc, t->dtype));
+    TSRI_TRY(tsri_desc_packed_like(&d, &t->desc, t->dtype));
     TSRI_TRY(tsr_declare(&copy, &d, device, memory));
     tsr_status s = tsr_copy(copy, t);
     if (s == TSR_OK) s = tsri_bind(out, "to", &d, copy->storage, copy->data, copy, 0);

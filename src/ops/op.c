@@ -15,6 +15,7 @@ const tsr_op_info *tsr_op_get_info(tsr_op_kind kind)
 
 static tsr_status check_device(const tsr_op *op, const tsr_tensor *t, tsr_device device)
 {
+    if (TSRI_LIKELY(t->device == device && tsri_is_plain(t))) return TSR_OK;
     const char *name = infos[op->kind].name;
     TSRI_CHECK(t->device == device, TSR_EDEVICE, "%s: operands on devices %d and %d (tsr_to moves)", name, (int)device,
                (int)t->device);

@@ -89,4 +89,6 @@ typedef void (*handler)(void);
 static const struct {
     uint32_t *stack;
     handler entry[6];
-} vectors __attribute__((section(".vectors"), used)) = { stack_top, { reset, fault, fault, fault, fault, fault } };
+} vectors __attribute__((section(".vectors"), used)) = {
+    stack_top, { reset, fault, fault, fault, fault, fault }
+};

@@ -37,7 +37,8 @@ static size_t printed_length;
 static void sink(void *context, const char *text, size_t length)
 {
     (void)context;
-    for (size_t i = 0; i < length && printed_length < sizeof printed - 1; i++) printed[printed_length++] = text[i];
+    for (size_t i = 0; i < length && printed_length < sizeof printed - 1; i++)
+        printed[printed_length++] = text[i];
     board_write(text, length);
 }
 

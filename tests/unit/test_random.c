@@ -50,12 +50,20 @@ static void test_philox_leaves_null_alone(void)
 /* The bits of the first values, the same on every machine. */
 static void test_random_values_have_known_bits(void)
 {
-    static const uint32_t uniform_f32[] = { 0x3ee14088u, 0x3f0b1960u, 0xbf56b0c0u, 0xbd2f6020u, 0x3eb72850u, 0xbeb707ccu };
-    static const uint64_t uniform_f64[] = { 0x3fe1632c12ee1408u, 0xbfa5ec001bad6180u, 0xbfd6e0f93d291af8u,
-                                            0x3fd94ced1fb2a008u, 0x3f91e65a07be7140u, 0xbfe95c06526c0408u };
-    static const uint32_t normal_f32[] = { 0xbe3a5662u, 0x3dc670d7u, 0x3fa8de29u, 0x3e39b901u, 0xbea5e167u, 0xbdf8db12u };
-    static const uint64_t normal_f64[] = { 0x3ff4d15ee4fdffddu, 0x3fc6e54cfe3257bdu, 0x3fd87848cfb422fdu,
-                                            0x3ff03079616cc594u, 0x3ff7a7b2250f3ac8u, 0xbfb6510aa780fcc3u };
+    static const uint32_t uniform_f32[] = {
+        0x3ee14088u, 0x3f0b1960u, 0xbf56b0c0u, 0xbd2f6020u, 0x3eb72850u, 0xbeb707ccu
+    };
+    static const uint64_t uniform_f64[] = {
+        0x3fe1632c12ee1408u, 0xbfa5ec001bad6180u, 0xbfd6e0f93d291af8u,
+        0x3fd94ced1fb2a008u, 0x3f91e65a07be7140u, 0xbfe95c06526c0408u
+    };
+    static const uint32_t normal_f32[] = {
+        0xbe3a5662u, 0x3dc670d7u, 0x3fa8de29u, 0x3e39b901u, 0xbea5e167u, 0xbdf8db12u
+    };
+    static const uint64_t normal_f64[] = {
+        0x3ff4d15ee4fdffddu, 0x3fc6e54cfe3257bdu, 0x3fd87848cfb422fdu,
+        0x3ff03079616cc594u, 0x3ff7a7b2250f3ac8u, 0xbfb6510aa780fcc3u
+    };
     const uint64_t seed = 0x0123456789abcdefu;
     tsr_tensor *t = NULL;
     EXPECT_OK(tsr_uniform(&t, TSR_F32, TSR_SHAPE(6), -1, 1, seed));
@@ -236,7 +244,8 @@ static void test_cos_and_sin_lie_on_the_circle(void)
 
 /* Seed and index alone decide -------------------------------------------------- */
 
-static bool make(tsr_tensor **out, bool normal, tsr_dtype dtype, int ndim, const int64_t *shape, uint64_t seed)
+static bool make(tsr_tensor **out, bool normal, tsr_dtype dtype, int ndim, const int64_t *shape,
+                 uint64_t seed)
 {
     const tsr_status s = normal ? tsr_randn(out, dtype, ndim, shape, seed)
                                 : tsr_uniform(out, dtype, ndim, shape, -2, 3, seed);
@@ -264,8 +273,9 @@ static void test_random_values_do_not_depend_on_strides(void)
             (void)make(&view, k % 2, dtype, 4, shape, 9);
             for (int64_t i = 0; i < 60; i++) {
                 const int64_t at = i / 20 * strides[s][0] + i / 4 % 5 * strides[s][2] + i % 4 * strides[s][3];
-                EXPECT_MSG(!memcmp((char *)view->data + at * size, (char *)packed->data + i * size, (size_t)size),
-                           "%s, strides %d, element %d", tsr_dtype_name(dtype), s, (int)i);
+                const char *got = (char *)view->data + at * size, *want = (char *)packed->data + i * size;
+                EXPECT_MSG(!memcmp(got, want, (size_t)size), "%s, strides %d, element %d",
+                           tsr_dtype_name(dtype), s, (int)i);
             }
             tsr_release(&view);
         }
@@ -301,6 +311,29 @@ static void test_random_elements_are_the_same_in_any_pieces(void)
             EXPECT(!memcmp(part, whole + 2 * first, (size_t)n * 8));
             EXPECT(part[2 * n] == 0);
         }
+}
+
+/* Elements are made many blocks at a time; one block at a time gives the same. */
+static void test_random_elements_are_those_of_their_blocks(void)
+{
+    const tsri_range f32_range = tsri_range_of(TSR_F32, -2, 3), f64_range = tsri_range_of(TSR_F64, -2, 3);
+    const uint64_t seed = 0xfedcba9876543210u;
+    float  f[2][400], block_f[4];
+    double d[2][400], block_d[2];
+    tsri_random_elements(f[0], TSR_F32, seed, &f32_range, 0, 400);
+    tsri_random_elements(f[1], TSR_F32, seed, NULL, 0, 400);
+    tsri_random_elements(d[0], TSR_F64, seed, &f64_range, 0, 400);
+    tsri_random_elements(d[1], TSR_F64, seed, NULL, 0, 400);
+    for (uint64_t b = 0; b < 100; b++) {
+        tsri_uniform_f32(block_f, seed, b, -2, 3);
+        EXPECT(!memcmp(block_f, f[0] + 4 * b, sizeof block_f));
+        tsri_randn_f32(block_f, seed, b);
+        EXPECT(!memcmp(block_f, f[1] + 4 * b, sizeof block_f));
+        tsri_uniform_f64(block_d, seed, b, -2, 3);
+        EXPECT(!memcmp(block_d, d[0] + 2 * b, sizeof block_d));
+        tsri_randn_f64(block_d, seed, b);
+        EXPECT(!memcmp(block_d, d[1] + 2 * b, sizeof block_d));
+    }
 }
 
 static void test_random_counts_blocks_beyond_32_bits(void)
@@ -437,8 +470,9 @@ static void test_uniform_spans_the_whole_of_a_dtype(void)
             above += v > 0;
             high += v > tops[k] / 2;
         }
-        EXPECT_MSG(near((double)above, 5000, 250) && near((double)high, 2500, 250), "%s: %lld above 0, %lld high",
-                   tsr_dtype_name(floats[k]), (long long)above, (long long)high);
+        EXPECT_MSG(near((double)above, 5000, 250) && near((double)high, 2500, 250),
+                   "%s: %lld above 0, %lld high", tsr_dtype_name(floats[k]), (long long)above,
+                   (long long)high);
         tsr_release(&t);
     }
 }
@@ -500,6 +534,7 @@ int main(int argc, char **argv)
     RUN(test_random_values_do_not_depend_on_strides);
     RUN(test_a_shorter_tensor_is_the_start_of_a_longer_one);
     RUN(test_random_elements_are_the_same_in_any_pieces);
+    RUN(test_random_elements_are_those_of_their_blocks);
     RUN(test_random_counts_blocks_beyond_32_bits);
     RUN(test_complex_parts_are_consecutive_numbers);
     RUN(test_short_floats_are_rounded_f32);

@@ -1,0 +1,77 @@
+/* 08_microcontroller.c - no heap: placed tensors, and an arena as the allocator.
+ *
+ * This is how the library runs where there is no malloc. A placed tensor lies in memory
+ * of yours, struct and data; views of it can be placed too. What must be allocated comes
+ * from a block you give, and printing goes to a sink of yours. */
+#include <stdio.h>
+#include <tessera/tessera.h>
+
+#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
+
+static float samples[12];
+static _Alignas(64) unsigned char block[256 * 1024]; /* a build for a board needs far less */
+
+/* On a board: the serial port. */
+static void serial(void *context, const char *text, size_t length)
+{
+    fwrite(text, 1, length, (FILE *)context);
+}
+
+static tsr_status placed(void)
+{
+    tsr_tensor frame, place, *odd = tsr_place_none(&place);
+    tsr_desc d;
+    TSR_TRY(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(3, 4), NULL));
+    TSR_TRY(tsr_place(&frame, samples, &d));
+    for (int64_t i = 0; i < 3; i++)
+        for (int64_t j = 0; j < 4; j++) TSR_AT(float, &frame, i, j) = (float)(i * 10 + j);
+    TSR_TRY(tsr_slice(&odd, &frame, 1, 1, TSR_NONE, 2)); /* rebinds `place`: no allocation */
+    TSR_TRY(tsr_print(odd, &(tsr_print_opts){ .name = "odd columns" }));
+    tsr_release(&odd);
+    return TSR_OK;
+}
+
+int main(void)
+{
+    tsr_tensor *weights = NULL, *small = NULL, *huge = NULL;
+    tsr_memory_stats stats;
+    tsr_arena arena = { 0 };
+    tsr_status s;
+
+    tsr_set_print_sink(serial, stdout);
+    CHECK(placed());
+    tsr_memory_get_stats(&stats);
+    printf("storages made so far: %lld\n", (long long)stats.allocations);
+
+    CHECK(tsr_arena_init(&arena, block, sizeof block));
+    CHECK(tsr_set_allocator(&(tsr_allocator){ &arena, tsr_arena_alloc, tsr_arena_free }));
+    CHECK(tsr_linspace(&weights, TSR_F32, TSR_SCALAR(-1), TSR_SCALAR(1), 5, true));
+    CHECK(tsr_cast(&small, weights, TSR_BF16)); /* half the memory */
+    CHECK(tsr_print(small, &(tsr_print_opts){ .name = "weights" }));
+    printf("the arena holds them: %s\n", arena.used > 0 ? "yes" : "no");
+
+    /* No room is a status. Nothing is lost. */
+    if (tsr_zeros(&huge, TSR_F32, TSR_SHAPE(1000, 1000)) != TSR_OK) printf("%s\n", tsr_last_error());
+
+done:
+    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
+    tsr_release(&huge);
+    tsr_release(&small);
+    tsr_release(&weights);
+    if (tsr_set_allocator(NULL) != TSR_OK) s = tsr_last_status();
+    else printf("in use at the end: %zu bytes\n", arena.used);
+    return s != TSR_OK;
+}
+
+/* Output:
+odd columns: f32(3, 2 | 4, 2)
+[[ 1.  3.]
+ [11. 13.]
+ [21. 23.]]
+storages made so far: 0
+weights: bf16(5 | 1)
+[-1.  -0.5  0.   0.5  1. ]
+the arena holds them: yes
+zeros: no room for 4000000 bytes of host memory
+in use at the end: 0 bytes
+*/

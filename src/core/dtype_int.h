@@ -1,0 +1,18 @@
+/* dtype_int.h - dtype facts without a call, for paths counted in nanoseconds. */
+#ifndef TSRI_DTYPE_INT_H
+#define TSRI_DTYPE_INT_H
+
+#include "tessera/dtype.h"
+
+extern const uint8_t tsri_dtype_sizes[TSR_DTYPE_COUNT];
+
+/* One unsigned comparison: the invalid 0 wraps to the top. */
+static inline bool tsri_dtype_is_valid(tsr_dtype dtype)
+{
+    return (unsigned)dtype - 1u < (unsigned)TSR_DTYPE_COUNT - 1u;
+}
+
+/* Of a valid dtype. */
+static inline int64_t tsri_dtype_size(tsr_dtype dtype) { return tsri_dtype_sizes[dtype]; }
+
+#endif

@@ -1,0 +1,642 @@
+/* reference.h - a slow, plain model of strided tensors, for the generated tests.
+ *
+ * Nothing here calls the library to learn what is right:
+ *
+ *   ref_view     a tensor as the list of its elements' addresses, in row-major
+ *                order. A view is made by naming, for each index of the result,
+ *                the index of the source; strides play no part.
+ *   ref_convert  dtype conversion on integers alone: a number is a sign, 64 bits
+ *                and a power of two, so rounding is done once and by hand.
+ *
+ * A test is a function of one case. Cases are numbered, and a case's number and
+ * the seed give everything in it:
+ *
+ *     test_views                       all tests, all cases
+ *     test_views chains                the tests whose names contain "chains"
+ *     test_views chains 1234           case 1234 of those (or TSR_CASE=1234)
+ *     TSR_SEED=7 TSR_TEST_SCALE=10     other cases, and ten times as many
+ *
+ * A case that fails prints what it did, and how to run it again.
+ */
+#ifndef TSR_TEST_REFERENCE_H
+#define TSR_TEST_REFERENCE_H
+
+#include <stdarg.h>
+
+#include "test.h"
+
+enum {
+    REF_BYTES    = 1 << 15, /* of the memory that tensors lie in */
+    REF_ELEMENTS = 4096,    /* a view may have */
+    REF_SOURCE   = 240,     /* a tensor starts out with, at most */
+    REF_RANK     = 6,
+    REF_HANDLES  = 12
+};
+
+/* Cases ------------------------------------------------------------------------- */
+
+typedef struct ref_case {
+    int64_t     number;
+    uint64_t    random;
+    bool        failed;
+    size_t      length;
+    char        text[3000];          /* what was done so far */
+    tsr_tensor *t[REF_HANDLES];      /* released when the case ends */
+    tsr_tensor  place[REF_HANDLES];  /* for tensors that are placed; t[i] may point at place[i] */
+} ref_case;
+
+static struct {
+    uint64_t seed;
+    double   scale;
+    int64_t  only;                   /* case to run; -1: all */
+} ref_options = { 20260101, 1, -1 };
+
+static inline void ref_begin(int argc, char **argv)
+{
+    const char *only = argc > 2 ? argv[2] : getenv("TSR_CASE");
+    const char *seed = getenv("TSR_SEED"), *scale = getenv("TSR_TEST_SCALE");
+    TEST_BEGIN(argc, argv);
+    if (only) ref_options.only = strtoll(only, NULL, 10);
+    if (seed) ref_options.seed = strtoull(seed, NULL, 10);
+    if (scale) ref_options.scale = strtod(scale, NULL);
+}
+
+/* 0 .. n - 1; one chance in n; low .. high (low if there is nothing between). */
+static inline int64_t ref_below(ref_case *c, int64_t n) { return test_below(&c->random, n); }
+static inline bool    ref_once_in(ref_case *c, int64_t n) { return ref_below(c, n) == 0; }
+static inline int64_t ref_between(ref_case *c, int64_t low, int64_t high)
+{
+    return high > low ? low + ref_below(c, high - low + 1) : low;
+}
+
+/* Adds to the story of the case. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static inline void ref_say(ref_case *c, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const size_t room = sizeof c->text - c->length;
+    const int n = vsnprintf(c->text + c->length, room, fmt, args);
+    va_end(args);
+    if (n > 0) c->length += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static inline void ref_say_numbers(ref_case *c, int n, const int64_t *numbers)
+{
+    ref_say(c, "(");
+    for (int i = 0; i < n; i++) ref_say(c, i ? ", %lld" : "%lld", (long long)numbers[i]);
+    ref_say(c, ")");
+}
+
+static inline void ref_say_desc(ref_case *c, const tsr_desc *d)
+{
+    ref_say(c, "%s", tsr_dtype_name(d->dtype));
+    ref_say_numbers(c, d->ndim, d->shape);
+    ref_say_numbers(c, d->ndim, d->stride);
+}
+
+static inline void ref_fail(ref_case *c, const char *file, int line, const char *expected)
+{
+    c->failed = true;
+    if (test_state.failures++ >= 4) return;
+    printf("%s:%d: %s, case %lld, seed %llu: expected %s\n%s\n    last error: %s\n    again: %s %s %lld\n", file, line,
+           test_state.current, (long long)c->number, (unsigned long long)ref_options.seed, expected, c->text,
+           tsr_last_error(), file, test_state.current, (long long)c->number);
+}
+
+/* In a function of a case `c` that returns nothing: ends the case if cond is false. */
+#define MUST(cond)                                          \
+    do {                                                    \
+        if (!(cond)) {                                      \
+            ref_fail(c, __FILE__, __LINE__, #cond);         \
+            return;                                         \
+        }                                                   \
+    } while (0)
+
+/* The same in a function that returns bool: false tells the caller to end. */
+#define MUST_TRUE(cond)                                     \
+    do {                                                    \
+        if (!(cond)) {                                      \
+            ref_fail(c, __FILE__, __LINE__, #cond);         \
+            return false;                                   \
+        }                                                   \
+    } while (0)
+
+/* After a helper that has reported already. */
+#define MUST_GO_ON(c) do { if ((c)->failed) return; } while (0)
+
+/* Runs cases 0 .. count - 1 of the current test. */
+static inline void ref_cases(int64_t count, void (*run)(ref_case *c))
+{
+    static ref_case c;
+    uint64_t name = 0;
+    for (const char *p = test_state.current; *p; p++) name = name * 131 + (unsigned char)*p;
+    count = (int64_t)((double)count * ref_options.scale);
+    for (int64_t i = 0; i < count; i++) {
+        if (ref_options.only >= 0 && i != ref_options.only) continue;
+        c.number = i;
+        c.random = ref_options.seed ^ name;
+        c.random = test_next(&c.random) + (uint64_t)i * 0x632be59bd9b4e019u;
+        c.length = 0;
+        c.text[0] = '\0';
+        c.failed = false;
+        for (int h = 0; h < REF_HANDLES; h++) {
+            c.t[h] = NULL;
+            (void)tsr_place_none(&c.place[h]);
+        }
+        run(&c);
+        for (int h = 0; h < REF_HANDLES; h++) tsr_release(&c.t[h]);
+    }
+}
+
+/* Memory ------------------------------------------------------------------------ */
+
+static inline void ref_random_bytes(ref_case *c, unsigned char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        const uint64_t x = test_next(&c->random);
+        memcpy(bytes + i, &x, n - i < 8 ? n - i : 8);
+    }
+}
+
+/* Element lists ------------------------------------------------------------------ */
+
+typedef struct ref_view {
+    tsr_dtype dtype;
+    int       ndim;
+    int64_t   shape[TSR_MAX_NDIM];
+    int64_t   n;                    /* elements */
+    int64_t   at[REF_ELEMENTS];     /* byte address of each, in row-major order */
+} ref_view;
+
+static inline int64_t ref_size(tsr_dtype dtype)
+{
+    static const int64_t sizes[] = { 0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 1, 1, 2, 2, 4, 8, 4, 8, 16 };
+    return sizes[dtype];
+}
+
+static inline bool ref_is_complex(tsr_dtype dtype) { return dtype == TSR_C32 || dtype == TSR_C64 || dtype == TSR_C128; }
+
+/* What an element's address must be a multiple of. */
+static inline int64_t ref_align(tsr_dtype dtype) { return ref_size(dtype) / (ref_is_complex(dtype) ? 2 : 1); }
+
+static inline tsr_dtype ref_part(tsr_dtype dtype)
+{
+    return dtype == TSR_C32 ? TSR_F16 : dtype == TSR_C64 ? TSR_F32 : dtype == TSR_C128 ? TSR_F64 : dtype;
+}
+
+static inline int64_t ref_count(int ndim, const int64_t *shape)
+{
+    int64_t n = 1;
+    for (int i = 0; i < ndim; i++) n *= shape[i];
+    return n;
+}
+
+/* The next index in row-major order; back to the first after the last. */
+static inline void ref_next(int64_t *index, int ndim, const int64_t *shape)
+{
+    for (int i = ndim - 1; i >= 0 && ++index[i] >= shape[i]; i--) index[i] = 0;
+}
+
+/* The place of an index in row-major order. */
+static inline int64_t ref_flat(const ref_view *v, const int64_t *index)
+{
+    int64_t at = 0;
+    for (int i = 0; i < v->ndim; i++) at = at * v->shape[i] + index[i];
+    return at;
+}
+
+/* for (REF_EACH(view, index, k)): every index of a view, and its number. */
+#define REF_EACH(v, index, k)                                                        \
+    int64_t index[TSR_MAX_NDIM] = { 0 }, k = 0; (k) < (v)->n; (k)++, ref_next((index), (v)->ndim, (v)->shape)
+
+static inline void ref_set_shape(ref_view *v, tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    v->dtype = dtype;
+    v->ndim = ndim;
+    for (int i = 0; i < ndim; i++) v->shape[i] = shape[i];
+    v->n = ref_count(ndim, shape);
+}
+
+/* The elements of a desc whose first lies at byte `base`. */
+static inline void ref_of_desc(ref_view *v, const tsr_desc *d, int64_t base)
+{
+    ref_set_shape(v, d->dtype, d->ndim, d->shape);
+    for (REF_EACH(v, index, k)) {
+        int64_t offset = 0;
+        for (int i = 0; i < d->ndim; i++) if (index[i] > 0) offset += index[i] * d->stride[i];
+        v->at[k] = base + offset * ref_size(d->dtype);
+    }
+}
+
+/* The lowest byte and one past the highest; both 0 if there are none. */
+static inline void ref_span(const ref_view *v, int64_t *low, int64_t *high)
+{
+    *low = *high = v->n ? v->at[0] : 0;
+    for (int64_t k = 0; k < v->n; k++) {
+        if (v->at[k] < *low) *low = v->at[k];
+        if (v->at[k] + ref_size(v->dtype) > *high) *high = v->at[k] + ref_size(v->dtype);
+    }
+}
+
+static inline int ref_compare_addresses(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Do two elements share an address? (Addresses of one view differ by whole elements.) */
+static inline bool ref_repeats(const ref_view *v)
+{
+    static int64_t sorted[REF_ELEMENTS];
+    memcpy(sorted, v->at, (size_t)v->n * sizeof *sorted);
+    qsort(sorted, (size_t)v->n, sizeof *sorted, ref_compare_addresses);
+    for (int64_t k = 1; k < v->n; k++) if (sorted[k] == sorted[k - 1]) return true;
+    return false;
+}
+
+/* Are there strides that give `shape` these addresses? An index with a single 1 fixes the
+ * stride of its dim; then all the others must agree. strides may be NULL. */
+static inline bool ref_find_strides(int64_t *strides, const ref_view *v, int ndim, const int64_t *shape)
+{
+    int64_t stride[TSR_MAX_NDIM], step = 1, index[TSR_MAX_NDIM] = { 0 };
+    for (int i = ndim - 1; i >= 0; i--) {
+        stride[i] = shape[i] > 1 && v->n > 0 ? v->at[step] - v->at[0] : 0;
+        if (strides) strides[i] = stride[i] / ref_size(v->dtype);
+        step *= shape[i];
+    }
+    for (int64_t k = 0; k < v->n; k++, ref_next(index, ndim, shape)) {
+        int64_t at = v->at[0];
+        for (int i = 0; i < ndim; i++) at += index[i] * stride[i];
+        if (at != v->at[k]) return false;
+    }
+    return true;
+}
+
+/* Random shapes and descs --------------------------------------------------------- */
+
+static inline tsr_dtype ref_random_dtype(ref_case *c) { return (tsr_dtype)ref_between(c, 1, TSR_DTYPE_COUNT - 1); }
+
+/* A shape of at most `most` elements; one in some twenty has a dim of size 0. Returns the rank. */
+static inline int ref_random_shape(ref_case *c, int64_t *shape, int most_dims, int64_t most)
+{
+    const int ndim = (int)ref_below(c, most_dims + 1);
+    const bool empty = ndim > 0 && ref_once_in(c, 20);
+    int64_t n = 1;
+    for (int i = 0; i < ndim; i++) {
+        int64_t longest = most / n < 9 ? most / n : 9;
+        if (ref_once_in(c, 3) || longest < 2) longest = 1;
+        shape[i] = ref_between(c, 1, longest);
+        n *= shape[i];
+    }
+    if (ndim == 1 && ref_once_in(c, 3)) shape[0] = ref_between(c, 1, most);
+    if (empty) shape[ref_below(c, ndim)] = 0;
+    return ndim;
+}
+
+static inline void ref_shuffle(ref_case *c, int n, int *order)
+{
+    for (int i = 0; i < n; i++) order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        const int64_t j = ref_below(c, i + 1);
+        const int swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+}
+
+static inline int64_t ref_junk(ref_case *c)
+{
+    static const int64_t junk[] = { INT64_MIN, INT64_MAX, 0, -1, 1, INT64_MIN + 1, INT64_MAX / 2 };
+    return ref_once_in(c, 3) ? (int64_t)test_next(&c->random) : junk[ref_below(c, 7)];
+}
+
+/* Packed in some order of dims, with gaps and turns as the flags say. */
+static inline void ref_packed_strides(ref_case *c, int ndim, const int64_t *shape, int64_t *stride, bool gaps,
+                                      bool turns)
+{
+    int order[TSR_MAX_NDIM];
+    int64_t step = gaps ? ref_between(c, 1, 3) : 1;
+    ref_shuffle(c, ndim, order);
+    for (int i = 0; i < ndim; i++) {
+        const int at = order[i];
+        stride[at] = turns && ref_once_in(c, 2) ? -step : step;
+        step *= shape[at] > 0 ? shape[at] : 1;
+        if (gaps && ref_once_in(c, 3)) step += ref_between(c, 1, 4);
+    }
+}
+
+static inline void ref_random_strides(ref_case *c, int ndim, const int64_t *shape, int64_t *stride)
+{
+    const int kind = (int)ref_below(c, 8);
+    int64_t step = 1;
+    if (kind >= 2 && kind <= 5) ref_packed_strides(c, ndim, shape, stride, kind >= 3, kind >= 4);
+    for (int i = 0; i < ndim; i++) {
+        const int at = kind == 0 ? ndim - 1 - i : i;
+        if (kind < 2) stride[at] = step;                             /* row-major, column-major */
+        if (kind == 5 && ref_once_in(c, 3)) stride[at] = 0;
+        if (kind > 5) stride[at] = ref_between(c, kind == 6 ? -4 : -30, kind == 6 ? 4 : 30);
+        step *= shape[at] > 0 ? shape[at] : 1;
+    }
+    for (int i = 0; i < ndim; i++) if (shape[i] == 1 && ref_once_in(c, 2)) stride[i] = ref_junk(c);
+}
+
+/* A desc of this dtype and shape that reaches over at most `most` bytes; no two of its indices
+ * meet if it is to be written. *low is its lowest byte (<= 0), *v its elements from address 0. */
+static inline void ref_random_desc(ref_case *c, tsr_desc *d, ref_view *v, int64_t *low, tsr_dtype dtype, int ndim,
+                                   const int64_t *shape, bool writable, int64_t most)
+{
+    int64_t high;
+    *d = (tsr_desc){ .dtype = dtype, .ndim = ndim };
+    for (int i = 0; i < ndim; i++) d->shape[i] = shape[i];
+    for (int tries = 0;; tries++) {
+        if (tries < 50) ref_random_strides(c, ndim, shape, d->stride);
+        else            ref_packed_strides(c, ndim, shape, d->stride, false, true);
+        ref_of_desc(v, d, 0);
+        ref_span(v, low, &high);
+        if (high - *low <= most && !(writable && ref_repeats(v))) return;
+    }
+}
+
+/* A tensor over data + at, made in one of the ways there are, in c->t[handle]. */
+static inline bool ref_make(ref_case *c, int handle, unsigned char *data, int64_t at, const tsr_desc *d, int64_t low,
+                            int64_t high)
+{
+    static const char *const ways[] = { "wrap", "place", "storage" };
+    const int way = (int)ref_below(c, 3);
+    tsr_storage *storage = NULL;
+    ref_say(c, "    t%d: ", handle);
+    ref_say_desc(c, d);
+    ref_say(c, " at %lld, by %s\n", (long long)at, ways[way]);
+    switch (way) {
+    case 0:
+        MUST_TRUE(tsr_wrap(&c->t[handle], data + at, d) == TSR_OK);
+        break;
+    case 1:
+        c->t[handle] = &c->place[handle];
+        MUST_TRUE(tsr_place(c->t[handle], data + at, d) == TSR_OK);
+        break;
+    default:
+        MUST_TRUE(tsr_storage_borrow(&storage, data + low, (size_t)(high - low)) == TSR_OK);
+        MUST_TRUE(tsr_from_storage(&c->t[handle], storage, (size_t)(at - low), d) == TSR_OK);
+        tsr_storage_release(&storage);
+    }
+    MUST_TRUE(tsr_check(c->t[handle]) == TSR_OK);
+    return true;
+}
+
+/* Numbers ------------------------------------------------------------------------- */
+
+/* (-1)^negative * bits * 2^exponent, exactly; or one of the others. */
+typedef struct ref_number {
+    enum { REF_FINITE, REF_INFINITE, REF_NAN } kind;
+    bool     negative;
+    uint64_t bits;
+    int      exponent;
+} ref_number;
+
+typedef struct ref_format {
+    int  exponent_bits, mantissa_bits;
+    bool infinities;                     /* f8e4m3 has none, and one NaN per sign */
+} ref_format;
+
+static inline ref_format ref_format_of(tsr_dtype dtype)
+{
+    switch (dtype) {
+    case TSR_F8E4M3: return (ref_format){ 4, 3, false };
+    case TSR_F8E5M2: return (ref_format){ 5, 2, true };
+    case TSR_F16:    return (ref_format){ 5, 10, true };
+    case TSR_BF16:   return (ref_format){ 8, 7, true };
+    case TSR_F32:    return (ref_format){ 8, 23, true };
+    default:         return (ref_format){ 11, 52, true };
+    }
+}
+
+static inline bool ref_is_float(tsr_dtype d) { return d >= TSR_F8E4M3 && d <= TSR_F64; }
+static inline bool ref_is_signed(tsr_dtype d) { return d >= TSR_I8 && d <= TSR_I64; }
+static inline int  ref_bits(tsr_dtype d) { return (int)ref_size(d) * 8; }
+static inline uint64_t ref_low_mask(int bits) { return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1; }
+
+/* 1, 2, 4 or 8 bytes at any address. */
+static inline uint64_t ref_load_bits(const void *p, int64_t size)
+{
+    union { uint8_t b; uint16_t h; uint32_t w; uint64_t d; } x = { .d = 0 };
+    memcpy(&x, p, (size_t)size);
+    return size == 1 ? x.b : size == 2 ? x.h : size == 4 ? x.w : x.d;
+}
+
+static inline void ref_store_bits(void *p, int64_t size, uint64_t bits)
+{
+    union { uint8_t b; uint16_t h; uint32_t w; uint64_t d; } x;
+    if (size == 1)      x.b = (uint8_t)bits;
+    else if (size == 2) x.h = (uint16_t)bits;
+    else if (size == 4) x.w = (uint32_t)bits;
+    else                x.d = bits;
+    memcpy(p, &x, (size_t)size);
+}
+
+static inline ref_number ref_decode_float(tsr_dtype dtype, uint64_t bits)
+{
+    const ref_format f = ref_format_of(dtype);
+    const uint64_t mantissa = bits & ref_low_mask(f.mantissa_bits);
+    const int field = (int)(bits >> f.mantissa_bits & ref_low_mask(f.exponent_bits));
+    const int top = (1 << f.exponent_bits) - 1, bias = top / 2;
+    ref_number n = { REF_FINITE, bits >> (f.mantissa_bits + f.exponent_bits) & 1, mantissa, 0 };
+    if (field == top && f.infinities) n.kind = mantissa ? REF_NAN : REF_INFINITE;
+    if (field == top && !f.infinities && mantissa == ref_low_mask(f.mantissa_bits)) n.kind = REF_NAN;
+    if (field > 0) n.bits |= (uint64_t)1 << f.mantissa_bits;
+    n.exponent = (field > 0 ? field : 1) - bias - f.mantissa_bits;
+    return n;
+}
+
+/* A real dtype's element. */
+static inline ref_number ref_decode(tsr_dtype dtype, const void *p)
+{
+    const uint64_t bits = ref_load_bits(p, ref_size(dtype));
+    if (ref_is_float(dtype)) return ref_decode_float(dtype, bits);
+    const bool negative = ref_is_signed(dtype) && (bits >> (ref_bits(dtype) - 1) & 1);
+    const uint64_t size = negative ? (0 - bits) & ref_low_mask(ref_bits(dtype)) : bits;
+    return (ref_number){ REF_FINITE, negative, size, 0 };
+}
+
+/* The sign-less pattern of a NaN, quiet. */
+static inline uint64_t ref_nan_bits(ref_format f)
+{
+    if (!f.infinities) return ref_low_mask(f.exponent_bits + f.mantissa_bits);
+    return ref_low_mask(f.exponent_bits + 1) << (f.mantissa_bits - 1);
+}
+
+/* n / 2^shift, to the nearest whole number, ties to even. */
+static inline uint64_t ref_shift_round(uint64_t n, int shift)
+{
+    if (shift > 64) return 0;
+    if (shift == 64) return n > (uint64_t)1 << 63; /* a tie goes to 0 */
+    if (shift == 0) return n;
+    const uint64_t whole = n >> shift, rest = n & ref_low_mask(shift), half = (uint64_t)1 << (shift - 1);
+    return whole + (rest > half || (rest == half && (whole & 1)));
+}
+
+static inline uint64_t ref_encode_magnitude(ref_format f, ref_number n)
+{
+    const int top = (1 << f.exponent_bits) - 1, bias = top / 2;
+    const uint64_t beyond = f.infinities ? (uint64_t)top << f.mantissa_bits : ref_nan_bits(f);
+    if (n.kind == REF_NAN) return ref_nan_bits(f);
+    if (n.kind == REF_INFINITE) return beyond;
+    if (n.bits == 0) return 0;
+    int length = 0;
+    while (length < 64 && n.bits >> length) length++;
+    /* Counts of 2^unit: the last place of the result. */
+    const int lead = n.exponent + length - 1;
+    int unit = (lead < 1 - bias ? 1 - bias : lead) - f.mantissa_bits;
+    uint64_t m = n.exponent >= unit ? n.bits << (n.exponent - unit) : ref_shift_round(n.bits, unit - n.exponent);
+    if (m >> (f.mantissa_bits + 1)) {  /* rounded up to the next power of two */
+        m >>= 1;
+        unit++;
+    }
+    if (!(m >> f.mantissa_bits)) return m;  /* subnormal */
+    const int field = unit + f.mantissa_bits + bias;
+    if (field > top || (field == top && f.infinities)) return beyond;
+    const uint64_t bits = (uint64_t)field << f.mantissa_bits | (m & ref_low_mask(f.mantissa_bits));
+    return bits > beyond ? beyond : bits;
+}
+
+static inline uint64_t ref_encode_float(tsr_dtype dtype, ref_number n)
+{
+    const ref_format f = ref_format_of(dtype);
+    const uint64_t sign = (uint64_t)n.negative << (f.exponent_bits + f.mantissa_bits);
+    return sign | ref_encode_magnitude(f, n);
+}
+
+/* A float's number toward zero, held within the ends of an integer dtype. */
+static inline uint64_t ref_saturate(tsr_dtype dtype, ref_number n)
+{
+    const int bits = ref_bits(dtype) - (ref_is_signed(dtype) ? 1 : 0);
+    const uint64_t highest = ref_low_mask(bits), lowest = ref_is_signed(dtype) ? highest + 1 : 0;
+    const uint64_t end = n.negative ? lowest : highest;
+    uint64_t size = 0;
+    if (n.kind == REF_NAN) return 0;
+    if (n.kind == REF_INFINITE) size = end;
+    else if (n.exponent <= -64) size = 0;
+    else if (n.exponent < 0) size = n.bits >> -n.exponent;
+    else if (n.bits == 0) size = 0;
+    else if (n.exponent > 63 || (n.bits << n.exponent) >> n.exponent != n.bits) size = end;
+    else size = n.bits << n.exponent;
+    if (size > end) size = end;
+    return n.negative ? 0 - size : size;
+}
+
+static inline void ref_encode_real(tsr_dtype dtype, void *p, ref_number n, bool from_integer)
+{
+    uint64_t bits;
+    if (dtype == TSR_BOOL)        bits = n.kind != REF_FINITE || n.bits != 0;
+    else if (ref_is_float(dtype)) bits = ref_encode_float(dtype, n);
+    else if (from_integer)        bits = n.negative ? 0 - n.bits : n.bits;
+    else                          bits = ref_saturate(dtype, n);
+    ref_store_bits(p, ref_size(dtype), bits);
+}
+
+/* One element of dtype `from` as one of dtype `to`, by the rules of dtype.h. */
+static inline void ref_convert(tsr_dtype to, void *dst, tsr_dtype from, const void *src)
+{
+    if (to == from) {
+        memcpy(dst, src, (size_t)ref_size(to));
+        return;
+    }
+    const tsr_dtype part = ref_part(from), into = ref_part(to);
+    const bool integer = !ref_is_float(part);
+    ref_number re = ref_decode(part, src), im = { REF_FINITE, false, 0, 0 };
+    if (ref_is_complex(from)) im = ref_decode(part, (const char *)src + ref_size(part));
+    if (to == TSR_BOOL && (im.kind != REF_FINITE || im.bits != 0)) re.bits = 1;
+    ref_encode_real(into, dst, re, integer);
+    if (ref_is_complex(to)) ref_encode_real(into, (char *)dst + ref_size(into), im, integer);
+}
+
+/* Is one part of an element as it should be? Bits for bits, but for the payload of a NaN;
+ * a NaN must be quiet unless its bits may have been carried over. */
+static inline bool ref_part_is(tsr_dtype part, const void *got, const void *wanted, bool may_signal)
+{
+    const int64_t size = ref_size(part);
+    if (!ref_is_float(part)) return !memcmp(got, wanted, (size_t)size);
+    const uint64_t g = ref_load_bits(got, size), w = ref_load_bits(wanted, size);
+    const ref_number a = ref_decode_float(part, g), b = ref_decode_float(part, w);
+    if (b.kind != REF_NAN) return g == w;
+    const ref_format f = ref_format_of(part);
+    return a.kind == REF_NAN && a.negative == b.negative && (may_signal || (g >> (f.mantissa_bits - 1) & 1));
+}
+
+/* Is *got what an element of dtype `from` must become, which is *wanted? */
+static inline bool ref_element_is(tsr_dtype dtype, const void *got, const void *wanted, tsr_dtype from)
+{
+    const tsr_dtype part = ref_part(dtype);
+    const size_t size = (size_t)ref_size(part);
+    if (dtype == from) return !memcmp(got, wanted, (size_t)ref_size(dtype));
+    const bool carried = part == ref_part(from);
+    return ref_part_is(part, got, wanted, carried) &&
+           (!ref_is_complex(dtype) ||
+            ref_part_is(part, (const char *)got + size, (const char *)wanted + size, carried));
+}
+
+/* Values ------------------------------------------------------------------------- */
+
+/* A float near what rounds, overflows or saturates somewhere: a value of a random narrower
+ * float or an end of an integer, moved by a few last places. */
+static inline uint64_t ref_edge_float(ref_case *c, tsr_dtype dtype)
+{
+    ref_number n = { REF_FINITE, ref_once_in(c, 2), 0, 0 };
+    if (ref_once_in(c, 2)) {
+        const tsr_dtype narrow = (tsr_dtype)ref_between(c, TSR_F8E4M3, TSR_F32);
+        n = ref_decode_float(narrow, test_next(&c->random) & ref_low_mask(ref_bits(narrow)));
+        if (n.kind == REF_FINITE && ref_once_in(c, 2)) {   /* halfway to the next */
+            n.bits = 2 * n.bits + 1;
+            n.exponent--;
+        }
+    } else {
+        n.bits = (uint64_t)1 << ref_between(c, 0, 63);
+        if (ref_once_in(c, 2)) n.bits -= 1;
+        if (ref_once_in(c, 3)) n.bits += (uint64_t)ref_below(c, 3);
+    }
+    return ref_encode_float(dtype, n) + (uint64_t)ref_between(c, -2, 2);
+}
+
+static inline uint64_t ref_special_float(ref_case *c, tsr_dtype dtype)
+{
+    const ref_format f = ref_format_of(dtype);
+    const int width = f.exponent_bits + f.mantissa_bits;
+    const uint64_t one = (uint64_t)1 << f.mantissa_bits, nan = ref_nan_bits(f);
+    const uint64_t above = f.infinities ? ref_low_mask(f.exponent_bits) << f.mantissa_bits : nan;
+    const uint64_t bits[] = {
+        0, 1, one - 1, one, one + 1, above - 1, above, above + 1 > nan ? nan : above + 1, nan,
+        ref_low_mask(f.exponent_bits - 1) << f.mantissa_bits /* 1 */,
+    };
+    return bits[ref_below(c, 10)] | (uint64_t)ref_below(c, 2) << width;
+}
+
+static inline uint64_t ref_random_real(ref_case *c, tsr_dtype dtype)
+{
+    const int bits = ref_bits(dtype);
+    const uint64_t mask = ref_low_mask(bits), random = test_next(&c->random) & mask;
+    if (dtype == TSR_BOOL) return random & 1;
+    if (ref_is_float(dtype)) {
+        const int64_t pick = ref_below(c, 3);
+        return (pick == 0 ? random : pick == 1 ? ref_special_float(c, dtype) : ref_edge_float(c, dtype)) & mask;
+    }
+    switch (ref_below(c, 4)) {
+    case 0:  return (uint64_t)ref_between(c, -3, 3) & mask;
+    case 1:  return (((uint64_t)1 << ref_below(c, bits)) + (uint64_t)ref_between(c, -1, 1)) & mask;
+    case 2:  return ((mask >> ref_below(c, 2)) + (uint64_t)ref_below(c, 2)) & mask;
+    default: return random;
+    }
+}
+
+/* An element of any dtype, special as often as not. */
+static inline void ref_random_element(ref_case *c, tsr_dtype dtype, void *p)
+{
+    const tsr_dtype part = ref_part(dtype);
+    const int64_t size = ref_size(part);
+    ref_store_bits(p, size, ref_random_real(c, part));
+    if (ref_is_complex(dtype)) ref_store_bits((char *)p + size, size, ref_random_real(c, part));
+}
+
+#endif
