@@ -28,10 +28,11 @@ int main(void)
     /* Same look? Same memory? Same values? */
     CHECK(tsr_view(&view, a, TSR_SHAPE(2, 3)));
     CHECK(tsr_equal(&answer, a, b));
-    printf("a and b:    same desc %d, identical %d, equal %d\n", tsr_same_desc(a, b), tsr_identical(a, b), answer);
-    CHECK(tsr_equal(&answer, a, view));
-    printf("a and view: same desc %d, identical %d, equal %d\n", tsr_same_desc(a, view), tsr_identical(a, view),
+    printf("a and b:    same desc %d, identical %d, equal %d\n", tsr_same_desc(a, b), tsr_identical(a, b),
            answer);
+    CHECK(tsr_equal(&answer, a, view));
+    printf("a and view: same desc %d, identical %d, equal %d\n", tsr_same_desc(a, view),
+           tsr_identical(a, view), answer);
 
     /* Close? Through f16 and back, each value keeps 11 bits. */
     CHECK(tsr_cast(&rounded, a, TSR_F16));

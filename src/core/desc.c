@@ -2,9 +2,19 @@
 #include "desc_int.h"
 #include "format.h"
 
-static bool is_usable(const tsr_desc *d)
+/* Can its dims be read? */
+static bool is_legible(const tsr_desc *d)
 {
     return d && tsri_dtype_is_valid(d->dtype) && d->ndim >= 0 && d->ndim <= TSR_MAX_NDIM;
+}
+
+/* And are they sizes? */
+static bool is_usable(const tsr_desc *d)
+{
+    if (!is_legible(d)) return false;
+    for (int i = 0; i < d->ndim; i++)
+        if (d->shape[i] < 0) return false;
+    return true;
 }
 
 bool tsri_row_major(int64_t *stride, int ndim, const int64_t *shape)
@@ -129,10 +139,7 @@ tsr_status tsri_desc_packed(tsr_desc *out, const char *op, tsr_dtype dtype, int 
 
 int64_t tsr_desc_numel(const tsr_desc *d)
 {
-    if (!is_usable(d)) return 0;
-    for (int i = 0; i < d->ndim; i++)
-        if (d->shape[i] < 0) return 0;
-    return tsri_max(count_elements(d), 0);
+    return is_usable(d) ? tsri_max(count_elements(d), 0) : 0;
 }
 
 int64_t tsr_desc_bytes(const tsr_desc *d)
@@ -197,7 +204,7 @@ bool tsr_desc_is_dense(const tsr_desc *d)
     while (left) {
         int at = -1;
         for (int i = 0; i < d->ndim && at < 0; i++)
-            if ((left >> i & 1) && (d->stride[i] == step || d->stride[i] == -step)) at = i;
+            if ((left >> i & 1) && (d->stride[i] == step || d->stride[i] == tsri_mul_wrapping(step, -1))) at = i;
         if (at < 0) return false;
         left &= ~(1u << at);
         step = tsri_mul_wrapping(step, d->shape[at]);
@@ -371,7 +378,7 @@ size_t tsr_desc_to_string(char *out, size_t size, const tsr_desc *d)
     tsri_text text = tsri_text_into(out, out ? size : 0);
     if (!d) {
         tsri_put(&text, "no desc");
-    } else if (!is_usable(d)) {
+    } else if (!is_legible(d)) {
         tsri_put(&text, "invalid desc (dtype %d, rank %d)", (int)d->dtype, (int)d->ndim);
     } else {
         tsri_put(&text, "%s(", tsr_dtype_name(d->dtype));

@@ -5,6 +5,7 @@
  * NumPy's _formatArray (arrayprint.py); the tests hold them to it byte for byte.
  */
 #include "columns.h"
+#include "loop.h"
 #include "mem.h"
 #include "tensor_int.h"
 #include "tessera/print.h"
@@ -66,11 +67,12 @@ static void page_string(page *p, const char *s) { page_chars(p, s, tsri_strlen(s
 
 /* The window: which elements are shown ------------------------------------- */
 
+/* Stands at a row: the last dim of a tensor, or the one element of a scalar. */
 typedef struct window {
     const tsr_tensor *t;
     bool              summarised;
     int64_t           edge;                 /* shown at each end of a long dim */
-    int64_t           index[TSR_MAX_NDIM];  /* where it stands */
+    int64_t           index[TSR_MAX_NDIM];  /* of the dims before the last */
 } window;
 
 static window window_at_start(const window *w)
@@ -86,11 +88,11 @@ static bool has_gap(const window *w, int axis)
     return w->summarised && w->edge < w->t->shape[axis] - w->edge;
 }
 
-/* Moves on, in row-major order. Returns the axis whose index went up, those after
- * it having started again, or -1 at the end; *jumped says if it passed a gap. */
-static int window_next(window *w, bool *jumped)
+/* Moves on to the next row. Returns the axis whose index went up, those after it
+ * having started again, or -1 at the end; *jumped says if it passed a gap. */
+static int window_next_row(window *w, bool *jumped)
 {
-    for (int axis = w->t->ndim - 1; axis >= 0; axis--) {
+    for (int axis = w->t->ndim - 2; axis >= 0; axis--) {
         w->index[axis]++;
         *jumped = has_gap(w, axis) && w->index[axis] == w->edge;
         if (*jumped) w->index[axis] = w->t->shape[axis] - w->edge;
@@ -100,21 +102,51 @@ static int window_next(window *w, bool *jumped)
     return -1;
 }
 
-static const char *window_element(const window *w)
+/* What is shown of the row, as a loop: a row with a gap is two runs of the edge's
+ * length, as far apart as the gap makes them. */
+static void row_loop(tsri_loop *loop, const window *w)
 {
-    int64_t offset = 0;
-    const tsr_status s = tsr_desc_offset(&offset, &w->t->desc, w->t->ndim, w->index);
+    const tsr_desc *d = &w->t->desc;
+    const int last = d->ndim - 1;
+    int64_t offset = 0, shape[2] = { 1, 1 }, stride[2] = { 0, 0 };
+    const tsr_status s = tsr_desc_offset(&offset, d, last > 0 ? last : 0, w->index);
     TSRI_ASSERT(s == TSR_OK);
     (void)s;
-    return (const char *)w->t->data + offset * (int64_t)tsr_dtype_size(w->t->dtype);
+    if (last >= 0 && has_gap(w, last)) {
+        shape[0] = 2;
+        stride[0] = (d->shape[last] - w->edge) * d->stride[last];
+        shape[1] = w->edge;
+    } else if (last >= 0) {
+        shape[1] = d->shape[last];
+    }
+    if (last >= 0) stride[1] = d->stride[last];
+    const int64_t size = tsri_dtype_size(d->dtype);
+    tsri_loop_build(loop, 2, shape, 1,
+                    &(tsri_operand){ (char *)w->t->data + offset * size, stride, size }, TSRI_ORDERED);
+}
+
+typedef struct looker {
+    tsri_style *style;
+    void      (*see)(tsri_style *, const char *);
+} looker;
+
+static bool see_tile(const tsri_tile *t, void *context)
+{
+    const looker *l = context;
+    for (int64_t r = 0; r < t->rows; r++)
+        for (int64_t c = 0; c < t->cols; c++) l->see(l->style, t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
+    return true;
 }
 
 static void each_shown(const window *shown, tsri_style *s, void (*see)(tsri_style *, const char *))
 {
     window w = window_at_start(shown);
+    tsri_loop loop;
     bool jumped;
-    do see(s, window_element(&w));
-    while (window_next(&w, &jumped) >= 0);
+    do {
+        row_loop(&loop, &w);
+        (void)tsri_loop_visit(&loop, see_tile, &(looker){ s, see });
+    } while (window_next_row(&w, &jumped) >= 0);
 }
 
 static tsri_style style_of(const window *shown, const tsr_print_opts *opts)
@@ -173,21 +205,42 @@ static void within_row(page *p, const frame *f, bool jumped)
     page_string(p, "... ");
 }
 
+typedef struct row_writer {
+    page             *p;
+    const frame      *f;
+    const tsri_style *s;
+    int64_t           edge;   /* words before the gap; -1 for none */
+    int64_t           words;  /* written */
+} row_writer;
+
+static bool write_tile(const tsri_tile *t, void *context)
+{
+    row_writer *w = context;
+    for (int64_t r = 0; r < t->rows; r++)
+        for (int64_t c = 0; c < t->cols; c++, w->words++) {
+            if (w->words > 0) within_row(w->p, w->f, w->words == w->edge);
+            page_word(w->p, w->f, w->s, t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
+        }
+    return true;
+}
+
 static void page_values(page *p, const window *shown, const tsr_print_opts *opts)
 {
     const int ndim = shown->t->ndim;
     const frame f = { p->column, opts->line_width < 0 ? INT64_MAX : opts->line_width - ndim, ndim };
     const tsri_style s = style_of(shown, opts);
+    const int64_t edge = ndim > 0 && has_gap(shown, ndim - 1) ? shown->edge : -1;
     window w = window_at_start(shown);
+    tsri_loop loop;
     bool jumped = false;
     int axis;
 
     page_repeat(p, '[', ndim);
     do {
-        page_word(p, &f, &s, window_element(&w));
-        axis = window_next(&w, &jumped);
-        if (axis >= 0 && axis == ndim - 1) within_row(p, &f, jumped);
-        else if (axis >= 0) between_rows(p, &f, axis, jumped);
+        row_loop(&loop, &w);
+        (void)tsri_loop_visit(&loop, write_tile, &(row_writer){ p, &f, &s, edge, 0 });
+        axis = window_next_row(&w, &jumped);
+        if (axis >= 0) between_rows(p, &f, axis, jumped);
     } while (axis >= 0);
     page_repeat(p, ']', ndim);
 }

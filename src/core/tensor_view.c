@@ -253,12 +253,14 @@ tsr_status tsr_as_strided(tsr_tensor **out, const tsr_tensor *t, int ndim, const
     tsr_desc d;
     int64_t lo, hi, at;
     TSRI_TRY(check_source("as_strided", out, t));
+    TSRI_TRY(tsri_check_list("as_strided", "shape", ndim, shape));
     TSRI_TRY(tsri_check_list("as_strided", "stride", ndim, stride));
     TSRI_TRY(tsr_desc_init(&d, t->dtype, ndim, shape, stride));
     (void)tsr_desc_span(&d, &lo, &hi);
-    TSRI_CHECK(tsri_mul(&at, offset, (int64_t)tsr_dtype_size(t->dtype)) && stays_inside(t, at, lo, hi), TSR_EBOUNDS,
-               "as_strided: %s from element %lld on leaves the memory of %s", TSRI_DESC(&d), (long long)offset,
-               TSRI_DESC(&t->desc));
+    const bool inside = has_no_elements(&d) || (tsri_mul(&at, offset, tsri_dtype_size(t->dtype)) &&
+                                                stays_inside(t, at, lo, hi));
+    TSRI_CHECK(inside, TSR_EBOUNDS, "as_strided: %s from element %lld on leaves the memory of %s", TSRI_DESC(&d),
+               (long long)offset, TSRI_DESC(&t->desc));
     return bind_view(out, "as_strided", t, &d, offset);
 }
 

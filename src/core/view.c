@@ -126,13 +126,21 @@ static tsr_status reshape(tsr_desc *out, int *stuck, const char *op, const tsr_d
     return TSR_OK;
 }
 
+/* The dim after `at` that is not of size 1: such dims are in nobody's way. There is one. */
+static int next_longer_dim(const tsr_desc *d, int at)
+{
+    do at++;
+    while (d->shape[at] == 1);
+    return at;
+}
+
 static tsr_status view_as(tsr_desc *out, const char *op, const tsr_desc *d, int ndim, const int64_t *shape)
 {
     int stuck = -1;
     TSRI_TRY(reshape(out, &stuck, op, d, ndim, shape));
     TSRI_CHECK(stuck < 0, TSR_ESTRIDE, "%s: shape %s needs dims %d and %d of %s walked as one, and their strides "
-               "do not allow it (tsr_reshape copies)", op, TSRI_DIMS(ndim, out->shape), stuck, stuck + 1,
-               TSRI_DESC(d));
+               "do not allow it (tsr_reshape copies)", op, TSRI_DIMS(ndim, out->shape), stuck,
+               next_longer_dim(d, stuck), TSRI_DESC(d));
     return TSR_OK;
 }
 
@@ -160,6 +168,8 @@ tsr_status tsri_desc_merge(tsr_desc *out, const tsr_desc *d, int axis, int count
                TSRI_DESC(d));
     const int ndim = d->ndim - count + 1;
     for (int i = 0; i < ndim; i++) shape[i] = d->shape[i <= at ? i : i + count - 1];
+    for (int i = 1; i < count; i++)
+        if (d->shape[at + i] == 0) shape[at] = 0;  /* before a product overflows that would be 0 */
     for (int i = 1; i < count; i++)
         TSRI_CHECK(tsri_mul(&shape[at], shape[at], d->shape[at + i]), TSR_EOVERFLOW,
                    "merge_dims: %d dims from axis %d of %s exceed 2^63 - 1", count, axis, TSRI_DESC(d));
@@ -485,9 +495,11 @@ tsr_status tsri_desc_bit_view(tsr_desc *out, const tsr_desc *d, tsr_dtype dtype)
  * not tell (a dim of size 1, or one that is broadcast). */
 static int compare_dims(const tsr_desc *d, int a, int b)
 {
-    const int64_t x = d->stride[a] < 0 ? -d->stride[a] : d->stride[a];
-    const int64_t y = d->stride[b] < 0 ? -d->stride[b] : d->stride[b];
-    if (d->shape[a] <= 1 || d->shape[b] <= 1 || x == 0 || y == 0 || x == y) return 0;
+    if (d->shape[a] <= 1 || d->shape[b] <= 1) return 0;
+    /* In unsigned numbers: where there are no elements, a stride may be INT64_MIN. */
+    const uint64_t x = d->stride[a] < 0 ? 0 - (uint64_t)d->stride[a] : (uint64_t)d->stride[a];
+    const uint64_t y = d->stride[b] < 0 ? 0 - (uint64_t)d->stride[b] : (uint64_t)d->stride[b];
+    if (x == 0 || y == 0 || x == y) return 0;
     return x < y ? 1 : -1;
 }
 

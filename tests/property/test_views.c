@@ -19,6 +19,7 @@ typedef struct step {
     tsr_status  wanted;
     ref_view    next;        /* if wanted is TSR_OK */
     tsr_desc    had;         /* the source's desc */
+    int64_t     base;        /* and the address of its data */
     tsr_desc    desc;        /* what the desc function made */
     int64_t     offset;      /* and where it starts, in elements of its dtype */
     tsr_status  desc_got, got;
@@ -146,8 +147,8 @@ static bool judge(step *s)
     MUST_TRUE(s->ends || s->desc_got == s->wanted);
     if (s->wanted != TSR_OK) return failed_well(s);
     if (!s->ends) {
-        const int64_t base = s->now.n ? s->now.at[0] : 0;
-        if (!desc_is(c, &s->desc, base + (s->next.n ? s->offset * ref_size(s->next.dtype) : 0), &s->next)) return false;
+        const int64_t further = s->next.n ? s->offset * ref_size(s->next.dtype) : 0;
+        if (!desc_is(c, &s->desc, s->base + further, &s->next)) return false;
         if (!tensor_is(c, *s->out, &s->next) || !pointers_are(c, *s->out, &s->next)) return false;
         MUST_TRUE(tsr_is_view(*s->out) && tsr_same_desc(*s->out, *s->out));
     }
@@ -491,7 +492,7 @@ static bool step_expand(step *s)
     }
     if (n > 0 && ref_once_in(c, 30)) {
         const int64_t at = ref_below(c, n);
-        asked[at] = ref_once_in(c, 2) ? -2 : s->now.n + 7;
+        asked[at] = ref_once_in(c, 2) ? -2 : REF_ELEMENTS + 1;
         if (asked[at] < 0 || (at >= lead && s->now.shape[at - lead] != 1)) s->wanted = TSR_ESHAPE;
         else asked[at] = shape[at];
     }
@@ -748,7 +749,7 @@ static bool step_as_strided(step *s)
     ref_case *c = s->c;
     int64_t shape[TSR_MAX_NDIM], stride[TSR_MAX_NDIM], low, high, low_bound, high_bound;
     tsr_desc d = { .dtype = s->now.dtype };
-    const int64_t size = ref_size(d.dtype), base = s->now.n ? s->now.at[0] : (unsigned char *)source(s)->data - memory;
+    const int64_t size = ref_size(d.dtype), base = s->base;
     d.ndim = ref_random_shape(c, shape, 4, 60);
     ref_random_strides(c, d.ndim, shape, stride);
     for (int i = 0; i < d.ndim; i++) {
@@ -789,6 +790,9 @@ static const struct { const char *name; bool (*take)(step *s); int weight; } ste
     { "as_strided", step_as_strided, 4 },
 };
 
+/* How often each step was taken and succeeded, so that the test cannot go empty unnoticed. */
+static int64_t taken[sizeof steps / sizeof *steps], succeeded[sizeof steps / sizeof *steps];
+
 static bool take_step(step *s, size_t which)
 {
     s->wanted = TSR_OK;
@@ -796,10 +800,13 @@ static bool take_step(step *s, size_t which)
     s->offset = 0;
     s->ends = false;
     s->had = s->c->t[0]->desc;
+    s->base = (unsigned char *)s->c->t[0]->data - memory;
     choose_out(s);
     say_view(s, steps[which].name);
     const bool good = steps[which].take(s);
     if (s->c->t[1]) tsr_release(&s->c->t[1]);
+    taken[which]++;
+    succeeded[which] += s->wanted == TSR_OK;
     return good;
 }
 
@@ -863,6 +870,14 @@ static void each_step_case(ref_case *c)
 }
 
 static void test_each_view_reaches_the_elements_it_names(void) { ref_cases(44000, each_step_case); }
+
+static void test_each_view_was_tried_often_enough(void)
+{
+    if (ref_options.only >= 0 || ref_options.scale < 1 || test_state.filter) SKIP("few cases were asked for");
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        EXPECT_MSG(taken[i] >= 2500 && succeeded[i] >= 500, "%s: %lld times, %lld with success", steps[i].name,
+                   (long long)taken[i], (long long)succeeded[i]);
+}
 
 /* Asking ------------------------------------------------------------------------- */
 
@@ -1058,6 +1073,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof memory; i++) memory[i] = (unsigned char)(i * 167 + i / 251);
     RUN(test_each_view_reaches_the_elements_it_names);
     RUN(test_chains_of_views_reach_the_elements_they_name);
+    RUN(test_each_view_was_tried_often_enough);
     RUN(test_questions_about_descs_are_answered_as_enumeration_does);
     RUN(test_shapes_broadcast_by_the_rule_of_numpy);
     RUN(test_matmul_accepts_the_shapes_that_can_be_multiplied);

@@ -1315,13 +1315,596 @@ static void test_bad_input_failed_writes_leave_a_described_tensor_described(void
     BAD(TSR_ENULL, tsr_set(described, 2, NULL, tsr_scalar_i64(1)));
     BAD(TSR_EDTYPE, tsr_set(described, TSR_INDEX(0, 0), bad_scalar));
     BAD(TSR_EDTYPE, tsr_fill(described, bad_scalar));
-    BAD(TSR_ESHAPE, tsr_copy(described, complex64->storage ? &(tsr_tensor){ 0 } == NULL ? NULL : held : NULL) == TSR_OK
-                        ? TSR_ESHAPE : TSR_ESHAPE);
+    BAD(TSR_ESHAPE, tsr_load(described, six, 8));
+    BAD(TSR_EDEVICE, tsr_copy(described, hidden));
+    tear_down();
+}
+
+/* move.h, random.h --------------------------------------------------------------------------------------- */
+
+static void test_bad_input_to_filling_and_copying(void)
+{
+    float buffer[6] = { 7 };
+    const tsr_scalar one = tsr_scalar_i64(1);
+    tsr_tensor *row = NULL;
+    set_up();
+    EXPECT_OK(tsr_select(&row, good, 0, 0));
+    for (int i = 0; i < 2; i++) {
+        tsr_tensor *t = bad_tensors[i].t;
+        BAD(bad_tensors[i].want, tsr_fill(t, one));
+        BAD(bad_tensors[i].want, tsr_zero(t));
+        BAD(bad_tensors[i].want, tsr_copy(t, good));
+        BAD(bad_tensors[i].want, tsr_load(t, six, sizeof six));
+    }
+    EACH(i, bad_tensors) {
+        BAD(bad_tensors[i].want, tsr_copy(held, bad_tensors[i].t));
+        BAD(bad_tensors[i].want, tsr_store(buffer, sizeof buffer, bad_tensors[i].t));
+        BAD_OUT(bad_tensors[i].want, tsr_rearrange(&out, bad_tensors[i].t));
+        BAD_OUT(bad_tensors[i].want, tsr_cast(&out, bad_tensors[i].t, TSR_F32));
+        BAD_OUT(bad_tensors[i].want, tsr_to(&out, bad_tensors[i].t, TSR_CPU, TSR_MEMORY_ALIGNED));
+    }
+    BAD(TSR_EREADONLY, tsr_fill(constant, one));
+    BAD(TSR_EREADONLY, tsr_zero(constant));
+    BAD(TSR_EREADONLY, tsr_copy(constant, good));
+    BAD(TSR_EREADONLY, tsr_load(constant, buffer, sizeof buffer));
+    BAD(TSR_EOVERLAP, tsr_fill(repeated, one));
+    BAD(TSR_EOVERLAP, tsr_zero(repeated));
+    BAD(TSR_EOVERLAP, tsr_copy(repeated, good));
+    BAD(TSR_EDEVICE, tsr_fill(hidden, one));
+    BAD(TSR_EDEVICE, tsr_copy(hidden, good));
+    BAD(TSR_EDEVICE, tsr_copy(held, hidden));
+    BAD(TSR_EDTYPE, tsr_fill(held, bad_scalar));
+    BAD(TSR_ESHAPE, tsr_copy(held, row));
+    BAD(TSR_ESHAPE, tsr_copy(row, good));
+    BAD(TSR_ENULL, tsr_rearrange(NULL, good));
+    BAD(TSR_ENULL, tsr_cast(NULL, good, TSR_F32));
+    BAD(TSR_ENULL, tsr_to(NULL, good, TSR_CPU, TSR_MEMORY_HOST));
+    EACH(i, bad_dtype_numbers) BAD_OUT(TSR_EDTYPE, tsr_cast(&out, good, DTYPE(i)));
+    EACH(i, bad_devices) BAD_OUT(TSR_EDEVICE, tsr_to(&out, good, bad_devices[i], TSR_MEMORY_HOST));
+    EACH(i, bad_memories) BAD_OUT(TSR_EINVAL, tsr_to(&out, good, TSR_CPU, bad_memories[i]));
+    BAD_OUT(TSR_EUNSUPPORTED, tsr_to(&out, good, TSR_CPU, TSR_MEMORY_FILE));
+    BAD_OUT(TSR_EDEVICE, tsr_to(&out, good, TSR_CPU, hidden_kind));
+    BAD(TSR_ENULL, tsr_load(held, NULL, sizeof six));
+    BAD(TSR_ENULL, tsr_store(NULL, sizeof six, good));
+    const size_t sizes[] = { 0, sizeof six - 1, sizeof six + 1, SIZE_MAX };
+    EACH(i, sizes) {
+        BAD(TSR_ESHAPE, tsr_load(held, six, sizes[i]));
+        BAD(TSR_ESHAPE, tsr_store(buffer, sizes[i], good));
+    }
+    tsr_tensor *out = held;
+    BAD(TSR_EDTYPE, tsr_cast(&out, good, TSR_F64));
+    BAD(TSR_ESHAPE, tsr_rearrange(&out, row));
+    EXPECT(held_is_whole(out) && buffer[0] == 7);
+    tsr_release(&row);
+    tear_down();
+}
+
+static void test_bad_input_to_joining(void)
+{
+    set_up();
+    tsr_tensor *scalar = NULL, *wide = NULL;
+    EXPECT_OK(tsr_zeros(&scalar, TSR_F32, TSR_SCALAR_SHAPE));
+    EXPECT_OK(tsr_zeros(&wide, TSR_F32, TSR_SHAPE(2, 4)));
+    const tsr_tensor *const pair[] = { good, good };
+    const tsr_tensor *const mixed[] = { good, integers }, *const ranks[] = { good, scalar };
+    const tsr_tensor *const shapes[] = { good, wide }, *const scalars[] = { scalar, scalar };
+    BAD(TSR_ENULL, tsr_concat(NULL, 2, pair, 0));
+    BAD(TSR_ENULL, tsr_stack(NULL, 2, pair, 0));
+    BAD(TSR_ENULL, tsr_batch_join(NULL, 2, pair, true));
+    BAD(TSR_ENULL, tsr_batch_join(NULL, 2, pair, false));
+    BAD_OUT(TSR_ENULL, tsr_concat(&out, 2, NULL, 0));
+    BAD_OUT(TSR_ENULL, tsr_stack(&out, 2, NULL, 0));
+    BAD_OUT(TSR_ENULL, tsr_batch_join(&out, 2, NULL, true));
+    const int counts[] = { 0, -1, INT_MIN };
+    EACH(i, counts) {
+        BAD_OUT(TSR_EINVAL, tsr_concat(&out, counts[i], pair, 0));
+        BAD_OUT(TSR_EINVAL, tsr_stack(&out, counts[i], pair, 0));
+        BAD_OUT(TSR_EINVAL, tsr_batch_join(&out, counts[i], pair, false));
+    }
+    EACH(i, bad_axes) {
+        BAD_OUT(TSR_EINDEX, tsr_concat(&out, 2, pair, bad_axes[i]));
+        if (bad_axes[i] != 2 && bad_axes[i] != -3) BAD_OUT(TSR_EINDEX, tsr_stack(&out, 2, pair, bad_axes[i]));
+    }
+    EACH(i, bad_tensors) {
+        const tsr_tensor *const list[] = { good, bad_tensors[i].t };
+        BAD_OUT(bad_tensors[i].want, tsr_concat(&out, 2, list, 0));
+        BAD_OUT(bad_tensors[i].want, tsr_stack(&out, 2, list, 0));
+        BAD_OUT(bad_tensors[i].want, tsr_batch_join(&out, 2, list, true));
+    }
+    BAD_OUT(TSR_EDTYPE, tsr_concat(&out, 2, mixed, 0));
+    BAD_OUT(TSR_EDTYPE, tsr_stack(&out, 2, mixed, 0));
+    BAD_OUT(TSR_ESHAPE, tsr_concat(&out, 2, ranks, 0));
+    BAD_OUT(TSR_ESHAPE, tsr_stack(&out, 2, ranks, 0));
+    BAD_OUT(TSR_ESHAPE, tsr_concat(&out, 2, shapes, 0));
+    BAD_OUT(TSR_ESHAPE, tsr_stack(&out, 2, shapes, 0));
+    BAD_OUT(TSR_ESHAPE, tsr_concat(&out, 2, scalars, 0));
+    tsr_tensor *out = held;
+    BAD(TSR_ESHAPE, tsr_concat(&out, 2, pair, 0));
+    BAD(TSR_ESHAPE, tsr_stack(&out, 2, pair, 0));
+    EXPECT(held_is_whole(out));
+    tsr_release(&wide);
+    tsr_release(&scalar);
+    tear_down();
+}
+
+static void test_bad_input_to_random(void)
+{
+    const int64_t shape[] = { 2, 3 };
+    uint32_t words[4] = { 7, 7, 7, 7 };
+    set_up();
+    tsr_philox(NULL, words, words);
+    tsr_philox(words, NULL, words);
+    tsr_philox(words, words, NULL);
+    EXPECT(words[0] == 7);
+    BAD(TSR_ENULL, tsr_uniform(NULL, TSR_F32, 2, shape, 0, 1, 0));
+    BAD(TSR_ENULL, tsr_randn(NULL, TSR_F32, 2, shape, 0));
+    BAD_OUT(TSR_EDTYPE, tsr_uniform(&out, TSR_I32, 2, shape, 0, 1, 0));
+    BAD_OUT(TSR_EDTYPE, tsr_randn(&out, TSR_BOOL, 2, shape, 0));
+    const double bad[] = { NAN, INFINITY, -INFINITY, 1e300 };
+    EACH(i, bad) {
+        BAD_OUT(TSR_EINVAL, tsr_uniform(&out, TSR_F32, 2, shape, bad[i], 1, 0));
+        BAD_OUT(TSR_EINVAL, tsr_uniform(&out, TSR_F32, 2, shape, 0, bad[i], 0));
+    }
+    BAD_OUT(TSR_EINVAL, tsr_uniform(&out, TSR_F32, 2, shape, 1, 0, 0));
+    tsr_tensor *out = constant;
+    BAD(TSR_EREADONLY, tsr_uniform(&out, TSR_F32, 2, shape, 0, 1, 0));
+    out = repeated;
+    BAD(TSR_EOVERLAP, tsr_randn(&out, TSR_F32, 2, shape, 0));
+    out = held;
+    BAD(TSR_EDTYPE, tsr_randn(&out, TSR_F64, 2, shape, 0));
+    BAD(TSR_ESHAPE, tsr_randn(&out, TSR_F32, 1, shape, 0));
+    EXPECT(held_is_whole(out));
+    tear_down();
+}
+
+/* compare.h ------------------------------------------------------------------------------------------------ */
+
+static void test_bad_input_to_comparing(void)
+{
+    bool same = true;
+    tsr_close_report report;
+    char text[256];
+    tsr_tensor *row = NULL;
+    set_up();
+    memset(&report, 7, sizeof report);
+    EXPECT_OK(tsr_select(&row, good, 0, 0));
+    BAD(TSR_ENULL, tsr_equal(NULL, good, good));
+    BAD(TSR_ENULL, tsr_allclose(NULL, good, good, NULL, NULL));
+    EACH(i, bad_tensors) {
+        BAD(bad_tensors[i].want, tsr_equal(&same, bad_tensors[i].t, good));
+        BAD(bad_tensors[i].want, tsr_equal(&same, good, bad_tensors[i].t));
+        BAD(bad_tensors[i].want, tsr_allclose(&same, bad_tensors[i].t, good, NULL, &report));
+        BAD(bad_tensors[i].want, tsr_allclose(&same, good, bad_tensors[i].t, NULL, &report));
+    }
+    BAD(TSR_EDEVICE, tsr_equal(&same, hidden, good));
+    BAD(TSR_EDEVICE, tsr_allclose(&same, good, hidden, NULL, &report));
+    BAD(TSR_ESHAPE, tsr_allclose(&same, good, row, NULL, &report));
+    BAD(TSR_EDTYPE, tsr_allclose(&same, good, integers, NULL, &report));
+    BAD(TSR_EINVAL, tsr_allclose(&same, good, good, &(tsr_close_opts){ .rtol = NAN }, &report));
+    BAD(TSR_EINVAL, tsr_allclose(&same, good, good, &(tsr_close_opts){ .atol = INFINITY }, &report));
+    EXPECT(same && report.count == 0x0707070707070707);
+
+    EXPECT(tsr_close_report_to_string(text, sizeof text, NULL, 2) == 0);
+    EXPECT_OK(tsr_fill(row, tsr_scalar_f64(NAN)));
+    EXPECT_OK(tsr_allclose(&same, good, held, NULL, &report));
+    EACH(i, bad_ranks) EXPECT(tsr_close_report_to_string(text, sizeof text, &report, bad_ranks[i]) > 0);
+    EXPECT(tsr_close_report_to_string(NULL, 99, &report, 2) == tsr_close_report_to_string(text, 8, &report, 2));
+    EXPECT_OK(tsr_copy(good, held));
+    tsr_release(&row);
+    tear_down();
+}
+
+/* print.h ----------------------------------------------------------------------------------------------------- */
+
+static void count_text(void *context, const char *text, size_t length)
+{
+    (void)text;
+    *(size_t *)context += length;
+}
+
+static void test_bad_input_to_printing(void)
+{
+    char text[512];
+    size_t length = 7, written = 0;
+    set_up();
+    EXPECT(tsr_describe(NULL, 99, good) == tsr_describe(text, sizeof text, good));
+    EXPECT(tsr_describe(text, sizeof text, NULL) > 0 && text[0]);
+    EXPECT(tsr_describe(text, sizeof text, &none) > 0 && text[0]);
+    EXPECT(tsr_describe(text, 1, described) > 1 && !text[0]);
+    for (int i = 0; i < 2; i++) {
+        BAD(bad_tensors[i].want, tsr_to_string(text, sizeof text, &length, bad_tensors[i].t, NULL));
+        BAD(bad_tensors[i].want, tsr_print(bad_tensors[i].t, NULL));
+    }
+    BAD(TSR_ENULL, tsr_to_string(NULL, 1, &length, good, NULL));
+    BAD(TSR_EINVAL, tsr_to_string(text, sizeof text, &length, good, &(tsr_print_opts){ .edge_items = -1 }));
+    BAD(TSR_EINVAL, tsr_to_string(text, sizeof text, &length, good, &(tsr_print_opts){ .edge_items = INT64_MIN }));
+    EXPECT(length == 7);
+
+    tsr_set_print_sink(count_text, &written);
+    BAD(TSR_EINVAL, tsr_print(good, &(tsr_print_opts){ .edge_items = -1 }));
+    const int ints[] = { INT_MIN, INT_MIN + 1, -1, 0, 1, 1000, INT_MAX };
+    EACH(i, ints) {
+        const tsr_print_opts opts = { .precision = ints[i], .line_width = ints[i], .threshold = ints[i],
+                                      .edge_items = ints[i] < 0 ? INT64_MAX : ints[i], .name = "" };
+        EXPECT_OK(tsr_to_string(text, sizeof text, &length, good, &opts));
+        EXPECT_OK(tsr_print(complex64, &opts));
+        EXPECT_OK(tsr_print(repeated, &(tsr_print_opts){ .threshold = INT64_MIN, .edge_items = INT64_MAX }));
+    }
+    EXPECT_OK(tsr_print(described, NULL));
+    EXPECT_OK(tsr_print(hidden, NULL));
+    EXPECT(written > 0);
+    tsr_set_print_sink(NULL, NULL);
+    tear_down();
+}
+
+/* threads.h ---------------------------------------------------------------------------------------------------- */
+
+static tsr_status count_range(void *context, int64_t begin, int64_t end)
+{
+    (void)context;
+    return begin <= end ? TSR_OK : TSR_EINVAL;
+}
+
+static void test_bad_input_to_threads(void)
+{
+    BAD(TSR_ENULL, tsr_parallel_for(1, 1, NULL, NULL));
+    BAD(TSR_EINVAL, tsr_parallel_for(-1, 1, count_range, NULL));
+    BAD(TSR_EINVAL, tsr_parallel_for(INT64_MIN, 1, count_range, NULL));
+    const int64_t grains[] = { 0, -1, INT64_MIN, INT64_MAX };
+    EACH(i, grains) {
+        EXPECT_OK(tsr_parallel_for(0, grains[i], count_range, NULL));
+        EXPECT_OK(tsr_parallel_for(INT64_MAX, grains[i], count_range, NULL));
+    }
+    BAD(TSR_EINVAL, tsr_set_threads(-1));
+    BAD(TSR_EINVAL, tsr_set_threads(4097));
+    BAD(TSR_EINVAL, tsr_set_threads(INT_MAX));
+    BAD(TSR_EINVAL, tsr_set_threads(INT_MIN));
+    EXPECT(tsr_threads() >= 1 && tsr_available_threads() >= 1);
+    tsr_set_executor(NULL, &none);
+    tsr_threads_shutdown();
+    tsr_threads_shutdown();
+}
+
+/* Everything at random ----------------------------------------------------------------------------------------- */
+
+static uint64_t dice;
+
+#define PICK(list) ((list)[test_below(&dice, (int64_t)(sizeof(list) / sizeof *(list)))])
+
+static int64_t any_number(void)
+{
+    const int64_t hostile[] = { INT64_MIN, INT64_MIN + 1, INT64_MAX, INT64_MAX - 1, INT64_MAX / 2, INT64_MAX / 4 + 1,
+                                INT64_C(1) << 62, INT64_C(1) << 32, -(INT64_C(1) << 61), 1 << 20 };
+    return test_below(&dice, 4) ? test_below(&dice, 7) - 2 : PICK(hostile);
+}
+
+static int any_int(void)
+{
+    const int hostile[] = { INT_MIN, INT_MAX, 99, -99, TSR_MAX_NDIM, RANK_TOO_HIGH };
+    return test_below(&dice, 6) ? (int)test_below(&dice, 7) - 3 : PICK(hostile);
+}
+
+/* A count that the lists below are long enough for. */
+static int any_count(void) { return test_below(&dice, 5) ? (int)test_below(&dice, 5) : any_int(); }
+
+static tsr_dtype any_dtype(void)
+{
+    return test_below(&dice, 12) ? (tsr_dtype)(1 + test_below(&dice, TSR_DTYPE_COUNT - 1)) : (tsr_dtype)PICK(bad_dtype_numbers);
+}
+
+static tsr_scalar any_scalar(void)
+{
+    switch (test_below(&dice, 6)) {
+    case 0: return tsr_scalar_i64(any_number());
+    case 1: return tsr_scalar_u64((uint64_t)any_number());
+    case 2: return tsr_scalar_f64((double)any_number());
+    case 3: return tsr_scalar_c128(INFINITY, NAN);
+    case 4: return tsr_scalar_bool(true);
+    default: return bad_scalar;
+    }
+}
+
+static const int64_t *any_list(void)
+{
+    static int64_t list[RANK_TOO_HIGH];
+    if (test_below(&dice, 40) == 0) return NULL;
+    EACH(i, list) list[i] = any_number();
+    return list;
+}
+
+static const int64_t *any_second_list(void)
+{
+    static int64_t list[RANK_TOO_HIGH];
+    const int64_t *from = any_list();
+    if (from) memcpy(list, from, sizeof list);
+    return from ? list : NULL;
+}
+
+static const int *any_axes(void)
+{
+    static int list[RANK_TOO_HIGH];
+    EACH(i, list) list[i] = any_int();
+    return test_below(&dice, 40) ? list : NULL;
+}
+
+static const tsr_desc *any_desc(void)
+{
+    static tsr_desc descs[4];
+    tsr_desc *d = &descs[test_below(&dice, 4)];
+    if (test_below(&dice, 40) == 0) return NULL;
+    d->dtype = any_dtype();
+    d->ndim = test_below(&dice, 20) ? (int32_t)test_below(&dice, 4) : any_int();
+    for (int i = 0; i < TSR_MAX_NDIM; i++) {
+        d->shape[i] = test_below(&dice, 3) ? test_below(&dice, 4) : any_number();
+        d->stride[i] = any_number();
+    }
+    return d;
+}
+
+enum { CAST_SIZE = 14 };
+static tsr_tensor *cast_of_tensors[CAST_SIZE];
+
+static void make_cast(void)
+{
+    static unsigned char bytes[4096];
+    tsr_desc d;
+    tsr_tensor **t = cast_of_tensors;
+    const int64_t junk[] = { INT64_MIN, 1, INT64_MAX };
+    *t++ = NULL;
+    *t++ = &none;
+    tsr_tensor *const shared[] = { good, complex64, integers, repeated, constant, described, hidden };
+    EACH(i, shared) *t++ = tsr_retain(shared[i]);
+    EXPECT_OK(tsr_zeros(t++, TSR_BF16, TSR_SCALAR_SHAPE));
+    EXPECT_OK(tsr_desc_init(&d, TSR_C64, TSR_SHAPE(1, 3, 1), junk));
+    EXPECT_OK(tsr_wrap(t++, bytes + 1024, &d));
+    EXPECT_OK(tsr_desc_init(&d, TSR_U16, TSR_SHAPE(3, 0, 2), junk));
+    EXPECT_OK(tsr_wrap(t++, bytes + 2048, &d));
+    EXPECT_OK(tsr_desc_init(&d, TSR_U8, TSR_SHAPE(4, 2, 3), (const int64_t[]){ -7, 40, 2 }));
+    EXPECT_OK(tsr_wrap(t++, bytes + 2048, &d));
+    EXPECT_OK(tsr_zeros(t++, TSR_I8, TSR_MAX_NDIM, ones_17));
+    EXPECT(t == cast_of_tensors + CAST_SIZE);
+}
+
+static void drop_cast(void)
+{
+    EACH(i, cast_of_tensors) {
+        if (cast_of_tensors[i] == &none) cast_of_tensors[i] = NULL;
+        tsr_release(&cast_of_tensors[i]);
+    }
+}
+
+static tsr_tensor *any_tensor(void) { return PICK(cast_of_tensors); }
+
+/* A tensor that may be written without harm to the others. */
+static tsr_tensor *any_target(void)
+{
+    tsr_tensor *t = any_tensor();
+    return t == good || t == described ? held : t;
+}
+
+static bool only_small(void *context, size_t bytes)
+{
+    (void)context;
+    return bytes <= 1 << 20;
+}
+
+static tsr_status call_desc_function(int which)
+{
+    tsr_desc out;
+    int64_t a, b, shape[TSR_MAX_NDIM];
+    int ndim;
+    const tsr_desc *d = any_desc(), *e = any_desc();
+    switch (which) {
+    case 0:  return tsr_desc_init(&out, any_dtype(), any_count(), any_list(), any_second_list());
+    case 1:  return tsr_desc_init_column_major(&out, any_dtype(), any_count(), any_list());
+    case 2:  return tsr_desc_matmul_check(d, e);
+    case 3:  return tsr_desc_dim(&a, d, any_int());
+    case 4:  return tsr_desc_offset(&a, d, any_count(), any_list());
+    case 5:  return tsr_desc_broadcast(&ndim, shape, 2, (const tsr_desc *const[]){ d, e });
+    case 6:  return tsr_desc_view(&out, d, any_count(), any_list());
+    case 7:  return tsr_desc_slice(&out, &a, d, any_int(), any_number(), any_number(), any_number());
+    case 8:  return tsr_desc_select(&out, &a, d, any_int(), any_number());
+    case 9:  return tsr_desc_permute(&out, d, any_count(), any_axes());
+    case 10: return tsr_desc_transpose(&out, d, any_int(), any_int());
+    case 11: return tsr_desc_move_axis(&out, d, any_int(), any_int());
+    case 12: return tsr_desc_expand(&out, d, any_count(), any_list());
+    case 13: return tsr_desc_squeeze(&out, d, any_int());
+    case 14: return tsr_desc_squeeze_all(&out, d);
+    case 15: return tsr_desc_unsqueeze(&out, d, any_int());
+    case 16: return tsr_desc_flip(&out, &a, d, any_count(), any_axes());
+    case 17: return tsr_desc_diagonal(&out, &a, d, any_number(), any_int(), any_int());
+    case 18: return tsr_desc_unfold(&out, d, any_int(), any_number(), any_number());
+    case 19: return tsr_desc_merge(&out, d, any_int(), any_int());
+    case 20: return tsr_desc_split(&out, d, any_int(), any_count(), any_list());
+    case 21: return tsr_desc_real(&out, d);
+    case 22: return tsr_desc_imag(&out, &a, d);
+    case 23: return tsr_desc_bit_view(&out, d, any_dtype());
+    case 24: return tsr_desc_packed_like(&out, d, any_dtype());
+    case 25: return tsr_match_text("{ floating/integer | ((b,) ..., m, 3) | (..., 1) }", d);
+    default:
+        (void)tsr_desc_numel(d), (void)tsr_desc_bytes(d), (void)tsr_desc_span(d, &a, &b);
+        (void)tsr_desc_is_contiguous(d), (void)tsr_desc_is_column_major(d), (void)tsr_desc_is_dense(d);
+        (void)tsr_desc_is_contiguous_range(d, any_int(), any_int()), (void)tsr_desc_is_broadcast_dim(d, any_int());
+        (void)tsr_desc_has_broadcast(d), (void)tsr_desc_can_merge(d, any_int()), (void)tsr_desc_self_overlaps(d);
+        (void)tsr_desc_same_shape(d, e), (void)tsr_desc_same(d, e);
+        return tsr_desc_check(d);
+    }
+}
+
+static tsr_status call_view_function(int which, tsr_tensor **out)
+{
+    const tsr_tensor *t = any_tensor();
+    switch (which) {
+    case 0:  return tsr_view(out, t, any_count(), any_list());
+    case 1:  return tsr_reshape(out, t, any_count(), any_list());
+    case 2:  return tsr_contiguous(out, t);
+    case 3:  return tsr_slice(out, t, any_int(), any_number(), any_number(), any_number());
+    case 4:  return tsr_select(out, t, any_int(), any_number());
+    case 5:  return tsr_at_prefix(out, t, any_count(), any_list());
+    case 6:  return tsr_permute(out, t, any_count(), any_axes());
+    case 7:  return tsr_transpose(out, t, any_int(), any_int());
+    case 8:  return tsr_move_axis(out, t, any_int(), any_int());
+    case 9:  return tsr_expand(out, t, any_count(), any_list());
+    case 10: return tsr_squeeze(out, t, any_int());
+    case 11: return tsr_squeeze_all(out, t);
+    case 12: return tsr_unsqueeze(out, t, any_int());
+    case 13: return tsr_flip(out, t, any_count(), any_axes());
+    case 14: return tsr_diagonal(out, t, any_number(), any_int(), any_int());
+    case 15: return tsr_unfold(out, t, any_int(), any_number(), any_number());
+    case 16: return tsr_merge_dims(out, t, any_int(), any_int());
+    case 17: return tsr_split_dim(out, t, any_int(), any_count(), any_list());
+    case 18: return tsr_as_strided(out, t, any_count(), any_list(), any_second_list(), any_number());
+    case 19: return tsr_view_real(out, t);
+    case 20: return tsr_view_imag(out, t);
+    case 21: return tsr_bit_view(out, t, any_dtype());
+    case 22: return tsr_clone(out, t);
+    case 23: return tsr_to(out, t, TSR_CPU, (tsr_memory)test_below(&dice, 5));
+    case 24: return tsr_declare(out, any_desc(), any_int(), any_int());
+    case 25: return tsr_from_storage(out, t ? t->storage : NULL, (size_t)any_number(), any_desc());
+    default: return tsr_rearrange(out, t);
+    }
+}
+
+static tsr_status call_making_function(int which, tsr_tensor **out)
+{
+    const tsr_tensor *t = any_tensor(), *u = any_tensor();
+    const tsr_tensor *const list[] = { t, u, t };
+    switch (which) {
+    case 0:  return tsr_empty(out, any_dtype(), any_count(), any_list());
+    case 1:  return tsr_full(out, any_dtype(), any_count(), any_list(), any_scalar());
+    case 2:  return tsr_eye(out, any_dtype(), any_number(), any_number(), any_number());
+    case 3:  return tsr_arange(out, any_dtype(), any_scalar(), any_scalar(), any_scalar());
+    case 4:  return tsr_linspace(out, any_dtype(), any_scalar(), any_scalar(), any_number(), test_below(&dice, 2));
+    case 5:  return tsr_zeros_like(out, t);
+    case 6:  return tsr_full_like(out, t, any_scalar());
+    case 7:  return tsr_uniform(out, any_dtype(), any_count(), any_list(), (double)any_number(), (double)any_number(), 1);
+    case 8:  return tsr_randn(out, any_dtype(), any_count(), any_list(), 1);
+    case 9:  return tsr_cast(out, t, any_dtype());
+    case 10: return tsr_concat(out, (int)test_below(&dice, 4), list, any_int());
+    case 11: return tsr_stack(out, (int)test_below(&dice, 4), list, any_int());
+    default: return tsr_batch_join(out, (int)test_below(&dice, 4), list, test_below(&dice, 2));
+    }
+}
+
+static tsr_status call_other_function(int which)
+{
+    tsr_scalar s;
+    double f;
+    int64_t n;
+    void *p;
+    bool same;
+    tsr_matrix m;
+    char text[200];
+    tsr_close_report report;
+    const tsr_tensor *t = any_tensor(), *u = any_tensor();
+    switch (which) {
+    case 0:  return tsr_fill(any_target(), any_scalar());
+    case 1:  return tsr_zero(any_target());
+    case 2:  return tsr_copy(any_target(), t);
+    case 3:  return tsr_get(&s, t, any_count(), any_list());
+    case 4:  return tsr_set(any_target(), any_count(), any_list(), any_scalar());
+    case 5:  return tsr_pointer(&p, t, any_count(), any_list());
+    case 6:  return tsr_item(&s, t);
+    case 7:  return tsr_item_f64(&f, t);
+    case 8:  return tsr_item_i64(&n, t);
+    case 9:  return tsr_dim(&n, t, any_int());
+    case 10: return tsr_as_matrix(&m, t);
+    case 11: return tsr_equal(&same, t, u);
+    case 12: return tsr_allclose(&same, t, u, NULL, &report);
+    case 13: return tsr_to_string(text, (size_t)test_below(&dice, sizeof text), NULL, t, NULL);
+    default:
+        (void)tsr_same_desc(t, u), (void)tsr_same_shape(t, u), (void)tsr_identical(t, u);
+        (void)tsr_may_overlap(t, u), (void)tsr_self_overlaps(t), (void)tsr_describe(text, sizeof text, t);
+        (void)tsr_batch(t), (void)tsr_channels(t), (void)tsr_height(t), (void)tsr_width(t);
+        return tsr_check(t);
+    }
+}
+
+static void expect_words(tsr_status s, const char *what, int which)
+{
+    EXPECT_MSG(s == TSR_OK || (tsr_last_error()[0] && tsr_last_status() == s), "%s %d gave %s without words", what, which,
+               tsr_status_name(s));
+    tsr_clear_error();
+}
+
+/* A result handle, filled or not, before and after a call that makes something. */
+static void try_making(tsr_status (*call)(int, tsr_tensor **), int which, const char *what)
+{
+    tsr_tensor place, *out = NULL;
+    const int64_t how = test_below(&dice, 3);
+    if (how == 1) EXPECT_OK(tsr_zeros(&out, TSR_F32, TSR_SHAPE(2, 3)));
+    if (how == 2) out = tsr_place_none(&place);
+    tsr_tensor *const before = out;
+    const tsr_status s = call(which, &out);
+    if (s == TSR_OK) EXPECT_MSG(tsr_check(out) == TSR_OK, "%s %d made a bad tensor: %s", what, which, tsr_last_error());
+    else EXPECT_MSG(out == before && (how != 2 || tsr_is_none(out)), "%s %d failed and changed its result", what, which);
+    expect_words(s, what, which);
+    if (s == TSR_OK && how == 2) out = &place;
+    tsr_release(&out);
+}
+
+static void test_bad_input_random_arguments_never_crash(void)
+{
+    const char *effort = getenv("TSR_FUZZ_ROUNDS");
+    const long rounds = effort ? strtol(effort, NULL, 10) : 60000;
+    set_up();
+    make_cast();
+    tsr_set_alloc_hook(only_small, NULL);
+    dice = 20240601;
+    for (long round = 0; round < rounds; round++) {
+        const int which = (int)test_below(&dice, 28);
+        expect_words(call_desc_function(which), "desc function", which);
+        try_making(call_view_function, which, "view function");
+        try_making(call_making_function, which / 2, "making function");
+        expect_words(call_other_function(which / 2), "other function", which / 2);
+        if (round % 64 == 0) EXPECT_OK(tsr_copy(held, good));
+    }
+    tsr_set_alloc_hook(NULL, NULL);
+    EXPECT_OK(tsr_copy(held, good));
+    drop_cast();
     tear_down();
 }
 
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
+    RUN(test_bad_input_to_config_and_status);
+    RUN(test_bad_input_to_dtype);
+    RUN(test_bad_input_to_short_floats);
+    RUN(test_bad_input_to_scalar);
+    RUN(test_bad_input_to_desc_queries);
+    RUN(test_bad_input_to_desc_making);
+    RUN(test_bad_input_to_desc_shape_arithmetic);
+    RUN(test_bad_input_to_desc_views);
+    RUN(test_bad_input_strides_that_never_matter_do_no_harm);
+    RUN(test_bad_input_views_of_empty_tensors_stay_where_they_are);
+    RUN(test_bad_input_to_match);
+    RUN(test_bad_input_to_device_and_backend);
+    RUN(test_bad_input_to_memory_kinds);
+    RUN(test_bad_input_to_storages);
+    RUN(test_bad_input_to_file_mappings);
+    RUN(test_bad_input_to_pool_and_counting);
+    RUN(test_bad_input_to_allocator_and_arena);
+    RUN(test_bad_input_to_factories);
+    RUN(test_bad_input_to_progressions);
+    RUN(test_bad_input_to_owning_and_likes);
+    RUN(test_bad_input_to_foreign_memory);
+    RUN(test_bad_input_to_tensor_queries);
+    RUN(test_bad_input_check_names_a_corrupt_tensor);
+    RUN(test_bad_input_to_views);
+    RUN(test_bad_input_to_view_shapes);
+    RUN(test_bad_input_to_view_axes);
+    RUN(test_bad_input_to_view_ranges);
+    RUN(test_bad_input_to_view_dtypes);
+    RUN(test_bad_input_to_elements_by_dtype);
+    RUN(test_bad_input_to_elements);
+    RUN(test_bad_input_failed_writes_leave_a_described_tensor_described);
+    RUN(test_bad_input_to_filling_and_copying);
+    RUN(test_bad_input_to_joining);
+    RUN(test_bad_input_to_random);
+    RUN(test_bad_input_to_comparing);
+    RUN(test_bad_input_to_printing);
+    RUN(test_bad_input_to_threads);
+    RUN(test_bad_input_random_arguments_never_crash);
     return TEST_END();
 }

@@ -22,7 +22,7 @@ static bool all_are(const tsr_tensor *t, float value)
     return equal;
 }
 
-/* Constructors ------------------------------------------------------------------------- */
+/* Constructors ---------------------------------------------------------------------- */
 
 static void test_seed_001_construct_1_to_4_dims_is_zeroed_and_contiguous(void)
 {
@@ -115,7 +115,7 @@ static void test_seed_001_from_data_placed_uses_no_heap_at_all(void)
     tsr_release(&row);
 }
 
-/* Elements ------------------------------------------------------------------------------- */
+/* Elements -------------------------------------------------------------------------- */
 
 static void test_seed_001_at_is_an_lvalue_by_the_row_major_formula(void)
 {
@@ -151,24 +151,27 @@ static void test_seed_001_data_is_the_flat_row_major_buffer(void)
     tsr_release(&t);
 }
 
-/* Shape accessors -------------------------------------------------------------------------- */
+/* Shape accessors ------------------------------------------------------------------- */
 
 static void test_seed_001_batch_rows_cols_channels_follow_the_rank(void)
 {
     static const int64_t shape[4] = { 2, 3, 4, 5 };
-    static const int64_t want[5][4] = { { 0 }, { 1, 1, 2, 1 }, { 1, 2, 3, 1 }, { 2, 3, 4, 1 }, { 2, 4, 5, 3 } };
+    /* Of rank 1 the document says that rows() is shape[0]; here a vector is one row. */
+    static const int64_t want[5][4] = {
+        { 0 }, { 1, 1, 2, 1 }, { 1, 2, 3, 1 }, { 2, 3, 4, 1 }, { 2, 4, 5, 3 },
+    };
     for (int ndim = 1; ndim <= 4; ndim++) {
         tsr_tensor *t = NULL;
         EXPECT_OK(tsr_empty(&t, TSR_F32, ndim, shape));
-        EXPECT_MSG(tsr_batch(t) == want[ndim][0] && tsr_rows(t) == want[ndim][1] && tsr_cols(t) == want[ndim][2] &&
-                       tsr_channels(t) == want[ndim][3],
+        EXPECT_MSG(tsr_batch(t) == want[ndim][0] && tsr_rows(t) == want[ndim][1] &&
+                       tsr_cols(t) == want[ndim][2] && tsr_channels(t) == want[ndim][3],
                    "rank %d: %lld %lld %lld %lld", ndim, (long long)tsr_batch(t), (long long)tsr_rows(t),
                    (long long)tsr_cols(t), (long long)tsr_channels(t));
         tsr_release(&t);
     }
 }
 
-/* In place ----------------------------------------------------------------------------------- */
+/* In place -------------------------------------------------------------------------- */
 
 static void test_seed_001_zero_clears_in_place(void)
 {
@@ -229,7 +232,7 @@ static void test_seed_001_clone_is_deep_and_owns_its_memory(void)
     tsr_release(&copy);
 }
 
-/* reshape ------------------------------------------------------------------------------------- */
+/* reshape --------------------------------------------------------------------------- */
 
 static void test_seed_001_reshape_changes_the_shape_and_keeps_the_buffer(void)
 {
@@ -264,7 +267,7 @@ static void test_seed_001_reshape_fails_when_the_count_differs_and_changes_nothi
     tsr_release(&t);
 }
 
-/* to_mat ---------------------------------------------------------------------------------------- */
+/* to_mat ---------------------------------------------------------------------------- */
 
 /* Element (i, j) of a matrix as BLAS addresses it: data, ld, and a transposition flag. */
 static float at(const tsr_matrix *m, int64_t i, int64_t j)
@@ -321,11 +324,12 @@ static void test_seed_001_to_mat_is_for_two_dims_with_one_unit_stride(void)
     tsr_release(&cube);
 }
 
-/* same_shape and print ----------------------------------------------------------------------------- */
+/* same_shape and print -------------------------------------------------------------- */
 
 static void test_seed_001_same_shape_compares_rank_and_sizes(void)
 {
-    tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *b = NULL, *turned = NULL, *padded = counting(TSR_SHAPE(2, 3, 1));
+    tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *padded = counting(TSR_SHAPE(2, 3, 1));
+    tsr_tensor *b = NULL, *turned = NULL;
     EXPECT_OK(tsr_ones(&b, TSR_F32, TSR_SHAPE(2, 3)));
     EXPECT_OK(tsr_transpose(&turned, a, 0, 1));
     EXPECT(tsr_same_shape(a, b) && !tsr_same_shape(a, turned));
@@ -359,7 +363,8 @@ static const char *print_text(const tsr_tensor *t, const tsr_print_opts *opts)
 
 static void test_seed_001_print_shows_name_shape_and_up_to_32_elements(void)
 {
-    tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *full = counting(TSR_SHAPE(32)), *more = counting(TSR_SHAPE(33));
+    tsr_tensor *t = counting(TSR_SHAPE(2, 3));
+    tsr_tensor *full = counting(TSR_SHAPE(32)), *more = counting(TSR_SHAPE(33));
     EXPECT(!strcmp(print_text(t, &(tsr_print_opts){ .name = "weights" }),
                    "weights: f32(2, 3 | 3, 1)\n[[0. 1. 2.]\n [3. 4. 5.]]\n"));
     const char *all = print_text(full, NULL);
@@ -382,7 +387,7 @@ static void test_seed_001_print_of_the_first_32_is_a_slice(void)
     tsr_release(&t);
 }
 
-/* Copy, move, destroy --------------------------------------------------------------------------------- */
+/* Copy, move, destroy --------------------------------------------------------------- */
 
 static void test_seed_001_copying_is_clone_moving_hands_the_handle_over(void)
 {
@@ -428,7 +433,7 @@ static void test_seed_001_tensors_live_in_containers(void)
     tsr_release(&shared);
 }
 
-/* Memory that is not malloc's --------------------------------------------------------------------------- */
+/* Memory that is not malloc's ------------------------------------------------------- */
 
 typedef struct counts { int allocs, frees; size_t bytes; } counts;
 
@@ -468,9 +473,9 @@ static void test_seed_001_psram_is_a_registered_memory_kind(void)
     tsr_memory psram = -1;
     tsr_desc d;
     tsr_tensor *weights = NULL;
-    EXPECT_OK(tsr_memory_register(&psram, &(tsr_memory_kind){ .size = sizeof(tsr_memory_kind), .name = "psram",
-                                  .host_access = true, .alignment = 64, .context = &c,
-                                  .alloc = counted_alloc, .free = counted_free }));
+    const tsr_memory_kind kind = { .size = sizeof kind, .name = "psram", .host_access = true, .alignment = 64,
+                                   .context = &c, .alloc = counted_alloc, .free = counted_free };
+    EXPECT_OK(tsr_memory_register(&psram, &kind));
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(16, 16), NULL));
     EXPECT_OK(tsr_declare(&weights, &d, TSR_CPU, psram));
     EXPECT_OK(tsr_fill(weights, TSR_SCALAR(2)));
@@ -496,7 +501,7 @@ static void test_seed_001_out_of_memory_is_a_status(void)
     EXPECT(t == NULL);
 }
 
-/* Broadcasting --------------------------------------------------------------------------------------------- */
+/* Broadcasting ---------------------------------------------------------------------- */
 
 static void test_seed_001_broadcast_of_3_1_and_1_4_is_3_4(void)
 {

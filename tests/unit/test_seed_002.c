@@ -21,7 +21,7 @@ static double value_at(const tsr_tensor *t, int n, const int64_t *index)
     return tsr_scalar_to_f64(s);
 }
 
-/* load ---------------------------------------------------------------------------------- */
+/* load ------------------------------------------------------------------------------ */
 
 static void test_seed_002_load_copies_host_data_into_the_tensor(void)
 {
@@ -95,7 +95,7 @@ static void test_seed_002_store_is_the_way_back(void)
     tsr_release(&t);
 }
 
-/* isContiguous ------------------------------------------------------------------------------ */
+/* isContiguous ---------------------------------------------------------------------- */
 
 static bool contiguous(int ndim, const int64_t *shape, const int64_t *stride)
 {
@@ -144,7 +144,7 @@ static void test_seed_002_is_contiguous_tells_slices_and_permutations_apart(void
     tsr_release(&t);
 }
 
-/* view ------------------------------------------------------------------------------------------ */
+/* view ------------------------------------------------------------------------------ */
 
 static void test_seed_002_view_splits_and_merges_dims_of_the_same_memory(void)
 {
@@ -229,7 +229,7 @@ static void test_seed_002_view_outlives_its_source(void)
     tsr_release(&v);
 }
 
-/* permute ------------------------------------------------------------------------------------------ */
+/* permute --------------------------------------------------------------------------- */
 
 static void test_seed_002_permute_reorders_shape_and_strides_together(void)
 {
@@ -266,7 +266,7 @@ static void test_seed_002_permute_rejects_what_is_no_permutation(void)
     tsr_release(&t);
 }
 
-/* slice ----------------------------------------------------------------------------------------------- */
+/* slice ----------------------------------------------------------------------------- */
 
 static void test_seed_002_slice_narrows_the_shape_and_keeps_the_strides(void)
 {

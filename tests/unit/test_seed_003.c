@@ -22,9 +22,10 @@ static void counted_free(void *context, void *data, size_t bytes)
 static tsr_memory register_kind(const char *name, bool host_access, counts *c)
 {
     tsr_memory kind = -1;
-    EXPECT_OK(tsr_memory_register(&kind, &(tsr_memory_kind){ .size = sizeof(tsr_memory_kind), .name = name,
-                                  .host_access = host_access, .alignment = 128, .context = c,
-                                  .alloc = counted_alloc, .free = counted_free }));
+    const tsr_memory_kind about = { .size = sizeof about, .name = name, .host_access = host_access,
+                                    .alignment = 128, .context = c, .alloc = counted_alloc,
+                                    .free = counted_free };
+    EXPECT_OK(tsr_memory_register(&kind, &about));
     return kind;
 }
 
@@ -37,7 +38,7 @@ static tsr_tensor *described(tsr_dtype dtype, int ndim, const int64_t *shape, ts
     return t;
 }
 
-/* Constructor 1 ---------------------------------------------------------------------------- */
+/* Constructor 1 --------------------------------------------------------------------- */
 
 static void count_deletion(void *context, void *data, size_t bytes)
 {
@@ -91,16 +92,16 @@ static void test_seed_003_constructor_1_checks_the_size_of_the_memory(void)
     tsr_storage_release(&storage);
 }
 
-/* Constructors 2 to 5 ---------------------------------------------------------------------------- */
+/* Constructors 2 to 5 --------------------------------------------------------------- */
 
 static void test_seed_003_constructors_2_to_5_set_the_shape_and_allocate_nothing(void)
 {
     counts c = { 0, 0 };
     const tsr_memory dvpp = register_kind("dvpp", true, &c);
     const int64_t live = tsr_memory_live(TSR_MEMORY_HOST);
-    tsr_tensor *two = described(TSR_U8, TSR_SHAPE(224, 224, 3), dvpp);           /* shape, type, kind, device */
-    tsr_tensor *three = described(TSR_F16, TSR_SHAPE(1, 3), TSR_MEMORY_HOST);    /* shape, type, device */
-    tsr_tensor *five = described(TSR_F32, TSR_SHAPE(4), TSR_MEMORY_HOST);        /* shape */
+    tsr_tensor *two = described(TSR_U8, TSR_SHAPE(224, 224, 3), dvpp);        /* shape, type, kind, device */
+    tsr_tensor *three = described(TSR_F16, TSR_SHAPE(1, 3), TSR_MEMORY_HOST); /* shape, type, device */
+    tsr_tensor *five = described(TSR_F32, TSR_SHAPE(4), TSR_MEMORY_HOST);     /* shape */
     EXPECT(!tsr_is_none(two) && !tsr_is_allocated(two) && two->data == NULL && two->memory == dvpp);
     EXPECT(three->dtype == TSR_F16 && three->device == TSR_CPU && !tsr_is_allocated(three));
     EXPECT(five->ndim == 1 && five->shape[0] == 4 && !tsr_is_allocated(five));
@@ -123,7 +124,7 @@ static void test_seed_003_create_tensor_base_reports_what_is_invalid(void)
     EXPECT(t == NULL);
 }
 
-/* TensorBaseMalloc ------------------------------------------------------------------------------- */
+/* TensorBaseMalloc ------------------------------------------------------------------ */
 
 static void test_seed_003_malloc_gives_a_described_tensor_memory_once(void)
 {
@@ -168,7 +169,7 @@ static void test_seed_003_first_write_allocates_without_malloc(void)
     tsr_release(&t);
 }
 
-/* TensorBaseCopy ---------------------------------------------------------------------------------- */
+/* TensorBaseCopy -------------------------------------------------------------------- */
 
 static void test_seed_003_copy_moves_data_between_memory_kinds(void)
 {
@@ -202,7 +203,7 @@ static void test_seed_003_copy_needs_equal_shapes_and_a_source_with_memory(void)
     tsr_release(&a);
 }
 
-/* Memory types -------------------------------------------------------------------------------------- */
+/* Memory types ---------------------------------------------------------------------- */
 
 static void free_data(void *context, void *data, size_t bytes)
 {
@@ -238,7 +239,7 @@ static void test_seed_003_get_tensor_type_names_the_memory(void)
     EXPECT_STATUS(tsr_memory_find(&found, "dvpp"), TSR_EINVAL);
 }
 
-/* Metadata --------------------------------------------------------------------------------------------- */
+/* Metadata -------------------------------------------------------------------------- */
 
 static void test_seed_003_get_size_counts_elements(void)
 {
@@ -312,7 +313,7 @@ static void test_seed_003_is_host_and_is_device_follow_the_memory_kind(void)
     EXPECT_OK(tsr_memory_unregister(dvpp));
 }
 
-/* GetBuffer and GetValue ------------------------------------------------------------------------------------- */
+/* GetBuffer and GetValue ------------------------------------------------------------ */
 
 static tsr_tensor *counting(int ndim, const int64_t *shape)
 {
@@ -396,7 +397,7 @@ static void test_seed_003_get_value_fails_for_another_type_index_or_place(void)
     EXPECT_OK(tsr_memory_unregister(far));
 }
 
-/* ToDevice, ToDvpp, ToHost ------------------------------------------------------------------------------------- */
+/* ToDevice, ToDvpp, ToHost ---------------------------------------------------------- */
 
 static void test_seed_003_to_dvpp_and_to_host_deploy_and_keep_the_values(void)
 {
@@ -445,7 +446,7 @@ static void test_seed_003_to_device_fails_without_such_a_device(void)
     tsr_release(&t);
 }
 
-/* Batches ----------------------------------------------------------------------------------------------------------- */
+/* Batches --------------------------------------------------------------------------- */
 
 static void test_seed_003_batch_concat_joins_along_the_batch(void)
 {
@@ -463,7 +464,8 @@ static void test_seed_003_batch_concat_joins_along_the_batch(void)
 static void test_seed_003_batch_stack_adds_a_dim(void)
 {
     tsr_tensor *parts[3] = { NULL }, *out = NULL;
-    for (int i = 0; i < 3; i++) EXPECT_OK(tsr_full(&parts[i], TSR_U8, TSR_SHAPE(224, 224, 3), TSR_SCALAR(i + 1)));
+    for (int i = 0; i < 3; i++)
+        EXPECT_OK(tsr_full(&parts[i], TSR_U8, TSR_SHAPE(224, 224, 3), TSR_SCALAR(i + 1)));
     EXPECT_OK(tsr_stack(&out, 3, (const tsr_tensor *const *)parts, 0));
     EXPECT(out->ndim == 4 && out->shape[0] == 3 && out->shape[1] == 224 && out->shape[3] == 3);
     for (int64_t i = 0; i < 3; i++)
@@ -499,7 +501,7 @@ static void test_seed_003_batching_rejects_tensors_that_do_not_fit(void)
     tsr_release(&a);
 }
 
-/* GetDesc and CheckTensorValid ---------------------------------------------------------------------------------------- */
+/* GetDesc and CheckTensorValid ------------------------------------------------------ */
 
 static void test_seed_003_get_desc_says_what_the_tensor_is(void)
 {

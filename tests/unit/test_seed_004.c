@@ -27,7 +27,7 @@ static bool equal(const tsr_tensor *a, const tsr_tensor *b)
     return answer;
 }
 
-/* Constructors ---------------------------------------------------------------------------- */
+/* Constructors ---------------------------------------------------------------------- */
 
 static void test_seed_004_default_constructor_is_a_scalar_without_memory(void)
 {
@@ -50,7 +50,7 @@ static void test_seed_004_light_constructor_stores_metadata_and_allocates_nothin
     tsr_release(&t);
 }
 
-/* Metadata ----------------------------------------------------------------------------------- */
+/* Metadata -------------------------------------------------------------------------- */
 
 static void test_seed_004_shape_dtype_and_device_are_fields(void)
 {
@@ -90,7 +90,7 @@ static void test_seed_004_height_and_width_are_rows_and_cols_of_a_matrix(void)
     tsr_release(&t);
 }
 
-/* Data and scalars ------------------------------------------------------------------------------ */
+/* Data and scalars ------------------------------------------------------------------ */
 
 static void test_seed_004_data_ptr_is_element_zero(void)
 {
@@ -144,7 +144,7 @@ static void test_seed_004_is_matmul_compatible_compares_inner_and_batch_dims(voi
     EXPECT_FAILS(tsr_desc_matmul_check(&a, &c), TSR_ESHAPE, "2048");
 }
 
-/* Factories --------------------------------------------------------------------------------------- */
+/* Factories ------------------------------------------------------------------------- */
 
 static void test_seed_004_empty_zeros_ones_full_make_what_they_say(void)
 {
@@ -156,7 +156,8 @@ static void test_seed_004_empty_zeros_ones_full_make_what_they_say(void)
     EXPECT(tsr_is_allocated(e) && tsr_same_desc(e, z) && tsr_same_desc(z, o) && tsr_same_desc(o, f));
     for (int64_t i = 0; i < 3; i++)
         for (int64_t j = 0; j < 4; j++)
-            EXPECT(TSR_AT(float, z, i, j) == 0 && TSR_AT(float, o, i, j) == 1 && TSR_AT(float, f, i, j) == 2.5f);
+            EXPECT(TSR_AT(float, z, i, j) == 0 && TSR_AT(float, o, i, j) == 1 &&
+                   TSR_AT(float, f, i, j) == 2.5f);
     tsr_release(&f);
     tsr_release(&o);
     tsr_release(&z);
@@ -185,7 +186,7 @@ static void test_seed_004_randn_is_normal_and_repeats_with_its_seed(void)
     tsr_release(&a);
 }
 
-/* Comparison --------------------------------------------------------------------------------------- */
+/* Comparison ------------------------------------------------------------------------ */
 
 static void test_seed_004_equality_is_four_questions_with_four_names(void)
 {
@@ -216,7 +217,7 @@ static void test_seed_004_not_equal_for_another_shape_or_dtype_is_no_failure(voi
     tsr_release(&a);
 }
 
-/* Tools -------------------------------------------------------------------------------------------- */
+/* Tools ----------------------------------------------------------------------------- */
 
 static void test_seed_004_to_string_shows_type_shape_and_values(void)
 {
@@ -238,7 +239,7 @@ static void test_seed_004_memory_size_and_numel(void)
     tsr_release(&t);
 }
 
-/* from_cpu and to_cpu: layout is strides --------------------------------------------------------------- */
+/* from_cpu and to_cpu: layout is strides -------------------------------------------- */
 
 static tsr_tensor *column_major(int ndim, const int64_t *shape)
 {
@@ -306,7 +307,7 @@ static void test_seed_004_an_index_means_the_same_in_every_layout(void)
     tsr_release(&cpu);
 }
 
-/* Storage -------------------------------------------------------------------------------------------- */
+/* Storage --------------------------------------------------------------------------- */
 
 static void test_seed_004_tensors_share_a_storage_and_the_last_one_frees_it(void)
 {
@@ -330,7 +331,7 @@ static void test_seed_004_tensors_share_a_storage_and_the_last_one_frees_it(void
     tsr_release(&back);
 }
 
-/* Threads -------------------------------------------------------------------------------------------- */
+/* Threads --------------------------------------------------------------------------- */
 
 /* Reads, and takes and drops shares of, a tensor that other threads read too. */
 static tsr_status read_rows(void *context, int64_t begin, int64_t end)
@@ -361,7 +362,7 @@ static void test_seed_004_const_access_is_safe_from_many_threads(void)
     tsr_release(&t);
 }
 
-/* Errors ----------------------------------------------------------------------------------------------- */
+/* Errors ---------------------------------------------------------------------------- */
 
 static void test_seed_004_failures_are_statuses_with_words_not_exceptions(void)
 {

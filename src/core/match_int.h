@@ -1,0 +1,45 @@
+/* match_int.h - what the parser, the printer and the matcher of signatures share.
+ *
+ * A signature holds one pool of terms; each operand's shape and strides are runs
+ * of it. A list knows how many of its dims are required and how many optional,
+ * so that a rank decides at once which terms stand for which dims, and matching
+ * is one walk without going back. Names are indices by then: no text is touched
+ * until a failure is put into words.
+ */
+#ifndef TSRI_MATCH_INT_H
+#define TSRI_MATCH_INT_H
+
+#include "format.h"
+#include "mem.h"
+#include "tessera/match.h"
+
+enum { TSRI_TERM_ONE, TSRI_TERM_NUMBER, TSRI_TERM_NAME, TSRI_TERM_MANY };   /* _  3  m  ... */
+enum { TSRI_NAME_DIM, TSRI_NAME_STRIDE, TSRI_NAME_DTYPE };
+enum { TSRI_NO_NAME = 0xff };
+
+/* Kinds of dtypes by name (match_parse.c), larger sets first: the normal form
+ * takes the first that fits. */
+enum { TSRI_KIND_SETS = 8 };
+typedef struct tsri_kind_set { const char *name; int kinds; } tsri_kind_set;
+extern const tsri_kind_set tsri_kind_sets[TSRI_KIND_SETS];
+
+/* Every dtype of the kinds, as bits. Set 0 is all of them. */
+uint32_t tsri_dtypes_of_kinds(int kinds);
+
+/* A bare word is a dtype variable if it has one. */
+bool tsri_has_capital(const char *word);
+
+/* The index of a name of this kind, or -1. */
+int tsri_find_name(const tsr_signature *s, int kind, const char *name);
+
+/* The most dims a list takes. */
+static inline int tsri_most_dims(const tsr_match_list *list)
+{
+    return list->many ? TSR_MAX_NDIM : list->required + list->optional;
+}
+
+/* Writing (match_text.c). */
+void tsri_put_match_dtypes(tsri_text *text, uint32_t set);
+void tsri_put_match_list(tsri_text *text, const tsr_signature *s, const tsr_match_list *list);
+
+#endif
