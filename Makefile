@@ -4,7 +4,7 @@
 #   make demo       set up, build, run the tour
 #   make check      the quick tests: build and unit tests, under a minute
 #   make test       set up, then every test this machine can run
-#   make bench      benchmarks; writes build/bench.json
+#   make bench      benchmarks; writes build/bench.json (BENCH=part of a name runs some)
 #   make format     clang-format the sources in place
 #   make install    to PREFIX (/usr/local), below DESTDIR if set
 #   make clean      remove build/
@@ -37,8 +37,7 @@ test:
 	@tools/test.sh
 
 bench: all
-	@if [ -x $(BUILD)/bin/bench-core ]; then $(BUILD)/bin/bench-core --json $(BUILD)/bench.json; \
-	 else echo "no benchmarks yet (bench/core.c)"; fi
+	@$(BUILD)/bin/bench-core --json $(BUILD)/bench.json $(BENCH)
 
 format:
 	@find include src tests examples bench -name '*.[ch]' 2>/dev/null | xargs clang-format -i

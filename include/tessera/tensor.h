@@ -34,6 +34,11 @@ enum {
     TSR_FLAG_VIEW     = 4  /* made by a view function from another tensor */
 };
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnested-anon-types" /* fine in C11; a pedantic C++ compiler minds */
+#endif
+
 typedef struct tsr_tensor {
     void        *data;     /* element (0, ..., 0); NULL while only described */
     tsr_storage *storage;  /* NULL while described, and when placed over bare memory */
@@ -51,6 +56,10 @@ typedef struct tsr_tensor {
     tsr_device device;
     tsr_memory memory;
 } tsr_tensor;
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 /* Owning ------------------------------------------------------------------- */
 
@@ -168,6 +177,8 @@ TSR_API bool    tsr_is_borrowed(const tsr_tensor *t); /* memory the library will
 TSR_API bool    tsr_is_readonly(const tsr_tensor *t);
 TSR_API bool    tsr_is_host(const tsr_tensor *t);   /* can the host reach it through a pointer? */
 TSR_API bool    tsr_is_matrix(const tsr_tensor *t); /* rank 2 */
+TSR_API tsr_device tsr_device_of(const tsr_tensor *t); /* TSR_CPU for "none" */
+TSR_API tsr_memory tsr_memory_of(const tsr_tensor *t); /* TSR_MEMORY_HOST for "none" */
 
 /* Is this a tensor other calls will accept: a valid desc, a known device and
  * kind, and, when allocated, inside its storage and aligned? The status and

@@ -231,7 +231,7 @@ bool tsr_desc_can_merge(const tsr_desc *d, int axis)
 {
     if (!is_usable(d)) return false;
     if (axis < 0) axis += d->ndim;
-    if (axis < 0 || axis + 1 >= d->ndim) return false;
+    if (axis < 0 || axis >= d->ndim - 1) return false;
     if (d->shape[axis] == 1 || d->shape[axis + 1] == 1 || is_empty(d)) return true;
     return d->stride[axis] == tsri_mul_wrapping(d->stride[axis + 1], d->shape[axis + 1]);
 }
@@ -276,7 +276,7 @@ tsr_status tsr_desc_dim(int64_t *out, const tsr_desc *d, int axis)
 
 tsr_status tsr_desc_offset(int64_t *out, const tsr_desc *d, int n, const int64_t *index)
 {
-    int64_t offset = 0;
+    uint64_t offset = 0;  /* wraps: where there are no elements, strides may be anything */
     TSRI_CHECK(out, TSR_ENULL, "offset: out is NULL");
     TSRI_TRY(tsri_desc_check("offset", d));
     TSRI_TRY(tsri_check_list("offset", "index", n, index));
@@ -285,9 +285,9 @@ tsr_status tsr_desc_offset(int64_t *out, const tsr_desc *d, int n, const int64_t
     for (int i = 0; i < n; i++) {
         int64_t at;
         TSRI_TRY(tsri_index(&at, "offset", index[i], i, d));
-        if (at) offset += at * d->stride[i];
+        offset += (uint64_t)at * (uint64_t)d->stride[i];
     }
-    *out = offset;
+    *out = (int64_t)offset;
     return TSR_OK;
 }
 

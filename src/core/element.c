@@ -7,14 +7,14 @@
 static TSRI_ALWAYS_INLINE tsr_status find(char **out, const char *op, const tsr_tensor *t, int n,
                                           const int64_t *index)
 {
-    int64_t offset = 0;
+    uint64_t offset = 0;  /* wraps: where there are no elements, strides may be anything */
     TSRI_TRY(tsri_check_list(op, "index", n, index));
     for (int i = 0; i < n; i++) {
         int64_t at;
         TSRI_TRY(tsri_index(&at, op, index[i], i, &t->desc));
-        offset += tsri_mul_wrapping(at, t->stride[i]);
+        offset += (uint64_t)at * (uint64_t)t->stride[i];
     }
-    *out = (char *)t->data + offset * tsri_dtype_size(t->dtype);
+    *out = (char *)((uintptr_t)t->data + (uintptr_t)(offset * (uint64_t)tsri_dtype_size(t->dtype)));
     return TSR_OK;
 }
 
@@ -108,7 +108,7 @@ tsr_status tsr_pointer(void **out, const tsr_tensor *t, int n, const int64_t *in
     TSRI_CHECK(n <= t->ndim, TSR_ESHAPE, "pointer: %d indices for %s, which has %d dims", n, TSRI_DESC(&t->desc),
                (int)t->ndim);
     TSRI_TRY(find(&element, "pointer", t, n, index));
-    *out = element;
+    *out = tsr_numel(t) ? element : t->data;  /* what has no elements stays where the tensor is */
     return TSR_OK;
 }
 

@@ -23,14 +23,9 @@
 #define PER_THREAD _Thread_local
 #endif
 
-enum {
-    KEEP = TSRI_SLOTS_KEPT,
-#ifdef TSR_FREESTANDING
-    CHUNK_SLOTS = 4
-#else
-    CHUNK_SLOTS = 128
-#endif
-};
+/* The first chunk is small, for the sake of small arenas; each next is twice as
+ * large, up to the last number. */
+enum { KEEP = TSRI_SLOTS_KEPT, FIRST_SLOTS = 4, MOST_SLOTS = 128 };
 
 static const size_t slot_bytes[TSRI_SLAB_COUNT] = {
     [TSRI_SLAB_TENSORS]  = (sizeof(tsr_tensor) + 63) / 64 * 64,
@@ -43,8 +38,8 @@ typedef tsri_free_slot free_slot;
 typedef tsri_cache cache;
 
 typedef struct chunk {
-    struct chunk *next;
-    char          pad[64 - sizeof(void *)];  /* slots begin on a cache line */
+    _Alignas(64) struct chunk *next;  /* slots begin on a cache line */
+    int slots;
 } chunk;
 
 PER_THREAD cache tsri_mine;
@@ -193,15 +188,20 @@ static void guard(tsri_slab slab, void *slot, bool on)
     (void)n;
 }
 
+static size_t chunk_bytes(tsri_slab slab, int slots) { return sizeof(chunk) + (size_t)slots * slot_bytes[slab]; }
+
 /* A new chunk, cut into the shared list. The lock is held. */
 static void add_chunk(tsri_slab slab)
 {
-    const size_t bytes = sizeof(chunk) + CHUNK_SLOTS * slot_bytes[slab];
-    chunk *c = tsri_alloc(bytes, TSRI_CACHE_LINE);
+    const chunk *last = shared.chunks[slab];
+    int slots = !last ? FIRST_SLOTS : last->slots < MOST_SLOTS ? 2 * last->slots : MOST_SLOTS;
+    chunk *c = tsri_alloc(chunk_bytes(slab, slots), TSRI_CACHE_LINE);
+    if (!c) c = tsri_alloc(chunk_bytes(slab, slots = FIRST_SLOTS), TSRI_CACHE_LINE);
     if (!c) return;
+    c->slots = slots;
     c->next = shared.chunks[slab];
     shared.chunks[slab] = c;
-    for (int i = CHUNK_SLOTS - 1; i >= 0; i--) {
+    for (int i = slots - 1; i >= 0; i--) {
         free_slot *slot = (free_slot *)((char *)(c + 1) + (size_t)i * slot_bytes[slab]);
         slot->next = shared.free[slab];
         shared.free[slab] = slot;
@@ -257,7 +257,7 @@ void tsri_slab_walk(tsri_slab slab, void (*visit)(void *context, void *slot), vo
 {
     tsri_lock(&lock);
     for (chunk *c = shared.chunks[slab]; c; c = c->next)
-        for (int i = 0; i < CHUNK_SLOTS; i++) visit(context, (char *)(c + 1) + (size_t)i * slot_bytes[slab]);
+        for (int i = 0; i < c->slots; i++) visit(context, (char *)(c + 1) + (size_t)i * slot_bytes[slab]);
     tsri_unlock(&lock);
 }
 
@@ -274,7 +274,7 @@ bool tsri_slab_drop_all(void)
         self->free[s] = shared.free[s] = NULL;
         self->kept[s] = 0;
         for (chunk *c = shared.chunks[s], *next; c; c = next) {
-            const size_t bytes = sizeof(chunk) + CHUNK_SLOTS * slot_bytes[s];
+            const size_t bytes = chunk_bytes((tsri_slab)s, c->slots);
             next = c->next;
             UNPOISON(c, bytes);
             tsri_free(c, bytes);

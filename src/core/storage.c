@@ -95,7 +95,7 @@ tsr_status tsr_storage_create(tsr_storage **out, size_t bytes, tsr_device device
 {
     TSRI_CHECK(out, TSR_ENULL, "storage_create: out is NULL");
     TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "storage_create: there is no device %d", (int)device);
-    TSRI_CHECK(bytes <= INT64_MAX, TSR_EOVERFLOW, "storage_create: %zu bytes", bytes);
+    TSRI_CHECK(bytes <= PTRDIFF_MAX, TSR_EOVERFLOW, "storage_create: %zu bytes", bytes);
     return tsri_storage_create(out, bytes, device, kind, "storage_create");
 }
 

@@ -311,6 +311,8 @@ bool tsr_is_matrix(const tsr_tensor *t) { return !tsr_is_none(t) && t->ndim == 2
 bool tsr_is_contiguous(const tsr_tensor *t) { return tsr_desc_is_contiguous(tsr_desc_of(t)); }
 bool tsr_is_view(const tsr_tensor *t) { return !tsr_is_none(t) && (t->flags & TSR_FLAG_VIEW); }
 bool tsr_is_readonly(const tsr_tensor *t) { return !tsr_is_none(t) && (t->flags & TSR_FLAG_READONLY); }
+tsr_device tsr_device_of(const tsr_tensor *t) { return tsr_is_none(t) ? TSR_CPU : t->device; }
+tsr_memory tsr_memory_of(const tsr_tensor *t) { return tsr_is_none(t) ? TSR_MEMORY_HOST : t->memory; }
 bool tsr_is_host(const tsr_tensor *t)
 {
     return !tsr_is_none(t) && t->device == TSR_CPU && tsr_memory_is_host(t->memory);

@@ -355,7 +355,7 @@ static void test_seed_004_const_access_is_safe_from_many_threads(void)
 {
     tsr_tensor *t = counting(TSR_SHAPE(16, 32));
     EXPECT_OK(tsr_set_threads(4));
-    EXPECT_OK(tsr_parallel_for(20000, 1, read_rows, t));
+    EXPECT_OK(tsr_parallel_for(200000, 1, read_rows, t));
     EXPECT(t->count == 1 && tsr_storage_count(t->storage) == 1); /* no share was lost or left */
     EXPECT_OK(tsr_set_threads(0));
     tsr_threads_shutdown();
