@@ -56,7 +56,7 @@ done:
 }
 
 /* Output:
-TSR_ENULL      desc: shape is NULL
+TSR_ENULL      zeros: shape is NULL
 TSR_ESHAPE     desc: dim 1 is -3 in shape (2, -3)
 TSR_EOVERFLOW  desc: the number of elements of shape (9223372036854775807, 2) exceeds 2^63 - 1
 TSR_EINDEX     slice: axis 3 of f32(2, 3 | 3, 1), which has 2 dims

@@ -40,8 +40,8 @@ static tsr_status check_backend(const tsr_backend *b)
                (unsigned)b->abi, (unsigned)TSR_BACKEND_ABI);
     TSRI_CHECK(b->size >= offsetof(tsr_backend, sync), TSR_EINVAL,
                "backend_register: a table of %u bytes lacks required entries", (unsigned)b->size);
-    TSRI_CHECK(b->name && b->name[0], TSR_ENULL, "backend_register: name is missing");
-    TSRI_CHECK(b->device_count && b->alloc && b->free && b->supports && b->run, TSR_ENULL,
+    TSRI_CHECK(b->name && b->name[0], TSR_EINVAL, "backend_register: name is missing");
+    TSRI_CHECK(b->device_count && b->alloc && b->free && b->supports && b->run, TSR_EINVAL,
                "backend_register: %s: a required entry is NULL", b->name);
     return TSR_OK;
 }

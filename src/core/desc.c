@@ -91,33 +91,33 @@ tsr_status tsri_desc_check(const char *op, const tsr_desc *d)
 
 tsr_status tsr_desc_check(const tsr_desc *d) { return tsri_desc_check("desc", d); }
 
-static tsr_status init(tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t *shape, const int64_t *stride,
+static tsr_status init(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape, const int64_t *stride,
                        bool (*fill)(int64_t *, int, const int64_t *))
 {
     tsr_desc d;
     TSRI_CHECK(out, TSR_ENULL, "desc: out is NULL");
-    TSRI_TRY(tsri_check_list("desc", "shape", ndim, shape));
+    TSRI_TRY(tsri_check_list(op, "shape", ndim, shape));
     d.dtype = dtype;
     d.ndim = ndim;
     for (int i = 0; i < ndim; i++) {
         d.shape[i] = shape[i];
         d.stride[i] = stride ? stride[i] : 0;
     }
-    TSRI_TRY(tsri_desc_check("desc", &d));
+    TSRI_TRY(tsri_desc_check(op, &d));
     TSRI_CHECK(stride || fill(d.stride, ndim, shape), TSR_EOVERFLOW,
-               "desc: packed strides of shape %s exceed 2^63 - 1", TSRI_DIMS(ndim, shape));
+               "%s: packed strides of shape %s exceed 2^63 - 1", op, TSRI_DIMS(ndim, shape));
     tsri_desc_copy(out, &d);
     return TSR_OK;
 }
 
 tsr_status tsr_desc_init(tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t *shape, const int64_t *stride)
 {
-    return init(out, dtype, ndim, shape, stride, tsri_row_major);
+    return init(out, "desc", dtype, ndim, shape, stride, tsri_row_major);
 }
 
 tsr_status tsr_desc_init_column_major(tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
-    return init(out, dtype, ndim, shape, NULL, column_major);
+    return init(out, "desc", dtype, ndim, shape, NULL, column_major);
 }
 
 /* One pass while nothing is unusual; tsr_desc_init finds the words otherwise. */
@@ -134,7 +134,7 @@ tsr_status tsri_desc_packed(tsr_desc *out, const char *op, tsr_dtype dtype, int 
         usual = shape[i] > 0 && tsri_mul(&step, step, shape[i]);
     }
     if (TSRI_LIKELY(usual && tsri_mul(&bytes, step, tsri_dtype_size(dtype)))) return TSR_OK;
-    return tsr_desc_init(out, dtype, ndim, shape, NULL);
+    return init(out, op, dtype, ndim, shape, NULL, tsri_row_major);
 }
 
 int64_t tsr_desc_numel(const tsr_desc *d)

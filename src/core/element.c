@@ -3,8 +3,8 @@
 #include "tensor_int.h"
 #include "tessera/element.h"
 
-/* The address of the element (or, with fewer indices than dims, sub-tensor). */
-static TSRI_ALWAYS_INLINE tsr_status find(char **out, const char *op, const tsr_tensor *t, int n,
+/* Bytes from element (0, ..., 0) to the one (or sub-tensor) at n <= rank indices. */
+static TSRI_ALWAYS_INLINE tsr_status find(int64_t *out, const char *op, const tsr_tensor *t, int n,
                                           const int64_t *index)
 {
     uint64_t offset = 0;  /* wraps: where there are no elements, strides may be anything */
@@ -14,17 +14,30 @@ static TSRI_ALWAYS_INLINE tsr_status find(char **out, const char *op, const tsr_
         TSRI_TRY(tsri_index(&at, op, index[i], i, &t->desc));
         offset += (uint64_t)at * (uint64_t)t->stride[i];
     }
-    *out = (char *)((uintptr_t)t->data + (uintptr_t)(offset * (uint64_t)tsri_dtype_size(t->dtype)));
+    *out = (int64_t)(offset * (uint64_t)tsri_dtype_size(t->dtype));
     return TSR_OK;
 }
 
-static TSRI_ALWAYS_INLINE tsr_status find_element(char **out, const char *op, const tsr_tensor *t, int n,
+static TSRI_ALWAYS_INLINE tsr_status find_element(int64_t *out, const char *op, const tsr_tensor *t, int n,
                                                   const int64_t *index)
 {
-    TSRI_TRY(tsri_check_host(op, "t", t));
     TSRI_CHECK(n == t->ndim, TSR_ESHAPE, "%s: %d indices for %s, which has %d dims", op, n, TSRI_DESC(&t->desc),
                (int)t->ndim);
     return find(out, op, t, n, index);
+}
+
+/* All that must hold before an element is written; then the memory for it. */
+static TSRI_ALWAYS_INLINE tsr_status find_to_write(char **out, const char *op, tsr_tensor *t, int n,
+                                                   const int64_t *index)
+{
+    int64_t offset = 0;
+    TSRI_TRY(tsri_check_writable(op, "t", t));
+    TSRI_CHECK(tsri_is_plain(t) || tsr_is_host(t), TSR_EDEVICE, "%s: t is %s in %s memory, which the host cannot reach",
+               op, TSRI_DESC(&t->desc), tsr_memory_name(t->memory));
+    TSRI_TRY(find_element(&offset, op, t, n, index));
+    TSRI_TRY(tsri_ensure_memory(t, op, NULL));
+    *out = (char *)t->data + offset;
+    return TSR_OK;
 }
 
 static TSRI_ALWAYS_INLINE tsr_status check_dtype(const char *op, const tsr_tensor *t, tsr_dtype dtype)
@@ -39,11 +52,12 @@ static TSRI_ALWAYS_INLINE tsr_status check_dtype(const char *op, const tsr_tenso
 static TSRI_ALWAYS_INLINE tsr_status get(void *out, size_t size, const char *op, tsr_dtype dtype, const tsr_tensor *t,
                                          int n, const int64_t *index)
 {
-    char *element = NULL;
+    int64_t offset = 0;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     TSRI_TRY(check_dtype(op, t, dtype));
-    TSRI_TRY(find_element(&element, op, t, n, index));
-    memcpy(out, element, size);
+    TSRI_TRY(tsri_check_host(op, "t", t));
+    TSRI_TRY(find_element(&offset, op, t, n, index));
+    memcpy(out, (const char *)t->data + offset, size);
     return TSR_OK;
 }
 
@@ -52,8 +66,7 @@ static TSRI_ALWAYS_INLINE tsr_status set(tsr_tensor *t, int n, const int64_t *in
 {
     char *element = NULL;
     TSRI_TRY(check_dtype(op, t, dtype));
-    TSRI_TRY(tsri_check_writable(op, "t", t));
-    TSRI_TRY(find_element(&element, op, t, n, index));
+    TSRI_TRY(find_to_write(&element, op, t, n, index));
     memcpy(element, value, size);
     return TSR_OK;
 }
@@ -86,29 +99,33 @@ GET(C128, c128, tsr_c128) SET(C128, c128, tsr_c128)
 
 tsr_status tsr_get(tsr_scalar *out, const tsr_tensor *t, int n, const int64_t *index)
 {
-    char *element = NULL;
+    int64_t offset = 0;
     TSRI_CHECK(out, TSR_ENULL, "get: out is NULL");
-    TSRI_TRY(find_element(&element, "get", t, n, index));
-    return tsr_scalar_load(out, t->dtype, element);
+    TSRI_TRY(tsri_check_host("get", "t", t));
+    TSRI_TRY(find_element(&offset, "get", t, n, index));
+    return tsr_scalar_load(out, t->dtype, (const char *)t->data + offset);
 }
 
 tsr_status tsr_set(tsr_tensor *t, int n, const int64_t *index, tsr_scalar value)
 {
     char *element = NULL;
-    TSRI_TRY(tsri_check_writable("set", "t", t));
-    TSRI_TRY(find_element(&element, "set", t, n, index));
-    return tsr_scalar_store(element, t->dtype, value);
+    tsr_c128 bytes;  /* any element fits */
+    TSRI_TRY(tsri_check_tensor("set", "t", t));
+    TSRI_TRY(tsr_scalar_store(&bytes, t->dtype, value));
+    TSRI_TRY(find_to_write(&element, "set", t, n, index));
+    memcpy(element, &bytes, (size_t)tsri_dtype_size(t->dtype));
+    return TSR_OK;
 }
 
 tsr_status tsr_pointer(void **out, const tsr_tensor *t, int n, const int64_t *index)
 {
-    char *element = NULL;
+    int64_t offset = 0;
     TSRI_CHECK(out, TSR_ENULL, "pointer: out is NULL");
     TSRI_TRY(tsri_check_host("pointer", "t", t));
     TSRI_CHECK(n <= t->ndim, TSR_ESHAPE, "pointer: %d indices for %s, which has %d dims", n, TSRI_DESC(&t->desc),
                (int)t->ndim);
-    TSRI_TRY(find(&element, "pointer", t, n, index));
-    *out = tsr_numel(t) ? element : t->data;  /* what has no elements stays where the tensor is */
+    TSRI_TRY(find(&offset, "pointer", t, n, index));
+    *out = (char *)t->data + (tsr_numel(t) ? offset : 0);  /* what has no elements stays where the tensor is */
     return TSR_OK;
 }
 

@@ -68,7 +68,7 @@ tsr_status tsr_storage_map_file(tsr_storage **out, const char *path, uint64_t of
     TSRI_CHECK(path, TSR_ENULL, "map_file: path is NULL");
     TSRI_CHECK(mode == TSR_MAP_READ || mode == TSR_MAP_COPY_ON_WRITE, TSR_EINVAL, "map_file: %d is no mode",
                (int)mode);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
     TSRI_CHECK(file >= 0, TSR_EIO, "map_file: %s: %s", path, strerror(errno));
     const tsr_status s = map_open_file(out, file, path, offset, bytes, mode);
     (void)close(file);

@@ -148,13 +148,26 @@ tsr_status tsr_memory_register(tsr_memory *out, const tsr_memory_kind *kind)
     return TSR_OK;
 }
 
+typedef struct kind_sum { tsr_memory kind; int64_t bytes, storages; } kind_sum;
+
+static void sum_kind(void *context, void *slot)
+{
+    kind_sum *sum = context;
+    tsr_storage *s = slot;
+    if (tsri_load_acquire(&s->count) <= 0 || tsri_load_relaxed(&s->memory) != sum->kind) return;
+    if (!tsri_load_relaxed(&s->counted)) return;
+    sum->bytes += (int64_t)tsri_load_relaxed(&s->bytes);
+    sum->storages++;
+}
+
 tsr_status tsr_memory_unregister(tsr_memory kind)
 {
     TSRI_CHECK(kind >= TSR_MEMORY_COUNT_BUILTIN && tsri_memory_kind(kind), TSR_EINVAL,
                "memory_unregister: %d is no kind that was registered", (int)kind);
-    const int64_t live = tsr_memory_live(kind);
-    TSRI_CHECK(live == 0, TSR_EBUSY, "memory_unregister: %lld bytes of %s live", (long long)live,
-               tsr_memory_name(kind));
+    kind_sum sum = { kind, 0, 0 };
+    tsri_slab_walk(TSRI_SLAB_STORAGES, sum_kind, &sum);
+    TSRI_CHECK(sum.storages == 0, TSR_EBUSY, "memory_unregister: %lld storages of %s live, with %lld bytes",
+               (long long)sum.storages, tsr_memory_name(kind), (long long)sum.bytes);
     tsri_lock(&lock);
     kinds[kind].name[0] = '\0';
     tsri_unlock(&lock);
@@ -212,18 +225,6 @@ void tsr_memory_get_stats(tsr_memory_stats *out)
 
 void tsr_memory_reset_peak(void) { tsri_counts_reset_peak(); }
 
-typedef struct kind_sum { tsr_memory kind; int64_t bytes, storages; } kind_sum;
-
-static void sum_kind(void *context, void *slot)
-{
-    kind_sum *sum = context;
-    tsr_storage *s = slot;
-    if (tsri_load_acquire(&s->count) <= 0 || tsri_load_relaxed(&s->memory) != sum->kind) return;
-    if (!tsri_load_relaxed(&s->counted)) return;
-    sum->bytes += (int64_t)tsri_load_relaxed(&s->bytes);
-    sum->storages++;
-}
-
 int64_t tsr_memory_live(tsr_memory kind)
 {
     kind_sum sum = { kind, 0, 0 };
@@ -274,8 +275,8 @@ static void put_kinds(tsri_text *text)
         if (!tsri_memory_kind(k)) continue;
         tsri_slab_walk(TSRI_SLAB_STORAGES, sum_kind, &sum);
         if (sum.storages)
-            tsri_put(text, "  %-12s %12lld bytes in %lld storages\n", tsr_memory_name(k), (long long)sum.bytes,
-                     (long long)sum.storages);
+            tsri_put(text, "  %-12s %12lld bytes in %lld storage%s\n", tsr_memory_name(k), (long long)sum.bytes,
+                     (long long)sum.storages, sum.storages == 1 ? "" : "s");
     }
 }
 

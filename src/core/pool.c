@@ -63,12 +63,9 @@ static size_t default_limit(void)
     return limit;
 }
 
-/* The start: on, unless the address sanitizer watches or TSR_POOL says otherwise.
- * The lock is held. */
-static void set_up(void)
+/* The start: on, unless the address sanitizer watches or TSR_POOL says otherwise. */
+static void start(void)
 {
-    if (pool.ready) return;
-    pool.ready = true;
     pool.limit = default_limit();
     pool.on = true;
 #if defined(__SANITIZE_ADDRESS__) || defined(TSR_FREESTANDING)
@@ -86,6 +83,14 @@ static void set_up(void)
     pool.on = wish[0] != 'o' || wish[1] != 'f';
     if (*end == '\0' && mib <= SIZE_MAX >> 20) pool.limit = (size_t)mib << 20;
 #endif
+}
+
+/* The lock is held. Who sees `ready` sees what was set before it. */
+static void set_up(void)
+{
+    if (pool.ready) return;
+    start();
+    tsri_store_release(&pool.ready, true);
 }
 
 static bool is_on(void)

@@ -129,10 +129,28 @@ static void after_fork(void)
     tsri_kinds_unlock();
 }
 
+/* The child has this thread alone. What the others kept is lost, as it may be half
+ * changed; their caches must leave the list before their memory becomes that of
+ * new threads. */
+static void after_fork_in_child(void)
+{
+    cache *self = &tsri_mine;
+    for (cache *c = shared.threads; c; c = c->next) {
+        if (c == self) continue;
+        (void)tsri_fetch_add(&shared.live, tsri_load_relaxed(&c->live));
+        shared.allocations += tsri_load_relaxed(&c->allocations);
+        shared.hits += tsri_load_relaxed(&c->hits);
+    }
+    shared.threads = self->known ? self : NULL;
+    self->next = NULL;
+    self->link = &shared.threads;
+    after_fork();
+}
+
 static void set_up(void)
 {
     (void)pthread_key_create(&at_exit, thread_ends);
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
+    (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 static tsri_once once = TSRI_ONCE_INIT;

@@ -103,6 +103,7 @@ tsr_status tsr_storage_borrow(tsr_storage **out, void *data, size_t bytes)
 {
     TSRI_CHECK(out, TSR_ENULL, "storage_borrow: out is NULL");
     TSRI_CHECK(data || bytes == 0, TSR_ENULL, "storage_borrow: data is NULL");
+    TSRI_CHECK(bytes <= PTRDIFF_MAX, TSR_EOVERFLOW, "storage_borrow: %zu bytes", bytes);
     return tsri_storage_foreign(out, data, bytes, TSR_BORROWED, false, NULL, NULL, "storage_borrow");
 }
 
@@ -111,6 +112,7 @@ tsr_status tsr_storage_adopt(tsr_storage **out, void *data, size_t bytes, tsr_de
     TSRI_CHECK(out, TSR_ENULL, "storage_adopt: out is NULL");
     TSRI_CHECK(data || bytes == 0, TSR_ENULL, "storage_adopt: data is NULL");
     TSRI_CHECK(deleter, TSR_ENULL, "storage_adopt: deleter is NULL");
+    TSRI_CHECK(bytes <= PTRDIFF_MAX, TSR_EOVERFLOW, "storage_adopt: %zu bytes", bytes);
     return tsri_storage_foreign(out, data, bytes, TSR_ADOPTED, false, deleter, context, "storage_adopt");
 }
 

@@ -132,10 +132,11 @@ tsr_status tsr_declare(tsr_tensor **out, const tsr_desc *desc, tsr_device device
     return bind(out, "declare", &copy, NULL, NULL, device, memory, 0);
 }
 
-tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op)
+tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op, bool *fresh)
 {
     tsr_storage *storage;
     int64_t lo;
+    if (fresh) *fresh = !t->data;
     if (TSRI_LIKELY(t->data != NULL)) return TSR_OK;
     const int64_t bytes = tsri_desc_span(&t->desc, &lo);
     TSRI_TRY(tsri_storage_create(&storage, (size_t)bytes, t->device, t->memory, op));
@@ -144,10 +145,20 @@ tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op)
     return TSR_OK;
 }
 
+tsr_status tsri_undo_memory(tsr_tensor *t, bool fresh, tsr_status s)
+{
+    if (s == TSR_OK || !fresh) return s;
+    tsr_storage *storage = t->storage;
+    t->storage = NULL;
+    t->data = NULL;
+    tsri_storage_release(storage);
+    return s;
+}
+
 tsr_status tsr_alloc(tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_tensor("alloc", "t", t));
-    return tsri_ensure_memory(t, "alloc");
+    return tsri_ensure_memory(t, "alloc", NULL);
 }
 
 /* `data` must suit the elements: kernels read them as their C type. */
@@ -288,7 +299,7 @@ tsr_status tsri_check_host_slowly(const char *op, const char *what, const tsr_te
     return TSR_OK;
 }
 
-tsr_status tsri_check_writable_slowly(const char *op, const char *what, tsr_tensor *t)
+tsr_status tsri_check_writable_slowly(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_tensor(op, what, t));
     TSRI_CHECK(!(t->flags & TSR_FLAG_READONLY), TSR_EREADONLY, "%s: %s is %s in read-only memory", op, what,
@@ -296,7 +307,7 @@ tsr_status tsri_check_writable_slowly(const char *op, const char *what, tsr_tens
     TSRI_CHECK(tsr_desc_is_contiguous(&t->desc) || !tsr_desc_self_overlaps(&t->desc), TSR_EOVERLAP,
                "%s: %s is %s, where several indices reach one address, so it cannot be written", op, what,
                TSRI_DESC(&t->desc));
-    return tsri_ensure_memory(t, op);
+    return TSR_OK;
 }
 
 /* Asking ---------------------------------------------------------------------------- */
@@ -347,7 +358,7 @@ tsr_status tsr_dim(int64_t *out, const tsr_tensor *t, int axis)
 /* The size of dim `axis`, or 1 where the rank gives that name to none. */
 static int64_t named_dim(const tsr_tensor *t, int least_rank, int axis)
 {
-    if (tsr_is_none(t)) return 0;
+    if (tsr_is_none(t) || t->ndim > TSR_MAX_NDIM) return 0;
     if (t->ndim < least_rank) return 1;
     return t->shape[axis < 0 ? axis + t->ndim : axis];
 }

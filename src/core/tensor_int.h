@@ -18,15 +18,19 @@ tsr_status tsri_bind(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
 /* A new allocated tensor in *out, which is NULL or gets replaced. desc is valid. */
 tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr_device device, tsr_memory memory);
 
-/* Allocates a described tensor, or does nothing. */
-tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op);
+/* Allocates a described tensor, or does nothing. *fresh (may be NULL) tells. */
+tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op, bool *fresh);
+
+/* After a call that failed: a tensor that it allocated is described again.
+ * Returns s. */
+tsr_status tsri_undo_memory(tsr_tensor *t, bool fresh, tsr_status s);
 
 /* Checks are tests that inline, and functions that do the rest: find the words,
  * or the unusual reason why it is right after all. `what` is the argument's name. */
 tsr_status tsri_check_tensor_slowly(const char *op, const char *what, const tsr_tensor *t) TSRI_COLD;
 tsr_status tsri_check_allocated_slowly(const char *op, const char *what, const tsr_tensor *t) TSRI_COLD;
 tsr_status tsri_check_host_slowly(const char *op, const char *what, const tsr_tensor *t) TSRI_COLD;
-tsr_status tsri_check_writable_slowly(const char *op, const char *what, tsr_tensor *t);
+tsr_status tsri_check_writable_slowly(const char *op, const char *what, const tsr_tensor *t);
 
 /* Not NULL, not "none". */
 static inline tsr_status tsri_check_tensor(const char *op, const char *what, const tsr_tensor *t)
@@ -55,11 +59,10 @@ static inline tsr_status tsri_check_host(const char *op, const char *what, const
     return tsri_check_host_slowly(op, what, t);
 }
 
-/* May be written: not read-only, and no two indices at one address. Allocates it
- * if it is only described. */
-static inline tsr_status tsri_check_writable(const char *op, const char *what, tsr_tensor *t)
+/* May be written: not read-only, and no two indices at one address. */
+static inline tsr_status tsri_check_writable(const char *op, const char *what, const tsr_tensor *t)
 {
-    if (TSRI_LIKELY(t && t->dtype != TSR_DTYPE_INVALID && t->data && !(t->flags & TSR_FLAG_READONLY) &&
+    if (TSRI_LIKELY(t && t->dtype != TSR_DTYPE_INVALID && !(t->flags & TSR_FLAG_READONLY) &&
                     tsri_is_packed(&t->desc)))
         return TSR_OK;
     return tsri_check_writable_slowly(op, what, t);

@@ -5,9 +5,9 @@
 
 static tsr_status make_filled(tsr_tensor **out, const char *op, const tsr_desc *d, tsr_scalar value)
 {
-    bool made = false;
-    TSRI_TRY(tsri_result(out, &made, op, d));
-    return tsri_result_end(out, made, tsri_fill_run(*out, value));
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_TRY(tsri_result(out, &fresh, op, d));
+    return tsri_result_end(out, fresh, tsri_fill_run(*out, value));
 }
 
 static tsr_status make_full(tsr_tensor **out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape,
@@ -21,9 +21,9 @@ static tsr_status make_full(tsr_tensor **out, const char *op, tsr_dtype dtype, i
 tsr_status tsr_empty(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
     tsr_desc d;
-    bool made;
+    tsri_fresh fresh;
     TSRI_TRY(tsri_desc_packed(&d, "empty", dtype, ndim, shape));
-    return tsri_result(out, &made, "empty", &d);
+    return tsri_result(out, &fresh, "empty", &d);
 }
 
 tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape)
@@ -42,29 +42,28 @@ tsr_status tsr_full(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *
 }
 
 /* A result like `like`: made with its device and kind, or checked to fit. */
-static tsr_status result_like(tsr_tensor **out, bool *made, const char *op, const tsr_tensor *like)
+static tsr_status result_like(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_tensor *like)
 {
     tsr_desc d;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     TSRI_TRY(tsri_check_tensor(op, "like", like));
     TSRI_TRY(tsri_desc_packed_like(&d, &like->desc, like->dtype));
-    *made = tsr_is_none(*out);
-    if (!*made) return tsri_result(out, made, op, &d);
     /* A mapping cannot be made like: its likes lie in host memory. */
-    return tsri_make(out, op, &d, like->device, like->memory == TSR_MEMORY_FILE ? TSR_MEMORY_HOST : like->memory);
+    const tsr_memory memory = like->memory == TSR_MEMORY_FILE ? TSR_MEMORY_HOST : like->memory;
+    return tsri_result_in(out, fresh, op, &d, like->device, memory);
 }
 
 static tsr_status filled_like(tsr_tensor **out, const char *op, const tsr_tensor *like, tsr_scalar value)
 {
-    bool made = false;
-    TSRI_TRY(result_like(out, &made, op, like));
-    return tsri_result_end(out, made, tsri_fill_run(*out, value));
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_TRY(result_like(out, &fresh, op, like));
+    return tsri_result_end(out, fresh, tsri_fill_run(*out, value));
 }
 
 tsr_status tsr_empty_like(tsr_tensor **out, const tsr_tensor *like)
 {
-    bool made;
-    return result_like(out, &made, "empty_like", like);
+    tsri_fresh fresh;
+    return result_like(out, &fresh, "empty_like", like);
 }
 
 tsr_status tsr_zeros_like(tsr_tensor **out, const tsr_tensor *like)
@@ -84,37 +83,38 @@ tsr_status tsr_full_like(tsr_tensor **out, const tsr_tensor *like, tsr_scalar va
 
 tsr_status tsr_clone(tsr_tensor **out, const tsr_tensor *t)
 {
-    bool made = false;
+    tsri_fresh fresh = TSRI_HAD;
     TSRI_CHECK(out, TSR_ENULL, "clone: out is NULL");
     TSRI_TRY(tsri_check_tensor("clone", "t", t));
     if (!t->data && tsr_is_none(*out)) return tsr_declare(out, &t->desc, t->device, t->memory);
     TSRI_TRY(tsri_check_allocated("clone", "t", t));
-    TSRI_TRY(result_like(out, &made, "clone", t));
-    return tsri_result_end(out, made, made ? tsri_copy_run(*out, t) : tsr_copy(*out, t));
+    TSRI_TRY(result_like(out, &fresh, "clone", t));
+    const bool new_memory = fresh != TSRI_HAD;
+    return tsri_result_end(out, fresh, new_memory ? tsri_copy_run(*out, t) : tsr_copy(*out, t));
 }
 
 tsr_status tsr_from_data(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape, const void *data)
 {
     tsr_desc d;
-    bool made = false;
+    tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(tsri_desc_packed(&d, "from_data", dtype, ndim, shape));
     TSRI_CHECK(data || tsr_desc_numel(&d) == 0, TSR_ENULL, "from_data: data is NULL");
-    TSRI_TRY(tsri_result(out, &made, "from_data", &d));
-    return tsri_result_end(out, made, tsr_load(*out, data, (size_t)tsr_desc_bytes(&d)));
+    TSRI_TRY(tsri_result(out, &fresh, "from_data", &d));
+    return tsri_result_end(out, fresh, tsr_load(*out, data, (size_t)tsr_desc_bytes(&d)));
 }
 
 tsr_status tsr_eye(tsr_tensor **out, tsr_dtype dtype, int64_t rows, int64_t cols, int64_t k)
 {
-    bool made = false;
+    tsri_fresh fresh = TSRI_HAD;
     tsr_desc d;
     tsr_tensor place, *diagonal = tsr_place_none(&place);
     TSRI_TRY(tsr_desc_init(&d, dtype, TSR_SHAPE(rows, cols), NULL));
-    TSRI_TRY(tsri_result(out, &made, "eye", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "eye", &d));
     tsr_status s = tsri_fill_run(*out, tsr_scalar_i64(0));
     if (s == TSR_OK) s = tsr_diagonal(&diagonal, *out, k, 0, 1);
     if (s == TSR_OK) s = tsri_fill_run(diagonal, tsr_scalar_i64(1));
     tsr_release(&diagonal);
-    return tsri_result_end(out, made, s);
+    return tsri_result_end(out, fresh, s);
 }
 
 /* Progressions -------------------------------------------------------------------
@@ -167,10 +167,10 @@ static tsr_status fill_progression(tsr_tensor *out, const progression *p)
 static tsr_status make_progression(tsr_tensor **out, const char *op, tsr_dtype dtype, const progression *p)
 {
     tsr_desc d;
-    bool made = false;
+    tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(tsr_desc_init(&d, dtype, TSR_SHAPE(p->n), NULL));
-    TSRI_TRY(tsri_result(out, &made, op, &d));
-    return tsri_result_end(out, made, fill_progression(*out, p));
+    TSRI_TRY(tsri_result(out, &fresh, op, &d));
+    return tsri_result_end(out, fresh, fill_progression(*out, p));
 }
 
 static bool is_integer(tsr_scalar s) { return s.dtype == TSR_I64 || s.dtype == TSR_U64 || s.dtype == TSR_BOOL; }

@@ -1,19 +1,26 @@
 /* move.c - fill, copy, convert, join. */
 #include "op.h"
+#include "core/mem.h"
 #include "core/overlap.h"
 #include "tessera/move.h"
 #include "tessera/view.h"
 
+static tsr_status fill(const char *op, tsr_tensor *t, tsr_scalar value)
+{
+    bool fresh = false;
+    TSRI_TRY(tsri_check_writable(op, "t", t));
+    TSRI_TRY(tsri_ensure_memory(t, op, &fresh));
+    return tsri_undo_memory(t, fresh, tsri_fill_run(t, value));
+}
+
 tsr_status tsr_fill(tsr_tensor *t, tsr_scalar value)
 {
-    TSRI_TRY(tsri_check_writable("fill", "t", t));
-    return tsri_fill_run(t, value);
+    return fill("fill", t, value);
 }
 
 tsr_status tsr_zero(tsr_tensor *t)
 {
-    TSRI_TRY(tsri_check_writable("zero", "t", t));
-    return tsri_fill_run(t, tsr_scalar_i64(0));
+    return fill("zero", t, tsr_scalar_i64(0));
 }
 
 /* Do the two see the same elements at the same addresses? */
@@ -35,6 +42,14 @@ static tsr_status copy_through(tsr_tensor *dst, const tsr_tensor *src)
     return s;
 }
 
+/* New memory overlaps nothing. */
+static tsr_status copy_to_described(tsr_tensor *dst, const tsr_tensor *src)
+{
+    bool fresh = false;
+    TSRI_TRY(tsri_ensure_memory(dst, "copy", &fresh));
+    return tsri_undo_memory(dst, fresh, tsri_copy_run(dst, src));
+}
+
 tsr_status tsr_copy(tsr_tensor *dst, const tsr_tensor *src)
 {
     TSRI_TRY(tsri_check_tensor("copy", "dst", dst));
@@ -42,6 +57,7 @@ tsr_status tsr_copy(tsr_tensor *dst, const tsr_tensor *src)
     TSRI_CHECK(tsr_desc_same_shape(&dst->desc, &src->desc), TSR_ESHAPE, "copy: dst is %s, but src is %s",
                TSRI_DESC(&dst->desc), TSRI_DESC(&src->desc));
     TSRI_TRY(tsri_check_writable("copy", "dst", dst));
+    if (!dst->data) return copy_to_described(dst, src);
     if (is_same_memory(dst, src)) return dst->dtype == src->dtype ? TSR_OK : tsri_copy_run(dst, src);
     if (tsri_overlap(dst->data, &dst->desc, src->data, &src->desc)) return copy_through(dst, src);
     return tsri_copy_run(dst, src);
@@ -49,9 +65,9 @@ tsr_status tsr_copy(tsr_tensor *dst, const tsr_tensor *src)
 
 static tsr_status copy_into_result(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *src)
 {
-    bool made = false;
-    TSRI_TRY(tsri_result(out, &made, op, desc));
-    return tsri_result_end(out, made, tsr_copy(*out, src));
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_TRY(tsri_result(out, &fresh, op, desc));
+    return tsri_result_end(out, fresh, tsr_copy(*out, src));
 }
 
 tsr_status tsr_rearrange(tsr_tensor **out, const tsr_tensor *src)
@@ -124,9 +140,17 @@ tsr_status tsr_to(tsr_tensor **out, const tsr_tensor *t, tsr_device device, tsr_
 
 /* Host buffers ------------------------------------------------------------------- */
 
-/* The packed row-major host buffer as a tensor like t, placed in `buffer`. */
-static tsr_status place_buffer(tsr_tensor *buffer, const char *op, const char *what, void *data, size_t bytes,
-                               const tsr_tensor *t)
+/* May elements of this dtype lie at this address? */
+static bool suits(const void *data, tsr_dtype dtype)
+{
+    const size_t size = tsr_dtype_size(dtype);
+    return (uintptr_t)data % (tsr_dtype_kind(dtype) == TSR_COMPLEX ? size / 2 : size) == 0;
+}
+
+/* The packed row-major host buffer as a tensor like t: in `place`, or, where its
+ * address does not suit the elements, in memory aside. */
+static tsr_status open_buffer(tsr_tensor **buffer, tsr_tensor *place, const char *op, const char *what, void *data,
+                              size_t bytes, const tsr_tensor *t)
 {
     tsr_desc d;
     const int64_t wanted = tsr_byte_size(t);
@@ -134,23 +158,32 @@ static tsr_status place_buffer(tsr_tensor *buffer, const char *op, const char *w
     TSRI_CHECK(bytes == (uint64_t)wanted, TSR_ESHAPE, "%s: the buffer has %zu bytes, but %s has %lld", op, bytes,
                TSRI_DESC(&t->desc), (long long)wanted);
     TSRI_TRY(tsr_desc_init(&d, t->dtype, t->ndim, t->shape, NULL));
-    return tsr_place(buffer, data, &d);
+    if (!suits(data, t->dtype)) return tsri_make(buffer, op, &d, TSR_CPU, TSR_MEMORY_HOST);
+    *buffer = place;
+    return tsr_place(place, data, &d);
 }
 
 tsr_status tsr_load(tsr_tensor *t, const void *src, size_t bytes)
 {
-    tsr_tensor buffer;
+    tsr_tensor place, *buffer = NULL;
     TSRI_TRY(tsri_check_tensor("load", "t", t));
-    TSRI_TRY(place_buffer(&buffer, "load", "src", (void *)(uintptr_t)src, bytes, t));
-    return tsr_copy(t, &buffer);
+    TSRI_TRY(open_buffer(&buffer, &place, "load", "src", (void *)(uintptr_t)src, bytes, t));
+    if (buffer != &place) memcpy(buffer->data, src, bytes);
+    tsr_status s = tsri_check_writable("load", "t", t);
+    if (s == TSR_OK) s = tsr_copy(t, buffer);
+    tsr_release(&buffer);
+    return s;
 }
 
 tsr_status tsr_store(void *dst, size_t bytes, const tsr_tensor *t)
 {
-    tsr_tensor buffer;
+    tsr_tensor place, *buffer = NULL;
     TSRI_TRY(tsri_check_allocated("store", "t", t));
-    TSRI_TRY(place_buffer(&buffer, "store", "dst", dst, bytes, t));
-    return tsr_copy(&buffer, t);
+    TSRI_TRY(open_buffer(&buffer, &place, "store", "dst", dst, bytes, t));
+    const tsr_status s = tsr_copy(buffer, t);
+    if (s == TSR_OK && buffer != &place) memcpy(dst, buffer->data, bytes);
+    tsr_release(&buffer);
+    return s;
 }
 
 /* Joining -------------------------------------------------------------------------- */
@@ -215,10 +248,10 @@ static bool overlaps_any(const tsr_tensor *out, int n, const tsr_tensor *const *
 static tsr_status join(tsr_tensor **out, const char *op, const tsr_desc *d, int n, const tsr_tensor *const *tensors,
                        int axis, bool stacked)
 {
-    bool made = false;
-    TSRI_TRY(tsri_result(out, &made, op, d));
-    if (made || !overlaps_any(*out, n, tensors))
-        return tsri_result_end(out, made, copy_parts(*out, n, tensors, axis, stacked));
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_TRY(tsri_result(out, &fresh, op, d));
+    if (fresh != TSRI_HAD || !overlaps_any(*out, n, tensors))
+        return tsri_result_end(out, fresh, copy_parts(*out, n, tensors, axis, stacked));
     tsr_tensor *aside = NULL;
     TSRI_TRY(tsri_make(&aside, op, d, TSR_CPU, TSR_MEMORY_HOST));
     tsr_status s = copy_parts(aside, n, tensors, axis, stacked);

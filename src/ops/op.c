@@ -38,32 +38,49 @@ tsr_status tsri_op_run(const tsr_op *op)
     return backend->run(index, op);
 }
 
-tsr_status tsri_result(tsr_tensor **out, bool *made, const char *op, const tsr_desc *desc)
+static tsr_status fit_result(tsr_tensor *t, tsri_fresh *fresh, const char *op, const tsr_desc *desc)
 {
-    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
-    *made = *out == NULL;
-    if (*made) return tsri_make(out, op, desc, TSR_CPU, TSR_MEMORY_HOST);
-    tsr_tensor *t = *out;
-    if (tsr_is_none(t)) return tsri_make(out, op, desc, TSR_CPU, TSR_MEMORY_HOST);  /* a placed "none" */
+    bool allocated = false;
     TSRI_CHECK(t->dtype == desc->dtype, TSR_EDTYPE, "%s: the result is %s, but out holds %s", op, TSRI_DESC(desc),
                TSRI_DESC(&t->desc));
     TSRI_CHECK(tsr_desc_same_shape(&t->desc, desc), TSR_ESHAPE, "%s: the result is %s, but out holds %s", op,
                TSRI_DESC(desc), TSRI_DESC(&t->desc));
-    return tsri_check_writable(op, "out", t);
+    TSRI_TRY(tsri_check_writable(op, "out", t));
+    TSRI_TRY(tsri_ensure_memory(t, op, &allocated));
+    *fresh = allocated ? TSRI_ALLOCATED : TSRI_HAD;
+    return TSR_OK;
 }
 
-tsr_status tsri_result_end(tsr_tensor **out, bool made, tsr_status s)
+tsr_status tsri_result_in(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc,
+                          tsr_device device, tsr_memory memory)
 {
-    if (s != TSR_OK && made) tsr_release(out);
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
+    if (!tsr_is_none(*out)) return fit_result(*out, fresh, op, desc);
+    *fresh = *out ? TSRI_BOUND : TSRI_MADE;
+    return tsri_make(out, op, desc, device, memory);
+}
+
+tsr_status tsri_result(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc)
+{
+    return tsri_result_in(out, fresh, op, desc, TSR_CPU, TSR_MEMORY_HOST);
+}
+
+tsr_status tsri_result_end(tsr_tensor **out, tsri_fresh fresh, tsr_status s)
+{
+    if (TSRI_LIKELY(s == TSR_OK) || fresh == TSRI_HAD) return s;
+    if (fresh == TSRI_ALLOCATED) return tsri_undo_memory(*out, true, s);
+    tsr_tensor *t = *out;
+    tsr_release(out);
+    if (fresh == TSRI_BOUND) *out = tsr_place_none(t);
     return s;
 }
 
 tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op)
 {
-    bool made = false;
-    TSRI_TRY(tsri_result(out, &made, infos[op->kind].name, desc));
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_TRY(tsri_result(out, &fresh, infos[op->kind].name, desc));
     op->out[0] = *out;
-    return tsri_result_end(out, made, tsri_op_run(op));
+    return tsri_result_end(out, fresh, tsri_op_run(op));
 }
 
 tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src)

@@ -9,13 +9,24 @@
  * outputs writable and allocated. TSR_EDEVICE if the operands disagree. */
 tsr_status tsri_op_run(const tsr_op *op);
 
-/* A result of this dtype and shape: made (with the desc's strides, in host
- * memory) if *out is NULL, else checked to fit and to be writable. *made tells
- * which. */
-tsr_status tsri_result(tsr_tensor **out, bool *made, const char *op, const tsr_desc *desc);
+/* What was done to have a result, and must be undone if the op fails. */
+typedef enum tsri_fresh {
+    TSRI_HAD,        /* it was there */
+    TSRI_ALLOCATED,  /* it was described, and has memory now */
+    TSRI_BOUND,      /* it was a placed "none" */
+    TSRI_MADE        /* it was NULL */
+} tsri_fresh;
 
-/* Drops a result that was made, if s is a failure; returns s. */
-tsr_status tsri_result_end(tsr_tensor **out, bool made, tsr_status s);
+/* A result of this dtype and shape: made (with the desc's strides) if *out is
+ * NULL, else checked to fit and to be writable. */
+tsr_status tsri_result(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc);
+
+/* The same, made with this device and kind. */
+tsr_status tsri_result_in(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc,
+                          tsr_device device, tsr_memory memory);
+
+/* Leaves *out as it was before, if s is a failure; returns s. */
+tsr_status tsri_result_end(tsr_tensor **out, tsri_fresh fresh, tsr_status s);
 
 /* tsri_result, run with op->out[0] = *out, tsri_result_end. */
 tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op);

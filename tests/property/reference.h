@@ -357,6 +357,10 @@ static inline void ref_random_desc(ref_case *c, tsr_desc *d, ref_view *v, int64_
         ref_of_desc(v, d, 0);
         ref_span(v, low, &high);
         if (high - *low <= most && !(writable && ref_repeats(v))) return;
+        if (tries > 50) {
+            printf("%lld elements do not fit %lld bytes: the test asks too much\n", (long long)v->n, (long long)most);
+            abort();
+        }
     }
 }
 

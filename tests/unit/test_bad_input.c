@@ -920,6 +920,7 @@ static void test_bad_input_to_tensor_queries(void)
         EXPECT(tsr_is_none(t) && !tsr_is_allocated(t) && tsr_desc_of(t) == NULL);
         EXPECT(tsr_numel(t) == 0 && tsr_byte_size(t) == 0 && !tsr_is_scalar(t) && !tsr_is_contiguous(t));
         EXPECT(!tsr_is_view(t) && !tsr_is_borrowed(t) && !tsr_is_readonly(t) && !tsr_is_host(t) && !tsr_is_matrix(t));
+        EXPECT(tsr_device_of(t) == TSR_CPU && tsr_memory_of(t) == TSR_MEMORY_HOST);
         EXPECT(tsr_batch(t) == 0 && tsr_channels(t) == 0 && tsr_height(t) == 0);
         EXPECT(tsr_width(t) == 0 && tsr_rows(t) == 0 && tsr_cols(t) == 0);
         EXPECT(!tsr_may_overlap(t, good) && !tsr_may_overlap(good, t) && !tsr_self_overlaps(t));

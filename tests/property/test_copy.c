@@ -1,0 +1,473 @@
+/* test_copy.c - copy, convert, fill, load and store between any strides and any dtypes.
+ *
+ * Tensors lie in one block of memory, which is compared as a whole afterwards:
+ * the elements that had to change hold what the reference says, and no other
+ * byte has changed. Sources and destinations overlap in some cases; what must
+ * come out is worked out from a copy of the block.
+ */
+#include "reference.h"
+
+static _Alignas(64) unsigned char memory[REF_BYTES], before[REF_BYTES];
+static unsigned char wanted[REF_ELEMENTS][16]; /* elements, in row-major order */
+
+/* Making cases --------------------------------------------------------------------- */
+
+/* Moves a view so that its lowest byte is at `lowest` or just above, aligned. Returns where
+ * its first element then lies. */
+static int64_t move_to(ref_view *v, int64_t lowest, int64_t align)
+{
+    int64_t low, high;
+    ref_span(v, &low, &high);
+    const int64_t first = (lowest - low + align - 1) / align * align;
+    for (int64_t k = 0; k < v->n; k++) v->at[k] += first;
+    return first;
+}
+
+/* A tensor of this dtype and shape with its lowest byte near `lowest`, in c->t[handle]. */
+static bool make_tensor(ref_case *c, int handle, ref_view *v, tsr_dtype dtype, int ndim, const int64_t *shape,
+                        bool writable, int64_t lowest, int64_t most)
+{
+    tsr_desc d;
+    int64_t low, high;
+    ref_random_desc(c, &d, v, &low, dtype, ndim, shape, writable, most);
+    if (v->n == 0 && ndim > 0 && ref_once_in(c, 3)) d.stride[ref_below(c, ndim)] = ref_junk(c);
+    const int64_t first = move_to(v, lowest, ref_align(dtype));
+    ref_span(v, &low, &high);
+    return ref_make(c, handle, memory, first, &d, v->n ? low : first, v->n ? high : first);
+}
+
+static void fill_with_values(ref_case *c, const ref_view *v)
+{
+    for (int64_t k = 0; k < v->n; k++) ref_random_element(c, v->dtype, memory + v->at[k]);
+}
+
+/* What the elements of src must become as `to`. */
+static void want_converted(const ref_view *src, tsr_dtype to)
+{
+    for (int64_t k = 0; k < src->n; k++) ref_convert(to, wanted[k], src->dtype, before + src->at[k]);
+}
+
+static void say_element(ref_case *c, const char *what, tsr_dtype dtype, const void *element)
+{
+    ref_say(c, " %s ", what);
+    for (int64_t i = ref_size(dtype) - 1; i >= 0; i--) ref_say(c, "%02x", ((const unsigned char *)element)[i]);
+}
+
+/* Judging ------------------------------------------------------------------------ */
+
+/* Each element at its address is as wanted, come from dtype `from`. */
+static bool elements_are(ref_case *c, const unsigned char *base, const ref_view *v, tsr_dtype from,
+                         const ref_view *src)
+{
+    for (int64_t k = 0; k < v->n; k++) {
+        if (ref_element_is(v->dtype, base + v->at[k], wanted[k], from)) continue;
+        ref_say(c, "    element %lld, %s to %s:", (long long)k, tsr_dtype_name(from), tsr_dtype_name(v->dtype));
+        if (src) say_element(c, "from", from, before + src->at[k]);
+        say_element(c, "wanted", v->dtype, wanted[k]);
+        say_element(c, "got", v->dtype, base + v->at[k]);
+        MUST_TRUE(!"the element is right");
+    }
+    return true;
+}
+
+/* And nothing else in memory has changed. */
+static bool memory_is(ref_case *c, const ref_view *dst, tsr_dtype from, const ref_view *src)
+{
+    if (!elements_are(c, memory, dst, from, src)) return false;
+    for (int64_t k = 0; k < dst->n; k++)
+        memcpy(before + dst->at[k], memory + dst->at[k], (size_t)ref_size(dst->dtype));
+    MUST_TRUE(!memcmp(before, memory, sizeof memory));
+    return true;
+}
+
+static bool memory_is_as_before(ref_case *c)
+{
+    MUST_TRUE(!memcmp(before, memory, sizeof memory));
+    return true;
+}
+
+/* A tensor with memory of its own holds the wanted elements. */
+static bool result_is(ref_case *c, const tsr_tensor *t, const ref_view *src, tsr_dtype dtype)
+{
+    static ref_view v;
+    int64_t lo;
+    MUST_TRUE(tsr_check(t) == TSR_OK && t->dtype == dtype && t->ndim == src->ndim && !tsr_is_view(t));
+    for (int i = 0; i < t->ndim; i++) MUST_TRUE(t->shape[i] == src->shape[i]);
+    MUST_TRUE(tsr_desc_is_dense(&t->desc));
+    (void)tsr_desc_span(&t->desc, &lo, NULL);
+    ref_of_desc(&v, &t->desc, -lo);
+    return elements_are(c, (const unsigned char *)t->data + lo, &v, src->dtype, src) && memory_is_as_before(c);
+}
+
+/* Copy --------------------------------------------------------------------------- */
+
+typedef struct pair {
+    tsr_dtype from, to;
+    int       ndim;
+    int64_t   shape[TSR_MAX_NDIM];
+    ref_view  src, dst;  /* c->t[1] and c->t[0] */
+} pair;
+
+static pair p;
+
+/* The dtypes go through all pairs; the rest is random. Overlapping pairs lie in each other. */
+static bool make_pair(ref_case *c, bool overlap)
+{
+    p.from = (tsr_dtype)(1 + c->number % 18);
+    p.to = (tsr_dtype)(1 + c->number / 18 % 18);
+    p.ndim = ref_random_shape(c, p.shape, REF_RANK, REF_SOURCE);
+    ref_random_bytes(c, memory, sizeof memory);
+    const int64_t half = REF_BYTES / 2, most = overlap ? half : half - 128;
+    const int64_t near = overlap ? ref_below(c, 64) : 32, far = overlap ? ref_below(c, 64) : half + 32;
+    const bool swap = ref_once_in(c, 2);
+    if (!make_tensor(c, 1, &p.src, p.from, p.ndim, p.shape, false, swap ? far : near, most)) return false;
+    if (!make_tensor(c, 0, &p.dst, p.to, p.ndim, p.shape, true, swap ? near : far, most)) return false;
+    fill_with_values(c, &p.src);
+    memcpy(before, memory, sizeof memory);
+    want_converted(&p.src, p.to);
+    return true;
+}
+
+static void copy_case(ref_case *c)
+{
+    if (!make_pair(c, false)) return;
+    MUST(tsr_copy(c->t[0], c->t[1]) == TSR_OK);
+    (void)memory_is(c, &p.dst, p.from, &p.src);
+}
+
+static void test_copy_converts_every_dtype_to_every_other_through_any_strides(void) { ref_cases(40000, copy_case); }
+
+static void overlap_case(ref_case *c)
+{
+    if (!make_pair(c, true)) return;
+    MUST(tsr_copy(c->t[0], c->t[1]) == TSR_OK);
+    (void)memory_is(c, &p.dst, p.from, &p.src);
+}
+
+static void test_copy_between_overlapping_tensors_is_as_if_the_source_was_copied_first(void)
+{
+    ref_cases(40000, overlap_case);
+}
+
+/* The same memory seen as another dtype of the same size, in place. */
+static void in_place_case(ref_case *c)
+{
+    const tsr_dtype from = (tsr_dtype)(1 + c->number % 18);
+    tsr_dtype to = ref_random_dtype(c);
+    while (ref_size(to) != ref_size(from) || ref_align(to) > ref_align(from)) to = ref_random_dtype(c);
+    p.ndim = ref_random_shape(c, p.shape, REF_RANK, REF_SOURCE);
+    ref_random_bytes(c, memory, sizeof memory);
+    if (!make_tensor(c, 1, &p.src, from, p.ndim, p.shape, true, 64, REF_BYTES - 256)) return;
+    fill_with_values(c, &p.src);
+    memcpy(before, memory, sizeof memory);
+    want_converted(&p.src, to);
+    tsr_desc d = c->t[1]->desc;
+    d.dtype = to;
+    p.dst = p.src;
+    p.dst.dtype = to;
+    c->t[0] = &c->place[0];
+    MUST(tsr_place(c->t[0], c->t[1]->data, &d) == TSR_OK);
+    ref_say(c, "    as %s\n", tsr_dtype_name(to));
+    MUST(tsr_copy(c->t[0], c->t[1]) == TSR_OK);
+    (void)memory_is(c, &p.dst, from, &p.src);
+}
+
+static void test_copy_converts_in_place(void) { ref_cases(20000, in_place_case); }
+
+/* Cast and rearrange ----------------------------------------------------------------- */
+
+/* In the source's order of dims: where two strides differ, theirs differ the same way. */
+static bool keeps_order(const tsr_desc *like, const tsr_desc *d)
+{
+    for (int a = 0; a < d->ndim; a++)
+        for (int b = 0; b < d->ndim; b++) {
+            if (d->shape[a] <= 1 || d->shape[b] <= 1 || !d->stride[a] || !d->stride[b]) continue;
+            if (llabs(d->stride[a]) > llabs(d->stride[b]) && like->stride[a] < like->stride[b]) return false;
+        }
+    return true;
+}
+
+static void cast_case(ref_case *c)
+{
+    if (!make_pair(c, ref_once_in(c, 2))) return;
+    if (ref_once_in(c, 2)) {
+        MUST(tsr_cast(&c->t[0], c->t[1], p.to) == TSR_OK && c->t[0]->dtype == p.to);
+        (void)memory_is(c, &p.dst, p.from, &p.src);
+        return;
+    }
+    MUST(tsr_cast(&c->t[2], c->t[1], p.to) == TSR_OK);
+    if (!result_is(c, c->t[2], &p.src, p.to)) return;
+    MUST(p.src.n == 0 || keeps_order(&c->t[2]->desc, &c->t[1]->desc));
+}
+
+static void test_cast_converts_into_a_new_tensor_or_a_given_one(void) { ref_cases(20000, cast_case); }
+
+static void rearrange_case(ref_case *c)
+{
+    const bool given = ref_once_in(c, 2), overlap = ref_once_in(c, 2);
+    p.from = p.to = (tsr_dtype)(1 + c->number % 18);
+    p.ndim = ref_random_shape(c, p.shape, REF_RANK, REF_SOURCE);
+    ref_random_bytes(c, memory, sizeof memory);
+    if (!make_tensor(c, 1, &p.src, p.from, p.ndim, p.shape, false, 32, REF_BYTES / 2 - 128)) return;
+    const int64_t at = overlap ? ref_below(c, 64) : REF_BYTES / 2 + 32;
+    if (!make_tensor(c, 0, &p.dst, p.to, p.ndim, p.shape, true, at, REF_BYTES / 2 - 128)) return;
+    memcpy(before, memory, sizeof memory);
+    want_converted(&p.src, p.to);
+    MUST(tsr_rearrange(given ? &c->t[0] : &c->t[2], c->t[1]) == TSR_OK);
+    if (given) {
+        (void)memory_is(c, &p.dst, p.from, &p.src);
+    } else if (result_is(c, c->t[2], &p.src, p.to)) {
+        MUST(tsr_is_contiguous(c->t[2]));
+    }
+}
+
+static void test_rearrange_keeps_the_bits_of_every_element(void) { ref_cases(20000, rearrange_case); }
+
+/* Fill --------------------------------------------------------------------------- */
+
+static tsr_scalar random_scalar(ref_case *c, unsigned char *element)
+{
+    static const tsr_dtype dtypes[] = { TSR_BOOL, TSR_I64, TSR_U64, TSR_F64, TSR_C128 };
+    tsr_scalar s = tsr_scalar_i64(0);
+    s.dtype = dtypes[ref_below(c, 5)];
+    memset(element, 0, 16);
+    ref_random_element(c, s.dtype, element);
+    if (ref_once_in(c, 5)) memset(element, 0, 16);  /* all bytes alike take another road */
+    if (s.dtype == TSR_C128)     memcpy(&s.as.c, element, 16);
+    else if (s.dtype == TSR_F64) memcpy(&s.as.c.re, element, 8);
+    else                         s.as.u = ref_load_bits(element, ref_size(s.dtype));
+    return s;
+}
+
+/* As a scalar becomes an element: a NaN may become quiet. */
+static bool fills_as(tsr_dtype dtype, const void *got, const void *want)
+{
+    const tsr_dtype part = ref_part(dtype);
+    const size_t size = (size_t)ref_size(part);
+    return ref_part_is(part, got, want, true) &&
+           (!ref_is_complex(dtype) || ref_part_is(part, (const char *)got + size, (const char *)want + size, true));
+}
+
+static void fill_case(ref_case *c)
+{
+    unsigned char element[16], want[16];
+    const bool zero = ref_once_in(c, 6);
+    tsr_scalar value = random_scalar(c, element);
+    const tsr_dtype dtype = (tsr_dtype)(1 + c->number % 18);
+    p.ndim = ref_random_shape(c, p.shape, REF_RANK, REF_SOURCE);
+    ref_random_bytes(c, memory, sizeof memory);
+    if (!make_tensor(c, 0, &p.dst, dtype, p.ndim, p.shape, true, 64, REF_BYTES - 256)) return;
+    memcpy(before, memory, sizeof memory);
+    if (zero) memset(want, 0, sizeof want);
+    else      ref_convert(dtype, want, value.dtype, element);
+    say_element(c, tsr_dtype_name(value.dtype), value.dtype, element);
+    MUST((zero ? tsr_zero(c->t[0]) : tsr_fill(c->t[0], value)) == TSR_OK);
+    for (int64_t k = 0; k < p.dst.n; k++) {
+        MUST(fills_as(dtype, memory + p.dst.at[k], want));
+        memcpy(before + p.dst.at[k], memory + p.dst.at[k], (size_t)ref_size(dtype));
+    }
+    (void)memory_is_as_before(c);
+}
+
+static void test_fill_writes_every_element_and_nothing_else(void) { ref_cases(20000, fill_case); }
+
+/* Load and store ------------------------------------------------------------------- */
+
+/* Host buffers at any address, in the same block: they may overlap the tensor. */
+static void load_case(ref_case *c)
+{
+    const bool store = ref_once_in(c, 2), overlap = ref_once_in(c, 4);
+    const tsr_dtype dtype = (tsr_dtype)(1 + c->number % 18);
+    const int64_t size = ref_size(dtype);
+    p.ndim = ref_random_shape(c, p.shape, REF_RANK, REF_SOURCE);
+    ref_random_bytes(c, memory, sizeof memory);
+    if (!make_tensor(c, 0, &p.dst, dtype, p.ndim, p.shape, !store, 64, REF_BYTES / 2 - 256)) return;
+    const size_t bytes = (size_t)(p.dst.n * size);
+    unsigned char *buffer = memory + (overlap ? ref_below(c, 100) : REF_BYTES / 2) + ref_below(c, 17);
+    ref_say(c, "    %s, buffer at %lld\n", store ? "store" : "load", (long long)(buffer - memory));
+    memcpy(before, memory, sizeof memory);
+    const tsr_status s = store ? tsr_store(buffer, bytes, c->t[0]) : tsr_load(c->t[0], buffer, bytes);
+    MUST(s == TSR_OK);
+    for (int64_t k = 0; k < p.dst.n; k++) {
+        const int64_t in_buffer = buffer - memory + k * size;
+        memcpy(wanted[k], before + (store ? p.dst.at[k] : in_buffer), (size_t)size);
+        if (store) p.dst.at[k] = in_buffer;
+    }
+    (void)memory_is(c, &p.dst, dtype, NULL);
+}
+
+static void test_load_and_store_reach_host_buffers_at_any_address(void) { ref_cases(20000, load_case); }
+
+/* Described destinations ------------------------------------------------------------ */
+
+/* The first write allocates a described tensor with the strides it was described with. */
+static void described_case(ref_case *c)
+{
+    tsr_desc d;
+    int64_t low;
+    static ref_view own;
+    p.from = (tsr_dtype)(1 + c->number % 18);
+    p.to = (tsr_dtype)(1 + c->number / 18 % 18);
+    p.ndim = ref_random_shape(c, p.shape, REF_RANK, REF_SOURCE);
+    ref_random_bytes(c, memory, sizeof memory);
+    if (!make_tensor(c, 1, &p.src, p.from, p.ndim, p.shape, false, 32, REF_BYTES - 128)) return;
+    ref_random_desc(c, &d, &own, &low, p.to, p.ndim, p.shape, true, REF_BYTES);
+    fill_with_values(c, &p.src);
+    memcpy(before, memory, sizeof memory);
+    want_converted(&p.src, p.to);
+    ref_say(c, "    described as ");
+    ref_say_desc(c, &d);
+    MUST(tsr_declare(&c->t[0], &d, TSR_CPU, TSR_MEMORY_HOST) == TSR_OK && !tsr_is_allocated(c->t[0]));
+    MUST(tsr_copy(c->t[0], c->t[1]) == TSR_OK && tsr_is_allocated(c->t[0]) && tsr_check(c->t[0]) == TSR_OK);
+    MUST(tsr_desc_same(&c->t[0]->desc, &d));
+    MUST((int64_t)tsr_storage_bytes(c->t[0]->storage) == tsr_desc_span(&d, NULL, NULL));
+    for (int64_t k = 0; k < own.n; k++) own.at[k] -= low;
+    (void)elements_are(c, (const unsigned char *)c->t[0]->data + low, &own, p.from, &p.src);
+}
+
+static void test_the_first_write_allocates_a_described_tensor(void) { ref_cases(5000, described_case); }
+
+/* Refusals ------------------------------------------------------------------------ */
+
+/* A destination that repeats an element, or is read-only, or has another shape. */
+static void refusal_case(ref_case *c)
+{
+    static ref_view repeated;
+    tsr_desc d;
+    int64_t low;
+    tsr_status want = TSR_EOVERLAP, got = TSR_OK;
+    p.ndim = ref_random_shape(c, p.shape, REF_RANK, REF_SOURCE);
+    ref_random_bytes(c, memory, sizeof memory);
+    if (!make_tensor(c, 1, &p.src, TSR_I16, p.ndim, p.shape, false, 64, REF_BYTES / 2 - 256)) return;
+    ref_random_desc(c, &d, &repeated, &low, TSR_I16, p.ndim, p.shape, false, REF_BYTES / 2 - 256);
+    unsigned char *at = memory + REF_BYTES / 2 - low;
+    if (ref_once_in(c, 3)) {
+        want = TSR_EREADONLY;
+        MUST(tsr_wrap_const(&c->t[0], at, &d) == TSR_OK && tsr_is_readonly(c->t[0]));
+    } else {
+        if (!ref_repeats(&repeated)) return;
+        MUST(tsr_wrap(&c->t[0], at, &d) == TSR_OK && tsr_self_overlaps(c->t[0]));
+    }
+    memcpy(before, memory, sizeof memory);
+    ref_say_desc(c, &d);
+    const tsr_tensor *one[] = { c->t[1] };
+    int64_t index[TSR_MAX_NDIM] = { 0 };
+    switch (ref_below(c, 9)) {
+    case 0: got = tsr_copy(c->t[0], c->t[1]); break;
+    case 1: got = tsr_fill(c->t[0], TSR_SCALAR(3)); break;
+    case 2: got = tsr_zero(c->t[0]); break;
+    case 3: got = tsr_rearrange(&c->t[0], c->t[1]); break;
+    case 4: got = tsr_cast(&c->t[0], c->t[1], TSR_I16); break;
+    case 5: got = tsr_load(c->t[0], memory, (size_t)tsr_byte_size(c->t[0])); break;
+    case 6: got = p.ndim ? tsr_concat(&c->t[0], 1, one, 0) : want; break;
+    case 7: got = tsr_full(&c->t[0], TSR_I16, p.ndim, p.shape, TSR_SCALAR(1)); break;
+    default: got = tsr_set_i16(c->t[0], p.ndim, index, 5); break;
+    }
+    MUST(got == want);
+    (void)memory_is_as_before(c);
+}
+
+static void test_a_destination_that_repeats_elements_or_is_read_only_is_refused(void)
+{
+    ref_cases(20000, refusal_case);
+}
+
+static void shape_case(ref_case *c)
+{
+    int64_t other[TSR_MAX_NDIM];
+    p.ndim = ref_random_shape(c, p.shape, REF_RANK, 60);
+    const int ndim = ref_random_shape(c, other, REF_RANK, 60);
+    bool same = ndim == p.ndim;
+    for (int i = 0; i < ndim && same; i++) same = other[i] == p.shape[i];
+    if (!make_tensor(c, 1, &p.src, TSR_F32, p.ndim, p.shape, false, 64, REF_BYTES / 2 - 256)) return;
+    if (!make_tensor(c, 0, &p.dst, TSR_F32, ndim, other, true, REF_BYTES / 2, REF_BYTES / 2 - 256)) return;
+    memcpy(before, memory, sizeof memory);
+    MUST(tsr_copy(c->t[0], c->t[1]) == (same ? TSR_OK : TSR_ESHAPE));
+    if (!same) MUST(tsr_rearrange(&c->t[0], c->t[1]) == TSR_ESHAPE && memory_is_as_before(c));
+}
+
+static void test_copy_between_different_shapes_is_refused(void) { ref_cases(5000, shape_case); }
+
+/* All short values ------------------------------------------------------------------ */
+
+/* Every pattern of every dtype of at most two bytes, to every dtype. */
+static void every_value_case(ref_case *c)
+{
+    static uint16_t patterns[1 << 16];
+    static unsigned char want[(1 << 16) * 16], *got;
+    const tsr_dtype to = (tsr_dtype)(1 + c->number % 18), from = (tsr_dtype)(1 + c->number / 18);
+    const int64_t size = ref_size(from);
+    if (size > 2) return;
+    const int64_t n = from == TSR_BOOL ? 2 : (int64_t)1 << 8 * size;
+    tsr_desc d;
+    for (int64_t i = 0; i < n; i++) ref_store_bits((char *)patterns + i * size, size, (uint64_t)i);
+    MUST(tsr_desc_init(&d, from, 1, &n, NULL) == TSR_OK);
+    MUST(tsr_wrap(&c->t[0], patterns, &d) == TSR_OK && tsr_cast(&c->t[1], c->t[0], to) == TSR_OK);
+    got = c->t[1]->data;
+    for (int64_t i = 0; i < n; i++) {
+        ref_convert(to, want, from, (char *)patterns + i * size);
+        if (ref_element_is(to, got + i * ref_size(to), want, from)) continue;
+        ref_say(c, "%s %04llx to %s", tsr_dtype_name(from), (long long)i, tsr_dtype_name(to));
+        MUST(!"the element is right");
+    }
+}
+
+static void test_every_value_of_the_short_dtypes_converts_as_by_hand(void) { ref_cases(18 * 18, every_value_case); }
+
+/* Large tensors --------------------------------------------------------------------- */
+
+/* Big enough for several threads and for blocks, in all element sizes and memory orders. */
+static void large_case(ref_case *c)
+{
+    static const tsr_dtype dtypes[] = { TSR_U8, TSR_U16, TSR_I32, TSR_I64, TSR_C128 };
+    const tsr_dtype from = dtypes[c->number % 5], to = ref_once_in(c, 2) ? from : dtypes[ref_below(c, 5)];
+    const int64_t shape[] = { ref_between(c, 3, 40), ref_between(c, 150, 260), ref_between(c, 60, 140) };
+    tsr_desc d[2];
+    for (int i = 0; i < 2; i++) {
+        int64_t stride[3];
+        ref_packed_strides(c, 3, shape, stride, true, true);
+        MUST(tsr_desc_init(&d[i], i ? from : to, 3, shape, stride) == TSR_OK);
+        MUST(tsr_declare(&c->t[i], &d[i], TSR_CPU, TSR_MEMORY_HOST) == TSR_OK && tsr_alloc(c->t[i]) == TSR_OK);
+        ref_say_desc(c, &d[i]);
+    }
+    int64_t index[3] = { 0 }, n = ref_count(3, shape);
+    const int64_t size_from = ref_size(from), size_to = ref_size(to);
+    unsigned char *src = c->t[1]->data, *dst = c->t[0]->data, element[16] = { 0 }, want[16];
+    for (int64_t k = 0; k < n; k++, ref_next(index, 3, shape)) {
+        const int64_t at = index[0] * d[1].stride[0] + index[1] * d[1].stride[1] + index[2] * d[1].stride[2];
+        const int32_t value = (int32_t)(k * 2654435761u >> 8);
+        memset(element, 0, sizeof element);
+        ref_convert(from, element, TSR_I32, &value);
+        memcpy(src + at * size_from, element, (size_t)size_from);
+    }
+    MUST(tsr_fill(c->t[0], TSR_SCALAR(77)) == TSR_OK && tsr_copy(c->t[0], c->t[1]) == TSR_OK);
+    for (int64_t k = 0; k < n; k++, ref_next(index, 3, shape)) {
+        int64_t at = 0, from_at = 0;
+        for (int i = 0; i < 3; i++) {
+            at += index[i] * d[0].stride[i];
+            from_at += index[i] * d[1].stride[i];
+        }
+        ref_convert(to, want, from, src + from_at * size_from);
+        MUST(!memcmp(dst + at * size_to, want, (size_t)size_to));
+    }
+}
+
+static void test_large_copies_are_right_in_blocks_and_threads(void) { ref_cases(20, large_case); }
+
+int main(int argc, char **argv)
+{
+    ref_begin(argc, argv);
+    RUN(test_copy_converts_every_dtype_to_every_other_through_any_strides);
+    RUN(test_copy_between_overlapping_tensors_is_as_if_the_source_was_copied_first);
+    RUN(test_copy_converts_in_place);
+    RUN(test_cast_converts_into_a_new_tensor_or_a_given_one);
+    RUN(test_rearrange_keeps_the_bits_of_every_element);
+    RUN(test_fill_writes_every_element_and_nothing_else);
+    RUN(test_load_and_store_reach_host_buffers_at_any_address);
+    RUN(test_the_first_write_allocates_a_described_tensor);
+    RUN(test_a_destination_that_repeats_elements_or_is_read_only_is_refused);
+    RUN(test_copy_between_different_shapes_is_refused);
+    RUN(test_every_value_of_the_short_dtypes_converts_as_by_hand);
+    RUN(test_large_copies_are_right_in_blocks_and_threads);
+    return TEST_END();
+}
