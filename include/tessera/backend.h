@@ -44,14 +44,15 @@ typedef struct tsr_backend {
     /* How many devices there are. Required. */
     int        (*device_count)(void);
 
-    /* Memory. Required. bytes may be 0. */
+    /* Memory. Required. bytes is at least 1. */
     tsr_status (*alloc)(void **out, int device, size_t bytes, tsr_memory kind);
     void       (*free)(int device, void *data, size_t bytes, tsr_memory kind);
 
     /* Compute. Required. supports() must not fail and must not touch data; where
      * it says yes, run() may fail only for want of memory or hardware. Operands
      * are allocated, on this device, of the right shapes; outputs do not overlap
-     * themselves, and overlap an input only where they are exactly that input. */
+     * themselves, and overlap an input only where they
+     * are exactly that input (of another dtype of the same size, perhaps). */
     bool       (*supports)(int device, const tsr_op *op);
     tsr_status (*run)(int device, const tsr_op *op);
 
@@ -70,6 +71,10 @@ TSR_API const tsr_op_info *tsr_op_get_info(tsr_op_kind kind);
 /* Add a backend that was built into the program. The table must stay. TSR_EINVAL if an
  * entry is missing, the name is taken, or the ABI is another. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_backend_register(const tsr_backend *backend);
+
+/* For backends: leaves a sentence for tsr_last_error() and returns the status.
+ *     return tsr_backend_fail(TSR_ENOMEM, "mydevice: 4096 bytes are too many");  */
+TSR_API tsr_status tsr_backend_fail(tsr_status status, const char *message);
 
 TSR_END_C
 

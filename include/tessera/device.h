@@ -1,8 +1,8 @@
 /* device.h - where tensors live and ops run.
  *
- * A device is a small number. TSR_CPU is always there; other backends (plugins)
- * add theirs. Moving a tensor between devices makes a new tensor; it never
- * moves one under its other owners.
+ * A device is a small number. TSR_CPU is always there; backends that the program
+ * registers (backend.h) add theirs. Moving a tensor between devices makes a new
+ * tensor; it never moves one under its other owners.
  */
 #ifndef TESSERA_DEVICE_H
 #define TESSERA_DEVICE_H

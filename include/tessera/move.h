@@ -40,8 +40,10 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_stack(tsr_tensor **out, int n, const tsr_t
 TSR_API TSR_MUST_CHECK tsr_status tsr_batch_join(tsr_tensor **out, int n, const tsr_tensor *const *tensors,
                                                  bool keep_dims);
 
-/* A new tensor on another device or of another memory kind. The same strides
- * order, packed. Where t is there already, t itself is seen again (no copy). */
+/* A new tensor of another memory kind, or on another device: the same order of
+ * dims, packed. Where t is there already, t itself is seen again (no copy). The
+ * copy is made by the backend of the device; TSR_EDEVICE where it cannot reach
+ * both sides. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_to(tsr_tensor **out, const tsr_tensor *t, tsr_device device,
                                          tsr_memory memory);
 

@@ -76,8 +76,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_split_dim(tsr_tensor **out, const tsr_tens
 TSR_API TSR_MUST_CHECK tsr_status tsr_as_strided(tsr_tensor **out, const tsr_tensor *t, int ndim,
                                                  const int64_t *shape, const int64_t *stride, int64_t offset);
 
-/* The parts of a complex tensor. tsr_real of a real tensor is the tensor itself
- * seen again; tsr_imag of one is TSR_EDTYPE. */
+/* The parts of a complex tensor. tsr_view_real of a real tensor is the tensor
+ * itself seen again; tsr_view_imag of one is TSR_EDTYPE. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_view_real(tsr_tensor **out, const tsr_tensor *t);
 TSR_API TSR_MUST_CHECK tsr_status tsr_view_imag(tsr_tensor **out, const tsr_tensor *t);
 

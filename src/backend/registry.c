@@ -64,6 +64,11 @@ tsr_status tsr_backend_register(const tsr_backend *backend)
     return TSR_OK;
 }
 
+tsr_status tsr_backend_fail(tsr_status status, const char *message)
+{
+    return tsri_fail_text(status, message ? message : tsr_status_text(status));
+}
+
 /* "NAME" or "NAME:INDEX" against one backend's name; the index, or -1. */
 static int match_name(const char *name, const char *backend)
 {
@@ -109,12 +114,22 @@ size_t tsr_device_name(char *out, size_t size, tsr_device device)
     return text.length;
 }
 
+tsr_status tsri_backend_end(tsr_status s, uint32_t failures, const char *op, const tsr_backend *backend)
+{
+    if (TSRI_LIKELY(s == TSR_OK) || tsri_failures() != failures) return s;
+    return tsri_fail(s, "%s: the %s backend failed: %s", op, backend->name, tsr_status_text(s));
+}
+
 tsr_status tsri_device_alloc(void **out, tsr_device device, size_t bytes, tsr_memory kind)
 {
     const tsr_backend *backend = NULL;
     int index = 0;
     TSRI_TRY(tsri_backend_of(&backend, &index, "alloc", device));
-    return backend->alloc(out, index, bytes, kind);
+    const uint32_t failures = tsri_failures();
+    *out = NULL;
+    TSRI_TRY(tsri_backend_end(backend->alloc(out, index, bytes, kind), failures, "alloc", backend));
+    TSRI_CHECK(*out, TSR_ENOMEM, "alloc: the %s backend gave no memory for %zu bytes", backend->name, bytes);
+    return TSR_OK;
 }
 
 void tsri_device_free(tsr_device device, void *data, size_t bytes, tsr_memory kind)

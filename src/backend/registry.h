@@ -9,6 +9,10 @@
  * no such device. */
 tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, tsr_device device);
 
+/* A status that came from a backend, with words if it left none of its own: `failures`
+ * is tsri_failures() before the call. */
+tsr_status tsri_backend_end(tsr_status s, uint32_t failures, const char *op, const tsr_backend *backend);
+
 /* The one backend that is always there (src/cpu). */
 extern const tsr_backend tsri_cpu_backend;
 

@@ -110,9 +110,15 @@ static tsr_status init(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim,
     return TSR_OK;
 }
 
+tsr_status tsri_desc_init(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape,
+                          const int64_t *stride)
+{
+    return init(out, op, dtype, ndim, shape, stride, tsri_row_major);
+}
+
 tsr_status tsr_desc_init(tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t *shape, const int64_t *stride)
 {
-    return init(out, "desc", dtype, ndim, shape, stride, tsri_row_major);
+    return tsri_desc_init(out, "desc", dtype, ndim, shape, stride);
 }
 
 tsr_status tsr_desc_init_column_major(tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t *shape)
@@ -274,21 +280,26 @@ tsr_status tsr_desc_dim(int64_t *out, const tsr_desc *d, int axis)
     return TSR_OK;
 }
 
-tsr_status tsr_desc_offset(int64_t *out, const tsr_desc *d, int n, const int64_t *index)
+tsr_status tsri_desc_offset(int64_t *out, const char *op, const tsr_desc *d, int n, const int64_t *index)
 {
-    uint64_t offset = 0;  /* wraps: where there are no elements, strides may be anything */
-    TSRI_CHECK(out, TSR_ENULL, "offset: out is NULL");
-    TSRI_TRY(tsri_desc_check("offset", d));
-    TSRI_TRY(tsri_check_list("offset", "index", n, index));
-    TSRI_CHECK(n <= d->ndim, TSR_ESHAPE, "offset: %d indices for %s, which has %d dims", n, TSRI_DESC(d),
+    int64_t offset = 0;
+    TSRI_TRY(tsri_check_list(op, "index", n, index));
+    TSRI_CHECK(n <= d->ndim, TSR_ESHAPE, "%s: %d indices for %s, which has %d dims", op, n, TSRI_DESC(d),
                (int)d->ndim);
     for (int i = 0; i < n; i++) {
         int64_t at;
-        TSRI_TRY(tsri_index(&at, "offset", index[i], i, d));
-        offset += (uint64_t)at * (uint64_t)d->stride[i];
+        TSRI_TRY(tsri_index(&at, op, index[i], i, d));
+        offset += tsri_mul_wrapping(at, d->stride[i]);
     }
-    *out = (int64_t)offset;
+    *out = offset;
     return TSR_OK;
+}
+
+tsr_status tsr_desc_offset(int64_t *out, const tsr_desc *d, int n, const int64_t *index)
+{
+    TSRI_CHECK(out, TSR_ENULL, "offset: out is NULL");
+    TSRI_TRY(tsri_desc_check("offset", d));
+    return tsri_desc_offset(out, "offset", d, n, index);
 }
 
 /* Joins dim `at` of one more operand into a broadcast; `back` counts from the end. */

@@ -47,6 +47,10 @@ static inline int64_t tsri_desc_span(const tsr_desc *d, int64_t *lo)
     return (high - low) * size;
 }
 
+/* tsr_desc_init with the caller's name at the front of the message. */
+tsr_status tsri_desc_init(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape,
+                          const int64_t *stride);
+
 /* A packed row-major desc, checked. */
 tsr_status tsri_desc_packed(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape);
 
@@ -95,6 +99,9 @@ static inline bool tsri_is_packed(const tsr_desc *d)
     }
     return true;
 }
+
+/* Elements from (0, ..., 0) to the index of a valid desc; the rest are 0. */
+tsr_status tsri_desc_offset(int64_t *out, const char *op, const tsr_desc *d, int n, const int64_t *index);
 
 /* Row-major strides of a shape, computed with max(size, 1). False on overflow. */
 bool tsri_row_major(int64_t *stride, int ndim, const int64_t *shape);

@@ -90,7 +90,7 @@ tsr_status tsr_desc_squeeze(tsr_desc *out, const tsr_desc *d, int axis)
 tsr_status tsr_desc_squeeze_all(tsr_desc *out, const tsr_desc *d)
 {
     tsr_desc made;
-    TSRI_TRY(check("squeeze", out, d));
+    TSRI_TRY(check("squeeze_all", out, d));
     TSRI_TRY(tsri_desc_squeeze_all(&made, d));
     return hand_over(out, &made);
 }

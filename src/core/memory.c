@@ -64,7 +64,7 @@ void tsri_kinds_unlock(void) { tsri_unlock(&lock); }
 
 const tsr_memory_kind *tsri_memory_kind(tsr_memory kind)
 {
-    if (kind < 0 || kind >= TSR_MEMORY_MAX || !kinds[kind].name[0]) return NULL;
+    if (kind < 0 || kind >= TSR_MEMORY_MAX || !tsri_load_acquire(&kinds[kind].name[0])) return NULL;
     return &kinds[kind].kind;
 }
 
@@ -138,8 +138,9 @@ tsr_status tsr_memory_register(tsr_memory *out, const tsr_memory_kind *kind)
     if (at >= 0) {
         kinds[at].kind = *kind;
         if (kind->alignment == 0) kinds[at].kind.alignment = TSRI_CACHE_LINE;
-        memcpy(kinds[at].name, kind->name, tsri_strlen(kind->name) + 1);
+        memcpy(kinds[at].name + 1, kind->name + 1, tsri_strlen(kind->name));
         kinds[at].kind.name = kinds[at].name;
+        tsri_store_release(&kinds[at].name[0], kind->name[0]);  /* last: now it is there */
     }
     tsri_unlock(&lock);
     TSRI_CHECK(!taken, TSR_EINVAL, "memory_register: the name \"%s\" is taken", kind->name);
@@ -169,7 +170,7 @@ tsr_status tsr_memory_unregister(tsr_memory kind)
     TSRI_CHECK(sum.storages == 0, TSR_EBUSY, "memory_unregister: %lld storages of %s live, with %lld bytes",
                (long long)sum.storages, tsr_memory_name(kind), (long long)sum.bytes);
     tsri_lock(&lock);
-    kinds[kind].name[0] = '\0';
+    tsri_store_release(&kinds[kind].name[0], '\0');
     tsri_unlock(&lock);
     return TSR_OK;
 }
@@ -268,14 +269,30 @@ static void keep_row(void *context, void *slot)
     memcpy(new_row->name, s->name, TSRI_NAME);
 }
 
-static void put_kinds(tsri_text *text)
+/* The names of all kinds at one moment: another thread may register while a report
+ * is written. */
+typedef struct kind_names { char name[TSR_MEMORY_MAX][TSRI_NAME]; } kind_names;
+
+static void copy_names(kind_names *out)
+{
+    tsri_lock(&lock);
+    for (tsr_memory k = 0; k < TSR_MEMORY_MAX; k++) memcpy(out->name[k], kinds[k].name, TSRI_NAME);
+    tsri_unlock(&lock);
+}
+
+static const char *name_in(const kind_names *names, tsr_memory kind)
+{
+    return kind >= 0 && kind < TSR_MEMORY_MAX && names->name[kind][0] ? names->name[kind] : "?";
+}
+
+static void put_kinds(tsri_text *text, const kind_names *names)
 {
     for (tsr_memory k = 0; k < TSR_MEMORY_MAX; k++) {
         kind_sum sum = { k, 0, 0 };
-        if (!tsri_memory_kind(k)) continue;
+        if (!names->name[k][0]) continue;
         tsri_slab_walk(TSRI_SLAB_STORAGES, sum_kind, &sum);
         if (sum.storages)
-            tsri_put(text, "  %-12s %12lld bytes in %lld storage%s\n", tsr_memory_name(k), (long long)sum.bytes,
+            tsri_put(text, "  %-12s %12lld bytes in %lld storage%s\n", name_in(names, k), (long long)sum.bytes,
                      (long long)sum.storages, sum.storages == 1 ? "" : "s");
     }
 }
@@ -286,14 +303,14 @@ static const char *ownership_name(uint8_t ownership)
     return ownership < 4 ? names[ownership] : "?";
 }
 
-static void put_rows(tsri_text *text)
+static void put_rows(tsri_text *text, const kind_names *names)
 {
     rows r = { .n = 0 };
     tsri_slab_walk(TSRI_SLAB_STORAGES, keep_row, &r);
     if (r.n) tsri_put(text, "  %12s  %-10s %-9s %6s  %s\n", "bytes", "kind", "ownership", "held by", "made by");
     for (int i = 0; i < r.n; i++) {
         const row *w = &r.row[i];
-        tsri_put(text, "  %12zu  %-10s %-9s %7d  %s", w->bytes, tsr_memory_name(w->memory),
+        tsri_put(text, "  %12zu  %-10s %-9s %7d  %s", w->bytes, name_in(names, w->memory),
                  ownership_name(w->ownership), (int)w->count, w->origin ? w->origin : "?");
         if (w->name[0]) tsri_put(text, " \"%s\"", w->name);
         tsri_put_char(text, '\n');
@@ -303,13 +320,16 @@ static void put_rows(tsri_text *text)
 
 size_t tsr_memory_report(char *out, size_t size)
 {
+    kind_names names;
     tsr_memory_stats stats;
     tsri_text text = tsri_text_into(out, out ? size : 0);
     tsr_memory_get_stats(&stats);
-    tsri_put(&text, "%lld tensors hold %lld storages: %lld bytes live, %lld at most, %lld cached\n",
-             (long long)stats.live_tensors, (long long)stats.live_storages, (long long)stats.live_bytes,
+    tsri_put(&text, "%lld tensor%s hold%s %lld storage%s: %lld bytes live, %lld at most, %lld cached\n",
+             (long long)stats.live_tensors, stats.live_tensors == 1 ? "" : "s", stats.live_tensors == 1 ? "s" : "",
+             (long long)stats.live_storages, stats.live_storages == 1 ? "" : "s", (long long)stats.live_bytes,
              (long long)stats.peak_bytes, (long long)stats.cached_bytes);
-    put_kinds(&text);
-    put_rows(&text);
+    copy_names(&names);
+    put_kinds(&text, &names);
+    put_rows(&text, &names);
     return text.length;
 }

@@ -7,6 +7,7 @@
 #include "alloc.h"
 #include "atomic.h"
 #include "lock.h"
+#include "mem.h"
 #include "memory_int.h"
 
 #if !defined(TSR_FREESTANDING)
@@ -78,10 +79,12 @@ static void start(void)
 #ifndef TSR_FREESTANDING
     const char *wish = getenv("TSR_POOL");
     if (!wish || !*wish) return;
+    if (tsri_streq(wish, "off")) pool.on = false;
     char *end;
     const unsigned long long mib = strtoull(wish, &end, 10);
-    pool.on = wish[0] != 'o' || wish[1] != 'f';
-    if (*end == '\0' && mib <= SIZE_MAX >> 20) pool.limit = (size_t)mib << 20;
+    if (*wish < '0' || *wish > '9' || *end || mib > SIZE_MAX >> 20) return;  /* no number, or none that fits */
+    pool.on = true;
+    pool.limit = (size_t)mib << 20;
 #endif
 }
 
@@ -117,7 +120,7 @@ static void link_block(block *b, int size_class)
     if (b->older) b->older->younger = b;
     else          pool.oldest = b;
     pool.youngest = b;
-    pool.cached += tsri_pool_class_bytes(size_class);
+    tsri_store_relaxed(&pool.cached, pool.cached + tsri_pool_class_bytes(size_class));
 }
 
 static void unlink_block(block *b)
@@ -129,7 +132,7 @@ static void unlink_block(block *b)
     else            pool.youngest = b->older;
     if (b->older) b->older->younger = b->younger;
     else          pool.oldest = b->younger;
-    pool.cached -= tsri_pool_class_bytes(b->size_class);
+    tsri_store_relaxed(&pool.cached, pool.cached - tsri_pool_class_bytes(b->size_class));
 }
 
 /* Frees the oldest blocks until `keep` bytes are cached; returns bytes freed. */
@@ -144,6 +147,14 @@ static size_t evict(size_t keep)
         freed += bytes;
     }
     return freed;
+}
+
+/* What the shared lists may hold beside this thread's own blocks. Those of other
+ * threads, some hundred KiB at most for each, are not seen from here. */
+static size_t room(void)
+{
+    const size_t limit = tsri_load_relaxed(&pool.limit), mine = (size_t)tsri_mine.cached;
+    return limit > mine ? limit - mine : 0;
 }
 
 /* Taking and giving ----------------------------------------------------------- */
@@ -184,6 +195,13 @@ void *tsri_pool_take(size_t bytes, size_t *reserved)
     return tsri_alloc(*reserved, TSRI_CACHE_LINE);
 }
 
+static TSRI_COLD void make_room(void)
+{
+    tsri_lock(&lock);
+    (void)evict(room());
+    tsri_unlock(&lock);
+}
+
 void tsri_pool_give_shared(void *p, int size_class)
 {
     const size_t bytes = tsri_pool_class_bytes(size_class);
@@ -191,7 +209,7 @@ void tsri_pool_give_shared(void *p, int size_class)
     const bool keep = pool.on && bytes <= pool.limit;
     if (keep) {
         link_block(p, size_class);
-        (void)evict(pool.limit);
+        (void)evict(room());
     }
     tsri_unlock(&lock);
     if (!keep) tsri_free(p, bytes);
@@ -204,11 +222,12 @@ void tsri_pool_give(void *p, size_t reserved)
         tsri_free(p, reserved);
         return;
     }
-    if (size_class < TSRI_THREAD_CLASSES && reserved <= tsri_load_relaxed(&pool.limit)) {
+    if (size_class < TSRI_THREAD_CLASSES && reserved <= room()) {
         void **kept = tsri_thread_block(size_class);
         if (!*kept) {
             *kept = p;
             tsri_count_cached((int64_t)reserved);
+            if (!TSRI_LIKELY(tsri_load_relaxed(&pool.cached) <= room())) make_room();
             return;
         }
     }

@@ -109,7 +109,7 @@ static void row_loop(tsri_loop *loop, const window *w)
     const tsr_desc *d = &w->t->desc;
     const int last = d->ndim - 1;
     int64_t offset = 0, shape[2] = { 1, 1 }, stride[2] = { 0, 0 };
-    const tsr_status s = tsr_desc_offset(&offset, d, last > 0 ? last : 0, w->index);
+    const tsr_status s = tsri_desc_offset(&offset, "print", d, last > 0 ? last : 0, w->index);
     TSRI_ASSERT(s == TSR_OK);
     (void)s;
     if (last >= 0 && has_gap(w, last)) {

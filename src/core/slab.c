@@ -224,6 +224,7 @@ static void add_chunk(tsri_slab slab)
         slot->next = shared.free[slab];
         shared.free[slab] = slot;
         tsri_store_relaxed(count_of(slab, slot), 0);
+        if (slab == TSRI_SLAB_STORAGES) ((tsr_storage *)(void *)slot)->name[0] = '\0';
         guard(slab, slot, true);
     }
 }

@@ -10,6 +10,7 @@
 
 static PER_THREAD char message[TSRI_MESSAGE];
 static PER_THREAD tsr_status last = TSR_OK;
+static PER_THREAD uint32_t failures;
 
 #define TSRI_STR_(x) #x
 #define TSRI_STR(x) TSRI_STR_(x)
@@ -67,5 +68,8 @@ tsr_status tsri_fail_text(tsr_status status, const char *text)
     tsri_text copy = tsri_text_into(message, sizeof message);
     for (; *text; text++) tsri_put_char(&copy, *text);
     last = status;
+    failures++;
     return status;
 }
+
+uint32_t tsri_failures(void) { return failures; }

@@ -31,6 +31,9 @@ tsr_status tsri_fail(tsr_status status, const char *fmt, ...) TSRI_PRINTF(2, 3) 
 /* Record a ready message, as for a failure that happened on another thread. */
 tsr_status tsri_fail_text(tsr_status status, const char *text) TSRI_COLD;
 
+/* How many failures this thread has recorded: tells whether foreign code left words. */
+uint32_t tsri_failures(void);
+
 /* Pass a failure up unchanged; the message was recorded where it happened. */
 #define TSRI_TRY(expr)                           \
     do {                                         \

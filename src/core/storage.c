@@ -19,7 +19,6 @@ static tsr_status new_storage(tsr_storage **out, size_t bytes, const char *origi
     s->reserved = 0;
     s->deleter = NULL;
     s->context = NULL;
-    s->name[0] = '\0';
     *out = s;
     return TSR_OK;
 }
@@ -37,10 +36,18 @@ static void publish(tsr_storage *s, tsr_device device, tsr_memory memory, tsr_ow
 /* An empty storage has an address too: one byte is asked for. */
 static size_t backing(const tsr_storage *s) { return s->bytes ? s->bytes : 1; }
 
+/* A device's own memory comes from its backend; a kind of the program's own from
+ * its functions, wherever it is. */
+static bool is_device_memory(tsr_device device, tsr_memory memory)
+{
+    return device != TSR_CPU && memory < TSR_MEMORY_COUNT_BUILTIN;
+}
+
 static tsr_status take_memory(tsr_storage *s, tsr_device device, tsr_memory memory, const char *origin)
 {
-    if (device != TSR_CPU) return tsri_device_alloc(&s->data, device, backing(s), memory);
-    if (memory == TSR_MEMORY_HOST && s->bytes <= TSRI_INLINE_BYTES) {
+    if (is_device_memory(device, memory)) return tsri_device_alloc(&s->data, device, backing(s), memory);
+    /* The address sanitizer watches what comes from the allocator, not inside slots. */
+    if (TSRI_FAST_SLOTS && memory == TSR_MEMORY_HOST && s->bytes <= TSRI_INLINE_BYTES) {
         s->data = (char *)s + TSRI_STORAGE_HEADER;
         s->is_inline = true;
         return TSR_OK;
@@ -80,9 +87,10 @@ tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr
 
 void tsri_storage_destroy(tsr_storage *s)
 {
+    if (s->name[0]) tsr_storage_set_name(s, NULL);  /* under the lock: a report may be reading it */
     if (s->counted) tsri_count_freed((int64_t)s->bytes);
     if (s->deleter) s->deleter(s->context, s->data, s->bytes);
-    else if (s->ownership == TSR_OWNED && s->device != TSR_CPU)
+    else if (s->ownership == TSR_OWNED && is_device_memory(s->device, s->memory))
         tsri_device_free(s->device, s->data, backing(s), s->memory);
     else if (s->ownership == TSR_OWNED && !s->is_inline)
         tsri_memory_give(s->data, backing(s), s->reserved, s->memory);
@@ -95,6 +103,7 @@ tsr_status tsr_storage_create(tsr_storage **out, size_t bytes, tsr_device device
 {
     TSRI_CHECK(out, TSR_ENULL, "storage_create: out is NULL");
     TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "storage_create: there is no device %d", (int)device);
+    TSRI_CHECK(tsri_memory_kind(kind), TSR_EINVAL, "storage_create: %d is no memory kind", (int)kind);
     TSRI_CHECK(bytes <= PTRDIFF_MAX, TSR_EOVERFLOW, "storage_create: %zu bytes", bytes);
     return tsri_storage_create(out, bytes, device, kind, "storage_create");
 }

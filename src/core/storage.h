@@ -21,7 +21,7 @@ struct tsr_storage {
     tsr_deleter deleter;    /* adopted and mapped */
     void       *context;
     const char *origin;     /* the call that made it */
-    char        name[TSRI_NAME];
+    char        name[TSRI_NAME]; /* "" in a free slot; written with the slab lock held */
 };
 
 /* The public ones with the name of the call for the report. */

@@ -97,21 +97,23 @@ tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
     int64_t lo;
     const int64_t bytes = tsri_desc_span(desc, &lo);
     TSRI_TRY(tsri_storage_create(&storage, (size_t)bytes, device, memory, op));
-    tsr_tensor *t = is_reusable(*out) ? NULL : tsri_header_take();
-    if (t) {  /* the usual case: a fresh header for a fresh storage, and no counting */
-        tsr_tensor *old = *out;
-        t->data = (char *)storage->data - lo;
-        t->storage = storage;
-        tsri_desc_copy(&t->desc, desc);
-        t->flags = 0;
-        t->device = device;
-        t->memory = memory;
-        tsri_store_release(&t->count, 1);
-        *out = t;
-        tsr_release(&old);
-        return TSR_OK;
+    if (is_reusable(*out)) return bind_new_storage(out, op, desc, storage, (char *)storage->data - lo);
+    /* The usual case: a fresh header for a fresh storage, and no counting. */
+    tsr_tensor *t = tsri_header_take(), *old = *out;
+    if (!TSRI_LIKELY(t != NULL)) {
+        tsri_storage_release(storage);
+        return tsri_fail(TSR_ENOMEM, "%s: no room for a tensor", op);
     }
-    return bind_new_storage(out, op, desc, storage, (char *)storage->data - lo);
+    t->data = (char *)storage->data - lo;
+    t->storage = storage;
+    tsri_desc_copy(&t->desc, desc);
+    t->flags = 0;
+    t->device = device;
+    t->memory = memory;
+    tsri_store_release(&t->count, 1);
+    *out = t;
+    tsr_release(&old);
+    return TSR_OK;
 }
 
 /* Described, wrapped, adopted, placed ----------------------------------------------- */

@@ -97,7 +97,7 @@ tsr_status tsr_at_prefix(tsr_tensor **out, const tsr_tensor *t, int n, const int
 {
     int64_t offset;
     TSRI_TRY(check_source("at_prefix", out, t));
-    TSRI_TRY(tsr_desc_offset(&offset, &t->desc, n, index));
+    TSRI_TRY(tsri_desc_offset(&offset, "at_prefix", &t->desc, n, index));
     tsr_desc d = { .dtype = t->dtype, .ndim = t->ndim - n };
     for (int i = 0; i < d.ndim; i++) {
         d.shape[i] = t->shape[i + n];
@@ -144,7 +144,7 @@ tsr_status tsr_squeeze(tsr_tensor **out, const tsr_tensor *t, int axis)
 tsr_status tsr_squeeze_all(tsr_tensor **out, const tsr_tensor *t)
 {
     tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "squeeze", t));
+    TSRI_TRY(begin_view(&view, out, &aside, "squeeze_all", t));
     return end_view(out, view, &aside, t, 0, tsri_desc_squeeze_all(&view->desc, &t->desc));
 }
 
@@ -255,7 +255,7 @@ tsr_status tsr_as_strided(tsr_tensor **out, const tsr_tensor *t, int ndim, const
     TSRI_TRY(check_source("as_strided", out, t));
     TSRI_TRY(tsri_check_list("as_strided", "shape", ndim, shape));
     TSRI_TRY(tsri_check_list("as_strided", "stride", ndim, stride));
-    TSRI_TRY(tsr_desc_init(&d, t->dtype, ndim, shape, stride));
+    TSRI_TRY(tsri_desc_init(&d, "as_strided", t->dtype, ndim, shape, stride));
     (void)tsr_desc_span(&d, &lo, &hi);
     const bool inside = has_no_elements(&d) || (tsri_mul(&at, offset, tsri_dtype_size(t->dtype)) &&
                                                 stays_inside(t, at, lo, hi));

@@ -119,29 +119,42 @@ tsr_status tsr_eye(tsr_tensor **out, tsr_dtype dtype, int64_t rows, int64_t cols
 
 /* Progressions -------------------------------------------------------------------
  *
- * Values are worked out a chunk at a time, exactly (i64) or in f64 or c128, and
- * copied into the result, which converts them. */
+ * Values are worked out a chunk at a time, exactly (i64, u64) or in f64 or c128,
+ * and copied into the result, which converts them. */
 
 enum { CHUNK = 64 };
 
+typedef struct line {
+    double from, by;
+    bool   halved;  /* `by` is half the step: the whole is too long for a double */
+} line;
+
 typedef struct progression {
-    tsr_dtype  dtype;              /* of the chunk: I64, F64 or C128 */
-    int64_t    n;
-    tsr_scalar start, step, last;  /* of that dtype */
-    bool       ends;               /* the last value is `last` exactly */
+    int64_t   n;
+    tsr_dtype dtype, dtype_after;  /* of values before and from index `turn` on: I64 and U64
+                                      (the bits are the same; the sign changes there), F64 or C128 */
+    int64_t   turn;
+    uint64_t  start, step;         /* integers, as bits */
+    line      re, im;              /* floats */
+    tsr_c128  last;
+    bool      ends;                /* the last value is `last` exactly */
 } progression;
+
+static double line_at(const line *l, double i)
+{
+    return l->halved ? (l->from / 2 + i * l->by) * 2 : l->from + i * l->by;
+}
 
 static void progression_at(void *chunk, int64_t slot, const progression *p, int64_t i)
 {
     const bool end = p->ends && i == p->n - 1;
-    if (p->dtype == TSR_I64) {
-        ((int64_t *)chunk)[slot] = (int64_t)((uint64_t)p->start.as.i + (uint64_t)i * (uint64_t)p->step.as.i);
-    } else if (p->dtype == TSR_F64) {
-        ((double *)chunk)[slot] = end ? p->last.as.c.re : p->start.as.c.re + (double)i * p->step.as.c.re;
+    if (p->dtype == TSR_F64) {
+        ((double *)chunk)[slot] = end ? p->last.re : line_at(&p->re, (double)i);
+    } else if (p->dtype == TSR_C128) {
+        const tsr_c128 v = { line_at(&p->re, (double)i), line_at(&p->im, (double)i) };
+        ((tsr_c128 *)chunk)[slot] = end ? p->last : v;
     } else {
-        const tsr_c128 v = { p->start.as.c.re + (double)i * p->step.as.c.re,
-                             p->start.as.c.im + (double)i * p->step.as.c.im };
-        ((tsr_c128 *)chunk)[slot] = end ? p->last.as.c : v;
+        ((uint64_t *)chunk)[slot] = p->start + (uint64_t)i * p->step;
     }
 }
 
@@ -149,11 +162,12 @@ static tsr_status fill_progression(tsr_tensor *out, const progression *p)
 {
     tsr_c128 chunk[CHUNK];
     tsr_tensor values, place, *part = tsr_place_none(&place);
-    for (int64_t at = 0; at < p->n; at += CHUNK) {
-        const int64_t n = p->n - at < CHUNK ? p->n - at : CHUNK;
+    for (int64_t at = 0, n; at < p->n; at += n) {
+        const int64_t left = (at < p->turn && p->turn < p->n ? p->turn : p->n) - at;
         tsr_desc d;
+        n = left < CHUNK ? left : CHUNK;
         for (int64_t i = 0; i < n; i++) progression_at(chunk, i, p, at + i);
-        TSRI_TRY(tsr_desc_init(&d, p->dtype, TSR_SHAPE(n), NULL));
+        TSRI_TRY(tsr_desc_init(&d, at < p->turn ? p->dtype : p->dtype_after, TSR_SHAPE(n), NULL));
         TSRI_TRY(tsr_place(&values, chunk, &d));
         TSRI_TRY(tsr_slice(&part, out, 0, at, at + n, 1));
         const tsr_status s = tsri_copy_run(part, &values);
@@ -175,21 +189,37 @@ static tsr_status make_progression(tsr_tensor **out, const char *op, tsr_dtype d
 
 static bool is_integer(tsr_scalar s) { return s.dtype == TSR_I64 || s.dtype == TSR_U64 || s.dtype == TSR_BOOL; }
 
-static bool fits_i64(tsr_scalar s) { return s.dtype != TSR_U64 || s.as.u <= INT64_MAX; }
+static bool is_negative(tsr_scalar s) { return s.dtype == TSR_I64 && s.as.i < 0; }
 
 static bool is_finite(double v) { return v - v == 0; }
 
-/* ceil(span / step) for start .. stop by step, exactly; -1 if it exceeds i64. */
-static int64_t integer_count(int64_t start, int64_t stop, int64_t step)
+static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+/* How many of start, start + step, ... lie before stop, and how many of those come
+ * before the sign changes: *turn. -1 if it exceeds i64. Integers reach from -2^63
+ * to 2^64 - 1, so what lies on each side of zero is counted for itself. */
+static int64_t integer_count(int64_t *turn, tsr_scalar start, tsr_scalar stop, tsr_scalar step)
 {
-    if (step > 0 ? start >= stop : start <= stop) return 0;
-    const uint64_t span = step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
-    const uint64_t by = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
-    const uint64_t n = span / by + (span % by != 0);
-    return n > INT64_MAX ? -1 : (int64_t)n;
+    const bool forward = !is_negative(step);
+    const uint64_t a = tsr_scalar_to_u64(start), b = tsr_scalar_to_u64(stop);
+    const uint64_t by = forward ? tsr_scalar_to_u64(step) : 0 - tsr_scalar_to_u64(step);
+    *turn = INT64_MAX;
+    if (is_negative(start) == is_negative(stop)) {
+        if (forward ? a >= b : a <= b) return 0;
+        const uint64_t n = divide_up(forward ? b - a : a - b, by);
+        return n > INT64_MAX ? -1 : (int64_t)n;
+    }
+    if (is_negative(start) != forward) return 0;
+    const uint64_t before = forward ? 0 - a : a, after = forward ? b : 0 - b;  /* distances from 0 */
+    if (before / by >= INT64_MAX) return -1;
+    const uint64_t first = forward ? divide_up(before, by) : before / by + 1;  /* 0 is no negative */
+    const uint64_t next = first * by - before;                                 /* how far beyond 0 */
+    const uint64_t second = next < after ? divide_up(after - next, by) : 0;
+    *turn = (int64_t)first;
+    return second > INT64_MAX - first ? -1 : (int64_t)(first + second);
 }
 
-/* The same in f64. */
+/* The count in f64. */
 static int64_t real_count(double start, double stop, double step)
 {
     const double n = (stop - start) / step;
@@ -201,38 +231,37 @@ static int64_t real_count(double start, double stop, double step)
 
 tsr_status tsr_arange(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr_scalar stop, tsr_scalar step)
 {
-    progression p = { .dtype = TSR_I64 };
+    progression p = { .turn = INT64_MAX };
     TSRI_CHECK(out, TSR_ENULL, "arange: out is NULL");
     const tsr_kind kind = tsr_dtype_kind(dtype);
     TSRI_CHECK(kind == TSR_SIGNED || kind == TSR_UNSIGNED || kind == TSR_FLOATING, TSR_EDTYPE,
                "arange: %s; an integer or floating dtype is needed", tsr_dtype_name(dtype));
     TSRI_CHECK(start.dtype != TSR_C128 && stop.dtype != TSR_C128 && step.dtype != TSR_C128, TSR_EDTYPE,
                "arange: start, stop and step must be real");
-    if (is_integer(start) && is_integer(stop) && is_integer(step) && fits_i64(start) && fits_i64(stop) &&
-        fits_i64(step)) {
-        p.start = tsr_scalar_i64(tsr_scalar_to_i64(start));
-        p.step = tsr_scalar_i64(tsr_scalar_to_i64(step));
-        TSRI_CHECK(p.step.as.i != 0, TSR_EINVAL, "arange: step is 0");
-        p.n = integer_count(p.start.as.i, tsr_scalar_to_i64(stop), p.step.as.i);
+    if (is_integer(start) && is_integer(stop) && is_integer(step)) {
+        p.start = tsr_scalar_to_u64(start);
+        p.step = tsr_scalar_to_u64(step);
+        p.dtype = is_negative(start) ? TSR_I64 : TSR_U64;
+        p.dtype_after = is_negative(start) ? TSR_U64 : TSR_I64;
+        TSRI_CHECK(p.step != 0, TSR_EINVAL, "arange: step is 0");
+        p.n = integer_count(&p.turn, start, stop, step);
     } else {
         const double a = tsr_scalar_to_f64(start), b = tsr_scalar_to_f64(stop), by = tsr_scalar_to_f64(step);
         TSRI_CHECK(is_finite(a) && is_finite(b) && is_finite(by), TSR_EINVAL, "arange: %g to %g by %g is not finite", a,
                    b, by);
         TSRI_CHECK(by != 0, TSR_EINVAL, "arange: step is 0");
         p.dtype = TSR_F64;
-        p.start = tsr_scalar_f64(a);
-        p.step = tsr_scalar_f64(by);
+        p.re = (line){ a, by, false };
         p.n = real_count(a, b, by);
     }
     TSRI_CHECK(p.n >= 0, TSR_EOVERFLOW, "arange: more than 2^63 - 1 elements");
     return make_progression(out, "arange", dtype, &p);
 }
 
-/* (b - a) / parts without overflow where the difference has it. */
-static double step_between(double a, double b, double parts)
+static line line_between(double a, double b, double parts)
 {
     const double span = b - a;
-    return is_finite(span) ? span / parts : b / parts - a / parts;
+    return is_finite(span) ? (line){ a, span / parts, false } : (line){ a, (b / 2 - a / 2) / parts, true };
 }
 
 tsr_status tsr_linspace(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr_scalar stop, int64_t n, bool endpoint)
@@ -244,15 +273,15 @@ tsr_status tsr_linspace(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr
     TSRI_CHECK(n >= 0, TSR_EINVAL, "linspace: %lld values", (long long)n);
     const tsr_c128 a = tsr_scalar_to_c128(start), b = tsr_scalar_to_c128(stop);
     const double parts = (double)(endpoint ? tsri_max(n - 1, 1) : tsri_max(n, 1));
-    const double re = step_between(a.re, b.re, parts), im = step_between(a.im, b.im, parts);
     const bool complex = start.dtype == TSR_C128 || stop.dtype == TSR_C128;
     TSRI_CHECK(!complex || kind == TSR_COMPLEX, TSR_EDTYPE, "linspace: complex ends for %s", tsr_dtype_name(dtype));
     const progression p = {
-        .dtype = complex ? TSR_C128 : TSR_F64,
         .n     = n,
-        .start = complex ? tsr_scalar_c128(a.re, a.im) : tsr_scalar_f64(a.re),
-        .step  = complex ? tsr_scalar_c128(re, im) : tsr_scalar_f64(re),
-        .last  = complex ? tsr_scalar_c128(b.re, b.im) : tsr_scalar_f64(b.re),
+        .dtype = complex ? TSR_C128 : TSR_F64,
+        .turn  = INT64_MAX,
+        .re    = line_between(a.re, b.re, parts),
+        .im    = line_between(a.im, b.im, parts),
+        .last  = b,
         .ends  = endpoint && n > 1,
     };
     return make_progression(out, "linspace", dtype, &p);

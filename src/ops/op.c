@@ -17,7 +17,7 @@ static tsr_status check_device(const tsr_op *op, const tsr_tensor *t, tsr_device
 {
     if (TSRI_LIKELY(t->device == device && tsri_is_plain(t))) return TSR_OK;
     const char *name = infos[op->kind].name;
-    TSRI_CHECK(t->device == device, TSR_EDEVICE, "%s: operands on devices %d and %d (tsr_to moves)", name, (int)device,
+    TSRI_CHECK(t->device == device, TSR_EDEVICE, "%s: operands on devices %d and %d", name, (int)device,
                (int)t->device);
     TSRI_CHECK(device != TSR_CPU || tsr_memory_is_host(t->memory), TSR_EDEVICE,
                "%s: %s lies in %s memory, which the host cannot reach", name, TSRI_DESC(&t->desc),
@@ -35,7 +35,8 @@ tsr_status tsri_op_run(const tsr_op *op)
     TSRI_TRY(tsri_backend_of(&backend, &index, infos[op->kind].name, device));
     TSRI_CHECK(backend->supports(index, op), TSR_EUNSUPPORTED, "%s: the %s backend cannot do this with %s",
                infos[op->kind].name, backend->name, TSRI_DESC(&op->out[0]->desc));
-    return backend->run(index, op);
+    const uint32_t failures = tsri_failures();
+    return tsri_backend_end(backend->run(index, op), failures, infos[op->kind].name, backend);
 }
 
 static tsr_status fit_result(tsr_tensor *t, tsri_fresh *fresh, const char *op, const tsr_desc *desc)

@@ -20,7 +20,7 @@ static tsr_status describe(tsr_desc *desc, const char *op, tsr_tensor **out, tsr
     TSRI_CHECK(kind == TSR_FLOATING || kind == TSR_COMPLEX, TSR_EDTYPE,
                "%s: dtype is %s (%d), and must be floating or complex", op, tsr_dtype_name(dtype),
                (int)dtype);
-    return tsr_desc_init(desc, dtype, ndim, shape, NULL);
+    return tsri_desc_packed(desc, op, dtype, ndim, shape);
 }
 
 /* Is v finite, as given and in the dtype? */

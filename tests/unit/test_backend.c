@@ -1,0 +1,416 @@
+/* Devices and the backends behind them, with one of the test's own: host memory that plays a
+ * device. */
+#include "test.h"
+#include "tessera/backend.h"
+
+/* The toy backend ------------------------------------------------------------------ */
+
+static struct {
+    int        allocs, frees, runs, asked;
+    int        device;      /* of the latest call */
+    size_t     bytes;       /* of the latest alloc or free */
+    int64_t    live;
+    tsr_memory kind;
+    tsr_op     op;          /* the latest that ran */
+    tsr_status alloc_fails, run_fails;
+    bool       gives_null;
+} toy;
+
+static int toy_count(void) { return 2; }
+
+static tsr_status toy_alloc(void **out, int device, size_t bytes, tsr_memory kind)
+{
+    toy.allocs++;
+    toy.device = device;
+    toy.bytes = bytes;
+    toy.kind = kind;
+    if (toy.alloc_fails) return toy.alloc_fails;
+    if (toy.gives_null) return TSR_OK;
+    *out = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (!*out) return TSR_ENOMEM;
+    toy.live += (int64_t)bytes;
+    return TSR_OK;
+}
+
+static void toy_free(int device, void *data, size_t bytes, tsr_memory kind)
+{
+    toy.frees++;
+    toy.device = device;
+    toy.bytes = bytes;
+    toy.kind = kind;
+    toy.live -= (int64_t)bytes;
+    free(data);
+}
+
+/* Fills and copies, without conversion. */
+static bool toy_supports(int device, const tsr_op *op)
+{
+    (void)device;
+    toy.asked++;
+    if (op->kind == TSR_OP_FILL) return true;
+    return op->kind == TSR_OP_COPY && op->in[0]->dtype == op->out[0]->dtype;
+}
+
+/* The toy's memory is the host's, so the CPU can do its work on tensors placed over it. */
+static tsr_status toy_run(int device, const tsr_op *op)
+{
+    tsr_tensor out, in;
+    toy.runs++;
+    toy.device = device;
+    toy.op = *op;
+    if (toy.run_fails) return toy.run_fails;
+    TSR_TRY(tsr_place(&out, op->out[0]->data, &op->out[0]->desc));
+    if (op->kind == TSR_OP_FILL) return tsr_fill(&out, ((const tsr_fill_params *)op->params)->value);
+    TSR_TRY(tsr_place(&in, op->in[0]->data, &op->in[0]->desc));
+    return tsr_copy(&out, &in);
+}
+
+static const tsr_backend toy_table = {
+    .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_backend), .name = "toy", .device_count = toy_count,
+    .alloc = toy_alloc, .free = toy_free, .supports = toy_supports, .run = toy_run,
+};
+
+static tsr_device toy_device(int index)
+{
+    tsr_device device = -1;
+    char name[16];
+    (void)snprintf(name, sizeof name, "toy:%d", index);
+    EXPECT_OK(tsr_device_parse(&device, name));
+    return device;
+}
+
+/* f32(2, 3) on a toy device, described. */
+static tsr_tensor *declare_on_toy(int index)
+{
+    tsr_desc d;
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 3), NULL));
+    EXPECT_OK(tsr_declare(&t, &d, toy_device(index), TSR_MEMORY_HOST));
+    return t;
+}
+
+/* Registering ------------------------------------------------------------------------ */
+
+static void test_backend_tables_that_cannot_work_are_refused_with_words(void)
+{
+    tsr_backend b = toy_table;
+    EXPECT_FAILS(tsr_backend_register(NULL), TSR_ENULL, "backend is NULL");
+    b.abi = TSR_BACKEND_ABI + 1;
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "ABI 2");
+    b = toy_table, b.size = (uint32_t)offsetof(tsr_backend, run);
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "lacks required entries");
+    b = toy_table, b.name = NULL;
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "name");
+    b = toy_table, b.name = "";
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "name");
+    b = toy_table, b.name = "cpu";
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "called cpu");
+    b = toy_table, b.device_count = NULL;
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy");
+    b = toy_table, b.alloc = NULL;
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy");
+    b = toy_table, b.free = NULL;
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy");
+    b = toy_table, b.supports = NULL;
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy");
+    b = toy_table, b.run = NULL;
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy");
+    tsr_device device;
+    EXPECT_FAILS(tsr_device_parse(&device, "toy"), TSR_EDEVICE, "there are cpu:0");
+}
+
+static void test_backend_registers_once(void)
+{
+    EXPECT_OK(tsr_backend_register(&toy_table));
+    EXPECT_FAILS(tsr_backend_register(&toy_table), TSR_EINVAL, "called toy");
+}
+
+/* What an older plugin hands over: a table that ends before the optional entries. */
+static void test_backend_table_without_optional_entries_is_accepted(void)
+{
+    static struct { tsr_backend table; } old;
+    old.table = toy_table;
+    old.table.name = "old";
+    old.table.size = (uint32_t)offsetof(tsr_backend, sync);
+    EXPECT_OK(tsr_backend_register(&old.table));
+    tsr_device device = -1;
+    EXPECT_OK(tsr_device_parse(&device, "old:1"));
+    EXPECT(tsr_device_exists(device));
+}
+
+/* Devices ------------------------------------------------------------------------------ */
+
+static void test_backend_devices_have_numbers_and_names(void)
+{
+    tsr_device device = -1;
+    char text[16];
+    EXPECT_OK(tsr_device_parse(&device, "cpu"));
+    EXPECT(device == TSR_CPU);
+    EXPECT_OK(tsr_device_parse(&device, "cpu:0"));
+    EXPECT(device == TSR_CPU);
+    EXPECT_OK(tsr_device_parse(&device, "toy"));
+    EXPECT(device == toy_device(0) && device % 256 == 0 && device != TSR_CPU);
+    EXPECT_OK(tsr_device_parse(&device, "toy:1"));
+    EXPECT(device == toy_device(0) + 1);
+    EXPECT(tsr_device_exists(device) && !tsr_device_exists(device + 1) && !tsr_device_exists(-1));
+    EXPECT(tsr_device_name(text, sizeof text, device) == 5 && !strcmp(text, "toy:1"));
+    EXPECT(tsr_device_name(text, 4, TSR_CPU) == 5 && !strcmp(text, "cpu"));
+    EXPECT_FAILS(tsr_device_parse(&device, "toy:2"), TSR_EDEVICE, "cpu:0, toy:0, toy:1");
+    EXPECT_FAILS(tsr_device_parse(&device, "to"), TSR_EDEVICE, "\"to\"");
+    EXPECT_FAILS(tsr_device_parse(&device, "toys"), TSR_EDEVICE, "\"toys\"");
+    EXPECT(device == toy_device(1));
+}
+
+/* Memory --------------------------------------------------------------------------------- */
+
+static void test_backend_memory_of_a_device_comes_from_its_backend(void)
+{
+    tsr_tensor *t = declare_on_toy(1), *v = NULL;
+    memset(&toy, 0, sizeof toy);
+    EXPECT(!tsr_is_allocated(t) && toy.allocs == 0);
+    EXPECT_OK(tsr_alloc(t));
+    EXPECT(toy.allocs == 1 && toy.device == 1 && toy.bytes == 24 && toy.kind == TSR_MEMORY_HOST && toy.live == 24);
+    EXPECT(tsr_is_allocated(t) && !tsr_is_host(t) && tsr_device_of(t) == toy_device(1));
+    EXPECT(tsr_storage_device(t->storage) == toy_device(1) && tsr_storage_ownership(t->storage) == TSR_OWNED);
+    EXPECT_OK(tsr_check(t));
+    EXPECT_OK(tsr_transpose(&v, t, 0, 1));
+    EXPECT(tsr_device_of(v) == toy_device(1) && v->data == t->data);
+    tsr_release(&t);
+    EXPECT(toy.frees == 0);
+    tsr_release(&v);
+    EXPECT(toy.frees == 1 && toy.device == 1 && toy.bytes == 24 && toy.live == 0);
+}
+
+static void test_backend_storage_on_a_device_is_made_there(void)
+{
+    tsr_storage *s = NULL;
+    memset(&toy, 0, sizeof toy);
+    EXPECT_OK(tsr_storage_create(&s, 100, toy_device(0), TSR_MEMORY_HOST));
+    EXPECT(toy.allocs == 1 && toy.bytes == 100 && tsr_storage_bytes(s) == 100);
+    tsr_storage_release(&s);
+    EXPECT_OK(tsr_storage_create(&s, 0, toy_device(0), TSR_MEMORY_HOST));
+    EXPECT(tsr_storage_data(s) != NULL);
+    tsr_storage_release(&s);
+    EXPECT(toy.frees == 2 && toy.live == 0);
+    EXPECT_FAILS(tsr_storage_create(&s, 1, toy_device(0), 29), TSR_EINVAL, "29");
+    EXPECT(s == NULL);
+}
+
+static void test_backend_without_memory_left_is_enomem_and_the_tensor_stays_described(void)
+{
+    tsr_tensor *t = declare_on_toy(0);
+    memset(&toy, 0, sizeof toy);
+    toy.alloc_fails = TSR_ENOMEM;
+    EXPECT_FAILS(tsr_alloc(t), TSR_ENOMEM, "toy");
+    EXPECT_FAILS(tsr_fill(t, tsr_scalar_i64(1)), TSR_ENOMEM, "toy");
+    toy.alloc_fails = TSR_EIO;
+    EXPECT_FAILS(tsr_alloc(t), TSR_EIO, "toy");
+    toy.alloc_fails = TSR_OK;
+    toy.gives_null = true;
+    EXPECT_FAILS(tsr_alloc(t), TSR_ENOMEM, "toy");
+    EXPECT(!tsr_is_allocated(t) && toy.runs == 0 && toy.frees == 0);
+    toy.gives_null = false;
+    EXPECT_OK(tsr_alloc(t));
+    tsr_release(&t);
+}
+
+/* Ops ------------------------------------------------------------------------------------- */
+
+static void test_backend_ops_go_where_their_operands_live(void)
+{
+    tsr_tensor *a = declare_on_toy(1), *b = declare_on_toy(1), *column = NULL;
+    memset(&toy, 0, sizeof toy);
+    EXPECT_OK(tsr_fill(a, tsr_scalar_i64(7)));
+    EXPECT(toy.runs == 1 && toy.device == 1 && toy.op.kind == TSR_OP_FILL && toy.op.nout == 1 && toy.op.nin == 0);
+    EXPECT(toy.op.out[0] == a && toy.asked == 1);
+    EXPECT_OK(tsr_select(&column, a, 1, 2));
+    EXPECT_OK(tsr_fill(column, tsr_scalar_i64(9)));
+    EXPECT_OK(tsr_copy(b, a));
+    EXPECT(toy.runs == 3 && toy.op.kind == TSR_OP_COPY && toy.op.in[0] == a && toy.op.out[0] == b);
+    const float want[] = { 7, 7, 9, 7, 7, 9 };
+    EXPECT(!memcmp(b->data, want, sizeof want));
+    tsr_release(&column);
+    tsr_release(&b);
+    tsr_release(&a);
+    EXPECT(toy.live == 0);
+}
+
+static void test_backend_results_like_a_tensor_are_made_on_its_device(void)
+{
+    tsr_tensor *a = declare_on_toy(1), *turned = NULL, *out = NULL;
+    const tsr_device device = toy_device(1);
+    EXPECT_OK(tsr_fill(a, tsr_scalar_i64(7)));
+    EXPECT_OK(tsr_transpose(&turned, a, 0, 1));
+    EXPECT_OK(tsr_clone(&out, a));
+    EXPECT(tsr_device_of(out) == device && ((float *)out->data)[5] == 7);
+    tsr_release(&out);
+    EXPECT_OK(tsr_zeros_like(&out, a));
+    EXPECT(tsr_device_of(out) == device && ((float *)out->data)[5] == 0);
+    tsr_release(&out);
+    EXPECT_OK(tsr_contiguous(&out, turned));
+    EXPECT(tsr_device_of(out) == device && out->data != a->data);
+    EXPECT_OK(tsr_reshape(&out, turned, TSR_SHAPE(-1)));
+    EXPECT(tsr_device_of(out) == device && out->ndim == 1);
+    EXPECT_OK(tsr_to(&out, a, device, TSR_MEMORY_HOST));
+    EXPECT(out->data == a->data);
+    tsr_release(&out);
+    tsr_release(&turned);
+    tsr_release(&a);
+}
+
+static void test_backend_operands_on_two_devices_are_edevice(void)
+{
+    tsr_tensor *here = NULL, *there = declare_on_toy(0), *other = declare_on_toy(1);
+    EXPECT_OK(tsr_ones(&here, TSR_F32, TSR_SHAPE(2, 3)));
+    EXPECT_OK(tsr_alloc(there));
+    EXPECT_OK(tsr_alloc(other));
+    memset(&toy, 0, sizeof toy);
+    EXPECT_FAILS(tsr_copy(there, here), TSR_EDEVICE, "copy");
+    EXPECT_FAILS(tsr_copy(here, there), TSR_EDEVICE, "copy");
+    EXPECT_FAILS(tsr_copy(there, other), TSR_EDEVICE, "copy");
+    tsr_tensor *out = NULL;
+    const tsr_tensor *const pair[] = { here, there };
+    EXPECT_FAILS(tsr_concat(&out, 2, pair, 0), TSR_EDEVICE, "");
+    EXPECT_FAILS(tsr_rearrange(&out, there), TSR_EDEVICE, "");
+    EXPECT(out == NULL && toy.runs == 0);
+    tsr_release(&here);
+    tsr_release(&there);
+    tsr_release(&other);
+}
+
+static void test_backend_that_does_not_support_an_op_is_eunsupported(void)
+{
+    tsr_tensor *a = declare_on_toy(0), *out = NULL;
+    tsr_desc d;
+    EXPECT_OK(tsr_alloc(a));
+    EXPECT_OK(tsr_desc_init(&d, TSR_F64, TSR_SHAPE(2, 3), NULL));
+    EXPECT_OK(tsr_declare(&out, &d, toy_device(0), TSR_MEMORY_HOST));
+    memset(&toy, 0, sizeof toy);
+    EXPECT_FAILS(tsr_copy(out, a), TSR_EUNSUPPORTED, "copy: the toy backend");
+    EXPECT(toy.asked == 1 && toy.runs == 0 && !tsr_is_allocated(out));
+    tsr_release(&out);
+
+    EXPECT_OK(tsr_declare(&out, &a->desc, toy_device(0), TSR_MEMORY_HOST));
+    EXPECT_FAILS(tsr_randn(&out, TSR_F32, TSR_SHAPE(2, 3), 1), TSR_EUNSUPPORTED, "randn: the toy backend");
+    EXPECT_FAILS(tsr_uniform(&out, TSR_F32, TSR_SHAPE(2, 3), 0, 1, 1), TSR_EUNSUPPORTED, "uniform: the toy backend");
+    tsr_release(&out);
+    tsr_release(&a);
+}
+
+static void test_backend_failure_while_running_is_passed_on_with_words(void)
+{
+    tsr_tensor *a = declare_on_toy(0), *out = NULL;
+    EXPECT_OK(tsr_fill(a, tsr_scalar_i64(1)));
+    toy.run_fails = TSR_EIO;
+    EXPECT_FAILS(tsr_fill(a, tsr_scalar_i64(1)), TSR_EIO, "fill: the toy backend");
+    EXPECT_FAILS(tsr_clone(&out, a), TSR_EIO, "toy");
+    EXPECT_FAILS(tsr_zeros_like(&out, a), TSR_EIO, "toy");
+    EXPECT(out == NULL);
+    toy.run_fails = TSR_OK;
+    tsr_release(&a);
+}
+
+/* Words that the backend's own calls left are better than ours. */
+static tsr_status run_with_words(int device, const tsr_op *op)
+{
+    tsr_tensor *t = NULL;
+    (void)device; (void)op;
+    return tsr_zeros(&t, TSR_F32, TSR_SHAPE(-5));
+}
+
+static void test_backend_words_of_its_own_are_kept(void)
+{
+    static tsr_backend wordy;
+    tsr_tensor *t = NULL;
+    tsr_desc d;
+    tsr_device device = -1;
+    wordy = toy_table, wordy.name = "wordy", wordy.run = run_with_words;
+    EXPECT_OK(tsr_backend_register(&wordy));
+    EXPECT_OK(tsr_device_parse(&device, "wordy"));
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2), NULL));
+    EXPECT_OK(tsr_declare(&t, &d, device, TSR_MEMORY_HOST));
+    EXPECT_FAILS(tsr_fill(t, tsr_scalar_i64(1)), TSR_ESHAPE, "-5");
+    tsr_release(&t);
+}
+
+static void test_backend_memory_is_out_of_the_hosts_reach(void)
+{
+    tsr_tensor *a = declare_on_toy(0), *out = NULL;
+    float x = 0, buffer[6];
+    bool same;
+    char text[200];
+    EXPECT_OK(tsr_fill(a, tsr_scalar_i64(7)));
+    EXPECT_FAILS(tsr_get_f32(&x, a, TSR_INDEX(0, 0)), TSR_EDEVICE, "get_f32");
+    EXPECT_FAILS(tsr_set_f32(a, TSR_INDEX(0, 0), 1), TSR_EDEVICE, "set_f32");
+    EXPECT_FAILS(tsr_equal(&same, a, a), TSR_EDEVICE, "equal");
+    EXPECT_FAILS(tsr_store(buffer, sizeof buffer, a), TSR_EDEVICE, "");
+    EXPECT_FAILS(tsr_load(a, buffer, sizeof buffer), TSR_EDEVICE, "");
+    EXPECT_OK(tsr_to_string(text, sizeof text, NULL, a, NULL));
+    EXPECT(strchr(text, '\n') == NULL || strstr(text, "7.") == NULL);
+    EXPECT(tsr_describe(text, sizeof text, a) > 0 && strstr(text, "toy:0"));
+    const tsr_status s = tsr_to(&out, a, TSR_CPU, TSR_MEMORY_HOST);
+    EXPECT(s == TSR_OK ? out && tsr_is_host(out) : s == TSR_EDEVICE && !out && tsr_last_error()[0]);
+    tsr_release(&out);
+    tsr_release(&a);
+}
+
+/* Ops as a list ------------------------------------------------------------------------------ */
+
+static void test_backend_every_op_is_described_and_its_signature_parses(void)
+{
+    for (int kind = TSR_OP_NONE + 1; kind < TSR_OP_COUNT; kind++) {
+        const tsr_op_info *info = tsr_op_get_info((tsr_op_kind)kind);
+        tsr_signature s;
+        EXPECT(info != NULL);
+        if (!info) continue;
+        EXPECT(info->name[0] && info->family[0] && info->params[0] && info->signature[0] && info->doc[0]);
+        EXPECT_OK(tsr_signature_parse(&s, info->signature));
+        EXPECT_MSG(s.nresults >= 1 && s.nresults <= TSR_OP_MAX_OUT, "%s has %d results", info->name, s.nresults);
+        EXPECT_MSG(s.noperands - s.nresults <= TSR_OP_MAX_IN, "%s has too many inputs", info->name);
+        for (int other = TSR_OP_NONE + 1; other < kind; other++)
+            EXPECT_MSG(strcmp(info->name, tsr_op_get_info((tsr_op_kind)other)->name), "%s is there twice", info->name);
+    }
+    EXPECT(tsr_op_get_info(TSR_OP_NONE) == NULL && tsr_op_get_info(TSR_OP_COUNT) == NULL);
+}
+
+static void test_backend_places_are_limited(void)
+{
+    static tsr_backend more[64];
+    static char names[64][20];
+    tsr_status s = TSR_OK;
+    int n = 0;
+    for (; n < 64 && s == TSR_OK; n++) {
+        (void)snprintf(names[n], sizeof names[n], "more-%d", n);
+        more[n] = toy_table;
+        more[n].name = names[n];
+        s = tsr_backend_register(&more[n]);
+    }
+    EXPECT(n < 64 && s == TSR_ENOMEM && strstr(tsr_last_error(), "backends already"));
+    tsr_device device;
+    EXPECT_OK(tsr_device_parse(&device, "more-0:1"));
+    EXPECT_FAILS(tsr_device_parse(&device, "more-63"), TSR_EDEVICE, "more-0:0");
+}
+
+int main(int argc, char **argv)
+{
+    TEST_BEGIN(argc, argv);
+    RUN(test_backend_tables_that_cannot_work_are_refused_with_words);
+    test_state.filter = NULL;  /* the rest stands on this */
+    RUN(test_backend_registers_once);
+    TEST_BEGIN(argc, argv);
+    RUN(test_backend_table_without_optional_entries_is_accepted);
+    RUN(test_backend_devices_have_numbers_and_names);
+    RUN(test_backend_memory_of_a_device_comes_from_its_backend);
+    RUN(test_backend_storage_on_a_device_is_made_there);
+    RUN(test_backend_without_memory_left_is_enomem_and_the_tensor_stays_described);
+    RUN(test_backend_ops_go_where_their_operands_live);
+    RUN(test_backend_results_like_a_tensor_are_made_on_its_device);
+    RUN(test_backend_operands_on_two_devices_are_edevice);
+    RUN(test_backend_that_does_not_support_an_op_is_eunsupported);
+    RUN(test_backend_failure_while_running_is_passed_on_with_words);
+    RUN(test_backend_words_of_its_own_are_kept);
+    RUN(test_backend_memory_is_out_of_the_hosts_reach);
+    RUN(test_backend_every_op_is_described_and_its_signature_parses);
+    RUN(test_backend_places_are_limited);
+    return TEST_END();
+}
