@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the documentation shows compiles, links and runs: the example at the top of
-# tessera.h, and every ```c block with an `int main` in README.md and docs/tour.md.
+# tessera.h, and every ```c block with an `int main` in README.md and the pages of docs/.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$(realpath "${1:-build}")
@@ -13,8 +13,7 @@ awk '/^ \*     / { on = 1 } on && /^ \* [^ ]/ { exit } on { print substr($0, 8) 
 function_name=$(sed -nE 's/^static tsr_status ([a-z_]+)\(void\)$/\1/p' "$work/tessera.h.c" | head -n 1)
 printf 'int main(void) { return %s() == TSR_OK ? 0 : 1; }\n' "$function_name" >>"$work/tessera.h.c"
 
-for page in README.md docs/tour.md; do
-    [ -f "$page" ] || continue
+for page in README.md docs/*.md docs/concepts/*.md docs/howto/*.md; do
     awk -v prefix="$work/$(basename "$page" .md)" '
         /^```c$/ { text = ""; inside = 1; next }
         /^```/   { if (inside && text ~ /int main/) print text > (prefix "_" ++n ".c"); inside = 0; next }
@@ -24,8 +23,9 @@ done
 failed=0
 for source in "$work"/*.c; do
     echo "--- $(basename "$source")"
-    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Iinclude "$source" -o "$work/program" \
-        -L"$build/lib" -ltessera -Wl,-rpath,"$build/lib" && (cd "$work" && ./program) && continue
+    # Statically, because a page on the inside shows internal functions.
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Iinclude -Isrc "$source" -o "$work/program" \
+        "$build/lib/libtessera.a" -lpthread && (cd "$work" && ./program) && continue
     echo "^ $(basename "$source") failed"
     failed=1
 done

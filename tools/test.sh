@@ -124,16 +124,6 @@ four_dims() {
     tools/check_install.sh build/four-dims
 }
 
-examples() {
-    local source name status=0
-    for source in examples/*.c; do
-        name=$(basename "$source" .c)
-        echo "--- $name"
-        timeout 120 build/bin/"$name" || { echo "$name ended with status $?"; status=1; }
-    done
-    return $status
-}
-
 # --- running them -------------------------------------------------------------------
 
 # Sums of the counts in a log: "P F S", empty if it has none.
@@ -196,7 +186,6 @@ else
     step thread-sanitizer   thread_sanitizer
     step no-threads         no_threads
     step four-dims          four_dims
-    step examples           examples
     for check in tools/check_*.sh; do
         name=$(basename "$check" .sh)
         case $name in
