@@ -65,7 +65,8 @@ inner_loop() {
 raw=$(inner_loop sum_raw) at=$(inner_loop sum_at)
 raw_count=$(grep -c . <<<"$raw") at_count=$(grep -c . <<<"$at")
 calls=$(body sum_at | grep -cE '\b(call|callq|bl|blr)\b')
-printf 'bare array, %d instructions:\n%s\nTSR_AT, %d instructions:\n%s\n' "$raw_count" "$raw" "$at_count" "$at"
+printf 'bare array, %d instructions:\n%s\nTSR_AT, %d instructions:\n%s\n' \
+    "$raw_count" "$raw" "$at_count" "$at"
 [ "$raw_count" -gt 0 ] || { echo "found no loop"; exit 1; }
 [ "$calls" = 0 ] || { echo "TSR_AT calls a function"; exit 1; }
 [ "$raw_count" = "$at_count" ] || { echo "the loops differ in length"; exit 1; }

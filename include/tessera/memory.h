@@ -74,9 +74,11 @@ typedef void (*tsr_deleter)(void *context, void *data, size_t bytes);
  * here starts with one count, dropped by tsr_storage_release. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_storage_create(tsr_storage **out, size_t bytes, tsr_device device,
                                                      tsr_memory kind);
-TSR_API TSR_MUST_CHECK tsr_status tsr_storage_borrow(tsr_storage **out, void *data, size_t bytes);
+TSR_API TSR_MUST_CHECK tsr_status tsr_storage_borrow(tsr_storage **out, void *data, size_t bytes,
+                                                     tsr_device device, tsr_memory kind);
 TSR_API TSR_MUST_CHECK tsr_status tsr_storage_adopt(tsr_storage **out, void *data, size_t bytes,
-                                                    tsr_deleter deleter, void *context);
+                                                    tsr_device device, tsr_memory kind, tsr_deleter deleter,
+                                                    void *context);
 
 /* How a file is mapped. Copy-on-write lets the program write to its own pages;
  * the file never changes. */

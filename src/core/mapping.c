@@ -51,13 +51,13 @@ static tsr_status map_open_file(tsr_storage **out, int file, const char *path, u
     TSRI_TRY(range_in_file(&bytes, file, path, offset, bytes));
     const bool writable = mode == TSR_MAP_COPY_ON_WRITE;
     if (bytes == 0)  /* nothing can be mapped, and nothing need be */
-        return tsri_storage_foreign(out, NULL, 0, TSR_MAPPED, !writable, NULL, NULL, "map_file");
+        return tsri_storage_foreign(out, NULL, 0, TSR_CPU, TSR_MEMORY_FILE, TSR_MAPPED, !writable, NULL, NULL, "map_file");
     const size_t into = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
     void *base = mmap(NULL, bytes + into, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_PRIVATE, file,
                       (off_t)(offset - into));
     TSRI_CHECK(base != MAP_FAILED, TSR_EIO, "map_file: %s: %s", path, strerror(errno));
-    const tsr_status s = tsri_storage_foreign(out, (char *)base + into, bytes, TSR_MAPPED, !writable, unmap,
-                                              (void *)(uintptr_t)into, "map_file");
+    const tsr_status s = tsri_storage_foreign(out, (char *)base + into, bytes, TSR_CPU, TSR_MEMORY_FILE, TSR_MAPPED,
+                                              !writable, unmap, (void *)(uintptr_t)into, "map_file");
     if (s != TSR_OK) (void)munmap(base, bytes + into);
     return s;
 }

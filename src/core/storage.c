@@ -70,8 +70,9 @@ tsr_status tsri_storage_create(tsr_storage **out, size_t bytes, tsr_device devic
     return TSR_OK;
 }
 
-tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr_ownership ownership, bool readonly,
-                                tsr_deleter deleter, void *context, const char *origin)
+tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr_device device, tsr_memory memory,
+                                tsr_ownership ownership, bool readonly, tsr_deleter deleter, void *context,
+                                const char *origin)
 {
     tsr_storage *s;
     TSRI_TRY(new_storage(&s, bytes, origin));
@@ -79,8 +80,7 @@ tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr
     s->readonly = readonly;
     s->deleter = deleter;
     s->context = context;
-    publish(s, TSR_CPU, ownership == TSR_MAPPED ? TSR_MEMORY_FILE : TSR_MEMORY_HOST, ownership,
-            ownership == TSR_MAPPED);
+    publish(s, device, memory, ownership, ownership == TSR_MAPPED);
     *out = s;
     return TSR_OK;
 }
@@ -99,30 +99,37 @@ void tsri_storage_destroy(tsr_storage *s)
 
 /* Public ----------------------------------------------------------------------- */
 
+static tsr_status check_place(const char *op, size_t bytes, tsr_device device, tsr_memory kind)
+{
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %d", op, (int)device);
+    TSRI_CHECK(tsri_memory_kind(kind), TSR_EINVAL, "%s: %d is no memory kind", op, (int)kind);
+    TSRI_CHECK(bytes <= PTRDIFF_MAX, TSR_EOVERFLOW, "%s: %zu bytes", op, bytes);
+    return TSR_OK;
+}
+
 tsr_status tsr_storage_create(tsr_storage **out, size_t bytes, tsr_device device, tsr_memory kind)
 {
     TSRI_CHECK(out, TSR_ENULL, "storage_create: out is NULL");
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "storage_create: there is no device %d", (int)device);
-    TSRI_CHECK(tsri_memory_kind(kind), TSR_EINVAL, "storage_create: %d is no memory kind", (int)kind);
-    TSRI_CHECK(bytes <= PTRDIFF_MAX, TSR_EOVERFLOW, "storage_create: %zu bytes", bytes);
+    TSRI_TRY(check_place("storage_create", bytes, device, kind));
     return tsri_storage_create(out, bytes, device, kind, "storage_create");
 }
 
-tsr_status tsr_storage_borrow(tsr_storage **out, void *data, size_t bytes)
+tsr_status tsr_storage_borrow(tsr_storage **out, void *data, size_t bytes, tsr_device device, tsr_memory kind)
 {
     TSRI_CHECK(out, TSR_ENULL, "storage_borrow: out is NULL");
     TSRI_CHECK(data || bytes == 0, TSR_ENULL, "storage_borrow: data is NULL");
-    TSRI_CHECK(bytes <= PTRDIFF_MAX, TSR_EOVERFLOW, "storage_borrow: %zu bytes", bytes);
-    return tsri_storage_foreign(out, data, bytes, TSR_BORROWED, false, NULL, NULL, "storage_borrow");
+    TSRI_TRY(check_place("storage_borrow", bytes, device, kind));
+    return tsri_storage_foreign(out, data, bytes, device, kind, TSR_BORROWED, false, NULL, NULL, "storage_borrow");
 }
 
-tsr_status tsr_storage_adopt(tsr_storage **out, void *data, size_t bytes, tsr_deleter deleter, void *context)
+tsr_status tsr_storage_adopt(tsr_storage **out, void *data, size_t bytes, tsr_device device, tsr_memory kind,
+                             tsr_deleter deleter, void *context)
 {
     TSRI_CHECK(out, TSR_ENULL, "storage_adopt: out is NULL");
     TSRI_CHECK(data || bytes == 0, TSR_ENULL, "storage_adopt: data is NULL");
     TSRI_CHECK(deleter, TSR_ENULL, "storage_adopt: deleter is NULL");
-    TSRI_CHECK(bytes <= PTRDIFF_MAX, TSR_EOVERFLOW, "storage_adopt: %zu bytes", bytes);
-    return tsri_storage_foreign(out, data, bytes, TSR_ADOPTED, false, deleter, context, "storage_adopt");
+    TSRI_TRY(check_place("storage_adopt", bytes, device, kind));
+    return tsri_storage_foreign(out, data, bytes, device, kind, TSR_ADOPTED, false, deleter, context, "storage_adopt");
 }
 
 tsr_storage *tsr_storage_retain(tsr_storage *s)

@@ -212,8 +212,8 @@ static int64_t integer_count(int64_t *turn, tsr_scalar start, tsr_scalar stop, t
     if (is_negative(start) != forward) return 0;
     const uint64_t before = forward ? 0 - a : a, after = forward ? b : 0 - b;  /* distances from 0 */
     if (before / by >= INT64_MAX) return -1;
-    const uint64_t first = forward ? divide_up(before, by) : before / by + 1;  /* 0 is no negative */
-    const uint64_t next = first * by - before;                                 /* how far beyond 0 */
+    const uint64_t first = divide_up(before, by);  /* not counting 0, which suits either side */
+    const uint64_t next = first * by - before;     /* how far beyond 0 the next lies */
     const uint64_t second = next < after ? divide_up(after - next, by) : 0;
     *turn = (int64_t)first;
     return second > INT64_MAX - first ? -1 : (int64_t)(first + second);

@@ -250,8 +250,8 @@ SET(C128, c128, ((tsr_c128){ 1, 1 }))
 SCENARIO(storage_create, tsr_storage_create(&f->made, 4096, TSR_CPU, TSR_MEMORY_HOST))
 SCENARIO(storage_small, tsr_storage_create(&f->made, 8, TSR_CPU, TSR_MEMORY_HOST))
 SCENARIO(storage_aligned, tsr_storage_create(&f->made, 8, TSR_CPU, TSR_MEMORY_ALIGNED))
-SCENARIO(storage_borrow, tsr_storage_borrow(&f->made, f->wrapped, 8))
-SCENARIO(storage_adopt, tsr_storage_adopt(&f->made, f->wrapped, 8, count_deletion, &f->deleted))
+SCENARIO(storage_borrow, tsr_storage_borrow(&f->made, f->wrapped, 8, TSR_CPU, TSR_MEMORY_HOST))
+SCENARIO(storage_adopt, tsr_storage_adopt(&f->made, f->wrapped, 8, TSR_CPU, TSR_MEMORY_HOST, count_deletion, &f->deleted))
 SCENARIO(storage_map_file, tsr_storage_map_file(&f->made, file, 4, 8, TSR_MAP_COPY_ON_WRITE))
 
 static tsr_status run_equal(fixture *f)
@@ -372,7 +372,7 @@ static void exhaust_caches(const fixture *f)
     arm(-1);
     while (tensors < DUMMIES &&
            tsr_declare(&dummies.tensor[tensors], &f->desc, TSR_CPU, TSR_MEMORY_HOST) == TSR_OK) tensors++;
-    while (storages < DUMMIES && tsr_storage_borrow(&dummies.storage[storages], &byte, 1) == TSR_OK) storages++;
+    while (storages < DUMMIES && tsr_storage_borrow(&dummies.storage[storages], &byte, 1, TSR_CPU, TSR_MEMORY_HOST) == TSR_OK) storages++;
     EXPECT(tensors < DUMMIES && storages < DUMMIES);
     arm(0);
 }

@@ -101,9 +101,9 @@ static inline void ref_fail(ref_case *c, const char *file, int line, const char 
 {
     c->failed = true;
     if (test_state.failures++ >= 4) return;
-    printf("%s:%d: %s, case %lld, seed %llu: expected %s\n%s\n    last error: %s\n    again: %s %s %lld\n", file, line,
-           test_state.current, (long long)c->number, (unsigned long long)ref_options.seed, expected, c->text,
-           tsr_last_error(), file, test_state.current, (long long)c->number);
+    printf("%s:%d: %s, case %lld, seed %llu: expected %s\n%s\n    last error: %s\n    again: %s %s %lld\n",
+           file, line, test_state.current, (long long)c->number, (unsigned long long)ref_options.seed,
+           expected, c->text, tsr_last_error(), file, test_state.current, (long long)c->number);
 }
 
 /* In a function of a case `c` that returns nothing: ends the case if cond is false. */
@@ -177,7 +177,10 @@ static inline int64_t ref_size(tsr_dtype dtype)
     return sizes[dtype];
 }
 
-static inline bool ref_is_complex(tsr_dtype dtype) { return dtype == TSR_C32 || dtype == TSR_C64 || dtype == TSR_C128; }
+static inline bool ref_is_complex(tsr_dtype dtype)
+{
+    return dtype == TSR_C32 || dtype == TSR_C64 || dtype == TSR_C128;
+}
 
 /* What an element's address must be a multiple of. */
 static inline int64_t ref_align(tsr_dtype dtype) { return ref_size(dtype) / (ref_is_complex(dtype) ? 2 : 1); }
@@ -277,7 +280,10 @@ static inline bool ref_find_strides(int64_t *strides, const ref_view *v, int ndi
 
 /* Random shapes and descs --------------------------------------------------------- */
 
-static inline tsr_dtype ref_random_dtype(ref_case *c) { return (tsr_dtype)ref_between(c, 1, TSR_DTYPE_COUNT - 1); }
+static inline tsr_dtype ref_random_dtype(ref_case *c)
+{
+    return (tsr_dtype)ref_between(c, 1, TSR_DTYPE_COUNT - 1);
+}
 
 /* A shape of at most `most` elements; one in some twenty has a dim of size 0. Returns the rank. */
 static inline int ref_random_shape(ref_case *c, int64_t *shape, int most_dims, int64_t most)
@@ -345,8 +351,8 @@ static inline void ref_random_strides(ref_case *c, int ndim, const int64_t *shap
 
 /* A desc of this dtype and shape that reaches over at most `most` bytes; no two of its indices
  * meet if it is to be written. *low is its lowest byte (<= 0), *v its elements from address 0. */
-static inline void ref_random_desc(ref_case *c, tsr_desc *d, ref_view *v, int64_t *low, tsr_dtype dtype, int ndim,
-                                   const int64_t *shape, bool writable, int64_t most)
+static inline void ref_random_desc(ref_case *c, tsr_desc *d, ref_view *v, int64_t *low, tsr_dtype dtype,
+                                   int ndim, const int64_t *shape, bool writable, int64_t most)
 {
     int64_t high;
     *d = (tsr_desc){ .dtype = dtype, .ndim = ndim };
@@ -358,15 +364,16 @@ static inline void ref_random_desc(ref_case *c, tsr_desc *d, ref_view *v, int64_
         ref_span(v, low, &high);
         if (high - *low <= most && !(writable && ref_repeats(v))) return;
         if (tries > 50) {
-            printf("%lld elements do not fit %lld bytes: the test asks too much\n", (long long)v->n, (long long)most);
+            printf("%lld elements do not fit %lld bytes: the test asks too much\n", (long long)v->n,
+                   (long long)most);
             abort();
         }
     }
 }
 
 /* A tensor over data + at, made in one of the ways there are, in c->t[handle]. */
-static inline bool ref_make(ref_case *c, int handle, unsigned char *data, int64_t at, const tsr_desc *d, int64_t low,
-                            int64_t high)
+static inline bool ref_make(ref_case *c, int handle, unsigned char *data, int64_t at, const tsr_desc *d,
+                            int64_t low, int64_t high)
 {
     static const char *const ways[] = { "wrap", "place", "storage" };
     const int way = (int)ref_below(c, 3);
@@ -383,7 +390,8 @@ static inline bool ref_make(ref_case *c, int handle, unsigned char *data, int64_
         MUST_TRUE(tsr_place(c->t[handle], data + at, d) == TSR_OK);
         break;
     default:
-        MUST_TRUE(tsr_storage_borrow(&storage, data + low, (size_t)(high - low)) == TSR_OK);
+        MUST_TRUE(tsr_storage_borrow(&storage, data + low, (size_t)(high - low), TSR_CPU, TSR_MEMORY_HOST) ==
+                  TSR_OK);
         MUST_TRUE(tsr_from_storage(&c->t[handle], storage, (size_t)(at - low), d) == TSR_OK);
         tsr_storage_release(&storage);
     }
@@ -494,7 +502,8 @@ static inline uint64_t ref_encode_magnitude(ref_format f, ref_number n)
     /* Counts of 2^unit: the last place of the result. */
     const int lead = n.exponent + length - 1;
     int unit = (lead < 1 - bias ? 1 - bias : lead) - f.mantissa_bits;
-    uint64_t m = n.exponent >= unit ? n.bits << (n.exponent - unit) : ref_shift_round(n.bits, unit - n.exponent);
+    uint64_t m = n.exponent >= unit ? n.bits << (n.exponent - unit)
+                                    : ref_shift_round(n.bits, unit - n.exponent);
     if (m >> (f.mantissa_bits + 1)) {  /* rounded up to the next power of two */
         m >>= 1;
         unit++;
@@ -624,7 +633,8 @@ static inline uint64_t ref_random_real(ref_case *c, tsr_dtype dtype)
     if (dtype == TSR_BOOL) return random & 1;
     if (ref_is_float(dtype)) {
         const int64_t pick = ref_below(c, 3);
-        return (pick == 0 ? random : pick == 1 ? ref_special_float(c, dtype) : ref_edge_float(c, dtype)) & mask;
+        if (pick == 0) return random;
+        return (pick == 1 ? ref_special_float(c, dtype) : ref_edge_float(c, dtype)) & mask;
     }
     switch (ref_below(c, 4)) {
     case 0:  return (uint64_t)ref_between(c, -3, 3) & mask;

@@ -50,7 +50,8 @@ static void want_converted(const ref_view *src, tsr_dtype to)
 static void say_element(ref_case *c, const char *what, tsr_dtype dtype, const void *element)
 {
     ref_say(c, " %s ", what);
-    for (int64_t i = ref_size(dtype) - 1; i >= 0; i--) ref_say(c, "%02x", ((const unsigned char *)element)[i]);
+    for (int64_t i = ref_size(dtype) - 1; i >= 0; i--)
+        ref_say(c, "%02x", ((const unsigned char *)element)[i]);
 }
 
 /* Judging ------------------------------------------------------------------------ */
@@ -61,7 +62,8 @@ static bool elements_are(ref_case *c, const unsigned char *base, const ref_view 
 {
     for (int64_t k = 0; k < v->n; k++) {
         if (ref_element_is(v->dtype, base + v->at[k], wanted[k], from)) continue;
-        ref_say(c, "    element %lld, %s to %s:", (long long)k, tsr_dtype_name(from), tsr_dtype_name(v->dtype));
+        ref_say(c, "    element %lld, %s to %s:", (long long)k, tsr_dtype_name(from),
+                tsr_dtype_name(v->dtype));
         if (src) say_element(c, "from", from, before + src->at[k]);
         say_element(c, "wanted", v->dtype, wanted[k]);
         say_element(c, "got", v->dtype, base + v->at[k]);
@@ -96,7 +98,8 @@ static bool result_is(ref_case *c, const tsr_tensor *t, const ref_view *src, tsr
     MUST_TRUE(tsr_desc_is_dense(&t->desc));
     (void)tsr_desc_span(&t->desc, &lo, NULL);
     ref_of_desc(&v, &t->desc, -lo);
-    return elements_are(c, (const unsigned char *)t->data + lo, &v, src->dtype, src) && memory_is_as_before(c);
+    return elements_are(c, (const unsigned char *)t->data + lo, &v, src->dtype, src) &&
+           memory_is_as_before(c);
 }
 
 /* Copy --------------------------------------------------------------------------- */
@@ -135,7 +138,10 @@ static void copy_case(ref_case *c)
     (void)memory_is(c, &p.dst, p.from, &p.src);
 }
 
-static void test_copy_converts_every_dtype_to_every_other_through_any_strides(void) { ref_cases(40000, copy_case); }
+static void test_copy_converts_every_dtype_to_every_other_through_any_strides(void)
+{
+    ref_cases(40000, copy_case);
+}
 
 static void overlap_case(ref_case *c)
 {
@@ -245,7 +251,8 @@ static bool fills_as(tsr_dtype dtype, const void *got, const void *want)
     const tsr_dtype part = ref_part(dtype);
     const size_t size = (size_t)ref_size(part);
     return ref_part_is(part, got, want, true) &&
-           (!ref_is_complex(dtype) || ref_part_is(part, (const char *)got + size, (const char *)want + size, true));
+           (!ref_is_complex(dtype) ||
+            ref_part_is(part, (const char *)got + size, (const char *)want + size, true));
 }
 
 static void fill_case(ref_case *c)
@@ -412,7 +419,10 @@ static void every_value_case(ref_case *c)
     }
 }
 
-static void test_every_value_of_the_short_dtypes_converts_as_by_hand(void) { ref_cases(18 * 18, every_value_case); }
+static void test_every_value_of_the_short_dtypes_converts_as_by_hand(void)
+{
+    ref_cases(18 * 18, every_value_case);
+}
 
 /* Large tensors --------------------------------------------------------------------- */
 
@@ -427,7 +437,8 @@ static void large_case(ref_case *c)
         int64_t stride[3];
         ref_packed_strides(c, 3, shape, stride, true, true);
         MUST(tsr_desc_init(&d[i], i ? from : to, 3, shape, stride) == TSR_OK);
-        MUST(tsr_declare(&c->t[i], &d[i], TSR_CPU, TSR_MEMORY_HOST) == TSR_OK && tsr_alloc(c->t[i]) == TSR_OK);
+        MUST(tsr_declare(&c->t[i], &d[i], TSR_CPU, TSR_MEMORY_HOST) == TSR_OK &&
+             tsr_alloc(c->t[i]) == TSR_OK);
         ref_say_desc(c, &d[i]);
     }
     int64_t index[3] = { 0 }, n = ref_count(3, shape);

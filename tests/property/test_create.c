@@ -43,7 +43,8 @@ static bool result_is(ref_case *c, ref_view *v, bool given, tsr_dtype from)
     if (!given) MUST_TRUE(tsr_is_contiguous(t) && !tsr_is_view(t));
     for (int64_t k = 0; k < v->n; k++) {
         const int64_t at = given ? v->at[k] : k * size;
-        if (!ref_element_is(v->dtype, base + at, wanted[k], from)) ref_say(c, "    element %lld\n", (long long)k);
+        if (!ref_element_is(v->dtype, base + at, wanted[k], from))
+            ref_say(c, "    element %lld\n", (long long)k);
         MUST_TRUE(ref_element_is(v->dtype, base + at, wanted[k], from));
         if (given) memcpy(before + at, memory + at, (size_t)size);
     }
@@ -135,7 +136,8 @@ static bool same_order(const tsr_desc *like, const tsr_desc *d)
 static bool is_like(ref_case *c, const tsr_tensor *t, const tsr_tensor *like)
 {
     MUST_TRUE(tsr_check(t) == TSR_OK && tsr_same_shape(t, like) && t->dtype == like->dtype);
-    MUST_TRUE(t->device == like->device && t->memory == like->memory && !tsr_is_view(t) && !tsr_is_readonly(t));
+    MUST_TRUE(t->device == like->device && t->memory == like->memory && !tsr_is_view(t) &&
+              !tsr_is_readonly(t));
     MUST_TRUE(tsr_desc_is_dense(&t->desc) && !tsr_may_overlap(t, like));
     MUST_TRUE(tsr_numel(like) == 0 || same_order(&t->desc, &like->desc));
     return true;
@@ -174,7 +176,8 @@ static void like_case(ref_case *c)
     MUST(lo == 0);
     ref_of_desc(&own, &c->t[0]->desc, 0);
     for (int64_t k = 0; k < own.n && which > 0; k++)
-        MUST(ref_element_is(dtype, (char *)c->t[0]->data + own.at[k], wanted[k], which == 4 ? dtype : TSR_I64));
+        MUST(ref_element_is(dtype, (char *)c->t[0]->data + own.at[k], wanted[k],
+                            which == 4 ? dtype : TSR_I64));
     MUST(!memcmp(before, memory, sizeof memory));
 }
 
@@ -236,9 +239,12 @@ static void test_arange_of_integers_is_exact(void) { ref_cases(30000, integer_ra
 
 static double random_double(ref_case *c)
 {
-    static const double some[] = { 0, 1, -1, 0.1, 0.3, 0.7, 1e16, 1e-3, 1e300, 5e-324, 1.0 / 3, 255.5, 9.2e18 };
+    static const double some[] = {
+        0, 1, -1, 0.1, 0.3, 0.7, 1e16, 1e-3, 1e300, 5e-324, 1.0 / 3, 255.5, 9.2e18
+    };
     if (ref_once_in(c, 3)) return some[ref_below(c, 13)];
-    return (double)ref_between(c, -4000, 4000) / (double)(1 << ref_below(c, 7)) + (ref_once_in(c, 3) ? 0.1 : 0.0);
+    return (double)ref_between(c, -4000, 4000) / (double)(1 << ref_below(c, 7)) +
+           (ref_once_in(c, 3) ? 0.1 : 0.0);
 }
 
 static void float_range_case(ref_case *c)
@@ -280,8 +286,8 @@ static void test_arange_counts_as_python_does(void)
         tsr_tensor *t = NULL;
         EXPECT_OK(tsr_arange(&t, TSR_F64, TSR_SCALAR(cases[i].start), TSR_SCALAR(cases[i].stop),
                              TSR_SCALAR(cases[i].step)));
-        EXPECT_MSG(tsr_numel(t) == cases[i].n, "%g to %g by %g has %lld, not %lld", cases[i].start, cases[i].stop,
-                   cases[i].step, (long long)tsr_numel(t), (long long)cases[i].n);
+        EXPECT_MSG(tsr_numel(t) == cases[i].n, "%g to %g by %g has %lld, not %lld", cases[i].start,
+                   cases[i].stop, cases[i].step, (long long)tsr_numel(t), (long long)cases[i].n);
         tsr_release(&t);
     }
 }
@@ -293,21 +299,24 @@ static void test_arange_refuses_what_has_no_end(void)
                  "arange: step is 0");
     EXPECT_FAILS(tsr_arange(&t, TSR_F32, TSR_SCALAR(0.0), TSR_SCALAR(9), TSR_SCALAR(-0.0)), TSR_EINVAL,
                  "arange: step is 0");
-    EXPECT_FAILS(tsr_arange(&t, TSR_F32, TSR_SCALAR(0.0), TSR_SCALAR((double)INFINITY), TSR_SCALAR(1)), TSR_EINVAL,
-                 "not finite");
+    EXPECT_FAILS(tsr_arange(&t, TSR_F32, TSR_SCALAR(0.0), TSR_SCALAR((double)INFINITY), TSR_SCALAR(1)),
+                 TSR_EINVAL, "not finite");
     EXPECT_FAILS(tsr_arange(&t, TSR_F32, TSR_SCALAR((double)NAN), TSR_SCALAR(1), TSR_SCALAR(1)), TSR_EINVAL,
                  "not finite");
-    EXPECT_FAILS(tsr_arange(&t, TSR_BOOL, TSR_SCALAR(0), TSR_SCALAR(1), TSR_SCALAR(1)), TSR_EDTYPE, "arange: bool");
-    EXPECT_FAILS(tsr_arange(&t, TSR_C64, TSR_SCALAR(0), TSR_SCALAR(1), TSR_SCALAR(1)), TSR_EDTYPE, "arange: c64");
-    EXPECT_FAILS(tsr_arange(&t, TSR_I8, TSR_SCALAR(INT64_MIN), TSR_SCALAR(INT64_MAX), TSR_SCALAR(1)), TSR_EOVERFLOW,
-                 "2^63 - 1");
-    EXPECT_FAILS(tsr_arange(&t, TSR_I8, TSR_SCALAR(INT64_MIN), TSR_SCALAR(UINT64_MAX), TSR_SCALAR(1)), TSR_EOVERFLOW,
-                 "2^63 - 1");
-    EXPECT_FAILS(tsr_arange(&t, TSR_U64, TSR_SCALAR(UINT64_MAX), TSR_SCALAR(0), TSR_SCALAR(-1)), TSR_EOVERFLOW,
-                 "2^63 - 1");
-    EXPECT_FAILS(tsr_arange(&t, TSR_I8, TSR_SCALAR(0.0), TSR_SCALAR(1e300), TSR_SCALAR(1e-300)), TSR_EOVERFLOW,
-                 "2^63 - 1");
-    EXPECT_FAILS(tsr_arange(&t, TSR_F64, tsr_scalar_c128(0, 1), TSR_SCALAR(1), TSR_SCALAR(1)), TSR_EDTYPE, "real");
+    EXPECT_FAILS(tsr_arange(&t, TSR_BOOL, TSR_SCALAR(0), TSR_SCALAR(1), TSR_SCALAR(1)), TSR_EDTYPE,
+                 "arange: bool");
+    EXPECT_FAILS(tsr_arange(&t, TSR_C64, TSR_SCALAR(0), TSR_SCALAR(1), TSR_SCALAR(1)), TSR_EDTYPE,
+                 "arange: c64");
+    EXPECT_FAILS(tsr_arange(&t, TSR_I8, TSR_SCALAR(INT64_MIN), TSR_SCALAR(INT64_MAX), TSR_SCALAR(1)),
+                 TSR_EOVERFLOW, "2^63 - 1");
+    EXPECT_FAILS(tsr_arange(&t, TSR_I8, TSR_SCALAR(INT64_MIN), TSR_SCALAR(UINT64_MAX), TSR_SCALAR(1)),
+                 TSR_EOVERFLOW, "2^63 - 1");
+    EXPECT_FAILS(tsr_arange(&t, TSR_U64, TSR_SCALAR(UINT64_MAX), TSR_SCALAR(0), TSR_SCALAR(-1)),
+                 TSR_EOVERFLOW, "2^63 - 1");
+    EXPECT_FAILS(tsr_arange(&t, TSR_I8, TSR_SCALAR(0.0), TSR_SCALAR(1e300), TSR_SCALAR(1e-300)),
+                 TSR_EOVERFLOW, "2^63 - 1");
+    EXPECT_FAILS(tsr_arange(&t, TSR_F64, tsr_scalar_c128(0, 1), TSR_SCALAR(1), TSR_SCALAR(1)), TSR_EDTYPE,
+                 "real");
     EXPECT(t == NULL);
 }
 
@@ -355,14 +364,16 @@ static void linspace_case(ref_case *c)
 {
     static ref_view v;
     const bool complex = ref_once_in(c, 3), endpoint = ref_once_in(c, 2);
-    const tsr_c128 a = { random_end(c), complex ? random_end(c) : 0 }, b = { random_end(c), complex ? random_end(c) : 0 };
+    const tsr_c128 a = { random_end(c), complex ? random_end(c) : 0 },
+                   b = { random_end(c), complex ? random_end(c) : 0 };
     const int64_t n = ref_once_in(c, 8) ? ref_below(c, 3) : ref_below(c, 200);
     const tsr_dtype exact = complex ? TSR_C128 : TSR_F64;
     tsr_dtype dtype = (tsr_dtype)ref_between(c, TSR_F8E4M3, TSR_C128);
     if (complex && !ref_is_complex(dtype)) dtype = TSR_C64;
-    const tsr_scalar start = complex ? TSR_SCALAR(a) : TSR_SCALAR(a.re), stop = complex ? TSR_SCALAR(b) : TSR_SCALAR(b.re);
-    ref_say(c, "    linspace %s %lld from %.17g%+.17gi to %.17g%+.17gi%s\n", tsr_dtype_name(dtype), (long long)n, a.re,
-            a.im, b.re, b.im, endpoint ? "" : ", open");
+    const tsr_scalar start = complex ? TSR_SCALAR(a) : TSR_SCALAR(a.re),
+                     stop = complex ? TSR_SCALAR(b) : TSR_SCALAR(b.re);
+    ref_say(c, "    linspace %s %lld from %.17g%+.17gi to %.17g%+.17gi%s\n", tsr_dtype_name(dtype),
+            (long long)n, a.re, a.im, b.re, b.im, endpoint ? "" : ", open");
     MUST(tsr_linspace(&c->t[1], exact, start, stop, n, endpoint) == TSR_OK && tsr_numel(c->t[1]) == n);
     const double *values = c->t[1]->data;
     if (!is_even(c, values, complex ? 2 : 1, n, a.re, b.re, endpoint)) return;

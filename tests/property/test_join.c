@@ -49,7 +49,8 @@ static bool make_parts(ref_case *c, join *j, bool overlap)
     for (int i = 0; i < j->n; i++) {
         const int64_t lowest = overlap ? ref_below(c, 200) : 64 + i * (REF_BYTES / 8);
         if (!j->stacked && ref_once_in(c, 2)) j->shape[j->axis] = ref_below(c, 5);
-        if (!make_tensor(c, FIRST_PART + i, &part[i], j->dtype, j->ndim, j->shape, false, lowest, REF_BYTES / 8 - 128))
+        if (!make_tensor(c, FIRST_PART + i, &part[i], j->dtype, j->ndim, j->shape, false, lowest,
+                         REF_BYTES / 8 - 128))
             return false;
         j->parts[i] = c->t[FIRST_PART + i];
     }
@@ -77,7 +78,8 @@ static void list_joined(const join *j)
             for (int i = 0; i < j->ndim; i++) inner[i] = index[i < j->axis ? i : i + 1];
         } else {
             for (int i = 0; i < j->ndim; i++) inner[i] = index[i];
-            while (inner[j->axis] >= part[which].shape[j->axis]) inner[j->axis] -= part[which++].shape[j->axis];
+            while (inner[j->axis] >= part[which].shape[j->axis])
+                inner[j->axis] -= part[which++].shape[j->axis];
         }
         from_at[k] = part[which].at[ref_flat(&part[which], inner)];
     }
@@ -103,7 +105,8 @@ static void join_case(ref_case *c)
         const int64_t shape_n = whole.ndim, lowest = overlap ? ref_below(c, 200) : REF_BYTES * 3 / 4;
         int64_t shape[TSR_MAX_NDIM];
         memcpy(shape, whole.shape, sizeof shape);
-        if (!make_tensor(c, OUT, &whole, j.dtype, (int)shape_n, shape, true, lowest, REF_BYTES / 4 - 128)) return;
+        if (!make_tensor(c, OUT, &whole, j.dtype, (int)shape_n, shape, true, lowest, REF_BYTES / 4 - 128))
+            return;
     }
     memcpy(before, memory, sizeof memory);
     MUST(run_join(c, &c->t[OUT], &j) == TSR_OK && tsr_check(c->t[OUT]) == TSR_OK);
@@ -154,13 +157,16 @@ static void misfit_case(ref_case *c)
             shape[dim]++;
             want = TSR_ESHAPE;
         }
-        if (!make_tensor(c, handle, &other, dtype, ndim, shape, false, REF_BYTES * 3 / 4, REF_BYTES / 4 - 128)) return;
+        if (!make_tensor(c, handle, &other, dtype, ndim, shape, false, REF_BYTES * 3 / 4,
+                         REF_BYTES / 4 - 128))
+            return;
         j.parts[at] = c->t[handle];
     } else {
         return;
     }
     memcpy(before, memory, sizeof memory);
-    MUST((j.stacked ? tsr_stack(&c->t[OUT], j.n, j.parts, axis) : tsr_concat(&c->t[OUT], j.n, j.parts, axis)) == want);
+    MUST((j.stacked ? tsr_stack(&c->t[OUT], j.n, j.parts, axis)
+                    : tsr_concat(&c->t[OUT], j.n, j.parts, axis)) == want);
     MUST(c->t[OUT] == NULL && !memcmp(memory, before, sizeof memory));
 }
 
@@ -225,7 +231,8 @@ static void cut_case(ref_case *c)
     memcpy(had, outs, sizeof had);
     const int asked = ref_once_in(c, 2) ? axis : axis - ndim;
     ref_say(c, "    %s along %d into %d\n", stacked ? "unstack" : "split", asked, n);
-    const tsr_status s = stacked ? tsr_unstack(outs, c->t[OUT], asked, n) : tsr_split(outs, c->t[OUT], asked, n, sizes);
+    const tsr_status s =
+        stacked ? tsr_unstack(outs, c->t[OUT], asked, n) : tsr_split(outs, c->t[OUT], asked, n, sizes);
     if (with_source && n > 0) c->t[OUT] = NULL;  /* it is among outs */
     bool good = s == (wrong ? TSR_ESHAPE : TSR_OK);
     for (int i = 0; i < n && good && !wrong; i++) {
@@ -279,7 +286,8 @@ static void cut_and_join_case(ref_case *c)
     for (int i = 0; i < n; i++) sizes[i] = 1;
     tsr_tensor **outs = &c->t[1];
     const tsr_tensor *parts[5];
-    MUST((stacked ? tsr_unstack(outs, c->t[OUT], axis, n) : tsr_split(outs, c->t[OUT], axis, n, sizes)) == TSR_OK);
+    MUST((stacked ? tsr_unstack(outs, c->t[OUT], axis, n) : tsr_split(outs, c->t[OUT], axis, n, sizes)) ==
+         TSR_OK);
     for (int i = 0; i < n; i++) parts[i] = outs[i];
     MUST((stacked ? tsr_stack(&c->t[7], n, parts, axis) : tsr_concat(&c->t[7], n, parts, axis)) == TSR_OK);
     MUST(tsr_same_shape(c->t[7], c->t[OUT]));

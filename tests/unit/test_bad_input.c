@@ -543,6 +543,8 @@ static void test_bad_input_to_device_and_backend(void)
     BAD(TSR_ENULL, tsr_device_parse(&device, NULL));
     EXPECT(device == 7);
     EACH(i, bad_devices) {
+    EXPECT(tsr_backend_fail(TSR_EIO, NULL) == TSR_EIO && tsr_last_error()[0] != '\0');
+    EXPECT(tsr_backend_fail(TSR_EIO, "tape: torn") == TSR_EIO && strcmp(tsr_last_error(), "tape: torn") == 0);
         EXPECT(!tsr_device_exists(bad_devices[i]));
         EXPECT(tsr_device_name(text, sizeof text, bad_devices[i]) > 0 && text[0]);
     }
@@ -612,13 +614,17 @@ static void test_bad_input_to_storages(void)
     BAD(TSR_EOVERFLOW, tsr_storage_create(&s, SIZE_MAX, TSR_CPU, TSR_MEMORY_HOST));
     for (tsr_memory m = 0; m < TSR_MEMORY_FILE; m++)
         BAD(TSR_ENOMEM, tsr_storage_create(&s, INT64_MAX, TSR_CPU, m));
-    BAD(TSR_ENULL, tsr_storage_borrow(NULL, &byte, 1));
-    BAD(TSR_ENULL, tsr_storage_borrow(&s, NULL, 1));
-    BAD(TSR_EOVERFLOW, tsr_storage_borrow(&s, &byte, SIZE_MAX));
-    BAD(TSR_ENULL, tsr_storage_adopt(NULL, &byte, 1, no_deleter, NULL));
-    BAD(TSR_ENULL, tsr_storage_adopt(&s, NULL, 1, no_deleter, NULL));
-    BAD(TSR_ENULL, tsr_storage_adopt(&s, &byte, 1, NULL, NULL));
-    BAD(TSR_EOVERFLOW, tsr_storage_adopt(&s, &byte, SIZE_MAX, no_deleter, NULL));
+    BAD(TSR_ENULL, tsr_storage_borrow(NULL, &byte, 1, TSR_CPU, TSR_MEMORY_HOST));
+    BAD(TSR_ENULL, tsr_storage_borrow(&s, NULL, 1, TSR_CPU, TSR_MEMORY_HOST));
+    BAD(TSR_EOVERFLOW, tsr_storage_borrow(&s, &byte, SIZE_MAX, TSR_CPU, TSR_MEMORY_HOST));
+    BAD(TSR_EDEVICE, tsr_storage_borrow(&s, &byte, 1, 77, TSR_MEMORY_HOST));
+    BAD(TSR_EINVAL, tsr_storage_borrow(&s, &byte, 1, TSR_CPU, 99));
+    BAD(TSR_EDEVICE, tsr_storage_adopt(&s, &byte, 1, -1, TSR_MEMORY_HOST, no_deleter, NULL));
+    BAD(TSR_EINVAL, tsr_storage_adopt(&s, &byte, 1, TSR_CPU, -1, no_deleter, NULL));
+    BAD(TSR_ENULL, tsr_storage_adopt(NULL, &byte, 1, TSR_CPU, TSR_MEMORY_HOST, no_deleter, NULL));
+    BAD(TSR_ENULL, tsr_storage_adopt(&s, NULL, 1, TSR_CPU, TSR_MEMORY_HOST, no_deleter, NULL));
+    BAD(TSR_ENULL, tsr_storage_adopt(&s, &byte, 1, TSR_CPU, TSR_MEMORY_HOST, NULL, NULL));
+    BAD(TSR_EOVERFLOW, tsr_storage_adopt(&s, &byte, SIZE_MAX, TSR_CPU, TSR_MEMORY_HOST, no_deleter, NULL));
     EXPECT(s == NULL);
 
     EXPECT(tsr_storage_retain(NULL) == NULL);
@@ -896,7 +902,7 @@ static void test_bad_input_to_foreign_memory(void)
     BAD(TSR_ENULL, tsr_place(&(tsr_tensor){ 0 }, data, NULL));
     EXPECT(tsr_place_none(NULL) == NULL);
 
-    EXPECT_OK(tsr_storage_borrow(&s, data, sizeof data));
+    EXPECT_OK(tsr_storage_borrow(&s, data, sizeof data, TSR_CPU, TSR_MEMORY_HOST));
     BAD(TSR_ENULL, tsr_from_storage(NULL, s, 0, &matrix));
     BAD_OUT(TSR_ENULL, tsr_from_storage(&out, NULL, 0, &matrix));
     BAD_OUT(TSR_ENULL, tsr_from_storage(&out, s, 0, NULL));

@@ -37,6 +37,18 @@ int main(int argc, char **argv)
 #define UNDER_TSAN 0
 #endif
 
+/* ASan's allocator does not survive a fork() while other threads are in it. */
+#ifdef __SANITIZE_ADDRESS__
+#define UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ASAN 1
+#endif
+#endif
+#ifndef UNDER_ASAN
+#define UNDER_ASAN 0
+#endif
+
 enum { THREADS = 6, ROUNDS = UNDER_TSAN ? 400 : 2000 };
 
 /* Failures in threads: counted, and expected to be none by the test. */
@@ -480,6 +492,44 @@ static void test_concurrent_child_of_fork_goes_on_alone(void)
     tsr_release(&shared);
 }
 
+/* A thread that has used the library, and waits. */
+static pthread_barrier_t parked, leave;
+
+static void *park(void *context)
+{
+    const worker *w = context;
+    make_and_release(w->number);
+    (void)pthread_barrier_wait(&parked);
+    (void)pthread_barrier_wait(&leave);
+    make_and_release(w->number);
+    return NULL;
+}
+
+/* Threads of the child come to lie where the parent's threads, which are not there, kept their
+ * caches; that must disturb nobody. */
+static void test_concurrent_child_of_fork_starts_threads_in_place_of_others(void)
+{
+    pthread_t threads[THREADS];
+    worker workers[THREADS];
+    make_shared();
+    tsri_store_relaxed(&wrong, 0);
+    EXPECT(pthread_barrier_init(&parked, NULL, THREADS + 1) == 0);
+    EXPECT(pthread_barrier_init(&leave, NULL, THREADS + 1) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (worker){ NULL, i, NULL };
+        EXPECT(pthread_create(&threads[i], NULL, park, &workers[i]) == 0);
+    }
+    (void)pthread_barrier_wait(&parked);
+    expect_child_works(!UNDER_TSAN);
+    EXPECT(use_library() == 0);
+    (void)pthread_barrier_wait(&leave);
+    for (int i = 0; i < THREADS; i++) EXPECT(pthread_join(threads[i], NULL) == 0);
+    EXPECT(wrong == 0);
+    (void)pthread_barrier_destroy(&parked);
+    (void)pthread_barrier_destroy(&leave);
+    tsr_release(&shared);
+}
+
 static int32_t stop;
 
 static void *churn(void *context)
@@ -500,6 +550,7 @@ static void test_concurrent_fork_while_other_threads_allocate(void)
 {
     pthread_t threads[THREADS];
     const bool was_on = tsr_pool_is_enabled();
+    if (UNDER_ASAN) SKIP("the sanitizer's allocator does not survive it");
     make_shared();
     tsr_pool_enable(true);
     tsri_store_relaxed(&stop, 0);
@@ -548,6 +599,7 @@ int main(int argc, char **argv)
     RUN(test_concurrent_tensors_outlive_the_threads_that_made_them);
     RUN(test_concurrent_destructor_of_a_thread_may_release_tensors);
     RUN(test_concurrent_child_of_fork_goes_on_alone);
+    RUN(test_concurrent_child_of_fork_starts_threads_in_place_of_others);
     RUN(test_concurrent_fork_while_other_threads_allocate);
     RUN(test_concurrent_child_counts_what_lives);
     return TEST_END();

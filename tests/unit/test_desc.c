@@ -73,8 +73,10 @@ static void test_desc_keeps_zero_and_negative_strides(void)
     int64_t lo, hi;
     EXPECT_DESC(&d, "i32(2, 3, 4 | -12, 0, 1)");
     EXPECT(tsr_desc_span(&d, &lo, &hi) == 64 && lo == -48 && hi == 16);
-    EXPECT(tsr_desc_is_broadcast_dim(&d, 1) && tsr_desc_is_broadcast_dim(&d, -2) && tsr_desc_has_broadcast(&d));
-    EXPECT(!tsr_desc_is_broadcast_dim(&d, 0) && !tsr_desc_is_broadcast_dim(&d, 3) && !tsr_desc_is_broadcast_dim(&d, -4));
+    EXPECT(tsr_desc_is_broadcast_dim(&d, 1) && tsr_desc_is_broadcast_dim(&d, -2) &&
+           tsr_desc_has_broadcast(&d));
+    EXPECT(!tsr_desc_is_broadcast_dim(&d, 0) && !tsr_desc_is_broadcast_dim(&d, 3) &&
+           !tsr_desc_is_broadcast_dim(&d, -4));
     EXPECT(tsr_desc_self_overlaps(&d));
 }
 
@@ -83,7 +85,8 @@ static void test_desc_stride_of_a_dim_of_one_never_matters(void)
     tsr_desc junk = strided(TSR_F32, 3, DIMS(1, 3, 1), DIMS(INT64_MIN, 1, INT64_MAX));
     tsr_desc d = strided(TSR_F32, 3, DIMS(1, 3, 1), NULL);
     EXPECT(tsr_desc_same(&d, &junk) && tsr_desc_is_contiguous(&junk) && tsr_desc_is_column_major(&junk));
-    EXPECT(tsr_desc_is_dense(&junk) && !tsr_desc_has_broadcast(&junk) && tsr_desc_span(&junk, NULL, NULL) == 12);
+    EXPECT(tsr_desc_is_dense(&junk) && !tsr_desc_has_broadcast(&junk) &&
+           tsr_desc_span(&junk, NULL, NULL) == 12);
     EXPECT(tsr_desc_can_merge(&junk, 0) && tsr_desc_can_merge(&junk, 1));
     tsr_desc zero = strided(TSR_F32, 1, DIMS(1), DIMS(0));
     EXPECT(!tsr_desc_is_broadcast_dim(&zero, 0) && !tsr_desc_self_overlaps(&zero));
@@ -96,8 +99,10 @@ static void test_desc_of_the_highest_rank_can_be_made_and_no_higher(void)
     char message[64];
     for (int i = 0; i <= TSR_MAX_NDIM; i++) shape[i] = 2;
     EXPECT_OK(tsr_desc_init(&d, TSR_U8, TSR_MAX_NDIM, shape, NULL));
-    EXPECT(tsr_desc_numel(&d) == (int64_t)1 << TSR_MAX_NDIM && d.stride[0] == (int64_t)1 << (TSR_MAX_NDIM - 1));
-    (void)snprintf(message, sizeof message, "desc: %d dims in shape; 0 to %d can be had", TSR_MAX_NDIM + 1, TSR_MAX_NDIM);
+    EXPECT(tsr_desc_numel(&d) == (int64_t)1 << TSR_MAX_NDIM);
+    EXPECT(d.stride[0] == (int64_t)1 << (TSR_MAX_NDIM - 1));
+    (void)snprintf(message, sizeof message, "desc: %d dims in shape; 0 to %d can be had", TSR_MAX_NDIM + 1,
+                   TSR_MAX_NDIM);
     EXPECT_FAILS(tsr_desc_init(&d, TSR_U8, TSR_MAX_NDIM + 1, shape, NULL), TSR_EINVAL, message);
     EXPECT_FAILS(tsr_desc_init(&d, TSR_U8, -1, shape, NULL), TSR_EINVAL, "desc: -1 dims in shape");
     EXPECT(d.ndim == TSR_MAX_NDIM);
@@ -111,7 +116,8 @@ static void test_desc_failures_say_what_was_wrong_and_leave_the_result_alone(voi
     EXPECT_FAILS(tsr_desc_init(&d, TSR_F32, 1, NULL, NULL), TSR_ENULL, "desc: shape is NULL");
     EXPECT_FAILS(tsr_desc_init(&d, TSR_DTYPE_INVALID, 1, DIMS(2), NULL), TSR_EDTYPE, "desc: 0 is no dtype");
     EXPECT_FAILS(tsr_desc_init(&d, (tsr_dtype)99, 1, DIMS(2), NULL), TSR_EDTYPE, "desc: 99 is no dtype");
-    EXPECT_FAILS(tsr_desc_init(&d, TSR_F32, 3, DIMS(2, -5, 1), NULL), TSR_ESHAPE, "desc: dim 1 is -5 in shape (2, -5, 1)");
+    EXPECT_FAILS(tsr_desc_init(&d, TSR_F32, 3, DIMS(2, -5, 1), NULL), TSR_ESHAPE,
+                 "desc: dim 1 is -5 in shape (2, -5, 1)");
     EXPECT_FAILS(tsr_desc_init(&d, TSR_F32, 2, DIMS(INT64_MAX, 2), DIMS(0, 0)), TSR_EOVERFLOW,
                  "desc: the number of elements of shape (9223372036854775807, 2) exceeds 2^63 - 1");
     EXPECT_FAILS(tsr_desc_init(&d, TSR_F32, 1, DIMS(INT64_MAX / 2), DIMS(0)), TSR_EOVERFLOW,
@@ -153,7 +159,8 @@ static void test_desc_queries_of_null_or_invalid_descs_answer_nothing(void)
         int64_t lo = 3, hi = 3;
         EXPECT_MSG(tsr_desc_numel(d) == 0 && tsr_desc_bytes(d) == 0, "desc %d", i);
         EXPECT_MSG(tsr_desc_span(d, &lo, &hi) == 0 && lo == 0 && hi == 0, "desc %d", i);
-        EXPECT_MSG(!tsr_desc_is_contiguous(d) && !tsr_desc_is_column_major(d) && !tsr_desc_is_dense(d), "desc %d", i);
+        EXPECT_MSG(!tsr_desc_is_contiguous(d) && !tsr_desc_is_column_major(d) && !tsr_desc_is_dense(d),
+                   "desc %d", i);
         EXPECT_MSG(!tsr_desc_is_contiguous_range(d, 0, 1) && !tsr_desc_can_merge(d, 0), "desc %d", i);
         EXPECT_MSG(!tsr_desc_is_broadcast_dim(d, 0) && !tsr_desc_has_broadcast(d), "desc %d", i);
         EXPECT_MSG(!tsr_desc_self_overlaps(d), "desc %d", i);
@@ -222,8 +229,10 @@ static void test_desc_dim_counts_from_either_end(void)
     EXPECT(n == 2);
     EXPECT_OK(tsr_desc_dim(&n, &d, -1));
     EXPECT(n == 4);
-    EXPECT_FAILS(tsr_desc_dim(&n, &d, 3), TSR_EINDEX, "dim: axis 3 of f32(2, 3, 4 | 12, 4, 1), which has 3 dims");
-    EXPECT_FAILS(tsr_desc_dim(&n, &d, -4), TSR_EINDEX, "dim: axis -4 of f32(2, 3, 4 | 12, 4, 1), which has 3 dims");
+    EXPECT_FAILS(tsr_desc_dim(&n, &d, 3), TSR_EINDEX,
+                 "dim: axis 3 of f32(2, 3, 4 | 12, 4, 1), which has 3 dims");
+    EXPECT_FAILS(tsr_desc_dim(&n, &d, -4), TSR_EINDEX,
+                 "dim: axis -4 of f32(2, 3, 4 | 12, 4, 1), which has 3 dims");
     EXPECT_FAILS(tsr_desc_dim(NULL, &d, 0), TSR_ENULL, "dim: out is NULL");
     EXPECT(n == 4);
 }
@@ -258,7 +267,9 @@ static void test_desc_text_is_cut_to_fit_and_measured_whole(void)
         memset(out, '#', sizeof out);
         EXPECT(tsr_desc_to_string(out, size, &d) == 18);
         for (size_t i = size; i < sizeof out; i++) EXPECT(out[i] == '#');
-        if (size > 0) EXPECT(strlen(out) == (size <= 18 ? size - 1 : 18) && !strncmp(out, "bf16(3, 4 | 4, -1)", strlen(out)));
+        if (size > 0)
+            EXPECT(strlen(out) == (size <= 18 ? size - 1 : 18) &&
+                   !strncmp(out, "bf16(3, 4 | 4, -1)", strlen(out)));
     }
 }
 
@@ -299,7 +310,8 @@ static void test_desc_matmul_check_follows_the_matrix_rule(void)
 {
     const tsr_desc m23 = strided(TSR_F32, 2, DIMS(2, 3), NULL), m34 = strided(TSR_F32, 2, DIMS(3, 4), NULL);
     const tsr_desc v3 = strided(TSR_F32, 1, DIMS(3), NULL), s = strided(TSR_F32, 0, NULL, NULL);
-    const tsr_desc b523 = strided(TSR_F32, 3, DIMS(5, 2, 3), NULL), b634 = strided(TSR_F32, 3, DIMS(6, 3, 4), NULL);
+    const tsr_desc b523 = strided(TSR_F32, 3, DIMS(5, 2, 3), NULL),
+                   b634 = strided(TSR_F32, 3, DIMS(6, 3, 4), NULL);
     const tsr_desc b134 = strided(TSR_F32, 3, DIMS(1, 3, 4), NULL);
     EXPECT_OK(tsr_desc_matmul_check(&m23, &m34));
     EXPECT_OK(tsr_desc_matmul_check(&m23, &v3));
@@ -329,6 +341,37 @@ static void test_desc_packed_like_keeps_the_order_that_memory_has(void)
     EXPECT_OK(tsr_desc_packed_like(&d, &d, TSR_F32));
     EXPECT(tsr_desc_is_dense(&d) && d.stride[0] == 1 && d.stride[2] == 2);
     EXPECT_STATUS(tsr_desc_packed_like(&like, &d, TSR_DTYPE_INVALID), TSR_EDTYPE);
+}
+
+static void test_desc_view_offsets_need_not_be_asked_for(void)
+{
+    const tsr_desc d = strided(TSR_C64, 2, DIMS(3, 4), NULL);
+    tsr_desc v;
+    EXPECT_OK(tsr_desc_slice(&v, NULL, &d, 0, 1, 3, 1));
+    EXPECT_DESC(&v, "c64(2, 4 | 4, 1)");
+    EXPECT_OK(tsr_desc_select(&v, NULL, &d, 1, -1));
+    EXPECT_DESC(&v, "c64(3 | 4)");
+    EXPECT_OK(tsr_desc_flip(&v, NULL, &d, 0, NULL));
+    EXPECT_DESC(&v, "c64(3, 4 | -4, -1)");
+    EXPECT_OK(tsr_desc_diagonal(&v, NULL, &d, 1, 0, 1));
+    EXPECT_DESC(&v, "c64(3 | 5)");
+    EXPECT_OK(tsr_desc_imag(&v, NULL, &d));
+    EXPECT_DESC(&v, "f32(3, 4 | 8, 2)");
+}
+
+static void test_desc_view_offsets_count_elements_of_the_result(void)
+{
+    const tsr_desc d = strided(TSR_C64, 2, DIMS(3, 4), DIMS(-4, 1));
+    tsr_desc v;
+    int64_t at = 77;
+    EXPECT_OK(tsr_desc_slice(&v, &at, &d, 0, 2, TSR_NONE, -1));
+    EXPECT(at == -8 && v.stride[0] == 4);
+    EXPECT_OK(tsr_desc_flip(&v, &at, &d, 0, NULL));
+    EXPECT(at == -5);
+    EXPECT_OK(tsr_desc_diagonal(&v, &at, &d, -1, 0, 1));
+    EXPECT(at == -4 && v.stride[0] == -3);
+    EXPECT_OK(tsr_desc_imag(&v, &at, &d));
+    EXPECT(at == 1);  /* one f32 further */
 }
 
 /* Helpers that the rest of the library stands on -------------------------------------- */
@@ -367,6 +410,8 @@ int main(int argc, char **argv)
     RUN(test_desc_broadcast_names_the_operands_and_dims_that_disagree);
     RUN(test_desc_matmul_check_follows_the_matrix_rule);
     RUN(test_desc_packed_like_keeps_the_order_that_memory_has);
+    RUN(test_desc_view_offsets_need_not_be_asked_for);
+    RUN(test_desc_view_offsets_count_elements_of_the_result);
     RUN(test_desc_arithmetic_helpers_refuse_to_overflow);
     return TEST_END();
 }

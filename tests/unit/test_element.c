@@ -72,29 +72,34 @@ static void test_element_arguments_of_unchecked_access_are_evaluated_once(void)
 }
 
 /* One typed pair of get and set: round trip, wrong dtype, wrong rank, wrong index. */
-#define TYPED(suffix, ID, T, x, same)                                                              \
-    do {                                                                                           \
-        tsr_tensor *t = NULL, *other = NULL;                                                       \
-        T value = x, got;                                                                          \
-        memset(&got, 0, sizeof got);                                                               \
-        EXPECT_OK(tsr_zeros(&t, TSR_##ID, TSR_SHAPE(2, 3)));                                       \
-        EXPECT_OK(tsr_zeros(&other, TSR_##ID == TSR_I8 ? TSR_U8 : TSR_I8, TSR_SHAPE(2, 3)));       \
-        EXPECT_OK(tsr_set_##suffix(t, TSR_INDEX(1, -1), value));                                   \
-        EXPECT_OK(tsr_get_##suffix(&got, t, TSR_INDEX(-1, 2)));                                    \
-        EXPECT(same);                                                                              \
-        EXPECT_FAILS(tsr_get_##suffix(&got, other, TSR_INDEX(0, 0)), TSR_EDTYPE,                   \
-                     "is not " #suffix " (tsr_get and tsr_set convert)");                          \
+#define TYPED(suffix, ID, T, x, same) \
+    do { \
+        tsr_tensor *t = NULL, *other = NULL; \
+        T value = x, got; \
+        memset(&got, 0, sizeof got); \
+        EXPECT_OK(tsr_zeros(&t, TSR_##ID, TSR_SHAPE(2, 3))); \
+        EXPECT_OK(tsr_zeros(&other, TSR_##ID == TSR_I8 ? TSR_U8 : TSR_I8, TSR_SHAPE(2, 3))); \
+        EXPECT_OK(tsr_set_##suffix(t, TSR_INDEX(1, -1), value)); \
+        EXPECT_OK(tsr_get_##suffix(&got, t, TSR_INDEX(-1, 2))); \
+        EXPECT(same); \
+        EXPECT_FAILS(tsr_get_##suffix(&got, other, TSR_INDEX(0, 0)), TSR_EDTYPE, \
+                     "is not " #suffix " (tsr_get and tsr_set convert)"); \
         EXPECT_FAILS(tsr_set_##suffix(other, TSR_INDEX(0, 0), value), TSR_EDTYPE, "set_" #suffix ":"); \
-        EXPECT_FAILS(tsr_get_##suffix(&got, t, TSR_INDEX(0)), TSR_ESHAPE, "get_" #suffix ": 1 indices for "); \
-        EXPECT_FAILS(tsr_set_##suffix(t, TSR_INDEX(0, 0, 0), value), TSR_ESHAPE, "set_" #suffix ": 3 indices for "); \
-        EXPECT_FAILS(tsr_get_##suffix(&got, t, TSR_INDEX(2, 0)), TSR_EINDEX, "get_" #suffix ": index 2 of dim 0 of "); \
-        EXPECT_FAILS(tsr_set_##suffix(t, TSR_INDEX(0, -4), value), TSR_EINDEX, "set_" #suffix ": index -4 of dim 1 of "); \
+        EXPECT_FAILS(tsr_get_##suffix(&got, t, TSR_INDEX(0)), TSR_ESHAPE, \
+                     "get_" #suffix ": 1 indices for "); \
+        EXPECT_FAILS(tsr_set_##suffix(t, TSR_INDEX(0, 0, 0), value), TSR_ESHAPE, \
+                     "set_" #suffix ": 3 indices for "); \
+        EXPECT_FAILS(tsr_get_##suffix(&got, t, TSR_INDEX(2, 0)), TSR_EINDEX, \
+                     "get_" #suffix ": index 2 of dim 0 of "); \
+        EXPECT_FAILS(tsr_set_##suffix(t, TSR_INDEX(0, -4), value), TSR_EINDEX, \
+                     "set_" #suffix ": index -4 of dim 1 of "); \
         EXPECT_FAILS(tsr_get_##suffix(NULL, t, TSR_INDEX(0, 0)), TSR_ENULL, "get_" #suffix ": out is NULL"); \
-        EXPECT_FAILS(tsr_get_##suffix(&got, NULL, TSR_INDEX(0, 0)), TSR_ENULL, "get_" #suffix ": t is NULL"); \
+        EXPECT_FAILS(tsr_get_##suffix(&got, NULL, TSR_INDEX(0, 0)), TSR_ENULL, \
+                     "get_" #suffix ": t is NULL"); \
         EXPECT_FAILS(tsr_set_##suffix(t, 2, NULL, value), TSR_ENULL, "set_" #suffix ": index is NULL"); \
-        EXPECT(same);                                                                              \
-        tsr_release(&other);                                                                       \
-        tsr_release(&t);                                                                           \
+        EXPECT(same); \
+        tsr_release(&other); \
+        tsr_release(&t); \
     } while (0)
 
 static void test_element_typed_access_reads_what_it_wrote_and_checks_everything(void)
@@ -141,7 +146,8 @@ static void test_element_of_an_empty_tensor_is_out_of_range(void)
     tsr_tensor *t = NULL;
     float x = 0;
     EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(3, 0)));
-    EXPECT_FAILS(tsr_get_f32(&x, t, TSR_INDEX(0, 0)), TSR_EINDEX, "get_f32: index 0 of dim 1 of f32(3, 0 | 1, 1), which has 0");
+    EXPECT_FAILS(tsr_get_f32(&x, t, TSR_INDEX(0, 0)), TSR_EINDEX,
+                 "get_f32: index 0 of dim 1 of f32(3, 0 | 1, 1), which has 0");
     EXPECT_STATUS(tsr_get_f32(&x, t, TSR_INDEX(0, -1)), TSR_EINDEX);
     tsr_release(&t);
 }
@@ -189,12 +195,14 @@ static void test_element_writes_to_repeated_or_read_only_elements_are_refused(vo
     tsr_desc d;
     EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(1)));
     EXPECT_OK(tsr_expand(&v, t, TSR_SHAPE(4)));
-    EXPECT_FAILS(tsr_set_f32(v, TSR_INDEX(0), 1), TSR_EOVERLAP,
-                 "set_f32: t is f32(4 | 0), where several indices reach one address, so it cannot be written");
+    EXPECT_FAILS(
+        tsr_set_f32(v, TSR_INDEX(0), 1), TSR_EOVERLAP,
+        "set_f32: t is f32(4 | 0), where several indices reach one address, so it cannot be written");
     EXPECT_STATUS(tsr_set(v, TSR_INDEX(0), TSR_SCALAR(1)), TSR_EOVERLAP);
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, 1, (const int64_t[]){ 2 }, NULL));
     EXPECT_OK(tsr_wrap_const(&v, constant, &d));
-    EXPECT_FAILS(tsr_set_f32(v, TSR_INDEX(0), 1), TSR_EREADONLY, "set_f32: t is f32(2 | 1) in read-only memory");
+    EXPECT_FAILS(tsr_set_f32(v, TSR_INDEX(0), 1), TSR_EREADONLY,
+                 "set_f32: t is f32(2 | 1) in read-only memory");
     EXPECT_STATUS(tsr_set(v, TSR_INDEX(0), TSR_SCALAR(1)), TSR_EREADONLY);
     tsr_release(&v);
     tsr_release(&t);
@@ -216,7 +224,8 @@ static void test_element_pointer_takes_a_prefix_of_the_indices(void)
     EXPECT_OK(tsr_flip(&v, t, TSR_AXES(0)));
     EXPECT_OK(tsr_pointer(&p, v, TSR_INDEX(1)));
     EXPECT(p == t->data);
-    EXPECT_FAILS(tsr_pointer(&p, t, TSR_INDEX(0, 0, 0, 0)), TSR_ESHAPE, "pointer: 4 indices for i16(2, 3, 4 | 12, 4, 1)");
+    EXPECT_FAILS(tsr_pointer(&p, t, TSR_INDEX(0, 0, 0, 0)), TSR_ESHAPE,
+                 "pointer: 4 indices for i16(2, 3, 4 | 12, 4, 1)");
     EXPECT_FAILS(tsr_pointer(&p, t, TSR_INDEX(0, 3)), TSR_EINDEX, "pointer: index 3 of dim 1");
     EXPECT_STATUS(tsr_pointer(&p, t, -1, NULL), TSR_EINVAL);
     EXPECT_STATUS(tsr_pointer(NULL, t, 0, NULL), TSR_ENULL);

@@ -84,7 +84,8 @@ static void test_loop_in_order_keeps_the_order_of_indices(void)
 {
     const tsri_operand op[] = { operand(100, DIMS(1, -10, 3), 1) };
     const tsri_loop loop = build(3, DIMS(2, 3, 4), 1, op, TSRI_ORDERED);
-    EXPECT(loop.ndim == 3 && loop.dim[0].step[0] == 1 && loop.dim[1].step[0] == -10 && loop.dim[2].step[0] == 3);
+    EXPECT(loop.ndim == 3 && loop.dim[0].step[0] == 1 && loop.dim[1].step[0] == -10 &&
+           loop.dim[2].step[0] == 3);
     EXPECT(loop.base[0] == memory + 100);
 }
 
@@ -145,7 +146,8 @@ static void test_loop_reduction_is_an_operand_with_step_zero(void)
     /* The sum over columns of a 3 x 4 matrix: the output does not move along them. */
     const tsri_operand op[] = { operand(0, DIMS(1, 0), 4), operand(4096, DIMS(4, 1), 4) };
     const tsri_loop loop = build(2, DIMS(3, 4), 2, op, 1);
-    EXPECT(loop.ndim == 2 && loop.dim[0].step[0] == 4 && loop.dim[1].step[0] == 0 && loop.dim[1].step[1] == 4);
+    EXPECT(loop.ndim == 2 && loop.dim[0].step[0] == 4 && loop.dim[1].step[0] == 0 &&
+           loop.dim[1].step[1] == 4);
 }
 
 /* Against enumeration ---------------------------------------------------------------- */
@@ -217,12 +219,14 @@ static void test_loop_meets_every_index_once_with_all_operands_in_step(void)
         walked.n = 0;
         if (round % 2) tsri_loop_run(&loop, note_tile, &nop);
         else           (void)tsri_loop_visit(&loop, note_visit, (void *)(uintptr_t)&nop);
-        EXPECT_MSG(walked.n == n && tsri_loop_count(&loop) == n, "round %d: %lld met", round, (long long)walked.n);
+        EXPECT_MSG(walked.n == n && tsri_loop_count(&loop) == n, "round %d: %lld met", round,
+                   (long long)walked.n);
         if (lead != TSRI_ORDERED) {
             qsort(walked.at, (size_t)n, sizeof walked.at[0], compare_rows);
             qsort(listed.at, (size_t)n, sizeof listed.at[0], compare_rows);
         }
-        EXPECT_MSG(!memcmp(walked.at, listed.at, (size_t)n * sizeof walked.at[0]), "round %d, lead %d", round, lead);
+        EXPECT_MSG(!memcmp(walked.at, listed.at, (size_t)n * sizeof walked.at[0]), "round %d, lead %d", round,
+                   lead);
     }
 }
 
@@ -237,7 +241,9 @@ static void add_one(const tsri_tile *t, const void *params)
 
 static void test_loop_parallel_meets_every_element_once(void)
 {
-    static const int64_t shapes[][3] = { { 40, 40, 40 }, { 2, 3, 9000 }, { 9000, 2, 3 }, { 3, 9000, 2 }, { 1, 1, 60000 } };
+    static const int64_t shapes[][3] = {
+        { 40, 40, 40 }, { 2, 3, 9000 }, { 9000, 2, 3 }, { 3, 9000, 2 }, { 1, 1, 60000 }
+    };
     for (int i = 0; i < 5; i++)
         for (int64_t grain = 1; grain < 100000; grain *= 7) {
             int64_t stride[3] = { shapes[i][1], 1, shapes[i][0] * shapes[i][1] };

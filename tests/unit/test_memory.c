@@ -60,7 +60,7 @@ static void test_memory_borrowed_is_neither_counted_nor_freed(void)
     static float data[6] = { 1, 2, 3, 4, 5, 6 };
     tsr_storage *s = NULL;
     const tsr_memory_stats before = stats_now();
-    EXPECT_OK(tsr_storage_borrow(&s, data, sizeof data));
+    EXPECT_OK(tsr_storage_borrow(&s, data, sizeof data, TSR_CPU, TSR_MEMORY_HOST));
     EXPECT(tsr_storage_data(s) == data && tsr_storage_ownership(s) == TSR_BORROWED);
     EXPECT(stats_now().live_bytes == before.live_bytes && stats_now().live_storages == before.live_storages + 1);
     tsr_desc d;
@@ -99,7 +99,7 @@ static void test_memory_adopted_goes_to_its_deleter_once_after_the_last_view(voi
     EXPECT(gone.calls == 1 && gone.data == data && gone.bytes == sizeof data);
 
     tsr_storage *s = NULL;
-    EXPECT_OK(tsr_storage_adopt(&s, data, 8, note_deletion, &gone));
+    EXPECT_OK(tsr_storage_adopt(&s, data, 8, TSR_CPU, TSR_MEMORY_HOST, note_deletion, &gone));
     tsr_storage_release(&s);
     EXPECT(gone.calls == 2 && gone.bytes == 8);
 }

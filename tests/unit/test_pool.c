@@ -229,9 +229,10 @@ static void test_pool_does_not_touch_other_kinds(void)
         EXPECT_OK(tsr_storage_create(&s, 5000, TSR_CPU, kind));
         tsr_storage_release(&s);
     }
-    EXPECT_OK(tsr_storage_create(&s, 64, TSR_CPU, TSR_MEMORY_HOST));  /* lies in its header */
-    tsr_storage_release(&s);
     EXPECT(stats_now().cached_bytes == 0);
+    EXPECT_OK(tsr_storage_create(&s, 64, TSR_CPU, TSR_MEMORY_HOST));
+    tsr_storage_release(&s);
+    if (TSRI_FAST_SLOTS) EXPECT(stats_now().cached_bytes == 0);  /* lay in its header */
     end();
 }
 

@@ -83,7 +83,7 @@ static void test_seed_003_constructor_1_checks_the_size_of_the_memory(void)
     tsr_storage *storage = NULL;
     tsr_desc d;
     tsr_tensor *t = NULL;
-    EXPECT_OK(tsr_storage_borrow(&storage, buffer, sizeof buffer));
+    EXPECT_OK(tsr_storage_borrow(&storage, buffer, sizeof buffer, TSR_CPU, TSR_MEMORY_HOST));
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 4), NULL));
     EXPECT_FAILS(tsr_from_storage(&t, storage, 0, &d), TSR_EBOUNDS, "24 bytes");
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 3), NULL));

@@ -124,7 +124,8 @@ static void test_tensor_declare_checks_device_and_kind_and_replaces(void)
 {
     const tsr_desc d = desc(TSR_F32, 1, DIMS(4), NULL);
     tsr_tensor *t = NULL;
-    EXPECT_FAILS(tsr_declare(&t, &d, 12345, TSR_MEMORY_HOST), TSR_EDEVICE, "declare: there is no device 12345");
+    EXPECT_FAILS(tsr_declare(&t, &d, 12345, TSR_MEMORY_HOST), TSR_EDEVICE,
+                 "declare: there is no device 12345");
     EXPECT_FAILS(tsr_declare(&t, &d, TSR_CPU, 31), TSR_EINVAL, "declare: 31 is no memory kind");
     EXPECT_FAILS(tsr_declare(&t, NULL, TSR_CPU, 0), TSR_ENULL, "declare: desc is NULL");
     EXPECT(t == NULL);
@@ -161,7 +162,8 @@ static void test_tensor_clone_has_memory_of_its_own_in_the_same_order(void)
     EXPECT_OK(tsr_slice(&v, t, 1, TSR_NONE, TSR_NONE, -2));
     EXPECT_OK(tsr_transpose(&v, v, 0, 1));
     EXPECT_OK(tsr_clone(&c, v));
-    EXPECT(!tsr_is_view(c) && !tsr_may_overlap(c, v) && c->shape[0] == 3 && c->stride[0] == 1 && c->stride[1] == 3);
+    EXPECT(!tsr_is_view(c) && !tsr_may_overlap(c, v) && c->shape[0] == 3 && c->stride[0] == 1 &&
+           c->stride[1] == 3);
     EXPECT(TSR_AT(int32_t, c, 0, 1) == 11 && TSR_AT(int32_t, c, 2, 3) == 19);
     TSR_AT(int32_t, c, 0, 0) = -1;
     EXPECT(TSR_AT(int32_t, v, 0, 0) == 5);
@@ -215,7 +217,8 @@ static void test_tensor_wrap_looks_at_the_callers_memory(void)
     EXPECT(numbers[0] == 9 && numbers[5] == 9);
     tsr_release(&t);
     EXPECT_FAILS(tsr_wrap(&t, NULL, &d), TSR_ENULL, "wrap: data is NULL");
-    EXPECT_FAILS(tsr_wrap(&t, (char *)numbers + 1, &d), TSR_EINVAL, "is not aligned to 4 bytes, as f32 needs");
+    EXPECT_FAILS(tsr_wrap(&t, (char *)numbers + 1, &d), TSR_EINVAL,
+                 "is not aligned to 4 bytes, as f32 needs");
     EXPECT_FAILS(tsr_wrap(&t, numbers, NULL), TSR_ENULL, "wrap: desc is NULL");
     EXPECT_FAILS(tsr_wrap(NULL, numbers, &d), TSR_ENULL, "wrap: out is NULL");
     EXPECT(t == NULL);
@@ -242,8 +245,10 @@ static void test_tensor_wrap_const_cannot_be_written(void)
     EXPECT_OK(tsr_wrap_const(&t, numbers, &d));
     EXPECT(tsr_is_readonly(t) && tsr_storage_is_readonly(t->storage));
     EXPECT_FAILS(tsr_fill(t, TSR_SCALAR(0)), TSR_EREADONLY, "fill: t is f32(2 | 1) in read-only memory");
-    EXPECT_FAILS(tsr_set_f32(t, TSR_INDEX(0), 1), TSR_EREADONLY, "set_f32: t is f32(2 | 1) in read-only memory");
-    EXPECT_FAILS(tsr_load(t, numbers, sizeof numbers), TSR_EREADONLY, "load: t is f32(2 | 1) in read-only memory");
+    EXPECT_FAILS(tsr_set_f32(t, TSR_INDEX(0), 1), TSR_EREADONLY,
+                 "set_f32: t is f32(2 | 1) in read-only memory");
+    EXPECT_FAILS(tsr_load(t, numbers, sizeof numbers), TSR_EREADONLY,
+                 "load: t is f32(2 | 1) in read-only memory");
     EXPECT_OK(tsr_clone(&c, t));
     EXPECT(!tsr_is_readonly(c));
     EXPECT_FAILS(tsr_copy(t, c), TSR_EREADONLY, "copy: dst is f32(2 | 1) in read-only memory");
@@ -450,7 +455,8 @@ static void test_tensor_as_matrix_knows_rows_columns_and_leading_dimension(void)
         if (cases[i].row_major < 0) {
             EXPECT_MSG(s == TSR_ESTRIDE && m.rows == -1, "case %zu", i);
         } else {
-            EXPECT_MSG(s == TSR_OK && m.data == t->data && m.rows == cases[i].shape[0] && m.cols == cases[i].shape[1],
+            EXPECT_MSG(s == TSR_OK && m.data == t->data && m.rows == cases[i].shape[0] &&
+                           m.cols == cases[i].shape[1],
                        "case %zu", i);
             EXPECT_MSG(m.ld == cases[i].ld && m.row_major == cases[i].row_major && m.dtype == TSR_F32,
                        "case %zu: ld %lld, %d", i, (long long)m.ld, m.row_major);
@@ -508,7 +514,8 @@ static void test_tensor_likes_lie_where_their_model_lies(void)
     tsr_tensor *t = NULL, *like = NULL;
     EXPECT_OK(tsr_declare(&t, &d, TSR_CPU, TSR_MEMORY_ALIGNED));
     EXPECT_OK(tsr_zeros_like(&like, t));  /* a model needs no memory */
-    EXPECT(like->memory == TSR_MEMORY_ALIGNED && tsr_desc_same(&like->desc, &d) && (uintptr_t)like->data % 4096 == 0);
+    EXPECT(like->memory == TSR_MEMORY_ALIGNED && tsr_desc_same(&like->desc, &d) &&
+           (uintptr_t)like->data % 4096 == 0);
     EXPECT(TSR_AT(int16_t, like, 2, 3) == 0 && !tsr_is_allocated(t));
     tsr_release(&like);
     tsr_release(&t);

@@ -84,15 +84,16 @@ static void test_view_refuses_and_names_the_dims_that_cannot_be_walked_as_one(vo
     EXPECT_OK(tsr_transpose(&v, t, 0, 1));
     keep = v;
     EXPECT_FAILS(tsr_view(&v, v, TSR_SHAPE(6, 4)), TSR_ESTRIDE,
-                 "view: shape (6, 4) needs dims 0 and 1 of i32(3, 2, 4 | 4, 12, 1) walked as one, and their strides do "
-                 "not allow it (tsr_reshape copies)");
+                 "view: shape (6, 4) needs dims 0 and 1 of i32(3, 2, 4 | 4, 12, 1) walked as one, and their "
+                 "strides do not allow it (tsr_reshape copies)");
     EXPECT(v == keep);
     EXPECT_OK(tsr_view(&v, v, TSR_SHAPE(3, 2, 2, 2)));
     tsr_release(&v);
     EXPECT_OK(tsr_slice(&v, t, 2, 0, 3, 1));
     EXPECT_FAILS(tsr_view(&v, v, TSR_SHAPE(18)), TSR_ESTRIDE, "dims 1 and 2 of i32(2, 3, 3 | 12, 4, 1)");
     EXPECT_OK(tsr_unsqueeze(&v, v, 2));
-    EXPECT_FAILS(tsr_view(&v, v, TSR_SHAPE(18)), TSR_ESTRIDE, "dims 1 and 3 of i32(2, 3, 1, 3 | 12, 4, 3, 1)");
+    EXPECT_FAILS(tsr_view(&v, v, TSR_SHAPE(18)), TSR_ESTRIDE,
+                 "dims 1 and 3 of i32(2, 3, 1, 3 | 12, 4, 3, 1)");
     tsr_release(&v);
     tsr_release(&t);
 }
@@ -103,7 +104,8 @@ static void test_view_refuses_shapes_that_do_not_hold_the_elements(void)
     EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(5, 5)), TSR_ESHAPE,
                  "view: shape (5, 5) does not hold the 24 elements of i32(2, 3, 4 | 12, 4, 1)");
     EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(-1, 5)), TSR_ESHAPE, "view: shape (-1, 5) does not hold");
-    EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(-1, -1)), TSR_EINVAL, "view: shape (-1, -1) leaves more than one dim open");
+    EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(-1, -1)), TSR_EINVAL,
+                 "view: shape (-1, -1) leaves more than one dim open");
     EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(-2, 12)), TSR_ESHAPE, "view: dim 0 is -2 in shape (-2, 12)");
     EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(0)), TSR_ESHAPE, "does not hold");
     EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(INT64_MAX, INT64_MAX)), TSR_ESHAPE, "does not hold");
@@ -136,10 +138,12 @@ static void test_reshape_is_a_view_where_it_can_and_a_copy_where_it_must(void)
     EXPECT_OK(tsr_transpose(&v, t, 0, 2));
     EXPECT_OK(tsr_reshape(&r, v, TSR_SHAPE(2, -1)));
     EXPECT(!tsr_is_view(r) && !tsr_may_overlap(r, t) && tsr_is_contiguous(r));
-    EXPECT(TSR_AT(int32_t, r, 0, 0) == 0 && TSR_AT(int32_t, r, 0, 1) == 12 && TSR_AT(int32_t, r, 1, 11) == 23);
+    EXPECT(TSR_AT(int32_t, r, 0, 0) == 0 && TSR_AT(int32_t, r, 0, 1) == 12 &&
+           TSR_AT(int32_t, r, 1, 11) == 23);
     EXPECT_OK(tsr_reshape(&v, v, TSR_SHAPE(24)));     /* its own source */
     EXPECT(TSR_AT(int32_t, v, 1) == 12);
-    EXPECT_FAILS(tsr_reshape(&v, v, TSR_SHAPE(5)), TSR_ESHAPE, "reshape: shape (5) does not hold the 24 elements");
+    EXPECT_FAILS(tsr_reshape(&v, v, TSR_SHAPE(5)), TSR_ESHAPE,
+                 "reshape: shape (5) does not hold the 24 elements");
     tsr_release(&r);
     tsr_release(&v);
     tsr_release(&t);
@@ -244,13 +248,15 @@ static void test_slice_bounds_are_strict_and_nothing_is_clamped(void)
 {
     tsr_tensor *t = counting(TSR_SHAPE(5)), *v = NULL;
     static const int64_t bad[][3] = {
-        { 0, 6, 1 }, { 6, 6, 1 }, { -6, 5, 1 }, { 3, 2, 1 }, { 0, -6, 1 }, { 5, 0, -1 }, { 2, 3, -1 }, { 4, 5, -1 },
-        { 4, -6, -1 }, { -6, TSR_NONE, -1 }, { 5, TSR_NONE, -1 }, { INT64_MAX, TSR_NONE, 1 }, { TSR_NONE, INT64_MAX, 1 },
+        { 0, 6, 1 }, { 6, 6, 1 }, { -6, 5, 1 }, { 3, 2, 1 }, { 0, -6, 1 },
+        { 5, 0, -1 }, { 2, 3, -1 }, { 4, 5, -1 }, { 4, -6, -1 }, { -6, TSR_NONE, -1 }, { 5, TSR_NONE, -1 },
+        { INT64_MAX, TSR_NONE, 1 }, { TSR_NONE, INT64_MAX, 1 },
         { INT64_MIN + 1, TSR_NONE, 1 }, { TSR_NONE, INT64_MIN + 1, -1 },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         EXPECT_MSG(tsr_slice(&v, t, 0, bad[i][0], bad[i][1], bad[i][2]) == TSR_EINDEX, "slice %zu", i);
-    EXPECT_FAILS(tsr_slice(&v, t, 0, 0, 6, 1), TSR_EINDEX, "slice: 0 to 6 by 1 leaves dim 0 of i32(5 | 1), which has 5");
+    EXPECT_FAILS(tsr_slice(&v, t, 0, 0, 6, 1), TSR_EINDEX,
+                 "slice: 0 to 6 by 1 leaves dim 0 of i32(5 | 1), which has 5");
     EXPECT_FAILS(tsr_slice(&v, t, 0, 0, 5, 0), TSR_EINVAL, "slice: step is 0");
     EXPECT_FAILS(tsr_slice(&v, t, 3, 0, 5, 1), TSR_EINDEX, "slice: axis 3 of i32(5 | 1), which has 1 dims");
     EXPECT(v == NULL);
@@ -267,7 +273,8 @@ static void test_select_takes_one_index_and_drops_the_axis(void)
     EXPECT_OK(tsr_select(&v, v, 0, 2));
     EXPECT_VIEW(v, "i32()", 22);
     EXPECT_FAILS(tsr_select(&v, v, 0, 0), TSR_EINDEX, "select: axis 0 of i32(), which has 0 dims");
-    EXPECT_FAILS(tsr_select(&v, t, 0, 2), TSR_EINDEX, "select: index 2 of dim 0 of i32(2, 3, 4 | 12, 4, 1), which has 2");
+    EXPECT_FAILS(tsr_select(&v, t, 0, 2), TSR_EINDEX,
+                 "select: index 2 of dim 0 of i32(2, 3, 4 | 12, 4, 1), which has 2");
     EXPECT_FAILS(tsr_select(&v, t, 0, -3), TSR_EINDEX, "select: index -3 of dim 0");
     EXPECT(TSR_AT(int32_t, v, 0) == 22);
     tsr_release(&v);
@@ -323,7 +330,8 @@ static void test_transpose_swaps_two_dims(void)
     EXPECT_VIEW(v, "i32(3, 2 | 1, 3)", 0, 3, 1, 4, 2, 5);
     EXPECT_OK(tsr_transpose(&v, v, 1, 1));
     EXPECT(v->shape[0] == 3);
-    EXPECT_FAILS(tsr_transpose(&v, t, 0, 2), TSR_EINDEX, "transpose: axis 2 of i32(2, 3 | 3, 1), which has 2 dims");
+    EXPECT_FAILS(tsr_transpose(&v, t, 0, 2), TSR_EINDEX,
+                 "transpose: axis 2 of i32(2, 3 | 3, 1), which has 2 dims");
     tsr_release(&v);
     tsr_release(&t);
 }
@@ -380,7 +388,8 @@ static void test_expand_refuses_what_cannot_be_repeated(void)
     tsr_tensor *t = counting(TSR_SHAPE(2, 1)), *v = NULL;
     EXPECT_FAILS(tsr_expand(&v, t, TSR_SHAPE(3, 1)), TSR_ESHAPE,
                  "expand: dim 0 of shape (3, 1) cannot come from i32(2, 1 | 1, 1)");
-    EXPECT_FAILS(tsr_expand(&v, t, TSR_SHAPE(2)), TSR_ESHAPE, "expand: shape (2) has fewer dims than i32(2, 1 | 1, 1)");
+    EXPECT_FAILS(tsr_expand(&v, t, TSR_SHAPE(2)), TSR_ESHAPE,
+                 "expand: shape (2) has fewer dims than i32(2, 1 | 1, 1)");
     EXPECT_STATUS(tsr_expand(&v, t, TSR_SHAPE(-1, 2, 1)), TSR_ESHAPE);
     EXPECT_STATUS(tsr_expand(&v, t, TSR_SHAPE(2, -2)), TSR_ESHAPE);
     EXPECT_STATUS(tsr_expand(&v, t, TSR_SHAPE(1, 1)), TSR_ESHAPE);
@@ -474,7 +483,8 @@ static void test_unfold_shows_sliding_windows(void)
     EXPECT(TSR_AT(int32_t, t, 5) == 0);
     EXPECT_OK(tsr_unfold(&v, t, -1, 6, 1));
     EXPECT(v->shape[0] == 1 && v->shape[1] == 6);
-    EXPECT_FAILS(tsr_unfold(&v, t, 0, 7, 1), TSR_ESHAPE, "unfold: a window of 7 in dim 0 of i32(6 | 1), which has 6");
+    EXPECT_FAILS(tsr_unfold(&v, t, 0, 7, 1), TSR_ESHAPE,
+                 "unfold: a window of 7 in dim 0 of i32(6 | 1), which has 6");
     EXPECT_STATUS(tsr_unfold(&v, t, 0, 0, 1), TSR_ESHAPE);
     EXPECT_FAILS(tsr_unfold(&v, t, 0, 1, 0), TSR_EINVAL, "unfold: step 0 must be positive");
     EXPECT_STATUS(tsr_unfold(&v, t, 1, 1, 1), TSR_EINDEX);
@@ -552,10 +562,14 @@ static void test_as_strided_cannot_escape(void)
     EXPECT_STATUS(tsr_as_strided(&v, t, 0, NULL, NULL, INT64_MAX), TSR_EBOUNDS);
     EXPECT_STATUS(tsr_as_strided(&v, t, 0, NULL, NULL, INT64_MIN), TSR_EBOUNDS);
     EXPECT_STATUS(tsr_as_strided(&v, t, 0, NULL, NULL, INT64_C(1) << 62), TSR_EBOUNDS); /* times 4: 2^64 */
-    EXPECT_STATUS(tsr_as_strided(&v, t, 1, (const int64_t[]){ 3 }, (const int64_t[]){ INT64_MAX }, 0), TSR_EOVERFLOW);
-    EXPECT_STATUS(tsr_as_strided(&v, t, 1, (const int64_t[]){ 2 }, (const int64_t[]){ INT64_MAX / 8 }, 0), TSR_EBOUNDS);
-    EXPECT_FAILS(tsr_as_strided(&v, t, 1, NULL, (const int64_t[]){ 1 }, 0), TSR_ENULL, "as_strided: shape is NULL");
-    EXPECT_FAILS(tsr_as_strided(&v, t, 1, (const int64_t[]){ 1 }, NULL, 0), TSR_ENULL, "as_strided: stride is NULL");
+    EXPECT_STATUS(tsr_as_strided(&v, t, 1, (const int64_t[]){ 3 }, (const int64_t[]){ INT64_MAX }, 0),
+                  TSR_EOVERFLOW);
+    EXPECT_STATUS(tsr_as_strided(&v, t, 1, (const int64_t[]){ 2 }, (const int64_t[]){ INT64_MAX / 8 }, 0),
+                  TSR_EBOUNDS);
+    EXPECT_FAILS(tsr_as_strided(&v, t, 1, NULL, (const int64_t[]){ 1 }, 0), TSR_ENULL,
+                 "as_strided: shape is NULL");
+    EXPECT_FAILS(tsr_as_strided(&v, t, 1, (const int64_t[]){ 1 }, NULL, 0), TSR_ENULL,
+                 "as_strided: stride is NULL");
     EXPECT(v == NULL);
     /* Nothing leaves where there is nothing. */
     EXPECT_OK(tsr_as_strided(&v, t, 1, (const int64_t[]){ 0 }, (const int64_t[]){ 1 }, 999));
@@ -573,8 +587,10 @@ static void test_as_strided_of_a_placed_tensor_stays_in_what_that_tensor_reaches
     EXPECT_OK(tsr_place(&placed, numbers + 5, &d));  /* 5 3 1 */
     EXPECT_OK(tsr_as_strided(&v, &placed, 1, (const int64_t[]){ 5 }, (const int64_t[]){ 1 }, -4));
     EXPECT_VIEW(v, "i32(5 | 1)", 1, 2, 3, 4, 5);
-    EXPECT_STATUS(tsr_as_strided(&v, &placed, 1, (const int64_t[]){ 6 }, (const int64_t[]){ 1 }, -4), TSR_EBOUNDS);
-    EXPECT_STATUS(tsr_as_strided(&v, &placed, 1, (const int64_t[]){ 5 }, (const int64_t[]){ 1 }, -5), TSR_EBOUNDS);
+    EXPECT_STATUS(tsr_as_strided(&v, &placed, 1, (const int64_t[]){ 6 }, (const int64_t[]){ 1 }, -4),
+                  TSR_EBOUNDS);
+    EXPECT_STATUS(tsr_as_strided(&v, &placed, 1, (const int64_t[]){ 5 }, (const int64_t[]){ 1 }, -5),
+                  TSR_EBOUNDS);
     tsr_release(&v);
 }
 
@@ -608,7 +624,8 @@ static void test_bit_view_to_a_dtype_of_equal_size_takes_any_strides(void)
     EXPECT_OK(tsr_bit_view(&v, v, TSR_U32));
     EXPECT(v->dtype == TSR_U32 && TSR_AT(uint32_t, v, 2, 1) == 0x3f800000u);
     EXPECT_OK(tsr_bit_view(&v, v, TSR_U32));
-    EXPECT_FAILS(tsr_bit_view(&v, v, TSR_BOOL), TSR_EDTYPE, "as bool, whose bytes are only 0 and 1 (tsr_cast converts)");
+    EXPECT_FAILS(tsr_bit_view(&v, v, TSR_BOOL), TSR_EDTYPE,
+                 "as bool, whose bytes are only 0 and 1 (tsr_cast converts)");
     EXPECT_STATUS(tsr_bit_view(&v, v, TSR_DTYPE_INVALID), TSR_EDTYPE);
     tsr_release(&v);
     EXPECT_OK(tsr_zeros(&v, TSR_BOOL, TSR_SHAPE(2)));
@@ -633,9 +650,11 @@ static void test_bit_view_to_another_size_scales_the_last_dim(void)
     EXPECT_FAILS(tsr_bit_view(&v, s, TSR_I64), TSR_ESHAPE,
                  "bit_view: the last dim of i32(2, 3 | 4, 1) does not divide into i64");
     EXPECT_OK(tsr_slice(&s, t, 1, 0, 4, 2));
-    EXPECT_FAILS(tsr_bit_view(&v, s, TSR_I16), TSR_ESTRIDE, "bit_view: i32(2, 2 | 4, 2) as i16 needs the last dim packed");
+    EXPECT_FAILS(tsr_bit_view(&v, s, TSR_I16), TSR_ESTRIDE,
+                 "bit_view: i32(2, 2 | 4, 2) as i16 needs the last dim packed");
     EXPECT_OK(tsr_as_strided(&s, t, 2, (const int64_t[]){ 2, 2 }, (const int64_t[]){ 3, 1 }, 0));
-    EXPECT_FAILS(tsr_bit_view(&v, s, TSR_I64), TSR_ESTRIDE, "the stride of dim 0 of i32(2, 2 | 3, 1) does not divide into i64");
+    EXPECT_FAILS(tsr_bit_view(&v, s, TSR_I64), TSR_ESTRIDE,
+                 "the stride of dim 0 of i32(2, 2 | 3, 1) does not divide into i64");
     EXPECT_OK(tsr_as_strided(&s, t, 1, (const int64_t[]){ 2 }, (const int64_t[]){ 1 }, 1));
     EXPECT_FAILS(tsr_bit_view(&v, s, TSR_I64), TSR_EINVAL, "begins at an address that does not suit i64");
     EXPECT_OK(tsr_bit_view(&v, s, TSR_C64));  /* aligned as its parts are */
@@ -659,7 +678,8 @@ static void test_split_rebinds_all_of_its_results_or_none(void)
     const tsr_tensor *had = outs[2];
     EXPECT_FAILS(tsr_split(outs, t, 1, 3, (const int64_t[]){ 2, 1, 3 }), TSR_ESHAPE,
                  "split: part 2 of size 3 does not fit dim 1 of i32(2, 5 | 5, 1)");
-    EXPECT_FAILS(tsr_split(outs, t, 1, 3, (const int64_t[]){ 2, 1, 1 }), TSR_ESHAPE, "split: the parts add up to 4");
+    EXPECT_FAILS(tsr_split(outs, t, 1, 3, (const int64_t[]){ 2, 1, 1 }), TSR_ESHAPE,
+                 "split: the parts add up to 4");
     EXPECT_STATUS(tsr_split(outs, t, 1, 3, (const int64_t[]){ 7, -1, -1 }), TSR_ESHAPE);
     EXPECT_STATUS(tsr_split(outs, t, 1, 3, (const int64_t[]){ INT64_MAX, INT64_MAX, 7 }), TSR_ESHAPE);
     EXPECT_STATUS(tsr_split(outs, t, 2, 3, (const int64_t[]){ 2, 1, 2 }), TSR_EINDEX);
@@ -677,7 +697,8 @@ static void test_unstack_gives_one_view_per_index(void)
     EXPECT_VIEW(outs[0], "i32(2 | 1)", 0, 1);
     EXPECT_VIEW(outs[1], "i32(2 | 1)", 2, 3);
     EXPECT_VIEW(outs[2], "i32(2 | 1)", 4, 5);
-    EXPECT_FAILS(tsr_unstack(outs, outs[0], 0, 3), TSR_ESHAPE, "unstack: into 3 parts, but dim 0 of i32(2 | 1) is 2");
+    EXPECT_FAILS(tsr_unstack(outs, outs[0], 0, 3), TSR_ESHAPE,
+                 "unstack: into 3 parts, but dim 0 of i32(2 | 1) is 2");
     for (int i = 0; i < 3; i++) tsr_release(&outs[i]);
 }
 
