@@ -57,8 +57,8 @@ done:
 
 /* Output:
 TSR_ENULL      zeros: shape is NULL
-TSR_ESHAPE     desc: dim 1 is -3 in shape (2, -3)
-TSR_EOVERFLOW  desc: the number of elements of shape (9223372036854775807, 2) exceeds 2^63 - 1
+TSR_ESHAPE     zeros: dim 1 is -3 in shape (2, -3)
+TSR_EOVERFLOW  zeros: the number of elements of shape (9223372036854775807, 2) exceeds 2^63 - 1
 TSR_EINDEX     slice: axis 3 of f32(2, 3 | 3, 1), which has 2 dims
 TSR_EINDEX     slice: 0 to 4 by 1 leaves dim 1 of f32(2, 3 | 3, 1), which has 3
 TSR_EBOUNDS    as_strided: f32(4 | 2) from element 0 on leaves the memory of f32(2, 3 | 3, 1)

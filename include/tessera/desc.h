@@ -65,8 +65,8 @@ typedef struct tsr_desc {
  * TSR_EINVAL     ndim is outside 0 .. TSR_MAX_NDIM
  * TSR_EDTYPE     no such dtype
  * TSR_ESHAPE     a dim is negative
- * TSR_EOVERFLOW  the number of elements, their bytes, or the span that the
- *                strides reach over exceeds 2^63 - 1 */
+ * TSR_EOVERFLOW  the number of elements, their bytes, the packed strides, or the
+ *                span that the strides reach over exceeds 2^63 - 1 */
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_init(tsr_desc *out, tsr_dtype dtype, int ndim,
                                                 const int64_t *shape, const int64_t *stride);
 

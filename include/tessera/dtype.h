@@ -12,7 +12,8 @@
  *   to a float       round to nearest, ties to even, straight from the source
  *                    value (never rounded twice). What is too large becomes
  *                    infinity; f8e4m3 has none, so there it becomes NaN. NaN
- *                    stays NaN with its sign, and becomes quiet.
+ *                    stays NaN with its sign, and becomes quiet. A value that
+ *                    keeps its format (f32 to c64) keeps its bits.
  *   float to integer truncate toward zero; what is out of range saturates to
  *                    the nearest end; NaN becomes 0.
  *   integer to integer

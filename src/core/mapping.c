@@ -53,7 +53,8 @@ static tsr_status map_open_file(tsr_storage **out, int file, const char *path, u
     if (bytes == 0)  /* nothing can be mapped, and nothing need be */
         return tsri_storage_foreign(out, NULL, 0, TSR_CPU, TSR_MEMORY_FILE, TSR_MAPPED, !writable, NULL, NULL, "map_file");
     const size_t into = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
-    void *base = mmap(NULL, bytes + into, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_PRIVATE, file,
+    const int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *base = mmap(NULL, bytes + into, access, MAP_PRIVATE | MAP_NORESERVE, file,
                       (off_t)(offset - into));
     TSRI_CHECK(base != MAP_FAILED, TSR_EIO, "map_file: %s: %s", path, strerror(errno));
     const tsr_status s = tsri_storage_foreign(out, (char *)base + into, bytes, TSR_CPU, TSR_MEMORY_FILE, TSR_MAPPED,

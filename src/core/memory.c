@@ -149,13 +149,15 @@ tsr_status tsr_memory_register(tsr_memory *out, const tsr_memory_kind *kind)
     return TSR_OK;
 }
 
-typedef struct kind_sum { tsr_memory kind; int64_t bytes, storages; } kind_sum;
+/* Of one kind: all storages, and those whose bytes count. */
+typedef struct kind_sum { tsr_memory kind; int64_t bytes, storages, all; } kind_sum;
 
 static void sum_kind(void *context, void *slot)
 {
     kind_sum *sum = context;
     tsr_storage *s = slot;
     if (tsri_load_acquire(&s->count) <= 0 || tsri_load_relaxed(&s->memory) != sum->kind) return;
+    sum->all++;
     if (!tsri_load_relaxed(&s->counted)) return;
     sum->bytes += (int64_t)tsri_load_relaxed(&s->bytes);
     sum->storages++;
@@ -165,10 +167,10 @@ tsr_status tsr_memory_unregister(tsr_memory kind)
 {
     TSRI_CHECK(kind >= TSR_MEMORY_COUNT_BUILTIN && tsri_memory_kind(kind), TSR_EINVAL,
                "memory_unregister: %d is no kind that was registered", (int)kind);
-    kind_sum sum = { kind, 0, 0 };
+    kind_sum sum = { .kind = kind };
     tsri_slab_walk(TSRI_SLAB_STORAGES, sum_kind, &sum);
-    TSRI_CHECK(sum.storages == 0, TSR_EBUSY, "memory_unregister: %lld storages of %s live, with %lld bytes",
-               (long long)sum.storages, tsr_memory_name(kind), (long long)sum.bytes);
+    TSRI_CHECK(sum.all == 0, TSR_EBUSY, "memory_unregister: %lld storages of %s live, with %lld bytes",
+               (long long)sum.all, tsr_memory_name(kind), (long long)sum.bytes);
     tsri_lock(&lock);
     tsri_store_release(&kinds[kind].name[0], '\0');
     tsri_unlock(&lock);
@@ -228,7 +230,7 @@ void tsr_memory_reset_peak(void) { tsri_counts_reset_peak(); }
 
 int64_t tsr_memory_live(tsr_memory kind)
 {
-    kind_sum sum = { kind, 0, 0 };
+    kind_sum sum = { .kind = kind };
     tsri_slab_walk(TSRI_SLAB_STORAGES, sum_kind, &sum);
     return sum.bytes;
 }
@@ -288,7 +290,7 @@ static const char *name_in(const kind_names *names, tsr_memory kind)
 static void put_kinds(tsri_text *text, const kind_names *names)
 {
     for (tsr_memory k = 0; k < TSR_MEMORY_MAX; k++) {
-        kind_sum sum = { k, 0, 0 };
+        kind_sum sum = { .kind = k };
         if (!names->name[k][0]) continue;
         tsri_slab_walk(TSRI_SLAB_STORAGES, sum_kind, &sum);
         if (sum.storages)

@@ -258,6 +258,7 @@ tsr_status tsr_map_file(tsr_tensor **out, const char *path, uint64_t offset, con
 
 tsr_status tsr_place(tsr_tensor *t, void *data, const tsr_desc *desc)
 {
+    TSRI_CHECK(t, TSR_ENULL, "place: t is NULL");
     TSRI_TRY(check_foreign("place", t, data, desc));
     const tsr_desc copy = *desc;
     t->data = data ? data : tsri_nowhere();

@@ -223,8 +223,9 @@ tsr_status tsri_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, in
                                 : (low >= 0 || stop == TSR_NONE) && (high >= 0 || start == TSR_NONE) && high < n;
     TSRI_CHECK(inside && low <= high, TSR_EINDEX,
                "slice: %s%lld to %s%lld by %lld leaves dim %d of %s, which has %lld",
-               start == TSR_NONE ? "open " : "", (long long)first, stop == TSR_NONE ? "open " : "",
-               (long long)last, (long long)step, axis, TSRI_DESC(d), (long long)n);
+               start == TSR_NONE ? "open " : "", (long long)(start == TSR_NONE ? first : start),
+               stop == TSR_NONE ? "open " : "", (long long)(stop == TSR_NONE ? last : stop),
+               (long long)step, axis, TSRI_DESC(d), (long long)n);
     tsri_desc_copy(out, d);
     /* In unsigned numbers: step may be INT64_MIN. Most steps are 1, and division is slow. */
     const uint64_t by = forward ? (uint64_t)step : 0 - (uint64_t)step, reach = (uint64_t)(high - low);

@@ -13,7 +13,7 @@
 
 #include "test.h"
 
-/* Failing on purpose ------------------------------------------------------------- */
+/* Failing on purpose ----------------------------------------------------------------- */
 
 typedef enum source {
     BY_HOOK,      /* the n-th allocation is refused */
@@ -81,7 +81,7 @@ static void end(void)
     else EXPECT_OK(tsr_set_allocator(NULL));
 }
 
-/* What a call works on ------------------------------------------------------------- */
+/* What a call works on --------------------------------------------------------------- */
 
 enum { OUTS = 3, ROWS = 20, COLS = 30 };  /* large enough not to lie in a header's slot */
 
@@ -145,7 +145,7 @@ static void drop_fixture(fixture *f)
     tsr_storage_release(&f->made);
 }
 
-/* Scenarios ------------------------------------------------------------------------ */
+/* Scenarios -------------------------------------------------------------------------- */
 
 #define OUT (&f->out[0])
 #define SCENARIO(name, call) static tsr_status run_##name(fixture *f) { return call; }
@@ -227,7 +227,10 @@ SCENARIO(place, tsr_place(&f->place[0], f->wrapped, &f->desc))
 #include "tessera/dtype.def"
 #undef X
 #define SET(ID, suffix, value) \
-    static tsr_status set_##suffix(fixture *f) { return tsr_set_##suffix(f->by_dtype[TSR_##ID], TSR_INDEX(0, 0), value); }
+    static tsr_status set_##suffix(fixture *f) \
+    { \
+        return tsr_set_##suffix(f->by_dtype[TSR_##ID], TSR_INDEX(0, 0), value); \
+    }
 SET(BOOL, bool, true)
 SET(I8, i8, 1)
 SET(I16, i16, 1)
@@ -251,7 +254,8 @@ SCENARIO(storage_create, tsr_storage_create(&f->made, 4096, TSR_CPU, TSR_MEMORY_
 SCENARIO(storage_small, tsr_storage_create(&f->made, 8, TSR_CPU, TSR_MEMORY_HOST))
 SCENARIO(storage_aligned, tsr_storage_create(&f->made, 8, TSR_CPU, TSR_MEMORY_ALIGNED))
 SCENARIO(storage_borrow, tsr_storage_borrow(&f->made, f->wrapped, 8, TSR_CPU, TSR_MEMORY_HOST))
-SCENARIO(storage_adopt, tsr_storage_adopt(&f->made, f->wrapped, 8, TSR_CPU, TSR_MEMORY_HOST, count_deletion, &f->deleted))
+SCENARIO(storage_adopt,
+         tsr_storage_adopt(&f->made, f->wrapped, 8, TSR_CPU, TSR_MEMORY_HOST, count_deletion, &f->deleted))
 SCENARIO(storage_map_file, tsr_storage_map_file(&f->made, file, 4, 8, TSR_MAP_COPY_ON_WRITE))
 
 static tsr_status run_equal(fixture *f)
@@ -288,51 +292,94 @@ static const struct scenario {
     tsr_status (*run)(fixture *f);
     does        does;
 } scenarios[] = {
-    { "tsr_empty", run_empty, MAKES }, { "tsr_zeros", run_zeros, MAKES }, { "tsr_ones", run_ones, MAKES },
-    { "tsr_full", run_full, MAKES }, { "tsr_zeros, small", run_small, MAKES }, { "tsr_eye", run_eye, MAKES },
-    { "tsr_arange", run_arange, MAKES }, { "tsr_linspace", run_linspace, MAKES },
-    { "tsr_empty_like", run_empty_like, MAKES }, { "tsr_zeros_like", run_zeros_like, MAKES },
-    { "tsr_ones_like", run_ones_like, MAKES }, { "tsr_full_like", run_full_like, MAKES },
-    { "tsr_from_data", run_from_data, MAKES }, { "tsr_from_data, unaligned", run_from_bytes, MAKES },
-    { "tsr_uniform", run_uniform, MAKES }, { "tsr_randn", run_randn, MAKES }, { "tsr_clone", run_clone, MAKES },
-    { "tsr_rearrange", run_rearrange, MAKES }, { "tsr_cast", run_cast, MAKES }, { "tsr_concat", run_concat, MAKES },
-    { "tsr_stack", run_stack, MAKES }, { "tsr_batch_join", run_batch_join, MAKES },
-    { "tsr_batch_join, stacking", run_batch_stack, MAKES }, { "tsr_to", run_to, MAKES },
-    { "tsr_to, huge", run_to_huge, MAKES }, { "tsr_wrap", run_wrap, MAKES }, { "tsr_wrap_const", run_wrap_const, MAKES },
-    { "tsr_adopt", run_adopt, MAKES }, { "tsr_map_file", run_map_file, MAKES }, { "tsr_reshape", run_reshape, MAKES },
+    { "tsr_empty", run_empty, MAKES },
+    { "tsr_zeros", run_zeros, MAKES },
+    { "tsr_ones", run_ones, MAKES },
+    { "tsr_full", run_full, MAKES },
+    { "tsr_zeros, small", run_small, MAKES },
+    { "tsr_eye", run_eye, MAKES },
+    { "tsr_arange", run_arange, MAKES },
+    { "tsr_linspace", run_linspace, MAKES },
+    { "tsr_empty_like", run_empty_like, MAKES },
+    { "tsr_zeros_like", run_zeros_like, MAKES },
+    { "tsr_ones_like", run_ones_like, MAKES },
+    { "tsr_full_like", run_full_like, MAKES },
+    { "tsr_from_data", run_from_data, MAKES },
+    { "tsr_from_data, unaligned", run_from_bytes, MAKES },
+    { "tsr_uniform", run_uniform, MAKES },
+    { "tsr_randn", run_randn, MAKES },
+    { "tsr_clone", run_clone, MAKES },
+    { "tsr_rearrange", run_rearrange, MAKES },
+    { "tsr_cast", run_cast, MAKES },
+    { "tsr_concat", run_concat, MAKES },
+    { "tsr_stack", run_stack, MAKES },
+    { "tsr_batch_join", run_batch_join, MAKES },
+    { "tsr_batch_join, stacking", run_batch_stack, MAKES },
+    { "tsr_to", run_to, MAKES },
+    { "tsr_to, huge", run_to_huge, MAKES },
+    { "tsr_wrap", run_wrap, MAKES },
+    { "tsr_wrap_const", run_wrap_const, MAKES },
+    { "tsr_adopt", run_adopt, MAKES },
+    { "tsr_map_file", run_map_file, MAKES },
+    { "tsr_reshape", run_reshape, MAKES },
     { "tsr_contiguous", run_contiguous, MAKES },
 
-    { "tsr_clone, described", run_clone_described, VIEWS }, { "tsr_declare", run_declare, VIEWS },
-    { "tsr_from_storage", run_from_storage, VIEWS }, { "tsr_to, same", run_to_same, VIEWS },
-    { "tsr_view", run_view, VIEWS }, { "tsr_reshape, view", run_reshape_as_view, VIEWS },
-    { "tsr_contiguous, view", run_contiguous_as_view, VIEWS }, { "tsr_slice", run_slice, VIEWS },
-    { "tsr_select", run_select, VIEWS }, { "tsr_at_prefix", run_at_prefix, VIEWS }, { "tsr_permute", run_permute, VIEWS },
-    { "tsr_transpose", run_transpose, VIEWS }, { "tsr_move_axis", run_move_axis, VIEWS },
-    { "tsr_expand", run_expand, VIEWS }, { "tsr_squeeze", run_squeeze, VIEWS },
-    { "tsr_squeeze_all", run_squeeze_all, VIEWS }, { "tsr_unsqueeze", run_unsqueeze, VIEWS },
-    { "tsr_flip", run_flip, VIEWS }, { "tsr_diagonal", run_diagonal, VIEWS }, { "tsr_unfold", run_unfold, VIEWS },
-    { "tsr_merge_dims", run_merge_dims, VIEWS }, { "tsr_split_dim", run_split_dim, VIEWS },
-    { "tsr_as_strided", run_as_strided, VIEWS }, { "tsr_view_real", run_view_real, VIEWS },
-    { "tsr_view_imag", run_view_imag, VIEWS }, { "tsr_bit_view", run_bit_view, VIEWS },
-    { "tsr_split", run_split, SPLITS }, { "tsr_unstack", run_unstack, SPLITS },
+    { "tsr_clone, described", run_clone_described, VIEWS },
+    { "tsr_declare", run_declare, VIEWS },
+    { "tsr_from_storage", run_from_storage, VIEWS },
+    { "tsr_to, same", run_to_same, VIEWS },
+    { "tsr_view", run_view, VIEWS },
+    { "tsr_reshape, view", run_reshape_as_view, VIEWS },
+    { "tsr_contiguous, view", run_contiguous_as_view, VIEWS },
+    { "tsr_slice", run_slice, VIEWS },
+    { "tsr_select", run_select, VIEWS },
+    { "tsr_at_prefix", run_at_prefix, VIEWS },
+    { "tsr_permute", run_permute, VIEWS },
+    { "tsr_transpose", run_transpose, VIEWS },
+    { "tsr_move_axis", run_move_axis, VIEWS },
+    { "tsr_expand", run_expand, VIEWS },
+    { "tsr_squeeze", run_squeeze, VIEWS },
+    { "tsr_squeeze_all", run_squeeze_all, VIEWS },
+    { "tsr_unsqueeze", run_unsqueeze, VIEWS },
+    { "tsr_flip", run_flip, VIEWS },
+    { "tsr_diagonal", run_diagonal, VIEWS },
+    { "tsr_unfold", run_unfold, VIEWS },
+    { "tsr_merge_dims", run_merge_dims, VIEWS },
+    { "tsr_split_dim", run_split_dim, VIEWS },
+    { "tsr_as_strided", run_as_strided, VIEWS },
+    { "tsr_view_real", run_view_real, VIEWS },
+    { "tsr_view_imag", run_view_imag, VIEWS },
+    { "tsr_bit_view", run_bit_view, VIEWS },
+    { "tsr_split", run_split, SPLITS },
+    { "tsr_unstack", run_unstack, SPLITS },
 
-    { "tsr_alloc", run_alloc, WRITES }, { "tsr_fill", run_fill, WRITES }, { "tsr_zero", run_zero, WRITES },
-    { "tsr_copy, described", run_copy_to_described, WRITES }, { "tsr_copy, overlapping", run_copy, WRITES },
-    { "tsr_load", run_load, WRITES }, { "tsr_load, unaligned", run_load_bytes, WRITES },
-    { "tsr_store, overlapping", run_store, WRITES }, { "tsr_set", run_set, WRITES },
+    { "tsr_alloc", run_alloc, WRITES },
+    { "tsr_fill", run_fill, WRITES },
+    { "tsr_zero", run_zero, WRITES },
+    { "tsr_copy, described", run_copy_to_described, WRITES },
+    { "tsr_copy, overlapping", run_copy, WRITES },
+    { "tsr_load", run_load, WRITES },
+    { "tsr_load, unaligned", run_load_bytes, WRITES },
+    { "tsr_store, overlapping", run_store, WRITES },
+    { "tsr_set", run_set, WRITES },
 #define X(ID, suffix, T, kind, name) { "tsr_set_" #suffix, set_##suffix, WRITES },
 #include "tessera/dtype.def"
 #undef X
 
-    { "tsr_storage_create", run_storage_create, COUNTS }, { "tsr_storage_create, small", run_storage_small, COUNTS },
-    { "tsr_storage_create, aligned", run_storage_aligned, COUNTS }, { "tsr_storage_borrow", run_storage_borrow, COUNTS },
-    { "tsr_storage_adopt", run_storage_adopt, COUNTS }, { "tsr_storage_map_file", run_storage_map_file, COUNTS },
+    { "tsr_storage_create", run_storage_create, COUNTS },
+    { "tsr_storage_create, small", run_storage_small, COUNTS },
+    { "tsr_storage_create, aligned", run_storage_aligned, COUNTS },
+    { "tsr_storage_borrow", run_storage_borrow, COUNTS },
+    { "tsr_storage_adopt", run_storage_adopt, COUNTS },
+    { "tsr_storage_map_file", run_storage_map_file, COUNTS },
 
-    { "tsr_place", run_place, NOTHING }, { "tsr_equal", run_equal, NOTHING }, { "tsr_allclose", run_allclose, NOTHING },
+    { "tsr_place", run_place, NOTHING },
+    { "tsr_equal", run_equal, NOTHING },
+    { "tsr_allclose", run_allclose, NOTHING },
     { "tsr_to_string", run_to_string, NOTHING },
 };
 
-/* Handles --------------------------------------------------------------------------- */
+/* Handles ---------------------------------------------------------------------------- */
 
 typedef enum handle {
     FRESH,    /* NULL */
@@ -372,7 +419,9 @@ static void exhaust_caches(const fixture *f)
     arm(-1);
     while (tensors < DUMMIES &&
            tsr_declare(&dummies.tensor[tensors], &f->desc, TSR_CPU, TSR_MEMORY_HOST) == TSR_OK) tensors++;
-    while (storages < DUMMIES && tsr_storage_borrow(&dummies.storage[storages], &byte, 1, TSR_CPU, TSR_MEMORY_HOST) == TSR_OK) storages++;
+    while (storages < DUMMIES &&
+           tsr_storage_borrow(&dummies.storage[storages], &byte, 1, TSR_CPU, TSR_MEMORY_HOST) == TSR_OK)
+        storages++;
     EXPECT(tensors < DUMMIES && storages < DUMMIES);
     arm(0);
 }
@@ -389,8 +438,8 @@ static void drop_dummies(void)
 
 static bool has_numbers(const tsr_tensor *t) { return t->data && !memcmp(t->data, numbers, sizeof numbers); }
 
-static void check_failure(const fixture *f, const fixture *was, const struct scenario *s, handle h, tsr_status status,
-                          const tsr_memory_stats *before)
+static void check_failure(const fixture *f, const fixture *was, const struct scenario *s, handle h,
+                          tsr_status status, const tsr_memory_stats *before)
 {
     tsr_memory_stats after;
     tsr_memory_get_stats(&after);
@@ -405,14 +454,29 @@ static void check_failure(const fixture *f, const fixture *was, const struct sce
     for (int i = 0; i < OUTS; i++) {
         EXPECT_MSG(f->out[i] == was->out[i], "%s with %s changed handle %d", s->name, handle_names[h], i);
         if (h == PLACED) EXPECT_MSG(tsr_is_none(f->out[i]), "%s bound handle %d", s->name, i);
-        else if (f->out[i]) EXPECT_MSG(tsr_is_none(f->out[i]) || tsr_check(f->out[i]) == TSR_OK, "%s broke handle %d", s->name, i);
+        else if (f->out[i])
+            EXPECT_MSG(tsr_is_none(f->out[i]) || tsr_check(f->out[i]) == TSR_OK, "%s broke handle %d",
+                       s->name, i);
     }
-    EXPECT_MSG(f->made == NULL && f->deleted == was->deleted, "%s made a storage or called a deleter", s->name);
+    EXPECT_MSG(f->made == NULL && f->deleted == was->deleted, "%s made a storage or called a deleter",
+               s->name);
     EXPECT_MSG(!tsr_is_allocated(f->described), "%s allocated a tensor and failed", s->name);
     for (int i = 1; i < TSR_DTYPE_COUNT; i++) EXPECT(!tsr_is_allocated(f->by_dtype[i]));
     EXPECT_MSG(tsr_desc_same(&f->a->desc, &was->desc) && tsr_storage_count(f->storage) == was->owners,
                "%s changed its input", s->name);
     EXPECT_MSG(has_numbers(f->a), "%s changed its input's elements", s->name);
+}
+
+/* How often the test's file is mapped now; 0 where that cannot be found out. */
+static int mappings(void)
+{
+    char line[512];
+    int n = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    if (!maps) return 0;
+    while (fgets(line, sizeof line, maps)) n += strstr(line, file) != NULL;
+    (void)fclose(maps);
+    return n;
 }
 
 /* The n-th allocation of the scenario fails; false if there was no n-th. */
@@ -434,12 +498,15 @@ static bool fails_at(const struct scenario *s, handle h, source from, long n, lo
     const bool fired = failing.fired;
     *asked = failing.asked;
     arm(0);
-    if (status == TSR_OK) EXPECT_MSG(!fired || from == ONE_REFUSED, "%s succeeded without allocation %ld", s->name, n);
+    if (status == TSR_OK)
+        EXPECT_MSG(!fired || from == ONE_REFUSED, "%s succeeded without allocation %ld", s->name, n);
     else check_failure(&f, &was, s, h, status, &before);
     if (status == TSR_OK && f.out[0]) EXPECT_OK(tsr_check(f.out[0]));
     drop_dummies();
     for (int i = 0; i < OUTS; i++) tsr_release(&others[i]);
     drop_fixture(&f);
+    if (s->run == run_map_file || s->run == run_storage_map_file)
+        EXPECT_MSG(mappings() == 0, "%s leaves a mapping behind", s->name);
     end();
     return fired;
 }

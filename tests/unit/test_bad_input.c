@@ -16,9 +16,11 @@
 
 /* An allocation that cannot be is NULL to the library, and not the end of the test. */
 const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
 
-/* Wrong values ------------------------------------------------------------------- */
+/* Wrong values ----------------------------------------------------------------------- */
 
 enum { RANK_TOO_HIGH = TSR_MAX_NDIM + 1, NO_DEVICE = 255, NO_MEMORY = 31 };
 
@@ -78,7 +80,9 @@ static void set_bad_desc(int i, tsr_dtype dtype, int ndim, int64_t first_dim, in
 
 static void set_up(void)
 {
-    const tsr_memory_kind kind = { .size = sizeof kind, .name = "hidden", .alloc = hidden_alloc, .free = hidden_free };
+    const tsr_memory_kind kind = {
+        .size = sizeof kind, .name = "hidden", .alloc = hidden_alloc, .free = hidden_free
+    };
     tsr_tensor *row = NULL;
     memset(&none, 0, sizeof none);
     EXPECT_OK(tsr_memory_register(&hidden_kind, &kind));
@@ -147,7 +151,7 @@ static bool held_is_whole(const tsr_tensor *out)
         EXPECT_MSG(out == &place_ && tsr_is_none(out), "%s bound its result", #call); \
     } while (0)
 
-/* config.h, status.h --------------------------------------------------------------- */
+/* config.h, status.h ----------------------------------------------------------------- */
 
 static void test_bad_input_to_config_and_status(void)
 {
@@ -211,7 +215,8 @@ static void test_bad_input_to_dtype(void)
 /* Any pattern and any value is a legal argument; the sanitizer watches the arithmetic. */
 static void test_bad_input_to_short_floats(void)
 {
-    const double values[] = { 0.0, -0.0, 1e-320, -1e-40, 65504, 65520, 1e38, 3.5e38, -1e308, INFINITY, -INFINITY, NAN };
+    const double values[] = { 0.0, -0.0, 1e-320, -1e-40, 65504, 65520, 1e38, 3.5e38, -1e308, INFINITY,
+                              -INFINITY, NAN };
     for (unsigned bits = 0; bits < 65536; bits++) {
         const float f = tsr_f16_to_f32((uint16_t)bits), b = tsr_bf16_to_f32((uint16_t)bits);
         EXPECT(isnan(f) || tsr_f32_to_f16(f) == bits);
@@ -243,8 +248,10 @@ static void test_bad_input_to_scalar(void)
     EXPECT(tsr_scalar_to_f64(bad_scalar) == 0 && tsr_scalar_to_i64(bad_scalar) == 0);
     EXPECT(tsr_scalar_to_u64(bad_scalar) == 0 && !tsr_scalar_to_bool(bad_scalar));
     EXPECT(tsr_scalar_to_c128(bad_scalar).re == 0 && tsr_scalar_to_c128(bad_scalar).im == 0);
-    EXPECT(tsr_scalar_to_i64(tsr_scalar_f64(NAN)) == 0 && tsr_scalar_to_i64(tsr_scalar_f64(-1e300)) == INT64_MIN);
-    EXPECT(tsr_scalar_to_u64(tsr_scalar_f64(INFINITY)) == UINT64_MAX && tsr_scalar_to_u64(tsr_scalar_f64(-1)) == 0);
+    EXPECT(tsr_scalar_to_i64(tsr_scalar_f64(NAN)) == 0 &&
+           tsr_scalar_to_i64(tsr_scalar_f64(-1e300)) == INT64_MIN);
+    EXPECT(tsr_scalar_to_u64(tsr_scalar_f64(INFINITY)) == UINT64_MAX &&
+           tsr_scalar_to_u64(tsr_scalar_f64(-1)) == 0);
 
     BAD(TSR_ENULL, tsr_scalar_load(NULL, TSR_F32, element));
     BAD(TSR_ENULL, tsr_scalar_load(&s, TSR_F32, NULL));
@@ -258,7 +265,7 @@ static void test_bad_input_to_scalar(void)
     EXPECT(s.as.i == 5 && element[0] == 1);
 }
 
-/* desc.h --------------------------------------------------------------------------------- */
+/* desc.h ----------------------------------------------------------------------------- */
 
 static void check_queries_of(const tsr_desc *d)
 {
@@ -266,7 +273,8 @@ static void check_queries_of(const tsr_desc *d)
     char text[64];
     EXPECT(tsr_desc_numel(d) == 0 && tsr_desc_bytes(d) == 0);
     EXPECT(tsr_desc_span(d, &lo, &hi) == 0 && lo == 0 && hi == 0);
-    EXPECT(!tsr_desc_is_contiguous(d) && !tsr_desc_is_column_major(d) && !tsr_desc_is_contiguous_range(d, 0, 1));
+    EXPECT(!tsr_desc_is_contiguous(d) && !tsr_desc_is_column_major(d) &&
+           !tsr_desc_is_contiguous_range(d, 0, 1));
     EXPECT(!tsr_desc_is_dense(d) && !tsr_desc_is_broadcast_dim(d, 0) && !tsr_desc_has_broadcast(d));
     EXPECT(!tsr_desc_can_merge(d, 0) && !tsr_desc_self_overlaps(d));
     EXPECT(!tsr_desc_same_shape(d, d) && !tsr_desc_same(d, d));
@@ -485,7 +493,7 @@ static void test_bad_input_views_of_empty_tensors_stay_where_they_are(void)
     tsr_release(&t);
 }
 
-/* match.h ------------------------------------------------------------------------------------ */
+/* match.h ---------------------------------------------------------------------------- */
 
 static void test_bad_input_to_match(void)
 {
@@ -497,8 +505,9 @@ static void test_bad_input_to_match(void)
     const tsr_desc *descs[] = { &matrix, &matrix };
     EXPECT_OK(tsr_signature_parse(&s, "a{ dT | (m, n) } -> c{ dT | (n, m) }"));
     const tsr_signature before = s;
-    const char *bad[] = { "", "{", "{}", "a{", "a{ f32", "a{ f31 | () }", "a{ f32 | (m", "a{ f32 | (m,, n) }", "-> ", "a b",
-                          "a{ f32 | (..., ...) }", "\xff\xfe", "a{ f32 | (99999999999999999999) }" };
+    const char *bad[] = { "", "{", "{}", "a{", "a{ f32", "a{ f31 | () }", "a{ f32 | (m", "a{ f32 | (m,, n) }",
+                          "-> ", "a b", "a{ f32 | (..., ...) }", "\xff\xfe",
+                          "a{ f32 | (99999999999999999999) }" };
     EACH(i, bad) BAD(TSR_EFORMAT, tsr_signature_parse(&s, bad[i]));
     EXPECT(!memcmp(&s, &before, sizeof s));
     BAD(TSR_ENULL, tsr_signature_parse(NULL, "a{ f32 | () }"));
@@ -530,14 +539,14 @@ static void test_bad_input_to_match(void)
     tear_down();
 }
 
-/* device.h, backend.h -------------------------------------------------------------------------- */
+/* device.h, backend.h ---------------------------------------------------------------- */
 
 static void test_bad_input_to_device_and_backend(void)
 {
     tsr_device device = 7;
     char text[64];
-    const char *bad[] = { "", "cpu:", "cpu:1", "cpu:-1", "cpu:0x", "cpu:256", "cpu:99999999999999999999", "CPU", "nothing",
-                          ":0", "cpu 0" };
+    const char *bad[] = { "", "cpu:", "cpu:1", "cpu:-1", "cpu:0x", "cpu:256", "cpu:99999999999999999999",
+                          "CPU", "nothing", ":0", "cpu 0" };
     EACH(i, bad) BAD(TSR_EDEVICE, tsr_device_parse(&device, bad[i]));
     BAD(TSR_ENULL, tsr_device_parse(NULL, "cpu"));
     BAD(TSR_ENULL, tsr_device_parse(&device, NULL));
@@ -555,15 +564,18 @@ static void test_bad_input_to_device_and_backend(void)
     BAD(TSR_ENULL, tsr_backend_register(NULL));
     BAD(TSR_EINVAL, tsr_backend_register(&(tsr_backend){ .abi = 99 }));
     BAD(TSR_EINVAL, tsr_backend_register(&(tsr_backend){ .abi = TSR_BACKEND_ABI, .size = 8 }));
-    BAD(TSR_EINVAL, tsr_backend_register(&(tsr_backend){ .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_backend) }));
+    BAD(TSR_EINVAL,
+        tsr_backend_register(&(tsr_backend){ .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_backend) }));
 }
 
-/* memory.h ---------------------------------------------------------------------------------------- */
+/* memory.h --------------------------------------------------------------------------- */
 
 static void test_bad_input_to_memory_kinds(void)
 {
     tsr_memory out = 7;
-    const tsr_memory_kind kind = { .size = sizeof kind, .name = "fine", .alloc = hidden_alloc, .free = hidden_free };
+    const tsr_memory_kind kind = {
+        .size = sizeof kind, .name = "fine", .alloc = hidden_alloc, .free = hidden_free
+    };
     tsr_memory_kind k;
     const char *bad_names[] = { "", "a b", "a\"", "\n", "host", "a-name-that-is-longer-than-31-bytes" };
     BAD(TSR_ENULL, tsr_memory_register(NULL, &kind));
@@ -617,10 +629,14 @@ static void test_bad_input_to_storages(void)
     BAD(TSR_ENULL, tsr_storage_borrow(NULL, &byte, 1, TSR_CPU, TSR_MEMORY_HOST));
     BAD(TSR_ENULL, tsr_storage_borrow(&s, NULL, 1, TSR_CPU, TSR_MEMORY_HOST));
     BAD(TSR_EOVERFLOW, tsr_storage_borrow(&s, &byte, SIZE_MAX, TSR_CPU, TSR_MEMORY_HOST));
-    BAD(TSR_EDEVICE, tsr_storage_borrow(&s, &byte, 1, 77, TSR_MEMORY_HOST));
-    BAD(TSR_EINVAL, tsr_storage_borrow(&s, &byte, 1, TSR_CPU, 99));
-    BAD(TSR_EDEVICE, tsr_storage_adopt(&s, &byte, 1, -1, TSR_MEMORY_HOST, no_deleter, NULL));
-    BAD(TSR_EINVAL, tsr_storage_adopt(&s, &byte, 1, TSR_CPU, -1, no_deleter, NULL));
+    EACH(i, bad_devices) {
+        BAD(TSR_EDEVICE, tsr_storage_borrow(&s, &byte, 1, bad_devices[i], TSR_MEMORY_HOST));
+        BAD(TSR_EDEVICE, tsr_storage_adopt(&s, &byte, 1, bad_devices[i], TSR_MEMORY_HOST, no_deleter, NULL));
+    }
+    EACH(i, bad_memories) {
+        BAD(TSR_EINVAL, tsr_storage_borrow(&s, &byte, 1, TSR_CPU, bad_memories[i]));
+        BAD(TSR_EINVAL, tsr_storage_adopt(&s, &byte, 1, TSR_CPU, bad_memories[i], no_deleter, NULL));
+    }
     BAD(TSR_ENULL, tsr_storage_adopt(NULL, &byte, 1, TSR_CPU, TSR_MEMORY_HOST, no_deleter, NULL));
     BAD(TSR_ENULL, tsr_storage_adopt(&s, NULL, 1, TSR_CPU, TSR_MEMORY_HOST, no_deleter, NULL));
     BAD(TSR_ENULL, tsr_storage_adopt(&s, &byte, 1, TSR_CPU, TSR_MEMORY_HOST, NULL, NULL));
@@ -673,7 +689,8 @@ static void test_bad_input_to_file_mappings(void)
     BAD_OUT(TSR_EINVAL, tsr_map_file(&out, path, 0, &matrix, (tsr_map_mode)9));
     BAD_OUT(TSR_EIO, tsr_map_file(&out, "/nothing/here", 0, &matrix, TSR_MAP_READ));
     BAD_OUT(TSR_EBOUNDS, tsr_map_file(&out, path, 4, &matrix, TSR_MAP_READ));
-    EACH(i, bad_descs) BAD_OUT(bad_descs[i].want, tsr_map_file(&out, path, 0, &bad_descs[i].desc, TSR_MAP_READ));
+    EACH(i, bad_descs)
+        BAD_OUT(bad_descs[i].want, tsr_map_file(&out, path, 0, &bad_descs[i].desc, TSR_MAP_READ));
     tsr_desc one;
     EXPECT_OK(tsr_desc_init(&one, TSR_F32, TSR_SHAPE(1), NULL));
     BAD_OUT(TSR_EINVAL, tsr_map_file(&out, path, 2, &one, TSR_MAP_READ));
@@ -734,7 +751,7 @@ static void test_bad_input_to_allocator_and_arena(void)
     EXPECT(arena.used == 0);
 }
 
-/* tensor.h ------------------------------------------------------------------------------------------ */
+/* tensor.h --------------------------------------------------------------------------- */
 
 #define BAD_SHAPES(call)                                                              \
     do {                                                                              \
@@ -798,7 +815,8 @@ static void test_bad_input_to_factories(void)
 static void test_bad_input_to_progressions(void)
 {
     const tsr_scalar zero = tsr_scalar_i64(0), one = tsr_scalar_i64(1), nan = tsr_scalar_f64(NAN);
-    const tsr_scalar most = tsr_scalar_i64(INT64_MAX), least = tsr_scalar_i64(INT64_MIN), im = tsr_scalar_c128(0, 1);
+    const tsr_scalar most = tsr_scalar_i64(INT64_MAX), least = tsr_scalar_i64(INT64_MIN),
+                     im = tsr_scalar_c128(0, 1);
     set_up();
     BAD(TSR_ENULL, tsr_eye(NULL, TSR_F32, 2, 2, 0));
     BAD_OUT(TSR_ESHAPE, tsr_eye(&out, TSR_F32, -1, 2, 0));
@@ -925,7 +943,8 @@ static void test_bad_input_to_tensor_queries(void)
         tsr_tensor *t = bad_tensors[i].t;
         EXPECT(tsr_is_none(t) && !tsr_is_allocated(t) && tsr_desc_of(t) == NULL);
         EXPECT(tsr_numel(t) == 0 && tsr_byte_size(t) == 0 && !tsr_is_scalar(t) && !tsr_is_contiguous(t));
-        EXPECT(!tsr_is_view(t) && !tsr_is_borrowed(t) && !tsr_is_readonly(t) && !tsr_is_host(t) && !tsr_is_matrix(t));
+        EXPECT(!tsr_is_view(t) && !tsr_is_borrowed(t) && !tsr_is_readonly(t) && !tsr_is_host(t) &&
+               !tsr_is_matrix(t));
         EXPECT(tsr_device_of(t) == TSR_CPU && tsr_memory_of(t) == TSR_MEMORY_HOST);
         EXPECT(tsr_batch(t) == 0 && tsr_channels(t) == 0 && tsr_height(t) == 0);
         EXPECT(tsr_width(t) == 0 && tsr_rows(t) == 0 && tsr_cols(t) == 0);
@@ -935,7 +954,8 @@ static void test_bad_input_to_tensor_queries(void)
         BAD(bad_tensors[i].want, tsr_check(t));
         BAD(bad_tensors[i].want, tsr_dim(&n, t, 0));
     }
-    EXPECT(!tsr_may_overlap(described, good) && !tsr_self_overlaps(described) && !tsr_identical(described, described));
+    EXPECT(!tsr_may_overlap(described, good) && !tsr_self_overlaps(described) &&
+           !tsr_identical(described, described));
     tsr_set_name(described, "name");
     tsr_set_name(good, NULL);
     BAD(TSR_ENULL, tsr_dim(NULL, good, 0));
@@ -961,7 +981,8 @@ static void test_bad_input_check_names_a_corrupt_tensor(void)
         if (tsr_is_none(&corrupt)) continue;
         BAD(bad_descs[i].want, tsr_check(&corrupt));
         EXPECT(tsr_numel(&corrupt) == 0 || bad_descs[i].want == TSR_EOVERFLOW);
-        (void)tsr_batch(&corrupt), (void)tsr_height(&corrupt), (void)tsr_width(&corrupt), (void)tsr_channels(&corrupt);
+        (void)tsr_batch(&corrupt), (void)tsr_channels(&corrupt);
+        (void)tsr_height(&corrupt), (void)tsr_width(&corrupt);
     }
     tsr_tensor corrupt = t;
     corrupt.device = NO_DEVICE;
@@ -979,7 +1000,7 @@ static void test_bad_input_check_names_a_corrupt_tensor(void)
     tear_down();
 }
 
-/* view.h ---------------------------------------------------------------------------------------------- */
+/* view.h ----------------------------------------------------------------------------- */
 
 /* The call fails for a NULL result, and for each tensor that cannot be viewed. */
 #define BAD_VIEW(call)                                                                \
@@ -1194,7 +1215,7 @@ static void test_bad_input_to_view_dtypes(void)
     tear_down();
 }
 
-/* element.h --------------------------------------------------------------------------------------------- */
+/* element.h -------------------------------------------------------------------------- */
 
 /* Wrong dtype, tensor, indices and result for one pair of functions; t is of the dtype. */
 #define ELEMENT(ID, suffix, T)                                                                     \
@@ -1224,7 +1245,8 @@ static void test_bad_input_to_view_dtypes(void)
         tsr_release(&t);                                                                           \
     }
 
-static const int64_t bad_indices[][2] = { { 2, 0 }, { 0, 3 }, { -3, 0 }, { 0, -4 }, { INT64_MAX, 0 }, { 0, INT64_MIN } };
+static const int64_t bad_indices[][2] = { { 2, 0 },  { 0, 3 },         { -3, 0 },
+                                          { 0, -4 }, { INT64_MAX, 0 }, { 0, INT64_MIN } };
 static const int bad_counts[] = { 0, 1, 3, -1, INT_MAX, INT_MIN, RANK_TOO_HIGH };
 
 ELEMENT(BOOL, bool, bool)
@@ -1327,7 +1349,7 @@ static void test_bad_input_failed_writes_leave_a_described_tensor_described(void
     tear_down();
 }
 
-/* move.h, random.h --------------------------------------------------------------------------------------- */
+/* move.h, random.h ------------------------------------------------------------------- */
 
 static void test_bad_input_to_filling_and_copying(void)
 {
@@ -1464,7 +1486,7 @@ static void test_bad_input_to_random(void)
     tear_down();
 }
 
-/* compare.h ------------------------------------------------------------------------------------------------ */
+/* compare.h -------------------------------------------------------------------------- */
 
 static void test_bad_input_to_comparing(void)
 {
@@ -1495,13 +1517,14 @@ static void test_bad_input_to_comparing(void)
     EXPECT_OK(tsr_fill(row, tsr_scalar_f64(NAN)));
     EXPECT_OK(tsr_allclose(&same, good, held, NULL, &report));
     EACH(i, bad_ranks) EXPECT(tsr_close_report_to_string(text, sizeof text, &report, bad_ranks[i]) > 0);
-    EXPECT(tsr_close_report_to_string(NULL, 99, &report, 2) == tsr_close_report_to_string(text, 8, &report, 2));
+    EXPECT(tsr_close_report_to_string(NULL, 99, &report, 2) ==
+           tsr_close_report_to_string(text, 8, &report, 2));
     EXPECT_OK(tsr_copy(good, held));
     tsr_release(&row);
     tear_down();
 }
 
-/* print.h ----------------------------------------------------------------------------------------------------- */
+/* print.h ---------------------------------------------------------------------------- */
 
 static void count_text(void *context, const char *text, size_t length)
 {
@@ -1524,7 +1547,8 @@ static void test_bad_input_to_printing(void)
     }
     BAD(TSR_ENULL, tsr_to_string(NULL, 1, &length, good, NULL));
     BAD(TSR_EINVAL, tsr_to_string(text, sizeof text, &length, good, &(tsr_print_opts){ .edge_items = -1 }));
-    BAD(TSR_EINVAL, tsr_to_string(text, sizeof text, &length, good, &(tsr_print_opts){ .edge_items = INT64_MIN }));
+    BAD(TSR_EINVAL,
+        tsr_to_string(text, sizeof text, &length, good, &(tsr_print_opts){ .edge_items = INT64_MIN }));
     EXPECT(length == 7);
 
     tsr_set_print_sink(count_text, &written);
@@ -1544,7 +1568,7 @@ static void test_bad_input_to_printing(void)
     tear_down();
 }
 
-/* threads.h ---------------------------------------------------------------------------------------------------- */
+/* threads.h -------------------------------------------------------------------------- */
 
 static tsr_status count_range(void *context, int64_t begin, int64_t end)
 {
@@ -1572,7 +1596,7 @@ static void test_bad_input_to_threads(void)
     tsr_threads_shutdown();
 }
 
-/* Everything at random ----------------------------------------------------------------------------------------- */
+/* Everything at random --------------------------------------------------------------- */
 
 static uint64_t dice;
 
@@ -1580,8 +1604,9 @@ static uint64_t dice;
 
 static int64_t any_number(void)
 {
-    const int64_t hostile[] = { INT64_MIN, INT64_MIN + 1, INT64_MAX, INT64_MAX - 1, INT64_MAX / 2, INT64_MAX / 4 + 1,
-                                INT64_C(1) << 62, INT64_C(1) << 32, -(INT64_C(1) << 61), 1 << 20 };
+    const int64_t hostile[] = { INT64_MIN, INT64_MIN + 1, INT64_MAX, INT64_MAX - 1, INT64_MAX / 2,
+                                INT64_MAX / 4 + 1, INT64_C(1) << 62, INT64_C(1) << 32, -(INT64_C(1) << 61),
+                                1 << 20 };
     return test_below(&dice, 4) ? test_below(&dice, 7) - 2 : PICK(hostile);
 }
 
@@ -1596,7 +1621,8 @@ static int any_count(void) { return test_below(&dice, 5) ? (int)test_below(&dice
 
 static tsr_dtype any_dtype(void)
 {
-    return test_below(&dice, 12) ? (tsr_dtype)(1 + test_below(&dice, TSR_DTYPE_COUNT - 1)) : (tsr_dtype)PICK(bad_dtype_numbers);
+    return test_below(&dice, 12) ? (tsr_dtype)(1 + test_below(&dice, TSR_DTYPE_COUNT - 1))
+                                 : (tsr_dtype)PICK(bad_dtype_numbers);
 }
 
 static tsr_scalar any_scalar(void)
@@ -1731,8 +1757,9 @@ static tsr_status call_desc_function(int which)
     default:
         (void)tsr_desc_numel(d), (void)tsr_desc_bytes(d), (void)tsr_desc_span(d, &a, &b);
         (void)tsr_desc_is_contiguous(d), (void)tsr_desc_is_column_major(d), (void)tsr_desc_is_dense(d);
-        (void)tsr_desc_is_contiguous_range(d, any_int(), any_int()), (void)tsr_desc_is_broadcast_dim(d, any_int());
-        (void)tsr_desc_has_broadcast(d), (void)tsr_desc_can_merge(d, any_int()), (void)tsr_desc_self_overlaps(d);
+        (void)tsr_desc_is_contiguous_range(d, any_int(), any_int());
+        (void)tsr_desc_is_broadcast_dim(d, any_int()), (void)tsr_desc_has_broadcast(d);
+        (void)tsr_desc_can_merge(d, any_int()), (void)tsr_desc_self_overlaps(d);
         (void)tsr_desc_same_shape(d, e), (void)tsr_desc_same(d, e);
         return tsr_desc_check(d);
     }
@@ -1781,10 +1808,13 @@ static tsr_status call_making_function(int which, tsr_tensor **out)
     case 1:  return tsr_full(out, any_dtype(), any_count(), any_list(), any_scalar());
     case 2:  return tsr_eye(out, any_dtype(), any_number(), any_number(), any_number());
     case 3:  return tsr_arange(out, any_dtype(), any_scalar(), any_scalar(), any_scalar());
-    case 4:  return tsr_linspace(out, any_dtype(), any_scalar(), any_scalar(), any_number(), test_below(&dice, 2));
+    case 4:
+        return tsr_linspace(out, any_dtype(), any_scalar(), any_scalar(), any_number(), test_below(&dice, 2));
     case 5:  return tsr_zeros_like(out, t);
     case 6:  return tsr_full_like(out, t, any_scalar());
-    case 7:  return tsr_uniform(out, any_dtype(), any_count(), any_list(), (double)any_number(), (double)any_number(), 1);
+    case 7:
+        return tsr_uniform(out, any_dtype(), any_count(), any_list(), (double)any_number(),
+                           (double)any_number(), 1);
     case 8:  return tsr_randn(out, any_dtype(), any_count(), any_list(), 1);
     case 9:  return tsr_cast(out, t, any_dtype());
     case 10: return tsr_concat(out, (int)test_below(&dice, 4), list, any_int());
@@ -1829,8 +1859,8 @@ static tsr_status call_other_function(int which)
 
 static void expect_words(tsr_status s, const char *what, int which)
 {
-    EXPECT_MSG(s == TSR_OK || (tsr_last_error()[0] && tsr_last_status() == s), "%s %d gave %s without words", what, which,
-               tsr_status_name(s));
+    EXPECT_MSG(s == TSR_OK || (tsr_last_error()[0] && tsr_last_status() == s), "%s %d gave %s without words",
+               what, which, tsr_status_name(s));
     tsr_clear_error();
 }
 
@@ -1843,8 +1873,11 @@ static void try_making(tsr_status (*call)(int, tsr_tensor **), int which, const 
     if (how == 2) out = tsr_place_none(&place);
     tsr_tensor *const before = out;
     const tsr_status s = call(which, &out);
-    if (s == TSR_OK) EXPECT_MSG(tsr_check(out) == TSR_OK, "%s %d made a bad tensor: %s", what, which, tsr_last_error());
-    else EXPECT_MSG(out == before && (how != 2 || tsr_is_none(out)), "%s %d failed and changed its result", what, which);
+    if (s == TSR_OK)
+        EXPECT_MSG(tsr_check(out) == TSR_OK, "%s %d made a bad tensor: %s", what, which, tsr_last_error());
+    else
+        EXPECT_MSG(out == before && (how != 2 || tsr_is_none(out)), "%s %d failed and changed its result",
+                   what, which);
     expect_words(s, what, which);
     if (s == TSR_OK && how == 2) out = &place;
     tsr_release(&out);

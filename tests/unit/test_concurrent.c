@@ -94,7 +94,7 @@ static void make_shared(void)
     tsr_release(&flat);
 }
 
-/* The first use --------------------------------------------------------------------- */
+/* The first use ---------------------------------------------------------------------- */
 
 static void make_and_release(int number)
 {
@@ -108,7 +108,7 @@ static void make_and_release(int number)
 /* Must run first: nobody has asked for the pool, the kernels or a header before. */
 static void test_concurrent_first_use_sets_up_once(void) { in_threads(make_and_release); }
 
-/* One storage ------------------------------------------------------------------------- */
+/* One storage ------------------------------------------------------------------------ */
 
 static void own_and_view(int number)
 {
@@ -200,7 +200,7 @@ static void test_concurrent_last_owner_deletes_once(void)
     }
 }
 
-/* Counting while others work --------------------------------------------------------------- */
+/* Counting while others work --------------------------------------------------------- */
 
 static int32_t watchers_done;
 
@@ -239,7 +239,7 @@ static void test_concurrent_counts_and_reports_while_others_allocate(void)
     tsr_release(&shared);
 }
 
-/* The pool ------------------------------------------------------------------------------------ */
+/* The pool --------------------------------------------------------------------------- */
 
 /* Places where threads leave tensors for each other. */
 enum { PLACES = 32 };
@@ -292,7 +292,7 @@ static void test_concurrent_pool_serves_all_and_mixes_nothing(void)
     EXPECT(after.allocations == before.allocations + THREADS * ROUNDS);
 }
 
-/* Kinds ---------------------------------------------------------------------------------------- */
+/* Kinds ------------------------------------------------------------------------------ */
 
 static void *kind_alloc(void *context, size_t bytes, size_t alignment)
 {
@@ -310,8 +310,9 @@ static void register_and_use(int number)
 {
     char name[20], report[1000];
     (void)snprintf(name, sizeof name, "kind-%d", number);
-    const tsr_memory_kind kind = { .size = sizeof kind, .name = name, .host_access = true, .alloc = kind_alloc,
-                                   .free = kind_free };
+    const tsr_memory_kind kind = {
+        .size = sizeof kind, .name = name, .host_access = true, .alloc = kind_alloc, .free = kind_free
+    };
     for (int i = 0; i < ROUNDS / 10; i++) {
         tsr_memory memory = -1, found = -1;
         tsr_tensor *t = NULL, *u = NULL;
@@ -332,7 +333,7 @@ static void register_and_use(int number)
 
 static void test_concurrent_kinds_come_and_go_while_others_allocate(void) { in_threads(register_and_use); }
 
-static int no_devices(void) { return 1; }
+static int one_device(void) { return 1; }
 
 static tsr_status no_alloc(void **out, int device, size_t bytes, tsr_memory kind)
 {
@@ -365,9 +366,11 @@ static void register_backend(int number)
     tsr_device device;
     char name[40];
     (void)snprintf(table_names[number], sizeof table_names[number], "dev-%d", number);
-    tables[number] = (tsr_backend){ TSR_BACKEND_ABI, sizeof(tsr_backend), table_names[number], no_devices, no_alloc,
-                                    no_free, no_support, no_run, NULL };
-    for (int i = 0; i < 50; i++) (void)tsr_device_exists(i * 256), (void)tsr_device_name(name, sizeof name, i * 256);
+    tables[number] = (tsr_backend){ .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_backend),
+                                    .name = table_names[number], .device_count = one_device,
+                                    .alloc = no_alloc, .free = no_free, .supports = no_support, .run = no_run };
+    for (int i = 0; i < 50; i++)
+        (void)tsr_device_exists(i * 256), (void)tsr_device_name(name, sizeof name, i * 256);
     WANT_OK(tsr_backend_register(&tables[number]));
     WANT_OK(tsr_device_parse(&device, table_names[number]));
     WANT(tsr_device_exists(device));
@@ -380,7 +383,7 @@ static void test_concurrent_backends_register_while_devices_are_asked_for(void)
     for (int i = 0; i < THREADS; i++) EXPECT_OK(tsr_device_parse(&device, table_names[i]));
 }
 
-/* Threads that come and go ------------------------------------------------------------------------ */
+/* Threads that come and go ----------------------------------------------------------- */
 
 static tsr_tensor *left[THREADS];
 
@@ -399,7 +402,7 @@ static void test_concurrent_tensors_outlive_the_threads_that_made_them(void)
     for (int i = 0; i < THREADS; i++) tsr_release(&left[i]);
 }
 
-/* fork --------------------------------------------------------------------------------------------- */
+/* fork ------------------------------------------------------------------------------- */
 
 static pthread_key_t late_key;
 static tsr_tensor *late;
@@ -475,7 +478,8 @@ static void expect_child_works(bool with_threads)
     if (child == 0) run_child(with_threads);
     EXPECT(child > 0 && waitpid(child, &status, 0) == child);
     EXPECT_MSG(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %s %d",
-               WIFEXITED(status) ? "step" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+               WIFEXITED(status) ? "step" : "signal",
+               WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
 static void test_concurrent_child_of_fork_goes_on_alone(void)

@@ -37,7 +37,8 @@ static void test_memory_owned_storage_belongs_to_the_library(void)
     EXPECT(!tsr_storage_is_readonly(s) && tsr_storage_count(s) == 1);
     memset(tsr_storage_data(s), 0x5a, 1000);
     EXPECT(tsr_storage_retain(s) == s && tsr_storage_count(s) == 2);
-    EXPECT(stats_now().live_bytes == before.live_bytes + 1000 && stats_now().live_storages == before.live_storages + 1);
+    EXPECT(stats_now().live_bytes == before.live_bytes + 1000 &&
+           stats_now().live_storages == before.live_storages + 1);
     tsr_storage *other = s;
     tsr_storage_release(&s);
     EXPECT(s == NULL && tsr_storage_count(other) == 1);
@@ -62,7 +63,8 @@ static void test_memory_borrowed_is_neither_counted_nor_freed(void)
     const tsr_memory_stats before = stats_now();
     EXPECT_OK(tsr_storage_borrow(&s, data, sizeof data, TSR_CPU, TSR_MEMORY_HOST));
     EXPECT(tsr_storage_data(s) == data && tsr_storage_ownership(s) == TSR_BORROWED);
-    EXPECT(stats_now().live_bytes == before.live_bytes && stats_now().live_storages == before.live_storages + 1);
+    EXPECT(stats_now().live_bytes == before.live_bytes &&
+           stats_now().live_storages == before.live_storages + 1);
     tsr_desc d;
     tsr_tensor *t = NULL;
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2), (const int64_t[]){ -1 }));
@@ -137,7 +139,7 @@ static void test_memory_deleter_may_call_the_library(void)
     tsr_release(&t);
 }
 
-/* Files ------------------------------------------------------------------------------- */
+/* Files ------------------------------------------------------------------------------ */
 
 enum { FILE_FLOATS = 4000 };
 static char path[] = "/tmp/tessera-test-XXXXXX";
@@ -174,8 +176,10 @@ static void test_memory_mapped_file_reads_at_any_offset(void)
         const int n = FILE_FLOATS - firsts[i];
         EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(n), NULL));
         EXPECT_OK(tsr_map_file(&t, path, (uint64_t)firsts[i] * 4, &d, TSR_MAP_READ));
-        EXPECT(TSR_AT(float, t, 0) == in_file(firsts[i]) && TSR_AT(float, t, n - 1) == in_file(FILE_FLOATS - 1));
-        EXPECT(tsr_storage_ownership(t->storage) == TSR_MAPPED && tsr_memory_of(t) == TSR_MEMORY_FILE && tsr_is_host(t));
+        EXPECT(TSR_AT(float, t, 0) == in_file(firsts[i]) &&
+               TSR_AT(float, t, n - 1) == in_file(FILE_FLOATS - 1));
+        EXPECT(tsr_storage_ownership(t->storage) == TSR_MAPPED && tsr_memory_of(t) == TSR_MEMORY_FILE &&
+               tsr_is_host(t));
         tsr_release(&t);
     }
 }
@@ -268,12 +272,14 @@ static void test_memory_likes_of_a_mapping_are_plain_memory(void)
     tsr_release(&t);
 }
 
-/* Kinds ---------------------------------------------------------------------------------- */
+/* Kinds ------------------------------------------------------------------------------ */
 
 static void test_memory_kinds_align_as_promised(void)
 {
     const struct { tsr_memory kind; size_t alignment; const char *name; } kinds[] = {
-        { TSR_MEMORY_HOST, 64, "host" }, { TSR_MEMORY_ALIGNED, 4096, "aligned" }, { TSR_MEMORY_HUGE, 2 << 20, "huge" },
+        { TSR_MEMORY_HOST, 64, "host" },
+        { TSR_MEMORY_ALIGNED, 4096, "aligned" },
+        { TSR_MEMORY_HUGE, 2 << 20, "huge" },
     };
     const int64_t sizes[] = { 1, 63, 64, 65, 128, 129, 4096, 5000, 100000, (2 << 20) + 1 };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -300,8 +306,12 @@ static tsr_memory psram;
 
 static void register_psram(void)
 {
-    const tsr_memory_kind kind = { .size = sizeof kind, .name = "psram", .host_access = true, .context = &psram_arena,
-                                   .alloc = tsr_arena_alloc, .free = tsr_arena_free };
+    const tsr_memory_kind kind = { .size = sizeof kind,
+                                   .name = "psram",
+                                   .host_access = true,
+                                   .context = &psram_arena,
+                                   .alloc = tsr_arena_alloc,
+                                   .free = tsr_arena_free };
     EXPECT_OK(tsr_arena_init(&psram_arena, psram_block, sizeof psram_block));
     EXPECT_OK(tsr_memory_register(&psram, &kind));
 }
@@ -323,7 +333,8 @@ static void test_memory_registered_kind_is_used_like_any_other(void)
     tsr_tensor *t = NULL, *there = NULL, *back = NULL, *copy = NULL;
     bool same = false;
     register_psram();
-    EXPECT(psram >= TSR_MEMORY_COUNT_BUILTIN && tsr_memory_is_host(psram) && !strcmp(tsr_memory_name(psram), "psram"));
+    EXPECT(psram >= TSR_MEMORY_COUNT_BUILTIN && tsr_memory_is_host(psram) &&
+           !strcmp(tsr_memory_name(psram), "psram"));
     EXPECT_OK(tsr_arange(&t, TSR_F32, tsr_scalar_i64(0), tsr_scalar_i64(1000), tsr_scalar_i64(1)));
     EXPECT_OK(tsr_to(&there, t, TSR_CPU, psram));
     EXPECT(is_in_psram(there) && tsr_memory_of(there) == psram && tsr_memory_live(psram) == 4000);
@@ -368,7 +379,8 @@ static void test_memory_exhausted_kind_is_enomem_and_recovers(void)
         if (tsr_fill(all[n], tsr_scalar_i64(n)) != TSR_OK) break;
     }
     EXPECT(n == 15);  /* sixteen would fit if they had no tags */
-    EXPECT(tsr_last_status() == TSR_ENOMEM && strstr(tsr_last_error(), "psram") && strstr(tsr_last_error(), "16384"));
+    EXPECT(tsr_last_status() == TSR_ENOMEM && strstr(tsr_last_error(), "psram") &&
+           strstr(tsr_last_error(), "16384"));
     EXPECT(!tsr_is_allocated(all[n]));
     EXPECT_FAILS(tsr_clone(&more, all[0]), TSR_ENOMEM, "psram");
     EXPECT(more == NULL);
@@ -423,8 +435,13 @@ static void counting_free(void *context, void *data, size_t bytes)
 static tsr_memory register_counting(const char *name, size_t alignment)
 {
     tsr_memory out = -1;
-    const tsr_memory_kind kind = { .size = sizeof kind, .name = name, .context = &counted, .alloc = counting_alloc,
-                                   .free = counting_free, .alignment = alignment, .host_access = true };
+    const tsr_memory_kind kind = { .size = sizeof kind,
+                                   .name = name,
+                                   .context = &counted,
+                                   .alloc = counting_alloc,
+                                   .free = counting_free,
+                                   .alignment = alignment,
+                                   .host_access = true };
     memset(&counted, 0, sizeof counted);
     EXPECT_OK(tsr_memory_register(&out, &kind));
     return out;
@@ -437,7 +454,8 @@ static void test_memory_registered_kind_gets_back_what_it_gave(void)
     for (int i = 0; i < 100; i++) {
         tsr_tensor *t = make(kind, test_below(&dice, 5000));
         EXPECT((uintptr_t)t->data % 256 == 0 && counted.alignment == 256);
-        EXPECT(counted.bytes == (tsr_byte_size(t) ? tsr_byte_size(t) : 1) && tsr_memory_live(kind) == tsr_byte_size(t));
+        EXPECT(counted.bytes == (tsr_byte_size(t) ? tsr_byte_size(t) : 1) &&
+               tsr_memory_live(kind) == tsr_byte_size(t));
         tsr_release(&t);
     }
     EXPECT(counted.allocs == 100 && counted.frees == 100 && counted.bytes == 0);
@@ -461,6 +479,11 @@ static void test_memory_kind_in_use_is_ebusy(void)
     EXPECT_FAILS(tsr_memory_unregister(kind), TSR_EBUSY, "counting");
     tsr_storage_release(&s);
     EXPECT(counted.allocs == counted.frees);
+    static char byte;
+    EXPECT_OK(tsr_storage_borrow(&s, &byte, 1, TSR_CPU, kind));  /* not given by it, but said to be of it */
+    EXPECT(tsr_storage_memory(s) == kind);
+    EXPECT_FAILS(tsr_memory_unregister(kind), TSR_EBUSY, "counting");
+    tsr_storage_release(&s);
     EXPECT_OK(tsr_memory_unregister(kind));
     EXPECT_FAILS(tsr_memory_unregister(kind), TSR_EINVAL, "no kind that was registered");
 }
@@ -484,7 +507,9 @@ static void test_memory_kind_names_are_copied_and_unique(void)
     char name[] = "mine";
     tsr_memory found = -1, again = -1;
     const tsr_memory kind = register_counting(name, 0);
-    const tsr_memory_kind twin = { .size = sizeof twin, .name = "mine", .alloc = counting_alloc, .free = counting_free };
+    const tsr_memory_kind twin = {
+        .size = sizeof twin, .name = "mine", .alloc = counting_alloc, .free = counting_free
+    };
     name[0] = 'w';
     EXPECT(!strcmp(tsr_memory_name(kind), "mine"));
     EXPECT_FAILS(tsr_memory_register(&again, &twin), TSR_EINVAL, "\"mine\" is taken");
@@ -506,7 +531,9 @@ static void test_memory_kinds_are_limited_and_places_are_used_again(void)
         (void)snprintf(name, sizeof name, "kind-%d", n);
         kinds[n] = register_counting(name, 0);
     }
-    const tsr_memory_kind more = { .size = sizeof more, .name = "more", .alloc = counting_alloc, .free = counting_free };
+    const tsr_memory_kind more = {
+        .size = sizeof more, .name = "more", .alloc = counting_alloc, .free = counting_free
+    };
     EXPECT_FAILS(tsr_memory_register(&extra, &more), TSR_ENOMEM, "32 kinds");
     EXPECT_OK(tsr_memory_unregister(kinds[5]));
     EXPECT_OK(tsr_memory_register(&kinds[5], &more));
@@ -531,7 +558,7 @@ static void test_memory_hidden_kind_is_kept_from_the_host(void)
     EXPECT_OK(tsr_memory_unregister(kind));
 }
 
-/* The allocator and the hook ------------------------------------------------------------------ */
+/* The allocator and the hook --------------------------------------------------------- */
 
 /* Factories, views, conversions, joins and text: what a program does. */
 static void run_workload(void)
@@ -590,8 +617,9 @@ static void test_memory_allocator_gets_every_block_back(void)
         run_workload();
         EXPECT(counted.allocs > 5);
         EXPECT_OK(tsr_set_allocator(NULL));
-        EXPECT_MSG(counted.allocs == counted.frees && counted.bytes == 0, "%lld blocks and %lld bytes are missing",
-                   (long long)(counted.allocs - counted.frees), (long long)counted.bytes);
+        EXPECT_MSG(counted.allocs == counted.frees && counted.bytes == 0,
+                   "%lld blocks and %lld bytes are missing", (long long)(counted.allocs - counted.frees),
+                   (long long)counted.bytes);
     }
     tsr_pool_enable(was_on);
 }
@@ -646,7 +674,7 @@ static void test_memory_hook_is_asked_for_cached_memory_too(void)
     tsr_pool_enable(was_on);
 }
 
-/* Counting ---------------------------------------------------------------------------------------- */
+/* Counting --------------------------------------------------------------------------- */
 
 static void test_memory_counts_are_exact(void)
 {
@@ -709,7 +737,7 @@ static void test_memory_peak_is_the_most_since_it_was_reset(void)
     }
 }
 
-/* The report ------------------------------------------------------------------------------------------ */
+/* The report ------------------------------------------------------------------------- */
 
 static const char *line_with(const char *report, const char *part)
 {
@@ -744,11 +772,15 @@ static void test_memory_report_says_who_holds_what(void)
     EXPECT_MSG(strstr(line, "4000") && strstr(line, "host") && strstr(line, "owned") && strstr(line, "2") &&
                strstr(line, "zeros"), "%s", line);
     line = line_with(report, "input");
-    EXPECT_MSG(strstr(line, "7000") && strstr(line, "psram") && strstr(line, "owned") && strstr(line, "1"), "%s", line);
+    EXPECT_MSG(strstr(line, "7000") && strstr(line, "psram") && strstr(line, "owned") && strstr(line, "1"),
+               "%s", line);
     line = line_with(report, "outside");
-    EXPECT_MSG(strstr(line, "40") && strstr(line, "host") && strstr(line, "borrowed") && strstr(line, "wrap"), "%s", line);
-    EXPECT(strstr(report, "input") < strstr(report, "weights") && strstr(report, "weights") < strstr(report, "outside"));
-    EXPECT_MSG(strstr(report, "4 tensors") && strstr(report, "3 storages") && strstr(report, "11000 bytes"), "%s", report);
+    EXPECT_MSG(strstr(line, "40") && strstr(line, "host") && strstr(line, "borrowed") && strstr(line, "wrap"),
+               "%s", line);
+    EXPECT(strstr(report, "input") < strstr(report, "weights") &&
+           strstr(report, "weights") < strstr(report, "outside"));
+    EXPECT_MSG(strstr(report, "4 tensors") && strstr(report, "3 storages") && strstr(report, "11000 bytes"),
+               "%s", report);
 
     tsr_release(&weights);
     line = line_with((tsr_memory_report(report, sizeof report), report), "weights");
@@ -818,7 +850,7 @@ static void test_memory_names_are_cut_and_can_be_taken_away(void)
     tsr_release(&t);
 }
 
-/* The arena -------------------------------------------------------------------------------------------- */
+/* The arena -------------------------------------------------------------------------- */
 
 enum { SLOTS = 200, ARENA_BYTES = 1 << 18 };
 

@@ -64,7 +64,8 @@ static void test_pool_hands_the_same_block_out_again(void)
         EXPECT(before.cached_bytes >= sizes[i]);
         tsr_tensor *t = make(sizes[i] - 7);  /* of the same class */
         EXPECT(t->data == data);
-        EXPECT(stats_now().pool_hits == before.pool_hits + 1 && stats_now().allocations == before.allocations + 1);
+        EXPECT(stats_now().pool_hits == before.pool_hits + 1 &&
+               stats_now().allocations == before.allocations + 1);
         EXPECT(stats_now().cached_bytes <= before.cached_bytes - sizes[i]);
         tsr_release(&t);
     }
@@ -97,7 +98,8 @@ static void test_pool_classes_are_never_smaller_than_asked(void)
         size_t reserved = 0;
         char *block = tsri_pool_take(bytes, &reserved);
         EXPECT(block && (uintptr_t)block % 64 == 0);
-        EXPECT_MSG(reserved >= bytes && (reserved <= 256 || reserved <= bytes + bytes / 4), "%zu for %zu", reserved, bytes);
+        EXPECT_MSG(reserved >= bytes && (reserved <= 256 || reserved <= bytes + bytes / 4), "%zu for %zu",
+                   reserved, bytes);
         if (!block) break;
         block[0] = block[bytes - 1] = block[reserved - 1] = 1;
         tsri_pool_give(block, reserved);
@@ -138,8 +140,9 @@ static void test_pool_limit_bounds_what_is_kept(void)
         for (int k = 0; k < 100; k++) all[k] = make(200 + test_below(&dice, k % 10 ? 20000 : 2 * MIB));
         for (int k = 0; k < 100; k++) {
             tsr_release(&all[k]);
-            EXPECT_MSG(stats_now().cached_bytes <= (int64_t)limits[i], "%lld bytes are kept, the limit is %zu",
-                       (long long)stats_now().cached_bytes, limits[i]);
+            EXPECT_MSG(stats_now().cached_bytes <= (int64_t)limits[i],
+                       "%lld bytes are kept, the limit is %zu", (long long)stats_now().cached_bytes,
+                       limits[i]);
         }
         if (limits[i] >= 100000) EXPECT(stats_now().cached_bytes > 0);
         end();
@@ -258,7 +261,8 @@ static void test_pool_random_use_keeps_every_byte_apart(void)
         if (*t) {
             const unsigned char *bytes = (*t)->data;
             const int64_t n = tsr_byte_size(*t);
-            EXPECT(bytes[0] == slots[i].mark && bytes[n / 2] == slots[i].mark && bytes[n - 1] == slots[i].mark);
+            EXPECT(bytes[0] == slots[i].mark && bytes[n / 2] == slots[i].mark &&
+                   bytes[n - 1] == slots[i].mark);
             tsr_release(t);
         } else {
             *t = make(1 + test_below(&dice, (int64_t)1 << test_below(&dice, 17)));
@@ -271,7 +275,7 @@ static void test_pool_random_use_keeps_every_byte_apart(void)
     end();
 }
 
-/* The environment -------------------------------------------------------------------------- */
+/* The environment -------------------------------------------------------------------- */
 
 /* What a program that starts with TSR_POOL=value has: "on LIMIT" or "off LIMIT". */
 static void state_with(const char *value, char *out, size_t size)
@@ -310,7 +314,8 @@ static void test_pool_environment_sets_the_start(void)
     EXPECT_MSG(!strcmp(got, "on 0\n"), "0: %s", got);
 
     /* What is neither is as if it were not there. */
-    const char *const bad[] = { "", "16x", "x16", "-1", "99999999999999999999", "17592186044416", "offline", "of", " " };
+    const char *const bad[] = { "",        "16x", "x16", "-1", "99999999999999999999", "17592186044416",
+                                "offline", "of",  " " };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         state_with(bad[i], got, sizeof got);
         EXPECT_MSG(!strcmp(got, plain), "\"%s\": %s", bad[i], got);
@@ -323,7 +328,7 @@ static int print_pool_state(void)
     return 0;
 }
 
-/* Threads --------------------------------------------------------------------------------------- */
+/* Threads ---------------------------------------------------------------------------- */
 
 #ifndef TSR_NO_THREADS
 

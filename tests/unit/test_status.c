@@ -39,7 +39,8 @@ static void test_status_words_name_the_op_the_argument_and_what_was_expected(voi
 {
     tsr_tensor *t = NULL, *v = NULL;
     EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(2, 3)));
-    EXPECT_FAILS(tsr_slice(&v, t, 3, 0, 1, 1), TSR_EINDEX, "slice: axis 3 of f32(2, 3 | 3, 1), which has 2 dims");
+    EXPECT_FAILS(tsr_slice(&v, t, 3, 0, 1, 1), TSR_EINDEX,
+                 "slice: axis 3 of f32(2, 3 | 3, 1), which has 2 dims");
     EXPECT_FAILS(tsr_view(&v, NULL, TSR_SHAPE(6)), TSR_ENULL, "view: t is NULL");
     EXPECT_FAILS(tsr_view(NULL, t, TSR_SHAPE(6)), TSR_ENULL, "view: out is NULL");
     EXPECT_FAILS(tsr_copy(t, NULL), TSR_ENULL, "copy: src is NULL");

@@ -257,6 +257,8 @@ static void test_slice_bounds_are_strict_and_nothing_is_clamped(void)
         EXPECT_MSG(tsr_slice(&v, t, 0, bad[i][0], bad[i][1], bad[i][2]) == TSR_EINDEX, "slice %zu", i);
     EXPECT_FAILS(tsr_slice(&v, t, 0, 0, 6, 1), TSR_EINDEX,
                  "slice: 0 to 6 by 1 leaves dim 0 of i32(5 | 1), which has 5");
+    EXPECT_FAILS(tsr_slice(&v, t, 0, -9, TSR_NONE, 1), TSR_EINDEX,
+                 "slice: -9 to open 5 by 1 leaves dim 0 of i32(5 | 1), which has 5");
     EXPECT_FAILS(tsr_slice(&v, t, 0, 0, 5, 0), TSR_EINVAL, "slice: step is 0");
     EXPECT_FAILS(tsr_slice(&v, t, 3, 0, 5, 1), TSR_EINDEX, "slice: axis 3 of i32(5 | 1), which has 1 dims");
     EXPECT(v == NULL);
