@@ -282,16 +282,16 @@ tsr_status tsr_desc_dim(int64_t *out, const tsr_desc *d, int axis)
 
 tsr_status tsri_desc_offset(int64_t *out, const char *op, const tsr_desc *d, int n, const int64_t *index)
 {
-    int64_t offset = 0;
+    uint64_t offset = 0;  /* wraps: where there are no elements, strides may be anything */
     TSRI_TRY(tsri_check_list(op, "index", n, index));
     TSRI_CHECK(n <= d->ndim, TSR_ESHAPE, "%s: %d indices for %s, which has %d dims", op, n, TSRI_DESC(d),
                (int)d->ndim);
     for (int i = 0; i < n; i++) {
         int64_t at;
         TSRI_TRY(tsri_index(&at, op, index[i], i, d));
-        offset += tsri_mul_wrapping(at, d->stride[i]);
+        offset += (uint64_t)at * (uint64_t)d->stride[i];
     }
-    *out = offset;
+    *out = (int64_t)offset;
     return TSR_OK;
 }
 

@@ -97,6 +97,8 @@ static int view_strides(int64_t *stride, const tsr_desc *d, int ndim, const int6
 static bool reshape_packed(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape)
 {
     int64_t numel = 1, step = 1;
+    out->dtype = d->dtype;
+    out->ndim = ndim;
     for (int i = d->ndim - 1; i >= 0; i--) {
         if (d->shape[i] != 1 && d->stride[i] != numel) return false;
         numel *= d->shape[i];
@@ -113,8 +115,6 @@ static bool reshape_packed(tsr_desc *out, const tsr_desc *d, int ndim, const int
  * is no view; -1 otherwise. Strides are then packed, as they are for no elements. */
 static tsr_status reshape(tsr_desc *out, int *stuck, const char *op, const tsr_desc *d, int ndim, const int64_t *shape)
 {
-    out->dtype = d->dtype;
-    out->ndim = ndim;
     *stuck = -1;
     if (TSRI_LIKELY(reshape_packed(out, d, ndim, shape))) return TSR_OK;
     const int64_t numel = count_elements(d);
@@ -147,6 +147,7 @@ static tsr_status view_as(tsr_desc *out, const char *op, const tsr_desc *d, int 
 tsr_status tsri_desc_view(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape)
 {
     TSRI_TRY(tsri_check_list("view", "shape", ndim, shape));
+    if (TSRI_LIKELY(reshape_packed(out, d, ndim, shape))) return TSR_OK;
     return view_as(out, "view", d, ndim, shape);
 }
 

@@ -464,6 +464,13 @@ static void test_bad_input_strides_that_never_matter_do_no_harm(void)
         EXPECT_OK(tsr_desc_imag(&out, &offset, &d));
         EXPECT_OK(tsr_desc_packed_like(&out, &d, TSR_C64));
         EXPECT(tsr_desc_is_contiguous(&d) && tsr_desc_is_dense(&d) && !tsr_desc_self_overlaps(&d));
+
+        const int64_t twice[] = { junk[i], junk[i], 1 };  /* sums overflow where products do not */
+        EXPECT_OK(tsr_desc_init(&d, TSR_C64, TSR_SHAPE(2, 2, 0), twice));
+        EXPECT_OK(tsr_desc_offset(&offset, &d, TSR_INDEX(1, 1)));
+        EXPECT_OK(tsr_desc_flip(&out, &offset, &d, 0, NULL));
+        EXPECT_OK(tsr_desc_diagonal(&out, &offset, &d, 1, 0, 1));
+        EXPECT_OK(tsr_desc_packed_like(&out, &d, TSR_C64));
     }
 }
 

@@ -368,7 +368,8 @@ static void register_backend(int number)
     (void)snprintf(table_names[number], sizeof table_names[number], "dev-%d", number);
     tables[number] = (tsr_backend){ .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_backend),
                                     .name = table_names[number], .device_count = one_device,
-                                    .alloc = no_alloc, .free = no_free, .supports = no_support, .run = no_run };
+                                    .alloc = no_alloc, .free = no_free, .supports = no_support,
+                                    .run = no_run };
     for (int i = 0; i < 50; i++)
         (void)tsr_device_exists(i * 256), (void)tsr_device_name(name, sizeof name, i * 256);
     WANT_OK(tsr_backend_register(&tables[number]));
