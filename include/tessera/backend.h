@@ -16,7 +16,7 @@ enum { TSR_BACKEND_ABI = 1, TSR_OP_MAX_IN = 4, TSR_OP_MAX_OUT = 2 };
 
 typedef enum tsr_op_kind {
     TSR_OP_NONE = 0,
-#define X(ID, name, family, params, signature, doc) TSR_OP_##ID,
+#define X(ID, name, family, params, signature, flops, doc) TSR_OP_##ID,
 #include "op.def"
 #undef X
     TSR_OP_COUNT,
@@ -35,6 +35,7 @@ typedef struct tsr_op {
 /* Parameters of the ops that have any. */
 typedef struct tsr_fill_params   { tsr_scalar value; } tsr_fill_params;
 typedef struct tsr_random_params { uint64_t seed; double low, high; } tsr_random_params;
+typedef struct tsr_pair_params   { double a, b; } tsr_pair_params;
 
 typedef struct tsr_backend {
     uint32_t    abi;   /* TSR_BACKEND_ABI it was built with */
@@ -50,8 +51,10 @@ typedef struct tsr_backend {
 
     /* Compute. Required. supports() must not fail and must not touch data; where
      * it says yes, run() may fail only for want of memory or hardware. Operands
-     * are allocated, on this device, of the right shapes; outputs do not overlap
-     * themselves, and overlap an input only where they are exactly that input. */
+     * are allocated and on this device. Elementwise ones have the result's shape
+     * (broadcasting is strides of 0) and the dtype that their signature's name came
+     * to. Outputs do not overlap themselves, and overlap an input only where they
+     * are exactly that input. */
     bool       (*supports)(int device, const tsr_op *op);
     tsr_status (*run)(int device, const tsr_op *op);
 
@@ -62,6 +65,7 @@ typedef struct tsr_backend {
 
 typedef struct tsr_op_info {
     const char *name, *family, *params, *signature, *doc;
+    double      flops;  /* for an element of the result */
 } tsr_op_info;
 
 /* NULL if there is no such op. */

@@ -28,13 +28,13 @@ static void no_free(int device, void *data, size_t bytes, tsr_memory kind)
 static bool supports(int device, const tsr_op *op)
 {
     (void)device;
-    return op->kind > TSR_OP_NONE && op->kind < TSR_OP_COUNT && runs[op->kind];
+    return op->kind > TSR_OP_NONE && op->kind < TSR_OP_COUNT && (runs[op->kind] || tsri_cpu_has_elementwise(op));
 }
 
 static tsr_status run(int device, const tsr_op *op)
 {
     (void)device;
-    return runs[op->kind](op);
+    return runs[op->kind] ? runs[op->kind](op) : tsri_cpu_elementwise(op);
 }
 
 const tsr_backend tsri_cpu_backend = {

@@ -9,4 +9,8 @@ tsr_status tsri_cpu_copy(const tsr_op *op);
 tsr_status tsri_cpu_fill(const tsr_op *op);
 tsr_status tsri_cpu_random(const tsr_op *op);
 
+/* Any op of the elementwise table. */
+bool       tsri_cpu_has_elementwise(const tsr_op *op);
+tsr_status tsri_cpu_elementwise(const tsr_op *op);
+
 #endif

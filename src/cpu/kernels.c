@@ -11,6 +11,7 @@ static bool chosen;
 static void choose(void)
 {
     tsri_cpu_portable(&table);
+    tsri_cpu_elementwise_portable(&table);
     tsri_store_release(&chosen, true);
 }
 

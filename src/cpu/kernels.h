@@ -11,7 +11,9 @@
 #ifndef TSRI_KERNELS_H
 #define TSRI_KERNELS_H
 
+#include "core/dtype_int.h"
 #include "core/loop.h"
+#include "tessera/backend.h"
 
 /* Types that hold some dtypes exactly, and that narrow to all. */
 typedef enum tsri_wide {
@@ -37,6 +39,7 @@ typedef struct tsri_cpu_kernels {
     tsri_wide      wide[TSR_DTYPE_COUNT];
     tsri_widen_fn  widen[TSR_DTYPE_COUNT];
     tsri_narrow_fn narrow[TSRI_WIDE_COUNT][TSR_DTYPE_COUNT];
+    tsri_tile_fn   elementwise[TSR_OP_COUNT][TSR_DTYPE_COUNT]; /* by the dtype of the last operand; NULL: none */
 } tsri_cpu_kernels;
 
 /* The table for this machine. Chosen at the first call. */
@@ -44,5 +47,8 @@ const tsri_cpu_kernels *tsri_cpu_kernels_get(void);
 
 /* Fills every slot (portable.c). */
 void tsri_cpu_portable(tsri_cpu_kernels *k);
+
+/* Fills the elementwise slots (elementwise.c). */
+void tsri_cpu_elementwise_portable(tsri_cpu_kernels *k);
 
 #endif

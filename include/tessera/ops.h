@@ -1,0 +1,7 @@
+/* ops.h - every op family. Each header opens with its family's rules. */
+#ifndef TESSERA_OPS_H
+#define TESSERA_OPS_H
+
+#include "ops/elementwise.h"
+
+#endif
