@@ -2,7 +2,7 @@
 include(CheckLinkerFlag)
 
 file(GLOB library_sources CONFIGURE_DEPENDS
-     src/core/*.c src/backend/*.c src/ops/*.c src/cpu/*.c)
+     src/core/*.c src/backend/*.c src/ops/*.c src/cpu/*.c src/cpu/gemm/*.c)
 
 # What runs once per call loops over a handful of dims. Vector code for such loops, or a
 # call of memcpy, costs more than it saves: stores of single dims do not forward to wide loads.

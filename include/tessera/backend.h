@@ -36,6 +36,16 @@ typedef struct tsr_op {
 typedef struct tsr_fill_params   { tsr_scalar value; } tsr_fill_params;
 typedef struct tsr_random_params { uint64_t seed; double low, high; } tsr_random_params;
 typedef struct tsr_pair_params   { double a, b; } tsr_pair_params;
+typedef struct tsr_matmul_params { tsr_scalar alpha, beta; } tsr_matmul_params; /* c does not count where beta is 0 */
+typedef struct tsr_reduce_params {
+    uint32_t axes;      /* bit i: axis i is reduced, or scanned along */
+    bool     keepdims;  /* reduced axes stay, with size 1 */
+    double   a, b;      /* var, std: a is the correction; norm: a is p */
+} tsr_reduce_params;
+typedef struct tsr_axis_params    { int32_t axis; } tsr_axis_params;
+typedef struct tsr_scatter_params { int32_t axis, mode; } tsr_scatter_params; /* mode: a tsr_scatter_mode */
+typedef struct tsr_sort_params    { int32_t axis; bool descending; } tsr_sort_params;
+typedef struct tsr_search_params  { bool right; } tsr_search_params;
 
 typedef struct tsr_backend {
     uint32_t    abi;   /* TSR_BACKEND_ABI it was built with */

@@ -3,5 +3,10 @@
 #define TESSERA_OPS_H
 
 #include "ops/elementwise.h"
+#include "ops/matmul.h"
+#include "ops/reduce.h"
+#include "ops/shape.h"
+#include "ops/index.h"
+#include "ops/order.h"
 
 #endif

@@ -46,6 +46,9 @@ const tsri_dtype_rule *tsri_rule_of(tsr_op_kind kind);
 tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
                             const tsr_tensor *const *in);
 
+/* What a reduction or scan of x gives, from descs alone. The axes in params are x's own. */
+tsr_status tsri_infer_reduce(tsr_desc *out, tsr_op_kind kind, const tsr_desc *x, const tsr_reduce_params *params);
+
 /* dst = src for operands that are checked and do not overlap, except exactly. */
 tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src);
 
