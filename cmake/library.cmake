@@ -2,7 +2,7 @@
 include(CheckLinkerFlag)
 
 file(GLOB library_sources CONFIGURE_DEPENDS
-     src/core/*.c src/backend/*.c src/ops/*.c src/cpu/*.c)
+     src/core/*.c src/backend/*.c src/ops/*.c src/cpu/*.c src/cpu/gemm/*.c)
 
 # What runs once per call loops over a handful of dims. Vector code for such loops, or a
 # call of memcpy, costs more than it saves: stores of single dims do not forward to wide loads.
@@ -49,7 +49,7 @@ foreach(target tessera tessera_static)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(${target} PRIVATE
-        $<BUILD_INTERFACE:tsr_common> $<$<NOT:$<BOOL:${TSR_NO_THREADS}>>:Threads::Threads>)
+        $<BUILD_INTERFACE:tsr_common> m $<$<NOT:$<BOOL:${TSR_NO_THREADS}>>:Threads::Threads>)
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME tessera
         LINKER_LANGUAGE C

@@ -24,5 +24,6 @@ endfunction()
 
 add_test_programs(unit "test_*.c")
 add_test_programs(property "*.c")
+add_test_programs(ops "test_*.c")
 add_test_programs(oom "*.c")
 add_test_programs(fuzz "fuzz_*.c")

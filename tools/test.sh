@@ -83,7 +83,7 @@ quick() {
 
 release() {
     build_in build "" -DTSR_WERROR=ON || return 1
-    run_programs build unit property oom fuzz
+    run_programs build unit property ops oom fuzz
 }
 
 second_compiler() {
@@ -95,7 +95,7 @@ second_compiler() {
 address_sanitizer() {
     sanitizer_runs address,undefined || { echo "the sanitizer does not run here"; return 77; }
     build_in build/asan "" -DTSR_SANITIZE=address,undefined -DTSR_BUILD_EXAMPLES=OFF || return 1
-    run_programs build/asan unit property oom fuzz
+    run_programs build/asan unit property ops oom fuzz
 }
 
 thread_sanitizer() {
@@ -103,11 +103,11 @@ thread_sanitizer() {
     # Some kernels scatter mappings further than the thread sanitizer can follow.
     if setarch -R true; then under="setarch -R"; fi
     sanitizer_runs thread || { echo "the sanitizer does not run here"; return 77; }
-    targets=$(find tests/unit tests/property tests/oom -name '*.c' | grep -E 'threads|pool|concurrent' |
+    targets=$(find tests/unit tests/property tests/ops tests/oom -name '*.c' | grep -E 'threads|pool|concurrent' |
         sed -E 's|tests/([a-z]+)/(.*)\.c|\1-\2|')
     [ -n "$targets" ] || { echo "no tests of threads"; return 77; }
     build_in build/tsan "$targets" -DTSR_SANITIZE=thread -DTSR_BUILD_EXAMPLES=OFF || return 1
-    run_programs build/tsan unit property oom
+    run_programs build/tsan unit property ops oom
 }
 
 no_threads() {

@@ -16,7 +16,7 @@ enum { TSR_BACKEND_ABI = 1, TSR_OP_MAX_IN = 4, TSR_OP_MAX_OUT = 2 };
 
 typedef enum tsr_op_kind {
     TSR_OP_NONE = 0,
-#define X(ID, name, family, params, signature, doc) TSR_OP_##ID,
+#define X(ID, name, family, params, signature, flops, doc) TSR_OP_##ID,
 #include "op.def"
 #undef X
     TSR_OP_COUNT,
@@ -35,6 +35,17 @@ typedef struct tsr_op {
 /* Parameters of the ops that have any. */
 typedef struct tsr_fill_params   { tsr_scalar value; } tsr_fill_params;
 typedef struct tsr_random_params { uint64_t seed; double low, high; } tsr_random_params;
+typedef struct tsr_pair_params   { double a, b; } tsr_pair_params;
+typedef struct tsr_matmul_params { tsr_scalar alpha, beta; } tsr_matmul_params; /* c does not count where beta is 0 */
+typedef struct tsr_reduce_params {
+    uint32_t axes;      /* bit i: axis i is reduced, or scanned along */
+    bool     keepdims;  /* reduced axes stay, with size 1 */
+    double   a, b;      /* var, std: a is the correction; norm: a is p */
+} tsr_reduce_params;
+typedef struct tsr_axis_params    { int32_t axis; } tsr_axis_params;
+typedef struct tsr_scatter_params { int32_t axis, mode; } tsr_scatter_params; /* mode: a tsr_scatter_mode */
+typedef struct tsr_sort_params    { int32_t axis; bool descending; } tsr_sort_params;
+typedef struct tsr_search_params  { bool right; } tsr_search_params;
 
 typedef struct tsr_backend {
     uint32_t    abi;   /* TSR_BACKEND_ABI it was built with */
@@ -50,8 +61,9 @@ typedef struct tsr_backend {
 
     /* Compute. Required. supports() must not fail and must not touch data; where
      * it says yes, run() may fail only for want of memory or hardware. Operands
-     * are allocated, on this device, of the right shapes; outputs do not overlap
-     * themselves, and overlap an input only where they
+     * are allocated and on this device. Elementwise ones have the result's shape
+     * (broadcasting is strides of 0) and the dtype that their signature's name came
+     * to. Outputs do not overlap themselves, and overlap an input only where they
      * are exactly that input (of another dtype of the same size, perhaps). */
     bool       (*supports)(int device, const tsr_op *op);
     tsr_status (*run)(int device, const tsr_op *op);
@@ -63,6 +75,7 @@ typedef struct tsr_backend {
 
 typedef struct tsr_op_info {
     const char *name, *family, *params, *signature, *doc;
+    double      flops;  /* for an element of the result */
 } tsr_op_info;
 
 /* NULL if there is no such op. */

@@ -31,7 +31,8 @@ TSR_BEGIN_C
 enum {
     TSR_FLAG_PLACED   = 1, /* the struct lies in the caller's memory */
     TSR_FLAG_READONLY = 2, /* elements may not be written */
-    TSR_FLAG_VIEW     = 4  /* made by a view function from another tensor */
+    TSR_FLAG_VIEW     = 4, /* made by a view function from another tensor */
+    TSR_FLAG_NUMBER   = 8  /* a bare number (TSR_NUMBER): takes the dtype of what it meets */
 };
 
 #if defined(__clang__)
@@ -161,6 +162,26 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_map_file(tsr_tensor **out, const char *pat
 TSR_API TSR_MUST_CHECK tsr_status tsr_place(tsr_tensor *t, void *data, const tsr_desc *desc);
 TSR_API tsr_tensor *tsr_place_none(tsr_tensor *t); /* returns t; NULL gives NULL */
 
+/* A number where an op takes a tensor, with no allocation: a scalar tensor on the
+ * stack, alive to the end of the enclosing block (of the statement, in C++). It
+ * takes the dtype of the tensors it meets; a number that their kind cannot hold (a
+ * fraction with integers, a complex one with reals) is TSR_EDTYPE.
+ *
+ *     tsr_mul(&y, x, TSR_NUMBER(2.5));
+ */
+typedef struct tsr_number {
+    tsr_tensor tensor;
+    tsr_scalar value;
+} tsr_number;
+
+TSR_API const tsr_tensor *tsr_number_init(tsr_number *number, tsr_scalar value);
+
+#ifdef __cplusplus
+#define TSR_NUMBER(x) (tsr_number_value(TSR_SCALAR(x)))
+#else
+#define TSR_NUMBER(x) tsr_number_init(&(tsr_number){ .value = { .reserved = 0 } }, TSR_SCALAR(x))
+#endif
+
 /* Asking -------------------------------------------------------------------
  *
  * Answers 0, false or NULL for "none". */
@@ -231,5 +252,13 @@ TSR_API bool tsr_self_overlaps(const tsr_tensor *t);
 TSR_API void tsr_set_name(tsr_tensor *t, const char *name);
 
 TSR_END_C
+
+#ifdef __cplusplus
+/* A number that turns into a tensor by itself and lives as long as its statement. */
+struct tsr_number_value : tsr_number {
+    explicit tsr_number_value(tsr_scalar s) : tsr_number() { tsr_number_init(this, s); }
+    operator const tsr_tensor *() const { return &tensor; }
+};
+#endif
 
 #endif

@@ -39,7 +39,7 @@
  *   desc      a value: dtype, shape, strides             desc.h
  *   storage   counted bytes on one device                memory.h
  *   tensor    a desc looking at a storage                tensor.h, view.h, element.h
- *   op        reads tensors, writes tensors              move.h, random.h, compare.h
+ *   op        reads tensors, writes tensors              ops.h, move.h, random.h
  *   backend   memory and kernels of a kind of device     device.h, backend.h
  *
  * Rules that hold everywhere, and so are not repeated below:
@@ -75,6 +75,7 @@
 #include "move.h"
 #include "random.h"
 #include "compare.h"
+#include "ops.h"
 #include "print.h"
 #include "threads.h"
 

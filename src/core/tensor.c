@@ -278,6 +278,17 @@ tsr_tensor *tsr_place_none(tsr_tensor *t)
     return t;
 }
 
+const tsr_tensor *tsr_number_init(tsr_number *number, tsr_scalar value)
+{
+    if (!number) return NULL;
+    number->value = value;
+    tsr_tensor *t = tsr_place_none(&number->tensor);
+    t->data = &number->value.as;
+    t->dtype = value.dtype;
+    t->flags = TSR_FLAG_PLACED | TSR_FLAG_READONLY | TSR_FLAG_NUMBER;
+    return t;
+}
+
 /* Checks --------------------------------------------------------------------------- */
 
 tsr_status tsri_check_tensor_slowly(const char *op, const char *what, const tsr_tensor *t)

@@ -1,6 +1,7 @@
 /* cpu_backend.c - the CPU as a backend; always present, the oracle for all others. */
 #include "cpu_run.h"
 #include "backend/registry.h"
+#include "gemm/gemm.h"
 
 typedef tsr_status (*run_fn)(const tsr_op *op);
 
@@ -9,6 +10,13 @@ static const run_fn runs[TSR_OP_COUNT] = {
     [TSR_OP_FILL]    = tsri_cpu_fill,
     [TSR_OP_UNIFORM] = tsri_cpu_random,
     [TSR_OP_RANDN]   = tsri_cpu_random,
+    [TSR_OP_MATMUL]    = tsri_cpu_matmul,
+    [TSR_OP_MATMUL_I8] = tsri_cpu_matmul,
+    [TSR_OP_GATHER]  = tsri_cpu_gather,
+    [TSR_OP_SCATTER] = tsri_cpu_scatter,
+    [TSR_OP_SORT]    = tsri_cpu_sort,
+    [TSR_OP_ARGSORT] = tsri_cpu_sort,
+    [TSR_OP_SEARCHSORTED] = tsri_cpu_searchsorted,
 };
 
 static int device_count(void) { return 1; }
@@ -28,13 +36,17 @@ static void no_free(int device, void *data, size_t bytes, tsr_memory kind)
 static bool supports(int device, const tsr_op *op)
 {
     (void)device;
-    return op->kind > TSR_OP_NONE && op->kind < TSR_OP_COUNT && runs[op->kind];
+    if (op->kind == TSR_OP_MATMUL || op->kind == TSR_OP_MATMUL_I8) return tsri_cpu_has_matmul(op);
+    return op->kind > TSR_OP_NONE && op->kind < TSR_OP_COUNT &&
+           (runs[op->kind] || tsri_cpu_has_elementwise(op) || tsri_cpu_has_reduce(op) || tsri_cpu_has_scan(op));
 }
 
 static tsr_status run(int device, const tsr_op *op)
 {
     (void)device;
-    return runs[op->kind](op);
+    if (runs[op->kind]) return runs[op->kind](op);
+    if (tsri_cpu_has_elementwise(op)) return tsri_cpu_elementwise(op);
+    return tsri_cpu_has_scan(op) ? tsri_cpu_scan(op) : tsri_cpu_reduce(op);
 }
 
 const tsr_backend tsri_cpu_backend = {

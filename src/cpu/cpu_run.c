@@ -88,6 +88,30 @@ tsr_status tsri_cpu_fill(const tsr_op *op)
     return tsri_loop_run_parallel(&loop, tsri_cpu_kernels_get()->fill[log2_of(size)], element, GRAIN_BYTES / size);
 }
 
+/* Elementwise ------------------------------------------------------------------- */
+
+static tsri_tile_fn elementwise_kernel(const tsr_op *op)
+{
+    return op->nin > 0 ? tsri_cpu_kernels_get()->elementwise[op->kind][op->in[op->nin - 1]->dtype] : NULL;
+}
+
+bool tsri_cpu_has_elementwise(const tsr_op *op) { return elementwise_kernel(op) != NULL; }
+
+tsr_status tsri_cpu_elementwise(const tsr_op *op)
+{
+    tsri_loop loop;
+    tsri_operand operands[TSRI_MAX_OPERANDS];
+    const tsr_tensor *out = op->out[0];
+    int64_t bytes = 0;
+    operands[0] = operand(out);
+    for (int i = 0; i < op->nin; i++) operands[i + 1] = operand(op->in[i]);
+    for (int i = 0; i <= op->nin; i++) bytes += operands[i].size;
+    tsri_loop_build(&loop, out->ndim, out->shape, op->nin + 1, operands, 0);
+    /* Work that computes is worth sharing sooner than work that waits for memory. */
+    const int64_t cost = bytes + 4 * (int64_t)tsr_op_get_info(op->kind)->flops;
+    return tsri_loop_run_parallel(&loop, elementwise_kernel(op), op->params, GRAIN_BYTES / cost);
+}
+
 /* Random ------------------------------------------------------------------------- */
 
 typedef struct random {

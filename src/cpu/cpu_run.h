@@ -9,4 +9,20 @@ tsr_status tsri_cpu_copy(const tsr_op *op);
 tsr_status tsri_cpu_fill(const tsr_op *op);
 tsr_status tsri_cpu_random(const tsr_op *op);
 
+/* Any op of the elementwise table. */
+bool       tsri_cpu_has_elementwise(const tsr_op *op);
+tsr_status tsri_cpu_elementwise(const tsr_op *op);
+
+/* Reductions and scans (reduce_run.c). */
+bool       tsri_cpu_has_reduce(const tsr_op *op);
+tsr_status tsri_cpu_reduce(const tsr_op *op);
+bool       tsri_cpu_has_scan(const tsr_op *op);
+tsr_status tsri_cpu_scan(const tsr_op *op);
+
+/* index.c, order.c */
+tsr_status tsri_cpu_gather(const tsr_op *op);
+tsr_status tsri_cpu_scatter(const tsr_op *op);
+tsr_status tsri_cpu_sort(const tsr_op *op);
+tsr_status tsri_cpu_searchsorted(const tsr_op *op);
+
 #endif

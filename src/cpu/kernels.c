@@ -11,6 +11,10 @@ static bool chosen;
 static void choose(void)
 {
     tsri_cpu_portable(&table);
+    for (int i = 0; i < TSRI_GEMM_CLASSES; i++) table.gemm[i] = tsri_gemm_ukr_portable[i];
+    tsri_cpu_elementwise_portable(&table);
+    tsri_cpu_reduce_portable(&table);
+    tsri_cpu_index_portable(&table);
     tsri_store_release(&chosen, true);
 }
 

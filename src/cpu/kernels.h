@@ -11,7 +11,11 @@
 #ifndef TSRI_KERNELS_H
 #define TSRI_KERNELS_H
 
+#include "core/dtype_int.h"
 #include "core/loop.h"
+#include "gemm/gemm.h"
+#include "reduce.h"
+#include "tessera/backend.h"
 
 /* Types that hold some dtypes exactly, and that narrow to all. */
 typedef enum tsri_wide {
@@ -37,6 +41,12 @@ typedef struct tsri_cpu_kernels {
     tsri_wide      wide[TSR_DTYPE_COUNT];
     tsri_widen_fn  widen[TSR_DTYPE_COUNT];
     tsri_narrow_fn narrow[TSRI_WIDE_COUNT][TSR_DTYPE_COUNT];
+    tsri_gemm_ukr  gemm[TSRI_GEMM_CLASSES];
+    tsri_tile_fn   elementwise[TSR_OP_COUNT][TSR_DTYPE_COUNT]; /* by the dtype of the last operand; NULL: none */
+    tsri_tile_fn   gather[TSRI_SIZES];                   /* index.c says what their params are */
+    tsri_tile_fn   scatter[3][TSR_DTYPE_COUNT];          /* by tsr_scatter_mode; NULL: none */
+    tsri_collect_fn collect[TSRI_COLLECT_COUNT][TSR_DTYPE_COUNT]; /* reduce.h; NULL: none, here and below */
+    tsri_scan_fn    scan[TSRI_SCAN_COUNT][TSR_DTYPE_COUNT];
 } tsri_cpu_kernels;
 
 /* The table for this machine. Chosen at the first call. */
@@ -44,5 +54,14 @@ const tsri_cpu_kernels *tsri_cpu_kernels_get(void);
 
 /* Fills every slot (portable.c). */
 void tsri_cpu_portable(tsri_cpu_kernels *k);
+
+/* Fills the elementwise slots (elementwise.c). */
+void tsri_cpu_elementwise_portable(tsri_cpu_kernels *k);
+
+/* Fills the slots of reductions and scans (reduce.c). */
+void tsri_cpu_reduce_portable(tsri_cpu_kernels *k);
+
+/* Fills those of gather and scatter (index.c). */
+void tsri_cpu_index_portable(tsri_cpu_kernels *k);
 
 #endif

@@ -3,7 +3,8 @@
 #include "backend/registry.h"
 
 static const tsr_op_info infos[TSR_OP_COUNT] = {
-#define X(ID, name, family, params, signature, doc) [TSR_OP_##ID] = { name, family, params, signature, doc },
+#define X(ID, name, family, params, signature, flops, doc) \
+    [TSR_OP_##ID] = { name, family, params, signature, doc, flops },
 #include "tessera/op.def"
 #undef X
 };

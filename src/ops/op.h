@@ -31,6 +31,24 @@ tsr_status tsri_result_end(tsr_tensor **out, tsri_fresh fresh, tsr_status s);
 /* tsri_result, run with op->out[0] = *out, tsri_result_end. */
 tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op);
 
+/* What an op's signature says of dtypes, read once. */
+typedef struct tsri_dtype_rule {
+    uint32_t  accepts[TSR_OP_MAX_IN]; /* dtypes each operand takes, as bits */
+    bool      grouped[TSR_OP_MAX_IN]; /* promoted together, as dT */
+    uint8_t   nin;
+    enum { TSRI_RESULT_GROUP, TSRI_RESULT_REAL, TSRI_RESULT_FIXED } result;
+    tsr_dtype fixed;
+} tsri_dtype_rule;
+
+const tsri_dtype_rule *tsri_rule_of(tsr_op_kind kind);
+
+/* An elementwise op: promote, broadcast, fit the result, run. */
+tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
+                            const tsr_tensor *const *in);
+
+/* What a reduction or scan of x gives, from descs alone. The axes in params are x's own. */
+tsr_status tsri_infer_reduce(tsr_desc *out, tsr_op_kind kind, const tsr_desc *x, const tsr_reduce_params *params);
+
 /* dst = src for operands that are checked and do not overlap, except exactly. */
 tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src);
 

@@ -1,0 +1,12 @@
+/* ops.h - every op family. Each header opens with its family's rules. */
+#ifndef TESSERA_OPS_H
+#define TESSERA_OPS_H
+
+#include "ops/elementwise.h"
+#include "ops/matmul.h"
+#include "ops/reduce.h"
+#include "ops/shape.h"
+#include "ops/index.h"
+#include "ops/order.h"
+
+#endif

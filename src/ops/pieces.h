@@ -1,0 +1,84 @@
+/* pieces.h - what composed ops are made of: other views of operands for the length of
+ * a call, and operands out of the result's way.
+ *
+ * A view made here is a struct on the stack that owns nothing: it is never released. */
+#ifndef TSRI_PIECES_H
+#define TSRI_PIECES_H
+
+#include "op.h"
+#include "core/overlap.h"
+
+/* *v looks at t's memory through d, `offset` elements on. v may be t. */
+static inline void tsri_see(tsr_tensor *v, const tsr_tensor *t, const tsr_desc *d, int64_t offset)
+{
+    if (v != t) *v = *t;
+    v->data = (char *)t->data + offset * tsri_dtype_size(d->dtype);
+    if (&v->desc != d) tsri_desc_copy(&v->desc, d);
+}
+
+/* Indices start, start + step, ... before stop along an axis. v may be t. */
+static inline tsr_status tsri_see_slice(tsr_tensor *v, const tsr_tensor *t, int axis, int64_t start, int64_t stop,
+                                        int64_t step)
+{
+    tsr_desc d;
+    int64_t offset;
+    TSRI_TRY(tsri_desc_slice(&d, &offset, &t->desc, axis, start, stop, step));
+    tsri_see(v, t, &d, offset);
+    return TSR_OK;
+}
+
+/* A new dim before dim `at`; there is room for it. */
+static inline void tsri_insert_dim(tsr_desc *d, int at, int64_t size, int64_t stride)
+{
+    for (int i = d->ndim++; i > at; i--) {
+        d->shape[i] = d->shape[i - 1];
+        d->stride[i] = d->stride[i - 1];
+    }
+    d->shape[at] = size;
+    d->stride[at] = stride;
+}
+
+static inline void tsri_remove_dim(tsr_desc *d, int at)
+{
+    d->ndim--;
+    for (int i = at; i < d->ndim; i++) {
+        d->shape[i] = d->shape[i + 1];
+        d->stride[i] = d->stride[i + 1];
+    }
+}
+
+/* The element at `bytes`, wherever an operand with this shape looks. */
+static inline void tsri_see_element(tsr_tensor *v, void *bytes, tsr_dtype dtype, const tsr_desc *shape)
+{
+    *v = (tsr_tensor){ .data = bytes, .count = 1, .flags = TSR_FLAG_PLACED, .device = TSR_CPU,
+                       .memory = TSR_MEMORY_HOST };
+    v->dtype = dtype;
+    v->ndim = shape->ndim;
+    for (int i = 0; i < shape->ndim; i++) v->shape[i] = shape->shape[i];
+}
+
+/* An operand that the result touches becomes a copy; *aside holds it, to be released. */
+static inline tsr_status tsri_apart(const tsr_tensor **t, tsr_tensor **aside, const tsr_tensor *out)
+{
+    tsr_tensor *copy = NULL;
+    if (!tsri_overlap(out->data, &out->desc, (*t)->data, &(*t)->desc)) return TSR_OK;
+    TSRI_TRY(tsr_clone(&copy, *t));
+    tsr_release(aside);
+    *t = *aside = copy;
+    return TSR_OK;
+}
+
+/* Do the two see the same elements at the same addresses? */
+static inline bool tsri_is_exactly(const tsr_tensor *t, const tsr_tensor *out)
+{
+    return t->data == out->data && tsr_desc_same(&t->desc, &out->desc);
+}
+
+/* out = x where mask, else y; all of one shape, x and y of out's dtype. */
+static inline tsr_status tsri_where_run(tsr_tensor *out, const tsr_tensor *mask, const tsr_tensor *x,
+                                        const tsr_tensor *y)
+{
+    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_WHERE, .nin = 3, .nout = 1, .in = { mask, x, y }, .out = { out } });
+}
+
+#endif

@@ -1,0 +1,225 @@
+/* reduce.c - one road for every op that brings axes together or runs along one.
+ *
+ *     check       x is a tensor with memory, the axes are its own
+ *     infer       the result's desc, from x's desc and the parameters
+ *     fit         the result is made, or checked
+ *     separate    x is copied if the result overlaps it
+ *     hand over   to the backend
+ */
+#include "op.h"
+#include "core/overlap.h"
+#include "tessera/move.h"
+#include "tessera/ops/elementwise.h"
+#include "tessera/ops/reduce.h"
+#include "tessera/view.h"
+
+static bool is_scan(tsr_op_kind kind)
+{
+    return kind == TSR_OP_CUMSUM || kind == TSR_OP_CUMPROD || kind == TSR_OP_CUMMAX;
+}
+
+/* Dtypes ---------------------------------------------------------------------------- */
+
+/* Integers are added up and multiplied in 64 bits. */
+static bool widens(tsr_op_kind kind)
+{
+    return kind == TSR_OP_SUM || kind == TSR_OP_PROD || kind == TSR_OP_CUMSUM || kind == TSR_OP_CUMPROD;
+}
+
+static tsr_dtype widened(tsr_dtype dtype)
+{
+    const tsr_kind kind = tsr_dtype_kind(dtype);
+    return kind == TSR_SIGNED ? TSR_I64 : kind == TSR_UNSIGNED ? TSR_U64 : dtype;
+}
+
+/* c32 is asked whether it is zero, and nothing else. */
+static bool only_counts(tsr_op_kind kind)
+{
+    return kind == TSR_OP_ANY || kind == TSR_OP_ALL || kind == TSR_OP_COUNT_NONZERO;
+}
+
+static tsr_status result_dtype(tsr_dtype *out, tsr_op_kind kind, const tsr_desc *x)
+{
+    const tsri_dtype_rule *rule = tsri_rule_of(kind);
+    const tsr_op_info *info = tsr_op_get_info(kind);
+    TSRI_CHECK((rule->accepts[0] >> x->dtype & 1) && (x->dtype != TSR_C32 || only_counts(kind)), TSR_EDTYPE,
+               "%s: x is %s, which it does not take; its signature is %s (tsr_cast converts)", info->name,
+               TSRI_DESC(x), info->signature);
+    if (widens(kind))                             *out = widened(x->dtype);
+    else if (rule->result == TSRI_RESULT_GROUP)   *out = x->dtype;
+    else if (rule->result == TSRI_RESULT_REAL)    *out = tsr_dtype_real(x->dtype);
+    else                                          *out = rule->fixed;
+    return TSR_OK;
+}
+
+/* Shapes ---------------------------------------------------------------------------- */
+
+static tsr_status check_not_nothing(tsr_op_kind kind, const tsr_desc *x, const tsr_desc *out, uint32_t axes)
+{
+    const bool chooses = kind == TSR_OP_MAX || kind == TSR_OP_MIN || kind == TSR_OP_ARGMAX || kind == TSR_OP_ARGMIN;
+    if (!chooses || tsr_desc_numel(out) == 0) return TSR_OK;
+    for (int d = 0; d < x->ndim; d++)
+        TSRI_CHECK(!(axes >> d & 1) || x->shape[d] > 0, TSR_ESHAPE,
+                   "%s: %s has no elements along axis %d to choose from", tsr_op_get_info(kind)->name, TSRI_DESC(x), d);
+    return TSR_OK;
+}
+
+tsr_status tsri_infer_reduce(tsr_desc *out, tsr_op_kind kind, const tsr_desc *x, const tsr_reduce_params *params)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    int ndim = 0;
+    tsr_dtype dtype = TSR_DTYPE_INVALID;
+    TSRI_TRY(result_dtype(&dtype, kind, x));
+    if (is_scan(kind)) return tsri_desc_packed_like(out, x, dtype);
+    for (int d = 0; d < x->ndim; d++) {
+        const bool reduced = params->axes >> d & 1;
+        if (!reduced || params->keepdims) shape[ndim++] = reduced ? 1 : x->shape[d];
+    }
+    TSRI_TRY(tsri_desc_packed(out, tsr_op_get_info(kind)->name, dtype, ndim, shape));
+    return check_not_nothing(kind, x, out, params->axes);
+}
+
+/* The road --------------------------------------------------------------------------- */
+
+/* x, or a copy of it if writing the result would change what is still to be read. */
+static tsr_status separate(tsr_tensor **copy, const tsr_tensor **x, const tsr_tensor *out, tsr_op_kind kind)
+{
+    const tsr_tensor *t = *x;
+    if (is_scan(kind) && t->data == out->data && tsr_desc_same(&t->desc, &out->desc)) return TSR_OK;
+    if (!tsri_overlap(out->data, &out->desc, t->data, &t->desc)) return TSR_OK;
+    TSRI_TRY(tsr_clone(copy, t));
+    *x = *copy;
+    return TSR_OK;
+}
+
+static tsr_status reduce(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x, const tsr_reduce_params *params)
+{
+    tsr_desc d;
+    tsri_fresh fresh = TSRI_HAD;
+    tsr_tensor *copy = NULL;
+    tsr_status s = TSR_OK;
+    TSRI_TRY(tsri_infer_reduce(&d, kind, &x->desc, params));
+    TSRI_TRY(tsri_result(out, &fresh, tsr_op_get_info(kind)->name, &d));
+    if (fresh == TSRI_HAD) s = separate(&copy, &x, *out, kind);
+    if (s == TSR_OK)
+        s = tsri_op_run(&(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out }, .params = params });
+    tsr_release(&copy);
+    return tsri_result_end(out, fresh, s);
+}
+
+/* A list of axes as bits; an empty one is all. */
+static tsr_status read_axes(uint32_t *bits, const char *op, const tsr_desc *x, int naxes, const int *axes)
+{
+    *bits = 0;
+    TSRI_TRY(tsri_check_list(op, "axes", naxes, axes));
+    for (int i = 0; i < naxes; i++) {
+        int axis = 0;
+        TSRI_TRY(tsri_axis(&axis, op, "axis", axes[i], x));
+        TSRI_CHECK(!(*bits >> axis & 1), TSR_EINVAL, "%s: axis %d of %s is named twice", op, axis, TSRI_DESC(x));
+        *bits |= (uint32_t)1 << axis;
+    }
+    if (naxes == 0) *bits = ((uint32_t)1 << x->ndim) - 1;
+    return TSR_OK;
+}
+
+static tsr_status over_axes(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x, int naxes, const int *axes,
+                            bool keepdims, double a)
+{
+    const char *op = tsr_op_get_info(kind)->name;
+    tsr_reduce_params params = { .keepdims = keepdims, .a = a };
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
+    TSRI_TRY(tsri_check_allocated(op, "x", x));
+    TSRI_TRY(read_axes(&params.axes, op, &x->desc, naxes, axes));
+    return reduce(out, kind, x, &params);
+}
+
+static tsr_status over_one(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x, int axis, bool keepdims)
+{
+    if (axis == TSR_ALL_AXES && !is_scan(kind)) return over_axes(out, kind, x, 0, NULL, keepdims, 0);
+    return over_axes(out, kind, x, 1, &axis, keepdims, 0);
+}
+
+/* The ops ----------------------------------------------------------------------------- */
+
+#define OVER_AXES(name, ID)                                                                                       \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims)       \
+    { return over_axes(out, TSR_OP_##ID, x, naxes, axes, keepdims, 0); }
+#define OVER_ONE(name, ID)                                                                                        \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int axis, bool keepdims)                         \
+    { return over_one(out, TSR_OP_##ID, x, axis, keepdims); }
+#define ALONG(name, ID)                                                                                           \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int axis)                                        \
+    { return over_one(out, TSR_OP_##ID, x, axis, false); }
+
+OVER_AXES(sum, SUM) OVER_AXES(prod, PROD) OVER_AXES(mean, MEAN) OVER_AXES(max, MAX) OVER_AXES(min, MIN)
+OVER_AXES(any, ANY) OVER_AXES(all, ALL) OVER_AXES(count_nonzero, COUNT_NONZERO) OVER_AXES(logsumexp, LOGSUMEXP)
+OVER_ONE(argmax, ARGMAX) OVER_ONE(argmin, ARGMIN)
+ALONG(cumsum, CUMSUM) ALONG(cumprod, CUMPROD) ALONG(cummax, CUMMAX)
+
+/* Is it neither infinite nor NaN? */
+static bool is_finite(double x) { return x - x == 0; }
+
+tsr_status tsr_var(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims, double correction)
+{
+    TSRI_CHECK(is_finite(correction), TSR_EINVAL, "var: the correction is %g", correction);
+    return over_axes(out, TSR_OP_VAR, x, naxes, axes, keepdims, correction);
+}
+
+tsr_status tsr_std(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims, double correction)
+{
+    TSRI_CHECK(is_finite(correction), TSR_EINVAL, "std: the correction is %g", correction);
+    return over_axes(out, TSR_OP_STD, x, naxes, axes, keepdims, correction);
+}
+
+tsr_status tsr_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims, double p)
+{
+    TSRI_CHECK(p == p, TSR_EINVAL, "norm: p is NaN");
+    return over_axes(out, TSR_OP_NORM, x, naxes, axes, keepdims, p);
+}
+
+/* *out = x[1:] - x[:-1] along the axis. */
+static tsr_status diff_once(tsr_tensor **out, const tsr_tensor *x, int axis)
+{
+    tsr_tensor later = *x, former = *x;
+    int64_t offset = 0;
+    TSRI_TRY(tsri_desc_slice(&former.desc, &offset, &x->desc, axis, 0, x->shape[axis] - 1, 1));
+    TSRI_TRY(tsri_desc_slice(&later.desc, &offset, &x->desc, axis, 1, x->shape[axis], 1));
+    later.data = (char *)x->data + offset * tsri_dtype_size(x->dtype);
+    return tsri_elementwise(out, TSR_OP_SUB, NULL, 2, (const tsr_tensor *const[]){ &later, &former });
+}
+
+/* The n-th difference in *out, which is there; 0 < n < the axis's size. */
+static tsr_status diff_into(tsr_tensor **out, const tsr_tensor *x, int axis, int64_t n)
+{
+    tsr_tensor *had = NULL, *next = NULL;
+    tsr_status s = TSR_OK;
+    for (int64_t i = 1; i < n && s == TSR_OK; i++) {
+        s = diff_once(&next, had ? had : x, axis);
+        tsr_release(&had);
+        had = next;
+        next = NULL;
+    }
+    if (s == TSR_OK) s = diff_once(out, had ? had : x, axis);
+    tsr_release(&had);
+    return s;
+}
+
+tsr_status tsr_diff(tsr_tensor **out, const tsr_tensor *x, int axis, int64_t n)
+{
+    int at = 0;
+    tsr_desc d;
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_CHECK(out, TSR_ENULL, "diff: out is NULL");
+    TSRI_TRY(tsri_check_allocated("diff", "x", x));
+    TSRI_TRY(tsri_axis(&at, "diff", "axis", axis, &x->desc));
+    TSRI_CHECK(n >= 0, TSR_EINVAL, "diff: n is %lld, below 0", (long long)n);
+    TSRI_CHECK((tsri_rule_of(TSR_OP_SUB)->accepts[0] >> x->dtype & 1) && x->dtype != TSR_C32, TSR_EDTYPE,
+               "diff: x is %s, which it does not take; it takes numbers (tsr_cast converts)", TSRI_DESC(&x->desc));
+    tsr_desc shorter = x->desc;
+    shorter.shape[at] = tsri_max(x->shape[at] - n, 0);
+    TSRI_TRY(tsri_desc_packed_like(&d, &shorter, x->dtype));
+    TSRI_TRY(tsri_result(out, &fresh, "diff", &d));
+    if (n == 0) return tsri_result_end(out, fresh, tsr_copy(*out, x));
+    if (shorter.shape[at] == 0) return TSR_OK;
+    return tsri_result_end(out, fresh, diff_into(out, x, at, n));
+}

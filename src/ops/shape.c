@@ -1,0 +1,434 @@
+/* shape.c - tile, repeat, roll, pad, triangles, diagonals, grids: views, and copies
+ * between them. */
+#include "pieces.h"
+#include "tessera/ops/shape.h"
+
+static tsr_status check_source(const char *op, tsr_tensor **out, const tsr_tensor *t)
+{
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
+    return tsri_check_allocated(op, "t", t);
+}
+
+/* Lays t out in a result that is there. */
+typedef tsr_status (*lay_fn)(tsr_tensor *out, const tsr_tensor *t, const void *how);
+
+/* Makes or fits the result, keeps t out of its way, and lays it out. */
+static tsr_status lay_out(tsr_tensor **out, const char *op, const tsr_desc *d, const tsr_tensor *t, lay_fn lay,
+                          const void *how)
+{
+    tsr_tensor *aside = NULL;
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_TRY(tsri_result(out, &fresh, op, d));
+    tsr_status s = fresh == TSRI_HAD ? tsri_apart(&t, &aside, *out) : TSR_OK;
+    if (s == TSR_OK && tsr_numel(*out) > 0) s = lay(*out, t, how);
+    tsr_release(&aside);
+    return tsri_result_end(out, fresh, s);
+}
+
+/* Dim `axis` as outer x inner. */
+static void split_dim(tsr_desc *d, int axis, int64_t outer, int64_t inner)
+{
+    tsri_insert_dim(d, axis, outer, d->stride[axis] * inner);
+    d->shape[axis + 1] = inner;
+}
+
+/* Tile and repeat -------------------------------------------------------------------- */
+
+static tsr_status times(tsr_desc *d, const char *op, int axis, int64_t count)
+{
+    TSRI_CHECK(count >= 0, TSR_EINVAL, "%s: %lld times along dim %d", op, (long long)count, axis);
+    TSRI_CHECK(tsri_mul(&d->shape[axis], d->shape[axis], count), TSR_EOVERFLOW,
+               "%s: dim %d, %lld times, exceeds 2^63 - 1", op, axis, (long long)count);
+    return TSR_OK;
+}
+
+/* From `axis` on, dst is a whole number of times as long as src. A dim that repeats
+ * is walked as two, in one of which src has stride 0; where there is no room for
+ * another dim, each repetition is a copy. */
+static tsr_status tile_into(const tsr_tensor *dst, const tsr_tensor *src, int axis)
+{
+    tsr_tensor d = *dst, s = *src;
+    while (axis < d.ndim && d.shape[axis] == s.shape[axis]) axis++;
+    if (axis == d.ndim) return tsri_copy_run(&d, &s);
+    const int64_t size = s.shape[axis], count = d.shape[axis] / size;
+    if (size == 1) {
+        s.shape[axis] = count;
+        s.stride[axis] = 0;
+        return tile_into(&d, &s, axis + 1);
+    }
+    if (d.ndim < TSR_MAX_NDIM) {
+        split_dim(&d.desc, axis, count, size);
+        tsri_insert_dim(&s.desc, axis, count, 0);
+        return tile_into(&d, &s, axis + 2);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        TSRI_TRY(tsri_see_slice(&d, dst, axis, i * size, (i + 1) * size, 1));
+        TSRI_TRY(tile_into(&d, &s, axis + 1));
+    }
+    return TSR_OK;
+}
+
+static tsr_status lay_tiles(tsr_tensor *out, const tsr_tensor *t, const void *how)
+{
+    tsr_tensor s = *t;
+    (void)how;
+    while (s.ndim < out->ndim) tsri_insert_dim(&s.desc, 0, 1, 0);
+    return tile_into(out, &s, 0);
+}
+
+tsr_status tsr_tile(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *reps)
+{
+    tsr_desc d, packed;
+    TSRI_TRY(check_source("tile", out, t));
+    TSRI_TRY(tsri_check_list("tile", "reps", n, reps));
+    tsri_desc_copy(&d, &t->desc);
+    while (d.ndim < n) tsri_insert_dim(&d, 0, 1, 0);
+    for (int i = 0; i < n; i++) TSRI_TRY(times(&d, "tile", d.ndim - n + i, reps[i]));
+    TSRI_TRY(tsri_desc_packed(&packed, "tile", d.dtype, d.ndim, d.shape));
+    return lay_out(out, "tile", &packed, t, lay_tiles, NULL);
+}
+
+static tsr_status lay_repeats(tsr_tensor *out, const tsr_tensor *t, const void *how)
+{
+    const int axis = *(const int *)how;
+    const int64_t size = t->shape[axis], count = out->shape[axis] / size;
+    tsr_tensor d = *out, s = *t;
+    if (size == 1 || count == 1) return tile_into(&d, &s, axis);
+    if (d.ndim < TSR_MAX_NDIM) {
+        split_dim(&d.desc, axis, size, count);
+        tsri_insert_dim(&s.desc, axis + 1, count, 0);
+        return tsri_copy_run(&d, &s);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        TSRI_TRY(tsri_see_slice(&d, out, axis, i, TSR_NONE, count));
+        TSRI_TRY(tsri_copy_run(&d, &s));
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_repeat(tsr_tensor **out, const tsr_tensor *t, int64_t count, int axis)
+{
+    int at;
+    tsr_desc d, packed;
+    TSRI_TRY(check_source("repeat", out, t));
+    TSRI_TRY(tsri_axis(&at, "repeat", "axis", axis, &t->desc));
+    tsri_desc_copy(&d, &t->desc);
+    TSRI_TRY(times(&d, "repeat", at, count));
+    TSRI_TRY(tsri_desc_packed(&packed, "repeat", d.dtype, d.ndim, d.shape));
+    return lay_out(out, "repeat", &packed, t, lay_repeats, &at);
+}
+
+/* Roll --------------------------------------------------------------------------------- */
+
+/* shifts[i] in 0 .. size - 1 for each dim from `axis` on: two parts change places. */
+static tsr_status roll_into(const tsr_tensor *dst, const tsr_tensor *src, int axis, const int64_t *shifts)
+{
+    tsr_tensor d = *dst, s = *src;
+    while (axis < d.ndim && shifts[axis] == 0) axis++;
+    if (axis == d.ndim) return tsri_copy_run(&d, &s);
+    const int64_t size = d.shape[axis], by = shifts[axis];
+    TSRI_TRY(tsri_see_slice(&d, dst, axis, by, size, 1));
+    TSRI_TRY(tsri_see_slice(&s, src, axis, 0, size - by, 1));
+    TSRI_TRY(roll_into(&d, &s, axis + 1, shifts));
+    TSRI_TRY(tsri_see_slice(&d, dst, axis, 0, by, 1));
+    TSRI_TRY(tsri_see_slice(&s, src, axis, size - by, size, 1));
+    return roll_into(&d, &s, axis + 1, shifts);
+}
+
+static tsr_status lay_rolled(tsr_tensor *out, const tsr_tensor *t, const void *how)
+{
+    return roll_into(out, t, 0, how);
+}
+
+tsr_status tsr_roll(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *shifts, const int *axes)
+{
+    tsr_desc d;
+    int64_t total[TSR_MAX_NDIM] = { 0 };
+    TSRI_TRY(check_source("roll", out, t));
+    TSRI_TRY(tsri_check_list("roll", "shifts", n, shifts));
+    TSRI_TRY(tsri_check_list("roll", "axes", n, axes));
+    for (int i = 0; i < n; i++) {
+        int at;
+        TSRI_TRY(tsri_axis(&at, "roll", "axes", axes[i], &t->desc));
+        const int64_t size = t->shape[at];
+        if (size == 0) continue;
+        const int64_t by = shifts[i] % size < 0 ? shifts[i] % size + size : shifts[i] % size;
+        total[at] = total[at] >= size - by ? total[at] - (size - by) : total[at] + by;
+    }
+    TSRI_TRY(tsri_desc_packed(&d, "roll", t->dtype, t->ndim, t->shape));
+    return lay_out(out, "roll", &d, t, lay_rolled, total);
+}
+
+/* Pad ---------------------------------------------------------------------------------- */
+
+typedef struct padding {
+    const int64_t *before;
+    tsr_pad_mode   mode;
+    tsr_scalar     value;
+} padding;
+
+/* Indices to .. to + n - 1 along the axis = those from .. from + step * (n - 1). */
+static tsr_status copy_strip(const tsr_tensor *t, int axis, int64_t to, int64_t n, int64_t from, int64_t step)
+{
+    tsr_tensor d, s;
+    TSRI_TRY(tsri_see_slice(&d, t, axis, to, to + n, 1));
+    TSRI_TRY(tsri_see_slice(&s, t, axis, from, from + 1, 1));
+    s.shape[axis] = n;
+    s.stride[axis] = t->stride[axis] * step;
+    return tsri_copy_run(&d, &s);
+}
+
+static tsr_status fill_strip(const tsr_tensor *t, int axis, int64_t to, int64_t n, tsr_scalar value)
+{
+    tsr_tensor d;
+    if (n == 0) return TSR_OK;
+    TSRI_TRY(tsri_see_slice(&d, t, axis, to, to + n, 1));
+    return tsri_fill_run(&d, value);
+}
+
+/* Ahead of `from` and behind `to - 1`, period by period: what lies a period on, or
+ * what lies opposite the end. */
+static tsr_status extend(const tsr_tensor *t, int axis, int64_t from, int64_t to, bool reflect)
+{
+    const int64_t size = t->shape[axis], period = reflect ? to - from - 1 : to - from;
+    while (from > 0) {
+        const int64_t n = from < period ? from : period;
+        TSRI_TRY(reflect ? copy_strip(t, axis, from - n, n, from + n, -1)
+                         : copy_strip(t, axis, from - n, n, from - n + period, 1));
+        from -= n;
+    }
+    while (to < size) {
+        const int64_t n = size - to < period ? size - to : period;
+        TSRI_TRY(reflect ? copy_strip(t, axis, to, n, to - 2, -1) : copy_strip(t, axis, to, n, to - period, 1));
+        to += n;
+    }
+    return TSR_OK;
+}
+
+/* Indices from .. to - 1 along the axis are there: the rest is made from them. */
+static tsr_status pad_axis(const tsr_tensor *t, int axis, int64_t from, int64_t to, const padding *p)
+{
+    const int64_t size = t->shape[axis];
+    if (from == 0 && to == size) return TSR_OK;
+    if (p->mode == TSR_PAD_CONSTANT) {
+        TSRI_TRY(fill_strip(t, axis, 0, from, p->value));
+        return fill_strip(t, axis, to, size - to, p->value);
+    }
+    if (p->mode == TSR_PAD_WRAP || (p->mode == TSR_PAD_REFLECT && to - from > 1))
+        return extend(t, axis, from, to, p->mode == TSR_PAD_REFLECT);
+    if (from > 0) TSRI_TRY(copy_strip(t, axis, 0, from, from, 0));
+    return to < size ? copy_strip(t, axis, to, size - to, to - 1, 0) : TSR_OK;
+}
+
+/* The middle first, and then each axis in turn over all that is there by then. */
+static tsr_status lay_padded(tsr_tensor *out, const tsr_tensor *t, const void *how)
+{
+    const padding *p = how;
+    for (int axis = -1; axis < t->ndim; axis++) {
+        tsr_tensor part = *out;
+        for (int i = axis + 1; i < t->ndim; i++)
+            TSRI_TRY(tsri_see_slice(&part, &part, i, p->before[i], p->before[i] + t->shape[i], 1));
+        if (tsr_desc_numel(&part.desc) == 0) continue;
+        TSRI_TRY(axis < 0 ? tsri_copy_run(&part, t)
+                          : pad_axis(&part, axis, p->before[axis], p->before[axis] + t->shape[axis], p));
+    }
+    return TSR_OK;
+}
+
+static tsr_status check_lengths(const tsr_desc *d, int i, int64_t before, int64_t after, tsr_pad_mode mode)
+{
+    TSRI_CHECK(before >= 0 && after >= 0, TSR_EINVAL, "pad: %lld before and %lld after dim %d", (long long)before,
+               (long long)after, i);
+    TSRI_CHECK(mode == TSR_PAD_CONSTANT || d->shape[i] > 0 || (before == 0 && after == 0), TSR_ESHAPE,
+               "pad: dim %d of %s has nothing to extend it with", i, TSRI_DESC(d));
+    return TSR_OK;
+}
+
+tsr_status tsr_pad(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *before, const int64_t *after,
+                   tsr_pad_mode mode, tsr_scalar value)
+{
+    tsr_desc d;
+    int64_t shape[TSR_MAX_NDIM];
+    _Alignas(16) unsigned char element[16];
+    TSRI_TRY(check_source("pad", out, t));
+    TSRI_TRY(tsri_check_list("pad", "before", n, before));
+    TSRI_TRY(tsri_check_list("pad", "after", n, after));
+    TSRI_CHECK(n == t->ndim, TSR_ESHAPE, "pad: lengths for %d dims, but t is %s", n, TSRI_DESC(&t->desc));
+    TSRI_CHECK((unsigned)mode <= TSR_PAD_WRAP, TSR_EINVAL, "pad: %d is no mode", (int)mode);
+    if (mode == TSR_PAD_CONSTANT) TSRI_TRY(tsr_scalar_store(element, t->dtype, value));  /* may it be stored? */
+    for (int i = 0; i < n; i++) {
+        TSRI_TRY(check_lengths(&t->desc, i, before[i], after[i], mode));
+        TSRI_CHECK(tsri_add(&shape[i], t->shape[i], before[i]) && tsri_add(&shape[i], shape[i], after[i]),
+                   TSR_EOVERFLOW, "pad: dim %d exceeds 2^63 - 1", i);
+    }
+    TSRI_TRY(tsri_desc_packed(&d, "pad", t->dtype, n, shape));
+    return lay_out(out, "pad", &d, t, lay_padded, &(padding){ before, mode, value });
+}
+
+/* Triangles and diagonals ------------------------------------------------------------ */
+
+/* Which elements of a rows x cols matrix stay is a question of col - row alone: a list
+ * of rows + cols - 1 answers, which the mask's rows look into from places one apart. */
+static tsr_status make_mask(tsr_tensor **list, tsr_tensor *mask, const tsr_desc *d, int64_t k, bool lower)
+{
+    tsr_desc flat;
+    tsr_tensor part;
+    const int64_t rows = d->shape[d->ndim - 2], cols = d->shape[d->ndim - 1], n = rows + cols - 1;
+    k = k < -rows ? -rows : k > cols ? cols : k;
+    int64_t from = lower ? 0 : k + rows - 1, to = lower ? k + rows : n;
+    from = from < 0 ? 0 : from;
+    to = to > n ? n : to;
+    TSRI_TRY(tsri_desc_packed(&flat, lower ? "tril" : "triu", TSR_BOOL, 1, &n));
+    TSRI_TRY(tsri_make(list, lower ? "tril" : "triu", &flat, TSR_CPU, TSR_MEMORY_HOST));
+    TSRI_TRY(tsri_fill_run(*list, tsr_scalar_bool(false)));
+    TSRI_TRY(tsri_see_slice(&part, *list, 0, from, to, 1));
+    TSRI_TRY(tsri_fill_run(&part, tsr_scalar_bool(true)));
+    tsri_see_element(mask, (char *)(*list)->data + (rows - 1), TSR_BOOL, d);
+    mask->stride[d->ndim - 2] = -1;
+    mask->stride[d->ndim - 1] = 1;
+    return TSR_OK;
+}
+
+static tsr_status triangle_run(tsr_tensor *out, const tsr_tensor *t, int64_t k, bool lower)
+{
+    _Alignas(16) unsigned char zero[16] = { 0 };
+    tsr_tensor *list = NULL, mask, nothing;
+    tsri_see_element(&nothing, zero, t->dtype, &t->desc);
+    tsr_status s = make_mask(&list, &mask, &t->desc, k, lower);
+    if (s == TSR_OK) s = tsri_where_run(out, &mask, t, &nothing);
+    tsr_release(&list);
+    return s;
+}
+
+static tsr_status triangle(tsr_tensor **out, const char *op, const tsr_tensor *t, int64_t k, bool lower)
+{
+    tsr_desc d;
+    tsr_tensor *aside = NULL;
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_TRY(check_source(op, out, t));
+    TSRI_CHECK(t->ndim >= 2, TSR_ESHAPE, "%s: %s holds no matrix", op, TSRI_DESC(&t->desc));
+    TSRI_TRY(tsri_desc_packed(&d, op, t->dtype, t->ndim, t->shape));
+    TSRI_TRY(tsri_result(out, &fresh, op, &d));
+    tsr_status s = TSR_OK;
+    if (fresh == TSRI_HAD && !tsri_is_exactly(t, *out)) s = tsri_apart(&t, &aside, *out);
+    if (s == TSR_OK && tsr_numel(t) > 0) s = triangle_run(*out, t, k, lower);
+    tsr_release(&aside);
+    return tsri_result_end(out, fresh, s);
+}
+
+tsr_status tsr_tril(tsr_tensor **out, const tsr_tensor *t, int64_t k) { return triangle(out, "tril", t, k, true); }
+tsr_status tsr_triu(tsr_tensor **out, const tsr_tensor *t, int64_t k) { return triangle(out, "triu", t, k, false); }
+
+static tsr_status lay_diagonal(tsr_tensor *out, const tsr_tensor *t, const void *how)
+{
+    tsr_desc d;
+    tsr_tensor diagonal;
+    int64_t offset;
+    TSRI_TRY(tsri_fill_run(out, tsr_scalar_i64(0)));
+    if (tsr_numel(t) == 0) return TSR_OK;
+    TSRI_TRY(tsri_desc_diagonal(&d, &offset, &out->desc, *(const int64_t *)how, 0, 1));
+    tsri_see(&diagonal, out, &d, offset);
+    return tsri_copy_run(&diagonal, t);
+}
+
+static tsr_status lay_copy(tsr_tensor *out, const tsr_tensor *t, const void *how)
+{
+    (void)how;
+    return tsri_copy_run(out, t);
+}
+
+static tsr_status matrix_of(tsr_tensor **out, const tsr_tensor *t, int64_t k)
+{
+    tsr_desc d;
+    int64_t n = t->shape[0];
+    TSRI_CHECK(k > INT64_MIN && tsri_add(&n, n, k < 0 ? -k : k), TSR_EOVERFLOW,
+               "diag: %lld more than dim 0 of %s exceeds 2^63 - 1", (long long)k, TSRI_DESC(&t->desc));
+    TSRI_TRY(tsri_desc_packed(&d, "diag", t->dtype, 2, (const int64_t[]){ n, n }));
+    return lay_out(out, "diag", &d, t, lay_diagonal, &k);
+}
+
+static tsr_status diagonal_of(tsr_tensor **out, const tsr_tensor *t, int64_t k)
+{
+    tsr_desc d, packed;
+    tsr_tensor v;
+    int64_t offset = 0;
+    TSRI_TRY(tsri_desc_diagonal(&d, &offset, &t->desc, k, 0, 1));
+    tsri_see(&v, t, &d, offset);
+    TSRI_TRY(tsri_desc_packed(&packed, "diag", t->dtype, 1, d.shape));
+    return lay_out(out, "diag", &packed, &v, lay_copy, NULL);
+}
+
+tsr_status tsr_diag(tsr_tensor **out, const tsr_tensor *t, int64_t k)
+{
+    TSRI_TRY(check_source("diag", out, t));
+    TSRI_CHECK(t->ndim == 1 || t->ndim == 2, TSR_ESHAPE, "diag: %s is neither a vector nor a matrix",
+               TSRI_DESC(&t->desc));
+    return t->ndim == 1 ? matrix_of(out, t, k) : diagonal_of(out, t, k);
+}
+
+/* Grids -------------------------------------------------------------------------------- */
+
+/* The desc of vector i in a grid of this shape. */
+static void grid_desc(tsr_desc *out, const tsr_tensor *v, int n, const int64_t *shape, int along)
+{
+    out->dtype = v->dtype;
+    out->ndim = n;
+    for (int i = 0; i < n; i++) {
+        out->shape[i] = shape[i];
+        out->stride[i] = i == along ? v->stride[0] : 0;
+    }
+}
+
+/* The dim that vector i runs along. */
+static int dim_of(int i, int n, tsr_mesh_order order) { return order == TSR_MESH_XY && n > 1 && i < 2 ? 1 - i : i; }
+
+static bool is_placed(const tsr_tensor *t) { return t && (t->flags & TSR_FLAG_PLACED); }
+
+/* All of outs are rebound or none: what needs a new header is made first. The vectors
+ * are held by copies, as their handles may be among outs. */
+static tsr_status bind_grid(tsr_tensor **outs, int n, tsr_tensor *held, const tsr_desc *d)
+{
+    tsr_tensor *fresh[TSR_MAX_NDIM] = { NULL };
+    tsr_status s = TSR_OK;
+    for (int i = 0; i < n; i++) tsri_storage_retain(held[i].storage);
+    for (int i = 0; i < n && s == TSR_OK; i++)
+        if (!is_placed(outs[i]))
+            s = tsri_bind(&fresh[i], "meshgrid", &d[i], held[i].storage, held[i].data, &held[i], TSR_FLAG_VIEW);
+    for (int i = 0; i < n && s == TSR_OK; i++) {
+        if (fresh[i]) {
+            tsr_release(&outs[i]);
+            outs[i] = fresh[i];
+            fresh[i] = NULL;
+        } else {
+            s = tsri_bind(&outs[i], "meshgrid", &d[i], held[i].storage, held[i].data, &held[i], TSR_FLAG_VIEW);
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        tsr_release(&fresh[i]);
+        tsri_storage_release(held[i].storage);
+    }
+    return s;
+}
+
+tsr_status tsr_meshgrid(tsr_tensor **outs, int n, const tsr_tensor *const *vectors, tsr_mesh_order order)
+{
+    tsr_desc d[TSR_MAX_NDIM];
+    tsr_tensor held[TSR_MAX_NDIM];
+    int64_t shape[TSR_MAX_NDIM];
+    TSRI_CHECK(outs, TSR_ENULL, "meshgrid: outs is NULL");
+    TSRI_CHECK(vectors, TSR_ENULL, "meshgrid: vectors is NULL");
+    TSRI_CHECK(n >= 1 && n <= TSR_MAX_NDIM, TSR_EINVAL, "meshgrid: %d vectors; 1 to %d are taken", n, TSR_MAX_NDIM);
+    TSRI_CHECK(order == TSR_MESH_IJ || order == TSR_MESH_XY, TSR_EINVAL, "meshgrid: %d is no order", (int)order);
+    for (int i = 0; i < n; i++) {
+        TSRI_CHECK(vectors[i], TSR_ENULL, "meshgrid: vector %d is NULL", i);
+        TSRI_TRY(tsri_check_allocated("meshgrid", "a vector", vectors[i]));
+        TSRI_CHECK(vectors[i]->ndim == 1, TSR_ESHAPE, "meshgrid: vector %d is %s", i, TSRI_DESC(&vectors[i]->desc));
+        shape[dim_of(i, n, order)] = vectors[i]->shape[0];
+    }
+    for (int i = 0; i < n; i++) {
+        grid_desc(&d[i], vectors[i], n, shape, dim_of(i, n, order));
+        TSRI_TRY(tsri_desc_check("meshgrid", &d[i]));
+        held[i] = *vectors[i];
+    }
+    return bind_grid(outs, n, held, d);
+}

@@ -1,0 +1,932 @@
+/* test_matmul.c - products of matrices and vectors against loops over their indices. */
+#include "products.h"
+
+/* The product by indices ----------------------------------------------------------- */
+
+/* Element (i, j) of matrix `batch` of t, whose batch dims broadcast to `shape`. */
+static char *matrix_at(const tsr_tensor *t, int nbatch, const int64_t *shape, int64_t batch, int64_t i,
+                       int64_t j)
+{
+    int64_t offset = t->stride[t->ndim - 2] * i + t->stride[t->ndim - 1] * j;
+    for (int d = nbatch - 1; d >= 0; d--) {
+        const int own = d - nbatch + t->ndim - 2;
+        const int64_t at = batch % shape[d];
+        if (own >= 0 && t->shape[own] > 1) offset += at * t->stride[own];
+        batch /= shape[d];
+    }
+    return (char *)t->data + offset * (int64_t)tsr_dtype_size(t->dtype);
+}
+
+/* Vectors with the dim they lack. */
+static tsr_tensor as_matrix(const tsr_tensor *t, bool row)
+{
+    tsr_tensor m = *t;
+    if (t->ndim != 1) return m;
+    m.ndim = 2;
+    m.shape[row ? 1 : 0] = t->shape[0];
+    m.stride[row ? 1 : 0] = t->stride[0];
+    m.shape[row ? 0 : 1] = 1;
+    m.stride[row ? 0 : 1] = 0;
+    return m;
+}
+
+static value sum_of(const tsr_tensor *a, const tsr_tensor *b, int nbatch, const int64_t *shape, int64_t batch,
+                    int64_t i, int64_t j)
+{
+    value sum = value_of(0);
+    for (int64_t p = 0; p < a->shape[a->ndim - 1]; p++)
+        sum = value_plus(sum, value_times(value_load(a->dtype, matrix_at(a, nbatch, shape, batch, i, p)),
+                                          value_load(b->dtype, matrix_at(b, nbatch, shape, batch, p, j))));
+    return sum;
+}
+
+/* Is z the product, element by element? */
+static void check_product(const tsr_tensor *z, const tsr_tensor *a_given, const tsr_tensor *b_given)
+{
+    const tsr_tensor a = as_matrix(a_given, true), b = as_matrix(b_given, false);
+    const int removed = (a_given->ndim == 1) + (b_given->ndim == 1), nbatch = z->ndim + removed - 2;
+    const int64_t m = a.shape[a.ndim - 2], n = b.shape[b.ndim - 1], count = tsr_numel(z);
+    for (int64_t place = 0; place < count; place++) {
+        const int64_t batch = place / (m * n), i = place / n % m, j = place % n;
+        EXPECT_MSG(is_value(z->dtype, element_at(z, place), sum_of(&a, &b, nbatch, z->shape, batch, i, j)),
+                   "%s: batch %lld, row %lld, column %lld", tsr_dtype_name(z->dtype), (long long)batch,
+                   (long long)i, (long long)j);
+    }
+}
+
+/* Generated cases ------------------------------------------------------------------ */
+
+static const int64_t small_sizes[] = { 0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17 };
+
+static int64_t small_size(uint64_t *r)
+{
+    if (test_below(r, 12) == 0) return test_below(r, 2);
+    return small_sizes[1 + test_below(r, sizeof small_sizes / sizeof *small_sizes - 1)];
+}
+
+/* The shapes of operands and result; batch dims broadcast. */
+typedef struct shapes {
+    int     na, nb, nz;
+    int64_t a[8], b[8], z[8];
+} shapes;
+
+static shapes random_shapes(uint64_t *r)
+{
+    shapes s = { 0 };
+    int64_t batch[3];
+    const int nbatch = (int)test_below(r, 4);
+    const bool row = test_below(r, 6) == 0, column = test_below(r, 6) == 0;
+    const int skip_a = row ? nbatch : (int)test_below(r, nbatch + 1),
+              skip_b = column ? nbatch : (int)test_below(r, nbatch + 1);
+    for (int i = 0; i < nbatch; i++) batch[i] = test_below(r, 8) ? 1 + test_below(r, 3) : 0;
+    for (int i = 0; i < nbatch; i++) {
+        const bool one_a = test_below(r, 4) == 0, one_b = test_below(r, 4) == 0;
+        if (i >= skip_a) s.a[s.na++] = one_a ? 1 : batch[i];
+        if (i >= skip_b) s.b[s.nb++] = one_b ? 1 : batch[i];
+        const bool in_a = i >= skip_a, in_b = i >= skip_b;
+        if (!in_a && !in_b) continue;
+        s.z[s.nz++] = (in_a && !one_a) || (in_b && !one_b) ? batch[i] : 1;
+    }
+    const int64_t m = small_size(r), n = small_size(r), k = small_size(r);
+    if (!row) s.a[s.na++] = s.z[s.nz++] = m;
+    s.a[s.na++] = s.b[s.nb++] = k;
+    if (!column) s.b[s.nb++] = s.z[s.nz++] = n;
+    return s;
+}
+
+static void test_matmul_is_exact_for_every_dtype_shape_and_stride(void)
+{
+    uint64_t r = 1;
+    for (int i = 0; i < 4000; i++) {
+        const tsr_dtype dtype = product_dtypes[i % PRODUCT_DTYPES];
+        const shapes s = random_shapes(&r);
+        strided a = strided_make(&r, dtype, s.na, s.a, true, false),
+                b = strided_make(&r, dtype, s.nb, s.b, true, false);
+        strided z = { NULL, NULL };
+        if (i % 3) z = strided_make(&r, dtype, s.nz, s.z, false, false);
+        fill_random(&r, a.t);
+        fill_random(&r, b.t);
+        if (z.t && tsr_self_overlaps(z.t)) strided_free(&z);
+        EXPECT_OK(tsr_matmul(&z.t, a.t, b.t));
+        EXPECT(z.t->ndim == s.nz && memcmp(z.t->shape, s.z, sizeof(int64_t) * (size_t)s.nz) == 0);
+        check_product(z.t, a.t, b.t);
+        strided_free(&a);
+        strided_free(&b);
+        strided_free(&z);
+    }
+}
+
+static void check_sizes(tsr_dtype dtype, int64_t m, int64_t k, int64_t n, uint64_t *r)
+{
+    strided a = strided_make(r, dtype, TSR_SHAPE(m, k), false, test_below(r, 2)), z = { NULL, NULL };
+    strided b = strided_make(r, dtype, TSR_SHAPE(k, n), false, test_below(r, 2));
+    fill_random(r, a.t);
+    fill_random(r, b.t);
+    EXPECT_OK(tsr_matmul(&z.t, a.t, b.t));
+    check_product(z.t, a.t, b.t);
+    strided_free(&a);
+    strided_free(&b);
+    strided_free(&z);
+}
+
+static void test_matmul_is_exact_around_the_edges_of_panels_tiles_and_blocks(void)
+{
+    static const int64_t sizes[] = { 1, 2, 3, 4, 5, 7, 8, 9, 31, 63, 64, 65, 127, 128, 129 };
+    static const int64_t depths[] = { 1, 2, 3, 17, 255, 256, 257, 511, 513 };
+    const int nsizes = sizeof sizes / sizeof *sizes, ndepths = sizeof depths / sizeof *depths;
+    uint64_t r = 2;
+    for (int i = 0; i < 16 * PRODUCT_DTYPES; i++) {
+        const int64_t m = sizes[test_below(&r, nsizes)], n = sizes[test_below(&r, nsizes)];
+        check_sizes(product_dtypes[i % PRODUCT_DTYPES], m, depths[test_below(&r, m * n > 2000 ? 4 : ndepths)],
+                    n, &r);
+    }
+}
+
+static void test_matmul_is_exact_around_the_edges_of_chunks(void)
+{
+    uint64_t r = 3;
+    check_sizes(TSR_F32, 1023, 3, 5, &r);
+    check_sizes(TSR_F32, 1025, 5, 9, &r);
+    check_sizes(TSR_F64, 3, 7, 1025, &r);
+    check_sizes(TSR_F32, 5, 2047, 3, &r);
+    check_sizes(TSR_F16, 3, 2049, 9, &r);
+    check_sizes(TSR_C64, 4, 4100, 5, &r);
+    check_sizes(TSR_I8, 2050, 2, 3, &r);
+    check_sizes(TSR_F32, 1030, 2, 1027, &r);
+    check_sizes(TSR_I64, 9, 2303, 2, &r);
+}
+
+static void test_vectors_are_exact_at_every_length(void)
+{
+    uint64_t r = 4;
+    static const int64_t lengths[] = { 0,   1,   2,   7,    8,    9,    127,  128, 129,
+                                       255, 256, 257, 2047, 2048, 2049, 2305, 5000 };
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (int d = 0; d < PRODUCT_DTYPES; d++) {
+            check_sizes(product_dtypes[d], 1, lengths[i], 1, &r);
+            if (lengths[i] < 300) check_sizes(product_dtypes[d], lengths[i], 9, 1, &r);
+            if (lengths[i] < 300) check_sizes(product_dtypes[d], 1, 259, lengths[i], &r);
+        }
+}
+
+/* Bytes ------------------------------------------------------------------------------ */
+
+static void test_matmul_i8_sums_bytes_of_both_signs_in_i32(void)
+{
+    uint64_t r = 5;
+    for (int i = 0; i < 400; i++) {
+        const tsr_dtype da = i & 1 ? TSR_I8 : TSR_U8, db = i & 2 ? TSR_I8 : TSR_U8;
+        const shapes s = random_shapes(&r);
+        strided a = strided_make(&r, da, s.na, s.a, true, false),
+                b = strided_make(&r, db, s.nb, s.b, true, false);
+        strided z = { NULL, NULL };
+        fill_random(&r, a.t);
+        fill_random(&r, b.t);
+        for (int64_t e = 0; i % 5 == 0 && e < tsr_numel(b.t); e++)
+            value_store(db, element_at(b.t, e), value_of(-128));
+        EXPECT_OK(tsr_matmul_i8(&z.t, a.t, b.t));
+        EXPECT(z.t->dtype == TSR_I32);
+        check_product(z.t, a.t, b.t);
+        strided_free(&a);
+        strided_free(&b);
+        strided_free(&z);
+    }
+}
+
+static void test_matmul_i8_takes_bytes_only(void)
+{
+    tsr_tensor *a = NULL, *b = NULL, *z = NULL;
+    EXPECT_OK(tsr_zeros(&a, TSR_I16, TSR_SHAPE(2, 3)));
+    EXPECT_OK(tsr_zeros(&b, TSR_I8, TSR_SHAPE(3, 2)));
+    EXPECT_FAILS(tsr_matmul_i8(&z, a, b), TSR_EDTYPE,
+                 "matmul_i8: a: dtype must be i8/u8, but a is i16(2, 3 | 3, 1)");
+    EXPECT_FAILS(tsr_matmul_i8(&z, b, b), TSR_ESHAPE, "matmul_i8: b: k is 2 from a, but dim -2 of b is 3");
+    tsr_release(&a);
+    tsr_release(&b);
+}
+
+/* The order of sums ------------------------------------------------------------------ */
+
+/* As the header says it, with every step rounded. */
+static float sum_in_order_f32(int64_t k, const float *a, const float *b, int64_t step)
+{
+    volatile float total = 0;
+    for (int64_t p = 0; p < k; p += 256) {
+        volatile float block = 0;
+        for (int64_t i = p; i < k && i < p + 256; i++) {
+            volatile float product = a[i] * b[i * step];
+            block = block + product;
+        }
+        total = total + block;
+    }
+    return total;
+}
+
+static void random_floats(uint64_t *r, tsr_tensor *t)
+{
+    float *x = t->data;
+    for (int64_t i = 0; i < tsr_numel(t); i++) x[i] = (float)(test_below(r, 20001) - 10000) / 997.0f;
+}
+
+static void test_sums_have_the_order_of_the_header_on_every_path(void)
+{
+    static const int64_t shape[][3] = { { 1, 5000, 1 }, { 1, 300, 1 },   { 40, 700, 1 },    { 1, 700, 33 },
+                                        { 5, 6, 7 },    { 70, 2600, 9 }, { 130, 300, 140 }, { 3, 257, 3 } };
+    uint64_t r = 6;
+    for (size_t c = 0; c < sizeof shape / sizeof *shape; c++) {
+        const int64_t m = shape[c][0], k = shape[c][1], n = shape[c][2];
+        tsr_tensor *a = NULL, *b = NULL, *z = NULL, *narrow = NULL, *ha = NULL, *hb = NULL;
+        EXPECT_OK(tsr_empty(&a, TSR_F32, TSR_SHAPE(m, k)));
+        EXPECT_OK(tsr_empty(&b, TSR_F32, TSR_SHAPE(k, n)));
+        random_floats(&r, a);
+        random_floats(&r, b);
+        EXPECT_OK(tsr_cast(&ha, a, TSR_F16));
+        EXPECT_OK(tsr_cast(&hb, b, TSR_F16));
+        EXPECT_OK(tsr_cast(&a, ha, TSR_F32));
+        EXPECT_OK(tsr_cast(&b, hb, TSR_F32));
+        EXPECT_OK(tsr_matmul(&z, a, b));
+        EXPECT_OK(tsr_matmul(&narrow, ha, hb));
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < n; j++) {
+                const float want = sum_in_order_f32(k, (float *)a->data + i * k, (float *)b->data + j, n);
+                const float got = ((float *)z->data)[i * n + j];
+                EXPECT_MSG(memcmp(&want, &got, 4) == 0, "%lld %lld %lld: %.9g, not %.9g", (long long)m,
+                           (long long)k, (long long)n, (double)got, (double)want);
+                EXPECT(((uint16_t *)narrow->data)[i * n + j] == tsr_f32_to_f16(want));
+            }
+        tsr_release(&a);
+        tsr_release(&b);
+        tsr_release(&z);
+        tsr_release(&narrow);
+        tsr_release(&ha);
+        tsr_release(&hb);
+    }
+}
+
+static void test_products_of_fractions_are_as_accurate_as_their_type(void)
+{
+    uint64_t r = 7;
+    tsr_tensor *a = NULL, *b = NULL, *z = NULL;
+    const int64_t m = 31, k = 1000, n = 29;
+    EXPECT_OK(tsr_empty(&a, TSR_F64, TSR_SHAPE(m, k)));
+    EXPECT_OK(tsr_empty(&b, TSR_F64, TSR_SHAPE(k, n)));
+    double *x = a->data, *y = b->data;
+    for (int64_t i = 0; i < m * k; i++) x[i] = (double)test_below(&r, 1000003) / 1e6 - 0.5;
+    for (int64_t i = 0; i < k * n; i++) y[i] = (double)test_below(&r, 1000003) / 1e6 - 0.5;
+    EXPECT_OK(tsr_matmul(&z, a, b));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            long double sum = 0, size = 0;
+            for (int64_t p = 0; p < k; p++) {
+                const long double v = (long double)x[i * k + p] * (long double)y[p * n + j];
+                sum += v;
+                size += v < 0 ? -v : v;
+            }
+            const long double off = (long double)((double *)z->data)[i * n + j] - sum;
+            EXPECT((off < 0 ? -off : off) <= size * 260 * 0x1p-53L);
+        }
+    tsr_release(&a); tsr_release(&b); tsr_release(&z);
+}
+
+static void test_results_do_not_depend_on_the_number_of_threads(void)
+{
+    static const int64_t shape[][4] = {
+        { 1, 300, 400, 200 }, { 1, 2000, 700, 1 }, { 64, 20, 30, 25 }, { 300, 3, 5, 2 }
+    };
+    uint64_t r = 8;
+    for (size_t c = 0; c < 2 * sizeof shape / sizeof *shape; c++) {
+        const int64_t *s = shape[c / 2];
+        const tsr_dtype dtype = c % 2 ? TSR_F32 : TSR_F16;
+        tsr_tensor *a = NULL, *b = NULL, *z = NULL, *first = NULL;
+        EXPECT_OK(tsr_empty(&a, TSR_F32, TSR_SHAPE(s[0], s[1], s[2])));
+        EXPECT_OK(tsr_empty(&b, TSR_F32, TSR_SHAPE(s[0], s[2], s[3])));
+        random_floats(&r, a);
+        random_floats(&r, b);
+        tsr_tensor *ca = NULL, *cb = NULL;
+        EXPECT_OK(tsr_cast(&ca, a, dtype));
+        EXPECT_OK(tsr_cast(&cb, b, dtype));
+        for (int threads = 1; threads <= 7; threads += threads == 1 ? 1 : 5) {
+            EXPECT_OK(tsr_set_threads(threads));
+            EXPECT_OK(tsr_matmul(threads == 1 ? &first : &z, ca, cb));
+            if (threads > 1) EXPECT(memcmp(z->data, first->data, (size_t)tsr_byte_size(z)) == 0);
+        }
+        EXPECT_OK(tsr_set_threads(0));
+        tsr_release(&a);
+        tsr_release(&b);
+        tsr_release(&ca);
+        tsr_release(&cb);
+        tsr_release(&z);
+        tsr_release(&first);
+    }
+}
+
+/* Special values ---------------------------------------------------------------------- */
+
+static void test_nan_and_infinity_reach_the_rows_and_columns_they_are_in(void)
+{
+    static const int64_t sizes[] = { 1, 3, 9, 70 };
+    for (size_t c = 0; c < 4; c++) {
+        const int64_t m = sizes[c], n = sizes[3 - c], k = 300;
+        tsr_tensor *a = NULL, *b = NULL, *z = NULL;
+        EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(m, k)));
+        EXPECT_OK(tsr_zeros(&b, TSR_F32, TSR_SHAPE(k, n)));
+        ((float *)a->data)[(m - 1) * k + 299] = (float)(1e308 * 1e10);
+        EXPECT_OK(tsr_matmul(&z, a, b));
+        for (int64_t i = 0; i < m * n; i++) {
+            const float v = ((float *)z->data)[i];
+            EXPECT(i / n == m - 1 ? v != v : v == 0);
+        }
+        tsr_release(&a); tsr_release(&b); tsr_release(&z);
+    }
+}
+
+/* gemm --------------------------------------------------------------------------------- */
+
+static void test_gemm_adds_a_scaled_c_of_any_stride_that_broadcasts(void)
+{
+    uint64_t r = 9;
+    for (int round = 0; round < 1500; round++) {
+        const tsr_dtype dtype = product_dtypes[round % PRODUCT_DTYPES];
+        const int64_t batch = 1 + test_below(&r, 3), m = small_size(&r), k = small_size(&r),
+                      n = small_size(&r);
+        const bool whole = test_below(&r, 2);
+        int64_t c_shape[3] = { whole || test_below(&r, 2) ? batch : 1, whole || test_below(&r, 2) ? m : 1,
+                               whole || test_below(&r, 2) ? n : 1 };
+        const int drop = whole ? 0 : (int)test_below(&r, 4);
+        strided a = strided_make(&r, dtype, TSR_SHAPE(batch, m, k), true, false), z = { NULL, NULL };
+        strided b = strided_make(&r, dtype, TSR_SHAPE(batch, k, n), true, false);
+        strided c = strided_make(&r, dtype, 3 - drop, c_shape + drop, !whole, false);
+        fill_random(&r, a.t);
+        fill_random(&r, b.t);
+        fill_random(&r, c.t);
+        const double alpha = (double)test_below(&r, 4), beta = (double)test_below(&r, 4);
+        tsr_tensor *wide = NULL, *had = NULL, *out = NULL;
+        EXPECT_OK(tsr_expand(&wide, c.t, TSR_SHAPE(batch, m, n)));
+        EXPECT_OK(tsr_clone(&had, wide));
+        const bool in_place = whole && round % 2 && !tsr_self_overlaps(c.t);
+        out = in_place ? tsr_retain(c.t) : NULL;
+        EXPECT_OK(tsr_gemm(&out, a.t, b.t, round % 7 ? c.t : NULL, tsr_scalar_i64((int64_t)alpha),
+                           tsr_scalar_i64((int64_t)beta)));
+        for (int64_t place = 0; place < tsr_numel(out); place++) {
+            value want = sum_of(a.t, b.t, 1, &batch, place / (m * n), place / n % m, place % n);
+            want = value_times(value_of(alpha), want);
+            if (round % 7)
+                want =
+                    value_plus(want, value_times(value_of(beta), value_load(dtype, element_at(had, place))));
+            EXPECT_MSG(is_value(dtype, element_at(out, place), want), "round %d, element %lld of %s", round,
+                       (long long)place, tsr_dtype_name(dtype));
+        }
+        tsr_release(&out); tsr_release(&wide); tsr_release(&had);
+        strided_free(&a); strided_free(&b); strided_free(&c); strided_free(&z);
+    }
+}
+
+static void test_gemm_with_beta_0_does_not_read_c(void)
+{
+    tsr_tensor *a = NULL, *c = NULL;
+    EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(9, 9)));
+    EXPECT_OK(tsr_full(&c, TSR_F32, TSR_SHAPE(9, 9), tsr_scalar_f64(0.0 / (double)(a->ndim - 2))));
+    EXPECT(((float *)c->data)[3] != ((float *)c->data)[3]);
+    EXPECT_OK(tsr_gemm(&c, a, a, c, tsr_scalar_f64(0.5), tsr_scalar_f64(0)));
+    for (int i = 0; i < 81; i++) EXPECT(((float *)c->data)[i] == 4.5f);
+    tsr_release(&a); tsr_release(&c);
+}
+
+static void test_gemm_scales_by_complex_and_wide_integer_factors(void)
+{
+    tsr_tensor *a = NULL, *z = NULL, *i = NULL, *iz = NULL;
+    EXPECT_OK(tsr_full(&a, TSR_C64, TSR_SHAPE(2, 2), tsr_scalar_c128(1, 2)));
+    EXPECT_OK(tsr_gemm(&z, a, a, a, tsr_scalar_c128(0, 1), tsr_scalar_c128(2, -1)));
+    /* 2 (1+2i)^2 = -6+8i; times i = -8-6i; (2-i)(1+2i) = 4+3i */
+    EXPECT(((tsr_c64 *)z->data)[0].re == -4 && ((tsr_c64 *)z->data)[0].im == -3);
+    EXPECT_OK(tsr_ones(&i, TSR_I64, TSR_SHAPE(1, 1)));
+    EXPECT_OK(tsr_gemm(&iz, i, i, i, tsr_scalar_i64(INT64_MAX - 1), tsr_scalar_i64(-3)));
+    EXPECT(*(int64_t *)iz->data == INT64_MAX - 4);
+    tsr_release(&a); tsr_release(&z); tsr_release(&i); tsr_release(&iz);
+}
+
+static void test_gemm_c_may_be_a_number(void)
+{
+    tsr_tensor *a = NULL, *z = NULL;
+    EXPECT_OK(tsr_ones(&a, TSR_F16, TSR_SHAPE(3, 3)));
+    EXPECT_OK(tsr_gemm(&z, a, a, TSR_NUMBER(0.5), tsr_scalar_i64(1), tsr_scalar_i64(1)));
+    EXPECT(z->dtype == TSR_F16 && tsr_f16_to_f32(((uint16_t *)z->data)[4]) == 3.5f);
+    tsr_release(&a); tsr_release(&z);
+}
+
+/* What is made of matmul ------------------------------------------------------------------ */
+
+static void test_linear_is_x_times_w_transposed_plus_bias(void)
+{
+    uint64_t r = 10;
+    for (int round = 0; round < 600; round++) {
+        const tsr_dtype dtype = product_dtypes[round % PRODUCT_DTYPES];
+        const int64_t k = small_size(&r), n = small_size(&r),
+                      shape[4] = { 1 + test_below(&r, 3), small_size(&r), small_size(&r), k };
+        const int skip = (int)test_below(&r, 4);
+        strided x = strided_make(&r, dtype, 4 - skip, shape + skip, true, round % 3 == 0);
+        strided w = strided_make(&r, dtype, TSR_SHAPE(n, k), true, false),
+                bias = strided_make(&r, dtype, TSR_SHAPE(n), true, false);
+        tsr_tensor *z = NULL;
+        fill_random(&r, x.t);
+        fill_random(&r, w.t);
+        fill_random(&r, bias.t);
+        const bool biased = round % 4 != 0;
+        EXPECT_OK(tsr_linear(&z, x.t, w.t, biased ? bias.t : NULL));
+        EXPECT(z->ndim == x.t->ndim && z->shape[z->ndim - 1] == n);
+        for (int64_t place = 0; place < tsr_numel(z); place++) {
+            value want = biased ? value_load(dtype, element_at(bias.t, place % n)) : value_of(0);
+            for (int64_t p = 0; p < k; p++)
+                want = value_plus(want, value_times(value_load(dtype, element_at(x.t, place / n * k + p)),
+                                                    value_load(dtype, element_at(w.t, place % n * k + p))));
+            EXPECT(is_value(dtype, element_at(z, place), want));
+        }
+        tsr_release(&z);
+        strided_free(&x); strided_free(&w); strided_free(&bias);
+    }
+}
+
+static void test_addmm_is_c_plus_the_product(void)
+{
+    tsr_tensor *a = NULL, *b = NULL, *c = NULL, *z = NULL;
+    EXPECT_OK(tsr_full(&a, TSR_I32, TSR_SHAPE(2, 3), tsr_scalar_i64(2)));
+    EXPECT_OK(tsr_full(&b, TSR_I32, TSR_SHAPE(3, 4), tsr_scalar_i64(5)));
+    EXPECT_OK(tsr_arange(&c, TSR_I32, tsr_scalar_i64(0), tsr_scalar_i64(4), tsr_scalar_i64(1)));
+    EXPECT_OK(tsr_addmm(&z, c, a, b));
+    for (int i = 0; i < 8; i++) EXPECT(((int32_t *)z->data)[i] == 30 + i % 4);
+    EXPECT_FAILS(tsr_addmm(&z, c, a, c), TSR_ESHAPE,
+                 "addmm: b: rank must be 2 for (k, n), but b is i32(4 | 1)");
+    EXPECT_FAILS(tsr_addmm(&z, NULL, a, b), TSR_ENULL, "addmm: c is NULL");
+    tsr_release(&a); tsr_release(&b); tsr_release(&c); tsr_release(&z);
+}
+
+static void test_dot_does_not_conjugate_and_vecdot_does(void)
+{
+    tsr_tensor *a = NULL, *b = NULL, *dot = NULL, *vecdot = NULL;
+    EXPECT_OK(tsr_full(&a, TSR_C128, TSR_SHAPE(3), tsr_scalar_c128(1, 2)));
+    EXPECT_OK(tsr_full(&b, TSR_C128, TSR_SHAPE(3), tsr_scalar_c128(3, -1)));
+    EXPECT_OK(tsr_dot(&dot, a, b));
+    EXPECT_OK(tsr_vecdot(&vecdot, a, b, -1));
+    EXPECT(dot->ndim == 0 && vecdot->ndim == 0);
+    EXPECT(((tsr_c128 *)dot->data)->re == 15 && ((tsr_c128 *)dot->data)->im == 15);      /* 3 (1+2i)(3-i) */
+    EXPECT(((tsr_c128 *)vecdot->data)->re == 3 && ((tsr_c128 *)vecdot->data)->im == -21); /* 3 (1-2i)(3-i) */
+    tsr_release(&a); tsr_release(&b); tsr_release(&dot); tsr_release(&vecdot);
+}
+
+static void test_vecdot_broadcasts_around_any_axis(void)
+{
+    uint64_t r = 11;
+    for (int round = 0; round < 500; round++) {
+        const tsr_dtype dtype = product_dtypes[round % PRODUCT_DTYPES];
+        const int64_t k = small_size(&r);
+        const int rank = 1 + (int)test_below(&r, 3), axis = (int)test_below(&r, rank);
+        int64_t sa[3], sb[3], sz[3];
+        int nz = 0;
+        for (int i = 0; i < rank; i++) {
+            const int64_t n = 1 + test_below(&r, 4);
+            sa[i] = i == axis ? k : test_below(&r, 3) ? n : 1;
+            sb[i] = i == axis ? k : test_below(&r, 3) ? n : 1;
+            if (i != axis) sz[nz++] = sa[i] > sb[i] ? sa[i] : sb[i];
+        }
+        strided a = strided_make(&r, dtype, rank, sa, true, false),
+                b = strided_make(&r, dtype, rank, sb, true, false);
+        tsr_tensor *z = NULL;
+        fill_random(&r, a.t);
+        fill_random(&r, b.t);
+        EXPECT_OK(tsr_vecdot(&z, a.t, b.t, round % 2 ? axis : axis - rank));
+        EXPECT(z->ndim == nz && memcmp(z->shape, sz, sizeof *sz * (size_t)nz) == 0);
+        for (int64_t place = 0; place < tsr_numel(z); place++) {
+            value want = value_of(0);
+            int64_t at[3] = { 0 }, rest = place;
+            for (int i = rank - 1, o = nz - 1; i >= 0; i--)
+                if (i != axis) { at[i] = rest % sz[o]; rest /= sz[o--]; }
+            for (int64_t p = 0; p < k; p++) {
+                int64_t oa = 0, ob = 0;
+                for (int i = 0; i < rank; i++) {
+                    const int64_t x = i == axis ? p : at[i];
+                    if (sa[i] > 1) oa += x * a.t->stride[i];
+                    if (sb[i] > 1) ob += x * b.t->stride[i];
+                }
+                value va = value_load(dtype, (char *)a.t->data + oa * (int64_t)tsr_dtype_size(dtype));
+                va.im = -va.im;
+                want = value_plus(
+                    want, value_times(va, value_load(dtype, (char *)b.t->data +
+                                                                ob * (int64_t)tsr_dtype_size(dtype))));
+            }
+            EXPECT(is_value(dtype, element_at(z, place), want));
+        }
+        tsr_release(&z);
+        strided_free(&a); strided_free(&b);
+    }
+}
+
+static void test_outer_multiplies_each_with_each(void)
+{
+    uint64_t r = 12;
+    for (int d = 0; d < 3 * PRODUCT_DTYPES; d++) {
+        const tsr_dtype dtype = product_dtypes[d % PRODUCT_DTYPES];
+        const int64_t m = small_size(&r), n = small_size(&r);
+        strided a = strided_make(&r, dtype, TSR_SHAPE(m), true, false),
+                b = strided_make(&r, dtype, TSR_SHAPE(n), true, false);
+        tsr_tensor *z = NULL;
+        fill_random(&r, a.t);
+        fill_random(&r, b.t);
+        EXPECT_OK(tsr_outer(&z, a.t, b.t));
+        for (int64_t place = 0; place < m * n; place++)
+            EXPECT(is_value(dtype, element_at(z, place),
+                            value_times(value_load(dtype, element_at(a.t, place / n)),
+                                        value_load(dtype, element_at(b.t, place % n)))));
+        tsr_release(&z);
+        strided_free(&a); strided_free(&b);
+    }
+}
+
+/* Dtypes ------------------------------------------------------------------------------------ */
+
+static void test_operands_of_different_dtypes_are_promoted(void)
+{
+    tsr_tensor *a = NULL, *b = NULL, *z = NULL;
+    EXPECT_OK(tsr_full(&a, TSR_F16, TSR_SHAPE(2, 3), tsr_scalar_f64(1.5)));
+    EXPECT_OK(tsr_full(&b, TSR_BF16, TSR_SHAPE(3, 2), tsr_scalar_f64(2)));
+    EXPECT_OK(tsr_matmul(&z, a, b));
+    EXPECT(z->dtype == TSR_F32 && ((float *)z->data)[3] == 9.0f);
+    tsr_release(&z);
+    tsr_release(&b);
+    EXPECT_OK(tsr_ones(&b, TSR_I32, TSR_SHAPE(3, 2)));
+    EXPECT_FAILS(tsr_matmul(&z, a, b), TSR_EDTYPE, "matmul: f16 and i32(3, 2 | 2, 1) do not mix");
+    tsr_release(&b);
+    EXPECT_OK(tsr_ones(&b, TSR_BOOL, TSR_SHAPE(3, 2)));
+    EXPECT_FAILS(tsr_matmul(&z, b, b), TSR_EDTYPE, "matmul: a is bool(3, 2 | 2, 1), which is not multiplied");
+    tsr_release(&b);
+    EXPECT_OK(tsr_ones(&b, TSR_C32, TSR_SHAPE(3, 2)));
+    EXPECT_FAILS(tsr_matmul(&z, b, b), TSR_EDTYPE, "which is not multiplied");
+    tsr_release(&b);
+    EXPECT_OK(tsr_ones(&b, TSR_I32, TSR_SHAPE(2, 2)));
+    EXPECT_FAILS(tsr_gemm(&z, b, b, NULL, tsr_scalar_f64(0.5), tsr_scalar_i64(0)), TSR_EDTYPE,
+                 "gemm: alpha is a floating number, which does not fit i32");
+    EXPECT_FAILS(tsr_gemm(&z, b, b, NULL, tsr_scalar_i64(1), tsr_scalar_c128(0, 1)), TSR_EDTYPE,
+                 "gemm: beta is a complex");
+    EXPECT_FAILS(tsr_gemm(&z, b, b, TSR_NUMBER(0.5), tsr_scalar_i64(1), tsr_scalar_i64(1)), TSR_EDTYPE,
+                 "gemm: a floating number does not fit i32");
+    tsr_release(&a); tsr_release(&b);
+}
+
+/* Memory ------------------------------------------------------------------------------------- */
+
+static void test_a_result_that_overlaps_an_operand_is_as_if_it_were_copied_first(void)
+{
+    uint64_t r = 13;
+    for (int round = 0; round < 300; round++) {
+        const tsr_dtype dtype = product_dtypes[round % PRODUCT_DTYPES];
+        const int64_t n = 1 + test_below(&r, 12);
+        tsr_tensor *all = NULL, *a = NULL, *b = NULL, *z = NULL, *a_copy = NULL, *b_copy = NULL;
+        EXPECT_OK(tsr_empty(&all, dtype, TSR_SHAPE(2 * n, 2 * n)));
+        fill_random(&r, all);
+        tsr_tensor **const views[] = { &a, &b, &z };
+        for (int v = 0; v < 3; v++) {
+            const int64_t i = test_below(&r, n + 1), j = test_below(&r, n + 1);
+            EXPECT_OK(tsr_slice(views[v], all, 0, i, i + n, 1));
+            EXPECT_OK(tsr_slice(views[v], *views[v], 1, j, j + n, 1));
+            if (test_below(&r, 2)) EXPECT_OK(tsr_transpose(views[v], *views[v], 0, 1));
+        }
+        if (round % 5 == 0) EXPECT_OK(tsr_view(&z, a, TSR_SHAPE(n, n)));  /* exactly a */
+        EXPECT_OK(tsr_clone(&a_copy, a));
+        EXPECT_OK(tsr_clone(&b_copy, b));
+        EXPECT_OK(tsr_matmul(&z, a, b));
+        check_product(z, a_copy, b_copy);
+        tsr_release(&all);
+        tsr_release(&a);
+        tsr_release(&b);
+        tsr_release(&z);
+        tsr_release(&a_copy);
+        tsr_release(&b_copy);
+    }
+}
+
+/* Sizes at which a part of the result is written before all of the operand is read. */
+static void test_a_long_result_may_overlap_an_operand_too(void)
+{
+    uint64_t r = 15;
+    tsr_tensor *a = NULL, *x = NULL, *x_copy = NULL, *tall = NULL, *from = NULL, *to = NULL,
+               *from_copy = NULL, *b = NULL;
+    EXPECT_OK(tsr_empty(&a, TSR_I32, TSR_SHAPE(300, 300)));
+    EXPECT_OK(tsr_empty(&x, TSR_I32, TSR_SHAPE(300)));
+    fill_random(&r, a);
+    fill_random(&r, x);
+    EXPECT_OK(tsr_clone(&x_copy, x));
+    EXPECT_OK(tsr_matmul(&x, a, x));
+    check_product(x, a, x_copy);
+    EXPECT_OK(tsr_empty(&tall, TSR_F32, TSR_SHAPE(1100, 4)));
+    EXPECT_OK(tsr_empty(&b, TSR_F32, TSR_SHAPE(4, 4)));
+    fill_random(&r, tall);
+    fill_random(&r, b);
+    EXPECT_OK(tsr_slice(&from, tall, 0, 0, 1090, 1));
+    EXPECT_OK(tsr_slice(&to, tall, 0, 10, 1100, 1));
+    EXPECT_OK(tsr_clone(&from_copy, from));
+    EXPECT_OK(tsr_matmul(&to, from, b));
+    check_product(to, from_copy, b);
+    tsr_release(&a);
+    tsr_release(&x);
+    tsr_release(&x_copy);
+    tsr_release(&tall);
+    tsr_release(&from);
+    tsr_release(&to);
+    tsr_release(&from_copy); tsr_release(&b);
+}
+
+static void test_a_result_must_fit_and_be_writable(void)
+{
+    tsr_tensor *a = NULL, *z = NULL, *wide = NULL;
+    EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(2, 2)));
+    EXPECT_OK(tsr_ones(&z, TSR_F32, TSR_SHAPE(2, 3)));
+    EXPECT_FAILS(tsr_matmul(&z, a, a), TSR_ESHAPE,
+                 "matmul: the result is f32(2, 2 | 2, 1), but out holds f32(2, 3 | 3, 1)");
+    tsr_release(&z);
+    EXPECT_OK(tsr_ones(&z, TSR_F64, TSR_SHAPE(2, 2)));
+    EXPECT_FAILS(tsr_matmul(&z, a, a), TSR_EDTYPE, "but out holds f64");
+    tsr_release(&z);
+    EXPECT_OK(tsr_ones(&z, TSR_F32, TSR_SHAPE(1, 2)));
+    EXPECT_OK(tsr_expand(&wide, z, TSR_SHAPE(2, 2)));
+    EXPECT_STATUS(tsr_matmul(&wide, a, a), TSR_EOVERLAP);
+    tsr_release(&a); tsr_release(&z); tsr_release(&wide);
+}
+
+static void test_a_described_result_is_allocated_with_its_strides(void)
+{
+    tsr_tensor *a = NULL, *z = NULL;
+    tsr_desc d;
+    EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(3, 3)));
+    EXPECT_OK(tsr_desc_init_column_major(&d, TSR_F32, TSR_SHAPE(3, 3)));
+    EXPECT_OK(tsr_declare(&z, &d, TSR_CPU, TSR_MEMORY_HOST));
+    EXPECT_OK(tsr_matmul(&z, a, a));
+    EXPECT(z->data && z->stride[0] == 1 && ((float *)z->data)[8] == 3.0f);
+    tsr_release(&a); tsr_release(&z);
+}
+
+static void test_sums_over_nothing_are_0_or_beta_times_c(void)
+{
+    for (int i = 0; i < PRODUCT_DTYPES; i++) {
+        tsr_tensor *a = NULL, *b = NULL, *c = NULL, *z = NULL, *v = NULL, *dot = NULL;
+        EXPECT_OK(tsr_zeros(&a, product_dtypes[i], TSR_SHAPE(2, 11, 0)));
+        EXPECT_OK(tsr_zeros(&b, product_dtypes[i], TSR_SHAPE(0, 5)));
+        EXPECT_OK(tsr_full(&c, product_dtypes[i], TSR_SHAPE(2, 11, 5), tsr_scalar_i64(3)));
+        EXPECT_OK(tsr_full(&z, product_dtypes[i], TSR_SHAPE(2, 11, 5), tsr_scalar_i64(9)));
+        EXPECT_OK(tsr_matmul(&z, a, b));
+        for (int64_t p = 0; p < 110; p++) EXPECT(is_value(product_dtypes[i], element_at(z, p), value_of(0)));
+        EXPECT_OK(tsr_gemm(&z, a, b, c, tsr_scalar_i64(1), tsr_scalar_i64(2)));
+        for (int64_t p = 0; p < 110; p++) EXPECT(is_value(product_dtypes[i], element_at(z, p), value_of(6)));
+        EXPECT_OK(tsr_zeros(&v, product_dtypes[i], TSR_SHAPE(0)));
+        EXPECT_OK(tsr_dot(&dot, v, v));
+        EXPECT(is_value(product_dtypes[i], dot->data, value_of(0)));
+        tsr_release(&a);
+        tsr_release(&b);
+        tsr_release(&c);
+        tsr_release(&z);
+        tsr_release(&v);
+        tsr_release(&dot);
+    }
+}
+
+static void test_products_survive_any_failed_allocation(void)
+{
+    tsr_tensor *a = NULL, *h = NULL, *v = NULL, *z = NULL, *c = NULL, *batch = NULL, *p4 = NULL;
+    EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(100, 100)));
+    EXPECT_OK(tsr_ones(&h, TSR_F16, TSR_SHAPE(100, 100)));
+    EXPECT_OK(tsr_ones(&v, TSR_F32, TSR_SHAPE(100)));
+    EXPECT_OK(tsr_ones(&c, TSR_C64, TSR_SHAPE(4, 5)));
+    EXPECT_OK(tsr_ones(&batch, TSR_F32, TSR_SHAPE(20, 100, 100)));
+    EXPECT_OK(tsr_ones(&p4, TSR_F32, TSR_SHAPE(5, 6, 7)));
+    EXPECT_OK(tsr_permute(&p4, p4, TSR_AXES(1, 0, 2)));
+    EXPECT_SURVIVES(z, tsr_matmul(&z, a, h)); tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_matmul(&z, batch, batch)); tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_gemm(&z, a, a, h, tsr_scalar_i64(1), tsr_scalar_i64(1))); tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_addmm(&z, a, a, a)); tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_linear(&z, a, h, v)); tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_dot(&z, v, v)); tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_outer(&z, v, v)); tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_vecdot(&z, c, c, 0)); tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_tensordot(&z, p4, p4, 2, (int[]){ 0, 1 }, (int[]){ 0, 1 })); tsr_release(&z);
+    /* A result that was there stays. */
+    tsr_tensor *same = a;
+    allocations_left = 0;
+    tsr_set_alloc_hook(refuse, NULL);
+    EXPECT_STATUS(tsr_matmul(&a, a, a), TSR_ENOMEM);
+    tsr_set_alloc_hook(NULL, NULL);
+    EXPECT(a == same && a->data);
+    tsr_release(&a); tsr_release(&h); tsr_release(&v); tsr_release(&c); tsr_release(&batch); tsr_release(&p4);
+}
+
+/* Tensordot -------------------------------------------------------------------------------- */
+
+static void test_tensordot_sums_over_pairs_of_axes(void)
+{
+    uint64_t r = 14;
+    for (int round = 0; round < 1500; round++) {
+        const tsr_dtype dtype = product_dtypes[round % PRODUCT_DTYPES];
+        const int na = (int)test_below(&r, 5), nb = (int)test_below(&r, 5);
+        const int n = (int)test_below(&r, (na < nb ? na : nb) + 1);
+        int64_t sa[4], sb[4], sum_shape[4], sz[8];
+        int aa[4], ab[4], pa[4], pb[4], nz = 0;
+        for (int i = 0; i < 4; i++) {
+            sa[i] = 1 + test_below(&r, 4);
+            sb[i] = 1 + test_below(&r, 4);
+            aa[i] = ab[i] = i;
+        }
+        if (test_below(&r, 10) == 0) sa[0] = 0;
+        const bool count = round % 4 == 0;
+        for (int i = 0; i < n; i++) {
+            const int x = i + (int)test_below(&r, na - i), y = i + (int)test_below(&r, nb - i);
+            const int sx = aa[i], sy = ab[i];
+            aa[i] = aa[x]; aa[x] = sx;
+            ab[i] = ab[y]; ab[y] = sy;
+            if (count) { aa[i] = na - n + i; ab[i] = i; }
+            sb[ab[i]] = sum_shape[i] = sa[aa[i]];
+        }
+        bool paired_a[4] = { false }, paired_b[4] = { false };
+        for (int i = 0; i < n; i++) {
+            paired_a[aa[i]] = paired_b[ab[i]] = true;
+            pa[i] = test_below(&r, 2) ? aa[i] : aa[i] - na;
+            pb[i] = test_below(&r, 2) ? ab[i] : ab[i] - nb;
+        }
+        for (int i = 0; i < na; i++) if (!paired_a[i]) sz[nz++] = sa[i];
+        for (int i = 0; i < nb; i++) if (!paired_b[i]) sz[nz++] = sb[i];
+        strided a = strided_make(&r, dtype, na, sa, true, false),
+                b = strided_make(&r, dtype, nb, sb, true, false);
+        strided z = { NULL, NULL };
+        fill_random(&r, a.t);
+        fill_random(&r, b.t);
+        if (round % 3) z = strided_make(&r, dtype, nz, sz, false, false);
+        EXPECT_OK(tsr_tensordot(&z.t, a.t, b.t, n, count ? NULL : pa, count ? NULL : pb));
+        EXPECT(z.t->ndim == nz && memcmp(z.t->shape, sz, sizeof *sz * (size_t)nz) == 0);
+        int64_t sums = 1;
+        for (int i = 0; i < n; i++) sums *= sum_shape[i];
+        for (int64_t place = 0; place < tsr_numel(z.t); place++) {
+            value want = value_of(0);
+            for (int64_t q = 0; q < sums; q++) {
+                int64_t ia[4] = { 0 }, ib[4] = { 0 }, rest = place, qq = q;
+                for (int i = nb - 1; i >= 0; i--) if (!paired_b[i]) { ib[i] = rest % sb[i]; rest /= sb[i]; }
+                for (int i = na - 1; i >= 0; i--) if (!paired_a[i]) { ia[i] = rest % sa[i]; rest /= sa[i]; }
+                for (int i = n - 1; i >= 0; i--) {
+                    ia[aa[i]] = ib[ab[i]] = qq % sum_shape[i];
+                    qq /= sum_shape[i];
+                }
+                int64_t xa = 0, xb = 0;
+                for (int i = 0; i < na; i++) xa = xa * sa[i] + ia[i];
+                for (int i = 0; i < nb; i++) xb = xb * sb[i] + ib[i];
+                want = value_plus(want, value_times(value_load(dtype, element_at(a.t, xa)),
+                                                    value_load(dtype, element_at(b.t, xb))));
+            }
+            EXPECT(is_value(dtype, element_at(z.t, place), want));
+        }
+        strided_free(&a); strided_free(&b); strided_free(&z);
+    }
+}
+
+static void test_tensordot_says_which_axes_do_not_fit(void)
+{
+    tsr_tensor *a = NULL, *b = NULL, *z = NULL;
+    EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(2, 3)));
+    EXPECT_OK(tsr_ones(&b, TSR_F32, TSR_SHAPE(4, 3)));
+    EXPECT_FAILS(tsr_tensordot(&z, a, b, 1, NULL, NULL), TSR_ESHAPE,
+                 "tensordot: b: dim 1 of a is 3, but dim 0 of b is 4");
+    EXPECT_FAILS(tsr_tensordot(&z, a, b, 3, NULL, NULL), TSR_EINVAL, "tensordot: 3 axes of a f32(2, 3");
+    EXPECT_FAILS(tsr_tensordot(&z, a, b, -1, NULL, NULL), TSR_EINVAL, "tensordot: -1 axes");
+    EXPECT_FAILS(tsr_tensordot(&z, a, b, 1, (int[]){ 2 }, (int[]){ 1 }), TSR_EINDEX,
+                 "tensordot: axes_a 2 of f32(2, 3 | 3, 1), which has 2 dims");
+    EXPECT_FAILS(tsr_tensordot(&z, a, b, 2, (int[]){ 1, -1 }, (int[]){ 1, 0 }), TSR_EINVAL,
+                 "tensordot: axes_a names dim 1 of f32(2, 3 | 3, 1) twice");
+    EXPECT_FAILS(tsr_tensordot(&z, a, b, 1, (int[]){ 1 }, NULL), TSR_ENULL, "tensordot: axes_b is NULL");
+    EXPECT_FAILS(tsr_tensordot(&z, NULL, b, 1, NULL, NULL), TSR_ENULL, "tensordot: a is NULL");
+    tsr_release(&a); tsr_release(&b);
+}
+
+/* Words ---------------------------------------------------------------------------------------- */
+
+static void test_shapes_that_do_not_fit_are_named(void)
+{
+    tsr_tensor *m34 = NULL, *m56 = NULL, *v4 = NULL, *v5 = NULL, *s = NULL, *b2 = NULL, *b3 = NULL, *z = NULL;
+    EXPECT_OK(tsr_ones(&m34, TSR_F32, TSR_SHAPE(3, 4)));
+    EXPECT_OK(tsr_ones(&m56, TSR_F32, TSR_SHAPE(5, 6)));
+    EXPECT_OK(tsr_ones(&v4, TSR_F32, TSR_SHAPE(4)));
+    EXPECT_OK(tsr_ones(&v5, TSR_F32, TSR_SHAPE(5)));
+    EXPECT_OK(tsr_ones(&s, TSR_F32, TSR_SCALAR_SHAPE));
+    EXPECT_OK(tsr_ones(&b2, TSR_F32, TSR_SHAPE(2, 3, 3)));
+    EXPECT_OK(tsr_ones(&b3, TSR_F32, TSR_SHAPE(3, 3, 3)));
+    EXPECT_FAILS(tsr_matmul(&z, m34, m56), TSR_ESHAPE, "matmul: b: k is 4 from a, but dim -2 of b is 5");
+    EXPECT_FAILS(tsr_matmul(&z, m34, v5), TSR_ESHAPE, "matmul: b: k is 4 from a, but dim 0 of b is 5");
+    EXPECT_FAILS(tsr_matmul(&z, v4, m56), TSR_ESHAPE, "matmul: b: k is 4 from a, but dim -2 of b is 5");
+    EXPECT_FAILS(tsr_matmul(&z, v4, v5), TSR_ESHAPE, "matmul: b: k is 4 from a, but dim 0 of b is 5");
+    EXPECT_FAILS(tsr_matmul(&z, s, m34), TSR_ESHAPE,
+                 "matmul: a: rank must be 1 or more for (..., k), but a is f32()");
+    EXPECT_FAILS(tsr_matmul(&z, m34, s), TSR_ESHAPE,
+                 "matmul: b: rank must be 1 or more for (..., k), but b is f32()");
+    EXPECT_FAILS(tsr_matmul(&z, b2, b3), TSR_ESHAPE, "matmul: the batch dims of a f32(2, 3, 3");
+    EXPECT_FAILS(tsr_gemm(&z, m34, m56, NULL, tsr_scalar_i64(1), tsr_scalar_i64(0)), TSR_ESHAPE,
+                 "gemm: b: k is 4 from a, but dim -2 of b is 5");
+    EXPECT_FAILS(tsr_gemm(&z, v4, m56, NULL, tsr_scalar_i64(1), tsr_scalar_i64(0)), TSR_ESHAPE,
+                 "gemm: a: rank must be 2 or more");
+    EXPECT_FAILS(tsr_gemm(&z, b2, b2, v4, tsr_scalar_i64(1), tsr_scalar_i64(1)), TSR_ESHAPE,
+                 "gemm: c is f32(4 | 1), which does not broadcast to the result, f32(2, 3, 3");
+    EXPECT_FAILS(tsr_linear(&z, m34, m56, NULL), TSR_ESHAPE, "linear: w: k is 4 from x, but dim 1 of w is 6");
+    EXPECT_FAILS(tsr_linear(&z, m34, m34, v4), TSR_ESHAPE,
+                 "linear: bias: n is 3 from w, but dim 0 of bias is 4");
+    EXPECT_FAILS(tsr_linear(&z, s, m34, NULL), TSR_ESHAPE, "linear: x: rank must be 1 or more");
+    EXPECT_FAILS(tsr_dot(&z, v4, v5), TSR_ESHAPE, "dot: b: k is 4 from a, but dim 0 of b is 5");
+    EXPECT_FAILS(tsr_dot(&z, m34, v4), TSR_ESHAPE,
+                 "dot: a: rank must be 1 for (k), but a is f32(3, 4 | 4, 1)");
+    EXPECT_FAILS(tsr_outer(&z, v4, m34), TSR_ESHAPE, "outer: b: rank must be 1 for (n)");
+    EXPECT_FAILS(tsr_vecdot(&z, m34, m56, -1), TSR_ESHAPE, "vecdot: b: k is 4 from a, but dim -1 of b is 6");
+    EXPECT_FAILS(tsr_vecdot(&z, m34, v4, 0), TSR_EINDEX,
+                 "vecdot: axis 0 of f32(3, 4 | 4, 1) and f32(4 | 1): b lacks it");
+    EXPECT_FAILS(tsr_vecdot(&z, m34, m34, 2), TSR_EINDEX, "vecdot: axis 2");
+    EXPECT_FAILS(tsr_matmul(NULL, m34, m56), TSR_ENULL, "matmul: out is NULL");
+    EXPECT_FAILS(tsr_matmul(&z, NULL, m56), TSR_ENULL, "matmul: a is NULL");
+    EXPECT_FAILS(tsr_matmul(&z, m34, NULL), TSR_ENULL, "matmul: b is NULL");
+    EXPECT_FAILS(tsr_linear(&z, m34, NULL, NULL), TSR_ENULL, "linear: w is NULL");
+    EXPECT(z == NULL);
+    tsr_release(&m34);
+    tsr_release(&m56);
+    tsr_release(&v4);
+    tsr_release(&v5);
+    tsr_release(&s);
+    tsr_release(&b2);
+    tsr_release(&b3);
+}
+
+/* Every op, by number, with the same operands throughout; i8 fits them all. */
+enum { OPS = 9 };
+
+static tsr_status call(int op, tsr_tensor **z, const tsr_tensor *a, const tsr_tensor *b)
+{
+    switch (op) {
+    case 0:  return tsr_matmul(z, a, b);
+    case 1:  return tsr_matmul_i8(z, a, b);
+    case 2:  return tsr_gemm(z, a, b, NULL, tsr_scalar_i64(1), tsr_scalar_i64(0));
+    case 3:  return tsr_addmm(z, a, a, b);
+    case 4:  return tsr_linear(z, a, b, NULL);
+    case 5:  return tsr_dot(z, a, b);
+    case 6:  return tsr_outer(z, a, b);
+    case 7:  return tsr_vecdot(z, a, b, -1);
+    default: return tsr_tensordot(z, a, b, 1, NULL, NULL);
+    }
+}
+
+static void test_every_op_refuses_what_is_no_operand(void)
+{
+    tsr_tensor *matrix = NULL, *vector = NULL, *described = NULL, *z = NULL, zeroed = { .data = NULL };
+    tsr_desc d;
+    EXPECT_OK(tsr_ones(&matrix, TSR_I8, TSR_SHAPE(3, 3)));
+    EXPECT_OK(tsr_ones(&vector, TSR_I8, TSR_SHAPE(3)));
+    EXPECT_OK(tsr_desc_init(&d, TSR_I8, TSR_SHAPE(3, 3), NULL));
+    EXPECT_OK(tsr_declare(&described, &d, TSR_CPU, TSR_MEMORY_HOST));
+    for (int op = 0; op < OPS; op++) {
+        const tsr_tensor *good = op == 5 || op == 6 ? vector : matrix;
+        EXPECT_STATUS(call(op, NULL, good, good), TSR_ENULL);
+        EXPECT_STATUS(call(op, &z, NULL, good), TSR_ENULL);
+        EXPECT_STATUS(call(op, &z, good, NULL), TSR_ENULL);
+        EXPECT_STATUS(call(op, &z, &zeroed, good), TSR_EDTYPE);
+        EXPECT_STATUS(call(op, &z, good, &zeroed), TSR_EDTYPE);
+        EXPECT_STATUS(call(op, &z, described, good), TSR_ESTATE);
+        EXPECT_STATUS(call(op, &z, good, described), TSR_ESTATE);
+        EXPECT(z == NULL);
+        EXPECT_SURVIVES(z, call(op, &z, good, good));
+        tsr_release(&z);
+    }
+    tsr_release(&matrix); tsr_release(&vector); tsr_release(&described);
+}
+
+int main(int argc, char **argv)
+{
+    TEST_BEGIN(argc, argv);
+    RUN(test_matmul_is_exact_for_every_dtype_shape_and_stride);
+    RUN(test_matmul_is_exact_around_the_edges_of_panels_tiles_and_blocks);
+    RUN(test_matmul_is_exact_around_the_edges_of_chunks);
+    RUN(test_vectors_are_exact_at_every_length);
+    RUN(test_matmul_i8_sums_bytes_of_both_signs_in_i32);
+    RUN(test_matmul_i8_takes_bytes_only);
+    RUN(test_sums_have_the_order_of_the_header_on_every_path);
+    RUN(test_products_of_fractions_are_as_accurate_as_their_type);
+    RUN(test_results_do_not_depend_on_the_number_of_threads);
+    RUN(test_nan_and_infinity_reach_the_rows_and_columns_they_are_in);
+    RUN(test_gemm_adds_a_scaled_c_of_any_stride_that_broadcasts);
+    RUN(test_gemm_with_beta_0_does_not_read_c);
+    RUN(test_gemm_scales_by_complex_and_wide_integer_factors);
+    RUN(test_gemm_c_may_be_a_number);
+    RUN(test_linear_is_x_times_w_transposed_plus_bias);
+    RUN(test_addmm_is_c_plus_the_product);
+    RUN(test_dot_does_not_conjugate_and_vecdot_does);
+    RUN(test_vecdot_broadcasts_around_any_axis);
+    RUN(test_outer_multiplies_each_with_each);
+    RUN(test_operands_of_different_dtypes_are_promoted);
+    RUN(test_a_result_that_overlaps_an_operand_is_as_if_it_were_copied_first);
+    RUN(test_a_long_result_may_overlap_an_operand_too);
+    RUN(test_a_result_must_fit_and_be_writable);
+    RUN(test_a_described_result_is_allocated_with_its_strides);
+    RUN(test_sums_over_nothing_are_0_or_beta_times_c);
+    RUN(test_products_survive_any_failed_allocation);
+    RUN(test_tensordot_sums_over_pairs_of_axes);
+    RUN(test_tensordot_says_which_axes_do_not_fit);
+    RUN(test_shapes_that_do_not_fit_are_named);
+    RUN(test_every_op_refuses_what_is_no_operand);
+    return TEST_END();
+}

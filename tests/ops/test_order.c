@@ -1,0 +1,531 @@
+/* test_order.c - sorting against its laws (a permutation, in order, stable), and what follows
+ * from it against loops. */
+#include "moves.h"
+
+/* The order, from numbers taken apart ------------------------------------------------------- */
+
+/* -1, 0 or 1: a before b, equal, after. NaN is after all numbers, and equal to NaN. */
+static int compare(tsr_dtype dtype, const void *a, const void *b)
+{
+    const ref_number x = ref_decode(dtype, a), y = ref_decode(dtype, b);
+    if (x.kind == REF_NAN || y.kind == REF_NAN) return (x.kind == REF_NAN) - (y.kind == REF_NAN);
+    if (ref_is_float(dtype)) {
+        double p, q;
+        ref_convert(TSR_F64, &p, dtype, a);
+        ref_convert(TSR_F64, &q, dtype, b);
+        return (p > q) - (p < q);
+    }
+    const int size = (x.bits > y.bits) - (x.bits < y.bits);
+    return x.negative != y.negative ? (x.negative ? -1 : 1) : x.negative ? -size : size;
+}
+
+/* The same, descending, where NaN is last too. */
+static int compare_as(tsr_dtype dtype, const void *a, const void *b, bool descending)
+{
+    const int way = compare(dtype, a, b);
+    return descending && !is_nan(dtype, a) && !is_nan(dtype, b) ? -way : way;
+}
+
+static bool has_order(tsr_dtype dtype) { return !ref_is_complex(dtype); }
+
+/* Elements that meet again and again, so that stability shows. */
+static void make_ties(ref_case *c, int i)
+{
+    unsigned char few[4][16];
+    for (int j = 0; j < 4; j++) ref_random_element(c, in[i].dtype, few[j]);
+    for (int64_t k = 0; k < in[i].n; k++)
+        if (ref_once_in(c, 2)) memcpy(memory + in[i].at[k], few[ref_below(c, 4)], (size_t)ref_size(in[i].dtype));
+}
+
+/* Lanes along the axis in order, of which the first `keep` are wanted: elements in result 0
+ * and their places in result 1. By insertion. */
+static void want_sorted(int axis, int64_t keep, bool descending)
+{
+    static int64_t place[REF_ELEMENTS];
+    static ref_view lanes;
+    const tsr_dtype dtype = in[0].dtype;
+    int64_t shape[TSR_MAX_NDIM];
+    memcpy(shape, in[0].shape, sizeof shape);
+    shape[axis] = keep;
+    want_shape(0, dtype, in[0].ndim, shape);
+    want_shape(1, TSR_I64, in[0].ndim, shape);
+    shape[axis] = 1;
+    ref_set_shape(&lanes, dtype, in[0].ndim, shape);
+    for (REF_EACH(&lanes, index, k)) {
+        for (int64_t i = 0; i < in[0].shape[axis]; i++) {
+            int64_t at = i, a[TSR_MAX_NDIM], b[TSR_MAX_NDIM];
+            memcpy(a, index, sizeof a);
+            memcpy(b, index, sizeof b);
+            for (a[axis] = i; at > 0; at--) {
+                b[axis] = place[at - 1];
+                if (compare_as(dtype, input(0, b), input(0, a), descending) <= 0) break;
+                place[at] = place[at - 1];
+            }
+            place[at] = i;
+        }
+        for (int64_t i = 0; i < keep; i++) {
+            int64_t from[TSR_MAX_NDIM], to[TSR_MAX_NDIM];
+            memcpy(from, index, sizeof from);
+            memcpy(to, index, sizeof to);
+            to[axis] = i;
+            from[axis] = place[i];
+            want_bytes(0, ref_flat(&want[0].view, to), input(0, from));
+            want_i64(1, ref_flat(&want[1].view, to), place[i]);
+        }
+    }
+}
+
+/* Result r moves to where the call's only result is looked for. */
+static void want_only(int r)
+{
+    if (r != 0) memcpy(&want[0], &want[r], sizeof want[0]);
+}
+
+static void sort_case(ref_case *c)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    const int ndim = random_shape_with_axis(c, shape, 4, ref_once_in(c, 2) ? 40 : 200), axis = (int)ref_below(c, ndim);
+    const int which = (int)ref_below(c, 3), asked = either_end(c, axis, ndim);
+    const bool descending = ref_once_in(c, 2);
+    if (!has_order(dtype_of(c))) return;
+    begin_case(c);
+    if (!make_input(c, 0, dtype_of(c), ndim, shape)) return;
+    make_ties(c, 0);
+    freeze();
+    want_sorted(axis, shape[axis], descending);
+    const tsr_tensor *x = c->t[RESULTS];
+    ref_say(c, "    sort %d along %d, %s\n", which, asked, descending ? "descending" : "ascending");
+    if (which < 2) {
+        want_only(which);
+        if (!choose_result(c, 0, true)) return;
+        MUST((which ? tsr_argsort(&c->t[0], x, asked, descending) : tsr_sort(&c->t[0], x, asked, descending)) == TSR_OK);
+        check_results(c, 1);
+        return;
+    }
+    const bool first = ref_once_in(c, 2);  /* of the two, one may be in the way of x */
+    if (!choose_result(c, 0, first) || !choose_result(c, 1, !first)) return;
+    MUST(tsr_sort_with_indices(&c->t[0], &c->t[1], x, asked, descending) == TSR_OK);
+    check_results(c, 2);
+}
+
+static void test_sorting_is_insertion_that_keeps_ties_in_order(void) { ref_cases(3 * EACH, sort_case); }
+
+static void topk_case(ref_case *c)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    const int ndim = random_shape_with_axis(c, shape, 4, 200), axis = (int)ref_below(c, ndim);
+    const int64_t k = ref_below(c, shape[axis] + 1);
+    const bool largest = ref_once_in(c, 2), first = ref_once_in(c, 2);
+    if (!has_order(dtype_of(c))) return;
+    begin_case(c);
+    if (!make_input(c, 0, dtype_of(c), ndim, shape)) return;
+    make_ties(c, 0);
+    freeze();
+    want_sorted(axis, k, largest);
+    if (!choose_result(c, 0, first) || !choose_result(c, 1, !first)) return;
+    ref_say(c, "    topk %lld along %d\n", (long long)k, axis);
+    MUST(tsr_topk(&c->t[0], &c->t[1], c->t[RESULTS], k, either_end(c, axis, ndim), largest, true) == TSR_OK);
+    check_results(c, 2);
+}
+
+static void test_topk_is_the_beginning_of_the_sorted(void) { ref_cases(EACH, topk_case); }
+
+static void kthvalue_case(ref_case *c)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    static outcome all[2];
+    const int ndim = random_shape_with_axis(c, shape, 4, 200), axis = (int)ref_below(c, ndim);
+    const bool keep_dim = ref_once_in(c, 2), first = ref_once_in(c, 2);
+    if (!has_order(dtype_of(c)) || shape[axis] == 0) return;
+    const int64_t k = ref_between(c, 1, shape[axis]);
+    begin_case(c);
+    if (!make_input(c, 0, dtype_of(c), ndim, shape)) return;
+    make_ties(c, 0);
+    freeze();
+    want_sorted(axis, k, false);
+    memcpy(all, want, sizeof all);
+    int64_t left[TSR_MAX_NDIM];
+    int rank = 0;
+    for (int i = 0; i < ndim; i++)
+        if (i != axis || keep_dim) left[rank++] = i == axis ? 1 : shape[i];
+    for (int r = 0; r < 2; r++) {
+        want_shape(r, all[r].view.dtype, rank, left);
+        for (REF_EACH(&want[r].view, index, at)) {
+            int64_t from[TSR_MAX_NDIM];
+            for (int i = 0, j = 0; i < ndim; i++) {
+                from[i] = i == axis ? k - 1 : index[j];
+                if (i != axis || keep_dim) j++;
+            }
+            want_bytes(r, at, all[r].e[ref_flat(&all[r].view, from)]);
+        }
+    }
+    if (!choose_result(c, 0, first) || !choose_result(c, 1, !first)) return;
+    ref_say(c, "    kthvalue %lld along %d\n", (long long)k, axis);
+    MUST(tsr_kthvalue(&c->t[0], &c->t[1], c->t[RESULTS], k, either_end(c, axis, ndim), keep_dim) == TSR_OK);
+    check_results(c, 2);
+}
+
+static void test_kthvalue_is_one_of_the_sorted(void) { ref_cases(EACH, kthvalue_case); }
+
+/* Laws, on lanes that are long ---------------------------------------------------------------- */
+
+static bool lane_obeys(const tsr_tensor *x, const tsr_tensor *values, const tsr_tensor *places, int64_t lane,
+                       bool descending)
+{
+    static bool seen[1 << 17];
+    const int64_t n = x->shape[1];
+    const size_t size = (size_t)ref_size(x->dtype);
+    const char *from = (const char *)x->data + (size_t)(lane * n) * size;
+    const char *to = (const char *)values->data + (size_t)(lane * n) * size;
+    const int64_t *place = (const int64_t *)places->data + lane * n;
+    memset(seen, 0, sizeof seen);
+    for (int64_t i = 0; i < n; i++) {
+        if (place[i] < 0 || place[i] >= n || seen[place[i]]) return false;                        /* permutation */
+        seen[place[i]] = true;
+        if (memcmp(to + (size_t)i * size, from + (size_t)place[i] * size, size)) return false;
+        if (i == 0) continue;
+        const int way = compare_as(x->dtype, to + (size_t)(i - 1) * size, to + (size_t)i * size, descending);
+        if (way > 0) return false;                                                                 /* order */
+        if (way == 0 && place[i - 1] >= place[i]) return false;                                    /* stability */
+    }
+    return true;
+}
+
+static void check_laws(tsr_dtype dtype, int64_t lanes, int64_t n, int spread, bool descending)
+{
+    static ref_case c;
+    tsr_tensor *x = NULL, *values = NULL, *places = NULL;
+    c.random = (uint64_t)dtype * 1000 + (uint64_t)n;
+    EXPECT_OK(tsr_empty(&x, dtype, TSR_SHAPE(lanes, n)));
+    for (int64_t i = 0; i < lanes * n; i++) {
+        char *p = (char *)x->data + i * ref_size(dtype);
+        ref_random_element(&c, dtype, p);
+        if (spread == 1 && i > 0 && ref_once_in(&c, 2)) memcpy(p, p - ref_size(dtype), (size_t)ref_size(dtype));
+    }
+    if (spread == 2) EXPECT_OK(tsr_sort(&x, x, 1, false));  /* sorted already */
+    EXPECT_OK(tsr_sort_with_indices(&values, &places, x, 1, descending));
+    for (int64_t lane = 0; lane < lanes; lane++)
+        EXPECT_MSG(lane_obeys(x, values, places, lane, descending), "%s, lane %lld of %lld", tsr_dtype_name(dtype),
+                   (long long)lane, (long long)n);
+    tsr_release(&x);
+    tsr_release(&values);
+    tsr_release(&places);
+}
+
+static void test_sorting_obeys_its_laws(void)
+{
+    static const int64_t sizes[] = { 1, 2, 47, 48, 49, 64, 65, 1000, 20000 };
+    for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes && has_order((tsr_dtype)dtype); i++)
+            for (int spread = 0; spread < 3; spread++)
+                check_laws((tsr_dtype)dtype, sizes[i] > 1000 ? 1 : 3, sizes[i], spread, (i + (size_t)spread) % 2 == 0);
+}
+
+static void test_lanes_sorted_by_many_threads_obey_the_laws(void)
+{
+    EXPECT_OK(tsr_set_threads(4));
+    check_laws(TSR_F32, 64, 1000, 0, true);
+    check_laws(TSR_I64, 1000, 40, 1, false);
+    EXPECT_OK(tsr_set_threads(0));
+}
+
+/* Different values ----------------------------------------------------------------------------- */
+
+static void unique_case(ref_case *c)
+{
+    int64_t shape[TSR_MAX_NDIM], n = 0;
+    const int ndim = ref_random_shape(c, shape, 4, 60);
+    const tsr_dtype dtype = dtype_of(c);
+    static int64_t first[REF_ELEMENTS], count[REF_ELEMENTS], which[REF_ELEMENTS];
+    if (!has_order(dtype)) return;
+    begin_case(c);
+    if (!make_input(c, 0, dtype, ndim, shape)) return;
+    make_ties(c, 0);
+    freeze();
+    for (int64_t k = 0; k < in[0].n; k++) {  /* among the values so far, or put in behind those before it */
+        int64_t at = 0;
+        while (at < n && compare(dtype, input_at(0, first[at]), input_at(0, k)) < 0) at++;
+        const bool known = at < n && compare(dtype, input_at(0, first[at]), input_at(0, k)) == 0;
+        if (known && !is_nan(dtype, input_at(0, k))) {
+            count[at]++;
+            which[k] = at;
+            continue;
+        }
+        if (known) at = n;
+        for (int64_t i = n++; i > at; i--) {
+            first[i] = first[i - 1];
+            count[i] = count[i - 1];
+        }
+        for (int64_t i = 0; i < k; i++) which[i] += which[i] >= at;
+        first[at] = k;
+        count[at] = 1;
+        which[k] = at;
+    }
+    want_shape(0, dtype, 1, &n);
+    want_shape(1, TSR_I64, 1, &n);
+    want_shape(2, TSR_I64, ndim, shape);
+    want_shape(3, TSR_I64, 1, &n);
+    for (int64_t i = 0; i < n; i++) {
+        want_bytes(0, i, input_at(0, first[i]));
+        want_i64(1, i, count[i]);
+        want_i64(3, i, first[i]);
+    }
+    for (int64_t k = 0; k < in[0].n; k++) want_i64(2, k, which[k]);
+    for (int r = 0; r < 4; r++)
+        if (!choose_result(c, r, r == (int)(c->number % 4))) return;
+    const tsr_unique_results more = { &c->t[1], &c->t[2], &c->t[3] };
+    if (ref_once_in(c, 4)) {
+        for (int r = 1; r < 4; r++) tsr_release(&c->t[r]);
+        MUST(tsr_unique(&c->t[0], c->t[RESULTS], NULL) == TSR_OK);
+        check_results(c, 1);
+        return;
+    }
+    MUST(tsr_unique(&c->t[0], c->t[RESULTS], &more) == TSR_OK);
+    check_results(c, 4);
+}
+
+static void test_unique_tells_values_counts_numbers_and_places(void) { ref_cases(EACH, unique_case); }
+
+/* Finding -------------------------------------------------------------------------------------- */
+
+/* A dtype that a's elements are promoted to, with another that it comes from. */
+static tsr_dtype partner(ref_case *c, tsr_dtype a, tsr_dtype *both)
+{
+    tsr_dtype b = a;
+    for (int tries = 0; tries < 20; tries++) {
+        b = ref_random_dtype(c);
+        if (has_order(b) && tsr_dtype_promote(both, a, b) == TSR_OK) return b;
+    }
+    *both = a;
+    return a;
+}
+
+static void isin_case(ref_case *c)
+{
+    int64_t shape[TSR_MAX_NDIM], others[TSR_MAX_NDIM];
+    const int ndim = ref_random_shape(c, shape, 4, 60), nother = ref_random_shape(c, others, 2, 20);
+    tsr_dtype both = dtype_of(c);
+    if (!has_order(dtype_of(c))) return;
+    const tsr_dtype other = ref_once_in(c, 3) ? partner(c, dtype_of(c), &both) : dtype_of(c);
+    begin_case(c);
+    if (!make_input(c, 0, dtype_of(c), ndim, shape) || !make_input(c, 1, other, nother, others)) return;
+    for (int64_t k = 0; k < in[0].n && other == dtype_of(c) && in[1].n; k++)
+        if (ref_once_in(c, 2))
+            memcpy(memory + in[0].at[k], memory + in[1].at[ref_below(c, in[1].n)], (size_t)ref_size(other));
+    freeze();
+    want_shape(0, TSR_BOOL, ndim, shape);
+    for (int64_t k = 0; k < in[0].n; k++) {
+        unsigned char a[16], b[16];
+        uint8_t found = 0;
+        ref_convert(both, a, in[0].dtype, input_at(0, k));
+        for (int64_t i = 0; i < in[1].n; i++) {
+            ref_convert(both, b, other, input_at(1, i));
+            if (!is_nan(both, a) && compare(both, a, b) == 0) found = 1;
+        }
+        want_bytes(0, k, &found);
+    }
+    if (!choose_result(c, 0, true)) return;
+    MUST(tsr_isin(&c->t[0], c->t[RESULTS], c->t[RESULTS + 1]) == TSR_OK);
+    check_results(c, 1);
+}
+
+static void test_isin_finds_what_is_equal(void) { ref_cases(EACH, isin_case); }
+
+static int compare_elements(const void *a, const void *b) { return compare(in[1].dtype, a, b); }
+
+static void searchsorted_case(ref_case *c)
+{
+    int64_t shape[TSR_MAX_NDIM], n = ref_below(c, 30);
+    const int ndim = ref_random_shape(c, shape, 4, 60);
+    const bool right = ref_once_in(c, 2);
+    static unsigned char list[32 * 16];
+    tsr_dtype both = dtype_of(c);
+    if (!has_order(dtype_of(c))) return;
+    const tsr_dtype other = ref_once_in(c, 3) ? partner(c, dtype_of(c), &both) : dtype_of(c);
+    begin_case(c);
+    if (!make_input(c, 0, dtype_of(c), ndim, shape) || !make_input_like(c, 1, other, 1, &n, true)) return;
+    const size_t size = (size_t)ref_size(other);
+    for (int64_t i = 0; i < n; i++) memcpy(list + (size_t)i * size, memory + in[1].at[i], size);
+    qsort(list, (size_t)n, size, compare_elements);
+    for (int64_t i = 0; i < n; i++) memcpy(memory + in[1].at[i], list + (size_t)i * size, size);
+    for (int64_t k = 0; k < in[0].n && other == dtype_of(c) && n; k++)
+        if (ref_once_in(c, 2)) memcpy(memory + in[0].at[k], list + (size_t)ref_below(c, n) * size, size);
+    freeze();
+    want_shape(0, TSR_I64, ndim, shape);
+    for (int64_t k = 0; k < in[0].n; k++) {
+        unsigned char a[16], b[16];
+        int64_t at = 0;
+        ref_convert(both, a, in[0].dtype, input_at(0, k));
+        for (int64_t i = 0; i < n; i++) {
+            ref_convert(both, b, other, input_at(1, i));
+            at += compare(both, b, a) < (right ? 1 : 0);
+        }
+        want_i64(0, k, at);
+    }
+    if (!choose_result(c, 0, true)) return;
+    MUST(tsr_searchsorted(&c->t[0], c->t[RESULTS + 1], c->t[RESULTS], right) == TSR_OK);
+    check_results(c, 1);
+}
+
+static void test_searchsorted_counts_what_comes_before(void) { ref_cases(EACH, searchsorted_case); }
+
+/* By hand ---------------------------------------------------------------------------------------- */
+
+static void expect_i64(const tsr_tensor *t, int n, const int64_t *numbers)
+{
+    int64_t got[64] = { 0 };
+    EXPECT(tsr_numel(t) == n && tsr_store(got, (size_t)n * sizeof *got, t) == TSR_OK);
+    for (int i = 0; i < n; i++)
+        EXPECT_MSG(got[i] == numbers[i], "element %d is %lld, not %lld", i, (long long)got[i], (long long)numbers[i]);
+}
+
+static void test_nan_is_last_and_zeros_are_equal(void)
+{
+    const float nan = tsr_f16_to_f32(0x7e00), inf = tsr_f16_to_f32(0x7c00);
+    tsr_tensor *x = NULL, *at = NULL, *v = NULL, *count = NULL;
+    EXPECT_OK(tsr_from_data(&x, TSR_F32, TSR_SHAPE(7), (float[]){ nan, 0.0f, -0.0f, inf, nan, -inf, 0.0f }));
+    EXPECT_OK(tsr_argsort(&at, x, 0, false));
+    expect_i64(at, 7, (int64_t[]){ 5, 1, 2, 6, 3, 0, 4 });
+    EXPECT_OK(tsr_argsort(&at, x, 0, true));
+    expect_i64(at, 7, (int64_t[]){ 3, 1, 2, 6, 5, 0, 4 });
+    tsr_release(&at);
+    EXPECT_OK(tsr_topk(&v, &at, x, 2, 0, true, false));
+    expect_i64(at, 2, (int64_t[]){ 3, 1 });
+    tsr_release(&v);
+    EXPECT_OK(tsr_unique(&v, x, &(tsr_unique_results){ .counts = &count }));
+    expect_i64(count, 5, (int64_t[]){ 1, 3, 1, 1, 1 });
+    tsr_tensor *all[] = { x, at, v, count };
+    for (int i = 0; i < 4; i++) tsr_release(&all[i]);
+}
+
+static void test_a_number_is_searched_for_in_the_lists_dtype(void)
+{
+    tsr_tensor *list = NULL, *at = NULL;
+    EXPECT_OK(tsr_from_data(&list, TSR_I16, TSR_SHAPE(4), (int16_t[]){ 1, 3, 3, 8 }));
+    EXPECT_OK(tsr_searchsorted(&at, list, TSR_NUMBER(3), false));
+    expect_i64(at, 1, (int64_t[]){ 1 });
+    EXPECT_OK(tsr_searchsorted(&at, list, TSR_NUMBER(3), true));
+    expect_i64(at, 1, (int64_t[]){ 3 });
+    EXPECT_FAILS(tsr_searchsorted(&at, list, TSR_NUMBER(2.5), false), TSR_EDTYPE, "searchsorted");
+    tsr_release(&at);
+    tsr_release(&list);
+}
+
+static void test_bad_input_is_refused_in_words(void)
+{
+    tsr_tensor *x = NULL, *y = NULL, *z = NULL, *scalar = NULL, *i = NULL, *described = NULL, *shared = NULL;
+    tsr_tensor *integers = NULL;
+    tsr_desc d;
+    EXPECT_OK(tsr_zeros(&x, TSR_F32, TSR_SHAPE(2, 3)));
+    EXPECT_OK(tsr_zeros(&z, TSR_C64, TSR_SHAPE(3)));
+    EXPECT_OK(tsr_zeros(&scalar, TSR_F32, TSR_SCALAR_SHAPE));
+    EXPECT_OK(tsr_zeros(&integers, TSR_I64, TSR_SHAPE(3)));
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 3), NULL));
+    EXPECT_OK(tsr_declare(&described, &d, TSR_CPU, TSR_MEMORY_HOST));
+
+    EXPECT_FAILS(tsr_sort(NULL, x, 0, false), TSR_ENULL, "sort: out");
+    EXPECT_FAILS(tsr_sort(&y, NULL, 0, false), TSR_ENULL, "sort: x");
+    EXPECT_FAILS(tsr_sort(&y, x, 2, false), TSR_EINDEX, "sort: axis 2 of f32(2, 3 | 3, 1)");
+    EXPECT_FAILS(tsr_sort(&y, scalar, 0, false), TSR_EINDEX, "sort");
+    EXPECT_FAILS(tsr_sort(&y, z, 0, false), TSR_EDTYPE, "sort: x is c64(3 | 1), and complex numbers have no order");
+    EXPECT_FAILS(tsr_sort(&y, described, 0, false), TSR_ESTATE, "sort: x");
+    EXPECT_FAILS(tsr_sort(&integers, x, 0, false), TSR_EDTYPE, "sort: the result is f32(2, 3");
+    EXPECT_FAILS(tsr_argsort(NULL, x, 0, false), TSR_ENULL, "argsort: out");
+    EXPECT_FAILS(tsr_argsort(&y, NULL, 0, false), TSR_ENULL, "argsort: x");
+    EXPECT_FAILS(tsr_argsort(&y, z, 0, false), TSR_EDTYPE, "argsort");
+    EXPECT_FAILS(tsr_sort_with_indices(NULL, &i, x, 0, false), TSR_ENULL, "sort_with_indices: values");
+    EXPECT_FAILS(tsr_sort_with_indices(&y, NULL, x, 0, false), TSR_ENULL, "sort_with_indices: indices");
+    EXPECT_FAILS(tsr_sort_with_indices(&y, &y, x, 0, false), TSR_EINVAL, "one handle");
+    EXPECT_FAILS(tsr_sort_with_indices(&y, &i, NULL, 0, false), TSR_ENULL, "sort_with_indices: x");
+    shared = tsr_retain(integers);
+    EXPECT_FAILS(tsr_sort_with_indices(&shared, &integers, integers, 0, false), TSR_EOVERLAP, "results");
+    tsr_release(&shared);
+    EXPECT_FAILS(tsr_topk(NULL, &i, x, 1, 0, true, true), TSR_ENULL, "topk: values");
+    EXPECT_FAILS(tsr_topk(&y, NULL, x, 1, 0, true, true), TSR_ENULL, "topk: indices");
+    EXPECT_FAILS(tsr_topk(&y, &i, NULL, 1, 0, true, true), TSR_ENULL, "topk: x");
+    EXPECT_FAILS(tsr_topk(&y, &i, x, 4, 1, true, true), TSR_EINVAL, "topk: 4 of dim 1 of f32(2, 3 | 3, 1), which has 3");
+    EXPECT_FAILS(tsr_topk(&y, &i, x, -1, 1, true, true), TSR_EINVAL, "topk: -1");
+    EXPECT_FAILS(tsr_kthvalue(NULL, &i, x, 1, 0, true), TSR_ENULL, "kthvalue: values");
+    EXPECT_FAILS(tsr_kthvalue(&y, NULL, x, 1, 0, true), TSR_ENULL, "kthvalue: indices");
+    EXPECT_FAILS(tsr_kthvalue(&y, &i, NULL, 1, 0, true), TSR_ENULL, "kthvalue: x");
+    EXPECT_FAILS(tsr_kthvalue(&y, &i, x, 0, 0, true), TSR_EINVAL, "kthvalue: the 0-th");
+    EXPECT_FAILS(tsr_kthvalue(&y, &i, x, 3, 0, true), TSR_EINVAL, "kthvalue: the 3-th along dim 0");
+    EXPECT_FAILS(tsr_unique(NULL, x, NULL), TSR_ENULL, "unique: values");
+    EXPECT_FAILS(tsr_unique(&y, NULL, NULL), TSR_ENULL, "unique: x");
+    EXPECT_FAILS(tsr_unique(&y, z, NULL), TSR_EDTYPE, "unique");
+    EXPECT_FAILS(tsr_unique(&y, x, &(tsr_unique_results){ .counts = &y }), TSR_EINVAL, "one handle");
+    EXPECT_FAILS(tsr_unique(&y, x, &(tsr_unique_results){ .counts = &integers }), TSR_ESHAPE,
+                 "unique: the result is i64(1 | 1), but out holds i64(3 | 1)");
+    EXPECT_FAILS(tsr_isin(NULL, x, x), TSR_ENULL, "isin: out");
+    EXPECT_FAILS(tsr_isin(&y, NULL, x), TSR_ENULL, "isin: x");
+    EXPECT_FAILS(tsr_isin(&y, x, NULL), TSR_ENULL, "isin: test");
+    EXPECT_FAILS(tsr_isin(&y, x, z), TSR_EDTYPE, "isin: test");
+    EXPECT_FAILS(tsr_isin(&y, x, integers), TSR_EDTYPE, "isin: i64(3 | 1) and f32(2, 3 | 3, 1) do not mix");
+    EXPECT_FAILS(tsr_isin(&integers, x, x), TSR_EDTYPE, "isin: the result is bool(2, 3");
+    EXPECT_FAILS(tsr_searchsorted(NULL, integers, integers, true), TSR_ENULL, "searchsorted: out");
+    EXPECT_FAILS(tsr_searchsorted(&y, NULL, integers, true), TSR_ENULL, "searchsorted: sorted");
+    EXPECT_FAILS(tsr_searchsorted(&y, integers, NULL, true), TSR_ENULL, "searchsorted: x");
+    EXPECT_FAILS(tsr_searchsorted(&y, x, x, true), TSR_ESHAPE, "searchsorted: sorted is f32(2, 3 | 3, 1)");
+    EXPECT_FAILS(tsr_searchsorted(&y, integers, x, true), TSR_EDTYPE, "do not mix");
+    EXPECT(y == NULL && i == NULL);
+
+    tsr_tensor *all[] = { x, z, scalar, described, integers };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) tsr_release(&all[k]);
+}
+
+static void test_out_of_memory_leaves_nothing_behind(void)
+{
+    tsr_tensor *x = NULL, *half = NULL;
+    EXPECT_OK(tsr_arange(&x, TSR_F32, TSR_SCALAR(600), TSR_SCALAR(0), TSR_SCALAR(-1)));
+    EXPECT_OK(tsr_reshape(&x, x, TSR_SHAPE(6, 100)));
+    EXPECT_OK(tsr_cast(&half, x, TSR_F16));
+    EXPECT_SURVIVES(1, tsr_sort(&out[0], x, 1, true));
+    EXPECT_SURVIVES(1, tsr_argsort(&out[0], x, 1, true));
+    EXPECT_SURVIVES(2, tsr_sort_with_indices(&out[0], &out[1], x, 1, false));
+    EXPECT_SURVIVES(2, tsr_topk(&out[0], &out[1], x, 60, 1, true, true));
+    EXPECT_SURVIVES(2, tsr_kthvalue(&out[0], &out[1], x, 60, 1, false));
+    EXPECT_SURVIVES(4, tsr_unique(&out[0], x, &(tsr_unique_results){ &out[1], &out[2], &out[3] }));
+    EXPECT_SURVIVES(1, tsr_isin(&out[0], x, half));
+    tsr_tensor *list = NULL;
+    EXPECT_OK(tsr_select(&list, half, 0, 0));
+    EXPECT_SURVIVES(1, tsr_searchsorted(&out[0], list, x, true));
+    tsr_release(&list);
+    tsr_release(&half);
+    tsr_release(&x);
+}
+
+static void test_nothing_is_sorted_too(void)
+{
+    tsr_tensor *x = NULL, *v = NULL, *at = NULL, *count = NULL, *which = NULL, *first = NULL;
+    EXPECT_OK(tsr_zeros(&x, TSR_I8, TSR_SHAPE(0, 4)));
+    EXPECT_OK(tsr_sort_with_indices(&v, &at, x, 0, false));
+    EXPECT(tsr_numel(v) == 0 && tsr_numel(at) == 0);
+    tsr_release(&v);
+    EXPECT_OK(tsr_unique(&v, x, &(tsr_unique_results){ &count, &which, &first }));
+    EXPECT(tsr_numel(v) == 0 && tsr_numel(count) == 0 && which->shape[1] == 4 && tsr_numel(first) == 0);
+    tsr_release(&v);
+    tsr_release(&at);
+    EXPECT_OK(tsr_topk(&v, &at, x, 0, 1, true, true));
+    EXPECT(v->shape[0] == 0 && v->shape[1] == 0);
+    tsr_tensor *all[] = { x, v, at, count, which, first };
+    for (int i = 0; i < 6; i++) tsr_release(&all[i]);
+}
+
+int main(int argc, char **argv)
+{
+    ref_begin(argc, argv);
+    RUN(test_sorting_is_insertion_that_keeps_ties_in_order);
+    RUN(test_topk_is_the_beginning_of_the_sorted);
+    RUN(test_kthvalue_is_one_of_the_sorted);
+    RUN(test_sorting_obeys_its_laws);
+    RUN(test_lanes_sorted_by_many_threads_obey_the_laws);
+    RUN(test_unique_tells_values_counts_numbers_and_places);
+    RUN(test_isin_finds_what_is_equal);
+    RUN(test_searchsorted_counts_what_comes_before);
+    RUN(test_nan_is_last_and_zeros_are_equal);
+    RUN(test_a_number_is_searched_for_in_the_lists_dtype);
+    RUN(test_bad_input_is_refused_in_words);
+    RUN(test_out_of_memory_leaves_nothing_behind);
+    RUN(test_nothing_is_sorted_too);
+    return TEST_END();
+}
