@@ -352,8 +352,8 @@ static tsr_status check_shapes(const call *c, int axis)
 {
     const tsr_tensor *t = c->t, *index = c->index, *src = c->src;
     TSRI_TRY(check_ranks("scatter", t, index));
-    TSRI_CHECK(src->ndim == index->ndim || src->ndim == 0, TSR_ESHAPE, "scatter: index is %s, but src is %s: ranks differ",
-               TSRI_DESC(&index->desc), TSRI_DESC(&src->desc));
+    TSRI_CHECK(src->ndim == index->ndim || src->ndim == 0, TSR_ESHAPE,
+               "scatter: index is %s, but src is %s: ranks differ", TSRI_DESC(&index->desc), TSRI_DESC(&src->desc));
     for (int i = 0; i < index->ndim; i++) {
         TSRI_CHECK(i == axis || index->shape[i] <= t->shape[i], TSR_ESHAPE,
                    "scatter: dim %d is %lld in index %s, longer than in t %s", i, (long long)index->shape[i],
@@ -415,7 +415,8 @@ static tsr_status index_add(call *c, tsr_tensor **out, int axis)
     return scatter(c, out, axis, TSR_SCATTER_ADD);
 }
 
-tsr_status tsr_index_add(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, const tsr_tensor *src, int axis)
+tsr_status tsr_index_add(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, const tsr_tensor *src,
+                         int axis)
 {
     int at;
     call c = { .op = "index_add", .t = t, .index = index, .src = src };

@@ -185,7 +185,8 @@ tsr_status tsr_kthvalue(tsr_tensor **values, tsr_tensor **indices, const tsr_ten
     if (s == TSR_OK) s = see_last(&value, sorted, how.axis, keep_dim);
     if (s == TSR_OK) s = see_last(&place, places, how.axis, keep_dim);
     if (s == TSR_OK)
-        s = deliver("kthvalue", 2, (tsr_tensor **const[]){ values, indices }, (const tsr_tensor *const[]){ &value, &place });
+        s = deliver("kthvalue", 2, (tsr_tensor **const[]){ values, indices },
+                    (const tsr_tensor *const[]){ &value, &place });
     tsr_release(&sorted);
     tsr_release(&places);
     return s;

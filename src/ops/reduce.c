@@ -141,14 +141,14 @@ static tsr_status over_one(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor 
 
 /* The ops ----------------------------------------------------------------------------- */
 
-#define OVER_AXES(name, ID)                                                                                       \
-    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims)       \
+#define OVER_AXES(name, ID) \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims) \
     { return over_axes(out, TSR_OP_##ID, x, naxes, axes, keepdims, 0); }
-#define OVER_ONE(name, ID)                                                                                        \
-    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int axis, bool keepdims)                         \
+#define OVER_ONE(name, ID) \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int axis, bool keepdims) \
     { return over_one(out, TSR_OP_##ID, x, axis, keepdims); }
-#define ALONG(name, ID)                                                                                           \
-    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int axis)                                        \
+#define ALONG(name, ID) \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int axis) \
     { return over_one(out, TSR_OP_##ID, x, axis, false); }
 
 OVER_AXES(sum, SUM) OVER_AXES(prod, PROD) OVER_AXES(mean, MEAN) OVER_AXES(max, MAX) OVER_AXES(min, MIN)

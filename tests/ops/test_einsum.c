@@ -380,7 +380,7 @@ static void test_einsum_works_at_the_highest_rank(void)
 
 static void test_einsum_may_write_over_its_operands(void)
 {
-    tsr_tensor *a = NULL, *copy = NULL, *want = NULL, *turned = NULL;
+    tsr_tensor *a = NULL, *copy = NULL, *want = NULL;
     EXPECT_OK(tsr_arange(&copy, TSR_I32, tsr_scalar_i64(0), tsr_scalar_i64(16), tsr_scalar_i64(1)));
     EXPECT_OK(tsr_view(&a, copy, TSR_SHAPE(4, 4)));
     const char *texts[] = { "ij->ji", "ij,jk->ki", "ij,ij->ij", "ij,ji->ij", "ij,jk,kl->li" };
@@ -388,12 +388,11 @@ static void test_einsum_may_write_over_its_operands(void)
         const tsr_tensor *const in[] = { a, a, a };
         const int n = t == 0 ? 1 : t == 4 ? 3 : 2;
         EXPECT_OK(tsr_einsum(&want, texts[t], n, in));
-        EXPECT_OK(tsr_transpose(&turned, a, 0, 1));
-        EXPECT_OK(t % 2 ? tsr_einsum(&a, texts[t], n, in) : tsr_einsum(&a, texts[t], n, in));
+        EXPECT_OK(tsr_einsum(&a, texts[t], n, in));
         EXPECT(memcmp(a->data, want->data, 64) == 0);
         tsr_release(&want);
     }
-    tsr_release(&a); tsr_release(&copy); tsr_release(&turned);
+    tsr_release(&a); tsr_release(&copy);
 }
 
 static void test_einsum_survives_any_failed_allocation(void)

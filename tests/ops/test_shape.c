@@ -354,7 +354,8 @@ static void test_bad_input_is_refused_in_words(void)
     EXPECT_FAILS(tsr_meshgrid(outs, 0, (const tsr_tensor *const[]){ v }, TSR_MESH_IJ), TSR_EINVAL, "0 vectors");
     EXPECT_FAILS(tsr_meshgrid(outs, 17, (const tsr_tensor *const[]){ v }, TSR_MESH_IJ), TSR_EINVAL, "17 vectors");
     EXPECT_FAILS(tsr_meshgrid(outs, 2, (const tsr_tensor *const[]){ v, NULL }, TSR_MESH_IJ), TSR_ENULL, "vector 1");
-    EXPECT_FAILS(tsr_meshgrid(outs, 2, (const tsr_tensor *const[]){ v, t }, TSR_MESH_XY), TSR_ESHAPE, "vector 1 is f32(2");
+    EXPECT_FAILS(tsr_meshgrid(outs, 2, (const tsr_tensor *const[]){ v, t }, TSR_MESH_XY), TSR_ESHAPE,
+                 "vector 1 is f32(2, 3 | 3, 1)");
     EXPECT_FAILS(tsr_meshgrid(outs, 1, (const tsr_tensor *const[]){ v }, (tsr_mesh_order)2), TSR_EINVAL, "no order");
     EXPECT(!y && !outs[0] && !outs[1]);
 

@@ -66,7 +66,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_index_add(tsr_tensor **out, const tsr_tens
 
 /* index's dims and one more of length `depth`, 1 at the index and 0 elsewhere. Any
  * dtype. TSR_EINVAL if depth is negative. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_one_hot(tsr_tensor **out, const tsr_tensor *index, int64_t depth, tsr_dtype dtype);
+TSR_API TSR_MUST_CHECK tsr_status tsr_one_hot(tsr_tensor **out, const tsr_tensor *index, int64_t depth,
+                                              tsr_dtype dtype);
 
 /* Masks -------------------------------------------------------------------------- */
 

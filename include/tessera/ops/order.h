@@ -39,8 +39,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_topk(tsr_tensor **values, tsr_tensor **ind
 
 /* The k-th smallest along an axis, counted from 1, and where it was; the axis goes away,
  * or stays with size 1 if keep_dim. TSR_EINVAL unless 1 <= k <= the dim's size. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_kthvalue(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, int64_t k,
-                                               int axis, bool keep_dim);
+TSR_API TSR_MUST_CHECK tsr_status tsr_kthvalue(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x,
+                                               int64_t k, int axis, bool keep_dim);
 
 /* What else tsr_unique may tell; a NULL is not asked for. */
 typedef struct tsr_unique_results {

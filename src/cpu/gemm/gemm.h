@@ -33,13 +33,13 @@ typedef enum tsri_gemm_class {
 } tsri_gemm_class;
 
 enum {
-    TSRI_GEMM_BLOCK = 256,       /* indices of k that are summed from 0 */
-    TSRI_GEMM_TILE_BYTES = 2048, /* the largest tile of a microkernel */
-    TSRI_GEMM_ROWS = 8           /* rows that tsri_gemm_rows_fn sums side by side, at most */
+    TSRI_GEMM_BLOCK = 256,  /* indices of k that are summed from 0 */
+    TSRI_GEMM_ROWS = 8      /* rows that tsri_gemm_rows_fn sums side by side, at most */
 };
 
-/* tile = (add ? tile : 0) + the sum over p < k of a[p] (mr elements) times b[p] (nr elements). k is at most
- * TSRI_GEMM_BLOCK; a, b and tile are aligned to 16 bytes and do not overlap. */
+/* tile = (add ? tile : 0) + the sum over p < k of a[p] (mr elements) times b[p] (nr
+ * elements). k is at most TSRI_GEMM_BLOCK. The three are aligned as their elements are,
+ * and do not overlap. */
 typedef void (*tsri_gemm_ukr_fn)(int64_t k, const void *a, const void *b, void *tile, bool add);
 
 typedef struct tsri_gemm_ukr {
@@ -85,8 +85,8 @@ typedef struct tsri_gemm_dtype {
     tsri_gemm_rows_fn  rows;
 } tsri_gemm_dtype;
 
-/* Microkernels in plain C (ukr_portable.c); what every dtype needs (pack.c). pack is NULL for dtypes that are
- * not multiplied. */
+/* Microkernels in plain C (ukr_portable.c); what every dtype needs (pack.c). pack is NULL
+ * for dtypes that are not multiplied. */
 extern const tsri_gemm_ukr   tsri_gemm_ukr_portable[TSRI_GEMM_CLASSES];
 extern const tsri_gemm_dtype tsri_gemm_dtypes[TSR_DTYPE_COUNT];
 
