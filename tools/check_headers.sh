@@ -15,8 +15,8 @@ check() {
         echo "no $compiler: not tried"
         return
     fi
-    for header in include/tessera/*.h; do
-        echo "#include <tessera/${header##*/}>" |
+    for header in include/tessera/*.h include/tessera/ops/*.h; do
+        echo "#include <${header#include/}>" |
             "$compiler" -x "$language" "${warnings[@]}" "$@" - && continue
         echo "^ ${header##*/} with $compiler $*"
         failed=1

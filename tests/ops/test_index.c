@@ -20,7 +20,7 @@ static void take_case(ref_case *c)
     if (ref_count(ndim + q - 1, wide) > 240) return;
     want_shape(0, dtype_of(c), ndim + q - 1, wide);
     for (REF_EACH(&want[0].view, index, k)) {
-        int64_t from[TSR_MAX_NDIM], pick[TSR_MAX_NDIM];
+        int64_t from[TSR_MAX_NDIM] = { 0 }, pick[TSR_MAX_NDIM] = { 0 };
         for (int i = 0; i < q; i++) pick[i] = index[axis + i];
         for (int i = 0; i < ndim; i++) from[i] = i < axis ? index[i] : i > axis ? index[i + q - 1] : 0;
         from[axis] = index_at(1, ref_flat(&in[1], pick), shape[axis]);
@@ -52,7 +52,7 @@ static void along_case(ref_case *c)
     freeze();
     want_shape(0, dtype_of(c), ndim, wide);
     for (REF_EACH(&want[0].view, index, k)) {
-        int64_t from[TSR_MAX_NDIM], pick[TSR_MAX_NDIM];
+        int64_t from[TSR_MAX_NDIM] = { 0 }, pick[TSR_MAX_NDIM] = { 0 };
         for (int i = 0; i < ndim; i++) {
             pick[i] = i != axis && picks[i] == 1 ? 0 : index[i];
             from[i] = shape[i] == 1 ? 0 : index[i];
@@ -160,7 +160,7 @@ static bool mode_takes(tsr_scatter_mode mode, tsr_dtype dtype)
 
 static void scatter_case(ref_case *c)
 {
-    int64_t shape[TSR_MAX_NDIM], picks[TSR_MAX_NDIM], from[TSR_MAX_NDIM];
+    int64_t shape[TSR_MAX_NDIM], picks[TSR_MAX_NDIM], from[TSR_MAX_NDIM] = { 0 };
     const tsr_dtype dtype = dtype_of(c);
     const tsr_scatter_mode mode = (tsr_scatter_mode)(c->number / DTYPES % 3);
     const int ndim = random_shape_with_axis(c, shape, 4, 40), axis = (int)ref_below(c, ndim);
@@ -198,7 +198,7 @@ static void test_scatter_is_a_loop_in_row_major_order(void) { ref_cases(3 * EACH
 
 static void index_add_case(ref_case *c)
 {
-    int64_t shape[TSR_MAX_NDIM], from[TSR_MAX_NDIM];
+    int64_t shape[TSR_MAX_NDIM], from[TSR_MAX_NDIM] = { 0 };
     const tsr_dtype dtype = dtype_of(c);
     const int ndim = random_shape_with_axis(c, shape, 4, 40), axis = (int)ref_below(c, ndim);
     const bool scalar = ref_once_in(c, 6);

@@ -64,7 +64,7 @@ static void want_sorted(int axis, int64_t keep, bool descending)
             place[at] = i;
         }
         for (int64_t i = 0; i < keep; i++) {
-            int64_t from[TSR_MAX_NDIM], to[TSR_MAX_NDIM];
+            int64_t from[TSR_MAX_NDIM] = { 0 }, to[TSR_MAX_NDIM] = { 0 };
             memcpy(from, index, sizeof from);
             memcpy(to, index, sizeof to);
             to[axis] = i;
@@ -151,7 +151,7 @@ static void kthvalue_case(ref_case *c)
     for (int r = 0; r < 2; r++) {
         want_shape(r, all[r].view.dtype, rank, left);
         for (REF_EACH(&want[r].view, index, at)) {
-            int64_t from[TSR_MAX_NDIM];
+            int64_t from[TSR_MAX_NDIM] = { 0 };
             for (int i = 0, j = 0; i < ndim; i++) {
                 from[i] = i == axis ? k - 1 : index[j];
                 if (i != axis || keep_dim) j++;

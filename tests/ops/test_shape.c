@@ -20,7 +20,7 @@ static void tile_case(ref_case *c)
         wide[i] = (i < rank - ndim ? 1 : shape[i - (rank - ndim)]) * (i < rank - n ? 1 : reps[i - (rank - n)]);
     want_shape(0, dtype_of(c), rank, wide);
     for (REF_EACH(&want[0].view, index, k)) {
-        int64_t from[TSR_MAX_NDIM];
+        int64_t from[TSR_MAX_NDIM] = { 0 };
         for (int i = 0; i < ndim; i++) from[i] = index[rank - ndim + i] % shape[i];
         want_bytes(0, k, input(0, from));
     }
@@ -44,7 +44,7 @@ static void repeat_case(ref_case *c)
     shape[axis] *= count;
     want_shape(0, dtype_of(c), ndim, shape);
     for (REF_EACH(&want[0].view, index, k)) {
-        int64_t from[TSR_MAX_NDIM];
+        int64_t from[TSR_MAX_NDIM] = { 0 };
         for (int i = 0; i < ndim; i++) from[i] = i == axis ? index[i] / count : index[i];
         want_bytes(0, k, input(0, from));
     }
@@ -76,7 +76,7 @@ static void roll_case(ref_case *c)
     }
     want_shape(0, dtype_of(c), ndim, shape);
     for (REF_EACH(&want[0].view, index, k)) {
-        int64_t from[TSR_MAX_NDIM];
+        int64_t from[TSR_MAX_NDIM] = { 0 };
         for (int i = 0; i < ndim; i++) from[i] = ((index[i] - total[i]) % shape[i] + shape[i]) % shape[i];
         want_bytes(0, k, input(0, from));
     }
@@ -121,7 +121,7 @@ static void pad_case(ref_case *c)
     want_shape(0, dtype, ndim, wide);
     if (want[0].view.n > 240) return;
     for (REF_EACH(&want[0].view, index, k)) {
-        int64_t from[TSR_MAX_NDIM];
+        int64_t from[TSR_MAX_NDIM] = { 0 };
         bool inside = true;
         for (int i = 0; i < ndim; i++) {
             from[i] = padded_from(index[i] - ahead[i], shape[i], mode);

@@ -435,7 +435,7 @@ static inline uint64_t ref_low_mask(int bits) { return bits >= 64 ? UINT64_MAX :
 static inline uint64_t ref_load_bits(const void *p, int64_t size)
 {
     union { uint8_t b; uint16_t h; uint32_t w; uint64_t d; } x = { .d = 0 };
-    memcpy(&x, p, (size_t)size);
+    memcpy(&x, p, size < 8 ? (size_t)size : 8);
     return size == 1 ? x.b : size == 2 ? x.h : size == 4 ? x.w : x.d;
 }
 

@@ -202,7 +202,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_clip(tsr_tensor **out, const tsr_tensor *x
 /* x + w * (y - x), exact at w = 0 and w = 1. (floating/complex) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_lerp(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y,
                                            const tsr_tensor *w);
-/* x * y + w, rounded once. (numeric) */
+/* x * y + w; rounded once for real dtypes. (numeric) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_fma(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y,
                                           const tsr_tensor *w);
 
