@@ -198,9 +198,11 @@ static void check_laws(tsr_dtype dtype, int64_t lanes, int64_t n, int spread, bo
     c.random = (uint64_t)dtype * 1000 + (uint64_t)n;
     EXPECT_OK(tsr_empty(&x, dtype, TSR_SHAPE(lanes, n)));
     for (int64_t i = 0; i < lanes * n; i++) {
-        char *p = (char *)x->data + i * ref_size(dtype);
+        const int64_t size = ref_size(dtype);
+        char *p = (char *)x->data + i * size;
         ref_random_element(&c, dtype, p);
-        if (spread == 1 && i > 0 && ref_once_in(&c, 2)) memcpy(p, p - ref_size(dtype), (size_t)ref_size(dtype));
+        if (spread == 1 && i > 0 && ref_once_in(&c, 2)) memcpy(p, p - size, (size_t)size);
+        if (spread == 3 && i % n != n / 2) memmove(p, p - i % n * size, (size_t)size);  /* all equal but one */
     }
     if (spread == 2) EXPECT_OK(tsr_sort(&x, x, 1, false));  /* sorted already */
     EXPECT_OK(tsr_sort_with_indices(&values, &places, x, 1, descending));
@@ -217,7 +219,7 @@ static void test_sorting_obeys_its_laws(void)
     static const int64_t sizes[] = { 1, 2, 47, 48, 49, 64, 65, 1000, 20000 };
     for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes && has_order((tsr_dtype)dtype); i++)
-            for (int spread = 0; spread < 3; spread++)
+            for (int spread = 0; spread < 4; spread++)
                 check_laws((tsr_dtype)dtype, sizes[i] > 1000 ? 1 : 3, sizes[i], spread, (i + (size_t)spread) % 2 == 0);
 }
 
