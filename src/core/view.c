@@ -101,7 +101,7 @@ static bool reshape_packed(tsr_desc *out, const tsr_desc *d, int ndim, const int
     out->ndim = ndim;
     for (int i = d->ndim - 1; i >= 0; i--) {
         if (d->shape[i] != 1 && d->stride[i] != numel) return false;
-        numel *= d->shape[i];
+        numel = tsri_mul_wrapping(numel, d->shape[i]);  /* exact unless there are no elements */
     }
     for (int i = ndim - 1; i >= 0; i--) {
         out->shape[i] = shape[i];

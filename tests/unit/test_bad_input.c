@@ -472,6 +472,10 @@ static void test_bad_input_strides_that_never_matter_do_no_harm(void)
         EXPECT_OK(tsr_desc_diagonal(&out, &offset, &d, 1, 0, 1));
         EXPECT_OK(tsr_desc_packed_like(&out, &d, TSR_C64));
     }
+    const int64_t packed[] = { INT64_MIN, INT64_C(1) << 62, 1 };  /* as products go, when they wrap */
+    EXPECT_OK(tsr_desc_init(&d, TSR_U8, TSR_SHAPE(0, 3, INT64_C(1) << 62), packed));
+    EXPECT_OK(tsr_desc_view(&out, &d, TSR_SHAPE(0)));
+    EXPECT(tsr_desc_numel(&out) == 0);
 }
 
 /* The same through tensors, where offsets become addresses. */
@@ -1890,14 +1894,15 @@ static void try_making(tsr_status (*call)(int, tsr_tensor **), int which, const 
     tsr_release(&out);
 }
 
+/* TSR_FUZZ_ROUNDS and TSR_FUZZ_SEED make it longer, and another. */
 static void test_bad_input_random_arguments_never_crash(void)
 {
-    const char *effort = getenv("TSR_FUZZ_ROUNDS");
-    const long rounds = effort ? strtol(effort, NULL, 10) : 60000;
+    const char *effort = getenv("TSR_FUZZ_ROUNDS"), *seed = getenv("TSR_FUZZ_SEED");
+    const long rounds = effort ? strtol(effort, NULL, 10) : 200000;
     set_up();
     make_cast();
     tsr_set_alloc_hook(only_small, NULL);
-    dice = 20240601;
+    dice = seed ? strtoull(seed, NULL, 10) : 1;
     for (long round = 0; round < rounds; round++) {
         const int which = (int)test_below(&dice, 28);
         expect_words(call_desc_function(which), "desc function", which);
