@@ -7,7 +7,6 @@
  *     hand over   operands of equal shape and dtype go to the backend
  */
 #include "op.h"
-#include "core/half.h"
 #include "core/overlap.h"
 #include "tessera/match.h"
 #include "tessera/move.h"
@@ -272,8 +271,5 @@ tsr_status tsr_hardtanh(tsr_tensor **out, const tsr_tensor *x, double low, doubl
 tsr_status tsr_addcmul(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, const tsr_tensor *w, double scale)
 {
     const tsr_pair_params params = { scale, 0 };
-    const tsr_kind kind = tsr_dtype_kind(x ? x->dtype : TSR_DTYPE_INVALID);
-    TSRI_CHECK((kind != TSR_SIGNED && kind != TSR_UNSIGNED) || scale == (double)tsri_f64_to_i64_sat(scale), TSR_EDTYPE,
-               "addcmul: the scale is %g, which %s cannot hold", scale, tsr_dtype_name(x->dtype));
     return tsri_elementwise(out, TSR_OP_ADDCMUL, &params, 3, (const tsr_tensor *const[]){ x, y, w });
 }

@@ -206,7 +206,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_lerp(tsr_tensor **out, const tsr_tensor *x
 TSR_API TSR_MUST_CHECK tsr_status tsr_fma(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y,
                                           const tsr_tensor *w);
 
-/* x + scale * y * w. (numeric) */
+/* x + scale * y * w; integers take the whole part of the scale. (numeric) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_addcmul(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y,
                                               const tsr_tensor *w, double scale);
 
