@@ -1,0 +1,73 @@
+/* 10_compute.c - arithmetic, broadcasting, reductions, products and sorting.
+ *
+ * Every op follows the same rules: the result comes first and is made if it is NULL;
+ * operands broadcast; a bare number takes the dtype of the tensor beside it. */
+#include <stdio.h>
+#include <tessera/tessera.h>
+
+#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
+#define SHOW(name_) CHECK(tsr_print(name_, &(tsr_print_opts){ .name = #name_ }))
+
+int main(void)
+{
+    tsr_tensor *x = NULL, *mean = NULL, *centred = NULL, *turned = NULL, *gram = NULL;
+    tsr_tensor *positive = NULL, *kept = NULL, *sorted = NULL;
+    tsr_status s;
+
+    /* 0, 2, 4, ... as 2 rows of 3. */
+    CHECK(tsr_arange(&x, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(2)));
+    CHECK(tsr_view(&x, x, TSR_SHAPE(2, 3)));
+    SHOW(x);
+
+    /* The mean of each column, taken from every row: (2, 3) - (3). */
+    CHECK(tsr_mean(&mean, x, TSR_AXES(0), false));
+    CHECK(tsr_sub(&centred, x, mean));
+    SHOW(centred);
+
+    /* A product with a transposed view; nothing is copied for it. */
+    CHECK(tsr_transpose(&turned, x, 0, 1));
+    CHECK(tsr_matmul(&gram, x, turned));
+    SHOW(gram);
+
+    /* A comparison is a bool tensor, and where() chooses by one. */
+    CHECK(tsr_gt(&positive, centred, TSR_NUMBER(0)));
+    CHECK(tsr_where(&kept, positive, x, TSR_NUMBER(-1)));
+    SHOW(kept);
+
+    CHECK(tsr_sort(&sorted, kept, 1, true));
+    SHOW(sorted);
+
+    /* Kinds do not mix by accident. */
+    if (tsr_add(&gram, x, positive) != TSR_OK) printf("%s\n", tsr_last_error());
+
+done:
+    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
+    tsr_release(&sorted);
+    tsr_release(&kept);
+    tsr_release(&positive);
+    tsr_release(&gram);
+    tsr_release(&turned);
+    tsr_release(&centred);
+    tsr_release(&mean);
+    tsr_release(&x);
+    return s != TSR_OK;
+}
+
+/* Output:
+x: f32(2, 3 | 3, 1)
+[[ 0.  2.  4.]
+ [ 6.  8. 10.]]
+centred: f32(2, 3 | 3, 1)
+[[-3. -3. -3.]
+ [ 3.  3.  3.]]
+gram: f32(2, 2 | 2, 1)
+[[ 20.  56.]
+ [ 56. 200.]]
+kept: f32(2, 3 | 3, 1)
+[[-1. -1. -1.]
+ [ 6.  8. 10.]]
+sorted: f32(2, 3 | 3, 1)
+[[-1. -1. -1.]
+ [10.  8.  6.]]
+add: f32 and bool(2, 3 | 3, 1) do not mix (tsr_cast converts)
+*/
