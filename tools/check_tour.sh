@@ -25,7 +25,7 @@ for source in "$work"/*.c; do
     echo "--- $(basename "$source")"
     # Statically, because a page on the inside shows internal functions.
     ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Iinclude -Isrc "$source" -o "$work/program" \
-        "$build/lib/libtessera.a" -lpthread && (cd "$work" && ./program) && continue
+        "$build/lib/libtessera.a" -lpthread -lm && (cd "$work" && ./program) && continue
     echo "^ $(basename "$source") failed"
     failed=1
 done
