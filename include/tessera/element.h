@@ -67,7 +67,8 @@ static inline int64_t tsr_offset_6(const tsr_tensor *t, int64_t i, int64_t j, in
  * TSR_EDTYPE    the tensor's dtype is not the one in the function's name
  * TSR_ESHAPE    n is not the rank
  * TSR_EINDEX    an index is outside its dim
- * TSR_ESTATE    no memory yet         TSR_EDEVICE   memory the host cannot reach
+ * TSR_ESTATE    no memory yet (get; set allocates it)
+ * TSR_EDEVICE   memory the host cannot reach
  * TSR_EREADONLY, TSR_EOVERLAP         (set only) */
 
 TSR_API TSR_MUST_CHECK tsr_status tsr_get_bool  (bool     *out, const tsr_tensor *t, int n, const int64_t *index);

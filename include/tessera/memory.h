@@ -145,7 +145,8 @@ TSR_API size_t tsr_memory_report(char *out, size_t size);
 /* The allocator ------------------------------------------------------------
  *
  * Everything the library takes from the host (headers, host memory, scratch)
- * comes from one allocator. A build without malloc starts with none. */
+ * comes from one allocator. A build without malloc starts with none. Its functions
+ * may be called with a lock of the library held: they must not call the library. */
 typedef struct tsr_allocator {
     void *context;
     void *(*alloc)(void *context, size_t bytes, size_t alignment); /* NULL when there is no room */
