@@ -49,7 +49,7 @@ foreach(target tessera tessera_static)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(${target} PRIVATE
-        $<BUILD_INTERFACE:tsr_common> m $<$<NOT:$<BOOL:${TSR_NO_THREADS}>>:Threads::Threads>)
+        $<BUILD_INTERFACE:tsr_common> m ${CMAKE_DL_LIBS} $<$<NOT:$<BOOL:${TSR_NO_THREADS}>>:Threads::Threads>)
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME tessera
         LINKER_LANGUAGE C

@@ -8,44 +8,11 @@
 #ifndef TESSERA_BACKEND_H
 #define TESSERA_BACKEND_H
 
-#include "tensor.h"
+#include "op.h"
 
 TSR_BEGIN_C
 
-enum { TSR_BACKEND_ABI = 1, TSR_OP_MAX_IN = 4, TSR_OP_MAX_OUT = 2 };
-
-typedef enum tsr_op_kind {
-    TSR_OP_NONE = 0,
-#define X(ID, name, family, params, signature, flops, doc) TSR_OP_##ID,
-#include "op.def"
-#undef X
-    TSR_OP_COUNT,
-    TSR_OP_MAX_ = 0x7fffffff
-} tsr_op_kind;
-
-typedef struct tsr_op {
-    tsr_op_kind       kind;
-    int32_t           nin, nout;
-    int32_t           reserved;
-    const tsr_tensor *in[TSR_OP_MAX_IN];
-    tsr_tensor       *out[TSR_OP_MAX_OUT];
-    const void       *params; /* the struct named in op.def, or NULL */
-} tsr_op;
-
-/* Parameters of the ops that have any. */
-typedef struct tsr_fill_params   { tsr_scalar value; } tsr_fill_params;
-typedef struct tsr_random_params { uint64_t seed; double low, high; } tsr_random_params;
-typedef struct tsr_pair_params   { double a, b; } tsr_pair_params;
-typedef struct tsr_matmul_params { tsr_scalar alpha, beta; } tsr_matmul_params; /* c does not count where beta is 0 */
-typedef struct tsr_reduce_params {
-    uint32_t axes;      /* bit i: axis i is reduced, or scanned along */
-    bool     keepdims;  /* reduced axes stay, with size 1 */
-    double   a, b;      /* var, std: a is the correction; norm: a is p */
-} tsr_reduce_params;
-typedef struct tsr_axis_params    { int32_t axis; } tsr_axis_params;
-typedef struct tsr_scatter_params { int32_t axis, mode; } tsr_scatter_params; /* mode: a tsr_scatter_mode */
-typedef struct tsr_sort_params    { int32_t axis; bool descending; } tsr_sort_params;
-typedef struct tsr_search_params  { bool right; } tsr_search_params;
+enum { TSR_BACKEND_ABI = 1 };
 
 typedef struct tsr_backend {
     uint32_t    abi;   /* TSR_BACKEND_ABI it was built with */
@@ -72,14 +39,6 @@ typedef struct tsr_backend {
      * finished when run() returns. */
     tsr_status (*sync)(int device);
 } tsr_backend;
-
-typedef struct tsr_op_info {
-    const char *name, *family, *params, *signature, *doc;
-    double      flops;  /* for an element of the result */
-} tsr_op_info;
-
-/* NULL if there is no such op. */
-TSR_API const tsr_op_info *tsr_op_get_info(tsr_op_kind kind);
 
 /* Add a backend that was built into the program. The table must stay. TSR_EINVAL if an
  * entry is missing, the name is taken, or the ABI is another. */

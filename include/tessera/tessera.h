@@ -39,7 +39,7 @@
  *   desc      a value: dtype, shape, strides             desc.h
  *   storage   counted bytes on one device                memory.h
  *   tensor    a desc looking at a storage                tensor.h, view.h, element.h
- *   op        reads tensors, writes tensors              ops.h, move.h, random.h
+ *   op        reads tensors, writes tensors              ops.h, op.h, move.h, random.h
  *   backend   memory and kernels of a kind of device     device.h, backend.h
  *
  * Rules that hold everywhere, and so are not repeated below:
@@ -76,6 +76,7 @@
 #include "random.h"
 #include "compare.h"
 #include "ops.h"
+#include "op.h"
 #include "print.h"
 #include "threads.h"
 

@@ -6,7 +6,7 @@
  *     fit         the result is made, or checked
  *     hand over   operands of equal shape and dtype go to the backend
  */
-#include "op.h"
+#include "road.h"
 #include "core/overlap.h"
 #include "tessera/match.h"
 #include "tessera/move.h"
@@ -214,6 +214,17 @@ tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *para
     if (s == TSR_OK) s = hand_over(&c, *out, params);
     for (int i = 0; i < nin; i++) tsr_release(&c.aside[i]);
     return tsri_result_end(out, fresh, s);
+}
+
+tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                                  const void *params)
+{
+    call c = { .kind = kind, .name = name, .rule = tsri_rule_of(kind) };
+    (void)params;
+    c.nin = c.rule->nin;
+    for (int i = 0; i < c.nin; i++) c.in[i] = tsri_tensor_like(&c.view[i], in[i]);
+    TSRI_TRY(promote(&c));
+    return result_desc(out, &c);
 }
 
 /* The ops --------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  *     hand over  operands of one dtype and equal batch dims go to the backend
  */
 #include "contract.h"
+#include "road.h"
 #include "core/overlap.h"
 #include "tessera/match.h"
 #include "tessera/move.h"
@@ -135,7 +136,7 @@ static void swap_last(tsr_desc *d)
 }
 
 /* The result with both dims of matrices, and its batch dims: those of a and b, broadcast. */
-static tsr_status infer(tsr_desc *out, const product *p)
+static tsr_status infer_full(tsr_desc *out, const product *p)
 {
     const tsr_desc *a = &p->in[0].desc, *b = &p->in[1].desc;
     tsr_desc batch[2];
@@ -159,6 +160,20 @@ static void drop_added(tsr_desc *d, const product *p)
 {
     if (p->no_m) swap_last(d);
     d->ndim -= (p->no_m ? 1 : 0) + (p->no_n ? 1 : 0);
+}
+
+/* The result of p, whose a and b are matrices that fit each other. */
+static tsr_status infer(tsr_desc *out, const product *p)
+{
+    tsr_desc full, seen;
+    TSRI_TRY(infer_full(&full, p));
+    tsri_desc_copy(&seen, &full);
+    drop_added(&seen, p);
+    TSRI_TRY(tsri_desc_packed(out, p->name, seen.dtype, seen.ndim, (const int64_t *)seen.shape));
+    TSRI_CHECK(p->nin < 3 || tsri_desc_expand(&seen, &p->in[2].desc, full.ndim, full.shape) == TSR_OK, TSR_ESHAPE,
+               "%s: c is %s, which does not broadcast to the result, %s", p->name, TSRI_DESC(&p->in[2].desc),
+               TSRI_DESC(out));
+    return TSR_OK;
 }
 
 /* The result as the backend sees it: with them. */
@@ -216,18 +231,9 @@ static tsr_status hand_over(product *p, tsr_tensor *out, bool had_memory)
 /* a and b of p are matrices that fit each other, c fits the result. */
 static tsr_status multiply(tsr_tensor **out, product *p)
 {
-    tsr_desc full, d;
+    tsr_desc d;
     tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(infer(&full, p));
-    tsri_desc_copy(&d, &full);
-    drop_added(&d, p);
-    TSRI_TRY(tsri_desc_packed(&d, p->name, d.dtype, d.ndim, (const int64_t *)d.shape));
-    if (p->nin > 2) {
-        tsr_desc seen;
-        TSRI_CHECK(tsri_desc_expand(&seen, &p->in[2].desc, full.ndim, full.shape) == TSR_OK, TSR_ESHAPE,
-                   "%s: c is %s, which does not broadcast to the result, %s", p->name,
-                   TSRI_DESC(&p->in[2].desc), TSRI_DESC(&d));
-    }
+    TSRI_TRY(infer(&d, p));
     TSRI_TRY(tsri_result(out, &fresh, p->name, &d));
     const tsr_status s = hand_over(p, *out, fresh == TSRI_HAD);
     for (int i = 0; i < 3; i++) tsr_release(&p->aside[i]);
@@ -294,21 +300,41 @@ tsr_status tsr_matmul(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b
 
 static bool is_byte(const tsr_tensor *t) { return t->dtype == TSR_I8 || t->dtype == TSR_U8; }
 
+static tsr_status start_i8(product *p, const void *out, const char *name, const tsr_tensor *const *in)
+{
+    begin(p, name);
+    TSRI_TRY(check_operands(p, out, 2, in, a_and_b));
+    for (int i = 0; i < 2; i++) {
+        TSRI_CHECK(is_byte(in[i]), TSR_EDTYPE, "%s: %s: dtype must be i8/u8, but %s is %s", name, a_and_b[i],
+                   a_and_b[i], TSRI_DESC(&in[i]->desc));
+        p->in[i] = *in[i];
+    }
+    p->kind = TSR_OP_MATMUL_I8;
+    p->dtype = p->result = TSR_I32;
+    return TSR_OK;
+}
+
 tsr_status tsr_matmul_i8(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b)
 {
     product p;
-    const tsr_tensor *const in[] = { a, b };
-    begin(&p, "matmul_i8");
-    TSRI_TRY(check_operands(&p, out, 2, in, a_and_b));
-    for (int i = 0; i < 2; i++) {
-        TSRI_CHECK(is_byte(in[i]), TSR_EDTYPE, "matmul_i8: %s: dtype must be i8/u8, but %s is %s", a_and_b[i],
-                   a_and_b[i], TSRI_DESC(&in[i]->desc));
-        p.in[i] = *in[i];
-    }
-    p.kind = TSR_OP_MATMUL_I8;
-    p.dtype = p.result = TSR_I32;
+    TSRI_TRY(start_i8(&p, out, "matmul_i8", (const tsr_tensor *const[]){ a, b }));
     TSRI_TRY(see_matrices(&p, a, b));
     return multiply(out, &p);
+}
+
+tsr_status tsri_infer_matmul(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
+{
+    product p;
+    tsr_tensor t[3];
+    const tsr_tensor *tensors[3] = { NULL };
+    (void)params;
+    for (int i = 0; i < 3; i++)
+        if (in[i]) tensors[i] = tsri_tensor_like(&t[i], in[i]);
+    if (kind == TSR_OP_MATMUL_I8) TSRI_TRY(start_i8(&p, out, name, tensors));
+    else TSRI_TRY(start(&p, out, name, 3, tensors, a_and_b));
+    TSRI_TRY(see_matrices(&p, tensors[0], tensors[1]));
+    return infer(out, &p);
 }
 
 tsr_status tsr_gemm(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b, const tsr_tensor *c,

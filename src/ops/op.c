@@ -1,6 +1,7 @@
 /* op.c - the list of ops, and the road to a backend. */
 #include "op.h"
 #include "backend/registry.h"
+#include "core/mem.h"
 
 static const tsr_op_info infos[TSR_OP_COUNT] = {
 #define X(ID, name, family, params, signature, flops, doc) \
@@ -12,6 +13,13 @@ static const tsr_op_info infos[TSR_OP_COUNT] = {
 const tsr_op_info *tsr_op_get_info(tsr_op_kind kind)
 {
     return kind > TSR_OP_NONE && kind < TSR_OP_COUNT ? &infos[kind] : NULL;
+}
+
+tsr_op_kind tsr_op_find(const char *name)
+{
+    for (int kind = TSR_OP_NONE + 1; name && kind < TSR_OP_COUNT; kind++)
+        if (tsri_streq(infos[kind].name, name)) return (tsr_op_kind)kind;
+    return TSR_OP_NONE;
 }
 
 static tsr_status check_device(const tsr_op *op, const tsr_tensor *t, tsr_device device)
@@ -32,12 +40,21 @@ tsr_status tsri_op_run(const tsr_op *op)
     int index = 0;
     const tsr_device device = op->out[0]->device;
     for (int i = 0; i < op->nout; i++) TSRI_TRY(check_device(op, op->out[i], device));
-    for (int i = 0; i < op->nin; i++) TSRI_TRY(check_device(op, op->in[i], device));
+    for (int i = 0; i < op->nin; i++)
+        if (op->in[i]) TSRI_TRY(check_device(op, op->in[i], device));
     TSRI_TRY(tsri_backend_of(&backend, &index, infos[op->kind].name, device));
     TSRI_CHECK(backend->supports(index, op), TSR_EUNSUPPORTED, "%s: the %s backend cannot do this with %s",
                infos[op->kind].name, backend->name, TSRI_DESC(&op->out[0]->desc));
     const uint32_t failures = tsri_failures();
     return tsri_backend_end(backend->run(index, op), failures, infos[op->kind].name, backend);
+}
+
+bool tsri_op_supported(const tsr_op *op)
+{
+    const tsr_backend *backend = NULL;
+    int index = 0;
+    return tsri_backend_of(&backend, &index, infos[op->kind].name, op->out[0]->device) == TSR_OK &&
+           backend->supports(index, op);
 }
 
 static tsr_status fit_result(tsr_tensor *t, tsri_fresh *fresh, const char *op, const tsr_desc *desc)

@@ -4,10 +4,26 @@
 
 #include "core/tensor_int.h"
 #include "tessera/backend.h"
+#include "tessera/match.h"
 
 /* Hands the op to the backend of its operands' device. Operands are checked,
  * outputs writable and allocated. TSR_EDEVICE if the operands disagree. */
 tsr_status tsri_op_run(const tsr_op *op);
+
+/* Has the backend of the op's device a kernel for it? */
+bool tsri_op_supported(const tsr_op *op);
+
+/* A tensor without data that has this desc, for a question about descs alone; returns t. */
+static inline const tsr_tensor *tsri_tensor_like(tsr_tensor *t, const tsr_desc *d)
+{
+    t->data = tsri_nowhere();
+    t->storage = NULL;
+    tsri_desc_copy(&t->desc, d);
+    t->flags = 0;
+    t->device = TSR_CPU;
+    t->memory = TSR_MEMORY_HOST;
+    return t;
+}
 
 /* What was done to have a result, and must be undone if the op fails. */
 typedef enum tsri_fresh {

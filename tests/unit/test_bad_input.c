@@ -570,6 +570,9 @@ static void test_bad_input_to_device_and_backend(void)
 
     const int kinds[] = { 0, -1, TSR_OP_COUNT, INT_MAX };
     EACH(i, kinds) EXPECT(!tsr_op_get_info((tsr_op_kind)kinds[i]));
+    BAD(TSR_ENULL, tsr_infer(NULL, TSR_OP_NEG, 0, NULL, NULL));
+    BAD(TSR_ENULL, tsr_op_cost(NULL, TSR_OP_NEG, 0, NULL, NULL));
+    EXPECT(tsr_op_find(NULL) == TSR_OP_NONE);
     EXPECT(tsr_backend_fail(TSR_EIO, NULL) == TSR_EIO && tsr_last_error()[0] != '\0');
     EXPECT(tsr_backend_fail(TSR_EIO, "tape: torn") == TSR_EIO && strcmp(tsr_last_error(), "tape: torn") == 0);
     BAD(TSR_ENULL, tsr_backend_register(NULL));

@@ -1,0 +1,87 @@
+/* op.h - ops as data: what there is, what each one takes, gives and costs.
+ *
+ * op.def is the list. Programs call ops as functions (ops.h); this header is for
+ * those who look at ops from outside: backends, tools, bindings, planners.
+ */
+#ifndef TESSERA_OP_H
+#define TESSERA_OP_H
+
+#include "tensor.h"
+
+TSR_BEGIN_C
+
+enum { TSR_OP_MAX_IN = 6, TSR_OP_MAX_OUT = 4 };
+
+typedef enum tsr_op_kind {
+    TSR_OP_NONE = 0,
+#define X(ID, name, family, params, signature, flops, doc) TSR_OP_##ID,
+#include "op.def"
+#undef X
+    TSR_OP_COUNT,
+    TSR_OP_MAX_ = 0x7fffffff
+} tsr_op_kind;
+
+typedef struct tsr_op {
+    tsr_op_kind       kind;
+    int32_t           nin, nout;
+    int32_t           reserved;
+    const tsr_tensor *in[TSR_OP_MAX_IN];   /* NULL: an operand that may be left out, and is */
+    tsr_tensor       *out[TSR_OP_MAX_OUT];
+    const void       *params; /* the struct named in op.def, or NULL */
+} tsr_op;
+
+/* Parameters of the ops that have any. */
+typedef struct tsr_fill_params   { tsr_scalar value; } tsr_fill_params;
+typedef struct tsr_random_params { uint64_t seed; double low, high; } tsr_random_params;
+typedef struct tsr_pair_params   { double a, b; } tsr_pair_params;
+typedef struct tsr_matmul_params { tsr_scalar alpha, beta; } tsr_matmul_params; /* c does not count where beta is 0 */
+typedef struct tsr_reduce_params {
+    uint32_t axes;      /* bit i: axis i is reduced, or scanned along */
+    bool     keepdims;  /* reduced axes stay, with size 1 */
+    double   a, b;      /* var, std: a is the correction; norm: a is p */
+} tsr_reduce_params;
+typedef struct tsr_axis_params    { int32_t axis; } tsr_axis_params;
+typedef struct tsr_scatter_params { int32_t axis, mode; } tsr_scatter_params; /* mode: a tsr_scatter_mode */
+typedef struct tsr_sort_params    { int32_t axis; bool descending; } tsr_sort_params;
+typedef struct tsr_search_params  { bool right; } tsr_search_params;
+
+/* The list -------------------------------------------------------------------- */
+
+typedef struct tsr_op_info {
+    const char *name, *family, *params, *signature, *doc;
+    double      flops;  /* for an element of the result */
+} tsr_op_info;
+
+/* NULL if there is no such op. */
+TSR_API const tsr_op_info *tsr_op_get_info(tsr_op_kind kind);
+
+/* The op of this name, or TSR_OP_NONE. */
+TSR_API tsr_op_kind tsr_op_find(const char *name);
+
+/* Before there is data ---------------------------------------------------------- */
+
+/* The results' descs that an op would make of operands like these. in[i] is NULL
+ * for an operand that is left out; params are the op's own, or NULL if it has none.
+ * out holds as many descs as the op's signature has results.
+ *
+ *     tsr_desc z;
+ *     tsr_infer(&z, TSR_OP_MATMUL, 2, (const tsr_desc *[]){ &a, &b }, NULL);
+ *
+ * Fails as the op itself would. TSR_EUNSUPPORTED for an op whose result is the
+ * caller's to choose (fill, uniform). */
+TSR_API TSR_MUST_CHECK tsr_status tsr_infer(tsr_desc *out, tsr_op_kind kind, int nin, const tsr_desc *const *in,
+                                            const void *params);
+
+/* What an op must do at the least: the bytes it reads and writes once, and its
+ * floating-point (or integer) operations. */
+typedef struct tsr_cost {
+    double bytes, flops;
+} tsr_cost;
+
+/* The cost of an op on operands like these. Fails as tsr_infer does. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_op_cost(tsr_cost *out, tsr_op_kind kind, int nin, const tsr_desc *const *in,
+                                              const void *params);
+
+TSR_END_C
+
+#endif
