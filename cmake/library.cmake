@@ -1,5 +1,6 @@
 # libtessera.so and libtessera.a, from one set of position-independent objects.
 include(CheckLinkerFlag)
+include(CheckCSourceCompiles)
 
 file(GLOB library_sources CONFIGURE_DEPENDS
      src/core/*.c src/backend/*.c src/ops/*.c src/cpu/*.c src/cpu/gemm/*.c)
@@ -14,7 +15,8 @@ if(TSR_HAVE_SCALAR_LOOPS)
         COMPILE_OPTIONS "-fno-tree-vectorize;-fno-tree-loop-distribute-patterns")
 endif()
 
-add_library(tessera_objects OBJECT ${library_sources})
+include(cmake/isa.cmake)
+add_library(tessera_objects OBJECT ${library_sources} ${isa_sources})
 add_library(tessera SHARED $<TARGET_OBJECTS:tessera_objects>)
 add_library(tessera_static STATIC $<TARGET_OBJECTS:tessera_objects>)
 add_library(tessera::tessera ALIAS tessera)
@@ -41,7 +43,7 @@ endif()
 if(TSR_NO_THREADS)
     list(APPEND tessera_public_definitions TSR_NO_THREADS)
 endif()
-target_compile_definitions(tessera_objects PRIVATE ${tessera_public_definitions})
+target_compile_definitions(tessera_objects PRIVATE ${tessera_public_definitions} ${tessera_isa_definitions})
 
 foreach(target tessera tessera_static)
     target_compile_definitions(${target} PUBLIC ${tessera_public_definitions})

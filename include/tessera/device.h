@@ -25,6 +25,11 @@ TSR_API size_t tsr_device_name(char *out, size_t size, tsr_device device);
 
 TSR_API bool tsr_device_exists(tsr_device device);
 
+/* The instructions that the CPU's kernels use: "portable", "avx2" or "avx512". The best
+ * that this machine and this build have, unless the environment variable TSR_ISA, read
+ * at the first op, names a lower one. */
+TSR_API const char *tsr_cpu_isa(void);
+
 TSR_END_C
 
 #endif

@@ -87,6 +87,7 @@ static bool build_run(tsri_loop *loop, int ndim, const int64_t *shape, int nop, 
 void tsri_loop_build(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op, int lead)
 {
     TSRI_ASSERT(nop >= 1 && nop <= TSRI_MAX_OPERANDS && lead < nop && ndim <= TSR_MAX_NDIM);
+    loop->stream = false;
     loop->nop = nop;
     loop->ndim = 0;
     for (int o = 0; o < nop; o++) loop->base[o] = op[o].data;
@@ -125,6 +126,7 @@ static int first_tile(const tsri_loop *loop, tsri_tile *tile)
     const int nd = loop->ndim;
     const tsri_dim *cols = nd > 0 ? &loop->dim[nd - 1] : &once;
     const tsri_dim *rows = nd > 1 ? &loop->dim[nd - 2] : &once;
+    tile->stream = loop->stream;
     tile->rows = rows->n;
     tile->cols = cols->n;
     for (int o = 0; o < loop->nop; o++) {

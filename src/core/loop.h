@@ -38,6 +38,7 @@ typedef struct tsri_dim {
 } tsri_dim;
 
 typedef struct tsri_loop {
+    bool     stream;                  /* given to every tile */
     int      nop;
     int      ndim;                    /* dim[0] is outermost */
     char    *base[TSRI_MAX_OPERANDS];
@@ -45,6 +46,7 @@ typedef struct tsri_loop {
 } tsri_loop;
 
 typedef struct tsri_tile {
+    bool    stream;  /* the result is larger than the caches: write around them, if the kernel can */
     int64_t rows, cols;
     char   *ptr[TSRI_MAX_OPERANDS];
     int64_t row_step[TSRI_MAX_OPERANDS];

@@ -3,10 +3,42 @@
 #include "core/atomic.h"
 #include "core/lock.h"
 
+#if !defined(TSR_FREESTANDING)
+#include <stdlib.h>
+static const char *wish(void) { return getenv("TSR_ISA"); }
+#else
+static const char *wish(void) { return NULL; }
+#endif
+
 static tsri_cpu_kernels table;
 static tsri_once once = TSRI_ONCE_INIT;
 
+static tsri_machine machine;
 static bool chosen;
+
+/* Sets of this build (sets.def). */
+typedef struct kernel_set {
+    tsri_isa isa;
+    uint32_t extras;
+    void   (*fill)(tsri_cpu_kernels *k);
+} kernel_set;
+
+#define X(LEVEL, extras, name) void tsri_cpu_##name(tsri_cpu_kernels *k);
+#include "sets.def"
+#undef X
+
+static const kernel_set sets[] = {
+#define X(LEVEL, extras, name) { TSRI_ISA_##LEVEL, extras, tsri_cpu_##name },
+#include "sets.def"
+#undef X
+    { TSRI_ISA_COUNT, 0, NULL }
+};
+
+static void improve(tsri_cpu_kernels *k, tsri_machine m)
+{
+    for (const kernel_set *set = sets; set->fill; set++)
+        if (m.isa >= set->isa && (m.extras & set->extras) == set->extras) set->fill(k);
+}
 
 static void choose(void)
 {
@@ -15,6 +47,8 @@ static void choose(void)
     tsri_cpu_elementwise_portable(&table);
     tsri_cpu_reduce_portable(&table);
     tsri_cpu_index_portable(&table);
+    machine = tsri_machine_find(wish());
+    improve(&table, machine);
     tsri_store_release(&chosen, true);
 }
 
@@ -22,4 +56,16 @@ const tsri_cpu_kernels *tsri_cpu_kernels_get(void)
 {
     if (!TSRI_LIKELY(tsri_load_acquire(&chosen))) tsri_once_run(&once, choose);
     return &table;
+}
+
+const char *tsr_cpu_isa(void)
+{
+    (void)tsri_cpu_kernels_get();
+    return tsri_isa_name(machine.isa);
+}
+
+tsri_machine tsri_cpu_machine(void)
+{
+    (void)tsri_cpu_kernels_get();
+    return machine;
 }

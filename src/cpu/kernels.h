@@ -14,6 +14,7 @@
 #include "core/dtype_int.h"
 #include "core/loop.h"
 #include "gemm/gemm.h"
+#include "isa.h"
 #include "reduce.h"
 #include "tessera/backend.h"
 
@@ -51,6 +52,9 @@ typedef struct tsri_cpu_kernels {
 
 /* The table for this machine. Chosen at the first call. */
 const tsri_cpu_kernels *tsri_cpu_kernels_get(void);
+
+/* The machine it was chosen for. */
+tsri_machine tsri_cpu_machine(void);
 
 /* Fills every slot (portable.c). */
 void tsri_cpu_portable(tsri_cpu_kernels *k);

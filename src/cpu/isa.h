@@ -1,0 +1,42 @@
+/* isa.h - what instructions this machine has, and which of them are used.
+ *
+ * A level is a set of instructions that kernels are compiled for as a whole;
+ * extras are single additions above a level that one family profits from. The
+ * environment variable TSR_ISA lowers the choice, for tests and comparisons:
+ *
+ *     TSR_ISA=portable | avx2 | avx512      that level at most, without extras
+ */
+#ifndef TSRI_ISA_H
+#define TSRI_ISA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum tsri_isa {
+    TSRI_ISA_PORTABLE,
+    TSRI_ISA_AVX2,    /* AVX2, FMA, F16C, BMI2 */
+    TSRI_ISA_AVX512,  /* and AVX-512 F, BW, DQ, VL, CD */
+    TSRI_ISA_COUNT
+} tsri_isa;
+
+enum {
+    TSRI_EXTRA_VNNI = 1 << 0,  /* AVX512-VNNI */
+    TSRI_EXTRA_BF16 = 1 << 1,  /* AVX512-BF16 */
+    TSRI_EXTRA_FP16 = 1 << 2,  /* AVX512-FP16 */
+    TSRI_EXTRA_AMX  = 1 << 3,  /* AMX tiles with int8 and bf16, allowed by the system */
+    TSRI_EXTRA_VBMI = 1 << 4   /* AVX512-VBMI */
+};
+
+typedef struct tsri_machine {
+    tsri_isa isa;
+    uint32_t extras;
+} tsri_machine;
+
+/* What is used: what the machine has, lowered by `wish` (the value of TSR_ISA; NULL
+ * or an unknown word: not lowered). */
+tsri_machine tsri_machine_find(const char *wish);
+
+/* "portable", "avx2", "avx512". */
+const char *tsri_isa_name(tsri_isa isa);
+
+#endif

@@ -1,0 +1,230 @@
+/* avx2.h - vectors of AVX2 with FMA and F16C under names that every set shares.
+ *
+ * Kernels for vectors are written once, against these names, and compiled for each
+ * set by the file that includes the header (in src/cpu/x86). All functions are static:
+ * nothing of one set may be linked into another.
+ *
+ *     vf  VF lanes of f32     vi  VF lanes of i32     vm  a yes or no for each of them
+ *     vd  VD lanes of f64     vl  VD lanes of i64     vk  a yes or no for each of them
+ */
+#ifndef TSRI_SIMD_H
+#define TSRI_SIMD_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#include "core/status_int.h"
+
+enum { VF = 8, VD = 4, VBYTES = 32 };
+
+#define V static TSRI_ALWAYS_INLINE
+
+typedef __m256 vf;
+typedef __m256i vi;
+typedef __m256d vd;
+typedef __m256i vl;
+
+typedef __m256i vm;  /* all bits or none */
+typedef __m256i vk;
+
+/* Memory. _n: the first n lanes, 0 <= n <= VF; the others read as 0, and are not written. */
+
+V vm vm_first(int64_t n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+V vk vk_first(int64_t n)
+{
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+
+V vf   vf_load(const void *p)           { return _mm256_loadu_ps(p); }
+V void vf_store(void *p, vf x)          { _mm256_storeu_ps(p, x); }
+V void vf_stream(void *p, vf x)         { _mm256_stream_ps(p, x); }  /* p is aligned to VBYTES */
+V vd   vd_load(const void *p)           { return _mm256_loadu_pd(p); }
+V void vd_store(void *p, vd x)          { _mm256_storeu_pd(p, x); }
+V void vd_stream(void *p, vd x)         { _mm256_stream_pd(p, x); }
+V vi   vi_load(const void *p)           { return _mm256_loadu_si256(p); }
+V void vi_store(void *p, vi x)          { _mm256_storeu_si256(p, x); }
+V void vi_stream(void *p, vi x)         { _mm256_stream_si256(p, x); }
+V vf   vf_load_n(const void *p, int64_t n)      { return _mm256_maskload_ps(p, vm_first(n)); }
+V void vf_store_n(void *p, vf x, int64_t n)     { _mm256_maskstore_ps(p, vm_first(n), x); }
+V vd   vd_load_n(const void *p, int64_t n)      { return _mm256_maskload_pd(p, vk_first(n)); }
+V void vd_store_n(void *p, vd x, int64_t n)     { _mm256_maskstore_pd(p, vk_first(n), x); }
+V vi   vi_load_n(const void *p, int64_t n)      { return _mm256_maskload_epi32(p, vm_first(n)); }
+V void vi_store_n(void *p, vi x, int64_t n)     { _mm256_maskstore_epi32(p, vm_first(n), x); }
+
+/* Arithmetic. min and max give the second where either is NaN. */
+V vf vf_set(float x) { return _mm256_set1_ps(x); }
+V vf vf_zero(void) { return _mm256_setzero_ps(); }
+V vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
+V vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
+V vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
+V vf vf_div(vf a, vf b) { return _mm256_div_ps(a, b); }
+V vf vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }
+V vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
+V vf vf_sqrt(vf a) { return _mm256_sqrt_ps(a); }
+V vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
+V vf vf_fms(vf a, vf b, vf c) { return _mm256_fmsub_ps(a, b, c); }
+V vf vf_fnma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }
+V vf vf_round(vf a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+V vf vf_floor(vf a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+V vf vf_ceil(vf a) { return _mm256_round_ps(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
+V vf vf_trunc(vf a) { return _mm256_round_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+
+V vd vd_set(double x) { return _mm256_set1_pd(x); }
+V vd vd_zero(void) { return _mm256_setzero_pd(); }
+V vd vd_add(vd a, vd b) { return _mm256_add_pd(a, b); }
+V vd vd_sub(vd a, vd b) { return _mm256_sub_pd(a, b); }
+V vd vd_mul(vd a, vd b) { return _mm256_mul_pd(a, b); }
+V vd vd_div(vd a, vd b) { return _mm256_div_pd(a, b); }
+V vd vd_min(vd a, vd b) { return _mm256_min_pd(a, b); }
+V vd vd_max(vd a, vd b) { return _mm256_max_pd(a, b); }
+V vd vd_sqrt(vd a) { return _mm256_sqrt_pd(a); }
+V vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
+V vd vd_fms(vd a, vd b, vd c) { return _mm256_fmsub_pd(a, b, c); }
+V vd vd_fnma(vd a, vd b, vd c) { return _mm256_fnmadd_pd(a, b, c); }
+V vd vd_round(vd a) { return _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+V vd vd_floor(vd a) { return _mm256_round_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+V vd vd_ceil(vd a) { return _mm256_round_pd(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
+V vd vd_trunc(vd a) { return _mm256_round_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+
+/* Bits. */
+V vi vf_bits(vf a) { return _mm256_castps_si256(a); }
+V vf vi_as_vf(vi a) { return _mm256_castsi256_ps(a); }
+V vf vf_and(vf a, vf b) { return _mm256_and_ps(a, b); }
+V vf vf_or(vf a, vf b) { return _mm256_or_ps(a, b); }
+V vf vf_xor(vf a, vf b) { return _mm256_xor_ps(a, b); }
+V vf vf_andnot(vf a, vf b) { return _mm256_andnot_ps(a, b); }
+V vf vf_abs(vf a) { return vf_andnot(vf_set(-0.0f), a); }
+V vf vf_neg(vf a) { return vf_xor(vf_set(-0.0f), a); }
+V vf vf_sign_of(vf a) { return vf_and(vf_set(-0.0f), a); }
+V vl vd_bits(vd a) { return _mm256_castpd_si256(a); }
+V vd vl_as_vd(vl a) { return _mm256_castsi256_pd(a); }
+V vd vd_and(vd a, vd b) { return _mm256_and_pd(a, b); }
+V vd vd_or(vd a, vd b) { return _mm256_or_pd(a, b); }
+V vd vd_xor(vd a, vd b) { return _mm256_xor_pd(a, b); }
+V vd vd_andnot(vd a, vd b) { return _mm256_andnot_pd(a, b); }
+V vd vd_abs(vd a) { return vd_andnot(vd_set(-0.0), a); }
+V vd vd_neg(vd a) { return vd_xor(vd_set(-0.0), a); }
+V vd vd_sign_of(vd a) { return vd_and(vd_set(-0.0), a); }
+
+/* Integers of 32 and 64 bits. */
+V vi vi_set(int32_t x) { return _mm256_set1_epi32(x); }
+V vl vl_set(int64_t x) { return _mm256_set1_epi64x(x); }
+V vi vi_add(vi a, vi b) { return _mm256_add_epi32(a, b); }
+V vi vi_sub(vi a, vi b) { return _mm256_sub_epi32(a, b); }
+V vi vi_and(vi a, vi b) { return _mm256_and_si256(a, b); }
+V vi vi_or(vi a, vi b) { return _mm256_or_si256(a, b); }
+V vi vi_xor(vi a, vi b) { return _mm256_xor_si256(a, b); }
+V vi vi_shl(vi a, int n) { return _mm256_slli_epi32(a, n); }
+V vi vi_shr(vi a, int n) { return _mm256_srli_epi32(a, n); }
+V vl vl_add(vl a, vl b) { return _mm256_add_epi64(a, b); }
+V vl vl_sub(vl a, vl b) { return _mm256_sub_epi64(a, b); }
+V vl vl_and(vl a, vl b) { return _mm256_and_si256(a, b); }
+V vl vl_or(vl a, vl b) { return _mm256_or_si256(a, b); }
+V vl vl_xor(vl a, vl b) { return _mm256_xor_si256(a, b); }
+V vl vl_shl(vl a, int n) { return _mm256_slli_epi64(a, n); }
+V vl vl_shr(vl a, int n) { return _mm256_srli_epi64(a, n); }
+V vi vi_sar(vi a, int n) { return _mm256_srai_epi32(a, n); }
+V vi vi_mul(vi a, vi b) { return _mm256_mullo_epi32(a, b); }
+V vi vi_min(vi a, vi b) { return _mm256_min_epi32(a, b); }
+V vi vi_max(vi a, vi b) { return _mm256_max_epi32(a, b); }
+
+/* Conversions: to the nearest integer, halves to even. */
+V vi vf_to_vi(vf a) { return _mm256_cvtps_epi32(a); }
+V vf vi_to_vf(vi a) { return _mm256_cvtepi32_ps(a); }
+V __m128 vf_low(vf a) { return _mm256_castps256_ps128(a); }
+V __m128 vf_high(vf a) { return _mm256_extractf128_ps(a, 1); }
+V vf vf_join(__m128 low, __m128 high) { return _mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1); }
+V vd vd_low_of(vf a) { return _mm256_cvtps_pd(vf_low(a)); }
+V vd vd_high_of(vf a) { return _mm256_cvtps_pd(vf_high(a)); }
+V vf vf_of(vd low, vd high) { return vf_join(_mm256_cvtpd_ps(low), _mm256_cvtpd_ps(high)); }
+
+/* Questions. NaN answers no, but to ne. select: a where yes, else b. */
+V vm vf_lt(vf a, vf b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
+V vm vf_le(vf a, vf b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LE_OQ)); }
+V vm vf_gt(vf a, vf b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_GT_OQ)); }
+V vm vf_ge(vf a, vf b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_GE_OQ)); }
+V vm vf_eq(vf a, vf b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)); }
+V vm vf_ne(vf a, vf b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ)); }
+V vm vf_is_nan(vf a) { return _mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)); }
+V vf vf_select(vm m, vf a, vf b) { return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(m)); }
+V vk vd_lt(vd a, vd b) { return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_LT_OQ)); }
+V vk vd_le(vd a, vd b) { return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_LE_OQ)); }
+V vk vd_gt(vd a, vd b) { return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_GT_OQ)); }
+V vk vd_ge(vd a, vd b) { return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_GE_OQ)); }
+V vk vd_eq(vd a, vd b) { return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_EQ_OQ)); }
+V vk vd_ne(vd a, vd b) { return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)); }
+V vk vd_is_nan(vd a) { return _mm256_castpd_si256(_mm256_cmp_pd(a, a, _CMP_UNORD_Q)); }
+V vd vd_select(vk m, vd a, vd b) { return _mm256_blendv_pd(b, a, _mm256_castsi256_pd(m)); }
+V vm vi_eq(vi a, vi b) { return _mm256_cmpeq_epi32(a, b); }
+V vm vi_gt(vi a, vi b) { return _mm256_cmpgt_epi32(a, b); }
+V vi vi_select(vm m, vi a, vi b) { return _mm256_blendv_epi8(b, a, m); }
+V vk vl_eq(vl a, vl b) { return _mm256_cmpeq_epi64(a, b); }
+V vk vl_gt(vl a, vl b) { return _mm256_cmpgt_epi64(a, b); }
+V vl vl_select(vk m, vl a, vl b) { return _mm256_blendv_epi8(b, a, m); }
+V vm vm_and(vm a, vm b) { return _mm256_and_si256(a, b); }
+V vm vm_or(vm a, vm b) { return _mm256_or_si256(a, b); }
+V vm vm_xor(vm a, vm b) { return _mm256_xor_si256(a, b); }
+V vm vm_not(vm a) { return _mm256_xor_si256(a, _mm256_set1_epi32(-1)); }
+V vk vk_and(vk a, vk b) { return _mm256_and_si256(a, b); }
+V vk vk_or(vk a, vk b) { return _mm256_or_si256(a, b); }
+V vk vk_xor(vk a, vk b) { return _mm256_xor_si256(a, b); }
+V vk vk_not(vk a) { return _mm256_xor_si256(a, _mm256_set1_epi32(-1)); }
+V uint32_t vm_mask(vm m) { return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(m)); }
+V uint32_t vk_mask(vk m) { return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(m)); }
+
+/* x * 2^n for whole n within 2 * (exponent range), overflowing and underflowing as it
+ * should: in two steps, so that each factor is a normal number. */
+V vf vf_power_of_two(vi n) { return vi_as_vf(vi_shl(vi_add(n, vi_set(127)), 23)); }
+V vf vf_scale(vf x, vf n)
+{
+    const vi whole = vi_max(vi_min(vf_to_vi(n), vi_set(252)), vi_set(-252)), half = vi_sar(whole, 1);
+    return vf_mul(vf_mul(x, vf_power_of_two(half)), vf_power_of_two(vi_sub(whole, half)));
+}
+V vl vl_of_vd(vd n)  /* |n| < 2^51 */
+{
+    const vd magic = vd_set(0x1.8p52);
+    return vl_sub(vd_bits(vd_add(n, magic)), vd_bits(magic));
+}
+V vd vd_power_of_two(vl n) { return vl_as_vd(vl_shl(vl_add(n, vl_set(1023)), 52)); }
+V vd vd_scale(vd x, vd n)
+{
+    const vd whole = vd_max(vd_min(n, vd_set(2044)), vd_set(-2044)), half = vd_floor(vd_mul(whole, vd_set(0.5)));
+    return vd_mul(vd_mul(x, vd_power_of_two(vl_of_vd(half))), vd_power_of_two(vl_of_vd(vd_sub(whole, half))));
+}
+
+/* Short floats, VF of them at a time. Rounding is to nearest even; NaN stays NaN. */
+V vf vf_load_f16(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)); }
+V vf vf_load_bf16(const void *p) { return vi_as_vf(vi_shl(_mm256_cvtepu16_epi32(_mm_loadu_si128(p)), 16)); }
+enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+V void vf_store_f16(void *p, vf x) { _mm_storeu_si128(p, _mm256_cvtps_ph(x, NEAREST)); }
+/* bf16 as the high half of each lane, rounded. */
+V vi vf_round_bf16(vf x)
+{
+    const vi bits = vf_bits(x), odd = vi_and(vi_shr(bits, 16), vi_set(1));
+    const vi up = vi_shr(vi_add(bits, vi_add(odd, vi_set(0x7fff))), 16);
+    const vi nan = vi_or(vi_shr(bits, 16), vi_set(0x40));
+    return vi_select(vf_is_nan(x), nan, up);
+}
+V void vf_store_bf16(void *p, vf x)
+{
+    const __m256i packed = _mm256_packus_epi32(vf_round_bf16(x), vf_round_bf16(x));
+    _mm_storeu_si128(p, _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08)));
+}
+
+/* Across lanes. */
+V float vf_sum(vf x)
+{
+    __m128 s = _mm_add_ps(vf_low(x), vf_high(x));
+    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+V double vd_sum(vd x)
+{
+    const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
+}
+
+#endif

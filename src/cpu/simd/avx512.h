@@ -1,0 +1,195 @@
+/* avx512.h - vectors of AVX-512 under names that every set shares.
+ *
+ * Kernels for vectors are written once, against these names, and compiled for each
+ * set by the file that includes the header (in src/cpu/x86). All functions are static:
+ * nothing of one set may be linked into another.
+ *
+ *     vf  VF lanes of f32     vi  VF lanes of i32     vm  a yes or no for each of them
+ *     vd  VD lanes of f64     vl  VD lanes of i64     vk  a yes or no for each of them
+ */
+#ifndef TSRI_SIMD_H
+#define TSRI_SIMD_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#include "core/status_int.h"
+
+enum { VF = 16, VD = 8, VBYTES = 64 };
+
+#define V static TSRI_ALWAYS_INLINE
+
+typedef __m512 vf;
+typedef __m512i vi;
+typedef __m512d vd;
+typedef __m512i vl;
+
+typedef __mmask16 vm;
+typedef __mmask8  vk;
+
+/* Memory. _n: the first n lanes, 0 <= n <= VF; the others read as 0, and are not written. */
+
+V vm vm_first(int64_t n) { return (vm)_bzhi_u32(0xffff, (unsigned)n); }
+V vk vk_first(int64_t n) { return (vk)_bzhi_u32(0xff, (unsigned)n); }
+
+V vf   vf_load(const void *p)           { return _mm512_loadu_ps(p); }
+V void vf_store(void *p, vf x)          { _mm512_storeu_ps(p, x); }
+V void vf_stream(void *p, vf x)         { _mm512_stream_ps(p, x); }  /* p is aligned to VBYTES */
+V vd   vd_load(const void *p)           { return _mm512_loadu_pd(p); }
+V void vd_store(void *p, vd x)          { _mm512_storeu_pd(p, x); }
+V void vd_stream(void *p, vd x)         { _mm512_stream_pd(p, x); }
+V vi   vi_load(const void *p)           { return _mm512_loadu_si512(p); }
+V void vi_store(void *p, vi x)          { _mm512_storeu_si512(p, x); }
+V void vi_stream(void *p, vi x)         { _mm512_stream_si512(p, x); }
+V vf   vf_load_n(const void *p, int64_t n)      { return _mm512_maskz_loadu_ps(vm_first(n), p); }
+V void vf_store_n(void *p, vf x, int64_t n)     { _mm512_mask_storeu_ps(p, vm_first(n), x); }
+V vd   vd_load_n(const void *p, int64_t n)      { return _mm512_maskz_loadu_pd(vk_first(n), p); }
+V void vd_store_n(void *p, vd x, int64_t n)     { _mm512_mask_storeu_pd(p, vk_first(n), x); }
+V vi   vi_load_n(const void *p, int64_t n)      { return _mm512_maskz_loadu_epi32(vm_first(n), p); }
+V void vi_store_n(void *p, vi x, int64_t n)     { _mm512_mask_storeu_epi32(p, vm_first(n), x); }
+
+/* Arithmetic. min and max give the second where either is NaN. */
+V vf vf_set(float x) { return _mm512_set1_ps(x); }
+V vf vf_zero(void) { return _mm512_setzero_ps(); }
+V vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
+V vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
+V vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
+V vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
+V vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
+V vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
+V vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
+V vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+V vf vf_fms(vf a, vf b, vf c) { return _mm512_fmsub_ps(a, b, c); }
+V vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
+V vf vf_round(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+V vf vf_floor(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+V vf vf_ceil(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
+V vf vf_trunc(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+
+V vd vd_set(double x) { return _mm512_set1_pd(x); }
+V vd vd_zero(void) { return _mm512_setzero_pd(); }
+V vd vd_add(vd a, vd b) { return _mm512_add_pd(a, b); }
+V vd vd_sub(vd a, vd b) { return _mm512_sub_pd(a, b); }
+V vd vd_mul(vd a, vd b) { return _mm512_mul_pd(a, b); }
+V vd vd_div(vd a, vd b) { return _mm512_div_pd(a, b); }
+V vd vd_min(vd a, vd b) { return _mm512_min_pd(a, b); }
+V vd vd_max(vd a, vd b) { return _mm512_max_pd(a, b); }
+V vd vd_sqrt(vd a) { return _mm512_sqrt_pd(a); }
+V vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
+V vd vd_fms(vd a, vd b, vd c) { return _mm512_fmsub_pd(a, b, c); }
+V vd vd_fnma(vd a, vd b, vd c) { return _mm512_fnmadd_pd(a, b, c); }
+V vd vd_round(vd a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+V vd vd_floor(vd a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+V vd vd_ceil(vd a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
+V vd vd_trunc(vd a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+
+/* Bits. */
+V vi vf_bits(vf a) { return _mm512_castps_si512(a); }
+V vf vi_as_vf(vi a) { return _mm512_castsi512_ps(a); }
+V vf vf_and(vf a, vf b) { return _mm512_and_ps(a, b); }
+V vf vf_or(vf a, vf b) { return _mm512_or_ps(a, b); }
+V vf vf_xor(vf a, vf b) { return _mm512_xor_ps(a, b); }
+V vf vf_andnot(vf a, vf b) { return _mm512_andnot_ps(a, b); }
+V vf vf_abs(vf a) { return vf_andnot(vf_set(-0.0f), a); }
+V vf vf_neg(vf a) { return vf_xor(vf_set(-0.0f), a); }
+V vf vf_sign_of(vf a) { return vf_and(vf_set(-0.0f), a); }
+V vl vd_bits(vd a) { return _mm512_castpd_si512(a); }
+V vd vl_as_vd(vl a) { return _mm512_castsi512_pd(a); }
+V vd vd_and(vd a, vd b) { return _mm512_and_pd(a, b); }
+V vd vd_or(vd a, vd b) { return _mm512_or_pd(a, b); }
+V vd vd_xor(vd a, vd b) { return _mm512_xor_pd(a, b); }
+V vd vd_andnot(vd a, vd b) { return _mm512_andnot_pd(a, b); }
+V vd vd_abs(vd a) { return vd_andnot(vd_set(-0.0), a); }
+V vd vd_neg(vd a) { return vd_xor(vd_set(-0.0), a); }
+V vd vd_sign_of(vd a) { return vd_and(vd_set(-0.0), a); }
+
+/* Integers of 32 and 64 bits. */
+V vi vi_set(int32_t x) { return _mm512_set1_epi32(x); }
+V vl vl_set(int64_t x) { return _mm512_set1_epi64(x); }
+V vi vi_add(vi a, vi b) { return _mm512_add_epi32(a, b); }
+V vi vi_sub(vi a, vi b) { return _mm512_sub_epi32(a, b); }
+V vi vi_and(vi a, vi b) { return _mm512_and_si512(a, b); }
+V vi vi_or(vi a, vi b) { return _mm512_or_si512(a, b); }
+V vi vi_xor(vi a, vi b) { return _mm512_xor_si512(a, b); }
+V vi vi_shl(vi a, int n) { return _mm512_slli_epi32(a, (unsigned)n); }
+V vi vi_shr(vi a, int n) { return _mm512_srli_epi32(a, (unsigned)n); }
+V vl vl_add(vl a, vl b) { return _mm512_add_epi64(a, b); }
+V vl vl_sub(vl a, vl b) { return _mm512_sub_epi64(a, b); }
+V vl vl_and(vl a, vl b) { return _mm512_and_si512(a, b); }
+V vl vl_or(vl a, vl b) { return _mm512_or_si512(a, b); }
+V vl vl_xor(vl a, vl b) { return _mm512_xor_si512(a, b); }
+V vl vl_shl(vl a, int n) { return _mm512_slli_epi64(a, (unsigned)n); }
+V vl vl_shr(vl a, int n) { return _mm512_srli_epi64(a, (unsigned)n); }
+V vi vi_sar(vi a, int n) { return _mm512_srai_epi32(a, (unsigned)n); }
+V vi vi_mul(vi a, vi b) { return _mm512_mullo_epi32(a, b); }
+V vi vi_min(vi a, vi b) { return _mm512_min_epi32(a, b); }
+V vi vi_max(vi a, vi b) { return _mm512_max_epi32(a, b); }
+
+/* Conversions: to the nearest integer, halves to even. */
+V vi vf_to_vi(vf a) { return _mm512_cvtps_epi32(a); }
+V vf vi_to_vf(vi a) { return _mm512_cvtepi32_ps(a); }
+V __m256 vf_low(vf a) { return _mm512_castps512_ps256(a); }
+V __m256 vf_high(vf a) { return _mm512_extractf32x8_ps(a, 1); }
+V vf vf_join(__m256 low, __m256 high) { return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1); }
+V vd vd_low_of(vf a) { return _mm512_cvtps_pd(vf_low(a)); }
+V vd vd_high_of(vf a) { return _mm512_cvtps_pd(vf_high(a)); }
+V vf vf_of(vd low, vd high) { return vf_join(_mm512_cvtpd_ps(low), _mm512_cvtpd_ps(high)); }
+
+/* Questions. NaN answers no, but to ne. select: a where yes, else b. */
+V vm vf_lt(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+V vm vf_le(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+V vm vf_gt(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+V vm vf_ge(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
+V vm vf_eq(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+V vm vf_ne(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ); }
+V vm vf_is_nan(vf a) { return _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q); }
+V vf vf_select(vm m, vf a, vf b) { return _mm512_mask_blend_ps(m, b, a); }
+V vk vd_lt(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+V vk vd_le(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ); }
+V vk vd_gt(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
+V vk vd_ge(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_GE_OQ); }
+V vk vd_eq(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
+V vk vd_ne(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ); }
+V vk vd_is_nan(vd a) { return _mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q); }
+V vd vd_select(vk m, vd a, vd b) { return _mm512_mask_blend_pd(m, b, a); }
+V vm vi_eq(vi a, vi b) { return _mm512_cmpeq_epi32_mask(a, b); }
+V vm vi_gt(vi a, vi b) { return _mm512_cmpgt_epi32_mask(a, b); }
+V vi vi_select(vm m, vi a, vi b) { return _mm512_mask_blend_epi32(m, b, a); }
+V vk vl_eq(vl a, vl b) { return _mm512_cmpeq_epi64_mask(a, b); }
+V vk vl_gt(vl a, vl b) { return _mm512_cmpgt_epi64_mask(a, b); }
+V vl vl_select(vk m, vl a, vl b) { return _mm512_mask_blend_epi64(m, b, a); }
+V vm vm_and(vm a, vm b) { return (vm)(a & b); }
+V vm vm_or(vm a, vm b) { return (vm)(a | b); }
+V vm vm_xor(vm a, vm b) { return (vm)(a ^ b); }
+V vm vm_not(vm a) { return (vm)~a; }
+V vk vk_and(vk a, vk b) { return (vk)(a & b); }
+V vk vk_or(vk a, vk b) { return (vk)(a | b); }
+V vk vk_xor(vk a, vk b) { return (vk)(a ^ b); }
+V vk vk_not(vk a) { return (vk)~a; }
+V uint32_t vm_mask(vm m) { return m; }
+V uint32_t vk_mask(vk m) { return m; }
+
+/* x * 2^n for whole n, overflowing and underflowing as it should. */
+V vf vf_scale(vf x, vf n) { return _mm512_scalef_ps(x, n); }
+V vd vd_scale(vd x, vd n) { return _mm512_scalef_pd(x, n); }
+
+/* Short floats, VF of them at a time. Rounding is to nearest even; NaN stays NaN. */
+V vf vf_load_f16(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(p)); }
+V vf vf_load_bf16(const void *p) { return vi_as_vf(vi_shl(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p)), 16)); }
+enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+V void vf_store_f16(void *p, vf x) { _mm256_storeu_si256(p, _mm512_cvtps_ph(x, NEAREST)); }
+/* bf16 as the high half of each lane, rounded. */
+V vi vf_round_bf16(vf x)
+{
+    const vi bits = vf_bits(x), odd = vi_and(vi_shr(bits, 16), vi_set(1));
+    const vi up = vi_shr(vi_add(bits, vi_add(odd, vi_set(0x7fff))), 16);
+    const vi nan = vi_or(vi_shr(bits, 16), vi_set(0x40));
+    return vi_select(vf_is_nan(x), nan, up);
+}
+V void vf_store_bf16(void *p, vf x) { _mm256_storeu_si256(p, _mm512_cvtepi32_epi16(vf_round_bf16(x))); }
+
+/* Across lanes. */
+V float vf_sum(vf x) { return _mm512_reduce_add_ps(x); }
+V double vd_sum(vd x) { return _mm512_reduce_add_pd(x); }
+
+#endif
