@@ -20,14 +20,28 @@ pkg-config:pkg-config:the pkg-config half of the install check
 arm-none-eabi-gcc:gcc-arm-none-eabi:the microcontroller build
 qemu-system-arm:qemu-system-arm:running the microcontroller build"
 
+# shared library : package : needed for
+libraries="libopenblas.so.0:libopenblas0:the linear algebra tests
+libfftw3.so.3:libfftw3-double3:the tests of FFTW in f64
+libfftw3f.so.3:libfftw3-single3:the tests of FFTW in f32"
+
 parts=$required
 [ "$what" = build ] || parts="$required
-$optional"
+$optional
+$libraries"
 
-# Lines of `parts` whose command is not there.
+# Is this command, or this shared library, there?
+is_there() {
+    case $1 in
+    lib*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q "^[[:space:]]*$1 " ;;
+    *)    command -v "$1" >/dev/null 2>&1 ;;
+    esac
+}
+
+# Lines of `parts` that are not there.
 missing() {
     printf '%s\n' "$parts" | while IFS= read -r line; do
-        command -v "${line%%:*}" >/dev/null 2>&1 || printf '%s\n' "$line"
+        is_there "${line%%:*}" || printf '%s\n' "$line"
     done
 }
 

@@ -27,7 +27,8 @@ typedef struct tsr_backend {
     void       (*free)(int device, void *data, size_t bytes, tsr_memory kind);
 
     /* Compute. Required. supports() must not fail and must not touch data; where
-     * it says yes, run() may fail only for want of memory or hardware. Operands
+     * it says yes, run() may fail only for want of memory, of hardware or of a library,
+     * or because the values have no answer (a singular matrix: TSR_EINVAL). Operands
      * are allocated and on this device. Elementwise ones have the result's shape
      * (broadcasting is strides of 0) and the dtype that their signature's name came
      * to. Outputs do not overlap themselves, and overlap an input only where they

@@ -44,6 +44,40 @@ typedef struct tsr_axis_params    { int32_t axis; } tsr_axis_params;
 typedef struct tsr_scatter_params { int32_t axis, mode; } tsr_scatter_params; /* mode: a tsr_scatter_mode */
 typedef struct tsr_sort_params    { int32_t axis; bool descending; } tsr_sort_params;
 typedef struct tsr_search_params  { bool right; } tsr_search_params;
+typedef struct tsr_norm_params    { int64_t count; double eps; } tsr_norm_params; /* layer_norm: count dims; group_norm: groups */
+typedef struct tsr_rope_params    { int32_t mode; double theta; } tsr_rope_params; /* mode: a tsr_rope_mode */
+typedef struct tsr_dropout_params { double p; uint64_t seed; } tsr_dropout_params;
+typedef struct tsr_loss_params {
+    int32_t reduction;     /* a tsr_reduction */
+    double  a;             /* huber_loss: delta; smooth_l1_loss: beta */
+    double  smoothing;     /* of cross entropies, as is ignore_index; nll_loss has that too */
+    int64_t ignore_index;
+} tsr_loss_params;
+typedef struct tsr_conv_params {
+    int32_t spatial;  /* dims, 1 .. 3; the arrays hold one number for each */
+    int64_t groups;
+    int64_t stride[3], low[3], high[3], dilation[3];  /* low, high: zeros ahead of x and behind it */
+    int64_t output_padding[3];                        /* conv_transpose */
+} tsr_conv_params;
+typedef struct tsr_pool_params {
+    int32_t spatial;
+    bool    adaptive;     /* size says what the result is; of the others, only spatial counts */
+    bool    ceil_mode;
+    bool    exclude_pad;  /* avg_pool: the padding does not count */
+    int64_t divisor;      /* avg_pool: in place of what counts; 0 is none */
+    int64_t kernel[3], stride[3], padding[3], dilation[3], size[3];
+} tsr_pool_params;
+typedef struct tsr_factor_params  { bool upper, full; } tsr_factor_params; /* cholesky: upper; qr, svd: full */
+typedef struct tsr_attention_params { double scale; bool causal; } tsr_attention_params;
+typedef struct tsr_quant_params {
+    int32_t   axis;       /* TSR_ALL_AXES: one scale for all */
+    tsr_dtype dtype;      /* of z, or of the bytes that a range is for */
+    bool      symmetric;  /* of a range: 0 lies in the middle */
+} tsr_quant_params;
+typedef struct tsr_integers_params    { uint64_t seed; int64_t low, high; } tsr_integers_params;
+typedef struct tsr_exponential_params { uint64_t seed; double rate; } tsr_exponential_params;
+typedef struct tsr_sample_params { double temperature, top_p; int64_t top_k; } tsr_sample_params; /* top_k 0: all */
+typedef struct tsr_fft_params { int32_t axis; bool inverse; int64_t n; double scale; } tsr_fft_params;
 
 /* The list -------------------------------------------------------------------- */
 

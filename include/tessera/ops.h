@@ -4,9 +4,15 @@
 
 #include "ops/elementwise.h"
 #include "ops/matmul.h"
+#include "ops/linalg.h"
 #include "ops/reduce.h"
 #include "ops/shape.h"
 #include "ops/index.h"
 #include "ops/order.h"
+#include "ops/nn.h"
+#include "ops/attention.h"
+#include "ops/quant.h"
+#include "ops/fft.h"
+#include "ops/conv.h"
 
 #endif

@@ -9,7 +9,10 @@
  * A result handle that is NULL is made, packed and row-major on the host; one that
  * holds a tensor of that dtype and shape is written into, whatever its strides.
  *
- * TSR_EDTYPE  the dtype is neither floating nor complex, or *out's is another
+ * There is no state: calls that must not repeat each other's values need seeds of their
+ * own.
+ *
+ * TSR_EDTYPE  the dtype is not one that the call makes, or *out's is another
  * TSR_ESHAPE  *out has another shape
  */
 #ifndef TESSERA_RANDOM_H
@@ -27,12 +30,85 @@ TSR_API void tsr_philox(uint32_t out[4], const uint32_t counter[4], const uint32
  * any dtype; if the dtype has no number in the range (low = high among others),
  * every value is low, rounded. TSR_EINVAL unless both are finite in the dtype and
  * low <= high. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_uniform(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape,
-                                              double low, double high, uint64_t seed);
+TSR_API TSR_MUST_CHECK tsr_status tsr_uniform(tsr_tensor **out, tsr_dtype dtype, int ndim,
+                                              const int64_t *shape, double low, double high, uint64_t seed);
 
 /* Normal, mean 0, deviation 1, each part if complex. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_randn(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape,
                                             uint64_t seed);
+
+/* mean + deviation * x, for the x of tsr_randn, rounded once in f32 (f64 for f64) and then to
+ * the dtype, which is floating. TSR_EINVAL unless both are finite and deviation is not
+ * negative. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_normal(tsr_tensor **out, tsr_dtype dtype, int ndim,
+                                             const int64_t *shape, double mean, double deviation,
+                                             uint64_t seed);
+
+/* Exponential with this rate: mean 1 / rate. Floating dtypes. TSR_EINVAL unless the rate is
+ * finite and positive. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_exponential(tsr_tensor **out, tsr_dtype dtype, int ndim,
+                                                  const int64_t *shape, double rate, uint64_t seed);
+
+/* Integers in [low, high), all equally likely, of any integer dtype; the same ones in every
+ * dtype. TSR_EINVAL unless low < high and all of them fit the dtype. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_integers(tsr_tensor **out, tsr_dtype dtype, int ndim,
+                                               const int64_t *shape, int64_t low, int64_t high,
+                                               uint64_t seed);
+
+/* bool, true with probability p: where the number in [0, 1) that tsr_uniform makes of
+ * this seed in f64 is below p. TSR_EINVAL unless 0 <= p <= 1. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_bernoulli(tsr_tensor **out, int ndim, const int64_t *shape, double p,
+                                                uint64_t seed);
+
+/* The same with a probability for each element: p is floating, and the result has its
+ * shape. Above 1 counts as 1; below 0, and NaN, as 0. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_bernoulli_each(tsr_tensor **out, const tsr_tensor *p, uint64_t seed);
+
+/* Order -------------------------------------------------------------------------------- */
+
+/* 0 .. n - 1 in random order: i64, a vector. The order is that of random 64-bit keys; no
+ * order differs from another in likelihood by more than n^2 / 2^64 of it. TSR_EINVAL if n
+ * is negative. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_permutation(tsr_tensor **out, int64_t n, uint64_t seed);
+
+/* x with its indices along the axis in the order of tsr_permutation. Any dtype. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_shuffle(tsr_tensor **out, const tsr_tensor *x, int axis, uint64_t seed);
+
+/* Choosing ----------------------------------------------------------------------------- */
+
+/* Indices drawn by weight: weights is (..., n), floating, and the result i64 (...,
+ * samples). With replacement each sample is drawn by itself; without, no index comes
+ * twice, and samples stand in the order in which they would be drawn one after the other.
+ * An index of weight 0 is never drawn.
+ *
+ * TSR_EINVAL   samples is negative; a weight is negative, infinite or NaN; a row has no
+ *              weight above 0, or, without replacement, fewer of them than samples
+ * TSR_ESHAPE   weights is a scalar, or has no elements to draw from
+ */
+TSR_API TSR_MUST_CHECK tsr_status tsr_multinomial(tsr_tensor **out, const tsr_tensor *weights,
+                                                  int64_t samples, bool replacement, uint64_t seed);
+
+/* One index for each row of logits, (..., n), floating; the result is i64 (...).
+ *
+ * The probabilities are softmax(logits / temperature), in f64. In descending order, equal
+ * ones by index, the first top_k are kept (0: all), and of those the shortest beginning
+ * whose sum is at least top_p of theirs (1: all). Drawn is the first that brings the sum
+ * so far to r times the sum of what is kept, r being a number in [0, 1) for each row.
+ * Temperature 0 takes the largest logit, the first of equals.
+ *
+ * tsr_sample takes r from tsr_uniform with this seed in f64, tsr_sample_with is told r,
+ * the same for all rows.
+ *
+ * TSR_EINVAL   temperature is negative or not finite; top_k is negative; top_p is not in
+ *              [0, 1]; random is not in [0, 1); a logit is NaN or +infinity, or all of a
+ *              row's are -infinity
+ * TSR_ESHAPE   logits is a scalar, or has no elements to choose from
+ */
+TSR_API TSR_MUST_CHECK tsr_status tsr_sample(tsr_tensor **out, const tsr_tensor *logits, double temperature,
+                                             int64_t top_k, double top_p, uint64_t seed);
+TSR_API TSR_MUST_CHECK tsr_status tsr_sample_with(tsr_tensor **out, const tsr_tensor *logits,
+                                                  double temperature, int64_t top_k, double top_p,
+                                                  double random);
 
 TSR_END_C
 

@@ -1,7 +1,14 @@
 /* cpu_backend.c - the CPU as a backend; always present, the oracle for all others. */
+#include "attention.h"
 #include "cpu_run.h"
+#include "draw.h"
+#include "quant.h"
 #include "backend/registry.h"
+#include "fft/fft.h"
+#include "conv/conv.h"
 #include "gemm/gemm.h"
+#include "nn/nn.h"
+#include "linalg.h"
 
 typedef tsr_status (*run_fn)(const tsr_op *op);
 
@@ -17,6 +24,41 @@ static const run_fn runs[TSR_OP_COUNT] = {
     [TSR_OP_SORT]    = tsri_cpu_sort,
     [TSR_OP_ARGSORT] = tsri_cpu_sort,
     [TSR_OP_SEARCHSORTED] = tsri_cpu_searchsorted,
+    [TSR_OP_INTEGERS] = tsri_cpu_integers,
+#ifndef TSR_FREESTANDING  /* large, or in need of libm: a small machine composes these from the others */
+    [TSR_OP_FFT]     = tsri_cpu_fft,
+    [TSR_OP_RFFT]    = tsri_cpu_fft,
+    [TSR_OP_IRFFT]   = tsri_cpu_fft,
+    [TSR_OP_LU]       = tsri_cpu_factor,
+    [TSR_OP_SOLVE]    = tsri_cpu_factor,
+    [TSR_OP_INV]      = tsri_cpu_factor,
+    [TSR_OP_CHOLESKY] = tsri_cpu_factor,
+    [TSR_OP_QR]       = tsri_cpu_factor,
+    [TSR_OP_SVD]      = tsri_cpu_factor,
+    [TSR_OP_EIGH]     = tsri_cpu_factor,
+    [TSR_OP_EIG]      = tsri_cpu_factor,
+    [TSR_OP_ATTENTION]   = tsri_cpu_attention,
+    [TSR_OP_QUANTISE]    = tsri_cpu_quantise,
+    [TSR_OP_DEQUANTISE]  = tsri_cpu_dequantise,
+    [TSR_OP_EXPONENTIAL] = tsri_cpu_exponential,
+    [TSR_OP_CONV]           = tsri_cpu_conv,
+    [TSR_OP_CONV_TRANSPOSE] = tsri_cpu_conv,
+    [TSR_OP_MAX_POOL]       = tsri_cpu_pool,
+    [TSR_OP_AVG_POOL]       = tsri_cpu_pool,
+    [TSR_OP_SOFTMAX]        = tsri_cpu_softmax,
+    [TSR_OP_LOG_SOFTMAX]    = tsri_cpu_softmax,
+    [TSR_OP_CAUSAL_SOFTMAX] = tsri_cpu_causal_softmax,
+    [TSR_OP_LAYER_NORM]     = tsri_cpu_layer_norm,
+    [TSR_OP_RMS_NORM]       = tsri_cpu_layer_norm,
+    [TSR_OP_ADD_RMS_NORM]   = tsri_cpu_add_rms_norm,
+    [TSR_OP_BATCH_NORM]     = tsri_cpu_batch_norm,
+    [TSR_OP_GROUP_NORM]     = tsri_cpu_group_norm,
+    [TSR_OP_ROPE]           = tsri_cpu_rope,
+    [TSR_OP_ROPE_WITH]      = tsri_cpu_rope,
+    [TSR_OP_DROPOUT]        = tsri_cpu_dropout,
+    [TSR_OP_CROSS_ENTROPY]  = tsri_cpu_class_loss,
+    [TSR_OP_NLL_LOSS]       = tsri_cpu_class_loss,
+#endif
 };
 
 static int device_count(void) { return 1; }
@@ -37,6 +79,9 @@ static bool supports(int device, const tsr_op *op)
 {
     (void)device;
     if (op->kind == TSR_OP_MATMUL || op->kind == TSR_OP_MATMUL_I8) return tsri_cpu_has_matmul(op);
+#ifndef TSR_FREESTANDING
+    if (op->kind == TSR_OP_CONV || op->kind == TSR_OP_CONV_TRANSPOSE) return tsri_cpu_has_conv(op);
+#endif
     return op->kind > TSR_OP_NONE && op->kind < TSR_OP_COUNT &&
            (runs[op->kind] || tsri_cpu_has_elementwise(op) || tsri_cpu_has_reduce(op) || tsri_cpu_has_scan(op));
 }

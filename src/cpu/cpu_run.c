@@ -1,10 +1,12 @@
 /* cpu_run.c - see cpu_run.h. */
 #include "cpu_run.h"
+#include "core/desc_int.h"
 #include "core/dtype_int.h"
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/randoms.h"
 #include "kernels.h"
+#include "stage.h"
 #include "tessera/threads.h"
 
 /* Elements a thread must have to be worth waking, for work at memory speed. */
@@ -13,6 +15,16 @@ enum { GRAIN_BYTES = 256 << 10 };
 static tsri_operand operand(const tsr_tensor *t)
 {
     return (tsri_operand){ t->data, t->stride, tsri_dtype_size(t->dtype) };
+}
+
+/* Runs a nest whose first operand is the result; `bytes` are those of one element of each operand. */
+static tsr_status run_staged(tsri_loop *loop, const tsri_stage *stage, int64_t bytes, bool in_place, int64_t grain)
+{
+    loop->stream = !in_place && tsri_cpu_streams(tsri_loop_count(loop) * bytes);
+    if (TSRI_LIKELY(tsri_stage_is_plain(loop, stage->size)))
+        return tsri_loop_run_parallel(loop, stage->fn, stage->params, grain);
+    tsri_stage_order(loop, stage->size);
+    return tsri_loop_run_parallel(loop, tsri_stage_tile, stage, grain);
 }
 
 static int log2_of(int64_t size) { return __builtin_ctz((unsigned)size); }
@@ -44,14 +56,15 @@ tsr_status tsri_cpu_copy(const tsr_op *op)
     tsri_loop loop;
     tsr_tensor *dst = op->out[0];
     const tsr_tensor *src = op->in[0];
+    if (dst->dtype == src->dtype) return tsri_cpu_copy_same(dst, src);
     const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
-    const tsri_operand operands[] = { operand(dst), operand(src) };
-    const int64_t grain = GRAIN_BYTES / (operands[0].size + operands[1].size);
-    tsri_loop_build(&loop, dst->ndim, dst->shape, 2, operands, 0);
-    if (dst->dtype == src->dtype)
-        return tsri_loop_run_parallel(&loop, k->copy[log2_of(operands[0].size)], NULL, grain);
     const cast c = { k->widen[src->dtype], k->narrow[k->wide[src->dtype]][dst->dtype] };
-    return tsri_loop_run_parallel(&loop, cast_tile, &c, grain);
+    const tsri_tile_fn direct = k->cast[src->dtype][dst->dtype];
+    const tsri_operand operands[] = { operand(dst), operand(src) };
+    const tsri_stage stage = { direct ? direct : cast_tile, &c, 2, { operands[0].size, operands[1].size } };
+    const int64_t bytes = operands[0].size + operands[1].size;
+    tsri_loop_build(&loop, dst->ndim, dst->shape, 2, operands, 0);
+    return run_staged(&loop, &stage, bytes, dst->data == src->data, GRAIN_BYTES / bytes);
 }
 
 /* Fill -------------------------------------------------------------------------- */
@@ -92,24 +105,61 @@ tsr_status tsri_cpu_fill(const tsr_op *op)
 
 static tsri_tile_fn elementwise_kernel(const tsr_op *op)
 {
-    return op->nin > 0 ? tsri_cpu_kernels_get()->elementwise[op->kind][op->in[op->nin - 1]->dtype] : NULL;
+    const tsr_tensor *last = op->nin > 0 ? op->in[op->nin - 1] : NULL;
+    return last ? tsri_cpu_kernels_get()->elementwise[op->kind][last->dtype] : NULL;
 }
 
 bool tsri_cpu_has_elementwise(const tsr_op *op) { return elementwise_kernel(op) != NULL; }
 
+/* Is the result where an operand is? */
+static bool is_in_place(const tsr_op *op)
+{
+    for (int i = 0; i < op->nin; i++)
+        if (op->in[i]->data == op->out[0]->data) return true;
+    return false;
+}
+
+/* Few elements that run on in every operand are one row, and not worth a loop. */
+static bool is_short_row(const tsr_op *op, tsri_tile *t)
+{
+    enum { FEW = 4096 };
+    const tsr_tensor *out = op->out[0];
+    int64_t n = 1;
+    for (int i = 0; i < out->ndim && n <= FEW; i++) n *= out->shape[i];
+    if (n == 0 || n > FEW || !tsri_is_packed(&out->desc)) return false;
+    t->stream = false;
+    t->rows = 1;
+    t->cols = n;
+    t->ptr[0] = out->data;
+    t->col_step[0] = tsri_dtype_size(out->dtype);
+    for (int i = 0; i < op->nin; i++) {
+        if (!tsri_is_packed(&op->in[i]->desc)) return false;
+        t->ptr[i + 1] = op->in[i]->data;
+        t->col_step[i + 1] = tsri_dtype_size(op->in[i]->dtype);
+    }
+    for (int i = 0; i <= op->nin; i++) t->row_step[i] = 0;
+    return true;
+}
+
 tsr_status tsri_cpu_elementwise(const tsr_op *op)
 {
+    tsri_tile row;
+    if (is_short_row(op, &row)) {
+        elementwise_kernel(op)(&row, op->params);
+        return TSR_OK;
+    }
     tsri_loop loop;
     tsri_operand operands[TSRI_MAX_OPERANDS];
+    tsri_stage stage = { elementwise_kernel(op), op->params, op->nin + 1, { 0 } };
     const tsr_tensor *out = op->out[0];
     int64_t bytes = 0;
     operands[0] = operand(out);
     for (int i = 0; i < op->nin; i++) operands[i + 1] = operand(op->in[i]);
-    for (int i = 0; i <= op->nin; i++) bytes += operands[i].size;
+    for (int i = 0; i <= op->nin; i++) bytes += stage.size[i] = operands[i].size;
     tsri_loop_build(&loop, out->ndim, out->shape, op->nin + 1, operands, 0);
     /* Work that computes is worth sharing sooner than work that waits for memory. */
-    const int64_t cost = bytes + 4 * (int64_t)tsr_op_get_info(op->kind)->flops;
-    return tsri_loop_run_parallel(&loop, elementwise_kernel(op), op->params, GRAIN_BYTES / cost);
+    const int64_t grain = GRAIN_BYTES / (bytes + 4 * (int64_t)tsr_op_get_info(op->kind)->flops);
+    return run_staged(&loop, &stage, bytes, is_in_place(op), grain);
 }
 
 /* Random ------------------------------------------------------------------------- */

@@ -6,8 +6,12 @@
 #include "tessera/backend.h"
 
 tsr_status tsri_cpu_copy(const tsr_op *op);
+tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src);  /* of one dtype (copy.c) */
 tsr_status tsri_cpu_fill(const tsr_op *op);
 tsr_status tsri_cpu_random(const tsr_op *op);
+
+/* Should an op that reads and writes so many bytes write its result around the caches (stream.c)? */
+bool tsri_cpu_streams(int64_t bytes);
 
 /* Any op of the elementwise table. */
 bool       tsri_cpu_has_elementwise(const tsr_op *op);

@@ -47,6 +47,9 @@ static void choose(void)
     tsri_cpu_elementwise_portable(&table);
     tsri_cpu_reduce_portable(&table);
     tsri_cpu_index_portable(&table);
+#ifndef TSR_FREESTANDING
+    tsri_cpu_nn_portable(&table);
+#endif
     machine = tsri_machine_find(wish());
     improve(&table, machine);
     tsri_store_release(&chosen, true);

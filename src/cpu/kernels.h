@@ -15,6 +15,7 @@
 #include "core/loop.h"
 #include "gemm/gemm.h"
 #include "isa.h"
+#include "nn/rows.h"
 #include "reduce.h"
 #include "tessera/backend.h"
 
@@ -34,20 +35,33 @@ enum { TSRI_RUN = 128 }; /* elements widened at a time */
 typedef void (*tsri_widen_fn)(void *wide, const char *src, int64_t step, int64_t n);
 typedef void (*tsri_narrow_fn)(char *dst, int64_t step, const void *wide, int64_t n);
 
+/* z[i] = the element at x + offset[i]. */
+typedef void (*tsri_pick_fn)(char *z, const char *x, const int32_t *offset, int64_t n);
+
+/* z[r * dz + i elements] = element r at x + offset[i], for r < rows and i < n. rows fill 16
+ * bytes of elements at least, n a block of columns (turn_cols). */
+typedef void (*tsri_turn_fn)(char *z, int64_t dz, const char *x, const int32_t *offset, int64_t n, int64_t rows);
+
 enum { TSRI_SIZES = 5 };  /* elements of 1, 2, 4, 8 and 16 bytes */
 
 typedef struct tsri_cpu_kernels {
     tsri_tile_fn   copy[TSRI_SIZES];  /* operand 0 = operand 1; no params */
     tsri_tile_fn   fill[TSRI_SIZES];  /* operand 0 = the element at params */
+    tsri_pick_fn   pick[TSRI_SIZES];
+    tsri_turn_fn   turn[TSRI_SIZES];  /* NULL: none */
+    int64_t        turn_cols;         /* bytes of a block's columns */
     tsri_wide      wide[TSR_DTYPE_COUNT];
     tsri_widen_fn  widen[TSR_DTYPE_COUNT];
     tsri_narrow_fn narrow[TSRI_WIDE_COUNT][TSR_DTYPE_COUNT];
+    tsri_tile_fn   cast[TSR_DTYPE_COUNT][TSR_DTYPE_COUNT]; /* from, to; NULL: through the wide type. Rows as below */
     tsri_gemm_ukr  gemm[TSRI_GEMM_CLASSES];
-    tsri_tile_fn   elementwise[TSR_OP_COUNT][TSR_DTYPE_COUNT]; /* by the dtype of the last operand; NULL: none */
+    tsri_tile_fn   elementwise[TSR_OP_COUNT][TSR_DTYPE_COUNT]; /* by the dtype of the last operand; NULL: none.
+                                          Rows of the result run on, those of operands run on or repeat (stage.h) */
     tsri_tile_fn   gather[TSRI_SIZES];                   /* index.c says what their params are */
     tsri_tile_fn   scatter[3][TSR_DTYPE_COUNT];          /* by tsr_scatter_mode; NULL: none */
     tsri_collect_fn collect[TSRI_COLLECT_COUNT][TSR_DTYPE_COUNT]; /* reduce.h; NULL: none, here and below */
     tsri_scan_fn    scan[TSRI_SCAN_COUNT][TSR_DTYPE_COUNT];
+    tsri_nn_kernels nn[TSRI_ROW_TYPES];
 } tsri_cpu_kernels;
 
 /* The table for this machine. Chosen at the first call. */

@@ -229,7 +229,7 @@ static void set_constants(tsri_collected *k, const tsri_collected *g, const job 
 static double variance(const job *j, const tsri_collected *g, int64_t i)
 {
     const double over = (double)j->count - j->p;
-    return j->count == 0 ? NAN : sum_of(g, 0, i) / (over > 0 ? over : 0);
+    return j->count > 0 && over > 0 ? sum_of(g, 0, i) / over : NAN;
 }
 
 static double norm(const job *j, const tsri_collected *g, const tsri_collected *k, int64_t i)

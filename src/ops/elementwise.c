@@ -7,6 +7,7 @@
  *     hand over   operands of equal shape and dtype go to the backend
  */
 #include "road.h"
+#include "backend/registry.h"
 #include "core/overlap.h"
 #include "tessera/match.h"
 #include "tessera/move.h"
@@ -189,8 +190,8 @@ static tsr_status hand_over(call *c, tsr_tensor *out, const void *params)
     return tsri_op_run(&op);
 }
 
-tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
-                            const tsr_tensor *const *in)
+static tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
+                                  const tsr_tensor *const *in)
 {
     call c;
     tsr_desc d;
@@ -214,6 +215,90 @@ tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *para
     if (s == TSR_OK) s = hand_over(&c, *out, params);
     for (int i = 0; i < nin; i++) tsr_release(&c.aside[i]);
     return tsri_result_end(out, fresh, s);
+}
+
+/* The usual call -------------------------------------------------------------------- */
+
+/* Packed in row-major order, with the strides that such a tensor is made with; not empty. */
+static bool is_canonical(const tsr_desc *d)
+{
+    int64_t step = 1;
+    for (int i = d->ndim - 1; i >= 0; i--) {
+        if (d->stride[i] != step || d->shape[i] == 0) return false;
+        step = tsri_mul_wrapping(step, d->shape[i]);
+    }
+    return true;
+}
+
+static bool same_layout(const tsr_desc *a, const tsr_desc *b)
+{
+    if (a->ndim != b->ndim) return false;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->shape[i] != b->shape[i] || a->stride[i] != b->stride[i]) return false;
+    return true;
+}
+
+/* Two packed tensors with the same number of elements: one where the other is, or apart. */
+static bool is_apart(const tsr_tensor *z, const tsr_tensor *t)
+{
+    const char *a = z->data, *b = t->data;
+    if (a == b) return z->dtype == t->dtype;
+    int64_t n = 1;
+    for (int i = 0; i < z->ndim; i++) n *= z->shape[i];
+    return a < b ? b - a >= n * tsri_dtype_size(z->dtype) : a - b >= n * tsri_dtype_size(t->dtype);
+}
+
+static bool has_usual_operands(const tsri_dtype_rule *rule, int nin, const tsr_tensor *const *in)
+{
+    const tsr_tensor *first = in[0];
+    for (int i = 0; i < nin; i++) {
+        const tsr_tensor *t = in[i];
+        if (!t || !t->data || t->dtype != first->dtype || (t->flags & TSR_FLAG_NUMBER) || !tsri_is_plain(t)) return false;
+        if (!rule->grouped[i] || !(rule->accepts[i] >> t->dtype & 1)) return false;
+        if (i > 0 && !same_layout(&t->desc, &first->desc)) return false;
+    }
+    return first->dtype < TSR_C32 && is_canonical(&first->desc);
+}
+
+/* Operands of one dtype, and a result if there is one, that all lie alike: nothing is to be prepared. */
+static bool is_usual(tsr_tensor **out, tsr_dtype dtype, int nin, const tsr_tensor *const *in)
+{
+    const tsr_tensor *z = *out;
+    if (!z) return true;
+    if (z->dtype != dtype || !z->data || (z->flags & TSR_FLAG_READONLY) || !tsri_is_plain(z)) return false;
+    if (!same_layout(&z->desc, &in[0]->desc)) return false;
+    for (int i = 0; i < nin; i++)
+        if (!is_apart(z, in[i])) return false;
+    return true;
+}
+
+static tsr_status run_usual(tsr_tensor **out, tsr_op_kind kind, tsr_dtype dtype, const void *params, int nin,
+                            const tsr_tensor *const *in)
+{
+    const tsri_fresh fresh = *out ? TSRI_HAD : TSRI_MADE;
+    tsr_op op = { .kind = kind, .nin = nin, .nout = 1, .params = params };
+    if (fresh == TSRI_MADE) {
+        tsr_desc d;
+        tsri_desc_copy(&d, &in[0]->desc);
+        d.dtype = dtype;
+        TSRI_TRY(tsri_make(out, tsr_op_get_info(kind)->name, &d, TSR_CPU, TSR_MEMORY_HOST));
+    }
+    op.out[0] = *out;
+    for (int i = 0; i < nin; i++) op.in[i] = in[i];
+    /* What tsri_op_run would check of devices is known here. */
+    const bool known = tsri_cpu_backend.supports(0, &op);
+    return tsri_result_end(out, fresh, known ? tsri_cpu_backend.run(0, &op) : tsri_op_run(&op));
+}
+
+tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
+                            const tsr_tensor *const *in)
+{
+    const tsri_dtype_rule *rule = tsri_rule_of(kind);
+    if (TSRI_LIKELY(out && has_usual_operands(rule, nin, in))) {
+        const tsr_dtype dtype = rule->result == TSRI_RESULT_FIXED ? rule->fixed : in[0]->dtype;
+        if (is_usual(out, dtype, nin, in)) return run_usual(out, kind, dtype, params, nin, in);
+    }
+    return prepare_and_run(out, kind, params, nin, in);
 }
 
 tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,

@@ -219,7 +219,7 @@ static tsr_status separate(journey *j)
         if (j->fresh[r] != TSRI_HAD) continue;
         for (int k = 0; k < r; k++) {
             const tsr_tensor *other = *j->call->out[k];
-            TSRI_CHECK(!tsri_overlap(out->data, &out->desc, other->data, &other->desc), TSR_EINVAL,
+            TSRI_CHECK(!tsri_overlap(out->data, &out->desc, other->data, &other->desc), TSR_EOVERLAP,
                        "%s: the results overlap each other", j->name);
         }
         for (int i = 0; i < j->call->nin; i++) {

@@ -1,7 +1,14 @@
 /* ways.c - what ops know beyond their rows in op.def: one row for each that has
  * a rule of its own for its results, can be done with other ops, or may work in
  * place. */
+#include "attention.h"
+#include "fft_int.h"
+#include "quant.h"
+#include "conv.h"
+#include "nn.h"
 #include "road.h"
+#include "linalg_int.h"
+#include "sample.h"
 
 /* Rules of the primitives ----------------------------------------------------------- */
 
@@ -39,6 +46,64 @@ static const tsri_way ways[TSR_OP_COUNT] = {
     [TSR_OP_GATHER]  = { .infer = infer_gather },
     [TSR_OP_SCATTER] = { .infer = infer_chosen },
     [TSR_OP_MATMUL]  = { .infer = tsri_infer_matmul, .optional = 1 << 2 },
+    [TSR_OP_ATTENTION] = { .infer = tsri_infer_attention, .parts = tsri_parts_attention,
+                           .work = tsri_work_attention, .optional = 1 << 3 },
+    [TSR_OP_SELF_ATTENTION] = { .infer = tsri_infer_self_attention, .parts = tsri_parts_self_attention,
+                                .work = tsri_work_self_attention },
+    [TSR_OP_QUANTISE]   = { .infer = tsri_infer_quantise, .parts = tsri_parts_quantise, .optional = 1 << 2 },
+    [TSR_OP_DEQUANTISE] = { .infer = tsri_infer_quantise, .parts = tsri_parts_dequantise, .optional = 1 << 2 },
+    [TSR_OP_QUANTISATION_RANGE] = { .infer = tsri_infer_quant_range, .parts = tsri_parts_quant_range },
+    [TSR_OP_QUANTISE_DYNAMIC]   = { .infer = tsri_infer_quant_dynamic, .parts = tsri_parts_quant_dynamic },
+    [TSR_OP_INTEGERS]    = { .infer = infer_chosen },
+    [TSR_OP_EXPONENTIAL] = { .infer = infer_chosen },
+    [TSR_OP_SAMPLE]      = { .parts = tsri_parts_sample, .work = tsri_work_sample },
+    [TSR_OP_LU]       = { .infer = tsri_infer_factors, .work = tsri_work_factors },
+    [TSR_OP_SOLVE]    = { .work = tsri_work_factors },
+    [TSR_OP_INV]      = { .work = tsri_work_factors },
+    [TSR_OP_CHOLESKY] = { .work = tsri_work_factors },
+    [TSR_OP_QR]       = { .infer = tsri_infer_factors, .work = tsri_work_factors },
+    [TSR_OP_SVD]      = { .infer = tsri_infer_factors, .work = tsri_work_factors },
+    [TSR_OP_EIGH]     = { .infer = tsri_infer_factors, .work = tsri_work_factors },
+    [TSR_OP_EIG]      = { .infer = tsri_infer_factors, .work = tsri_work_factors },
+    [TSR_OP_FFT]   = { .infer = tsri_infer_fft, .work = tsri_fft_work, .in_place = 1 },
+    [TSR_OP_RFFT]  = { .infer = tsri_infer_fft, .work = tsri_fft_work },
+    [TSR_OP_IRFFT] = { .infer = tsri_infer_fft, .work = tsri_fft_work },
+    [TSR_OP_CONV]           = { .infer = tsri_infer_conv, .parts = tsri_conv_parts,
+                                .work = tsri_conv_work, .optional = 1 << 2 },
+    [TSR_OP_CONV_TRANSPOSE] = { .infer = tsri_infer_conv, .parts = tsri_conv_transpose_parts,
+                                .work = tsri_conv_transpose_work, .optional = 1 << 2 },
+    [TSR_OP_MAX_POOL]       = { .infer = tsri_infer_pool, .parts = tsri_max_pool_parts,
+                                .work = tsri_pool_work },
+    [TSR_OP_AVG_POOL]       = { .infer = tsri_infer_pool, .parts = tsri_avg_pool_parts,
+                                .work = tsri_pool_work },
+    [TSR_OP_SOFTMAX]        = { .infer = tsri_infer_along, .parts = tsri_softmax_parts, .in_place = 1 },
+    [TSR_OP_LOG_SOFTMAX]    = { .infer = tsri_infer_along, .parts = tsri_softmax_parts, .in_place = 1 },
+    [TSR_OP_CAUSAL_SOFTMAX] = { .parts = tsri_causal_softmax_parts, .in_place = 1 },
+    [TSR_OP_LAYER_NORM]     = { .infer = tsri_infer_layer_norm, .parts = tsri_layer_norm_parts,
+                                .in_place = 1, .optional = 6 },
+    [TSR_OP_RMS_NORM]       = { .parts = tsri_layer_norm_parts, .in_place = 1, .optional = 2 },
+    [TSR_OP_ADD_RMS_NORM]   = { .parts = tsri_add_rms_norm_parts, .in_place = 3, .optional = 4 },
+    [TSR_OP_BATCH_NORM]     = { .parts = tsri_batch_norm_parts, .in_place = 1, .optional = 24 },
+    [TSR_OP_GROUP_NORM]     = { .infer = tsri_infer_group_norm, .parts = tsri_group_norm_parts,
+                                .in_place = 1, .optional = 6 },
+    [TSR_OP_ROPE]           = { .infer = tsri_infer_rope, .parts = tsri_rope_parts, .in_place = 1 },
+    [TSR_OP_ROPE_WITH]      = { .infer = tsri_infer_rope, .parts = tsri_rope_parts, .in_place = 1 },
+    [TSR_OP_SWIGLU]         = { .parts = tsri_swiglu_parts, .in_place = 3 },
+    [TSR_OP_DROPOUT]        = { .parts = tsri_dropout_parts, .in_place = 1 },
+    [TSR_OP_CROSS_ENTROPY]  = { .infer = tsri_infer_loss, .parts = tsri_class_loss_parts,
+                                .work = tsri_loss_work, .optional = 4 },
+    [TSR_OP_CROSS_ENTROPY_SOFT] = { .infer = tsri_infer_loss, .parts = tsri_soft_loss_parts,
+                                    .work = tsri_loss_work, .optional = 4 },
+    [TSR_OP_NLL_LOSS]       = { .infer = tsri_infer_loss, .parts = tsri_class_loss_parts,
+                                .work = tsri_loss_work, .optional = 4 },
+    [TSR_OP_MSE_LOSS]       = { .infer = tsri_infer_loss, .parts = tsri_pair_loss_parts,
+                                .work = tsri_loss_work },
+    [TSR_OP_L1_LOSS]        = { .infer = tsri_infer_loss, .parts = tsri_pair_loss_parts,
+                                .work = tsri_loss_work },
+    [TSR_OP_HUBER_LOSS]     = { .infer = tsri_infer_loss, .parts = tsri_pair_loss_parts,
+                                .work = tsri_loss_work },
+    [TSR_OP_SMOOTH_L1_LOSS] = { .infer = tsri_infer_loss, .parts = tsri_pair_loss_parts,
+                                .work = tsri_loss_work },
 };
 
 const tsri_way *tsri_way_of(tsr_op_kind kind) { return &ways[kind]; }

@@ -179,7 +179,7 @@ static wide variance_error(const elements *e, wide v)
 static answer want_var(const elements *e, double a)
 {
     if (e->n == 0 || !all_finite(e)) return real_answer(NAN, 0);
-    const wide over = (wide)e->n - (wide)a, v = deviations(e) / (over > 0 ? over : 0);
+    const wide over = (wide)e->n - (wide)a, v = over > 0 ? deviations(e) / over : NAN;
     return real_answer(v, variance_error(e, v));
 }
 

@@ -16,7 +16,9 @@
  *     test_views chains 1234           case 1234 of those (or TSR_CASE=1234)
  *     TSR_SEED=7 TSR_TEST_SCALE=10     other cases, and ten times as many
  *
- * A case that fails prints what it did, and how to run it again.
+ * A case that fails prints what it did, and how to run it again. It is then made
+ * smaller: choices are set to 0 one by one, as long as the case still fails, and what
+ * is left of it is printed too.
  */
 #ifndef TSR_TEST_REFERENCE_H
 #define TSR_TEST_REFERENCE_H
@@ -30,6 +32,7 @@ enum {
     REF_ELEMENTS = 4096,    /* a view may have */
     REF_SOURCE   = 240,     /* a tensor starts out with, at most */
     REF_RANK     = 6,
+    REF_CHOICES  = 2048,    /* of a case that are tried at 0 */
     REF_HANDLES  = 12
 };
 
@@ -51,6 +54,13 @@ static struct {
     int64_t  only;                   /* case to run; -1: all */
 } ref_options = { 20260101, 1, -1 };
 
+/* The choices of the case that runs. */
+static struct {
+    bool quiet;                      /* a failure is not printed */
+    int  count;                      /* made so far */
+    bool zero[REF_CHOICES];          /* made to be 0 */
+} ref_choices;
+
 static inline void ref_begin(int argc, char **argv)
 {
     const char *only = argc > 2 ? argv[2] : getenv("TSR_CASE");
@@ -61,9 +71,15 @@ static inline void ref_begin(int argc, char **argv)
     if (scale) ref_options.scale = strtod(scale, NULL);
 }
 
-/* 0 .. n - 1; one chance in n; low .. high (low if there is nothing between). */
-static inline int64_t ref_below(ref_case *c, int64_t n) { return test_below(&c->random, n); }
-static inline bool    ref_once_in(ref_case *c, int64_t n) { return ref_below(c, n) == 0; }
+/* 0 .. n - 1; one chance in n; low .. high (low if there is nothing between). The choice 0
+ * is the simplest: the first of several, the lowest, no. */
+static inline int64_t ref_below(ref_case *c, int64_t n)
+{
+    const int64_t chosen = test_below(&c->random, n);
+    const int k = ref_choices.count++;
+    return k < REF_CHOICES && ref_choices.zero[k] ? 0 : chosen;
+}
+static inline bool ref_once_in(ref_case *c, int64_t n) { return ref_below(c, n) == n - 1; }
 static inline int64_t ref_between(ref_case *c, int64_t low, int64_t high)
 {
     return high > low ? low + ref_below(c, high - low + 1) : low;
@@ -100,7 +116,7 @@ static inline void ref_say_desc(ref_case *c, const tsr_desc *d)
 static inline void ref_fail(ref_case *c, const char *file, int line, const char *expected)
 {
     c->failed = true;
-    if (test_state.failures++ >= 4) return;
+    if (ref_choices.quiet || test_state.failures++ >= 4) return;
     printf("%s:%d: %s, case %lld, seed %llu: expected %s\n%s\n    last error: %s\n    again: %s %s %lld\n",
            file, line, test_state.current, (long long)c->number, (unsigned long long)ref_options.seed,
            expected, c->text, tsr_last_error(), file, test_state.current, (long long)c->number);
@@ -127,27 +143,57 @@ static inline void ref_fail(ref_case *c, const char *file, int line, const char 
 /* After a helper that has reported already. */
 #define MUST_GO_ON(c) do { if ((c)->failed) return; } while (0)
 
+/* Case `number` of the current test, with the choices as they are. */
+static inline void ref_run(ref_case *c, int64_t number, uint64_t start, void (*run)(ref_case *c))
+{
+    ref_choices.count = 0;
+    c->number = number;
+    c->random = start + (uint64_t)number * 0x632be59bd9b4e019u;
+    c->length = 0;
+    c->text[0] = '\0';
+    c->failed = false;
+    for (int h = 0; h < REF_HANDLES; h++) {
+        c->t[h] = NULL;
+        (void)tsr_place_none(&c->place[h]);
+    }
+    run(c);
+    for (int h = 0; h < REF_HANDLES; h++) tsr_release(&c->t[h]);
+}
+
+/* Finds choices that the failure does not need, and prints the case without them. */
+static inline void ref_shrink(ref_case *c, int64_t number, uint64_t start, void (*run)(ref_case *c))
+{
+    bool smaller = true;
+    ref_choices.quiet = true;
+    for (int pass = 0; smaller && pass < 4; pass++) {
+        smaller = false;
+        const int count = ref_choices.count < REF_CHOICES ? ref_choices.count : REF_CHOICES;
+        for (int k = 0; k < count; k++) {
+            if (ref_choices.zero[k]) continue;
+            ref_choices.zero[k] = true;
+            ref_run(c, number, start, run);
+            ref_choices.zero[k] = c->failed;
+            smaller = smaller || c->failed;
+        }
+    }
+    ref_run(c, number, start, run);
+    ref_choices.quiet = false;
+    printf("    the same, smaller:\n%s\n", c->text);
+    memset(ref_choices.zero, 0, sizeof ref_choices.zero);
+}
+
 /* Runs cases 0 .. count - 1 of the current test. */
 static inline void ref_cases(int64_t count, void (*run)(ref_case *c))
 {
     static ref_case c;
-    uint64_t name = 0;
-    for (const char *p = test_state.current; *p; p++) name = name * 131 + (unsigned char)*p;
+    uint64_t start = ref_options.seed;
+    for (const char *p = test_state.current; *p; p++) start = start * 131 + (unsigned char)*p;
+    start = test_next(&start);
     count = (int64_t)((double)count * ref_options.scale);
     for (int64_t i = 0; i < count; i++) {
         if (ref_options.only >= 0 && i != ref_options.only) continue;
-        c.number = i;
-        c.random = ref_options.seed ^ name;
-        c.random = test_next(&c.random) + (uint64_t)i * 0x632be59bd9b4e019u;
-        c.length = 0;
-        c.text[0] = '\0';
-        c.failed = false;
-        for (int h = 0; h < REF_HANDLES; h++) {
-            c.t[h] = NULL;
-            (void)tsr_place_none(&c.place[h]);
-        }
-        run(&c);
-        for (int h = 0; h < REF_HANDLES; h++) tsr_release(&c.t[h]);
+        ref_run(&c, i, start, run);
+        if (c.failed && test_state.failures <= 2) ref_shrink(&c, i, start, run);
     }
 }
 

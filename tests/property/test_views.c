@@ -218,7 +218,7 @@ static tsr_status judge_shape(step *s, bool counts, int ndim, const int64_t *ask
 static bool step_view(step *s)
 {
     ref_case *c = s->c;
-    int64_t shape[TSR_MAX_NDIM], asked[TSR_MAX_NDIM];
+    int64_t shape[TSR_MAX_NDIM] = { 0 }, asked[TSR_MAX_NDIM] = { 0 };
     const int ndim = random_factors(c, shape, s->now.n);
     const bool counts = open_a_dim(c, ndim, shape, asked, s->now.n);
     s->wanted = judge_shape(s, counts, ndim, asked, shape);
@@ -233,7 +233,7 @@ static bool step_view(step *s)
 static bool step_reshape(step *s)
 {
     ref_case *c = s->c;
-    int64_t shape[TSR_MAX_NDIM], asked[TSR_MAX_NDIM];
+    int64_t shape[TSR_MAX_NDIM] = { 0 }, asked[TSR_MAX_NDIM] = { 0 };
     const int ndim = random_factors(c, shape, s->now.n);
     const bool counts = open_a_dim(c, ndim, shape, asked, s->now.n);
     s->wanted = judge_shape(s, counts, ndim, asked, shape);
@@ -321,7 +321,7 @@ static bool step_slice(step *s)
 
 static void shape_without(ref_view *next, const ref_view *now, int at)
 {
-    int64_t shape[TSR_MAX_NDIM];
+    int64_t shape[TSR_MAX_NDIM] = { 0 };
     for (int i = 0; i + 1 < now->ndim; i++) shape[i] = now->shape[i < at ? i : i + 1];
     ref_set_shape(next, now->dtype, now->ndim - 1, shape);
 }
@@ -378,7 +378,7 @@ static bool step_at_prefix(step *s)
 /* next is now with dim i taken from dim order[i]. */
 static void let_permuted(step *s, const int *order)
 {
-    int64_t shape[TSR_MAX_NDIM];
+    int64_t shape[TSR_MAX_NDIM] = { 0 };
     for (int i = 0; i < s->now.ndim; i++) shape[i] = s->now.shape[order[i]];
     ref_set_shape(&s->next, s->now.dtype, s->now.ndim, shape);
     LET_NEXT(s, index, from, k)
@@ -525,7 +525,7 @@ static bool step_squeeze(step *s)
 
 static bool step_squeeze_all(step *s)
 {
-    int64_t shape[TSR_MAX_NDIM];
+    int64_t shape[TSR_MAX_NDIM] = { 0 };
     int n = 0;
     for (int i = 0; i < s->now.ndim; i++) if (s->now.shape[i] != 1) shape[n++] = s->now.shape[i];
     ref_set_shape(&s->next, s->now.dtype, n, shape);
@@ -542,7 +542,7 @@ static bool step_unsqueeze(step *s)
     const int at = axis_of(axis, n + 1);
     s->wanted = at < 0 ? TSR_EINDEX : TSR_OK;
     if (s->wanted == TSR_OK) {
-        int64_t shape[TSR_MAX_NDIM];
+        int64_t shape[TSR_MAX_NDIM] = { 0 };
         for (int i = 0; i <= n; i++) shape[i] = i == at ? 1 : s->now.shape[i < at ? i : i - 1];
         ref_set_shape(&s->next, s->now.dtype, n + 1, shape);
         memcpy(s->next.at, s->now.at, (size_t)s->now.n * sizeof *s->now.at);
@@ -624,7 +624,7 @@ static bool step_merge(step *s)
         (int)ref_between(c, ref_once_in(c, 30) ? 0 : 1, at >= 0 ? n - at + ref_once_in(c, 30) : 2);
     s->wanted = at < 0 || count < 1 || count > n - at ? TSR_EINDEX : TSR_OK;
     if (s->wanted == TSR_OK) {
-        int64_t shape[TSR_MAX_NDIM];
+        int64_t shape[TSR_MAX_NDIM] = { 0 };
         int to = 0;
         for (int i = 0; i < n; i++) {
             if (i <= at || i >= at + count) shape[to++] = s->now.shape[i];
@@ -717,7 +717,7 @@ static bool step_bit_view(step *s)
     s->wanted = of_desc;
     if (of_desc == TSR_OK && (uintptr_t)source(s)->data % (size_t)ref_align(to)) s->wanted = TSR_EINVAL;
     if (s->wanted == TSR_OK) {
-        int64_t shape[TSR_MAX_NDIM];
+        int64_t shape[TSR_MAX_NDIM] = { 0 };
         for (int i = 0; i <= last; i++) shape[i] = s->now.shape[i];
         if (last >= 0) shape[last] = shape[last] * had / size;
         if (ref_count(last + 1, shape) > REF_ELEMENTS) return true;
@@ -929,7 +929,7 @@ static bool is_line_range(const ref_view *v, int from, int to)
 
 static bool merges(const ref_view *v, int axis)
 {
-    int64_t shape[TSR_MAX_NDIM];
+    int64_t shape[TSR_MAX_NDIM] = { 0 };
     int n = 0;
     if (v->n == 0) return true;
     for (int i = 0; i < v->ndim; i++) {

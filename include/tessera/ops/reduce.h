@@ -38,8 +38,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_prod(tsr_tensor **out, const tsr_tensor *x
 TSR_API TSR_MUST_CHECK tsr_status tsr_mean(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes,
                                            bool keepdims);
 
-/* The sum of |x - mean|^2, divided by count - correction (0 where that is negative);
- * and its square root. The result is real. (floating/complex)
+/* The sum of |x - mean|^2, divided by count - correction, NaN unless that is
+ * positive; and its square root. The result is real. (floating/complex)
  *
  * TSR_EINVAL   correction is not finite
  */

@@ -15,6 +15,7 @@
 #include "gemm.h"
 #include "core/alloc.h"
 #include "core/atomic.h"
+#include "core/desc_int.h"
 #include "core/loop.h"
 #include "core/memory_int.h"
 #include "cpu/kernels.h"
@@ -384,7 +385,8 @@ static void fold_batch(tsr_desc *z, tsr_desc *a, tsr_desc *b, tsr_desc *c)
 static tsri_gemm_matrix matrix_of(void *data, const tsr_desc *d)
 {
     const int64_t size = tsri_dtype_size(d->dtype);
-    return (tsri_gemm_matrix){ data, d->stride[d->ndim - 2] * size, d->stride[d->ndim - 1] * size };
+    return (tsri_gemm_matrix){ data, tsri_mul_wrapping(d->stride[d->ndim - 2], size),
+                               tsri_mul_wrapping(d->stride[d->ndim - 1], size) };
 }
 
 static bool is_zero(tsr_scalar s)

@@ -208,11 +208,14 @@ V vi vf_round_bf16(vf x)
     const vi nan = vi_or(vi_shr(bits, 16), vi_set(0x40));
     return vi_select(vf_is_nan(x), nan, up);
 }
-V void vf_store_bf16(void *p, vf x)
+V __m128i vf_to_bf16(vf x)
 {
     const __m256i packed = _mm256_packus_epi32(vf_round_bf16(x), vf_round_bf16(x));
-    _mm_storeu_si128(p, _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08)));
+    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
 }
+V void vf_store_bf16(void *p, vf x) { _mm_storeu_si128(p, vf_to_bf16(x)); }
+V void vf_stream_bf16(void *p, vf x) { _mm_stream_si128(p, vf_to_bf16(x)); }
+V void vf_stream_f16(void *p, vf x) { _mm_stream_si128(p, _mm256_cvtps_ph(x, NEAREST)); }
 
 /* Across lanes. */
 V float vf_sum(vf x)
@@ -226,5 +229,145 @@ V double vd_sum(vd x)
     const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
     return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
 }
+
+/* Lanes of 16 bytes: LANES of them in a vector. un_: the halves of two vectors taken in
+ * turns, lane by lane. */
+enum { LANES = 2 };
+V vi vi_lanes(const char *p, int64_t step)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p)),
+                                   _mm_loadu_si128((const __m128i *)(const void *)(p + step)), 1);
+}
+/* The same from p + at[0], p + at[apart]. */
+V vi vi_lanes_at(const char *p, const int32_t *at, int apart)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(p + at[0]))),
+                                   _mm_loadu_si128((const __m128i *)(const void *)(p + at[apart])), 1);
+}
+V vi vi_un_low8(vi a, vi b)  { return _mm256_unpacklo_epi8(a, b); }
+V vi vi_un_high8(vi a, vi b) { return _mm256_unpackhi_epi8(a, b); }
+V vi vi_un_low16(vi a, vi b)  { return _mm256_unpacklo_epi16(a, b); }
+V vi vi_un_high16(vi a, vi b) { return _mm256_unpackhi_epi16(a, b); }
+V vi vi_un_low32(vi a, vi b)  { return _mm256_unpacklo_epi32(a, b); }
+V vi vi_un_high32(vi a, vi b) { return _mm256_unpackhi_epi32(a, b); }
+V vi vi_un_low64(vi a, vi b)  { return _mm256_unpacklo_epi64(a, b); }
+V vi vi_un_high64(vi a, vi b) { return _mm256_unpackhi_epi64(a, b); }
+
+/* Elements of 1, 2, 4, 8 and 16 bytes in the opposite order. */
+V vi vi_reverse16(vi x) { return _mm256_permute4x64_epi64(x, 0x4e); }
+V vi vi_in_lanes(vi x, __m128i order) { return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order)); }
+V vi vi_reverse8(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)));
+}
+V vi vi_reverse4(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3)));
+}
+V vi vi_reverse2(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1)));
+}
+V vi vi_reverse1(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)));
+}
+
+/* Fetching: element i from p + offset[i]. */
+V vi vi_fetch4(const char *p, const int32_t *offset)
+{
+    return _mm256_i32gather_epi32((const int *)(const void *)p, vi_load(offset), 1);
+}
+V vi vi_fetch8(const char *p, const int32_t *offset)
+{
+    return _mm256_i32gather_epi64((const long long *)(const void *)p,
+                                  _mm_loadu_si128((const __m128i *)(const void *)offset), 1);
+}
+
+/* The first n bytes, 0 <= n <= VBYTES; the others read as 0, and are not written. */
+V vi vi_load_bytes(const void *p, int64_t n)
+{
+    unsigned char bytes[VBYTES];
+    const vi words = vi_load_n(p, n >> 2);
+    if ((n & 3) == 0) return words;
+    vi_store(bytes, words);
+    for (int64_t i = n & ~(int64_t)3; i < n; i++) bytes[i] = ((const unsigned char *)p)[i];
+    return vi_load(bytes);
+}
+V void vi_store_bytes(void *p, vi x, int64_t n)
+{
+    unsigned char bytes[VBYTES];
+    vi_store_n(p, x, n >> 2);
+    if ((n & 3) == 0) return;
+    vi_store(bytes, x);
+    for (int64_t i = n & ~(int64_t)3; i < n; i++) ((unsigned char *)p)[i] = bytes[i];
+}
+
+/* Answers as VF or VD bytes that are 1 or 0; any byte but 0 is yes. */
+V int64_t vm_to_bytes(vm m)
+{
+    const __m128i half = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    return _mm_cvtsi128_si64(_mm_and_si128(_mm_packs_epi16(half, half), _mm_set1_epi8(1)));
+}
+V int32_t vk_to_bytes(vk m)
+{
+    const __m128i half = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    return _mm_cvtsi128_si32(_mm_shuffle_epi8(half, _mm_set1_epi32(0x0c080400))) & 0x01010101;
+}
+V void vm_store_bytes(void *p, vm m) { const int64_t bytes = vm_to_bytes(m); __builtin_memcpy(p, &bytes, sizeof bytes); }
+V void vk_store_bytes(void *p, vk m) { const int32_t bytes = vk_to_bytes(m); __builtin_memcpy(p, &bytes, sizeof bytes); }
+V void vm_stream_bytes(void *p, vm m) { _mm_stream_si64(p, vm_to_bytes(m)); }
+V void vk_stream_bytes(void *p, vk m) { _mm_stream_si32(p, vk_to_bytes(m)); }
+V vm vm_load_bytes(const void *p) { return vm_not(vi_eq(_mm256_cvtepu8_epi32(_mm_loadl_epi64(p)), vi_set(0))); }
+V vk vk_load_bytes(const void *p)
+{
+    int32_t four;
+    __builtin_memcpy(&four, p, sizeof four);
+    return vk_not(vl_eq(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four)), vl_set(0)));
+}
+
+/* 1 / x to 14 bits at least, for normal results. */
+V vf vf_rcp(vf x)
+{
+    const vf y = _mm256_rcp_ps(x);
+    return vf_fma(y, vf_fnma(x, y, vf_set(1)), y);
+}
+V vd vd_rcp(vd x) { return vd_div(vd_set(1), x); }
+
+/* 1 / sqrt(x) to 11 bits, for normal x. */
+V vf vf_rsqrt_guess(vf x) { return _mm256_rsqrt_ps(x); }
+
+/* Whole numbers below 2^51 as doubles. */
+V vd vd_of_vl(vl n)
+{
+    const vd magic = vd_set(0x1.8p52);
+    return vd_sub(vl_as_vd(vl_add(n, vd_bits(magic))), magic);
+}
+
+/* Integers as floats: exact, but for those of 32 bits, which are rounded. */
+V vf vf_load_i8(const void *p)  { return vi_to_vf(_mm256_cvtepi8_epi32(_mm_loadl_epi64(p))); }
+V vf vf_load_u8(const void *p)  { return vi_to_vf(_mm256_cvtepu8_epi32(_mm_loadl_epi64(p))); }
+V vf vf_load_i16(const void *p) { return vi_to_vf(_mm256_cvtepi16_epi32(_mm_loadu_si128(p))); }
+V vf vf_load_u16(const void *p) { return vi_to_vf(_mm256_cvtepu16_epi32(_mm_loadu_si128(p))); }
+V vf vf_load_i32(const void *p) { return vi_to_vf(vi_load(p)); }
+
+/* Toward 0; what a lane of 32 bits cannot hold gives the lowest number. */
+V vi vf_cut(vf x) { return _mm256_cvttps_epi32(x); }
+
+/* The low 8 or 16 bits of each lane. */
+V __m128i vi_to_16(vi x)
+{
+    const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1));
+    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_shuffle_epi8(x, order), 0x08));
+}
+V int64_t vi_to_8(vi x)
+{
+    const __m128i order = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, -1, -1, -1, -1, -1, -1, -1, -1);
+    return _mm_cvtsi128_si64(_mm_shuffle_epi8(vi_to_16(x), order));
+}
+V void vi_store_8(void *p, vi x)   { const int64_t bytes = vi_to_8(x); __builtin_memcpy(p, &bytes, sizeof bytes); }
+V void vi_stream_8(void *p, vi x)  { _mm_stream_si64(p, vi_to_8(x)); }
+V void vi_store_16(void *p, vi x)  { _mm_storeu_si128(p, vi_to_16(x)); }
+V void vi_stream_16(void *p, vi x) { _mm_stream_si128(p, vi_to_16(x)); }
 
 #endif

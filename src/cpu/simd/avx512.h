@@ -186,10 +186,107 @@ V vi vf_round_bf16(vf x)
     const vi nan = vi_or(vi_shr(bits, 16), vi_set(0x40));
     return vi_select(vf_is_nan(x), nan, up);
 }
+V void vf_stream_f16(void *p, vf x) { _mm256_stream_si256(p, _mm512_cvtps_ph(x, NEAREST)); }
+V void vf_stream_bf16(void *p, vf x) { _mm256_stream_si256(p, _mm512_cvtepi32_epi16(vf_round_bf16(x))); }
 V void vf_store_bf16(void *p, vf x) { _mm256_storeu_si256(p, _mm512_cvtepi32_epi16(vf_round_bf16(x))); }
 
 /* Across lanes. */
 V float vf_sum(vf x) { return _mm512_reduce_add_ps(x); }
 V double vd_sum(vd x) { return _mm512_reduce_add_pd(x); }
+
+/* Lanes of 16 bytes: LANES of them in a vector. un_: the halves of two vectors taken in
+ * turns, lane by lane. */
+enum { LANES = 4 };
+V vi vi_lanes(const char *p, int64_t step)
+{
+    __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)p));
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + step)), 1);
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + 2 * step)), 2);
+    return _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + 3 * step)), 3);
+}
+/* The same from p + at[0], p + at[apart], ... */
+V vi vi_lanes_at(const char *p, const int32_t *at, int apart)
+{
+    __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)(p + at[0])));
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + at[apart])), 1);
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + at[2 * apart])), 2);
+    return _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + at[3 * apart])), 3);
+}
+V vi vi_un_low8(vi a, vi b)  { return _mm512_unpacklo_epi8(a, b); }
+V vi vi_un_high8(vi a, vi b) { return _mm512_unpackhi_epi8(a, b); }
+V vi vi_un_low16(vi a, vi b)  { return _mm512_unpacklo_epi16(a, b); }
+V vi vi_un_high16(vi a, vi b) { return _mm512_unpackhi_epi16(a, b); }
+V vi vi_un_low32(vi a, vi b)  { return _mm512_unpacklo_epi32(a, b); }
+V vi vi_un_high32(vi a, vi b) { return _mm512_unpackhi_epi32(a, b); }
+V vi vi_un_low64(vi a, vi b)  { return _mm512_unpacklo_epi64(a, b); }
+V vi vi_un_high64(vi a, vi b) { return _mm512_unpackhi_epi64(a, b); }
+
+/* Elements of 1, 2, 4, 8 and 16 bytes in the opposite order. */
+V vi vi_reverse16(vi x) { return _mm512_shuffle_i32x4(x, x, 0x1b); }
+V vi vi_in_lanes(vi x, __m128i order) { return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(order)); }
+V vi vi_reverse8(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)));
+}
+V vi vi_reverse4(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3)));
+}
+V vi vi_reverse2(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1)));
+}
+V vi vi_reverse1(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)));
+}
+
+/* Fetching: element i from p + offset[i]. */
+V vi vi_fetch4(const char *p, const int32_t *offset) { return _mm512_i32gather_epi32(vi_load(offset), p, 1); }
+V vi vi_fetch8(const char *p, const int32_t *offset)
+{
+    return _mm512_i32gather_epi64(_mm256_loadu_si256((const __m256i *)(const void *)offset), p, 1);
+}
+
+/* The first n bytes, 0 <= n <= VBYTES; the others read as 0, and are not written. */
+V vi   vi_load_bytes(const void *p, int64_t n)       { return _mm512_maskz_loadu_epi8(_bzhi_u64(~0ull, (unsigned)n), p); }
+V void vi_store_bytes(void *p, vi x, int64_t n)      { _mm512_mask_storeu_epi8(p, _bzhi_u64(~0ull, (unsigned)n), x); }
+
+/* Answers as VF or VD bytes that are 1 or 0; any byte but 0 is yes. */
+V void vm_store_bytes(void *p, vm m) { _mm_storeu_si128(p, _mm_maskz_set1_epi8(m, 1)); }
+V void vk_store_bytes(void *p, vk m) { _mm_storel_epi64(p, _mm_maskz_set1_epi8(m, 1)); }
+V void vm_stream_bytes(void *p, vm m) { _mm_stream_si128(p, _mm_maskz_set1_epi8(m, 1)); }
+V void vk_stream_bytes(void *p, vk m) { _mm_stream_si64(p, _mm_cvtsi128_si64(_mm_maskz_set1_epi8(m, 1))); }
+V vm   vm_load_bytes(const void *p)  { const __m128i b = _mm_loadu_si128(p); return _mm_test_epi8_mask(b, b); }
+V vk   vk_load_bytes(const void *p)  { const __m128i b = _mm_loadl_epi64(p); return (vk)_mm_test_epi8_mask(b, b); }
+
+/* 1 / x to 14 bits at least, for normal results. */
+V vf vf_rcp(vf x) { return _mm512_rcp14_ps(x); }
+V vd vd_rcp(vd x) { return _mm512_rcp14_pd(x); }
+
+/* 1 / sqrt(x) to 12 bits, for normal x. */
+V vf vf_rsqrt_guess(vf x) { return _mm512_rsqrt14_ps(x); }
+
+/* Whole numbers below 2^51 in doubles as integers. */
+V vl vl_of_vd(vd n) { return _mm512_cvtpd_epi64(n); }
+V vd vd_of_vl(vl n) { return _mm512_cvtepi64_pd(n); }
+
+/* Integers as floats: exact, but for those of 32 bits, which are rounded. */
+V vf vf_load_i8(const void *p)  { return vi_to_vf(_mm512_cvtepi8_epi32(_mm_loadu_si128(p))); }
+V vf vf_load_u8(const void *p)  { return vi_to_vf(_mm512_cvtepu8_epi32(_mm_loadu_si128(p))); }
+V vf vf_load_i16(const void *p) { return vi_to_vf(_mm512_cvtepi16_epi32(_mm256_loadu_si256(p))); }
+V vf vf_load_u16(const void *p) { return vi_to_vf(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p))); }
+V vf vf_load_i32(const void *p) { return vi_to_vf(vi_load(p)); }
+
+/* Toward 0; what a lane of 32 bits cannot hold gives the lowest number. */
+V vi vf_cut(vf x) { return _mm512_cvttps_epi32(x); }
+
+/* The low 8 or 16 bits of each lane. */
+V __m128i vi_to_8(vi x)  { return _mm512_cvtepi32_epi8(x); }
+V __m256i vi_to_16(vi x) { return _mm512_cvtepi32_epi16(x); }
+V void vi_store_8(void *p, vi x)   { _mm_storeu_si128(p, vi_to_8(x)); }
+V void vi_stream_8(void *p, vi x)  { _mm_stream_si128(p, vi_to_8(x)); }
+V void vi_store_16(void *p, vi x)  { _mm256_storeu_si256(p, vi_to_16(x)); }
+V void vi_stream_16(void *p, vi x) { _mm256_stream_si256(p, vi_to_16(x)); }
 
 #endif

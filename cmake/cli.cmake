@@ -1,0 +1,26 @@
+# The command tsr, in build/bin. It links the shared library and knows the public headers
+# only, and finds the library by its own place, before and after it is installed.
+
+# The self-test's tensors have up to four dims.
+if(TSR_MAX_NDIM AND TSR_MAX_NDIM LESS 4)
+    return()
+endif()
+
+file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.c)
+add_executable(tsr ${cli_sources})
+target_link_libraries(tsr PRIVATE tsr_common tessera::tessera m)
+target_compile_options(tsr PRIVATE -Wconversion)
+file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_target_properties(tsr PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
+    INSTALL_RPATH $ORIGIN/${lib_from_bin})
+
+if(TSR_INSTALL)
+    # Not there after a build of the libraries alone.
+    install(TARGETS tsr RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+    install(FILES docs/man/tsr.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES cli/completion/tsr.bash RENAME tsr
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES cli/completion/_tsr DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES cli/completion/tsr.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()

@@ -1,0 +1,147 @@
+/* conv.h - convolutions and pools: windows that slide over one to three spatial dims.
+ *
+ * Rules for the whole header:
+ *
+ *   - x is (n, c, spatial...), or (c, spatial...) without a batch; the result has the
+ *     same dims. 1d, 2d and 3d say how many spatial dims there are. Arrays of options
+ *     hold one number for each of them, the outermost first; the others do not count.
+ *   - Options are a struct in which zero means the default. Numbers that are negative,
+ *     or that an op has no use for, are TSR_EINVAL.
+ *   - Operands have any strides, and so channels may come last in memory. Results that
+ *     are made are packed and row-major. Where a result overlaps an operand, the outcome
+ *     is as if the operand had been copied first.
+ *   - An empty batch and no channels are legal: a sum over nothing is 0.
+ *   - The result has the same bits for every number of threads.
+ *
+ * TSR_ESHAPE if sizes do not fit, as when a window is longer than the padded x;
+ * TSR_EDTYPE if a dtype is not taken, or kinds mix; TSR_EOVERFLOW if a size leaves 63
+ * bits.
+ */
+#ifndef TESSERA_OPS_CONV_H
+#define TESSERA_OPS_CONV_H
+
+#include "../tensor.h"
+
+TSR_BEGIN_C
+
+/* Convolutions ----------------------------------------------------------------- */
+
+typedef enum tsr_conv_fit {
+    TSR_CONV_PADDED = 0, /* with the padding given */
+    TSR_CONV_VALID,      /* without any */
+    TSR_CONV_SAME,       /* with what makes the result ceil(in / stride) long; an odd zero goes behind */
+    TSR_CONV_FIT_MAX_ = 0x7fffffff
+} tsr_conv_fit;
+
+typedef struct tsr_conv {
+    int64_t      stride[3];          /* 0 means 1 */
+    int64_t      padding[3];         /* zeros on both sides of x */
+    int64_t      pad_low[3];         /* more of them ahead of x */
+    int64_t      pad_high[3];        /* and behind it */
+    int64_t      dilation[3];        /* from one tap of the window to the next; 0 means 1 */
+    int64_t      output_padding[3];  /* transposed ones only */
+    int64_t      groups;             /* 0 means 1 */
+    tsr_conv_fit fit;
+} tsr_conv;
+
+/* out[n, o, p...] = bias[o] + the sum over c and taps k of
+ *     x[n, c, p * stride - low + k * dilation] * w[o, c, k...]
+ * where what lies outside x is 0. w is (c_out, c_in / groups, k...), and bias (c_out) or
+ * NULL. With groups, the first c_out / groups outputs see the first c_in / groups
+ * channels only, and so on. The window is not flipped. Along each spatial dim,
+ *
+ *     out = floor((in + low + high - dilation * (k - 1) - 1) / stride) + 1
+ *
+ * how may be NULL. Operands of different dtypes are promoted. f16, bf16 and f8 are
+ * multiplied and summed in f32 and rounded once, with the bias; f32, f64, c64 and c128
+ * are summed in themselves; integers wrap. Where w holds an infinity or a NaN, an output
+ * whose window reaches outside x may be NaN or not. (integer/floating/c64/c128)
+ *
+ * TSR_EINVAL   padding together with another fit than TSR_CONV_PADDED
+ * TSR_ESHAPE   channels, outputs and groups do not divide; a window is empty, or longer
+ *              than the padded x
+ */
+TSR_API TSR_MUST_CHECK tsr_status tsr_conv1d(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w,
+                                             const tsr_tensor *bias, const tsr_conv *how);
+TSR_API TSR_MUST_CHECK tsr_status tsr_conv2d(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w,
+                                             const tsr_tensor *bias, const tsr_conv *how);
+TSR_API TSR_MUST_CHECK tsr_status tsr_conv3d(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w,
+                                             const tsr_tensor *bias, const tsr_conv *how);
+
+/* The other way round: x[n, c, p...] * w[c, o, k...] is added to
+ *     out[n, o, p * stride - low + k * dilation]
+ * where that is inside. w is (c_in, c_out / groups, k...). Along each spatial dim,
+ *
+ *     out = (in - 1) * stride - low - high + dilation * (k - 1) + output_padding + 1
+ *
+ * which brings back the shape that a convolution with the same options had.
+ *
+ * TSR_EINVAL   fit is TSR_CONV_SAME; output_padding is not below the stride or the dilation
+ * TSR_ESHAPE   as above; a spatial dim of x is empty, or one of the result would be negative
+ */
+TSR_API TSR_MUST_CHECK tsr_status tsr_conv_transpose1d(tsr_tensor **out, const tsr_tensor *x,
+                                                       const tsr_tensor *w, const tsr_tensor *bias,
+                                                       const tsr_conv *how);
+TSR_API TSR_MUST_CHECK tsr_status tsr_conv_transpose2d(tsr_tensor **out, const tsr_tensor *x,
+                                                       const tsr_tensor *w, const tsr_tensor *bias,
+                                                       const tsr_conv *how);
+TSR_API TSR_MUST_CHECK tsr_status tsr_conv_transpose3d(tsr_tensor **out, const tsr_tensor *x,
+                                                       const tsr_tensor *w, const tsr_tensor *bias,
+                                                       const tsr_conv *how);
+
+/* Pools ------------------------------------------------------------------------- */
+
+typedef struct tsr_pool {
+    int64_t kernel[3];    /* must be given */
+    int64_t stride[3];    /* 0 means as long as the kernel */
+    int64_t padding[3];   /* on both sides; at most half of the window */
+    int64_t dilation[3];  /* max only; 0 means 1 */
+    bool    ceil_mode;    /* a last window that x does not fill counts too, if it begins before x ends */
+    bool    exclude_pad;  /* avg only: the padding does not count */
+    int64_t divisor;      /* avg only: divide by this; 0 means by what the window counts */
+} tsr_pool;
+
+/* The largest element of each window, of those that lie in x; NaN if one is. indices, if
+ * not NULL, receives where the first of them is: i64, counted in row-major order over the
+ * spatial dims of x. A window that sees nothing of x gives the lowest number of the
+ * dtype (-infinity, where there is one) and -1. (real)
+ *
+ * TSR_EINVAL   a kernel is below 1, padding is more than half of a window
+ */
+TSR_API TSR_MUST_CHECK tsr_status tsr_max_pool1d(tsr_tensor **out, tsr_tensor **indices, const tsr_tensor *x,
+                                                 const tsr_pool *how);
+TSR_API TSR_MUST_CHECK tsr_status tsr_max_pool2d(tsr_tensor **out, tsr_tensor **indices, const tsr_tensor *x,
+                                                 const tsr_pool *how);
+TSR_API TSR_MUST_CHECK tsr_status tsr_max_pool3d(tsr_tensor **out, tsr_tensor **indices, const tsr_tensor *x,
+                                                 const tsr_pool *how);
+
+/* The sum of each window, added up in f64, over how many places it has. Places in the
+ * padding count, unless exclude_pad; those behind the padding, which ceil_mode may reach,
+ * do not. (floating)
+ *
+ * TSR_EINVAL   as for max_pool
+ */
+TSR_API TSR_MUST_CHECK tsr_status tsr_avg_pool1d(tsr_tensor **out, const tsr_tensor *x, const tsr_pool *how);
+TSR_API TSR_MUST_CHECK tsr_status tsr_avg_pool2d(tsr_tensor **out, const tsr_tensor *x, const tsr_pool *how);
+TSR_API TSR_MUST_CHECK tsr_status tsr_avg_pool3d(tsr_tensor **out, const tsr_tensor *x, const tsr_pool *how);
+
+/* Pools to a given size: the last n dims of x become sizes[0 .. n - 1]. Output o of s
+ * along a dim of `in` sees floor(o * in / s) .. ceil((o + 1) * in / s) - 1. n is 1 .. 3,
+ * and a size of -1 keeps the dim's.
+ *
+ * TSR_ESHAPE   there is nothing in a window
+ */
+TSR_API TSR_MUST_CHECK tsr_status tsr_adaptive_max_pool(tsr_tensor **out, tsr_tensor **indices,
+                                                        const tsr_tensor *x, int n, const int64_t *sizes);
+TSR_API TSR_MUST_CHECK tsr_status tsr_adaptive_avg_pool(tsr_tensor **out, const tsr_tensor *x, int n,
+                                                        const int64_t *sizes);
+
+/* The largest and the mean of all places in the last n (1 .. 3) dims, which stay, with
+ * size 1. As adaptive pools to a size of 1. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_max_pool_all(tsr_tensor **out, tsr_tensor **indices,
+                                                   const tsr_tensor *x, int n);
+TSR_API TSR_MUST_CHECK tsr_status tsr_avg_pool_all(tsr_tensor **out, const tsr_tensor *x, int n);
+
+TSR_END_C
+
+#endif

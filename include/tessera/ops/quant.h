@@ -1,0 +1,77 @@
+/* quant.h - bytes that stand for numbers: (q - zero_point) * scale.
+ *
+ * Rules for the whole header:
+ *
+ *   - Quantised tensors are i8 or u8. scale is floating; zero_point is i8, u8, i16 or
+ *     i32, and NULL stands for 0.
+ *   - Per tensor (axis TSR_ALL_AXES), scale has one element, of any rank. Per channel,
+ *     it is a vector as long as x is along the axis. zero_point has as many elements as
+ *     scale, or one.
+ *   - What scales and zero points hold is not checked: a scale of 0 or NaN is divided
+ *     by like any number.
+ *   - Results that are made are packed and row-major; given ones may have any strides.
+ *     Where one overlaps an operand, the outcome is as if that had been copied first.
+ *
+ * TSR_EDTYPE if a dtype is not taken; TSR_ESHAPE if shapes do not fit; TSR_EINDEX if there
+ * is no such axis.
+ */
+#ifndef TESSERA_OPS_QUANT_H
+#define TESSERA_OPS_QUANT_H
+
+#include "../tensor.h"
+#include "reduce.h" /* TSR_ALL_AXES */
+
+TSR_BEGIN_C
+
+/* x / scale, rounded to the nearest integer, halves to even, plus zero_point; what leaves
+ * the dtype (i8 or u8) becomes its nearest end, and NaN becomes 0. The quotient is that
+ * of f32, or of f64 if x or scale is; all after it is exact. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_quantise(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *scale,
+                                               const tsr_tensor *zero_point, int axis, tsr_dtype dtype);
+
+/* (x - zero_point) * scale, the difference exact and the product of f64, rounded once to
+ * the dtype, which is floating. x is i8, u8, i16 or i32 (the sums of tsr_matmul_i8). */
+TSR_API TSR_MUST_CHECK tsr_status tsr_dequantise(tsr_tensor **out, const tsr_tensor *x,
+                                                 const tsr_tensor *scale, const tsr_tensor *zero_point,
+                                                 int axis, tsr_dtype dtype);
+
+/* The scale and zero point with which the dtype (i8 or u8) covers x: all of it, or each
+ * index of the axis by itself. With low and high the smallest and largest of the finite
+ * elements and 0,
+ *
+ *     scale = high / 255 - low / 255       zero_point = round(lowest of dtype - low / scale)
+ *
+ * or, if symmetric,
+ *
+ *     scale = max(-low, high) / 127        zero_point = 0 for i8, 128 for u8
+ *
+ * computed in f64. A scale that comes to 0 is 1. scale is f32 (f64 for an x of f64),
+ * zero_point of the dtype; both are scalars, or vectors along the axis. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_quantisation_range(tsr_tensor **scale, tsr_tensor **zero_point,
+                                                         const tsr_tensor *x, int axis, tsr_dtype dtype,
+                                                         bool symmetric);
+
+/* x quantised with the range that tsr_quantisation_range finds, and that range. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_quantise_dynamic(tsr_tensor **out, tsr_tensor **scale,
+                                                       tsr_tensor **zero_point, const tsr_tensor *x, int axis,
+                                                       tsr_dtype dtype, bool symmetric);
+
+/* ((a - a_zero) @ (b - b_zero)) * a_scale * b_scale + bias, for a (..., m, k) and b (...,
+ * k, n) of i8 or u8, in any mix; batch dims broadcast. Sums are exact for every k; what
+ * comes after them is f64, in that order, rounded once to the dtype: f16, bf16, f32 or
+ * f64.
+ *
+ *     a_scale, a_zero   one element, or one for each row: (m) or (..., m, 1)
+ *     b_scale, b_zero   one element, or one for each column: (n) or (..., 1, n)
+ *     bias              floating, broadcasts to the result; NULL for none
+ *
+ * The zero points may be NULL. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_matmul_quantised(tsr_tensor **out, const tsr_tensor *a,
+                                                       const tsr_tensor *a_scale, const tsr_tensor *a_zero,
+                                                       const tsr_tensor *b, const tsr_tensor *b_scale,
+                                                       const tsr_tensor *b_zero, const tsr_tensor *bias,
+                                                       tsr_dtype dtype);
+
+TSR_END_C
+
+#endif

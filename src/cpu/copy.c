@@ -1,0 +1,154 @@
+/* copy.c - copies between tensors of one dtype: which way through memory.
+ *
+ * The loop nest follows the destination. What the source does along its innermost
+ * dim decides:
+ *
+ *     runs on, repeats, runs back   rows, one after another
+ *     jumps, and another dim runs   that dim becomes the rows of the tile, which the
+ *                                   kernel turns in registers
+ *     jumps, and dims are short     several inner dims become one run, whose places
+ *                                   in the source are listed once and then fetched
+ */
+#include "cpu_run.h"
+#include "core/dtype_int.h"
+#include "core/loop.h"
+#include "kernels.h"
+
+enum {
+    GRAIN_BYTES  = 256 << 10, /* worth a thread */
+    STREAM_BYTES = 6 << 20,   /* results from this size on are written around the caches */
+    MAX_LIST     = 1024,      /* places that are listed */
+    MIN_LIST     = 8
+};
+
+static int64_t length(int64_t step) { return step < 0 ? -step : step; }
+
+/* The dim along which the source lies densest, of those outside the innermost. */
+static int densest_dim(const tsri_loop *loop)
+{
+    int best = -1;
+    for (int d = 0; d < loop->ndim - 1; d++) {
+        const int64_t step = length(loop->dim[d].step[1]);
+        if (step != 0 && (best < 0 || step <= length(loop->dim[best].step[1]))) best = d;
+    }
+    return best;
+}
+
+/* Moves a dim inward to `place`. The order of the others stays. */
+static void move_dim(tsri_loop *loop, int from, int place)
+{
+    const tsri_dim moved = loop->dim[from];
+    for (int d = from; d < place; d++) loop->dim[d] = loop->dim[d + 1];
+    loop->dim[place] = moved;
+}
+
+/* Lists of places ----------------------------------------------------------------------- */
+
+typedef struct picking {
+    tsri_pick_fn pick;
+    tsri_turn_fn turn;
+    int64_t      n;
+    int64_t      reach;  /* no offset is further from 0 */
+    int32_t      offset[MAX_LIST];
+} picking;
+
+static void pick_tile(const tsri_tile *t, const void *params)
+{
+    const picking *p = params;
+    for (int64_t r = 0; r < t->rows; r++)
+        for (int64_t c = 0; c < t->cols; c++)
+            p->pick(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0],
+                    t->ptr[1] + r * t->row_step[1] + c * t->col_step[1], p->offset, p->n);
+}
+
+/* The columns of the tile are the source's densest dim. */
+static void turn_tile(const tsri_tile *t, const void *params)
+{
+    const picking *p = params;
+    for (int64_t r = 0; r < t->rows; r++)
+        p->turn(t->ptr[0] + r * t->row_step[0], t->col_step[0], t->ptr[1] + r * t->row_step[1], p->offset, p->n, t->cols);
+}
+
+/* Does the dim go on where the list ends in the destination, and is the list still short with it? */
+static bool extends(const picking *p, const tsri_dim *dim, int64_t size)
+{
+    const int64_t most = INT32_MAX - p->reach, step = length(dim->step[1]);
+    return dim->step[0] == p->n * size && dim->n <= MAX_LIST / p->n && step <= most / dim->n;
+}
+
+static void append_dim(picking *p, const tsri_dim *dim)
+{
+    for (int64_t i = dim->n - 1; i >= 0; i--)
+        for (int64_t k = 0; k < p->n; k++) p->offset[i * p->n + k] = p->offset[k] + (int32_t)(i * dim->step[1]);
+    p->n *= dim->n;
+    p->reach += dim->n * length(dim->step[1]);
+}
+
+/* Takes inner dims of the nest into the list, but for the source's densest: its elements share lines. */
+static void list_places(picking *p, tsri_loop *loop, int dense, int64_t size)
+{
+    p->n = 1;
+    p->reach = p->offset[0] = 0;
+    while (loop->ndim > 0 && loop->ndim - 1 != dense && extends(p, &loop->dim[loop->ndim - 1], size))
+        append_dim(p, &loop->dim[--loop->ndim]);
+}
+
+/* The road ------------------------------------------------------------------------------- */
+
+/* Short dims on both sides: few elements would fill the blocks that are turned. */
+static bool is_short(const tsri_loop *loop, int dense, int64_t size)
+{
+    return loop->dim[dense].n * size < 16 || loop->dim[loop->ndim - 1].n * size < 64;
+}
+
+/* Where the source lies dense, lines are met again soon: its smallest steps innermost. */
+static void sort_by_source(tsri_loop *loop)
+{
+    for (int d = 1; d < loop->ndim; d++)
+        for (int at = d; at > 0 && length(loop->dim[at].step[1]) > length(loop->dim[at - 1].step[1]); at--) {
+            const tsri_dim kept = loop->dim[at];
+            loop->dim[at] = loop->dim[at - 1];
+            loop->dim[at - 1] = kept;
+        }
+}
+
+static bool can_turn(const picking *p, const tsri_loop *outer, int64_t size, const tsri_cpu_kernels *k)
+{
+    const tsri_dim *dense = &outer->dim[outer->ndim - 1];
+    return p->turn && outer->ndim > 0 && dense->step[1] == size && dense->n * size >= 16 && p->n * size >= k->turn_cols;
+}
+
+static tsr_status copy_by_list(tsri_loop *loop, int dense, int64_t size, const tsri_cpu_kernels *k, bool *done)
+{
+    picking p;
+    tsri_loop outer = *loop;
+    p.pick = k->pick[__builtin_ctz((unsigned)size)];
+    p.turn = k->turn[__builtin_ctz((unsigned)size)];
+    list_places(&p, &outer, dense, size);
+    *done = p.n >= MIN_LIST;
+    if (!*done) return TSR_OK;
+    sort_by_source(&outer);
+    const int64_t grain = GRAIN_BYTES / (2 * size * p.n) + 1;
+    return tsri_loop_run_parallel(&outer, can_turn(&p, &outer, size, k) ? turn_tile : pick_tile, &p, grain);
+}
+
+tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src)
+{
+    tsri_loop loop;
+    const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
+    const int64_t size = tsri_dtype_size(dst->dtype);
+    const tsri_operand operands[] = { { dst->data, dst->stride, size }, { src->data, src->stride, size } };
+    tsri_loop_build(&loop, dst->ndim, dst->shape, 2, operands, 0);
+    const int inner = loop.ndim - 1;
+    if (inner > 0 && loop.dim[inner].step[0] == size && length(loop.dim[inner].step[1]) > size) {
+        const int dense = densest_dim(&loop);
+        bool done = false;
+        if (dense < 0 || length(loop.dim[dense].step[1]) != size || is_short(&loop, dense, size))
+            TSRI_TRY(copy_by_list(&loop, dense, size, k, &done));
+        if (done) return TSR_OK;
+        if (dense >= 0 && length(loop.dim[dense].step[1]) < length(loop.dim[inner].step[1]))
+            move_dim(&loop, dense, inner - 1);
+    }
+    loop.stream = tsri_loop_count(&loop) * size >= STREAM_BYTES;
+    return tsri_loop_run_parallel(&loop, k->copy[__builtin_ctz((unsigned)size)], NULL, GRAIN_BYTES / (2 * size));
+}

@@ -1,0 +1,405 @@
+/* fft.c - from an op to transforms of lanes.
+ *
+ * Lanes are gathered into scratch memory, several side by side so that memory is read in
+ * runs whichever axis is transformed; they are transformed there and scattered, scaled, to
+ * the result. Groups of lanes are shared out over threads, and one long lane's passes are.
+ *
+ * An exponent of +1 is one of -1 between conjugates, so kernels know one sign only.
+ *
+ * LIMIT: a lane that exceeds the cache is walked once for each pass. */
+#include "fft.h"
+#include "core/alloc.h"
+#include "core/atomic.h"
+#include "core/lock.h"
+#include "core/mem.h"
+#include "core/memory_int.h"
+#include "cpu/lanes.h"
+#include "fftw.h"
+#include "kernel.h"
+#include "parts.h"
+#include "tessera/threads.h"
+
+#ifndef TSR_FREESTANDING
+#include <stdlib.h>
+#endif
+
+enum {
+    LANE_BYTES = 64,             /* of a scratch buffer that lanes side by side fill */
+    LINE_BYTES = 64,             /* of the tensor that are read at once anyway */
+    NEAR_BYTES = 256 << 10,      /* scratch memory where neighbours are not needed for runs */
+    FAR_BYTES  = 2 << 20,        /* and where they are */
+    CHUNK      = 2048,           /* elements of a lane that are moved at a time */
+    GRAIN      = 1 << 14         /* elements that make a thread worth waking */
+};
+
+/* What is true of all lanes of a call. */
+typedef struct job {
+    tsri_fft_side         side;
+    int64_t               n;          /* of the transform */
+    int64_t               m;          /* elements that x has along the axis */
+    bool                  mirrored;   /* z has all n elements of a spectrum of reals */
+    int64_t               x_step, z_step;
+    int64_t               part;       /* bytes of a real number in x and z */
+    double                x_sign;     /* of the imaginary parts that are read, */
+    double                z_sign;     /* and of those that are written */
+    double                scale;
+    const tsri_fft_parts *parts;
+    const tsri_fft_plan  *plan;       /* one of the two */
+    const tsri_fftw_plan *fftw;
+    int64_t               lanes;      /* at a time, at most */
+    int64_t               lane_bytes; /* of scratch memory */
+    int32_t              *no_room;    /* set to 1 where there was none */
+} job;
+
+/* Lanes of x and z: the first element of the first, and bytes from lane to lane. */
+typedef struct group {
+    char   *x, *z;
+    int64_t x_lane, z_lane;
+    int64_t lanes;
+} group;
+
+/* Moving ------------------------------------------------------------------------------- */
+
+/* A move that is cut into chunks. */
+typedef struct haul {
+    tsri_fft_move         move;
+    const tsri_fft_parts *parts;
+    bool                  out; /* to the tensor */
+} haul;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static tsr_status move_chunks(void *context, int64_t begin, int64_t end)
+{
+    const haul *h = context;
+    tsri_fft_move part = h->move;
+    const int64_t from = begin * CHUNK, n = (end - begin) * CHUNK;
+    for (int i = 0; i < 2; i++) {
+        tsri_fft_stream *s = &part.stream[i];
+        s->count = most(least(s->count - from, n), 0);
+        s->total = most(least(s->total - from, n), 0);
+        if (s->total > 0) s->scratch += from * part.in_scratch.along * h->parts->size;
+        if (s->count > 0) s->tensor += from * part.in_tensor.along;
+    }
+    if (h->out) h->parts->scatter(&part);
+    else        h->parts->gather(&part);
+    return TSR_OK;
+}
+
+static tsr_status run_haul(haul *h)
+{
+    const int64_t total = h->move.stream[0].total, chunks = (total + CHUNK - 1) / CHUNK;
+    if (total * h->move.lanes < 2 * GRAIN) return move_chunks(h, 0, chunks);
+    return tsr_parallel_for(chunks, most(GRAIN / CHUNK / h->move.lanes, 1), move_chunks, h);
+}
+
+/* Numbers in scratch memory: where the two streams begin, and how they go on. */
+typedef struct room {
+    char          *re, *im;
+    tsri_fft_steps steps;
+    bool           halved;  /* of a real lane: even and odd elements are apart */
+} room;
+
+static haul haul_of(const job *j, const group *g, const room *r, bool out)
+{
+    haul h = { .move = { .in_scratch = r->steps, .lanes = g->lanes }, .parts = j->parts, .out = out };
+    h.move.in_tensor.along = out ? j->z_step : j->x_step;
+    h.move.in_tensor.lane = out ? g->z_lane : g->x_lane;
+    return h;
+}
+
+/* x to scratch memory. A room for reals that is not halved may lack im. */
+static tsr_status fetch(const job *j, const group *g, const room *to)
+{
+    haul h = haul_of(j, g, to, false);
+    tsri_fft_stream *s = h.move.stream;
+    if (j->side != TSRI_FFT_FROM_REAL) {
+        const int64_t total = j->side == TSRI_FFT_COMPLEX ? j->n : j->n / 2 + 1;
+        s[0] = (tsri_fft_stream){ to->re, g->x, j->m, total, 1 };
+        s[1] = (tsri_fft_stream){ to->im, g->x + j->part, j->m, total, j->x_sign };
+    } else if (to->halved) {
+        h.move.in_tensor.along *= 2;
+        s[0] = (tsri_fft_stream){ to->re, g->x, (j->m + 1) / 2, j->n / 2, 1 };
+        s[1] = (tsri_fft_stream){ to->im, g->x + j->x_step, j->m / 2, j->n / 2, 1 };
+    } else {
+        s[0] = (tsri_fft_stream){ to->re, g->x, j->m, j->n, 1 };
+        s[1] = (tsri_fft_stream){ to->im, g->x, 0, to->im ? j->n : 0, 1 };
+    }
+    return run_haul(&h);
+}
+
+/* Scratch memory to z; odd elements of a real lane that is halved are there negated. */
+static tsr_status deliver(const job *j, const group *g, const room *from)
+{
+    haul h = haul_of(j, g, from, true);
+    tsri_fft_stream *s = h.move.stream;
+    const int64_t half = j->n / 2;
+    if (j->side != TSRI_FFT_TO_REAL) {
+        const int64_t count = j->side == TSRI_FFT_COMPLEX ? j->n : half + 1;
+        s[0] = (tsri_fft_stream){ from->re, g->z, count, count, j->scale };
+        s[1] = (tsri_fft_stream){ from->im, g->z + j->part, count, count, j->z_sign * j->scale };
+    } else if (from->halved) {
+        h.move.in_tensor.along *= 2;
+        s[0] = (tsri_fft_stream){ from->re, g->z, half, half, j->scale };
+        s[1] = (tsri_fft_stream){ from->im, g->z + j->z_step, half, half, -j->scale };
+    } else {
+        s[0] = (tsri_fft_stream){ from->re, g->z, j->n, j->n, j->scale };
+        s[1] = (tsri_fft_stream){ NULL, g->z, 0, 0, 1 };
+    }
+    return run_haul(&h);
+}
+
+/* The elements after the middle of a spectrum of reals: the conjugates of those before it. */
+static tsr_status deliver_mirrored(const job *j, const group *g, const room *from)
+{
+    const int64_t count = (j->n - 1) / 2, skip = from->steps.along * j->parts->size;
+    if (count == 0) return TSR_OK;
+    char *last = g->z + (j->n - 1) * j->z_step;
+    haul h = haul_of(j, g, from, true);
+    tsri_fft_stream *s = h.move.stream;
+    h.move.in_tensor.along = -j->z_step;
+    s[0] = (tsri_fft_stream){ from->re + skip, last, count, count, j->scale };
+    s[1] = (tsri_fft_stream){ from->im + skip, last + j->part, count, count, -j->z_sign * j->scale };
+    return run_haul(&h);
+}
+
+static tsr_status deliver_all(const job *j, const group *g, const room *from)
+{
+    if (j->mirrored) TSRI_TRY(deliver_mirrored(j, g, from));
+    return deliver(j, g, from);
+}
+
+/* Kernels of our own ------------------------------------------------------------------- */
+
+/* What is in buffers 0 and 1, with 2 and 3 as room; the result is in 0 and 1 again. */
+static tsr_status transform(const job *j, void *buffer[4], int64_t lanes)
+{
+    const tsri_fft_kernels *k = tsri_fft_kernels_get();
+    if (j->plan->wide) {
+        tsri_fft_buffers_f64 b = { buffer[0], buffer[1], buffer[2], buffer[3] };
+        TSRI_TRY(k->lanes_f64(j->plan, j->side, &b, lanes));
+        buffer[0] = b.re;
+        buffer[1] = b.im;
+    } else {
+        tsri_fft_buffers_f32 b = { buffer[0], buffer[1], buffer[2], buffer[3] };
+        TSRI_TRY(k->lanes_f32(j->plan, j->side, &b, lanes));
+        buffer[0] = b.re;
+        buffer[1] = b.im;
+    }
+    return TSR_OK;
+}
+
+static tsr_status run_own(const job *j, const group *g, char *scratch)
+{
+    void *buffer[4];
+    const int64_t bytes = tsri_fft_room(j->plan) * g->lanes * j->parts->size;
+    for (int i = 0; i < 4; i++) buffer[i] = scratch + i * bytes;
+    room r = { buffer[0], buffer[1], { g->lanes, 1 }, j->plan->halved };
+    TSRI_TRY(fetch(j, g, &r));
+    TSRI_TRY(transform(j, buffer, g->lanes));
+    r.re = buffer[0];
+    r.im = buffer[1];
+    return deliver_all(j, g, &r);
+}
+
+/* FFTW --------------------------------------------------------------------------------- */
+
+/* Bytes of a packed lane, and of its room: a multiple of a cache line, so that every lane is
+ * aligned as the plan is. */
+static int64_t side_bytes(const job *j, bool out)
+{
+    const bool real = j->side == (out ? TSRI_FFT_TO_REAL : TSRI_FFT_FROM_REAL);
+    return j->part * (real ? j->n : j->side == TSRI_FFT_COMPLEX ? 2 * j->n : 2 * (j->n / 2 + 1));
+}
+
+static int64_t side_room(const job *j, bool out)
+{
+    return (int64_t)tsri_round_up((size_t)side_bytes(j, out), TSRI_CACHE_LINE);
+}
+
+static bool is_direct(const job *j, const group *g)
+{
+    const int64_t x_size = j->part * (j->side == TSRI_FFT_FROM_REAL ? 1 : 2);
+    return j->side != TSRI_FFT_TO_REAL && j->m == j->n && j->x_step == x_size && j->z_step == 2 * j->part &&
+           g->x != g->z && tsri_fftw_is_aligned(j->fftw, g->x) && tsri_fftw_is_aligned(j->fftw, g->z) &&
+           (g->lanes == 1 || (tsri_fftw_is_aligned(j->fftw, g->x + g->x_lane) &&
+                              tsri_fftw_is_aligned(j->fftw, g->z + g->z_lane)));
+}
+
+/* From x to z, with no room between them; scaled where it lies. */
+static tsr_status run_direct(const job *j, const group *g)
+{
+    const bool as_it_is = j->scale == 1 && j->z_sign == 1;
+    for (int64_t v = 0; v < g->lanes; v++) {
+        const group one = { g->x + v * g->x_lane, g->z + v * g->z_lane, 0, 0, 1 };
+        const room r = { one.z, one.z + j->part, { 2, 0 }, false };
+        tsri_fftw_run(j->fftw, one.x, one.z);
+        if (j->mirrored) TSRI_TRY(deliver_mirrored(j, &one, &r)); /* before what it reads is scaled */
+        if (!as_it_is) TSRI_TRY(deliver(j, &one, &r));
+    }
+    return TSR_OK;
+}
+
+/* What a spectrum of reals cannot have: FFTW promises nothing where it is not zero. */
+static void clear_unseen(const job *j, char *lane)
+{
+    memset(lane + j->part, 0, (size_t)j->part);
+    if (j->n % 2 == 0) memset(lane + (j->n + 1) * j->part, 0, (size_t)j->part);
+}
+
+static tsr_status run_fftw(const job *j, const group *g, char *scratch)
+{
+    const int64_t in_room = side_room(j, false), out_room = side_room(j, true);
+    char *to = scratch + g->lanes * in_room;
+    const bool from_real = j->side == TSRI_FFT_FROM_REAL, to_real = j->side == TSRI_FFT_TO_REAL;
+    const tsri_fft_steps in_steps = { from_real ? 1 : 2, in_room / j->part };
+    const tsri_fft_steps out_steps = { to_real ? 1 : 2, out_room / j->part };
+    const room in = { scratch, from_real ? NULL : scratch + j->part, in_steps, false };
+    const room out = { to, to_real ? NULL : to + j->part, out_steps, false };
+    if (is_direct(j, g)) return run_direct(j, g);
+    TSRI_TRY(fetch(j, g, &in));
+    for (int64_t v = 0; v < g->lanes; v++) {
+        if (to_real) clear_unseen(j, scratch + v * in_room);
+        tsri_fftw_run(j->fftw, scratch + v * in_room, to + v * out_room);
+    }
+    return deliver_all(j, g, &out);
+}
+
+/* Lanes -------------------------------------------------------------------------------- */
+
+/* Operands: result, x. */
+static void run_tile(const tsri_tile *t, const void *params)
+{
+    const job *j = params;
+    const int64_t lanes = least(j->lanes, t->cols);
+    const size_t bytes = (size_t)(lanes * j->lane_bytes);
+    size_t reserved = 0;
+    char *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    bool fine = scratch != NULL;
+    for (int64_t r = 0; r < t->rows && fine; r++)
+        for (int64_t c = 0; c < t->cols && fine; c += lanes) {
+            const group g = { t->ptr[1] + r * t->row_step[1] + c * t->col_step[1],
+                              t->ptr[0] + r * t->row_step[0] + c * t->col_step[0],
+                              t->col_step[1], t->col_step[0], least(lanes, t->cols - c) };
+            fine = (j->fftw ? run_fftw(j, &g, scratch) : run_own(j, &g, scratch)) == TSR_OK;
+        }
+    if (!fine) tsri_store_release(j->no_room, 1);
+    if (reserved)     tsri_pool_give(scratch, reserved);
+    else if (scratch) tsri_free(scratch, bytes);
+}
+
+/* Neighbours are worth having where they lie in one cache line with a lane's elements, and for
+ * their own sake as long as all of them stay near. */
+static int64_t lanes_at_a_time(const job *j, bool wide)
+{
+    const int64_t many = LANE_BYTES / (int64_t)(wide ? sizeof(double) : sizeof(float));
+    const bool packed = (j->x_step == j->part || j->x_step == 2 * j->part) &&
+                        (j->z_step == j->part || j->z_step == 2 * j->part);
+    if (many * j->lane_bytes <= (packed ? NEAR_BYTES : FAR_BYTES)) return many;
+    return packed ? 1 : LINE_BYTES / (2 * j->part);
+}
+
+static tsr_status run_lanes(const tsr_op *op, job *j, bool wide)
+{
+    tsri_loop loop;
+    int32_t no_room = 0;
+    const tsr_fft_params *p = op->params;
+    j->no_room = &no_room;
+    j->lanes = lanes_at_a_time(j, wide);
+    const tsr_tensor *const operands[] = { op->out[0], op->in[0] };
+    tsri_lanes_build(&loop, &op->out[0]->desc, 2, operands, p->axis);
+    TSRI_TRY(tsri_loop_run_parallel(&loop, run_tile, j, GRAIN / j->n + 1));
+    return tsri_load_acquire(&no_room) ? TSR_ENOMEM : TSR_OK;
+}
+
+static tsr_status run_with_fftw(const tsr_op *op, job *j, const tsri_fftw_plan *plan)
+{
+    j->fftw = plan;
+    j->parts = plan->is_double ? &tsri_fft_parts_f64 : &tsri_fft_parts_f32;
+    j->lane_bytes = side_room(j, false) + side_room(j, true);
+    return run_lanes(op, j, plan->is_double);
+}
+
+/* Conjugated, so that the exponent is -1 whatever was asked for. */
+static tsr_status run_with_own(const tsr_op *op, job *j, bool inverse)
+{
+    tsri_fft_plan mine;
+    const bool is_double = j->part == sizeof(double);
+    TSRI_TRY(tsri_fft_plan_get(&j->plan, &mine, j->n, j->side != TSRI_FFT_COMPLEX, is_double));
+    const bool wide = j->plan->wide;
+    if (j->side == TSRI_FFT_COMPLEX && inverse) j->x_sign = j->z_sign = -1;
+    j->parts = is_double ? &tsri_fft_parts_f64 : wide ? &tsri_fft_parts_f32_wide : &tsri_fft_parts_f32;
+    j->lane_bytes = 4 * tsri_fft_room(j->plan) * (int64_t)(wide ? sizeof(double) : sizeof(float));
+    const tsr_status s = run_lanes(op, j, wide);
+    tsri_fft_plan_put(j->plan);
+    return s;
+}
+
+/* Which kernels ------------------------------------------------------------------------ */
+
+static tsri_fft_choice choice;
+static tsri_once chosen = TSRI_ONCE_INIT;
+
+static void choose(void)
+{
+#ifndef TSR_FREESTANDING
+    const char *wish = getenv("TSR_FFT");
+    if (wish && tsri_streq(wish, "own")) choice = TSRI_FFT_OWN;
+    if (wish && tsri_streq(wish, "fftw")) choice = TSRI_FFT_FFTW;
+#endif
+}
+
+bool tsri_fft_use(tsri_fft_choice wanted)
+{
+    tsri_once_run(&chosen, choose);
+    choice = wanted;
+    return choice != TSRI_FFT_OWN && tsri_fftw_is_here(false) && tsri_fftw_is_here(true);
+}
+
+static tsri_fftw_kind fftw_kind(const job *j, bool inverse)
+{
+    if (j->side == TSRI_FFT_FROM_REAL) return TSRI_FFTW_R2C;
+    if (j->side == TSRI_FFT_TO_REAL) return TSRI_FFTW_C2R;
+    return inverse ? TSRI_FFTW_BACKWARD : TSRI_FFTW_FORWARD;
+}
+
+/* The op ------------------------------------------------------------------------------- */
+
+static job job_of(const tsr_op *op)
+{
+    const tsr_fft_params *p = op->params;
+    const tsr_tensor *x = op->in[0], *z = op->out[0];
+    const bool from_real = tsr_dtype_kind(x->dtype) == TSR_FLOATING, to_real = op->kind == TSR_OP_IRFFT;
+    const double sign = p->inverse ? -1 : 1;
+    /* The stride of an axis of size 1 may be anything: it is not stepped along. */
+    const bool x_steps = x->shape[p->axis] > 1, z_steps = z->shape[p->axis] > 1;
+    return (job){
+        .side = to_real ? TSRI_FFT_TO_REAL : from_real ? TSRI_FFT_FROM_REAL : TSRI_FFT_COMPLEX,
+        .n = p->n, .m = x->shape[p->axis], .mirrored = from_real && op->kind == TSR_OP_FFT,
+        .x_step = x_steps ? tsri_axis_step(x, p->axis) : 0,
+        .z_step = z_steps ? tsri_axis_step(z, p->axis) : 0,
+        .part = tsri_dtype_size(tsr_dtype_real(x->dtype)),
+        .x_sign = to_real ? -sign : 1, .z_sign = from_real ? sign : 1, .scale = p->scale,
+    };
+}
+
+tsr_status tsri_cpu_fft(const tsr_op *op)
+{
+    const tsr_fft_params *p = op->params;
+    job j = job_of(op);
+    tsri_fftw_plan fftw;
+    tsr_status s;
+    if (tsr_numel(op->out[0]) == 0) return TSR_OK;
+    tsri_once_run(&chosen, choose);
+    if (choice != TSRI_FFT_OWN &&
+        tsri_fftw_get(&fftw, fftw_kind(&j, p->inverse), j.part == sizeof(double), j.n)) {
+        s = run_with_fftw(op, &j, &fftw);
+        tsri_fftw_put(&fftw);
+    } else {
+        s = run_with_own(op, &j, p->inverse);
+    }
+    TSRI_CHECK(s == TSR_OK, s, "%s: no room for transforms of %lld elements", tsr_op_get_info(op->kind)->name,
+               (long long)j.n);
+    return TSR_OK;
+}

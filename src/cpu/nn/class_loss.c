@@ -1,0 +1,161 @@
+/* class_loss.c - cross entropy and negative log likelihood: a loss and a weight for each
+ * place, in double, then what the reduction makes of them. */
+#ifndef TSR_FREESTANDING
+
+#include "nn.h"
+#include "rows_run.h"
+#include "core/alloc.h"
+#include "core/desc_int.h"
+#include "cpu/cpu_run.h"
+#include "cpu/lanes.h"
+#include "tessera/ops/nn.h"
+
+typedef struct losing {
+    const tsr_loss_params *how;
+    const double *weights;        /* of the classes; NULL: all 1 */
+    double       *loss, *weight;  /* of the places, packed */
+    int64_t       classes;
+    int64_t       step;           /* bytes from class to class of x */
+    tsri_widen_fn widen;
+    bool          wide;           /* widened numbers are doubles */
+} losing;
+
+static double weight_of(const losing *l, int64_t class) { return l->weights ? l->weights[class] : 1; }
+
+static double number_at(const losing *l, const void *row, int64_t i)
+{
+    return l->wide ? ((const double *)row)[i] : (double)((const float *)row)[i];
+}
+
+/* Lanes: cross entropy ----------------------------------------------------------------- */
+
+/* The sum of weight * -log p over all classes. */
+static double spread(const losing *l, const void *row, double most, double log_sum)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < l->classes; i++)
+        sum += weight_of(l, i) * (log_sum - (number_at(l, row, i) - most));
+    return sum;
+}
+
+/* beside: the place's loss, weight and target. */
+static void entropy_row(const tsri_rows *r, void *const *row, char *const *beside)
+{
+    const losing *l = r->params;
+    double *loss = (double *)(void *)beside[0], *weight = (double *)(void *)beside[1], most, log_sum;
+    const int64_t target = *(const int64_t *)(const void *)beside[2];
+    *loss = *weight = 0;
+    if (target == l->how->ignore_index) return;
+    r->k->log_sum(&most, &log_sum, row[0], r->n);
+    *weight = weight_of(l, target);
+    *loss = *weight * (log_sum - (number_at(l, row[0], target) - most));
+    if (l->how->smoothing != 0)
+        *loss = (1 - l->how->smoothing) * *loss +
+                l->how->smoothing / (double)l->classes * spread(l, row[0], most, log_sum);
+}
+
+/* Single elements: negative log likelihood ----------------------------------------------- */
+
+/* Operands: x at class 0, loss, weight, target. */
+static void likelihood_tile(const tsri_tile *t, const void *params)
+{
+    const losing *l = params;
+    for (int64_t r = 0; r < t->rows; r++)
+        for (int64_t c = 0; c < t->cols; c++) {
+            char *at[4];
+            double number;
+            for (int o = 0; o < 4; o++) at[o] = t->ptr[o] + r * t->row_step[o] + c * t->col_step[o];
+            const int64_t target = *(const int64_t *)(const void *)at[3];
+            const bool ignored = target == l->how->ignore_index;
+            double *loss = (double *)(void *)at[1], *weight = (double *)(void *)at[2];
+            *loss = *weight = 0;
+            if (ignored) continue;
+            l->widen(&number, at[0] + (target > 0 ? target * l->step : 0), l->step, 1);
+            *weight = weight_of(l, target);
+            *loss = *weight * -number_at(l, &number, 0);
+        }
+}
+
+/* Together --------------------------------------------------------------------------------- */
+
+/* t, of the places' shape, seen with x's rank; the dim of classes is not walked. */
+static void see_places(tsr_tensor *v, const tsr_tensor *t, const tsr_tensor *x)
+{
+    int64_t strides[TSR_MAX_NDIM] = { 0 };
+    for (int i = 0; i < x->ndim; i++)
+        if (i != 1) strides[i] = t->stride[i > 1 ? i - 1 : i];
+    tsri_see_memory(v, t->data, t->dtype, x->ndim, x->shape, strides);
+}
+
+static tsr_status find_losses(const tsr_op *op, losing *l)
+{
+    tsri_loop loop;
+    tsr_tensor packed, seen[3];
+    const tsr_tensor *x = op->in[0], *target = op->in[1];
+    double *const lists[2] = { l->loss, l->weight };
+    for (int i = 0; i < 2; i++) {
+        tsri_see_memory(&packed, lists[i], TSR_F64, target->ndim, target->shape, NULL);
+        see_places(&seen[i], &packed, x);
+    }
+    see_places(&seen[2], target, x);
+    const tsr_tensor *const operands[] = { x, &seen[0], &seen[1], &seen[2] };
+    if (op->kind == TSR_OP_CROSS_ENTROPY) {
+        tsri_rows rows = {
+            .op = "cross_entropy", .fn = entropy_row, .params = l, .nin = 1, .nbeside = 3, .axis = 1
+        };
+        return tsri_rows_run(&rows, operands);
+    }
+    tsri_lanes_build(&loop, &x->desc, 4, operands, 1);
+    return tsri_loop_run_parallel(&loop, likelihood_tile, l, 4096);
+}
+
+static tsr_status reduce_losses(tsr_tensor *z, const losing *l, const tsr_tensor *target)
+{
+    tsr_tensor losses;
+    const tsri_nn_kernels *k = tsri_row_kernels(TSR_F64);
+    const int64_t places = tsr_desc_numel(&target->desc);
+    double total = 0;
+    if (l->how->reduction == TSR_REDUCTION_NONE) {
+        tsri_see_memory(&losses, l->loss, TSR_F64, target->ndim, target->shape, NULL);
+    } else {
+        total = k->sum(l->loss, places);
+        if (l->how->reduction == TSR_REDUCTION_MEAN) total /= k->sum(l->weight, places);
+        tsri_see_memory(&losses, &total, TSR_F64, 0, NULL, NULL);
+    }
+    return tsri_cpu_copy(
+        &(tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { &losses }, .out = { z } });
+}
+
+static tsr_status run_loss(const tsr_op *op, losing *l, double *memory)
+{
+    const tsr_tensor *x = op->in[0], *target = op->in[1];
+    const int64_t places = tsr_desc_numel(&target->desc);
+    l->loss = memory;
+    l->weight = memory + places;
+    if (op->in[2]) {
+        TSRI_TRY(tsri_unpack(memory + 2 * places, TSR_F64, op->in[2]));
+        l->weights = memory + 2 * places;
+    }
+    if (tsr_desc_numel(&x->desc) > 0) TSRI_TRY(find_losses(op, l));
+    return reduce_losses(op->out[0], l, target);
+}
+
+tsr_status tsri_cpu_class_loss(const tsr_op *op)
+{
+    const tsr_tensor *x = op->in[0];
+    const int64_t places = tsr_desc_numel(&op->in[1]->desc), classes = x->shape[1];
+    int64_t numbers = 0, bytes = 0;
+    losing l = { .how = op->params, .classes = classes, .step = classes > 1 ? tsri_axis_step(x, 1) : 0,
+                 .widen = tsri_cpu_kernels_get()->widen[x->dtype], .wide = x->dtype == TSR_F64 };
+    const bool fits = tsri_mul(&numbers, places, 2) && tsri_add(&numbers, numbers, classes) &&
+                      tsri_mul(&bytes, numbers > 0 ? numbers : 1, sizeof(double)) &&
+                      (uint64_t)bytes <= SIZE_MAX;
+    double *memory = fits ? tsri_scratch((size_t)bytes) : NULL;
+    TSRI_CHECK(memory, TSR_ENOMEM, "%s: no room for the losses of %lld places",
+               tsr_op_get_info(op->kind)->name, (long long)places);
+    const tsr_status s = run_loss(op, &l, memory);
+    tsri_free(memory, (size_t)bytes);
+    return s;
+}
+
+#endif

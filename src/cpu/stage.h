@@ -1,0 +1,25 @@
+/* stage.h - tiles of any steps for kernels that want rows in one piece. */
+#ifndef TSRI_CPU_STAGE_H
+#define TSRI_CPU_STAGE_H
+
+#include "kernels.h"
+
+typedef struct tsri_stage {
+    tsri_tile_fn fn;
+    const void  *params;
+    int          nop;
+    int64_t      size[TSRI_MAX_OPERANDS];  /* of the operands' elements */
+} tsri_stage;
+
+/* Do operands run on along the innermost dim, or repeat there (the result only runs on)? */
+bool tsri_stage_is_plain(const tsri_loop *loop, const int64_t *size);
+
+/* Moves the dim along which an operand that is not plain lies densest next to the
+ * innermost, so that tiles hold blocks of it. */
+void tsri_stage_order(tsri_loop *loop, const int64_t *size);
+
+/* The tile in blocks: operands that are not plain are packed into a buffer in the first
+ * level cache, a result that is not is unpacked from there. params is a tsri_stage. */
+void tsri_stage_tile(const tsri_tile *tile, const void *params);
+
+#endif

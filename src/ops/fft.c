@@ -1,0 +1,387 @@
+/* fft.c - Fourier transforms: check, crop, fit, and one op for each axis.
+ *
+ * Transforms over several axes run in the result itself, in a corner of it where axes are
+ * still to be lengthened: x is cropped first, so no axis is ever longer than in the end. */
+#include "fft_int.h"
+#include "core/same_math.h"
+#include "pieces.h"
+#include "tessera/move.h"
+#include "tessera/ops/fft.h"
+#include "tessera/ops/shape.h"
+
+/* Results and costs -------------------------------------------------------------------- */
+
+static tsr_dtype complex_of(tsr_dtype dtype)
+{
+    return tsr_dtype_real(dtype) == TSR_F64 ? TSR_C128 : TSR_C64;
+}
+
+/* Elements along the axis that x may have, and that the result has. */
+static int64_t size_in(tsr_op_kind kind, int64_t n) { return kind == TSR_OP_IRFFT ? n / 2 + 1 : n; }
+static int64_t size_out(tsr_op_kind kind, int64_t n) { return kind == TSR_OP_RFFT ? n / 2 + 1 : n; }
+
+tsr_status tsri_infer_fft(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                          const void *params)
+{
+    const tsr_fft_params *p = params;
+    tsr_desc d;
+    TSRI_CHECK(p->axis >= 0 && p->axis < in[0]->ndim, TSR_EINDEX, "%s: axis %d of %s, which has %d dims",
+               name, (int)p->axis, TSRI_DESC(in[0]), (int)in[0]->ndim);
+    TSRI_CHECK(p->n >= 1, TSR_EINVAL, "%s: n is %lld", name, (long long)p->n);
+    TSRI_CHECK(in[0]->shape[p->axis] <= size_in(kind, p->n), TSR_ESHAPE,
+               "%s: axis %d of %s is longer than the %lld elements that are transformed", name, (int)p->axis,
+               TSRI_DESC(in[0]), (long long)size_in(kind, p->n));
+    tsri_desc_copy(&d, in[0]);
+    d.shape[p->axis] = size_out(kind, p->n);
+    const tsr_dtype dtype = kind == TSR_OP_IRFFT ? tsr_dtype_real(d.dtype) : complex_of(d.dtype);
+    return tsri_desc_packed(out, name, dtype, d.ndim, d.shape);
+}
+
+double tsri_fft_work(const tsr_desc *const *in, const tsr_desc *out, const void *params)
+{
+    const tsr_fft_params *p = params;
+    (void)in;
+    const double lanes = (double)tsr_desc_numel(out) / (double)tsri_max(out->shape[p->axis], 1);
+    return lanes * (double)p->n * tsri_log_f64((double)p->n) * 1.44269504088896341;
+}
+
+/* What is asked for -------------------------------------------------------------------- */
+
+/* A transform over `count` axes, of which the last has a side that is real for rfft and irfft. */
+typedef struct request {
+    const char  *name;
+    tsr_op_kind  kind;
+    bool         inverse;
+    tsr_fft_norm norm;
+    int          count;
+    int          axis[TSR_MAX_NDIM];
+    int64_t      n[TSR_MAX_NDIM];
+} request;
+
+static tsr_status check_x(const request *r, tsr_tensor **out, const tsr_tensor *x)
+{
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", r->name);
+    TSRI_TRY(tsri_check_allocated(r->name, "x", x));
+    const tsr_kind kind = tsr_dtype_kind(x->dtype);
+    TSRI_CHECK((kind == TSR_FLOATING || kind == TSR_COMPLEX) && x->dtype != TSR_C32, TSR_EDTYPE,
+               "%s: x is %s; it takes floating numbers, c64 and c128 (tsr_cast converts)", r->name,
+               TSRI_DESC(&x->desc));
+    TSRI_CHECK(kind == TSR_FLOATING || r->kind != TSR_OP_RFFT, TSR_EDTYPE,
+               "%s: x is %s, but only reals have half a spectrum (fft takes complex numbers)", r->name,
+               TSRI_DESC(&x->desc));
+    TSRI_CHECK((unsigned)r->norm <= TSR_FFT_FORWARD, TSR_EINVAL, "%s: %d is no norm", r->name, (int)r->norm);
+    return TSR_OK;
+}
+
+/* n[i], or what 0 stands for. */
+static tsr_status read_length(request *r, const tsr_desc *x, int i, int64_t n)
+{
+    const int64_t size = x->shape[r->axis[i]];
+    const bool halved = r->kind == TSR_OP_IRFFT && i == r->count - 1;
+    TSRI_CHECK(n >= 0, TSR_EINVAL, "%s: n is %lld for axis %d", r->name, (long long)n, r->axis[i]);
+    TSRI_CHECK(n > 0 || !halved || size <= INT64_MAX / 2, TSR_EOVERFLOW,
+               "%s: twice axis %d of %s exceeds 2^63 - 1", r->name, r->axis[i], TSRI_DESC(x));
+    r->n[i] = n > 0 ? n : halved ? 2 * (size - 1) : size;
+    TSRI_CHECK(r->n[i] > 0, TSR_ESHAPE, "%s: axis %d of %s leaves nothing to transform; say n", r->name,
+               r->axis[i], TSRI_DESC(x));
+    return TSR_OK;
+}
+
+static tsr_status read_one(request *r, const tsr_desc *x, int64_t n, int axis)
+{
+    r->count = 1;
+    TSRI_TRY(tsri_axis(&r->axis[0], r->name, "axis", axis, x));
+    return read_length(r, x, 0, n);
+}
+
+static tsr_status read_axis(int *out, const char *name, const tsr_desc *x, int i, const int *axes, int before)
+{
+    TSRI_TRY(tsri_axis(out, name, "axis", axes[i], x));
+    TSRI_CHECK(!(before >> *out & 1), TSR_EINVAL, "%s: axis %d of %s is named twice", name, *out,
+               TSRI_DESC(x));
+    return TSR_OK;
+}
+
+/* A list of axes; NULL is the last ones, an empty one all. */
+static tsr_status read_axes(int *out, int *count, const char *name, const tsr_desc *x, int naxes,
+                            const int *axes)
+{
+    int seen = 0;
+    TSRI_TRY(tsri_check_list(name, "axes", naxes, axes ? (const void *)axes : x)); /* it may be NULL */
+    TSRI_CHECK(axes || naxes <= x->ndim, TSR_EINDEX, "%s: %d axes of %s", name, naxes, TSRI_DESC(x));
+    *count = naxes > 0 ? naxes : x->ndim;
+    for (int i = 0; i < *count; i++) {
+        if (axes && naxes > 0) TSRI_TRY(read_axis(&out[i], name, x, i, axes, seen));
+        else                   out[i] = x->ndim - *count + i;
+        seen |= 1 << out[i];
+    }
+    return TSR_OK;
+}
+
+static tsr_status read_many(request *r, const tsr_desc *x, int naxes, const int64_t *lengths, const int *axes)
+{
+    TSRI_TRY(read_axes(r->axis, &r->count, r->name, x, naxes, axes));
+    TSRI_CHECK(r->count > 0 || r->kind == TSR_OP_FFT, TSR_ESHAPE, "%s: %s has no axis to transform", r->name,
+               TSRI_DESC(x));
+    for (int i = 0; i < r->count; i++) TSRI_TRY(read_length(r, x, i, lengths ? lengths[i] : 0));
+    return TSR_OK;
+}
+
+/* The factor for one axis; all of them together are the norm's. */
+static double scale_of(const request *r, int64_t n)
+{
+    const double size = (double)n;
+    if (r->norm == TSR_FFT_ORTHO) return 1 / tsri_sqrt_f64(size);
+    return (r->norm == TSR_FFT_FORWARD) != r->inverse ? 1 / size : 1;
+}
+
+/* Running ------------------------------------------------------------------------------ */
+
+/* Where what goes with x is made; a mapping cannot be. */
+static tsr_memory memory_like(const tsr_tensor *x)
+{
+    return x->memory == TSR_MEMORY_FILE ? TSR_MEMORY_HOST : x->memory;
+}
+
+/* Temporaries of a call. */
+typedef struct aside {
+    tsr_tensor *cast, *copy, *middle;
+} aside;
+
+static tsr_status run_axis(const request *r, tsr_tensor *z, const tsr_tensor *x, tsr_op_kind kind, int i)
+{
+    const tsr_fft_params params = { .axis = r->axis[i], .inverse = r->inverse, .n = r->n[i],
+                                    .scale = scale_of(r, r->n[i]) };
+    const tsr_op op = { .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { z }, .params = &params };
+    return tsri_op_run(&op);
+}
+
+static void shape_of(int64_t *shape, const tsr_tensor *x)
+{
+    for (int d = 0; d < x->ndim; d++) shape[d] = x->shape[d];
+}
+
+/* z as far as `shape` reaches, and whole along the axis. */
+static void see_corner(tsr_tensor *v, const tsr_tensor *z, const int64_t *shape, int axis)
+{
+    *v = *z;
+    for (int d = 0; d < z->ndim; d++)
+        if (d != axis) v->shape[d] = shape[d];
+}
+
+/* The first `count` axes in z itself, the last of them first. `done` says how far z has
+ * elements so far; what an axis lacks is filled with zeros. */
+static tsr_status run_in_place(const request *r, const tsr_tensor *z, int64_t *done, int count)
+{
+    for (int i = count - 1; i >= 0; i--) {
+        const int axis = r->axis[i];
+        tsr_tensor corner, rest;
+        see_corner(&corner, z, done, axis);
+        TSRI_TRY(tsri_see_slice(&rest, &corner, axis, done[axis], r->n[i], 1));
+        TSRI_TRY(tsri_fill_run(&rest, tsr_scalar_i64(0)));
+        TSRI_TRY(run_axis(r, &corner, &corner, TSR_OP_FFT, i));
+        done[axis] = r->n[i];
+    }
+    return TSR_OK;
+}
+
+/* x to a corner of z along the last axis, then the others there. */
+static tsr_status run_forth(const request *r, const tsr_tensor *z, const tsr_tensor *x)
+{
+    int64_t done[TSR_MAX_NDIM];
+    const int last = r->count - 1;
+    tsr_tensor corner;
+    see_corner(&corner, z, x->shape, r->axis[last]);
+    TSRI_TRY(run_axis(r, &corner, x, r->kind, last));
+    shape_of(done, &corner);
+    return run_in_place(r, z, done, last);
+}
+
+/* For irfftn: the others in a tensor between, then the last axis to z. */
+static tsr_status run_back(const request *r, tsr_tensor *z, const tsr_tensor *x, aside *a)
+{
+    const int last = r->count - 1;
+    tsr_desc d;
+    int64_t shape[TSR_MAX_NDIM];
+    if (last == 0) return run_axis(r, z, x, TSR_OP_IRFFT, 0);
+    request others = *r;
+    others.kind = TSR_OP_FFT;
+    others.count = last;
+    shape_of(shape, x);
+    for (int i = 0; i < last; i++) shape[r->axis[i]] = r->n[i];
+    TSRI_TRY(tsri_desc_packed(&d, r->name, x->dtype, x->ndim, shape));
+    TSRI_TRY(tsri_make(&a->middle, r->name, &d, x->device, memory_like(x)));
+    TSRI_TRY(run_forth(&others, a->middle, x));
+    return run_axis(r, z, a->middle, TSR_OP_IRFFT, last);
+}
+
+/* Only the part of x that counts. */
+static tsr_status crop(tsr_tensor *v, const request *r, const tsr_tensor *x)
+{
+    *v = *x;
+    for (int i = 0; i < r->count; i++) {
+        const int axis = r->axis[i];
+        const int64_t size = size_in(i == r->count - 1 ? r->kind : TSR_OP_FFT, r->n[i]);
+        if (v->shape[axis] > size) TSRI_TRY(tsri_see_slice(v, v, axis, 0, size, 1));
+    }
+    return TSR_OK;
+}
+
+/* In a dtype that is transformed: c64 and c128, and f32 and f64 where the op takes them. */
+static tsr_status convert(const tsr_tensor **x, const request *r, aside *a)
+{
+    tsr_dtype dtype = (*x)->dtype;
+    if (tsr_dtype_kind(dtype) == TSR_FLOATING && dtype != TSR_F64) dtype = TSR_F32;
+    if (r->kind == TSR_OP_IRFFT || r->count == 0) dtype = complex_of(dtype);
+    if (dtype == (*x)->dtype) return TSR_OK;
+    TSRI_TRY(tsr_cast(&a->cast, *x, dtype));
+    *x = a->cast;
+    return TSR_OK;
+}
+
+static tsr_status result_desc(tsr_desc *d, const request *r, const tsr_tensor *x)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    shape_of(shape, x);
+    for (int i = 0; i < r->count; i++)
+        shape[r->axis[i]] = size_out(i == r->count - 1 ? r->kind : TSR_OP_FFT, r->n[i]);
+    const bool real = r->kind == TSR_OP_IRFFT;
+    const tsr_dtype dtype = complex_of(x->dtype);
+    return tsri_desc_packed(d, r->name, real ? tsr_dtype_real(dtype) : dtype, x->ndim, shape);
+}
+
+static tsr_status run(const request *r, tsr_tensor *z, const tsr_tensor *x, tsri_fresh fresh, aside *a)
+{
+    tsr_tensor cropped;
+    if (tsr_numel(z) == 0) return TSR_OK;
+    TSRI_TRY(crop(&cropped, r, x));
+    x = &cropped;
+    TSRI_TRY(convert(&x, r, a));
+    if (fresh == TSRI_HAD && !tsri_is_exactly(x, z)) TSRI_TRY(tsri_apart(&x, &a->copy, z));
+    if (r->count == 0) return tsri_copy_run(z, x);
+    return r->kind == TSR_OP_IRFFT ? run_back(r, z, x, a) : run_forth(r, z, x);
+}
+
+static tsr_status transform(tsr_tensor **out, const request *r, const tsr_tensor *x)
+{
+    tsr_desc d;
+    aside a = { NULL, NULL, NULL };
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_TRY(result_desc(&d, r, x));
+    TSRI_TRY(tsri_result_in(out, &fresh, r->name, &d, x->device, memory_like(x)));
+    const tsr_status s = run(r, *out, x, fresh, &a);
+    tsr_release(&a.middle);
+    tsr_release(&a.copy);
+    tsr_release(&a.cast);
+    return tsri_result_end(out, fresh, s);
+}
+
+static tsr_status along_one(tsr_tensor **out, request r, const tsr_tensor *x, int64_t n, int axis)
+{
+    TSRI_TRY(check_x(&r, out, x));
+    TSRI_TRY(read_one(&r, &x->desc, n, axis));
+    return transform(out, &r, x);
+}
+
+static tsr_status along_many(tsr_tensor **out, request r, const tsr_tensor *x, int naxes,
+                             const int64_t *lengths, const int *axes)
+{
+    TSRI_TRY(check_x(&r, out, x));
+    TSRI_TRY(read_many(&r, &x->desc, naxes, lengths, axes));
+    return transform(out, &r, x);
+}
+
+/* The ops ------------------------------------------------------------------------------ */
+
+#define ALONG_ONE(op, KIND, is_inverse) \
+    tsr_status tsr_##op(tsr_tensor **out, const tsr_tensor *x, int64_t n, int axis, tsr_fft_norm norm) \
+    { \
+        const request r = { .name = #op, .kind = TSR_OP_##KIND, .inverse = is_inverse, .norm = norm }; \
+        return along_one(out, r, x, n, axis); \
+    }
+#define ALONG_MANY(op, KIND, is_inverse) \
+    tsr_status tsr_##op(tsr_tensor **out, const tsr_tensor *x, int naxes, const int64_t *lengths, \
+                        const int *axes, tsr_fft_norm norm) \
+    { \
+        const request r = { .name = #op, .kind = TSR_OP_##KIND, .inverse = is_inverse, .norm = norm }; \
+        return along_many(out, r, x, naxes, lengths, axes); \
+    }
+
+ALONG_ONE(fft, FFT, false)
+ALONG_ONE(ifft, FFT, true)
+ALONG_ONE(rfft, RFFT, false)
+ALONG_ONE(irfft, IRFFT, true)
+ALONG_ONE(hfft, IRFFT, false)
+ALONG_ONE(ihfft, RFFT, true)
+ALONG_MANY(fftn, FFT, false)
+ALONG_MANY(ifftn, FFT, true)
+ALONG_MANY(rfftn, RFFT, false)
+ALONG_MANY(irfftn, IRFFT, true)
+
+/* Frequencies -------------------------------------------------------------------------- */
+
+static bool is_finite(double v) { return v - v == 0; }
+
+/* 0, 1, .. up to `last`, then on from that less n; over n * d. */
+static tsr_status fill_frequencies(tsr_tensor *out, int64_t n, int64_t last, double d)
+{
+    tsr_tensor *values = NULL;
+    TSRI_TRY(tsr_empty(&values, TSR_F64, 1, out->shape));
+    double *v = values->data;
+    for (int64_t i = 0; i < out->shape[0]; i++) v[i] = (double)(i <= last ? i : i - n) / ((double)n * d);
+    const tsr_status s = tsr_copy(out, values);
+    tsr_release(&values);
+    return s;
+}
+
+static tsr_status frequencies(tsr_tensor **out, const char *name, int64_t n, double d, tsr_dtype dtype,
+                              int64_t size, int64_t last)
+{
+    tsr_desc desc;
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", name);
+    TSRI_CHECK(n >= 1, TSR_EINVAL, "%s: n is %lld", name, (long long)n);
+    TSRI_CHECK(d != 0 && is_finite(d), TSR_EINVAL, "%s: d is %g", name, d);
+    TSRI_CHECK(tsr_dtype_kind(dtype) == TSR_FLOATING, TSR_EDTYPE, "%s: %s; a floating dtype is needed", name,
+               tsr_dtype_name(dtype));
+    TSRI_TRY(tsri_desc_packed(&desc, name, dtype, 1, &size));
+    TSRI_TRY(tsri_result(out, &fresh, name, &desc));
+    return tsri_result_end(out, fresh, fill_frequencies(*out, n, last, d));
+}
+
+tsr_status tsr_fftfreq(tsr_tensor **out, int64_t n, double d, tsr_dtype dtype)
+{
+    return frequencies(out, "fftfreq", n, d, dtype, n, (n - 1) / 2);
+}
+
+tsr_status tsr_rfftfreq(tsr_tensor **out, int64_t n, double d, tsr_dtype dtype)
+{
+    return frequencies(out, "rfftfreq", n, d, dtype, n / 2 + 1, n / 2);
+}
+
+static tsr_status shift(tsr_tensor **out, const char *name, const tsr_tensor *x, int naxes, const int *axes,
+                        int sign)
+{
+    int at[TSR_MAX_NDIM], count = 0;
+    int64_t by[TSR_MAX_NDIM];
+    tsr_desc d;
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", name);
+    TSRI_TRY(tsri_check_allocated(name, "x", x));
+    TSRI_TRY(tsri_check_list(name, "axes", naxes, axes));
+    TSRI_TRY(read_axes(at, &count, name, &x->desc, naxes, axes));
+    for (int i = 0; i < count; i++) by[i] = sign * (x->shape[at[i]] / 2);
+    TSRI_TRY(tsri_desc_packed(&d, name, x->dtype, x->ndim, x->shape));
+    TSRI_TRY(tsri_result(out, &fresh, name, &d));
+    return tsri_result_end(out, fresh, tsr_roll(out, x, count, by, at));
+}
+
+tsr_status tsr_fftshift(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes)
+{
+    return shift(out, "fftshift", x, naxes, axes, 1);
+}
+
+tsr_status tsr_ifftshift(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes)
+{
+    return shift(out, "ifftshift", x, naxes, axes, -1);
+}

@@ -1,0 +1,154 @@
+/* linalg_least.c - what follows from singular values: rank, pseudo-inverse, least squares. */
+#include "contract.h"
+#include "linalg_int.h"
+#include "tessera/move.h"
+#include "tessera/ops/elementwise.h"
+#include "tessera/ops/linalg.h"
+#include "tessera/ops/matmul.h"
+#include "tessera/ops/reduce.h"
+
+#define LAST 1, (const int[]){ -1 }
+
+static tsr_status check_rtol(const char *op, double rtol)
+{
+    TSRI_CHECK(rtol - rtol == 0, TSR_EINVAL, "%s: rtol is %g", op, rtol);
+    return TSR_OK;
+}
+
+/* Which singular values count, as bool: those larger than rtol times the largest. */
+static tsr_status which_count(tsr_tensor **out, const tsr_tensor *s, const tsr_tensor *a, double rtol)
+{
+    tsr_tensor *limit = NULL;
+    const double next = s->dtype == TSR_F32 ? 0x1p-23 : 0x1p-52;
+    if (rtol < 0) rtol = (double)tsri_max(tsri_rows(a), tsri_cols(a)) * next;
+    tsr_status status = tsr_norm(&limit, s, LAST, true, __builtin_inf());
+    if (status == TSR_OK) status = tsr_mul(&limit, limit, TSR_NUMBER(rtol));
+    if (status == TSR_OK) status = tsr_gt(out, s, limit);
+    tsr_release(&limit);
+    return status;
+}
+
+/* Rank --------------------------------------------------------------------------------------- */
+
+static tsr_status rank_run(tsr_tensor **out, const tsr_tensor *a, double rtol)
+{
+    tsr_tensor *t[2] = { NULL };
+    tsr_status s = tsri_svd("matrix_rank", NULL, &t[0], NULL, a, false);
+    if (s == TSR_OK) s = which_count(&t[1], t[0], a, rtol);
+    if (s == TSR_OK) s = tsr_count_nonzero(out, t[1], LAST, false);
+    tsri_release_all(2, t);
+    return s;
+}
+
+tsr_status tsr_matrix_rank(tsr_tensor **out, const tsr_tensor *a, double rtol)
+{
+    tsr_desc d;
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_CHECK(out, TSR_ENULL, "matrix_rank: out is NULL");
+    TSRI_TRY(tsri_check_factorable("matrix_rank", "a", a));
+    TSRI_TRY(check_rtol("matrix_rank", rtol));
+    TSRI_TRY(tsri_batch_desc(&d, "matrix_rank", TSR_I64, &a->desc, -1, -1));
+    TSRI_TRY(tsri_result(out, &fresh, "matrix_rank", &d));
+    return tsri_result_end(out, fresh, rank_run(out, a, rtol));
+}
+
+/* Inverses of what can be inverted -------------------------------------------------------------- */
+
+/* a = (u * s) @ vh, and what its pseudo-inverse is made of. */
+typedef struct decomposed {
+    tsr_tensor *u, *s, *vh, *count;
+    tsr_tensor *v;   /* adjoint(vh) / s, or 0 where s does not count */
+    tsr_tensor *uh;  /* adjoint(u) */
+} decomposed;
+
+static void end_decomposed(decomposed *x)
+{
+    tsr_tensor **all[] = { &x->u, &x->s, &x->vh, &x->count, &x->v, &x->uh };
+    for (int i = 0; i < 6; i++) tsr_release(all[i]);
+}
+
+static tsr_status decompose(decomposed *x, const char *op, const tsr_tensor *a, double rtol)
+{
+    TSRI_TRY(tsri_svd(op, &x->u, &x->s, &x->vh, a, false));
+    TSRI_TRY(which_count(&x->count, x->s, a, rtol));
+    TSRI_TRY(tsr_reciprocal(&x->s, x->s));
+    TSRI_TRY(tsr_where(&x->s, x->count, x->s, TSR_NUMBER(0.0)));
+    const tsr_tensor v = tsri_as_transposed(x->vh), uh = tsri_as_transposed(x->u);
+    tsr_tensor row = *x->s;
+    tsri_insert_dim(&row.desc, row.ndim - 1, 1, 0);
+    TSRI_TRY(tsr_conj(&x->v, &v));
+    TSRI_TRY(tsr_mul(&x->v, x->v, &row));
+    return tsr_conj(&x->uh, &uh);
+}
+
+static tsr_status pinv_run(tsr_tensor **out, const tsr_tensor *a, double rtol)
+{
+    decomposed x = { NULL, NULL, NULL, NULL, NULL, NULL };
+    tsr_status s = decompose(&x, "pinv", a, rtol);
+    if (s == TSR_OK) s = tsr_matmul(out, x.v, x.uh);
+    end_decomposed(&x);
+    return s;
+}
+
+tsr_status tsr_pinv(tsr_tensor **out, const tsr_tensor *a, double rtol)
+{
+    tsr_desc d;
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_CHECK(out, TSR_ENULL, "pinv: out is NULL");
+    TSRI_TRY(tsri_check_factorable("pinv", "a", a));
+    TSRI_TRY(check_rtol("pinv", rtol));
+    TSRI_TRY(tsri_batch_desc(&d, "pinv", a->dtype, &a->desc, tsri_cols(a), tsri_rows(a)));
+    TSRI_TRY(tsri_result(out, &fresh, "pinv", &d));
+    return tsri_result_end(out, fresh, pinv_run(out, a, rtol));
+}
+
+/* Least squares ------------------------------------------------------------------------------------ */
+
+/* What x is, from the descs of a and of b as matrices. */
+static tsr_status infer_lstsq(tsr_desc *out, const tsr_tensor *a, const tsr_tensor *b, bool vector)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    int ndim = 0;
+    tsr_dtype dtype = TSR_DTYPE_INVALID;
+    TSRI_TRY(tsri_product_dtype(&dtype, "lstsq", 2, (const tsr_tensor *const[]){ a, b },
+                                (const char *const[]){ "a", "b" }));
+    TSRI_CHECK(tsri_rows(b) == tsri_rows(a), TSR_ESHAPE,
+               "lstsq: a is %s and b is %s: b has not as many rows as a", TSRI_DESC(&a->desc),
+               TSRI_DESC(&b->desc));
+    TSRI_TRY(tsri_join_batches(&ndim, shape, "lstsq", a, b));
+    shape[ndim++] = tsri_cols(a);
+    if (!vector) shape[ndim++] = tsri_cols(b);
+    return tsri_desc_packed(out, "lstsq", dtype, ndim, shape);
+}
+
+/* b's part in the columns of u first: that keeps small what need not be large. */
+static tsr_status lstsq_run(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b, double rtol)
+{
+    decomposed x = { NULL, NULL, NULL, NULL, NULL, NULL };
+    tsr_tensor *part = NULL;
+    tsr_status s = decompose(&x, "lstsq", a, rtol);
+    if (s == TSR_OK) s = tsr_matmul(&part, x.uh, b);
+    if (s == TSR_OK) s = tsr_matmul(out, x.v, part);
+    tsr_release(&part);
+    end_decomposed(&x);
+    return s;
+}
+
+tsr_status tsr_lstsq(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b, double rtol)
+{
+    tsr_desc d;
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_CHECK(x, TSR_ENULL, "lstsq: x is NULL");
+    TSRI_TRY(tsri_check_factorable("lstsq", "a", a));
+    TSRI_TRY(tsri_check_allocated("lstsq", "b", b));
+    TSRI_CHECK(b->ndim >= 1, TSR_ESHAPE, "lstsq: b is %s, and must be a vector or matrices",
+               TSRI_DESC(&b->desc));
+    const bool vector = b->ndim == 1;
+    const tsr_tensor side = vector ? tsri_as_column(b) : *b;
+    TSRI_TRY(tsri_check_factorable("lstsq", "b", &side));
+    TSRI_TRY(check_rtol("lstsq", rtol));
+    TSRI_TRY(infer_lstsq(&d, a, &side, vector));
+    TSRI_TRY(tsri_result(x, &fresh, "lstsq", &d));
+    tsr_tensor seen = vector ? tsri_as_column(*x) : **x, *into = &seen;
+    return tsri_result_end(x, fresh, lstsq_run(&into, a, &side, rtol));
+}

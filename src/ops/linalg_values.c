@@ -1,0 +1,284 @@
+/* linalg_values.c - linear algebra said with other ops: norms, sums, determinants, triangles.
+ *
+ * A function fits its result first, works in tensors of its own, and writes the result last,
+ * when its operands are no longer read; so the result may overlap them.
+ */
+#include "linalg_int.h"
+#include "tessera/move.h"
+#include "tessera/ops/elementwise.h"
+#include "tessera/ops/linalg.h"
+#include "tessera/ops/reduce.h"
+#include "tessera/ops/shape.h"
+#include "tessera/view.h"
+
+#define LAST     1, (const int[]){ -1 }
+#define LAST_TWO 2, (const int[]){ -2, -1 }
+
+/* Other views ------------------------------------------------------------------------------ */
+
+tsr_status tsr_matrix_transpose(tsr_tensor **out, const tsr_tensor *a)
+{
+    TSRI_CHECK(out, TSR_ENULL, "matrix_transpose: out is NULL");
+    TSRI_TRY(tsri_check_matrix("matrix_transpose", "a", a));
+    return tsr_transpose(out, a, -2, -1);
+}
+
+tsr_status tsr_adjoint(tsr_tensor **out, const tsr_tensor *a)
+{
+    tsr_tensor *conj = NULL;
+    TSRI_CHECK(out, TSR_ENULL, "adjoint: out is NULL");
+    TSRI_TRY(tsri_check_matrix("adjoint", "a", a));
+    TSRI_CHECK(a->dtype != TSR_C32, TSR_EDTYPE,
+               "adjoint: a is %s, which only stores (tsr_cast converts to c64)", TSRI_DESC(&a->desc));
+    if (!tsri_is_complex(a)) return tsr_transpose(out, a, -2, -1);
+    TSRI_TRY(tsr_conj(&conj, a));
+    const tsr_status s = tsr_transpose(out, conj, -2, -1);
+    tsr_release(&conj);
+    return s;
+}
+
+/* Norms and sums --------------------------------------------------------------------------- */
+
+static tsr_status check_floating(const char *op, const char *what, const tsr_tensor *x)
+{
+    const tsr_kind kind = tsr_dtype_kind(x->dtype);
+    TSRI_CHECK((kind == TSR_FLOATING || kind == TSR_COMPLEX) && x->dtype != TSR_C32, TSR_EDTYPE,
+               "%s: %s is %s; it takes floating and complex dtypes (tsr_cast converts)", op, what,
+               TSRI_DESC(&x->desc));
+    return TSR_OK;
+}
+
+tsr_status tsr_vector_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims,
+                           double p)
+{
+    TSRI_CHECK(out, TSR_ENULL, "vector_norm: out is NULL");
+    TSRI_TRY(tsri_check_allocated("vector_norm", "x", x));
+    TSRI_TRY(check_floating("vector_norm", "x", x));
+    TSRI_TRY(tsri_check_list("vector_norm", "axes", naxes, axes));
+    TSRI_CHECK(p == p, TSR_EINVAL, "vector_norm: p is NaN");
+    return tsr_norm(out, x, naxes, axes, keepdims, p);
+}
+
+static double infinity_or(bool negative) { return negative ? -__builtin_inf() : __builtin_inf(); }
+
+/* The norms of rows or columns, or the singular values, brought together: all are the
+ * entries of a matrix that is left. */
+static tsr_status norm_run(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord ord, bool keepdims)
+{
+    tsr_tensor *lines = NULL, column;
+    const bool sums = ord != TSR_ORD_NUC && ord != TSR_ORD_TWO && ord != TSR_ORD_MINUS_TWO;
+    const bool least = ord == TSR_ORD_MINUS_ONE || ord == TSR_ORD_MINUS_TWO || ord == TSR_ORD_MINUS_INF;
+    const bool columns = ord == TSR_ORD_ONE || ord == TSR_ORD_MINUS_ONE;
+    if (ord == TSR_ORD_FRO) return tsr_norm(out, a, LAST_TWO, keepdims, 2);
+    tsr_status s = sums ? tsr_norm(&lines, a, 1, (const int[]){ columns ? -2 : -1 }, true, 1)
+                        : tsri_svd("matrix_norm", NULL, &lines, NULL, a, false);
+    if (s == TSR_OK) {
+        column = sums ? *lines : tsri_as_column(lines);
+        s = tsr_norm(out, &column, LAST_TWO, keepdims, ord == TSR_ORD_NUC ? 1 : infinity_or(least));
+    }
+    tsr_release(&lines);
+    return s;
+}
+
+tsr_status tsr_matrix_norm(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord ord, bool keepdims)
+{
+    tsr_desc d;
+    tsri_fresh fresh = TSRI_HAD;
+    const int64_t one = keepdims ? 1 : -1;
+    TSRI_CHECK(out, TSR_ENULL, "matrix_norm: out is NULL");
+    TSRI_TRY(tsri_check_matrix("matrix_norm", "a", a));
+    TSRI_TRY(check_floating("matrix_norm", "a", a));
+    TSRI_CHECK((unsigned)ord <= TSR_ORD_MINUS_INF, TSR_EINVAL, "matrix_norm: there is no norm %d", (int)ord);
+    if (ord == TSR_ORD_NUC || ord == TSR_ORD_TWO || ord == TSR_ORD_MINUS_TWO)
+        TSRI_TRY(tsri_check_factorable("matrix_norm", "a", a));
+    TSRI_TRY(tsri_batch_desc(&d, "matrix_norm", tsr_dtype_real(a->dtype), &a->desc, one, one));
+    TSRI_TRY(tsri_result(out, &fresh, "matrix_norm", &d));
+    return tsri_result_end(out, fresh, norm_run(out, a, ord, keepdims));
+}
+
+static tsr_status see_diagonal(tsr_tensor *v, const tsr_tensor *a, int64_t offset)
+{
+    tsr_desc d;
+    int64_t at = 0;
+    TSRI_TRY(tsri_desc_diagonal(&d, &at, &a->desc, offset, -2, -1));
+    tsri_see(v, a, &d, at);
+    return TSR_OK;
+}
+
+tsr_status tsr_trace(tsr_tensor **out, const tsr_tensor *a, int64_t offset)
+{
+    tsr_tensor v;
+    tsr_desc d;
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_CHECK(out, TSR_ENULL, "trace: out is NULL");
+    TSRI_TRY(tsri_check_matrix("trace", "a", a));
+    TSRI_TRY(tsri_check_numeric("trace", "a", a));
+    TSRI_TRY(see_diagonal(&v, a, offset));
+    const tsr_reduce_params last = { .axes = (uint32_t)1 << (v.ndim - 1) };
+    TSRI_TRY(tsri_infer_reduce(&d, TSR_OP_SUM, &v.desc, &last));
+    TSRI_TRY(tsri_result(out, &fresh, "trace", &d));
+    return tsri_result_end(out, fresh, tsr_sum(out, &v, LAST, false));
+}
+
+/* Determinants ------------------------------------------------------------------------------ */
+
+/* Both factors in one matrix, and which row each row in turn was swapped with (i64). */
+static tsr_status factor_lu(const char *name, tsr_tensor **lu, tsr_tensor **pivots, const tsr_tensor *a)
+{
+    return tsri_road(&(tsri_call){ .kind = TSR_OP_LU, .nin = 1, .in = { a }, .nout = 2, .out = { lu, pivots },
+                                   .name = name });
+}
+
+/* 1 or -1 of `dtype` for each matrix: an even or odd number of rows was swapped. */
+static tsr_status parity(tsr_tensor **out, const tsr_tensor *pivots, tsr_dtype dtype)
+{
+    tsr_tensor *t[3] = { NULL };
+    tsr_status s = tsr_arange(&t[0], TSR_I64, TSR_SCALAR(0), TSR_SCALAR(tsri_cols(pivots)), TSR_SCALAR(1));
+    if (s == TSR_OK) s = tsr_ne(&t[1], pivots, t[0]);
+    if (s == TSR_OK) s = tsr_count_nonzero(&t[2], t[1], LAST, false);
+    if (s == TSR_OK) s = tsr_remainder(&t[2], t[2], TSR_NUMBER(2));
+    if (s == TSR_OK) s = tsr_mul(&t[2], t[2], TSR_NUMBER(-2));
+    if (s == TSR_OK) s = tsr_add(&t[2], t[2], TSR_NUMBER(1));
+    if (s == TSR_OK) s = tsr_cast(out, t[2], dtype);
+    tsri_release_all(3, t);
+    return s;
+}
+
+/* The factors of a, and what a determinant is made of. */
+typedef struct pivoted {
+    tsr_tensor *lu, *pivots, *parity;
+    tsr_tensor  diagonal;  /* of lu */
+} pivoted;
+
+static tsr_status open_pivoted(pivoted *p, const char *op, const tsr_tensor *a)
+{
+    TSRI_TRY(factor_lu(op, &p->lu, &p->pivots, a));
+    TSRI_TRY(parity(&p->parity, p->pivots, a->dtype));
+    return see_diagonal(&p->diagonal, p->lu, 0);
+}
+
+static void end_pivoted(pivoted *p)
+{
+    tsr_release(&p->lu);
+    tsr_release(&p->pivots);
+    tsr_release(&p->parity);
+}
+
+static tsr_status det_run(tsr_tensor **out, const tsr_tensor *a)
+{
+    pivoted p = { .lu = NULL };
+    tsr_status s = open_pivoted(&p, "det", a);
+    if (s == TSR_OK) s = tsr_prod(out, &p.diagonal, LAST, false);
+    if (s == TSR_OK) s = tsr_mul(out, *out, p.parity);
+    end_pivoted(&p);
+    return s;
+}
+
+tsr_status tsr_det(tsr_tensor **out, const tsr_tensor *a)
+{
+    tsr_desc d;
+    tsri_fresh fresh = TSRI_HAD;
+    TSRI_CHECK(out, TSR_ENULL, "det: out is NULL");
+    TSRI_TRY(tsri_check_factorable("det", "a", a));
+    TSRI_TRY(tsri_check_square("det", "a", a));
+    TSRI_TRY(tsri_batch_desc(&d, "det", a->dtype, &a->desc, -1, -1));
+    TSRI_TRY(tsri_result(out, &fresh, "det", &d));
+    return tsri_result_end(out, fresh, det_run(out, a));
+}
+
+static tsr_status slogdet_run(tsr_tensor **sign, tsr_tensor **logabsdet, const tsr_tensor *a)
+{
+    pivoted p = { .lu = NULL };
+    tsr_tensor *t[2] = { NULL };
+    tsr_status s = open_pivoted(&p, "slogdet", a);
+    if (s == TSR_OK) s = tsr_sign(&t[0], &p.diagonal);
+    if (s == TSR_OK) s = tsr_abs(&t[1], &p.diagonal);
+    if (s == TSR_OK) s = tsr_log(&t[1], t[1]);
+    if (s == TSR_OK) s = tsr_prod(sign, t[0], LAST, false);
+    if (s == TSR_OK) s = tsr_mul(sign, *sign, p.parity);
+    if (s == TSR_OK) s = tsr_sum(logabsdet, t[1], LAST, false);
+    tsri_release_all(2, t);
+    end_pivoted(&p);
+    return s;
+}
+
+tsr_status tsr_slogdet(tsr_tensor **sign, tsr_tensor **logabsdet, const tsr_tensor *a)
+{
+    tsr_desc d[2];
+    tsri_fresh fresh[2] = { TSRI_HAD, TSRI_HAD };
+    TSRI_TRY(tsri_check_handles("slogdet", 2, (tsr_tensor **const[]){ sign, logabsdet },
+                                (const char *const[]){ "sign", "logabsdet" }));
+    TSRI_TRY(tsri_check_factorable("slogdet", "a", a));
+    TSRI_TRY(tsri_check_square("slogdet", "a", a));
+    TSRI_TRY(tsri_batch_desc(&d[0], "slogdet", a->dtype, &a->desc, -1, -1));
+    TSRI_TRY(tsri_batch_desc(&d[1], "slogdet", tsr_dtype_real(a->dtype), &a->desc, -1, -1));
+    TSRI_TRY(tsri_result(sign, &fresh[0], "slogdet", &d[0]));
+    tsr_status s = tsri_result(logabsdet, &fresh[1], "slogdet", &d[1]);
+    if (s == TSR_OK) s = tsri_result_end(logabsdet, fresh[1], slogdet_run(sign, logabsdet, a));
+    return tsri_result_end(sign, fresh[0], s);
+}
+
+/* Triangles ----------------------------------------------------------------------------------- */
+
+/* The order that swaps of rows i and pivots[i], for i = 0, 1, ..., leave m rows in. */
+static void order_rows(int64_t *order, int64_t m, const int64_t *pivots, int64_t k)
+{
+    for (int64_t i = 0; i < m; i++) order[i] = i;
+    for (int64_t i = 0; i < k; i++) {
+        const int64_t row = order[i];
+        order[i] = order[pivots[i]];
+        order[pivots[i]] = row;
+    }
+}
+
+static tsr_status permutation(tsr_tensor *p, const tsr_tensor *pivots)
+{
+    tsr_tensor *orders = NULL;
+    const int64_t m = p->shape[p->ndim - 1], k = pivots->shape[pivots->ndim - 1];
+    const int64_t n = m ? tsr_numel(p) / m : 0;
+    TSRI_TRY(tsr_empty(&orders, TSR_I64, p->ndim, p->shape));
+    for (int64_t i = 0; i < n; i++)
+        order_rows((int64_t *)orders->data + i * m, m, (const int64_t *)pivots->data + i * k, k);
+    const tsr_status s = tsri_copy_run(p, orders);
+    tsr_release(&orders);
+    return s;
+}
+
+static tsr_status lu_run(tsr_tensor *p, tsr_tensor **l, tsr_tensor **u, const tsr_tensor *a)
+{
+    tsr_tensor *lu = NULL, *pivots = NULL, part, ones;
+    const int64_t k = tsri_least(tsri_rows(a), tsri_cols(a));
+    tsr_status s = factor_lu("lu", &lu, &pivots, a);
+    if (s == TSR_OK) s = permutation(p, pivots);
+    if (s == TSR_OK) s = tsri_see_slice(&part, lu, a->ndim - 1, 0, k, 1);
+    if (s == TSR_OK) s = tsr_tril(l, &part, -1);
+    if (s == TSR_OK) s = see_diagonal(&ones, *l, 0);
+    if (s == TSR_OK) s = tsri_fill_run(&ones, TSR_SCALAR(1.0));
+    if (s == TSR_OK) s = tsri_see_slice(&part, lu, a->ndim - 2, 0, k, 1);
+    if (s == TSR_OK) s = tsr_triu(u, &part, 0);
+    tsr_release(&lu);
+    tsr_release(&pivots);
+    return s;
+}
+
+tsr_status tsr_lu(tsr_tensor **p, tsr_tensor **l, tsr_tensor **u, const tsr_tensor *a)
+{
+    tsr_desc d[3];
+    tsri_fresh fresh[3];
+    tsr_tensor **const outs[] = { p, l, u };
+    tsr_status s = TSR_OK;
+    int fitted = 0;
+    TSRI_TRY(tsri_check_handles("lu", 3, outs, (const char *const[]){ "p", "l", "u" }));
+    TSRI_TRY(tsri_check_factorable("lu", "a", a));
+    const int64_t m = tsri_rows(a), n = tsri_cols(a), k = tsri_least(m, n);
+    TSRI_TRY(tsri_batch_desc(&d[0], "lu", TSR_I64, &a->desc, m, -1));
+    TSRI_TRY(tsri_batch_desc(&d[1], "lu", a->dtype, &a->desc, m, k));
+    TSRI_TRY(tsri_batch_desc(&d[2], "lu", a->dtype, &a->desc, k, n));
+    while (fitted < 3 && s == TSR_OK) {
+        s = tsri_result(outs[fitted], &fresh[fitted], "lu", &d[fitted]);
+        if (s == TSR_OK) fitted++;
+    }
+    if (s == TSR_OK) s = lu_run(*p, l, u, a);
+    while (fitted-- > 0) (void)tsri_result_end(outs[fitted], fresh[fitted], s);
+    return s;
+}

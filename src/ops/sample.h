@@ -1,0 +1,10 @@
+/* sample.h - what the table of ways knows of sampling. */
+#ifndef TSRI_SAMPLE_H
+#define TSRI_SAMPLE_H
+
+#include "road.h"
+
+tsr_status tsri_parts_sample(const tsr_op *op);
+double     tsri_work_sample(const tsr_desc *const *in, const tsr_desc *out, const void *params);
+
+#endif

@@ -1,0 +1,815 @@
+/* test_sampling.c - random integers, choices and orders: the mapping from seed and index read
+ * off its description, statistics with fixed seeds, and the promise that nothing else decides.
+ *
+ * A chi-squared statistic with k degrees of freedom has mean k and variance 2 k; bounds are
+ * five deviations up. Seeds are fixed: a test passes or it does not.
+ */
+#include <math.h>
+
+#include "ops/products.h"
+#include "ops/road.h"
+
+enum { MANY = 200000 };
+
+static const tsr_dtype integers[] = { TSR_I8, TSR_I16, TSR_I32, TSR_I64, TSR_U8, TSR_U16, TSR_U32, TSR_U64 };
+static const tsr_dtype floats[] = { TSR_F8E4M3, TSR_F8E5M2, TSR_F16, TSR_BF16, TSR_F32, TSR_F64 };
+
+static int64_t integer_at(const tsr_tensor *t, int64_t place)
+{
+    return (int64_t)value_load(t->dtype, element_at(t, place)).u;
+}
+
+static double number_at(const tsr_tensor *t, int64_t place)
+{
+    return (double)value_load(t->dtype, element_at(t, place)).re;
+}
+
+static void set(const tsr_tensor *t, int64_t place, double x)
+{
+    value_store(t->dtype, element_at(t, place), (value){ 0, (long double)x, 0 });
+}
+
+static bool same_bits(const tsr_tensor *a, const tsr_tensor *b)
+{
+    return a && b && tsr_byte_size(a) == tsr_byte_size(b) &&
+           !memcmp(a->data, b->data, (size_t)tsr_byte_size(a));
+}
+
+/* The statistic of counts against expectations. */
+static double chi_squared(int n, const int64_t *counts, const double *expected)
+{
+    double chi = 0;
+    for (int i = 0; i < n; i++)
+        chi += ((double)counts[i] - expected[i]) * ((double)counts[i] - expected[i]) / expected[i];
+    return chi;
+}
+
+static double bound(int degrees) { return degrees + 5 * sqrt(2.0 * degrees); }
+
+/* Integers ---------------------------------------------------------------------------------- */
+
+/* Number i below r, by the description in core/draws.h. */
+static uint64_t integer_for(uint64_t seed, uint64_t i, uint64_t r)
+{
+    for (uint32_t attempt = 0;; attempt++) {
+        uint32_t w[4];
+        const uint64_t each = r <= 1ull << 32 ? 4 : 2;
+        tsr_philox(w, (const uint32_t[]){ (uint32_t)(i / each), (uint32_t)(i / each >> 32), 2, attempt },
+                   (const uint32_t[]){ (uint32_t)seed, (uint32_t)(seed >> 32) });
+        if (each == 4) {
+            const uint64_t product = w[i % 4] * r;
+            if ((product & 0xffffffffu) >= ((1ull << 32) - r) % r) return product >> 32;
+        } else {
+            const uint64_t bits = (uint64_t)w[i % 2 * 2 + 1] << 32 | w[i % 2 * 2];
+            if (bits >= (UINT64_MAX - r + 1) % r) return bits % r;
+        }
+    }
+}
+
+static void test_integers_follow_their_description(void)
+{
+    static const int64_t ranges[][2] = {
+        { 0, 1 },
+        { 0, 2 },
+        { -3, 4 },
+        { 0, 100 },
+        { -128, 128 },
+        { 0, 1ll << 31 },
+        { -5, (1ll << 31) + 7 },
+        { 0, 3221225472ll },
+        { 0, 1ll << 32 },
+        { 0, (1ll << 32) + 1 },
+        { -1, 3ll << 40 },
+        { INT64_MIN, INT64_MAX },
+        { INT64_MIN, 0 },
+        { -(1ll << 62), (1ll << 62) + 9 },
+    };
+    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++)
+        for (uint64_t seed = 1; seed < 1ull << 60; seed *= 0x123456789abull) {
+            const int64_t low = ranges[r][0], high = ranges[r][1];
+            tsr_tensor *t = NULL;
+            EXPECT_OK(tsr_integers(&t, TSR_I64, TSR_SHAPE(501), low, high, seed));
+            for (int64_t i = 0; t && i < 501; i++) {
+                const int64_t want =
+                    (int64_t)((uint64_t)low + integer_for(seed, (uint64_t)i, (uint64_t)high - (uint64_t)low));
+                EXPECT_MSG(integer_at(t, i) == want && want >= low && want < high, "%lld: %lld, not %lld",
+                           (long long)i, (long long)integer_at(t, i), (long long)want);
+            }
+            tsr_release(&t);
+        }
+}
+
+static void test_integers_are_the_same_in_every_dtype_stride_and_length(void)
+{
+    tsr_tensor *want = NULL;
+    EXPECT_OK(tsr_integers(&want, TSR_I64, TSR_SHAPE(10000), 0, 100, 5));
+    for (int i = 0; i < 400; i++) {
+        uint64_t random = (uint64_t)i;
+        const tsr_dtype dtype = integers[i % 8];
+        int64_t shape[3];
+        for (int d = 0; d < 3; d++) shape[d] = test_below(&random, 20);
+        strided z = strided_make(&random, dtype, 3, shape, false, false);
+        EXPECT_OK(tsr_integers(&z.t, dtype, 3, shape, 0, 100, 5));
+        for (int64_t k = 0; want && k < tsr_numel(z.t); k++)
+            EXPECT_MSG(integer_at(z.t, k) == integer_at(want, k), "%s at %lld", tsr_dtype_name(dtype),
+                       (long long)k);
+        strided_free(&z);
+    }
+    tsr_release(&want);
+}
+
+static void test_thread_counts_give_the_same_bits(void)
+{
+    static const int threads[] = { 1, 2, 7 };
+    tsr_tensor *first[8] = { NULL }, *weights = NULL, *logits = NULL;
+    EXPECT_OK(tsr_uniform(&weights, TSR_F32, TSR_SHAPE(20, 500), 0, 1, 1));
+    EXPECT_OK(tsr_randn(&logits, TSR_F32, TSR_SHAPE(30, 700), 2));
+    for (int i = 0; i < 3; i++) {
+        tsr_tensor *z[8] = { NULL };
+        EXPECT_OK(tsr_set_threads(threads[i]));
+        EXPECT_OK(tsr_integers(&z[0], TSR_U16, TSR_SHAPE(100003), 0, 3000, 9));
+        EXPECT_OK(tsr_exponential(&z[1], TSR_F32, TSR_SHAPE(100003), 2, 9));
+        EXPECT_OK(tsr_permutation(&z[2], 50000, 9));
+        EXPECT_OK(tsr_multinomial(&z[3], weights, 100, true, 9));
+        EXPECT_OK(tsr_multinomial(&z[4], weights, 100, false, 9));
+        EXPECT_OK(tsr_sample(&z[5], logits, 1, 0, 1, 9));
+        EXPECT_OK(tsr_bernoulli_each(&z[6], weights, 9));
+        EXPECT_OK(tsr_normal(&z[7], TSR_BF16, TSR_SHAPE(100003), 1, 2, 9));
+        for (int k = 0; k < 8; k++) {
+            if (i == 0) first[k] = z[k];
+            else {
+                EXPECT_MSG(same_bits(z[k], first[k]), "call %d, %d threads", k, threads[i]);
+                tsr_release(&z[k]);
+            }
+        }
+    }
+    EXPECT_OK(tsr_set_threads(0));
+    for (int k = 0; k < 8; k++) tsr_release(&first[k]);
+    tsr_release(&logits);
+    tsr_release(&weights);
+}
+
+static void test_integers_are_equally_likely(void)
+{
+    static const int64_t ranges[] = { 2, 3, 7, 10, 64, 100, 255 };
+    for (int r = 0; r < 7; r++) {
+        const int n = (int)ranges[r];
+        int64_t counts[256] = { 0 }, pairs[256] = { 0 };
+        double expected[256];
+        tsr_tensor *t = NULL;
+        EXPECT_OK(tsr_integers(&t, TSR_I16, TSR_SHAPE(MANY), -50, n - 50, 77));
+        for (int64_t i = 0; t && i < MANY; i++) {
+            counts[integer_at(t, i) + 50]++;
+            if (i % 2 && n <= 10) pairs[(integer_at(t, i) + 50) * n + integer_at(t, i - 1) + 50]++;
+        }
+        for (int i = 0; i < n; i++) expected[i] = (double)MANY / n;
+        EXPECT_MSG(chi_squared(n, counts, expected) < bound(n - 1), "%d: %g", n,
+                   chi_squared(n, counts, expected));
+        for (int i = 0; i < 100; i++) expected[i] = (double)MANY / 2 / n / n;
+        if (n <= 10) EXPECT_MSG(chi_squared(n * n, pairs, expected) < bound(n * n - 1), "pairs of %d", n);
+        tsr_release(&t);
+    }
+}
+
+/* Ranges of 3/4 of 2^32 and 2^64: remainders without rejection would make the lower third twice as likely. */
+static void test_wide_ranges_are_not_biased(void)
+{
+    static const int64_t highs[] = { 3221225472ll, 0x5fffffffffffffffll };
+    for (int w = 0; w < 2; w++) {
+        const int64_t low = w ? INT64_MIN / 2 - 0x1fffffffffffffffll : 0, high = highs[w];
+        const double width = (double)((uint64_t)high - (uint64_t)low);
+        int64_t counts[12] = { 0 };
+        double expected[12];
+        tsr_tensor *t = NULL;
+        EXPECT_OK(tsr_integers(&t, TSR_I64, TSR_SHAPE(MANY), low, high, 3));
+        for (int64_t i = 0; t && i < MANY; i++) {
+            const int bin = (int)((double)((uint64_t)integer_at(t, i) - (uint64_t)low) / width * 12);
+            counts[bin > 11 ? 11 : bin]++;
+        }
+        for (int i = 0; i < 12; i++) expected[i] = MANY / 12.0;
+        EXPECT_MSG(chi_squared(12, counts, expected) < bound(11), "%g", chi_squared(12, counts, expected));
+        tsr_release(&t);
+    }
+}
+
+/* Numbers -------------------------------------------------------------------------------------- */
+
+static void test_normal_is_randn_moved_and_stretched(void)
+{
+    for (int d = 0; d < 6; d++) {
+        tsr_tensor *z = NULL, *plain = NULL;
+        const tsr_dtype wide = floats[d] == TSR_F64 ? TSR_F64 : TSR_F32;
+        EXPECT_OK(tsr_normal(&z, floats[d], TSR_SHAPE(3, 501), 1.5, 0.25, 8));
+        EXPECT_OK(tsr_randn(&plain, wide, TSR_SHAPE(3, 501), 8));
+        for (int64_t i = 0; z && plain && i < 1503; i++) {
+            const double x = number_at(plain, i) * 0.25 + 1.5,
+                         want = wide == TSR_F32 ? (double)(float)x : fma(number_at(plain, i), 0.25, 1.5);
+            EXPECT(is_value(floats[d], element_at(z, i), (value){ 0, (long double)want, 0 }));
+        }
+        tsr_release(&plain);
+        tsr_release(&z);
+    }
+}
+
+static void test_exponential_follows_its_description(void)
+{
+    tsr_tensor *f = NULL, *d = NULL, *h = NULL;
+    EXPECT_OK(tsr_exponential(&f, TSR_F32, TSR_SHAPE(403), 2.5, 77));
+    EXPECT_OK(tsr_exponential(&d, TSR_F64, TSR_SHAPE(403), 2.5, 77));
+    EXPECT_OK(tsr_exponential(&h, TSR_F16, TSR_SHAPE(403), 2.5, 77));
+    for (uint32_t i = 0; f && d && h && i < 403; i++) {
+        uint32_t w[4];
+        tsr_philox(w, (uint32_t[]){ i / 4, 0, 3, 0 }, (uint32_t[]){ 77, 0 });
+        const double short_e = -log((w[i % 4] + 0.5) / 4294967296.0) / 2.5;
+        tsr_philox(w, (uint32_t[]){ i / 2, 0, 3, 0 }, (uint32_t[]){ 77, 0 });
+        const uint64_t bits = (uint64_t)w[i % 2 * 2 + 1] << 32 | w[i % 2 * 2];
+        const double e = -log(((double)(bits >> 11) + 0.5) / 9007199254740992.0) / 2.5;
+        EXPECT_MSG(fabs(number_at(f, i) - short_e) <= 1e-6 * short_e + 1e-7, "%g, not %g", number_at(f, i),
+                   short_e);
+        EXPECT_MSG(fabs(number_at(d, i) - e) <= 1e-14 * e + 1e-15, "%g, not %g", number_at(d, i), e);
+        EXPECT(fabs(number_at(h, i) - short_e) <= 1e-3 * short_e + 1e-7);
+    }
+    tsr_release(&h);
+    tsr_release(&d);
+    tsr_release(&f);
+}
+
+static void test_exponential_has_its_distribution(void)
+{
+    int64_t counts[20] = { 0 };
+    double expected[20];
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_exponential(&t, TSR_F64, TSR_SHAPE(MANY), 0.5, 4));
+    for (int64_t i = 0; t && i < MANY; i++) counts[(int)((1 - exp(-0.5 * number_at(t, i))) * 20)]++;
+    for (int i = 0; i < 20; i++) expected[i] = MANY / 20.0;
+    EXPECT(chi_squared(20, counts, expected) < bound(19));
+    tsr_release(&t);
+}
+
+/* Strides decide nothing. */
+static void test_exponential_does_not_depend_on_strides(void)
+{
+    for (int i = 0; i < 120; i++) {
+        uint64_t random = (uint64_t)i;
+        const tsr_dtype dtype = floats[i % 6];
+        int64_t shape[3];
+        for (int d = 0; d < 3; d++) shape[d] = test_below(&random, 12);
+        strided z = strided_make(&random, dtype, 3, shape, false, false);
+        tsr_tensor *want = NULL;
+        EXPECT_OK(tsr_exponential(&z.t, dtype, 3, shape, 3, 6));
+        EXPECT_OK(tsr_exponential(&want, dtype, 3, shape, 3, 6));
+        for (int64_t k = 0; want && k < tsr_numel(want); k++) EXPECT(number_at(z.t, k) == number_at(want, k));
+        tsr_release(&want);
+        strided_free(&z);
+    }
+}
+
+/* Yes and no -------------------------------------------------------------------------------------- */
+
+static void test_bernoulli_is_true_where_uniform_is_below_p(void)
+{
+    static const double ps[] = { 0, 1, 0.5, 0.1, 0.75 };
+    tsr_tensor *u = NULL;
+    EXPECT_OK(tsr_uniform(&u, TSR_F64, TSR_SHAPE(20000), 0, 1, 6));
+    for (int k = 0; k < 5; k++) {
+        tsr_tensor *z = NULL;
+        int64_t yes = 0;
+        EXPECT_OK(tsr_bernoulli(&z, TSR_SHAPE(100, 200), ps[k], 6));
+        EXPECT(z && z->dtype == TSR_BOOL && z->ndim == 2);
+        for (int64_t i = 0; z && i < 20000; i++) {
+            EXPECT((*element_at(z, i) == 1) == (number_at(u, i) < ps[k]));
+            yes += *element_at(z, i);
+        }
+        EXPECT(fabs((double)yes - 20000 * ps[k]) <= 5 * sqrt(20000 * ps[k] * (1 - ps[k])));
+        tsr_release(&z);
+    }
+    tsr_release(&u);
+}
+
+static void test_bernoulli_takes_a_probability_for_each_element(void)
+{
+    for (int i = 0; i < 220; i++) {
+        uint64_t random = (uint64_t)i;
+        int64_t shape[2] = { test_below(&random, 20), test_below(&random, 20) };
+        strided p = strided_make(&random, floats[i % 6], 2, shape, true, false);
+        strided z = strided_make(&random, TSR_BOOL, 2, shape, false, false);
+        tsr_tensor *u = NULL, *made = NULL;
+        static const double ps[] = { 0, 1, 0.5, 0.25, 2, -1, NAN };
+        for (int64_t k = 0; k < tsr_numel(p.t); k++) set(p.t, k, ps[test_below(&random, 7)]);
+        EXPECT_OK(tsr_uniform(&u, TSR_F64, 2, shape, 0, 1, (uint64_t)i));
+        EXPECT_OK(tsr_bernoulli_each(&z.t, p.t, (uint64_t)i));
+        EXPECT_OK(tsr_bernoulli_each(&made, p.t, (uint64_t)i));
+        for (int64_t k = 0; u && made && k < tsr_numel(u); k++) {
+            EXPECT((*element_at(z.t, k) == 1) == (number_at(u, k) < number_at(p.t, k)));
+            EXPECT(*element_at(made, k) == *element_at(z.t, k));
+        }
+        tsr_release(&made);
+        tsr_release(&u);
+        strided_free(&z);
+        strided_free(&p);
+    }
+}
+
+/* Order ---------------------------------------------------------------------------------------------- */
+
+static void test_permutations_hold_every_index_once(void)
+{
+    static const int64_t lengths[] = { 0, 1, 2, 3, 10, 1000, 100000 };
+    for (int l = 0; l < 7; l++) {
+        const int64_t n = lengths[l];
+        tsr_tensor *t = NULL;
+        char *seen = calloc((size_t)n + 1, 1);
+        EXPECT_OK(tsr_permutation(&t, n, 12));
+        EXPECT(t && t->dtype == TSR_I64 && t->ndim == 1 && t->shape[0] == n);
+        for (int64_t i = 0; t && i < n; i++) {
+            const int64_t at = integer_at(t, i);
+            EXPECT(at >= 0 && at < n && !seen[at]);
+            if (at >= 0 && at < n) seen[at] = 1;
+        }
+        free(seen);
+        tsr_release(&t);
+    }
+}
+
+/* All 24 orders of four, over seeds. */
+static void test_permutations_are_equally_likely(void)
+{
+    int64_t counts[256] = { 0 }, found[24];
+    double expected[24];
+    int n = 0;
+    for (uint64_t seed = 0; seed < 24000; seed++) {
+        tsr_tensor *t = NULL;
+        EXPECT_OK(tsr_permutation(&t, 4, seed));
+        if (t)
+            counts[integer_at(t, 0) << 6 | integer_at(t, 1) << 4 | integer_at(t, 2) << 2 |
+                   integer_at(t, 3)]++;
+        tsr_release(&t);
+    }
+    for (int i = 0; i < 256; i++)
+        if (counts[i]) {
+            EXPECT(n < 24);
+            if (n < 24) found[n++] = counts[i];
+        }
+    EXPECT(n == 24);
+    for (int i = 0; i < 24; i++) expected[i] = 1000;
+    EXPECT_MSG(chi_squared(24, found, expected) < bound(23), "%g", chi_squared(24, found, expected));
+}
+
+static void test_shuffle_takes_by_permutation(void)
+{
+    for (int i = 0; i < 220; i++) {
+        uint64_t random = (uint64_t)i;
+        const tsr_dtype dtype = integers[i % 8];
+        int64_t shape[3];
+        for (int d = 0; d < 3; d++) shape[d] = test_below(&random, 7);
+        const int axis = (int)test_below(&random, 3);
+        strided x = strided_make(&random, dtype, 3, shape, true, false),
+                z = strided_make(&random, dtype, 3, shape, false, false);
+        tsr_tensor *order = NULL;
+        fill_random(&random, x.t);
+        EXPECT_OK(tsr_permutation(&order, shape[axis], (uint64_t)i));
+        EXPECT_OK(tsr_shuffle(&z.t, x.t, test_below(&random, 2) ? axis : axis - 3, (uint64_t)i));
+        for (int64_t k = 0; order && k < tsr_numel(x.t); k++) {
+            int64_t index[3] = { k / shape[2] / shape[1], k / shape[2] % shape[1], k % shape[2] };
+            index[axis] = integer_at(order, index[axis]);
+            const int64_t from = (index[0] * shape[1] + index[1]) * shape[2] + index[2];
+            EXPECT(!memcmp(element_at(z.t, k), element_at(x.t, from), tsr_dtype_size(dtype)));
+        }
+        tsr_release(&order);
+        strided_free(&x);
+        strided_free(&z);
+    }
+    tsr_tensor *t = NULL, *same = NULL;  /* in place */
+    EXPECT_OK(tsr_arange(&t, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(50), TSR_SCALAR(1)));
+    EXPECT_OK(tsr_shuffle(&same, t, 0, 4));
+    EXPECT_OK(tsr_shuffle(&t, t, 0, 4));
+    EXPECT(same_bits(t, same));
+    tsr_release(&same);
+    tsr_release(&t);
+}
+
+/* By weight -------------------------------------------------------------------------------------------- */
+
+static void test_multinomial_draws_by_weight(void)
+{
+    static const double weights[] = { 0, 1, 2, 0, 3, 0.5, 0 };
+    int64_t counts[7] = { 0 };
+    double expected[4];
+    tsr_tensor *w = NULL, *z = NULL;
+    EXPECT_OK(tsr_empty(&w, TSR_F32, TSR_SHAPE(7)));
+    for (int i = 0; w && i < 7; i++) set(w, i, weights[i] * 1e30);
+    EXPECT_OK(tsr_multinomial(&z, w, MANY, true, 21));
+    for (int64_t i = 0; z && i < MANY; i++) counts[integer_at(z, i)]++;
+    EXPECT(counts[0] == 0 && counts[3] == 0 && counts[6] == 0);
+    const int64_t found[] = { counts[1], counts[2], counts[4], counts[5] };
+    for (int i = 0; i < 4; i++) expected[i] = MANY / 6.5 * (double[]){ 1, 2, 3, 0.5 }[i];
+    EXPECT_MSG(chi_squared(4, found, expected) < bound(3), "%g", chi_squared(4, found, expected));
+    tsr_release(&z);
+    tsr_release(&w);
+}
+
+/* Index i is drawn first with probability w[i], and j after it with w[j] / (1 - w[i]). */
+static void test_multinomial_without_replacement_draws_one_after_the_other(void)
+{
+    enum { ROWS = 60000 };
+    static const double weights[] = { 0.5, 0.2, 0.2, 0.1 };
+    int64_t counts[16] = { 0 }, found[12];
+    double expected[12];
+    int n = 0;
+    tsr_tensor *w = NULL, *rows = NULL, *z = NULL;
+    EXPECT_OK(tsr_from_data(&w, TSR_F64, TSR_SHAPE(4), weights));
+    EXPECT_OK(tsr_expand(&rows, w, TSR_SHAPE(ROWS, 4)));
+    EXPECT_OK(tsr_multinomial(&z, rows, 2, false, 5));
+    for (int64_t i = 0; z && i < ROWS; i++) counts[integer_at(z, 2 * i) * 4 + integer_at(z, 2 * i + 1)]++;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            if (i == j) {
+                EXPECT(counts[i * 4 + j] == 0);
+                continue;
+            }
+            found[n] = counts[i * 4 + j];
+            expected[n++] = ROWS * weights[i] * weights[j] / (1 - weights[i]);
+        }
+    EXPECT_MSG(chi_squared(12, found, expected) < bound(11), "%g", chi_squared(12, found, expected));
+    tsr_release(&z);
+    tsr_release(&rows);
+    tsr_release(&w);
+}
+
+/* The description, read off in plain loops: sums so far against uniform numbers. */
+static void test_multinomial_matches_direct_loops_for_every_dtype_and_stride(void)
+{
+    for (int i = 0; i < 600; i++) {
+        uint64_t random = (uint64_t)i;
+        const int64_t rows = test_below(&random, 5), n = 1 + test_below(&random, 9),
+                      samples = test_below(&random, 8);
+        strided w = strided_make(&random, floats[i % 6], 2, (const int64_t[]){ rows, n }, true, false);
+        strided z = strided_make(&random, TSR_I64, 2, (const int64_t[]){ rows, samples }, false, false);
+        tsr_tensor *u = NULL;
+        for (int64_t k = 0; k < tsr_numel(w.t); k++)
+            set(w.t, k, test_below(&random, 3) ? (double)(1 + test_below(&random, 8)) : 0);
+        for (int64_t r = 0; r < rows; r++) set(w.t, r * n + test_below(&random, n), 4);
+        EXPECT_OK(tsr_uniform(&u, TSR_F64, TSR_SHAPE(rows, samples), 0, 1, (uint64_t)i));
+        const tsr_status s = tsr_multinomial(&z.t, w.t, samples, true, (uint64_t)i);
+        bool alive = true;  /* strides of 0 can undo the row's weight */
+        for (int64_t r = 0; r < rows; r++) {
+            double sum = 0;
+            for (int64_t k = 0; k < n; k++) sum += number_at(w.t, r * n + k);
+            alive &= sum > 0;
+        }
+        EXPECT(s == (alive ? TSR_OK : TSR_EINVAL));
+        for (int64_t k = 0; alive && u && k < rows * samples; k++) {
+            const int64_t r = k / samples;
+            double total = 0, so_far = 0;
+            for (int64_t c = 0; c < n; c++) total += number_at(w.t, r * n + c);
+            int64_t at = 0;
+            for (; at < n; at++) {
+                so_far += number_at(w.t, r * n + at);
+                if (so_far > number_at(u, k) * total) break;
+            }
+            EXPECT_MSG(integer_at(z.t, k) == at, "%lld, not %lld", (long long)integer_at(z.t, k),
+                       (long long)at);
+        }
+        tsr_release(&u);
+        strided_free(&z);
+        strided_free(&w);
+    }
+}
+
+static void test_multinomial_without_replacement_never_repeats(void)
+{
+    for (int i = 0; i < 300; i++) {
+        uint64_t random = (uint64_t)i;
+        const int64_t rows = 1 + test_below(&random, 4), n = 1 + test_below(&random, 30),
+                      samples = test_below(&random, n + 1);
+        strided w = strided_make(&random, floats[i % 6], 2, (const int64_t[]){ rows, n }, false, false);
+        tsr_tensor *z = NULL;
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t k = 0; k < n; k++)
+                set(w.t, r * n + k,
+                    k <= samples || test_below(&random, 2) ? (double)(1 + test_below(&random, 8)) : 0);
+        EXPECT_OK(tsr_multinomial(&z, w.t, samples, false, (uint64_t)i));
+        for (int64_t k = 0; z && k < rows * samples; k++) {
+            EXPECT(number_at(w.t, k / samples * n + integer_at(z, k)) > 0);
+            for (int64_t j = k / samples * samples; j < k; j++) EXPECT(integer_at(z, j) != integer_at(z, k));
+        }
+        tsr_release(&z);
+        strided_free(&w);
+    }
+}
+
+static void test_bad_weights_are_refused_in_words(void)
+{
+    tsr_tensor *w = NULL, *z = NULL;
+    EXPECT_OK(tsr_ones(&w, TSR_F32, TSR_SHAPE(2, 3, 4)));
+    if (!w) return;
+    set(w, 17, -1);
+    EXPECT_FAILS(tsr_multinomial(&z, w, 2, true, 1), TSR_EINVAL,
+                 "multinomial: row (1, 1) of weights has a negative weight");
+    set(w, 17, NAN);
+    EXPECT_FAILS(tsr_multinomial(&z, w, 2, true, 1), TSR_EINVAL,
+                 "row (1, 1) of weights has a weight that is infinite or NaN");
+    set(w, 17, INFINITY);
+    EXPECT_FAILS(tsr_multinomial(&z, w, 2, false, 1), TSR_EINVAL, "infinite or NaN");
+    for (int64_t i = 0; i < 4; i++) set(w, 16 + i, 0);
+    EXPECT_FAILS(tsr_multinomial(&z, w, 2, true, 1), TSR_EINVAL,
+                 "row (1, 1) of weights has no weight above 0");
+    set(w, 17, 3);
+    EXPECT_FAILS(tsr_multinomial(&z, w, 2, false, 1), TSR_EINVAL,
+                 "row (1, 1) of weights has fewer weights above 0");
+    EXPECT_OK(tsr_multinomial(&z, w, 1, false, 1));
+    EXPECT(z && integer_at(z, 4) == 1);
+    tsr_release(&z);
+    tsr_release(&w);
+}
+
+/* Logits ---------------------------------------------------------------------------------------------- */
+
+/* The index that a row gives for r, in plain loops. */
+static int64_t sample_row(const double *logits, int64_t n, double temperature, int64_t top_k, double top_p,
+                          double r)
+{
+    int64_t order[64], k = top_k == 0 || top_k > n ? n : top_k;
+    long double sums[64], total = 0;
+    for (int64_t i = 0; i < n; i++) {  /* insertion: descending, equal ones as they come */
+        int64_t at = i;
+        for (; at > 0 && logits[order[at - 1]] < logits[i]; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    if (temperature == 0) return order[0];
+    for (int64_t i = 0; i < k; i++)
+        sums[i] = total +=
+            expl(((long double)logits[order[i]] - (long double)logits[order[0]]) / (long double)temperature);
+    int64_t last = 0, at = 0;
+    while (last < k - 1 && sums[last] < (long double)top_p * total) last++;
+    while (at < last && sums[at] < (long double)r * sums[last]) at++;
+    return order[at];
+}
+
+static void test_sample_matches_direct_loops_for_every_dtype_and_stride(void)
+{
+    static const double temperatures[] = { 1, 0.5, 2, 0, 1e-3 },
+                        ps[] = { 1, 0.9137, 0.5219, 0, 0.0513 }; /* no sum is exactly there */
+    for (int i = 0; i < 6 * 220; i++) {
+        uint64_t random = (uint64_t)i;
+        const int64_t rows = test_below(&random, 5), n = 1 + test_below(&random, 40),
+                      top_k = test_below(&random, 2) * test_below(&random, 45);
+        const double temperature = temperatures[test_below(&random, 5)], top_p = ps[test_below(&random, 5)];
+        const double given = (double)test_below(&random, 1000) / 1000 + 0.00037;
+        strided x = strided_make(&random, floats[i % 6], 2, (const int64_t[]){ rows, n }, true, false);
+        strided z = strided_make(&random, TSR_I64, 1, &rows, false, false);
+        tsr_tensor *u = NULL, *made = NULL;
+        for (int64_t k = 0; k < tsr_numel(x.t); k++)  /* many are equal */
+            set(x.t, k,
+                test_below(&random, 8) || floats[i % 6] == TSR_F8E4M3
+                    ? (double)(test_below(&random, 33) - 16) / 4
+                    : -INFINITY);
+        for (int64_t r = 0; r < rows; r++) set(x.t, r * n, 1);
+        EXPECT_OK(tsr_uniform(&u, TSR_F64, 1, &rows, 0, 1, (uint64_t)i));
+        EXPECT_OK(tsr_sample_with(&z.t, x.t, temperature, top_k, top_p, given));
+        EXPECT_OK(tsr_sample(&made, x.t, temperature, top_k, top_p, (uint64_t)i));
+        EXPECT(made && made->dtype == TSR_I64 && made->ndim == 1);
+        for (int64_t r = 0; u && made && r < rows; r++) {
+            double row[64];
+            for (int64_t k = 0; k < n; k++) row[k] = number_at(x.t, r * n + k);
+            EXPECT_MSG(integer_at(z.t, r) == sample_row(row, n, temperature, top_k, top_p, given),
+                       "with %g: %lld", given, (long long)integer_at(z.t, r));
+            EXPECT(integer_at(made, r) == sample_row(row, n, temperature, top_k, top_p, number_at(u, r)));
+        }
+        tsr_release(&made);
+        tsr_release(&u);
+        strided_free(&z);
+        strided_free(&x);
+    }
+}
+
+static void test_sample_has_the_distribution_of_softmax(void)
+{
+    static const double logits[] = { 0.5, -1, 2, 0, 1 };
+    int64_t counts[5] = { 0 };
+    double expected[5], sum = 0;
+    tsr_tensor *x = NULL, *rows = NULL, *z = NULL;
+    EXPECT_OK(tsr_from_data(&x, TSR_F64, TSR_SHAPE(5), logits));
+    EXPECT_OK(tsr_expand(&rows, x, TSR_SHAPE(MANY, 5)));
+    EXPECT_OK(tsr_sample(&z, rows, 0.8, 0, 1, 31));
+    for (int64_t i = 0; z && i < MANY; i++) counts[integer_at(z, i)]++;
+    for (int i = 0; i < 5; i++) sum += expected[i] = exp(logits[i] / 0.8);
+    for (int i = 0; i < 5; i++) expected[i] *= MANY / sum;
+    EXPECT_MSG(chi_squared(5, counts, expected) < bound(4), "%g", chi_squared(5, counts, expected));
+    tsr_release(&z);
+    EXPECT_OK(tsr_sample(&z, rows, 1, 2, 1, 31));  /* of the best two only */
+    for (int64_t i = 0; z && i < MANY; i++) EXPECT(integer_at(z, i) == 2 || integer_at(z, i) == 4);
+    tsr_release(&z);
+    EXPECT_OK(tsr_sample(&z, rows, 1, 0, 0.5, 31));  /* exp(2) is more than half of all */
+    for (int64_t i = 0; z && i < MANY; i++) EXPECT(integer_at(z, i) == 2);
+    tsr_release(&z);
+    tsr_release(&rows);
+    tsr_release(&x);
+}
+
+static void test_sample_of_a_vector_is_a_scalar(void)
+{
+    tsr_tensor *x = NULL, *z = NULL;
+    EXPECT_OK(tsr_zeros(&x, TSR_F16, TSR_SHAPE(100)));
+    EXPECT_OK(tsr_sample_with(&z, x, 1, 0, 1, 0.505));
+    EXPECT(z && z->ndim == 0 && integer_at(z, 0) == 50);
+    EXPECT_OK(tsr_sample_with(&z, x, 1, 0, 1, 0));
+    EXPECT(z && integer_at(z, 0) == 0);
+    EXPECT_OK(tsr_sample(&z, x, 0, 0, 1, 7));  /* the first of equals */
+    EXPECT(z && integer_at(z, 0) == 0);
+    tsr_release(&z);
+    tsr_release(&x);
+}
+
+static void test_logits_that_cannot_be_sampled_are_refused_in_words(void)
+{
+    tsr_tensor *x = NULL, *z = NULL;
+    EXPECT_OK(tsr_full(&x, TSR_F32, TSR_SHAPE(3, 4), TSR_SCALAR(1)));
+    if (!x) return;
+    set(x, 6, NAN);
+    EXPECT_FAILS(tsr_sample(&z, x, 1, 0, 1, 1), TSR_EINVAL, "sample: row (1) of logits has a NaN");
+    EXPECT_FAILS(tsr_sample_with(&z, x, 0, 0, 1, 0.5), TSR_EINVAL,
+                 "sample_with: row (1) of logits has a NaN");
+    set(x, 6, INFINITY);
+    EXPECT_FAILS(tsr_sample(&z, x, 1, 0, 1, 1), TSR_EINVAL, "row (1) of logits has an infinity");
+    set(x, 6, 0);
+    for (int64_t i = 8; i < 12; i++) set(x, i, -INFINITY);
+    EXPECT_FAILS(tsr_sample(&z, x, 1, 0, 1, 1), TSR_EINVAL, "row (2) of logits is all -infinity");
+    set(x, 10, -5);
+    EXPECT_OK(tsr_sample(&z, x, 1, 0, 1, 1));
+    EXPECT(z && integer_at(z, 2) == 2);
+    tsr_release(&z);
+    tsr_release(&x);
+}
+
+/* Bad input ---------------------------------------------------------------------------------------------- */
+
+static void test_bad_arguments_of_numbers_are_refused_in_words(void)
+{
+    tsr_tensor *z = NULL, *b = NULL, *f = NULL;
+    const int64_t negative[] = { -1 };
+    EXPECT_OK(tsr_zeros(&b, TSR_BOOL, TSR_SHAPE(3)));
+    EXPECT_OK(tsr_zeros(&f, TSR_F32, TSR_SHAPE(3)));
+    EXPECT_FAILS(tsr_integers(NULL, TSR_I8, TSR_SHAPE(3), 0, 9, 1), TSR_ENULL, "integers: out is NULL");
+    EXPECT_FAILS(tsr_integers(&z, TSR_F32, TSR_SHAPE(3), 0, 9, 1), TSR_EDTYPE, "integers: dtype is f32");
+    EXPECT_FAILS(tsr_integers(&z, TSR_BOOL, TSR_SHAPE(3), 0, 2, 1), TSR_EDTYPE, "integers: dtype is bool");
+    EXPECT_FAILS(tsr_integers(&z, TSR_I8, 1, NULL, 0, 9, 1), TSR_ENULL, "integers: shape is NULL");
+    EXPECT_FAILS(tsr_integers(&z, TSR_I8, 1, negative, 0, 9, 1), TSR_ESHAPE, "integers");
+    EXPECT_FAILS(tsr_integers(&z, TSR_I8, TSR_SHAPE(3), 9, 9, 1), TSR_EINVAL, "low is 9, not below high");
+    EXPECT_FAILS(tsr_integers(&z, TSR_I8, TSR_SHAPE(3), 0, 129, 1), TSR_EINVAL, "[0, 129) does not fit i8");
+    EXPECT_FAILS(tsr_integers(&z, TSR_I16, TSR_SHAPE(3), -32769, 0, 1), TSR_EINVAL, "does not fit i16");
+    EXPECT_FAILS(tsr_integers(&z, TSR_U64, TSR_SHAPE(3), -1, 9, 1), TSR_EINVAL, "does not fit u64");
+    EXPECT_FAILS(tsr_integers(&z, TSR_U32, TSR_SHAPE(3), 0, (1ll << 32) + 1, 1), TSR_EINVAL,
+                 "does not fit u32");
+    EXPECT_FAILS(tsr_integers(&f, TSR_I8, TSR_SHAPE(3), 0, 9, 1), TSR_EDTYPE, "integers: the result is i8");
+    EXPECT_FAILS(tsr_normal(NULL, TSR_F32, TSR_SHAPE(3), 0, 1, 1), TSR_ENULL, "normal: out is NULL");
+    EXPECT_FAILS(tsr_normal(&z, TSR_C64, TSR_SHAPE(3), 0, 1, 1), TSR_EDTYPE, "normal: dtype is c64");
+    EXPECT_FAILS(tsr_normal(&z, TSR_F32, TSR_SHAPE(3), NAN, 1, 1), TSR_EINVAL, "mean is nan");
+    EXPECT_FAILS(tsr_normal(&z, TSR_F32, TSR_SHAPE(3), 0, -1, 1), TSR_EINVAL, "deviation is -1");
+    EXPECT_FAILS(tsr_normal(&b, TSR_F32, TSR_SHAPE(3), 0, 1, 1), TSR_EDTYPE, "normal: the result is f32");
+    EXPECT_FAILS(tsr_exponential(NULL, TSR_F32, TSR_SHAPE(3), 1, 1), TSR_ENULL, "exponential: out is NULL");
+    EXPECT_FAILS(tsr_exponential(&z, TSR_I32, TSR_SHAPE(3), 1, 1), TSR_EDTYPE, "exponential: dtype is i32");
+    EXPECT_FAILS(tsr_exponential(&z, TSR_F32, TSR_SHAPE(3), 0, 1), TSR_EINVAL, "rate is 0");
+    EXPECT_FAILS(tsr_exponential(&z, TSR_F32, TSR_SHAPE(3), INFINITY, 1), TSR_EINVAL, "rate is inf");
+    EXPECT_FAILS(tsr_bernoulli(NULL, TSR_SHAPE(3), 0.5, 1), TSR_ENULL, "bernoulli: out is NULL");
+    EXPECT_FAILS(tsr_bernoulli(&z, 1, NULL, 0.5, 1), TSR_ENULL, "bernoulli: shape is NULL");
+    EXPECT_FAILS(tsr_bernoulli(&z, TSR_SHAPE(3), 1.5, 1), TSR_EINVAL, "p is 1.5");
+    EXPECT_FAILS(tsr_bernoulli(&z, TSR_SHAPE(3), NAN, 1), TSR_EINVAL, "p is nan");
+    EXPECT_FAILS(tsr_bernoulli(&f, TSR_SHAPE(3), 0.5, 1), TSR_EDTYPE, "bernoulli: the result is bool");
+    EXPECT_FAILS(tsr_bernoulli_each(NULL, f, 1), TSR_ENULL, "bernoulli_each: out is NULL");
+    EXPECT_FAILS(tsr_bernoulli_each(&z, NULL, 1), TSR_ENULL, "bernoulli_each: p is NULL");
+    EXPECT_FAILS(tsr_bernoulli_each(&z, b, 1), TSR_EDTYPE, "bernoulli_each: p is bool");
+    EXPECT(z == NULL);
+    tsr_release(&f);
+    tsr_release(&b);
+}
+
+static void test_bad_arguments_of_choices_are_refused_in_words(void)
+{
+    tsr_tensor *z = NULL, *f = NULL, *i = NULL, *scalar = NULL, *empty = NULL;
+    EXPECT_OK(tsr_ones(&f, TSR_F32, TSR_SHAPE(2, 3)));
+    EXPECT_OK(tsr_ones(&i, TSR_I64, TSR_SHAPE(2, 3)));
+    EXPECT_OK(tsr_ones(&scalar, TSR_F32, TSR_SCALAR_SHAPE));
+    EXPECT_OK(tsr_ones(&empty, TSR_F32, TSR_SHAPE(2, 0)));
+    EXPECT_FAILS(tsr_permutation(NULL, 3, 1), TSR_ENULL, "permutation: out is NULL");
+    EXPECT_FAILS(tsr_permutation(&z, -1, 1), TSR_EINVAL, "n is -1");
+    EXPECT_FAILS(tsr_permutation(&i, 3, 1), TSR_ESHAPE, "permutation: the result is i64(3");
+    EXPECT_FAILS(tsr_shuffle(NULL, f, 0, 1), TSR_ENULL, "shuffle: out is NULL");
+    EXPECT_FAILS(tsr_shuffle(&z, NULL, 0, 1), TSR_ENULL, "shuffle: x is NULL");
+    EXPECT_FAILS(tsr_shuffle(&z, f, 2, 1), TSR_EINDEX, "shuffle: axis 2 of f32(2, 3");
+    EXPECT_FAILS(tsr_shuffle(&z, scalar, 0, 1), TSR_EINDEX, "shuffle: axis 0");
+    EXPECT_FAILS(tsr_shuffle(&i, f, 0, 1), TSR_EDTYPE, "shuffle: the result is f32");
+    EXPECT_FAILS(tsr_multinomial(NULL, f, 1, true, 1), TSR_ENULL, "multinomial: out is NULL");
+    EXPECT_FAILS(tsr_multinomial(&z, NULL, 1, true, 1), TSR_ENULL, "multinomial: weights is NULL");
+    EXPECT_FAILS(tsr_multinomial(&z, i, 1, true, 1), TSR_EDTYPE, "multinomial: weights is i64");
+    EXPECT_FAILS(tsr_multinomial(&z, scalar, 1, true, 1), TSR_ESHAPE, "a dim to choose along");
+    EXPECT_FAILS(tsr_multinomial(&z, empty, 1, true, 1), TSR_ESHAPE, "nothing to choose from");
+    EXPECT_FAILS(tsr_multinomial(&z, f, -1, true, 1), TSR_EINVAL, "samples is -1");
+    EXPECT_FAILS(tsr_multinomial(&z, f, 4, false, 1), TSR_EINVAL,
+                 "4 samples without replacement of f32(2, 3");
+    EXPECT_FAILS(tsr_multinomial(&i, f, 2, false, 1), TSR_ESHAPE, "multinomial: the result is i64(2, 2");
+    EXPECT_FAILS(tsr_sample(NULL, f, 1, 0, 1, 1), TSR_ENULL, "sample: out is NULL");
+    EXPECT_FAILS(tsr_sample(&z, NULL, 1, 0, 1, 1), TSR_ENULL, "sample: logits is NULL");
+    EXPECT_FAILS(tsr_sample(&z, i, 1, 0, 1, 1), TSR_EDTYPE, "sample: logits is i64");
+    EXPECT_FAILS(tsr_sample(&z, scalar, 1, 0, 1, 1), TSR_ESHAPE, "a dim to choose along");
+    EXPECT_FAILS(tsr_sample(&z, empty, 1, 0, 1, 1), TSR_ESHAPE, "nothing to choose from");
+    EXPECT_FAILS(tsr_sample(&z, f, -1, 0, 1, 1), TSR_EINVAL, "temperature is -1");
+    EXPECT_FAILS(tsr_sample(&z, f, NAN, 0, 1, 1), TSR_EINVAL, "temperature is nan");
+    EXPECT_FAILS(tsr_sample(&z, f, 1, -2, 1, 1), TSR_EINVAL, "top_k is -2");
+    EXPECT_FAILS(tsr_sample(&z, f, 1, 0, 1.5, 1), TSR_EINVAL, "top_p is 1.5");
+    EXPECT_FAILS(tsr_sample_with(NULL, f, 1, 0, 1, 0), TSR_ENULL, "sample_with: out is NULL");
+    EXPECT_FAILS(tsr_sample_with(&z, NULL, 1, 0, 1, 0), TSR_ENULL, "sample_with: logits is NULL");
+    EXPECT_FAILS(tsr_sample_with(&z, f, 1, 0, 1, 1), TSR_EINVAL, "random is 1");
+    EXPECT_FAILS(tsr_sample_with(&z, f, 1, 0, 1, NAN), TSR_EINVAL, "random is nan");
+    EXPECT_FAILS(tsr_sample_with(&i, f, 1, 0, 1, 0), TSR_ESHAPE, "sample_with: the result is i64(2");
+    EXPECT(z == NULL);
+    tsr_release(&empty);
+    tsr_release(&scalar);
+    tsr_release(&i);
+    tsr_release(&f);
+}
+
+static void test_nothing_gives_nothing(void)
+{
+    tsr_tensor *none = NULL, *z = NULL, *f = NULL;
+    EXPECT_OK(tsr_zeros(&none, TSR_F32, TSR_SHAPE(0, 4)));
+    EXPECT_OK(tsr_ones(&f, TSR_F32, TSR_SHAPE(2, 4)));
+    EXPECT_OK(tsr_sample(&z, none, 1, 0, 1, 1));
+    EXPECT(z && z->ndim == 1 && tsr_numel(z) == 0);
+    tsr_release(&z);
+    EXPECT_OK(tsr_multinomial(&z, none, 3, true, 1));
+    EXPECT(z && z->ndim == 2 && tsr_numel(z) == 0);
+    tsr_release(&z);
+    EXPECT_OK(tsr_multinomial(&z, f, 0, false, 1));
+    EXPECT(z && z->ndim == 2 && tsr_numel(z) == 0);
+    tsr_release(&z);
+    EXPECT_OK(tsr_bernoulli(&z, TSR_SHAPE(0, 3), 0.5, 1));
+    tsr_release(&z);
+    EXPECT_OK(tsr_integers(&z, TSR_U8, TSR_SCALAR_SHAPE, 5, 6, 1));
+    EXPECT(z && integer_at(z, 0) == 5);
+    tsr_release(&z);
+    tsr_release(&f);
+    tsr_release(&none);
+}
+
+static void test_running_out_of_memory_changes_nothing(void)
+{
+    tsr_tensor *w = NULL, *z = NULL;
+    EXPECT_OK(tsr_uniform(&w, TSR_F16, TSR_SHAPE(3, 100), 0.5, 1, 1));
+    EXPECT_SURVIVES(z, tsr_integers(&z, TSR_I32, TSR_SHAPE(40, 5), 0, 10, 1));
+    tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_normal(&z, TSR_F16, TSR_SHAPE(40, 5), 0, 1, 1));
+    tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_exponential(&z, TSR_F16, TSR_SHAPE(40, 5), 1, 1));
+    tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_bernoulli(&z, TSR_SHAPE(40, 5), 0.5, 1));
+    tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_bernoulli_each(&z, w, 1));
+    tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_permutation(&z, 300, 1));
+    tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_shuffle(&z, w, 1, 1));
+    tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_multinomial(&z, w, 60, true, 1));
+    tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_multinomial(&z, w, 60, false, 1));
+    tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_sample(&z, w, 1, 90, 0.5, 1));
+    tsr_release(&z);
+    EXPECT_SURVIVES(z, tsr_sample_with(&z, w, 1, 0, 0.5, 0.5));
+    tsr_release(&z);
+    tsr_release(&w);
+}
+
+int main(int argc, char **argv)
+{
+    TEST_BEGIN(argc, argv);
+    RUN(test_integers_follow_their_description);
+    RUN(test_integers_are_the_same_in_every_dtype_stride_and_length);
+    RUN(test_thread_counts_give_the_same_bits);
+    RUN(test_integers_are_equally_likely);
+    RUN(test_wide_ranges_are_not_biased);
+    RUN(test_normal_is_randn_moved_and_stretched);
+    RUN(test_exponential_follows_its_description);
+    RUN(test_exponential_has_its_distribution);
+    RUN(test_exponential_does_not_depend_on_strides);
+    RUN(test_bernoulli_is_true_where_uniform_is_below_p);
+    RUN(test_bernoulli_takes_a_probability_for_each_element);
+    RUN(test_permutations_hold_every_index_once);
+    RUN(test_permutations_are_equally_likely);
+    RUN(test_shuffle_takes_by_permutation);
+    RUN(test_multinomial_draws_by_weight);
+    RUN(test_multinomial_without_replacement_draws_one_after_the_other);
+    RUN(test_multinomial_matches_direct_loops_for_every_dtype_and_stride);
+    RUN(test_multinomial_without_replacement_never_repeats);
+    RUN(test_bad_weights_are_refused_in_words);
+    RUN(test_sample_matches_direct_loops_for_every_dtype_and_stride);
+    RUN(test_sample_has_the_distribution_of_softmax);
+    RUN(test_sample_of_a_vector_is_a_scalar);
+    RUN(test_logits_that_cannot_be_sampled_are_refused_in_words);
+    RUN(test_bad_arguments_of_numbers_are_refused_in_words);
+    RUN(test_bad_arguments_of_choices_are_refused_in_words);
+    RUN(test_nothing_gives_nothing);
+    RUN(test_running_out_of_memory_changes_nothing);
+    return TEST_END();
+}
