@@ -1,0 +1,124 @@
+/* check_matmul.c - products of matrices against three loops. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "op_facts.h"
+#include "selftest.h"
+
+enum { A, B, RESULT };
+
+typedef tsr_status (*product_fn)(tsr_tensor **, const tsr_tensor *, const tsr_tensor *);
+
+typedef struct rule {
+    const char *name;
+    product_fn  call;
+} rule;
+
+static const rule rules[] = {
+    { "matmul", tsr_matmul },
+    { "matmul_i8", tsr_matmul_i8 },
+};
+
+/* One element: the sum over k of a[.., i, k] * b[.., k, j], and how large its terms are. */
+static value right(const tsr_tensor *a, const tsr_tensor *b, int64_t batch, int64_t i, int64_t j,
+                   double *size)
+{
+    const int64_t m = a->shape[a->ndim - 2], n = b->shape[b->ndim - 1], depth = a->shape[a->ndim - 1];
+    value sum = { 0 };
+    *size = 0;
+    for (int64_t k = 0; k < depth; k++) {
+        const value x = value_at(a, (batch * m + i) * depth + k),
+                    y = value_at(b, (batch * depth + k) * n + j);
+        sum.bits += x.bits * y.bits;
+        sum.re += x.re * y.re - x.im * y.im;
+        sum.im += x.re * y.im + x.im * y.re;
+        *size += hypot(x.re, x.im) * hypot(y.re, y.im);
+    }
+    return sum;
+}
+
+/* Real dtypes are read without imaginary parts, so one sum serves all. */
+static void check_values(trial *t, int64_t batches, int64_t m, int64_t n)
+{
+    GO_ON(t);
+    const tsr_dtype dtype = t->tensor[RESULT]->dtype;
+    for (int64_t k = 0; k < batches * m * n && !t->failed; k++) {
+        double size = 0;
+        const value wanted = right(t->tensor[A], t->tensor[B], k / (m * n), k / n % m, k % n, &size);
+        check_near(t, RESULT, k, wanted, 4 * epsilon_of(dtype) * size);
+    }
+}
+
+static void check_product(trial *t)
+{
+    const rule *r = t->check->about;
+    const int64_t batches = random_between(t, 1, 3), m = random_between(t, 0, 9),
+                  k = random_between(t, 0, 12), n = random_between(t, 0, 9);
+    const bool batched = once_in(t, 3);
+    const int64_t a[] = { batches, m, k }, b[] = { batches, k, n }, c[] = { batches, m, n };
+    const int skip = batched ? 0 : 1, rank = batched ? 3 : 2;
+    make_input(t, A, t->check->dtype, rank, a + skip, FILL_SMALL);
+    make_input(t, B, t->check->other ? t->check->other : t->check->dtype, rank, b + skip, FILL_SMALL);
+    make_output(t, RESULT, t->check->other ? TSR_I32 : t->check->dtype, rank, c + skip);
+    GO_ON(t);
+    if (once_in(t, 4)) tsr_release(&t->tensor[RESULT]);
+    const bool made = !t->tensor[RESULT];
+    NEED(t, r->call(&t->tensor[RESULT], t->tensor[A], t->tensor[B]));
+    if (!made) check_gaps(t, RESULT);
+    check_shape(t, RESULT, t->check->other ? TSR_I32 : t->check->dtype, rank, c + skip);
+    check_inferred(t, 2, A, NULL, RESULT);
+    check_values(t, batched ? batches : 1, m, n);
+}
+
+/* Large enough that a product is cut into blocks; of small integers, so that any order of
+ * adding gives the same. */
+static void check_blocks(trial *t)
+{
+    const int64_t m = random_between(t, 60, 90), k = random_between(t, 250, 300),
+                  n = random_between(t, 40, 60);
+    tsr_tensor **a = &t->tensor[A], **b = &t->tensor[B], **c = &t->tensor[RESULT];
+    NEED(t, tsr_empty(a, t->check->dtype, TSR_SHAPE(m, k)));
+    NEED(t, tsr_empty(b, t->check->dtype, TSR_SHAPE(n, k)));
+    for (int64_t i = 0; i < m * k; i++)
+        write_value(t->check->dtype, element(*a, i), real_value((double)(i * 7 % 5 - 2)));
+    for (int64_t i = 0; i < n * k; i++)
+        write_value(t->check->dtype, element(*b, i), real_value((double)(i * 3 % 7 - 3)));
+    NEED(t, tsr_transpose(b, *b, 0, 1));
+    NEED(t, tsr_matmul(c, *a, *b));
+    for (int tries = 0; tries < 200 && !t->failed; tries++) {
+        double size = 0;
+        const int64_t i = random_below(t, m), j = random_below(t, n);
+        check_near(t, RESULT, i * n + j, right(*a, *b, 0, i, j, &size), 0);
+    }
+}
+
+void list_matmul(check_list *list)
+{
+    for (int d = 1; d < TSR_DTYPE_COUNT; d++)
+        if (d != TSR_BOOL && d != TSR_C32)
+            add_check(list,
+                      (check){ .family = "matmul",
+                               .op = TSR_OP_MATMUL,
+                               .run = check_product,
+                               .about = &rules[0],
+                               .dtype = (tsr_dtype)d },
+                      "matmul");
+    for (int i = 0; i < 4; i++)
+        add_check(list,
+                  (check){ .family = "matmul",
+                           .op = TSR_OP_MATMUL_I8,
+                           .run = check_product,
+                           .about = &rules[1],
+                           .dtype = i & 1 ? TSR_U8 : TSR_I8,
+                           .other = i & 2 ? TSR_U8 : TSR_I8 },
+                  "matmul_i8");
+    add_check(
+        list,
+        (check){ .family = "matmul", .op = TSR_OP_MATMUL, .run = check_blocks, .dtype = TSR_F32, .every = 5 },
+        "matmul in blocks");
+    add_check(
+        list,
+        (check){ .family = "matmul", .op = TSR_OP_MATMUL, .run = check_blocks, .dtype = TSR_F64, .every = 5 },
+        "matmul in blocks");
+}

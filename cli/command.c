@@ -1,0 +1,119 @@
+/* command.c - complaints and options. */
+#include "command.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names.h"
+
+static void print_complaint(const char *name, const char *format, va_list arguments)
+{
+    fflush(stdout); /* so that the two streams keep their order where they meet */
+    fputs("tsr: ", stderr);
+    if (name) fprintf(stderr, "%s: ", name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+int complain(const char *name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_complaint(name, format, arguments);
+    va_end(arguments);
+    return EXIT_NO;
+}
+
+int complain_usage(const char *name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_complaint(name, format, arguments);
+    va_end(arguments);
+    if (name) fprintf(stderr, "tsr: 'tsr help %s' tells more\n", name);
+    else      fputs("tsr: 'tsr --help' tells more\n", stderr);
+    return EXIT_USAGE;
+}
+
+/* Options ------------------------------------------------------------------------ */
+
+static const option *find_option(const option *options, const char *word, size_t length)
+{
+    for (; options->name; options++)
+        if (strlen(options->name) == length && !strncmp(options->name, word, length)) return options;
+    return NULL;
+}
+
+static void complain_of_option(const char *name, const option *options, const char *word, size_t length)
+{
+    char text[64], near[200];
+    nearest best = { .word = text };
+    snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), word);
+    for (; options->name; options++) nearest_add(&best, options->name);
+    complain_usage(name, "there is no option %s%s", text, nearest_text(near, sizeof near, &best));
+}
+
+/* Reads the option at argv[*i], and its value. */
+static bool read_option(const char *name, const option *options, int argc, char **argv, int *i)
+{
+    const char *word = argv[*i], *equals = strchr(word, '=');
+    const size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    const option *o = find_option(options, word, length);
+    if (!o) {
+        complain_of_option(name, options, word, length);
+        return false;
+    }
+    if (!o->value && equals) {
+        complain_usage(name, "%s takes no value", o->name);
+        return false;
+    }
+    if (o->value && !equals && *i + 1 >= argc) {
+        complain_usage(name, "%s needs a value: %s %s", o->name, o->name, o->value);
+        return false;
+    }
+    if (o->given) *o->given = true;
+    if (o->value) *o->text = equals ? equals + 1 : argv[++*i];
+    return true;
+}
+
+int read_options(const char *name, const option *options, int argc, char **argv)
+{
+    int words = 0;
+    bool reading = true;
+    for (int i = 1; i < argc; i++) {
+        const bool is_option = reading && argv[i][0] == '-' && argv[i][1];
+        if (is_option && !strcmp(argv[i], "--"))  reading = false;
+        else if (!is_option)                      argv[1 + words++] = argv[i];
+        else if (!read_option(name, options, argc, argv, &i)) return -1;
+    }
+    return words;
+}
+
+bool read_count(uint64_t *out, const char *name, const char *label, const char *text)
+{
+    char *end = NULL;
+    errno = 0;
+    const unsigned long long n = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno == ERANGE) {
+        complain_usage(name, "%s takes a whole number of 0 .. 2^64 - 1, not '%s'", label, text);
+        return false;
+    }
+    *out = n;
+    return true;
+}
+
+bool read_seconds(double *out, const char *name, const char *label, const char *text)
+{
+    char *end = NULL;
+    const double x = strtod(text, &end);
+    if (end == text || *end || !isfinite(x) || x < 0) {
+        complain_usage(name, "%s takes a number of seconds, not '%s'", label, text);
+        return false;
+    }
+    *out = x;
+    return true;
+}

@@ -1,0 +1,141 @@
+/* terminal.c - POSIX terminals; elsewhere there is none, 80 columns wide. */
+#if !defined(_WIN32)
+#define _DEFAULT_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#endif
+
+#include "terminal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+
+/* Asking the system ---------------------------------------------------------------- */
+
+#if !defined(_WIN32)
+static bool is_terminal(FILE *stream) { return isatty(fileno(stream)) != 0; }
+
+static int window_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static bool reader_is_gone(void)
+{
+    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+#else
+static bool is_terminal(FILE *stream) { (void)stream; return false; }
+static int  window_width(void) { return 0; }
+static bool reader_is_gone(void) { return false; }
+#endif
+
+double now(void)
+{
+    struct timespec t;
+#if !defined(_WIN32)
+    clock_gettime(CLOCK_MONOTONIC, &t);
+#else
+    timespec_get(&t, TIME_UTC);
+#endif
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int terminal_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    long width = columns ? strtol(columns, NULL, 10) : 0;
+    if (width <= 0) width = window_width();
+    if (width <= 0) width = 80;
+    return width < 20 ? 20 : width > 1000 ? 1000 : (int)width;
+}
+
+colours colours_of(FILE *stream)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (!is_terminal(stream) || (no && *no) || (term && !strcmp(term, "dumb")))
+        return (colours){ "", "", "", "", "" };
+    return (colours){ "\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[0m" };
+}
+
+/* Text ------------------------------------------------------------------------------- */
+
+void print_wrapped(const char *text, int column, int indent, int width)
+{
+    bool first = true;
+    while (*text) {
+        const int length = (int)strcspn(text, " ");
+        if (!first && column + 1 + length > width) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        } else if (!first) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", length, text);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+        first = false;
+    }
+}
+
+/* Progress --------------------------------------------------------------------------- */
+
+void progress_begin(progress *p)
+{
+    p->shown = is_terminal(stderr);
+    p->started = p->drawn = now();
+}
+
+static void draw_bar(double part)
+{
+    enum { CELLS = 24 };
+    const int full = (int)(part * CELLS);
+    char cells[CELLS + 1];
+    for (int i = 0; i < CELLS; i++) cells[i] = i < full ? '#' : '.';
+    cells[CELLS] = '\0';
+    fprintf(stderr, "\r\033[K[%s] %3d%%", cells, (int)(part * 100));
+}
+
+void progress_draw(progress *p, double done, double total, int64_t count)
+{
+    if (!p->shown) return;
+    const double t = now(), elapsed = t - p->started;
+    if (t - p->drawn < 0.1 || elapsed <= 0) return;
+    const double part = total > 0 && done < total ? done / total : 1;
+    p->drawn = t;
+    draw_bar(part);
+    fprintf(stderr, "  %lld  %.0f/s", (long long)count, (double)count / elapsed);
+    if (part > 0) fprintf(stderr, "  %.0f s left", elapsed * (1 - part) / part);
+    fflush(stderr);
+}
+
+void progress_end(progress *p)
+{
+    if (!p->shown) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+}
+
+/* The end ---------------------------------------------------------------------------- */
+
+bool output_is_whole(void)
+{
+    errno = 0;
+    const bool flushed = fflush(stdout) == 0;
+    if (flushed && !ferror(stdout)) return true;
+    if (!reader_is_gone()) {
+        if (errno) complain(NULL, "cannot write the output: %s", strerror(errno));
+        else       complain(NULL, "cannot write the output");
+    }
+    return false;
+}

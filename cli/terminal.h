@@ -1,0 +1,44 @@
+/* terminal.h - what the output goes to: how wide, in colour or not, and a progress line. */
+#ifndef TSR_CLI_TERMINAL_H
+#define TSR_CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Columns to fill: COLUMNS in the environment, else the terminal's, else 80. */
+int terminal_width(void);
+
+/* Escape sequences, or "" for each where there is no terminal or NO_COLOR is set. */
+typedef struct colours {
+    const char *bold, *dim, *red, *green, *off;
+} colours;
+
+colours colours_of(FILE *stream);
+
+/* Seconds of a clock that only runs forward. */
+double now(void);
+
+/* Words of text from column `column` on, broken at spaces before `width` and then indented
+ * by `indent`. Ends without a newline. */
+void print_wrapped(const char *text, int column, int indent, int width);
+
+/* A line on stderr that is drawn over again, if stderr is a terminal. */
+typedef struct progress {
+    bool   shown;
+    double started, drawn;
+} progress;
+
+void progress_begin(progress *p);
+
+/* done / total are drawn as a bar; count is the number of things so far, for the rate. */
+void progress_draw(progress *p, double done, double total, int64_t count);
+
+/* Removes the line. */
+void progress_end(progress *p);
+
+/* Could everything be written to stdout? If not, complains (except of a reader that has
+ * gone, as that of `tsr ops | head` does) and answers false. */
+bool output_is_whole(void);
+
+#endif

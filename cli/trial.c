@@ -1,0 +1,301 @@
+/* trial.c - random strided tensors, and comparisons that explain themselves. */
+#include "selftest.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GAP = 0xa5 }; /* in the bytes of an output before it is written */
+
+/* Lists ------------------------------------------------------------------------------- */
+
+static bool make_room(check_list *list)
+{
+    if (list->count < list->room) return true;
+    const int room = list->room ? 2 * list->room : 512;
+    check *item = realloc(list->item, (size_t)room * sizeof *item);
+    if (!item) {
+        list->full = true;
+        return false;
+    }
+    list->item = item;
+    list->room = room;
+    return true;
+}
+
+void add_check(check_list *list, check c, const char *title)
+{
+    if (!make_room(list)) return;
+    snprintf(c.name, sizeof c.name, "%s%s%s%s%s", title, c.dtype ? " " : "",
+             c.dtype ? tsr_dtype_name(c.dtype) : "", c.other ? " " : "",
+             c.other ? tsr_dtype_name(c.other) : "");
+    list->item[list->count++] = c;
+}
+
+void fail_trial(trial *t, const char *format, ...)
+{
+    va_list arguments;
+    if (t->failed) return;
+    t->failed = true;
+    va_start(arguments, format);
+    vsnprintf(t->why, sizeof t->why, format, arguments);
+    va_end(arguments);
+}
+
+/* Numbers ------------------------------------------------------------------------------ */
+
+uint64_t random_bits(trial *t)
+{
+    uint64_t z = (t->random += 0x9e3779b97f4a7c15u); /* SplitMix64 */
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+int64_t random_below(trial *t, int64_t n) { return (int64_t)(random_bits(t) % (uint64_t)n); }
+bool    once_in(trial *t, int64_t n) { return random_below(t, n) == 0; }
+int64_t random_between(trial *t, int64_t low, int64_t high) { return low + random_below(t, high - low + 1); }
+
+/* Indices ------------------------------------------------------------------------------ */
+
+int64_t count_of(int ndim, const int64_t *shape)
+{
+    int64_t n = 1;
+    for (int d = 0; d < ndim; d++) n *= shape[d];
+    return n;
+}
+
+void index_of(int64_t *index, int64_t k, int ndim, const int64_t *shape)
+{
+    for (int d = ndim - 1; d >= 0; d--) {
+        index[d] = k % shape[d];
+        k /= shape[d];
+    }
+}
+
+int64_t place_of(const int64_t *index, int ndim, const int64_t *shape)
+{
+    int64_t k = 0;
+    for (int d = 0; d < ndim; d++) k = k * shape[d] + index[d];
+    return k;
+}
+
+void *element(const tsr_tensor *tensor, int64_t k)
+{
+    int64_t index[TSR_MAX_NDIM], offset = 0;
+    index_of(index, k, tensor->ndim, tensor->shape);
+    for (int d = 0; d < tensor->ndim; d++)
+        if (index[d]) offset += index[d] * tensor->stride[d];
+    return (char *)tensor->data + offset * (int64_t)size_of(tensor->dtype);
+}
+
+value value_at(const tsr_tensor *tensor, int64_t k) { return read_value(tensor->dtype, element(tensor, k)); }
+
+/* Shapes and strides ------------------------------------------------------------------- */
+
+int random_shape(trial *t, int64_t shape[TRIAL_RANK], int low, int high, bool may_be_empty)
+{
+    const int ndim = (int)random_between(t, low, high);
+    int64_t left = TRIAL_ELEMENTS;
+    for (int d = 0; d < ndim; d++) {
+        const int64_t most = ndim == 1 ? 40 : left < 7 ? left : 7;
+        shape[d] = once_in(t, 4) ? 1 : random_between(t, 1, most);
+        left /= shape[d];
+    }
+    if (may_be_empty && ndim > 0 && once_in(t, 20)) shape[random_below(t, ndim)] = 0;
+    return ndim;
+}
+
+static void shuffle(trial *t, int n, int *order)
+{
+    for (int i = 0; i < n; i++) order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        const int64_t k = random_below(t, i + 1);
+        const int other = order[k];
+        order[k] = order[i];
+        order[i] = other;
+    }
+}
+
+/* Nested steps in a random order of dims, so that no two indices meet. */
+static void random_strides(trial *t, int64_t *stride, int ndim, const int64_t *shape, bool may_repeat)
+{
+    int order[TSR_MAX_NDIM];
+    int64_t step = random_between(t, 1, 3);
+    const bool turns = once_in(t, 2), gaps = once_in(t, 2);
+    shuffle(t, ndim, order);
+    if (once_in(t, 3)) step = 1;
+    for (int i = 0; i < ndim; i++) {
+        const int d = order[i];
+        stride[d] = turns && once_in(t, 2) ? -step : step;
+        step *= shape[d] > 0 ? shape[d] : 1;
+        if (gaps) step += random_below(t, 3);
+        if (may_repeat && once_in(t, 8)) stride[d] = 0;
+        if (shape[d] == 1 && once_in(t, 2)) stride[d] = (int64_t)random_bits(t);
+    }
+}
+
+static void make(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, bool may_repeat)
+{
+    tsr_desc d;
+    int64_t stride[TSR_MAX_NDIM];
+    GO_ON(t);
+    random_strides(t, stride, ndim, shape, may_repeat);
+    NEED(t, tsr_desc_init(&d, dtype, ndim, shape, once_in(t, 4) ? NULL : stride));
+    NEED(t, tsr_declare(&t->tensor[slot], &d, TSR_CPU, TSR_MEMORY_HOST));
+    NEED(t, tsr_alloc(t->tensor[slot]));
+    if (t->tensor[slot]->storage)
+        memset(tsr_storage_data(t->tensor[slot]->storage), GAP, tsr_storage_bytes(t->tensor[slot]->storage));
+}
+
+/* Filling ------------------------------------------------------------------------------ */
+
+static double random_real(trial *t, filling with)
+{
+    static const double special[] = { 0.0, -0.0, 1.0, -1.0, 0.5, INFINITY, -INFINITY, NAN };
+    if (with == FILL_SPECIAL && once_in(t, 8)) return special[random_below(t, 8)];
+    if (once_in(t, 4)) return (double)random_between(t, -8, 8);
+    return ldexp((double)random_between(t, -(1 << 20), 1 << 20), -17); /* to 8 */
+}
+
+static value random_value(trial *t, tsr_dtype dtype, filling with)
+{
+    if (dtype == TSR_BOOL) return integer_value(dtype, (uint64_t)random_below(t, 2));
+    if (!is_integer(dtype)) return complex_value(random_real(t, with), random_real(t, with));
+    if (with == FILL_SPECIAL && once_in(t, 4)) return integer_value(dtype, random_bits(t));
+    if (with == FILL_SPECIAL && once_in(t, 8))
+        return integer_value(dtype, (uint64_t)1 << (bits_of(dtype) - 1));
+    return integer_value(dtype, (uint64_t)random_between(t, is_signed(dtype) ? -9 : 0, 9));
+}
+
+void make_input(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, filling with)
+{
+    make(t, slot, dtype, ndim, shape, true);
+    GO_ON(t);
+    const int64_t n = count_of(ndim, shape);
+    for (int64_t k = 0; k < n; k++)
+        write_value(dtype, element(t->tensor[slot], k), random_value(t, dtype, with));
+}
+
+void make_indices(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, int64_t limit)
+{
+    make(t, slot, dtype, ndim, shape, true);
+    GO_ON(t);
+    const int64_t n = count_of(ndim, shape);
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = random_between(t, is_signed(dtype) ? -limit : 0, limit - 1);
+        write_value(dtype, element(t->tensor[slot], k), integer_value(dtype, (uint64_t)i));
+    }
+}
+
+void make_output(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    make(t, slot, dtype, ndim, shape, false);
+}
+
+void make_packed(trial *t, int slot, int from, int ndim, const int64_t *shape)
+{
+    const tsr_tensor *source = t->tensor[from];
+    GO_ON(t);
+    NEED(t, tsr_empty(&t->tensor[slot], source->dtype, ndim, shape));
+    const int64_t n = count_of(ndim, shape);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t index[TSR_MAX_NDIM];
+        index_of(index, k, ndim, shape);
+        int64_t *own = index + (ndim - source->ndim);
+        for (int d = 0; d < source->ndim; d++)
+            if (source->shape[d] == 1) own[d] = 0;
+        memcpy((char *)t->tensor[slot]->data + k * (int64_t)size_of(source->dtype),
+               element(source, place_of(own, source->ndim, source->shape)), size_of(source->dtype));
+    }
+}
+
+/* Comparing ---------------------------------------------------------------------------- */
+
+static const char *desc_text(char out[160], const tsr_tensor *tensor)
+{
+    tsr_desc_to_string(out, 160, &tensor->desc);
+    return out;
+}
+
+void check_gaps(trial *t, int slot)
+{
+    const tsr_tensor *tensor = t->tensor[slot];
+    GO_ON(t);
+    if (!tensor->storage) return;
+    const unsigned char *data = tsr_storage_data(tensor->storage);
+    const size_t bytes = tsr_storage_bytes(tensor->storage), size = size_of(tensor->dtype);
+    bool *owned = calloc(bytes + 1, sizeof *owned);
+    MUST(t, owned, "no memory for %zu bytes", bytes);
+    const int64_t n = tsr_numel(tensor);
+    for (int64_t k = 0; k < n; k++) {
+        const size_t at = (size_t)((const unsigned char *)element(tensor, k) - data);
+        for (size_t i = 0; i < size; i++) owned[at + i] = true;
+    }
+    for (size_t i = 0; i < bytes && !t->failed; i++)
+        if (!owned[i] && data[i] != GAP) {
+            char text[160];
+            fail_trial(t, "byte %zu, between the elements of %s, was written", i, desc_text(text, tensor));
+        }
+    free(owned);
+}
+
+void check_shape(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    const tsr_tensor *tensor = t->tensor[slot];
+    char text[160], wanted[160];
+    tsr_desc d;
+    GO_ON(t);
+    NEED(t, tsr_desc_init(&d, dtype, ndim, shape, NULL));
+    tsr_desc_to_string(wanted, sizeof wanted, &d);
+    MUST(t, tensor && tensor->dtype == dtype && tsr_desc_same_shape(&tensor->desc, &d),
+         "the result is %s, not %s", tensor ? desc_text(text, tensor) : "none", wanted);
+}
+
+void check_same(trial *t, int got, int wanted, bool loosely)
+{
+    const tsr_tensor *a = t->tensor[got], *b = t->tensor[wanted];
+    GO_ON(t);
+    check_shape(t, got, b->dtype, b->ndim, b->shape);
+    GO_ON(t);
+    const int64_t n = tsr_numel(a);
+    for (int64_t k = 0; k < n; k++) {
+        const void *x = element(a, k), *y = element(b, k);
+        char xs[64], ys[64], text[160];
+        MUST(t, loosely ? same_number(a->dtype, x, y) : same_bits(a->dtype, x, y),
+             "element %lld of %s is %s, not %s", (long long)k, desc_text(text, a),
+             value_text(xs, a->dtype, x), value_text(ys, a->dtype, y));
+    }
+}
+
+void check_near(trial *t, int slot, int64_t k, value wanted, double slack)
+{
+    const tsr_tensor *tensor = t->tensor[slot];
+    GO_ON(t);
+    const void *got = element(tensor, k);
+    char text[160], gots[64], wanteds[64];
+    const tsr_dtype dtype = tensor->dtype;
+    if (is_near(dtype, got, wanted, slack)) return;
+    if (is_float(part_of(dtype))) snprintf(wanteds, sizeof wanteds, "%.17g%+.17gi", wanted.re, wanted.im);
+    else                          snprintf(wanteds, sizeof wanteds, "%lld", (long long)wanted.bits);
+    fail_trial(t, "element %lld of %s is %s, not %s", (long long)k, desc_text(text, tensor),
+               value_text(gots, dtype, got), wanteds);
+}
+
+void check_inferred(trial *t, int n, int first, const void *params, int result)
+{
+    const tsr_desc *in[TRIAL_TENSORS];
+    tsr_desc d;
+    tsr_cost cost;
+    GO_ON(t);
+    for (int i = 0; i < n; i++) in[i] = &t->tensor[first + i]->desc;
+    NEED(t, tsr_infer(&d, t->check->op, n, in, params));
+    const tsr_tensor *r = t->tensor[result];
+    MUST(t, d.dtype == r->dtype && tsr_desc_same_shape(&d, &r->desc),
+         "tsr_infer says another desc than the result has");
+    NEED(t, tsr_op_cost(&cost, t->check->op, n, in, params));
+    MUST(t, cost.bytes >= (double)tsr_byte_size(r) && cost.flops >= 0,
+         "tsr_op_cost says %g bytes and %g flops", cost.bytes, cost.flops);
+}
