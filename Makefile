@@ -4,7 +4,7 @@
 #   make demo       set up, build, run the tour
 #   make check      the quick tests: build and unit tests, under a minute
 #   make test       set up, then every test this machine can run
-#   make bench      benchmarks; writes build/bench.json (BENCH=part of a name runs some)
+#   make bench      benchmarks; writes build/bench.json (BENCH=regex runs some, QUICK=1 takes a minute)
 #   make format     clang-format the sources in place
 #   make install    to PREFIX (/usr/local), below DESTDIR if set
 #   make clean      remove build/
@@ -37,10 +37,13 @@ test:
 	@tools/test.sh
 
 bench: all
+	@rm -f $(BUILD)/bench.json
 	@$(BUILD)/bin/bench-core --json $(BUILD)/bench.json $(BENCH)
+	@$(BUILD)/bin/bench-ops --json $(BUILD)/bench.json --threads 1 $(if $(QUICK),--quick) $(BENCH)
+	@$(BUILD)/bin/bench-ops --json $(BUILD)/bench.json --threads $(JOBS) $(if $(QUICK),--quick) $(BENCH)
 
 format:
-	@find include src tests examples bench -name '*.[ch]' 2>/dev/null | xargs clang-format -i
+	@find include src cli tests examples bench -name '*.[ch]' 2>/dev/null | xargs clang-format -i
 
 install: all
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -5,7 +5,8 @@
 #   tools/check_examples.sh --update [BUILD]   write what they print into the comments
 #
 # The comment opens with a line "/* Output:" and closes with a line "*/"; between them
-# stands the output as it is. An example without one (the demo) need only run.
+# stands the output as it is. An example without one (the demo) need only run. They run in a
+# folder of their own, so that files they write do no harm.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 update=no
@@ -13,7 +14,7 @@ if [ "${1:-}" = --update ]; then
     update=yes
     shift
 fi
-bin=${1:-build}/bin
+bin=$(cd "${1:-build}/bin" && pwd) || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset TSR_POOL TSR_THREADS
@@ -33,7 +34,7 @@ rewritten() {
 for source in examples/*.c; do
     name=$(basename "$source" .c)
     status=0
-    timeout 120 "$bin/$name" >"$work/got" 2>&1 || status=$?
+    (cd "$work" && timeout 120 "$bin/$name") >"$work/got" 2>&1 || status=$?
     if [ $status = 0 ] && grep -q '^/\* Output:$' "$source"; then
         if [ $update = yes ]; then
             rewritten "$source" "$work/got" >"$work/new" && cat "$work/new" >"$source"

@@ -87,6 +87,18 @@ release() {
     run_programs build unit property ops oom fuzz
 }
 
+# The op suites again with fewer instructions than the machine has.
+instruction_sets() {
+    local best isa
+    best=$(build/bin/tsr --version | sed -n 's/.*, \([a-z0-9]*\) kernels$/\1/p')
+    [ -n "$best" ] || { echo "tsr --version names no kernels"; return 1; }
+    for isa in portable avx2; do
+        if [ "$isa" = "$best" ]; then break; fi
+        echo "--- $isa"
+        TSR_ISA=$isa run_programs build ops
+    done
+}
+
 second_compiler() {
     have clang || return
     build_in build/clang "" -DCMAKE_C_COMPILER=clang -DTSR_WERROR=ON || return 1
@@ -182,6 +194,7 @@ if [ "${1:-all}" = quick ]; then
     step unit quick
 else
     step release            release
+    step instruction-sets   instruction_sets
     step second-compiler    second_compiler
     step address-sanitizer  address_sanitizer
     step thread-sanitizer   thread_sanitizer

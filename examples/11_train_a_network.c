@@ -1,0 +1,115 @@
+/* 11_train_a_network.c - a small network learns which points lie inside a circle.
+ *
+ * Two layers: h = tanh(x W1 + b1), p = softmax(h W2 + b2). The backward pass is the chain
+ * rule written out, one op a line; every result is given, so that after the first step
+ * nothing is allocated any more. */
+#include <stdio.h>
+#include <tessera/tessera.h>
+
+#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
+
+enum { POINTS = 512, HIDDEN = 16, STEPS = 1000 };
+
+/* Weights and what belongs to them. */
+typedef struct layer {
+    tsr_tensor *w, *b;    /* (in, out), (out) */
+    tsr_tensor *dw, *db;  /* gradients */
+} layer;
+
+static tsr_status make_layer(layer *l, int64_t in, int64_t out, uint64_t seed)
+{
+    tsr_status s = tsr_randn(&l->w, TSR_F32, TSR_SHAPE(in, out), seed);
+    if (s == TSR_OK) s = tsr_mul(&l->w, l->w, TSR_NUMBER(0.5));
+    if (s == TSR_OK) s = tsr_zeros(&l->b, TSR_F32, TSR_SHAPE(out));
+    return s;
+}
+
+/* w -= rate * dw, and the same for b. */
+static tsr_status descend(layer *l, double rate)
+{
+    tsr_status s = tsr_addcmul(&l->w, l->w, l->dw, TSR_NUMBER(1), -rate);
+    return s == TSR_OK ? tsr_addcmul(&l->b, l->b, l->db, TSR_NUMBER(1), -rate) : s;
+}
+
+static void drop_layer(layer *l)
+{
+    tsr_release(&l->w);
+    tsr_release(&l->b);
+    tsr_release(&l->dw);
+    tsr_release(&l->db);
+}
+
+int main(void)
+{
+    layer one = { 0 }, two = { 0 };
+    tsr_tensor *x = NULL, *radius = NULL, *inside = NULL, *target = NULL, *hot = NULL;
+    tsr_tensor *h = NULL, *logits = NULL, *p = NULL, *loss = NULL, *guess = NULL, *right = NULL, *share = NULL;
+    tsr_tensor *dz = NULL, *dh = NULL, *slope = NULL, *xt = NULL, *ht = NULL, *w2t = NULL;
+    tsr_status s;
+    double value = 0;
+
+    /* Points in a square, and the class of each. */
+    CHECK(tsr_uniform(&x, TSR_F32, TSR_SHAPE(POINTS, 2), -1, 1, 1));
+    CHECK(tsr_norm(&radius, x, TSR_AXES(1), false, 2));
+    CHECK(tsr_lt(&inside, radius, TSR_NUMBER(0.75)));
+    CHECK(tsr_cast(&target, inside, TSR_I64));
+    CHECK(tsr_one_hot(&hot, target, 2, TSR_F32));
+
+    CHECK(make_layer(&one, 2, HIDDEN, 2));
+    CHECK(make_layer(&two, HIDDEN, 2, 3));
+    CHECK(tsr_transpose(&xt, x, 0, 1));
+
+    for (int step = 0; step <= STEPS; step++) {
+        /* Forward. */
+        CHECK(tsr_addmm(&h, one.b, x, one.w));
+        CHECK(tsr_tanh(&h, h));
+        CHECK(tsr_addmm(&logits, two.b, h, two.w));
+        if (step % 250 == 0) {
+            CHECK(tsr_cross_entropy(&loss, logits, target, NULL, TSR_REDUCTION_MEAN, -1, 0));
+            CHECK(tsr_item_f64(&value, loss));
+            printf("step %4d   loss %.1f\n", step, value);
+        }
+
+        /* Backward. Of the mean cross entropy, the slope at the logits is (p - hot) / n. */
+        CHECK(tsr_softmax(&p, logits, 1));
+        CHECK(tsr_sub(&dz, p, hot));
+        CHECK(tsr_mul(&dz, dz, TSR_NUMBER(1.0 / POINTS)));
+        CHECK(tsr_transpose(&ht, h, 0, 1));
+        CHECK(tsr_matmul(&two.dw, ht, dz));
+        CHECK(tsr_sum(&two.db, dz, TSR_AXES(0), false));
+        CHECK(tsr_transpose(&w2t, two.w, 0, 1));
+        CHECK(tsr_matmul(&dh, dz, w2t));
+        CHECK(tsr_square(&slope, h));                          /* of tanh: 1 - h^2 */
+        CHECK(tsr_sub(&slope, TSR_NUMBER(1), slope));
+        CHECK(tsr_mul(&dh, dh, slope));
+        CHECK(tsr_matmul(&one.dw, xt, dh));
+        CHECK(tsr_sum(&one.db, dh, TSR_AXES(0), false));
+
+        CHECK(descend(&one, 2.0));
+        CHECK(descend(&two, 2.0));
+    }
+
+    CHECK(tsr_argmax(&guess, logits, 1, false));
+    CHECK(tsr_eq(&right, guess, target));
+    CHECK(tsr_count_nonzero(&share, right, 0, NULL, false));
+    CHECK(tsr_item_f64(&value, share));
+    printf("more than 95 %% right: %s\n", value > 0.95 * POINTS ? "yes" : "no");
+
+done:
+    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
+    tsr_tensor **all[] = { &x, &radius, &inside, &target, &hot, &h, &logits, &p, &loss, &guess, &right, &share,
+                           &dz, &dh, &slope, &xt, &ht, &w2t };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tsr_release(all[i]);
+    drop_layer(&one);
+    drop_layer(&two);
+    return s != TSR_OK;
+}
+
+/* Output:
+step    0   loss 0.8
+step  250   loss 0.1
+step  500   loss 0.1
+step  750   loss 0.1
+step 1000   loss 0.1
+more than 95 % right: yes
+*/
