@@ -253,7 +253,8 @@ static bool has_usual_operands(const tsri_dtype_rule *rule, int nin, const tsr_t
     const tsr_tensor *first = in[0];
     for (int i = 0; i < nin; i++) {
         const tsr_tensor *t = in[i];
-        if (!t || !t->data || t->dtype != first->dtype || (t->flags & TSR_FLAG_NUMBER) || !tsri_is_plain(t)) return false;
+        if (!t || !t->data || t->dtype != first->dtype) return false;
+        if ((t->flags & TSR_FLAG_NUMBER) || !tsri_is_plain(t)) return false;
         if (!rule->grouped[i] || !(rule->accepts[i] >> t->dtype & 1)) return false;
         if (i > 0 && !same_layout(&t->desc, &first->desc)) return false;
     }

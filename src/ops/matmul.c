@@ -275,6 +275,48 @@ static tsr_status start(product *p, const void *out, const char *name, int n, co
     return TSR_OK;
 }
 
+/* Plain products ---------------------------------------------------------------------- */
+
+static bool is_plain_matrix(const tsr_tensor *t) { return t && t->ndim == 2 && t->data; }
+
+/* Do packed elements of z lie apart from all of t's? Where that takes a search, no is the answer. */
+static bool lies_apart(const tsr_tensor *z, const tsr_tensor *t)
+{
+    const uintptr_t z_begin = (uintptr_t)z->data, t_begin = (uintptr_t)t->data;
+    const uintptr_t size = (uintptr_t)tsri_dtype_size(z->dtype);
+    const uintptr_t z_bytes = (uintptr_t)z->shape[0] * (uintptr_t)z->shape[1] * size;
+    if (t->stride[0] < 0 || t->stride[1] < 0 || t->shape[0] == 0 || t->shape[1] == 0) return false;
+    const uintptr_t t_last = (uintptr_t)(t->shape[0] - 1) * (uintptr_t)t->stride[0] +
+                             (uintptr_t)(t->shape[1] - 1) * (uintptr_t)t->stride[1];
+    return t_begin + (t_last + 1) * size <= z_begin || z_begin + z_bytes <= t_begin;
+}
+
+/* Matrices of one dtype, of which nothing must be converted, seen otherwise, made or copied:
+ * what most calls are, and what small ones must be quick with. */
+static bool is_plain_product(const tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b)
+{
+    return is_plain_matrix(a) && is_plain_matrix(b) && is_plain_matrix(z) && a->dtype == b->dtype &&
+           z->dtype == a->dtype && multiplies(a->dtype) && a->shape[1] == b->shape[0] &&
+           z->shape[0] == a->shape[0] && z->shape[1] == b->shape[1] && !(z->flags & TSR_FLAG_READONLY) &&
+           tsri_is_packed(&z->desc) && lies_apart(z, a) && lies_apart(z, b);
+}
+
+static tsr_status multiply_plainly(tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b)
+{
+    static const tsr_matmul_params plain = { .alpha = { .dtype = TSR_I64, .as = { .i = 1 } },
+                                             .beta = { .dtype = TSR_I64, .as = { .i = 0 } } };
+    tsr_op op;  /* the places of operands that it does not have stay empty */
+    op.kind = TSR_OP_MATMUL;
+    op.nin = 2;
+    op.nout = 1;
+    op.reserved = 0;
+    op.in[0] = a;
+    op.in[1] = b;
+    op.out[0] = z;
+    op.params = &plain;
+    return tsri_op_run(&op);
+}
+
 /* The ops --------------------------------------------------------------------------- */
 
 /* Vectors become a row and a column. */
@@ -293,6 +335,7 @@ static tsr_status see_matrices(product *p, const tsr_tensor *a, const tsr_tensor
 tsr_status tsr_matmul(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b)
 {
     product p;
+    if (out && is_plain_product(*out, a, b)) return multiply_plainly(*out, a, b);
     TSRI_TRY(start(&p, out, "matmul", 2, (const tsr_tensor *const[]){ a, b }, a_and_b));
     TSRI_TRY(see_matrices(&p, a, b));
     return multiply(out, &p);

@@ -21,7 +21,8 @@ SET(elementwise_avx512) SET(integer_avx512) SET(cast_avx512)
 typedef void (*fill_fn)(tsri_cpu_kernels *k);
 
 static const struct set { const char *name; tsri_isa isa; fill_fn *fill; } sets[] = {
-    { "avx2", TSRI_ISA_AVX2, (fill_fn[]){ tsri_cpu_elementwise_avx2, tsri_cpu_integer_avx2, tsri_cpu_cast_avx2, NULL } },
+    { "avx2", TSRI_ISA_AVX2,
+      (fill_fn[]){ tsri_cpu_elementwise_avx2, tsri_cpu_integer_avx2, tsri_cpu_cast_avx2, NULL } },
     { "avx512", TSRI_ISA_AVX512,
       (fill_fn[]){ tsri_cpu_elementwise_avx512, tsri_cpu_integer_avx512, tsri_cpu_cast_avx512, NULL } },
 };
@@ -73,7 +74,8 @@ static int64_t allowance(tsr_op_kind op, tsr_dtype dtype)
     case TSR_OP_HARDSWISH: case TSR_OP_LOGADDEXP:
         return dtype == TSR_F64 ? 6 : 1;
     case TSR_OP_GELU_TANH: return dtype == TSR_F64 ? 2000 : 1;  /* an error of the inner polynomial is raised to e */
-    case TSR_OP_LERP: case TSR_OP_LEAKY_RELU: return dtype == TSR_F16 || dtype == TSR_BF16;  /* rounded to f32 first */
+    case TSR_OP_LERP: case TSR_OP_LEAKY_RELU:
+        return dtype == TSR_F16 || dtype == TSR_BF16;  /* rounded to f32 first */
     default: return 0;
     }
 }
@@ -87,7 +89,8 @@ static int64_t place_of(tsr_dtype d, const char *p)
     uint64_t u = 0;
     memcpy(&u, p, tsr_dtype_size(d));
     const uint64_t sign = (uint64_t)1 << (bits - 1), magnitude = u & (sign - 1);
-    const uint64_t infinity = d == TSR_F16 ? 0x7c00 : d == TSR_BF16 ? 0x7f80 : d == TSR_F32 ? 0x7f800000 : 0x7ff0000000000000;
+    const uint64_t infinity = d == TSR_F16 ? 0x7c00 : d == TSR_BF16 ? 0x7f80
+                            : d == TSR_F32 ? 0x7f800000 : 0x7ff0000000000000;
     if (magnitude > infinity) return INT64_MAX;
     return u & sign ? -(int64_t)magnitude : (int64_t)magnitude;
 }
@@ -106,7 +109,8 @@ static bool is_near(tsr_dtype d, const char *got, const char *want, int64_t most
 
 static double some_number(uint64_t *seed)
 {
-    static const double few[] = { 0.0, -0.0, 1, -1, 0.5, -0.5, 2, -3, 100, -100, INFINITY, -INFINITY, NAN, 1e-30, 3e38 };
+    static const double few[] = { 0.0, -0.0, 1, -1, 0.5, -0.5, 2, -3, 100, -100, INFINITY, -INFINITY, NAN, 1e-30,
+                                  3e38 };
     if (test_below(seed, 3) == 0) return few[test_below(seed, 15)];
     const double size = ldexp(1, (int)test_below(seed, 24) - 12);
     return ((double)test_below(seed, 2000001) / 1e6 - 1) * size;

@@ -1,6 +1,6 @@
-/* gemm.h - what a matrix multiplication is made of: panels, microkernels, stores.
+/* gemm.h - what a matrix multiplication is made of: panels, strips, stores.
  *
- * Whatever the dtypes and strides, work is done on panels of one of seven classes:
+ * Whatever the dtypes and strides, work is done on elements of one of nine classes:
  *
  *     F32   f8, f16, bf16, f32     computed and summed in float
  *     F64   f64                    in double
@@ -9,18 +9,27 @@
  *     U64   i64, u64               in 64 bits
  *     C64   c64                    real and imaginary parts apart, in float
  *     C128  c128                   the same in double
+ *     PAIRS i8, u8, i16, u16       two int16 of neighbouring indices of k in an element
+ *     FOURS i8, u8                 four bytes: of a without a sign, of b with one (fours.h)
+ *
+ * The last two are there where a machine multiplies so (their strips are not NULL), and
+ * take the place of I16, which every machine has.
  *
  *     pack    dtype -> panel:  for each index of k, `width` elements side by side
- *     ukr     panel x panel -> tile of mr x nr sums
- *     store   tile -> dtype:   alpha * sum + beta * c, rounded once
+ *     strip   some rows of a, a panel of b -> sums
+ *     store   sums -> dtype:   alpha * sum + beta * c, rounded once
  *
- * An instruction set brings microkernels with mr and nr of its own; packing and
- * storing take any. Complex panels hold the real parts of an index of k, then the
- * imaginary ones; complex tiles hold all real parts, then all imaginary ones.
+ * An instruction set brings strips with mr and nr of its own; packing and storing
+ * take any. A dtype whose elements are those of its class is not packed where its
+ * strides let strips read and write it as it lies.
  *
- * The order of a sum over k is fixed, so that every path, microkernel and number
- * of threads gives the same bits: products are added in order within blocks of
- * TSRI_GEMM_BLOCK indices, each from 0, and the blocks' sums in order.
+ * Complex panels hold the real parts of an index of k, then the imaginary ones;
+ * complex tiles hold all real parts, then all imaginary ones.
+ *
+ * The order of a sum over k is fixed, so that every path, strip and number of
+ * threads gives the same bits: products are added in order within blocks of
+ * TSRI_GEMM_BLOCK indices, each from 0, and the blocks' sums in order. Where a
+ * class multiplies and adds in one step, every kernel of the set does.
  */
 #ifndef TSRI_GEMM_H
 #define TSRI_GEMM_H
@@ -29,31 +38,57 @@
 
 typedef enum tsri_gemm_class {
     TSRI_GEMM_F32, TSRI_GEMM_F64, TSRI_GEMM_I16, TSRI_GEMM_U32, TSRI_GEMM_U64, TSRI_GEMM_C64, TSRI_GEMM_C128,
+    TSRI_GEMM_PAIRS, TSRI_GEMM_FOURS,
     TSRI_GEMM_CLASSES
 } tsri_gemm_class;
 
 enum {
     TSRI_GEMM_BLOCK = 256,  /* indices of k that are summed from 0 */
-    TSRI_GEMM_ROWS = 8      /* rows that tsri_gemm_rows_fn sums side by side, at most */
+    TSRI_GEMM_ROWS = 16,    /* rows that tsri_gemm_rows_fn sums side by side, at most */
+    TSRI_GEMM_STRIP = 16,   /* rows of a strip, at most */
+    TSRI_GEMM_SWEEP = 2048  /* columns of a sweep, at most */
 };
 
-/* tile = (add ? tile : 0) + the sum over p < k of a[p] (mr elements) times b[p] (nr
- * elements). k is at most TSRI_GEMM_BLOCK. The three are aligned as their elements are,
- * and do not overlap. */
+/* Strips ------------------------------------------------------------------------ */
+
+/* Rows of a times columns of b, for k <= TSRI_GEMM_BLOCK indices. Steps in bytes.
+ * One of a's steps is an element. Complex operands are panels; the imaginary parts of
+ * sums lie z_im after the real ones. */
+typedef struct tsri_gemm_strip {
+    int64_t     k;
+    const char *a;
+    int64_t     a_row, a_col;
+    const char *b;
+    int64_t     b_row;  /* columns follow each other */
+    char       *z;
+    int64_t     z_row, z_im;
+    int64_t     cols;   /* 1 .. the width that the strip is for */
+    bool        add;    /* to the sums that z holds; else z is written */
+    bool        padded; /* rows of b can be read to the whole width */
+} tsri_gemm_strip;
+
+typedef void (*tsri_gemm_strip_fn)(const tsri_gemm_strip *s);
+
+/* The same for whole panels: tile (mr x nr) = (add ? tile : 0) + the sum over p < k of
+ * a[p] (mr elements) times b[p] (nr elements). The three are aligned as their elements
+ * are, and do not overlap. */
 typedef void (*tsri_gemm_ukr_fn)(int64_t k, const void *a, const void *b, void *tile, bool add);
 
-typedef struct tsri_gemm_ukr {
-    tsri_gemm_ukr_fn run;
-    int16_t mr, nr;
-    int16_t element;  /* bytes of one element of a panel, both parts of a complex one */
-    int16_t sum;      /* bytes of one sum in a tile */
-} tsri_gemm_ukr;
+/* Strips of one width: run[r] is for r rows, 1 <= r <= rows. A set has them from narrow
+ * to wide, and from high to low; after the widest comes one of 0 columns. A panel of b is
+ * as wide as the narrowest of them that its columns fit. */
+typedef struct tsri_gemm_strips {
+    int64_t            cols, rows;
+    tsri_gemm_strip_fn run[TSRI_GEMM_STRIP + 1];
+} tsri_gemm_strips;
+
+/* Memory ------------------------------------------------------------------------ */
 
 /* alpha and beta in the types that sums have. */
 typedef struct tsri_gemm_scale {
     tsr_c128 alpha, beta;  /* floats: the real part */
     uint64_t int_alpha, int_beta;
-    bool     plain;        /* alpha is 1 and there is no c */
+    bool     plain;        /* alpha is 1 and there is no c; the others do not count */
 } tsri_gemm_scale;
 
 /* One matrix as it lies in memory; steps in bytes. */
@@ -63,7 +98,7 @@ typedef struct tsri_gemm_matrix {
 } tsri_gemm_matrix;
 
 /* A panel from n <= width elements `step` apart, for k indices `step_k` apart. What is
- * missing to `width` is 0. */
+ * missing to `width`, and to a whole group of indices, is 0. */
 typedef void (*tsri_gemm_pack_fn)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n,
                                   int64_t k, int width);
 
@@ -80,15 +115,69 @@ typedef void (*tsri_gemm_rows_fn)(void *sums, const char *a, int64_t step, int64
 
 typedef struct tsri_gemm_dtype {
     tsri_gemm_class    cls;
+    bool               native;  /* elements are those of panels, and of sums */
     tsri_gemm_pack_fn  pack;
     tsri_gemm_store_fn store;
     tsri_gemm_rows_fn  rows;
 } tsri_gemm_dtype;
 
-/* Microkernels in plain C (ukr_portable.c); what every dtype needs (pack.c). pack is NULL
- * for dtypes that are not multiplied. */
+/* Classes ----------------------------------------------------------------------- */
+
+/* How a machine multiplies elements of one class. */
+typedef struct tsri_gemm_ukr {
+    tsri_gemm_ukr_fn run;
+    int16_t mr, nr;   /* of run */
+    int16_t element;  /* bytes of one element of a panel, both parts of a complex one */
+    int16_t sum;      /* bytes of one sum in a tile */
+    int16_t group;    /* indices of k in one element */
+    int16_t panel;    /* columns of a packed panel of b, at most: those of one of the strips */
+    const tsri_gemm_strips *strips;
+    tsri_gemm_strip_fn      sweep;   /* one row, up to TSRI_GEMM_SWEEP columns; NULL: none */
+    const tsri_gemm_dtype  *dtypes;  /* TSR_DTYPE_COUNT of them */
+    const tsri_gemm_dtype  *right;   /* the same for b */
+} tsri_gemm_ukr;
+
+/* In plain C (ukr_portable.c, pack.c). pack is NULL for dtypes that are not multiplied. */
 extern const tsri_gemm_ukr   tsri_gemm_ukr_portable[TSRI_GEMM_CLASSES];
 extern const tsri_gemm_dtype tsri_gemm_dtypes[TSR_DTYPE_COUNT];
+
+/* Products ---------------------------------------------------------------------- */
+
+/* z = alpha * a b + beta * c, of matrices in memory. */
+typedef struct tsri_gemm {
+    const tsri_gemm_ukr *ukr;
+    tsri_gemm_class      cls;
+    tsr_dtype            a_type, b_type, z_type;
+    tsri_gemm_scale      scale;
+    tsri_gemm_matrix     a, b, c, z;  /* c.data is NULL if there is none */
+    int64_t              m, n, k;
+} tsri_gemm;
+
+/* The matrix from (row, col) on. */
+static inline tsri_gemm_matrix tsri_gemm_at(tsri_gemm_matrix x, int64_t row, int64_t col)
+{
+    if (x.data) x.data += row * x.row + col * x.col;
+    return x;
+}
+
+/* The product, on as many threads as it is worth (product.c). TSR_ENOMEM comes without
+ * words: another thread may have to say them. Changes g. */
+tsr_status tsri_gemm_run(tsri_gemm *g);
+
+/* Turns the product where strips then suit it better, which is the same product of other
+ * matrices; tells whether a and b changed sides. */
+bool tsri_gemm_turn(tsri_gemm *g);
+
+/* Parts of it, for products in which none of m, n and k is 0: */
+tsr_status tsri_gemm_panels(const tsri_gemm *g);  /* any (panels.c) */
+tsr_status tsri_gemm_vector(const tsri_gemm *g);  /* n is 1 (vector.c) */
+
+/* For products that strips read and write as they lie, and of less than `work` products of
+ * numbers: `count` of them on this thread, each `step` bytes of z, a and b after the one
+ * before (panels.c). */
+enum { TSRI_GEMM_SMALL = 1 << 22 };
+bool tsri_gemm_is_small(const tsri_gemm *g, int64_t work);
+void tsri_gemm_small(const tsri_gemm *g, int64_t count, const int64_t step[3]);
 
 /* The op, and whether its dtypes can be multiplied (gemm.c). */
 bool       tsri_cpu_has_matmul(const tsr_op *op);

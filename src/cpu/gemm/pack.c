@@ -13,13 +13,15 @@
 #include "cpu/template/each_complex.inc"
 #undef TEMPLATE
 
-#define ROW(suffix, cls) { TSRI_GEMM_##cls, pack_##suffix, store_##suffix, rows_##suffix }
+#define ROW(suffix, cls, native) { TSRI_GEMM_##cls, native, pack_##suffix, store_##suffix, rows_##suffix }
 
 const tsri_gemm_dtype tsri_gemm_dtypes[TSR_DTYPE_COUNT] = {
-    [TSR_F8E4M3] = ROW(f8e4m3, F32), [TSR_F8E5M2] = ROW(f8e5m2, F32), [TSR_F16] = ROW(f16, F32),
-    [TSR_BF16] = ROW(bf16, F32),     [TSR_F32] = ROW(f32, F32),       [TSR_F64] = ROW(f64, F64),
-    [TSR_I8] = ROW(i8, I16),         [TSR_U8] = ROW(u8, I16),         [TSR_I16] = ROW(i16, I16),
-    [TSR_U16] = ROW(u16, I16),       [TSR_I32] = ROW(i32, U32),       [TSR_U32] = ROW(u32, U32),
-    [TSR_I64] = ROW(i64, U64),       [TSR_U64] = ROW(u64, U64),       [TSR_C64] = ROW(c64, C64),
-    [TSR_C128] = ROW(c128, C128),
+    [TSR_F8E4M3] = ROW(f8e4m3, F32, false), [TSR_F8E5M2] = ROW(f8e5m2, F32, false),
+    [TSR_F16] = ROW(f16, F32, false),       [TSR_BF16] = ROW(bf16, F32, false),
+    [TSR_F32] = ROW(f32, F32, true),        [TSR_F64] = ROW(f64, F64, true),
+    [TSR_I8] = ROW(i8, I16, false),         [TSR_U8] = ROW(u8, I16, false),
+    [TSR_I16] = ROW(i16, I16, false),       [TSR_U16] = ROW(u16, I16, false),
+    [TSR_I32] = ROW(i32, U32, true),        [TSR_U32] = ROW(u32, U32, true),
+    [TSR_I64] = ROW(i64, U64, true),        [TSR_U64] = ROW(u64, U64, true),
+    [TSR_C64] = ROW(c64, C64, false),       [TSR_C128] = ROW(c128, C128, false),
 };

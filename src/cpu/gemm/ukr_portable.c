@@ -1,4 +1,5 @@
-/* ukr_portable.c - the microkernels in plain C, for 16 vector registers of 16 bytes. */
+/* ukr_portable.c - strips in plain C, for 16 vector registers of 16 bytes. */
+#include "core/status_int.h"
 #include "gemm.h"
 
 #define NAME(x) x##_f32
@@ -53,12 +54,15 @@
 #define NR 4
 #include "ukr_complex.inc"
 
+#define ROW(suffix, mr, nr, element, sum) \
+    { ukr_##suffix, mr, nr, element, sum, 1, nr, strips_##suffix, NULL, tsri_gemm_dtypes, tsri_gemm_dtypes }
+
 const tsri_gemm_ukr tsri_gemm_ukr_portable[TSRI_GEMM_CLASSES] = {
-    [TSRI_GEMM_F32]  = { ukr_f32,  4, 8, 4, 4 },
-    [TSRI_GEMM_F64]  = { ukr_f64,  4, 4, 8, 8 },
-    [TSRI_GEMM_I16]  = { ukr_i16,  4, 8, 2, 4 },
-    [TSRI_GEMM_U32]  = { ukr_u32,  4, 4, 4, 4 },
-    [TSRI_GEMM_U64]  = { ukr_u64,  4, 4, 8, 8 },
-    [TSRI_GEMM_C64]  = { ukr_c64,  2, 4, 8, 8 },
-    [TSRI_GEMM_C128] = { ukr_c128, 2, 4, 16, 16 },
+    [TSRI_GEMM_F32]  = ROW(f32,  4, 8, 4, 4),
+    [TSRI_GEMM_F64]  = ROW(f64,  4, 4, 8, 8),
+    [TSRI_GEMM_I16]  = ROW(i16,  4, 8, 2, 4),
+    [TSRI_GEMM_U32]  = ROW(u32,  4, 4, 4, 4),
+    [TSRI_GEMM_U64]  = ROW(u64,  4, 4, 8, 8),
+    [TSRI_GEMM_C64]  = ROW(c64,  2, 4, 8, 8),
+    [TSRI_GEMM_C128] = ROW(c128, 2, 4, 16, 16),
 };

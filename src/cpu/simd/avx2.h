@@ -314,8 +314,10 @@ V int32_t vk_to_bytes(vk m)
     const __m128i half = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
     return _mm_cvtsi128_si32(_mm_shuffle_epi8(half, _mm_set1_epi32(0x0c080400))) & 0x01010101;
 }
-V void vm_store_bytes(void *p, vm m) { const int64_t bytes = vm_to_bytes(m); __builtin_memcpy(p, &bytes, sizeof bytes); }
-V void vk_store_bytes(void *p, vk m) { const int32_t bytes = vk_to_bytes(m); __builtin_memcpy(p, &bytes, sizeof bytes); }
+V void store8(void *p, int64_t bytes) { __builtin_memcpy(p, &bytes, sizeof bytes); }
+V void store4(void *p, int32_t bytes) { __builtin_memcpy(p, &bytes, sizeof bytes); }
+V void vm_store_bytes(void *p, vm m)  { store8(p, vm_to_bytes(m)); }
+V void vk_store_bytes(void *p, vk m)  { store4(p, vk_to_bytes(m)); }
 V void vm_stream_bytes(void *p, vm m) { _mm_stream_si64(p, vm_to_bytes(m)); }
 V void vk_stream_bytes(void *p, vk m) { _mm_stream_si32(p, vk_to_bytes(m)); }
 V vm vm_load_bytes(const void *p) { return vm_not(vi_eq(_mm256_cvtepu8_epi32(_mm_loadl_epi64(p)), vi_set(0))); }
@@ -357,17 +359,21 @@ V vi vf_cut(vf x) { return _mm256_cvttps_epi32(x); }
 /* The low 8 or 16 bits of each lane. */
 V __m128i vi_to_16(vi x)
 {
-    const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1));
-    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_shuffle_epi8(x, order), 0x08));
+    const __m128i order = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
+    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(vi_in_lanes(x, order), 0x08));
 }
 V int64_t vi_to_8(vi x)
 {
     const __m128i order = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, -1, -1, -1, -1, -1, -1, -1, -1);
     return _mm_cvtsi128_si64(_mm_shuffle_epi8(vi_to_16(x), order));
 }
-V void vi_store_8(void *p, vi x)   { const int64_t bytes = vi_to_8(x); __builtin_memcpy(p, &bytes, sizeof bytes); }
+V void vi_store_8(void *p, vi x)   { store8(p, vi_to_8(x)); }
 V void vi_stream_8(void *p, vi x)  { _mm_stream_si64(p, vi_to_8(x)); }
 V void vi_store_16(void *p, vi x)  { _mm_storeu_si128(p, vi_to_16(x)); }
 V void vi_stream_16(void *p, vi x) { _mm_stream_si128(p, vi_to_16(x)); }
+
+/* The floats at these places of a table of 32: at once, or one by one. */
+enum { HAS_TABLES = 0 };
+V vf vf_lookup(const float *table, vi i) { return _mm256_i32gather_ps(table, i, 4); }
 
 #endif

@@ -249,8 +249,9 @@ V vi vi_fetch8(const char *p, const int32_t *offset)
 }
 
 /* The first n bytes, 0 <= n <= VBYTES; the others read as 0, and are not written. */
-V vi   vi_load_bytes(const void *p, int64_t n)       { return _mm512_maskz_loadu_epi8(_bzhi_u64(~0ull, (unsigned)n), p); }
-V void vi_store_bytes(void *p, vi x, int64_t n)      { _mm512_mask_storeu_epi8(p, _bzhi_u64(~0ull, (unsigned)n), x); }
+V __mmask64 first_bytes(int64_t n) { return _bzhi_u64(~0ull, (unsigned)n); }
+V vi   vi_load_bytes(const void *p, int64_t n)  { return _mm512_maskz_loadu_epi8(first_bytes(n), p); }
+V void vi_store_bytes(void *p, vi x, int64_t n) { _mm512_mask_storeu_epi8(p, first_bytes(n), x); }
 
 /* Answers as VF or VD bytes that are 1 or 0; any byte but 0 is yes. */
 V void vm_store_bytes(void *p, vm m) { _mm_storeu_si128(p, _mm_maskz_set1_epi8(m, 1)); }
@@ -288,5 +289,9 @@ V void vi_store_8(void *p, vi x)   { _mm_storeu_si128(p, vi_to_8(x)); }
 V void vi_stream_8(void *p, vi x)  { _mm_stream_si128(p, vi_to_8(x)); }
 V void vi_store_16(void *p, vi x)  { _mm256_storeu_si256(p, vi_to_16(x)); }
 V void vi_stream_16(void *p, vi x) { _mm256_stream_si256(p, vi_to_16(x)); }
+
+/* The floats at these places of a table of 32: at once, or one by one. */
+enum { HAS_TABLES = 1 };
+V vf vf_lookup(const float *table, vi i) { return _mm512_permutex2var_ps(vf_load(table), i, vf_load(table + 16)); }
 
 #endif

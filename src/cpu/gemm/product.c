@@ -1,0 +1,63 @@
+/* product.c - which way a product takes.
+ *
+ *     vector    one row or one column: the matrix is read once, as it lies
+ *     panels    everything else
+ *
+ * A product may be turned: its transpose is the product of the transposes, and has the
+ * same sums. */
+#include "gemm.h"
+
+static tsri_gemm_matrix transposed(tsri_gemm_matrix x) { return (tsri_gemm_matrix){ x.data, x.col, x.row }; }
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The same product seen from the other side: columns for rows. */
+static void turn(tsri_gemm *g)
+{
+    const tsri_gemm_matrix a = g->a;
+    const tsr_dtype dtype = g->a_type;
+    const int64_t m = g->m;
+    g->a = transposed(g->b);
+    g->b = transposed(a);
+    g->c = transposed(g->c);
+    g->z = transposed(g->z);
+    g->a_type = g->b_type;
+    g->b_type = dtype;
+    g->m = g->n;
+    g->n = m;
+}
+
+/* Sums over nothing are 0. */
+static void store_zeros(const tsri_gemm *g)
+{
+    const tsr_c128 zeros[TSRI_GEMM_ROWS] = { { 0, 0 } };
+    const tsri_gemm_store_fn store = g->ukr->dtypes[g->z_type].store;
+    for (int64_t j = 0; j < g->n; j++)
+        for (int64_t i = 0; i < g->m; i += TSRI_GEMM_ROWS)
+            store(tsri_gemm_at(g->z, i, j), tsri_gemm_at(g->c, i, j), zeros, least(g->m - i, TSRI_GEMM_ROWS), 1,
+                  TSRI_GEMM_ROWS, 1, &g->scale);
+}
+
+/* Strips write along rows. Steps that lead nowhere are the best there are. */
+bool tsri_gemm_turn(tsri_gemm *g)
+{
+    if (g->k == 1) g->a.col = g->b.row = g->ukr->element;
+    if (g->n == 1) g->z.col = g->m == 1 ? g->ukr->sum : 0;
+    if (g->z.col == g->ukr->sum || (g->z.row != g->ukr->sum && g->n > 1)) return false;
+    turn(g);
+    if (g->m == 1) g->a.row = g->ukr->element;
+    return true;
+}
+
+tsr_status tsri_gemm_run(tsri_gemm *g)
+{
+    if (g->m == 0 || g->n == 0) return TSR_OK;
+    if (g->k == 0) {
+        store_zeros(g);
+        return TSR_OK;
+    }
+    if (g->m == 1) turn(g);
+    if (g->n == 1 && g->ukr->dtypes[g->a_type].rows) return tsri_gemm_vector(g);
+    (void)tsri_gemm_turn(g);
+    return tsri_gemm_panels(g);
+}

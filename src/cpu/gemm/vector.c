@@ -1,0 +1,164 @@
+/* vector.c - a matrix times a vector, and a vector times a vector.
+ *
+ * The matrix is read once, as it lies: rows side by side where they are long, or all
+ * columns in turn (a sweep) where these are what follows each other in memory. Only
+ * the vector is packed. */
+#include "gemm.h"
+#include "core/status_int.h"
+#include "tessera/threads.h"
+
+enum {
+    PART_WORK = 1 << 15,  /* products that make a thread worth waking */
+    GROUPS = 16,          /* groups of rows that share a packed vector */
+#ifdef TSR_FREESTANDING
+    DOT_BLOCKS = 1
+#else
+    DOT_BLOCKS = 8
+#endif
+};
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+/* Sums of a group of rows, of any class: real parts, then imaginary ones. */
+typedef union group {
+    float    f[2 * TSRI_GEMM_ROWS];
+    double   d[2 * TSRI_GEMM_ROWS];
+    uint32_t u32[TSRI_GEMM_ROWS];
+    uint64_t u64[TSRI_GEMM_ROWS];
+} group;
+
+static void pack_vector(const tsri_gemm *g, void *x, int64_t p, int64_t k)
+{
+    g->ukr->dtypes[g->b_type].pack(x, g->b.data + p * g->b.row, 0, g->b.row, 1, k, 1);
+}
+
+static void store_group(const tsri_gemm *g, int64_t row, int64_t rows, const group *sums)
+{
+    g->ukr->dtypes[g->z_type].store(tsri_gemm_at(g->z, row, 0), tsri_gemm_at(g->c, row, 0), sums, rows, 1,
+                                    TSRI_GEMM_ROWS, 1, &g->scale);
+}
+
+/* Rows ------------------------------------------------------------------------------------- */
+
+/* Rows begin .. begin + rows - 1 of a times the only column of b. */
+static void multiply_rows(const tsri_gemm *g, int64_t begin, int64_t rows)
+{
+    tsr_c128 x[TSRI_GEMM_BLOCK];  /* a panel of any class fits */
+    group sums[GROUPS];
+    const tsri_gemm_rows_fn sum = g->ukr->dtypes[g->a_type].rows;
+    const char *a = g->a.data + begin * g->a.row;
+    for (int64_t p = 0; p < g->k; p += TSRI_GEMM_BLOCK) {
+        const int64_t k = least(g->k - p, TSRI_GEMM_BLOCK);
+        pack_vector(g, x, p, k);
+        for (int64_t i = 0; i < rows; i += TSRI_GEMM_ROWS)
+            sum(&sums[i / TSRI_GEMM_ROWS], a + i * g->a.row + p * g->a.col, g->a.row, g->a.col,
+                least(rows - i, TSRI_GEMM_ROWS), k, x, 0, p > 0);
+    }
+    for (int64_t i = 0; i < rows; i += TSRI_GEMM_ROWS)
+        store_group(g, begin + i, least(rows - i, TSRI_GEMM_ROWS), &sums[i / TSRI_GEMM_ROWS]);
+}
+
+static tsr_status multiply_groups(void *context, int64_t begin, int64_t end)
+{
+    const tsri_gemm *g = context;
+    const int64_t step = GROUPS * TSRI_GEMM_ROWS, last = least(end * TSRI_GEMM_ROWS, g->m);
+    for (int64_t i = begin * TSRI_GEMM_ROWS; i < last; i += step) multiply_rows(g, i, least(last - i, step));
+    return TSR_OK;
+}
+
+/* Sweeps ----------------------------------------------------------------------------------- */
+
+/* The strip's b is a seen from the side; its row is the vector. */
+static void sweep_columns(const tsri_gemm *g, int64_t begin, int64_t n)
+{
+    double x[TSRI_GEMM_BLOCK], sums[TSRI_GEMM_SWEEP];
+    tsri_gemm_strip s = { .a = (const char *)x, .a_row = g->ukr->element, .a_col = g->ukr->element,
+                          .b_row = g->a.col, .z = (char *)sums, .z_row = 0, .cols = n };
+    for (int64_t p = 0; p < g->k; p += TSRI_GEMM_BLOCK) {
+        s.k = least(g->k - p, TSRI_GEMM_BLOCK);
+        s.b = g->a.data + begin * g->a.row + p * g->a.col;
+        s.add = p > 0;
+        pack_vector(g, x, p, s.k);
+        g->ukr->sweep(&s);
+    }
+    g->ukr->dtypes[g->z_type].store(tsri_gemm_at(g->z, begin, 0), tsri_gemm_at(g->c, begin, 0), sums, n, 1, (int)n,
+                                    1, &g->scale);
+}
+
+static tsr_status sweep_parts(void *context, int64_t begin, int64_t end)
+{
+    const tsri_gemm *g = context;
+    const int64_t last = least(end * TSRI_GEMM_ROWS, g->m);
+    for (int64_t i = begin * TSRI_GEMM_ROWS; i < last; i += TSRI_GEMM_SWEEP)
+        sweep_columns(g, i, least(last - i, TSRI_GEMM_SWEEP));
+    return TSR_OK;
+}
+
+/* Dots ------------------------------------------------------------------------------------- */
+
+/* total[0] += blocks[i] */
+static void add_sum(tsri_gemm_class cls, group *total, const group *blocks, int64_t i)
+{
+    switch (cls) {
+    case TSRI_GEMM_F32: total->f[0] += blocks->f[i]; break;
+    case TSRI_GEMM_F64: total->d[0] += blocks->d[i]; break;
+    case TSRI_GEMM_U64: total->u64[0] += blocks->u64[i]; break;
+    case TSRI_GEMM_C64:
+        total->f[0] += blocks->f[i];
+        total->f[TSRI_GEMM_ROWS] += blocks->f[TSRI_GEMM_ROWS + i];
+        break;
+    case TSRI_GEMM_C128:
+        total->d[0] += blocks->d[i];
+        total->d[TSRI_GEMM_ROWS] += blocks->d[TSRI_GEMM_ROWS + i];
+        break;
+    default: total->u32[0] += blocks->u32[i]; break;
+    }
+}
+
+/* Blocks begin .. end - 1 of k, which stand in for the rows of a matrix: the sums of each,
+ * or, with sums NULL, their total. */
+static void multiply_blocks(const tsri_gemm *g, int64_t begin, int64_t end, group *total)
+{
+    tsr_c128 packed[DOT_BLOCKS * TSRI_GEMM_BLOCK];
+    group sums;
+    const tsri_gemm_dtype *b = &g->ukr->dtypes[g->b_type];
+    const bool as_it_lies = b->native && g->b.row == g->ukr->element;
+    const int64_t side = as_it_lies ? TSRI_GEMM_ROWS : DOT_BLOCKS;
+    for (int64_t block = begin; block < end;) {
+        const int64_t p = block * TSRI_GEMM_BLOCK, whole = (g->k - p) / TSRI_GEMM_BLOCK;
+        const int64_t rows = whole > 0 ? least(least(whole, side), end - block) : 1;
+        const int64_t k = least(g->k - p, TSRI_GEMM_BLOCK);
+        if (!as_it_lies) pack_vector(g, packed, p, rows * k);
+        g->ukr->dtypes[g->a_type].rows(&sums, g->a.data + p * g->a.col, TSRI_GEMM_BLOCK * g->a.col, g->a.col, rows, k,
+                                       as_it_lies ? (const void *)(g->b.data + p * g->b.row) : packed, k, false);
+        for (int64_t i = 0; i < rows; i++) add_sum(g->cls, total, &sums, i);
+        block += rows;
+    }
+}
+
+static void multiply_dot(const tsri_gemm *g)
+{
+    group total = { .d = { 0 } };
+    multiply_blocks(g, 0, pieces(g->k, TSRI_GEMM_BLOCK), &total);
+    store_group(g, 0, 1, &total);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static bool can_sweep(const tsri_gemm *g)
+{
+    return g->ukr->sweep && g->a.row == g->ukr->element && g->ukr->dtypes[g->a_type].native && g->m > TSRI_GEMM_ROWS;
+}
+
+tsr_status tsri_gemm_vector(const tsri_gemm *g)
+{
+    tsri_gemm own = *g;
+    const int64_t groups = pieces(g->m, TSRI_GEMM_ROWS), grain = most(1, PART_WORK / (TSRI_GEMM_ROWS * g->k));
+    if (g->m == 1) {
+        multiply_dot(g);
+        return TSR_OK;
+    }
+    return tsr_parallel_for(groups, grain, can_sweep(g) ? sweep_parts : multiply_groups, &own);
+}

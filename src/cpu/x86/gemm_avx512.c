@@ -1,0 +1,183 @@
+/* gemm_avx512.c - products of matrices with the vectors of AVX-512. */
+#include "core/half.h"
+#include "cpu/gemm/gemm.h"
+#include "cpu/gemm/strips.h"
+#include "cpu/kernels.h"
+#include "cpu/simd/avx512.h"
+
+V __m128i bytes_16(const char *p) { return _mm_loadu_si128((const __m128i *)(const void *)p); }
+V int64_t bytes_8(const char *p)
+{
+    int64_t x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+}
+
+V vi lanes_of(const char *a, const char *b, const char *c, const char *d)
+{
+    const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(bytes_16(a)), bytes_16(b), 1);
+    const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(bytes_16(c)), bytes_16(d), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+V vi lanes_f32(const char *const *row, int64_t at)
+{
+    return lanes_of(row[0] + at, row[4] + at, row[8] + at, row[12] + at);
+}
+V vi lanes_f64(const char *const *row, int64_t at)
+{
+    return lanes_of(row[0] + at, row[2] + at, row[4] + at, row[6] + at);
+}
+V __m256i halves_of(const char *const *row, int64_t at)
+{
+    return _mm256_setr_epi64x(bytes_8(row[0] + at), bytes_8(row[4] + at), bytes_8(row[8] + at), bytes_8(row[12] + at));
+}
+V vi lanes_f16(const char *const *row, int64_t at) { return vf_bits(_mm512_cvtph_ps(halves_of(row, at))); }
+V vi lanes_bf16(const char *const *row, int64_t at) { return vi_shl(_mm512_cvtepu16_epi32(halves_of(row, at)), 16); }
+
+V __m256i halves_n(const void *p, int64_t n) { return _mm256_maskz_loadu_epi16(vm_first(n), p); }
+V vf load_f16_n(const void *p, int64_t n) { return _mm512_cvtph_ps(halves_n(p, n)); }
+V vf load_bf16_n(const void *p, int64_t n) { return vi_as_vf(vi_shl(_mm512_cvtepu16_epi32(halves_n(p, n)), 16)); }
+
+/* Half vectors ----------------------------------------------------------------------------- */
+
+#define E float
+#define VEC __m256
+#define W 8
+#define TURNED 4
+#define LOAD(p) _mm256_loadu_ps((const float *)(const void *)(p))
+#define LOAD_N(p, n) _mm256_maskz_loadu_ps(vk_first(n), p)
+#define STORE(p, v) _mm256_storeu_ps((float *)(void *)(p), v)
+#define STORE_N(p, v, n) _mm256_mask_storeu_ps(p, vk_first(n), v)
+#define SPREAD(p) _mm256_set1_ps(*(const float *)(const void *)(p))
+#define MADD(x, y, s) _mm256_fmadd_ps(x, y, s)
+#define ADD(x, y) _mm256_add_ps(x, y)
+#define ZERO() _mm256_setzero_ps()
+#define KEEP_N(v, n) _mm256_maskz_mov_ps(vk_first(n), v)
+
+/* Eight columns: they take as many loads as sixteen would, and short ones are faster. */
+#define EACH_1 TO_16
+#define NAME(x) half_##x##_f32
+#include "cpu/gemm/strip.inc"
+#undef NAME
+#undef EACH_1
+
+/* Panels of eight rows. */
+V __m256i pair_f32(const char *const *row, int64_t at)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(bytes_16(row[0] + at)), bytes_16(row[4] + at), 1);
+}
+V __m128i pair_of_halves(const char *const *row, int64_t at)
+{
+    return _mm_insert_epi64(_mm_cvtsi64_si128(bytes_8(row[0] + at)), bytes_8(row[4] + at), 1);
+}
+V __m256i pair_f16(const char *const *row, int64_t at) { return _mm256_castps_si256(_mm256_cvtph_ps(pair_of_halves(row, at))); }
+V __m256i pair_bf16(const char *const *row, int64_t at) { return _mm256_slli_epi32(_mm256_cvtepu16_epi32(pair_of_halves(row, at)), 16); }
+V void turn_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
+{
+    const __m256i ab = _mm256_unpacklo_epi32(a, b), cd = _mm256_unpacklo_epi32(c, d);
+    const __m256i ab_high = _mm256_unpackhi_epi32(a, b), cd_high = _mm256_unpackhi_epi32(c, d);
+    v[0] = _mm256_castsi256_ps(_mm256_unpacklo_epi64(ab, cd));
+    v[1] = _mm256_castsi256_ps(_mm256_unpackhi_epi64(ab, cd));
+    v[2] = _mm256_castsi256_ps(_mm256_unpacklo_epi64(ab_high, cd_high));
+    v[3] = _mm256_castsi256_ps(_mm256_unpackhi_epi64(ab_high, cd_high));
+}
+
+#define S float
+#define NAME(x) half_##x##_f32
+#define ELEMENT(p) (*(const float *)(const void *)(p))
+#define TURN(v, row, at) turn_half(v, pair_f32(row, at), pair_f32(row + 1, at), pair_f32(row + 2, at), pair_f32(row + 3, at))
+#include "cpu/gemm/pack_along.inc"
+#undef S
+#undef NAME
+#undef ELEMENT
+#undef TURN
+#define S uint16_t
+#define NAME(x) half_##x##_f16
+#define ELEMENT(p) tsri_f16_to_f32(*(const uint16_t *)(const void *)(p))
+#define TURN(v, row, at) turn_half(v, pair_f16(row, at), pair_f16(row + 1, at), pair_f16(row + 2, at), pair_f16(row + 3, at))
+#include "cpu/gemm/pack_along.inc"
+#undef NAME
+#undef ELEMENT
+#undef TURN
+#define NAME(x) half_##x##_bf16
+#define ELEMENT(p) tsri_bf16_to_f32(*(const uint16_t *)(const void *)(p))
+#define TURN(v, row, at) turn_half(v, pair_bf16(row, at), pair_bf16(row + 1, at), pair_bf16(row + 2, at), pair_bf16(row + 3, at))
+#include "cpu/gemm/pack_along.inc"
+#undef S
+#undef NAME
+#undef ELEMENT
+#undef TURN
+#undef E
+#undef VEC
+#undef W
+#undef TURNED
+#undef LOAD
+#undef LOAD_N
+#undef STORE
+#undef STORE_N
+#undef SPREAD
+#undef MADD
+#undef ADD
+#undef ZERO
+#undef KEEP_N
+
+/* Whole vectors ---------------------------------------------------------------------------- */
+
+#define FEW_32 8
+#define FEW_64 0
+#define pack_few_f32 half_pack_along_f32
+#define pack_few_f16 half_pack_along_f16
+#define pack_few_bf16 half_pack_along_bf16
+#define pack_few_f64 pack_along_f64
+
+/* Strips of three and four vectors have the fewest loads for their sums. Three leave some
+ * of the nearest cache to others; four suit the columns of small matrices. */
+#define EACH_1 TO_16
+#define EACH_2 TO_14
+#define EACH_3 TO_8
+#define EACH_4 TO_6
+#include "cpu/gemm/float_kernels.inc"
+
+#define HALF(r) half_strip_1_##r##_f32,
+#define ONE(r) strip_1_##r##_f32,
+#define TWO(r) strip_2_##r##_f32,
+#define THREE(r) strip_3_##r##_f32,
+#define FOUR(r) strip_4_##r##_f32,
+static const tsri_gemm_strips strips_f32[] = {
+    { VF / 2, 16, { NULL, TO_16(HALF) } }, { VF, 16, { NULL, TO_16(ONE) } },
+    { 2 * VF, 14, { NULL, TO_14(TWO) } },  { 3 * VF, 8, { NULL, TO_8(THREE) } },
+    { 4 * VF, 6, { NULL, TO_6(FOUR) } },   { 0 }
+};
+#undef ONE
+#undef TWO
+#undef THREE
+#undef FOUR
+#define ONE(r) strip_1_##r##_f64,
+#define TWO(r) strip_2_##r##_f64,
+#define THREE(r) strip_3_##r##_f64,
+#define FOUR(r) strip_4_##r##_f64,
+static const tsri_gemm_strips strips_f64[] = {
+    { VD, 16, { NULL, TO_16(ONE) } }, { 2 * VD, 14, { NULL, TO_14(TWO) } }, { 3 * VD, 8, { NULL, TO_8(THREE) } },
+    { 4 * VD, 6, { NULL, TO_6(FOUR) } }, { 0 }
+};
+
+enum { MR = 14 };
+
+static void ukr_f32(int64_t k, const void *a, const void *b, void *tile, bool add)
+{
+    strip_2_14_f32(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 4, .a_col = MR * 4, .b = b, .b_row = 2 * VBYTES, .z = tile,
+                                       .z_row = 2 * VBYTES, .cols = 2 * VF, .add = add, .padded = true });
+}
+
+static void ukr_f64(int64_t k, const void *a, const void *b, void *tile, bool add)
+{
+    strip_2_14_f64(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 8, .a_col = MR * 8, .b = b, .b_row = 2 * VBYTES, .z = tile,
+                                       .z_row = 2 * VBYTES, .cols = 2 * VD, .add = add, .padded = true });
+}
+
+void tsri_cpu_gemm_avx512(tsri_cpu_kernels *k);
+void tsri_cpu_gemm_avx512(tsri_cpu_kernels *k)
+{
+    k->gemm[TSRI_GEMM_F32] = (tsri_gemm_ukr){ ukr_f32, MR, 2 * VF, 4, 4, 1, 3 * VF, strips_f32, sweep_f32, float_dtypes, float_dtypes };
+    k->gemm[TSRI_GEMM_F64] = (tsri_gemm_ukr){ ukr_f64, MR, 2 * VD, 8, 8, 1, 3 * VD, strips_f64, sweep_f64, float_dtypes, float_dtypes };
+}
