@@ -154,14 +154,13 @@ bool tsri_cpu_has_matmul(const tsr_op *op)
     return can_multiply(op->in[0]) && can_multiply(op->in[1]) && can_multiply(op->out[0]);
 }
 
-static bool is_byte(tsr_dtype dtype) { return dtype == TSR_I8 || dtype == TSR_U8; }
-
-/* The class that this machine multiplies the dtypes in. */
+/* The class that this machine multiplies matrices of these dtypes in. */
 static tsri_gemm_class class_of(const tsri_gemm_ukr *ukr, tsr_dtype a, tsr_dtype b)
 {
     const tsri_gemm_class cls = tsri_gemm_dtypes[a].cls;
     if (cls != TSRI_GEMM_I16) return cls;
-    if (is_byte(a) && is_byte(b) && ukr[TSRI_GEMM_FOURS].strips) return TSRI_GEMM_FOURS;
+    if (b == TSR_I8 && a == TSR_I8 && ukr[TSRI_GEMM_S8].strips) return TSRI_GEMM_S8;
+    if (b == TSR_I8 && a == TSR_U8 && ukr[TSRI_GEMM_U8].strips) return TSRI_GEMM_U8;
     return ukr[TSRI_GEMM_PAIRS].strips ? TSRI_GEMM_PAIRS : cls;
 }
 
@@ -169,7 +168,8 @@ static void describe(tsri_gemm *g, const tsr_op *op, const tsr_tensor *c)
 {
     const tsr_tensor *z = op->out[0], *a = op->in[0], *b = op->in[1];
     const tsri_gemm_ukr *ukr = tsri_cpu_kernels_get()->gemm;
-    g->cls = class_of(ukr, a->dtype, b->dtype);
+    const bool vector = z->shape[z->ndim - 2] == 1 || z->shape[z->ndim - 1] == 1;  /* read once: not worth packing */
+    g->cls = vector ? tsri_gemm_dtypes[a->dtype].cls : class_of(ukr, a->dtype, b->dtype);
     g->ukr = &ukr[g->cls];
     g->a_type = a->dtype;
     g->b_type = b->dtype;

@@ -1,6 +1,6 @@
 /* gemm.h - what a matrix multiplication is made of: panels, strips, stores.
  *
- * Whatever the dtypes and strides, work is done on elements of one of nine classes:
+ * Whatever the dtypes and strides, work is done on elements of one of ten classes:
  *
  *     F32   f8, f16, bf16, f32     computed and summed in float
  *     F64   f64                    in double
@@ -9,10 +9,11 @@
  *     U64   i64, u64               in 64 bits
  *     C64   c64                    real and imaginary parts apart, in float
  *     C128  c128                   the same in double
- *     PAIRS i8, u8, i16, u16       two int16 of neighbouring indices of k in an element
- *     FOURS i8, u8                 four bytes: of a without a sign, of b with one (fours.h)
+ *     PAIRS i8, u8, i16, u16       elements of two int16, of neighbouring indices of k
+ *     S8    i8                     elements of four bytes; a has 128 added
+ *     U8    u8 times i8            elements of four bytes
  *
- * The last two are there where a machine multiplies so (their strips are not NULL), and
+ * The last three are there where a machine multiplies so (their strips are not NULL), and
  * take the place of I16, which every machine has.
  *
  *     pack    dtype -> panel:  for each index of k, `width` elements side by side
@@ -38,7 +39,7 @@
 
 typedef enum tsri_gemm_class {
     TSRI_GEMM_F32, TSRI_GEMM_F64, TSRI_GEMM_I16, TSRI_GEMM_U32, TSRI_GEMM_U64, TSRI_GEMM_C64, TSRI_GEMM_C128,
-    TSRI_GEMM_PAIRS, TSRI_GEMM_FOURS,
+    TSRI_GEMM_PAIRS, TSRI_GEMM_S8, TSRI_GEMM_U8,
     TSRI_GEMM_CLASSES
 } tsri_gemm_class;
 
@@ -130,7 +131,9 @@ typedef struct tsri_gemm_ukr {
     int16_t element;  /* bytes of one element of a panel, both parts of a complex one */
     int16_t sum;      /* bytes of one sum in a tile */
     int16_t group;    /* indices of k in one element */
+    int16_t start;    /* 1: a packed panel of b begins with the sums that strips start from; else 0 */
     int16_t panel;    /* columns of a packed panel of b, at most: those of one of the strips */
+    bool    packed_only;  /* strips want both operands packed */
     const tsri_gemm_strips *strips;
     tsri_gemm_strip_fn      sweep;   /* one row, up to TSRI_GEMM_SWEEP columns; NULL: none */
     const tsri_gemm_dtype  *dtypes;  /* TSR_DTYPE_COUNT of them */

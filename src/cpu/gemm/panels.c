@@ -15,8 +15,7 @@
 #include "tessera/threads.h"
 
 enum {
-    CHUNK = 2048,             /* of m and n */
-    CHUNK_K = TSRI_GEMM_BLOCK,
+    CHUNK = 2048,             /* of m and n; of k, a block */
     TILE_ROWS = 256,
     TILE_PANELS = 6,          /* of b */
     PART_WORK = 1 << 17,      /* products that make a thread worth waking */
@@ -33,6 +32,9 @@ enum {
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+/* Indices of k that a strip takes at a time. Classes that take several at once are exact. */
+static int64_t block_of(const tsri_gemm_ukr *u) { return TSRI_GEMM_BLOCK * u->group; }
 
 /* Panels ----------------------------------------------------------------------------------- */
 
@@ -91,40 +93,33 @@ static int64_t row_of(const chunk *c, int64_t panel)
 
 /* Packing ---------------------------------------------------------------------------------- */
 
-/* Elements of a packed row of the block of k that begins at p. */
-static int64_t units_of(const chunk *c, int64_t p)
-{
-    return pieces(least(c->k - p, TSRI_GEMM_BLOCK), c->plan->g->ukr->group);
-}
-
-/* Panels of one block of k lie side by side, so that what a tile needs at a time is in one
- * piece: pieces of all k would be too regularly spaced for caches. */
-static char *packed_a(const chunk *c, int64_t row, int64_t p)
+/* Panels of the chunk's only block of k. */
+static char *packed_a(const chunk *c, int64_t row)
 {
     const tsri_gemm_ukr *u = c->plan->g->ukr;
-    return c->a_packed + (c->m * (p / u->group) + row * units_of(c, p)) * u->element;
+    return c->a_packed + row * pieces(c->k, u->group) * u->element;
 }
 
-static char *packed_b(const chunk *c, int64_t panel, int64_t p)
+static char *packed_b(const chunk *c, int64_t panel)
 {
     const tsri_gemm_ukr *u = c->plan->g->ukr;
-    return c->b_packed + (c->cols.panels * (p / u->group) + panel * units_of(c, p)) * c->plan->widest->cols * u->element;
+    return c->b_packed + panel * (pieces(c->k, u->group) + u->start) * c->plan->widest->cols * u->element;
 }
 
-static void pack_a_panel(const chunk *c, int64_t i, int64_t p)
+static void pack_a_panel(const chunk *c, int64_t i)
 {
     const tsri_gemm *g = c->plan->g;
-    const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row, k = least(c->k - p, TSRI_GEMM_BLOCK);
-    g->ukr->dtypes[g->a_type].pack(packed_a(c, row, p), c->a.data + row * c->a.row + p * c->a.col, c->a.row, c->a.col,
-                                   rows, k, (int)rows);
+    const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
+    g->ukr->dtypes[g->a_type].pack(packed_a(c, row), c->a.data + row * c->a.row, c->a.row, c->a.col, rows, c->k,
+                                   (int)rows);
 }
 
-static void pack_b_panel(const chunk *c, int64_t j, int64_t p)
+static void pack_b_panel(const chunk *c, int64_t j)
 {
     const tsri_gemm *g = c->plan->g;
-    const int64_t col = col_of(&c->cols, j), cols = col_of(&c->cols, j + 1) - col, k = least(c->k - p, TSRI_GEMM_BLOCK);
-    g->ukr->right[g->b_type].pack(packed_b(c, j, p), c->b.data + col * c->b.col + p * c->b.row, c->b.col, c->b.row, cols,
-                                  k, (int)strips_for(g->ukr, cols, cols)->cols);
+    const int64_t col = col_of(&c->cols, j), cols = col_of(&c->cols, j + 1) - col;
+    g->ukr->right[g->b_type].pack(packed_b(c, j), c->b.data + col * c->b.col, c->b.col, c->b.row, cols, c->k,
+                                  (int)strips_for(g->ukr, cols, cols)->cols);
 }
 
 /* Those of a that are packed come first, then those of b. */
@@ -132,11 +127,10 @@ static tsr_status pack_panels(void *context, int64_t begin, int64_t end)
 {
     const chunk *c = context;
     const int64_t of_a = c->a_packed ? c->a_panels : 0;
-    for (int64_t p = 0; p < c->k; p += TSRI_GEMM_BLOCK)
-        for (int64_t i = begin; i < end; i++) {
-            if (i < of_a) pack_a_panel(c, i, p);
-            else          pack_b_panel(c, i - of_a, p);
-        }
+    for (int64_t i = begin; i < end; i++) {
+        if (i < of_a) pack_a_panel(c, i);
+        else          pack_b_panel(c, i - of_a);
+    }
     return TSR_OK;
 }
 
@@ -169,10 +163,10 @@ static const tsri_gemm_strips *aim(tsri_gemm_strip *s, const chunk *c, int64_t j
     s->cols = col_of(&c->cols, j + 1) - col;
     const tsri_gemm_strips *strips = strips_for(u, s->cols, s->cols);
     s->b_row = c->b_packed ? strips->cols * u->element : c->b.row;
-    s->b = c->b_packed ? packed_b(c, j, p) : c->b.data + p * c->b.row + col * c->b.col;
+    s->b = c->b_packed ? packed_b(c, j) : c->b.data + p * c->b.row + col * c->b.col;
     s->z = c->z.data + col * c->z.col;
     s->add = p > 0 || !c->first;
-    s->k = units_of(c, p);
+    s->k = pieces(least(c->k - p, block_of(u)), u->group);
     return strips;
 }
 
@@ -184,8 +178,8 @@ static void sum_panels(tsri_gemm_strip *s, const chunk *c, const tile *t)
         const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
         if (c->a_packed) s->a_row = element;
         if (c->a_packed) s->a_col = rows * element;
-        for (int64_t p = 0; p < c->k; p += TSRI_GEMM_BLOCK) {
-            s->a = c->a_packed ? packed_a(c, row, p) : c->a.data + row * c->a.row + p * c->a.col;
+        for (int64_t p = 0; p < c->k; p += block_of(c->plan->g->ukr)) {
+            s->a = c->a_packed ? packed_a(c, row) : c->a.data + row * c->a.row + p * c->a.col;
             for (int64_t j = t->j; j < t->j_end; j++) {
                 const tsri_gemm_strips *strips = aim(s, c, j, p);
                 s->z = c->sums ? sums_of(c, i, j) : s->z + row * c->z.row;
@@ -214,7 +208,7 @@ static void sum_rows(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t
 static void sum_as_they_lie(tsri_gemm_strip *s, const chunk *c, const tile *t)
 {
     const int64_t first = row_of(c, t->i), count = row_of(c, t->i_end) - first;
-    for (int64_t p = 0; p < c->k; p += TSRI_GEMM_BLOCK)
+    for (int64_t p = 0; p < c->k; p += block_of(c->plan->g->ukr))
         for (int64_t j = t->j; j < t->j_end; j++) {
             const tsri_gemm_strips *strips = aim(s, c, j, p);
             s->a = c->a.data + first * c->a.row + p * c->a.col;
@@ -289,7 +283,8 @@ static int64_t packed_a_bytes(const plan *p, int64_t m, int64_t k)
 
 static int64_t packed_b_bytes(const plan *p, int64_t panels, int64_t k)
 {
-    return p->pack_b ? panels * p->widest->cols * pieces(k, p->g->ukr->group) * p->g->ukr->element : 0;
+    const tsri_gemm_ukr *u = p->g->ukr;
+    return p->pack_b ? panels * p->widest->cols * (pieces(k, u->group) + u->start) * u->element : 0;
 }
 
 static int64_t sums_bytes(const plan *p, int64_t a_panels, int64_t b_panels)
@@ -357,14 +352,15 @@ static tsr_status multiply_on_heap(const plan *p, size_t bytes)
 static bool packs_a(const tsri_gemm *g)
 {
     const int64_t size = g->ukr->element;
-    if (!g->ukr->dtypes[g->a_type].native || (g->a.row != size && g->a.col != size)) return true;
+    if (g->ukr->packed_only || !g->ukr->dtypes[g->a_type].native) return true;
+    if (g->a.row != size && g->a.col != size) return true;
     return g->n > FEW_COLS && g->m * g->k * size > NEAR_BYTES;
 }
 
 static bool packs_b(const tsri_gemm *g)
 {
     const int64_t size = g->ukr->element;
-    if (!g->ukr->right[g->b_type].native || g->b.col != size) return true;
+    if (g->ukr->packed_only || !g->ukr->right[g->b_type].native || g->b.col != size) return true;
     return g->m > FEW_ROWS && g->k * g->n * size > NEAR_BYTES;
 }
 
@@ -441,7 +437,7 @@ static tsr_status multiply_with(plan *p)
 {
     p->chunk_m = p->pack_a || p->sums ? CHUNK : p->g->m;
     p->chunk_n = p->pack_b || p->sums ? CHUNK / p->widest->cols * p->widest->cols : p->g->n;
-    p->chunk_k = p->pack_a || p->pack_b ? CHUNK_K : p->g->k;
+    p->chunk_k = p->pack_a || p->pack_b ? block_of(p->g->ukr) : p->g->k;
     const size_t bytes = scratch_bytes(p);
     if (bytes == 0) return multiply_in(p, NULL);
     return bytes <= STACK_BYTES ? multiply_on_stack(p) : multiply_on_heap(p, bytes);

@@ -43,6 +43,7 @@ bool tsri_gemm_turn(tsri_gemm *g)
 {
     if (g->k == 1) g->a.col = g->b.row = g->ukr->element;
     if (g->n == 1) g->z.col = g->m == 1 ? g->ukr->sum : 0;
+    if (g->ukr->dtypes != g->ukr->right) return false;
     if (g->z.col == g->ukr->sum || (g->z.row != g->ukr->sum && g->n > 1)) return false;
     turn(g);
     if (g->m == 1) g->a.row = g->ukr->element;
@@ -56,8 +57,10 @@ tsr_status tsri_gemm_run(tsri_gemm *g)
         store_zeros(g);
         return TSR_OK;
     }
-    if (g->m == 1) turn(g);
-    if (g->n == 1 && g->ukr->dtypes[g->a_type].rows) return tsri_gemm_vector(g);
+    if ((g->m == 1 || g->n == 1) && g->ukr->dtypes[g->a_type].rows) {
+        if (g->m == 1) turn(g);
+        return tsri_gemm_vector(g);
+    }
     (void)tsri_gemm_turn(g);
     return tsri_gemm_panels(g);
 }

@@ -36,6 +36,8 @@ V vi lanes_bf16(const char *const *row, int64_t at) { return vi_shl(_mm512_cvtep
 
 V __m256i halves_n(const void *p, int64_t n) { return _mm256_maskz_loadu_epi16(vm_first(n), p); }
 V vf load_f16_n(const void *p, int64_t n) { return _mm512_cvtph_ps(halves_n(p, n)); }
+V void store_f16_n(void *p, vf v, int64_t n) { _mm256_mask_storeu_epi16(p, vm_first(n), _mm512_cvtps_ph(v, NEAREST)); }
+V void store_bf16_n(void *p, vf v, int64_t n) { _mm512_mask_cvtepi32_storeu_epi16(p, vm_first(n), vf_round_bf16(v)); }
 V vf load_bf16_n(const void *p, int64_t n) { return vi_as_vf(vi_shl(_mm512_cvtepu16_epi32(halves_n(p, n)), 16)); }
 
 /* Half vectors ----------------------------------------------------------------------------- */
@@ -52,6 +54,8 @@ V vf load_bf16_n(const void *p, int64_t n) { return vi_as_vf(vi_shl(_mm512_cvtep
 #define MADD(x, y, s) _mm256_fmadd_ps(x, y, s)
 #define ADD(x, y) _mm256_add_ps(x, y)
 #define ZERO() _mm256_setzero_ps()
+#define START(p) _mm256_setzero_ps()
+#define START_ROWS 0
 #define KEEP_N(v, n) _mm256_maskz_mov_ps(vk_first(n), v)
 
 /* Eight columns: they take as many loads as sixteen would, and short ones are faster. */
@@ -119,6 +123,8 @@ V void turn_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 #undef MADD
 #undef ADD
 #undef ZERO
+#undef START
+#undef START_ROWS
 #undef KEEP_N
 
 /* Whole vectors ---------------------------------------------------------------------------- */
@@ -137,6 +143,16 @@ V void turn_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 #define EACH_3 TO_8
 #define EACH_4 TO_6
 #include "cpu/gemm/float_kernels.inc"
+
+#undef EACH_1
+#undef EACH_2
+#undef EACH_4
+#define EACH_1 TO_12
+#define EACH_2 TO_12
+V vi madd_pairs(vi x, vi y, vi s) { return vi_add(s, _mm512_madd_epi16(x, y)); }
+#include "cpu/gemm/integer_kernels.inc"
+
+/* Tables ----------------------------------------------------------------------------------- */
 
 #define HALF(r) half_strip_1_##r##_f32,
 #define ONE(r) strip_1_##r##_f32,
@@ -161,6 +177,26 @@ static const tsri_gemm_strips strips_f64[] = {
     { 4 * VD, 6, { NULL, TO_6(FOUR) } }, { 0 }
 };
 
+#undef ONE
+#undef TWO
+#undef THREE
+#undef FOUR
+#define ONE(r) strip_1_##r##_pairs,
+#define TWO(r) strip_2_##r##_pairs,
+#define THREE(r) strip_3_##r##_pairs,
+static const tsri_gemm_strips strips_pairs[] = {
+    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
+};
+#undef ONE
+#undef TWO
+#undef THREE
+#define ONE(r) strip_1_##r##_u32,
+#define TWO(r) strip_2_##r##_u32,
+#define THREE(r) strip_3_##r##_u32,
+static const tsri_gemm_strips strips_u32[] = {
+    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
+};
+
 enum { MR = 14 };
 
 static void ukr_f32(int64_t k, const void *a, const void *b, void *tile, bool add)
@@ -178,6 +214,18 @@ static void ukr_f64(int64_t k, const void *a, const void *b, void *tile, bool ad
 void tsri_cpu_gemm_avx512(tsri_cpu_kernels *k);
 void tsri_cpu_gemm_avx512(tsri_cpu_kernels *k)
 {
-    k->gemm[TSRI_GEMM_F32] = (tsri_gemm_ukr){ ukr_f32, MR, 2 * VF, 4, 4, 1, 3 * VF, strips_f32, sweep_f32, float_dtypes, float_dtypes };
-    k->gemm[TSRI_GEMM_F64] = (tsri_gemm_ukr){ ukr_f64, MR, 2 * VD, 8, 8, 1, 3 * VD, strips_f64, sweep_f64, float_dtypes, float_dtypes };
+    tsri_gemm_ukr *g = k->gemm;
+    fill_float_dtypes();
+    fill_pair_dtypes();
+    g[TSRI_GEMM_F32] = (tsri_gemm_ukr){ .run = ukr_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
+                                        .panel = 3 * VF, .strips = strips_f32, .sweep = sweep_f32,
+                                        .dtypes = float_dtypes, .right = float_dtypes };
+    g[TSRI_GEMM_F64] = (tsri_gemm_ukr){ .run = ukr_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
+                                        .panel = 3 * VD, .strips = strips_f64, .sweep = sweep_f64,
+                                        .dtypes = float_dtypes, .right = float_dtypes };
+    g[TSRI_GEMM_PAIRS] = (tsri_gemm_ukr){ .element = 4, .sum = 4, .group = 2, .panel = 3 * VF, .strips = strips_pairs,
+                                          .dtypes = pair_dtypes, .right = pair_dtypes };
+    g[TSRI_GEMM_U32].strips = strips_u32;
+    g[TSRI_GEMM_U32].panel = 3 * VF;
+    g[TSRI_GEMM_U32].packed_only = g[TSRI_GEMM_PAIRS].packed_only = true;
 }

@@ -1,0 +1,127 @@
+/* gemm_avx2.c - products of matrices with the vectors of AVX2. */
+#include "core/half.h"
+#include "core/mem.h"
+#include "cpu/gemm/gemm.h"
+#include "cpu/gemm/strips.h"
+#include "cpu/kernels.h"
+#include "cpu/simd/avx2.h"
+
+V __m128i bytes_16(const char *p) { return _mm_loadu_si128((const __m128i *)(const void *)p); }
+V int64_t bytes_8(const char *p)
+{
+    int64_t x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+}
+
+V vi lanes_of(const char *a, const char *b)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(bytes_16(a)), bytes_16(b), 1);
+}
+V vi lanes_f32(const char *const *row, int64_t at) { return lanes_of(row[0] + at, row[4] + at); }
+V vi lanes_f64(const char *const *row, int64_t at) { return lanes_of(row[0] + at, row[2] + at); }
+V __m128i halves_of(const char *const *row, int64_t at)
+{
+    return _mm_insert_epi64(_mm_cvtsi64_si128(bytes_8(row[0] + at)), bytes_8(row[4] + at), 1);
+}
+V vi lanes_f16(const char *const *row, int64_t at) { return vf_bits(_mm256_cvtph_ps(halves_of(row, at))); }
+V vi lanes_bf16(const char *const *row, int64_t at) { return vi_shl(_mm256_cvtepu16_epi32(halves_of(row, at)), 16); }
+
+V vf load_f16_n(const void *p, int64_t n)
+{
+    uint16_t x[VF] = { 0 };
+    memcpy(x, p, (size_t)n * sizeof *x);
+    return vf_load_f16(x);
+}
+V vf load_bf16_n(const void *p, int64_t n)
+{
+    uint16_t x[VF] = { 0 };
+    memcpy(x, p, (size_t)n * sizeof *x);
+    return vf_load_bf16(x);
+}
+V void store_f16_n(void *p, vf v, int64_t n)
+{
+    uint16_t x[VF];
+    vf_store_f16(x, v);
+    memcpy(p, x, (size_t)n * sizeof *x);
+}
+V void store_bf16_n(void *p, vf v, int64_t n)
+{
+    uint16_t x[VF];
+    vf_store_bf16(x, v);
+    memcpy(p, x, (size_t)n * sizeof *x);
+}
+
+#define FEW_32 0
+#define FEW_64 0
+#define pack_few_f32 pack_along_f32
+#define pack_few_f16 pack_along_f16
+#define pack_few_bf16 pack_along_bf16
+#define pack_few_f64 pack_along_f64
+
+#define EACH_1 TO_12
+#define EACH_2 TO_6
+#include "cpu/gemm/float_kernels.inc"
+
+V vi madd_pairs(vi x, vi y, vi s) { return vi_add(s, _mm256_madd_epi16(x, y)); }
+#include "cpu/gemm/integer_kernels.inc"
+
+#define ONE(r) strip_1_##r##_f32,
+#define TWO(r) strip_2_##r##_f32,
+static const tsri_gemm_strips strips_f32[] = {
+    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
+};
+#undef ONE
+#undef TWO
+#define ONE(r) strip_1_##r##_f64,
+#define TWO(r) strip_2_##r##_f64,
+static const tsri_gemm_strips strips_f64[] = {
+    { VD, 12, { NULL, TO_12(ONE) } }, { 2 * VD, 6, { NULL, TO_6(TWO) } }, { 0 }
+};
+#undef ONE
+#undef TWO
+#define ONE(r) strip_1_##r##_pairs,
+#define TWO(r) strip_2_##r##_pairs,
+static const tsri_gemm_strips strips_pairs[] = {
+    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
+};
+#undef ONE
+#undef TWO
+#define ONE(r) strip_1_##r##_u32,
+#define TWO(r) strip_2_##r##_u32,
+static const tsri_gemm_strips strips_u32[] = {
+    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
+};
+
+enum { MR = 6 };
+
+static void ukr_f32(int64_t k, const void *a, const void *b, void *tile, bool add)
+{
+    strip_2_6_f32(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 4, .a_col = MR * 4, .b = b, .b_row = 2 * VBYTES, .z = tile,
+                                      .z_row = 2 * VBYTES, .cols = 2 * VF, .add = add, .padded = true });
+}
+
+static void ukr_f64(int64_t k, const void *a, const void *b, void *tile, bool add)
+{
+    strip_2_6_f64(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 8, .a_col = MR * 8, .b = b, .b_row = 2 * VBYTES, .z = tile,
+                                      .z_row = 2 * VBYTES, .cols = 2 * VD, .add = add, .padded = true });
+}
+
+void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k);
+void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k)
+{
+    tsri_gemm_ukr *g = k->gemm;
+    fill_float_dtypes();
+    fill_pair_dtypes();
+    g[TSRI_GEMM_F32] = (tsri_gemm_ukr){ .run = ukr_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
+                                        .panel = 2 * VF, .strips = strips_f32, .sweep = sweep_f32,
+                                        .dtypes = float_dtypes, .right = float_dtypes };
+    g[TSRI_GEMM_F64] = (tsri_gemm_ukr){ .run = ukr_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
+                                        .panel = 2 * VD, .strips = strips_f64, .sweep = sweep_f64,
+                                        .dtypes = float_dtypes, .right = float_dtypes };
+    g[TSRI_GEMM_PAIRS] = (tsri_gemm_ukr){ .element = 4, .sum = 4, .group = 2, .panel = 2 * VF, .strips = strips_pairs,
+                                          .dtypes = pair_dtypes, .right = pair_dtypes };
+    g[TSRI_GEMM_U32].strips = strips_u32;
+    g[TSRI_GEMM_U32].panel = 2 * VF;
+    g[TSRI_GEMM_U32].packed_only = g[TSRI_GEMM_PAIRS].packed_only = true;
+}
