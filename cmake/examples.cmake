@@ -1,4 +1,4 @@
-# examples/*.c and bench/*.c: each file is a program in build/bin. Examples link the
+# examples/*.c and bench/*.c: each file is a program in build/bin; bench/ops/*.c are one. Examples link the
 # shared library, which proves that what it exports is enough.
 
 function(add_program target source library)
@@ -19,6 +19,12 @@ foreach(source IN LISTS bench_sources)
     add_program(bench-${name} ${source} tessera_static)
     target_include_directories(bench-${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
 endforeach()
+
+file(GLOB bench_ops_sources CONFIGURE_DEPENDS bench/ops/*.c)
+add_program(bench-ops "${bench_ops_sources}" tessera_static)
+if(NOT TSR_NO_THREADS)
+    target_link_libraries(bench-ops PRIVATE Threads::Threads)
+endif()
 
 # bench-accuracy takes its exact values from MPFR and MPC where both are found.
 find_path(TSR_MPC_INCLUDE mpc.h)
