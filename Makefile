@@ -5,6 +5,7 @@
 #   make check      the quick tests: build and unit tests, under a minute
 #   make test       set up, then every test this machine can run
 #   make bench      benchmarks; writes build/bench.json (BENCH=regex runs some, QUICK=1 takes a minute)
+#   make bench-peers  the same workloads through NumPy, PyTorch, OpenBLAS and oneDNN, in turns with ours
 #   make format     clang-format the sources in place
 #   make install    to PREFIX (/usr/local), below DESTDIR if set
 #   make clean      remove build/
@@ -16,7 +17,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 # The inner make gets its own -j, not this make's job server.
 CMAKE_BUILD = MAKEFLAGS=--no-print-directory cmake --build $(BUILD) -j$(JOBS)
 
-.PHONY: all demo check test bench format install clean
+.PHONY: all demo check test bench bench-peers format install clean
 
 all: $(BUILD)/CMakeCache.txt
 	@$(CMAKE_BUILD)
@@ -41,6 +42,9 @@ bench: all
 	@$(BUILD)/bin/bench-core --json $(BUILD)/bench.json $(BENCH)
 	@$(BUILD)/bin/bench-ops --json $(BUILD)/bench.json --threads 1 $(if $(QUICK),--quick) $(BENCH)
 	@$(BUILD)/bin/bench-ops --json $(BUILD)/bench.json --threads $(JOBS) $(if $(QUICK),--quick) $(BENCH)
+
+bench-peers:
+	@BUILD=$(BUILD) JOBS=$(JOBS) tools/bench-peers $(if $(QUICK),--quick) $(BENCH)
 
 format:
 	@find include src cli tests examples bench -name '*.[ch]' 2>/dev/null | xargs clang-format -i

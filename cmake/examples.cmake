@@ -26,6 +26,27 @@ if(NOT TSR_NO_THREADS)
     target_link_libraries(bench-ops PRIVATE Threads::Threads)
 endif()
 
+# What bench/peers/compare.py compares with, where it is installed: bench/peers/<name>.c.
+function(add_peer name header library)
+    find_path(TSR_PEER_${name}_INCLUDE ${header} PATH_SUFFIXES openblas-pthread openblas)
+    find_library(TSR_PEER_${name}_LIBRARY NAMES ${library} PATH_SUFFIXES openblas-pthread)
+    if(NOT TSR_PEER_${name}_INCLUDE OR NOT TSR_PEER_${name}_LIBRARY)
+        message(STATUS "bench-peers: no headers of ${name}, left out")
+        return()
+    endif()
+    add_executable(bench-peer-${name} EXCLUDE_FROM_ALL bench/peers/${name}.c)
+    target_include_directories(bench-peer-${name} SYSTEM PRIVATE ${TSR_PEER_${name}_INCLUDE})
+    target_compile_options(bench-peer-${name} PRIVATE -O2 ${ARGN})
+    target_link_libraries(bench-peer-${name} PRIVATE ${TSR_PEER_${name}_LIBRARY} ${ARGN})
+    set_target_properties(bench-peer-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+    set_property(GLOBAL APPEND PROPERTY tsr_peers bench-peer-${name})
+endfunction()
+add_peer(openblas cblas.h openblas)
+# oneDNN's dims are arrays of twelve; it reads as many as a desc has.
+add_peer(onednn dnnl.h dnnl -fopenmp -Wno-stringop-overread)
+get_property(peers GLOBAL PROPERTY tsr_peers)
+add_custom_target(bench-peers DEPENDS bench-ops ${peers})
+
 # bench-accuracy takes its exact values from MPFR and MPC where both are found.
 find_path(TSR_MPC_INCLUDE mpc.h)
 find_library(TSR_MPC_LIBRARY mpc)

@@ -9,8 +9,8 @@
  * and the share of each limit; the one that binds is marked. FILTER is an extended regular
  * expression. --json appends one object a line: lib (tessera, or limit.copy, limit.nt,
  * limit.read, limit.peak), workload, threads, seconds, bytes, flops. --serve answers lines
- * "NAME THREADS" from standard input with "SECONDS", so that another program can measure
- * its own in turns with ours. */
+ * "NAME THREADS" from standard input with "SECONDS LIMIT", our time and that of the limit
+ * that binds (0: none does), so that another program can measure its own in turns with ours. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <regex.h>
@@ -138,8 +138,17 @@ static figures measure(job *j)
         lower(&f.around, limit_seconds(j, LIMIT_AROUND));
         lower(&f.read, limit_seconds(j, LIMIT_READ));
     }
-    close_job(j);
     return f;
+}
+
+static bool mostly_reads(const job *j) { return j->written * 4 < j->read; }
+
+static double memory_limit(const job *j, const figures *f) { return mostly_reads(j) ? f->read : fmin(f->copy, f->around); }
+
+static bool computing_binds(const job *j, const figures *f)
+{
+    const double memory = memory_limit(j, f);
+    return isfinite(f->peak) && !(isfinite(memory) && memory > f->peak);
 }
 
 /* Reporting -------------------------------------------------------------------------------- */
@@ -163,9 +172,7 @@ static void print_share(double allowed, double ours, bool binds)
 static void report(const job *j, const figures *f)
 {
     const double bytes = j->read + j->written;
-    const bool reads = j->written * 4 < j->read;
-    const double memory = reads ? f->read : fmin(f->copy, f->around);
-    const bool computes = isfinite(f->peak) && !(isfinite(memory) && memory > f->peak);
+    const bool reads = mostly_reads(j), computes = computing_binds(j, f);
     write_line(j, "tessera", f->ours);
     write_line(j, "limit.copy", f->copy);
     write_line(j, "limit.nt", f->around);
@@ -206,17 +213,6 @@ static void progress(int done, int all, const char *name)
 
 /* Serving ------------------------------------------------------------------------------------ */
 
-static double time_for_others(job *j, int threads)
-{
-    double best = INFINITY;
-    must(tsr_set_threads(threads));
-    open_job(j);
-    const int64_t batch = batch_of(j);
-    const double until = now() + options.seconds / 4;
-    for (int round = 0; round < 3 || now() < until; round++) lower(&best, time_job(j, batch));
-    return best;
-}
-
 static job *find_job(const char *name)
 {
     for (int i = 0; i < njobs; i++)
@@ -229,15 +225,22 @@ static void serve(void)
     char name[64];
     int threads;
     job *open = NULL;
+    options.seconds /= 4;
+    limits_start(options.threads);
     while (scanf("%63s %d", name, &threads) == 2) {
         job *j = find_job(name);
         if (open && open != j) close_job(open);
         open = j;
-        if (j) printf("%.9g\n", time_for_others(j, threads));
-        else printf("none\n");
+        must(tsr_set_threads(threads));
+        if (j) {
+            const figures f = measure(j);
+            const double bound = computing_binds(j, &f) ? f.peak : memory_limit(j, &f);
+            printf("%.9g %.9g\n", f.ours, isfinite(bound) ? bound : 0);
+        } else printf("none\n");
         fflush(stdout);
     }
     if (open) close_job(open);
+    limits_stop();
 }
 
 /* The program ---------------------------------------------------------------------------------- */
@@ -282,6 +285,7 @@ static void measure_all(int chosen)
         if (!jobs[i].name[0]) continue;
         progress(done++, chosen, jobs[i].name);
         const figures f = measure(&jobs[i]);
+        close_job(&jobs[i]);
         progress(1, 1, "");
         report(&jobs[i], &f);
     }

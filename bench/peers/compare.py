@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The workloads of bench-ops through NumPy and PyTorch, in turns with ours.
+"""The workloads of bench-ops through NumPy, PyTorch, OpenBLAS and oneDNN, in turns with ours.
 
-    tools/bench_peers.py [--json FILE] [--threads N] [--rounds N] [--bin DIR] [REGEX]
+    bench/peers/compare.py [--json FILE] [--threads N] [--rounds N] [--bin DIR] [REGEX]
 
 Each workload is timed in rounds: ours (bench-ops --serve), then each peer, again and
-again, and the best of each counts. Prints seconds as ratios (peer / ours: above 1 we are
-faster) and the geometric mean for each family. A peer that is not installed is left out
-with a line."""
+again, and the best of each counts. Prints what part of the machine's limit we reach, and
+how many times longer each peer takes (above 1 we are faster), then the geometric mean for
+each family. NumPy and PyTorch are those of the interpreter that runs this; bench-peer-openblas
+and bench-peer-onednn are built where their headers are found. A peer that is not there is
+left out with a line."""
 import argparse
 import json
 import math
@@ -16,7 +18,6 @@ import subprocess
 import sys
 import time
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 DTYPES = {"f32": "float32", "f64": "float64", "f16": "float16", "i8": "int8", "u8": "uint8", "i32": "int32", "bool": "bool"}
 
 
@@ -30,17 +31,23 @@ def arguments():
     return p.parse_args()
 
 
-class Ours:
-    def __init__(self, folder, threads):
-        self.threads = threads
-        self.process = subprocess.Popen([f"{folder}/bench-ops", "--serve"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+class Program:
+    """A program that answers "NAME THREADS" with seconds, or with "none"."""
 
-    def time(self, name):
+    def __init__(self, command, threads, named=True):
+        self.threads = threads
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.name = self.process.stdout.readline().strip() if named else "tessera"
+
+    def ask(self, name):
         self.process.stdin.write(f"{name} {self.threads}\n")
         self.process.stdin.flush()
-        answer = self.process.stdout.readline().strip()
-        return None if answer in ("", "none") else float(answer)
+        answer = self.process.stdout.readline().split()
+        return None if not answer or answer == ["none"] else [float(a) for a in answer]
+
+    def workload(self, name):
+        """As the functions below: something that times itself, or None."""
+        return (lambda: self.ask(name)[0]) if self.ask(name) else None
 
 
 def timed(run, seconds=0.1):
@@ -165,15 +172,16 @@ def numpy_workload(name):
             x = x.T
         return lambda: ops[part[1]](x, axis=axis)
     if part[0] == "d":
-        if part[1] not in ("mm", "bmm", "gemv", "mm_nt", "mm_tn", "mm_tt", "gemv_nt") or part[2] not in DTYPES:
+        if part[1] not in ("mm", "bmm", "gemv", "mm_nt", "mm_tn", "mm_tt", "mm_gs", "gemv_nt") or part[2] not in DTYPES:
             return None
         size = shape_of(part[3])
         b, m, k, n = (1, *size * 3) if len(size) == 1 else (1, *size) if len(size) == 3 else size
         shape = () if b == 1 else (b,)
         how = part[1].partition("_")[2] or "nn"
-        x = make(shape + ((m, k) if how[0] == "n" else (k, m)), part[2])
+        how = "sn" if how == "gs" else how
+        x = make(shape + {"n": (m, k), "t": (k, m), "s": (2 * m, 2 * k)}[how[0]], part[2])
         y = make(shape + ((k, n) if how[1] == "n" else (n, k)), part[2])
-        x = x if how[0] == "n" else x.swapaxes(-1, -2)
+        x = {"n": x, "t": x.swapaxes(-1, -2), "s": x[..., ::2, ::2]}[how[0]]
         y = y if how[1] == "n" else y.swapaxes(-1, -2)
         z = np.zeros(shape + (m, n), x.dtype)
         return lambda: np.matmul(x, y, out=z)
@@ -192,6 +200,40 @@ def numpy_workload(name):
             x, i = make((50257, 768)), rng.integers(0, 50257, 4096)
             z = np.zeros((4096, 768), "f4")
             return lambda: np.take(x, i, 0, out=z, mode="clip")
+        if part[1] == "concat3":
+            xs = [make((1, 224, 224, 3)) for _ in range(3)]
+            z = np.zeros((3, 224, 224, 3), "f4")
+            return lambda: np.concatenate(xs, 0, out=z)
+        if part[1].startswith(("concat64", "stack")):
+            count, shape = (64, (1024, 1024)) if "64" in part[1] else (3, (224, 224))
+            xs = [make(shape) for _ in range(count)]
+            join, axis = (np.concatenate, int(part[2][2])) if part[1] == "concat64" else (np.stack, 2)
+            z = join(xs, axis)
+            return lambda: join(xs, axis, out=z)
+        if part[1] == "pad":
+            x = make((32, 64, 56, 56))
+            return lambda: np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        if part[1] == "topk":
+            x = make(1 << 20)
+            return lambda: np.partition(x, -100)[-100:]
+    if part[0] == "f":
+        a, b, m, k = make((2, 2)), make((2, 2)), make((3, 3)), make((4, 4))
+        z, mz = np.zeros((2, 2), "f4"), np.zeros((4, 4), "f4")
+        return {"add4": lambda: a + b, "add4_out": lambda: np.add(a, b, out=z), "slice": lambda: m[:2],
+                "transpose": lambda: a.T, "zeros2x3": lambda: np.zeros((2, 3), "f4"),
+                "empty2x3": lambda: np.empty((2, 3), "f4"), "mm4": lambda: np.matmul(k, k, out=mz),
+                "reshape": lambda: a.reshape(4), "sum4": lambda: a.sum(), "getitem_scalar": lambda: a[1, 1]}.get(part[1])
+    if part[0] == "s":
+        n = int(part[3])
+        if part[1] == "mm":
+            x, y, z = make((n, n)), make((n, n)), np.zeros((n, n), "f4")
+            return lambda: np.matmul(x, y, out=z)
+        x, y, z = make(n), make(n), np.zeros(n, "f4")
+        return {"copy": lambda: np.copyto(z, x), "add": lambda: np.add(x, y, out=z), "sum": lambda: x.sum()}.get(part[1])
+    if part[0] == "h" and part[1] == "add_sum":
+        n = {"64K": 1 << 16, "1M": 1 << 20, "16M": 1 << 24}[part[3]]
+        x, y, z = make(n), make(n), np.zeros(n, "f4")
+        return lambda: np.add(x, y, out=z).sum()
     return None
 
 
@@ -230,6 +272,15 @@ def torch_workload(name):
         elif part[1] in ("rev5", "rev6"):
             x = make(shape_of(part[3]), part[2])
             v = x.permute(*range(x.ndim - 1, -1, -1))
+        elif part[1] in ("flip0", "flip1"):
+            x, axis = make((2000, 2000)), int(part[1][4])
+            return lambda: torch.flip(x, (axis,))
+        elif part[1].startswith("bcast"):
+            r, c = shape_of(part[3])
+            v = make((1, c) if "row" in part[1] else (r, 1)).expand(r, c)
+        elif part[1].startswith("slice"):
+            v = {"slice2_first": lambda: make((4000, 2000))[::2], "slice2_last": lambda: make((2000, 4000))[:, ::2],
+                 "slice_inner": lambda: make((2200, 2200))[100:2100, 100:2100]}[part[1]]()
         else:
             return None
         if fresh:
@@ -289,20 +340,24 @@ def torch_workload(name):
             return lambda: f(x, 1)
         if part[1] == "softmax":
             return lambda: torch.softmax(x, -1)
+        if part[1] == "rmsnorm":
+            w = make(x.shape[1])
+            return lambda: torch.nn.functional.rms_norm(x, (x.shape[1],), w)
         if part[1] == "layernorm":
             w, b = make(x.shape[1]), make(x.shape[1])
             return lambda: torch.nn.functional.layer_norm(x, (x.shape[1],), w, b)
         return None
     if part[0] == "d":
-        if part[1] not in ("mm", "bmm", "gemv", "mm_nt", "mm_tn", "mm_tt", "gemv_nt") or part[2] == "i8":
+        if part[1] not in ("mm", "bmm", "gemv", "mm_nt", "mm_tn", "mm_tt", "mm_gs", "gemv_nt") or part[2] == "i8":
             return None
         size = shape_of(part[3])
         b, m, k, n = (1, *size * 3) if len(size) == 1 else (1, *size) if len(size) == 3 else size
         shape = () if b == 1 else (b,)
         how = part[1].partition("_")[2] or "nn"
-        x = make(shape + ((m, k) if how[0] == "n" else (k, m)), part[2])
+        how = "sn" if how == "gs" else how
+        x = make(shape + {"n": (m, k), "t": (k, m), "s": (2 * m, 2 * k)}[how[0]], part[2])
         y = make(shape + ((k, n) if how[1] == "n" else (n, k)), part[2])
-        x = x if how[0] == "n" else x.transpose(-1, -2)
+        x = {"n": x, "t": x.transpose(-1, -2), "s": x[..., ::2, ::2]}[how[0]]
         y = y if how[1] == "n" else y.transpose(-1, -2)
         z = torch.empty(shape + (m, n), dtype=x.dtype)
         return lambda: torch.matmul(x, y, out=z)
@@ -313,6 +368,10 @@ def torch_workload(name):
             groups = 64 if part[1] == "dwconv2d" else 1
             w = make((64, 64 // groups, k, k))
             return lambda: torch.nn.functional.conv2d(x, w, padding=k // 2, groups=groups)
+        if part[1] == "conv2d_nhwc":
+            x = make(shape_of(part[3])).to(memory_format=torch.channels_last)
+            w = make((64, 64, 3, 3)).to(memory_format=torch.channels_last)
+            return lambda: torch.nn.functional.conv2d(x, w, padding=1)
         if part[1] == "conv1d":
             x, w = make((32, 64, 1024)), make((64, 64, 3))
             return lambda: torch.nn.functional.conv1d(x, w, padding=1)
@@ -337,63 +396,146 @@ def torch_workload(name):
             x, i = make((50257, 768)), torch.randint(0, 50257, (4096,))
             z = torch.empty(4096, 768)
             return lambda: torch.index_select(x, 0, i, out=z)
+        if part[1] == "scatter_add":
+            x, i, y = make((50257, 768)), torch.randint(0, 50257, (4096,)), make((4096, 768))
+            return lambda: x.index_add_(0, i, y)
+        if part[1].startswith(("concat", "stack")):
+            count = 64 if "64" in part[1] else 3
+            shape = (1, 224, 224, 3) if part[1] == "concat3" else (224, 224) if count == 3 else (1024, 1024)
+            xs = [make(shape) for _ in range(count)]
+            join, axis = (torch.stack, 2) if part[1].startswith("stack") else (torch.cat, 1 if part[2] == "ax1" else 0)
+            z = join(xs, axis)
+            return lambda: join(xs, axis, out=z)
+        if part[1] == "pad":
+            x = make((32, 64, 56, 56))
+            return lambda: torch.nn.functional.pad(x, (1, 1, 1, 1))
+    if part[0] == "f":
+        a, b, m, k = make((2, 2)), make((2, 2)), make((3, 3)), make((4, 4))
+        z, mz = torch.empty(2, 2), torch.empty(4, 4)
+        return {"add4": lambda: a + b, "add4_out": lambda: torch.add(a, b, out=z), "slice": lambda: m[:2],
+                "transpose": lambda: a.T, "zeros2x3": lambda: torch.zeros(2, 3), "empty2x3": lambda: torch.empty(2, 3),
+                "mm4": lambda: torch.matmul(k, k, out=mz), "reshape": lambda: a.reshape(4), "sum4": lambda: a.sum(),
+                "getitem_scalar": lambda: a[1, 1].item()}.get(part[1])
+    if part[0] == "s":
+        n = int(part[3])
+        if part[1] == "mm":
+            x, y, z = make((n, n)), make((n, n)), torch.empty(n, n)
+            return lambda: torch.matmul(x, y, out=z)
+        x, y, z = make(n), make(n), torch.empty(n)
+        return {"copy": lambda: z.copy_(x), "add": lambda: torch.add(x, y, out=z), "sum": lambda: x.sum()}.get(part[1])
+    if part[0] == "h":
+        if part[1] == "add_sum":
+            n = {"64K": 1 << 16, "1M": 1 << 20, "16M": 1 << 24}[part[3]]
+            x, y, z = make(n), make(n), torch.empty(n)
+            return lambda: torch.add(x, y, out=z).sum()
+        if part[1] == "mm_gelu_mm":
+            n = int(part[3])
+            x, y, w, t, z = make((n, n)), make((n, n)), make((n, n)), torch.empty(n, n), torch.empty(n, n)
+            return lambda: torch.matmul(torch.nn.functional.gelu(torch.matmul(x, y, out=t)), w, out=z)
+        if part[1] == "permute_mm":
+            x, w, t, z = make((8, 128, 16, 64)), make((64, 64)), torch.empty(8, 16, 128, 64), torch.empty(8, 16, 128, 64)
+            return lambda: torch.matmul(t.copy_(x.permute(0, 2, 1, 3)), w, out=z)
     return None
 
 
-def find_peers(threads):
+def vector_machine():
+    try:
+        return "avx512f" in open("/proc/cpuinfo").read()
+    except OSError:
+        return False
+
+
+def find_peers(folder, threads):
+    """Name of each peer, and a function from a workload's name to one that returns seconds."""
+    def in_python(make):
+        def workload(name):
+            run = make(name)
+            return (lambda: timed(run)) if run else None
+        return workload
+
     peers = {}
     try:
         import numpy
-        peers["numpy " + numpy.__version__] = numpy_workload
+        peers["numpy " + numpy.__version__] = in_python(numpy_workload)
     except ImportError:
-        print("bench-peers: no NumPy: leaving it out")
+        print("bench-peers: no NumPy: left out")
     try:
         import torch
         torch.set_num_threads(threads)
-        peers["torch " + torch.__version__.partition("+")[0]] = torch_workload
+        peers["torch " + torch.__version__.partition("+")[0]] = in_python(torch_workload)
     except ImportError:
-        print("bench-peers: no PyTorch: leaving it out")
+        print("bench-peers: no PyTorch: left out")
+    for library in ("openblas", "onednn"):
+        try:
+            program = Program([f"{folder}/bench-peer-{library}"], threads)
+            peers[program.name] = program.workload
+        except OSError:
+            print(f"bench-peers: no {library}: left out")
     return peers
+
+
+def measure(name, ours, peers, rounds):
+    """Best seconds of ours, of the limit and of each peer that has the workload."""
+    runs = {p: make(name) for p, make in peers.items()}
+    best = {"tessera": math.inf, "limit": math.inf, **{p: math.inf for p in runs}}
+    for _ in range(rounds):
+        answer = ours.ask(name)
+        if answer:
+            best["tessera"] = min(best["tessera"], answer[0])
+            best["limit"] = min(best["limit"], answer[1] or math.inf)
+        for p, run in runs.items():
+            if run:
+                best[p] = min(best[p], run())
+    return best
+
+
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 def main():
     args = arguments()
     os.environ["OMP_NUM_THREADS"] = str(args.threads)
-    peers = find_peers(args.threads)
+    if vector_machine():  # older releases take newer machines for very old ones
+        os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
+    peers = find_peers(args.bin, args.threads)
     names = subprocess.run([f"{args.bin}/bench-ops", "--list"], capture_output=True, text=True, check=True).stdout.split()
     names = [n for n in names if re.search(args.regex, n)]
-    ours = Ours(args.bin, args.threads)
+    ours = Program([f"{args.bin}/bench-ops", "--serve", "--threads", str(args.threads)], args.threads, named=False)
     out = open(args.json, "a") if args.json else None
-    ratios = {}
-    print(f"{'workload':42}{'ours':>12}" + "".join(f"{p:>16}" for p in peers) + "   (peer / ours)")
+    ratios, slower = {}, []
+    print(f"{args.threads} thread{'s' * (args.threads > 1)}; columns of peers: how many times as long as ours")
+    print(f"{'workload':42}{'ours':>12}{'of limit':>10}" + "".join(f"{p:>16}" for p in peers))
     for i, name in enumerate(names):
         if sys.stderr.isatty():
-            print(f"\r\033[K[{i + 1}/{len(names)}] {name}", end="", file=sys.stderr)
-        runs = {p: make(name) for p, make in peers.items()}
-        best = {"tessera": math.inf, **{p: math.inf for p in runs}}
-        for _ in range(args.rounds):
-            seconds = ours.time(name)
-            if seconds:
-                best["tessera"] = min(best["tessera"], seconds)
-            for p, run in runs.items():
-                if run:
-                    best[p] = min(best[p], timed(run))
+            done = 24 * i // len(names)
+            print(f"\r\033[K{'#' * done}{'.' * (24 - done)} {i}/{len(names)} {name}", end="", file=sys.stderr)
+        best = measure(name, ours, peers, args.rounds)
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr)
-        line = f"{name:42}{best['tessera'] * 1e6:9.2f} us"
-        for p in runs:
+        share = best["limit"] / best["tessera"]
+        line = f"{name:42}{best['tessera'] * 1e6:9.2f} us" + (f"{share:10.2f}" if math.isfinite(share) else f"{'':10}")
+        for p in peers:
             ratio = best[p] / best["tessera"]
             line += f"{ratio:16.2f}" if math.isfinite(ratio) else f"{'-':>16}"
             if math.isfinite(ratio):
                 ratios.setdefault(name.split(".")[0], {}).setdefault(p, []).append(ratio)
+        fastest = min(peers, key=best.get, default=None)
+        if fastest and best[fastest] < best["tessera"]:
+            slower.append((best["tessera"] / best[fastest], name, fastest))
         print(line, flush=True)
         if out:
             for lib, seconds in best.items():
                 if math.isfinite(seconds):
                     out.write(json.dumps({"lib": lib, "workload": name, "threads": args.threads, "seconds": seconds}) + "\n")
-    print("\ngeometric mean of peer / ours")
-    for family, table in ratios.items():
-        print(f"  {family}  " + "  ".join(f"{p}: {math.exp(sum(map(math.log, r)) / len(r)):.2f} ({len(r)})" for p, r in table.items()))
+            out.flush()
+    print("\ngeometric mean of the peer's time over ours (number of workloads)")
+    for family, table in sorted(ratios.items()):
+        print(f"  {family}  " + "  ".join(f"{p}: {mean(r):.2f} ({len(r)})" for p, r in table.items()))
+    if slower:
+        print("\nslower than the best peer here")
+        for ratio, name, p in sorted(slower, reverse=True):
+            print(f"  {name:42}{ratio:6.2f} times as long as {p}")
 
 
 if __name__ == "__main__":
