@@ -42,6 +42,8 @@ bench: all
 	@$(BUILD)/bin/bench-core --json $(BUILD)/bench.json $(BENCH)
 	@$(BUILD)/bin/bench-ops --json $(BUILD)/bench.json --threads 1 $(if $(QUICK),--quick) $(BENCH)
 	@$(BUILD)/bin/bench-ops --json $(BUILD)/bench.json --threads $(JOBS) $(if $(QUICK),--quick) $(BENCH)
+	@$(BUILD)/bin/bench-roofline $(BUILD)/bench.json $(BUILD)/roofline.svg $(BUILD)/roofline.png
+	@echo "measurements in $(BUILD)/bench.json, a picture of them in $(BUILD)/roofline.svg and .png"
 
 bench-peers:
 	@BUILD=$(BUILD) JOBS=$(JOBS) tools/bench-peers $(if $(QUICK),--quick) $(BENCH)

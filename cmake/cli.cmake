@@ -6,7 +6,7 @@ if(TSR_MAX_NDIM AND TSR_MAX_NDIM LESS 4)
     return()
 endif()
 
-file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.c)
+file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.c cli/picture/*.c)
 add_executable(tsr ${cli_sources})
 target_link_libraries(tsr PRIVATE tsr_common tessera::tessera m)
 target_compile_options(tsr PRIVATE -Wconversion)

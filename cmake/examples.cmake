@@ -26,6 +26,9 @@ if(NOT TSR_NO_THREADS)
     target_link_libraries(bench-ops PRIVATE Threads::Threads)
 endif()
 
+file(GLOB picture_sources CONFIGURE_DEPENDS cli/picture/*.c)
+target_sources(bench-roofline PRIVATE ${picture_sources})
+
 # What bench/peers/compare.py compares with, where it is installed: bench/peers/<name>.c.
 function(add_peer name header library)
     find_path(TSR_PEER_${name}_INCLUDE ${header} PATH_SUFFIXES openblas-pthread openblas)

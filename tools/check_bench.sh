@@ -25,7 +25,7 @@ import json, sys
 lines = [json.loads(l) for l in open(sys.argv[1])]
 assert all(set(l) == {"lib", "workload", "threads", "seconds", "bytes", "flops"} and l["seconds"] > 0 for l in lines)
 assert {l["workload"][0] for l in lines} == set("abcdefgh"), lines
-assert {"tessera", "limit.copy", "limit.nt", "limit.read", "limit.peak"} == {l["lib"] for l in lines}
+assert {"tessera", "limit", "limit.copy", "limit.nt", "limit.read", "limit.peak"} == {l["lib"] for l in lines}
 P
 }
 

@@ -7,8 +7,8 @@
  * A workload and the limits that may bind it take turns in small batches, and the best of
  * each is reported: GB/s (each operand read once, each result written once) or GFLOP/s,
  * and the share of each limit; the one that binds is marked. FILTER is an extended regular
- * expression. --json appends one object a line: lib (tessera, or limit.copy, limit.nt,
- * limit.read, limit.peak), workload, threads, seconds, bytes, flops. --serve answers lines
+ * expression. --json appends one object a line: lib (tessera; limit, the one that binds;
+ * limit.copy, limit.nt, limit.read, limit.peak), workload, threads, seconds, bytes, flops. --serve answers lines
  * "NAME THREADS" from standard input with "SECONDS LIMIT", our time and that of the limit
  * that binds (0: none does), so that another program can measure its own in turns with ours. */
 #define _GNU_SOURCE
@@ -174,6 +174,7 @@ static void report(const job *j, const figures *f)
     const double bytes = j->read + j->written;
     const bool reads = mostly_reads(j), computes = computing_binds(j, f);
     write_line(j, "tessera", f->ours);
+    write_line(j, "limit", computes ? f->peak : memory_limit(j, f));
     write_line(j, "limit.copy", f->copy);
     write_line(j, "limit.nt", f->around);
     write_line(j, "limit.read", f->read);
