@@ -21,8 +21,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID
             continue()
         endif()
         file(GLOB sources CONFIGURE_DEPENDS src/cpu/x86/*_${isa}.c)
-        set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${flags}")
+        # Nothing is thrown through a kernel, and none calls back: they need no tables to unwind by.
+        set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${flags};-fno-asynchronous-unwind-tables")
         list(APPEND isa_sources ${sources})
+        # Loops of known length become vectors at -O2 too: what -O3 adds is copies of them.
+        file(GLOB compact CONFIGURE_DEPENDS src/cpu/x86/elementwise_${isa}.c src/cpu/x86/integer_${isa}.c
+             src/cpu/x86/cast_${isa}.c)
+        set_property(SOURCE ${compact} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
         list(APPEND tessera_isa_definitions TSRI_HAVE_${ISA})
     endforeach()
 endif()

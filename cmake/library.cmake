@@ -3,19 +3,28 @@ include(CheckLinkerFlag)
 include(CheckCSourceCompiles)
 
 file(GLOB library_sources CONFIGURE_DEPENDS
-     src/core/*.c src/backend/*.c src/ops/*.c src/cpu/*.c src/cpu/gemm/*.c src/cpu/nn/*.c src/cpu/conv/*.c src/cpu/fft/*.c)
+     src/core/*.c src/backend/*.c src/ops/*.c src/cpu/*.c src/cpu/gemm/*.c src/cpu/nn/*.c src/cpu/conv/*.c src/cpu/fft/*.c
+     src/io/*.c src/interop/*.c)
 
 # What runs once per call loops over a handful of dims. Vector code for such loops, or a
 # call of memcpy, costs more than it saves: stores of single dims do not forward to wide loads.
 file(GLOB per_call_sources CONFIGURE_DEPENDS
-     src/core/*.c src/backend/*.c src/ops/op.c src/ops/move.c src/ops/create.c)
+     src/core/*.c src/backend/*.c src/ops/op.c src/ops/move.c src/ops/create.c
+     src/ops/elementwise.c src/ops/rule.c src/ops/reduce.c src/cpu/cpu_run.c src/cpu/reduce_run.c)
 check_c_compiler_flag("-fno-tree-vectorize -fno-tree-loop-distribute-patterns" TSR_HAVE_SCALAR_LOOPS)
 if(TSR_HAVE_SCALAR_LOOPS)
     set_source_files_properties(${per_call_sources} PROPERTIES
         COMPILE_OPTIONS "-fno-tree-vectorize;-fno-tree-loop-distribute-patterns")
 endif()
 
+# Kernels in plain C walk runs of known length, which become vectors at -O2 too; casts through a
+# wide type are the exception, and small. What -O3 adds is copies of loops.
+set_property(SOURCE src/cpu/elementwise.c src/cpu/portable.c src/cpu/reduce.c src/cpu/gemm/pack.c src/cpu/index.c
+             APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2> -fno-asynchronous-unwind-tables)
+
 include(cmake/isa.cmake)
+file(GLOB thick_isa_sources src/cpu/x86/reduce_*.c)
+set_property(SOURCE ${thick_isa_sources} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 add_library(tessera_objects OBJECT ${library_sources} ${isa_sources})
 add_library(tessera SHARED $<TARGET_OBJECTS:tessera_objects>)
 add_library(tessera_static STATIC $<TARGET_OBJECTS:tessera_objects>)

@@ -61,38 +61,46 @@ static inline uint64_t tsri_draw_below_64(const uint32_t words[4], uint64_t seed
     return bits % r;
 }
 
-/* Elements first .. first + n - 1 of integers in [low, high), low < high. */
-static inline void tsri_draw_integers(int64_t *out, uint64_t seed, int64_t low, int64_t high, int64_t first,
-                                      int64_t n)
+/* Numbers first .. first + n - 1 of integers in [low, low + r), r <= 2^32, from the words of their
+ * blocks. first and n are multiples of 4. Words that are thrown away are rare, and so looked for
+ * together first: that loop, and the first one, become vector code. */
+static inline void tsri_place_integers_32(int64_t *out, const uint32_t *words, uint64_t seed, uint64_t first,
+                                          int64_t n, int64_t low, uint64_t r)
 {
-    const uint64_t r = (uint64_t)high - (uint64_t)low, end = (uint64_t)(first + n);
-    const bool narrow = r >> 32 == 0 || r == (uint64_t)1 << 32;
-    const uint64_t each = narrow ? 4 : 2;
-    uint32_t words[4];
-    for (uint64_t i = (uint64_t)first; i < end; i++) {
-        if (i == (uint64_t)first || i % each == 0)
-            tsri_draw_words(words, seed, i / each, TSRI_STREAM_INTEGERS, 0);
-        const uint64_t v =
-            narrow ? tsri_draw_below_32(words, seed, i, r) : tsri_draw_below_64(words, seed, i, r);
-        *out++ = (int64_t)((uint64_t)low + v);
+    const uint32_t few = (uint32_t)((((uint64_t)1 << 32) - r) % r), times = (uint32_t)r;
+    const uint64_t whole = r >> 32 ? UINT64_MAX : 0;  /* 2^32 takes words as they are */
+    uint32_t again = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t product = (uint64_t)words[i] * times;
+        out[i] = (int64_t)((uint64_t)low + ((product >> 32) | (words[i] & whole)));
+    }
+    for (int64_t i = 0; i < n; i++) again |= words[i] * times < few;
+    for (int64_t i = 0; i < n && again; i++)
+        if (words[i] * times < few)
+            out[i] = (int64_t)((uint64_t)low +
+                               tsri_draw_below_32(words + i / 4 * 4, seed, first + (uint64_t)i, r));
+}
+
+/* The same for r > 2^32, and multiples of 2. */
+static inline void tsri_place_integers_64(int64_t *out, const uint32_t *words, uint64_t seed, uint64_t first,
+                                          int64_t n, int64_t low, uint64_t r)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t v = tsri_draw_below_64(words + i / 2 * 4, seed, first + (uint64_t)i, r);
+        out[i] = (int64_t)((uint64_t)low + v);
     }
 }
 
-/* Elements first .. first + n - 1 of exponential numbers with this rate: as f64 has them if `wide`, else as
- * f32 does. */
-static inline void tsri_draw_exponentials(double *out, bool wide, uint64_t seed, double rate, int64_t first,
-                                          int64_t n)
+/* -log u, as f32 has it from one word, and as f64 has it from two. */
+static inline float tsri_exponential_f32(uint32_t word)
 {
-    const uint64_t each = wide ? 2 : 4, end = (uint64_t)(first + n);
-    uint32_t w[4];
-    for (uint64_t i = (uint64_t)first; i < end; i++) {
-        if (i == (uint64_t)first || i % each == 0)
-            tsri_draw_words(w, seed, i / each, TSRI_STREAM_EXPONENTIAL, 0);
-        const double d = (double)(int64_t)(tsri_random_bits(w[i % 2 * 2], w[i % 2 * 2 + 1]) >> 11) *
-                         (1.0 / 9007199254740992.0) + 0.5 / 9007199254740992.0;
-        const float f = (float)w[i % 4] * (1.0f / 4294967296.0f) + 0.5f / 4294967296.0f;
-        *out++ = (wide ? 0.0 - tsri_log_f64(d) : (double)(0.0f - tsri_log_f32(f))) / rate;
-    }
+    return 0.0f - tsri_log_f32((float)word * (1.0f / 4294967296.0f) + 0.5f / 4294967296.0f);
+}
+
+static inline double tsri_exponential_f64(const uint32_t words[2])
+{
+    return 0.0 - tsri_log_f64((double)(int64_t)(tsri_random_bits(words[0], words[1]) >> 11) *
+                                  (1.0 / 9007199254740992.0) + 0.5 / 9007199254740992.0);
 }
 
 #endif

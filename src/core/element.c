@@ -40,7 +40,7 @@ static TSRI_ALWAYS_INLINE tsr_status find_to_write(char **out, const char *op, t
     return TSR_OK;
 }
 
-static TSRI_ALWAYS_INLINE tsr_status check_dtype(const char *op, const tsr_tensor *t, tsr_dtype dtype)
+static tsr_status check_dtype(const char *op, const tsr_tensor *t, tsr_dtype dtype)
 {
     TSRI_TRY(tsri_check_tensor(op, "t", t));
     TSRI_CHECK(t->dtype == dtype, TSR_EDTYPE, "%s: %s is not %s (tsr_get and tsr_set convert)", op,
@@ -48,9 +48,9 @@ static TSRI_ALWAYS_INLINE tsr_status check_dtype(const char *op, const tsr_tenso
     return TSR_OK;
 }
 
-/* Inlined into one function per dtype, so that the copy has a known size. */
-static TSRI_ALWAYS_INLINE tsr_status get(void *out, size_t size, const char *op, tsr_dtype dtype, const tsr_tensor *t,
-                                         int n, const int64_t *index)
+/* Finds the words for what is wrong, or reads an element that is unusual to reach. */
+static TSRI_COLD tsr_status get_slowly(void *out, size_t size, const char *op, tsr_dtype dtype, const tsr_tensor *t, int n,
+                                       const int64_t *index)
 {
     int64_t offset = 0;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
@@ -59,6 +59,32 @@ static TSRI_ALWAYS_INLINE tsr_status get(void *out, size_t size, const char *op,
     TSRI_TRY(find_element(&offset, op, t, n, index));
     memcpy(out, (const char *)t->data + offset, size);
     return TSR_OK;
+}
+
+/* The element's address if all is as it should be, else NULL. */
+static TSRI_ALWAYS_INLINE const char *look_up(tsr_dtype dtype, size_t size, const tsr_tensor *t, int n,
+                                              const int64_t *index)
+{
+    uint64_t offset = 0;
+    if (!t || t->dtype != dtype || !t->data || !tsri_is_plain(t) || n != t->ndim || !index) return NULL;
+    for (int i = 0; i < n; i++) {
+        const int64_t at = index[i] + (index[i] < 0 ? t->shape[i] : 0);
+        if ((uint64_t)at >= (uint64_t)t->shape[i]) return NULL;
+        offset += (uint64_t)at * (uint64_t)t->stride[i];
+    }
+    return (const char *)t->data + (int64_t)(offset * size);
+}
+
+/* Inlined into one function per dtype, so that the copy has a known size. */
+static TSRI_ALWAYS_INLINE tsr_status get(void *out, size_t size, const char *op, tsr_dtype dtype, const tsr_tensor *t,
+                                         int n, const int64_t *index)
+{
+    const char *element = look_up(dtype, size, t, n, index);
+    if (TSRI_LIKELY(out && element)) {
+        memcpy(out, element, size);
+        return TSR_OK;
+    }
+    return get_slowly(out, size, op, dtype, t, n, index);
 }
 
 static TSRI_ALWAYS_INLINE tsr_status set(tsr_tensor *t, int n, const int64_t *index, const char *op, tsr_dtype dtype,

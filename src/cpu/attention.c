@@ -5,32 +5,41 @@
  * the largest score so far, the sum of the weights relative to it, and their mixture of
  * v. When a block brings a larger score, sum and mixture are scaled down to it:
  *
- *     block of keys        packed as panels, k and v
- *       scores             the gemm microkernel on panels of q and k
- *       mask, weights      row by row; what may not be seen is -infinity
- *       mixture            the microkernel on panels of weights and v
+ *     block of keys        packed as panels; v is packed where it cannot be read as it lies
+ *       scores             strips of gemm.h, on rows of q and panels of k
+ *       weights            row by row; what may not be seen is -infinity
+ *       mixture            strips on rows of weights and v
  *
- * Blocks of keys that no row of the task sees are skipped. Tasks do not depend on each
- * other or on who does them, so every number of threads gives the same bits.
+ * What no row of a task, or of a strip, sees is skipped. Few rows (a decoding step) are
+ * multiplied with keys as they lie, which are read once. Tasks do not depend on each other
+ * or on who does them, so every number of threads gives the same bits.
  *
- * LIMIT: one row alone (a decoding step of one head) packs k and v for its sake, and is
- * done by one thread. */
+ * LIMIT: one row of one head alone is done by one thread. */
 #include "attention.h"
 #include "core/alloc.h"
 #include "core/desc_int.h"
+#include "core/mem.h"
+#include "core/memory_int.h"
 #include "core/same_exp.h"
 #include "kernels.h"
 #include "tessera/threads.h"
 
 enum {
-    ROWS = 64, KEYS = 128,  /* of a block */
-    LANES = 8,              /* partial sums and maxima of a row */
-    PART_WORK = 1 << 17     /* products that make a thread worth waking */
+    ROWS = 256, KEYS = TSRI_GEMM_BLOCK,  /* of a block */
+    WIDTH = KEYS + TSRI_LOOK,            /* of a row of scores: rows lie in different sets of a cache */
+    SIDE = 8,                            /* rows that become weights side by side */
+    FEW = 4,                             /* rows that do not pay for packing keys */
+    NEAR = 1024,                         /* bytes from row to row of v that strips read as fast as panels */
+    LANES = 8,                           /* partial sums and maxima of a row */
+    PART_WORK = 1 << 17                  /* products that make a thread worth waking */
 };
+
+static const int64_t MOST_BYTES = INT64_C(1) << 46;  /* of scratch; no machine has more */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+static int64_t whole(int64_t n, int64_t size) { return pieces(n, size) * size; }
 
 /* One head's matrix in memory; steps in bytes. */
 typedef struct matrix {
@@ -45,23 +54,24 @@ typedef struct attention {
     int64_t           m, n, d, e;
     int64_t           shared, kv_heads; /* heads of q that look at one of k */
     int64_t           blocks;           /* of rows, for each head of k */
-    double            scale;
+    double            early_scale;      /* of q, and of scores: */
+    double            late_scale;
+    int64_t           mixed;            /* columns of v that strips take at a time */
     bool              causal;
-    const tsri_cpu_kernels *kernels;
-    const tsri_gemm_ukr    *ukr;
-    tsri_gemm_pack_fn       pack;       /* of the operands' dtype */
-    tsri_gemm_pack_fn       repack;     /* of the dtype that scores have */
-    tsri_widen_fn           widen_mask;
-    tsri_narrow_fn          narrow;
+    bool              native;           /* operands are what scores are */
+    bool              pack_v, few;      /* v is packed; keys are not, as there are few rows */
+    const tsri_cpu_kernels    *kernels;
+    const tsri_gemm_ukr       *ukr;
+    const tsri_attention_rows *rows;
+    const tsri_gemm_dtype     *dtype;   /* of the operands */
+    tsri_widen_fn              widen_mask;
+    tsri_narrow_fn             narrow;
 } attention;
 
-/* Panels are padded to whole ones. */
-static int64_t row_panels(const attention *a) { return pieces(ROWS, a->ukr->mr); }
-static int64_t key_width(const attention *a)
-{
-    return pieces(pieces(KEYS, a->ukr->nr) * a->ukr->nr, LANES) * LANES;
-}
-static int64_t value_panels(const attention *a) { return pieces(a->e, a->ukr->nr); }
+/* Rows of the mixture and of packed values are padded, so that they lie in different sets of a cache. */
+static int64_t value_width(const attention *a) { return whole(a->e, 2 * TSRI_LOOK) + TSRI_LOOK; }
+static int64_t block_rows(const attention *a) { return least(a->shared * a->m, ROWS); }
+static int64_t block_keys(const attention *a) { return least(a->n, KEYS); }
 
 /* Bytes from one index of a dim to the next; 0 where there is no next. */
 static int64_t step_of(const tsr_tensor *t, int dim)
@@ -81,8 +91,9 @@ static matrix matrix_of(const tsr_tensor *t, int64_t b)
     return x;
 }
 
-/* A task: rows first .. first + rows - 1 of those that share a head. Row r is row r % m of
- * head + r / m. */
+/* Tasks -------------------------------------------------------------------------------------- */
+
+/* Rows first .. first + rows - 1 of those that share a head. Row r is row r % m of head + r / m. */
 typedef struct task {
     const attention *a;
     matrix           q, k, v, z, mask;
@@ -116,12 +127,57 @@ static int64_t keys_of(const task *t, int64_t r)
     return a->causal ? least(most((t->first + r) % a->m + 1 + a->n - a->m, 0), a->n) : a->n;
 }
 
-/* How many any row of the task sees. */
-static int64_t keys_of_all(const task *t)
+/* Keys first .. first + n - 1, as a task walks them. */
+typedef struct keys {
+    int64_t first, n;
+} keys;
+
+/* How many of them any of rows r .. end - 1 sees: the last row of a head sees most. */
+static int64_t keys_seen(const task *t, const keys *b, int64_t r, int64_t end)
 {
-    int64_t n = 0;
-    for (int64_t r = 0; r < t->rows; r++) n = most(n, keys_of(t, r));
-    return n;
+    const attention *a = t->a;
+    if (!a->causal) return b->n;
+    const bool one_head = (t->first + r) / a->m == (t->first + end - 1) / a->m;
+    return least((one_head ? keys_of(t, end - 1) : a->n) - b->first, b->n);
+}
+
+/* How many of them row r sees. */
+static int64_t row_keys(const task *t, int64_t r, const keys *b)
+{
+    return t->a->causal ? most(least(keys_of(t, r) - b->first, b->n), 0) : b->n;
+}
+
+static void fetch_rows(matrix x, int64_t begin, int64_t end, int64_t bytes)
+{
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t c = 0; c < bytes; c += TSRI_CACHE_LINE) __builtin_prefetch(x.data + i * x.row + c, 0, 2);
+}
+
+/* While rows r .. end - 1 become weights, as many keys and values of the next block come nearer. */
+static void fetch_ahead(const task *t, const keys *b, int64_t r, int64_t end)
+{
+    const attention *a = t->a;
+    const int64_t size = tsri_dtype_size(a->k->dtype), next = b->first + b->n, n = least(a->n - next, KEYS);
+    const int64_t first = next + n * r / t->rows, last = next + n * end / t->rows;
+    if (t->k.col == size && a->d * size <= NEAR) fetch_rows(t->k, first, last, a->d * size);
+    if (t->v.col == size && a->e * size <= NEAR) fetch_rows(t->v, first, last, a->e * size);
+}
+
+/* Strips ------------------------------------------------------------------------------------- */
+
+/* How many of the n columns that are left a strip takes: as many as the widest, but for the last two, which
+ * share where the last would be narrow. */
+static int64_t strip_cols(int64_t widest, int64_t n)
+{
+    if (n <= widest) return n;
+    return n - widest <= widest / 3 ? widest - widest / 3 : widest;
+}
+
+static const tsri_gemm_strips *strips_of(const tsri_gemm_ukr *u, int64_t cols)
+{
+    const tsri_gemm_strips *s = u->strips;
+    while (s->cols < cols) s++;
+    return s;
 }
 
 #define T float
@@ -138,6 +194,8 @@ static int64_t keys_of_all(const task *t)
 #define EXPONENT 0x7ff0000000000000u
 #include "template/attention.inc"
 
+/* The op --------------------------------------------------------------------------------------- */
+
 static tsr_status read_mask(attention *a, const tsr_tensor *mask)
 {
     int64_t shape[TSR_MAX_NDIM];
@@ -149,6 +207,22 @@ static tsr_status read_mask(attention *a, const tsr_tensor *mask)
     return tsri_desc_expand(&a->mask.desc, &mask->desc, a->q->ndim, shape);
 }
 
+/* How scores are computed on this machine, and what of the operands is packed. */
+static void choose_ways(attention *a, tsr_dtype dtype)
+{
+    const int last = a->v->ndim - 1;
+    const int64_t size = tsri_dtype_size(a->v->dtype);
+    const int64_t row = step_of(a->v, last - 1), col = step_of(a->v, last);
+    a->ukr = &a->kernels->gemm[tsri_gemm_dtypes[dtype].cls];
+    a->dtype = &a->ukr->dtypes[a->q->dtype];
+    a->native = a->q->dtype == dtype;
+    a->mixed = a->ukr->panel;
+    a->few = a->shared * a->m <= FEW && a->dtype->rows;
+    a->pack_v = !a->native || (col != size && a->e > 1) || (!a->few && (row < 0 || row > NEAR));
+    a->narrow = a->kernels->narrow[a->kernels->wide[dtype]][a->z->dtype];
+    a->rows = dtype == TSR_F64 ? &rows_f64 : a->kernels->attention ? a->kernels->attention : &rows_f32;
+}
+
 tsr_status tsri_cpu_attention(const tsr_op *op)
 {
     const tsr_attention_params *p = op->params;
@@ -157,18 +231,18 @@ tsr_status tsri_cpu_attention(const tsr_op *op)
     const tsr_dtype dtype = q->dtype == TSR_F64 ? TSR_F64 : TSR_F32;
     attention a = { .q = q, .k = k, .v = v, .z = z, .m = q->shape[last - 1], .n = k->shape[last - 1],
                     .d = q->shape[last], .e = v->shape[last], .kv_heads = k->shape[last - 2],
-                    .scale = p->scale, .causal = p->causal, .kernels = tsri_cpu_kernels_get() };
+                    .causal = p->causal, .kernels = tsri_cpu_kernels_get() };
     if (tsr_numel(z) == 0) return TSR_OK;
     a.shared = q->shape[last - 2] / a.kv_heads;
     a.blocks = pieces(a.shared * a.m, ROWS);
-    a.ukr = &a.kernels->gemm[tsri_gemm_dtypes[dtype].cls];
-    a.pack = tsri_gemm_dtypes[q->dtype].pack;
-    a.repack = tsri_gemm_dtypes[dtype].pack;
-    a.narrow = a.kernels->narrow[a.kernels->wide[dtype]][z->dtype];
+    choose_ways(&a, dtype);
+    const bool early = p->scale >= -1 && p->scale <= 1;  /* q does not overflow then */
+    a.early_scale = early ? p->scale : 1;
+    a.late_scale = early ? 1 : p->scale;
     TSRI_TRY(read_mask(&a, op->nin > 3 ? op->in[3] : NULL));
     int64_t tasks = a.blocks * a.kv_heads;
     for (int i = 0; i < last - 2; i++) tasks *= q->shape[i];
-    const double work = (double)least(a.shared * a.m, ROWS) * (double)(a.n + 1) * (double)(a.d + a.e);
+    const double work = (double)block_rows(&a) * (double)(a.n + 1) * (double)(a.d + a.e);
     const int64_t grain = work > PART_WORK ? 1 : (int64_t)(PART_WORK / work);
     return tsr_parallel_for(tasks, grain, dtype == TSR_F64 ? run_f64 : run_f32, &a);
 }

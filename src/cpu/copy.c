@@ -16,7 +16,8 @@
 
 enum {
     GRAIN_BYTES  = 256 << 10, /* worth a thread */
-    STREAM_BYTES = 6 << 20,   /* results from this size on are written around the caches */
+    TURN_BYTES   = 6 << 20,   /* turned results from this size on are written around the caches: their lines
+                                 are met in pieces, which caches do not bring together in time */
     MAX_LIST     = 1024,      /* places that are listed */
     MIN_LIST     = 8
 };
@@ -132,7 +133,7 @@ static tsr_status copy_by_list(tsri_loop *loop, int dense, int64_t size, const t
     return tsri_loop_run_parallel(&outer, can_turn(&p, &outer, size, k) ? turn_tile : pick_tile, &p, grain);
 }
 
-tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src)
+tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src, int64_t whole)
 {
     tsri_loop loop;
     const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
@@ -140,15 +141,18 @@ tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src)
     const tsri_operand operands[] = { { dst->data, dst->stride, size }, { src->data, src->stride, size } };
     tsri_loop_build(&loop, dst->ndim, dst->shape, 2, operands, 0);
     const int inner = loop.ndim - 1;
+    bool turned = false;
     if (inner > 0 && loop.dim[inner].step[0] == size && length(loop.dim[inner].step[1]) > size) {
         const int dense = densest_dim(&loop);
         bool done = false;
         if (dense < 0 || length(loop.dim[dense].step[1]) != size || is_short(&loop, dense, size))
             TSRI_TRY(copy_by_list(&loop, dense, size, k, &done));
         if (done) return TSR_OK;
-        if (dense >= 0 && length(loop.dim[dense].step[1]) < length(loop.dim[inner].step[1]))
-            move_dim(&loop, dense, inner - 1);
+        turned = dense >= 0 && length(loop.dim[dense].step[1]) < length(loop.dim[inner].step[1]);
+        if (turned) move_dim(&loop, dense, inner - 1);
     }
-    loop.stream = tsri_loop_count(&loop) * size >= STREAM_BYTES;
+    const int64_t bytes = tsri_loop_count(&loop) * size;
+    const int64_t all = bytes > whole ? bytes : whole;
+    loop.stream = (turned && bytes >= TURN_BYTES) || tsri_cpu_streams(2 * all);
     return tsri_loop_run_parallel(&loop, k->copy[__builtin_ctz((unsigned)size)], NULL, GRAIN_BYTES / (2 * size));
 }

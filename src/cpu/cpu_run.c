@@ -3,8 +3,9 @@
 #include "core/desc_int.h"
 #include "core/dtype_int.h"
 #include "core/loop.h"
+#include "backend/registry.h"
 #include "core/mem.h"
-#include "core/randoms.h"
+#include "core/piece.h"
 #include "kernels.h"
 #include "stage.h"
 #include "tessera/threads.h"
@@ -56,7 +57,8 @@ tsr_status tsri_cpu_copy(const tsr_op *op)
     tsri_loop loop;
     tsr_tensor *dst = op->out[0];
     const tsr_tensor *src = op->in[0];
-    if (dst->dtype == src->dtype) return tsri_cpu_copy_same(dst, src);
+    const tsri_piece *piece = op->params;
+    if (dst->dtype == src->dtype) return tsri_cpu_copy_same(dst, src, piece ? piece->whole : 0);
     const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
     const cast c = { k->widen[src->dtype], k->narrow[k->wide[src->dtype]][dst->dtype] };
     const tsri_tile_fn direct = k->cast[src->dtype][dst->dtype];
@@ -119,35 +121,30 @@ static bool is_in_place(const tsr_op *op)
     return false;
 }
 
-/* Few elements that run on in every operand are one row, and not worth a loop. */
-static bool is_short_row(const tsr_op *op, tsri_tile *t)
+bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tensor *out, int nin,
+                      const tsr_tensor *const *in)
 {
-    enum { FEW = 4096 };
-    const tsr_tensor *out = op->out[0];
-    int64_t n = 1;
-    for (int i = 0; i < out->ndim && n <= FEW; i++) n *= out->shape[i];
-    if (n == 0 || n > FEW || !tsri_is_packed(&out->desc)) return false;
-    t->stream = false;
-    t->rows = 1;
-    t->cols = n;
-    t->ptr[0] = out->data;
-    t->col_step[0] = tsri_dtype_size(out->dtype);
-    for (int i = 0; i < op->nin; i++) {
-        if (!tsri_is_packed(&op->in[i]->desc)) return false;
-        t->ptr[i + 1] = op->in[i]->data;
-        t->col_step[i + 1] = tsri_dtype_size(op->in[i]->dtype);
+    const tsri_tile_fn kernel = tsri_cpu_kernels_get()->elementwise[kind][in[0]->dtype];
+    const int64_t size = tsri_dtype_size(in[0]->dtype);
+    tsri_tile t;
+    if (!kernel) return false;
+    t.stream = false;
+    t.rows = 1;
+    t.cols = n;
+    t.ptr[0] = out->data;
+    t.row_step[0] = 0;
+    t.col_step[0] = tsri_dtype_size(out->dtype);
+    for (int i = 0; i < nin; i++) {
+        t.ptr[i + 1] = in[i]->data;
+        t.row_step[i + 1] = 0;
+        t.col_step[i + 1] = size;
     }
-    for (int i = 0; i <= op->nin; i++) t->row_step[i] = 0;
+    kernel(&t, params);
     return true;
 }
 
 tsr_status tsri_cpu_elementwise(const tsr_op *op)
 {
-    tsri_tile row;
-    if (is_short_row(op, &row)) {
-        elementwise_kernel(op)(&row, op->params);
-        return TSR_OK;
-    }
     tsri_loop loop;
     tsri_operand operands[TSRI_MAX_OPERANDS];
     tsri_stage stage = { elementwise_kernel(op), op->params, op->nin + 1, { 0 } };
@@ -160,57 +157,4 @@ tsr_status tsri_cpu_elementwise(const tsr_op *op)
     /* Work that computes is worth sharing sooner than work that waits for memory. */
     const int64_t grain = GRAIN_BYTES / (bytes + 4 * (int64_t)tsr_op_get_info(op->kind)->flops);
     return run_staged(&loop, &stage, bytes, is_in_place(op), grain);
-}
-
-/* Random ------------------------------------------------------------------------- */
-
-typedef struct random {
-    tsr_dtype         dtype;
-    uint64_t          seed;
-    const tsri_range *range;  /* NULL: normal */
-    char             *data;   /* of a packed destination */
-    tsri_tile_fn      copy;
-    int64_t           next;   /* element that a strided walk comes to */
-} random;
-
-static tsr_status random_packed(void *context, int64_t begin, int64_t end)
-{
-    const random *r = context;
-    char *at = r->data + begin * (int64_t)tsr_dtype_size(r->dtype);
-    tsri_random_elements(at, r->dtype, r->seed, r->range, begin, end - begin);
-    return TSR_OK;
-}
-
-/* A tile in row-major order: values are made a run at a time and laid out. */
-static bool random_tile(const tsri_tile *t, void *context)
-{
-    random *r = context;
-    tsr_c128 run[TSRI_RUN];
-    const int64_t size = (int64_t)tsr_dtype_size(r->dtype);
-    for (int64_t row = 0; row < t->rows; row++)
-        for (int64_t i = 0; i < t->cols; i += TSRI_RUN) {
-            const int64_t n = t->cols - i < TSRI_RUN ? t->cols - i : TSRI_RUN;
-            tsri_random_elements(run, r->dtype, r->seed, r->range, r->next, n);
-            r->next += n;
-            r->copy(&(tsri_tile){ .rows = 1, .cols = n,
-                                  .ptr = { t->ptr[0] + row * t->row_step[0] + i * t->col_step[0], (char *)run },
-                                  .col_step = { t->col_step[0], size } }, NULL);
-        }
-    return true;
-}
-
-tsr_status tsri_cpu_random(const tsr_op *op)
-{
-    tsr_tensor *dst = op->out[0];
-    const tsr_random_params *params = op->params;
-    const bool uniform = op->kind == TSR_OP_UNIFORM;
-    tsri_range range;
-    if (uniform) range = tsri_range_of(tsr_dtype_real(dst->dtype), params->low, params->high);
-    random r = { dst->dtype, params->seed, uniform ? &range : NULL, dst->data,
-                 tsri_cpu_kernels_get()->copy[log2_of((int64_t)tsr_dtype_size(dst->dtype))], 0 };
-    if (tsr_desc_is_contiguous(&dst->desc)) return tsr_parallel_for(tsr_numel(dst), 4096, random_packed, &r);
-    tsri_loop loop;
-    tsri_loop_build(&loop, dst->ndim, dst->shape, 1, (const tsri_operand[]){ operand(dst) }, TSRI_ORDERED);
-    (void)tsri_loop_visit(&loop, random_tile, &r);
-    return TSR_OK;
 }

@@ -6,9 +6,9 @@
 #include "tessera/backend.h"
 
 tsr_status tsri_cpu_copy(const tsr_op *op);
-tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src);  /* of one dtype (copy.c) */
+tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src, int64_t whole);  /* of one dtype (copy.c); whole:
+                                                       bytes of the result that dst is a piece of, or 0 */
 tsr_status tsri_cpu_fill(const tsr_op *op);
-tsr_status tsri_cpu_random(const tsr_op *op);
 
 /* Should an op that reads and writes so many bytes write its result around the caches (stream.c)? */
 bool tsri_cpu_streams(int64_t bytes);

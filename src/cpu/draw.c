@@ -1,53 +1,153 @@
-/* draw.c - random integers and exponential numbers on the CPU: a run of values at a time,
- * by core/draws.h, narrowed to where they belong. */
+/* draw.c - random numbers on the CPU. A run of numbers at a time is made in the cache, by
+ * core/randoms.h and core/draws.h, and then laid out where it belongs.
+ *
+ * Elements are numbered in row-major order, and so is the walk; any part of it can begin
+ * anywhere, which is how threads share it. */
 #include "draw.h"
 #include "core/draws.h"
 #include "core/loop.h"
+#include "cpu_run.h"
 #include "kernels.h"
 #include "tessera/threads.h"
 
-enum { GRAIN = 4096 };
+enum {
+    GRAIN = 4096,
+    BLOCKS = TSRI_DRAW_WORDS / 4,  /* made at a time */
+    NUMBERS = TSRI_DRAW_WORDS
+};
+
+/* Numbers that were made, in the type they are made in. */
+typedef union run {
+    float   f[NUMBERS];
+    double  d[NUMBERS];
+    int64_t i[NUMBERS];
+} run;
 
 typedef struct draw {
-    const tsr_tensor *z;
-    const void       *params;
-    tsri_narrow_fn    narrow;
-    void            (*make)(const struct draw *d, void *run, int64_t first, int64_t n);
-    int64_t           next;  /* element that a strided walk comes to */
+    const tsri_cpu_kernels *k;
+    tsri_loop      loop;
+    const void    *params;
+    tsri_range     range;     /* of uniform numbers */
+    tsr_dtype      from, to;  /* what numbers are made in, and what they become */
+    int64_t        parts;     /* numbers of an element */
+    int64_t        size;      /* bytes of an element */
+    int64_t        per_block;
+    int64_t        next;      /* element that the walk comes to */
+    /* Numbers `first` to first + n - 1 of the stream: whole blocks, BLOCKS at most. */
+    void         (*make)(const struct draw *d, void *out, uint64_t first, int64_t n, bool stream);
 } draw;
 
-static void make_integers(const draw *d, void *run, int64_t first, int64_t n)
+/* Numbers -------------------------------------------------------------------------------- */
+
+static void make_words(const draw *d, uint32_t words[TSRI_DRAW_WORDS], uint64_t seed, uint32_t stream,
+                       uint64_t first, int64_t n)
 {
+    const uint64_t per = (uint64_t)d->per_block;
+    d->k->draw->words(words, seed, first / per, stream, n / d->per_block);
+}
+
+static void make_uniforms(const draw *d, void *out, uint64_t first, int64_t n, bool stream)
+{
+    uint32_t words[TSRI_DRAW_WORDS];
+    const tsr_random_params *p = d->params;
+    make_words(d, words, p->seed, TSRI_STREAM_UNIFORM, first, n);
+    if (d->from == TSR_F64) d->k->draw->uniform_f64(out, words, n, &d->range, stream);
+    else                    d->k->draw->uniform_f32(out, words, n, &d->range, stream);
+}
+
+static void make_normals(const draw *d, void *out, uint64_t first, int64_t n, bool stream)
+{
+    uint32_t words[TSRI_DRAW_WORDS];
+    const tsr_random_params *p = d->params;
+    make_words(d, words, p->seed, TSRI_STREAM_NORMAL, first, n);
+    if (d->from == TSR_F64) d->k->draw->normal_f64(out, words, n, stream);
+    else                    d->k->draw->normal_f32(out, words, n, stream);
+}
+
+static void make_integers(const draw *d, void *out, uint64_t first, int64_t n, bool stream)
+{
+    uint32_t words[TSRI_DRAW_WORDS];
     const tsr_integers_params *p = d->params;
-    tsri_draw_integers(run, p->seed, p->low, p->high, first, n);
+    const uint64_t r = (uint64_t)p->high - (uint64_t)p->low;
+    (void)stream;
+    make_words(d, words, p->seed, TSRI_STREAM_INTEGERS, first, n);
+    if (d->per_block == 4)
+        tsri_place_integers_32(out, words, p->seed, first, n, p->low, r);
+    else
+        tsri_place_integers_64(out, words, p->seed, first, n, p->low, r);
 }
 
-static void make_exponentials(const draw *d, void *run, int64_t first, int64_t n)
+static void make_exponentials(const draw *d, void *out, uint64_t first, int64_t n, bool stream)
 {
+    uint32_t words[TSRI_DRAW_WORDS];
     const tsr_exponential_params *p = d->params;
-    tsri_draw_exponentials(run, d->z->dtype == TSR_F64, p->seed, p->rate, first, n);
+    double *z = out;
+    (void)stream;
+    make_words(d, words, p->seed, TSRI_STREAM_EXPONENTIAL, first, n);
+    if (d->per_block == 2)
+        for (int64_t i = 0; i < n; i++) z[i] = tsri_exponential_f64(words + 2 * i) / p->rate;
+    else
+        for (int64_t i = 0; i < n; i++) z[i] = (double)tsri_exponential_f32(words[i]) / p->rate;
 }
 
-/* Elements first .. first + n - 1, which lie `step` bytes apart from `at` on. */
+/* Laying them out ------------------------------------------------------------------------ */
+
+/* n elements from `numbers` on to where they lie `step` bytes apart. */
+static void lay_out(const draw *d, char *at, int64_t step, const char *numbers, int64_t n)
+{
+    const tsri_cpu_kernels *k = d->k;
+    const int64_t number = tsri_dtype_size(d->from), part = d->size / d->parts;
+    tsri_tile t = { .stream = d->loop.stream, .rows = 1, .cols = n, .ptr = { at, (char *)(uintptr_t)numbers },
+                    .col_step = { step, number * d->parts } };
+    if (d->from == d->to) {
+        k->copy[__builtin_ctz((unsigned)d->size)](&t, NULL);
+        return;
+    }
+    if (d->parts == 2 && step != d->size) {  /* of a complex element that does not run on */
+        for (int64_t i = 0; i < n; i++)
+            k->narrow[k->wide[d->from]][d->to](at + i * step, part, numbers + 2 * i * number, 2);
+        return;
+    }
+    t.cols = n * d->parts;
+    t.col_step[0] = d->parts == 2 ? part : step;
+    t.col_step[1] = number;
+    if (k->cast[d->from][d->to] && t.col_step[0] == part) k->cast[d->from][d->to](&t, NULL);
+    else k->narrow[k->wide[d->from]][d->to](at, t.col_step[0], numbers, t.cols);
+}
+
+/* How many of n elements to make at once, of which the first is number `skip` of its block. The first
+ * of those that are written around the caches are fewer, so that the next begin with a line. */
+static int64_t run_length(const draw *d, const char *at, int64_t skip, int64_t n)
+{
+    const int64_t to_line = d->loop.stream ? (int64_t)(-(uintptr_t)at % 64) / d->size : 0;
+    const int64_t most = to_line > 0 ? to_line : (BLOCKS * d->per_block - skip) / d->parts;
+    return most < n ? most : n;
+}
+
+/* Can numbers be made where they belong, if so many more than wanted are made? */
+static bool is_direct(const draw *d, const char *at, int64_t step, int64_t more)
+{
+    return more == 0 && d->from == d->to && step == d->size && (!d->loop.stream || (uintptr_t)at % 64 == 0);
+}
+
+/* Elements `first` to first + n - 1, which lie `step` bytes apart from `at` on. */
 static void write_elements(const draw *d, char *at, int64_t step, int64_t first, int64_t n)
 {
-    union { int64_t i[TSRI_RUN]; double d[TSRI_RUN]; } run;
-    for (int64_t i = 0; i < n; i += TSRI_RUN) {
-        const int64_t count = n - i < TSRI_RUN ? n - i : TSRI_RUN;
-        d->make(d, &run, first + i, count);
-        d->narrow(at + i * step, step, &run, count);
+    run numbers;
+    for (int64_t i = 0, made; i < n; i += made) {
+        const uint64_t number = (uint64_t)(first + i) * (uint64_t)d->parts;
+        const int64_t skip = (int64_t)(number % (uint64_t)d->per_block);
+        made = run_length(d, at + i * step, skip, n - i);
+        const int64_t count = (skip + made * d->parts + d->per_block - 1) / d->per_block * d->per_block;
+        if (is_direct(d, at + i * step, step, count - made * d->parts)) {
+            d->make(d, at + i * step, number, count, d->loop.stream);
+            continue;
+        }
+        d->make(d, &numbers, number - (uint64_t)skip, count, false);
+        lay_out(d, at + i * step, step, (const char *)&numbers + skip * tsri_dtype_size(d->from), made);
     }
 }
 
-static tsr_status write_packed(void *context, int64_t begin, int64_t end)
-{
-    const draw *d = context;
-    const int64_t size = tsri_dtype_size(d->z->dtype);
-    write_elements(d, (char *)d->z->data + begin * size, size, begin, end - begin);
-    return TSR_OK;
-}
-
-/* A tile in row-major order. */
 static bool write_tile(const tsri_tile *t, void *context)
 {
     draw *d = context;
@@ -56,28 +156,108 @@ static bool write_tile(const tsri_tile *t, void *context)
     return true;
 }
 
-static tsr_status run(draw *d)
+/* Indices begin .. end - 1 of the outermost dim. */
+static tsr_status write_part(void *context, int64_t begin, int64_t end)
 {
-    const tsr_tensor *z = d->z;
-    tsri_loop loop;
-    if (tsr_desc_is_contiguous(&z->desc)) return tsr_parallel_for(tsr_numel(z), GRAIN, write_packed, d);
-    tsri_loop_build(&loop, z->ndim, z->shape, 1,
-                    (const tsri_operand[]){ { z->data, z->stride, tsri_dtype_size(z->dtype) } },
-                    TSRI_ORDERED);
-    (void)tsri_loop_visit(&loop, write_tile, d);
+    draw d = *(const draw *)context;
+    if (d.loop.ndim > 0) {
+        d.next = begin * (tsri_loop_count(&d.loop) / d.loop.dim[0].n);
+        d.loop.base[0] += begin * d.loop.dim[0].step[0];
+        d.loop.dim[0].n = end - begin;
+    }
+    (void)tsri_loop_visit(&d.loop, write_tile, &d);
     return TSR_OK;
+}
+
+static tsr_status draw_all(draw *d, const tsr_tensor *z)
+{
+    d->k = tsri_cpu_kernels_get();
+    d->to = tsr_dtype_real(z->dtype);
+    d->size = tsri_dtype_size(z->dtype);
+    d->parts = d->size / tsri_dtype_size(d->to);
+    tsri_loop_build(&d->loop, z->ndim, z->shape, 1, (const tsri_operand[]){ { z->data, z->stride, d->size } },
+                    TSRI_ORDERED);
+    const int64_t count = tsri_loop_count(&d->loop);
+    if (count == 0) return TSR_OK;
+    d->loop.stream = tsri_cpu_streams(count * d->size);
+    const int64_t n = d->loop.ndim > 0 ? d->loop.dim[0].n : 1, each = count / n;
+    return tsr_parallel_for(n, GRAIN / each + 1, write_part, d);
+}
+
+/* Ops ------------------------------------------------------------------------------------ */
+
+tsr_status tsri_cpu_random(const tsr_op *op)
+{
+    const tsr_tensor *z = op->out[0];
+    const tsr_random_params *p = op->params;
+    const tsr_dtype real = tsr_dtype_real(z->dtype);
+    draw d = { .params = p, .from = real == TSR_F64 ? TSR_F64 : TSR_F32, .per_block = real == TSR_F64 ? 2 : 4,
+               .make = op->kind == TSR_OP_UNIFORM ? make_uniforms : make_normals };
+    if (op->kind == TSR_OP_UNIFORM) d.range = tsri_range_of(real, p->low, p->high);
+    return draw_all(&d, z);
 }
 
 tsr_status tsri_cpu_integers(const tsr_op *op)
 {
-    draw d = { op->out[0], op->params, tsri_cpu_kernels_get()->narrow[TSRI_WIDE_I64][op->out[0]->dtype],
-               make_integers, 0 };
-    return run(&d);
+    const tsr_integers_params *p = op->params;
+    const bool narrow = (uint64_t)p->high - (uint64_t)p->low <= (uint64_t)1 << 32;
+    draw d = { .params = p, .from = TSR_I64, .per_block = narrow ? 4 : 2, .make = make_integers };
+    return draw_all(&d, op->out[0]);
 }
 
 tsr_status tsri_cpu_exponential(const tsr_op *op)
 {
-    draw d = { op->out[0], op->params, tsri_cpu_kernels_get()->narrow[TSRI_WIDE_F64][op->out[0]->dtype],
-               make_exponentials, 0 };
-    return run(&d);
+    draw d = { .params = op->params, .from = TSR_F64, .per_block = op->out[0]->dtype == TSR_F64 ? 2 : 4,
+               .make = make_exponentials };
+    return draw_all(&d, op->out[0]);
+}
+
+/* Portable kernels ----------------------------------------------------------------------- */
+
+static void portable_words(uint32_t *out, uint64_t seed, uint64_t block, uint32_t stream, int64_t blocks)
+{
+    for (int64_t i = 0; i < blocks; i += TSRI_LANES) {
+        uint32_t c[4][TSRI_LANES];
+        tsri_random_words_lanes(c, seed, block + (uint64_t)i, stream);
+        for (int l = 0; l < TSRI_LANES; l++)
+            for (int w = 0; w < 4; w++) out[4 * (i + l) + w] = c[w][l];
+    }
+}
+
+static void portable_uniform_f32(float *z, const uint32_t *words, int64_t n, const tsri_range *range,
+                                 bool stream)
+{
+    (void)stream;
+    const tsri_range r = *range;
+    for (int64_t i = 0; i < n; i++) z[i] = tsri_uniform_value_f32(words[i], &r);
+}
+
+static void portable_uniform_f64(double *z, const uint32_t *words, int64_t n, const tsri_range *range,
+                                 bool stream)
+{
+    (void)stream;
+    const tsri_range r = *range;
+    for (int64_t i = 0; i < n; i++)
+        z[i] = tsri_uniform_value_f64(tsri_random_bits(words[2 * i], words[2 * i + 1]), &r);
+}
+
+static void portable_normal_f32(float *z, const uint32_t *words, int64_t n, bool stream)
+{
+    (void)stream;
+    for (int64_t i = 0; i < n; i += 2) tsri_randn_pair_f32(z + i, z + i + 1, words[i], words[i + 1]);
+}
+
+static void portable_normal_f64(double *z, const uint32_t *words, int64_t n, bool stream)
+{
+    (void)stream;
+    for (int64_t i = 0; i < n; i += 2)
+        tsri_randn_pair_f64(z + i, z + i + 1, tsri_random_bits(words[2 * i], words[2 * i + 1]),
+                            tsri_random_bits(words[2 * i + 2], words[2 * i + 3]));
+}
+
+void tsri_cpu_draw_portable(tsri_cpu_kernels *k)
+{
+    static const tsri_draw_kernels draws = { portable_words, portable_uniform_f32, portable_uniform_f64,
+                                             portable_normal_f32, portable_normal_f64 };
+    k->draw = &draws;
 }

@@ -1,9 +1,35 @@
-/* draw.h - random integers and exponential numbers on the CPU. */
+/* draw.h - random numbers on the CPU: the ops, and the kernels under them.
+ *
+ * Kernels go from block numbers to words (core/philox.h) and from words to values
+ * (core/randoms.h). Every set gives the same bits: same_math.h says how. */
 #ifndef TSRI_CPU_DRAW_H
 #define TSRI_CPU_DRAW_H
 
+#include "core/randoms.h"
 #include "tessera/backend.h"
 
+enum {
+    TSRI_DRAW_GROUP = 32,   /* blocks are made in groups of so many */
+#ifdef TSR_FREESTANDING  /* stacks are small */
+    TSRI_DRAW_WORDS = 128
+#else
+    TSRI_DRAW_WORDS = 1024  /* words that are made at a time */
+#endif
+};
+
+/* Words are in order: word i % 4 of block i / 4 for f32, a block's words 0, 1 and 2, 3 as two
+ * numbers of 64 bits for f64. n is a multiple of the values of a block. stream: z is aligned to 64
+ * bytes, and written around the caches, if the kernel can. */
+typedef struct tsri_draw_kernels {
+    /* Whole groups: up to TSRI_DRAW_GROUP - 1 blocks more than are asked for. */
+    void (*words)(uint32_t *out, uint64_t seed, uint64_t block, uint32_t stream, int64_t blocks);
+    void (*uniform_f32)(float *z, const uint32_t *words, int64_t n, const tsri_range *range, bool stream);
+    void (*uniform_f64)(double *z, const uint32_t *words, int64_t n, const tsri_range *range, bool stream);
+    void (*normal_f32)(float *z, const uint32_t *words, int64_t n, bool stream);
+    void (*normal_f64)(double *z, const uint32_t *words, int64_t n, bool stream);
+} tsri_draw_kernels;
+
+tsr_status tsri_cpu_random(const tsr_op *op);
 tsr_status tsri_cpu_integers(const tsr_op *op);
 tsr_status tsri_cpu_exponential(const tsr_op *op);
 

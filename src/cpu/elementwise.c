@@ -1,5 +1,8 @@
 /* elementwise.c - the elementwise kernels in plain C over libm, and their table.
  *
+ * Complex numbers of floats are computed as those of doubles and rounded once, short floats as
+ * doubles, and so are the long functions of floats (template/through.inc).
+ *
  * LIMIT: transcendental functions go through double and libm one element at a
  * time; they are right before they are fast. */
 #ifndef TSR_FREESTANDING
@@ -23,7 +26,7 @@
 /* x * y + w rounded to odd: the product of two short floats is exact in double,
  * and a sum that lost bits has its last one set, so that the rounding to the
  * short dtype sees which side of a half it lies on. */
-static double fma_odd(double x, double y, double w)
+static TSRI_NOINLINE double fma_odd(double x, double y, double w)
 {
     const double product = x * y, sum = product + w;
     if (!isfinite(sum)) return sum;
@@ -35,16 +38,205 @@ static double fma_odd(double x, double y, double w)
     return tsri_f64_from_bits(away ? bits + 1 : bits - 1);
 }
 
-#define TEMPLATE "float_ops.inc"
+/* Walks ---------------------------------------------------------------------------------- */
+
+enum {
+    RUN_BYTES = 32,  /* of a row that the compiler turns into vectors */
+    ANSWERS = 16,    /* the same of a row of answers */
+    THROUGH = 128    /* elements widened at a time */
+};
+
+/* The result may lie where an operand does, element on element: no element depends on another. */
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#pragma clang diagnostic ignored "-Wpass-failed"  /* not every function has vector instructions */
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* Do the result and nin operands follow element on element? */
+static inline bool runs_on(const tsri_tile *t, int nin, int64_t result, int64_t size)
+{
+    bool yes = t->col_step[0] == result;
+    for (int o = 1; o <= nin; o++) yes &= t->col_step[o] == size;
+    return yes;
+}
+
+/* What a walker takes and gives. */
+enum { OUTCOME_SAME, OUTCOME_PART, OUTCOME_ANSWER };
+enum {
+    OPERANDS_walk1 = 1, OPERANDS_each1 = 1, OPERANDS_each1p = 1, OPERANDS_test1 = 1, OPERANDS_walk_real = 1,
+    OPERANDS_walk2 = 2, OPERANDS_each2 = 2, OPERANDS_test2 = 2, OPERANDS_each3 = 3,
+    OUTCOME_OF_walk1 = OUTCOME_SAME, OUTCOME_OF_each1 = OUTCOME_SAME, OUTCOME_OF_each1p = OUTCOME_SAME,
+    OUTCOME_OF_walk2 = OUTCOME_SAME, OUTCOME_OF_each2 = OUTCOME_SAME, OUTCOME_OF_each3 = OUTCOME_SAME,
+    OUTCOME_OF_walk_real = OUTCOME_PART, OUTCOME_OF_test1 = OUTCOME_ANSWER, OUTCOME_OF_test2 = OUTCOME_ANSWER
+};
+
+/* Floats --------------------------------------------------------------------------------- */
+
+#define TEMPLATE "float_parts.inc"
 #include "template/each_float.inc"
+#undef TEMPLATE
+
+#define S double
+#define DTYPE TSR_F64
+#define NAME(x) x##_f64
+#include "template/walk.inc"
+#include "template/float_ops.inc"
+
+#define KERNEL(walker, op, ID) \
+    static void op##_f64(const tsri_tile *t, const void *p) { (void)p; walker##_f64(t, math_##op); }
+#define PARAM(walker, op, ID) \
+    static void op##_f64(const tsri_tile *t, const void *p) { walker##_f64(t, math_##op, p); }
+#define ENTER(walker, op, ID) table[TSR_OP_##ID][TSR_F64] = op##_f64;
+FLOAT_MATHS(KERNEL) FLOAT_PARAMS(PARAM) PARAM(each3, lerp, LERP)
+
+static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
+{
+    enter_ops_f64(table);
+    enter_parts_f64(table);
+    FLOAT_MATHS(ENTER) FLOAT_PARAMS(ENTER) ENTER(, lerp, LERP)
+}
+#undef KERNEL
+#undef PARAM
+#undef ENTER
+#undef S
+#undef DTYPE
+#undef NAME
+
+#define S float
+#define DTYPE TSR_F32
+#define NAME(x) x##_f32
+#include "template/walk.inc"
+#include "template/float_ops.inc"
+#undef DTYPE
+#undef NAME
+#undef S
+
+#define S float
+#define D double
+#define R float
+#define E double
+#define DTYPE TSR_F32
+#define WIDEN(s) ((double)(s))
+#define NARROW(d) ((float)(d))
+#define NARROW_PART(d) ((float)(d))
+#define OPS FLOAT_THROUGH
+#define WIDER(op) op##_f64
+#define NAME(x) x##_f32
+#include "template/through.inc"
+
+#define S uint8_t
+#define D double
+#define R uint8_t
+#define E double
+#define DTYPE TSR_F8E4M3
+#define WIDEN(s) ((double)tsri_f8e4m3_to_f32(s))
+#define NARROW(d) tsri_f64_to_f8e4m3(d)
+#define NARROW_PART(d) tsri_f64_to_f8e4m3(d)
+#define OPS SHORT_THROUGH
+#define WIDER(op) op##_f64
+#define NAME(x) x##_f8e4m3
+#include "template/through.inc"
+
+#define S uint8_t
+#define D double
+#define R uint8_t
+#define E double
+#define DTYPE TSR_F8E5M2
+#define WIDEN(s) ((double)tsri_f8e5m2_to_f32(s))
+#define NARROW(d) tsri_f64_to_f8e5m2(d)
+#define NARROW_PART(d) tsri_f64_to_f8e5m2(d)
+#define OPS SHORT_THROUGH
+#define WIDER(op) op##_f64
+#define NAME(x) x##_f8e5m2
+#include "template/through.inc"
+
+#define S uint16_t
+#define D double
+#define R uint16_t
+#define E double
+#define DTYPE TSR_F16
+#define WIDEN(s) ((double)tsri_f16_to_f32(s))
+#define NARROW(d) tsri_f64_to_f16(d)
+#define NARROW_PART(d) tsri_f64_to_f16(d)
+#define OPS SHORT_THROUGH
+#define WIDER(op) op##_f64
+#define NAME(x) x##_f16
+#include "template/through.inc"
+
+#define S uint16_t
+#define D double
+#define R uint16_t
+#define E double
+#define DTYPE TSR_BF16
+#define WIDEN(s) ((double)tsri_bf16_to_f32(s))
+#define NARROW(d) tsri_f64_to_bf16(d)
+#define NARROW_PART(d) tsri_f64_to_bf16(d)
+#define OPS SHORT_THROUGH
+#define WIDER(op) op##_f64
+#define NAME(x) x##_bf16
+#include "template/through.inc"
+
+/* Complex numbers ------------------------------------------------------------------------- */
+
+#define S tsr_c128
+#define R double
+#define DTYPE TSR_C128
+#define NAME(x) x##_c128
+#include "template/complex_ops.inc"
+#undef S
+#undef R
+#undef DTYPE
+#undef NAME
+
+#define COMPLEX_OPS(X) COMPLEX_WALKS(X) COMPLEX_THREES(X)
+#define S tsr_c64
+#define D tsr_c128
+#define R float
+#define E double
+#define DTYPE TSR_C64
+#define WIDEN(s) ((tsr_c128){ (double)(s).re, (double)(s).im })
+#define NARROW(d) ((tsr_c64){ (float)(d).re, (float)(d).im })
+#define NARROW_PART(e) ((float)(e))
+#define OPS COMPLEX_OPS
+#define WIDER(op) op##_c128
+#define NAME(x) x##_c64
+#include "template/through.inc"
+
+/* Integers and bool ----------------------------------------------------------------------- */
+
+#define TEMPLATE "integer_math.inc"
+#include "template/each_integer.inc"
+#undef TEMPLATE
+#define TEMPLATE "walk.inc"
+#include "template/each_integer.inc"
 #undef TEMPLATE
 #define TEMPLATE "integer_ops.inc"
 #include "template/each_integer.inc"
 #undef TEMPLATE
-#define TEMPLATE "complex_ops.inc"
-#include "template/each_complex.inc"
-#undef TEMPLATE
+
 #include "template/bool_ops.inc"
+#define S uint8_t
+#define NAME(x) x##_bool
+#include "template/walk.inc"
+#undef S
+#undef NAME
+
+#define KERNEL(walker, op, ID) \
+    static void op##_bool(const tsri_tile *t, const void *p) { (void)p; walker##_bool(t, op_##op##_bool); }
+#define ENTER(walker, op, ID) table[TSR_OP_##ID][TSR_BOOL] = op##_bool;
+BOOL_WALKS(KERNEL)
+
+static void enter_bool(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
+{
+    BOOL_WALKS(ENTER) BOOL_SAME(ENTER)
+}
+#undef KERNEL
+#undef ENTER
+
+/* Elements of any kind ---------------------------------------------------------------------- */
+
 #define TEMPLATE "select.inc"
 #include "template/each_size.inc"
 #undef TEMPLATE
@@ -58,13 +250,16 @@ static void enter_where(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 
 void tsri_cpu_elementwise_portable(tsri_cpu_kernels *k)
 {
-    enter_f8e4m3(k->elementwise); enter_f8e5m2(k->elementwise); enter_f16(k->elementwise);
-    enter_bf16(k->elementwise); enter_f32(k->elementwise); enter_f64(k->elementwise);
-    enter_i8(k->elementwise); enter_i16(k->elementwise); enter_i32(k->elementwise); enter_i64(k->elementwise);
-    enter_u8(k->elementwise); enter_u16(k->elementwise); enter_u32(k->elementwise); enter_u64(k->elementwise);
-    enter_c64(k->elementwise); enter_c128(k->elementwise);
-    enter_bool(k->elementwise);
-    enter_where(k->elementwise);
+    tsri_tile_fn (*table)[TSR_DTYPE_COUNT] = k->elementwise;
+    enter_through_f8e4m3(table); enter_parts_f8e4m3(table);
+    enter_through_f8e5m2(table); enter_parts_f8e5m2(table);
+    enter_through_f16(table); enter_parts_f16(table); enter_through_bf16(table); enter_parts_bf16(table);
+    enter_ops_f32(table); enter_through_f32(table); enter_parts_f32(table); enter_f64(table);
+    enter_i8(table); enter_i16(table); enter_i32(table); enter_i64(table);
+    enter_u8(table); enter_u16(table); enter_u32(table); enter_u64(table);
+    enter_through_c64(table); enter_c128(table);
+    enter_bool(table);
+    enter_where(table);
 }
 
 #else

@@ -8,15 +8,28 @@
 #include "core/half.h"
 #include "core/mem.h"
 #include "cpu_run.h"
+#include "index.h"
 #include "kernels.h"
 #include "lanes.h"
 #include "tessera/ops/index.h"
 
-/* The axis that a lane walks. */
-typedef struct scatter_axis {
-    int64_t n;
-    int64_t step[3]; /* bytes: result, index, source */
-} scatter_axis;
+/* Rows that run on, each from where its index says. */
+static void gather_rows(const tsri_tile *t, int64_t step, int64_t size)
+{
+    const int64_t bytes = t->cols * size;
+    const tsri_tile_fn copy = tsri_cpu_kernels_get()->copy[__builtin_ctz((unsigned)size)];
+    tsri_tile row = { .stream = t->stream, .rows = 1, .cols = t->cols, .col_step = { size, size } };
+    for (int64_t r = 0; r < t->rows; r++) {
+        const char *i = t->ptr[1] + r * t->row_step[1];
+        char *x = t->ptr[2] + r * t->row_step[2];
+        if (r + AHEAD < t->rows)
+            fetch_row(x + AHEAD * t->row_step[2] + index_at(i + AHEAD * t->row_step[1]) * step, bytes);
+        row.ptr[0] = t->ptr[0] + r * t->row_step[0];
+        row.ptr[1] = x + index_at(i) * step;
+        if (bytes < SHORT_ROW) memcpy(row.ptr[0], row.ptr[1], (size_t)bytes);
+        else                   copy(&row, NULL);
+    }
+}
 
 #define TEMPLATE "gather.inc"
 #include "template/each_size.inc"
@@ -71,6 +84,7 @@ tsr_status tsri_cpu_gather(const tsr_op *op)
         { x->data, stride, tsri_dtype_size(x->dtype) },
     };
     tsri_loop_build(&loop, z->ndim, z->shape, 3, operands, 0);
+    loop.stream = tsri_cpu_streams(2 * tsri_loop_count(&loop) * tsri_dtype_size(z->dtype));
     return tsri_loop_run_parallel(&loop, tsri_cpu_kernels_get()->gather[size_slot(z->dtype)], &step, GRAIN);
 }
 

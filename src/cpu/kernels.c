@@ -1,6 +1,6 @@
 /* kernels.c - portable first, then what the machine does better. */
 #include "kernels.h"
-#include "core/atomic.h"
+#include "conv/pool.h"
 #include "core/lock.h"
 
 #if !defined(TSR_FREESTANDING)
@@ -10,11 +10,11 @@ static const char *wish(void) { return getenv("TSR_ISA"); }
 static const char *wish(void) { return NULL; }
 #endif
 
-static tsri_cpu_kernels table;
+tsri_cpu_kernels tsri_cpu_table;
+bool tsri_cpu_table_chosen;
 static tsri_once once = TSRI_ONCE_INIT;
 
 static tsri_machine machine;
-static bool chosen;
 
 /* Sets of this build (sets.def). */
 typedef struct kernel_set {
@@ -42,24 +42,23 @@ static void improve(tsri_cpu_kernels *k, tsri_machine m)
 
 static void choose(void)
 {
-    tsri_cpu_portable(&table);
-    for (int i = 0; i < TSRI_GEMM_CLASSES; i++) table.gemm[i] = tsri_gemm_ukr_portable[i];
-    tsri_cpu_elementwise_portable(&table);
-    tsri_cpu_reduce_portable(&table);
-    tsri_cpu_index_portable(&table);
+    tsri_cpu_portable(&tsri_cpu_table);
+    for (int i = 0; i < TSRI_GEMM_CLASSES; i++) tsri_cpu_table.gemm[i] = tsri_gemm_ukr_portable[i];
+    tsri_cpu_elementwise_portable(&tsri_cpu_table);
+    tsri_cpu_reduce_portable(&tsri_cpu_table);
+    tsri_cpu_index_portable(&tsri_cpu_table);
+    tsri_cpu_pool_portable(&tsri_cpu_table);
+    tsri_cpu_draw_portable(&tsri_cpu_table);
+    tsri_cpu_sort_portable(&tsri_cpu_table);
 #ifndef TSR_FREESTANDING
-    tsri_cpu_nn_portable(&table);
+    tsri_cpu_nn_portable(&tsri_cpu_table);
 #endif
     machine = tsri_machine_find(wish());
-    improve(&table, machine);
-    tsri_store_release(&chosen, true);
+    improve(&tsri_cpu_table, machine);
+    tsri_store_release(&tsri_cpu_table_chosen, true);
 }
 
-const tsri_cpu_kernels *tsri_cpu_kernels_get(void)
-{
-    if (!TSRI_LIKELY(tsri_load_acquire(&chosen))) tsri_once_run(&once, choose);
-    return &table;
-}
+void tsri_cpu_table_choose(void) { tsri_once_run(&once, choose); }
 
 const char *tsr_cpu_isa(void)
 {

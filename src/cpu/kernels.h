@@ -11,6 +11,9 @@
 #ifndef TSRI_KERNELS_H
 #define TSRI_KERNELS_H
 
+#include "attention.h"
+#include "conv/kernels.h"
+#include "core/atomic.h"
 #include "core/dtype_int.h"
 #include "core/loop.h"
 #include "gemm/gemm.h"
@@ -18,6 +21,12 @@
 #include "nn/rows.h"
 #include "reduce.h"
 #include "tessera/backend.h"
+
+#if defined(__GNUC__)
+#define TSRI_NOINLINE __attribute__((noinline))
+#else
+#define TSRI_NOINLINE
+#endif
 
 /* Types that hold some dtypes exactly, and that narrow to all. */
 typedef enum tsri_wide {
@@ -62,10 +71,23 @@ typedef struct tsri_cpu_kernels {
     tsri_collect_fn collect[TSRI_COLLECT_COUNT][TSR_DTYPE_COUNT]; /* reduce.h; NULL: none, here and below */
     tsri_scan_fn    scan[TSRI_SCAN_COUNT][TSR_DTYPE_COUNT];
     tsri_nn_kernels nn[TSRI_ROW_TYPES];
+    const tsri_attention_rows *attention;  /* of floats; NULL: in plain C */
+    const tsri_conv_kernels *conv;         /* of float and double; NULL: none */
+    const struct tsri_draw_kernels *draw;  /* draw.h */
+    const struct tsri_sort_kernels *sort;  /* sort.h */
+    const struct tsri_pool_kernels *pool;  /* conv/pool.h: by the type of numbers */
 } tsri_cpu_kernels;
 
 /* The table for this machine. Chosen at the first call. */
-const tsri_cpu_kernels *tsri_cpu_kernels_get(void);
+extern tsri_cpu_kernels tsri_cpu_table;
+extern bool tsri_cpu_table_chosen;
+void tsri_cpu_table_choose(void);
+
+static inline const tsri_cpu_kernels *tsri_cpu_kernels_get(void)
+{
+    if (!TSRI_LIKELY(tsri_load_acquire(&tsri_cpu_table_chosen))) tsri_cpu_table_choose();
+    return &tsri_cpu_table;
+}
 
 /* The machine it was chosen for. */
 tsri_machine tsri_cpu_machine(void);
@@ -81,5 +103,9 @@ void tsri_cpu_reduce_portable(tsri_cpu_kernels *k);
 
 /* Fills those of gather and scatter (index.c). */
 void tsri_cpu_index_portable(tsri_cpu_kernels *k);
+
+/* Fill those of random numbers (draw.c) and of sorting (order.c). */
+void tsri_cpu_draw_portable(tsri_cpu_kernels *k);
+void tsri_cpu_sort_portable(tsri_cpu_kernels *k);
 
 #endif

@@ -1,145 +1,584 @@
 /* order.c - sorting and searching on the CPU.
  *
- * An element's place in the order is an unsigned integer, its key, that says all there
- * is to say: -0 and 0 have one, NaNs have the last. A lane is sorted as keys with their
- * indices, so the lane's strides are walked once, the sort is the same for all dtypes,
- * and elements keep their bits, as they are fetched by index afterwards. Few elements
- * are inserted among the best so far; many are dealt out digit by digit. Both are stable.
+ * A lane is read once, as keys (sort.h). Where only values are wanted, keys are sorted and
+ * become elements again; where indices are wanted, a key and an index make an item, and the
+ * order of items is the stable one. Of a key of 64 bits the item has the upper half, and items
+ * that are equal in that are sorted again by the lower one. A key does not tell -0 from 0, nor
+ * one NaN from another: lanes with those have them put in afterwards, in the order in which they
+ * are met.
  *
- * LIMIT: one lane is sorted by one thread. */
+ * Few of many (topk): the lane passes by in runs, and items that cannot be among the best so
+ * far are passed over. */
 #include "core/alloc.h"
 #include "core/atomic.h"
-#include "core/half.h"
 #include "core/mem.h"
+#include "core/memory_int.h"
 #include "cpu_run.h"
 #include "kernels.h"
 #include "lanes.h"
+#include "sort.h"
+#include "tessera/threads.h"
 
-enum { FEW = 48, RUN = 64 };
+enum {
+    FEW = 32, /* are inserted one by one */
+#ifdef TSR_FREESTANDING  /* stacks are small */
+    SHORT = 32,
+    RUN = 64
+#else
+    SHORT = 256, /* elements of a lane that is sorted on the stack */
+    RUN = 1024   /* elements that are looked at together */
+#endif
+};
 
-/* What is true of every lane of a call. */
-typedef struct lane {
-    int64_t n, keep;                      /* elements; of those, how many to write */
-    int64_t step_x, step_value, step_index;
-    int     digits;                       /* of a key, in bytes */
-    bool    descending;
-} lane;
+#include "template/orders.inc"
 
-/* A list to search in. */
-typedef struct list {
-    const char *data;
-    int64_t     step, n;
-    bool        right;
-} list;
-
-struct item_32;
-struct item_64;
-typedef void (*keys_fn_32)(struct item_32 *, const char *x, int64_t step, int64_t first, int64_t n, bool descending);
-typedef void (*keys_fn_64)(struct item_64 *, const char *x, int64_t step, int64_t first, int64_t n, bool descending);
-
-typedef struct order {
-    keys_fn_32   keys_32; /* for keys of four bytes at most, and indices that fit */
-    keys_fn_64   keys_64;
-    tsri_tile_fn search;
-} order;
-
-#define K uint32_t
-#define ITEM item_32
+#define ITEM uint32_t
+#define KEY(item) (item)
+#define DIGITS 4
 #define NAME(x) x##_32
 #include "template/sort_items.inc"
-#undef K
-#undef ITEM
-#undef NAME
 
-#define K uint64_t
-#define ITEM item_64
+#define ITEM uint64_t
+#define KEY(item) (item)
+#define DIGITS 8
 #define NAME(x) x##_64
 #include "template/sort_items.inc"
-#undef K
-#undef ITEM
-#undef NAME
 
-#define TEMPLATE "float_order.inc"
-#include "template/each_float.inc"
-#undef TEMPLATE
-#define TEMPLATE "integer_order.inc"
-#include "template/each_integer.inc"
-#undef TEMPLATE
+/* For elements of eight bytes. */
+typedef struct wide_item {
+    uint64_t key, index;
+} wide_item;
 
-/* A bool orders as a byte does. */
-static const order *const orders[TSR_DTYPE_COUNT] = {
-    [TSR_BOOL] = &order_u8, [TSR_I8] = &order_i8, [TSR_I16] = &order_i16, [TSR_I32] = &order_i32,
-    [TSR_I64] = &order_i64, [TSR_U8] = &order_u8, [TSR_U16] = &order_u16, [TSR_U32] = &order_u32,
-    [TSR_U64] = &order_u64, [TSR_F8E4M3] = &order_f8e4m3, [TSR_F8E5M2] = &order_f8e5m2, [TSR_F16] = &order_f16,
-    [TSR_BF16] = &order_bf16, [TSR_F32] = &order_f32, [TSR_F64] = &order_f64,
-};
+#define ITEM wide_item
+#define KEY(item) ((item).key)
+#define DIGITS 8
+#define NAME(x) x##_wide
+#include "template/sort_items.inc"
+
+/* Dtypes ------------------------------------------------------------------------------- */
+
+static tsri_key_rule rule_of(tsr_dtype dtype, bool descending)
+{
+    static const uint64_t finite[TSR_DTYPE_COUNT] = {
+        [TSR_F8E4M3] = 0x7e, [TSR_F8E5M2] = 0x7c,     [TSR_F16] = 0x7c00,
+        [TSR_BF16] = 0x7f80, [TSR_F32] = 0x7f800000, [TSR_F64] = 0x7ff0000000000000,
+    };
+    const int bits = 8 * (int)tsri_dtype_size(dtype);
+    const tsr_kind kind = tsr_dtype_kind(dtype);
+    const bool has_sign = kind != TSR_UNSIGNED && kind != TSR_BOOLEAN;
+    return (tsri_key_rule){ has_sign ? (uint64_t)1 << (bits - 1) : 0, finite[dtype], UINT64_MAX >> (64 - bits),
+                            descending };
+}
 
 /* Sorting ------------------------------------------------------------------------------ */
 
 typedef struct sorting {
-    lane         lane;
-    const order *order;
-    bool         narrow;      /* keys and indices of 32 bits do */
-    bool         has_values, has_indices;
-    tsri_tile_fn fetch;       /* gather for the element's size */
-    size_t       scratch;     /* bytes that a lane needs; 0: none */
-    int32_t     *no_room;     /* set to 1 where there was none */
+    const tsri_sort_kernels *kernels;
+    tsri_key_rule rule;
+    int64_t  n, keep;                       /* elements of a lane; of those, how many to write */
+    int64_t  size;                          /* bytes of an element */
+    int64_t  step_x, step_value, step_index;
+    bool     has_values, has_indices;
+    bool     few;                           /* by passing over */
+    bool     halves;                        /* items have the upper half of a key of 64 bits */
+    int64_t  room;                          /* items, or keys, that are held at once */
+    int64_t  unit;                          /* bytes of one */
+    size_t   scratch;                       /* bytes of all: what is held, and room to sort it */
+    int32_t *no_room;                       /* set to 1 where there was none */
 } sorting;
 
-/* The elements at `place`, and the places, to where they belong. */
-static void write_lane(const sorting *s, const int64_t *place, char *values, char *indices, char *x)
+static int slot(const sorting *s) { return __builtin_ctz((unsigned)s->size); }
+
+static bool make_keys(const sorting *s, void *keys, const char *x, int64_t first, int64_t n)
 {
-    const lane *l = &s->lane;
-    if (s->has_values)
-        s->fetch(&(tsri_tile){ .rows = 1, .cols = l->keep, .ptr = { values, (char *)(uintptr_t)place, x },
-                               .col_step = { l->step_value, sizeof(int64_t), 0 } }, &l->step_x);
-    if (s->has_indices)
-        for (int64_t i = 0; i < l->keep; i++) *(int64_t *)(void *)(indices + i * l->step_index) = place[i];
+    return s->kernels->keys[slot(s)](keys, x + first * s->step_x, s->step_x, n, &s->rule);
 }
 
-static void sort_lane(const sorting *s, char *values, char *indices, char *x, void *scratch)
+/* Values alone --------------------------------------------------------------------------- */
+
+static uint64_t key_at(const void *keys, int64_t unit, int64_t i)
 {
-    int64_t few[FEW];
-    int64_t *place = scratch ? scratch : few;
-    void *rest = place + (scratch ? s->lane.keep : 0);
-    if (!scratch && s->narrow)  sort_few_32(place, &s->lane, x, s->order->keys_32);
-    else if (!scratch)          sort_few_64(place, &s->lane, x, s->order->keys_64);
-    else if (s->narrow)         sort_many_32(place, &s->lane, x, s->order->keys_32, rest);
-    else                        sort_many_64(place, &s->lane, x, s->order->keys_64, rest);
-    write_lane(s, place, values, indices, x);
+    return unit == 4 ? ((const uint32_t *)keys)[i] : ((const uint64_t *)keys)[i];
 }
 
-/* Operands: values, indices, elements; where one is not wanted, another stands for it. */
-static void sort_tile(const tsri_tile *t, const void *params)
+/* How many of the sorted keys are below `key`. */
+static int64_t count_below(const void *keys, int64_t unit, int64_t n, uint64_t key)
 {
-    const sorting *s = params;
-    void *scratch = s->scratch ? tsri_scratch(s->scratch) : NULL;
-    if (s->scratch && !scratch) {
-        tsri_store_release(s->no_room, 1);
+    int64_t low = 0, high = n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (key_at(keys, unit, middle) < key) low = middle + 1;
+        else                                  high = middle;
+    }
+    return low;
+}
+
+/* Where the lane's zeros and its NaNs begin when it is sorted. */
+typedef struct untold_places {
+    int64_t zero, nan;
+} untold_places;
+
+static untold_places find_untold(const sorting *s, const void *keys)
+{
+    static const uint64_t zero;
+    uint64_t key = 0;
+    (void)s->kernels->keys[slot(s)](&key, (const char *)&zero, 0, 1, &s->rule);
+    return (untold_places){ count_below(keys, s->unit, s->n, key_at(&key, s->unit, 0)),
+                     count_below(keys, s->unit, s->n, s->rule.all) };
+}
+
+/* Puts them in, as they are and in their order. */
+static void put_untold(const sorting *s, char *values, const char *x, untold_places at)
+{
+    for (int64_t i = 0; i < s->n; i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, x + i * s->step_x, (size_t)s->size);
+        const uint64_t magnitude = bits & ~s->rule.sign;
+        if (magnitude != 0 && magnitude <= s->rule.finite) continue;
+        const int64_t place = magnitude == 0 ? at.zero++ : at.nan++;
+        memcpy(values + place * s->step_value, &bits, (size_t)s->size);
+    }
+}
+
+/* Elements `from` to from + n - 1 from their keys. */
+static void write_keys(const sorting *s, char *values, const char *keys, int64_t from, int64_t n)
+{
+    s->kernels->elements[slot(s)](values + from * s->step_value, s->step_value, keys + from * s->unit, n,
+                                  &s->rule);
+}
+
+/* Keys as long as elements are sorted where these are to be. */
+static bool is_sorted_in_place(const sorting *s) { return s->unit == s->size && s->step_value == s->size; }
+
+static void sort_values(const sorting *s, char *values, const char *x, char *scratch)
+{
+    const bool in_place = is_sorted_in_place(s);
+    void *keys = in_place ? values : scratch, *room = in_place ? scratch : scratch + s->room * s->unit;
+    untold_places at = { 0, 0 };
+    const bool has_untold = make_keys(s, keys, x, 0, s->n);
+    if (s->unit == 4) s->kernels->sort_32(keys, room, s->n);
+    else              s->kernels->sort_64(keys, room, s->n, 0);
+    if (has_untold) at = find_untold(s, keys);
+    write_keys(s, values, keys, 0, s->n);
+    if (has_untold) put_untold(s, values, x, at);
+}
+
+/* With indices --------------------------------------------------------------------------- */
+
+static void write_indices(const sorting *s, char *indices, const uint64_t *items, int64_t from, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        *(int64_t *)(void *)(indices + (from + i) * s->step_index) = (int64_t)(uint32_t)items[i];
+}
+
+/* Elements of items, which are told by their keys, or fetched by their indices. */
+static void write_values(const sorting *s, char *values, const char *x, const uint64_t *items, int64_t from,
+                         int64_t n, bool untold)
+{
+    uint32_t keys[RUN];
+    if (untold || s->halves) {
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t at = (int64_t)(uint32_t)items[i];
+            memcpy(values + (from + i) * s->step_value, x + at * s->step_x, (size_t)s->size);
+        }
         return;
     }
+    for (int64_t i = 0; i < n; i++) keys[i] = (uint32_t)(items[i] >> 32);
+    s->kernels->elements[slot(s)](values + from * s->step_value, s->step_value, keys, n, &s->rule);
+}
+
+/* Results `from` to `to` - 1. */
+static void write_items(const sorting *s, char *values, char *indices, const char *x, const uint64_t *items,
+                        int64_t from, int64_t to, bool untold)
+{
+    for (int64_t i = from; i < to; i += RUN) {
+        const int64_t n = to - i < RUN ? to - i : RUN;
+        if (s->has_values) write_values(s, values, x, items + i, i, n, untold);
+        if (s->has_indices) write_indices(s, indices, items + i, i, n);
+    }
+}
+
+/* Items of elements `first` to first + n - 1, by the upper halves of their keys. */
+static void make_halves(const sorting *s, uint64_t *items, const char *x, int64_t first, int64_t n)
+{
+    uint64_t keys[RUN];
+    (void)make_keys(s, keys, x, first, n);
+    for (int64_t i = 0; i < n; i++) items[i] = keys[i] >> 32 << 32 | (uint64_t)(first + i);
+}
+
+/* Sorts n items again whose upper halves are equal, by the lower ones. */
+static void sort_tie(const sorting *s, uint64_t *items, uint64_t *room, int64_t n, const char *x)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t key;
+        const uint32_t index = (uint32_t)items[i];
+        (void)make_keys(s, &key, x, index, 1);
+        items[i] = key << 32 | index;
+    }
+    s->kernels->sort_64(items, room, n, 32);
+}
+
+static void break_ties(const sorting *s, uint64_t *items, uint64_t *room, const char *x)
+{
+    for (int64_t i = 0, next; i < s->n; i = next) {
+        const uint64_t half = items[i] >> 32;
+        for (next = i + 1; next < s->n && items[next] >> 32 == half; next++) {}
+        if (next - i > 1) sort_tie(s, items + i, room, next - i, x);
+    }
+}
+
+/* Elements `from` to `to` - 1 of a lane; returns whether some are untold. */
+static bool make_items_of(const sorting *s, uint64_t *items, const char *x, int64_t from, int64_t to)
+{
+    uint32_t keys[RUN];
+    bool untold = false;
+    for (int64_t i = from; i < to; i += RUN) {
+        const int64_t n = to - i < RUN ? to - i : RUN;
+        if (s->halves) {
+            make_halves(s, items + i, x, i, n);
+            continue;
+        }
+        untold |= make_keys(s, keys, x, i, n);
+        s->kernels->items(items + i, keys, n, (uint32_t)i);
+    }
+    return untold;
+}
+
+/* The best of a lane, sorted, at the front of items; returns whether it has untold elements. */
+static bool choose_items(const sorting *s, uint64_t *items, uint64_t *room, const char *x)
+{
+    uint32_t keys[RUN], most = UINT32_MAX;
+    int64_t have = 0;
+    bool untold = false;
+    for (int64_t i = 0; i < s->n; i += RUN) {
+        const int64_t n = s->n - i < RUN ? s->n - i : RUN;
+        untold |= make_keys(s, keys, x, i, n);
+        have += s->kernels->items_to(items + have, keys, n, (uint32_t)i, most);
+        if (have + RUN <= s->room - 8) continue;
+        s->kernels->sort_64(items, room, have, 0);
+        have = s->keep;
+        const uint32_t worst = (uint32_t)(items[have - 1] >> 32);
+        if (worst == 0) break;  /* nothing is better, and what is equal comes too late */
+        most = worst - 1;
+    }
+    s->kernels->sort_64(items, room, have, 0);
+    return untold;
+}
+
+static void sort_items(const sorting *s, char *values, char *indices, const char *x, uint64_t *items)
+{
+    uint64_t *room = items + s->room;
+    bool untold;
+    if (s->few) {
+        untold = choose_items(s, items, room, x);
+    } else {
+        untold = make_items_of(s, items, x, 0, s->n);
+        s->kernels->sort_64(items, room, s->n, 32);
+        if (s->halves) break_ties(s, items, room, x);
+    }
+    write_items(s, values, indices, x, items, 0, s->keep, untold);
+}
+
+/* Few of many elements of eight bytes, and lanes beyond 2^32 ------------------------------- */
+
+static int64_t append_wide(const sorting *s, wide_item *items, const char *x, int64_t first, int64_t n,
+                           uint64_t most)
+{
+    uint64_t keys[RUN];
+    uint32_t narrow[RUN];
+    int64_t have = 0;
+    (void)make_keys(s, s->size < 8 ? (void *)narrow : keys, x, first, n);
+    for (int64_t i = 0; i < n && s->size < 8; i++) keys[i] = narrow[i];
+    for (int64_t i = 0; i < n; i++) {
+        items[have] = (wide_item){ keys[i], (uint64_t)(first + i) };
+        have += keys[i] <= most;
+    }
+    return have;
+}
+
+static void choose_wide(const sorting *s, wide_item *items, wide_item *room, const char *x)
+{
+    uint64_t most = UINT64_MAX;
+    int64_t have = 0;
+    for (int64_t i = 0; i < s->n; i += RUN) {
+        const int64_t n = s->n - i < RUN ? s->n - i : RUN;
+        have += append_wide(s, items + have, x, i, n, most);
+        if (!s->few || have + RUN <= s->room - 8) continue;
+        sort_by_digits_wide(items, room, have, 0);
+        have = s->keep;
+        if (items[have - 1].key == 0) break;
+        most = items[have - 1].key - 1;
+    }
+    sort_by_digits_wide(items, room, have, 0);
+}
+
+static void sort_wide(const sorting *s, char *values, char *indices, const char *x, wide_item *items)
+{
+    choose_wide(s, items, items + s->room, x);
+    for (int64_t i = 0; i < s->keep; i++) {
+        const int64_t at = (int64_t)items[i].index;
+        if (s->has_values) memcpy(values + i * s->step_value, x + at * s->step_x, (size_t)s->size);
+        if (s->has_indices) *(int64_t *)(void *)(indices + i * s->step_index) = at;
+    }
+}
+
+/* Lanes ---------------------------------------------------------------------------------- */
+
+static void sort_lane(const sorting *s, char *values, char *indices, const char *x, void *scratch)
+{
+    if (!s->has_indices && s->keep == s->n) sort_values(s, values, x, scratch);
+    else if (s->unit == 8)                  sort_items(s, values, indices, x, scratch);
+    else                                    sort_wide(s, values, indices, x, scratch);
+}
+
+static void sort_lanes(const sorting *s, const tsri_tile *t, void *scratch)
+{
     for (int64_t r = 0; r < t->rows; r++)
         for (int64_t c = 0; c < t->cols; c++) {
             char *at[3];
             for (int o = 0; o < 3; o++) at[o] = t->ptr[o] + r * t->row_step[o] + c * t->col_step[o];
             sort_lane(s, at[0], at[1], at[2], scratch);
         }
-    if (scratch) tsri_free(scratch, s->scratch);
 }
 
-/* Bytes for places, counts, and two sets of items. */
-static bool scratch_of(const sorting *s, size_t *bytes)
+/* Short lanes, many at a time -------------------------------------------------------------- */
+
+enum { TOGETHER = 64 };
+
+/* Up to TOGETHER lanes next to each other in a tile. `packed`: one after another, by operand. */
+typedef struct bundle {
+    int64_t lanes;
+    char   *at[3];
+    int64_t step[3];
+    bool    packed[3];
+} bundle;
+
+static bool bundle_keys(const sorting *s, const bundle *b, char *keys, int64_t unit)
 {
-    int64_t items, places;
-    const int64_t counts = (int64_t)(s->narrow ? sizeof(uint32_t) : sizeof(uint64_t)) * 256 * (int64_t)sizeof(int64_t);
-    *bytes = 0;
-    if (s->lane.keep <= FEW) return true;
-    if (!tsri_mul(&items, s->lane.n, 2 * (int64_t)(s->narrow ? sizeof(item_32) : sizeof(item_64))) ||
-        !tsri_mul(&places, s->lane.keep, sizeof(int64_t)) || !tsri_add(&items, items, places) ||
-        !tsri_add(&items, items, counts))
+    bool untold = false;
+    if (b->packed[2]) return make_keys(s, keys, b->at[2], 0, b->lanes * s->n);
+    for (int64_t i = 0; i < b->lanes; i++)
+        untold |= make_keys(s, keys + i * s->n * unit, b->at[2] + i * b->step[2], 0, s->n);
+    return untold;
+}
+
+static void bundle_values(const sorting *s, const bundle *b, const char *keys, int64_t unit)
+{
+    if (b->packed[0]) {
+        s->kernels->elements[slot(s)](b->at[0], s->size, keys, b->lanes * s->n, &s->rule);
+        return;
+    }
+    for (int64_t i = 0; i < b->lanes; i++)
+        s->kernels->elements[slot(s)](b->at[0] + i * b->step[0], s->step_value, keys + i * s->n * unit, s->n,
+                                      &s->rule);
+}
+
+static void bundle_indices(const sorting *s, const bundle *b, const uint64_t *items)
+{
+    for (int64_t i = 0; i < b->lanes; i++)
+        write_indices(s, b->at[1] + i * b->step[1], items + i * s->n, 0, s->n);
+}
+
+/* False, with nothing written, if there are untold elements. */
+static bool sort_bundle(const sorting *s, const bundle *b)
+{
+    uint64_t items[TOGETHER * TSRI_SHORT_ROW];
+    uint32_t keys[TOGETHER * TSRI_SHORT_ROW];
+    const int64_t n = b->lanes * s->n;
+    if (!s->has_indices) {
+        if (bundle_keys(s, b, (char *)items, s->unit)) return false;
+        if (s->unit == 4) s->kernels->rows_32((uint32_t *)(void *)items, b->lanes, s->n);
+        else              s->kernels->rows_64(items, b->lanes, s->n);
+        bundle_values(s, b, (const char *)items, s->unit);
+        return true;
+    }
+    if (bundle_keys(s, b, (char *)keys, sizeof *keys) && s->has_values) return false;
+    for (int64_t i = 0; i < b->lanes; i++)
+        for (int64_t k = 0; k < s->n; k++) items[i * s->n + k] = (uint64_t)keys[i * s->n + k] << 32 | (uint64_t)k;
+    s->kernels->rows_64(items, b->lanes, s->n);
+    for (int64_t i = 0; i < n && s->has_values; i++) keys[i] = (uint32_t)(items[i] >> 32);
+    if (s->has_values) bundle_values(s, b, (const char *)keys, sizeof *keys);
+    bundle_indices(s, b, items);
+    return true;
+}
+
+static bool is_short(const sorting *s)
+{
+    return s->n <= TSRI_SHORT_ROW && s->keep == s->n && s->unit <= 8 && !s->halves && s->kernels->rows_32;
+}
+
+static void sort_short_lanes(const sorting *s, const tsri_tile *t, void *scratch)
+{
+    const int64_t size[3] = { s->size, sizeof(int64_t), s->size };
+    const int64_t step[3] = { s->step_value, s->step_index, s->step_x };
+    for (int64_t r = 0; r < t->rows; r++)
+        for (int64_t c = 0; c < t->cols; c += TOGETHER) {
+            bundle b = { .lanes = t->cols - c < TOGETHER ? t->cols - c : TOGETHER };
+            for (int o = 0; o < 3; o++) {
+                b.at[o] = t->ptr[o] + r * t->row_step[o] + c * t->col_step[o];
+                b.step[o] = t->col_step[o];
+                b.packed[o] = step[o] == size[o] && b.step[o] == s->n * size[o];
+            }
+            if (sort_bundle(s, &b)) continue;
+            for (int64_t i = 0; i < b.lanes; i++)
+                sort_lane(s, b.at[0] + i * b.step[0], b.at[1] + i * b.step[1], b.at[2] + i * b.step[2], scratch);
+        }
+}
+
+/* Operands: values, indices, elements; where one is not wanted, another stands for it. */
+static void sort_tile(const tsri_tile *t, const void *params)
+{
+    const sorting *s = params;
+    _Alignas(64) char on_stack[2 * SHORT * sizeof(wide_item)];
+    const size_t bytes = s->scratch;
+    size_t reserved;
+    if (bytes <= sizeof on_stack) {
+        if (is_short(s)) sort_short_lanes(s, t, on_stack);
+        else             sort_lanes(s, t, on_stack);
+        return;
+    }
+    void *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    if (!scratch) {
+        tsri_store_release(s->no_room, 1);
+        return;
+    }
+    sort_lanes(s, t, scratch);
+    tsri_pool_give(scratch, reserved);
+}
+
+/* One long lane, by several threads ------------------------------------------------------ */
+
+enum {
+    LONG = 128 << 10, /* elements */
+    SEGMENTS = 64
+};
+
+/* The lane as segments, none of which has a key below one before it. Sorted keys, and sorted items, are the
+ * same however they are cut. */
+typedef struct long_lane {
+    const sorting *s;
+    char          *values, *indices, *x, *held;
+    int32_t        untold;
+    int            segments;
+    int64_t        begin[SEGMENTS + 1], middle[SEGMENTS];
+} long_lane;
+
+static tsr_status read_part(void *context, int64_t begin, int64_t end)
+{
+    long_lane *l = context;
+    const bool untold = l->s->has_indices
+                            ? make_items_of(l->s, (uint64_t *)(void *)l->held, l->x, begin, end)
+                            : make_keys(l->s, l->held + begin * l->s->unit, l->x, begin, end - begin);
+    if (untold) tsri_store_release(&l->untold, 1);
+    return TSR_OK;
+}
+
+static tsr_status cut_segments(void *context, int64_t begin, int64_t end)
+{
+    long_lane *l = context;
+    for (int64_t i = begin; i < end; i++) {
+        void *keys = l->held + l->begin[i] * l->s->unit;
+        const int64_t n = l->begin[i + 1] - l->begin[i];
+        l->middle[i] = l->s->unit == 4 ? l->s->kernels->part_32(keys, n) : l->s->kernels->part_64(keys, n);
+    }
+    return TSR_OK;
+}
+
+static tsr_status sort_segments(void *context, int64_t begin, int64_t end)
+{
+    const long_lane *l = context;
+    for (int64_t i = begin; i < end; i++) {
+        void *keys = l->held + l->begin[i] * l->s->unit;
+        const int64_t n = l->begin[i + 1] - l->begin[i];
+        if (l->s->unit == 4) l->s->kernels->sort_32(keys, NULL, n);
+        else                 l->s->kernels->sort_64(keys, NULL, n, 0);
+    }
+    return TSR_OK;
+}
+
+static tsr_status write_part(void *context, int64_t begin, int64_t end)
+{
+    const long_lane *l = context;
+    if (l->s->has_indices)
+        write_items(l->s, l->values, l->indices, l->x, (const uint64_t *)(const void *)l->held, begin, end,
+                    l->untold != 0);
+    else
+        write_keys(l->s, l->values, l->held, begin, end - begin);
+    return TSR_OK;
+}
+
+/* Every segment becomes two. */
+static tsr_status cut_again(long_lane *l)
+{
+    TSRI_TRY(tsr_parallel_for(l->segments, 1, cut_segments, l));
+    for (int i = l->segments; i > 0; i--) {
+        l->begin[2 * i] = l->begin[i];
+        l->begin[2 * i - 1] = l->begin[i - 1] + l->middle[i - 1];
+    }
+    l->segments *= 2;
+    return TSR_OK;
+}
+
+static tsr_status sort_long(long_lane *l)
+{
+    const sorting *s = l->s;
+    untold_places at = { 0, 0 };
+    const int wanted = 4 * tsr_threads() < SEGMENTS ? 4 * tsr_threads() : SEGMENTS;
+    TSRI_TRY(tsr_parallel_for(s->n, LONG / 8, read_part, l));
+    l->segments = 1;
+    l->begin[0] = 0;
+    l->begin[1] = s->n;
+    while (2 * l->segments <= wanted) TSRI_TRY(cut_again(l));
+    TSRI_TRY(tsr_parallel_for(l->segments, 1, sort_segments, l));
+    if (s->halves) break_ties(s, (uint64_t *)(void *)l->held, NULL, l->x);
+    const bool has_untold = tsri_load_acquire(&l->untold) != 0 && !s->has_indices;
+    if (has_untold) at = find_untold(s, l->held);
+    TSRI_TRY(tsr_parallel_for(s->keep, LONG / 8, write_part, l));
+    if (has_untold) put_untold(s, l->values, l->x, at);
+    return TSR_OK;
+}
+
+static bool is_long(const sorting *s, const tsri_loop *loop)
+{
+    return s->n >= LONG && s->unit <= 8 && !s->few && s->kernels->part_32 && tsri_loop_count(loop) == 1 &&
+           tsr_threads() > 1;
+}
+
+static tsr_status sort_long_lane(const sorting *s, const tsri_loop *loop)
+{
+    long_lane l = { .s = s, .values = loop->base[0], .indices = loop->base[1], .x = loop->base[2] };
+    size_t reserved = 0;
+    void *scratch = NULL;
+    if (s->scratch > 0) {
+        scratch = tsri_alloc_allowed(s->scratch) ? tsri_pool_take(s->scratch, &reserved) : NULL;
+        TSRI_CHECK(scratch, TSR_ENOMEM, "sort: no room to sort %lld elements", (long long)s->n);
+    }
+    l.held = scratch ? scratch : l.values;
+    const tsr_status status = sort_long(&l);
+    if (scratch) tsri_pool_give(scratch, reserved);
+    return status;
+}
+
+/* How a lane is sorted, and in how much room. False if that is no number. */
+static bool plan(sorting *s)
+{
+    int64_t bytes;
+    const bool values = !s->has_indices && s->keep == s->n, narrow = s->n <= UINT32_MAX;
+    s->few = !values && s->keep <= s->n / 8 && s->n > 4 * RUN;
+    s->halves = !values && s->size == 8 && narrow && !s->few;
+    s->unit = (int64_t)sizeof(wide_item);
+    if (values)                                    s->unit = s->size < 8 ? 4 : 8;
+    else if (narrow && (s->size < 8 || s->halves)) s->unit = 8;
+    s->room = s->n;
+    if (s->few) {
+        s->room = 4 * s->keep + 2 * RUN + 8;
+        if (s->room < 4 * RUN) s->room = 4 * RUN;
+    }
+    const bool held = !values || !is_sorted_in_place(s), needs_room = s->kernels->needs_room || s->unit > 8;
+    if (!tsri_mul(&bytes, s->room, s->unit * (held + needs_room)) || (uint64_t)bytes > SIZE_MAX / 2)
         return false;
-    *bytes = (size_t)items;
-    return *bytes == (uint64_t)items;
+    s->scratch = (size_t)bytes;
+    return true;
 }
 
 tsr_status tsri_cpu_sort(const tsr_op *op)
@@ -150,34 +589,117 @@ tsr_status tsri_cpu_sort(const tsr_op *op)
     const tsr_tensor *x = op->in[0], *first = op->out[0];
     const tsr_tensor *values = op->kind == TSR_OP_SORT ? first : NULL;
     const tsr_tensor *indices = values ? (op->nout > 1 ? op->out[1] : NULL) : first;
-    const int64_t n = x->shape[p->axis], keep = first->shape[p->axis], size = tsri_dtype_size(x->dtype);
+    const int64_t n = x->shape[p->axis], keep = first->shape[p->axis];
     sorting s = {
-        .lane = { n, keep, tsri_axis_step(x, p->axis), values ? tsri_axis_step(values, p->axis) : 0,
-                  indices ? tsri_axis_step(indices, p->axis) : 0, (int)size, p->descending },
-        .order = orders[x->dtype], .narrow = size <= 4 && n <= UINT32_MAX, .has_values = values != NULL,
-        .has_indices = indices != NULL, .fetch = tsri_cpu_kernels_get()->gather[__builtin_ctz((unsigned)size)],
-        .no_room = &no_room,
+        .kernels = tsri_cpu_kernels_get()->sort, .rule = rule_of(x->dtype, p->descending), .n = n,
+        .keep = keep, .size = tsri_dtype_size(x->dtype), .step_x = tsri_axis_step(x, p->axis),
+        .step_value = values ? tsri_axis_step(values, p->axis) : 0,
+        .step_index = indices ? tsri_axis_step(indices, p->axis) : 0, .has_values = values != NULL,
+        .has_indices = indices != NULL, .no_room = &no_room,
     };
     if (keep == 0) return TSR_OK;
-    TSRI_CHECK(scratch_of(&s, &s.scratch), TSR_ENOMEM, "sort: no room to sort %lld elements", (long long)n);
+    TSRI_CHECK(plan(&s), TSR_ENOMEM, "sort: no room to sort %lld elements", (long long)n);
     tsri_lanes_build(&loop, &first->desc, 3,
                      (const tsr_tensor *const[]){ first, indices ? indices : first, x }, p->axis);
+    if (is_long(&s, &loop)) return sort_long_lane(&s, &loop);
     TSRI_TRY(tsri_loop_run_parallel(&loop, sort_tile, &s, (8 << 10) / n + 1));
-    TSRI_CHECK(tsri_load_acquire(&no_room) == 0, TSR_ENOMEM, "sort: no room to sort %lld elements", (long long)n);
+    TSRI_CHECK(tsri_load_acquire(&no_room) == 0, TSR_ENOMEM, "sort: no room to sort %lld elements",
+               (long long)n);
     return TSR_OK;
 }
 
 /* Searching ---------------------------------------------------------------------------- */
 
+/* A list to search in. */
+typedef struct list {
+    const char   *data;
+    int64_t       step, n;
+    tsri_key_rule rule;
+    bool          right;
+} list;
+
+static uint64_t key_of(const char *p, int size_slot, const tsri_key_rule *rule)
+{
+    const bool is_float = rule->finite != 0;
+    switch (size_slot) {
+    case 0:  return key_1(load_1(p), rule, is_float);
+    case 1:  return key_2(load_2(p), rule, is_float);
+    case 2:  return key_4(load_4(p), rule, is_float);
+    default: return key_8(load_8(p), rule, is_float);
+    }
+}
+
+static TSRI_ALWAYS_INLINE int64_t find_place(const list *l, const char *x, int size_slot)
+{
+    const uint64_t key = key_of(x, size_slot, &l->rule);
+    int64_t low = 0, high = l->n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        const uint64_t there = key_of(l->data + middle * l->step, size_slot, &l->rule);
+        if (there < key || (l->right && there == key)) low = middle + 1;
+        else                                           high = middle;
+    }
+    return low;
+}
+
+/* Operands: result, elements. */
+static TSRI_ALWAYS_INLINE void search_tile(const tsri_tile *t, const list *l, int size_slot)
+{
+    for (int64_t r = 0; r < t->rows; r++)
+        for (int64_t c = 0; c < t->cols; c++)
+            *(int64_t *)(void *)(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]) =
+                find_place(l, t->ptr[1] + r * t->row_step[1] + c * t->col_step[1], size_slot);
+}
+
+static void search_1(const tsri_tile *t, const void *params) { search_tile(t, params, 0); }
+static void search_2(const tsri_tile *t, const void *params) { search_tile(t, params, 1); }
+static void search_4(const tsri_tile *t, const void *params) { search_tile(t, params, 2); }
+static void search_8(const tsri_tile *t, const void *params) { search_tile(t, params, 3); }
+
 tsr_status tsri_cpu_searchsorted(const tsr_op *op)
 {
+    static const tsri_tile_fn searches[] = { search_1, search_2, search_4, search_8 };
     tsri_loop loop;
     const tsr_tensor *z = op->out[0], *x = op->in[0], *sorted = op->in[1];
-    const list l = { sorted->data, tsri_axis_step(sorted, 0), sorted->shape[0],
+    const int size_slot = __builtin_ctz((unsigned)tsri_dtype_size(x->dtype));
+    const list l = { sorted->data, tsri_axis_step(sorted, 0), sorted->shape[0], rule_of(x->dtype, false),
                      ((const tsr_search_params *)op->params)->right };
     const tsri_operand operands[] = {
         { z->data, z->stride, sizeof(int64_t) }, { x->data, x->stride, tsri_dtype_size(x->dtype) },
     };
     tsri_loop_build(&loop, z->ndim, z->shape, 2, operands, 0);
-    return tsri_loop_run_parallel(&loop, orders[x->dtype]->search, &l, 1024);
+    return tsri_loop_run_parallel(&loop, searches[size_slot], &l, 1024);
+}
+
+/* Portable kernels ----------------------------------------------------------------------- */
+
+static void portable_sort_32(uint32_t *keys, uint32_t *room, int64_t n)
+{
+    sort_by_digits_32(keys, room, n, 0);
+}
+
+static void portable_sort_64(uint64_t *keys, uint64_t *room, int64_t n, int known)
+{
+    sort_by_digits_64(keys, room, n, known / 8);
+}
+
+static int64_t portable_items_to(uint64_t *items, const uint32_t *keys, int64_t n, uint32_t first,
+                                 uint32_t most)
+{
+    int64_t have = 0;
+    for (int64_t i = 0; i < n; i++) {
+        items[have] = (uint64_t)keys[i] << 32 | (uint32_t)(first + (uint32_t)i);
+        have += keys[i] <= most;
+    }
+    return have;
+}
+
+void tsri_cpu_sort_portable(tsri_cpu_kernels *k)
+{
+    static const tsri_sort_kernels sorts = {
+        portable_sort_32, portable_sort_64, { keys_1, keys_2, keys_4, keys_8 },
+        { elements_1, elements_2, elements_4, elements_8 }, make_items, portable_items_to, true,
+        NULL, NULL, NULL, NULL,
+    };
+    k->sort = &sorts;
 }

@@ -1,5 +1,8 @@
 /* reduce.c - the kernels that collect and scan, in plain C over libm, and their table.
  *
+ * Collecting has kernels for f32, f64, signed integers and complex numbers: reduce_walk.c makes
+ * these of the others.
+ *
  * LIMIT: powers and exponentials go through libm one element at a time. */
 #ifndef TSR_FREESTANDING
 
@@ -25,23 +28,28 @@ static inline double fold_lanes(double lane[LANES])
     return lane[0];
 }
 
-/* Which kernels there are for each class of dtypes: X(kernel, KIND). */
-#define COUNT_COLLECTS(X) X(nonzero, NONZERO) X(zero, ZERO)
-#define REAL_COLLECTS(X)  COUNT_COLLECTS(X) X(sum, SUM) X(prod, PROD) X(max, MAX) X(min, MIN) X(argmax, ARGMAX) \
-                         X(argmin, ARGMIN)
-#define NORM_COLLECTS(X)  X(abs_max, ABS_MAX) X(abs_min, ABS_MIN) X(abs_sum, ABS_SUM) X(squares, SQUARES) \
-                         X(powers, POWERS) X(deviations, DEVIATIONS)
-#define FLOAT_COLLECTS(X) NORM_COLLECTS(X) X(exps, EXPS)
-#define COMPLEX_COLLECTS(X) COUNT_COLLECTS(X) NORM_COLLECTS(X) X(sum, SUM) X(prod, PROD)
+#define S float
+#define DTYPE TSR_F32
+#define NAME(x) x##_f32
+#include "template/reduce_float.inc"
+#include "template/end_class.inc"
 
-#define TEMPLATE "reduce_float.inc"
-#include "template/each_float.inc"
-#undef TEMPLATE
-#define TEMPLATE "reduce_integer.inc"
-#include "template/each_integer.inc"
-#undef TEMPLATE
+#define S double
+#define DTYPE TSR_F64
+#define NAME(x) x##_f64
+#include "template/reduce_float.inc"
+#include "template/end_class.inc"
+
+#include "template/reduce_integers.inc"
+
 #define TEMPLATE "reduce_complex.inc"
 #include "template/each_complex.inc"
+#undef TEMPLATE
+#define TEMPLATE "reduce_scan_float.inc"
+#include "template/each_float.inc"
+#undef TEMPLATE
+#define TEMPLATE "reduce_scan_integer.inc"
+#include "template/each_integer.inc"
 #undef TEMPLATE
 
 /* bool is an unsigned byte of which any value but 0 is 1. */
@@ -50,26 +58,36 @@ static inline double fold_lanes(double lane[LANES])
 #define DTYPE TSR_BOOL
 #define LOAD(s) ((s) != 0)
 #define NAME(x) x##_bool
-#include "template/reduce_integer.inc"
+#include "template/reduce_scan_integer.inc"
 #include "template/end_class.inc"
 
 /* c32 is only asked whether it is zero, which its bits tell. */
 #define S tsr_c32
 #define NAME(x) x##_c32
 static inline bool is_set_c32(tsr_c32 x) { return ((x.re | x.im) & 0x7fff) != 0; }
-#include "template/reduce_count.inc"
+#include "template/reduce_each.inc"
 #include "template/end_class.inc"
+
+static void settle(tsri_collected *g, const tsri_strip *s, const tsri_collected *k)
+{
+    (void)k;
+    for (int64_t i = 0; i < s->width && s->size; i++)
+        g->f[0][i] = g->f[1][i] != 0 ? (double)NAN : s->least ? -g->f[0][i] : g->f[0][i];
+    for (int64_t i = 0; i < s->width && !s->size; i++) g->f[0][i] = tsri_with_error(g->f[0][i], g->f[1][i]);
+}
 
 void tsri_cpu_reduce_portable(tsri_cpu_kernels *k)
 {
-    enter_f8e4m3(k); enter_f8e5m2(k); enter_f16(k); enter_bf16(k); enter_f32(k); enter_f64(k);
-    enter_i8(k); enter_i16(k); enter_i32(k); enter_i64(k);
-    enter_u8(k); enter_u16(k); enter_u32(k); enter_u64(k);
+    k->collect[TSRI_COLLECT_SETTLE][TSR_F64] = settle;
+    enter_f32(k); enter_f64(k);
+    enter_integers(k);
     enter_c64(k); enter_c128(k);
-    enter_bool(k);
-#define X(kernel, KIND) k->collect[TSRI_COLLECT_##KIND][TSR_C32] = kernel##_c32;
-    COUNT_COLLECTS(X)
-#undef X
+    k->collect[TSRI_COLLECT_NONZERO][TSR_C32] = nonzero_c32;
+    enter_scans_f8e4m3(k); enter_scans_f8e5m2(k); enter_scans_f16(k); enter_scans_bf16(k); enter_scans_f32(k);
+    enter_scans_f64(k);
+    enter_scans_i8(k); enter_scans_i16(k); enter_scans_i32(k); enter_scans_i64(k);
+    enter_scans_u8(k); enter_scans_u16(k); enter_scans_u32(k); enter_scans_u64(k);
+    enter_scans_bool(k);
 }
 
 #else

@@ -1,64 +1,71 @@
-/* reduce.h - how the CPU reduces and scans.
+/* reduce.h - what the CPU's kernels do in reductions and scans.
  *
  * A reduction collects elements: what has come together for an output is a state of
- * up to four numbers, and outputs that lie side by side are collected together. A
- * kernel takes a strip of elements into such states. It knows neither shapes nor
- * which op it works for: op -> one or two passes of collecting -> result is
- * reduce_run.c's.
+ * up to four numbers. A kernel takes a strip of elements, which lie as it likes them,
+ * into the states of a few outputs. It knows neither shapes nor which op it works for:
+ *
+ *     reduce_run.c       op -> one or two passes over blocks of outputs, split over threads
+ *     reduce_walk.c      a block -> strips: elements packed, turned and widened where they must be
+ *     reduce_states.c    states -> their beginning, their union, the result
+ *     reduce_scan.c      the same road for scans
  */
 #ifndef TSRI_REDUCE_H
 #define TSRI_REDUCE_H
 
 #include "core/status_int.h"
 
-enum { TSRI_SIDE = 64 };  /* outputs side by side, at most */
+enum { TSRI_SIDE = 512 };  /* outputs of a block, at most */
 
 typedef enum tsri_collect {
     TSRI_COLLECT_SUM,
     TSRI_COLLECT_PROD,
-    TSRI_COLLECT_MAX,
-    TSRI_COLLECT_MIN,
-    TSRI_COLLECT_ARGMAX,
-    TSRI_COLLECT_ARGMIN,
+    TSRI_COLLECT_LARGEST,     /* of x, -x, |x| or -|x| */
+    TSRI_COLLECT_FIND,        /* that, and where the first of them is */
     TSRI_COLLECT_NONZERO,     /* counts */
-    TSRI_COLLECT_ZERO,
-    TSRI_COLLECT_ABS_MAX,
-    TSRI_COLLECT_ABS_MIN,
     TSRI_COLLECT_ABS_SUM,
     TSRI_COLLECT_SQUARES,     /* sums of |x k|^2 */
     TSRI_COLLECT_POWERS,      /* of (|x| / k)^p */
     TSRI_COLLECT_EXPS,        /* of exp(x - k) */
     TSRI_COLLECT_DEVIATIONS,  /* of |x - k|^2 */
+    TSRI_COLLECT_SETTLE,      /* no elements: `width` totals of f64 take in what rounding took from them; with
+                                 `size`, extremes become NaN where one was met, and change sign with `least` */
     TSRI_COLLECT_COUNT
 } tsri_collect;
 
 typedef enum tsri_scan { TSRI_SCAN_SUM, TSRI_SCAN_PROD, TSRI_SCAN_MAX, TSRI_SCAN_COUNT } tsri_scan;
 
-/* The states of outputs 0 .. width - 1.
+/* The states of outputs side by side.
  *
- *     sums             f[0], f[1]: total, and what rounding took from it; imaginary parts in f[2], f[3];
- *                      u[0] for integers
- *     products         f[0], and f[2] for imaginary parts; u[0] for integers
- *     extremes         f[0], and f[1] not 0 once a NaN was met; i[0], u[0] for integers
- *     argmax, argmin   the value as for an extreme, its index in i[1], which is -1 until there is one
- *     counts           i[0]
+ *     sums       f[0], f[1]: total, and what rounding took from it; imaginary parts in f[2], f[3];
+ *                u[0] for integers
+ *     products   f[0], and f[2] for imaginary parts; u[0] for integers
+ *     largest    f[0], and f[1] not 0 once a NaN was met; i[0] for integers
+ *     find       the value as for the largest, but NaN itself once there is one; its index in i[1],
+ *                which is -1 until there is one
+ *     counts     i[0]
  *
  * What the first pass of two came to is handed to the second as k, in f[0] .. f[3]. */
 typedef union tsri_collected {
-    double   f[4][TSRI_SIDE];
-    int64_t  i[4][TSRI_SIDE];
-    uint64_t u[4][TSRI_SIDE];
+    double   *f[4];
+    int64_t  *i[4];
+    uint64_t *u[4];
 } tsri_collected;
 
+/* Elements of `width` outputs, n of each. A lone strip has runs, one for each output, `across`
+ * bytes apart: what comes together in lanes of a vector is put together in the end. The others
+ * have rows, `step` bytes apart, with one element for each output, side by side. The result's
+ * bits depend on which it is. */
 typedef struct tsri_strip {
     const char *x;
-    int64_t     n, step;        /* elements for each output, and bytes between them */
-    int64_t     width, across;  /* outputs, and bytes between their elements */
-    int64_t     at;             /* which of its output's elements the first is */
-    bool        lone;           /* one output, to be collected in lanes; the others go row by row. The result's
-                                   bits depend on it, so it is not the same as width == 1 */
+    int64_t     n, step;
+    int64_t     width, across;
+    int64_t     at;           /* which of its output's elements the first is */
+    bool        lone;
+    bool        least, size;  /* of floats, the largest of -x, of |x| */
+    uint64_t    flip;         /* integers are taken as signed x ^ flip */
 } tsri_strip;
 
+/* k is there for kinds that are described with it. */
 typedef void (*tsri_collect_fn)(tsri_collected *g, const tsri_strip *s, const tsri_collected *k);
 
 /* Lines of a scan, side by side: z and x walk with step[0] and step[1] along, with across[] from
@@ -68,6 +75,7 @@ typedef struct tsri_lines {
     const char *x;
     int64_t     n, step[2];
     int64_t     width, across[2];
+    bool        stream;  /* the result is larger than the caches */
 } tsri_lines;
 
 typedef void (*tsri_scan_fn)(const tsri_lines *l);

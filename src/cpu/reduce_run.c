@@ -1,11 +1,11 @@
-/* reduce_run.c - a reduction: op -> passes -> strips, split over threads.
+/* reduce_run.c - a reduction: op -> passes -> blocks of outputs, split over threads.
  *
- *     kept nest       a loop over the outputs: the result, and x where its elements begin
- *     reduced nest    a loop over the elements of one output, relative to that
- *     block           outputs that are collected together: one, or up to TSRI_SIDE side by side
+ *     kept nest       a loop over the outputs
+ *     reduced nest    a loop over the elements of one output
+ *     block           outputs that are collected together
  *     part            a share of the reduced nest, where there are too few blocks to share out
  *
- * Nests, blocks' kind and parts follow from shape and strides alone, and parts
+ * Nests, blocks' kind, folds and parts follow from shape and strides alone, and parts
  * are put together in order: so the result's bits do not depend on the threads.
  *
  * LIMIT: argmax and argmin meet elements in the order of their indices, whatever
@@ -13,9 +13,8 @@
  */
 #include "cpu_run.h"
 #include "core/alloc.h"
-#include "core/dtype_int.h"
-#include "core/loop.h"
-#include "kernels.h"
+#include "core/desc_int.h"
+#include "reduce_run.h"
 #include "tessera/threads.h"
 
 #ifndef TSR_FREESTANDING
@@ -25,367 +24,212 @@
 enum {
     PART    = 32768, /* elements that are worth waking a thread for */
     PARTS   = 64,    /* most parts of a nest; blocks that are enough to share out */
-    LONGEST = 4096   /* elements of a strip: any and all stop between strips */
+    FEW     = 2048,  /* elements that are collected without further ado, if they run on */
+    NARROW  = 32,    /* elements of an output that are not worth packing into a run */
+    LEAN    = 64,    /* outputs that are not worth a row */
+    RUN     = 4      /* elements that are worth a run, if they follow each other */
 };
-
-/* Dtypes that are collected alike. */
-typedef enum numbers { REAL, COMPLEX, SIGNED, UNSIGNED } numbers;
-
-typedef struct plan {
-    tsri_collect kind[2];
-    int         count;
-} plan;
-
-typedef struct job {
-    tsr_op_kind      op;
-    plan             passes;
-    tsri_collect_fn   collect[2];
-    tsri_narrow_fn   narrow;    /* what finish() makes, to the result */
-    numbers          number;    /* what x's are, and their bytes */
-    int64_t          size;
-    bool             complex_result;
-    double           p;         /* params->a */
-    int64_t          count;     /* elements that come to one output */
-    int64_t          times;     /* how often each of the reduced nest's counts */
-    tsri_loop        kept, reduced;
-    int64_t          start;     /* bytes from an output's first element to where the reduced nest begins */
-    bool             by_columns;
-    int              parts, part_dim;
-    tsri_collected   *partial;   /* one for each part, where there are several */
-} job;
-
-static numbers number_of(tsr_dtype dtype)
-{
-    switch (tsr_dtype_kind(dtype)) {
-    case TSR_FLOATING: return REAL;
-    case TSR_COMPLEX:  return COMPLEX;
-    case TSR_SIGNED:   return SIGNED;
-    default:           return UNSIGNED;
-    }
-}
 
 static bool is_arg(tsr_op_kind op) { return op == TSR_OP_ARGMAX || op == TSR_OP_ARGMIN; }
 
-/* States --------------------------------------------------------------------------- */
+/* What is collected ------------------------------------------------------------------- */
 
-static void set_all(tsri_collected *g, int slot, int64_t width, double value)
+static void plan_norm(tsri_reduction *r, tsr_dtype dtype, double p)
 {
-    for (int64_t i = 0; i < width; i++) g->f[slot][i] = value;
+    const bool wide = dtype == TSR_F64 || dtype == TSR_C128;  /* the squares of the others fit f64 */
+    r->p = p;
+    r->size = true;
+    r->least = p < 0;
+    r->passes = p == 0 || p == 1 || isinf(p) || (p == 2 && !wide) ? 1 : 2;
+    r->kind[0] = p == 0 ? TSRI_COLLECT_NONZERO : p == 1 ? TSRI_COLLECT_ABS_SUM
+               : p == 2 && !wide ? TSRI_COLLECT_SQUARES : TSRI_COLLECT_LARGEST;
+    r->kind[1] = p == 2 ? TSRI_COLLECT_SQUARES : TSRI_COLLECT_POWERS;
 }
 
-/* The integer of x's dtype that loses against all others. */
-static uint64_t worst_integer(const job *j, bool max)
+/* False: not a reduction. */
+static bool plan_passes(tsri_reduction *r, const tsr_op *op)
 {
-    const int unused = 64 - 8 * (int)j->size;
-    if (j->number == SIGNED) return (uint64_t)(max ? INT64_MIN >> unused : INT64_MAX >> unused);
-    return max ? 0 : UINT64_MAX >> unused;
-}
-
-/* Nothing collected yet. */
-static void begin(tsri_collected *g, tsri_collect kind, const job *j, int64_t width)
-{
-    const bool max = kind == TSRI_COLLECT_MAX || kind == TSRI_COLLECT_ABS_MAX;
-    const bool integer = j->number == SIGNED || j->number == UNSIGNED;
-    for (int slot = 0; slot < 4; slot++) set_all(g, slot, width, 0);
-    switch (kind) {
-    case TSRI_COLLECT_PROD:
-        for (int64_t i = 0; i < width; i++)
-            if (integer) g->u[0][i] = 1;
-            else         g->f[0][i] = 1;
-        break;
-    case TSRI_COLLECT_MAX:
-    case TSRI_COLLECT_MIN:
-        for (int64_t i = 0; i < width; i++)
-            if (integer) g->u[0][i] = worst_integer(j, max);
-            else         g->f[0][i] = max ? -INFINITY : INFINITY;
-        break;
-    case TSRI_COLLECT_ABS_MIN:
-        set_all(g, 0, width, INFINITY);
-        break;
-    case TSRI_COLLECT_ARGMAX:
-    case TSRI_COLLECT_ARGMIN:
-        for (int64_t i = 0; i < width; i++) g->i[1][i] = -1;
-        break;
-    default: break;
+    const tsr_dtype dtype = op->in[0]->dtype;
+    const bool counts = dtype == TSR_BOOL;  /* the largest of truths is whether there is one */
+    r->op = op->kind;
+    r->passes = 1;
+    r->least = op->kind == TSR_OP_MIN || op->kind == TSR_OP_ARGMIN;
+    r->size = false;
+    r->p = 0;
+    switch (op->kind) {
+    case TSR_OP_SUM:
+    case TSR_OP_MEAN:   r->kind[0] = TSRI_COLLECT_SUM; return true;
+    case TSR_OP_PROD:   r->kind[0] = TSRI_COLLECT_PROD; return true;
+    case TSR_OP_MAX:
+    case TSR_OP_MIN:    r->kind[0] = counts ? TSRI_COLLECT_NONZERO : TSRI_COLLECT_LARGEST; return true;
+    case TSR_OP_ANY:
+    case TSR_OP_ALL:
+    case TSR_OP_COUNT_NONZERO: r->kind[0] = TSRI_COLLECT_NONZERO; return true;
+    case TSR_OP_ARGMAX:
+    case TSR_OP_ARGMIN: r->kind[0] = TSRI_COLLECT_FIND; return true;
+    case TSR_OP_NORM:   plan_norm(r, dtype, ((const tsr_reduce_params *)op->params)->a); return true;
+    case TSR_OP_VAR:
+    case TSR_OP_STD:
+    case TSR_OP_LOGSUMEXP:
+        r->passes = 2;
+        r->p = ((const tsr_reduce_params *)op->params)->a;
+        r->kind[0] = op->kind == TSR_OP_LOGSUMEXP ? TSRI_COLLECT_LARGEST : TSRI_COLLECT_SUM;
+        r->kind[1] = op->kind == TSR_OP_LOGSUMEXP ? TSRI_COLLECT_EXPS : TSRI_COLLECT_DEVIATIONS;
+        return true;
+    default: return false;
     }
 }
 
-/* Does b, which comes after a, take its place? */
-static bool beats(const tsri_collected *b, const tsri_collected *a, int64_t i, numbers number, bool max)
+/* Truths as 0 and 1. */
+static void widen_bools(void *wide, const char *src, int64_t step, int64_t n)
 {
-    if (number == SIGNED)   return max ? b->i[0][i] > a->i[0][i] : b->i[0][i] < a->i[0][i];
-    if (number == UNSIGNED) return max ? b->u[0][i] > a->u[0][i] : b->u[0][i] < a->u[0][i];
-    const double x = b->f[0][i], y = a->f[0][i];
-    return (max ? x > y : x < y) || (x != x && y == y);
+    unsigned char *z = wide;
+    for (int64_t i = 0; i < n; i++) z[i] = src[i * step] != 0;
 }
 
-static void merge_sums(tsri_collected *a, const tsri_collected *b, numbers number, int64_t i)
+/* The dtype whose kernels are used for one that has none. */
+static tsr_dtype stand_in(tsr_dtype dtype)
 {
-    if (number == SIGNED || number == UNSIGNED) {
-        a->u[0][i] += b->u[0][i];
-        return;
-    }
-    for (int slot = 0; slot < 4; slot += 2) {
-        tsri_add_exactly(&a->f[slot][i], &a->f[slot + 1][i], b->f[slot][i]);
-        a->f[slot + 1][i] += b->f[slot + 1][i];
-    }
-}
-
-static void merge_products(tsri_collected *a, const tsri_collected *b, numbers number, int64_t i)
-{
-    if (number == REAL)         a->f[0][i] *= b->f[0][i];
-    else if (number == COMPLEX) tsri_multiply(&a->f[0][i], &a->f[2][i], b->f[0][i], b->f[2][i]);
-    else                        a->u[0][i] *= b->u[0][i];
-}
-
-/* a takes in what b collected of the part that comes next. */
-static void merge(tsri_collected *a, const tsri_collected *b, tsri_collect kind, numbers number, int64_t width)
-{
-    const bool max = kind == TSRI_COLLECT_MAX || kind == TSRI_COLLECT_ARGMAX || kind == TSRI_COLLECT_ABS_MAX;
-    for (int64_t i = 0; i < width; i++)
-        switch (kind) {
-        case TSRI_COLLECT_PROD: merge_products(a, b, number, i); break;
-        case TSRI_COLLECT_NONZERO:
-        case TSRI_COLLECT_ZERO: a->i[0][i] += b->i[0][i]; break;
-        case TSRI_COLLECT_MAX:
-        case TSRI_COLLECT_MIN:
-        case TSRI_COLLECT_ABS_MAX:
-        case TSRI_COLLECT_ABS_MIN:
-            if (beats(b, a, i, number, max)) a->u[0][i] = b->u[0][i];
-            if (number == REAL || number == COMPLEX) a->f[1][i] += b->f[1][i];
-            break;
-        case TSRI_COLLECT_ARGMAX:
-        case TSRI_COLLECT_ARGMIN:
-            if (a->i[1][i] >= 0 && !beats(b, a, i, number, max)) break;
-            a->u[0][i] = b->u[0][i];
-            a->i[1][i] = b->i[1][i];
-            break;
-        default: merge_sums(a, b, number, i);
-        }
-}
-
-static void repeat_sum(double *sum, double *lost, double times)
-{
-    const double product = *sum * times;
-    *lost = *lost * times + fma(*sum, times, -product);
-    *sum = product;
-}
-
-/* Every element collected was met that many times. */
-static void repeat(tsri_collected *g, tsri_collect kind, numbers number, int64_t width, int64_t times)
-{
-    if (times == 1 || kind == TSRI_COLLECT_MAX || kind == TSRI_COLLECT_MIN || kind == TSRI_COLLECT_ABS_MAX ||
-        kind == TSRI_COLLECT_ABS_MIN)
-        return;
-    const bool counts = kind == TSRI_COLLECT_NONZERO || kind == TSRI_COLLECT_ZERO;
-    for (int64_t i = 0; i < width; i++)
-        if (counts || number == SIGNED || number == UNSIGNED) g->u[0][i] *= (uint64_t)times;
-        else for (int slot = 0; slot < 4; slot += 2) repeat_sum(&g->f[slot][i], &g->f[slot + 1][i], (double)times);
-}
-
-/* Between passes, and after ----------------------------------------------------------- */
-
-static double sum_of(const tsri_collected *g, int slot, int64_t i)
-{
-    return tsri_with_error(g->f[slot][i], g->f[slot + 1][i]);
-}
-
-static double extreme_of(const tsri_collected *g, int64_t i) { return g->f[1][i] != 0 ? NAN : g->f[0][i]; }
-
-/* The mean, and what rounding took from it, which would be seen as a deviation. */
-static void set_mean(tsri_collected *k, const tsri_collected *g, int slot, int64_t i, double n)
-{
-    const double mean = sum_of(g, slot, i) / n;
-    k->f[slot][i] = mean;
-    k->f[slot + 1][i] = (fma(-mean, n, g->f[slot][i]) + g->f[slot + 1][i]) / n;
-}
-
-/* A power of two that brings x near 1. */
-static double scale_of(double x)
-{
-    const int e = x > 0 && x < INFINITY ? ilogb(x) : 0;
-    return ldexp(1, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
-}
-
-/* What the second pass needs of the first. k->f[1] keeps the extreme. */
-static void set_constants(tsri_collected *k, const tsri_collected *g, const job *j, int64_t width)
-{
-    for (int64_t i = 0; i < width; i++) {
-        if (j->op == TSR_OP_VAR || j->op == TSR_OP_STD) {
-            set_mean(k, g, 0, i, (double)j->count);
-            set_mean(k, g, 2, i, (double)j->count);
-            continue;
-        }
-        const double m = extreme_of(g, i);
-        const bool plain = m - m == 0;
-        k->f[1][i] = m;
-        k->f[3][i] = j->p;
-        if (j->op == TSR_OP_LOGSUMEXP) k->f[0][i] = plain ? m : 0;
-        else if (j->p == 2)            k->f[0][i] = scale_of(m);
-        else                           k->f[0][i] = plain && m != 0 ? m : 1;
+    switch (dtype) {
+    case TSR_F8E4M3:
+    case TSR_F8E5M2:
+    case TSR_F16:
+    case TSR_BF16: return TSR_F32;
+    case TSR_BOOL: return TSR_U8;
+    default:       return dtype;
     }
 }
 
-static double variance(const job *j, const tsri_collected *g, int64_t i)
+static tsri_numbers numbers_of(tsr_dtype dtype)
 {
-    const double over = (double)j->count - j->p;
-    return j->count > 0 && over > 0 ? sum_of(g, 0, i) / over : NAN;
-}
-
-static double norm(const job *j, const tsri_collected *g, const tsri_collected *k, int64_t i)
-{
-    if (j->count == 0) return 0;
-    if (j->p == 0) return (double)g->i[0][i];
-    if (j->p == 1) return sum_of(g, 0, i);
-    if (isinf(j->p)) return extreme_of(g, i);
-    const double m = k->f[1][i];
-    if (j->passes.count == 2 && (m == 0 || m - m != 0)) return m;
-    if (j->p == 2) return sqrt(sum_of(g, 0, i)) / k->f[0][i];
-    return m * pow(sum_of(g, 0, i), 1 / j->p);
-}
-
-static double real_result(const job *j, const tsri_collected *g, const tsri_collected *k, int64_t i)
-{
-    switch (j->op) {
-    case TSR_OP_SUM:  return sum_of(g, 0, i);
-    case TSR_OP_MEAN: return sum_of(g, 0, i) / (double)j->count;
-    case TSR_OP_PROD: return g->f[0][i];
-    case TSR_OP_VAR:  return variance(j, g, i);
-    case TSR_OP_STD:  return sqrt(variance(j, g, i));
-    case TSR_OP_NORM: return norm(j, g, k, i);
-    case TSR_OP_LOGSUMEXP: return k->f[1][i] - k->f[1][i] == 0 ? k->f[1][i] + log(sum_of(g, 0, i)) : k->f[1][i];
-    default: return extreme_of(g, i);
+    switch (tsr_dtype_kind(dtype)) {
+    case TSR_FLOATING: return TSRI_REALS;
+    case TSR_COMPLEX:  return TSRI_COMPLEXES;
+    case TSR_SIGNED:   return TSRI_SIGNEDS;
+    default:           return TSRI_UNSIGNEDS;
     }
 }
 
-static tsr_c128 complex_result(const job *j, const tsri_collected *g, int64_t i)
+/* The kernels, and what must be done to elements for them. False: there are none. */
+static bool find_kernels(tsri_reduction *r, tsr_dtype dtype, bool widens)
 {
-    if (j->op == TSR_OP_PROD) return (tsr_c128){ g->f[0][i], g->f[2][i] };
-    const double n = j->op == TSR_OP_MEAN ? (double)j->count : 1;
-    return (tsr_c128){ sum_of(g, 0, i) / n, sum_of(g, 2, i) / n };
-}
-
-/* The results of a block. */
-static void finish(const job *j, char *z, int64_t step, int64_t width, tsri_collected *g, const tsri_collected *k)
-{
-    if (is_arg(j->op)) {
-        j->narrow(z, step, g->i[1], width);
-    } else if (j->op == TSR_OP_ANY || j->op == TSR_OP_ALL) {
-        for (int64_t i = 0; i < width; i++) g->i[0][i] = (g->i[0][i] > 0) == (j->op == TSR_OP_ANY);
-        j->narrow(z, step, g->i[0], width);
-    } else if (j->op == TSR_OP_COUNT_NONZERO || j->number == SIGNED || j->number == UNSIGNED) {
-        j->narrow(z, step, g->i[0], width);
-    } else if (j->complex_result) {
-        tsr_c128 wide[TSRI_SIDE];
-        for (int64_t i = 0; i < width; i++) wide[i] = complex_result(j, g, i);
-        j->narrow(z, step, wide, width);
-    } else {
-        double wide[TSRI_SIDE];
-        for (int64_t i = 0; i < width; i++) wide[i] = real_result(j, g, k, i);
-        j->narrow(z, step, wide, width);
+    const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
+    tsr_dtype seen = widens ? stand_in(dtype) : dtype;
+    for (int i = 0; i < r->passes; i++)
+        if (!k->collect[r->kind[i]][dtype]) seen = stand_in(dtype);
+    for (int i = 0; i < r->passes; i++) {
+        r->collect[i] = k->collect[r->kind[i]][seen];
+        if (!r->collect[i]) return false;
     }
-}
-
-/* Walking ---------------------------------------------------------------------------- */
-
-typedef struct walk {
-    tsri_collect_fn       collect;
-    tsri_collected       *g;
-    const tsri_collected *k;
-    tsri_strip           strip;
-    bool                 stops;  /* once something was counted */
-} walk;
-
-static bool collect_tile(const tsri_tile *t, void *context)
-{
-    walk *w = context;
-    for (int64_t r = 0; r < t->rows; r++)
-        for (int64_t c = 0; c < t->cols; c += LONGEST) {
-            w->strip.x = t->ptr[0] + r * t->row_step[0] + c * t->col_step[0];
-            w->strip.n = t->cols - c < LONGEST ? t->cols - c : LONGEST;
-            w->strip.step = t->col_step[0];
-            w->collect(w->g, &w->strip, w->k);
-            w->strip.at += w->strip.n;
-            if (w->stops && w->g->i[0][0] > 0) return false;
-        }
+    r->bytes = tsri_dtype_size(dtype);
+    r->wide = tsri_dtype_size(seen);
+    r->widen = seen == dtype ? NULL : dtype == TSR_BOOL ? widen_bools : k->widen[dtype];
+    r->cast = seen == dtype || dtype == TSR_BOOL ? NULL : k->cast[dtype][seen];
     return true;
 }
 
-/* A block of outputs: what walks over it. */
-typedef struct block {
-    const job           *job;
-    const tsri_collected *k;
-    int                  pass;
-    char                *x;
-    int64_t              width, across;
-} block;
-
-static void collect_nest(tsri_collected *g, const block *b, const tsri_loop *nest, int64_t at)
+static tsri_wide wide_of_result(const tsri_reduction *r)
 {
-    const job *j = b->job;
-    const bool lone = !j->by_columns;
-    walk w = { j->collect[b->pass], g, b->k, { .width = b->width, .across = b->across, .at = at, .lone = lone },
-               lone && (j->op == TSR_OP_ANY || j->op == TSR_OP_ALL) };
-    begin(g, j->passes.kind[b->pass], j, b->width);
-    (void)tsri_loop_visit(nest, collect_tile, &w);
+    if (r->kind[0] == TSRI_COLLECT_FIND || (r->kind[0] == TSRI_COLLECT_NONZERO && r->op != TSR_OP_NORM))
+        return TSRI_WIDE_I64;
+    if (r->numbers == TSRI_SIGNEDS) return TSRI_WIDE_I64;
+    if (r->numbers == TSRI_UNSIGNEDS) return TSRI_WIDE_U64;
+    return r->complex_result ? TSRI_WIDE_C128 : TSRI_WIDE_F64;
 }
+
+/* Everything but the nests. False: there are no kernels for it. */
+static bool describe(tsri_reduction *r, const tsr_op *op)
+{
+    const tsr_dtype dtype = op->in[0]->dtype, result = op->out[0]->dtype;
+    if (!plan_passes(r, op) || !find_kernels(r, dtype, false)) return false;
+    r->numbers = numbers_of(dtype);
+    r->complex_result = r->numbers == TSRI_COMPLEXES && tsr_dtype_kind(result) == TSR_COMPLEX;
+    r->flip = r->numbers == TSRI_UNSIGNEDS ? (uint64_t)1 << (8 * r->wide - 1) : 0;
+    if (r->least) r->flip = ~r->flip;
+    const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
+    const tsri_wide wide = wide_of_result(r);
+    r->narrow = k->narrow[wide][result];
+    r->round = wide == TSRI_WIDE_F64 ? k->cast[TSR_F64][result] : wide == TSRI_WIDE_I64 && result == TSR_I64
+             ? k->copy[3] : NULL;
+    r->rounded = tsri_dtype_size(result);
+    r->times = r->parts = 1;
+    return true;
+}
+
+/* Blocks --------------------------------------------------------------------------------- */
 
 static tsr_status collect_parts(void *context, int64_t first, int64_t end)
 {
-    const block *b = context;
-    const job *j = b->job;
+    const tsri_block *b = context;
+    const tsri_reduction *r = b->r;
     for (int64_t p = first; p < end; p++) {
-        tsri_loop nest = j->reduced;
-        tsri_dim *dim = &nest.dim[j->part_dim];
-        const int64_t from = dim->n * p / j->parts, to = dim->n * (p + 1) / j->parts;
+        tsri_loop nest = r->reduced;
+        tsri_dim *dim = &nest.dim[r->part_dim];
+        const int64_t from = dim->n * p / r->parts, to = dim->n * (p + 1) / r->parts;
         const int64_t each = tsri_loop_count(&nest) / dim->n;
-        nest.base[0] = b->x + j->start + from * dim->step[0];
+        nest.base[0] = b->x + r->start + from * dim->step[0];
         dim->n = to - from;
-        collect_nest(&j->partial[p], b, &nest, from * each);
+        tsri_walk(&r->partial[p], b, &nest, from * each);
     }
     return TSR_OK;
 }
 
-static tsr_status collect_block(tsri_collected *g, const block *b, tsri_loop *nest)
+static tsr_status collect_block(tsri_collected *g, const tsri_block *b, tsri_loop *nest)
 {
-    const job *j = b->job;
-    const tsri_collect kind = j->passes.kind[b->pass];
-    if (j->parts == 1) {
-        nest->base[0] = b->x + j->start;
-        collect_nest(g, b, nest, 0);
+    const tsri_reduction *r = b->r;
+    const tsri_collect kind = r->kind[b->pass];
+    if (r->parts == 1) {
+        nest->base[0] = b->x + r->start;
+        tsri_walk(g, b, nest, 0);
     } else {
-        TSRI_TRY(tsr_parallel_for(j->parts, 1, collect_parts, (void *)(uintptr_t)b));
-        *g = j->partial[0];
-        for (int p = 1; p < j->parts; p++) merge(g, &j->partial[p], kind, j->number, b->width);
+        TSRI_TRY(tsr_parallel_for(r->parts, 1, collect_parts, (void *)(uintptr_t)b));
+        tsri_states_begin(g, kind, r->numbers, b->width);
+        for (int p = 0; p < r->parts; p++) tsri_states_merge(g, &r->partial[p], kind, r->numbers, b->width);
     }
-    repeat(g, kind, j->number, b->width, j->times);
+    tsri_states_repeat(g, kind, r->numbers, b->width, r->times);
     return TSR_OK;
 }
 
-static tsr_status reduce_block(block b, tsri_loop *nest, char *z, int64_t step)
+static tsr_status reduce_block(tsri_block b, tsri_loop *nest, void *words, char *z, int64_t step)
 {
-    tsri_collected g, k;
-    set_all(&k, 0, b.width, 1);
-    for (int slot = 1; slot < 4; slot++) set_all(&k, slot, b.width, 0);
+    const int64_t slots = TSRI_STATE_WORDS * b.width;
+    tsri_collected g = tsri_states_in(words, b.width), k = tsri_states_in((double *)words + slots, b.width);
     b.k = &k;
-    for (b.pass = 0; b.pass < b.job->passes.count; b.pass++) {
-        if (b.pass == 1) set_constants(&k, &g, b.job, b.width);
+    tsri_states_plain(&k, b.r->kind[0], b.width);
+    for (b.pass = 0; b.pass < b.r->passes; b.pass++) {
+        if (b.pass == 1) tsri_states_constants(&k, &g, b.r, b.width);
         TSRI_TRY(collect_block(&g, &b, nest));
     }
-    finish(b.job, z, step, b.width, &g, &k);
+    tsri_states_finish(b.r, z, step, b.width, &g, &k);
     return TSR_OK;
 }
 
-static tsr_status reduce_outputs(const tsri_tile *t, const job *j)
+/* Outputs `across` and `step` bytes apart in x and in the result, in blocks. */
+static tsr_status reduce_row(const tsri_reduction *r, char *x, char *z, const tsri_dim *along)
 {
-    tsri_loop nest = j->reduced;
-    const int64_t side = j->by_columns ? TSRI_SIDE : 1;
-    for (int64_t r = 0; r < t->rows; r++)
-        for (int64_t c = 0; c < t->cols; c += side) {
-            const block b = { .job = j, .x = t->ptr[1] + r * t->row_step[1] + c * t->col_step[1],
-                              .width = t->cols - c < side ? t->cols - c : side, .across = t->col_step[1] };
-            TSRI_TRY(reduce_block(b, &nest, t->ptr[0] + r * t->row_step[0] + c * t->col_step[0], t->col_step[0]));
+    _Alignas(64) double words[2 * TSRI_STATE_WORDS * TSRI_SIDE];
+    tsri_loop nest = r->reduced;
+    const int64_t side = tsri_walk_side(r);
+    for (int64_t c = 0; c < along->n; c += side) {
+        const tsri_block b = { .r = r, .x = x + c * along->step[1],
+                               .width = along->n - c < side ? along->n - c : side, .across = along->step[1] };
+        TSRI_TRY(reduce_block(b, &nest, words, z + c * along->step[0], along->step[0]));
+    }
+    return TSR_OK;
+}
+
+static tsr_status reduce_outputs(const tsri_tile *t, const tsri_reduction *r)
+{
+    const tsri_dim cols = { t->cols, { t->col_step[0], t->col_step[1] } };
+    for (int64_t i = 0; i < t->rows; i++) {
+        char *z = t->ptr[0] + i * t->row_step[0], *x = t->ptr[1] + i * t->row_step[1];
+        if (r->fold == 1) {
+            TSRI_TRY(reduce_row(r, x, z, &cols));
+            continue;
         }
+        for (int64_t c = 0; c < t->cols; c++)
+            TSRI_TRY(reduce_row(r, x + c * t->col_step[1], z + c * t->col_step[0], &r->side));
+    }
     return TSR_OK;
 }
 
@@ -393,56 +237,21 @@ static tsr_status reduce_outputs(const tsri_tile *t, const job *j)
 static void reduce_tile(const tsri_tile *t, const void *params) { (void)reduce_outputs(t, params); }
 
 typedef struct in_turn {
-    const job *job;
-    tsr_status status;
+    const tsri_reduction *r;
+    tsr_status            status;
 } in_turn;
 
 /* Blocks one after another, each shared by the threads. */
 static bool reduce_tile_in_turn(const tsri_tile *t, void *context)
 {
     in_turn *c = context;
-    c->status = reduce_outputs(t, c->job);
+    c->status = reduce_outputs(t, c->r);
     return c->status == TSR_OK;
 }
 
-/* Planning ----------------------------------------------------------------------------- */
+/* Nests ------------------------------------------------------------------------------------ */
 
-static plan norm_passes(double p, tsr_dtype dtype)
-{
-    const bool wide = dtype == TSR_F64 || dtype == TSR_C128;  /* the squares of the others fit f64 */
-    if (p == 0) return (plan){ { TSRI_COLLECT_NONZERO }, 1 };
-    if (p == 1) return (plan){ { TSRI_COLLECT_ABS_SUM }, 1 };
-    if (isinf(p)) return (plan){ { p > 0 ? TSRI_COLLECT_ABS_MAX : TSRI_COLLECT_ABS_MIN }, 1 };
-    if (p == 2 && !wide) return (plan){ { TSRI_COLLECT_SQUARES }, 1 };
-    return (plan){ { p > 0 ? TSRI_COLLECT_ABS_MAX : TSRI_COLLECT_ABS_MIN,
-                       p == 2 ? TSRI_COLLECT_SQUARES : TSRI_COLLECT_POWERS }, 2 };
-}
-
-/* No passes: not a reduction. */
-static plan passes_of(const tsr_op *op)
-{
-    const tsr_reduce_params *params = op->params;
-    switch (op->kind) {
-    case TSR_OP_SUM:
-    case TSR_OP_MEAN:   return (plan){ { TSRI_COLLECT_SUM }, 1 };
-    case TSR_OP_PROD:   return (plan){ { TSRI_COLLECT_PROD }, 1 };
-    case TSR_OP_VAR:
-    case TSR_OP_STD:    return (plan){ { TSRI_COLLECT_SUM, TSRI_COLLECT_DEVIATIONS }, 2 };
-    case TSR_OP_MAX:    return (plan){ { TSRI_COLLECT_MAX }, 1 };
-    case TSR_OP_MIN:    return (plan){ { TSRI_COLLECT_MIN }, 1 };
-    case TSR_OP_ANY:
-    case TSR_OP_COUNT_NONZERO: return (plan){ { TSRI_COLLECT_NONZERO }, 1 };
-    case TSR_OP_ALL:    return (plan){ { TSRI_COLLECT_ZERO }, 1 };
-    case TSR_OP_ARGMAX: return (plan){ { TSRI_COLLECT_ARGMAX }, 1 };
-    case TSR_OP_ARGMIN: return (plan){ { TSRI_COLLECT_ARGMIN }, 1 };
-    case TSR_OP_LOGSUMEXP: return (plan){ { TSRI_COLLECT_MAX, TSRI_COLLECT_EXPS }, 2 };
-    case TSR_OP_NORM:   return norm_passes(params->a, op->in[0]->dtype);
-    default:            return (plan){ { 0 }, 0 };
-    }
-}
-
-/* The loop over all dims but those in `axes`, of the result and x. */
-static void build_kept(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x, uint32_t axes, bool keepdims)
+void tsri_build_kept(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x, uint32_t axes, bool keepdims)
 {
     int64_t shape[TSR_MAX_NDIM], stride[2][TSR_MAX_NDIM];
     int n = 0, at = 0;
@@ -462,176 +271,184 @@ static void build_kept(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x
 
 /* The loop over the dims in `axes`, of x. A dim that repeats one element is walked once, if the
  * kind of collecting can make up for it. */
-static void build_reduced(job *j, const tsr_tensor *x, uint32_t axes)
+static void build_reduced(tsri_reduction *r, const tsr_tensor *x, uint32_t axes)
 {
     int64_t shape[TSR_MAX_NDIM], stride[TSR_MAX_NDIM];
-    const bool fold = !is_arg(j->op) && j->op != TSR_OP_PROD;
+    const bool once = !is_arg(r->op) && r->op != TSR_OP_PROD;
     int n = 0;
-    j->count = j->times = 1;
+    r->count = r->times = 1;
     for (int d = 0; d < x->ndim; d++) {
         if (!(axes >> d & 1)) continue;
-        j->count *= x->shape[d];
-        if (fold && x->stride[d] == 0 && x->shape[d] > 0) {
-            j->times *= x->shape[d];
+        r->count *= x->shape[d];
+        if (once && x->stride[d] == 0 && x->shape[d] > 0) {
+            r->times *= x->shape[d];
             continue;
         }
         shape[n] = x->shape[d];
         stride[n++] = x->stride[d];
     }
     const tsri_operand operand = { x->data, stride, tsri_dtype_size(x->dtype) };
-    tsri_loop_build(&j->reduced, n, shape, 1, &operand, is_arg(j->op) ? TSRI_ORDERED : 0);
-    j->start = j->reduced.base[0] - (char *)x->data;
+    tsri_loop_build(&r->reduced, n, shape, 1, &operand, is_arg(r->op) ? TSRI_ORDERED : 0);
+    r->start = r->reduced.base[0] - (char *)x->data;
 }
 
 static int64_t length(int64_t step) { return step < 0 ? -step : step; }
 
-/* Are outputs side by side nearer in memory than the elements of one, or those few? */
-static bool better_by_columns(const job *j)
+static tsri_dim innermost(const tsri_loop *loop)
 {
-    static const tsri_dim once = { .n = 1 };
-    const tsri_dim *along = j->reduced.ndim ? &j->reduced.dim[j->reduced.ndim - 1] : &once;
-    const tsri_dim *side = j->kept.ndim ? &j->kept.dim[j->kept.ndim - 1] : &once;
-    const int64_t step = length(along->step[0]);
-    if (side->n < 2) return false;
-    if (along->n == 1 || tsri_loop_count(&j->reduced) < 16) return side->n >= 16;
-    return length(side->step[1]) < step && (side->n >= 8 || step > 64);
+    if (loop->ndim == 0) return (tsri_dim){ .n = 1 };
+    return loop->dim[loop->ndim - 1];
+}
+
+/* Are outputs side by side nearer in memory than the elements of one, or those few? */
+static bool better_by_columns(const tsri_reduction *r)
+{
+    const tsri_dim along = innermost(&r->reduced), side = innermost(&r->kept);
+    if (side.n < 2) return false;
+    if (r->reduced.ndim == 1 && along.step[0] == r->bytes && along.n >= RUN) return false;
+    if (tsri_loop_count(&r->reduced) < NARROW) return side.n >= 16;
+    return length(side.step[1]) < length(along.step[0]);
+}
+
+/* Rows of few outputs are folded: then a block is all of them, and the nest goes over the others. */
+static void choose_fold(tsri_reduction *r)
+{
+    const tsri_dim along = innermost(&r->reduced), side = innermost(&r->kept);
+    r->fold = 1;
+    if (!r->by_columns || side.n >= LEAN || along.n < 4 * (TSRI_FOLDED / side.n)) return;
+    r->fold = TSRI_FOLDED / side.n;
+    r->side = side;
+    r->kept.ndim--;
 }
 
 /* How many blocks there are. */
-static int64_t count_blocks(const job *j)
+static int64_t count_blocks(const tsri_reduction *r)
 {
-    const int64_t outputs = tsri_loop_count(&j->kept);
-    if (!j->by_columns) return outputs;
-    const int64_t side = j->kept.dim[j->kept.ndim - 1].n;
-    return outputs / side * ((side + TSRI_SIDE - 1) / TSRI_SIDE);
+    const int64_t outputs = tsri_loop_count(&r->kept), n = innermost(&r->kept).n;
+    if (r->fold > 1 || n < 2) return outputs;
+    const int64_t side = tsri_walk_side(r);
+    return outputs / n * ((n + side - 1) / side);
 }
 
-static void choose_parts(job *j)
+/* Parts so that there are enough with all the blocks. */
+static void choose_parts(tsri_reduction *r)
 {
-    const int64_t elements = tsri_loop_count(&j->reduced);
-    const int64_t wanted = elements / PART < PARTS ? elements / PART : PARTS;
-    j->parts = 1;
-    j->part_dim = 0;
-    if (wanted < 2 || count_blocks(j) >= PARTS) return;
+    const int64_t width = r->fold > 1 ? r->side.n : r->by_columns ? innermost(&r->kept).n : 1;
+    const int64_t elements = tsri_loop_count(&r->reduced) * (width < TSRI_SIDE ? width : TSRI_SIDE);
+    const int64_t blocks = count_blocks(r), enough = PARTS / (blocks > 0 ? blocks : 1);
+    const int64_t wanted = elements / PART < enough ? elements / PART : enough;
+    r->parts = 1;
+    r->part_dim = 0;
+    if (wanted < 2) return;
     /* Indices are counted along the outermost dim; otherwise a longer one may do. */
-    for (int d = 1; d < j->reduced.ndim && !is_arg(j->op) && j->reduced.dim[j->part_dim].n < wanted; d++)
-        if (j->reduced.dim[d].n > j->reduced.dim[j->part_dim].n) j->part_dim = d;
-    const int64_t n = j->reduced.dim[j->part_dim].n;
-    j->parts = (int)(n < wanted ? n : wanted);
+    for (int d = 1; d < r->reduced.ndim && !is_arg(r->op) && r->reduced.dim[r->part_dim].n < wanted; d++)
+        if (r->reduced.dim[d].n > r->reduced.dim[r->part_dim].n) r->part_dim = d;
+    const int64_t n = r->reduced.ndim > 0 ? r->reduced.dim[r->part_dim].n : 1;
+    r->parts = (int)(n < wanted ? n : wanted);
 }
 
-static tsr_status run_in_turn(job *j)
+static tsr_status run_in_turn(tsri_reduction *r)
 {
-    const size_t bytes = sizeof(tsri_collected) * (size_t)j->parts;
-    in_turn context = { j, TSR_OK };
-    j->partial = tsri_scratch(bytes);
-    TSRI_CHECK(j->partial, TSR_ENOMEM, "%s: no memory for %zu bytes of partial results",
-               tsr_op_get_info(j->op)->name, bytes);
-    (void)tsri_loop_visit(&j->kept, reduce_tile_in_turn, &context);
-    tsri_free(j->partial, bytes);
+    const int64_t side = tsri_walk_side(r), n = r->fold > 1 ? r->side.n : innermost(&r->kept).n;
+    const int64_t width = n < side ? n : side;
+    const size_t words = TSRI_STATE_WORDS * (size_t)width * sizeof(double);
+    const size_t each = tsri_round_up(words, TSRI_CACHE_LINE), heads = sizeof(tsri_collected) * (size_t)r->parts;
+    const size_t bytes = tsri_round_up(heads, TSRI_CACHE_LINE) + each * (size_t)r->parts;
+    in_turn context = { r, TSR_OK };
+    char *memory = tsri_scratch(bytes);
+    TSRI_CHECK(memory, TSR_ENOMEM, "%s: no memory for %zu bytes of partial results", tsr_op_get_info(r->op)->name,
+               bytes);
+    r->partial = (tsri_collected *)(void *)memory;
+    for (int p = 0; p < r->parts; p++)
+        r->partial[p] = tsri_states_in(memory + bytes - each * (size_t)(r->parts - p), width);
+    (void)tsri_loop_visit(&r->kept, reduce_tile_in_turn, &context);
+    tsri_free(memory, bytes);
     return context.status;
 }
 
-static tsri_wide wide_of_result(const job *j)
-{
-    if (is_arg(j->op) || j->op == TSR_OP_ANY || j->op == TSR_OP_ALL || j->op == TSR_OP_COUNT_NONZERO)
-        return TSRI_WIDE_I64;
-    if (j->number == SIGNED) return TSRI_WIDE_I64;
-    if (j->number == UNSIGNED) return TSRI_WIDE_U64;
-    return j->complex_result ? TSRI_WIDE_C128 : TSRI_WIDE_F64;
-}
+/* The op --------------------------------------------------------------------------------- */
 
 bool tsri_cpu_has_reduce(const tsr_op *op)
 {
-    if (op->nin != 1 || !op->params) return false;
-    const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
-    const plan passes = passes_of(op);
-    for (int i = 0; i < passes.count; i++)
-        if (!k->collect[passes.kind[i]][op->in[0]->dtype]) return false;
-    return passes.count > 0;
+    tsri_reduction r;
+    return op->nin == 1 && op->params && plan_passes(&r, op) && find_kernels(&r, op->in[0]->dtype, false);
+}
+
+/* All of a few elements that run on, without a nest. */
+static bool reduce_few(tsri_reduction *r, const tsr_tensor *x, char *z)
+{
+    double words[2 * TSRI_STATE_WORDS] = { 0 };  /* which sums begin with */
+    tsri_collected g = tsri_states_in(words, 1), k = tsri_states_in(words + TSRI_STATE_WORDS, 1);
+    r->count = 1;
+    for (int d = 0; d < x->ndim && r->count <= FEW; d++) r->count *= x->shape[d];
+    if (r->widen || r->count > FEW || !tsri_is_packed(&x->desc)) return false;
+    const tsri_strip s = { .x = x->data, .n = r->count, .width = 1, .lone = true, .least = r->least,
+                           .size = r->size, .flip = r->flip };
+    tsri_states_plain(&k, r->kind[0], 1);
+    for (int pass = 0; pass < r->passes; pass++) {
+        if (pass == 1) tsri_states_constants(&k, &g, r, 1);
+        if (pass > 0 || r->kind[0] != TSRI_COLLECT_SUM) tsri_states_begin(&g, r->kind[pass], r->numbers, 1);
+        if (s.n > 0) r->collect[pass](&g, &s, &k);
+    }
+    tsri_states_finish(r, z, 0, 1, &g, &k);
+    return true;
+}
+
+/* The same for the usual sums and extremes of floats, without a plan: calls on a few elements cost what
+ * is done around them. */
+static bool reduce_few_floats(const tsr_op *op)
+{
+    const tsr_tensor *x = op->in[0];
+    const bool sum = op->kind == TSR_OP_SUM || op->kind == TSR_OP_MEAN, min = op->kind == TSR_OP_MIN;
+    double best = sum ? 0 : -INFINITY, rest = 0, v;
+    int64_t n = 1;
+    for (int d = 0; d < x->ndim && n <= FEW; d++) n *= x->shape[d];
+    if (!(sum || min || op->kind == TSR_OP_MAX) || (x->dtype != TSR_F32 && x->dtype != TSR_F64)) return false;
+    if (n == 0 || n > FEW || !tsri_is_packed(&x->desc)) return false;
+    tsri_collected g = { .f = { &best, &rest, NULL, NULL } };
+    const tsri_strip s = { .x = x->data, .n = n, .width = 1, .lone = true, .least = min };
+    tsri_cpu_kernels_get()->collect[sum ? TSRI_COLLECT_SUM : TSRI_COLLECT_LARGEST][x->dtype](&g, &s, NULL);
+    if (sum) v = tsri_with_error(best, rest) / (op->kind == TSR_OP_MEAN ? (double)n : 1);
+    else     v = rest != 0 ? (double)NAN : min ? -best : best;
+    if (x->dtype == TSR_F32) *(float *)op->out[0]->data = (float)v;
+    else                     *(double *)op->out[0]->data = v;
+    return true;
+}
+
+static tsr_status reduce_many(tsri_reduction *r, const tsr_tensor *x, const tsr_tensor *z,
+                              const tsr_reduce_params *params)
+{
+    tsri_build_kept(&r->kept, z, x, params->axes, params->keepdims);
+    if (tsri_loop_count(&r->kept) == 0) return TSR_OK;
+    build_reduced(r, x, params->axes);
+    r->by_columns = better_by_columns(r);
+    /* Kernels for short floats want long runs. */
+    if (r->bytes == 2 && !r->by_columns && innermost(&r->reduced).n < NARROW) (void)find_kernels(r, x->dtype, true);
+    choose_fold(r);
+    choose_parts(r);
+    if (r->parts > 1) return run_in_turn(r);
+    const int64_t each = tsri_loop_count(&r->reduced) * (r->fold > 1 ? r->side.n : 1);
+    const int64_t cost = each * (1 + (int64_t)tsr_op_get_info(r->op)->flops / 2) + 8;
+    return tsri_loop_run_parallel(&r->kept, reduce_tile, r, cost < PART ? PART / cost : 1);
 }
 
 tsr_status tsri_cpu_reduce(const tsr_op *op)
 {
-    job j = { .op = op->kind, .passes = passes_of(op) };
-    const tsr_tensor *x = op->in[0];
-    const tsr_tensor *z = op->out[0];
+    tsri_reduction r;
+    const tsr_tensor *x = op->in[0], *z = op->out[0];
     const tsr_reduce_params *params = op->params;
-    const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
-    for (int i = 0; i < j.passes.count; i++) j.collect[i] = k->collect[j.passes.kind[i]][x->dtype];
-    j.p = params->a;
-    j.number = number_of(x->dtype);
-    j.size = tsri_dtype_size(x->dtype);
-    j.complex_result = tsr_dtype_kind(z->dtype) == TSR_COMPLEX;
-    j.narrow = k->narrow[wide_of_result(&j)][z->dtype];
-    build_kept(&j.kept, z, x, params->axes, params->keepdims);
-    if (tsri_loop_count(&j.kept) == 0) return TSR_OK;
-    build_reduced(&j, x, params->axes);
-    j.by_columns = better_by_columns(&j);
-    choose_parts(&j);
-    if (j.parts > 1) return run_in_turn(&j);
-    const int64_t cost = tsri_loop_count(&j.reduced) * (1 + (int64_t)tsr_op_get_info(j.op)->flops / 2) + 8;
-    return tsri_loop_run_parallel(&j.kept, reduce_tile, &j, cost < PART ? PART / cost : 1);
-}
-
-/* Scans --------------------------------------------------------------------------------- */
-
-typedef struct scan_job {
-    tsri_scan_fn scan;
-    tsri_lines   lines;
-    int64_t      side;
-} scan_job;
-
-static void scan_tile(const tsri_tile *t, const void *params)
-{
-    const scan_job *j = params;
-    tsri_lines lines = j->lines;
-    lines.across[0] = t->col_step[0];
-    lines.across[1] = t->col_step[1];
-    for (int64_t r = 0; r < t->rows; r++)
-        for (int64_t c = 0; c < t->cols; c += j->side) {
-            lines.z = t->ptr[0] + r * t->row_step[0] + c * t->col_step[0];
-            lines.x = t->ptr[1] + r * t->row_step[1] + c * t->col_step[1];
-            lines.width = t->cols - c < j->side ? t->cols - c : j->side;
-            j->scan(&lines);
-        }
-}
-
-static tsri_scan_fn scan_kernel(const tsr_op *op)
-{
-    const tsri_scan kind = op->kind == TSR_OP_CUMSUM ? TSRI_SCAN_SUM : op->kind == TSR_OP_CUMPROD ? TSRI_SCAN_PROD
-                                                     : op->kind == TSR_OP_CUMMAX  ? TSRI_SCAN_MAX
-                                                                                  : TSRI_SCAN_COUNT;
-    if (kind == TSRI_SCAN_COUNT || op->nin != 1 || !op->params) return NULL;
-    return tsri_cpu_kernels_get()->scan[kind][op->in[0]->dtype];
-}
-
-bool tsri_cpu_has_scan(const tsr_op *op) { return scan_kernel(op) != NULL; }
-
-tsr_status tsri_cpu_scan(const tsr_op *op)
-{
-    tsri_loop kept;
-    const tsr_tensor *x = op->in[0];
-    const tsr_tensor *z = op->out[0];
-    const tsr_reduce_params *params = op->params;
-    const int axis = __builtin_ctz(params->axes);
-    scan_job j = { scan_kernel(op), { .n = x->shape[axis] }, 1 };
-    if (j.lines.n > 1) {  /* the stride of a dim of size 1 may be any number */
-        j.lines.step[0] = z->stride[axis] * tsri_dtype_size(z->dtype);
-        j.lines.step[1] = x->stride[axis] * tsri_dtype_size(x->dtype);
-    }
-    build_kept(&kept, z, x, params->axes, true);
-    if (kept.ndim && length(kept.dim[kept.ndim - 1].step[1]) < length(j.lines.step[1])) j.side = TSRI_SIDE;
-    const int64_t cost = 2 * j.lines.n + 8;
-    return tsri_loop_run_parallel(&kept, scan_tile, &j, cost < PART ? PART / cost : 1);
+    const bool all = params->axes == ((uint32_t)1 << x->ndim) - 1;
+    if (all && reduce_few_floats(op)) return TSR_OK;
+    TSRI_CHECK(describe(&r, op), TSR_EUNSUPPORTED, "%s: there are no kernels for %s", tsr_op_get_info(op->kind)->name,
+               TSRI_DESC(&x->desc));
+    if (all && reduce_few(&r, x, z->data)) return TSR_OK;
+    return reduce_many(&r, x, z, params);
 }
 
 #else
 
 /* See reduce.c. */
 bool tsri_cpu_has_reduce(const tsr_op *op) { (void)op; return false; }
-bool tsri_cpu_has_scan(const tsr_op *op) { (void)op; return false; }
 tsr_status tsri_cpu_reduce(const tsr_op *op) { (void)op; return TSR_EUNSUPPORTED; }
-tsr_status tsri_cpu_scan(const tsr_op *op) { (void)op; return TSR_EUNSUPPORTED; }
 
 #endif

@@ -135,7 +135,7 @@ static tsr_status hide_later(tsr_tensor **scores, int64_t rows, int64_t keys, in
     if (s == TSR_OK) s = tsr_unsqueeze(&row, row, 1);
     if (s == TSR_OK) s = tsr_arange(&key, TSR_I64, TSR_SCALAR(0), TSR_SCALAR(keys), TSR_SCALAR(1));
     if (s == TSR_OK) s = tsr_le(&seen, key, row);
-    if (s == TSR_OK) s = tsr_to(&seen, seen, (*scores)->device, (*scores)->memory);
+    if (s == TSR_OK) s = tsr_to(&seen, seen, (*scores)->device, tsri_memory_beside(*scores));
     if (s == TSR_OK) s = hide(scores, seen);
     tsr_release(&seen);
     tsr_release(&key);

@@ -1,5 +1,6 @@
 /* create.c - tensors with something in them. */
 #include "op.h"
+#include "core/mem.h"
 #include "tessera/move.h"
 #include "tessera/view.h"
 
@@ -28,7 +29,16 @@ tsr_status tsr_empty(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t 
 
 tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
-    return make_full(out, "zeros", dtype, ndim, shape, tsr_scalar_i64(0));
+    enum { FEW = 4096 };  /* bytes that are not worth a road */
+    tsr_desc d;
+    tsri_fresh fresh = TSRI_HAD;
+    int64_t lo;
+    TSRI_TRY(tsri_desc_packed(&d, "zeros", dtype, ndim, shape));
+    TSRI_TRY(tsri_result(out, &fresh, "zeros", &d));
+    const int64_t bytes = tsri_desc_span(&d, &lo);
+    if (fresh != TSRI_MADE || bytes > FEW) return tsri_result_end(out, fresh, tsri_fill_run(*out, tsr_scalar_i64(0)));
+    memset((*out)->data, 0, (size_t)bytes);
+    return TSR_OK;
 }
 
 tsr_status tsr_ones(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape)
@@ -49,8 +59,7 @@ static tsr_status result_like(tsr_tensor **out, tsri_fresh *fresh, const char *o
     TSRI_TRY(tsri_check_tensor(op, "like", like));
     TSRI_TRY(tsri_desc_packed_like(&d, &like->desc, like->dtype));
     /* A mapping cannot be made like: its likes lie in host memory. */
-    const tsr_memory memory = like->memory == TSR_MEMORY_FILE ? TSR_MEMORY_HOST : like->memory;
-    return tsri_result_in(out, fresh, op, &d, like->device, memory);
+    return tsri_result_in(out, fresh, op, &d, like->device, tsri_memory_beside(like));
 }
 
 static tsr_status filled_like(tsr_tensor **out, const char *op, const tsr_tensor *like, tsr_scalar value)

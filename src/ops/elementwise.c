@@ -14,6 +14,13 @@
 #include "tessera/ops/elementwise.h"
 #include "tessera/view.h"
 
+/* One copy for all ops: the functions below only say which it is. */
+#if defined(__GNUC__)
+#define NEVER_INLINE __attribute__((noinline))
+#else
+#define NEVER_INLINE
+#endif
+
 /* Everything about one call. Operands are seen through `view` where they need
  * another shape or dtype than they have. */
 typedef struct call {
@@ -190,8 +197,8 @@ static tsr_status hand_over(call *c, tsr_tensor *out, const void *params)
     return tsri_op_run(&op);
 }
 
-static tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
-                                  const tsr_tensor *const *in)
+static NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
+                                               const tsr_tensor *const *in)
 {
     call c;
     tsr_desc d;
@@ -219,87 +226,83 @@ static tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void
 
 /* The usual call -------------------------------------------------------------------- */
 
-/* Packed in row-major order, with the strides that such a tensor is made with; not empty. */
-static bool is_canonical(const tsr_desc *d)
+enum { FEW = 4096 };  /* elements that are one row, and not worth a loop */
+
+/* Elements of a desc that is packed in row-major order, with the strides that such a tensor is
+ * made with; 0 for any other, and for an empty one. */
+static int64_t count_canonical(const tsr_desc *d)
 {
-    int64_t step = 1;
+    int64_t n = 1;
     for (int i = d->ndim - 1; i >= 0; i--) {
-        if (d->stride[i] != step || d->shape[i] == 0) return false;
-        step = tsri_mul_wrapping(step, d->shape[i]);
+        if (d->stride[i] != n) return 0;
+        n = tsri_mul_wrapping(n, d->shape[i]);
     }
-    return true;
+    return n;
 }
 
-static bool same_layout(const tsr_desc *a, const tsr_desc *b)
+/* A tensor that the host reaches, of this dtype, that lies as d does. */
+static bool lies_like(const tsr_tensor *t, tsr_dtype dtype, const tsr_desc *d)
 {
-    if (a->ndim != b->ndim) return false;
-    for (int i = 0; i < a->ndim; i++)
-        if (a->shape[i] != b->shape[i] || a->stride[i] != b->stride[i]) return false;
+    if (!t->data || t->dtype != dtype || t->ndim != d->ndim || !tsri_is_plain(t)) return false;
+    for (int i = 0; i < d->ndim; i++)
+        if (t->shape[i] != d->shape[i] || t->stride[i] != d->stride[i]) return false;
     return true;
 }
 
-/* Two packed tensors with the same number of elements: one where the other is, or apart. */
-static bool is_apart(const tsr_tensor *z, const tsr_tensor *t)
+/* Two packed tensors of n elements: one where the other is, or apart. */
+static bool is_apart(const tsr_tensor *z, const tsr_tensor *t, int64_t n)
 {
     const char *a = z->data, *b = t->data;
     if (a == b) return z->dtype == t->dtype;
-    int64_t n = 1;
-    for (int i = 0; i < z->ndim; i++) n *= z->shape[i];
     return a < b ? b - a >= n * tsri_dtype_size(z->dtype) : a - b >= n * tsri_dtype_size(t->dtype);
 }
 
-static bool has_usual_operands(const tsri_dtype_rule *rule, int nin, const tsr_tensor *const *in)
+/* Operands of one dtype, and a result if there is one, that all lie alike: nothing is to be prepared.
+ * How many elements they have, or 0. */
+static int64_t count_usual(const tsr_tensor *z, const tsri_dtype_rule *rule, int nin, const tsr_tensor *const *in)
 {
     const tsr_tensor *first = in[0];
-    for (int i = 0; i < nin; i++) {
-        const tsr_tensor *t = in[i];
-        if (!t || !t->data || t->dtype != first->dtype) return false;
-        if ((t->flags & TSR_FLAG_NUMBER) || !tsri_is_plain(t)) return false;
-        if (!rule->grouped[i] || !(rule->accepts[i] >> t->dtype & 1)) return false;
-        if (i > 0 && !same_layout(&t->desc, &first->desc)) return false;
-    }
-    return first->dtype < TSR_C32 && is_canonical(&first->desc);
-}
-
-/* Operands of one dtype, and a result if there is one, that all lie alike: nothing is to be prepared. */
-static bool is_usual(tsr_tensor **out, tsr_dtype dtype, int nin, const tsr_tensor *const *in)
-{
-    const tsr_tensor *z = *out;
-    if (!z) return true;
-    if (z->dtype != dtype || !z->data || (z->flags & TSR_FLAG_READONLY) || !tsri_is_plain(z)) return false;
-    if (!same_layout(&z->desc, &in[0]->desc)) return false;
+    if (!first || !first->data || !(rule->usual >> first->dtype & 1)) return 0;
+    if ((first->flags & TSR_FLAG_NUMBER) || !tsri_is_plain(first)) return 0;
+    const int64_t n = count_canonical(&first->desc);
+    for (int i = 1; i < nin; i++)
+        if (!in[i] || (in[i]->flags & TSR_FLAG_NUMBER) || !lies_like(in[i], first->dtype, &first->desc)) return 0;
+    if (!z) return n;
+    const tsr_dtype dtype = rule->result == TSRI_RESULT_FIXED ? rule->fixed : first->dtype;
+    if ((z->flags & TSR_FLAG_READONLY) || !lies_like(z, dtype, &first->desc)) return 0;
     for (int i = 0; i < nin; i++)
-        if (!is_apart(z, in[i])) return false;
-    return true;
+        if (!is_apart(z, in[i], n)) return 0;
+    return n;
 }
 
-static tsr_status run_usual(tsr_tensor **out, tsr_op_kind kind, tsr_dtype dtype, const void *params, int nin,
+static tsr_status make_usual(tsr_tensor **out, tsr_op_kind kind, const tsri_dtype_rule *rule, const tsr_tensor *like)
+{
+    tsr_desc d;
+    const char *name = tsr_op_get_info(kind)->name;
+    if (rule->result != TSRI_RESULT_FIXED) return tsri_make(out, name, &like->desc, TSR_CPU, TSR_MEMORY_HOST);
+    tsri_desc_copy(&d, &like->desc);
+    d.dtype = rule->fixed;
+    return tsri_make(out, name, &d, TSR_CPU, TSR_MEMORY_HOST);
+}
+
+static tsr_status run_usual(tsr_tensor *out, tsr_op_kind kind, const void *params, int64_t n, int nin,
                             const tsr_tensor *const *in)
 {
-    const tsri_fresh fresh = *out ? TSRI_HAD : TSRI_MADE;
-    tsr_op op = { .kind = kind, .nin = nin, .nout = 1, .params = params };
-    if (fresh == TSRI_MADE) {
-        tsr_desc d;
-        tsri_desc_copy(&d, &in[0]->desc);
-        d.dtype = dtype;
-        TSRI_TRY(tsri_make(out, tsr_op_get_info(kind)->name, &d, TSR_CPU, TSR_MEMORY_HOST));
-    }
-    op.out[0] = *out;
+    if (n <= FEW && tsri_cpu_run_row(kind, params, n, out, nin, in)) return TSR_OK;
+    tsr_op op = { .kind = kind, .nin = nin, .nout = 1, .out = { out }, .params = params };
     for (int i = 0; i < nin; i++) op.in[i] = in[i];
-    /* What tsri_op_run would check of devices is known here. */
-    const bool known = tsri_cpu_backend.supports(0, &op);
-    return tsri_result_end(out, fresh, known ? tsri_cpu_backend.run(0, &op) : tsri_op_run(&op));
+    return tsri_op_run(&op);
 }
 
-tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
-                            const tsr_tensor *const *in)
+NEVER_INLINE tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
+                                              const tsr_tensor *const *in)
 {
     const tsri_dtype_rule *rule = tsri_rule_of(kind);
-    if (TSRI_LIKELY(out && has_usual_operands(rule, nin, in))) {
-        const tsr_dtype dtype = rule->result == TSRI_RESULT_FIXED ? rule->fixed : in[0]->dtype;
-        if (is_usual(out, dtype, nin, in)) return run_usual(out, kind, dtype, params, nin, in);
-    }
-    return prepare_and_run(out, kind, params, nin, in);
+    const int64_t n = out ? count_usual(*out, rule, nin, in) : 0;
+    if (!TSRI_LIKELY(n > 0)) return prepare_and_run(out, kind, params, nin, in);
+    if (*out) return run_usual(*out, kind, params, n, nin, in);
+    TSRI_TRY(make_usual(out, kind, rule, in[0]));
+    return tsri_result_end(out, TSRI_MADE, run_usual(*out, kind, params, n, nin, in));
 }
 
 tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,

@@ -170,9 +170,9 @@ static tsr_status infer(tsr_desc *out, const product *p)
     tsri_desc_copy(&seen, &full);
     drop_added(&seen, p);
     TSRI_TRY(tsri_desc_packed(out, p->name, seen.dtype, seen.ndim, (const int64_t *)seen.shape));
-    TSRI_CHECK(p->nin < 3 || tsri_desc_expand(&seen, &p->in[2].desc, full.ndim, full.shape) == TSR_OK, TSR_ESHAPE,
-               "%s: c is %s, which does not broadcast to the result, %s", p->name, TSRI_DESC(&p->in[2].desc),
-               TSRI_DESC(out));
+    TSRI_CHECK(p->nin < 3 || tsri_desc_expand(&seen, &p->in[2].desc, full.ndim, full.shape) == TSR_OK,
+               TSR_ESHAPE, "%s: c is %s, which does not broadcast to the result, %s", p->name,
+               TSRI_DESC(&p->in[2].desc), TSRI_DESC(out));
     return TSR_OK;
 }
 
@@ -277,28 +277,40 @@ static tsr_status start(product *p, const void *out, const char *name, int n, co
 
 /* Plain products ---------------------------------------------------------------------- */
 
-static bool is_plain_matrix(const tsr_tensor *t) { return t && t->ndim == 2 && t->data; }
-
-/* Do packed elements of z lie apart from all of t's? Where that takes a search, no is the answer. */
-static bool lies_apart(const tsr_tensor *z, const tsr_tensor *t)
+/* Do all of z's elements, which are packed, lie apart from all of t's? Where that takes a search, no is the
+ * answer. */
+static inline bool lies_apart(const tsr_tensor *z, const tsr_tensor *t, int64_t size)
 {
     const uintptr_t z_begin = (uintptr_t)z->data, t_begin = (uintptr_t)t->data;
-    const uintptr_t size = (uintptr_t)tsri_dtype_size(z->dtype);
-    const uintptr_t z_bytes = (uintptr_t)z->shape[0] * (uintptr_t)z->shape[1] * size;
-    if (t->stride[0] < 0 || t->stride[1] < 0 || t->shape[0] == 0 || t->shape[1] == 0) return false;
+    const uintptr_t z_bytes = (uintptr_t)(z->shape[0] * z->shape[1] * size);
     const uintptr_t t_last = (uintptr_t)(t->shape[0] - 1) * (uintptr_t)t->stride[0] +
                              (uintptr_t)(t->shape[1] - 1) * (uintptr_t)t->stride[1];
-    return t_begin + (t_last + 1) * size <= z_begin || z_begin + z_bytes <= t_begin;
+    return t_begin + (t_last + 1) * (uintptr_t)size <= z_begin || z_begin + z_bytes <= t_begin;
+}
+
+/* Has t elements, and does it walk forwards? */
+static inline bool walks_forwards(const tsr_tensor *t)
+{
+    return (t->stride[0] | t->stride[1] | (t->shape[0] - 1) | (t->shape[1] - 1)) >= 0;
 }
 
 /* Matrices of one dtype, of which nothing must be converted, seen otherwise, made or copied:
  * what most calls are, and what small ones must be quick with. */
 static bool is_plain_product(const tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b)
 {
-    return is_plain_matrix(a) && is_plain_matrix(b) && is_plain_matrix(z) && a->dtype == b->dtype &&
-           z->dtype == a->dtype && multiplies(a->dtype) && a->shape[1] == b->shape[0] &&
-           z->shape[0] == a->shape[0] && z->shape[1] == b->shape[1] && !(z->flags & TSR_FLAG_READONLY) &&
-           tsri_is_packed(&z->desc) && lies_apart(z, a) && lies_apart(z, b);
+    enum {
+        DTYPES = 1 << TSR_F32 | 1 << TSR_F64 | 1 << TSR_F16 | 1 << TSR_BF16 | 1 << TSR_I32 | 1 << TSR_I64
+    };
+    if (!z || !a || !b || !z->data || !a->data || !b->data) return false;
+    if ((z->ndim ^ 2) | (a->ndim ^ 2) | (b->ndim ^ 2) | (int)(z->dtype ^ a->dtype) |
+        (int)(a->dtype ^ b->dtype))
+        return false;
+    if ((DTYPES >> a->dtype & 1) == 0 || (z->flags & TSR_FLAG_READONLY)) return false;
+    if (a->shape[1] != b->shape[0] || z->shape[0] != a->shape[0] || z->shape[1] != b->shape[1]) return false;
+    if (z->stride[1] != 1 || z->stride[0] != z->shape[1] || !walks_forwards(a) || !walks_forwards(b))
+        return false;
+    const int64_t size = tsri_dtype_size(a->dtype);
+    return lies_apart(z, a, size) && lies_apart(z, b, size);
 }
 
 static tsr_status multiply_plainly(tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b)

@@ -1,5 +1,5 @@
 /* move.c - fill, copy, convert, join. */
-#include "op.h"
+#include "join.h"
 #include "core/mem.h"
 #include "core/overlap.h"
 #include "tessera/move.h"
@@ -92,9 +92,8 @@ static tsr_status rebind_to_copy(tsr_tensor **out, const char *op, const tsr_ten
 {
     tsr_tensor *copy = NULL;
     tsr_desc d;
-    const tsr_memory memory = src->memory == TSR_MEMORY_FILE ? TSR_MEMORY_HOST : src->memory;
     TSRI_TRY(tsr_desc_init(&d, src->dtype, src->ndim, src->shape, NULL));
-    TSRI_TRY(tsri_make(&copy, op, &d, src->device, memory));
+    TSRI_TRY(tsri_make(&copy, op, &d, src->device, tsri_memory_beside(src)));
     tsr_status s = tsri_copy_run(copy, src);
     if (s == TSR_OK) s = tsri_bind(out, op, shape, copy->storage, copy->data, copy, 0);
     tsr_release(&copy);
@@ -217,27 +216,6 @@ static tsr_status check_dims(const char *op, int n, const tsr_tensor *const *ten
     return TSR_OK;
 }
 
-/* Tensor i to its place along the axis: `length` indices, or one without the axis. */
-static tsr_status copy_part(tsr_tensor *out, const tsr_tensor *t, int axis, int64_t start, bool stacked)
-{
-    tsr_tensor place, *part = tsr_place_none(&place);
-    if (stacked) TSRI_TRY(tsr_select(&part, out, axis, start));
-    else         TSRI_TRY(tsr_slice(&part, out, axis, start, start + t->shape[axis], 1));
-    const tsr_status s = tsri_copy_run(part, t);
-    tsr_release(&part);
-    return s;
-}
-
-static tsr_status copy_parts(tsr_tensor *out, int n, const tsr_tensor *const *tensors, int axis, bool stacked)
-{
-    int64_t start = 0;
-    for (int i = 0; i < n; i++) {
-        TSRI_TRY(copy_part(out, tensors[i], axis, start, stacked));
-        start += stacked ? 1 : tensors[i]->shape[axis];
-    }
-    return TSR_OK;
-}
-
 static bool overlaps_any(const tsr_tensor *out, int n, const tsr_tensor *const *tensors)
 {
     for (int i = 0; i < n; i++)
@@ -251,10 +229,10 @@ static tsr_status join(tsr_tensor **out, const char *op, const tsr_desc *d, int 
     tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(tsri_result(out, &fresh, op, d));
     if (fresh != TSRI_HAD || !overlaps_any(*out, n, tensors))
-        return tsri_result_end(out, fresh, copy_parts(*out, n, tensors, axis, stacked));
+        return tsri_result_end(out, fresh, tsri_join_run(*out, n, tensors, axis, stacked));
     tsr_tensor *aside = NULL;
     TSRI_TRY(tsri_make(&aside, op, d, TSR_CPU, TSR_MEMORY_HOST));
-    tsr_status s = copy_parts(aside, n, tensors, axis, stacked);
+    tsr_status s = tsri_join_run(aside, n, tensors, axis, stacked);
     if (s == TSR_OK) s = tsri_copy_run(*out, aside);
     tsr_release(&aside);
     return s;

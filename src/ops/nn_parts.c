@@ -45,7 +45,7 @@ static tsr_status describe_temp(tsr_tensor **t, const tsr_op *op, tsr_dtype dtyp
 {
     tsr_desc d;
     TSRI_TRY(tsri_desc_packed(&d, tsr_op_get_info(op->kind)->name, dtype, ndim, shape));
-    return tsr_declare(t, &d, op->in[0]->device, op->in[0]->memory);
+    return tsr_declare(t, &d, op->in[0]->device, tsri_memory_beside(op->in[0]));
 }
 
 static bool is_empty(const tsr_op *op) { return tsr_desc_numel(&op->out[0]->desc) == 0; }

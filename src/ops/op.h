@@ -25,6 +25,12 @@ static inline const tsr_tensor *tsri_tensor_like(tsr_tensor *t, const tsr_desc *
     return t;
 }
 
+/* The kind of memory for a result that is made beside t: t's own, but that no file is made. */
+static inline tsr_memory tsri_memory_beside(const tsr_tensor *t)
+{
+    return t->memory == TSR_MEMORY_FILE ? TSR_MEMORY_HOST : t->memory;
+}
+
 /* What was done to have a result, and must be undone if the op fails. */
 typedef enum tsri_fresh {
     TSRI_HAD,        /* it was there */
@@ -51,6 +57,7 @@ tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op);
 typedef struct tsri_dtype_rule {
     uint32_t  accepts[TSR_OP_MAX_IN]; /* dtypes each operand takes, as bits */
     bool      grouped[TSR_OP_MAX_IN]; /* promoted together, as dT */
+    uint32_t  usual;                  /* dtypes that all operands may have alike, of those C computes in */
     uint8_t   nin;
     enum { TSRI_RESULT_GROUP, TSRI_RESULT_REAL, TSRI_RESULT_FIXED } result;
     tsr_dtype fixed;

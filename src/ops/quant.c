@@ -165,7 +165,7 @@ static tsr_status find_end(tsr_tensor **out, const tsr_tensor *finite, int axis,
     if (tsr_numel(finite) == 0) {
         const int64_t *shape = axis == TSR_ALL_AXES ? NULL : &finite->shape[axis];
         s = tsr_zeros(out, TSR_F64, axis == TSR_ALL_AXES ? 0 : 1, shape);
-        return s == TSR_OK ? tsr_to(out, *out, finite->device, finite->memory) : s;
+        return s == TSR_OK ? tsr_to(out, *out, finite->device, tsri_memory_beside(finite)) : s;
     }
     if (n == 0 && finite->ndim > 0) s = tsr_cast(out, finite, TSR_F64);
     else {
@@ -511,6 +511,6 @@ tsr_status tsr_matmul_quantised(tsr_tensor **out, const tsr_tensor *a, const tsr
     TSRI_TRY(check_matrix(&left));
     TSRI_TRY(check_matrix(&right));
     TSRI_TRY(infer_product(&d, &left, &right, bias, dtype));
-    TSRI_TRY(tsri_result_in(out, &fresh, product, &d, a->device, a->memory));
+    TSRI_TRY(tsri_result_in(out, &fresh, product, &d, a->device, tsri_memory_beside(a)));
     return tsri_result_end(out, fresh, multiply(*out, &left, &right, bias));
 }

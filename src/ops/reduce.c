@@ -38,6 +38,14 @@ static bool only_counts(tsr_op_kind kind)
     return kind == TSR_OP_ANY || kind == TSR_OP_ALL || kind == TSR_OP_COUNT_NONZERO;
 }
 
+static tsr_dtype given_dtype(tsr_op_kind kind, const tsri_dtype_rule *rule, tsr_dtype x)
+{
+    if (widens(kind))                      return widened(x);
+    if (rule->result == TSRI_RESULT_GROUP) return x;
+    if (rule->result == TSRI_RESULT_REAL)  return tsr_dtype_real(x);
+    return rule->fixed;
+}
+
 static tsr_status result_dtype(tsr_dtype *out, tsr_op_kind kind, const tsr_desc *x)
 {
     const tsri_dtype_rule *rule = tsri_rule_of(kind);
@@ -45,10 +53,7 @@ static tsr_status result_dtype(tsr_dtype *out, tsr_op_kind kind, const tsr_desc 
     TSRI_CHECK((rule->accepts[0] >> x->dtype & 1) && (x->dtype != TSR_C32 || only_counts(kind)), TSR_EDTYPE,
                "%s: x is %s, which it does not take; its signature is %s (tsr_cast converts)", info->name,
                TSRI_DESC(x), info->signature);
-    if (widens(kind))                             *out = widened(x->dtype);
-    else if (rule->result == TSRI_RESULT_GROUP)   *out = x->dtype;
-    else if (rule->result == TSRI_RESULT_REAL)    *out = tsr_dtype_real(x->dtype);
-    else                                          *out = rule->fixed;
+    *out = given_dtype(kind, rule, x->dtype);
     return TSR_OK;
 }
 
@@ -92,9 +97,30 @@ static tsr_status separate(tsr_tensor **copy, const tsr_tensor **x, const tsr_te
     return TSR_OK;
 }
 
+/* Is all of x, which is packed, to go to one number that is there and lies elsewhere? Then nothing
+ * needs to be inferred, and a call costs little. */
+static bool is_plain_total(const tsr_tensor *out, tsr_op_kind kind, const tsr_tensor *x,
+                           const tsr_reduce_params *params)
+{
+    if (!out || out->ndim != 0 || !out->data || (out->flags & TSR_FLAG_READONLY) || is_scan(kind)) return false;
+    if (params->axes != ((uint32_t)1 << x->ndim) - 1 || (params->keepdims && x->ndim > 0)) return false;
+    const uintptr_t z = (uintptr_t)out->data, from = (uintptr_t)x->data;
+    int64_t n = 1;
+    for (int d = 0; d < x->ndim; d++) n *= x->shape[d];
+    const uint64_t bytes = (uint64_t)n * (uint64_t)tsri_dtype_size(x->dtype);
+    if (n == 0 || !tsri_is_packed(&x->desc)) return false;
+    if (z < from + bytes && from < z + (uint64_t)tsri_dtype_size(out->dtype)) return false;
+    const tsri_dtype_rule *rule = tsri_rule_of(kind);
+    return (rule->accepts[0] >> x->dtype & 1) && x->dtype != TSR_C32 &&
+           given_dtype(kind, rule, x->dtype) == out->dtype;
+}
+
 static tsr_status reduce(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x, const tsr_reduce_params *params)
 {
     tsr_desc d;
+    if (is_plain_total(*out, kind, x, params))
+        return tsri_op_run(&(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out },
+                                      .params = params });
     tsri_fresh fresh = TSRI_HAD;
     tsr_tensor *copy = NULL;
     tsr_status s = TSR_OK;
@@ -122,10 +148,9 @@ static tsr_status read_axes(uint32_t *bits, const char *op, const tsr_desc *x, i
     return TSR_OK;
 }
 
-static tsr_status over_axes(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x, int naxes, const int *axes,
-                            bool keepdims, double a)
+static tsr_status over_axes(tsr_tensor **out, tsr_op_kind kind, const char *op, const tsr_tensor *x, int naxes,
+                            const int *axes, bool keepdims, double a)
 {
-    const char *op = tsr_op_get_info(kind)->name;
     tsr_reduce_params params = { .keepdims = keepdims, .a = a };
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     TSRI_TRY(tsri_check_allocated(op, "x", x));
@@ -133,23 +158,24 @@ static tsr_status over_axes(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor
     return reduce(out, kind, x, &params);
 }
 
-static tsr_status over_one(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x, int axis, bool keepdims)
+static tsr_status over_one(tsr_tensor **out, tsr_op_kind kind, const char *op, const tsr_tensor *x, int axis,
+                           bool keepdims)
 {
-    if (axis == TSR_ALL_AXES && !is_scan(kind)) return over_axes(out, kind, x, 0, NULL, keepdims, 0);
-    return over_axes(out, kind, x, 1, &axis, keepdims, 0);
+    if (axis == TSR_ALL_AXES && !is_scan(kind)) return over_axes(out, kind, op, x, 0, NULL, keepdims, 0);
+    return over_axes(out, kind, op, x, 1, &axis, keepdims, 0);
 }
 
 /* The ops ----------------------------------------------------------------------------- */
 
 #define OVER_AXES(name, ID) \
     tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims) \
-    { return over_axes(out, TSR_OP_##ID, x, naxes, axes, keepdims, 0); }
+    { return over_axes(out, TSR_OP_##ID, #name, x, naxes, axes, keepdims, 0); }
 #define OVER_ONE(name, ID) \
     tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int axis, bool keepdims) \
-    { return over_one(out, TSR_OP_##ID, x, axis, keepdims); }
+    { return over_one(out, TSR_OP_##ID, #name, x, axis, keepdims); }
 #define ALONG(name, ID) \
     tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int axis) \
-    { return over_one(out, TSR_OP_##ID, x, axis, false); }
+    { return over_one(out, TSR_OP_##ID, #name, x, axis, false); }
 
 OVER_AXES(sum, SUM) OVER_AXES(prod, PROD) OVER_AXES(mean, MEAN) OVER_AXES(max, MAX) OVER_AXES(min, MIN)
 OVER_AXES(any, ANY) OVER_AXES(all, ALL) OVER_AXES(count_nonzero, COUNT_NONZERO) OVER_AXES(logsumexp, LOGSUMEXP)
@@ -162,19 +188,19 @@ static bool is_finite(double x) { return x - x == 0; }
 tsr_status tsr_var(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims, double correction)
 {
     TSRI_CHECK(is_finite(correction), TSR_EINVAL, "var: the correction is %g", correction);
-    return over_axes(out, TSR_OP_VAR, x, naxes, axes, keepdims, correction);
+    return over_axes(out, TSR_OP_VAR, "var", x, naxes, axes, keepdims, correction);
 }
 
 tsr_status tsr_std(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims, double correction)
 {
     TSRI_CHECK(is_finite(correction), TSR_EINVAL, "std: the correction is %g", correction);
-    return over_axes(out, TSR_OP_STD, x, naxes, axes, keepdims, correction);
+    return over_axes(out, TSR_OP_STD, "std", x, naxes, axes, keepdims, correction);
 }
 
 tsr_status tsr_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims, double p)
 {
     TSRI_CHECK(p == p, TSR_EINVAL, "norm: p is NaN");
-    return over_axes(out, TSR_OP_NORM, x, naxes, axes, keepdims, p);
+    return over_axes(out, TSR_OP_NORM, "norm", x, naxes, axes, keepdims, p);
 }
 
 /* *out = x[1:] - x[:-1] along the axis. */

@@ -201,7 +201,7 @@ static tsr_status fit(journey *j, int *made)
         if (j->in[i]) first = j->in[i];
     for (*made = 0; *made < j->call->nout; (*made)++)
         TSRI_TRY(tsri_result_in(j->call->out[*made], &j->fresh[*made], j->name, &j->desc[*made],
-                                first ? first->device : TSR_CPU, first ? first->memory : TSR_MEMORY_HOST));
+                                first ? first->device : TSR_CPU, first ? tsri_memory_beside(first) : TSR_MEMORY_HOST));
     return TSR_OK;
 }
 

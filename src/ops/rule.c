@@ -20,6 +20,13 @@ static void read_result(tsri_dtype_rule *rule, const tsr_match_operand *z)
     if (rule->result == TSRI_RESULT_FIXED) rule->fixed = (tsr_dtype)__builtin_ctz(z->dtypes);
 }
 
+/* Complex numbers may give real ones: they are left to the general road. */
+static void read_usual(tsri_dtype_rule *rule)
+{
+    rule->usual = ((uint32_t)1 << TSR_C32) - 1;
+    for (int i = 0; i < rule->nin; i++) rule->usual &= rule->grouped[i] ? rule->accepts[i] : 0;
+}
+
 static void read_rule(tsri_dtype_rule *rule, tsr_op_kind kind)
 {
     tsr_signature s;
@@ -35,6 +42,7 @@ static void read_rule(tsri_dtype_rule *rule, tsr_op_kind kind)
     for (int i = 1; i < rule->nin; i++)
         if (rule->grouped[i] && rule->grouped[i - 1]) rule->accepts[i] = rule->accepts[i - 1];
     if (s.nresults) read_result(rule, &s.operand[rule->nin]);
+    read_usual(rule);
 }
 
 const tsri_dtype_rule *tsri_rule_of(tsr_op_kind kind)

@@ -50,7 +50,7 @@ tsr_status tsr_shuffle(tsr_tensor **out, const tsr_tensor *x, int axis, uint64_t
     TSRI_TRY(tsri_check_allocated("shuffle", "x", x));
     TSRI_TRY(tsri_axis(&at, "shuffle", "axis", axis, &x->desc));
     TSRI_TRY(tsri_desc_packed(&d, "shuffle", x->dtype, x->ndim, x->shape));
-    TSRI_TRY(tsri_result_in(out, &fresh, "shuffle", &d, x->device, x->memory));
+    TSRI_TRY(tsri_result_in(out, &fresh, "shuffle", &d, x->device, tsri_memory_beside(x)));
     return tsri_result_end(out, fresh, fill_shuffled(*out, x, at, seed));
 }
 
@@ -247,7 +247,7 @@ tsr_status tsr_multinomial(tsr_tensor **out, const tsr_tensor *weights, int64_t 
     for (int i = 0; i < last; i++) shape[i] = weights->shape[i];
     shape[last] = samples;
     TSRI_TRY(tsri_desc_packed(&d, "multinomial", TSR_I64, last + 1, shape));
-    TSRI_TRY(tsri_result_in(out, &fresh, "multinomial", &d, weights->device, weights->memory));
+    TSRI_TRY(tsri_result_in(out, &fresh, "multinomial", &d, weights->device, tsri_memory_beside(weights)));
     return tsri_result_end(out, fresh, draw(*out, weights, samples, replacement, seed));
 }
 
@@ -383,7 +383,7 @@ tsr_status tsr_sample(tsr_tensor **out, const tsr_tensor *logits, double tempera
     tsr_tensor *random = NULL;
     TSRI_TRY(check_sample("sample", out, logits, &p));
     tsr_status s = tsr_uniform(&random, TSR_F64, logits->ndim - 1, logits->shape, 0, 1, seed);
-    if (s == TSR_OK) s = tsr_to(&random, random, logits->device, logits->memory);
+    if (s == TSR_OK) s = tsr_to(&random, random, logits->device, tsri_memory_beside(logits));
     if (s == TSR_OK) s = sample(out, "sample", logits, random, &p);
     tsr_release(&random);
     return s;
@@ -398,7 +398,7 @@ tsr_status tsr_sample_with(tsr_tensor **out, const tsr_tensor *logits, double te
     TSRI_CHECK(random >= 0 && random < 1, TSR_EINVAL, "sample_with: random is %g, and must be in [0, 1)",
                random);
     tsr_status s = tsr_full(&value, TSR_F64, TSR_SCALAR_SHAPE, TSR_SCALAR(random));
-    if (s == TSR_OK) s = tsr_to(&value, value, logits->device, logits->memory);
+    if (s == TSR_OK) s = tsr_to(&value, value, logits->device, tsri_memory_beside(logits));
     if (s == TSR_OK) s = tsr_expand(&value, value, logits->ndim - 1, logits->shape);
     if (s == TSR_OK) s = sample(out, "sample_with", logits, value, &p);
     tsr_release(&value);

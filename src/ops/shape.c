@@ -1,7 +1,9 @@
 /* shape.c - tile, repeat, roll, pad, triangles, diagonals, grids: views, and copies
  * between them. */
+#include "boxes.h"
 #include "pieces.h"
 #include "tessera/ops/shape.h"
+#include "tessera/threads.h"
 
 static tsr_status check_source(const char *op, tsr_tensor **out, const tsr_tensor *t)
 {
@@ -229,10 +231,50 @@ static tsr_status lay_padded(tsr_tensor *out, const tsr_tensor *t, const void *h
         for (int i = axis + 1; i < t->ndim; i++)
             TSRI_TRY(tsri_see_slice(&part, &part, i, p->before[i], p->before[i] + t->shape[i], 1));
         if (tsr_desc_numel(&part.desc) == 0) continue;
-        TSRI_TRY(axis < 0 ? tsri_copy_run(&part, t)
+        TSRI_TRY(axis < 0 ? tsri_copy_piece(&part, t, out)
                           : pad_axis(&part, axis, p->before[axis], p->before[axis] + t->shape[axis], p));
     }
     return TSR_OK;
+}
+
+/* A result whose leading dims are not padded, in boxes of those. */
+typedef struct boxed {
+    tsr_tensor       *out;
+    const tsr_tensor *t;
+    const void       *padding;
+    tsri_boxes        boxes;
+} boxed;
+
+static tsr_status pad_boxes(void *context, int64_t begin, int64_t end)
+{
+    const boxed *b = context;
+    tsr_tensor box, inside, part, *room = NULL;
+    tsri_boxes_see(&box, b->out, &b->boxes, 0);
+    tsr_status s = tsr_empty(&room, box.dtype, box.ndim, box.shape);
+    for (int64_t i = begin; i < end && s == TSR_OK; i++) {
+        tsri_boxes_see(&box, b->out, &b->boxes, i);
+        tsri_boxes_see(&part, b->t, &b->boxes, i);
+        inside = *room;
+        for (int d = 0; d < box.ndim; d++) inside.shape[d] = box.shape[d];
+        s = lay_padded(&inside, &part, b->padding);
+        if (s == TSR_OK) s = tsri_copy_piece(&box, &inside, b->out);
+    }
+    tsr_release(&room);
+    return s;
+}
+
+/* Short rows of a large result are worth it: each is padded while it is in the cache. */
+static tsr_status lay_padded_boxes(tsr_tensor *out, const tsr_tensor *t, const void *how)
+{
+    enum { SHORT_BYTES = 2048, WORTH_BYTES = 1 << 20 };
+    boxed b = { .out = out, .t = t, .padding = how };
+    int leading = 0;
+    const int64_t size = tsri_dtype_size(out->dtype);
+    while (leading < out->ndim && out->shape[leading] == t->shape[leading]) leading++;
+    if (leading < out->ndim && tsr_numel(out) * size >= WORTH_BYTES && out->shape[out->ndim - 1] * size < SHORT_BYTES &&
+        tsri_boxes_cut(&b.boxes, out, leading))
+        return tsr_parallel_for(b.boxes.count, 1, pad_boxes, &b);
+    return lay_padded(out, t, how);
 }
 
 static tsr_status check_lengths(const tsr_desc *d, int i, int64_t before, int64_t after, tsr_pad_mode mode)
@@ -262,7 +304,7 @@ tsr_status tsr_pad(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *
                    TSR_EOVERFLOW, "pad: dim %d exceeds 2^63 - 1", i);
     }
     TSRI_TRY(tsri_desc_packed(&d, "pad", t->dtype, n, shape));
-    return lay_out(out, "pad", &d, t, lay_padded, &(padding){ before, mode, value });
+    return lay_out(out, "pad", &d, t, lay_padded_boxes, &(padding){ before, mode, value });
 }
 
 /* Triangles and diagonals ------------------------------------------------------------ */

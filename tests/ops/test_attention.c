@@ -346,6 +346,8 @@ static void test_lengths_about_the_sizes_of_blocks_match_direct_loops(void)
         { 0, { 0 }, 1, 3, 3, 65, 129, 16, 7 },  { 0, { 0 }, 1, 4, 2, 63, 257, 3, 1 },
         { 0, { 0 }, 1, 8, 1, 1, 385, 20, 17 },  { 1, { 2 }, 2, 2, 2, 130, 131, 4, 33 },
         { 0, { 0 }, 1, 1, 1, 5, 300, 260, 3 },  { 0, { 0 }, 1, 1, 1, 200, 70, 6, 40 },
+        { 0, { 0 }, 1, 2, 1, 129, 257, 3, 50 }, { 0, { 0 }, 1, 1, 1, 257, 255, 4, 3 },
+        { 0, { 0 }, 1, 2, 1, 2, 520, 300, 70 },
     };
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_BF16 };
     for (size_t c = 0; c < sizeof all / sizeof *all; c++)

@@ -328,6 +328,42 @@ static void test_many_kernels_channels_and_places_are_cut_into_pieces(void)
     check_large(places, TSR_F16, false, "places");
 }
 
+static void test_large_windows_are_cut_into_boxes_of_outputs(void)
+{
+    const problem rows = { .spatial = 2, .bias = true, .batch = 1, .groups = 1, .channels = 24, .kernels = 2,
+                           .in = { 70, 64, 1 }, .taps = { 3, 3, 1 }, .how.padding = { 1, 1 } };
+    const problem lined = { .spatial = 2, .batch = 1, .groups = 1, .channels = 3, .kernels = 117,
+                            .in = { 9, 31, 1 }, .taps = { 3, 5, 1 }, .how.padding = { 1, 2 } };
+    problem line = { .spatial = 1, .batch = 1, .groups = 1, .channels = 40, .kernels = 3,
+                     .in = { 4001, 1, 1 }, .taps = { 3, 1, 1 }, .how.padding = { 4 }, .how.dilation = { 7 } };
+    problem taps = { .spatial = 1, .batch = 1, .groups = 1, .channels = 2, .kernels = 4, .in = { 700, 1, 1 },
+                     .taps = { 300, 1, 1 }, .how.padding = { 20 } };
+    check_large(rows, TSR_F32, false, "boxes of rows");
+    check_large(lined, TSR_F32, false, "many panels of kernels");
+    check_large(lined, TSR_F16, true, "many panels of kernels");
+    check_large(line, TSR_F32, false, "parts of a row");
+    line.how.stride[0] = 3;
+    check_large(line, TSR_F64, false, "parts of a row by 3");
+    check_large(taps, TSR_F32, false, "taps that are summed in parts");
+}
+
+static void test_depthwise_windows_of_three_by_three(void)
+{
+    for (int64_t wide = 1; wide < 72; wide += wide < 36 ? 1 : 7) {
+        problem p = { .spatial = 2, .bias = wide % 2 == 0, .batch = 2, .groups = 3, .channels = 1,
+                      .kernels = 1 + wide % 2, .in = { 1 + wide % 5, wide, 1 }, .taps = { 3, 3, 1 },
+                      .how.groups = 3 };
+        for (int d = 0; d < 2; d++) {
+            p.how.pad_low[d] = (wide + d) % 4;
+            p.how.pad_high[d] = 2;
+        }
+        check_large(p, TSR_F32, false, "three by three");
+    }
+    check_large((problem){ .spatial = 2, .batch = 1, .groups = 2, .channels = 1, .kernels = 1,
+                           .in = { 90, 100, 1 }, .taps = { 3, 3, 1 }, .how.padding = { 1, 1 },
+                           .how.groups = 2 }, TSR_F32, false, "three by three, in parts");
+}
+
 static void test_windows_of_one_place_are_products_of_matrices(void)
 {
     const problem p = { .spatial = 3, .bias = true, .batch = 2, .groups = 2, .channels = 9, .kernels = 7,
@@ -769,6 +805,8 @@ int main(int argc, char **argv)
     RUN(test_convolutions_match_loops_for_every_dtype_stride_and_option);
     RUN(test_convolutions_done_with_other_ops_match_loops);
     RUN(test_many_kernels_channels_and_places_are_cut_into_pieces);
+    RUN(test_large_windows_are_cut_into_boxes_of_outputs);
+    RUN(test_depthwise_windows_of_three_by_three);
     RUN(test_windows_of_one_place_are_products_of_matrices);
     RUN(test_depthwise_rows_are_long_and_strided);
     RUN(test_sums_of_fractions_are_rounded_once);

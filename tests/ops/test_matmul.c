@@ -320,6 +320,101 @@ static void test_results_do_not_depend_on_the_number_of_threads(void)
     }
 }
 
+/* Fractions in every part of every element of a made tensor. */
+static tsr_tensor *fractions(uint64_t *r, tsr_dtype dtype, int64_t rows, int64_t cols)
+{
+    tsr_tensor *f = NULL, *t = NULL;
+    const bool complex = dtype == TSR_C64 || dtype == TSR_C128;
+    EXPECT_OK(tsr_empty(&f, TSR_F32, TSR_SHAPE(rows, cols, complex ? 2 : 1)));
+    random_floats(r, f);
+    if (complex) {
+        tsr_tensor *parts = NULL;
+        EXPECT_OK(tsr_cast(&parts, f, dtype == TSR_C64 ? TSR_F32 : TSR_F64));
+        EXPECT_OK(tsr_empty(&t, dtype, TSR_SHAPE(rows, cols)));
+        memcpy(t->data, parts->data, (size_t)tsr_byte_size(t));
+        tsr_release(&parts);
+    } else {
+        EXPECT_OK(tsr_cast(&t, f, dtype));
+        EXPECT_OK(tsr_reshape(&t, t, TSR_SHAPE(rows, cols)));
+    }
+    tsr_release(&f);
+    return t;
+}
+
+/* Is each element of part the one of whole that lies `row` rows and `col` columns on? */
+static void check_same_bits(const tsr_tensor *part, const tsr_tensor *whole, int64_t row, int64_t col)
+{
+    const size_t size = tsr_dtype_size(whole->dtype);
+    for (int64_t i = 0; i < part->shape[0]; i++)
+        for (int64_t j = 0; j < part->shape[1]; j++) {
+            const char *x =
+                (const char *)part->data + (size_t)(i * part->stride[0] + j * part->stride[1]) * size;
+            const char *y = (const char *)whole->data +
+                            (size_t)((row + i) * whole->stride[0] + (col + j) * whole->stride[1]) * size;
+            EXPECT_MSG(memcmp(x, y, size) == 0, "%s: row %lld, column %lld", tsr_dtype_name(whole->dtype),
+                       (long long)(row + i), (long long)(col + j));
+        }
+}
+
+/* One row, one column, and a result whose columns lie along memory have the sums of the whole. */
+static void test_sums_do_not_depend_on_the_way_a_product_takes(void)
+{
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_C64, TSR_C128 };
+    static const int64_t sizes[][3] = { { 37, 700, 53 }, { 9, 11, 7 }, { 130, 300, 260 } };
+    uint64_t r = 77;
+    for (size_t c = 0; c < 18; c++) {
+        const tsr_dtype dtype = dtypes[c / 3];
+        const int64_t m = sizes[c % 3][0], k = sizes[c % 3][1], n = sizes[c % 3][2];
+        tsr_tensor *a = fractions(&r, dtype, m, k), *b = fractions(&r, dtype, k, n);
+        tsr_tensor *z = NULL, *part = NULL, *row = NULL, *column = NULL, *across = NULL, *turned = NULL;
+        EXPECT_OK(tsr_matmul(&z, a, b));
+        EXPECT_OK(tsr_slice(&row, a, 0, m / 2, m / 2 + 1, 1));
+        EXPECT_OK(tsr_matmul(&part, row, b));
+        check_same_bits(part, z, m / 2, 0);
+        tsr_release(&part);
+        EXPECT_OK(tsr_slice(&column, b, 1, n / 2, n / 2 + 1, 1));
+        EXPECT_OK(tsr_matmul(&part, a, column));
+        check_same_bits(part, z, 0, n / 2);
+        EXPECT_OK(tsr_empty(&across, dtype, TSR_SHAPE(n, m)));
+        EXPECT_OK(tsr_transpose(&turned, across, 0, 1));
+        EXPECT_OK(tsr_matmul(&turned, a, b));
+        check_same_bits(turned, z, 0, 0);
+        tsr_tensor *const all[] = { a, b, z, part, row, column, across, turned };
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(&(tsr_tensor *){ all[i] });
+    }
+}
+
+/* Results larger than caches, of few products each. */
+static void test_long_results_of_short_sums_are_exact(void)
+{
+    static const int64_t sizes[][3] = {
+        { 1100000, 8, 8 }, { 4160, 3, 4160 }, { 4200, 1, 4133 }, { 700001, 5, 17 }
+    };
+    for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++) {
+        const int64_t m = sizes[c][0], k = sizes[c][1], n = sizes[c][2];
+        tsr_tensor *a = NULL, *b = NULL, *z = NULL;
+        EXPECT_OK(tsr_empty(&a, TSR_F32, TSR_SHAPE(m, k)));
+        EXPECT_OK(tsr_empty(&b, TSR_F32, TSR_SHAPE(k, n)));
+        float *x = a->data, *y = b->data;
+        for (int64_t i = 0; i < m * k; i++) x[i] = (float)(i * 7 % 23 - 11);
+        for (int64_t i = 0; i < k * n; i++) y[i] = (float)(i * 5 % 19 - 9);
+        EXPECT_OK(tsr_matmul(&z, a, b));
+        const float *had = z->data;
+        int64_t wrong = 0;
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < n; j++) {
+                float sum = 0;
+                for (int64_t p = 0; p < k; p++) sum += x[i * k + p] * y[p * n + j];
+                wrong += had[i * n + j] != sum;
+            }
+        EXPECT_MSG(wrong == 0, "%lld x %lld x %lld: %lld elements", (long long)m, (long long)k, (long long)n,
+                   (long long)wrong);
+        tsr_release(&a);
+        tsr_release(&b);
+        tsr_release(&z);
+    }
+}
+
 /* Special values ---------------------------------------------------------------------- */
 
 static void test_nan_and_infinity_reach_the_rows_and_columns_they_are_in(void)
@@ -907,6 +1002,8 @@ int main(int argc, char **argv)
     RUN(test_sums_have_the_order_of_the_header_on_every_path);
     RUN(test_products_of_fractions_are_as_accurate_as_their_type);
     RUN(test_results_do_not_depend_on_the_number_of_threads);
+    RUN(test_sums_do_not_depend_on_the_way_a_product_takes);
+    RUN(test_long_results_of_short_sums_are_exact);
     RUN(test_nan_and_infinity_reach_the_rows_and_columns_they_are_in);
     RUN(test_gemm_adds_a_scaled_c_of_any_stride_that_broadcasts);
     RUN(test_gemm_with_beta_0_does_not_read_c);

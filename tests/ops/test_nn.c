@@ -1059,7 +1059,8 @@ static void expect_rows(const tsr_tensor *x, const tsr_tensor *soft, const tsr_t
 static void test_long_lanes_along_every_stride_are_right(void)
 {
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16 };
-    static const int64_t shapes[][2] = { { 3, 5000 }, { 37, 1201 }, { 700, 33 }, { 1, 513 }, { 50, 512 } };
+    static const int64_t shapes[][2] = { { 3, 5000 }, { 37, 1201 }, { 700, 33 },
+                                          { 1, 513 },  { 50, 512 },  { 64, 2200 }, { 2000, 7 } };
     for (size_t d = 0; d < 3; d++)
         for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
             for (int layout = 0; layout < 6; layout++) {
@@ -1081,6 +1082,86 @@ static void test_long_lanes_along_every_stride_are_right(void)
                 tsr_release(&soft);
                 tsr_release(&norm);
             }
+}
+
+/* Lanes that do not stay in a cache are worked on in parts, of which some have nothing to add. */
+static void test_long_lanes_may_begin_or_end_with_anything(void)
+{
+    enum { N = 5000, LANES = 32 };
+    for (int log = 0; log < 2; log++) {
+        tsr_tensor *x = filled(TSR_F32, 2, (const int64_t[]){ N, LANES }), *rows = NULL, *z = NULL,
+                   *want = NULL;
+        float *v = x->data;
+        const float least = log ? 3e-7f : 3e-45f;
+        for (int64_t i = 0; i < N; i++) {
+            if (i < 2000) v[i * LANES] = -INFINITY;
+            if (i > 100) v[i * LANES + 1] = -INFINITY;
+            v[i * LANES + 2] = -INFINITY;
+            v[i * LANES + 3] += (float)i;  /* every part has a new largest */
+            v[i * LANES + 4] -= (float)i;
+        }
+        v[(N - 1) * LANES + 5] = NAN;
+        v[(N - 1) * LANES + 6] = INFINITY;
+        v[7] = INFINITY;
+        EXPECT_OK(tsr_transpose(&rows, x, 0, 1));
+        EXPECT_OK(tsr_rearrange(&rows, rows));
+        EXPECT_OK(log ? tsr_log_softmax(&z, x, 0) : tsr_softmax(&z, x, 0));
+        EXPECT_OK(log ? tsr_log_softmax(&want, rows, 1) : tsr_softmax(&want, rows, 1));
+        for (int64_t l = 0; l < LANES; l++)
+            for (int64_t i = 0; i < N; i++) {
+                const float got = ((float *)z->data)[i * LANES + l], w = ((float *)want->data)[l * N + i];
+                EXPECT_MSG(got == w || (isnan(got) && isnan(w)) || fabsf(got - w) <= 3e-7f * fabsf(w) + least,
+                           "lane %d, %d: %g, not %g", (int)l, (int)i, (double)got, (double)w);
+            }
+        tsr_release(&x);
+        tsr_release(&rows);
+        tsr_release(&z);
+        tsr_release(&want);
+    }
+}
+
+static tsr_status large_call(int i, tsr_tensor **z, const tsr_tensor *x, const tsr_tensor *w)
+{
+    tsr_tensor *v = NULL, *positions = NULL;
+    tsr_status s = TSR_OK;
+    switch (i) {
+    case 0: return tsr_softmax(z, x, 1);
+    case 1: return tsr_log_softmax(z, x, 1);
+    case 2: return tsr_layer_norm(z, x, 1, w, w, 1e-5);
+    case 3: return tsr_rms_norm(z, x, w, 1e-5);
+    case 4: return tsr_batch_norm(z, x, w, w, NULL, w, 40);
+    default:
+        s = tsr_view(&v, x, TSR_SHAPE(1, x->shape[0], x->shape[1]));
+        if (s == TSR_OK) s = tsr_zeros(&positions, TSR_I64, TSR_SHAPE(1));
+        if (s == TSR_OK) *(int64_t *)positions->data = 5;
+        if (s == TSR_OK) s = tsr_rope(z, v, positions, 10000, i == 5 ? TSR_ROPE_HALVES : TSR_ROPE_PAIRS);
+        tsr_release(&v);
+        tsr_release(&positions);
+        return s;
+    }
+}
+
+/* Results that exceed the caches are written around them; each row is what it is alone. */
+static void test_large_results_have_the_bits_of_small_ones(void)
+{
+    enum { ROWS = 1400, N = 8006 };
+    tsr_tensor *x = NULL, *w = filled(TSR_F32, 1, (const int64_t[]){ N }), *z = NULL, *row = NULL,
+               *alone = NULL;
+    EXPECT_OK(tsr_randn(&x, TSR_F32, TSR_SHAPE(ROWS, N), 3));
+    for (int i = 0; i < 7; i++) {
+        EXPECT_OK(large_call(i, &z, x, w));
+        for (int64_t r = 0; z && r < ROWS; r += 173) {
+            EXPECT_OK(tsr_slice(&row, x, 0, r, r + 1, 1));
+            EXPECT_OK(large_call(i, &alone, row, w));
+            EXPECT_MSG(alone && !memcmp(alone->data, (float *)z->data + r * N, N * sizeof(float)),
+                       "call %d, row %lld", i, (long long)r);
+            tsr_release(&alone);
+        }
+        tsr_release(&z);
+    }
+    tsr_release(&row);
+    tsr_release(&x);
+    tsr_release(&w);
 }
 
 /* One call of each op on the same operands, for tests of threads and of memory. */
@@ -1606,6 +1687,8 @@ int main(int argc, char **argv)
     RUN(test_smooth_l1_loss_is_right_for_every_dtype_and_stride);
     RUN(test_global_avg_pool_is_right_for_every_dtype_and_stride);
     RUN(test_long_lanes_along_every_stride_are_right);
+    RUN(test_long_lanes_may_begin_or_end_with_anything);
+    RUN(test_large_results_have_the_bits_of_small_ones);
     RUN(test_thread_counts_give_the_same_bits);
     RUN(test_dropout_depends_on_seed_and_index_alone);
     RUN(test_dropout_compares_numbers_exactly);

@@ -191,6 +191,36 @@ static bool lane_obeys(const tsr_tensor *x, const tsr_tensor *values, const tsr_
     return true;
 }
 
+static bool same_bytes(const tsr_tensor *a, const tsr_tensor *b)
+{
+    return tsr_numel(a) == tsr_numel(b) && !memcmp(a->data, b->data, (size_t)(tsr_numel(a) * ref_size(a->dtype)));
+}
+
+/* Values alone, places alone and the first few are those of all. */
+static void check_parts(const tsr_tensor *x, const tsr_tensor *values, const tsr_tensor *places, bool descending)
+{
+    tsr_tensor *v = NULL, *p = NULL, *first = NULL;
+    const int64_t n = x->shape[1], few[] = { 1, n / 50, n / 9, n };
+    EXPECT_OK(tsr_sort(&v, x, 1, descending));
+    EXPECT_OK(tsr_argsort(&p, x, 1, descending));
+    EXPECT_MSG(same_bytes(v, values), "%s, %lld", tsr_dtype_name(x->dtype), (long long)n);
+    EXPECT_MSG(same_bytes(p, places), "%s, %lld", tsr_dtype_name(x->dtype), (long long)n);
+    for (int i = 0; i < 4; i++) {
+        tsr_release(&v);
+        tsr_release(&p);
+        EXPECT_OK(tsr_topk(&v, &p, x, few[i], 1, descending, true));
+        EXPECT_OK(tsr_slice(&first, values, 1, 0, few[i], 1));
+        EXPECT_OK(tsr_contiguous(&first, first));
+        EXPECT_MSG(same_bytes(v, first), "%s, %lld of %lld", tsr_dtype_name(x->dtype), (long long)few[i], (long long)n);
+        EXPECT_OK(tsr_slice(&first, places, 1, 0, few[i], 1));
+        EXPECT_OK(tsr_contiguous(&first, first));
+        EXPECT_MSG(same_bytes(p, first), "%s, %lld of %lld", tsr_dtype_name(x->dtype), (long long)few[i], (long long)n);
+    }
+    tsr_release(&v);
+    tsr_release(&p);
+    tsr_release(&first);
+}
+
 static void check_laws(tsr_dtype dtype, int64_t lanes, int64_t n, int spread, bool descending)
 {
     static ref_case c;
@@ -209,6 +239,7 @@ static void check_laws(tsr_dtype dtype, int64_t lanes, int64_t n, int spread, bo
     for (int64_t lane = 0; lane < lanes; lane++)
         EXPECT_MSG(lane_obeys(x, values, places, lane, descending), "%s, lane %lld of %lld", tsr_dtype_name(dtype),
                    (long long)lane, (long long)n);
+    check_parts(x, values, places, descending);
     tsr_release(&x);
     tsr_release(&values);
     tsr_release(&places);
@@ -216,7 +247,7 @@ static void check_laws(tsr_dtype dtype, int64_t lanes, int64_t n, int spread, bo
 
 static void test_sorting_obeys_its_laws(void)
 {
-    static const int64_t sizes[] = { 1, 2, 47, 48, 49, 64, 65, 1000, 20000 };
+    static const int64_t sizes[] = { 1, 2, 47, 48, 49, 64, 65, 127, 128, 129, 256, 257, 1000, 20000 };
     for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes && has_order((tsr_dtype)dtype); i++)
             for (int spread = 0; spread < 4; spread++)
@@ -228,6 +259,11 @@ static void test_lanes_sorted_by_many_threads_obey_the_laws(void)
     EXPECT_OK(tsr_set_threads(4));
     check_laws(TSR_F32, 64, 1000, 0, true);
     check_laws(TSR_I64, 1000, 40, 1, false);
+    for (int spread = 0; spread < 4; spread++) {  /* one lane for all threads */
+        check_laws(TSR_F32, 1, 1 << 17, spread, spread % 2 == 0);
+        check_laws(TSR_F64, 1, 1 << 17, spread, spread % 2 == 1);
+        check_laws(TSR_I8, 1, 1 << 17, spread, false);
+    }
     EXPECT_OK(tsr_set_threads(0));
 }
 
@@ -489,7 +525,16 @@ static void test_out_of_memory_leaves_nothing_behind(void)
     EXPECT_SURVIVES(2, tsr_kthvalue(&out[0], &out[1], x, 60, 1, false));
     EXPECT_SURVIVES(4, tsr_unique(&out[0], x, &(tsr_unique_results){ &out[1], &out[2], &out[3] }));
     EXPECT_SURVIVES(1, tsr_isin(&out[0], x, half));
-    tsr_tensor *list = NULL;
+    tsr_tensor *lane = NULL, *list = NULL;
+    EXPECT_OK(tsr_uniform(&lane, TSR_F32, TSR_SHAPE(20000), 0, 1, 1));
+    EXPECT_SURVIVES(2, tsr_sort_with_indices(&out[0], &out[1], lane, 0, false));
+    EXPECT_SURVIVES(2, tsr_topk(&out[0], &out[1], lane, 60, 0, true, true));
+    EXPECT_OK(tsr_set_threads(4));
+    tsr_release(&lane);
+    EXPECT_OK(tsr_uniform(&lane, TSR_F32, TSR_SHAPE(1 << 17), 0, 1, 1));
+    EXPECT_SURVIVES(1, tsr_argsort(&out[0], lane, 0, false));
+    EXPECT_OK(tsr_set_threads(0));
+    tsr_release(&lane);
     EXPECT_OK(tsr_select(&list, half, 0, 0));
     EXPECT_SURVIVES(1, tsr_searchsorted(&out[0], list, x, true));
     tsr_release(&list);

@@ -276,6 +276,52 @@ static void test_long_rows_and_wide_windows(void)
     }
 }
 
+/* Windows that are too large for the ways that small ones go, rows that slide far, and more channels
+ * than a vector has lanes, which may lie closest together. */
+static void test_windows_and_rows_of_every_size(void)
+{
+    static const problem sizes[] = {
+        { .spatial = 2,
+          .channels = 3,
+          .in = { 40, 45, 1 },
+          .how = { .kernel = { 20, 21, 1 }, .stride = { 5, 4, 1 } } },
+        { .spatial = 2,
+          .channels = 2,
+          .in = { 30, 90, 1 },
+          .how = { .kernel = { 2, 17, 1 }, .stride = { 1, 2, 1 }, .padding = { 1, 8, 0 } } },
+        { .spatial = 2,
+          .channels = 2,
+          .in = { 23, 301, 1 },
+          .how = { .kernel = { 3, 5, 1 }, .stride = { 7, 9, 1 } } },
+        { .spatial = 2,
+          .channels = 37,
+          .in = { 11, 12, 1 },
+          .how = { .kernel = { 3, 3, 1 }, .stride = { 2, 1, 1 }, .padding = { 1, 1, 0 } } },
+        { .spatial = 3,
+          .channels = 19,
+          .in = { 5, 6, 7 },
+          .how = { .kernel = { 2, 3, 2 }, .stride = { 2, 2, 2 }, .padding = { 1, 1, 1 } } },
+        { .spatial = 1,
+          .channels = 21,
+          .in = { 900, 1, 1 },
+          .how = { .kernel = { 4, 1, 1 }, .stride = { 600, 1, 1 } } },
+        { .spatial = 2, .channels = 18, .adaptive = true, .in = { 33, 47, 1 }, .out = { 4, 5, 1 } },
+        { .spatial = 2, .channels = 2, .adaptive = true, .in = { 32, 60, 1 }, .out = { 4, 15, 1 } },
+    };
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_U8, TSR_I32, TSR_U64 };
+    uint64_t r = 77;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int k = 0; k < 7 * 6; k++) {
+            problem p = sizes[i];
+            p.batched = true;
+            p.batch = 1;
+            p.average = k / 7 % 2 && k % 7 < 4;
+            for (int d = p.spatial; d < 3; d++) p.out[d] = p.how.kernel[d] = 1;
+            EXPECT(find_sizes(&p));
+            check_problem(&r, &p, dtypes[k % 7], "of every size");
+        }
+}
+
 /* Meaning ------------------------------------------------------------------------------------- */
 
 static void test_all_places_come_together(void)
@@ -500,6 +546,7 @@ int main(int argc, char **argv)
     RUN(test_avg_pools_match_loops_for_every_dtype_stride_and_option);
     RUN(test_pools_done_with_other_ops_match_loops);
     RUN(test_long_rows_and_wide_windows);
+    RUN(test_windows_and_rows_of_every_size);
     RUN(test_all_places_come_together);
     RUN(test_the_first_nan_is_the_place_of_a_nan);
     RUN(test_sums_of_a_large_window_do_not_lose_small_numbers);

@@ -4,8 +4,9 @@
  * which windows slide, and for each output the sum over taps and channels of products.
  * A transposed one is several grids, one for each remainder of the outputs modulo the
  * strides: in each, only the taps that meet an input are left, and the windows slide by
- * one. Grids are done by a product of matrices (multiply.c), or directly, where there
- * is too little to multiply with (direct.c).
+ * one. Grids of floats are done by strips over rows of inputs (windows.c) where vectors
+ * bring them; others by a product of matrices (multiply.c), or directly, where there is
+ * too little to multiply with (direct.c).
  */
 #ifndef TSRI_CPU_CONV_H
 #define TSRI_CPU_CONV_H
@@ -52,6 +53,10 @@ typedef struct tsri_grid {
 
 /* TSR_ENOMEM where there is no room for scratch. All of the grid's outputs are written. */
 tsr_status tsri_grid_multiply(const tsri_grid *g);
+
+/* For floats, where vectors bring strips, and windows are not wide beyond measure. */
+bool       tsri_grid_has_windows(const tsri_grid *g);
+tsr_status tsri_grid_windows(const tsri_grid *g);
 
 /* For floats; good where a group has one channel and few kernels. */
 bool       tsri_grid_is_direct(const tsri_grid *g);

@@ -168,7 +168,8 @@ static void describe(tsri_gemm *g, const tsr_op *op, const tsr_tensor *c)
 {
     const tsr_tensor *z = op->out[0], *a = op->in[0], *b = op->in[1];
     const tsri_gemm_ukr *ukr = tsri_cpu_kernels_get()->gemm;
-    const bool vector = z->shape[z->ndim - 2] == 1 || z->shape[z->ndim - 1] == 1;  /* read once: not worth packing */
+    const bool vector =
+        z->shape[z->ndim - 2] == 1 || z->shape[z->ndim - 1] == 1; /* read once: not worth packing */
     g->cls = vector ? tsri_gemm_dtypes[a->dtype].cls : class_of(ukr, a->dtype, b->dtype);
     g->ukr = &ukr[g->cls];
     g->a_type = a->dtype;
@@ -177,8 +178,8 @@ static void describe(tsri_gemm *g, const tsr_op *op, const tsr_tensor *c)
     set_scale(&g->scale, op->params, c != NULL);
 }
 
-static void take_matrices(tsri_gemm *g, const tsr_op *op, const tsr_tensor *tc, const tsr_desc *z, const tsr_desc *a,
-                          const tsr_desc *b, const tsr_desc *c)
+static void take_matrices(tsri_gemm *g, const tsr_op *op, const tsr_tensor *tc, const tsr_desc *z,
+                          const tsr_desc *a, const tsr_desc *b, const tsr_desc *c)
 {
     set_matrix(&g->a, op->in[0]->data, a);
     set_matrix(&g->b, op->in[1]->data, b);
@@ -205,8 +206,20 @@ static tsr_status run_folded(const tsr_op *op, const tsr_tensor *tc, batch *whol
     return *whole->failed ? TSR_ENOMEM : TSR_OK;
 }
 
+/* Small products of matrices that strips read and write as they lie: nothing is described, and nothing turned. */
+static bool multiply_at_once(const tsr_op *op)
+{
+    const tsr_matmul_params *params = op->params;
+    const tsr_tensor *z = op->out[0], *a = op->in[0], *b = op->in[1];
+    const tsri_gemm_dtype *dtype = &tsri_gemm_dtypes[a->dtype];
+    if (op->nin != 2 || z->ndim != 2 || z->dtype != a->dtype || b->dtype != a->dtype) return false;
+    return dtype->native && is_one(params->alpha) &&
+           tsri_gemm_at_once(&tsri_cpu_kernels_get()->gemm[dtype->cls], z, a, b);
+}
+
 tsr_status tsri_cpu_matmul(const tsr_op *op)
 {
+    if (multiply_at_once(op)) return TSR_OK;
     const tsr_matmul_params *params = op->params;
     const tsr_tensor *z = op->out[0], *a = op->in[0], *b = op->in[1];
     const tsr_tensor *c = op->nin > 2 && !is_zero(params->beta) ? op->in[2] : NULL;

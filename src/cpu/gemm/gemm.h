@@ -66,9 +66,11 @@ typedef struct tsri_gemm_strip {
     int64_t     cols;   /* 1 .. the width that the strip is for */
     bool        add;    /* to the sums that z holds; else z is written */
     bool        padded; /* rows of b can be read to the whole width */
+    bool        stream; /* z is written around the caches: it is aligned to vectors, and add is false */
+    const char *ahead_a, *ahead_b;  /* what will be read soon; strips move them on. NULL: nothing */
 } tsri_gemm_strip;
 
-typedef void (*tsri_gemm_strip_fn)(const tsri_gemm_strip *s);
+typedef void (*tsri_gemm_strip_fn)(tsri_gemm_strip *s);
 
 /* The same for whole panels: tile (mr x nr) = (add ? tile : 0) + the sum over p < k of
  * a[p] (mr elements) times b[p] (nr elements). The three are aligned as their elements
@@ -134,6 +136,7 @@ typedef struct tsri_gemm_ukr {
     int16_t start;    /* 1: a packed panel of b begins with the sums that strips start from; else 0 */
     int16_t panel;    /* columns of a packed panel of b, at most: those of one of the strips */
     bool    packed_only;  /* strips want both operands packed */
+    bool    streams;      /* strips can write around the caches */
     const tsri_gemm_strips *strips;
     tsri_gemm_strip_fn      sweep;   /* one row, up to TSRI_GEMM_SWEEP columns; NULL: none */
     const tsri_gemm_dtype  *dtypes;  /* TSR_DTYPE_COUNT of them */
@@ -181,6 +184,10 @@ tsr_status tsri_gemm_vector(const tsri_gemm *g);  /* n is 1 (vector.c) */
 enum { TSRI_GEMM_SMALL = 1 << 22 };
 bool tsri_gemm_is_small(const tsri_gemm *g, int64_t work);
 void tsri_gemm_small(const tsri_gemm *g, int64_t count, const int64_t step[3]);
+
+/* z = a b of two matrices of one dtype, if that takes one panel of b and nothing but strips; else false. For
+ * calls on a handful of elements. */
+bool tsri_gemm_at_once(const tsri_gemm_ukr *u, const tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b);
 
 /* The op, and whether its dtypes can be multiplied (gemm.c). */
 bool       tsri_cpu_has_matmul(const tsr_op *op);

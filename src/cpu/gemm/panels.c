@@ -1,9 +1,9 @@
 /* panels.c - the loops around the strips.
  *
  *     chunk of n, m and k      what is packed at a time, so that scratch memory is bounded
- *       tile of m and n        what a thread takes; its part of b stays in its cache
- *         panel of a           whose part of z stays near
- *           block of k         TSRI_GEMM_BLOCK indices, summed from 0
+ *       tile of m and n        what a thread takes; its part of z stays in its cache
+ *         block of k           TSRI_GEMM_BLOCK indices, summed from 0; the tile's part of b stays too
+ *           panel of a         which stays in the nearest cache
  *             panel of b       one strip
  *
  * An operand is packed where strips cannot read it as it lies, or where they would read
@@ -11,14 +11,19 @@
  * else lie beside each other tile by tile until k is done. */
 #include "gemm.h"
 #include "core/alloc.h"
+#include "core/dtype_int.h"
 #include "core/memory_int.h"
+#include "cpu/cpu_run.h"
 #include "tessera/threads.h"
 
 enum {
-    CHUNK = 2048,             /* of m and n; of k, a block */
+    CHUNK = 2048,             /* of m and n */
+    CHUNK_BLOCKS = 4,         /* of k */
     TILE_ROWS = 256,
-    TILE_PANELS = 6,          /* of b */
+    TILE_ROW_BYTES = 1024,    /* of b */
     PART_WORK = 1 << 17,      /* products that make a thread worth waking */
+    PACK_PANELS = 16,         /* packed side by side */
+    ROWS_AT_ONCE = 8,         /* indices of k of them at a time */
     FEW_ROWS = 64,            /* that do not pay for packing b */
     FEW_COLS = 192,           /* that do not pay for packing a */
     NEAR_BYTES = 1 << 18,     /* of an operand that is read as fast where it lies */
@@ -71,6 +76,8 @@ typedef struct plan {
     const tsri_gemm_strips *widest;                    /* that panels of b have */
     int64_t                 chunk_m, chunk_n, chunk_k; /* at most */
     bool                    pack_a, pack_b, sums;      /* else strips use a, b and z as they lie */
+    bool                    thin;                      /* all of b is near: z is written row by row */
+    bool                    stream;                    /* around the caches */
 } plan;
 
 /* A chunk on its way. */
@@ -93,52 +100,85 @@ static int64_t row_of(const chunk *c, int64_t panel)
 
 /* Packing ---------------------------------------------------------------------------------- */
 
-/* Panels of the chunk's only block of k. */
-static char *packed_a(const chunk *c, int64_t row)
+/* Indices of the block of k that begins at p. */
+static int64_t block_at(const chunk *c, int64_t p) { return least(c->k - p, block_of(c->plan->g->ukr)); }
+
+/* Block by block of k, then panel by panel. */
+static char *packed_a(const chunk *c, int64_t row, int64_t p)
 {
     const tsri_gemm_ukr *u = c->plan->g->ukr;
-    return c->a_packed + row * pieces(c->k, u->group) * u->element;
+    return c->a_packed + (p / u->group * c->m + row * pieces(block_at(c, p), u->group)) * u->element;
 }
 
-static char *packed_b(const chunk *c, int64_t panel)
+static char *packed_b(const chunk *c, int64_t panel, int64_t p)
 {
     const tsri_gemm_ukr *u = c->plan->g->ukr;
-    return c->b_packed + panel * (pieces(c->k, u->group) + u->start) * c->plan->widest->cols * u->element;
+    const int64_t before = (p / u->group + p / block_of(u) * u->start) * c->cols.panels;
+    return c->b_packed + (before + panel * (pieces(block_at(c, p), u->group) + u->start)) *
+                             c->plan->widest->cols * u->element;
 }
 
-static void pack_a_panel(const chunk *c, int64_t i)
+/* Where elements follow each other across panels, several panels are filled from the same few lines of
+ * memory; else each on its own. */
+static int64_t indices_at_once(const tsri_gemm_ukr *u, int64_t size, int64_t step, int64_t step_k, int64_t k)
+{
+    return step == size && step_k != size && u->start == 0 ? least(k, ROWS_AT_ONCE * u->group) : k;
+}
+
+static void pack_a(const chunk *c, int64_t begin, int64_t end, int64_t p)
 {
     const tsri_gemm *g = c->plan->g;
-    const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
-    g->ukr->dtypes[g->a_type].pack(packed_a(c, row), c->a.data + row * c->a.row, c->a.row, c->a.col, rows, c->k,
-                                   (int)rows);
+    const tsri_gemm_ukr *u = g->ukr;
+    const int64_t k = block_at(c, p),
+                  some = indices_at_once(u, tsri_dtype_size(g->a_type), c->a.row, c->a.col, k);
+    for (int64_t q = 0; q < k; q += some)
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
+            u->dtypes[g->a_type].pack(packed_a(c, row, p) + q / u->group * rows * u->element,
+                                      tsri_gemm_at(c->a, row, p + q).data, c->a.row, c->a.col, rows,
+                                      least(k - q, some), (int)rows);
+        }
 }
 
-static void pack_b_panel(const chunk *c, int64_t j)
+static void pack_b(const chunk *c, int64_t begin, int64_t end, int64_t p)
 {
     const tsri_gemm *g = c->plan->g;
-    const int64_t col = col_of(&c->cols, j), cols = col_of(&c->cols, j + 1) - col;
-    g->ukr->right[g->b_type].pack(packed_b(c, j), c->b.data + col * c->b.col, c->b.col, c->b.row, cols, c->k,
-                                  (int)strips_for(g->ukr, cols, cols)->cols);
+    const tsri_gemm_ukr *u = g->ukr;
+    const int64_t k = block_at(c, p),
+                  some = indices_at_once(u, tsri_dtype_size(g->b_type), c->b.col, c->b.row, k);
+    for (int64_t q = 0; q < k; q += some)
+        for (int64_t j = begin; j < end; j++) {
+            const int64_t col = col_of(&c->cols, j), cols = col_of(&c->cols, j + 1) - col;
+            const int64_t width = strips_for(u, cols, cols)->cols;
+            u->right[g->b_type].pack(packed_b(c, j, p) + q / u->group * width * u->element,
+                                     tsri_gemm_at(c->b, p + q, col).data, c->b.col, c->b.row, cols,
+                                     least(k - q, some), (int)width);
+        }
 }
 
-/* Those of a that are packed come first, then those of b. */
-static tsr_status pack_panels(void *context, int64_t begin, int64_t end)
+/* Groups of panels of a block of k: those of a that are packed come first, then those of b. */
+static int64_t groups_of_a(const chunk *c) { return c->a_packed ? pieces(c->a_panels, PACK_PANELS) : 0; }
+static int64_t groups_of_b(const chunk *c) { return c->b_packed ? pieces(c->cols.panels, PACK_PANELS) : 0; }
+
+static tsr_status pack_groups(void *context, int64_t begin, int64_t end)
 {
     const chunk *c = context;
-    const int64_t of_a = c->a_packed ? c->a_panels : 0;
-    for (int64_t i = begin; i < end; i++) {
-        if (i < of_a) pack_a_panel(c, i);
-        else          pack_b_panel(c, i - of_a);
+    const int64_t of_a = groups_of_a(c), groups = of_a + groups_of_b(c);
+    for (int64_t n = begin; n < end; n++) {
+        const int64_t p = n / groups * block_of(c->plan->g->ukr), group = n % groups;
+        const int64_t first = (group < of_a ? group : group - of_a) * PACK_PANELS, last = first + PACK_PANELS;
+        if (group < of_a) pack_a(c, first, least(last, c->a_panels), p);
+        else              pack_b(c, first, least(last, c->cols.panels), p);
     }
     return TSR_OK;
 }
 
 static tsr_status pack(chunk *c)
 {
-    const int64_t panels = (c->a_packed ? c->a_panels : 0) + (c->b_packed ? c->cols.panels : 0);
-    if (panels == 0) return TSR_OK;
-    return tsr_parallel_for(panels, most(1, PART_WORK / (32 * c->k)), pack_panels, c);
+    const int64_t groups = groups_of_a(c) + groups_of_b(c), block = block_of(c->plan->g->ukr);
+    if (groups == 0) return TSR_OK;
+    return tsr_parallel_for(groups * pieces(c->k, block), most(1, PART_WORK / (32 * PACK_PANELS * block)),
+                            pack_groups, c);
 }
 
 /* Tiles ------------------------------------------------------------------------------------ */
@@ -147,6 +187,12 @@ static tsr_status pack(chunk *c)
 typedef struct tile {
     int64_t i, i_end, j, j_end;
 } tile;
+
+static int64_t tile_panels(const chunk *c)
+{
+    if (c->plan->thin) return c->cols.panels;
+    return most(1, TILE_ROW_BYTES / (c->plan->widest->cols * c->plan->g->ukr->element));
+}
 
 static int64_t sum_tile_bytes(const plan *p) { return p->widest->rows * p->widest->cols * p->g->ukr->sum; }
 
@@ -163,30 +209,39 @@ static const tsri_gemm_strips *aim(tsri_gemm_strip *s, const chunk *c, int64_t j
     s->cols = col_of(&c->cols, j + 1) - col;
     const tsri_gemm_strips *strips = strips_for(u, s->cols, s->cols);
     s->b_row = c->b_packed ? strips->cols * u->element : c->b.row;
-    s->b = c->b_packed ? packed_b(c, j) : c->b.data + p * c->b.row + col * c->b.col;
+    s->b = c->b_packed ? packed_b(c, j, p) : c->b.data + p * c->b.row + col * c->b.col;
     s->z = c->z.data + col * c->z.col;
     s->add = p > 0 || !c->first;
-    s->k = pieces(least(c->k - p, block_of(u)), u->group);
+    s->k = pieces(block_at(c, p), u->group);
     return strips;
 }
 
-/* Panel by panel of a. */
+/* Sends for what strips read next: the next panel of a, and the tile's next block of b. */
+static void look_ahead(tsri_gemm_strip *s, const chunk *c, const tile *t, int64_t i, int64_t p)
+{
+    const int64_t block = block_of(c->plan->g->ukr), next = p + block < c->k ? p + block : p;
+    if (!c->a_packed || !c->b_packed) return;
+    s->ahead_a = i + 1 < t->i_end ? packed_a(c, row_of(c, i + 1), p) : packed_a(c, row_of(c, t->i), next);
+    if (i == t->i) s->ahead_b = packed_b(c, t->j, next);
+}
+
+/* Block by block of k, and in it panel by panel of a: z stays in a cache, and b's part of the block too. */
 static void sum_panels(tsri_gemm_strip *s, const chunk *c, const tile *t)
 {
-    const int64_t element = c->plan->g->ukr->element;
-    for (int64_t i = t->i; i < t->i_end; i++) {
-        const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
-        if (c->a_packed) s->a_row = element;
-        if (c->a_packed) s->a_col = rows * element;
-        for (int64_t p = 0; p < c->k; p += block_of(c->plan->g->ukr)) {
-            s->a = c->a_packed ? packed_a(c, row) : c->a.data + row * c->a.row + p * c->a.col;
+    const int64_t element = c->plan->g->ukr->element, block = block_of(c->plan->g->ukr);
+    for (int64_t p = 0; p < c->k; p += block)
+        for (int64_t i = t->i; i < t->i_end; i++) {
+            const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
+            if (c->a_packed) s->a_row = element;
+            if (c->a_packed) s->a_col = rows * element;
+            s->a = c->a_packed ? packed_a(c, row, p) : c->a.data + row * c->a.row + p * c->a.col;
+            look_ahead(s, c, t, i, p);
             for (int64_t j = t->j; j < t->j_end; j++) {
                 const tsri_gemm_strips *strips = aim(s, c, j, p);
                 s->z = c->sums ? sums_of(c, i, j) : s->z + row * c->z.row;
                 strips->run[rows](s);
             }
         }
-    }
 }
 
 /* `count` rows of a and z as they lie: in strips as high as there are, and nearly equal. */
@@ -205,6 +260,20 @@ static void sum_rows(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t
     }
 }
 
+/* Row by row of strips: long stretches of z are written one after the other. */
+static void sum_thin_rows(tsri_gemm_strip *s, const chunk *c, const tile *t)
+{
+    for (int64_t i = t->i; i < t->i_end; i++) {
+        const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
+        for (int64_t j = t->j; j < t->j_end; j++) {
+            const tsri_gemm_strips *strips = aim(s, c, j, 0);
+            s->a = c->a.data + row * c->a.row;
+            s->z += row * c->z.row;
+            sum_rows(s, strips, rows);
+        }
+    }
+}
+
 static void sum_as_they_lie(tsri_gemm_strip *s, const chunk *c, const tile *t)
 {
     const int64_t first = row_of(c, t->i), count = row_of(c, t->i_end) - first;
@@ -217,6 +286,14 @@ static void sum_as_they_lie(tsri_gemm_strip *s, const chunk *c, const tile *t)
         }
 }
 
+/* Other threads see what was written around the caches. */
+static void settle(void)
+{
+#ifndef TSR_NO_THREADS
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 static void sum_tile(const chunk *c, const tile *t)
 {
     const plan *p = c->plan;
@@ -225,8 +302,11 @@ static void sum_tile(const chunk *c, const tile *t)
     tsri_gemm_strip s = { .a_row = c->a.row, .a_col = c->a.col, .padded = c->b_packed != NULL,
                           .z_row = c->sums ? p->widest->cols * part : c->z.row,
                           .z_im = p->widest->rows * p->widest->cols * part };
-    if (c->a_packed || c->sums) sum_panels(&s, c, t);
-    else                        sum_as_they_lie(&s, c, t);
+    s.stream = p->stream;
+    if (c->a_packed || c->sums)                sum_panels(&s, c, t);
+    else if (p->thin && c->cols.panels > 1)    sum_thin_rows(&s, c, t);
+    else                                       sum_as_they_lie(&s, c, t);
+    if (p->stream) settle();
 }
 
 static void store_tile(const chunk *c, const tile *t)
@@ -236,19 +316,20 @@ static void store_tile(const chunk *c, const tile *t)
         for (int64_t j = t->j; j < t->j_end; j++) {
             const int64_t row = row_of(c, i), col = col_of(&c->cols, j);
             p->g->ukr->dtypes[p->g->z_type].store(tsri_gemm_at(c->z, row, col), tsri_gemm_at(c->c, row, col),
-                                                  sums_of(c, i, j), row_of(c, i + 1) - row, col_of(&c->cols, j + 1) - col,
-                                                  (int)p->widest->rows, (int)p->widest->cols, &p->g->scale);
+                                                  sums_of(c, i, j), row_of(c, i + 1) - row,
+                                                  col_of(&c->cols, j + 1) - col, (int)p->widest->rows,
+                                                  (int)p->widest->cols, &p->g->scale);
         }
 }
 
 static tsr_status multiply_tiles(void *context, int64_t begin, int64_t end)
 {
     const chunk *c = context;
-    const int64_t across = pieces(c->cols.panels, TILE_PANELS);
+    const int64_t wide = tile_panels(c), across = pieces(c->cols.panels, wide);
     for (int64_t n = begin; n < end; n++) {
-        tile t = { .i = n / across * c->tile_panels, .j = n % across * TILE_PANELS };
+        tile t = { .i = n / across * c->tile_panels, .j = n % across * wide };
         t.i_end = least(t.i + c->tile_panels, c->a_panels);
-        t.j_end = least(t.j + TILE_PANELS, c->cols.panels);
+        t.j_end = least(t.j + wide, c->cols.panels);
         sum_tile(c, &t);
         if (c->last && c->sums) store_tile(c, &t);
     }
@@ -260,7 +341,8 @@ static tsr_status multiply_tiles(void *context, int64_t begin, int64_t end)
 /* Tiles of TILE_ROWS, or lower ones where there would be few for the threads. */
 static int64_t tile_height(const chunk *c)
 {
-    const int64_t most_panels = most(1, TILE_ROWS / c->plan->widest->rows), across = pieces(c->cols.panels, TILE_PANELS);
+    const int64_t most_panels = most(1, TILE_ROWS / c->plan->widest->rows),
+                  across = pieces(c->cols.panels, tile_panels(c));
     const int64_t wanted = 4 * (int64_t)tsr_threads();
     if (wanted == 4) return most_panels;
     return most(1, least(most_panels, c->a_panels * across / wanted));
@@ -270,21 +352,25 @@ static tsr_status multiply_chunk(chunk *c)
 {
     const int64_t width = c->plan->widest->cols, height = c->plan->widest->rows;
     c->tile_panels = tile_height(c);
-    const int64_t tiles = pieces(c->a_panels, c->tile_panels) * pieces(c->cols.panels, TILE_PANELS);
-    const int64_t tile_work = least(c->m, c->tile_panels * height) * least(c->n, TILE_PANELS * width) * c->k;
+    const int64_t tiles = pieces(c->a_panels, c->tile_panels) * pieces(c->cols.panels, tile_panels(c));
+    const int64_t tile_work =
+        least(c->m, c->tile_panels * height) * least(c->n, tile_panels(c) * width) * c->k;
     TSRI_TRY(pack(c));
     return tsr_parallel_for(tiles, most(1, PART_WORK / tile_work), multiply_tiles, c);
 }
 
 static int64_t packed_a_bytes(const plan *p, int64_t m, int64_t k)
 {
-    return p->pack_a ? m * pieces(k, p->g->ukr->group) * p->g->ukr->element : 0;
+    const int64_t bytes = m * pieces(k, p->g->ukr->group) * p->g->ukr->element;
+    return p->pack_a ? (bytes + 63) & -64 : 0;
 }
 
 static int64_t packed_b_bytes(const plan *p, int64_t panels, int64_t k)
 {
     const tsri_gemm_ukr *u = p->g->ukr;
-    return p->pack_b ? panels * p->widest->cols * (pieces(k, u->group) + u->start) * u->element : 0;
+    return p->pack_b ? panels * p->widest->cols * (pieces(k, u->group) + pieces(k, block_of(u)) * u->start) *
+                           u->element
+                     : 0;
 }
 
 static int64_t sums_bytes(const plan *p, int64_t a_panels, int64_t b_panels)
@@ -406,12 +492,39 @@ static void multiply_small(const tsri_gemm *g, const char *a, const char *b, cha
 }
 
 /* The whole product is one strip: nothing but pointers change. */
-static void multiply_strips(const tsri_gemm *g, const tsri_gemm_strips *strips, int64_t count, const int64_t step[3])
+static void multiply_strips(const tsri_gemm *g, const tsri_gemm_strips *strips, int64_t count,
+                            const int64_t step[3])
 {
     const tsri_gemm_strip_fn run = strips->run[g->m];
     tsri_gemm_strip s = { .k = g->k, .a = g->a.data, .a_row = g->a.row, .a_col = g->a.col, .b = g->b.data,
                           .b_row = g->b.row, .z = g->z.data, .z_row = g->z.row, .cols = g->n };
     for (int64_t i = 0; i < count; i++, s.z += step[0], s.a += step[1], s.b += step[2]) run(&s);
+}
+
+bool tsri_gemm_at_once(const tsri_gemm_ukr *u, const tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b)
+{
+    enum { MOST = 64 };  /* of each side */
+    const int64_t m = z->shape[0], n = z->shape[1], k = a->shape[1], size = u->element;
+    if ((uint64_t)m - 2 > MOST - 2 || (uint64_t)n - 2 > MOST - 2 || (uint64_t)k - 1 > MOST - 1) return false;
+    if (z->stride[1] != 1 || b->stride[1] != 1 || (a->stride[1] != 1 && a->stride[0] != 1)) return false;
+    if (u->packed_only || m * n * k > PART_WORK) return false;
+    const tsri_gemm_strips *strips = u->strips;
+    while (strips->cols < n)
+        if ((++strips)->cols == 0) return false;
+    tsri_gemm_strip s;
+    s.k = k;
+    s.a = a->data;
+    s.a_row = a->stride[0] * size;
+    s.a_col = a->stride[1] * size;
+    s.b = b->data;
+    s.b_row = b->stride[0] * size;
+    s.z = z->data;
+    s.z_row = z->stride[0] * size;
+    s.cols = n;
+    s.add = s.padded = s.stream = false;
+    s.ahead_a = NULL;
+    sum_rows(&s, strips, m);
+    return true;
 }
 
 void tsri_gemm_small(const tsri_gemm *g, int64_t count, const int64_t step[3])
@@ -433,11 +546,28 @@ bool tsri_gemm_is_small(const tsri_gemm *g, int64_t work)
 
 /* The plan, continued ---------------------------------------------------------------------- */
 
+/* Does z begin, and do its rows lie, on whole vectors, of which panels have a whole number? */
+static bool is_aligned(const tsri_gemm_matrix *z, int64_t bytes)
+{
+    return (((uintptr_t)z->data | (uintptr_t)z->row) & (uintptr_t)(bytes - 1)) == 0;
+}
+
+static bool streams(const plan *p)
+{
+    const tsri_gemm *g = p->g;
+    const int64_t line = least(g->n, 16) * g->ukr->sum;
+    return p->thin && g->ukr->streams && (line == 32 || line >= 64) && is_aligned(&g->z, least(line, 64)) &&
+           tsri_cpu_streams((g->m * g->k + g->k * g->n + g->m * g->n) * g->ukr->sum);
+}
+
 static tsr_status multiply_with(plan *p)
 {
+    const int64_t block = p->g->k * p->g->n * p->g->ukr->element;
+    p->thin = !p->pack_a && !p->pack_b && !p->sums && p->g->k <= TSRI_GEMM_BLOCK && block <= NEAR_BYTES;
+    p->stream = streams(p);
     p->chunk_m = p->pack_a || p->sums ? CHUNK : p->g->m;
     p->chunk_n = p->pack_b || p->sums ? CHUNK / p->widest->cols * p->widest->cols : p->g->n;
-    p->chunk_k = p->pack_a || p->pack_b ? block_of(p->g->ukr) : p->g->k;
+    p->chunk_k = p->pack_a || p->pack_b ? CHUNK_BLOCKS * block_of(p->g->ukr) : p->g->k;
     const size_t bytes = scratch_bytes(p);
     if (bytes == 0) return multiply_in(p, NULL);
     return bytes <= STACK_BYTES ? multiply_on_stack(p) : multiply_on_heap(p, bytes);

@@ -34,8 +34,8 @@ static void store_zeros(const tsri_gemm *g)
     const tsri_gemm_store_fn store = g->ukr->dtypes[g->z_type].store;
     for (int64_t j = 0; j < g->n; j++)
         for (int64_t i = 0; i < g->m; i += TSRI_GEMM_ROWS)
-            store(tsri_gemm_at(g->z, i, j), tsri_gemm_at(g->c, i, j), zeros, least(g->m - i, TSRI_GEMM_ROWS), 1,
-                  TSRI_GEMM_ROWS, 1, &g->scale);
+            store(tsri_gemm_at(g->z, i, j), tsri_gemm_at(g->c, i, j), zeros, least(g->m - i, TSRI_GEMM_ROWS),
+                  1, TSRI_GEMM_ROWS, 1, &g->scale);
 }
 
 /* Strips write along rows. Steps that lead nowhere are the best there are. */

@@ -11,8 +11,10 @@ enum {
     PART_WORK = 1 << 15,  /* products that make a thread worth waking */
     GROUPS = 16,          /* groups of rows that share a packed vector */
 #ifdef TSR_FREESTANDING
+    VECTOR_BYTES = 4096,  /* of the packed vector that lie ready */
     DOT_BLOCKS = 1
 #else
+    VECTOR_BYTES = 16384,
     DOT_BLOCKS = 8
 #endif
 };
@@ -42,19 +44,35 @@ static void store_group(const tsri_gemm *g, int64_t row, int64_t rows, const gro
 
 /* Rows ------------------------------------------------------------------------------------- */
 
-/* Rows begin .. begin + rows - 1 of a times the only column of b. */
+static bool reads_vector(const tsri_gemm *g)
+{
+    return g->ukr->dtypes[g->b_type].native && (g->b.row == g->ukr->element || g->k == 1);
+}
+
+/* Adds indices p .. p + k - 1 of rows of a to their sums, block by block; x is the vector from p on. */
+static void add_to_group(const tsri_gemm *g, group *sums, int64_t row, int64_t rows, int64_t p, int64_t k,
+                         const char *x)
+{
+    const char *a = g->a.data + row * g->a.row + p * g->a.col;
+    for (int64_t q = 0; q < k; q += TSRI_GEMM_BLOCK)
+        g->ukr->dtypes[g->a_type].rows(sums, a + q * g->a.col, g->a.row, g->a.col, rows,
+                                       least(k - q, TSRI_GEMM_BLOCK), x + q * g->ukr->element, 0, p + q > 0);
+}
+
+/* Rows begin .. begin + rows - 1 of a times the only column of b. A group's rows are read as far as the vector
+ * lies ready: long stretches of memory. */
 static void multiply_rows(const tsri_gemm *g, int64_t begin, int64_t rows)
 {
-    tsr_c128 x[TSRI_GEMM_BLOCK];  /* a panel of any class fits */
+    tsr_c128 packed[VECTOR_BYTES / sizeof(tsr_c128)];
     group sums[GROUPS];
-    const tsri_gemm_rows_fn sum = g->ukr->dtypes[g->a_type].rows;
-    const char *a = g->a.data + begin * g->a.row;
-    for (int64_t p = 0; p < g->k; p += TSRI_GEMM_BLOCK) {
-        const int64_t k = least(g->k - p, TSRI_GEMM_BLOCK);
-        pack_vector(g, x, p, k);
+    const bool reads = reads_vector(g);
+    const int64_t room = reads ? g->k : VECTOR_BYTES / g->ukr->element / TSRI_GEMM_BLOCK * TSRI_GEMM_BLOCK;
+    for (int64_t p = 0; p < g->k; p += room) {
+        const int64_t k = least(g->k - p, room);
+        if (!reads) pack_vector(g, packed, p, k);
         for (int64_t i = 0; i < rows; i += TSRI_GEMM_ROWS)
-            sum(&sums[i / TSRI_GEMM_ROWS], a + i * g->a.row + p * g->a.col, g->a.row, g->a.col,
-                least(rows - i, TSRI_GEMM_ROWS), k, x, 0, p > 0);
+            add_to_group(g, &sums[i / TSRI_GEMM_ROWS], begin + i, least(rows - i, TSRI_GEMM_ROWS), p, k,
+                         reads ? g->b.data : (const char *)packed);
     }
     for (int64_t i = 0; i < rows; i += TSRI_GEMM_ROWS)
         store_group(g, begin + i, least(rows - i, TSRI_GEMM_ROWS), &sums[i / TSRI_GEMM_ROWS]);
@@ -83,8 +101,8 @@ static void sweep_columns(const tsri_gemm *g, int64_t begin, int64_t n)
         pack_vector(g, x, p, s.k);
         g->ukr->sweep(&s);
     }
-    g->ukr->dtypes[g->z_type].store(tsri_gemm_at(g->z, begin, 0), tsri_gemm_at(g->c, begin, 0), sums, n, 1, (int)n,
-                                    1, &g->scale);
+    g->ukr->dtypes[g->z_type].store(tsri_gemm_at(g->z, begin, 0), tsri_gemm_at(g->c, begin, 0), sums, n, 1,
+                                    (int)n, 1, &g->scale);
 }
 
 static tsr_status sweep_parts(void *context, int64_t begin, int64_t end)
@@ -123,16 +141,16 @@ static void multiply_blocks(const tsri_gemm *g, int64_t begin, int64_t end, grou
 {
     tsr_c128 packed[DOT_BLOCKS * TSRI_GEMM_BLOCK];
     group sums;
-    const tsri_gemm_dtype *b = &g->ukr->dtypes[g->b_type];
-    const bool as_it_lies = b->native && g->b.row == g->ukr->element;
+    const bool as_it_lies = reads_vector(g);
     const int64_t side = as_it_lies ? TSRI_GEMM_ROWS : DOT_BLOCKS;
     for (int64_t block = begin; block < end;) {
         const int64_t p = block * TSRI_GEMM_BLOCK, whole = (g->k - p) / TSRI_GEMM_BLOCK;
         const int64_t rows = whole > 0 ? least(least(whole, side), end - block) : 1;
         const int64_t k = least(g->k - p, TSRI_GEMM_BLOCK);
         if (!as_it_lies) pack_vector(g, packed, p, rows * k);
-        g->ukr->dtypes[g->a_type].rows(&sums, g->a.data + p * g->a.col, TSRI_GEMM_BLOCK * g->a.col, g->a.col, rows, k,
-                                       as_it_lies ? (const void *)(g->b.data + p * g->b.row) : packed, k, false);
+        g->ukr->dtypes[g->a_type].rows(
+            &sums, g->a.data + p * g->a.col, TSRI_GEMM_BLOCK * g->a.col, g->a.col, rows, k,
+            as_it_lies ? (const void *)(g->b.data + p * g->b.row) : packed, k, false);
         for (int64_t i = 0; i < rows; i++) add_sum(g->cls, total, &sums, i);
         block += rows;
     }
@@ -149,7 +167,8 @@ static void multiply_dot(const tsri_gemm *g)
 
 static bool can_sweep(const tsri_gemm *g)
 {
-    return g->ukr->sweep && g->a.row == g->ukr->element && g->ukr->dtypes[g->a_type].native && g->m > TSRI_GEMM_ROWS;
+    return g->ukr->sweep && g->a.row == g->ukr->element && g->ukr->dtypes[g->a_type].native &&
+           g->m > TSRI_GEMM_ROWS;
 }
 
 tsr_status tsri_gemm_vector(const tsri_gemm *g)

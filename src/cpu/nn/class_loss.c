@@ -10,6 +10,8 @@
 #include "cpu/lanes.h"
 #include "tessera/ops/nn.h"
 
+enum { SOME = 64 };  /* places side by side: whole vectors */
+
 typedef struct losing {
     const tsr_loss_params *how;
     const double *weights;        /* of the classes; NULL: all 1 */
@@ -29,29 +31,57 @@ static double number_at(const losing *l, const void *row, int64_t i)
 
 /* Lanes: cross entropy ----------------------------------------------------------------- */
 
-/* The sum of weight * -log p over all classes. */
-static double spread(const losing *l, const void *row, double most, double log_sum)
+/* The sum of weight * -log p over all classes, whose numbers lie `step` numbers apart. */
+static double spread(const losing *l, const void *x, int64_t step, double most, double log_sum)
 {
     double sum = 0;
     for (int64_t i = 0; i < l->classes; i++)
-        sum += weight_of(l, i) * (log_sum - (number_at(l, row, i) - most));
+        sum += weight_of(l, i) * (log_sum - (number_at(l, x, i * step) - most));
     return sum;
 }
 
+/* The loss and the weight of a place whose target is not ignored. */
+static void lose(const losing *l, double *loss, double *weight, int64_t target, const void *x, int64_t step,
+                 double most, double log_sum)
+{
+    const double smoothing = l->how->smoothing;
+    *weight = weight_of(l, target);
+    *loss = *weight * (log_sum - (number_at(l, x, target * step) - most));
+    if (smoothing != 0)
+        *loss = (1 - smoothing) * *loss + smoothing / (double)l->classes * spread(l, x, step, most, log_sum);
+}
+
 /* beside: the place's loss, weight and target. */
-static void entropy_row(const tsri_rows *r, void *const *row, char *const *beside)
+static void entropy_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
     const losing *l = r->params;
     double *loss = (double *)(void *)beside[0], *weight = (double *)(void *)beside[1], most, log_sum;
     const int64_t target = *(const int64_t *)(const void *)beside[2];
+    (void)w;
     *loss = *weight = 0;
     if (target == l->how->ignore_index) return;
     r->k->log_sum(&most, &log_sum, row[0], r->n);
-    *weight = weight_of(l, target);
-    *loss = *weight * (log_sum - (number_at(l, row[0], target) - most));
-    if (l->how->smoothing != 0)
-        *loss = (1 - l->how->smoothing) * *loss +
-                l->how->smoothing / (double)l->classes * spread(l, row[0], most, log_sum);
+    lose(l, loss, weight, target, row[0], 1, most, log_sum);
+}
+
+static void entropy_side(const tsri_rows *r, void *tile, int64_t pitch, int64_t width, char *const *beside,
+                         const int64_t *step)
+{
+    const losing *l = r->params;
+    for (int64_t at = 0; at < width; at += SOME) {
+        double most[SOME], log_sum[SOME];
+        const int64_t n = width - at < SOME ? width - at : SOME;
+        char *first = (char *)tile + at * r->wide;
+        r->k->log_sum_side(most, log_sum, first, r->n, pitch, n);
+        for (int64_t i = 0; i < n; i++) {
+            double *loss = (double *)(void *)(beside[0] + (at + i) * step[0]);
+            double *weight = (double *)(void *)(beside[1] + (at + i) * step[1]);
+            const int64_t target = *(const int64_t *)(const void *)(beside[2] + (at + i) * step[2]);
+            *loss = *weight = 0;
+            if (target != l->how->ignore_index)
+                lose(l, loss, weight, target, first + i * r->wide, pitch / r->wide, most[i], log_sum[i]);
+        }
+    }
 }
 
 /* Single elements: negative log likelihood ----------------------------------------------- */
@@ -100,9 +130,13 @@ static tsr_status find_losses(const tsr_op *op, losing *l)
     see_places(&seen[2], target, x);
     const tsr_tensor *const operands[] = { x, &seen[0], &seen[1], &seen[2] };
     if (op->kind == TSR_OP_CROSS_ENTROPY) {
-        tsri_rows rows = {
-            .op = "cross_entropy", .fn = entropy_row, .params = l, .nin = 1, .nbeside = 3, .axis = 1
-        };
+        tsri_rows rows = { .op = "cross_entropy",
+                           .fn = entropy_row,
+                           .side = entropy_side,
+                           .params = l,
+                           .nin = 1,
+                           .nbeside = 3,
+                           .axis = 1 };
         return tsri_rows_run(&rows, operands);
     }
     tsri_lanes_build(&loop, &x->desc, 4, operands, 1);

@@ -70,7 +70,7 @@ static tsr_status run_reshaped(tsri_rows *rows, const tsr_op *op, int ndim, cons
 typedef struct affine {
     void  *memory;   /* NULL: neither is there */
     size_t bytes;
-    void  *w, *b;
+    void  *w, *b;    /* b may be NULL */
     double eps;
 } affine;
 
@@ -97,9 +97,9 @@ static tsr_status open_affine(affine *a, const char *op, tsr_dtype dtype, int64_
     a->memory = tsri_scratch(a->bytes);
     TSRI_CHECK(a->memory, TSR_ENOMEM, "%s: no room for weights of %lld elements", op, (long long)n);
     a->w = a->memory;
-    a->b = (char *)a->memory + a->bytes / 2;
+    a->b = b ? (char *)a->memory + a->bytes / 2 : NULL;
     TSRI_TRY(load_row(a->w, dtype, n, w, 1));
-    return load_row(a->b, dtype, n, b, 0);
+    return b ? tsri_unpack(a->b, dtype, b) : TSR_OK;
 }
 
 static void close_affine(affine *a)
@@ -107,28 +107,28 @@ static void close_affine(affine *a)
     if (a->memory) tsri_free(a->memory, a->bytes);
 }
 
-static void apply(const tsri_rows *r, void *y, const void *x, double mean, double by)
+static void apply(const tsri_rows *r, void *y, const void *x, double mean, double by, const tsri_row_way *way)
 {
     const affine *a = r->params;
-    if (a->memory) r->k->scale_each(y, x, r->n, mean, by, a->w, a->b);
-    else           r->k->scale(y, x, r->n, mean, by, 0);
+    if (a->memory) r->k->scale_each(y, x, r->n, mean, by, a->w, a->b, way);
+    else           r->k->scale(y, x, r->n, mean, by, 0, way);
 }
 
 /* Layer and rms norm ------------------------------------------------------------------------ */
 
-static void layer_row(const tsri_rows *r, void *const *row, char *const *beside)
+static void layer_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
+    double mean, squares;
     (void)beside;
-    const double mean = r->k->sum(row[1], r->n) / (double)r->n;
-    apply(r, row[0], row[1], mean,
-          by_of(r->k->squares(row[1], r->n, mean), r->n, ((const affine *)r->params)->eps));
+    r->k->moments(&mean, &squares, row[1], r->n);
+    apply(r, row[0], row[1], mean, by_of(squares, r->n, ((const affine *)r->params)->eps), w);
 }
 
-static void rms_row(const tsri_rows *r, void *const *row, char *const *beside)
+static void rms_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
     (void)beside;
-    apply(r, row[0], row[1], 0,
-          by_of(r->k->squares(row[1], r->n, 0), r->n, ((const affine *)r->params)->eps));
+    apply(r, row[0], row[1], 0, by_of(r->k->squares(row[1], r->n), r->n, ((const affine *)r->params)->eps),
+          w);
 }
 
 tsr_status tsri_cpu_layer_norm(const tsr_op *op)
@@ -163,19 +163,11 @@ static void round_row(const tsri_rows *r, char *row)
     }
 }
 
-static void add_rows(void *sum, const void *x, const void *y, int64_t n, int64_t wide)
+static void add_rms_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
-    for (int64_t i = 0; i < n; i++) {
-        if (wide == sizeof(double)) ((double *)sum)[i] = ((const double *)x)[i] + ((const double *)y)[i];
-        else                        ((float *)sum)[i] = ((const float *)x)[i] + ((const float *)y)[i];
-    }
-}
-
-static void add_rms_row(const tsri_rows *r, void *const *row, char *const *beside)
-{
-    add_rows(row[0], row[2], row[3], r->n, r->wide);
+    r->k->add(row[0], row[2], row[3], r->n);
     round_row(r, row[0]);
-    rms_row(r, (void *const[]){ row[1], row[0] }, beside);
+    rms_row(r, (void *const[]){ row[1], row[0] }, beside, w);
 }
 
 tsr_status tsri_cpu_add_rms_norm(const tsr_op *op)
@@ -232,7 +224,9 @@ typedef struct batch {
     const tsri_nn_kernels *k;
     tsri_widen_fn  widen;
     tsri_narrow_fn narrow;
-    bool           wide;  /* numbers are doubles */
+    bool           wide;    /* numbers are doubles */
+    bool           packed;  /* rows are such numbers as they lie */
+    bool           stream;
 } batch;
 
 /* A run of elements, each of a channel of its own. */
@@ -245,18 +239,35 @@ static void scale_channels(void *run, int64_t n, const char *channels, int64_t s
     }
 }
 
+/* Rows of one channel each. */
+static void batch_rows(const tsri_tile *t, const batch *b)
+{
+    const tsri_row_way way = { .stream = b->stream };
+    for (int64_t r = 0; r < t->rows; r++) {
+        const channel *c = (const channel *)(const void *)(t->ptr[2] + r * t->row_step[2]);
+        b->k->scale(t->ptr[0] + r * t->row_step[0], t->ptr[1] + r * t->row_step[1], t->cols, c->from, c->by,
+                    c->add, &way);
+    }
+    if (b->stream && b->k->settle) b->k->settle();
+}
+
 /* Operands: result, x, channels. */
 static void batch_tile(const tsri_tile *t, const void *params)
 {
     const batch *b = params;
+    const tsri_row_way way = { .stream = false };
     double run[TSRI_RUN];
+    if (b->packed && t->col_step[2] == 0) {
+        batch_rows(t, b);
+        return;
+    }
     for (int64_t r = 0; r < t->rows; r++)
         for (int64_t i = 0; i < t->cols; i += TSRI_RUN) {
             const int64_t n = t->cols - i < TSRI_RUN ? t->cols - i : TSRI_RUN;
             const char *at = t->ptr[2] + r * t->row_step[2] + i * t->col_step[2];
             const channel *c = (const channel *)(const void *)at;
             b->widen(run, t->ptr[1] + r * t->row_step[1] + i * t->col_step[1], t->col_step[1], n);
-            if (t->col_step[2] == 0) b->k->scale(run, run, n, c->from, c->by, c->add);
+            if (t->col_step[2] == 0) b->k->scale(run, run, n, c->from, c->by, c->add, &way);
             else                     scale_channels(run, n, at, t->col_step[2], b->wide);
             b->narrow(t->ptr[0] + r * t->row_step[0] + i * t->col_step[0], t->col_step[0], run, n);
         }
@@ -271,8 +282,8 @@ tsr_status tsri_cpu_batch_norm(const tsr_op *op)
     const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
     const int64_t size = tsri_dtype_size(x->dtype);
     int64_t strides[TSR_MAX_NDIM] = { 0 };
-    const batch b = { tsri_row_kernels(x->dtype), k->widen[x->dtype], k->narrow[k->wide[x->dtype]][x->dtype],
-                      x->dtype == TSR_F64 };
+    batch b = { .k = tsri_row_kernels(x->dtype), .widen = k->widen[x->dtype],
+                .narrow = k->narrow[k->wide[x->dtype]][x->dtype], .wide = x->dtype == TSR_F64 };
     if (tsr_desc_numel(&x->desc) == 0) return TSR_OK;
     tsr_status s = open_channels(&channels, &bytes, x->shape[1], op->in + 1,
                                  ((const tsr_norm_params *)op->params)->eps, "batch_norm");
@@ -281,6 +292,10 @@ tsr_status tsri_cpu_batch_norm(const tsr_op *op)
         tsri_loop_build(&loop, z->ndim, z->shape, 3, (const tsri_operand[]){
             { z->data, z->stride, size }, { x->data, x->stride, size },
             { (char *)channels, strides, (int64_t)sizeof(channel) } }, 0);
+        const int64_t *step = loop.dim[loop.ndim > 0 ? loop.ndim - 1 : 0].step;
+        b.packed =
+            loop.ndim > 0 && step[0] == size && step[1] == size && tsri_row_dtype(x->dtype) == x->dtype;
+        b.stream = x->data != z->data && tsri_cpu_streams(2 * size * tsri_loop_count(&loop));
         s = tsri_loop_run_parallel(&loop, batch_tile, &b, 8 << 10);
     }
     if (channels) tsri_free(channels, bytes);
@@ -295,15 +310,18 @@ typedef struct groups {
 } groups;
 
 /* beside: the group's channels. */
-static void group_row(const tsri_rows *r, void *const *row, char *const *beside)
+static void group_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
     const groups *g = r->params;
     const channel *c = (const channel *)(const void *)beside[0];
-    const double mean = r->k->sum(row[1], r->n) / (double)r->n;
-    const double by = by_of(r->k->squares(row[1], r->n, mean), r->n, g->eps);
+    tsri_row_way way = *w;
+    double mean, squares;
+    r->k->moments(&mean, &squares, row[1], r->n);
+    const double by = by_of(squares, r->n, g->eps);
     for (int64_t i = 0; i < g->channels; i++) {
         const int64_t at = i * g->each * r->wide;
-        r->k->scale((char *)row[0] + at, (char *)row[1] + at, g->each, mean, by * c[i].by, c[i].add);
+        if (w->next) way.next = w->next + i * g->each * w->size;
+        r->k->scale((char *)row[0] + at, (char *)row[1] + at, g->each, mean, by * c[i].by, c[i].add, &way);
     }
 }
 

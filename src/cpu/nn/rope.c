@@ -7,14 +7,15 @@
 #include "rows_run.h"
 #include "core/alloc.h"
 #include "core/desc_int.h"
+#include "tessera/ops/nn.h"
 #include "tessera/threads.h"
 
 /* Tables ------------------------------------------------------------------------------- */
 
 typedef struct turning {
     const tsr_op *op;
-    int64_t       pairs;
-    tsr_c128     *turns;    /* for each place of the sequence, one of each pair */
+    int64_t       d;        /* elements of a lane: twice as many as pairs */
+    double       *turns;    /* for each place of the sequence, 2 d numbers */
     const double *slowness; /* theta^(2j / d), where there are no tables */
 } turning;
 
@@ -24,54 +25,62 @@ static int64_t position(const tsr_op *op, int64_t i)
     return ((const int64_t *)p->data)[i > 0 ? i * p->stride[0] : 0];
 }
 
+/* Pairs j .. j + n - 1 of one place, in the order that rows.h asks for. */
+static void lay_turns(double *turns, int64_t d, int mode, int64_t j, int64_t n, const double *cosines,
+                      const double *sines)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = j + i;
+        if (mode == TSR_ROPE_HALVES) {
+            turns[at] = cosines[i];
+            turns[d / 2 + at] = sines[i];
+        } else {
+            turns[2 * at] = turns[2 * at + 1] = cosines[i];
+            turns[d + 2 * at] = -sines[i];
+            turns[d + 2 * at + 1] = sines[i];
+        }
+    }
+}
+
+/* n numbers from column j of a row of a table of any floating dtype. */
+static void read_table(double *to, const tsr_tensor *table, int64_t row, int64_t j, int64_t n)
+{
+    const int64_t size = tsri_dtype_size(table->dtype),
+                  step = table->shape[1] > 1 ? table->stride[1] * size : size;
+    const char *x = (const char *)table->data + (row > 0 ? row * table->stride[0] * size : 0);
+    float run[TSRI_RUN];
+    const bool wide = table->dtype == TSR_F64;
+    tsri_cpu_kernels_get()->widen[table->dtype](wide ? (void *)to : run, x + j * step, step, n);
+    for (int64_t i = 0; i < n && !wide; i++) to[i] = (double)run[i];
+}
+
 static tsr_status make_turns(void *context, int64_t begin, int64_t end)
 {
     const turning *t = context;
-    for (int64_t i = begin; i < end; i++) {
-        const double at = (double)position(t->op, i);
-        for (int64_t j = 0; j < t->pairs; j++) {
-            const double angle = at / t->slowness[j];
-            t->turns[i * t->pairs + j] = (tsr_c128){ cos(angle), sin(angle) };
+    const tsri_nn_kernels *k = tsri_row_kernels(TSR_F64);
+    const int mode = ((const tsr_rope_params *)t->op->params)->mode;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t j = 0; j < t->d / 2; j += TSRI_RUN) {
+            double cosines[TSRI_RUN], sines[TSRI_RUN];
+            const int64_t left = t->d / 2 - j, n = left < TSRI_RUN ? left : TSRI_RUN, at = position(t->op, i);
+            if (t->op->kind == TSR_OP_ROPE) {
+                k->turns(cosines, sines, (double)at, t->slowness + j, n);
+            } else {
+                read_table(sines, t->op->in[2], at, j, n);
+                read_table(cosines, t->op->in[3], at, j, n);
+            }
+            lay_turns(t->turns + i * 2 * t->d, t->d, mode, j, n, cosines, sines);
         }
-    }
-    return TSR_OK;
-}
-
-/* Row `row` of a table of any floating dtype into every second of to[0 .. 2 * pairs - 1]. */
-static void read_table(double *to, const tsr_tensor *table, int64_t row, int64_t pairs)
-{
-    double run[TSRI_RUN];
-    const int64_t size = tsri_dtype_size(table->dtype), step = pairs > 1 ? table->stride[1] * size : size;
-    const tsri_widen_fn widen = tsri_cpu_kernels_get()->widen[table->dtype];
-    const char *x = (const char *)table->data + (row > 0 ? row * table->stride[0] * size : 0);
-    for (int64_t j = 0; j < pairs; j += TSRI_RUN) {
-        const int64_t n = pairs - j < TSRI_RUN ? pairs - j : TSRI_RUN;
-        widen(run, x + j * step, step, n);
-        for (int64_t i = 0; i < n; i++)
-            to[2 * (j + i)] =
-                table->dtype == TSR_F64 ? run[i] : (double)((const float *)(const void *)run)[i];
-    }
-}
-
-static tsr_status look_up_turns(void *context, int64_t begin, int64_t end)
-{
-    const turning *t = context;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t row = position(t->op, i);
-        double *to = (double *)(t->turns + i * t->pairs);
-        read_table(to + 1, t->op->in[2], row, t->pairs);
-        read_table(to, t->op->in[3], row, t->pairs);
-    }
     return TSR_OK;
 }
 
 /* Lanes ---------------------------------------------------------------------------------- */
 
 /* beside: the turns of the lane's place. */
-static void rope_row(const tsri_rows *r, void *const *row, char *const *beside)
+static void rope_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
     const int mode = ((const tsr_rope_params *)r->params)->mode;
-    r->k->rotate[mode](row[0], row[1], r->n, (const tsr_c128 *)(const void *)beside[0]);
+    r->k->rotate[mode](row[0], row[1], r->n, (const double *)(const void *)beside[0], w);
 }
 
 static tsr_status rotate(const tsr_op *op, const turning *t)
@@ -81,8 +90,8 @@ static tsr_status rotate(const tsr_op *op, const turning *t)
     int64_t strides[TSR_MAX_NDIM] = { 0 };
     tsri_rows rows = { .op = "rope", .fn = rope_row, .params = op->params, .nout = 1, .nin = 1, .nbeside = 1,
                        .axis = z->ndim - 1 };
-    strides[z->ndim - 3] = t->pairs;
-    tsri_see_memory(&turns, t->turns, TSR_C128, z->ndim, z->shape, strides);
+    strides[z->ndim - 3] = 2 * t->d;
+    tsri_see_memory(&turns, t->turns, TSR_F64, z->ndim, z->shape, strides);
     return tsri_rows_run(&rows, (const tsr_tensor *const[]){ z, op->in[0], &turns });
 }
 
@@ -91,19 +100,18 @@ tsr_status tsri_cpu_rope(const tsr_op *op)
     const tsr_tensor *z = op->out[0];
     const int64_t d = z->shape[z->ndim - 1], seq = z->shape[z->ndim - 3];
     int64_t bytes = 0;
-    turning t = { .op = op, .pairs = d / 2 };
+    turning t = { .op = op, .d = d };
     if (tsr_desc_numel(&z->desc) == 0) return TSR_OK;
-    const bool fits = tsri_mul(&bytes, seq, d / 2 * (int64_t)sizeof(tsr_c128)) &&
+    const bool fits = tsri_mul(&bytes, seq, 2 * d * (int64_t)sizeof(double)) &&
                       tsri_add(&bytes, bytes, d / 2 * (int64_t)sizeof(double)) && (uint64_t)bytes <= SIZE_MAX;
     t.turns = fits ? tsri_scratch((size_t)bytes) : NULL;
     TSRI_CHECK(t.turns, TSR_ENOMEM, "rope: no room for the turns of %lld places", (long long)seq);
-    double *slowness = (double *)(t.turns + seq * t.pairs);
+    double *slowness = t.turns + seq * 2 * d;
     if (op->kind == TSR_OP_ROPE)
-        for (int64_t j = 0; j < t.pairs; j++)
+        for (int64_t j = 0; j < d / 2; j++)
             slowness[j] = pow(((const tsr_rope_params *)op->params)->theta, 2 * (double)j / (double)d);
     t.slowness = slowness;
-    tsr_status s = tsr_parallel_for(seq, 1024 / (t.pairs + 1) + 1,
-                                    op->kind == TSR_OP_ROPE ? make_turns : look_up_turns, &t);
+    tsr_status s = tsr_parallel_for(seq, 1024 / (d / 2 + 1) + 1, make_turns, &t);
     if (s == TSR_OK) s = rotate(op, &t);
     tsri_free(t.turns, (size_t)bytes);
     return s;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/mem.h"
 #include "cpu/kernels.h"
 #include "cpu/reduce.h"
 
@@ -17,6 +18,14 @@ static inline double fold_lanes(double lane[LANES])
     for (int w = LANES / 2; w > 0; w /= 2)
         for (int l = 0; l < w; l++) lane[l] += lane[l + w];
     return lane[0];
+}
+
+static void turns(double *cosines, double *sines, double at, const double *slowness, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++) {
+        cosines[j] = cos(at / slowness[j]);
+        sines[j] = sin(at / slowness[j]);
+    }
 }
 
 #define T float
@@ -38,6 +47,7 @@ static inline double fold_lanes(double lane[LANES])
 void tsri_cpu_nn_portable(tsri_cpu_kernels *k)
 {
     k->nn[TSRI_ROW_F32] = rows_f32;
+    k->nn[TSRI_ROW_SHORT] = rows_f32;
     k->nn[TSRI_ROW_F64] = rows_f64;
     tsri_cpu_swiglu_portable(k);
 }

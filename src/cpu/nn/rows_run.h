@@ -7,9 +7,15 @@
 typedef struct tsri_rows tsri_rows;
 
 /* One lane: row[o] is operand o's, packed, in the type that is computed in; results are
- * written there, and result o may lie where input o does. beside[i] points at the element
- * of operand nout + nin + i that belongs to the lane. */
-typedef void (*tsri_row_fn)(const tsri_rows *r, void *const *row, char *const *beside);
+ * written there, the last one in the way that is asked for, and result o may lie where input o
+ * does. beside[i] points at the element of operand nout + nin + i that belongs to the lane. */
+typedef void (*tsri_row_fn)(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w);
+
+/* `width` lanes of an input, side by side: number i of all of them is at tile + i * pitch, where the
+ * result's, if there is one, take their places. beside[i] is the first lane's, others follow
+ * by step[i] bytes. */
+typedef void (*tsri_side_fn)(const tsri_rows *r, void *tile, int64_t pitch, int64_t width,
+                             char *const *beside, const int64_t *step);
 
 /* A call that works lane by lane. Operands are nout results, then nin inputs, all of one
  * floating dtype and as long along the axis, then what lies beside; at most
@@ -17,6 +23,8 @@ typedef void (*tsri_row_fn)(const tsri_rows *r, void *const *row, char *const *b
 struct tsri_rows {
     const char   *op;
     tsri_row_fn   fn;
+    tsri_side_fn  side;                     /* of one input, and one result or none; NULL: no such way */
+    bool          is_softmax, is_log;       /* that function is softmax's, or its logarithm's */
     const void   *params;
     int           nout, nin, nbeside;
     int           axis;
@@ -32,6 +40,10 @@ struct tsri_rows {
     int64_t       size;                     /* bytes of an element */
     int64_t       step[TSRI_MAX_OPERANDS];  /* bytes along the axis */
     bool          direct[TSRI_MAX_OPERANDS]; /* lanes are rows as they lie */
+    bool          stream;                   /* the last result is written around the caches */
+    bool          fetch;                    /* rows are asked for one ahead */
+    bool          beside_each_other;        /* lanes go through the function for that */
+    bool          in_parts;                 /* or, being long, through the kernels for softmax in parts */
     int64_t       block;                    /* lanes that are taken together */
     size_t        scratch;                  /* bytes for those; 0: none */
     int32_t      *no_room;                  /* set to 1 where there was no scratch */

@@ -5,35 +5,42 @@
 #include "rows_run.h"
 #include "core/alloc.h"
 #include "core/desc_int.h"
-#include "core/mem.h"
 
-static void softmax_row(const tsri_rows *r, void *const *row, char *const *beside)
+static void softmax_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
     (void)beside;
-    r->k->softmax(row[0], row[1], r->n);
+    r->k->softmax(row[0], row[1], r->n, w);
 }
 
-static void log_softmax_row(const tsri_rows *r, void *const *row, char *const *beside)
+static void log_softmax_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
     (void)beside;
-    r->k->log_softmax(row[0], row[1], r->n);
+    r->k->log_softmax(row[0], row[1], r->n, w);
+}
+
+static void softmax_side(const tsri_rows *r, void *tile, int64_t pitch, int64_t width, char *const *beside,
+                         const int64_t *step)
+{
+    (void)beside; (void)step;
+    r->k->softmax_side(tile, r->n, pitch, width, r->is_log);
 }
 
 tsr_status tsri_cpu_softmax(const tsr_op *op)
 {
     const bool log = op->kind == TSR_OP_LOG_SOFTMAX;
     tsri_rows rows = { .op = log ? "log_softmax" : "softmax", .fn = log ? log_softmax_row : softmax_row,
+                       .side = softmax_side, .is_softmax = true, .is_log = log,
                        .nout = 1, .nin = 1, .axis = ((const tsr_axis_params *)op->params)->axis };
     if (tsr_desc_numel(&op->out[0]->desc) == 0) return TSR_OK;
     return tsri_rows_run(&rows, (const tsr_tensor *const[]){ op->out[0], op->in[0] });
 }
 
 /* beside: how many columns the row sees. */
-static void causal_row(const tsri_rows *r, void *const *row, char *const *beside)
+static void causal_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
     const int64_t seen = *(const int64_t *)(const void *)beside[0];
-    if (seen > 0) r->k->softmax(row[0], row[1], seen);
-    memset((char *)row[0] + seen * r->wide, 0, (size_t)((r->n - seen) * r->wide));
+    if (seen > 0) r->k->softmax(row[0], row[1], seen, w);
+    r->k->zero((char *)row[0] + seen * r->wide, r->n - seen, w->stream);
 }
 
 static void count_seen(int64_t *seen, int64_t rows, int64_t columns)

@@ -244,6 +244,13 @@ V vi vi_lanes_at(const char *p, const int32_t *at, int apart)
     return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(p + at[0]))),
                                    _mm_loadu_si128((const __m128i *)(const void *)(p + at[apart])), 1);
 }
+/* Lane k of a[i apart] and lane i of a[k apart] change places, for i, k < LANES. */
+V void vi_turn_lanes(vi *a, int apart)
+{
+    const vi low = _mm256_permute2x128_si256(a[0], a[apart], 0x20);
+    a[apart] = _mm256_permute2x128_si256(a[0], a[apart], 0x31);
+    a[0] = low;
+}
 V vi vi_un_low8(vi a, vi b)  { return _mm256_unpacklo_epi8(a, b); }
 V vi vi_un_high8(vi a, vi b) { return _mm256_unpackhi_epi8(a, b); }
 V vi vi_un_low16(vi a, vi b)  { return _mm256_unpacklo_epi16(a, b); }
@@ -272,6 +279,25 @@ V vi vi_reverse1(vi x)
 {
     return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)));
 }
+
+/* Every second element of a and b, from the first on. */
+V vi vi_in_order(vi packed) { return _mm256_permute4x64_epi64(packed, 0xd8); }
+V vi vi_even1(vi a, vi b)
+{
+    const vi low = _mm256_set1_epi16(0xff);
+    return vi_in_order(_mm256_packus_epi16(vi_and(a, low), vi_and(b, low)));
+}
+V vi vi_even2(vi a, vi b)
+{
+    const vi low = _mm256_set1_epi32(0xffff);
+    return vi_in_order(_mm256_packus_epi32(vi_and(a, low), vi_and(b, low)));
+}
+V vi vi_even4(vi a, vi b)
+{
+    return vi_in_order(_mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88)));
+}
+V vi vi_even8(vi a, vi b) { return vi_in_order(_mm256_unpacklo_epi64(a, b)); }
+V vi vi_even16(vi a, vi b) { return _mm256_permute2x128_si256(a, b, 0x20); }
 
 /* Fetching: element i from p + offset[i]. */
 V vi vi_fetch4(const char *p, const int32_t *offset)
@@ -326,6 +352,24 @@ V vk vk_load_bytes(const void *p)
     int32_t four;
     __builtin_memcpy(&four, p, sizeof four);
     return vk_not(vl_eq(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four)), vl_set(0)));
+}
+
+/* Elements of 1, 2, 4, 8 and 16 bytes: of x where the byte at c is not 0, else of y. */
+V vi vi_where1(const void *c, vi x, vi y)
+{
+    return _mm256_blendv_epi8(x, y, _mm256_cmpeq_epi8(vi_load(c), _mm256_setzero_si256()));
+}
+V vi vi_where2(const void *c, vi x, vi y)
+{
+    return _mm256_blendv_epi8(x, y, _mm256_cvtepi8_epi16(_mm_cmpeq_epi8(_mm_loadu_si128(c), _mm_setzero_si128())));
+}
+V vi vi_where4(const void *c, vi x, vi y) { return vi_select(vm_load_bytes(c), x, y); }
+V vi vi_where8(const void *c, vi x, vi y) { return vl_select(vk_load_bytes(c), x, y); }
+V vi vi_where16(const void *c, vi x, vi y)
+{
+    const unsigned char *b = c;
+    const __m256i on = _mm256_setr_epi64x(b[0], b[0], b[1], b[1]);
+    return _mm256_blendv_epi8(x, y, _mm256_cmpeq_epi64(on, _mm256_setzero_si256()));
 }
 
 /* 1 / x to 14 bits at least, for normal results. */

@@ -187,8 +187,18 @@ V vi vf_round_bf16(vf x)
     return vi_select(vf_is_nan(x), nan, up);
 }
 V void vf_stream_f16(void *p, vf x) { _mm256_stream_si256(p, _mm512_cvtps_ph(x, NEAREST)); }
-V void vf_stream_bf16(void *p, vf x) { _mm256_stream_si256(p, _mm512_cvtepi32_epi16(vf_round_bf16(x))); }
-V void vf_store_bf16(void *p, vf x) { _mm256_storeu_si256(p, _mm512_cvtepi32_epi16(vf_round_bf16(x))); }
+/* The same next to each other: the high halves are taken where they are. */
+V __m256i vf_to_bf16(vf x)
+{
+    const vi high = _mm512_setr_epi32(0x00030001, 0x00070005, 0x000b0009, 0x000f000d, 0x00130011, 0x00170015, 0x001b0019,
+                                      0x001f001d, 0, 0, 0, 0, 0, 0, 0, 0);
+    const vi bits = vf_bits(x), odd = vi_and(vi_shr(bits, 16), vi_set(1));
+    const vi up = vi_add(bits, vi_add(odd, vi_set(0x7fff)));
+    const vi whole = _mm512_mask_or_epi32(up, vf_is_nan(x), bits, vi_set(0x400000));
+    return _mm512_castsi512_si256(_mm512_permutexvar_epi16(high, whole));
+}
+V void vf_stream_bf16(void *p, vf x) { _mm256_stream_si256(p, vf_to_bf16(x)); }
+V void vf_store_bf16(void *p, vf x) { _mm256_storeu_si256(p, vf_to_bf16(x)); }
 
 /* Across lanes. */
 V float vf_sum(vf x) { return _mm512_reduce_add_ps(x); }
@@ -211,6 +221,16 @@ V vi vi_lanes_at(const char *p, const int32_t *at, int apart)
     v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + at[apart])), 1);
     v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + at[2 * apart])), 2);
     return _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + at[3 * apart])), 3);
+}
+/* Lane k of a[i apart] and lane i of a[k apart] change places, for i, k < LANES. */
+V void vi_turn_lanes(vi *a, int apart)
+{
+    const vi low = _mm512_shuffle_i32x4(a[0], a[apart], 0x44), low2 = _mm512_shuffle_i32x4(a[2 * apart], a[3 * apart], 0x44);
+    const vi high = _mm512_shuffle_i32x4(a[0], a[apart], 0xee), high2 = _mm512_shuffle_i32x4(a[2 * apart], a[3 * apart], 0xee);
+    a[0] = _mm512_shuffle_i32x4(low, low2, 0x88);
+    a[apart] = _mm512_shuffle_i32x4(low, low2, 0xdd);
+    a[2 * apart] = _mm512_shuffle_i32x4(high, high2, 0x88);
+    a[3 * apart] = _mm512_shuffle_i32x4(high, high2, 0xdd);
 }
 V vi vi_un_low8(vi a, vi b)  { return _mm512_unpacklo_epi8(a, b); }
 V vi vi_un_high8(vi a, vi b) { return _mm512_unpackhi_epi8(a, b); }
@@ -241,6 +261,25 @@ V vi vi_reverse1(vi x)
     return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)));
 }
 
+/* Every second element of a and b, from the first on. */
+V vi vi_in_order(vi packed) { return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed); }
+V vi vi_even1(vi a, vi b)
+{
+    const vi low = _mm512_set1_epi16(0xff);
+    return vi_in_order(_mm512_packus_epi16(vi_and(a, low), vi_and(b, low)));
+}
+V vi vi_even2(vi a, vi b)
+{
+    const vi low = _mm512_set1_epi32(0xffff);
+    return vi_in_order(_mm512_packus_epi32(vi_and(a, low), vi_and(b, low)));
+}
+V vi vi_even4(vi a, vi b)
+{
+    return _mm512_permutex2var_epi32(a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
+}
+V vi vi_even8(vi a, vi b) { return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b); }
+V vi vi_even16(vi a, vi b) { return _mm512_shuffle_i32x4(a, b, 0x88); }
+
 /* Fetching: element i from p + offset[i]. */
 V vi vi_fetch4(const char *p, const int32_t *offset) { return _mm512_i32gather_epi32(vi_load(offset), p, 1); }
 V vi vi_fetch8(const char *p, const int32_t *offset)
@@ -260,6 +299,28 @@ V void vm_stream_bytes(void *p, vm m) { _mm_stream_si128(p, _mm_maskz_set1_epi8(
 V void vk_stream_bytes(void *p, vk m) { _mm_stream_si64(p, _mm_cvtsi128_si64(_mm_maskz_set1_epi8(m, 1))); }
 V vm   vm_load_bytes(const void *p)  { const __m128i b = _mm_loadu_si128(p); return _mm_test_epi8_mask(b, b); }
 V vk   vk_load_bytes(const void *p)  { const __m128i b = _mm_loadl_epi64(p); return (vk)_mm_test_epi8_mask(b, b); }
+
+/* Elements of 1, 2, 4, 8 and 16 bytes: of x where the byte at c is not 0, else of y. */
+V vi vi_where1(const void *c, vi x, vi y)
+{
+    const vi b = vi_load(c);
+    return _mm512_mask_blend_epi8(_mm512_test_epi8_mask(b, b), y, x);
+}
+V vi vi_where2(const void *c, vi x, vi y)
+{
+    const __m256i b = _mm256_loadu_si256(c);
+    return _mm512_mask_blend_epi16(_mm256_test_epi8_mask(b, b), y, x);
+}
+V vi vi_where4(const void *c, vi x, vi y) { return vi_select(vm_load_bytes(c), x, y); }
+V vi vi_where8(const void *c, vi x, vi y) { return vl_select(vk_load_bytes(c), x, y); }
+V vi vi_where16(const void *c, vi x, vi y)
+{
+    int32_t four;
+    __builtin_memcpy(&four, c, sizeof four);
+    const __m512i b = _mm512_castsi256_si512(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four)));
+    const __m512i both = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3), b);
+    return vl_select(_mm512_test_epi64_mask(both, both), x, y);
+}
 
 /* 1 / x to 14 bits at least, for normal results. */
 V vf vf_rcp(vf x) { return _mm512_rcp14_ps(x); }

@@ -66,6 +66,10 @@ V void store_bf16_n(void *p, vf v, int64_t n)
 V vi madd_pairs(vi x, vi y, vi s) { return vi_add(s, _mm256_madd_epi16(x, y)); }
 #include "cpu/gemm/integer_kernels.inc"
 
+#define EACH_COMPLEX_1 TO_4
+#define COMPLEX_ROWS_1 4
+#include "cpu/gemm/complex_kernels.inc"
+
 #define ONE(r) strip_1_##r##_f32,
 #define TWO(r) strip_2_##r##_f32,
 static const tsri_gemm_strips strips_f32[] = {
@@ -114,13 +118,15 @@ void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k)
     fill_float_dtypes();
     fill_pair_dtypes();
     g[TSRI_GEMM_F32] = (tsri_gemm_ukr){ .run = ukr_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
-                                        .panel = 2 * VF, .strips = strips_f32, .sweep = sweep_f32,
+                                        .panel = 2 * VF, .strips = strips_f32, .sweep = sweep_f32, .streams = true,
                                         .dtypes = float_dtypes, .right = float_dtypes };
     g[TSRI_GEMM_F64] = (tsri_gemm_ukr){ .run = ukr_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
-                                        .panel = 2 * VD, .strips = strips_f64, .sweep = sweep_f64,
+                                        .panel = 2 * VD, .strips = strips_f64, .sweep = sweep_f64, .streams = true,
                                         .dtypes = float_dtypes, .right = float_dtypes };
     g[TSRI_GEMM_PAIRS] = (tsri_gemm_ukr){ .element = 4, .sum = 4, .group = 2, .panel = 2 * VF, .strips = strips_pairs,
                                           .dtypes = pair_dtypes, .right = pair_dtypes };
+    fill_complex(&g[TSRI_GEMM_C64], strips_c64);
+    fill_complex(&g[TSRI_GEMM_C128], strips_c128);
     g[TSRI_GEMM_U32].strips = strips_u32;
     g[TSRI_GEMM_U32].panel = 2 * VF;
     g[TSRI_GEMM_U32].packed_only = g[TSRI_GEMM_PAIRS].packed_only = true;

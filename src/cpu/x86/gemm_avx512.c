@@ -50,6 +50,7 @@ V vf load_bf16_n(const void *p, int64_t n) { return vi_as_vf(vi_shl(_mm512_cvtep
 #define LOAD_N(p, n) _mm256_maskz_loadu_ps(vk_first(n), p)
 #define STORE(p, v) _mm256_storeu_ps((float *)(void *)(p), v)
 #define STORE_N(p, v, n) _mm256_mask_storeu_ps(p, vk_first(n), v)
+#define STREAM(p, v) _mm256_stream_ps((float *)(void *)(p), v)
 #define SPREAD(p) _mm256_set1_ps(*(const float *)(const void *)(p))
 #define MADD(x, y, s) _mm256_fmadd_ps(x, y, s)
 #define ADD(x, y) _mm256_add_ps(x, y)
@@ -118,6 +119,7 @@ V void turn_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 #undef LOAD
 #undef LOAD_N
 #undef STORE
+#undef STREAM
 #undef STORE_N
 #undef SPREAD
 #undef MADD
@@ -151,6 +153,12 @@ V void turn_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 #define EACH_2 TO_12
 V vi madd_pairs(vi x, vi y, vi s) { return vi_add(s, _mm512_madd_epi16(x, y)); }
 #include "cpu/gemm/integer_kernels.inc"
+
+#define EACH_COMPLEX_1 TO_8
+#define COMPLEX_ROWS_1 8
+#define EACH_COMPLEX_2 TO_4
+#define COMPLEX_ROWS_2 4
+#include "cpu/gemm/complex_kernels.inc"
 
 /* Tables ----------------------------------------------------------------------------------- */
 
@@ -218,13 +226,15 @@ void tsri_cpu_gemm_avx512(tsri_cpu_kernels *k)
     fill_float_dtypes();
     fill_pair_dtypes();
     g[TSRI_GEMM_F32] = (tsri_gemm_ukr){ .run = ukr_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
-                                        .panel = 3 * VF, .strips = strips_f32, .sweep = sweep_f32,
+                                        .panel = 4 * VF, .strips = strips_f32, .sweep = sweep_f32, .streams = true,
                                         .dtypes = float_dtypes, .right = float_dtypes };
     g[TSRI_GEMM_F64] = (tsri_gemm_ukr){ .run = ukr_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
-                                        .panel = 3 * VD, .strips = strips_f64, .sweep = sweep_f64,
+                                        .panel = 4 * VD, .strips = strips_f64, .sweep = sweep_f64, .streams = true,
                                         .dtypes = float_dtypes, .right = float_dtypes };
     g[TSRI_GEMM_PAIRS] = (tsri_gemm_ukr){ .element = 4, .sum = 4, .group = 2, .panel = 3 * VF, .strips = strips_pairs,
                                           .dtypes = pair_dtypes, .right = pair_dtypes };
+    fill_complex(&g[TSRI_GEMM_C64], strips_c64);
+    fill_complex(&g[TSRI_GEMM_C128], strips_c128);
     g[TSRI_GEMM_U32].strips = strips_u32;
     g[TSRI_GEMM_U32].panel = 3 * VF;
     g[TSRI_GEMM_U32].packed_only = g[TSRI_GEMM_PAIRS].packed_only = true;

@@ -1,0 +1,226 @@
+/* reduce_walk.c - from a block of outputs to strips that kernels like.
+ *
+ *     pack     elements that do not lie side by side are copied together, a buffer at a time
+ *     turn     so are outputs of a few elements each: runs become rows
+ *     widen    short dtypes become ones that there are kernels for
+ *     fold     several short rows that follow each other are one long row
+ *
+ * LIMIT: rows of few outputs whose elements lie in several short dims are not folded.
+ */
+#include "reduce_run.h"
+
+#ifndef TSR_FREESTANDING
+
+enum {
+    BUFFER  = 16 << 10,  /* bytes of packed elements, and of widened ones */
+    LONGEST = 4096,      /* elements of a strip: any and all stop between strips */
+    SHORT   = 256,       /* bytes of a run that is worth a strip of its own */
+    RUNS    = 64,        /* outputs of a lone block */
+    FEW     = 64         /* elements of a run of which there are more in a block */
+};
+
+typedef struct walk {
+    const tsri_reduction *r;
+    tsri_collect_fn       collect;
+    tsri_collect          kind;
+    tsri_collected       *g;
+    const tsri_collected *k;
+    int64_t               width, across, first;
+    tsri_strip            strip;
+    char                 *packed, *widened;
+} walk;
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Elements that fit the buffers. */
+static int64_t room(const tsri_reduction *r) { return BUFFER / (r->bytes > r->wide ? r->bytes : r->wide); }
+
+/* Staging ------------------------------------------------------------------------------ */
+
+/* rows x cols elements, of which those of a row run on, in the dtype that kernels see. */
+static const char *widen(const walk *w, const char *x, int64_t rows, int64_t row_step, int64_t cols)
+{
+    const tsri_reduction *r = w->r;
+    if (row_step == cols * r->bytes) {
+        cols *= rows;
+        rows = 1;
+    }
+    if (r->cast) {
+        const tsri_tile t = { .rows = rows, .cols = cols, .ptr = { w->widened, (char *)(uintptr_t)x },
+                              .row_step = { cols * r->wide, row_step }, .col_step = { r->wide, r->bytes } };
+        r->cast(&t, NULL);
+        return w->widened;
+    }
+    for (int64_t i = 0; i < rows; i++) r->widen(w->widened + i * cols * r->wide, x + i * row_step, r->bytes, cols);
+    return w->widened;
+}
+
+/* rows x cols elements in one piece, as kernels see them. */
+static const char *stage(const walk *w, const char *x, int64_t rows, int64_t row_step, int64_t cols, int64_t col_step)
+{
+    const tsri_reduction *r = w->r;
+    const int64_t packed = cols * r->bytes;
+    if (col_step != r->bytes || (!r->widen && row_step != packed)) {
+        const tsri_tile t = { .rows = rows, .cols = cols, .ptr = { w->packed, (char *)(uintptr_t)x },
+                              .row_step = { packed, row_step }, .col_step = { r->bytes, col_step } };
+        tsri_cpu_kernels_get()->copy[__builtin_ctz((unsigned)r->bytes)](&t, NULL);
+        x = w->packed;
+        row_step = packed;
+    }
+    return r->widen ? widen(w, x, rows, row_step, cols) : x;
+}
+
+/* Runs ---------------------------------------------------------------------------------- */
+
+/* any and all need not go on. */
+static bool is_decided(const walk *w)
+{
+    const int64_t count = w->g->i[0][0];
+    if (w->kind != TSRI_COLLECT_NONZERO || w->width != 1) return false;
+    if (w->r->op == TSR_OP_ANY || w->r->op == TSR_OP_MAX) return count > 0;
+    return (w->r->op == TSR_OP_ALL || w->r->op == TSR_OP_MIN) && count < w->strip.at - w->first;
+}
+
+static bool collect_run(walk *w, const char *x, int64_t n)
+{
+    w->strip.x = x;
+    w->strip.n = n;
+    w->collect(w->g, &w->strip, w->k);
+    w->strip.at += n;
+    return !is_decided(w);
+}
+
+/* One run of each output. */
+static bool collect_runs(walk *w, const char *x, int64_t n, int64_t step)
+{
+    const bool plain = step == w->r->bytes && !w->r->widen;
+    const int64_t longest = plain ? LONGEST : smaller(LONGEST, room(w->r));
+    if (w->width > 1) {
+        w->strip.across = plain ? w->across : n * w->r->wide;
+        return collect_run(w, plain ? x : stage(w, x, w->width, w->across, n, step), n);
+    }
+    for (int64_t i = 0; i < n; i += longest) {
+        const int64_t some = smaller(longest, n - i);
+        const char *from = x + i * step;
+        if (!collect_run(w, plain ? from : stage(w, from, 1, 0, some, step), some)) return false;
+    }
+    return true;
+}
+
+static bool collect_lone(const tsri_tile *t, void *context)
+{
+    walk *w = context;
+    const int64_t step = t->col_step[0], together = smaller(LONGEST, room(w->r)) / t->cols;
+    const bool packs = t->rows > 1 && w->width == 1 && t->cols * w->r->bytes < SHORT;
+    for (int64_t i = 0; i < t->rows; i += packs ? together : 1) {
+        const char *x = t->ptr[0] + i * t->row_step[0];
+        const int64_t rows = smaller(together, t->rows - i);
+        if (packs ? !collect_run(w, stage(w, x, rows, t->row_step[0], t->cols, step), rows * t->cols)
+                  : !collect_runs(w, x, t->cols, step))
+            return false;
+    }
+    return true;
+}
+
+/* Rows ---------------------------------------------------------------------------------- */
+
+/* n rows that run on in one piece, side by side. The first is element fold * at. */
+static void collect_folded(const walk *w, tsri_collected *g, const tsri_collected *k, const char *x, int64_t n,
+                           int64_t at)
+{
+    const int64_t fold = w->r->fold, row = fold * w->width, whole = n / fold, rest = n % fold;
+    tsri_strip s = w->strip;
+    s.x = x;
+    s.n = whole;
+    s.step = row * w->r->wide;
+    s.width = row;
+    s.at = at;
+    if (whole > 0) w->collect(g, &s, k);
+    if (rest == 0) return;
+    s.x += whole * s.step;
+    s.n = 1;
+    s.width = rest * w->width;
+    s.at += whole;
+    w->collect(g, &s, k);
+}
+
+/* What came together for each row of a fold, put together. */
+static void unfold(const walk *w, const tsri_collected *folded, int64_t at)
+{
+    const int64_t fold = w->r->fold, width = w->width;
+    for (int64_t q = 0; q < fold; q++) {
+        const tsri_collected one = tsri_states_from(folded, q * width);
+        for (int64_t j = 0; j < width && w->kind == TSRI_COLLECT_FIND; j++)
+            if (one.i[1][j] >= 0) one.i[1][j] = at + one.i[1][j] * fold + q;
+        tsri_states_merge(w->g, &one, w->kind, w->r->numbers, width);
+    }
+}
+
+static void collect_by_folding(walk *w, const char *x, int64_t n, int64_t step)
+{
+    const tsri_reduction *r = w->r;
+    const int64_t width = w->width, fold = r->fold;
+    _Alignas(64) double words[2][TSRI_STATE_WORDS * TSRI_FOLDED];
+    tsri_collected g = tsri_states_in(words[0], fold * width), k = tsri_states_in(words[1], fold * width);
+    const bool plain = w->across == r->bytes && step == width * r->bytes && !r->widen;
+    const int64_t some = (plain ? LONGEST : room(r) / (fold * width)) * fold;
+    for (int slot = 0; slot < TSRI_STATE_WORDS && w->kind >= TSRI_COLLECT_SQUARES; slot++)
+        for (int64_t i = 0; i < fold * width; i++) k.f[slot][i] = w->k->f[slot][i % width];
+    tsri_states_begin(&g, w->kind, r->numbers, fold * width);
+    for (int64_t i = 0; i < n; i += some) {
+        const int64_t rows = smaller(some, n - i);
+        const char *from = x + i * step;
+        collect_folded(w, &g, &k, plain ? from : stage(w, from, rows, step, width, w->across), rows, i / fold);
+    }
+    unfold(w, &g, w->strip.at);
+    w->strip.at += n;
+}
+
+static void collect_rows(walk *w, const char *x, int64_t n, int64_t step)
+{
+    const bool plain = w->across == w->r->bytes && !w->r->widen;
+    const int64_t some = plain ? LONGEST : room(w->r) / w->width;
+    for (int64_t i = 0; i < n; i += some) {
+        const int64_t rows = smaller(some, n - i);
+        w->strip.x = plain ? x + i * step : stage(w, x + i * step, rows, step, w->width, w->across);
+        w->strip.n = rows;
+        w->strip.step = plain ? step : w->width * w->r->wide;
+        w->collect(w->g, &w->strip, w->k);
+        w->strip.at += rows;
+    }
+}
+
+static bool collect_columns(const tsri_tile *t, void *context)
+{
+    walk *w = context;
+    for (int64_t i = 0; i < t->rows; i++) {
+        const char *x = t->ptr[0] + i * t->row_step[0];
+        if (w->r->fold > 1) collect_by_folding(w, x, t->cols, t->col_step[0]);
+        else                collect_rows(w, x, t->cols, t->col_step[0]);
+    }
+    return true;
+}
+
+/* The walk ------------------------------------------------------------------------------- */
+
+int64_t tsri_walk_side(const tsri_reduction *r)
+{
+    const int64_t n = r->reduced.ndim ? r->reduced.dim[0].n : 1, most = room(r);
+    if (r->by_columns && r->reduced.ndim < 2 && n > 0 && n < most / 16) return smaller(TSRI_SIDE, most / n);
+    if (r->by_columns) return smaller(TSRI_SIDE, most / 4);
+    if (r->reduced.ndim > 1 || n > LONGEST || n > most || n == 0) return 1;
+    return smaller(n < FEW ? TSRI_SIDE : RUNS, most / n);
+}
+
+void tsri_walk(tsri_collected *g, const tsri_block *b, const tsri_loop *nest, int64_t at)
+{
+    _Alignas(64) char packed[BUFFER], widened[BUFFER];
+    const tsri_reduction *r = b->r;
+    walk w = { r, r->collect[b->pass], r->kind[b->pass], g, b->k, b->width, b->across, at,
+               { .width = b->width, .at = at, .lone = !r->by_columns, .least = r->least, .size = r->size,
+                 .flip = r->flip }, packed, widened };
+    tsri_states_begin(g, w.kind, r->numbers, b->width);
+    (void)tsri_loop_visit(nest, r->by_columns ? collect_columns : collect_lone, &w);
+}
+
+#endif

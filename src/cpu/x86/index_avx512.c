@@ -1,0 +1,5 @@
+/* index_avx512.c - scatter with the vectors of AVX-512. */
+#include "cpu/simd/index.inc"
+
+void tsri_cpu_index_avx512(tsri_cpu_kernels *k);
+void tsri_cpu_index_avx512(tsri_cpu_kernels *k) { enter_scatters(k); }

@@ -1,0 +1,249 @@
+/* sort_avx512.c - sorting with the vectors of AVX-512. */
+#include "cpu/simd/avx512.h"
+
+#include "core/mem.h"
+#include "cpu/kernels.h"
+#include "cpu/sort.h"
+
+#define PRAGMA(x) _Pragma(#x)
+#define UNROLL(n) PRAGMA(GCC unroll n)
+
+/* 0, 1, 2, ... */
+V vi lanes_32(void) { return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
+V __m256i lanes_64(void) { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7); }
+
+V int64_t held(int64_t n, int64_t most) { return n < 0 ? 0 : n < most ? n : most; }
+
+/* Keys of 32 bits ------------------------------------------------------------------------------ */
+
+typedef __mmask16 mask_32;
+
+V vi min_32(vi a, vi b) { return _mm512_min_epu32(a, b); }
+V vi max_32(vi a, vi b) { return _mm512_max_epu32(a, b); }
+V vi swap_1_32(vi a) { return _mm512_shuffle_epi32(a, _MM_PERM_CDAB); }
+V vi swap_2_32(vi a) { return _mm512_shuffle_epi32(a, _MM_PERM_BADC); }
+V vi swap_4_32(vi a) { return _mm512_shuffle_i64x2(a, a, 0xb1); }
+V vi swap_8_32(vi a) { return _mm512_shuffle_i64x2(a, a, 0x4e); }
+V vi reverse_32(vi a) { return _mm512_permutexvar_epi32(vi_sub(vi_set(15), lanes_32()), a); }
+V vi pick_32(unsigned lanes, vi a, vi b) { return _mm512_mask_mov_epi32(a, (mask_32)lanes, b); }
+V vi set_32(uint32_t x) { return _mm512_set1_epi32((int)x); }
+V mask_32 below_32(vi a, vi b) { return _mm512_cmplt_epu32_mask(a, b); }
+V mask_32 up_to_32(vi a, vi b) { return _mm512_cmple_epu32_mask(a, b); }
+V mask_32 none_of_32(mask_32 m) { return _knot_mask16(m); }
+V vi compress_32(mask_32 m, vi a) { return _mm512_maskz_compress_epi32(m, a); }
+
+/* The first n keys; what is missing is the largest. */
+V vi load_n_32(const uint32_t *x, int64_t n)
+{
+    return _mm512_mask_loadu_epi32(set_32(UINT32_MAX), vm_first(held(n, 16)), x);
+}
+V mask_32 first_32(int64_t n) { return vm_first(held(n, 16)); }
+V void store_32(uint32_t *z, vi a, mask_32 m) { _mm512_mask_storeu_epi32(z, m, a); }
+V vi every_32(const uint32_t *x, int apart)
+{
+    return _mm512_i32gather_epi32(_mm512_mullo_epi32(lanes_32(), _mm512_set1_epi32(apart)), x, 4);
+}
+V void put_every_32(uint32_t *z, vi a, int apart)
+{
+    _mm512_i32scatter_epi32(z, _mm512_mullo_epi32(lanes_32(), _mm512_set1_epi32(apart)), a, 4);
+}
+V void store_n_32(uint32_t *z, vi a, int64_t n) { _mm512_mask_storeu_epi32(z, vm_first(held(n, 16)), a); }
+
+/* Row i becomes column i. */
+V void turn_32(vi a[16])
+{
+    vi b[16];
+    UNROLL(8)
+    for (int i = 0; i < 8; i++) {
+        b[2 * i] = _mm512_unpacklo_epi32(a[2 * i], a[2 * i + 1]);
+        b[2 * i + 1] = _mm512_unpackhi_epi32(a[2 * i], a[2 * i + 1]);
+    }
+    UNROLL(4)
+    for (int i = 0; i < 4; i++)
+        UNROLL(2)
+        for (int k = 0; k < 2; k++) {
+            a[4 * i + 2 * k] = _mm512_unpacklo_epi64(b[4 * i + k], b[4 * i + 2 + k]);
+            a[4 * i + 2 * k + 1] = _mm512_unpackhi_epi64(b[4 * i + k], b[4 * i + 2 + k]);
+        }
+    UNROLL(2)
+    for (int i = 0; i < 2; i++)
+        UNROLL(4)
+        for (int k = 0; k < 4; k++) {
+            b[8 * i + k] = _mm512_shuffle_i32x4(a[8 * i + k], a[8 * i + 4 + k], 0x88);
+            b[8 * i + 4 + k] = _mm512_shuffle_i32x4(a[8 * i + k], a[8 * i + 4 + k], 0xdd);
+        }
+    UNROLL(8)
+    for (int i = 0; i < 8; i++) {
+        a[i] = _mm512_shuffle_i32x4(b[i], b[8 + i], 0x88);
+        a[8 + i] = _mm512_shuffle_i32x4(b[i], b[8 + i], 0xdd);
+    }
+}
+
+/* Eight rows: each vector becomes a column upwards and another one downwards. */
+V void turn_8_32(vi a[8])
+{
+    const vi low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 23, 22, 21, 20, 7, 6, 5, 4);
+    const vi high = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 31, 30, 29, 28, 15, 14, 13, 12);
+    vi b[8], c[8];
+    UNROLL(4)
+    for (int i = 0; i < 4; i++) {
+        b[2 * i] = _mm512_unpacklo_epi32(a[2 * i], a[2 * i + 1]);
+        b[2 * i + 1] = _mm512_unpackhi_epi32(a[2 * i], a[2 * i + 1]);
+    }
+    UNROLL(2)
+    for (int i = 0; i < 2; i++)
+        UNROLL(2)
+        for (int k = 0; k < 2; k++) {
+            c[4 * i + 2 * k] = _mm512_unpacklo_epi64(b[4 * i + k], b[4 * i + 2 + k]);
+            c[4 * i + 2 * k + 1] = _mm512_unpackhi_epi64(b[4 * i + k], b[4 * i + 2 + k]);
+        }
+    UNROLL(4)
+    for (int k = 0; k < 4; k++) {
+        a[k] = _mm512_permutex2var_epi32(c[k], low, c[4 + k]);
+        a[4 + k] = _mm512_permutex2var_epi32(c[k], high, c[4 + k]);
+    }
+}
+
+#define K uint32_t
+#define W 16
+#define ROWS 1
+#define NAME(x) x##_32
+#include "cpu/simd/sort.inc"
+
+/* Keys of 64 bits ------------------------------------------------------------------------------ */
+
+typedef __mmask8 mask_64;
+
+V vi min_64(vi a, vi b) { return _mm512_min_epu64(a, b); }
+V vi max_64(vi a, vi b) { return _mm512_max_epu64(a, b); }
+V vi swap_1_64(vi a) { return _mm512_shuffle_epi32(a, _MM_PERM_BADC); }
+V vi swap_2_64(vi a) { return _mm512_shuffle_i64x2(a, a, 0xb1); }
+V vi swap_4_64(vi a) { return _mm512_shuffle_i64x2(a, a, 0x4e); }
+V vi reverse_64(vi a) { return _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), a); }
+V vi pick_64(unsigned lanes, vi a, vi b) { return _mm512_mask_mov_epi64(a, (mask_64)lanes, b); }
+V vi set_64(uint64_t x) { return _mm512_set1_epi64((int64_t)x); }
+V mask_64 below_64(vi a, vi b) { return _mm512_cmplt_epu64_mask(a, b); }
+V mask_64 up_to_64(vi a, vi b) { return _mm512_cmple_epu64_mask(a, b); }
+V mask_64 none_of_64(mask_64 m) { return _knot_mask8(m); }
+V vi compress_64(mask_64 m, vi a) { return _mm512_maskz_compress_epi64(m, a); }
+V vi load_n_64(const uint64_t *x, int64_t n)
+{
+    return _mm512_mask_loadu_epi64(set_64(UINT64_MAX), vk_first(held(n, 8)), x);
+}
+V mask_64 first_64(int64_t n) { return vk_first(held(n, 8)); }
+V void store_64(uint64_t *z, vi a, mask_64 m) { _mm512_mask_storeu_epi64(z, m, a); }
+V vi every_64(const uint64_t *x, int apart)
+{
+    return _mm512_i32gather_epi64(_mm256_mullo_epi32(lanes_64(), _mm256_set1_epi32(apart)), x, 8);
+}
+V void put_every_64(uint64_t *z, vi a, int apart)
+{
+    _mm512_i32scatter_epi64(z, _mm256_mullo_epi32(lanes_64(), _mm256_set1_epi32(apart)), a, 8);
+}
+V void store_n_64(uint64_t *z, vi a, int64_t n) { _mm512_mask_storeu_epi64(z, vk_first(held(n, 8)), a); }
+
+/* Eight rows from `a`, of which row i becomes column i, to every other one of z. */
+V void turn_half_64(vi *z, const vi *a)
+{
+    vi b[8], c[8];
+    UNROLL(4)
+    for (int i = 0; i < 4; i++) {
+        b[2 * i] = _mm512_unpacklo_epi64(a[2 * i], a[2 * i + 1]);
+        b[2 * i + 1] = _mm512_unpackhi_epi64(a[2 * i], a[2 * i + 1]);
+    }
+    UNROLL(2)
+    for (int i = 0; i < 2; i++)
+        UNROLL(2)
+        for (int k = 0; k < 2; k++) {
+            c[4 * i + k] = _mm512_shuffle_i64x2(b[4 * i + k], b[4 * i + 2 + k], 0x88);
+            c[4 * i + 2 + k] = _mm512_shuffle_i64x2(b[4 * i + k], b[4 * i + 2 + k], 0xdd);
+        }
+    UNROLL(4)
+    for (int k = 0; k < 4; k++) {
+        z[2 * k] = _mm512_shuffle_i64x2(c[k], c[4 + k], 0x88);
+        z[2 * (k + 4)] = _mm512_shuffle_i64x2(c[k], c[4 + k], 0xdd);
+    }
+}
+
+V void turn_8_64(vi a[8])
+{
+    vi z[16];
+    turn_half_64(z, a);
+    UNROLL(8)
+    for (int i = 0; i < 8; i++) a[i] = z[2 * i];
+}
+
+V void turn_64(vi a[16])
+{
+    vi z[16];
+    turn_half_64(z, a);
+    turn_half_64(z + 1, a + 8);
+    UNROLL(16)
+    for (int i = 0; i < 16; i++) a[i] = z[i];
+}
+
+#define K uint64_t
+#define W 8
+#define ROWS 2
+#define NAME(x) x##_64
+#include "cpu/simd/sort.inc"
+
+/* Keys and elements ---------------------------------------------------------------------------- */
+
+#include "cpu/template/orders.inc"
+
+V vi items_of(__m256i keys, __m256i indices)
+{
+    return vi_or(vl_shl(_mm512_cvtepu32_epi64(keys), 32), _mm512_cvtepu32_epi64(indices));
+}
+
+/* Items of 16 keys of which the lanes in `m` are wanted; how many these are. */
+V int64_t put_items(uint64_t *z, vi keys, vi indices, mask_32 m)
+{
+    const vi low = items_of(_mm512_castsi512_si256(keys), _mm512_castsi512_si256(indices));
+    const vi high = items_of(_mm512_extracti64x4_epi64(keys, 1), _mm512_extracti64x4_epi64(indices, 1));
+    vi_store(z, compress_64((mask_64)m, low));
+    vi_store(z + __builtin_popcount(m & 0xff), compress_64((mask_64)(m >> 8), high));
+    return __builtin_popcount(m);
+}
+
+static int64_t items_to(uint64_t *items, const uint32_t *keys, int64_t n, uint32_t first, uint32_t most)
+{
+    const vi limit = set_32(most);
+    int64_t have = 0;
+    for (int64_t i = 0; i < n; i += 64) {
+        mask_32 m[4], any = 0;
+        for (int k = 0; k < 4; k++) {
+            const mask_32 there = vm_first(held(n - i - 16 * k, 16));
+            m[k] = there & up_to_32(_mm512_maskz_loadu_epi32(there, keys + i + 16 * k), limit);
+            any |= m[k];
+        }
+        for (int k = 0; any && k < 4; k++)
+            have += put_items(items + have, _mm512_maskz_loadu_epi32(m[k], keys + i + 16 * k),
+                              _mm512_add_epi32(set_32(first + (uint32_t)i + 16 * (uint32_t)k), lanes_32()), m[k]);
+    }
+    return have;
+}
+
+static void sort_32(uint32_t *keys, uint32_t *room, int64_t n)
+{
+    (void)room;
+    sort_part_32(keys, n, depth_32(n));
+}
+
+static void sort_64(uint64_t *keys, uint64_t *room, int64_t n, int known)
+{
+    (void)room; (void)known;
+    sort_part_64(keys, n, depth_64(n));
+}
+
+void tsri_cpu_sort_avx512(tsri_cpu_kernels *k);
+void tsri_cpu_sort_avx512(tsri_cpu_kernels *k)
+{
+    static const tsri_sort_kernels sorts = {
+        sort_32, sort_64, { keys_1, keys_2, keys_4, keys_8 },
+        { elements_1, elements_2, elements_4, elements_8 }, make_items, items_to, false,
+        part_any_32, part_any_64, sort_rows_32, sort_rows_64,
+    };
+    k->sort = &sorts;
+}

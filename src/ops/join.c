@@ -1,0 +1,107 @@
+/* join.c - see join.h. Long runs are copied a tensor at a time; results of short runs are made box by
+ * box (boxes.h). */
+#include "join.h"
+#include "boxes.h"
+#include "pieces.h"
+#include "tessera/threads.h"
+
+enum {
+    SHORT_BYTES = 1024,     /* a run of a tensor in the result, below this */
+    WORTH_BYTES = 64 << 10  /* of a result */
+};
+
+typedef struct joining {
+    tsr_tensor              *out;
+    int                      n, axis;
+    const tsr_tensor *const *tensors;
+    bool                     stacked;
+    tsri_boxes               boxes;
+} joining;
+
+/* The place of tensor t in `whole`, which may be a box: *start indices from the first along the axis. */
+static tsr_status see_place(tsr_tensor *v, const tsr_tensor *whole, const joining *j, const tsr_tensor *t,
+                            int64_t *start)
+{
+    const int64_t length = j->stacked ? 1 : t->shape[j->axis];
+    TSRI_TRY(tsri_see_slice(v, whole, j->axis, *start, *start + length, 1));
+    if (j->stacked) tsri_remove_dim(&v->desc, j->axis);
+    *start += length;
+    return TSR_OK;
+}
+
+static tsr_status join_singly(const joining *j)
+{
+    int64_t start = 0;
+    for (int i = 0; i < j->n; i++) {
+        tsr_tensor place;
+        TSRI_TRY(see_place(&place, j->out, j, j->tensors[i], &start));
+        TSRI_TRY(tsri_copy_piece(&place, j->tensors[i], j->out));
+    }
+    return TSR_OK;
+}
+
+/* Memory for a box whose shape is that of `box`, laid out so that copies into it have long runs: a
+ * stacked axis is outermost. */
+static tsr_status make_room(tsr_tensor **room, const joining *j, const tsr_tensor *box)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    if (!j->stacked) return tsr_empty(room, box->dtype, box->ndim, box->shape);
+    shape[0] = j->n;
+    for (int d = 0, at = 1; d < box->ndim; d++)
+        if (d != j->axis) shape[at++] = box->shape[d];
+    return tsr_empty(room, box->dtype, box->ndim, shape);
+}
+
+/* The room as a box of this shape, which may be smaller. */
+static void see_room(tsr_tensor *v, const tsr_tensor *room, const joining *j, const tsr_tensor *box)
+{
+    *v = *room;
+    if (j->stacked) {
+        const int64_t stride = v->stride[0];
+        tsri_remove_dim(&v->desc, 0);
+        tsri_insert_dim(&v->desc, j->axis, j->n, stride);
+    }
+    for (int d = 0; d < v->ndim; d++) v->shape[d] = box->shape[d];
+}
+
+static tsr_status join_box(const joining *j, const tsr_tensor *room, int64_t i)
+{
+    tsr_tensor box, inside, place, part;
+    int64_t start = 0;
+    tsri_boxes_see(&box, j->out, &j->boxes, i);
+    see_room(&inside, room, j, &box);
+    for (int k = 0; k < j->n; k++) {
+        tsri_boxes_see(&part, j->tensors[k], &j->boxes, i);
+        TSRI_TRY(see_place(&place, &inside, j, &part, &start));
+        if (tsr_numel(&part) > 0) TSRI_TRY(tsri_copy_run(&place, &part));
+    }
+    return tsri_copy_piece(&box, &inside, j->out);
+}
+
+static tsr_status join_boxes(void *context, int64_t begin, int64_t end)
+{
+    const joining *j = context;
+    tsr_tensor box, *room = NULL;
+    tsri_boxes_see(&box, j->out, &j->boxes, 0);
+    tsr_status s = make_room(&room, j, &box);
+    for (int64_t i = begin; i < end && s == TSR_OK; i++) s = join_box(j, room, i);
+    tsr_release(&room);
+    return s;
+}
+
+/* Bytes that one tensor fills at a stretch, if the result is packed. */
+static int64_t run_bytes(const joining *j)
+{
+    int64_t n = j->stacked ? 1 : j->out->shape[j->axis] / j->n;
+    for (int d = j->axis + 1; d < j->out->ndim; d++) n *= j->out->shape[d];
+    return n * tsri_dtype_size(j->out->dtype);
+}
+
+tsr_status tsri_join_run(tsr_tensor *out, int n, const tsr_tensor *const *tensors, int axis, bool stacked)
+{
+    joining j = { .out = out, .n = n, .axis = axis, .tensors = tensors, .stacked = stacked };
+    const int64_t bytes = tsr_numel(out) * tsri_dtype_size(out->dtype);
+    if (n > 1 && bytes >= WORTH_BYTES && run_bytes(&j) < SHORT_BYTES && tsri_boxes_cut(&j.boxes, out, axis))
+        return tsr_parallel_for(j.boxes.count, 1, join_boxes, &j);
+    return join_singly(&j);
+}

@@ -1,0 +1,177 @@
+/* test_boxes.c - concat, stack and pad of results that are made box by box, against loops over bytes. */
+#include "moves.h"
+
+/* A tensor of any layout with this shape, whose elements are random bytes: packed, with its dims in another
+ * order in memory, or backwards. */
+static tsr_tensor *make(tsr_dtype dtype, int ndim, const int64_t *shape, unsigned layout, uint64_t seed)
+{
+    tsr_tensor *t = NULL;
+    int64_t turned[TSR_MAX_NDIM], bytes = (int64_t)tsr_dtype_size(dtype);
+    int order[TSR_MAX_NDIM];
+    for (int d = 0; d < ndim; d++) {
+        order[d] = layout % 3 == 1 ? ndim - 1 - d : d;
+        turned[order[d]] = shape[d];
+    }
+    EXPECT_OK(tsr_empty(&t, dtype, ndim, turned));
+    for (int d = 0; d < ndim; d++) bytes *= shape[d];
+    for (int64_t i = 0; i < bytes; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        ((unsigned char *)t->data)[i] = (unsigned char)(seed >> 56);
+    }
+    EXPECT_OK(tsr_permute(&t, t, ndim, order));
+    if (layout % 3 == 2) EXPECT_OK(tsr_flip(&t, t, 1, (const int[]){ ndim - 1 }));
+    return t;
+}
+
+static const char *element(const tsr_tensor *t, const int64_t *index)
+{
+    const char *p = t->data;
+    for (int d = 0; d < t->ndim; d++) p += index[d] * t->stride[d] * (int64_t)tsr_dtype_size(t->dtype);
+    return p;
+}
+
+static bool next_index(int64_t *index, const tsr_tensor *t)
+{
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        if (++index[d] < t->shape[d]) return true;
+        index[d] = 0;
+    }
+    return false;
+}
+
+/* Is every element of z that of the part it comes from? */
+static bool is_joined(const tsr_tensor *z, tsr_tensor *const *part, int axis, bool stacked)
+{
+    int64_t index[TSR_MAX_NDIM] = { 0 };
+    do {
+        int64_t from[TSR_MAX_NDIM], along = index[axis];
+        int k = 0;
+        memcpy(from, index, sizeof from);
+        if (stacked) {
+            k = (int)along;
+            for (int d = axis; d + 1 < z->ndim; d++) from[d] = index[d + 1];
+        } else {
+            for (; along >= part[k]->shape[axis]; k++) along -= part[k]->shape[axis];
+            from[axis] = along;
+        }
+        if (memcmp(element(z, index), element(part[k], from), tsr_dtype_size(z->dtype))) return false;
+    } while (next_index(index, z));
+    return true;
+}
+
+static void check_join(tsr_dtype dtype, int n, int ndim, const int64_t *shape, int axis, bool stacked, unsigned layout)
+{
+    tsr_tensor *part[70] = { NULL }, *z = NULL;
+    int64_t own[TSR_MAX_NDIM];
+    for (int i = 0; i < n; i++) {
+        memcpy(own, shape, (size_t)ndim * sizeof *own);
+        if (!stacked) own[axis] += i % 3;
+        part[i] = make(dtype, ndim, own, layout + (unsigned)i, (uint64_t)i + 1);
+    }
+    for (int given = 0; given < 2; given++) {
+        if (stacked) EXPECT_OK(tsr_stack(&z, n, (const tsr_tensor *const *)part, axis));
+        else         EXPECT_OK(tsr_concat(&z, n, (const tsr_tensor *const *)part, axis));
+        EXPECT_MSG(z && is_joined(z, part, axis, stacked), "%d of %s on axis %d, %s", n, tsr_dtype_name(dtype), axis,
+                   stacked ? "stacked" : "joined");
+        if (given || !z) break;
+        tsr_tensor *other = make(dtype, z->ndim, z->shape, layout + 1, 99);  /* of another layout */
+        tsr_release(&z);
+        z = other;
+    }
+    for (int i = 0; i < n; i++) tsr_release(&part[i]);
+    tsr_release(&z);
+}
+
+static const tsr_dtype sizes[] = { TSR_I8, TSR_I16, TSR_F32, TSR_F64, TSR_C128 };
+
+static void test_joined_boxes_hold_the_elements_of_their_parts(void)
+{
+    for (unsigned i = 0; i < 5; i++)
+        for (unsigned layout = 0; layout < 3; layout++) {
+            check_join(sizes[i], 3, 2, (const int64_t[]){ 40000, 3 }, 1, false, layout);
+            check_join(sizes[i], 64, 2, (const int64_t[]){ 37, 211 }, 2, true, layout);
+            check_join(sizes[i], 2, 3, (const int64_t[]){ 5, 301, 129 }, 3, true, layout);
+            check_join(sizes[i], 5, 3, (const int64_t[]){ 33, 61, 7 }, 1, true, layout);
+            check_join(sizes[i], 7, 4, (const int64_t[]){ 3, 700, 1, 5 }, 2, false, layout);
+        }
+    check_join(TSR_F32, 3, 2, (const int64_t[]){ 1100, 1000 }, 0, false, 0);  /* long runs */
+}
+
+static void test_joined_boxes_do_not_depend_on_threads(void)
+{
+    for (int threads = 2; threads <= 5; threads += 3) {
+        EXPECT_OK(tsr_set_threads(threads));
+        check_join(TSR_F32, 16, 2, (const int64_t[]){ 300, 257 }, 2, true, 0);
+        check_join(TSR_I16, 3, 2, (const int64_t[]){ 100000, 5 }, 1, false, 1);
+    }
+    EXPECT_OK(tsr_set_threads(0));
+}
+
+/* Where index i of a padded dim comes from; -1: nowhere. */
+static int64_t source_of(int64_t i, int64_t n, tsr_pad_mode mode)
+{
+    if (i >= 0 && i < n) return i;
+    switch (mode) {
+    case TSR_PAD_CONSTANT: return -1;
+    case TSR_PAD_EDGE: return i < 0 ? 0 : n - 1;
+    case TSR_PAD_WRAP: return (i % n + n) % n;
+    default:
+        while (i < 0 || i >= n) i = i < 0 ? -i : 2 * (n - 1) - i;
+        return i;
+    }
+}
+
+static void check_pad(tsr_dtype dtype, int ndim, const int64_t *shape, const int64_t *front, const int64_t *back,
+                      tsr_pad_mode mode, unsigned layout)
+{
+    static const char zeros[16];
+    tsr_tensor *x = make(dtype, ndim, shape, layout, 5), *z = NULL;
+    int64_t index[TSR_MAX_NDIM] = { 0 }, from[TSR_MAX_NDIM];
+    EXPECT_OK(tsr_pad(&z, x, ndim, front, back, mode, TSR_SCALAR(0)));
+    bool right = z != NULL;
+    if (z) do {
+        bool inside = true;
+        for (int d = 0; d < ndim; d++) {
+            from[d] = source_of(index[d] - front[d], shape[d], mode);
+            inside &= from[d] >= 0;
+        }
+        right &= !memcmp(element(z, index), inside ? element(x, from) : zeros, tsr_dtype_size(dtype));
+    } while (right && next_index(index, z));
+    EXPECT_MSG(right, "%s, mode %d, layout %u", tsr_dtype_name(dtype), (int)mode, layout);
+    tsr_release(&x);
+    tsr_release(&z);
+}
+
+static void test_padded_boxes_continue_what_is_there(void)
+{
+    static const int64_t planes[] = { 9, 31, 28, 30 }, one[] = { 0, 0, 1, 2 }, two[] = { 0, 0, 3, 0 };
+    static const int64_t rows[] = { 9001, 40 }, left[] = { 0, 7 }, none[] = { 0, 0 };
+    for (unsigned i = 0; i < 5; i++)
+        for (int mode = TSR_PAD_CONSTANT; mode <= TSR_PAD_WRAP; mode++) {
+            check_pad(sizes[i], 4, planes, one, two, (tsr_pad_mode)mode, i + (unsigned)mode);
+            check_pad(sizes[i], 2, rows, left, none, (tsr_pad_mode)mode, i);
+        }
+}
+
+static void test_out_of_memory_leaves_nothing_behind(void)
+{
+    static const int64_t shape[] = { 9, 31, 28, 30 }, one[] = { 0, 0, 1, 1 };
+    tsr_tensor *x = make(TSR_F64, 4, shape, 0, 3);
+    const tsr_tensor *pair[] = { x, x };
+    EXPECT_OK(tsr_set_threads(1));
+    EXPECT_SURVIVES(1, tsr_stack(&out[0], 2, pair, 4));
+    EXPECT_SURVIVES(1, tsr_concat(&out[0], 2, pair, 3));
+    EXPECT_SURVIVES(1, tsr_pad(&out[0], x, 4, one, one, TSR_PAD_REFLECT, TSR_SCALAR(0)));
+    EXPECT_OK(tsr_set_threads(0));
+    tsr_release(&x);
+}
+
+int main(int argc, char **argv)
+{
+    ref_begin(argc, argv);
+    RUN(test_joined_boxes_hold_the_elements_of_their_parts);
+    RUN(test_joined_boxes_do_not_depend_on_threads);
+    RUN(test_padded_boxes_continue_what_is_there);
+    RUN(test_out_of_memory_leaves_nothing_behind);
+    return TEST_END();
+}

@@ -1,0 +1,296 @@
+/* test_isa_reduce.c - kernels that collect and scan, of each instruction set, against the portable ones.
+ *
+ * A set is tried on top of the portable table, on machines that have its instructions; what it overwrites
+ * is tried because it is in the table. Sums may differ by what rounding does to another order; everything
+ * else must be the same number. States beyond those asked for must stay as they are.
+ */
+#include <math.h>
+
+#include "core/half.h"
+#include "cpu/kernels.h"
+#include "test.h"
+
+/* Sets that a build lacks are not there to be linked. */
+#define SET(name) void tsri_cpu_##name(tsri_cpu_kernels *k) __attribute__((weak));
+SET(reduce_avx2) SET(reduce_avx512)
+#undef SET
+
+typedef void (*fill_fn)(tsri_cpu_kernels *k);
+
+enum { MOST = 1 << 16, CASES = 250, SPARE = 3 };
+
+static tsri_cpu_kernels portable, table;
+static const char *set_name;
+static _Alignas(64) char elements[MOST * 16], results[2][MOST * 16];
+
+/* Runs `what` for every set of this build that this machine can run. */
+static void for_each_set(void (*what)(uint64_t *seed))
+{
+    const struct { const char *name; tsri_isa isa; fill_fn fill; } sets[] = {
+        { "avx2", TSRI_ISA_AVX2, tsri_cpu_reduce_avx2 }, { "avx512", TSRI_ISA_AVX512, tsri_cpu_reduce_avx512 },
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        uint64_t seed = 20260201 + i;
+        if (!sets[i].fill || tsri_machine_find(NULL).isa < sets[i].isa) continue;
+        tsri_cpu_reduce_portable(&portable);
+        table = portable;
+        sets[i].fill(&table);
+        set_name = sets[i].name;
+        what(&seed);
+    }
+}
+
+static int64_t below(uint64_t *seed, int64_t n) { return (int64_t)(test_next(seed) >> 33) % n; }
+
+static double tame(uint64_t *seed, bool specials)
+{
+    static const double rare[] = { 0, -0.0, 1, -1, INFINITY, -INFINITY, NAN };
+    if (below(seed, 12) == 0) return rare[below(seed, specials && below(seed, 20) == 0 ? 7 : 4)];
+    return ldexp((double)(below(seed, 2000001) - 1000000), (int)below(seed, 12) - 22);
+}
+
+enum values { ANY, NEAR_ONE, BELOW_40 };
+
+/* n elements: floats that are tame, or any bits of integers, with many zeros and equal ones. */
+static void fill(uint64_t *seed, tsr_dtype dtype, int64_t n, enum values values)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = values == ANY      ? tame(seed, true)
+                       : values == BELOW_40 ? 40 - (double)below(seed, 1 << 20) * 0x1p-13
+                                            : 1 + (double)(below(seed, 200) - 100) * 0x1p-9;
+        const float f = (float)v;
+        const uint64_t bits = below(seed, 3) ? test_next(seed) >> below(seed, 64) : 0;
+        const uint16_t half = tsri_f32_to_f16(f), brain = tsri_f32_to_bf16(f);
+        memcpy(elements + i * size, dtype == TSR_F64 ? (const void *)&v : dtype == TSR_F32 ? (const void *)&f
+               : dtype == TSR_F16 ? (const void *)&half : dtype == TSR_BF16 ? (const void *)&brain
+               : (const void *)&bits, (size_t)size);
+    }
+}
+
+/* Collecting --------------------------------------------------------------------------------- */
+
+static bool is_sum(tsri_collect kind)
+{
+    return kind == TSRI_COLLECT_SUM || kind == TSRI_COLLECT_ABS_SUM || kind == TSRI_COLLECT_SQUARES ||
+           kind == TSRI_COLLECT_DEVIATIONS || kind == TSRI_COLLECT_EXPS || kind == TSRI_COLLECT_PROD;
+}
+
+static bool is_float(tsr_dtype d) { return d == TSR_F32 || d == TSR_F64 || d == TSR_F16 || d == TSR_BF16; }
+
+static bool same(double a, double b) { return a == b || (a != a && b != b); }
+
+static bool is_near(double a, double b, double allowed)
+{
+    return same(a, b) || fabs(a - b) <= allowed;
+}
+
+static double states[3][4][TSRI_SIDE + SPARE];
+
+static tsri_collected states_at(int which)
+{
+    return (tsri_collected){ .f = { states[which][0], states[which][1], states[which][2], states[which][3] } };
+}
+
+/* How states begin: nothing collected, or something already. */
+static void begin(uint64_t *seed, tsri_collect kind, bool whole)
+{
+    tsri_collected g = states_at(0), k = states_at(2);
+    const bool found = below(seed, 2), choose = kind == TSRI_COLLECT_LARGEST || kind == TSRI_COLLECT_FIND;
+    for (int64_t j = 0; j < TSRI_SIDE + SPARE; j++) {
+        const double v = found ? ldexp((double)(below(seed, 2001) - 1000), -6) : choose ? -INFINITY : 0;
+        for (int slot = 0; slot < 4; slot++) g.f[slot][j] = 0;
+        if (whole) g.i[0][j] = found ? below(seed, 100) : choose ? INT64_MIN : kind == TSRI_COLLECT_PROD;
+        else       g.f[0][j] = kind == TSRI_COLLECT_PROD && !found ? 1 : v;
+        if (kind == TSRI_COLLECT_NONZERO) g.i[0][j] = 5;
+        if (kind == TSRI_COLLECT_FIND) g.i[1][j] = found ? 0 : -1;
+        k.f[0][j] = kind == TSRI_COLLECT_EXPS ? 40 : kind == TSRI_COLLECT_SQUARES ? 0.5 : v;
+        k.f[1][j] = kind == TSRI_COLLECT_DEVIATIONS ? 0x1p-60 : 0;
+    }
+    memcpy(states[1], states[0], sizeof states[0]);
+}
+
+/* The sum of the sizes of what is added up for output j. */
+static double scale_of(const tsri_strip *s, tsri_collect kind, tsr_dtype dtype, int64_t j)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype);
+    double all = 1;
+    for (int64_t i = 0; i < s->n; i++) {
+        const char *p = s->lone ? s->x + j * s->across + i * size : s->x + i * s->step + j * size;
+        const double v = dtype == TSR_F64 ? *(const double *)(const void *)p
+                       : dtype == TSR_F32 ? (double)*(const float *)(const void *)p
+                       : dtype == TSR_F16 ? (double)tsri_f16_to_f32(*(const uint16_t *)(const void *)p)
+                                          : (double)tsri_bf16_to_f32(*(const uint16_t *)(const void *)p);
+        const double d = fabs(v) + fabs(states[2][0][j]);
+        all += kind == TSRI_COLLECT_SUM || kind == TSRI_COLLECT_ABS_SUM ? fabs(v)
+             : kind == TSRI_COLLECT_EXPS ? exp(v - states[2][0][j]) : d * d;
+    }
+    return isfinite(all) ? all : 0;
+}
+
+static void expect_same_states(const tsri_strip *s, tsri_collect kind, tsr_dtype dtype)
+{
+    const tsri_collected a = states_at(0), b = states_at(1);
+    const double unit = kind == TSRI_COLLECT_EXPS && dtype == TSR_F32 ? 0x1p-33 : 0x1p-47;
+    for (int64_t j = 0; j < TSRI_SIDE + SPARE; j++) {
+        bool right = true;
+        if (!is_float(dtype) || kind == TSRI_COLLECT_NONZERO) right = a.i[0][j] == b.i[0][j];
+        else if (kind == TSRI_COLLECT_LARGEST)
+            right = same(a.f[1][j], b.f[1][j]) && (a.f[0][j] == b.f[0][j] || b.f[1][j] != 0);
+        else if (!is_sum(kind)) right = same(a.f[0][j], b.f[0][j]);
+        else if (j >= s->width) right = same(a.f[0][j], b.f[0][j]);
+        else if (kind == TSRI_COLLECT_PROD)
+            right = is_near(a.f[0][j], b.f[0][j], 0x1p-51 * (double)s->n * fabs(a.f[0][j]));
+        else right = is_near(tsri_with_error(a.f[0][j], a.f[1][j]), tsri_with_error(b.f[0][j], b.f[1][j]),
+                             unit * scale_of(s, kind, dtype, j));
+        if (kind == TSRI_COLLECT_FIND) right &= a.i[1][j] == b.i[1][j];
+        EXPECT_MSG(right, "%s, kind %d of %s, %s, n %lld, width %lld: output %lld is %.17g, not %.17g", set_name,
+                   (int)kind, tsr_dtype_name(dtype), s->lone ? "runs" : "rows", (long long)s->n, (long long)s->width,
+                   (long long)j, b.f[0][j], a.f[0][j]);
+        if (!right) return;
+    }
+}
+
+/* Short floats have no portable kernels: f32 is what they are compared with. */
+static tsri_collect_fn wanted(tsri_collect kind, tsr_dtype dtype, tsri_strip *s, int64_t extent)
+{
+    static float wide[MOST];
+    if (portable.collect[kind][dtype]) return portable.collect[kind][dtype];
+    for (int64_t i = 0; i < extent; i++) {
+        const uint16_t bits = ((const uint16_t *)(const void *)elements)[i];
+        wide[i] = dtype == TSR_F16 ? tsri_f16_to_f32(bits) : tsri_bf16_to_f32(bits);
+    }
+    s->x = (const char *)wide + (s->x - elements) * 2;
+    s->step *= 2;
+    s->across *= 2;
+    return portable.collect[kind][TSR_F32];
+}
+
+static void one_collect(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
+{
+    static const int64_t lengths[] = { 1, 3, 8, 16, 31, 64, 65, 257, 700 };
+    const int64_t size = (int64_t)tsr_dtype_size(dtype), top = 8 * size - 1;
+    const tsr_kind class = tsr_dtype_kind(dtype);
+    tsri_strip s = { .lone = below(seed, 2), .at = below(seed, 1000), .least = below(seed, 2) };
+    s.n = 1 + below(seed, lengths[below(seed, 9)]);
+    s.width = s.lone ? 1 + below(seed, MOST / 8 / s.n < 40 ? MOST / 8 / s.n : 40)
+                     : 1 + below(seed, MOST / 8 / s.n < TSRI_SIDE ? MOST / 8 / s.n : TSRI_SIDE);
+    s.size = kind == TSRI_COLLECT_LARGEST && below(seed, 2);
+    s.across = (s.n + below(seed, 3)) * size;
+    s.step = (s.width + below(seed, 3)) * size;
+    s.flip = class == TSR_UNSIGNED || class == TSR_BOOLEAN ? (uint64_t)1 << top : 0;
+    if ((kind == TSRI_COLLECT_LARGEST || kind == TSRI_COLLECT_FIND) && s.least) s.flip = ~s.flip;
+    s.x = elements + below(seed, 5) * size;
+    const int64_t extent = 8 + (s.lone ? s.width * s.across : s.n * s.step) / size;
+    fill(seed, dtype, extent, kind == TSRI_COLLECT_PROD ? NEAR_ONE : kind == TSRI_COLLECT_EXPS ? BELOW_40 : ANY);
+    begin(seed, kind, !is_float(dtype));
+    tsri_strip same_strip = s;
+    tsri_collected a = states_at(0), b = states_at(1), k = states_at(2);
+    wanted(kind, dtype, &same_strip, extent)(&a, &same_strip, &k);
+    table.collect[kind][dtype](&b, &s, &k);
+    expect_same_states(&s, kind, dtype);
+}
+
+static void collect_all(uint64_t *seed)
+{
+    int tried = 0;
+    for (int kind = 0; kind < TSRI_COLLECT_SETTLE; kind++)
+        for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++) {
+            if (table.collect[kind][dtype] == portable.collect[kind][dtype]) continue;
+            for (int i = 0; i < CASES; i++) one_collect(seed, (tsri_collect)kind, (tsr_dtype)dtype);
+            tried++;
+        }
+    EXPECT(tried >= 40);
+}
+
+static void test_every_sets_kernels_collect_what_the_portable_ones_do(void) { for_each_set(collect_all); }
+
+static void settle_all(uint64_t *seed)
+{
+    for (int i = 0; i < CASES; i++) {
+        const tsri_strip s = { .width = 1 + below(seed, 40), .size = i % 2, .least = below(seed, 2) };
+        tsri_collected a = states_at(0), b = states_at(1);
+        for (int64_t j = 0; j < TSRI_SIDE; j++) {
+            states[0][0][j] = tame(seed, true);
+            states[0][1][j] = below(seed, 3) ? 0 : tame(seed, true);
+        }
+        memcpy(states[1], states[0], sizeof states[0]);
+        portable.collect[TSRI_COLLECT_SETTLE][TSR_F64](&a, &s, NULL);
+        table.collect[TSRI_COLLECT_SETTLE][TSR_F64](&b, &s, NULL);
+        for (int64_t j = 0; j < TSRI_SIDE; j++) EXPECT(same(states[0][0][j], states[1][0][j]));
+    }
+}
+
+static void test_every_set_settles_totals_and_extremes_alike(void) { for_each_set(settle_all); }
+
+/* Scans ---------------------------------------------------------------------------------------- */
+
+static double number_at(const char *p, tsr_dtype dtype)
+{
+    return dtype == TSR_F64 ? *(const double *)(const void *)p : (double)*(const float *)(const void *)p;
+}
+
+static void expect_same_lines(const tsri_lines *l, tsri_scan kind, tsr_dtype dtype, int64_t bytes)
+{
+    for (int64_t j = 0; j < l->width; j++) {
+        double sizes = 0;
+        for (int64_t i = 0; i < l->n; i++) {
+            char *a = results[0] + (l->z - results[1]) + i * l->step[0] + j * l->across[0];
+            char *b = results[1] + (a - results[0]);
+            const double want = number_at(a, dtype), got = number_at(b, dtype);
+            const double x = number_at(l->x + i * l->step[1] + j * l->across[1], dtype);
+            sizes += isfinite(x) ? fabs(x) : 0;
+            const double allowed = kind == TSRI_SCAN_MAX ? 0 : (kind == TSRI_SCAN_SUM ? sizes * 0x1p-48
+                                 : fabs(want) * 0x1p-44) + fabs(want) * (dtype == TSR_F32 ? 0x1p-23 : 0);
+            const bool right = is_near(want, got, allowed);
+            EXPECT_MSG(right, "%s, scan %d of %s, n %lld, width %lld: (%lld, %lld) is %.17g, not %.17g", set_name,
+                       (int)kind, tsr_dtype_name(dtype), (long long)l->n, (long long)l->width, (long long)i,
+                       (long long)j, got, want);
+            if (!right) return;
+            memset(a, 0, (size_t)tsr_dtype_size(dtype));
+            memset(b, 0, (size_t)tsr_dtype_size(dtype));
+        }
+    }
+    EXPECT(!memcmp(results[0], results[1], (size_t)bytes));  /* and nothing else was written */
+}
+
+static void one_scan(uint64_t *seed, tsri_scan kind, tsr_dtype dtype)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype), bytes = MOST / 2 * size;
+    const bool rows = below(seed, 2);
+    tsri_lines l = { .n = 1 + below(seed, rows ? 40 : 900), .width = rows ? 1 + below(seed, TSRI_SIDE) : 1 };
+    const int64_t apart = rows ? l.width + below(seed, 3) : 1 + (below(seed, 4) == 0);
+    if (below(seed, 3) == 0) l.width = 1 + below(seed, l.width);
+    l.step[0] = l.step[1] = apart * size;
+    l.across[0] = l.across[1] = size;
+    if (below(seed, 8) == 0) l.step[1] = 0;
+    l.stream = below(seed, 2);
+    const int64_t extent = 8 + l.n * apart + l.width;
+    fill(seed, dtype, extent, kind == TSRI_SCAN_PROD ? NEAR_ONE : ANY);
+    for (int64_t i = 0; i < bytes; i++) results[0][i] = results[1][i] = (char)i;
+    const int64_t at = below(seed, 4) ? 0 : size * below(seed, 5);
+    l.x = elements + below(seed, 5) * size;
+    l.z = results[0] + at;
+    portable.scan[kind][dtype](&l);
+    l.z = results[1] + at;
+    table.scan[kind][dtype](&l);
+    expect_same_lines(&l, kind, dtype, bytes);
+}
+
+static void scan_all(uint64_t *seed)
+{
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64 };
+    for (int kind = 0; kind < TSRI_SCAN_COUNT; kind++)
+        for (int d = 0; d < 2; d++)
+            for (int i = 0; i < CASES; i++) one_scan(seed, (tsri_scan)kind, dtypes[d]);
+}
+
+static void test_every_sets_kernels_scan_as_the_portable_ones_do(void) { for_each_set(scan_all); }
+
+int main(void)
+{
+    RUN(test_every_sets_kernels_collect_what_the_portable_ones_do);
+    RUN(test_every_set_settles_totals_and_extremes_alike);
+    RUN(test_every_sets_kernels_scan_as_the_portable_ones_do);
+    return TEST_END();
+}
