@@ -59,7 +59,7 @@ wants() {
 try --help;          wants "--help" 0 '^usage: tsr COMMAND'
 commands=$(sed -n '/^commands:/,/^$/p' "$work/out" | awk 'NR > 1 && NF { print $1 }')
 [ -n "$commands" ];  report "--help lists commands" $?
-for code in 0 1 2; do
+for code in 0 1 2 3; do
     grep -qE "^  $code  " "$work/out"; report "--help tells exit status $code" $?
 done
 try --version;       wants "--version" 0 '^tsr [0-9.]+, library [0-9.]+'
@@ -142,6 +142,249 @@ else
     grep -qE '^[0-9]+ run, [1-9][0-9]* failed, ' "$work/out"; report "failures are counted" $?
 fi
 
+# --- files --------------------------------------------------------------------------------
+
+# Made by tsr itself: three tensors, in several formats.
+f=$work/files
+mkdir -p "$f/shards"
+make() { "$tsr" eval "$1" -o "$f/$2" --force || echo "cannot make $2"; }
+make 'arange(24).reshape(2, 3, 4)' x.npy
+make 'sin(arange(3000).reshape(60, 50) / 70.0).astype(f32)' wave.npy
+make 'where(arange(1000) == 3, nan, where(arange(1000) == 5, inf, arange(1000) * 0.5))' nan.npy
+make 'arange(600).reshape(10, 20, 3).astype(u8)' image.npy
+make 'normal((2, 3, 8, 9), seed=7).astype(f32)' box.npy
+"$tsr" convert "$f/x.npy" "$f/wave.npy" "$f/m.safetensors" --quiet
+"$tsr" convert "$f/m.safetensors" "$f/m.npz" --quiet --compress
+printf 'this is no tensor file at all' >"$f/bad.npy"
+head -c 90 "$f/x.npy" >"$f/short.npy"
+
+try info "$f/x.npy";              wants "info" 0 '^  - +i64 +\(2, 3, 4\) +\(12, 4, 1\) +192 +mapped$'
+try info "$f/m.npz";              wants "info of npz" 0 'total: 2 tensors, 3024 elements'
+try info --brief "$f";            wants "info of a directory" 3 'm.npz: npz, 2 tensors' 'bad.npy'
+try info "$f/m.safetensors:wave"; wants "info of one tensor" 0 '^total: 1 tensor, 3000 elements'
+try info "$f/nothing.npy";        wants "info of no file" 3 '' 'nothing.npy: No such file'
+try info "$f/bad.npy";            wants "info of what is none" 3 '' 'bad.npy'
+try info "$f/short.npy";          wants "info of a cut file" 3 '' 'short.npy'
+try info;                         wants "info of nothing" 2 '' 'which file'
+status=0; "$tsr" info - <"$f/x.npy" >"$work/out" 2>"$work/err" || status=$?
+wants "info of standard input" 0 'i64 +\(2, 3, 4\)'
+status=0
+# shellcheck disable=SC2002 # a pipe is what is tried
+cat "$f/x.npy" | "$tsr" show '-[1, 2]' >"$work/out" 2>"$work/err" || status=$?
+wants "show of a pipe" 0 '^\[20 21 22 23\]$'
+
+try show "$f/x.npy[0, ::2, ..., -1]"; wants "show of a slice" 0 '^\[ 3 11\]$'
+try show "$f/x.npy[1, None, 2, ::-1]"; wants "show with a new axis, backwards" 0 '^\[\[23 22 21 20\]\]$'
+try show "$f/x.npy[5:2, 100:]";   wants "show of nothing" 0 'i64\(0, 0, 4 '
+try show "$f/x.npy[2]";           wants "an index out of bounds" 3 '' 'index 2 is out of bounds for axis 0 with size 2'
+try show "$f/x.npy[0, 0, 0, 0]";  wants "too many indices" 3 '' '4 indices for a tensor with 3 dims'
+try show "$f/x.npy[1:2:0]";       wants "a step of 0" 2 '' 'step of a range is 0'
+try show "$f/x.npy[a]";           wants "a slice that is none" 2 '' 'neither an index'
+try show "$f/m.safetensors:wav";  wants "a name that is none" 3 '' "has no tensor 'wav'; did you mean wave\?"
+try show "$f/m.safetensors:x[0, 0, 0]"; wants "one element of one tensor" 0 '^0$'
+try show "$f/m.safetensors[0]";   wants "a slice of several tensors" 2 '' 'several tensors'
+try show "$f:nan[:3]";            wants "a tensor of a directory" 3 '^\[0\.  0\.5 1\. \]$' 'bad.npy'
+try show "$f/wave.npy" --full --precision 2; wants "show in full" 0 '9.99e-01'
+[ "$(wc -l <"$work/out")" -gt 300 ]; report "show --full shows all" $?
+"$tsr" convert "$f/x.npy" "$f/odd.npz" --rename '^x$=w[0]:a' --quiet
+try show "$f/odd.npz:w[0]:a[0, 0]";   wants "a name with brackets and a colon" 0 '^\[0 1 2 3\]$'
+try show "$f/odd.npz:\"w[0]:a\"[0, 0]"; wants "the same in quotes" 0 '^\[0 1 2 3\]$'
+try show "$f/odd.npz:\"w[0";          wants "quotes that do not close" 2 '' 'do not close'
+dd if="$f/x.npy" bs=1 skip=$(($(wc -c <"$f/x.npy") - 192)) of="$f/x.bin" 2>/dev/null
+"$tsr" convert "$f/x.npy" "$f/loud.npz" --rename "^x\$=a"$'\033[31m'b --quiet
+for name in info show stats "diff $f/x.npy" "plot --kind hist"; do
+    # shellcheck disable=SC2086 # words
+    try $name "$f/loud.npz"
+    ! grep -q $'\033' "$work/out" "$work/err"; report "${name%% *}: names do not speak to the terminal" $?
+done
+try show "$f/loud.npz:a"$'\033[31m'b"[0, 0]"; wants "but they are found" 0 '^\[0 1 2 3\]$'
+try show "$f/x.bin[1, -1]" --dtype i64 --shape=2,-1,4; wants "raw bytes" 0 '^\[20 21 22 23\]$'
+try show "$f/x.bin" --dtype i65 --shape 24; wants "a dtype that is none" 2 '' "no dtype is called 'i65'"
+try show "$f/x.bin" --dtype i64 --shape 2,x; wants "a shape that is none" 2 '' '--shape takes sizes'
+
+try stats "$f/nan.npy";           wants "stats" 0 '^  nan +1 +\(0.1 %\)$'
+grep -qE '^  max +inf$' "$work/out";  report "stats has infinities" $?
+try stats "$f/x.npy" --quantiles 0,0.5,1; wants "stats of quantiles" 0 '^  50 % +11.5$'
+try stats "$f/m.npz";             wants "stats of several" 0 '^wave +f32 '
+try stats "$f/x.npy[0, 0]";       wants "stats of a slice" 0 '^  max +3$'
+try stats "$f/x.npy[:0]";         wants "stats of nothing" 0 '^  count +0$'
+make 'arange(900000).reshape(900, 1000)' large.npy
+try stats "$f/large.npy[::2, ::-3]"; wants "stats in pieces" 0 '^  mean +449499.5$'
+try diff "$f/large.npy" "$f/large.npy[::-1]" --quiet; wants "diff in pieces" 1
+try stats "$f/x.npy" --bins 0;    wants "no bins" 2 '' '--bins takes 1'
+try stats "$f/x.npy" --quantiles 2; wants "a quantile that is none" 2 '' '--quantiles takes'
+
+make 'sin(arange(3000).reshape(60, 50) / 70.0).astype(f32) + (arange(3000).reshape(60, 50) == 777) * 0.001' near.npy
+try diff "$f/wave.npy" "$f/wave.npy"; wants "diff of the same" 0 '^1 same, 0 different$'
+try diff "$f/wave.npy" "$f/near.npy" --any-dtype; wants "diff of what differs" 1 'max abs 0.001[0-9.e-]* at \(15, 27\)'
+try diff "$f/wave.npy" "$f/near.npy" --any-dtype --atol 0.002; wants "diff within a tolerance" 0 '^1 same'
+try diff "$f/wave.npy" "$f/near.npy" --atol 0.002; wants "diff of dtypes" 1 'other dtype: f32\(60, 50\) and f64'
+try diff "$f/x.npy" "$f/wave.npy";    wants "diff of shapes" 1 'other shape'
+try diff "$f/m.npz" "$f/x.npy" --quiet; wants "diff --quiet" 1
+[ ! -s "$work/out" ];                 report "diff --quiet says nothing" $?
+try diff "$f/m.npz" "$f/odd.npz";     wants "diff of names" 1 'wave: only in the first'
+try diff "$f/m.npz" "$f/m.safetensors"; wants "diff of two formats" 0 '^2 same, 0 different$'
+try diff "$f/m.npz" "$f/bad.npy";     wants "diff with a damaged file" 3 '' 'bad.npy'
+try diff "$f/nan.npy" "$f/nan.npy";   wants "NaN is NaN" 0
+try diff "$f/nan.npy" "$f/nan.npy" --nan-differs; wants "unless it differs" 1 'different'
+try diff "$f/x.npy";                  wants "diff of one" 2 '' 'two files'
+
+try convert "$f/m.npz" "$f/new.safetensors"; wants "convert" 0 'new.safetensors: 2 tensors'
+try convert "$f/m.npz" "$f/new.safetensors"; wants "convert over a file" 1 '' 'is there already; --force'
+try convert "$f/m.npz" "$f/new.safetensors" --force --quiet; wants "convert --force" 0
+try convert "$f/m.npz" "$f/one.npy";  wants "convert several to npy" 1 '' 'npy holds one tensor, and there are 2'
+[ ! -e "$f/one.npy" ];                report "and nothing is written" $?
+try convert "$f/m.npz" "$f/each/";    wants "convert to a directory" 0 'each/: 2 tensors'
+try diff "$f/m.npz" "$f/each";        wants "which has the same" 0 '^2 same'
+try convert "$f/m.npz" "$f/shards/m.safetensors" --shard 1KB; wants "convert to shards" 0 'in 2 shards'
+try diff "$f/m.npz" "$f/shards";      wants "shards in a directory" 0 '^2 same'
+try info --brief "$f/shards";         wants "an index stands for its shards" 0 'total: 2 tensors.* in 1 file'
+try convert "$f/m.npz" "$f/s.npz" --select 'w*' --rename '^(.)=\1.' --dtype f16 --transpose 1,0
+wants "select, rename, cast, transpose" 0
+try info "$f/s.npz";                  wants "and their result" 0 '^  w\.ave +f16 +\(50, 60\)'
+try convert "$f/m.npz" "$f/t.npz" --select nothing; wants "select nothing" 1 '' 'no name matches'
+try convert "$f/m.npz" "$f/t.npz" --rename '(=x'; wants "a regular expression that is none" 2 '' '--rename'
+try convert "$f/m.npz" "$f/t.npz" --rename '.*=x'; wants "two of one name" 1 '' "would be called 'x'"
+try convert "$f/m.npz" "$f/t.npz" --transpose 1,0; wants "axes that do not fit" 3 '' 'has 3 dims; --transpose names 2'
+try convert "$f/m.npz" "$f/t.what";   wants "a format that is none" 2 '' 'does not say which format'
+try convert "$f/m.npz" "$f/no/t.npz"; wants "a directory that is not there" 1 '' 'no/t.npz'
+for format in npy npz safetensors gguf csv tsv; do
+    "$tsr" convert "$f/wave.npy" "$f/r.$format" --quiet --force
+    try diff "$f/wave.npy" "$f/r.$format" --any-dtype --rtol 1e-6; wants "there and back: $format" 0 '^1 same'
+done
+for format in png ppm; do
+    "$tsr" convert "$f/image.npy" "$f/r.$format" --quiet --force
+    try diff "$f/image.npy" "$f/r.$format"; wants "there and back: $format" 0 '^1 same'
+done
+
+# --- expressions ------------------------------------------------------------------------
+
+# value EXPRESSION ANSWER [NAME=FILE...]: the last line that is printed.
+value() {
+    local text=$1 answer=$2
+    shift 2
+    try eval "$text" "$@"
+    [ "$status" = 0 ] && [ "$(tail -n 1 "$work/out")" = "$answer" ]
+    report "$text is $answer" $?
+}
+
+value '1 + 2 * 3' 7
+value '-2 ** 2' -4
+value '2 ** 3 ** 2' 512
+value '2 ** -1' 0.5
+value '-7 // 2' -4
+value '-7 % 3' 2
+value '7 / 2' 3.5
+value '1 < 2' True
+value '~5 & 0xff' 250
+value '(1 + 2j) * 2' 2.+4.j
+value 'sum(x)' 276 "x=$f/x.npy"
+value 'x.sum(axis=(0, 2))' '[ 60  92 124]' "x=$f/x.npy"
+value 'x[1, ..., -1]' '[15 19 23]' "x=$f/x.npy"
+value 'x[x % 7 == 0]' '[ 0  7 14 21]' "x=$f/x.npy"
+value 'x[0, [0, -1], 1]' '[1 9]' "x=$f/x.npy"
+value 'x.shape' '[2 3 4]' "x=$f/x.npy"
+value '(x @ x.mT).shape' '[2 3 3]' "x=$f/x.npy"
+value 'np.linalg.norm([3.0, 4.0])' 5.
+value 'where([True, False], [1, 2], 0)' '[1 0]'
+value 'softmax(zeros(4))' '[0.25 0.25 0.25 0.25]'
+value "einsum('ij,j->i', x[0], arange(4))" '[14 38 62]' "x=$f/x.npy"
+value 'concatenate([arange(2), 9 * ones(1)])' '[0. 1. 9.]'
+value 'x.astype(f16).dtype' f16 "x=$f/x.npy"
+value 'x.T.max() - y.min()' 23. "x=$f/x.npy" "y=$f/nan.npy[:1]"
+
+# caret TITLE STATUS COLUMN PATTERN EXPRESSION: the complaint, and where its caret stands.
+caret() {
+    try eval "$5" "x=$f/x.npy"
+    local line
+    line=$(grep -nE '^ +\^' "$work/err" | head -n 1 | sed 's/^[0-9]*://')
+    line=${line%%^*}
+    [ "$status" = "$2" ] && grep -qE "$4" "$work/err" && [ "${#line}" = "$(($3 + 2))" ]
+    report "a caret for $1" $?
+}
+
+caret "an end too soon" 2 3 'the expression ends where' 'x +'
+caret "a bracket that does not close" 2 5 "')' is expected" '(x, 1'
+caret "a name that is none" 2 4 "'yy' is not defined" 'x + yy'
+caret "a function that is none" 2 4 "no function 'summ'; did you mean sum" '1 + summ(x)'
+caret "shapes that do not fit" 1 2 'matmul' 'x @ x'
+caret "shapes that do not broadcast" 1 2 'add' 'x + ones(5)'
+caret "a keyword that is none" 2 7 "no 'axsi'; did you mean axis" 'sum(x, axsi=0)'
+caret "an argument too many" 2 16 'takes 3 arguments' 'sum(x, 0, True, 4)'
+caret "an index out of bounds" 2 1 'out of bounds' 'x[7]'
+caret "words of Python" 2 2 "use &" 'x and x'
+caret "a character that means nothing" 2 2 'means nothing' 'x $ 1'
+caret "a text that does not end" 2 7 'does not end' 'einsum("ij'
+try eval 'x' "x=$f/bad.npy";      wants "a file that cannot be read" 3 '' "'x' cannot be read"
+try eval 'x' "x=$f/m.npz";        wants "a file of several" 3 '' 'choose one as in FILE:NAME'
+try eval 'x' x;                   wants "a variable without a file" 2 '' 'a=FILE:NAME'
+try eval;                         wants "no expression" 2 '' 'which expression'
+try eval '-x[0, 0]' "x=$f/x.npy"; wants "an expression that begins with -" 0 '^\[ 0 -1 -2 -3\]$'
+try eval '1' -o "$f/x.npy";       wants "eval over a file" 1 '' 'is there already'
+try eval --functions;             wants "eval --functions" 0 '^softmax\(x, axis=-1\)$'
+missing=$(comm -23 <("$tsr" ops --json --family elementwise | grep -B 4 '"params": null' | sed -n 's/.*"name": "\(.*\)",/\1/p' | sort -u) \
+    <("$tsr" eval --functions | sed 's/[( ].*//' | sort -u) | tr '\n' ' ')
+[ -z "$missing" ];                report "every elementwise op is a function; $missing" $?
+depth=$(printf '(%.0s' $(seq 5000))
+try eval "$depth";                wants "brackets without end" 2 '' 'nested too deeply'
+
+# --- pictures -----------------------------------------------------------------------------
+
+# picture NAME WORDS...: pixels of a plot, made smaller, are those of tests/data/plot/NAME.png.
+# TSR_MAKE_PLOTS=1 writes them.
+picture() {
+    local name=$1
+    shift
+    try plot "$@" -o "$work/plot.npy" --force; wants "plot $name" 0
+    try eval 'round(p[:p.shape[0] // 12 * 12, :p.shape[1] // 12 * 12].astype(f32).reshape(p.shape[0] // 12, 12, p.shape[1] // 12, 12, 3)
+        .mean(axis=(1, 3))).astype(u8)' "p=$work/plot.npy" -o "$work/small.png" --force
+    wants "plot $name made smaller" 0
+    if [ -n "${TSR_MAKE_PLOTS:-}" ]; then cp "$work/small.png" "tests/data/plot/$name.png"; fi
+    try diff "$work/small.png" "tests/data/plot/$name.png" --atol 8; wants "plot $name is as it was" 0 '^1 same'
+}
+
+picture heat "$f/wave.npy"
+picture line "$f/nan.npy"
+picture hist "$f/wave.npy" --kind hist
+picture image "$f/image.npy"
+picture grid "$f/box.npy"
+try plot "$f/wave.npy";                   wants "plot without a terminal" 0 '^f32\(60, 50\)$'
+! grep -q $'\033' "$work/out";            report "plot prints no colours to a file" $?
+try plot "$f/x.npy[0, 0, 0]";             wants "plot of one number" 1 '' 'one number is no picture'
+try plot "$f/x.npy[:0]";                  wants "plot of nothing" 1 '' 'nothing to draw'
+try plot "$f/x.npy" --kind heat;          wants "a kind that does not fit" 1 '' '3 dims cannot be drawn as heat'
+try plot "$f/x.npy" --kind pie;           wants "a kind that is none" 2 '' '--kind is'
+try plot "$f/m.npz";                      wants "plot of several" 3 '' 'choose one'
+try plot "$f/wave.npy" -o "$work/w.svg";  wants "plot to SVG" 0
+try plot "$f/wave.npy" -o "$work/w.svg";  wants "plot over a file" 1 '' 'is there already'
+try plot "$f/wave.npy" -o "$work/w.png";  wants "plot to PNG" 0
+if command -v rsvg-convert >/dev/null; then
+    rsvg-convert "$work/w.svg" -o "$work/r.png" 2>"$work/err"; report "the SVG is drawn by others" $?
+else
+    skip "SVG: no rsvg-convert"
+fi
+
+# --- with Python ----------------------------------------------------------------------------
+
+if command -v python3 >/dev/null && python3 -c '' 2>/dev/null; then
+    cp "$f/wave.npy" "$f/nan.npy" "$work"
+    mv "$work/wave.npy" "$work/x.npy" && mv "$work/nan.npy" "$work/v.npy"
+    status=0; python3 tools/check_cli_terminal.py "$tsr" "$work" >"$work/out" 2>"$work/err" || status=$?
+    if [ $status = 77 ]; then skip "pseudo-terminals"; else wants "in a pseudo-terminal" 0 ' 0 failed'; fi
+    numpy=
+    for python in "${TSR_PYTHON:-python3}" "$build/venv-files/bin/python3" python3; do
+        if [ -z "$numpy" ] && "$python" -c 'import numpy' 2>/dev/null; then numpy=$python; fi
+    done
+    if [ -n "$numpy" ]; then
+        status=0; "$numpy" tools/check_cli_numpy.py "$tsr" "$work" >"$work/out" 2>"$work/err" || status=$?
+        wants "against NumPy" 0 ' 0 failed'
+    else
+        skip "against NumPy: no Python that has it"
+    fi
+else
+    skip "a pseudo-terminal, NumPy: no python3"
+fi
+
 # --- JSON -------------------------------------------------------------------------------
 
 # json TITLE EXPRESSION: the last output is JSON, and the expression of it is true.
@@ -154,6 +397,14 @@ if command -v python3 >/dev/null && python3 -c '' 2>/dev/null; then
     try ops --json
     json "ops --json has every op" "len(d['ops']) == $listed"
     json "ops --json tells dtypes" "next(o for o in d['ops'] if o['name'] == 'sqrt')['takes'][0]['dtypes'][0] == 'f8e4m3'"
+    for words in "info $f/m.npz" "info --brief $f/m.npz" "show $f/x.npy[0] $f/nan.npy[:6]" "stats $f/m.npz $f/nan.npy" "stats $f/x.npy[:0]" \
+        "diff $f/wave.npy $f/near.npy" "convert $f/m.npz $f/j.npz" "plot $f/wave.npy" "plot $f/nan.npy" "eval arange(6).reshape(2,3)"; do
+        # shellcheck disable=SC2086 # words
+        try $words --json
+        json "${words%% *} --json is JSON" "isinstance(d, (dict, list))"
+    done
+    try show --json "$f/x.npy[1]"
+    json "show --json has the elements" "d[0]['shape'] == [3, 4] and d[0]['values'][2] == [20, 21, 22, 23]"
     try ops --json abs where
     json "ops --json of two names" "[o['name'] for o in d['ops']] == ['abs', 'where']"
     try selftest --seed 18446744073709551615 --seconds 0 --family errors --json --verbose
@@ -168,7 +419,8 @@ fi
 
 # --- output that cannot be written, and terminals ------------------------------------------
 
-for words in "ops" "ops --json" "--help" "selftest --seconds 0 --family errors"; do
+for words in "ops" "ops --json" "--help" "selftest --seconds 0 --family errors" "info $f/x.npy" "show $f/x.npy" "stats $f/x.npy" \
+    "diff $f/x.npy $f/x.npy" "plot $f/wave.npy" "eval 1+1"; do
     status=0
     # shellcheck disable=SC2086 # words
     if [ -e /dev/full ]; then "$tsr" $words >/dev/full 2>"$work/err" </dev/null || status=$?; : >"$work/out"
@@ -251,6 +503,11 @@ complete_line tsr ops --j;              wants "bash: tsr ops --j" 0 '^--json$'
 complete_line tsr ops --family re;      wants "bash: tsr ops --family re" 0 '^reduce$'
 complete_line tsr selftest --family th; wants "bash: tsr selftest --family th" 0 '^threads$'
 complete_line tsr help se;              wants "bash: tsr help se" 0 '^selftest$'
+complete_line tsr stats --q;            wants "bash: tsr stats --q" 0 '^--quantiles$'
+complete_line tsr convert --to g;       wants "bash: tsr convert --to g" 0 '^gguf$'
+complete_line tsr plot --kind h;        wants "bash: tsr plot --kind h" 0 '^hist$'
+complete_line tsr show "$f/m.npz" : w;  wants "bash: tsr show FILE:w" 0 '^wave$'
+complete_line tsr info "$f/wa";         wants "bash: tsr info FILE" 0 '/wave.npy$'
 complete_line tsr "";                   wants "bash: tsr" 0 '^--version$'
 for name in $commands; do
     complete_line tsr "$name";          wants "bash: tsr $name" 0 "^$name\$"

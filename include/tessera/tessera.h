@@ -42,6 +42,8 @@
  *   op        reads tensors, writes tensors              ops.h, op.h, move.h, random.h
  *   backend   memory and kernels of a kind of device     device.h, backend.h
  *
+ * Files hold tensors (io.h), and other libraries share them (interop.h).
+ *
  * Rules that hold everywhere, and so are not repeated below:
  *
  *   - Every call that can fail returns tsr_status; TSR_OK is 0. What went wrong is
@@ -78,6 +80,8 @@
 #include "ops.h"
 #include "op.h"
 #include "print.h"
+#include "io.h"
+#include "interop.h"
 #include "threads.h"
 
 #endif

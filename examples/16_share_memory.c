@@ -1,0 +1,75 @@
+/* 16_share_memory.c - the same memory for two libraries: DLPack.
+ *
+ * What stands for the other library here only knows DLPack's structs; with the real dlpack.h the
+ * pointers are cast to its names. */
+#include <stdio.h>
+#include <tessera/tessera.h>
+
+#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
+
+/* The other library: it owns a matrix, of which it gives away the transpose. */
+static float   numbers[6] = { 1, 2, 3, 4, 5, 6 };
+static int64_t shape[2] = { 3, 2 }, strides[2] = { 1, 3 };
+
+static void let_go(tsr_dl_managed_versioned *self)
+{
+    (void)self;
+    printf("the other library: nobody uses my matrix any more\n");
+}
+
+static tsr_dl_managed_versioned theirs = {
+    .version = { TSR_DLPACK_MAJOR, TSR_DLPACK_MINOR },
+    .deleter = let_go,
+    .dl_tensor = { .data = numbers,
+                   .device = { TSR_DL_CPU, 0 },
+                   .ndim = 2,
+                   .dtype = { 2, 32, 1 },
+                   .shape = shape,
+                   .strides = strides },
+};
+
+int main(void)
+{
+    tsr_tensor *t = NULL, *row = NULL, *mine = NULL;
+    tsr_dl_managed_versioned *given = NULL;
+    tsr_status s;
+
+    /* In: no copy, whatever the strides. */
+    CHECK(tsr_from_dlpack(&t, &theirs));
+    CHECK(tsr_print(t, &(tsr_print_opts){ .name = "theirs" }));
+    CHECK(tsr_select(&row, t, 0, 0));
+    CHECK(tsr_fill(row, TSR_SCALAR(0)));
+    printf("their numbers now: %g %g %g %g %g %g\n", numbers[0], numbers[1], numbers[2], numbers[3],
+           numbers[4], numbers[5]);
+
+    /* The last view lets go. */
+    tsr_release(&t);
+    printf("a row is left\n");
+    tsr_release(&row);
+
+    /* Out: our memory lives until their deleter call. */
+    CHECK(tsr_full(&mine, TSR_F64, TSR_SHAPE(2, 2), TSR_SCALAR(0.5)));
+    CHECK(tsr_to_dlpack(&given, mine, NULL));
+    tsr_release(&mine);
+    printf("given: %d dims, %d bits, element (1, 1) is %g\n", (int)given->dl_tensor.ndim,
+           given->dl_tensor.dtype.bits, ((double *)given->dl_tensor.data)[3]);
+    given->deleter(given);
+
+done:
+    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
+    tsr_release(&t);
+    tsr_release(&row);
+    tsr_release(&mine);
+    return s != TSR_OK;
+}
+
+/* Output:
+theirs: f32(3, 2 | 1, 3)
+[[1. 4.]
+ [2. 5.]
+ [3. 6.]]
+their numbers now: 0 2 3 0 5 6
+a row is left
+the other library: nobody uses my matrix any more
+given: 2 dims, 64 bits, element (1, 1) is 0.5
+*/

@@ -1,0 +1,24 @@
+/* gguf_blocks.h - the encodings of gguf: how many elements a block has, in how many bytes,
+ * and the arithmetic between blocks and f32. */
+#ifndef TSRI_GGUF_BLOCKS_H
+#define TSRI_GGUF_BLOCKS_H
+
+#include "core/status_int.h"
+
+typedef struct tsri_gguf_type {
+    const char *name;
+    uint32_t    number;
+    tsr_dtype   dtype;     /* of plain elements; else TSR_DTYPE_INVALID */
+    int32_t     elements;  /* of a block */
+    int32_t     bytes;
+    /* n blocks to elements, and back; NULL where that is not done here. */
+    void      (*decode)(float *dst, const unsigned char *src, int64_t n);
+    void      (*encode)(unsigned char *dst, const float *src, int64_t n);
+} tsri_gguf_type;
+
+/* NULL if there is none. Names are compared without regard to case. */
+const tsri_gguf_type *tsri_gguf_type_numbered(uint32_t number);
+const tsri_gguf_type *tsri_gguf_type_named(const char *name);
+const tsri_gguf_type *tsri_gguf_type_of(tsr_dtype dtype);
+
+#endif

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Files and DLPack against NumPy, safetensors and gguf; tools/check_files.sh runs it.
+
+    check_files.py build/lib/libtessera.so
+
+Arrays come and go through DLPack, so that every file test is one of DLPack as well.
+"""
+import ctypes as c
+import os
+import sys
+import tempfile
+
+import gguf
+import numpy as np
+import safetensors.numpy
+
+lib = c.CDLL(sys.argv[1])
+lib.tsr_last_error.restype = c.c_char_p
+lib.tsr_file_size.restype = c.c_uint64
+lib.tsr_file_count.restype = c.c_int64
+
+api = c.pythonapi
+api.PyCapsule_New.restype = c.py_object
+api.PyCapsule_New.argtypes = [c.c_void_p, c.c_char_p, c.c_void_p]
+api.PyCapsule_GetPointer.restype = c.c_void_p
+api.PyCapsule_GetPointer.argtypes = [c.py_object, c.c_char_p]
+api.PyCapsule_SetName.argtypes = [c.py_object, c.c_char_p]
+
+VERSIONED, LEGACY = b"dltensor_versioned", b"dltensor"
+failures = checks = 0
+
+
+def expect(ok, what):
+    global failures, checks
+    checks += 1
+    if not ok:
+        failures += 1
+        if failures <= 20:
+            print(f"FAILED {what} ({lib.tsr_last_error().decode()})")
+
+
+def must(status):
+    if status != 0:
+        raise RuntimeError(lib.tsr_last_error().decode())
+
+
+class Tensor:
+    """A tsr_tensor *, which NumPy can look at."""
+
+    def __init__(self, pointer):
+        self.pointer = pointer
+
+    @classmethod
+    def of(cls, array, legacy=False):
+        """The same memory as an array: takes what __dlpack__ gives."""
+        name = LEGACY if legacy else VERSIONED
+        capsule = array.__dlpack__() if legacy else array.__dlpack__(max_version=(1, 0))
+        managed = c.c_void_p(api.PyCapsule_GetPointer(capsule, name))
+        t = c.c_void_p()
+        must((lib.tsr_from_dlpack_legacy if legacy else lib.tsr_from_dlpack)(c.byref(t), managed))
+        name = c.c_char_p(b"used_" + name)
+        kept.append(name)  # a capsule keeps the address of its name
+        api.PyCapsule_SetName(capsule, name)
+        return cls(t)
+
+    def __dlpack__(self, *, max_version=None, **_):
+        managed = c.c_void_p()
+        if max_version and max_version[0] >= 1:
+            must(lib.tsr_to_dlpack(c.byref(managed), self.pointer, None))
+            return api.PyCapsule_New(managed, VERSIONED, None)
+        must(lib.tsr_to_dlpack_legacy(c.byref(managed), self.pointer, None))
+        return api.PyCapsule_New(managed, LEGACY, None)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __del__(self):
+        lib.tsr_release(c.byref(self.pointer))
+
+    def numpy(self):
+        return np.from_dlpack(self)
+
+
+kept = []
+
+
+class File:
+    def __init__(self, path):
+        self.pointer = c.c_void_p()
+        must(lib.tsr_file_open(c.byref(self.pointer), path.encode(), None))
+
+    def __getitem__(self, name):
+        t = c.c_void_p()
+        must(lib.tsr_file_read(c.byref(t), self.pointer, name.encode()))
+        return Tensor(t).numpy()
+
+    def __del__(self):
+        lib.tsr_file_close(c.byref(self.pointer))
+
+
+class WriterOpts(c.Structure):
+    _fields_ = [("format", c.c_char_p), ("compress", c.c_bool), ("no_sync", c.c_bool)]
+
+
+def write(path, arrays, compress=False, encodings=None):
+    w = c.c_void_p()
+    must(lib.tsr_writer_create(c.byref(w), path.encode(), c.byref(WriterOpts(None, compress, True))))
+    for name, array in arrays.items():
+        encoding = (encodings or {}).get(name)
+        t = Tensor.of(array)
+        must(lib.tsr_writer_add(w, name.encode(), t.pointer, encoding))
+    must(lib.tsr_writer_finish(c.byref(w)))
+
+
+DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"]
+
+
+def layouts(dtype, random):
+    """Arrays of a dtype in many shapes and strides."""
+    base = random.integers(0, 256, 4 * 6 * 8 * np.dtype(dtype).itemsize, dtype="u1")
+    base = (base % 2).astype("?") if dtype == "?" else base.view(dtype)
+    a = base[: 4 * 6 * 8].reshape(4, 6, 8)
+    return [a, a[::2, :, ::-1], a.transpose(2, 0, 1), np.asfortranarray(a), a[1, 2, 3, ...], a[:, :0], a[::-1, 3:4, 1::3],
+            np.broadcast_to(a[:, :1], a.shape), a.reshape(-1)]
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def share():
+    random = np.random.default_rng(1)
+    for dtype in DTYPES:
+        for i, a in enumerate(layouts(dtype, random)):
+            what = f"dlpack {dtype} {a.shape} {a.strides}"
+            back = Tensor.of(a).numpy()
+            expect(same(a, back), what)
+            expect(a.size == 0 or a.ctypes.data == back.ctypes.data, what + " shares memory")
+            expect(a.size < 2 or a.flags.writeable == back.flags.writeable, what + " may be written as before")
+            if a.flags.writeable:
+                expect(same(a, Tensor.of(a, legacy=True).numpy()), what + " legacy")
+    a = np.arange(6.0)
+    a.flags.writeable = False
+    t = Tensor.of(a)
+    expect(lib.tsr_zero(t.pointer) != 0 and b"read-only" in lib.tsr_last_error(), "a read-only array is not written")
+    expect(not t.numpy().flags.writeable, "a read-only array stays so")
+    b = np.arange(6.0)
+    view = Tensor.of(b).numpy()
+    view[2] = 99
+    expect(b[2] == 99, "writes go through")
+    del b
+    expect(view[2] == 99 and view[5] == 5, "memory outlives its first owner")
+
+
+def share_torch():
+    try:
+        import torch
+    except ImportError:
+        print("no torch: not tried")
+        return
+    for dtype in (torch.bool, torch.uint8, torch.int16, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.complex64):
+        a = torch.arange(24).reshape(2, 3, 4).to(dtype)
+        for x in (a, a.transpose(0, 2), a[:, ::2], a[0, 1, 2], a.expand(5, 2, 3, 4)):
+            back = torch.from_dlpack(Tensor.of(x))
+            expect(torch.equal(back, x) and back.data_ptr() == x.data_ptr(), f"torch {dtype} {tuple(x.shape)}")
+
+
+def npy(folder):
+    random = np.random.default_rng(2)
+    for dtype in DTYPES:
+        for i, a in enumerate(layouts(dtype, random)):
+            path = os.path.join(folder, "x.npy")
+            np.save(path, a)
+            expect(same(a, File(path)[""]), f"npy read {dtype} {i}")
+            write(path, {"": a})
+            expect(same(a, np.load(path)), f"npy written {dtype} {i}")
+        if np.dtype(dtype).itemsize > 1:
+            big = layouts(dtype, random)[2].astype(np.dtype(dtype).newbyteorder(">"))
+            np.save(path, big)
+            expect(same(big.astype(dtype), File(path)[""]), f"npy big-endian {dtype}")
+
+
+def npz(folder):
+    random = np.random.default_rng(3)
+    arrays = {f"{d}.{i}": a for d in DTYPES if d != "?" for i, a in enumerate(layouts(d, random))}
+    arrays["flags"] = layouts("?", random)[1]
+    path = os.path.join(folder, "x.npz")
+    for compress in (False, True):
+        (np.savez_compressed if compress else np.savez)(path, **arrays)
+        f = File(path)
+        for name, a in arrays.items():
+            expect(same(a, f[name]), f"npz read {name} {compress}")
+        write(path, arrays, compress)
+        with np.load(path) as f:
+            expect(set(f.files) == set(arrays), "npz names")
+            for name, a in arrays.items():
+                expect(same(a, f[name]), f"npz written {name} {compress}")
+
+
+def tensors(folder):
+    random = np.random.default_rng(4)
+    arrays = {f"{d}.{i}": a for d in DTYPES if d not in ("c8", "c16") for i, a in enumerate(layouts(d, random))}
+    path = os.path.join(folder, "x.safetensors")
+    safetensors.numpy.save_file({k: np.ascontiguousarray(a) for k, a in arrays.items()}, path)
+    f = File(path)
+    for name, a in arrays.items():
+        expect(a.ndim == 0 or same(a, f[name]), f"safetensors read {name}")
+    write(path, arrays)
+    back = safetensors.numpy.load_file(path)
+    expect(set(back) == set(arrays), "safetensors names")
+    for name, a in arrays.items():
+        expect(same(a, back[name]), f"safetensors written {name}")
+
+
+def blocks(folder):
+    random = np.random.default_rng(5)
+    values = (random.random((4, 512)) * 6 - 3).astype("f4")
+    values[1, :64] = 0
+    path = os.path.join(folder, "x.gguf")
+    w = gguf.GGUFWriter(path, "test")
+    kinds = [gguf.GGMLQuantizationType[k] for k in ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "F16", "BF16", "F32")]
+    for kind in kinds:
+        w.add_tensor(kind.name, gguf.quantize(values, kind), raw_dtype=kind)
+    w.write_header_to_file()
+    w.write_kv_data_to_file()
+    w.write_tensors_to_file()
+    w.close()
+    f = File(path)
+    for kind in kinds:
+        want = gguf.dequantize(gguf.quantize(values, kind), kind)
+        if kind.name != "BF16":  # which NumPy has not
+            expect(np.array_equal(f[kind.name].astype("f4"), want), f"gguf read {kind.name}")
+    arrays = {"values": values, "halves": values.astype("f2"), "bytes": np.arange(-8, 8, dtype="i1"), "q8_0": values, "q4_0": values,
+              "bf16": values, "f16": values}
+    write(path, arrays, encodings={k: k.encode() for k in ("q8_0", "q4_0", "bf16", "f16")})
+    for t in gguf.GGUFReader(path).tensors:
+        a = arrays[t.name]
+        want = gguf.quantize(a, t.tensor_type) if t.name in ("q8_0", "q4_0", "bf16", "f16") else a
+        expect(np.array_equal(np.asarray(t.data).reshape(-1).view("u1"), np.ascontiguousarray(want).reshape(-1).view("u1")),
+               f"gguf written {t.name}")
+
+
+with tempfile.TemporaryDirectory() as work:
+    share()
+    share_torch()
+    npy(work)
+    npz(work)
+    tensors(work)
+    blocks(work)
+print(f"{checks - failures} passed, {failures} failed, 0 skipped")
+sys.exit(failures != 0)

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Writes tests/data/files: small files of every format, made by other programs.
+
+Needs numpy, safetensors and gguf. The tests read the files and know by formula, or from
+quant.npz, what must come out; the fuzzers begin from them.
+"""
+import json
+import os
+import struct
+import zlib
+
+import gguf
+import numpy as np
+from safetensors.numpy import save_file
+
+FOLDER = os.path.join(os.path.dirname(__file__), "..", "tests", "data", "files")
+
+
+def path(name):
+    return os.path.join(FOLDER, name)
+
+
+def counted(dtype):
+    """0, 1, ... 23 as (2, 3, 4); every other one of a bool is true."""
+    a = np.arange(24).reshape(2, 3, 4)
+    return (a % 2).astype(bool) if dtype == "bool" else a.astype(dtype)
+
+
+DTYPES = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"]
+
+
+def npy():
+    for version in (1, 2, 3):
+        with open(path(f"v{version}.npy"), "wb") as f:
+            np.lib.format.write_array(f, counted("f8"), version=(version, 0))
+    np.save(path("fortran.npy"), np.asfortranarray(counted("f4")))
+    np.save(path("big.npy"), counted(">i4"))
+    np.save(path("big_complex.npy"), counted(">c16"))
+    np.save(path("scalar.npy"), np.float64(2.5))
+    np.save(path("empty.npy"), np.zeros((3, 0, 2), "i2"))
+    np.save(path("text.npy"), np.array(["abc", "de"]))
+    np.save(path("record.npy"), np.zeros(2, [("a", "i4"), ("b", "f4")]))
+    arrays = {d: counted(d) for d in DTYPES}
+    arrays["fortran"] = np.asfortranarray(counted("f4"))
+    arrays["big"] = counted(">i2")
+    np.savez(path("stored.npz"), **arrays)
+    np.savez_compressed(path("deflated.npz"), **arrays, zeros=np.zeros((64, 64), "f4"))
+
+
+def safetensors():
+    names = {d: counted(d) for d in DTYPES if d not in ("c8", "c16")}
+    save_file(names, path("tensors.safetensors"), metadata={"made by": "numpy", "note": "a \"quote\"\nand é"})
+    save_file({"a": counted("f4"), "b": counted("i8")}, path("set-00001-of-00002.safetensors"))
+    save_file({"c": counted("u1")}, path("set-00002-of-00002.safetensors"))
+    index = {"metadata": {"total_size": 312, "kind": "test"},
+             "weight_map": {"a": "set-00001-of-00002.safetensors", "b": "set-00001-of-00002.safetensors",
+                            "c": "set-00002-of-00002.safetensors"}}
+    with open(path("set.safetensors.index.json"), "w") as f:
+        json.dump(index, f, indent=2)
+
+
+HALVES = {"Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q2_K": [80, 82], "Q3_K": [108],
+          "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ2_XXS": [0]}
+
+
+def quantised():
+    random = np.random.default_rng(1)
+    writer = gguf.GGUFWriter(path("quant.gguf"), "test")
+    for key, kind in (("u8", "uint8"), ("i8", "int8"), ("u16", "uint16"), ("i16", "int16"), ("u32", "uint32"),
+                      ("i32", "int32"), ("u64", "uint64"), ("i64", "int64")):
+        getattr(writer, "add_" + kind)("a." + key, 100)
+    writer.add_float32("a.f32", 0.5)
+    writer.add_float64("a.f64", 0.25)
+    writer.add_bool("a.bool", True)
+    writer.add_string("a.text", "héllo")
+    writer.add_array("a.numbers", [1, 2, 3])
+    writer.add_array("a.texts", ["x", "yz", ""])
+    writer.add_array("a.lists", [[1, 2], [3]])
+    expected = {}
+    for name, places in HALVES.items():
+        kind = gguf.GGMLQuantizationType[name]
+        elements, size = gguf.GGML_QUANT_SIZES[kind]
+        blocks = random.integers(0, 256, (2, 256 // elements, size), dtype=np.uint8)
+        for at in places:
+            scales = (random.random(blocks.shape[:2]) - 0.5).astype("<f2")
+            blocks[:, :, at:at + 2] = scales[..., None].view(np.uint8)
+        data = blocks.reshape(2, -1)
+        writer.add_tensor(name.lower(), data, raw_dtype=kind)
+        if name != "IQ2_XXS":
+            expected[name.lower()] = gguf.dequantize(data, kind)
+    for dtype in ("f4", "f2", "f8", "i1", "i2", "i4", "i8"):
+        writer.add_tensor(dtype, counted(dtype))
+    values = (random.random((3, 64)) * 4 - 2).astype("f4")
+    for name in ("Q8_0", "Q4_0", "BF16"):
+        kind = gguf.GGMLQuantizationType[name]
+        expected["bytes_" + name.lower()] = gguf.quantize(values, kind).view(np.uint8)
+    expected["values"] = values
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    np.savez(path("quant.npz"), **expected)
+
+
+WIDTH, HEIGHT = 13, 11
+CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+PASSES = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+
+
+def sample(x, y, c, depth):
+    return (x * 7 + y * 13 + c * 31) * (257 if depth == 16 else 1) % (1 << depth)
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def rows(colour, depth, xs, ys):
+    """Rows as PNG stores them, each with another filter."""
+    pixel = max(1, CHANNELS[colour] * depth // 8)
+    out, above = b"", None
+    for number, y in enumerate(ys):
+        bits = "".join(format(sample(x, y, c, depth), f"0{depth}b") for x in xs for c in range(CHANNELS[colour]))
+        bits += "0" * (-len(bits) % 8)
+        row = bytes(int(bits[i:i + 8], 2) for i in range(0, len(bits), 8))
+        above = above or bytes(len(row))
+        kind = number % 5
+        out += bytes([kind]) + bytes((v - predicted(kind, row, above, i, pixel)) % 256 for i, v in enumerate(row))
+        above = row
+    return out
+
+
+def predicted(kind, row, above, i, pixel):
+    a = row[i - pixel] if i >= pixel else 0
+    b, c = above[i], above[i - pixel] if i >= pixel else 0
+    if kind < 4:
+        return (0, a, b, (a + b) // 2)[kind]
+    p = a + b - c
+    return min((a, b, c), key=lambda v: abs(p - v))
+
+
+def png(name, colour, depth, interlaced, extra=b""):
+    data = b""
+    for x0, y0, dx, dy in PASSES if interlaced else [(0, 0, 1, 1)]:
+        xs = range(x0, WIDTH, dx)
+        if len(xs):
+            data += rows(colour, depth, xs, range(y0, HEIGHT, dy))
+    packed = zlib.compress(data)
+    half = len(packed) // 2
+    with open(path(name), "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n")
+        f.write(chunk(b"IHDR", struct.pack(">IIBBBBB", WIDTH, HEIGHT, depth, colour, 0, 0, interlaced)) + extra)
+        f.write(chunk(b"tEXt", b"Title\0test") + chunk(b"IDAT", packed[:half]) + chunk(b"IDAT", packed[half:]))
+        f.write(chunk(b"IEND", b""))
+
+
+def images():
+    for interlaced in (0, 1):
+        for colour, depths in ((0, (1, 2, 4, 8, 16)), (2, (8, 16)), (4, (8, 16)), (6, (8, 16))):
+            for depth in depths:
+                png(f"c{colour}d{depth}i{interlaced}.png", colour, depth, interlaced)
+        for depth in (1, 2, 4, 8):
+            colours = bytes((i * k + k) % 256 for i in range(1 << depth) for k in (3, 5, 7))
+            alpha = bytes(255 - i for i in range(min(1 << depth, 3)))
+            png(f"c3d{depth}i{interlaced}.png", 3, depth, interlaced, chunk(b"PLTE", colours))
+            png(f"c3d{depth}i{interlaced}t.png", 3, depth, interlaced, chunk(b"PLTE", colours) + chunk(b"tRNS", alpha))
+    png("c0d8i0t.png", 0, 8, 0, chunk(b"tRNS", struct.pack(">H", sample(2, 1, 0, 8))))
+    png("c2d16i0t.png", 2, 16, 0, chunk(b"tRNS", struct.pack(">HHH", *(sample(2, 1, c, 16) for c in range(3)))))
+
+
+if __name__ == "__main__":
+    os.makedirs(FOLDER, exist_ok=True)
+    npy()
+    safetensors()
+    quantised()
+    images()
