@@ -10,13 +10,23 @@
 
 #include "names.h"
 
+void make_printable(char *text)
+{
+    for (unsigned char *p = (unsigned char *)text; *p; p++) {
+        if (*p < 0x20 || *p == 0x7f) *p = '?';
+        else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) p[0] = p[1] = '?';
+    }
+}
+
 static void print_complaint(const char *name, const char *format, va_list arguments)
 {
+    char text[4096];
+    vsnprintf(text, sizeof text, format, arguments);
+    make_printable(text);
     fflush(stdout); /* so that the two streams keep their order where they meet */
     fputs("tsr: ", stderr);
     if (name) fprintf(stderr, "%s: ", name);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s\n", text);
 }
 
 int complain(const char *name, const char *format, ...)
@@ -85,12 +95,25 @@ int read_options(const char *name, const option *options, int argc, char **argv)
     int words = 0;
     bool reading = true;
     for (int i = 1; i < argc; i++) {
-        const bool is_option = reading && argv[i][0] == '-' && argv[i][1];
+        const bool is_option = reading && argv[i][0] == '-' && argv[i][1] && !strchr(":[", argv[i][1]);
         if (is_option && !strcmp(argv[i], "--"))  reading = false;
         else if (!is_option)                      argv[1 + words++] = argv[i];
         else if (!read_option(name, options, argc, argv, &i)) return -1;
     }
     return words;
+}
+
+int option_values(const char **values, int most, const char *name, int argc, char **argv)
+{
+    const size_t length = strlen(name);
+    int count = 0;
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+        if (strncmp(argv[i], name, length) || (argv[i][length] && argv[i][length] != '=')) continue;
+        const char *value = argv[i][length] ? argv[i] + length + 1 : i + 1 < argc ? argv[++i] : NULL;
+        if (value && count < most) values[count] = value;
+        count += value != NULL;
+    }
+    return count;
 }
 
 bool read_count(uint64_t *out, const char *name, const char *label, const char *text)
@@ -103,6 +126,18 @@ bool read_count(uint64_t *out, const char *name, const char *label, const char *
         return false;
     }
     *out = n;
+    return true;
+}
+
+bool read_number(double *out, const char *name, const char *label, const char *text)
+{
+    char *end = NULL;
+    const double x = strtod(text, &end);
+    if (end == text || *end || !isfinite(x)) {
+        complain_usage(name, "%s takes a number, not '%s'", label, text);
+        return false;
+    }
+    *out = x;
     return true;
 }
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Exit codes; `tsr --help` and the man page say the same. */
-enum { EXIT_YES = 0, EXIT_NO = 1, EXIT_USAGE = 2 };
+enum { EXIT_YES = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
 
 typedef struct command {
     const char *name;
@@ -21,6 +21,13 @@ typedef struct command {
     const char *help;                        /* `tsr help NAME` */
 } command;
 
+extern const command info_command;
+extern const command show_command;
+extern const command stats_command;
+extern const command diff_command;
+extern const command convert_command;
+extern const command plot_command;
+extern const command eval_command;
 extern const command ops_command;
 extern const command selftest_command;
 
@@ -35,6 +42,10 @@ int complain(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
 
 /* The same, with a hint where to read on. Returns EXIT_USAGE. */
 int complain_usage(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* Names in files are anyone's: each control character of a text, also those above U+0080, becomes
+ * '?', so that none of them speaks to the terminal. */
+void make_printable(char *text);
 
 /* Options ------------------------------------------------------------------------ */
 
@@ -51,8 +62,13 @@ typedef struct option {
  * complaint. The list ends with a zeroed option. */
 int read_options(const char *name, const option *options, int argc, char **argv);
 
+/* The values of an option that may be given several times, in order: all of them, before
+ * read_options is called. Returns how many; no more than `most` are written. */
+int option_values(const char **values, int most, const char *name, int argc, char **argv);
+
 /* The value of an option as a number. False after a complaint. */
 bool read_count(uint64_t *out, const char *name, const char *label, const char *text);
+bool read_number(double *out, const char *name, const char *label, const char *text);
 bool read_seconds(double *out, const char *name, const char *label, const char *text);
 
 #endif

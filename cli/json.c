@@ -92,6 +92,26 @@ void json_number(json *j, const char *key, double x)
     fputs(text, stdout);
 }
 
+void json_bool(json *j, const char *key, bool x)
+{
+    begin_member(j, key);
+    fputs(x ? "true" : "false", stdout);
+}
+
+void json_integers(json *j, const char *key, int n, const int64_t *x)
+{
+    begin_member(j, key);
+    putchar('[');
+    for (int i = 0; i < n; i++) printf("%s%" PRId64, i ? ", " : "", x[i]);
+    putchar(']');
+}
+
+void json_raw(json *j, const char *key, const char *text)
+{
+    begin_member(j, key);
+    fputs(text, stdout);
+}
+
 void json_integer(json *j, const char *key, int64_t x)
 {
     begin_member(j, key);

@@ -27,7 +27,14 @@ void json_string(json *j, const char *key, const char *text);
 
 /* Infinities and NaN, which JSON lacks, become null. */
 void json_number(json *j, const char *key, double x);
+void json_bool(json *j, const char *key, bool x);
 void json_integer(json *j, const char *key, int64_t x);
 void json_unsigned(json *j, const char *key, uint64_t x);
+
+/* A shape, an index: [2, 3] in one line. */
+void json_integers(json *j, const char *key, int n, const int64_t *x);
+
+/* Text that is JSON already. */
+void json_raw(json *j, const char *key, const char *text);
 
 #endif

@@ -10,6 +10,13 @@
 #include "terminal.h"
 
 static const command *const commands[] = {
+    &info_command,
+    &show_command,
+    &stats_command,
+    &diff_command,
+    &convert_command,
+    &plot_command,
+    &eval_command,
     &ops_command,
     &selftest_command,
 };
@@ -33,10 +40,12 @@ static int print_help(FILE *to)
           "  1  the answer is no: something was not found, differs or failed, or the\n"
           "     output could not be written\n"
           "  2  the command line cannot be understood\n"
+          "  3  an input cannot be read: it is not there, or it is damaged\n"
           "\n"
           "environment:\n"
           "  COLUMNS    how wide to print; by default as wide as the terminal, or 80\n"
           "  NO_COLOR   print no colours, even on a terminal\n"
+          "  COLORTERM  'truecolor': pictures in a terminal have all colours, not 256\n"
           "  TSR_THREADS, TSR_POOL, TSR_ISA   as for every program with the library\n",
           to);
     return EXIT_YES;

@@ -19,12 +19,18 @@
 /* Asking the system ---------------------------------------------------------------- */
 
 #if !defined(_WIN32)
-static bool is_terminal(FILE *stream) { return isatty(fileno(stream)) != 0; }
+bool is_terminal(FILE *stream) { return isatty(fileno(stream)) != 0; }
 
 static int window_width(void)
 {
     struct winsize size;
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static int window_height(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
 }
 
 static bool reader_is_gone(void)
@@ -33,8 +39,9 @@ static bool reader_is_gone(void)
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 #else
-static bool is_terminal(FILE *stream) { (void)stream; return false; }
+bool is_terminal(FILE *stream) { (void)stream; return false; }
 static int  window_width(void) { return 0; }
+static int  window_height(void) { return 0; }
 static bool reader_is_gone(void) { return false; }
 #endif
 
@@ -58,10 +65,35 @@ int terminal_width(void)
     return width < 20 ? 20 : width > 1000 ? 1000 : (int)width;
 }
 
+int terminal_height(void)
+{
+    const int height = window_height();
+    return height < 4 ? 24 : height;
+}
+
+bool writes_utf8(void)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    for (int i = 0; i < 3; i++) {
+        const char *value = getenv(names[i]);
+        if (!value || !*value) continue;
+        return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "UTF8") ||
+               strstr(value, "utf-8");
+    }
+    return false;
+}
+
+int colour_count(FILE *stream)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM"), *depth = getenv("COLORTERM");
+    if (!is_terminal(stream) || (no && *no) || (term && !strcmp(term, "dumb"))) return 0;
+    if (depth && (!strcmp(depth, "truecolor") || !strcmp(depth, "24bit"))) return 1 << 24;
+    return 256;
+}
+
 colours colours_of(FILE *stream)
 {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (!is_terminal(stream) || (no && *no) || (term && !strcmp(term, "dumb")))
+    if (!colour_count(stream))
         return (colours){ "", "", "", "", "" };
     return (colours){ "\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[0m" };
 }
@@ -88,11 +120,21 @@ void print_wrapped(const char *text, int column, int indent, int width)
     }
 }
 
+const char *bytes_text(char out[32], double bytes)
+{
+    static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB" };
+    int unit = 0;
+    for (; unit < 5 && bytes >= 999.5; unit++) bytes /= 1000;
+    snprintf(out, 32, unit && bytes < 99.5 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return out;
+}
+
 /* Progress --------------------------------------------------------------------------- */
 
 void progress_begin(progress *p)
 {
-    p->shown = is_terminal(stderr);
+    const char *term = getenv("TERM");
+    p->shown = is_terminal(stderr) && !(term && !strcmp(term, "dumb"));
     p->started = p->drawn = now();
 }
 
@@ -119,9 +161,24 @@ void progress_draw(progress *p, double done, double total, int64_t count)
     fflush(stderr);
 }
 
+void progress_draw_bytes(progress *p, double done, double total)
+{
+    char text[32];
+    if (!p->shown) return;
+    const double t = now(), elapsed = t - p->started;
+    if (elapsed < 1 || t - p->drawn < 0.1) return;
+    const double part = total > 0 && done < total ? done / total : 1;
+    p->drawn = t;
+    draw_bar(part);
+    fprintf(stderr, "  %s/s", bytes_text(text, done / elapsed));
+    if (part > 0) fprintf(stderr, "  %.0f s left", elapsed * (1 - part) / part);
+    fflush(stderr);
+}
+
 void progress_end(progress *p)
 {
-    if (!p->shown) return;
+    if (!p->shown || p->drawn == p->started) return;
+    p->drawn = p->started;
     fputs("\r\033[K", stderr);
     fflush(stderr);
 }

@@ -6,8 +6,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
+bool is_terminal(FILE *stream);
+
+/* Does the locale of the environment write UTF-8? */
+bool writes_utf8(void);
+
 /* Columns to fill: COLUMNS in the environment, else the terminal's, else 80. */
 int terminal_width(void);
+
+/* Rows of the terminal, else 24. */
+int terminal_height(void);
 
 /* Escape sequences, or "" for each where there is no terminal or NO_COLOR is set. */
 typedef struct colours {
@@ -15,6 +23,12 @@ typedef struct colours {
 } colours;
 
 colours colours_of(FILE *stream);
+
+/* How many colours a picture can have: 0 (NO_COLOR, or no terminal), 256, or 1 << 24. */
+int colour_count(FILE *stream);
+
+/* "1.5 GB" in a buffer of the caller's. */
+const char *bytes_text(char out[32], double bytes);
 
 /* Seconds of a clock that only runs forward. */
 double now(void);
@@ -34,7 +48,11 @@ void progress_begin(progress *p);
 /* done / total are drawn as a bar; count is the number of things so far, for the rate. */
 void progress_draw(progress *p, double done, double total, int64_t count);
 
-/* Removes the line. */
+/* The same for work that moves bytes, and only once it has taken a second: a bar, the
+ * rate and the time left. */
+void progress_draw_bytes(progress *p, double done, double total);
+
+/* Removes the line, if one was drawn. */
 void progress_end(progress *p);
 
 /* Could everything be written to stdout? If not, complains (except of a reader that has

@@ -6,9 +6,9 @@ if(TSR_MAX_NDIM AND TSR_MAX_NDIM LESS 4)
     return()
 endif()
 
-file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.c cli/picture/*.c)
+file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.c cli/*/*.c)
 add_executable(tsr ${cli_sources})
-target_link_libraries(tsr PRIVATE tsr_common tessera::tessera m)
+target_link_libraries(tsr PRIVATE tsr_common tessera::tessera m ${CMAKE_DL_LIBS})
 target_compile_options(tsr PRIVATE -Wconversion)
 file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(tsr PROPERTIES

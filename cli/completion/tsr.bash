@@ -3,29 +3,77 @@
 _tsr_ops() { "$1" ops --names 2>/dev/null; }
 _tsr_families() { "$1" ops --families 2>/dev/null; }
 
+# Options of a command.
+_tsr_options() {
+    local reading="--format --dtype --shape --offset"
+    case $1 in
+        info)     echo "--brief --json $reading --help" ;;
+        show)     echo "--full --precision --edge --json $reading --help" ;;
+        stats)    echo "--quantiles --bins --exact --json $reading --help" ;;
+        diff)     echo "--rtol --atol --ulp --nan-differs --any-dtype --verbose --quiet --json $reading --help" ;;
+        convert)  echo "--from --to --dtype --select --rename --prefix --transpose --shard --encoding --compress" \
+                       "--force --from-dtype --shape --offset --quiet --json --help" ;;
+        plot)     echo "-o --out --kind --min --max --bins --title --force --json $reading --help" ;;
+        eval)     echo "-o --out --force --full --precision --functions --json $reading --help" ;;
+        ops)      echo "--family --json --markdown --names --families --help" ;;
+        selftest) echo "--seed --seconds --family --json --verbose --help" ;;
+    esac
+}
+
+# What may stand behind an option; "files" for files, "any" for what cannot be guessed.
+_tsr_values() {
+    case $2 in
+        --format | --from | --to) echo "npy npz safetensors gguf png pnm csv tsv raw" ;;
+        --dtype | --from-dtype)
+            echo "bool i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 c32 c64 c128" ;;
+        --kind)     echo "auto heat image hist line grid" ;;
+        --encoding) echo "f32 f16 bf16 q8_0 q4_0" ;;
+        --family)   _tsr_families "$1" ;;
+        -o | --out) echo files ;;
+        --shape | --offset | --precision | --edge | --quantiles | --bins | --rtol | --atol | --ulp | --select | --rename | \
+            --prefix | --transpose | --shard | --min | --max | --title | --seed | --seconds) echo any ;;
+    esac
+}
+
+# Names of tensors behind FILE:
+_tsr_tensors() {
+    "$1" info --json -- "$2" 2>/dev/null | sed -n 's/^ *"name": "\(.*\)",$/\1/p'
+}
+
 _tsr() {
-    local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD - 1]} words=
+    local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} words='' values
+    COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        words="ops selftest help --help --version"
-    elif [ "$last" = --family ]; then
-        words=$(_tsr_families "$1")
-        [ "${COMP_WORDS[1]}" = selftest ] && words+=" errors threads"
+        words="info show stats diff convert plot eval ops selftest help --help --version"
+    elif values=$(_tsr_values "$1" "$last") && [ -n "$values" ]; then
+        case $values in
+            files) mapfile -t COMPREPLY < <(compgen -f -- "$word") ; return ;;
+            any)   return ;;
+        esac
+        words=$values
+        [ "$last" = --family ] && [ "$command" = selftest ] && words+=" errors threads"
+    elif [ "$command" = help ]; then
+        [ "$COMP_CWORD" = 2 ] && words="info show stats diff convert plot eval ops selftest"
+    elif [[ $word == -* ]]; then
+        words=$(_tsr_options "$command")
     else
-        case ${COMP_WORDS[1]} in
-            ops)
-                case $word in
-                    -*) words="--family --json --markdown --names --families --help" ;;
-                    *)  words=$(_tsr_ops "$1") ;;
-                esac ;;
-            selftest)
-                case $last in
-                    --seed | --seconds) ;;
-                    *) words="--seed --seconds --family --json --verbose --help" ;;
-                esac ;;
-            help) [ "$COMP_CWORD" = 2 ] && words="ops selftest" ;;
+        case $command in
+            ops) words=$(_tsr_ops "$1") ;;
+            info | show | stats | diff | convert | plot)
+                if [ "$last" = : ] || [ "$word" = : ]; then # bash cuts words at colons
+                    local at=$((COMP_CWORD - 1))
+                    [ "$last" = : ] && at=$((COMP_CWORD - 2))
+                    words=$(_tsr_tensors "$1" "${COMP_WORDS[at]}")
+                    [ "$word" = : ] && word=
+                else
+                    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+                    return
+                fi ;;
+            eval) mapfile -t COMPREPLY < <(compgen -f -- "${word#*=}"); return ;;
+            selftest) words=$(_tsr_options selftest) ;;
         esac
     fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 
-complete -F _tsr tsr
+complete -o filenames -F _tsr tsr

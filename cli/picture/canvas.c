@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "canvas.h"
 
+#include "inline_png.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -95,15 +97,18 @@ void canvas_disc(canvas *c, double x, double y, double radius, uint32_t colour)
 
 void canvas_text(canvas *c, double x, double y, double size, anchor at, uint32_t colour, const char *text)
 {
-    add(c, (shape){ .kind = TEXT, .colour = colour, .x = x, .y = y, .size = size, .at = at }, text, strlen(text) + 1);
+    add(c, (shape){ .kind = TEXT, .colour = colour, .x = x, .y = y, .size = size, .at = at }, text,
+        strlen(text) + 1);
 }
 
 void canvas_turned(canvas *c, double x, double y, double size, anchor at, uint32_t colour, const char *text)
 {
-    add(c, (shape){ .kind = TURNED, .colour = colour, .x = x, .y = y, .size = size, .at = at }, text, strlen(text) + 1);
+    add(c, (shape){ .kind = TURNED, .colour = colour, .x = x, .y = y, .size = size, .at = at }, text,
+        strlen(text) + 1);
 }
 
-void canvas_image(canvas *c, double x, double y, double w, double h, int rows, int columns, const uint8_t *rgb)
+void canvas_image(canvas *c, double x, double y, double w, double h, int rows, int columns,
+                  const uint8_t *rgb)
 {
     add(c, (shape){ .kind = IMAGE, .x = x, .y = y, .w = w, .h = h, .rows = rows, .n = columns }, rgb,
         3 * (size_t)rows * (size_t)columns);
@@ -151,10 +156,12 @@ static void fill_rect(const raster *r, double x, double y, double w, double h, u
 }
 
 /* All that is within `radius` of the segment. */
-static void fill_segment(const raster *r, const double *from, const double *to, double radius, uint32_t colour)
+static void fill_segment(const raster *r, const double *from, const double *to, double radius,
+                         uint32_t colour)
 {
     const double dx = to[0] - from[0], dy = to[1] - from[1], length = dx * dx + dy * dy;
-    const int64_t x0 = first_pixel(fmin(from[0], to[0]) - radius), x1 = end_pixel(fmax(from[0], to[0]) + radius + 1, r->width);
+    const int64_t x0 = first_pixel(fmin(from[0], to[0]) - radius),
+                  x1 = end_pixel(fmax(from[0], to[0]) + radius + 1, r->width);
     const int64_t y1 = end_pixel(fmax(from[1], to[1]) + radius + 1, r->height);
     for (int64_t j = first_pixel(fmin(from[1], to[1]) - radius); j < y1; j++)
         for (int64_t i = x0; i < x1; i++) {
@@ -181,7 +188,8 @@ static void draw_dashes(const raster *r, const shape *s)
     const double *xy = s->data, length = hypot(xy[2] - xy[0], xy[3] - xy[1]);
     for (double at = 0; at < length; at += 9) {
         const double a = at / length, b = fmin(1, (at + 5) / length);
-        double ends[] = { xy[0] + a * (xy[2] - xy[0]), xy[1] + a * (xy[3] - xy[1]), xy[0] + b * (xy[2] - xy[0]), xy[1] + b * (xy[3] - xy[1]) };
+        double ends[] = { xy[0] + a * (xy[2] - xy[0]), xy[1] + a * (xy[3] - xy[1]),
+                          xy[0] + b * (xy[2] - xy[0]), xy[1] + b * (xy[3] - xy[1]) };
         draw_path(r, &(shape){ .size = s->size, .colour = s->colour, .n = 2, .data = ends });
     }
 }
@@ -189,7 +197,8 @@ static void draw_dashes(const raster *r, const shape *s)
 static void draw_text(const raster *r, const shape *s)
 {
     const char *text = s->data;
-    const double width = canvas_text_width(s->size, text) * (s->at == ANCHOR_LEFT ? 0 : s->at == ANCHOR_MIDDLE ? 0.5 : 1);
+    const double before = s->at == ANCHOR_LEFT ? 0 : s->at == ANCHOR_MIDDLE ? 0.5 : 1;
+    const double width = before * canvas_text_width(s->size, text);
     const double radius = fmax(0.6, s->size * 0.045 * r->scale);
     for (size_t i = 0; text[i]; i++) {
         double last[2] = { 0 };
@@ -219,7 +228,8 @@ static void draw_image(const raster *r, const shape *s)
     for (int64_t j = first_pixel(y0 + 0.5); j < y1; j++)
         for (int64_t i = first_pixel(x0 + 0.5); i < x1; i++) {
             const double u = ((double)i + 0.5 - x0) / w * s->n, v = ((double)j + 0.5 - y0) / h * s->rows;
-            const int column = u < 0 ? 0 : u >= s->n ? s->n - 1 : (int)u, row = v < 0 ? 0 : v >= s->rows ? s->rows - 1 : (int)v;
+            const int column = u < 0 ? 0 : u >= s->n ? s->n - 1 : (int)u;
+            const int row = v < 0 ? 0 : v >= s->rows ? s->rows - 1 : (int)v;
             memcpy(r->rgb + 3 * (j * r->width + i), rgb + 3 * ((int64_t)row * s->n + column), 3);
         }
 }
@@ -230,7 +240,9 @@ static void draw(const raster *r, const shape *s)
     switch (s->kind) {
     case PATH:   draw_path(r, s); break;
     case DASHES: draw_dashes(r, s); break;
-    case RECT:   fill_rect(r, s->x * r->scale, s->y * r->scale, s->w * r->scale, s->h * r->scale, s->colour); break;
+    case RECT:
+        fill_rect(r, s->x * r->scale, s->y * r->scale, s->w * r->scale, s->h * r->scale, s->colour);
+        break;
     case DISC:   fill_segment(r, centre, centre, s->size * r->scale, s->colour); break;
     case TEXT:
     case TURNED: draw_text(r, s); break;
@@ -246,7 +258,8 @@ static void shrink(uint8_t *out, const raster *r, int64_t width, int64_t height)
             for (int k = 0; k < 3; k++) {
                 int sum = OVER * OVER / 2;
                 for (int j = 0; j < OVER; j++)
-                    for (int i = 0; i < OVER; i++) sum += r->rgb[3 * ((OVER * y + j) * r->width + OVER * x + i) + k];
+                    for (int i = 0; i < OVER; i++)
+                        sum += r->rgb[3 * ((OVER * y + j) * r->width + OVER * x + i) + k];
                 out[3 * (y * width + x) + k] = (uint8_t)(sum / (OVER * OVER));
             }
 }
@@ -290,7 +303,9 @@ static void write_escaped(FILE *f, const char *text)
 static void write_path(FILE *f, const shape *s)
 {
     const double *xy = s->data;
-    fprintf(f, "<polyline fill=\"none\" stroke=\"#%06x\" stroke-width=\"%.4g\" stroke-linecap=\"round\" stroke-linejoin=\"round\"%s points=\"",
+    fprintf(f,
+            "<polyline fill=\"none\" stroke=\"#%06x\" stroke-width=\"%.4g\" stroke-linecap=\"round\" "
+            "stroke-linejoin=\"round\"%s points=\"",
             (unsigned)s->colour, s->size, s->kind == DASHES ? " stroke-dasharray=\"5 4\"" : "");
     for (int i = 0; i < s->n; i++) fprintf(f, "%s%.6g,%.6g", i ? " " : "", xy[2 * i], xy[2 * i + 1]);
     fputs("\"/>\n", f);
@@ -299,8 +314,8 @@ static void write_path(FILE *f, const shape *s)
 static void write_text(FILE *f, const shape *s)
 {
     static const char *const anchors[] = { "start", "middle", "end" };
-    fprintf(f, "<text x=\"%.6g\" y=\"%.6g\" font-size=\"%.4g\" fill=\"#%06x\" text-anchor=\"%s\"", s->x, s->y, s->size,
-            (unsigned)s->colour, anchors[s->at]);
+    fprintf(f, "<text x=\"%.6g\" y=\"%.6g\" font-size=\"%.4g\" fill=\"#%06x\" text-anchor=\"%s\"", s->x, s->y,
+            s->size, (unsigned)s->colour, anchors[s->at]);
     if (s->kind == TURNED) fprintf(f, " transform=\"rotate(-90 %.6g %.6g)\"", s->x, s->y);
     fputc('>', f);
     write_escaped(f, s->data);
@@ -308,7 +323,7 @@ static void write_text(FILE *f, const shape *s)
 }
 
 /* Runs of one colour in a row become one rectangle. */
-static void write_image(FILE *f, const shape *s)
+static void write_squares(FILE *f, const shape *s)
 {
     const uint8_t *rgb = s->data;
     const double w = s->w / s->n, h = s->h / s->rows;
@@ -317,10 +332,26 @@ static void write_image(FILE *f, const shape *s)
         for (int from = 0, to; from < s->n; from = to) {
             const uint8_t *p = rgb + 3 * ((size_t)row * (size_t)s->n + (size_t)from);
             for (to = from + 1; to < s->n && !memcmp(p, p + 3 * (to - from), 3); to++) {}
-            fprintf(f, "<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" fill=\"#%02x%02x%02x\"/>\n", s->x + from * w,
-                    s->y + row * h, (to - from) * w, h, p[0], p[1], p[2]);
+            fprintf(f,
+                    "<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" fill=\"#%02x%02x%02x\"/>\n",
+                    s->x + from * w, s->y + row * h, (to - from) * w, h, p[0], p[1], p[2]);
         }
     fputs("</g>\n", f);
+}
+
+/* Small images stay sharp in every viewer as rectangles; of large ones that would be too many. */
+static void write_image(FILE *f, const shape *s)
+{
+    enum { SQUARES = 1024 };
+    if ((int64_t)s->rows * s->n <= SQUARES) {
+        write_squares(f, s);
+        return;
+    }
+    fprintf(f, "<image x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" preserveAspectRatio=\"none\" ",
+            s->x, s->y, s->w, s->h);
+    fputs("style=\"image-rendering:pixelated\" href=\"data:image/png;base64,", f);
+    inline_png(f, s->rows, s->n, s->data);
+    fputs("\"/>\n", f);
 }
 
 static void write_shape(FILE *f, const shape *s)
@@ -329,9 +360,13 @@ static void write_shape(FILE *f, const shape *s)
     case PATH:
     case DASHES: write_path(f, s); break;
     case RECT:
-        fprintf(f, "<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" fill=\"#%06x\"/>\n", s->x, s->y, s->w, s->h, (unsigned)s->colour);
+        fprintf(f, "<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" fill=\"#%06x\"/>\n", s->x,
+                s->y, s->w, s->h, (unsigned)s->colour);
         break;
-    case DISC: fprintf(f, "<circle cx=\"%.6g\" cy=\"%.6g\" r=\"%.4g\" fill=\"#%06x\"/>\n", s->x, s->y, s->size, (unsigned)s->colour); break;
+    case DISC:
+        fprintf(f, "<circle cx=\"%.6g\" cy=\"%.6g\" r=\"%.4g\" fill=\"#%06x\"/>\n", s->x, s->y, s->size,
+                (unsigned)s->colour);
+        break;
     case TEXT:
     case TURNED: write_text(f, s); break;
     case IMAGE: write_image(f, s); break;
@@ -342,7 +377,9 @@ static tsr_status save_svg(const canvas *c, const char *path)
 {
     FILE *f = fopen(path, "w");
     if (!f) return TSR_EIO;
-    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.6g\" height=\"%.6g\" viewBox=\"0 0 %.6g %.6g\" font-family=\"sans-serif\">\n",
+    fprintf(f,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.6g\" height=\"%.6g\" viewBox=\"0 0 %.6g "
+            "%.6g\" font-family=\"sans-serif\">\n",
             c->width, c->height, c->width, c->height);
     fprintf(f, "<rect width=\"%.6g\" height=\"%.6g\" fill=\"#ffffff\"/>\n", c->width, c->height);
     for (size_t i = 0; i < c->count; i++) write_shape(f, &c->shapes[i]);

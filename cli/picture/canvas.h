@@ -29,7 +29,8 @@ void canvas_text(canvas *c, double x, double y, double size, anchor at, uint32_t
 void canvas_turned(canvas *c, double x, double y, double size, anchor at, uint32_t colour, const char *text);
 
 /* Rows of squares of one colour each: (rows, columns, 3) bytes, copied. */
-void canvas_image(canvas *c, double x, double y, double w, double h, int rows, int columns, const uint8_t *rgb);
+void canvas_image(canvas *c, double x, double y, double w, double h, int rows, int columns,
+                  const uint8_t *rgb);
 
 /* About how wide this text is. */
 double canvas_text_width(double size, const char *text);

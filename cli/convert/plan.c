@@ -1,0 +1,223 @@
+/* plan.c - from files and options to a list of tensors to write. */
+#include "plan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../room.h"
+
+static const char convert_name[] = "convert";
+
+/* The format to write -------------------------------------------------------------------- */
+
+static const tsr_format_info *find_format(const char *name)
+{
+    for (int i = 0; tsr_format_get_info(i); i++)
+        if (!strcmp(tsr_format_get_info(i)->name, name)) return tsr_format_get_info(i);
+    return NULL;
+}
+
+static const char *format_of_ending(const char *path)
+{
+    static const char *const endings[][2] = {
+        { ".npy", "npy" },   { ".npz", "npz" }, { ".safetensors", "safetensors" },
+        { ".gguf", "gguf" }, { ".png", "png" }, { ".ppm", "pnm" },
+        { ".pgm", "pnm" },   { ".pnm", "pnm" }, { ".csv", "csv" },
+        { ".tsv", "tsv" },   { ".raw", "raw" }, { ".bin", "raw" }
+    };
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (!strcmp(dot, endings[i][0])) return endings[i][1];
+    return NULL;
+}
+
+bool choose_format(plan *p)
+{
+    const char *name = p->r->to ? p->r->to : p->is_directory ? "npy" : format_of_ending(p->out);
+    if (!name) {
+        complain_usage(convert_name, "the name %s does not say which format to write: use --to FORMAT",
+                       p->out);
+        return false;
+    }
+    p->format = find_format(name);
+    if (p->format && p->format->writes) return true;
+    complain_usage(convert_name, p->format ? "the format %s is not written" : "there is no format %s",
+                   name);
+    return false;
+}
+
+/* The plan ----------------------------------------------------------------------------- */
+
+static char *name_of(const plan *p, const source *s, const item *it)
+{
+    const char *slash = strrchr(s->path, '/'), *stem = slash ? slash + 1 : s->path, *dot = strrchr(stem, '.');
+    char *name = NULL;
+    if (it->entry[0])               name = copy_of_text(it->entry);
+    else if (it->name[0])           name = copy_of_text(it->name);
+    else if (!strcmp(s->path, "-")) name = copy_of_text("tensor");
+    else if (dot && dot > stem)     name = copy_of(stem, (size_t)(dot - stem));
+    else                            name = copy_of_text(stem);
+    for (int i = 0; i < p->r->rules; i++) {
+        char *next = rename_apply(p->r->rule[i], name);
+        free(name);
+        name = next;
+    }
+    if (p->r->prefix) {
+        char *longer = text_of("%s%s", p->r->prefix, name);
+        free(name);
+        name = longer;
+    }
+    return name;
+}
+
+static bool is_selected(const request *r, const char *name)
+{
+    for (int i = 0; i < r->nselects; i++)
+        if (matches_patterns(r->selects[i], name)) return true;
+    return r->nselects == 0;
+}
+
+void axes_for(int axes[TSR_MAX_NDIM], const request *r, int ndim)
+{
+    for (int i = 0; i < ndim; i++) axes[i] = r->naxes ? r->axes[i] : ndim - 1 - i;
+}
+
+/* The desc of what the source gives, subscript and all. */
+static bool desc_of_item(tsr_desc *out, const source *s, int64_t index)
+{
+    cut c;
+    int next = 0;
+    if (!source_cut(&c, s, index)) return false;
+    int64_t shape[TSR_MAX_NDIM];
+    int n = 0;
+    for (int i = 0; i < c.ndim; i++) {
+        while (next < c.news && c.new_axis[next] == n) shape[n++] = 1, next++;
+        if (c.range[i].step != 0) shape[n++] = c.length[i];
+    }
+    while (next < c.news) shape[n++] = 1, next++;
+    return tsr_desc_init(out, s->items[index].desc.dtype, n, shape, NULL) == TSR_OK;
+}
+
+/* Quantised blocks go over as they are where nothing about them changes. */
+static bool goes_as_blocks(const plan *p, const source *s, const item *it)
+{
+    const bool same = !strcmp(p->format->name, "gguf") && !strcmp(s->file[it->file].format, "gguf");
+    return same && !s->has_part && !p->r->dtype && !p->r->transposes && !p->r->encoding &&
+           (it->desc.dtype == TSR_DTYPE_INVALID ||
+            (!it->mapped && it->encoding[0] != 'f' && it->encoding[0] != 'b'));
+}
+
+static bool plan_desc(step *st, const plan *p)
+{
+    const request *r = p->r;
+    const item *it = &st->s->items[st->index];
+    int axes[TSR_MAX_NDIM];
+    if (st->as_blocks) {
+        tsr_tensor *t = NULL;
+        tsr_file *f = source_file_at(st->s, it->file);
+        if (!f || tsr_file_read_raw(&t, f, it->entry) != TSR_OK)
+            return complain(convert_name, "%s", tsr_last_error()), false;
+        st->desc = t->desc;
+        tsr_release(&t);
+        return true;
+    }
+    if (it->desc.dtype == TSR_DTYPE_INVALID)
+        return complain(convert_name, "%s:%s: its encoding %s cannot be read", st->s->path, it->name,
+                        it->encoding),
+               false;
+    if (!desc_of_item(&st->desc, st->s, st->index)) return false;
+    if (r->result) st->desc.dtype = r->result;
+    if (!r->transposes) return true;
+    if (r->naxes && r->naxes != st->desc.ndim) {
+        complain(convert_name, "%s has %d dims; --transpose names %d", st->name, st->desc.ndim, r->naxes);
+        return false;
+    }
+    axes_for(axes, r, st->desc.ndim);
+    if (tsr_desc_permute(&st->desc, &st->desc, st->desc.ndim, axes) == TSR_OK) return true;
+    complain(convert_name, "%s: %s", st->name, tsr_last_error());
+    return false;
+}
+
+static bool has_name(const plan *p, const char *name)
+{
+    for (int64_t i = 0; i < p->count; i++)
+        if (!strcmp(p->steps[i].name, name)) return true;
+    return false;
+}
+
+/* Returns an exit code. */
+static int plan_item(plan *p, source *s, int64_t index)
+{
+    const item *it = &s->items[index];
+    if (!is_selected(p->r, it->name)) return EXIT_YES;
+    step st = { .s = s, .index = index, .name = name_of(p, s, it), .as_blocks = goes_as_blocks(p, s, it) };
+    if (has_name(p, st.name)) {
+        complain(convert_name, "two tensors would be called '%s'; --rename can tell them apart", st.name);
+        free(st.name);
+        return EXIT_NO;
+    }
+    const bool ok = plan_desc(&st, p);
+    p->steps = room_for_more(p->steps, (size_t)p->count, sizeof *p->steps);
+    p->steps[p->count++] = st;
+    p->bytes += ok ? (double)tsr_desc_bytes(&st.desc) : 0;
+    return ok ? EXIT_YES : EXIT_INPUT;
+}
+
+/* Tensors go to the same shard while there is room in it. */
+static void plan_shards(plan *p)
+{
+    double used = 0;
+    p->shards = 1;
+    for (int64_t i = 0; i < p->count; i++) {
+        const double bytes = (double)tsr_desc_bytes(&p->steps[i].desc);
+        if (p->r->shard_bytes > 0 && used > 0 && used + bytes > p->r->shard_bytes) {
+            p->shards++;
+            used = 0;
+        }
+        used += bytes;
+        p->steps[i].shard = p->shards - 1;
+    }
+}
+
+static bool fits_format(const plan *p)
+{
+    if (p->count == 0)
+        return complain(convert_name, "there is nothing to convert%s",
+                        p->r->nselects ? ": no name matches --select" : ""),
+               false;
+    if (p->r->shard && strcmp(p->format->name, "safetensors"))
+        return complain_usage(convert_name, "--shard is for safetensors, not %s", p->format->name), false;
+    if (p->format->many || p->count == 1 || p->is_directory) return true;
+    complain(convert_name,
+             "%s holds one tensor, and there are %" PRId64 ": choose one with IN:NAME or --select, "
+             "or write into a directory (%s.d/)",
+             p->format->name, p->count, p->out);
+    return false;
+}
+
+int make_plan(plan *p, int count, char **words)
+{
+    int code = EXIT_YES;
+    p->sources = count;
+    p->source = room_for((size_t)p->sources, sizeof *p->source);
+    for (int i = 0; i < p->sources; i++) {
+        const int one = source_open(&p->source[i], convert_name, words[i], &p->r->how);
+        if (one > code) code = one;
+        if (p->source[i].damaged) code = EXIT_INPUT;
+    }
+    for (int i = 0; i < p->sources && code == EXIT_YES; i++)
+        for (int64_t k = 0; k < p->source[i].count && code == EXIT_YES; k++)
+            code = plan_item(p, &p->source[i], k);
+    if (code != EXIT_YES) return code;
+    plan_shards(p);
+    return fits_format(p) ? EXIT_YES : EXIT_NO;
+}
+
+void free_plan(plan *p)
+{
+    for (int64_t i = 0; i < p->count; i++) free(p->steps[i].name);
+    for (int i = 0; i < p->sources; i++) source_close(&p->source[i]);
+    free(p->steps);
+    free(p->source);
+}

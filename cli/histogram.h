@@ -1,0 +1,25 @@
+/* histogram.h - how many numbers lie where, and bars of that in a terminal. */
+#ifndef TSR_CLI_HISTOGRAM_H
+#define TSR_CLI_HISTOGRAM_H
+
+#include <stdint.h>
+
+enum { HISTOGRAM_BINS = 200 };
+
+/* Equal bins between low and high, both of them inside. Zeroed but for these. */
+typedef struct histogram {
+    double  low, high;
+    int     bins;
+    int64_t count[HISTOGRAM_BINS];
+} histogram;
+
+/* Numbers outside of low .. high are left out. */
+void histogram_add(histogram *h, double x);
+
+/* The lower end of bin i; of bin `bins`, the upper end of all. */
+double histogram_edge(const histogram *h, int i);
+
+/* One line a bin, `width` columns wide, with block characters where the locale has them. */
+void histogram_print(const histogram *h, int indent, int width);
+
+#endif

@@ -1,0 +1,33 @@
+/* numbers.h - the elements of any tensor as plain C numbers, packed.
+ *
+ * Floats become doubles, integers and bools int64_t, u64 uint64_t: all of them exactly. Of
+ * complex numbers the magnitude is taken.
+ */
+#ifndef TSR_CLI_NUMBERS_H
+#define TSR_CLI_NUMBERS_H
+
+#include "tessera/tessera.h"
+
+/* f64, i64 or u64. */
+tsr_dtype numbers_dtype(tsr_dtype dtype);
+
+/* A packed tensor of numbers_dtype. *out is replaced. */
+tsr_status numbers_of(tsr_tensor **out, const tsr_tensor *t);
+
+/* The same as doubles, whatever it was. */
+tsr_status doubles_of(tsr_tensor **out, const tsr_tensor *t);
+
+/* Element i of a packed tensor of doubles, i64 or u64, as a double; and n of them from there. */
+double number_at(const tsr_tensor *numbers, int64_t i);
+void   numbers_at(double *out, const tsr_tensor *numbers, int64_t from, int64_t n);
+
+/* Keys: numbers of a dtype as unsigned ones of key_bits bits in the same order, so that a
+ * search for a rank can go by their digits. NaN has none. */
+int      key_bits(tsr_dtype dtype);  /* 32 or 64 */
+
+/* The keys of elements from .. from + n - 1 of what numbers_of made of a tensor of this dtype;
+ * NaN is left out. Returns how many there are. */
+int64_t keys_of(uint64_t *keys, tsr_dtype dtype, const tsr_tensor *numbers, int64_t from, int64_t n);
+double   key_value(tsr_dtype dtype, uint64_t key);
+
+#endif

@@ -1,0 +1,141 @@
+/* draw.c - pictures for files. */
+#include "plot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../room.h"
+
+/* Width and height of a rows x columns matrix in a box, its cells square unless that is thin. */
+static void fit(double *w, double *h, double most_w, double most_h, double rows, double columns)
+{
+    const double shape = rows / columns;
+    *w = most_w;
+    *h = most_w * shape;
+    if (*h > most_h) {
+        *h = most_h;
+        *w = most_h / shape;
+    }
+    if (*w < most_w / 6) *w = most_w / 6;
+    if (*h < most_h / 6) *h = most_h / 6;
+}
+
+canvas *draw_heat(const plot *p, const tiles *t)
+{
+    double w, h;
+    fit(&w, &h, 560, 480, (double)t->m[0].full_rows, (double)t->m[0].full_columns);
+    canvas *c = canvas_new(w + 160, h + 80);
+    heat_draw(c, &t->m[0], p->low, p->high, 60, 40, w, h, p->title);
+    heat_bar(c, p->low, p->high, 60 + w + 18, 40, 14, h);
+    return c;
+}
+
+static void tile_title(char out[80], const tiles *t, int k, int lead)
+{
+    size_t used = (size_t)snprintf(out, 80, "[");
+    for (int i = 0; i < lead && used < 80; i++)
+        used += (size_t)snprintf(out + used, 80 - used, "%s%" PRId64, i ? ", " : "", t->lead[k][i]);
+    if (used < 80) snprintf(out + used, 80 - used, "]");
+}
+
+canvas *draw_grid(const plot *p, const tiles *t)
+{
+    const int down = (t->count + t->across - 1) / t->across;
+    double w, h;
+    fit(&w, &h, 640.0 / t->across, 520.0 / down, (double)t->m[0].full_rows, (double)t->m[0].full_columns);
+    const double width = t->across * (w + 12), height = down * (h + 24);
+    canvas *c = canvas_new(width + 140, height + 60);
+    canvas_text(c, 24, 24, 13, ANCHOR_LEFT, CHART_INK, p->title);
+    for (int k = 0; k < t->count; k++) {
+        const double x = 24 + k % t->across * (w + 12), y = 54 + k / t->across * (h + 24);
+        char title[80];
+        uint8_t *rgb = room_for(3 * (size_t)t->m[k].rows * (size_t)t->m[k].columns, 1);
+        heat_colours(rgb, &t->m[k], p->low, p->high);
+        canvas_image(c, x, y, w, h, t->m[k].rows, t->m[k].columns, rgb);
+        free(rgb);
+        tile_title(title, t, k, p->ndim - 2);
+        canvas_text(c, x, y - 4, 9, ANCHOR_LEFT, CHART_INK, title);
+    }
+    heat_bar(c, p->low, p->high, 24 + width + 6, 54, 14, height - 24);
+    return c;
+}
+
+/* A run of points that have numbers, as one path. */
+static void draw_run(const chart *ch, const curve *v, int from, int to, uint32_t colour)
+{
+    double *xy = room_for(2 * (size_t)(to - from), sizeof *xy);
+    for (int i = from; i < to; i++) {
+        const double at = ((double)i + 0.5) * (double)v->length / v->points - 0.5;
+        xy[2 * (i - from)] = chart_x(ch, at);
+        xy[2 * (i - from) + 1] = chart_y(ch, v->mean[i]);
+        if (v->high[i] > v->low[i])
+            canvas_line(ch->c, chart_x(ch, at), chart_y(ch, v->low[i]), chart_x(ch, at),
+                        chart_y(ch, v->high[i]), 0.4, colour);
+    }
+    if (to - from == 1) canvas_disc(ch->c, xy[0], xy[1], 1.5, colour);
+    else                canvas_path(ch->c, to - from, xy, 1.4, colour);
+    free(xy);
+}
+
+canvas *draw_curves(const plot *p, int n, const curve *v)
+{
+    const double room = p->high > p->low ? (p->high - p->low) * 0.04 : 0.5;
+    const double last = (double)v[0].length - 1;
+    canvas *c = canvas_new(720, 420);
+    const chart ch = { c,
+                       70,
+                       40,
+                       620,
+                       320,
+                       { last > 0 ? 0 : -0.5, last > 0 ? last : 0.5, false, "index", false },
+                       { p->low - room, p->high + room, false, NULL, false } };
+    chart_frame_with(&ch, p->title, CHART_WHOLE_ACROSS);
+    for (int k = 0; k < n; k++)
+        for (int from = 0, to; from < v[k].points; from = to + 1) {
+            for (to = from; to < v[k].points && v[k].counts[to]; to++) {}
+            if (to > from) draw_run(&ch, &v[k], from, to, chart_colour(k));
+        }
+    return c;
+}
+
+canvas *draw_image(const plot *p, const image *m)
+{
+    double w, h;
+    fit(&w, &h, 640, 520, m->rows, m->columns);
+    canvas *c = canvas_new(w + 100, h + 80);
+    const chart ch = { c, 60, 40, w, h, { -0.5, (double)p->shape[1] - 0.5, false, NULL, false },
+                       { (double)p->shape[0] - 0.5, -0.5, false, NULL, false } };
+    chart_frame_with(&ch, p->title, CHART_WHOLE_ACROSS | CHART_WHOLE_UP | CHART_NO_GRID);
+    canvas_image(c, 60, 40, w, h, m->rows, m->columns, m->rgb);
+    chart_border(&ch);
+    return c;
+}
+
+canvas *draw_histogram(const plot *p, const summary *found)
+{
+    const histogram *b = &found->bars;
+    int64_t most = 1;
+    canvas *c = canvas_new(720, 420);
+    for (int i = 0; i < b->bins; i++)
+        if (b->count[i] > most) most = b->count[i];
+    const double low = b->low < b->high ? b->low : b->low - 0.5,
+                 high = b->low < b->high ? b->high : b->high + 0.5;
+    const chart ch = { c,
+                       70,
+                       40,
+                       620,
+                       320,
+                       { low, high, false, "value", false },
+                       { 0, (double)most * 1.05, false, NULL, false } };
+    chart_frame_with(&ch, p->title, CHART_WHOLE_UP);
+    for (int i = 0; i < b->bins; i++) {
+        const double x0 = ch.x + ch.w * i / b->bins, x1 = ch.x + ch.w * (i + 1) / b->bins,
+                     y = chart_y(&ch, (double)b->count[i]);
+        if (b->count[i])
+            canvas_rect(c, x0 + 0.5, y, x1 - x0 - 1 > 0.5 ? x1 - x0 - 1 : 0.5, ch.y + ch.h - y,
+                        chart_colour(0));
+    }
+    chart_border(&ch);
+    return c;
+}

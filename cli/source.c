@@ -1,0 +1,474 @@
+/* source.c - from words on a command line to tensors. */
+#if !defined(_WIN32)
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+#endif
+
+#include "source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "names.h"
+#include "room.h"
+#include "terminal.h"
+
+/* Options ---------------------------------------------------------------------------- */
+
+static bool read_shape(reading *r, const char *who)
+{
+    const char *p = r->shape;
+    int n = 0;
+    while (*p) {
+        char *end = NULL;
+        errno = 0;
+        const long long size = strtoll(p, &end, 10);
+        if (end == p || errno == ERANGE || size < -1 || n == TSR_MAX_NDIM || (*end && *end != ',')) {
+            complain_usage(who, "--shape takes sizes as in 2,3,-1, not '%s'", r->shape);
+            return false;
+        }
+        r->dims[n++] = size;
+        p = *end ? end + 1 : end;
+    }
+    r->how.ndim = n;
+    r->how.shape = r->dims;
+    return true;
+}
+
+bool reading_check(reading *r, const char *who)
+{
+    r->how.format = r->format;
+    if (!r->format && (r->shape || r->offset)) r->how.format = "raw";
+    if (r->dtype && tsr_dtype_parse(&r->how.dtype, r->dtype) != TSR_OK) {
+        complain_usage(who, "no dtype is called '%s'", r->dtype);
+        return false;
+    }
+    if (r->offset && !read_count(&r->how.offset, who, "--offset", r->offset)) return false;
+    return !r->shape || read_shape(r, who);
+}
+
+/* Names of files --------------------------------------------------------------------- */
+
+static bool is_standard_input(const char *path) { return !strcmp(path, "-"); }
+
+static bool exists(const char *path)
+{
+    struct stat s;
+    return is_standard_input(path) || stat(path, &s) == 0;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* The length of the longest beginning of text, up to a ':', a '[' or the end, that is there;
+ * 0 if none is. */
+static size_t length_of_path(const char *text)
+{
+    for (size_t n = strlen(text); n > 0; n--) {
+        if (text[n] && text[n] != ':' && text[n] != '[') continue;
+        char *path = copy_of(text, n);
+        const bool found = exists(path);
+        free(path);
+        if (found) return n;
+    }
+    return 0;
+}
+
+/* Where a subscript begins at the end of a name: the '[' that its last ']' closes. */
+static const char *find_subscript(const char *text)
+{
+    const char *end = text + strlen(text);
+    while (end > text && end[-1] == ' ') end--;
+    if (end == text || end[-1] != ']') return NULL;
+    for (const char *p = end - 1; p >= text; p--)
+        if (*p == '[') return p;
+    return NULL;
+}
+
+/* A name in quotes; text goes on behind them. NULL if they do not close. */
+static char *read_quoted(const char **text)
+{
+    char *name = room_for(strlen(*text) + 1, 1);
+    size_t n = 0;
+    const char *p = *text + 1;
+    for (; *p && *p != '"'; p++) {
+        if (*p == '\\' && p[1]) p++;
+        name[n++] = *p;
+    }
+    if (!*p) {
+        free(name);
+        return NULL;
+    }
+    *text = p + 1;
+    return name;
+}
+
+/* Reads what stands behind the path. */
+static int read_rest(source *s, const char *text, const char *rest)
+{
+    const char *part = NULL, *wrong = NULL;
+    if (*rest == ':' && rest[1] == '"') {
+        rest++;
+        s->wanted = read_quoted(&rest);
+        if (!s->wanted)
+            return complain_usage(s->command, "%s: the quotes around the name do not close", text);
+        part = *rest ? rest : NULL;
+    } else if (*rest == ':') {
+        part = find_subscript(rest + 1);
+        s->wanted = part ? copy_of(rest + 1, (size_t)(part - rest - 1)) : copy_of_text(rest + 1);
+    } else if (*rest) {
+        part = rest;
+    }
+    if (!part) return EXIT_YES;
+    wrong = subscript_read(&s->part, part);
+    if (wrong) return complain_usage(s->command, "%s: %s", text, wrong);
+    s->has_part = true;
+    return EXIT_YES;
+}
+
+/* "-:NAME" has no ':' to look for a file before. */
+static int read_words(source *s, const char *text)
+{
+    const size_t n =
+        text[0] == '-' && (!text[1] || text[1] == ':' || text[1] == '[') ? 1 : length_of_path(text);
+    if (n == 0) {
+        const char *colon = strchr(text, ':'), *bracket = find_subscript(text);
+        const char *end = colon ? colon : bracket;
+        complain(s->command, "%.*s: %s", end && end > text ? (int)(end - text) : (int)strlen(text), text,
+                 strerror(ENOENT));
+        return EXIT_INPUT;
+    }
+    s->path = copy_of(text, n);
+    return read_rest(s, text, text + n);
+}
+
+/* Directories ------------------------------------------------------------------------ */
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+static const char index_ending[] = ".safetensors.index.json";
+
+static bool is_tensor_file(const char *name)
+{
+    static const char *const endings[] = { ".npy", ".npz", ".safetensors", ".gguf", ".png", ".ppm", ".pgm",
+                                           ".pnm", ".csv", ".tsv", index_ending };
+    if (name[0] == '.') return false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(name, endings[i])) return true;
+    return false;
+}
+
+/* Indices first: what they list need not be opened again. */
+static int by_name(const void *a, const void *b)
+{
+    const char *x = ((const source_file *)a)->path, *y = ((const source_file *)b)->path;
+    const int first = ends_with(y, index_ending) - ends_with(x, index_ending);
+    return first ? first : strcmp(x, y);
+}
+
+static void add_path(source *s, char *path)
+{
+    s->file = room_for_more(s->file, (size_t)s->files, sizeof *s->file);
+    s->file[s->files++] = (source_file){ .path = path };
+}
+
+#if !defined(_WIN32)
+static int list_directory(source *s)
+{
+    DIR *d = opendir(s->path);
+    if (!d) {
+        complain(s->command, "%s: %s", s->path, strerror(errno));
+        return EXIT_INPUT;
+    }
+    const char *slash = ends_with(s->path, "/") ? "" : "/";
+    for (struct dirent *e = readdir(d); e; e = readdir(d))
+        if (is_tensor_file(e->d_name)) add_path(s, text_of("%s%s%s", s->path, slash, e->d_name));
+    closedir(d);
+    if (s->files) qsort(s->file, (size_t)s->files, sizeof *s->file, by_name);
+    if (s->files) return EXIT_YES;
+    complain(s->command, "%s: there are no tensor files in this directory", s->path);
+    return EXIT_INPUT;
+}
+#else
+static int list_directory(source *s)
+{
+    complain(s->command, "%s: is a directory", s->path);
+    return EXIT_INPUT;
+}
+#endif
+
+/* Is the path part of an index that was opened before? */
+static bool is_listed(char *const *parts, int count, const char *path)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(parts[i], path)) return true;
+    return false;
+}
+
+/* Items ------------------------------------------------------------------------------ */
+
+/* The name of a file without directory and ending. */
+static char *stem_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot && dot > name ? copy_of(name, (size_t)(dot - name)) : copy_of_text(name);
+}
+
+static void add_item(source *s, int file, const tsr_file_entry *e)
+{
+    s->items = room_for_more(s->items, (size_t)s->count, sizeof *s->items);
+    s->items[s->count++] = (item){
+        .name = !e->name[0] && s->is_directory ? stem_of(s->file[file].path) : printable_copy(e->name),
+        .entry = copy_of_text(e->name),
+        .encoding = printable_copy(e->encoding ? e->encoding : ""),
+        .file = file,
+        .desc = e->desc,
+        .bytes = e->bytes,
+        .mapped = e->mapped,
+    };
+}
+
+tsr_file *source_file_at(source *s, int index)
+{
+    const char *path = s->file[index].path;
+    tsr_file_opts how = s->how;
+    if (s->open && s->opened_index == index) return s->open;
+    tsr_file_close(&s->open);
+    if (tsr_file_open(&s->open, is_standard_input(path) ? "/dev/stdin" : path, &how) != TSR_OK) {
+        complain(s->command, "%s", tsr_last_error());
+        return NULL;
+    }
+    s->opened_index = index;
+    return s->open;
+}
+
+/* Reads the header of a file. What cannot be read is complained of, and counted. */
+static void list_file(source *s, int index)
+{
+    tsr_file *f = source_file_at(s, index);
+    source_file *file = &s->file[index];
+    file->first = s->count;
+    if (!f) {
+        s->damaged++;
+        return;
+    }
+    snprintf(file->format, sizeof file->format, "%s", tsr_file_format(f));
+    file->bytes = tsr_file_size(f);
+    for (int64_t i = 0; i < tsr_file_count(f); i++) {
+        tsr_file_entry e;
+        if (tsr_file_list(&e, f, i) == TSR_OK) add_item(s, index, &e);
+    }
+    file->count = s->count - file->first;
+}
+
+/* Lists every file; those that an index lists are left out. */
+static void list_files(source *s)
+{
+    char **parts = NULL;
+    int count = 0, kept = 0;
+    progress p;
+    progress_begin(&p);
+    for (int i = 0; i < s->files; i++) {
+        const source_file file = s->file[i];
+        if (now() - p.started > 1) progress_draw(&p, i, s->files, i);
+        if (is_listed(parts, count, file.path)) {
+            free(file.path);
+            continue;
+        }
+        s->file[kept] = file;
+        list_file(s, kept);
+        for (int k = 0; ends_with(file.path, index_ending) && s->open && tsr_file_part(s->open, k); k++) {
+            parts = room_for_more(parts, (size_t)count, sizeof *parts);
+            parts[count++] = copy_of_text(tsr_file_part(s->open, k));
+        }
+        kept++;
+    }
+    progress_end(&p);
+    s->files = kept;
+    for (int i = 0; i < count; i++) free(parts[i]);
+    free(parts);
+}
+
+int64_t source_find(const source *s, const char *name)
+{
+    for (int64_t i = 0; i < s->count; i++)
+        if (!strcmp(s->items[i].name, name) || !strcmp(s->items[i].entry, name)) return i;
+    return -1;
+}
+
+static void free_item(item *it)
+{
+    free(it->name);
+    free(it->entry);
+    free(it->encoding);
+}
+
+/* Leaves one item. */
+static void keep_only(source *s, int64_t index)
+{
+    const item it = s->items[index];
+    for (int64_t i = 0; i < s->count; i++)
+        if (i != index) free_item(&s->items[i]);
+    s->items[0] = it;
+    s->count = 1;
+    for (int i = 0; i < s->files; i++) {
+        s->file[i].first = 0;
+        s->file[i].count = i == it.file;
+    }
+}
+
+static int find_wanted(source *s)
+{
+    char near[200];
+    nearest best = { .word = s->wanted };
+    const int64_t index = source_find(s, s->wanted);
+    if (index >= 0) {
+        keep_only(s, index);
+        return EXIT_YES;
+    }
+    for (int64_t i = 0; i < s->count; i++) nearest_add(&best, s->items[i].name);
+    complain(s->command, "%s has no tensor '%s'%s", s->path, s->wanted,
+             nearest_text(near, sizeof near, &best));
+    return EXIT_INPUT;
+}
+
+/* FILE:w[0] may be the name of a tensor as it stands. */
+static bool try_name_with_brackets(source *s, const char *text)
+{
+    const char *rest = text + strlen(s->path);
+    if (*rest != ':' || rest[1] == '"' || !s->has_part) return false;
+    const int64_t index = source_find(s, rest + 1);
+    if (index < 0) return false;
+    s->has_part = false;
+    s->part.count = 0;
+    keep_only(s, index);
+    return true;
+}
+
+int source_open(source *out, const char *who, const char *text, const reading *r)
+{
+    *out = (source){ .command = who, .whole_index = -1 };
+    if (r) out->how = r->how;
+    const int code = read_words(out, text);
+    if (code != EXIT_YES) return code;
+    out->is_directory = is_directory(out->path);
+    if (!out->is_directory)            add_path(out, copy_of_text(out->path));
+    else if (list_directory(out) != EXIT_YES) return EXIT_INPUT;
+    list_files(out);
+    if (out->damaged && !out->count) return EXIT_INPUT;
+    if (!out->wanted || try_name_with_brackets(out, text)) return EXIT_YES;
+    return find_wanted(out);
+}
+
+void source_close(source *s)
+{
+    tsr_release(&s->whole);
+    tsr_file_close(&s->open);
+    for (int64_t i = 0; i < s->count; i++) free_item(&s->items[i]);
+    for (int i = 0; i < s->files; i++) free(s->file[i].path);
+    free(s->items);
+    free(s->file);
+    free(s->path);
+    free(s->wanted);
+    *s = (source){ .whole_index = -1 };
+}
+
+/* Reading ---------------------------------------------------------------------------- */
+
+bool source_cut(cut *out, const source *s, int64_t index)
+{
+    char why[200];
+    const char *wrong = subscript_cut(out, &s->part, &s->items[index].desc, why);
+    if (wrong)
+        complain(s->command, "%s%s%s: %s", s->path, s->items[index].name[0] ? ":" : "", s->items[index].name,
+                 wrong);
+    return !wrong;
+}
+
+static bool report(const source *s, tsr_status status)
+{
+    if (status != TSR_OK) complain(s->command, "%s", tsr_last_error());
+    return status == TSR_OK;
+}
+
+bool source_read(tsr_tensor **out, source *s, int64_t index)
+{
+    const item *it = &s->items[index];
+    tsr_file *f = source_file_at(s, it->file);
+    cut c;
+    if (!f || !source_cut(&c, s, index)) return false;
+    if (!s->has_part) return report(s, tsr_file_read(out, f, it->entry));
+    tsr_status status = tsr_file_read_slice(out, f, it->entry, c.ndim, c.range);
+    if (status == TSR_OK) status = cut_add_axes(out, &c);
+    return report(s, status);
+}
+
+/* Pieces ----------------------------------------------------------------------------- */
+
+bool block_first(block *b, int ndim, const int64_t *shape, int64_t most)
+{
+    int64_t inner = 1;
+    *b = (block){ .ndim = ndim, .axis = ndim - 1 };
+    for (int i = 0; i < ndim; i++) {
+        b->shape[i] = shape[i];
+        if (shape[i] == 0) return false;
+    }
+    while (b->axis > 0 && inner * shape[b->axis] <= most) inner *= shape[b->axis--];
+    b->rows = most / inner > 0 ? most / inner : 1;
+    for (int i = 0; i < ndim; i++) b->count[i] = i < b->axis ? 1 : shape[i];
+    if (ndim > 0 && b->count[b->axis] > b->rows) b->count[b->axis] = b->rows;
+    return true;
+}
+
+bool block_next(block *b)
+{
+    for (int i = b->axis; i >= 0; i--) {
+        b->from[i] += b->count[i];
+        if (b->from[i] < b->shape[i]) {
+            const int64_t left = b->shape[i] - b->from[i];
+            if (b->count[i] > left) b->count[i] = left;
+            return true;
+        }
+        b->from[i] = 0;
+        b->count[i] = i < b->axis ? 1 : b->shape[i] < b->rows ? b->shape[i] : b->rows;
+    }
+    return false;
+}
+
+/* Are parts of this item read without reading more than them? */
+static bool is_read_in_parts(const source *s, const item *it)
+{
+    const char *format = s->file[it->file].format;
+    return !it->mapped && strcmp(format, "npz") && strcmp(format, "png") && strcmp(format, "pnm") &&
+           strcmp(format, "csv") && strcmp(format, "tsv");
+}
+
+bool source_read_block(tsr_tensor **out, source *s, int64_t index, const cut *c, const block *b)
+{
+    const item *it = &s->items[index];
+    cut part = { .ndim = c->ndim };
+    for (int i = 0; i < c->ndim; i++) part.range[i] = range_part(c->range[i], b->from[i], b->count[i]);
+    tsr_file *f = source_file_at(s, it->file);
+    if (!f) return false;
+    if (is_read_in_parts(s, it)) {
+        tsr_release(out);
+        return report(s, tsr_file_read_slice(out, f, it->entry, part.ndim, part.range));
+    }
+    if (s->whole_index != index) {
+        tsr_release(&s->whole);
+        s->whole_index = -1;
+        if (!report(s, tsr_file_read(&s->whole, f, it->entry))) return false;
+        s->whole_index = index;
+    }
+    return report(s, cut_view(out, s->whole, &part));
+}

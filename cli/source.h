@@ -1,0 +1,112 @@
+/* source.h - tensors as a command line names them.
+ *
+ *     FILE                    all tensors of a file
+ *     FILE:NAME               one of them
+ *     FILE:NAME[0, ::2]       a part of it; FILE[0, ::2] of a file with one tensor
+ *     DIRECTORY, DIRECTORY:NAME ...
+ *     -                       standard input
+ *
+ * The file is the longest beginning, up to a ':' or to the end, that exists. A name that has
+ * brackets of its own, or quotes, can be put in quotes: FILE:"w[0]"[1, :].
+ *
+ * A directory stands for the tensor files in it, in the order of their names. Only headers
+ * are read until data is asked for, and of several files one is open at a time. In a
+ * directory, a tensor without a name is called as its file, without the ending.
+ */
+#ifndef TSR_CLI_SOURCE_H
+#define TSR_CLI_SOURCE_H
+
+#include "command.h"
+#include "subscript.h"
+
+/* One tensor. */
+typedef struct item {
+    char    *name;      /* for people: printable */
+    char    *entry;     /* in its file */
+    char    *encoding;
+    int      file;      /* index of source.file */
+    tsr_desc desc;      /* with dtype TSR_DTYPE_INVALID if its encoding cannot be read */
+    uint64_t bytes;     /* that it takes in the file */
+    bool     mapped;
+} item;
+
+typedef struct source_file {
+    char    *path;
+    char     format[16];
+    uint64_t bytes;
+    int64_t  first, count; /* items */
+} source_file;
+
+typedef struct source {
+    const char   *command;
+    char         *path, *wanted;    /* wanted: the name that was given, or NULL */
+    bool          is_directory, has_part;
+    subscript     part;
+    tsr_file_opts how;
+    int           files, damaged;   /* damaged: files that could not be read, complained of */
+    source_file  *file;
+    int64_t       count;
+    item         *items;
+    tsr_file     *open;             /* file opened_index, or NULL */
+    int           opened_index;
+    tsr_tensor   *whole;            /* item whole_index read in one go, or NULL */
+    int64_t       whole_index;
+} source;
+
+/* How to read what does not say it itself: the options of every command that reads. */
+typedef struct reading {
+    const char   *format, *dtype, *shape, *offset;
+    int64_t       dims[TSR_MAX_NDIM];
+    tsr_file_opts how;
+} reading;
+
+#define READING_OPTIONS(r)                             \
+    { "--format", "FORMAT", NULL, &(r).format },       \
+    { "--dtype", "DTYPE", NULL, &(r).dtype },          \
+    { "--shape", "N,N,...", NULL, &(r).shape },        \
+    { "--offset", "BYTES", NULL, &(r).offset }
+
+#define READING_HELP                                                              \
+    "  --format FORMAT   what the file is, where neither its bytes nor its name\n" \
+    "                    say it: npy npz safetensors gguf png pnm csv tsv raw\n"   \
+    "  --dtype DTYPE     of a raw file (or of a table); --shape N,N its shape, where\n" \
+    "                    one dim may be -1; --offset BYTES where it begins\n"
+
+/* False after a complaint. */
+bool reading_check(reading *r, const char *who);
+
+/* Opens what the text names and lists its tensors: only the one, if it names one. EXIT_YES, or
+ * another code after a complaint. The source is to be closed either way. */
+int  source_open(source *out, const char *who, const char *text, const reading *r);
+void source_close(source *s);
+
+/* The file an item is in, opened. NULL after a complaint. */
+tsr_file *source_file_at(source *s, int index);
+
+/* Reads an item, or the part of it that the source names. A complaint if that fails. */
+bool source_read(tsr_tensor **out, source *s, int64_t index);
+
+/* The index of the item of this name; -1 if there is none. */
+int64_t source_find(const source *s, const char *name);
+
+/* In pieces -------------------------------------------------------------------------- */
+
+/* A box of a tensor's indices, and the walk over all of them in row-major order:
+ *     block b;
+ *     for (bool more = block_first(&b, ndim, shape, most); more; more = block_next(&b)) ...
+ * Each holds `most` elements at the most. */
+typedef struct block {
+    int     ndim, axis;
+    int64_t shape[TSR_MAX_NDIM], from[TSR_MAX_NDIM], count[TSR_MAX_NDIM], rows;
+} block;
+
+bool block_first(block *b, int ndim, const int64_t *shape, int64_t most);
+bool block_next(block *b);
+
+/* The cut that the source's subscript makes of an item. False after a complaint. */
+bool source_cut(cut *out, const source *s, int64_t index);
+
+/* The shape that is walked over: the cut's lengths, indices among them as 1, no new axes. */
+bool source_read_block(tsr_tensor **out, source *s, int64_t index, const cut *c, const block *b);
+
+#endif
