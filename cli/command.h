@@ -28,6 +28,8 @@ extern const command diff_command;
 extern const command convert_command;
 extern const command plot_command;
 extern const command eval_command;
+extern const command bench_command;
+extern const command devices_command;
 extern const command ops_command;
 extern const command selftest_command;
 

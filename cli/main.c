@@ -17,6 +17,8 @@ static const command *const commands[] = {
     &convert_command,
     &plot_command,
     &eval_command,
+    &bench_command,
+    &devices_command,
     &ops_command,
     &selftest_command,
 };

@@ -9,6 +9,7 @@ endif()
 file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.c cli/*/*.c)
 add_executable(tsr ${cli_sources})
 target_link_libraries(tsr PRIVATE tsr_common tessera::tessera m ${CMAKE_DL_LIBS})
+add_workloads(tsr)
 target_compile_options(tsr PRIVATE -Wconversion)
 file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(tsr PROPERTIES

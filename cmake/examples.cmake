@@ -20,11 +20,8 @@ foreach(source IN LISTS bench_sources)
     target_include_directories(bench-${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
 endforeach()
 
-file(GLOB bench_ops_sources CONFIGURE_DEPENDS bench/ops/*.c)
-add_program(bench-ops "${bench_ops_sources}" tessera_static)
-if(NOT TSR_NO_THREADS)
-    target_link_libraries(bench-ops PRIVATE Threads::Threads)
-endif()
+add_program(bench-ops bench/ops/main.c tessera_static)
+add_workloads(bench-ops)
 
 file(GLOB picture_sources CONFIGURE_DEPENDS cli/picture/*.c)
 target_sources(bench-roofline PRIVATE ${picture_sources})

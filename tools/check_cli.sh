@@ -106,6 +106,22 @@ try ops --json=x;         wants "a switch with a value" 2 '' '--json takes no va
 try ops --json --markdown; wants "two forms at once" 2 '' 'not several'
 try ops -- add;           wants "a name after --" 0 '^add  elementwise'
 
+# --- bench, devices -----------------------------------------------------------------------
+
+try bench --seconds 0.01 "d.mm.f32.8\$";  wants "bench of one workload" 0 '^d\.mm\.f32\.8 .*GF/s .*\*'
+try bench --list;                        wants "the names of workloads" 0 '^a\.T\.f32\.100$'
+try bench --json --seconds 0.01 'f.add4$'; wants "bench as JSON" 0 '^\{"lib": "tessera", "workload": "f\.add4", "threads": 1, '
+try bench --seconds 0.01 --picture "$work/roof.svg" 'mm.f32.(8|64)$|T.f32.100$|add.f32.1M'; wants "bench with a picture" 0 'GB/s'
+grep -q '<svg' "$work/roof.svg" && grep -q 'Computing' "$work/roof.svg" && grep -q '<circle' "$work/roof.svg"
+report "the roofline has points" $?
+try bench '(';                           wants "a pattern that is none" 2 '' 'is no regular expression'
+try bench --threads 0 f.add4;            wants "no threads" 2 '' '--threads is 1 to 1024'
+try bench a b;                           wants "two patterns" 2 '' 'one pattern at most'
+try bench --seconds 0.01 --picture "$work/none/roof.svg" 'f.add4$'; wants "a picture that cannot be written" 1 '' 'roof.svg'
+try devices;                             wants "the devices" 0 '^cpu:0 +host +[a-z0-9]+ kernels, [0-9]+ threads$'
+try devices --json;                      wants "the devices as JSON" 0 '"name": "cpu:0"'
+try devices cpu;                         wants "a word that devices does not take" 2 '' "takes no argument, but got 'cpu'"
+
 # --- selftest ---------------------------------------------------------------------------
 
 try selftest --seed 7 --seconds 0;  wants "selftest" 0 '^[0-9]+ run, 0 failed, [0-9]+ skipped in .* seed 7$'

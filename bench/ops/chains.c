@@ -1,5 +1,7 @@
 /* chains.c - ops one after the other: what an op leaves behind is part of its cost. A result
  * that went around the caches has to be fetched again by whoever reads it. */
+#include <math.h>
+
 #include "ops.h"
 
 static tsr_status add_then_sum(job *j)
@@ -31,10 +33,12 @@ static void make_two(job *j)
     for (int i = 0; i < 2; i++) VALUES(&j->x[i], TSR_F32, j->n[0]);
 }
 
+/* Weights are scaled as networks scale them, so that layers neither grow nor vanish. */
 static void make_layers(job *j)
 {
     const int64_t n = j->n[0];
     for (int i = 0; i < 3; i++) VALUES(&j->x[i], TSR_F32, n, n);
+    for (int i = 1; i < 3; i++) must(tsr_mul(&j->x[i], j->x[i], TSR_NUMBER(sqrt(3.0 / (double)n))));
 }
 
 static void make_tokens(job *j)

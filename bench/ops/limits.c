@@ -191,9 +191,9 @@ static void pass_around(int part, int parts)
 static double seconds_alone(task_fn task, int64_t repeats)
 {
     task(0, 1);
-    const double start = now();
+    const double start = bench_now();
     for (int64_t i = 0; i < repeats; i++) task(0, 1);
-    return (now() - start) / (double)repeats;
+    return (bench_now() - start) / (double)repeats;
 }
 
 double limit_seconds(const job *j, limit which)
@@ -207,9 +207,9 @@ double limit_seconds(const job *j, limit which)
     if (bytes < TOGETHER) return seconds_alone(passes[which], repeats);
     set_awake(true);
     run_together(passes[which]);
-    const double start = now();
+    const double start = bench_now();
     for (int64_t i = 0; i < repeats; i++) run_together(passes[which]);
-    const double took = (now() - start) / (double)repeats;
+    const double took = (bench_now() - start) / (double)repeats;
     set_awake(false);
     return took;
 }
@@ -271,9 +271,9 @@ double limit_peak(peak which)
     if (best[which] > 0 || !loop) return best[which];
     set_awake(true);
     for (int i = 0; i < 40; i++) {
-        const double start = now();
+        const double start = bench_now();
         run_together(loop);
-        const double rate = (double)flops * STEPS * CHAINS * crew.threads / (now() - start);
+        const double rate = (double)flops * STEPS * CHAINS * crew.threads / (bench_now() - start);
         if (rate > best[which]) best[which] = rate;
     }
     set_awake(false);
@@ -296,9 +296,9 @@ static double nanoseconds(void (*once)(void))
     double best = 1e9;
     void (*volatile call)(void) = once;
     for (int i = 0; i < 20; i++) {
-        const double start = now();
+        const double start = bench_now();
         for (int k = 0; k < 20000; k++) call();
-        const double took = (now() - start) / 20000;
+        const double took = (bench_now() - start) / 20000;
         if (took < best) best = took;
     }
     return best * 1e9;

@@ -8,243 +8,11 @@
  * each is reported: GB/s (each operand read once, each result written once) or GFLOP/s,
  * and the share of each limit; the one that binds is marked. FILTER is an extended regular
  * expression. --json appends one object a line: lib (tessera; limit, the one that binds;
- * limit.copy, limit.nt, limit.read, limit.peak), workload, threads, seconds, bytes, flops. --serve answers lines
- * "NAME THREADS" from standard input with "SECONDS LIMIT", our time and that of the limit
- * that binds (0: none does), so that another program can measure its own in turns with ours. */
-#define _GNU_SOURCE
-#include <math.h>
-#include <regex.h>
-#include <stdarg.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "limits.h"
-#include "ops.h"
-
-enum { MOST_JOBS = 400 };
-static job jobs[MOST_JOBS];
-static int njobs;
-
-static struct {
-    bool   quick, list, serve;
-    double seconds;
-    int    threads;
-    FILE  *json;
-} options = { .seconds = 0.4, .threads = 1 };
-
-void must(tsr_status s)
-{
-    if (s == TSR_OK) return;
-    fprintf(stderr, "bench: %s\n", tsr_last_error());
-    exit(1);
-}
-
-double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-void values(tsr_tensor **t, tsr_dtype dtype, int ndim, const int64_t *shape, uint64_t seed)
-{
-    tsr_tensor *wide = NULL;
-    const tsr_kind kind = tsr_dtype_kind(dtype);
-    if (kind == TSR_BOOLEAN) must(tsr_bernoulli(t, ndim, shape, 0.5, seed));
-    else if (kind == TSR_FLOATING || kind == TSR_COMPLEX) must(tsr_uniform(t, dtype, ndim, shape, -1, 1, seed));
-    else {
-        must(tsr_integers(&wide, TSR_I32, ndim, shape, 0, 100, seed));
-        must(tsr_cast(t, wide, dtype));
-    }
-    tsr_release(&wide);
-}
-
-job *add(double read, double written, double flops, bool quick, const char *name, ...)
-{
-    va_list args;
-    if (njobs == MOST_JOBS) {
-        fprintf(stderr, "bench: more workloads than there is room for\n");
-        exit(1);
-    }
-    job *j = &jobs[njobs++];
-    va_start(args, name);
-    vsnprintf(j->name, sizeof j->name, name, args);
-    va_end(args);
-    j->read = read;
-    j->written = written;
-    j->flops = flops;
-    j->quick = quick;
-    j->dtype = TSR_F32;
-    return j;
-}
-
-/* Timing -------------------------------------------------------------------------------- */
-
-static void open_job(job *j)
-{
-    if (!j->z && !j->x[0] && !j->list[0]) j->make(j);
-    must(j->run(j));
-}
-
-static void close_job(job *j)
-{
-    for (int i = 0; i < 4; i++) tsr_release(&j->x[i]);
-    for (int i = 0; i < JOB_LIST; i++) tsr_release(&j->list[i]);
-    tsr_release(&j->z);
-}
-
-/* How often a batch runs, so that it takes a millisecond at least. */
-static int64_t batch_of(job *j)
-{
-    int64_t n = 1;
-    for (;;) {
-        const double start = now();
-        for (int64_t i = 0; i < n; i++) must(j->run(j));
-        if (now() - start > 1e-3 || n > 1 << 24) return n;
-        n *= 2;
-    }
-}
-
-static double time_job(job *j, int64_t batch)
-{
-    const double start = now();
-    for (int64_t i = 0; i < batch; i++) must(j->run(j));
-    return (now() - start) / (double)batch;
-}
-
-/* Seconds that ours took and that the limits allow; infinity where a limit says nothing. */
-typedef struct figures {
-    double ours, copy, around, read, peak;
-} figures;
-
-static void lower(double *best, double seconds)
-{
-    if (seconds < *best) *best = seconds;
-}
-
-static figures measure(job *j)
-{
-    figures f = { INFINITY, INFINITY, INFINITY, INFINITY, INFINITY };
-    if (j->flops > 0 && limit_peak(j->peak) > 0) f.peak = j->flops / limit_peak(j->peak);
-    const double bytes = j->read + j->written;
-    const bool memory = bytes > 0 && !(isfinite(f.peak) && f.peak > bytes / 4e9);
-    open_job(j);
-    const int64_t batch = batch_of(j);
-    const double until = now() + options.seconds;
-    for (int round = 0; round < 5 || now() < until; round++) {
-        lower(&f.ours, time_job(j, batch));
-        if (!memory) continue;
-        lower(&f.copy, limit_seconds(j, LIMIT_COPY));
-        lower(&f.around, limit_seconds(j, LIMIT_AROUND));
-        lower(&f.read, limit_seconds(j, LIMIT_READ));
-    }
-    return f;
-}
-
-static bool mostly_reads(const job *j) { return j->written * 4 < j->read; }
-
-static double memory_limit(const job *j, const figures *f) { return mostly_reads(j) ? f->read : fmin(f->copy, f->around); }
-
-static bool computing_binds(const job *j, const figures *f)
-{
-    const double memory = memory_limit(j, f);
-    return isfinite(f->peak) && !(isfinite(memory) && memory > f->peak);
-}
-
-/* Reporting -------------------------------------------------------------------------------- */
-
-static void write_line(const job *j, const char *lib, double seconds)
-{
-    if (!options.json || !isfinite(seconds)) return;
-    fprintf(options.json,
-            "{\"lib\": \"%s\", \"workload\": \"%s\", \"threads\": %d, \"seconds\": %.9g, \"bytes\": %.0f, \"flops\": %.0f}\n", lib,
-            j->name, options.threads, seconds, j->read + j->written, j->flops);
-    fflush(options.json);
-}
-
-/* What part of this limit we reach; the one that binds gets a star. */
-static void print_share(double allowed, double ours, bool binds)
-{
-    if (isfinite(allowed)) printf("%8.2f%c", allowed / ours, binds ? '*' : ' ');
-    else printf("%9s", "");
-}
-
-static void report(const job *j, const figures *f)
-{
-    const double bytes = j->read + j->written;
-    const bool reads = mostly_reads(j), computes = computing_binds(j, f);
-    write_line(j, "tessera", f->ours);
-    write_line(j, "limit", computes ? f->peak : memory_limit(j, f));
-    write_line(j, "limit.copy", f->copy);
-    write_line(j, "limit.nt", f->around);
-    write_line(j, "limit.read", f->read);
-    write_line(j, "limit.peak", f->peak);
-    if (bytes == 0) {
-        printf("%-40s %10.1f ns\n", j->name, f->ours * 1e9);
-    } else {
-        printf("%-40s %10.1f %-5s", j->name, (j->flops > 0 ? j->flops : bytes) / f->ours * 1e-9, j->flops > 0 ? "GF/s" : "GB/s");
-        print_share(f->copy, f->ours, !computes && !reads && f->copy <= f->around);
-        print_share(f->around, f->ours, !computes && !reads && f->copy > f->around);
-        print_share(f->read, f->ours, !computes && reads);
-        print_share(f->peak, f->ours, computes);
-        putchar('\n');
-    }
-    fflush(stdout);
-}
-
-static void print_head(void)
-{
-    printf("%s, %d thread%s; multiply-adds of f32 %.0f GF/s, of f64 %.0f", tsr_cpu_isa(), options.threads,
-           options.threads == 1 ? "" : "s", limit_peak(PEAK_F32) * 1e-9, limit_peak(PEAK_F64) * 1e-9);
-    if (limit_peak(PEAK_I8) > 0) printf(", of i8 %.0f", limit_peak(PEAK_I8) * 1e-9);
-    printf("; a call %.1f ns, malloc and free %.1f ns\n", limit_call(), limit_malloc());
-    printf("%-40s %16s %8s %8s %8s %8s   (share of the limit; * binds)\n", "workload", "", "copy", "nt copy", "read", "peak");
-}
-
-static void progress(int done, int all, const char *name)
-{
-    enum { WIDTH = 24 };
-    char bar[WIDTH + 1];
-    if (!isatty(2)) return;
-    for (int i = 0; i < WIDTH; i++) bar[i] = i < done * WIDTH / (all ? all : 1) ? '#' : '.';
-    bar[WIDTH] = '\0';
-    if (done < all) fprintf(stderr, "\r\033[K%s %d/%d %s", bar, done, all, name);
-    else fprintf(stderr, "\r\033[K");
-}
-
-/* Serving ------------------------------------------------------------------------------------ */
-
-static job *find_job(const char *name)
-{
-    for (int i = 0; i < njobs; i++)
-        if (!strcmp(jobs[i].name, name)) return &jobs[i];
-    return NULL;
-}
-
-static void serve(void)
-{
-    char name[64];
-    int threads;
-    job *open = NULL;
-    options.seconds /= 4;
-    limits_start(options.threads);
-    while (scanf("%63s %d", name, &threads) == 2) {
-        job *j = find_job(name);
-        if (open && open != j) close_job(open);
-        open = j;
-        must(tsr_set_threads(threads));
-        if (j) {
-            const figures f = measure(j);
-            const double bound = computing_binds(j, &f) ? f.peak : memory_limit(j, &f);
-            printf("%.9g %.9g\n", f.ours, isfinite(bound) ? bound : 0);
-        } else printf("none\n");
-        fflush(stdout);
-    }
-    if (open) close_job(open);
-    limits_stop();
-}
-
-/* The program ---------------------------------------------------------------------------------- */
+ * limit.copy, limit.nt, limit.read, limit.peak), workload, threads, seconds, bytes, flops.
+ * --serve answers lines "NAME THREADS" from standard input with "SECONDS LIMIT", our time and
+ * that of the limit that binds (0: none does), so that another program can measure its own in
+ * turns with ours. */
+#include "measure.h"
 
 static void usage(int status)
 {
@@ -252,72 +20,33 @@ static void usage(int status)
     exit(status);
 }
 
-static const char *read_options(int argc, char **argv)
+static void read_options(bench_options *o, int argc, char **argv)
 {
-    const char *filter = NULL;
     for (int i = 1; i < argc; i++) {
         const bool more = i + 1 < argc;
-        if (!strcmp(argv[i], "--quick")) options.quick = true;
-        else if (!strcmp(argv[i], "--list")) options.list = true;
-        else if (!strcmp(argv[i], "--serve")) options.serve = true;
+        if (!strcmp(argv[i], "--quick")) o->quick = true;
+        else if (!strcmp(argv[i], "--list")) o->list = true;
+        else if (!strcmp(argv[i], "--serve")) o->serve = true;
         else if (!strcmp(argv[i], "--json") && more) {
-            options.json = fopen(argv[++i], "a");
-            if (!options.json) {
+            o->json = fopen(argv[++i], "a");
+            if (!o->json) {
                 perror(argv[i]);
                 exit(1);
             }
         }
-        else if (!strcmp(argv[i], "--threads") && more) options.threads = atoi(argv[++i]);
-        else if (!strcmp(argv[i], "--seconds") && more) options.seconds = atof(argv[++i]);
-        else if (argv[i][0] == '-' || filter) usage(strcmp(argv[i], "--help") != 0 ? 2 : 0);
-        else filter = argv[i];
+        else if (!strcmp(argv[i], "--threads") && more) o->threads = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--seconds") && more) o->seconds = atof(argv[++i]);
+        else if (argv[i][0] == '-' || o->filter) usage(strcmp(argv[i], "--help") != 0 ? 2 : 0);
+        else o->filter = argv[i];
     }
-    if (options.threads < 1) usage(2);
-    return filter;
-}
-
-static void measure_all(int chosen)
-{
-    int done = 0;
-    must(tsr_set_threads(options.threads));
-    limits_start(options.threads);
-    print_head();
-    for (int i = 0; i < njobs; i++) {
-        if (!jobs[i].name[0]) continue;
-        progress(done++, chosen, jobs[i].name);
-        const figures f = measure(&jobs[i]);
-        close_job(&jobs[i]);
-        progress(1, 1, "");
-        report(&jobs[i], &f);
-    }
-    limits_stop();
+    if (o->threads < 1) usage(2);
 }
 
 int main(int argc, char **argv)
 {
-    const char *filter = read_options(argc, argv);
-    regex_t regex;
-    int chosen = 0;
-    if (filter && regcomp(&regex, filter, REG_EXTENDED | REG_NOSUB) != 0) usage(2);
-    add_moving();
-    add_elementwise();
-    add_reductions();
-    add_products();
-    add_networks();
-    add_calls();
-    add_others();
-    add_chains();
-    add_sweeps();
-    if (options.quick) options.seconds = 0.1;
-    for (int i = 0; i < njobs; i++) {
-        const bool wanted = (!options.quick || jobs[i].quick) && (!filter || regexec(&regex, jobs[i].name, 0, NULL, 0) == 0);
-        if (wanted && options.list) puts(jobs[i].name);
-        if (!wanted && !options.serve) jobs[i].name[0] = '\0';
-        chosen += wanted;
-    }
-    if (options.serve) serve();
-    else if (!options.list) measure_all(chosen);
-    if (options.json) fclose(options.json);
-    if (filter) regfree(&regex);
+    bench_options o = { .seconds = 0.4, .threads = 1 };
+    read_options(&o, argc, argv);
+    if (!bench_run(&o)) usage(2);
+    if (o.json) fclose(o.json);
     return 0;
 }

@@ -34,7 +34,7 @@ typedef struct job {
 /* Ends the program with the library's words. */
 void must(tsr_status s);
 
-double now(void);
+double bench_now(void);
 
 /* Values in [-1, 1), small integers, or a random yes and no. */
 void values(tsr_tensor **t, tsr_dtype dtype, int ndim, const int64_t *shape, uint64_t seed);

@@ -430,7 +430,8 @@ def torch_workload(name):
             return lambda: torch.add(x, y, out=z).sum()
         if part[1] == "mm_gelu_mm":
             n = int(part[3])
-            x, y, w, t, z = make((n, n)), make((n, n)), make((n, n)), torch.empty(n, n), torch.empty(n, n)
+            scale = math.sqrt(3 / n)  # as networks scale their weights
+            x, y, w, t, z = make((n, n)), make((n, n)) * scale, make((n, n)) * scale, torch.empty(n, n), torch.empty(n, n)
             return lambda: torch.matmul(torch.nn.functional.gelu(torch.matmul(x, y, out=t)), w, out=z)
         if part[1] == "permute_mm":
             x, w, t, z = make((8, 128, 16, 64)), make((64, 64)), torch.empty(8, 16, 128, 64), torch.empty(8, 16, 128, 64)

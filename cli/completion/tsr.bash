@@ -15,6 +15,8 @@ _tsr_options() {
                        "--force --from-dtype --shape --offset --quiet --json --help" ;;
         plot)     echo "-o --out --kind --min --max --bins --title --force --json $reading --help" ;;
         eval)     echo "-o --out --force --full --precision --functions --json $reading --help" ;;
+        bench)    echo "--all --threads --seconds --picture --json --list --help" ;;
+        devices)  echo "--json --help" ;;
         ops)      echo "--family --json --markdown --names --families --help" ;;
         selftest) echo "--seed --seconds --family --json --verbose --help" ;;
     esac
@@ -29,9 +31,9 @@ _tsr_values() {
         --kind)     echo "auto heat image hist line grid" ;;
         --encoding) echo "f32 f16 bf16 q8_0 q4_0" ;;
         --family)   _tsr_families "$1" ;;
-        -o | --out) echo files ;;
+        -o | --out | --picture) echo files ;;
         --shape | --offset | --precision | --edge | --quantiles | --bins | --rtol | --atol | --ulp | --select | --rename | \
-            --prefix | --transpose | --shard | --min | --max | --title | --seed | --seconds) echo any ;;
+            --prefix | --transpose | --shard | --min | --max | --title | --seed | --seconds | --threads) echo any ;;
     esac
 }
 
@@ -44,7 +46,7 @@ _tsr() {
     local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} words='' values
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        words="info show stats diff convert plot eval ops selftest help --help --version"
+        words="info show stats diff convert plot eval bench devices ops selftest help --help --version"
     elif values=$(_tsr_values "$1" "$last") && [ -n "$values" ]; then
         case $values in
             files) mapfile -t COMPREPLY < <(compgen -f -- "$word") ; return ;;
@@ -53,7 +55,7 @@ _tsr() {
         words=$values
         [ "$last" = --family ] && [ "$command" = selftest ] && words+=" errors threads"
     elif [ "$command" = help ]; then
-        [ "$COMP_CWORD" = 2 ] && words="info show stats diff convert plot eval ops selftest"
+        [ "$COMP_CWORD" = 2 ] && words="info show stats diff convert plot eval bench devices ops selftest"
     elif [[ $word == -* ]]; then
         words=$(_tsr_options "$command")
     else
@@ -70,7 +72,8 @@ _tsr() {
                     return
                 fi ;;
             eval) mapfile -t COMPREPLY < <(compgen -f -- "${word#*=}"); return ;;
-            selftest) words=$(_tsr_options selftest) ;;
+            selftest | devices) words=$(_tsr_options "$command") ;;
+            bench) words=$("$1" bench --list 2>/dev/null) ;;
         esac
     fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
