@@ -387,10 +387,8 @@ if command -v python3 >/dev/null && python3 -c '' 2>/dev/null; then
     mv "$work/wave.npy" "$work/x.npy" && mv "$work/nan.npy" "$work/v.npy"
     status=0; python3 tools/check_cli_terminal.py "$tsr" "$work" >"$work/out" 2>"$work/err" || status=$?
     if [ $status = 77 ]; then skip "pseudo-terminals"; else wants "in a pseudo-terminal" 0 ' 0 failed'; fi
-    numpy=
-    for python in "${TSR_PYTHON:-python3}" "$build/venv-files/bin/python3" python3; do
-        if [ -z "$numpy" ] && "$python" -c 'import numpy' 2>/dev/null; then numpy=$python; fi
-    done
+    numpy=${TSR_PYTHON:-python3}
+    "$numpy" -c 'import numpy' 2>/dev/null || numpy=$(tools/venv.sh "$build") || numpy=
     if [ -n "$numpy" ]; then
         status=0; "$numpy" tools/check_cli_numpy.py "$tsr" "$work" >"$work/out" 2>"$work/err" || status=$?
         wants "against NumPy" 0 ' 0 failed'
