@@ -103,7 +103,7 @@ static void put_string(tsri_text *text, const spec *s, const char *string)
 {
     size_t n = 0;
     if (!string) string = "(null)";
-    while (string[n] != '\0' && (s->precision < 0 || n < (size_t)s->precision)) n++;
+    while ((s->precision < 0 || n < (size_t)s->precision) && string[n] != '\0') n++;
     tsri_put_chars(text, string, n);
 }
 
