@@ -47,11 +47,11 @@ static void choose(void)
     tsri_cpu_elementwise_portable(&tsri_cpu_table);
     tsri_cpu_reduce_portable(&tsri_cpu_table);
     tsri_cpu_index_portable(&tsri_cpu_table);
-    tsri_cpu_pool_portable(&tsri_cpu_table);
     tsri_cpu_draw_portable(&tsri_cpu_table);
     tsri_cpu_sort_portable(&tsri_cpu_table);
 #ifndef TSR_FREESTANDING
     tsri_cpu_nn_portable(&tsri_cpu_table);
+    tsri_cpu_pool_portable(&tsri_cpu_table);
 #endif
     machine = tsri_machine_find(wish());
     improve(&tsri_cpu_table, machine);
