@@ -13,6 +13,7 @@
 #include "room.h"
 #include "source.h"
 #include "terminal.h"
+#include "ticker.h"
 
 static const char name_of_command[] = "eval";
 
@@ -169,14 +170,26 @@ static int finish(machine *m, const request *r, const operand *o, const node *ro
 
 /* The command ---------------------------------------------------------------------------- */
 
+static int count_nodes(const tree *t)
+{
+    int n = 0;
+    for (const node *each = t->all; each; each = each->next) n++;
+    return n;
+}
+
 static int work_out(const request *r, const char *expression, variables *v)
 {
     fault f = { .found = false };
     tree t;
     operand o = { .kind = OPERAND_UNSET };
-    machine m = { .f = &f, .lookup = lookup, .context = v, .names = v->names };
+    machine m = { .f = &f, .lookup = lookup, .context = v, .names = v->names, .step = ticker_step };
     int code = EXIT_YES;
-    if (tree_read(&t, expression, &f) && evaluate(&m, &o, t.root)) code = finish(&m, r, &o, t.root);
+    if (tree_read(&t, expression, &f)) {
+        ticker_begin(count_nodes(&t));
+        const bool done = evaluate(&m, &o, t.root);
+        ticker_end();
+        if (done) code = finish(&m, r, &o, t.root);
+    }
     if (f.found) {
         fault_print(&f, expression);
         code = f.code;

@@ -432,5 +432,6 @@ bool evaluate(machine *m, operand *out, const node *n)
     case NODE_RANGE:  ok = fail(m, n, "a range stands in a subscript"); break;
     }
     m->depth--;
+    if (m->step) m->step();
     return ok;
 }

@@ -41,6 +41,7 @@ typedef struct machine {
     void      *context;
     const char *const *names;  /* of variables, for suggestions; ends with NULL */
     int        depth;
+    void     (*step)(void);    /* called for each node that is worked out; may be NULL */
 } machine;
 
 /* Works out a tree. False with a fault. */
