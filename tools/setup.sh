@@ -17,6 +17,7 @@ cmake:cmake:building"
 optional="c++:g++:the C++ halves of the header and install checks
 clang:clang:the build with a second compiler
 pkg-config:pkg-config:the pkg-config half of the install check
+python3-venv:python3 python3-venv:comparing files and expressions with NumPy, safetensors and gguf
 arm-none-eabi-gcc:gcc-arm-none-eabi:the microcontroller build
 qemu-system-arm:qemu-system-arm:running the microcontroller build"
 
@@ -30,9 +31,10 @@ parts=$required
 $optional
 $libraries"
 
-# Is this command, or this shared library, there?
+# Is this command, this shared library, or this part of Python, there?
 is_there() {
     case $1 in
+    python3-venv) python3 -c 'import ensurepip, venv' >/dev/null 2>&1 ;;
     lib*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q "^[[:space:]]*$1 " ;;
     *)    command -v "$1" >/dev/null 2>&1 ;;
     esac

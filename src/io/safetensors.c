@@ -141,7 +141,9 @@ static tsr_status add_tensor(tsri_json *j, tsr_file *f, const char *name, const 
     return TSR_OK;
 }
 
-static tsr_status read_texts(tsri_json *j, tsr_file *f)
+/* Texts become metadata. An index has numbers too (the total size), which are of no use: there
+ * what is no text is skipped. */
+static tsr_status read_texts(tsri_json *j, tsr_file *f, bool only_texts)
 {
     bool first = true, more;
     TSRI_TRY(tsri_json_take(j, '{'));
@@ -151,6 +153,10 @@ static tsr_status read_texts(tsri_json *j, tsr_file *f)
         TSRI_TRY(tsri_json_next(j, '}', &first, &more));
         if (!more) return TSR_OK;
         TSRI_TRY(tsri_json_key(j, f, &key));
+        if (!only_texts && tsri_json_peek(j) != '"') {
+            TSRI_TRY(tsri_json_skip(j));
+            continue;
+        }
         TSRI_TRY(tsri_json_text(j, f, &text, &length));
         TSRI_TRY(tsri_file_add_text(f, key, text, length));
     }
@@ -194,7 +200,7 @@ static tsr_status read_header(tsri_json *j, tsr_file *f, const data *d)
         if (!more) break;
         TSRI_TRY(tsri_json_key(j, f, &name));
         if (!tsri_streq(name, "__metadata__")) TSRI_TRY(add_tensor(j, f, name, d));
-        else if (d->part == 0)                 TSRI_TRY(read_texts(j, f));
+        else if (d->part == 0)                 TSRI_TRY(read_texts(j, f, true));
         else                                   TSRI_TRY(tsri_json_skip(j));
     }
     if (!tsri_json_at_end(j)) return tsri_json_expected(j, "nothing more");
@@ -316,26 +322,6 @@ static tsr_status read_map(tsri_json *j, tsr_file *f)
     }
 }
 
-/* Texts become metadata; numbers (the total size) are of no use. */
-static tsr_status read_index_texts(tsri_json *j, tsr_file *f)
-{
-    bool first = true, more;
-    TSRI_TRY(tsri_json_take(j, '{'));
-    for (;;) {
-        const char *key, *text;
-        size_t length;
-        TSRI_TRY(tsri_json_next(j, '}', &first, &more));
-        if (!more) return TSR_OK;
-        TSRI_TRY(tsri_json_key(j, f, &key));
-        if (tsri_json_peek(j) != '"') {
-            TSRI_TRY(tsri_json_skip(j));
-            continue;
-        }
-        TSRI_TRY(tsri_json_text(j, f, &text, &length));
-        TSRI_TRY(tsri_file_add_text(f, key, text, length));
-    }
-}
-
 static tsr_status read_index(tsri_json *j, tsr_file *f)
 {
     bool first = true, more, has_map = false;
@@ -345,7 +331,7 @@ static tsr_status read_index(tsri_json *j, tsr_file *f)
         TSRI_TRY(tsri_json_next(j, '}', &first, &more));
         if (!more) break;
         TSRI_TRY(tsri_json_key(j, f, &key));
-        if (tsri_streq(key, "metadata"))        TSRI_TRY(read_index_texts(j, f));
+        if (tsri_streq(key, "metadata"))        TSRI_TRY(read_texts(j, f, false));
         else if (!tsri_streq(key, "weight_map")) TSRI_TRY(tsri_json_skip(j));
         else {
             TSRI_SOUND(!has_map, f, "two weight_maps");

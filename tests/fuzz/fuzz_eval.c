@@ -10,6 +10,7 @@
 
 #include "../../cli/eval/machine.h"
 #include "tessera/tessera.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -82,14 +83,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifdef TSR_FUZZ_MAIN
 
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static const char *const seeds[] = {
     "softmax(y @ y.mT / sqrt(64), -1)",
     "where(x > 0, x, 0).mean(axis=0, keepdims=True)",
@@ -120,12 +113,7 @@ typedef struct buffer { char text[TEXT]; size_t size; } buffer;
 /* Replaces `gone` characters at `at`; what does not fit is dropped. */
 static void splice(buffer *b, size_t at, size_t gone, const char *piece, size_t size)
 {
-    if (at > b->size) at = b->size;
-    if (gone > b->size - at) gone = b->size - at;
-    if (b->size - gone + size > TEXT) return;
-    memmove(b->text + at + size, b->text + at + gone, b->size - at - gone);
-    memcpy(b->text + at, piece, size);
-    b->size += size - gone;
+    splice_bytes(b->text, &b->size, TEXT, at, gone, piece, size);
 }
 
 static void mutate(buffer *b, uint64_t *r)

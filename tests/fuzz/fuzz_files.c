@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tessera/tessera.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -121,14 +122,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifdef TSR_FUZZ_MAIN
 
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 enum { MOST = 16384, SEEDS = 64 };
 
 typedef struct buffer { size_t size; uint8_t byte[MOST]; } buffer;
@@ -212,12 +205,7 @@ static uint64_t odd_number(uint64_t *r)
 
 static void splice(buffer *b, size_t at, size_t gone, const void *piece, size_t size)
 {
-    if (at > b->size) at = b->size;
-    if (gone > b->size - at) gone = b->size - at;
-    if (b->size - gone + size > MOST) return;
-    memmove(b->byte + at + size, b->byte + at + gone, b->size - at - gone);
-    memcpy(b->byte + at, piece, size);
-    b->size += size - gone;
+    splice_bytes(b->byte, &b->size, MOST, at, gone, piece, size);
 }
 
 /* Mostly near the front, where headers are; a zip file's are at its end. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tessera/tessera.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,14 +21,6 @@ static void must(int ok, const char *what, const char *text)
     if (ok) return;
     fprintf(stderr, "fuzz_match: %s: \"%s\" (%s)\n", what, text, tsr_last_error());
     abort();
-}
-
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
 }
 
 static uint64_t hash(const char *text)
@@ -140,12 +133,7 @@ typedef struct buffer { uint8_t byte[TEXT]; size_t size; } buffer;
 /* Replace `gone` bytes at `at` by the piece; what does not fit is dropped. */
 static void splice(buffer *b, size_t at, size_t gone, const void *piece, size_t size)
 {
-    if (at > b->size) at = b->size;
-    if (gone > b->size - at) gone = b->size - at;
-    if (b->size - gone + size > TEXT) return;
-    memmove(b->byte + at + size, b->byte + at + gone, b->size - at - gone);
-    memcpy(b->byte + at, piece, size);
-    b->size += size - gone;
+    splice_bytes(b->byte, &b->size, TEXT, at, gone, piece, size);
 }
 
 static void mutate(buffer *b, uint64_t *r)
