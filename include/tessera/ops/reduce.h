@@ -65,7 +65,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_all(tsr_tensor **out, const tsr_tensor *x,
 TSR_API TSR_MUST_CHECK tsr_status tsr_count_nonzero(tsr_tensor **out, const tsr_tensor *x, int naxes,
                                                     const int *axes, bool keepdims);
 
-/* The logarithm of the sum of exp(x), without overflow on the way. (floating) */
+/* The logarithm of the sum of exp(x), without overflow on the way. For f32 and shorter the
+ * exponentials may be off by 2^-34 of themselves. (floating) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_logsumexp(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes,
                                                 bool keepdims);
 
