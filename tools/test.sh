@@ -43,8 +43,8 @@ programs() {
     local folder=$1 kind source program
     shift
     for kind in "$@"; do
-        for source in tests/"$kind"/*.c; do
-            program=$folder/tests/$kind/$(basename "$source" .c)
+        for source in tests/"$kind"/*.c tests/"$kind"/*.cpp; do
+            program=$folder/tests/$kind/$(basename "${source%.*}")
             if [ -x "$program" ]; then echo "$program"; fi
         done
     done
@@ -90,7 +90,7 @@ quick() {
 
 release() {
     build_in build "" -DTSR_WERROR=ON || return 1
-    run_programs build unit property ops oom fuzz
+    run_programs build unit property ops oom fuzz compat
 }
 
 # The op suites again with fewer instructions than the machine has.
@@ -107,14 +107,14 @@ instruction_sets() {
 
 second_compiler() {
     have clang || return
-    build_in build/clang "" -DCMAKE_C_COMPILER=clang -DTSR_WERROR=ON $fast || return 1
+    build_in build/clang "" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DTSR_WERROR=ON $fast || return 1
     run_programs build/clang unit
 }
 
 address_sanitizer() {
     sanitizer_runs address,undefined || { echo "the sanitizer does not run here"; return 77; }
     build_in build/asan "" -DTSR_SANITIZE=address,undefined -DTSR_BUILD_EXAMPLES=OFF || return 1
-    run_programs build/asan unit property ops oom fuzz
+    run_programs build/asan unit property ops oom fuzz compat
 }
 
 thread_sanitizer() {
