@@ -10,8 +10,9 @@
  *   mapped     a file
  *
  * A kind says what sort of memory: host, page-aligned host, huge-page host, a
- * mapped file, or one that the program registered with a name and an allocator
- * of its own (PSRAM, shared memory, an arena).
+ * mapped file, a device's own, one that host and device share, or one that the
+ * program registered with a name and an allocator of its own (PSRAM, shared
+ * memory, an arena).
  */
 #ifndef TESSERA_MEMORY_H
 #define TESSERA_MEMORY_H
@@ -29,7 +30,12 @@ enum {
     TSR_MEMORY_ALIGNED = 1, /* aligned to a page (4096 bytes): direct I/O, mprotect, DMA */
     TSR_MEMORY_HUGE    = 2, /* aligned to 2 MiB, huge pages asked for */
     TSR_MEMORY_FILE    = 3, /* a mapped file; made by tsr_map_file only */
-    TSR_MEMORY_COUNT_BUILTIN = 4,
+    TSR_MEMORY_DEVICE  = 4, /* a device's own; what HOST becomes on a device that is not the CPU */
+    TSR_MEMORY_PINNED  = 5, /* the host's, kept in place for devices that copy by themselves */
+    TSR_MEMORY_MANAGED = 6, /* a device's, reached from the host too */
+    TSR_MEMORY_MEDIA   = 7, /* as MANAGED, aligned to 128 bytes, for image and video units */
+    TSR_MEMORY_COUNT_BUILTIN = 8,
+    TSR_MEMORY_DEFAULT = 0, /* the ordinary memory of the device asked for */
     TSR_MEMORY_MAX = 32     /* kinds there can be */
 };
 
@@ -141,6 +147,20 @@ TSR_API int64_t tsr_memory_live(tsr_memory kind);
  * Writes at most `size` bytes with the closing 0 and returns the length the
  * report would have. */
 TSR_API size_t tsr_memory_report(char *out, size_t size);
+
+/* Devices ------------------------------------------------------------------
+ *
+ * Memory of a device is kept too when a tensor leaves it, and handed out again
+ * in the order of the streams that used it (stream.h). */
+typedef struct tsr_device_memory_stats {
+    int64_t live_bytes, peak_bytes;  /* in tensors, as taken from the device */
+    int64_t cached_bytes;            /* kept, free for reuse */
+    int64_t allocations, hits;       /* ever made; of those, from what was kept */
+} tsr_device_memory_stats;
+
+TSR_API TSR_MUST_CHECK tsr_status tsr_device_memory_get_stats(tsr_device_memory_stats *out, tsr_device device);
+TSR_API TSR_MUST_CHECK tsr_status tsr_device_pool_set_limit(tsr_device device, size_t bytes);  /* of what is kept */
+TSR_API size_t tsr_device_pool_trim(tsr_device device, size_t keep);  /* waits for its work; returns bytes given back */
 
 /* The allocator ------------------------------------------------------------
  *

@@ -40,12 +40,25 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_stack(tsr_tensor **out, int n, const tsr_t
 TSR_API TSR_MUST_CHECK tsr_status tsr_batch_join(tsr_tensor **out, int n, const tsr_tensor *const *tensors,
                                                  bool keep_dims);
 
-/* A new tensor of another memory kind, or on another device: the same order of
- * dims, packed. Where t is there already, t itself is seen again (no copy). The
- * copy is made by the backend of the device; TSR_EDEVICE where it cannot reach
- * both sides. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_to(tsr_tensor **out, const tsr_tensor *t, tsr_device device,
-                                         tsr_memory memory);
+/* Devices. Copies go between any two, whatever the strides and dtypes, and rearrange and
+ * convert on the faster side.
+ *
+ * A new tensor on another device (in another memory kind too): the same order of dims, packed,
+ * or what the device prefers (tsr_device_set_layout). Where t is there already, t itself is
+ * seen again (no copy).
+ *
+ *     tsr_to(&y, x, TSR_DEVICE("cuda:0"));
+ *
+ * tsr_to_host gives memory of the host in every case. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_to(tsr_tensor **out, const tsr_tensor *t, tsr_device device);
+TSR_API TSR_MUST_CHECK tsr_status tsr_to_memory(tsr_tensor **out, const tsr_tensor *t, tsr_device device,
+                                                tsr_memory memory);
+TSR_API TSR_MUST_CHECK tsr_status tsr_to_host(tsr_tensor **out, const tsr_tensor *t);
+
+/* tsr_copy that may return before it is done, on the current stream of the device (stream.h), where
+ * the host's side is pinned memory: until the stream is past it, that must not be read or
+ * written. Elsewhere it is tsr_copy. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_copy_async(tsr_tensor *dst, const tsr_tensor *src);
 
 TSR_END_C
 

@@ -28,6 +28,7 @@ typedef struct tsr_op {
     const tsr_tensor *in[TSR_OP_MAX_IN];   /* NULL: an operand that may be left out, and is */
     tsr_tensor       *out[TSR_OP_MAX_OUT];
     const void       *params; /* the struct named in op.def, or NULL */
+    void             *stream; /* the backend's; NULL: the device's own (stream.h) */
 } tsr_op;
 
 /* Parameters of the ops that have any. */
@@ -91,6 +92,19 @@ TSR_API const tsr_op_info *tsr_op_get_info(tsr_op_kind kind);
 
 /* The op of this name, or TSR_OP_NONE. */
 TSR_API tsr_op_kind tsr_op_find(const char *name);
+
+/* On devices that are not the CPU, since the start or the last reset. */
+typedef struct tsr_op_stats {
+    int64_t run;         /* by the device's backend */
+    int64_t in_parts;    /* with other ops, which count too */
+    int64_t elsewhere;   /* on the CPU, for another device */
+    int64_t refused;
+} tsr_op_stats;
+
+/* Of one op, or of all for TSR_OP_NONE. */
+TSR_API void tsr_op_get_stats(tsr_op_stats *out, tsr_op_kind kind);
+TSR_API void tsr_op_reset_stats(void);
+
 
 /* Before there is data ---------------------------------------------------------- */
 

@@ -197,6 +197,7 @@ TSR_API bool    tsr_is_view(const tsr_tensor *t);   /* made by a view function *
 TSR_API bool    tsr_is_borrowed(const tsr_tensor *t); /* memory the library will not free */
 TSR_API bool    tsr_is_readonly(const tsr_tensor *t);
 TSR_API bool    tsr_is_host(const tsr_tensor *t);   /* can the host reach it through a pointer? */
+TSR_API bool    tsr_is_device(const tsr_tensor *t); /* is it on a device that is not the CPU? */
 TSR_API bool    tsr_is_matrix(const tsr_tensor *t); /* rank 2 */
 TSR_API tsr_device tsr_device_of(const tsr_tensor *t); /* TSR_CPU for "none" */
 TSR_API tsr_memory tsr_memory_of(const tsr_tensor *t); /* TSR_MEMORY_HOST for "none" */

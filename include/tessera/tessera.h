@@ -82,6 +82,8 @@
 #include "print.h"
 #include "io.h"
 #include "interop.h"
+#include "stream.h"
+#include "log.h"
 #include "threads.h"
 
 #endif

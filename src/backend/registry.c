@@ -6,11 +6,15 @@
 #include "core/lock.h"
 #include "core/mem.h"
 
-enum { MAX_BACKENDS = 16, DEVICES_PER_BACKEND = 256 };
-
 static tsri_mutex lock = TSRI_MUTEX_INIT;
-static const tsr_backend *backends[MAX_BACKENDS] = { &tsri_cpu_backend };
+static tsr_backend tables[TSRI_MAX_BACKENDS];  /* of those that came later; slot 0 is not used */
+static const tsr_backend *backends[TSRI_MAX_BACKENDS] = { &tsri_cpu_backend };
 static int32_t count = 1;  /* grows only; entries below it do not change */
+
+const tsr_backend *tsri_backend_at(int slot)
+{
+    return slot >= 0 && slot < tsri_load_acquire(&count) ? backends[slot] : NULL;
+}
 
 tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, tsr_device device)
 {
@@ -19,55 +23,81 @@ tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, 
         *index = 0;
         return TSR_OK;
     }
+    TSRI_CHECK(device != TSR_NO_DEVICE, TSR_EDEVICE, "%s: the device that was asked for is not there", op);
     TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %d", op, (int)device);
-    *out = backends[device / DEVICES_PER_BACKEND];
-    *index = device % DEVICES_PER_BACKEND;
+    *out = backends[device / TSRI_DEVICES];
+    *index = device % TSRI_DEVICES;
     return TSR_OK;
 }
 
 bool tsr_device_exists(tsr_device device)
 {
     if (TSRI_LIKELY(device == TSR_CPU)) return true;
-    const int slot = device / DEVICES_PER_BACKEND;
+    const int slot = device / TSRI_DEVICES;
     if (device < 0 || slot >= tsri_load_acquire(&count)) return false;
-    return device % DEVICES_PER_BACKEND < backends[slot]->device_count();
+    return device % TSRI_DEVICES < backends[slot]->device_count();
 }
 
-static tsr_status check_backend(const tsr_backend *b)
+/* Adding --------------------------------------------------------------------------- */
+
+static tsr_status check_backend(const tsr_backend *b, const char *what)
 {
-    TSRI_CHECK(b, TSR_ENULL, "backend_register: backend is NULL");
-    TSRI_CHECK(b->abi == TSR_BACKEND_ABI, TSR_EINVAL, "backend_register: built for ABI %u, and this is ABI %u",
+    TSRI_CHECK(b, TSR_ENULL, "%s: backend is NULL", what);
+    TSRI_CHECK(b->abi == TSR_BACKEND_ABI, TSR_EINVAL, "%s: built for ABI %u, and this is ABI %u", what,
                (unsigned)b->abi, (unsigned)TSR_BACKEND_ABI);
-    TSRI_CHECK(b->size >= offsetof(tsr_backend, sync), TSR_EINVAL,
-               "backend_register: a table of %u bytes lacks required entries", (unsigned)b->size);
-    TSRI_CHECK(b->name && b->name[0], TSR_EINVAL, "backend_register: name is missing");
+    TSRI_CHECK(b->size >= offsetof(tsr_backend, sync), TSR_EINVAL, "%s: a table of %u bytes lacks required entries",
+               what, (unsigned)b->size);
+    TSRI_CHECK(b->name && b->name[0], TSR_EINVAL, "%s: name is missing", what);
     TSRI_CHECK(b->device_count && b->alloc && b->free && b->supports && b->run, TSR_EINVAL,
-               "backend_register: %s: a required entry is NULL", b->name);
+               "%s: %s: a required entry is NULL", what, b->name);
+    return TSR_OK;
+}
+
+static tsr_status check_groups(const tsr_backend *b, const char *what)
+{
+    const bool streams = b->stream_create && b->stream_destroy && b->stream_sync && b->stream_wait && b->event_create &&
+                         b->event_destroy && b->event_record && b->event_sync && b->event_done && b->event_elapsed;
+    const bool graphs = b->graph_begin && b->graph_end && b->graph_launch && b->graph_destroy;
+    TSRI_CHECK(streams || !b->stream_create, TSR_EINVAL, "%s: %s: some entries for streams are NULL", what, b->name);
+    TSRI_CHECK(graphs || !b->graph_begin, TSR_EINVAL, "%s: %s: some entries for graphs are NULL", what, b->name);
+    TSRI_CHECK(!b->host_alloc == !b->host_free, TSR_EINVAL, "%s: %s: host_alloc and host_free go together", what, b->name);
+    TSRI_CHECK(!b->upload == !b->download, TSR_EINVAL, "%s: %s: upload and download go together", what, b->name);
+    return TSR_OK;
+}
+
+tsr_status tsri_backend_add(const tsr_backend *backend, const char *what)
+{
+    tsr_backend table = { 0 };
+    TSRI_TRY(check_backend(backend, what));
+    memcpy(&table, backend, backend->size < sizeof table ? backend->size : sizeof table);
+    TSRI_TRY(check_groups(&table, what));
+    tsri_lock(&lock);
+    const int n = count;
+    bool taken = false;
+    for (int i = 0; i < n; i++) taken = taken || tsri_streq(backends[i]->name, table.name);
+    const bool fits = n < TSRI_MAX_BACKENDS && !taken;
+    if (fits) {
+        tables[n] = table;
+        backends[n] = &tables[n];
+        tsri_store_release(&count, n + 1);
+    }
+    tsri_unlock(&lock);
+    TSRI_CHECK(!taken, TSR_EINVAL, "%s: there is a backend called %s", what, table.name);
+    TSRI_CHECK(fits, TSR_ENOMEM, "%s: %s: there are %d backends already", what, table.name, TSRI_MAX_BACKENDS);
     return TSR_OK;
 }
 
 tsr_status tsr_backend_register(const tsr_backend *backend)
 {
-    TSRI_TRY(check_backend(backend));
-    tsri_lock(&lock);
-    const int n = count;
-    bool taken = false;
-    for (int i = 0; i < n; i++) taken = taken || tsri_streq(backends[i]->name, backend->name);
-    const bool fits = n < MAX_BACKENDS && !taken;
-    if (fits) {
-        backends[n] = backend;
-        tsri_store_release(&count, n + 1);
-    }
-    tsri_unlock(&lock);
-    TSRI_CHECK(!taken, TSR_EINVAL, "backend_register: there is a backend called %s", backend->name);
-    TSRI_CHECK(fits, TSR_ENOMEM, "backend_register: %s: there are %d backends already", backend->name, MAX_BACKENDS);
-    return TSR_OK;
+    return tsri_backend_add(backend, "backend_register");
 }
 
 tsr_status tsr_backend_fail(tsr_status status, const char *message)
 {
     return tsri_fail_text(status, message ? message : tsr_status_text(status));
 }
+
+/* Names ---------------------------------------------------------------------------- */
 
 /* "NAME" or "NAME:INDEX" against one backend's name; the index, or -1. */
 static int match_name(const char *name, const char *backend)
@@ -77,7 +107,7 @@ static int match_name(const char *name, const char *backend)
     if (!*name) return 0;
     if (*name++ != ':' || !*name) return -1;
     int index = 0;
-    for (; *name >= '0' && *name <= '9' && index < DEVICES_PER_BACKEND; name++) index = index * 10 + (*name - '0');
+    for (; *name >= '0' && *name <= '9' && index < TSRI_DEVICES; name++) index = index * 10 + (*name - '0');
     return *name ? -1 : index;
 }
 
@@ -90,29 +120,73 @@ static const char *names_of_devices(char *out, size_t size)
     return out;
 }
 
-tsr_status tsr_device_parse(tsr_device *out, const char *name)
+static tsr_device find_device(const char *name)
 {
-    TSRI_CHECK(out, TSR_ENULL, "device_parse: out is NULL");
-    TSRI_CHECK(name, TSR_ENULL, "device_parse: name is NULL");
     for (int slot = 0; slot < tsri_load_acquire(&count); slot++) {
         const int index = match_name(name, backends[slot]->name);
-        const tsr_device device = slot * DEVICES_PER_BACKEND + index;
-        if (index < 0 || index >= DEVICES_PER_BACKEND || !tsr_device_exists(device)) continue;
-        *out = device;
-        return TSR_OK;
+        const tsr_device device = slot * TSRI_DEVICES + index;
+        if (index >= 0 && index < TSRI_DEVICES && tsr_device_exists(device)) return device;
     }
+    return TSR_NO_DEVICE;
+}
+
+static size_t length_of_backend(const char *name)
+{
+    size_t n = 0;
+    while (name[n] && name[n] != ':') n++;
+    return n;
+}
+
+tsr_status tsr_device_parse(tsr_device *out, const char *name)
+{
     char names[256];
-    TSRI_CHECK(false, TSR_EDEVICE, "device_parse: there is no device \"%s\"; there are %s", name,
-               names_of_devices(names, sizeof names));
+    TSRI_CHECK(out, TSR_ENULL, "device_parse: out is NULL");
+    TSRI_CHECK(name, TSR_ENULL, "device_parse: name is NULL");
+    tsr_device device = find_device(name);
+    if (device == TSR_NO_DEVICE) {
+        tsri_plugins_find(name, length_of_backend(name));
+        device = find_device(name);
+    }
+    const char *problem = tsri_plugin_problem_of(name, length_of_backend(name));
+    TSRI_CHECK(device != TSR_NO_DEVICE, TSR_EDEVICE, "device_parse: there is no device \"%s\"; there are %s%s%s", name,
+               names_of_devices(names, sizeof names), problem ? "; " : "", problem ? problem : "");
+    *out = device;
+    return TSR_OK;
+}
+
+tsr_device tsr_device_named(const char *name)
+{
+    tsr_device device = TSR_NO_DEVICE;
+    return tsr_device_parse(&device, name) == TSR_OK ? device : TSR_NO_DEVICE;
 }
 
 size_t tsr_device_name(char *out, size_t size, tsr_device device)
 {
     tsri_text text = tsri_text_into(out, out ? size : 0);
     if (!tsr_device_exists(device)) tsri_put(&text, "no device %d", (int)device);
-    else tsri_put(&text, "%s:%d", backends[device / DEVICES_PER_BACKEND]->name, (int)device % DEVICES_PER_BACKEND);
+    else tsri_put(&text, "%s:%d", backends[device / TSRI_DEVICES]->name, (int)device % TSRI_DEVICES);
     return text.length;
 }
+
+int tsr_device_count(void)
+{
+    int n = 0;
+    tsri_plugins_find(NULL, 0);
+    for (int slot = 0; slot < tsri_load_acquire(&count); slot++) n += backends[slot]->device_count();
+    return n;
+}
+
+tsr_device tsr_device_at(int index)
+{
+    for (int slot = 0; index >= 0 && slot < tsri_load_acquire(&count); slot++) {
+        const int n = backends[slot]->device_count();
+        if (index < n) return slot * TSRI_DEVICES + index;
+        index -= n;
+    }
+    return TSR_NO_DEVICE;
+}
+
+/* Memory ---------------------------------------------------------------------------- */
 
 tsr_status tsri_backend_end(tsr_status s, uint32_t failures, const char *op, const tsr_backend *backend)
 {
@@ -127,12 +201,23 @@ tsr_status tsri_device_alloc(void **out, tsr_device device, size_t bytes, tsr_me
     TSRI_TRY(tsri_backend_of(&backend, &index, "alloc", device));
     const uint32_t failures = tsri_failures();
     *out = NULL;
-    TSRI_TRY(tsri_backend_end(backend->alloc(out, index, bytes, kind), failures, "alloc", backend));
+    const tsr_status s = kind == TSR_MEMORY_PINNED ? backend->host_alloc(out, bytes)
+                                                   : backend->alloc(out, index, bytes, kind);
+    TSRI_TRY(tsri_backend_end(s, failures, "alloc", backend));
     TSRI_CHECK(*out, TSR_ENOMEM, "alloc: the %s backend gave no memory for %zu bytes", backend->name, bytes);
     return TSR_OK;
 }
 
 void tsri_device_free(tsr_device device, void *data, size_t bytes, tsr_memory kind)
 {
-    backends[device / DEVICES_PER_BACKEND]->free(device % DEVICES_PER_BACKEND, data, bytes, kind);
+    const tsr_backend *backend = backends[device / TSRI_DEVICES];
+    if (kind == TSR_MEMORY_PINNED) backend->host_free(data, bytes);
+    else                           backend->free(device % TSRI_DEVICES, data, bytes, kind);
+}
+
+tsr_device tsri_pinning_device(void)
+{
+    for (int slot = 1; slot < tsri_load_acquire(&count); slot++)
+        if (backends[slot]->host_alloc && backends[slot]->device_count() > 0) return slot * TSRI_DEVICES;
+    return TSR_CPU;
 }

@@ -5,13 +5,28 @@
 #include "core/status_int.h"
 #include "tessera/backend.h"
 
+enum { TSRI_MAX_BACKENDS = 16, TSRI_DEVICES = 256 };  /* backends; devices of each */
+
 /* The backend of a device, and the device's index in it. TSR_EDEVICE if there is
  * no such device. */
 tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, tsr_device device);
 
+/* Backends in their slots; NULL past the last. Those that are there stay. */
+const tsr_backend *tsri_backend_at(int slot);
+
+/* A table of this size as one of this library's: what it lacks is NULL. `what` begins messages. */
+tsr_status tsri_backend_add(const tsr_backend *backend, const char *what);
+
 /* A status that came from a backend, with words if it left none of its own: `failures`
  * is tsri_failures() before the call. */
 tsr_status tsri_backend_end(tsr_status s, uint32_t failures, const char *op, const tsr_backend *backend);
+
+/* Plugins (plugin.c): loads libtessera-NAME.so if a folder of the search path has it and no
+ * backend of the name is there; all of them for NULL. Problems are kept. */
+void tsri_plugins_find(const char *name, size_t length);
+
+/* The problem that a plugin of this name had, or NULL. */
+const char *tsri_plugin_problem_of(const char *name, size_t length);
 
 /* The one backend that is always there (src/cpu). */
 extern const tsr_backend tsri_cpu_backend;

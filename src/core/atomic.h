@@ -15,6 +15,7 @@
 #define tsri_store_release(p, v)  ((void)(*(p) = (v)))
 #define tsri_fetch_add(p, v)      ((*(p) += (v)) - (v))
 #define tsri_fetch_sub(p, v)      ((*(p) -= (v)) + (v))
+#define tsri_fetch_or(p, v)       ((void)(*(p) |= (v)))
 #else
 #define tsri_load_relaxed(p)      __atomic_load_n((p), __ATOMIC_RELAXED)
 #define tsri_load_acquire(p)      __atomic_load_n((p), __ATOMIC_ACQUIRE)
@@ -22,6 +23,7 @@
 #define tsri_store_release(p, v)  __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define tsri_fetch_add(p, v)      __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define tsri_fetch_sub(p, v)      __atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
+#define tsri_fetch_or(p, v)       ((void)__atomic_fetch_or((p), (v), __ATOMIC_RELAXED))
 #endif
 
 /* One more owner. */

@@ -1,4 +1,5 @@
 /* element.c - checked access to single elements. */
+#include "device_int.h"
 #include "mem.h"
 #include "tensor_int.h"
 #include "tessera/element.h"
@@ -26,17 +27,31 @@ static TSRI_ALWAYS_INLINE tsr_status find_element(int64_t *out, const char *op, 
     return find(out, op, t, n, index);
 }
 
-/* All that must hold before an element is written; then the memory for it. */
-static TSRI_ALWAYS_INLINE tsr_status find_to_write(char **out, const char *op, tsr_tensor *t, int n,
-                                                   const int64_t *index)
+/* Here, or on a device that can be asked for it. */
+static tsr_status check_reachable(const char *op, const tsr_tensor *t)
+{
+    if (TSRI_LIKELY(tsri_is_plain(t)) || t->device != TSR_CPU) return TSR_OK;
+    return tsri_check_host(op, "t", t);
+}
+
+/* Puts an element where its index says; the memory for it is made if there is none. */
+static TSRI_ALWAYS_INLINE tsr_status write_element(const char *op, tsr_tensor *t, int n, const int64_t *index,
+                                                   const void *value, size_t size)
 {
     int64_t offset = 0;
     TSRI_TRY(tsri_check_writable(op, "t", t));
-    TSRI_CHECK(tsri_is_plain(t) || tsr_is_host(t), TSR_EDEVICE, "%s: t is %s in %s memory, which the host cannot reach",
-               op, TSRI_DESC(&t->desc), tsr_memory_name(t->memory));
+    TSRI_TRY(check_reachable(op, t));
     TSRI_TRY(find_element(&offset, op, t, n, index));
     TSRI_TRY(tsri_ensure_memory(t, op, NULL));
-    *out = (char *)t->data + offset;
+    if (!TSRI_LIKELY(t->device == TSR_CPU)) return tsri_element_write(t, offset, value);
+    memcpy((char *)t->data + offset, value, size);
+    return TSR_OK;
+}
+
+static tsr_status read_element(void *out, const tsr_tensor *t, int64_t offset)
+{
+    if (!TSRI_LIKELY(t->device == TSR_CPU)) return tsri_element_read(out, t, offset);
+    memcpy(out, (const char *)t->data + offset, (size_t)tsri_dtype_size(t->dtype));
     return TSR_OK;
 }
 
@@ -54,11 +69,12 @@ static TSRI_COLD tsr_status get_slowly(void *out, size_t size, const char *op, t
 {
     int64_t offset = 0;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
+    (void)size;
     TSRI_TRY(check_dtype(op, t, dtype));
-    TSRI_TRY(tsri_check_host(op, "t", t));
+    TSRI_TRY(tsri_check_allocated(op, "t", t));
+    TSRI_TRY(check_reachable(op, t));
     TSRI_TRY(find_element(&offset, op, t, n, index));
-    memcpy(out, (const char *)t->data + offset, size);
-    return TSR_OK;
+    return read_element(out, t, offset);
 }
 
 /* The element's address if all is as it should be, else NULL. */
@@ -90,11 +106,8 @@ static TSRI_ALWAYS_INLINE tsr_status get(void *out, size_t size, const char *op,
 static TSRI_ALWAYS_INLINE tsr_status set(tsr_tensor *t, int n, const int64_t *index, const char *op, tsr_dtype dtype,
                                          const void *value, size_t size)
 {
-    char *element = NULL;
     TSRI_TRY(check_dtype(op, t, dtype));
-    TSRI_TRY(find_to_write(&element, op, t, n, index));
-    memcpy(element, value, size);
-    return TSR_OK;
+    return write_element(op, t, n, index, value, size);
 }
 
 #define GET(ID, suffix, T)                                                                    \
@@ -126,21 +139,21 @@ GET(C128, c128, tsr_c128) SET(C128, c128, tsr_c128)
 tsr_status tsr_get(tsr_scalar *out, const tsr_tensor *t, int n, const int64_t *index)
 {
     int64_t offset = 0;
+    tsr_c128 bytes;  /* any element fits */
     TSRI_CHECK(out, TSR_ENULL, "get: out is NULL");
-    TSRI_TRY(tsri_check_host("get", "t", t));
+    TSRI_TRY(tsri_check_allocated("get", "t", t));
+    TSRI_TRY(check_reachable("get", t));
     TSRI_TRY(find_element(&offset, "get", t, n, index));
-    return tsr_scalar_load(out, t->dtype, (const char *)t->data + offset);
+    TSRI_TRY(read_element(&bytes, t, offset));
+    return tsr_scalar_load(out, t->dtype, &bytes);
 }
 
 tsr_status tsr_set(tsr_tensor *t, int n, const int64_t *index, tsr_scalar value)
 {
-    char *element = NULL;
-    tsr_c128 bytes;  /* any element fits */
+    tsr_c128 bytes;
     TSRI_TRY(tsri_check_tensor("set", "t", t));
     TSRI_TRY(tsr_scalar_store(&bytes, t->dtype, value));
-    TSRI_TRY(find_to_write(&element, "set", t, n, index));
-    memcpy(element, &bytes, (size_t)tsri_dtype_size(t->dtype));
-    return TSR_OK;
+    return write_element("set", t, n, index, &bytes, (size_t)tsri_dtype_size(t->dtype));
 }
 
 tsr_status tsr_pointer(void **out, const tsr_tensor *t, int n, const int64_t *index)
@@ -157,11 +170,14 @@ tsr_status tsr_pointer(void **out, const tsr_tensor *t, int n, const int64_t *in
 
 tsr_status tsr_item(tsr_scalar *out, const tsr_tensor *t)
 {
+    tsr_c128 bytes;
     TSRI_CHECK(out, TSR_ENULL, "item: out is NULL");
-    TSRI_TRY(tsri_check_host("item", "t", t));
+    TSRI_TRY(tsri_check_allocated("item", "t", t));
+    TSRI_TRY(check_reachable("item", t));
     TSRI_CHECK(tsr_numel(t) == 1, TSR_ESHAPE, "item: %s has %lld elements, not one", TSRI_DESC(&t->desc),
                (long long)tsr_numel(t));
-    return tsr_scalar_load(out, t->dtype, t->data);
+    TSRI_TRY(read_element(&bytes, t, 0));
+    return tsr_scalar_load(out, t->dtype, &bytes);
 }
 
 tsr_status tsr_item_f64(double *out, const tsr_tensor *t)

@@ -57,6 +57,15 @@ static struct kind {
     [TSR_MEMORY_HUGE]    = { { sizeof(tsr_memory_kind), "huge", TSR_CPU, true, TSRI_HUGE_PAGE, NULL, huge_alloc,
                                huge_free }, "huge" },
     [TSR_MEMORY_FILE]    = { { sizeof(tsr_memory_kind), "file", TSR_CPU, true, TSRI_PAGE, NULL, NULL, NULL }, "file" },
+    /* On a device that is not the CPU these are its backend's; here, what comes close. */
+    [TSR_MEMORY_DEVICE]  = { { sizeof(tsr_memory_kind), "device", TSR_CPU, false, TSRI_CACHE_LINE, NULL, NULL, NULL },
+                             "device" },
+    [TSR_MEMORY_PINNED]  = { { sizeof(tsr_memory_kind), "pinned", TSR_CPU, true, TSRI_PAGE, NULL, host_alloc,
+                               host_free }, "pinned" },
+    [TSR_MEMORY_MANAGED] = { { sizeof(tsr_memory_kind), "managed", TSR_CPU, true, TSRI_PAGE, NULL, host_alloc,
+                               host_free }, "managed" },
+    [TSR_MEMORY_MEDIA]   = { { sizeof(tsr_memory_kind), "media", TSR_CPU, true, TSRI_MEDIA_ALIGNMENT, NULL, host_alloc,
+                               host_free }, "media" },
 };
 
 void tsri_kinds_lock(void) { tsri_lock(&lock); }

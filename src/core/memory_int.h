@@ -139,6 +139,15 @@ size_t tsri_pool_class_bytes(int size_class);
 /* NULL if there is no such kind. */
 const tsr_memory_kind *tsri_memory_kind(tsr_memory kind);
 
+enum { TSRI_MEDIA_ALIGNMENT = 128 };
+
+/* The kind that is meant: the ordinary memory of a device is HOST here and DEVICE elsewhere. */
+static inline tsr_memory tsri_memory_on(tsr_device device, tsr_memory kind)
+{
+    if (TSRI_LIKELY(device == TSR_CPU)) return kind == TSR_MEMORY_DEVICE ? TSR_MEMORY_HOST : kind;
+    return kind == TSR_MEMORY_HOST ? TSR_MEMORY_DEVICE : kind;
+}
+
 /* Memory of a kind on the host or of a registered kind. */
 tsr_status tsri_memory_take(void **out, size_t *reserved, size_t bytes, tsr_memory kind, const char *origin);
 void       tsri_memory_give(void *data, size_t bytes, size_t reserved, tsr_memory kind);

@@ -5,6 +5,7 @@
  * NumPy's _formatArray (arrayprint.py); the tests hold them to it byte for byte.
  */
 #include "columns.h"
+#include "device_int.h"
 #include "loop.h"
 #include "mem.h"
 #include "tensor_int.h"
@@ -257,7 +258,7 @@ static void page_desc(page *p, const tsr_desc *d)
 /* Why there are no values to print; false if there are. */
 static bool page_excuse(page *p, const tsr_tensor *t, const char *before)
 {
-    if (tsr_is_allocated(t) && tsr_is_host(t)) return false;
+    if (tsr_is_allocated(t) && tsri_is_here(t)) return false;
     page_string(p, before);
     if (!tsr_is_allocated(t)) {
         page_string(p, "not allocated");
@@ -273,7 +274,7 @@ static bool page_excuse(page *p, const tsr_tensor *t, const char *before)
     return true;
 }
 
-static void page_tensor(page *p, const tsr_tensor *t, const tsr_print_opts *opts)
+static void page_here(page *p, const tsr_tensor *t, const tsr_print_opts *opts)
 {
     const int64_t numel = tsr_numel(t);
     if (opts->name) {
@@ -289,6 +290,16 @@ static void page_tensor(page *p, const tsr_tensor *t, const tsr_print_opts *opts
     }
     const window shown = { .t = t, .summarised = numel > opts->threshold, .edge = opts->edge_items };
     page_values(p, &shown, opts);
+}
+
+/* What a device holds is fetched; if it cannot be, the excuse stands. */
+static void page_tensor(page *p, const tsr_tensor *t, const tsr_print_opts *opts)
+{
+    tsr_tensor *copy = NULL;
+    const bool away = tsr_is_allocated(t) && t->device != TSR_CPU;
+    const bool fetched = away && tsri_copy_here(&copy, t) == TSR_OK;
+    page_here(p, fetched ? copy : t, opts);
+    tsr_release(&copy);
 }
 
 /* A copy of the options with the defaults in it. */

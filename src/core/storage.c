@@ -17,6 +17,7 @@ static tsr_status new_storage(tsr_storage **out, size_t bytes, const char *origi
     s->is_inline = false;
     s->readonly = false;
     s->reserved = 0;
+    s->streams = 0;
     s->deleter = NULL;
     s->context = NULL;
     *out = s;
@@ -43,9 +44,24 @@ static bool is_device_memory(tsr_device device, tsr_memory memory)
     return device != TSR_CPU && memory < TSR_MEMORY_COUNT_BUILTIN;
 }
 
+/* Pinned memory comes from a backend that has some, which `context` names. */
+static tsr_status take_pinned(tsr_storage *s, const char *origin)
+{
+    const tsr_device by = tsri_pinning_device();
+    if (by == TSR_CPU) return tsri_memory_take(&s->data, &s->reserved, backing(s), TSR_MEMORY_PINNED, origin);
+    s->context = (void *)(intptr_t)by;
+    return tsri_device_take(&s->data, &s->reserved, by, backing(s), TSR_MEMORY_PINNED);
+}
+
+tsr_device tsri_pinned_by(const tsr_storage *s)
+{
+    return s->ownership == TSR_OWNED && s->memory == TSR_MEMORY_PINNED ? (tsr_device)(intptr_t)s->context : TSR_CPU;
+}
+
 static tsr_status take_memory(tsr_storage *s, tsr_device device, tsr_memory memory, const char *origin)
 {
-    if (is_device_memory(device, memory)) return tsri_device_alloc(&s->data, device, backing(s), memory);
+    if (memory == TSR_MEMORY_PINNED) return take_pinned(s, origin);
+    if (is_device_memory(device, memory)) return tsri_device_take(&s->data, &s->reserved, device, backing(s), memory);
     /* The address sanitizer watches what comes from the allocator, not inside slots. */
     if (TSRI_FAST_SLOTS && memory == TSR_MEMORY_HOST && s->bytes <= TSRI_INLINE_BYTES) {
         s->data = (char *)s + TSRI_STORAGE_HEADER;
@@ -59,6 +75,10 @@ tsr_status tsri_storage_create(tsr_storage **out, size_t bytes, tsr_device devic
                                const char *origin)
 {
     tsr_storage *s;
+    memory = tsri_memory_on(device, memory);
+    TSRI_CHECK(device == TSR_CPU || memory >= TSR_MEMORY_DEVICE, TSR_EINVAL, "%s: %s memory is the host's", origin,
+               tsr_memory_name(memory));
+    TSRI_CHECK(device == TSR_CPU || memory != TSR_MEMORY_PINNED, TSR_EINVAL, "%s: pinned memory is the host's", origin);
     TSRI_TRY(new_storage(&s, bytes, origin));
     const tsr_status status = take_memory(s, device, memory, origin);
     if (status != TSR_OK) {
@@ -75,6 +95,7 @@ tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr
                                 const char *origin)
 {
     tsr_storage *s;
+    memory = tsri_memory_on(device, memory);
     TSRI_TRY(new_storage(&s, bytes, origin));
     s->data = data;
     s->readonly = readonly;
@@ -91,7 +112,9 @@ void tsri_storage_destroy(tsr_storage *s)
     if (s->counted) tsri_count_freed((int64_t)s->bytes);
     if (s->deleter) s->deleter(s->context, s->data, s->bytes);
     else if (s->ownership == TSR_OWNED && is_device_memory(s->device, s->memory))
-        tsri_device_free(s->device, s->data, backing(s), s->memory);
+        tsri_device_give(s->device, s->data, s->reserved, s->memory, tsri_load_relaxed(&s->streams));
+    else if (tsri_pinned_by(s) != TSR_CPU)
+        tsri_device_give(tsri_pinned_by(s), s->data, s->reserved, s->memory, tsri_load_relaxed(&s->streams));
     else if (s->ownership == TSR_OWNED && !s->is_inline)
         tsri_memory_give(s->data, backing(s), s->reserved, s->memory);
     tsri_slab_give(TSRI_SLAB_STORAGES, s);

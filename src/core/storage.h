@@ -20,6 +20,7 @@ struct tsr_storage {
     size_t      reserved;   /* bytes taken for it */
     tsr_deleter deleter;    /* adopted and mapped */
     void       *context;
+    uint64_t    streams;    /* bit i: work queued on stream i of its device may use it */
     const char *origin;     /* the call that made it */
     char        name[TSRI_NAME]; /* "" in a free slot; written with the slab lock held */
 };
@@ -30,6 +31,9 @@ tsr_status tsri_storage_create(tsr_storage **out, size_t bytes, tsr_device devic
 tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr_device device, tsr_memory memory,
                                 tsr_ownership ownership, bool readonly, tsr_deleter deleter, void *context,
                                 const char *origin);
+
+/* The device that fetches from this storage by itself; TSR_CPU if none does. */
+tsr_device tsri_pinned_by(const tsr_storage *s);
 
 /* Frees what the last owner leaves. */
 void tsri_storage_destroy(tsr_storage *s);

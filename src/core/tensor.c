@@ -109,7 +109,7 @@ tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
     tsri_desc_copy(&t->desc, desc);
     t->flags = 0;
     t->device = device;
-    t->memory = memory;
+    t->memory = storage->memory;
     tsri_store_release(&t->count, 1);
     *out = t;
     tsr_release(&old);
@@ -131,7 +131,7 @@ tsr_status tsr_declare(tsr_tensor **out, const tsr_desc *desc, tsr_device device
     TSRI_TRY(tsri_desc_check("declare", desc));
     TSRI_TRY(check_place("declare", device, memory));
     const tsr_desc copy = *desc;  /* may be *out's own */
-    return bind(out, "declare", &copy, NULL, NULL, device, memory, 0);
+    return bind(out, "declare", &copy, NULL, NULL, device, tsri_memory_on(device, memory), 0);
 }
 
 tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op, bool *fresh)
@@ -309,7 +309,7 @@ tsr_status tsri_check_allocated_slowly(const char *op, const char *what, const t
 tsr_status tsri_check_host_slowly(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_allocated(op, what, t));
-    TSRI_CHECK(tsr_is_host(t), TSR_EDEVICE, "%s: %s is %s in %s memory, which the host cannot reach", op, what,
+    TSRI_CHECK(tsri_is_here(t), TSR_EDEVICE, "%s: %s is %s in %s memory, which the host cannot reach", op, what,
                TSRI_DESC(&t->desc), tsr_memory_name(t->memory));
     return TSR_OK;
 }
@@ -341,8 +341,10 @@ tsr_device tsr_device_of(const tsr_tensor *t) { return tsr_is_none(t) ? TSR_CPU 
 tsr_memory tsr_memory_of(const tsr_tensor *t) { return tsr_is_none(t) ? TSR_MEMORY_HOST : t->memory; }
 bool tsr_is_host(const tsr_tensor *t)
 {
-    return !tsr_is_none(t) && t->device == TSR_CPU && tsr_memory_is_host(t->memory);
+    return !tsr_is_none(t) && tsr_memory_is_host(t->memory);
 }
+
+bool tsr_is_device(const tsr_tensor *t) { return !tsr_is_none(t) && t->device != TSR_CPU; }
 
 bool tsr_is_borrowed(const tsr_tensor *t)
 {

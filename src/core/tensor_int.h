@@ -52,6 +52,12 @@ static inline bool tsri_is_plain(const tsr_tensor *t)
     return t->device == TSR_CPU && (unsigned)t->memory < TSR_MEMORY_COUNT_BUILTIN;
 }
 
+/* May the host read and write it as it is: nothing is under way elsewhere? */
+static inline bool tsri_is_here(const tsr_tensor *t)
+{
+    return t->device == TSR_CPU && ((unsigned)t->memory < TSR_MEMORY_COUNT_BUILTIN || tsr_memory_is_host(t->memory));
+}
+
 /* And the host can reach it. */
 static inline tsr_status tsri_check_host(const char *op, const char *what, const tsr_tensor *t)
 {

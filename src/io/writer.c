@@ -238,7 +238,7 @@ static tsr_status each_run(const tsr_tensor *t, tsri_run_fn fn, void *context)
     if (tsr_is_contiguous(t) && tsr_is_host(t)) return fn(context, t->data, (size_t)bytes);
     if (bytes <= PIECE || t->ndim == 0) {
         tsr_status s =
-            tsr_is_host(t) ? tsr_rearrange(&packed, t) : tsr_to(&packed, t, TSR_CPU, TSR_MEMORY_HOST);
+            tsr_is_host(t) ? tsr_rearrange(&packed, t) : tsr_to_host(&packed, t);
         if (s == TSR_OK && !tsr_is_contiguous(packed)) s = tsr_contiguous(&packed, packed);
         if (s == TSR_OK) s = fn(context, packed->data, (size_t)bytes);
         tsr_release(&packed);

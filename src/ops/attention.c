@@ -135,7 +135,7 @@ static tsr_status hide_later(tsr_tensor **scores, int64_t rows, int64_t keys, in
     if (s == TSR_OK) s = tsr_unsqueeze(&row, row, 1);
     if (s == TSR_OK) s = tsr_arange(&key, TSR_I64, TSR_SCALAR(0), TSR_SCALAR(keys), TSR_SCALAR(1));
     if (s == TSR_OK) s = tsr_le(&seen, key, row);
-    if (s == TSR_OK) s = tsr_to(&seen, seen, (*scores)->device, tsri_memory_beside(*scores));
+    if (s == TSR_OK) s = tsr_to_memory(&seen, seen, (*scores)->device, tsri_memory_beside(*scores));
     if (s == TSR_OK) s = hide(scores, seen);
     tsr_release(&seen);
     tsr_release(&key);
@@ -284,7 +284,7 @@ static tsr_status is_finite(bool *out, const tsr_tensor *t)
     int64_t answer = 0;
     tsr_status s = tsr_isfinite(&is, t);
     if (s == TSR_OK) s = tsr_all(&all, is, 0, NULL, false);
-    if (s == TSR_OK) s = tsr_to(&all, all, TSR_CPU, TSR_MEMORY_HOST);
+    if (s == TSR_OK) s = tsr_to_host(&all, all);
     if (s == TSR_OK) s = tsr_item_i64(&answer, all);
     *out = answer != 0;
     tsr_release(&all);

@@ -16,6 +16,7 @@
 #include "core/mem.h"
 #include "core/same_math.h"
 #include "core/tensor_int.h"
+#include "away.h"
 
 /* Descs and memory ------------------------------------------------------------- */
 
@@ -310,20 +311,35 @@ static bool is_memcmp(const tsri_loop *loop, tsr_dtype dtype)
            loop->dim[0].step[1] == size;
 }
 
-tsr_status tsr_equal(bool *out, const tsr_tensor *a, const tsr_tensor *b)
+static bool are_equal(const tsr_tensor *a, const tsr_tensor *b)
 {
     tsri_loop loop;
-    TSRI_CHECK(out, TSR_ENULL, "equal: out is NULL");
-    TSRI_TRY(tsri_check_host("equal", "a", a));
-    TSRI_TRY(tsri_check_host("equal", "b", b));
-    *out = false;
-    if (a->dtype != b->dtype || !tsr_desc_same_shape(&a->desc, &b->desc)) return TSR_OK;
     build_loop(&loop, a, b, 0);
     if (is_memcmp(&loop, a->dtype))
-        *out = memcmp(loop.base[0], loop.base[1], (size_t)tsr_desc_bytes(&a->desc)) == 0;
-    else
-        *out = tsri_loop_visit(&loop, of_dtype[a->dtype].tile_same, NULL);
+        return memcmp(loop.base[0], loop.base[1], (size_t)tsr_desc_bytes(&a->desc)) == 0;
+    return tsri_loop_visit(&loop, of_dtype[a->dtype].tile_same, NULL);
+}
+
+/* With memory, that the host reaches or a device can be asked for. */
+static tsr_status check_operand(const char *op, const char *what, const tsr_tensor *t)
+{
+    if (!tsr_is_allocated(t) || t->device == TSR_CPU) return tsri_check_host(op, what, t);
     return TSR_OK;
+}
+
+tsr_status tsr_equal(bool *out, const tsr_tensor *a, const tsr_tensor *b)
+{
+    tsr_tensor *aside[2] = { NULL, NULL };
+    TSRI_CHECK(out, TSR_ENULL, "equal: out is NULL");
+    TSRI_TRY(check_operand("equal", "a", a));
+    TSRI_TRY(check_operand("equal", "b", b));
+    *out = false;
+    if (a->dtype != b->dtype || !tsr_desc_same_shape(&a->desc, &b->desc)) return TSR_OK;
+    tsr_status s = tsri_bring(&a, &aside[0]);
+    if (s == TSR_OK) s = tsri_bring(&b, &aside[1]);
+    if (s == TSR_OK) *out = are_equal(a, b);
+    for (int i = 0; i < 2; i++) tsr_release(&aside[i]);
+    return s;
 }
 
 /* Closeness ---------------------------------------------------------------------- */
@@ -433,14 +449,11 @@ static tsr_status read_opts(tolerance *out, const tsr_close_opts *opts)
     return TSR_OK;
 }
 
-tsr_status tsr_allclose(bool *out, const tsr_tensor *a, const tsr_tensor *b, const tsr_close_opts *opts,
-                        tsr_close_report *report)
+static tsr_status allclose(bool *out, const tsr_tensor *a, const tsr_tensor *b, const tsr_close_opts *opts,
+                           tsr_close_report *report)
 {
     survey s = { 0 };
     tsri_loop loop;
-    TSRI_CHECK(out, TSR_ENULL, "allclose: out is NULL");
-    TSRI_TRY(tsri_check_host("allclose", "a", a));
-    TSRI_TRY(tsri_check_host("allclose", "b", b));
     TSRI_CHECK(a->dtype == b->dtype, TSR_EDTYPE, "allclose: a is %s and b is %s: dtypes differ",
                TSRI_DESC(&a->desc), TSRI_DESC(&b->desc));
     TSRI_CHECK(tsr_desc_same_shape(&a->desc, &b->desc), TSR_ESHAPE,
@@ -460,6 +473,20 @@ tsr_status tsr_allclose(bool *out, const tsr_tensor *a, const tsr_tensor *b, con
     report->first = describe(&s.first, &a->desc);
     report->worst = describe(&s.worst, &a->desc);
     return TSR_OK;
+}
+
+tsr_status tsr_allclose(bool *out, const tsr_tensor *a, const tsr_tensor *b, const tsr_close_opts *opts,
+                        tsr_close_report *report)
+{
+    tsr_tensor *aside[2] = { NULL, NULL };
+    TSRI_CHECK(out, TSR_ENULL, "allclose: out is NULL");
+    TSRI_TRY(check_operand("allclose", "a", a));
+    TSRI_TRY(check_operand("allclose", "b", b));
+    tsr_status s = tsri_bring(&a, &aside[0]);
+    if (s == TSR_OK) s = tsri_bring(&b, &aside[1]);
+    if (s == TSR_OK) s = allclose(out, a, b, opts, report);
+    for (int i = 0; i < 2; i++) tsr_release(&aside[i]);
+    return s;
 }
 
 /* The report as text ------------------------------------------------------------- */

@@ -142,7 +142,7 @@ static tsr_status pack(contraction *c, int t, group *first, group *second, group
     put_dims(&view.desc, third, t);
     TSRI_TRY(tsri_desc_packed(&packed, c->op, view.dtype, view.ndim, view.shape));
     tsr_tensor *fresh = NULL;
-    TSRI_TRY(tsri_make(&fresh, c->op, &packed, TSR_CPU, TSR_MEMORY_HOST));
+    TSRI_TRY(tsri_make_beside(&fresh, c->op, &packed, &view));
     const tsr_status s = fill ? tsri_copy_run(fresh, &view) : TSR_OK;
     tsr_release(&c->aside[t]);
     c->aside[t] = fresh;

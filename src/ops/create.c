@@ -7,7 +7,7 @@
 static tsr_status make_filled(tsr_tensor **out, const char *op, const tsr_desc *d, tsr_scalar value)
 {
     tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, op, d));
+    TSRI_TRY(tsri_result(out, &fresh, op, d, NULL));
     return tsri_result_end(out, fresh, tsri_fill_run(*out, value));
 }
 
@@ -24,7 +24,7 @@ tsr_status tsr_empty(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t 
     tsr_desc d;
     tsri_fresh fresh;
     TSRI_TRY(tsri_desc_packed(&d, "empty", dtype, ndim, shape));
-    return tsri_result(out, &fresh, "empty", &d);
+    return tsri_result(out, &fresh, "empty", &d, NULL);
 }
 
 tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape)
@@ -34,9 +34,9 @@ tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t 
     tsri_fresh fresh = TSRI_HAD;
     int64_t lo;
     TSRI_TRY(tsri_desc_packed(&d, "zeros", dtype, ndim, shape));
-    TSRI_TRY(tsri_result(out, &fresh, "zeros", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "zeros", &d, NULL));
     const int64_t bytes = tsri_desc_span(&d, &lo);
-    if (fresh != TSRI_MADE || bytes > FEW) return tsri_result_end(out, fresh, tsri_fill_run(*out, tsr_scalar_i64(0)));
+    if (fresh != TSRI_MADE || bytes > FEW || !tsri_is_here(*out)) return tsri_result_end(out, fresh, tsri_fill_run(*out, tsr_scalar_i64(0)));
     memset((*out)->data, 0, (size_t)bytes);
     return TSR_OK;
 }
@@ -108,7 +108,7 @@ tsr_status tsr_from_data(tsr_tensor **out, tsr_dtype dtype, int ndim, const int6
     tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(tsri_desc_packed(&d, "from_data", dtype, ndim, shape));
     TSRI_CHECK(data || tsr_desc_numel(&d) == 0, TSR_ENULL, "from_data: data is NULL");
-    TSRI_TRY(tsri_result(out, &fresh, "from_data", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "from_data", &d, NULL));
     return tsri_result_end(out, fresh, tsr_load(*out, data, (size_t)tsr_desc_bytes(&d)));
 }
 
@@ -118,7 +118,7 @@ tsr_status tsr_eye(tsr_tensor **out, tsr_dtype dtype, int64_t rows, int64_t cols
     tsr_desc d;
     tsr_tensor place, *diagonal = tsr_place_none(&place);
     TSRI_TRY(tsr_desc_init(&d, dtype, TSR_SHAPE(rows, cols), NULL));
-    TSRI_TRY(tsri_result(out, &fresh, "eye", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "eye", &d, NULL));
     tsr_status s = tsri_fill_run(*out, tsr_scalar_i64(0));
     if (s == TSR_OK) s = tsr_diagonal(&diagonal, *out, k, 0, 1);
     if (s == TSR_OK) s = tsri_fill_run(diagonal, tsr_scalar_i64(1));
@@ -192,7 +192,7 @@ static tsr_status make_progression(tsr_tensor **out, const char *op, tsr_dtype d
     tsr_desc d;
     tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(tsr_desc_init(&d, dtype, TSR_SHAPE(p->n), NULL));
-    TSRI_TRY(tsri_result(out, &fresh, op, &d));
+    TSRI_TRY(tsri_result(out, &fresh, op, &d, NULL));
     return tsri_result_end(out, fresh, fill_progression(*out, p));
 }
 

@@ -324,7 +324,7 @@ static tsr_status replace(work *w, int a, int b)
     tsr_tensor *t = NULL;
     (void)product_dims(&product, w, a, b);
     TSRI_TRY(tsri_desc_packed(&d, "einsum", w->dtype, product.view.ndim, product.view.shape));
-    TSRI_TRY(tsri_make(&t, "einsum", &d, TSR_CPU, TSR_MEMORY_HOST));
+    TSRI_TRY(tsri_make_beside(&t, "einsum", &d, &w->operand[a].view));
     product.view = *t;
     const tsr_status s = tsri_contract("einsum", &product, &w->operand[a], a == b ? NULL : &w->operand[b]);
     tsr_release(&w->made[a]);
@@ -395,7 +395,9 @@ static tsr_status run(work *w, tsr_tensor *out)
     w->dtype = takes_steps(w) ? wide_dtype(out->dtype) : out->dtype;
     for (int i = 0; i < w->n; i++) TSRI_TRY(prepare_operand(w, i, out));
     if (w->dtype == out->dtype) return multiply_all(w);
-    TSRI_TRY(tsr_empty(&wide, w->dtype, out->ndim, out->shape));
+    tsr_desc d;
+    TSRI_TRY(tsri_desc_packed(&d, "einsum", w->dtype, out->ndim, out->shape));
+    TSRI_TRY(tsri_make_beside(&wide, "einsum", &d, out));
     w->result.view = *wide;
     tsr_status s = multiply_all(w);
     if (s == TSR_OK) s = tsri_copy_run(out, wide);
@@ -448,7 +450,7 @@ tsr_status tsr_einsum(tsr_tensor **out, const char *text, int n, const tsr_tenso
                TSR_EINSUM_OPERANDS);
     TSRI_CHECK(operands, TSR_ENULL, "einsum: operands is NULL");
     TSRI_TRY(prepare(&w, &d, text, n, operands));
-    TSRI_TRY(tsri_result(out, &fresh, "einsum", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "einsum", &d, operands[0]));
     const tsr_status s = run(&w, *out);
     for (int i = 0; i < n; i++) tsr_release(&w.made[i]);
     return tsri_result_end(out, fresh, s);

@@ -217,7 +217,7 @@ static NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kin
     }
     TSRI_TRY(promote(&c));
     TSRI_TRY(result_desc(&d, &c));
-    TSRI_TRY(tsri_result(out, &fresh, c.name, &d));
+    TSRI_TRY(tsri_result(out, &fresh, c.name, &d, tsri_leader(nin, in)));
     tsr_status s = prepare_operands(&c, *out, fresh == TSRI_HAD);
     if (s == TSR_OK) s = hand_over(&c, *out, params);
     for (int i = 0; i < nin; i++) tsr_release(&c.aside[i]);

@@ -2,6 +2,7 @@
  *
  * Transforms over several axes run in the result itself, in a corner of it where axes are
  * still to be lengthened: x is cropped first, so no axis is ever longer than in the end. */
+#include "away.h"
 #include "fft_int.h"
 #include "core/same_math.h"
 #include "pieces.h"
@@ -326,7 +327,9 @@ static bool is_finite(double v) { return v - v == 0; }
 static tsr_status fill_frequencies(tsr_tensor *out, int64_t n, int64_t last, double d)
 {
     tsr_tensor *values = NULL;
-    TSRI_TRY(tsr_empty(&values, TSR_F64, 1, out->shape));
+    tsr_status made;
+    TSRI_WORK_ON(TSR_CPU, made, tsr_empty(&values, TSR_F64, 1, out->shape));
+    TSRI_TRY(made);
     double *v = values->data;
     for (int64_t i = 0; i < out->shape[0]; i++) v[i] = (double)(i <= last ? i : i - n) / ((double)n * d);
     const tsr_status s = tsr_copy(out, values);
@@ -345,7 +348,7 @@ static tsr_status frequencies(tsr_tensor **out, const char *name, int64_t n, dou
     TSRI_CHECK(tsr_dtype_kind(dtype) == TSR_FLOATING, TSR_EDTYPE, "%s: %s; a floating dtype is needed", name,
                tsr_dtype_name(dtype));
     TSRI_TRY(tsri_desc_packed(&desc, name, dtype, 1, &size));
-    TSRI_TRY(tsri_result(out, &fresh, name, &desc));
+    TSRI_TRY(tsri_result(out, &fresh, name, &desc, NULL));
     return tsri_result_end(out, fresh, fill_frequencies(*out, n, last, d));
 }
 
@@ -372,7 +375,7 @@ static tsr_status shift(tsr_tensor **out, const char *name, const tsr_tensor *x,
     TSRI_TRY(read_axes(at, &count, name, &x->desc, naxes, axes));
     for (int i = 0; i < count; i++) by[i] = sign * (x->shape[at[i]] / 2);
     TSRI_TRY(tsri_desc_packed(&d, name, x->dtype, x->ndim, x->shape));
-    TSRI_TRY(tsri_result(out, &fresh, name, &d));
+    TSRI_TRY(tsri_result(out, &fresh, name, &d, x));
     return tsri_result_end(out, fresh, tsr_roll(out, x, count, by, at));
 }
 

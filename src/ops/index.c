@@ -1,5 +1,6 @@
 /* index.c - picking elements by number: check every index, and hand views over to gather
  * and scatter; masks, and what is found by looking. */
+#include "away.h"
 #include "pieces.h"
 #include "core/loop.h"
 #include "core/mem.h"
@@ -110,7 +111,7 @@ static TSRI_COLD tsr_status blame_index(const call *c, range allowed, int axis, 
 
 /* Brings c->index to i64 in 0 .. size - 1 of dim `axis` of d: as it is where it is so,
  * else a copy. */
-static tsr_status open_index(call *c, int axis, const tsr_desc *d)
+static tsr_status open_index_here(call *c, int axis, const tsr_desc *d)
 {
     tsri_loop loop;
     const int64_t size = d->shape[axis];
@@ -134,9 +135,29 @@ static tsr_status open_index(call *c, int axis, const tsr_desc *d)
     return TSR_OK;
 }
 
+/* The same for an index on any device: its values are looked at on the host. */
+static tsr_status open_index(call *c, int axis, const tsr_desc *d)
+{
+    const tsr_tensor *given = c->index;
+    tsr_tensor *copy = NULL;
+    if (TSRI_LIKELY(tsri_is_here(given))) return open_index_here(c, axis, d);
+    TSRI_TRY(tsr_to_host(&copy, given));
+    c->index = copy;
+    tsr_status s = open_index_here(c, axis, d);
+    const bool changed = c->index != copy;
+    c->index = given;
+    if (s == TSR_OK && changed) {
+        s = tsr_to(&c->index_aside, c->index_aside, given->device);
+        c->index = c->index_aside;
+    }
+    tsr_release(&copy);
+    return s;
+}
+
 static tsr_status check_index(const char *op, const tsr_tensor *index)
 {
-    TSRI_TRY(tsri_check_host(op, "index", index));
+    TSRI_TRY(tsri_check_allocated(op, "index", index));
+    if (index->device == TSR_CPU) TSRI_TRY(tsri_check_host(op, "index", index));
     const tsr_kind kind = tsr_dtype_kind(index->dtype);
     TSRI_CHECK(kind == TSR_SIGNED || kind == TSR_UNSIGNED, TSR_EDTYPE, "%s: index is %s, and must be of integers", op,
                TSRI_DESC(&index->desc));
@@ -156,7 +177,7 @@ static tsr_status gather_run(tsr_tensor *out, const tsr_tensor *t, const tsr_ten
 /* Makes or fits the result, and keeps t and index out of its way. */
 static tsr_status begin_result(call *c, tsr_tensor **out, tsri_fresh *fresh, const tsr_desc *d)
 {
-    TSRI_TRY(tsri_result(out, fresh, c->op, d));
+    TSRI_TRY(tsri_result(out, fresh, c->op, d, c->t));
     if (*fresh != TSRI_HAD) return TSR_OK;
     TSRI_TRY(tsri_apart(&c->t, &c->t_aside, *out));
     return tsri_apart(&c->index, &c->index_aside, *out);
@@ -300,7 +321,7 @@ static tsr_status scatter(call *c, tsr_tensor **out, int axis, tsr_scatter_mode 
     tsr_desc d;
     tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(tsri_desc_packed(&d, c->op, c->t->dtype, c->t->ndim, c->t->shape));
-    TSRI_TRY(tsri_result(out, &fresh, c->op, &d));
+    TSRI_TRY(tsri_result(out, &fresh, c->op, &d, c->t));
     tsr_status s = TSR_OK;
     if (fresh == TSRI_HAD) s = tsri_apart(&c->index, &c->index_aside, *out);
     if (fresh == TSRI_HAD && s == TSR_OK) s = tsri_apart(&c->src, &c->src_aside, *out);
@@ -435,7 +456,7 @@ static tsr_status one_hot(call *c, tsr_tensor **out, const tsr_desc *d)
     tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(tsr_scalar_store(one, d->dtype, tsr_scalar_i64(1)));
     TSRI_TRY(open_index(c, d->ndim - 1, d));
-    TSRI_TRY(tsri_result(out, &fresh, c->op, d));
+    TSRI_TRY(tsri_result(out, &fresh, c->op, d, c->index));
     tsr_status s = fresh == TSRI_HAD ? tsri_apart(&c->index, &c->index_aside, *out) : TSR_OK;
     if (s == TSR_OK) s = tsri_fill_run(*out, tsr_scalar_i64(0));
     index = *c->index;
@@ -476,7 +497,7 @@ static tsr_status masked_fill(call *c, tsr_tensor **out, const tsr_tensor *mask,
     tsr_tensor seen, value;
     tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(tsri_desc_packed(&d, c->op, c->t->dtype, c->t->ndim, c->t->shape));
-    TSRI_TRY(tsri_result(out, &fresh, c->op, &d));
+    TSRI_TRY(tsri_result(out, &fresh, c->op, &d, c->t));
     tsr_status s = TSR_OK;
     if (fresh == TSRI_HAD) s = tsri_apart(&mask, mask_aside, *out);
     if (fresh == TSRI_HAD && s == TSR_OK && !tsri_is_exactly(c->t, *out)) s = tsri_apart(&c->t, &c->t_aside, *out);
@@ -542,7 +563,7 @@ static tsr_status list_result(tsr_tensor **out, const char *op, const tsr_desc *
 {
     tsr_tensor *aside = NULL;
     tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, op, d));
+    TSRI_TRY(tsri_result(out, &fresh, op, d, t));
     const bool plain = fresh != TSRI_HAD ? tsri_is_packed(&(*out)->desc) : is_plain_target(*out, t, mask);
     tsr_status s = plain ? TSR_OK : tsri_make(&aside, op, d, TSR_CPU, TSR_MEMORY_HOST);
     if (s == TSR_OK) s = tsri_check_host(op, "out", *out);
@@ -592,12 +613,37 @@ static void list_elements(char *to, const tsr_tensor *t, const tsr_tensor *mask)
     (void)tsri_loop_visit(&loop, list_tile, &l);
 }
 
+/* Lists have as many elements as the values say, so they are made on the host. */
+static tsr_status masked_select_away(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
+{
+    tsr_tensor *aside[2] = { NULL, NULL }, *made = NULL;
+    const tsr_tensor *x = t;
+    tsr_status s = tsri_bring(&x, &aside[0]);
+    if (s == TSR_OK) s = tsri_bring(&mask, &aside[1]);
+    if (s == TSR_OK) s = tsr_masked_select(&made, x, mask);
+    for (int i = 0; i < 2; i++) tsr_release(&aside[i]);
+    return tsri_take_back(out, "masked_select", made, t, s);
+}
+
+static tsr_status nonzero_away(tsr_tensor **out, const tsr_tensor *t)
+{
+    tsr_tensor *aside = NULL, *made = NULL;
+    const tsr_tensor *x = t;
+    tsr_status s = tsri_bring(&x, &aside);
+    if (s == TSR_OK) s = tsr_nonzero(&made, x);
+    tsr_release(&aside);
+    return tsri_take_back(out, "nonzero", made, t, s);
+}
+
+static bool is_away(const tsr_tensor *t) { return tsr_is_allocated(t) && t->device != TSR_CPU; }
+
 tsr_status tsr_masked_select(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
 {
     int ndim;
     tsr_desc d;
     int64_t shape[TSR_MAX_NDIM];
     TSRI_CHECK(out, TSR_ENULL, "masked_select: out is NULL");
+    if (tsr_is_allocated(mask) && is_away(t)) return masked_select_away(out, t, mask);
     TSRI_TRY(tsri_check_host("masked_select", "t", t));
     TSRI_TRY(check_mask("masked_select", mask));
     TSRI_TRY(tsri_check_host("masked_select", "mask", mask));
@@ -644,6 +690,7 @@ tsr_status tsr_nonzero(tsr_tensor **out, const tsr_tensor *t)
     tsr_desc d;
     tsr_tensor *aside = NULL;
     TSRI_CHECK(out, TSR_ENULL, "nonzero: out is NULL");
+    if (is_away(t)) return nonzero_away(out, t);
     TSRI_TRY(tsri_check_host("nonzero", "t", t));
     if (t->dtype != TSR_BOOL) TSRI_TRY(tsr_cast(&aside, t, TSR_BOOL));
     const tsr_tensor *mask = aside ? aside : t;

@@ -101,7 +101,7 @@ tsr_status tsri_join_run(tsr_tensor *out, int n, const tsr_tensor *const *tensor
 {
     joining j = { .out = out, .n = n, .axis = axis, .tensors = tensors, .stacked = stacked };
     const int64_t bytes = tsr_numel(out) * tsri_dtype_size(out->dtype);
-    if (n > 1 && bytes >= WORTH_BYTES && run_bytes(&j) < SHORT_BYTES && tsri_boxes_cut(&j.boxes, out, axis))
+    if (n > 1 && out->device == TSR_CPU && bytes >= WORTH_BYTES && run_bytes(&j) < SHORT_BYTES && tsri_boxes_cut(&j.boxes, out, axis))
         return tsr_parallel_for(j.boxes.count, 1, join_boxes, &j);
     return join_singly(&j);
 }

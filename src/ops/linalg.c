@@ -184,7 +184,7 @@ static tsr_status solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b
     TSRI_TRY(tsri_join_batches(&y.nbatch, y.batch, "solve", a, b));
     if (!vector) return solve_run(x, &y, a, b);
     TSRI_TRY(tsri_batch_desc(&d, "solve", y.dtype, &a->desc, tsri_rows(a), -1));
-    TSRI_TRY(tsri_result(x, &fresh, "solve", &d));
+    TSRI_TRY(tsri_result(x, &fresh, "solve", &d, a));
     tsr_tensor column = tsri_as_column(*x), *into = &column;
     return tsri_result_end(x, fresh, solve_run(&into, &y, a, b));
 }

@@ -48,7 +48,7 @@ tsr_status tsr_matrix_rank(tsr_tensor **out, const tsr_tensor *a, double rtol)
     TSRI_TRY(tsri_check_factorable("matrix_rank", "a", a));
     TSRI_TRY(check_rtol("matrix_rank", rtol));
     TSRI_TRY(tsri_batch_desc(&d, "matrix_rank", TSR_I64, &a->desc, -1, -1));
-    TSRI_TRY(tsri_result(out, &fresh, "matrix_rank", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "matrix_rank", &d, a));
     return tsri_result_end(out, fresh, rank_run(out, a, rtol));
 }
 
@@ -98,7 +98,7 @@ tsr_status tsr_pinv(tsr_tensor **out, const tsr_tensor *a, double rtol)
     TSRI_TRY(tsri_check_factorable("pinv", "a", a));
     TSRI_TRY(check_rtol("pinv", rtol));
     TSRI_TRY(tsri_batch_desc(&d, "pinv", a->dtype, &a->desc, tsri_cols(a), tsri_rows(a)));
-    TSRI_TRY(tsri_result(out, &fresh, "pinv", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "pinv", &d, a));
     return tsri_result_end(out, fresh, pinv_run(out, a, rtol));
 }
 
@@ -148,7 +148,7 @@ tsr_status tsr_lstsq(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b, d
     TSRI_TRY(tsri_check_factorable("lstsq", "b", &side));
     TSRI_TRY(check_rtol("lstsq", rtol));
     TSRI_TRY(infer_lstsq(&d, a, &side, vector));
-    TSRI_TRY(tsri_result(x, &fresh, "lstsq", &d));
+    TSRI_TRY(tsri_result(x, &fresh, "lstsq", &d, a));
     tsr_tensor seen = vector ? tsri_as_column(*x) : **x, *into = &seen;
     return tsri_result_end(x, fresh, lstsq_run(&into, a, &side, rtol));
 }

@@ -101,7 +101,7 @@ tsr_status tsr_cross(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b,
     TSRI_TRY(tsri_check_allocated("cross", "a", a));
     TSRI_TRY(tsri_check_allocated("cross", "b", b));
     TSRI_TRY(infer_cross(&v, a, b, axis));
-    TSRI_TRY(tsri_result(out, &fresh, "cross", &v.desc));
+    TSRI_TRY(tsri_result(out, &fresh, "cross", &v.desc, a));
     const tsr_status s = cross_run(*out, &v, a, b);
     tsri_release_all(2, v.aside);
     return tsri_result_end(out, fresh, s);
@@ -166,7 +166,7 @@ tsr_status tsr_kron(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b)
     TSRI_TRY(tsri_check_allocated("kron", "b", b));
     tsr_tensor x = *a, y = *b;
     TSRI_TRY(infer_kron(&d, &x, &y));
-    TSRI_TRY(tsri_result(out, &fresh, "kron", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "kron", &d, a));
     return tsri_result_end(out, fresh, kron_run(*out, &x, &y));
 }
 
@@ -231,6 +231,6 @@ tsr_status tsr_matrix_power(tsr_tensor **out, const tsr_tensor *a, int64_t n)
     if (n < 0) TSRI_TRY(tsri_check_factorable("matrix_power", "a", a));
     TSRI_TRY(tsri_check_square("matrix_power", "a", a));
     TSRI_TRY(tsri_batch_desc(&d, "matrix_power", a->dtype, &a->desc, tsri_rows(a), tsri_cols(a)));
-    TSRI_TRY(tsri_result(out, &fresh, "matrix_power", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "matrix_power", &d, a));
     return tsri_result_end(out, fresh, power(*out, a, n));
 }

@@ -3,6 +3,7 @@
  * A function fits its result first, works in tensors of its own, and writes the result last,
  * when its operands are no longer read; so the result may overlap them.
  */
+#include "away.h"
 #include "linalg_int.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
@@ -92,7 +93,7 @@ tsr_status tsr_matrix_norm(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord
     if (ord == TSR_ORD_NUC || ord == TSR_ORD_TWO || ord == TSR_ORD_MINUS_TWO)
         TSRI_TRY(tsri_check_factorable("matrix_norm", "a", a));
     TSRI_TRY(tsri_batch_desc(&d, "matrix_norm", tsr_dtype_real(a->dtype), &a->desc, one, one));
-    TSRI_TRY(tsri_result(out, &fresh, "matrix_norm", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "matrix_norm", &d, a));
     return tsri_result_end(out, fresh, norm_run(out, a, ord, keepdims));
 }
 
@@ -116,7 +117,7 @@ tsr_status tsr_trace(tsr_tensor **out, const tsr_tensor *a, int64_t offset)
     TSRI_TRY(see_diagonal(&v, a, offset));
     const tsr_reduce_params last = { .axes = (uint32_t)1 << (v.ndim - 1) };
     TSRI_TRY(tsri_infer_reduce(&d, TSR_OP_SUM, &v.desc, &last));
-    TSRI_TRY(tsri_result(out, &fresh, "trace", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "trace", &d, a));
     return tsri_result_end(out, fresh, tsr_sum(out, &v, LAST, false));
 }
 
@@ -133,7 +134,9 @@ static tsr_status factor_lu(const char *name, tsr_tensor **lu, tsr_tensor **pivo
 static tsr_status parity(tsr_tensor **out, const tsr_tensor *pivots, tsr_dtype dtype)
 {
     tsr_tensor *t[3] = { NULL };
-    tsr_status s = tsr_arange(&t[0], TSR_I64, TSR_SCALAR(0), TSR_SCALAR(tsri_cols(pivots)), TSR_SCALAR(1));
+    tsr_status s;
+    TSRI_WORK_ON(pivots->device, s,
+                 tsr_arange(&t[0], TSR_I64, TSR_SCALAR(0), TSR_SCALAR(tsri_cols(pivots)), TSR_SCALAR(1)));
     if (s == TSR_OK) s = tsr_ne(&t[1], pivots, t[0]);
     if (s == TSR_OK) s = tsr_count_nonzero(&t[2], t[1], LAST, false);
     if (s == TSR_OK) s = tsr_remainder(&t[2], t[2], TSR_NUMBER(2));
@@ -182,7 +185,7 @@ tsr_status tsr_det(tsr_tensor **out, const tsr_tensor *a)
     TSRI_TRY(tsri_check_factorable("det", "a", a));
     TSRI_TRY(tsri_check_square("det", "a", a));
     TSRI_TRY(tsri_batch_desc(&d, "det", a->dtype, &a->desc, -1, -1));
-    TSRI_TRY(tsri_result(out, &fresh, "det", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "det", &d, a));
     return tsri_result_end(out, fresh, det_run(out, a));
 }
 
@@ -212,8 +215,8 @@ tsr_status tsr_slogdet(tsr_tensor **sign, tsr_tensor **logabsdet, const tsr_tens
     TSRI_TRY(tsri_check_square("slogdet", "a", a));
     TSRI_TRY(tsri_batch_desc(&d[0], "slogdet", a->dtype, &a->desc, -1, -1));
     TSRI_TRY(tsri_batch_desc(&d[1], "slogdet", tsr_dtype_real(a->dtype), &a->desc, -1, -1));
-    TSRI_TRY(tsri_result(sign, &fresh[0], "slogdet", &d[0]));
-    tsr_status s = tsri_result(logabsdet, &fresh[1], "slogdet", &d[1]);
+    TSRI_TRY(tsri_result(sign, &fresh[0], "slogdet", &d[0], a));
+    tsr_status s = tsri_result(logabsdet, &fresh[1], "slogdet", &d[1], a);
     if (s == TSR_OK) s = tsri_result_end(logabsdet, fresh[1], slogdet_run(sign, logabsdet, a));
     return tsri_result_end(sign, fresh[0], s);
 }
@@ -233,14 +236,17 @@ static void order_rows(int64_t *order, int64_t m, const int64_t *pivots, int64_t
 
 static tsr_status permutation(tsr_tensor *p, const tsr_tensor *pivots)
 {
-    tsr_tensor *orders = NULL;
+    tsr_tensor *orders = NULL, *aside = NULL;
     const int64_t m = p->shape[p->ndim - 1], k = pivots->shape[pivots->ndim - 1];
     const int64_t n = m ? tsr_numel(p) / m : 0;
-    TSRI_TRY(tsr_empty(&orders, TSR_I64, p->ndim, p->shape));
-    for (int64_t i = 0; i < n; i++)
+    tsr_status s;
+    TSRI_WORK_ON(TSR_CPU, s, tsr_empty(&orders, TSR_I64, p->ndim, p->shape));
+    if (s == TSR_OK) s = tsri_bring(&pivots, &aside);
+    for (int64_t i = 0; i < n && s == TSR_OK; i++)
         order_rows((int64_t *)orders->data + i * m, m, (const int64_t *)pivots->data + i * k, k);
-    const tsr_status s = tsri_copy_run(p, orders);
+    if (s == TSR_OK) s = tsri_copy_run(p, orders);
     tsr_release(&orders);
+    tsr_release(&aside);
     return s;
 }
 
@@ -275,7 +281,7 @@ tsr_status tsr_lu(tsr_tensor **p, tsr_tensor **l, tsr_tensor **u, const tsr_tens
     TSRI_TRY(tsri_batch_desc(&d[1], "lu", a->dtype, &a->desc, m, k));
     TSRI_TRY(tsri_batch_desc(&d[2], "lu", a->dtype, &a->desc, k, n));
     while (fitted < 3 && s == TSR_OK) {
-        s = tsri_result(outs[fitted], &fresh[fitted], "lu", &d[fitted]);
+        s = tsri_result(outs[fitted], &fresh[fitted], "lu", &d[fitted], a);
         if (s == TSR_OK) fitted++;
     }
     if (s == TSR_OK) s = lu_run(*p, l, u, a);

@@ -234,7 +234,7 @@ static tsr_status multiply(tsr_tensor **out, product *p)
     tsr_desc d;
     tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(infer(&d, p));
-    TSRI_TRY(tsri_result(out, &fresh, p->name, &d));
+    TSRI_TRY(tsri_result(out, &fresh, p->name, &d, &p->in[0]));
     const tsr_status s = hand_over(p, *out, fresh == TSRI_HAD);
     for (int i = 0; i < 3; i++) tsr_release(&p->aside[i]);
     return tsri_result_end(out, fresh, s);
@@ -592,7 +592,7 @@ tsr_status tsr_tensordot(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor
     add_free_dims(&ndim, shape, names, n, &na);
     add_free_dims(&ndim, shape, names, n, &nb);
     TSRI_TRY(tsri_desc_packed(&d, "tensordot", p.dtype, ndim, shape));
-    TSRI_TRY(tsri_result(out, &fresh, "tensordot", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "tensordot", &d, a));
     const tsr_status s = contract_apart(&p, *out, names, &na, &nb);
     for (int i = 0; i < 2; i++) tsr_release(&p.aside[i]);
     return tsri_result_end(out, fresh, s);

@@ -1,5 +1,8 @@
 /* move.c - fill, copy, convert, join. */
+#include "away.h"
 #include "join.h"
+#include "backend/transfer.h"
+#include "core/device_int.h"
 #include "core/mem.h"
 #include "core/overlap.h"
 #include "tessera/move.h"
@@ -63,10 +66,19 @@ tsr_status tsr_copy(tsr_tensor *dst, const tsr_tensor *src)
     return tsri_copy_run(dst, src);
 }
 
+tsr_status tsr_copy_async(tsr_tensor *dst, const tsr_tensor *src)
+{
+    if (!tsr_is_allocated(dst) || !tsr_is_allocated(src) || dst->device == src->device) return tsr_copy(dst, src);
+    TSRI_CHECK(tsr_desc_same_shape(&dst->desc, &src->desc), TSR_ESHAPE, "copy_async: dst is %s, but src is %s",
+               TSRI_DESC(&dst->desc), TSRI_DESC(&src->desc));
+    TSRI_TRY(tsri_check_writable("copy_async", "dst", dst));
+    return tsri_transfer(dst, src, true);
+}
+
 static tsr_status copy_into_result(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *src)
 {
     tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, op, desc));
+    TSRI_TRY(tsri_result(out, &fresh, op, desc, src));
     return tsri_result_end(out, fresh, tsr_copy(*out, src));
 }
 
@@ -121,15 +133,42 @@ tsr_status tsr_contiguous(tsr_tensor **out, const tsr_tensor *t)
     return rebind_to_copy(out, "contiguous", t, &d);
 }
 
-tsr_status tsr_to(tsr_tensor **out, const tsr_tensor *t, tsr_device device, tsr_memory memory)
+/* How t lies on another device: in the same order of dims, but matrices of a device that
+ * keeps them column-major are row-major elsewhere, and the other way round. */
+static tsr_status laid_out_for(tsr_desc *out, const tsr_tensor *t, tsr_device device)
+{
+    tsr_desc d;
+    TSRI_TRY(tsri_desc_packed_like(&d, &t->desc, t->dtype));
+    if (t->ndim == 2 && t->device != device && tsr_device_layout(device) != tsr_device_layout(t->device))
+        TSRI_TRY(tsr_desc_init(&d, t->dtype, t->ndim, t->shape, NULL));
+    *out = *tsri_laid_out(&(tsr_desc){ 0 }, &d, device);
+    return TSR_OK;
+}
+
+tsr_status tsr_to(tsr_tensor **out, const tsr_tensor *t, tsr_device device)
+{
+    const bool stays = t && !tsr_is_none(t) && t->device == device;
+    return tsr_to_memory(out, t, device, stays ? t->memory : TSR_MEMORY_DEFAULT);
+}
+
+tsr_status tsr_to_host(tsr_tensor **out, const tsr_tensor *t)
+{
+    const bool stays = t && !tsr_is_none(t) && tsri_is_here(t);
+    return tsr_to_memory(out, t, TSR_CPU, stays ? t->memory : TSR_MEMORY_HOST);
+}
+
+tsr_status tsri_copy_here(tsr_tensor **out, const tsr_tensor *t) { return tsr_to_host(out, t); }
+
+tsr_status tsr_to_memory(tsr_tensor **out, const tsr_tensor *t, tsr_device device, tsr_memory memory)
 {
     tsr_tensor *copy = NULL;
     TSRI_CHECK(out, TSR_ENULL, "to: out is NULL");
     TSRI_TRY(tsri_check_allocated("to", "t", t));
     tsr_desc d = t->desc;
-    if (t->device == device && t->memory == memory)
+    if (t->device == device && t->memory == tsri_memory_on(device, memory))
         return tsri_bind(out, "to", &d, t->storage, t->data, t, TSR_FLAG_VIEW);
-    TSRI_TRY(tsri_desc_packed_like(&d, &t->desc, t->dtype));
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "to: there is no device %d", (int)device);
+    TSRI_TRY(laid_out_for(&d, t, device));
     TSRI_TRY(tsr_declare(&copy, &d, device, memory));
     tsr_status s = tsr_copy(copy, t);
     if (s == TSR_OK) s = tsri_bind(out, "to", &d, copy->storage, copy->data, copy, 0);
@@ -227,11 +266,11 @@ static tsr_status join(tsr_tensor **out, const char *op, const tsr_desc *d, int 
                        int axis, bool stacked)
 {
     tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, op, d));
+    TSRI_TRY(tsri_result(out, &fresh, op, d, tensors[0]));
     if (fresh != TSRI_HAD || !overlaps_any(*out, n, tensors))
         return tsri_result_end(out, fresh, tsri_join_run(*out, n, tensors, axis, stacked));
     tsr_tensor *aside = NULL;
-    TSRI_TRY(tsri_make(&aside, op, d, TSR_CPU, TSR_MEMORY_HOST));
+    TSRI_TRY(tsri_make_beside(&aside, op, d, *out));
     tsr_status s = tsri_join_run(aside, n, tensors, axis, stacked);
     if (s == TSR_OK) s = tsri_copy_run(*out, aside);
     tsr_release(&aside);

@@ -1,6 +1,7 @@
 /* nn.c - networks' ops but for losses (nn_loss.c): check what the signature cannot say,
  * and take the road. */
 #include "nn.h"
+#include "away.h"
 #include "pieces.h"
 #include "core/loop.h"
 #include "tessera/move.h"
@@ -36,7 +37,7 @@ static bool stop_outside(const tsri_tile *t, void *context)
     return true;
 }
 
-bool tsri_find_outside(int64_t *value, int64_t *at, const tsr_tensor *t, int64_t size, const int64_t *except)
+static bool find_outside(int64_t *value, int64_t *at, const tsr_tensor *t, int64_t size, const int64_t *except)
 {
     tsri_loop loop;
     search s = { size, except, 0, 0 };
@@ -49,6 +50,16 @@ bool tsri_find_outside(int64_t *value, int64_t *at, const tsr_tensor *t, int64_t
         s.seen /= t->shape[i];
     }
     return true;
+}
+
+tsr_status tsri_find_outside(bool *found, int64_t *value, int64_t *at, const tsr_tensor *t, int64_t size,
+                             const int64_t *except)
+{
+    tsr_tensor *aside = NULL;
+    TSRI_TRY(tsri_bring(&t, &aside));
+    *found = find_outside(value, at, t, size, except);
+    tsr_release(&aside);
+    return TSR_OK;
 }
 
 static tsr_status check_eps(const char *op, double eps)
@@ -224,10 +235,12 @@ tsr_status tsr_rope(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *pos
 static tsr_status check_positions(const tsr_tensor *positions, const tsr_tensor *table)
 {
     int64_t value = 0, at[TSR_MAX_NDIM];
-    TSRI_TRY(tsri_check_host("rope_with", "positions", positions));
+    bool outside = false;
+    TSRI_TRY(tsri_check_allocated("rope_with", "positions", positions));
     TSRI_TRY(tsri_check_tensor("rope_with", "sin_table", table));
     if (table->ndim != 2) return TSR_OK;  /* the signature finds the words */
-    TSRI_CHECK(!tsri_find_outside(&value, at, positions, table->shape[0], NULL), TSR_EINDEX,
+    TSRI_TRY(tsri_find_outside(&outside, &value, at, positions, table->shape[0], NULL));
+    TSRI_CHECK(!outside, TSR_EINDEX,
                "rope_with: position %lld at %s is outside the %lld rows of sin_table %s", (long long)value,
                TSRI_DIMS(positions->ndim, at), (long long)table->shape[0], TSRI_DESC(&table->desc));
     return TSR_OK;

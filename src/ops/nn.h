@@ -65,9 +65,10 @@ static inline tsr_status tsri_take_road(tsr_tensor **out, const char *name, tsr_
 /* *t as i64: itself, or a copy in *aside. TSR_EDTYPE unless of integers. */
 tsr_status tsri_as_integers(const tsr_tensor **t, tsr_tensor **aside, const char *op, const char *what);
 
-/* The first element of t, which is i64 and on the host, that is neither 0 .. size - 1 nor
- * *except (NULL: no exception): its value, and its index in at[]. False if there is none. */
-bool tsri_find_outside(int64_t *value, int64_t *at, const tsr_tensor *t, int64_t size, const int64_t *except);
+/* The first element of t, which is i64, that is neither 0 .. size - 1 nor
+ * *except (NULL: no exception): its value, and its index in at[]. *found is false if there is none. */
+tsr_status tsri_find_outside(bool *found, int64_t *value, int64_t *at, const tsr_tensor *t, int64_t size,
+                             const int64_t *except);
 
 /* Is it neither infinite nor NaN? */
 static inline bool tsri_is_finite(double x) { return x - x == 0; }

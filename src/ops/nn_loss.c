@@ -63,10 +63,12 @@ static tsr_status check_targets(const char *name, const char *what, const tsr_te
                                 const tsr_tensor *target, int64_t ignore_index)
 {
     int64_t value = 0, at[TSR_MAX_NDIM];
-    TSRI_TRY(tsri_check_host(name, "target", target));
+    bool outside = false;
+    TSRI_TRY(tsri_check_allocated(name, "target", target));
     TSRI_TRY(tsri_check_tensor(name, what, x));
     if (x->ndim < 2) return TSR_OK;  /* the signature finds the words */
-    TSRI_CHECK(!tsri_find_outside(&value, at, target, x->shape[1], &ignore_index), TSR_EINDEX,
+    TSRI_TRY(tsri_find_outside(&outside, &value, at, target, x->shape[1], &ignore_index));
+    TSRI_CHECK(!outside, TSR_EINDEX,
                "%s: target %lld at %s is none of the %lld classes of %s %s", name, (long long)value,
                TSRI_DIMS(target->ndim, at), (long long)x->shape[1], what, TSRI_DESC(&x->desc));
     return TSR_OK;

@@ -1,5 +1,7 @@
 /* op.c - the list of ops, and the road to a backend. */
 #include "op.h"
+#include "away.h"
+#include "backend/transfer.h"
 #include "backend/registry.h"
 #include "core/mem.h"
 
@@ -22,39 +24,32 @@ tsr_op_kind tsr_op_find(const char *name)
     return TSR_OP_NONE;
 }
 
-static tsr_status check_device(const tsr_op *op, const tsr_tensor *t, tsr_device device)
+static tsr_status check_here(const tsr_op *op, const tsr_tensor *t)
 {
-    if (TSRI_LIKELY(t->device == device && tsri_is_plain(t))) return TSR_OK;
+    if (TSRI_LIKELY(tsri_is_plain(t))) return TSR_OK;
     const char *name = infos[op->kind].name;
-    TSRI_CHECK(t->device == device, TSR_EDEVICE, "%s: operands on devices %d and %d", name, (int)device,
-               (int)t->device);
-    TSRI_CHECK(device != TSR_CPU || tsr_memory_is_host(t->memory), TSR_EDEVICE,
-               "%s: %s lies in %s memory, which the host cannot reach", name, TSRI_DESC(&t->desc),
-               tsr_memory_name(t->memory));
+    if (t->device != TSR_CPU) return tsri_fail_devices(name, TSR_CPU, t->device);
+    TSRI_CHECK(tsr_memory_is_host(t->memory), TSR_EDEVICE, "%s: %s lies in %s memory, which the host cannot reach",
+               name, TSRI_DESC(&t->desc), tsr_memory_name(t->memory));
     return TSR_OK;
 }
 
 tsr_status tsri_op_run(const tsr_op *op)
 {
-    const tsr_backend *backend = NULL;
-    int index = 0;
-    const tsr_device device = op->out[0]->device;
-    for (int i = 0; i < op->nout; i++) TSRI_TRY(check_device(op, op->out[i], device));
+    if (!TSRI_LIKELY(op->out[0]->device == TSR_CPU)) return tsri_away_run(op);
+    for (int i = 0; i < op->nout; i++) TSRI_TRY(check_here(op, op->out[i]));
     for (int i = 0; i < op->nin; i++)
-        if (op->in[i]) TSRI_TRY(check_device(op, op->in[i], device));
-    TSRI_TRY(tsri_backend_of(&backend, &index, infos[op->kind].name, device));
-    TSRI_CHECK(backend->supports(index, op), TSR_EUNSUPPORTED, "%s: the %s backend cannot do this with %s",
-               infos[op->kind].name, backend->name, TSRI_DESC(&op->out[0]->desc));
+        if (op->in[i]) TSRI_TRY(check_here(op, op->in[i]));
+    TSRI_CHECK(tsri_cpu_backend.supports(0, op), TSR_EUNSUPPORTED, "%s: the cpu backend cannot do this with %s",
+               infos[op->kind].name, TSRI_DESC(&op->out[0]->desc));
     const uint32_t failures = tsri_failures();
-    return tsri_backend_end(backend->run(index, op), failures, infos[op->kind].name, backend);
+    return tsri_backend_end(tsri_cpu_backend.run(0, op), failures, infos[op->kind].name, &tsri_cpu_backend);
 }
 
 bool tsri_op_supported(const tsr_op *op)
 {
-    const tsr_backend *backend = NULL;
-    int index = 0;
-    return tsri_backend_of(&backend, &index, infos[op->kind].name, op->out[0]->device) == TSR_OK &&
-           backend->supports(index, op);
+    if (TSRI_LIKELY(op->out[0]->device == TSR_CPU)) return tsri_cpu_backend.supports(0, op);
+    return tsri_away_supported(op);
 }
 
 static tsr_status fit_result(tsr_tensor *t, tsri_fresh *fresh, const char *op, const tsr_desc *desc)
@@ -74,14 +69,32 @@ tsr_status tsri_result_in(tsr_tensor **out, tsri_fresh *fresh, const char *op, c
                           tsr_device device, tsr_memory memory)
 {
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
+    tsr_desc d;
     if (!tsr_is_none(*out)) return fit_result(*out, fresh, op, desc);
     *fresh = *out ? TSRI_BOUND : TSRI_MADE;
+    if (!TSRI_LIKELY(device == TSR_CPU)) desc = tsri_laid_out(&d, desc, device);
     return tsri_make(out, op, desc, device, memory);
 }
 
-tsr_status tsri_result(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc)
+tsr_status tsri_result(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc,
+                       const tsr_tensor *beside)
 {
-    return tsri_result_in(out, fresh, op, desc, TSR_CPU, TSR_MEMORY_HOST);
+    const tsr_device device = beside ? beside->device : tsri_device_here();
+    const tsr_memory memory = beside && device != TSR_CPU ? beside->memory : TSR_MEMORY_DEFAULT;
+    return tsri_result_in(out, fresh, op, desc, device, memory);
+}
+
+tsr_status tsri_make_beside(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *beside)
+{
+    const bool here = beside->device == TSR_CPU;
+    return tsri_make(out, op, desc, beside->device, here ? TSR_MEMORY_HOST : beside->memory);
+}
+
+const tsr_tensor *tsri_leader(int n, const tsr_tensor *const *in)
+{
+    for (int i = 0; i < n; i++)
+        if (in[i]->device != TSR_CPU) return in[i];
+    return in[0];
 }
 
 tsr_status tsri_result_end(tsr_tensor **out, tsri_fresh fresh, tsr_status s)
@@ -97,13 +110,14 @@ tsr_status tsri_result_end(tsr_tensor **out, tsri_fresh fresh, tsr_status s)
 tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op)
 {
     tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, infos[op->kind].name, desc));
+    TSRI_TRY(tsri_result(out, &fresh, infos[op->kind].name, desc, NULL));
     op->out[0] = *out;
     return tsri_result_end(out, fresh, tsri_op_run(op));
 }
 
 tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src)
 {
+    if (!TSRI_LIKELY(dst->device == src->device)) return tsri_transfer(dst, src, false);
     return tsri_op_run(&(tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { src }, .out = { dst } });
 }
 

@@ -39,9 +39,18 @@ typedef enum tsri_fresh {
     TSRI_MADE        /* it was NULL */
 } tsri_fresh;
 
-/* A result of this dtype and shape: made (with the desc's strides) if *out is
- * NULL, else checked to fit and to be writable. */
-tsr_status tsri_result(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc);
+/* A result of this dtype and shape: made (with the desc's strides) where `beside` is, if *out is
+ * NULL, else checked to fit and to be writable. Without `beside` it comes from nothing, and is
+ * made on the device for such. */
+tsr_status tsri_result(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc,
+                       const tsr_tensor *beside);
+
+/* A tensor for the length of a call, where `beside` is. */
+tsr_status tsri_make_beside(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *beside);
+
+/* The operand that says where an op runs: the first that is not on the CPU, where numbers and
+ * single elements may be that join it. */
+const tsr_tensor *tsri_leader(int n, const tsr_tensor *const *in);
 
 /* The same, made with this device and kind. */
 tsr_status tsri_result_in(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc,
@@ -50,7 +59,7 @@ tsr_status tsri_result_in(tsr_tensor **out, tsri_fresh *fresh, const char *op, c
 /* Leaves *out as it was before, if s is a failure; returns s. */
 tsr_status tsri_result_end(tsr_tensor **out, tsri_fresh fresh, tsr_status s);
 
-/* tsri_result, run with op->out[0] = *out, tsri_result_end. */
+/* tsri_result from nothing, run with op->out[0] = *out, tsri_result_end. */
 tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op);
 
 /* What an op's signature says of dtypes, read once. */

@@ -1,5 +1,6 @@
 /* order.c - sorting, and what follows from it: the best, the k-th, the different ones,
  * and finding. */
+#include "away.h"
 #include "pieces.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
@@ -22,6 +23,7 @@ enum { RESULTS = 4 };
 /* The results of one call: all are there, or none is changed. */
 typedef struct results {
     const char  *op;
+    const tsr_tensor *x;
     int          n;
     tsr_tensor **out[RESULTS];
     tsri_fresh   fresh[RESULTS];
@@ -37,7 +39,7 @@ static tsr_status end_results(results *r, tsr_status s)
 static tsr_status add_result(results *r, tsr_tensor **out, const tsr_desc *d)
 {
     r->fresh[r->n] = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &r->fresh[r->n], r->op, d));
+    TSRI_TRY(tsri_result(out, &r->fresh[r->n], r->op, d, r->x));
     r->out[r->n++] = out;
     for (int i = 0; i < r->n - 1; i++)
         TSRI_CHECK(!tsri_overlap((*out)->data, &(*out)->desc, (*r->out[i])->data, &(*r->out[i])->desc), TSR_EOVERLAP,
@@ -47,9 +49,10 @@ static tsr_status add_result(results *r, tsr_tensor **out, const tsr_desc *d)
 }
 
 /* Copies made[i], where it is not NULL, to its result. */
-static tsr_status deliver(const char *op, int n, tsr_tensor **const *outs, const tsr_tensor *const *made)
+static tsr_status deliver(const char *op, int n, tsr_tensor **const *outs, const tsr_tensor *const *made,
+                          const tsr_tensor *x)
 {
-    results r = { .op = op };
+    results r = { .op = op, .x = x };
     tsr_status s = TSR_OK;
     int at = 0;
     for (int i = 0; i < n && s == TSR_OK; i++) {
@@ -99,7 +102,7 @@ static tsr_status sort_into(results *r, tsr_tensor **values, tsr_tensor **indice
 
 static tsr_status sort(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, const sorting *how)
 {
-    results r = { .op = how->op };
+    results r = { .op = how->op, .x = x };
     tsr_tensor *aside = NULL;
     const tsr_status s = sort_into(&r, values, indices, &x, &aside, how);
     tsr_release(&aside);
@@ -186,7 +189,7 @@ tsr_status tsr_kthvalue(tsr_tensor **values, tsr_tensor **indices, const tsr_ten
     if (s == TSR_OK) s = see_last(&place, places, how.axis, keep_dim);
     if (s == TSR_OK)
         s = deliver("kthvalue", 2, (tsr_tensor **const[]){ values, indices },
-                    (const tsr_tensor *const[]){ &value, &place });
+                    (const tsr_tensor *const[]){ &value, &place }, x);
     tsr_release(&sorted);
     tsr_release(&places);
     return s;
@@ -269,29 +272,32 @@ static tsr_status number_elements(tsr_tensor **out, const runs *r, const tsr_ten
     return TSR_OK;
 }
 
-static tsr_status unique(tsr_tensor **const *outs, runs *r, tsr_tensor **made, const tsr_tensor *x)
+static tsr_status unique(tsr_tensor **const *outs, runs *r, tsr_tensor **made, const tsr_tensor *x,
+                         const tsr_tensor *like)
 {
     TSRI_TRY(find_runs(r, x));
     TSRI_TRY(tsr_take(&made[0], r->sorted, r->starts, 0));
     if (outs[1]) TSRI_TRY(count_runs(&made[1], r));
     if (outs[2]) TSRI_TRY(number_elements(&made[2], r, x));
     if (outs[3]) TSRI_TRY(tsr_take(&made[3], r->places, r->starts, 0));
-    return deliver("unique", 4, outs, (const tsr_tensor *const[]){ made[0], made[1], made[2], made[3] });
+    return deliver("unique", 4, outs, (const tsr_tensor *const[]){ made[0], made[1], made[2], made[3] }, like);
 }
 
 tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique_results *more)
 {
     runs r = { 0 };
-    tsr_tensor *made[4] = { NULL };
+    tsr_tensor *made[4] = { NULL }, *aside = NULL;
     tsr_tensor **const outs[4] = { values, more ? more->counts : NULL, more ? more->inverse : NULL,
                                    more ? more->first : NULL };
     TSRI_CHECK(values, TSR_ENULL, "unique: values is NULL");
     TSRI_TRY(check_ordered("unique", "x", x));
-    TSRI_TRY(tsri_check_host("unique", "x", x));
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < i; j++)
             TSRI_CHECK(!outs[i] || outs[i] != outs[j], TSR_EINVAL, "unique: two results are one handle");
-    const tsr_status s = unique(outs, &r, made, x);
+    const tsr_tensor *seen = x;
+    tsr_status s = tsri_bring(&seen, &aside);
+    if (s == TSR_OK) s = unique(outs, &r, made, seen, x);
+    tsr_release(&aside);
     for (int i = 0; i < 4; i++) tsr_release(&made[i]);
     end_runs(&r);
     return s;
@@ -359,7 +365,7 @@ static tsr_status searchsorted(search *c, tsr_tensor **out, bool right)
     tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(open_search(c));
     TSRI_TRY(tsri_desc_packed(&d, c->op, TSR_I64, c->x->ndim, c->x->shape));
-    TSRI_TRY(tsri_result(out, &fresh, c->op, &d));
+    TSRI_TRY(tsri_result(out, &fresh, c->op, &d, c->x));
     tsr_status s = TSR_OK;
     if (fresh == TSRI_HAD) s = tsri_apart(&c->x, &c->x_aside, *out);
     if (fresh == TSRI_HAD && s == TSR_OK) s = tsri_apart(&c->list, &c->list_aside, *out);
@@ -398,7 +404,7 @@ static tsr_status find_nearest(const search *c, tsr_tensor **places, tsr_tensor 
 {
     tsr_desc d;
     TSRI_TRY(tsri_desc_packed(&d, c->op, TSR_I64, c->x->ndim, c->x->shape));
-    TSRI_TRY(tsri_make(places, c->op, &d, TSR_CPU, TSR_MEMORY_HOST));
+    TSRI_TRY(tsri_make_beside(places, c->op, &d, c->x));
     TSRI_TRY(search_run(*places, c->list, c->x, false));
     TSRI_TRY(tsr_minimum(places, *places, TSR_NUMBER(tsr_numel(c->list) - 1)));
     return tsr_take(nearest, c->list, *places, 0);
@@ -422,7 +428,7 @@ static tsr_status isin(search *c, tsr_tensor **out)
     tsri_fresh fresh = TSRI_HAD;
     TSRI_TRY(open_search(c));
     TSRI_TRY(tsri_desc_packed(&d, c->op, TSR_BOOL, c->x->ndim, c->x->shape));
-    TSRI_TRY(tsri_result(out, &fresh, c->op, &d));
+    TSRI_TRY(tsri_result(out, &fresh, c->op, &d, c->x));
     return tsri_result_end(out, fresh, isin_run(c, out));
 }
 

@@ -279,7 +279,7 @@ static tsr_status number_places(tsr_tensor **out, const tsr_tensor *x, int spati
                    TSRI_DESC(&x->desc));
     tsr_status s = tsr_arange(&host, TSR_I64, tsr_scalar_i64(0), tsr_scalar_i64(count), tsr_scalar_i64(1));
     if (s == TSR_OK) s = tsr_view(&host, host, spatial, shape);
-    if (s == TSR_OK) s = tsr_to(out, host, x->device, tsri_memory_beside(x));
+    if (s == TSR_OK) s = tsr_to_memory(out, host, x->device, tsri_memory_beside(x));
     tsr_release(&host);
     return s;
 }

@@ -165,7 +165,7 @@ static tsr_status find_end(tsr_tensor **out, const tsr_tensor *finite, int axis,
     if (tsr_numel(finite) == 0) {
         const int64_t *shape = axis == TSR_ALL_AXES ? NULL : &finite->shape[axis];
         s = tsr_zeros(out, TSR_F64, axis == TSR_ALL_AXES ? 0 : 1, shape);
-        return s == TSR_OK ? tsr_to(out, *out, finite->device, tsri_memory_beside(finite)) : s;
+        return s == TSR_OK ? tsr_to_memory(out, *out, finite->device, tsri_memory_beside(finite)) : s;
     }
     if (n == 0 && finite->ndim > 0) s = tsr_cast(out, finite, TSR_F64);
     else {

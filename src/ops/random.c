@@ -1,5 +1,6 @@
 /* random.c - tensors of random numbers. The mapping from seed and index to a value is
  * stated in core/randoms.h and core/draws.h. */
+#include "away.h"
 #include "tessera/random.h"
 
 #include "core/randoms.h"
@@ -81,7 +82,8 @@ static tsr_status fill_normal(tsr_tensor *z, double mean, double deviation, uint
 static tsr_status fill_normal_short(tsr_tensor *z, double mean, double deviation, uint64_t seed)
 {
     tsr_tensor *wide = NULL;
-    tsr_status s = tsr_empty(&wide, TSR_F32, z->ndim, z->shape);
+    tsr_status s;
+    TSRI_WORK_ON(z->device, s, tsr_empty(&wide, TSR_F32, z->ndim, z->shape));
     if (s == TSR_OK) s = fill_normal(wide, mean, deviation, seed);
     if (s == TSR_OK) s = tsr_copy(z, wide);
     tsr_release(&wide);
@@ -97,7 +99,7 @@ tsr_status tsr_normal(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t
     TSRI_CHECK(is_finite(mean), TSR_EINVAL, "normal: mean is %g, and must be finite", mean);
     TSRI_CHECK(is_finite(deviation) && deviation >= 0, TSR_EINVAL,
                "normal: deviation is %g, and must be finite and not negative", deviation);
-    TSRI_TRY(tsri_result(out, &fresh, "normal", &desc));
+    TSRI_TRY(tsri_result(out, &fresh, "normal", &desc, NULL));
     const bool is_wide = dtype == TSR_F32 || dtype == TSR_F64;
     return tsri_result_end(out, fresh, is_wide ? fill_normal(*out, mean, deviation, seed)
                                                : fill_normal_short(*out, mean, deviation, seed));
@@ -148,7 +150,8 @@ tsr_status tsr_integers(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64
 static tsr_status fill_bernoulli(tsr_tensor *z, const tsr_tensor *p, uint64_t seed)
 {
     tsr_tensor *u = NULL;
-    tsr_status s = tsr_uniform(&u, TSR_F64, z->ndim, z->shape, 0, 1, seed);
+    tsr_status s;
+    TSRI_WORK_ON(z->device, s, tsr_uniform(&u, TSR_F64, z->ndim, z->shape, 0, 1, seed));
     if (s == TSR_OK) s = tsr_lt(&z, u, p);
     tsr_release(&u);
     return s;
@@ -161,7 +164,7 @@ tsr_status tsr_bernoulli(tsr_tensor **out, int ndim, const int64_t *shape, doubl
     TSRI_CHECK(out, TSR_ENULL, "bernoulli: out is NULL");
     TSRI_TRY(tsri_desc_packed(&desc, "bernoulli", TSR_BOOL, ndim, shape));
     TSRI_CHECK(p >= 0 && p <= 1, TSR_EINVAL, "bernoulli: p is %g, and must be in [0, 1]", p);
-    TSRI_TRY(tsri_result(out, &fresh, "bernoulli", &desc));
+    TSRI_TRY(tsri_result(out, &fresh, "bernoulli", &desc, NULL));
     return tsri_result_end(out, fresh, fill_bernoulli(*out, TSR_NUMBER(p), seed));
 }
 
@@ -174,6 +177,6 @@ tsr_status tsr_bernoulli_each(tsr_tensor **out, const tsr_tensor *p, uint64_t se
     TSRI_CHECK(tsr_dtype_kind(p->dtype) == TSR_FLOATING, TSR_EDTYPE,
                "bernoulli_each: p is %s, and must be floating", TSRI_DESC(&p->desc));
     TSRI_TRY(tsri_desc_packed(&desc, "bernoulli_each", TSR_BOOL, p->ndim, p->shape));
-    TSRI_TRY(tsri_result(out, &fresh, "bernoulli_each", &desc));
+    TSRI_TRY(tsri_result(out, &fresh, "bernoulli_each", &desc, p));
     return tsri_result_end(out, fresh, fill_bernoulli(*out, p, seed));
 }

@@ -125,7 +125,7 @@ static tsr_status reduce(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x
     tsr_tensor *copy = NULL;
     tsr_status s = TSR_OK;
     TSRI_TRY(tsri_infer_reduce(&d, kind, &x->desc, params));
-    TSRI_TRY(tsri_result(out, &fresh, tsr_op_get_info(kind)->name, &d));
+    TSRI_TRY(tsri_result(out, &fresh, tsr_op_get_info(kind)->name, &d, x));
     if (fresh == TSRI_HAD) s = separate(&copy, &x, *out, kind);
     if (s == TSR_OK)
         s = tsri_op_run(&(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out }, .params = params });
@@ -244,7 +244,7 @@ tsr_status tsr_diff(tsr_tensor **out, const tsr_tensor *x, int axis, int64_t n)
     tsr_desc shorter = x->desc;
     shorter.shape[at] = tsri_max(x->shape[at] - n, 0);
     TSRI_TRY(tsri_desc_packed_like(&d, &shorter, x->dtype));
-    TSRI_TRY(tsri_result(out, &fresh, "diff", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "diff", &d, x));
     if (n == 0) return tsri_result_end(out, fresh, tsr_copy(*out, x));
     if (shorter.shape[at] == 0) return TSR_OK;
     return tsri_result_end(out, fresh, diff_into(out, x, at, n));

@@ -1,5 +1,6 @@
 /* road.c - from a call to a backend, led by the op's signature. */
 #include "road.h"
+#include "away.h"
 #include "core/atomic.h"
 #include "core/lock.h"
 #include "core/match_int.h"
@@ -245,8 +246,12 @@ static tsr_status hand_over(journey *j)
     tsr_op op = { .kind = c->kind, .nin = c->nin, .nout = c->nout, .params = c->params };
     for (int i = 0; i < c->nin; i++) op.in[i] = j->in[i];
     for (int i = 0; i < c->nout; i++) op.out[i] = *c->out[i];
-    if (way->parts && (tsri_load_acquire(&parts_first) || !tsri_op_supported(&op))) return way->parts(&op);
-    return tsri_op_run(&op);
+    if (!way->parts || !(tsri_load_acquire(&parts_first) || !tsri_op_supported(&op))) return tsri_op_run(&op);
+    const tsr_device before = tsri_work_on(op.out[0]->device);
+    const tsr_status s = way->parts(&op);
+    tsri_work_on(before);
+    if (op.out[0]->device != TSR_CPU) tsri_count_in_parts(c->kind);
+    return s;
 }
 
 static tsr_status travel(journey *j, int *made)

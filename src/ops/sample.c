@@ -1,4 +1,5 @@
 /* sample.c - random order, and indices drawn by weight. */
+#include "away.h"
 #include "sample.h"
 #include "tessera/element.h"
 #include "tessera/move.h"
@@ -15,7 +16,8 @@
 static tsr_status fill_permutation(tsr_tensor *z, uint64_t seed)
 {
     tsr_tensor *keys = NULL;
-    tsr_status s = tsr_integers(&keys, TSR_I64, 1, z->shape, INT64_MIN, INT64_MAX, seed);
+    tsr_status s;
+    TSRI_WORK_ON(z->device, s, tsr_integers(&keys, TSR_I64, 1, z->shape, INT64_MIN, INT64_MAX, seed));
     if (s == TSR_OK) s = tsr_argsort(&z, keys, 0, false);
     tsr_release(&keys);
     return s;
@@ -28,14 +30,15 @@ tsr_status tsr_permutation(tsr_tensor **out, int64_t n, uint64_t seed)
     TSRI_CHECK(out, TSR_ENULL, "permutation: out is NULL");
     TSRI_CHECK(n >= 0, TSR_EINVAL, "permutation: n is %lld, below 0", (long long)n);
     TSRI_TRY(tsri_desc_packed(&d, "permutation", TSR_I64, 1, &n));
-    TSRI_TRY(tsri_result(out, &fresh, "permutation", &d));
+    TSRI_TRY(tsri_result(out, &fresh, "permutation", &d, NULL));
     return tsri_result_end(out, fresh, fill_permutation(*out, seed));
 }
 
 static tsr_status fill_shuffled(tsr_tensor *z, const tsr_tensor *x, int axis, uint64_t seed)
 {
     tsr_tensor *order = NULL;
-    tsr_status s = tsr_permutation(&order, x->shape[axis], seed);
+    tsr_status s;
+    TSRI_WORK_ON(x->device, s, tsr_permutation(&order, x->shape[axis], seed));
     if (s == TSR_OK) s = tsr_take(&z, x, order, axis);
     tsr_release(&order);
     return s;
@@ -64,10 +67,10 @@ static tsr_status first_true(int64_t *out, const tsr_tensor *is)
     *out = -1;
     if (tsr_numel(is) == 0) return TSR_OK;
     tsr_status s = tsr_any(&any, is, 0, NULL, false);
-    if (s == TSR_OK) s = tsr_to(&any, any, TSR_CPU, TSR_MEMORY_HOST);
+    if (s == TSR_OK) s = tsr_to_host(&any, any);
     if (s == TSR_OK) s = tsr_item_i64(&found, any);
     if (s == TSR_OK && found) s = tsr_argmax(&at, is, TSR_ALL_AXES, false);
-    if (s == TSR_OK && found) s = tsr_to(&at, at, TSR_CPU, TSR_MEMORY_HOST);
+    if (s == TSR_OK && found) s = tsr_to_host(&at, at);
     if (s == TSR_OK && found) s = tsr_item_i64(&place, at);
     if (s == TSR_OK && found) *out = place;
     tsr_release(&at);
@@ -155,7 +158,8 @@ static tsr_status draw_targets(tsr_tensor **out, const tsr_tensor *sums, int ndi
                                uint64_t seed)
 {
     tsr_tensor *total = NULL;
-    tsr_status s = tsr_uniform(out, TSR_F64, ndim, shape, 0, 1, seed);
+    tsr_status s;
+    TSRI_WORK_ON(sums->device, s, tsr_uniform(out, TSR_F64, ndim, shape, 0, 1, seed));
     if (s == TSR_OK) s = tsr_slice(&total, sums, -1, -1, TSR_NONE, 1);
     if (s == TSR_OK) s = tsr_mul(out, *out, total);
     tsr_release(&total);
@@ -189,7 +193,7 @@ static tsr_status draw_with_replacement(tsr_tensor *z, const tsr_tensor *weights
     tsr_tensor *sums = NULL, *targets = NULL, *indices = NULL, *rows = NULL;
     tsr_status s = tsr_cumsum(&sums, weights, -1);
     if (s == TSR_OK) s = draw_targets(&targets, sums, z->ndim, z->shape, seed);
-    if (s == TSR_OK) s = tsr_empty(&indices, TSR_I64, z->ndim, z->shape);
+    if (s == TSR_OK) TSRI_WORK_ON(weights->device, s, tsr_empty(&indices, TSR_I64, z->ndim, z->shape));
     if (s == TSR_OK) s = tsr_contiguous(&rows, indices);
     if (s == TSR_OK) s = as_rows(&rows);
     if (s == TSR_OK) s = tsr_contiguous(&sums, sums);
@@ -383,7 +387,7 @@ tsr_status tsr_sample(tsr_tensor **out, const tsr_tensor *logits, double tempera
     tsr_tensor *random = NULL;
     TSRI_TRY(check_sample("sample", out, logits, &p));
     tsr_status s = tsr_uniform(&random, TSR_F64, logits->ndim - 1, logits->shape, 0, 1, seed);
-    if (s == TSR_OK) s = tsr_to(&random, random, logits->device, tsri_memory_beside(logits));
+    if (s == TSR_OK) s = tsr_to_memory(&random, random, logits->device, tsri_memory_beside(logits));
     if (s == TSR_OK) s = sample(out, "sample", logits, random, &p);
     tsr_release(&random);
     return s;
@@ -398,7 +402,7 @@ tsr_status tsr_sample_with(tsr_tensor **out, const tsr_tensor *logits, double te
     TSRI_CHECK(random >= 0 && random < 1, TSR_EINVAL, "sample_with: random is %g, and must be in [0, 1)",
                random);
     tsr_status s = tsr_full(&value, TSR_F64, TSR_SCALAR_SHAPE, TSR_SCALAR(random));
-    if (s == TSR_OK) s = tsr_to(&value, value, logits->device, tsri_memory_beside(logits));
+    if (s == TSR_OK) s = tsr_to_memory(&value, value, logits->device, tsri_memory_beside(logits));
     if (s == TSR_OK) s = tsr_expand(&value, value, logits->ndim - 1, logits->shape);
     if (s == TSR_OK) s = sample(out, "sample_with", logits, value, &p);
     tsr_release(&value);

@@ -20,7 +20,7 @@ static tsr_status lay_out(tsr_tensor **out, const char *op, const tsr_desc *d, c
 {
     tsr_tensor *aside = NULL;
     tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, op, d));
+    TSRI_TRY(tsri_result(out, &fresh, op, d, t));
     tsr_status s = fresh == TSRI_HAD ? tsri_apart(&t, &aside, *out) : TSR_OK;
     if (s == TSR_OK && tsr_numel(*out) > 0) s = lay(*out, t, how);
     tsr_release(&aside);
@@ -271,7 +271,7 @@ static tsr_status lay_padded_boxes(tsr_tensor *out, const tsr_tensor *t, const v
     int leading = 0;
     const int64_t size = tsri_dtype_size(out->dtype);
     while (leading < out->ndim && out->shape[leading] == t->shape[leading]) leading++;
-    if (leading < out->ndim && tsr_numel(out) * size >= WORTH_BYTES && out->shape[out->ndim - 1] * size < SHORT_BYTES &&
+    if (out->device == TSR_CPU && leading < out->ndim && tsr_numel(out) * size >= WORTH_BYTES && out->shape[out->ndim - 1] * size < SHORT_BYTES &&
         tsri_boxes_cut(&b.boxes, out, leading))
         return tsr_parallel_for(b.boxes.count, 1, pad_boxes, &b);
     return lay_padded(out, t, how);
@@ -311,8 +311,9 @@ tsr_status tsr_pad(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *
 
 /* Which elements of a rows x cols matrix stay is a question of col - row alone: a list
  * of rows + cols - 1 answers, which the mask's rows look into from places one apart. */
-static tsr_status make_mask(tsr_tensor **list, tsr_tensor *mask, const tsr_desc *d, int64_t k, bool lower)
+static tsr_status make_mask(tsr_tensor **list, tsr_tensor *mask, const tsr_tensor *t, int64_t k, bool lower)
 {
+    const tsr_desc *d = &t->desc;
     tsr_desc flat;
     tsr_tensor part;
     const int64_t rows = d->shape[d->ndim - 2], cols = d->shape[d->ndim - 1], n = rows + cols - 1;
@@ -321,11 +322,14 @@ static tsr_status make_mask(tsr_tensor **list, tsr_tensor *mask, const tsr_desc 
     from = from < 0 ? 0 : from;
     to = to > n ? n : to;
     TSRI_TRY(tsri_desc_packed(&flat, lower ? "tril" : "triu", TSR_BOOL, 1, &n));
-    TSRI_TRY(tsri_make(list, lower ? "tril" : "triu", &flat, TSR_CPU, TSR_MEMORY_HOST));
+    TSRI_TRY(tsri_make_beside(list, lower ? "tril" : "triu", &flat, t));
     TSRI_TRY(tsri_fill_run(*list, tsr_scalar_bool(false)));
     TSRI_TRY(tsri_see_slice(&part, *list, 0, from, to, 1));
     TSRI_TRY(tsri_fill_run(&part, tsr_scalar_bool(true)));
     tsri_see_element(mask, (char *)(*list)->data + (rows - 1), TSR_BOOL, d);
+    mask->storage = (*list)->storage;
+    mask->device = (*list)->device;
+    mask->memory = (*list)->memory;
     mask->stride[d->ndim - 2] = -1;
     mask->stride[d->ndim - 1] = 1;
     return TSR_OK;
@@ -336,7 +340,7 @@ static tsr_status triangle_run(tsr_tensor *out, const tsr_tensor *t, int64_t k, 
     _Alignas(16) unsigned char zero[16] = { 0 };
     tsr_tensor *list = NULL, mask, nothing;
     tsri_see_element(&nothing, zero, t->dtype, &t->desc);
-    tsr_status s = make_mask(&list, &mask, &t->desc, k, lower);
+    tsr_status s = make_mask(&list, &mask, t, k, lower);
     if (s == TSR_OK) s = tsri_where_run(out, &mask, t, &nothing);
     tsr_release(&list);
     return s;
@@ -350,7 +354,7 @@ static tsr_status triangle(tsr_tensor **out, const char *op, const tsr_tensor *t
     TSRI_TRY(check_source(op, out, t));
     TSRI_CHECK(t->ndim >= 2, TSR_ESHAPE, "%s: %s holds no matrix", op, TSRI_DESC(&t->desc));
     TSRI_TRY(tsri_desc_packed(&d, op, t->dtype, t->ndim, t->shape));
-    TSRI_TRY(tsri_result(out, &fresh, op, &d));
+    TSRI_TRY(tsri_result(out, &fresh, op, &d, t));
     tsr_status s = TSR_OK;
     if (fresh == TSRI_HAD && !tsri_is_exactly(t, *out)) s = tsri_apart(&t, &aside, *out);
     if (s == TSR_OK && tsr_numel(t) > 0) s = triangle_run(*out, t, k, lower);

@@ -174,9 +174,9 @@ SCENARIO(concat, tsr_concat(OUT, 2, (const tsr_tensor *const[]){ f->a, f->three 
 SCENARIO(stack, tsr_stack(OUT, 2, (const tsr_tensor *const[]){ f->a, f->a }, 0))
 SCENARIO(batch_join, tsr_batch_join(OUT, 2, (const tsr_tensor *const[]){ f->a, f->three }, true))
 SCENARIO(batch_stack, tsr_batch_join(OUT, 2, (const tsr_tensor *const[]){ f->a, f->a }, false))
-SCENARIO(to, tsr_to(OUT, f->turned, TSR_CPU, TSR_MEMORY_ALIGNED))
-SCENARIO(to_huge, tsr_to(OUT, f->a, TSR_CPU, TSR_MEMORY_HUGE))
-SCENARIO(to_same, tsr_to(OUT, f->a, TSR_CPU, TSR_MEMORY_HOST))
+SCENARIO(to, tsr_to_memory(OUT, f->turned, TSR_CPU, TSR_MEMORY_ALIGNED))
+SCENARIO(to_huge, tsr_to_memory(OUT, f->a, TSR_CPU, TSR_MEMORY_HUGE))
+SCENARIO(to_same, tsr_to_memory(OUT, f->a, TSR_CPU, TSR_MEMORY_HOST))
 
 SCENARIO(declare, tsr_declare(OUT, &f->desc, TSR_CPU, TSR_MEMORY_HOST))
 SCENARIO(wrap, tsr_wrap(OUT, f->wrapped, &f->desc))

@@ -1385,7 +1385,7 @@ static void test_bad_input_to_filling_and_copying(void)
         BAD(bad_tensors[i].want, tsr_store(buffer, sizeof buffer, bad_tensors[i].t));
         BAD_OUT(bad_tensors[i].want, tsr_rearrange(&out, bad_tensors[i].t));
         BAD_OUT(bad_tensors[i].want, tsr_cast(&out, bad_tensors[i].t, TSR_F32));
-        BAD_OUT(bad_tensors[i].want, tsr_to(&out, bad_tensors[i].t, TSR_CPU, TSR_MEMORY_ALIGNED));
+        BAD_OUT(bad_tensors[i].want, tsr_to_memory(&out, bad_tensors[i].t, TSR_CPU, TSR_MEMORY_ALIGNED));
     }
     BAD(TSR_EREADONLY, tsr_fill(constant, one));
     BAD(TSR_EREADONLY, tsr_zero(constant));
@@ -1402,12 +1402,12 @@ static void test_bad_input_to_filling_and_copying(void)
     BAD(TSR_ESHAPE, tsr_copy(row, good));
     BAD(TSR_ENULL, tsr_rearrange(NULL, good));
     BAD(TSR_ENULL, tsr_cast(NULL, good, TSR_F32));
-    BAD(TSR_ENULL, tsr_to(NULL, good, TSR_CPU, TSR_MEMORY_HOST));
+    BAD(TSR_ENULL, tsr_to_memory(NULL, good, TSR_CPU, TSR_MEMORY_HOST));
     EACH(i, bad_dtype_numbers) BAD_OUT(TSR_EDTYPE, tsr_cast(&out, good, DTYPE(i)));
-    EACH(i, bad_devices) BAD_OUT(TSR_EDEVICE, tsr_to(&out, good, bad_devices[i], TSR_MEMORY_HOST));
-    EACH(i, bad_memories) BAD_OUT(TSR_EINVAL, tsr_to(&out, good, TSR_CPU, bad_memories[i]));
-    BAD_OUT(TSR_EUNSUPPORTED, tsr_to(&out, good, TSR_CPU, TSR_MEMORY_FILE));
-    BAD_OUT(TSR_EDEVICE, tsr_to(&out, good, TSR_CPU, hidden_kind));
+    EACH(i, bad_devices) BAD_OUT(TSR_EDEVICE, tsr_to_memory(&out, good, bad_devices[i], TSR_MEMORY_HOST));
+    EACH(i, bad_memories) BAD_OUT(TSR_EINVAL, tsr_to_memory(&out, good, TSR_CPU, bad_memories[i]));
+    BAD_OUT(TSR_EUNSUPPORTED, tsr_to_memory(&out, good, TSR_CPU, TSR_MEMORY_FILE));
+    BAD_OUT(TSR_EDEVICE, tsr_to_memory(&out, good, TSR_CPU, hidden_kind));
     BAD(TSR_ENULL, tsr_load(held, NULL, sizeof six));
     BAD(TSR_ENULL, tsr_store(NULL, sizeof six, good));
     const size_t sizes[] = { 0, sizeof six - 1, sizeof six + 1, SIZE_MAX };
@@ -1807,7 +1807,7 @@ static tsr_status call_view_function(int which, tsr_tensor **out)
     case 20: return tsr_view_imag(out, t);
     case 21: return tsr_bit_view(out, t, any_dtype());
     case 22: return tsr_clone(out, t);
-    case 23: return tsr_to(out, t, TSR_CPU, (tsr_memory)test_below(&dice, 5));
+    case 23: return tsr_to_memory(out, t, TSR_CPU, (tsr_memory)test_below(&dice, 5));
     case 24: return tsr_declare(out, any_desc(), any_int(), any_int());
     case 25: return tsr_from_storage(out, t ? t->storage : NULL, (size_t)any_number(), any_desc());
     default: return tsr_rearrange(out, t);

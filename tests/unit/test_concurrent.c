@@ -321,7 +321,7 @@ static void register_and_use(int number)
         WANT(found == memory && !strcmp(tsr_memory_name(memory), name) && tsr_memory_is_host(memory));
         WANT_OK(tsr_empty(&t, TSR_U8, TSR_SHAPE(500)));
         WANT_OK(tsr_fill(t, tsr_scalar_i64(number)));
-        WANT_OK(tsr_to(&u, t, TSR_CPU, memory));
+        WANT_OK(tsr_to_memory(&u, t, TSR_CPU, memory));
         WANT(u && ((unsigned char *)u->data)[499] == number && tsr_memory_live(memory) == 500);
         WANT(tsr_memory_unregister(memory) == TSR_EBUSY);
         if (i % 8 == 0) (void)tsr_memory_report(report, sizeof report);

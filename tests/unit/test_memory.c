@@ -336,15 +336,15 @@ static void test_memory_registered_kind_is_used_like_any_other(void)
     EXPECT(psram >= TSR_MEMORY_COUNT_BUILTIN && tsr_memory_is_host(psram) &&
            !strcmp(tsr_memory_name(psram), "psram"));
     EXPECT_OK(tsr_arange(&t, TSR_F32, tsr_scalar_i64(0), tsr_scalar_i64(1000), tsr_scalar_i64(1)));
-    EXPECT_OK(tsr_to(&there, t, TSR_CPU, psram));
+    EXPECT_OK(tsr_to_memory(&there, t, TSR_CPU, psram));
     EXPECT(is_in_psram(there) && tsr_memory_of(there) == psram && tsr_memory_live(psram) == 4000);
     EXPECT_OK(tsr_clone(&copy, there));
     EXPECT(is_in_psram(copy) && tsr_memory_live(psram) == 8000);
-    EXPECT_OK(tsr_to(&back, copy, TSR_CPU, TSR_MEMORY_ALIGNED));
+    EXPECT_OK(tsr_to_memory(&back, copy, TSR_CPU, TSR_MEMORY_ALIGNED));
     EXPECT(tsr_memory_of(back) == TSR_MEMORY_ALIGNED && (uintptr_t)back->data % 4096 == 0);
     EXPECT_OK(tsr_equal(&same, back, t));
     EXPECT(same);
-    EXPECT_OK(tsr_to(&back, there, TSR_CPU, psram));  /* there already: seen again */
+    EXPECT_OK(tsr_to_memory(&back, there, TSR_CPU, psram));  /* there already: seen again */
     EXPECT(back->data == there->data);
     tsr_release(&t);
     tsr_release(&there);

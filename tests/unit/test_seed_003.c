@@ -406,11 +406,11 @@ static void test_seed_003_to_dvpp_and_to_host_deploy_and_keep_the_values(void)
     tsr_tensor *t = counting(TSR_SHAPE(3, 4)), *before = NULL;
     bool equal = false;
     EXPECT_OK(tsr_clone(&before, t));
-    EXPECT_OK(tsr_to(&t, t, TSR_CPU, dvpp)); /* ToDvpp: the handle now holds the moved tensor */
+    EXPECT_OK(tsr_to_memory(&t, t, TSR_CPU, dvpp)); /* ToDvpp: the handle now holds the moved tensor */
     EXPECT(t->memory == dvpp && c.allocs == 1);
     EXPECT_OK(tsr_equal(&equal, t, before));
     EXPECT(equal);
-    EXPECT_OK(tsr_to(&t, t, TSR_CPU, TSR_MEMORY_HOST)); /* ToHost */
+    EXPECT_OK(tsr_to_memory(&t, t, TSR_CPU, TSR_MEMORY_HOST)); /* ToHost */
     EXPECT(t->memory == TSR_MEMORY_HOST && c.frees == 1 && tsr_memory_live(dvpp) == 0);
     EXPECT_OK(tsr_equal(&equal, t, before));
     EXPECT(equal);
@@ -425,11 +425,11 @@ static void test_seed_003_to_leaves_other_owners_where_they_were(void)
     const tsr_memory dvpp = register_kind("dvpp", true, &c);
     tsr_tensor *t = counting(TSR_SHAPE(4)), *view = NULL, *moved = NULL, *again = NULL;
     EXPECT_OK(tsr_slice(&view, t, 0, 1, 3, 1));
-    EXPECT_OK(tsr_to(&moved, t, TSR_CPU, dvpp));
+    EXPECT_OK(tsr_to_memory(&moved, t, TSR_CPU, dvpp));
     EXPECT(moved->memory == dvpp && t->memory == TSR_MEMORY_HOST && view->memory == TSR_MEMORY_HOST);
     TSR_AT(float, moved, 1) = 50;
     EXPECT(TSR_AT(float, view, 0) == 1);
-    EXPECT_OK(tsr_to(&again, moved, TSR_CPU, dvpp)); /* there already: no copy */
+    EXPECT_OK(tsr_to_memory(&again, moved, TSR_CPU, dvpp)); /* there already: no copy */
     EXPECT(again->data == moved->data && c.allocs == 1);
     tsr_release(&again);
     tsr_release(&moved);
@@ -441,7 +441,7 @@ static void test_seed_003_to_leaves_other_owners_where_they_were(void)
 static void test_seed_003_to_device_fails_without_such_a_device(void)
 {
     tsr_tensor *t = counting(TSR_SHAPE(4)), *moved = NULL;
-    EXPECT_STATUS(tsr_to(&moved, t, 255 * 256, TSR_MEMORY_HOST), TSR_EDEVICE);
+    EXPECT_STATUS(tsr_to_memory(&moved, t, 255 * 256, TSR_MEMORY_HOST), TSR_EDEVICE);
     EXPECT(moved == NULL);
     tsr_release(&t);
 }

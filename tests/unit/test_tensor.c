@@ -525,15 +525,15 @@ static void test_tensor_to_is_the_tensor_seen_again_where_it_is_there_already(vo
 {
     tsr_tensor *t = NULL, *same = NULL, *moved = NULL;
     EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(2, 3)));
-    EXPECT_OK(tsr_to(&same, t, TSR_CPU, TSR_MEMORY_HOST));
+    EXPECT_OK(tsr_to_memory(&same, t, TSR_CPU, TSR_MEMORY_HOST));
     EXPECT(same->data == t->data && tsr_is_view(same));
     EXPECT_OK(tsr_transpose(&same, same, 0, 1));
-    EXPECT_OK(tsr_to(&moved, same, TSR_CPU, TSR_MEMORY_ALIGNED));
+    EXPECT_OK(tsr_to_memory(&moved, same, TSR_CPU, TSR_MEMORY_ALIGNED));
     EXPECT(moved->memory == TSR_MEMORY_ALIGNED && moved->data != t->data && !tsr_is_view(moved));
     EXPECT(moved->stride[0] == 1 && moved->stride[1] == 3 && TSR_AT(float, moved, 2, 1) == 1);
-    EXPECT_STATUS(tsr_to(&moved, t, 1234, TSR_MEMORY_HOST), TSR_EDEVICE);
-    EXPECT_STATUS(tsr_to(&moved, t, TSR_CPU, 30), TSR_EINVAL);
-    EXPECT(tsr_to(&moved, t, TSR_CPU, TSR_MEMORY_FILE) != TSR_OK);  /* files are mapped, not made */
+    EXPECT_STATUS(tsr_to_memory(&moved, t, 1234, TSR_MEMORY_HOST), TSR_EDEVICE);
+    EXPECT_STATUS(tsr_to_memory(&moved, t, TSR_CPU, 30), TSR_EINVAL);
+    EXPECT(tsr_to_memory(&moved, t, TSR_CPU, TSR_MEMORY_FILE) != TSR_OK);  /* files are mapped, not made */
     EXPECT(moved->memory == TSR_MEMORY_ALIGNED);
     tsr_release(&moved);
     tsr_release(&same);

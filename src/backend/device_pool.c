@@ -1,0 +1,231 @@
+/* device_pool.c - memory of devices, kept between tensors and handed out in the streams' order.
+ *
+ * A block that a tensor leaves may still be in use by queued work. It is remembered which
+ * streams used it: one of those may have it again at once, since its later work comes after
+ * the earlier; another is first made to wait for them. So nothing waits on the host, and a
+ * tensor may die while its work is under way. */
+#include "streams.h"
+#include "core/alloc.h"
+#include "core/device_int.h"
+#include "core/lock.h"
+#include "core/mem.h"
+#include "tessera/memory.h"
+
+/* Sizes are rounded to an eighth of a power of two: EIGHTHS classes for each, from 2^LOWEST up. */
+enum { LOWEST = 9, EIGHTHS = 8, CLASSES = (48 - LOWEST) * EIGHTHS, MAX_POOLS = 64 };
+
+typedef struct block {
+    struct block *next;
+    void         *data;
+    uint64_t      streams;
+} block;
+
+/* Of one device and kind. Pools are made once and stay. */
+typedef struct pool {
+    tsr_device             device;
+    tsr_memory             kind;
+    block                 *free[CLASSES];
+    size_t                 limit;
+    tsr_device_memory_stats stats;
+} pool;
+
+static tsri_mutex lock = TSRI_MUTEX_INIT;
+static pool *pools[MAX_POOLS];
+static int32_t npools;
+
+/* The class that holds `bytes`, and what its blocks have. */
+static int class_of(size_t bytes, size_t *rounded)
+{
+    int power = LOWEST;
+    while (power < 47 && ((size_t)2 << power) < bytes) power++;
+    if (bytes <= (size_t)1 << LOWEST) {
+        *rounded = (size_t)1 << LOWEST;
+        return 0;
+    }
+    const size_t base = (size_t)1 << power, step = base / EIGHTHS;
+    const size_t over = (bytes - base + step - 1) / step;  /* 1 .. EIGHTHS */
+    *rounded = base + over * step;
+    return (power - LOWEST) * EIGHTHS + (int)over;
+}
+
+static pool *find_pool(tsr_device device, tsr_memory kind)
+{
+    for (int i = 0; i < tsri_load_acquire(&npools); i++)
+        if (pools[i]->device == device && pools[i]->kind == kind) return pools[i];
+    return NULL;
+}
+
+static pool *have_pool(tsr_device device, tsr_memory kind)
+{
+    pool *p = find_pool(device, kind);
+    if (p) return p;
+    tsri_lock(&lock);
+    p = find_pool(device, kind);
+    if (!p && npools < MAX_POOLS && (p = tsri_alloc(sizeof *p, 64)) != NULL) {
+        memset(p, 0, sizeof *p);
+        p->device = device;
+        p->kind = kind;
+        p->limit = SIZE_MAX;
+        pools[npools] = p;
+        tsri_store_release(&npools, npools + 1);
+    }
+    tsri_unlock(&lock);
+    return p;
+}
+
+/* Makes stream `now` come after all others that may use a block. */
+static tsr_status order(tsr_device device, uint64_t streams, int now)
+{
+    for (int i = 0; streams; i++, streams >>= 1)
+        if ((streams & 1) && i != now) TSRI_TRY(tsri_stream_after(device, now, i));
+    return TSR_OK;
+}
+
+/* A block that only this stream used, or else any. With the lock held. */
+static block *pick(block **list, int now)
+{
+    for (block **b = list; *b; b = &(*b)->next) {
+        if (((*b)->streams & ~((uint64_t)1 << now)) != 0) continue;
+        block *found = *b;
+        *b = found->next;
+        return found;
+    }
+    block *found = *list;
+    if (found) *list = found->next;
+    return found;
+}
+
+static block *take_kept(pool *p, int class, size_t bytes, int now)
+{
+    tsri_lock(&lock);
+    block *b = pick(&p->free[class], now);
+    if (b) {
+        p->stats.cached_bytes -= (int64_t)bytes;
+        p->stats.hits++;
+    }
+    tsri_unlock(&lock);
+    return b;
+}
+
+static void count_live(pool *p, int64_t bytes)
+{
+    tsri_lock(&lock);
+    p->stats.live_bytes += bytes;
+    if (bytes > 0) p->stats.allocations++;
+    if (p->stats.live_bytes > p->stats.peak_bytes) p->stats.peak_bytes = p->stats.live_bytes;
+    tsri_unlock(&lock);
+}
+
+/* Gives kept blocks back to the device until `keep` bytes are left. Waits for its work first. */
+static size_t trim(pool *p, size_t keep)
+{
+    size_t freed = 0;
+    if (tsr_device_sync(p->device) != TSR_OK) return 0;
+    for (int c = CLASSES; c-- > 0;) {
+        size_t bytes = 0;
+        (void)class_of(c == 0 ? 1 : ((size_t)1 << (LOWEST + (c - 1) / EIGHTHS)) +
+                                        ((size_t)((c - 1) % EIGHTHS + 1) << (LOWEST + (c - 1) / EIGHTHS)) / EIGHTHS, &bytes);
+        for (;;) {
+            tsri_lock(&lock);
+            block *b = p->stats.cached_bytes > (int64_t)keep ? p->free[c] : NULL;
+            if (b) {
+                p->free[c] = b->next;
+                p->stats.cached_bytes -= (int64_t)bytes;
+            }
+            tsri_unlock(&lock);
+            if (!b) break;
+            tsri_device_free(p->device, b->data, bytes, p->kind);
+            tsri_free(b, sizeof *b);
+            freed += bytes;
+        }
+    }
+    return freed;
+}
+
+tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, size_t bytes, tsr_memory kind)
+{
+    void *handle;
+    size_t rounded;
+    const int class = class_of(bytes, &rounded), now = tsri_stream_now(device, &handle);
+    pool *p = have_pool(device, kind);
+    TSRI_CHECK(p, TSR_ENOMEM, "alloc: no room for a pool of device memory");
+    block *b = take_kept(p, class, rounded, now);
+    if (b) {
+        const tsr_status s = order(device, b->streams, now);
+        *out = b->data;
+        tsri_free(b, sizeof *b);
+        if (s != TSR_OK) {
+            tsri_device_free(device, *out, rounded, kind);
+            return s;
+        }
+    } else {
+        tsr_status s = tsri_device_alloc(out, device, rounded, kind);
+        if (s == TSR_ENOMEM && trim(p, 0) > 0) s = tsri_device_alloc(out, device, rounded, kind);
+        TSRI_TRY(s);
+    }
+    *reserved = rounded;
+    count_live(p, (int64_t)rounded);
+    return TSR_OK;
+}
+
+void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory kind, uint64_t streams)
+{
+    size_t rounded;
+    const int class = class_of(reserved, &rounded);
+    pool *p = have_pool(device, kind);
+    block *b = p ? tsri_alloc(sizeof *b, 64) : NULL;
+    if (p) count_live(p, -(int64_t)reserved);
+    if (!b) {
+        if (tsr_device_sync(device) == TSR_OK) tsri_device_free(device, data, reserved, kind);
+        return;
+    }
+    *b = (block){ NULL, data, streams };
+    tsri_lock(&lock);
+    b->next = p->free[class];
+    p->free[class] = b;
+    p->stats.cached_bytes += (int64_t)reserved;
+    const bool over = (uint64_t)p->stats.cached_bytes > p->limit;
+    tsri_unlock(&lock);
+    if (over) (void)trim(p, p->limit);
+}
+
+/* Public ------------------------------------------------------------------------------- */
+
+tsr_status tsr_device_memory_get_stats(tsr_device_memory_stats *out, tsr_device device)
+{
+    TSRI_CHECK(out, TSR_ENULL, "device_memory_get_stats: out is NULL");
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_memory_get_stats: there is no device %d", (int)device);
+    *out = (tsr_device_memory_stats){ 0 };
+    for (int i = 0; i < tsri_load_acquire(&npools); i++) {
+        pool *p = pools[i];
+        if (p->device != device) continue;
+        tsri_lock(&lock);
+        out->live_bytes += p->stats.live_bytes;
+        out->peak_bytes += p->stats.peak_bytes;
+        out->cached_bytes += p->stats.cached_bytes;
+        out->allocations += p->stats.allocations;
+        out->hits += p->stats.hits;
+        tsri_unlock(&lock);
+    }
+    return TSR_OK;
+}
+
+tsr_status tsr_device_pool_set_limit(tsr_device device, size_t bytes)
+{
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_pool_set_limit: there is no device %d", (int)device);
+    pool *p = have_pool(device, TSR_MEMORY_HOST);
+    TSRI_CHECK(p, TSR_ENOMEM, "device_pool_set_limit: no room for a pool");
+    tsri_lock(&lock);
+    p->limit = bytes;
+    tsri_unlock(&lock);
+    (void)trim(p, bytes);
+    return TSR_OK;
+}
+
+size_t tsr_device_pool_trim(tsr_device device, size_t keep)
+{
+    size_t freed = 0;
+    for (int i = 0; i < tsri_load_acquire(&npools); i++)
+        if (pools[i]->device == device) freed += trim(pools[i], keep);
+    return freed;
+}

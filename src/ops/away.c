@@ -1,0 +1,269 @@
+/* away.c - ops on devices that are not the CPU: on a stream, in parts, or elsewhere. */
+#include "away.h"
+#include "backend/streams.h"
+#include "backend/transfer.h"
+#include "core/atomic.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "pieces.h"
+#include "road.h"
+#include "tessera/move.h"
+
+#if !defined(TSR_FREESTANDING)
+#include <stdlib.h>
+#endif
+
+tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b)
+{
+    char first[40], second[40];
+    (void)tsr_device_name(first, sizeof first, a);
+    (void)tsr_device_name(second, sizeof second, b);
+    return tsri_fail(TSR_EDEVICE, "%s: operands on %s and %s (tsr_to moves)", op, first, second);
+}
+
+/* Counting ---------------------------------------------------------------------------- */
+
+enum { RUN, IN_PARTS, ELSEWHERE, REFUSED, WAYS };
+static int64_t counts[TSR_OP_COUNT][WAYS];
+
+static void count(tsr_op_kind kind, int way) { (void)tsri_fetch_add(&counts[kind][way], 1); }
+
+void tsri_count_in_parts(tsr_op_kind kind) { count(kind, IN_PARTS); }
+
+void tsr_op_get_stats(tsr_op_stats *out, tsr_op_kind kind)
+{
+    if (!out) return;
+    *out = (tsr_op_stats){ 0 };
+    for (int k = 0; k < TSR_OP_COUNT; k++) {
+        if (kind != TSR_OP_NONE && (int)kind != k) continue;
+        out->run += tsri_load_relaxed(&counts[k][RUN]);
+        out->in_parts += tsri_load_relaxed(&counts[k][IN_PARTS]);
+        out->elsewhere += tsri_load_relaxed(&counts[k][ELSEWHERE]);
+        out->refused += tsri_load_relaxed(&counts[k][REFUSED]);
+    }
+}
+
+void tsr_op_reset_stats(void)
+{
+    for (int k = 0; k < TSR_OP_COUNT; k++)
+        for (int way = 0; way < WAYS; way++) tsri_store_relaxed(&counts[k][way], 0);
+}
+
+/* The policy ---------------------------------------------------------------------------- */
+
+enum { NOT_READ = -1 };
+static int32_t policy = NOT_READ;
+
+static tsr_fallback policy_of_environment(void)
+{
+#if !defined(TSR_FREESTANDING)
+    const char *text = getenv("TSR_FALLBACK");
+    if (text && tsri_streq(text, "warn")) return TSR_FALLBACK_WARN;
+    if (text && tsri_streq(text, "allow")) return TSR_FALLBACK_ALLOW;
+#endif
+    return TSR_FALLBACK_ERROR;
+}
+
+tsr_status tsr_set_fallback(tsr_fallback wanted)
+{
+    TSRI_CHECK((unsigned)wanted <= TSR_FALLBACK_ALLOW, TSR_EINVAL, "set_fallback: %d is no policy", (int)wanted);
+    tsri_store_release(&policy, (int32_t)wanted);
+    return TSR_OK;
+}
+
+tsr_fallback tsr_get_fallback(void)
+{
+    const int32_t now = tsri_load_acquire(&policy);
+    if (now != NOT_READ) return (tsr_fallback)now;
+    const tsr_fallback wanted = policy_of_environment();
+    tsri_store_release(&policy, (int32_t)wanted);
+    return wanted;
+}
+
+/* The same op on the CPU, with copies of its operands there. */
+static tsr_status run_on_copies(const tsr_op *op)
+{
+    tsr_tensor *in[TSR_OP_MAX_IN] = { NULL }, *out[TSR_OP_MAX_OUT] = { NULL };
+    tsr_op here = *op;
+    tsr_status s = TSR_OK;
+    for (int i = 0; i < op->nin && s == TSR_OK; i++) {
+        here.in[i] = op->in[i];
+        if (op->in[i]) s = tsri_bring(&here.in[i], &in[i]);
+    }
+    for (int i = 0; i < op->nout && s == TSR_OK; i++) {
+        tsr_desc d;
+        s = tsri_desc_packed_like(&d, &op->out[i]->desc, op->out[i]->dtype);
+        if (s == TSR_OK) s = tsri_make(&out[i], tsr_op_get_info(op->kind)->name, &d, TSR_CPU, TSR_MEMORY_HOST);
+        if (s == TSR_OK && tsri_way_of(op->kind)->updates) s = tsri_transfer(out[i], op->out[i], false);
+        here.out[i] = out[i];
+    }
+    here.stream = NULL;
+    if (s == TSR_OK) s = tsri_op_run(&here);
+    for (int i = 0; i < op->nout && s == TSR_OK; i++) s = tsri_transfer(op->out[i], out[i], false);
+    for (int i = 0; i < op->nin; i++) tsr_release(&in[i]);
+    for (int i = 0; i < op->nout; i++) tsr_release(&out[i]);
+    return s;
+}
+
+static tsr_status run_elsewhere(const tsr_op *op, const tsr_backend *backend, int index)
+{
+    const char *name = tsr_op_get_info(op->kind)->name, *why = backend->why_not ? backend->why_not(index, op) : NULL;
+    const tsr_fallback now = tsr_get_fallback();
+    if (now == TSR_FALLBACK_ERROR) {
+        count(op->kind, REFUSED);
+        return tsri_fail(TSR_EUNSUPPORTED,
+                         "%s: the %s backend cannot do this with %s%s%s (TSR_FALLBACK=allow computes it on the CPU)", name,
+                         backend->name, TSRI_DESC(&op->out[0]->desc), why ? ": " : "", why ? why : "");
+    }
+    count(op->kind, ELSEWHERE);
+    if (now == TSR_FALLBACK_WARN) tsri_log_op(TSR_LOG_WARNING, name, backend->name, why);
+    return run_on_copies(op);
+}
+
+/* Numbers ------------------------------------------------------------------------------- */
+
+/* One element of the host, wherever it looks. */
+static bool is_number(const tsr_tensor *t)
+{
+    for (int i = 0; i < t->ndim; i++)
+        if (t->shape[i] != 1 && t->stride[i] != 0) return false;
+    return tsri_is_here(t) && tsr_numel(t) > 0;
+}
+
+/* The number in a device's memory, in the shape it had. */
+static tsr_status carry_number(tsr_tensor *view, tsr_tensor **aside, const tsr_tensor *t, tsr_device device)
+{
+    tsr_desc one;
+    tsr_scalar value;
+    TSRI_TRY(tsr_scalar_load(&value, t->dtype, t->data));
+    TSRI_TRY(tsr_desc_init(&one, t->dtype, 0, NULL, NULL));
+    TSRI_TRY(tsri_make(aside, "number", &one, device, TSR_MEMORY_DEFAULT));
+    TSRI_TRY(tsri_fill_run(*aside, value));
+    *view = **aside;
+    tsri_desc_copy(&view->desc, &t->desc);
+    for (int i = 0; i < view->ndim; i++) view->stride[i] = 0;
+    return TSR_OK;
+}
+
+/* The road ------------------------------------------------------------------------------ */
+
+typedef struct journey {
+    tsr_op      op;
+    tsr_tensor  view[TSR_OP_MAX_IN];
+    tsr_tensor *aside[TSR_OP_MAX_IN];
+} journey;
+
+static tsr_status gather_operands(journey *j, const tsr_op *op)
+{
+    const tsr_device device = op->out[0]->device;
+    const char *name = tsr_op_get_info(op->kind)->name;
+    j->op = *op;
+    for (int i = 0; i < op->nout; i++)
+        if (op->out[i]->device != device) return tsri_fail_devices(name, device, op->out[i]->device);
+    for (int i = 0; i < op->nin; i++) {
+        const tsr_tensor *t = op->in[i];
+        if (!t || t->device == device) continue;
+        if (!is_number(t)) return tsri_fail_devices(name, device, t->device);
+        TSRI_TRY(carry_number(&j->view[i], &j->aside[i], t, device));
+        j->op.in[i] = &j->view[i];
+    }
+    return TSR_OK;
+}
+
+/* Until the stream is past it, the memory of all operands stays. */
+static void mark_operands(const tsr_op *op, int stream)
+{
+    for (int i = 0; i < op->nout; i++) tsri_storage_used(op->out[i]->storage, stream);
+    for (int i = 0; i < op->nin; i++)
+        if (op->in[i]) tsri_storage_used(op->in[i]->storage, stream);
+}
+
+static tsr_status run_there(tsr_op *op)
+{
+    const tsr_backend *backend = NULL;
+    int index = 0;
+    const tsr_device device = op->out[0]->device;
+    const char *name = tsr_op_get_info(op->kind)->name;
+    TSRI_TRY(tsri_backend_of(&backend, &index, name, device));
+    if (!backend->supports(index, op)) return run_elsewhere(op, backend, index);
+    const int stream = tsri_stream_now(device, &op->stream);
+    const uint32_t failures = tsri_failures();
+    const tsr_status s = backend->run(index, op);
+    mark_operands(op, stream);
+    count(op->kind, RUN);
+    return tsri_backend_end(s, failures, name, backend);
+}
+
+tsr_status tsri_away_run(const tsr_op *op)
+{
+    journey j;
+    for (int i = 0; i < op->nin; i++) j.aside[i] = NULL;
+    tsr_status s = gather_operands(&j, op);
+    if (s == TSR_OK) s = run_there(&j.op);
+    for (int i = 0; i < op->nin; i++)
+        if (j.aside[i]) tsr_release(&j.aside[i]);
+    return s;
+}
+
+bool tsri_away_supported(const tsr_op *op)
+{
+    const tsr_backend *backend = NULL;
+    int index = 0;
+    tsr_op asked = *op;
+    tsr_tensor view[TSR_OP_MAX_IN];
+    const tsr_device device = op->out[0]->device;
+    for (int i = 0; i < op->nin; i++) {
+        if (!op->in[i] || op->in[i]->device == device) continue;
+        view[i] = *op->in[i];
+        view[i].device = device;
+        asked.in[i] = &view[i];
+    }
+    return tsri_backend_of(&backend, &index, tsr_op_get_info(op->kind)->name, device) == TSR_OK &&
+           backend->supports(index, &asked);
+}
+
+/* Here and there -------------------------------------------------------------------------- */
+
+tsr_status tsri_bring(const tsr_tensor **t, tsr_tensor **aside)
+{
+    tsr_tensor *copy = NULL;
+    if (TSRI_LIKELY(tsri_is_here(*t))) return TSR_OK;
+    TSRI_TRY(tsr_to_host(&copy, *t));
+    tsr_release(aside);
+    *t = *aside = copy;
+    return TSR_OK;
+}
+
+tsr_status tsri_take_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s)
+{
+    tsri_fresh fresh = TSRI_HAD;
+    if (s == TSR_OK) s = tsri_result(out, &fresh, op, &made->desc, t);
+    if (s == TSR_OK) s = tsri_result_end(out, fresh, tsr_copy(*out, made));
+    tsr_release(&made);
+    return s;
+}
+
+enum { NOWHERE = -1 };
+#if defined(TSR_NO_THREADS)
+static tsr_device here = NOWHERE;
+#else
+static _Thread_local tsr_device here = NOWHERE;
+#endif
+
+tsr_device tsri_device_here(void) { return here == NOWHERE ? tsr_device_default() : here; }
+
+tsr_device tsri_work_on(tsr_device device)
+{
+    const tsr_device before = here;
+    here = device;
+    return before;
+}
+
+const tsr_desc *tsri_laid_out(tsr_desc *room, const tsr_desc *d, tsr_device device)
+{
+    if (d->ndim != 2 || tsr_device_layout(device) != TSR_LAYOUT_COLUMN || !tsri_is_packed(d)) return d;
+    tsri_desc_copy(room, d);
+    room->stride[0] = 1;
+    room->stride[1] = d->shape[0] > 1 ? d->shape[0] : 1;
+    return room;
+}

@@ -1,0 +1,42 @@
+/* away.h - ops on devices that are not the CPU, and operands that are there. */
+#ifndef TSRI_AWAY_H
+#define TSRI_AWAY_H
+
+#include "op.h"
+
+/* tsri_op_run and tsri_op_supported where the first result is not on the CPU: on the current
+ * stream of its device, and by the policy of tsr_set_fallback where its backend cannot. Inputs on
+ * the CPU that are one element (numbers) are taken along. */
+tsr_status tsri_away_run(const tsr_op *op);
+bool       tsri_away_supported(const tsr_op *op);
+
+/* An op that was asked of a device was done with others. */
+void tsri_count_in_parts(tsr_op_kind kind);
+
+/* "add: operands on cpu:0 and cuda:0": TSR_EDEVICE. */
+tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b);
+
+/* Makes *t a tensor that the host reads, with all its work done: itself, or a copy that *aside
+ * holds, to be released. */
+tsr_status tsri_bring(const tsr_tensor **t, tsr_tensor **aside);
+
+/* *out = `made`, of the host, beside t; `made` is released on every way. */
+tsr_status tsri_take_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s);
+
+/* Where tensors that come from nothing are made: on the device that this thread works on, or else
+ * on the default one. tsri_work_on returns what was before, to be given back. */
+tsr_device tsri_device_here(void);
+tsr_device tsri_work_on(tsr_device device);
+
+/* s = call, which makes what it makes from nothing on this device. */
+#define TSRI_WORK_ON(device, s, call)                      \
+    do {                                                   \
+        const tsr_device before_ = tsri_work_on(device);   \
+        (s) = (call);                                      \
+        (void)tsri_work_on(before_);                       \
+    } while (0)
+
+/* The desc with the strides that a device prefers: d itself, or *room. */
+const tsr_desc *tsri_laid_out(tsr_desc *room, const tsr_desc *d, tsr_device device);
+
+#endif
