@@ -14,6 +14,10 @@ function(add_test_programs kind pattern)
         set_target_properties(${target} PROPERTIES
             OUTPUT_NAME ${name}
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${kind})
+        target_compile_definitions(${target} PRIVATE TEST_PLUGINS="${PROJECT_BINARY_DIR}/lib/tessera")
+        if(TARGET backends)
+            add_dependencies(${target} backends)
+        endif()
         if(kind STREQUAL "fuzz")
             target_compile_definitions(${target} PRIVATE TSR_FUZZ_MAIN)
         endif()

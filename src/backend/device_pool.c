@@ -48,6 +48,14 @@ static int class_of(size_t bytes, size_t *rounded)
     return (power - LOWEST) * EIGHTHS + (int)over;
 }
 
+/* What the blocks of a class have. */
+static size_t class_bytes(int class)
+{
+    if (class == 0) return (size_t)1 << LOWEST;
+    const size_t base = (size_t)1 << (LOWEST + (class - 1) / EIGHTHS);
+    return base + (size_t)((class - 1) % EIGHTHS + 1) * (base / EIGHTHS);
+}
+
 static pool *find_pool(tsr_device device, tsr_memory kind)
 {
     for (int i = 0; i < tsri_load_acquire(&npools); i++)
@@ -122,9 +130,7 @@ static size_t trim(pool *p, size_t keep)
     size_t freed = 0;
     if (tsr_device_sync(p->device) != TSR_OK) return 0;
     for (int c = CLASSES; c-- > 0;) {
-        size_t bytes = 0;
-        (void)class_of(c == 0 ? 1 : ((size_t)1 << (LOWEST + (c - 1) / EIGHTHS)) +
-                                        ((size_t)((c - 1) % EIGHTHS + 1) << (LOWEST + (c - 1) / EIGHTHS)) / EIGHTHS, &bytes);
+        const size_t bytes = class_bytes(c);
         for (;;) {
             tsri_lock(&lock);
             block *b = p->stats.cached_bytes > (int64_t)keep ? p->free[c] : NULL;
@@ -149,7 +155,13 @@ tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, siz
     const int class = class_of(bytes, &rounded), now = tsri_stream_now(device, &handle);
     pool *p = have_pool(device, kind);
     TSRI_CHECK(p, TSR_ENOMEM, "alloc: no room for a pool of device memory");
-    block *b = take_kept(p, class, rounded, now);
+    *out = tsri_graph_take(device, now, rounded, kind);
+    block *b = *out ? NULL : take_kept(p, class, rounded, now);
+    if (*out) {
+        *reserved = rounded;
+        count_live(p, (int64_t)rounded);
+        return TSR_OK;
+    }
     if (b) {
         const tsr_status s = order(device, b->streams, now);
         *out = b->data;
@@ -165,6 +177,7 @@ tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, siz
     }
     *reserved = rounded;
     count_live(p, (int64_t)rounded);
+    tsri_graph_took(device, now, *out, rounded, kind);
     return TSR_OK;
 }
 
@@ -173,8 +186,10 @@ void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory
     size_t rounded;
     const int class = class_of(reserved, &rounded);
     pool *p = have_pool(device, kind);
-    block *b = p ? tsri_alloc(sizeof *b, 64) : NULL;
+    void *handle;
     if (p) count_live(p, -(int64_t)reserved);
+    if (tsri_graph_gave(device, tsri_stream_now(device, &handle), data, reserved, kind)) return;
+    block *b = p ? tsri_alloc(sizeof *b, 64) : NULL;
     if (!b) {
         if (tsr_device_sync(device) == TSR_OK) tsri_device_free(device, data, reserved, kind);
         return;
@@ -213,7 +228,7 @@ tsr_status tsr_device_memory_get_stats(tsr_device_memory_stats *out, tsr_device 
 tsr_status tsr_device_pool_set_limit(tsr_device device, size_t bytes)
 {
     TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_pool_set_limit: there is no device %d", (int)device);
-    pool *p = have_pool(device, TSR_MEMORY_HOST);
+    pool *p = have_pool(device, TSR_MEMORY_DEVICE);
     TSRI_CHECK(p, TSR_ENOMEM, "device_pool_set_limit: no room for a pool");
     tsri_lock(&lock);
     p->limit = bytes;

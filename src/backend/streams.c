@@ -41,15 +41,6 @@ static tsr_status make_row(row **out, tsr_device device)
     return TSR_OK;
 }
 
-static tsr_status backend_for(const tsr_backend **out, int *index, const char *op, tsr_device device)
-{
-    TSRI_TRY(tsri_backend_of(out, index, op, device));
-    return TSR_OK;
-}
-
-/* Calls a backend's entry, with words if it has none. */
-#define ASK(op, backend, call) tsri_backend_end((call), tsri_failures(), (op), (backend))
-
 /* Streams -------------------------------------------------------------------------- */
 
 static tsr_status take_number(tsr_stream **out, tsr_device device)
@@ -80,13 +71,13 @@ tsr_status tsr_stream_create(tsr_stream **out, tsr_device device)
     int index = 0;
     tsr_stream *s = NULL;
     TSRI_CHECK(out, TSR_ENULL, "stream_create: out is NULL");
-    TSRI_TRY(backend_for(&b, &index, "stream_create", device));
+    TSRI_TRY(tsri_backend_of(&b, &index, "stream_create", device));
     tsri_lock(&lock);
     const tsr_status status = take_number(&s, device);
     tsri_unlock(&lock);
     TSRI_TRY(status);
     if (b->stream_create) {
-        const tsr_status made = ASK("stream_create", b, b->stream_create(&s->handle, index));
+        const tsr_status made = TSRI_ASK("stream_create", b, b->stream_create(&s->handle, index));
         if (made != TSR_OK) {
             give_number(s);
             return made;
@@ -178,16 +169,16 @@ tsr_status tsr_stream_sync(tsr_stream *s)
     const tsr_backend *b = NULL;
     int index = 0;
     TSRI_CHECK(s, TSR_ENULL, "stream_sync: s is NULL (tsr_device_sync)");
-    TSRI_TRY(backend_for(&b, &index, "stream_sync", s->device));
-    return b->stream_sync ? ASK("stream_sync", b, b->stream_sync(index, s->handle)) : TSR_OK;
+    TSRI_TRY(tsri_backend_of(&b, &index, "stream_sync", s->device));
+    return b->stream_sync ? TSRI_ASK("stream_sync", b, b->stream_sync(index, s->handle)) : TSR_OK;
 }
 
 tsr_status tsr_device_sync(tsr_device device)
 {
     const tsr_backend *b = NULL;
     int index = 0;
-    TSRI_TRY(backend_for(&b, &index, "device_sync", device));
-    return b->sync ? ASK("device_sync", b, b->sync(index)) : TSR_OK;
+    TSRI_TRY(tsri_backend_of(&b, &index, "device_sync", device));
+    return b->sync ? TSRI_ASK("device_sync", b, b->sync(index)) : TSR_OK;
 }
 
 void tsri_storage_used(tsr_storage *s, int number)
@@ -207,12 +198,12 @@ tsr_status tsr_event_create(tsr_event **out, tsr_device device)
     const tsr_backend *b = NULL;
     int index = 0;
     TSRI_CHECK(out, TSR_ENULL, "event_create: out is NULL");
-    TSRI_TRY(backend_for(&b, &index, "event_create", device));
+    TSRI_TRY(tsri_backend_of(&b, &index, "event_create", device));
     tsr_event *e = tsri_alloc(sizeof *e, 64);
     TSRI_CHECK(e, TSR_ENOMEM, "event_create: no room for an event");
     *e = (tsr_event){ device, NULL };
     if (b->event_create) {
-        const tsr_status s = ASK("event_create", b, b->event_create(&e->handle, index));
+        const tsr_status s = TSRI_ASK("event_create", b, b->event_create(&e->handle, index));
         if (s != TSR_OK) {
             tsri_free(e, sizeof *e);
             return s;
@@ -233,10 +224,9 @@ void tsr_event_destroy(tsr_event **e)
     *e = NULL;
 }
 
-/* The handle of a stream of this device; of the current one for NULL. */
-static tsr_status handle_of(void **out, const char *op, const tsr_stream *s, tsr_device device)
+tsr_status tsri_stream_handle_of(void **out, const char *op, const tsr_stream *s, tsr_device device)
 {
-    TSRI_CHECK(!s || s->device == device, TSR_EDEVICE, "%s: the stream is on device %d, the event on device %d", op,
+    TSRI_CHECK(!s || s->device == device, TSR_EDEVICE, "%s: the stream is on device %d, and this is of device %d", op,
                s ? (int)s->device : 0, (int)device);
     if (s) *out = s->handle;
     else (void)tsri_stream_now(device, out);
@@ -249,9 +239,9 @@ tsr_status tsr_event_record(tsr_event *e, tsr_stream *s)
     int index = 0;
     void *handle = NULL;
     TSRI_CHECK(e, TSR_ENULL, "event_record: e is NULL");
-    TSRI_TRY(backend_for(&b, &index, "event_record", e->device));
-    TSRI_TRY(handle_of(&handle, "event_record", s, e->device));
-    return b->event_record ? ASK("event_record", b, b->event_record(index, e->handle, handle)) : TSR_OK;
+    TSRI_TRY(tsri_backend_of(&b, &index, "event_record", e->device));
+    TSRI_TRY(tsri_stream_handle_of(&handle, "event_record", s, e->device));
+    return b->event_record ? TSRI_ASK("event_record", b, b->event_record(index, e->handle, handle)) : TSR_OK;
 }
 
 tsr_status tsr_stream_wait(tsr_stream *s, const tsr_event *e)
@@ -260,9 +250,9 @@ tsr_status tsr_stream_wait(tsr_stream *s, const tsr_event *e)
     int index = 0;
     void *handle = NULL;
     TSRI_CHECK(e, TSR_ENULL, "stream_wait: e is NULL");
-    TSRI_TRY(backend_for(&b, &index, "stream_wait", e->device));
-    TSRI_TRY(handle_of(&handle, "stream_wait", s, e->device));
-    return b->stream_wait ? ASK("stream_wait", b, b->stream_wait(index, handle, e->handle)) : TSR_OK;
+    TSRI_TRY(tsri_backend_of(&b, &index, "stream_wait", e->device));
+    TSRI_TRY(tsri_stream_handle_of(&handle, "stream_wait", s, e->device));
+    return b->stream_wait ? TSRI_ASK("stream_wait", b, b->stream_wait(index, handle, e->handle)) : TSR_OK;
 }
 
 tsr_status tsr_event_sync(const tsr_event *e)
@@ -270,8 +260,8 @@ tsr_status tsr_event_sync(const tsr_event *e)
     const tsr_backend *b = NULL;
     int index = 0;
     TSRI_CHECK(e, TSR_ENULL, "event_sync: e is NULL");
-    TSRI_TRY(backend_for(&b, &index, "event_sync", e->device));
-    return b->event_sync ? ASK("event_sync", b, b->event_sync(index, e->handle)) : TSR_OK;
+    TSRI_TRY(tsri_backend_of(&b, &index, "event_sync", e->device));
+    return b->event_sync ? TSRI_ASK("event_sync", b, b->event_sync(index, e->handle)) : TSR_OK;
 }
 
 tsr_status tsr_event_done(bool *out, const tsr_event *e)
@@ -280,9 +270,9 @@ tsr_status tsr_event_done(bool *out, const tsr_event *e)
     int index = 0;
     TSRI_CHECK(out, TSR_ENULL, "event_done: out is NULL");
     TSRI_CHECK(e, TSR_ENULL, "event_done: e is NULL");
-    TSRI_TRY(backend_for(&b, &index, "event_done", e->device));
+    TSRI_TRY(tsri_backend_of(&b, &index, "event_done", e->device));
     *out = true;
-    return b->event_done ? ASK("event_done", b, b->event_done(index, e->handle, out)) : TSR_OK;
+    return b->event_done ? TSRI_ASK("event_done", b, b->event_done(index, e->handle, out)) : TSR_OK;
 }
 
 tsr_status tsr_event_elapsed(double *seconds, const tsr_event *from, const tsr_event *to)
@@ -293,9 +283,9 @@ tsr_status tsr_event_elapsed(double *seconds, const tsr_event *from, const tsr_e
     TSRI_CHECK(from && to, TSR_ENULL, "event_elapsed: %s is NULL", from ? "to" : "from");
     TSRI_CHECK(from->device == to->device, TSR_EDEVICE, "event_elapsed: events on devices %d and %d", (int)from->device,
                (int)to->device);
-    TSRI_TRY(backend_for(&b, &index, "event_elapsed", from->device));
+    TSRI_TRY(tsri_backend_of(&b, &index, "event_elapsed", from->device));
     *seconds = 0;
-    return b->event_elapsed ? ASK("event_elapsed", b, b->event_elapsed(index, seconds, from->handle, to->handle)) : TSR_OK;
+    return b->event_elapsed ? TSRI_ASK("event_elapsed", b, b->event_elapsed(index, seconds, from->handle, to->handle)) : TSR_OK;
 }
 
 tsr_status tsri_stream_after(tsr_device device, int on, int other)
@@ -306,65 +296,9 @@ tsr_status tsri_stream_after(tsr_device device, int on, int other)
     TSRI_TRY(tsri_backend_of(&b, &index, "stream_wait", device));
     if (!b->stream_create || on == other || !tsri_stream_handle(device, other, &goes)) return TSR_OK;
     (void)tsri_stream_handle(device, on, &waits);
-    TSRI_TRY(ASK("event_create", b, b->event_create(&event, index)));
-    tsr_status s = ASK("event_record", b, b->event_record(index, event, goes));
-    if (s == TSR_OK) s = ASK("stream_wait", b, b->stream_wait(index, waits, event));
+    TSRI_TRY(TSRI_ASK("event_create", b, b->event_create(&event, index)));
+    tsr_status s = TSRI_ASK("event_record", b, b->event_record(index, event, goes));
+    if (s == TSR_OK) s = TSRI_ASK("stream_wait", b, b->stream_wait(index, waits, event));
     b->event_destroy(index, event);
     return s;
-}
-
-/* Graphs -------------------------------------------------------------------------------- */
-
-struct tsr_graph {
-    tsr_device device;
-    void      *handle;
-};
-
-tsr_status tsr_graph_begin(tsr_stream *s)
-{
-    const tsr_backend *b = NULL;
-    int index = 0;
-    TSRI_CHECK(s, TSR_ENULL, "graph_begin: s is NULL");
-    TSRI_TRY(backend_for(&b, &index, "graph_begin", s->device));
-    TSRI_CHECK(b->graph_begin, TSR_EUNSUPPORTED, "graph_begin: the %s backend has no graphs", b->name);
-    return ASK("graph_begin", b, b->graph_begin(index, s->handle));
-}
-
-tsr_status tsr_graph_end(tsr_graph **out, tsr_stream *s)
-{
-    const tsr_backend *b = NULL;
-    int index = 0;
-    TSRI_CHECK(out, TSR_ENULL, "graph_end: out is NULL");
-    TSRI_CHECK(s, TSR_ENULL, "graph_end: s is NULL");
-    TSRI_TRY(backend_for(&b, &index, "graph_end", s->device));
-    TSRI_CHECK(b->graph_end, TSR_EUNSUPPORTED, "graph_end: the %s backend has no graphs", b->name);
-    tsr_graph *g = tsri_alloc(sizeof *g, 64);
-    TSRI_CHECK(g, TSR_ENOMEM, "graph_end: no room for a graph");
-    *g = (tsr_graph){ s->device, NULL };
-    const tsr_status status = ASK("graph_end", b, b->graph_end(index, s->handle, &g->handle));
-    if (status != TSR_OK) tsri_free(g, sizeof *g);
-    else *out = g;
-    return status;
-}
-
-tsr_status tsr_graph_launch(tsr_graph *g, tsr_stream *s)
-{
-    const tsr_backend *b = NULL;
-    int index = 0;
-    void *handle = NULL;
-    TSRI_CHECK(g, TSR_ENULL, "graph_launch: g is NULL");
-    TSRI_TRY(backend_for(&b, &index, "graph_launch", g->device));
-    TSRI_TRY(handle_of(&handle, "graph_launch", s, g->device));
-    return ASK("graph_launch", b, b->graph_launch(index, g->handle, handle));
-}
-
-void tsr_graph_destroy(tsr_graph **g)
-{
-    const tsr_backend *b = NULL;
-    int index = 0;
-    if (!g || !*g) return;
-    if (tsri_backend_of(&b, &index, "graph_destroy", (*g)->device) == TSR_OK && b->graph_destroy)
-        b->graph_destroy(index, (*g)->handle);
-    tsri_free(*g, sizeof **g);
-    *g = NULL;
 }
