@@ -118,7 +118,8 @@ try bench '(';                           wants "a pattern that is none" 2 '' 'is
 try bench --threads 0 f.add4;            wants "no threads" 2 '' '--threads is 1 to 1024'
 try bench a b;                           wants "two patterns" 2 '' 'one pattern at most'
 try bench --seconds 0.01 --picture "$work/none/roof.svg" 'f.add4$'; wants "a picture that cannot be written" 1 '' 'roof.svg'
-try devices;                             wants "the devices" 0 '^cpu:0 +host +[a-z0-9]+ kernels, [0-9]+ threads$'
+try devices;                             wants "the devices" 0 '^cpu:0 .* CPU, [a-z0-9]+ kernels, [0-9]+ threads$'
+try devices;                             wants "devices of plugins" 0 '^sim:1 .* simulated device 1 \(f64 f16 bf16 async graphs peer\)$'
 try devices --json;                      wants "the devices as JSON" 0 '"name": "cpu:0"'
 try devices cpu;                         wants "a word that devices does not take" 2 '' "takes no argument, but got 'cpu'"
 
