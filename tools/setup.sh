@@ -21,8 +21,10 @@ python3-venv:python3 python3-venv:comparing files and expressions with NumPy, sa
 arm-none-eabi-gcc:gcc-arm-none-eabi:the microcontroller build
 qemu-system-arm:qemu-system-arm:running the microcontroller build"
 
-# shared library : package : needed for
-libraries="libopenblas.so.0:libopenblas0:the linear algebra tests
+# header, OpenCL driver or shared library : package : needed for
+libraries="CL/cl.h:opencl-c-headers:the OpenCL backend
+pocl.icd:pocl-opencl-icd ocl-icd-libopencl1:running the OpenCL backend
+libopenblas.so.0:libopenblas0:the linear algebra tests
 libfftw3.so.3:libfftw3-double3:the tests of FFTW in f64
 libfftw3f.so.3:libfftw3-single3:the tests of FFTW in f32"
 
@@ -31,9 +33,11 @@ parts=$required
 $optional
 $libraries"
 
-# Is this command, this shared library, or this part of Python, there?
+# Is this command, shared library, header, OpenCL driver, or part of Python, there?
 is_there() {
     case $1 in
+    *.h) [ -f "/usr/include/$1" ] ;;
+    *.icd) [ -f "/etc/OpenCL/vendors/$1" ] ;;
     python3-venv) python3 -c 'import ensurepip, venv' >/dev/null 2>&1 ;;
     lib*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q "^[[:space:]]*$1 " ;;
     *)    command -v "$1" >/dev/null 2>&1 ;;

@@ -18,7 +18,7 @@ static row *rows[MAX_ROWS];
 static int32_t nrows;
 
 /* What this thread chose; a device that is not listed has its own stream. */
-static _Thread_local struct { tsr_device device; tsr_stream *stream; } current[MAX_CURRENT];
+static TSRI_PER_THREAD struct { tsr_device device; tsr_stream *stream; } current[MAX_CURRENT];
 
 static row *find_row(tsr_device device)
 {

@@ -8,6 +8,8 @@
  * Not recursive. Hold one for a few instructions, and never across a callback
  * of the user's or a parallel loop. After fork() a lock that another thread held
  * stays locked in the child: one that a child may need wants pthread_atfork().
+ *
+ * TSRI_PER_THREAD marks a variable that each thread has for itself.
  */
 #ifndef TSRI_LOCK_H
 #define TSRI_LOCK_H
@@ -15,6 +17,8 @@
 #include "tessera/config.h"
 
 #ifdef TSR_NO_THREADS
+
+#define TSRI_PER_THREAD
 
 typedef struct tsri_mutex { char unused; } tsri_mutex;
 typedef struct tsri_once { char done; } tsri_once;
@@ -34,6 +38,8 @@ static inline void tsri_once_run(tsri_once *once, void (*fn)(void))
 }
 
 #else
+
+#define TSRI_PER_THREAD _Thread_local
 
 #include <pthread.h>
 

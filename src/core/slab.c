@@ -17,12 +17,6 @@
 #define UNPOISON(p, n) ((void)0)
 #endif
 
-#ifdef TSR_NO_THREADS
-#define PER_THREAD
-#else
-#define PER_THREAD _Thread_local
-#endif
-
 /* The first chunk is small, for the sake of small arenas; each next is twice as
  * large, up to the last number. */
 enum { KEEP = TSRI_SLOTS_KEPT, FIRST_SLOTS = 4, MOST_SLOTS = 128 };
@@ -42,7 +36,7 @@ typedef struct chunk {
     int slots;
 } chunk;
 
-PER_THREAD cache tsri_mine;
+TSRI_PER_THREAD cache tsri_mine;
 
 static tsri_mutex lock = TSRI_MUTEX_INIT;
 static struct {

@@ -1,16 +1,11 @@
 /* status.c - names of statuses, and the last failure of each thread. */
 #include "status_int.h"
 #include "format.h"
+#include "lock.h"
 
-#ifdef TSR_NO_THREADS
-#define PER_THREAD
-#else
-#define PER_THREAD _Thread_local
-#endif
-
-static PER_THREAD char message[TSRI_MESSAGE];
-static PER_THREAD tsr_status last = TSR_OK;
-static PER_THREAD uint32_t failures;
+static TSRI_PER_THREAD char message[TSRI_MESSAGE];
+static TSRI_PER_THREAD tsr_status last = TSR_OK;
+static TSRI_PER_THREAD uint32_t failures;
 
 #define TSRI_STR_(x) #x
 #define TSRI_STR(x) TSRI_STR_(x)

@@ -3,10 +3,10 @@
 #include "backend/streams.h"
 #include "backend/transfer.h"
 #include "core/atomic.h"
+#include "core/lock.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "pieces.h"
-#include "road.h"
 #include "tessera/move.h"
 
 #if !defined(TSR_FREESTANDING)
@@ -94,7 +94,8 @@ static tsr_status run_on_copies(const tsr_op *op)
         tsr_desc d;
         s = tsri_desc_packed_like(&d, &op->out[i]->desc, op->out[i]->dtype);
         if (s == TSR_OK) s = tsri_make(&out[i], tsr_op_get_info(op->kind)->name, &d, TSR_CPU, TSR_MEMORY_HOST);
-        if (s == TSR_OK && tsri_way_of(op->kind)->updates) s = tsri_transfer(out[i], op->out[i], false);
+        /* The one op whose result's own elements count. */
+        if (s == TSR_OK && op->kind == TSR_OP_SCATTER) s = tsri_transfer(out[i], op->out[i], false);
         here.out[i] = out[i];
     }
     here.stream = NULL;
@@ -122,12 +123,12 @@ static tsr_status run_elsewhere(const tsr_op *op, const tsr_backend *backend, in
 
 /* Numbers ------------------------------------------------------------------------------- */
 
-/* One element of the host, wherever it looks. */
+/* One element of the host, wherever it looks; repeated no times too. */
 static bool is_number(const tsr_tensor *t)
 {
     for (int i = 0; i < t->ndim; i++)
         if (t->shape[i] != 1 && t->stride[i] != 0) return false;
-    return tsri_is_here(t) && tsr_numel(t) > 0;
+    return tsri_is_here(t);
 }
 
 /* The number in a device's memory, in the shape it had. */
@@ -135,10 +136,12 @@ static tsr_status carry_number(tsr_tensor *view, tsr_tensor **aside, const tsr_t
 {
     tsr_desc one;
     tsr_scalar value;
-    TSRI_TRY(tsr_scalar_load(&value, t->dtype, t->data));
     TSRI_TRY(tsr_desc_init(&one, t->dtype, 0, NULL, NULL));
     TSRI_TRY(tsri_make(aside, "number", &one, device, TSR_MEMORY_DEFAULT));
-    TSRI_TRY(tsri_fill_run(*aside, value));
+    if (tsr_numel(t) > 0) {
+        TSRI_TRY(tsr_scalar_load(&value, t->dtype, t->data));
+        TSRI_TRY(tsri_fill_run(*aside, value));
+    }
     *view = **aside;
     tsri_desc_copy(&view->desc, &t->desc);
     for (int i = 0; i < view->ndim; i++) view->stride[i] = 0;
@@ -244,11 +247,7 @@ tsr_status tsri_take_back(tsr_tensor **out, const char *op, tsr_tensor *made, co
 }
 
 enum { NOWHERE = -1 };
-#if defined(TSR_NO_THREADS)
-static tsr_device here = NOWHERE;
-#else
-static _Thread_local tsr_device here = NOWHERE;
-#endif
+static TSRI_PER_THREAD tsr_device here = NOWHERE;
 
 tsr_device tsri_device_here(void) { return here == NOWHERE ? tsr_device_default() : here; }
 

@@ -52,7 +52,6 @@ typedef struct tsri_way {
     tsri_work_fn  work;      /* NULL: once for each element of the first result */
     uint32_t      in_place;  /* bit i: the first result may be exactly operand i */
     uint32_t      optional;  /* bit i: operand i may be NULL; a shorter nin leaves out the last ones */
-    bool          updates;   /* the result's own elements count */
 } tsri_way;
 
 /* The way of an op (ways.c). */

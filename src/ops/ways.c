@@ -44,7 +44,7 @@ static const tsri_way ways[TSR_OP_COUNT] = {
     [TSR_OP_UNIFORM] = { .infer = infer_chosen },
     [TSR_OP_RANDN]   = { .infer = infer_chosen },
     [TSR_OP_GATHER]  = { .infer = infer_gather },
-    [TSR_OP_SCATTER] = { .infer = infer_chosen, .updates = true },
+    [TSR_OP_SCATTER] = { .infer = infer_chosen },
     [TSR_OP_MATMUL]  = { .infer = tsri_infer_matmul, .optional = 1 << 2 },
     [TSR_OP_ATTENTION] = { .infer = tsri_infer_attention, .parts = tsri_parts_attention,
                            .work = tsri_work_attention, .optional = 1 << 3 },
