@@ -194,6 +194,15 @@ tsr_status tsri_backend_end(tsr_status s, uint32_t failures, const char *op, con
     return tsri_fail(s, "%s: the %s backend failed: %s", op, backend->name, tsr_status_text(s));
 }
 
+static TSRI_PER_THREAD uint32_t asked;
+
+void tsri_backend_ask(void) { asked = tsri_failures(); }
+
+tsr_status tsri_backend_answer(tsr_status s, const char *op, const tsr_backend *backend)
+{
+    return tsri_backend_end(s, asked, op, backend);
+}
+
 tsr_status tsri_device_alloc(void **out, tsr_device device, size_t bytes, tsr_memory kind)
 {
     const tsr_backend *backend = NULL;

@@ -21,6 +21,10 @@ tsr_status tsri_backend_add(const tsr_backend *backend, const char *what);
  * is tsri_failures() before the call. */
 tsr_status tsri_backend_end(tsr_status s, uint32_t failures, const char *op, const tsr_backend *backend);
 
+/* The same around a call: the one notes the failures before it, the other takes its status. */
+void       tsri_backend_ask(void);
+tsr_status tsri_backend_answer(tsr_status s, const char *op, const tsr_backend *backend);
+
 /* Plugins (plugin.c): loads libtessera-NAME.so if a folder of the search path has it and no
  * backend of the name is there; all of them for NULL. Problems are kept. */
 void tsri_plugins_find(const char *name, size_t length);

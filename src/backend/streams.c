@@ -103,7 +103,11 @@ void tsr_stream_destroy(tsr_stream **s)
     forget(gone);
     if (tsri_backend_of(&b, &index, "stream_destroy", gone->device) == TSR_OK && b->stream_create) {
         (void)b->stream_sync(index, gone->handle);
-        b->stream_destroy(index, gone->handle);
+        tsri_lock(&lock);
+        void *handle = gone->handle;
+        gone->handle = NULL;  /* from here on nobody else finds it */
+        tsri_unlock(&lock);
+        b->stream_destroy(index, handle);
     }
     give_number(gone);
 }
@@ -151,14 +155,14 @@ int tsri_stream_now(tsr_device device, void **handle)
     return s ? s->number : 0;
 }
 
-bool tsri_stream_handle(tsr_device device, int number, void **handle)
+/* The handle of stream `number`, if it is there: number 0 is NULL, and always is. With the lock held. */
+static bool find_handle(tsr_device device, int number, void **handle)
 {
     *handle = NULL;
     if (number == 0) return true;
     const row *r = find_row(device);
-    if (!r || !r->taken[number]) return false;
-    *handle = r->streams[number].handle;
-    return true;
+    if (r && r->taken[number]) *handle = r->streams[number].handle;
+    return *handle != NULL;
 }
 
 tsr_device tsr_stream_device(const tsr_stream *s) { return s ? s->device : TSR_NO_DEVICE; }
@@ -294,11 +298,15 @@ tsr_status tsri_stream_after(tsr_device device, int on, int other)
     int index = 0;
     void *waits = NULL, *goes = NULL, *event = NULL;
     TSRI_TRY(tsri_backend_of(&b, &index, "stream_wait", device));
-    if (!b->stream_create || on == other || !tsri_stream_handle(device, other, &goes)) return TSR_OK;
-    (void)tsri_stream_handle(device, on, &waits);
+    if (!b->stream_create || on == other) return TSR_OK;
     TSRI_TRY(TSRI_ASK("event_create", b, b->event_create(&event, index)));
-    tsr_status s = TSRI_ASK("event_record", b, b->event_record(index, event, goes));
-    if (s == TSR_OK) s = TSRI_ASK("stream_wait", b, b->stream_wait(index, waits, event));
+    tsri_lock(&lock);  /* no stream goes away meanwhile; one that is gone has done its work */
+    const bool there = find_handle(device, other, &goes);
+    tsr_status s = there ? b->event_record(index, event, goes) : TSR_OK;
+    (void)find_handle(device, on, &waits);
+    tsri_unlock(&lock);
+    if (s == TSR_OK && there) s = b->stream_wait(index, waits, event);
+    const uint32_t failures = tsri_failures();
     b->event_destroy(index, event);
-    return s;
+    return tsri_backend_end(s, s == TSR_OK ? failures : tsri_failures(), "stream_wait", b);
 }

@@ -17,9 +17,6 @@ struct tsr_stream {
 /* This thread's current stream on a device that is not the CPU: its number, and the backend's handle. */
 int tsri_stream_now(tsr_device device, void **handle);
 
-/* The handle of stream `number`, if there is one now. Number 0 is NULL and always there. */
-bool tsri_stream_handle(tsr_device device, int number, void **handle);
-
 /* The handle of a stream of this device; of this thread's current one for NULL. TSR_EDEVICE if the
  * stream is another device's. */
 tsr_status tsri_stream_handle_of(void **out, const char *op, const tsr_stream *s, tsr_device device);
@@ -31,7 +28,7 @@ void tsri_storage_used(tsr_storage *s, int number);
 tsr_status tsri_stream_after(tsr_device device, int on, int other);
 
 /* Calls a backend's entry, with words if it has none. */
-#define TSRI_ASK(op, backend, call) tsri_backend_end((call), tsri_failures(), (op), (backend))
+#define TSRI_ASK(op, backend, call) (tsri_backend_ask(), tsri_backend_answer((call), (op), (backend)))
 
 /* Graphs (graphs.c) ---------------------------------------------------------------------
  *

@@ -1,6 +1,6 @@
 /* gemm.h - what a matrix multiplication is made of: panels, strips, stores.
  *
- * Whatever the dtypes and strides, work is done on elements of one of ten classes:
+ * Whatever the dtypes and strides, work is done on elements of one of eleven classes:
  *
  *     F32   f8, f16, bf16, f32     computed and summed in float
  *     F64   f64                    in double
@@ -12,9 +12,11 @@
  *     PAIRS i8, u8, i16, u16       elements of two int16, of neighbouring indices of k
  *     S8    i8                     elements of four bytes; a has 128 added
  *     U8    u8 times i8            elements of four bytes
+ *     BF16  bf16                   elements of two, summed in float
  *
- * The last three are there where a machine multiplies so (their strips are not NULL), and
- * take the place of I16, which every machine has.
+ * The last four are there where a machine multiplies so (their strips are not NULL), and
+ * take the place of I16 and F32, which every machine has. Machines with tiles have longer
+ * elements in the last three: 64 bytes of neighbouring indices of k.
  *
  *     pack    dtype -> panel:  for each index of k, `width` elements side by side
  *     strip   some rows of a, a panel of b -> sums
@@ -39,14 +41,15 @@
 
 typedef enum tsri_gemm_class {
     TSRI_GEMM_F32, TSRI_GEMM_F64, TSRI_GEMM_I16, TSRI_GEMM_U32, TSRI_GEMM_U64, TSRI_GEMM_C64, TSRI_GEMM_C128,
-    TSRI_GEMM_PAIRS, TSRI_GEMM_S8, TSRI_GEMM_U8,
+    TSRI_GEMM_PAIRS, TSRI_GEMM_S8, TSRI_GEMM_U8, TSRI_GEMM_BF16,
     TSRI_GEMM_CLASSES
 } tsri_gemm_class;
 
 enum {
     TSRI_GEMM_BLOCK = 256,  /* indices of k that are summed from 0 */
     TSRI_GEMM_ROWS = 16,    /* rows that tsri_gemm_rows_fn sums side by side, at most */
-    TSRI_GEMM_STRIP = 16,   /* rows of a strip, at most */
+    TSRI_GEMM_STRIP = 16,   /* rows of a strip in vectors, at most */
+    TSRI_GEMM_TILED = 32,   /* rows of a strip in tiles, at most */
     TSRI_GEMM_SWEEP = 2048  /* columns of a sweep, at most */
 };
 
@@ -82,7 +85,7 @@ typedef void (*tsri_gemm_ukr_fn)(int64_t k, const void *a, const void *b, void *
  * as wide as the narrowest of them that its columns fit. */
 typedef struct tsri_gemm_strips {
     int64_t            cols, rows;
-    tsri_gemm_strip_fn run[TSRI_GEMM_STRIP + 1];
+    tsri_gemm_strip_fn run[TSRI_GEMM_TILED + 1];
 } tsri_gemm_strips;
 
 /* Memory ------------------------------------------------------------------------ */
@@ -133,6 +136,7 @@ typedef struct tsri_gemm_ukr {
     int16_t element;  /* bytes of one element of a panel, both parts of a complex one */
     int16_t sum;      /* bytes of one sum in a tile */
     int16_t group;    /* indices of k in one element */
+    int16_t block;    /* indices of k that strips take at a time; 0: TSRI_GEMM_BLOCK elements */
     int16_t start;    /* 1: a packed panel of b begins with the sums that strips start from; else 0 */
     int16_t panel;    /* columns of a packed panel of b, at most: those of one of the strips */
     bool    packed_only;  /* strips want both operands packed */

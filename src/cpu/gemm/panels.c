@@ -20,7 +20,7 @@ enum {
     CHUNK = 2048,             /* of m and n */
     CHUNK_BLOCKS = 4,         /* of k */
     TILE_ROWS = 256,
-    TILE_ROW_BYTES = 1024,    /* of b */
+    TILE_BYTES = 1 << 18,     /* of a block of b */
     PART_WORK = 1 << 17,      /* products that make a thread worth waking */
     PACK_PANELS = 16,         /* packed side by side */
     ROWS_AT_ONCE = 8,         /* indices of k of them at a time */
@@ -38,8 +38,8 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-/* Indices of k that a strip takes at a time. Classes that take several at once are exact. */
-static int64_t block_of(const tsri_gemm_ukr *u) { return TSRI_GEMM_BLOCK * u->group; }
+/* Indices of k that a strip takes at a time. */
+static int64_t block_of(const tsri_gemm_ukr *u) { return u->block ? u->block : TSRI_GEMM_BLOCK * u->group; }
 
 /* Panels ----------------------------------------------------------------------------------- */
 
@@ -191,7 +191,8 @@ typedef struct tile {
 static int64_t tile_panels(const chunk *c)
 {
     if (c->plan->thin) return c->cols.panels;
-    return most(1, TILE_ROW_BYTES / (c->plan->widest->cols * c->plan->g->ukr->element));
+    const tsri_gemm_ukr *u = c->plan->g->ukr;
+    return most(1, TILE_BYTES / (c->plan->widest->cols * (block_of(u) / u->group) * u->element));
 }
 
 static int64_t sum_tile_bytes(const plan *p) { return p->widest->rows * p->widest->cols * p->g->ukr->sum; }

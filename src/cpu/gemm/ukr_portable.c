@@ -54,8 +54,9 @@
 #define NR 4
 #include "ukr_complex.inc"
 
-#define ROW(suffix, mr, nr, element, sum) \
-    { ukr_##suffix, mr, nr, element, sum, 1, 0, nr, false, false, strips_##suffix, NULL, tsri_gemm_dtypes, tsri_gemm_dtypes }
+#define ROW(suffix, rows, cols, bytes, of_sum)                                                             \
+    { .run = ukr_##suffix, .mr = rows, .nr = cols, .element = bytes, .sum = of_sum, .group = 1, .panel = cols, \
+      .strips = strips_##suffix, .dtypes = tsri_gemm_dtypes, .right = tsri_gemm_dtypes }
 
 const tsri_gemm_ukr tsri_gemm_ukr_portable[TSRI_GEMM_CLASSES] = {
     [TSRI_GEMM_F32]  = ROW(f32,  4, 8, 4, 4),

@@ -36,72 +36,7 @@ V vi madd_pairs(vi x, vi y, vi s) { return _mm512_dpwssd_epi32(s, x, y); }
 
 /* Panels of fours -------------------------------------------------------------------------- */
 
-V __m128i bytes_16(const char *p) { return _mm_loadu_si128((const __m128i *)(const void *)p); }
-/* Any strides: n lanes of up to four indices. */
-static void pack_four(uint8_t *z, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int64_t width)
-{
-    for (int64_t i = 0; i < width; i++)
-        for (int64_t q = 0; q < 4; q++)
-            z[4 * i + q] = i < n && q < k ? *(const uint8_t *)(src + i * step + q * step_k) : 0;
-}
-
-/* Lanes follow each other: 16 lanes of four rows become 64 bytes. */
-V void weave(char *z, const char *a, const char *b, const char *c, const char *d)
-{
-    const __m128i x = bytes_16(a), y = bytes_16(b), u = bytes_16(c), v = bytes_16(d);
-    const __m128i xy = _mm_unpacklo_epi8(x, y), uv = _mm_unpacklo_epi8(u, v);
-    const __m128i xy_high = _mm_unpackhi_epi8(x, y), uv_high = _mm_unpackhi_epi8(u, v);
-    _mm_storeu_si128((__m128i *)(void *)z, _mm_unpacklo_epi16(xy, uv));
-    _mm_storeu_si128((__m128i *)(void *)(z + 16), _mm_unpackhi_epi16(xy, uv));
-    _mm_storeu_si128((__m128i *)(void *)(z + 32), _mm_unpacklo_epi16(xy_high, uv_high));
-    _mm_storeu_si128((__m128i *)(void *)(z + 48), _mm_unpackhi_epi16(xy_high, uv_high));
-}
-
-static void pack_across(char *z, const char *src, int64_t step_k, int64_t n, int64_t k, int64_t width)
-{
-    for (; k > 0; k -= 4, src += 4 * step_k, z += 4 * width) {
-        int64_t i = 0;
-        for (; k >= 4 && i + 16 <= n; i += 16)
-            weave(z + 4 * i, src + i, src + i + step_k, src + i + 2 * step_k, src + i + 3 * step_k);
-        if (i < width) pack_four((uint8_t *)z + 4 * i, src + i, 1, step_k, n - i, k, width - i);
-    }
-}
-
-/* Four lanes of 16 indices each, turned: fours of the first four indices, of the next, ... */
-V void turn_four(__m128i v[4], const char *src, int64_t step)
-{
-    const __m128i a = bytes_16(src), b = bytes_16(src + step), c = bytes_16(src + 2 * step), d = bytes_16(src + 3 * step);
-    const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
-    const __m128i ab_high = _mm_unpackhi_epi32(a, b), cd_high = _mm_unpackhi_epi32(c, d);
-    v[0] = _mm_unpacklo_epi64(ab, cd);
-    v[1] = _mm_unpackhi_epi64(ab, cd);
-    v[2] = _mm_unpacklo_epi64(ab_high, cd_high);
-    v[3] = _mm_unpackhi_epi64(ab_high, cd_high);
-}
-
-/* Indices follow each other: the four bytes of a lane lie as they are to lie. */
-static void pack_along(char *z, const char *src, int64_t step, int64_t n, int64_t k, int64_t width)
-{
-    const int64_t whole = n / 4 * 4;
-    for (; k >= 16; k -= 16, src += 16, z += 16 * width) {
-        for (int64_t i = 0; i < whole; i += 4) {
-            __m128i v[4];
-            turn_four(v, src + i * step, step);
-            for (int q = 0; q < 4; q++) _mm_storeu_si128((__m128i *)(void *)(z + 4 * (q * width + i)), v[q]);
-        }
-        for (int q = 0; q < 4 && whole < width; q++)
-            pack_four((uint8_t *)z + 4 * (q * width + whole), src + 4 * q + whole * step, step, 1, n - whole, 4, width - whole);
-    }
-    for (; k > 0; k -= 4, src += 4, z += 4 * width) pack_four((uint8_t *)z, src, step, 1, n, k, width);
-}
-
-static void pack_bytes(char *z, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int64_t width)
-{
-    if (step == 1)        pack_across(z, src, step_k, n, k, width);
-    else if (step_k == 1) pack_along(z, src, step, n, k, width);
-    else for (; k > 0; k -= 4, src += 4 * step_k, z += 4 * width)
-        pack_four((uint8_t *)z, src, step, step_k, n, k, width);
-}
+#include "cpu/gemm/fours.inc"
 
 static void pack_u8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
 {

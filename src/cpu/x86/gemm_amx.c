@@ -1,0 +1,191 @@
+/* gemm_amx.c - products of bf16 and of bytes in tiles: 16 rows of 64 bytes each.
+ *
+ * A tile of a has, in each row, 64 bytes of neighbouring indices of k. A tile of b has, in each
+ * of its 16 rows, the pairs or fours of 16 columns. Their product is 16 x 16 sums. So an element
+ * of a panel is 64 bytes, 32 indices of bf16 or 64 of bytes, and a strip has up to two by two tiles
+ * of sums, which stay in their registers while k runs. bf16 that are no normal numbers count as 0. */
+#include "core/mem.h"
+#include "cpu/gemm/gemm.h"
+#include "cpu/kernels.h"
+#include "cpu/simd/avx512.h"
+#include "cpu/gemm/fours.inc"
+#include "cpu/gemm/pairs16.inc"
+
+enum { LINE = 64, HEIGHT = 16, SIDE = 16, BLOCK_BYTES = 1024 };
+
+/* Tiles ------------------------------------------------------------------------------------- */
+
+/* 0 .. 3 hold sums: left and right of the higher rows, then of the lower ones; 4 and 5 a's higher and
+ * lower rows; 6 and 7 b's left and right columns. */
+
+/* As the processor reads it. */
+typedef struct shapes {
+    uint8_t  palette, start_row, reserved[14];
+    uint16_t bytes[16];
+    uint8_t  rows[16];
+} shapes;
+_Static_assert(sizeof(shapes) == LINE, "the processor reads 64 bytes");
+
+/* Sums and a of `high` rows, and of `low` more if that is not 0. */
+static void set_shapes(int64_t high, int64_t low)
+{
+    _Alignas(LINE) shapes s = { .palette = 1 };
+    const int64_t rows[8] = { high, high, low, low, high, low, SIDE, SIDE };
+    for (int i = 0; i < 8; i++) {
+        s.rows[i] = (uint8_t)rows[i];
+        s.bytes[i] = rows[i] ? LINE : 0;
+    }
+    __asm__ volatile("" : : "r"(&s) : "memory");  /* all of it is read */
+    _tile_loadconfig(&s);
+}
+
+/* One kind of product: PRODUCT(z, a, b) adds it to the sums in tile z. */
+#define STRIPS(name, PRODUCT)                                                                                  \
+    static TSRI_ALWAYS_INLINE void sum_##name(const tsri_gemm_strip *s, int64_t high, const bool tall,         \
+                                              const bool wide)                                                 \
+    {                                                                                                          \
+        const char *a = s->a, *b = s->b;                                                                       \
+        char *z = s->z, *low = s->z + high * s->z_row;                                                         \
+        const int64_t line = wide ? 2 * LINE : LINE;                                                           \
+        if (s->add) {                                                                                          \
+            _tile_loadd(0, z, s->z_row);                                                                       \
+            if (wide) _tile_loadd(1, z + LINE, s->z_row);                                                      \
+            if (tall) _tile_loadd(2, low, s->z_row);                                                           \
+            if (tall && wide) _tile_loadd(3, low + LINE, s->z_row);                                            \
+        } else {                                                                                               \
+            _tile_zero(0);                                                                                     \
+            if (wide) _tile_zero(1);                                                                           \
+            if (tall) _tile_zero(2);                                                                           \
+            if (tall && wide) _tile_zero(3);                                                                   \
+        }                                                                                                      \
+        for (int64_t left = s->k; left > 0; left--, a += s->a_col, b += s->b_row) {                            \
+            _tile_loadd(4, a, LINE);                                                                           \
+            _tile_loadd(6, b, line);                                                                           \
+            PRODUCT(0, 4, 6);                                                                                  \
+            if (wide) _tile_loadd(7, b + LINE, line);                                                          \
+            if (wide) PRODUCT(1, 4, 7);                                                                        \
+            if (tall) _tile_loadd(5, a + high * LINE, LINE);                                                   \
+            if (tall) PRODUCT(2, 5, 6);                                                                        \
+            if (tall && wide) PRODUCT(3, 5, 7);                                                                \
+        }                                                                                                      \
+        _tile_stored(0, z, s->z_row);                                                                          \
+        if (wide) _tile_stored(1, z + LINE, s->z_row);                                                         \
+        if (tall) _tile_stored(2, low, s->z_row);                                                              \
+        if (tall && wide) _tile_stored(3, low + LINE, s->z_row);                                               \
+    }                                                                                                          \
+                                                                                                               \
+    /* a's panels have an element for each row, and b's for each column. */                                   \
+    static void strip_##name(tsri_gemm_strip *s)                                                               \
+    {                                                                                                          \
+        const int64_t rows = s->a_col / LINE, high = rows < HEIGHT ? rows : HEIGHT;                            \
+        const bool tall = rows > high, wide = s->b_row > SIDE * LINE;                                          \
+        set_shapes(high, rows - high);                                                                         \
+        if (tall && wide) sum_##name(s, high, true, true);                                                     \
+        else if (tall)    sum_##name(s, high, true, false);                                                    \
+        else if (wide)    sum_##name(s, high, false, true);                                                    \
+        else              sum_##name(s, high, false, false);                                                   \
+        _tile_release();                                                                                       \
+    }                                                                                                          \
+    static const tsri_gemm_strips strips_##name[] = {                                                          \
+        { SIDE, 2 * HEIGHT, { NULL, EACH_ROW(strip_##name) } },                                                \
+        { 2 * SIDE, 2 * HEIGHT, { NULL, EACH_ROW(strip_##name) } }, { 0 }                                      \
+    };
+
+#define EIGHT(f) f, f, f, f, f, f, f, f
+#define EACH_ROW(f) EIGHT(f), EIGHT(f), EIGHT(f), EIGHT(f)
+
+STRIPS(bf16, _tile_dpbf16ps)
+STRIPS(s8, _tile_dpbssd)
+STRIPS(u8, _tile_dpbusd)
+
+/* Panels ------------------------------------------------------------------------------------ */
+
+/* a: rows side by side, each with 64 bytes of indices. */
+static void pack_rows(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int64_t width,
+                      const int64_t size)
+{
+    char *z = panel;
+    const int64_t group = LINE / size;
+    for (; k > 0; k -= group, src += group * step_k, z += width * LINE) {
+        const int64_t there = k < group ? k : group;
+        for (int64_t i = 0; i < width; i++) {
+            char *row = z + i * LINE;
+            const char *from = src + i * step;
+            if (i < n && step_k == size) {
+                vi_store(row, vi_load_bytes(from, there * size));
+                continue;
+            }
+            vi_store(row, vi_set(0));
+            for (int64_t p = 0; i < n && p < there; p++) memcpy(row + p * size, from + p * step_k, (size_t)size);
+        }
+    }
+}
+
+static void pack_rows_2(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+{
+    pack_rows(panel, src, step, step_k, n, k, width, 2);
+}
+
+static void pack_rows_1(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+{
+    pack_rows(panel, src, step, step_k, n, k, width, 1);
+}
+
+/* b: lines of pairs or fours, and zeros to whole tiles: `lines` of 4 * width bytes are there. */
+static void fill_tiles(void *panel, int64_t lines, int64_t width)
+{
+    const int64_t whole = (lines + SIDE - 1) / SIDE * SIDE;
+    memset((char *)panel + lines * 4 * width, 0, (size_t)((whole - lines) * 4 * width));
+}
+
+static void pack_pairs(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+{
+    pack_pairs_16(panel, src, step, step_k, n, k, width);
+    fill_tiles(panel, (k + 1) / 2, width);
+}
+
+static void pack_fours(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+{
+    pack_bytes(panel, src, step, step_k, n, k, width);
+    fill_tiles(panel, (k + 3) / 4, width);
+}
+
+/* Tables ------------------------------------------------------------------------------------- */
+
+typedef tsri_gemm_dtype table[TSR_DTYPE_COUNT];
+static table bf16_left, bf16_right, s8_left, s8_right, u8_left, u8_right;
+
+/* Like those of another class, which stores the same sums; but this dtype is packed so. */
+static void fill(tsri_gemm_dtype *to, const tsri_gemm_dtype *from, tsr_dtype dtype, tsri_gemm_pack_fn pack)
+{
+    for (int i = 0; i < TSR_DTYPE_COUNT; i++) {
+        to[i] = from[i];
+        to[i].native = false;
+        to[i].rows = NULL;
+    }
+    to[dtype].pack = pack;
+}
+
+void tsri_cpu_gemm_amx(tsri_cpu_kernels *k);
+void tsri_cpu_gemm_amx(tsri_cpu_kernels *k)
+{
+    const tsri_gemm_ukr tiles = { .element = LINE, .sum = 4, .panel = 2 * SIDE, .packed_only = true };
+    tsri_gemm_ukr *bf16 = &k->gemm[TSRI_GEMM_BF16], *s8 = &k->gemm[TSRI_GEMM_S8], *u8 = &k->gemm[TSRI_GEMM_U8];
+    fill(bf16_left, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_rows_2);
+    fill(bf16_right, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_pairs);
+    fill(s8_left, tsri_gemm_dtypes, TSR_I8, pack_rows_1);
+    fill(s8_right, tsri_gemm_dtypes, TSR_I8, pack_fours);
+    fill(u8_left, tsri_gemm_dtypes, TSR_U8, pack_rows_1);
+    fill(u8_right, tsri_gemm_dtypes, TSR_I8, pack_fours);
+    *bf16 = *s8 = *u8 = tiles;
+    bf16->group = LINE / 2;
+    s8->group = u8->group = LINE;
+    bf16->block = BLOCK_BYTES / 2;
+    s8->block = u8->block = BLOCK_BYTES;
+    bf16->strips = strips_bf16;
+    s8->strips = strips_s8;
+    u8->strips = strips_u8;
+    bf16->dtypes = bf16_left, bf16->right = bf16_right;
+    s8->dtypes = s8_left, s8->right = s8_right;
+    u8->dtypes = u8_left, u8->right = u8_right;
+}

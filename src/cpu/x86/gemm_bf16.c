@@ -1,0 +1,56 @@
+/* gemm_bf16.c - products of bf16 where a machine adds the products of two neighbouring indices of k
+ * to a sum in float at once. It takes numbers that are no normal ones for 0. */
+#include "core/mem.h"
+#include "cpu/gemm/gemm.h"
+#include "cpu/gemm/strips.h"
+#include "cpu/kernels.h"
+#include "cpu/simd/avx512.h"
+#include "cpu/gemm/pairs16.inc"
+
+#define EACH_1 TO_12
+#define EACH_2 TO_12
+#define EACH_3 TO_8
+
+V vi add_floats(vi x, vi y) { return _mm512_castps_si512(_mm512_castsi512_ps(x) + _mm512_castsi512_ps(y)); }
+V vi add_products(vi x, vi y, vi s)
+{
+    return _mm512_castps_si512(_mm512_dpbf16_ps(_mm512_castsi512_ps(s), (__m512bh)x, (__m512bh)y));
+}
+
+#define PACKED_ONLY
+#define E uint32_t
+#define VEC vi
+#define W VF
+#define LOAD(p) vi_load(p)
+#define LOAD_N(p, n) vi_load_n(p, n)
+#define STORE(p, v) vi_store(p, v)
+#define STORE_N(p, v, n) vi_store_n(p, v, n)
+#define SPREAD(p) vi_set(*(const int32_t *)(const void *)(p))
+#define ADD(x, y) add_floats(x, y)
+#define START(p) vi_set(0)
+#define START_ROWS 0
+#define MADD(x, y, s) add_products(x, y, s)
+#define NAME(x) x##_bf16
+#include "cpu/gemm/strip.inc"
+
+#define ONE(r) strip_1_##r##_bf16,
+#define TWO(r) strip_2_##r##_bf16,
+#define THREE(r) strip_3_##r##_bf16,
+static const tsri_gemm_strips strips[] = {
+    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
+};
+
+static tsri_gemm_dtype dtypes[TSR_DTYPE_COUNT];
+
+void tsri_cpu_gemm_bf16(tsri_cpu_kernels *k);
+void tsri_cpu_gemm_bf16(tsri_cpu_kernels *k)
+{
+    for (int i = 0; i < TSR_DTYPE_COUNT; i++) {
+        dtypes[i] = k->gemm[TSRI_GEMM_F32].dtypes[i];
+        dtypes[i].native = false;
+        dtypes[i].rows = NULL;
+    }
+    dtypes[TSR_BF16].pack = pack_pairs_16;
+    k->gemm[TSRI_GEMM_BF16] = (tsri_gemm_ukr){ .element = 4, .sum = 4, .group = 2, .panel = 3 * VF, .packed_only = true,
+                                               .strips = strips, .dtypes = dtypes, .right = dtypes };
+}
