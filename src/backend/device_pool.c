@@ -155,13 +155,10 @@ tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, siz
     const int class = class_of(bytes, &rounded), now = tsri_stream_now(device, &handle);
     pool *p = have_pool(device, kind);
     TSRI_CHECK(p, TSR_ENOMEM, "alloc: no room for a pool of device memory");
+    *reserved = rounded;
     *out = tsri_graph_take(device, now, rounded, kind);
-    block *b = *out ? NULL : take_kept(p, class, rounded, now);
-    if (*out) {
-        *reserved = rounded;
-        count_live(p, (int64_t)rounded);
-        return TSR_OK;
-    }
+    if (*out) return TSR_OK;  /* what a graph holds counts as live all the time */
+    block *b = take_kept(p, class, rounded, now);
     if (b) {
         const tsr_status s = order(device, b->streams, now);
         *out = b->data;
@@ -175,7 +172,6 @@ tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, siz
         if (s == TSR_ENOMEM && trim(p, 0) > 0) s = tsri_device_alloc(out, device, rounded, kind);
         TSRI_TRY(s);
     }
-    *reserved = rounded;
     count_live(p, (int64_t)rounded);
     tsri_graph_took(device, now, *out, rounded, kind);
     return TSR_OK;
@@ -187,8 +183,8 @@ void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory
     const int class = class_of(reserved, &rounded);
     pool *p = have_pool(device, kind);
     void *handle;
-    if (p) count_live(p, -(int64_t)reserved);
     if (tsri_graph_gave(device, tsri_stream_now(device, &handle), data, reserved, kind)) return;
+    if (p) count_live(p, -(int64_t)reserved);
     block *b = p ? tsri_alloc(sizeof *b, 64) : NULL;
     if (!b) {
         if (tsr_device_sync(device) == TSR_OK) tsri_device_free(device, data, reserved, kind);

@@ -57,7 +57,7 @@ static void make_plan(plan *p, const tsri_tile *t, const tsri_stage *s, char *bu
         turned |= t->rows > 1 && t->row_step[o] != 0 && length(t->row_step[o]) < length(t->col_step[o]);
     }
     const int64_t elements = BUFFER / largest / (count ? count : 1);
-    p->cols = smaller(t->cols, turned ? TURN_BYTES / largest : RUN_COLS);
+    p->cols = smaller(t->cols, turned ? TURN_BYTES / largest : smaller(elements, RUN_COLS));
     p->rows = smaller(t->rows, (turned ? elements : smaller(elements, RUN_COLS)) / p->cols);
     if (p->rows == 0) p->rows = 1;
     for (int o = 0, i = 0; o < s->nop; o++)

@@ -141,6 +141,7 @@ typedef struct tsri_gemm_ukr {
     int16_t panel;    /* columns of a packed panel of b, at most: those of one of the strips */
     bool    packed_only;  /* strips want both operands packed */
     bool    streams;      /* strips can write around the caches */
+    void (*begin)(void), (*end)(void);  /* around a stretch of strips on one thread; NULL: nothing is to do */
     const tsri_gemm_strips *strips;
     tsri_gemm_strip_fn      sweep;   /* one row, up to TSRI_GEMM_SWEEP columns; NULL: none */
     const tsri_gemm_dtype  *dtypes;  /* TSR_DTYPE_COUNT of them */

@@ -304,9 +304,11 @@ static void sum_tile(const chunk *c, const tile *t)
                           .z_row = c->sums ? p->widest->cols * part : c->z.row,
                           .z_im = p->widest->rows * p->widest->cols * part };
     s.stream = p->stream;
+    if (p->g->ukr->begin) p->g->ukr->begin();
     if (c->a_packed || c->sums)                sum_panels(&s, c, t);
     else if (p->thin && c->cols.panels > 1)    sum_thin_rows(&s, c, t);
     else                                       sum_as_they_lie(&s, c, t);
+    if (p->g->ukr->end) p->g->ukr->end();
     if (p->stream) settle();
 }
 

@@ -4,6 +4,7 @@
  * of its 16 rows, the pairs or fours of 16 columns. Their product is 16 x 16 sums. So an element
  * of a panel is 64 bytes, 32 indices of bf16 or 64 of bytes, and a strip has up to two by two tiles
  * of sums, which stay in their registers while k runs. bf16 that are no normal numbers count as 0. */
+#include "core/lock.h"
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
 #include "cpu/kernels.h"
@@ -11,7 +12,7 @@
 #include "cpu/gemm/fours.inc"
 #include "cpu/gemm/pairs16.inc"
 
-enum { LINE = 64, HEIGHT = 16, SIDE = 16, BLOCK_BYTES = 1024 };
+enum { LINE = 64, HEIGHT = 16, SIDE = 16, BLOCK_BYTES = 512 };
 
 /* Tiles ------------------------------------------------------------------------------------- */
 
@@ -26,9 +27,17 @@ typedef struct shapes {
 } shapes;
 _Static_assert(sizeof(shapes) == LINE, "the processor reads 64 bytes");
 
+/* Setting shapes takes as long as several products: they stay from strip to strip of a stretch. */
+static TSRI_PER_THREAD int64_t shaped;
+
+static void begin(void) { shaped = 0; }
+static void end(void) { _tile_release(); }
+
 /* Sums and a of `high` rows, and of `low` more if that is not 0. */
 static void set_shapes(int64_t high, int64_t low)
 {
+    if (shaped == high + low) return;
+    shaped = high + low;
     _Alignas(LINE) shapes s = { .palette = 1 };
     const int64_t rows[8] = { high, high, low, low, high, low, SIDE, SIDE };
     for (int i = 0; i < 8; i++) {
@@ -62,6 +71,7 @@ static void set_shapes(int64_t high, int64_t low)
             _tile_loadd(4, a, LINE);                                                                           \
             _tile_loadd(6, b, line);                                                                           \
             PRODUCT(0, 4, 6);                                                                                  \
+            for (int64_t at = 0; at < SIDE * line; at += LINE) __builtin_prefetch(b + s->b_row + at);          \
             if (wide) _tile_loadd(7, b + LINE, line);                                                          \
             if (wide) PRODUCT(1, 4, 7);                                                                        \
             if (tall) _tile_loadd(5, a + high * LINE, LINE);                                                   \
@@ -84,7 +94,6 @@ static void set_shapes(int64_t high, int64_t low)
         else if (tall)    sum_##name(s, high, true, false);                                                    \
         else if (wide)    sum_##name(s, high, false, true);                                                    \
         else              sum_##name(s, high, false, false);                                                   \
-        _tile_release();                                                                                       \
     }                                                                                                          \
     static const tsri_gemm_strips strips_##name[] = {                                                          \
         { SIDE, 2 * HEIGHT, { NULL, EACH_ROW(strip_##name) } },                                                \
@@ -169,7 +178,8 @@ static void fill(tsri_gemm_dtype *to, const tsri_gemm_dtype *from, tsr_dtype dty
 void tsri_cpu_gemm_amx(tsri_cpu_kernels *k);
 void tsri_cpu_gemm_amx(tsri_cpu_kernels *k)
 {
-    const tsri_gemm_ukr tiles = { .element = LINE, .sum = 4, .panel = 2 * SIDE, .packed_only = true };
+    const tsri_gemm_ukr tiles = { .element = LINE, .sum = 4, .panel = 2 * SIDE, .packed_only = true, .begin = begin,
+                                  .end = end };
     tsri_gemm_ukr *bf16 = &k->gemm[TSRI_GEMM_BF16], *s8 = &k->gemm[TSRI_GEMM_S8], *u8 = &k->gemm[TSRI_GEMM_U8];
     fill(bf16_left, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_rows_2);
     fill(bf16_right, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_pairs);
