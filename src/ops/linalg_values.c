@@ -229,6 +229,7 @@ static void order_rows(int64_t *order, int64_t m, const int64_t *pivots, int64_t
     for (int64_t i = 0; i < m; i++) order[i] = i;
     for (int64_t i = 0; i < k; i++) {
         const int64_t row = order[i];
+        if (pivots[i] < 0 || pivots[i] >= m) continue;  /* of a backend that computes nothing */
         order[i] = order[pivots[i]];
         order[pivots[i]] = row;
     }

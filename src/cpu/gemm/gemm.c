@@ -3,7 +3,7 @@
  * A batch that is one product with a longer matrix becomes that. Other batches run in
  * parallel where there are enough products, and one after the other, each in parallel,
  * where not. */
-#include "gemm.h"
+#include "blas.h"
 #include "core/atomic.h"
 #include "core/loop.h"
 #include "cpu/kernels.h"
@@ -231,7 +231,7 @@ tsr_status tsri_cpu_matmul(const tsr_op *op)
     describe(&whole.g, op, c);
     if (z->ndim == 2) {
         take_matrices(&whole.g, op, c, &z->desc, &a->desc, &b->desc, c ? &c->desc : &z->desc);
-        s = tsri_gemm_run(&whole.g);
+        s = tsri_gemm_blas(&whole.g) ? TSR_OK : tsri_gemm_run(&whole.g);
     } else {
         s = run_folded(op, c, &whole);
     }
