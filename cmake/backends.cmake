@@ -20,7 +20,7 @@ function(add_backend name)
     endif()
     add_dependencies(backends backend-${name})
     if(TSR_INSTALL)
-        install(TARGETS backend-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera)
+        install(TARGETS backend-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera OPTIONAL)
     endif()
 endfunction()
 

@@ -30,7 +30,7 @@ function(add_face_library face name)
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/compat/${face}/include
          ${PROJECT_BINARY_DIR}/compat/${face}/include SYMBOLIC)
     if(TSR_INSTALL)
-        install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera/compat/${face}/lib)
+        install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera/compat/${face}/lib OPTIONAL)
         install(DIRECTORY compat/${face}/include DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera/compat/${face})
     endif()
 endfunction()
