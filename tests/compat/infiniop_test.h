@@ -47,7 +47,8 @@ public:
         bytes_.assign((size_t)(high - low + 1) * size_of(dtype) + 80, 0x5a);
         const size_t base = ((size_t)bytes_.data() + 15) / 16 * 16 - (size_t)bytes_.data();
         first_ = base + shift + (size_t)-low * size_of(dtype);
-        if (infiniopCreateTensorDescriptor(&desc_, shape.size(), shape.data(), strides_.data(), dtype)) desc_ = nullptr;
+        if (infiniopCreateTensorDescriptor(&desc_, shape.size(), shape.data(), strides_.data(), dtype))
+            desc_ = nullptr;
         for (size_t i = 0; i < count(); i++) set(i, 0);
     }
     Array(const Array &) = delete;
@@ -141,7 +142,10 @@ private:
 /* How far results of a dtype may be from the exact ones, as a share of 1 + |exact|. */
 inline double tolerance(infiniDtype_t d)
 {
-    return d == INFINI_DTYPE_F64 ? 1e-12 : d == INFINI_DTYPE_F32 ? 2e-6 : d == INFINI_DTYPE_F16 ? 1.5e-3 : 1.2e-2;
+    return d == INFINI_DTYPE_F64   ? 1e-12
+           : d == INFINI_DTYPE_F32 ? 2e-6
+           : d == INFINI_DTYPE_F16 ? 1.5e-3
+                                   : 1.2e-2;
 }
 
 inline bool is_near(double got, double want, double tol)
@@ -156,8 +160,8 @@ inline void expect_elements(const char *what, const Array &got, const std::funct
                             double slack = 1)
 {
     for (size_t i = 0; i < got.count(); i++)
-        EXPECT_MSG(is_near(got[i], want(i), slack * tolerance(got.dtype())), "%s[%zu] is %.9g, not %.9g (dtype %d)",
-                   what, i, got[i], want(i), (int)got.dtype());
+        EXPECT_MSG(is_near(got[i], want(i), slack * tolerance(got.dtype())),
+                   "%s[%zu] is %.9g, not %.9g (dtype %d)", what, i, got[i], want(i), (int)got.dtype());
 }
 
 #define EXPECT_INFINI(call, status)                                                                 \
@@ -181,16 +185,17 @@ private:
 /* Create, ask for the workspace, run and destroy an operator; the status of the first that fails.
  *   RUN_OP(Add, (c.desc(), a.desc(), b.desc()), (c.data(), a.data(), b.data())) */
 #define STRIP_(...) __VA_ARGS__
-#define RUN_OP(Name, create_arguments, run_arguments)                                               \
-    ([&]() -> infiniStatus_t {                                                                      \
-        infiniop##Name##Descriptor_t op_ = nullptr;                                                 \
-        size_t size_ = 77;                                                                          \
+#define RUN_OP(Name, create_arguments, run_arguments) \
+    ([&]() -> infiniStatus_t { \
+        infiniop##Name##Descriptor_t op_ = nullptr; \
+        size_t size_ = 77; \
         infiniStatus_t s_ = infiniopCreate##Name##Descriptor(handle, &op_, STRIP_ create_arguments); \
-        if (s_ != INFINI_STATUS_SUCCESS) return s_;                                                 \
-        s_ = infiniopGet##Name##WorkspaceSize(op_, &size_);                                         \
-        if (s_ == INFINI_STATUS_SUCCESS) s_ = infiniop##Name(op_, nullptr, size_, STRIP_ run_arguments, nullptr); \
-        const infiniStatus_t d_ = infiniopDestroy##Name##Descriptor(op_);                           \
-        return s_ != INFINI_STATUS_SUCCESS ? s_ : d_;                                               \
+        if (s_ != INFINI_STATUS_SUCCESS) return s_; \
+        s_ = infiniopGet##Name##WorkspaceSize(op_, &size_); \
+        if (s_ == INFINI_STATUS_SUCCESS) \
+            s_ = infiniop##Name(op_, nullptr, size_, STRIP_ run_arguments, nullptr); \
+        const infiniStatus_t d_ = infiniopDestroy##Name##Descriptor(op_); \
+        return s_ != INFINI_STATUS_SUCCESS ? s_ : d_; \
     }())
 
 /* The status of creating it; a descriptor that is made after all is destroyed. */

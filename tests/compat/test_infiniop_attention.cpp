@@ -4,7 +4,8 @@
 static const infiniDtype_t floats[] = { INFINI_DTYPE_F16, INFINI_DTYPE_BF16, INFINI_DTYPE_F32 };
 
 /* softmax of n scores, then the mean of values so weighted. */
-static double mixture(size_t n, const std::function<double(size_t)> &score, const std::function<double(size_t)> &value)
+static double mixture(size_t n, const std::function<double(size_t)> &score,
+                      const std::function<double(size_t)> &value)
 {
     double most = -INFINITY, sum = 0, out = 0;
     for (size_t j = 0; j < n; j++) most = std::fmax(most, score(j));
@@ -23,14 +24,16 @@ static void test_attention_fills_the_caches_and_looks_back(void)
     for (infiniDtype_t dt : floats)
         for (size_t pos : { 0, 3 })
             for (size_t seq : { 1, 4 }) {
-                Array out({ seq, heads, d }, dt), q({ heads, seq, d }, dt), k({ kv, seq, d }, dt), v({ kv, seq, d }, dt);
+                Array out({ seq, heads, d }, dt), q({ heads, seq, d }, dt), k({ kv, seq, d }, dt),
+                    v({ kv, seq, d }, dt);
                 Array kc({ kv, length, d }, dt), vc({ kv, length, d }, dt);
                 q.random(1);
                 k.random(2);
                 v.random(3);
                 kc.random(4);
                 vc.random(5);
-                EXPECT_DONE(RUN_OP(Attention, (out.desc(), q.desc(), k.desc(), v.desc(), kc.desc(), vc.desc(), pos),
+                EXPECT_DONE(RUN_OP(Attention,
+                                   (out.desc(), q.desc(), k.desc(), v.desc(), kc.desc(), vc.desc(), pos),
                                    (out.data(), q.data(), k.data(), v.data(), kc.data(), vc.data())));
                 for (size_t g = 0; g < kv; g++)
                     for (size_t i = 0; i < seq * d; i++) {
@@ -41,13 +44,15 @@ static void test_attention_fills_the_caches_and_looks_back(void)
                     const size_t row = i / (heads * d), head = i / d % heads, g = head / (heads / kv);
                     return mixture(pos + row + 1, [&](size_t j) {
                         double s = 0;
-                        for (size_t e = 0; e < d; e++) s += q[(head * seq + row) * d + e] * kc[(g * length + j) * d + e];
+                        for (size_t e = 0; e < d; e++)
+                            s += q[(head * seq + row) * d + e] * kc[(g * length + j) * d + e];
                         return s / std::sqrt((double)d);
                     }, [&](size_t j) { return vc[(g * length + j) * d + i % d]; });
                 });
             }
     const infiniDtype_t dt = INFINI_DTYPE_F32;
-    Array out({ 4, heads, d }, dt), q({ heads, 4, d }, dt), k({ kv, 4, d }, dt), c({ kv, length, d }, dt), k3({ 3, 4, d }, dt);
+    Array out({ 4, heads, d }, dt), q({ heads, 4, d }, dt), k({ kv, 4, d }, dt), c({ kv, length, d }, dt),
+        k3({ 3, 4, d }, dt);
     EXPECT_INFINI(CREATE_OP(Attention, out.desc(), q.desc(), k.desc(), k.desc(), c.desc(), c.desc(), 7),
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(CREATE_OP(Attention, out.desc(), q.desc(), k3.desc(), k3.desc(), c.desc(), c.desc(), 0),
@@ -62,7 +67,8 @@ static void test_kv_caching_writes_each_row_at_its_own_place(void)
     const size_t batch = 3, heads = 2, length = 8, seq = 3, d = 4;
     for (infiniDtype_t dt : { INFINI_DTYPE_F16, INFINI_DTYPE_F32, INFINI_DTYPE_I8 }) {
         Array kc({ batch, heads, length, d }, dt, { 512, 128, 8, 2 }), vc({ batch, heads, length, d }, dt);
-        Array k({ batch, heads, seq, d }, dt), v({ batch, heads, seq, d }, dt), past({ batch }, INFINI_DTYPE_I64);
+        Array k({ batch, heads, seq, d }, dt), v({ batch, heads, seq, d }, dt),
+            past({ batch }, INFINI_DTYPE_I64);
         kc.fill([](size_t i) { return (double)(i % 50); });
         vc.fill([](size_t i) { return (double)(i % 40); });
         k.fill([](size_t i) { return 60 + (double)(i % 50); });
@@ -80,10 +86,13 @@ static void test_kv_caching_writes_each_row_at_its_own_place(void)
         }
         past.set(2, 6);
         EXPECT_INFINI(RUN_OP(KVCaching, (kc.desc(), vc.desc(), k.desc(), v.desc(), past.desc()),
-                             (kc.data(), vc.data(), k.data(), v.data(), past.data())), INFINI_STATUS_BAD_PARAM);
+                             (kc.data(), vc.data(), k.data(), v.data(), past.data())),
+                      INFINI_STATUS_BAD_PARAM);
     }
-    Array kc({ 1, 2, 3, 4 }, INFINI_DTYPE_F32), k({ 1, 2, 5, 4 }, INFINI_DTYPE_F32), past({ 1 }, INFINI_DTYPE_I64);
-    EXPECT_INFINI(CREATE_OP(KVCaching, kc.desc(), kc.desc(), k.desc(), k.desc(), past.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
+    Array kc({ 1, 2, 3, 4 }, INFINI_DTYPE_F32), k({ 1, 2, 5, 4 }, INFINI_DTYPE_F32),
+        past({ 1 }, INFINI_DTYPE_I64);
+    EXPECT_INFINI(CREATE_OP(KVCaching, kc.desc(), kc.desc(), k.desc(), k.desc(), past.desc()),
+                  INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
 static void test_paged_caching_writes_slots_and_skips_negative_ones(void)
@@ -91,7 +100,8 @@ static void test_paged_caching_writes_slots_and_skips_negative_ones(void)
     Handle handle;
     const size_t blocks = 4, heads = 2, size = 4, d = 3, tokens = 5;
     Array kc({ blocks, heads, size, d }, INFINI_DTYPE_F32), vc({ blocks, heads, size, d }, INFINI_DTYPE_F32);
-    Array k({ tokens, heads, d }, INFINI_DTYPE_F32), v({ tokens, heads, d }, INFINI_DTYPE_F32), slots({ tokens }, INFINI_DTYPE_I32);
+    Array k({ tokens, heads, d }, INFINI_DTYPE_F32), v({ tokens, heads, d }, INFINI_DTYPE_F32),
+        slots({ tokens }, INFINI_DTYPE_I32);
     const double at[] = { 3, 14, -1, 0, 7 };
     k.random(1);
     v.random(2);
@@ -111,7 +121,8 @@ static void test_paged_caching_writes_slots_and_skips_negative_ones(void)
     slots.set(0, 16);
     EXPECT_INFINI(RUN_OP(PagedCaching, (kc.desc(), vc.desc(), k.desc(), v.desc(), slots.desc()),
                          (kc.data(), vc.data(), k.data(), v.data(), slots.data())), INFINI_STATUS_BAD_PARAM);
-    EXPECT_INFINI(CREATE_OP(PagedCaching, kc.desc(), vc.desc(), k.desc(), v.desc(), k.desc()), INFINI_STATUS_BAD_TENSOR_DTYPE);
+    EXPECT_INFINI(CREATE_OP(PagedCaching, kc.desc(), vc.desc(), k.desc(), v.desc(), k.desc()),
+                  INFINI_STATUS_BAD_TENSOR_DTYPE);
 }
 
 /* Pages of the test: sequence s has its blocks in a scrambled order. */
@@ -133,7 +144,8 @@ struct Pages {
         return (((size_t)tables[s * per_seq + j / size] * kv + g) * size + j % size) * d;
     }
     /* Element e of head `head` for a row of q that sees the first `seen` keys of sequence s. */
-    double want(const Array &q, size_t row, size_t s, size_t head, size_t e, size_t seen, bool alibi, double scale) const
+    double want(const Array &q, size_t row, size_t s, size_t head, size_t e, size_t seen, bool alibi,
+                double scale) const
     {
         const size_t g = head / (heads / kv);
         return mixture(seen, [&](size_t j) {
@@ -154,29 +166,34 @@ static void test_paged_attention_follows_the_block_tables(void)
                 Array q({ p.seqs, p.heads, p.d }, dt), out({ p.seqs, p.heads, p.d }, dt);
                 q.random(7);
                 EXPECT_DONE(RUN_OP(PagedAttention,
-                                   (out.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(), p.lengths.desc(),
-                                    alibi ? p.slopes.desc() : nullptr, 0.25f),
-                                   (out.data(), q.data(), p.k.data(), p.v.data(), p.tables.data(), p.lengths.data(),
-                                    alibi ? p.slopes.data() : nullptr)));
+                                   (out.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(),
+                                    p.lengths.desc(), alibi ? p.slopes.desc() : nullptr, 0.25f),
+                                   (out.data(), q.data(), p.k.data(), p.v.data(), p.tables.data(),
+                                    p.lengths.data(), alibi ? p.slopes.data() : nullptr)));
                 expect_elements("PagedAttention", out, [&](size_t i) {
                     const size_t s = i / (p.heads * p.d);
                     return p.want(q, s, s, i / p.d % p.heads, i % p.d, (size_t)p.lengths[s], alibi, 0.25);
                 });
                 p.lengths.set(0, 17);
                 EXPECT_INFINI(RUN_OP(PagedAttention,
-                                     (out.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(), p.lengths.desc(), nullptr, 0.25f),
-                                     (out.data(), q.data(), p.k.data(), p.v.data(), p.tables.data(), p.lengths.data(), nullptr)),
+                                     (out.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(),
+                                      p.lengths.desc(), nullptr, 0.25f),
+                                     (out.data(), q.data(), p.k.data(), p.v.data(), p.tables.data(),
+                                      p.lengths.data(), nullptr)),
                               INFINI_STATUS_BAD_PARAM);
                 p.lengths.set(0, 5);
                 p.tables.set(0, 99);
                 EXPECT_INFINI(RUN_OP(PagedAttention,
-                                     (out.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(), p.lengths.desc(), nullptr, 0.25f),
-                                     (out.data(), q.data(), p.k.data(), p.v.data(), p.tables.data(), p.lengths.data(), nullptr)),
+                                     (out.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(),
+                                      p.lengths.desc(), nullptr, 0.25f),
+                                     (out.data(), q.data(), p.k.data(), p.v.data(), p.tables.data(),
+                                      p.lengths.data(), nullptr)),
                               INFINI_STATUS_BAD_PARAM);
             }
     Pages p(INFINI_DTYPE_F32, INFINI_DTYPE_I32);
     Array q({ 2, p.heads, p.d }, INFINI_DTYPE_F32);
-    EXPECT_INFINI(CREATE_OP(PagedAttention, q.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(), p.lengths.desc(), nullptr, 1.0f),
+    EXPECT_INFINI(CREATE_OP(PagedAttention, q.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(),
+                            p.lengths.desc(), nullptr, 1.0f),
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
@@ -187,7 +204,8 @@ static void test_paged_attention_prefill_is_causal_within_each_sequence(void)
     for (infiniDtype_t dt : floats)
         for (bool alibi : { false, true }) {
             Pages p(dt, INFINI_DTYPE_I64);
-            Array q({ 8, p.heads, p.d }, dt), out({ 8, p.heads, p.d }, dt), starts({ p.seqs + 1 }, INFINI_DTYPE_I64);
+            Array q({ 8, p.heads, p.d }, dt), out({ 8, p.heads, p.d }, dt),
+                starts({ p.seqs + 1 }, INFINI_DTYPE_I64);
             q.random(7);
             size_t sum = 0;
             for (size_t s = 0; s <= p.seqs; s++) {
@@ -195,21 +213,23 @@ static void test_paged_attention_prefill_is_causal_within_each_sequence(void)
                 if (s < p.seqs) sum += rows[s];
             }
             EXPECT_DONE(RUN_OP(PagedAttentionPrefill,
-                               (out.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(), p.lengths.desc(),
-                                starts.desc(), alibi ? p.slopes.desc() : nullptr, 0.3f),
-                               (out.data(), q.data(), p.k.data(), p.v.data(), p.tables.data(), p.lengths.data(),
-                                starts.data(), p.slopes.data())));
+                               (out.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(),
+                                p.lengths.desc(), starts.desc(), alibi ? p.slopes.desc() : nullptr, 0.3f),
+                               (out.data(), q.data(), p.k.data(), p.v.data(), p.tables.data(),
+                                p.lengths.data(), starts.data(), p.slopes.data())));
             expect_elements("Prefill", out, [&](size_t i) {
                 const size_t row = i / (p.heads * p.d), s = row < 2 ? 0 : row < 7 ? 1 : 2;
-                const size_t in_seq = row - (size_t)starts[s], seen = (size_t)p.lengths[s] - rows[s] + in_seq + 1;
+                const size_t in_seq = row - (size_t)starts[s],
+                             seen = (size_t)p.lengths[s] - rows[s] + in_seq + 1;
                 return p.want(q, row, s, i / p.d % p.heads, i % p.d, seen, alibi, (double)0.3f);
             });
             starts.set(3, 9);
             EXPECT_INFINI(RUN_OP(PagedAttentionPrefill,
-                                 (out.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(), p.lengths.desc(),
-                                  starts.desc(), nullptr, 0.3f),
-                                 (out.data(), q.data(), p.k.data(), p.v.data(), p.tables.data(), p.lengths.data(),
-                                  starts.data(), nullptr)), INFINI_STATUS_BAD_PARAM);
+                                 (out.desc(), q.desc(), p.k.desc(), p.v.desc(), p.tables.desc(),
+                                  p.lengths.desc(), starts.desc(), nullptr, 0.3f),
+                                 (out.data(), q.data(), p.k.data(), p.v.data(), p.tables.data(),
+                                  p.lengths.data(), starts.data(), nullptr)),
+                          INFINI_STATUS_BAD_PARAM);
         }
 }
 

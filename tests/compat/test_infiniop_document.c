@@ -16,8 +16,8 @@ static infiniopHandle_t make_handle(void)
 }
 
 /* One tensor as another's layout. */
-static infiniStatus_t rearrange(infiniopTensorDescriptor_t dst_desc, void *dst, infiniopTensorDescriptor_t src_desc,
-                                const void *src)
+static infiniStatus_t rearrange(infiniopTensorDescriptor_t dst_desc, void *dst,
+                                infiniopTensorDescriptor_t src_desc, const void *src)
 {
     infiniopHandle_t handle = make_handle();
     infiniopRearrangeDescriptor_t op = NULL;
@@ -51,7 +51,8 @@ static void test_an_element_lies_where_the_formula_says(void)
         infiniopTensorDescriptor_t src = describe(2, shape, strides[k], INFINI_DTYPE_I32);
         infiniopTensorDescriptor_t dst = describe(2, shape, NULL, INFINI_DTYPE_I32);
         EXPECT(rearrange(dst, packed, src, addr) == INFINI_STATUS_SUCCESS);
-        EXPECT(packed[2 * 5 + 1] == *(int32_t *)((char *)addr + ((3 - 1) * s1 + (2 - 1) * s2) * (ptrdiff_t)sizeof(int32_t)));
+        EXPECT(packed[2 * 5 + 1] ==
+               *(int32_t *)((char *)addr + ((3 - 1) * s1 + (2 - 1) * s2) * (ptrdiff_t)sizeof(int32_t)));
         infiniopDestroyTensorDescriptor(src);
         infiniopDestroyTensorDescriptor(dst);
     }
@@ -142,13 +143,19 @@ static void test_creating_a_descriptor_checks_its_arguments(void)
     const size_t shape[2] = { 2, 3 }, huge[2] = { (size_t)1 << 62, 8 }, beyond[1] = { SIZE_MAX };
     size_t many[17];
     for (int i = 0; i < 17; i++) many[i] = 1;
-    EXPECT(infiniopCreateTensorDescriptor(NULL, 2, shape, NULL, INFINI_DTYPE_F32) == INFINI_STATUS_NULL_POINTER);
+    EXPECT(infiniopCreateTensorDescriptor(NULL, 2, shape, NULL, INFINI_DTYPE_F32) ==
+           INFINI_STATUS_NULL_POINTER);
     EXPECT(infiniopCreateTensorDescriptor(&d, 2, NULL, NULL, INFINI_DTYPE_F32) == INFINI_STATUS_NULL_POINTER);
-    EXPECT(infiniopCreateTensorDescriptor(&d, 2, shape, NULL, INFINI_DTYPE_INVALID) == INFINI_STATUS_BAD_TENSOR_DTYPE);
-    EXPECT(infiniopCreateTensorDescriptor(&d, 2, shape, NULL, (infiniDtype_t)20) == INFINI_STATUS_BAD_TENSOR_DTYPE);
-    EXPECT(infiniopCreateTensorDescriptor(&d, 17, many, NULL, INFINI_DTYPE_F32) == INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT(infiniopCreateTensorDescriptor(&d, 2, huge, NULL, INFINI_DTYPE_F32) == INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT(infiniopCreateTensorDescriptor(&d, 1, beyond, NULL, INFINI_DTYPE_I8) == INFINI_STATUS_BAD_TENSOR_SHAPE);
+    EXPECT(infiniopCreateTensorDescriptor(&d, 2, shape, NULL, INFINI_DTYPE_INVALID) ==
+           INFINI_STATUS_BAD_TENSOR_DTYPE);
+    EXPECT(infiniopCreateTensorDescriptor(&d, 2, shape, NULL, (infiniDtype_t)20) ==
+           INFINI_STATUS_BAD_TENSOR_DTYPE);
+    EXPECT(infiniopCreateTensorDescriptor(&d, 17, many, NULL, INFINI_DTYPE_F32) ==
+           INFINI_STATUS_BAD_TENSOR_SHAPE);
+    EXPECT(infiniopCreateTensorDescriptor(&d, 2, huge, NULL, INFINI_DTYPE_F32) ==
+           INFINI_STATUS_BAD_TENSOR_SHAPE);
+    EXPECT(infiniopCreateTensorDescriptor(&d, 1, beyond, NULL, INFINI_DTYPE_I8) ==
+           INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT(d == NULL);
     EXPECT(infiniopDestroyTensorDescriptor(NULL) == INFINI_STATUS_SUCCESS);
     for (int dtype = INFINI_DTYPE_BYTE; dtype <= INFINI_DTYPE_BF16; dtype++)

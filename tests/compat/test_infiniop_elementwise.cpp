@@ -2,7 +2,8 @@
  * dtype, with strides, broadcasts, odd addresses and what they must refuse. */
 #include "infiniop_test.h"
 
-static const infiniDtype_t floats[] = { INFINI_DTYPE_F16, INFINI_DTYPE_BF16, INFINI_DTYPE_F32, INFINI_DTYPE_F64 };
+static const infiniDtype_t floats[] = { INFINI_DTYPE_F16, INFINI_DTYPE_BF16, INFINI_DTYPE_F32,
+                                        INFINI_DTYPE_F64 };
 
 static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -140,7 +141,8 @@ static void test_unary_operators_refuse_what_does_not_fit(void)
 {
     Handle handle;
     Array y({ 4 }, INFINI_DTYPE_F32), x({ 4 }, INFINI_DTYPE_F32), other({ 5 }, INFINI_DTYPE_F32);
-    Array half({ 4 }, INFINI_DTYPE_F16), whole({ 4 }, INFINI_DTYPE_I32), spread({ 4 }, INFINI_DTYPE_F32, { 0 });
+    Array half({ 4 }, INFINI_DTYPE_F16), whole({ 4 }, INFINI_DTYPE_I32),
+        spread({ 4 }, INFINI_DTYPE_F32, { 0 });
     Array folded({ 2, 2 }, INFINI_DTYPE_F32, { 1, 1 }), square({ 2, 2 }, INFINI_DTYPE_F32);
     for (const Unary &u : unaries) {
         const bool fills = !strcmp(u.name, "Zeros") || !strcmp(u.name, "Ones");
@@ -164,8 +166,10 @@ static void test_unary_operators_refuse_what_does_not_fit(void)
         EXPECT_DONE(u.create(handle, &op, y.desc(), x.desc()));
         EXPECT_INFINI(u.workspace(op, nullptr), INFINI_STATUS_NULL_POINTER);
         EXPECT_INFINI(u.run(op, nullptr, 0, nullptr, x.data(), nullptr), INFINI_STATUS_NULL_POINTER);
-        if (!fills) EXPECT_INFINI(u.run(op, nullptr, 0, y.data(), nullptr, nullptr), INFINI_STATUS_NULL_POINTER);
-        EXPECT_INFINI(infiniopAdd(op, nullptr, 0, y.data(), x.data(), x.data(), nullptr), INFINI_STATUS_BAD_PARAM);
+        if (!fills)
+            EXPECT_INFINI(u.run(op, nullptr, 0, y.data(), nullptr, nullptr), INFINI_STATUS_NULL_POINTER);
+        EXPECT_INFINI(infiniopAdd(op, nullptr, 0, y.data(), x.data(), x.data(), nullptr),
+                      INFINI_STATUS_BAD_PARAM);
         EXPECT_INFINI(infiniopDestroyAddDescriptor(op), INFINI_STATUS_BAD_PARAM);
         EXPECT_DONE(u.destroy(op));
     }
@@ -289,7 +293,8 @@ static void test_addcmul_clip_hardtanh_and_softplus(void)
     Array y({ 3 }, INFINI_DTYPE_F32), x({ 3 }, INFINI_DTYPE_F32), z({ 2 }, INFINI_DTYPE_F32);
     EXPECT_INFINI(CREATE_OP(HardTanh, y.desc(), x.desc(), 1.0f, -1.0f), INFINI_STATUS_BAD_PARAM);
     EXPECT_INFINI(CREATE_OP(Clip, y.desc(), x.desc(), z.desc(), x.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT_INFINI(CREATE_OP(Addcmul, y.desc(), x.desc(), nullptr, x.desc(), 1.0f), INFINI_STATUS_NULL_POINTER);
+    EXPECT_INFINI(CREATE_OP(Addcmul, y.desc(), x.desc(), nullptr, x.desc(), 1.0f),
+                  INFINI_STATUS_NULL_POINTER);
     EXPECT_INFINI(CREATE_OP(Softplus, z.desc(), x.desc(), 1.0f, 20.0f), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
@@ -314,7 +319,8 @@ static void test_binary_operators_refuse_what_does_not_fit(void)
 {
     Handle handle;
     Array c({ 4 }, INFINI_DTYPE_F32), a({ 4 }, INFINI_DTYPE_F32), longer({ 5 }, INFINI_DTYPE_F32);
-    Array half({ 4 }, INFINI_DTYPE_F16), spread({ 4 }, INFINI_DTYPE_F32, { 0 }), flags({ 4 }, INFINI_DTYPE_BOOL);
+    Array half({ 4 }, INFINI_DTYPE_F16), spread({ 4 }, INFINI_DTYPE_F32, { 0 }),
+        flags({ 4 }, INFINI_DTYPE_BOOL);
     EXPECT_INFINI(CREATE_OP(Add, c.desc(), a.desc(), longer.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(CREATE_OP(Add, c.desc(), a.desc(), half.desc()), INFINI_STATUS_BAD_TENSOR_DTYPE);
     EXPECT_INFINI(CREATE_OP(Mul, spread.desc(), a.desc(), a.desc()), INFINI_STATUS_BAD_TENSOR_STRIDES);

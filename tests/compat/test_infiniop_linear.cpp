@@ -1,7 +1,8 @@
 /* test_infiniop_linear.cpp - products, BLAS-1, layers, convolutions and pools, against plain loops. */
 #include "infiniop_test.h"
 
-static const infiniDtype_t floats[] = { INFINI_DTYPE_F16, INFINI_DTYPE_BF16, INFINI_DTYPE_F32, INFINI_DTYPE_F64 };
+static const infiniDtype_t floats[] = { INFINI_DTYPE_F16, INFINI_DTYPE_BF16, INFINI_DTYPE_F32,
+                                        INFINI_DTYPE_F64 };
 
 static double silu(double x) { return x / (1 + std::exp(-x)); }
 
@@ -34,7 +35,8 @@ static void test_gemm_with_batches_strides_and_factors(void)
                 const size_t at = i / (m * n), row = i / n % m, col = i % n;
                 double sum = 0;
                 for (size_t j = 0; j < depth; j++)
-                    sum += a[(batch(k.a, at) * m + row) * depth + j] * b[(batch(k.b, at) * depth + j) * n + col];
+                    sum +=
+                        a[(batch(k.a, at) * m + row) * depth + j] * b[(batch(k.b, at) * depth + j) * n + col];
                 return k.alpha * sum + k.beta * before[i];
             }, 2);
         }
@@ -48,7 +50,8 @@ static void test_gemm_does_not_read_c_where_beta_is_0_and_refuses_bad_shapes(voi
     EXPECT_DONE(RUN_OP(Gemm, (c.desc(), a.desc(), b.desc()), (c.data(), a.data(), b.data(), 1, 0)));
     expect_elements("c", c, [](size_t) { return 0; });
     Array v({ 3 }, INFINI_DTYPE_F32), b4({ 4, 2 }, INFINI_DTYPE_F32), half({ 3, 2 }, INFINI_DTYPE_F16);
-    Array batch({ 3, 2, 3 }, INFINI_DTYPE_F32), whole({ 2, 2 }, INFINI_DTYPE_I32), flat({ 2, 2 }, INFINI_DTYPE_F32, { 0, 1 });
+    Array batch({ 3, 2, 3 }, INFINI_DTYPE_F32), whole({ 2, 2 }, INFINI_DTYPE_I32),
+        flat({ 2, 2 }, INFINI_DTYPE_F32, { 0, 1 });
     EXPECT_INFINI(CREATE_OP(Gemm, c.desc(), a.desc(), b4.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(CREATE_OP(Gemm, c.desc(), a.desc(), v.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(CREATE_OP(Gemm, c.desc(), batch.desc(), b.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
@@ -65,24 +68,30 @@ static void test_i8gemm_scales_rows_and_columns(void)
     for (infiniDtype_t d : { INFINI_DTYPE_F16, INFINI_DTYPE_BF16, INFINI_DTYPE_F32 })
         for (const Sizes &ws : { Sizes{ n }, Sizes{ n, 1 }, Sizes{ 1, n } })
             for (bool biased : { true, false }) {
-                Array y({ m, n }, d), bias({ n }, d), x({ m, k }, INFINI_DTYPE_I8), w({ k, n }, INFINI_DTYPE_I8, { 1, k });
+                Array y({ m, n }, d), bias({ n }, d), x({ m, k }, INFINI_DTYPE_I8),
+                    w({ k, n }, INFINI_DTYPE_I8, { 1, k });
                 Array xs({ m, 1 }, INFINI_DTYPE_F32), s(ws, INFINI_DTYPE_F32);
                 x.random(1, -128, 128);
                 w.random(2, -128, 128);
                 bias.random(3);
                 xs.random(4, 0.001, 0.01);
                 s.random(5, 0.001, 0.01);
-                EXPECT_DONE(RUN_OP(I8Gemm, (y.desc(), biased ? bias.desc() : nullptr, x.desc(), xs.desc(), w.desc(), s.desc()),
-                                   (y.data(), bias.data(), x.data(), xs.data(), w.data(), s.data())));
+                EXPECT_DONE(RUN_OP(
+                    I8Gemm,
+                    (y.desc(), biased ? bias.desc() : nullptr, x.desc(), xs.desc(), w.desc(), s.desc()),
+                    (y.data(), bias.data(), x.data(), xs.data(), w.data(), s.data())));
                 expect_elements("I8Gemm", y, [&](size_t i) {
                     double sum = 0;
                     for (size_t j = 0; j < k; j++) sum += x[i / n * k + j] * w[j * n + i % n];
                     return sum * xs[i / n] * s[i % n] + (biased ? bias[i % n] : 0);
                 });
             }
-    Array y({ m, n }, INFINI_DTYPE_F32), x({ m, k }, INFINI_DTYPE_I8), w({ k, n }, INFINI_DTYPE_I8), s({ n }, INFINI_DTYPE_F32);
-    EXPECT_INFINI(CREATE_OP(I8Gemm, y.desc(), nullptr, x.desc(), s.desc(), w.desc(), s.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT_INFINI(CREATE_OP(I8Gemm, y.desc(), nullptr, y.desc(), s.desc(), w.desc(), s.desc()), INFINI_STATUS_BAD_TENSOR_DTYPE);
+    Array y({ m, n }, INFINI_DTYPE_F32), x({ m, k }, INFINI_DTYPE_I8), w({ k, n }, INFINI_DTYPE_I8),
+        s({ n }, INFINI_DTYPE_F32);
+    EXPECT_INFINI(CREATE_OP(I8Gemm, y.desc(), nullptr, x.desc(), s.desc(), w.desc(), s.desc()),
+                  INFINI_STATUS_BAD_TENSOR_SHAPE);
+    EXPECT_INFINI(CREATE_OP(I8Gemm, y.desc(), nullptr, y.desc(), s.desc(), w.desc(), s.desc()),
+                  INFINI_STATUS_BAD_TENSOR_DTYPE);
 }
 
 /* BLAS-1 ------------------------------------------------------------------------------------ */
@@ -118,7 +127,8 @@ static void test_sums_of_vectors(void)
             EXPECT_DONE(RUN_OP(BlasAmin, (x.desc(), place.desc()), (x.data(), place.data())));
             EXPECT(place[0] == (double)smallest + 1);
         }
-    Array x({ 4 }, INFINI_DTYPE_F32), y({ 5 }, INFINI_DTYPE_F32), r({}, INFINI_DTYPE_F32), m({ 2, 2 }, INFINI_DTYPE_F32);
+    Array x({ 4 }, INFINI_DTYPE_F32), y({ 5 }, INFINI_DTYPE_F32), r({}, INFINI_DTYPE_F32),
+        m({ 2, 2 }, INFINI_DTYPE_F32);
     Array empty({ 0 }, INFINI_DTYPE_F32), place({}, INFINI_DTYPE_I32);
     EXPECT_INFINI(CREATE_OP(Dot, r.desc(), x.desc(), y.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(CREATE_OP(BlasDot, m.desc(), m.desc(), r.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
@@ -133,7 +143,8 @@ static void test_vectors_changed_in_place(void)
     Handle handle;
     for (infiniDtype_t d : floats) {
         const size_t n = 13;
-        Array x({ n }, d, { 2 }), y({ n }, d, { -1 }), x0({ n }, d), y0({ n }, d), alpha({}, d), c({}, d), s({}, d);
+        Array x({ n }, d, { 2 }), y({ n }, d, { -1 }), x0({ n }, d), y0({ n }, d), alpha({}, d), c({}, d),
+            s({}, d);
         x.random(1);
         x0.random(1);
         y.random(2);
@@ -151,11 +162,13 @@ static void test_vectors_changed_in_place(void)
         expect_elements("Swap", y, [&](size_t i) { return x0[i]; });
         c.set(0, 0.8);
         s.set(0, 0.6);
-        EXPECT_DONE(RUN_OP(Rot, (x.desc(), y.desc(), c.desc(), s.desc()), (x.data(), y.data(), c.data(), s.data())));
+        EXPECT_DONE(
+            RUN_OP(Rot, (x.desc(), y.desc(), c.desc(), s.desc()), (x.data(), y.data(), c.data(), s.data())));
         expect_elements("Rot", x, [&](size_t i) { return c[0] * y0[i] + s[0] * x0[i]; });
         expect_elements("Rot", y, [&](size_t i) { return c[0] * x0[i] - s[0] * y0[i]; });
     }
-    Array x({ 4 }, INFINI_DTYPE_F32), y({ 5 }, INFINI_DTYPE_F32), a({}, INFINI_DTYPE_F32), spread({ 4 }, INFINI_DTYPE_F32, { 0 });
+    Array x({ 4 }, INFINI_DTYPE_F32), y({ 5 }, INFINI_DTYPE_F32), a({}, INFINI_DTYPE_F32),
+        spread({ 4 }, INFINI_DTYPE_F32, { 0 });
     EXPECT_INFINI(CREATE_OP(Axpy, a.desc(), x.desc(), y.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(CREATE_OP(Axpy, x.desc(), x.desc(), x.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(CREATE_OP(Scal, a.desc(), spread.desc()), INFINI_STATUS_BAD_TENSOR_STRIDES);
@@ -169,10 +182,12 @@ static void test_rotg_makes_the_rotation_that_rot_undoes(void)
     Handle handle;
     const double pairs[][2] = { { 3, 4 }, { -4, 3 }, { 0, 2 }, { 2, 0 }, { 0, 0 }, { -1, -1 } };
     for (const auto &p : pairs) {
-        Array a({}, INFINI_DTYPE_F64), b({}, INFINI_DTYPE_F64), c({}, INFINI_DTYPE_F64), s({}, INFINI_DTYPE_F64);
+        Array a({}, INFINI_DTYPE_F64), b({}, INFINI_DTYPE_F64), c({}, INFINI_DTYPE_F64),
+            s({}, INFINI_DTYPE_F64);
         a.set(0, p[0]);
         b.set(0, p[1]);
-        EXPECT_DONE(RUN_OP(Rotg, (a.desc(), b.desc(), c.desc(), s.desc()), (a.data(), b.data(), c.data(), s.data())));
+        EXPECT_DONE(
+            RUN_OP(Rotg, (a.desc(), b.desc(), c.desc(), s.desc()), (a.data(), b.data(), c.data(), s.data())));
         EXPECT(is_near(c[0] * p[0] + s[0] * p[1], a[0], 1e-14));
         EXPECT(is_near(c[0] * p[1] - s[0] * p[0], 0, 1e-14));
         EXPECT(is_near(c[0] * c[0] + s[0] * s[0], 1, 1e-14));
@@ -186,7 +201,8 @@ static void test_rotm_by_every_flag(void)
     const double params[][5] = {
         { -1, 1.2, -0.3, 0.4, 0.8 }, { 0, 9, -0.25, 0.5, 9 }, { 1, 1.1, 9, 9, 0.9 }, { -2, 9, 9, 9, 9 } };
     for (const auto &p : params) {
-        Array x({ 9 }, INFINI_DTYPE_F32), y({ 9 }, INFINI_DTYPE_F32), x0({ 9 }, INFINI_DTYPE_F32), y0({ 9 }, INFINI_DTYPE_F32);
+        Array x({ 9 }, INFINI_DTYPE_F32), y({ 9 }, INFINI_DTYPE_F32), x0({ 9 }, INFINI_DTYPE_F32),
+            y0({ 9 }, INFINI_DTYPE_F32);
         Array param({ 5 }, INFINI_DTYPE_F32);
         x.random(1);
         x0.random(1);
@@ -209,10 +225,11 @@ static void test_rotm_by_every_flag(void)
 static void test_rotmg_zeroes_the_second_component(void)
 {
     Handle handle;
-    const double in[][4] = { { 1, 2, 3, 4 }, { 2, 1, 4, 0.5 }, { 1e-9, 3, 1, 2 }, { 1e9, 1e9, 2, 1 }, { 1, 1, 2, 0 },
-                             { -1, 1, 1, 1 } };
+    const double in[][4] = { { 1, 2, 3, 4 },     { 2, 1, 4, 0.5 }, { 1e-9, 3, 1, 2 },
+                             { 1e9, 1e9, 2, 1 }, { 1, 1, 2, 0 },   { -1, 1, 1, 1 } };
     for (const auto &v : in) {
-        Array d1({}, INFINI_DTYPE_F64), d2({}, INFINI_DTYPE_F64), x1({}, INFINI_DTYPE_F64), y1({}, INFINI_DTYPE_F64);
+        Array d1({}, INFINI_DTYPE_F64), d2({}, INFINI_DTYPE_F64), x1({}, INFINI_DTYPE_F64),
+            y1({}, INFINI_DTYPE_F64);
         Array param({ 5 }, INFINI_DTYPE_F64);
         d1.set(0, v[0]);
         d2.set(0, v[1]);
@@ -250,7 +267,8 @@ static void test_matrix_power_of_a_batch(void)
             double p[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
             for (int step = 0; step < n; step++) {
                 double q[9] = {};
-                for (size_t i = 0; i < 27; i++) q[i / 9 * 3 + i % 3] += p[i / 9 * 3 + i / 3 % 3] * x[b * 9 + i / 3 % 3 * 3 + i % 3];
+                for (size_t i = 0; i < 27; i++)
+                    q[i / 9 * 3 + i % 3] += p[i / 9 * 3 + i / 3 % 3] * x[b * 9 + i / 3 % 3 * 3 + i % 3];
                 memcpy(p, q, sizeof p);
             }
             for (size_t i = 0; i < 9; i++) EXPECT(is_near(y[b * 9 + i], p[i], 1e-5));
@@ -266,14 +284,17 @@ static void test_fused_ffn_is_norm_gate_and_projection(void)
     const size_t n = 3, d = 8, di = 6;
     for (infiniDtype_t dt : floats)
         for (bool residual : { true, false }) {
-            Array out({ n, d }, dt), x({ n, d }, dt), r({ n, d }, dt), nw({ d }, dt), gu({ 2 * di, d }, dt), dw({ d, di }, dt);
+            Array out({ n, d }, dt), x({ n, d }, dt), r({ n, d }, dt), nw({ d }, dt), gu({ 2 * di, d }, dt),
+                dw({ d, di }, dt);
             x.random(1);
             r.random(2);
             nw.random(3);
             gu.random(4);
             dw.random(5);
-            EXPECT_DONE(RUN_OP(FusedFFN, (out.desc(), x.desc(), residual ? r.desc() : nullptr, nw.desc(), gu.desc(), dw.desc(), 1e-6f),
-                               (out.data(), x.data(), r.data(), nw.data(), gu.data(), dw.data())));
+            EXPECT_DONE(RUN_OP(
+                FusedFFN,
+                (out.desc(), x.desc(), residual ? r.desc() : nullptr, nw.desc(), gu.desc(), dw.desc(), 1e-6f),
+                (out.data(), x.data(), r.data(), nw.data(), gu.data(), dw.data())));
             expect_elements("FusedFFN", out, [&](size_t i) {
                 const size_t row = i / d;
                 double ms = 0, sum = residual ? r[i] : 0;
@@ -290,8 +311,10 @@ static void test_fused_ffn_is_norm_gate_and_projection(void)
                 return sum;
             }, 6);
         }
-    Array x({ n, d }, INFINI_DTYPE_F32), nw({ d }, INFINI_DTYPE_F32), gu({ 5, d }, INFINI_DTYPE_F32), dw({ d, di }, INFINI_DTYPE_F32);
-    EXPECT_INFINI(CREATE_OP(FusedFFN, x.desc(), x.desc(), nullptr, nw.desc(), gu.desc(), dw.desc(), 1e-6f), INFINI_STATUS_BAD_TENSOR_SHAPE);
+    Array x({ n, d }, INFINI_DTYPE_F32), nw({ d }, INFINI_DTYPE_F32), gu({ 5, d }, INFINI_DTYPE_F32),
+        dw({ d, di }, INFINI_DTYPE_F32);
+    EXPECT_INFINI(CREATE_OP(FusedFFN, x.desc(), x.desc(), nullptr, nw.desc(), gu.desc(), dw.desc(), 1e-6f),
+                  INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
 static void test_fused_moe_mixes_the_chosen_experts(void)
@@ -302,7 +325,8 @@ static void test_fused_moe_mixes_the_chosen_experts(void)
         for (bool gated : { true, false })
             for (bool biased : { true, false }) {
                 const size_t rows = gated ? 2 * inter : inter;
-                Array out({ n, h }, dt), x({ n, h }, dt), w1({ experts, rows, h }, dt), w2({ experts, h, inter }, dt);
+                Array out({ n, h }, dt), x({ n, h }, dt), w1({ experts, rows, h }, dt),
+                    w2({ experts, h, inter }, dt);
                 Array b1({ experts, rows }, dt), b2({ experts, h }, dt);
                 Array index({ n, topk }, INFINI_DTYPE_I32), scale({ n, topk }, INFINI_DTYPE_F32);
                 x.random(1);
@@ -312,10 +336,12 @@ static void test_fused_moe_mixes_the_chosen_experts(void)
                 b2.random(5);
                 scale.random(6, 0, 1);
                 index.fill([&](size_t i) { return (double)(i * 3 % experts); });
-                EXPECT_DONE(RUN_OP(FusedMoe, (out.desc(), x.desc(), index.desc(), scale.desc(), w1.desc(), w2.desc(),
-                                              biased ? b1.desc() : nullptr, biased ? b2.desc() : nullptr,
-                                              gated ? INFINIOP_FUSED_MOE_ACT_SWIGLU : INFINIOP_FUSED_MOE_ACT_SILU),
-                                   (out.data(), x.data(), index.data(), scale.data(), w1.data(), w2.data(), b1.data(), b2.data())));
+                EXPECT_DONE(RUN_OP(FusedMoe,
+                                   (out.desc(), x.desc(), index.desc(), scale.desc(), w1.desc(), w2.desc(),
+                                    biased ? b1.desc() : nullptr, biased ? b2.desc() : nullptr,
+                                    gated ? INFINIOP_FUSED_MOE_ACT_SWIGLU : INFINIOP_FUSED_MOE_ACT_SILU),
+                                   (out.data(), x.data(), index.data(), scale.data(), w1.data(), w2.data(),
+                                    b1.data(), b2.data())));
                 expect_elements("FusedMoe", out, [&](size_t i) {
                     const size_t token = i / h;
                     double sum = 0;
@@ -323,7 +349,8 @@ static void test_fused_moe_mixes_the_chosen_experts(void)
                         const size_t e = (size_t)index[token * topk + k];
                         double y = biased ? b2[e * h + i % h] : 0;
                         for (size_t j = 0; j < inter; j++) {
-                            double gate = biased ? b1[e * rows + j] : 0, up = biased && gated ? b1[e * rows + inter + j] : 0;
+                            double gate = biased ? b1[e * rows + j] : 0,
+                                   up = biased && gated ? b1[e * rows + inter + j] : 0;
                             for (size_t q = 0; q < h; q++) {
                                 gate += w1[(e * rows + j) * h + q] * x[token * h + q];
                                 if (gated) up += w1[(e * rows + inter + j) * h + q] * x[token * h + q];
@@ -335,12 +362,16 @@ static void test_fused_moe_mixes_the_chosen_experts(void)
                     return sum;
                 }, 4);
                 index.set(0, (double)experts);
-                EXPECT_INFINI(RUN_OP(FusedMoe, (out.desc(), x.desc(), index.desc(), scale.desc(), w1.desc(), w2.desc(), nullptr, nullptr,
-                                                gated ? INFINIOP_FUSED_MOE_ACT_SWIGLU : INFINIOP_FUSED_MOE_ACT_SILU),
-                                     (out.data(), x.data(), index.data(), scale.data(), w1.data(), w2.data(), nullptr, nullptr)),
-                              INFINI_STATUS_BAD_PARAM);
-                EXPECT_INFINI(CREATE_OP(FusedMoe, out.desc(), x.desc(), index.desc(), scale.desc(), w1.desc(), w2.desc(), nullptr,
-                                        nullptr, INFINIOP_FUSED_MOE_ACT_SITUGLU), INFINI_STATUS_NOT_IMPLEMENTED);
+                EXPECT_INFINI(
+                    RUN_OP(FusedMoe,
+                           (out.desc(), x.desc(), index.desc(), scale.desc(), w1.desc(), w2.desc(), nullptr,
+                            nullptr, gated ? INFINIOP_FUSED_MOE_ACT_SWIGLU : INFINIOP_FUSED_MOE_ACT_SILU),
+                           (out.data(), x.data(), index.data(), scale.data(), w1.data(), w2.data(), nullptr,
+                            nullptr)),
+                    INFINI_STATUS_BAD_PARAM);
+                EXPECT_INFINI(CREATE_OP(FusedMoe, out.desc(), x.desc(), index.desc(), scale.desc(), w1.desc(),
+                                        w2.desc(), nullptr, nullptr, INFINIOP_FUSED_MOE_ACT_SITUGLU),
+                              INFINI_STATUS_NOT_IMPLEMENTED);
             }
 }
 
@@ -349,7 +380,8 @@ static void test_deepseek_moe_finds_its_experts_by_pointers(void)
     Handle handle;
     const size_t n = 2, h = 8, inter = 4, experts = 3, topk = 2;
     const infiniDtype_t dt = INFINI_DTYPE_F32;
-    Array out({ n, h }, dt), x({ n, h }, dt), gate({ experts, inter, h }, dt), up({ experts, inter, h }, dt), down({ experts, h, inter }, dt);
+    Array out({ n, h }, dt), x({ n, h }, dt), gate({ experts, inter, h }, dt), up({ experts, inter, h }, dt),
+        down({ experts, h, inter }, dt);
     Array index({ n, topk }, INFINI_DTYPE_I32), weight({ n, topk }, INFINI_DTYPE_F32);
     const void *gates[experts], *ups[experts], *downs[experts];
     x.random(1);
@@ -382,14 +414,18 @@ static void test_deepseek_moe_finds_its_experts_by_pointers(void)
                        (out.data(), x.data(), index.data(), weight.data(), gates, ups, downs)));
     expect_elements("DeepseekMoe", out, want, 4);
     infiniopDeepseekMoeDescriptor_t op = nullptr;
-    EXPECT_DONE(infiniopCreateDeepseekMoeDescriptor(handle, &op, out.desc(), x.desc(), index.desc(), weight.desc(), inter, experts));
+    EXPECT_DONE(infiniopCreateDeepseekMoeDescriptor(handle, &op, out.desc(), x.desc(), index.desc(),
+                                                    weight.desc(), inter, experts));
     out.fill([](size_t) { return 0; });
-    EXPECT_DONE(infiniopDeepseekMoeWithDevicePtrs(op, nullptr, 0, out.data(), x.data(), index.data(), weight.data(), gates, ups, downs, nullptr));
+    EXPECT_DONE(infiniopDeepseekMoeWithDevicePtrs(op, nullptr, 0, out.data(), x.data(), index.data(),
+                                                  weight.data(), gates, ups, downs, nullptr));
     expect_elements("DeepseekMoe", out, want, 4);
-    EXPECT_INFINI(infiniopDeepseekMoe(op, nullptr, 0, out.data(), x.data(), index.data(), weight.data(), nullptr, ups, downs, nullptr),
+    EXPECT_INFINI(infiniopDeepseekMoe(op, nullptr, 0, out.data(), x.data(), index.data(), weight.data(),
+                                      nullptr, ups, downs, nullptr),
                   INFINI_STATUS_NULL_POINTER);
     gates[0] = nullptr;
-    EXPECT_INFINI(infiniopDeepseekMoe(op, nullptr, 0, out.data(), x.data(), index.data(), weight.data(), gates, ups, downs, nullptr),
+    EXPECT_INFINI(infiniopDeepseekMoe(op, nullptr, 0, out.data(), x.data(), index.data(), weight.data(),
+                                      gates, ups, downs, nullptr),
                   INFINI_STATUS_NULL_POINTER);
     EXPECT_DONE(infiniopDestroyDeepseekMoeDescriptor(op));
 }
@@ -412,8 +448,9 @@ static void test_conv_in_one_two_and_three_dims(void)
                 w.random(2);
                 b.random(3);
                 const size_t n = k.x.size() - 2, ci = k.x[1], co = k.w[0];
-                EXPECT_DONE(RUN_OP(Conv, (y.desc(), x.desc(), w.desc(), biased ? b.desc() : nullptr, (void *)k.pad,
-                                          (void *)k.stride, (void *)k.dilation, n),
+                EXPECT_DONE(RUN_OP(Conv,
+                                   (y.desc(), x.desc(), w.desc(), biased ? b.desc() : nullptr, (void *)k.pad,
+                                    (void *)k.stride, (void *)k.dilation, n),
                                    (y.data(), x.data(), w.data(), b.data())));
                 size_t spatial = 1, taps = 1, inside = 1;
                 for (size_t i = 0; i < n; i++) {
@@ -442,12 +479,17 @@ static void test_conv_in_one_two_and_three_dims(void)
                     return sum;
                 }, 2);
             }
-    Array y({ 1, 2, 3, 3 }, INFINI_DTYPE_F32), x({ 1, 3, 4, 4 }, INFINI_DTYPE_F32), w({ 2, 3, 3, 3 }, INFINI_DTYPE_F32);
+    Array y({ 1, 2, 3, 3 }, INFINI_DTYPE_F32), x({ 1, 3, 4, 4 }, INFINI_DTYPE_F32),
+        w({ 2, 3, 3, 3 }, INFINI_DTYPE_F32);
     int64_t zero[3] = {}, one[3] = { 1, 1, 1 };
-    EXPECT_INFINI(CREATE_OP(Conv, y.desc(), x.desc(), w.desc(), nullptr, zero, one, one, 2), INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT_INFINI(CREATE_OP(Conv, y.desc(), x.desc(), w.desc(), nullptr, zero, zero, one, 2), INFINI_STATUS_BAD_PARAM);
-    EXPECT_INFINI(CREATE_OP(Conv, y.desc(), x.desc(), w.desc(), nullptr, nullptr, one, one, 2), INFINI_STATUS_NULL_POINTER);
-    EXPECT_INFINI(CREATE_OP(Conv, y.desc(), x.desc(), w.desc(), nullptr, zero, one, one, 4), INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(CREATE_OP(Conv, y.desc(), x.desc(), w.desc(), nullptr, zero, one, one, 2),
+                  INFINI_STATUS_BAD_TENSOR_SHAPE);
+    EXPECT_INFINI(CREATE_OP(Conv, y.desc(), x.desc(), w.desc(), nullptr, zero, zero, one, 2),
+                  INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(CREATE_OP(Conv, y.desc(), x.desc(), w.desc(), nullptr, nullptr, one, one, 2),
+                  INFINI_STATUS_NULL_POINTER);
+    EXPECT_INFINI(CREATE_OP(Conv, y.desc(), x.desc(), w.desc(), nullptr, zero, one, one, 4),
+                  INFINI_STATUS_BAD_PARAM);
 }
 
 static void test_average_pools(void)
@@ -468,18 +510,21 @@ static void test_average_pools(void)
         const size_t kernel[3] = { 2, 2, 2 };
         Array y3({ 1, 2, 2, 2, 2 }, d), x3({ 1, 2, 4, 4, 4 }, d);
         x3.random(2);
-        EXPECT_DONE(RUN_OP(AvgPool3d, (y3.desc(), x3.desc(), (void *)kernel, nullptr, nullptr), (y3.data(), x3.data())));
+        EXPECT_DONE(RUN_OP(AvgPool3d, (y3.desc(), x3.desc(), (void *)kernel, nullptr, nullptr),
+                           (y3.data(), x3.data())));
         expect_elements("AvgPool3d", y3, [&](size_t i) {
             double sum = 0;
             for (size_t k = 0; k < 8; k++)
-                sum += x3[i / 8 * 64 + (i / 4 % 2 * 2 + k / 4) * 16 + (i / 2 % 2 * 2 + k / 2 % 2) * 4 + i % 2 * 2 + k % 2];
+                sum += x3[i / 8 * 64 + (i / 4 % 2 * 2 + k / 4) * 16 + (i / 2 % 2 * 2 + k / 2 % 2) * 4 +
+                          i % 2 * 2 + k % 2];
             return sum / 8;
         });
     }
     Array y({ 2, 3, 4 }, INFINI_DTYPE_F32), x({ 2, 3, 9 }, INFINI_DTYPE_F32);
     EXPECT_INFINI(CREATE_OP(AvgPool1d, y.desc(), x.desc(), 3, 2, 1), INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(CREATE_OP(AvgPool1d, y.desc(), x.desc(), 0, 2, 1), INFINI_STATUS_BAD_PARAM);
-    EXPECT_INFINI(CREATE_OP(AvgPool3d, y.desc(), x.desc(), nullptr, nullptr, nullptr), INFINI_STATUS_NULL_POINTER);
+    EXPECT_INFINI(CREATE_OP(AvgPool3d, y.desc(), x.desc(), nullptr, nullptr, nullptr),
+                  INFINI_STATUS_NULL_POINTER);
 }
 
 static void test_pixel_shuffle_spreads_channels(void)

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-static const infiniDtype_t floats[] = { INFINI_DTYPE_F16, INFINI_DTYPE_BF16, INFINI_DTYPE_F32, INFINI_DTYPE_F64 };
+static const infiniDtype_t floats[] = { INFINI_DTYPE_F16, INFINI_DTYPE_BF16, INFINI_DTYPE_F32,
+                                        INFINI_DTYPE_F64 };
 
 /* Softmax over n values that `at` gives. */
 static std::vector<double> softmax_of(size_t n, const std::function<double(size_t)> &at)
@@ -80,7 +81,8 @@ static void test_rms_norm_and_add_rms_norm(void)
             x.random(1);
             b.random(2);
             w.random(3);
-            EXPECT_DONE(RUN_OP(RMSNorm, (y.desc(), x.desc(), w.desc(), 1e-5f), (y.data(), x.data(), w.data())));
+            EXPECT_DONE(
+                RUN_OP(RMSNorm, (y.desc(), x.desc(), w.desc(), 1e-5f), (y.data(), x.data(), w.data())));
             expect_elements("RMSNorm", y, [&](size_t i) {
                 const double ms = mean_of(n, [&](size_t j) { return x[i / n * n + j] * x[i / n * n + j]; });
                 return x[i] / std::sqrt(ms + 1e-5) * w[i % n];
@@ -104,7 +106,8 @@ static void test_layer_norm_gives_its_parts_if_asked(void)
     Handle handle;
     const size_t n = 12;
     for (infiniDtype_t d : floats) {
-        Array y({ 2, 3, n }, d), plain({ 2, 3, n }, d), dev({ 2, 3 }, d), x({ 2, 3, n }, d), w({ n }, d), b({ n }, d);
+        Array y({ 2, 3, n }, d), plain({ 2, 3, n }, d), dev({ 2, 3 }, d), x({ 2, 3, n }, d), w({ n }, d),
+            b({ n }, d);
         x.random(1);
         w.random(2);
         b.random(3);
@@ -118,10 +121,12 @@ static void test_layer_norm_gives_its_parts_if_asked(void)
                            (y.data(), plain.data(), dev.data(), x.data(), w.data(), b.data())));
         expect_elements("plain", plain, [&](size_t i) { return (x[i] - mean(i)) / deviation(i); }, 2);
         expect_elements("deviation", dev, [&](size_t i) { return deviation(i * n); }, 2);
-        expect_elements("y", y, [&](size_t i) { return (x[i] - mean(i)) / deviation(i) * w[i % n] + b[i % n]; }, 2);
+        expect_elements(
+            "y", y, [&](size_t i) { return (x[i] - mean(i)) / deviation(i) * w[i % n] + b[i % n]; }, 2);
         EXPECT_DONE(RUN_OP(LayerNorm, (y.desc(), nullptr, nullptr, x.desc(), w.desc(), nullptr, 1e-5f),
                            (y.data(), nullptr, nullptr, x.data(), w.data(), nullptr)));
-        expect_elements("no bias", y, [&](size_t i) { return (x[i] - mean(i)) / deviation(i) * w[i % n]; }, 2);
+        expect_elements(
+            "no bias", y, [&](size_t i) { return (x[i] - mean(i)) / deviation(i) * w[i % n]; }, 2);
     }
     Array y({ 3, n }, INFINI_DTYPE_F32), w({ n }, INFINI_DTYPE_F32), dev({ 4 }, INFINI_DTYPE_F32);
     EXPECT_INFINI(CREATE_OP(LayerNorm, y.desc(), nullptr, dev.desc(), y.desc(), w.desc(), nullptr, 1e-5f),
@@ -181,19 +186,26 @@ static void test_rope_turns_pairs_by_the_tables(void)
                     EXPECT_DONE(RUN_OP(RoPE, (y.desc(), x.desc(), pos.desc(), sin.desc(), cos.desc(),
                                               pairs ? INFINIOP_ROPE_ALGO_GPT_J : INFINIOP_ROPE_ALGO_GPT_NEOX),
                                        (y.data(), x.data(), pos.data(), sin.data(), cos.data())));
-                    expect_elements("RoPE", y, [&](size_t i) { return turned(x, i, d, pairs, row, sin, cos); });
+                    expect_elements("RoPE", y,
+                                    [&](size_t i) { return turned(x, i, d, pairs, row, sin, cos); });
                 }
-    Array x({ seq, heads, d }, INFINI_DTYPE_F32), table({ rows, d / 2 }, INFINI_DTYPE_F32), pos({ seq }, INFINI_DTYPE_I64);
+    Array x({ seq, heads, d }, INFINI_DTYPE_F32), table({ rows, d / 2 }, INFINI_DTYPE_F32),
+        pos({ seq }, INFINI_DTYPE_I64);
     Array small({ rows, d }, INFINI_DTYPE_F32);
     pos.fill([](size_t) { return 99; });
-    EXPECT_INFINI(RUN_OP(RoPE, (x.desc(), x.desc(), pos.desc(), table.desc(), table.desc(), INFINIOP_ROPE_ALGO_GPT_J),
-                         (x.data(), x.data(), pos.data(), table.data(), table.data())), INFINI_STATUS_BAD_PARAM);
-    EXPECT_INFINI(CREATE_OP(RoPE, x.desc(), x.desc(), pos.desc(), small.desc(), small.desc(), INFINIOP_ROPE_ALGO_GPT_J),
-                  INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT_INFINI(CREATE_OP(RoPE, x.desc(), x.desc(), x.desc(), table.desc(), table.desc(), INFINIOP_ROPE_ALGO_GPT_J),
-                  INFINI_STATUS_BAD_TENSOR_DTYPE);
-    EXPECT_INFINI(CREATE_OP(RoPE, x.desc(), x.desc(), pos.desc(), table.desc(), table.desc(), (infiniopRoPEAlgo_t)7),
-                  INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(
+        RUN_OP(RoPE, (x.desc(), x.desc(), pos.desc(), table.desc(), table.desc(), INFINIOP_ROPE_ALGO_GPT_J),
+               (x.data(), x.data(), pos.data(), table.data(), table.data())),
+        INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(
+        CREATE_OP(RoPE, x.desc(), x.desc(), pos.desc(), small.desc(), small.desc(), INFINIOP_ROPE_ALGO_GPT_J),
+        INFINI_STATUS_BAD_TENSOR_SHAPE);
+    EXPECT_INFINI(
+        CREATE_OP(RoPE, x.desc(), x.desc(), x.desc(), table.desc(), table.desc(), INFINIOP_ROPE_ALGO_GPT_J),
+        INFINI_STATUS_BAD_TENSOR_DTYPE);
+    EXPECT_INFINI(
+        CREATE_OP(RoPE, x.desc(), x.desc(), pos.desc(), table.desc(), table.desc(), (infiniopRoPEAlgo_t)7),
+        INFINI_STATUS_BAD_PARAM);
 }
 
 static void test_mrope_takes_each_section_from_its_own_position(void)
@@ -202,16 +214,19 @@ static void test_mrope_takes_each_section_from_its_own_position(void)
     const size_t tokens = 4, head = 16, rotary = 12, half = rotary / 2, rows = 9;
     for (infiniDtype_t dt : { INFINI_DTYPE_F32, INFINI_DTYPE_F16 })
         for (bool interleaved : { false, true }) {
-            Array q({ tokens, 2 * head }, dt), k({ tokens, head }, dt), qo({ tokens, 2 * head }, dt), ko({ tokens, head }, dt);
+            Array q({ tokens, 2 * head }, dt), k({ tokens, head }, dt), qo({ tokens, 2 * head }, dt),
+                ko({ tokens, head }, dt);
             Array cos({ rows, half }, dt), sin({ rows, half }, dt), pos({ 3, tokens }, INFINI_DTYPE_I64);
             q.random(1);
             k.random(2);
             cos.random(3);
             sin.random(4);
             pos.fill([&](size_t i) { return (double)((i * 5 + 1) % rows); });
-            EXPECT_DONE(RUN_OP(MRoPE, (qo.desc(), ko.desc(), q.desc(), k.desc(), cos.desc(), sin.desc(), pos.desc(),
-                                       (int)head, (int)rotary, 2, 2, 2, interleaved),
-                               (qo.data(), ko.data(), q.data(), k.data(), cos.data(), sin.data(), pos.data())));
+            EXPECT_DONE(
+                RUN_OP(MRoPE,
+                       (qo.desc(), ko.desc(), q.desc(), k.desc(), cos.desc(), sin.desc(), pos.desc(),
+                        (int)head, (int)rotary, 2, 2, 2, interleaved),
+                       (qo.data(), ko.data(), q.data(), k.data(), cos.data(), sin.data(), pos.data())));
             const auto check = [&](const Array &out, const Array &x, size_t width) {
                 expect_elements("MRoPE", out, [&](size_t i) {
                     const size_t at = i % head, token = i / width;
@@ -228,10 +243,12 @@ static void test_mrope_takes_each_section_from_its_own_position(void)
             check(ko, k, head);
         }
     Array q({ 4, 32 }, INFINI_DTYPE_F32), t({ 9, 6 }, INFINI_DTYPE_F32), pos({ 2, 4 }, INFINI_DTYPE_I64);
-    EXPECT_INFINI(CREATE_OP(MRoPE, q.desc(), q.desc(), q.desc(), q.desc(), t.desc(), t.desc(), pos.desc(), 16, 12, 2, 2,
-                            2, false), INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT_INFINI(CREATE_OP(MRoPE, q.desc(), q.desc(), q.desc(), q.desc(), t.desc(), t.desc(), pos.desc(), 16, 13, 2, 2,
-                            2, false), INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(CREATE_OP(MRoPE, q.desc(), q.desc(), q.desc(), q.desc(), t.desc(), t.desc(), pos.desc(), 16,
+                            12, 2, 2, 2, false),
+                  INFINI_STATUS_BAD_TENSOR_SHAPE);
+    EXPECT_INFINI(CREATE_OP(MRoPE, q.desc(), q.desc(), q.desc(), q.desc(), t.desc(), t.desc(), pos.desc(), 16,
+                            13, 2, 2, 2, false),
+                  INFINI_STATUS_BAD_PARAM);
 }
 
 /* Losses --------------------------------------------------------------------------------------- */
@@ -247,16 +264,19 @@ static void test_cross_entropy_at_every_place(void)
             x.random(1, -3, 3);
             target.fill([](size_t i) { return (double)(i * 3 % 7); });
             if (places.size() == 2) target.set(1, -100);
-            EXPECT_DONE(RUN_OP(CrossEntropy, (y.desc(), x.desc(), target.desc()), (y.data(), x.data(), target.data())));
+            EXPECT_DONE(RUN_OP(CrossEntropy, (y.desc(), x.desc(), target.desc()),
+                               (y.data(), x.data(), target.data())));
             expect_elements("CrossEntropy", y, [&](size_t i) {
                 if (target[i] < 0) return 0.0;
                 return -std::log(softmax_of(7, [&](size_t j) { return x[i * 7 + j]; })[(size_t)target[i]]);
             });
         }
-    Array y({ 4 }, INFINI_DTYPE_F32), x({ 4, 7 }, INFINI_DTYPE_F32), target({ 4 }, INFINI_DTYPE_I32), f({ 4 }, INFINI_DTYPE_F32);
+    Array y({ 4 }, INFINI_DTYPE_F32), x({ 4, 7 }, INFINI_DTYPE_F32), target({ 4 }, INFINI_DTYPE_I32),
+        f({ 4 }, INFINI_DTYPE_F32);
     target.set(2, 7);
-    EXPECT_INFINI(RUN_OP(CrossEntropy, (y.desc(), x.desc(), target.desc()), (y.data(), x.data(), target.data())),
-                  INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(
+        RUN_OP(CrossEntropy, (y.desc(), x.desc(), target.desc()), (y.data(), x.data(), target.data())),
+        INFINI_STATUS_BAD_PARAM);
     EXPECT_INFINI(CREATE_OP(CrossEntropy, y.desc(), x.desc(), f.desc()), INFINI_STATUS_BAD_TENSOR_DTYPE);
     EXPECT_INFINI(CREATE_OP(CrossEntropy, x.desc(), x.desc(), target.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
@@ -279,20 +299,26 @@ static void test_bce_with_logits_weighs_and_reduces(void)
                                    (out.data(), x.data(), y.data(), w.data(), pw.data())));
                 const auto one = [&](size_t i) {
                     const double p = 1 / (1 + std::exp(-x[i]));
-                    const double l = -((weighted ? pw[i % 5] : 1) * y[i] * std::log(p) + (1 - y[i]) * std::log(1 - p));
+                    const double l =
+                        -((weighted ? pw[i % 5] : 1) * y[i] * std::log(p) + (1 - y[i]) * std::log(1 - p));
                     return l * (weighted ? w[i % 5] : 1);
                 };
                 double sum = 0;
                 for (size_t i = 0; i < 15; i++) sum += one(i);
-                expect_elements("BCE", out, [&](size_t i) { return reduction == 0 ? one(i) : reduction == 1 ? sum / 15 : sum; });
+                expect_elements("BCE", out, [&](size_t i) {
+                    return reduction == 0 ? one(i) : reduction == 1 ? sum / 15 : sum;
+                });
             }
     Array x({ 3 }, INFINI_DTYPE_F32), w({ 2 }, INFINI_DTYPE_F32);
-    EXPECT_INFINI(CREATE_OP(BCEWithLogits, x.desc(), x.desc(), x.desc(), w.desc(), nullptr, INFINIOP_REDUCTION_NONE),
-                  INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT_INFINI(CREATE_OP(BCEWithLogits, x.desc(), x.desc(), x.desc(), nullptr, nullptr, (infiniopReduction_t)9),
-                  INFINI_STATUS_BAD_PARAM);
-    EXPECT_INFINI(CREATE_OP(BCEWithLogits, x.desc(), x.desc(), x.desc(), nullptr, nullptr, INFINIOP_REDUCTION_SUM),
-                  INFINI_STATUS_BAD_TENSOR_SHAPE);
+    EXPECT_INFINI(
+        CREATE_OP(BCEWithLogits, x.desc(), x.desc(), x.desc(), w.desc(), nullptr, INFINIOP_REDUCTION_NONE),
+        INFINI_STATUS_BAD_TENSOR_SHAPE);
+    EXPECT_INFINI(
+        CREATE_OP(BCEWithLogits, x.desc(), x.desc(), x.desc(), nullptr, nullptr, (infiniopReduction_t)9),
+        INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(
+        CREATE_OP(BCEWithLogits, x.desc(), x.desc(), x.desc(), nullptr, nullptr, INFINIOP_REDUCTION_SUM),
+        INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
 static void test_cdist_is_a_norm_of_differences(void)
@@ -353,13 +379,17 @@ static void test_random_sample_draws_what_the_definition_says(void)
                 EXPECT_DONE(RUN_OP(RandomSample, (result.desc(), x.desc()),
                                    (result.data(), x.data(), c.r, c.topp, c.topk, c.temperature)));
                 const size_t want = sample_of(x, c.r, c.topp, (size_t)c.topk, c.temperature);
-                EXPECT_MSG(result[0] == (double)want || x[(size_t)result[0]] == x[want], "%g, not %zu", result[0], want);
+                EXPECT_MSG(result[0] == (double)want || x[(size_t)result[0]] == x[want], "%g, not %zu",
+                           result[0], want);
             }
-    Array result({}, INFINI_DTYPE_I64), x({ 4 }, INFINI_DTYPE_F32), f({}, INFINI_DTYPE_F32), empty({ 0 }, INFINI_DTYPE_F32);
-    EXPECT_INFINI(RUN_OP(RandomSample, (result.desc(), x.desc()), (result.data(), x.data(), 1.5f, 0.9f, 3, 1.0f)),
-                  INFINI_STATUS_BAD_PARAM);
-    EXPECT_INFINI(RUN_OP(RandomSample, (result.desc(), x.desc()), (result.data(), x.data(), 0.5f, 0.9f, 3, -1.0f)),
-                  INFINI_STATUS_BAD_PARAM);
+    Array result({}, INFINI_DTYPE_I64), x({ 4 }, INFINI_DTYPE_F32), f({}, INFINI_DTYPE_F32),
+        empty({ 0 }, INFINI_DTYPE_F32);
+    EXPECT_INFINI(
+        RUN_OP(RandomSample, (result.desc(), x.desc()), (result.data(), x.data(), 1.5f, 0.9f, 3, 1.0f)),
+        INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(
+        RUN_OP(RandomSample, (result.desc(), x.desc()), (result.data(), x.data(), 0.5f, 0.9f, 3, -1.0f)),
+        INFINI_STATUS_BAD_PARAM);
     EXPECT_INFINI(CREATE_OP(RandomSample, f.desc(), x.desc()), INFINI_STATUS_BAD_TENSOR_DTYPE);
     EXPECT_INFINI(CREATE_OP(RandomSample, result.desc(), empty.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
@@ -374,7 +404,8 @@ static void test_topksoftmax_gives_the_best_of_each_row(void)
             std::vector<float> values(n * topk);
             std::vector<int32_t> indices(n * topk);
             for (size_t i = 0; i < n * width; i++) x.set(i, (double)((i * 37) % 101) / 16);
-            EXPECT_DONE(RUN_OP(Topksoftmax, (x.desc()), (values.data(), indices.data(), x.data(), topk, norm)));
+            EXPECT_DONE(
+                RUN_OP(Topksoftmax, (x.desc()), (values.data(), indices.data(), x.data(), topk, norm)));
             for (size_t row = 0; row < n; row++) {
                 const std::vector<double> p = softmax_of(width, [&](size_t i) { return x[row * width + i]; });
                 std::vector<size_t> order(width);
@@ -391,8 +422,10 @@ static void test_topksoftmax_gives_the_best_of_each_row(void)
     Array x({ 3, 5 }, INFINI_DTYPE_F32), flat({ 5 }, INFINI_DTYPE_F32);
     float values[15];
     int32_t indices[15];
-    EXPECT_INFINI(RUN_OP(Topksoftmax, (x.desc()), (values, indices, x.data(), 6, 0)), INFINI_STATUS_BAD_PARAM);
-    EXPECT_INFINI(RUN_OP(Topksoftmax, (x.desc()), (nullptr, indices, x.data(), 2, 0)), INFINI_STATUS_NULL_POINTER);
+    EXPECT_INFINI(RUN_OP(Topksoftmax, (x.desc()), (values, indices, x.data(), 6, 0)),
+                  INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(RUN_OP(Topksoftmax, (x.desc()), (nullptr, indices, x.data(), 2, 0)),
+                  INFINI_STATUS_NULL_POINTER);
     EXPECT_INFINI(CREATE_OP(Topksoftmax, flat.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
@@ -414,7 +447,8 @@ static void test_topkrouter_chooses_groups_first(void)
             choice[i] = score[i] + bias[i];
         }
         for (size_t g = 0; g < 8; g++) {
-            std::vector<double> of(choice.begin() + (long)(g * size), choice.begin() + (long)((g + 1) * size));
+            std::vector<double> of(choice.begin() + (long)(g * size),
+                                   choice.begin() + (long)((g + 1) * size));
             std::sort(of.rbegin(), of.rend());
             group[g] = of[0] + of[1];
         }
@@ -424,7 +458,8 @@ static void test_topkrouter_chooses_groups_first(void)
             if (group[i / size] < sorted[3]) choice[i] = 0;
         std::vector<size_t> order(width);
         std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return choice[a] > choice[b]; });
+        std::stable_sort(order.begin(), order.end(),
+                         [&](size_t a, size_t b) { return choice[a] > choice[b]; });
         double sum = 0;
         for (size_t k = 0; k < topk; k++) sum += score[order[k]];
         for (size_t k = 0; k < topk; k++) {
@@ -474,6 +509,64 @@ static void test_histc_counts_what_is_in_range(void)
     EXPECT_INFINI(CREATE_OP(Histc, y.desc(), x.desc(), 0, 0, 1), INFINI_STATUS_BAD_PARAM);
 }
 
+/* Memory ------------------------------------------------------------------------------------------- */
+
+struct Quota {
+    int left;
+};
+
+static bool spend(void *quota, size_t) { return ((Quota *)quota)->left-- > 0; }
+
+/* Runs with room for 0, 1, 2, ... allocations until it succeeds; each failure says so and leaks nothing. */
+static void expect_survives_want_of_memory(const char *what, const std::function<infiniStatus_t()> &call)
+{
+    for (int room = 0; room < 200; room++) {
+        Quota quota = { room };
+        tsr_set_alloc_hook(spend, &quota);
+        const infiniStatus_t s = call();
+        tsr_set_alloc_hook(nullptr, nullptr);
+        if (s == INFINI_STATUS_SUCCESS) return;
+        EXPECT_MSG(s == INFINI_STATUS_INTERNAL_ERROR, "%s with room for %d: %d", what, room, (int)s);
+    }
+    EXPECT_MSG(false, "%s never succeeds", what);
+}
+
+static void test_want_of_memory_is_an_internal_error_and_no_leak(void)
+{
+    Handle handle;
+    const infiniDtype_t d = INFINI_DTYPE_F16;
+    Array y({ 4, 32 }, d), x({ 4, 32 }, d), r({}, INFINI_DTYPE_I64), v({ 64 }, d),
+        bias({ 32 }, INFINI_DTYPE_F32);
+    Array odd({ 4, 32 }, d, {}, 1), counts({ 5 }, INFINI_DTYPE_F32), q({ 4, 32 }, INFINI_DTYPE_I8);
+    Array scale({ 4 }, INFINI_DTYPE_F32), zero({ 4 }, INFINI_DTYPE_F32);
+    float values[16];
+    int32_t indices[16];
+    x.random(1);
+    v.random(2);
+    expect_survives_want_of_memory("Erfinv", [&] {
+        return RUN_OP(Erfinv, (y.desc(), x.desc()), (y.data(), x.data()));
+    });
+    expect_survives_want_of_memory("odd", [&] {
+        return RUN_OP(Silu, (odd.desc(), x.desc()), (odd.data(), x.data()));
+    });
+    expect_survives_want_of_memory("LPNorm", [&] {
+        return RUN_OP(LPNorm, (y.desc(), x.desc(), 1, 2, 1e-6f), (y.data(), x.data()));
+    });
+    expect_survives_want_of_memory("RandomSample", [&] {
+        return RUN_OP(RandomSample, (r.desc(), v.desc()), (r.data(), v.data(), 0.5f, 0.9f, 5, 1.0f));
+    });
+    expect_survives_want_of_memory("Topkrouter", [&] {
+        return RUN_OP(Topkrouter, (x.desc(), bias.desc()), (values, indices, x.data(), bias.data(), 1.0f, 4));
+    });
+    expect_survives_want_of_memory("Histc", [&] {
+        return RUN_OP(Histc, (counts.desc(), x.desc(), 5, -1, 1), (counts.data(), x.data()));
+    });
+    expect_survives_want_of_memory("PerChannelQuantI8", [&] {
+        return RUN_OP(PerChannelQuantI8, (q.desc(), scale.desc(), zero.desc(), x.desc()),
+                      (q.data(), scale.data(), zero.data(), x.data()));
+    });
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -491,5 +584,6 @@ int main(int argc, char **argv)
     RUN(test_topksoftmax_gives_the_best_of_each_row);
     RUN(test_topkrouter_chooses_groups_first);
     RUN(test_histc_counts_what_is_in_range);
+    RUN(test_want_of_memory_is_an_internal_error_and_no_leak);
     return TEST_END();
 }

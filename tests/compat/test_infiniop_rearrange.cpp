@@ -26,7 +26,9 @@ static const Layout layouts[] = {
     { { 6, 5 }, { 5, 1 }, { 0, 0 } },
     { { 3, 1, 4 }, { 4, 99, 1 }, { 1, -7, 3 } },
     { { 0, 4 }, { 4, 1 }, { 4, 1 } },
-    { { 2, 2, 2, 2, 2, 2, 2, 2, 2, 2 }, { 512, 256, 128, 64, 32, 16, 8, 4, 2, 1 }, { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 } },
+    { { 2, 2, 2, 2, 2, 2, 2, 2, 2, 2 },
+      { 512, 256, 128, 64, 32, 16, 8, 4, 2, 1 },
+      { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 } },
 };
 
 /* Memory that holds every element, and where element (0, ..., 0) is in it. */
@@ -56,7 +58,8 @@ static ptrdiff_t offset_of(size_t i, const Sizes &shape, const Steps &strides)
     return at;
 }
 
-static void check_one(infiniopHandle_t handle, const Layout &l, infiniDtype_t d, size_t dst_shift, size_t src_shift)
+static void check_one(infiniopHandle_t handle, const Layout &l, infiniDtype_t d, size_t dst_shift,
+                      size_t src_shift)
 {
     const size_t size = bytes_of(d);
     Memory dst(l.shape, l.dst, size, dst_shift), src(l.shape, l.src, size, src_shift);
@@ -80,7 +83,8 @@ static void check_one(infiniopHandle_t handle, const Layout &l, infiniDtype_t d,
     infiniopDestroyTensorDescriptor(to);
     infiniopDestroyTensorDescriptor(from);
     EXPECT_DONE(infiniopRearrange(op, dst.first, src.first, nullptr));
-    EXPECT_MSG(dst.bytes == want, "dtype %d, rank %zu, shifts %zu and %zu", (int)d, l.shape.size(), dst_shift, src_shift);
+    EXPECT_MSG(dst.bytes == want, "dtype %d, rank %zu, shifts %zu and %zu", (int)d, l.shape.size(), dst_shift,
+               src_shift);
     EXPECT_DONE(infiniopDestroyRearrangeDescriptor(op));
 }
 
@@ -88,7 +92,8 @@ static void test_rearrange_keeps_every_bit_of_every_dtype_and_layout(void)
 {
     Handle handle;
     for (const Layout &l : layouts)
-        for (int d = INFINI_DTYPE_BYTE; d <= INFINI_DTYPE_BF16; d++) check_one(handle, l, (infiniDtype_t)d, 0, 0);
+        for (int d = INFINI_DTYPE_BYTE; d <= INFINI_DTYPE_BF16; d++)
+            check_one(handle, l, (infiniDtype_t)d, 0, 0);
 }
 
 static void test_rearrange_takes_any_address(void)
@@ -111,7 +116,8 @@ static bool refuse(void *count, size_t)
 static void test_rearrange_takes_no_memory_when_it_runs(void)
 {
     Handle handle;
-    Array a({ 50, 60 }, INFINI_DTYPE_F32, { 1, 50 }), b({ 50, 60 }, INFINI_DTYPE_F32), odd({ 50, 60 }, INFINI_DTYPE_F32, {}, 1);
+    Array a({ 50, 60 }, INFINI_DTYPE_F32, { 1, 50 }), b({ 50, 60 }, INFINI_DTYPE_F32),
+        odd({ 50, 60 }, INFINI_DTYPE_F32, {}, 1);
     infiniopRearrangeDescriptor_t op = nullptr;
     int asked = 0;
     a.random(1);
@@ -157,7 +163,8 @@ static void test_rearrange_refuses_what_the_document_says(void)
     EXPECT_INFINI(CREATE_OP(Rearrange, spread.desc(), a.desc()), INFINI_STATUS_BAD_TENSOR_STRIDES);
     EXPECT_DONE(CREATE_OP(Rearrange, a.desc(), spread.desc()));
     EXPECT_INFINI(CREATE_OP(Rearrange, nullptr, a.desc()), INFINI_STATUS_NULL_POINTER);
-    EXPECT_INFINI(infiniopCreateRearrangeDescriptor(nullptr, &op, a.desc(), a.desc()), INFINI_STATUS_NULL_POINTER);
+    EXPECT_INFINI(infiniopCreateRearrangeDescriptor(nullptr, &op, a.desc(), a.desc()),
+                  INFINI_STATUS_NULL_POINTER);
     EXPECT_INFINI(infiniopRearrange(nullptr, a.data(), a.data(), nullptr), INFINI_STATUS_NULL_POINTER);
     EXPECT_DONE(infiniopCreateRearrangeDescriptor(handle, &op, a.desc(), a.desc()));
     EXPECT_INFINI(infiniopRearrange(op, nullptr, a.data(), nullptr), INFINI_STATUS_NULL_POINTER);

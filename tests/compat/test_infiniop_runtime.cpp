@@ -5,7 +5,8 @@
 
 static void test_the_numbers_are_the_originals(void)
 {
-    EXPECT(INFINI_STATUS_SUCCESS == 0 && INFINI_STATUS_NOT_IMPLEMENTED == 2 && INFINI_STATUS_NULL_POINTER == 4);
+    EXPECT(INFINI_STATUS_SUCCESS == 0 && INFINI_STATUS_NOT_IMPLEMENTED == 2 &&
+           INFINI_STATUS_NULL_POINTER == 4);
     EXPECT(INFINI_STATUS_DEVICE_ARCHITECTURE_NOT_SUPPORTED == 8 && INFINI_STATUS_BAD_TENSOR_DTYPE == 10);
     EXPECT(INFINI_STATUS_BAD_TENSOR_SHAPE == 11 && INFINI_STATUS_BAD_TENSOR_STRIDES == 12);
     EXPECT(INFINI_STATUS_INSUFFICIENT_WORKSPACE == 13 && INFINI_DTYPE_INVALID == 0 && INFINI_DTYPE_F16 == 12);
@@ -29,7 +30,8 @@ static void test_the_cpu_is_the_first_device_of_every_thread(void)
     EXPECT_INFINI(infinirtGetDevice(nullptr, nullptr), INFINI_STATUS_NULL_POINTER);
     EXPECT_INFINI(infinirtGetDeviceCount(INFINI_DEVICE_CPU, nullptr), INFINI_STATUS_NULL_POINTER);
     EXPECT_INFINI(infinirtGetAllDeviceCount(nullptr), INFINI_STATUS_NULL_POINTER);
-    EXPECT_INFINI(infinirtGetDeviceCount((infiniDevice_t)77, &count), INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED);
+    EXPECT_INFINI(infinirtGetDeviceCount((infiniDevice_t)77, &count),
+                  INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED);
 }
 
 static void test_a_device_that_is_not_there_is_refused_and_changes_nothing(void)
@@ -131,7 +133,8 @@ static void test_the_cpu_has_no_graphs_and_no_virtual_memory(void)
     size_t granularity = 0;
     void *p = nullptr;
     EXPECT_DONE(infinirtStreamCreate(&stream));
-    EXPECT_INFINI(infinirtStreamBeginCapture(stream, INFINIRT_STREAM_CAPTURE_MODE_RELAXED), INFINI_STATUS_NOT_IMPLEMENTED);
+    EXPECT_INFINI(infinirtStreamBeginCapture(stream, INFINIRT_STREAM_CAPTURE_MODE_RELAXED),
+                  INFINI_STATUS_NOT_IMPLEMENTED);
     EXPECT_INFINI(infinirtStreamEndCapture(stream, &graph), INFINI_STATUS_NOT_IMPLEMENTED);
     EXPECT_INFINI(infinirtGetMemGranularityMinimum(&granularity), INFINI_STATUS_NOT_IMPLEMENTED);
     EXPECT_INFINI(infinirtCreatePhysicalMem(&pages, 4096), INFINI_STATUS_NOT_IMPLEMENTED);
@@ -153,8 +156,10 @@ static void test_snapshots_say_what_they_know(void)
     EXPECT(known == INFINI_STATUS_SUCCESS || known == INFINI_STATUS_NOT_IMPLEMENTED);
     EXPECT((s.valid_fields & INFINIRT_RESOURCE_FIELD_MEMORY_CAPACITY) == (known ? 0u : 1u));
     EXPECT_INFINI(infinirtGetMemInfo(INFINI_DEVICE_CPU, 0, nullptr, &total), INFINI_STATUS_NULL_POINTER);
-    EXPECT_INFINI(infinirtGetDeviceResourceSnapshot(INFINI_DEVICE_METAX, 0, &s), INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED);
-    EXPECT_INFINI(infinirtGetDeviceResourceSnapshot(INFINI_DEVICE_CPU, 0, nullptr), INFINI_STATUS_NULL_POINTER);
+    EXPECT_INFINI(infinirtGetDeviceResourceSnapshot(INFINI_DEVICE_METAX, 0, &s),
+                  INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED);
+    EXPECT_INFINI(infinirtGetDeviceResourceSnapshot(INFINI_DEVICE_CPU, 0, nullptr),
+                  INFINI_STATUS_NULL_POINTER);
 }
 
 static void test_handles_and_descriptors_know_their_device(void)
