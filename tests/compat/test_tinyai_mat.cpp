@@ -403,17 +403,20 @@ static void test_padded_matrices_agree_with_loops(void)
         a[i] = static_cast<float>(i);
         b[i] = static_cast<float>(i * i % 17);
     }
+    /* With 6 columns, a stride of 2 and no padding, rows lie within each other. */
     for (int stride = 1; stride <= 2; stride++)
-        for (int pad = 0; pad <= 5; pad += 5) {
-            std::fill(c.begin(), c.end(), -1.0f);
-            want = c;
-            for (int r = 0; r < 4; r++)
-                for (int k = 0; k < 5; k++)
-                    want[r * (5 + pad) + k * stride] = a[r * (5 + pad) + k * stride] + b[r * 5 + k];
-            EXPECT(tiny_mat_add_f32(a.data(), b.data(), c.data(), 4, 5, pad, 0, pad, stride, 1, stride) ==
-                   TINY_OK);
-            EXPECT_MSG(c == want, "stride %d, padding %d", stride, pad);
-        }
+        for (int pad = 0; pad <= 6; pad += 6)
+            for (int cols = 5; cols <= 6; cols++) {
+                const int step = cols + pad;
+                std::fill(c.begin(), c.end(), -1.0f);
+                want = c;
+                for (int r = 0; r < 4; r++)
+                    for (int k = 0; k < cols; k++)
+                        want[r * step + k * stride] = a[r * step + k * stride] + b[r * cols + k];
+                EXPECT(tiny_mat_add_f32(a.data(), b.data(), c.data(), 4, cols, pad, 0, pad, stride, 1,
+                                        stride) == TINY_OK);
+                EXPECT_MSG(c == want, "stride %d, padding %d, columns %d", stride, pad, cols);
+            }
     EXPECT(tiny_mat_sub_f32(a.data(), b.data(), c.data(), 4, 5, 1, 2, 3, 1, 1, 1) == TINY_OK &&
            c[1 * 8 + 2] == a[8] - b[9]);
     EXPECT(tiny_mat_addc_f32(a.data(), c.data(), 1, 4, 5, 1, 0, 1, 1) == TINY_OK && c[5] == 7.0f);
