@@ -62,8 +62,12 @@ static double allowed_for(tsr_dtype dtype, double size, const tolerance *e, doub
 /* The largest finite number of a dtype and infinity are neighbours; f8e4m3 has NaN there. */
 static bool is_at_the_end(tsr_dtype part, double x, double wanted)
 {
-    const double largest = part == TSR_F64 ? DBL_MAX : part == TSR_F16 ? 65504 : part == TSR_BF16 ? 3.3895e38
-                         : part == TSR_F8E4M3 ? 448 : part == TSR_F8E5M2 ? 57344 : (double)FLT_MAX;
+    const double largest = part == TSR_F64      ? DBL_MAX
+                           : part == TSR_F16    ? 65504
+                           : part == TSR_BF16   ? 3.3895e38
+                           : part == TSR_F8E4M3 ? 448
+                           : part == TSR_F8E5M2 ? 57344
+                                                : (double)FLT_MAX;
     const double near = largest * (1 - 8 * spacing_of(part));
     if (part == TSR_F8E4M3) return (isnan(x) && fabs(wanted) >= 416) || (isnan(wanted) && fabs(x) >= 416);
     if (isinf(x) && !isinf(wanted)) return fabs(wanted) >= near && (x > 0) == (wanted > 0);
@@ -79,8 +83,8 @@ static bool is_close(tsr_dtype dtype, double got, double wanted, double allowed)
 
 /* Parts of complex numbers are measured by the whole; an infinity or NaN in one of them is
  * anywhere in it. */
-static bool is_near_enough(tsr_dtype dtype, const void *got, const void *wanted, double size, const tolerance *e,
-                           double terms)
+static bool is_near_enough(tsr_dtype dtype, const void *got, const void *wanted, double size,
+                           const tolerance *e, double terms)
 {
     const value g = read_value(dtype, got), w = read_value(dtype, wanted);
     if (is_complex(dtype)) {
@@ -89,12 +93,14 @@ static bool is_near_enough(tsr_dtype dtype, const void *got, const void *wanted,
         const double allowed = allowed_for(dtype, base, e, terms);
         return is_close(dtype, g.re, w.re, allowed) && is_close(dtype, g.im, w.im, allowed);
     }
-    if (isinf(size) && e->sized && !isfinite(w.re) && !isfinite(g.re)) return true; /* where sums overflow is open */
+    if (isinf(size) && e->sized && !isfinite(w.re) && !isfinite(g.re))
+        return true; /* where sums overflow is open */
     const double base = fabs(w.re) > size ? fabs(w.re) : size;
     return is_close(dtype, g.re, w.re, allowed_for(dtype, base, e, terms));
 }
 
-static bool agrees(tsr_dtype dtype, const void *got, const void *wanted, double size, const tolerance *e, double terms)
+static bool agrees(tsr_dtype dtype, const void *got, const void *wanted, double size, const tolerance *e,
+                   double terms)
 {
     if (!memcmp(got, wanted, tsr_dtype_size(dtype))) return true;
     if (e->ulps == BITS || !is_float(part_of(dtype))) return false;
@@ -125,22 +131,24 @@ static void compare_packed(trial *t, const char *what, const tsr_desc *d, const 
     const int64_t n = tsr_desc_numel(d);
     int64_t differ = 0, first = -1;
     for (int64_t k = 0; k < n; k++) {
-        if (agrees(d->dtype, got + (size_t)k * size, wanted + (size_t)k * size, sizes ? sizes[k] : 0, e, t->terms)) continue;
+        if (agrees(d->dtype, got + (size_t)k * size, wanted + (size_t)k * size, sizes ? sizes[k] : 0, e,
+                   t->terms))
+            continue;
         if (differ++ == 0) first = k;
     }
     if (differ == 0) return;
     char at[128], g[64], w[64];
     index_text(at, sizeof at, first, d);
     fail_trial(t, "%s%s: element %s is %s, not %s (%lld of %lld differ)", what, *what ? "" : "result", at,
-               value_text(g, d->dtype, got + (size_t)first * size), value_text(w, d->dtype, wanted + (size_t)first * size),
-               (long long)differ, (long long)n);
+               value_text(g, d->dtype, got + (size_t)first * size),
+               value_text(w, d->dtype, wanted + (size_t)first * size), (long long)differ, (long long)n);
 }
 
 /* Storages ---------------------------------------------------------------------------------------- */
 
 typedef struct packing {
     unsigned char *to;
-    size_t         size;
+    size_t size;
 } packing;
 
 /* The element moves out; what is left of it is zeros, so that only what lies between stays. */
@@ -159,9 +167,11 @@ static void pack(unsigned char *to, const tsr_desc *d, unsigned char *first)
 }
 
 /* Of a result in a storage of ours: its elements, and that nothing else was written. */
-static void take_apart(trial *t, const operand *o, const tsr_tensor *tensor, const char *whose, unsigned char *elements)
+static void take_apart(trial *t, const operand *o, const tsr_tensor *tensor, const char *whose,
+                       unsigned char *elements)
 {
-    unsigned char *now = malloc(o->size), *before = malloc(o->size), *dropped = malloc((size_t)tsr_byte_size(tensor) + 1);
+    unsigned char *now = malloc(o->size), *before = malloc(o->size),
+                  *dropped = malloc((size_t)tsr_byte_size(tensor) + 1);
     tsr_status s = TSR_ENOMEM;
     if (now && before && dropped) s = store_bytes(now, o->size, tensor->storage);
     if (s == TSR_OK) {
@@ -170,8 +180,9 @@ static void take_apart(trial *t, const operand *o, const tsr_tensor *tensor, con
         pack(dropped, &tensor->desc, before + o->offset);
         for (size_t i = 0; i < o->size && !t->session->plumbing; i++)
             if (now[i] != before[i]) {
-                fail_trial(t, "%s wrote byte %lld from the first element of its result, which lies between elements", whose,
-                           (long long)i - (long long)o->offset);
+                fail_trial(
+                    t, "%s wrote byte %lld from the first element of its result, which lies between elements",
+                    whose, (long long)i - (long long)o->offset);
                 break;
             }
     } else {
@@ -185,8 +196,10 @@ static void take_apart(trial *t, const operand *o, const tsr_tensor *tensor, con
 static void take_elements(trial *t, const operand *o, side s, unsigned char *elements)
 {
     const tsr_tensor *tensor = o->at[s];
-    if (o->bytes) take_apart(t, o, tensor, s == HERE ? "the CPU" : "the device", elements);
-    else          NEED(t, tsr_store(elements, (size_t)tsr_byte_size(tensor), tensor));
+    if (o->bytes)
+        take_apart(t, o, tensor, s == HERE ? "the CPU" : "the device", elements);
+    else
+        NEED(t, tsr_store(elements, (size_t)tsr_byte_size(tensor), tensor));
 }
 
 static tsr_status sizes_of(double **out, const tsr_tensor *t, int64_t n)
@@ -214,9 +227,12 @@ void describe_operands(trial *t)
         char text[240];
         if (!x || used + 2 >= sizeof t->why) continue;
         tsr_desc_to_string(text, sizeof text, &x->desc);
-        used += (size_t)snprintf(t->why + used, sizeof t->why - used, "\n%s %d: %s%s%s", i < IN_MAX ? "operand" : "result",
-                                 i < IN_MAX ? i : i - IN_MAX, text, o->is_number ? ", a number" : "",
-                                 o->same_as != i ? ", in place" : !o->bytes && i >= IN_MAX ? ", made by the call" : "");
+        used += (size_t)snprintf(t->why + used, sizeof t->why - used, "\n%s %d: %s%s%s",
+                                 i < IN_MAX ? "operand" : "result", i < IN_MAX ? i : i - IN_MAX, text,
+                                 o->is_number ? ", a number" : "",
+                                 o->same_as != i            ? ", in place"
+                                 : !o->bytes && i >= IN_MAX ? ", made by the call"
+                                                            : "");
     }
 }
 
@@ -259,7 +275,8 @@ void compare_results(trial *t, int i, const tolerance *e)
     describe_operands(t);
 }
 
-void compare_tensors(trial *t, const char *what, const tsr_tensor *got, const tsr_tensor *wanted, const tolerance *e)
+void compare_tensors(trial *t, const char *what, const tsr_tensor *got, const tsr_tensor *wanted,
+                     const tolerance *e)
 {
     GO_ON(t);
     MUST(t, got && wanted && got->dtype == wanted->dtype && tsr_desc_same_shape(&got->desc, &wanted->desc),
@@ -268,8 +285,10 @@ void compare_tensors(trial *t, const char *what, const tsr_tensor *got, const ts
     unsigned char *g = malloc(bytes + 1), *w = malloc(bytes + 1);
     tsr_status s = g && w ? tsr_store(g, bytes, got) : TSR_ENOMEM;
     if (s == TSR_OK) s = tsr_store(w, bytes, wanted);
-    if (s != TSR_OK) call_went_wrong(t, what, s);
-    else if (!t->session->plumbing) compare_packed(t, what, &wanted->desc, g, w, NULL, e);
+    if (s != TSR_OK)
+        call_went_wrong(t, what, s);
+    else if (!t->session->plumbing)
+        compare_packed(t, what, &wanted->desc, g, w, NULL, e);
     free(g);
     free(w);
 }

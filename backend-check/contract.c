@@ -13,8 +13,9 @@ static void check_table(trial *t)
     MUST(t, b->abi == TSR_BACKEND_ABI && b->name && b->name[0], "the table has another ABI, or no name");
     MUST(t, b->device_count && b->alloc && b->free && b->supports && b->run, "a required entry is missing");
     MUST(t, b->device_count() > t->session->index, "device_count() does not count the device");
-    const bool streams[] = { b->stream_create, b->stream_destroy, b->stream_sync, b->stream_wait, b->event_create,
-                             b->event_destroy, b->event_record, b->event_sync, b->event_done, b->event_elapsed };
+    const bool streams[] = { b->stream_create, b->stream_destroy, b->stream_sync,  b->stream_wait,
+                             b->event_create,  b->event_destroy,  b->event_record, b->event_sync,
+                             b->event_done,    b->event_elapsed };
     for (size_t i = 1; i < sizeof streams / sizeof *streams; i++)
         MUST(t, streams[i] == streams[0], "it has some of the entries for streams and events, and not all");
     const bool graphs[] = { b->graph_begin, b->graph_end, b->graph_launch, b->graph_destroy };
@@ -29,9 +30,11 @@ static void check_info(trial *t)
 {
     const tsr_device_info *info = &t->session->info;
     MUST(t, info->name[0], "the device has no name");
-    MUST(t, memchr(info->name, 0, sizeof info->name) && memchr(info->capabilities, 0, sizeof info->capabilities),
+    MUST(t,
+         memchr(info->name, 0, sizeof info->name) && memchr(info->capabilities, 0, sizeof info->capabilities),
          "a text of the device does not end");
-    MUST(t, info->memory_free <= info->memory_total || info->memory_total == 0, "more memory is free than there is");
+    MUST(t, info->memory_free <= info->memory_total || info->memory_total == 0,
+         "more memory is free than there is");
     MUST(t, info->units >= 0, "the device has %d units", (int)info->units);
 }
 
@@ -58,7 +61,8 @@ static void check_coverage(trial *t)
     free_checks(&all);
     for (int k = TSR_OP_NONE + 1; k < TSR_OP_COUNT; k++) {
         const size_t used = strlen(missing);
-        if (!seen[k]) snprintf(missing + used, sizeof missing - used, " %s", tsr_op_get_info((tsr_op_kind)k)->name);
+        if (!seen[k])
+            snprintf(missing + used, sizeof missing - used, " %s", tsr_op_get_info((tsr_op_kind)k)->name);
     }
     MUST(t, !missing[0], "ops without a check:%s", missing);
 }
@@ -66,7 +70,10 @@ static void check_coverage(trial *t)
 /* An elementwise op on tensors that have descs and an address that nobody may read. */
 static void ask(trial *t, tsr_op_kind kind, const op_facts *f, tsr_dtype dtype)
 {
-    static const union { void *p; uintptr_t n; } nowhere = { .n = 0x1000 };
+    static const union {
+        void *p;
+        uintptr_t n;
+    } nowhere = { .n = 0x1000 };
     const tsr_backend *b = t->session->backend;
     tsr_tensor tensors[TSR_OP_MAX_IN + TSR_OP_MAX_OUT];
     tsr_op op = { .kind = kind };
@@ -82,21 +89,27 @@ static void ask(trial *t, tsr_op_kind kind, const op_facts *f, tsr_dtype dtype)
         x->data = nowhere.p;
         x->device = t->session->device;
         x->memory = TSR_MEMORY_DEVICE;
-        if (is_result) op.out[op.nout++] = x;
-        else           op.in[op.nin++] = x;
+        if (is_result)
+            op.out[op.nout++] = x;
+        else
+            op.in[op.nin++] = x;
     }
     const bool first = b->supports(t->session->index, &op), second = b->supports(t->session->index, &op);
     MUST(t, first == second, "supports() says yes and no of %s %s", f->info->name, tsr_dtype_name(dtype));
-    if (!first && b->why_not) MUST(t, b->why_not(t->session->index, &op), "why_not() has no words for %s", f->info->name);
+    if (!first && b->why_not)
+        MUST(t, b->why_not(t->session->index, &op), "why_not() has no words for %s", f->info->name);
 }
 
 static void check_supports(trial *t)
 {
     for (int k = TSR_OP_NONE + 1; k < TSR_OP_COUNT && !is_over(t); k++) {
         op_facts f;
-        if (!op_facts_get(&f, (tsr_op_kind)k) || strcmp(f.info->family, "elementwise") || strcmp(f.info->params, "none")) continue;
+        if (!op_facts_get(&f, (tsr_op_kind)k) || strcmp(f.info->family, "elementwise") ||
+            strcmp(f.info->params, "none"))
+            continue;
         for (int d = 1; d < TSR_DTYPE_COUNT && !is_over(t); d++)
-            if (f.dtypes[f.signature.noperands - 1 > 0 ? (k == TSR_OP_WHERE ? 1 : 0) : 0] & DTYPE_BIT(d)) ask(t, (tsr_op_kind)k, &f, (tsr_dtype)d);
+            if (f.dtypes[f.signature.noperands - 1 > 0 ? (k == TSR_OP_WHERE ? 1 : 0) : 0] & DTYPE_BIT(d))
+                ask(t, (tsr_op_kind)k, &f, (tsr_dtype)d);
     }
 }
 
@@ -104,15 +117,20 @@ static void check_supports(trial *t)
 
 typedef struct rule {
     const char *name;
-    tsr_status (*call)(tsr_tensor **out, const tsr_tensor *matrix, const tsr_tensor *integers, tsr_device device);
-    tsr_status  wanted;
+    tsr_status (*call)(tsr_tensor **out, const tsr_tensor *matrix, const tsr_tensor *integers,
+                       tsr_device device);
+    tsr_status wanted;
 } rule;
 
-#define CALL(name, expression)                                                                                             \
-    static tsr_status name(tsr_tensor **out, const tsr_tensor *matrix, const tsr_tensor *integers, tsr_device device)      \
-    {                                                                                                                      \
-        (void)out; (void)matrix; (void)integers; (void)device;                                                             \
-        return expression;                                                                                                 \
+#define CALL(name, expression) \
+    static tsr_status name(tsr_tensor **out, const tsr_tensor *matrix, const tsr_tensor *integers, \
+                           tsr_device device) \
+    { \
+        (void)out; \
+        (void)matrix; \
+        (void)integers; \
+        (void)device; \
+        return expression; \
     }
 
 CALL(mix_kinds, tsr_add(out, matrix, integers))
@@ -123,20 +141,25 @@ CALL(gather_beyond, tsr_gather(out, matrix, integers, 1))
 CALL(no_such_device, tsr_to(out, matrix, TSR_NO_DEVICE))
 CALL(pointer, tsr_pointer(&(void *){ NULL }, matrix, 2, (int64_t[]){ 1, 1 }))
 
-static tsr_status two_devices(tsr_tensor **out, const tsr_tensor *matrix, const tsr_tensor *integers, tsr_device device)
+static tsr_status two_devices(tsr_tensor **out, const tsr_tensor *matrix, const tsr_tensor *integers,
+                              tsr_device device)
 {
     tsr_tensor *here = NULL;
-    (void)integers; (void)device;
+    (void)integers;
+    (void)device;
     TSR_TRY(tsr_ones(&here, TSR_F32, 2, (int64_t[]){ 3, 4 }));
     const tsr_status s = tsr_add(out, matrix, here);
     tsr_release(&here);
     return s;
 }
 
-static tsr_status write_repeated(tsr_tensor **out, const tsr_tensor *matrix, const tsr_tensor *integers, tsr_device device)
+static tsr_status write_repeated(tsr_tensor **out, const tsr_tensor *matrix, const tsr_tensor *integers,
+                                 tsr_device device)
 {
     tsr_tensor *repeated = NULL;
-    (void)out; (void)integers; (void)device;
+    (void)out;
+    (void)integers;
+    (void)device;
     TSR_TRY(tsr_unsqueeze(&repeated, matrix, 0));
     tsr_status s = tsr_expand(&repeated, repeated, 3, (int64_t[]){ 2, 3, 4 });
     if (s == TSR_OK) s = tsr_fill(repeated, TSR_SCALAR(1));
@@ -144,7 +167,8 @@ static tsr_status write_repeated(tsr_tensor **out, const tsr_tensor *matrix, con
     return s;
 }
 
-static tsr_status read_without_memory(tsr_tensor **out, const tsr_tensor *matrix, const tsr_tensor *integers, tsr_device device)
+static tsr_status read_without_memory(tsr_tensor **out, const tsr_tensor *matrix, const tsr_tensor *integers,
+                                      tsr_device device)
 {
     tsr_tensor *described = NULL;
     (void)integers;
@@ -155,11 +179,16 @@ static tsr_status read_without_memory(tsr_tensor **out, const tsr_tensor *matrix
 }
 
 static const rule rules[] = {
-    { "add: kinds mixed", mix_kinds, TSR_EDTYPE }, { "exp: integers", exp_of_integers, TSR_EDTYPE },
-    { "matmul: sizes differ", sizes_differ, TSR_ESHAPE }, { "sum: no such axis", no_such_axis, TSR_EINDEX },
-    { "gather: index beyond", gather_beyond, TSR_EINDEX }, { "to: no such device", no_such_device, TSR_EDEVICE },
-    { "pointer: memory of the device", pointer, TSR_EDEVICE }, { "add: operands on two devices", two_devices, TSR_EDEVICE },
-    { "fill: repeated", write_repeated, TSR_EOVERLAP }, { "neg: no memory", read_without_memory, TSR_ESTATE },
+    { "add: kinds mixed", mix_kinds, TSR_EDTYPE },
+    { "exp: integers", exp_of_integers, TSR_EDTYPE },
+    { "matmul: sizes differ", sizes_differ, TSR_ESHAPE },
+    { "sum: no such axis", no_such_axis, TSR_EINDEX },
+    { "gather: index beyond", gather_beyond, TSR_EINDEX },
+    { "to: no such device", no_such_device, TSR_EDEVICE },
+    { "pointer: memory of the device", pointer, TSR_EDEVICE },
+    { "add: operands on two devices", two_devices, TSR_EDEVICE },
+    { "fill: repeated", write_repeated, TSR_EOVERLAP },
+    { "neg: no memory", read_without_memory, TSR_ESTATE },
 };
 
 static tsr_status full_on(tsr_tensor **out, tsr_dtype dtype, int64_t value, tsr_device device)
@@ -180,7 +209,8 @@ static void check_bad_call(trial *t)
     if (s != TSR_OK) call_went_wrong(t, "making operands", s);
     if (!is_over(t)) s = r->call(&out, matrix, integers, t->session->device);
     if (!is_over(t) && s != r->wanted)
-        fail_trial(t, "it gave %s, not %s: %s", tsr_status_name(s), tsr_status_name(r->wanted), tsr_last_error());
+        fail_trial(t, "it gave %s, not %s: %s", tsr_status_name(s), tsr_status_name(r->wanted),
+                   tsr_last_error());
     if (!is_over(t) && out) fail_trial(t, "a result was left behind");
     tsr_release(&matrix);
     tsr_release(&integers);
@@ -190,9 +220,12 @@ static void check_bad_call(trial *t)
 void list_contract(check_list *list)
 {
     add_check(list, (check){ .family = "contract", .run = check_table, .most = 1 }, "the table");
-    add_check(list, (check){ .family = "contract", .run = check_info, .most = 1 }, "what the device says of itself");
-    add_check(list, (check){ .family = "contract", .run = check_coverage, .most = 1 }, "every op has a check");
+    add_check(list, (check){ .family = "contract", .run = check_info, .most = 1 },
+              "what the device says of itself");
+    add_check(list, (check){ .family = "contract", .run = check_coverage, .most = 1 },
+              "every op has a check");
     add_check(list, (check){ .family = "contract", .run = check_supports }, "supports() without data");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_check(list, (check){ .family = "contract", .run = check_bad_call, .about = &rules[i], .most = 1 }, rules[i].name);
+        add_check(list, (check){ .family = "contract", .run = check_bad_call, .about = &rules[i], .most = 1 },
+                  rules[i].name);
 }

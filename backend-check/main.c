@@ -34,8 +34,8 @@ static const char usage[] =
 
 typedef struct options {
     const char *device, *filter, *plugin;
-    session     session;
-    bool        list, json, quiet;
+    session session;
+    bool list, json, quiet;
 } options;
 
 static int complain(const char *what, const char *about)
@@ -62,12 +62,18 @@ static const char *value_of(const char *name, int argc, char **argv, int *i)
 
 static bool read_flag(options *o, const char *text)
 {
-    if (!strcmp(text, "--list")) o->list = true;
-    else if (!strcmp(text, "--json")) o->json = true;
-    else if (!strcmp(text, "--quiet")) o->quiet = true;
-    else if (!strcmp(text, "--plumbing")) o->session.plumbing = true;
-    else if (text[0] != '-' && !o->device) o->device = text;
-    else return false;
+    if (!strcmp(text, "--list"))
+        o->list = true;
+    else if (!strcmp(text, "--json"))
+        o->json = true;
+    else if (!strcmp(text, "--quiet"))
+        o->quiet = true;
+    else if (!strcmp(text, "--plumbing"))
+        o->session.plumbing = true;
+    else if (text[0] != '-' && !o->device)
+        o->device = text;
+    else
+        return false;
     return true;
 }
 
@@ -76,8 +82,10 @@ static bool read_options(options *o, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         const char *text;
         int64_t n;
-        if ((text = value_of("--filter", argc, argv, &i)) != NULL) o->filter = text;
-        else if ((text = value_of("--plugin", argc, argv, &i)) != NULL) o->plugin = text;
+        if ((text = value_of("--filter", argc, argv, &i)) != NULL)
+            o->filter = text;
+        else if ((text = value_of("--plugin", argc, argv, &i)) != NULL)
+            o->plugin = text;
         else if ((text = value_of("--seed", argc, argv, &i)) != NULL) {
             if (!read_number(&n, text, 0)) return false;
             o->session.seed = (uint64_t)n;
@@ -198,9 +206,12 @@ int main(int argc, char **argv)
     }
     list_all(&list);
     int status = 0;
-    if (o.list) print_list(&o, &list);
-    else if (!open_device(&o)) status = complain("cannot check this", tsr_last_error());
-    else status = run_all(&o, &list);
+    if (o.list)
+        print_list(&o, &list);
+    else if (!open_device(&o))
+        status = complain("cannot check this", tsr_last_error());
+    else
+        status = run_all(&o, &list);
     free_checks(&list);
     return status;
 }

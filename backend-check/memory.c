@@ -27,9 +27,12 @@ static void check_stats(trial *t)
     NEED(t, stats_of(&again, t));
     tsr_storage_release(&s);
     MUST(t, before.cached_bytes == 0, "%lld bytes are kept after a trim", (long long)before.cached_bytes);
-    MUST(t, during.live_bytes - before.live_bytes >= 100000 && during.peak_bytes >= during.live_bytes, "100000 bytes are not counted");
-    MUST(t, after.live_bytes == before.live_bytes && after.cached_bytes >= 100000, "freed bytes are not kept");
-    MUST(t, again.hits > before.hits && again.cached_bytes < after.cached_bytes, "kept bytes are not handed out again");
+    MUST(t, during.live_bytes - before.live_bytes >= 100000 && during.peak_bytes >= during.live_bytes,
+         "100000 bytes are not counted");
+    MUST(t, after.live_bytes == before.live_bytes && after.cached_bytes >= 100000,
+         "freed bytes are not kept");
+    MUST(t, again.hits > before.hits && again.cached_bytes < after.cached_bytes,
+         "kept bytes are not handed out again");
 }
 
 static void check_limit(trial *t)
@@ -45,7 +48,8 @@ static void check_limit(trial *t)
     (void)tsr_device_pool_trim(device, 0);
     NEED(t, stats_of(&stats, t));
     NEED(t, tsr_device_pool_set_limit(device, SIZE_MAX));
-    MUST(t, stats.cached_bytes == 0, "%lld bytes are kept beyond a limit of 0", (long long)stats.cached_bytes);
+    MUST(t, stats.cached_bytes == 0, "%lld bytes are kept beyond a limit of 0",
+         (long long)stats.cached_bytes);
 }
 
 /* An op that still works, with what it should give. */
@@ -76,8 +80,10 @@ static void check_too_much(trial *t)
     NEED(t, tsr_declare(&x, &d, t->session->device, TSR_MEMORY_DEFAULT));
     tsr_clear_error();
     const tsr_status s = tsr_alloc(x);
-    if (s != TSR_ENOMEM) fail_trial(t, "%lld bytes gave %s, not TSR_ENOMEM", (long long)n, tsr_status_name(s));
-    else if (!tsr_last_error()[0]) fail_trial(t, "TSR_ENOMEM came without words");
+    if (s != TSR_ENOMEM)
+        fail_trial(t, "%lld bytes gave %s, not TSR_ENOMEM", (long long)n, tsr_status_name(s));
+    else if (!tsr_last_error()[0])
+        fail_trial(t, "TSR_ENOMEM came without words");
     tsr_release(&x);
     expect_life(t);
 }
@@ -96,9 +102,13 @@ static void check_used_up(trial *t)
         return;
     }
     (void)tsr_device_pool_trim(device, 0);
-    while (n < PIECES && tsr_storage_create(&piece[n], (size_t)(total / 16), device, TSR_MEMORY_DEFAULT) == TSR_OK) n++;
-    if (n == PIECES) fail_trial(t, "%d sixteenths of the device's memory were had", PIECES);
-    else if (tsr_last_status() != TSR_ENOMEM) fail_trial(t, "used up, it gave %s", tsr_status_name(tsr_last_status()));
+    while (n < PIECES &&
+           tsr_storage_create(&piece[n], (size_t)(total / 16), device, TSR_MEMORY_DEFAULT) == TSR_OK)
+        n++;
+    if (n == PIECES)
+        fail_trial(t, "%d sixteenths of the device's memory were had", PIECES);
+    else if (tsr_last_status() != TSR_ENOMEM)
+        fail_trial(t, "used up, it gave %s", tsr_status_name(tsr_last_status()));
     if (n > 0) tsr_storage_release(&piece[--n]);
     expect_life(t);
     while (n > 0) tsr_storage_release(&piece[--n]);
@@ -106,10 +116,29 @@ static void check_used_up(trial *t)
     expect_life(t);
 }
 
+/* More in all than there is, piece by piece, each given back to the device before the next. */
+static void check_given_back(trial *t)
+{
+    const tsr_device device = t->session->device;
+    const uint64_t total = t->session->info.memory_total, most = (uint64_t)1 << 30;
+    const uint64_t piece = total / 5 < most ? total / 5 : most;
+    if (piece == 0 || total / piece > 400) {
+        skip_trial(t, "the device has very much memory, or does not say");
+        return;
+    }
+    for (uint64_t i = 0; i <= total / piece + 1; i++) {
+        tsr_storage *s = NULL;
+        NEED(t, tsr_storage_create(&s, (size_t)piece, device, TSR_MEMORY_DEFAULT));
+        tsr_storage_release(&s);
+        (void)tsr_device_pool_trim(device, 0);
+    }
+    expect_life(t);
+}
+
 /* Host allocations that fail ---------------------------------------------------------------------- */
 
 typedef struct ration {
-    int  left;
+    int left;
     bool refused;
 } ration;
 
@@ -149,7 +178,7 @@ static void check_refused(trial *t)
     tsr_memory_stats before, after;
     tsr_status s = TSR_OK;
     NEED(t, tsr_uniform(&host, TSR_F32, 2, (int64_t[]){ 20, 30 }, 0, 1, 5));
-    s = some_ops(t->session->device, host);  /* what is made once is made now */
+    s = some_ops(t->session->device, host); /* what is made once is made now */
     if (s != TSR_OK) call_went_wrong(t, "some ops", s);
     for (int n = 0; n < 400 && !is_over(t); n++) {
         ration r = { n, false };
@@ -161,10 +190,12 @@ static void check_refused(trial *t)
         tsr_memory_get_stats(&after);
         if (s == TSR_OK) s = later;
         if (s != TSR_OK && s != TSR_ENOMEM)
-            fail_trial(t, "without the %d-th allocation ops gave %s: %s", n, tsr_status_name(s), tsr_last_error());
+            fail_trial(t, "without the %d-th allocation ops gave %s: %s", n, tsr_status_name(s),
+                       tsr_last_error());
         else if (before.live_tensors != after.live_tensors || before.live_storages != after.live_storages)
             fail_trial(t, "without the %d-th allocation %lld tensors and %lld storages leaked", n,
-                       (long long)(after.live_tensors - before.live_tensors), (long long)(after.live_storages - before.live_storages));
+                       (long long)(after.live_tensors - before.live_tensors),
+                       (long long)(after.live_storages - before.live_storages));
         if (!r.refused) break;
     }
     tsr_release(&host);
@@ -173,9 +204,14 @@ static void check_refused(trial *t)
 
 void list_memory(check_list *list)
 {
-    static const struct { const char *name; void (*run)(trial *t); } rows[] = {
-        { "statistics of the pool", check_stats }, { "limit of the pool", check_limit }, { "more than there is", check_too_much },
-        { "used up", check_used_up }, { "host allocations that fail", check_refused },
+    static const struct {
+        const char *name;
+        void (*run)(trial *t);
+    } rows[] = {
+        { "statistics of the pool", check_stats },       { "limit of the pool", check_limit },
+        { "more than there is", check_too_much },        { "used up", check_used_up },
+        { "given back", check_given_back },
+        { "host allocations that fail", check_refused },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         add_check(list, (check){ .family = "memory", .run = rows[i].run, .most = 1 }, rows[i].name);

@@ -24,7 +24,9 @@ enum { MODERATE, MANY_DIMS, NEXT_TO_NONE, LARGE, STYLES };
 
 static int64_t random_dim(trial *t, int style, int ndim, int64_t left)
 {
-    int64_t most = style == LARGE ? (int64_t)pow((double)left, ndim < 3 ? 0.9 : 0.6) : style == MODERATE ? 9 : 4;
+    int64_t most = style == LARGE      ? (int64_t)pow((double)left, ndim < 3 ? 0.9 : 0.6)
+                   : style == MODERATE ? 9
+                                       : 4;
     if (style == MODERATE && ndim == 1) most = 70;
     if (most > left) most = left;
     if (once_in(t, style == MANY_DIMS ? 3 : 8)) return 1;
@@ -40,7 +42,8 @@ int random_shape(trial *t, int64_t shape[RANK], int low, int high, int64_t most)
     int64_t left = style == LARGE ? (once_in(t, 8) ? 100000 : 6000) : 400;
     if (left > most) left = most;
     for (int d = 0; d < ndim; d++) {
-        shape[d] = style == NEXT_TO_NONE ? random_between(t, 1, 2) / 2 + once_in(t, 6) : random_dim(t, style, ndim, left);
+        shape[d] = style == NEXT_TO_NONE ? random_between(t, 1, 2) / 2 + once_in(t, 6)
+                                         : random_dim(t, style, ndim, left);
         if (shape[d] > 1) left /= shape[d];
     }
     return ndim;
@@ -89,12 +92,19 @@ void random_strides(trial *t, int64_t stride[TSR_MAX_NDIM], int ndim, const int6
 /* The last six are extremes. */
 static double special_real(trial *t, tsr_dtype part, bool extremes)
 {
-    const double largest = part == TSR_F64 ? 1.7976931348623157e308 : part == TSR_F16 ? 65504
-                         : part == TSR_F8E4M3 ? 448 : part == TSR_F8E5M2 ? 57344 : 3.3895e38;
-    const double least = part == TSR_F64 ? 4.9e-324 : part == TSR_F16 ? 6e-8
-                       : part == TSR_F8E4M3 ? 0x1p-9 : part == TSR_F8E5M2 ? 0x1p-16 : part == TSR_BF16 ? 0x1p-133 : 1.4e-45;
-    const double all[] = { 0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.0, NAN, INFINITY, -INFINITY,
-                           largest, -largest, least, -least, 17 * least, 1e4 };
+    const double largest = part == TSR_F64      ? 1.7976931348623157e308
+                           : part == TSR_F16    ? 65504
+                           : part == TSR_F8E4M3 ? 448
+                           : part == TSR_F8E5M2 ? 57344
+                                                : 3.3895e38;
+    const double least = part == TSR_F64      ? 4.9e-324
+                         : part == TSR_F16    ? 6e-8
+                         : part == TSR_F8E4M3 ? 0x1p-9
+                         : part == TSR_F8E5M2 ? 0x1p-16
+                         : part == TSR_BF16   ? 0x1p-133
+                                              : 1.4e-45;
+    const double all[] = { 0.0,      -0.0,      1.0,     -1.0,     0.5,   2.5,    -3.0,       NAN,
+                           INFINITY, -INFINITY, largest, -largest, least, -least, 17 * least, 1e4 };
     return all[random_below(t, extremes ? 16 : 10)];
 }
 
@@ -114,7 +124,8 @@ static value random_value(trial *t, tsr_dtype dtype, const values *v)
         return complex_value(re, im);
     }
     if (v->special && v->extremes && once_in(t, 3)) return integer_value(dtype, random_bits(t));
-    if (v->special && v->extremes && once_in(t, 6)) return integer_value(dtype, (uint64_t)1 << (bits_of(dtype) - 1));
+    if (v->special && v->extremes && once_in(t, 6))
+        return integer_value(dtype, (uint64_t)1 << (bits_of(dtype) - 1));
     const double low = is_signed(dtype) || v->low > 0 ? v->low : 0;
     return integer_value(dtype, (uint64_t)(int64_t)random_real(t, low, v->high + 1));
 }
@@ -149,9 +160,9 @@ tsr_status store_bytes(void *to, size_t bytes, tsr_storage *s)
 
 typedef struct walk {
     const tsr_desc *desc;
-    int64_t         size;
-    void          (*fn)(void *context, unsigned char *element);
-    void           *context;
+    int64_t size;
+    void (*fn)(void *context, unsigned char *element);
+    void *context;
 } walk;
 
 static void walk_dim(const walk *w, int dim, unsigned char *at)
@@ -191,7 +202,8 @@ static tsr_status make_side(tsr_tensor **out, const operand *o, const tsr_desc *
 
 /* Room for a tensor, with bytes before and behind it, and its first element anywhere but at a
  * round address; filled with junk. */
-static void make_room(trial *t, int slot, tsr_desc *d, tsr_dtype dtype, int ndim, const int64_t *shape, bool is_written)
+static void make_room(trial *t, int slot, tsr_desc *d, tsr_dtype dtype, int ndim, const int64_t *shape,
+                      bool is_written)
 {
     operand *o = &t->slot[slot];
     int64_t stride[TSR_MAX_NDIM], lo = 0;
@@ -204,7 +216,8 @@ static void make_room(trial *t, int slot, tsr_desc *d, tsr_dtype dtype, int ndim
     o->size = span + 2 * MARGIN * size + 16;
     o->bytes = malloc(o->size);
     MUST(t, o->bytes, "no memory for %zu bytes", o->size);
-    for (size_t i = 0; i < o->size; i++) o->bytes[i] = (unsigned char)(dtype == TSR_BOOL ? i & 1 : random_bits(t));
+    for (size_t i = 0; i < o->size; i++)
+        o->bytes[i] = (unsigned char)(dtype == TSR_BOOL ? i & 1 : random_bits(t));
 }
 
 static void make_sides(trial *t, int slot, const tsr_desc *d)
@@ -216,11 +229,11 @@ static void make_sides(trial *t, int slot, const tsr_desc *d)
 }
 
 typedef struct filling {
-    trial        *t;
+    trial *t;
     const values *v;
-    tsr_dtype     dtype;
-    int64_t       low, high;   /* where v is NULL */
-    const char   *from;        /* or, where that is not NULL, elements that there are */
+    tsr_dtype dtype;
+    int64_t low, high; /* where v is NULL */
+    const char *from;  /* or, where that is not NULL, elements that there are */
 } filling;
 
 static void fill_one(void *context, unsigned char *element)
@@ -233,7 +246,8 @@ static void fill_one(void *context, unsigned char *element)
     } else if (f->v) {
         write_value(f->dtype, element, random_value(f->t, f->dtype, f->v));
     } else {
-        write_value(f->dtype, element, integer_value(f->dtype, (uint64_t)random_between(f->t, f->low, f->high - 1)));
+        write_value(f->dtype, element,
+                    integer_value(f->dtype, (uint64_t)random_between(f->t, f->low, f->high - 1)));
     }
 }
 
@@ -251,7 +265,8 @@ void make_input(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *sh
     make_filled(t, slot, ndim, shape, (filling){ .t = t, .v = v, .dtype = dtype });
 }
 
-void make_integers(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, int64_t low, int64_t high)
+void make_integers(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, int64_t low,
+                   int64_t high)
 {
     make_filled(t, slot, ndim, shape, (filling){ .t = t, .dtype = dtype, .low = low, .high = high });
 }

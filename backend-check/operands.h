@@ -7,13 +7,13 @@
 /* What elements are. Reals lie in low .. high; integers do too, as far as their dtype goes. */
 typedef struct values {
     double low, high;
-    int    special;   /* one in so many is NaN, an infinity, a zero, a one; 0: none */
-    bool   extremes;  /* and of those some are the largest, smallest and denormal; integers have any bits */
+    int special;   /* one in so many is NaN, an infinity, a zero, a one; 0: none */
+    bool extremes; /* and of those some are the largest, smallest and denormal; integers have any bits */
 } values;
 
-extern const values any_values;    /* whatever there is */
-extern const values small_values;  /* -8 .. 8 and nothing special */
-extern const values plain_values;  /* the same, with NaN and infinities */
+extern const values any_values;   /* whatever there is */
+extern const values small_values; /* -8 .. 8 and nothing special */
+extern const values plain_values; /* the same, with NaN and infinities */
 
 /* A shape of low .. high dims, of which trial 0, 4, .. has a moderate, 1, 5, .. many dims with
  * ones among them, 2, 6, .. no elements or one, 3, 7, .. many; at most `most` elements. Returns
@@ -30,7 +30,8 @@ void random_strides(trial *t, int64_t stride[TSR_MAX_NDIM], int ndim, const int6
 void make_input(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, const values *v);
 
 /* The same with integers low .. high - 1. */
-void make_integers(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, int64_t low, int64_t high);
+void make_integers(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, int64_t low,
+                   int64_t high);
 
 /* From packed elements that the caller has. */
 void make_from(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, const void *elements);

@@ -5,11 +5,13 @@
 
 enum { X, W, BIAS };
 
-static const tolerance sums = { .ulps = 2, .sized = true, .grows = GROWS_ROOT }, choice = { .ulps = 0, .any_zero = true };
+static const tolerance sums = { .ulps = 2, .sized = true, .grows = GROWS_ROOT },
+                       choice = { .ulps = 0, .any_zero = true };
 
-typedef tsr_status (*conv_fn)(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w, const tsr_tensor *bias,
-                              const tsr_conv *how);
-typedef tsr_status (*max_fn)(tsr_tensor **out, tsr_tensor **indices, const tsr_tensor *x, const tsr_pool *how);
+typedef tsr_status (*conv_fn)(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w,
+                              const tsr_tensor *bias, const tsr_conv *how);
+typedef tsr_status (*max_fn)(tsr_tensor **out, tsr_tensor **indices, const tsr_tensor *x,
+                             const tsr_pool *how);
 typedef tsr_status (*avg_fn)(tsr_tensor **out, const tsr_tensor *x, const tsr_pool *how);
 
 static const conv_fn convs[] = { tsr_conv1d, tsr_conv2d, tsr_conv3d };
@@ -27,12 +29,17 @@ static tsr_status conv_transpose(trial *t, side s)
 }
 static tsr_status max_pool(trial *t, side s)
 {
-    return max_pools[t->with.axis](RESULT(t, s, 0), t->with.flag ? RESULT(t, s, 1) : NULL, IN(t, s, X), t->how);
+    return max_pools[t->with.axis](RESULT(t, s, 0), t->with.flag ? RESULT(t, s, 1) : NULL, IN(t, s, X),
+                                   t->how);
 }
-static tsr_status avg_pool(trial *t, side s) { return avg_pools[t->with.axis](RESULT(t, s, 0), IN(t, s, X), t->how); }
+static tsr_status avg_pool(trial *t, side s)
+{
+    return avg_pools[t->with.axis](RESULT(t, s, 0), IN(t, s, X), t->how);
+}
 static tsr_status adaptive_max(trial *t, side s)
 {
-    return tsr_adaptive_max_pool(RESULT(t, s, 0), t->with.flag ? RESULT(t, s, 1) : NULL, IN(t, s, X), t->with.axis + 1, t->with.n);
+    return tsr_adaptive_max_pool(RESULT(t, s, 0), t->with.flag ? RESULT(t, s, 1) : NULL, IN(t, s, X),
+                                 t->with.axis + 1, t->with.n);
 }
 static tsr_status adaptive_avg(trial *t, side s)
 {
@@ -109,16 +116,20 @@ static void check_pool(trial *t)
     }
     t->how = &how;
     (void)make_x(t, random_between(t, 1, 3), 5);
-    if (largest) run_op(t, adaptive ? adaptive_max : max_pool, 2, 0, &choice);
-    else         run_op(t, adaptive ? adaptive_avg : avg_pool, 1, 0, &sums);
+    if (largest)
+        run_op(t, adaptive ? adaptive_max : max_pool, 2, 0, &choice);
+    else
+        run_op(t, adaptive ? adaptive_avg : avg_pool, 1, 0, &sums);
 }
 
 void list_conv(check_list *list)
 {
-    static const tsr_op_kind kinds[] = { TSR_OP_CONV, TSR_OP_CONV_TRANSPOSE, TSR_OP_MAX_POOL, TSR_OP_AVG_POOL };
+    static const tsr_op_kind kinds[] = { TSR_OP_CONV, TSR_OP_CONV_TRANSPOSE, TSR_OP_MAX_POOL,
+                                         TSR_OP_AVG_POOL };
     for (int i = 0; i < 4; i++) {
         const tsr_op_info *info = tsr_op_get_info(kinds[i]);
-        add_for_dtypes(list, (check){ .family = info->family, .op = kinds[i], .run = i < 2 ? check_conv : check_pool },
-                       info->name, dtypes_of(kinds[i], 0));
+        add_for_dtypes(
+            list, (check){ .family = info->family, .op = kinds[i], .run = i < 2 ? check_conv : check_pool },
+            info->name, dtypes_of(kinds[i], 0));
     }
 }

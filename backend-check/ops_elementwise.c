@@ -12,16 +12,17 @@ enum { X, Y, W };
 
 typedef tsr_status (*unary_fn)(tsr_tensor **out, const tsr_tensor *x);
 typedef tsr_status (*binary_fn)(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y);
-typedef tsr_status (*ternary_fn)(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, const tsr_tensor *w);
+typedef tsr_status (*ternary_fn)(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y,
+                                 const tsr_tensor *w);
 
 typedef struct row {
     tsr_op_kind kind;
     union {
-        unary_fn   one;
-        binary_fn  two;
+        unary_fn one;
+        binary_fn two;
         ternary_fn three;
     } call;
-    double low, high;  /* of the numbers it is asked about; both 0: any */
+    double low, high; /* of the numbers it is asked about; both 0: any */
     double ulps;
     double least;
 } row;
@@ -34,44 +35,95 @@ static tsr_status elu(tsr_tensor **out, const tsr_tensor *x) { return tsr_elu(ou
 static tsr_status leaky_relu(tsr_tensor **out, const tsr_tensor *x) { return tsr_leaky_relu(out, x, 0.01); }
 static tsr_status hardtanh(tsr_tensor **out, const tsr_tensor *x) { return tsr_hardtanh(out, x, -1.25, 2.5); }
 
-#define ONE(ID, fn, ...) { .kind = TSR_OP_##ID, .call.one = fn, __VA_ARGS__ }
-#define TWO(ID, fn, ...) { .kind = TSR_OP_##ID, .call.two = fn, __VA_ARGS__ }
-#define THREE(ID, fn, ...) { .kind = TSR_OP_##ID, .call.three = fn, __VA_ARGS__ }
+#define ONE(ID, fn, ...)   { .kind = TSR_OP_##ID, .call = { .one = fn }, __VA_ARGS__ }
+#define TWO(ID, fn, ...)   { .kind = TSR_OP_##ID, .call = { .two = fn }, __VA_ARGS__ }
+#define THREE(ID, fn, ...) { .kind = TSR_OP_##ID, .call = { .three = fn }, __VA_ARGS__ }
 
 static const row unary[] = {
-    ONE(ABS, tsr_abs, .ulps = 0), ONE(NEG, tsr_neg, .ulps = 0), ONE(SIGN, tsr_sign, .ulps = 0),
+    ONE(ABS, tsr_abs, .ulps = 0),
+    ONE(NEG, tsr_neg, .ulps = 0),
+    ONE(SIGN, tsr_sign, .ulps = 0),
     ONE(SQUARE, tsr_square, .ulps = 0),
-    ONE(SQRT, tsr_sqrt, 0, 9, 4), ONE(RSQRT, tsr_rsqrt, 0.01, 9, 4), ONE(RECIPROCAL, tsr_reciprocal, .ulps = 4),
-    ONE(EXP, tsr_exp, -20, 20, 5), ONE(EXP2, tsr_exp2, -20, 20, 5), ONE(EXPM1, tsr_expm1, -5, 5, 5),
-    ONE(LOG, tsr_log, 0, 9, 5), ONE(LOG2, tsr_log2, 0, 9, 5), ONE(LOG10, tsr_log10, 0, 9, 5),
+    ONE(SQRT, tsr_sqrt, 0, 9, 4),
+    ONE(RSQRT, tsr_rsqrt, 0.01, 9, 4),
+    ONE(RECIPROCAL, tsr_reciprocal, .ulps = 4),
+    ONE(EXP, tsr_exp, -20, 20, 5),
+    ONE(EXP2, tsr_exp2, -20, 20, 5),
+    ONE(EXPM1, tsr_expm1, -5, 5, 5),
+    ONE(LOG, tsr_log, 0, 9, 5),
+    ONE(LOG2, tsr_log2, 0, 9, 5),
+    ONE(LOG10, tsr_log10, 0, 9, 5),
     ONE(LOG1P, tsr_log1p, -0.99, 9, 5),
-    ONE(SIN, tsr_sin, -20, 20, 6), ONE(COS, tsr_cos, -20, 20, 6), ONE(TAN, tsr_tan, -20, 20, 7),
-    ONE(ASIN, tsr_asin, -1, 1, 6), ONE(ACOS, tsr_acos, -1, 1, 6), ONE(ATAN, tsr_atan, -9, 9, 7),
-    ONE(SINH, tsr_sinh, -9, 9, 6), ONE(COSH, tsr_cosh, -9, 9, 6), ONE(TANH, tsr_tanh, -3, 3, 7),
-    ONE(ASINH, tsr_asinh, -9, 9, 6), ONE(ACOSH, tsr_acosh, 1, 9, 6), ONE(ATANH, tsr_atanh, -1, 1, 7),
-    ONE(ERF, tsr_erf, -4, 4, 18), ONE(ERFC, tsr_erfc, -4, 6, 18),
-    ONE(CEIL, tsr_ceil, .ulps = 0), ONE(FLOOR, tsr_floor, .ulps = 0), ONE(ROUND, tsr_round, .ulps = 0),
+    ONE(SIN, tsr_sin, -20, 20, 6),
+    ONE(COS, tsr_cos, -20, 20, 6),
+    ONE(TAN, tsr_tan, -20, 20, 7),
+    ONE(ASIN, tsr_asin, -1, 1, 6),
+    ONE(ACOS, tsr_acos, -1, 1, 6),
+    ONE(ATAN, tsr_atan, -9, 9, 7),
+    ONE(SINH, tsr_sinh, -9, 9, 6),
+    ONE(COSH, tsr_cosh, -9, 9, 6),
+    ONE(TANH, tsr_tanh, -3, 3, 7),
+    ONE(ASINH, tsr_asinh, -9, 9, 6),
+    ONE(ACOSH, tsr_acosh, 1, 9, 6),
+    ONE(ATANH, tsr_atanh, -1, 1, 7),
+    ONE(ERF, tsr_erf, -4, 4, 18),
+    ONE(ERFC, tsr_erfc, -4, 6, 18),
+    ONE(CEIL, tsr_ceil, .ulps = 0),
+    ONE(FLOOR, tsr_floor, .ulps = 0),
+    ONE(ROUND, tsr_round, .ulps = 0),
     ONE(TRUNC, tsr_trunc, .ulps = 0),
-    ONE(ISFINITE, tsr_isfinite, .ulps = 0), ONE(ISINF, tsr_isinf, .ulps = 0), ONE(ISNAN, tsr_isnan, .ulps = 0),
-    ONE(SIGNBIT, tsr_signbit, .ulps = 0), ONE(LOGICAL_NOT, tsr_logical_not, .ulps = 0),
-    ONE(BITWISE_NOT, tsr_bitwise_not, .ulps = 0), ONE(CONJ, tsr_conj, .ulps = 0), ONE(REAL, tsr_real, .ulps = 0),
-    ONE(IMAG, tsr_imag, .ulps = 0), ONE(ANGLE, tsr_angle, -8, 8, 8), ONE(RELU, tsr_relu, .ulps = 0),
-    ONE(GELU, tsr_gelu, -6, 6, 20, 1), ONE(GELU_TANH, tsr_gelu_tanh, -6, 6, 20, 1), ONE(SILU, tsr_silu, -20, 20, 10),
-    ONE(SIGMOID, tsr_sigmoid, -20, 20, 8), ONE(SOFTPLUS, tsr_softplus, -20, 20, 10), ONE(ELU, elu, -8, 8, 6),
-    ONE(LEAKY_RELU, leaky_relu, .ulps = 1), ONE(HARDSWISH, tsr_hardswish, -5, 5, 4), ONE(HARDTANH, hardtanh, .ulps = 0),
+    ONE(ISFINITE, tsr_isfinite, .ulps = 0),
+    ONE(ISINF, tsr_isinf, .ulps = 0),
+    ONE(ISNAN, tsr_isnan, .ulps = 0),
+    ONE(SIGNBIT, tsr_signbit, .ulps = 0),
+    ONE(LOGICAL_NOT, tsr_logical_not, .ulps = 0),
+    ONE(BITWISE_NOT, tsr_bitwise_not, .ulps = 0),
+    ONE(CONJ, tsr_conj, .ulps = 0),
+    ONE(REAL, tsr_real, .ulps = 0),
+    ONE(IMAG, tsr_imag, .ulps = 0),
+    ONE(ANGLE, tsr_angle, -8, 8, 8),
+    ONE(RELU, tsr_relu, .ulps = 0),
+    ONE(GELU, tsr_gelu, -6, 6, 20, 1),
+    ONE(GELU_TANH, tsr_gelu_tanh, -6, 6, 20, 1),
+    ONE(SILU, tsr_silu, -20, 20, 10),
+    ONE(SIGMOID, tsr_sigmoid, -20, 20, 8),
+    ONE(SOFTPLUS, tsr_softplus, -20, 20, 10),
+    ONE(ELU, elu, -8, 8, 6),
+    ONE(LEAKY_RELU, leaky_relu, .ulps = 1),
+    ONE(HARDSWISH, tsr_hardswish, -5, 5, 4),
+    ONE(HARDTANH, hardtanh, .ulps = 0),
 };
 
 static const row binary[] = {
-    TWO(ADD, tsr_add, .ulps = 0), TWO(SUB, tsr_sub, .ulps = 0), TWO(MUL, tsr_mul, .ulps = 0), TWO(DIV, tsr_div, .ulps = 4),
-    TWO(FLOOR_DIV, tsr_floor_div, .ulps = 0), TWO(REMAINDER, tsr_remainder, .ulps = 0), TWO(POW, tsr_pow, 0, 4, 18),
-    TWO(ATAN2, tsr_atan2, -8, 8, 8), TWO(HYPOT, tsr_hypot, -8, 8, 6), TWO(COPYSIGN, tsr_copysign, .ulps = 0),
-    TWO(NEXTAFTER, tsr_nextafter, .ulps = 0), TWO(MAXIMUM, tsr_maximum, .ulps = 0), TWO(MINIMUM, tsr_minimum, .ulps = 0),
-    TWO(FMAX, tsr_fmax, .ulps = 0), TWO(FMIN, tsr_fmin, .ulps = 0), TWO(LOGADDEXP, tsr_logaddexp, -8, 8, 10, 1),
-    TWO(EQ, tsr_eq, .ulps = 0), TWO(NE, tsr_ne, .ulps = 0), TWO(LT, tsr_lt, .ulps = 0), TWO(LE, tsr_le, .ulps = 0),
-    TWO(GT, tsr_gt, .ulps = 0), TWO(GE, tsr_ge, .ulps = 0), TWO(LOGICAL_AND, tsr_logical_and, .ulps = 0),
-    TWO(LOGICAL_OR, tsr_logical_or, .ulps = 0), TWO(LOGICAL_XOR, tsr_logical_xor, .ulps = 0),
-    TWO(BITWISE_AND, tsr_bitwise_and, .ulps = 0), TWO(BITWISE_OR, tsr_bitwise_or, .ulps = 0),
-    TWO(BITWISE_XOR, tsr_bitwise_xor, .ulps = 0), TWO(SHIFT_LEFT, tsr_shift_left, -2, 70, 0),
+    TWO(ADD, tsr_add, .ulps = 0),
+    TWO(SUB, tsr_sub, .ulps = 0),
+    TWO(MUL, tsr_mul, .ulps = 0),
+    TWO(DIV, tsr_div, .ulps = 4),
+    TWO(FLOOR_DIV, tsr_floor_div, .ulps = 0),
+    TWO(REMAINDER, tsr_remainder, .ulps = 0),
+    TWO(POW, tsr_pow, 0, 4, 18),
+    TWO(ATAN2, tsr_atan2, -8, 8, 8),
+    TWO(HYPOT, tsr_hypot, -8, 8, 6),
+    TWO(COPYSIGN, tsr_copysign, .ulps = 0),
+    TWO(NEXTAFTER, tsr_nextafter, .ulps = 0),
+    TWO(MAXIMUM, tsr_maximum, .ulps = 0),
+    TWO(MINIMUM, tsr_minimum, .ulps = 0),
+    TWO(FMAX, tsr_fmax, .ulps = 0),
+    TWO(FMIN, tsr_fmin, .ulps = 0),
+    TWO(LOGADDEXP, tsr_logaddexp, -8, 8, 10, 1),
+    TWO(EQ, tsr_eq, .ulps = 0),
+    TWO(NE, tsr_ne, .ulps = 0),
+    TWO(LT, tsr_lt, .ulps = 0),
+    TWO(LE, tsr_le, .ulps = 0),
+    TWO(GT, tsr_gt, .ulps = 0),
+    TWO(GE, tsr_ge, .ulps = 0),
+    TWO(LOGICAL_AND, tsr_logical_and, .ulps = 0),
+    TWO(LOGICAL_OR, tsr_logical_or, .ulps = 0),
+    TWO(LOGICAL_XOR, tsr_logical_xor, .ulps = 0),
+    TWO(BITWISE_AND, tsr_bitwise_and, .ulps = 0),
+    TWO(BITWISE_OR, tsr_bitwise_or, .ulps = 0),
+    TWO(BITWISE_XOR, tsr_bitwise_xor, .ulps = 0),
+    TWO(SHIFT_LEFT, tsr_shift_left, -2, 70, 0),
     TWO(SHIFT_RIGHT, tsr_shift_right, -2, 70, 0),
 };
 
@@ -81,16 +133,17 @@ static tsr_status addcmul(tsr_tensor **out, const tsr_tensor *x, const tsr_tenso
 }
 
 static const row ternary[] = {
-    THREE(WHERE, tsr_where, .ulps = 0), THREE(CLIP, tsr_clip, .ulps = 0), THREE(LERP, tsr_lerp, -8, 8, 4, 64),
-    THREE(FMA, tsr_fma, .ulps = 0), THREE(ADDCMUL, addcmul, -8, 8, 4, 256),
+    THREE(WHERE, tsr_where, .ulps = 0),     THREE(CLIP, tsr_clip, .ulps = 0),
+    THREE(LERP, tsr_lerp, -8, 8, 4, 64),    THREE(FMA, tsr_fma, .ulps = 0),
+    THREE(ADDCMUL, addcmul, -8, 8, 4, 256),
 };
 
 /* Trials ---------------------------------------------------------------------------------------- */
 
 static tolerance tolerance_of(const trial *t, const row *r)
 {
-    static const tsr_op_kind of_parts[] = { TSR_OP_ADD, TSR_OP_SUB, TSR_OP_NEG, TSR_OP_CONJ, TSR_OP_REAL, TSR_OP_IMAG,
-                                            TSR_OP_WHERE, TSR_OP_ROUND };
+    static const tsr_op_kind of_parts[] = { TSR_OP_ADD,  TSR_OP_SUB,  TSR_OP_NEG,   TSR_OP_CONJ,
+                                            TSR_OP_REAL, TSR_OP_IMAG, TSR_OP_WHERE, TSR_OP_ROUND };
     tolerance e = { .ulps = r->ulps, .least = r->least, .any_zero = true };
     bool exact = tsr_dtype_kind(t->check->dtype) != TSR_COMPLEX;
     for (size_t i = 0; i < sizeof of_parts / sizeof *of_parts; i++) exact = exact || r->kind == of_parts[i];
@@ -164,7 +217,8 @@ static tsr_dtype partner(trial *t, const row *r)
     const tsr_dtype own = t->check->dtype;
     const tsr_dtype other = (tsr_dtype)random_between(t, 1, TSR_DTYPE_COUNT - 1);
     tsr_dtype both;
-    if (!once_in(t, 4) || !(dtypes_of(r->kind, r->kind == TSR_OP_WHERE ? 1 : 0) & DTYPE_BIT(other))) return own;
+    if (!once_in(t, 4) || !(dtypes_of(r->kind, r->kind == TSR_OP_WHERE ? 1 : 0) & DTYPE_BIT(other)))
+        return own;
     if (other == TSR_C32 || excuse_for(t->session, other)) return own;
     return tsr_dtype_promote(&both, own, other) == TSR_OK ? other : own;
 }
@@ -185,8 +239,10 @@ static void check_two(trial *t)
     const int ndim = random_shape(t, shape, 0, RANK, MOST);
     make_shrunk(t, X, t->check->dtype, ndim, shape, r->kind == TSR_OP_SHIFT_LEFT ? &any_values : &v);
     if (r->kind == TSR_OP_POW) v.low = -4;
-    if (once_in(t, 10)) make_number(t, Y, t->check->dtype == TSR_BOOL ? tsr_scalar_bool(true) : tsr_scalar_i64(3));
-    else                make_shrunk(t, Y, partner(t, r), ndim, shape, &v);
+    if (once_in(t, 10))
+        make_number(t, Y, t->check->dtype == TSR_BOOL ? tsr_scalar_bool(true) : tsr_scalar_i64(3));
+    else
+        make_shrunk(t, Y, partner(t, r), ndim, shape, &v);
     run_op(t, call_two, 1, 3, &e);
 }
 

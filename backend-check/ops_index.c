@@ -7,13 +7,22 @@ enum { X, INDEX, SOURCE, MOST = 40000 };
 
 static const tolerance bits = { .ulps = BITS }, equal = { .ulps = 0 };
 
-static tsr_status take(trial *t, side s) { return tsr_take(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX), t->with.axis); }
+static tsr_status take(trial *t, side s)
+{
+    return tsr_take(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX), t->with.axis);
+}
 static tsr_status take_along(trial *t, side s)
 {
     return tsr_take_along_axis(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX), t->with.axis);
 }
-static tsr_status gather(trial *t, side s) { return tsr_gather(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX), t->with.axis); }
-static tsr_status embedding(trial *t, side s) { return tsr_embedding(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX)); }
+static tsr_status gather(trial *t, side s)
+{
+    return tsr_gather(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX), t->with.axis);
+}
+static tsr_status embedding(trial *t, side s)
+{
+    return tsr_embedding(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX));
+}
 static tsr_status scatter(trial *t, side s)
 {
     return tsr_scatter(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX), IN(t, s, SOURCE), t->with.axis,
@@ -23,8 +32,14 @@ static tsr_status index_add(trial *t, side s)
 {
     return tsr_index_add(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX), IN(t, s, SOURCE), t->with.axis);
 }
-static tsr_status one_hot(trial *t, side s) { return tsr_one_hot(RESULT(t, s, 0), IN(t, s, INDEX), t->with.n[0], t->check->dtype); }
-static tsr_status masked_select(trial *t, side s) { return tsr_masked_select(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX)); }
+static tsr_status one_hot(trial *t, side s)
+{
+    return tsr_one_hot(RESULT(t, s, 0), IN(t, s, INDEX), t->with.n[0], t->check->dtype);
+}
+static tsr_status masked_select(trial *t, side s)
+{
+    return tsr_masked_select(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX));
+}
 static tsr_status masked_fill(trial *t, side s)
 {
     return tsr_masked_fill(RESULT(t, s, 0), IN(t, s, X), IN(t, s, INDEX), TSR_SCALAR(1));
@@ -101,8 +116,10 @@ static void check_scatter(trial *t)
     const int ndim = make_x(t, shape, picks, v);
     t->with.mode = mode;
     make_indices(t, ndim, picks, shape[axis_of(t, ndim)]);
-    if (once_in(t, 6)) make_number(t, SOURCE, t->check->dtype == TSR_BOOL ? tsr_scalar_bool(true) : tsr_scalar_i64(3));
-    else               make_input(t, SOURCE, t->check->dtype, ndim, picks, v);
+    if (once_in(t, 6))
+        make_number(t, SOURCE, t->check->dtype == TSR_BOOL ? tsr_scalar_bool(true) : tsr_scalar_i64(3));
+    else
+        make_input(t, SOURCE, t->check->dtype, ndim, picks, v);
     run_op(t, scatter, 1, 1, mode == TSR_SCATTER_SET ? &bits : &equal);
 }
 
@@ -151,17 +168,30 @@ void list_index(check_list *list)
     const uint32_t all = dtypes_of(TSR_OP_GATHER, 0), sums = dtypes_of(TSR_OP_ADD, 0) & ~DTYPE_BIT(TSR_C32);
     const uint32_t ordered = dtypes_of(TSR_OP_MAXIMUM, 0);
     const uint32_t takes[] = { all, sums, ordered };
-    const struct { const char *name; tsr_op_kind op; void (*run)(trial *t); uint32_t dtypes; const void *about; } rows[] = {
-        { "take", TSR_OP_GATHER, check_take, all, NULL }, { "take_along_axis", TSR_OP_GATHER, check_along, all, NULL },
-        { "gather", TSR_OP_GATHER, check_gather, all, NULL }, { "embedding", TSR_OP_GATHER, check_embedding, all, NULL },
-        { "index_add", TSR_OP_SCATTER, check_index_add, sums, NULL }, { "one_hot", TSR_OP_NONE, check_one_hot, all, NULL },
+    const struct {
+        const char *name;
+        tsr_op_kind op;
+        void (*run)(trial *t);
+        uint32_t dtypes;
+        const void *about;
+    } rows[] = {
+        { "take", TSR_OP_GATHER, check_take, all, NULL },
+        { "take_along_axis", TSR_OP_GATHER, check_along, all, NULL },
+        { "gather", TSR_OP_GATHER, check_gather, all, NULL },
+        { "embedding", TSR_OP_GATHER, check_embedding, all, NULL },
+        { "index_add", TSR_OP_SCATTER, check_index_add, sums, NULL },
+        { "one_hot", TSR_OP_NONE, check_one_hot, all, NULL },
         { "masked_select", TSR_OP_NONE, check_mask, all, &select_call },
-        { "masked_fill", TSR_OP_NONE, check_mask, all, &fill_call }, { "nonzero", TSR_OP_NONE, check_nonzero, all, NULL },
+        { "masked_fill", TSR_OP_NONE, check_mask, all, &fill_call },
+        { "nonzero", TSR_OP_NONE, check_nonzero, all, NULL },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        add_for_dtypes(list, (check){ .family = "index", .op = rows[i].op, .run = rows[i].run, .about = rows[i].about },
-                       rows[i].name, rows[i].dtypes);
+        add_for_dtypes(
+            list, (check){ .family = "index", .op = rows[i].op, .run = rows[i].run, .about = rows[i].about },
+            rows[i].name, rows[i].dtypes);
     for (int m = 0; m < 3; m++)
-        add_for_dtypes(list, (check){ .family = "index", .op = TSR_OP_SCATTER, .run = check_scatter, .about = &modes[m] },
-                       titles[m], takes[m]);
+        add_for_dtypes(
+            list,
+            (check){ .family = "index", .op = TSR_OP_SCATTER, .run = check_scatter, .about = &modes[m] },
+            titles[m], takes[m]);
 }

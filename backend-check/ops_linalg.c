@@ -8,15 +8,22 @@
 
 enum { A, B };
 
-static const tolerance solutions = { .ulps = 512, .least = 4 }, spectra = { .ulps = 32, .least = 8, .grows = GROWS_ROOT };
+static const tolerance solutions = { .ulps = 512, .least = 4 },
+                       spectra = { .ulps = 32, .least = 8, .grows = GROWS_ROOT };
 
 /* Results with one value ------------------------------------------------------------------------ */
 
 static tsr_status det(trial *t, side s) { return tsr_det(RESULT(t, s, 0), IN(t, s, A)); }
-static tsr_status slogdet(trial *t, side s) { return tsr_slogdet(RESULT(t, s, 0), RESULT(t, s, 1), IN(t, s, A)); }
+static tsr_status slogdet(trial *t, side s)
+{
+    return tsr_slogdet(RESULT(t, s, 0), RESULT(t, s, 1), IN(t, s, A));
+}
 static tsr_status inv(trial *t, side s) { return tsr_inv(RESULT(t, s, 0), IN(t, s, A)); }
 static tsr_status solve(trial *t, side s) { return tsr_solve(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B)); }
-static tsr_status cholesky(trial *t, side s) { return tsr_cholesky(RESULT(t, s, 0), IN(t, s, A), t->with.flag); }
+static tsr_status cholesky(trial *t, side s)
+{
+    return tsr_cholesky(RESULT(t, s, 0), IN(t, s, A), t->with.flag);
+}
 static tsr_status svdvals(trial *t, side s) { return tsr_svdvals(RESULT(t, s, 0), IN(t, s, A)); }
 static tsr_status eigvalsh(trial *t, side s) { return tsr_eigvalsh(RESULT(t, s, 0), IN(t, s, A)); }
 static tsr_status matrix_power(trial *t, side s) { return tsr_matrix_power(RESULT(t, s, 0), IN(t, s, A), 2); }
@@ -38,8 +45,10 @@ static tsr_status lu(trial *t, side s)
 {
     tsr_tensor *p = NULL, *l = NULL, *u = NULL, *product = NULL, *back = NULL;
     tsr_status status = multiply(&product, &l, &u, tsr_lu(&p, &l, &u, IN(t, s, A)));
-    if (status == TSR_OK && p->ndim == 2) status = tsr_unsqueeze(&p, p, 2);
-    else if (status == TSR_OK) status = tsr_unsqueeze(&p, p, 1);
+    if (status == TSR_OK && p->ndim == 2)
+        status = tsr_unsqueeze(&p, p, 2);
+    else if (status == TSR_OK)
+        status = tsr_unsqueeze(&p, p, 1);
     if (status == TSR_OK) status = tsr_expand(&back, p, product->ndim, product->shape);
     tsr_tensor *order = NULL;
     if (status == TSR_OK) status = tsr_argsort(&order, back, -2, false);
@@ -106,23 +115,32 @@ static tsr_status eig(trial *t, side s)
     return status;
 }
 
+enum { ANY_SHAPE, SQUARE, HERMITIAN };
+
 typedef struct row {
     const char *name;
     tsr_op_kind op;
-    call_fn     call;
-    int         results;
-    enum { ANY_SHAPE, SQUARE, HERMITIAN } shape;
-    bool        two;
+    call_fn call;
+    int results;
+    int shape; /* below */
+    bool two;
 } row;
 
 static const row rows[] = {
-    { "lu", TSR_OP_LU, lu, 1, ANY_SHAPE, false }, { "det", TSR_OP_LU, det, 1, SQUARE, false },
-    { "slogdet", TSR_OP_LU, slogdet, 2, SQUARE, false }, { "solve", TSR_OP_SOLVE, solve, 1, SQUARE, true },
-    { "inv", TSR_OP_INV, inv, 1, SQUARE, false }, { "cholesky", TSR_OP_CHOLESKY, cholesky, 1, HERMITIAN, false },
-    { "qr", TSR_OP_QR, qr, 1, ANY_SHAPE, false }, { "svd", TSR_OP_SVD, svd, 1, ANY_SHAPE, false },
-    { "svdvals", TSR_OP_SVD, svdvals, 1, ANY_SHAPE, false }, { "lstsq", TSR_OP_SVD, lstsq, 1, SQUARE, true },
-    { "eigh", TSR_OP_EIGH, eigh, 1, HERMITIAN, false }, { "eigvalsh", TSR_OP_EIGH, eigvalsh, 1, HERMITIAN, false },
-    { "eig", TSR_OP_EIG, eig, 1, SQUARE, false }, { "matrix_power", TSR_OP_MATMUL, matrix_power, 1, SQUARE, false },
+    { "lu", TSR_OP_LU, lu, 1, ANY_SHAPE, false },
+    { "det", TSR_OP_LU, det, 1, SQUARE, false },
+    { "slogdet", TSR_OP_LU, slogdet, 2, SQUARE, false },
+    { "solve", TSR_OP_SOLVE, solve, 1, SQUARE, true },
+    { "inv", TSR_OP_INV, inv, 1, SQUARE, false },
+    { "cholesky", TSR_OP_CHOLESKY, cholesky, 1, HERMITIAN, false },
+    { "qr", TSR_OP_QR, qr, 1, ANY_SHAPE, false },
+    { "svd", TSR_OP_SVD, svd, 1, ANY_SHAPE, false },
+    { "svdvals", TSR_OP_SVD, svdvals, 1, ANY_SHAPE, false },
+    { "lstsq", TSR_OP_SVD, lstsq, 1, SQUARE, true },
+    { "eigh", TSR_OP_EIGH, eigh, 1, HERMITIAN, false },
+    { "eigvalsh", TSR_OP_EIGH, eigvalsh, 1, HERMITIAN, false },
+    { "eig", TSR_OP_EIG, eig, 1, SQUARE, false },
+    { "matrix_power", TSR_OP_MATMUL, matrix_power, 1, SQUARE, false },
     { "trace", TSR_OP_SUM, trace, 1, SQUARE, false },
 };
 
@@ -163,7 +181,8 @@ static void check_matrices(trial *t)
 {
     const row *r = t->check->about;
     const int64_t most = t->number % 4 == 3 ? 24 : 6, least = t->number % 4 == 2 ? 0 : 1;
-    int64_t shape[3] = { random_between(t, 1, 3), random_between(t, least, most), random_between(t, least, most) };
+    int64_t shape[3] = { random_between(t, 1, 3), random_between(t, least, most),
+                         random_between(t, least, most) };
     const int from = once_in(t, 2) ? 1 : 0;
     if (r->shape != ANY_SHAPE) shape[2] = shape[1];
     t->with.flag = once_in(t, 2);
@@ -193,21 +212,36 @@ static void check_singular(trial *t)
 /* Fourier transforms ------------------------------------------------------------------------------ */
 
 static tsr_fft_norm norm_of(const trial *t) { return (tsr_fft_norm)t->with.mode; }
-static tsr_status fft(trial *t, side s) { return tsr_fft(RESULT(t, s, 0), IN(t, s, A), t->with.n[0], t->with.axis, norm_of(t)); }
-static tsr_status ifft(trial *t, side s) { return tsr_ifft(RESULT(t, s, 0), IN(t, s, A), t->with.n[0], t->with.axis, norm_of(t)); }
-static tsr_status rfft(trial *t, side s) { return tsr_rfft(RESULT(t, s, 0), IN(t, s, A), t->with.n[0], t->with.axis, norm_of(t)); }
-static tsr_status irfft(trial *t, side s) { return tsr_irfft(RESULT(t, s, 0), IN(t, s, A), t->with.n[0], t->with.axis, norm_of(t)); }
-static tsr_status fftn(trial *t, side s) { return tsr_fftn(RESULT(t, s, 0), IN(t, s, A), 0, NULL, NULL, norm_of(t)); }
+static tsr_status fft(trial *t, side s)
+{
+    return tsr_fft(RESULT(t, s, 0), IN(t, s, A), t->with.n[0], t->with.axis, norm_of(t));
+}
+static tsr_status ifft(trial *t, side s)
+{
+    return tsr_ifft(RESULT(t, s, 0), IN(t, s, A), t->with.n[0], t->with.axis, norm_of(t));
+}
+static tsr_status rfft(trial *t, side s)
+{
+    return tsr_rfft(RESULT(t, s, 0), IN(t, s, A), t->with.n[0], t->with.axis, norm_of(t));
+}
+static tsr_status irfft(trial *t, side s)
+{
+    return tsr_irfft(RESULT(t, s, 0), IN(t, s, A), t->with.n[0], t->with.axis, norm_of(t));
+}
+static tsr_status fftn(trial *t, side s)
+{
+    return tsr_fftn(RESULT(t, s, 0), IN(t, s, A), 0, NULL, NULL, norm_of(t));
+}
 
 typedef struct transform {
     const char *name;
     tsr_op_kind op;
-    call_fn     call;
+    call_fn call;
 } transform;
 
 static const transform transforms[] = {
-    { "fft", TSR_OP_FFT, fft }, { "ifft", TSR_OP_FFT, ifft }, { "rfft", TSR_OP_RFFT, rfft }, { "irfft", TSR_OP_IRFFT, irfft },
-    { "fftn", TSR_OP_FFT, fftn },
+    { "fft", TSR_OP_FFT, fft },       { "ifft", TSR_OP_FFT, ifft }, { "rfft", TSR_OP_RFFT, rfft },
+    { "irfft", TSR_OP_IRFFT, irfft }, { "fftn", TSR_OP_FFT, fftn },
 };
 
 static void check_transform(trial *t)
@@ -228,11 +262,15 @@ static void check_transform(trial *t)
 void list_linalg(check_list *list)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        add_for_dtypes(list, (check){ .family = "linalg", .op = rows[i].op, .run = check_matrices, .about = &rows[i] }, rows[i].name,
-                       dtypes_of(TSR_OP_LU, 0));
-    add_for_dtypes(list, (check){ .family = "linalg", .op = TSR_OP_INV, .run = check_singular, .most = 1 }, "inv of a singular one",
-                   dtypes_of(TSR_OP_LU, 0));
+        add_for_dtypes(
+            list, (check){ .family = "linalg", .op = rows[i].op, .run = check_matrices, .about = &rows[i] },
+            rows[i].name, dtypes_of(TSR_OP_LU, 0));
+    add_for_dtypes(list, (check){ .family = "linalg", .op = TSR_OP_INV, .run = check_singular, .most = 1 },
+                   "inv of a singular one", dtypes_of(TSR_OP_LU, 0));
     for (size_t i = 0; i < sizeof transforms / sizeof *transforms; i++)
-        add_for_dtypes(list, (check){ .family = "fft", .op = transforms[i].op, .run = check_transform, .about = &transforms[i] },
-                       transforms[i].name, dtypes_of(transforms[i].op, 0));
+        add_for_dtypes(
+            list,
+            (check){
+                .family = "fft", .op = transforms[i].op, .run = check_transform, .about = &transforms[i] },
+            transforms[i].name, dtypes_of(transforms[i].op, 0));
 }

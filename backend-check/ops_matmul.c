@@ -10,7 +10,10 @@ enum { A, B, C };
 static const tolerance sums = { .ulps = 2, .sized = true, .grows = GROWS_ROOT };
 
 static tsr_status matmul(trial *t, side s) { return tsr_matmul(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B)); }
-static tsr_status matmul_i8(trial *t, side s) { return tsr_matmul_i8(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B)); }
+static tsr_status matmul_i8(trial *t, side s)
+{
+    return tsr_matmul_i8(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B));
+}
 static tsr_status gemm(trial *t, side s)
 {
     const bool whole = tsr_dtype_kind(t->check->dtype) < TSR_FLOATING;
@@ -18,12 +21,24 @@ static tsr_status gemm(trial *t, side s)
     const tsr_scalar beta = whole ? tsr_scalar_i64(t->with.n[1]) : tsr_scalar_f64(t->with.b);
     return tsr_gemm(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B), IN(t, s, C), alpha, beta);
 }
-static tsr_status addmm(trial *t, side s) { return tsr_addmm(RESULT(t, s, 0), IN(t, s, C), IN(t, s, A), IN(t, s, B)); }
-static tsr_status linear(trial *t, side s) { return tsr_linear(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B), IN(t, s, C)); }
+static tsr_status addmm(trial *t, side s)
+{
+    return tsr_addmm(RESULT(t, s, 0), IN(t, s, C), IN(t, s, A), IN(t, s, B));
+}
+static tsr_status linear(trial *t, side s)
+{
+    return tsr_linear(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B), IN(t, s, C));
+}
 static tsr_status dot(trial *t, side s) { return tsr_dot(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B)); }
-static tsr_status vecdot(trial *t, side s) { return tsr_vecdot(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B), -1); }
+static tsr_status vecdot(trial *t, side s)
+{
+    return tsr_vecdot(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B), -1);
+}
 static tsr_status outer(trial *t, side s) { return tsr_outer(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B)); }
-static tsr_status tensordot(trial *t, side s) { return tsr_tensordot(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B), 1, NULL, NULL); }
+static tsr_status tensordot(trial *t, side s)
+{
+    return tsr_tensordot(RESULT(t, s, 0), IN(t, s, A), IN(t, s, B), 1, NULL, NULL);
+}
 static tsr_status einsum(trial *t, side s)
 {
     const tsr_tensor *all[] = { IN(t, s, A), IN(t, s, B) };
@@ -52,18 +67,23 @@ static values values_for(trial *t)
 /* The trial's own m, k, n are with.n[0 .. 2] of sizes; batch dims in front of both, broadcast. */
 typedef struct sizes {
     int64_t m, k, n;
-    int     batch;
+    int batch;
     int64_t dims[2];
 } sizes;
 
 static sizes random_sizes(trial *t)
 {
-    sizes z = { random_size(t), random_size(t), random_size(t), (int)random_below(t, 3), { random_between(t, 1, 3), random_between(t, 1, 2) } };
+    sizes z = { random_size(t),
+                random_size(t),
+                random_size(t),
+                (int)random_below(t, 3),
+                { random_between(t, 1, 3), random_between(t, 1, 2) } };
     t->terms = (double)z.k;
     return z;
 }
 
-static void make_batch(trial *t, int slot, tsr_dtype dtype, const sizes *z, int64_t rows, int64_t cols, bool may_shrink)
+static void make_batch(trial *t, int slot, tsr_dtype dtype, const sizes *z, int64_t rows, int64_t cols,
+                       bool may_shrink)
 {
     const values v = values_for(t);
     int64_t shape[4];
@@ -79,10 +99,14 @@ static void check_matmul(trial *t)
     const sizes z = random_sizes(t);
     const values v = values_for(t);
     const tsr_dtype dtype = t->check->dtype;
-    if (once_in(t, 6)) make_input(t, A, dtype, 1, &z.k, &v);
-    else               make_batch(t, A, dtype, &z, z.m, z.k, true);
-    if (once_in(t, 6)) make_input(t, B, dtype, 1, &z.k, &v);
-    else               make_batch(t, B, dtype, &z, z.k, z.n, true);
+    if (once_in(t, 6))
+        make_input(t, A, dtype, 1, &z.k, &v);
+    else
+        make_batch(t, A, dtype, &z, z.m, z.k, true);
+    if (once_in(t, 6))
+        make_input(t, B, dtype, 1, &z.k, &v);
+    else
+        make_batch(t, B, dtype, &z, z.k, z.n, true);
     run_op(t, matmul, 1, 0, &sums);
 }
 
@@ -111,15 +135,15 @@ static void check_gemm(trial *t)
 /* Two operands and perhaps a third, each of these dims: letters m, k, n. */
 typedef struct product {
     const char *name;
-    call_fn     call;
+    call_fn call;
     const char *a, *b, *c;
-    bool        may_lack;  /* c */
+    bool may_lack; /* c */
 } product;
 
 static const product products[] = {
-    { "addmm", addmm, "mk", "kn", "mn", false }, { "linear", linear, "mk", "nk", "n", true },
-    { "dot", dot, "k", "k", NULL, false }, { "vecdot", vecdot, "mk", "mk", NULL, false },
-    { "outer", outer, "m", "n", NULL, false }, { "tensordot", tensordot, "mnk", "km", NULL, false },
+    { "addmm", addmm, "mk", "kn", "mn", false },   { "linear", linear, "mk", "nk", "n", true },
+    { "dot", dot, "k", "k", NULL, false },         { "vecdot", vecdot, "mk", "mk", NULL, false },
+    { "outer", outer, "m", "n", NULL, false },     { "tensordot", tensordot, "mnk", "km", NULL, false },
     { "einsum", einsum, "mk", "kn", NULL, false },
 };
 
@@ -157,6 +181,6 @@ void list_matmul(check_list *list)
         own.about = &products[i];
         add_for_dtypes(list, own, products[i].name, dtypes);
     }
-    add_for_dtypes(list, (check){ .family = "matmul", .op = TSR_OP_MATMUL_I8, .run = check_matmul_i8 }, "matmul_i8",
-                   dtypes_of(TSR_OP_MATMUL_I8, 0));
+    add_for_dtypes(list, (check){ .family = "matmul", .op = TSR_OP_MATMUL_I8, .run = check_matmul_i8 },
+                   "matmul_i8", dtypes_of(TSR_OP_MATMUL_I8, 0));
 }

@@ -20,12 +20,19 @@ static tsr_status flip(trial *t, side s)
     return status;
 }
 static tsr_status tile(trial *t, side s) { return tsr_tile(RESULT(t, s, 0), IN(t, s, X), 2, t->with.n); }
-static tsr_status repeat(trial *t, side s) { return tsr_repeat(RESULT(t, s, 0), IN(t, s, X), t->with.n[0], t->with.axis); }
-static tsr_status roll(trial *t, side s) { return tsr_roll(RESULT(t, s, 0), IN(t, s, X), 1, &t->with.n[2], &t->with.axis); }
+static tsr_status repeat(trial *t, side s)
+{
+    return tsr_repeat(RESULT(t, s, 0), IN(t, s, X), t->with.n[0], t->with.axis);
+}
+static tsr_status roll(trial *t, side s)
+{
+    return tsr_roll(RESULT(t, s, 0), IN(t, s, X), 1, &t->with.n[2], &t->with.axis);
+}
 static tsr_status pad(trial *t, side s)
 {
     const tsr_tensor *x = IN(t, s, X);
-    return tsr_pad(RESULT(t, s, 0), x, x->ndim, t->with.n, t->with.n + RANK, (tsr_pad_mode)t->with.mode, TSR_SCALAR(1));
+    return tsr_pad(RESULT(t, s, 0), x, x->ndim, t->with.n, t->with.n + RANK, (tsr_pad_mode)t->with.mode,
+                   TSR_SCALAR(1));
 }
 static tsr_status tril(trial *t, side s) { return tsr_tril(RESULT(t, s, 0), IN(t, s, X), t->with.n[2] - 2); }
 static tsr_status triu(trial *t, side s) { return tsr_triu(RESULT(t, s, 0), IN(t, s, X), t->with.n[2] - 2); }
@@ -51,19 +58,27 @@ static tsr_status diag(trial *t, side s)
 
 typedef struct mover {
     const char *name;
-    call_fn     call;
-    int         least;    /* rank */
-    int64_t     most;     /* elements */
-    unsigned    in_place;
-    bool        two;      /* a second operand that differs along the axis */
+    call_fn call;
+    int least;    /* rank */
+    int64_t most; /* elements */
+    unsigned in_place;
+    bool two; /* a second operand that differs along the axis */
 } mover;
 
 static const mover movers[] = {
-    { "rearrange", rearrange, 0, MOST, 1, false }, { "clone", clone, 0, MOST, MADE, false },
-    { "contiguous", contiguous, 0, MOST, MADE, false }, { "flip and copy", flip, 0, MOST, 1, false },
-    { "tile", tile, 0, 5000, 0, false }, { "repeat", repeat, 1, 9000, 0, false }, { "roll", roll, 1, MOST, 1, false },
-    { "pad", pad, 0, 2000, 0, false }, { "tril", tril, 2, MOST, 1, false }, { "triu", triu, 2, MOST, 1, false },
-    { "concat", concat, 1, MOST, 0, true }, { "stack", stack, 0, MOST, 0, false }, { "diag", diag, 0, 60, 0, false },
+    { "rearrange", rearrange, 0, MOST, 1, false },
+    { "clone", clone, 0, MOST, MADE, false },
+    { "contiguous", contiguous, 0, MOST, MADE, false },
+    { "flip and copy", flip, 0, MOST, 1, false },
+    { "tile", tile, 0, 5000, 0, false },
+    { "repeat", repeat, 1, 9000, 0, false },
+    { "roll", roll, 1, MOST, 1, false },
+    { "pad", pad, 0, 2000, 0, false },
+    { "tril", tril, 2, MOST, 1, false },
+    { "triu", triu, 2, MOST, 1, false },
+    { "concat", concat, 1, MOST, 0, true },
+    { "stack", stack, 0, MOST, 0, false },
+    { "diag", diag, 0, 60, 0, false },
 };
 
 static void check_mover(trial *t)
@@ -127,8 +142,14 @@ static void check_shift(trial *t)
 
 /* From nothing -------------------------------------------------------------------------------------- */
 
-static tsr_status zeros(trial *t, side s) { return tsr_zeros(RESULT(t, s, 0), t->check->dtype, t->with.naxes, t->with.n); }
-static tsr_status ones(trial *t, side s) { return tsr_ones(RESULT(t, s, 0), t->check->dtype, t->with.naxes, t->with.n); }
+static tsr_status zeros(trial *t, side s)
+{
+    return tsr_zeros(RESULT(t, s, 0), t->check->dtype, t->with.naxes, t->with.n);
+}
+static tsr_status ones(trial *t, side s)
+{
+    return tsr_ones(RESULT(t, s, 0), t->check->dtype, t->with.naxes, t->with.n);
+}
 static tsr_status full(trial *t, side s)
 {
     return tsr_full(RESULT(t, s, 0), t->check->dtype, t->with.naxes, t->with.n, tsr_scalar_f64(t->with.a));
@@ -145,20 +166,26 @@ static tsr_status linspace(trial *t, side s)
 {
     return tsr_linspace(RESULT(t, s, 0), t->check->dtype, TSR_SCALAR(-2.5), TSR_SCALAR(90), 37, t->with.flag);
 }
-static tsr_status full_like(trial *t, side s) { return tsr_full_like(RESULT(t, s, 0), IN(t, s, X), tsr_scalar_f64(t->with.a)); }
+static tsr_status full_like(trial *t, side s)
+{
+    return tsr_full_like(RESULT(t, s, 0), IN(t, s, X), tsr_scalar_f64(t->with.a));
+}
 
 typedef struct maker {
     const char *name;
     tsr_op_kind op;
-    call_fn     call;
-    bool        like;
+    call_fn call;
+    bool like;
     enum { ALL, NUMBERS, FLOATS } takes;
 } maker;
 
 static const maker makers[] = {
-    { "zeros", TSR_OP_FILL, zeros, false, ALL }, { "ones", TSR_OP_FILL, ones, false, ALL },
-    { "full", TSR_OP_FILL, full, false, ALL }, { "full_like", TSR_OP_FILL, full_like, true, ALL },
-    { "eye", TSR_OP_FILL, eye, false, ALL }, { "arange", TSR_OP_NONE, arange, false, NUMBERS },
+    { "zeros", TSR_OP_FILL, zeros, false, ALL },
+    { "ones", TSR_OP_FILL, ones, false, ALL },
+    { "full", TSR_OP_FILL, full, false, ALL },
+    { "full_like", TSR_OP_FILL, full_like, true, ALL },
+    { "eye", TSR_OP_FILL, eye, false, ALL },
+    { "arange", TSR_OP_NONE, arange, false, NUMBERS },
     { "linspace", TSR_OP_NONE, linspace, false, FLOATS },
 };
 
@@ -178,17 +205,24 @@ static void check_maker(trial *t)
 void list_movement(check_list *list)
 {
     const uint32_t all = dtypes_of(TSR_OP_COPY, 0);
-    const uint32_t floats = dtypes_of_kind(TSR_FLOATING), reals = floats | dtypes_of_kind(TSR_SIGNED) | dtypes_of_kind(TSR_UNSIGNED);
+    const uint32_t floats = dtypes_of_kind(TSR_FLOATING),
+                   reals = floats | dtypes_of_kind(TSR_SIGNED) | dtypes_of_kind(TSR_UNSIGNED);
     for (size_t i = 0; i < sizeof movers / sizeof *movers; i++) {
         const check c = { .family = "movement", .op = TSR_OP_COPY, .run = check_mover, .about = &movers[i] };
         add_for_dtypes(list, c, movers[i].name, all);
     }
     for (int d = 1; d < TSR_DTYPE_COUNT; d++)
-        add_for_dtypes(list, (check){ .family = "movement", .op = TSR_OP_COPY, .run = check_cast, .other = (tsr_dtype)d },
-                       "copy", all);
-    add_for_dtypes(list, (check){ .family = "movement", .op = TSR_OP_COPY, .run = check_shift }, "copy to an overlap", all);
+        add_for_dtypes(
+            list,
+            (check){ .family = "movement", .op = TSR_OP_COPY, .run = check_cast, .other = (tsr_dtype)d },
+            "copy", all);
+    add_for_dtypes(list, (check){ .family = "movement", .op = TSR_OP_COPY, .run = check_shift },
+                   "copy to an overlap", all);
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         const check c = { .family = "creation", .op = makers[i].op, .run = check_maker, .about = &makers[i] };
-        add_for_dtypes(list, c, makers[i].name, makers[i].takes == ALL ? all : makers[i].takes == NUMBERS ? reals : floats);
+        add_for_dtypes(list, c, makers[i].name,
+                       makers[i].takes == ALL       ? all
+                       : makers[i].takes == NUMBERS ? reals
+                                                    : floats);
     }
 }

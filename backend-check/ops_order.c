@@ -8,19 +8,27 @@ enum { X, OTHER, MOST = 60000 };
 
 static const tolerance bits = { .ulps = BITS };
 
-static tsr_status sort(trial *t, side s) { return tsr_sort(RESULT(t, s, 0), IN(t, s, X), t->with.axis, t->with.flag); }
-static tsr_status argsort(trial *t, side s) { return tsr_argsort(RESULT(t, s, 0), IN(t, s, X), t->with.axis, t->with.flag); }
+static tsr_status sort(trial *t, side s)
+{
+    return tsr_sort(RESULT(t, s, 0), IN(t, s, X), t->with.axis, t->with.flag);
+}
+static tsr_status argsort(trial *t, side s)
+{
+    return tsr_argsort(RESULT(t, s, 0), IN(t, s, X), t->with.axis, t->with.flag);
+}
 static tsr_status sort_both(trial *t, side s)
 {
     return tsr_sort_with_indices(RESULT(t, s, 0), RESULT(t, s, 1), IN(t, s, X), t->with.axis, t->with.flag);
 }
 static tsr_status topk(trial *t, side s)
 {
-    return tsr_topk(RESULT(t, s, 0), RESULT(t, s, 1), IN(t, s, X), t->with.n[0], t->with.axis, t->with.flag, true);
+    return tsr_topk(RESULT(t, s, 0), RESULT(t, s, 1), IN(t, s, X), t->with.n[0], t->with.axis, t->with.flag,
+                    true);
 }
 static tsr_status kthvalue(trial *t, side s)
 {
-    return tsr_kthvalue(RESULT(t, s, 0), RESULT(t, s, 1), IN(t, s, X), t->with.n[0], t->with.axis, t->with.flag);
+    return tsr_kthvalue(RESULT(t, s, 0), RESULT(t, s, 1), IN(t, s, X), t->with.n[0], t->with.axis,
+                        t->with.flag);
 }
 static tsr_status unique(trial *t, side s)
 {
@@ -50,15 +58,18 @@ static void make_x(trial *t, int least)
 typedef struct row {
     const char *name;
     tsr_op_kind op;
-    call_fn     call;
-    int         results, least;
-    unsigned    in_place;
+    call_fn call;
+    int results, least;
+    unsigned in_place;
 } row;
 
 static const row rows[] = {
-    { "sort", TSR_OP_SORT, sort, 1, 1, 1 }, { "argsort", TSR_OP_ARGSORT, argsort, 1, 1, 0 },
-    { "sort_with_indices", TSR_OP_SORT, sort_both, 2, 1, 1 }, { "topk", TSR_OP_SORT, topk, 2, 1, 0 },
-    { "kthvalue", TSR_OP_SORT, kthvalue, 2, 1, 0 }, { "unique", TSR_OP_NONE, unique, 4, 0, 0 },
+    { "sort", TSR_OP_SORT, sort, 1, 1, 1 },
+    { "argsort", TSR_OP_ARGSORT, argsort, 1, 1, 0 },
+    { "sort_with_indices", TSR_OP_SORT, sort_both, 2, 1, 1 },
+    { "topk", TSR_OP_SORT, topk, 2, 1, 0 },
+    { "kthvalue", TSR_OP_SORT, kthvalue, 2, 1, 0 },
+    { "unique", TSR_OP_NONE, unique, 4, 0, 0 },
 };
 
 static void check_order(trial *t)
@@ -101,8 +112,10 @@ void list_order(check_list *list)
 {
     const uint32_t dtypes = dtypes_of(TSR_OP_SORT, 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        add_for_dtypes(list, (check){ .family = "order", .op = rows[i].op, .run = check_order, .about = &rows[i] }, rows[i].name,
-                       dtypes);
+        add_for_dtypes(list,
+                       (check){ .family = "order", .op = rows[i].op, .run = check_order, .about = &rows[i] },
+                       rows[i].name, dtypes);
     add_for_dtypes(list, (check){ .family = "order", .op = TSR_OP_NONE, .run = check_isin }, "isin", dtypes);
-    add_for_dtypes(list, (check){ .family = "order", .op = TSR_OP_SEARCHSORTED, .run = check_search }, "searchsorted", dtypes);
+    add_for_dtypes(list, (check){ .family = "order", .op = TSR_OP_SEARCHSORTED, .run = check_search },
+                   "searchsorted", dtypes);
 }

@@ -9,25 +9,28 @@ static const tolerance nearly = { .ulps = 4 };
 
 static tsr_status quantise(trial *t, side s)
 {
-    return tsr_quantise(RESULT(t, s, 0), IN(t, s, X), IN(t, s, SCALE), IN(t, s, ZERO), t->with.axis, t->with.dtype);
+    return tsr_quantise(RESULT(t, s, 0), IN(t, s, X), IN(t, s, SCALE), IN(t, s, ZERO), t->with.axis,
+                        t->with.dtype);
 }
 static tsr_status dequantise(trial *t, side s)
 {
-    return tsr_dequantise(RESULT(t, s, 0), IN(t, s, X), IN(t, s, SCALE), IN(t, s, ZERO), t->with.axis, t->with.dtype);
+    return tsr_dequantise(RESULT(t, s, 0), IN(t, s, X), IN(t, s, SCALE), IN(t, s, ZERO), t->with.axis,
+                          t->with.dtype);
 }
 static tsr_status range(trial *t, side s)
 {
-    return tsr_quantisation_range(RESULT(t, s, 0), RESULT(t, s, 1), IN(t, s, X), t->with.axis, t->with.dtype, t->with.flag);
+    return tsr_quantisation_range(RESULT(t, s, 0), RESULT(t, s, 1), IN(t, s, X), t->with.axis, t->with.dtype,
+                                  t->with.flag);
 }
 static tsr_status dynamic(trial *t, side s)
 {
-    return tsr_quantise_dynamic(RESULT(t, s, 0), RESULT(t, s, 1), RESULT(t, s, 2), IN(t, s, X), t->with.axis, t->with.dtype,
-                                t->with.flag);
+    return tsr_quantise_dynamic(RESULT(t, s, 0), RESULT(t, s, 1), RESULT(t, s, 2), IN(t, s, X), t->with.axis,
+                                t->with.dtype, t->with.flag);
 }
 static tsr_status product(trial *t, side s)
 {
-    return tsr_matmul_quantised(RESULT(t, s, 0), IN(t, s, X), IN(t, s, SCALE), IN(t, s, ZERO), IN(t, s, Y), IN(t, s, Y_SCALE),
-                                IN(t, s, Y_ZERO), NULL, t->check->dtype);
+    return tsr_matmul_quantised(RESULT(t, s, 0), IN(t, s, X), IN(t, s, SCALE), IN(t, s, ZERO), IN(t, s, Y),
+                                IN(t, s, Y_SCALE), IN(t, s, Y_ZERO), NULL, t->check->dtype);
 }
 
 /* One scale for all, or one for each index of an axis. */
@@ -75,8 +78,10 @@ static void check_range(trial *t)
     t->with.axis = ndim > 0 && once_in(t, 2) ? (int)random_below(t, ndim) : TSR_ALL_AXES;
     t->with.flag = once_in(t, 2);
     make_input(t, X, t->check->dtype, ndim, shape, &v);
-    if (t->check->op == TSR_OP_QUANTISE_DYNAMIC) run_op(t, dynamic, 3, 0, &nearly);
-    else                                         run_op(t, range, 2, 0, &nearly);
+    if (t->check->op == TSR_OP_QUANTISE_DYNAMIC)
+        run_op(t, dynamic, 3, 0, &nearly);
+    else
+        run_op(t, range, 2, 0, &nearly);
 }
 
 static void check_product(trial *t)
@@ -95,13 +100,19 @@ static void check_product(trial *t)
 
 void list_quant(check_list *list)
 {
-    static const struct { tsr_op_kind op; void (*run)(trial *t); } rows[] = {
-        { TSR_OP_QUANTISE, check_quantise }, { TSR_OP_DEQUANTISE, check_dequantise },
-        { TSR_OP_QUANTISATION_RANGE, check_range }, { TSR_OP_QUANTISE_DYNAMIC, check_range },
+    static const struct {
+        tsr_op_kind op;
+        void (*run)(trial *t);
+    } rows[] = {
+        { TSR_OP_QUANTISE, check_quantise },
+        { TSR_OP_DEQUANTISE, check_dequantise },
+        { TSR_OP_QUANTISATION_RANGE, check_range },
+        { TSR_OP_QUANTISE_DYNAMIC, check_range },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         add_for_dtypes(list, (check){ .family = "quant", .op = rows[i].op, .run = rows[i].run },
                        tsr_op_get_info(rows[i].op)->name, dtypes_of(rows[i].op, 0));
-    add_for_dtypes(list, (check){ .family = "quant", .op = TSR_OP_MATMUL_I8, .run = check_product }, "matmul_quantised",
+    add_for_dtypes(list, (check){ .family = "quant", .op = TSR_OP_MATMUL_I8, .run = check_product },
+                   "matmul_quantised",
                    DTYPE_BIT(TSR_F32) | DTYPE_BIT(TSR_F16) | DTYPE_BIT(TSR_BF16) | DTYPE_BIT(TSR_F64));
 }

@@ -14,7 +14,10 @@ static tsr_status uniform(trial *t, side s)
 {
     return tsr_uniform(RESULT(t, s, 0), t->check->dtype, SHAPE(t), t->with.a, t->with.b, t->with.seed);
 }
-static tsr_status randn(trial *t, side s) { return tsr_randn(RESULT(t, s, 0), t->check->dtype, SHAPE(t), t->with.seed); }
+static tsr_status randn(trial *t, side s)
+{
+    return tsr_randn(RESULT(t, s, 0), t->check->dtype, SHAPE(t), t->with.seed);
+}
 static tsr_status normal(trial *t, side s)
 {
     return tsr_normal(RESULT(t, s, 0), t->check->dtype, SHAPE(t), t->with.a, 1.5, t->with.seed);
@@ -25,37 +28,55 @@ static tsr_status exponential(trial *t, side s)
 }
 static tsr_status integers(trial *t, side s)
 {
-    return tsr_integers(RESULT(t, s, 0), t->check->dtype, SHAPE(t), t->with.n[RANK], t->with.n[RANK + 1], t->with.seed);
+    return tsr_integers(RESULT(t, s, 0), t->check->dtype, SHAPE(t), t->with.n[RANK], t->with.n[RANK + 1],
+                        t->with.seed);
 }
-static tsr_status bernoulli(trial *t, side s) { return tsr_bernoulli(RESULT(t, s, 0), SHAPE(t), 0.3, t->with.seed); }
-static tsr_status bernoulli_each(trial *t, side s) { return tsr_bernoulli_each(RESULT(t, s, 0), IN(t, s, X), t->with.seed); }
-static tsr_status permutation(trial *t, side s) { return tsr_permutation(RESULT(t, s, 0), t->with.n[RANK + 1] + 30, t->with.seed); }
-static tsr_status shuffle(trial *t, side s) { return tsr_shuffle(RESULT(t, s, 0), IN(t, s, X), 0, t->with.seed); }
+static tsr_status bernoulli(trial *t, side s)
+{
+    return tsr_bernoulli(RESULT(t, s, 0), SHAPE(t), 0.3, t->with.seed);
+}
+static tsr_status bernoulli_each(trial *t, side s)
+{
+    return tsr_bernoulli_each(RESULT(t, s, 0), IN(t, s, X), t->with.seed);
+}
+static tsr_status permutation(trial *t, side s)
+{
+    return tsr_permutation(RESULT(t, s, 0), t->with.n[RANK + 1] + 30, t->with.seed);
+}
+static tsr_status shuffle(trial *t, side s)
+{
+    return tsr_shuffle(RESULT(t, s, 0), IN(t, s, X), 0, t->with.seed);
+}
 static tsr_status multinomial(trial *t, side s)
 {
     return tsr_multinomial(RESULT(t, s, 0), IN(t, s, X), 3, t->with.flag, t->with.seed);
 }
 static tsr_status sample(trial *t, side s)
 {
-    return tsr_sample(RESULT(t, s, 0), IN(t, s, X), t->with.c, t->with.n[RANK + 2], t->with.flag ? 1 : 0.8, t->with.seed);
+    return tsr_sample(RESULT(t, s, 0), IN(t, s, X), t->with.c, t->with.n[RANK + 2], t->with.flag ? 1 : 0.8,
+                      t->with.seed);
 }
 
 typedef struct row {
     const char *name;
     tsr_op_kind op;
-    call_fn     call;
+    call_fn call;
     const tolerance *tolerance;
     enum { FROM_NOTHING, FROM_SHARES, FROM_ANY, FROM_ROWS } from;
 } row;
 
 static const row rows[] = {
-    { "uniform", TSR_OP_UNIFORM, uniform, &bits, FROM_NOTHING }, { "randn", TSR_OP_RANDN, randn, &nearly, FROM_NOTHING },
+    { "uniform", TSR_OP_UNIFORM, uniform, &bits, FROM_NOTHING },
+    { "randn", TSR_OP_RANDN, randn, &nearly, FROM_NOTHING },
     { "normal", TSR_OP_RANDN, normal, &nearly, FROM_NOTHING },
     { "exponential", TSR_OP_EXPONENTIAL, exponential, &nearly, FROM_NOTHING },
-    { "integers", TSR_OP_INTEGERS, integers, &bits, FROM_NOTHING }, { "bernoulli", TSR_OP_UNIFORM, bernoulli, &bits, FROM_NOTHING },
+    { "integers", TSR_OP_INTEGERS, integers, &bits, FROM_NOTHING },
+    { "bernoulli", TSR_OP_UNIFORM, bernoulli, &bits, FROM_NOTHING },
     { "bernoulli_each", TSR_OP_UNIFORM, bernoulli_each, &bits, FROM_SHARES },
-    { "permutation", TSR_OP_NONE, permutation, &bits, FROM_NOTHING }, { "shuffle", TSR_OP_NONE, shuffle, &bits, FROM_ANY },
-    { "multinomial", TSR_OP_NONE, multinomial, &sums, FROM_ROWS }, { "sample", TSR_OP_SAMPLE, sample, &bits, FROM_ROWS },
+    { "permutation", TSR_OP_NONE, permutation, &bits, FROM_NOTHING },
+    { "shuffle", TSR_OP_NONE, shuffle, &bits, FROM_ANY },
+    { "multinomial", TSR_OP_NONE, multinomial, &sums, FROM_ROWS },
+    { "sample", TSR_OP_SAMPLE, sample, &bits, FROM_ROWS },
 };
 
 static void check_random(trial *t)
@@ -67,7 +88,8 @@ static void check_random(trial *t)
     if (r->from == FROM_ROWS) shape[ndim - 1] += 5;
     t->with.naxes = ndim;
     memcpy(t->with.n, shape, sizeof shape);
-    t->with.n[RANK] = tsr_dtype_kind(t->check->dtype) == TSR_SIGNED ? -random_below(t, 100) : random_below(t, 5);
+    t->with.n[RANK] =
+        tsr_dtype_kind(t->check->dtype) == TSR_SIGNED ? -random_below(t, 100) : random_below(t, 5);
     t->with.n[RANK + 1] = random_between(t, 6, 120);
     t->with.n[RANK + 2] = random_below(t, 5);
     t->with.a = random_real(t, -3, 0);
@@ -76,7 +98,10 @@ static void check_random(trial *t)
     t->with.flag = once_in(t, 2);
     t->with.seed = random_bits(t);
     if (r->from != FROM_NOTHING)
-        make_input(t, X, t->check->dtype, ndim, shape, r->from == FROM_SHARES ? &shares : r->from == FROM_ROWS ? &weights : &any_values);
+        make_input(t, X, t->check->dtype, ndim, shape,
+                   r->from == FROM_SHARES ? &shares
+                   : r->from == FROM_ROWS ? &weights
+                                          : &any_values);
     run_op(t, r->call, 1, 0, r->tolerance);
 }
 
@@ -94,7 +119,9 @@ void list_random(check_list *list)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const check c = { .family = "random", .op = rows[i].op, .run = check_random, .about = &rows[i] };
         const uint32_t dtypes = dtypes_for(&rows[i]);
-        if (dtypes) add_for_dtypes(list, c, rows[i].name, dtypes);
-        else        add_check(list, c, rows[i].name);
+        if (dtypes)
+            add_for_dtypes(list, c, rows[i].name, dtypes);
+        else
+            add_check(list, c, rows[i].name);
     }
 }

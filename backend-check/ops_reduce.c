@@ -9,31 +9,46 @@
 
 enum { X, MOST = 100000 };
 
-typedef tsr_status (*over_fn)(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims);
-typedef tsr_status (*over_with_fn)(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims, double a);
+typedef tsr_status (*over_fn)(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes,
+                              bool keepdims);
+typedef tsr_status (*over_with_fn)(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes,
+                                   bool keepdims, double a);
 typedef tsr_status (*arg_fn)(tsr_tensor **out, const tsr_tensor *x, int axis, bool keepdims);
 typedef tsr_status (*scan_fn)(tsr_tensor **out, const tsr_tensor *x, int axis);
 
 typedef struct row {
-    tsr_op_kind  kind;
-    over_fn      over;
+    tsr_op_kind kind;
+    over_fn over;
     over_with_fn with;
-    arg_fn       arg;
-    scan_fn      scan;
-    values       values;
-    tolerance    tolerance;
+    arg_fn arg;
+    scan_fn scan;
+    values values;
+    tolerance tolerance;
 } row;
 
-#define SUMS   { -8, 8, 0, false }
-#define CHOICE { -8, 8, 10, true }
-#define FACTOR { 0.75, 1.25, 0, false }
+#define SUMS \
+    { \
+        -8, 8, 0, false \
+    }
+#define CHOICE \
+    { \
+        -8, 8, 10, true \
+    }
+#define FACTOR \
+    { \
+        0.75, 1.25, 0, false \
+    }
 
 static const row rows[] = {
-    { TSR_OP_SUM, .over = tsr_sum, .values = SUMS, .tolerance = { .ulps = 2, .sized = true, .grows = GROWS_ROOT } },
+    { TSR_OP_SUM, .over = tsr_sum, .values = SUMS,
+      .tolerance = { .ulps = 2, .sized = true, .grows = GROWS_ROOT } },
     { TSR_OP_PROD, .over = tsr_prod, .values = FACTOR, .tolerance = { .ulps = 2, .grows = GROWS_LINEAR } },
-    { TSR_OP_MEAN, .over = tsr_mean, .values = SUMS, .tolerance = { .ulps = 2, .sized = true, .grows = GROWS_ROOT } },
-    { TSR_OP_VAR, .with = tsr_var, .values = SUMS, .tolerance = { .ulps = 4, .least = 8, .grows = GROWS_ROOT } },
-    { TSR_OP_STD, .with = tsr_std, .values = SUMS, .tolerance = { .ulps = 4, .least = 8, .grows = GROWS_ROOT } },
+    { TSR_OP_MEAN, .over = tsr_mean, .values = SUMS,
+      .tolerance = { .ulps = 2, .sized = true, .grows = GROWS_ROOT } },
+    { TSR_OP_VAR, .with = tsr_var, .values = SUMS,
+      .tolerance = { .ulps = 4, .least = 8, .grows = GROWS_ROOT } },
+    { TSR_OP_STD, .with = tsr_std, .values = SUMS,
+      .tolerance = { .ulps = 4, .least = 8, .grows = GROWS_ROOT } },
     { TSR_OP_MAX, .over = tsr_max, .values = CHOICE, .tolerance = { .any_zero = true } },
     { TSR_OP_MIN, .over = tsr_min, .values = CHOICE, .tolerance = { .any_zero = true } },
     { TSR_OP_ANY, .over = tsr_any, .values = { -1, 1, 9, true } },
@@ -42,9 +57,12 @@ static const row rows[] = {
     { TSR_OP_LOGSUMEXP, .over = tsr_logsumexp, .values = { -20, 20, 0, false },
       .tolerance = { .ulps = 8, .least = 16, .grows = GROWS_ROOT } },
     { TSR_OP_NORM, .with = tsr_norm, .values = SUMS, .tolerance = { .ulps = 64, .grows = GROWS_ROOT } },
-    { TSR_OP_ARGMAX, .arg = tsr_argmax, .values = CHOICE }, { TSR_OP_ARGMIN, .arg = tsr_argmin, .values = CHOICE },
-    { TSR_OP_CUMSUM, .scan = tsr_cumsum, .values = SUMS, .tolerance = { .ulps = 2, .sized = true, .grows = GROWS_ROOT } },
-    { TSR_OP_CUMPROD, .scan = tsr_cumprod, .values = FACTOR, .tolerance = { .ulps = 2, .grows = GROWS_LINEAR } },
+    { TSR_OP_ARGMAX, .arg = tsr_argmax, .values = CHOICE },
+    { TSR_OP_ARGMIN, .arg = tsr_argmin, .values = CHOICE },
+    { TSR_OP_CUMSUM, .scan = tsr_cumsum, .values = SUMS,
+      .tolerance = { .ulps = 2, .sized = true, .grows = GROWS_ROOT } },
+    { TSR_OP_CUMPROD, .scan = tsr_cumprod, .values = FACTOR,
+      .tolerance = { .ulps = 2, .grows = GROWS_LINEAR } },
     { TSR_OP_CUMMAX, .scan = tsr_cummax, .values = CHOICE, .tolerance = { .any_zero = true } },
 };
 
@@ -87,7 +105,8 @@ static void check_reduce(trial *t)
     if (is_floating && r->kind == TSR_OP_LOGSUMEXP && t->check->dtype <= TSR_F8E5M2) v.low = -8, v.high = 8;
     choose_axes(t, ndim, shape);
     t->with.flag = once_in(t, 2);
-    t->with.axis = ndim > 0 && (r->scan || !once_in(t, 3)) ? (int)random_between(t, -ndim, ndim - 1) : TSR_ALL_AXES;
+    t->with.axis =
+        ndim > 0 && (r->scan || !once_in(t, 3)) ? (int)random_between(t, -ndim, ndim - 1) : TSR_ALL_AXES;
     if (r->scan) t->terms = (double)shape[t->with.axis < 0 ? t->with.axis + ndim : t->with.axis];
     t->with.a = r->kind == TSR_OP_NORM ? powers[random_below(t, 7)] : (double)random_below(t, 2);
     make_input(t, X, t->check->dtype, ndim, shape, &v);
@@ -95,7 +114,10 @@ static void check_reduce(trial *t)
 }
 
 /* Differences are subtractions, which are exact. */
-static tsr_status call_diff(trial *t, side s) { return tsr_diff(RESULT(t, s, 0), IN(t, s, X), t->with.axis, t->with.n[0]); }
+static tsr_status call_diff(trial *t, side s)
+{
+    return tsr_diff(RESULT(t, s, 0), IN(t, s, X), t->with.axis, t->with.n[0]);
+}
 
 static void check_diff(trial *t)
 {
@@ -112,8 +134,11 @@ void list_reduce(check_list *list)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const tsr_op_info *info = tsr_op_get_info(rows[i].kind);
-        const check c = { .family = info->family, .op = rows[i].kind, .run = check_reduce, .about = &rows[i] };
+        const check c = {
+            .family = info->family, .op = rows[i].kind, .run = check_reduce, .about = &rows[i]
+        };
         add_for_dtypes(list, c, info->name, dtypes_of(rows[i].kind, 0));
     }
-    add_for_dtypes(list, (check){ .family = "reduce", .op = TSR_OP_SUB, .run = check_diff }, "diff", dtypes_of(TSR_OP_SUB, 0));
+    add_for_dtypes(list, (check){ .family = "reduce", .op = TSR_OP_SUB, .run = check_diff }, "diff",
+                   dtypes_of(TSR_OP_SUB, 0));
 }

@@ -8,11 +8,12 @@ typedef enum verdict { PASSED, FAILED, SKIPPED, NOT_ASKED } verdict;
 
 typedef struct outcome {
     verdict verdict;
-    int     trials;     /* that were made */
-    int     failed_at;  /* which of them failed */
-    int64_t ran, in_parts, elsewhere;  /* how often the check's op was done by the backend, with others, by the CPU */
-    double  seconds;
-    char    why[2600];
+    int trials;    /* that were made */
+    int failed_at; /* which of them failed */
+    int64_t ran, in_parts,
+        elsewhere; /* how often the check's op was done by the backend, with others, by the CPU */
+    double seconds;
+    char why[2600];
 } outcome;
 
 /* NOT_ASKED: the library takes such operands nowhere, so there is nothing to ask of a backend. */
@@ -25,12 +26,12 @@ enum { FAMILIES = 40 };
 
 typedef struct report {
     const session *session;
-    bool           json, quiet, terminal, drawn;
-    double         started, last;
+    bool json, quiet, terminal, drawn;
+    double started, last;
     struct {
         const char *name;
-        int         passed, failed, skipped, in_parts, elsewhere;
-        double      seconds;
+        int passed, failed, skipped, in_parts, elsewhere;
+        double seconds;
     } family[FAMILIES];
     int families;
 } report;
@@ -38,6 +39,6 @@ typedef struct report {
 void report_begin(report *r, const session *s, bool json, bool quiet);
 void report_progress(report *r, int done, int total, const char *name);
 void report_check(report *r, const check *c, const outcome *o);
-int  report_end(report *r);  /* the exit status */
+int report_end(report *r); /* the exit status */
 
 #endif

@@ -10,14 +10,15 @@ enum { STREAMS = 8 };
 /* What a check of streams holds; released whatever happens. */
 typedef struct kit {
     tsr_stream *stream[STREAMS];
-    tsr_event  *event[STREAMS];
+    tsr_event *event[STREAMS];
     tsr_tensor *tensor[STREAMS];
-    tsr_graph  *graph;
+    tsr_graph *graph;
 } kit;
 
 static void put_away(trial *t, kit *k)
 {
-    if (tsr_stream_use_default(t->session->device) != TSR_OK) fail_trial(t, "there is no default stream: %s", tsr_last_error());
+    if (tsr_stream_use_default(t->session->device) != TSR_OK)
+        fail_trial(t, "there is no default stream: %s", tsr_last_error());
     tsr_graph_destroy(&k->graph);
     for (int i = 0; i < STREAMS; i++) {
         tsr_release(&k->tensor[i]);
@@ -64,7 +65,10 @@ static void expect_full(trial *t, const tsr_tensor *x, double value, const char 
     MUST_BE(t, good, "%s: not all elements are %g", what, value);
 }
 
-#define STEP(call) do { if (s == TSR_OK) s = (call); } while (0)
+#define STEP(call) \
+    do { \
+        if (s == TSR_OK) s = (call); \
+    } while (0)
 
 /* Work of one stream is done in order. */
 static void check_order(trial *t)
@@ -77,8 +81,10 @@ static void check_order(trial *t)
         STEP(tsr_mul(&k.tensor[0], k.tensor[0], TSR_NUMBER(2)));
         STEP(tsr_sub(&k.tensor[0], k.tensor[0], TSR_NUMBER(1)));
     }
-    if (s != TSR_OK) call_went_wrong(t, "ops on a stream", s);
-    else             expect_full(t, k.tensor[0], 1, "in order");
+    if (s != TSR_OK)
+        call_went_wrong(t, "ops on a stream", s);
+    else
+        expect_full(t, k.tensor[0], 1, "in order");
     put_away(t, &k);
 }
 
@@ -97,8 +103,10 @@ static void check_waits(trial *t)
         STEP(tsr_stream_wait(k.stream[next], k.event[at]));
     }
     STEP(tsr_stream_use(k.stream[0]));
-    if (s != TSR_OK) call_went_wrong(t, "streams that wait", s);
-    else             expect_full(t, k.tensor[0], 30, "handed around");
+    if (s != TSR_OK)
+        call_went_wrong(t, "streams that wait", s);
+    else
+        expect_full(t, k.tensor[0], 30, "handed around");
     put_away(t, &k);
 }
 
@@ -118,10 +126,14 @@ static void check_events(trial *t)
     STEP(tsr_event_done(&done, k.event[1]));
     STEP(tsr_event_elapsed(&seconds, k.event[0], k.event[1]));
     STEP(tsr_stream_sync(k.stream[0]));
-    if (s != TSR_OK) call_went_wrong(t, "events", s);
-    else if (!before) fail_trial(t, "an event that was never recorded is not done");
-    else if (!done) fail_trial(t, "an event that was waited for is not done");
-    else if (!(seconds >= 0 && seconds < 100)) fail_trial(t, "%g seconds went by between two events", seconds);
+    if (s != TSR_OK)
+        call_went_wrong(t, "events", s);
+    else if (!before)
+        fail_trial(t, "an event that was never recorded is not done");
+    else if (!done)
+        fail_trial(t, "an event that was waited for is not done");
+    else if (!(seconds >= 0 && seconds < 100))
+        fail_trial(t, "%g seconds went by between two events", seconds);
     if (!is_over(t)) expect_full(t, k.tensor[1], 4, "behind the event");
     put_away(t, &k);
 }
@@ -136,8 +148,10 @@ static void check_many(trial *t)
         s = tsr_stream_create(&all[n], t->session->device);
         if (s == TSR_OK) n++;
     }
-    if (n < 16) fail_trial(t, "only %d streams: %s", n, tsr_last_error());
-    else if (s != TSR_ENOMEM) fail_trial(t, "more streams than there can be gave %s", tsr_status_name(s));
+    if (n < 16)
+        fail_trial(t, "only %d streams: %s", n, tsr_last_error());
+    else if (s != TSR_ENOMEM)
+        fail_trial(t, "more streams than there can be gave %s", tsr_status_name(s));
     for (int i = 0; i < n; i++) tsr_stream_destroy(&all[i]);
     GO_ON(t);
     NEED(t, tsr_stream_create(&all[0], t->session->device));
@@ -185,8 +199,10 @@ static void check_stream_dies(trial *t)
     STEP(make_full(&k.tensor[0], t->session->device, 50000, 3));
     for (int i = 0; i < 10; i++) STEP(tsr_add(&k.tensor[0], k.tensor[0], TSR_NUMBER(1)));
     tsr_stream_destroy(&k.stream[0]);
-    if (s != TSR_OK) call_went_wrong(t, "work on a stream that dies", s);
-    else             expect_full(t, k.tensor[0], 13, "after its stream died");
+    if (s != TSR_OK)
+        call_went_wrong(t, "work on a stream that dies", s);
+    else
+        expect_full(t, k.tensor[0], 13, "after its stream died");
     put_away(t, &k);
 }
 
@@ -194,7 +210,7 @@ static tsr_status capture(kit *k)
 {
     TSR_TRY(tsr_add(&k->tensor[1], k->tensor[0], k->tensor[0]));
     TSR_TRY(tsr_add(&k->tensor[0], k->tensor[0], k->tensor[1]));
-    tsr_tensor *own = NULL;  /* memory that the graph takes for itself */
+    tsr_tensor *own = NULL; /* memory that the graph takes for itself */
     tsr_status s = tsr_mul(&own, k->tensor[1], TSR_NUMBER(0));
     STEP(tsr_add(&k->tensor[0], k->tensor[0], own));
     tsr_release(&own);
@@ -219,17 +235,26 @@ static void check_graph(trial *t)
     STEP(tsr_stream_sync(k.stream[0]));
     if (s == TSR_OK) expect_full(t, k.tensor[0], 1, "before a graph is launched");
     for (int i = 0; i < 3; i++) STEP(tsr_graph_launch(k.graph, k.stream[0]));
-    if (s != TSR_OK) call_went_wrong(t, "a graph", s);
-    else             expect_full(t, k.tensor[0], 27, "three launches of a graph");
+    if (s != TSR_OK)
+        call_went_wrong(t, "a graph", s);
+    else
+        expect_full(t, k.tensor[0], 27, "three launches of a graph");
     put_away(t, &k);
 }
 
 void list_streams(check_list *list)
 {
-    static const struct { const char *name; void (*run)(trial *t); } rows[] = {
-        { "order within a stream", check_order }, { "waits between streams", check_waits }, { "events", check_events },
-        { "many streams", check_many }, { "tensors that die while work is queued", check_deaths },
-        { "a stream that dies with work on it", check_stream_dies }, { "graphs", check_graph },
+    static const struct {
+        const char *name;
+        void (*run)(trial *t);
+    } rows[] = {
+        { "order within a stream", check_order },
+        { "waits between streams", check_waits },
+        { "events", check_events },
+        { "many streams", check_many },
+        { "tensors that die while work is queued", check_deaths },
+        { "a stream that dies with work on it", check_stream_dies },
+        { "graphs", check_graph },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         add_check(list, (check){ .family = "streams", .run = rows[i].run, .most = 3 }, rows[i].name);

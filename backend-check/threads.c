@@ -8,12 +8,12 @@
 enum { THREADS = 4, ROUNDS = 25 };
 
 typedef struct worker {
-    pthread_t  thread;
+    pthread_t thread;
     tsr_device device;
-    int        number;
-    bool       own_stream, compares;
+    int number;
+    bool own_stream, compares;
     tsr_status status;
-    char       words[200];
+    char words[200];
 } worker;
 
 /* One number through an upload, some ops and a download. */
@@ -31,7 +31,8 @@ static tsr_status one_round(const worker *w, int round)
     if (s == TSR_OK) s = tsr_item_f64(&got, sum);
     if (s == TSR_OK && w->compares && got != 3 * number * (double)n) s = TSR_ESTATE;
     if (s == TSR_OK) s = tsr_to_host(&back, y);
-    if (s == TSR_OK && w->compares && ((const float *)back->data)[n - 1] != (float)(2 * number)) s = TSR_ESTATE;
+    if (s == TSR_OK && w->compares && ((const float *)back->data)[n - 1] != (float)(2 * number))
+        s = TSR_ESTATE;
     tsr_release(&host);
     tsr_release(&x);
     tsr_release(&y);
@@ -57,14 +58,17 @@ static void run_threads(trial *t, bool own_stream)
     worker workers[THREADS];
     int started = 0;
     for (; started < THREADS; started++) {
-        workers[started] = (worker){ .device = t->session->device, .number = started, .own_stream = own_stream,
+        workers[started] = (worker){ .device = t->session->device,
+                                     .number = started,
+                                     .own_stream = own_stream,
                                      .compares = !t->session->plumbing };
         if (pthread_create(&workers[started].thread, NULL, work, &workers[started]) != 0) break;
     }
     for (int i = 0; i < started; i++) {
         (void)pthread_join(workers[i].thread, NULL);
         if (workers[i].status != TSR_OK)
-            fail_trial(t, "thread %d ended with %s: %s", i, tsr_status_name(workers[i].status), workers[i].words);
+            fail_trial(t, "thread %d ended with %s: %s", i, tsr_status_name(workers[i].status),
+                       workers[i].words);
     }
     if (started < THREADS) skip_trial(t, "no more threads can be started");
 }
@@ -74,6 +78,7 @@ static void check_shared(trial *t) { run_threads(t, false); }
 
 void list_threads(check_list *list)
 {
-    add_check(list, (check){ .family = "threads", .run = check_own, .most = 2 }, "threads with streams of their own");
+    add_check(list, (check){ .family = "threads", .run = check_own, .most = 2 },
+              "threads with streams of their own");
     add_check(list, (check){ .family = "threads", .run = check_shared, .most = 2 }, "threads on one stream");
 }

@@ -19,9 +19,13 @@ typedef struct way {
 } way;
 
 static const way ways[] = {
-    { "host to device", CPU, DEVICE }, { "device to host", DEVICE, CPU }, { "device to itself", DEVICE, DEVICE },
-    { "device to its sibling", DEVICE, SIBLING }, { "sibling to device", SIBLING, DEVICE },
-    { "device to another backend's", DEVICE, STRANGER }, { "another backend's to device", STRANGER, DEVICE },
+    { "host to device", CPU, DEVICE },
+    { "device to host", DEVICE, CPU },
+    { "device to itself", DEVICE, DEVICE },
+    { "device to its sibling", DEVICE, SIBLING },
+    { "sibling to device", SIBLING, DEVICE },
+    { "device to another backend's", DEVICE, STRANGER },
+    { "another backend's to device", STRANGER, DEVICE },
 };
 
 static tsr_device device_at(const session *s, enum place p)
@@ -58,7 +62,8 @@ static void check_copy(trial *t)
         return;
     }
     for (int d = 1; d < TSR_DTYPE_COUNT && !is_over(t); d++) {
-        if (t->check->dtype ? (int)t->check->dtype != d : excuse_for(t->session, (tsr_dtype)d) != NULL) continue;
+        if (t->check->dtype ? (int)t->check->dtype != d : excuse_for(t->session, (tsr_dtype)d) != NULL)
+            continue;
         copy_once(t, (tsr_dtype)d, from, to);
         if (!is_over(t)) end_trial(t);
     }
@@ -69,15 +74,19 @@ static void check_copy(trial *t)
 enum { CHUNK = 4 << 20 };
 
 /* There and back, as it lies and strided, of sizes around those that transfers are cut into. */
-static const int64_t sizes[] = { 1, 63, 65536, 65537, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 17, 5 * CHUNK };
+static const int64_t sizes[] = {
+    1, 63, 65536, 65537, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 17, 5 * CHUNK
+};
 
 static void go_and_return(trial *t, const tsr_tensor *host)
 {
     tsr_tensor *there = NULL, *back = NULL;
     tsr_status s = tsr_to(&there, host, t->session->device);
     if (s == TSR_OK) s = tsr_to_host(&back, there);
-    if (s != TSR_OK) call_went_wrong(t, "tsr_to and tsr_to_host", s);
-    else             compare_tensors(t, "there and back", back, host, &bits);
+    if (s != TSR_OK)
+        call_went_wrong(t, "tsr_to and tsr_to_host", s);
+    else
+        compare_tensors(t, "there and back", back, host, &bits);
     if (!is_over(t)) compare_tensors(t, "from there", there, host, &bits);
     tsr_release(&there);
     tsr_release(&back);
@@ -92,7 +101,8 @@ static void check_size(trial *t)
     tsr_status s = tsr_slice(&view, host, 0, -1, TSR_NONE, -1);
     if (s == TSR_OK) go_and_return(t, view);
     if (s == TSR_OK && n > 1000) s = tsr_view(&view, host, 2, (int64_t[]){ 1, n });
-    if (s == TSR_OK && n > 1000) s = tsr_as_strided(&view, host, 2, (int64_t[]){ n / 700, 300 }, (int64_t[]){ 1, n / 600 }, 0);
+    if (s == TSR_OK && n > 1000)
+        s = tsr_as_strided(&view, host, 2, (int64_t[]){ n / 700, 300 }, (int64_t[]){ 1, n / 600 }, 0);
     if (s == TSR_OK && n > 1000) go_and_return(t, view);
     if (s != TSR_OK) call_went_wrong(t, "making a view", s);
     tsr_release(&host);
@@ -151,8 +161,10 @@ static void check_pinned(trial *t)
 static void use_shared(trial *t, tsr_tensor *shared, tsr_memory kind)
 {
     tsr_tensor *host = NULL, *twice = NULL, *wanted = NULL;
-    MUST(t, tsr_is_host(shared) && tsr_is_device(shared), "the host cannot reach memory of the kind %s", tsr_memory_name(kind));
-    MUST(t, kind != TSR_MEMORY_MEDIA || (uintptr_t)shared->data % 128 == 0, "media memory is not aligned to 128 bytes");
+    MUST(t, tsr_is_host(shared) && tsr_is_device(shared), "the host cannot reach memory of the kind %s",
+         tsr_memory_name(kind));
+    MUST(t, kind != TSR_MEMORY_MEDIA || (uintptr_t)shared->data % 128 == 0,
+         "media memory is not aligned to 128 bytes");
     tsr_status s = random_floats(t, &host);
     if (s == TSR_OK) s = tsr_copy(shared, host);
     if (s == TSR_OK) s = tsr_device_sync(t->session->device);
@@ -175,8 +187,10 @@ static void check_shared(trial *t)
     const tsr_memory kind = *(const tsr_memory *)t->check->about;
     tsr_tensor *shared = NULL;
     const tsr_status s = make_of_kind(&shared, t->session->device, kind);
-    if (s == TSR_EUNSUPPORTED) skip_trial(t, "%s", tsr_last_error());
-    else if (s != TSR_OK) call_went_wrong(t, "memory of this kind", s);
+    if (s == TSR_EUNSUPPORTED)
+        skip_trial(t, "%s", tsr_last_error());
+    else if (s != TSR_OK)
+        call_went_wrong(t, "memory of this kind", s);
     if (!is_over(t)) use_shared(t, shared, kind);
     tsr_release(&shared);
 }
@@ -200,7 +214,8 @@ static void check_elements(trial *t)
         NEED(t, tsr_set(t->slot[X].at[THERE], ndim, index, value));
         NEED(t, tsr_get(&wanted, t->slot[X].at[HERE], ndim, index));
         NEED(t, tsr_get(&got, t->slot[X].at[THERE], ndim, index));
-        MUST_BE(t, got.dtype == wanted.dtype && !memcmp(&got.as, &wanted.as, sizeof got.as), "tsr_get gives another number than was set");
+        MUST_BE(t, got.dtype == wanted.dtype && !memcmp(&got.as, &wanted.as, sizeof got.as),
+                "tsr_get gives another number than was set");
     }
     for (side s = HERE; s <= THERE; s++) *RESULT(t, s, 0) = tsr_retain(t->slot[X].at[s]);
     t->slot[IN_MAX].same_as = X;
@@ -254,7 +269,8 @@ static void check_layout(trial *t)
     if (s == TSR_OK) s = tsr_add(&wanted, host, host);
     if (s != TSR_OK) call_went_wrong(t, "column-major matrices", s);
     compare_tensors(t, "a column-major sum", sum, wanted, &bits);
-    if (tsr_device_set_layout(device, TSR_LAYOUT_ROW) != TSR_OK) fail_trial(t, "the layout cannot be set back");
+    if (tsr_device_set_layout(device, TSR_LAYOUT_ROW) != TSR_OK)
+        fail_trial(t, "the layout cannot be set back");
     tsr_release(&host);
     tsr_release(&there);
     tsr_release(&sum);
@@ -266,18 +282,25 @@ void list_transfers(check_list *list)
     const uint32_t all = dtypes_of(TSR_OP_COPY, 0);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const check c = { .family = "transfers", .run = check_copy, .about = &ways[i] };
-        if (ways[i].from >= SIBLING || ways[i].to >= SIBLING) add_check(list, c, ways[i].name);
-        else                                                  add_for_dtypes(list, c, ways[i].name, all);
+        if (ways[i].from >= SIBLING || ways[i].to >= SIBLING)
+            add_check(list, c, ways[i].name);
+        else
+            add_for_dtypes(list, c, ways[i].name, all);
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char title[48];
         snprintf(title, sizeof title, "%lld bytes there and back", (long long)sizes[i]);
-        add_check(list, (check){ .family = "transfers", .run = check_size, .about = &sizes[i], .most = 1 }, title);
+        add_check(list, (check){ .family = "transfers", .run = check_size, .about = &sizes[i], .most = 1 },
+                  title);
     }
-    add_check(list, (check){ .family = "transfers", .run = check_pinned, .most = 2 }, "queued copies of pinned memory");
-    add_check(list, (check){ .family = "transfers", .run = check_shared, .about = &kinds[0], .most = 2 }, "managed memory");
-    add_check(list, (check){ .family = "transfers", .run = check_shared, .about = &kinds[1], .most = 2 }, "media memory");
-    add_check(list, (check){ .family = "transfers", .run = check_layout, .most = 1 }, "column-major matrices");
+    add_check(list, (check){ .family = "transfers", .run = check_pinned, .most = 2 },
+              "queued copies of pinned memory");
+    add_check(list, (check){ .family = "transfers", .run = check_shared, .about = &kinds[0], .most = 2 },
+              "managed memory");
+    add_check(list, (check){ .family = "transfers", .run = check_shared, .about = &kinds[1], .most = 2 },
+              "media memory");
+    add_check(list, (check){ .family = "transfers", .run = check_layout, .most = 1 },
+              "column-major matrices");
     add_for_dtypes(list, (check){ .family = "transfers", .run = check_elements }, "get and set", all);
     add_for_dtypes(list, (check){ .family = "transfers", .run = check_load }, "load and store", all);
     add_for_dtypes(list, (check){ .family = "transfers", .run = check_print, .most = 2 }, "print", all);

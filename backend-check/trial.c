@@ -22,8 +22,9 @@ void add_check(check_list *list, check c, const char *title)
         list->item = item;
         list->room = room;
     }
-    snprintf(c.name, sizeof c.name, "%s%s%s%s%s", title, c.dtype ? " " : "", c.dtype ? tsr_dtype_name(c.dtype) : "",
-             c.other ? " " : "", c.other ? tsr_dtype_name(c.other) : "");
+    snprintf(c.name, sizeof c.name, "%s%s%s%s%s", title, c.dtype ? " " : "",
+             c.dtype ? tsr_dtype_name(c.dtype) : "", c.other ? " " : "",
+             c.other ? tsr_dtype_name(c.other) : "");
     list->item[list->count++] = c;
 }
 
@@ -114,8 +115,10 @@ void call_went_wrong(trial *t, const char *what, tsr_status s)
     snprintf(words, sizeof words, "%s", tsr_last_error());
     if (s == TSR_EUNSUPPORTED) excuse = excuse_in(t->session, words);
     if (s == TSR_EUNSUPPORTED && !excuse) excuse = excuse_for(t->session, t->check->dtype);
-    if (excuse) skip_trial(t, "%s: %s", excuse, words);
-    else        fail_trial(t, "%s gave %s: %s", what, tsr_status_name(s), words);
+    if (excuse)
+        skip_trial(t, "%s: %s", excuse, words);
+    else
+        fail_trial(t, "%s gave %s: %s", what, tsr_status_name(s), words);
 }
 
 /* Numbers ------------------------------------------------------------------------------------ */
@@ -129,7 +132,7 @@ uint64_t random_bits(trial *t)
 }
 
 int64_t random_below(trial *t, int64_t n) { return (int64_t)(random_bits(t) % (uint64_t)n); }
-bool    once_in(trial *t, int64_t n) { return random_below(t, n) == 0; }
+bool once_in(trial *t, int64_t n) { return random_below(t, n) == 0; }
 int64_t random_between(trial *t, int64_t low, int64_t high) { return low + random_below(t, high - low + 1); }
 
 double random_real(trial *t, double low, double high)
@@ -151,7 +154,8 @@ void begin_trial(trial *t, const session *s, const check *c, int number)
     t->session = s;
     t->check = c;
     t->number = number;
-    t->random = mix(mix(0xcbf29ce484222325u ^ s->seed, c->family), c->name) + (uint64_t)number * 0x2545f4914f6cdd1du;
+    t->random =
+        mix(mix(0xcbf29ce484222325u ^ s->seed, c->family), c->name) + (uint64_t)number * 0x2545f4914f6cdd1du;
     t->terms = 1;
     for (int i = 0; i < SLOTS; i++) t->slot[i].same_as = i;
     place_sides(t, TSR_CPU, s->device);
@@ -226,13 +230,16 @@ static void prepare_result(trial *t, int i, unsigned in_place)
     o->at[HERE] = NULL;
     if (!made) return;
     for (int k = 0; k < IN_MAX && i == 0; k++) {
-        if (!(in_place >> k & 1) || t->slot[k].is_number || !fits(t->slot[k].at[HERE], made) || !once_in(t, 3)) continue;
+        if (!(in_place >> k & 1) || t->slot[k].is_number || !fits(t->slot[k].at[HERE], made) ||
+            !once_in(t, 3))
+            continue;
         for (side s = HERE; s <= THERE; s++) o->at[s] = tsr_retain(t->slot[k].at[s]);
         o->same_as = k;
         tsr_release(&made);
         return;
     }
-    if (!(in_place & MADE) && !once_in(t, 3)) make_output(t, IN_MAX + i, made->dtype, made->ndim, made->shape);
+    if (!(in_place & MADE) && !once_in(t, 3))
+        make_output(t, IN_MAX + i, made->dtype, made->ndim, made->shape);
     tsr_release(&made);
 }
 
@@ -242,11 +249,12 @@ static void expect_refusal(trial *t, call_fn call, tsr_status wanted)
     char words[600];
     snprintf(words, sizeof words, "%s", tsr_last_error());
     tsr_status got = call_on(t, call, THERE);
-    if (got == TSR_OK) got = tsr_device_sync(t->session->device);  /* where values decide, queued work finds out */
+    if (got == TSR_OK)
+        got = tsr_device_sync(t->session->device); /* where values decide, queued work finds out */
     drop_results(t, THERE);
     if (got != wanted && !t->session->plumbing)
-        fail_trial(t, "the CPU gave %s (%s), the device %s (%s)", tsr_status_name(wanted), words, tsr_status_name(got),
-                   tsr_last_error());
+        fail_trial(t, "the CPU gave %s (%s), the device %s (%s)", tsr_status_name(wanted), words,
+                   tsr_status_name(got), tsr_last_error());
     if (t->failed) return;
     t->refused = true;
     snprintf(t->why, sizeof t->why, "%s: %s", tsr_status_name(wanted), words);

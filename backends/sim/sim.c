@@ -59,6 +59,7 @@ typedef struct hole {
 
 typedef struct device {
     pthread_mutex_t lock;
+    pthread_mutex_t streams_lock;      /* of the list of streams; none goes away while it is held */
     char           *outside, *inside;  /* the two mappings */
     size_t          total, used;
     hole           *holes;             /* by address */
@@ -104,6 +105,7 @@ static size_t memory_wanted(void)
 static bool open_device(device *d)
 {
     pthread_mutex_init(&d->lock, NULL);
+    pthread_mutex_init(&d->streams_lock, NULL);
     d->total = memory_wanted();
     const int fd = memfd_create("tessera-sim", MFD_CLOEXEC);
     if (fd < 0) return false;
@@ -390,10 +392,10 @@ static stream *open_stream(device *d)
         free(s);
         return NULL;
     }
-    pthread_mutex_lock(&d->lock);
+    pthread_mutex_lock(&d->streams_lock);
     s->next = d->streams;
     d->streams = s;
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->streams_lock);
     return s;
 }
 
@@ -546,10 +548,9 @@ static tsr_status peer(int to, void *dst, int from, const void *src, size_t byte
 static tsr_status sync_device(int index)
 {
     device *d = &devices[index];
-    pthread_mutex_lock(&d->lock);
-    stream *s = d->streams;
-    pthread_mutex_unlock(&d->lock);
-    for (; s; s = s->next) drain(s);
+    pthread_mutex_lock(&d->streams_lock);
+    for (stream *s = d->streams; s; s = s->next) drain(s);
+    pthread_mutex_unlock(&d->streams_lock);
     return check_device(d);
 }
 
@@ -568,13 +569,13 @@ static void stream_destroy(int index, void *handle)
     pthread_cond_broadcast(&gone->more);
     pthread_mutex_unlock(&gone->lock);
     pthread_join(gone->thread, NULL);
-    pthread_mutex_lock(&d->lock);
+    pthread_mutex_lock(&d->streams_lock);
     for (stream **s = &d->streams; *s; s = &(*s)->next)
         if (*s == gone) {
             *s = gone->next;
             break;
         }
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->streams_lock);
     pthread_mutex_destroy(&gone->lock);
     pthread_cond_destroy(&gone->more);
     pthread_cond_destroy(&gone->idle);

@@ -898,6 +898,28 @@ static void splits(const rule *r)
 
 static void test_every_op_of_many_elements_is_as_of_few(void) { each_op(splits); }
 
+/* Every operand and the result have to be packed on the way, and all are as wide as can be. */
+static void test_long_rows_of_the_widest_dtype_with_gaps_are_as_packed_ones(void)
+{
+    tsr_tensor *wide = NULL, *x = NULL, *room = NULL, *got = NULL, *packed = NULL, *want = NULL;
+    bool same = false;
+    EXPECT_OK(tsr_uniform(&wide, TSR_C128, TSR_SHAPE(5000), -1, 1, 3));
+    EXPECT_OK(tsr_zeros(&room, TSR_C128, TSR_SHAPE(5000)));
+    EXPECT_OK(tsr_slice(&x, wide, 0, 0, TSR_NONE, 2));
+    EXPECT_OK(tsr_slice(&got, room, 0, 0, TSR_NONE, 2));
+    EXPECT_OK(tsr_fma(&got, x, x, x));
+    EXPECT_OK(tsr_contiguous(&packed, x));
+    EXPECT_OK(tsr_fma(&want, packed, packed, packed));
+    EXPECT_OK(tsr_equal(&same, got, want));
+    EXPECT(same);
+    tsr_release(&wide);
+    tsr_release(&x);
+    tsr_release(&room);
+    tsr_release(&got);
+    tsr_release(&packed);
+    tsr_release(&want);
+}
+
 int main(int argc, char **argv)
 {
     ref_begin(argc, argv);
@@ -914,5 +936,6 @@ int main(int argc, char **argv)
     RUN(test_every_op_without_memory_for_its_temporaries_fails_and_changes_nothing);
     RUN(test_every_op_in_place_allocates_nothing);
     RUN(test_every_op_of_many_elements_is_as_of_few);
+    RUN(test_long_rows_of_the_widest_dtype_with_gaps_are_as_packed_ones);
     return TEST_END();
 }
