@@ -80,8 +80,11 @@ have() {
 # own; the release build heeds those.
 fast=-DCMAKE_C_FLAGS_RELEASE=-O1
 
+# The kernels of GPUs are built once, by the release step.
+no_gpu=-DTSR_CUDA=OFF
+
 # Without the kernels that take longest to build: for steps that are about something else.
-lean="-DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF"
+lean="-DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF $no_gpu"
 
 quick() {
     build_in build/quick tests-unit $fast $lean -DTSR_BUILD_EXAMPLES=OFF || return 1
@@ -107,13 +110,13 @@ instruction_sets() {
 
 second_compiler() {
     have clang || return
-    build_in build/clang "" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DTSR_WERROR=ON $fast || return 1
+    build_in build/clang "" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DTSR_WERROR=ON $fast $no_gpu || return 1
     run_programs build/clang unit
 }
 
 address_sanitizer() {
     sanitizer_runs address,undefined || { echo "the sanitizer does not run here"; return 77; }
-    build_in build/asan "" -DTSR_SANITIZE=address,undefined -DTSR_BUILD_EXAMPLES=OFF || return 1
+    build_in build/asan "" $no_gpu -DTSR_SANITIZE=address,undefined -DTSR_BUILD_EXAMPLES=OFF || return 1
     run_programs build/asan unit property ops oom fuzz compat
 }
 
