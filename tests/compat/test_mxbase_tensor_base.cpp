@@ -53,7 +53,8 @@ static void test_numbers_of_types_and_memory_are_the_documents()
     EXPECT(TENSOR_DTYPE_INT16 == 6 && TENSOR_DTYPE_DOUBLE64 == 11 && TENSOR_DTYPE_BOOL == 12);
     EXPECT(MemoryData::MEMORY_HOST == 0 && MemoryData::MEMORY_DEVICE == 1 && MemoryData::MEMORY_DVPP == 2);
     EXPECT(MemoryData::MEMORY_HOST_MALLOC == 3 && MemoryData::MEMORY_HOST_NEW == 4);
-    EXPECT(TensorDataTypeStr.at(TENSOR_DTYPE_INT64) == "TENSOR_DTYPE_INT64" && TensorDataTypeStr.size() == 13);
+    EXPECT(TensorDataTypeStr.at(TENSOR_DTYPE_INT64) == "TENSOR_DTYPE_INT64" &&
+           TensorDataTypeStr.size() == 13);
 }
 
 static void test_every_type_has_its_size_and_name()
@@ -86,7 +87,8 @@ static void test_constructors_describe_and_do_not_allocate()
     TensorBase full({ 2, 3 }, TENSOR_DTYPE_INT64, MemoryData::MEMORY_DVPP, 0);
     EXPECT(full.GetTensorType() == MemoryData::MEMORY_DVPP && full.GetDeviceId() == 0 && full.IsDevice());
     TensorBase device({ 2, 3 }, TENSOR_DTYPE_INT64, 1);
-    EXPECT(device.GetTensorType() == MemoryData::MEMORY_HOST_NEW && device.GetDeviceId() == 1 && device.IsHost());
+    EXPECT(device.GetTensorType() == MemoryData::MEMORY_HOST_NEW && device.GetDeviceId() == 1 &&
+           device.IsHost());
     TensorBase typed({ 2, 3 }, TENSOR_DTYPE_INT64);
     EXPECT(typed.GetDeviceId() == -1 && typed.GetByteSize() == 48);
     TensorBase bare({ 2, 3 });
@@ -105,8 +107,12 @@ static void test_constructors_throw_on_bad_types_sizes_and_totals()
         EXPECT(throws_runtime_error([&] { TensorBase({ 2, 3 }, type, MemoryData::MEMORY_HOST, 0); }));
         EXPECT(throws_runtime_error([&] { TensorBase(MemoryData(data, 24), true, { 2, 3 }, type); }));
     }
-    EXPECT(throws_runtime_error([&] { TensorBase(MemoryData(data, 6), true, { 2, 3 }, TENSOR_DTYPE_FLOAT32); }));
-    EXPECT(throws_runtime_error([&] { TensorBase(MemoryData(data, 25), true, { 2, 3 }, TENSOR_DTYPE_FLOAT32); }));
+    EXPECT(throws_runtime_error([&] {
+        TensorBase(MemoryData(data, 6), true, { 2, 3 }, TENSOR_DTYPE_FLOAT32);
+    }));
+    EXPECT(throws_runtime_error([&] {
+        TensorBase(MemoryData(data, 25), true, { 2, 3 }, TENSOR_DTYPE_FLOAT32);
+    }));
     EXPECT(throws_runtime_error([&] { TensorBase({ 1u << 29 }); }));
     EXPECT(throws_runtime_error([&] { TensorBase({ 1u << 20, 1u << 20 }); }));
     EXPECT(throws_runtime_error([&] { TensorBase({ UINT32_MAX, UINT32_MAX, UINT32_MAX }); }));
@@ -125,7 +131,8 @@ static void test_borrowed_memory_is_seen_and_left_alone()
 {
     std::vector<int32_t> data = { 10, 11, 12, 13, 14, 15 };
     {
-        TensorBase t(MemoryData(data.data(), 24, MemoryData::MEMORY_HOST_MALLOC, 7), true, { 2, 3 }, TENSOR_DTYPE_INT32);
+        TensorBase t(MemoryData(data.data(), 24, MemoryData::MEMORY_HOST_MALLOC, 7), true, { 2, 3 },
+                     TENSOR_DTYPE_INT32);
         int32_t x = 0;
         EXPECT(t.GetBuffer() == data.data() && t.GetDeviceId() == 7);
         EXPECT(t.GetTensorType() == MemoryData::MEMORY_HOST_MALLOC);
@@ -146,7 +153,8 @@ static void test_memory_of_any_alignment_is_read()
     TensorBase t(MemoryData(raw.data() + 3, 16, MemoryData::MEMORY_HOST), true, { 2 }, TENSOR_DTYPE_DOUBLE64);
     EXPECT(t.GetValue(got, 1) == APP_ERR_OK && got == want);
     TensorBase copy({ 2 }, TENSOR_DTYPE_DOUBLE64);
-    EXPECT(TensorBase::TensorBaseMalloc(copy) == APP_ERR_OK && TensorBase::TensorBaseCopy(copy, t) == APP_ERR_OK);
+    EXPECT(TensorBase::TensorBaseMalloc(copy) == APP_ERR_OK &&
+           TensorBase::TensorBaseCopy(copy, t) == APP_ERR_OK);
     EXPECT(copy.GetValue(got, 1) == APP_ERR_OK && got == want);
 }
 
@@ -156,7 +164,8 @@ static void test_owned_memory_of_every_type_is_freed_with_the_last_copy()
                                              MemoryData::MEMORY_DVPP, MemoryData::MEMORY_HOST_MALLOC,
                                              MemoryData::MEMORY_HOST_NEW };
     for (const auto type : types) {
-        if ((type == MemoryData::MEMORY_DEVICE || type == MemoryData::MEMORY_DVPP) && !has_devices()) continue;
+        if ((type == MemoryData::MEMORY_DEVICE || type == MemoryData::MEMORY_DVPP) && !has_devices())
+            continue;
         MemoryData data(24, type, 0);
         EXPECT(MemoryHelper::MxbsMalloc(data) == APP_ERR_OK);
         TensorBase first(data, false, { 2, 3 }, TENSOR_DTYPE_FLOAT32);
@@ -176,7 +185,8 @@ static void test_elements_are_found_by_numbers_and_by_vectors_and_by_prefixes()
         for (uint32_t j = 0; j < 3; j++)
             for (uint32_t k = 0; k < 4; k++) {
                 EXPECT(t.GetValue(x, i, j, k) == APP_ERR_OK && x == static_cast<float>(i * 12 + j * 4 + k));
-                EXPECT(t.GetValue(x, Shape{ i, j, k }) == APP_ERR_OK && x == static_cast<float>(i * 12 + j * 4 + k));
+                EXPECT(t.GetValue(x, Shape{ i, j, k }) == APP_ERR_OK &&
+                       x == static_cast<float>(i * 12 + j * 4 + k));
             }
     float *row = nullptr;
     void *p = nullptr;
@@ -258,7 +268,8 @@ static void test_malloc_refuses_devices_that_are_not_there()
     TensorBase odd({ 4 }, TENSOR_DTYPE_UINT8, static_cast<MemoryData::MemoryType>(42), 0);
     EXPECT(TensorBase::TensorBaseMalloc(odd) != APP_ERR_OK);
     TensorBase created;
-    EXPECT(TensorBase::CreateTensorBase(created, Shape{ 4 }, TENSOR_DTYPE_UINT8, MemoryData::MEMORY_DEVICE, -5) == 1001);
+    EXPECT(TensorBase::CreateTensorBase(created, Shape{ 4 }, TENSOR_DTYPE_UINT8, MemoryData::MEMORY_DEVICE,
+                                        -5) == 1001);
 }
 
 static void test_copies_share_one_buffer_and_migrate_together()
@@ -269,7 +280,8 @@ static void test_copies_share_one_buffer_and_migrate_together()
     c = b;
     EXPECT(a.GetBuffer() == b.GetBuffer() && b.GetBuffer() == c.GetBuffer());
     EXPECT(b.ToDevice(0) == APP_ERR_OK);
-    EXPECT(a.IsDevice() && c.IsDevice() && a.GetDeviceId() == 0 && a.GetTensorType() == MemoryData::MEMORY_DEVICE);
+    EXPECT(a.IsDevice() && c.IsDevice() && a.GetDeviceId() == 0 &&
+           a.GetTensorType() == MemoryData::MEMORY_DEVICE);
     EXPECT(a.GetBuffer() == c.GetBuffer());
     EXPECT(c.ToHost() == APP_ERR_OK && a.IsHost() && a.GetDeviceId() == -1);
     float x = 0;
@@ -291,7 +303,8 @@ static void test_a_round_of_all_places_keeps_every_bit()
         memcpy(t.GetBuffer(), want.data(), want.size());
         EXPECT(t.ToDevice(0) == APP_ERR_OK && t.ToDvpp(0) == APP_ERR_OK);
         EXPECT(t.GetTensorType() == MemoryData::MEMORY_DVPP);
-        if (count > 1) EXPECT(t.ToDevice(1) == APP_ERR_OK && t.GetDeviceId() == 1 && t.ToDvpp(1) == APP_ERR_OK);
+        if (count > 1)
+            EXPECT(t.ToDevice(1) == APP_ERR_OK && t.GetDeviceId() == 1 && t.ToDvpp(1) == APP_ERR_OK);
         EXPECT(t.ToDevice(0) == APP_ERR_OK && t.ToDevice(0) == APP_ERR_OK && t.ToHost() == APP_ERR_OK);
         EXPECT(t.GetTensorType() == MemoryData::MEMORY_HOST_NEW && t.ToHost() == APP_ERR_OK);
         EXPECT(memcmp(t.GetBuffer(), want.data(), want.size()) == 0);
@@ -316,16 +329,19 @@ static void test_copy_goes_between_all_places_and_checks_sizes()
     TensorBase src = counting({ 2, 3 });
     TensorBase dst({ 6 }, TENSOR_DTYPE_FLOAT32), none, other({ 7 }, TENSOR_DTYPE_FLOAT32);
     EXPECT(TensorBase::TensorBaseCopy(dst, src) == 1004);
-    EXPECT(TensorBase::TensorBaseMalloc(dst) == APP_ERR_OK && TensorBase::TensorBaseMalloc(other) == APP_ERR_OK);
+    EXPECT(TensorBase::TensorBaseMalloc(dst) == APP_ERR_OK &&
+           TensorBase::TensorBaseMalloc(other) == APP_ERR_OK);
     EXPECT(TensorBase::TensorBaseCopy(dst, none) == 1004 && TensorBase::TensorBaseCopy(none, dst) == 1004);
     EXPECT(TensorBase::TensorBaseCopy(other, src) == 1004);
-    EXPECT(TensorBase::TensorBaseCopy(dst, src) == APP_ERR_OK && static_cast<float *>(dst.GetBuffer())[5] == 5);
+    EXPECT(TensorBase::TensorBaseCopy(dst, src) == APP_ERR_OK &&
+           static_cast<float *>(dst.GetBuffer())[5] == 5);
     TensorBase bad({ 6 }, TENSOR_DTYPE_FLOAT32, MemoryData::MEMORY_DEVICE, -1);
     EXPECT(TensorBase::TensorBaseCopy(bad, src) == 1001 && TensorBase::TensorBaseCopy(dst, bad) == 1001);
     if (!has_devices()) SKIP("no device");
     TensorBase device({ 6 }, TENSOR_DTYPE_FLOAT32, MemoryData::MEMORY_DEVICE, 0);
     TensorBase media({ 6 }, TENSOR_DTYPE_FLOAT32, MemoryData::MEMORY_DVPP, 0);
-    EXPECT(TensorBase::TensorBaseMalloc(device) == APP_ERR_OK && TensorBase::TensorBaseMalloc(media) == APP_ERR_OK);
+    EXPECT(TensorBase::TensorBaseMalloc(device) == APP_ERR_OK &&
+           TensorBase::TensorBaseMalloc(media) == APP_ERR_OK);
     static_cast<float *>(src.GetBuffer())[5] = 42;
     EXPECT(TensorBase::TensorBaseCopy(device, src) == APP_ERR_OK);
     EXPECT(TensorBase::TensorBaseCopy(media, device) == APP_ERR_OK);
@@ -361,12 +377,15 @@ static void test_batches_that_do_not_fit_are_1004()
     EXPECT(TensorBase::BatchConcat({ a, counting({ 2, 3 }) }, out) == 1004);
     EXPECT(TensorBase::BatchStack({ a, counting({ 3, 2 }) }, out) == 1004);
     EXPECT(TensorBase::BatchConcat({ a, counting({ 2, 2, 1 }) }, out) == 1004);
-    EXPECT(TensorBase::BatchConcat({ a, bytes }, out) == 1004 && TensorBase::BatchStack({ a, described }, out) == 1004);
+    EXPECT(TensorBase::BatchConcat({ a, bytes }, out) == 1004 &&
+           TensorBase::BatchStack({ a, described }, out) == 1004);
     EXPECT(out.GetShape() == Shape{ 1 });
     TensorBase other_kind({ 2, 2 }, TENSOR_DTYPE_FLOAT32, MemoryData::MEMORY_HOST_MALLOC, -1);
-    EXPECT(TensorBase::TensorBaseMalloc(other_kind) == APP_ERR_OK && TensorBase::BatchStack({ a, other_kind }, out) == 1004);
+    EXPECT(TensorBase::TensorBaseMalloc(other_kind) == APP_ERR_OK &&
+           TensorBase::BatchStack({ a, other_kind }, out) == 1004);
     TensorBase other_id({ 2, 2 }, TENSOR_DTYPE_FLOAT32, MemoryData::MEMORY_HOST_NEW, 0);
-    EXPECT(TensorBase::TensorBaseMalloc(other_id) == APP_ERR_OK && TensorBase::BatchStack({ a, other_id }, out) == 1004);
+    EXPECT(TensorBase::TensorBaseMalloc(other_id) == APP_ERR_OK &&
+           TensorBase::BatchStack({ a, other_id }, out) == 1004);
     TensorBase invalid({ 2, 2 }, TENSOR_DTYPE_FLOAT32, MemoryData::MEMORY_DEVICE, -1);
     EXPECT(TensorBase::BatchVector({ invalid }, out) == 1001);
 }
