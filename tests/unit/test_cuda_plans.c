@@ -3,6 +3,7 @@
 
 #include "../../backends/cuda/plan.c"
 #include "../../backends/cuda/plan_copy.c"
+#include "../../backends/cuda/plan_mix.c"
 #include "../../backends/cuda/plan_range.c"
 
 #include "core/randoms.h"
@@ -275,6 +276,31 @@ static void test_short_runs_are_moved_in_tiles(void)
     EXPECT(c.blocks == 64 * 512);
 }
 
+static void test_images_are_taken_for_images(void)
+{
+    tsrc_mix m;
+    tsr_loop l = { .ndim = 3,
+                   .noperands = 2,
+                   .n = { 512, 3, 50176 },
+                   .step = { { 150528, 150528 }, { 50176, 1 }, { 1, 3 } },
+                   .data = { (void *)(1 << 20), (void *)(1 << 21) } };
+    EXPECT(tsrc_mix_of(&m, &l, 1));
+    EXPECT(!m.join && m.channels == 3 && m.groups == 3136 && m.plane == 50176 && m.outer.count == 512);
+    EXPECT(m.planes == l.data[0] && m.pixels == l.data[1]);
+    const tsr_loop back = { .ndim = 3,
+                            .noperands = 2,
+                            .n = { 512, 50176, 3 },
+                            .step = { { 150528, 150528 }, { 3, 1 }, { 1, 50176 } },
+                            .data = { (void *)(1 << 20), (void *)(1 << 21) } };
+    EXPECT(tsrc_mix_of(&m, &back, 1));
+    EXPECT(m.join && m.pixels == back.data[0] && m.planes == back.data[1]);
+    l.data[1] = (char *)l.data[1] + 1;
+    EXPECT(!tsrc_mix_of(&m, &l, 1));
+    l.data[1] = (char *)l.data[1] - 1;
+    l.n[1] = 5;
+    EXPECT(!tsrc_mix_of(&m, &l, 1));
+}
+
 /* Reductions ------------------------------------------------------------------------------------------- */
 
 static void test_reductions_share_out_rows_columns_and_totals(void)
@@ -329,7 +355,7 @@ static void test_matrices_are_seen_as_cublas_sees_them(void)
     EXPECT(m.fits && m.transposed && m.lead == 5);
 }
 
-/* Random numbers ------------------------------------------------------------------------------------------ */
+/* Random numbers ---------------------------------------------------------------------------------------- */
 
 static void test_ranges_are_the_cpus(void)
 {
@@ -364,6 +390,7 @@ int main(int argc, char **argv)
     RUN(test_one_run_is_copied_in_words);
     RUN(test_tiles_move_every_element_to_its_place);
     RUN(test_short_runs_are_moved_in_tiles);
+    RUN(test_images_are_taken_for_images);
     RUN(test_reductions_share_out_rows_columns_and_totals);
     RUN(test_matrices_are_seen_as_cublas_sees_them);
     RUN(test_ranges_are_the_cpus);

@@ -706,6 +706,120 @@ static void test_devices_threads_have_streams_of_their_own(void)
     }
 }
 
+/* Hostile calls ------------------------------------------------------------------------------- */
+
+static void test_devices_bad_arguments_are_refused_with_words(void)
+{
+    const tsr_device bad[] = { -2, TSR_NO_DEVICE, 255, 5000, 70000, INT32_MAX };
+    tsr_tensor *t = on_sim(TSR_F32, 2, 2), *out = NULL;
+    tsr_stream *s = NULL;
+    tsr_event *e = NULL, *other = NULL;
+    tsr_graph *g = NULL;
+    tsr_device_info info;
+    tsr_device_memory_stats stats;
+    double seconds;
+    bool done;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        EXPECT_STATUS(tsr_to(&out, t, bad[i]), TSR_EDEVICE);
+        EXPECT_STATUS(tsr_stream_create(&s, bad[i]), TSR_EDEVICE);
+        EXPECT_STATUS(tsr_event_create(&e, bad[i]), TSR_EDEVICE);
+        EXPECT_STATUS(tsr_stream_use_default(bad[i]), TSR_EDEVICE);
+        EXPECT_STATUS(tsr_device_sync(bad[i]), TSR_EDEVICE);
+        EXPECT_STATUS(tsr_device_get_info(&info, bad[i]), TSR_EDEVICE);
+        EXPECT_STATUS(tsr_device_set_default(bad[i]), TSR_EDEVICE);
+        EXPECT_STATUS(tsr_device_set_layout(bad[i], TSR_LAYOUT_ROW), TSR_EDEVICE);
+        EXPECT_STATUS(tsr_device_memory_get_stats(&stats, bad[i]), TSR_EDEVICE);
+        EXPECT_STATUS(tsr_device_pool_set_limit(bad[i], 1), TSR_EDEVICE);
+        EXPECT(tsr_device_pool_trim(bad[i], 0) == 0 && tsr_stream_current(bad[i]) == NULL &&
+               tsr_device_layout(bad[i]) == TSR_LAYOUT_ROW && !tsr_device_exists(bad[i]));
+    }
+    EXPECT(!out && !s && !e && tsr_device_default() == TSR_CPU);
+    EXPECT_OK(tsr_stream_create(&s, sim));
+    EXPECT_OK(tsr_event_create(&e, sim));
+    EXPECT_OK(tsr_event_create(&other, sim1));
+    EXPECT_FAILS(tsr_stream_create(NULL, sim), TSR_ENULL, "out");
+    EXPECT_FAILS(tsr_event_create(NULL, sim), TSR_ENULL, "out");
+    EXPECT_FAILS(tsr_event_record(other, s), TSR_EDEVICE, "event_record");
+    EXPECT_FAILS(tsr_stream_wait(s, other), TSR_EDEVICE, "stream_wait");
+    EXPECT_FAILS(tsr_stream_wait(s, NULL), TSR_ENULL, "e");
+    EXPECT_FAILS(tsr_event_sync(NULL), TSR_ENULL, "e");
+    EXPECT_FAILS(tsr_event_done(NULL, e), TSR_ENULL, "out");
+    EXPECT_FAILS(tsr_event_done(&done, NULL), TSR_ENULL, "e");
+    EXPECT_FAILS(tsr_event_elapsed(NULL, e, e), TSR_ENULL, "seconds");
+    EXPECT_FAILS(tsr_event_elapsed(&seconds, NULL, e), TSR_ENULL, "from");
+    EXPECT_FAILS(tsr_event_elapsed(&seconds, e, other), TSR_EDEVICE, "event_elapsed");
+    EXPECT_FAILS(tsr_event_elapsed(&seconds, e, e), TSR_EINVAL, "not recorded");
+    EXPECT_FAILS(tsr_graph_begin(NULL), TSR_ENULL, "s");
+    EXPECT_FAILS(tsr_graph_end(NULL, s), TSR_ENULL, "out");
+    EXPECT_FAILS(tsr_graph_end(&g, NULL), TSR_ENULL, "s");
+    EXPECT_FAILS(tsr_device_parse(NULL, "sim"), TSR_ENULL, "out");
+    EXPECT_FAILS(tsr_copy_async(t, NULL), TSR_ENULL, "src");
+    EXPECT_FAILS(tsr_copy_async(NULL, t), TSR_ENULL, "dst");
+    EXPECT_OK(tsr_ones(&out, TSR_F32, TSR_SHAPE(3)));
+    EXPECT_FAILS(tsr_copy_async(t, out), TSR_ESHAPE, "copy_async");
+    EXPECT(tsr_device_named(NULL) == TSR_NO_DEVICE && tsr_device_named("") == TSR_NO_DEVICE);
+    EXPECT(tsr_stream_device(NULL) == TSR_NO_DEVICE && tsr_stream_handle(NULL) == NULL && !tsr_is_device(NULL));
+    tsr_op_get_stats(NULL, TSR_OP_ADD);
+    tsr_graph_destroy(NULL);
+    tsr_graph_destroy(&g);
+    tsr_event_destroy(NULL);
+    EXPECT(tsr_backend_host() && tsr_backend_host()->size == sizeof(tsr_host));
+    tsr_event_destroy(&e);
+    tsr_event_destroy(&other);
+    tsr_stream_destroy(&s);
+    tsr_release(&t);
+    tsr_release(&out);
+}
+
+static int64_t allowed, asked;
+static bool allow_some(void *context, size_t bytes)
+{
+    (void)context; (void)bytes;
+    return asked++ < allowed;
+}
+
+/* All that the host allocates for devices, in one go. */
+static tsr_status use_devices(const tsr_tensor *host, tsr_tensor *pinned)
+{
+    tsr_tensor *t[4] = { NULL };
+    tsr_stream *s = NULL;
+    tsr_event *e = NULL;
+    tsr_status status = tsr_stream_create(&s, sim);
+    if (status == TSR_OK) status = tsr_stream_use(s);
+    if (status == TSR_OK) status = tsr_event_create(&e, sim);
+    if (status == TSR_OK) status = tsr_to(&t[0], host, sim);
+    if (status == TSR_OK) status = tsr_transpose(&t[1], t[0], 0, 1);
+    if (status == TSR_OK) status = tsr_add(&t[2], t[1], TSR_NUMBER(1));
+    if (status == TSR_OK) status = tsr_copy_async(pinned, t[0]);
+    if (status == TSR_OK) status = tsr_event_record(e, s);
+    if (status == TSR_OK) status = tsr_to_host(&t[3], t[2]);
+    if (status == TSR_OK) status = tsr_softmax(&t[2], t[1], 0);
+    if (status == TSR_OK) status = tsr_event_sync(e);
+    for (int i = 0; i < 4; i++) tsr_release(&t[i]);
+    tsr_event_destroy(&e);
+    tsr_stream_destroy(&s);
+    return status;
+}
+
+static void test_devices_any_allocation_of_the_host_may_fail(void)
+{
+    tsr_tensor *host = NULL, *pinned = NULL;
+    tsr_status s = TSR_ENOMEM;
+    EXPECT_OK(tsr_uniform(&host, TSR_F32, TSR_SHAPE(300, 200), 0, 1, 2));
+    EXPECT_OK(tsr_to_memory(&pinned, host, TSR_CPU, TSR_MEMORY_PINNED));
+    for (allowed = 0; allowed < 2000 && s != TSR_OK; allowed++) {
+        asked = 0;
+        tsr_set_alloc_hook(allow_some, NULL);
+        s = use_devices(host, pinned);
+        tsr_set_alloc_hook(NULL, NULL);
+        EXPECT_MSG(s == TSR_OK || (s == TSR_ENOMEM && tsr_last_error()[0]), "%lld: %s", (long long)allowed, tsr_last_error());
+    }
+    EXPECT(s == TSR_OK && allowed > 5);
+    EXPECT(tsr_stream_current(sim) == NULL);
+    tsr_release(&host);
+    tsr_release(&pinned);
+}
+
 /* A plugin belongs to the copy of the library that loaded it. */
 static void test_devices_second_copy_of_the_library_does_not_mix(void)
 {
@@ -767,6 +881,8 @@ int main(int argc, char **argv)
     RUN(test_devices_graph_holds_on_to_its_memory);
     RUN(test_devices_fault_of_queued_work_is_the_status_of_the_next_call);
     RUN(test_devices_threads_have_streams_of_their_own);
+    RUN(test_devices_bad_arguments_are_refused_with_words);
+    RUN(test_devices_any_allocation_of_the_host_may_fail);
     RUN(test_devices_second_copy_of_the_library_does_not_mix);
     RUN(test_devices_lost_device_leaves_the_others_working);
     return TEST_END();
