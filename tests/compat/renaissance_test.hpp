@@ -41,7 +41,8 @@ static inline tr::Tensor tensor_of(const tr::Shape &shape, const std::vector<flo
     return t;
 }
 
-template <typename T> static inline tr::Tensor integers_of(const tr::Shape &shape, const std::vector<T> &values)
+template <typename T>
+static inline tr::Tensor integers_of(const tr::Shape &shape, const std::vector<T> &values)
 {
     tr::Tensor t = tr::Tensor::empty(shape, sizeof(T) == 1 ? tr::DType::INT8 : tr::DType::INT32);
     t.from_cpu_data(values.data(), values.size() * sizeof(T));

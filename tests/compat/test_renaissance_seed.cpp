@@ -174,7 +174,10 @@ public:
     ReversedBackend() : Backend(true) {}
     std::string name() const override { return "ReversedBackend"; }
     Device device() const override { return tr::CUDA[7]; }
-    std::shared_ptr<void> allocate(size_t size) override { return std::shared_ptr<void>(std::malloc(size), std::free); }
+    std::shared_ptr<void> allocate(size_t size) override
+    {
+        return std::shared_ptr<void>(std::malloc(size), std::free);
+    }
     void *get_data_ptr(const std::shared_ptr<void> &holder) override { return holder.get(); }
     void copy_data(void *dst, const void *src, size_t size, const Device &, const Device &) const override
     {
