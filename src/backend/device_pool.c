@@ -12,7 +12,11 @@
 #include "tessera/memory.h"
 
 /* Sizes are rounded to an eighth of a power of two: EIGHTHS classes for each, from 2^LOWEST up. */
-enum { LOWEST = 9, EIGHTHS = 8, CLASSES = (48 - LOWEST) * EIGHTHS, MAX_POOLS = 64 };
+enum {
+    LOWEST = 9, HIGHEST = sizeof(size_t) > 4 ? 47 : 30,
+    EIGHTHS = 8, CLASSES = (HIGHEST + 1 - LOWEST) * EIGHTHS + 1,
+    MAX_POOLS = 64
+};
 
 typedef struct block {
     struct block *next;
@@ -37,7 +41,7 @@ static int32_t npools;
 static int class_of(size_t bytes, size_t *rounded)
 {
     int power = LOWEST;
-    while (power < 47 && ((size_t)2 << power) < bytes) power++;
+    while (power < HIGHEST && ((size_t)2 << power) < bytes) power++;
     if (bytes <= (size_t)1 << LOWEST) {
         *rounded = (size_t)1 << LOWEST;
         return 0;
@@ -153,6 +157,7 @@ tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, siz
     void *handle;
     size_t rounded;
     const int class = class_of(bytes, &rounded), now = tsri_stream_now(device, &handle);
+    TSRI_CHECK(bytes <= class_bytes(CLASSES - 1), TSR_ENOMEM, "alloc: %zu bytes are more than devices have", bytes);
     pool *p = have_pool(device, kind);
     TSRI_CHECK(p, TSR_ENOMEM, "alloc: no room for a pool of device memory");
     *reserved = rounded;

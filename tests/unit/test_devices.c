@@ -181,6 +181,10 @@ static void test_devices_too_much_memory_is_enomem_and_life_goes_on(void)
     EXPECT_OK(tsr_declare(&t, &d, sim, TSR_MEMORY_DEFAULT));
     EXPECT_FAILS(tsr_alloc(t), TSR_ENOMEM, "sim: the device's memory is used up");
     tsr_release(&t);
+    tsr_storage *s = NULL;
+    for (int power = 40; power < 63; power++)
+        EXPECT_STATUS(tsr_storage_create(&s, (size_t)1 << power, sim, TSR_MEMORY_DEFAULT), TSR_ENOMEM);
+    EXPECT(s == NULL);
     t = on_sim(TSR_I32, 1, 4);
     expect_values(t, 4, (double[]){ 0, 1, 2, 3 });
     tsr_release(&t);
