@@ -29,6 +29,7 @@ typedef struct pool {
     tsr_device             device;
     tsr_memory             kind;
     block                 *free[CLASSES];
+    block                 *spare;  /* blocks of nothing, for the next that are kept */
     size_t                 limit;
     tsr_device_memory_stats stats;
 } pool;
@@ -107,25 +108,53 @@ static block *pick(block **list, int now)
     return found;
 }
 
-static block *take_kept(pool *p, int class, size_t bytes, int now)
-{
-    tsri_lock(&lock);
-    block *b = pick(&p->free[class], now);
-    if (b) {
-        p->stats.cached_bytes -= (int64_t)bytes;
-        p->stats.hits++;
-    }
-    tsri_unlock(&lock);
-    return b;
-}
-
+/* With the lock held. */
 static void count_live(pool *p, int64_t bytes)
 {
-    tsri_lock(&lock);
     p->stats.live_bytes += bytes;
     if (bytes > 0) p->stats.allocations++;
     if (p->stats.live_bytes > p->stats.peak_bytes) p->stats.peak_bytes = p->stats.live_bytes;
+}
+
+/* A kept block's memory, now live, and the streams that used it; NULL if there is none. */
+static void *take_kept(pool *p, int class, size_t bytes, int now, uint64_t *streams)
+{
+    void *data = NULL;
+    tsri_lock(&lock);
+    block *b = pick(&p->free[class], now);
+    if (b) {
+        data = b->data;
+        *streams = b->streams;
+        b->next = p->spare;
+        p->spare = b;
+        p->stats.cached_bytes -= (int64_t)bytes;
+        p->stats.hits++;
+        count_live(p, (int64_t)bytes);
+    }
     tsri_unlock(&lock);
+    return data;
+}
+
+/* Memory that is live no more, kept for the next; false if there is no room to remember it. */
+static bool keep(pool *p, int class, void *data, size_t bytes, uint64_t streams, bool *over)
+{
+    tsri_lock(&lock);
+    block *b = p->spare;
+    if (b) p->spare = b->next;
+    else {
+        tsri_unlock(&lock);
+        b = tsri_alloc(sizeof *b, TSRI_CACHE_LINE);
+        tsri_lock(&lock);
+    }
+    count_live(p, -(int64_t)bytes);
+    if (b) {
+        *b = (block){ p->free[class], data, streams };
+        p->free[class] = b;
+        p->stats.cached_bytes += (int64_t)bytes;
+        *over = (uint64_t)p->stats.cached_bytes > p->limit;
+    }
+    tsri_unlock(&lock);
+    return b != NULL;
 }
 
 /* Gives kept blocks back to the device until `keep` bytes are left. Waits for its work first. */
@@ -152,6 +181,18 @@ static size_t trim(pool *p, size_t keep)
     return freed;
 }
 
+/* From the device; what is kept makes room if it must. */
+static tsr_status take_fresh(void **out, pool *p, size_t bytes)
+{
+    tsr_status s = tsri_device_alloc(out, p->device, bytes, p->kind);
+    if (s == TSR_ENOMEM && trim(p, 0) > 0) s = tsri_device_alloc(out, p->device, bytes, p->kind);
+    TSRI_TRY(s);
+    tsri_lock(&lock);
+    count_live(p, (int64_t)bytes);
+    tsri_unlock(&lock);
+    return TSR_OK;
+}
+
 tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, size_t bytes, tsr_memory kind)
 {
     void *handle;
@@ -163,21 +204,17 @@ tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, siz
     *reserved = rounded;
     *out = tsri_graph_take(device, now, rounded, kind);
     if (*out) return TSR_OK;  /* what a graph holds counts as live all the time */
-    block *b = take_kept(p, class, rounded, now);
-    if (b) {
-        const tsr_status s = order(device, b->streams, now);
-        *out = b->data;
-        tsri_free(b, sizeof *b);
+    uint64_t streams = 0;
+    *out = take_kept(p, class, rounded, now, &streams);
+    if (*out) {
+        const tsr_status s = streams & ~((uint64_t)1 << now) ? order(device, streams, now) : TSR_OK;
         if (s != TSR_OK) {
-            tsri_device_free(device, *out, rounded, kind);
+            tsri_device_give(device, *out, rounded, kind, streams);
             return s;
         }
     } else {
-        tsr_status s = tsri_device_alloc(out, device, rounded, kind);
-        if (s == TSR_ENOMEM && trim(p, 0) > 0) s = tsri_device_alloc(out, device, rounded, kind);
-        TSRI_TRY(s);
+        TSRI_TRY(take_fresh(out, p, rounded));
     }
-    count_live(p, (int64_t)rounded);
     tsri_graph_took(device, now, *out, rounded, kind);
     return TSR_OK;
 }
@@ -185,24 +222,16 @@ tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, siz
 void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory kind, uint64_t streams)
 {
     size_t rounded;
+    void *handle;
+    bool over = false;
     const int class = class_of(reserved, &rounded);
     pool *p = have_pool(device, kind);
-    void *handle;
     if (tsri_graph_gave(device, tsri_stream_now(device, &handle), data, reserved, kind)) return;
-    if (p) count_live(p, -(int64_t)reserved);
-    block *b = p ? tsri_alloc(sizeof *b, 64) : NULL;
-    if (!b) {
-        if (tsr_device_sync(device) == TSR_OK) tsri_device_free(device, data, reserved, kind);
+    if (p && keep(p, class, data, reserved, streams, &over)) {
+        if (over) (void)trim(p, p->limit);
         return;
     }
-    *b = (block){ NULL, data, streams };
-    tsri_lock(&lock);
-    b->next = p->free[class];
-    p->free[class] = b;
-    p->stats.cached_bytes += (int64_t)reserved;
-    const bool over = (uint64_t)p->stats.cached_bytes > p->limit;
-    tsri_unlock(&lock);
-    if (over) (void)trim(p, p->limit);
+    if (tsr_device_sync(device) == TSR_OK) tsri_device_free(device, data, reserved, kind);
 }
 
 /* Public ------------------------------------------------------------------------------- */

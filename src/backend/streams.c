@@ -19,6 +19,7 @@ static int32_t nrows;
 
 /* What this thread chose; a device that is not listed has its own stream. */
 static TSRI_PER_THREAD struct { tsr_device device; tsr_stream *stream; } current[MAX_CURRENT];
+static TSRI_PER_THREAD bool choices;  /* were there ever any? */
 
 static row *find_row(tsr_device device)
 {
@@ -124,6 +125,7 @@ static tsr_status set_current(const char *op, tsr_device device, tsr_stream *s)
     }
     if (!s) return TSR_OK;
     TSRI_CHECK(free >= 0, TSR_ENOMEM, "%s: this thread has chosen streams on %d devices already", op, MAX_CURRENT);
+    choices = true;
     current[free].device = device;
     current[free].stream = s;
     return TSR_OK;
@@ -143,6 +145,7 @@ tsr_status tsr_stream_use_default(tsr_device device)
 
 tsr_stream *tsr_stream_current(tsr_device device)
 {
+    if (!choices) return NULL;
     for (int i = 0; i < MAX_CURRENT; i++)
         if (current[i].stream && current[i].device == device) return current[i].stream;
     return NULL;
@@ -187,7 +190,8 @@ tsr_status tsr_device_sync(tsr_device device)
 
 void tsri_storage_used(tsr_storage *s, int number)
 {
-    if (s) tsri_fetch_or(&s->streams, (uint64_t)1 << number);
+    const uint64_t bit = (uint64_t)1 << number;
+    if (s && !(tsri_load_relaxed(&s->streams) & bit)) tsri_fetch_or(&s->streams, bit);
 }
 
 /* Events ----------------------------------------------------------------------------- */

@@ -87,7 +87,7 @@ static tsr_status wait_for(const route *r)
  *
  * Of each device, made when it is first needed. A slot is free when its event is done. */
 
-enum { SLOTS = 3, CHUNK = 4 << 20, DIRECT = 64 << 10, MAX_RINGS = 64 };
+enum { SLOTS = 3, CHUNK = 16 << 20, DIRECT = 64 << 10, MAX_RINGS = 64 };
 
 typedef struct ring {
     tsr_device device;
