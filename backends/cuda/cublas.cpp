@@ -1,0 +1,327 @@
+/* cublas.cpp - cuBLASLt, opened by name: the plugin loads without it. Ways to multiply are asked for
+ * once for each shape, and kept. */
+#include "cublas.h"
+
+#if __has_include(<cublasLt.h>)
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+#include <cublasLt.h>
+#include <dlfcn.h>
+
+namespace tsrc {
+
+/* The library ---------------------------------------------------------------------------------- */
+
+#define FUNCTIONS(X) \
+    X(cublasLtCreate) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) \
+    X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) \
+    X(cublasLtMatrixLayoutSetAttribute) X(cublasLtMatmulPreferenceCreate) \
+    X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) \
+    X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmul)
+
+struct Lt {
+    void *library = nullptr;
+#define X(name) decltype(&::name) name = nullptr;
+    FUNCTIONS(X)
+#undef X
+    cublasLtHandle_t handle[MOST_DEVICES] = {};
+    std::mutex lock;
+    bool fast = false; /* f32 by way of TF32 */
+};
+
+static Lt lt;
+
+static void open_library()
+{
+    char name[64];
+    std::snprintf(name, sizeof name, "libcublasLt.so.%d", CUBLAS_VER_MAJOR);
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        host->log(2, "cuda: cuBLASLt was not found; products go to kernels of our own");
+        return;
+    }
+    bool all = true;
+#define X(function) \
+    all = (lt.function = reinterpret_cast<decltype(lt.function)>(dlsym(library, #function))) != nullptr && \
+          all;
+    FUNCTIONS(X)
+#undef X
+    const char *text = std::getenv("TSR_CUDA_TF32");
+    lt.fast = text && text[0] == '1';
+    if (all) lt.library = library;
+}
+
+static bool is_open()
+{
+    static const bool tried = (open_library(), true);
+    return tried && lt.library != nullptr;
+}
+
+static tsr_status blame(const Work &w, const char *what, cublasStatus_t s)
+{
+    if (s == CUBLAS_STATUS_ALLOC_FAILED) return say(TSR_ENOMEM, "%s: cuBLASLt is out of memory", w.name());
+    return say(TSR_EDEVICE, "%s: cuBLASLt: %s gave %d", w.name(), what, static_cast<int>(s));
+}
+
+static tsr_status handle_of(const Work &w, cublasLtHandle_t *out)
+{
+    std::lock_guard<std::mutex> guard(lt.lock);
+    if (!lt.handle[w.device]) {
+        const Beside beside;
+        const cublasStatus_t s = lt.cublasLtCreate(&lt.handle[w.device]);
+        if (s != CUBLAS_STATUS_SUCCESS) return blame(w, "opening it", s);
+    }
+    *out = lt.handle[w.device];
+    return TSR_OK;
+}
+
+/* Dtypes ------------------------------------------------------------------------------------------ */
+
+struct Types {
+    cudaDataType_t in, out, scale;
+    cublasComputeType_t compute;
+};
+
+static bool types_of(Types *t, tsr_dtype in, tsr_dtype out)
+{
+    const cublasComputeType_t f32 = lt.fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    switch (in) {
+    case TSR_F32: *t = { CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, f32 }; return out == in;
+    case TSR_F64: *t = { CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F }; return out == in;
+    case TSR_BF16: *t = { CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F }; return out == in;
+    case TSR_F16:
+        *t = { CUDA_R_16F, out == TSR_F32 ? CUDA_R_32F : CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F };
+        return out == in || out == TSR_F32;
+    case TSR_C64: *t = { CUDA_C_32F, CUDA_C_32F, CUDA_C_32F, f32 }; return out == in;
+    case TSR_C128: *t = { CUDA_C_64F, CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F }; return out == in;
+    case TSR_I8: *t = { CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, CUBLAS_COMPUTE_32I }; return out == TSR_I32;
+    default: return false;
+    }
+}
+
+bool lt_has(tsr_dtype in, tsr_dtype out)
+{
+    Types t;
+    return is_open() && types_of(&t, in, out);
+}
+
+/* Ways ---------------------------------------------------------------------------------------------- */
+
+/* What a way depends on: all of a product but its addresses, of which the alignment counts. */
+struct WayKey {
+    int32_t device, in, out, turns, bias;
+    int32_t aligned[4];
+    int64_t m, n, k, batch, lead[4], apart[4];
+    bool operator<(const WayKey &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
+};
+
+struct Way {
+    bool there = false;
+    cublasLtMatmulDesc_t desc = nullptr;
+    cublasLtMatrixLayout_t layout[4] = {};
+    cublasLtMatmulAlgo_t algo;
+    size_t workspace = 0;
+};
+
+enum { WORKSPACE = 32 << 20, MOST_WAYS = 4096 };
+
+static std::map<WayKey, Way> ways;
+static std::shared_mutex ways_lock;
+
+static int32_t alignment_of(const void *p)
+{
+    int32_t a = 256;
+    while (a > 1 && reinterpret_cast<uintptr_t>(p) % static_cast<uintptr_t>(a)) a /= 2;
+    return a;
+}
+
+static WayKey key_of(const Work &w, const LtProduct &p)
+{
+    WayKey k;
+    std::memset(&k, 0, sizeof k);
+    k.device = w.device;
+    k.in = p.in;
+    k.out = p.out;
+    k.turns = p.turn_first | p.turn_second << 1;
+    k.bias = p.bias != nullptr;
+    const void *data[] = { p.first, p.second, p.c, p.z };
+    for (int i = 0; i < 4; i++) {
+        k.aligned[i] = alignment_of(data[i]);
+        k.lead[i] = p.lead[i];
+        k.apart[i] = p.apart[i];
+    }
+    k.m = p.m;
+    k.n = p.n;
+    k.k = p.k;
+    k.batch = p.batch;
+    return k;
+}
+
+static bool make_layout(cublasLtMatrixLayout_t *out, cudaDataType_t type, int64_t rows, int64_t columns,
+                        int64_t lead, int64_t batch, int64_t apart)
+{
+    const int32_t count = static_cast<int32_t>(batch);
+    if (lt.cublasLtMatrixLayoutCreate(out, type, static_cast<uint64_t>(rows), static_cast<uint64_t>(columns),
+                                      lead) != CUBLAS_STATUS_SUCCESS)
+        return false;
+    if (batch == 1) return true;
+    return lt.cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                               sizeof count) == CUBLAS_STATUS_SUCCESS &&
+           lt.cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart,
+                                               sizeof apart) == CUBLAS_STATUS_SUCCESS;
+}
+
+static bool make_desc(cublasLtMatmulDesc_t *out, const LtProduct &p, const Types &t)
+{
+    const cublasOperation_t yes = CUBLAS_OP_T;
+    const cublasLtEpilogue_t bias = CUBLASLT_EPILOGUE_BIAS;
+    if (lt.cublasLtMatmulDescCreate(out, t.compute, t.scale) != CUBLAS_STATUS_SUCCESS) return false;
+    bool good = true;
+    if (p.turn_first)
+        good = lt.cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_TRANSA, &yes, sizeof yes) ==
+               CUBLAS_STATUS_SUCCESS;
+    if (p.turn_second && good)
+        good = lt.cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_TRANSB, &yes, sizeof yes) ==
+               CUBLAS_STATUS_SUCCESS;
+    if (p.bias && good)
+        good = lt.cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_EPILOGUE, &bias, sizeof bias) ==
+               CUBLAS_STATUS_SUCCESS;
+    return good;
+}
+
+static bool choose(Way *way, cublasLtHandle_t handle, const WayKey &k)
+{
+    static const cublasLtMatmulPreferenceAttributes_t names[] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+    };
+    cublasLtMatmulPreference_t wish = nullptr;
+    cublasLtMatmulHeuristicResult_t found;
+    const size_t room = WORKSPACE;
+    int count = 0;
+    if (lt.cublasLtMatmulPreferenceCreate(&wish) != CUBLAS_STATUS_SUCCESS) return false;
+    bool good = lt.cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room,
+                                                        sizeof room) == CUBLAS_STATUS_SUCCESS;
+    for (int i = 0; i < 4 && good; i++) {
+        const uint32_t aligned = static_cast<uint32_t>(k.aligned[i]);
+        good = lt.cublasLtMatmulPreferenceSetAttribute(wish, names[i], &aligned, sizeof aligned) ==
+               CUBLAS_STATUS_SUCCESS;
+    }
+    if (good)
+        good = lt.cublasLtMatmulAlgoGetHeuristic(handle, way->desc, way->layout[0], way->layout[1],
+                                                 way->layout[2], way->layout[3], wish, 1, &found,
+                                                 &count) == CUBLAS_STATUS_SUCCESS &&
+               count > 0 && found.state == CUBLAS_STATUS_SUCCESS;
+    lt.cublasLtMatmulPreferenceDestroy(wish);
+    if (!good) return false;
+    way->algo = found.algo;
+    way->workspace = found.workspaceSize;
+    return true;
+}
+
+static void forget(Way *way)
+{
+    if (way->desc) lt.cublasLtMatmulDescDestroy(way->desc);
+    for (cublasLtMatrixLayout_t &l : way->layout)
+        if (l) lt.cublasLtMatrixLayoutDestroy(l);
+    *way = Way();
+}
+
+static Way make_way(cublasLtHandle_t handle, const LtProduct &p, const WayKey &k, const Types &t)
+{
+    Way way;
+    const int64_t rows[] = { p.turn_first ? p.k : p.m, p.turn_second ? p.n : p.k, p.m, p.m };
+    const int64_t columns[] = { p.turn_first ? p.m : p.k, p.turn_second ? p.k : p.n, p.n, p.n };
+    way.there = make_desc(&way.desc, p, t);
+    for (int i = 0; i < 4 && way.there; i++)
+        way.there = make_layout(&way.layout[i], i < 2 ? t.in : t.out, rows[i], columns[i], p.lead[i], p.batch,
+                                p.apart[i]);
+    if (way.there) way.there = choose(&way, handle, k);
+    if (!way.there) forget(&way);
+    return way;
+}
+
+/* The way for a product, made if it is the first of its kind. Ways stay where they are. */
+static const Way *way_for(cublasLtHandle_t handle, const LtProduct &p, const WayKey &k, const Types &t)
+{
+    {
+        std::shared_lock<std::shared_mutex> guard(ways_lock);
+        const auto found = ways.find(k);
+        if (found != ways.end()) return &found->second;
+    }
+    std::unique_lock<std::shared_mutex> guard(ways_lock);
+    const auto found = ways.find(k);
+    if (found != ways.end()) return &found->second;
+    if (ways.size() >= MOST_WAYS) return nullptr;
+    return &(ways[k] = make_way(handle, p, k, t));
+}
+
+/* Numbers as the scale type has them. */
+static void put_scale(unsigned char out[16], cudaDataType_t type, const double v[2], int64_t integer)
+{
+    const float f[2] = { static_cast<float>(v[0]), static_cast<float>(v[1]) };
+    const int32_t i = static_cast<int32_t>(integer);
+    switch (type) {
+    case CUDA_R_64F:
+    case CUDA_C_64F: std::memcpy(out, v, 16); break;
+    case CUDA_R_32I: std::memcpy(out, &i, 4); break;
+    default: std::memcpy(out, f, 8); break;
+    }
+}
+
+tsr_status lt_multiply(const Work &w, const LtProduct &p)
+{
+    Types t;
+    cublasLtHandle_t handle = nullptr;
+    Way own;
+    Scratch workspace(w);
+    alignas(16) unsigned char alpha[16], beta[16];
+    if (!is_open() || !types_of(&t, p.in, p.out) || p.batch > INT32_MAX) return TSR_EUNSUPPORTED;
+    TSRC_TRY(handle_of(w, &handle));
+    const WayKey key = key_of(w, p);
+    const Way *way = way_for(handle, p, key, t);
+    if (!way) {
+        own = make_way(handle, p, key, t);
+        way = &own;
+    }
+    if (!way->there) return TSR_EUNSUPPORTED;
+    if (way->workspace) TSRC_TRY(workspace.take(way->workspace));
+    put_scale(alpha, t.scale, p.alpha, p.alpha_i);
+    put_scale(beta, t.scale, p.beta, p.beta_i);
+    cublasLtMatmulDescOpaque_t with_bias;
+    cublasLtMatmulDesc_t desc = way->desc;
+    if (p.bias) { /* the address is part of the desc: of a copy of it */
+        with_bias = *way->desc;
+        desc = &with_bias;
+        const cublasStatus_t set = lt.cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                                                     &p.bias, sizeof p.bias);
+        if (set != CUBLAS_STATUS_SUCCESS) return blame(w, "the bias", set);
+    }
+    const cublasStatus_t s = lt.cublasLtMatmul(handle, desc, alpha, p.first, way->layout[0], p.second,
+                                               way->layout[1], beta, p.c, way->layout[2], p.z, way->layout[3],
+                                               &way->algo, workspace.bytes(), way->workspace, w.stream);
+    forget(&own);
+    if (s == CUBLAS_STATUS_NOT_SUPPORTED) return TSR_EUNSUPPORTED;
+    return s == CUBLAS_STATUS_SUCCESS ? TSR_OK : blame(w, "the product", s);
+}
+
+} // namespace tsrc
+
+#else
+
+namespace tsrc {
+
+bool lt_has(tsr_dtype, tsr_dtype) { return false; }
+tsr_status lt_multiply(const Work &, const LtProduct &) { return TSR_EUNSUPPORTED; }
+
+} // namespace tsrc
+
+#endif

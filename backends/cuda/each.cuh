@@ -1,0 +1,113 @@
+/* each.cuh - the kernel of all elementwise ops: a function of one to three elements, over a nest.
+ *
+ * A function is a struct with N, how many elements it takes, and run<S>(args, x, ...), where S
+ * is the storage type (numbers.cuh) of its operands; Z is that of its result. */
+#ifndef TSRC_EACH_CUH
+#define TSRC_EACH_CUH
+
+#include "each.h"
+#include "nest.cuh"
+
+namespace tsrc {
+
+/* Neighbours that a thread does at once: 16 bytes, 8 elements at most; complex numbers one by one. */
+template <class S> struct Lanes {
+    enum { fit = 16 / sizeof(typename S::Bits), n = fit > 8 ? 8 : fit };
+};
+template <> struct Lanes<SC64> { enum { n = 1 }; };
+template <> struct Lanes<SC128> { enum { n = 1 }; };
+
+template <class S, int V>
+TSRC_FN void load_lanes(typename S::T (&x)[V], const char *at, int64_t step, uint32_t count, bool whole,
+                        int flag)
+{
+    using Bits = typename S::Bits;
+    if (V > 1 && whole && step != 0) {
+        const Vec<Bits, V> v = *reinterpret_cast<const Vec<Bits, V> *>(at);
+#pragma unroll
+        for (int k = 0; k < V; k++) x[k] = S::load(v.e[k], flag);
+    } else if (V > 1 && step == 0) {
+        const typename S::T v = S::load(*reinterpret_cast<const Bits *>(at), flag);
+#pragma unroll
+        for (int k = 0; k < V; k++) x[k] = v;
+    } else {
+#pragma unroll
+        for (int k = 0; k < V; k++)
+            if (uint32_t(k) < count) x[k] = S::load(*reinterpret_cast<const Bits *>(at + k * step), flag);
+    }
+}
+
+template <class S, class F, int V>
+TSRC_FN auto apply(const EachArgs &p, const typename S::T (&x)[F::N][V], int k)
+{
+    if constexpr (F::N == 1) return F::template run<S>(p, x[0][k]);
+    else if constexpr (F::N == 2) return F::template run<S>(p, x[0][k], x[1][k]);
+    else return F::template run<S>(p, x[0][k], x[1][k], x[2][k]);
+}
+
+template <class S, class Z, class F>
+__global__ void __launch_bounds__(TSRC_THREADS) each_kernel(const __grid_constant__ EachArgs p)
+{
+    constexpr int V = Lanes<S>::n, N = F::N;
+    const uint32_t i = blockIdx.x * TSRC_THREADS + threadIdx.x;
+    if (i >= p.nest.total) return;
+    int64_t at[N + 1];
+    const uint32_t column = find_group(p.nest, i, at);
+    const bool whole = p.nest.per == V && column + V <= p.nest.len;
+    const uint32_t count = whole ? V : min(uint32_t(p.nest.per), p.nest.len - column);
+    typename S::T x[N][V];
+#pragma unroll
+    for (int o = 0; o < N; o++)
+        load_lanes<S, V>(x[o], p.nest.data[o + 1] + at[o + 1], p.nest.step[0][o + 1], count, whole, p.flag);
+    Vec<typename Z::Bits, V> z;
+#pragma unroll
+    for (int k = 0; k < V; k++)
+        if (uint32_t(k) < count) z.e[k] = Z::store(apply<S, F, V>(p, x, k), p.flag);
+    char *to = p.nest.data[0] + at[0];
+    if (V > 1 && whole) {
+        *reinterpret_cast<Vec<typename Z::Bits, V> *>(to) = z;
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < V; k++)
+        if (uint32_t(k) < count) *reinterpret_cast<typename Z::Bits *>(to + k * p.nest.step[0][0]) = z.e[k];
+}
+
+/* Answers. */
+using SBool = Plain<uint8_t>;
+
+/* Bits instead of numbers. */
+template <class S> struct Raw {
+    using Bits = typename S::Bits;
+    using T = Bits;
+    using Number = S;
+    static TSRC_FN T    load(Bits b, int) { return b; }
+    static TSRC_FN Bits store(T v, int) { return v; }
+};
+
+template <class S> struct Lanes<Raw<S>> { enum { n = Lanes<S>::n }; };
+
+/* Rows of the lists in each_*.cu. */
+template <class S, class Z, class F> inline Each make_each()
+{
+    return { (const void *)each_kernel<S, Z, F>, Lanes<S>::n };
+}
+
+/* op_NAME as a function of each_kernel. */
+#define TSRC_OP1(name)                                                                                   \
+    struct name##_ {                                                                                     \
+        enum { N = 1 };                                                                                  \
+        template <class S, class T> static TSRC_FN auto run(const EachArgs &, T x) { return op_##name(x); } \
+    };
+#define TSRC_OP2(name)                                                                                   \
+    struct name##_ {                                                                                     \
+        enum { N = 2 };                                                                                  \
+        template <class S, class T> static TSRC_FN auto run(const EachArgs &, T x, T y)                  \
+        {                                                                                                \
+            return op_##name(x, y);                                                                      \
+        }                                                                                                \
+    };
+
+}  // namespace tsrc
+
+#endif

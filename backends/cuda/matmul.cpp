@@ -1,0 +1,215 @@
+/* matmul.cpp - products of matrices: cuBLASLt where it multiplies the dtype, kernels of our own elsewhere.
+ *
+ * cuBLAS counts columns first. A row-major matrix is a column-major one turned over, so z = a @ b with a
+ * row-major z is computed as z^T = b^T @ a^T, without moving anything. What no leading dim describes is
+ * packed first. */
+#include "cublas.h"
+#include "gemm.h"
+
+namespace tsrc {
+
+tsr_status fill(const Work &w, const tsr_tensor *dst, tsr_scalar value);
+
+/* A tensor as the product sees it: itself, or a packed copy. */
+struct Operand {
+    explicit Operand(const Work &w) : memory(w) {}
+    tsr_tensor tensor;
+    tsrc_matrix matrix;
+    Scratch memory;
+};
+
+static int64_t batches(const tsr_tensor *t)
+{
+    int64_t n = 1;
+    for (int d = 0; d < t->ndim - 2; d++) n *= t->shape[d];
+    return n;
+}
+
+/* A packed tensor like t, in a dtype; turned: with its last two dims the other way round in memory. */
+static tsr_status make_packed(const Work &, Operand &o, const tsr_tensor *t, tsr_dtype dtype, bool turned)
+{
+    TSRC_TRY(o.memory.take(size_t(numel(t)) * size_t(tsrc_size(dtype))));
+    o.tensor = packed(o.memory.bytes(), dtype, t->ndim, t->shape);
+    if (turned) {
+        const int row = t->ndim - 2;
+        o.tensor.stride[row] = 1;
+        o.tensor.stride[row + 1] = t->shape[row];
+    }
+    o.matrix = tsrc_matrix_of(&o.tensor);
+    return TSR_OK;
+}
+
+static tsr_status open_operand(const Work &w, Operand &o, const tsr_tensor *t, tsr_dtype dtype)
+{
+    o.tensor = *t;
+    o.matrix = tsrc_matrix_of(t);
+    if (o.matrix.fits && dtype == t->dtype) return TSR_OK;
+    TSRC_TRY(make_packed(w, o, t, dtype, false));
+    return copy(w, &o.tensor, t);
+}
+
+/* Bytes: k must run on, in both operands. */
+static tsr_status open_bytes(const Work &w, Operand &o, const tsr_tensor *t, bool is_left)
+{
+    TSRC_TRY(open_operand(w, o, t, t->dtype));
+    if (o.matrix.transposed == is_left && o.matrix.lead % 16 == 0 &&
+        reinterpret_cast<uintptr_t>(o.tensor.data) % 16 == 0)
+        return TSR_OK;
+    const tsr_tensor from = o.tensor;
+    Operand turned(w);
+    TSRC_TRY(make_packed(w, turned, t, t->dtype, !is_left));
+    TSRC_TRY(copy(w, &turned.tensor, &from));
+    o.tensor = turned.tensor;
+    o.matrix = turned.matrix;
+    o.memory.swap(turned.memory);
+    return TSR_OK;
+}
+
+/* Is c one number for each column, the same for all rows and matrices? */
+static bool is_bias(const tsr_tensor *c, const tsrc_matrix &z)
+{
+    const int column = c->ndim - 1;
+    for (int d = 0; d < column; d++)
+        if (c->shape[d] > 1 && c->stride[d] != 0) return false;
+    return z.transposed && c->shape[column] > 1 && c->stride[column] == 1 &&
+           (c->dtype == TSR_F32 || c->dtype == TSR_F16 || c->dtype == TSR_BF16);
+}
+
+static bool is_one(const double v[2]) { return v[0] == 1 && v[1] == 0; }
+static bool is_none(const double v[2]) { return v[0] == 0 && v[1] == 0; }
+
+/* c where the product adds to it: beside z in the same order, or copied into z. */
+static tsr_status place_c(const Work &w, LtProduct &p, const tsr_tensor *c, const Operand &z)
+{
+    p.c = p.z;
+    p.lead[2] = p.lead[3];
+    p.apart[2] = p.apart[3];
+    if (is_none(p.beta)) return TSR_OK;
+    if (is_bias(c, z.matrix) && is_one(p.beta) && c->dtype == z.tensor.dtype && p.batch == 1) {
+        p.bias = c->data;
+        p.beta[0] = 0;
+        return TSR_OK;
+    }
+    const tsrc_matrix m = tsrc_matrix_of(c);
+    if (c->dtype == z.tensor.dtype && m.fits && m.transposed == z.matrix.transposed) {
+        p.c = c->data;
+        p.lead[2] = m.lead;
+        p.apart[2] = m.batch;
+        return TSR_OK;
+    }
+    return copy(w, &z.tensor, c);
+}
+
+static void put_operand(LtProduct &p, int slot, const Operand &o, bool turned)
+{
+    (slot ? p.second : p.first) = o.tensor.data;
+    (slot ? p.turn_second : p.turn_first) = turned;
+    p.lead[slot] = o.matrix.lead;
+    p.apart[slot] = o.matrix.batch;
+}
+
+static tsr_status multiply_opened(const Work &w, const Operand &a, const Operand &b, const Operand &z,
+                                  const tsr_tensor *c, const tsr_matmul_params *s)
+{
+    const int row = z.tensor.ndim - 2;
+    LtProduct p = {};
+    const bool rows = z.matrix.transposed;
+    p.in = a.tensor.dtype;
+    p.out = z.tensor.dtype;
+    p.batch = batches(&z.tensor);
+    p.k = a.tensor.shape[row + 1];
+    p.m = z.tensor.shape[rows ? row + 1 : row];
+    p.n = z.tensor.shape[rows ? row : row + 1];
+    put_operand(p, 0, rows ? b : a, rows ? !b.matrix.transposed : a.matrix.transposed);
+    put_operand(p, 1, rows ? a : b, rows ? !a.matrix.transposed : b.matrix.transposed);
+    p.z = z.tensor.data;
+    p.lead[3] = z.matrix.lead;
+    p.apart[3] = z.matrix.batch;
+    scalar_parts(s->alpha, p.alpha, &p.alpha_i);
+    scalar_parts(s->beta, p.beta, &p.beta_i);
+    if (!c) {
+        p.beta[0] = p.beta[1] = 0;
+        p.beta_i = 0;
+    }
+    TSRC_TRY(place_c(w, p, c, z));
+    return lt_multiply(w, p);
+}
+
+/* The dtypes that operands and result have on the way: short floats that tensor cores do not take as they
+ * are multiplied as f16, which holds them, and summed in f32. */
+static void dtypes_on_the_way(tsr_dtype dtype, tsr_dtype *in, tsr_dtype *out)
+{
+    const bool f8 = dtype == TSR_F8E4M3 || dtype == TSR_F8E5M2;
+    *in = f8 ? TSR_F16 : dtype;
+    *out = f8 ? TSR_F32 : dtype;
+}
+
+static tsr_status multiply_lt(const Work &w, const tsr_tensor *c)
+{
+    const tsr_op *op = w.op;
+    const tsr_tensor *result = op->out[0];
+    const tsr_matmul_params *s = static_cast<const tsr_matmul_params *>(op->params);
+    const bool bytes = op->kind == TSR_OP_MATMUL_I8;
+    static const tsr_matmul_params plain = { { TSR_I64, 0, { 1 } }, { TSR_I64, 0, { 0 } } };
+    tsr_dtype in, out;
+    Operand a(w), b(w), z(w), wide_c(w);
+    dtypes_on_the_way(op->in[0]->dtype, &in, &out);
+    if (bytes) {
+        out = TSR_I32;
+        s = &plain;
+        TSRC_TRY(open_bytes(w, a, op->in[0], true));
+        TSRC_TRY(open_bytes(w, b, op->in[1], false));
+    } else {
+        TSRC_TRY(open_operand(w, a, op->in[0], in));
+        TSRC_TRY(open_operand(w, b, op->in[1], in));
+    }
+    z.tensor = *result;
+    z.matrix = tsrc_matrix_of(result);
+    const bool aside = !z.matrix.fits || out != result->dtype;
+    if (aside) TSRC_TRY(make_packed(w, z, result, out, false));
+    if (c && c->dtype != out) {
+        TSRC_TRY(make_packed(w, wide_c, c, out, false));
+        TSRC_TRY(copy(w, &wide_c.tensor, c));
+        c = &wide_c.tensor;
+    }
+    TSRC_TRY(multiply_opened(w, a, b, z, c, s));
+    return aside ? copy(w, result, &z.tensor) : TSR_OK;
+}
+
+bool has_matmul(const tsr_op *op)
+{
+    if (op->nin < 2 || !op->in[0] || !op->in[1]) return false;
+    const tsr_dtype dtype = op->in[0]->dtype;
+    return dtype != TSR_C32 && dtype != TSR_BOOL &&
+           (op->kind == TSR_OP_MATMUL_I8 || dtype == op->in[1]->dtype);
+}
+
+/* Products that are worth cuBLAS's while, and that it multiplies. */
+static bool suits_lt(const tsr_op *op)
+{
+    const tsr_tensor *a = op->in[0], *b = op->in[1];
+    const int row = a->ndim - 2;
+    tsr_dtype in, out;
+    if (a->shape[row + 1] == 0) return false;
+    if (op->kind == TSR_OP_MATMUL_I8)
+        return a->dtype == TSR_I8 && b->dtype == TSR_I8 && a->shape[row + 1] % 16 == 0 &&
+               b->shape[row + 1] % 16 == 0 && a->shape[row] % 4 == 0 && lt_has(TSR_I8, TSR_I32);
+    dtypes_on_the_way(a->dtype, &in, &out);
+    return lt_has(in, out);
+}
+
+tsr_status run_matmul(const Work &w)
+{
+    const tsr_op *op = w.op;
+    const tsr_tensor *z = op->out[0], *c = op->nin > 2 ? op->in[2] : nullptr;
+    const tsr_matmul_params *s = static_cast<const tsr_matmul_params *>(op->params);
+    const tsr_scalar one = tsr_scalar_i64(1), none = tsr_scalar_i64(0);
+    if (numel(z) == 0) return TSR_OK;
+    if (suits_lt(op)) {
+        const tsr_status status = multiply_lt(w, c);
+        if (status != TSR_EUNSUPPORTED) return status;
+    }
+    return gemm(w, z, op->in[0], op->in[1], c, s ? s->alpha : one, s ? s->beta : none);
+}
+
+} // namespace tsrc

@@ -1,0 +1,260 @@
+/* reduce_real.cuh - collecting floats. Every float is added up in f64; f64 itself with the errors
+ * carried along. */
+#include "reduce.cuh"
+
+namespace tsrc {
+
+/* A power of two that brings x near 1. */
+TSRC_FN double scale_of(double x)
+{
+    const int e = x > 0 && x < INFINITY ? ilogb(x) : 0;
+    return ldexp(1.0, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
+}
+
+/* What the second pass needs to know: w[0] is what it works with, w[1] the extreme or the rest of the
+ * mean. */
+TSRC_FN void leave_extreme(const ReduceArgs &a, double m, Words *next)
+{
+    const bool plain = m - m == 0;
+    next->w[1] = m;
+    if (a.op == TSR_OP_LOGSUMEXP)
+        next->w[0] = plain ? m : 0;
+    else if (a.p == 2)
+        next->w[0] = scale_of(m);
+    else
+        next->w[0] = plain && m != 0 ? m : 1;
+}
+
+TSRC_FN void leave_mean(const ReduceArgs &a, const Sum &s, int slot, Words *next)
+{
+    const double n = double(a.plan.count), mean = total(s) / n;
+    next->w[slot] = mean;
+    next->w[slot + 1] = (fma(-mean, n, s.sum) + s.lost) / n;
+}
+
+static __device__ __noinline__ double norm_of(const ReduceArgs &a, double sum, const Words &k)
+{
+    if (a.p == 1) return sum;
+    const double m = k.w[1];
+    if (a.constants && (m == 0 || m - m != 0)) return m;
+    if (a.p == 2) return sqrt(sum) / (a.constants ? k.w[0] : 1.0);
+    return m * pow(sum, 1 / a.p);
+}
+
+/* What a sum of floats is as a result. */
+TSRC_FN double sum_result(const ReduceArgs &a, double sum, const Words &k)
+{
+    const double over = double(a.plan.count) - a.p;
+    switch (a.op) {
+    case TSR_OP_MEAN: return sum / double(a.plan.count);
+    case TSR_OP_VAR: return a.plan.count > 0 && over > 0 ? sum / over : double(NAN);
+    case TSR_OP_STD: return a.plan.count > 0 && over > 0 ? sqrt(sum / over) : double(NAN);
+    case TSR_OP_NORM: return a.plan.count == 0 ? 0.0 : norm_of(a, sum, k);
+    case TSR_OP_LOGSUMEXP: return k.w[1] - k.w[1] == 0 ? k.w[1] + log(sum) : k.w[1];
+    default: return sum;
+    }
+}
+
+static __device__ __noinline__ double called_power(double x, double p) { return pow(x, p); }
+static __device__ __noinline__ double called_exp_f64(double x) { return exp(x); }
+
+/* Sums of f(x). COLLECT says which. */
+template <class Storage, int COLLECT> struct SumOf {
+    using S = Storage;
+    using State = Sum;
+    enum { V = 16 / sizeof(typename S::Bits) > 8 ? 8 : 16 / sizeof(typename S::Bits), W = 2, BLOCKS = 1 };
+    static TSRC_FN State begin(const ReduceArgs &) { return { 0, 0 }; }
+
+    static TSRC_FN double term(const ReduceArgs &a, const Words &k, double x)
+    {
+        if constexpr (COLLECT == COLLECT_ABS)
+            return fabs(x);
+        else if constexpr (COLLECT == COLLECT_SQUARES) {
+            const double v = a.constants ? x * k.w[0] : x;
+            return v * v;
+        } else if constexpr (COLLECT == COLLECT_POWERS)
+            return called_power(fabs(x) / k.w[0], a.p);
+        else if constexpr (COLLECT == COLLECT_EXPS)
+            return called_exp_f64(x - k.w[0]);
+        else if constexpr (COLLECT == COLLECT_DEVIATIONS) {
+            const double d = (x - k.w[0]) - k.w[1];
+            return d * d;
+        } else
+            return x;
+    }
+
+    template <int N>
+    static TSRC_FN void take(const ReduceArgs &a, const Words &k, State &s, const typename S::Bits *x,
+                             uint64_t)
+    {
+        if constexpr (sizeof(typename S::Bits) == 8) {
+#pragma unroll
+            for (int i = 0; i < N; i++) add_exactly(s, term(a, k, x[i]));
+        } else {
+            double t = 0;
+#pragma unroll
+            for (int i = 0; i < N; i++) t += term(a, k, double(S::load(x[i], a.flag)));
+            s.sum += t;
+        }
+    }
+
+    static TSRC_FN void merge(const ReduceArgs &, State &s, const State &o)
+    {
+        add_exactly(s, o.sum);
+        s.lost += o.lost;
+    }
+    static TSRC_FN Words pack(const State &s) { return { { s.sum, s.lost, 0, 0 } }; }
+    static TSRC_FN State unpack(const Words &w) { return { w.w[0], w.w[1] }; }
+    static TSRC_FN void finish(const ReduceArgs &a, const Words &w, const Words &k, char *z, Words *next)
+    {
+        if (next)
+            leave_mean(a, unpack(w), 0, next);
+        else
+            store_float(a.to, z, sum_result(a, total(unpack(w)), k));
+    }
+};
+
+template <class Storage> struct ProductOf {
+    using S = Storage;
+    using State = double;
+    enum { V = 16 / sizeof(typename S::Bits) > 8 ? 8 : 16 / sizeof(typename S::Bits), W = 1, BLOCKS = 1 };
+    static TSRC_FN State begin(const ReduceArgs &) { return 1; }
+    template <int N>
+    static TSRC_FN void take(const ReduceArgs &a, const Words &, State &s, const typename S::Bits *x,
+                             uint64_t)
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++) s *= double(S::load(x[i], a.flag));
+    }
+    static TSRC_FN void merge(const ReduceArgs &, State &s, State o) { s *= o; }
+    static TSRC_FN Words pack(State s) { return { { s, 0, 0, 0 } }; }
+    static TSRC_FN State unpack(const Words &w) { return w.w[0]; }
+    static TSRC_FN void finish(const ReduceArgs &a, const Words &w, const Words &, char *z, Words *)
+    {
+        store_float(a.to, z, w.w[0]);
+    }
+};
+
+/* The largest of x, -x, |x| or -|x|; NaN once one was met. */
+template <class Storage> struct LargestOf {
+    using S = Storage;
+    using T = typename S::T;
+    using State = T;
+    enum { V = 16 / sizeof(typename S::Bits) > 8 ? 8 : 16 / sizeof(typename S::Bits), W = 1, BLOCKS = 1 };
+    static TSRC_FN State begin(const ReduceArgs &) { return T(-INFINITY); }
+    static TSRC_FN T larger(T a, T b) { return b > a || b != b ? b : a; }
+    template <int N>
+    static TSRC_FN void take(const ReduceArgs &a, const Words &, State &s, const typename S::Bits *x,
+                             uint64_t)
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            T v = S::load(x[i], a.flag);
+            if (a.size) v = fabs(v);
+            if (a.least) v = -v;
+            if (s == s) s = larger(s, v);
+        }
+    }
+    static TSRC_FN void merge(const ReduceArgs &, State &s, State o)
+    {
+        if (s == s) s = larger(s, o);
+    }
+    static TSRC_FN Words pack(State s) { return { { double(s), 0, 0, 0 } }; }
+    static TSRC_FN State unpack(const Words &w) { return T(w.w[0]); }
+    static TSRC_FN void finish(const ReduceArgs &a, const Words &w, const Words &, char *z, Words *next)
+    {
+        const double m = a.least ? -w.w[0] : w.w[0];
+        if (next)
+            leave_extreme(a, m, next);
+        else
+            store_float(a.to, z, a.op == TSR_OP_NORM && a.plan.count == 0 ? 0.0 : m);
+    }
+};
+
+/* The first of the largest, or of the NaNs. The index is -1 until there is one. */
+template <class T> struct Found {
+    T value;
+    int64_t at;
+};
+
+template <class T> TSRC_FN bool beats(T x, T y) { return x > y || (x != x && y == y); }
+
+template <class T> TSRC_FN void merge_found(Found<T> &s, const Found<T> &o)
+{
+    if (o.at < 0) return;
+    const bool same = s.value == o.value || (s.value != s.value && o.value != o.value);
+    if (s.at < 0 || beats(o.value, s.value) || (same && o.at < s.at)) s = o;
+}
+
+template <class Storage> struct FindOf {
+    using S = Storage;
+    using T = typename S::T;
+    using State = Found<T>;
+    enum {
+        V = 16 / sizeof(typename S::Bits) > 8 ? 8 : 16 / sizeof(typename S::Bits),
+        W = 2,
+        BLOCKS = sizeof(typename S::Bits) <= 4 ? 6 : 1
+    };
+    static TSRC_FN State begin(const ReduceArgs &) { return { T(-INFINITY), -1 }; }
+
+    static TSRC_FN T asked(const ReduceArgs &a, typename S::Bits b)
+    {
+        const T v = S::load(b, a.flag);
+        return a.least ? -v : v;
+    }
+
+    /* Most groups hold nothing better: that is seen from their largest. What follows is short, since of a
+     * warp's threads nearly always one gets there. */
+    template <int N>
+    static TSRC_FN void take(const ReduceArgs &a, const Words &, State &s, const typename S::Bits *x,
+                             uint64_t at)
+    {
+        T v[N], most = T(-INFINITY);
+        bool nan = false;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            v[i] = asked(a, x[i]);
+            most = fmax(most, v[i]);
+            nan = nan || v[i] != v[i];
+        }
+        if (nan) {
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                if (beats(v[i], s.value) || s.at < 0) s = { v[i], int64_t(at) + i };
+        } else if (most > s.value || s.at < 0) {
+            int first = N - 1;
+#pragma unroll
+            for (int i = N - 2; i >= 0; i--)
+                if (v[i] == most) first = i;
+            s = { most, int64_t(at) + first };
+        }
+    }
+    static TSRC_FN void merge(const ReduceArgs &, State &s, const State &o) { merge_found(s, o); }
+    static TSRC_FN Words pack(const State &s)
+    {
+        return { { double(s.value), __longlong_as_double(s.at), 0, 0 } };
+    }
+    static TSRC_FN State unpack(const Words &w) { return { T(w.w[0]), __double_as_longlong(w.w[1]) }; }
+    static TSRC_FN void finish(const ReduceArgs &, const Words &w, const Words &, char *z, Words *)
+    {
+        *reinterpret_cast<int64_t *>(z) = __double_as_longlong(w.w[1]);
+    }
+};
+
+template <class S> static Reducer reducer_of(Collect kind)
+{
+    switch (kind) {
+    case COLLECT_SUM: return make_reducer<SumOf<S, COLLECT_SUM>>();
+    case COLLECT_ABS: return make_reducer<SumOf<S, COLLECT_ABS>>();
+    case COLLECT_SQUARES: return make_reducer<SumOf<S, COLLECT_SQUARES>>();
+    case COLLECT_POWERS: return make_reducer<SumOf<S, COLLECT_POWERS>>();
+    case COLLECT_EXPS: return make_reducer<SumOf<S, COLLECT_EXPS>>();
+    case COLLECT_DEVIATIONS: return make_reducer<SumOf<S, COLLECT_DEVIATIONS>>();
+    case COLLECT_PROD: return make_reducer<ProductOf<S>>();
+    case COLLECT_LARGEST: return make_reducer<LargestOf<S>>();
+    case COLLECT_FIND: return make_reducer<FindOf<S>>();
+    default: return { nullptr, nullptr, nullptr, 1 };
+    }
+}
+
+} // namespace tsrc
