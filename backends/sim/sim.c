@@ -543,6 +543,24 @@ static tsr_status peer(int to, void *dst, int from, const void *src, size_t byte
     return transfer(to, PEER, within(&devices[to], dst), within(&devices[from], src), bytes, handle, true);
 }
 
+static tsr_status upload_rows(int index, void *dst, size_t dst_step, const void *src, size_t src_step, size_t bytes,
+                              size_t rows, void *handle)
+{
+    tsr_status s = TSR_OK;
+    for (size_t i = 0; i < rows && s == TSR_OK; i++)
+        s = upload(index, (char *)dst + i * dst_step, (const char *)src + i * src_step, bytes, handle);
+    return s;
+}
+
+static tsr_status download_rows(int index, void *dst, size_t dst_step, const void *src, size_t src_step, size_t bytes,
+                                size_t rows, void *handle)
+{
+    tsr_status s = TSR_OK;
+    for (size_t i = 0; i < rows && s == TSR_OK; i++)
+        s = download(index, (char *)dst + i * dst_step, (const char *)src + i * src_step, bytes, handle);
+    return s;
+}
+
 /* Streams and events --------------------------------------------------------------------------- */
 
 static tsr_status sync_device(int index)
@@ -750,6 +768,7 @@ static const tsr_backend table = {
     .event_create = event_create, .event_destroy = event_destroy, .event_record = event_record, .event_sync = event_sync,
     .event_done = event_done, .event_elapsed = event_elapsed,
     .graph_begin = graph_begin, .graph_end = graph_end, .graph_launch = graph_launch, .graph_destroy = graph_destroy,
+    .upload_rows = upload_rows, .download_rows = download_rows,
 };
 
 TSR_API const tsr_backend *tsr_backend_entry(const tsr_host *services);

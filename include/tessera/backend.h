@@ -151,6 +151,13 @@ typedef struct tsr_backend {
     tsr_status (*graph_end)(int device, void *stream, void **graph);
     tsr_status (*graph_launch)(int device, void *graph, void *stream);
     void       (*graph_destroy)(int device, void *graph);
+
+    /* upload and download of `rows` stretches of bytes, each `step` bytes after the one before, for
+     * backends that do so at once. The host's bytes are from host_alloc. */
+    tsr_status (*upload_rows)(int device, void *dst, size_t dst_step, const void *src, size_t src_step, size_t bytes,
+                              size_t rows, void *stream);
+    tsr_status (*download_rows)(int device, void *dst, size_t dst_step, const void *src, size_t src_step,
+                                size_t bytes, size_t rows, void *stream);
 } tsr_backend;
 
 typedef const tsr_backend *(*tsr_backend_entry_fn)(const tsr_host *host);

@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/device_int.h"
 #include "core/lock.h"
+#include "core/loop.h"
 #include "core/mem.h"
 #include "ops/op.h"
 #include "ops/pieces.h"
@@ -276,11 +277,39 @@ static tsr_dtype travelling(const tsr_tensor *dst, const tsr_tensor *src)
     return tsr_dtype_size(dst->dtype) < tsr_dtype_size(src->dtype) ? dst->dtype : src->dtype;
 }
 
-/* Packed bytes `there` and any tensor of the host: through the ring, or through a packed copy. */
+/* Pinned memory of the host that lies in rows of some length goes row by row, as it lies. False:
+ * it does not lie so, or the backend cannot. */
+static bool move_rows(tsr_status *s, const route *r, bool upward, tsr_tensor *there, tsr_tensor *host, bool async)
+{
+    enum { SHORTEST = 512 };  /* bytes of a row that are worth it */
+    tsri_loop loop;
+    const int64_t size = tsri_dtype_size(host->dtype);
+    if (!r->backend->upload_rows || !r->backend->download_rows || !is_pinned_for(host, r) || host->dtype != there->dtype)
+        return false;
+    tsri_loop_build(&loop, there->ndim, there->shape, 2,
+                    (const tsri_operand[]){ { there->data, there->stride, size }, { host->data, host->stride, size } }, 0);
+    if (loop.ndim != 2 || loop.dim[1].step[0] != size || loop.dim[1].step[1] != size) return false;
+    const int64_t bytes = loop.dim[1].n * size, rows = loop.dim[0].n;
+    const int64_t far = loop.dim[0].step[0], near = loop.dim[0].step[1];
+    if (bytes < SHORTEST || near < bytes || far < bytes) return false;
+    tsri_backend_ask();
+    *s = tsri_backend_answer(
+        upward ? r->backend->upload_rows(r->index, loop.base[0], (size_t)far, loop.base[1], (size_t)near, (size_t)bytes,
+                                         (size_t)rows, r->stream)
+               : r->backend->download_rows(r->index, loop.base[1], (size_t)near, loop.base[0], (size_t)far, (size_t)bytes,
+                                           (size_t)rows, r->stream), "copy", r->backend);
+    tsri_storage_used(host->storage, r->number);
+    if (*s == TSR_OK && !async) *s = wait_for(r);
+    return true;
+}
+
+/* Packed bytes `there` and any tensor of the host: as it lies, through the ring, or through a packed copy. */
 static tsr_status exchange(const route *r, bool upward, tsr_tensor *there, tsr_tensor *host, bool async)
 {
     tsr_tensor *packed = NULL;
+    tsr_status moved;
     if (same_layout(&there->desc, &host->desc)) return move_bytes(r, upward, there, host, async);
+    if (move_rows(&moved, r, upward, there, host, async)) return moved;
     ring *g = ring_of(r);
     if (g) return move_through(g, r, upward, there, host);
     TSRI_TRY(tsri_make(&packed, "copy", &there->desc, TSR_CPU, TSR_MEMORY_HOST));

@@ -554,6 +554,18 @@ static void test_devices_copies_from_pinned_memory_do_not_wait(void)
     EXPECT_OK(tsr_equal(&same, back, host));
     EXPECT(same);
     tsr_event_destroy(&e);
+    tsr_tensor *part = NULL, *other = NULL;
+    EXPECT_OK(tsr_slice(&part, pinned, 1, 50, 250, 1));  /* rows as they lie, both ways */
+    tsr_release(&there);
+    EXPECT_OK(tsr_to(&there, part, sim));
+    EXPECT_OK(tsr_equal(&same, there, part));
+    EXPECT(same);
+    EXPECT_OK(tsr_slice(&other, back, 1, 0, 200, 1));
+    EXPECT_OK(tsr_copy(other, there));
+    EXPECT_OK(tsr_equal(&same, other, part));
+    EXPECT(same);
+    tsr_release(&part);
+    tsr_release(&other);
     tsr_release(&pinned);  /* its memory waits for the stream */
     tsr_release(&host);
     tsr_release(&there);

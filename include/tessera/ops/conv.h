@@ -12,6 +12,8 @@
  *     is as if the operand had been copied first.
  *   - An empty batch and no channels are legal: a sum over nothing is 0.
  *   - The result has the same bits for every number of threads.
+ *   - Zeros beside x, and between its elements, times a weight that is infinite or NaN are NaN
+ *     or nothing: which one, a backend may choose.
  *
  * TSR_ESHAPE if sizes do not fit, as when a window is longer than the padded x;
  * TSR_EDTYPE if a dtype is not taken, or kinds mix; TSR_EOVERFLOW if a size leaves 63

@@ -53,7 +53,7 @@ static void multiply_batch(const tsri_tile *t, const void *params)
 /* Does batch dim d go on where dim `inner` of the matrices ends? */
 static bool joins(const tsr_desc *x, int d, int inner)
 {
-    return x->shape[inner] == 1 || x->shape[d] == 1 || x->stride[d] == x->stride[inner] * x->shape[inner];
+    return x->shape[inner] == 1 || x->shape[d] == 1 || x->stride[d] == tsri_mul_wrapping(x->stride[inner], x->shape[inner]);
 }
 
 /* Takes the last batch dim into dim `inner` of a matrix. */
@@ -100,8 +100,8 @@ static void set_matrix(tsri_gemm_matrix *m, void *data, const tsr_desc *d)
 {
     const int64_t size = tsri_dtype_size(d->dtype);
     m->data = data;
-    m->row = d->stride[d->ndim - 2] * size;
-    m->col = d->stride[d->ndim - 1] * size;
+    m->row = tsri_mul_wrapping(d->stride[d->ndim - 2], size);  /* of one row the stride may be anything */
+    m->col = tsri_mul_wrapping(d->stride[d->ndim - 1], size);
 }
 
 static bool is_zero(tsr_scalar s)
