@@ -5,6 +5,7 @@
  * where not. */
 #include "blas.h"
 #include "core/atomic.h"
+#include "core/desc_int.h"
 #include "core/loop.h"
 #include "cpu/kernels.h"
 #include "tessera/threads.h"
