@@ -170,23 +170,29 @@ infiniStatus_t infiniopCreateEqualDescriptor(infiniopHandle_t handle, infiniopEq
                                              infiniopTensorDescriptor_t c, infiniopTensorDescriptor_t a,
                                              infiniopTensorDescriptor_t b)
 {
-    return Draft(TAG_Equal, handle, desc_ptr, 1, { c, a, b })
-        .dtypes(0, BYTES | set_of(INFINI_DTYPE_BOOL))
+    Draft draft(TAG_Equal, handle, desc_ptr, 1, { c, a, b });
+    draft.dtypes(0, BYTES | set_of(INFINI_DTYPE_BOOL) | set_of(INFINI_DTYPE_I32))
         .dtypes(1, NUMBERS | BYTES | set_of(INFINI_DTYPE_BOOL))
-        .one_dtype({ 1, 2 })
-        .one_shape({ 0, 1, 2 })
-        .finish();
+        .one_dtype({ 1, 2 });
+    /* Releases differ: one element for a whole tensor is the older operator, which asks whether all are. */
+    const bool all = draft.good() && tsr_desc_numel(&draft[0]) == 1 && tsr_desc_numel(&draft[1]) != 1;
+    draft.op.integer[0] = all;
+    if (all) draft.scalar(0).one_shape({ 1, 2 });
+    else draft.one_shape({ 0, 1, 2 });
+    return draft.finish();
 }
 
 infiniStatus_t infiniopEqual(infiniopEqualDescriptor_t desc, void *, size_t, void *c, const void *a,
                              const void *b, void *stream)
 {
     return run(desc, TAG_Equal, stream, { c, a, b },
-               [](tsr_tensor **t, const InfiniopDescriptor &) -> tsr_status {
-                   Temp same;
-                   if (t[0]->dtype == TSR_BOOL) return tsr_eq(&t[0], t[1], t[2]);
+               [](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
+                   Temp same, whole;
+                   if (t[0]->dtype == TSR_BOOL && !op.integer[0]) return tsr_eq(&t[0], t[1], t[2]);
                    TSR_TRY(tsr_eq(&same, t[1], t[2]));
-                   return tsr_copy(t[0], same);
+                   if (!op.integer[0]) return tsr_copy(t[0], same);
+                   TSR_TRY(tsr_all(&whole, same, 0, nullptr, false));
+                   return tsr_copy(t[0], whole);
                });
 }
 

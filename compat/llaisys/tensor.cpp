@@ -220,6 +220,18 @@ llaisysTensor_t tensorView(llaisysTensor_t tensor, size_t *shape, size_t ndim)
     });
 }
 
+llaisysTensor_t tensorReshape(llaisysTensor_t tensor, size_t *shape, size_t ndim)
+{
+    return guarded<llaisysTensor_t>(nullptr, [&] {
+        int64_t dims[TSR_MAX_NDIM];
+        const LlaisysTensor &from = given(tensor);
+        const int n = copy_shape(dims, shape, ndim);
+        Handle h = handle_like(from);
+        must(tsr_reshape(&h->t, from.t, n, dims));
+        return h.release();
+    });
+}
+
 llaisysTensor_t tensorPermute(llaisysTensor_t tensor, size_t *order)
 {
     return guarded<llaisysTensor_t>(nullptr, [&] {

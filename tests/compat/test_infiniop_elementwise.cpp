@@ -253,10 +253,14 @@ static void test_equal_writes_bools_and_bytes(void)
     Array a({ 4 }, INFINI_DTYPE_F32), b({ 4 }, INFINI_DTYPE_F32);
     a.fill([](size_t i) { return (double)i; });
     b.fill([](size_t i) { return i == 2 ? 9.0 : (double)i; });
-    for (infiniDtype_t d : { INFINI_DTYPE_BOOL, INFINI_DTYPE_U8, INFINI_DTYPE_I8 }) {
-        Array c({ 4 }, d);
+    for (infiniDtype_t d : { INFINI_DTYPE_BOOL, INFINI_DTYPE_U8, INFINI_DTYPE_I8, INFINI_DTYPE_I32 }) {
+        Array c({ 4 }, d), all({ 1 }, d);
         EXPECT_DONE(RUN_OP(Equal, (c.desc(), a.desc(), b.desc()), (c.data(), a.data(), b.data())));
         for (size_t i = 0; i < 4; i++) EXPECT(c[i] == (i == 2 ? 0 : 1));
+        EXPECT_DONE(RUN_OP(Equal, (all.desc(), a.desc(), b.desc()), (all.data(), a.data(), b.data())));
+        EXPECT(all[0] == 0);
+        EXPECT_DONE(RUN_OP(Equal, (all.desc(), a.desc(), a.desc()), (all.data(), a.data(), a.data())));
+        EXPECT(all[0] == 1);
     }
     Array wrong({ 4 }, INFINI_DTYPE_F32), half({ 4 }, INFINI_DTYPE_F16), c({ 4 }, INFINI_DTYPE_BOOL);
     EXPECT_INFINI(CREATE_OP(Equal, wrong.desc(), a.desc(), b.desc()), INFINI_STATUS_BAD_TENSOR_DTYPE);

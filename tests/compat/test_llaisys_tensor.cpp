@@ -286,6 +286,20 @@ static void test_view_succeeds_where_strides_allow_it(void)
     for (llaisysTensor_t x : {t, half, left, a, b}) tensorDestroy(x);
 }
 
+static void test_reshape_views_or_copies(void)
+{
+    Shape flat = {20};
+    llaisysTensor_t t = counted({4, 5}), v = tensorReshape(t, flat.data(), 1), p = permute(t, {1, 0});
+    llaisysTensor_t c = tensorReshape(p, flat.data(), 1);
+    EXPECT(tensorGetData(v) == tensorGetData(t) && shape_of(v) == flat);
+    EXPECT(tensorGetData(c) != tensorGetData(t) && shape_of(c) == flat && tensorIsContiguous(c));
+    for (size_t i = 0; i < 20; i++) EXPECT(floats(c)[i] == floats(t)[i % 4 * 5 + i / 4]);
+    flat[0] = 19;
+    EXPECT(refuses([&] { tensorReshape(t, flat.data(), 1); }));
+    EXPECT(refuses([&] { tensorReshape(nullptr, flat.data(), 1); }));
+    for (llaisysTensor_t x : {t, v, p, c}) tensorDestroy(x);
+}
+
 static void test_permute_refuses_what_is_no_permutation(void)
 {
     llaisysTensor_t t = counted({2, 3});
@@ -448,6 +462,7 @@ int main(int argc, char **argv)
     RUN(test_create_bears_want_of_memory);
     RUN(test_null_tensors_are_refused_by_every_function);
     RUN(test_view_succeeds_where_strides_allow_it);
+    RUN(test_reshape_views_or_copies);
     RUN(test_permute_refuses_what_is_no_permutation);
     RUN(test_slice_is_bounded);
     RUN(test_load_honours_the_strides_of_a_view);

@@ -43,6 +43,9 @@ __export void tensorLoad(llaisysTensor_t tensor, const void *data);
 /* Another shape for the same elements, where the strides allow it. */
 __export llaisysTensor_t tensorView(llaisysTensor_t tensor, size_t *shape, size_t ndim);
 
+/* The same with a packed copy where they do not. Not every release of the system has it. */
+__export llaisysTensor_t tensorReshape(llaisysTensor_t tensor, size_t *shape, size_t ndim);
+
 /* Dim i of the result is dim order[i]; order has as many numbers as the tensor has dims. */
 __export llaisysTensor_t tensorPermute(llaisysTensor_t tensor, size_t *order);
 

@@ -5,7 +5,8 @@
 
 typedef struct InfiniopDescriptor *infiniopEqualDescriptor_t;
 
-/* c = (a == b). a and b have one shape and one dtype; c is bool (or bytes). */
+/* c = (a == b). a and b have one shape and one dtype; c is bool, bytes or I32. It has their shape, or one
+ * element, which says whether all are equal. */
 __INFINI_C __export infiniStatus_t infiniopCreateEqualDescriptor(
     infiniopHandle_t handle,
     infiniopEqualDescriptor_t *desc_ptr,
