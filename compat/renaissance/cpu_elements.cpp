@@ -94,6 +94,16 @@ void CpuBackend::randint_inplace(Tensor &tensor_a, int low, int high, DType dtyp
     face::draw_integers(tensor_a, low, high, seed);
 }
 
+Tensor CpuBackend::randint(const Shape &shape, int low, int high, unsigned int seed, DType dtype)
+{
+    return randint(shape, low, high, dtype, seed);
+}
+
+void CpuBackend::randint_inplace(Tensor &tensor_a, int low, int high, unsigned int seed)
+{
+    randint_inplace(tensor_a, low, high, tensor_a.dtype(), seed);
+}
+
 /* Casting ------------------------------------------------------------------------------------ */
 
 namespace {

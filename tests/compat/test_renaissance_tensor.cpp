@@ -241,6 +241,11 @@ static void test_backend_random_integers_are_in_range(void)
     Tensor t = Tensor::zeros(Shape(20), DType::INT32);
     CpuBackend::randint_inplace(t, 3, 9, DType::INT32, 8);
     EXPECT(values_of<int32_t>(t) == values_of<int32_t>(cpu()->randint(Shape(20), 3, 9, DType::INT32, 8)));
+    Tensor u = Tensor::zeros(Shape(20));
+    CpuBackend::randint_inplace(u, 3, 9, 8); /* the older order: the seed, then perhaps a dtype */
+    EXPECT(floats_of(u) == floats_of(cpu()->randint(Shape(20), 3, 9, DType::FP32, 8)));
+    EXPECT(floats_of(u) == floats_of(cpu()->randint(Shape(20), 3, 9, 8)));
+    EXPECT(values_of<int32_t>(t) == values_of<int32_t>(cpu()->randint(Shape(20), 3, 9, 8, DType::INT32)));
     EXPECT_REFUSED(cpu()->randint(Shape(2), 5, 5, DType::FP32), "randint: low must be less than high");
     EXPECT_REFUSED(cpu()->randint(Shape(2), -200, 5, DType::INT8), "INT8 range must be within [-128, 127]");
     EXPECT_REFUSED(cpu()->randint(Shape(2), 0, 5, static_cast<DType>(0)),

@@ -35,6 +35,9 @@ public:
     /* Integers in [low, high), of any dtype. */
     Tensor randint(const Shape &shape, int low, int high, DType dtype, unsigned int seed = 0);
     static void randint_inplace(Tensor &tensor_a, int low, int high, DType dtype, unsigned int seed = 0);
+    /* The older order; the tensor says the dtype of the second. */
+    Tensor randint(const Shape &shape, int low, int high, unsigned int seed = 0, DType dtype = DType::FP32);
+    static void randint_inplace(Tensor &tensor_a, int low, int high, unsigned int seed = 0);
 
     /* Floats are cut toward zero; what INT8 and INT32 cannot hold becomes their nearest end. */
     Tensor cast(const Tensor &tensor_a, DType target_dtype);
