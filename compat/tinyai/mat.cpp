@@ -65,9 +65,18 @@ void Mat::print_matrix(bool show_padding) const
         std::cout << "[Error] Cannot print matrix: data pointer is null.\n";
         return;
     }
+    if (row < 0 || col < 0 || step < 0) {
+        std::cout << "[Error] Invalid matrix dimensions\n";
+        return;
+    }
+    /* The fields are public: a program may have set a step that rows do not fit into. */
+    const int shown = step < col ? step : col;
+    if (shown < col)
+        std::cout << "[Warning] step < cols; printing only the first " << shown
+                  << " column(s) per row to avoid out-of-bounds access.\n";
     std::cout << "Matrix Elements >>>\n";
     for (int r = 0; r < row; r++) {
-        for (int c = 0; c < col; c++) std::cout << std::setw(12) << (*this)(r, c) << " ";
+        for (int c = 0; c < shown; c++) std::cout << std::setw(12) << (*this)(r, c) << " ";
         if (show_padding) std::cout << "      |";
         for (int c = col; show_padding && c < step; c++)
             std::cout << std::setw(c == col ? 7 : 12) << (*this)(r, c) << " ";

@@ -254,6 +254,15 @@ static void test_text_of_matrices(void)
     a.print_info();
     EXPECT(quiet.sink.str().find("Matrix Elements >>>\n") == 0 &&
            quiet.sink.str().find("rows            2\n") != std::string::npos);
+    quiet.sink.str("");
+    b.step = 1; /* set by the program: rows do not fit into it */
+    b.print_matrix(false);
+    EXPECT(quiet.sink.str().find("[Warning] step < cols; printing only the first 1 column(s)") == 0 &&
+           quiet.sink.str().find(">>>\n           0 \n         2.5 \n<<<") != std::string::npos);
+    quiet.sink.str("");
+    b.step = -1;
+    b.print_matrix(true);
+    EXPECT(quiet.sink.str() == "[Error] Invalid matrix dimensions\n");
 }
 
 static void test_linear_algebra_of_square_matrices(void)
