@@ -44,6 +44,8 @@ static void fill_families()
     enter_range(TSR_OP_LAYER_NORM, TSR_OP_GROUP_NORM, run_norm, has_norm);
     enter(TSR_OP_ROPE, run_rope, has_rope);
     enter(TSR_OP_ROPE_WITH, run_rope, has_rope);
+    enter(TSR_OP_ATTENTION, run_attention, has_attention);
+    enter(TSR_OP_SELF_ATTENTION, run_attention, has_attention);
     enter(TSR_OP_DROPOUT, run_dropout, nullptr);
     enter(TSR_OP_CONV, run_conv, has_conv);
 }

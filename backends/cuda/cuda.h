@@ -192,6 +192,8 @@ bool has_norm(const tsr_op *op);
 tsr_status run_norm(const Work &w);
 bool has_rope(const tsr_op *op);
 tsr_status run_rope(const Work &w);
+bool has_attention(const tsr_op *op);
+tsr_status run_attention(const Work &w);
 tsr_status run_dropout(const Work &w);
 bool has_conv(const tsr_op *op);
 tsr_status run_conv(const Work &w);
