@@ -187,7 +187,7 @@ def main():
     check_refusals(front)
     for line in failures:
         print("FAILED", line)
-    print(f"{done - len(failures)} passed, {len(failures)} failed")
+    print(f"{done - len(failures)} passed, {len(failures)} failed, 0 skipped")
     return 1 if failures else 0
 
 
