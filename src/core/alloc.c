@@ -1,7 +1,20 @@
 /* alloc.c - the allocator everything comes from, and the hook for failing on purpose. */
+#if defined(__linux__) && !defined(TSR_FREESTANDING)
+#define _DEFAULT_SOURCE 1
+#include <sys/mman.h>
+#endif
 #include "alloc.h"
 #include "atomic.h"
 #include "memory_int.h"
+
+void tsri_wish_huge(void *data, size_t bytes)
+{
+#if defined(__linux__) && defined(MADV_HUGEPAGE) && !defined(TSR_FREESTANDING)
+    if (data) (void)madvise(data, bytes / TSRI_HUGE_PAGE * TSRI_HUGE_PAGE, MADV_HUGEPAGE);
+#else
+    (void)data; (void)bytes;
+#endif
+}
 
 #ifdef TSR_NO_MALLOC
 
@@ -20,7 +33,12 @@ static void default_free(void *context, void *data, size_t bytes) { (void)contex
 static void *default_alloc(void *context, size_t bytes, size_t alignment)
 {
     (void)context;
-    if (bytes > SIZE_MAX - alignment) return NULL;
+    if (bytes > SIZE_MAX - TSRI_HUGE_PAGE - alignment) return NULL;
+    if (bytes >= TSRI_HUGE_PAGE && alignment <= TSRI_HUGE_PAGE) {
+        void *data = aligned_alloc(TSRI_HUGE_PAGE, tsri_round_up(bytes, TSRI_HUGE_PAGE));
+        tsri_wish_huge(data, bytes);
+        if (data) return data;
+    }
     if (alignment <= _Alignof(max_align_t)) return malloc(bytes ? bytes : 1);
     return aligned_alloc(alignment, tsri_round_up(bytes ? bytes : 1, alignment));
 }

@@ -21,6 +21,11 @@ static inline bool tsri_alloc_allowed(size_t bytes)
 void *tsri_alloc(size_t bytes, size_t alignment);
 void  tsri_free(void *data, size_t bytes);
 
+/* Asks the system for huge pages where the block, which begins on one, fills whole ones: fewer
+ * addresses are looked up and fewer pages faulted in. A wish, no more. The allocator of the
+ * library does so itself for whatever is large enough. */
+void tsri_wish_huge(void *data, size_t bytes);
+
 /* Scratch memory for the length of a call, aligned to a cache line. NULL, with
  * nothing recorded, when there is none. */
 static inline void *tsri_scratch(size_t bytes) { return tsri_alloc_allowed(bytes) ? tsri_alloc(bytes, 64) : NULL; }

@@ -1,8 +1,4 @@
 /* memory.c - memory kinds, statistics, and the report of who holds what. */
-#if defined(__linux__) && !defined(TSR_FREESTANDING)
-#define _DEFAULT_SOURCE 1
-#include <sys/mman.h>
-#endif
 #include "alloc.h"
 #include "device_int.h"
 #include "format.h"
@@ -30,9 +26,7 @@ static void *huge_alloc(void *context, size_t bytes, size_t alignment)
     (void)context;
     if (bytes > SIZE_MAX - alignment) return NULL;
     void *data = tsri_alloc(tsri_round_up(bytes, alignment), alignment);
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (data) (void)madvise(data, tsri_round_up(bytes, alignment), MADV_HUGEPAGE); /* a wish, no more */
-#endif
+    tsri_wish_huge(data, tsri_round_up(bytes, alignment));
     return data;
 }
 

@@ -70,7 +70,9 @@ typedef struct tsri_gemm_strip {
     bool        add;    /* to the sums that z holds; else z is written */
     bool        padded; /* rows of b can be read to the whole width */
     bool        stream; /* z is written around the caches: it is aligned to vectors, and add is false */
-    const char *ahead_a, *ahead_b;  /* what will be read soon; strips move them on. NULL: nothing */
+    const char *const *ahead;  /* `lines` addresses, one at least, that are needed soon: a strip sends for
+                                  one with every two indices of k. NULL: none */
+    int64_t            lines;
 } tsri_gemm_strip;
 
 typedef void (*tsri_gemm_strip_fn)(tsri_gemm_strip *s);

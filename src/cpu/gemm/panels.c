@@ -1,10 +1,12 @@
 /* panels.c - the loops around the strips.
  *
  *     chunk of n, m and k      what is packed at a time, so that scratch memory is bounded
- *       tile of m and n        what a thread takes; its part of z stays in its cache
- *         block of k           TSRI_GEMM_BLOCK indices, summed from 0; the tile's part of b stays too
+ *       tile of n and m        what a thread takes
+ *         block of k           TSRI_GEMM_BLOCK indices, summed from 0; the tile's part of b stays in a core's cache
  *           panel of a         which stays in the nearest cache
  *             panel of b       one strip
+ *
+ * What a core's cache does not hold, which is a and z, is sent for a strip ahead.
  *
  * An operand is packed where strips cannot read it as it lies, or where they would read
  * it often and from far apart. Sums go straight to z where they are what z holds, and
@@ -18,14 +20,14 @@
 
 enum {
     CHUNK = 2048,             /* of m and n */
-    CHUNK_BLOCKS = 4,         /* of k */
+    FEW_THREADS = 4,          /* that a chunk of one tile across is enough for */
     TILE_ROWS = 256,
-    TILE_BYTES = 1 << 18,     /* of a block of b */
     PART_WORK = 1 << 17,      /* products that make a thread worth waking */
     PACK_PANELS = 16,         /* packed side by side */
     ROWS_AT_ONCE = 8,         /* indices of k of them at a time */
     FEW_ROWS = 64,            /* that do not pay for packing b */
     FEW_COLS = 192,           /* that do not pay for packing a */
+    TILE_PANELS = 64,         /* of b, at most */
     NEAR_BYTES = 1 << 18,     /* of an operand that is read as fast where it lies */
 #ifdef TSR_FREESTANDING
     STACK_BYTES = 2048
@@ -85,7 +87,7 @@ typedef struct chunk {
     const plan      *plan;
     tsri_gemm_matrix a, b, c, z;                  /* where the chunk begins */
     int64_t          m, n, k;
-    int64_t          a_panels;
+    int64_t          a_panels, low, high;         /* panels of a; rows of most, and how many have one more */
     cut              cols;                        /* panels of b */
     int64_t          tile_panels;                 /* of a */
     char            *a_packed, *b_packed, *sums;  /* NULL: none */
@@ -95,7 +97,7 @@ typedef struct chunk {
 /* Panels of a differ in height by one row at most. */
 static int64_t row_of(const chunk *c, int64_t panel)
 {
-    return c->m / c->a_panels * panel + least(panel, c->m % c->a_panels);
+    return c->low * panel + least(panel, c->high);
 }
 
 /* Packing ---------------------------------------------------------------------------------- */
@@ -125,19 +127,29 @@ static int64_t indices_at_once(const tsri_gemm_ukr *u, int64_t size, int64_t ste
     return step == size && step_k != size && u->start == 0 ? least(k, ROWS_AT_ONCE * u->group) : k;
 }
 
+/* Sends for `count` stretches of `bytes`. */
+static void fetch(const char *from, int64_t step, int64_t count, int64_t bytes)
+{
+    for (; count > 0; count--, from += step)
+        for (int64_t at = 0; at < bytes; at += TSRI_CACHE_LINE) __builtin_prefetch(from + at);
+}
+
 static void pack_a(const chunk *c, int64_t begin, int64_t end, int64_t p)
 {
     const tsri_gemm *g = c->plan->g;
     const tsri_gemm_ukr *u = g->ukr;
     const int64_t k = block_at(c, p),
                   some = indices_at_once(u, tsri_dtype_size(g->a_type), c->a.row, c->a.col, k);
-    for (int64_t q = 0; q < k; q += some)
+    const int64_t first = row_of(c, begin), across = (row_of(c, end) - first) * c->a.row;
+    for (int64_t q = 0; q < k; q += some) {
+        if (q + some < k) fetch(tsri_gemm_at(c->a, first, p + q + some).data, c->a.col, least(k - q - some, some), across);
         for (int64_t i = begin; i < end; i++) {
             const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
             u->dtypes[g->a_type].pack(packed_a(c, row, p) + q / u->group * rows * u->element,
                                       tsri_gemm_at(c->a, row, p + q).data, c->a.row, c->a.col, rows,
                                       least(k - q, some), (int)rows);
         }
+    }
 }
 
 static void pack_b(const chunk *c, int64_t begin, int64_t end, int64_t p)
@@ -188,12 +200,15 @@ typedef struct tile {
     int64_t i, i_end, j, j_end;
 } tile;
 
-static int64_t tile_panels(const chunk *c)
+/* Panels of b whose part of a block stays in a core's cache. */
+static int64_t near_panels(const plan *p)
 {
-    if (c->plan->thin) return c->cols.panels;
-    const tsri_gemm_ukr *u = c->plan->g->ukr;
-    return most(1, TILE_BYTES / (c->plan->widest->cols * (block_of(u) / u->group) * u->element));
+    const tsri_gemm_ukr *u = p->g->ukr;
+    const int64_t panel = p->widest->cols * (block_of(u) / u->group) * u->element;
+    return least(most(1, tsri_cpu_near_bytes() / panel), TILE_PANELS);
 }
+
+static int64_t tile_panels(const chunk *c) { return c->plan->thin ? c->cols.panels : near_panels(c->plan); }
 
 static int64_t sum_tile_bytes(const plan *p) { return p->widest->rows * p->widest->cols * p->g->ukr->sum; }
 
@@ -202,47 +217,117 @@ static char *sums_of(const chunk *c, int64_t i, int64_t j)
     return c->sums + (i * c->cols.panels + j) * sum_tile_bytes(c->plan);
 }
 
-/* Finds panel j of b from index p of k on; returns the strips that it is for. */
-static const tsri_gemm_strips *aim(tsri_gemm_strip *s, const chunk *c, int64_t j, int64_t p)
+/* Where strips of one block of k find things; found once, as nothing here is cheap beside a short strip. */
+typedef struct k_block {
+    int64_t     p, k;       /* the first index; elements */
+    const char *a, *b;      /* of the block: packed, or as they lie */
+    int64_t     a_row;      /* from a row to the next: in a packed block, rows follow each other */
+    int64_t     b_panel;    /* from a packed panel of b to the next */
+} k_block;
+
+static k_block block_from(const chunk *c, int64_t p)
 {
     const tsri_gemm_ukr *u = c->plan->g->ukr;
-    const int64_t col = col_of(&c->cols, j);
-    s->cols = col_of(&c->cols, j + 1) - col;
-    const tsri_gemm_strips *strips = strips_for(u, s->cols, s->cols);
-    s->b_row = c->b_packed ? strips->cols * u->element : c->b.row;
-    s->b = c->b_packed ? packed_b(c, j, p) : c->b.data + p * c->b.row + col * c->b.col;
-    s->z = c->z.data + col * c->z.col;
-    s->add = p > 0 || !c->first;
-    s->k = pieces(block_at(c, p), u->group);
-    return strips;
+    k_block b = { .p = p, .k = pieces(block_at(c, p), u->group), .a = c->a.data + p * c->a.col,
+                .b = c->b.data + p * c->b.row, .a_row = c->a.row };
+    b.b_panel = (b.k + u->start) * c->plan->widest->cols * u->element;
+    if (c->a_packed) b.a = packed_a(c, 0, p);
+    if (c->a_packed) b.a_row = b.k * u->element;
+    if (c->b_packed) b.b = packed_b(c, 0, p);
+    return b;
 }
 
-/* Sends for what strips read next: the next panel of a, and the tile's next block of b. */
-static void look_ahead(tsri_gemm_strip *s, const chunk *c, const tile *t, int64_t i, int64_t p)
+/* A panel of b, and the strips that it is for. */
+typedef struct b_panel {
+    const tsri_gemm_strips *strips;
+    const char             *b;
+    char                   *z;  /* where its columns begin */
+    int64_t                 b_row, cols;
+} b_panel;
+
+static b_panel find_panel(const chunk *c, const k_block *b, int64_t j)
 {
-    const int64_t block = block_of(c->plan->g->ukr), next = p + block < c->k ? p + block : p;
-    if (!c->a_packed || !c->b_packed) return;
-    s->ahead_a = i + 1 < t->i_end ? packed_a(c, row_of(c, i + 1), p) : packed_a(c, row_of(c, t->i), next);
-    if (i == t->i) s->ahead_b = packed_b(c, t->j, next);
+    const tsri_gemm_ukr *u = c->plan->g->ukr;
+    const int64_t col = col_of(&c->cols, j), cols = col_of(&c->cols, j + 1) - col;
+    b_panel p = { .strips = strips_for(u, cols, cols), .z = c->z.data + col * c->z.col, .cols = cols };
+    p.b_row = c->b_packed ? p.strips->cols * u->element : c->b.row;
+    p.b = b->b + (c->b_packed ? j * b->b_panel : col * c->b.col);
+    return p;
 }
 
-/* Block by block of k, and in it panel by panel of a: z stays in a cache, and b's part of the block too. */
+static void aim(tsri_gemm_strip *s, const b_panel *p)
+{
+    s->b = p->b;
+    s->b_row = p->b_row;
+    s->cols = p->cols;
+}
+
+static void begin_block(tsri_gemm_strip *s, const chunk *c, const k_block *b)
+{
+    s->add = b->p > 0 || !c->first;
+    s->k = b->k;
+}
+
+/* Lines of memory that are needed soon. */
+typedef struct lines {
+    const char *at[512];
+    int64_t     n;
+} lines;
+
+/* Those of `rows` rows of `bytes` each, as far as there is room. */
+static void list_lines(lines *l, const char *from, int64_t step, int64_t rows, int64_t bytes)
+{
+    enum { ROOM = sizeof l->at / sizeof *l->at };
+    const int64_t each = least(pieces(bytes, TSRI_CACHE_LINE), ROOM);
+    for (; rows > 0 && l->n + each <= ROOM; rows--, from += step, l->n += each)
+        for (int64_t q = 0; q < each; q++) l->at[l->n + q] = from + q * TSRI_CACHE_LINE;
+}
+
+/* What the strips of panel i of a read: its rows, and their sums so far. */
+static void list_panel(lines *l, const chunk *c, const tile *t, const k_block *b, int64_t i)
+{
+    const tsri_gemm_ukr *u = c->plan->g->ukr;
+    const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row, first = col_of(&c->cols, t->j);
+    if (c->a_packed) list_lines(l, b->a + row * b->a_row, 0, 1, rows * b->k * u->element);
+    else             list_lines(l, b->a + row * b->a_row, b->a_row, rows, b->k * u->element);
+    if (c->sums) list_lines(l, sums_of(c, i, t->j), 0, 1, (t->j_end - t->j) * sum_tile_bytes(c->plan));
+    else         list_lines(l, c->z.data + row * c->z.row + first * u->sum, c->z.row, rows,
+                            (col_of(&c->cols, t->j_end) - first) * u->sum);
+}
+
+/* One block of k, panel by panel of a. The strips of one send for what the next one reads, each for its share. */
+static void sum_block(tsri_gemm_strip *s, const chunk *c, const tile *t, const k_block *b)
+{
+    const int64_t wide = t->j_end - t->j, element = c->plan->g->ukr->element;
+    b_panel panels[TILE_PANELS];
+    lines ahead;
+    begin_block(s, c, b);
+    for (int64_t j = 0; j < wide; j++) panels[j] = find_panel(c, b, t->j + j);
+    for (int64_t i = t->i; i < t->i_end; i++) {
+        const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
+        if (c->a_packed) s->a_row = element;
+        if (c->a_packed) s->a_col = rows * element;
+        s->a = b->a + row * b->a_row;
+        ahead.n = 0;
+        if (i + 1 < t->i_end) list_panel(&ahead, c, t, b, i + 1);
+        s->ahead = ahead.n > 0 ? ahead.at : NULL;
+        s->lines = pieces(ahead.n, wide);
+        for (int64_t j = 0; j < wide; j++) {
+            aim(s, &panels[j]);
+            s->z = c->sums ? sums_of(c, i, t->j + j) : panels[j].z + row * c->z.row;
+            panels[j].strips->run[rows](s);
+            if (s->ahead) s->ahead += least(s->lines, ahead.at + ahead.n - 1 - s->ahead);
+        }
+    }
+    s->ahead = NULL;
+}
+
 static void sum_panels(tsri_gemm_strip *s, const chunk *c, const tile *t)
 {
-    const int64_t element = c->plan->g->ukr->element, block = block_of(c->plan->g->ukr);
-    for (int64_t p = 0; p < c->k; p += block)
-        for (int64_t i = t->i; i < t->i_end; i++) {
-            const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
-            if (c->a_packed) s->a_row = element;
-            if (c->a_packed) s->a_col = rows * element;
-            s->a = c->a_packed ? packed_a(c, row, p) : c->a.data + row * c->a.row + p * c->a.col;
-            look_ahead(s, c, t, i, p);
-            for (int64_t j = t->j; j < t->j_end; j++) {
-                const tsri_gemm_strips *strips = aim(s, c, j, p);
-                s->z = c->sums ? sums_of(c, i, j) : s->z + row * c->z.row;
-                strips->run[rows](s);
-            }
-        }
+    for (int64_t p = 0; p < c->k; p += block_of(c->plan->g->ukr)) {
+        const k_block b = block_from(c, p);
+        sum_block(s, c, t, &b);
+    }
 }
 
 /* `count` rows of a and z as they lie: in strips as high as there are, and nearly equal. */
@@ -264,13 +349,16 @@ static void sum_rows(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t
 /* Row by row of strips: long stretches of z are written one after the other. */
 static void sum_thin_rows(tsri_gemm_strip *s, const chunk *c, const tile *t)
 {
+    const k_block b = block_from(c, 0);
+    begin_block(s, c, &b);
     for (int64_t i = t->i; i < t->i_end; i++) {
         const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
         for (int64_t j = t->j; j < t->j_end; j++) {
-            const tsri_gemm_strips *strips = aim(s, c, j, 0);
-            s->a = c->a.data + row * c->a.row;
-            s->z += row * c->z.row;
-            sum_rows(s, strips, rows);
+            const b_panel panel = find_panel(c, &b, j);
+            aim(s, &panel);
+            s->a = b.a + row * b.a_row;
+            s->z = panel.z + row * c->z.row;
+            sum_rows(s, panel.strips, rows);
         }
     }
 }
@@ -278,13 +366,17 @@ static void sum_thin_rows(tsri_gemm_strip *s, const chunk *c, const tile *t)
 static void sum_as_they_lie(tsri_gemm_strip *s, const chunk *c, const tile *t)
 {
     const int64_t first = row_of(c, t->i), count = row_of(c, t->i_end) - first;
-    for (int64_t p = 0; p < c->k; p += block_of(c->plan->g->ukr))
+    for (int64_t p = 0; p < c->k; p += block_of(c->plan->g->ukr)) {
+        const k_block b = block_from(c, p);
+        begin_block(s, c, &b);
         for (int64_t j = t->j; j < t->j_end; j++) {
-            const tsri_gemm_strips *strips = aim(s, c, j, p);
-            s->a = c->a.data + first * c->a.row + p * c->a.col;
-            s->z += first * c->z.row;
-            sum_rows(s, strips, count);
+            const b_panel panel = find_panel(c, &b, j);
+            aim(s, &panel);
+            s->a = b.a + first * b.a_row;
+            s->z = panel.z + first * c->z.row;
+            sum_rows(s, panel.strips, count);
         }
+    }
 }
 
 /* Other threads see what was written around the caches. */
@@ -305,9 +397,9 @@ static void sum_tile(const chunk *c, const tile *t)
                           .z_im = p->widest->rows * p->widest->cols * part };
     s.stream = p->stream;
     if (p->g->ukr->begin) p->g->ukr->begin();
-    if (c->a_packed || c->sums)                sum_panels(&s, c, t);
-    else if (p->thin && c->cols.panels > 1)    sum_thin_rows(&s, c, t);
-    else                                       sum_as_they_lie(&s, c, t);
+    if (c->a_packed || c->b_packed || c->sums) sum_panels(&s, c, t);
+    else if (p->thin && c->cols.panels > 1) sum_thin_rows(&s, c, t);
+    else sum_as_they_lie(&s, c, t);
     if (p->g->ukr->end) p->g->ukr->end();
     if (p->stream) settle();
 }
@@ -328,9 +420,9 @@ static void store_tile(const chunk *c, const tile *t)
 static tsr_status multiply_tiles(void *context, int64_t begin, int64_t end)
 {
     const chunk *c = context;
-    const int64_t wide = tile_panels(c), across = pieces(c->cols.panels, wide);
+    const int64_t wide = tile_panels(c), down = pieces(c->a_panels, c->tile_panels);
     for (int64_t n = begin; n < end; n++) {
-        tile t = { .i = n / across * c->tile_panels, .j = n % across * wide };
+        tile t = { .i = n % down * c->tile_panels, .j = n / down * wide };
         t.i_end = least(t.i + c->tile_panels, c->a_panels);
         t.j_end = least(t.j + wide, c->cols.panels);
         sum_tile(c, &t);
@@ -389,6 +481,8 @@ static tsr_status multiply_chunks_of_k(const plan *p, int64_t i, int64_t j, char
     c.c = tsri_gemm_at(g->c, i, j);
     c.z = tsri_gemm_at(g->z, i, j);
     c.a_panels = pieces(c.m, p->widest->rows);
+    c.low = c.m / c.a_panels;
+    c.high = c.m % c.a_panels;
     c.cols = cut_cols(g->ukr, p->widest, c.n);
     if (p->sums) c.sums = scratch;
     scratch += sums_bytes(p, c.a_panels, c.cols.panels);
@@ -442,7 +536,8 @@ static bool packs_a(const tsri_gemm *g)
 {
     const int64_t size = g->ukr->element;
     if (g->ukr->packed_only || !g->ukr->dtypes[g->a_type].native) return true;
-    if (g->a.row != size && g->a.col != size) return true;
+    if (g->a.col == size) return false;
+    if (g->a.row != size) return true;
     return g->n > FEW_COLS && g->m * g->k * size > NEAR_BYTES;
 }
 
@@ -525,7 +620,7 @@ bool tsri_gemm_at_once(const tsri_gemm_ukr *u, const tsr_tensor *z, const tsr_te
     s.z_row = z->stride[0] * size;
     s.cols = n;
     s.add = s.padded = s.stream = false;
-    s.ahead_a = NULL;
+    s.ahead = NULL;
     sum_rows(&s, strips, m);
     return true;
 }
@@ -563,14 +658,22 @@ static bool streams(const plan *p)
            tsri_cpu_streams((g->m * g->k + g->k * g->n + g->m * g->n) * g->ukr->sum);
 }
 
+/* Columns of a chunk: those of a tile, which so is packed into the cache that it is used from, or
+ * more, where many threads wait for each chunk or a would be packed for each again. */
+static int64_t chunk_cols(const plan *p)
+{
+    const int64_t width = p->widest->cols, near = near_panels(p) * width;
+    return p->pack_a || tsr_threads() > FEW_THREADS ? most(near, CHUNK / width * width) : near;
+}
+
 static tsr_status multiply_with(plan *p)
 {
-    const int64_t block = p->g->k * p->g->n * p->g->ukr->element;
-    p->thin = !p->pack_a && !p->pack_b && !p->sums && p->g->k <= TSRI_GEMM_BLOCK && block <= NEAR_BYTES;
+    const int64_t b_bytes = p->g->k * p->g->n * p->g->ukr->element;
+    p->thin = !p->pack_a && !p->pack_b && !p->sums && p->g->k <= TSRI_GEMM_BLOCK && b_bytes <= NEAR_BYTES;
     p->stream = streams(p);
     p->chunk_m = p->pack_a || p->sums ? CHUNK : p->g->m;
-    p->chunk_n = p->pack_b || p->sums ? CHUNK / p->widest->cols * p->widest->cols : p->g->n;
-    p->chunk_k = p->pack_a || p->pack_b ? CHUNK_BLOCKS * block_of(p->g->ukr) : p->g->k;
+    p->chunk_n = p->pack_b || p->sums ? chunk_cols(p) : p->g->n;
+    p->chunk_k = p->pack_a || p->pack_b ? block_of(p->g->ukr) : p->g->k;
     const size_t bytes = scratch_bytes(p);
     if (bytes == 0) return multiply_in(p, NULL);
     return bytes <= STACK_BYTES ? multiply_on_stack(p) : multiply_on_heap(p, bytes);

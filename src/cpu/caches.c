@@ -1,0 +1,30 @@
+/* caches.c - how much of what is used again stays near a core. */
+#include "cpu_run.h"
+#include "core/atomic.h"
+
+enum { LEAST = 1 << 17, USUAL = 1 << 18, MOST = 1 << 20 };
+
+#if defined(__linux__) && !defined(TSR_FREESTANDING)
+#include <unistd.h>
+#endif
+
+/* Two fifths of a core's own cache, if the system says how large that is: the rest is for what passes by. */
+static int64_t measure(void)
+{
+#if defined(__linux__) && !defined(TSR_FREESTANDING) && defined(_SC_LEVEL2_CACHE_SIZE)
+    const int64_t bytes = sysconf(_SC_LEVEL2_CACHE_SIZE) / 5 * 2;
+    if (bytes > 0) return bytes < LEAST ? LEAST : bytes > MOST ? MOST : bytes;
+#endif
+    return USUAL;
+}
+
+int64_t tsri_cpu_near_bytes(void)
+{
+    static int64_t known;
+    int64_t bytes = tsri_load_relaxed(&known);
+    if (bytes == 0) {
+        bytes = measure();
+        tsri_store_relaxed(&known, bytes);
+    }
+    return bytes;
+}
