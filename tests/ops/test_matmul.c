@@ -169,6 +169,45 @@ static void test_vectors_are_exact_at_every_length(void)
         }
 }
 
+/* Words ------------------------------------------------------------------------------ */
+
+/* Words whose halves have every sign, and carry into each other. */
+static uint32_t word_at_an_edge(uint64_t *r)
+{
+    static const uint32_t edges[] = { 0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0x80008000,
+                                      0xffff8000, 0xffffffff, 0x7fff8000, 0x00018000 };
+    const uint64_t n = sizeof edges / sizeof *edges, pick = (uint64_t)test_below(r, (int64_t)(2 * n));
+    return pick < n ? edges[pick] : (uint32_t)test_next(r);
+}
+
+static void test_matmul_of_words_wraps(void)
+{
+    uint64_t r = 6;
+    static const int64_t lengths[] = { 1, 2, 3, 15, 16, 17, 33, 255, 256, 257, 600 };
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (int d = 0; d < 2; d++) {
+            const int64_t m = 2 + test_below(&r, 30), k = lengths[i], n = 2 + test_below(&r, 120);
+            tsr_tensor *a = NULL, *b = NULL, *z = NULL;
+            EXPECT_OK(tsr_empty(&a, d ? TSR_I32 : TSR_U32, TSR_SHAPE(m, k)));
+            EXPECT_OK(tsr_empty(&b, d ? TSR_I32 : TSR_U32, TSR_SHAPE(k, n)));
+            uint32_t *x = a->data, *y = b->data;
+            for (int64_t e = 0; e < m * k; e++) x[e] = word_at_an_edge(&r);
+            for (int64_t e = 0; e < k * n; e++) y[e] = word_at_an_edge(&r);
+            EXPECT_OK(tsr_matmul(&z, a, b));
+            const uint32_t *got = z->data;
+            int64_t wrong = 0;
+            for (int64_t e = 0; e < m * n; e++) {
+                uint32_t sum = 0;
+                for (int64_t p = 0; p < k; p++) sum += x[e / n * k + p] * y[p * n + e % n];
+                wrong += got[e] != sum;
+            }
+            EXPECT(wrong == 0);
+            tsr_release(&a);
+            tsr_release(&b);
+            tsr_release(&z);
+        }
+}
+
 /* Bytes ------------------------------------------------------------------------------ */
 
 static void test_matmul_i8_sums_bytes_of_both_signs_in_i32(void)
@@ -997,6 +1036,7 @@ int main(int argc, char **argv)
     RUN(test_matmul_is_exact_around_the_edges_of_panels_tiles_and_blocks);
     RUN(test_matmul_is_exact_around_the_edges_of_chunks);
     RUN(test_vectors_are_exact_at_every_length);
+    RUN(test_matmul_of_words_wraps);
     RUN(test_matmul_i8_sums_bytes_of_both_signs_in_i32);
     RUN(test_matmul_i8_takes_bytes_only);
     RUN(test_sums_have_the_order_of_the_header_on_every_path);

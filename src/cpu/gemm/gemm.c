@@ -161,6 +161,7 @@ static tsri_gemm_class class_of(const tsri_gemm_ukr *ukr, tsr_dtype a, tsr_dtype
 {
     const tsri_gemm_class cls = tsri_gemm_dtypes[a].cls;
     if (a == TSR_BF16 && b == TSR_BF16 && ukr[TSRI_GEMM_BF16].strips) return TSRI_GEMM_BF16;
+    if (cls == TSRI_GEMM_U32 && ukr[TSRI_GEMM_SPLIT].strips) return TSRI_GEMM_SPLIT;
     if (cls != TSRI_GEMM_I16) return cls;
     if (b == TSR_I8 && a == TSR_I8 && ukr[TSRI_GEMM_S8].strips) return TSRI_GEMM_S8;
     if (b == TSR_I8 && a == TSR_U8 && ukr[TSRI_GEMM_U8].strips) return TSRI_GEMM_U8;

@@ -1,6 +1,6 @@
 /* gemm.h - what a matrix multiplication is made of: panels, strips, stores.
  *
- * Whatever the dtypes and strides, work is done on elements of one of eleven classes:
+ * Whatever the dtypes and strides, work is done on elements of one of twelve classes:
  *
  *     F32   f8, f16, bf16, f32     computed and summed in float
  *     F64   f64                    in double
@@ -13,10 +13,11 @@
  *     S8    i8                     elements of four bytes; a has 128 added
  *     U8    u8 times i8            elements of four bytes
  *     BF16  bf16                   elements of two, summed in float
+ *     SPLIT i32, u32               elements of two, in halves of 16 bits (gemm_vnni.c)
  *
- * The last four are there where a machine multiplies so (their strips are not NULL), and
- * take the place of I16 and F32, which every machine has. Machines with tiles have longer
- * elements in the last three: 64 bytes of neighbouring indices of k.
+ * The last five are there where a machine multiplies so (their strips are not NULL), and
+ * take the place of I16, F32 and U32, which every machine has. Machines with tiles have longer
+ * elements in S8, U8 and BF16: 64 bytes of neighbouring indices of k.
  *
  *     pack    dtype -> panel:  for each index of k, `width` elements side by side
  *     strip   some rows of a, a panel of b -> sums
@@ -41,7 +42,7 @@
 
 typedef enum tsri_gemm_class {
     TSRI_GEMM_F32, TSRI_GEMM_F64, TSRI_GEMM_I16, TSRI_GEMM_U32, TSRI_GEMM_U64, TSRI_GEMM_C64, TSRI_GEMM_C128,
-    TSRI_GEMM_PAIRS, TSRI_GEMM_S8, TSRI_GEMM_U8, TSRI_GEMM_BF16,
+    TSRI_GEMM_PAIRS, TSRI_GEMM_S8, TSRI_GEMM_U8, TSRI_GEMM_BF16, TSRI_GEMM_SPLIT,
     TSRI_GEMM_CLASSES
 } tsri_gemm_class;
 

@@ -3,7 +3,11 @@
  *
  * It multiplies bytes without a sign (of a) by bytes with one (of b). Where a has signs,
  * 128 is added to its elements, and sums start from -128 times the column sums of b, which
- * lie before the packed panels. Sums wrap, so it does not matter that they may. */
+ * lie before the packed panels. Sums wrap, so it does not matter that they may.
+ *
+ * Integers of 32 bits are split in halves: x is low + 2^16 high, with a low half of either sign. Of
+ * x y, what exceeds 32 bits does not count, so it is low low + 2^16 (low high + high low): half a
+ * product of pairs for the first, two indices of k at a time, and one for the rest. */
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
 #include "cpu/gemm/strips.h"
@@ -33,6 +37,55 @@ V vi madd_pairs(vi x, vi y, vi s) { return _mm512_dpwssd_epi32(s, x, y); }
 #define MADD(x, y, s) _mm512_dpbusd_epi32(s, x, y)
 #define NAME(x) x##_fours
 #include "cpu/gemm/strip.inc"
+
+#undef NAME
+#undef MADD
+#undef START
+
+/* Strips of halves ------------------------------------------------------------------------- */
+
+#define START(p) vi_load(p)
+#define MADD(x, y, s) _mm512_dpwssd_epi32(s, x, y)
+#define TURN_SUM(v) vi_shl(v, 16)
+#define NAME(x) x##_halves
+#include "cpu/gemm/strip.inc"
+#undef TURN_SUM
+
+/* Panels of halves: for two indices of k, low and high half of each of all lanes, then both low halves. The
+ * first come first in a panel. Words of b have the high half first. */
+static tsri_gemm_pack_fn pack_words;
+
+static void split_words(uint32_t *z, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width,
+                        const bool swap)
+{
+    enum { INDICES = 16 };
+    _Alignas(64) uint32_t word[INDICES * 3 * VF];
+    const int64_t pairs = (k + 1) / 2;
+    uint32_t *both = z, *low = z + 2 * pairs * width;
+    for (int64_t p = 0; p < k; p += INDICES) {
+        const int64_t some = k - p < INDICES ? k - p : INDICES, words = (some + 1) / 2 * 2 * width;
+        pack_words(word, src + p * step_k, step, step_k, n, some, width);
+        for (int64_t i = some * width; i < words; i++) word[i] = 0;
+        for (int64_t i = 0; i < words; i++) {
+            const uint32_t x = word[i] + ((word[i] & 0x8000) << 1);
+            *both++ = swap ? x << 16 | x >> 16 : x;
+        }
+        for (int64_t q = 0; q < words; q += 2 * width)
+            for (int64_t i = 0; i < width; i++) *low++ = (word[q + i] & 0xffff) | word[q + width + i] << 16;
+    }
+}
+
+static void split_a(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+{
+    split_words(panel, src, step, step_k, n, k, width, false);
+}
+
+/* Sums start from 0. */
+static void split_b(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+{
+    memset(panel, 0, (size_t)width * 12);
+    split_words((uint32_t *)panel + 3 * width, src, step, step_k, n, k, width, true);
+}
 
 /* Panels of fours -------------------------------------------------------------------------- */
 
@@ -76,7 +129,7 @@ static void pack_b_for_s8(void *panel, const char *src, int64_t step, int64_t st
 /* Tables ----------------------------------------------------------------------------------- */
 
 static tsri_gemm_dtype s8_dtypes[TSR_DTYPE_COUNT], s8_right[TSR_DTYPE_COUNT], u8_dtypes[TSR_DTYPE_COUNT],
-    u8_right[TSR_DTYPE_COUNT];
+    u8_right[TSR_DTYPE_COUNT], split_dtypes[TSR_DTYPE_COUNT], split_right[TSR_DTYPE_COUNT];
 
 static void fill(tsri_gemm_dtype *dtypes, tsr_dtype dtype, tsri_gemm_pack_fn pack)
 {
@@ -104,6 +157,16 @@ static const tsri_gemm_strips strips_pairs[] = {
     { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
 };
 
+#undef ONE
+#undef TWO
+#undef THREE
+#define ONE(r) strip_1_##r##_halves,
+#define TWO(r) strip_2_##r##_halves,
+#define THREE(r) strip_3_##r##_halves,
+static const tsri_gemm_strips strips_halves[] = {
+    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
+};
+
 void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k);
 void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k)
 {
@@ -119,4 +182,12 @@ void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k)
     k->gemm[TSRI_GEMM_U8].dtypes = u8_dtypes;
     k->gemm[TSRI_GEMM_U8].right = u8_right;
     k->gemm[TSRI_GEMM_PAIRS].strips = strips_pairs;
+    pack_words = k->gemm[TSRI_GEMM_F32].dtypes[TSR_F32].pack;  /* which moves words, whatever they mean */
+    fill(split_dtypes, TSR_I32, split_a);
+    fill(split_right, TSR_I32, split_b);
+    split_dtypes[TSR_U32].pack = split_a;
+    split_right[TSR_U32].pack = split_b;
+    k->gemm[TSRI_GEMM_SPLIT] = (tsri_gemm_ukr){ .element = 12, .sum = 4, .group = 2, .start = 1, .block = TSRI_GEMM_BLOCK,
+                                                .panel = 3 * VF, .packed_only = true, .strips = strips_halves,
+                                                .dtypes = split_dtypes, .right = split_right };
 }
