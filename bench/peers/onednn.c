@@ -182,7 +182,8 @@ static bool rearrange(const words *w)
 
 static bool open_job(const char *name)
 {
-    const words w = cut(name);
+    words w;
+    cut(&w, name);
     memset(&job, 0, sizeof job);
     if (w.count < 4 || !strcmp(w.part[w.count - 1], "alloc")) return false;
     if (!strncmp(name, "a.", 2)) return rearrange(&w);

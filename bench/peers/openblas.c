@@ -61,7 +61,8 @@ static bool open_product(const words *w)
 
 static bool open_job(const char *name)
 {
-    const words w = cut(name);
+    words w;
+    cut(&w, name);
     memset(&job, 0, sizeof job);
     if (w.count < 4 || (strcmp(w.part[2], "f32") != 0 && strcmp(w.part[2], "f64") != 0)) return false;
     job.wide = strcmp(w.part[2], "f64") == 0;

@@ -28,12 +28,11 @@ typedef struct words {
     int   count;
 } words;
 
-static inline words cut(const char *name)
+static inline void cut(words *w, const char *name)
 {
-    words w = { .count = 0 };
-    snprintf(w.text, sizeof w.text, "%s", name);
-    for (char *p = strtok(w.text, "."); p && w.count < 8; p = strtok(NULL, ".")) w.part[w.count++] = p;
-    return w;
+    memset(w, 0, sizeof *w);
+    snprintf(w->text, sizeof w->text, "%s", name);
+    for (char *p = strtok(w->text, "."); p && w->count < 8; p = strtok(NULL, ".")) w->part[w->count++] = p;
 }
 
 /* Numbers of "8x128x16" into `n`; how many there were. */

@@ -26,6 +26,7 @@ enum {
     PACK_PANELS = 16,         /* packed side by side */
     ROWS_AT_ONCE = 8,         /* indices of k of them at a time */
     FEW_ROWS = 64,            /* that do not pay for packing b */
+    MANY_ROWS = 512,          /* that pay for packing it, however small it is */
     FEW_COLS = 192,           /* that do not pay for packing a */
     TILE_PANELS = 64,         /* of b, at most */
     NEAR_BYTES = 1 << 18,     /* of an operand that is read as fast where it lies */
@@ -204,11 +205,11 @@ typedef struct tile {
 static int64_t near_panels(const plan *p)
 {
     const tsri_gemm_ukr *u = p->g->ukr;
-    const int64_t panel = p->widest->cols * (block_of(u) / u->group) * u->element;
+    const int64_t panel = p->widest->cols * pieces(least(block_of(u), p->g->k), u->group) * u->element;
     return least(most(1, tsri_cpu_near_bytes() / panel), TILE_PANELS);
 }
 
-static int64_t tile_panels(const chunk *c) { return c->plan->thin ? c->cols.panels : near_panels(c->plan); }
+static int64_t tile_panels(const chunk *c) { return c->plan->thin ? TILE_PANELS : near_panels(c->plan); }
 
 static int64_t sum_tile_bytes(const plan *p) { return p->widest->rows * p->widest->cols * p->g->ukr->sum; }
 
@@ -350,15 +351,17 @@ static void sum_rows(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t
 static void sum_thin_rows(tsri_gemm_strip *s, const chunk *c, const tile *t)
 {
     const k_block b = block_from(c, 0);
+    const int64_t wide = t->j_end - t->j;
+    b_panel panels[TILE_PANELS];
     begin_block(s, c, &b);
+    for (int64_t j = 0; j < wide; j++) panels[j] = find_panel(c, &b, t->j + j);
     for (int64_t i = t->i; i < t->i_end; i++) {
         const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
-        for (int64_t j = t->j; j < t->j_end; j++) {
-            const b_panel panel = find_panel(c, &b, j);
-            aim(s, &panel);
+        for (int64_t j = 0; j < wide; j++) {
+            aim(s, &panels[j]);
             s->a = b.a + row * b.a_row;
-            s->z = panel.z + row * c->z.row;
-            sum_rows(s, panel.strips, rows);
+            s->z = panels[j].z + row * c->z.row;
+            sum_rows(s, panels[j].strips, rows);
         }
     }
 }
@@ -545,7 +548,9 @@ static bool packs_b(const tsri_gemm *g)
 {
     const int64_t size = g->ukr->element;
     if (g->ukr->packed_only || !g->ukr->right[g->b_type].native || g->b.col != size) return true;
-    return g->m > FEW_ROWS && g->k * g->n * size > NEAR_BYTES;
+    if (g->m <= FEW_ROWS) return false;
+    /* Also where rows begin within lines, so that vectors of b would take two, and are read often. */
+    return g->k * g->n * size > NEAR_BYTES || (g->b.row % TSRI_CACHE_LINE != 0 && g->m > MANY_ROWS && g->n > FEW_COLS);
 }
 
 static bool needs_sums(const tsri_gemm *g)
