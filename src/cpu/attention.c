@@ -6,9 +6,10 @@
  * v. When a block brings a larger score, sum and mixture are scaled down to it:
  *
  *     block of keys        packed as panels; v is packed where it cannot be read as it lies
- *       scores             strips of gemm.h, on rows of q and panels of k
- *       weights            row by row; what may not be seen is -infinity
- *       mixture            strips on rows of weights and v
+ *       group of rows      whose scores stay in the nearest cache
+ *         scores           strips of gemm.h, on rows of q and panels of k
+ *         weights          row by row; what may not be seen is -infinity
+ *         mixture          strips on rows of weights and v
  *
  * What no row of a task, or of a strip, sees is skipped. Few rows (a decoding step) are
  * multiplied with keys as they lie, which are read once. Tasks do not depend on each other
@@ -25,8 +26,9 @@
 #include "tessera/threads.h"
 
 enum {
-    ROWS = 256, KEYS = TSRI_GEMM_BLOCK,  /* of a block */
+    ROWS = 512, KEYS = TSRI_GEMM_BLOCK,  /* of a block, at most */
     WIDTH = KEYS + TSRI_LOOK,            /* of a row of scores: rows lie in different sets of a cache */
+    GROUP = 24,                          /* rows whose scores stay near: a whole number of strips */
     SIDE = 8,                            /* rows that become weights side by side */
     FEW = 4,                             /* rows that do not pay for packing keys */
     NEAR = 1024,                         /* bytes from row to row of v that strips read as fast as panels */
@@ -53,7 +55,7 @@ typedef struct attention {
     tsr_tensor        mask;             /* (..., heads, m, n); data is NULL if there is none */
     int64_t           m, n, d, e;
     int64_t           shared, kv_heads; /* heads of q that look at one of k */
-    int64_t           blocks;           /* of rows, for each head of k */
+    int64_t           block, blocks;    /* rows of a task, and tasks for each head of k */
     double            early_scale;      /* of q, and of scores: */
     double            late_scale;
     int64_t           mixed;            /* columns of v that strips take at a time */
@@ -70,7 +72,7 @@ typedef struct attention {
 
 /* Rows of the mixture and of packed values are padded, so that they lie in different sets of a cache. */
 static int64_t value_width(const attention *a) { return whole(a->e, 2 * TSRI_LOOK) + TSRI_LOOK; }
-static int64_t block_rows(const attention *a) { return least(a->shared * a->m, ROWS); }
+static int64_t block_rows(const attention *a) { return least(a->shared * a->m, a->block); }
 static int64_t block_keys(const attention *a) { return least(a->n, KEYS); }
 
 /* Bytes from one index of a dim to the next; 0 where there is no next. */
@@ -105,8 +107,8 @@ static task task_of(const attention *a, int64_t number)
     const int64_t block = number % a->blocks, kv_head = number / a->blocks % a->kv_heads;
     const int64_t b = number / a->blocks / a->kv_heads;
     task t = { .a = a, .q = matrix_of(a->q, b), .k = matrix_of(a->k, b), .v = matrix_of(a->v, b),
-               .z = matrix_of(a->z, b), .head = kv_head * a->shared, .first = block * ROWS };
-    t.rows = least(a->shared * a->m - t.first, ROWS);
+               .z = matrix_of(a->z, b), .head = kv_head * a->shared, .first = block * a->block };
+    t.rows = least(a->shared * a->m - t.first, a->block);
     t.k.data += kv_head * t.k.head;
     t.v.data += kv_head * t.v.head;
     if (a->mask.data) t.mask = matrix_of(&a->mask, b);
@@ -132,7 +134,12 @@ typedef struct keys {
     int64_t first, n;
 } keys;
 
-/* How many of them any of rows r .. end - 1 sees: the last row of a head sees most. */
+/* Rows first .. first + rows - 1 of a task. */
+typedef struct group {
+    int64_t first, rows;
+} group;
+
+/* How many of the keys any of rows r .. end - 1 sees: the last row of a head sees most. */
 static int64_t keys_seen(const task *t, const keys *b, int64_t r, int64_t end)
 {
     const attention *a = t->a;
@@ -141,7 +148,7 @@ static int64_t keys_seen(const task *t, const keys *b, int64_t r, int64_t end)
     return least((one_head ? keys_of(t, end - 1) : a->n) - b->first, b->n);
 }
 
-/* How many of them row r sees. */
+/* How many of the keys row r sees. */
 static int64_t row_keys(const task *t, int64_t r, const keys *b)
 {
     return t->a->causal ? most(least(keys_of(t, r) - b->first, b->n), 0) : b->n;
@@ -223,6 +230,14 @@ static void choose_ways(attention *a, tsr_dtype dtype)
     a->rows = dtype == TSR_F64 ? &rows_f64 : a->kernels->attention ? a->kernels->attention : &rows_f32;
 }
 
+/* Tasks of many rows, which share packed keys; of less, where threads would go without. */
+static void cut_rows(attention *a, int64_t heads)
+{
+    a->block = ROWS;
+    if (tsr_threads() > 1 && heads * pieces(a->shared * a->m, ROWS) < 2 * (int64_t)tsr_threads()) a->block = ROWS / 2;
+    a->blocks = pieces(a->shared * a->m, a->block);
+}
+
 tsr_status tsri_cpu_attention(const tsr_op *op)
 {
     const tsr_attention_params *p = op->params;
@@ -234,15 +249,15 @@ tsr_status tsri_cpu_attention(const tsr_op *op)
                     .causal = p->causal, .kernels = tsri_cpu_kernels_get() };
     if (tsr_numel(z) == 0) return TSR_OK;
     a.shared = q->shape[last - 2] / a.kv_heads;
-    a.blocks = pieces(a.shared * a.m, ROWS);
+    int64_t heads = a.kv_heads;
+    for (int i = 0; i < last - 2; i++) heads *= q->shape[i];
+    cut_rows(&a, heads);
     choose_ways(&a, dtype);
     const bool early = p->scale >= -1 && p->scale <= 1;  /* q does not overflow then */
     a.early_scale = early ? p->scale : 1;
     a.late_scale = early ? 1 : p->scale;
     TSRI_TRY(read_mask(&a, op->nin > 3 ? op->in[3] : NULL));
-    int64_t tasks = a.blocks * a.kv_heads;
-    for (int i = 0; i < last - 2; i++) tasks *= q->shape[i];
     const double work = (double)block_rows(&a) * (double)(a.n + 1) * (double)(a.d + a.e);
     const int64_t grain = work > PART_WORK ? 1 : (int64_t)(PART_WORK / work);
-    return tsr_parallel_for(tasks, grain, dtype == TSR_F64 ? run_f64 : run_f32, &a);
+    return tsr_parallel_for(a.blocks * heads, grain, dtype == TSR_F64 ? run_f64 : run_f32, &a);
 }

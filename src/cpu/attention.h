@@ -20,6 +20,7 @@ typedef struct tsri_attention_rows {
     double (*look)(const tsri_look *l);                     /* returns the largest; a NaN is none */
     double (*weigh)(void *scores, int64_t n, double base);  /* exp(score - base), and their sum; n as above */
     void   (*shrink)(void *x, int64_t n, double by);        /* multiplies */
+    void   (*divide)(void *x, int64_t n, double by);        /* 0 if by is */
     bool   (*finite)(const void *x, int64_t n);
 } tsri_attention_rows;
 

@@ -126,7 +126,9 @@ static tsr_status copy_by_list(tsri_loop *loop, int dense, int64_t size, const t
     p.pick = k->pick[__builtin_ctz((unsigned)size)];
     p.turn = k->turn[__builtin_ctz((unsigned)size)];
     list_places(&p, &outer, dense, size);
-    *done = p.n >= MIN_LIST;
+    const bool narrow = outer.ndim >= loop->ndim - 1 && dense >= 0 && loop->dim[dense].step[1] == size &&
+                        loop->dim[dense].n * size >= 16;  /* one dim is as good as its list: blocks with few columns */
+    *done = p.n >= MIN_LIST && !narrow;
     if (!*done) return TSR_OK;
     sort_by_source(&outer);
     const int64_t grain = GRAIN_BYTES / (2 * size * p.n) + 1;

@@ -35,6 +35,9 @@ typedef struct draw {
     int64_t        next;      /* element that the walk comes to */
     /* Numbers `first` to first + n - 1 of the stream: whole blocks, BLOCKS at most. */
     void         (*make)(const struct draw *d, void *out, uint64_t first, int64_t n, bool stream);
+    /* Floats from number `first` of the stream on, which begins a block, where they belong: as many of n as go fast.
+     * Returns how many, whole blocks; NULL if there is nothing faster. */
+    int64_t      (*make_fast)(const struct draw *d, float *z, uint64_t first, int64_t n);
 } draw;
 
 /* Numbers -------------------------------------------------------------------------------- */
@@ -62,6 +65,18 @@ static void make_normals(const draw *d, void *out, uint64_t first, int64_t n, bo
     make_words(d, words, p->seed, TSRI_STREAM_NORMAL, first, n);
     if (d->from == TSR_F64) d->k->draw->normal_f64(out, words, n, stream);
     else                    d->k->draw->normal_f32(out, words, n, stream);
+}
+
+static int64_t make_uniforms_fast(const draw *d, float *z, uint64_t first, int64_t n)
+{
+    const tsr_random_params *p = d->params;
+    return d->k->draw->uniforms_f32(z, p->seed, first / 4, n, &d->range, d->loop.stream);
+}
+
+static int64_t make_normals_fast(const draw *d, float *z, uint64_t first, int64_t n)
+{
+    const tsr_random_params *p = d->params;
+    return d->k->draw->normals_f32(z, p->seed, first / 4, n, d->loop.stream);
 }
 
 static void make_integers(const draw *d, void *out, uint64_t first, int64_t n, bool stream)
@@ -137,6 +152,10 @@ static void write_elements(const draw *d, char *at, int64_t step, int64_t first,
     for (int64_t i = 0, made; i < n; i += made) {
         const uint64_t number = (uint64_t)(first + i) * (uint64_t)d->parts;
         const int64_t skip = (int64_t)(number % (uint64_t)d->per_block);
+        if (d->make_fast && skip == 0 && is_direct(d, at + i * step, step, 0)) {
+            made = d->make_fast(d, (float *)(void *)(at + i * step), number, (n - i) * d->parts) / d->parts;
+            if (made > 0) continue;
+        }
         made = run_length(d, at + i * step, skip, n - i);
         const int64_t count = (skip + made * d->parts + d->per_block - 1) / d->per_block * d->per_block;
         if (is_direct(d, at + i * step, step, count - made * d->parts)) {
@@ -194,6 +213,8 @@ tsr_status tsri_cpu_random(const tsr_op *op)
     draw d = { .params = p, .from = real == TSR_F64 ? TSR_F64 : TSR_F32, .per_block = real == TSR_F64 ? 2 : 4,
                .make = op->kind == TSR_OP_UNIFORM ? make_uniforms : make_normals };
     if (op->kind == TSR_OP_UNIFORM) d.range = tsri_range_of(real, p->low, p->high);
+    if (real == TSR_F32 && tsri_cpu_kernels_get()->draw->normals_f32)
+        d.make_fast = op->kind == TSR_OP_UNIFORM ? make_uniforms_fast : make_normals_fast;
     return draw_all(&d, z);
 }
 
@@ -258,6 +279,6 @@ static void portable_normal_f64(double *z, const uint32_t *words, int64_t n, boo
 void tsri_cpu_draw_portable(tsri_cpu_kernels *k)
 {
     static const tsri_draw_kernels draws = { portable_words, portable_uniform_f32, portable_uniform_f64,
-                                             portable_normal_f32, portable_normal_f64 };
+                                             portable_normal_f32, portable_normal_f64, NULL, NULL };
     k->draw = &draws;
 }

@@ -27,6 +27,11 @@ typedef struct tsri_draw_kernels {
     void (*uniform_f64)(double *z, const uint32_t *words, int64_t n, const tsri_range *range, bool stream);
     void (*normal_f32)(float *z, const uint32_t *words, int64_t n, bool stream);
     void (*normal_f64)(double *z, const uint32_t *words, int64_t n, bool stream);
+
+    /* The same from block numbers, or NULL. They make as many of the n values as they can make fast: returns how
+     * many, whole blocks, and maybe none. */
+    int64_t (*uniforms_f32)(float *z, uint64_t seed, uint64_t block, int64_t n, const tsri_range *range, bool stream);
+    int64_t (*normals_f32)(float *z, uint64_t seed, uint64_t block, int64_t n, bool stream);
 } tsri_draw_kernels;
 
 tsr_status tsri_cpu_random(const tsr_op *op);

@@ -13,21 +13,12 @@
 #include "lanes.h"
 #include "tessera/ops/index.h"
 
-/* Rows that run on, each from where its index says. */
 static void gather_rows(const tsri_tile *t, int64_t step, int64_t size)
 {
     const int64_t bytes = t->cols * size;
-    const tsri_tile_fn copy = tsri_cpu_kernels_get()->copy[__builtin_ctz((unsigned)size)];
-    tsri_tile row = { .stream = t->stream, .rows = 1, .cols = t->cols, .col_step = { size, size } };
     for (int64_t r = 0; r < t->rows; r++) {
-        const char *i = t->ptr[1] + r * t->row_step[1];
-        char *x = t->ptr[2] + r * t->row_step[2];
-        if (r + AHEAD < t->rows)
-            fetch_row(x + AHEAD * t->row_step[2] + index_at(i + AHEAD * t->row_step[1]) * step, bytes);
-        row.ptr[0] = t->ptr[0] + r * t->row_step[0];
-        row.ptr[1] = x + index_at(i) * step;
-        if (bytes < SHORT_ROW) memcpy(row.ptr[0], row.ptr[1], (size_t)bytes);
-        else                   copy(&row, NULL);
+        if (r + AHEAD < t->rows) fetch_row(row_of(t, r + AHEAD, step), bytes);
+        memcpy(t->ptr[0] + r * t->row_step[0], row_of(t, r, step), (size_t)bytes);
     }
 }
 
@@ -54,6 +45,7 @@ void tsri_cpu_index_portable(tsri_cpu_kernels *k)
     static const tsri_tile_fn gathers[] = { gather_1, gather_2, gather_4, gather_8, gather_16 };
     static const tsri_tile_fn sets[] = { scatter_set_1, scatter_set_2, scatter_set_4, scatter_set_8, scatter_set_16 };
     for (int i = 0; i < TSRI_SIZES; i++) k->gather[i] = gathers[i];
+    k->gather_rows = gather_rows;
     for (int d = 1; d < TSR_DTYPE_COUNT; d++) k->scatter[TSR_SCATTER_SET][d] = sets[size_slot((tsr_dtype)d)];
 #define ENTER(ID, dtype)                                            \
     k->scatter[TSR_SCATTER_ADD][TSR_##ID] = scatter_add_##dtype;    \

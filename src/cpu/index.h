@@ -15,6 +15,9 @@ typedef struct scatter_axis {
 enum {
     AHEAD = 2,         /* rows whose beginning is fetched before it is needed */
     FETCHED = 512,     /* bytes of it: the machine goes on by itself */
+    FETCHED_ALONG = 1024, /* bytes of it that are fetched while others are worked on, one line for one */
+    BYTES_AHEAD = 2048,   /* by which lines of a row that is worked on are fetched */
+    ROWS_AHEAD = 4096,    /* bytes of rows by which short rows are fetched */
     AHEAD_SINGLY = 16, /* elements */
     SHORT_ROW = 256    /* bytes */
 };
@@ -26,5 +29,11 @@ static TSRI_ALWAYS_INLINE void fetch_row(const char *row, int64_t bytes)
 }
 
 static TSRI_ALWAYS_INLINE int64_t index_at(const char *p) { return *(const int64_t *)(const void *)p; }
+
+/* Where the source of row r of a gather begins. */
+static TSRI_ALWAYS_INLINE const char *row_of(const tsri_tile *t, int64_t r, int64_t step)
+{
+    return t->ptr[2] + r * t->row_step[2] + index_at(t->ptr[1] + r * t->row_step[1]) * step;
+}
 
 #endif

@@ -7,6 +7,7 @@
  *     reduce_run.c       op -> one or two passes over blocks of outputs, split over threads
  *     reduce_walk.c      a block -> strips: elements packed, turned and widened where they must be
  *     reduce_states.c    states -> their beginning, their union, the result
+ *     reduce_few.c       outputs of few elements, which need none of that
  *     reduce_scan.c      the same road for scans
  */
 #ifndef TSRI_REDUCE_H
@@ -14,7 +15,7 @@
 
 #include "core/status_int.h"
 
-enum { TSRI_SIDE = 512 };  /* outputs of a block, at most */
+enum { TSRI_SIDE = 512, TSRI_LINES = 1024 };  /* outputs of a block, lines of a scan side by side, at most */
 
 typedef enum tsri_collect {
     TSRI_COLLECT_SUM,
@@ -60,6 +61,7 @@ typedef struct tsri_strip {
     int64_t     n, step;
     int64_t     width, across;
     int64_t     at;           /* which of its output's elements the first is */
+    int64_t     ahead;        /* bytes from x to what is read next, in the same way; 0: nothing */
     bool        lone;
     bool        least, size;  /* of floats, the largest of -x, of |x| */
     uint64_t    flip;         /* integers are taken as signed x ^ flip */
@@ -67,6 +69,23 @@ typedef struct tsri_strip {
 
 /* k is there for kinds that are described with it. */
 typedef void (*tsri_collect_fn)(tsri_collected *g, const tsri_strip *s, const tsri_collected *k);
+
+/* Outputs that are `width` in number and have n elements each, which are few: their results, which run on, are
+ * written at once. Elements are `step` bytes apart and outputs `across`; one of the two is the size of an element.
+ * Sums are multiplied by `times` and divided by `over`, one of which is 1. */
+typedef struct tsri_few {
+    char       *z;
+    const char *x;
+    int64_t     n, step;
+    int64_t     width, across;
+    bool        least;        /* the least is asked for */
+    double      times, over;
+} tsri_few;
+
+enum { TSRI_FEW_RUN = 64, TSRI_FEW_ROWS = 16 };  /* elements that are few, at most: of a run, of a column */
+
+/* False, and nothing done, where these are not for it. */
+typedef bool (*tsri_few_fn)(const tsri_few *f);
 
 /* Lines of a scan, side by side: z and x walk with step[0] and step[1] along, with across[] from
  * line to line. Element i of a line is read before element i is written. */

@@ -24,7 +24,8 @@
 enum {
     PART    = 32768, /* elements that are worth waking a thread for */
     PARTS   = 64,    /* most parts of a nest; blocks that are enough to share out */
-    FEW     = 2048,  /* elements that are collected without further ado, if they run on */
+    FEW     = 16384, /* elements that are collected without further ado, if they run on */
+    TINY    = 8,     /* elements that are added up one by one */
     NARROW  = 32,    /* elements of an output that are not worth packing into a run */
     LEAN    = 64,    /* outputs that are not worth a row */
     RUN     = 4      /* elements that are worth a run, if they follow each other */
@@ -208,11 +209,13 @@ static tsr_status reduce_block(tsri_block b, tsri_loop *nest, void *words, char 
 static tsr_status reduce_row(const tsri_reduction *r, char *x, char *z, const tsri_dim *along)
 {
     _Alignas(64) double words[2 * TSRI_STATE_WORDS * TSRI_SIDE];
+    if (r->few && tsri_few_run(r, x, z, along)) return TSR_OK;
     tsri_loop nest = r->reduced;
     const int64_t side = tsri_walk_side(r);
     for (int64_t c = 0; c < along->n; c += side) {
         const tsri_block b = { .r = r, .x = x + c * along->step[1],
-                               .width = along->n - c < side ? along->n - c : side, .across = along->step[1] };
+                               .width = along->n - c < side ? along->n - c : side, .across = along->step[1],
+                               .next = c + side < along->n ? x + (c + side) * along->step[1] : NULL };
         TSRI_TRY(reduce_block(b, &nest, words, z + c * along->step[0], along->step[0]));
     }
     return TSR_OK;
@@ -394,6 +397,15 @@ static bool reduce_few(tsri_reduction *r, const tsr_tensor *x, char *z)
     return true;
 }
 
+/* The sum of n floats of f32 or f64 that run on. */
+static double add_tiny(const tsr_tensor *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n && x->dtype == TSR_F32; i++) sum += (double)((const float *)x->data)[i];
+    for (int64_t i = 0; i < n && x->dtype == TSR_F64; i++) sum += ((const double *)x->data)[i];
+    return sum;
+}
+
 /* The same for the usual sums and extremes of floats, without a plan: calls on a few elements cost what
  * is done around them. */
 static bool reduce_few_floats(const tsr_op *op)
@@ -405,9 +417,13 @@ static bool reduce_few_floats(const tsr_op *op)
     for (int d = 0; d < x->ndim && n <= FEW; d++) n *= x->shape[d];
     if (!(sum || min || op->kind == TSR_OP_MAX) || (x->dtype != TSR_F32 && x->dtype != TSR_F64)) return false;
     if (n == 0 || n > FEW || !tsri_is_packed(&x->desc)) return false;
-    tsri_collected g = { .f = { &best, &rest, NULL, NULL } };
-    const tsri_strip s = { .x = x->data, .n = n, .width = 1, .lone = true, .least = min };
-    tsri_cpu_kernels_get()->collect[sum ? TSRI_COLLECT_SUM : TSRI_COLLECT_LARGEST][x->dtype](&g, &s, NULL);
+    if (sum && n <= TINY) {
+        best = add_tiny(x, n);
+    } else {
+        tsri_collected g = { .f = { &best, &rest, NULL, NULL } };
+        const tsri_strip s = { .x = x->data, .n = n, .width = 1, .lone = true, .least = min };
+        tsri_cpu_kernels_get()->collect[sum ? TSRI_COLLECT_SUM : TSRI_COLLECT_LARGEST][x->dtype](&g, &s, NULL);
+    }
     if (sum) v = tsri_with_error(best, rest) / (op->kind == TSR_OP_MEAN ? (double)n : 1);
     else     v = rest != 0 ? (double)NAN : min ? -best : best;
     if (x->dtype == TSR_F32) *(float *)op->out[0]->data = (float)v;
@@ -426,6 +442,7 @@ static tsr_status reduce_many(tsri_reduction *r, const tsr_tensor *x, const tsr_
     if (r->bytes == 2 && !r->by_columns && innermost(&r->reduced).n < NARROW) (void)find_kernels(r, x->dtype, true);
     choose_fold(r);
     choose_parts(r);
+    tsri_few_plan(r, x->dtype);
     if (r->parts > 1) return run_in_turn(r);
     const int64_t each = tsri_loop_count(&r->reduced) * (r->fold > 1 ? r->side.n : 1);
     const int64_t cost = each * (1 + (int64_t)tsr_op_get_info(r->op)->flops / 2) + 8;

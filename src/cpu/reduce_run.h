@@ -23,6 +23,7 @@ typedef struct tsri_reduction {
     tsri_narrow_fn  narrow;          /* what the states come to, to the result */
     tsri_tile_fn    round;           /* the same for numbers that lie `rounded` bytes apart; NULL: none */
     int64_t         rounded;
+    tsri_few_fn     few;             /* NULL: there are states */
     double          p;               /* params->a */
     int64_t         count;           /* elements that come to one output */
     int64_t         times;           /* how often each of the reduced nest's counts */
@@ -43,6 +44,7 @@ typedef struct tsri_block {
     int                   pass;
     char                 *x;
     int64_t               width, across;
+    const char           *next;          /* x of the block that comes next; NULL: none */
 } tsri_block;
 
 /* The loop over all dims but those in `axes`, of the result and x (reduce_run.c). */
@@ -81,6 +83,14 @@ void tsri_states_constants(tsri_collected *k, const tsri_collected *g, const tsr
 /* The results, to z, `step` bytes apart. Uses g up. */
 void tsri_states_finish(const tsri_reduction *r, char *z, int64_t step, int64_t width, tsri_collected *g,
                         const tsri_collected *k);
+
+/* reduce_few.c ------------------------------------------------------------------------ */
+
+/* Chooses r->few, when all else is chosen. */
+void tsri_few_plan(tsri_reduction *r, tsr_dtype dtype);
+
+/* Outputs along a dim of the result and x. False, and nothing done, if they need states. */
+bool tsri_few_run(const tsri_reduction *r, const char *x, char *z, const tsri_dim *along);
 
 /* reduce_walk.c ---------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 
 enum {
     PART = 32768,       /* elements that are worth waking a thread for */
-    SIDE = TSRI_SIDE    /* lines side by side */
+    SIDE = TSRI_LINES
 };
 
 typedef struct scan_job {

@@ -13,7 +13,8 @@
 
 enum {
     BUFFER  = 16 << 10,  /* bytes of packed elements, and of widened ones */
-    LONGEST = 4096,      /* elements of a strip: any and all stop between strips */
+    STRIP   = 32 << 10,  /* bytes of a strip of one output: any and all stop between strips */
+    LONGEST = 4096,      /* elements of other strips */
     SHORT   = 256,       /* bytes of a run that is worth a strip of its own */
     RUNS    = 64,        /* outputs of a lone block */
     FEW     = 64         /* elements of a run of which there are more in a block */
@@ -26,6 +27,7 @@ typedef struct walk {
     tsri_collected       *g;
     const tsri_collected *k;
     int64_t               width, across, first;
+    const char           *next;     /* where the nest's elements begin that are read after these; NULL: unknown */
     tsri_strip            strip;
     char                 *packed, *widened;
 } walk;
@@ -81,8 +83,10 @@ static bool is_decided(const walk *w)
     return (w->r->op == TSR_OP_ALL || w->r->op == TSR_OP_MIN) && count < w->strip.at - w->first;
 }
 
-static bool collect_run(walk *w, const char *x, int64_t n)
+/* next: what is read after it, if that is known and lies as it is. */
+static bool collect_run(walk *w, const char *x, int64_t n, const char *next)
 {
+    w->strip.ahead = next ? next - x : 0;
     w->strip.x = x;
     w->strip.n = n;
     w->collect(w->g, &w->strip, w->k);
@@ -91,18 +95,21 @@ static bool collect_run(walk *w, const char *x, int64_t n)
 }
 
 /* One run of each output. */
-static bool collect_runs(walk *w, const char *x, int64_t n, int64_t step)
+static bool collect_runs(walk *w, const char *x, int64_t n, int64_t step, const char *next)
 {
     const bool plain = step == w->r->bytes && !w->r->widen;
-    const int64_t longest = plain ? LONGEST : smaller(LONGEST, room(w->r));
+    const int64_t longest = plain ? STRIP / step : smaller(LONGEST, room(w->r));
     if (w->width > 1) {
         w->strip.across = plain ? w->across : n * w->r->wide;
-        return collect_run(w, plain ? x : stage(w, x, w->width, w->across, n, step), n);
+        return plain ? collect_run(w, x, n, next)
+                     : collect_run(w, stage(w, x, w->width, w->across, n, step), n, NULL);
     }
     for (int64_t i = 0; i < n; i += longest) {
         const int64_t some = smaller(longest, n - i);
         const char *from = x + i * step;
-        if (!collect_run(w, plain ? from : stage(w, from, 1, 0, some, step), some)) return false;
+        if (plain ? !collect_run(w, from, some, i + some < n ? from + some * step : next)
+                  : !collect_run(w, stage(w, from, 1, 0, some, step), some, NULL))
+            return false;
     }
     return true;
 }
@@ -115,8 +122,8 @@ static bool collect_lone(const tsri_tile *t, void *context)
     for (int64_t i = 0; i < t->rows; i += packs ? together : 1) {
         const char *x = t->ptr[0] + i * t->row_step[0];
         const int64_t rows = smaller(together, t->rows - i);
-        if (packs ? !collect_run(w, stage(w, x, rows, t->row_step[0], t->cols, step), rows * t->cols)
-                  : !collect_runs(w, x, t->cols, step))
+        if (packs ? !collect_run(w, stage(w, x, rows, t->row_step[0], t->cols, step), rows * t->cols, NULL)
+                  : !collect_runs(w, x, t->cols, step, i + 1 < t->rows ? x + t->row_step[0] : w->next))
             return false;
     }
     return true;
@@ -130,6 +137,7 @@ static void collect_folded(const walk *w, tsri_collected *g, const tsri_collecte
 {
     const int64_t fold = w->r->fold, row = fold * w->width, whole = n / fold, rest = n % fold;
     tsri_strip s = w->strip;
+    s.ahead = 0;
     s.x = x;
     s.n = whole;
     s.step = row * w->r->wide;
@@ -185,6 +193,7 @@ static void collect_rows(walk *w, const char *x, int64_t n, int64_t step)
         w->strip.x = plain ? x + i * step : stage(w, x + i * step, rows, step, w->width, w->across);
         w->strip.n = rows;
         w->strip.step = plain ? step : w->width * w->r->wide;
+        w->strip.ahead = plain && w->next && rows == n ? w->next - x : 0;
         w->collect(w->g, &w->strip, w->k);
         w->strip.at += rows;
     }
@@ -216,7 +225,8 @@ void tsri_walk(tsri_collected *g, const tsri_block *b, const tsri_loop *nest, in
 {
     _Alignas(64) char packed[BUFFER], widened[BUFFER];
     const tsri_reduction *r = b->r;
-    walk w = { r, r->collect[b->pass], r->kind[b->pass], g, b->k, b->width, b->across, at,
+    const char *next = b->next && b->pass + 1 == r->passes && r->parts == 1 ? b->next + r->start : NULL;
+    walk w = { r, r->collect[b->pass], r->kind[b->pass], g, b->k, b->width, b->across, at, next,
                { .width = b->width, .at = at, .lone = !r->by_columns, .least = r->least, .size = r->size,
                  .flip = r->flip }, packed, widened };
     tsri_states_begin(g, w.kind, r->numbers, b->width);

@@ -2,10 +2,10 @@
 #include "stage.h"
 
 enum {
-    BUFFER = 32 << 10,  /* bytes, shared out to the operands that need some */
+    BUFFER = 64 << 10,  /* bytes, shared out to the operands that need some */
     RUN_COLS = 1024,    /* columns of a block whose operands lie along its rows, more or less */
-    TURN_BYTES = 1024   /* of a row of a block with an operand that lies along its columns: less is
-                           read slowly where it lies along rows, more leaves few rows to turn */
+    TURN_BYTES = 512    /* of a row of a block with an operand that lies along its columns: memory is
+                           read slowly in short runs, both along rows and along columns */
 };
 
 static int64_t length(int64_t step) { return step < 0 ? -step : step; }

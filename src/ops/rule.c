@@ -45,15 +45,18 @@ static void read_rule(tsri_dtype_rule *rule, tsr_op_kind kind)
     read_usual(rule);
 }
 
+static TSRI_COLD void make_ready(tsr_op_kind kind)
+{
+    tsri_lock(&lock);
+    if (!ready[kind]) {
+        read_rule(&rules[kind], kind);
+        tsri_store_release(&ready[kind], 1);
+    }
+    tsri_unlock(&lock);
+}
+
 const tsri_dtype_rule *tsri_rule_of(tsr_op_kind kind)
 {
-    if (!TSRI_LIKELY(tsri_load_acquire(&ready[kind]))) {
-        tsri_lock(&lock);
-        if (!ready[kind]) {
-            read_rule(&rules[kind], kind);
-            tsri_store_release(&ready[kind], 1);
-        }
-        tsri_unlock(&lock);
-    }
+    if (!TSRI_LIKELY(tsri_load_acquire(&ready[kind]))) make_ready(kind);
     return &rules[kind];
 }

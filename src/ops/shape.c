@@ -1,6 +1,7 @@
 /* shape.c - tile, repeat, roll, pad, triangles, diagonals, grids: views, and copies
  * between them. */
 #include "boxes.h"
+#include "pad_rows.h"
 #include "pieces.h"
 #include "tessera/ops/shape.h"
 #include "tessera/threads.h"
@@ -268,8 +269,10 @@ static tsr_status lay_padded_boxes(tsr_tensor *out, const tsr_tensor *t, const v
 {
     enum { SHORT_BYTES = 2048, WORTH_BYTES = 1 << 20 };
     boxed b = { .out = out, .t = t, .padding = how };
+    const padding *p = how;
     int leading = 0;
     const int64_t size = tsri_dtype_size(out->dtype);
+    if (p->mode == TSR_PAD_CONSTANT && tsri_pads_rows(out, t)) return tsri_pad_rows(out, t, p->before, p->value);
     while (leading < out->ndim && out->shape[leading] == t->shape[leading]) leading++;
     if (out->device == TSR_CPU && leading < out->ndim && tsr_numel(out) * size >= WORTH_BYTES && out->shape[out->ndim - 1] * size < SHORT_BYTES &&
         tsri_boxes_cut(&b.boxes, out, leading))

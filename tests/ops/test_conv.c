@@ -347,6 +347,37 @@ static void test_large_windows_are_cut_into_boxes_of_outputs(void)
     check_large(taps, TSR_F32, false, "taps that are summed in parts");
 }
 
+static void test_kernels_that_fill_vectors_match_loops(void)
+{
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F32, TSR_BF16, TSR_F16 };
+    static const int64_t kernels[] = { 9, 15, 16, 28, 31, 32, 45, 64, 70 }, channels[] = { 1, 2, 7, 8, 17, 33 };
+    for (int c = 0; c < CASES / 2 && test_state.failures == 0; c++) {
+        uint64_t r = 9000 + (uint64_t)c;
+        char what[64];
+        problem p = random_problem(&r);
+        p.kernels = kernels[test_below(&r, 9)];
+        p.channels = channels[test_below(&r, 6)];
+        snprintf(what, sizeof what, "%s of %d kernels, case %d", names[p.turned][p.spatial - 1], (int)p.kernels, c);
+        check_problem(&r, &p, dtypes[c % 5], what);
+    }
+}
+
+static void test_kernels_that_fill_vectors_are_cut_into_boxes_and_bands(void)
+{
+    problem line = { .spatial = 1, .bias = true, .batch = 1, .groups = 1, .channels = 56, .kernels = 32,
+                     .in = { 1500, 1, 1 }, .taps = { 3, 1, 1 }, .how.padding = { 1 } };
+    problem rows = { .spatial = 2, .batch = 1, .groups = 1, .channels = 40, .kernels = 32, .in = { 30, 53, 1 },
+                     .taps = { 3, 3, 1 }, .how.padding = { 2, 1 }, .how.dilation = { 2, 1 } };
+    problem boxes = { .spatial = 3, .batch = 1, .groups = 2, .channels = 20, .kernels = 32, .in = { 9, 20, 19 },
+                      .taps = { 2, 3, 1 }, .how.padding = { 1, 1, 0 }, .how.stride = { 1, 2, 2 }, .how.groups = 2 };
+    for (int last = 0; last < 2; last++) {
+        check_large(line, TSR_F32, last, "a line");
+        check_large(rows, TSR_F32, last, "rows");
+        check_large(boxes, TSR_F64, last, "boxes");
+    }
+    check_large(boxes, TSR_F16, false, "boxes");
+}
+
 static void test_depthwise_windows_of_three_by_three(void)
 {
     for (int64_t wide = 1; wide < 72; wide += wide < 36 ? 1 : 7) {
@@ -549,6 +580,55 @@ static void test_thread_counts_give_the_same_bits(void)
     check_threads(&long_one, TSR_F64);
     check_threads(&depthwise, TSR_F32);
     check_threads(&turned, TSR_BF16);
+}
+
+/* x and the result with channels last in memory, or not. */
+static void check_layouts(problem p, tsr_dtype dtype)
+{
+    uint64_t r = 71;
+    tsr_tensor *x[2] = { NULL }, *z[4] = { NULL }, *moved = NULL;
+    p.batched = true;
+    EXPECT(find_sizes(&p));
+    operands o = make_operands(&r, &p, dtype, true);
+    fill_reals(&r, o.x.t);
+    fill_reals(&r, o.w.t);
+    EXPECT_OK(tsr_contiguous(&x[0], o.x.t));
+    EXPECT_OK(tsr_move_axis(&moved, x[0], 1, -1));
+    EXPECT_OK(tsr_contiguous(&moved, moved));
+    EXPECT_OK(tsr_move_axis(&x[1], moved, -1, 1));
+    for (int i = 0; i < 4; i++) {
+        tsr_release(&o.x.t);
+        o.x.t = tsr_retain(x[i % 2]);
+        if (i >= 2) {
+            EXPECT_OK(tsr_move_axis(&moved, z[0], 1, -1));
+            EXPECT_OK(tsr_contiguous(&moved, moved));
+            EXPECT_OK(tsr_fill(moved, tsr_scalar_f64(0)));
+            EXPECT_OK(tsr_move_axis(&z[i], moved, -1, 1));
+        }
+        EXPECT_OK(run(&p, &z[i], &o));
+        bool same = false;
+        EXPECT_OK(tsr_equal(&same, z[0], z[i]));
+        EXPECT_MSG(same, "layout %d, %lld kernels", i, (long long)p.kernels);
+    }
+    tsr_release(&moved);
+    for (int i = 0; i < 2; i++) tsr_release(&x[i]);
+    for (int i = 0; i < 4; i++) tsr_release(&z[i]);
+    free_operands(&o);
+}
+
+static void test_layouts_give_the_same_bits(void)
+{
+    problem p = { .spatial = 2, .bias = true, .batch = 2, .groups = 1, .channels = 70, .kernels = 64,
+                  .in = { 9, 13, 1 }, .taps = { 3, 3, 1 }, .how.padding = { 1, 1 } };
+    for (int taps = 3; taps >= 1; taps -= 2)
+        for (int64_t kernels = 12; kernels <= 76; kernels += 16) {
+            p.kernels = kernels;
+            p.taps[0] = p.taps[1] = taps;
+            p.channels = taps == 1 ? 300 : 70;
+            p.how.padding[0] = p.how.padding[1] = taps / 2;
+            check_layouts(p, TSR_F32);
+            check_layouts(p, TSR_F64);
+        }
 }
 
 /* Meaning ---------------------------------------------------------------------------------- */
@@ -806,6 +886,8 @@ int main(int argc, char **argv)
     RUN(test_convolutions_done_with_other_ops_match_loops);
     RUN(test_many_kernels_channels_and_places_are_cut_into_pieces);
     RUN(test_large_windows_are_cut_into_boxes_of_outputs);
+    RUN(test_kernels_that_fill_vectors_match_loops);
+    RUN(test_kernels_that_fill_vectors_are_cut_into_boxes_and_bands);
     RUN(test_depthwise_windows_of_three_by_three);
     RUN(test_windows_of_one_place_are_products_of_matrices);
     RUN(test_depthwise_rows_are_long_and_strided);
@@ -813,6 +895,7 @@ int main(int argc, char **argv)
     RUN(test_nan_and_infinity_reach_the_windows_that_hold_them);
     RUN(test_a_complex_bias_keeps_its_infinity_apart);
     RUN(test_thread_counts_give_the_same_bits);
+    RUN(test_layouts_give_the_same_bits);
     RUN(test_the_smallest_signal_and_image);
     RUN(test_dtypes_are_promoted_together);
     RUN(test_a_result_may_be_x_itself_or_overlap_it);

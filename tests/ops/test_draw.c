@@ -117,6 +117,35 @@ static void test_words_are_those_of_philox_beyond_32_bits(void)
         }
 }
 
+/* As many as the kernel made, from a block on; nothing beyond them is written. */
+static bool are_right(const float *got, int64_t made, uint64_t first, bool uniform, float low, float high)
+{
+    for (int64_t i = 0; i < made; i++) {
+        const float want = number_f32(uniform, 9, 4 * first + (uint64_t)i, low, high);
+        if (memcmp(got + i, &want, sizeof want)) return false;
+    }
+    return (double)got[made] == 77;
+}
+
+static void test_values_made_from_blocks_are_those_of_the_words(void)
+{
+    static const uint64_t firsts[] = { 0, 5, 0xffffffc0u, 0xffffffdfu, 0xffffffe0u, 0xfffffff0u, 0x1ffffff80u };
+    const tsri_draw_kernels *k = tsri_cpu_kernels_get()->draw;
+    enum { MOST = 400 };
+    _Alignas(64) float got[MOST + 1];
+    for (size_t f = 0; f < sizeof firsts / sizeof *firsts && k->normals_f32; f++)
+        for (int64_t n = 4; n <= MOST; n += 36)
+            for (int kind = 0; kind < 3; kind++) {
+                const float low = kind == 1 ? -1 : 0, high = kind == 1 ? 3 : 1;
+                const tsri_range range = tsri_range_of(TSR_F32, (double)low, (double)high);
+                for (int i = 0; i <= MOST; i++) got[i] = 77;
+                const int64_t made = kind == 2 ? k->normals_f32(got, 9, firsts[f], n, n % 8 == 0)
+                                               : k->uniforms_f32(got, 9, firsts[f], n, &range, n % 8 == 0);
+                EXPECT(made >= 0 && made <= n && made % 4 == 0);
+                EXPECT(are_right(got, made, firsts[f], kind != 2, low, high));
+            }
+}
+
 /* Words that a stream hardly ever has: both ends, quarters of a turn, and what lies next to them. */
 static uint32_t odd_word(uint32_t i)
 {
@@ -182,6 +211,7 @@ int main(int argc, char **argv)
     RUN(test_views_have_the_numbers_of_packed_tensors);
     RUN(test_numbers_do_not_depend_on_threads_and_size);
     RUN(test_words_are_those_of_philox_beyond_32_bits);
+    RUN(test_values_made_from_blocks_are_those_of_the_words);
     RUN(test_normal_kernels_have_the_bits_of_same_math);
     RUN(test_integers_and_exponentials_are_those_of_their_words);
     return TEST_END();

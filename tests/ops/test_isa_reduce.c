@@ -168,11 +168,11 @@ static tsri_collect_fn wanted(tsri_collect kind, tsr_dtype dtype, tsri_strip *s,
 
 static void one_collect(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
 {
-    static const int64_t lengths[] = { 1, 3, 8, 16, 31, 64, 65, 257, 700 };
+    static const int64_t lengths[] = { 1, 3, 8, 16, 31, 64, 65, 257, 700, 8000 };
     const int64_t size = (int64_t)tsr_dtype_size(dtype), top = 8 * size - 1;
     const tsr_kind class = tsr_dtype_kind(dtype);
     tsri_strip s = { .lone = below(seed, 2), .at = below(seed, 1000), .least = below(seed, 2) };
-    s.n = 1 + below(seed, lengths[below(seed, 9)]);
+    s.n = 1 + below(seed, lengths[below(seed, 10)]);
     s.width = s.lone ? 1 + below(seed, MOST / 8 / s.n < 40 ? MOST / 8 / s.n : 40)
                      : 1 + below(seed, MOST / 8 / s.n < TSRI_SIDE ? MOST / 8 / s.n : TSRI_SIDE);
     s.size = kind == TSRI_COLLECT_LARGEST && below(seed, 2);
@@ -223,12 +223,82 @@ static void settle_all(uint64_t *seed)
 
 static void test_every_set_settles_totals_and_extremes_alike(void) { for_each_set(settle_all); }
 
-/* Scans ---------------------------------------------------------------------------------------- */
+/* Few elements --------------------------------------------------------------------------------- */
 
 static double number_at(const char *p, tsr_dtype dtype)
 {
     return dtype == TSR_F64 ? *(const double *)(const void *)p : (double)*(const float *)(const void *)p;
 }
+
+/* What output j comes to; *scale is the sum of sizes. */
+static double few_result(const tsri_few *f, tsri_collect kind, tsr_dtype dtype, int64_t j, double *scale)
+{
+    double sum = 0, best = number_at(f->x + j * f->across, dtype);
+    int64_t place = 0;
+    *scale = 0;
+    for (int64_t i = 0; i < f->n; i++) {
+        const double v = number_at(f->x + j * f->across + i * f->step, dtype);
+        sum += v;
+        *scale += isfinite(v) ? fabs(v) : 0;
+        if (!(f->least ? v < best : v > best) && !(v != v && best == best)) continue;
+        best = v;
+        place = i;
+    }
+    return kind == TSRI_COLLECT_SUM ? sum * f->times / f->over : kind == TSRI_COLLECT_FIND ? (double)place : best;
+}
+
+/* Columns or runs, which may lie apart or run backwards. */
+static void one_few(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype), given = kind == TSRI_COLLECT_FIND ? 8 : size;
+    const bool columns = below(seed, 2);
+    tsri_few f = { .n = 1 + below(seed, columns ? TSRI_FEW_ROWS : TSRI_FEW_RUN - 1), .least = below(seed, 2), .times = 1,
+                   .over = 1 };
+    const int64_t most = MOST / 2 / f.n - 8;
+    f.width = 1 + below(seed, below(seed, 3) ? 70 : most);
+    f.step = columns ? (f.width + 2 + below(seed, 3)) * size : size;
+    f.across = columns ? size : (f.n + below(seed, 3)) * size;
+    const int64_t extent = 8 + f.n + f.width * (f.across / size) + (columns ? f.n * f.step / size : 0);
+    if (below(seed, 2)) f.times = 0.5;
+    else                f.over = 3;
+    fill(seed, dtype, extent < MOST * 2 ? extent : MOST * 2, ANY);
+    f.x = elements + below(seed, 5) * size;
+    if (!columns && below(seed, 3) == 0) {
+        f.x += (f.width - 1) * f.across;
+        f.across = -f.across;
+    }
+    f.z = results[0] + below(seed, 3) * given;
+    memset(results[0], 77, (size_t)((f.width + 8) * given));
+    if (!table.few[kind][dtype](&f)) {
+        EXPECT(results[0][0] == 77 && f.z[0] == 77);
+        return;
+    }
+    for (int64_t j = 0; j < f.width; j++) {
+        double scale;
+        const double want = few_result(&f, kind, dtype, j, &scale);
+        const double got = given == size && kind != TSRI_COLLECT_FIND ? number_at(f.z + j * size, dtype)
+                                                                      : (double)((int64_t *)(void *)f.z)[j];
+        const double allowed = kind == TSRI_COLLECT_SUM ? scale * 0x1p-48 + fabs(want) * (dtype == TSR_F32 ? 0x1p-24 : 0)
+                                                        : 0;
+        EXPECT_MSG(is_near(want, got, allowed), "%s, few of kind %d of %s, %s, n %lld, width %lld: %lld is %.17g, not %.17g",
+                   set_name, (int)kind, tsr_dtype_name(dtype), columns ? "columns" : "runs", (long long)f.n,
+                   (long long)f.width, (long long)j, got, want);
+    }
+    EXPECT(f.z[-1] == 77 || f.z == results[0]);
+    EXPECT(f.z[f.width * given] == 77);
+}
+
+static void few_all(uint64_t *seed)
+{
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64 };
+    for (int kind = 0; kind <= TSRI_COLLECT_FIND; kind++)
+        for (int d = 0; d < 2; d++)
+            for (int i = 0; i < CASES && table.few[kind][dtypes[d]]; i++) one_few(seed, (tsri_collect)kind, dtypes[d]);
+}
+
+static void test_every_sets_kernels_for_few_elements_give_what_plain_loops_do(void) { for_each_set(few_all); }
+
+/* Scans ---------------------------------------------------------------------------------------- */
 
 static void expect_same_lines(const tsri_lines *l, tsri_scan kind, tsr_dtype dtype, int64_t bytes)
 {
@@ -290,6 +360,7 @@ static void test_every_sets_kernels_scan_as_the_portable_ones_do(void) { for_eac
 int main(void)
 {
     RUN(test_every_sets_kernels_collect_what_the_portable_ones_do);
+    RUN(test_every_sets_kernels_for_few_elements_give_what_plain_loops_do);
     RUN(test_every_set_settles_totals_and_extremes_alike);
     RUN(test_every_sets_kernels_scan_as_the_portable_ones_do);
     return TEST_END();

@@ -1338,6 +1338,47 @@ static void test_norms_of_large_numbers_do_not_overflow(void)
     }
 }
 
+/* Weights and biases that are infinite, NaN or 0 of either sign give what multiplying and adding gives. */
+static void test_norms_with_hard_weights(void)
+{
+    enum { N = 41 };
+    static const float hard[] = { INFINITY, -INFINITY, NAN, 0.0f, -0.0f, 1e38f, -1e-40f, 1 };
+    for (int at = 0; at < 64; at++) {
+        tsr_tensor *x = NULL, *w = NULL, *b = NULL, *z = NULL;
+        EXPECT_OK(tsr_empty(&x, TSR_F32, TSR_SHAPE(2, N)));
+        EXPECT_OK(tsr_empty(&w, TSR_F32, TSR_SHAPE(N)));
+        EXPECT_OK(tsr_empty(&b, TSR_F32, TSR_SHAPE(N)));
+        if (!x || !w || !b) return;
+        for (int i = 0; i < 2 * N; i++) ((float *)x->data)[i] = i % 5 == 0 ? -0.0f : i % 7 == 0 ? 0.0f : (float)sin(i);
+        for (int i = 0; i < N; i++) {
+            ((float *)w->data)[i] = hard[(i + at) % 8];
+            ((float *)b->data)[i] = hard[(i + at / 8) % 8];
+        }
+        for (int biased = 0; biased < 2; biased++) {
+            EXPECT_OK(biased ? tsr_layer_norm(&z, x, 1, w, b, 1e-5) : tsr_rms_norm(&z, x, w, 1e-5));
+            for (int r = 0; z && r < 2; r++) {
+                const float *row = (const float *)x->data + r * N;
+                double mean = 0, squares = 0;
+                for (int i = 0; i < N && biased; i++) mean += (double)row[i] / N;
+                for (int i = 0; i < N; i++) squares += ((double)row[i] - mean) * ((double)row[i] - mean) / N;
+                for (int i = 0; i < N; i++) {
+                    const double y = ((double)row[i] - mean) / sqrt(squares + 1e-5);
+                    const double add = biased ? (double)((float *)b->data)[i] : 0, by = (double)((float *)w->data)[i];
+                    const float want = (float)(biased ? y * by + add : y * by), got = ((float *)z->data)[r * N + i];
+                    const double unit = 0x1p-22 * (fabs(y * by) + fabs(add)) + 0x1p-140 * (1 + fabs(by));
+                    if (isnan(want)) EXPECT(isnan(got));
+                    else if (isinf(want)) EXPECT(got == want);
+                    else EXPECT(fabs((double)got - (double)want) <= unit);
+                }
+            }
+        }
+        tsr_release(&x);
+        tsr_release(&w);
+        tsr_release(&b);
+        tsr_release(&z);
+    }
+}
+
 static tsr_tensor *vector_of(tsr_dtype dtype, int n, const double *values)
 {
     tsr_tensor *t = NULL;
@@ -1694,6 +1735,7 @@ int main(int argc, char **argv)
     RUN(test_dropout_compares_numbers_exactly);
     RUN(test_norms_do_not_cancel_under_a_large_mean);
     RUN(test_norms_of_large_numbers_do_not_overflow);
+    RUN(test_norms_with_hard_weights);
     RUN(test_softmax_of_infinities_is_as_documented);
     RUN(test_causal_rows_that_see_nothing_are_zero);
     RUN(test_add_rms_norm_may_write_the_sum_over_its_operands);

@@ -367,6 +367,31 @@ static void test_the_first_nan_is_the_place_of_a_nan(void)
     }
 }
 
+/* Zeros of both signs and NaNs: values are those that the places lie at, bit for bit. */
+static void test_windows_that_move_by_two_take_the_first_of_equal_numbers(void)
+{
+    static const float choice[] = { -1, 0.0f, -0.0f, 0.0f, -0.0f, -2, NAN };
+    uint64_t r = 9;
+    for (int64_t wide = 3; wide < 80; wide += 1 + wide / 40)
+        for (int kernel = 2; kernel < 4; kernel++) {
+            tsr_tensor *x = NULL, *z = NULL, *same = NULL, *place = NULL;
+            const tsr_pool how = { .kernel = { kernel, kernel }, .stride = { 2, 2 },
+                                   .padding = { kernel / 2, kernel / 2 } };
+            EXPECT_OK(tsr_empty(&x, TSR_F32, 4, (const int64_t[]){ 1, 3, 7, wide }));
+            for (int64_t i = 0; x && i < 21 * wide; i++) {
+                r = r * 6364136223846793005u + 1442695040888963407u;
+                ((float *)x->data)[i] = choice[(r >> 40) % (i % 5 == 0 ? 7 : 6)];
+            }
+            EXPECT_OK(tsr_max_pool2d(&z, NULL, x, &how));
+            EXPECT_OK(tsr_max_pool2d(&same, &place, x, &how));
+            EXPECT(z && same && !memcmp(z->data, same->data, (size_t)tsr_byte_size(z)));
+            tsr_release(&x);
+            tsr_release(&z);
+            tsr_release(&same);
+            tsr_release(&place);
+        }
+}
+
 static void test_sums_of_a_large_window_do_not_lose_small_numbers(void)
 {
     tsr_tensor *x = NULL, *z = NULL;
@@ -549,6 +574,7 @@ int main(int argc, char **argv)
     RUN(test_windows_and_rows_of_every_size);
     RUN(test_all_places_come_together);
     RUN(test_the_first_nan_is_the_place_of_a_nan);
+    RUN(test_windows_that_move_by_two_take_the_first_of_equal_numbers);
     RUN(test_sums_of_a_large_window_do_not_lose_small_numbers);
     RUN(test_thread_counts_give_the_same_bits);
     RUN(test_a_result_may_overlap_x);

@@ -99,6 +99,23 @@ static void test_turning_matrices_beyond_the_caches(void)
     turn(TSR_C128, 700, 800, 1);
 }
 
+/* Results that are written in whole lines although their rows begin anywhere in one. */
+static void test_turning_matrices_whose_rows_share_lines(void)
+{
+    turn(TSR_U8, 3336, 2063, 4);
+    turn(TSR_U8, 3332, 2100, 3);
+    turn(TSR_F16, 2022, 1559, 2);
+    turn(TSR_F32, 2061, 1029, 0);
+    turn(TSR_F32, 1616, 1040, 3);
+    turn(TSR_F64, 1023, 1037, 1);
+    turn(TSR_C128, 641, 700, 0);
+    turn(TSR_F32, 100000, 17, 1);  /* few rows, or few columns */
+    turn(TSR_F32, 17, 100000, 0);
+    turn(TSR_F32, 50000, 64, 0);
+    turn(TSR_F64, 11, 100001, 1);
+    turn(TSR_F64, 100001, 11, 0);
+}
+
 /* Every permutation of the axes, whole and with steps. */
 static void permute(tsr_dtype dtype, int n, const int64_t *shape, uint64_t seed)
 {
@@ -155,7 +172,7 @@ static void test_images_change_their_layout(void)
 static void test_repeated_rows_and_columns(void)
 {
     for (int d = 0; d < DTYPES; d++)
-        for (int64_t n = 1; n < 140; n += 9) {
+        for (int64_t n = 1; n < 40000; n += n < 140 ? 9 : 19000) {
             tsr_tensor *x = NULL, *y = NULL;
             EXPECT_OK(tsr_empty(&x, dtypes[d], TSR_SHAPE(n)));
             scribble(x, (uint64_t)n);
@@ -191,6 +208,7 @@ int main(int argc, char **argv)
     RUN(test_turning_matrices_around_the_blocks);
     RUN(test_turning_matrices_around_the_parts);
     RUN(test_turning_matrices_beyond_the_caches);
+    RUN(test_turning_matrices_whose_rows_share_lines);
     RUN(test_permutations_of_short_and_long_dims);
     RUN(test_images_change_their_layout);
     RUN(test_repeated_rows_and_columns);

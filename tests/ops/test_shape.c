@@ -252,6 +252,39 @@ static void test_pad_looks_as_the_header_draws_it(void)
     tsr_release(&y);
 }
 
+/* Rows that begin anywhere in a line, of a result that is more than a cache holds. */
+static void test_large_pads_are_right_for_every_size_and_stride(void)
+{
+    static const tsr_dtype dtypes[] = { TSR_U8, TSR_I16, TSR_I32, TSR_I64, TSR_C128 };
+    static const int64_t ahead[] = { 0, 1, 2, 1 }, behind[] = { 1, 0, 1, 3 }, cols[] = { 1, 7, 31, 56, 97 };
+    for (int k = 0; k < 5; k++)
+        for (int flipped = 0; flipped < 2; flipped++) {
+            tsr_tensor *t = NULL, *bytes = NULL, *y = NULL, *got = NULL;
+            const int64_t size = (int64_t)tsr_dtype_size(dtypes[k]), rows = (1 << 20) / (cols[k] * size) / 12 + 1;
+            const int64_t shape[] = { 3, 4, rows, cols[k] };
+            EXPECT_OK(tsr_integers(&bytes, TSR_I32, 4, shape, 0, 100, 5));
+            EXPECT_OK(tsr_cast(&t, bytes, dtypes[k]));
+            if (flipped) EXPECT_OK(tsr_flip(&t, t, 1, (const int[]){ 2 }));
+            if (flipped) EXPECT_OK(tsr_flip(&bytes, bytes, 1, (const int[]){ 2 }));
+            EXPECT_OK(tsr_pad(&y, t, 4, ahead, behind, TSR_PAD_CONSTANT, TSR_SCALAR(101)));
+            EXPECT_OK(tsr_cast(&got, y, TSR_I32));
+            int wrong = 0;
+            for (int64_t a = 0; got && a < 4; a++)
+                for (int64_t b = 0; b < 5; b++)
+                    for (int64_t c = 0; c < rows + 3; c++)
+                        for (int64_t d = 0; d < cols[k] + 4; d++) {
+                            const bool inside = a < 3 && b >= 1 && c >= 2 && c < rows + 2 && d >= 1 && d < cols[k] + 1;
+                            const int there = inside ? TSR_AT(int32_t, bytes, a, b - 1, c - 2, d - 1) : 101;
+                            wrong += TSR_AT(int32_t, got, a, b, c, d) != there;
+                        }
+            EXPECT_MSG(wrong == 0, "%d wrong of %s, flipped %d", wrong, tsr_dtype_name(dtypes[k]), flipped);
+            tsr_release(&t);
+            tsr_release(&bytes);
+            tsr_release(&y);
+            tsr_release(&got);
+        }
+}
+
 static void test_the_highest_rank_tiles_and_repeats_too(void)
 {
     int64_t shape[TSR_MAX_NDIM], reps[TSR_MAX_NDIM];
@@ -437,6 +470,7 @@ int main(int argc, char **argv)
     RUN(test_diag_is_between_vectors_and_matrices);
     RUN(test_meshgrid_gives_views_along_each_dim);
     RUN(test_pad_looks_as_the_header_draws_it);
+    RUN(test_large_pads_are_right_for_every_size_and_stride);
     RUN(test_the_highest_rank_tiles_and_repeats_too);
     RUN(test_scalars_are_taken_where_there_is_sense_in_it);
     RUN(test_bad_input_is_refused_in_words);

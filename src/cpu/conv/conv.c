@@ -84,6 +84,7 @@ static tsr_status run_grid(tsri_grid *g)
         if (g->axis[d].out == 0) return TSR_OK;
     if (g->batch == 0 || g->groups == 0 || g->kernels == 0) return TSR_OK;
     join_axes(g);
+    if (tsri_grid_has_tiles(g)) return tsri_grid_tiles(g);
     if (tsri_grid_has_windows(g)) return tsri_grid_windows(g);
     return tsri_grid_is_direct(g) ? tsri_grid_direct(g) : tsri_grid_multiply(g);
 }

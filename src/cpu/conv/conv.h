@@ -4,9 +4,10 @@
  * which windows slide, and for each output the sum over taps and channels of products.
  * A transposed one is several grids, one for each remainder of the outputs modulo the
  * strides: in each, only the taps that meet an input are left, and the windows slide by
- * one. Grids of floats are done by strips over rows of inputs (windows.c) where vectors
- * bring them; others by a product of matrices (multiply.c), or directly, where there is
- * too little to multiply with (direct.c).
+ * one. Grids of floats are done where vectors bring it: by tiles with vectors of kernels
+ * (tiles.c), or by strips with vectors of places (windows.c), which give the same bits.
+ * Others are done by a product of matrices (multiply.c), or directly, where there is too
+ * little to multiply with (direct.c).
  */
 #ifndef TSRI_CPU_CONV_H
 #define TSRI_CPU_CONV_H
@@ -51,8 +52,15 @@ typedef struct tsri_grid {
     int64_t     x_image, x_channel, w_group, w_channel, w_kernel, z_image, z_channel, bias_step;  /* bytes */
 } tsri_grid;
 
+/* How many channels tiles and strips sum from 0 together. */
+int64_t tsri_grid_block(const tsri_grid *g);
+
 /* TSR_ENOMEM where there is no room for scratch. All of the grid's outputs are written. */
 tsr_status tsri_grid_multiply(const tsri_grid *g);
+
+/* For floats, where vectors bring tiles, and kernels fill them. */
+bool       tsri_grid_has_tiles(const tsri_grid *g);
+tsr_status tsri_grid_tiles(const tsri_grid *g);
 
 /* For floats, where vectors bring strips, and windows are not wide beyond measure. */
 bool       tsri_grid_has_windows(const tsri_grid *g);

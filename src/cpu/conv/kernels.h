@@ -5,7 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TSRI_CONV_ROWS = 8, TSRI_CONV_VECTORS = 3 };  /* of a strip, at most */
+enum {
+    TSRI_CONV_ROWS = 8, TSRI_CONV_VECTORS = 3,  /* of a strip, at most */
+    TSRI_CONV_PLACES = 6, TSRI_CONV_ACROSS = 4, /* of a tile, at most: places, and vectors of kernels */
+    TSRI_CONV_BLOCK = 192  /* indices of k that are summed from 0, where windows have more than one tap */
+};
 
 /* z[r][i] = (add ? z[r][i] : 0) + the sum over p < k of w[p][r] times the element i places after x +
  * offset[p], for some rows r and i < cols. Places and sums follow each other. */
@@ -19,9 +23,28 @@ typedef struct tsri_conv_strip {
     int64_t        cols;
     bool           add;
     bool           padded;  /* whole vectors of x can be read */
+    bool           stream;  /* z is written around the caches: cols fill aligned vectors, and add is false */
 } tsri_conv_strip;
 
 typedef void (*tsri_conv_strip_fn)(const tsri_conv_strip *s);
+
+/* z[i][r] = (add ? z[i][r] : 0) + the sum over p < k of w[p][r] times the element at x + i * x_step +
+ * offset[p], and the bias of r, for some places i and r < kernels, which fill all vectors but the last. Sums
+ * of one place follow each other. */
+typedef struct tsri_conv_tile {
+    int64_t        k;
+    const void    *w;       /* for each p, as many as vectors hold */
+    const char    *x;
+    int64_t        x_step;  /* bytes */
+    const int64_t *offset;  /* bytes */
+    char          *z;
+    int64_t        z_row;   /* bytes */
+    int64_t        kernels;
+    const void    *bias;    /* as many as vectors hold; NULL: none */
+    bool           add;
+} tsri_conv_tile;
+
+typedef void (*tsri_conv_tile_fn)(const tsri_conv_tile *t);
 
 /* A window of 3 x 3 floats that moves on by one, over one channel: output row h sees input rows h - top ..
  * h - top + 2, and so for columns and left. What lies outside is 0. Elements of rows follow each other. */
@@ -41,14 +64,23 @@ typedef struct tsri_conv_kernels {
     int64_t            lanes;  /* of a vector */
     tsri_conv_strip_fn strip[TSRI_CONV_VECTORS + 1][TSRI_CONV_ROWS + 1];  /* by vectors and rows, from 1 on */
 
-    /* Whole vectors at x + offset[p], `vectors` of them, for each p < k side by side in a panel. */
-    void (*line_up)(void *panel, const char *x, const int64_t *offset, int64_t k, int64_t vectors);
+    int64_t           places, across;  /* of a tile, at most */
+    tsri_conv_tile_fn tile[TSRI_CONV_ACROSS + 1][TSRI_CONV_PLACES + 1];  /* by vectors and places, from 1 on */
+
+    /* Rows become columns: z[c * z_row + r elements] = element c of row r of x. */
+    void (*turn)(char *z, int64_t z_row, const char *x, int64_t x_row, int64_t rows, int64_t cols);
+
+    /* `rows` rows of `all` floats each, of which those from `ahead` on are n of x, and the others 0. */
+    void (*pad)(char *z, int64_t z_row, const char *x, int64_t x_row, int64_t rows, int64_t ahead, int64_t n,
+                int64_t all);
 
     void (*three)(const tsri_conv_three *t);  /* of floats; NULL for doubles */
 
     /* z[i] = the sum over p < k of w[p] times the element i places after x + offset[p], for i < n. Whole
      * vectors of x can be read, and of z written. */
     void (*sum_one)(void *z, const char *x, const int64_t *offset, const void *w, int64_t k, int64_t n);
+
+    void (*settle)(void);  /* what was written around the caches is in order before what follows */
 } tsri_conv_kernels;
 
 #endif

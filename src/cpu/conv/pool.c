@@ -38,7 +38,7 @@ typedef struct job {
     tsri_slide             axis[AXES];
     const tsr_pool_params *p;
     bool                   spatial[AXES];  /* does the axis count in the number of a place? */
-    bool                   average, adaptive, slides;
+    bool                   average, adaptive, slides, pairs;
     int64_t                images, channels;
     const char            *x;
     char                  *z, *indices;
@@ -554,12 +554,58 @@ static void slide_some(const job *j, const block *b, layout *l)
     store_block(b, l, lies ? NULL : found, which, &p, j);
 }
 
+/* Windows of two or three columns that move on by two, of numbers as they lie in x -------------------- */
+
+static bool has_pairs(const job *j)
+{
+    const tsri_slide *a = j->axis;
+    for (int d = 0; d < ROWS; d++)
+        if (a[d].taps > 1 || begin_of(j, d, 0) < 0 || end_of(j, d, a[d].out - 1) > a[d].in) return false;
+    return j->k->max_pairs && j->dtype == TSR_F32 && !j->indices && a[LANE].x == j->wide && a[LANE].step == 2 &&
+           a[LANE].reach == 1 && (a[LANE].taps == 2 || a[LANE].taps == 3);
+}
+
+/* How many rows from `at` on, of `rows`, see all of their lines; one that does not is alone. */
+static int64_t rows_alike(const job *j, int64_t at, int64_t rows)
+{
+    int64_t n = 0;
+    while (n < rows && begin_of(j, ROWS, at + n) >= 0 && end_of(j, ROWS, at + n) <= j->axis[ROWS].in) n++;
+    return n > 0 ? n : 1;
+}
+
+static void slide_pairs(const job *j, const block *b, const layout *l)
+{
+    _Alignas(64) char found[OUTPUTS * 8];
+    int64_t tap[TAPS];
+    const tsri_slide *a = &j->axis[ROWS];
+    const bool lies = !j->average && j->axis[LANE].z == j->wide;
+    const char *x = b->x;
+    for (int d = 0; d < ROWS; d++) x += begin_of(j, d, b->at[d]) * j->axis[d].x;
+    tsri_pool_block k = { .x_step = tsri_slide_bytes(a), .tap = tap, .n = l->n, .across = j->axis[LANE].taps,
+                          .column = begin_of(j, LANE, l->first), .columns = j->axis[LANE].in,
+                          .z = lies ? b->z + l->first * j->wide : found,
+                          .z_step = lies ? a->z : l->n * (j->average ? 8 : j->wide),
+                          .begin = j->lowest, .ahead = AHEAD };
+    for (int64_t r = 0; r < b->rows; r += k.rows, k.z += k.rows * k.z_step) {
+        const int64_t at = begin_of(j, ROWS, b->at[ROWS] + r);
+        k.rows = rows_alike(j, b->at[ROWS] + r, b->rows - r);
+        k.x = x + at * a->x;
+        k.taps = 0;
+        for (int64_t t = 0; t < a->taps; t++)
+            if ((uint64_t)(at + t * a->reach) < (uint64_t)a->in) tap[k.taps++] = t * a->reach * a->x;
+        if (j->average) j->k->sum_pairs(&k);
+        else            j->k->max_pairs(&k);
+    }
+    if (!lies) store_block(b, l, found, NULL, NULL, j);
+}
+
 static void slide_block(const job *j, const block *b)
 {
     layout l = { .lines = lines_for(&j->axis[ROWS], b->rows) };
     for (l.first = 0; l.first < j->axis[LANE].out; l.first += j->side) {
         plan_phases(&l, &j->axis[LANE], smaller(j->side, j->axis[LANE].out - l.first), j->wide);
-        slide_some(j, b, &l);
+        if (j->pairs) slide_pairs(j, b, &l);
+        else          slide_some(j, b, &l);
     }
 }
 
@@ -900,6 +946,7 @@ static void see_job(job *j, const tsr_op *op)
     see_axes(j, op);
     set_lowest(j);
     j->slides = plan_blocks(j);
+    j->pairs = j->slides && has_pairs(j);
     plan_counts(j);
     j->blocks = (j->axis[ROWS].out + j->rows - 1) / j->rows;
 }

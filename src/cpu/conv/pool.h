@@ -23,6 +23,7 @@ typedef struct tsri_pool_block {
                                            largest, which tap it is, as integers of a number's size */
     int64_t        z_step, which_step;  /* bytes from row to row */
     const void    *begin;               /* what z begins with; NULL: with what is there */
+    int64_t        column, columns, across;  /* see max_pairs */
 } tsri_pool_block;
 
 typedef struct tsri_pool_kernels {
@@ -41,6 +42,12 @@ typedef struct tsri_pool_kernels {
      * NULL: there is no such kernel. */
     void (*split)(char *even, char *odd, int64_t z_step, const char *x, int64_t x_step, int64_t rows,
                   int64_t n);
+
+    /* The same for outputs that are two columns apart: output i of row r sees columns `column` + 2 i and
+     * on, two or three `across`, of the lines at x + r * x_step + tap[t]. Those that are not among the
+     * `columns` of a line count as what z begins with. NULL: there are no such kernels. */
+    void (*max_pairs)(const tsri_pool_block *b);
+    void (*sum_pairs)(const tsri_pool_block *b);
 } tsri_pool_kernels;
 
 struct tsri_cpu_kernels;

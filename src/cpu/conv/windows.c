@@ -18,13 +18,14 @@
  *
  * Windows of one place that follow each other in x are not copied. Few kernels of groups of
  * one channel (depthwise convolutions) are summed one by one. The order of sums is
- * fixed: in order within a block of whole channels, or of taps, that counts at most
- * BLOCK, and the blocks' sums in order. */
+ * fixed: in order within a block of whole channels (tsri_grid_block), or of taps, that
+ * counts at most BLOCK, and the blocks' sums in order. */
 #include "conv.h"
 #include "core/alloc.h"
 #include "core/dtype_int.h"
 #include "core/mem.h"
 #include "core/memory_int.h"
+#include "cpu/cpu_run.h"
 #include "cpu/kernels.h"
 #include "tessera/threads.h"
 
@@ -33,11 +34,10 @@ enum {
     BOX_BYTES = 340 << 10,  /* of a copy, if it can be */
     MOST_BYTES = 4 << 20,   /* of a copy */
     NEAR_BYTES = 16 << 10,  /* of rows that are summed without a copy */
+    AHEAD_BYTES = 96 << 10, /* of x that is sent for while others are summed */
     MOST_TAPS = 1 << 16,
     WHOLE = 3,              /* strips' widths that can be read behind a copy */
     BLOCK = TSRI_GEMM_BLOCK,
-    MANY = 14,              /* panels of weights that pay for lining columns up: vectors that span two
-                               lines are slow to load */
     ALONE = 3,              /* kernels of groups of one channel that are summed one by one */
     UNIT_WORK = 1 << 17     /* products that make a thread worth waking */
 };
@@ -62,12 +62,13 @@ typedef struct job {
     const tsri_gemm_dtype   *dtype;
     int64_t                  element;        /* bytes of a float or double */
     int64_t                  taps, k;
-    int64_t                  block;          /* indices of k that are whole channels and at most BLOCK */
+    int64_t                  block;          /* indices of k that are whole channels */
     side                     side[TSRI_AXES];
     int64_t                  plane, channel; /* places of the copy from one phase and channel to the next */
     int64_t                  boxes;
     bool                     as_it_lies;     /* x is not copied */
-    bool                     straight;       /* sums are written to z at once */
+    bool                     straight;       /* sums are written to z at once, */
+    bool                     stream;         /* and around the caches */
     int64_t                  first, count;   /* kernels of each group whose weights are packed */
     int64_t                  panels;         /* of them: so many of one row more than the others */
     int64_t                  high_panels, low_rows;
@@ -75,7 +76,6 @@ typedef struct job {
     bool                     alone;          /* kernels are summed one by one, for all of a box at once */
     bool                     three;          /* by the kernel for windows of 3 x 3 */
     int64_t                  rows;           /* of a panel, at most */
-    bool                     lined_up;       /* columns are, for each block of k */
     char                    *weights;
     int64_t                 *offset;         /* k of them */
 } job;
@@ -278,8 +278,6 @@ typedef struct unit {
     int64_t o[TSRI_AXES], n[TSRI_AXES]; /* the box: its first outputs, and how many there are */
     const char *x;                      /* the group's part of the image */
     char *copy, *sums;
-    char *lined;             /* columns of a block of k that are lined up, */
-    int64_t *steps, vectors; /* and where they lie, with so many vectors */
     fetch ahead;
 } unit;
 
@@ -411,16 +409,6 @@ static void fetch_ahead(const job *j, fetch *f)
     }
 }
 
-/* Lines columns up that indices p .. p + k - 1 see. */
-static void line_up(const job *j, unit *u, const columns *c, int64_t p, int64_t k)
-{
-    const int64_t vectors = pieces(c->n, j->kernels->lanes);
-    if (vectors != u->vectors)
-        for (int64_t i = 0; i < BLOCK; i++) u->steps[i] = i * vectors * j->kernels->lanes * j->element;
-    u->vectors = vectors;
-    j->kernels->line_up(u->lined, c->x, j->offset + p, k, vectors);
-}
-
 /* One block of k, whose columns are at s->x. */
 static void sum_block(const job *j, unit *u, const columns *c, int64_t p, tsri_conv_strip *s)
 {
@@ -431,6 +419,8 @@ static void sum_block(const job *j, unit *u, const columns *c, int64_t p, tsri_c
         s->z = j->straight ? output_at(j, u, j->first + row, (const int64_t[]){ 0, 0, c->at })
                            : tile_of(j, u, i);
         s->z_row = j->straight ? j->g->z_channel : tile_row(j);
+        s->stream = j->stream && c->n % j->kernels->lanes == 0 &&
+                    ((uintptr_t)s->z | (uintptr_t)s->z_row) % (uintptr_t)(j->kernels->lanes * j->element) == 0;
         strips[rows](s);
         if (u->ahead.lines) fetch_ahead(j, &u->ahead);
     }
@@ -442,9 +432,8 @@ static void sum_columns(const job *j, unit *u, const columns *c)
     for (int64_t p = 0; p < j->k; p += s.k) {
         s.k = block_at(j, p);
         s.add = p > 0;
-        if (j->lined_up) line_up(j, u, c, p, s.k);
-        s.x = j->lined_up ? u->lined : c->x;
-        s.offset = j->lined_up ? u->steps : j->offset + p;
+        s.x = c->x;
+        s.offset = j->offset + p;
         sum_block(j, u, c, p, &s);
     }
 }
@@ -501,13 +490,18 @@ static void store_columns(const job *j, const unit *u, const columns *c)
     }
 }
 
-/* Brings what columns will see nearer while those before them are summed. */
-static void fetch_columns(const job *j, const unit *u, const columns *c)
+/* Strips' widths of columns that are sent for at a time: long runs come cheaper than short ones. */
+static int64_t columns_ahead(const job *j)
 {
-    for (int64_t i = 0; i < j->k; i++)
-        for (int64_t at = 0; at < c->n * j->element; at += TSRI_CACHE_LINE)
-            __builtin_prefetch(c->x + j->offset[i] + at, 0, 3);
-    (void)u;
+    return least(8, most(1, AHEAD_BYTES / (j->k * vectors_bytes(j))));
+}
+
+/* n columns from x on come nearer while `strips` widths of others are summed. */
+static void plan_columns(const job *j, unit *u, const char *x, int64_t n, int64_t strips)
+{
+    u->ahead = (fetch){ .x = x, .rows = 1, .bytes = n * j->element };
+    u->ahead.lines = pieces(j->k * pieces(u->ahead.bytes, TSRI_CACHE_LINE),
+                            strips * u->panels * pieces(j->k, block_at(j, 0)));
 }
 
 /* Places of the flat box. */
@@ -596,10 +590,11 @@ static void multiply_unit(const job *j, unit *u)
         return;
     }
     if (!j->as_it_lies) copy_box(j, u);
+    const int64_t wide = width * columns_ahead(j);
     for (int64_t at = 0; at < all; at += width) {
         const columns c = { (j->as_it_lies ? u->x : u->copy) + at * j->element, at, least(all - at, width) };
-        if (j->as_it_lies && at + c.n < all)
-            fetch_columns(j, u, &(columns){ c.x + c.n * j->element, at + c.n, least(all - at - c.n, width) });
+        if (j->as_it_lies && at % wide == 0 && at + wide < all)
+            plan_columns(j, u, c.x + wide * j->element, least(all - at - wide, wide), wide / width);
         sum_columns(j, u, &c);
         if (j->g->bias) add_biases(j, u, &c);
         if (!j->straight) store_columns(j, u, &c);
@@ -642,14 +637,11 @@ static size_t sums_bytes(const job *j)
     return rounded(j->alone ? j->plane * j->element + WHOLE * vectors_bytes(j)
                             : j->slice * j->rows * tile_row(j));
 }
-static size_t lined_bytes(const job *j) { return j->lined_up ? rounded(BLOCK * vectors_bytes(j)) : 0; }
 
 static void share_scratch(const job *j, unit *u, char *scratch)
 {
     *u = (unit){ .copy = scratch };
     u->sums = u->copy + copy_bytes(j);
-    u->lined = u->sums + sums_bytes(j);
-    u->steps = (int64_t *)(void *)(u->lined + lined_bytes(j));
 }
 
 /* Strips that a unit runs. */
@@ -680,7 +672,7 @@ static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
     const job *j = context;
     unit u, next;
     size_t reserved = 0;
-    const size_t bytes = copy_bytes(j) + sums_bytes(j) + lined_bytes(j) + rounded(BLOCK * sizeof *u.steps);
+    const size_t bytes = (size_t)most(1, (int64_t)(copy_bytes(j) + sums_bytes(j)));
     char *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
     TSRI_CHECK(scratch, TSR_ENOMEM, "conv: no memory for %zu bytes of scratch", bytes);
     share_scratch(j, &u, scratch);
@@ -693,6 +685,7 @@ static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
         }
         multiply_unit(j, &u);
     }
+    if (j->stream) j->kernels->settle();
     tsri_pool_give(scratch, reserved);
     return TSR_OK;
 }
@@ -705,7 +698,6 @@ static void cut_units(job *j)
     if (units < wanted && tsr_threads() > 1)
         j->slice = most(pieces(j->panels, pieces(wanted, units)), least(j->panels, 4));
     j->slices = pieces(j->panels, j->slice);
-    j->lined_up = !j->as_it_lies && !j->alone && j->slice >= MANY;
 }
 
 static tsr_status multiply_packed(job *j)
@@ -761,6 +753,14 @@ static void cut_rows(job *j, int64_t bytes)
     j->boxes = j->side[1].boxes;
 }
 
+/* Bytes of x and z that a window of one place reads and writes. */
+static int64_t touched(const tsri_grid *g)
+{
+    const double places = (double)g->axis[0].out * (double)g->axis[1].out * (double)g->axis[2].out;
+    const double all = (double)g->batch * (double)g->groups * (double)(g->channels + g->kernels) * places;
+    return (int64_t)(all < 1e15 ? all * (double)tsri_dtype_size(g->dtype) : 1e15);
+}
+
 static bool plan_job(job *j, const tsri_grid *g)
 {
     const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
@@ -772,7 +772,7 @@ static bool plan_job(job *j, const tsri_grid *g)
     j->taps = a[0].taps * a[1].taps * a[2].taps;
     j->k = j->taps * g->channels;
     if (j->taps > MOST_TAPS) return false;
-    j->block = BLOCK / j->taps * j->taps;
+    j->block = tsri_grid_block(g) * j->taps;
     for (int d = 0; d < TSRI_AXES; d++) see_side(&j->side[d], &a[d]);
     j->alone = g->channels == 1 && g->kernels <= ALONE;
     j->rows = j->alone ? 1 : j->kernels->rows;
@@ -792,7 +792,15 @@ static bool plan_job(job *j, const tsri_grid *g)
     }
     const bool one_row = j->side[0].box == 1 && j->side[1].box == 1;
     j->straight = !j->alone && one_row && j->dtype->native && (a[2].z == j->element || a[2].out == 1);
+    j->stream = j->straight && j->as_it_lies && !g->bias && j->k <= j->block && tsri_cpu_streams(touched(g));
     return true;
+}
+
+int64_t tsri_grid_block(const tsri_grid *g)
+{
+    const int64_t taps = g->axis[0].taps * g->axis[1].taps * g->axis[2].taps;
+    if (taps == 1) return TSRI_GEMM_BLOCK;
+    return pieces(g->channels, pieces(g->channels, most(1, TSRI_CONV_BLOCK / taps)));
 }
 
 bool tsri_grid_has_windows(const tsri_grid *g)

@@ -119,16 +119,18 @@ static void apply(const tsri_rows *r, void *y, const void *x, double mean, doubl
 static void layer_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
     double mean, squares;
+    tsri_row_way way = *w;
     (void)beside;
-    r->k->moments(&mean, &squares, row[1], r->n);
-    apply(r, row[0], row[1], mean, by_of(squares, r->n, ((const affine *)r->params)->eps), w);
+    r->k->moments(&mean, &squares, row[1], r->n, &way);
+    apply(r, row[0], row[1], mean, by_of(squares, r->n, ((const affine *)r->params)->eps), &way);
 }
 
 static void rms_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
+    tsri_row_way way = *w;
     (void)beside;
-    apply(r, row[0], row[1], 0, by_of(r->k->squares(row[1], r->n), r->n, ((const affine *)r->params)->eps),
-          w);
+    const double squares = r->k->squares(row[1], r->n, &way);
+    apply(r, row[0], row[1], 0, by_of(squares, r->n, ((const affine *)r->params)->eps), &way);
 }
 
 tsr_status tsri_cpu_layer_norm(const tsr_op *op)
@@ -314,9 +316,9 @@ static void group_row(const tsri_rows *r, void *const *row, char *const *beside,
 {
     const groups *g = r->params;
     const channel *c = (const channel *)(const void *)beside[0];
-    tsri_row_way way = *w;
+    tsri_row_way way = *w, none = { .next = NULL };
     double mean, squares;
-    r->k->moments(&mean, &squares, row[1], r->n);
+    r->k->moments(&mean, &squares, row[1], r->n, &none);
     const double by = by_of(squares, r->n, g->eps);
     for (int64_t i = 0; i < g->channels; i++) {
         const int64_t at = i * g->each * r->wide;

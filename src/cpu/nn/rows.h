@@ -17,6 +17,7 @@ enum { TSRI_ROW_F32, TSRI_ROW_F64, TSRI_ROW_SHORT, TSRI_ROW_TYPES };
 typedef struct tsri_row_way {
     const char *next;    /* the elements of the row to come, to be fetched early; NULL: not */
     int64_t     size;    /* bytes from one of them to the next */
+    int         asked;   /* quarters of that row that have been asked for; passes before the last one add to it */
     void       *spare;   /* room for a row that stays in the cache; NULL: y is such */
     bool        stream;  /* y is written around the caches; settle() when all are */
 } tsri_row_way;
@@ -45,16 +46,17 @@ typedef struct tsri_nn_kernels {
     void (*log_sum_side)(double *largest, double *log_sum, const void *tile, int64_t n, int64_t pitch,
                          int64_t width);
 
-    /* Of x; of x^2; the mean of x, and the sum of (x - mean)^2. */
+    /* Of x; of x^2; the mean of x, and the sum of (x - mean)^2. What is asked for meanwhile is noted in w. */
     double (*sum)(const void *x, int64_t n);
-    double (*squares)(const void *x, int64_t n);
-    void   (*moments)(double *mean, double *squares, const void *x, int64_t n);
+    double (*squares)(const void *x, int64_t n, tsri_row_way *w);
+    void   (*moments)(double *mean, double *squares, const void *x, int64_t n, tsri_row_way *w);
 
     /* z = x + y */
     void (*add)(void *z, const void *x, const void *y, int64_t n);
 
     /* y = (x - from) * by + add; y = (x - from) * by * w + b, with w and b for each
-     * element, of which b may be NULL. In double, rounded once; short ones in float. */
+     * element, of which b may be NULL. As if in double, rounded once, but for the last place of b;
+     * short ones in float. */
     void (*scale)(void *y, const void *x, int64_t n, double from, double by, double add,
                   const tsri_row_way *w);
     void (*scale_each)(void *y, const void *x, int64_t n, double from, double by, const void *weights,

@@ -260,6 +260,13 @@ V vi vi_un_high32(vi a, vi b) { return _mm256_unpackhi_epi32(a, b); }
 V vi vi_un_low64(vi a, vi b)  { return _mm256_unpacklo_epi64(a, b); }
 V vi vi_un_high64(vi a, vi b) { return _mm256_unpackhi_epi64(a, b); }
 
+/* Words of 32 bits of a and then b, by number: `from` counts on from the first, which is of a. */
+V vi vi_across(vi a, vi b, vi from)
+{
+    const vi in_b = _mm256_cmpgt_epi32(from, _mm256_set1_epi32(VF - 1));
+    return _mm256_blendv_epi8(_mm256_permutevar8x32_epi32(a, from), _mm256_permutevar8x32_epi32(b, from), in_b);
+}
+
 /* Elements of 1, 2, 4, 8 and 16 bytes in the opposite order. */
 V vi vi_reverse16(vi x) { return _mm256_permute4x64_epi64(x, 0x4e); }
 V vi vi_in_lanes(vi x, __m128i order) { return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order)); }

@@ -241,6 +241,9 @@ V vi vi_un_high32(vi a, vi b) { return _mm512_unpackhi_epi32(a, b); }
 V vi vi_un_low64(vi a, vi b)  { return _mm512_unpacklo_epi64(a, b); }
 V vi vi_un_high64(vi a, vi b) { return _mm512_unpackhi_epi64(a, b); }
 
+/* Words of 32 bits of a and then b, by number: `from` counts on from the first, which is of a. */
+V vi vi_across(vi a, vi b, vi from) { return _mm512_permutex2var_epi32(a, from, b); }
+
 /* Elements of 1, 2, 4, 8 and 16 bytes in the opposite order. */
 V vi vi_reverse16(vi x) { return _mm512_shuffle_i32x4(x, x, 0x1b); }
 V vi vi_in_lanes(vi x, __m128i order) { return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(order)); }

@@ -5,6 +5,7 @@ V vf load_where(const void *p, vm m) { return _mm512_maskz_loadu_ps(m, p); }
 
 #define EACH TO_8
 #define ROWS 8
+#define TILES_OF_FOUR
 #include "cpu/simd/convs.inc"
 
 void tsri_cpu_conv_avx512(tsri_cpu_kernels *k);

@@ -8,6 +8,8 @@ V vi vi_low_pairs(vl a, vl b) { return _mm256_blend_epi32(a, _mm256_slli_epi64(b
 V vl vl_block_order(void) { return _mm256_setr_epi64x(0, 2, 1, 3); }
 V vf vf_even(vf a, vf b) { return _mm256_shuffle_ps(a, b, 0x88); }
 V vf vf_odd(vf a, vf b) { return _mm256_shuffle_ps(a, b, 0xdd); }
+V vm vi_has(vi a, int32_t bit) { return vi_eq(vi_and(a, vi_set(bit)), vi_set(bit)); }
+V vf vf_flip(vf x, vi a) { return vf_xor(x, vf_sign_of(vi_as_vf(a))); }
 
 /* Both halves are exact, and so is the product: the sum alone is rounded. */
 V vf vf_of_u32(vi a)

@@ -1,5 +1,6 @@
-/* index_avx2.c - scatter with the vectors of AVX2. */
+/* index_avx2.c - gather and scatter with the vectors of AVX2. */
+#include "cpu/simd/avx2.h"
 #include "cpu/simd/index.inc"
 
 void tsri_cpu_index_avx2(tsri_cpu_kernels *k);
-void tsri_cpu_index_avx2(tsri_cpu_kernels *k) { enter_scatters(k); }
+void tsri_cpu_index_avx2(tsri_cpu_kernels *k) { enter_indexing(k); }
