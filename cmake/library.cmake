@@ -23,7 +23,7 @@ set_property(SOURCE src/cpu/elementwise.c src/cpu/portable.c src/cpu/reduce.c sr
              APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2> -fno-asynchronous-unwind-tables)
 
 include(cmake/isa.cmake)
-file(GLOB thick_isa_sources src/cpu/x86/reduce_*.c)
+file(GLOB thick_isa_sources src/cpu/x86/reduce_*.c src/cpu/x86/fft_*.c src/cpu/fft/kernel.c)
 set_property(SOURCE ${thick_isa_sources} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 add_library(tessera_objects OBJECT ${library_sources} ${isa_sources})
 add_library(tessera SHARED $<TARGET_OBJECTS:tessera_objects>)

@@ -20,7 +20,8 @@
 
 enum {
     CHUNK = 2048,             /* of m and n */
-    FEW_THREADS = 4,          /* that a chunk of one tile across is enough for */
+    FEW_THREADS = 4,          /* that a chunk of one tile across, and of one block of k, is enough for */
+    CHUNK_BLOCKS = 4,         /* of k, for more */
     TILE_ROWS = 256,
     PART_WORK = 1 << 17,      /* products that make a thread worth waking */
     PACK_PANELS = 16,         /* packed side by side */
@@ -90,7 +91,8 @@ typedef struct chunk {
     int64_t          m, n, k;
     int64_t          a_panels, low, high;         /* panels of a; rows of most, and how many have one more */
     cut              cols;                        /* panels of b */
-    int64_t          tile_panels;                 /* of a */
+    int64_t          tile_high, tile_wide;        /* panels of a, and of b */
+    int64_t          pack_a, pack_b;              /* panels that are packed side by side */
     char            *a_packed, *b_packed, *sums;  /* NULL: none */
     bool             first, last;                 /* along k */
 } chunk;
@@ -170,8 +172,14 @@ static void pack_b(const chunk *c, int64_t begin, int64_t end, int64_t p)
 }
 
 /* Groups of panels of a block of k: those of a that are packed come first, then those of b. */
-static int64_t groups_of_a(const chunk *c) { return c->a_packed ? pieces(c->a_panels, PACK_PANELS) : 0; }
-static int64_t groups_of_b(const chunk *c) { return c->b_packed ? pieces(c->cols.panels, PACK_PANELS) : 0; }
+static int64_t groups_of_a(const chunk *c) { return c->a_packed ? pieces(c->a_panels, c->pack_a) : 0; }
+static int64_t groups_of_b(const chunk *c) { return c->b_packed ? pieces(c->cols.panels, c->pack_b) : 0; }
+
+/* Some for each thread, if there are. */
+static int64_t panels_of_group(int64_t panels)
+{
+    return tsr_threads() == 1 ? PACK_PANELS : most(1, least(PACK_PANELS, panels / (2 * (int64_t)tsr_threads())));
+}
 
 static tsr_status pack_groups(void *context, int64_t begin, int64_t end)
 {
@@ -179,19 +187,20 @@ static tsr_status pack_groups(void *context, int64_t begin, int64_t end)
     const int64_t of_a = groups_of_a(c), groups = of_a + groups_of_b(c);
     for (int64_t n = begin; n < end; n++) {
         const int64_t p = n / groups * block_of(c->plan->g->ukr), group = n % groups;
-        const int64_t first = (group < of_a ? group : group - of_a) * PACK_PANELS, last = first + PACK_PANELS;
-        if (group < of_a) pack_a(c, first, least(last, c->a_panels), p);
-        else              pack_b(c, first, least(last, c->cols.panels), p);
+        const int64_t of_b = (group - of_a) * c->pack_b;
+        if (group < of_a) pack_a(c, group * c->pack_a, least((group + 1) * c->pack_a, c->a_panels), p);
+        else              pack_b(c, of_b, least(of_b + c->pack_b, c->cols.panels), p);
     }
     return TSR_OK;
 }
 
 static tsr_status pack(chunk *c)
 {
-    const int64_t groups = groups_of_a(c) + groups_of_b(c), block = block_of(c->plan->g->ukr);
+    c->pack_a = panels_of_group(c->a_panels);
+    c->pack_b = panels_of_group(c->cols.panels);
+    const int64_t groups = groups_of_a(c) + groups_of_b(c);
     if (groups == 0) return TSR_OK;
-    return tsr_parallel_for(groups * pieces(c->k, block), most(1, PART_WORK / (32 * PACK_PANELS * block)),
-                            pack_groups, c);
+    return tsr_parallel_for(groups * pieces(c->k, block_of(c->plan->g->ukr)), 1, pack_groups, c);
 }
 
 /* Tiles ------------------------------------------------------------------------------------ */
@@ -208,8 +217,6 @@ static int64_t near_panels(const plan *p)
     const int64_t panel = p->widest->cols * pieces(least(block_of(u), p->g->k), u->group) * u->element;
     return least(most(1, tsri_cpu_near_bytes() / panel), TILE_PANELS);
 }
-
-static int64_t tile_panels(const chunk *c) { return c->plan->thin ? TILE_PANELS : near_panels(c->plan); }
 
 static int64_t sum_tile_bytes(const plan *p) { return p->widest->rows * p->widest->cols * p->g->ukr->sum; }
 
@@ -423,11 +430,11 @@ static void store_tile(const chunk *c, const tile *t)
 static tsr_status multiply_tiles(void *context, int64_t begin, int64_t end)
 {
     const chunk *c = context;
-    const int64_t wide = tile_panels(c), down = pieces(c->a_panels, c->tile_panels);
+    const int64_t down = pieces(c->a_panels, c->tile_high);
     for (int64_t n = begin; n < end; n++) {
-        tile t = { .i = n % down * c->tile_panels, .j = n / down * wide };
-        t.i_end = least(t.i + c->tile_panels, c->a_panels);
-        t.j_end = least(t.j + wide, c->cols.panels);
+        tile t = { .i = n % down * c->tile_high, .j = n / down * c->tile_wide };
+        t.i_end = least(t.i + c->tile_high, c->a_panels);
+        t.j_end = least(t.j + c->tile_wide, c->cols.panels);
         sum_tile(c, &t);
         if (c->last && c->sums) store_tile(c, &t);
     }
@@ -436,25 +443,33 @@ static tsr_status multiply_tiles(void *context, int64_t begin, int64_t end)
 
 /* Chunks ----------------------------------------------------------------------------------- */
 
-/* Tiles of TILE_ROWS, or lower ones where there would be few for the threads. */
-static int64_t tile_height(const chunk *c)
+static int64_t tiles_of(const chunk *c)
 {
-    const int64_t most_panels = most(1, TILE_ROWS / c->plan->widest->rows),
-                  across = pieces(c->cols.panels, tile_panels(c));
-    const int64_t wanted = 4 * (int64_t)tsr_threads();
-    if (wanted == 4) return most_panels;
-    return most(1, least(most_panels, c->a_panels * across / wanted));
+    return pieces(c->a_panels, c->tile_high) * pieces(c->cols.panels, c->tile_wide);
+}
+
+/* As large as is near; for threads, smaller ones until there are enough. The longer side is halved: what a
+ * tile reads grows with the sum of its sides. */
+static void shape_tiles(chunk *c)
+{
+    const tsri_gemm_strips *strips = c->plan->widest;
+    const int64_t threads = tsr_threads();
+    c->tile_high = least(c->a_panels, most(1, TILE_ROWS / strips->rows));
+    c->tile_wide = least(c->cols.panels, c->plan->thin ? TILE_PANELS : near_panels(c->plan));
+    while (threads > 1 && tiles_of(c) < 2 * threads && c->tile_high * c->tile_wide > 1) {
+        const bool cut_across = c->tile_wide > 1 && c->tile_wide * strips->cols >= c->tile_high * strips->rows;
+        if (cut_across || c->tile_high == 1) c->tile_wide = (c->tile_wide + 1) / 2;
+        else                                 c->tile_high = (c->tile_high + 1) / 2;
+    }
 }
 
 static tsr_status multiply_chunk(chunk *c)
 {
     const int64_t width = c->plan->widest->cols, height = c->plan->widest->rows;
-    c->tile_panels = tile_height(c);
-    const int64_t tiles = pieces(c->a_panels, c->tile_panels) * pieces(c->cols.panels, tile_panels(c));
-    const int64_t tile_work =
-        least(c->m, c->tile_panels * height) * least(c->n, tile_panels(c) * width) * c->k;
+    shape_tiles(c);
+    const int64_t tile_work = least(c->m, c->tile_high * height) * least(c->n, c->tile_wide * width) * c->k;
     TSRI_TRY(pack(c));
-    return tsr_parallel_for(tiles, most(1, PART_WORK / tile_work), multiply_tiles, c);
+    return tsr_parallel_for(tiles_of(c), most(1, PART_WORK / tile_work), multiply_tiles, c);
 }
 
 static int64_t packed_a_bytes(const plan *p, int64_t m, int64_t k)
@@ -671,6 +686,8 @@ static int64_t chunk_cols(const plan *p)
     return p->pack_a || tsr_threads() > FEW_THREADS ? most(near, CHUNK / width * width) : near;
 }
 
+static int64_t chunk_blocks(void) { return tsr_threads() > FEW_THREADS ? CHUNK_BLOCKS : 1; }
+
 static tsr_status multiply_with(plan *p)
 {
     const int64_t b_bytes = p->g->k * p->g->n * p->g->ukr->element;
@@ -678,7 +695,7 @@ static tsr_status multiply_with(plan *p)
     p->stream = streams(p);
     p->chunk_m = p->pack_a || p->sums ? CHUNK : p->g->m;
     p->chunk_n = p->pack_b || p->sums ? chunk_cols(p) : p->g->n;
-    p->chunk_k = p->pack_a || p->pack_b ? block_of(p->g->ukr) : p->g->k;
+    p->chunk_k = p->pack_a || p->pack_b ? chunk_blocks() * block_of(p->g->ukr) : p->g->k;
     const size_t bytes = scratch_bytes(p);
     if (bytes == 0) return multiply_in(p, NULL);
     return bytes <= STACK_BYTES ? multiply_on_stack(p) : multiply_on_heap(p, bytes);

@@ -59,6 +59,7 @@ V void store_bf16_n(void *p, vf v, int64_t n)
 #define pack_few_bf16 pack_along_bf16
 #define pack_few_f64 pack_along_f64
 
+#define WHOLE_FROM 1
 #define EACH_1 TO_12
 #define EACH_2 TO_6
 #include "cpu/gemm/float_kernels.inc"

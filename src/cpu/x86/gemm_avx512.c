@@ -40,6 +40,8 @@ V void store_f16_n(void *p, vf v, int64_t n) { _mm256_mask_storeu_epi16(p, vm_fi
 V void store_bf16_n(void *p, vf v, int64_t n) { _mm512_mask_cvtepi32_storeu_epi16(p, vm_first(n), vf_round_bf16(v)); }
 V vf load_bf16_n(const void *p, int64_t n) { return vi_as_vf(vi_shl(_mm512_cvtepu16_epi32(halves_n(p, n)), 16)); }
 
+#define WHOLE_FROM 3
+
 /* Half vectors ----------------------------------------------------------------------------- */
 
 #define E float
