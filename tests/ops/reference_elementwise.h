@@ -277,6 +277,9 @@ static inline ew_real ew_gelu_inner(ew_real x)
     return 0.797884560802865355879892119868764L * (x + 0.044715L * x * x * x);
 }
 
+/* Numbers of 2^64 and more are even; some C libraries take them for fractions. */
+static inline ew_real ew_pow(ew_real x, ew_real y) { return powl(x < 0 && fabsl(y) >= 0x1p64L ? -x : x, y); }
+
 static inline ew_real ew_gelu_tanh(ew_real x)
 {
     return x == -(ew_real)INFINITY ? -0.0L : x * ew_sigmoid(2 * ew_gelu_inner(x));
@@ -335,7 +338,7 @@ static inline bool ew_function(ew_real *z, tsr_op_kind op, ew_real x, ew_real y)
     case TSR_OP_GELU_TANH: *z = ew_gelu_tanh(x); return true;
     case TSR_OP_SOFTPLUS:  *z = ew_softplus(x); return true;
     case TSR_OP_HARDSWISH: *z = ew_hardswish(x); return true;
-    case TSR_OP_POW:       *z = powl(x, y); return true;
+    case TSR_OP_POW:       *z = ew_pow(x, y); return true;
     case TSR_OP_ATAN2:     *z = atan2l(x, y); return true;
     case TSR_OP_HYPOT:     *z = hypotl(x, y); return true;
     default:               return false;

@@ -56,9 +56,9 @@ static void mean_f64(void *to, const double *sums, const double *counts, const d
 }
 
 static const tsri_pool_kernels portable[TSRI_POOL_TYPES] = {
-    [TSRI_POOL_F32] = { max_f32, max_at_f32, sum_f32, mean_f32, NULL },
-    [TSRI_POOL_F64] = { max_f64, max_at_f64, sum_f64, mean_f64, NULL },
-    [TSRI_POOL_I64] = { max_i64, max_at_i64, NULL, NULL, NULL },
+    [TSRI_POOL_F32] = { .max = max_f32, .max_at = max_at_f32, .sum = sum_f32, .mean = mean_f32 },
+    [TSRI_POOL_F64] = { .max = max_f64, .max_at = max_at_f64, .sum = sum_f64, .mean = mean_f64 },
+    [TSRI_POOL_I64] = { .max = max_i64, .max_at = max_at_i64 },
 };
 
 void tsri_cpu_pool_portable(tsri_cpu_kernels *k) { k->pool = portable; }
