@@ -28,6 +28,7 @@
 #include "cpu/cpu_run.h"
 #include "cpu/kernels.h"
 #include "tessera/threads.h"
+#include "units.h"
 
 enum {
     KERNELS = 512,          /* whose weights are packed at a time, of each group */
@@ -163,9 +164,7 @@ static int64_t measure_copy(job *j)
 
 static void cut_axis(side *s, const tsri_slide *a, int64_t box)
 {
-    s->boxes = pieces(a->out, most(1, box));
-    s->box = pieces(a->out, s->boxes);
-    s->boxes = pieces(a->out, s->box);
+    tsri_cut_axis(a->out, box, &s->box, &s->boxes);
 }
 
 /* Boxes of whole planes, of whole rows, or of parts of rows, as they fit. */
@@ -603,21 +602,21 @@ static void multiply_unit(const job *j, unit *u)
 
 /* Units --------------------------------------------------------------------------------------- */
 
-/* Images outermost, then groups, then boxes, then kernels. */
 static void find_unit(unit *u, const job *j, int64_t i)
 {
     const tsri_grid *g = j->g;
-    const int64_t slice = i % j->slices, box = i / j->slices % j->boxes, rest = i / j->slices / j->boxes;
-    const int64_t at[TSRI_AXES] = { box / j->side[2].boxes / j->side[1].boxes,
-                                    box / j->side[2].boxes % j->side[1].boxes, box % j->side[2].boxes };
-    u->image = rest / g->groups;
-    u->group = rest % g->groups;
-    u->panel = slice * j->slice;
+    const side *s = j->side;
+    const tsri_conv_unit found =
+        tsri_find_unit(g, i, j->slices, (const int64_t[]){ s[0].box, s[1].box, s[2].box },
+                       (const int64_t[]){ s[0].boxes, s[1].boxes, s[2].boxes });
+    u->image = found.image;
+    u->group = found.group;
+    u->panel = found.slice * j->slice;
     u->panels = least(j->panels - u->panel, j->slice);
-    u->x = g->x + u->image * g->x_image + u->group * g->channels * g->x_channel;
+    u->x = found.x;
     for (int d = 0; d < TSRI_AXES; d++) {
-        u->o[d] = at[d] * j->side[d].box;
-        u->n[d] = least(g->axis[d].out - u->o[d], j->side[d].box);
+        u->o[d] = found.o[d];
+        u->n[d] = found.n[d];
         if (j->as_it_lies) u->x += (u->o[d] * g->axis[d].step + tsri_slide_at(&g->axis[d], 0)) * g->axis[d].x;
     }
 }

@@ -1,0 +1,39 @@
+/* units.h - how the outputs of a grid are cut into units of work, for tiles and windows alike. */
+#ifndef TSRI_CPU_CONV_UNITS_H
+#define TSRI_CPU_CONV_UNITS_H
+
+#include "conv.h"
+
+/* Cuts `out` outputs into boxes of `wanted` at most, nearly equal ones: outputs of a box, and how many there are. */
+static inline void tsri_cut_axis(int64_t out, int64_t wanted, int64_t *box, int64_t *boxes)
+{
+    const int64_t count = wanted < 1 ? out : (out + wanted - 1) / wanted;
+    *box = (out + count - 1) / count;
+    *boxes = (out + *box - 1) / *box;
+}
+
+/* What a unit is of: an image, a group, one of the slices of the kernels, a box of outputs. */
+typedef struct tsri_conv_unit {
+    int64_t     image, group, slice;
+    int64_t     o[TSRI_AXES], n[TSRI_AXES];  /* the box: its first outputs, and how many there are */
+    const char *x;                           /* the group's part of the image */
+} tsri_conv_unit;
+
+/* Unit i: images outermost, then groups, then boxes, then slices. */
+static inline tsri_conv_unit tsri_find_unit(const tsri_grid *g, int64_t i, int64_t slices,
+                                            const int64_t box[TSRI_AXES], const int64_t boxes[TSRI_AXES])
+{
+    tsri_conv_unit u = { .slice = i % slices };
+    i /= slices;
+    for (int d = TSRI_AXES - 1; d >= 0; i /= boxes[d], d--) {
+        const int64_t left = g->axis[d].out - i % boxes[d] * box[d];
+        u.o[d] = i % boxes[d] * box[d];
+        u.n[d] = left < box[d] ? left : box[d];
+    }
+    u.image = i / g->groups;
+    u.group = i % g->groups;
+    u.x = g->x + u.image * g->x_image + u.group * g->channels * g->x_channel;
+    return u;
+}
+
+#endif
