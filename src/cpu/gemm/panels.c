@@ -6,7 +6,7 @@
  *           panel of a         which stays in the nearest cache
  *             panel of b       one strip
  *
- * What a core's cache does not hold, which is a and z, is sent for a strip ahead.
+ * What a core's cache does not hold, which is a and z, is sent for a panel of a ahead.
  *
  * An operand is packed where strips cannot read it as it lies, or where they would read
  * it often and from far apart. Sums go straight to z where they are what z holds, and
