@@ -45,6 +45,7 @@ function(add_face_tests pattern)
         get_filename_component(name ${source} NAME_WE)
         add_executable(compat-${name} ${source})
         target_link_libraries(compat-${name} PRIVATE tsr_face ${ARGN} tessera m)
+        target_compile_options(compat-${name} PRIVATE $<$<CONFIG:Release>:-O1>)
         target_include_directories(compat-${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
         set_target_properties(compat-${name} PROPERTIES
             OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/compat)
@@ -58,8 +59,7 @@ add_library(tsr_face INTERFACE)
 target_compile_options(tsr_face INTERFACE
     -Wall -Wextra -Wshadow -ffp-contract=off $<$<BOOL:${TSR_WERROR}>:-Werror>)
 if(TSR_SANITIZE)
-    target_compile_options(tsr_face INTERFACE
-        -fsanitize=${TSR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g)
+    target_compile_options(tsr_face INTERFACE ${tsr_sanitize_options})
     target_link_options(tsr_face INTERFACE -fsanitize=${TSR_SANITIZE})
 endif()
 
