@@ -376,6 +376,10 @@ static void test_kernels_that_fill_vectors_are_cut_into_boxes_and_bands(void)
         check_large(boxes, TSR_F64, last, "boxes");
     }
     check_large(boxes, TSR_F16, false, "boxes");
+    line.in[0] = 1024;
+    line.channels = 33;
+    line.batch = 2;
+    check_large(line, TSR_F32, false, "lines a page long");
 }
 
 static void test_depthwise_windows_of_three_by_three(void)

@@ -12,7 +12,8 @@ enum {
 };
 
 /* z[r][i] = (add ? z[r][i] : 0) + the sum over p < k of w[p][r] times the element i places after x +
- * offset[p], for some rows r and i < cols. Places and sums follow each other. */
+ * offset[p], for some rows r and i < cols. Places and sums follow each other. Meanwhile, k other lines come
+ * nearer. */
 typedef struct tsri_conv_strip {
     int64_t        k;
     const void    *w;       /* for each p, as many as there are rows */
@@ -24,13 +25,15 @@ typedef struct tsri_conv_strip {
     bool           add;
     bool           padded;  /* whole vectors of x can be read */
     bool           stream;  /* z is written around the caches: cols fill aligned vectors, and add is false */
+    const char    *ahead;       /* what comes nearer: the first line, for the first index of k, */
+    int64_t        ahead_step;  /* and bytes to the next one's */
 } tsri_conv_strip;
 
 typedef void (*tsri_conv_strip_fn)(const tsri_conv_strip *s);
 
 /* z[i][r] = (add ? z[i][r] : 0) + the sum over p < k of w[p][r] times the element at x + i * x_step +
  * offset[p], and the bias of r, for some places i and r < kernels, which fill all vectors but the last. Sums
- * of one place follow each other. */
+ * of one place follow each other. Meanwhile, other lines come nearer: k of them from each of two places. */
 typedef struct tsri_conv_tile {
     int64_t        k;
     const void    *w;       /* for each p, as many as vectors hold */
@@ -42,6 +45,8 @@ typedef struct tsri_conv_tile {
     int64_t        kernels;
     const void    *bias;    /* as many as vectors hold; NULL: none */
     bool           add;
+    const char    *ahead[2];       /* what comes nearer: the first line, for the first index of k, */
+    int64_t        ahead_step[2];  /* and bytes to the next one's */
 } tsri_conv_tile;
 
 typedef void (*tsri_conv_tile_fn)(const tsri_conv_tile *t);

@@ -22,7 +22,7 @@
 #include "core/mem.h"
 #include "core/memory_int.h"
 #include "cpu/kernels.h"
-#include "tessera/threads.h"
+#include "fetch.h"
 #include "units.h"
 
 enum {
@@ -31,8 +31,7 @@ enum {
     MOST_BYTES = 4 << 20,   /* of a copy */
     CHUNK = 640,            /* indices of k, at most, whose weights stay in the second cache */
     BAND = 512,             /* places of a band, or a row of them if that is more and kernels come last in z */
-    FEW = 8,                /* channels that are not worth turning */
-    UNIT_WORK = 1 << 17     /* products that make a thread worth waking */
+    FEW = 8                 /* channels that are not worth turning */
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -219,54 +218,13 @@ static void find_offsets(const job *j)
 
 /* The copy ------------------------------------------------------------------------------------ */
 
-/* Lines that come nearer, a few at a time: of `outer` times `inner` runs, of so many bytes each. */
-typedef struct fetch {
-    const char *at, *end;               /* what is left of a run */
-    int64_t     outer, inner;           /* runs that are left, of the current row of runs and others, */
-    int64_t     outer_step, inner_step; /* how far apart they begin, */
-    int64_t     bytes, width;           /* how long one is, and how many a row has */
-    int64_t     lines;                  /* at a time */
-} fetch;
-
-static void next_run(fetch *f)
-{
-    const char *start = f->end - f->bytes;
-    if (--f->inner > 0) {
-        start += f->inner_step;
-    } else if (--f->outer > 0) {
-        start += f->outer_step - (f->width - 1) * f->inner_step;
-        f->inner = f->width;
-    } else {
-        f->lines = 0;
-    }
-    f->at = start;
-    f->end = start + f->bytes;
-}
-
-static void fetch_lines(fetch *f)
-{
-    for (int64_t left = f->lines; left > 0 && f->lines; left--) {
-        __builtin_prefetch(f->at, 0, 2);
-        f->at += TSRI_CACHE_LINE;
-        if (f->at >= f->end) next_run(f);
-    }
-}
-
-/* `times` calls bring all of it. */
-static void plan_lines(fetch *f, int64_t times)
-{
-    f->width = f->inner;
-    f->end = f->at + f->bytes;
-    f->lines = pieces(f->outer * f->inner * pieces(f->bytes, TSRI_CACHE_LINE), most(times, 1));
-}
-
 /* What a thread works on, in scratch of its own. */
 typedef struct unit {
     int64_t     image, group, panel, panels;
     int64_t     o[TSRI_AXES], n[TSRI_AXES]; /* the box: its first outputs, and how many there are */
     const char *x;                          /* the group's part of the image */
     char       *copy, *sums;
-    fetch       ahead;
+    tsri_fetch  ahead, results;             /* inputs of the next unit; places in z of the current band */
 } unit;
 
 /* Inputs of an axis that a box sees, and those of them that are there. */
@@ -382,8 +340,16 @@ static const char *window_at(const job *j, const unit *u, const int64_t *o)
     return x;
 }
 
+/* What z has at its place comes nearer while the first block of a tile is summed. */
+static void fetch_place(tsri_conv_tile *t, int64_t places)
+{
+    t->ahead[1] = t->z;
+    t->ahead_step[1] = least(TSRI_CACHE_LINE, pieces(places * t->z_row, t->k));
+}
+
 /* Indices p .. end - 1 of k for one tile. */
-static void sum_tile(const job *j, const band *b, tsri_conv_tile *t, int64_t places, int64_t p, int64_t end)
+static void sum_tile(const job *j, unit *u, const band *b, tsri_conv_tile *t, int64_t places, int64_t p,
+                     int64_t end)
 {
     const int64_t vector = vector_of(j, b->group, b->panel) * vector_bytes(j);
     for (; p < end; p += t->k) {
@@ -392,8 +358,26 @@ static void sum_tile(const job *j, const band *b, tsri_conv_tile *t, int64_t pla
         t->w = j->weights + vector * j->k + p * b->vectors * vector_bytes(j);
         t->offset = j->offset + p;
         t->bias = j->g->bias && p + t->k == j->k ? j->bias + vector : NULL;
+        t->ahead[0] = tsri_fetch_lines(&u->ahead, t->w, &t->ahead_step[0]);
+        t->ahead[1] = tsri_fetch_lines(&u->results, t->w, &t->ahead_step[1]);
+        if (j->straight && p == 0 && t->z_row > 0) fetch_place(t, places);
         j->kernels->tile[b->vectors][places](t);
     }
+}
+
+/* Where the band's results go comes nearer while they are summed. */
+static void plan_results(const job *j, unit *u, const band *b)
+{
+    const tsri_slide *a = j->g->axis;
+    u->results = (tsri_fetch){ .lines = 0 };
+    if (j->straight || a[2].z != tsri_dtype_size(j->g->dtype)) return;
+    u->results = (tsri_fetch){ .at = output_at(j, u, b),
+                          .outer = b->kernels,
+                          .outer_step = j->g->z_channel,
+                          .inner = b->rows,
+                          .inner_step = a[1].z,
+                          .bytes = b->cols * a[2].z };
+    tsri_fetch_plan(&u->results, b->rows * row_tiles(j, b->cols) * pieces(j->k, j->block), j->block);
 }
 
 static void sum_band(const job *j, unit *u, const band *b)
@@ -404,14 +388,14 @@ static void sum_band(const job *j, unit *u, const band *b)
     char *z = j->straight ? output_at(j, u, b) : u->sums;
     tsri_conv_tile t = { .x_step = a[2].step * j->side[2].pitch, .z_row = j->straight ? a[2].z : sums_row };
     t.kernels = j->straight ? b->kernels : b->vectors * j->kernels->lanes;
+    plan_results(j, u, b);
     for (int64_t p = 0; p < j->k; p += j->chunk)
         for (int64_t r = 0; r < b->rows; r++)
             for (int64_t i = 0; i < count; i++) {
                 const int64_t at = i * b->cols / count, end = (i + 1) * b->cols / count;
                 t.x = x + r * a[1].step * j->side[1].pitch + at * t.x_step;
                 t.z = z + r * (j->straight ? a[1].z : b->cols * sums_row) + at * t.z_row;
-                sum_tile(j, b, &t, end - at, p, least(j->k, p + j->chunk));
-                fetch_lines(&u->ahead);
+                sum_tile(j, u, b, &t, end - at, p, least(j->k, p + j->chunk));
             }
 }
 
@@ -480,15 +464,16 @@ static void plan_inputs(const job *j, unit *u, const unit *next)
     const int64_t step = last ? a[2].x : tsri_dtype_size(j->g->dtype);
     if (j->as_it_lies || same || a[0].in != 1 || a[2].x != step || step < 0) return;
     const inputs in = see_inputs(j, next, 1), across = see_inputs(j, next, 2);
-    u->ahead = (fetch){ .at = next->x + (in.first + in.begin) * a[1].x + (across.first + across.begin) * a[2].x,
-                         .outer = last ? 1 : j->g->channels,
-                         .outer_step = j->g->x_channel,
-                         .inner = in.end - in.begin,
-                         .inner_step = a[1].x,
-                         .bytes = (across.end - across.begin) * a[2].x };
+    u->ahead = (tsri_fetch){ .at = next->x + (in.first + in.begin) * a[1].x +
+                                   (across.first + across.begin) * a[2].x,
+                             .outer = last ? 1 : j->g->channels,
+                             .outer_step = j->g->x_channel,
+                             .inner = in.end - in.begin,
+                             .inner_step = a[1].x,
+                             .bytes = (across.end - across.begin) * a[2].x };
     if (u->ahead.inner <= 0 || u->ahead.bytes <= 0) return;
-    plan_lines(&u->ahead,
-               u->panels * pieces(j->k, j->chunk) * u->n[0] * u->n[1] * row_tiles(j, u->n[2]));
+    tsri_fetch_plan(&u->ahead, u->panels * pieces(j->k, j->block) * u->n[0] * u->n[1] * row_tiles(j, u->n[2]),
+               j->block);
 }
 
 static size_t rounded(int64_t bytes) { return tsri_round_up((size_t)bytes, TSRI_CACHE_LINE); }
@@ -515,7 +500,7 @@ static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
     u.sums = scratch + copy_bytes(j);
     for (int64_t i = begin; i < end; i++) {
         find_unit(&u, j, i);
-        u.ahead = (fetch){ .lines = 0 };
+        u.ahead = (tsri_fetch){ .lines = 0 };
         if (i + 1 < end) {
             find_unit(&next, j, i + 1);
             plan_inputs(j, &u, &next);
@@ -527,23 +512,19 @@ static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-/* Units of all kernels, if there are enough of them for the threads; else of some. */
-static void cut_units(job *j)
-{
-    const int64_t units = j->g->batch * j->g->groups * j->boxes, wanted = 2 * (int64_t)tsr_threads();
-    j->slice = j->panels;
-    if (units < wanted && tsr_threads() > 1) j->slice = pieces(j->panels, pieces(wanted, units));
-    j->slices = pieces(j->panels, j->slice);
-}
-
 static tsr_status multiply_packed(job *j)
 {
-    const double work = (double)j->side[0].box * (double)j->side[1].box * (double)j->side[2].box *
-                        (double)j->count * (double)j->k;
-    TSRI_TRY(tsr_parallel_for(j->g->groups * j->panels, most(1, UNIT_WORK / (32 * j->k)), pack_weights, j));
-    cut_units(j);
-    return tsr_parallel_for(j->g->batch * j->g->groups * j->boxes * j->slices,
-                            most(1, (int64_t)(UNIT_WORK * (double)j->slices / work)), multiply_units, j);
+    const int64_t units = j->g->batch * j->g->groups * j->boxes;
+    tsri_cut_panels(units, j->panels, 1, &j->slice, &j->slices);
+    const double outputs = (double)j->side[0].box * (double)j->side[1].box * (double)j->side[2].box;
+    const double products = outputs * (double)j->count * (double)j->k;
+    const tsri_conv_shares shares = { .panels = j->g->groups * j->panels,
+                                      .units = units * j->slices,
+                                      .panel_work = 32 * (double)j->k,
+                                      .unit_work = products / (double)j->slices,
+                                      .pack = pack_weights,
+                                      .multiply = multiply_units };
+    return tsri_share_units(&shares, j);
 }
 
 /* Kernels first .. first + count - 1 of each group. */

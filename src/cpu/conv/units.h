@@ -3,6 +3,9 @@
 #define TSRI_CPU_CONV_UNITS_H
 
 #include "conv.h"
+#include "tessera/threads.h"
+
+enum { TSRI_CONV_WORK = 1 << 17 };  /* products that make a thread worth waking */
 
 /* Cuts `out` outputs into boxes of `wanted` at most, nearly equal ones: outputs of a box, and how many there are. */
 static inline void tsri_cut_axis(int64_t out, int64_t wanted, int64_t *box, int64_t *boxes)
@@ -34,6 +37,40 @@ static inline tsri_conv_unit tsri_find_unit(const tsri_grid *g, int64_t i, int64
     u.group = i % g->groups;
     u.x = g->x + u.image * g->x_image + u.group * g->channels * g->x_channel;
     return u;
+}
+
+/* Units of all panels of a group's kernels, if there are enough of them for the threads; else of some: `slice`
+ * panels, at least `fewest`, for each of `slices` units. */
+static inline void tsri_cut_panels(int64_t units, int64_t panels, int64_t fewest, int64_t *slice,
+                                   int64_t *slices)
+{
+    const int64_t wanted = 2 * (int64_t)tsr_threads();
+    *slice = panels;
+    if (units < wanted && tsr_threads() > 1) {
+        const int64_t parts = (wanted + units - 1) / units, each = (panels + parts - 1) / parts;
+        *slice = each > fewest ? each : fewest < panels ? fewest : panels;
+    }
+    *slices = (panels + *slice - 1) / *slice;
+}
+
+/* How the work on a job is shared out: the panels of weights, which are packed first, and the units. */
+typedef struct tsri_conv_shares {
+    int64_t    panels, units;
+    double     panel_work, unit_work;  /* as products */
+    tsr_status (*pack)(void *job, int64_t begin, int64_t end);
+    tsr_status (*multiply)(void *job, int64_t begin, int64_t end);
+} tsri_conv_shares;
+
+static inline int64_t tsri_conv_grain(double work)
+{
+    const double grain = TSRI_CONV_WORK / work;
+    return grain > 1 ? (int64_t)grain : 1;
+}
+
+static inline tsr_status tsri_share_units(const tsri_conv_shares *s, void *job)
+{
+    TSRI_TRY(tsr_parallel_for(s->panels, tsri_conv_grain(s->panel_work), s->pack, job));
+    return tsr_parallel_for(s->units, tsri_conv_grain(s->unit_work), s->multiply, job);
 }
 
 #endif
