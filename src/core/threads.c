@@ -69,6 +69,7 @@ tsr_status tsr_parallel_for(int64_t n, int64_t grain, tsr_range_fn fn, void *con
 
 tsr_status tsr_set_threads(int threads) { return check_threads(threads); }
 int tsr_threads(void) { return 1; }
+int tsri_threads_here(void) { return 1; }
 void tsr_threads_shutdown(void) {}
 
 void tsr_set_executor(tsr_executor executor, void *executor_context)
@@ -425,6 +426,8 @@ int tsr_threads(void)
     }
     return standard;
 }
+
+int tsri_threads_here(void) { return inside ? 1 : tsr_threads(); }
 
 tsr_status tsr_set_threads(int threads)
 {

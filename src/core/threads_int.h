@@ -1,7 +1,4 @@
-/* threads_int.h - the parts of the thread pool that tests look at.
- *
- * Nothing else in the library needs more than tessera/threads.h.
- */
+/* threads_int.h - what the library knows of its thread pool beyond tessera/threads.h. */
 #ifndef TSRI_THREADS_INT_H
 #define TSRI_THREADS_INT_H
 
@@ -16,6 +13,9 @@ int tsri_part_count(int64_t n, int64_t grain, int threads);
 /* Where part i of them begins; part `parts` begins at n. Lengths differ by at
  * most one, and none is below the grain unless n is. */
 int64_t tsri_part_begin(int64_t n, int parts, int i);
+
+/* Threads that a loop begun here is split over: 1 inside a part of another. */
+int tsri_threads_here(void);
 
 /* A number of threads as in TSR_THREADS: 1 .. TSRI_MAX_THREADS, more counts as
  * the maximum. 0 for NULL and for text that is not one positive number. */

@@ -269,7 +269,7 @@ static void random_floats(uint64_t *r, tsr_tensor *t)
 
 static void test_sums_have_the_order_of_the_header_on_every_path(void)
 {
-    static const int64_t shape[][3] = { { 1, 5000, 1 }, { 1, 300, 1 },   { 40, 700, 1 },    { 1, 700, 33 },
+    static const int64_t shape[][3] = { { 1, 1024, 1 }, { 1, 300, 1 },   { 40, 5000, 1 },    { 1, 700, 33 },
                                         { 5, 6, 7 },    { 70, 2600, 9 }, { 130, 300, 140 }, { 3, 257, 3 } };
     uint64_t r = 6;
     for (size_t c = 0; c < sizeof shape / sizeof *shape; c++) {
@@ -330,7 +330,7 @@ static void test_products_of_fractions_are_as_accurate_as_their_type(void)
 static void test_results_do_not_depend_on_the_number_of_threads(void)
 {
     static const int64_t shape[][4] = {
-        { 1, 300, 400, 200 }, { 1, 2000, 700, 1 }, { 64, 20, 30, 25 }, { 300, 3, 5, 2 }
+        { 1, 300, 400, 200 }, { 1, 150, 300, 700 }, { 1, 2000, 700, 1 }, { 64, 20, 30, 25 }, { 300, 3, 5, 2 }
     };
     uint64_t r = 8;
     for (size_t c = 0; c < 2 * sizeof shape / sizeof *shape; c++) {
@@ -423,11 +423,86 @@ static void test_sums_do_not_depend_on_the_way_a_product_takes(void)
     }
 }
 
+/* Has the dot of a and b the bits of `want`? */
+static void check_dot(const tsr_tensor *want, const tsr_tensor *a, const tsr_tensor *b)
+{
+    tsr_tensor *z = NULL;
+    EXPECT_OK(tsr_dot(&z, a, b));
+    EXPECT_MSG(memcmp(z->data, want->data, tsr_dtype_size(want->dtype)) == 0, "%s, %lld elements",
+               tsr_dtype_name(a->dtype), (long long)a->shape[0]);
+    tsr_release(&z);
+}
+
+/* The elements of t again, `step` places apart. */
+static tsr_tensor *spread(const tsr_tensor *t, int64_t step)
+{
+    tsr_tensor *room = NULL, *view = NULL;
+    const int64_t k = t->shape[0], places = step < 0 ? -step : step;
+    EXPECT_OK(tsr_zeros(&room, t->dtype, TSR_SHAPE(k * places)));
+    EXPECT_OK(tsr_slice(&view, room, 0, 0, k * places, places));
+    if (step < 0) EXPECT_OK(tsr_flip(&view, view, 1, (int[]){ 0 }));
+    EXPECT_OK(tsr_copy(view, t));
+    tsr_release(&room);
+    return view;
+}
+
+/* Long dots have an order of their own, that strides, threads and batches do not change. */
+static void test_long_dots_are_the_same_and_accurate_on_every_path(void)
+{
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16 };
+    static const int64_t lengths[] = { 1024, 1025, 2048, 2049, 2303, 4096 + 131, 70001, 600001 };
+    uint64_t r = 78;
+    for (size_t c = 0; c < 4 * sizeof lengths / sizeof *lengths; c++) {
+        const tsr_dtype dtype = dtypes[c % 4];
+        const int64_t k = lengths[c / 4];
+        tsr_tensor *a = fractions(&r, dtype, k, 1), *b = fractions(&r, dtype, k, 1), *z = NULL;
+        tsr_tensor *row = NULL, *rows = NULL, *each = NULL, *x = NULL, *y = NULL, *had = NULL;
+        EXPECT_OK(tsr_reshape(&a, a, TSR_SHAPE(k)));
+        EXPECT_OK(tsr_reshape(&b, b, TSR_SHAPE(k)));
+        EXPECT_OK(tsr_set_threads(1));
+        EXPECT_OK(tsr_dot(&z, a, b));
+        EXPECT_OK(tsr_set_threads(7));
+        check_dot(z, a, b);
+        EXPECT_OK(tsr_set_threads(0));
+        check_dot(z, b, a);
+        for (int64_t step = -3; step <= 3; step++) {
+            if (step == 0) continue;
+            tsr_tensor *p = spread(a, step), *q = spread(b, step == 1 ? 2 : 1);
+            check_dot(z, p, q);
+            check_dot(z, p, b);
+            tsr_release(&p); tsr_release(&q);
+        }
+        EXPECT_OK(tsr_reshape(&row, a, TSR_SHAPE(1, 1, k)));
+        EXPECT_OK(tsr_expand(&rows, row, TSR_SHAPE(3, 1, k)));
+        EXPECT_OK(tsr_reshape(&row, b, TSR_SHAPE(k, 1)));
+        EXPECT_OK(tsr_matmul(&each, rows, row));
+        for (size_t i = 0, size = tsr_dtype_size(dtype); i < 3; i++)
+            EXPECT(memcmp((char *)each->data + i * size, z->data, size) == 0);
+        EXPECT_OK(tsr_cast(&x, a, TSR_F64));
+        EXPECT_OK(tsr_cast(&y, b, TSR_F64));
+        EXPECT_OK(tsr_cast(&had, z, TSR_F64));
+        long double sum = 0, size = 0;
+        for (int64_t p = 0; p < k; p++) {
+            const long double v = (long double)((double *)x->data)[p] * (long double)((double *)y->data)[p];
+            sum += v;
+            size += v < 0 ? -v : v;
+        }
+        const long double off = (long double)*(double *)had->data - sum,
+                          unit = dtype == TSR_F64 ? 0x1p-53L : 0x1p-24L;
+        const long double rounded = dtype == TSR_F16 ? 0x1p-11L : dtype == TSR_BF16 ? 0x1p-8L : 0;
+        EXPECT((off < 0 ? -off : off) <=
+               size * (260 + (long double)k / 256) * unit + (sum < 0 ? -sum : sum) * rounded * 1.01L);
+        tsr_tensor *const all[] = { a, b, z, row, rows, each, x, y, had };
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(&(tsr_tensor *){ all[i] });
+    }
+}
+
 /* Results larger than caches, of few products each. */
 static void test_long_results_of_short_sums_are_exact(void)
 {
     static const int64_t sizes[][3] = {
-        { 1100000, 8, 8 }, { 4160, 3, 4160 }, { 4200, 1, 4133 }, { 700001, 5, 17 }
+        { 1100000, 8, 8 }, { 4160, 3, 4160 }, { 4200, 1, 4133 }, { 700001, 5, 17 }, { 1999, 16, 2000 },
+        { 301, 17, 433 },  { 66, 64, 193 }
     };
     for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++) {
         const int64_t m = sizes[c][0], k = sizes[c][1], n = sizes[c][2];
@@ -1043,6 +1118,7 @@ int main(int argc, char **argv)
     RUN(test_products_of_fractions_are_as_accurate_as_their_type);
     RUN(test_results_do_not_depend_on_the_number_of_threads);
     RUN(test_sums_do_not_depend_on_the_way_a_product_takes);
+    RUN(test_long_dots_are_the_same_and_accurate_on_every_path);
     RUN(test_long_results_of_short_sums_are_exact);
     RUN(test_nan_and_infinity_reach_the_rows_and_columns_they_are_in);
     RUN(test_gemm_adds_a_scaled_c_of_any_stride_that_broadcasts);

@@ -10,7 +10,9 @@
  *     tsr_matmul_i8 sums bytes in i32.
  *   - A sum over k has one order, whatever the shapes around it, the strides and
  *     the number of threads: blocks of 256 are summed in order, each from 0, and
- *     then the blocks' sums in order. NaN and infinities take part as numbers do.
+ *     then the blocks' sums in order. Only one row times one column (a dot) of floats
+ *     over more than 1024 indices has an order of its own, which depends on k, the
+ *     dtype and the machine's vectors alone. NaN and infinities take part as numbers do.
  *     A complex product is the textbook one: an infinity in it may give NaN.
  *   - Operands and results have any strides; a transpose is a view. Results that are
  *     made are packed and row-major.

@@ -139,7 +139,8 @@ static tsr_status run_batch(batch *b, const tsr_desc *z, const tsr_desc *a, cons
     const tsri_gemm *g = &b->g;
     b->small = *g;
     b->turned = tsri_gemm_turn(&b->small);
-    b->is_small = g->m > 0 && g->n > 0 && g->k > 0 && tsri_gemm_is_small(&b->small, TSRI_GEMM_SMALL);
+    b->is_small = g->m > 0 && g->n > 0 && g->k > 0 && tsri_gemm_is_small(&b->small, TSRI_GEMM_SMALL) &&
+                  !tsri_gemm_is_long_dot(g);
     char *had = g->c.data ? g->c.data : g->z.data;
     tsri_loop_build(&loop, z->ndim - 2, z->shape, 4,
                     (const tsri_operand[]){ { g->z.data, z->stride, tsri_dtype_size(z->dtype) },
@@ -203,8 +204,11 @@ static TSRI_COLD tsr_status no_memory(const tsr_op *op)
 static tsr_status run_folded(const tsr_op *op, const tsr_tensor *tc, batch *whole)
 {
     tsr_desc z = op->out[0]->desc, a = op->in[0]->desc, b = op->in[1]->desc, c = tc ? tc->desc : z;
-    fold_batch(&z, &a, &b, &c);
     take_matrices(&whole->g, op, tc, &z, &a, &b, &c);
+    if (!tsri_gemm_is_long_dot(&whole->g)) {  /* its order is its own, whatever the batch */
+        fold_batch(&z, &a, &b, &c);
+        take_matrices(&whole->g, op, tc, &z, &a, &b, &c);
+    }
     if (z.ndim == 2) return tsri_gemm_run(&whole->g);
     TSRI_TRY(run_batch(whole, &z, &a, &b, &c));
     return *whole->failed ? TSR_ENOMEM : TSR_OK;

@@ -34,6 +34,10 @@
  * threads gives the same bits: products are added in order within blocks of
  * TSRI_GEMM_BLOCK indices, each from 0, and the blocks' sums in order. Where a
  * class multiplies and adds in one step, every kernel of the set does.
+ *
+ * Long dots (one row times one column) are the exception, where a set has strands for
+ * their class: pieces of TSRI_GEMM_PIECE indices are summed in strands side by side, and
+ * the pieces' sums in order. There a sum in order would be slower than memory.
  */
 #ifndef TSRI_GEMM_H
 #define TSRI_GEMM_H
@@ -48,6 +52,8 @@ typedef enum tsri_gemm_class {
 
 enum {
     TSRI_GEMM_BLOCK = 256,  /* indices of k that are summed from 0 */
+    TSRI_GEMM_LONG = 1024,  /* indices of k that make no long dot */
+    TSRI_GEMM_PIECE = 2048, /* those of a long dot that are summed at a time */
     TSRI_GEMM_ROWS = 16,    /* rows that tsri_gemm_rows_fn sums side by side, at most */
     TSRI_GEMM_STRIP = 16,   /* rows of a strip in vectors, at most */
     TSRI_GEMM_TILED = 32,   /* rows of a strip in tiles, at most */
@@ -71,9 +77,13 @@ typedef struct tsri_gemm_strip {
     bool        add;    /* to the sums that z holds; else z is written */
     bool        padded; /* rows of b can be read to the whole width */
     bool        stream; /* z is written around the caches: it is aligned to vectors, and add is false */
+    bool        far;    /* z is far, and add is false: strips may send for that of the next one while they sum */
     const char *const *ahead;  /* `lines` addresses, one at least, that are needed soon: a strip sends for
                                   one with every two indices of k. NULL: none */
     int64_t            lines;
+    /* Strips alike that follow, each so far from the one before. Only for operands that are used as they lie, in
+     * strips as high as their width has, or of eight rows; others do but the first. The last one is left here. */
+    int64_t            more, z_next, a_next, b_next;
 } tsri_gemm_strip;
 
 typedef void (*tsri_gemm_strip_fn)(tsri_gemm_strip *s);
@@ -118,7 +128,9 @@ typedef void (*tsri_gemm_store_fn)(tsri_gemm_matrix z, tsri_gemm_matrix c, const
 
 /* sums[i] = (add ? sums[i] : 0) + the sum over p < k of row i of a times x[i * x_step +
  * p], for rows <= TSRI_GEMM_ROWS. x holds panels of width 1; complex sums hold the real
- * parts, then, from TSRI_GEMM_ROWS on, the imaginary ones. */
+ * parts, then, from TSRI_GEMM_ROWS on, the imaginary ones. k is TSRI_GEMM_BLOCK at most;
+ * where the class has strands, also up to TSRI_GEMM_PIECE for one row whose step_k is an
+ * element, which is then summed in them. */
 typedef void (*tsri_gemm_rows_fn)(void *sums, const char *a, int64_t step, int64_t step_k, int64_t rows,
                                   int64_t k, const void *x, int64_t x_step, bool add);
 
@@ -144,6 +156,7 @@ typedef struct tsri_gemm_ukr {
     int16_t panel;    /* columns of a packed panel of b, at most: those of one of the strips */
     bool    packed_only;  /* strips want both operands packed */
     bool    streams;      /* strips can write around the caches */
+    bool    strands;      /* rows of dtypes can sum one row in strands */
     void (*begin)(void), (*end)(void);  /* around a stretch of strips on one thread; NULL: nothing is to do */
     const tsri_gemm_strips *strips;
     tsri_gemm_strip_fn      sweep;   /* one row, up to TSRI_GEMM_SWEEP columns; NULL: none */
@@ -184,7 +197,13 @@ bool tsri_gemm_turn(tsri_gemm *g);
 
 /* Parts of it, for products in which none of m, n and k is 0: */
 tsr_status tsri_gemm_panels(const tsri_gemm *g);  /* any (panels.c) */
+tsr_status tsri_gemm_regions(const tsri_gemm *g); /* any; few rows in parts of their own (regions.c) */
 tsr_status tsri_gemm_vector(const tsri_gemm *g);  /* n is 1 (vector.c) */
+bool       tsri_gemm_is_long_dot(const tsri_gemm *g);
+tsr_status tsri_gemm_long_dot(const tsri_gemm *g);  /* where it is one (dot.c) */
+
+/* Is a read as it lies, and b packed? (panels.c) */
+bool tsri_gemm_packs_b_only(const tsri_gemm *g);
 
 /* For products that strips read and write as they lie, and of less than `work` products of
  * numbers: `count` of them on this thread, each `step` bytes of z, a and b after the one

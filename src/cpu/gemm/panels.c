@@ -6,6 +6,9 @@
  *           panel of a         which stays in the nearest cache
  *             panel of b       one strip
  *
+ * Threads share a chunk tile by tile; products of few rows come here in regions instead, some for each thread
+ * (regions.c).
+ *
  * What a core's cache does not hold, which is a and z, is sent for a panel of a ahead.
  *
  * An operand is packed where strips cannot read it as it lies, or where they would read
@@ -15,8 +18,8 @@
 #include "core/alloc.h"
 #include "core/dtype_int.h"
 #include "core/memory_int.h"
+#include "core/threads_int.h"
 #include "cpu/cpu_run.h"
-#include "tessera/threads.h"
 
 enum {
     CHUNK = 2048,             /* of m and n */
@@ -29,6 +32,7 @@ enum {
     FEW_ROWS = 64,            /* that do not pay for packing b */
     MANY_ROWS = 512,          /* that pay for packing it, however small it is */
     FEW_COLS = 192,           /* that do not pay for packing a */
+    FAR_K = 64,               /* indices of k of strips that are shorter than it takes to fetch z */
     TILE_PANELS = 64,         /* of b, at most */
     NEAR_BYTES = 1 << 18,     /* of an operand that is read as fast where it lies */
 #ifdef TSR_FREESTANDING
@@ -79,6 +83,7 @@ typedef struct plan {
     const tsri_gemm        *g;
     const tsri_gemm_strips *widest;                    /* that panels of b have */
     int64_t                 chunk_m, chunk_n, chunk_k; /* at most */
+    int                     threads;
     bool                    pack_a, pack_b, sums;      /* else strips use a, b and z as they lie */
     bool                    thin;                      /* all of b is near: z is written row by row */
     bool                    stream;                    /* around the caches */
@@ -145,7 +150,8 @@ static void pack_a(const chunk *c, int64_t begin, int64_t end, int64_t p)
                   some = indices_at_once(u, tsri_dtype_size(g->a_type), c->a.row, c->a.col, k);
     const int64_t first = row_of(c, begin), across = (row_of(c, end) - first) * c->a.row;
     for (int64_t q = 0; q < k; q += some) {
-        if (q + some < k) fetch(tsri_gemm_at(c->a, first, p + q + some).data, c->a.col, least(k - q - some, some), across);
+        if (q + some < k)
+            fetch(tsri_gemm_at(c->a, first, p + q + some).data, c->a.col, least(k - q - some, some), across);
         for (int64_t i = begin; i < end; i++) {
             const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
             u->dtypes[g->a_type].pack(packed_a(c, row, p) + q / u->group * rows * u->element,
@@ -176,9 +182,9 @@ static int64_t groups_of_a(const chunk *c) { return c->a_packed ? pieces(c->a_pa
 static int64_t groups_of_b(const chunk *c) { return c->b_packed ? pieces(c->cols.panels, c->pack_b) : 0; }
 
 /* Some for each thread, if there are. */
-static int64_t panels_of_group(int64_t panels)
+static int64_t panels_of_group(int64_t panels, int64_t threads)
 {
-    return tsr_threads() == 1 ? PACK_PANELS : most(1, least(PACK_PANELS, panels / (2 * (int64_t)tsr_threads())));
+    return threads == 1 ? PACK_PANELS : most(1, least(PACK_PANELS, panels / (2 * threads)));
 }
 
 static tsr_status pack_groups(void *context, int64_t begin, int64_t end)
@@ -196,8 +202,8 @@ static tsr_status pack_groups(void *context, int64_t begin, int64_t end)
 
 static tsr_status pack(chunk *c)
 {
-    c->pack_a = panels_of_group(c->a_panels);
-    c->pack_b = panels_of_group(c->cols.panels);
+    c->pack_a = panels_of_group(c->a_panels, c->plan->threads);
+    c->pack_b = panels_of_group(c->cols.panels, c->plan->threads);
     const int64_t groups = groups_of_a(c) + groups_of_b(c);
     if (groups == 0) return TSR_OK;
     return tsr_parallel_for(groups * pieces(c->k, block_of(c->plan->g->ukr)), 1, pack_groups, c);
@@ -261,6 +267,13 @@ static b_panel find_panel(const chunk *c, const k_block *b, int64_t j)
     p.b_row = c->b_packed ? p.strips->cols * u->element : c->b.row;
     p.b = b->b + (c->b_packed ? j * b->b_panel : col * c->b.col);
     return p;
+}
+
+/* Panels from j on, and before `end`, that have all columns: the last two may have less. */
+static int64_t whole_panels(const chunk *c, int64_t j, int64_t end)
+{
+    while (end > j + 1 && col_of(&c->cols, end) - col_of(&c->cols, end - 1) < c->cols.width) end--;
+    return end - j;
 }
 
 static void aim(tsri_gemm_strip *s, const b_panel *p)
@@ -338,37 +351,55 @@ static void sum_panels(tsri_gemm_strip *s, const chunk *c, const tile *t)
     }
 }
 
-/* `count` rows of a and z as they lie: in strips as high as there are, and nearly equal. */
-static void sum_rows(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t count)
+/* A strip and those that follow it: `count`, one at least. */
+static void sum_alike(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t rows, int64_t count)
 {
-    if (count <= strips->rows) {
-        strips->run[count](s);
+    if (rows == strips->rows || rows == 8) {
+        s->more = count - 1;
+        strips->run[rows](s);
         return;
     }
-    const int64_t panels = pieces(count, strips->rows), rows = count / panels;
-    for (int64_t high = count % panels, i = panels; i > 0; i--, high--) {
-        const int64_t n = high > 0 ? rows + 1 : rows;
-        strips->run[n](s);
-        s->a += n * s->a_row;
-        s->z += n * s->z_row;
-    }
+    for (; count > 1; count--, s->z += s->z_next, s->a += s->a_next, s->b += s->b_next) strips->run[rows](s);
+    strips->run[rows](s);
 }
 
-/* Row by row of strips: long stretches of z are written one after the other. */
+/* `count` rows of a and z as they lie: in strips as high as there are, and what is left. */
+static void sum_rows(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t count)
+{
+    const int64_t rows = strips->rows;
+    if (count >= rows) {
+        const int64_t whole = count / rows;
+        s->a_next = rows * s->a_row;
+        s->z_next = rows * s->z_row;
+        s->b_next = 0;
+        sum_alike(s, strips, rows, whole);
+        count -= whole * rows;
+        s->a += s->a_next;
+        s->z += s->z_next;
+    }
+    if (count > 0) strips->run[count](s);
+}
+
+/* Row by row of strips: long stretches of z are written one after the other, and sent for a strip ahead where
+ * there is time for it. */
 static void sum_thin_rows(tsri_gemm_strip *s, const chunk *c, const tile *t)
 {
     const k_block b = block_from(c, 0);
-    const int64_t wide = t->j_end - t->j;
-    b_panel panels[TILE_PANELS];
     begin_block(s, c, &b);
-    for (int64_t j = 0; j < wide; j++) panels[j] = find_panel(c, &b, t->j + j);
+    s->far = !s->stream && b.k <= FAR_K;
+    s->a_next = 0;
     for (int64_t i = t->i; i < t->i_end; i++) {
         const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
-        for (int64_t j = 0; j < wide; j++) {
-            aim(s, &panels[j]);
+        for (int64_t j = t->j; j < t->j_end;) {
+            const b_panel panel = find_panel(c, &b, j);
+            const int64_t alike = panel.cols == c->cols.width ? whole_panels(c, j, t->j_end) : 1;
+            aim(s, &panel);
             s->a = b.a + row * b.a_row;
-            s->z = panels[j].z + row * c->z.row;
-            sum_rows(s, panels[j].strips, rows);
+            s->z = panel.z + row * c->z.row;
+            s->z_next = panel.cols * c->z.col;
+            s->b_next = panel.cols * c->b.col;
+            sum_alike(s, panel.strips, rows, alike);
+            j += alike;
         }
     }
 }
@@ -411,7 +442,6 @@ static void sum_tile(const chunk *c, const tile *t)
     else if (p->thin && c->cols.panels > 1) sum_thin_rows(&s, c, t);
     else sum_as_they_lie(&s, c, t);
     if (p->g->ukr->end) p->g->ukr->end();
-    if (p->stream) settle();
 }
 
 static void store_tile(const chunk *c, const tile *t)
@@ -438,6 +468,7 @@ static tsr_status multiply_tiles(void *context, int64_t begin, int64_t end)
         sum_tile(c, &t);
         if (c->last && c->sums) store_tile(c, &t);
     }
+    if (c->plan->stream) settle();
     return TSR_OK;
 }
 
@@ -453,7 +484,7 @@ static int64_t tiles_of(const chunk *c)
 static void shape_tiles(chunk *c)
 {
     const tsri_gemm_strips *strips = c->plan->widest;
-    const int64_t threads = tsr_threads();
+    const int64_t threads = c->plan->threads;
     c->tile_high = least(c->a_panels, most(1, TILE_ROWS / strips->rows));
     c->tile_wide = least(c->cols.panels, c->plan->thin ? TILE_PANELS : near_panels(c->plan));
     while (threads > 1 && tiles_of(c) < 2 * threads && c->tile_high * c->tile_wide > 1) {
@@ -568,6 +599,8 @@ static bool packs_b(const tsri_gemm *g)
     return g->k * g->n * size > NEAR_BYTES || (g->b.row % TSRI_CACHE_LINE != 0 && g->m > MANY_ROWS && g->n > FEW_COLS);
 }
 
+bool tsri_gemm_packs_b_only(const tsri_gemm *g) { return !packs_a(g) && packs_b(g); }
+
 static bool needs_sums(const tsri_gemm *g)
 {
     return !g->ukr->dtypes[g->z_type].native || !g->scale.plain || g->z.col != g->ukr->sum;
@@ -579,7 +612,12 @@ static bool needs_sums(const tsri_gemm *g)
 static const tsri_gemm_strips *direct_strips(const tsri_gemm *g)
 {
     const tsri_gemm_strips *s = strips_for(g->ukr, g->n, g->ukr->panel);
-    if (s[1].cols == 0 || g->n <= s->cols) return s;
+    if (g->n <= s->cols) return s;
+    if (s[1].cols == 0) {
+        /* Where b is read from afar again and again, rather those that are nearly as wide, and higher. */
+        const bool low = s > g->ukr->strips && 2 * s[-1].cols > s->cols;
+        return low && g->k <= FAR_K && g->m > FEW_ROWS && g->n > FEW_COLS ? s - 1 : s;
+    }
     const int64_t rest = g->n % s[1].cols;
     return rest == 0 || rest > s->cols ? s + 1 : s;
 }
@@ -613,10 +651,10 @@ static void multiply_small(const tsri_gemm *g, const char *a, const char *b, cha
 static void multiply_strips(const tsri_gemm *g, const tsri_gemm_strips *strips, int64_t count,
                             const int64_t step[3])
 {
-    const tsri_gemm_strip_fn run = strips->run[g->m];
     tsri_gemm_strip s = { .k = g->k, .a = g->a.data, .a_row = g->a.row, .a_col = g->a.col, .b = g->b.data,
-                          .b_row = g->b.row, .z = g->z.data, .z_row = g->z.row, .cols = g->n };
-    for (int64_t i = 0; i < count; i++, s.z += step[0], s.a += step[1], s.b += step[2]) run(&s);
+                          .b_row = g->b.row, .z = g->z.data, .z_row = g->z.row, .cols = g->n,
+                          .z_next = step[0], .a_next = step[1], .b_next = step[2] };
+    if (count > 0) sum_alike(&s, strips, g->m, count);
 }
 
 bool tsri_gemm_at_once(const tsri_gemm_ukr *u, const tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b)
@@ -639,8 +677,10 @@ bool tsri_gemm_at_once(const tsri_gemm_ukr *u, const tsr_tensor *z, const tsr_te
     s.z = z->data;
     s.z_row = z->stride[0] * size;
     s.cols = n;
-    s.add = s.padded = s.stream = false;
+    s.add = s.padded = s.stream = s.far = false;
     s.ahead = NULL;
+    s.more = 0;
+    s.z_next = 0;
     sum_rows(&s, strips, m);
     return true;
 }
@@ -683,10 +723,10 @@ static bool streams(const plan *p)
 static int64_t chunk_cols(const plan *p)
 {
     const int64_t width = p->widest->cols, near = near_panels(p) * width;
-    return p->pack_a || tsr_threads() > FEW_THREADS ? most(near, CHUNK / width * width) : near;
+    return p->pack_a || p->threads > FEW_THREADS ? most(near, CHUNK / width * width) : near;
 }
 
-static int64_t chunk_blocks(void) { return tsr_threads() > FEW_THREADS ? CHUNK_BLOCKS : 1; }
+static int64_t chunk_blocks(const plan *p) { return p->threads > FEW_THREADS ? CHUNK_BLOCKS : 1; }
 
 static tsr_status multiply_with(plan *p)
 {
@@ -695,7 +735,7 @@ static tsr_status multiply_with(plan *p)
     p->stream = streams(p);
     p->chunk_m = p->pack_a || p->sums ? CHUNK : p->g->m;
     p->chunk_n = p->pack_b || p->sums ? chunk_cols(p) : p->g->n;
-    p->chunk_k = p->pack_a || p->pack_b ? chunk_blocks() * block_of(p->g->ukr) : p->g->k;
+    p->chunk_k = p->pack_a || p->pack_b ? chunk_blocks(p) * block_of(p->g->ukr) : p->g->k;
     const size_t bytes = scratch_bytes(p);
     if (bytes == 0) return multiply_in(p, NULL);
     return bytes <= STACK_BYTES ? multiply_on_stack(p) : multiply_on_heap(p, bytes);
@@ -703,11 +743,12 @@ static tsr_status multiply_with(plan *p)
 
 tsr_status tsri_gemm_panels(const tsri_gemm *g)
 {
-    if (tsri_gemm_is_small(g, tsr_threads() == 1 ? TSRI_GEMM_SMALL : 2 * PART_WORK)) {
+    const int threads = tsri_threads_here();
+    if (tsri_gemm_is_small(g, threads == 1 ? TSRI_GEMM_SMALL : 2 * PART_WORK)) {
         multiply_small(g, g->a.data, g->b.data, g->z.data);
         return TSR_OK;
     }
-    plan p = { .g = g, .pack_a = packs_a(g), .pack_b = packs_b(g), .sums = needs_sums(g) };
+    plan p = { .g = g, .threads = threads, .pack_a = packs_a(g), .pack_b = packs_b(g), .sums = needs_sums(g) };
     p.widest = p.pack_a || p.pack_b || p.sums ? strips_for(g->ukr, g->n, g->ukr->panel) : direct_strips(g);
     return multiply_with(&p);
 }

@@ -1,7 +1,8 @@
 /* product.c - which way a product takes.
  *
  *     vector    one row or one column: the matrix is read once, as it lies
- *     panels    everything else
+ *     regions   few rows and many threads: each takes regions of the result
+ *     panels    everything else, and each region
  *
  * A product may be turned: its transpose is the product of the transposes, and has the
  * same sums. */
@@ -62,5 +63,5 @@ tsr_status tsri_gemm_run(tsri_gemm *g)
         return tsri_gemm_vector(g);
     }
     (void)tsri_gemm_turn(g);
-    return tsri_gemm_panels(g);
+    return tsri_gemm_regions(g);
 }

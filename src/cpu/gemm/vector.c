@@ -175,6 +175,7 @@ tsr_status tsri_gemm_vector(const tsri_gemm *g)
 {
     tsri_gemm own = *g;
     const int64_t groups = pieces(g->m, TSRI_GEMM_ROWS), grain = most(1, PART_WORK / (TSRI_GEMM_ROWS * g->k));
+    if (tsri_gemm_is_long_dot(g)) return tsri_gemm_long_dot(g);
     if (g->m == 1) {
         multiply_dot(g);
         return TSR_OK;

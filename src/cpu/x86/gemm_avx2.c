@@ -60,6 +60,9 @@ V void store_bf16_n(void *p, vf v, int64_t n)
 #define pack_few_f64 pack_along_f64
 
 #define WHOLE_FROM 1
+#define MANY(rows, across) ((rows) == 8 || (rows) == ((across) == 1 ? 12 : 6))
+#define FAR_ROWS 6
+#define FAR_ACROSS 2
 #define EACH_1 TO_12
 #define EACH_2 TO_6
 #include "cpu/gemm/float_kernels.inc"
@@ -119,10 +122,10 @@ void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k)
     fill_float_dtypes();
     fill_pair_dtypes();
     g[TSRI_GEMM_F32] = (tsri_gemm_ukr){ .run = ukr_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
-                                        .panel = 2 * VF, .strips = strips_f32, .sweep = sweep_f32, .streams = true,
+                                        .panel = 2 * VF, .strips = strips_f32, .sweep = sweep_f32, .streams = true, .strands = true,
                                         .dtypes = float_dtypes, .right = float_dtypes };
     g[TSRI_GEMM_F64] = (tsri_gemm_ukr){ .run = ukr_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
-                                        .panel = 2 * VD, .strips = strips_f64, .sweep = sweep_f64, .streams = true,
+                                        .panel = 2 * VD, .strips = strips_f64, .sweep = sweep_f64, .streams = true, .strands = true,
                                         .dtypes = float_dtypes, .right = float_dtypes };
     g[TSRI_GEMM_PAIRS] = (tsri_gemm_ukr){ .element = 4, .sum = 4, .group = 2, .panel = 2 * VF, .strips = strips_pairs,
                                           .dtypes = pair_dtypes, .right = pair_dtypes };

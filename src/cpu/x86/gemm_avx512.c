@@ -41,6 +41,9 @@ V void store_bf16_n(void *p, vf v, int64_t n) { _mm512_mask_cvtepi32_storeu_epi1
 V vf load_bf16_n(const void *p, int64_t n) { return vi_as_vf(vi_shl(_mm512_cvtepu16_epi32(halves_n(p, n)), 16)); }
 
 #define WHOLE_FROM 3
+#define MANY(rows, across) ((rows) == 8 || (rows) == ((across) == 1 ? 16 : (across) == 2 ? 14 : 6))
+#define FAR_ROWS 8
+#define FAR_ACROSS 3
 
 /* Half vectors ----------------------------------------------------------------------------- */
 
@@ -228,10 +231,10 @@ void tsri_cpu_gemm_avx512(tsri_cpu_kernels *k)
     fill_float_dtypes();
     fill_pair_dtypes();
     g[TSRI_GEMM_F32] = (tsri_gemm_ukr){ .run = ukr_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
-                                        .panel = 4 * VF, .strips = strips_f32, .sweep = sweep_f32, .streams = true,
+                                        .panel = 4 * VF, .strips = strips_f32, .sweep = sweep_f32, .streams = true, .strands = true,
                                         .dtypes = float_dtypes, .right = float_dtypes };
     g[TSRI_GEMM_F64] = (tsri_gemm_ukr){ .run = ukr_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
-                                        .panel = 4 * VD, .strips = strips_f64, .sweep = sweep_f64, .streams = true,
+                                        .panel = 4 * VD, .strips = strips_f64, .sweep = sweep_f64, .streams = true, .strands = true,
                                         .dtypes = float_dtypes, .right = float_dtypes };
     g[TSRI_GEMM_PAIRS] = (tsri_gemm_ukr){ .element = 4, .sum = 4, .group = 2, .panel = 3 * VF, .strips = strips_pairs,
                                           .dtypes = pair_dtypes, .right = pair_dtypes };

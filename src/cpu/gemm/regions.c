@@ -1,0 +1,90 @@
+/* regions.c - a product of few rows for many threads: regions of z, each a product of its own.
+ *
+ * Whoever computes a region packs the columns of b that it reads into its own core's cache, and waits for
+ * nobody. Regions above each other pack the same columns, which is what this costs; the grid is the one that
+ * is soonest done, as far as can be told beforehand. Products of many rows share what is packed instead: there
+ * waiting for it is little. */
+#include "gemm.h"
+#include "core/threads_int.h"
+
+enum {
+    LEAST_WORK = 1 << 19,  /* products of numbers for each thread */
+    FEW_ROWS = 512,
+    MOST_DOWN = 16,        /* regions above each other */
+    MOST_ROUNDS = TSRI_PARTS_PER_THREAD,
+
+    /* What happens once for each element, in products that take as long: */
+    PACKING = 24,          /* of b */
+    READING = 6,           /* of a */
+    BEGINNING = 1 << 15    /* a region, whatever its size */
+};
+
+typedef struct grid {
+    const tsri_gemm *g;
+    int64_t          high, wide;        /* units of a region's sides: rows of a strip, columns of a panel */
+    int64_t          rows, cols;        /* of z, in units */
+    int64_t          down, across;      /* regions */
+} grid;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+/* How long threads take. The last regions are waited for by those that find no other: the fewer each has taken,
+ * the longer. */
+static double time_of(const grid *r, int64_t down, int64_t across, int64_t threads)
+{
+    const tsri_gemm *g = r->g;
+    const double m = (double)(pieces(r->rows, down) * r->high), n = (double)(pieces(r->cols, across) * r->wide);
+    const double each = (double)g->k * (m * n + READING * m + PACKING * n) + BEGINNING;
+    return ((double)pieces(down * across, threads) + 1.0 / 16) * each;
+}
+
+static void find_grid(grid *r, int64_t threads)
+{
+    double best = time_of(r, 1, 1, threads);
+    r->down = r->across = 1;
+    for (int64_t down = 1; down <= least(least(threads, MOST_DOWN), r->rows); down++)
+        for (int64_t rounds = 1; rounds <= MOST_ROUNDS; rounds++) {
+            const int64_t across = least(r->cols, rounds * threads / down);
+            const double time = time_of(r, down, across, threads);
+            if (time >= best) continue;
+            best = time;
+            r->down = down;
+            r->across = across;
+        }
+}
+
+static tsr_status multiply_regions(void *context, int64_t begin, int64_t end)
+{
+    const grid *r = context;
+    for (int64_t n = begin; n < end; n++) {
+        const int64_t down = n % r->down, across = n / r->down;
+        const int64_t i = r->rows * down / r->down * r->high, j = r->cols * across / r->across * r->wide;
+        tsri_gemm g = *r->g;
+        g.m = least(r->rows * (down + 1) / r->down * r->high, g.m) - i;
+        g.n = least(r->cols * (across + 1) / r->across * r->wide, g.n) - j;
+        g.a = tsri_gemm_at(g.a, i, 0);
+        g.b = tsri_gemm_at(g.b, 0, j);
+        g.c = tsri_gemm_at(g.c, i, j);
+        g.z = tsri_gemm_at(g.z, i, j);
+        const tsr_status s = tsri_gemm_panels(&g);
+        if (s != TSR_OK) return s;
+    }
+    return TSR_OK;
+}
+
+tsr_status tsri_gemm_regions(const tsri_gemm *g)
+{
+    const int64_t threads = tsri_threads_here();
+    const double work = (double)g->m * (double)g->n * (double)g->k;
+    if (threads == 1 || g->m > FEW_ROWS || work < (double)LEAST_WORK * (double)threads || !tsri_gemm_packs_b_only(g))
+        return tsri_gemm_panels(g);
+    const tsri_gemm_strips *strips = g->ukr->strips;
+    while (strips->cols < g->ukr->panel) strips++;
+    grid r = { .g = g, .high = strips->rows, .wide = strips->cols };
+    r.rows = pieces(g->m, r.high);
+    r.cols = pieces(g->n, r.wide);
+    find_grid(&r, threads);
+    if (r.down * r.across == 1) return tsri_gemm_panels(g);
+    return tsr_parallel_for(r.down * r.across, 1, multiply_regions, &r);
+}
