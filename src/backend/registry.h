@@ -40,4 +40,9 @@ extern const tsr_backend tsri_cpu_backend;
 bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tensor *out, int nin,
                       const tsr_tensor *const *in);
 
+/* Sum, mean, largest or smallest of the n > 0 elements of x, which is packed, into out, which has the dtype
+ * of x, one element and lies elsewhere. Both are plain (tsri_is_plain). False: nothing was done, and the
+ * op is to be run as any other. */
+bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x);
+
 #endif

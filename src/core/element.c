@@ -4,6 +4,13 @@
 #include "tensor_int.h"
 #include "tessera/element.h"
 
+/* One copy for all dtypes. */
+#if defined(__GNUC__)
+#define NEVER_INLINE __attribute__((noinline))
+#else
+#define NEVER_INLINE
+#endif
+
 /* Bytes from element (0, ..., 0) to the one (or sub-tensor) at n <= rank indices. */
 static TSRI_ALWAYS_INLINE tsr_status find(int64_t *out, const char *op, const tsr_tensor *t, int n,
                                           const int64_t *index)
@@ -63,9 +70,9 @@ static tsr_status check_dtype(const char *op, const tsr_tensor *t, tsr_dtype dty
     return TSR_OK;
 }
 
-/* Finds the words for what is wrong, or reads an element that is unusual to reach. */
-static TSRI_COLD tsr_status get_slowly(void *out, size_t size, const char *op, tsr_dtype dtype, const tsr_tensor *t, int n,
-                                       const int64_t *index)
+/* Reads an element that is counted from the end or unusual to reach, or finds the words for what is wrong. */
+static NEVER_INLINE tsr_status get_slowly(void *out, size_t size, const char *op, tsr_dtype dtype,
+                                          const tsr_tensor *t, int n, const int64_t *index)
 {
     int64_t offset = 0;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
@@ -77,17 +84,25 @@ static TSRI_COLD tsr_status get_slowly(void *out, size_t size, const char *op, t
     return read_element(out, t, offset);
 }
 
-/* The element's address if all is as it should be, else NULL. */
+/* Adds what index i is away from its dim's first element. False: it counts from the end, or is outside. */
+static TSRI_ALWAYS_INLINE bool step_along(uint64_t *offset, const tsr_tensor *t, int i, const int64_t *index)
+{
+    if ((uint64_t)index[i] >= (uint64_t)t->shape[i]) return false;
+    *offset += (uint64_t)index[i] * (uint64_t)t->stride[i];
+    return true;
+}
+
+/* The element's address if all is as it usually is, else NULL. Two dims are taken without a loop: a call
+ * costs what is counted around them. */
 static TSRI_ALWAYS_INLINE const char *look_up(tsr_dtype dtype, size_t size, const tsr_tensor *t, int n,
                                               const int64_t *index)
 {
     uint64_t offset = 0;
     if (!t || t->dtype != dtype || !t->data || !tsri_is_plain(t) || n != t->ndim || !index) return NULL;
-    for (int i = 0; i < n; i++) {
-        const int64_t at = index[i] + (index[i] < 0 ? t->shape[i] : 0);
-        if ((uint64_t)at >= (uint64_t)t->shape[i]) return NULL;
-        offset += (uint64_t)at * (uint64_t)t->stride[i];
-    }
+    if (n > 0 && !step_along(&offset, t, 0, index)) return NULL;
+    if (n > 1 && !step_along(&offset, t, 1, index)) return NULL;
+    for (int i = 2; i < n; i++)
+        if (!step_along(&offset, t, i, index)) return NULL;
     return (const char *)t->data + (int64_t)(offset * size);
 }
 

@@ -62,6 +62,8 @@ typedef struct tsri_strip {
     int64_t     width, across;
     int64_t     at;           /* which of its output's elements the first is */
     int64_t     ahead;        /* bytes from x to what is read next, in the same way; 0: nothing */
+    int64_t     period;       /* of rows, states that are so far apart will be united: an element may be taken into
+                                 any of them; 0: none will be */
     bool        lone;
     bool        least, size;  /* of floats, the largest of -x, of |x| */
     uint64_t    flip;         /* integers are taken as signed x ^ flip */

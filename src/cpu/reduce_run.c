@@ -12,6 +12,7 @@
  * lies next to what in memory.
  */
 #include "cpu_run.h"
+#include "backend/registry.h"
 #include "core/alloc.h"
 #include "core/desc_int.h"
 #include "reduce_run.h"
@@ -408,15 +409,11 @@ static double add_tiny(const tsr_tensor *x, int64_t n)
 
 /* The same for the usual sums and extremes of floats, without a plan: calls on a few elements cost what
  * is done around them. */
-static bool reduce_few_floats(const tsr_op *op)
+bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x)
 {
-    const tsr_tensor *x = op->in[0];
-    const bool sum = op->kind == TSR_OP_SUM || op->kind == TSR_OP_MEAN, min = op->kind == TSR_OP_MIN;
+    const bool sum = kind == TSR_OP_SUM || kind == TSR_OP_MEAN, min = kind == TSR_OP_MIN;
     double best = sum ? 0 : -INFINITY, rest = 0, v;
-    int64_t n = 1;
-    for (int d = 0; d < x->ndim && n <= FEW; d++) n *= x->shape[d];
-    if (!(sum || min || op->kind == TSR_OP_MAX) || (x->dtype != TSR_F32 && x->dtype != TSR_F64)) return false;
-    if (n == 0 || n > FEW || !tsri_is_packed(&x->desc)) return false;
+    if (!(sum || min || kind == TSR_OP_MAX) || (x->dtype != TSR_F32 && x->dtype != TSR_F64) || n > FEW) return false;
     if (sum && n <= TINY) {
         best = add_tiny(x, n);
     } else {
@@ -424,11 +421,20 @@ static bool reduce_few_floats(const tsr_op *op)
         const tsri_strip s = { .x = x->data, .n = n, .width = 1, .lone = true, .least = min };
         tsri_cpu_kernels_get()->collect[sum ? TSRI_COLLECT_SUM : TSRI_COLLECT_LARGEST][x->dtype](&g, &s, NULL);
     }
-    if (sum) v = tsri_with_error(best, rest) / (op->kind == TSR_OP_MEAN ? (double)n : 1);
+    if (sum) v = tsri_with_error(best, rest) / (kind == TSR_OP_MEAN ? (double)n : 1);
     else     v = rest != 0 ? (double)NAN : min ? -best : best;
-    if (x->dtype == TSR_F32) *(float *)op->out[0]->data = (float)v;
-    else                     *(double *)op->out[0]->data = v;
+    if (x->dtype == TSR_F32) *(float *)out->data = (float)v;
+    else                     *(double *)out->data = v;
     return true;
+}
+
+/* The same for an op of which nothing is known. */
+static bool reduce_few_floats(const tsr_op *op)
+{
+    const tsr_tensor *x = op->in[0];
+    int64_t n = 1;
+    for (int d = 0; d < x->ndim && n <= FEW; d++) n *= x->shape[d];
+    return n > 0 && n <= FEW && tsri_is_packed(&x->desc) && tsri_cpu_reduce_row(op->kind, n, op->out[0], x);
 }
 
 static tsr_status reduce_many(tsri_reduction *r, const tsr_tensor *x, const tsr_tensor *z,
@@ -467,5 +473,10 @@ tsr_status tsri_cpu_reduce(const tsr_op *op)
 /* See reduce.c. */
 bool tsri_cpu_has_reduce(const tsr_op *op) { (void)op; return false; }
 tsr_status tsri_cpu_reduce(const tsr_op *op) { (void)op; return TSR_EUNSUPPORTED; }
+bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x)
+{
+    (void)kind; (void)n; (void)out; (void)x;
+    return false;
+}
 
 #endif

@@ -138,6 +138,7 @@ static void collect_folded(const walk *w, tsri_collected *g, const tsri_collecte
     const int64_t fold = w->r->fold, row = fold * w->width, whole = n / fold, rest = n % fold;
     tsri_strip s = w->strip;
     s.ahead = 0;
+    s.period = w->width;
     s.x = x;
     s.n = whole;
     s.step = row * w->r->wide;
@@ -218,6 +219,9 @@ int64_t tsri_walk_side(const tsri_reduction *r)
     if (r->by_columns && r->reduced.ndim < 2 && n > 0 && n < most / 16) return smaller(TSRI_SIDE, most / n);
     if (r->by_columns) return smaller(TSRI_SIDE, most / 4);
     if (r->reduced.ndim > 1 || n > LONGEST || n > most || n == 0) return 1;
+    /* Long runs that are not staged are read in twos. */
+    const bool plain = !r->widen && r->reduced.ndim && r->reduced.dim[0].step[0] == r->bytes;
+    if (plain && 2 * n > most) return 2;
     return smaller(n < FEW ? TSRI_SIDE : RUNS, most / n);
 }
 

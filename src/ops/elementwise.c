@@ -8,6 +8,7 @@
  */
 #include "road.h"
 #include "backend/registry.h"
+#include "core/atomic.h"
 #include "core/overlap.h"
 #include "tessera/match.h"
 #include "tessera/move.h"
@@ -249,12 +250,11 @@ static bool lies_like(const tsr_tensor *t, tsr_dtype dtype, const tsr_desc *d)
     return true;
 }
 
-/* Two packed tensors of n elements: one where the other is, or apart. */
-static bool is_apart(const tsr_tensor *z, const tsr_tensor *t, int64_t n)
+/* Are z and t, of so many bytes each, apart? Distances wrap: the one that is below 0 is larger than any tensor. */
+static bool is_apart(const tsr_tensor *z, uintptr_t z_bytes, const tsr_tensor *t, uintptr_t t_bytes)
 {
-    const char *a = z->data, *b = t->data;
-    if (a == b) return z->dtype == t->dtype;
-    return a < b ? b - a >= n * tsri_dtype_size(z->dtype) : a - b >= n * tsri_dtype_size(t->dtype);
+    const uintptr_t to = (uintptr_t)t->data - (uintptr_t)z->data;
+    return to >= z_bytes && 0 - to >= t_bytes;
 }
 
 /* Operands of one dtype, and a result if there is one, that all lie alike: nothing is to be prepared.
@@ -270,8 +270,10 @@ static int64_t count_usual(const tsr_tensor *z, const tsri_dtype_rule *rule, int
     if (!z) return n;
     const tsr_dtype dtype = rule->result == TSRI_RESULT_FIXED ? rule->fixed : first->dtype;
     if ((z->flags & TSR_FLAG_READONLY) || !lies_like(z, dtype, &first->desc)) return 0;
+    const uintptr_t z_bytes = (uintptr_t)(n * tsri_dtype_size(dtype));
+    const uintptr_t bytes = (uintptr_t)(n * tsri_dtype_size(first->dtype));
     for (int i = 0; i < nin; i++)
-        if (!is_apart(z, in[i], n)) return 0;
+        if (!is_apart(z, z_bytes, in[i], bytes) && !(in[i]->data == z->data && dtype == first->dtype)) return 0;
     return n;
 }
 
@@ -294,10 +296,26 @@ static tsr_status run_usual(tsr_tensor *out, tsr_op_kind kind, const void *param
     return tsri_op_run(&op);
 }
 
+/* Rules that were asked for before. */
+static const tsri_dtype_rule *known[TSR_OP_COUNT];
+
+static NEVER_INLINE const tsri_dtype_rule *get_to_know(tsr_op_kind kind)
+{
+    const tsri_dtype_rule *rule = tsri_rule_of(kind);
+    tsri_store_release(&known[kind], rule);
+    return rule;
+}
+
+static inline const tsri_dtype_rule *known_rule(tsr_op_kind kind)
+{
+    const tsri_dtype_rule *rule = tsri_load_acquire(&known[kind]);
+    return TSRI_LIKELY(rule != NULL) ? rule : get_to_know(kind);
+}
+
 NEVER_INLINE tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
                                               const tsr_tensor *const *in)
 {
-    const tsri_dtype_rule *rule = tsri_rule_of(kind);
+    const tsri_dtype_rule *rule = known_rule(kind);
     const int64_t n = out ? count_usual(*out, rule, nin, in) : 0;
     if (!TSRI_LIKELY(n > 0)) return prepare_and_run(out, kind, params, nin, in);
     if (*out) return run_usual(*out, kind, params, n, nin, in);
@@ -355,7 +373,10 @@ static tsr_status with_pair(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor
     return tsri_elementwise(out, kind, &params, 1, (const tsr_tensor *const[]){ x });
 }
 
-tsr_status tsr_elu(tsr_tensor **out, const tsr_tensor *x, double alpha) { return with_pair(out, TSR_OP_ELU, x, alpha, 0); }
+tsr_status tsr_elu(tsr_tensor **out, const tsr_tensor *x, double alpha)
+{
+    return with_pair(out, TSR_OP_ELU, x, alpha, 0);
+}
 
 tsr_status tsr_leaky_relu(tsr_tensor **out, const tsr_tensor *x, double slope)
 {

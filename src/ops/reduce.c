@@ -7,6 +7,7 @@
  *     hand over   to the backend
  */
 #include "op.h"
+#include "backend/registry.h"
 #include "core/overlap.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
@@ -98,29 +99,33 @@ static tsr_status separate(tsr_tensor **copy, const tsr_tensor **x, const tsr_te
 }
 
 /* Is all of x, which is packed, to go to one number that is there and lies elsewhere? Then nothing
- * needs to be inferred, and a call costs little. */
-static bool is_plain_total(const tsr_tensor *out, tsr_op_kind kind, const tsr_tensor *x,
-                           const tsr_reduce_params *params)
+ * needs to be inferred, and a call costs little. How many elements x has; 0: it is not so. */
+static int64_t count_plain_total(const tsr_tensor *out, tsr_op_kind kind, const tsr_tensor *x,
+                                 const tsr_reduce_params *params)
 {
-    if (!out || out->ndim != 0 || !out->data || (out->flags & TSR_FLAG_READONLY) || is_scan(kind)) return false;
-    if (params->axes != ((uint32_t)1 << x->ndim) - 1 || (params->keepdims && x->ndim > 0)) return false;
+    if (!out || out->ndim != 0 || !out->data || (out->flags & TSR_FLAG_READONLY) || is_scan(kind)) return 0;
+    if (params->axes != ((uint32_t)1 << x->ndim) - 1 || (params->keepdims && x->ndim > 0)) return 0;
     const uintptr_t z = (uintptr_t)out->data, from = (uintptr_t)x->data;
     int64_t n = 1;
     for (int d = 0; d < x->ndim; d++) n *= x->shape[d];
     const uint64_t bytes = (uint64_t)n * (uint64_t)tsri_dtype_size(x->dtype);
-    if (n == 0 || !tsri_is_packed(&x->desc)) return false;
-    if (z < from + bytes && from < z + (uint64_t)tsri_dtype_size(out->dtype)) return false;
+    if (n == 0 || !tsri_is_packed(&x->desc)) return 0;
+    if (z < from + bytes && from < z + (uint64_t)tsri_dtype_size(out->dtype)) return 0;
     const tsri_dtype_rule *rule = tsri_rule_of(kind);
-    return (rule->accepts[0] >> x->dtype & 1) && x->dtype != TSR_C32 &&
-           given_dtype(kind, rule, x->dtype) == out->dtype;
+    const bool fits = (rule->accepts[0] >> x->dtype & 1) && x->dtype != TSR_C32 &&
+                      given_dtype(kind, rule, x->dtype) == out->dtype;
+    return fits ? n : 0;
 }
 
 static tsr_status reduce(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x, const tsr_reduce_params *params)
 {
     tsr_desc d;
-    if (is_plain_total(*out, kind, x, params))
+    const int64_t n = count_plain_total(*out, kind, x, params);
+    if (n > 0) {
+        if (tsri_is_plain(x) && tsri_is_plain(*out) && tsri_cpu_reduce_row(kind, n, *out, x)) return TSR_OK;
         return tsri_op_run(&(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out },
                                       .params = params });
+    }
     tsri_fresh fresh = TSRI_HAD;
     tsr_tensor *copy = NULL;
     tsr_status s = TSR_OK;

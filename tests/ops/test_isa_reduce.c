@@ -205,6 +205,93 @@ static void collect_all(uint64_t *seed)
 
 static void test_every_sets_kernels_collect_what_the_portable_ones_do(void) { for_each_set(collect_all); }
 
+/* What came together for column c in states that are `period` apart; *scale is the sum of sizes. */
+static double united(int which, const tsri_strip *s, tsri_collect kind, tsr_dtype dtype, int64_t c, double *scale)
+{
+    const tsri_collected g = states_at(which);
+    double sum = 0, most = -INFINITY;
+    bool nan = false;
+    for (int64_t j = c; j < s->width; j += s->period) {
+        sum += tsri_with_error(g.f[0][j], g.f[1][j]);
+        most = g.f[0][j] > most ? g.f[0][j] : most;
+        nan |= g.f[1][j] != 0;
+        *scale += kind == TSRI_COLLECT_LARGEST ? 0 : 16 + scale_of(s, kind, dtype, j);
+    }
+    return kind != TSRI_COLLECT_LARGEST ? sum : nan ? (double)NAN : most;
+}
+
+/* Rows that run on, of columns that repeat: elements may be taken into any of a column's states. */
+static void one_repeating(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype), period = (int64_t)1 << below(seed, 5);
+    tsri_strip s = { .period = period, .at = below(seed, 1000), .least = below(seed, 2) };
+    s.width = period * (1 + below(seed, 256 / period));
+    s.n = 1 + below(seed, MOST / 2 / s.width);
+    s.step = s.width * size;
+    s.x = elements + below(seed, 5) * size;
+    fill(seed, dtype, 8 + s.n * s.width, kind == TSRI_COLLECT_EXPS ? BELOW_40 : ANY);
+    begin(seed, kind, false);
+    for (int64_t j = period; j < s.width; j++) states[2][0][j] = states[2][0][j % period];
+    tsri_collected a = states_at(0), b = states_at(1), k = states_at(2);
+    portable.collect[kind][dtype](&a, &s, &k);
+    table.collect[kind][dtype](&b, &s, &k);
+    for (int64_t c = 0; c < period; c++) {
+        const double unit = kind == TSRI_COLLECT_EXPS && dtype == TSR_F32 ? 0x1p-33 : 0x1p-47;
+        double scale = 0, unused = 0;
+        const double want = united(0, &s, kind, dtype, c, &scale), got = united(1, &s, kind, dtype, c, &unused);
+        EXPECT_MSG(is_near(want, got, unit * scale), "%s, kind %d of %s, n %lld, width %lld: column %lld of %lld is "
+                   "%.17g, not %.17g", set_name, (int)kind, tsr_dtype_name(dtype), (long long)s.n, (long long)s.width,
+                   (long long)c, (long long)period, got, want);
+    }
+}
+
+static void repeating_all(uint64_t *seed)
+{
+    static const tsri_collect kinds[] = { TSRI_COLLECT_SUM, TSRI_COLLECT_ABS_SUM, TSRI_COLLECT_SQUARES,
+                                          TSRI_COLLECT_DEVIATIONS, TSRI_COLLECT_EXPS, TSRI_COLLECT_LARGEST };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int j = 0; j < CASES / 5; j++) {
+            one_repeating(seed, kinds[i], TSR_F32);
+            one_repeating(seed, kinds[i], TSR_F64);
+        }
+}
+
+static void test_every_set_collects_columns_that_repeat(void) { for_each_set(repeating_all); }
+
+/* Runs that are read in twos come to the same bits as each alone. */
+static void one_pair(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype);
+    tsri_strip s = { .n = 300 + below(seed, 9000), .width = 3, .lone = true };
+    s.across = (s.n + below(seed, 20)) * size;
+    s.x = elements + below(seed, 5) * size;
+    fill(seed, dtype, 8 + s.width * s.across / size, ANY);
+    begin(seed, kind, false);
+    tsri_collected a = states_at(0), b = states_at(1);
+    table.collect[kind][dtype](&b, &s, NULL);
+    for (int64_t j = 0; j < s.width; j++) {
+        const tsri_strip one = { .x = s.x + j * s.across, .n = s.n, .width = 1, .lone = true };
+        tsri_collected own = { .f = { a.f[0] + j, a.f[1] + j, a.f[2] + j, a.f[3] + j } };
+        table.collect[kind][dtype](&own, &one, NULL);
+        const bool right = kind == TSRI_COLLECT_FIND ? a.i[1][j] == b.i[1][j] : same(a.f[1][j], b.f[1][j]);
+        EXPECT_MSG(right && same(a.f[0][j], b.f[0][j]), "%s, kind %d of %s, run %lld of %lld", set_name,
+                   (int)kind, tsr_dtype_name(dtype), (long long)j, (long long)s.n);
+    }
+}
+
+static void pairs_all(uint64_t *seed)
+{
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16 };
+    for (int d = 0; d < 4; d++)
+        for (int i = 0; i < CASES / 5; i++) {
+            one_pair(seed, TSRI_COLLECT_SUM, dtypes[d]);
+            if (d < 2) one_pair(seed, TSRI_COLLECT_LARGEST, dtypes[d]);
+            if (d < 2) one_pair(seed, TSRI_COLLECT_FIND, dtypes[d]);
+        }
+}
+
+static void test_a_run_comes_to_the_same_beside_another(void) { for_each_set(pairs_all); }
+
 static void settle_all(uint64_t *seed)
 {
     for (int i = 0; i < CASES; i++) {
@@ -254,6 +341,7 @@ static void one_few(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
     const bool columns = below(seed, 2);
     tsri_few f = { .n = 1 + below(seed, columns ? TSRI_FEW_ROWS : TSRI_FEW_RUN - 1), .least = below(seed, 2), .times = 1,
                    .over = 1 };
+    if (!columns && below(seed, 4) == 0) f.n = (int64_t)2 << below(seed, 3);
     const int64_t most = MOST / 2 / f.n - 8;
     f.width = 1 + below(seed, below(seed, 3) ? 70 : most);
     f.step = columns ? (f.width + 2 + below(seed, 3)) * size : size;
@@ -361,6 +449,8 @@ int main(void)
 {
     RUN(test_every_sets_kernels_collect_what_the_portable_ones_do);
     RUN(test_every_sets_kernels_for_few_elements_give_what_plain_loops_do);
+    RUN(test_every_set_collects_columns_that_repeat);
+    RUN(test_a_run_comes_to_the_same_beside_another);
     RUN(test_every_set_settles_totals_and_extremes_alike);
     RUN(test_every_sets_kernels_scan_as_the_portable_ones_do);
     return TEST_END();
