@@ -17,15 +17,14 @@ if(TSR_HAVE_SCALAR_LOOPS)
         COMPILE_OPTIONS "-fno-tree-vectorize;-fno-tree-loop-distribute-patterns")
 endif()
 
-# Kernels in plain C walk runs of known length, which become vectors at -O2 too; casts through a
-# wide type are the exception, and small. What -O3 adds is copies of loops.
-set_property(SOURCE src/cpu/elementwise.c src/cpu/portable.c src/cpu/reduce.c src/cpu/gemm/pack.c src/cpu/index.c
-             APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2> -fno-asynchronous-unwind-tables)
-
 include(cmake/isa.cmake)
-file(GLOB thick_isa_sources src/cpu/x86/reduce_*.c src/cpu/x86/fft_*.c src/cpu/fft/kernel.c)
-set_property(SOURCE ${thick_isa_sources} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+include(cmake/compact.cmake)
 add_library(tessera_objects OBJECT ${library_sources} ${isa_sources})
+# Nothing is thrown through the library: a release needs no tables to unwind by. With debug
+# information, debuggers have their own.
+if(NOT TSR_SANITIZE)
+    target_compile_options(tessera_objects PRIVATE $<$<CONFIG:Release>:-fno-asynchronous-unwind-tables>)
+endif()
 add_library(tessera SHARED $<TARGET_OBJECTS:tessera_objects>)
 add_library(tessera_static STATIC $<TARGET_OBJECTS:tessera_objects>)
 add_library(tessera::tessera ALIAS tessera)
@@ -79,6 +78,12 @@ check_linker_flag(C -Wl,--version-script=${version_script} TSR_HAVE_VERSION_SCRI
 if(TSR_HAVE_VERSION_SCRIPT)
     target_link_options(tessera PRIVATE -Wl,--version-script=${version_script})
     set_target_properties(tessera PROPERTIES LINK_DEPENDS ${version_script})
+endif()
+
+# Tables of kernels are pointers that move with the library: their relocations take 3 bytes packed, 24 if not.
+check_linker_flag(C -Wl,-z,pack-relative-relocs TSR_HAVE_PACKED_RELOCATIONS)
+if(TSR_HAVE_PACKED_RELOCATIONS)
+    target_link_options(tessera PRIVATE -Wl,-z,pack-relative-relocs)
 endif()
 
 # Nothing is left undefined; with a sanitizer its runtime is, until the program is linked.
