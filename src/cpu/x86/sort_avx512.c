@@ -49,6 +49,25 @@ V void put_every_32(uint32_t *z, vi a, int apart)
 }
 V void store_n_32(uint32_t *z, vi a, int64_t n) { _mm512_mask_storeu_epi32(z, vm_first(held(n, 16)), a); }
 
+/* Keys that are to be compared are brought to one lane of two vectors, so that min and max have no lanes
+ * that nobody wants; the last two shuffles bring all of them home. */
+V void settle_two_32(vi *a, vi *b)
+{
+    const vi first = _mm512_setr_epi32(0, 16, 2, 18, 1, 17, 3, 19, 8, 24, 10, 26, 9, 25, 11, 27);
+    const vi second = _mm512_setr_epi32(4, 20, 6, 22, 5, 21, 7, 23, 12, 28, 14, 30, 13, 29, 15, 31);
+    vi low = _mm512_shuffle_i64x2(*a, *b, 0x44), high = _mm512_shuffle_i64x2(*a, *b, 0xee);
+    vi x = min_32(low, high), y = max_32(low, high);
+    low = _mm512_shuffle_i64x2(x, y, 0x88), high = _mm512_shuffle_i64x2(x, y, 0xdd);
+    x = min_32(low, high), y = max_32(low, high);
+    low = _mm512_unpacklo_epi64(x, y), high = _mm512_unpackhi_epi64(x, y);
+    x = min_32(low, high), y = max_32(low, high);
+    low = vf_bits(_mm512_shuffle_ps(vi_as_vf(x), vi_as_vf(y), 0x88));
+    high = vf_bits(_mm512_shuffle_ps(vi_as_vf(x), vi_as_vf(y), 0xdd));
+    x = min_32(low, high), y = max_32(low, high);
+    *a = _mm512_permutex2var_epi32(x, first, y);
+    *b = _mm512_permutex2var_epi32(x, second, y);
+}
+
 /* Row i becomes column i. */
 V void turn_32(vi a[16])
 {
@@ -141,6 +160,21 @@ V void put_every_64(uint64_t *z, vi a, int apart)
     _mm512_i32scatter_epi64(z, _mm256_mullo_epi32(lanes_64(), _mm256_set1_epi32(apart)), a, 8);
 }
 V void store_n_64(uint64_t *z, vi a, int64_t n) { _mm512_mask_storeu_epi64(z, vk_first(held(n, 8)), a); }
+
+/* As for 32 bits. */
+V void settle_two_64(vi *a, vi *b)
+{
+    const vi first = _mm512_setr_epi64(0, 8, 1, 9, 4, 12, 5, 13);
+    const vi second = _mm512_setr_epi64(2, 10, 3, 11, 6, 14, 7, 15);
+    vi low = _mm512_shuffle_i64x2(*a, *b, 0x44), high = _mm512_shuffle_i64x2(*a, *b, 0xee);
+    vi x = min_64(low, high), y = max_64(low, high);
+    low = _mm512_shuffle_i64x2(x, y, 0x88), high = _mm512_shuffle_i64x2(x, y, 0xdd);
+    x = min_64(low, high), y = max_64(low, high);
+    low = _mm512_unpacklo_epi64(x, y), high = _mm512_unpackhi_epi64(x, y);
+    x = min_64(low, high), y = max_64(low, high);
+    *a = _mm512_permutex2var_epi64(x, first, y);
+    *b = _mm512_permutex2var_epi64(x, second, y);
+}
 
 /* Eight rows from `a`, of which row i becomes column i, to every other one of z. */
 V void turn_half_64(vi *z, const vi *a)
