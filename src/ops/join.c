@@ -1,7 +1,8 @@
-/* join.c - see join.h. Long runs are copied a tensor at a time; results of short runs are made box by
- * box (boxes.h). */
+/* join.c - see join.h. Long runs are copied a tensor at a time; single elements are interleaved
+ * (cpu/interleave.h); other results of short runs are made box by box (boxes.h). */
 #include "join.h"
 #include "boxes.h"
+#include "cpu/interleave.h"
 #include "pieces.h"
 #include "tessera/threads.h"
 
@@ -101,6 +102,11 @@ tsr_status tsri_join_run(tsr_tensor *out, int n, const tsr_tensor *const *tensor
 {
     joining j = { .out = out, .n = n, .axis = axis, .tensors = tensors, .stacked = stacked };
     const int64_t bytes = tsr_numel(out) * tsri_dtype_size(out->dtype);
+    if (stacked && axis == out->ndim - 1 && bytes >= WORTH_BYTES) {
+        bool done;
+        const tsr_status s = tsri_cpu_interleave(out, n, tensors, &done);
+        if (done) return s;
+    }
     if (n > 1 && out->device == TSR_CPU && bytes >= WORTH_BYTES && run_bytes(&j) < SHORT_BYTES && tsri_boxes_cut(&j.boxes, out, axis))
         return tsr_parallel_for(j.boxes.count, 1, join_boxes, &j);
     return join_singly(&j);

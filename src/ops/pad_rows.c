@@ -1,20 +1,14 @@
-/* pad_rows.c - see pad_rows.h.
- *
- * Rows are put together one after the other in a room that stays in the first level cache, padding and all,
- * and leave it as whole lines: where they begin and end in a line costs nothing then. */
+/* pad_rows.c - see pad_rows.h. Rows are written one after the other, padding and all (cpu/rows_writer.h). */
 #include "pad_rows.h"
-#include "boxes.h"
-#include "core/alloc.h"
 #include "core/mem.h"
+#include "cpu/cpu_run.h"
+#include "cpu/rows_writer.h"
 #include "tessera/memory.h"
 #include "tessera/threads.h"
 
 enum {
-    SHORT_BYTES = 2048,       /* of a row; longer ones are pieces by themselves */
     WORTH_BYTES = 1 << 20,    /* of a result */
-    ROOM_BYTES  = 24 << 10,
-    PART_BYTES  = 256 << 10,  /* worth a thread */
-    AHEAD       = 4096        /* bytes by which t is fetched early */
+    PART_BYTES  = 256 << 10   /* worth a thread */
 };
 
 bool tsri_pads_rows(const tsr_tensor *out, const tsr_tensor *t)
@@ -22,58 +16,46 @@ bool tsri_pads_rows(const tsr_tensor *out, const tsr_tensor *t)
     const int last = out->ndim - 1;
     if (last < 1 || out->device != TSR_CPU || !tsr_memory_is_host(out->memory) || tsr_numel(t) == 0) return false;
     const int64_t size = tsri_dtype_size(out->dtype);
-    return tsr_numel(out) * size >= WORTH_BYTES && out->shape[last] * size < SHORT_BYTES &&
+    return tsr_numel(out) * size >= WORTH_BYTES && out->shape[last] * size < TSRI_WRITER_ROW &&
            tsri_is_packed(&out->desc) && (t->stride[last] == 1 || t->shape[last] == 1);
 }
 
-typedef struct rows {
-    tsr_tensor       *out;
-    const tsr_tensor *t;
-    const int64_t    *before;
-    const char       *values;             /* a row of nothing but the value */
-    int64_t           whole, ahead, middle;  /* bytes of a row; of it, ahead of t's; of t's */
-} rows;
+typedef struct padding {
+    tsr_tensor              *out;
+    const tsr_tensor        *t;
+    const int64_t           *before;
+    const tsri_rows_writing *writing;
+    tsri_row_shape           row;
+    bool                     stream;
+} padding;
 
-/* A few bytes, or some more: no call, which would cost as much. */
-static inline void put(char *z, const char *x, int64_t bytes)
-{
-    enum { BLOCK = 32 };
-    int64_t i = 0;
-    if (bytes == 4) {
-        memcpy(z, x, 4);
-    } else if (bytes >= BLOCK) {
-        for (; i + BLOCK <= bytes; i += BLOCK) memcpy(z + i, x + i, BLOCK);
-        memcpy(z + bytes - BLOCK, x + bytes - BLOCK, BLOCK);
-    } else {
-        for (; i < bytes; i++) z[i] = x[i];
-    }
-}
-
-/* Where the row at these indices lies in t; NULL: it is not from there. */
-static const char *row_in_t(const rows *r, const int64_t *at)
+/* Where the plane at these indices lies in t; NULL: it is not from there. */
+static const char *plane_in_t(const padding *p, const int64_t *at)
 {
     int64_t place = 0;
-    for (int d = 0; d < r->t->ndim - 1; d++) {
-        const int64_t i = at[d] - r->before[d];
-        if ((uint64_t)i >= (uint64_t)r->t->shape[d]) return NULL;
-        place += i * r->t->stride[d];
+    for (int d = 0; d < p->t->ndim - 2; d++) {
+        const int64_t i = at[d] - p->before[d];
+        if ((uint64_t)i >= (uint64_t)p->t->shape[d]) return NULL;
+        place += i * p->t->stride[d];
     }
-    return (const char *)r->t->data + place * tsri_dtype_size(r->t->dtype);
+    return (const char *)p->t->data + place * tsri_dtype_size(p->t->dtype);
 }
 
-static void put_row(char *z, const rows *r, const char *x)
+static int64_t within(int64_t i, int64_t least, int64_t most) { return i < least ? least : i > most ? most : i; }
+
+/* n rows of one plane. */
+static void write_plane(tsri_rows_writer *w, const padding *p, const int64_t *at, int64_t n)
 {
-    if (!x) {
-        put(z, r->values, r->whole);
-        return;
-    }
-    for (int64_t i = 0; i < r->middle; i += 64) __builtin_prefetch(x + AHEAD + i);
-    put(z, r->values, r->ahead);
-    put(z + r->ahead, x, r->middle);
-    put(z + r->ahead + r->middle, r->values, r->whole - r->ahead - r->middle);
+    const int d = p->t->ndim - 2;
+    const int64_t step = p->t->stride[d] * tsri_dtype_size(p->t->dtype), first = at[d] - p->before[d];
+    const char *x = plane_in_t(p, at);
+    const int64_t above = x ? within(-first, 0, n) : n, upto = x ? within(p->t->shape[d] - first, above, n) : n;
+    p->writing->rows(w, &p->row, NULL, 0, above);
+    if (upto > above) p->writing->rows(w, &p->row, x + (first + above) * step, step, upto - above);
+    p->writing->rows(w, &p->row, NULL, 0, n - upto);
 }
 
-/* Row number n as indices; the indices of the row after that. */
+/* Row number n as indices. */
 static void find_row(int64_t *at, const tsr_tensor *t, int64_t n)
 {
     for (int d = t->ndim - 2; d >= 0; d--) {
@@ -81,42 +63,36 @@ static void find_row(int64_t *at, const tsr_tensor *t, int64_t n)
         n /= t->shape[d];
     }
 }
-static void step_row(int64_t *at, const tsr_tensor *t)
-{
-    for (int d = t->ndim - 2; d >= 0 && ++at[d] == t->shape[d]; d--) at[d] = 0;
-}
 
 static tsr_status pad_some(void *context, int64_t begin, int64_t end)
 {
-    const rows *r = context;
-    const int64_t cols = r->out->shape[r->out->ndim - 1], most = ROOM_BYTES / r->whole;
+    const padding *p = context;
+    const tsr_tensor *out = p->out;
+    const int64_t whole = p->row.ahead + p->row.middle + p->row.behind;
     int64_t at[TSR_MAX_NDIM];
-    tsr_tensor *room = NULL, full, piece = *r->out;
-    tsr_status s = tsr_empty(&room, r->out->dtype, 1, (const int64_t[]){ most * cols });
-    find_row(at, r->out, begin);
-    piece.ndim = 1;
-    piece.stride[0] = 1;
-    for (int64_t n = 0; begin < end && s == TSR_OK; begin += n) {
-        for (n = 0; n < most && begin + n < end; n++, step_row(at, r->out))
-            put_row((char *)room->data + n * r->whole, r, row_in_t(r, at));
-        full = *room;
-        full.shape[0] = piece.shape[0] = n * cols;
-        piece.data = (char *)r->out->data + begin * r->whole;
-        s = tsri_copy_piece(&piece, &full, r->out);
+    tsri_rows_writer w;
+    p->writing->begin(&w, (char *)out->data + begin * whole, p->stream);
+    for (int64_t n; begin < end; begin += n) {
+        find_row(at, out, begin);
+        n = out->shape[out->ndim - 2] - at[out->ndim - 2];
+        if (n > end - begin) n = end - begin;
+        write_plane(&w, p, at, n);
     }
-    tsr_release(&room);
-    return s;
+    p->writing->end(&w);
+    return TSR_OK;
 }
 
 tsr_status tsri_pad_rows(tsr_tensor *out, const tsr_tensor *t, const int64_t *before, tsr_scalar value)
 {
     const int last = out->ndim - 1;
-    const int64_t size = tsri_dtype_size(out->dtype), cols = out->shape[last];
-    char values[SHORT_BYTES];
+    const int64_t size = tsri_dtype_size(out->dtype), cols = out->shape[last], bytes = tsr_numel(out) * size;
     _Alignas(16) unsigned char element[16];
-    rows r = { .out = out, .t = t, .before = before, .values = values, .whole = cols * size,
-               .ahead = before[last] * size, .middle = t->shape[last] * size };
+    char values[TSRI_WRITER_ROW];
+    padding p = { .out = out, .t = t, .before = before, .writing = tsri_cpu_rows_writing(),
+                  .row = { values, before[last] * size, t->shape[last] * size,
+                           (cols - before[last] - t->shape[last]) * size },
+                  .stream = tsri_cpu_streams(bytes + tsr_numel(t) * size) };
     TSRI_TRY(tsr_scalar_store(element, out->dtype, value));
-    for (int64_t i = 0; i < cols; i++) memcpy(values + i * size, element, (size_t)size);
-    return tsr_parallel_for(tsr_numel(out) / cols, PART_BYTES / r.whole + 1, pad_some, &r);
+    for (int64_t i = 0; i < TSRI_WRITER_ROW; i += size) memcpy(values + i, element, (size_t)size);
+    return tsr_parallel_for(tsr_numel(out) / cols, PART_BYTES / (cols * size) + 1, pad_some, &p);
 }

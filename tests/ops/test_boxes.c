@@ -97,6 +97,47 @@ static void test_joined_boxes_hold_the_elements_of_their_parts(void)
     check_join(TSR_F32, 3, 2, (const int64_t[]){ 1100, 1000 }, 0, false, 0);  /* long runs */
 }
 
+/* n parts that are windows of wider tensors, and a result that is one too, its rows `gap` cells apart: what
+ * lies between is as before. */
+static void check_interleaved(tsr_dtype dtype, int n, int64_t rows, int64_t cols, int64_t gap)
+{
+    tsr_tensor *part[70] = { NULL }, *wide = make(dtype, 3, (const int64_t[]){ rows, cols + gap, n }, 0, 7), *z = NULL, *was = NULL;
+    for (int i = 0; i < n; i++) {
+        tsr_tensor *t = make(dtype, 2, (const int64_t[]){ rows, cols + gap }, 0, (uint64_t)i + 1);
+        EXPECT_OK(tsr_slice(&part[i], t, 1, gap - gap / 2, cols + gap - gap / 2, 1));
+        tsr_release(&t);
+    }
+    EXPECT_OK(tsr_clone(&was, wide));
+    EXPECT_OK(tsr_slice(&z, wide, 1, 0, cols, 1));
+    EXPECT_OK(tsr_stack(&z, n, (const tsr_tensor *const *)part, 2));
+    EXPECT_MSG(is_joined(z, part, 2, true), "%d of %s, %lld x %lld, %lld apart", n, tsr_dtype_name(dtype), (long long)rows,
+               (long long)cols, (long long)gap);
+    for (int64_t r = 0; r < rows; r++) {
+        const int64_t at[] = { r, cols, 0 };
+        EXPECT(!memcmp(element(wide, at), element(was, at), (size_t)(gap * n) * tsr_dtype_size(dtype)));
+    }
+    for (int i = 0; i < n; i++) tsr_release(&part[i]);
+    tsr_release(&z);
+    tsr_release(&was);
+    tsr_release(&wide);
+}
+
+static void test_stacked_elements_are_neighbours(void)
+{
+    static const int counts[] = { 2, 3, 4, 5, 8, 9, 15, 16, 17, 33, 64, 70 };
+    for (unsigned i = 0; i < 5; i++)
+        for (unsigned k = 0; k < sizeof counts / sizeof *counts; k++)
+            for (int64_t gap = 0; gap < 3; gap++) {
+                check_interleaved(sizes[i], counts[k], 71, 129, gap);
+                check_interleaved(sizes[i], counts[k], 3, 2500 + gap, gap);
+            }
+    check_interleaved(TSR_F32, 16, 1001, 16, 0);
+    check_interleaved(TSR_F32, 3, 1777, 2050, 0);  /* around the caches */
+    check_interleaved(TSR_F32, 64, 64, 2048 + 16, 0);
+    check_interleaved(TSR_F32, 64, 64, 2048 + 16, 1);
+    check_interleaved(TSR_F64, 8, 600, 1041, 0);
+}
+
 static void test_joined_boxes_do_not_depend_on_threads(void)
 {
     for (int threads = 2; threads <= 5; threads += 3) {
@@ -170,6 +211,7 @@ int main(int argc, char **argv)
 {
     ref_begin(argc, argv);
     RUN(test_joined_boxes_hold_the_elements_of_their_parts);
+    RUN(test_stacked_elements_are_neighbours);
     RUN(test_joined_boxes_do_not_depend_on_threads);
     RUN(test_padded_boxes_continue_what_is_there);
     RUN(test_out_of_memory_leaves_nothing_behind);

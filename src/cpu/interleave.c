@@ -1,0 +1,112 @@
+/* interleave.c - see interleave.h.
+ *
+ * A strip of cells (neighbours) after another, and in it a group of sources after another: few sources are read
+ * at a time, each in a run that the machine foresees. */
+#include "interleave.h"
+#include "core/dtype_int.h"
+#include "cpu_run.h"
+#include "kernels.h"
+#include "tessera/memory.h"
+#include "tessera/threads.h"
+
+enum {
+    STRIP_BYTES = 4096,        /* of a source */
+    GRAIN_BYTES = 256 << 10,   /* worth a thread */
+    LINE        = 64
+};
+
+tsri_interleaver tsri_cpu_interleavers[5];
+
+typedef struct interleaving {
+    tsr_tensor              *out;
+    int                      n;
+    const tsr_tensor *const *tensors;
+    const tsri_interleaver  *kernels;
+    int64_t                  size;
+    int                      outer;  /* dims outside the runs */
+    int64_t                  run;    /* cells that follow each other in all tensors */
+    int64_t                  strip, strips;  /* cells of a strip, but for the last of a run; strips of a run */
+    bool                     stream;
+} interleaving;
+
+static bool is_near(const tsr_tensor *t) { return t->device == TSR_CPU && tsr_memory_is_host(t->memory); }
+
+/* Do dims d and d + 1 run on as one? */
+static bool runs_on(const tsr_tensor *t, int d) { return t->stride[d] == t->stride[d + 1] * t->shape[d + 1]; }
+
+/* The longest runs of cells, if a source's elements follow each other at all. */
+static bool find_runs(interleaving *j)
+{
+    int d = j->out->ndim - 2;
+    bool all = is_near(j->out) && j->out->stride[d + 1] == 1;
+    for (int i = 0; i < j->n; i++) all = all && is_near(j->tensors[i]) && j->tensors[i]->stride[d] == 1;
+    j->run = j->out->shape[d];
+    while (all && d > 0) {
+        bool merge = runs_on(j->out, d - 1);
+        for (int i = 0; i < j->n && merge; i++) merge = runs_on(j->tensors[i], d - 1);
+        if (!merge) break;
+        j->run *= j->out->shape[--d];
+    }
+    j->outer = d;
+    return all;
+}
+
+/* Bytes from the first element to that of run number i. */
+static int64_t run_at(const interleaving *j, const tsr_tensor *t, int64_t i)
+{
+    int64_t at = 0;
+    for (int d = j->outer - 1; d >= 0; d--) {
+        at += i % j->out->shape[d] * t->stride[d];
+        i /= j->out->shape[d];
+    }
+    return at * j->size;
+}
+
+static bool is_aligned(const interleaving *j)
+{
+    uint64_t places = (uintptr_t)j->out->data;
+    if (!j->kernels->many || j->kernels->width * j->size != LINE) return false;
+    for (int d = 0; d < j->outer; d++) places |= (uint64_t)(j->out->stride[d] * j->size);
+    if (j->n > TSRI_INTERLEAVE_FEW) places |= (uint64_t)(j->out->stride[j->out->ndim - 2] * j->size | j->n * j->size);
+    return places % LINE == 0;
+}
+
+static tsr_status run_strips(void *context, int64_t begin, int64_t end)
+{
+    const interleaving *j = context;
+    const int width = j->kernels->width, group = j->n < width ? j->n : width;
+    const int64_t dz = j->out->stride[j->out->ndim - 2] * j->size;
+    const char *x[TSRI_INTERLEAVE_MOST];
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t run = i / j->strips, first = i % j->strips * j->strip;
+        const int64_t cells = i % j->strips == j->strips - 1 ? j->run - first : j->strip;
+        char *z = (char *)j->out->data + run_at(j, j->out, run) + first * dz;
+        for (int g = 0; g < j->n; g += group) {
+            const int from = g + group <= j->n ? g : j->n - group;  /* the last group reaches back */
+            for (int k = 0; k < group; k++)
+                x[k] = (const char *)j->tensors[from + k]->data + run_at(j, j->tensors[from + k], run) + first * j->size;
+            if (j->n <= TSRI_INTERLEAVE_FEW) j->kernels->few(z, j->n, x, cells, j->stream);
+            else                             j->kernels->many(z + from * j->size, dz, x, cells, j->stream);
+        }
+    }
+    return TSR_OK;
+}
+
+tsr_status tsri_cpu_interleave(tsr_tensor *out, int n, const tsr_tensor *const *tensors, bool *done)
+{
+    const int64_t size = tsri_dtype_size(out->dtype);
+    (void)tsri_cpu_kernels_get();  /* whose choice fills the table here too */
+    interleaving j = { .out = out, .n = n, .tensors = tensors, .size = size,
+                       .kernels = &tsri_cpu_interleavers[__builtin_ctz((unsigned)size)] };
+    *done = false;
+    if (out->ndim < 2 || n < 2 || tsr_numel(out) == 0) return TSR_OK;
+    const bool few = n <= TSRI_INTERLEAVE_FEW;
+    if (few ? !j.kernels->few || out->stride[out->ndim - 2] != n : !j.kernels->many || n < j.kernels->width) return TSR_OK;
+    if (!find_runs(&j) || j.run < j.kernels->width) return TSR_OK;
+    *done = true;
+    j.strip = STRIP_BYTES / size;
+    j.strips = j.run / j.strip > 0 ? j.run / j.strip : 1;
+    j.stream = tsri_cpu_streams(2 * tsr_numel(out) * size) && is_aligned(&j);
+    const int64_t cells = tsr_numel(out) / n, each = 2 * size * n * (j.run < j.strip ? j.run : j.strip);
+    return tsr_parallel_for(cells / j.run * j.strips, GRAIN_BYTES / each + 1, run_strips, &j);
+}
