@@ -12,7 +12,7 @@
 #include "cpu/gemm/fours.inc"
 #include "cpu/gemm/pairs16.inc"
 
-enum { LINE = 64, HEIGHT = 16, SIDE = 16, BLOCK_BYTES = 512 };
+enum { LINE = 64, HEIGHT = 16, SIDE = 16, BLOCK_BYTES = 1024 };
 
 /* Tiles ------------------------------------------------------------------------------------- */
 
