@@ -330,7 +330,8 @@ static void test_products_of_fractions_are_as_accurate_as_their_type(void)
 static void test_results_do_not_depend_on_the_number_of_threads(void)
 {
     static const int64_t shape[][4] = {
-        { 1, 300, 400, 200 }, { 1, 150, 300, 700 }, { 1, 2000, 700, 1 }, { 64, 20, 30, 25 }, { 300, 3, 5, 2 }
+        { 1, 300, 400, 200 }, { 1, 150, 300, 700 }, { 1, 600, 300, 1100 },
+        { 1, 2000, 700, 1 },  { 64, 20, 30, 25 },   { 300, 3, 5, 2 }
     };
     uint64_t r = 8;
     for (size_t c = 0; c < 2 * sizeof shape / sizeof *shape; c++) {

@@ -6,8 +6,8 @@
  *           panel of a         which stays in the nearest cache
  *             panel of b       one strip
  *
- * Threads share a chunk tile by tile; products of few rows come here in regions instead, some for each thread
- * (regions.c).
+ * Threads share a chunk tile by tile; products of few rows or many columns come here in regions instead, some for
+ * each thread (regions.c).
  *
  * What a core's cache does not hold, which is a and z, is sent for a panel of a ahead.
  *

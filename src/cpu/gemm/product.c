@@ -1,7 +1,7 @@
 /* product.c - which way a product takes.
  *
  *     vector    one row or one column: the matrix is read once, as it lies
- *     regions   few rows and many threads: each takes regions of the result
+ *     regions   few rows or many columns, and threads: each takes regions of the result
  *     panels    everything else, and each region
  *
  * A product may be turned: its transpose is the product of the transposes, and has the

@@ -1,15 +1,16 @@
-/* regions.c - a product of few rows for many threads: regions of z, each a product of its own.
+/* regions.c - a product for threads: regions of z, each a product of its own.
  *
  * Whoever computes a region packs the columns of b that it reads into its own core's cache, and waits for
  * nobody. Regions above each other pack the same columns, which is what this costs; the grid is the one that
- * is soonest done, as far as can be told beforehand. Products of many rows share what is packed instead: there
- * waiting for it is little. */
+ * is soonest done, as far as can be told beforehand. Products of many rows, and of few columns for each thread,
+ * share what is packed instead: there waiting for it is little. */
 #include "gemm.h"
 #include "core/threads_int.h"
 
 enum {
     LEAST_WORK = 1 << 19,  /* products of numbers for each thread */
     FEW_ROWS = 512,
+    MANY_COLS = 512,       /* for each thread */
     MOST_DOWN = 16,        /* regions above each other */
     MOST_ROUNDS = TSRI_PARTS_PER_THREAD,
 
@@ -77,7 +78,8 @@ tsr_status tsri_gemm_regions(const tsri_gemm *g)
 {
     const int64_t threads = tsri_threads_here();
     const double work = (double)g->m * (double)g->n * (double)g->k;
-    if (threads == 1 || g->m > FEW_ROWS || work < (double)LEAST_WORK * (double)threads || !tsri_gemm_packs_b_only(g))
+    const bool suits = g->m <= FEW_ROWS || g->n / MANY_COLS >= threads;
+    if (threads == 1 || !suits || work < (double)LEAST_WORK * (double)threads || !tsri_gemm_packs_b_only(g))
         return tsri_gemm_panels(g);
     const tsri_gemm_strips *strips = g->ukr->strips;
     while (strips->cols < g->ukr->panel) strips++;
