@@ -1,4 +1,9 @@
 # What a release compiles for fewer bytes: where -O3 adds copies of loops, and little speed or none.
+# A build with less optimisation to begin with keeps that.
+if(NOT CMAKE_C_FLAGS_RELEASE MATCHES "-O3")
+    return()
+endif()
+
 function(compile_compact)
     set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 endfunction()
@@ -25,7 +30,8 @@ endif()
 # Kernels in plain C walk runs of known length, which become vectors at -O2 too; casts through a
 # wide type are the exception, and small.
 compile_compact(src/cpu/elementwise.c src/cpu/portable.c src/cpu/reduce.c src/cpu/gemm/pack.c src/cpu/index.c)
-file(GLOB thick_isa_sources src/cpu/x86/reduce_*.c src/cpu/x86/fft_*.c src/cpu/fft/kernel.c)
+file(GLOB thick_isa_sources src/cpu/x86/elementwise_*.c src/cpu/x86/integer_*.c src/cpu/x86/cast_*.c
+     src/cpu/x86/reduce_*.c src/cpu/x86/fft_*.c src/cpu/fft/kernel.c)
 compile_compact(${thick_isa_sources})
 
 # These have runs of unknown length too, which gcc leaves scalar at -O2 unless asked. Portable products of

@@ -27,10 +27,6 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID
         if(TSR_SANITIZE MATCHES "undefined")
             set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=pointer-overflow)
         endif()
-        # Loops of known length become vectors at -O2 too: what -O3 adds is copies of them.
-        file(GLOB compact CONFIGURE_DEPENDS src/cpu/x86/elementwise_${isa}.c src/cpu/x86/integer_${isa}.c
-             src/cpu/x86/cast_${isa}.c)
-        set_property(SOURCE ${compact} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
         list(APPEND tessera_isa_definitions TSRI_HAVE_${ISA})
     endforeach()
 endif()
