@@ -55,8 +55,11 @@ static inline void tsri_cut_panels(int64_t units, int64_t panels, int64_t fewest
 
 /* How the work on a job is shared out: the panels of weights, which are packed first, and the units. */
 typedef struct tsri_conv_shares {
-    int64_t    panels, units;
-    double     panel_work, unit_work;  /* as products */
+    int64_t    panels, fewest;   /* of a group's weights; those that are worth a unit */
+    int64_t    boxes;            /* of an image and a group */
+    int64_t    box[TSRI_AXES];   /* outputs of one along each axis, at most */
+    int64_t    kernels, k;       /* of a group, that are packed; products of an output */
+    double     packing;          /* an index of k of a panel, as products */
     tsr_status (*pack)(void *job, int64_t begin, int64_t end);
     tsr_status (*multiply)(void *job, int64_t begin, int64_t end);
 } tsri_conv_shares;
@@ -67,10 +70,16 @@ static inline int64_t tsri_conv_grain(double work)
     return grain > 1 ? (int64_t)grain : 1;
 }
 
-static inline tsr_status tsri_share_units(const tsri_conv_shares *s, void *job)
+/* Cuts panels into slices, as above, and runs the job. */
+static inline tsr_status tsri_share_units(const tsri_conv_shares *s, const tsri_grid *g, int64_t *slice,
+                                          int64_t *slices, void *job)
 {
-    TSRI_TRY(tsr_parallel_for(s->panels, tsri_conv_grain(s->panel_work), s->pack, job));
-    return tsr_parallel_for(s->units, tsri_conv_grain(s->unit_work), s->multiply, job);
+    const int64_t units = g->batch * g->groups * s->boxes;
+    tsri_cut_panels(units, s->panels, s->fewest, slice, slices);
+    const double outputs = (double)s->box[0] * (double)s->box[1] * (double)s->box[2];
+    const double products = outputs * (double)s->kernels * (double)s->k;
+    TSRI_TRY(tsr_parallel_for(g->groups * s->panels, tsri_conv_grain(s->packing * (double)s->k), s->pack, job));
+    return tsr_parallel_for(units * *slices, tsri_conv_grain(products / (double)*slices), s->multiply, job);
 }
 
 #endif

@@ -207,17 +207,11 @@ static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
 
 static tsr_status multiply_packed(tsri_windows *j)
 {
-    const int64_t units = j->g->batch * j->g->groups * j->boxes;
-    tsri_cut_panels(units, j->panels, 4, &j->slice, &j->slices);
-    const double outputs = (double)j->side[0].box * (double)j->side[1].box * (double)j->side[2].box;
-    const double products = outputs * (double)j->count * (double)j->k;
-    const tsri_conv_shares shares = { .panels = j->g->groups * j->panels,
-                                      .units = units * j->slices,
-                                      .panel_work = 8 * (double)j->k,
-                                      .unit_work = products / (double)j->slices,
-                                      .pack = pack_weights,
-                                      .multiply = multiply_units };
-    return tsri_share_units(&shares, j);
+    const tsri_conv_shares shares = { .panels = j->panels, .fewest = 4, .boxes = j->boxes,
+                                      .box = { j->side[0].box, j->side[1].box, j->side[2].box },
+                                      .kernels = j->count, .k = j->k,
+                                      .packing = 8, .pack = pack_weights, .multiply = multiply_units };
+    return tsri_share_units(&shares, j->g, &j->slice, &j->slices, j);
 }
 
 /* Kernels first .. first + count - 1 of each group. */
