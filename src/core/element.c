@@ -4,13 +4,6 @@
 #include "tensor_int.h"
 #include "tessera/element.h"
 
-/* One copy for all dtypes. */
-#if defined(__GNUC__)
-#define NEVER_INLINE __attribute__((noinline))
-#else
-#define NEVER_INLINE
-#endif
-
 /* Bytes from element (0, ..., 0) to the one (or sub-tensor) at n <= rank indices. */
 static TSRI_ALWAYS_INLINE tsr_status find(int64_t *out, const char *op, const tsr_tensor *t, int n,
                                           const int64_t *index)
@@ -70,9 +63,10 @@ static tsr_status check_dtype(const char *op, const tsr_tensor *t, tsr_dtype dty
     return TSR_OK;
 }
 
-/* Reads an element that is counted from the end or unusual to reach, or finds the words for what is wrong. */
-static NEVER_INLINE tsr_status get_slowly(void *out, size_t size, const char *op, tsr_dtype dtype,
-                                          const tsr_tensor *t, int n, const int64_t *index)
+/* Reads an element that is counted from the end or unusual to reach, or finds the words for what is wrong: one
+ * copy for all dtypes. */
+static TSRI_NEVER_INLINE tsr_status get_slowly(void *out, size_t size, const char *op, tsr_dtype dtype,
+                                               const tsr_tensor *t, int n, const int64_t *index)
 {
     int64_t offset = 0;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);

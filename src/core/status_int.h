@@ -13,11 +13,13 @@
 #if defined(__GNUC__)
 #define TSRI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define TSRI_COLD __attribute__((cold, noinline))
+#define TSRI_NEVER_INLINE __attribute__((noinline))
 #define TSRI_ALWAYS_INLINE inline __attribute__((always_inline))
 #define TSRI_LIKELY(x) __builtin_expect(!!(x), 1)
 #else
 #define TSRI_PRINTF(fmt, args)
 #define TSRI_COLD
+#define TSRI_NEVER_INLINE
 #define TSRI_ALWAYS_INLINE inline
 #define TSRI_LIKELY(x) (x)
 #endif

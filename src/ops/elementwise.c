@@ -15,13 +15,6 @@
 #include "tessera/ops/elementwise.h"
 #include "tessera/view.h"
 
-/* One copy for all ops: the functions below only say which it is. */
-#if defined(__GNUC__)
-#define NEVER_INLINE __attribute__((noinline))
-#else
-#define NEVER_INLINE
-#endif
-
 /* Everything about one call. Operands are seen through `view` where they need
  * another shape or dtype than they have. */
 typedef struct call {
@@ -198,8 +191,8 @@ static tsr_status hand_over(call *c, tsr_tensor *out, const void *params)
     return tsri_op_run(&op);
 }
 
-static NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
-                                               const tsr_tensor *const *in)
+static TSRI_NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
+                                                    const tsr_tensor *const *in)
 {
     call c;
     tsr_desc d;
@@ -299,7 +292,7 @@ static tsr_status run_usual(tsr_tensor *out, tsr_op_kind kind, const void *param
 /* Rules that were asked for before. */
 static const tsri_dtype_rule *known[TSR_OP_COUNT];
 
-static NEVER_INLINE const tsri_dtype_rule *get_to_know(tsr_op_kind kind)
+static TSRI_NEVER_INLINE const tsri_dtype_rule *get_to_know(tsr_op_kind kind)
 {
     const tsri_dtype_rule *rule = tsri_rule_of(kind);
     tsri_store_release(&known[kind], rule);
@@ -312,7 +305,8 @@ static inline const tsri_dtype_rule *known_rule(tsr_op_kind kind)
     return TSRI_LIKELY(rule != NULL) ? rule : get_to_know(kind);
 }
 
-NEVER_INLINE tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
+/* One copy for all ops: the functions below only say which it is. */
+TSRI_NEVER_INLINE tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
                                               const tsr_tensor *const *in)
 {
     const tsri_dtype_rule *rule = known_rule(kind);
