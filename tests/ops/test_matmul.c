@@ -154,6 +154,9 @@ static void test_matmul_is_exact_around_the_edges_of_chunks(void)
     check_sizes(TSR_I8, 2050, 2, 3, &r);
     check_sizes(TSR_F32, 1030, 2, 1027, &r);
     check_sizes(TSR_I64, 9, 2303, 2, &r);
+    check_sizes(TSR_BF16, 17, 4160, 20, &r);
+    check_sizes(TSR_BF16, 33, 2100, 16, &r);
+    check_sizes(TSR_BF16, 65, 64, 100, &r);
 }
 
 static void test_vectors_are_exact_at_every_length(void)
@@ -210,25 +213,40 @@ static void test_matmul_of_words_wraps(void)
 
 /* Bytes ------------------------------------------------------------------------------ */
 
+static void check_bytes(strided a, strided b, bool lowest, uint64_t *r)
+{
+    strided z = { NULL, NULL };
+    fill_random(r, a.t);
+    fill_random(r, b.t);
+    for (int64_t e = 0; lowest && e < tsr_numel(b.t); e++)
+        value_store(b.t->dtype, element_at(b.t, e), value_of(-128));
+    EXPECT_OK(tsr_matmul_i8(&z.t, a.t, b.t));
+    EXPECT(z.t->dtype == TSR_I32);
+    check_product(z.t, a.t, b.t);
+    strided_free(&a);
+    strided_free(&b);
+    strided_free(&z);
+}
+
 static void test_matmul_i8_sums_bytes_of_both_signs_in_i32(void)
 {
     uint64_t r = 5;
     for (int i = 0; i < 400; i++) {
         const tsr_dtype da = i & 1 ? TSR_I8 : TSR_U8, db = i & 2 ? TSR_I8 : TSR_U8;
         const shapes s = random_shapes(&r);
-        strided a = strided_make(&r, da, s.na, s.a, true, false),
-                b = strided_make(&r, db, s.nb, s.b, true, false);
-        strided z = { NULL, NULL };
-        fill_random(&r, a.t);
-        fill_random(&r, b.t);
-        for (int64_t e = 0; i % 5 == 0 && e < tsr_numel(b.t); e++)
-            value_store(db, element_at(b.t, e), value_of(-128));
-        EXPECT_OK(tsr_matmul_i8(&z.t, a.t, b.t));
-        EXPECT(z.t->dtype == TSR_I32);
-        check_product(z.t, a.t, b.t);
-        strided_free(&a);
-        strided_free(&b);
-        strided_free(&z);
+        check_bytes(strided_make(&r, da, s.na, s.a, true, false), strided_make(&r, db, s.nb, s.b, true, false),
+                    i % 5 == 0, &r);
+    }
+}
+
+static void test_long_and_wide_sums_of_bytes_are_exact(void)
+{
+    static const int64_t sizes[][3] = { { 5, 4160, 33 }, { 17, 2112, 32 }, { 65, 64, 48 }, { 33, 4100, 16 }, { 40, 128, 96 } };
+    uint64_t r = 6;
+    for (int i = 0; i < 10; i++) {
+        const int64_t *s = sizes[i % 5];
+        check_bytes(strided_make(&r, i & 1 ? TSR_I8 : TSR_U8, TSR_SHAPE(s[0], s[1]), false, i < 5),
+                    strided_make(&r, TSR_I8, TSR_SHAPE(s[1], s[2]), false, test_below(&r, 2)), false, &r);
     }
 }
 
@@ -1114,6 +1132,7 @@ int main(int argc, char **argv)
     RUN(test_vectors_are_exact_at_every_length);
     RUN(test_matmul_of_words_wraps);
     RUN(test_matmul_i8_sums_bytes_of_both_signs_in_i32);
+    RUN(test_long_and_wide_sums_of_bytes_are_exact);
     RUN(test_matmul_i8_takes_bytes_only);
     RUN(test_sums_have_the_order_of_the_header_on_every_path);
     RUN(test_products_of_fractions_are_as_accurate_as_their_type);

@@ -68,7 +68,8 @@ enum {
 typedef struct tsri_gemm_strip {
     int64_t     k;
     const char *a;
-    int64_t     a_row, a_col;
+    int64_t     a_row, a_col;  /* a_col: to the next element, of a group of indices */
+    int64_t     rows;          /* where one function serves strips of any height */
     const char *b;
     int64_t     b_row;  /* columns follow each other */
     char       *z;
@@ -79,7 +80,8 @@ typedef struct tsri_gemm_strip {
     bool        stream; /* z is written around the caches: it is aligned to vectors, and add is false */
     bool        far;    /* z is far, and add is false: strips may send for that of the next one while they sum */
     const char *const *ahead;  /* `lines` addresses, one at least, that are needed soon: a strip sends for
-                                  one with every two indices of k. NULL: none */
+                                  one with every two indices of k. NULL: none. Strips that read whole rows
+                                  send for the next line after each of them with every element */
     int64_t            lines;
     /* Strips alike that follow, each so far from the one before. Only for operands that are used as they lie, in
      * strips as high as their width has, or of eight rows; others do but the first. The last one is left here. */
@@ -154,7 +156,9 @@ typedef struct tsri_gemm_ukr {
     int16_t block;    /* indices of k that strips take at a time; 0: TSRI_GEMM_BLOCK elements */
     int16_t start;    /* 1: a packed panel of b begins with the sums that strips start from; else 0 */
     int16_t panel;    /* columns of a packed panel of b, at most: those of one of the strips */
+    int16_t writes;   /* columns that strips write at a time, whether or not there are as many; 0: none but those */
     bool    packed_only;  /* strips want both operands packed */
+    bool    whole_rows;   /* but read a as it lies where its rows are whole elements */
     bool    streams;      /* strips can write around the caches */
     bool    strands;      /* rows of dtypes can sum one row in strands */
     void (*begin)(void), (*end)(void);  /* around a stretch of strips on one thread; NULL: nothing is to do */

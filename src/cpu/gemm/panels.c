@@ -23,6 +23,7 @@
 
 enum {
     CHUNK = 2048,             /* of m and n */
+    NEAR_ROWS = 512,          /* of a chunk whose sums stay near */
     FEW_THREADS = 4,          /* that a chunk of one tile across, and of one block of k, is enough for */
     CHUNK_BLOCKS = 4,         /* of k, for more */
     TILE_ROWS = 256,
@@ -36,9 +37,11 @@ enum {
     TILE_PANELS = 64,         /* of b, at most */
     NEAR_BYTES = 1 << 18,     /* of an operand that is read as fast where it lies */
 #ifdef TSR_FREESTANDING
-    STACK_BYTES = 2048
+    STACK_BYTES = 2048,
+    LINES = 64
 #else
-    STACK_BYTES = 16384
+    STACK_BYTES = 16384,
+    LINES = 512               /* that are sent for ahead, at most */
 #endif
 };
 
@@ -100,6 +103,7 @@ typedef struct chunk {
     int64_t          pack_a, pack_b;              /* panels that are packed side by side */
     char            *a_packed, *b_packed, *sums;  /* NULL: none */
     bool             first, last;                 /* along k */
+    bool             once;                        /* all of k is one block: sums are stored as soon as they are made */
 } chunk;
 
 /* Panels of a differ in height by one row at most. */
@@ -132,7 +136,8 @@ static char *packed_b(const chunk *c, int64_t panel, int64_t p)
  * memory; else each on its own. */
 static int64_t indices_at_once(const tsri_gemm_ukr *u, int64_t size, int64_t step, int64_t step_k, int64_t k)
 {
-    return step == size && step_k != size && u->start == 0 ? least(k, ROWS_AT_ONCE * u->group) : k;
+    const int64_t some = u->group < ROWS_AT_ONCE ? ROWS_AT_ONCE * u->group : u->group;
+    return step == size && step_k != size && u->start == 0 ? least(k, some) : k;
 }
 
 /* Sends for `count` stretches of `bytes`. */
@@ -291,55 +296,93 @@ static void begin_block(tsri_gemm_strip *s, const chunk *c, const k_block *b)
 
 /* Lines of memory that are needed soon. */
 typedef struct lines {
-    const char *at[512];
+    const char *at[LINES];
     int64_t     n;
 } lines;
 
 /* Those of `rows` rows of `bytes` each, as far as there is room. */
 static void list_lines(lines *l, const char *from, int64_t step, int64_t rows, int64_t bytes)
 {
-    enum { ROOM = sizeof l->at / sizeof *l->at };
-    const int64_t each = least(pieces(bytes, TSRI_CACHE_LINE), ROOM);
-    for (; rows > 0 && l->n + each <= ROOM; rows--, from += step, l->n += each)
+    const int64_t each = least(pieces(bytes, TSRI_CACHE_LINE), LINES);
+    for (; rows > 0 && l->n + each <= LINES; rows--, from += step, l->n += each)
         for (int64_t q = 0; q < each; q++) l->at[l->n + q] = from + q * TSRI_CACHE_LINE;
 }
 
-/* What the strips of panel i of a read: its rows, and their sums so far. */
+/* What the strips of panel i of a read: its rows, and their sums so far; or where the rows begin, for strips that
+ * find their way from there. */
 static void list_panel(lines *l, const chunk *c, const tile *t, const k_block *b, int64_t i)
 {
     const tsri_gemm_ukr *u = c->plan->g->ukr;
     const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row, first = col_of(&c->cols, t->j);
+    if (u->whole_rows) {
+        list_lines(l, b->a + row * b->a_row, b->a_row, rows, 1);
+        return;
+    }
     if (c->a_packed) list_lines(l, b->a + row * b->a_row, 0, 1, rows * b->k * u->element);
     else             list_lines(l, b->a + row * b->a_row, b->a_row, rows, b->k * u->element);
+    if (c->once) return;
     if (c->sums) list_lines(l, sums_of(c, i, t->j), 0, 1, (t->j_end - t->j) * sum_tile_bytes(c->plan));
     else         list_lines(l, c->z.data + row * c->z.row + first * u->sum, c->z.row, rows,
                             (col_of(&c->cols, t->j_end) - first) * u->sum);
 }
 
-/* One block of k, panel by panel of a. The strips of one send for what the next one reads, each for its share. */
+/* Sums of a strip that are whole and wait to be stored. */
+typedef struct ready {
+    const char *sums;  /* NULL: none wait */
+    int64_t     i, j;
+} ready;
+
+static void store_ready(const chunk *c, const ready *r)
+{
+    if (!r->sums) return;
+    const plan *p = c->plan;
+    const int64_t row = row_of(c, r->i), col = col_of(&c->cols, r->j);
+    p->g->ukr->dtypes[p->g->z_type].store(tsri_gemm_at(c->z, row, col), tsri_gemm_at(c->c, row, col), r->sums,
+                                          row_of(c, r->i + 1) - row, col_of(&c->cols, r->j + 1) - col,
+                                          (int)p->widest->rows, (int)p->widest->cols, &p->g->scale);
+}
+
+/* Where the sums of a strip go. Those that are stored soon take turns with those of the next strip. */
+static char *place_of(const chunk *c, const tile *t, const b_panel *panel, int64_t i, int64_t j)
+{
+    const bool second = ((i - t->i) * (t->j_end - t->j) + j - t->j) % 2 != 0;
+    if (!c->sums) return panel->z + row_of(c, i) * c->z.row;
+    if (!c->once) return sums_of(c, i, j);
+    if (!second)  return sums_of(c, t->i, t->j);
+    return t->j + 1 < t->j_end ? sums_of(c, t->i, t->j + 1) : sums_of(c, t->i + 1, t->j);
+}
+
+/* One block of k, panel by panel of a. The strips of one send for what the next one reads, each for its share.
+ * Whole sums are stored a strip later: they are still near then, and nothing waits for the last of them. */
 static void sum_block(tsri_gemm_strip *s, const chunk *c, const tile *t, const k_block *b)
 {
+    const bool whole = c->sums && c->last && b->p + block_of(c->plan->g->ukr) >= c->k;
     const int64_t wide = t->j_end - t->j, element = c->plan->g->ukr->element;
     b_panel panels[TILE_PANELS];
     lines ahead;
+    ready waiting = { 0 };
     begin_block(s, c, b);
     for (int64_t j = 0; j < wide; j++) panels[j] = find_panel(c, b, t->j + j);
     for (int64_t i = t->i; i < t->i_end; i++) {
         const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
         if (c->a_packed) s->a_row = element;
         if (c->a_packed) s->a_col = rows * element;
+        s->rows = rows;
         s->a = b->a + row * b->a_row;
         ahead.n = 0;
         if (i + 1 < t->i_end) list_panel(&ahead, c, t, b, i + 1);
-        s->ahead = ahead.n > 0 ? ahead.at : NULL;
-        s->lines = pieces(ahead.n, wide);
+        const int64_t share = pieces(ahead.n, wide);
         for (int64_t j = 0; j < wide; j++) {
             aim(s, &panels[j]);
-            s->z = c->sums ? sums_of(c, i, t->j + j) : panels[j].z + row * c->z.row;
+            s->lines = least(share, ahead.n - j * share);
+            s->ahead = s->lines > 0 ? ahead.at + j * share : NULL;
+            s->z = place_of(c, t, &panels[j], i, t->j + j);
             panels[j].strips->run[rows](s);
-            if (s->ahead) s->ahead += least(s->lines, ahead.at + ahead.n - 1 - s->ahead);
+            store_ready(c, &waiting);
+            if (whole) waiting = (ready){ s->z, i, t->j + j };
         }
     }
+    store_ready(c, &waiting);
     s->ahead = NULL;
 }
 
@@ -433,7 +476,7 @@ static void sum_tile(const chunk *c, const tile *t)
     const plan *p = c->plan;
     const bool complex = p->g->cls == TSRI_GEMM_C64 || p->g->cls == TSRI_GEMM_C128;
     const int64_t part = complex ? p->g->ukr->sum / 2 : p->g->ukr->sum;
-    tsri_gemm_strip s = { .a_row = c->a.row, .a_col = c->a.col, .padded = c->b_packed != NULL,
+    tsri_gemm_strip s = { .a_row = c->a.row, .a_col = c->a.col * p->g->ukr->group, .padded = c->b_packed != NULL,
                           .z_row = c->sums ? p->widest->cols * part : c->z.row,
                           .z_im = p->widest->rows * p->widest->cols * part };
     s.stream = p->stream;
@@ -442,19 +485,6 @@ static void sum_tile(const chunk *c, const tile *t)
     else if (p->thin && c->cols.panels > 1) sum_thin_rows(&s, c, t);
     else sum_as_they_lie(&s, c, t);
     if (p->g->ukr->end) p->g->ukr->end();
-}
-
-static void store_tile(const chunk *c, const tile *t)
-{
-    const plan *p = c->plan;
-    for (int64_t i = t->i; i < t->i_end; i++)
-        for (int64_t j = t->j; j < t->j_end; j++) {
-            const int64_t row = row_of(c, i), col = col_of(&c->cols, j);
-            p->g->ukr->dtypes[p->g->z_type].store(tsri_gemm_at(c->z, row, col), tsri_gemm_at(c->c, row, col),
-                                                  sums_of(c, i, j), row_of(c, i + 1) - row,
-                                                  col_of(&c->cols, j + 1) - col, (int)p->widest->rows,
-                                                  (int)p->widest->cols, &p->g->scale);
-        }
 }
 
 static tsr_status multiply_tiles(void *context, int64_t begin, int64_t end)
@@ -466,7 +496,6 @@ static tsr_status multiply_tiles(void *context, int64_t begin, int64_t end)
         t.i_end = least(t.i + c->tile_high, c->a_panels);
         t.j_end = least(t.j + c->tile_wide, c->cols.panels);
         sum_tile(c, &t);
-        if (c->last && c->sums) store_tile(c, &t);
     }
     if (c->plan->stream) settle();
     return TSR_OK;
@@ -534,6 +563,7 @@ static tsr_status multiply_chunks_of_k(const plan *p, int64_t i, int64_t j, char
     c.high = c.m % c.a_panels;
     c.cols = cut_cols(g->ukr, p->widest, c.n);
     if (p->sums) c.sums = scratch;
+    c.once = p->sums && g->k <= block_of(g->ukr);
     scratch += sums_bytes(p, c.a_panels, c.cols.panels);
     for (int64_t at = 0; at < g->k; at += p->chunk_k) {
         c.k = least(g->k - at, p->chunk_k);
@@ -583,7 +613,8 @@ static tsr_status multiply_on_heap(const plan *p, size_t bytes)
 
 static bool packs_a(const tsri_gemm *g)
 {
-    const int64_t size = g->ukr->element;
+    const int64_t size = g->ukr->element, group = g->ukr->group;
+    if (g->ukr->whole_rows && g->a.col * group == size && g->k % group == 0) return false;
     if (g->ukr->packed_only || !g->ukr->dtypes[g->a_type].native) return true;
     if (g->a.col == size) return false;
     if (g->a.row != size) return true;
@@ -603,6 +634,7 @@ bool tsri_gemm_packs_b_only(const tsri_gemm *g) { return !packs_a(g) && packs_b(
 
 static bool needs_sums(const tsri_gemm *g)
 {
+    if (g->ukr->writes && g->n % g->ukr->writes != 0) return true;
     return !g->ukr->dtypes[g->z_type].native || !g->scale.plain || g->z.col != g->ukr->sum;
 }
 
@@ -728,12 +760,20 @@ static int64_t chunk_cols(const plan *p)
 
 static int64_t chunk_blocks(const plan *p) { return p->threads > FEW_THREADS ? CHUNK_BLOCKS : 1; }
 
+/* Rows of a chunk. Where strips are faster than far memory, only so many that sums stay near from block to block. */
+static int64_t chunk_rows(const plan *p)
+{
+    const tsri_gemm *g = p->g;
+    if (g->ukr->whole_rows && p->threads <= FEW_THREADS && g->k > block_of(g->ukr)) return NEAR_ROWS;
+    return p->pack_a || p->sums ? CHUNK : g->m;
+}
+
 static tsr_status multiply_with(plan *p)
 {
     const int64_t b_bytes = p->g->k * p->g->n * p->g->ukr->element;
     p->thin = !p->pack_a && !p->pack_b && !p->sums && p->g->k <= TSRI_GEMM_BLOCK && b_bytes <= NEAR_BYTES;
     p->stream = streams(p);
-    p->chunk_m = p->pack_a || p->sums ? CHUNK : p->g->m;
+    p->chunk_m = chunk_rows(p);
     p->chunk_n = p->pack_b || p->sums ? chunk_cols(p) : p->g->n;
     p->chunk_k = p->pack_a || p->pack_b ? chunk_blocks(p) * block_of(p->g->ukr) : p->g->k;
     const size_t bytes = scratch_bytes(p);

@@ -3,7 +3,8 @@
  * Whoever computes a region packs the columns of b that it reads into its own core's cache, and waits for
  * nobody. Regions above each other pack the same columns, which is what this costs; the grid is the one that
  * is soonest done, as far as can be told beforehand. Products of many rows, and of few columns for each thread,
- * share what is packed instead: there waiting for it is little. */
+ * share what is packed instead: there waiting for it is little; but not in tiles, which are faster than what
+ * others have packed comes. */
 #include "gemm.h"
 #include "core/threads_int.h"
 
@@ -78,7 +79,7 @@ tsr_status tsri_gemm_regions(const tsri_gemm *g)
 {
     const int64_t threads = tsri_threads_here();
     const double work = (double)g->m * (double)g->n * (double)g->k;
-    const bool suits = g->m <= FEW_ROWS || g->n / MANY_COLS >= threads;
+    const bool suits = g->ukr->whole_rows || g->m <= FEW_ROWS || g->n / MANY_COLS >= threads;
     if (threads == 1 || !suits || work < (double)LEAST_WORK * (double)threads || !tsri_gemm_packs_b_only(g))
         return tsri_gemm_panels(g);
     const tsri_gemm_strips *strips = g->ukr->strips;

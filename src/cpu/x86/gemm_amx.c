@@ -12,7 +12,7 @@
 #include "cpu/gemm/fours.inc"
 #include "cpu/gemm/pairs16.inc"
 
-enum { LINE = 64, HEIGHT = 16, SIDE = 16, BLOCK_BYTES = 1024 };
+enum { LINE = 64, HEIGHT = 16, SIDE = 16, BLOCK_BYTES = 4096 };
 
 /* Tiles ------------------------------------------------------------------------------------- */
 
@@ -48,14 +48,18 @@ static void set_shapes(int64_t high, int64_t low)
     _tile_loadconfig(&s);
 }
 
+/* Strips read both operands from the core's own cache, faster than which they are not. So k runs far before
+ * sums leave their tiles, and what is sent for ahead goes to that cache, and no nearer. */
+
 /* One kind of product: PRODUCT(z, a, b) adds it to the sums in tile z. */
 #define STRIPS(name, PRODUCT)                                                                                  \
     static TSRI_ALWAYS_INLINE void sum_##name(const tsri_gemm_strip *s, int64_t high, const bool tall,         \
                                               const bool wide)                                                 \
     {                                                                                                          \
-        const char *a = s->a, *b = s->b;                                                                       \
+        const char *a = s->a, *b = s->b, *const *ahead = s->ahead;                                             \
+        const int64_t lines = ahead ? s->lines : 0;                                                            \
         char *z = s->z, *low = s->z + high * s->z_row;                                                         \
-        const int64_t line = wide ? 2 * LINE : LINE;                                                           \
+        const int64_t line = wide ? 2 * LINE : LINE, a_row = s->a_row, a_low = high * a_row;                   \
         if (s->add) {                                                                                          \
             _tile_loadd(0, z, s->z_row);                                                                       \
             if (wide) _tile_loadd(1, z + LINE, s->z_row);                                                      \
@@ -67,14 +71,14 @@ static void set_shapes(int64_t high, int64_t low)
             if (tall) _tile_zero(2);                                                                           \
             if (tall && wide) _tile_zero(3);                                                                   \
         }                                                                                                      \
-        for (int64_t left = s->k; left > 0; left--, a += s->a_col, b += s->b_row) {                            \
-            _tile_loadd(4, a, LINE);                                                                           \
+        for (int64_t p = 0; p < s->k; p++, a += s->a_col, b += s->b_row) {                                     \
+            _tile_loadd(4, a, a_row);                                                                          \
             _tile_loadd(6, b, line);                                                                           \
             PRODUCT(0, 4, 6);                                                                                  \
-            for (int64_t at = 0; at < SIDE * line; at += LINE) __builtin_prefetch(b + s->b_row + at);          \
             if (wide) _tile_loadd(7, b + LINE, line);                                                          \
             if (wide) PRODUCT(1, 4, 7);                                                                        \
-            if (tall) _tile_loadd(5, a + high * LINE, LINE);                                                   \
+            for (int64_t i = 0; i < lines; i++) _mm_prefetch(ahead[i] + p * LINE, _MM_HINT_T1);                \
+            if (tall) _tile_loadd(5, a + a_low, a_row);                                                        \
             if (tall) PRODUCT(2, 5, 6);                                                                        \
             if (tall && wide) PRODUCT(3, 5, 7);                                                                \
         }                                                                                                      \
@@ -84,12 +88,11 @@ static void set_shapes(int64_t high, int64_t low)
         if (tall && wide) _tile_stored(3, low + LINE, s->z_row);                                               \
     }                                                                                                          \
                                                                                                                \
-    /* a's panels have an element for each row, and b's for each column. */                                   \
     static void strip_##name(tsri_gemm_strip *s)                                                               \
     {                                                                                                          \
-        const int64_t rows = s->a_col / LINE, high = rows < HEIGHT ? rows : HEIGHT;                            \
-        const bool tall = rows > high, wide = s->b_row > SIDE * LINE;                                          \
-        set_shapes(high, rows - high);                                                                         \
+        const int64_t high = s->rows < HEIGHT ? s->rows : HEIGHT;                                              \
+        const bool tall = s->rows > high, wide = s->b_row > SIDE * LINE;                                       \
+        set_shapes(high, s->rows - high);                                                                      \
         if (tall && wide) sum_##name(s, high, true, true);                                                     \
         else if (tall)    sum_##name(s, high, true, false);                                                    \
         else if (wide)    sum_##name(s, high, false, true);                                                    \
@@ -108,37 +111,6 @@ STRIPS(s8, _tile_dpbssd)
 STRIPS(u8, _tile_dpbusd)
 
 /* Panels ------------------------------------------------------------------------------------ */
-
-/* a: rows side by side, each with 64 bytes of indices. */
-static void pack_rows(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int64_t width,
-                      const int64_t size)
-{
-    char *z = panel;
-    const int64_t group = LINE / size;
-    for (; k > 0; k -= group, src += group * step_k, z += width * LINE) {
-        const int64_t there = k < group ? k : group;
-        for (int64_t i = 0; i < width; i++) {
-            char *row = z + i * LINE;
-            const char *from = src + i * step;
-            if (i < n && step_k == size) {
-                vi_store(row, vi_load_bytes(from, there * size));
-                continue;
-            }
-            vi_store(row, vi_set(0));
-            for (int64_t p = 0; i < n && p < there; p++) memcpy(row + p * size, from + p * step_k, (size_t)size);
-        }
-    }
-}
-
-static void pack_rows_2(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
-{
-    pack_rows(panel, src, step, step_k, n, k, width, 2);
-}
-
-static void pack_rows_1(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
-{
-    pack_rows(panel, src, step, step_k, n, k, width, 1);
-}
 
 /* b: lines of pairs or fours, and zeros to whole tiles: `lines` of 4 * width bytes are there. */
 static void fill_tiles(void *panel, int64_t lines, int64_t width)
@@ -159,17 +131,70 @@ static void pack_fours(void *panel, const char *src, int64_t step, int64_t step_
     fill_tiles(panel, (k + 3) / 4, width);
 }
 
+/* a: rows side by side, each with 64 bytes of indices. */
+typedef void lines_fn(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width);
+
+/* Rows follow each other: lines of pairs or fours of them, as b's panels have, are turned. */
+static void pack_turned(char *z, const char *src, int64_t step_k, int64_t n, int64_t k, int64_t width, const int64_t size,
+                        lines_fn *lines_of)
+{
+    enum { ROWS = 2 * HEIGHT };
+    _Alignas(LINE) uint32_t lines[SIDE][ROWS];
+    const int64_t group = LINE / size;
+    for (; k > 0; k -= group, src += group * step_k, z += width * LINE) {
+        lines_of(lines, src, size, step_k, n, k < group ? k : group, ROWS);
+        for (int64_t i = 0; i < width; i += 4)
+            for (int64_t p = 0; p < SIDE; p += 4) {
+                __m128i v[4];
+                turn_four(v, (const char *)&lines[p][i], sizeof lines[p]);
+                for (int64_t q = 0; q < 4 && i + q < width; q++)
+                    _mm_storeu_si128((__m128i *)(void *)(z + (i + q) * LINE + 4 * p), v[q]);
+            }
+    }
+}
+
+static void pack_rows(char *z, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int64_t width,
+                      const int64_t size)
+{
+    const int64_t group = LINE / size;
+    for (; k > 0; k -= group, src += group * step_k, z += width * LINE) {
+        const int64_t there = k < group ? k : group;
+        for (int64_t i = 0; i < width; i++) {
+            char *row = z + i * LINE;
+            const char *from = src + i * step;
+            if (i < n && step_k == size) {
+                vi_store(row, vi_load_bytes(from, there * size));
+                continue;
+            }
+            vi_store(row, vi_set(0));
+            for (int64_t p = 0; i < n && p < there; p++) memcpy(row + p * size, from + p * step_k, (size_t)size);
+        }
+    }
+}
+
+static void pack_rows_2(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+{
+    if (step == 2 && step_k != 2) pack_turned(panel, src, step_k, n, k, width, 2, pack_pairs);
+    else                          pack_rows(panel, src, step, step_k, n, k, width, 2);
+}
+
+static void pack_rows_1(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+{
+    if (step == 1 && step_k != 1) pack_turned(panel, src, step_k, n, k, width, 1, pack_fours);
+    else                          pack_rows(panel, src, step, step_k, n, k, width, 1);
+}
+
 /* Tables ------------------------------------------------------------------------------------- */
 
 typedef tsri_gemm_dtype table[TSR_DTYPE_COUNT];
 static table bf16_left, bf16_right, s8_left, s8_right, u8_left, u8_right;
 
-/* Like those of another class, which stores the same sums; but this dtype is packed so. */
-static void fill(tsri_gemm_dtype *to, const tsri_gemm_dtype *from, tsr_dtype dtype, tsri_gemm_pack_fn pack)
+/* Like those of another class, which stores the same sums; but this dtype is packed so, and sums are of that one. */
+static void fill(tsri_gemm_dtype *to, const tsri_gemm_dtype *from, tsr_dtype dtype, tsri_gemm_pack_fn pack, tsr_dtype sum)
 {
     for (int i = 0; i < TSR_DTYPE_COUNT; i++) {
         to[i] = from[i];
-        to[i].native = false;
+        to[i].native = i == (int)sum;
         to[i].rows = NULL;
     }
     to[dtype].pack = pack;
@@ -178,15 +203,15 @@ static void fill(tsri_gemm_dtype *to, const tsri_gemm_dtype *from, tsr_dtype dty
 void tsri_cpu_gemm_amx(tsri_cpu_kernels *k);
 void tsri_cpu_gemm_amx(tsri_cpu_kernels *k)
 {
-    const tsri_gemm_ukr tiles = { .element = LINE, .sum = 4, .panel = 2 * SIDE, .packed_only = true, .begin = begin,
-                                  .end = end };
+    const tsri_gemm_ukr tiles = { .element = LINE, .sum = 4, .panel = 2 * SIDE, .writes = SIDE,
+                                  .packed_only = true, .whole_rows = true, .begin = begin, .end = end };
     tsri_gemm_ukr *bf16 = &k->gemm[TSRI_GEMM_BF16], *s8 = &k->gemm[TSRI_GEMM_S8], *u8 = &k->gemm[TSRI_GEMM_U8];
-    fill(bf16_left, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_rows_2);
-    fill(bf16_right, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_pairs);
-    fill(s8_left, tsri_gemm_dtypes, TSR_I8, pack_rows_1);
-    fill(s8_right, tsri_gemm_dtypes, TSR_I8, pack_fours);
-    fill(u8_left, tsri_gemm_dtypes, TSR_U8, pack_rows_1);
-    fill(u8_right, tsri_gemm_dtypes, TSR_I8, pack_fours);
+    fill(bf16_left, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_rows_2, TSR_F32);
+    fill(bf16_right, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_pairs, TSR_F32);
+    fill(s8_left, tsri_gemm_dtypes, TSR_I8, pack_rows_1, TSR_I32);
+    fill(s8_right, tsri_gemm_dtypes, TSR_I8, pack_fours, TSR_I32);
+    fill(u8_left, tsri_gemm_dtypes, TSR_U8, pack_rows_1, TSR_I32);
+    fill(u8_right, tsri_gemm_dtypes, TSR_I8, pack_fours, TSR_I32);
     *bf16 = *s8 = *u8 = tiles;
     bf16->group = LINE / 2;
     s8->group = u8->group = LINE;
