@@ -211,7 +211,7 @@ bool tsri_gemm_packs_b_only(const tsri_gemm *g);
 
 /* For products that strips read and write as they lie, and of less than `work` products of
  * numbers: `count` of them on this thread, each `step` bytes of z, a and b after the one
- * before (panels.c). */
+ * before (small.c). */
 enum { TSRI_GEMM_SMALL = 1 << 22 };
 bool tsri_gemm_is_small(const tsri_gemm *g, int64_t work);
 void tsri_gemm_small(const tsri_gemm *g, int64_t count, const int64_t step[3]);

@@ -14,7 +14,7 @@
  * An operand is packed where strips cannot read it as it lies, or where they would read
  * it often and from far apart. Sums go straight to z where they are what z holds, and
  * else lie beside each other tile by tile until k is done. */
-#include "gemm.h"
+#include "panels.h"
 #include "core/alloc.h"
 #include "core/dtype_int.h"
 #include "core/memory_int.h"
@@ -27,13 +27,9 @@ enum {
     FEW_THREADS = 4,          /* that a chunk of one tile across, and of one block of k, is enough for */
     CHUNK_BLOCKS = 4,         /* of k, for more */
     TILE_ROWS = 256,
-    PART_WORK = 1 << 17,      /* products that make a thread worth waking */
     PACK_PANELS = 16,         /* packed side by side */
     ROWS_AT_ONCE = 8,         /* indices of k of them at a time */
-    FEW_ROWS = 64,            /* that do not pay for packing b */
     MANY_ROWS = 512,          /* that pay for packing it, however small it is */
-    FEW_COLS = 192,           /* that do not pay for packing a */
-    FAR_K = 64,               /* indices of k of strips that are shorter than it takes to fetch z */
     TILE_PANELS = 64,         /* of b, at most */
     NEAR_BYTES = 1 << 18,     /* of an operand that is read as fast where it lies */
 #ifdef TSR_FREESTANDING
@@ -45,41 +41,10 @@ enum {
 #endif
 };
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
-
 /* Indices of k that a strip takes at a time. */
 static int64_t block_of(const tsri_gemm_ukr *u) { return u->block ? u->block : TSRI_GEMM_BLOCK * u->group; }
 
 /* Panels ----------------------------------------------------------------------------------- */
-
-/* How n columns are cut into panels of b: all `width` wide, but for the last two, which
- * share where the last would have no more than `share` columns. */
-typedef struct cut {
-    int64_t n, panels, width, share;
-} cut;
-
-static int64_t col_of(const cut *c, int64_t panel)
-{
-    const int64_t even = panel * c->width;
-    if (panel == c->panels) return c->n;
-    return panel + 1 == c->panels && panel > 0 && c->n - even <= c->share ? even - c->share : even;
-}
-
-/* Strips for panels of n columns, or of as many as the widest have. */
-static const tsri_gemm_strips *strips_for(const tsri_gemm_ukr *u, int64_t n, int64_t widest)
-{
-    const tsri_gemm_strips *s = u->strips;
-    while (s->cols < n && s->cols < widest) s++;
-    return s;
-}
-
-static cut cut_cols(const tsri_gemm_ukr *u, const tsri_gemm_strips *widest, int64_t n)
-{
-    const int64_t less = widest > u->strips ? widest[-1].cols : widest->cols;
-    return (cut){ n, n <= widest->cols ? 1 : pieces(n, widest->cols), widest->cols, widest->cols - less };
-}
 
 /* What is true of all chunks. */
 typedef struct plan {
@@ -394,35 +359,6 @@ static void sum_panels(tsri_gemm_strip *s, const chunk *c, const tile *t)
     }
 }
 
-/* A strip and those that follow it: `count`, one at least. */
-static void sum_alike(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t rows, int64_t count)
-{
-    if (rows == strips->rows || rows == 8) {
-        s->more = count - 1;
-        strips->run[rows](s);
-        return;
-    }
-    for (; count > 1; count--, s->z += s->z_next, s->a += s->a_next, s->b += s->b_next) strips->run[rows](s);
-    strips->run[rows](s);
-}
-
-/* `count` rows of a and z as they lie: in strips as high as there are, and what is left. */
-static void sum_rows(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t count)
-{
-    const int64_t rows = strips->rows;
-    if (count >= rows) {
-        const int64_t whole = count / rows;
-        s->a_next = rows * s->a_row;
-        s->z_next = rows * s->z_row;
-        s->b_next = 0;
-        sum_alike(s, strips, rows, whole);
-        count -= whole * rows;
-        s->a += s->a_next;
-        s->z += s->z_next;
-    }
-    if (count > 0) strips->run[count](s);
-}
-
 /* Row by row of strips: long stretches of z are written one after the other, and sent for a strip ahead where
  * there is time for it. */
 static void sum_thin_rows(tsri_gemm_strip *s, const chunk *c, const tile *t)
@@ -638,103 +574,11 @@ static bool needs_sums(const tsri_gemm *g)
     return !g->ukr->dtypes[g->z_type].native || !g->scale.plain || g->z.col != g->ukr->sum;
 }
 
-/* Small products --------------------------------------------------------------------------- */
-
-/* The strips for panels that lie as they are: the widest, if the last panel fills them. */
-static const tsri_gemm_strips *direct_strips(const tsri_gemm *g)
-{
-    const tsri_gemm_strips *s = strips_for(g->ukr, g->n, g->ukr->panel);
-    if (g->n <= s->cols) return s;
-    if (s[1].cols == 0) {
-        /* Where b is read from afar again and again, rather those that are nearly as wide, and higher. */
-        const bool low = s > g->ukr->strips && 2 * s[-1].cols > s->cols;
-        return low && g->k <= FAR_K && g->m > FEW_ROWS && g->n > FEW_COLS ? s - 1 : s;
-    }
-    const int64_t rest = g->n % s[1].cols;
-    return rest == 0 || rest > s->cols ? s + 1 : s;
-}
-
-/* Calls on a handful of elements come here, so nothing is divided, or kept, that need not be. */
-static void multiply_small(const tsri_gemm *g, const char *a, const char *b, char *z)
-{
-    const tsri_gemm_strips *strips = direct_strips(g);
-    tsri_gemm_strip s = { .k = g->k, .a = a, .a_row = g->a.row, .a_col = g->a.col, .b = b, .b_row = g->b.row,
-                          .z = z, .z_row = g->z.row, .cols = g->n };
-    if (g->n <= strips->cols && g->k <= TSRI_GEMM_BLOCK) {
-        sum_rows(&s, strips, g->m);
-        return;
-    }
-    const cut cols = cut_cols(g->ukr, strips, g->n);
-    for (int64_t p = 0; p < g->k; p += TSRI_GEMM_BLOCK) {
-        s.k = least(g->k - p, TSRI_GEMM_BLOCK);
-        s.add = p > 0;
-        for (int64_t j = 0; j < cols.panels; j++) {
-            const int64_t col = col_of(&cols, j);
-            s.cols = col_of(&cols, j + 1) - col;
-            s.a = a + p * g->a.col;
-            s.b = b + p * g->b.row + col * g->b.col;
-            s.z = z + col * g->z.col;
-            sum_rows(&s, strips_for(g->ukr, s.cols, s.cols), g->m);
-        }
-    }
-}
-
-/* The whole product is one strip: nothing but pointers change. */
-static void multiply_strips(const tsri_gemm *g, const tsri_gemm_strips *strips, int64_t count,
-                            const int64_t step[3])
-{
-    tsri_gemm_strip s = { .k = g->k, .a = g->a.data, .a_row = g->a.row, .a_col = g->a.col, .b = g->b.data,
-                          .b_row = g->b.row, .z = g->z.data, .z_row = g->z.row, .cols = g->n,
-                          .z_next = step[0], .a_next = step[1], .b_next = step[2] };
-    if (count > 0) sum_alike(&s, strips, g->m, count);
-}
-
-bool tsri_gemm_at_once(const tsri_gemm_ukr *u, const tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b)
-{
-    enum { MOST = 64 };  /* of each side */
-    const int64_t m = z->shape[0], n = z->shape[1], k = a->shape[1], size = u->element;
-    if ((uint64_t)m - 2 > MOST - 2 || (uint64_t)n - 2 > MOST - 2 || (uint64_t)k - 1 > MOST - 1) return false;
-    if (z->stride[1] != 1 || b->stride[1] != 1 || (a->stride[1] != 1 && a->stride[0] != 1)) return false;
-    if (u->packed_only || m * n * k > PART_WORK) return false;
-    const tsri_gemm_strips *strips = u->strips;
-    while (strips->cols < n)
-        if ((++strips)->cols == 0) return false;
-    tsri_gemm_strip s;
-    s.k = k;
-    s.a = a->data;
-    s.a_row = a->stride[0] * size;
-    s.a_col = a->stride[1] * size;
-    s.b = b->data;
-    s.b_row = b->stride[0] * size;
-    s.z = z->data;
-    s.z_row = z->stride[0] * size;
-    s.cols = n;
-    s.add = s.padded = s.stream = s.far = false;
-    s.ahead = NULL;
-    s.more = 0;
-    s.z_next = 0;
-    sum_rows(&s, strips, m);
-    return true;
-}
-
-void tsri_gemm_small(const tsri_gemm *g, int64_t count, const int64_t step[3])
-{
-    const tsri_gemm_strips *strips = direct_strips(g);
-    if (g->n <= strips->cols && g->m <= strips->rows && g->k <= TSRI_GEMM_BLOCK) {
-        multiply_strips(g, strips, count, step);
-        return;
-    }
-    for (int64_t i = 0; i < count; i++)
-        multiply_small(g, g->a.data + i * step[1], g->b.data + i * step[2], g->z.data + i * step[0]);
-}
-
 bool tsri_gemm_is_small(const tsri_gemm *g, int64_t work)
 {
     const int64_t sides = g->m | g->n | g->k;
     return sides < 1 << 16 && g->m * g->n * g->k < work && !packs_a(g) && !packs_b(g) && !needs_sums(g);
 }
-
-/* The plan, continued ---------------------------------------------------------------------- */
 
 /* Does z begin, and do its rows lie, on whole vectors, of which panels have a whole number? */
 static bool is_aligned(const tsri_gemm_matrix *z, int64_t bytes)
@@ -785,7 +629,7 @@ tsr_status tsri_gemm_panels(const tsri_gemm *g)
 {
     const int threads = tsri_threads_here();
     if (tsri_gemm_is_small(g, threads == 1 ? TSRI_GEMM_SMALL : 2 * PART_WORK)) {
-        multiply_small(g, g->a.data, g->b.data, g->z.data);
+        tsri_gemm_small(g, 1, (const int64_t[]){ 0, 0, 0 });
         return TSR_OK;
     }
     plan p = { .g = g, .threads = threads, .pack_a = packs_a(g), .pack_b = packs_b(g), .sums = needs_sums(g) };
