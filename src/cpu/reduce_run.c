@@ -25,6 +25,7 @@
 enum {
     PART    = 32768, /* elements that are worth waking a thread for */
     PARTS   = 64,    /* most parts of a nest; blocks that are enough to share out */
+    SLICE   = 64,    /* outputs whose parts are merged at a time */
     FEW     = 16384, /* elements that are collected without further ado, if they run on */
     TINY    = 8,     /* elements that are added up one by one */
     NARROW  = 32,    /* elements of an output that are not worth packing into a run */
@@ -160,39 +161,16 @@ static bool describe(tsri_reduction *r, const tsr_op *op)
 
 /* Blocks --------------------------------------------------------------------------------- */
 
-static tsr_status collect_parts(void *context, int64_t first, int64_t end)
-{
-    const tsri_block *b = context;
-    const tsri_reduction *r = b->r;
-    for (int64_t p = first; p < end; p++) {
-        tsri_loop nest = r->reduced;
-        tsri_dim *dim = &nest.dim[r->part_dim];
-        const int64_t from = dim->n * p / r->parts, to = dim->n * (p + 1) / r->parts;
-        const int64_t each = tsri_loop_count(&nest) / dim->n;
-        nest.base[0] = b->x + r->start + from * dim->step[0];
-        dim->n = to - from;
-        tsri_walk(&r->partial[p], b, &nest, from * each);
-    }
-    return TSR_OK;
-}
-
-static tsr_status collect_block(tsri_collected *g, const tsri_block *b, tsri_loop *nest)
+/* All of b's elements, in one go. */
+static void collect_block(tsri_collected *g, const tsri_block *b, tsri_loop *nest)
 {
     const tsri_reduction *r = b->r;
-    const tsri_collect kind = r->kind[b->pass];
-    if (r->parts == 1) {
-        nest->base[0] = b->x + r->start;
-        tsri_walk(g, b, nest, 0);
-    } else {
-        TSRI_TRY(tsr_parallel_for(r->parts, 1, collect_parts, (void *)(uintptr_t)b));
-        tsri_states_begin(g, kind, r->numbers, b->width);
-        for (int p = 0; p < r->parts; p++) tsri_states_merge(g, &r->partial[p], kind, r->numbers, b->width);
-    }
-    tsri_states_repeat(g, kind, r->numbers, b->width, r->times);
-    return TSR_OK;
+    nest->base[0] = b->x + r->start;
+    tsri_walk(g, b, nest, 0);
+    tsri_states_repeat(g, r->kind[b->pass], r->numbers, b->width, r->times);
 }
 
-static tsr_status reduce_block(tsri_block b, tsri_loop *nest, void *words, char *z, int64_t step)
+static void reduce_block(tsri_block b, tsri_loop *nest, void *words, char *z, int64_t step)
 {
     const int64_t slots = TSRI_STATE_WORDS * b.width;
     tsri_collected g = tsri_states_in(words, b.width), k = tsri_states_in((double *)words + slots, b.width);
@@ -200,57 +178,146 @@ static tsr_status reduce_block(tsri_block b, tsri_loop *nest, void *words, char 
     tsri_states_plain(&k, b.r->kind[0], b.width);
     for (b.pass = 0; b.pass < b.r->passes; b.pass++) {
         if (b.pass == 1) tsri_states_constants(&k, &g, b.r, b.width);
-        TSRI_TRY(collect_block(&g, &b, nest));
+        collect_block(&g, &b, nest);
     }
     tsri_states_finish(b.r, z, step, b.width, &g, &k);
-    return TSR_OK;
 }
 
-/* Outputs `across` and `step` bytes apart in x and in the result, in blocks. */
-static tsr_status reduce_row(const tsri_reduction *r, char *x, char *z, const tsri_dim *along)
+/* Outputs `across` and `step` bytes apart in x and in the result: block number c of them. */
+static tsri_block block_of(const tsri_reduction *r, char *x, const tsri_dim *along, int64_t first, int64_t side)
+{
+    return (tsri_block){ .r = r, .x = x + first * along->step[1], .across = along->step[1],
+                         .width = along->n - first < side ? along->n - first : side,
+                         .next = first + side < along->n ? x + (first + side) * along->step[1] : NULL };
+}
+
+static void reduce_row(const tsri_reduction *r, char *x, char *z, const tsri_dim *along)
 {
     _Alignas(64) double words[2 * TSRI_STATE_WORDS * TSRI_SIDE];
-    if (r->few && tsri_few_run(r, x, z, along)) return TSR_OK;
+    if (r->few && tsri_few_run(r, x, z, along)) return;
     tsri_loop nest = r->reduced;
     const int64_t side = tsri_walk_side(r);
-    for (int64_t c = 0; c < along->n; c += side) {
-        const tsri_block b = { .r = r, .x = x + c * along->step[1],
-                               .width = along->n - c < side ? along->n - c : side, .across = along->step[1],
-                               .next = c + side < along->n ? x + (c + side) * along->step[1] : NULL };
-        TSRI_TRY(reduce_block(b, &nest, words, z + c * along->step[0], along->step[0]));
-    }
-    return TSR_OK;
+    for (int64_t c = 0; c < along->n; c += side)
+        reduce_block(block_of(r, x, along, c, side), &nest, words, z + c * along->step[0], along->step[0]);
 }
 
-static tsr_status reduce_outputs(const tsri_tile *t, const tsri_reduction *r)
+/* Calls f for each row of outputs of a tile. */
+typedef void (*row_fn)(const tsri_reduction *r, char *x, char *z, const tsri_dim *along, void *context);
+
+static void for_each_row(const tsri_tile *t, const tsri_reduction *r, row_fn f, void *context)
 {
     const tsri_dim cols = { t->cols, { t->col_step[0], t->col_step[1] } };
     for (int64_t i = 0; i < t->rows; i++) {
         char *z = t->ptr[0] + i * t->row_step[0], *x = t->ptr[1] + i * t->row_step[1];
         if (r->fold == 1) {
-            TSRI_TRY(reduce_row(r, x, z, &cols));
+            f(r, x, z, &cols, context);
             continue;
         }
-        for (int64_t c = 0; c < t->cols; c++)
-            TSRI_TRY(reduce_row(r, x + c * t->col_step[1], z + c * t->col_step[0], &r->side));
+        for (int64_t c = 0; c < t->cols; c++) f(r, x + c * t->col_step[1], z + c * t->col_step[0], &r->side, context);
+    }
+}
+
+static void reduce_one_row(const tsri_reduction *r, char *x, char *z, const tsri_dim *along, void *context)
+{
+    (void)context;
+    reduce_row(r, x, z, along);
+}
+
+/* Blocks that threads share: none has parts. */
+static void reduce_tile(const tsri_tile *t, const void *params) { for_each_row(t, params, reduce_one_row, NULL); }
+
+/* Parts ---------------------------------------------------------------------------------- */
+
+/* A block whose elements several threads collect, each a part of them. */
+typedef struct shared_block {
+    tsri_block     b;
+    char          *z;
+    int64_t        step;
+    tsri_collected g, k;
+    double        *words;   /* the states of each part */
+} shared_block;
+
+typedef struct sharing {
+    const tsri_reduction *r;
+    int                   pass;
+    int64_t               n, width;  /* blocks; outputs of each, at most */
+    shared_block         *blocks;
+} sharing;
+
+static tsri_collected states_of_part(const sharing *s, const shared_block *b, int64_t part)
+{
+    return tsri_states_in(b->words + part * TSRI_STATE_WORDS * s->width, s->width);
+}
+
+static tsr_status collect_parts(void *context, int64_t first, int64_t end)
+{
+    const sharing *s = context;
+    const tsri_reduction *r = s->r;
+    for (int64_t i = first; i < end; i++) {
+        const shared_block *shared = &s->blocks[i / r->parts];
+        const int64_t p = i % r->parts;
+        tsri_block b = shared->b;
+        tsri_loop nest = r->reduced;
+        tsri_dim *dim = &nest.dim[r->part_dim];
+        const int64_t from = dim->n * p / r->parts, to = dim->n * (p + 1) / r->parts;
+        const int64_t each = tsri_loop_count(&nest) / dim->n;
+        tsri_collected g = states_of_part(s, shared, p);
+        b.k = &shared->k;
+        b.pass = s->pass;
+        nest.base[0] = b.x + r->start + from * dim->step[0];
+        dim->n = to - from;
+        tsri_walk(&g, &b, &nest, from * each);
     }
     return TSR_OK;
 }
 
-/* Blocks that threads share: none has parts, so none can fail. */
-static void reduce_tile(const tsri_tile *t, const void *params) { (void)reduce_outputs(t, params); }
-
-typedef struct in_turn {
-    const tsri_reduction *r;
-    tsr_status            status;
-} in_turn;
-
-/* Blocks one after another, each shared by the threads. */
-static bool reduce_tile_in_turn(const tsri_tile *t, void *context)
+/* What the parts of some outputs come to: what the next pass needs, or their results. */
+static void merge_slice(const sharing *s, const shared_block *b, int64_t first, int64_t width)
 {
-    in_turn *c = context;
-    c->status = reduce_outputs(t, c->r);
-    return c->status == TSR_OK;
+    const tsri_reduction *r = s->r;
+    const tsri_collect kind = r->kind[s->pass];
+    tsri_collected g = tsri_states_from(&b->g, first), k = tsri_states_from(&b->k, first);
+    tsri_states_begin(&g, kind, r->numbers, width);
+    for (int64_t p = 0; p < r->parts; p++) {
+        const tsri_collected all = states_of_part(s, b, p), part = tsri_states_from(&all, first);
+        tsri_states_merge(&g, &part, kind, r->numbers, width);
+    }
+    tsri_states_repeat(&g, kind, r->numbers, width, r->times);
+    if (s->pass + 1 < r->passes) tsri_states_constants(&k, &g, r, width);
+    else                         tsri_states_finish(r, b->z + first * b->step, b->step, width, &g, &k);
+}
+
+static int64_t slices_of(const sharing *s) { return (s->width + SLICE - 1) / SLICE; }
+
+static tsr_status merge_parts(void *context, int64_t first, int64_t end)
+{
+    const sharing *s = context;
+    const int64_t slices = slices_of(s);
+    for (int64_t i = first; i < end; i++) {
+        const shared_block *b = &s->blocks[i / slices];
+        const int64_t from = i % slices * SLICE, left = b->b.width - from;
+        if (left > 0) merge_slice(s, b, from, left < SLICE ? left : SLICE);
+    }
+    return TSR_OK;
+}
+
+static void list_row(const tsri_reduction *r, char *x, char *z, const tsri_dim *along, void *context)
+{
+    sharing *s = context;
+    const int64_t side = tsri_walk_side(r);
+    for (int64_t c = 0; c < along->n; c += side) {
+        shared_block *b = &s->blocks[s->n++];
+        b->b = block_of(r, x, along, c, side);
+        b->z = z + c * along->step[0];
+        b->step = along->step[0];
+    }
+}
+
+static bool list_tile(const tsri_tile *t, void *context)
+{
+    sharing *s = context;
+    for_each_row(t, s->r, list_row, s);
+    return true;
 }
 
 /* Nests ------------------------------------------------------------------------------------ */
@@ -351,23 +418,34 @@ static void choose_parts(tsri_reduction *r)
     r->parts = (int)(n < wanted ? n : wanted);
 }
 
-static tsr_status run_in_turn(tsri_reduction *r)
+/* All parts of all blocks at once, then what each block's come to. */
+static tsr_status run_parts(const tsri_reduction *r)
 {
     const int64_t side = tsri_walk_side(r), n = r->fold > 1 ? r->side.n : innermost(&r->kept).n;
-    const int64_t width = n < side ? n : side;
-    const size_t words = TSRI_STATE_WORDS * (size_t)width * sizeof(double);
-    const size_t each = tsri_round_up(words, TSRI_CACHE_LINE), heads = sizeof(tsri_collected) * (size_t)r->parts;
-    const size_t bytes = tsri_round_up(heads, TSRI_CACHE_LINE) + each * (size_t)r->parts;
-    in_turn context = { r, TSR_OK };
+    const size_t blocks = (size_t)count_blocks(r), heads = tsri_round_up(blocks * sizeof(shared_block), TSRI_CACHE_LINE);
+    sharing s = { .r = r, .width = (int64_t)tsri_round_up((size_t)(n < side ? n : side), TSRI_CACHE_LINE / sizeof(double)) };
+    const size_t words = TSRI_STATE_WORDS * (size_t)s.width, each = words * (size_t)(r->parts + 2);
+    const size_t bytes = heads + blocks * each * sizeof(double);
     char *memory = tsri_scratch(bytes);
     TSRI_CHECK(memory, TSR_ENOMEM, "%s: no memory for %zu bytes of partial results", tsr_op_get_info(r->op)->name,
                bytes);
-    r->partial = (tsri_collected *)(void *)memory;
-    for (int p = 0; p < r->parts; p++)
-        r->partial[p] = tsri_states_in(memory + bytes - each * (size_t)(r->parts - p), width);
-    (void)tsri_loop_visit(&r->kept, reduce_tile_in_turn, &context);
+    s.blocks = (shared_block *)(void *)memory;
+    (void)tsri_loop_visit(&r->kept, list_tile, &s);
+    for (int64_t i = 0; i < s.n; i++) {
+        shared_block *b = &s.blocks[i];
+        double *own = (double *)(void *)(memory + heads) + (size_t)i * each;
+        b->g = tsri_states_in(own, b->b.width);
+        b->k = tsri_states_in(own + words, b->b.width);
+        b->words = own + 2 * words;
+        tsri_states_plain(&b->k, r->kind[0], b->b.width);
+    }
+    tsr_status status = TSR_OK;
+    for (; s.pass < r->passes && status == TSR_OK; s.pass++) {
+        status = tsr_parallel_for(s.n * r->parts, 1, collect_parts, &s);
+        if (status == TSR_OK) status = tsr_parallel_for(s.n * slices_of(&s), 1, merge_parts, &s);
+    }
     tsri_free(memory, bytes);
-    return context.status;
+    return status;
 }
 
 /* The op --------------------------------------------------------------------------------- */
@@ -449,7 +527,7 @@ static tsr_status reduce_many(tsri_reduction *r, const tsr_tensor *x, const tsr_
     choose_fold(r);
     choose_parts(r);
     tsri_few_plan(r, x->dtype);
-    if (r->parts > 1) return run_in_turn(r);
+    if (r->parts > 1) return run_parts(r);
     const int64_t each = tsri_loop_count(&r->reduced) * (r->fold > 1 ? r->side.n : 1);
     const int64_t cost = each * (1 + (int64_t)tsr_op_get_info(r->op)->flops / 2) + 8;
     return tsri_loop_run_parallel(&r->kept, reduce_tile, r, cost < PART ? PART / cost : 1);

@@ -31,7 +31,6 @@ typedef struct tsri_reduction {
     int64_t         fold;            /* rows that are taken as one long row */
     int64_t         start;           /* bytes from an output's first element to where the reduced nest begins */
     int             parts, part_dim;
-    tsri_collected *partial;         /* one for each part, where there are several */
     tsri_loop       reduced;         /* over the elements of one output */
     tsri_loop       kept;            /* over the outputs: the result, and x where its elements begin */
     tsri_dim        side;            /* outputs of one block, where they are not in `kept` */
