@@ -143,8 +143,32 @@ bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tenso
     return true;
 }
 
-tsr_status tsri_cpu_elementwise(const tsr_op *op)
+/* Is there one element, everywhere? */
+static bool is_repeated(const tsr_tensor *t)
 {
+    for (int d = 0; d < t->ndim; d++)
+        if (t->shape[d] == 0 || (t->shape[d] != 1 && t->stride[d] != 0)) return false;
+    return true;
+}
+
+/* Powers that are a square or 1 / x have the same values so, sooner. */
+static tsr_op simplified(const tsr_op *op)
+{
+    tsr_op simple = *op;
+    tsr_scalar value;
+    if (op->kind != TSR_OP_POW || tsr_dtype_kind(op->in[1]->dtype) != TSR_FLOATING || !is_repeated(op->in[1]) ||
+        tsr_scalar_load(&value, op->in[1]->dtype, op->in[1]->data) != TSR_OK)
+        return simple;
+    const double power = tsr_scalar_to_f64(value);
+    if (power != 2 && power != -1) return simple;
+    simple.kind = power == 2 ? TSR_OP_SQUARE : TSR_OP_RECIPROCAL;
+    simple.nin = 1;
+    return simple;
+}
+
+tsr_status tsri_cpu_elementwise(const tsr_op *given)
+{
+    const tsr_op simple = simplified(given), *op = &simple;
     tsri_loop loop;
     tsri_operand operands[TSRI_MAX_OPERANDS];
     tsri_stage stage = { elementwise_kernel(op), op->params, op->nin + 1, { 0 } };

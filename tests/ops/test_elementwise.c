@@ -898,6 +898,34 @@ static void splits(const rule *r)
 
 static void test_every_op_of_many_elements_is_as_of_few(void) { each_op(splits); }
 
+/* A power that all elements have may be taken another way than one that each has of its own. */
+static void check_power(tsr_dtype dtype, int power)
+{
+    double values[] = { 0.0, -0.0, 1.5, -1.5, 3, -7.25, 1e-3, -2e4, INFINITY, -INFINITY, NAN, 0.1, -0.1, 1, -1, 2, -2.5, 9 };
+    enum { N = sizeof values / sizeof *values };
+    tsr_tensor *given = NULL, *x = NULL, *z = NULL, *want = NULL, *powers = NULL;
+    EXPECT_OK(tsr_wrap(&given, values, &(tsr_desc){ .dtype = TSR_F64, .ndim = 2, .shape = { 2, N / 2 }, .stride = { N / 2, 1 } }));
+    EXPECT_OK(tsr_cast(&x, given, dtype));
+    EXPECT_OK(tsr_full(&powers, dtype, TSR_SHAPE(2, N / 2), TSR_SCALAR(power)));
+    EXPECT_OK(tsr_pow(&z, x, TSR_NUMBER(power)));
+    if (power == 2)       EXPECT_OK(tsr_square(&want, x));
+    else if (power == -1) EXPECT_OK(tsr_reciprocal(&want, x));
+    else                  EXPECT_OK(tsr_pow(&want, x, powers));
+    EXPECT(memcmp(z->data, want->data, (size_t)tsr_desc_bytes(&z->desc)) == 0);
+    tsr_release(&given);
+    tsr_release(&x);
+    tsr_release(&z);
+    tsr_release(&want);
+    tsr_release(&powers);
+}
+
+static void test_powers_by_a_number_are_squares_and_reciprocals_too(void)
+{
+    static const tsr_dtype dtypes[] = { TSR_F16, TSR_BF16, TSR_F32, TSR_F64 };
+    for (int d = 0; d < 4; d++)
+        for (int power = -2; power <= 3; power++) check_power(dtypes[d], power);
+}
+
 /* Every operand and the result have to be packed on the way, and all are as wide as can be. */
 static void test_long_rows_of_the_widest_dtype_with_gaps_are_as_packed_ones(void)
 {
@@ -936,6 +964,7 @@ int main(int argc, char **argv)
     RUN(test_every_op_without_memory_for_its_temporaries_fails_and_changes_nothing);
     RUN(test_every_op_in_place_allocates_nothing);
     RUN(test_every_op_of_many_elements_is_as_of_few);
+    RUN(test_powers_by_a_number_are_squares_and_reciprocals_too);
     RUN(test_long_rows_of_the_widest_dtype_with_gaps_are_as_packed_ones);
     return TEST_END();
 }
