@@ -4,10 +4,10 @@
 typedef tsr_status (*unary_fn)(tsr_tensor **, const tsr_tensor *);
 typedef tsr_status (*binary_fn)(tsr_tensor **, const tsr_tensor *, const tsr_tensor *);
 
-static const struct { const char *name; unary_fn run; } unaries[] = {
-    { "exp", tsr_exp }, { "tanh", tsr_tanh }, { "gelu", tsr_gelu }, { "gelu_tanh", tsr_gelu_tanh },
-    { "sigmoid", tsr_sigmoid }, { "sqrt", tsr_sqrt }, { "log", tsr_log }, { "sin", tsr_sin }, { "relu", tsr_relu },
-    { "silu", tsr_silu }, { "erf", tsr_erf },
+static const struct { const char *name; unary_fn run; bool ends; } unaries[] = {  /* ends: measured far from 0 too */
+    { "exp", tsr_exp, true }, { "tanh", tsr_tanh, false }, { "gelu", tsr_gelu, true }, { "gelu_tanh", tsr_gelu_tanh, false },
+    { "sigmoid", tsr_sigmoid, true }, { "sqrt", tsr_sqrt, false }, { "log", tsr_log, true }, { "sin", tsr_sin, false },
+    { "relu", tsr_relu, false }, { "silu", tsr_silu, true }, { "erf", tsr_erf, false },
 };
 static const struct { const char *name; binary_fn run; } binaries[] = {
     { "add", tsr_add }, { "mul", tsr_mul }, { "maximum", tsr_maximum }, { "less", tsr_lt },
@@ -17,6 +17,7 @@ static tsr_status run_unary(job *j)  { return unaries[j->axis].run(&j->z, j->x[0
 static tsr_status run_binary(job *j) { return binaries[j->axis].run(&j->z, j->x[0], j->x[1]); }
 static tsr_status run_fma(job *j)    { return tsr_fma(&j->z, j->x[0], j->x[1], j->x[2]); }
 static tsr_status run_where(job *j)  { return tsr_where(&j->z, j->x[2], j->x[0], j->x[1]); }
+static tsr_status run_power(job *j)  { return tsr_pow(&j->z, j->x[0], TSR_NUMBER(2.0)); }
 static tsr_status run_number(job *j) { return tsr_add(&j->z, j->x[0], TSR_NUMBER(2.5)); }
 static tsr_status run_fresh_add(job *j)
 {
@@ -37,6 +38,14 @@ static void make_positive(job *j)
 {
     make_vectors(j);
     must(tsr_abs(&j->x[0], j->x[0]));
+}
+
+/* Numbers far from 0, where functions overflow, vanish or end; for the logarithm, half are 0. */
+static void make_wide(job *j)
+{
+    make_vectors(j);
+    must(tsr_mul(&j->x[0], j->x[0], TSR_NUMBER(100)));
+    if (unaries[j->axis].run == tsr_log) must(tsr_relu(&j->x[0], j->x[0]));
 }
 
 static job *add_vectors(const char *op, tsr_dtype dtype, const char *tag, int64_t n, int operands, bool quick)
@@ -116,6 +125,14 @@ void add_elementwise(void)
         j->make = make_positive;
         j->axis = i;
     }
+    for (int i = 0; i < (int)(sizeof unaries / sizeof unaries[0]); i++) {
+        if (!unaries[i].ends) continue;
+        j = add_vectors(unaries[i].name, TSR_F32, "1M.wide", 1 << 20, 1, false);
+        j->run = run_unary;
+        j->make = make_wide;
+        j->axis = i;
+    }
+    add_vectors("pow2", TSR_F32, "1M", 1 << 20, 1, false)->run = run_power;
     add_vectors("exp", TSR_F32, "1K", 1024, 1, false)->run = run_unary;
     add_vectors("exp", TSR_F64, "16M", N16M, 1, false)->run = run_unary;
     add_vectors("exp", TSR_F16, "16M", N16M, 1, false)->run = run_unary;

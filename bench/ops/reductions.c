@@ -1,4 +1,6 @@
 /* reductions.c - reductions, scans, and the row ops that stand on them. */
+#include <math.h>
+
 #include "ops.h"
 
 static int axes_of(const job *j, int axes[2])
@@ -34,6 +36,16 @@ static void make_matrix(job *j)
 {
     values(&j->x[0], j->dtype, 2, j->n, 1);
     if (j->to == 1) must(tsr_transpose(&j->x[0], j->x[0], 0, 1));
+}
+
+/* Half of the elements are left out, as attention does it. */
+static void make_masked(job *j)
+{
+    make_matrix(j);
+    tsr_tensor *kept = NULL;
+    values(&kept, TSR_BOOL, 2, j->n, 3);
+    must(tsr_where(&j->x[0], kept, j->x[0], TSR_NUMBER(-INFINITY)));
+    tsr_release(&kept);
 }
 
 static void make_normed(job *j)
@@ -84,6 +96,7 @@ void add_reductions(void)
     j->to = (tsr_dtype)1;
     add_matrix("c.softmax.f32.4096x4096", run_softmax, 4096, 4096, 4096.0 * 4096 * 4, true);
     add_matrix("c.softmax.f32.32x50257", run_softmax, 32, 50257, 32.0 * 50257 * 4, true);
+    add_matrix("c.softmax.f32.1024x1024.masked", run_softmax, 1024, 1024, 1024.0 * 1024 * 4, false)->make = make_masked;
     add_matrix("c.layernorm.f32.4096x4096", run_layer_norm, 4096, 4096, 4096.0 * 4096 * 4, true)->make = make_normed;
     add_matrix("c.rmsnorm.f32.4096x4096", run_rms_norm, 4096, 4096, 4096.0 * 4096 * 4, false)->make = make_normed;
     add_matrix("c.cumsum.flat.f32.4096x4096", run_cumsum, 4096, 4096, 4096.0 * 4096 * 4, false)->make = make_flat;

@@ -147,8 +147,11 @@ def numpy_workload(name):
             x, y, z = make(2 * n)[::2], make(2 * n)[::2], np.zeros(n, "f4")
             return lambda: np.add(x, y, out=z)
         if op in unary:
-            x, z = np.abs(x), np.zeros_like(x)
+            x, z = np.abs(x) if part[-1] != "wide" else np.maximum(100 * x, 0) if op == "log" else 100 * x, np.zeros_like(x)
             return lambda: unary[op](x, out=z)
+        if op == "pow2":
+            z = np.zeros_like(x)
+            return lambda: np.power(x, 2, out=z)
         if op in binary:
             z = np.zeros(n, bool if op == "less" else x.dtype)
             return (lambda: binary[op](x, y)) if fresh else (lambda: binary[op](x, y, out=z))
@@ -307,9 +310,14 @@ def torch_workload(name):
         n = counts[part[3]]
         x, y = make(n, part[2]), make(n, part[2])
         z = torch.empty(n, dtype=torch.bool if op == "less" else x.dtype)
-        if op in unary:
+        if part[-1] == "wide":
+            x = torch.relu(100 * x) if op == "log" else 100 * x
+        elif op in unary:
             x = x.abs()
+        if op in unary:
             return lambda: unary[op](x, out=z)
+        if op == "pow2":
+            return lambda: torch.pow(x, 2, out=z)
         if op in binary:
             return (lambda: binary[op](x, y)) if fresh else (lambda: binary[op](x, y, out=z))
         if op in ("gelu", "gelu_tanh"):
@@ -338,6 +346,8 @@ def torch_workload(name):
         if part[1] in ("std", "logsumexp"):
             f = {"std": torch.std, "logsumexp": torch.logsumexp}[part[1]]
             return lambda: f(x, 1)
+        if part[1] == "softmax" and part[-1] == "masked":
+            x[torch.rand(x.shape) < 0.5] = float("-inf")
         if part[1] == "softmax":
             return lambda: torch.softmax(x, -1)
         if part[1] == "rmsnorm":
