@@ -14,6 +14,7 @@
 enum {
     BUFFER  = 16 << 10,  /* bytes of packed elements, and of widened ones */
     STRIP   = 32 << 10,  /* bytes of a strip of one output: any and all stop between strips */
+    LONG    = 4 << 20,   /* the same where nothing stops */
     LONGEST = 4096,      /* elements of other strips */
     SHORT   = 256,       /* bytes of a run that is worth a strip of its own */
     RUNS    = 64,        /* outputs of a lone block */
@@ -98,7 +99,10 @@ static bool collect_run(walk *w, const char *x, int64_t n, const char *next)
 static bool collect_runs(walk *w, const char *x, int64_t n, int64_t step, const char *next)
 {
     const bool plain = step == w->r->bytes && !w->r->widen;
-    const int64_t longest = plain ? STRIP / step : smaller(LONGEST, room(w->r));
+    /* Integers are looked for where the largest was found, once more. */
+    const bool again = w->kind == TSRI_COLLECT_FIND && w->r->numbers != TSRI_REALS;
+    const bool stops = w->kind == TSRI_COLLECT_NONZERO || again;
+    const int64_t longest = plain ? (stops ? STRIP : LONG) / step : smaller(LONGEST, room(w->r));
     if (w->width > 1) {
         w->strip.across = plain ? w->across : n * w->r->wide;
         return plain ? collect_run(w, x, n, next)

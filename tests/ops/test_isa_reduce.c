@@ -49,14 +49,14 @@ static double tame(uint64_t *seed, bool specials)
     return ldexp((double)(below(seed, 2000001) - 1000000), (int)below(seed, 12) - 22);
 }
 
-enum values { ANY, NEAR_ONE, BELOW_40 };
+enum values { ANY, NEAR_ONE, BELOW_40, TAME };
 
 /* n elements: floats that are tame, or any bits of integers, with many zeros and equal ones. */
 static void fill(uint64_t *seed, tsr_dtype dtype, int64_t n, enum values values)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype);
     for (int64_t i = 0; i < n; i++) {
-        const double v = values == ANY      ? tame(seed, true)
+        const double v = values == ANY || values == TAME ? tame(seed, values == ANY)
                        : values == BELOW_40 ? 40 - (double)below(seed, 1 << 20) * 0x1p-13
                                             : 1 + (double)(below(seed, 200) - 100) * 0x1p-9;
         const float f = (float)v;
@@ -226,7 +226,7 @@ static void one_repeating(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
     const int64_t size = (int64_t)tsr_dtype_size(dtype), period = (int64_t)1 << below(seed, 5);
     tsri_strip s = { .period = period, .at = below(seed, 1000), .least = below(seed, 2) };
     s.width = period * (1 + below(seed, 256 / period));
-    s.n = 1 + below(seed, MOST / 2 / s.width);
+    s.n = 1 + below(seed, MOST / s.width);
     s.step = s.width * size;
     s.x = elements + below(seed, 5) * size;
     fill(seed, dtype, 8 + s.n * s.width, kind == TSRI_COLLECT_EXPS ? BELOW_40 : ANY);
@@ -257,6 +257,103 @@ static void repeating_all(uint64_t *seed)
 }
 
 static void test_every_set_collects_columns_that_repeat(void) { for_each_set(repeating_all); }
+
+/* Long runs ---------------------------------------------------------------------------------- */
+
+static void put_number(int64_t i, tsr_dtype dtype, double v)
+{
+    if (dtype == TSR_F64) ((double *)(void *)elements)[i] = v;
+    else                  ((float *)(void *)elements)[i] = (float)v;
+}
+
+/* The largest and the least at a few places of n elements, often in the same lane of vectors, or at the ends; now and
+ * then a NaN, or nothing else. */
+static void plant(uint64_t *seed, tsr_dtype dtype, int64_t first, int64_t n)
+{
+    const int way = (int)below(seed, 12);
+    for (int64_t i = 0; i < n && way < 2; i++) put_number(first + i, dtype, way ? -(double)INFINITY : 3);
+    const int64_t lane = below(seed, 64);
+    for (int64_t i = below(seed, 6); way < 10 && i > 0; i--) {
+        const int64_t any = below(seed, 3) ? below(seed, n / 64) * 64 + lane : below(seed, 200);
+        put_number(first + (below(seed, 4) ? any : n - 1 - below(seed, 200)), dtype, below(seed, 3) ? 1000 : -1000);
+    }
+    if (way == 11) put_number(first + below(seed, n), dtype, (double)NAN);
+}
+
+static void one_long(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype), bytes = (100 << 10) + below(seed, 200 << 10);
+    const int64_t first = below(seed, 5);
+    const bool chosen = kind == TSRI_COLLECT_LARGEST || kind == TSRI_COLLECT_FIND;
+    tsri_strip s = { .lone = true, .at = below(seed, 1000), .n = bytes / size, .width = 1, .least = below(seed, 2) };
+    if (s.n + 8 > MOST && dtype != TSR_I8) s.n = MOST - 8;
+    s.x = elements + first * size;
+    s.across = s.n * size;
+    fill(seed, dtype, 8 + s.n, kind == TSRI_COLLECT_EXPS ? BELOW_40 : TAME);
+    if (chosen && is_float(dtype)) plant(seed, dtype, first, s.n);
+    begin(seed, kind, !is_float(dtype));
+    tsri_strip same_strip = s;
+    tsri_collected a = states_at(0), b = states_at(1), k = states_at(2);
+    wanted(kind, dtype, &same_strip, 8 + s.n)(&a, &same_strip, &k);
+    table.collect[kind][dtype](&b, &s, &k);
+    expect_same_states(&s, kind, dtype);
+}
+
+/* Which of column c's elements is the one that was found, in the order of rows. */
+static int64_t found_in(int which, const tsri_strip *s, int64_t c)
+{
+    const tsri_collected g = states_at(which);
+    int64_t place = -1;
+    double best = 0;
+    for (int64_t j = c; j < s->width; j += s->period) {
+        const double v = g.f[0][j];
+        const int64_t at = (g.i[1][j] - s->at) * (s->width / s->period) + j / s->period;
+        if (g.i[1][j] < 0) continue;
+        const bool earlier = at < place && same(v, best);
+        if (place >= 0 && !earlier && !(v > best) && !(v != v && best == best)) continue;
+        best = v;
+        place = at;
+    }
+    return place;
+}
+
+/* Elements of long columns that repeat may be found in any of a column's states. */
+static void one_found(uint64_t *seed, tsr_dtype dtype)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype), period = (int64_t)1 << below(seed, 5), first = below(seed, 5);
+    tsri_strip s = { .period = period, .at = below(seed, 1000), .least = below(seed, 2) };
+    s.width = period * (1 + below(seed, 256 / period));
+    s.n = (MOST - 16) / s.width - below(seed, 20);
+    s.step = s.width * size;
+    s.x = elements + first * size;
+    fill(seed, dtype, 8 + s.n * s.width, TAME);
+    for (int64_t i = below(seed, 6); i >= 0; i--) plant(seed, dtype, first, s.n * s.width);
+    tsri_collected a = states_at(0), b = states_at(1);
+    for (int64_t j = 0; j < TSRI_SIDE + SPARE; j++) {
+        a.f[0][j] = b.f[0][j] = -(double)INFINITY;
+        a.i[1][j] = b.i[1][j] = -1;
+    }
+    portable.collect[TSRI_COLLECT_FIND][dtype](&a, &s, NULL);
+    table.collect[TSRI_COLLECT_FIND][dtype](&b, &s, NULL);
+    for (int64_t c = 0; c < period; c++)
+        EXPECT_MSG(found_in(0, &s, c) == found_in(1, &s, c), "%s, %s, n %lld, width %lld: column %lld of %lld is at "
+                   "%lld, not %lld", set_name, tsr_dtype_name(dtype), (long long)s.n, (long long)s.width, (long long)c,
+                   (long long)period, (long long)found_in(1, &s, c), (long long)found_in(0, &s, c));
+}
+
+static void long_all(uint64_t *seed)
+{
+    for (int kind = 0; kind < TSRI_COLLECT_SETTLE; kind++)
+        for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++) {
+            const bool tried = (is_float((tsr_dtype)dtype) || dtype == TSR_I8) && kind != TSRI_COLLECT_PROD &&
+                               table.collect[kind][dtype] != portable.collect[kind][dtype];
+            for (int i = 0; i < (kind == TSRI_COLLECT_FIND ? 50 : 5) && tried; i++)
+                one_long(seed, (tsri_collect)kind, (tsr_dtype)dtype);
+        }
+    for (int i = 0; i < 40; i++) one_found(seed, i % 2 ? TSR_F32 : TSR_F64);
+}
+
+static void test_every_set_reads_long_runs_at_several_places(void) { for_each_set(long_all); }
 
 /* Runs that are read in twos come to the same bits as each alone. */
 static void one_pair(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
@@ -342,7 +439,7 @@ static void one_few(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
     tsri_few f = { .n = 1 + below(seed, columns ? TSRI_FEW_ROWS : TSRI_FEW_RUN - 1), .least = below(seed, 2), .times = 1,
                    .over = 1 };
     if (!columns && below(seed, 4) == 0) f.n = (int64_t)2 << below(seed, 3);
-    const int64_t most = MOST / 2 / f.n - 8;
+    const int64_t most = MOST / f.n - 8;
     f.width = 1 + below(seed, below(seed, 3) ? 70 : most);
     f.step = columns ? (f.width + 2 + below(seed, 3)) * size : size;
     f.across = columns ? size : (f.n + below(seed, 3)) * size;
@@ -450,6 +547,7 @@ int main(void)
     RUN(test_every_sets_kernels_collect_what_the_portable_ones_do);
     RUN(test_every_sets_kernels_for_few_elements_give_what_plain_loops_do);
     RUN(test_every_set_collects_columns_that_repeat);
+    RUN(test_every_set_reads_long_runs_at_several_places);
     RUN(test_a_run_comes_to_the_same_beside_another);
     RUN(test_every_set_settles_totals_and_extremes_alike);
     RUN(test_every_sets_kernels_scan_as_the_portable_ones_do);
