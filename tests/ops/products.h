@@ -89,6 +89,15 @@ static inline value value_load(tsr_dtype dtype, const void *p)
     return (value){ is_integer(dtype) ? tsr_scalar_to_u64(s) : 0, (long double)c.re, (long double)c.im };
 }
 
+/* All elements in row-major order, for loops that visit each many times; free() them. */
+static inline value *values_of(const tsr_tensor *t)
+{
+    const int64_t n = tsr_numel(t);
+    value *v = malloc((size_t)(n + 1) * sizeof *v);
+    for (int64_t i = 0; i < n; i++) v[i] = value_load(t->dtype, element_at(t, i));
+    return v;
+}
+
 static inline void value_store(tsr_dtype dtype, void *p, value v)
 {
     EXPECT_OK(tsr_scalar_store(p, dtype, is_integer(dtype) ? tsr_scalar_u64(v.u)

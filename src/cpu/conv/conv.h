@@ -5,9 +5,9 @@
  * A transposed one is several grids, one for each remainder of the outputs modulo the
  * strides: in each, only the taps that meet an input are left, and the windows slide by
  * one. Grids of floats are done where vectors bring it: by tiles with vectors of kernels
- * (tiles.c), or by strips with vectors of places (windows.c), which give the same bits.
- * Others are done by a product of matrices (multiply.c), or directly, where there is too
- * little to multiply with (direct.c).
+ * (tiles.c), or by strips with vectors of places (windows.c). Others are done by a product
+ * of matrices (multiply.c), or directly, where there is too little to multiply with
+ * (direct.c).
  */
 #ifndef TSRI_CPU_CONV_H
 #define TSRI_CPU_CONV_H
@@ -51,9 +51,6 @@ typedef struct tsri_grid {
     char       *z;
     int64_t     x_image, x_channel, w_group, w_channel, w_kernel, z_image, z_channel, bias_step;  /* bytes */
 } tsri_grid;
-
-/* How many channels tiles and strips sum from 0 together. */
-int64_t tsri_grid_block(const tsri_grid *g);
 
 /* TSR_ENOMEM where there is no room for scratch. All of the grid's outputs are written. */
 tsr_status tsri_grid_multiply(const tsri_grid *g);

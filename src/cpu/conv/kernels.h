@@ -32,10 +32,11 @@ typedef struct tsri_conv_strip {
 typedef void (*tsri_conv_strip_fn)(const tsri_conv_strip *s);
 
 /* z[i][r] = (add ? z[i][r] : 0) + the sum over p < k of w[p][r] times the element at x + i * x_step +
- * offset[p], and the bias of r, for some places i and r < kernels, which fill all vectors but the last. Sums
- * of one place follow each other. Meanwhile, other lines come nearer: k of them from each of two places. */
+ * offset[p], and the bias of r, for some places i and r < kernels, which fill all vectors but the last. `first`
+ * indices of k are summed from 0, then `block` at a time. Sums of one place follow each other. Meanwhile, k
+ * other lines come nearer. */
 typedef struct tsri_conv_tile {
-    int64_t        k;
+    int64_t        k, first, block;
     const void    *w;       /* for each p, as many as vectors hold */
     const char    *x;
     int64_t        x_step;  /* bytes */
@@ -45,8 +46,8 @@ typedef struct tsri_conv_tile {
     int64_t        kernels;
     const void    *bias;    /* as many as vectors hold; NULL: none */
     bool           add;
-    const char    *ahead[2];       /* what comes nearer: the first line, for the first index of k, */
-    int64_t        ahead_step[2];  /* and bytes to the next one's */
+    const char    *ahead;       /* what comes nearer: the first line, for the first index of k, */
+    int64_t        ahead_step;  /* and bytes to the next one's */
 } tsri_conv_tile;
 
 typedef void (*tsri_conv_tile_fn)(const tsri_conv_tile *t);

@@ -59,6 +59,7 @@ typedef struct tsri_conv_shares {
     int64_t    boxes;            /* of an image and a group */
     int64_t    box[TSRI_AXES];   /* outputs of one along each axis, at most */
     int64_t    kernels, k;       /* of a group, that are packed; products of an output */
+    int64_t    parts;            /* of a panel, that are packed by themselves */
     double     packing;          /* an index of k of a panel, as products */
     tsr_status (*pack)(void *job, int64_t begin, int64_t end);
     tsr_status (*multiply)(void *job, int64_t begin, int64_t end);
@@ -78,7 +79,8 @@ static inline tsr_status tsri_share_units(const tsri_conv_shares *s, const tsri_
     tsri_cut_panels(units, s->panels, s->fewest, slice, slices);
     const double outputs = (double)s->box[0] * (double)s->box[1] * (double)s->box[2];
     const double products = outputs * (double)s->kernels * (double)s->k;
-    TSRI_TRY(tsr_parallel_for(g->groups * s->panels, tsri_conv_grain(s->packing * (double)s->k), s->pack, job));
+    TSRI_TRY(tsr_parallel_for(g->groups * s->panels * s->parts,
+                              tsri_conv_grain(s->packing * (double)s->k / (double)s->parts), s->pack, job));
     return tsr_parallel_for(units * *slices, tsri_conv_grain(products / (double)*slices), s->multiply, job);
 }
 

@@ -18,7 +18,7 @@
  *
  * Windows of one place that follow each other in x are not copied. Few kernels of groups of
  * one channel (depthwise convolutions) are summed one by one. The order of sums is
- * fixed: in order within a block of whole channels (tsri_grid_block), or of taps, that
+ * fixed: in order within a block of whole channels (block_channels), or of taps, that
  * counts at most TSRI_GEMM_BLOCK, and the blocks' sums in order. */
 #include "windows.h"
 #include "core/alloc.h"
@@ -209,7 +209,7 @@ static tsr_status multiply_packed(tsri_windows *j)
 {
     const tsri_conv_shares shares = { .panels = j->panels, .fewest = 4, .boxes = j->boxes,
                                       .box = { j->side[0].box, j->side[1].box, j->side[2].box },
-                                      .kernels = j->count, .k = j->k,
+                                      .kernels = j->count, .k = j->k, .parts = 1,
                                       .packing = 8, .pack = pack_weights, .multiply = multiply_units };
     return tsri_share_units(&shares, j->g, &j->slice, &j->slices, j);
 }
@@ -265,6 +265,14 @@ static int64_t touched(const tsri_grid *g)
     return (int64_t)(all < 1e15 ? all * (double)tsri_dtype_size(g->dtype) : 1e15);
 }
 
+/* How many channels are summed from 0 together. */
+static int64_t block_channels(const tsri_grid *g)
+{
+    const int64_t taps = g->axis[0].taps * g->axis[1].taps * g->axis[2].taps;
+    if (taps == 1) return TSRI_GEMM_BLOCK;
+    return pieces(g->channels, pieces(g->channels, most(1, TSRI_CONV_BLOCK / taps)));
+}
+
 static bool plan_job(tsri_windows *j, const tsri_grid *g)
 {
     const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
@@ -276,7 +284,7 @@ static bool plan_job(tsri_windows *j, const tsri_grid *g)
     j->taps = a[0].taps * a[1].taps * a[2].taps;
     j->k = j->taps * g->channels;
     if (j->taps > MOST_TAPS) return false;
-    j->block = tsri_grid_block(g) * j->taps;
+    j->block = block_channels(g) * j->taps;
     for (int d = 0; d < TSRI_AXES; d++) tsri_windows_side_of(&j->side[d], &a[d]);
     j->alone = g->channels == 1 && g->kernels <= ALONE;
     j->rows = j->alone ? 1 : j->kernels->rows;
@@ -298,13 +306,6 @@ static bool plan_job(tsri_windows *j, const tsri_grid *g)
     j->straight = !j->alone && one_row && j->dtype->native && (a[2].z == j->element || a[2].out == 1);
     j->stream = j->straight && j->as_it_lies && !g->bias && j->k <= j->block && tsri_cpu_streams(touched(g));
     return true;
-}
-
-int64_t tsri_grid_block(const tsri_grid *g)
-{
-    const int64_t taps = g->axis[0].taps * g->axis[1].taps * g->axis[2].taps;
-    if (taps == 1) return TSRI_GEMM_BLOCK;
-    return pieces(g->channels, pieces(g->channels, most(1, TSRI_CONV_BLOCK / taps)));
 }
 
 bool tsri_grid_has_windows(const tsri_grid *g)

@@ -1,0 +1,95 @@
+/* tiles.h - what the parts of a grid by tiles (tiles.c) know of it. */
+#ifndef TSRI_CPU_CONV_TILES_H
+#define TSRI_CPU_CONV_TILES_H
+
+#include "conv.h"
+#include "cpu/kernels.h"
+#include "fetch.h"
+
+/* One axis as it is copied: output o of a box sees inputs o * step + low .. o * step + low + reach - 1. */
+typedef struct tsri_tiles_side {
+    int64_t low, reach;
+    int64_t box, boxes; /* outputs of a box, and how many boxes there are */
+    int64_t pitch;      /* bytes from one input to the next */
+} tsri_tiles_side;
+
+typedef struct tsri_tiles {
+    const tsri_grid         *g;
+    const tsri_conv_kernels *kernels;
+    const tsri_gemm_dtype   *dtype;
+    int64_t                  element;       /* bytes of a float or double */
+    int64_t                  taps, k;
+    int64_t                  block;         /* indices of k that are summed from 0 */
+    int64_t                  chunk;         /* and those, whole blocks, that a band is done with before others */
+    tsri_tiles_side          side[TSRI_AXES];
+    int64_t                  boxes;
+    int64_t                  channel;       /* bytes from one channel of the copy to the next */
+    bool                     last;          /* channels come last in the copy, */
+    bool                     turned;        /* and places in x */
+    bool                     as_it_lies;    /* x is not copied */
+    bool                     straight;      /* tiles are written to z */
+    int64_t                  first, count;  /* kernels of each group whose weights are packed */
+    int64_t                  vectors, panels;
+    int64_t                  slices, slice; /* parts that panels are cut into, and panels of one */
+    char                    *weights, *bias;
+    int64_t                 *offset;        /* k of them */
+} tsri_tiles;
+
+/* What a thread works on, in scratch of its own. */
+typedef struct tsri_tiles_unit {
+    int64_t     image, group, panel, panels;
+    int64_t     o[TSRI_AXES], n[TSRI_AXES]; /* the box: its first outputs, and how many there are */
+    const char *x;                          /* the group's part of the image */
+    char       *copy, *sums;
+    tsri_fetch  ahead, results;             /* inputs of the next unit; places in z of the current band */
+    bool        odd;                        /* tiles send for the one and the other in turn */
+} tsri_tiles_unit;
+
+/* Inputs of an axis that a box sees, and those of them that are there. */
+typedef struct tsri_tiles_inputs {
+    int64_t first;       /* which input the first is */
+    int64_t begin, end;  /* of those that are there; as many as there are else */
+    int64_t all;
+} tsri_tiles_inputs;
+
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+/* Inputs of an axis that so many outputs see. */
+static inline int64_t tsri_tiles_inputs_of(const tsri_tiles *j, int d, int64_t outputs)
+{
+    return (outputs - 1) * j->g->axis[d].step + j->side[d].reach;
+}
+
+static inline int64_t panel_vectors(const tsri_tiles *j, int64_t panel)
+{
+    return least(j->vectors - panel * j->kernels->across, j->kernels->across);
+}
+static inline int64_t panel_kernels(const tsri_tiles *j) { return j->kernels->across * j->kernels->lanes; }
+static inline int64_t vector_bytes(const tsri_tiles *j) { return j->kernels->lanes * j->element; }
+
+/* The first vector of a panel, of all groups' vectors. */
+static inline int64_t vector_of(const tsri_tiles *j, int64_t group, int64_t panel)
+{
+    return group * j->vectors + panel * j->kernels->across;
+}
+
+/* Weights (tiles_pack.c) ------------------------------------------------------------------------ */
+
+/* Parts of a panel, some channels each, that are packed by themselves. */
+int64_t tsri_tiles_pack_parts(const tsri_tiles *j);
+
+/* Parts begin .. end - 1, counted through the panels of all groups. */
+tsr_status tsri_tiles_pack(void *job, int64_t begin, int64_t end);
+
+/* Where each index of k looks. */
+void tsri_tiles_offsets(const tsri_tiles *j);
+
+/* The copy of a box (tiles_copy.c) -------------------------------------------------------------- */
+
+tsri_tiles_inputs tsri_tiles_see_inputs(const tsri_tiles *j, const tsri_tiles_unit *u, int d);
+
+void tsri_tiles_copy(const tsri_tiles *j, const tsri_tiles_unit *u);
+
+#endif
