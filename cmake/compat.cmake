@@ -3,6 +3,7 @@
 # are tests/compat/test_<face>_*.{c,cpp}; test_faces_*.cpp link several faces into one program.
 include(CheckLanguage)
 
+add_custom_target(tests-compat)
 check_language(CXX)
 if(CMAKE_CXX_COMPILER)
     enable_language(CXX)
@@ -22,6 +23,7 @@ function(add_face_library face name)
         INTERFACE ${PROJECT_SOURCE_DIR}/compat/${face}/include)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/compat/${face}/include)
     set_target_properties(${name} PROPERTIES
+        SANITIZED_OPTIMIZATION -O0
         C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/compat/${face}/lib
         BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH ${PROJECT_BINARY_DIR}/lib
@@ -35,7 +37,8 @@ function(add_face_library face name)
     endif()
 endfunction()
 
-# add_face_tests(pattern library...): one program for each tests/compat/pattern.
+# add_face_tests(pattern library...): one program for each tests/compat/pattern. They run for a
+# moment, and take seconds to build.
 function(add_face_tests pattern)
     if(NOT TSR_BUILD_TESTS)
         return()
@@ -45,9 +48,10 @@ function(add_face_tests pattern)
         get_filename_component(name ${source} NAME_WE)
         add_executable(compat-${name} ${source})
         target_link_libraries(compat-${name} PRIVATE tsr_face ${ARGN} tessera m)
-        target_compile_options(compat-${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+        target_compile_options(compat-${name} PRIVATE $<$<CONFIG:Release>:-O0>)
         target_include_directories(compat-${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
         set_target_properties(compat-${name} PROPERTIES
+            SANITIZED_OPTIMIZATION -O0
             OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/compat)
         add_dependencies(tests-compat compat-${name})
         add_test(NAME compat/${name} COMMAND compat-${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -63,7 +67,6 @@ if(TSR_SANITIZE)
     target_link_options(tsr_face INTERFACE -fsanitize=${TSR_SANITIZE})
 endif()
 
-add_custom_target(tests-compat)
 set(faces)
 file(GLOB face_files CONFIGURE_DEPENDS compat/*/face.cmake)
 foreach(file IN LISTS face_files)

@@ -33,9 +33,12 @@ target_compile_definitions(tsr_common INTERFACE $<$<CONFIG:Debug>:TSR_DEBUG>)
 
 # What the address sanitizer notices anyway, an access outside its object or through NULL, is not
 # checked twice: that doubles the time a build takes. Lines are enough to find what failed.
+# A target's property SANITIZED_OPTIMIZATION is used in place of -O1.
 if(TSR_SANITIZE)
+    set(own_optimization $<TARGET_PROPERTY:SANITIZED_OPTIMIZATION>)
     set(tsr_sanitize_options
-        -fsanitize=${TSR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
+        -fsanitize=${TSR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+        $<IF:$<BOOL:${own_optimization}>,${own_optimization},-O1> -g1)
     if(TSR_SANITIZE MATCHES "address" AND TSR_SANITIZE MATCHES "undefined")
         list(APPEND tsr_sanitize_options -fno-sanitize=object-size,null)
     endif()

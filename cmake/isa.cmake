@@ -3,6 +3,11 @@
 set(tessera_isa_definitions)
 set(isa_sources)
 
+if(TSR_SANITIZE MATCHES "address")
+    set(asan_calls --param=asan-instrumentation-with-call-threshold=0)
+    check_c_compiler_flag(${asan_calls} TSR_HAVE_ASAN_CALLS)
+endif()
+
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     set(flags_avx2 -mavx2 -mfma -mf16c -mbmi2)
     set(flags_avx512 ${flags_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd)
@@ -26,6 +31,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID
         # Checks of every sum of a pointer take these files ten times as long to build.
         if(TSR_SANITIZE MATCHES "undefined")
             set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=pointer-overflow)
+        endif()
+        # So do checks of every access in line: here they are calls.
+        if(TSR_HAVE_ASAN_CALLS)
+            set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${asan_calls})
         endif()
         list(APPEND tessera_isa_definitions TSRI_HAVE_${ISA})
     endforeach()

@@ -1,6 +1,13 @@
 # Every test program, one per source file, in build/tests/<kind>/<name>. They link the
 # static library, so they reach internal (tsri_) functions too. The target tests-<kind>
-# builds all of a kind. A test takes longer to build at -O3 than it then saves.
+# builds all of a kind.
+#
+# A test takes longer to build at -O3 than it then saves. With a sanitizer, building unit tests
+# is most of the work, and in the others it is the loops that they compare with.
+set(TSR_TEST_OPTIMIZATION -O1 CACHE STRING "How a release compiles test programs")
+set(sanitized_optimization_unit -O0)
+set(sanitized_optimization_property -O2)
+set(sanitized_optimization_ops -O2)
 
 function(add_test_programs kind pattern)
     add_custom_target(tests-${kind})
@@ -10,10 +17,11 @@ function(add_test_programs kind pattern)
         set(target ${kind}-${name})
         add_executable(${target} ${source})
         target_link_libraries(${target} PRIVATE tsr_common tessera_static m)
-        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${TSR_TEST_OPTIMIZATION}>)
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
         set_target_properties(${target} PROPERTIES
             OUTPUT_NAME ${name}
+            SANITIZED_OPTIMIZATION "${sanitized_optimization_${kind}}"
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${kind})
         target_compile_definitions(${target} PRIVATE TEST_PLUGINS="${PROJECT_BINARY_DIR}/lib/tessera")
         if(TARGET backend-sim)

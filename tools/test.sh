@@ -6,6 +6,9 @@
 #
 # A step builds the library one way and runs test programs, or runs one of tools/check_*.sh
 # (exit status 77: skipped). Its output is kept in build/test-logs and shown if it fails.
+#
+# Steps that build run in one row, and what comes after the first of them in a second row beside
+# it, so that no core waits for a step that has work for one.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
@@ -38,19 +41,21 @@ run_program() {
 }
 export -f run_program
 
-# programs FOLDER KINDS...: those built there whose sources still exist.
+# programs FOLDER KINDS...: those built there whose sources still exist, but for the pattern $except.
 programs() {
     local folder=$1 kind source program
     shift
     for kind in "$@"; do
         for source in tests/"$kind"/*.c tests/"$kind"/*.cpp; do
             program=$folder/tests/$kind/$(basename "${source%.*}")
-            if [ -x "$program" ]; then echo "$program"; fi
+            # shellcheck disable=SC2053 # a pattern
+            if [ -x "$program" ] && [[ $program != ${except:-} ]]; then echo "$program"; fi
         done
     done
 }
 
-# run_programs FOLDER KINDS...: as many at a time as there are cores.
+# run_programs FOLDER KINDS...: as many at a time as there are cores, in the order of the kinds:
+# those that take longest first.
 run_programs() {
     local results log
     results=$(mktemp -d)
@@ -78,31 +83,51 @@ have() {
 
 # With little optimisation, where building takes longer than testing. -O3 has warnings of its
 # own; the release build heeds those.
-fast=-DCMAKE_C_FLAGS_RELEASE=-O1
+fast="-DCMAKE_C_FLAGS_RELEASE=-O1 -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DTSR_TEST_OPTIMIZATION=-O0"
 
-# The kernels of GPUs are built once, by the release step. Where there is no GPU to run them, they
-# are built as PTX, which any GPU finishes when it loads them: that takes a third of the time.
+# The kernels of GPUs are built once: by the release step where there is a GPU to run them, by a
+# step of their own where there is none.
 no_gpu=-DTSR_CUDA=OFF
-gpu=
-if ! nvidia-smi >/dev/null 2>&1; then gpu=-DCMAKE_CUDA_ARCHITECTURES=80-virtual; fi
+has_gpu=no
+if nvidia-smi >/dev/null 2>&1; then has_gpu=yes; fi
 
-# Without the kernels that take longest to build: for steps that are about something else.
-lean="-DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF $no_gpu"
+# Without the kernels that take longest to build: for steps that are about something else. Those
+# about the core have kernels in plain C alone.
+lean="-DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_VBMI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF $no_gpu"
+plain="$lean -DTSR_HAVE_AVX2=OFF"
 
-# Unit tests are about the core: kernels in plain C are enough for them.
-quick() {
-    build_in build/quick tests-unit $fast $lean -DTSR_HAVE_AVX2=OFF -DTSR_BUILD_EXAMPLES=OFF || return 1
+# Every kind of test program, those that take longest first.
+kinds="fuzz property ops oom unit compat"
+
+unit() {
+    build_in build/quick tests-unit $fast $plain -DTSR_BUILD_EXAMPLES=OFF || return 1
     run_programs build/quick unit
 }
 
 release() {
-    build_in build "" -DTSR_WERROR=ON $gpu || return 1
-    run_programs build unit property ops oom fuzz compat
+    if [ $has_gpu = yes ]; then
+        build_in build "" -DTSR_WERROR=ON || return 1
+    else
+        build_in build "" -DTSR_WERROR=ON $no_gpu || return 1
+        # The next make in this folder builds them again.
+        sed -i '/^TSR_CUDA:/d' build/CMakeCache.txt
+    fi
+    run_programs build $kinds
 }
 
-# The op suites again with fewer instructions than the machine has.
+# The kernels of GPUs without one to run them: as PTX and not optimised, which takes a fifth of the
+# time. The plugin loads, and finds no device.
+cuda() {
+    have nvcc || return
+    build_in build/cuda backend-cuda -DCMAKE_CUDA_ARCHITECTURES=80-virtual "-DCMAKE_CUDA_FLAGS=-Xcicc -O0" \
+        -DTSR_BUILD_TESTS=OFF -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_CLI=OFF -DTSR_BUILD_COMPAT=OFF || return 1
+    TSR_BACKEND_PATH=$PWD/build/cuda/lib/tessera build/bin/tsr devices | grep '^cuda: no device here'
+}
+
+# The op suites again with fewer instructions than the machine has; without those that compare
+# every set with the others anyway.
 instruction_sets() {
-    local best isa
+    local best isa except='*/test_isa_*'
     best=$(build/bin/tsr --version | sed -n 's/.*, \([a-z0-9]*\) kernels$/\1/p')
     [ -n "$best" ] || { echo "tsr --version names no kernels"; return 1; }
     for isa in portable avx2; do
@@ -120,8 +145,10 @@ second_compiler() {
 
 address_sanitizer() {
     sanitizer_runs address,undefined || { echo "the sanitizer does not run here"; return 77; }
-    build_in build/asan "" $no_gpu -DTSR_SANITIZE=address,undefined -DTSR_BUILD_EXAMPLES=OFF || return 1
-    run_programs build/asan unit property ops oom fuzz compat
+    build_in build/asan "$(printf 'tests-%s ' $kinds)" $no_gpu -DTSR_SANITIZE=address,undefined -DTSR_BUILD_EXAMPLES=OFF || return 1
+    # Freed memory that is not used again; with as much as there is by default, pages are what takes time.
+    export ASAN_OPTIONS=quarantine_size_mb=64
+    run_programs build/asan $kinds
 }
 
 thread_sanitizer() {
@@ -133,17 +160,17 @@ thread_sanitizer() {
         sed -E 's|tests/([a-z]+)/(.*)\.c|\1-\2|')
     [ -n "$targets" ] || { echo "no tests of threads"; return 77; }
     build_in build/tsan "$targets" $lean -DTSR_SANITIZE=thread -DTSR_BUILD_EXAMPLES=OFF || return 1
-    run_programs build/tsan unit property ops oom
+    run_programs build/tsan property ops oom unit
 }
 
 no_threads() {
-    build_in build/no-threads tests-unit $lean -DTSR_NO_THREADS=ON -DTSR_WERROR=ON $fast -DTSR_BUILD_EXAMPLES=OFF || return 1
+    build_in build/no-threads tests-unit $plain -DTSR_NO_THREADS=ON -DTSR_WERROR=ON $fast -DTSR_BUILD_EXAMPLES=OFF || return 1
     run_programs build/no-threads unit
 }
 
 # A build with a lower highest rank, and whether programs that use it hear of it.
 four_dims() {
-    build_in build/four-dims "tessera tessera_static unit-test_random" $lean -DTSR_MAX_NDIM=4 -DTSR_WERROR=ON $fast \
+    build_in build/four-dims "tessera tessera_static unit-test_random" $plain -DTSR_MAX_NDIM=4 -DTSR_WERROR=ON $fast \
         -DTSR_BUILD_EXAMPLES=OFF || return 1
     run_programs build/four-dims unit
     tools/check_install.sh build/four-dims
@@ -157,26 +184,37 @@ counts() {
          END { if (n) print p, f, s }' "$1"
 }
 
-# While process $1 runs, show step $2, the time, and the last line of its log.
-follow() {
-    [ -t 1 ] || { wait "$1"; return; }
-    while kill -0 "$1" 2>/dev/null; do
-        printf '\r\033[K%-18s %4d s  %.60s' "$2" $((SECONDS - start)) "$(tail -n 1 "$logs/$2" | tr -d '\r')"
-        sleep 0.3
+# row STEPS...: one after another. A step is a function here or one of tools/check_*.sh. Its output
+# is its log, and a file beside that has its exit status and its seconds, once it has ended.
+row() {
+    local name start status
+    for name in "$@"; do
+        start=$SECONDS status=0
+        (case $name in
+            freestanding-*) tools/check_freestanding.sh "${name#*-}" ;;
+            *)  if [ -e "tools/check_$name.sh" ]; then "tools/check_$name.sh"; else "${name//-/_}"; fi ;;
+        esac) >"$logs/$name" 2>&1 </dev/null || status=$?
+        echo "$status $((SECONDS - start))" >"$logs/$name.end.new"
+        mv "$logs/$name.end.new" "$logs/$name.end"
     done
-    printf '\r\033[K'
-    wait "$1"
 }
 
-# step NAME COMMAND...
-step() {
-    local name=$1 start=$SECONDS status p f s result
-    shift
-    "$@" >"$logs/$name" 2>&1 </dev/null &
-    child=$!
-    follow $child "$name"
-    status=$?
+# Until step $1 has ended, or no row runs: show it, and the last line of its log.
+await() {
+    until [ -e "$logs/$1.end" ]; do
+        kill -0 "${rows[@]}" 2>/dev/null || break
+        if [ -t 1 ]; then
+            printf '\r\033[K%-18s %4d s  %.60s' "$1" $SECONDS "$(tail -n 1 "$logs/$1" 2>/dev/null | tr -d '\r')"
+        fi
+        sleep 0.3
+    done
+    if [ -t 1 ]; then printf '\r\033[K'; fi
+}
 
+# Counts step $1 and prints its line.
+report() {
+    local name=$1 status seconds p f s result
+    read -r status seconds 2>/dev/null <"$logs/$name.end" || status=1 seconds=0
     read -r p f s <<<"$(counts "$logs/$name")"
     case $status in
         0)  [ -n "$p" ] || { p=1 f=0 s=0; } ;;
@@ -186,42 +224,59 @@ step() {
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 
     if [ "$f" != 0 ]; then result="FAILED: $p passed, $f failed, $s skipped"
-    elif [ $status = 77 ]; then result="skipped: $(tail -n 1 "$logs/$name")"
+    elif [ "$status" = 77 ]; then result="skipped: $(tail -n 1 "$logs/$name")"
     else
         result="$p passed"
         [ "$s" = 0 ] || result+=", $s skipped"
     fi
-    printf '%-18s %s (%d s)\n' "$name" "$result" $((SECONDS - start))
+    printf '%-18s %s (%d s)\n' "$name" "$result" "$seconds"
     if [ "$f" != 0 ]; then
         # Without the build's progress.
         grep -vE '^(\[ *[0-9]+%\]|-- )' "$logs/$name" | tail -n 200 | sed 's/^/    | /'
     fi
 }
 
-# A step is a process group of its own, so that an interrupt ends all of it.
+builds=(release address-sanitizer second-compiler thread-sanitizer no-threads four-dims)
+sources=(headers covered at freestanding-build freestanding-run) # checks that need no build
+checks=(instruction-sets)                                         # of what release built
+if [ $has_gpu = no ]; then checks+=(cuda); fi
+for check in tools/check_*.sh; do
+    name=$(basename "$check" .sh)
+    case " ${sources[*]} freestanding " in
+        *" ${name#check_} "*) ;;
+        *) checks+=("${name#check_}") ;;
+    esac
+done
+
+beside_builds() {
+    row "${sources[@]}"
+    until [ -e $logs/release.end ] || ! kill -0 "${rows[0]}"; do sleep 0.3; done
+    row "${checks[@]}"
+}
+
+# A row is a process group of its own, so that an interrupt, which comes to the group of this script,
+# ends all of it.
 set -m
-trap 'kill -- -$child 2>/dev/null; exit 130' INT TERM
+rows=()
+trap 'kill -- "${rows[@]/#/-}" 2>/dev/null; exit 130' INT TERM
+rm -f $logs/*.end
 
 if [ "${1:-all}" = quick ]; then
-    step unit quick
+    steps=(unit)
+    row unit &
+    rows+=($!)
 else
-    step release            release
-    step instruction-sets   instruction_sets
-    step second-compiler    second_compiler
-    step address-sanitizer  address_sanitizer
-    step thread-sanitizer   thread_sanitizer
-    step no-threads         no_threads
-    step four-dims          four_dims
-    for check in tools/check_*.sh; do
-        name=$(basename "$check" .sh)
-        case $name in
-            check_freestanding)
-                step freestanding-build "$check" build
-                step freestanding-run   "$check" run ;;
-            *)  step "${name#check_}"   "$check" ;;
-        esac
-    done
+    steps=("${sources[@]}" "${builds[0]}" "${checks[@]}" "${builds[@]:1}")
+    row "${builds[@]}" &
+    rows+=($!)
+    beside_builds &
+    rows+=($!)
 fi
+set +m
 
+for name in "${steps[@]}"; do
+    await "$name"
+    report "$name"
+done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -14,9 +14,9 @@ static tsr_tensor *make(tsr_dtype dtype, int ndim, const int64_t *shape, unsigne
     }
     EXPECT_OK(tsr_empty(&t, dtype, ndim, turned));
     for (int d = 0; d < ndim; d++) bytes *= shape[d];
-    for (int64_t i = 0; i < bytes; i++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        ((unsigned char *)t->data)[i] = (unsigned char)(seed >> 56);
+    for (int64_t i = 0; i < bytes; i += 8) {
+        const uint64_t random = test_next(&seed);
+        memcpy((char *)t->data + i, &random, bytes - i < 8 ? (size_t)(bytes - i) : 8);
     }
     EXPECT_OK(tsr_permute(&t, t, ndim, order));
     if (layout % 3 == 2) EXPECT_OK(tsr_flip(&t, t, 1, (const int[]){ ndim - 1 }));
@@ -25,9 +25,9 @@ static tsr_tensor *make(tsr_dtype dtype, int ndim, const int64_t *shape, unsigne
 
 static const char *element(const tsr_tensor *t, const int64_t *index)
 {
-    const char *p = t->data;
-    for (int d = 0; d < t->ndim; d++) p += index[d] * t->stride[d] * (int64_t)tsr_dtype_size(t->dtype);
-    return p;
+    int64_t offset = 0;
+    for (int d = 0; d < t->ndim; d++) offset += index[d] * t->stride[d];
+    return (const char *)t->data + offset * (int64_t)tsr_dtype_size(t->dtype);
 }
 
 static bool next_index(int64_t *index, const tsr_tensor *t)
@@ -42,11 +42,12 @@ static bool next_index(int64_t *index, const tsr_tensor *t)
 /* Is every element of z that of the part it comes from? */
 static bool is_joined(const tsr_tensor *z, tsr_tensor *const *part, int axis, bool stacked)
 {
+    const size_t size = tsr_dtype_size(z->dtype);
     int64_t index[TSR_MAX_NDIM] = { 0 };
     do {
         int64_t from[TSR_MAX_NDIM], along = index[axis];
         int k = 0;
-        memcpy(from, index, sizeof from);
+        memcpy(from, index, (size_t)z->ndim * sizeof *from);
         if (stacked) {
             k = (int)along;
             for (int d = axis; d + 1 < z->ndim; d++) from[d] = index[d + 1];
@@ -54,7 +55,7 @@ static bool is_joined(const tsr_tensor *z, tsr_tensor *const *part, int axis, bo
             for (; along >= part[k]->shape[axis]; k++) along -= part[k]->shape[axis];
             from[axis] = along;
         }
-        if (memcmp(element(z, index), element(part[k], from), tsr_dtype_size(z->dtype))) return false;
+        if (memcmp(element(z, index), element(part[k], from), size)) return false;
     } while (next_index(index, z));
     return true;
 }

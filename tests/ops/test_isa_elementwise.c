@@ -148,14 +148,6 @@ static tile_case make_case(tsr_op_kind op, tsr_dtype dtype, int64_t rows, int64_
     return c;
 }
 
-static void fill_operands(uint64_t *seed, const tile_case *c)
-{
-    for (int i = 1; i <= c->nin; i++) {
-        const int64_t size = (int64_t)tsr_dtype_size(c->operand[i]);
-        for (int64_t at = 0; at + size <= BYTES; at += size) random_element(seed, c->operand[i], memory[i] + at);
-    }
-}
-
 /* Rows with a gap; operand i of `repeats` (a bit each) is one element in each row. */
 static void lay_out(tile_case *c, int64_t offset, unsigned repeats)
 {
@@ -164,6 +156,17 @@ static void lay_out(tile_case *c, int64_t offset, unsigned repeats)
         c->tile.ptr[i] = memory[i] + LEAD + offset * size;
         c->tile.col_step[i] = repeats >> i & 1 ? 0 : size;
         c->tile.row_step[i] = (c->tile.cols + 5) * size;
+    }
+}
+
+/* What a tile that is laid out reads, and all before it. */
+static void fill_operands(uint64_t *seed, const tile_case *c)
+{
+    const tsri_tile *t = &c->tile;
+    for (int i = 1; i <= c->nin; i++) {
+        const int64_t size = (int64_t)tsr_dtype_size(c->operand[i]);
+        const int64_t last = t->row_step[i] * (t->rows - 1) + (t->col_step[i] > 0 ? t->col_step[i] * (t->cols - 1) : 0);
+        for (char *p = memory[i] + LEAD; p <= t->ptr[i] + last; p += size) random_element(seed, c->operand[i], p);
     }
 }
 
@@ -207,11 +210,13 @@ static void for_each_kernel(uint64_t *seed, void (*what)(uint64_t *seed, tsr_op_
 
 static void tails_of(uint64_t *seed, tsr_op_kind op, tsr_dtype dtype)
 {
-    tile_case c = make_case(op, dtype, 2, 0);
+    enum { MOST = 70, OFFSETS = 17 };
+    tile_case c = make_case(op, dtype, 2, MOST);
+    lay_out(&c, OFFSETS, 0);
     fill_operands(seed, &c);
-    for (int64_t cols = 0; cols < 70; cols++) {
+    for (int64_t cols = 0; cols < MOST; cols++) {
         c.tile.cols = cols;
-        lay_out(&c, test_below(seed, 17), cols % 3 ? 0 : (unsigned)test_below(seed, 8) << 1);
+        lay_out(&c, test_below(seed, OFFSETS), cols % 3 ? 0 : (unsigned)test_below(seed, 8) << 1);
         expect_same(&c, table.elementwise[op][dtype], NULL, portable.elementwise[op][dtype]);
     }
 }
@@ -225,11 +230,13 @@ static void test_kernels_of_every_set_have_the_portable_results_for_every_tail_a
 
 static void streams_of(uint64_t *seed, tsr_op_kind op, tsr_dtype dtype)
 {
+    enum { OFFSETS = 65 };
     tile_case c = make_case(op, dtype, 2, 1 + test_below(seed, 1500));
+    lay_out(&c, OFFSETS, 0);
     fill_operands(seed, &c);
     for (int i = 0; i < 3; i++) {
         c.tile.stream = true;
-        lay_out(&c, test_below(seed, 65), i ? 0 : (unsigned)test_below(seed, 8) << 1);
+        lay_out(&c, test_below(seed, OFFSETS), i ? 0 : (unsigned)test_below(seed, 8) << 1);
         expect_same(&c, table.elementwise[op][dtype], NULL, portable.elementwise[op][dtype]);
     }
 }
@@ -266,8 +273,8 @@ static void stages_of(uint64_t *seed, tsr_op_kind op, tsr_dtype dtype)
         static const tsr_pair_params params = { 0.75, 2 };
         tsri_stage stage = { table.elementwise[op][dtype], &params, c.nin + 1, { 0 } };
         for (int o = 0; o <= c.nin; o++) stage.size[o] = (int64_t)tsr_dtype_size(c.operand[o]);
-        fill_operands(seed, &c);
         lay_out_anyhow(seed, &c);
+        fill_operands(seed, &c);
         c.tile.stream = test_below(seed, 2) != 0;
         expect_same(&c, tsri_stage_tile, &stage, portable.elementwise[op][dtype]);
     }

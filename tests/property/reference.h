@@ -201,10 +201,12 @@ static inline void ref_cases(int64_t count, void (*run)(ref_case *c))
 
 static inline void ref_random_bytes(ref_case *c, unsigned char *bytes, size_t n)
 {
-    for (size_t i = 0; i < n; i += 8) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
         const uint64_t x = test_next(&c->random);
-        memcpy(bytes + i, &x, n - i < 8 ? n - i : 8);
+        memcpy(bytes + i, &x, 8);  /* a size that is known is no call */
     }
+    for (uint64_t x = test_next(&c->random); i < n; i++, x >>= 8) bytes[i] = (unsigned char)x;
 }
 
 /* Element lists ------------------------------------------------------------------ */
