@@ -4,8 +4,9 @@
 enum {
     BUFFER = 64 << 10,  /* bytes, shared out to the operands that need some */
     RUN_COLS = 1024,    /* columns of a block whose operands lie along its rows, more or less */
-    TURN_BYTES = 512    /* of a row of a block with an operand that lies along its columns: memory is
+    TURN_BYTES = 512,   /* of a row of a block with an operand that lies along its columns: memory is
                            read slowly in short runs, both along rows and along columns */
+    LONG_ROW = 16       /* blocks of a row that is long: copies may read ahead of them */
 };
 
 static int64_t length(int64_t step) { return step < 0 ? -step : step; }
@@ -89,10 +90,10 @@ static void run_block(const plan *p, const tsri_stage *s, const tsri_tile *at)
         const int64_t size = s->size[o];
         if (!p->aside[o]) continue;
         block.ptr[o] = p->buffer[o];
-        block.row_step[o] = block.cols * size;
+        block.row_step[o] = at->row_step[0] == TSRI_STAGE_GOES_ON ? 0 : block.cols * size;
         block.col_step[o] = size;
         if (o > 0)
-            copy_block(p->buffer[o], block.row_step[o], size, at->ptr[o], at->row_step[o], at->col_step[o], size, at);
+            copy_block(p->buffer[o], block.cols * size, size, at->ptr[o], at->row_step[o], at->col_step[o], size, at);
     }
     block.stream = at->stream && !p->aside[0];
     join_rows(&block, s->nop);
@@ -108,12 +109,17 @@ void tsri_stage_tile(const tsri_tile *tile, const void *params)
     const tsri_stage *s = params;
     plan p;
     make_plan(&p, tile, s, buffer);
+    const bool long_row = p.rows == 1 && tile->cols >= LONG_ROW * p.cols;
     for (int64_t r = 0; r < tile->rows; r += p.rows)
         for (int64_t c = 0; c < tile->cols; c += p.cols) {
             tsri_tile at = *tile;
             at.rows = smaller(p.rows, tile->rows - r);
             at.cols = smaller(p.cols, tile->cols - c);
-            for (int o = 0; o < s->nop; o++) at.ptr[o] += r * tile->row_step[o] + c * tile->col_step[o];
+            for (int o = 0; o < s->nop; o++) {
+                at.ptr[o] += r * tile->row_step[o] + c * tile->col_step[o];
+                if (long_row) at.row_step[o] = at.cols * tile->col_step[o];
+            }
+            if (long_row && c + p.cols < tile->cols) at.row_step[0] = TSRI_STAGE_GOES_ON;
             run_block(&p, s, &at);
         }
 }

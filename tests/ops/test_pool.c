@@ -132,7 +132,8 @@ static bool is_larger(tsr_dtype d, value a, value b)
     return is_integer(d) ? a.u > b.u : a.re > b.re || (a.re != a.re && b.re == b.re);
 }
 
-static window look(const problem *p, const tsr_tensor *x, int64_t n, int64_t c, const int64_t *o)
+/* In one channel of one image. */
+static window look(const problem *p, tsr_dtype dtype, const value *plane, const int64_t *o)
 {
     window w = { .at = -1 };
     int64_t t[3], i[3];
@@ -143,11 +144,11 @@ static window look(const problem *p, const tsr_tensor *x, int64_t n, int64_t c, 
                 const bool padding = i[0] > -2 && i[1] > -2 && i[2] > -2;
                 w.counted += p->how.exclude_pad || p->adaptive ? inside : padding;
                 if (!inside) continue;
-                const value v = value_load(x->dtype, place_at(x, p, n, c, i));
-                w.sum = value_plus(w.sum, v);
-                if (w.at >= 0 && !is_larger(x->dtype, v, w.best)) continue;
-                w.best = v;
-                w.at = (i[0] * p->in[1] + i[1]) * p->in[2] + i[2];
+                const int64_t at = (i[0] * p->in[1] + i[1]) * p->in[2] + i[2];
+                w.sum = value_plus(w.sum, plane[at]);
+                if (w.at >= 0 && !is_larger(dtype, plane[at], w.best)) continue;
+                w.best = plane[at];
+                w.at = at;
             }
     return w;
 }
@@ -177,12 +178,14 @@ static void check_result(const problem *p, const tsr_tensor *z, const tsr_tensor
         fits = z->shape[d] == shape[d] && (!indices || indices->shape[d] == shape[d]);
     EXPECT_MSG(fits, "%s: rank %d", what, z ? z->ndim : -1);
     if (!fits) return;
+    const int64_t area = p->in[0] * p->in[1] * p->in[2];
+    value *values = values_of(x);
     for (int64_t n = 0; n < p->batch; n++)
         for (int64_t c = 0; c < p->channels; c++)
             for (o[0] = 0; o[0] < p->out[0]; o[0]++)
                 for (o[1] = 0; o[1] < p->out[1]; o[1]++)
                     for (o[2] = 0; o[2] < p->out[2]; o[2]++) {
-                        const window w = look(p, x, n, c, o);
+                        const window w = look(p, x->dtype, values + (n * p->channels + c) * area, o);
                         EXPECT_MSG(is_value(z->dtype, place_at(z, p, n, c, o), wanted(p, z->dtype, &w)),
                                    "%s %s: image %lld, channel %lld at (%lld, %lld, %lld): %Lg, not %Lg",
                                    what, tsr_dtype_name(z->dtype), (long long)n, (long long)c,
@@ -193,6 +196,7 @@ static void check_result(const problem *p, const tsr_tensor *z, const tsr_tensor
                             EXPECT_MSG(*(int64_t *)(void *)place_at(indices, p, n, c, o) == w.at,
                                        "%s %s: index", what, tsr_dtype_name(z->dtype));
                     }
+    free(values);
 }
 
 /* Small whole numbers, and now and then a NaN or an infinity. */
@@ -392,6 +396,34 @@ static void test_windows_that_move_by_two_take_the_first_of_equal_numbers(void)
         }
 }
 
+/* Results beyond the caches are those of the images one by one, whether or not planes follow each other. */
+static void test_large_pools_are_those_of_their_images(void)
+{
+    static const tsr_pool ways[] = { { .kernel = { 2, 2 }, .stride = { 2, 2 } },
+                                     { .kernel = { 3, 3 }, .stride = { 2, 2 }, .padding = { 1, 1 } } };
+    static const int64_t heights[] = { 58, 59 };
+    enum { IMAGES = 40, CHANNELS = 70 };
+    tsr_tensor *x = NULL, *image = NULL, *z = NULL, *one = NULL;
+    for (int k = 0; k < 8; k++) {
+        const tsr_pool *way = &ways[k & 1];
+        const bool average = (k & 2) != 0;
+        EXPECT_OK(tsr_empty(&x, TSR_F32, TSR_SHAPE(IMAGES, CHANNELS, heights[k / 4], 54)));
+        for (int64_t i = 0; i < tsr_numel(x); i++) ((float *)x->data)[i] = (float)((i * 7919 + k) % 10007 - 5000);
+        ((float *)x->data)[12345] = NAN;
+        EXPECT_OK(average ? tsr_avg_pool2d(&z, x, way) : tsr_max_pool2d(&z, NULL, x, way));
+        for (int64_t i = 0; i < IMAGES && z; i += 13) {
+            EXPECT_OK(tsr_slice(&image, x, 0, i, i + 1, 1));
+            EXPECT_OK(average ? tsr_avg_pool2d(&one, image, way) : tsr_max_pool2d(&one, NULL, image, way));
+            const char *part = (const char *)z->data + i * z->stride[0] * (int64_t)sizeof(float);
+            EXPECT(one && !memcmp(part, one->data, (size_t)tsr_byte_size(one)));
+        }
+        tsr_release(&x);
+        tsr_release(&image);
+        tsr_release(&z);
+        tsr_release(&one);
+    }
+}
+
 static void test_sums_of_a_large_window_do_not_lose_small_numbers(void)
 {
     tsr_tensor *x = NULL, *z = NULL;
@@ -575,6 +607,7 @@ int main(int argc, char **argv)
     RUN(test_all_places_come_together);
     RUN(test_the_first_nan_is_the_place_of_a_nan);
     RUN(test_windows_that_move_by_two_take_the_first_of_equal_numbers);
+    RUN(test_large_pools_are_those_of_their_images);
     RUN(test_sums_of_a_large_window_do_not_lose_small_numbers);
     RUN(test_thread_counts_give_the_same_bits);
     RUN(test_a_result_may_overlap_x);

@@ -202,6 +202,32 @@ static void test_large_results_are_written_around_the_caches(void)
     tsr_release(&x);
 }
 
+/* Every second element of long rows, which are read a part at a time. */
+static void test_ops_on_every_second_element(void)
+{
+    static const int64_t sizes[] = { 16384, 20011, 3 << 20 };
+    tsr_tensor *x = NULL, *y = NULL, *evens = NULL, *odds = NULL, *z = NULL;
+    for (int k = 0; k < 3; k++) {
+        const int64_t n = sizes[k];
+        EXPECT_OK(tsr_empty(&x, TSR_F32, TSR_SHAPE(2 * n - 1)));
+        EXPECT_OK(tsr_empty(&y, TSR_F32, TSR_SHAPE(2 * n)));
+        for (int64_t i = 0; i < 2 * n - 1; i++) ((float *)x->data)[i] = (float)(i % 65521);
+        for (int64_t i = 0; i < 2 * n; i++) ((float *)y->data)[i] = (float)(i % 32749);
+        EXPECT_OK(tsr_slice(&evens, x, 0, 0, 2 * n - 1, 2));
+        EXPECT_OK(tsr_slice(&odds, y, 0, 1, 2 * n, 2));
+        EXPECT_OK(tsr_add(&z, evens, odds));
+        int64_t wrong = z ? 0 : n;
+        for (int64_t i = 0; i < n && z; i++)
+            wrong += ((const float *)z->data)[i] != (float)(2 * i % 65521 + (2 * i + 1) % 32749);
+        EXPECT_MSG(wrong == 0, "%lld of %lld are wrong", (long long)wrong, (long long)n);
+        tsr_release(&x);
+        tsr_release(&y);
+        tsr_release(&evens);
+        tsr_release(&odds);
+        tsr_release(&z);
+    }
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -213,5 +239,6 @@ int main(int argc, char **argv)
     RUN(test_images_change_their_layout);
     RUN(test_repeated_rows_and_columns);
     RUN(test_large_results_are_written_around_the_caches);
+    RUN(test_ops_on_every_second_element);
     return TEST_END();
 }

@@ -83,6 +83,29 @@ static void see_axes(tsri_pooling *j, const tsr_op *op)
     if (indices) j->i[channel] = bytes_along(indices, c);
 }
 
+/* Do n things like all rows of a plane follow each other in x and z as the rows do? */
+static bool rows_go_on(const tsri_slide *a, int64_t n, int64_t x, int64_t z)
+{
+    return n == 1 || (x == a->in * a->x && z == a->out * a->z);
+}
+
+/* Planes whose windows neither look beyond them nor leave lines at their end are one of many rows. */
+static void join_planes(tsri_pooling *j)
+{
+    tsri_slide *a = &j->axis[ROWS];
+    if (j->adaptive || j->indices || j->axis[0].in > 1 || j->axis[1].in > 1 || a->first != 0 || a->out == 1 ||
+        a->in != a->out * a->step || (a->taps - 1) * a->reach >= a->step)
+        return;
+    if (!rows_go_on(a, j->channels, j->x_channel, j->z_channel)) return;
+    a->in *= j->channels;
+    a->out *= j->channels;
+    j->channels = 1;
+    if (!rows_go_on(a, j->images, j->x_image, j->z_image)) return;
+    a->in *= j->images;
+    a->out *= j->images;
+    j->images = 1;
+}
+
 static int type_of(tsr_dtype dtype)
 {
     const bool integers = tsr_dtype_kind(dtype) != TSR_FLOATING;
@@ -114,6 +137,7 @@ static void see_job(tsri_pooling *j, const tsr_op *op)
         j->i_image = indices ? bytes_along(indices, 0) : 0;
     }
     see_axes(j, op);
+    join_planes(j);
     tsri_pooling_lowest(j);
     j->slides = tsri_pooling_blocks(j);
     tsri_pooling_counts_plan(j);

@@ -18,12 +18,14 @@ typedef struct tsri_pool_block {
     int64_t        taps;
     int64_t        first;               /* the number that tap[0] has among all */
     int64_t        ahead;               /* bytes from numbers to what is needed later, and may be fetched */
+    int64_t        follows;             /* of pairs: bytes of x that are read in order, by this block and others */
     int64_t        rows, n;
     char          *z, *which;           /* what has come together, as numbers or, for sums, as doubles; of the
                                            largest, which tap it is, as integers of a number's size */
     int64_t        z_step, which_step;  /* bytes from row to row */
     const void    *begin;               /* what z begins with; NULL: with what is there */
     int64_t        column, columns, across;  /* see max_pairs */
+    double         count;               /* see sum_pairs */
 } tsri_pool_block;
 
 typedef struct tsri_pool_kernels {
@@ -45,7 +47,8 @@ typedef struct tsri_pool_kernels {
 
     /* The same for outputs that are two columns apart: output i of row r sees columns `column` + 2 i and
      * on, two or three `across`, of the lines at x + r * x_step + tap[t]. Those that are not among the
-     * `columns` of a line count as what z begins with. NULL: there are no such kernels. */
+     * `columns` of a line count as what z begins with. If `count` is not 0, sums are divided by it, and z is of
+     * numbers. NULL: there are no such kernels. */
     void (*max_pairs)(const tsri_pool_block *b);
     void (*sum_pairs)(const tsri_pool_block *b);
 } tsri_pool_kernels;

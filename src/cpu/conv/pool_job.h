@@ -31,6 +31,8 @@ typedef struct tsri_pooling {
     const tsr_pool_params *p;
     bool                   spatial[AXES];  /* does the axis count in the number of a place? */
     bool                   average, adaptive, slides, pairs;
+    bool                   streams;       /* pairs, whose results are written around the caches */
+    int64_t                follows;       /* bytes of x that are read in order */
     int64_t                images, channels;
     const char            *x;
     char                  *z, *indices;

@@ -6,10 +6,12 @@
  * copied. */
 #include "core/alloc.h"
 #include "core/mem.h"
+#include "cpu/cpu_run.h"
 #include "pool_job.h"
 
 enum {
     OUTPUTS = 1024,   /* of a block */
+    PAIRS = 2048,     /* of a block of pairs, which needs no other buffers */
     MOST_ALONG = 16   /* taps along the lane, for which lines are split up */
 };
 
@@ -356,19 +358,48 @@ static int64_t rows_alike(const tsri_pooling *j, int64_t at, int64_t rows)
     return n > 0 ? n : 1;
 }
 
+/* Bytes of x that blocks read in order: those of a line, and of what follows it without a gap. */
+static int64_t bytes_that_follow(const tsri_pooling *j)
+{
+    const tsri_slide *a = j->axis;
+    int64_t n = a[LANE].in * j->wide;
+    if (a[0].out > 1 || a[1].out > 1 || a[ROWS].x != n) return n;
+    n *= a[ROWS].in;
+    if (j->channels > 1 && j->x_channel != n) return n;
+    n *= j->channels;
+    return j->images > 1 && j->x_image != n ? n : n * j->images;
+}
+
+/* Are blocks of results lines in one piece, more than the caches keep? */
+static bool has_streams(const tsri_pooling *j)
+{
+    const tsri_slide *a = j->axis;
+    const int64_t planes = j->images * j->channels * a[0].out * a[1].out;
+    return a[LANE].z == j->wide && j->side == a[LANE].out && a[ROWS].z == a[LANE].out * j->wide &&
+           tsri_cpu_streams(planes * (a[ROWS].in * a[LANE].in + a[ROWS].out * a[LANE].out) * j->wide);
+}
+
+static void stream_out(char *z, const char *found, int64_t n, const tsri_pooling *j)
+{
+    const tsri_tile t = { .stream = true, .rows = 1, .cols = n, .ptr = { z, (char *)(uintptr_t)found },
+                          .col_step = { j->wide, j->wide } };
+    j->all->copy[__builtin_ctz((unsigned)j->wide)](&t, NULL);
+}
+
 static void slide_pairs(const tsri_pooling *j, const tsri_pooling_block *b, const layout *l)
 {
-    _Alignas(64) char found[OUTPUTS * 8];
+    _Alignas(64) char found[PAIRS * 8];
     int64_t tap[TAPS];
     const tsri_slide *a = &j->axis[ROWS];
-    const bool lies = !j->average && j->axis[LANE].z == j->wide;
+    const bool lies = (!j->average || j->all_common) && j->axis[LANE].z == j->wide, direct = lies && !j->streams;
     const char *x = b->x;
     for (int d = 0; d < ROWS; d++) x += begin_of(j, d, b->at[d]) * j->axis[d].x;
     tsri_pool_block k = { .x_step = tsri_slide_bytes(a), .tap = tap, .n = l->n, .across = j->axis[LANE].taps,
                           .column = begin_of(j, LANE, l->first), .columns = j->axis[LANE].in,
-                          .z = lies ? b->z + l->first * j->wide : found,
-                          .z_step = lies ? a->z : l->n * (j->average ? 8 : j->wide),
-                          .begin = j->lowest, .ahead = AHEAD };
+                          .z = direct ? b->z + l->first * j->wide : found,
+                          .z_step = direct ? a->z : l->n * (lies || !j->average ? j->wide : 8),
+                          .begin = j->lowest, .ahead = AHEAD, .follows = j->follows,
+                          .count = lies && j->average ? j->common.all[0] : 0 };
     for (int64_t r = 0; r < b->rows; r += k.rows, k.z += k.rows * k.z_step) {
         const int64_t at = begin_of(j, ROWS, b->at[ROWS] + r);
         k.rows = rows_alike(j, b->at[ROWS] + r, b->rows - r);
@@ -379,7 +410,8 @@ static void slide_pairs(const tsri_pooling *j, const tsri_pooling_block *b, cons
         if (j->average) j->k->sum_pairs(&k);
         else            j->k->max_pairs(&k);
     }
-    if (!lies) store_block(b, l, found, NULL, NULL, j);
+    if (!lies)          store_block(b, l, found, NULL, NULL, j);
+    else if (j->streams) stream_out(b->z, found, b->rows * l->n, j);
 }
 
 void tsri_pooling_slide(const tsri_pooling *j, const tsri_pooling_block *b)
@@ -406,8 +438,10 @@ bool tsri_pooling_blocks(tsri_pooling *j)
         const int64_t line = a[0].taps * a[1].taps * l.phases * l.length, one = lines_for(&a[ROWS], 1);
         if (one > BUFFER / line) continue;
         j->rows = (BUFFER / line - one) / a[ROWS].step + 1;
-        j->rows = smaller(smaller(j->rows, OUTPUTS / j->side), a[ROWS].out);
         j->pairs = has_pairs(j);
+        j->rows = smaller(j->pairs ? PAIRS / j->side : smaller(j->rows, OUTPUTS / j->side), a[ROWS].out);
+        j->follows = bytes_that_follow(j);
+        j->streams = j->pairs && has_streams(j);
         return true;
     }
 }
