@@ -62,8 +62,9 @@ static void random_desc(tsr_desc *d, uint64_t *r)
         for (int i = 0; i < ndim; i++) {
             shape[i] = test_below(r, 25) ? 1 + test_below(r, longest) : 0;
             stride[i] = packed && shape[i] > 1 ? step : random_stride(r, shape[i], largest);
-            step = stride[i] * (shape[i] > 0 ? shape[i] : 1) + test_below(r, 2) - (test_below(r, 30) == 0);
-            if (shape[i] == 1 || !packed) step = 1 + test_below(r, largest);
+            const int64_t gap = test_below(r, 2) - (test_below(r, 30) == 0);
+            if (shape[i] == 1 || !packed) step = 1 + test_below(r, largest);  /* a stride may be anything then */
+            else                          step = stride[i] * (shape[i] > 0 ? shape[i] : 1) + gap;
         }
         for (int i = ndim - 1; i > 0; i--) {
             const int64_t j = test_below(r, i + 1), n = shape[i], s = stride[i];
