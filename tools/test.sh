@@ -156,7 +156,7 @@ thread_sanitizer() {
     # Some kernels scatter mappings further than the thread sanitizer can follow.
     if setarch -R true; then under="setarch -R"; fi
     sanitizer_runs thread || { echo "the sanitizer does not run here"; return 77; }
-    targets=$(find tests/unit tests/property tests/ops tests/oom -name '*.c' | grep -E 'threads|pool|concurrent|devices' |
+    targets=$(find tests/unit tests/property tests/ops tests/oom -name '*.c' | grep -E 'threads|unit/test_pool|concurrent|devices' |
         sed -E 's|tests/([a-z]+)/(.*)\.c|\1-\2|')
     [ -n "$targets" ] || { echo "no tests of threads"; return 77; }
     build_in build/tsan "$targets" $lean -DTSR_SANITIZE=thread -DTSR_BUILD_EXAMPLES=OFF || return 1
