@@ -183,7 +183,7 @@ static void reduce_block(tsri_block b, tsri_loop *nest, void *words, char *z, in
     tsri_states_finish(b.r, z, step, b.width, &g, &k);
 }
 
-/* Outputs `across` and `step` bytes apart in x and in the result: block number c of them. */
+/* Outputs of a row from `first` on, `side` of them at most. */
 static tsri_block block_of(const tsri_reduction *r, char *x, const tsri_dim *along, int64_t first, int64_t side)
 {
     return (tsri_block){ .r = r, .x = x + first * along->step[1], .across = along->step[1],
@@ -301,12 +301,15 @@ static tsr_status merge_parts(void *context, int64_t first, int64_t end)
     return TSR_OK;
 }
 
+/* Lists a row's blocks, or only counts them where there is no list yet. */
 static void list_row(const tsri_reduction *r, char *x, char *z, const tsri_dim *along, void *context)
 {
     sharing *s = context;
     const int64_t side = tsri_walk_side(r);
     for (int64_t c = 0; c < along->n; c += side) {
-        shared_block *b = &s->blocks[s->n++];
+        const int64_t at = s->n++;
+        if (!s->blocks) continue;
+        shared_block *b = &s->blocks[at];
         b->b = block_of(r, x, along, c, side);
         b->z = z + c * along->step[0];
         b->step = along->step[0];
@@ -422,14 +425,16 @@ static void choose_parts(tsri_reduction *r)
 static tsr_status run_parts(const tsri_reduction *r)
 {
     const int64_t side = tsri_walk_side(r), n = r->fold > 1 ? r->side.n : innermost(&r->kept).n;
-    const size_t blocks = (size_t)count_blocks(r), heads = tsri_round_up(blocks * sizeof(shared_block), TSRI_CACHE_LINE);
     sharing s = { .r = r, .width = (int64_t)tsri_round_up((size_t)(n < side ? n : side), TSRI_CACHE_LINE / sizeof(double)) };
+    (void)tsri_loop_visit(&r->kept, list_tile, &s);
+    const size_t blocks = (size_t)s.n, heads = tsri_round_up(blocks * sizeof(shared_block), TSRI_CACHE_LINE);
     const size_t words = TSRI_STATE_WORDS * (size_t)s.width, each = words * (size_t)(r->parts + 2);
     const size_t bytes = heads + blocks * each * sizeof(double);
     char *memory = tsri_scratch(bytes);
     TSRI_CHECK(memory, TSR_ENOMEM, "%s: no memory for %zu bytes of partial results", tsr_op_get_info(r->op)->name,
                bytes);
     s.blocks = (shared_block *)(void *)memory;
+    s.n = 0;
     (void)tsri_loop_visit(&r->kept, list_tile, &s);
     for (int64_t i = 0; i < s.n; i++) {
         shared_block *b = &s.blocks[i];

@@ -23,7 +23,6 @@
 #include "core/mem.h"
 #include "core/memory_int.h"
 #include "tiles.h"
-#include "units.h"
 
 enum {
     KERNELS = 512,          /* whose weights are packed at a time, of each group */
@@ -124,16 +123,16 @@ static int64_t row_tiles(const tsri_tiles *j, int64_t cols) { return pieces(cols
 static char *output_at(const tsri_tiles *j, const tsri_tiles_unit *u, const band *b)
 {
     const tsri_grid *g = j->g;
-    const int64_t kernel = u->group * g->kernels + j->first + b->panel * panel_kernels(j);
-    char *z = g->z + u->image * g->z_image + kernel * g->z_channel;
-    for (int d = 0; d < TSRI_AXES; d++) z += (u->o[d] + b->o[d]) * g->axis[d].z;
+    const int64_t kernel = u->of.group * g->kernels + j->first + b->panel * panel_kernels(j);
+    char *z = g->z + u->of.image * g->z_image + kernel * g->z_channel;
+    for (int d = 0; d < TSRI_AXES; d++) z += (u->of.o[d] + b->o[d]) * g->axis[d].z;
     return z;
 }
 
 /* Where the windows of output o of the box begin. */
 static const char *window_at(const tsri_tiles *j, const tsri_tiles_unit *u, const int64_t *o)
 {
-    const char *x = j->as_it_lies ? u->x : u->copy;
+    const char *x = j->as_it_lies ? u->of.x : u->copy;
     for (int d = 0; d < TSRI_AXES; d++) x += o[d] * j->g->axis[d].step * j->side[d].pitch;
     return x;
 }
@@ -211,7 +210,7 @@ static void sum_band(const tsri_tiles *j, tsri_tiles_unit *u, const band *b)
     t.kernels = j->straight ? b->kernels : b->vectors * j->kernels->lanes;
     for (int64_t p = 0; p < j->k; p += j->chunk)
         for (int64_t r = 0; r < b->rows; r++) {
-            const range row = row_range(j, u->o[1] + b->o[1] + r);
+            const range row = row_range(j, u->of.o[1] + b->o[1] + r);
             for (int64_t i = 0; i < count; i++) {
                 const int64_t at = i * b->cols / count, end = (i + 1) * b->cols / count;
                 t.x = x + r * a[1].step * j->side[1].pitch + at * t.x_step;
@@ -244,15 +243,15 @@ static void store_band(const tsri_tiles *j, const tsri_tiles_unit *u, const band
 /* Where o is set, and the panel: how many rows and columns there are, and kernels. */
 static void measure_band(const tsri_tiles *j, const tsri_tiles_unit *u, band *b)
 {
-    b->rows = least(u->n[1] - b->o[1], band_rows(j));
-    b->cols = least(u->n[2] - b->o[2], band_cols(j));
+    b->rows = least(u->of.n[1] - b->o[1], band_rows(j));
+    b->cols = least(u->of.n[2] - b->o[2], band_cols(j));
     b->vectors = panel_vectors(j, b->panel);
     b->kernels = least(j->count - b->panel * panel_kernels(j), panel_kernels(j));
 }
 
 static band first_band(const tsri_tiles *j, const tsri_tiles_unit *u)
 {
-    band b = { .group = u->group, .panel = u->panel };
+    band b = { .group = u->of.group, .panel = u->panel };
     measure_band(j, u, &b);
     return b;
 }
@@ -261,15 +260,15 @@ static band first_band(const tsri_tiles *j, const tsri_tiles_unit *u)
 static bool next_band(const tsri_tiles *j, const tsri_tiles_unit *u, band *b)
 {
     b->o[2] += b->cols;
-    if (b->o[2] >= u->n[2]) {
+    if (b->o[2] >= u->of.n[2]) {
         b->o[2] = 0;
         b->o[1] += b->rows;
     }
-    if (b->o[1] >= u->n[1]) {
+    if (b->o[1] >= u->of.n[1]) {
         b->o[1] = 0;
         b->o[0]++;
     }
-    if (b->o[0] >= u->n[0]) {
+    if (b->o[0] >= u->of.n[0]) {
         b->o[0] = 0;
         b->panel++;
     }
@@ -298,31 +297,24 @@ static void find_unit(tsri_tiles_unit *u, const tsri_tiles *j, int64_t i)
 {
     const tsri_grid *g = j->g;
     const tsri_tiles_side *s = j->side;
-    const tsri_conv_unit found =
-        tsri_find_unit(g, i, j->slices, (const int64_t[]){ s[0].box, s[1].box, s[2].box },
-                       (const int64_t[]){ s[0].boxes, s[1].boxes, s[2].boxes });
-    u->image = found.image;
-    u->group = found.group;
-    u->panel = found.slice * j->slice;
+    u->of = tsri_find_unit(g, i, j->slices, (const int64_t[]){ s[0].box, s[1].box, s[2].box },
+                           (const int64_t[]){ s[0].boxes, s[1].boxes, s[2].boxes });
+    u->panel = u->of.slice * j->slice;
     u->panels = least(j->panels - u->panel, j->slice);
-    u->x = found.x;
-    for (int d = 0; d < TSRI_AXES; d++) {
-        u->o[d] = found.o[d];
-        u->n[d] = found.n[d];
-        if (j->as_it_lies) u->x += (u->o[d] * g->axis[d].step + s[d].low) * g->axis[d].x;
-    }
+    for (int d = 0; d < TSRI_AXES; d++)
+        if (j->as_it_lies) u->of.x += (u->of.o[d] * g->axis[d].step + s[d].low) * g->axis[d].x;
 }
 
 /* What the next unit copies comes nearer while this one is summed. */
 static void plan_inputs(const tsri_tiles *j, tsri_tiles_unit *u, const tsri_tiles_unit *next)
 {
     const tsri_slide *a = j->g->axis;
-    const bool same = next->image == u->image && next->group == u->group && j->slices > 1;
+    const bool same = next->of.image == u->of.image && next->of.group == u->of.group && j->slices > 1;
     const bool last = j->last && !j->turned;
     const int64_t step = last ? a[2].x : tsri_dtype_size(j->g->dtype);
     if (j->as_it_lies || same || a[0].in != 1 || a[2].x != step || step < 0) return;
     const tsri_tiles_inputs in = tsri_tiles_see_inputs(j, next, 1), across = tsri_tiles_see_inputs(j, next, 2);
-    u->ahead = (tsri_fetch){ .at = next->x + (in.first + in.begin) * a[1].x +
+    u->ahead = (tsri_fetch){ .at = next->of.x + (in.first + in.begin) * a[1].x +
                                    (across.first + across.begin) * a[2].x,
                              .outer = last ? 1 : j->g->channels,
                              .outer_step = j->g->x_channel,
@@ -330,7 +322,7 @@ static void plan_inputs(const tsri_tiles *j, tsri_tiles_unit *u, const tsri_tile
                              .inner_step = a[1].x,
                              .bytes = (across.end - across.begin) * a[2].x };
     if (u->ahead.inner <= 0 || u->ahead.bytes <= 0) return;
-    tsri_fetch_plan(&u->ahead, u->panels * pieces(j->k, j->chunk) * u->n[0] * u->n[1] * row_tiles(j, u->n[2]) / 2,
+    tsri_fetch_plan(&u->ahead, u->panels * pieces(j->k, j->chunk) * u->of.n[0] * u->of.n[1] * row_tiles(j, u->of.n[2]) / 2,
                     least(j->k, j->chunk));
 }
 
@@ -349,7 +341,7 @@ static size_t sums_bytes(const tsri_tiles *j)
 static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
 {
     const tsri_tiles *j = context;
-    tsri_tiles_unit u = { .image = 0 }, next;
+    tsri_tiles_unit u = { .of.image = 0 }, next;
     size_t reserved = 0;
     const size_t bytes = (size_t)most(1, (int64_t)(copy_bytes(j) + sums_bytes(j)));
     char *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;

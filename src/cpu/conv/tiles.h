@@ -2,9 +2,9 @@
 #ifndef TSRI_CPU_CONV_TILES_H
 #define TSRI_CPU_CONV_TILES_H
 
-#include "conv.h"
 #include "cpu/kernels.h"
 #include "fetch.h"
+#include "units.h"
 
 /* One axis as it is copied: output o of a box sees inputs o * step + low .. o * step + low + reach - 1. */
 typedef struct tsri_tiles_side {
@@ -37,12 +37,11 @@ typedef struct tsri_tiles {
 
 /* What a thread works on, in scratch of its own. */
 typedef struct tsri_tiles_unit {
-    int64_t     image, group, panel, panels;
-    int64_t     o[TSRI_AXES], n[TSRI_AXES]; /* the box: its first outputs, and how many there are */
-    const char *x;                          /* the group's part of the image */
-    char       *copy, *sums;
-    tsri_fetch  ahead, results;             /* inputs of the next unit; places in z of the current band */
-    bool        odd;                        /* tiles send for the one and the other in turn */
+    tsri_conv_unit of;
+    int64_t        panel, panels;
+    char          *copy, *sums;
+    tsri_fetch     ahead, results;  /* inputs of the next unit; places in z of the current band */
+    bool           odd;             /* tiles send for the one and the other in turn */
 } tsri_tiles_unit;
 
 /* Inputs of an axis that a box sees, and those of them that are there. */
@@ -51,10 +50,6 @@ typedef struct tsri_tiles_inputs {
     int64_t begin, end;  /* of those that are there; as many as there are else */
     int64_t all;
 } tsri_tiles_inputs;
-
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /* Inputs of an axis that so many outputs see. */
 static inline int64_t tsri_tiles_inputs_of(const tsri_tiles *j, int d, int64_t outputs)

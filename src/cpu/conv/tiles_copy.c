@@ -5,7 +5,7 @@
 tsri_tiles_inputs tsri_tiles_see_inputs(const tsri_tiles *j, const tsri_tiles_unit *u, int d)
 {
     const tsri_slide *a = &j->g->axis[d];
-    tsri_tiles_inputs i = { .first = u->o[d] * a->step + j->side[d].low, .all = tsri_tiles_inputs_of(j, d, u->n[d]) };
+    tsri_tiles_inputs i = { .first = u->of.o[d] * a->step + j->side[d].low, .all = tsri_tiles_inputs_of(j, d, u->of.n[d]) };
     i.begin = least(i.all, most(0, -i.first));
     i.end = most(i.begin, least(i.all, a->in - i.first));
     return i;
@@ -72,7 +72,7 @@ void tsri_tiles_copy(const tsri_tiles *j, const tsri_tiles_unit *u)
     for (int64_t c = 0; c < (j->last ? 1 : j->g->channels); c++)
         for (int64_t i = 0; i < in[0].all; i++) {
             char *z = u->copy + c * j->channel + i * s[0].pitch;
-            const char *x = u->x + c * j->g->x_channel + (in[0].first + i) * j->g->axis[0].x;
+            const char *x = u->of.x + c * j->g->x_channel + (in[0].first + i) * j->g->axis[0].x;
             if (i < in[0].begin || i >= in[0].end) clear(z, in[1].all * s[1].pitch);
             else if (j->last)                      copy_places(j, z, x, in);
             else                                   copy_plane(j, z, x, in);

@@ -5,6 +5,10 @@
 #include "conv.h"
 #include "tessera/threads.h"
 
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
 enum { TSRI_CONV_WORK = 1 << 17 };  /* products that make a thread worth waking */
 
 /* Cuts `out` outputs into boxes of `wanted` at most, nearly equal ones: outputs of a box, and how many there are. */

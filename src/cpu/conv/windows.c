@@ -26,7 +26,6 @@
 #include "core/mem.h"
 #include "core/memory_int.h"
 #include "cpu/cpu_run.h"
-#include "units.h"
 
 enum {
     KERNELS = 512,          /* whose weights are packed at a time, of each group */
@@ -122,19 +121,12 @@ static void find_unit(tsri_windows_unit *u, const tsri_windows *j, int64_t i)
 {
     const tsri_grid *g = j->g;
     const tsri_windows_side *s = j->side;
-    const tsri_conv_unit found =
-        tsri_find_unit(g, i, j->slices, (const int64_t[]){ s[0].box, s[1].box, s[2].box },
-                       (const int64_t[]){ s[0].boxes, s[1].boxes, s[2].boxes });
-    u->image = found.image;
-    u->group = found.group;
-    u->panel = found.slice * j->slice;
+    u->of = tsri_find_unit(g, i, j->slices, (const int64_t[]){ s[0].box, s[1].box, s[2].box },
+                           (const int64_t[]){ s[0].boxes, s[1].boxes, s[2].boxes });
+    u->panel = u->of.slice * j->slice;
     u->panels = least(j->panels - u->panel, j->slice);
-    u->x = found.x;
-    for (int d = 0; d < TSRI_AXES; d++) {
-        u->o[d] = found.o[d];
-        u->n[d] = found.n[d];
-        if (j->as_it_lies) u->x += (u->o[d] * g->axis[d].step + tsri_slide_at(&g->axis[d], 0)) * g->axis[d].x;
-    }
+    for (int d = 0; d < TSRI_AXES; d++)
+        if (j->as_it_lies) u->of.x += (u->of.o[d] * g->axis[d].step + tsri_slide_at(&g->axis[d], 0)) * g->axis[d].x;
 }
 
 static size_t rounded(int64_t bytes) { return tsri_round_up((size_t)bytes, TSRI_CACHE_LINE); }
@@ -171,12 +163,12 @@ static void plan_fetch(const tsri_windows *j, tsri_windows_unit *u, const tsri_w
 {
     const tsri_slide *a = j->g->axis;
     const int64_t size = tsri_dtype_size(j->g->dtype);
-    const int64_t first = most(0, (next->o[1] + j->side[1].low) * a[1].step);
+    const int64_t first = most(0, (next->of.o[1] + j->side[1].low) * a[1].step);
     const int64_t end =
-        least(a[1].in, (next->o[1] + next->n[1] + j->side[1].low + j->side[1].span) * a[1].step);
+        least(a[1].in, (next->of.o[1] + next->of.n[1] + j->side[1].low + j->side[1].span) * a[1].step);
     if (j->as_it_lies || j->three || a[2].x != size || a[0].in != 1 || end <= first || a[2].in < 1) return;
-    if (next->image == u->image && next->group == u->group && j->slices > 1) return;
-    u->ahead = (tsri_fetch){ .at = next->x + first * a[1].x, .outer = j->g->channels,
+    if (next->of.image == u->of.image && next->of.group == u->of.group && j->slices > 1) return;
+    u->ahead = (tsri_fetch){ .at = next->of.x + first * a[1].x, .outer = j->g->channels,
                              .outer_step = j->g->x_channel, .inner = end - first, .inner_step = a[1].x,
                              .bytes = a[2].in * size };
     tsri_fetch_plan(&u->ahead, strips_of(j, u), block_at(j, 0));

@@ -2,9 +2,9 @@
 #ifndef TSRI_CPU_CONV_WINDOWS_H
 #define TSRI_CPU_CONV_WINDOWS_H
 
-#include "conv.h"
 #include "cpu/kernels.h"
 #include "fetch.h"
+#include "units.h"
 
 enum { TSRI_WINDOWS_WHOLE = 3 };  /* strips' widths that can be read behind a copy */
 
@@ -44,16 +44,11 @@ typedef struct tsri_windows {
 
 /* What a thread works on, in scratch of its own. */
 typedef struct tsri_windows_unit {
-    int64_t image, group, panel, panels;
-    int64_t o[TSRI_AXES], n[TSRI_AXES]; /* the box: its first outputs, and how many there are */
-    const char *x;                      /* the group's part of the image */
-    char *copy, *sums;
-    tsri_fetch ahead;
+    tsri_conv_unit of;
+    int64_t        panel, panels;
+    char          *copy, *sums;
+    tsri_fetch     ahead;
 } tsri_windows_unit;
-
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /* Of as many columns as a strip has. */
 static inline int64_t vectors_bytes(const tsri_windows *j)
@@ -77,7 +72,7 @@ static inline int64_t block_at(const tsri_windows *j, int64_t p)
 /* Places of the flat box. */
 static inline int64_t flat_places(const tsri_windows *j, const tsri_windows_unit *u)
 {
-    return (u->n[0] - 1) * j->side[0].pitch + (u->n[1] - 1) * j->side[1].pitch + u->n[2];
+    return (u->of.n[0] - 1) * j->side[0].pitch + (u->of.n[1] - 1) * j->side[1].pitch + u->of.n[2];
 }
 
 /* The copy of a box (windows_copy.c) ------------------------------------------------------------ */

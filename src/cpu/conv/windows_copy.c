@@ -133,7 +133,7 @@ static void copy_row(const tsri_windows *j, const phase *p, char *z, const char 
 static int64_t input_of(const tsri_windows *j, const tsri_windows_unit *u, int d, int64_t rest, int64_t place)
 {
     const tsri_slide *a = &j->g->axis[d];
-    const int64_t at = (u->o[d] + j->side[d].low + place) * a->step + rest;
+    const int64_t at = (u->of.o[d] + j->side[d].low + place) * a->step + rest;
     return at >= 0 && at < a->in ? at : -1;
 }
 
@@ -142,10 +142,10 @@ static void copy_channel(const tsri_windows *j, const tsri_windows_unit *u, cons
 {
     const tsri_slide *a = j->g->axis;
     const tsri_windows_side *s = j->side;
-    const int64_t start = ((u->o[2] + s[2].low + p->first) * a[2].step + p->rest[2]) * a[2].x;
-    for (int64_t i = 0; i < u->n[0] - 1 + s[0].span; i++) {
+    const int64_t start = ((u->of.o[2] + s[2].low + p->first) * a[2].step + p->rest[2]) * a[2].x;
+    for (int64_t i = 0; i < u->of.n[0] - 1 + s[0].span; i++) {
         const int64_t at0 = input_of(j, u, 0, p->rest[0], i);
-        for (int64_t h = 0; h < u->n[1] - 1 + s[1].span; h++) {
+        for (int64_t h = 0; h < u->of.n[1] - 1 + s[1].span; h++) {
             const int64_t at1 = input_of(j, u, 1, p->rest[1], h);
             copy_row(j, p, z + (i * s[0].pitch + h * s[1].pitch) * j->element,
                      at0 < 0 || at1 < 0 ? NULL : x + at0 * a[0].x + at1 * a[1].x + start);
@@ -158,9 +158,9 @@ static void see_phase(phase *p, const tsri_windows *j, const tsri_windows_unit *
     const tsri_slide *a = j->g->axis;
     const tsri_windows_side *s = j->side;
     for (int d = 0; d < TSRI_AXES; d++) p->rest[d] = rest_of(&a[d], tap_of(&a[d], number[d]));
-    const int64_t turn = u->o[2] + s[2].low, rest = p->rest[2];
+    const int64_t turn = u->of.o[2] + s[2].low, rest = p->rest[2];
     const int64_t there = a[2].in > rest ? (a[2].in - rest - 1) / a[2].step + 1 - turn : 0;
-    p->places = u->n[2] - 1 + s[2].span;
+    p->places = u->of.n[2] - 1 + s[2].span;
     p->first = turn >= 0 ? 0 : least(p->places, -turn);
     p->end = least(p->places, there);
     p->z =
@@ -177,6 +177,6 @@ void tsri_windows_copy(const tsri_windows *j, const tsri_windows_unit *u)
             for (n[2] = 0; n[2] < s[2].phases; n[2]++) {
                 see_phase(&p, j, u, n);
                 for (int64_t c = 0; c < j->g->channels; c++)
-                    copy_channel(j, u, &p, p.z + c * j->channel * j->element, u->x + c * j->g->x_channel);
+                    copy_channel(j, u, &p, p.z + c * j->channel * j->element, u->of.x + c * j->g->x_channel);
             }
 }

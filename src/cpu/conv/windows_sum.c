@@ -18,8 +18,8 @@ typedef struct columns {
 static char *output_at(const tsri_windows *j, const tsri_windows_unit *u, int64_t kernel, const int64_t *o)
 {
     const tsri_grid *g = j->g;
-    char *z = g->z + u->image * g->z_image + (u->group * g->kernels + kernel) * g->z_channel;
-    for (int d = 0; d < TSRI_AXES; d++) z += (u->o[d] + o[d]) * g->axis[d].z;
+    char *z = g->z + u->of.image * g->z_image + (u->of.group * g->kernels + kernel) * g->z_channel;
+    for (int d = 0; d < TSRI_AXES; d++) z += (u->of.o[d] + o[d]) * g->axis[d].z;
     return z;
 }
 
@@ -35,7 +35,7 @@ static void sum_block(const tsri_windows *j, tsri_windows_unit *u, const columns
     const tsri_conv_strip_fn *strips = j->kernels->strip[pieces(c->n, j->kernels->lanes)];
     for (int64_t i = u->panel; i < u->panel + u->panels; i++) {
         const int64_t row = row_of(j, i), rows = row_of(j, i + 1) - row;
-        s->w = j->weights + ((u->group * j->count + row) * j->k + p * rows) * j->element;
+        s->w = j->weights + ((u->of.group * j->count + row) * j->k + p * rows) * j->element;
         s->z = j->straight ? output_at(j, u, j->first + row, (const int64_t[]){ 0, 0, c->at })
                            : tile_of(j, u, i);
         s->z_row = j->straight ? j->g->z_channel : tile_row(j);
@@ -80,7 +80,7 @@ static void add_biases(const tsri_windows *j, const tsri_windows_unit *u, const 
             const int64_t kernel = j->first + row;
             char *sums = j->straight ? output_at(j, u, kernel, (const int64_t[]){ 0, 0, c->at })
                                      : tile_of(j, u, i) + (row - row_of(j, i)) * tile_row(j);
-            add_bias(j, sums, u->group * j->g->kernels + kernel, c->n);
+            add_bias(j, sums, u->of.group * j->g->kernels + kernel, c->n);
         }
 }
 
@@ -105,8 +105,8 @@ static void store_columns(const tsri_windows *j, const tsri_windows_unit *u, con
     for (int64_t i = 0; i < c->n;) {
         const int64_t at = c->at + i, rest = at % s[0].pitch;
         const int64_t o[TSRI_AXES] = { at / s[0].pitch, rest / s[1].pitch, rest % s[1].pitch };
-        const int64_t n = least(c->n - i, u->n[2] - o[2]);
-        if (n > 0 && o[1] < u->n[1]) store_run(j, u, i, n, o);
+        const int64_t n = least(c->n - i, u->of.n[2] - o[2]);
+        if (n > 0 && o[1] < u->of.n[1]) store_run(j, u, i, n, o);
         i += n > 0 ? n : least(c->n - i, s[1].pitch - o[2]);
     }
 }
@@ -131,23 +131,23 @@ static void store_rows(const tsri_windows *j, const tsri_windows_unit *u, int64_
     const tsri_gemm_scale plain = { .plain = true };
     const int64_t step = j->g->axis[2].z, size = tsri_dtype_size(j->g->dtype);
     int64_t o[TSRI_AXES] = { 0, 0, 0 };
-    for (o[0] = 0; o[0] < u->n[0]; o[0]++)
-        for (o[1] = 0; o[1] < u->n[1]; o[1]++)
+    for (o[0] = 0; o[0] < u->of.n[0]; o[0]++)
+        for (o[1] = 0; o[1] < u->of.n[1]; o[1]++)
             j->dtype->store(
-                (tsri_gemm_matrix){ output_at(j, u, j->first + row, o), 0, u->n[2] > 1 ? step : size },
+                (tsri_gemm_matrix){ output_at(j, u, j->first + row, o), 0, u->of.n[2] > 1 ? step : size },
                 (tsri_gemm_matrix){ NULL, 0, 0 },
-                u->sums + (o[0] * j->side[0].pitch + o[1] * j->side[1].pitch) * j->element, 1, u->n[2], 1,
+                u->sums + (o[0] * j->side[0].pitch + o[1] * j->side[1].pitch) * j->element, 1, u->of.n[2], 1,
                 (int)j->side[1].pitch, &plain);
 }
 
 /* The outputs of the box come nearer, to be written. */
 static void fetch_outputs(const tsri_windows *j, const tsri_windows_unit *u)
 {
-    const int64_t bytes = u->n[2] * j->g->axis[2].z;
+    const int64_t bytes = u->of.n[2] * j->g->axis[2].z;
     int64_t o[TSRI_AXES] = { 0, 0, 0 };
     if (j->g->axis[2].z != tsri_dtype_size(j->g->dtype)) return;
-    for (o[0] = 0; o[0] < u->n[0]; o[0]++)
-        for (o[1] = 0; o[1] < u->n[1]; o[1]++)
+    for (o[0] = 0; o[0] < u->of.n[0]; o[0]++)
+        for (o[1] = 0; o[1] < u->of.n[1]; o[1]++)
             for (int64_t at = 0; at < bytes; at += TSRI_CACHE_LINE)
                 __builtin_prefetch(output_at(j, u, j->first + u->panel, o) + at, 1, 3);
 }
@@ -159,9 +159,9 @@ static void multiply_alone(const tsri_windows *j, tsri_windows_unit *u)
     tsri_windows_copy(j, u);
     tsri_fetch_all(&u->ahead);
     for (int64_t i = u->panel; i < u->panel + u->panels; i++) {
-        const char *w = j->weights + (u->group * j->count + i) * j->k * j->element;
+        const char *w = j->weights + (u->of.group * j->count + i) * j->k * j->element;
         j->kernels->sum_one(u->sums, u->copy, j->offset, w, j->k, all);
-        if (j->g->bias) add_bias(j, u->sums, u->group * j->g->kernels + j->first + i, all);
+        if (j->g->bias) add_bias(j, u->sums, u->of.group * j->g->kernels + j->first + i, all);
         store_rows(j, u, i);
     }
 }
@@ -171,22 +171,22 @@ static void multiply_three(const tsri_windows *j, const tsri_windows_unit *u)
     const tsri_grid *g = j->g;
     const tsri_slide *a = g->axis;
     const int64_t zero[TSRI_AXES] = { 0, 0, 0 };
-    tsri_conv_three t = { .x = u->x,
+    tsri_conv_three t = { .x = u->of.x,
                           .x_row = a[1].x,
                           .high = a[1].in,
                           .wide = a[2].in,
                           .z_row = a[1].z,
-                          .rows = u->n[1],
-                          .cols = u->n[2],
-                          .top = -a[1].first - u->o[1],
+                          .rows = u->of.n[1],
+                          .cols = u->of.n[2],
+                          .top = -a[1].first - u->of.o[1],
                           .left = -a[2].first };
-    t.x_ahead = j->boxes > 1 ? u->n[1] * a[1].x : g->x_channel;
-    t.z_ahead = j->boxes > 1 ? u->n[1] * a[1].z : g->z_channel;
+    t.x_ahead = j->boxes > 1 ? u->of.n[1] * a[1].x : g->x_channel;
+    t.z_ahead = j->boxes > 1 ? u->of.n[1] * a[1].z : g->z_channel;
     for (int64_t i = u->panel; i < u->panel + u->panels; i++) {
         t.z = output_at(j, u, j->first + i, zero);
-        t.w = (const float *)(const void *)(j->weights + (u->group * j->count + i) * j->k * j->element);
+        t.w = (const float *)(const void *)(j->weights + (u->of.group * j->count + i) * j->k * j->element);
         if (g->bias)
-            j->dtype->pack(&t.bias, g->bias + (u->group * g->kernels + j->first + i) * g->bias_step, 0, 0, 1,
+            j->dtype->pack(&t.bias, g->bias + (u->of.group * g->kernels + j->first + i) * g->bias_step, 0, 0, 1,
                            1, 1);
         j->kernels->three(&t);
     }
@@ -195,7 +195,7 @@ static void multiply_three(const tsri_windows *j, const tsri_windows_unit *u)
 void tsri_windows_multiply(const tsri_windows *j, tsri_windows_unit *u)
 {
     const int64_t width = TSRI_CONV_VECTORS * j->kernels->lanes,
-                  all = j->as_it_lies ? u->n[2] : flat_places(j, u);
+                  all = j->as_it_lies ? u->of.n[2] : flat_places(j, u);
     if (j->three) {
         multiply_three(j, u);
         return;
@@ -207,7 +207,7 @@ void tsri_windows_multiply(const tsri_windows *j, tsri_windows_unit *u)
     if (!j->as_it_lies) tsri_windows_copy(j, u);
     const int64_t wide = width * columns_ahead(j);
     for (int64_t at = 0; at < all; at += width) {
-        const columns c = { (j->as_it_lies ? u->x : u->copy) + at * j->element, at, least(all - at, width) };
+        const columns c = { (j->as_it_lies ? u->of.x : u->copy) + at * j->element, at, least(all - at, width) };
         if (j->as_it_lies && at % wide == 0 && at + wide < all)
             plan_columns(j, u, c.x + wide * j->element, least(all - at - wide, wide), wide / width);
         sum_columns(j, u, &c);
