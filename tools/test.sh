@@ -109,8 +109,9 @@ release() {
         build_in build "" -DTSR_WERROR=ON || return 1
     else
         build_in build "" -DTSR_WERROR=ON $no_gpu || return 1
-        # The next make in this folder builds them again.
-        sed -i '/^TSR_CUDA:/d' build/CMakeCache.txt
+        # The next make in this folder builds them again: it finds no entry, which is a paragraph here.
+        awk 'BEGIN { RS = ""; ORS = "\n\n" } !/\nTSR_CUDA:/' build/CMakeCache.txt >build/cache.new &&
+            mv build/cache.new build/CMakeCache.txt || return 1
     fi
     run_programs build $kinds
 }
