@@ -176,11 +176,24 @@ bool tsri_loop_visit(const tsri_loop *loop, tsri_visit_fn fn, void *context)
     return true;
 }
 
+/* What the kernel needs of parts of dim d. */
+static tsri_needs needs_along(const tsri_loop *loop, const tsri_kernel *kernel, int d)
+{
+    if (d == loop->ndim - 1) return kernel->cols;
+    return d == loop->ndim - 2 ? kernel->rows : (tsri_needs){ 0 };
+}
+
+bool tsri_loop_meets(const tsri_loop *loop, const tsri_kernel *kernel)
+{
+    tsri_tile tile;
+    (void)first_tile(loop, &tile);
+    return tile.rows >= kernel->rows.least && tile.cols >= kernel->cols.least;
+}
+
 typedef struct split {
-    const tsri_loop *loop;
-    int              dim;
-    tsri_tile_fn     fn;
-    const void      *params;
+    const tsri_loop   *loop;
+    const tsri_kernel *kernel;
+    int                dim;
 } split;
 
 /* Indices begin .. end - 1 of the split dim, and all of the others. */
@@ -191,29 +204,44 @@ static tsr_status run_part(void *context, int64_t begin, int64_t end)
     tsri_dim *dim = &part.dim[s->dim];
     for (int o = 0; o < part.nop; o++) part.base[o] += begin * dim->step[o];
     dim->n = end - begin;
-    tsri_loop_run(&part, s->fn, s->params);
+    TSRI_ASSERT(tsri_loop_meets(&part, s->kernel));
+    tsri_loop_run(&part, s->kernel->fn, s->kernel->params);
     return TSR_OK;
 }
 
-/* The outermost dim that is long enough to share out, or else the longest. */
-static int dim_to_split(const tsri_loop *loop, int threads)
+/* Parts that dim d allows. */
+static int64_t parts_along(const tsri_loop *loop, const tsri_kernel *kernel, int d)
 {
-    int longest = 0;
-    for (int d = 0; d < loop->ndim; d++) {
-        if (loop->dim[d].n >= 4 * (int64_t)threads) return d;
-        if (loop->dim[d].n > loop->dim[longest].n) longest = d;
-    }
-    return longest;
+    const tsri_needs needs = needs_along(loop, kernel, d);
+    const int64_t each = needs.least > needs.multiple ? needs.least : needs.multiple;
+    return each > 1 ? loop->dim[d].n / each : loop->dim[d].n;
 }
 
-tsr_status tsri_loop_run_parallel(const tsri_loop *loop, tsri_tile_fn fn, const void *params, int64_t grain)
+/* The outermost dim that allows enough parts, or else the one that allows the most. */
+static int dim_to_split(const tsri_loop *loop, const tsri_kernel *kernel, int threads)
+{
+    int best = 0;
+    int64_t most = 0;
+    for (int d = 0; d < loop->ndim; d++) {
+        const int64_t parts = parts_along(loop, kernel, d);
+        if (parts >= TSRI_PARTS_PER_THREAD * (int64_t)threads) return d;
+        if (parts > most) {
+            most = parts;
+            best = d;
+        }
+    }
+    return best;
+}
+
+tsr_status tsri_loop_run_parallel(const tsri_loop *loop, const tsri_kernel *kernel, int64_t grain)
 {
     const int64_t count = tsri_loop_count(loop);
-    if (count < 2 * grain || loop->ndim == 0) {
-        tsri_loop_run(loop, fn, params);
+    TSRI_ASSERT(count == 0 || tsri_loop_meets(loop, kernel));
+    if (count == 0 || loop->ndim == 0 || !tsri_worth_sharing(count / 2, grain)) {
+        tsri_loop_run(loop, kernel->fn, kernel->params);
         return TSR_OK;
     }
-    split s = { loop, dim_to_split(loop, tsr_threads()), fn, params };
+    split s = { loop, kernel, dim_to_split(loop, kernel, tsr_threads()) };
     const int64_t n = loop->dim[s.dim].n, each = count / n;
-    return tsr_parallel_for(n, (grain + each - 1) / each, run_part, &s);
+    return tsri_parallel_for_needs(n, (grain + each - 1) / each, needs_along(loop, kernel, s.dim), run_part, &s);
 }

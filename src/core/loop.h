@@ -23,6 +23,7 @@
 #define TSRI_LOOP_H
 
 #include "status_int.h"
+#include "threads_int.h"
 
 enum { TSRI_MAX_OPERANDS = 4, TSRI_ORDERED = -1 };
 
@@ -55,6 +56,13 @@ typedef struct tsri_tile {
 
 typedef void (*tsri_tile_fn)(const tsri_tile *tile, const void *params);
 
+/* A kernel that runs on many threads: tiles are independent of each other. */
+typedef struct tsri_kernel {
+    tsri_tile_fn fn;
+    const void  *params;
+    tsri_needs   rows, cols;  /* what fn needs of a tile; zeros: it takes any */
+} tsri_kernel;
+
 /* lead: the operand whose order in memory is walked (the output of elementwise
  * ops, the input of reductions), or TSRI_ORDERED. */
 void tsri_loop_build(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op, int lead);
@@ -64,9 +72,12 @@ void tsri_loop_run(const tsri_loop *loop, tsri_tile_fn fn, const void *params);
 /* Elements in the nest. */
 int64_t tsri_loop_count(const tsri_loop *loop);
 
-/* Run the nest split over threads: at least `grain` elements a part. For kernels
- * whose tiles are independent of each other. */
-tsr_status tsri_loop_run_parallel(const tsri_loop *loop, tsri_tile_fn fn, const void *params, int64_t grain);
+/* Do the tiles of the nest give the kernel what it needs? To be asked before it is run: the
+ * parts of a nest that does are tiles that do. */
+bool tsri_loop_meets(const tsri_loop *loop, const tsri_kernel *kernel);
+
+/* Run the nest split over threads: at least `grain` elements a part, and what the kernel needs. */
+tsr_status tsri_loop_run_parallel(const tsri_loop *loop, const tsri_kernel *kernel, int64_t grain);
 
 /* A walk that stops when the visitor says so (false), for searching. Returns
  * false if it was stopped. */

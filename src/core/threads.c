@@ -29,21 +29,6 @@
 #include "lock.h"
 #include "status_int.h"
 
-int tsri_part_count(int64_t n, int64_t grain, int threads)
-{
-    if (grain < 1) grain = 1;
-    if (threads <= 1 || n / 2 < grain) return 1;
-    const int64_t most = (int64_t)threads * TSRI_PARTS_PER_THREAD;
-    const int64_t parts = n / grain;
-    return (int)(parts < most ? parts : most);
-}
-
-int64_t tsri_part_begin(int64_t n, int parts, int i)
-{
-    const int64_t rest = n % parts;
-    return n / parts * i + (i < rest ? i : rest);
-}
-
 static tsr_status check_loop(int64_t n, tsr_range_fn fn)
 {
     TSRI_CHECK(fn, TSR_ENULL, "parallel_for: fn is NULL");
@@ -60,9 +45,10 @@ static tsr_status check_threads(int threads)
 
 #ifdef TSR_NO_THREADS
 
-tsr_status tsr_parallel_for(int64_t n, int64_t grain, tsr_range_fn fn, void *context)
+tsr_status tsri_parallel_for_needs(int64_t n, int64_t grain, tsri_needs needs, tsr_range_fn fn, void *context)
 {
     (void)grain;
+    (void)needs;
     TSRI_TRY(check_loop(n, fn));
     return n > 0 ? fn(context, 0, n) : TSR_OK;
 }
@@ -95,10 +81,9 @@ enum {
 typedef struct job {
     tsr_range_fn fn;
     void        *context;
-    int64_t      n;
-    int          parts;
+    tsri_split   split;
     int          ran;                   /* parts handed in by an executor */
-    int          failed;                /* the lowest part that failed; `parts` if none */
+    int          failed;                /* the lowest part that failed; split.parts if none */
     tsr_status   status;                /* of that part, as is message */
     char         message[TSRI_MESSAGE];
 } job;
@@ -161,9 +146,9 @@ static void note_failure(job *j, int part, tsr_status status)
 /* Parts after a failure are not run. */
 static void run_part(job *j, int part)
 {
-    if (tsri_load_relaxed(&j->failed) < j->parts) return;
-    const int64_t begin = tsri_part_begin(j->n, j->parts, part);
-    const int64_t end = tsri_part_begin(j->n, j->parts, part + 1);
+    if (tsri_load_relaxed(&j->failed) < j->split.parts) return;
+    const int64_t begin = tsri_split_begin(&j->split, part);
+    const int64_t end = tsri_split_begin(&j->split, part + 1);
     const tsr_status status = j->fn(j->context, begin, end);
     if (TSRI_LIKELY(status == TSR_OK)) return;
     explain(status, begin, end);
@@ -172,7 +157,7 @@ static void run_part(job *j, int part)
 
 static tsr_status outcome(const job *j)
 {
-    return TSRI_LIKELY(j->failed == j->parts) ? TSR_OK : tsri_fail_text(j->status, j->message);
+    return TSRI_LIKELY(j->failed == j->split.parts) ? TSR_OK : tsri_fail_text(j->status, j->message);
 }
 
 /* All parts in order, on this thread. */
@@ -180,7 +165,7 @@ static tsr_status run_here(job *j)
 {
     const bool outer = inside;
     inside = true;
-    for (int part = 0; part < j->parts; part++) run_part(j, part);
+    for (int part = 0; part < j->split.parts; part++) run_part(j, part);
     inside = outer;
     return outcome(j);
 }
@@ -212,16 +197,23 @@ static uint32_t work(int first)
     return ran;
 }
 
+/* Where share i of n parts begins. */
+static int share_begin(int n, int shares, int i)
+{
+    const int rest = n % shares;
+    return n / shares * i + (i < rest ? i : rest);
+}
+
 /* Fill the shares, and have so many threads work on them, with the caller. */
 static void share_out(job *j, int threads)
 {
     const int shares = threads < SHARES ? threads : SHARES;
     pool.job = j;
-    tsri_store_relaxed(&pool.undone, (uint32_t)j->parts);
+    tsri_store_relaxed(&pool.undone, (uint32_t)j->split.parts);
     for (int i = 0; i < shares; i++) {
         share *s = &pool.share[i];
-        const int begin = (int)tsri_part_begin(j->parts, shares, i);
-        s->end = (int)tsri_part_begin(j->parts, shares, i + 1);
+        const int begin = share_begin(j->split.parts, shares, i);
+        s->end = share_begin(j->split.parts, shares, i + 1);
         tsri_store_release(&s->left, (uint32_t)(s->end - begin));
     }
     tsri_store_relaxed(&pool.shares, shares);
@@ -339,7 +331,7 @@ __attribute__((destructor)) static void stop_at_exit(void)
 static tsr_status run_on_pool(job *j, int threads)
 {
     const unsigned forks = pool.forks;
-    if (threads > j->parts) threads = j->parts;
+    if (threads > j->split.parts) threads = j->split.parts;
     start_workers(threads - 1);
     share_out(j, threads);
     inside = true;
@@ -359,7 +351,7 @@ static void run_for_executor(void *context, int part)
 {
     job *j = context;
     const bool outer = inside;
-    if (part < 0 || part >= j->parts) return;
+    if (part < 0 || part >= j->split.parts) return;
     inside = true;
     run_part(j, part);
     inside = outer;
@@ -368,11 +360,11 @@ static void run_for_executor(void *context, int part)
 
 static tsr_status run_on_executor(job *j, tsr_executor executor)
 {
-    executor(pool.executor_context, j->parts, run_for_executor, j);
+    executor(pool.executor_context, j->split.parts, run_for_executor, j);
     TSRI_TRY(outcome(j));
     const int ran = tsri_load_acquire(&j->ran);
-    TSRI_CHECK(ran == j->parts, TSR_EUNSUPPORTED, "parallel_for: the executor ran %d of %d parts", ran,
-               j->parts);
+    TSRI_CHECK(ran == j->split.parts, TSR_EUNSUPPORTED, "parallel_for: the executor ran %d of %d parts", ran,
+               j->split.parts);
     return TSR_OK;
 }
 
@@ -384,21 +376,19 @@ static tsr_status run_whole(int64_t n, tsr_range_fn fn, void *context)
     return status;
 }
 
-tsr_status tsr_parallel_for(int64_t n, int64_t grain, tsr_range_fn fn, void *context)
+tsr_status tsri_parallel_for_needs(int64_t n, int64_t grain, tsri_needs needs, tsr_range_fn fn, void *context)
 {
     TSRI_TRY(check_loop(n, fn));
     if (n == 0) return TSR_OK;
     const int threads = tsr_threads();
-    const int parts = tsri_part_count(n, grain, threads);
-    if (parts == 1) return run_whole(n, fn, context);
-
     job j; /* not initialised as a whole: the message is long and seldom used */
+    j.split = tsri_split_loop(n, grain, needs, threads);
+    if (j.split.parts == 1) return run_whole(n, fn, context);
+
     j.fn = fn;
     j.context = context;
-    j.n = n;
-    j.parts = parts;
     j.ran = 0;
-    j.failed = parts;
+    j.failed = j.split.parts;
     j.status = TSR_OK;
     if (inside) return run_here(&j);
     const tsr_executor executor = tsri_load_acquire(&pool.executor);
@@ -456,3 +446,14 @@ void tsr_threads_shutdown(void)
 }
 
 #endif
+
+tsr_status tsri_parallel_for(int64_t n, int64_t grain, tsr_range_fn fn, void *context)
+{
+    return tsri_parallel_for_needs(n, grain, (tsri_needs){ 0 }, fn, context);
+}
+
+/* The public promise is that no part is shorter than the grain. */
+tsr_status tsr_parallel_for(int64_t n, int64_t grain, tsr_range_fn fn, void *context)
+{
+    return tsri_parallel_for_needs(n, grain, (tsri_needs){ .least = grain }, fn, context);
+}

@@ -6,13 +6,41 @@
 
 enum { TSRI_MAX_THREADS = 4096, TSRI_PARTS_PER_THREAD = 4 };
 
-/* How many parts a loop has, from 1 to TSRI_PARTS_PER_THREAD for each thread, for
- * n > 0. One thread means one part. */
-int tsri_part_count(int64_t n, int64_t grain, int threads);
+/* What a function needs of the part of a loop that it is given, for its results to be right.
+ * It is written beside the function, and whoever splits the loop honours it. Zeros: nothing. */
+typedef struct tsri_needs {
+    int64_t least;     /* fewest indices of a part, unless the whole loop has fewer */
+    int64_t multiple;  /* a part begins at a multiple of it */
+} tsri_needs;
 
-/* Where part i of them begins; part `parts` begins at n. Lengths differ by at
- * most one, and none is below the grain unless n is. */
-int64_t tsri_part_begin(int64_t n, int parts, int i);
+/* A loop over 0 .. n - 1 in parts. */
+typedef struct tsri_split {
+    int64_t  n, multiple;
+    int64_t  units;        /* of `multiple` indices; the last one may be shorter or longer */
+    int64_t  least;        /* units of a part at least */
+    int      parts;
+    uint32_t uneven;       /* 0: lengths differ by at most one unit; else a seed for them */
+} tsri_split;
+
+/* For n > 0: 1 to TSRI_PARTS_PER_THREAD parts for each thread, one for one thread. No part has
+ * fewer indices than the function needs, or than `grain` (which makes a part worth a thread),
+ * unless n is fewer. */
+tsri_split tsri_split_loop(int64_t n, int64_t grain, tsri_needs needs, int threads);
+
+/* Where part i begins; part `parts` begins at n. */
+int64_t tsri_split_begin(const tsri_split *s, int i);
+
+/* Tests: TSR_SPLIT=fine in the environment, or this call, has every loop split as finely and
+ * as unevenly as the functions' needs allow, whatever the grain. */
+void tsri_split_finely(bool finely);
+
+/* Is work of this size worth sharing? Always, where loops are split finely. For choices that are made
+ * before a loop is split. */
+bool tsri_worth_sharing(int64_t size, int64_t least);
+
+/* tsr_parallel_for() for a function that is right for parts of any length, and for one with needs. */
+tsr_status tsri_parallel_for(int64_t n, int64_t grain, tsr_range_fn fn, void *context);
+tsr_status tsri_parallel_for_needs(int64_t n, int64_t grain, tsri_needs needs, tsr_range_fn fn, void *context);
 
 /* Threads that a loop begun here is split over: 1 inside a part of another. */
 int tsri_threads_here(void);

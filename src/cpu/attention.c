@@ -23,7 +23,7 @@
 #include "core/memory_int.h"
 #include "core/same_exp.h"
 #include "kernels.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum {
     ROWS = 512, KEYS = TSRI_GEMM_BLOCK,  /* of a block, at most */
@@ -259,5 +259,5 @@ tsr_status tsri_cpu_attention(const tsr_op *op)
     TSRI_TRY(read_mask(&a, op->nin > 3 ? op->in[3] : NULL));
     const double work = (double)block_rows(&a) * (double)(a.n + 1) * (double)(a.d + a.e);
     const int64_t grain = work > PART_WORK ? 1 : (int64_t)(PART_WORK / work);
-    return tsr_parallel_for(a.blocks * heads, grain, dtype == TSR_F64 ? run_f64 : run_f32, &a);
+    return tsri_parallel_for(a.blocks * heads, grain, dtype == TSR_F64 ? run_f64 : run_f32, &a);
 }

@@ -113,10 +113,14 @@ static void sort_by_source(tsri_loop *loop)
         }
 }
 
-static bool can_turn(const picking *p, const tsri_loop *outer, int64_t size, const tsri_cpu_kernels *k)
+/* The listed elements of several columns are transposed in registers, where columns follow each other in
+ * the source; a kernel for that needs 16 bytes of them. Otherwise each column's are gathered. */
+static tsri_kernel list_kernel(const picking *p, const tsri_loop *outer, int64_t size, const tsri_cpu_kernels *k)
 {
-    const tsri_dim *dense = &outer->dim[outer->ndim - 1];
-    return p->turn && outer->ndim > 0 && dense->step[1] == size && dense->n * size >= 16 && p->n * size >= k->turn_cols;
+    const tsri_kernel turn = { .fn = turn_tile, .params = p, .cols = { .least = 16 / size } };
+    const bool dense = outer->ndim > 0 && outer->dim[outer->ndim - 1].step[1] == size;
+    const bool can_turn = p->turn && dense && p->n * size >= k->turn_cols && tsri_loop_meets(outer, &turn);
+    return can_turn ? turn : (tsri_kernel){ .fn = pick_tile, .params = p };
 }
 
 static tsr_status copy_by_list(tsri_loop *loop, int dense, int64_t size, const tsri_cpu_kernels *k, bool *done)
@@ -132,7 +136,8 @@ static tsr_status copy_by_list(tsri_loop *loop, int dense, int64_t size, const t
     if (!*done) return TSR_OK;
     sort_by_source(&outer);
     const int64_t grain = GRAIN_BYTES / (2 * size * p.n) + 1;
-    return tsri_loop_run_parallel(&outer, can_turn(&p, &outer, size, k) ? turn_tile : pick_tile, &p, grain);
+    const tsri_kernel kernel = list_kernel(&p, &outer, size, k);
+    return tsri_loop_run_parallel(&outer, &kernel, grain);
 }
 
 tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src, int64_t whole)
@@ -156,5 +161,6 @@ tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src, int64_t wh
     const int64_t bytes = tsri_loop_count(&loop) * size;
     const int64_t all = bytes > whole ? bytes : whole;
     loop.stream = (turned && bytes >= TURN_BYTES) || tsri_cpu_streams(2 * all);
-    return tsri_loop_run_parallel(&loop, k->copy[__builtin_ctz((unsigned)size)], NULL, GRAIN_BYTES / (2 * size));
+    const tsri_kernel copy = { .fn = k->copy[__builtin_ctz((unsigned)size)], .params = NULL };
+    return tsri_loop_run_parallel(&loop, &copy, GRAIN_BYTES / (2 * size));
 }

@@ -23,9 +23,9 @@ static tsr_status run_staged(tsri_loop *loop, const tsri_stage *stage, int64_t b
 {
     loop->stream = !in_place && tsri_cpu_streams(tsri_loop_count(loop) * bytes);
     if (TSRI_LIKELY(tsri_stage_is_plain(loop, stage->size)))
-        return tsri_loop_run_parallel(loop, stage->fn, stage->params, grain);
+        return tsri_loop_run_parallel(loop, &(tsri_kernel){ .fn = stage->fn, .params = stage->params }, grain);
     tsri_stage_order(loop, stage->size);
-    return tsri_loop_run_parallel(loop, tsri_stage_tile, stage, grain);
+    return tsri_loop_run_parallel(loop, &(tsri_kernel){ .fn = tsri_stage_tile, .params = stage }, grain);
 }
 
 static int log2_of(int64_t size) { return __builtin_ctz((unsigned)size); }
@@ -98,9 +98,10 @@ tsr_status tsri_cpu_fill(const tsr_op *op)
     if (loop.ndim > 0 && inner->step[0] == size && is_one_byte(element, size)) {
         inner->n *= size;  /* the same memory as bytes */
         inner->step[0] = 1;
-        return tsri_loop_run_parallel(&loop, set_bytes, element, GRAIN_BYTES);
+        return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = set_bytes, .params = element }, GRAIN_BYTES);
     }
-    return tsri_loop_run_parallel(&loop, tsri_cpu_kernels_get()->fill[log2_of(size)], element, GRAIN_BYTES / size);
+    const tsri_kernel fill = { .fn = tsri_cpu_kernels_get()->fill[log2_of(size)], .params = element };
+    return tsri_loop_run_parallel(&loop, &fill, GRAIN_BYTES / size);
 }
 
 /* Elementwise ------------------------------------------------------------------- */

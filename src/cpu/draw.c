@@ -8,7 +8,7 @@
 #include "core/loop.h"
 #include "cpu_run.h"
 #include "kernels.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum {
     GRAIN = 4096,
@@ -200,7 +200,7 @@ static tsr_status draw_all(draw *d, const tsr_tensor *z)
     if (count == 0) return TSR_OK;
     d->loop.stream = tsri_cpu_streams(count * d->size);
     const int64_t n = d->loop.ndim > 0 ? d->loop.dim[0].n : 1, each = count / n;
-    return tsr_parallel_for(n, GRAIN / each + 1, write_part, d);
+    return tsri_parallel_for(n, GRAIN / each + 1, write_part, d);
 }
 
 /* Ops ------------------------------------------------------------------------------------ */

@@ -77,7 +77,8 @@ tsr_status tsri_cpu_gather(const tsr_op *op)
     };
     tsri_loop_build(&loop, z->ndim, z->shape, 3, operands, 0);
     loop.stream = tsri_cpu_streams(2 * tsri_loop_count(&loop) * tsri_dtype_size(z->dtype));
-    return tsri_loop_run_parallel(&loop, tsri_cpu_kernels_get()->gather[size_slot(z->dtype)], &step, GRAIN);
+    const tsri_kernel kernel = { .fn = tsri_cpu_kernels_get()->gather[size_slot(z->dtype)], .params = &step };
+    return tsri_loop_run_parallel(&loop, &kernel, GRAIN);
 }
 
 tsr_status tsri_cpu_scatter(const tsr_op *op)
@@ -91,5 +92,6 @@ tsr_status tsri_cpu_scatter(const tsr_op *op)
     };
     if (n == 0) return TSR_OK;
     tsri_lanes_build(&loop, &index->desc, 3, (const tsr_tensor *const[]){ z, index, x }, p->axis);
-    return tsri_loop_run_parallel(&loop, tsri_cpu_kernels_get()->scatter[p->mode][z->dtype], &lane, GRAIN / n + 1);
+    const tsri_kernel kernel = { .fn = tsri_cpu_kernels_get()->scatter[p->mode][z->dtype], .params = &lane };
+    return tsri_loop_run_parallel(&loop, &kernel, GRAIN / n + 1);
 }

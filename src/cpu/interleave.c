@@ -7,7 +7,7 @@
 #include "cpu_run.h"
 #include "kernels.h"
 #include "tessera/memory.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum {
     STRIP_BYTES = 4096,        /* of a source */
@@ -108,5 +108,5 @@ tsr_status tsri_cpu_interleave(tsr_tensor *out, int n, const tsr_tensor *const *
     j.strips = j.run / j.strip > 0 ? j.run / j.strip : 1;
     j.stream = tsri_cpu_streams(2 * tsr_numel(out) * size) && is_aligned(&j);
     const int64_t cells = tsr_numel(out) / n, each = 2 * size * n * (j.run < j.strip ? j.run : j.strip);
-    return tsr_parallel_for(cells / j.run * j.strips, GRAIN_BYTES / each + 1, run_strips, &j);
+    return tsri_parallel_for(cells / j.run * j.strips, GRAIN_BYTES / each + 1, run_strips, &j);
 }

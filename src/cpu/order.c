@@ -17,7 +17,7 @@
 #include "kernels.h"
 #include "lanes.h"
 #include "sort.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum {
     FEW = 32, /* are inserted one by one */
@@ -510,7 +510,7 @@ static tsr_status write_part(void *context, int64_t begin, int64_t end)
 /* Every segment becomes two. */
 static tsr_status cut_again(long_lane *l)
 {
-    TSRI_TRY(tsr_parallel_for(l->segments, 1, cut_segments, l));
+    TSRI_TRY(tsri_parallel_for(l->segments, 1, cut_segments, l));
     for (int i = l->segments; i > 0; i--) {
         l->begin[2 * i] = l->begin[i];
         l->begin[2 * i - 1] = l->begin[i - 1] + l->middle[i - 1];
@@ -524,23 +524,23 @@ static tsr_status sort_long(long_lane *l)
     const sorting *s = l->s;
     untold_places at = { 0, 0 };
     const int wanted = 4 * tsr_threads() < SEGMENTS ? 4 * tsr_threads() : SEGMENTS;
-    TSRI_TRY(tsr_parallel_for(s->n, LONG / 8, read_part, l));
+    TSRI_TRY(tsri_parallel_for(s->n, LONG / 8, read_part, l));
     l->segments = 1;
     l->begin[0] = 0;
     l->begin[1] = s->n;
     while (2 * l->segments <= wanted) TSRI_TRY(cut_again(l));
-    TSRI_TRY(tsr_parallel_for(l->segments, 1, sort_segments, l));
+    TSRI_TRY(tsri_parallel_for(l->segments, 1, sort_segments, l));
     if (s->halves) break_ties(s, (uint64_t *)(void *)l->held, NULL, l->x);
     const bool has_untold = tsri_load_acquire(&l->untold) != 0 && !s->has_indices;
     if (has_untold) at = find_untold(s, l->held);
-    TSRI_TRY(tsr_parallel_for(s->keep, LONG / 8, write_part, l));
+    TSRI_TRY(tsri_parallel_for(s->keep, LONG / 8, write_part, l));
     if (has_untold) put_untold(s, l->values, l->x, at);
     return TSR_OK;
 }
 
 static bool is_long(const sorting *s, const tsri_loop *loop)
 {
-    return s->n >= LONG && s->unit <= 8 && !s->few && s->kernels->part_32 && tsri_loop_count(loop) == 1 &&
+    return tsri_worth_sharing(s->n, LONG) && s->unit <= 8 && !s->few && s->kernels->part_32 && tsri_loop_count(loop) == 1 &&
            tsr_threads() > 1;
 }
 
@@ -602,7 +602,7 @@ tsr_status tsri_cpu_sort(const tsr_op *op)
     tsri_lanes_build(&loop, &first->desc, 3,
                      (const tsr_tensor *const[]){ first, indices ? indices : first, x }, p->axis);
     if (is_long(&s, &loop)) return sort_long_lane(&s, &loop);
-    TSRI_TRY(tsri_loop_run_parallel(&loop, sort_tile, &s, (8 << 10) / n + 1));
+    TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = sort_tile, .params = &s }, (8 << 10) / n + 1));
     TSRI_CHECK(tsri_load_acquire(&no_room) == 0, TSR_ENOMEM, "sort: no room to sort %lld elements",
                (long long)n);
     return TSR_OK;
@@ -668,7 +668,7 @@ tsr_status tsri_cpu_searchsorted(const tsr_op *op)
         { z->data, z->stride, sizeof(int64_t) }, { x->data, x->stride, tsri_dtype_size(x->dtype) },
     };
     tsri_loop_build(&loop, z->ndim, z->shape, 2, operands, 0);
-    return tsri_loop_run_parallel(&loop, searches[size_slot], &l, 1024);
+    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = searches[size_slot], .params = &l }, 1024);
 }
 
 /* Portable kernels ----------------------------------------------------------------------- */

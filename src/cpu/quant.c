@@ -115,7 +115,7 @@ static tsr_status run_tiles(const tsr_op *op, tsri_tile_fn tile)
     };
     tsri_loop loop;
     tsri_loop_build(&loop, z->ndim, z->shape, 4, operands, 0);
-    return tsri_loop_run_parallel(&loop, tile, &q, 16 << 10);
+    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = tile, .params = &q }, 16 << 10);
 }
 
 tsr_status tsri_cpu_quantise(const tsr_op *op) { return run_tiles(op, quantise_tile); }

@@ -96,6 +96,8 @@ typedef struct tsri_lines {
     const char *x;
     int64_t     n, step[2];
     int64_t     width, across[2];
+    bool        rows;    /* lines are scanned side by side: the order of sums follows from it, not from width,
+                            which depends on how the lines are split over threads */
     bool        stream;  /* the result is larger than the caches */
 } tsri_lines;
 

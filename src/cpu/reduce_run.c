@@ -16,7 +16,7 @@
 #include "core/alloc.h"
 #include "core/desc_int.h"
 #include "reduce_run.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 #ifndef TSR_FREESTANDING
 
@@ -446,8 +446,8 @@ static tsr_status run_parts(const tsri_reduction *r)
     }
     tsr_status status = TSR_OK;
     for (; s.pass < r->passes && status == TSR_OK; s.pass++) {
-        status = tsr_parallel_for(s.n * r->parts, 1, collect_parts, &s);
-        if (status == TSR_OK) status = tsr_parallel_for(s.n * slices_of(&s), 1, merge_parts, &s);
+        status = tsri_parallel_for(s.n * r->parts, 1, collect_parts, &s);
+        if (status == TSR_OK) status = tsri_parallel_for(s.n * slices_of(&s), 1, merge_parts, &s);
     }
     tsri_free(memory, bytes);
     return status;
@@ -535,7 +535,7 @@ static tsr_status reduce_many(tsri_reduction *r, const tsr_tensor *x, const tsr_
     if (r->parts > 1) return run_parts(r);
     const int64_t each = tsri_loop_count(&r->reduced) * (r->fold > 1 ? r->side.n : 1);
     const int64_t cost = each * (1 + (int64_t)tsr_op_get_info(r->op)->flops / 2) + 8;
-    return tsri_loop_run_parallel(&r->kept, reduce_tile, r, cost < PART ? PART / cost : 1);
+    return tsri_loop_run_parallel(&r->kept, &(tsri_kernel){ .fn = reduce_tile, .params = r }, cost < PART ? PART / cost : 1);
 }
 
 tsr_status tsri_cpu_reduce(const tsr_op *op)

@@ -59,11 +59,12 @@ tsr_status tsri_cpu_scan(const tsr_op *op)
         j.lines.step[1] = x->stride[axis] * tsri_dtype_size(x->dtype);
     }
     tsri_build_kept(&kept, z, x, params->axes, true);
-    if (kept.ndim && length(kept.dim[kept.ndim - 1].step[1]) < length(j.lines.step[1])) j.side = SIDE;
+    j.lines.rows = kept.ndim && length(kept.dim[kept.ndim - 1].step[1]) < length(j.lines.step[1]);
+    if (j.lines.rows) j.side = SIDE;
     const int64_t bytes = tsri_dtype_size(z->dtype) + tsri_dtype_size(x->dtype);
     j.lines.stream = z->data != x->data && tsri_cpu_streams(tsri_loop_count(&kept) * j.lines.n * bytes);
     const int64_t cost = 2 * j.lines.n + 8;
-    return tsri_loop_run_parallel(&kept, scan_tile, &j, cost < PART ? PART / cost : 1);
+    return tsri_loop_run_parallel(&kept, &(tsri_kernel){ .fn = scan_tile, .params = &j }, cost < PART ? PART / cost : 1);
 }
 
 #else

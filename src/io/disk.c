@@ -8,7 +8,7 @@
 #include "core/mem.h"
 #include "core/storage.h"
 #include "disk.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 void tsri_source_open_bytes(tsri_source *s, const void *data, size_t bytes, const char *name)
 {
@@ -33,7 +33,7 @@ static tsr_status read_pieces(void *context, int64_t begin, int64_t end)
 tsr_status tsri_source_read_wide(const tsri_source *s, void *dst, uint64_t offset, size_t bytes)
 {
     wide_read r = { s, dst, offset, bytes };
-    return tsr_parallel_for((int64_t)((bytes + WIDE_PIECE - 1) / WIDE_PIECE), 1, read_pieces, &r);
+    return tsri_parallel_for((int64_t)((bytes + WIDE_PIECE - 1) / WIDE_PIECE), 1, read_pieces, &r);
 }
 
 #if defined(TSR_NO_FILES) || !defined(__unix__)

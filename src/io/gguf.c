@@ -5,7 +5,7 @@
 #include "io_int.h"
 #include "json.h"
 #include "tessera/move.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 #include "tessera/view.h"
 
 enum { DEFAULT_ALIGNMENT = 32, LARGEST_ALIGNMENT = 1 << 20, DEEPEST = 8, WINDOW = 1 << 16 };
@@ -323,7 +323,7 @@ static tsr_status decode_some(void *context, int64_t begin, int64_t end)
 static tsr_status decode_all(tsr_tensor *t, const unsigned char *src, const tsri_gguf_type *type)
 {
     decoding d = { t->data, src, type };
-    return tsr_parallel_for(tsr_numel(t) / type->elements, 8192 / type->elements, decode_some, &d);
+    return tsri_parallel_for(tsr_numel(t) / type->elements, 8192 / type->elements, decode_some, &d);
 }
 
 static tsr_status read_blocks(tsr_tensor **out, const tsr_file *f, const tsri_entry *e)

@@ -4,7 +4,7 @@
 #include "boxes.h"
 #include "cpu/interleave.h"
 #include "pieces.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum {
     SHORT_BYTES = 1024,     /* a run of a tensor in the result, below this */
@@ -108,6 +108,6 @@ tsr_status tsri_join_run(tsr_tensor *out, int n, const tsr_tensor *const *tensor
         if (done) return s;
     }
     if (n > 1 && out->device == TSR_CPU && bytes >= WORTH_BYTES && run_bytes(&j) < SHORT_BYTES && tsri_boxes_cut(&j.boxes, out, axis))
-        return tsr_parallel_for(j.boxes.count, 1, join_boxes, &j);
+        return tsri_parallel_for(j.boxes.count, 1, join_boxes, &j);
     return join_singly(&j);
 }

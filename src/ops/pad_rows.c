@@ -4,7 +4,7 @@
 #include "cpu/cpu_run.h"
 #include "cpu/rows_writer.h"
 #include "tessera/memory.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum {
     WORTH_BYTES = 1 << 20,    /* of a result */
@@ -94,5 +94,5 @@ tsr_status tsri_pad_rows(tsr_tensor *out, const tsr_tensor *t, const int64_t *be
                   .stream = tsri_cpu_streams(bytes + tsr_numel(t) * size) };
     TSRI_TRY(tsr_scalar_store(element, out->dtype, value));
     for (int64_t i = 0; i < TSRI_WRITER_ROW; i += size) memcpy(values + i, element, (size_t)size);
-    return tsr_parallel_for(tsr_numel(out) / cols, PART_BYTES / (cols * size) + 1, pad_some, &p);
+    return tsri_parallel_for(tsr_numel(out) / cols, PART_BYTES / (cols * size) + 1, pad_some, &p);
 }

@@ -4,7 +4,7 @@
 #include "pad_rows.h"
 #include "pieces.h"
 #include "tessera/ops/shape.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 static tsr_status check_source(const char *op, tsr_tensor **out, const tsr_tensor *t)
 {
@@ -276,7 +276,7 @@ static tsr_status lay_padded_boxes(tsr_tensor *out, const tsr_tensor *t, const v
     while (leading < out->ndim && out->shape[leading] == t->shape[leading]) leading++;
     if (out->device == TSR_CPU && leading < out->ndim && tsr_numel(out) * size >= WORTH_BYTES && out->shape[out->ndim - 1] * size < SHORT_BYTES &&
         tsri_boxes_cut(&b.boxes, out, leading))
-        return tsr_parallel_for(b.boxes.count, 1, pad_boxes, &b);
+        return tsri_parallel_for(b.boxes.count, 1, pad_boxes, &b);
     return lay_padded(out, t, how);
 }
 

@@ -115,7 +115,7 @@ static void test_loop_empty_never_calls_the_kernel(void)
         int visits = 0;
         calls = 0;
         tsri_loop_run(&loop, count_call, NULL);
-        EXPECT_OK(tsri_loop_run_parallel(&loop, count_call, NULL, 1));
+        EXPECT_OK(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = count_call }, 1));
         EXPECT(tsri_loop_visit(&loop, count_visit, &visits));
         EXPECT(calls == 0 && visits == 0 && tsri_loop_count(&loop) == 0);
     }
@@ -251,7 +251,7 @@ static void test_loop_parallel_meets_every_element_once(void)
             const tsri_operand op[] = { operand(0, stride, 1) };
             const tsri_loop loop = build(3, shapes[i], 1, op, 0);
             memset(memory, 0, sizeof memory);
-            EXPECT_OK(tsri_loop_run_parallel(&loop, add_one, NULL, grain));
+            EXPECT_OK(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = add_one }, grain));
             int64_t right = 0;
             for (int64_t k = 0; k < (int64_t)sizeof memory; k++) right += memory[k] == (k < n);
             EXPECT_MSG(right == (int64_t)sizeof memory, "shape %d, grain %lld", i, (long long)grain);

@@ -61,6 +61,11 @@ static tsr_status count_hits(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
+static int parts_of(int64_t n, int64_t grain)
+{
+    return tsri_split_loop(n, grain, (tsri_needs){ .least = grain }, tsr_threads()).parts;
+}
+
 static bool covers_once(int64_t n, int64_t grain)
 {
     static tally t;
@@ -69,7 +74,7 @@ static bool covers_once(int64_t n, int64_t grain)
     if (tsr_parallel_for(n, grain, count_hits, &t) != TSR_OK) return false;
     for (int64_t i = 0; i < MAX_N; i++)
         if (t.hits[i] != (i < n)) return false;
-    if (t.calls != (n > 0 ? tsri_part_count(n, grain, tsr_threads()) : 0)) return false;
+    if (t.calls != (n > 0 ? parts_of(n, grain) : 0)) return false;
     return n < grain || grain < 1 || t.calls <= 1 || t.shortest >= grain;
 }
 
@@ -112,15 +117,46 @@ static void test_parts_are_even_and_at_least_a_grain(void)
         const int64_t n = 1 + test_below(&random, round % 2 ? 50 : 1000000);
         const int64_t grain = 1 + test_below(&random, 200);
         const int threads = 1 + (int)test_below(&random, 32);
-        const int parts = tsri_part_count(n, grain, threads);
+        const tsri_split s = tsri_split_loop(n, grain, (tsri_needs){ 0 }, threads);
+        const int parts = s.parts;
         bool right = parts >= 1 && parts <= threads * TSRI_PARTS_PER_THREAD;
-        right = right && tsri_part_begin(n, parts, 0) == 0 && tsri_part_begin(n, parts, parts) == n;
+        right = right && tsri_split_begin(&s, 0) == 0 && tsri_split_begin(&s, parts) == n;
         for (int i = 0; i < parts && right; i++) {
-            const int64_t length = tsri_part_begin(n, parts, i + 1) - tsri_part_begin(n, parts, i);
+            const int64_t length = tsri_split_begin(&s, i + 1) - tsri_split_begin(&s, i);
             right = (length == n / parts || length == n / parts + 1) && (parts == 1 || length >= grain);
         }
         EXPECT_MSG(right, "n %lld grain %lld threads %d", (long long)n, (long long)grain, threads);
     }
+}
+
+/* Parts are as the function needs them, also where loops are split finely. */
+static bool meets_needs(const tsri_split *s, tsri_needs needs)
+{
+    bool right = tsri_split_begin(s, 0) == 0 && tsri_split_begin(s, s->parts) == s->n;
+    for (int i = 0; i < s->parts && s->parts > 1; i++) {
+        const int64_t begin = tsri_split_begin(s, i), end = tsri_split_begin(s, i + 1);
+        right = right && end > begin && end - begin >= needs.least && begin % (needs.multiple ? needs.multiple : 1) == 0;
+    }
+    return right;
+}
+
+static void test_parts_are_what_a_function_needs(void)
+{
+    uint64_t random = 3;
+    int split = 0, shortest = 0;
+    for (int round = 0; round < 8000; round++) {
+        const int64_t n = 1 + test_below(&random, round % 3 ? 60 : 1000000);
+        const tsri_needs needs = { test_below(&random, 20), test_below(&random, 3) ? test_below(&random, 20) : 0 };
+        const int threads = 1 + (int)test_below(&random, 8);
+        tsri_split_finely(round % 2);
+        const tsri_split s = tsri_split_loop(n, 1 + test_below(&random, 50), needs, threads);
+        EXPECT_MSG(meets_needs(&s, needs), "n %lld least %lld multiple %lld threads %d", (long long)n,
+                   (long long)needs.least, (long long)needs.multiple, threads);
+        split += s.parts > 1;
+        shortest += s.parts > 2 && round % 2 && tsri_split_begin(&s, 1) == 1;
+    }
+    tsri_split_finely(false);
+    EXPECT(split > 1000 && shortest > 5);
 }
 
 static void test_parallel_for_over_nothing_calls_nothing(void)
@@ -342,7 +378,7 @@ static tsr_status outer_part(void *context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         nest inner = { pthread_self(), 0, 0, true };
         TSRI_TRY(tsr_parallel_for(100, 1, inner_part, &inner));
-        if (!inner.in_place || inner.expected != 100 || inner.inner != tsri_part_count(100, 1, tsr_threads()))
+        if (!inner.in_place || inner.expected != 100 || inner.inner != parts_of(100, 1))
             (void)tsri_fetch_add(wrong, 1);
     }
     return TSR_OK;
@@ -938,6 +974,7 @@ int main(int argc, char **argv)
     TEST_BEGIN(argc, argv);
     RUN(test_parallel_for_meets_every_index_once);
     RUN(test_parts_are_even_and_at_least_a_grain);
+    RUN(test_parts_are_what_a_function_needs);
     RUN(test_parallel_for_over_nothing_calls_nothing);
     RUN(test_huge_loops_have_few_parts);
     RUN(test_bad_arguments_are_refused_in_words);

@@ -5,7 +5,7 @@
 #include "conv.h"
 #include "core/dtype_int.h"
 #include "core/half.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum {
     ROW = 256,             /* outputs summed side by side */
@@ -71,5 +71,5 @@ tsr_status tsri_grid_direct(const tsri_grid *g)
     const double work = (double)a[2].out * (double)a[0].taps * (double)a[1].taps * (double)(a[2].taps + 1);
     const int64_t grain = (int64_t)(PART_WORK / work);
     tsri_grid whole = *g;
-    return tsr_parallel_for(g->batch * g->groups * g->kernels * a[0].out * a[1].out, grain, sum_rows, &whole);
+    return tsri_parallel_for(g->batch * g->groups * g->kernels * a[0].out * a[1].out, grain, sum_rows, &whole);
 }

@@ -20,7 +20,7 @@
 #include "core/memory_int.h"
 #include "cpu/gemm/gemm.h"
 #include "cpu/kernels.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum {
     KERNELS = 512,                   /* whose weights are packed at a time, of each group */
@@ -352,9 +352,9 @@ static double unit_work(const job *j)
 static tsr_status multiply_packed(job *j)
 {
     const int64_t grain = most(1, UNIT_WORK / (8 * (j->k + 1)));
-    TSRI_TRY(tsr_parallel_for(j->g->groups * j->panels, grain, pack_weights, j));
+    TSRI_TRY(tsri_parallel_for(j->g->groups * j->panels, grain, pack_weights, j));
     cut_units(j);
-    return tsr_parallel_for(j->g->batch * j->g->groups * j->blocks * j->slices,
+    return tsri_parallel_for(j->g->batch * j->g->groups * j->blocks * j->slices,
                             most(1, (int64_t)(UNIT_WORK / unit_work(j))), multiply_units, j);
 }
 

@@ -4,7 +4,7 @@
  * collected line by line (pool_large.c). */
 #include "core/dtype_int.h"
 #include "pool_job.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum { PART_WORK = 1 << 15 };  /* elements that make a thread worth waking */
 
@@ -191,6 +191,6 @@ tsr_status tsri_cpu_pool(const tsr_op *op)
     tsri_pooling j;
     if (tsr_desc_numel(&op->out[0]->desc) == 0) return TSR_OK;
     see_job(&j, op);
-    return tsr_parallel_for(j.images * j.channels * j.axis[0].out * j.axis[1].out * j.blocks,
+    return tsri_parallel_for(j.images * j.channels * j.axis[0].out * j.axis[1].out * j.blocks,
                             (int64_t)(PART_WORK / block_work(&j)), pool_blocks, &j);
 }

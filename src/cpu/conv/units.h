@@ -3,7 +3,7 @@
 #define TSRI_CPU_CONV_UNITS_H
 
 #include "conv.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -83,9 +83,9 @@ static inline tsr_status tsri_share_units(const tsri_conv_shares *s, const tsri_
     tsri_cut_panels(units, s->panels, s->fewest, slice, slices);
     const double outputs = (double)s->box[0] * (double)s->box[1] * (double)s->box[2];
     const double products = outputs * (double)s->kernels * (double)s->k;
-    TSRI_TRY(tsr_parallel_for(g->groups * s->panels * s->parts,
+    TSRI_TRY(tsri_parallel_for(g->groups * s->panels * s->parts,
                               tsri_conv_grain(s->packing * (double)s->k / (double)s->parts), s->pack, job));
-    return tsr_parallel_for(units * *slices, tsri_conv_grain(products / (double)*slices), s->multiply, job);
+    return tsri_parallel_for(units * *slices, tsri_conv_grain(products / (double)*slices), s->multiply, job);
 }
 
 #endif

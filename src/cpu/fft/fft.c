@@ -17,7 +17,7 @@
 #include "fftw.h"
 #include "kernel.h"
 #include "parts.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 #ifndef TSR_FREESTANDING
 #include <stdlib.h>
@@ -90,8 +90,7 @@ static tsr_status move_chunks(void *context, int64_t begin, int64_t end)
 static tsr_status run_haul(haul *h)
 {
     const int64_t total = h->move.stream[0].total, chunks = (total + CHUNK - 1) / CHUNK;
-    if (total * h->move.lanes < 2 * GRAIN) return move_chunks(h, 0, chunks);
-    return tsr_parallel_for(chunks, most(GRAIN / CHUNK / h->move.lanes, 1), move_chunks, h);
+    return tsri_parallel_for(chunks, most(GRAIN / CHUNK / h->move.lanes, 1), move_chunks, h);
 }
 
 /* Numbers in scratch memory: where the two streams begin, and how they go on. */
@@ -309,7 +308,7 @@ static tsr_status run_lanes(const tsr_op *op, job *j, bool wide)
     j->lanes = lanes_at_a_time(j, wide);
     const tsr_tensor *const operands[] = { op->out[0], op->in[0] };
     tsri_lanes_build(&loop, &op->out[0]->desc, 2, operands, p->axis);
-    TSRI_TRY(tsri_loop_run_parallel(&loop, run_tile, j, GRAIN / j->n + 1));
+    TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = run_tile, .params = j }, GRAIN / j->n + 1));
     return tsri_load_acquire(&no_room) ? TSR_ENOMEM : TSR_OK;
 }
 

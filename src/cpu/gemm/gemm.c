@@ -147,7 +147,7 @@ static tsr_status run_batch(batch *b, const tsr_desc *z, const tsr_desc *a, cons
                                             { g->a.data, a->stride, tsri_dtype_size(a->dtype) },
                                             { g->b.data, bd->stride, tsri_dtype_size(bd->dtype) },
                                             { had, c->stride, tsri_dtype_size(c->dtype) } }, 0);
-    return tsri_loop_run_parallel(&loop, multiply_batch, b, batch_grain(g, tsri_loop_count(&loop)));
+    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = multiply_batch, .params = b }, batch_grain(g, tsri_loop_count(&loop)));
 }
 
 static bool can_multiply(const tsr_tensor *t) { return tsri_gemm_dtypes[t->dtype].pack != NULL; }

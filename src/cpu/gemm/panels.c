@@ -176,7 +176,7 @@ static tsr_status pack(chunk *c)
     c->pack_b = panels_of_group(c->cols.panels, c->plan->threads);
     const int64_t groups = groups_of_a(c) + groups_of_b(c);
     if (groups == 0) return TSR_OK;
-    return tsr_parallel_for(groups * pieces(c->k, block_of(c->plan->g->ukr)), 1, pack_groups, c);
+    return tsri_parallel_for(groups * pieces(c->k, block_of(c->plan->g->ukr)), 1, pack_groups, c);
 }
 
 /* Tiles ------------------------------------------------------------------------------------ */
@@ -465,7 +465,7 @@ static tsr_status multiply_chunk(chunk *c)
     shape_tiles(c);
     const int64_t tile_work = least(c->m, c->tile_high * height) * least(c->n, c->tile_wide * width) * c->k;
     TSRI_TRY(pack(c));
-    return tsr_parallel_for(tiles_of(c), most(1, PART_WORK / tile_work), multiply_tiles, c);
+    return tsri_parallel_for(tiles_of(c), most(1, PART_WORK / tile_work), multiply_tiles, c);
 }
 
 static int64_t packed_a_bytes(const plan *p, int64_t m, int64_t k)

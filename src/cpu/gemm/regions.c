@@ -89,5 +89,5 @@ tsr_status tsri_gemm_regions(const tsri_gemm *g)
     r.cols = pieces(g->n, r.wide);
     find_grid(&r, threads);
     if (r.down * r.across == 1) return tsri_gemm_panels(g);
-    return tsr_parallel_for(r.down * r.across, 1, multiply_regions, &r);
+    return tsri_parallel_for(r.down * r.across, 1, multiply_regions, &r);
 }

@@ -5,7 +5,7 @@
  * the vector is packed. */
 #include "gemm.h"
 #include "core/status_int.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum {
     PART_WORK = 1 << 15,  /* products that make a thread worth waking */
@@ -180,5 +180,5 @@ tsr_status tsri_gemm_vector(const tsri_gemm *g)
         multiply_dot(g);
         return TSR_OK;
     }
-    return tsr_parallel_for(groups, grain, can_sweep(g) ? sweep_parts : multiply_groups, &own);
+    return tsri_parallel_for(groups, grain, can_sweep(g) ? sweep_parts : multiply_groups, &own);
 }

@@ -140,7 +140,7 @@ static tsr_status find_losses(const tsr_op *op, losing *l)
         return tsri_rows_run(&rows, operands);
     }
     tsri_lanes_build(&loop, &x->desc, 4, operands, 1);
-    return tsri_loop_run_parallel(&loop, likelihood_tile, l, 4096);
+    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = likelihood_tile, .params = l }, 4096);
 }
 
 static tsr_status reduce_losses(tsr_tensor *z, const losing *l, const tsr_tensor *target)

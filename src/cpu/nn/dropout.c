@@ -6,7 +6,7 @@
 #include "nn.h"
 #include "core/randoms.h"
 #include "cpu/kernels.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 enum { NUMBERS = 4 * TSRI_LANES };  /* made at a time */
 
@@ -105,7 +105,7 @@ tsr_status tsri_cpu_dropout(const tsr_op *op)
                    k->widen[x->dtype],
                    k->narrow[k->wide[x->dtype]][x->dtype],
                    0 };
-    return tsr_parallel_for(n, 4096 / each + 1, drop_part, &d);
+    return tsri_parallel_for(n, 4096 / each + 1, drop_part, &d);
 }
 
 #endif

@@ -298,7 +298,7 @@ tsr_status tsri_cpu_batch_norm(const tsr_op *op)
         b.packed =
             loop.ndim > 0 && step[0] == size && step[1] == size && tsri_row_dtype(x->dtype) == x->dtype;
         b.stream = x->data != z->data && tsri_cpu_streams(2 * size * tsri_loop_count(&loop));
-        s = tsri_loop_run_parallel(&loop, batch_tile, &b, 8 << 10);
+        s = tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = batch_tile, .params = &b }, 8 << 10);
     }
     if (channels) tsri_free(channels, bytes);
     return s;

@@ -8,7 +8,7 @@
 #include "core/alloc.h"
 #include "core/desc_int.h"
 #include "tessera/ops/nn.h"
-#include "tessera/threads.h"
+#include "core/threads_int.h"
 
 /* Tables ------------------------------------------------------------------------------- */
 
@@ -111,7 +111,7 @@ tsr_status tsri_cpu_rope(const tsr_op *op)
         for (int64_t j = 0; j < d / 2; j++)
             slowness[j] = pow(((const tsr_rope_params *)op->params)->theta, 2 * (double)j / (double)d);
     t.slowness = slowness;
-    tsr_status s = tsr_parallel_for(seq, 1024 / (d / 2 + 1) + 1, make_turns, &t);
+    tsr_status s = tsri_parallel_for(seq, 1024 / (d / 2 + 1) + 1, make_turns, &t);
     if (s == TSR_OK) s = rotate(op, &t);
     tsri_free(t.turns, (size_t)bytes);
     return s;

@@ -334,7 +334,7 @@ tsr_status tsri_rows_run(tsri_rows *r, const tsr_tensor *const *operands)
     r->stream = should_stream(r, operands);
     TSRI_CHECK(plan_scratch(r), TSR_ENOMEM, "%s: no room for %lld elements of a lane", r->op,
                (long long)r->n);
-    TSRI_TRY(tsri_loop_run_parallel(&loop, rows_tile, r, GRAIN / (r->n + 1) + 1));
+    TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = rows_tile, .params = r }, GRAIN / (r->n + 1) + 1));
     TSRI_CHECK(tsri_load_acquire(&no_room) == 0, TSR_ENOMEM, "%s: no room for %lld elements of a lane", r->op,
                (long long)r->n);
     return TSR_OK;

@@ -1,0 +1,87 @@
+/* split.c - how a loop is split into parts (threads_int.h). */
+#include "threads_int.h"
+#include "atomic.h"
+#include "mem.h"
+#include "status_int.h"
+
+#ifdef TSR_FREESTANDING
+#define SPLIT_WISH() NULL
+#else
+#include <stdlib.h>
+#define SPLIT_WISH() getenv("TSR_SPLIT")
+#endif
+
+/* 0: not asked yet whether loops are split finely; FINE and more count the loops that were. */
+enum { UNKNOWN, USUAL, FINE };
+static uint32_t split_mode;
+
+static uint32_t ask_split_mode(void)
+{
+    const char *wish = SPLIT_WISH();
+    const uint32_t mode = wish && tsri_streq(wish, "fine") ? FINE : USUAL;
+    tsri_store_relaxed(&split_mode, mode);
+    return mode;
+}
+
+static uint32_t get_split_mode(void)
+{
+    const uint32_t mode = tsri_load_relaxed(&split_mode);
+    return TSRI_LIKELY(mode != UNKNOWN) ? mode : ask_split_mode();
+}
+
+void tsri_split_finely(bool finely) { tsri_store_relaxed(&split_mode, finely ? FINE : USUAL); }
+
+bool tsri_worth_sharing(int64_t size, int64_t least) { return size >= least || get_split_mode() >= FINE; }
+
+static int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* A last unit that is too short for a part belongs to the one before it. */
+static int64_t count_units(int64_t n, int64_t multiple, int64_t least)
+{
+    const int64_t whole = n / multiple, rest = n % multiple;
+    return whole + (rest > 0 && (rest >= least || whole == 0));
+}
+
+static void choose_parts(tsri_split *s, int64_t grain, int threads)
+{
+    const int64_t most = (int64_t)threads * TSRI_PARTS_PER_THREAD;
+    const int64_t units = at_least(s->least, grain / s->multiple + (grain % s->multiple > 0));
+    s->parts = threads <= 1 || s->units / 2 < units ? 1 : (int)at_most(s->units / units, most);
+}
+
+/* Parts of different lengths, other ones for each loop. */
+static void choose_fine_parts(tsri_split *s, int threads)
+{
+    s->uneven = tsri_fetch_add(&split_mode, 1);
+    if (s->uneven >= UINT32_MAX / 2) tsri_split_finely(true);
+    choose_parts(s, 1, threads);
+}
+
+tsri_split tsri_split_loop(int64_t n, int64_t grain, tsri_needs needs, int threads)
+{
+    const int64_t multiple = at_least(needs.multiple, 1), least = at_least(needs.least, 1);
+    tsri_split s = { .n = n, .multiple = multiple };
+    s.units = multiple == 1 ? n : count_units(n, multiple, least);
+    s.least = multiple == 1 ? least : (least + multiple - 1) / multiple;
+    if (TSRI_LIKELY(get_split_mode() == USUAL)) choose_parts(&s, at_least(grain, 1), threads);
+    else                                        choose_fine_parts(&s, threads);
+    return s;
+}
+
+/* The first of `parts` parts get what all need; what is left goes to each by its square, from
+ * either end. */
+static int64_t uneven_begin(const tsri_split *s, int64_t i)
+{
+    const double spare = (double)(s->units - s->least * s->parts), parts = (double)s->parts;
+    const double share = s->uneven % 2 ? (double)i / parts : 1 - (double)i / parts;
+    const int64_t before = (int64_t)(spare * share * share);
+    return i * s->least + (s->uneven % 2 ? before : (int64_t)spare - before);
+}
+
+int64_t tsri_split_begin(const tsri_split *s, int i)
+{
+    const int64_t rest = s->units % s->parts;
+    const int64_t unit = s->uneven ? uneven_begin(s, i) : s->units / s->parts * i + at_most(i, rest);
+    return i == s->parts ? s->n : unit * s->multiple;
+}
