@@ -10,7 +10,7 @@
 #include "command.h"
 #include "json.h"
 #include "names.h"
-#include "op_facts.h"
+#include "opcheck/op_facts.h"
 #include "terminal.h"
 
 static const char name_of_command[] = "ops";

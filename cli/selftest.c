@@ -3,7 +3,7 @@
  * Passes over the list of checks, each with other random tensors, until the
  * number of passes or of seconds is reached. At least one pass is whole.
  */
-#include "selftest.h"
+#include "opcheck/trial.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "command.h"
 #include "json.h"
 #include "names.h"
-#include "op_facts.h"
+#include "opcheck/op_facts.h"
 #include "terminal.h"
 
 enum { PASSES = 20, FAILURES_KEPT = 50 };
@@ -42,22 +42,6 @@ typedef struct session {
 } session;
 
 /* The list ---------------------------------------------------------------------------- */
-
-static void list_everything(check_list *list)
-{
-    list_movement(list);
-    list_elementwise(list);
-    list_reduce(list);
-    list_matmul(list);
-    list_order(list);
-    list_index(list);
-    list_random(list);
-    list_linalg(list);
-    list_conv(list);
-    list_nn(list);
-    list_errors(list);
-    list_threads(list);
-}
 
 /* Every family of checks once, in the order of the list. */
 static int families_of(const check_list *list, const char *families[FAMILIES_MOST])
@@ -137,22 +121,6 @@ static void clear(session *s)
 
 /* One trial ---------------------------------------------------------------------------- */
 
-static uint64_t random_of(uint64_t seed, const char *name, int64_t pass)
-{
-    uint64_t h = seed ^ 0xcbf29ce484222325u;
-    for (; *name; name++) h = (h ^ (unsigned char)*name) * 0x100000001b3u;
-    return h + (uint64_t)pass * 0x632be59bd9b4e019u;
-}
-
-static void check_leaks(trial *t, const tsr_memory_stats *before)
-{
-    tsr_memory_stats after;
-    tsr_memory_get_stats(&after);
-    if (after.live_tensors != before->live_tensors || after.live_storages != before->live_storages)
-        fail_trial(t, "leaked %" PRId64 " tensors and %" PRId64 " storages",
-                   after.live_tensors - before->live_tensors, after.live_storages - before->live_storages);
-}
-
 static void keep_failure(session *s, const trial *t, int64_t pass)
 {
     if (s->nkept == FAILURES_KEPT) return;
@@ -162,16 +130,12 @@ static void keep_failure(session *s, const trial *t, int64_t pass)
     memcpy(f->why, t->why, sizeof f->why);
 }
 
-static void run_trial(session *s, int i, int64_t pass)
+static void try_check(session *s, int i, int64_t pass)
 {
     const check *c = &s->list.item[i];
-    trial t = { .check = c, .random = random_of(s->seed, c->name, pass) };
-    tsr_memory_stats before;
-    tsr_memory_get_stats(&before);
-    tsr_clear_error();
-    c->run(&t);
-    for (int slot = 0; slot < TRIAL_TENSORS; slot++) tsr_release(&t.tensor[slot]);
-    check_leaks(&t, &before);
+    trial t = { .check = c, .random = trial_random(s->seed, c, pass) };
+    run_trial(&t);
+    end_trial(&t);
     s->run++;
     s->runs[i]++;
     if (!t.failed) return;
@@ -192,7 +156,7 @@ static void run_all(session *s)
     for (int64_t pass = 0; !over; pass++) {
         for (int i = 0; i < s->list.count && !over; i++) {
             const double done = s->timed ? now() - start : (double)pass + (double)i / s->list.count;
-            if (is_due(&s->list.item[i], pass)) run_trial(s, i, pass);
+            if (is_due(&s->list.item[i], pass)) try_check(s, i, pass);
             progress_draw(&p, done, s->timed ? s->seconds : PASSES, s->run);
             over = s->timed && pass > 0 && done >= s->seconds;
         }

@@ -1,14 +1,14 @@
 # The command tsr, in build/bin. It links the shared library and knows the public headers
 # only, and finds the library by its own place, before and after it is installed.
 
-# The self-test's tensors have up to four dims.
+# The expressions and the self-test have tensors of up to four dims.
 if(TSR_MAX_NDIM AND TSR_MAX_NDIM LESS 4)
     return()
 endif()
 
 file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.c cli/*/*.c)
 add_executable(tsr ${cli_sources})
-target_link_libraries(tsr PRIVATE tsr_common tessera::tessera m ${CMAKE_DL_LIBS})
+target_link_libraries(tsr PRIVATE tsr_common opcheck tessera::tessera m ${CMAKE_DL_LIBS})
 add_workloads(tsr)
 target_compile_options(tsr PRIVATE -Wconversion)
 file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})

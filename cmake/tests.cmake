@@ -40,10 +40,12 @@ add_test_programs(property "*.c")
 add_test_programs(ops "test_*.c")
 add_test_programs(oom "*.c")
 add_test_programs(fuzz "fuzz_*.c")
+add_test_programs(net "test_*.c")
+target_link_libraries(net-test_net PRIVATE opcheck tessera_static)
 
 # The expressions of tsr eval, which find ops by their names in the program.
 file(GLOB eval_sources CONFIGURE_DEPENDS cli/eval/*.c)
-target_sources(fuzz-fuzz_eval PRIVATE ${eval_sources} cli/command.c cli/names.c cli/op_facts.c cli/room.c cli/subscript.c
+target_sources(fuzz-fuzz_eval PRIVATE ${eval_sources} cli/command.c cli/names.c opcheck/op_facts.c cli/room.c cli/subscript.c
     cli/terminal.c)
 target_link_libraries(fuzz-fuzz_eval PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(fuzz-fuzz_eval PROPERTIES ENABLE_EXPORTS ON)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../op_facts.h"
+#include "opcheck/op_facts.h"
 #include "machine.h"
 #include "tessera/backend.h"
 

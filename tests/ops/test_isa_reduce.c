@@ -513,7 +513,8 @@ static void one_scan(uint64_t *seed, tsri_scan kind, tsr_dtype dtype)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype), bytes = MOST / 2 * size;
     const bool rows = below(seed, 2);
-    tsri_lines l = { .n = 1 + below(seed, rows ? 40 : 900), .width = rows ? 1 + below(seed, TSRI_SIDE) : 1 };
+    tsri_lines l = { .n = 1 + below(seed, rows ? 40 : 900), .width = rows ? 1 + below(seed, TSRI_SIDE) : 1,
+                     .rows = rows };
     const int64_t apart = rows ? l.width + below(seed, 3) : 1 + (below(seed, 4) == 0);
     if (below(seed, 3) == 0) l.width = 1 + below(seed, l.width);
     l.step[0] = l.step[1] = apart * size;

@@ -1,6 +1,10 @@
 /* conv.c - from a convolution, plain or transposed, to grids. */
+#include "cpu/edges.h"
 #include "conv.h"
 #include "core/dtype_int.h"
+#include "kernels.h"
+
+const int64_t tsri_edges_conv[] = { TSRI_CONV_ROWS, TSRI_CONV_PLACES, TSRI_CONV_BLOCK, 0 };
 
 /* Bytes from one index of a dim to the next; 0 where there is no next. */
 static int64_t bytes_along(const tsr_desc *d, int axis, int64_t size)

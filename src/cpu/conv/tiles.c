@@ -18,6 +18,7 @@
  * Sums are added up in z itself where kernels follow each other there; else they are
  * turned, a band at a time. Windows of one place are not copied. The order of sums is
  * fixed: in order within a block, and the blocks' sums in order. */
+#include "cpu/edges.h"
 #include "core/alloc.h"
 #include "core/dtype_int.h"
 #include "core/mem.h"
@@ -32,6 +33,8 @@ enum {
     BAND = 224,             /* places of a band, or two rows of them if that is more */
     FEW = 8                 /* channels that are not worth turning */
 };
+
+const int64_t tsri_edges_tiles[] = { KERNELS, CHUNK, BAND, FEW, 0 };
 
 /* Geometry ------------------------------------------------------------------------------------ */
 

@@ -3,6 +3,7 @@
  * Weights mostly lie with the taps of a channel side by side, and tiles want the channels of a row of taps
  * together. So some channels are packed as they lie, for one panel, into a place that stays near, and rows
  * of taps go from there to where they belong. */
+#include "cpu/edges.h"
 #include "core/alloc.h"
 #include "core/dtype_int.h"
 #include "core/mem.h"
@@ -10,6 +11,8 @@
 #include "tiles.h"
 
 enum { PART = 144 };  /* indices of k that are packed at a time, unless a channel has more */
+
+const int64_t tsri_edges_tiles_pack[] = { PART, 0 };
 
 /* Where weight p of a channel and those behind it lies, counted as they lie: tap by tap, then channel by
  * channel. */

@@ -14,6 +14,7 @@
  * An operand is packed where strips cannot read it as it lies, or where they would read
  * it often and from far apart. Sums go straight to z where they are what z holds, and
  * else lie beside each other tile by tile until k is done. */
+#include "cpu/edges.h"
 #include "panels.h"
 #include "core/alloc.h"
 #include "core/dtype_int.h"
@@ -40,6 +41,8 @@ enum {
     LINES = 512               /* that are sent for ahead, at most */
 #endif
 };
+
+const int64_t tsri_edges_panels[] = { FEW_ROWS, FEW_COLS, FAR_K, CHUNK, NEAR_ROWS, MANY_ROWS, TILE_ROWS, 0 };
 
 /* Indices of k that a strip takes at a time. */
 static int64_t block_of(const tsri_gemm_ukr *u) { return u->block ? u->block : TSRI_GEMM_BLOCK * u->group; }

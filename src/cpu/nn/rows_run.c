@@ -9,6 +9,7 @@
  * LIMIT: one lane is worked on by one thread. */
 #ifndef TSR_FREESTANDING
 
+#include "cpu/edges.h"
 #include <math.h>
 
 #include "rows_run.h"
@@ -30,6 +31,8 @@ enum {
     FEW   = 8 << 10,   /* bytes of scratch that lie on the stack */
     GRAIN = 16 << 10   /* elements that are worth waking a thread for */
 };
+
+const int64_t tsri_edges_rows[] = { SHORT, MOST_WIDE, PART_WIDE, 0 };
 
 const tsri_nn_kernels *tsri_row_kernels(tsr_dtype dtype)
 {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "selftest.h"
+#include "trial.h"
 
 enum { X, Y, ALONE, TOGETHER, ROWS = 384, COLS = 512 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "selftest.h"
+#include "trial.h"
 
 enum { X, W, BIAS, RESULT, INDICES };
 
@@ -17,11 +17,12 @@ typedef struct window {
 
 static window random_window(trial *t, bool may_pad)
 {
-    window v = { .n = random_between(t, 1, 2), .c = random_between(t, 1, 2), .o = random_between(t, 1, 3) };
+    const int64_t most = most_elements(t) / 8;
+    window v = { .n = random_between(t, 1, 2), .c = random_size(t, 1, 2, 40), .o = random_size(t, 1, 3, 40) };
     v.kh = random_between(t, 1, 3);
-    v.kw = random_between(t, 1, 3);
-    v.h = random_between(t, v.kh, 6);
-    v.w = random_between(t, v.kw, 6);
+    v.kw = random_size(t, 1, 3, 12);
+    v.w = v.kw + random_size(t, 0, 3, most / v.c);
+    v.h = v.kh + random_size(t, 0, 3, most / (v.c * v.w));
     v.stride = random_between(t, 1, 3);
     v.pad = may_pad ? random_below(t, 3) : 0;
     v.high = (v.h + 2 * v.pad - v.kh) / v.stride + 1;
@@ -67,7 +68,8 @@ static void check_conv(trial *t)
     GO_ON(t);
     NEED(t, tsr_conv2d(&t->tensor[RESULT], t->tensor[X], t->tensor[W], t->tensor[BIAS], &how));
     check_gaps(t, RESULT);
-    for (int64_t k = 0; k < count_of(4, z) && !t->failed; k++) {
+    const int64_t count = count_of(4, z), cost = v.c * v.kh * v.kw;
+    for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
         int64_t at[4];
         double size = 0;
         index_of(at, k, 4, z);
@@ -88,7 +90,8 @@ static bool is_larger(tsr_dtype dtype, value a, value b)
 static void check_pooled(trial *t, const window *v, const int64_t *z, bool largest)
 {
     const tsr_tensor *x = t->tensor[X];
-    for (int64_t k = 0; k < count_of(4, z) && !t->failed; k++) {
+    const int64_t count = count_of(4, z), cost = v->kh * v->kw;
+    for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
         int64_t at[4], best = -1;
         value most = { 0 };
         double sum = 0;

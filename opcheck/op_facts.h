@@ -1,6 +1,6 @@
 /* op_facts.h - what can be said of an op from its row in op.def, signature read. */
-#ifndef TSR_CLI_OP_FACTS_H
-#define TSR_CLI_OP_FACTS_H
+#ifndef TSR_OPCHECK_OP_FACTS_H
+#define TSR_OPCHECK_OP_FACTS_H
 
 #include "tessera/match.h"
 #include "tessera/op.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "selftest.h"
+#include "trial.h"
 
 enum { A, B, P, Q, R, LARGEST = 6 };
 

@@ -1,5 +1,5 @@
 /* check_movement.c - copies, conversions and fills between any strides. */
-#include "selftest.h"
+#include "trial.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void check_converted(trial *t)
     check_shape(t, RESULT, t->check->other, from->ndim, from->shape);
     GO_ON(t);
     const int64_t n = tsr_numel(to);
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = first_sample(t, n, 1); k >= 0; k = next_sample(t, k, n, 1)) {
         unsigned char wanted[16];
         char a[64], b[64], c[64];
         convert(to->dtype, wanted, from->dtype, element(from, k));
@@ -64,7 +64,7 @@ static void check_fill(trial *t)
 /* A tensor whose halves overlap is copied onto itself as if through a copy. */
 static void check_overlap(trial *t)
 {
-    const int64_t n = random_between(t, 2, 40), shift = random_between(t, 1, n - 1);
+    const int64_t n = 1 + random_size(t, 1, 39, most_elements(t)), shift = random_between(t, 1, n - 1);
     make_input(t, OTHER, t->check->dtype, 1, &n, FILL_SPECIAL);
     make_packed(t, SOURCE, OTHER, 1, &n);
     make_packed(t, RESULT, OTHER, 1, &n);
@@ -86,11 +86,12 @@ static void check_load_and_store(trial *t)
 {
     int64_t shape[TRIAL_RANK];
     const int ndim = random_shape(t, shape, 0, TRIAL_RANK, true);
-    unsigned char buffer[TRIAL_ELEMENTS * 16];
     make_input(t, SOURCE, t->check->dtype, ndim, shape, FILL_SPECIAL);
     make_output(t, RESULT, t->check->dtype, ndim, shape);
     GO_ON(t);
     const size_t size = size_of(t->check->dtype), bytes = (size_t)tsr_byte_size(t->tensor[SOURCE]);
+    unsigned char *buffer = trial_room(t, bytes);
+    GO_ON(t);
     NEED(t, tsr_store(buffer, bytes, t->tensor[SOURCE]));
     for (int64_t k = 0; k < tsr_numel(t->tensor[SOURCE]); k++)
         MUST(t, !memcmp(buffer + (size_t)k * size, element(t->tensor[SOURCE], k), size),

@@ -1,7 +1,7 @@
 /* check_errors.c - bad arguments are refused: with a status, a sentence, no result, no leak. */
 #include <string.h>
 
-#include "selftest.h"
+#include "trial.h"
 
 enum { MATRIX, INTEGERS, OUT };
 

@@ -3,8 +3,8 @@
  * The self-test's own arithmetic on formats: nothing here calls the library to
  * learn what an element means, so the library can be held against it.
  */
-#ifndef TSR_CLI_VALUE_H
-#define TSR_CLI_VALUE_H
+#ifndef TSR_OPCHECK_VALUE_H
+#define TSR_OPCHECK_VALUE_H
 
 #include "tessera/tessera.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "selftest.h"
+#include "trial.h"
 
 enum { X, Y, Z, RESULT };
 
@@ -92,7 +92,6 @@ static void check_lanes(trial *t)
 {
     const lane_rule *r = t->check->about;
     int64_t shape[TRIAL_RANK];
-    double lane[TRIAL_ELEMENTS];
     const int ndim = random_shape(t, shape, 1, 3, true);
     const int axis = r->last ? ndim - 1 : (int)random_below(t, ndim);
     make_input(t, X, t->check->dtype, ndim, shape, FILL_SMALL);
@@ -100,7 +99,9 @@ static void check_lanes(trial *t)
     GO_ON(t);
     NEED(t, r->call(&t->tensor[RESULT], t->tensor[X], axis));
     check_gaps(t, RESULT);
-    for (int64_t k = 0; k < count_of(ndim, shape) && !t->failed; k++) {
+    double *lane = trial_room(t, (size_t)shape[axis] * sizeof *lane);
+    const int64_t count = count_of(ndim, shape), cost = 4 * shape[axis];
+    for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
         const int64_t i = read_lane(lane, t->tensor[X], k, axis);
         const double wanted = r->right(lane, shape[axis], i);
         check_near(t, RESULT, k, real_value(wanted), 256 * epsilon_of(t->check->dtype) * (1 + fabs(wanted)));
@@ -171,7 +172,8 @@ static void check_pairs(trial *t)
     GO_ON(t);
     NEED(t, r->call(&t->tensor[RESULT], t->tensor[X], t->tensor[Y]));
     check_gaps(t, RESULT);
-    for (int64_t k = 0; k < count_of(ndim, shape) && !t->failed; k++) {
+    const int64_t count = count_of(ndim, shape);
+    for (int64_t k = first_sample(t, count, 4); k >= 0; k = next_sample(t, k, count, 4)) {
         const double x = value_at(t->tensor[X], k).re, y = value_at(t->tensor[Y], k).re;
         const double size = (1 + fabs(x) + fabs(y)) * (1 + fabs(x) + fabs(y));
         check_near(t, RESULT, k, real_value(r->right(x, y)), 16 * epsilon_of(t->check->dtype) * size);
@@ -199,8 +201,9 @@ static double right_attention(const trial *t, int64_t head, int64_t i, int64_t j
 
 static void check_attention(trial *t)
 {
-    const int64_t heads = random_between(t, 1, 2), m = random_between(t, 1, 4), n = m + random_below(t, 3),
-                  d = random_between(t, 1, 4), e = random_between(t, 1, 4);
+    const int64_t most = most_elements(t), heads = random_between(t, 1, 2), m = random_size(t, 1, 4, most / 16),
+                  n = m + random_size(t, 0, 2, most / 16), d = random_size(t, 1, 4, most / (2 * n)),
+                  e = random_size(t, 1, 4, most / (2 * n));
     const tsr_attention_options how = { .causal = once_in(t, 2) };
     const int64_t q[] = { heads, m, d }, k[] = { heads, n, d }, v[] = { heads, n, e }, z[] = { heads, m, e };
     make_input(t, X, t->check->dtype, 3, q, FILL_SMALL);
@@ -210,7 +213,8 @@ static void check_attention(trial *t)
     GO_ON(t);
     NEED(t, tsr_attention(&t->tensor[RESULT], t->tensor[X], t->tensor[Y], t->tensor[Z], NULL, &how));
     check_gaps(t, RESULT);
-    for (int64_t at = 0; at < heads * m * e && !t->failed; at++) {
+    const int64_t count = heads * m * e, cost = n * (d + 4);
+    for (int64_t at = first_sample(t, count, cost); at >= 0; at = next_sample(t, at, count, cost)) {
         const int64_t i = at / e % m;
         const double wanted = right_attention(t, at / (m * e), i, at % e, how.causal ? i + n - m + 1 : n);
         /* A rounding of a score of 256 is multiplied by the sizes of the values. */

@@ -1,7 +1,7 @@
 /* check_index.c - picking and placing elements by number. */
 #include <string.h>
 
-#include "selftest.h"
+#include "trial.h"
 
 enum { INPUT, INDEX, RESULT, SOURCE, WANTED };
 
@@ -22,7 +22,7 @@ static int make_operands(trial *t, int64_t shape[TRIAL_RANK], int64_t picks[TRIA
     const int ndim = random_shape(t, shape, 1, 3, false);
     *axis = (int)random_below(t, ndim);
     memcpy(picks, shape, sizeof(int64_t) * TRIAL_RANK);
-    picks[*axis] = random_between(t, 0, 7);
+    picks[*axis] = random_size(t, 0, 7, most_elements(t) / (count_of(ndim, shape) / shape[*axis]));
     make_input(t, INPUT, t->check->dtype, ndim, shape, FILL_SPECIAL);
     make_indices(t, INDEX, index_dtypes[random_below(t, 5)], ndim, picks, shape[*axis]);
     return ndim;
@@ -53,7 +53,7 @@ static void check_take(trial *t)
 {
     int64_t shape[TRIAL_RANK], result[TRIAL_RANK];
     const int ndim = random_shape(t, shape, 1, 3, false), axis = (int)random_below(t, ndim);
-    const int64_t picks = random_between(t, 0, 7);
+    const int64_t picks = random_size(t, 0, 7, most_elements(t) / (count_of(ndim, shape) / shape[axis]));
     make_input(t, INPUT, t->check->dtype, ndim, shape, FILL_SPECIAL);
     make_indices(t, INDEX, index_dtypes[random_below(t, 5)], 1, &picks, shape[axis]);
     GO_ON(t);

@@ -1,11 +1,13 @@
 /* trial.c - random strided tensors, and comparisons that explain themselves. */
-#include "selftest.h"
+#include "trial.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "guard.h"
 
 enum { GAP = 0xa5 }; /* in the bytes of an output before it is written */
 
@@ -34,6 +36,22 @@ void add_check(check_list *list, check c, const char *title)
     list->item[list->count++] = c;
 }
 
+void list_everything(check_list *list)
+{
+    list_movement(list);
+    list_elementwise(list);
+    list_reduce(list);
+    list_matmul(list);
+    list_order(list);
+    list_index(list);
+    list_random(list);
+    list_linalg(list);
+    list_conv(list);
+    list_nn(list);
+    list_errors(list);
+    list_threads(list);
+}
+
 void fail_trial(trial *t, const char *format, ...)
 {
     va_list arguments;
@@ -46,6 +64,13 @@ void fail_trial(trial *t, const char *format, ...)
 
 /* Numbers ------------------------------------------------------------------------------ */
 
+uint64_t trial_random(uint64_t seed, const check *c, int64_t pass)
+{
+    uint64_t h = seed ^ 0xcbf29ce484222325u;
+    for (const char *p = c->name; *p; p++) h = (h ^ (unsigned char)*p) * 0x100000001b3u;
+    return h + (uint64_t)pass * 0x632be59bd9b4e019u;
+}
+
 uint64_t random_bits(trial *t)
 {
     uint64_t z = (t->random += 0x9e3779b97f4a7c15u); /* SplitMix64 */
@@ -57,6 +82,17 @@ uint64_t random_bits(trial *t)
 int64_t random_below(trial *t, int64_t n) { return (int64_t)(random_bits(t) % (uint64_t)n); }
 bool    once_in(trial *t, int64_t n) { return random_below(t, n) == 0; }
 int64_t random_between(trial *t, int64_t low, int64_t high) { return low + random_below(t, high - low + 1); }
+
+static void shuffle(trial *t, int n, int *order)
+{
+    for (int i = 0; i < n; i++) order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        const int64_t k = random_below(t, i + 1);
+        const int other = order[k];
+        order[k] = order[i];
+        order[i] = other;
+    }
+}
 
 /* Indices ------------------------------------------------------------------------------ */
 
@@ -93,30 +129,68 @@ void *element(const tsr_tensor *tensor, int64_t k)
 
 value value_at(const tsr_tensor *tensor, int64_t k) { return read_value(tensor->dtype, element(tensor, k)); }
 
+/* Samples ------------------------------------------------------------------------------ */
+
+enum { SAMPLE_WORK = 1 << 20, SAMPLES_LEAST = 48 };
+
+static int64_t samples_of(int64_t cost)
+{
+    const int64_t n = SAMPLE_WORK / (cost > 0 ? cost : 1);
+    return n > SAMPLES_LEAST ? n : SAMPLES_LEAST;
+}
+
+int64_t first_sample(trial *t, int64_t n, int64_t cost)
+{
+    (void)cost;
+    t->sampling = t->random ^ 0x5bd1e995u;
+    return n > 0 && !t->failed && !(t->how && t->how->unchecked) ? 0 : -1;
+}
+
+/* A third of the samples at either end, the rest in random steps between. */
+int64_t next_sample(trial *t, int64_t k, int64_t n, int64_t cost)
+{
+    const int64_t samples = samples_of(cost), end = samples / 3;
+    if (t->failed || k + 1 >= n) return -1;
+    if (n <= samples || k < end || k + 1 >= n - end) return k + 1;
+    t->sampling = t->sampling * 6364136223846793005u + 1442695040888963407u;
+    const int64_t step = 1 + (int64_t)((t->sampling >> 33) % (uint64_t)(2 * (n / end) + 1));
+    return k + step < n - end ? k + step : n - end;
+}
+
 /* Shapes and strides ------------------------------------------------------------------- */
 
+int64_t most_elements(const trial *t) { return t->how && t->how->elements ? t->how->elements : TRIAL_ELEMENTS; }
+
+/* One of the sizes at which kernels end, twice that, or thrice; one less, or one more. 0: none that fits. */
+static int64_t edge_size(trial *t, int64_t most)
+{
+    if (!t->how || t->how->nedges == 0) return 0;
+    const int64_t times = once_in(t, 3) ? random_between(t, 2, 3) : 1;
+    const int64_t n = t->how->edges[random_below(t, t->how->nedges)] * times + random_between(t, -1, 1);
+    return n >= 1 && n <= most ? n : 0;
+}
+
+int64_t random_size(trial *t, int64_t low, int64_t high, int64_t most)
+{
+    const int64_t edge = t->how && t->how->nedges > 0 && once_in(t, 2) ? edge_size(t, most) : 0;
+    return edge ? edge : random_between(t, low, high < most || low > most ? high : most);
+}
+
+/* Sizes in a random order, so that any dim may be the long one. */
 int random_shape(trial *t, int64_t shape[TRIAL_RANK], int low, int high, bool may_be_empty)
 {
-    const int ndim = (int)random_between(t, low, high);
-    int64_t left = TRIAL_ELEMENTS;
+    const int ndim = (int)random_between(t, low, high < TSR_MAX_NDIM ? high : TSR_MAX_NDIM);
+    int order[TSR_MAX_NDIM];
+    int64_t left = most_elements(t);
+    shuffle(t, ndim, order);
     for (int d = 0; d < ndim; d++) {
-        const int64_t most = ndim == 1 ? 40 : left < 7 ? left : 7;
-        shape[d] = once_in(t, 4) ? 1 : random_between(t, 1, most);
-        left /= shape[d];
+        const int64_t usual = ndim == 1 ? 40 : 7;
+        const int64_t n = once_in(t, 4) ? 1 : random_size(t, 1, usual < left ? usual : left, left);
+        shape[order[d]] = n;
+        left /= n;
     }
     if (may_be_empty && ndim > 0 && once_in(t, 20)) shape[random_below(t, ndim)] = 0;
     return ndim;
-}
-
-static void shuffle(trial *t, int n, int *order)
-{
-    for (int i = 0; i < n; i++) order[i] = i;
-    for (int i = n - 1; i > 0; i--) {
-        const int64_t k = random_below(t, i + 1);
-        const int other = order[k];
-        order[k] = order[i];
-        order[i] = other;
-    }
 }
 
 /* Nested steps in a random order of dims, so that no two indices meet. */
@@ -124,12 +198,12 @@ static void random_strides(trial *t, int64_t *stride, int ndim, const int64_t *s
 {
     int order[TSR_MAX_NDIM];
     int64_t step = random_between(t, 1, 3);
-    const bool turns = once_in(t, 2), gaps = once_in(t, 2);
+    const bool reverses = once_in(t, 2), gaps = once_in(t, 2);
     shuffle(t, ndim, order);
     if (once_in(t, 3)) step = 1;
     for (int i = 0; i < ndim; i++) {
         const int d = order[i];
-        stride[d] = turns && once_in(t, 2) ? -step : step;
+        stride[d] = reverses && once_in(t, 2) ? -step : step;
         step *= shape[d] > 0 ? shape[d] : 1;
         if (gaps) step += random_below(t, 3);
         if (may_repeat && once_in(t, 8)) stride[d] = 0;
@@ -144,10 +218,78 @@ static void make(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *s
     GO_ON(t);
     random_strides(t, stride, ndim, shape, may_repeat);
     NEED(t, tsr_desc_init(&d, dtype, ndim, shape, once_in(t, 4) ? NULL : stride));
-    NEED(t, tsr_declare(&t->tensor[slot], &d, TSR_CPU, TSR_MEMORY_HOST));
-    NEED(t, tsr_alloc(t->tensor[slot]));
+    tsr_release(&t->tensor[slot]);
+    free(t->before[slot]);
+    t->before[slot] = NULL;
+    if (t->how && t->how->guarded) NEED(t, make_guarded(&t->tensor[slot], &d, once_in(t, 2)));
+    else {
+        NEED(t, tsr_declare(&t->tensor[slot], &d, TSR_CPU, TSR_MEMORY_HOST));
+        NEED(t, tsr_alloc(t->tensor[slot]));
+    }
     if (t->tensor[slot]->storage)
         memset(tsr_storage_data(t->tensor[slot]->storage), GAP, tsr_storage_bytes(t->tensor[slot]->storage));
+}
+
+/* Operands must stay as they are -------------------------------------------------------- */
+
+static void keep_operand(trial *t, int slot)
+{
+    const tsr_storage *s = t->tensor[slot]->storage;
+    GO_ON(t);
+    if (!s) return;
+    t->before[slot] = malloc(tsr_storage_bytes(s) + 1);
+    MUST(t, t->before[slot], "no memory for %zu bytes", tsr_storage_bytes(s));
+    memcpy(t->before[slot], tsr_storage_data(s), tsr_storage_bytes(s));
+}
+
+static void check_operands(trial *t)
+{
+    for (int i = 0; i < TRIAL_TENSORS; i++) {
+        if (t->failed || !t->before[i] || !t->tensor[i]) continue;
+        const tsr_storage *s = t->tensor[i]->storage;
+        const unsigned char *now = tsr_storage_data(s);
+        for (size_t k = 0; k < tsr_storage_bytes(s) && !t->failed; k++)
+            if (now[k] != t->before[i][k]) fail_trial(t, "byte %zu of operand %d was written", k, i);
+    }
+}
+
+/* Trials --------------------------------------------------------------------------------- */
+
+void *trial_room(trial *t, size_t bytes)
+{
+    free(t->room);
+    t->room = malloc(bytes + 1);
+    if (!t->room) fail_trial(t, "no memory for %zu bytes", bytes);
+    return t->room;
+}
+
+void run_trial(trial *t)
+{
+    tsr_memory_get_stats(&t->stats);
+    tsr_clear_error();
+    t->check->run(t);
+    check_operands(t);
+}
+
+static void check_leaks(trial *t)
+{
+    tsr_memory_stats now;
+    tsr_memory_get_stats(&now);
+    if (now.live_tensors != t->stats.live_tensors || now.live_storages != t->stats.live_storages)
+        fail_trial(t, "leaked %lld tensors and %lld storages", (long long)(now.live_tensors - t->stats.live_tensors),
+                   (long long)(now.live_storages - t->stats.live_storages));
+}
+
+void end_trial(trial *t)
+{
+    for (int slot = 0; slot < TRIAL_TENSORS; slot++) {
+        tsr_release(&t->tensor[slot]);
+        free(t->before[slot]);
+        t->before[slot] = NULL;
+    }
+    free(t->room);
+    t->room = NULL;
+    check_leaks(t);
 }
 
 /* Filling ------------------------------------------------------------------------------ */
@@ -177,6 +319,7 @@ void make_input(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *sh
     const int64_t n = count_of(ndim, shape);
     for (int64_t k = 0; k < n; k++)
         write_value(dtype, element(t->tensor[slot], k), random_value(t, dtype, with));
+    keep_operand(t, slot);
 }
 
 void make_indices(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, int64_t limit)
@@ -188,6 +331,7 @@ void make_indices(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *
         const int64_t i = random_between(t, is_signed(dtype) ? -limit : 0, limit - 1);
         write_value(dtype, element(t->tensor[slot], k), integer_value(dtype, (uint64_t)i));
     }
+    keep_operand(t, slot);
 }
 
 void make_output(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape)
@@ -260,6 +404,7 @@ void check_same(trial *t, int got, int wanted, bool loosely)
     GO_ON(t);
     check_shape(t, got, b->dtype, b->ndim, b->shape);
     GO_ON(t);
+    if (t->how && t->how->unchecked) return;
     const int64_t n = tsr_numel(a);
     for (int64_t k = 0; k < n; k++) {
         const void *x = element(a, k), *y = element(b, k);

@@ -1,15 +1,19 @@
-/* selftest.h - checks of the library, and the trials they are made of.
+/* trial.h - checks of the library, and the trials they are made of.
  *
  * A check is one thing that must hold, usually of an op with a dtype. It is tried
  * again and again on random tensors; a trial's numbers follow from the seed, the
- * check's name and the number of the pass, and from nothing else.
+ * check's name and the number of the pass, and from nothing else. So the same trial
+ * can be run again with other threads or instructions, and must give the same.
  *
- * A trial compares what the library does with loops written here (value.h), on
+ * A trial compares what the library does with references written here (value.h), on
  * tensors of random strides. It fails with a sentence; it need not release the
  * tensors it made.
+ *
+ * The list of checks serves `tsr selftest` and tests/net. This folder knows the public
+ * headers only.
  */
-#ifndef TSR_CLI_SELFTEST_H
-#define TSR_CLI_SELFTEST_H
+#ifndef TSR_OPCHECK_TRIAL_H
+#define TSR_OPCHECK_TRIAL_H
 
 #include "value.h"
 
@@ -19,7 +23,16 @@
 #define TRIAL_PRINTF(text, first)
 #endif
 
-enum { TRIAL_TENSORS = 12, TRIAL_RANK = 4, TRIAL_ELEMENTS = 240 };
+enum { TRIAL_TENSORS = 12, TRIAL_RANK = TSR_MAX_NDIM < 8 ? TSR_MAX_NDIM : 8, TRIAL_ELEMENTS = 240 };
+
+/* How trials are run. Zeros: small tensors in ordinary memory, compared with references. */
+typedef struct trial_settings {
+    int64_t        elements;   /* of a tensor, at most; 0: TRIAL_ELEMENTS */
+    const int64_t *edges;      /* sizes at which kernels end or change: dims are drawn from around them */
+    int            nedges;
+    bool           guarded;    /* tensors end, or begin, where a page that cannot be accessed does */
+    bool           unchecked;  /* results are not compared with references: another run did that */
+} trial_settings;
 
 typedef struct trial trial;
 
@@ -35,7 +48,12 @@ typedef struct check {
 
 struct trial {
     const check *check;
+    const trial_settings *how;
     uint64_t     random;
+    uint64_t     sampling;   /* random numbers of samples, which no other choice depends on */
+    void        *room;       /* see trial_room */
+    unsigned char *before[TRIAL_TENSORS]; /* operands' memory as it was made */
+    tsr_memory_stats stats;  /* before the trial */
     bool         failed;
     char         why[800];
     tsr_tensor  *tensor[TRIAL_TENSORS];  /* start as NULL, and are released at the end */
@@ -52,6 +70,9 @@ typedef struct check_list {
 /* Adds a copy of c, named by the title and c's dtypes. */
 void add_check(check_list *list, check c, const char *title);
 
+/* All of them. */
+void list_everything(check_list *list);
+
 /* Each file of checks adds its own. */
 void list_movement(check_list *list);
 void list_elementwise(check_list *list);
@@ -67,6 +88,9 @@ void list_errors(check_list *list);
 void list_threads(check_list *list);
 
 /* Trials ------------------------------------------------------------------------------- */
+
+/* The random numbers of a trial of check c. */
+uint64_t trial_random(uint64_t seed, const check *c, int64_t pass);
 
 /* Fails the trial; the first sentence stays. */
 void fail_trial(trial *t, const char *format, ...) TRIAL_PRINTF(2, 3);
@@ -93,13 +117,34 @@ void fail_trial(trial *t, const char *format, ...) TRIAL_PRINTF(2, 3);
 /* After a function that may have failed the trial. */
 #define GO_ON(t) do { if ((t)->failed) return; } while (0)
 
+/* Runs a check once and watches its operands. The tensors stay until end_trial(), which fails the trial if
+ * something leaked. */
+void run_trial(trial *t);
+void end_trial(trial *t);
+
+/* Memory until the trial ends, or NULL and the trial has failed. One at a time. */
+void *trial_room(trial *t, size_t bytes);
+
+/* Elements of a result that are compared with a reference whose cost is so many elements each: all of a
+ * small result; of a large one its ends and some between. -1: no more, and none in unchecked trials.
+ *
+ *     for (int64_t k = first_sample(t, n, cost); k >= 0; k = next_sample(t, k, n, cost)) */
+int64_t first_sample(trial *t, int64_t n, int64_t cost);
+int64_t next_sample(trial *t, int64_t k, int64_t n, int64_t cost);
+
 /* Random numbers: 0 .. n - 1, low .. high, once in n. */
 uint64_t random_bits(trial *t);
 int64_t  random_below(trial *t, int64_t n);
 int64_t  random_between(trial *t, int64_t low, int64_t high);
 bool     once_in(trial *t, int64_t n);
 
-/* A shape of low .. high dims and at most TRIAL_ELEMENTS elements, empty once in a while
+/* low .. high, or once in a while a size at which kernels end, up to `most`. */
+int64_t random_size(trial *t, int64_t low, int64_t high, int64_t most);
+
+/* Elements that a tensor may have. */
+int64_t most_elements(const trial *t);
+
+/* A shape of low .. high dims and at most that many elements, empty once in a while
  * unless it must not be. Returns the rank. */
 int random_shape(trial *t, int64_t shape[TRIAL_RANK], int low, int high, bool may_be_empty);
 
@@ -107,8 +152,8 @@ int random_shape(trial *t, int64_t shape[TRIAL_RANK], int low, int high, bool ma
  * integers. */
 typedef enum filling { FILL_SMALL, FILL_SPECIAL } filling;
 
-/* A tensor of this shape with random strides, in t->tensor[slot]: permuted, turned, with gaps,
- * repeated dims, and junk on dims of size 1. */
+/* A tensor of this shape with random strides, in t->tensor[slot]: permuted, reversed, with gaps,
+ * broadcast dims, and junk on dims of size 1. It must stay as it is. */
 void make_input(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, filling with);
 
 /* Filled with indices of a dim of size `limit`; negative ones too, where the dtype has them. */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "selftest.h"
+#include "trial.h"
 
 enum { FIRST, SECOND, RESULT };
 

@@ -1,0 +1,8 @@
+# The checks of every op (opcheck/): `tsr selftest`, tsr-backend-check and tests/net are made of them. They know
+# the public headers only, so that one library of them serves programs with either library.
+file(GLOB opcheck_sources CONFIGURE_DEPENDS opcheck/*.c)
+add_library(opcheck STATIC EXCLUDE_FROM_ALL ${opcheck_sources})
+target_link_libraries(opcheck PRIVATE tsr_common)
+target_include_directories(opcheck PUBLIC ${PROJECT_SOURCE_DIR} PRIVATE $<TARGET_PROPERTY:tessera,INTERFACE_INCLUDE_DIRECTORIES>)
+target_compile_definitions(opcheck PRIVATE $<TARGET_PROPERTY:tessera,INTERFACE_COMPILE_DEFINITIONS>)
+target_compile_options(opcheck PRIVATE -Wconversion $<$<CONFIG:Release>:-O2>)

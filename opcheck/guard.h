@@ -1,0 +1,23 @@
+/* guard.h - memory between pages that cannot be accessed. */
+#ifndef TSR_OPCHECK_GUARD_H
+#define TSR_OPCHECK_GUARD_H
+
+#include "tessera/tessera.h"
+
+/* A block that ends where a page that cannot be accessed begins (but for its alignment), or that begins
+ * where one ends. NULL: no memory. Where the system has no such pages the memory is ordinary. */
+void *guard_alloc(size_t bytes, size_t alignment, bool at_end);
+void  guard_free(void *data, size_t bytes);
+
+/* A tensor in such memory, as large as it must be. */
+tsr_status make_guarded(tsr_tensor **out, const tsr_desc *desc, bool at_end);
+
+/* Everything the library allocates lies in such memory from now on, at the end and at the beginning of
+ * pages in turns. TSR_EBUSY while tensors live. false restores what was. */
+tsr_status guard_library(bool on);
+
+/* Faults seen when blocks were freed: bytes written beside a block where no page could watch them (alignment
+ * moves it away from the end of a page), and sizes other than those asked for. */
+int64_t guard_faults(void);
+
+#endif

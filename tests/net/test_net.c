@@ -1,0 +1,225 @@
+/* test_net.c - every check of opcheck/, where kernels end and loops split.
+ *
+ *     test_net                          a part of it that fits a test run
+ *     test_net --seed 7 --passes 100    more of it, from other numbers
+ *     test_net --only "matmul f64" --seed 7 --pass 31    one trial again
+ *
+ * A trial is run with one thread and compared with the references, in memory between pages that cannot
+ * be accessed, the library's own blocks included. The same trial is run again with 2, 3, 5 or 8 threads,
+ * every loop split as finely and unevenly as its function allows: the bits must be the same, and nothing
+ * but the results may have been written. Sizes are drawn from those at which the kernels of this
+ * instruction set end (TSR_ISA lowers it).
+ *
+ * A failure is tried again with smaller tensors, and the smallest that fails is told.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/threads_int.h"
+#include "cpu/edges.h"
+#include "opcheck/guard.h"
+#include "opcheck/trial.h"
+
+enum { MOST_EDGES = 256, TOLD = 25 };
+
+/* Tensors of a few elements, of those where kernels end, and of the middle. */
+typedef struct scale {
+    const char *name;
+    int64_t     elements;
+    bool        edges;
+    int         passes;   /* of each check, in a test run */
+    int         among;    /* only one check in so many is run in a pass */
+} scale;
+
+static const scale scales[] = {
+    { "small", 200, false, 3, 1 },
+    { "edges", 6000, true, 3, 2 },
+    { "middle", 200000, true, 2, 40 },
+};
+enum { SCALES = sizeof scales / sizeof *scales };
+
+static struct {
+    uint64_t    seed;
+    int64_t     passes;         /* 0: as many as the scale says */
+    int64_t     pass;           /* that alone; -1: all */
+    const char *only;           /* a check's name, or NULL */
+    const char *scale;
+    check_list  list;
+    int64_t     edges[MOST_EDGES];
+    int         nedges;
+    int64_t     trials, runs, failed;
+} net = { .seed = 1, .pass = -1 };
+
+/* What a trial gave ------------------------------------------------------------------------- */
+
+/* Elements of the results, in row-major order. */
+typedef struct outcome {
+    size_t         bytes[TRIAL_TENSORS];
+    unsigned char *data[TRIAL_TENSORS];
+} outcome;
+
+static bool keep_outcome(outcome *o, const trial *t)
+{
+    for (int i = 0; i < TRIAL_TENSORS; i++) {
+        const tsr_tensor *r = t->tensor[i];
+        if (!r || t->before[i] || !tsr_is_allocated(r)) continue;
+        const size_t size = size_of(r->dtype);
+        o->bytes[i] = (size_t)tsr_numel(r) * size;
+        o->data[i] = malloc(o->bytes[i] + 1);
+        if (!o->data[i]) return false;
+        for (int64_t k = 0; k < tsr_numel(r); k++) memcpy(o->data[i] + (size_t)k * size, element(r, k), size);
+    }
+    return true;
+}
+
+static void free_outcome(outcome *o)
+{
+    for (int i = 0; i < TRIAL_TENSORS; i++) free(o->data[i]);
+}
+
+static void compare_outcomes(trial *t, const outcome *alone, const outcome *shared, int threads)
+{
+    for (int i = 0; i < TRIAL_TENSORS && !t->failed; i++) {
+        if (alone->bytes[i] != shared->bytes[i])
+            fail_trial(t, "with %d threads result %d has another size", threads, i);
+        for (size_t k = 0; k < alone->bytes[i] && !t->failed; k++)
+            if (alone->data[i][k] != shared->data[i][k]) {
+                char text[160];
+                tsr_desc_to_string(text, sizeof text, &t->tensor[i]->desc);
+                fail_trial(t, "with %d threads element %zu of result %d, %s, has other bits", threads,
+                           k / size_of(t->tensor[i]->dtype), i, text);
+            }
+    }
+}
+
+/* One trial --------------------------------------------------------------------------------- */
+
+typedef struct verdict {
+    bool failed;
+    char why[800];
+} verdict;
+
+/* Runs it and keeps what it gave. */
+static void run_with(trial *t, const check *c, uint64_t random, const trial_settings *how, int threads, outcome *o)
+{
+    *t = (trial){ .check = c, .how = how, .random = random };
+    tsri_split_finely(threads > 1);
+    if (tsr_set_threads(threads) != TSR_OK) fail_trial(t, "no %d threads", threads);
+    run_trial(t);
+    if (!t->failed && !keep_outcome(o, t)) fail_trial(t, "no memory for what it gave");
+    net.runs++;
+}
+
+static verdict try_trial(const check *c, uint64_t random, const scale *s, int threads)
+{
+    const trial_settings checked = { .elements = s->elements, .edges = net.edges, .guarded = true,
+                                     .nedges = s->edges ? net.nedges : 0 };
+    trial_settings unchecked = checked;
+    unchecked.unchecked = true;
+    const int64_t faults = guard_faults();
+    trial alone, shared;
+    outcome a = { { 0 }, { NULL } }, b = { { 0 }, { NULL } };
+    run_with(&alone, c, random, &checked, 1, &a);
+    end_trial(&alone);
+    bool failed = alone.failed;
+    verdict v = { .failed = alone.failed };
+    memcpy(v.why, alone.why, sizeof v.why);
+    if (!failed) {
+        run_with(&shared, c, random, &unchecked, threads, &b);
+        if (!shared.failed) compare_outcomes(&shared, &a, &b, threads);
+        end_trial(&shared);
+        v.failed = shared.failed;
+        memcpy(v.why, shared.why, sizeof v.why);
+    }
+    free_outcome(&a);
+    free_outcome(&b);
+    if (!v.failed && guard_faults() != faults) {
+        v.failed = true;
+        snprintf(v.why, sizeof v.why, "memory beside a block of the library was written, or freed with another size");
+    }
+    return v;
+}
+
+/* Failures ----------------------------------------------------------------------------------- */
+
+/* The first failure among tensors of few elements: those are easier to read. */
+static void shrink(const check *c, const scale *s, int threads)
+{
+    for (int64_t elements = 2; elements < s->elements; elements *= 2)
+        for (uint64_t i = 0; i < 150; i++) {
+            const scale smaller = { s->name, elements, s->edges, 1, 1 };
+            const verdict v = try_trial(c, trial_random(net.seed, c, (int64_t)(1000000 + i)), &smaller, threads);
+            if (!v.failed) continue;
+            printf("    at most %lld elements: %s\n", (long long)elements, v.why);
+            return;
+        }
+}
+
+static void tell(const check *c, const scale *s, int64_t pass, int threads, const verdict *v)
+{
+    if (net.failed++ >= TOLD) return;
+    printf("FAILED %s, %s, %d threads: %s\n    again: test_net --only \"%s\" --scale %s --seed %llu --pass %lld\n",
+           c->name, s->name, threads, v->why, c->name, s->name, (unsigned long long)net.seed, (long long)pass);
+    shrink(c, s, threads);
+    fflush(stdout);
+}
+
+/* All of them -------------------------------------------------------------------------------- */
+
+static bool is_chosen(const check *c, const scale *s, int index, int64_t pass)
+{
+    if (!strcmp(c->family, "threads") || !strcmp(c->family, "errors")) return false;
+    if (net.only) return !strcmp(c->name, net.only);
+    return (index + pass) % s->among == 0 && pass % (c->every > 1 ? c->every : 1) == 0;
+}
+
+static void run_scale(const scale *s)
+{
+    static const int threads[] = { 2, 3, 5, 8 };
+    const int64_t passes = net.passes ? net.passes : s->passes;
+    for (int64_t pass = net.pass >= 0 ? net.pass : 0; net.pass >= 0 ? pass == net.pass : pass < passes; pass++)
+        for (int i = 0; i < net.list.count; i++) {
+            const check *c = &net.list.item[i];
+            if (!is_chosen(c, s, i, pass)) continue;
+            const int some = threads[(i + pass) % 4];
+            const verdict v = try_trial(c, trial_random(net.seed, c, pass), s, some);
+            net.trials++;
+            if (v.failed) tell(c, s, pass, some, &v);
+        }
+}
+
+static bool read_options(int argc, char **argv)
+{
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const char *name = argv[i], *text = argv[i + 1];
+        if (!strcmp(name, "--seed")) net.seed = strtoull(text, NULL, 10);
+        else if (!strcmp(name, "--passes")) net.passes = strtoll(text, NULL, 10);
+        else if (!strcmp(name, "--pass")) net.pass = strtoll(text, NULL, 10);
+        else if (!strcmp(name, "--only")) net.only = text;
+        else if (!strcmp(name, "--scale")) net.scale = text;
+        else return false;
+    }
+    return argc % 2 == 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (!read_options(argc, argv)) {
+        fprintf(stderr, "usage: test_net [--seed N] [--passes N] [--pass N] [--only CHECK] [--scale NAME]\n");
+        return 2;
+    }
+    list_everything(&net.list);
+    net.nedges = tsri_cpu_edges(net.edges, MOST_EDGES);
+    if (net.list.full || guard_library(true) != TSR_OK) {
+        fprintf(stderr, "cannot begin: %s\n", tsr_last_error());
+        return 2;
+    }
+    for (int i = 0; i < SCALES; i++)
+        if (!net.scale || !strcmp(net.scale, scales[i].name)) run_scale(&scales[i]);
+    printf("%lld trials of %d checks, %lld runs, sizes around %d edges\n", (long long)net.trials, net.list.count,
+           (long long)net.runs, net.nedges);
+    printf("%lld passed, %lld failed, 0 skipped\n", (long long)(net.trials - net.failed), (long long)net.failed);
+    free(net.list.item);
+    return net.failed != 0;
+}
