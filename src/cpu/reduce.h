@@ -103,6 +103,13 @@ typedef struct tsri_lines {
 
 typedef void (*tsri_scan_fn)(const tsri_lines *l);
 
+/* The larger of v and best, and of two zeros +0, so that no order of elements shows in a result. NaN in v does not
+ * count. */
+static inline double tsri_larger(double v, double best)
+{
+    return v > best ? v : v == 0 && best == 0 ? v + best : best;
+}
+
 /* A sum and what rounding took from it, together; infinities have no such error. */
 static inline double tsri_with_error(double sum, double lost)
 {

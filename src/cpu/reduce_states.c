@@ -46,7 +46,7 @@ static void merge_largest(tsri_collected *a, const tsri_collected *b, bool whole
 {
     for (int64_t i = 0; i < width; i++)
         if (whole) a->i[0][i] = b->i[0][i] > a->i[0][i] ? b->i[0][i] : a->i[0][i];
-        else       a->f[0][i] = b->f[0][i] > a->f[0][i] ? b->f[0][i] : a->f[0][i];
+        else       a->f[0][i] = tsri_larger(b->f[0][i], a->f[0][i]);
     for (int64_t i = 0; i < width && !whole; i++) a->f[1][i] += b->f[1][i];
 }
 
