@@ -242,11 +242,14 @@ static b_panel find_panel(const chunk *c, const k_block *b, int64_t j)
     return p;
 }
 
-/* Panels from j on, and before `end`, that have all columns: the last two may have less. */
+/* Panels from j on, and before `end`, that have all columns, of which j is one. Of the last two either may have
+ * less, also the first alone. */
 static int64_t whole_panels(const chunk *c, int64_t j, int64_t end)
 {
-    while (end > j + 1 && col_of(&c->cols, end) - col_of(&c->cols, end - 1) < c->cols.width) end--;
-    return end - j;
+    int64_t whole_end = most(j + 1, least(end, c->cols.panels - 2));
+    while (whole_end < end && col_of(&c->cols, whole_end + 1) - col_of(&c->cols, whole_end) == c->cols.width)
+        whole_end++;
+    return whole_end - j;
 }
 
 static void aim(tsri_gemm_strip *s, const b_panel *p)

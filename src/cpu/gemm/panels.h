@@ -19,7 +19,8 @@ static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / 
 /* Columns ---------------------------------------------------------------------------------- */
 
 /* How n columns are cut into panels of b: all `width` wide, but for the last two, which
- * share where the last would have no more than `share` columns. */
+ * share where the last would have no more than `share` columns. Then the last but one has width - share
+ * columns, and the last up to 2 * share, which may be all of `width`. */
 typedef struct cut {
     int64_t n, panels, width, share;
 } cut;
