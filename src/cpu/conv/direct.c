@@ -69,7 +69,7 @@ tsr_status tsri_grid_direct(const tsri_grid *g)
 {
     const tsri_slide *a = g->axis;
     const double work = (double)a[2].out * (double)a[0].taps * (double)a[1].taps * (double)(a[2].taps + 1);
-    const int64_t grain = (int64_t)(PART_WORK / work);
+    const int64_t grain = work < PART_WORK ? (int64_t)(PART_WORK / (work + 1)) : 1;
     tsri_grid whole = *g;
     return tsri_parallel_for(g->batch * g->groups * g->kernels * a[0].out * a[1].out, grain, sum_rows, &whole);
 }
