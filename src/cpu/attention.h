@@ -15,7 +15,8 @@ typedef struct tsri_look {
 
 enum { TSRI_LOOK = 16 };
 
-/* What is done with rows of scores, which are float or double. */
+/* What is done with rows of scores, which are float or double. look and weigh read and write whole numbers of
+ * TSRI_LOOK, of scores and of `add`; `may`, and what the others are given, end where they end. */
 typedef struct tsri_attention_rows {
     double (*look)(const tsri_look *l);                     /* returns the largest; a NaN is none */
     double (*weigh)(void *scores, int64_t n, double base);  /* exp(score - base), and their sum; n as above */

@@ -12,8 +12,8 @@ enum {
 };
 
 /* z[r][i] = (add ? z[r][i] : 0) + the sum over p < k of w[p][r] times the element i places after x +
- * offset[p], for some rows r and i < cols. Places and sums follow each other. Meanwhile, k other lines come
- * nearer. */
+ * offset[p], for some rows r and i < cols, which fill all vectors but the last. Places and sums follow each
+ * other; no others are written. Meanwhile, k other lines come nearer. */
 typedef struct tsri_conv_strip {
     int64_t        k;
     const void    *w;       /* for each p, as many as there are rows */
@@ -23,7 +23,7 @@ typedef struct tsri_conv_strip {
     int64_t        z_row;   /* bytes */
     int64_t        cols;
     bool           add;
-    bool           padded;  /* whole vectors of x can be read */
+    bool           padded;  /* whole vectors of x can be read; else `cols` elements are, and no more */
     bool           stream;  /* z is written around the caches: cols fill aligned vectors, and add is false */
     const char    *ahead;       /* what comes nearer: the first line, for the first index of k, */
     int64_t        ahead_step;  /* and bytes to the next one's */
@@ -73,7 +73,8 @@ typedef struct tsri_conv_kernels {
     int64_t           places, across;  /* of a tile, at most */
     tsri_conv_tile_fn tile[TSRI_CONV_ACROSS + 1][TSRI_CONV_PLACES + 1];  /* by vectors and places, from 1 on */
 
-    /* Rows become columns: z[c * z_row + r elements] = element c of row r of x. */
+    /* Rows become columns: z[c * z_row + r elements] = element c of row r of x, of any number of both. Nothing
+     * else is read or written. */
     void (*turn)(char *z, int64_t z_row, const char *x, int64_t x_row, int64_t rows, int64_t cols);
 
     /* `rows` rows of `all` floats each, of which those from `ahead` on are n of x, and the others 0. */
@@ -82,8 +83,8 @@ typedef struct tsri_conv_kernels {
 
     void (*three)(const tsri_conv_three *t);  /* of floats; NULL for doubles */
 
-    /* z[i] = the sum over p < k of w[p] times the element i places after x + offset[p], for i < n. Whole
-     * vectors of x can be read, and of z written. */
+    /* z[i] = the sum over p < k of w[p] times the element i places after x + offset[p], for i < n. Both x and
+     * z, which is scratch, have room for less than two vectors more: those are read, and written. */
     void (*sum_one)(void *z, const char *x, const int64_t *offset, const void *w, int64_t k, int64_t n);
 
     void (*settle)(void);  /* what was written around the caches is in order before what follows */

@@ -48,7 +48,8 @@ typedef struct tsri_pool_kernels {
     /* The same for outputs that are two columns apart: output i of row r sees columns `column` + 2 i and
      * on, two or three `across`, of the lines at x + r * x_step + tap[t]. Those that are not among the
      * `columns` of a line count as what z begins with. If `count` is not 0, sums are divided by it, and z is of
-     * numbers. NULL: there are no such kernels. */
+     * numbers. Rows of a vector of outputs and more end with a whole one, which computes some again: z must not
+     * overlap x. NULL: there are no such kernels. */
     void (*max_pairs)(const tsri_pool_block *b);
     void (*sum_pairs)(const tsri_pool_block *b);
 } tsri_pool_kernels;

@@ -74,17 +74,20 @@ typedef struct tsri_gemm_strip {
     int64_t     b_row;  /* columns follow each other */
     char       *z;
     int64_t     z_row, z_im;
-    int64_t     cols;   /* 1 .. the width that the strip is for */
+    int64_t     cols;   /* of which all vectors of the strip but the last are full: more than the next narrower
+                           strips have, to the width that the strip is for. No others of z are written (but see
+                           `writes`) */
     bool        add;    /* to the sums that z holds; else z is written */
-    bool        padded; /* rows of b can be read to the whole width */
+    bool        padded; /* rows of b can be read to the whole width; else `cols` columns are, and no more */
     bool        stream; /* z is written around the caches: it is aligned to vectors, and add is false */
     bool        far;    /* z is far, and add is false: strips may send for that of the next one while they sum */
     const char *const *ahead;  /* `lines` addresses, one at least, that are needed soon: a strip sends for
                                   one with every two indices of k. NULL: none. Strips that read whole rows
                                   send for the next line after each of them with every element */
     int64_t            lines;
-    /* Strips alike that follow, each so far from the one before. Only for operands that are used as they lie, in
-     * strips as high as their width has, or of eight rows; others do but the first. The last one is left here. */
+    /* Strips alike that follow, each so far from the one before, and of as many columns. Only for operands that are
+     * used as they lie, in strips as high as their width has, or of eight rows; others do but the first. The last
+     * one is left here. */
     int64_t            more, z_next, a_next, b_next;
 } tsri_gemm_strip;
 
@@ -156,7 +159,8 @@ typedef struct tsri_gemm_ukr {
     int16_t block;    /* indices of k that strips take at a time; 0: TSRI_GEMM_BLOCK elements */
     int16_t start;    /* 1: a packed panel of b begins with the sums that strips start from; else 0 */
     int16_t panel;    /* columns of a packed panel of b, at most: those of one of the strips */
-    int16_t writes;   /* columns that strips write at a time, whether or not there are as many; 0: none but those */
+    int16_t writes;   /* columns that strips read and write at a time, whether or not there are as many, so that z has
+                         a whole number of them in every part; 0: none but those that are there */
     bool    packed_only;  /* strips want both operands packed */
     bool    whole_rows;   /* but read a as it lies where its rows are whole elements */
     bool    streams;      /* strips can write around the caches */
