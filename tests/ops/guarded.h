@@ -1,11 +1,11 @@
 /* guarded.h - tensors that end at pages which nobody may touch, and watched memory around results.
  *
- * A zone is memory between two guards. A tensor lies at its low end or at its high end: one element too many, read
- * or written there, ends the program with the name of the case. What lies around a result on its other side, and
- * between its rows, is filled and compared afterwards.
+ * A zone is memory between two guards. A tensor lies at its low end or at its high end: one element too many,
+ * read or written there, ends the program with the name of the case. What lies around a result on its other
+ * side, and between its rows, is filled and compared afterwards.
  *
- * Loops are cut for several threads but run on this one, the last part first: cuts and their order are the same
- * in every run. The program that includes this defines _GNU_SOURCE. */
+ * Loops are cut for several threads but run on this one, the last part first: cuts and their order are the
+ * same in every run. The program that includes this defines _GNU_SOURCE. */
 #ifndef TSR_TEST_GUARDED_H
 #define TSR_TEST_GUARDED_H
 
@@ -20,12 +20,12 @@ enum {
     ZONES = 6,
     ZONE_BYTES = 1 << 24,
     GUARD_BYTES = 1 << 16,
-    WATCHED_BYTES = 4096,  /* on each side of a result */
+    WATCHED_BYTES = 4096, /* on each side of a result */
     FILL = 0xa5
 };
 
 static char *zone_begin[ZONES];
-static char  case_name[256];
+static char case_name[512];
 
 static inline void name_case(const char *format, ...)
 {
@@ -54,7 +54,8 @@ static inline bool guard_zones(void)
 {
     for (int i = 0; i < ZONES; i++) {
         char *p = mmap(NULL, ZONE_BYTES + 2 * GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (p == MAP_FAILED || mprotect(p + GUARD_BYTES, ZONE_BYTES, PROT_READ | PROT_WRITE) != 0) return false;
+        if (p == MAP_FAILED || mprotect(p + GUARD_BYTES, ZONE_BYTES, PROT_READ | PROT_WRITE) != 0)
+            return false;
         zone_begin[i] = p + GUARD_BYTES;
     }
     (void)signal(SIGSEGV, report_fault);
@@ -66,8 +67,8 @@ static inline bool guard_zones(void)
 /* A tensor at an end of a zone. Strides may be negative; its span must fit. */
 typedef struct guarded {
     tsr_tensor *t;
-    char       *begin, *end;  /* the bytes that it spans */
-    int         zone;
+    char *begin, *end; /* the bytes that it spans */
+    int zone;
 } guarded;
 
 static inline guarded guarded_make(int zone, bool high, tsr_dtype dtype, int ndim, const int64_t *shape,
@@ -78,7 +79,10 @@ static inline guarded guarded_make(int zone, bool high, tsr_dtype dtype, int ndi
     int64_t lo = 0;
     EXPECT_OK(tsr_desc_init(&d, dtype, ndim, shape, stride));
     const int64_t bytes = tsr_desc_span(&d, &lo, NULL);
-    EXPECT(bytes <= ZONE_BYTES);
+    if (bytes > ZONE_BYTES) {
+        printf("%lld bytes do not fit a zone\n", (long long)bytes);
+        exit(1);
+    }
     g.begin = high ? zone_begin[zone] + ZONE_BYTES - bytes : zone_begin[zone];
     g.end = g.begin + bytes;
     EXPECT_OK(tsr_wrap(&g.t, g.begin - lo, &d));
@@ -111,8 +115,10 @@ static inline void move_elements(const tsr_tensor *t, char *packed, const char *
     for (int64_t i = 0; i < n; i += run) {
         char *at = element_at(t, i);
         for (int64_t j = 0; j < run; j++, at += step)
-            if (each) memcpy(at, each, (size_t)size);
-            else      memcpy(packed + (i + j) * size, at, (size_t)size);
+            if (each)
+                memcpy(at, each, (size_t)size);
+            else
+                memcpy(packed + (i + j) * size, at, (size_t)size);
     }
 }
 
@@ -139,12 +145,12 @@ static inline char *guarded_elements(const guarded *g)
 
 enum { CODES = 16 };
 
-/* Some elements of a dtype, and what they are: whole numbers from -4 to 4, or integers of any bits. Their sums of
- * products are exact. */
+/* Some elements of a dtype, and what they are: whole numbers from -4 to 4, or integers of any bits. Sums of
+ * their products are exact. */
 typedef struct codes {
     tsr_dtype dtype;
-    char      bytes[CODES][16];
-    value     of[CODES];
+    char bytes[CODES][16];
+    value of[CODES];
 } codes;
 
 static inline codes codes_of(tsr_dtype dtype, uint64_t *random)
@@ -161,7 +167,7 @@ static inline codes codes_of(tsr_dtype dtype, uint64_t *random)
 
 /* Numbers of a tensor in row-major order, for plain loops. */
 typedef struct numbers {
-    double   *re, *im;
+    double *re, *im;
     uint64_t *u;
 } numbers;
 
@@ -204,9 +210,13 @@ static inline int64_t count_wrong(const char *packed, tsr_dtype dtype, const num
         const char *p = packed + i * size;
         float f;
         double d;
-        if (dtype == TSR_F32)      wrong += (memcpy(&f, p, sizeof f), f != (float)want->re[i]);
-        else if (dtype == TSR_F64) wrong += (memcpy(&d, p, sizeof d), d != want->re[i]);
-        else wrong += !is_value(dtype, p, (value){ want->u[i], (long double)want->re[i], (long double)want->im[i] });
+        if (dtype == TSR_F32)
+            wrong += (memcpy(&f, p, sizeof f), f != (float)want->re[i]);
+        else if (dtype == TSR_F64)
+            wrong += (memcpy(&d, p, sizeof d), d != want->re[i]);
+        else
+            wrong += !is_value(dtype, p,
+                               (value){ want->u[i], (long double)want->re[i], (long double)want->im[i] });
     }
     return wrong;
 }

@@ -1,8 +1,8 @@
-/* test_window_edges.c - convolutions and pools whose rows, channels and kernels end where vectors, tiles and boxes do,
- * and just before and behind, with results and operands at pages that nobody may touch.
+/* test_window_edges.c - convolutions and pools whose rows, channels and kernels end where vectors, tiles and
+ * boxes do, one before and one behind, with results and operands at pages that nobody may touch.
  *
- * Every result lies at a guard or has watched gaps between its rows; it is compared with plain loops over its windows,
- * and its bits with those that other numbers of threads give. */
+ * Every result lies at a guard, or has watched gaps between its rows. It is compared with plain loops over
+ * its windows, and its bits with those that other numbers of threads give. */
 #if defined(__unix__) || defined(__APPLE__)
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <math.h>
@@ -14,7 +14,8 @@
 typedef enum layout { PACKED, WIDE, CHANNELS_LAST, LAYOUTS } layout;
 
 /* (n, c, spatial...) with `gap` more elements in each row, or channels last with as many after them. */
-static guarded image_make(int zone, bool high, tsr_dtype dtype, int spatial, const int64_t *shape, layout how, int64_t gap)
+static guarded image_make(int zone, bool high, tsr_dtype dtype, int spatial, const int64_t *shape, layout how,
+                          int64_t gap)
 {
     int64_t stride[5], reach = 1;
     const int ndim = spatial + 2;
@@ -39,12 +40,12 @@ typedef struct axis {
 
 typedef struct sizes {
     tsr_dtype dtype;
-    int       spatial;
-    int64_t   batch, groups, channels, kernels;  /* of a group */
-    axis      a[3];                              /* unused ones come first, and are 1 long */
-    layout    x, z;
-    int64_t   gap;
-    bool      high, bias;
+    int spatial;
+    int64_t batch, groups, channels, kernels; /* of a group */
+    axis a[3];                                /* unused ones come first, and are 1 long */
+    layout x, z;
+    int64_t gap;
+    bool high, bias, transposed;
 } sizes;
 
 static void set_axis(axis *a, int64_t in, int64_t taps, int64_t step, int64_t pad, int64_t dilation)
@@ -54,7 +55,10 @@ static void set_axis(axis *a, int64_t in, int64_t taps, int64_t step, int64_t pa
     a->out = (a->in + 2 * a->pad - (a->taps - 1) * a->dilation - 1) / a->step + 1;
 }
 
-static int64_t input_of(const axis *a, int64_t out, int64_t tap) { return out * a->step - a->pad + tap * a->dilation; }
+static int64_t input_of(const axis *a, int64_t out, int64_t tap)
+{
+    return out * a->step - a->pad + tap * a->dilation;
+}
 
 /* The place of input i of the axes, or -1 if it lies outside. */
 static int64_t place_of(const axis *a, const int64_t *i)
@@ -72,8 +76,9 @@ static int64_t see(int64_t *places, const axis *a, int64_t o)
     for (int64_t i = 0; i < a[0].taps; i++)
         for (int64_t j = 0; j < a[1].taps; j++)
             for (int64_t k = 0; k < a[2].taps; k++)
-                places[n++] = place_of(a, (const int64_t[]){ input_of(&a[0], at[0], i), input_of(&a[1], at[1], j),
-                                                             input_of(&a[2], at[2], k) });
+                places[n++] =
+                    place_of(a, (const int64_t[]){ input_of(&a[0], at[0], i), input_of(&a[1], at[1], j),
+                                                   input_of(&a[2], at[2], k) });
     return n;
 }
 
@@ -83,7 +88,35 @@ static int64_t taps(const axis *a) { return a[0].taps * a[1].taps * a[2].taps; }
 
 /* Convolutions --------------------------------------------------------------------- */
 
-static void convolve_plainly(numbers *z, const sizes *s, const numbers *x, const numbers *w, const numbers *bias)
+/* x[n, c, p...] times w[c, o, k...] is added to every place that the window of p reaches; input and
+ * output are exchanged. */
+static void transpose_plainly(numbers *z, const sizes *s, const numbers *x, const numbers *w,
+                              const numbers *bias)
+{
+    const int64_t out = inputs(s->a), in = outputs(s->a), window = taps(s->a), all = s->groups * s->kernels;
+    int64_t *place = malloc((size_t)window * sizeof *place);
+    for (int64_t i = 0; i < s->batch * all * out; i++) {
+        z->re[i] = s->bias ? bias->re[i / out % all] : 0;
+        z->u[i] = s->bias ? bias->u[i / out % all] : 0;
+    }
+    for (int64_t i = 0; i < s->batch * s->groups * s->channels * in; i++) {
+        const int64_t image = i / in / (s->groups * s->channels),
+                      channel = i / in % (s->groups * s->channels);
+        (void)see(place, s->a, i % in);
+        for (int64_t o = 0; o < s->kernels; o++) {
+            const int64_t to = (image * all + channel / s->channels * s->kernels + o) * out;
+            for (int64_t t = 0; t < window; t++) {
+                if (place[t] < 0) continue;
+                z->re[to + place[t]] += x->re[i] * w->re[(channel * s->kernels + o) * window + t];
+                z->u[to + place[t]] += x->u[i] * w->u[(channel * s->kernels + o) * window + t];
+            }
+        }
+    }
+    free(place);
+}
+
+static void convolve_plainly(numbers *z, const sizes *s, const numbers *x, const numbers *w,
+                             const numbers *bias)
 {
     const int64_t out = outputs(s->a), in = inputs(s->a), window = taps(s->a), all = s->groups * s->kernels;
     int64_t *places = malloc((size_t)(out * window) * sizeof *places);
@@ -93,7 +126,8 @@ static void convolve_plainly(numbers *z, const sizes *s, const numbers *x, const
         double sum = s->bias ? bias->re[kernel] : 0;
         uint64_t u = s->bias ? bias->u[kernel] : 0;
         for (int64_t c = 0; c < s->channels; c++) {
-            const int64_t from = (image * s->groups * s->channels + kernel / s->kernels * s->channels + c) * in;
+            const int64_t from =
+                (image * s->groups * s->channels + kernel / s->kernels * s->channels + c) * in;
             for (int64_t t = 0; t < window; t++) {
                 if (place[t] < 0) continue;
                 sum += x->re[from + place[t]] * w->re[(kernel * s->channels + c) * window + t];
@@ -106,7 +140,8 @@ static void convolve_plainly(numbers *z, const sizes *s, const numbers *x, const
     free(places);
 }
 
-static tsr_status convolve(guarded *z, const sizes *s, const tsr_tensor *x, const tsr_tensor *w, const tsr_tensor *bias)
+static tsr_status convolve(guarded *z, const sizes *s, const tsr_tensor *x, const tsr_tensor *w,
+                           const tsr_tensor *bias)
 {
     tsr_conv how = { .groups = s->groups };
     for (int d = 0; d < s->spatial; d++) {
@@ -115,6 +150,9 @@ static tsr_status convolve(guarded *z, const sizes *s, const tsr_tensor *x, cons
         how.padding[d] = a->pad;
         how.dilation[d] = a->dilation;
     }
+    if (s->transposed && s->spatial == 1) return tsr_conv_transpose1d(&z->t, x, w, bias, &how);
+    if (s->transposed && s->spatial == 2) return tsr_conv_transpose2d(&z->t, x, w, bias, &how);
+    if (s->transposed) return tsr_conv_transpose3d(&z->t, x, w, bias, &how);
     if (s->spatial == 1) return tsr_conv1d(&z->t, x, w, bias, &how);
     if (s->spatial == 2) return tsr_conv2d(&z->t, x, w, bias, &how);
     return tsr_conv3d(&z->t, x, w, bias, &how);
@@ -124,17 +162,19 @@ static void name_sizes(const char *op, const sizes *s, int threads)
 {
     const axis *a = s->a;
     name_case("%s of %s: batch %lld, groups %lld, channels %lld, kernels %lld, in (%lld, %lld, %lld), "
-              "taps (%lld, %lld, %lld), step %lld %lld, pad %lld %lld, dilation %lld, layouts %d %d, gap %lld, %s end, %d threads",
+              "taps (%lld, %lld, %lld), step %lld %lld, pad %lld %lld, dilation %lld, layouts %d %d, gap "
+              "%lld, %s end, %d threads",
               op, tsr_dtype_name(s->dtype), (long long)s->batch, (long long)s->groups, (long long)s->channels,
-              (long long)s->kernels, (long long)a[0].in, (long long)a[1].in, (long long)a[2].in, (long long)a[0].taps,
-              (long long)a[1].taps, (long long)a[2].taps, (long long)a[1].step, (long long)a[2].step, (long long)a[1].pad,
-              (long long)a[2].pad, (long long)a[2].dilation, s->x, s->z, (long long)s->gap, s->high ? "high" : "low", threads);
+              (long long)s->kernels, (long long)a[0].in, (long long)a[1].in, (long long)a[2].in,
+              (long long)a[0].taps, (long long)a[1].taps, (long long)a[2].taps, (long long)a[1].step,
+              (long long)a[2].step, (long long)a[1].pad, (long long)a[2].pad, (long long)a[2].dilation, s->x,
+              s->z, (long long)s->gap, s->high ? "high" : "low", threads);
 }
 
 static char *result_of(const sizes *s, int threads, guarded *z, const tsr_tensor *x, const tsr_tensor *w,
                        const tsr_tensor *bias)
 {
-    name_sizes("conv", s, threads);
+    name_sizes(s->transposed ? "conv_transpose" : "conv", s, threads);
     EXPECT_OK(tsr_set_threads(threads));
     guarded_fill(z, FILL);
     EXPECT_OK(convolve(z, s, x, w, bias));
@@ -153,26 +193,32 @@ static void shape_of(int64_t *shape, const sizes *s, int64_t channels, bool out)
 {
     shape[0] = s->batch;
     shape[1] = channels;
-    for (int d = 0; d < s->spatial; d++) shape[2 + d] = out ? s->a[3 - s->spatial + d].out : s->a[3 - s->spatial + d].in;
+    for (int d = 0; d < s->spatial; d++)
+        shape[2 + d] = out ? s->a[3 - s->spatial + d].out : s->a[3 - s->spatial + d].in;
 }
 
 static void check_conv(const sizes *s, uint64_t *random)
 {
     const codes c = codes_of(s->dtype, random);
-    const int64_t all = s->groups * s->kernels, count = s->batch * all * outputs(s->a);
+    const int64_t all = s->groups * s->kernels,
+                  count = s->batch * all * (s->transposed ? inputs(s->a) : outputs(s->a));
     int64_t x_shape[5], z_shape[5], w_shape[5] = { all, s->channels }, w_stride[5], reach = 1;
-    shape_of(x_shape, s, s->groups * s->channels, false);
-    shape_of(z_shape, s, all, true);
+    if (s->transposed) w_shape[0] = s->groups * s->channels, w_shape[1] = s->kernels;
+    shape_of(x_shape, s, s->groups * s->channels, s->transposed);
+    shape_of(z_shape, s, all, !s->transposed);
     for (int d = 0; d < s->spatial; d++) w_shape[2 + d] = s->a[3 - s->spatial + d].taps;
     for (int d = s->spatial + 1; d >= 0; d--, reach *= w_shape[d + 1]) w_stride[d] = reach;
     guarded z = image_make(0, s->high, s->dtype, s->spatial, z_shape, s->z, s->gap),
             x = image_make(1, !s->high, s->dtype, s->spatial, x_shape, s->x, s->gap),
             w = guarded_make(2, s->high, s->dtype, s->spatial + 2, w_shape, w_stride),
             b = guarded_make(3, s->high, s->dtype, 1, &all, (const int64_t[]){ 1 });
-    numbers xs = guarded_random(&x, &c, random), ws = guarded_random(&w, &c, random), bs = guarded_random(&b, &c, random),
-            want = numbers_make(count);
+    numbers xs = guarded_random(&x, &c, random), ws = guarded_random(&w, &c, random),
+            bs = guarded_random(&b, &c, random), want = numbers_make(count);
     const tsr_tensor *bias = s->bias ? b.t : NULL;
-    convolve_plainly(&want, s, &xs, &ws, &bs);
+    if (s->transposed)
+        transpose_plainly(&want, s, &xs, &ws, &bs);
+    else
+        convolve_plainly(&want, s, &xs, &ws, &bs);
     char *one = result_of(s, 1, &z, x.t, w.t, bias);
     const int64_t wrong = count_wrong(one, s->dtype, &want, count);
     EXPECT_MSG(wrong == 0, "%s: %lld elements are wrong", case_name, (long long)wrong);
@@ -196,7 +242,8 @@ static layout random_layout(uint64_t *random) { return (layout)test_below(random
 static int64_t random_length(uint64_t *random, int64_t most)
 {
     static const int64_t units[] = { 1, 4, 8, 16, 32, 48 };
-    const int64_t unit = units[test_below(random, 6)], n = unit * (1 + test_below(random, 4)) + test_below(random, 3) - 1;
+    const int64_t unit = units[test_below(random, 6)],
+                  n = unit * (1 + test_below(random, 4)) + test_below(random, 3) - 1;
     return n < 1 ? 1 : n > most ? most - test_below(random, 3) : n;
 }
 
@@ -206,24 +253,33 @@ static void random_axes(sizes *s, uint64_t *random, int64_t most)
     const int64_t window = windows[test_below(random, 6)], step = 1 + (test_below(random, 3) == 0),
                   dilation = 1 + (test_below(random, 5) == 0), pad = test_below(random, 2) * (window / 2);
     for (int d = 0; d < 3; d++) {
-        if (d < 3 - s->spatial) set_axis(&s->a[d], 1, 1, 1, 0, 1);
-        else set_axis(&s->a[d], d == 2 ? random_length(random, most) : 1 + test_below(random, 12),
-                      test_below(random, 6) ? window : 1, step, test_below(random, 6) ? pad : 0, dilation);
+        if (d < 3 - s->spatial)
+            set_axis(&s->a[d], 1, 1, 1, 0, 1);
+        else
+            set_axis(&s->a[d], d == 2 ? random_length(random, most) : 1 + test_below(random, 12),
+                     test_below(random, 6) ? window : 1, step, test_below(random, 6) ? pad : 0, dilation);
     }
 }
 
 static sizes random_sizes(uint64_t *random, tsr_dtype dtype, int spatial, int64_t most)
 {
-    sizes s = { .dtype = dtype, .spatial = spatial, .batch = 1 + test_below(random, 3), .groups = 1,
-                .x = random_layout(random), .z = random_layout(random), .gap = 1 + test_below(random, 9),
-                .high = test_below(random, 2), .bias = test_below(random, 2) };
+    sizes s = { .dtype = dtype,
+                .spatial = spatial,
+                .batch = 1 + test_below(random, 3),
+                .groups = 1,
+                .x = random_layout(random),
+                .z = random_layout(random),
+                .gap = 1 + test_below(random, 9),
+                .high = test_below(random, 2),
+                .bias = test_below(random, 2) };
     random_axes(&s, random, most);
     return s;
 }
 
 static double work_of(const sizes *s)
 {
-    return (double)(s->batch * s->groups * s->kernels * s->channels) * (double)outputs(s->a) * (double)taps(s->a);
+    return (double)(s->batch * s->groups * s->kernels * s->channels) * (double)outputs(s->a) *
+           (double)taps(s->a);
 }
 
 static const tsr_dtype conv_dtypes[] = { TSR_F32, TSR_F64, TSR_F32, TSR_F16, TSR_BF16, TSR_I8, TSR_I32 };
@@ -244,6 +300,26 @@ static void test_convolutions_stay_inside(void)
     }
 }
 
+/* Shapes are those of a convolution whose input and output are exchanged, without a remainder. */
+static void test_transposed_convolutions_stay_inside(void)
+{
+    enum { WORK = 1 << 19 };
+    uint64_t r = 5;
+    for (int i = 0; i < 400;) {
+        sizes s = random_sizes(&r, conv_dtypes[i % CONV_DTYPES], 1 + (int)test_below(&r, 3), 100);
+        s.transposed = true;
+        s.groups = test_below(&r, 5) ? 1 : 1 + test_below(&r, 4);
+        s.channels = 1 + test_below(&r, 20);
+        s.kernels = test_below(&r, 2) ? 1 + test_below(&r, 9) : random_length(&r, 70);
+        for (int d = 0; d < 3; d++)
+            s.a[d].in =
+                (s.a[d].out - 1) * s.a[d].step - 2 * s.a[d].pad + s.a[d].dilation * (s.a[d].taps - 1) + 1;
+        if (work_of(&s) > WORK || inputs(s.a) < 1) continue;
+        check_conv(&s, &r);
+        i++;
+    }
+}
+
 /* One channel to one kernel, also in 3 x 3 windows, which have kernels of their own. */
 static void test_depthwise_convolutions_stay_inside(void)
 {
@@ -254,13 +330,14 @@ static void test_depthwise_convolutions_stay_inside(void)
         s.channels = 1;
         s.kernels = test_below(&r, 4) ? 1 : 2;
         if (i % 2 && s.spatial == 2)
-            for (int d = 1; d < 3; d++) set_axis(&s.a[d], 1 + test_below(&r, d == 2 ? 100 : 20), 3, 1, test_below(&r, 2), 1);
+            for (int d = 1; d < 3; d++)
+                set_axis(&s.a[d], 1 + test_below(&r, d == 2 ? 100 : 20), 3, 1, test_below(&r, 2), 1);
         check_conv(&s, &r);
     }
 }
 
 /* 10^4 to 10^6 elements of results. */
-static void test_convolutions_of_middling_sizes_stay_inside(void)
+static void test_convolutions_of_middle_sizes_stay_inside(void)
 {
     enum { WORK = 12 << 20, LEAST = 10000, MOST = 1000000 };
     uint64_t r = 3;
@@ -319,8 +396,8 @@ static tsr_status pool(const sizes *s, bool mean, tsr_tensor **z, tsr_tensor **i
 
 typedef enum pooled { LARGEST, LARGEST_AND_WHERE, MEAN } pooled;
 
-static void check_pool(const sizes *s, pooled kind, int threads, guarded *z, guarded *indices, const tsr_tensor *x,
-                       const numbers *want, const numbers *where)
+static void check_pool(const sizes *s, pooled kind, int threads, guarded *z, guarded *indices,
+                       const tsr_tensor *x, const numbers *want, const numbers *where)
 {
     const int64_t count = tsr_numel(z->t);
     static const char *const names[] = { "max_pool", "max_pool with indices", "avg_pool" };
@@ -333,7 +410,8 @@ static void check_pool(const sizes *s, pooled kind, int threads, guarded *z, gua
     int64_t wrong = count_wrong(packed, s->dtype, want, count);
     if (kind == LARGEST_AND_WHERE) wrong += count_wrong(places, TSR_I64, where, count);
     EXPECT_MSG(wrong == 0, "%s: %lld elements are wrong", case_name, (long long)wrong);
-    EXPECT_MSG(guarded_is_untouched(z) && guarded_is_untouched(indices), "%s: wrote outside the result", case_name);
+    EXPECT_MSG(guarded_is_untouched(z) && guarded_is_untouched(indices), "%s: wrote outside the result",
+               case_name);
     free(packed);
     free(places);
 }
@@ -384,6 +462,21 @@ static void test_pools_stay_inside(void)
     }
 }
 
+/* Rows longer than the blocks that pools take at a time, and windows of more taps. */
+static void test_pools_of_long_rows_stay_inside(void)
+{
+    uint64_t r = 6;
+    for (int i = 0; i < 60; i++) {
+        sizes s = random_sizes(&r, i % 3 ? TSR_F32 : TSR_F64, 2, 190);
+        const int64_t window = test_below(&r, 3) ? 2 + test_below(&r, 3) : 15 + test_below(&r, 6);
+        s.kernels = 1;
+        s.channels = 1 + test_below(&r, 4);
+        set_axis(&s.a[1], 3 + test_below(&r, 12), 1 + test_below(&r, 3), 1 + test_below(&r, 2), 0, 1);
+        set_axis(&s.a[2], 200 + test_below(&r, 1200), window, 1 + test_below(&r, 3), test_below(&r, 2), 1);
+        check_pools(&s, &r);
+    }
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -392,9 +485,11 @@ int main(int argc, char **argv)
         return 1;
     }
     RUN(test_convolutions_stay_inside);
+    RUN(test_transposed_convolutions_stay_inside);
     RUN(test_depthwise_convolutions_stay_inside);
-    RUN(test_convolutions_of_middling_sizes_stay_inside);
+    RUN(test_convolutions_of_middle_sizes_stay_inside);
     RUN(test_pools_stay_inside);
+    RUN(test_pools_of_long_rows_stay_inside);
     tsr_set_executor(NULL, NULL);
     return TEST_END();
 }
