@@ -34,6 +34,9 @@ typedef struct session {
     const char *family;
     check_list  list;         /* of the chosen family */
     int64_t    *runs, *fails; /* for each check */
+    bool       *skips;        /* is it one that this machine cannot do? */
+    int         nskips;
+    failure     skip;         /* the first of them */
     int64_t     run, failed;
     failure    *kept;
     int         nkept;
@@ -105,8 +108,9 @@ static bool prepare(session *s)
     if (s->family) keep_family(&s->list, s->family);
     s->runs = calloc((size_t)s->list.count + 1, sizeof *s->runs);
     s->fails = calloc((size_t)s->list.count + 1, sizeof *s->fails);
+    s->skips = calloc((size_t)s->list.count + 1, sizeof *s->skips);
     s->kept = calloc(FAILURES_KEPT, sizeof *s->kept);
-    if (!s->list.full && s->runs && s->fails && s->kept) return true;
+    if (!s->list.full && s->runs && s->fails && s->skips && s->kept) return true;
     complain(name_of_command, "out of memory");
     return false;
 }
@@ -116,18 +120,29 @@ static void clear(session *s)
     free(s->list.item);
     free(s->runs);
     free(s->fails);
+    free(s->skips);
     free(s->kept);
 }
 
 /* One trial ---------------------------------------------------------------------------- */
 
-static void keep_failure(session *s, const trial *t, int64_t pass)
+static void note(failure *f, const trial *t, int64_t pass)
 {
-    if (s->nkept == FAILURES_KEPT) return;
-    failure *f = &s->kept[s->nkept++];
     f->check = t->check;
     f->pass = pass;
     memcpy(f->why, t->why, sizeof f->why);
+}
+
+static void keep_failure(session *s, const trial *t, int64_t pass)
+{
+    if (s->nkept < FAILURES_KEPT) note(&s->kept[s->nkept++], t, pass);
+}
+
+static void keep_skip(session *s, int i, const trial *t, int64_t pass)
+{
+    if (!s->nskips) note(&s->skip, t, pass);
+    if (!s->skips[i]) s->nskips++;
+    s->skips[i] = true;
 }
 
 static void try_check(session *s, int i, int64_t pass)
@@ -136,6 +151,10 @@ static void try_check(session *s, int i, int64_t pass)
     trial t = { .check = c, .random = trial_random(s->seed, c, pass) };
     run_trial(&t);
     end_trial(&t);
+    if (t.skipped && !t.failed) {
+        keep_skip(s, i, &t, pass);
+        return;
+    }
     s->run++;
     s->runs[i]++;
     if (!t.failed) return;
@@ -173,6 +192,8 @@ typedef struct tally {
     int64_t run, failed;
 } tally;
 
+static int skipped_of(const session *s) { return s->nskips + s->nunchecked; }
+
 static tally tally_of(const session *s, const char *family)
 {
     tally sum = { 0 };
@@ -187,8 +208,9 @@ static tally tally_of(const session *s, const char *family)
 
 static void print_check(const session *s, int i, const colours *c)
 {
-    printf("%s%-6s%s %-12s %-28s %" PRId64 " run\n", s->fails[i] ? c->red : c->green,
-           s->fails[i] ? "FAILED" : "ok", c->off, s->list.item[i].family, s->list.item[i].name, s->runs[i]);
+    const char *word = s->fails[i] ? "FAILED" : s->skips[i] ? "skip" : "ok";
+    printf("%s%-6s%s %-12s %-28s %" PRId64 " run\n", s->fails[i] ? c->red : s->skips[i] ? "" : c->green, word, c->off,
+           s->list.item[i].family, s->list.item[i].name, s->runs[i]);
 }
 
 static void print_failures(const session *s, const colours *c)
@@ -225,6 +247,13 @@ static void print_unchecked(const session *s)
     putchar('\n');
 }
 
+static void print_skips(const session *s)
+{
+    if (s->nskips)
+        printf("skipped, as this machine cannot do them: %d checks from %s on: %s\n", s->nskips, s->skip.check->name,
+               s->skip.why);
+}
+
 static void print_report(const session *s)
 {
     const colours c = colours_of(stdout);
@@ -232,8 +261,9 @@ static void print_report(const session *s)
     print_failures(s, &c);
     print_families(s);
     print_unchecked(s);
+    print_skips(s);
     printf("%s%" PRId64 " run, %" PRId64 " failed, %d skipped%s", s->failed ? c.red : c.green, s->run,
-           s->failed, s->nunchecked, c.off);
+           s->failed, skipped_of(s), c.off);
     printf(" in %.1f s with %d threads; seed %" PRIu64 "\n", s->seconds, tsr_threads(), s->seed);
 }
 
@@ -268,6 +298,20 @@ static void json_failures(json *j, const session *s)
     json_close(j, ']');
 }
 
+static void json_skips(json *j, const session *s)
+{
+    json_open(j, "skips", '[');
+    for (int i = 0; i < s->list.count; i++) {
+        if (!s->skips[i]) continue;
+        json_open(j, NULL, '{');
+        json_string(j, "family", s->list.item[i].family);
+        json_string(j, "check", s->list.item[i].name);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    if (s->nskips) json_string(j, "skipped_because", s->skip.why);
+}
+
 static void json_checks(json *j, const session *s)
 {
     json_open(j, "checks", '[');
@@ -292,9 +336,10 @@ static void print_json_report(const session *s)
     json_number(&j, "seconds", s->seconds);
     json_integer(&j, "run", s->run);
     json_integer(&j, "failed", s->failed);
-    json_integer(&j, "skipped", s->nunchecked);
+    json_integer(&j, "skipped", skipped_of(s));
     json_families(&j, s);
     json_failures(&j, s);
+    json_skips(&j, s);
     json_open(&j, "unchecked_ops", '[');
     for (int i = 0; i < s->nunchecked; i++) json_string(&j, NULL, s->unchecked[i]);
     json_close(&j, ']');
@@ -354,8 +399,9 @@ const command selftest_command = {
             "  --json             one JSON document\n"
             "  --verbose          each check, and how often it ran\n"
             "\n"
-            "Ops that no check is about are counted as skipped. The last line tells the\n"
-            "counts and the seed; with the same seed a failure can be seen again.\n"
+            "What a machine cannot do, as it lacks LAPACK, is counted as skipped, and so are\n"
+            "ops that no check is about. The last line tells the counts and the seed; with\n"
+            "the same seed a failure can be seen again.\n"
             "\n"
             "exit status: 0, or 1 if a check failed or there is no such family, 2 for a\n"
             "command line that cannot be understood\n",

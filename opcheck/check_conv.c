@@ -78,6 +78,49 @@ static void check_conv(trial *t)
     }
 }
 
+/* Every product of an element of x with a weight goes to one place of the result. */
+static value right_transposed(const trial *t, const window *v, const int64_t *at, double *size)
+{
+    value sum = value_at(t->tensor[BIAS], at[1]);
+    *size = hypot(sum.re, sum.im);
+    for (int64_t i = 0; i < v->c * v->h * v->w * v->kh * v->kw; i++) {
+        const int64_t k = i % (v->kh * v->kw), p = i / (v->kh * v->kw) % (v->h * v->w), c = i / (v->kh * v->kw) / (v->h * v->w);
+        if (p / v->w * v->stride - v->pad + k / v->kw != at[2] || p % v->w * v->stride - v->pad + k % v->kw != at[3])
+            continue;
+        const value x = value_at(t->tensor[X], (at[0] * v->c + c) * v->h * v->w + p);
+        const value w = value_at(t->tensor[W], (c * v->o + at[1]) * v->kh * v->kw + k);
+        sum.bits += x.bits * w.bits;
+        sum.re += x.re * w.re - x.im * w.im;
+        sum.im += x.re * w.im + x.im * w.re;
+        *size += hypot(x.re, x.im) * hypot(w.re, w.im);
+    }
+    return sum;
+}
+
+static void check_conv_transpose(trial *t)
+{
+    window v = random_window(t, false);
+    const tsr_dtype dtype = t->check->dtype;
+    v.pad = v.kh > 1 && v.kw > 1 ? random_below(t, 2) : 0;
+    const int64_t high = (v.h - 1) * v.stride - 2 * v.pad + v.kh, wide = (v.w - 1) * v.stride - 2 * v.pad + v.kw;
+    const tsr_conv how = { .stride = { v.stride, v.stride }, .padding = { v.pad, v.pad } };
+    const int64_t z[] = { v.n, v.o, high, wide };
+    make_input(t, X, dtype, 4, (const int64_t[]){ v.n, v.c, v.h, v.w }, FILL_SMALL);
+    make_input(t, W, dtype, 4, (const int64_t[]){ v.c, v.o, v.kh, v.kw }, FILL_SMALL);
+    make_input(t, BIAS, dtype, 1, &v.o, FILL_SMALL);
+    make_output(t, RESULT, dtype, 4, z);
+    GO_ON(t);
+    NEED(t, tsr_conv_transpose2d(&t->tensor[RESULT], t->tensor[X], t->tensor[W], t->tensor[BIAS], &how));
+    check_gaps(t, RESULT);
+    for (int64_t k = 0; k < count_of(4, z) && !t->failed; k++) {
+        int64_t at[4];
+        double size = 0;
+        index_of(at, k, 4, z);
+        const value wanted = right_transposed(t, &v, at, &size);
+        check_near(t, RESULT, k, wanted, 8 * epsilon_of(dtype) * size);
+    }
+}
+
 /* Pools ------------------------------------------------------------------------------------------ */
 
 static bool is_larger(tsr_dtype dtype, value a, value b)
@@ -155,6 +198,45 @@ static void check_quantise(trial *t)
     }
 }
 
+/* The scale and zero point of all of x. */
+static void right_range(const tsr_tensor *x, bool is_i8, bool symmetric, double *scale, double *zero)
+{
+    double low = 0, high = 0;
+    for (int64_t k = 0; k < tsr_numel(x); k++) {
+        low = fmin(low, value_at(x, k).re);
+        high = fmax(high, value_at(x, k).re);
+    }
+    *scale = symmetric ? fmax(-low, high) / 127 : high / 255 - low / 255;
+    if (*scale == 0) *scale = 1;
+    *zero = symmetric ? (is_i8 ? 0 : 128) : rint((is_i8 ? -128 : 0) - low / *scale);
+}
+
+/* Checks the range, and the bytes if they are asked for; where a quotient is as good as a half, either will do. */
+static void check_range(trial *t)
+{
+    const bool is_i8 = once_in(t, 2), symmetric = once_in(t, 2), all = t->check->op == TSR_OP_QUANTISE_DYNAMIC;
+    const tsr_dtype bytes = is_i8 ? TSR_I8 : TSR_U8;
+    int64_t shape[TRIAL_RANK];
+    double scale, zero;
+    const int ndim = random_shape(t, shape, 0, 3, false);
+    tsr_tensor **s = &t->tensor[W], **z = &t->tensor[BIAS];
+    make_input(t, X, t->check->dtype, ndim, shape, FILL_SMALL);
+    make_output(t, RESULT, bytes, ndim, shape);
+    GO_ON(t);
+    if (all) NEED(t, tsr_quantise_dynamic(&t->tensor[RESULT], s, z, t->tensor[X], TSR_ALL_AXES, bytes, symmetric));
+    else     NEED(t, tsr_quantisation_range(s, z, t->tensor[X], TSR_ALL_AXES, bytes, symmetric));
+    check_gaps(t, RESULT);
+    right_range(t->tensor[X], is_i8, symmetric, &scale, &zero);
+    check_near(t, W, 0, real_value(scale), 4 * epsilon_of(t->check->dtype) * scale);
+    MUST(t, fabs(value_at(*z, 0).re - zero) <= 1, "the zero point is %g, not %g", value_at(*z, 0).re, zero);
+    for (int64_t k = 0; all && k < count_of(ndim, shape) && !t->failed; k++) {
+        const double steps = value_at(t->tensor[X], k).re / value_at(*s, 0).re;
+        const double byte = clamp(steps + value_at(*z, 0).re, is_i8 ? -128 : 0, is_i8 ? 127 : 255);
+        MUST(t, fabs(value_at(t->tensor[RESULT], k).re - byte) <= 0.5 + 1e-4, "byte %lld is %g, and %g was meant",
+             (long long)k, value_at(t->tensor[RESULT], k).re, byte);
+    }
+}
+
 void list_conv(check_list *list)
 {
     for (int d = TSR_I8; d < TSR_DTYPE_COUNT; d++) {
@@ -162,6 +244,9 @@ void list_conv(check_list *list)
         if (dtype == TSR_C32) continue;
         add_check(list, (check){ .family = "conv", .op = TSR_OP_CONV, .run = check_conv, .dtype = dtype },
                   "conv2d");
+        add_check(list,
+                  (check){ .family = "conv", .op = TSR_OP_CONV_TRANSPOSE, .run = check_conv_transpose, .dtype = dtype },
+                  "conv_transpose2d");
         if (is_complex(dtype)) continue;
         add_check(list, (check){ .family = "pool", .op = TSR_OP_MAX_POOL, .run = check_pool, .dtype = dtype },
                   "max_pool2d");
@@ -175,5 +260,10 @@ void list_conv(check_list *list)
             list,
             (check){ .family = "quant", .op = TSR_OP_DEQUANTISE, .run = check_quantise, .dtype = dtype },
             "dequantise");
+        add_check(list,
+                  (check){ .family = "quant", .op = TSR_OP_QUANTISATION_RANGE, .run = check_range, .dtype = dtype },
+                  "quantisation_range");
+        add_check(list, (check){ .family = "quant", .op = TSR_OP_QUANTISE_DYNAMIC, .run = check_range, .dtype = dtype },
+                  "quantise_dynamic");
     }
 }

@@ -110,7 +110,7 @@ static void check_solve(trial *t)
     random_square(t, A, n);
     random_matrix(t, B, n, random_between(t, 1, 4));
     GO_ON(t);
-    NEED(t, tsr_solve(&t->tensor[P], t->tensor[A], t->tensor[B]));
+    NEED_LIBRARY(t, tsr_solve(&t->tensor[P], t->tensor[A], t->tensor[B]));
     check_equal(t, "a @ x is b", times(read_matrix(t->tensor[A]), read_matrix(t->tensor[P])),
                 read_matrix(t->tensor[B]));
 }
@@ -120,7 +120,7 @@ static void check_inv(trial *t)
     const int64_t n = random_between(t, 1, LARGEST);
     random_square(t, A, n);
     GO_ON(t);
-    NEED(t, tsr_inv(&t->tensor[P], t->tensor[A]));
+    NEED_LIBRARY(t, tsr_inv(&t->tensor[P], t->tensor[A]));
     check_equal(t, "a @ inverse", times(read_matrix(t->tensor[A]), read_matrix(t->tensor[P])), identity(n));
 }
 
@@ -129,7 +129,7 @@ static void check_cholesky(trial *t)
     const bool upper = once_in(t, 2);
     random_hermitian(t, A, random_between(t, 1, LARGEST));
     GO_ON(t);
-    NEED(t, tsr_cholesky(&t->tensor[P], t->tensor[A], upper));
+    NEED_LIBRARY(t, tsr_cholesky(&t->tensor[P], t->tensor[A], upper));
     const matrix z = read_matrix(t->tensor[P]);
     check_equal(t, "the product of triangles", upper ? times(adjoint(z), z) : times(z, adjoint(z)),
                 read_matrix(t->tensor[A]));
@@ -139,7 +139,7 @@ static void check_lu(trial *t)
 {
     random_matrix(t, A, random_between(t, 1, LARGEST), random_between(t, 1, LARGEST));
     GO_ON(t);
-    NEED(t, tsr_lu(&t->tensor[P], &t->tensor[Q], &t->tensor[R], t->tensor[A]));
+    NEED_LIBRARY(t, tsr_lu(&t->tensor[P], &t->tensor[Q], &t->tensor[R], t->tensor[A]));
     const matrix a = read_matrix(t->tensor[A]);
     matrix taken = a;
     for (int64_t i = 0; i < a.rows * a.cols; i++)
@@ -151,7 +151,7 @@ static void check_qr(trial *t)
 {
     random_matrix(t, A, random_between(t, 1, LARGEST), random_between(t, 1, LARGEST));
     GO_ON(t);
-    NEED(t, tsr_qr(&t->tensor[Q], &t->tensor[R], t->tensor[A], once_in(t, 2)));
+    NEED_LIBRARY(t, tsr_qr(&t->tensor[Q], &t->tensor[R], t->tensor[A], once_in(t, 2)));
     const matrix q = read_matrix(t->tensor[Q]);
     check_equal(t, "q @ r", times(q, read_matrix(t->tensor[R])), read_matrix(t->tensor[A]));
     check_equal(t, "q's columns", times(adjoint(q), q), identity(q.cols));
@@ -161,7 +161,7 @@ static void check_svd(trial *t)
 {
     random_matrix(t, A, random_between(t, 1, LARGEST), random_between(t, 1, LARGEST));
     GO_ON(t);
-    NEED(t, tsr_svd(&t->tensor[P], &t->tensor[Q], &t->tensor[R], t->tensor[A], false));
+    NEED_LIBRARY(t, tsr_svd(&t->tensor[P], &t->tensor[Q], &t->tensor[R], t->tensor[A], false));
     const matrix u = read_matrix(t->tensor[P]), s = read_matrix(t->tensor[Q]), vh = read_matrix(t->tensor[R]);
     check_equal(t, "(u * s) @ vh", times(scaled(u, s), vh), read_matrix(t->tensor[A]));
     check_equal(t, "u's columns", times(adjoint(u), u), identity(u.cols));
@@ -174,7 +174,7 @@ static void check_eigh(trial *t)
 {
     random_hermitian(t, A, random_between(t, 1, LARGEST));
     GO_ON(t);
-    NEED(t, tsr_eigh(&t->tensor[P], &t->tensor[Q], t->tensor[A]));
+    NEED_LIBRARY(t, tsr_eigh(&t->tensor[P], &t->tensor[Q], t->tensor[A]));
     const matrix v = read_matrix(t->tensor[Q]);
     check_equal(t, "a @ v", times(read_matrix(t->tensor[A]), v), scaled(v, read_matrix(t->tensor[P])));
     check_equal(t, "v's columns", times(adjoint(v), v), identity(v.cols));
@@ -185,7 +185,7 @@ static void check_eig(trial *t)
     const int64_t n = random_between(t, 1, LARGEST);
     random_matrix(t, A, n, n);
     GO_ON(t);
-    NEED(t, tsr_eig(&t->tensor[P], &t->tensor[Q], t->tensor[A]));
+    NEED_LIBRARY(t, tsr_eig(&t->tensor[P], &t->tensor[Q], t->tensor[A]));
     const matrix v = read_matrix(t->tensor[Q]);
     check_equal(t, "a @ v", times(read_matrix(t->tensor[A]), v), scaled(v, read_matrix(t->tensor[P])));
 }

@@ -222,6 +222,40 @@ static void check_attention(trial *t)
     }
 }
 
+/* Row i of the last m sees rows 0 .. i + n - m; heads lie side by side, and share keys. */
+static double right_self_attention(const trial *t, int64_t i, int64_t head, int64_t j)
+{
+    const tsr_tensor *q = t->tensor[X], *k = t->tensor[Y], *v = t->tensor[Z];
+    const int64_t h = q->shape[1], g = k->shape[1], d = q->shape[2], e = v->shape[2], own = head / (h / g);
+    double top = 0, bottom = 0;
+    for (int64_t c = 0; c <= i + k->shape[0] - q->shape[0]; c++) {
+        double score = 0;
+        for (int64_t a = 0; a < d; a++)
+            score += value_at(q, (i * h + head) * d + a).re * value_at(k, (c * g + own) * d + a).re;
+        const double weight = exp(score / sqrt((double)d) - 100);
+        top += weight * value_at(v, (c * g + own) * e + j).re;
+        bottom += weight;
+    }
+    return top / bottom;
+}
+
+static void check_self_attention(trial *t)
+{
+    const int64_t g = random_between(t, 1, 2), h = g * random_between(t, 1, 2), m = random_between(t, 1, 4),
+                  n = m + random_below(t, 3), d = random_between(t, 1, 4), e = random_between(t, 1, 4);
+    const int64_t q[] = { m, h, d }, k[] = { n, g, d }, v[] = { n, g, e }, z[] = { m, h, e };
+    make_input(t, X, t->check->dtype, 3, q, FILL_SMALL);
+    make_input(t, Y, t->check->dtype, 3, k, FILL_SMALL);
+    make_input(t, Z, t->check->dtype, 3, v, FILL_SMALL);
+    make_output(t, RESULT, t->check->dtype, 3, z);
+    GO_ON(t);
+    NEED(t, tsr_self_attention(&t->tensor[RESULT], t->tensor[X], t->tensor[Y], t->tensor[Z], 0));
+    check_gaps(t, RESULT);
+    for (int64_t at = 0; at < m * h * e && !t->failed; at++)
+        check_near(t, RESULT, at, real_value(right_self_attention(t, at / e / h, at / e % h, at % e)),
+                   256 * 16 * epsilon_of(t->check->dtype));
+}
+
 void list_nn(check_list *list)
 {
     for (int d = TSR_F8E4M3; d <= TSR_F64; d++) {
@@ -241,5 +275,8 @@ void list_nn(check_list *list)
             .family = "attention", .op = TSR_OP_ATTENTION, .run = check_attention, .dtype = (tsr_dtype)d
         };
         add_check(list, c, "attention");
+        c.op = TSR_OP_SELF_ATTENTION;
+        c.run = check_self_attention;
+        add_check(list, c, "self_attention");
     }
 }

@@ -48,6 +48,8 @@ void list_everything(check_list *list)
     list_linalg(list);
     list_conv(list);
     list_nn(list);
+    list_norm(list);
+    list_loss(list);
     list_errors(list);
     list_threads(list);
 }
@@ -60,6 +62,15 @@ void fail_trial(trial *t, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(t->why, sizeof t->why, format, arguments);
     va_end(arguments);
+}
+
+bool is_missing(trial *t, tsr_status status)
+{
+    const char *why = tsr_last_error();
+    if (status != TSR_EUNSUPPORTED || !strstr(why, "none was found")) return false;
+    t->skipped = true;
+    snprintf(t->why, sizeof t->why, "%s", why);
+    return true;
 }
 
 /* Numbers ------------------------------------------------------------------------------ */

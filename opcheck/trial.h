@@ -55,7 +55,8 @@ struct trial {
     unsigned char *before[TRIAL_TENSORS]; /* operands' memory as it was made */
     tsr_memory_stats stats;  /* before the trial */
     bool         failed;
-    char         why[800];
+    bool         skipped;  /* this machine cannot do it */
+    char         why[800]; /* it failed, or was skipped */
     tsr_tensor  *tensor[TRIAL_TENSORS];  /* start as NULL, and are released at the end */
 };
 
@@ -84,6 +85,8 @@ void list_random(check_list *list);
 void list_linalg(check_list *list);  /* and fft */
 void list_conv(check_list *list);    /* and pool, quant */
 void list_nn(check_list *list);      /* and attention */
+void list_norm(check_list *list);
+void list_loss(check_list *list);    /* and sampling */
 void list_errors(check_list *list);
 void list_threads(check_list *list);
 
@@ -104,6 +107,18 @@ void fail_trial(trial *t, const char *format, ...) TRIAL_PRINTF(2, 3);
             return;                                                                                \
         }                                                                                          \
     } while (0)
+
+/* The same for a call that needs a library which is not part of this one: where that is missing, the
+ * trial is skipped. */
+#define NEED_LIBRARY(t, call)                                                                      \
+    do {                                                                                           \
+        const tsr_status status_ = (call);                                                         \
+        if (is_missing((t), status_)) return;                                                      \
+        NEED((t), status_);                                                                        \
+    } while (0)
+
+/* Does the status say that another library is missing? Then the trial is skipped. */
+bool is_missing(trial *t, tsr_status status);
 
 /* The same for a condition, with a sentence. */
 #define MUST(t, condition, ...)                  \

@@ -1,0 +1,183 @@
+/* check_loss.c - losses over classes, and indices drawn by softmax. */
+#include <math.h>
+#include <string.h>
+
+#include "trial.h"
+
+enum { LOGITS, TARGET, WEIGHT, RESULT, MOST_CLASSES = 6, IGNORED = -7 };
+
+/* logits (n, c, s), with what belongs to each place. */
+typedef struct places {
+    int64_t n, c, s;
+} places;
+
+static double logit(const trial *t, const places *p, int64_t place, int64_t class)
+{
+    return value_at(t->tensor[LOGITS], (place / p->s * p->c + class) * p->s + place % p->s).re;
+}
+
+static double weight_of(const trial *t, int64_t class) { return value_at(t->tensor[WEIGHT], class).re; }
+
+/* -log softmax at a place. */
+static double surprise(const trial *t, const places *p, int64_t place, int64_t class)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < p->c; i++) sum += exp(logit(t, p, place, i)); /* no element is large */
+    return log(sum) - logit(t, p, place, class);
+}
+
+static places make_places(trial *t)
+{
+    const places p = { random_between(t, 1, 4), random_between(t, 1, MOST_CLASSES), random_between(t, 1, 4) };
+    make_input(t, LOGITS, t->check->dtype, 3, (const int64_t[]){ p.n, p.c, p.s }, FILL_SMALL);
+    make_input(t, WEIGHT, t->check->dtype, 1, &p.c, FILL_SMALL);
+    return p;
+}
+
+/* Classes, some of which are ignored. */
+static void make_targets(trial *t, const places *p)
+{
+    make_output(t, TARGET, TSR_I64, 2, (const int64_t[]){ p->n, p->s });
+    GO_ON(t);
+    for (int64_t k = 0; k < p->n * p->s; k++) {
+        const int64_t class = once_in(t, 5) ? IGNORED : random_below(t, p->c);
+        write_value(TSR_I64, element(t->tensor[TARGET], k), integer_value(TSR_I64, (uint64_t)class));
+    }
+}
+
+static double class_loss(const trial *t, const places *p, int64_t place, double smoothing)
+{
+    const int64_t class = (int64_t)value_at(t->tensor[TARGET], place).bits;
+    double spread = 0;
+    if (class == IGNORED) return 0;
+    if (t->check->op == TSR_OP_NLL_LOSS) return -weight_of(t, class) * logit(t, p, place, class);
+    for (int64_t i = 0; i < p->c; i++) spread += weight_of(t, i) * surprise(t, p, place, i) / (double)p->c;
+    return (1 - smoothing) * weight_of(t, class) * surprise(t, p, place, class) + smoothing * spread;
+}
+
+static void check_losses(trial *t, const places *p, const double *loss, tsr_reduction reduction)
+{
+    const double slack = 512 * epsilon_of(t->check->dtype) * 64;
+    double sum = 0;
+    for (int64_t k = 0; k < p->n * p->s; k++) sum += loss[k];
+    check_gaps(t, RESULT);
+    if (reduction == TSR_REDUCTION_SUM) check_near(t, RESULT, 0, real_value(sum), slack * (double)(p->n * p->s));
+    else
+        for (int64_t k = 0; k < p->n * p->s && !t->failed; k++) check_near(t, RESULT, k, real_value(loss[k]), slack);
+}
+
+static tsr_reduction make_result(trial *t, const places *p)
+{
+    const bool sum = once_in(t, 2);
+    make_output(t, RESULT, t->check->dtype, sum ? 0 : 2, (const int64_t[]){ p->n, p->s });
+    return sum ? TSR_REDUCTION_SUM : TSR_REDUCTION_NONE;
+}
+
+static void check_class_loss(trial *t)
+{
+    const places p = make_places(t);
+    const double smoothing = t->check->op == TSR_OP_NLL_LOSS || once_in(t, 2) ? 0 : 0.25;
+    double loss[16];
+    make_targets(t, &p);
+    const tsr_reduction reduction = make_result(t, &p);
+    GO_ON(t);
+    if (t->check->op == TSR_OP_NLL_LOSS)
+        NEED(t, tsr_nll_loss(&t->tensor[RESULT], t->tensor[LOGITS], t->tensor[TARGET], t->tensor[WEIGHT], reduction,
+                             IGNORED));
+    else
+        NEED(t, tsr_cross_entropy(&t->tensor[RESULT], t->tensor[LOGITS], t->tensor[TARGET], t->tensor[WEIGHT], reduction,
+                                  IGNORED, smoothing));
+    for (int64_t k = 0; k < p.n * p.s; k++) loss[k] = class_loss(t, &p, k, smoothing);
+    check_losses(t, &p, loss, reduction);
+}
+
+/* Targets that are probabilities; they need not sum to 1. */
+static void check_soft_loss(trial *t)
+{
+    const places p = make_places(t);
+    double loss[16] = { 0 };
+    make_input(t, TARGET, t->check->dtype, 3, (const int64_t[]){ p.n, p.c, p.s }, FILL_SMALL);
+    const tsr_reduction reduction = make_result(t, &p);
+    GO_ON(t);
+    NEED(t, tsr_cross_entropy(&t->tensor[RESULT], t->tensor[LOGITS], t->tensor[TARGET], t->tensor[WEIGHT], reduction, 0,
+                              0));
+    for (int64_t k = 0; k < p.n * p.s; k++)
+        for (int64_t i = 0; i < p.c; i++)
+            loss[k] += value_at(t->tensor[TARGET], (k / p.s * p.c + i) * p.s + k % p.s).re * weight_of(t, i) *
+                       surprise(t, &p, k, i);
+    check_losses(t, &p, loss, reduction);
+}
+
+/* Sampling ------------------------------------------------------------------------------------------ */
+
+typedef struct option_of { int64_t index; double p; } option_of;
+
+/* Descending, equal ones by index. */
+static void sort_options(option_of *o, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++)
+        for (int64_t k = i; k > 0 && o[k].p > o[k - 1].p; k--) {
+            const option_of other = o[k];
+            o[k] = o[k - 1];
+            o[k - 1] = other;
+        }
+}
+
+static double sum_options(const option_of *o, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += o[i].p;
+    return sum;
+}
+
+/* How many are kept by top_p; where a sum is as good as equal to the limit, *close is set. */
+static int64_t kept_by(const option_of *o, int64_t n, double share, bool *close)
+{
+    const double limit = share * sum_options(o, n);
+    double sum = 0;
+    int64_t i = 0;
+    while (i < n) {
+        sum += o[i++].p;
+        *close = *close || fabs(sum - limit) <= 1e-9 * limit;
+        if (sum >= limit) break;
+    }
+    return i;
+}
+
+static void check_sample(trial *t)
+{
+    const int64_t rows = random_between(t, 1, 4), n = random_between(t, 1, 12), k = random_below(t, n + 1);
+    const double heat = (double)random_between(t, 1, 8) / 4, top_p = (double)random_between(t, 1, 64) / 64,
+                 r = (double)random_below(t, 64) / 64;
+    make_input(t, LOGITS, t->check->dtype, 2, (const int64_t[]){ rows, n }, FILL_SMALL);
+    GO_ON(t);
+    NEED(t, tsr_sample_with(&t->tensor[RESULT], t->tensor[LOGITS], heat, k, top_p, r));
+    check_shape(t, RESULT, TSR_I64, 1, &rows);
+    for (int64_t row = 0; row < rows && !t->failed; row++) {
+        option_of o[12];
+        bool close = false;
+        for (int64_t i = 0; i < n; i++)
+            o[i] = (option_of){ i, exp(value_at(t->tensor[LOGITS], row * n + i).re / heat) };
+        sort_options(o, n);
+        const int64_t kept = kept_by(o, k ? k : n, top_p, &close), drawn = kept_by(o, kept, r, &close);
+        if (close) continue;  /* rounding decides */
+        MUST(t, value_at(t->tensor[RESULT], row).bits == (uint64_t)o[drawn - 1].index,
+             "row %lld gives index %lld, not %lld", (long long)row, (long long)value_at(t->tensor[RESULT], row).bits,
+             (long long)o[drawn - 1].index);
+    }
+}
+
+void list_loss(check_list *list)
+{
+    static const struct { const char *name; void (*run)(trial *t); } rules[] = {
+        { "cross_entropy", check_class_loss }, { "nll_loss", check_class_loss }, { "cross_entropy_soft", check_soft_loss },
+    };
+    for (int d = TSR_F8E4M3; d <= TSR_F64; d++) {
+        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+            add_check(list,
+                      (check){ .family = "nn", .op = tsr_op_find(rules[i].name), .run = rules[i].run, .dtype = (tsr_dtype)d },
+                      rules[i].name);
+        add_check(list, (check){ .family = "random", .op = TSR_OP_SAMPLE, .run = check_sample, .dtype = (tsr_dtype)d },
+                  "sample");
+    }
+}
