@@ -115,7 +115,7 @@ TSR_API void tsr_storage_set_name(tsr_storage *s, const char *name);
  * Freed host memory is kept by size class and handed out again while its pages
  * are warm. `limit` bounds what is kept. The environment variable TSR_POOL=off
  * (or a number of MiB) sets the start; under the address sanitizer the pool
- * starts switched off, so that a stale pointer is seen. */
+ * starts switched off, and what it keeps is poisoned. */
 TSR_API void   tsr_pool_enable(bool on);         /* off also trims */
 TSR_API bool   tsr_pool_is_enabled(void);
 TSR_API void   tsr_pool_set_limit(size_t bytes); /* trims down to it */

@@ -6,6 +6,7 @@
 #include "alloc.h"
 #include "atomic.h"
 #include "memory_int.h"
+#include "tessera/threads.h"
 
 void tsri_wish_huge(void *data, size_t bytes)
 {
@@ -30,17 +31,26 @@ static void default_free(void *context, void *data, size_t bytes) { (void)contex
 
 #include <stdlib.h>
 
+/* Aligned, and with the bytes behind what is asked for poisoned. */
+static void *aligned(size_t alignment, size_t bytes)
+{
+    const size_t taken = tsri_round_up(bytes, alignment);
+    char *data = aligned_alloc(alignment, taken);
+    if (data) TSRI_POISON(data + bytes, taken - bytes);
+    return data;
+}
+
 static void *default_alloc(void *context, size_t bytes, size_t alignment)
 {
     (void)context;
     if (bytes > SIZE_MAX - TSRI_HUGE_PAGE - alignment) return NULL;
     if (bytes >= TSRI_HUGE_PAGE && alignment <= TSRI_HUGE_PAGE) {
-        void *data = aligned_alloc(TSRI_HUGE_PAGE, tsri_round_up(bytes, TSRI_HUGE_PAGE));
+        void *data = aligned(TSRI_HUGE_PAGE, bytes);
         tsri_wish_huge(data, bytes);
         if (data) return data;
     }
     if (alignment <= _Alignof(max_align_t)) return malloc(bytes ? bytes : 1);
-    return aligned_alloc(alignment, tsri_round_up(bytes ? bytes : 1, alignment));
+    return aligned(alignment, bytes ? bytes : 1);
 }
 
 static void default_free(void *context, void *data, size_t bytes)
@@ -85,6 +95,7 @@ tsr_status tsr_set_allocator(const tsr_allocator *a)
     TSRI_CHECK(stats.live_tensors == 0 && stats.live_storages == 0, TSR_EBUSY,
                "set_allocator: %lld tensors and %lld storages live, and must go back where they came from",
                (long long)stats.live_tensors, (long long)stats.live_storages);
+    tsr_threads_shutdown();  /* workers give back what they kept */
     (void)tsr_pool_trim(0);
     TSRI_CHECK(tsri_slab_drop_all(), TSR_EBUSY, "set_allocator: another thread still caches memory");
     allocator = *a;

@@ -195,8 +195,8 @@ tsr_status tsri_memory_take(void **out, size_t *reserved, size_t bytes, tsr_memo
 void tsri_memory_give(void *data, size_t bytes, size_t reserved, tsr_memory kind)
 {
     const tsr_memory_kind *k = tsri_memory_kind(kind);
-    if (reserved)    tsri_pool_give(data, reserved);
-    else if (k)      k->free(k->context, data, bytes);
+    if (kind == TSR_MEMORY_HOST) tsri_pool_give(data, reserved);
+    else if (k)                  k->free(k->context, data, bytes);
 }
 
 /* Statistics ------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #ifndef TSRI_MEMORY_INT_H
 #define TSRI_MEMORY_INT_H
 
+#include "sanitize.h"
 #include "status_int.h"
 #include "tessera/memory.h"
 
@@ -54,16 +55,8 @@ extern _Thread_local tsri_cache tsri_mine __attribute__((tls_model("initial-exec
 extern _Thread_local tsri_cache tsri_mine;
 #endif
 
-/* Under the address sanitizer free slots are poisoned, which the fast paths below
- * know nothing of. */
-#if defined(__SANITIZE_ADDRESS__)
-#define TSRI_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TSRI_ASAN 1
-#endif
-#endif
-#ifdef TSRI_ASAN
+/* Under a sanitizer free slots are poisoned, which the fast paths below know nothing of. */
+#if defined(TSRI_ASAN) || defined(TSRI_MSAN)
 enum { TSRI_FAST_SLOTS = 0 };
 #else
 enum { TSRI_FAST_SLOTS = 1 };
@@ -100,7 +93,7 @@ static inline void tsri_slab_give(tsri_slab slab, void *p)
 /* Visits every slot, live or not, with the slab lock held. */
 void tsri_slab_walk(tsri_slab slab, void (*visit)(void *context, void *slot), void *context);
 
-/* Gives all chunks back; false if other threads hold slots in their caches. */
+/* Gives all chunks back; false if other threads hold slots or blocks in their caches. */
 bool tsri_slab_drop_all(void);
 
 /* The lock that guards slot names (storage.c) and walks. */
@@ -110,9 +103,13 @@ void tsri_slab_unlock(void);
 /* Blocks (pool.c) ------------------------------------------------------------
  *
  * Cache-line aligned host memory by size class. *reserved receives the bytes to
- * hand back to tsri_pool_give. */
+ * hand back to tsri_pool_give: what the allocator was asked for. NULL and 0 when
+ * there is no room. Giving NULL back does nothing. */
 void *tsri_pool_take(size_t bytes, size_t *reserved);
 void  tsri_pool_give(void *block, size_t reserved);
+
+/* The same for the length of a call; the hook is asked first. */
+void *tsri_pool_scratch(size_t bytes, size_t *reserved);
 
 /* Counting (slab.c) ---------------------------------------------------------- */
 

@@ -3,12 +3,14 @@
  * Four classes to each doubling, so that a block is at most a quarter larger
  * than asked for. Blocks of the small classes are first kept by the thread that
  * freed them, one of each class, without a lock; all others hang in shared
- * lists, and in one list by age from which the limit evicts. */
+ * lists, and in one list by age from which the limit evicts. A block is kept if
+ * its size is that of a class, whether or not the pool was on when it was made. */
 #include "alloc.h"
 #include "atomic.h"
 #include "lock.h"
 #include "mem.h"
 #include "memory_int.h"
+#include "sanitize.h"
 
 #if !defined(TSR_FREESTANDING)
 #include <stdlib.h>
@@ -69,12 +71,8 @@ static void start(void)
 {
     pool.limit = default_limit();
     pool.on = true;
-#if defined(__SANITIZE_ADDRESS__) || defined(TSR_FREESTANDING)
+#if defined(TSRI_ASAN) || defined(TSR_FREESTANDING)
     pool.on = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-    pool.on = false;
-#endif
 #endif
 #ifndef TSR_FREESTANDING
     const char *wish = getenv("TSR_POOL");
@@ -108,7 +106,7 @@ static bool is_on(void)
 
 /* Lists; the lock is held ---------------------------------------------------- */
 
-static void link_block(block *b, int size_class)
+static TSRI_SEES_POISONED void link_block(block *b, int size_class)
 {
     b->size_class = size_class;
     b->prev = NULL;
@@ -121,9 +119,10 @@ static void link_block(block *b, int size_class)
     else          pool.oldest = b;
     pool.youngest = b;
     tsri_store_relaxed(&pool.cached, pool.cached + tsri_pool_class_bytes(size_class));
+    TSRI_KEPT(b);
 }
 
-static void unlink_block(block *b)
+static TSRI_SEES_POISONED void unlink_block(block *b)
 {
     if (b->prev) b->prev->next = b->next;
     else         pool.first[b->size_class] = b->next;
@@ -135,15 +134,24 @@ static void unlink_block(block *b)
     tsri_store_relaxed(&pool.cached, pool.cached - tsri_pool_class_bytes(b->size_class));
 }
 
+/* To the allocator. */
+static void free_block(void *p, size_t bytes)
+{
+    TSRI_UNPOISON(p, bytes);
+    tsri_free(p, bytes);
+}
+
+static TSRI_SEES_POISONED size_t bytes_of(const block *b) { return tsri_pool_class_bytes(b->size_class); }
+
 /* Frees the oldest blocks until `keep` bytes are cached; returns bytes freed. */
 static size_t evict(size_t keep)
 {
     size_t freed = 0;
     while (pool.cached > keep) {
         block *b = pool.oldest;
-        const size_t bytes = tsri_pool_class_bytes(b->size_class);
+        const size_t bytes = bytes_of(b);
         unlink_block(b);
-        tsri_free(b, bytes);
+        free_block(b, bytes);
         freed += bytes;
     }
     return freed;
@@ -176,23 +184,37 @@ static void *take_cached(int size_class)
     return shared;
 }
 
-void *tsri_pool_take(size_t bytes, size_t *reserved)
+static void *take_class(int size_class)
 {
-    const int size_class = is_on() ? class_of(bytes) : -1;
-    if (size_class < 0) {
-        *reserved = 0;  /* not a pooled block */
-        return tsri_alloc(bytes, TSRI_CACHE_LINE);
-    }
-    *reserved = tsri_pool_class_bytes(size_class);
+    const size_t bytes = tsri_pool_class_bytes(size_class);
     void *b = take_cached(size_class);
     if (b) {
         tsri_count_hit();
         return b;
     }
-    b = tsri_alloc(*reserved, TSRI_CACHE_LINE);
+    b = tsri_alloc(bytes, TSRI_CACHE_LINE);
     if (b) return b;
     (void)tsr_pool_trim(0);  /* what is cached may be what is missing */
-    return tsri_alloc(*reserved, TSRI_CACHE_LINE);
+    return tsri_alloc(bytes, TSRI_CACHE_LINE);
+}
+
+void *tsri_pool_take(size_t bytes, size_t *reserved)
+{
+    const int size_class = is_on() ? class_of(bytes) : -1;
+    const size_t taken = size_class < 0 ? bytes : tsri_pool_class_bytes(size_class);
+    void *p = size_class < 0 ? tsri_alloc(bytes, TSRI_CACHE_LINE) : take_class(size_class);
+    *reserved = p ? taken : 0;
+    if (!p) return NULL;
+    TSRI_UNPOISON(p, bytes);
+    TSRI_POISON((char *)p + bytes, taken - bytes);
+    TSRI_UNWRITTEN(p, bytes);
+    return p;
+}
+
+void *tsri_pool_scratch(size_t bytes, size_t *reserved)
+{
+    *reserved = 0;
+    return tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, reserved) : NULL;
 }
 
 static TSRI_COLD void make_room(void)
@@ -212,16 +234,25 @@ void tsri_pool_give_shared(void *p, int size_class)
         (void)evict(room());
     }
     tsri_unlock(&lock);
-    if (!keep) tsri_free(p, bytes);
+    if (!keep) free_block(p, bytes);
+}
+
+/* The class whose blocks have just this size, or -1. */
+static int class_with(size_t bytes)
+{
+    const int size_class = class_of(bytes);
+    return size_class >= 0 && tsri_pool_class_bytes(size_class) == bytes ? size_class : -1;
 }
 
 void tsri_pool_give(void *p, size_t reserved)
 {
-    const int size_class = class_of(reserved);
-    if (!is_on()) {
-        tsri_free(p, reserved);
+    if (!p) return;
+    const int size_class = is_on() ? class_with(reserved) : -1;
+    if (size_class < 0) {
+        free_block(p, reserved);
         return;
     }
+    TSRI_POISON(p, reserved);
     if (size_class < TSRI_THREAD_CLASSES && reserved <= room()) {
         void **kept = tsri_thread_block(size_class);
         if (!*kept) {

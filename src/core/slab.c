@@ -8,15 +8,6 @@
 #include "storage.h"
 #include "tessera/tensor.h"
 
-#ifdef TSRI_ASAN
-#include <sanitizer/asan_interface.h>
-#define POISON(p, n)   ASAN_POISON_MEMORY_REGION(p, n)
-#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
-#else
-#define POISON(p, n)   ((void)0)
-#define UNPOISON(p, n) ((void)0)
-#endif
-
 /* The first chunk is small, for the sake of small arenas; each next is twice as
  * large, up to the last number. */
 enum { KEEP = TSRI_SLOTS_KEPT, FIRST_SLOTS = 4, MOST_SLOTS = 128 };
@@ -190,14 +181,24 @@ static int32_t *count_of(tsri_slab slab, void *slot)
     return slab == TSRI_SLAB_TENSORS ? &((tsr_tensor *)slot)->count : &((tsr_storage *)slot)->count;
 }
 
-/* The part of a free slot that nothing reads: between the link and the count. */
+/* What nothing reads of a free slot: between the link and the count; of a storage also the
+ * fields that no report shows. */
 static void guard(tsri_slab slab, void *slot, bool on)
 {
     char *from = (char *)slot + sizeof(free_slot), *to = (char *)count_of(slab, slot);
     const size_t n = (size_t)(to - from) / 8 * 8;
-    if (on) POISON(from, n);
-    else    UNPOISON(from, n);
-    (void)n;
+    tsr_storage *s = slab == TSRI_SLAB_STORAGES ? slot : NULL;
+    const size_t hidden = s ? (size_t)((char *)&s->origin - (char *)&s->reserved) : 0;
+    if (on) TSRI_POISON(from, n);
+    else    TSRI_UNPOISON(from, n);
+    if (on && s) TSRI_POISON(&s->reserved, hidden);
+    else if (s)  TSRI_UNPOISON(&s->reserved, hidden);
+}
+
+/* Under a sanitizer no tensor's bytes lie in the slot of its storage. */
+static void guard_inline(void *slot)
+{
+    if (!TSRI_FAST_SLOTS) TSRI_POISON((char *)slot + TSRI_STORAGE_HEADER, TSRI_INLINE_BYTES);
 }
 
 static size_t chunk_bytes(tsri_slab slab, int slots) { return sizeof(chunk) + (size_t)slots * slot_bytes[slab]; }
@@ -218,7 +219,10 @@ static void add_chunk(tsri_slab slab)
         slot->next = shared.free[slab];
         shared.free[slab] = slot;
         tsri_store_relaxed(count_of(slab, slot), 0);
-        if (slab == TSRI_SLAB_STORAGES) ((tsr_storage *)(void *)slot)->name[0] = '\0';
+        if (slab == TSRI_SLAB_STORAGES) {
+            ((tsr_storage *)(void *)slot)->name[0] = '\0';
+            guard_inline(slot);
+        }
         guard(slab, slot, true);
     }
 }
@@ -281,6 +285,7 @@ bool tsri_slab_drop_all(void)
     bool alone = true;
     for (cache *c = shared.threads; c; c = c->next) {
         if (c == self) continue;
+        alone = alone && tsri_load_relaxed(&c->cached) == 0;
         for (int s = 0; s < TSRI_SLAB_COUNT; s++) alone = alone && c->kept[s] == 0;
     }
     for (int s = 0; alone && s < TSRI_SLAB_COUNT; s++) {
@@ -289,7 +294,7 @@ bool tsri_slab_drop_all(void)
         for (chunk *c = shared.chunks[s], *next; c; c = next) {
             const size_t bytes = chunk_bytes((tsri_slab)s, c->slots);
             next = c->next;
-            UNPOISON(c, bytes);
+            TSRI_UNPOISON(c, bytes);
             tsri_free(c, bytes);
         }
         shared.chunks[s] = NULL;

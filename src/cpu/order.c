@@ -437,7 +437,7 @@ static void sort_tile(const tsri_tile *t, const void *params)
         else             sort_lanes(s, t, on_stack);
         return;
     }
-    void *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    void *scratch = tsri_pool_scratch(bytes, &reserved);
     if (!scratch) {
         tsri_store_release(s->no_room, 1);
         return;
@@ -550,12 +550,12 @@ static tsr_status sort_long_lane(const sorting *s, const tsri_loop *loop)
     size_t reserved = 0;
     void *scratch = NULL;
     if (s->scratch > 0) {
-        scratch = tsri_alloc_allowed(s->scratch) ? tsri_pool_take(s->scratch, &reserved) : NULL;
+        scratch = tsri_pool_scratch(s->scratch, &reserved);
         TSRI_CHECK(scratch, TSR_ENOMEM, "sort: no room to sort %lld elements", (long long)s->n);
     }
     l.held = scratch ? scratch : l.values;
     const tsr_status status = sort_long(&l);
-    if (scratch) tsri_pool_give(scratch, reserved);
+    tsri_pool_give(scratch, reserved);
     return status;
 }
 

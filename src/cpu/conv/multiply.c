@@ -318,7 +318,7 @@ static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
     unit u;
     size_t reserved = 0;
     const size_t bytes = scratch_bytes(j);
-    char *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    char *scratch = tsri_pool_scratch(bytes, &reserved);
     TSRI_CHECK(scratch, TSR_ENOMEM, "conv: no memory for %zu bytes of scratch", bytes);
     share_scratch(j, &u, scratch);
     for (int64_t i = begin; i < end; i++) {
@@ -367,7 +367,7 @@ static tsr_status multiply_kernels(job *j)
         (double)j->g->groups * (double)j->panels * (double)j->k * j->ukr->mr * j->ukr->element;
     const bool fits = wanted < (double)(SIZE_MAX / 4);
     const size_t bytes = fits && j->k > 0 ? (size_t)(j->g->groups * j->panels * weight_panel_bytes(j)) : 1;
-    j->weights = fits && tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    j->weights = fits ? tsri_pool_scratch(bytes, &reserved) : NULL;
     TSRI_CHECK(j->weights, TSR_ENOMEM, "conv: no memory to pack %lld groups of %lld x %lld weights",
                (long long)j->g->groups, (long long)j->kernels, (long long)j->k);
     const tsr_status s = multiply_packed(j);

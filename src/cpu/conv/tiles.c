@@ -347,7 +347,7 @@ static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
     tsri_tiles_unit u = { .of.image = 0 }, next;
     size_t reserved = 0;
     const size_t bytes = (size_t)most(1, (int64_t)(copy_bytes(j) + sums_bytes(j)));
-    char *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    char *scratch = tsri_pool_scratch(bytes, &reserved);
     TSRI_CHECK(scratch, TSR_ENOMEM, "conv: no memory for %zu bytes of scratch", bytes);
     u.copy = scratch;
     u.sums = scratch + copy_bytes(j);
@@ -386,7 +386,7 @@ static tsr_status multiply_kernels(tsri_tiles *j)
     const bool fits = wanted < (double)(SIZE_MAX / 4);
     const size_t bias = fits ? (size_t)(j->g->groups * j->vectors * vector_bytes(j)) : 0;
     const size_t weights = bias * (size_t)j->k, bytes = weights + bias + (size_t)j->k * sizeof *j->offset;
-    j->weights = fits && tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    j->weights = fits ? tsri_pool_scratch(bytes, &reserved) : NULL;
     TSRI_CHECK(j->weights, TSR_ENOMEM, "conv: no memory to pack %lld groups of %lld x %lld weights",
                (long long)j->g->groups, (long long)j->count, (long long)j->k);
     j->bias = j->weights + weights;

@@ -81,7 +81,7 @@ tsr_status tsri_tiles_pack(void *job, int64_t begin, int64_t end)
     const int64_t parts = tsri_tiles_pack_parts(j);
     const size_t bytes = (size_t)(part_channels(j) * j->taps * panel_kernels(j) * j->element);
     size_t reserved = 0;
-    char *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    char *scratch = tsri_pool_scratch(bytes, &reserved);
     TSRI_CHECK(scratch, TSR_ENOMEM, "conv: no memory for %zu bytes of scratch", bytes);
     for (int64_t i = begin; i < end; i++) {
         const int64_t part = i % parts, panel = i / parts % j->panels, group = i / parts / j->panels;

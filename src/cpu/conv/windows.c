@@ -180,7 +180,7 @@ static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
     tsri_windows_unit u, next;
     size_t reserved = 0;
     const size_t bytes = (size_t)most(1, (int64_t)(copy_bytes(j) + sums_bytes(j)));
-    char *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    char *scratch = tsri_pool_scratch(bytes, &reserved);
     TSRI_CHECK(scratch, TSR_ENOMEM, "conv: no memory for %zu bytes of scratch", bytes);
     share_scratch(j, &u, scratch);
     for (int64_t i = begin; i < end; i++) {
@@ -217,7 +217,7 @@ static tsr_status multiply_kernels(tsri_windows *j)
     const bool fits = wanted < (double)(SIZE_MAX / 4);
     const size_t weights = fits ? rounded(j->g->groups * j->count * j->k * j->element) : 0;
     const size_t bytes = fits ? weights + (size_t)j->k * sizeof *j->offset : 0;
-    j->weights = fits && tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    j->weights = fits ? tsri_pool_scratch(bytes, &reserved) : NULL;
     TSRI_CHECK(j->weights, TSR_ENOMEM, "conv: no memory to pack %lld groups of %lld x %lld weights",
                (long long)j->g->groups, (long long)j->count, (long long)j->k);
     j->offset = (int64_t *)(void *)(j->weights + weights);

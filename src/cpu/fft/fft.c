@@ -274,7 +274,7 @@ static void run_tile(const tsri_tile *t, const void *params)
     const int64_t lanes = least(j->lanes, t->cols);
     const size_t bytes = (size_t)(lanes * j->lane_bytes);
     size_t reserved = 0;
-    char *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    char *scratch = tsri_pool_scratch(bytes, &reserved);
     bool fine = scratch != NULL;
     for (int64_t r = 0; r < t->rows && fine; r++)
         for (int64_t c = 0; c < t->cols && fine; c += lanes) {
@@ -284,8 +284,7 @@ static void run_tile(const tsri_tile *t, const void *params)
             fine = (j->fftw ? run_fftw(j, &g, scratch) : run_own(j, &g, scratch)) == TSR_OK;
         }
     if (!fine) tsri_store_release(j->no_room, 1);
-    if (reserved)     tsri_pool_give(scratch, reserved);
-    else if (scratch) tsri_free(scratch, bytes);
+    tsri_pool_give(scratch, reserved);
 }
 
 /* Neighbours are worth having where they lie in one cache line with a lane's elements, and for

@@ -544,7 +544,7 @@ static tsr_status multiply_on_stack(const plan *p)
 static tsr_status multiply_on_heap(const plan *p, size_t bytes)
 {
     size_t reserved = 0;
-    void *scratch = tsri_alloc_allowed(bytes) ? tsri_pool_take(bytes, &reserved) : NULL;
+    void *scratch = tsri_pool_scratch(bytes, &reserved);
     if (!scratch) return TSR_ENOMEM;
     const tsr_status s = multiply_in(p, scratch);
     tsri_pool_give(scratch, reserved);
