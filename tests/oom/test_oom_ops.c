@@ -1,0 +1,757 @@
+/* The n-th allocation of every op fails, for every n until the op succeeds: refused by the hook, by an
+ * allocator of the test's own with the pool on and off, and by the system.
+ *
+ * After each failure: the status is TSR_ENOMEM, nothing is leaked, a result that was NULL is NULL,
+ * a result that was given has its descriptor and its memory, and operands are what they were. The
+ * allocator finds out whether each block comes back with the size that was asked for, and whether
+ * the bytes around it were written to. The calls are listed in op_calls.inc. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* mallopt, MAP_ANONYMOUS */
+#endif
+#include <sched.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#include "core/memory_int.h"
+#if defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(TSRI_ASAN) || defined(TSRI_MSAN)
+#define SANITIZED 1
+#endif
+#if defined(__linux__) && !defined(SANITIZED)
+#define HAVE_LIMITS 1
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#endif
+
+/* An allocator that checks ------------------------------------------------------------ */
+
+enum { GUARD = 64, BEFORE = 0xb5, BEHIND = 0xc6 };
+
+/* In the first bytes of a block; the data follow at `skip`. */
+typedef struct tag { size_t bytes, skip; } tag;
+
+static struct {
+    long countdown;      /* 1: the next allocation fails; 0: none does; -1: every one does */
+    long fired;          /* how many were refused */
+    bool lasting;        /* from the n-th on all are refused */
+    long live;           /* blocks that did not come back yet */
+    long wrong;          /* blocks that came back with another size */
+    long overrun;        /* blocks whose surroundings were written to */
+} state;
+
+/* May the next allocation be made? Asked by several threads. */
+static bool is_allowed(void)
+{
+    long left = __atomic_load_n(&state.countdown, __ATOMIC_RELAXED);
+    while (left > 0 && !__atomic_compare_exchange_n(&state.countdown, &left, left == 1 && state.lasting ? -1 : left - 1,
+                                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+    if (left == 0 || left > 1) return true;
+    (void)__atomic_fetch_add(&state.fired, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
+static bool ask(void *context, size_t bytes)
+{
+    (void)context; (void)bytes;
+    return is_allowed();
+}
+
+static bool holds(const unsigned char *p, int byte)
+{
+    for (int i = 0; i < GUARD; i++)
+        if (p[i] != byte) return false;
+    return true;
+}
+
+static void *checked_alloc(void *context, size_t bytes, size_t alignment)
+{
+    const size_t step = alignment > GUARD ? alignment : GUARD, skip = step > 2 * GUARD ? step : 2 * GUARD;
+    (void)context;
+    if (*(const bool *)context && !is_allowed()) return NULL;
+    unsigned char *block = aligned_alloc(step, (skip + bytes + GUARD + step - 1) / step * step);
+    if (!block) return NULL;
+    *(tag *)(void *)(block + skip - 2 * GUARD) = (tag){ bytes, skip };
+    memset(block + skip - GUARD, BEFORE, GUARD);
+    memset(block + skip, 0xee, bytes);  /* nobody may count on zeros */
+    memset(block + skip + bytes, BEHIND, GUARD);
+    (void)__atomic_fetch_add(&state.live, 1, __ATOMIC_RELAXED);
+    return block + skip;
+}
+
+static void checked_free(void *context, void *data, size_t bytes)
+{
+    unsigned char *p = data;
+    const tag t = *(const tag *)(const void *)(p - 2 * GUARD);
+    (void)context;
+    if (t.bytes != bytes) (void)__atomic_fetch_add(&state.wrong, 1, __ATOMIC_RELAXED);
+    if (!holds(p - GUARD, BEFORE) || !holds(p + t.bytes, BEHIND))
+        (void)__atomic_fetch_add(&state.overrun, 1, __ATOMIC_RELAXED);
+    (void)__atomic_fetch_sub(&state.live, 1, __ATOMIC_RELAXED);
+    free(p - t.skip);
+}
+
+static bool allocator_fails;
+static const tsr_allocator checked = { &allocator_fails, checked_alloc, checked_free };
+
+/* Inputs ---------------------------------------------------------------------------------- */
+
+#define INPUTS(I) \
+    I(x) I(turned) I(row) I(eight) I(twelve) I(one) I(three) I(square) I(square_turned) I(wide_square) \
+    I(complex_square) I(half) I(half_turned) I(left) I(right) I(left_turned) I(right_turned) I(bytes) I(bytes_turned) \
+    I(positive) I(chances) I(mask) I(mask_turned) I(mask_square) I(along) I(along_turned) I(along_square) I(indices) \
+    I(classes) I(numbers) I(wide_numbers) I(ascending) I(many) I(wave) I(cube) I(images) I(images_turned) \
+    I(wide_images) I(half_images) I(kernels) I(each_kernel) I(half_kernels) I(kernels_back) I(points) I(signals) \
+    I(taps) I(taps_back) I(volumes) I(blocks) I(heads) I(half_heads) I(queries) I(pairs) I(positions) I(table) I(sheet) \
+    I(sheet_turned) I(half_sheet) I(half_sheet_turned) I(sheet_classes) I(sheet_indices) I(pictures) I(picture_kernels) \
+    I(long_queries)
+
+#define I(name) static tsr_tensor *name;
+INPUTS(I)
+#undef I
+
+#define DIMS(...) ((const int64_t[]){ __VA_ARGS__ })
+
+/* Numbers from 0.1 to 1.1. */
+static void draw(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape, uint64_t seed)
+{
+    tsr_tensor *numbers_drawn = NULL;
+    EXPECT_OK(tsr_uniform(&numbers_drawn, TSR_F32, ndim, shape, 0.1, 1.1, seed));
+    EXPECT_OK(tsr_cast(out, numbers_drawn, dtype));
+    tsr_release(&numbers_drawn);
+}
+
+static void draw_integers(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape, int64_t high)
+{
+    EXPECT_OK(tsr_integers(out, dtype, ndim, shape, 0, high, 5));
+}
+
+/* Symmetric, and far from singular. */
+static void make_square(void)
+{
+    tsr_tensor *a = NULL, *b = NULL, *unit = NULL;
+    draw(&a, TSR_F32, TSR_SHAPE(40, 40), 1);
+    EXPECT_OK(tsr_transpose(&b, a, 0, 1));
+    EXPECT_OK(tsr_add(&square, a, b));
+    EXPECT_OK(tsr_eye(&unit, TSR_F32, 40, 40, 0));
+    EXPECT_OK(tsr_addcmul(&square, square, unit, unit, 90));
+    EXPECT_OK(tsr_transpose(&square_turned, square, 0, 1));
+    EXPECT_OK(tsr_cast(&wide_square, square, TSR_F64));
+    EXPECT_OK(tsr_cast(&complex_square, square, TSR_C64));
+    tsr_release(&a);
+    tsr_release(&b);
+    tsr_release(&unit);
+}
+
+static void make_matrices(void)
+{
+    draw(&x, TSR_F32, TSR_SHAPE(48, 40), 2);
+    EXPECT_OK(tsr_transpose(&turned, x, 0, 1));
+    draw(&row, TSR_F32, TSR_SHAPE(40), 3);
+    draw(&eight, TSR_F32, TSR_SHAPE(8), 3);
+    draw(&twelve, TSR_F32, TSR_SHAPE(12), 3);
+    draw(&one, TSR_F32, TSR_SHAPE(1), 3);
+    draw(&three, TSR_F32, TSR_SHAPE(3, 40), 4);
+    draw(&half, TSR_F16, TSR_SHAPE(48, 40), 5);
+    EXPECT_OK(tsr_transpose(&half_turned, half, 0, 1));
+    draw(&left, TSR_F32, TSR_SHAPE(70, 150), 6);
+    draw(&right, TSR_F32, TSR_SHAPE(150, 90), 7);
+    EXPECT_OK(tsr_transpose(&left_turned, left, 0, 1));
+    EXPECT_OK(tsr_transpose(&right_turned, right, 0, 1));
+    draw(&positive, TSR_F32, TSR_SHAPE(40), 8);
+    draw(&chances, TSR_F32, TSR_SHAPE(40), 9);
+    EXPECT_OK(tsr_clip(&chances, chances, row, row));
+    EXPECT_OK(tsr_tanh(&chances, chances));
+    draw(&cube, TSR_F32, TSR_SHAPE(40, 40, 40), 10);
+}
+
+static void make_integers(void)
+{
+    draw_integers(&bytes, TSR_I8, TSR_SHAPE(48, 40), 100);
+    EXPECT_OK(tsr_transpose(&bytes_turned, bytes, 0, 1));
+    draw_integers(&along, TSR_I64, TSR_SHAPE(48, 40), 40);
+    EXPECT_OK(tsr_transpose(&along_turned, along, 0, 1));
+    draw_integers(&along_square, TSR_I64, TSR_SHAPE(40, 40), 40);
+    draw_integers(&indices, TSR_I64, TSR_SHAPE(40), 40);
+    draw_integers(&classes, TSR_I64, TSR_SHAPE(48), 40);
+    EXPECT_OK(tsr_bernoulli(&mask, TSR_SHAPE(48, 40), 0.5, 6));
+    EXPECT_OK(tsr_transpose(&mask_turned, mask, 0, 1));
+    EXPECT_OK(tsr_bernoulli(&mask_square, TSR_SHAPE(40, 40), 0.5, 6));
+    EXPECT_OK(tsr_arange(&positions, TSR_I64, tsr_scalar_i64(0), tsr_scalar_i64(30), tsr_scalar_i64(1)));
+}
+
+static void make_vectors(void)
+{
+    draw(&numbers, TSR_F32, TSR_SHAPE(3000), 11);
+    draw(&wide_numbers, TSR_F64, TSR_SHAPE(3000), 12);
+    EXPECT_OK(tsr_sort(&ascending, numbers, 0, false));
+    draw(&many, TSR_F32, TSR_SHAPE(140000), 13);
+    draw(&wave, TSR_C64, TSR_SHAPE(2048), 14);
+}
+
+static void make_windows(void)
+{
+    draw(&images, TSR_F32, TSR_SHAPE(2, 8, 18, 22), 15);
+    EXPECT_OK(tsr_transpose(&images_turned, images, 2, 3));
+    draw(&wide_images, TSR_F64, TSR_SHAPE(1, 8, 18, 22), 16);
+    draw(&half_images, TSR_F16, TSR_SHAPE(1, 8, 18, 22), 17);
+    draw(&kernels, TSR_F32, TSR_SHAPE(12, 8, 3, 3), 18);
+    draw(&each_kernel, TSR_F32, TSR_SHAPE(8, 1, 3, 3), 19);
+    draw(&half_kernels, TSR_F16, TSR_SHAPE(12, 8, 3, 3), 20);
+    draw(&kernels_back, TSR_F32, TSR_SHAPE(8, 12, 3, 3), 21);
+    draw(&points, TSR_F32, TSR_SHAPE(12, 8, 1, 1), 22);
+    draw(&signals, TSR_F32, TSR_SHAPE(2, 8, 200), 23);
+    draw(&taps, TSR_F32, TSR_SHAPE(12, 8, 5), 24);
+    draw(&taps_back, TSR_F32, TSR_SHAPE(8, 12, 5), 25);
+    draw(&volumes, TSR_F32, TSR_SHAPE(1, 4, 6, 7, 8), 26);
+    draw(&blocks, TSR_F32, TSR_SHAPE(4, 4, 3, 3, 3), 27);
+}
+
+static void make_heads(void)
+{
+    draw(&heads, TSR_F32, TSR_SHAPE(30, 4, 16), 28);
+    draw(&half_heads, TSR_BF16, TSR_SHAPE(30, 4, 16), 29);
+    draw(&queries, TSR_F32, TSR_SHAPE(2, 4, 30, 16), 30);
+    EXPECT_OK(tsr_bernoulli(&pairs, TSR_SHAPE(30, 30), 0.5, 6));
+    draw(&table, TSR_F32, TSR_SHAPE(30, 8), 31);
+}
+
+static void make_large(void)
+{
+    draw(&sheet, TSR_F32, TSR_SHAPE(200, 700), 32);
+    EXPECT_OK(tsr_transpose(&sheet_turned, sheet, 0, 1));
+    EXPECT_OK(tsr_cast(&half_sheet, sheet, TSR_F16));
+    EXPECT_OK(tsr_transpose(&half_sheet_turned, half_sheet, 0, 1));
+    draw_integers(&sheet_classes, TSR_I64, TSR_SHAPE(200), 700);
+    draw_integers(&sheet_indices, TSR_I64, TSR_SHAPE(200, 700), 700);
+    draw(&pictures, TSR_F32, TSR_SHAPE(2, 16, 40, 40), 33);
+    draw(&picture_kernels, TSR_F32, TSR_SHAPE(20, 16, 3, 3), 34);
+    draw(&long_queries, TSR_F32, TSR_SHAPE(4, 150, 32), 35);
+}
+
+static void make_inputs(void)
+{
+    make_large();
+    make_square();
+    make_matrices();
+    make_integers();
+    make_vectors();
+    make_windows();
+    make_heads();
+}
+
+static void drop_inputs(void)
+{
+#define I(name) tsr_release(&name);
+    INPUTS(I)
+#undef I
+}
+
+static uint64_t hash_bytes(uint64_t h, const tsr_tensor *t)
+{
+    const unsigned char *data = tsr_storage_data(t->storage);
+    const size_t n = tsr_storage_bytes(t->storage);
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, data + i, n - i < 8 ? n - i : 8);
+        h = (h ^ word) * 0x100000001b3u;
+    }
+    return h;
+}
+
+static uint64_t hash_inputs(void)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+#define I(name) h = hash_bytes(h, name);
+    INPUTS(I)
+#undef I
+    return h;
+}
+
+/* Calls ----------------------------------------------------------------------------------- */
+
+enum { OUTS = 4 };
+
+static tsr_tensor *out[OUTS];
+#define R0 (&out[0])
+#define R1 (&out[1])
+#define R2 (&out[2])
+#define R3 (&out[3])
+
+/* A matrix of the call's own, and views of it. */
+static tsr_tensor *own, *own_turned, *own_backward, *window, *shifted;
+
+#define CALL(name, call)   static tsr_status run_##name(void) { return call; }
+#define LAPACK(name, call) CALL(name, call)
+#define OWN(name, call)    CALL(own_##name, call)
+#include "op_calls.inc"
+#undef CALL
+#undef LAPACK
+#undef OWN
+
+typedef enum does { MAKES, FACTORS, WRITES } does;
+
+static const struct scenario {
+    const char *name;
+    tsr_status (*run)(void);
+    does        does;  /* WRITES: into `own` */
+} scenarios[] = {
+#define CALL(name, call)   { #name, run_##name, MAKES },
+#define LAPACK(name, call) { #name, run_##name, FACTORS },
+#define OWN(name, call)    { "own " #name, run_own_##name, WRITES },
+#include "op_calls.inc"
+#undef CALL
+#undef LAPACK
+#undef OWN
+};
+
+enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+static void make_own(void)
+{
+    EXPECT_OK(tsr_clone(&own, square));
+    EXPECT_OK(tsr_transpose(&own_turned, own, 0, 1));
+    EXPECT_OK(tsr_flip(&own_backward, own, 1, (const int[]){ 0 }));
+    EXPECT_OK(tsr_slice(&window, own, 0, 1, 40, 1));
+    EXPECT_OK(tsr_slice(&shifted, own, 0, 0, 39, 1));
+}
+
+static void drop_own(void)
+{
+    tsr_tensor **all[] = { &own, &own_turned, &own_backward, &window, &shifted };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(all[i]);
+}
+
+static void drop_results(void)
+{
+    for (int i = 0; i < OUTS; i++) tsr_release(&out[i]);
+}
+
+/* Result handles ---------------------------------------------------------------------------- */
+
+typedef enum handle {
+    FRESH,    /* NULL */
+    GIVEN,    /* a packed tensor */
+    STRIDED,  /* a part of a larger one */
+    HANDLES
+} handle;
+
+static const char *const handle_names[HANDLES] = { "NULL", "a packed result", "a strided result" };
+
+/* What the call makes when nothing fails. */
+static tsr_tensor *wanted[OUTS];
+
+static void give_strided(tsr_tensor **result, const tsr_tensor *like)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    const int last = like->ndim - 1;
+    tsr_tensor *base = NULL;
+    memcpy(shape, like->shape, sizeof shape);
+    shape[last] += 3;
+    EXPECT_OK(tsr_zeros(&base, like->dtype, like->ndim, shape));
+    EXPECT_OK(tsr_slice(result, base, last, 1, 1 + like->shape[last], 1));
+    tsr_release(&base);
+}
+
+static void give_results(handle h)
+{
+    for (int i = 0; i < OUTS && h != FRESH; i++) {
+        if (!wanted[i]) continue;
+        if (h == STRIDED && wanted[i]->ndim > 0) give_strided(&out[i], wanted[i]);
+        else EXPECT_OK(tsr_empty(&out[i], wanted[i]->dtype, wanted[i]->ndim, wanted[i]->shape));
+    }
+}
+
+/* One run ------------------------------------------------------------------------------------- */
+
+/* How allocations fail. */
+typedef struct mode {
+    const char *name;
+    bool        by_hook, lasting, pool;
+    int         threads;
+} mode;
+
+typedef struct before {
+    tsr_memory_stats stats;
+    tsr_tensor      *result[OUTS];
+    tsr_desc         desc[OUTS];
+    void            *data[OUTS];
+    long             live;
+} before;
+
+static void look(before *b)
+{
+    tsr_memory_get_stats(&b->stats);
+    b->live = state.live;
+    for (int i = 0; i < OUTS; i++) {
+        b->result[i] = out[i];
+        if (out[i]) b->desc[i] = out[i]->desc;
+        b->data[i] = out[i] ? out[i]->data : NULL;
+    }
+}
+
+static void arm(const mode *m, long n)
+{
+    state.lasting = m->lasting;
+    state.fired = 0;
+    allocator_fails = !m->by_hook;
+    if (m->by_hook) tsr_set_alloc_hook(ask, NULL);
+    state.countdown = n;
+}
+
+static void disarm(void)
+{
+    state.countdown = 0;
+    allocator_fails = false;
+    tsr_set_alloc_hook(NULL, NULL);
+}
+
+#define WHO "%s with %s, %s, %d threads, allocation %ld"
+#define WHO_IS s->name, handle_names[h], m->name, m->threads, n
+
+static void check_results_kept(const struct scenario *s, handle h, const mode *m, long n, const before *b)
+{
+    for (int i = 0; i < OUTS; i++) {
+        EXPECT_MSG(out[i] == b->result[i], WHO ": result %d is another", WHO_IS, i);
+        if (!out[i] || out[i] != b->result[i]) continue;
+        EXPECT_MSG(tsr_desc_same(&out[i]->desc, &b->desc[i]) && out[i]->data == b->data[i] && tsr_check(out[i]) == TSR_OK,
+                   WHO ": the descriptor of result %d changed", WHO_IS, i);
+    }
+}
+
+static void check_nothing_leaked(const struct scenario *s, handle h, const mode *m, long n, const before *b)
+{
+    tsr_memory_stats after;
+    tsr_memory_get_stats(&after);
+    EXPECT_MSG(after.live_tensors == b->stats.live_tensors && after.live_storages == b->stats.live_storages &&
+                   after.live_bytes == b->stats.live_bytes,
+               WHO " leaked %lld tensors, %lld storages, %lld bytes", WHO_IS,
+               (long long)(after.live_tensors - b->stats.live_tensors),
+               (long long)(after.live_storages - b->stats.live_storages),
+               (long long)(after.live_bytes - b->stats.live_bytes));
+    if (m->pool && m->threads > 1) return;  /* workers keep blocks of their own */
+    (void)tsr_pool_trim(0);
+    EXPECT_MSG(state.live == b->live, WHO " leaked %ld blocks", WHO_IS, state.live - b->live);
+}
+
+/* A call that got by without an allocation has the same result. */
+static void check_results(const struct scenario *s, handle h, const mode *m, long n)
+{
+    for (int i = 0; i < OUTS; i++) {
+        bool same = !wanted[i] && !out[i];
+        if (wanted[i] && out[i])
+            EXPECT_OK(tsr_allclose(&same, out[i], wanted[i], &(tsr_close_opts){ .rtol = 1e-5, .atol = 1e-5, .equal_nan = true }, NULL));
+        EXPECT_MSG(same, WHO ": another result %d than without failures", WHO_IS, i);
+    }
+}
+
+/* The n-th allocation fails; false if there was no n-th. */
+static bool fails_at(const struct scenario *s, handle h, const mode *m, long n)
+{
+    before b;
+    if (s->does == WRITES) make_own();
+    give_results(h);
+    (void)tsr_pool_trim(0);
+    tsr_clear_error();
+    look(&b);
+    arm(m, n);
+    const tsr_status status = s->run();
+    disarm();
+    const bool fired = state.fired > 0;
+    EXPECT_MSG(status == TSR_OK || (fired && status == TSR_ENOMEM && tsr_last_status() == TSR_ENOMEM),
+               WHO " gave %s: %s", WHO_IS, tsr_status_name(status), tsr_last_error());
+    if (status == TSR_OK && s->does != WRITES) check_results(s, h, m, n);
+    if (status != TSR_OK) {
+        check_results_kept(s, h, m, n, &b);
+        check_nothing_leaked(s, h, m, n, &b);
+    }
+    drop_results();
+    drop_own();
+    return fired;
+}
+
+/* All of them ----------------------------------------------------------------------------------- */
+
+static bool has_lapack(void)
+{
+    tsr_tensor *z = NULL;
+    const tsr_status status = tsr_inv(&z, square);
+    tsr_release(&z);
+    return status != TSR_EUNSUPPORTED;
+}
+
+static void find_wanted(const struct scenario *s)
+{
+    if (s->does == WRITES) make_own();
+    EXPECT_OK(s->run());
+    drop_own();
+    for (int i = 0; i < OUTS; i++) {
+        wanted[i] = out[i];
+        out[i] = NULL;
+    }
+}
+
+static void drop_wanted(void)
+{
+    for (int i = 0; i < OUTS; i++) tsr_release(&wanted[i]);
+}
+
+static void check_scenario(const struct scenario *s, const mode *m)
+{
+    enum { MOST = 300 };
+    find_wanted(s);
+    for (int h = 0; h < (s->does == WRITES ? 1 : HANDLES); h++) {
+        long n = 1;
+        if (h == GIVEN && m->threads > 1) continue;  /* a strided one says as much */
+        while (n < MOST && fails_at(s, (handle)h, m, n)) n++;
+        EXPECT_MSG(n < MOST, "%s never succeeds", s->name);
+        if (h == FRESH && s->does != WRITES && m->by_hook) EXPECT_MSG(n > 1, "%s allocates nothing", s->name);
+    }
+    drop_wanted();
+}
+
+static long at_rest(void)
+{
+    tsr_threads_shutdown();
+    (void)tsr_pool_trim(0);
+    return state.live;
+}
+
+static void check_mode(const mode *m)
+{
+    tsr_pool_enable(m->pool);
+    EXPECT_OK(tsr_set_threads(m->threads));
+    const bool factors = has_lapack();
+    const uint64_t hash = hash_inputs();
+    const long live = at_rest();
+    for (int i = 0; i < SCENARIOS; i++) {
+        if (scenarios[i].does == FACTORS && !factors) continue;
+        check_scenario(&scenarios[i], m);
+        EXPECT_MSG(hash_inputs() == hash, "%s, %s, %d threads: an operand changed", scenarios[i].name, m->name,
+                   m->threads);
+    }
+    EXPECT_MSG(at_rest() <= live, "%s, %d threads: %ld blocks more than before", m->name, m->threads, state.live - live);
+    EXPECT_MSG(state.wrong == 0, "%s: %ld blocks came back with another size", m->name, state.wrong);
+    EXPECT_MSG(state.overrun == 0, "%s: the surroundings of %ld blocks were written to", m->name, state.overrun);
+    state.wrong = state.overrun = 0;
+}
+
+/* Headers enough that no slab grows while a call is watched. */
+static void fill_slabs(void)
+{
+    enum { MANY = 400 };
+    static tsr_tensor *t[MANY];
+    for (int i = 0; i < MANY; i++) EXPECT_OK(tsr_zeros(&t[i], TSR_F32, TSR_SHAPE(1)));
+    for (int i = 0; i < MANY; i++) tsr_release(&t[i]);
+}
+
+static void check_with(bool by_hook, bool lasting, bool pool, const char *name)
+{
+    const bool was_on = tsr_pool_is_enabled();
+    const int threads = tsr_threads();
+    EXPECT_OK(tsr_set_allocator(&checked));
+    fill_slabs();
+    make_inputs();
+    for (int n = 1; n <= 3; n += 2) check_mode(&(mode){ name, by_hook, lasting, pool, n });
+    drop_inputs();
+    tsr_pool_enable(was_on);
+    EXPECT_OK(tsr_set_threads(threads));
+    EXPECT_OK(tsr_set_allocator(NULL));
+    EXPECT_MSG(state.live == 0, "%ld blocks of the allocator never came back", state.live);
+    EXPECT(state.wrong == 0 && state.overrun == 0);
+}
+
+static void test_every_op_fails_cleanly_when_the_hook_refuses(void) { check_with(true, false, true, "the hook"); }
+
+static void test_every_op_fails_cleanly_without_the_pool(void)
+{
+    check_with(false, true, false, "no memory, pool off");
+    check_with(false, false, false, "one refused, pool off");
+}
+
+static void test_every_op_fails_cleanly_with_the_pool(void) { check_with(false, true, true, "no memory, pool on"); }
+
+/* Takes scratch and gives it back, in three threads at a time. */
+static tsr_status use_scratch(void *context, int64_t begin, int64_t end)
+{
+    int *arrived = context;
+    size_t reserved;
+    void *scratch = tsri_pool_scratch(1000, &reserved);
+    (void)begin; (void)end;
+    (void)__atomic_fetch_add(arrived, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(arrived, __ATOMIC_SEQ_CST) < 3) (void)sched_yield();
+    tsri_pool_give(scratch, reserved);
+    return scratch ? TSR_OK : TSR_ENOMEM;
+}
+
+/* The allocator changes while workers keep blocks of the one before. */
+static void test_allocator_takes_back_what_workers_kept(void)
+{
+    const bool was_on = tsr_pool_is_enabled();
+    const int threads = tsr_threads();
+    tsr_pool_enable(true);
+    EXPECT_OK(tsr_set_threads(3));
+    for (int pass = 0; pass < 4; pass++) {
+        int arrived = 0;
+        EXPECT_OK(tsr_set_allocator(pass % 2 ? NULL : &checked));
+        EXPECT_MSG(pass % 2 == 0 || state.live == 0, "%ld blocks did not come back", state.live);
+        EXPECT_OK(tsr_parallel_for(3, 1, use_scratch, &arrived));
+    }
+    EXPECT_OK(tsr_set_allocator(NULL));
+    EXPECT_MSG(state.wrong == 0, "%ld blocks came back with another size", state.wrong);
+    tsr_pool_enable(was_on);
+    EXPECT_OK(tsr_set_threads(threads));
+}
+
+/* A block that was made while the pool was off and goes back while it is on, and the other way round. */
+static void test_blocks_keep_their_size_when_the_pool_is_switched(void)
+{
+    const bool was_on = tsr_pool_is_enabled();
+    EXPECT_OK(tsr_set_allocator(&checked));
+    for (int64_t n = 60; n < 600; n += 7)
+        for (int on = 0; on < 2; on++) {
+            tsr_tensor *t = NULL, *again = NULL;
+            tsr_pool_enable(on != 0);
+            EXPECT_OK(tsr_empty(&t, TSR_F32, 1, &n));
+            tsr_pool_enable(on == 0);
+            tsr_release(&t);
+            EXPECT_OK(tsr_zeros(&again, TSR_F32, TSR_SHAPE(n + 1)));
+            tsr_release(&again);
+        }
+    tsr_pool_enable(was_on);
+    EXPECT_OK(tsr_set_allocator(NULL));
+    EXPECT_MSG(state.live == 0 && state.wrong == 0 && state.overrun == 0, "%ld lost, %ld with another size, %ld overrun",
+               state.live, state.wrong, state.overrun);
+}
+
+/* For real -------------------------------------------------------------------------------------- */
+
+#ifdef HAVE_LIMITS
+
+/* What the child is at, for the parent to read when it dies. */
+static struct { const char *name; int threads, failures, refused; } *shown;
+
+static size_t mapped_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%lu", &pages) != 1) pages = 0;
+    if (f) (void)fclose(f);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit_to(size_t most)
+{
+    struct rlimit limit;
+    (void)getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = most ? (rlim_t)most : limit.rlim_max;
+    if (setrlimit(RLIMIT_AS, &limit) != 0) shown->failures++;
+}
+
+/* Grows the stack to where no call takes it further. */
+static void touch_stack(void)
+{
+    volatile char deep[1 << 20];
+    for (size_t i = 0; i < sizeof deep; i += 512) deep[i] = 0;
+}
+
+/* With so many bytes more than there are now; true if the call succeeds. */
+static bool runs_within(const struct scenario *s, size_t more)
+{
+    tsr_memory_stats begin, end;
+    if (s->does == WRITES) make_own();
+    (void)tsr_pool_trim(0);
+    (void)malloc_trim(0);
+    tsr_memory_get_stats(&begin);
+    limit_to(mapped_bytes() + more);
+    const tsr_status status = s->run();
+    limit_to(0);
+    tsr_memory_get_stats(&end);
+    shown->refused += status == TSR_ENOMEM;
+    shown->failures += status != TSR_OK && status != TSR_ENOMEM;
+    for (int i = 0; i < OUTS && status != TSR_OK; i++) shown->failures += out[i] != NULL;
+    if (status != TSR_OK)
+        shown->failures += begin.live_bytes != end.live_bytes || begin.live_tensors != end.live_tensors ||
+                           begin.live_storages != end.live_storages;
+    drop_results();
+    drop_own();
+    return status == TSR_OK;
+}
+
+static void step_limits(const struct scenario *s)
+{
+    size_t more = 0;
+    while (!runs_within(s, more) && more < (size_t)1 << 30 && !shown->failures) more = more ? 2 * more : 4096;
+    if (more >= (size_t)1 << 30) shown->failures++;
+}
+
+/* Optional libraries end the program when memory is short: they are left out. */
+static void run_child(void)
+{
+    (void)setenv("TSR_FFT", "own", 1);
+    (void)setenv("TSR_BLAS", "none", 1);
+    (void)setenv("TSR_LAPACK", "none", 1);
+    (void)mallopt(M_MMAP_THRESHOLD, 4096);  /* freed memory goes back to the system at once */
+    (void)mallopt(M_ARENA_MAX, 1);
+    touch_stack();
+    make_inputs();
+    for (int threads = 1; threads <= 3; threads += 2) {
+        if (tsr_set_threads(threads) != TSR_OK) shown->failures++;
+        shown->threads = threads;
+        for (int i = 0; i < SCENARIOS && !shown->failures; i++) {
+            shown->name = scenarios[i].name;
+            if (scenarios[i].does != FACTORS) step_limits(&scenarios[i]);
+        }
+    }
+    drop_inputs();
+}
+
+#endif
+
+static void test_every_op_fails_cleanly_when_the_system_refuses(void)
+{
+#ifdef HAVE_LIMITS
+    int status = 0;
+    shown = mmap(NULL, sizeof *shown, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT(shown != MAP_FAILED);
+    if (shown == MAP_FAILED) return;
+    shown->name = "nothing";
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        run_child();
+        fflush(stdout);
+        _exit(shown->failures != 0 || test_state.failures != 0);
+    }
+    EXPECT(child > 0 && waitpid(child, &status, 0) == child);
+    EXPECT_MSG(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s with %d threads: %s %d, %d failures", shown->name,
+               shown->threads, WIFSIGNALED(status) ? "signal" : "status",
+               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), shown->failures);
+    EXPECT_MSG(shown->refused > SCENARIOS, "the system refused %d times only", shown->refused);
+    (void)munmap(shown, sizeof *shown);
+#else
+    SKIP("no limits on memory here, or a sanitizer that needs more");
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    (void)setenv("TSR_FFT", "own", 0);
+    TEST_BEGIN(argc, argv);
+    RUN(test_every_op_fails_cleanly_when_the_system_refuses);  /* first: the child finds the library untouched */
+    RUN(test_every_op_fails_cleanly_when_the_hook_refuses);
+    RUN(test_every_op_fails_cleanly_without_the_pool);
+    RUN(test_every_op_fails_cleanly_with_the_pool);
+    RUN(test_allocator_takes_back_what_workers_kept);
+    RUN(test_blocks_keep_their_size_when_the_pool_is_switched);
+    return TEST_END();
+}
