@@ -516,7 +516,7 @@ static bool reduce_few_floats(const tsr_op *op)
 {
     const tsr_tensor *x = op->in[0];
     int64_t n = 1;
-    for (int d = 0; d < x->ndim && n <= FEW; d++) n *= x->shape[d];
+    for (int d = 0; d < x->ndim && n <= FEW; d++) n = x->shape[d] <= FEW ? n * x->shape[d] : FEW + 1;
     return n > 0 && n <= FEW && tsri_is_packed(&x->desc) && tsri_cpu_reduce_row(op->kind, n, op->out[0], x);
 }
 

@@ -63,8 +63,8 @@ tsr_status tsri_cpu_scan(const tsr_op *op)
     if (j.lines.rows) j.side = SIDE;
     const int64_t bytes = tsri_dtype_size(z->dtype) + tsri_dtype_size(x->dtype);
     j.lines.stream = z->data != x->data && tsri_cpu_streams(tsri_loop_count(&kept) * j.lines.n * bytes);
-    const int64_t cost = 2 * j.lines.n + 8;
-    return tsri_loop_run_parallel(&kept, &(tsri_kernel){ .fn = scan_tile, .params = &j }, cost < PART ? PART / cost : 1);
+    const int64_t grain = j.lines.n < PART / 2 ? PART / (2 * j.lines.n + 8) : 1;
+    return tsri_loop_run_parallel(&kept, &(tsri_kernel){ .fn = scan_tile, .params = &j }, grain > 1 ? grain : 1);
 }
 
 #else

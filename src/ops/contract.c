@@ -67,8 +67,8 @@ static void merge(group *g)
     int count = 0;
     for (int i = 0; i < g->count; i++) {
         const axis inner = g->axis[i];
-        axis *outer = &g->axis[count - 1];
-        if (count > 0 && walks_as_one(outer, &inner, Z) && walks_as_one(outer, &inner, A) &&
+        axis *outer = count > 0 ? &g->axis[count - 1] : NULL;
+        if (outer && walks_as_one(outer, &inner, Z) && walks_as_one(outer, &inner, A) &&
             walks_as_one(outer, &inner, B)) {
             const int64_t n = outer->n * inner.n;
             *outer = inner;

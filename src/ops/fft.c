@@ -354,7 +354,7 @@ static tsr_status frequencies(tsr_tensor **out, const char *name, int64_t n, dou
 
 tsr_status tsr_fftfreq(tsr_tensor **out, int64_t n, double d, tsr_dtype dtype)
 {
-    return frequencies(out, "fftfreq", n, d, dtype, n, (n - 1) / 2);
+    return frequencies(out, "fftfreq", n, d, dtype, n, n > 0 ? (n - 1) / 2 : 0);
 }
 
 tsr_status tsr_rfftfreq(tsr_tensor **out, int64_t n, double d, tsr_dtype dtype)
