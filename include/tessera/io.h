@@ -53,7 +53,8 @@ typedef struct tsr_file_opts {
     uint64_t       offset;  /* raw: the first byte */
 } tsr_file_opts;
 
-/* Opens a file. A pipe is read to its end first. opts may be NULL. *out is replaced. */
+/* Opens a regular file. What was piped into the program (/dev/stdin, /dev/fd/N) is read to its end
+ * first; other pipes, sockets and devices are refused. opts may be NULL. *out is replaced. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_file_open(tsr_file **out, const char *path, const tsr_file_opts *opts);
 
 /* The same for a file that lies in memory, which must stay as it is until the file is
@@ -167,7 +168,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_file_load(tsr_tensor **out, const char *pa
  *
  * The bytes go to a temporary file beside the path as they come; nothing is held. Only
  * tsr_writer_finish puts it in its place, in one step, once the disk has it: whatever
- * happens before, a file that was there stays whole. A writer is for one thread at a time.
+ * happens before, a file that was there stays whole. The temporary file has no name where the system
+ * can do that, and else the name .NAME.PID-N.tmp. A writer is for one thread at a time.
  *
  * safetensors and gguf begin with a list of all tensors. A caller who can should declare
  * them all first, in order; otherwise what was written is moved when the list is known. */
@@ -212,6 +214,11 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_writer_finish(tsr_writer **w);
 
 /* Removes what was written and ends the writer. w and *w may be NULL. */
 TSR_API void tsr_writer_cancel(tsr_writer **w);
+
+/* Removes the named temporary files of all writers of this process, which can then only be cancelled.
+ * For a program that a signal is about to end: a signal handler may call it. The library sets no
+ * handlers of its own. */
+TSR_API void tsr_writer_abandon_all(void);
 
 /* Create, add, finish. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_file_save(const char *path, const tsr_tensor *t);

@@ -20,22 +20,23 @@ tsr_status tsr_storage_map_file(tsr_storage **out, const char *path, uint64_t of
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "system.h"
 
 /* The mapping begins on a page, the data some bytes into it. */
 static void unmap(void *context, void *data, size_t bytes)
 {
     const size_t into = (size_t)(uintptr_t)context;
-    (void)munmap((char *)data - into, bytes + into);
+    tsri_sys_unmap((char *)data - into, bytes + into);
 }
 
 /* How many bytes there are to map; the whole rest if 0 were asked for. */
 static tsr_status range_in_file(size_t *out, int file, const char *path, uint64_t offset, size_t bytes)
 {
     struct stat info;
-    TSRI_CHECK(fstat(file, &info) == 0, TSR_EIO, "map_file: %s: %s", path, strerror(errno));
+    TSRI_CHECK(tsri_sys_fstat(file, &info) == 0, TSR_EIO, "map_file: %s: %s", path, strerror(errno));
     TSRI_CHECK(S_ISREG(info.st_mode), TSR_EIO, "map_file: %s is no regular file", path);
     const uint64_t size = (uint64_t)info.st_size;
     TSRI_CHECK(offset <= size && bytes <= size - offset, TSR_EBOUNDS,
@@ -53,13 +54,11 @@ static tsr_status map_open_file(tsr_storage **out, int file, const char *path, u
     if (bytes == 0)  /* nothing can be mapped, and nothing need be */
         return tsri_storage_foreign(out, NULL, 0, TSR_CPU, TSR_MEMORY_FILE, TSR_MAPPED, !writable, NULL, NULL, "map_file");
     const size_t into = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
-    const int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *base = mmap(NULL, bytes + into, access, MAP_PRIVATE | MAP_NORESERVE, file,
-                      (off_t)(offset - into));
-    TSRI_CHECK(base != MAP_FAILED, TSR_EIO, "map_file: %s: %s", path, strerror(errno));
+    void *base = tsri_sys_map(file, bytes + into, offset - into, writable);
+    TSRI_CHECK(base, TSR_EIO, "map_file: %s: %s", path, strerror(errno));
     const tsr_status s = tsri_storage_foreign(out, (char *)base + into, bytes, TSR_CPU, TSR_MEMORY_FILE, TSR_MAPPED,
                                               !writable, unmap, (void *)(uintptr_t)into, "map_file");
-    if (s != TSR_OK) (void)munmap(base, bytes + into);
+    if (s != TSR_OK) tsri_sys_unmap(base, bytes + into);
     return s;
 }
 
@@ -69,10 +68,10 @@ tsr_status tsr_storage_map_file(tsr_storage **out, const char *path, uint64_t of
     TSRI_CHECK(path, TSR_ENULL, "map_file: path is NULL");
     TSRI_CHECK(mode == TSR_MAP_READ || mode == TSR_MAP_COPY_ON_WRITE, TSR_EINVAL, "map_file: %d is no mode",
                (int)mode);
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+    const int file = tsri_sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe is refused, not waited for */
     TSRI_CHECK(file >= 0, TSR_EIO, "map_file: %s: %s", path, strerror(errno));
     const tsr_status s = map_open_file(out, file, path, offset, bytes, mode);
-    (void)close(file);
+    (void)tsri_sys_close(file);
     return s;
 }
 

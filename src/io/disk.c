@@ -103,12 +103,12 @@ void tsri_sink_remove(tsri_sink *s) { (void)s; }
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h> /* rename */
-#include <stdlib.h>
-#include <sys/mman.h>
+#include <signal.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
+
+#include "core/system.h"
+#include "temporaries.h"
 
 /* Sources ------------------------------------------------------------------------------ */
 
@@ -119,8 +119,7 @@ static tsr_status read_pipe(tsri_source *s, int file)
     tsr_storage *storage = NULL, *grown = NULL;
     tsr_status status = tsr_storage_create(&storage, room, TSR_CPU, TSR_MEMORY_HOST);
     while (status == TSR_OK) {
-        const ssize_t n = read(file, (char *)tsr_storage_data(storage) + used, room - used);
-        if (n < 0 && errno == EINTR) continue;
+        const int64_t n = tsri_sys_read(file, (char *)tsr_storage_data(storage) + used, room - used);
         if (n < 0) status = tsri_fail(TSR_EIO, "file_open: %s: %s", s->path, strerror(errno));
         if (n <= 0) break;
         used += (size_t)n;
@@ -143,31 +142,50 @@ static tsr_status read_pipe(tsri_source *s, int file)
     return TSR_OK;
 }
 
+/* Does the path stand for a descriptor that the program was given? */
+static bool names_descriptor(const char *path)
+{
+    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+           strncmp(path, "/proc/self/fd/", 14) == 0;
+}
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+/* A file is regular: a pipe may keep its reader for ever, and a device never end. What was piped into
+ * the program is another matter. */
 static tsr_status look_at(tsri_source *s, int file)
 {
     struct stat info;
-    TSRI_CHECK(fstat(file, &info) == 0, TSR_EIO, "file_open: %s: %s", s->path, strerror(errno));
-    TSRI_CHECK(!S_ISDIR(info.st_mode), TSR_EIO, "file_open: %s is a folder", s->path);
-    if (!S_ISREG(info.st_mode)) return read_pipe(s, file);
-    s->size = (uint64_t)info.st_size;
-    s->file = file;
-    return TSR_OK;
+    TSRI_CHECK(tsri_sys_fstat(file, &info) == 0, TSR_EIO, "file_open: %s: %s", s->path, strerror(errno));
+    if (S_ISREG(info.st_mode)) {
+        s->size = (uint64_t)info.st_size;
+        s->file = file;
+        return TSR_OK;
+    }
+    TSRI_CHECK(names_descriptor(s->path) && !S_ISDIR(info.st_mode), TSR_EIO,
+               "file_open: %s is %s; regular files are read, and pipes as /dev/stdin or /dev/fd/N", s->path,
+               kind_of(info.st_mode));
+    TSRI_CHECK(fcntl(file, F_SETFL, O_RDONLY) == 0, TSR_EIO, "file_open: %s: %s", s->path, strerror(errno));
+    return read_pipe(s, file);
 }
 
 tsr_status tsri_source_open(tsri_source *s, const char *path)
 {
     *s = (tsri_source){ .path = path, .file = -1, .lock = TSRI_MUTEX_INIT };
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = tsri_sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe is refused, not waited for */
     TSRI_CHECK(file >= 0, TSR_EIO, "file_open: %s: %s", path, strerror(errno));
     const tsr_status status = look_at(s, file);
-    if (s->file < 0) (void)close(file);
+    if (s->file < 0) (void)tsri_sys_close(file);
     return status;
 }
 
 void tsri_source_close(tsri_source *s)
 {
     tsr_storage_release(&s->storage);
-    if (s->file >= 0) (void)close(s->file);
+    if (s->file >= 0) (void)tsri_sys_close(s->file);
     s->file = -1;
     s->base = NULL;
 }
@@ -179,8 +197,7 @@ tsr_status tsri_source_read(const tsri_source *s, void *dst, uint64_t offset, si
         return TSR_OK;
     }
     for (char *p = dst; bytes > 0;) {
-        const ssize_t n = pread(s->file, p, bytes, (off_t)offset);
-        if (n < 0 && errno == EINTR) continue;
+        const int64_t n = tsri_sys_pread(s->file, p, bytes, offset);
         TSRI_CHECK(n >= 0, TSR_EIO, "file_read: %s: %s", s->path, strerror(errno));
         TSRI_CHECK(n > 0, TSR_EFORMAT, "file_read: %s: ends at byte %llu; it was cut short while open",
                    s->path, (unsigned long long)offset);
@@ -194,7 +211,7 @@ tsr_status tsri_source_read(const tsri_source *s, void *dst, uint64_t offset, si
 static void unmap(void *context, void *data, size_t bytes)
 {
     (void)context;
-    (void)munmap(data, bytes);
+    tsri_sys_unmap(data, bytes);
 }
 
 /* Pages of the program's own where it writes; where the system will not promise so many,
@@ -203,16 +220,16 @@ static tsr_status map_all(tsri_source *s)
 {
     const size_t bytes = (size_t)s->size;
     bool readonly = false;
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, s->file, 0);
-    if (base == MAP_FAILED) {
+    void *base = tsri_sys_map(s->file, bytes, 0, true);
+    if (!base) {
         readonly = true;
-        base = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, s->file, 0);
+        base = tsri_sys_map(s->file, bytes, 0, false);
     }
-    TSRI_CHECK(base != MAP_FAILED, TSR_EIO, "file_read: %s: %s", s->path, strerror(errno));
+    TSRI_CHECK(base, TSR_EIO, "file_read: %s: %s", s->path, strerror(errno));
     const tsr_status status = tsri_storage_foreign(&s->storage, base, bytes, TSR_CPU, TSR_MEMORY_FILE,
                                                    TSR_MAPPED, readonly, unmap, NULL, "file_read");
     if (status != TSR_OK) {
-        (void)munmap(base, bytes);
+        tsri_sys_unmap(base, bytes);
         return status;
     }
     s->base = base;
@@ -239,7 +256,9 @@ static tsr_status write_failed(const tsri_sink *s, const char *what)
 static tsr_status real_name(char *out, const char *path)
 {
     char resolved[PATH_MAX];
-    const char *name = realpath(path, resolved) ? resolved : path;
+    const char *name = tsri_sys_resolve(path, resolved);
+    TSRI_CHECK(name || errno == ENOENT, TSR_EIO, "writer_create: %s: %s", path, strerror(errno));
+    if (!name) name = path;
     const size_t length = strlen(name);
     TSRI_CHECK(length > 0 && length + 48 < TSRI_PATH, TSR_EINVAL,
                "writer_create: a path of %zu bytes; between 1 and %d are taken", length, TSRI_PATH - 48);
@@ -255,22 +274,83 @@ static size_t folder_length(const char *path)
     return n;
 }
 
+static void folder_of(char folder[TSRI_PATH], const char *path)
+{
+    size_t n = folder_length(path);
+    if (n == 0) folder[n++] = '.';
+    else        memcpy(folder, path, n);
+    folder[n] = '\0';
+}
+
+static void name_temporary(tsri_sink *s, unsigned attempt)
+{
+    const size_t folder = folder_length(s->path);
+    tsri_text text = tsri_text_into(s->temporary, TSRI_PATH);
+    tsri_put(&text, "%.*s.%.100s.%ld-%u.tmp", (int)folder, s->path, s->path + folder, (long)getpid(), attempt);
+}
+
+enum { ATTEMPTS = 10000 };
+
+/* No signal arrives between a file's getting its name and that name's being known to
+ * tsri_temporaries, or being gone. */
+static void hold_signals(sigset_t *before)
+{
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+static void release_signals(const sigset_t *before)
+{
+    const int error = errno;
+    (void)pthread_sigmask(SIG_SETMASK, before, NULL);
+    errno = error;
+}
+
+/* The rights of the file before it takes its place: never more than it has there. */
+static unsigned first_mode(const tsri_sink *s) { return s->replaces ? 0600 : 0666; }
+
+/* A file without a name: whatever ends the program, nothing of it is left. -1 where there are none. */
+static int open_nameless(const tsri_sink *s)
+{
+#ifdef O_TMPFILE
+    char folder[TSRI_PATH];
+    folder_of(folder, s->path);
+    return tsri_sys_open(folder, O_TMPFILE | O_RDWR, first_mode(s));
+#else
+    (void)s;
+    return -1;
+#endif
+}
+
+static int open_named(tsri_sink *s)
+{
+    sigset_t before;
+    int file = -1;
+    hold_signals(&before);
+    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        name_temporary(s, attempt);
+        file = tsri_sys_open(s->temporary, O_RDWR | O_CREAT | O_EXCL, first_mode(s));
+        if (file >= 0 || errno != EEXIST) break;
+    }
+    s->named = file >= 0;
+    if (s->named) s->slot = tsri_temporary_add(s->temporary);
+    release_signals(&before);
+    return file;
+}
+
 /* A new file beside the path, with the rights of the one it will replace. */
-static tsr_status create_beside(tsri_sink *s, char *temporary)
+static tsr_status create_beside(tsri_sink *s)
 {
     struct stat old;
-    const bool replaces = stat(s->path, &old) == 0;
-    TSRI_CHECK(!replaces || S_ISREG(old.st_mode), TSR_EIO, "writer_create: %s is no regular file", s->path);
-    const size_t folder = folder_length(s->path);
-    for (unsigned attempt = 0; attempt < 10000; attempt++) {
-        tsri_text text = tsri_text_into(temporary, TSRI_PATH);
-        tsri_put(&text, "%.*s.%.100s.%ld-%u.tmp", (int)folder, s->path, s->path + folder, (long)getpid(),
-                 attempt);
-        s->file = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (s->file >= 0 || errno != EEXIST) break;
-    }
+    s->replaces = tsri_sys_stat(s->path, &old) == 0;
+    if (!s->replaces && errno != ENOENT) return write_failed(s, "look at what is there");
+    TSRI_CHECK(!s->replaces || S_ISREG(old.st_mode), TSR_EIO, "writer_create: %s is no regular file", s->path);
+    s->file = open_nameless(s);
+    if (s->file < 0) s->file = open_named(s);
     if (s->file < 0) return write_failed(s, "create a file beside it");
-    if (replaces) (void)fchmod(s->file, old.st_mode & 07777);
+    s->mode = s->replaces ? old.st_mode & 0777 : 0;
+    if (s->replaces) (void)tsri_sys_chmod(s->file, s->mode); /* some file systems have no rights */
     return TSR_OK;
 }
 
@@ -278,43 +358,47 @@ tsr_status tsri_sink_create(tsri_sink *s, const char *path, bool sync, char *fin
 {
     *s = (tsri_sink){ .file = -1, .sync = sync, .path = final_path, .temporary = temporary };
     TSRI_TRY(real_name(final_path, path));
-    return create_beside(s, temporary);
+    return create_beside(s);
 }
 
-tsr_status tsri_sink_write(tsri_sink *s, uint64_t at, const void *data, size_t bytes)
+static tsr_status write_to(const tsri_sink *s, int file, uint64_t at, const void *data, size_t bytes)
 {
     for (const char *p = data; bytes > 0;) {
-        const ssize_t n = pwrite(s->file, p, bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) continue;
+        const int64_t n = tsri_sys_pwrite(file, p, bytes, at);
         if (n <= 0) return write_failed(s, "write");
         p += n;
         bytes -= (size_t)n;
         at += (uint64_t)n;
-        if (at > s->size) s->size = at;
     }
+    return TSR_OK;
+}
+
+tsr_status tsri_sink_write(tsri_sink *s, uint64_t at, const void *data, size_t bytes)
+{
+    TSRI_TRY(write_to(s, s->file, at, data, bytes));
+    if (at + bytes > s->size) s->size = at + bytes;
     return TSR_OK;
 }
 
 tsr_status tsri_sink_check_room(const tsri_sink *s, uint64_t bytes)
 {
-    struct statvfs fs;
-    if (fstatvfs(s->file, &fs) != 0) return TSR_OK;  /* no answer: the write will tell */
-    const uint64_t block = fs.f_frsize ? fs.f_frsize : 1;
-    TSRI_CHECK((bytes + block - 1) / block <= fs.f_bavail, TSR_EIO,
-               "writer: %s: %llu bytes are to be written, and %llu are free there", s->path,
-               (unsigned long long)bytes, (unsigned long long)(fs.f_bavail * block));
+    uint64_t available;
+    if (tsri_sys_space(s->file, &available) != 0) return TSR_OK;  /* no answer: the write will tell */
+    TSRI_CHECK(bytes <= available, TSR_EIO, "writer: %s: %llu bytes are to be written, and %llu are free there",
+               s->path, (unsigned long long)bytes, (unsigned long long)available);
     return TSR_OK;
 }
 
-static tsr_status copy_range(tsri_sink *s, uint64_t from, uint64_t to, size_t bytes, char *scratch)
+/* Bytes of the sink's own, into another file or elsewhere in it. */
+static tsr_status copy_range(const tsri_sink *s, int file, uint64_t from, uint64_t to, size_t bytes, char *scratch)
 {
     for (size_t done = 0; done < bytes;) {
-        const ssize_t n = pread(s->file, scratch + done, bytes - done, (off_t)(from + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return write_failed(s, "read back");
+        const int64_t n = tsri_sys_pread(s->file, scratch + done, bytes - done, from + done);
+        if (n < 0) return write_failed(s, "read back");
+        TSRI_CHECK(n > 0, TSR_EIO, "writer: %s: cannot read back: it was cut short while it was written", s->path);
         done += (size_t)n;
     }
-    return tsri_sink_write(s, to, scratch, bytes);
+    return write_to(s, file, to, scratch, bytes);
 }
 
 /* From the end backwards when it moves up, so that nothing is written over before it is read. */
@@ -324,56 +408,132 @@ tsr_status tsri_sink_move(tsri_sink *s, uint64_t from, uint64_t to, uint64_t byt
     for (uint64_t done = 0; done < bytes && from != to;) {
         const size_t piece = bytes - done < room ? (size_t)(bytes - done) : room;
         const uint64_t at = to > from ? bytes - done - piece : done;
-        TSRI_TRY(copy_range(s, from + at, to + at, piece, scratch));
+        TSRI_TRY(copy_range(s, s->file, from + at, to + at, piece, scratch));
         done += piece;
     }
+    if (bytes && to + bytes > s->size) s->size = to + bytes;
     return TSR_OK;
 }
 
 tsr_status tsri_sink_cut(tsri_sink *s, uint64_t size)
 {
-    int result;
-    do result = ftruncate(s->file, (off_t)size);
-    while (result != 0 && errno == EINTR);
-    if (result != 0) return write_failed(s, "set its length");
+    if (tsri_sys_truncate(s->file, size) != 0) return write_failed(s, "set its length");
     s->size = size;
     return TSR_OK;
 }
 
-/* The folder holds the name: without this a crash may lose the rename. */
+/* Taking its place ----------------------------------------------------------------------- */
+
+/* The folder holds the name: without this a crash may lose the rename. The file is in its place, so
+ * that a folder which cannot be synced is no failure. */
 static void sync_folder(const char *path)
 {
     char folder[TSRI_PATH];
-    size_t n = folder_length(path);
-    if (n == 0) folder[n++] = '.';
-    else        memcpy(folder, path, n);
-    folder[n] = '\0';
-    const int file = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    folder_of(folder, path);
+    const int file = tsri_sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
     if (file < 0) return;
-    (void)fsync(file);
-    (void)close(file);
+    (void)tsri_sys_sync(file);
+    (void)tsri_sys_close(file);
+}
+
+static void forget_name(tsri_sink *s)
+{
+    if (s->named) tsri_temporary_forget(s->slot, s->temporary);
+    s->named = false;
+}
+
+static tsr_status place_named(tsri_sink *s)
+{
+    const int file = s->file;
+    s->file = -1;
+    if (tsri_sys_close(file) != 0) return write_failed(s, "write");
+    if (tsri_sys_rename(s->temporary, s->path) != 0) return write_failed(s, "put it in its place");
+    forget_name(s);
+    return TSR_OK;
+}
+
+/* Only a file with a name can replace another. */
+static bool link_and_rename(tsri_sink *s)
+{
+    int result = -1;
+    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        name_temporary(s, attempt);
+        result = tsri_sys_link(s->file, s->temporary);
+        if (result == 0 || errno != EEXIST) break;
+    }
+    if (result != 0) return false;
+    if (tsri_sys_rename(s->temporary, s->path) == 0) return true;
+    const int error = errno;
+    (void)tsri_sys_unlink(s->temporary);
+    errno = error;
+    return false;
+}
+
+static bool link_nameless(tsri_sink *s)
+{
+    sigset_t before;
+    hold_signals(&before);
+    const bool linked = (!s->replaces && tsri_sys_link(s->file, s->path) == 0) || link_and_rename(s);
+    release_signals(&before);
+    return linked;
+}
+
+static tsr_status copy_all(const tsri_sink *s, int file, char *scratch, size_t room)
+{
+    for (uint64_t done = 0; done < s->size;) {
+        const size_t piece = s->size - done < room ? (size_t)(s->size - done) : room;
+        TSRI_TRY(copy_range(s, file, done, done, piece, scratch));
+        done += piece;
+    }
+    if (s->sync && tsri_sys_sync(file) != 0) return write_failed(s, "bring it to the disk");
+    return TSR_OK;
+}
+
+/* A file with a name takes over from one that can be given none. */
+static tsr_status become_named(tsri_sink *s)
+{
+    enum { ROOM = 1 << 20 };
+    char *scratch = tsri_scratch(ROOM);
+    TSRI_CHECK(scratch, TSR_ENOMEM, "writer_finish: %s: no room", s->path);
+    const int file = open_named(s), nameless = s->file;
+    tsr_status status = file >= 0 ? TSR_OK : write_failed(s, "create a file beside it");
+    if (status == TSR_OK && s->replaces) (void)tsri_sys_chmod(file, s->mode);
+    if (status == TSR_OK) status = copy_all(s, file, scratch, ROOM);
+    tsri_free(scratch, ROOM);
+    if (file < 0) return status;
+    s->file = file;
+    (void)tsri_sys_close(nameless);
+    return status;
+}
+
+static tsr_status place_nameless(tsri_sink *s)
+{
+    if (!link_nameless(s)) {
+        TSRI_TRY(become_named(s));
+        return place_named(s);
+    }
+    (void)tsri_sys_close(s->file);  /* what it holds is on the disk, or was not asked to be */
+    s->file = -1;
+    return TSR_OK;
 }
 
 tsr_status tsri_sink_commit(tsri_sink *s)
 {
-    if (s->sync && fsync(s->file) != 0) return write_failed(s, "bring it to the disk");
-    const int file = s->file;
-    s->file = -1;
-    if (close(file) != 0 || rename(s->temporary, s->path) != 0) {
-        const tsr_status status = write_failed(s, "put it in its place");
-        (void)unlink(s->temporary);
-        return status;
-    }
-    if (s->sync) sync_folder(s->path);
-    return TSR_OK;
+    tsr_status status = TSR_OK;
+    if (s->sync && tsri_sys_sync(s->file) != 0) status = write_failed(s, "bring it to the disk");
+    if (status == TSR_OK) status = s->named ? place_named(s) : place_nameless(s);
+    if (status == TSR_OK && s->sync) sync_folder(s->path);
+    tsri_sink_remove(s);
+    return status;
 }
 
 void tsri_sink_remove(tsri_sink *s)
 {
-    if (s->file < 0) return;
-    (void)close(s->file);
-    (void)unlink(s->temporary);
+    if (s->file >= 0) (void)tsri_sys_close(s->file);
     s->file = -1;
+    if (!s->named) return;
+    (void)tsri_sys_unlink(s->temporary);
+    forget_name(s);
 }
 
 #endif

@@ -22,7 +22,8 @@ typedef struct tsri_source {
     tsri_mutex           lock;      /* of base and storage while the file is being mapped */
 } tsri_source;
 
-/* The source is zeroed. A pipe is read to its end. The path must stay. */
+/* The source is zeroed. Regular files, and what /dev/stdin and /dev/fd/N stand for: a pipe there is
+ * read to its end. Nothing else is waited for or read. The path must stay. */
 tsr_status tsri_source_open(tsri_source *s, const char *path);
 void       tsri_source_open_bytes(tsri_source *s, const void *data, size_t bytes, const char *name);
 void       tsri_source_close(tsri_source *s);
@@ -42,8 +43,12 @@ tsr_status tsri_source_map(tsri_source *s);
 typedef struct tsri_sink {
     int         file;       /* -1: none */
     bool        sync;
+    bool        named;      /* it is at `temporary`, and known there as `slot` (temporaries.h); else it has no name */
+    bool        replaces;   /* a file of the rights `mode` */
+    unsigned    mode;
+    int         slot;
     const char *path;       /* where it will be */
-    const char *temporary;  /* where it is */
+    char       *temporary;
     uint64_t    size;       /* one past the highest byte written */
 } tsri_sink;
 

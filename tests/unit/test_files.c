@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "core/system.h"
 #include "unit/files.h"
 
 static const char *const both[] = { "x.npy", "x.safetensors" };
@@ -183,25 +184,40 @@ static void test_a_pipe_is_read_to_its_end(void)
     EXPECT_OK(tsr_arange(&t, TSR_F64, TSR_SCALAR(0), TSR_SCALAR(40000), TSR_SCALAR(1)));
     EXPECT_OK(tsr_file_save(file_path("p.npy"), t));
     unsigned char *data = read_bytes(file_path("p.npy"), &bytes);
-    const char *fifo = file_path("fifo");
-    EXPECT(mkfifo(fifo, 0600) == 0);
+    int ends[2];
+    char path[40];
+    EXPECT(pipe(ends) == 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     const pid_t child = fork();
     if (child == 0) {
-        const int file = open(fifo, O_WRONLY);
+        close(ends[0]);
         for (size_t done = 0; done < bytes;) {
-            const ssize_t n = write(file, data + done, bytes - done);
+            const ssize_t n = write(ends[1], data + done, bytes - done);
             if (n <= 0) _exit(1);
             done += (size_t)n;
         }
         _exit(0);
     }
-    EXPECT_OK(tsr_file_load(&back, fifo, NULL));
+    close(ends[1]);
+    EXPECT_OK(tsr_file_load(&back, path, NULL));
     EXPECT(same_bits(back, t));
+    close(ends[0]);
     EXPECT(waitpid(child, NULL, 0) == child);
-    unlink(fifo);
     free(data);
     tsr_release(&t);
     tsr_release(&back);
+}
+
+/* One that nobody writes to would keep its reader for ever, and a device never end. */
+static void test_pipes_sockets_and_devices_are_no_files(void)
+{
+    tsr_file *f = NULL;
+    const char *fifo = file_path("fifo.npy"), *link = file_path("endless.npy");
+    EXPECT(mkfifo(fifo, 0600) == 0 && symlink("/dev/zero", link) == 0);
+    EXPECT_FAILS(tsr_file_open(&f, fifo, NULL), TSR_EIO, "is a pipe; regular files are read");
+    EXPECT_FAILS(tsr_file_open(&f, link, NULL), TSR_EIO, "is a device; regular files are read");
+    EXPECT_FAILS(tsr_file_open(&f, files_folder, NULL), TSR_EIO, "is a folder");
+    EXPECT(unlink(fifo) == 0 && unlink(link) == 0);
 }
 
 /* Opening a file costs its list, and reading a tensor of it nothing, however large they are. */
@@ -386,7 +402,7 @@ static void test_the_old_file_stays_until_the_new_one_is_complete(void)
     EXPECT_OK(tsr_writer_create(&w, path, NULL));
     EXPECT_OK(tsr_writer_add(w, "x", big, NULL));
     expect_untouched(path, t);
-    EXPECT(files_count() == files + 1);
+    EXPECT(files_count() <= files + 1);  /* the temporary file may have no name */
     tsr_writer_cancel(&w);
     expect_untouched(path, t);
     EXPECT(files_count() == files);
@@ -397,6 +413,98 @@ static void test_the_old_file_stays_until_the_new_one_is_complete(void)
     EXPECT(files_count() == files);
     tsr_release(&t);
     tsr_release(&big);
+}
+
+/* Files without a name are not to be had: the first open fails, and the next makes one with a name. */
+static int refuse_first_open(tsri_call call, size_t *bytes)
+{
+    (void)bytes;
+    if (call != TSRI_OPEN) return 0;
+    tsri_system_fault = NULL;
+    return EOPNOTSUPP;
+}
+
+static void create_named(tsr_writer **w, const char *path)
+{
+    tsri_system_fault = refuse_first_open;
+    EXPECT_OK(tsr_writer_create(w, path, NULL));
+    EXPECT(tsri_system_fault == NULL);
+}
+
+static void test_a_program_that_ends_can_abandon_its_writers(void)
+{
+    tsr_tensor *t = NULL;
+    tsr_writer *w = NULL, *other = NULL;
+    const char *path = file_path("abandoned.npy");
+    EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(3)));
+    const int files = files_count();
+    create_named(&w, path);
+    create_named(&other, path);
+    EXPECT_OK(tsr_writer_add(w, NULL, t, NULL));
+    EXPECT(files_count() == files + 2);
+    const pid_t child = fork();
+    if (child == 0) {  /* a child's own writers are none of these */
+        tsr_writer_abandon_all();
+        _exit(0);
+    }
+    EXPECT(waitpid(child, NULL, 0) == child && files_count() == files + 2);
+    tsr_writer_abandon_all();
+    EXPECT(files_count() == files);
+    EXPECT_FAILS(tsr_writer_finish(&w), TSR_EIO, "No such file");
+    tsr_writer_cancel(&other);
+    create_named(&w, path);
+    EXPECT_OK(tsr_writer_add(w, NULL, t, NULL));
+    EXPECT_OK(tsr_writer_finish(&w));
+    tsr_writer_abandon_all();
+    EXPECT(files_count() == files + 1 && file_exists(path));
+    tsr_release(&t);
+}
+
+/* The rights of the only file in the folder whose name begins with a dot. */
+static int rights_of_temporary(void)
+{
+    char command[300];
+    int rights = -1;
+    snprintf(command, sizeof command, "stat -c %%a '%s'/.*.tmp", files_folder);
+    FILE *f = popen(command, "r");
+    if (f && fscanf(f, "%o", (unsigned *)&rights) != 1) rights = -1;
+    if (f) pclose(f);
+    return rights;
+}
+
+/* Refuses files without a name, and to change rights. */
+static int refuse_rights(tsri_call call, size_t *bytes)
+{
+    static bool refused;
+    (void)bytes;
+    if (call == TSRI_CHMOD) return EPERM;
+    if (call != TSRI_OPEN) return 0;
+    refused = !refused;
+    return refused ? EOPNOTSUPP : 0;
+}
+
+static void test_a_temporary_file_has_no_more_rights_than_the_one_in_its_place(void)
+{
+    tsr_tensor *t = NULL;
+    tsr_writer *w = NULL;
+    const char *path = file_path("rights.npy");
+    EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(3)));
+    const mode_t before = umask(027);
+    create_named(&w, path);
+    EXPECT(rights_of_temporary() == 0640);
+    tsr_writer_cancel(&w);
+    umask(before);
+    EXPECT_OK(tsr_file_save(path, t));
+    EXPECT(chmod(path, 0440) == 0);
+    create_named(&w, path);
+    EXPECT(rights_of_temporary() == 0440);
+    tsr_writer_cancel(&w);
+    tsri_system_fault = refuse_rights;  /* as between its making and the change of its rights */
+    EXPECT_OK(tsr_writer_create(&w, path, NULL));
+    tsri_system_fault = NULL;
+    EXPECT(rights_of_temporary() == 0600);
+    tsr_writer_cancel(&w);
+    tsr_release(&t);
 }
 
 /* A child writes until it is killed; whenever that is, the old file is whole or the new one is. */
@@ -672,11 +780,14 @@ int main(int argc, char **argv)
     RUN(test_ops_on_mapped_tensors_make_results_in_memory);
     RUN(test_tensors_are_read_into_what_is_given_if_it_fits);
     RUN(test_a_pipe_is_read_to_its_end);
+    RUN(test_pipes_sockets_and_devices_are_no_files);
     RUN(test_a_large_file_opens_at_once);
     RUN(test_one_file_serves_many_threads);
     RUN(test_raw_bytes_take_the_shape_they_are_given);
     RUN(test_declared_and_undeclared_tensors_make_the_same_file);
     RUN(test_the_old_file_stays_until_the_new_one_is_complete);
+    RUN(test_a_program_that_ends_can_abandon_its_writers);
+    RUN(test_a_temporary_file_has_no_more_rights_than_the_one_in_its_place);
     RUN(test_a_kill_at_any_moment_leaves_a_whole_file);
     RUN(test_a_write_that_fails_is_told_and_leaves_the_old_file);
     RUN(test_free_space_is_checked_before_anything_is_written);
