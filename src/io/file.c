@@ -556,6 +556,11 @@ static tsr_status check_readable(const char *op, const tsr_file *f, const tsri_e
     return TSR_OK;
 }
 
+static tsr_status check_entry(const tsr_file *f, const tsri_entry *e)
+{
+    return e->plain && f->format->check ? f->format->check(f, e) : TSR_OK;
+}
+
 static tsr_status read_entry(tsr_tensor **out, const tsr_file *f, const tsri_entry *e)
 {
     return e->plain ? tsri_read_plain(out, f, e, NULL, 0) : f->format->read(out, f, e);
@@ -576,6 +581,7 @@ tsr_status tsr_file_read(tsr_tensor **out, const tsr_file *f, const char *name)
     TSRI_TRY(check_readable("file_read", f, e));
     const tsr_desc d = tsri_entry_desc(e);
     TSRI_TRY(check_given("file_read", *out, &d));
+    TSRI_TRY(check_entry(f, e));
     if (reads_in_place(*out, e, &d)) return fill_fresh(*out, tsri_entry_source(f, e), e, &d, &d, 0);
     TSRI_TRY(read_entry(&t, f, e));
     return deliver(out, t);

@@ -13,6 +13,7 @@
 #include "core/mem.h"
 #include "core/status_int.h"
 #include "disk.h"
+#include "names.h"
 #include "tessera/io.h"
 
 /* Reading ------------------------------------------------------------------------------ */
@@ -108,6 +109,7 @@ struct tsr_writer {
     tsri_list        plan_list, meta_list;
     tsri_planned   **plan;      /* in order */
     tsr_meta       **metas;
+    tsri_names       names, keys;  /* of the plan; of the metadata */
     int64_t          added;     /* how many of the plan are written */
     bool             declared;  /* by tsr_writer_declare; then nothing else is added */
     bool             broken;    /* a failure left the file in pieces */
@@ -137,6 +139,8 @@ typedef struct tsri_format {
     /* Part of an entry that is not plain, by ranges that fit its shape; NULL: all of it is read, and cut. */
     tsr_status (*read_part)(tsr_tensor **out, const tsr_file *f, const tsri_entry *e, int n,
                             const tsr_file_range *ranges);
+    /* Before all of a plain entry is read: is it what was written? NULL: the format cannot tell. */
+    tsr_status (*check)(const tsr_file *f, const tsri_entry *e);
     /* NULL: one row of bytes. *out is NULL. */
     tsr_status (*read_raw)(tsr_tensor **out, const tsr_file *f, const tsri_entry *e);
 

@@ -141,15 +141,15 @@ tsr_status tsr_writer_meta(tsr_writer *w, const tsr_meta *meta)
                w->format->info.name);
     TSRI_CHECK(w->added == 0, TSR_EINVAL, "writer_meta: %s: \"%s\" comes after the first tensor", w->path,
                meta->key);
-    for (int64_t i = 0; i < w->meta_list.count; i++)
-        TSRI_CHECK(!tsri_streq(w->metas[i]->key, meta->key), TSR_EINVAL,
-                   "writer_meta: %s has a value \"%s\" already", w->path, meta->key);
+    TSRI_CHECK(!tsri_names_have(&w->keys, meta->key), TSR_EINVAL, "writer_meta: %s has a value \"%s\" already",
+               w->path, meta->key);
     tsr_meta *m = tsri_bump_take(&w->memory, sizeof *m);
     if (!m || !tsri_list_grow(&w->memory, &w->meta_list, (void ***)&w->metas)) return no_room(w);
     m->key = tsri_bump_text(&w->memory, meta->key, tsri_strlen(meta->key));
     if (!m->key) return no_room(w);
     TSRI_TRY(copy_meta(w, m, meta, 0));
     TSRI_TRY(w->format->check_meta(w, m));
+    if (!tsri_names_add(&w->keys, &w->memory, m->key)) return no_room(w);
     w->metas[w->meta_list.count++] = m;
     return TSR_OK;
 }
@@ -163,17 +163,13 @@ tsr_status tsr_writer_text(tsr_writer *w, const char *key, const char *text)
 
 /* Planning ----------------------------------------------------------------------------- */
 
-/* Names are few enough to compare, up to a point; beyond it the reader finds doubles. */
-enum { NAMES_COMPARED = 4096 };
-
 static tsr_status check_name(const tsr_writer *w, const char *op, const char *name)
 {
     const int64_t n = w->plan_list.count;
     TSRI_CHECK(w->format->info.many || n == 0, TSR_EINVAL, "%s: %s: a file of %s holds one tensor", op,
                w->path, w->format->info.name);
-    for (int64_t i = n > NAMES_COMPARED ? n - NAMES_COMPARED : 0; i < n; i++)
-        TSRI_CHECK(!tsri_streq(w->plan[i]->name, name), TSR_EINVAL, "%s: %s has a tensor \"%s\" already", op,
-                   w->path, name);
+    TSRI_CHECK(!tsri_names_have(&w->names, name), TSR_EINVAL, "%s: %s has a tensor \"%s\" already", op, w->path,
+               name);
     return TSR_OK;
 }
 
@@ -191,6 +187,7 @@ static tsr_status plan(tsri_planned **out, tsr_writer *w, const char *op, const 
     p->bytes = (uint64_t)tsr_desc_bytes(&p->desc);
     p->offset = w->data_end;
     TSRI_TRY(w->format->plan(w, p));
+    if (!tsri_names_add(&w->names, &w->memory, p->name)) return no_room(w);
     w->plan[w->plan_list.count++] = p;
     w->data_end = p->offset + p->bytes;
     *out = p;
@@ -303,6 +300,7 @@ tsr_status tsr_writer_add(tsr_writer *w, const char *name, const tsr_tensor *t, 
     if (s == TSR_OK) return TSR_OK;
     if (s == TSR_EIO) w->broken = true;
     if (added == w->added) {  /* as if it had not been asked for */
+        for (int64_t i = planned; i < w->plan_list.count; i++) tsri_names_remove(&w->names, w->plan[i]->name);
         w->plan_list.count = planned;
         w->data_end = end;
     }

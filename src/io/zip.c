@@ -1,8 +1,12 @@
 /* zip.c - npz: a zip file whose members are npy files, stored or deflated.
  *
  * A zip file is read from its end: a record there leads to the directory, the directory to
- * the members. Sizes of 32 bits that are all ones stand for 64-bit ones elsewhere (zip64). */
+ * the members. Sizes of 32 bits that are all ones stand for 64-bit ones elsewhere (zip64).
+ *
+ * Work is bounded by the size of the file: members do not overlap, and the headers of all of them
+ * together, once inflated, are not many times longer than it. */
 #include "core/alloc.h"
+#include "core/atomic.h"
 #include "core/format.h"
 #include "core/storage.h"
 #include "crc.h"
@@ -14,6 +18,8 @@ enum {
     END = 22, END64 = 56, LOCATOR = 20, CENTRAL = 46, LOCAL = 30, COMMENT = 65535,
     STORED = 0, DEFLATED = 8, ENCRYPTED = 1, UTF8 = 1 << 11,
     MOST_TIMES = 1032,   /* deflate makes no more bytes of one */
+    HEADER_TIMES = 16,   /* headers are no longer than this times the file, and some more */
+    HEADERS_FREE = 1 << 20,
     PIECE = 1 << 20
 };
 enum { ONES16 = 0xFFFF };
@@ -29,6 +35,7 @@ typedef struct member {
     uint64_t    stored, bytes;   /* as it lies there; as it is */
     uint64_t    header, data;    /* where its local header and its bytes begin */
     size_t      npy_start;       /* of the elements, in its bytes */
+    int32_t     checked;         /* its checksum was found right */
 } member;
 
 /* The record at the end, before a comment of any length; searched backwards. */
@@ -167,13 +174,13 @@ static tsr_status add_member(tsr_file *f, const member *m, const unsigned char *
     member *copy = tsri_bump_take(&f->memory, sizeof *copy);
     TSRI_CHECK(name && copy, TSR_ENOMEM, "file_open: %s: no room for its names", f->path);
     TSRI_TRY(tsri_npy_add(&e, f, name, &h, m->data + start, m->bytes - start));
-    if (m->method == STORED) return TSR_OK;
     *copy = *m;
     copy->npy_start = start;
+    e->detail = (uint64_t)(uintptr_t)copy;
+    if (m->method == STORED) return TSR_OK;
     e->plain = false;
     e->offset = m->data;
     e->bytes = m->stored;
-    e->detail = (uint64_t)(uintptr_t)copy;
     return TSR_OK;
 }
 
@@ -183,17 +190,18 @@ static bool is_npy_name(const char *name)
     return n > 4 && memcmp(name + n - 4, ".npy", 4) == 0;
 }
 
-/* A member's npy header. What is no npy file is passed over. */
-static tsr_status open_member(tsr_file *f, member *m)
+/* A member's npy header; *headers counts the bytes of all of them. */
+static tsr_status open_member(tsr_file *f, const member *m, uint64_t *headers)
 {
     unsigned char fixed[TSRI_NPY_FIXED];
     const size_t n = m->bytes < sizeof fixed ? (size_t)m->bytes : sizeof fixed;
     size_t start = 0;
-    if (!is_npy_name(m->name)) return TSR_OK;
-    TSRI_TRY(find_data(f, m));
     TSRI_TRY(read_front(f, m, fixed, n));
     TSRI_TRY(tsri_npy_data_start(&start, f, m->name, fixed, n));
     TSRI_SOUND(start <= m->bytes, f, "\"%s\" ends inside its header", m->name);
+    *headers += start;
+    TSRI_SOUND(*headers <= HEADERS_FREE || (*headers - HEADERS_FREE) / HEADER_TIMES <= f->parts[0]->size, f,
+               "headers of %llu bytes in a file of %llu", tsri_ull(*headers), tsri_ull(f->parts[0]->size));
     unsigned char *head = tsri_scratch(start);
     TSRI_CHECK(head, TSR_ENOMEM, "file_open: %s: no room for a header of %zu bytes", f->path, start);
     tsr_status s = read_front(f, m, head, start);
@@ -202,18 +210,51 @@ static tsr_status open_member(tsr_file *f, member *m)
     return s;
 }
 
-static tsr_status open_members(tsr_file *f, const directory *d, const unsigned char *p)
+/* What the directory says of each member. What is no npy file is passed over, but for the place it takes. */
+static tsr_status list_members(tsr_file *f, const directory *d, const unsigned char *p, member *m)
 {
     size_t left = (size_t)d->bytes;
     for (uint64_t i = 0; i < d->count; i++) {
-        member m;
         size_t taken = 0;
-        TSRI_TRY(read_central(&m, f, p, left, &taken));
-        TSRI_TRY(open_member(f, &m));
+        TSRI_TRY(read_central(&m[i], f, p, left, &taken));
+        m[i].data = m[i].header + LOCAL;
+        if (is_npy_name(m[i].name)) TSRI_TRY(find_data(f, &m[i]));
         p += taken;
         left -= taken;
     }
     return TSR_OK;
+}
+
+static bool begins_before(const void *a, const void *b)
+{
+    return ((const member *)a)->header < ((const member *)b)->header;
+}
+
+/* Many members on the same bytes would make a small file cost a large one's work. */
+static tsr_status check_overlap(const tsr_file *f, const directory *d, member *m, void **sorted)
+{
+    for (uint64_t i = 0; i < d->count; i++) sorted[i] = &m[i];
+    tsri_sort(sorted, (int64_t)d->count, begins_before);
+    for (uint64_t i = 1; i < d->count; i++) {
+        const member *a = sorted[i - 1], *b = sorted[i];
+        TSRI_SOUND(a->data <= b->header && a->stored <= b->header - a->data, f,
+                   "\"%s\" and \"%s\" overlap at byte %llu", a->name, b->name, tsri_ull(b->header));
+    }
+    return TSR_OK;
+}
+
+static tsr_status open_members(tsr_file *f, const directory *d, const unsigned char *p)
+{
+    const size_t each = sizeof(member) + sizeof(void *), bytes = (size_t)d->count * each;
+    uint64_t headers = 0;
+    member *m = tsri_scratch(bytes);
+    TSRI_CHECK(m, TSR_ENOMEM, "file_open: %s: no room for a list of %llu members", f->path, tsri_ull(d->count));
+    tsr_status s = list_members(f, d, p, m);
+    if (s == TSR_OK) s = check_overlap(f, d, m, (void **)(m + d->count));
+    for (uint64_t i = 0; i < d->count && s == TSR_OK; i++)
+        if (is_npy_name(m[i].name)) s = open_member(f, &m[i], &headers);
+    tsri_free(m, bytes);
+    return s;
 }
 
 static tsr_status open_npz(tsr_file *f)
@@ -229,6 +270,13 @@ static tsr_status open_npz(tsr_file *f)
     return s;
 }
 
+static tsr_status check_sum(const tsr_file *f, const member *m, uint32_t crc)
+{
+    TSRI_SOUND(crc == m->crc, f, "\"%s\": its checksum is %x, and %x was stored", m->name, (unsigned)crc,
+               (unsigned)m->crc);
+    return TSR_OK;
+}
+
 static tsr_status inflate_all(unsigned char *dst, const tsr_file *f, const member *m)
 {
     tsri_source *s = f->parts[0];
@@ -242,10 +290,36 @@ static tsr_status inflate_all(unsigned char *dst, const tsr_file *f, const membe
                : r == TSRI_INFLATE_FULL ? "goes on beyond"
                                         : "ends at",
                made, tsri_ull(m->bytes));
-    const uint32_t crc = tsri_crc32(0, dst, made);
-    TSRI_SOUND(crc == m->crc, f, "\"%s\": its checksum is %x, and %x was stored", m->name, (unsigned)crc,
-               (unsigned)m->crc);
+    return check_sum(f, m, tsri_crc32(0, dst, made));
+}
+
+static tsr_status sum_stored(uint32_t *out, const tsr_file *f, const member *m, unsigned char *piece)
+{
+    *out = 0;
+    for (uint64_t done = 0; done < m->bytes;) {
+        const size_t n = m->bytes - done < PIECE ? (size_t)(m->bytes - done) : PIECE;
+        TSRI_TRY(tsri_source_read(f->parts[0], piece, m->data + done, n));
+        *out = tsri_crc32(*out, piece, n);
+        done += n;
+    }
     return TSR_OK;
+}
+
+/* The checksum of a stored member, once for each. Read piece by piece, since a mapping that is cut
+ * short would end the process. */
+static tsr_status check_stored(const tsr_file *f, const tsri_entry *e)
+{
+    member *m = (member *)(uintptr_t)e->detail;
+    uint32_t crc = 0;
+    if (tsri_load_relaxed(&m->checked)) return TSR_OK;
+    const size_t bytes = m->bytes < PIECE ? (size_t)m->bytes : PIECE;
+    unsigned char *piece = tsri_scratch(bytes);
+    TSRI_CHECK(piece, TSR_ENOMEM, "file_read: %s: no room", f->path);
+    tsr_status s = sum_stored(&crc, f, m, piece);
+    tsri_free(piece, bytes);
+    if (s == TSR_OK) s = check_sum(f, m, crc);
+    if (s == TSR_OK) tsri_store_relaxed(&m->checked, 1);
+    return s;
 }
 
 /* All of a member is made at once, so placed that the elements begin on a cache line. */
@@ -285,6 +359,8 @@ static tsr_status plan(tsr_writer *w, tsri_planned *p)
         tsri_put(&text, "arr_%lld", (long long)w->plan_list.count);
         p->name = tsri_bump_text(&w->memory, own, text.length);
         TSRI_CHECK(p->name, TSR_ENOMEM, "writer_add: %s: no room", w->path);
+        TSRI_CHECK(!tsri_names_have(&w->names, p->name), TSR_EINVAL, "writer_add: %s has a tensor \"%s\" already",
+                   w->path, p->name);
     }
     const size_t name = tsri_strlen(p->name);
     TSRI_CHECK(name < 60000 && tsri_is_utf8(p->name, name), TSR_EINVAL,
@@ -485,6 +561,7 @@ const tsri_format tsri_npz = {
     .is = is_zip,
     .open = open_npz,
     .read = read_deflated,
+    .check = check_stored,
     .plan = plan,
     .add = add,
     .finish = finish,

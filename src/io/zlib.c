@@ -10,6 +10,8 @@
 enum {
     OK = 0,
     STREAM_END = 1,
+    NEEDS_DICTIONARY = 2,
+    DATA_ERROR = -3,
     BUFFER_ERROR = -5,
     SYNC = 2,
     FINISH = 4,
@@ -97,17 +99,21 @@ static stream fresh(const void *src, void *dst)
 
 static unsigned some(size_t n) { return n < MOST ? (unsigned)n : MOST; }
 
-/* Until it ends, fills dst, uses up src or breaks. */
-static tsri_inflated run_inflate(stream *s, const unsigned char *src_end, const unsigned char *dst_end)
+/* Until it ends, fills dst, uses up src or breaks. False if that is no fault of src: zlib ran out of memory. */
+static bool run_inflate(tsri_inflated *result, stream *s, const unsigned char *src_end,
+                        const unsigned char *dst_end)
 {
     for (;;) {
         s->avail_in = some((size_t)(src_end - s->next_in));
         s->avail_out = some((size_t)(dst_end - s->next_out));
         const int r = zlib.inflate(s, 0);
-        if (r == STREAM_END) return TSRI_INFLATE_DONE;
         if (r == OK) continue;
-        if (r != BUFFER_ERROR) return TSRI_INFLATE_BAD;
-        return s->next_in == src_end ? TSRI_INFLATE_SHORT : TSRI_INFLATE_FULL;
+        if (r == STREAM_END)                                 *result = TSRI_INFLATE_DONE;
+        else if (r == DATA_ERROR || r == NEEDS_DICTIONARY)   *result = TSRI_INFLATE_BAD;
+        else if (r == BUFFER_ERROR && s->next_in == src_end) *result = TSRI_INFLATE_SHORT;
+        else if (r == BUFFER_ERROR)                          *result = TSRI_INFLATE_FULL;
+        else return false;
+        return true;
     }
 }
 
@@ -119,12 +125,12 @@ bool tsri_zlib_inflate(tsri_inflated *result, void *dst, size_t room, const void
     tsri_once_run(&once, find);
     stream s = fresh(src, dst);
     if (!zlib.found || zlib.inflate_init(&s, RAW, "1", (int)sizeof s) != OK) return false;
-    *result = run_inflate(&s, from + bytes, to + room);
-    if (*result == TSRI_INFLATE_SHORT && s.next_out == to + room) *result = TSRI_INFLATE_FULL;
+    const bool ran = run_inflate(result, &s, from + bytes, to + room);
+    if (ran && *result == TSRI_INFLATE_SHORT && s.next_out == to + room) *result = TSRI_INFLATE_FULL;
     if (taken) *taken = (size_t)(s.next_in - from);
     if (made) *made = (size_t)(s.next_out - to);
     (void)zlib.inflate_end(&s);
-    return true;
+    return ran;
 }
 
 size_t tsri_zlib_deflate(void *dst, size_t room, const void *src, size_t bytes, bool last)

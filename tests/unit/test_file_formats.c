@@ -3,6 +3,7 @@
 #define _GNU_SOURCE 1 /* mkdtemp */
 #include <math.h>
 
+#include "io/crc.h"
 #include "io/decimal.h"
 #include "io/inflate.h"
 #include "unit/files.h"
@@ -119,7 +120,8 @@ static void test_zip64_sizes_are_read(void)
     memcpy(p, "a.npy", 5), p += 5;
     memcpy(p, npy, bytes), p += bytes;
     const size_t directory = (size_t)(p - zip);
-    PUT32(0x02014b50), PUT16(45), PUT16(45), PUT16(0), PUT16(0), PUT32(0), PUT32(0), PUT32(0xFFFFFFFF),
+    const uint32_t crc = tsri_crc32(0, npy, bytes);
+    PUT32(0x02014b50), PUT16(45), PUT16(45), PUT16(0), PUT16(0), PUT32(0), PUT32(crc), PUT32(0xFFFFFFFF),
         PUT32(0xFFFFFFFF);
     PUT16(5), PUT16(28), PUT16(0), PUT16(0), PUT16(0), PUT32(0), PUT32(0xFFFFFFFF);
     memcpy(p, "a.npy", 5), p += 5;
@@ -170,6 +172,137 @@ static void test_npz_is_written_stored_and_deflated(void)
         }
         tsr_file_close(&f);
     }
+}
+
+/* Two stored members of 100 f32 each, "a" and "b"; *data is where the elements of a lie. */
+static unsigned char *two_members(size_t *bytes, size_t *data)
+{
+    tsr_tensor *t = NULL;
+    tsr_writer *w = NULL;
+    tsr_file *f = NULL;
+    tsr_file_entry e = { .name = NULL };
+    EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(100)));
+    EXPECT_OK(tsr_writer_create(&w, file_path("two.npz"), NULL));
+    EXPECT_OK(tsr_writer_add(w, "a", t, NULL));
+    EXPECT_OK(tsr_writer_add(w, "b", t, NULL));
+    EXPECT_OK(tsr_writer_finish(&w));
+    EXPECT_OK(tsr_file_open(&f, file_path("two.npz"), NULL));
+    EXPECT_OK(tsr_file_find(&e, f, "a"));
+    *data = (size_t)e.offset;
+    tsr_file_close(&f);
+    tsr_release(&t);
+    return read_bytes(file_path("two.npz"), bytes);
+}
+
+/* Where entry `index` of the directory begins. */
+static unsigned char *directory_entry(unsigned char *zip, size_t bytes, int index)
+{
+    for (size_t i = 0; i + 4 < bytes; i++)
+        if (!memcmp(zip + i, "PK\1\2", 4) && index-- == 0) return zip + i;
+    return NULL;
+}
+
+static void test_the_checksum_of_a_stored_member_is_tested_when_it_is_read(void)
+{
+    size_t bytes = 0, data = 0;
+    unsigned char *zip = two_members(&bytes, &data);
+    tsr_tensor *t = NULL, *given = NULL;
+    tsr_file *f = NULL;
+    zip[data + 7] ^= 1;
+    write_bytes(file_path("two.npz"), zip, bytes);
+    EXPECT_OK(tsr_empty(&given, TSR_F32, TSR_SHAPE(100)));
+    for (int copy = 0; copy < 2; copy++) {
+        EXPECT_OK(tsr_file_open(&f, file_path("two.npz"), &(tsr_file_opts){ .copy = copy }));
+        EXPECT_FAILS(tsr_file_read(&t, f, "a"), TSR_EFORMAT, "\"a.npy\": its checksum is");
+        EXPECT_FAILS(tsr_file_read(&given, f, "a"), TSR_EFORMAT, "\"a.npy\": its checksum is");
+        EXPECT_OK(tsr_file_read(&t, f, "b"));
+        tsr_release(&t);
+        tsr_file_close(&f);
+    }
+    tsr_release(&given);
+    free(zip);
+}
+
+static void test_members_that_overlap_are_refused(void)
+{
+    size_t bytes = 0, data = 0;
+    unsigned char *zip = two_members(&bytes, &data), *entry = directory_entry(zip, bytes, 1);
+    tsr_file *f = NULL;
+    EXPECT(entry != NULL && entry[42] != 0);
+    entry[42] = entry[43] = 0;  /* where "b" begins: as "a" */
+    EXPECT_FAILS(tsr_file_open_bytes(&f, zip, bytes, "o.npz", NULL), TSR_EFORMAT, "overlap at byte 0");
+    free(zip);
+}
+
+/* Members whose headers are a megabyte of spaces, in a thousand bytes each. */
+static void test_headers_are_bounded_by_the_file(void)
+{
+    enum { MEMBERS = 40, HEADER = 1 << 20 };
+    static uint32_t scratch[TSRI_DEFLATE_SCRATCH / 4];
+    unsigned char *plain = calloc(1, HEADER + 8), *packed = malloc(tsri_deflate_room(HEADER)),
+                  *zip = malloc(MEMBERS * (16384 + 256)), *p = zip;
+    tsr_file *f = NULL;
+    static const char head[] = "{'descr':'<f4','fortran_order':False,'shape':(2,)";
+    size_t at[MEMBERS];
+    memset(plain, ' ', HEADER);
+    memcpy(plain, "\x93NUMPY\2\0\xf4\xff\x0f\0", 12);  /* 12 bytes less than HEADER */
+    memcpy(plain + 12, head, sizeof head - 1);
+    plain[HEADER - 1] = '}';
+    const size_t n = tsri_deflate(packed, plain, HEADER + 8, true, scratch);
+    EXPECT(n < 16384);
+    for (int i = 0; i < MEMBERS; i++) {
+        at[i] = (size_t)(p - zip);
+        PUT32(0x04034b50), PUT16(20), PUT16(0), PUT16(8), PUT32(0), PUT32(0), PUT32(n), PUT32(HEADER + 8), PUT16(6),
+            PUT16(0);
+        p += sprintf((char *)p, "%02d.npy", i);
+        memcpy(p, packed, n), p += n;
+    }
+    const size_t directory = (size_t)(p - zip);
+    for (int i = 0; i < MEMBERS; i++) {
+        PUT32(0x02014b50), PUT16(20), PUT16(20), PUT16(0), PUT16(8), PUT32(0), PUT32(0), PUT32(n), PUT32(HEADER + 8);
+        PUT16(6), PUT16(0), PUT16(0), PUT16(0), PUT16(0), PUT32(0), PUT32(at[i]);
+        p += sprintf((char *)p, "%02d.npy", i);
+    }
+    const size_t end = (size_t)(p - zip);
+    PUT32(0x06054b50), PUT16(0), PUT16(0), PUT16(MEMBERS), PUT16(MEMBERS), PUT32(end - directory), PUT32(directory),
+        PUT16(0);
+    EXPECT_FAILS(tsr_file_open_bytes(&f, zip, (size_t)(p - zip), "h.npz", NULL), TSR_EFORMAT, "headers of");
+    free(plain);
+    free(packed);
+    free(zip);
+}
+
+/* The memory of zlib is ours too: what it lacks is no damage of the file. */
+static void test_a_large_deflated_member_survives_running_out_of_memory(void)
+{
+    tsr_tensor *t = NULL, *back = NULL;
+    tsr_writer *w = NULL;
+    EXPECT_OK(tsr_arange(&t, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(100000), TSR_SCALAR(1)));
+    EXPECT_OK(tsr_writer_create(&w, file_path("z.npz"), &(tsr_writer_opts){ .compress = true }));
+    EXPECT_OK(tsr_writer_add(w, "a", t, NULL));
+    EXPECT_OK(tsr_writer_finish(&w));
+    EXPECT_SURVIVES(tsr_file_load(&back, file_path("z.npz"), "a"));
+    EXPECT(same_bits(back, t));
+    tsr_release(&back);
+    tsr_release(&t);
+}
+
+static void test_no_name_is_written_twice(void)
+{
+    tsr_tensor *t = NULL;
+    tsr_writer *w = NULL;
+    char name[16];
+    EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(1)));
+    EXPECT_OK(tsr_writer_create(&w, file_path("names.npz"), NULL));
+    EXPECT_OK(tsr_writer_add(w, "arr_1", t, NULL));
+    EXPECT_FAILS(tsr_writer_add(w, "", t, NULL), TSR_EINVAL, "\"arr_1\" already");
+    for (int i = 0; i < 6000; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        EXPECT_OK(tsr_writer_add(w, name, t, NULL));
+    }
+    EXPECT_FAILS(tsr_writer_add(w, "n0", t, NULL), TSR_EINVAL, "\"n0\" already");
+    tsr_writer_cancel(&w);
+    tsr_release(&t);
 }
 
 /* Compression -------------------------------------------------------------------------- */
@@ -318,6 +451,8 @@ static void test_a_set_of_files_is_read_through_its_index(void)
         { "{\"weight_map\":{\"a\":\"../v1.npy\"}}", "no name of a file" },
         { "{\"weight_map\":{\"a\":\"none.safetensors\"}}", "No such file" },
         { "{\"weight_map\":{\"a\":\"/etc/passwd\"}}", "no name of a file" },
+        { "{\"weight_map\":{\"a\":\"endless.safetensors\"}}", "is a device" },
+        { "{\"weight_map\":{\"a\":\"fifo.safetensors\"}}", "is a pipe" },
         { "{\"metadata\":{}}", "without a weight_map" },
         { "{\"weight_map\":{\"a\":\"part.safetensors\"}}", "it is not there" },
     };
@@ -325,6 +460,8 @@ static void test_a_set_of_files_is_read_through_its_index(void)
     EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(2)));
     EXPECT_OK(tsr_file_save(file_path("part.safetensors"), t));
     tsr_release(&t);
+    EXPECT(symlink("/dev/zero", file_path("endless.safetensors")) == 0);
+    EXPECT(mkfifo(file_path("fifo.safetensors"), 0600) == 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_bytes(file_path("bad.safetensors.index.json"), bad[i][0], strlen(bad[i][0]));
         const tsr_status s = tsr_file_open(&f, file_path("bad.safetensors.index.json"), NULL);
@@ -815,6 +952,11 @@ int main(int argc, char **argv)
     RUN(test_npz_members_are_read_stored_and_deflated);
     RUN(test_zip64_sizes_are_read);
     RUN(test_npz_is_written_stored_and_deflated);
+    RUN(test_the_checksum_of_a_stored_member_is_tested_when_it_is_read);
+    RUN(test_members_that_overlap_are_refused);
+    RUN(test_headers_are_bounded_by_the_file);
+    RUN(test_a_large_deflated_member_survives_running_out_of_memory);
+    RUN(test_no_name_is_written_twice);
     RUN(test_what_is_deflated_is_inflated_again);
     RUN(test_decimals_are_rounded_as_strtod_does);
     RUN(test_safetensors_of_the_official_writer_are_read);
