@@ -3,13 +3,14 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "convert/plan.h"
+#include "disk.h"
 #include "json.h"
 
 static const char name_of_command[] = "convert";
@@ -108,16 +109,13 @@ static void print_result(const plan *p)
     }
 }
 
-static bool is_a_directory(const char *path)
-{
-    struct stat s;
-    const size_t n = strlen(path);
-    return (n > 0 && path[n - 1] == '/') || (stat(path, &s) == 0 && S_ISDIR(s.st_mode));
-}
-
 static int convert(const request *r, int words, char **argv)
 {
-    plan p = { .r = r, .out = argv[words], .is_directory = is_a_directory(argv[words]) };
+    plan p = { .r = r, .out = argv[words] };
+    const size_t n = strlen(p.out);
+    const path_kind kind = kind_of_path(p.out);
+    if (kind == PATH_UNKNOWN) return complain(name_of_command, "%s: %s", p.out, strerror(errno));
+    p.is_directory = kind == PATH_FOLDER || (n > 0 && p.out[n - 1] == '/');
     if (!choose_format(&p)) return EXIT_USAGE;
     if (p.is_directory && p.format->many) p.is_directory = false;
     int code = make_plan(&p, words - 1, argv + 1);
@@ -170,7 +168,8 @@ const command convert_command = {
             "\n"
             "Writes the tensors of one or more files, directories or FILE:NAME[SLICE] to one\n"
             "file. The end of its name, or --to, says which format. If OUT ends with '/' or\n"
-            "is a directory, and the format holds one tensor, each gets a file of its own.\n"
+            "is a directory, and the format holds one tensor, each gets a file of its own,\n"
+            "called as it is, with %XX for what no file should have in its name.\n"
             "Tensors are read and written one after another; the new file takes its place\n"
             "only when it is whole.\n"
             "\n"

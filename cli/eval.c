@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "disk.h"
 #include "eval/machine.h"
 #include "json.h"
 #include "json_tensor.h"
@@ -129,9 +129,7 @@ static bool lookup(void *context, tsr_tensor **out, const char *name, fault *f, 
 
 static int save(const request *r, const tsr_tensor *t)
 {
-    struct stat s;
-    if (!r->force && stat(r->out, &s) == 0 && S_ISREG(s.st_mode))
-        return complain(name_of_command, "%s is there already; --force writes over it", r->out);
+    if (!may_write_to(name_of_command, r->out, r->force)) return EXIT_NO;
     if (tsr_file_save(r->out, t) != TSR_OK) return complain(name_of_command, "%s", tsr_last_error());
     return EXIT_YES;
 }

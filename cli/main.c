@@ -1,11 +1,11 @@
 /* main.c - the tsr command: a table of subcommands. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tessera/tessera.h"
 
 #include "command.h"
+#include "disk.h"
 #include "names.h"
 #include "terminal.h"
 
@@ -125,9 +125,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-#ifdef SIGPIPE
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of writing, seen below */
-#endif
+    clean_up_on_signals();
     const int status = run(argc, argv);
     if (!output_is_whole() && status == EXIT_YES) return EXIT_NO;
     return status;

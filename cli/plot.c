@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "blocks.h"
+#include "disk.h"
 #include "json.h"
 #include "plot/plot.h"
 
@@ -215,10 +215,7 @@ static void print_json(const plot *p)
 
 static bool may_write(const request *r)
 {
-    struct stat s;
-    if (!r->out || r->force || stat(r->out, &s) != 0 || !S_ISREG(s.st_mode)) return true;
-    complain(name_of_command, "%s is there already; --force writes over it", r->out);
-    return false;
+    return !r->out || may_write_to(name_of_command, r->out, r->force);
 }
 
 static bool read_request(request *r)

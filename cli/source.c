@@ -1,17 +1,13 @@
 /* source.c - from words on a command line to tensors. */
-#if !defined(_WIN32)
-#define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
-#endif
-
 #include "source.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "disk.h"
+#include "filename.h"
 #include "names.h"
 #include "room.h"
 #include "terminal.h"
@@ -54,28 +50,18 @@ bool reading_check(reading *r, const char *who)
 
 static bool is_standard_input(const char *path) { return !strcmp(path, "-"); }
 
-static bool exists(const char *path)
-{
-    struct stat s;
-    return is_standard_input(path) || stat(path, &s) == 0;
-}
-
-static bool is_directory(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-}
-
 /* The length of the longest beginning of text, up to a ':', a '[' or the end, that is there;
- * 0 if none is. */
-static size_t length_of_path(const char *text)
+ * 0 if none is, and *why the errno that says so. */
+static size_t length_of_path(const char *text, int *why)
 {
+    *why = ENOENT;
     for (size_t n = strlen(text); n > 0; n--) {
         if (text[n] && text[n] != ':' && text[n] != '[') continue;
         char *path = copy_of(text, n);
-        const bool found = exists(path);
+        const path_kind kind = is_standard_input(path) ? PATH_FILE : kind_of_path(path);
+        if (kind == PATH_UNKNOWN) *why = errno;
         free(path);
-        if (found) return n;
+        if (kind != PATH_NONE && kind != PATH_UNKNOWN) return n;
     }
     return 0;
 }
@@ -135,13 +121,14 @@ static int read_rest(source *s, const char *text, const char *rest)
 /* "-:NAME" has no ':' to look for a file before. */
 static int read_words(source *s, const char *text)
 {
+    int why = 0;
     const size_t n =
-        text[0] == '-' && (!text[1] || text[1] == ':' || text[1] == '[') ? 1 : length_of_path(text);
+        text[0] == '-' && (!text[1] || text[1] == ':' || text[1] == '[') ? 1 : length_of_path(text, &why);
     if (n == 0) {
         const char *colon = strchr(text, ':'), *bracket = find_subscript(text);
         const char *end = colon ? colon : bracket;
         complain(s->command, "%.*s: %s", end && end > text ? (int)(end - text) : (int)strlen(text), text,
-                 strerror(ENOENT));
+                 strerror(why));
         return EXIT_INPUT;
     }
     s->path = copy_of(text, n);
@@ -182,30 +169,23 @@ static void add_path(source *s, char *path)
     s->file[s->files++] = (source_file){ .path = path };
 }
 
-#if !defined(_WIN32)
+static void add_name(void *context, const char *name)
+{
+    source *s = context;
+    if (is_tensor_file(name)) add_path(s, text_of("%s%s%s", s->path, ends_with(s->path, "/") ? "" : "/", name));
+}
+
 static int list_directory(source *s)
 {
-    DIR *d = opendir(s->path);
-    if (!d) {
+    if (!each_name_in(s->path, add_name, s)) {
         complain(s->command, "%s: %s", s->path, strerror(errno));
         return EXIT_INPUT;
     }
-    const char *slash = ends_with(s->path, "/") ? "" : "/";
-    for (struct dirent *e = readdir(d); e; e = readdir(d))
-        if (is_tensor_file(e->d_name)) add_path(s, text_of("%s%s%s", s->path, slash, e->d_name));
-    closedir(d);
     if (s->files) qsort(s->file, (size_t)s->files, sizeof *s->file, by_name);
     if (s->files) return EXIT_YES;
     complain(s->command, "%s: there are no tensor files in this directory", s->path);
     return EXIT_INPUT;
 }
-#else
-static int list_directory(source *s)
-{
-    complain(s->command, "%s: is a directory", s->path);
-    return EXIT_INPUT;
-}
-#endif
 
 /* Is the path part of an index that was opened before? */
 static bool is_listed(char *const *parts, int count, const char *path)
@@ -217,19 +197,24 @@ static bool is_listed(char *const *parts, int count, const char *path)
 
 /* Items ------------------------------------------------------------------------------ */
 
-/* The name of a file without directory and ending. */
+/* The name that a file without directory and ending stands for. */
 static char *stem_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    return dot && dot > name ? copy_of(name, (size_t)(dot - name)) : copy_of_text(name);
+    char *stem = dot && dot > name ? copy_of(name, (size_t)(dot - name)) : copy_of_text(name);
+    char *decoded = name_of_filename(stem);
+    free(stem);
+    return decoded;
 }
 
 static void add_item(source *s, int file, const tsr_file_entry *e)
 {
+    char *stem = !e->name[0] && s->is_directory ? stem_of(s->file[file].path) : NULL;
     s->items = room_for_more(s->items, (size_t)s->count, sizeof *s->items);
     s->items[s->count++] = (item){
-        .name = !e->name[0] && s->is_directory ? stem_of(s->file[file].path) : printable_copy(e->name),
+        .name = printable_copy(stem ? stem : e->name),
         .entry = copy_of_text(e->name),
+        .stem = stem,
         .encoding = printable_copy(e->encoding ? e->encoding : ""),
         .file = file,
         .desc = e->desc,
@@ -302,7 +287,9 @@ static void list_files(source *s)
 int64_t source_find(const source *s, const char *name)
 {
     for (int64_t i = 0; i < s->count; i++)
-        if (!strcmp(s->items[i].name, name) || !strcmp(s->items[i].entry, name)) return i;
+        if (!strcmp(s->items[i].name, name) || !strcmp(s->items[i].entry, name) ||
+            (s->items[i].stem && !strcmp(s->items[i].stem, name)))
+            return i;
     return -1;
 }
 
@@ -310,6 +297,7 @@ static void free_item(item *it)
 {
     free(it->name);
     free(it->entry);
+    free(it->stem);
     free(it->encoding);
 }
 
@@ -361,7 +349,7 @@ int source_open(source *out, const char *who, const char *text, const reading *r
     if (r) out->how = r->how;
     const int code = read_words(out, text);
     if (code != EXIT_YES) return code;
-    out->is_directory = is_directory(out->path);
+    out->is_directory = !is_standard_input(out->path) && kind_of_path(out->path) == PATH_FOLDER;
     if (!out->is_directory)            add_path(out, copy_of_text(out->path));
     else if (list_directory(out) != EXIT_YES) return EXIT_INPUT;
     list_files(out);

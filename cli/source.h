@@ -11,7 +11,8 @@
  *
  * A directory stands for the tensor files in it, in the order of their names. Only headers
  * are read until data is asked for, and of several files one is open at a time. In a
- * directory, a tensor without a name is called as its file, without the ending.
+ * directory, a tensor without a name is called as its file, without the ending, and with the bytes
+ * that %XX stands for (filename.h).
  */
 #ifndef TSR_CLI_SOURCE_H
 #define TSR_CLI_SOURCE_H
@@ -23,6 +24,7 @@
 typedef struct item {
     char    *name;      /* for people: printable */
     char    *entry;     /* in its file */
+    char    *stem;      /* of a tensor without a name in a directory: what its file is called; else NULL */
     char    *encoding;
     int      file;      /* index of source.file */
     tsr_desc desc;      /* with dtype TSR_DTYPE_INVALID if its encoding cannot be read */

@@ -9,14 +9,17 @@
 #include "room.h"
 
 enum { PIECE = 1 << 18, RUN = 1024, DIGITS = 1 << 16, RANKS = 2 * SUMMARY_QUANTILES };
+enum { FEW = 512 };  /* numbers that are sorted: tables would cost more */
 
 /* The search for some ranks: the upper digits of each that are known, and how many numbers
  * with these digits come before it. */
 typedef struct search {
     int       ranks, levels, tables;    /* tables: how many different beginnings there are */
     uint64_t  beginning[RANKS], table_beginning[RANKS];
-    int64_t   rank[RANKS], *counts;     /* DIGITS to a table */
-    uint8_t   may_match[DIGITS];        /* upper digit of a beginning? */
+    int64_t   rank[RANKS], *counts;     /* DIGITS to a table; NULL if there are few numbers */
+    uint8_t  *may_match;                /* DIGITS: upper digit of a beginning? */
+    uint64_t  few[FEW];                 /* the keys of few numbers */
+    int64_t   kept;
 } search;
 
 typedef struct walk {
@@ -38,7 +41,8 @@ typedef struct walk {
 static void begin_level(search *q)
 {
     q->tables = 0;
-    memset(q->may_match, 0, sizeof q->may_match);
+    if (!q->counts) return;
+    memset(q->may_match, 0, DIGITS);
     for (int i = 0; i < q->ranks; i++) {
         int k = 0;
         while (k < q->tables && q->table_beginning[k] != q->beginning[i]) k++;
@@ -75,6 +79,7 @@ static void count_digits(search *q, const uint64_t *keys, int64_t n, int bits, i
 /* Each rank learns its next digit. */
 static void end_level(search *q)
 {
+    if (!q->counts) return;
     for (int i = 0; i < q->ranks; i++) {
         int k = 0, digit = 0;
         while (q->table_beginning[k] != q->beginning[i]) k++;
@@ -82,6 +87,25 @@ static void end_level(search *q)
         while (digit < DIGITS - 1 && q->rank[i] >= counts[digit]) q->rank[i] -= counts[digit++];
         q->beginning[i] = q->beginning[i] << 16 | (uint64_t)digit;
     }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void keep_keys(search *q, const uint64_t *keys, int64_t n)
+{
+    memcpy(q->few + q->kept, keys, (size_t)n * sizeof *keys);
+    q->kept += n;
+}
+
+/* Of few numbers all digits are known at once. */
+static void rank_few(search *q)
+{
+    qsort(q->few, (size_t)q->kept, sizeof *q->few, by_key);
+    for (int i = 0; i < q->ranks; i++) q->beginning[i] = q->few[q->rank[i]];
 }
 
 /* The two ranks between which quantile i lies, and how far from the first. */
@@ -223,9 +247,11 @@ static void see_run(walk *w, const tsr_tensor *numbers, int64_t from, int64_t n)
         for (int64_t i = 0; i < n; i++) histogram_add(&w->out->bars, x[i]);
     }
     if (w->level >= w->ranks.levels || w->ranks.ranks == 0) return;
+    if (!w->ranks.counts && w->level > 0) return;
     const int64_t count = keys_of(keys, w->dtype, numbers, from, n);
-    if (w->level == 0) count_first_digits(&w->ranks, keys, count, bits);
-    else               count_digits(&w->ranks, keys, count, bits, w->level);
+    if (!w->ranks.counts)   keep_keys(&w->ranks, keys, count);
+    else if (w->level == 0) count_first_digits(&w->ranks, keys, count, bits);
+    else                    count_digits(&w->ranks, keys, count, bits, w->level);
 }
 
 static void see_piece(walk *w, const tsr_tensor *numbers)
@@ -256,14 +282,26 @@ static bool pass(walk *w)
     return ok;
 }
 
+static bool has_many(const walk *w)
+{
+    int64_t n = 1;
+    for (int i = 0; i < w->c.ndim; i++) {
+        if (w->c.length[i] == 0) return false;
+        n = n > FEW / w->c.length[i] ? FEW + 1 : n * w->c.length[i];
+    }
+    return n > FEW;
+}
+
 static void begin(walk *w)
 {
     summary *out = w->out;
     out->low = out->high = NAN;
     w->ranks.levels = 1;
     w->ranks.ranks = out->quantiles > 0; /* one table of the upper digits, for all ranks */
+    if (!has_many(w)) return;
     w->ranks.counts =
         room_for((size_t)(out->quantiles ? 2 * out->quantiles : 1) * DIGITS, sizeof *w->ranks.counts);
+    w->ranks.may_match = room_for(DIGITS, 1);
 }
 
 static void end_first_pass(walk *w)
@@ -275,12 +313,13 @@ static void end_first_pass(walk *w)
     out->bars.high = out->high;
     out->bars.bins = out->low < out->high ? out->bins : 1;
     begin_search(w);
-    end_level(&w->ranks);
+    if (w->ranks.counts) end_level(&w->ranks);
+    else                 rank_few(&w->ranks);
 }
 
 bool summarise(summary *out, source *s, int64_t index, progress *p, double done, double total)
 {
-    walk *w = room_for(1, sizeof *w); /* it holds a table */
+    walk *w = room_for(1, sizeof *w); /* it holds keys */
     *w = (walk){ .out = out,
                  .s = s,
                  .index = index,
@@ -292,12 +331,14 @@ bool summarise(summary *out, source *s, int64_t index, progress *p, double done,
     begin(w);
     ok = ok && pass(w);
     if (ok) end_first_pass(w);
-    for (w->level = 1; ok && w->level < (w->ranks.levels > 1 ? w->ranks.levels : 2); w->level++) {
+    const int passes = w->ranks.counts && w->ranks.levels > 2 ? w->ranks.levels : 2;
+    for (w->level = 1; ok && w->level < passes; w->level++) {
         ok = pass(w);
         if (ok && w->level < w->ranks.levels) end_level(&w->ranks);
     }
     if (ok) end_search(w);
     free(w->ranks.counts);
+    free(w->ranks.may_match);
     free(w);
     return ok;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../filename.h"
 #include "../room.h"
 
 static const char convert_name[] = "convert";
@@ -54,7 +55,7 @@ static char *name_of(const plan *p, const source *s, const item *it)
     const char *slash = strrchr(s->path, '/'), *stem = slash ? slash + 1 : s->path, *dot = strrchr(stem, '.');
     char *name = NULL;
     if (it->entry[0])               name = copy_of_text(it->entry);
-    else if (it->name[0])           name = copy_of_text(it->name);
+    else if (it->stem)              name = copy_of_text(it->stem);
     else if (!strcmp(s->path, "-")) name = copy_of_text("tensor");
     else if (dot && dot > stem)     name = copy_of(stem, (size_t)(dot - stem));
     else                            name = copy_of_text(stem);
@@ -139,29 +140,96 @@ static bool plan_desc(step *st, const plan *p)
     return false;
 }
 
-static bool has_name(const plan *p, const char *name)
-{
-    for (int64_t i = 0; i < p->count; i++)
-        if (!strcmp(p->steps[i].name, name)) return true;
-    return false;
-}
-
 /* Returns an exit code. */
 static int plan_item(plan *p, source *s, int64_t index)
 {
     const item *it = &s->items[index];
     if (!is_selected(p->r, it->name)) return EXIT_YES;
     step st = { .s = s, .index = index, .name = name_of(p, s, it), .as_blocks = goes_as_blocks(p, s, it) };
-    if (has_name(p, st.name)) {
-        complain(convert_name, "two tensors would be called '%s'; --rename can tell them apart", st.name);
-        free(st.name);
-        return EXIT_NO;
-    }
     const bool ok = plan_desc(&st, p);
     p->steps = room_for_more(p->steps, (size_t)p->count, sizeof *p->steps);
     p->steps[p->count++] = st;
     p->bytes += ok ? (double)tsr_desc_bytes(&st.desc) : 0;
     return ok ? EXIT_YES : EXIT_INPUT;
+}
+
+/* Names ---------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(step *const *)a)->name, (*(step *const *)b)->name);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return compare_folded((*(step *const *)a)->path, (*(step *const *)b)->path);
+}
+
+/* All steps, in an order of their own; to be freed. */
+static step **sorted_steps(const plan *p, int (*order)(const void *, const void *))
+{
+    step **sorted = room_for((size_t)p->count, sizeof *sorted);
+    for (int64_t i = 0; i < p->count; i++) sorted[i] = &p->steps[i];
+    if (p->count) qsort(sorted, (size_t)p->count, sizeof *sorted, order);
+    return sorted;
+}
+
+static const char *old_name(const step *st)
+{
+    const item *it = &st->s->items[st->index];
+    return it->name[0] ? it->name : st->s->path;
+}
+
+static bool names_differ(const plan *p)
+{
+    bool differ = true;
+    step **sorted = sorted_steps(p, by_name);
+    for (int64_t i = 1; i < p->count && differ; i++) {
+        differ = strcmp(sorted[i - 1]->name, sorted[i]->name) != 0;
+        if (!differ)
+            complain(convert_name, "'%s' and '%s': two tensors would be called '%s'; --rename can tell them apart",
+                     old_name(sorted[i - 1]), old_name(sorted[i]), sorted[i]->name);
+    }
+    free(sorted);
+    return differ;
+}
+
+/* OUT/NAME.npy */
+static void plan_path(const plan *p, step *st, bool codes_capitals)
+{
+    char *name = filename_of(st->name, codes_capitals);
+    const bool slash = p->out[strlen(p->out) - 1] == '/';
+    const char *format = p->format->name, *ending = !strcmp(format, "pnm") ? "ppm" : format;
+    free(st->path);
+    st->path = text_of("%s%s%s.%s", p->out, slash ? "" : "/", name, ending);
+    free(name);
+}
+
+static bool is_short_enough(const step *st)
+{
+    enum { LONGEST = 255 };  /* bytes that file systems take in a name */
+    const size_t n = strlen(strrchr(st->path, '/') + 1);
+    if (n <= LONGEST) return true;
+    complain(convert_name, "'%s': the name of its file would have %zu bytes, and at most %d are possible; "
+             "--rename can shorten it", st->name, n, LONGEST);
+    return false;
+}
+
+/* A file for each, also where capitals are the same as small letters. */
+static bool plan_paths(const plan *p)
+{
+    bool ok = true;
+    for (int64_t i = 0; i < p->count; i++) plan_path(p, &p->steps[i], false);
+    step **sorted = sorted_steps(p, by_path);
+    bool *meets = room_for((size_t)p->count, sizeof *meets);
+    for (int64_t i = 1; i < p->count; i++)
+        if (!by_path(&sorted[i - 1], &sorted[i])) meets[i - 1] = meets[i] = true;
+    for (int64_t i = 0; i < p->count; i++)
+        if (meets[i]) plan_path(p, sorted[i], true);
+    for (int64_t i = 0; i < p->count && ok; i++) ok = is_short_enough(&p->steps[i]);
+    free(meets);
+    free(sorted);
+    return ok;
 }
 
 /* Tensors go to the same shard while there is room in it. */
@@ -211,12 +279,16 @@ int make_plan(plan *p, int count, char **words)
             code = plan_item(p, &p->source[i], k);
     if (code != EXIT_YES) return code;
     plan_shards(p);
-    return fits_format(p) ? EXIT_YES : EXIT_NO;
+    if (!fits_format(p) || !names_differ(p)) return EXIT_NO;
+    return !p->is_directory || plan_paths(p) ? EXIT_YES : EXIT_NO;
 }
 
 void free_plan(plan *p)
 {
-    for (int64_t i = 0; i < p->count; i++) free(p->steps[i].name);
+    for (int64_t i = 0; i < p->count; i++) {
+        free(p->steps[i].name);
+        free(p->steps[i].path);
+    }
     for (int i = 0; i < p->sources; i++) source_close(&p->source[i]);
     free(p->steps);
     free(p->source);

@@ -30,6 +30,7 @@ typedef struct step {
     source     *s;
     int64_t     index;
     char       *name;
+    char       *path;      /* of its own file; NULL if it shares one */
     tsr_desc    desc;      /* of the result */
     bool        as_blocks; /* its stored bytes, with their encoding */
     int         shard;

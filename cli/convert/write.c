@@ -1,9 +1,4 @@
 /* write.c - tensors to files, one after another. */
-#if !defined(_WIN32)
-#define _POSIX_C_SOURCE 200809L
-#include <unistd.h>
-#endif
-
 #include "plan.h"
 
 #include <errno.h>
@@ -11,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "../disk.h"
 #include "../room.h"
 
 static const char convert_name[] = "convert";
@@ -33,33 +28,6 @@ static char *index_path(const plan *p)
     const size_t n = strlen(p->out), ending = strlen(".safetensors");
     const bool ends = n > ending && !strcmp(p->out + n - ending, ".safetensors");
     return text_of("%s%s.index.json", p->out, ends ? "" : ".safetensors");
-}
-
-/* OUT/NAME.npy, with nothing in the name that leads elsewhere. */
-static char *path_in_directory(const plan *p, const step *st)
-{
-    const char *format = p->format->name;
-    char *name = copy_of_text(st->name);
-    for (char *c = name; *c; c++)
-        if (*c == '/' || *c == '\\' || (unsigned char)*c < 0x20) *c = '_';
-    if (name[0] == '.' || !name[0]) {
-        char *safe = text_of("_%s", name);
-        free(name);
-        name = safe;
-    }
-    const bool slash = p->out[strlen(p->out) - 1] == '/';
-    char *path =
-        text_of("%s%s%s.%s", p->out, slash ? "" : "/", name, !strcmp(format, "pnm") ? "ppm" : format);
-    free(name);
-    return path;
-}
-
-static bool may_write(const plan *p, const char *path)
-{
-    struct stat s;
-    if (p->r->force || stat(path, &s) != 0) return true;
-    complain(convert_name, "%s is there already; --force writes over it", path);
-    return false;
 }
 
 /* Writing -------------------------------------------------------------------------------- */
@@ -155,7 +123,7 @@ static bool write_file(const plan *p, const char *path, int64_t from, int64_t to
 {
     tsr_writer *w = NULL;
     const tsr_writer_opts how = { .format = p->format->name, .compress = p->r->compress };
-    if (!may_write(p, path)) return false;
+    if (!may_write_to(convert_name, path, p->r->force)) return false;
     if (tsr_writer_create(&w, path, &how) != TSR_OK) {
         complain(convert_name, "%s", tsr_last_error());
         return false;
@@ -170,53 +138,68 @@ static bool write_file(const plan *p, const char *path, int64_t from, int64_t to
     return false;
 }
 
-static void write_json_text(FILE *f, const char *text)
+/* A text that grows. */
+typedef struct growing { char *data; size_t used, room; } growing;
+
+static void put_bytes(growing *t, const char *data, size_t n)
 {
-    fputc('"', f);
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') fprintf(f, "\\%c", c);
-        else if (c < 0x20)         fprintf(f, "\\u%04x", c);
-        else                       fputc(c, f);
+    if (t->used + n + 1 > t->room) {
+        t->room = 2 * (t->used + n + 1);
+        char *grown = room_for(t->room, 1);
+        if (t->used) memcpy(grown, t->data, t->used);
+        free(t->data);
+        t->data = grown;
     }
-    fputc('"', f);
+    memcpy(t->data + t->used, data, n);
+    t->used += n;
 }
 
-static void write_index_to(FILE *f, const plan *p)
+static void put(growing *t, const char *words) { put_bytes(t, words, strlen(words)); }
+
+static void put_json(growing *t, const char *words)
 {
-    fprintf(f, "{\n  \"metadata\": {\n    \"total_size\": %.0f\n  },\n  \"weight_map\": {", p->bytes);
+    char code[8];
+    put(t, "\"");
+    for (; *words; words++) {
+        const unsigned char c = (unsigned char)*words;
+        if (c == '"' || c == '\\') put_bytes(t, "\\", 1);
+        if (c >= 0x20) {
+            put_bytes(t, words, 1);
+            continue;
+        }
+        snprintf(code, sizeof code, "\\u%04x", c);
+        put(t, code);
+    }
+    put(t, "\"");
+}
+
+static char *index_text(const plan *p)
+{
+    growing t = { 0 };
+    char number[64];
+    put(&t, "{\n  \"metadata\": {\n    \"total_size\": ");
+    snprintf(number, sizeof number, "%.0f", p->bytes);
+    put(&t, number);
+    put(&t, "\n  },\n  \"weight_map\": {");
     for (int64_t i = 0; i < p->count; i++) {
         char *path = shard_path(p, p->steps[i].shard);
         const char *slash = strrchr(path, '/');
-        fputs(i ? ",\n    " : "\n    ", f);
-        write_json_text(f, p->steps[i].name);
-        fputs(": ", f);
-        write_json_text(f, slash ? slash + 1 : path);
+        put(&t, i ? ",\n    " : "\n    ");
+        put_json(&t, p->steps[i].name);
+        put(&t, ": ");
+        put_json(&t, slash ? slash + 1 : path);
         free(path);
     }
-    fputs("\n  }\n}\n", f);
+    put(&t, "\n  }\n}\n");
+    return t.data;
 }
 
-/* Beside its place first, and then there in one step. */
 static bool write_index(const plan *p)
 {
-    char *path = index_path(p), *beside = text_of("%s.part", path);
-    FILE *f = fopen(beside, "w");
-    bool ok = f != NULL;
-    if (f) {
-        write_index_to(f, p);
-        ok = fflush(f) == 0 && !ferror(f);
-#if !defined(_WIN32)
-        ok = ok && fsync(fileno(f)) == 0;
-#endif
-        ok = fclose(f) == 0 && ok;
-        ok = ok && rename(beside, path) == 0;
-    }
-    if (!ok) {
-        complain(convert_name, "cannot write %s: %s", path, strerror(errno));
-        remove(beside);
-    }
-    free(beside);
+    char *path = index_path(p), *text = index_text(p);
+    const bool ok = write_whole_file(path, text, strlen(text)) == TSR_OK;
+    if (!ok) complain(convert_name, "%s", tsr_last_error());
+    free(text);
     free(path);
     return ok;
 }
@@ -224,7 +207,7 @@ static bool write_index(const plan *p)
 static bool check_shards(const plan *p)
 {
     char *path = index_path(p);
-    bool ok = may_write(p, path);
+    bool ok = may_write_to(convert_name, path, p->r->force);
     free(path);
     return ok;
 }
@@ -247,21 +230,42 @@ static bool write_shards(const plan *p, progress *pr, double *done)
 
 static bool make_directory(const plan *p)
 {
-#if !defined(_WIN32)
-    if (mkdir(p->out, 0777) == 0 || errno == EEXIST) return true;
-#endif
+    if (make_folder(p->out)) return true;
     complain(convert_name, "%s: %s", p->out, strerror(errno));
     return false;
 }
 
+static bool is_ascii(const char *text)
+{
+    while (*text && !(*text & 0x80)) text++;
+    return !*text;
+}
+
+/* Which names a file system takes for the same, beyond A and a, only it knows: what was written a moment
+ * ago is not written over. */
+static bool is_another_file(const plan *p, int64_t index, const file_identity *written)
+{
+    const char *path = p->steps[index].path;
+    file_identity there;
+    if (is_ascii(path) || !identify_file(&there, path)) return true;
+    for (int64_t i = 0; i < index; i++)
+        if (written[i].number == there.number && written[i].device == there.device) {
+            complain(convert_name, "'%s' and '%s' are one file here; --rename can tell them apart", p->steps[i].path,
+                     path);
+            return false;
+        }
+    return true;
+}
+
 static bool write_each(const plan *p, progress *pr, double *done)
 {
+    file_identity *written = room_for((size_t)p->count, sizeof *written);
     bool ok = make_directory(p);
     for (int64_t i = 0; i < p->count && ok; i++) {
-        char *path = path_in_directory(p, &p->steps[i]);
-        ok = write_file(p, path, i, i + 1, pr, done);
-        free(path);
+        ok = is_another_file(p, i, written) && write_file(p, p->steps[i].path, i, i + 1, pr, done);
+        if (ok && !is_ascii(p->steps[i].path)) (void)identify_file(&written[i], p->steps[i].path);
     }
+    free(written);
     return ok;
 }
 

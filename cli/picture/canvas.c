@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef enum kind { PATH, DASHES, RECT, DISC, TEXT, TURNED, IMAGE } kind;
 
@@ -373,10 +374,8 @@ static void write_shape(FILE *f, const shape *s)
     }
 }
 
-static tsr_status save_svg(const canvas *c, const char *path)
+static void write_svg(FILE *f, const canvas *c)
 {
-    FILE *f = fopen(path, "w");
-    if (!f) return TSR_EIO;
     fprintf(f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.6g\" height=\"%.6g\" viewBox=\"0 0 %.6g "
             "%.6g\" font-family=\"sans-serif\">\n",
@@ -384,8 +383,47 @@ static tsr_status save_svg(const canvas *c, const char *path)
     fprintf(f, "<rect width=\"%.6g\" height=\"%.6g\" fill=\"#ffffff\"/>\n", c->width, c->height);
     for (size_t i = 0; i < c->count; i++) write_shape(f, &c->shapes[i]);
     fputs("</svg>\n", f);
+}
+
+/* To a terminal or a pipe. */
+static tsr_status stream_svg(const canvas *c, const char *path)
+{
+    FILE *f = fopen(path, "w");
+    if (!f) return TSR_EIO;
+    write_svg(f, c);
     const bool bad = ferror(f);
     return fclose(f) != 0 || bad ? TSR_EIO : TSR_OK;
+}
+
+static tsr_status save_bytes(const char *path, void *data, size_t bytes)
+{
+    tsr_writer *w = NULL;
+    tsr_tensor t;
+    tsr_desc d;
+    const int64_t n = (int64_t)bytes;
+    tsr_status s = tsr_desc_init(&d, TSR_U8, 1, &n, NULL);
+    if (s == TSR_OK) s = tsr_place(&t, data, &d);
+    if (s == TSR_OK) s = tsr_writer_create(&w, path, &(tsr_writer_opts){ .format = "raw" });
+    if (s == TSR_OK) s = tsr_writer_add(w, NULL, &t, NULL);
+    if (s == TSR_OK) return tsr_writer_finish(&w);
+    tsr_writer_cancel(&w);
+    return s;
+}
+
+/* Put together in memory, so that the file takes its place when it is whole. */
+static tsr_status save_svg(const canvas *c, const char *path)
+{
+    struct stat there;
+    char *text = NULL;
+    size_t bytes = 0;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) return stream_svg(c, path);
+    FILE *f = open_memstream(&text, &bytes);
+    if (!f) return TSR_ENOMEM;
+    write_svg(f, c);
+    const bool bad = ferror(f), whole = fclose(f) == 0 && !bad;
+    const tsr_status s = whole ? save_bytes(path, text, bytes) : TSR_ENOMEM;
+    free(text);
+    return s;
 }
 
 tsr_status canvas_save(const canvas *c, const char *path)

@@ -359,10 +359,10 @@ static tsr_status find_entry(const tsri_entry **out, const char *op, const tsr_f
 {
     TSRI_CHECK(f, TSR_ENULL, "%s: f is NULL", op);
     int64_t low = 0, high = f->entry_list.count;
-    if (!name || !*name) {
-        TSRI_CHECK(high == 1, TSR_EINDEX, "%s: %s has %lld tensors, and no name says which", op, f->path,
-                   (long long)high);
-        *out = f->entries[0];
+    if (!name || !*name) {  /* where there are several, one of them may have the empty name */
+        TSRI_CHECK(high == 1 || (name && high > 0 && !*f->by_name[0]->name), TSR_EINDEX,
+                   "%s: %s has %lld tensors, and no name says which", op, f->path, (long long)high);
+        *out = f->by_name[0];
         return TSR_OK;
     }
     while (low < high) {
