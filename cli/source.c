@@ -51,17 +51,17 @@ bool reading_check(reading *r, const char *who)
 static bool is_standard_input(const char *path) { return !strcmp(path, "-"); }
 
 /* The length of the longest beginning of text, up to a ':', a '[' or the end, that is there;
- * 0 if none is, and *why the errno that says so. */
-static size_t length_of_path(const char *text, int *why)
+ * 0 if none is, and *why the errno that says so. *kind is what it is. */
+static size_t length_of_path(const char *text, path_kind *kind, int *why)
 {
     *why = ENOENT;
     for (size_t n = strlen(text); n > 0; n--) {
         if (text[n] && text[n] != ':' && text[n] != '[') continue;
         char *path = copy_of(text, n);
-        const path_kind kind = is_standard_input(path) ? PATH_FILE : kind_of_path(path);
-        if (kind == PATH_UNKNOWN) *why = errno;
+        *kind = is_standard_input(path) ? PATH_FILE : kind_of_path(path);
+        if (*kind == PATH_UNKNOWN) *why = errno;
         free(path);
-        if (kind != PATH_NONE && kind != PATH_UNKNOWN) return n;
+        if (*kind != PATH_NONE && *kind != PATH_UNKNOWN) return n;
     }
     return 0;
 }
@@ -122,8 +122,9 @@ static int read_rest(source *s, const char *text, const char *rest)
 static int read_words(source *s, const char *text)
 {
     int why = 0;
-    const size_t n =
-        text[0] == '-' && (!text[1] || text[1] == ':' || text[1] == '[') ? 1 : length_of_path(text, &why);
+    path_kind kind = PATH_FILE;
+    const bool is_input = text[0] == '-' && (!text[1] || text[1] == ':' || text[1] == '[');
+    const size_t n = is_input ? 1 : length_of_path(text, &kind, &why);
     if (n == 0) {
         const char *colon = strchr(text, ':'), *bracket = find_subscript(text);
         const char *end = colon ? colon : bracket;
@@ -132,6 +133,7 @@ static int read_words(source *s, const char *text)
         return EXIT_INPUT;
     }
     s->path = copy_of(text, n);
+    s->is_directory = kind == PATH_FOLDER;
     return read_rest(s, text, text + n);
 }
 
@@ -349,7 +351,6 @@ int source_open(source *out, const char *who, const char *text, const reading *r
     if (r) out->how = r->how;
     const int code = read_words(out, text);
     if (code != EXIT_YES) return code;
-    out->is_directory = !is_standard_input(out->path) && kind_of_path(out->path) == PATH_FOLDER;
     if (!out->is_directory)            add_path(out, copy_of_text(out->path));
     else if (list_directory(out) != EXIT_YES) return EXIT_INPUT;
     list_files(out);

@@ -49,3 +49,10 @@ target_sources(fuzz-fuzz_eval PRIVATE ${eval_sources} cli/command.c cli/names.c 
     cli/terminal.c)
 target_link_libraries(fuzz-fuzz_eval PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(fuzz-fuzz_eval PROPERTIES ENABLE_EXPORTS ON)
+
+# The commands that read and write files.
+set(file_commands convert info stats command disk filename histogram json json_tensor names numbers rename room
+    source subscript summary terminal)
+list(TRANSFORM file_commands PREPEND cli/)
+list(TRANSFORM file_commands APPEND .c)
+target_sources(oom-test_disk_faults_cli PRIVATE ${file_commands} cli/convert/plan.c cli/convert/write.c)

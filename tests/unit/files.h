@@ -118,7 +118,7 @@ static inline bool same_bits(const tsr_tensor *a, const tsr_tensor *b)
 /* Runs body with one allocation allowed, two, ... until it succeeds. */
 static int files_allowed;
 
-static bool files_allow_some(void *context, size_t bytes)
+static inline bool files_allow_some(void *context, size_t bytes)
 {
     (void)context;
     (void)bytes;
