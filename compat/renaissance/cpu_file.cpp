@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "bridge.hpp"
 
@@ -58,18 +59,42 @@ void make_workspace(const std::string &filename)
     if (folder.filename() == "workspace") std::filesystem::create_directories(folder, ignored);
 }
 
-void write_tensor(const Tensor &t, const std::string &filename)
+/* Ends with its writer, and with what was written unless that was finished. */
+struct Writing {
+    tsr_writer *writer = nullptr;
+    ~Writing() { tsr_writer_cancel(&writer); }
+};
+
+/* The header and the elements, one after the other. */
+std::vector<unsigned char> bytes_of(const Tensor &t)
 {
     unsigned char header[HEADER];
+    const auto *elements = static_cast<const unsigned char *>(t.data_ptr());
+    describe(header, t);
+    std::vector<unsigned char> bytes;
+    bytes.reserve(HEADER + t.memory_size());
+    bytes.insert(bytes.end(), header, header + HEADER);
+    bytes.insert(bytes.end(), elements, elements + t.memory_size());
+    return bytes;
+}
+
+/* The file takes its place when it is whole: until then an older one stays as it was. */
+void write_tensor(const Tensor &t, const std::string &filename)
+{
     if (t.is_empty()) throw TRException("Cannot export empty tensor (no allocated storage)");
     make_workspace(filename);
-    std::ofstream file(filename, std::ios::binary);
-    if (!file.is_open()) throw TRException("Failed to open file for writing: " + filename);
-    describe(header, t);
-    file.write(reinterpret_cast<const char *>(header), HEADER);
-    file.write(static_cast<const char *>(t.data_ptr()), static_cast<std::streamsize>(t.memory_size()));
-    file.close();
-    if (!file) throw TRException("Failed to write tensor data to " + filename);
+    Writing file;
+    tsr_writer_opts raw = {};
+    raw.format = "raw";
+    if (tsr_writer_create(&file.writer, filename.c_str(), &raw) != TSR_OK)
+        throw TRException("Failed to open file for writing: " + filename + " (" + tsr_last_error() + ")");
+    std::vector<unsigned char> bytes = bytes_of(t);
+    const int64_t size = static_cast<int64_t>(bytes.size());
+    tsr_tensor all;
+    tsr_desc desc;
+    if (tsr_desc_init(&desc, TSR_U8, 1, &size, nullptr) != TSR_OK || tsr_place(&all, bytes.data(), &desc) != TSR_OK ||
+        tsr_writer_add(file.writer, nullptr, &all, nullptr) != TSR_OK || tsr_writer_finish(&file.writer) != TSR_OK)
+        throw TRException("Failed to write tensor data to " + filename + " (" + tsr_last_error() + ")");
 }
 
 /* What the header says is believed only when all of it fits together. */
@@ -116,6 +141,9 @@ Description read_description(const unsigned char *header)
 Tensor read_tensor(const CpuBackend &backend, const std::string &filename)
 {
     unsigned char header[HEADER];
+    std::error_code ignored;
+    if (std::filesystem::exists(filename, ignored) && !std::filesystem::is_regular_file(filename, ignored))
+        throw TRException("Failed to open file for reading: " + filename + " is no regular file");
     std::ifstream file(filename, std::ios::binary);
     if (!file.is_open()) throw TRException("Failed to open file for reading: " + filename);
     file.read(reinterpret_cast<char *>(header), HEADER);

@@ -1,6 +1,10 @@
 /* test_renaissance_tensor.cpp - tr::Tensor, what backends make, and .tsr files. */
+#include <csignal>
 #include <cstdio>
 #include <random>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "renaissance_test.hpp"
 
@@ -337,6 +341,31 @@ static void test_file_round_trip_of_every_rank_and_dtype(void)
     std::remove(path);
 }
 
+/* A limit on the size of files stands for a full disk. */
+static void test_file_that_cannot_be_written_leaves_the_old_one(void)
+{
+    cpu()->export_tensor(tensor_of(Shape(2, 2), counting(4)), path);
+    const std::string old = read_bytes();
+    rlimit before;
+    EXPECT(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const rlimit small = {1000, before.rlim_max};
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    EXPECT(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    EXPECT_REFUSED(cpu()->export_tensor(cpu()->zeros(Shape(100, 100), DType::FP32), path), "File too large");
+    EXPECT(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    std::signal(SIGXFSZ, handler);
+    EXPECT(read_bytes() == old);
+    std::remove(path);
+}
+
+static void test_file_is_no_pipe(void)
+{
+    EXPECT(mkfifo(path, 0600) == 0);
+    EXPECT_REFUSED(cpu()->import_tensor(path), "is no regular file");
+    EXPECT_REFUSED(cpu()->export_tensor(cpu()->zeros(Shape(2), DType::FP32), path), "is no regular file");
+    std::remove(path);
+}
+
 static void test_file_that_is_wrong_is_refused(void)
 {
     cpu()->export_tensor(tensor_of(Shape(2, 2), counting(4)), path);
@@ -389,6 +418,8 @@ int main(int argc, char **argv)
     RUN(test_backend_items_by_index);
     RUN(test_file_has_the_documented_bytes);
     RUN(test_file_round_trip_of_every_rank_and_dtype);
+    RUN(test_file_that_cannot_be_written_leaves_the_old_one);
+    RUN(test_file_is_no_pipe);
     RUN(test_file_that_is_wrong_is_refused);
     return TEST_END();
 }
