@@ -362,9 +362,12 @@ static tsr_status open_index(tsr_file *f)
 
 static bool is_space(unsigned char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
+/* A text has no zeros; the length that a file of tensors begins with has, and may look like a brace. */
 static bool is_index(const unsigned char *head, size_t n)
 {
     size_t i = 0;
+    for (size_t k = 0; k < n && k < LENGTH; k++)
+        if (head[k] == 0) return false;
     while (i < n && is_space(head[i])) i++;
     return i < n && head[i] == '{';
 }

@@ -470,6 +470,25 @@ static void test_a_set_of_files_is_read_through_its_index(void)
     EXPECT_STATUS(tsr_file_open_bytes(&f, bad[0][0], strlen(bad[0][0]), NULL, NULL), TSR_EUNSUPPORTED);
 }
 
+/* The length of a header may begin with the byte of a brace, or of a space and a brace. */
+static void test_a_length_is_not_taken_for_json(void)
+{
+    static const size_t lengths[] = { 0x7b, 0x227b, 0x7b20 };
+    static const char header[] = "{\"a\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}";
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const size_t n = lengths[i];
+        unsigned char *bytes = calloc(1, 8 + n);
+        tsr_file *f = NULL;
+        bytes[0] = (unsigned char)n, bytes[1] = (unsigned char)(n >> 8);
+        memset(bytes + 8, ' ', n);
+        memcpy(bytes + 8, header, sizeof header - 1);
+        EXPECT_OK(tsr_file_open_bytes(&f, bytes, 8 + n, NULL, NULL));
+        EXPECT(tsr_file_count(f) == 1);
+        tsr_file_close(&f);
+        free(bytes);
+    }
+}
+
 /* A safetensors file from its header. */
 static tsr_status open_header(tsr_file **f, const char *header, size_t data)
 {
@@ -961,6 +980,7 @@ int main(int argc, char **argv)
     RUN(test_decimals_are_rounded_as_strtod_does);
     RUN(test_safetensors_of_the_official_writer_are_read);
     RUN(test_a_set_of_files_is_read_through_its_index);
+    RUN(test_a_length_is_not_taken_for_json);
     RUN(test_damaged_safetensors_say_what_is_wrong);
     RUN(test_quantised_blocks_are_read_as_their_makers_read_them);
     RUN(test_gguf_comes_through_a_copy_whole);
