@@ -129,7 +129,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_file_find_meta(tsr_meta *out, const tsr_fi
  *
  * TSR_EINDEX        there is no such tensor
  * TSR_EUNSUPPORTED  its encoding is not read here
- * TSR_EFORMAT       the data is damaged
+ * TSR_EFORMAT       the data is damaged: also a stored member of an npz whose checksum is another, which
+ *                   the first read of it tests
  */
 TSR_API TSR_MUST_CHECK tsr_status tsr_file_read(tsr_tensor **out, const tsr_file *f, const char *name);
 
