@@ -15,6 +15,10 @@
 
 #include "core/status_int.h"
 
+#ifndef TSR_FREESTANDING
+#include <math.h>
+#endif
+
 enum { TSRI_SIDE = 512, TSRI_LINES = 1024 };  /* outputs of a block, lines of a scan side by side, at most */
 
 typedef enum tsri_collect {
@@ -39,7 +43,7 @@ typedef enum tsri_scan { TSRI_SCAN_SUM, TSRI_SCAN_PROD, TSRI_SCAN_MAX, TSRI_SCAN
  *
  *     sums       f[0], f[1]: total, and what rounding took from it; imaginary parts in f[2], f[3];
  *                u[0] for integers
- *     products   f[0], and f[2] for imaginary parts; u[0] for integers
+ *     products   f[0] 2^f[1], and f[2] 2^f[1] for imaginary parts; u[0] for integers
  *     largest    f[0], and f[1] not 0 once a NaN was met; i[0] for integers
  *     find       the value as for the largest, but NaN itself once there is one; its index in i[1],
  *                which is -1 until there is one
@@ -124,11 +128,66 @@ static inline void tsri_add_exactly(double *sum, double *lost, double x)
     *lost += (had - (now - back)) + (x - back);
 }
 
+#ifndef TSR_FREESTANDING
+
+/* Products are m 2^e, so that no part of one leaves the range of doubles before the rest has been met. m is within
+ * 1 and 2, unless it is 0, infinite or NaN; scaling is exact, so the bits do not depend on when it is done. The
+ * elements of a run are multiplied in TSRI_FACTORS lanes, element i in lane i % TSRI_FACTORS, and lane l takes in
+ * lane l + 8, then l + 4, l + 2 and l + 1: every set of kernels has the same bits. */
+enum { TSRI_FACTORS = 16 };
+
+/* *x = m; returns e. */
+static inline double tsri_split(double *x)
+{
+    union { double f; uint64_t u; } v = { *x };
+    const int field = (int)(v.u >> 52 & 0x7ff);
+    if (TSRI_LIKELY(field > 0 && field < 0x7ff)) {
+        v.u = (v.u & ~((uint64_t)0x7ff << 52)) | (uint64_t)1023 << 52;
+        *x = v.f;
+        return field - 1023;
+    }
+    if (*x == 0 || field != 0) return 0;
+    *x *= 0x1p54;
+    return tsri_split(x) - 54;
+}
+
+/* m 2^e, rounded once. */
+static inline double tsri_scaled(double m, double e)
+{
+    if (TSRI_LIKELY(e > -1000 && e < 1000)) {
+        const union { uint64_t u; double f; } power = { (uint64_t)((int64_t)e + 1023) << 52 };
+        return m * power.f;
+    }
+    return ldexp(m, e > 4000 ? 4000 : e < -4000 ? -4000 : (int)e);
+}
+
 static inline void tsri_multiply(double *re, double *im, double by_re, double by_im)
 {
     const double r = *re * by_re - *im * by_im;
     *im = *re * by_im + *im * by_re;
     *re = r;
 }
+
+/* Brings the larger part of a complex number to near 1; returns the exponent that this took. Numbers whose squares
+ * are far from the ends of the range stay as they are. */
+static inline double tsri_split_complex(double *re, double *im)
+{
+    double most = fabs(*re) > fabs(*im) ? fabs(*re) : fabs(*im);
+    if (TSRI_LIKELY((most > 0x1p-500 && most < 0x1p500) || !(most > 0 && most < (double)INFINITY))) return 0;
+    const double e = tsri_split(&most);
+    *re = tsri_scaled(*re, -e);
+    *im = tsri_scaled(*im, -e);
+    return e;
+}
+
+/* The complex product re + i im, times 2^e, takes in a factor. */
+static inline void tsri_take_complex(double *re, double *im, double *e, double by_re, double by_im)
+{
+    *e += tsri_split_complex(&by_re, &by_im);
+    tsri_multiply(re, im, by_re, by_im);
+    *e += tsri_split_complex(re, im);
+}
+
+#endif
 
 #endif

@@ -25,6 +25,7 @@ void tsri_states_begin(tsri_collected *g, tsri_collect kind, tsri_numbers number
     case TSRI_COLLECT_PROD:
         if (whole) set_integers(g->i[0], width, 1);
         else       set_reals(g->f[0], width, 1);
+        if (!whole)  set_reals(g->f[1], width, 0);
         if (complex) set_reals(g->f[2], width, 0);
         return;
     case TSRI_COLLECT_LARGEST:
@@ -74,10 +75,19 @@ static void merge_found(tsri_collected *a, const tsri_collected *b, bool whole, 
 
 static void merge_products(tsri_collected *a, const tsri_collected *b, tsri_numbers numbers, int64_t width)
 {
-    for (int64_t i = 0; i < width; i++)
-        if (numbers == TSRI_REALS)          a->f[0][i] *= b->f[0][i];
-        else if (numbers == TSRI_COMPLEXES) tsri_multiply(&a->f[0][i], &a->f[2][i], b->f[0][i], b->f[2][i]);
-        else                                a->u[0][i] *= b->u[0][i];
+    for (int64_t i = 0; i < width; i++) {
+        if (is_whole(numbers)) {
+            a->u[0][i] *= b->u[0][i];
+            continue;
+        }
+        a->f[1][i] += b->f[1][i];
+        if (numbers == TSRI_COMPLEXES) {
+            tsri_take_complex(&a->f[0][i], &a->f[2][i], &a->f[1][i], b->f[0][i], b->f[2][i]);
+        } else {
+            a->f[0][i] *= b->f[0][i];
+            a->f[1][i] += tsri_split(&a->f[0][i]);
+        }
+    }
 }
 
 static void merge_sums(double *sum, double *lost, const double *more, const double *more_lost, int64_t width)
@@ -224,7 +234,7 @@ static void finish_real(const tsri_reduction *r, int64_t width, tsri_collected *
     const double over = (double)r->count - r->p;
     double *z = g->f[0];
     switch (r->op) {
-    case TSR_OP_PROD: return;
+    case TSR_OP_PROD: for (int64_t i = 0; i < width; i++) z[i] = tsri_scaled(z[i], g->f[1][i]); return;
     case TSR_OP_SUM:  settle(r, g, width, false); return;
     case TSR_OP_MEAN:
         settle(r, g, width, false);
@@ -249,7 +259,8 @@ static void finish_complex(const tsri_reduction *r, char *z, int64_t step, int64
     for (int64_t i = 0; i < width; i += TSRI_RUN) {
         const int64_t run = width - i < TSRI_RUN ? width - i : TSRI_RUN;
         for (int64_t l = 0; l < run; l++)
-            if (r->op == TSR_OP_PROD) wide[l] = (tsr_c128){ g->f[0][i + l], g->f[2][i + l] };
+            if (r->op == TSR_OP_PROD) wide[l] = (tsr_c128){ tsri_scaled(g->f[0][i + l], g->f[1][i + l]),
+                                                            tsri_scaled(g->f[2][i + l], g->f[1][i + l]) };
             else                      wide[l] = (tsr_c128){ sum_of(g, 0, i + l) / n, sum_of(g, 2, i + l) / n };
         r->narrow(z + i * step, step, wide, run);
     }
