@@ -11,8 +11,37 @@
 #include "core/alloc.h"
 #include "core/tensor_int.h"
 #include "cpu/cpu_run.h"
+#include "cpu/reduce.h"
 
 static double by_of(double squares, int64_t n, double eps) { return 1 / sqrt(squares / (double)n + eps); }
+
+/* Have squares of doubles left the range, so that the row must be scaled first? Those of floats cannot. */
+static bool is_out_of_range(const tsri_rows *r, double squares, double eps)
+{
+    const double v = squares / (double)r->n + eps;
+    return r->wide == sizeof(double) && !(v > 0x1p-900 && v < 0x1p1000);
+}
+
+/* A power of two that brings the largest of the row, or eps under the root, near 1. */
+static double scale_of(const double *x, int64_t n, double eps)
+{
+    double most = sqrt(eps);
+    for (int64_t i = 0; i < n; i++) most = fabs(x[i]) > most ? fabs(x[i]) : most;
+    const double e = most > 0 && most < (double)INFINITY ? tsri_split(&most) : 0;
+    return tsri_scaled(1, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
+}
+
+/* y = (x - mean) / sqrt(var + eps), or x / sqrt(mean square + eps), of numbers whose squares are out of range. */
+static TSRI_COLD void normalise_scaled(double *y, const double *x, int64_t n, double eps, bool centred)
+{
+    const double s = scale_of(x, n, eps);
+    double sum[2] = { 0 }, squares[2] = { 0 };
+    for (int64_t i = 0; i < n && centred; i++) tsri_add_exactly(&sum[0], &sum[1], x[i] * s);
+    const double mean = (sum[0] + sum[1]) / (double)n;
+    for (int64_t i = 0; i < n; i++) tsri_add_exactly(&squares[0], &squares[1], (x[i] * s - mean) * (x[i] * s - mean));
+    const double by = by_of(squares[0] + squares[1], n, eps * s * s);
+    for (int64_t i = 0; i < n; i++) y[i] = (x[i] * s - mean) * by;
+}
 
 /* Tensors under another shape ------------------------------------------------------------ */
 
@@ -121,16 +150,27 @@ static void layer_row(const tsri_rows *r, void *const *row, char *const *beside,
     double mean, squares;
     tsri_row_way way = *w;
     (void)beside;
+    const double eps = ((const affine *)r->params)->eps;
     r->k->moments(&mean, &squares, row[1], r->n, &way);
-    apply(r, row[0], row[1], mean, by_of(squares, r->n, ((const affine *)r->params)->eps), &way);
+    if (is_out_of_range(r, squares, eps)) {
+        normalise_scaled(row[0], row[1], r->n, eps, true);
+        apply(r, row[0], row[0], 0, 1, &way);
+    } else {
+        apply(r, row[0], row[1], mean, by_of(squares, r->n, eps), &way);
+    }
 }
 
 static void rms_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
 {
     tsri_row_way way = *w;
     (void)beside;
-    const double squares = r->k->squares(row[1], r->n, &way);
-    apply(r, row[0], row[1], 0, by_of(squares, r->n, ((const affine *)r->params)->eps), &way);
+    const double squares = r->k->squares(row[1], r->n, &way), eps = ((const affine *)r->params)->eps;
+    if (is_out_of_range(r, squares, eps)) {
+        normalise_scaled(row[0], row[1], r->n, eps, false);
+        apply(r, row[0], row[0], 0, 1, &way);
+    } else {
+        apply(r, row[0], row[1], 0, by_of(squares, r->n, eps), &way);
+    }
 }
 
 tsr_status tsri_cpu_layer_norm(const tsr_op *op)
@@ -318,12 +358,19 @@ static void group_row(const tsri_rows *r, void *const *row, char *const *beside,
     const channel *c = (const channel *)(const void *)beside[0];
     tsri_row_way way = *w, none = { .next = NULL };
     double mean, squares;
-    r->k->moments(&mean, &squares, row[1], r->n, &none);
-    const double by = by_of(squares, r->n, g->eps);
+    void *x = row[1];
+    r->k->moments(&mean, &squares, x, r->n, &none);
+    double by = by_of(squares, r->n, g->eps);
+    if (is_out_of_range(r, squares, g->eps)) {
+        normalise_scaled(row[0], x, r->n, g->eps, true);
+        x = row[0];
+        mean = 0;
+        by = 1;
+    }
     for (int64_t i = 0; i < g->channels; i++) {
         const int64_t at = i * g->each * r->wide;
         if (w->next) way.next = w->next + i * g->each * w->size;
-        r->k->scale((char *)row[0] + at, (char *)row[1] + at, g->each, mean, by * c[i].by, c[i].add, &way);
+        r->k->scale((char *)row[0] + at, (char *)x + at, g->each, mean, by * c[i].by, c[i].add, &way);
     }
 }
 
