@@ -23,7 +23,7 @@ bool tsri_few_run(const tsri_reduction *r, const char *x, char *z, const tsri_di
                    .across = along->step[1], .least = r->least, .times = 1, .over = 1 };
     if (r->op == TSR_OP_MEAN && is_power_of_two(n)) f.times = 1 / (double)n;  /* which is exact */
     else if (r->op == TSR_OP_MEAN)                  f.over = (double)n;
-    return r->few(&f);
+    return r->few(&f) && !tsri_scaled_needed(r, z, along->step[0], along->n);
 }
 
 #endif

@@ -156,6 +156,7 @@ static bool describe(tsri_reduction *r, const tsr_op *op)
              ? k->copy[3] : NULL;
     r->rounded = tsri_dtype_size(result);
     r->times = r->parts = 1;
+    r->rescales = tsri_scaled_is_for(op);
     return true;
 }
 
@@ -181,6 +182,7 @@ static void reduce_block(tsri_block b, tsri_loop *nest, void *words, char *z, in
         collect_block(&g, &b, nest);
     }
     tsri_states_finish(b.r, z, step, b.width, &g, &k);
+    tsri_scaled_mend(&b, z, step);
 }
 
 /* Outputs of a row from `first` on, `side` of them at most. */
@@ -283,8 +285,15 @@ static void merge_slice(const sharing *s, const shared_block *b, int64_t first, 
         tsri_states_merge(&g, &part, kind, r->numbers, width);
     }
     tsri_states_repeat(&g, kind, r->numbers, width, r->times);
-    if (s->pass + 1 < r->passes) tsri_states_constants(&k, &g, r, width);
-    else                         tsri_states_finish(r, b->z + first * b->step, b->step, width, &g, &k);
+    if (s->pass + 1 < r->passes) {
+        tsri_states_constants(&k, &g, r, width);
+        return;
+    }
+    tsri_block slice = b->b;
+    slice.x += first * slice.across;
+    slice.width = width;
+    tsri_states_finish(r, b->z + first * b->step, b->step, width, &g, &k);
+    tsri_scaled_mend(&slice, b->z + first * b->step, b->step);
 }
 
 static int64_t slices_of(const sharing *s) { return (s->width + SLICE - 1) / SLICE; }
@@ -478,7 +487,7 @@ static bool reduce_few(tsri_reduction *r, const tsr_tensor *x, char *z)
         if (s.n > 0) r->collect[pass](&g, &s, &k);
     }
     tsri_states_finish(r, z, 0, 1, &g, &k);
-    return true;
+    return !tsri_scaled_needed(r, z, 0, 1);
 }
 
 /* The sum of n floats of f32 or f64 that run on. */
@@ -506,6 +515,7 @@ bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr
     }
     if (sum) v = tsri_with_error(best, rest) / (kind == TSR_OP_MEAN ? (double)n : 1);
     else     v = rest != 0 ? (double)NAN : min ? -best : best;
+    if (sum && x->dtype == TSR_F64 && v - v != 0) return false;  /* see reduce_scaled.c */
     if (x->dtype == TSR_F32) *(float *)out->data = (float)v;
     else                     *(double *)out->data = v;
     return true;

@@ -24,6 +24,7 @@ typedef struct tsri_reduction {
     tsri_tile_fn    round;           /* the same for numbers that lie `rounded` bytes apart; NULL: none */
     int64_t         rounded;
     tsri_few_fn     few;             /* NULL: there are states */
+    bool            rescales;        /* results whose steps left the range are made again */
     double          p;               /* params->a */
     int64_t         count;           /* elements that come to one output */
     int64_t         times;           /* how often each of the reduced nest's counts */
@@ -82,6 +83,17 @@ void tsri_states_constants(tsri_collected *k, const tsri_collected *g, const tsr
 /* The results, to z, `step` bytes apart. Uses g up. */
 void tsri_states_finish(const tsri_reduction *r, char *z, int64_t step, int64_t width, tsri_collected *g,
                         const tsri_collected *k);
+
+/* reduce_scaled.c --------------------------------------------------------------------- */
+
+/* Can results be made again? Those of f64 and c128, of an op whose steps may leave the range of doubles. */
+bool tsri_scaled_is_for(const tsr_op *op);
+
+/* Is there a result, of `width` that lie `step` bytes apart, that looks as if that had happened? */
+bool tsri_scaled_needed(const tsri_reduction *r, const char *z, int64_t step, int64_t width);
+
+/* Makes those of a block's results again. */
+void tsri_scaled_mend(const tsri_block *b, char *z, int64_t step);
 
 /* reduce_few.c ------------------------------------------------------------------------ */
 

@@ -1,0 +1,131 @@
+/* reduce_scaled.c - sums, means, variances and deviations of f64 and c128 whose steps left the range of doubles.
+ *
+ * Squares of what is beyond 2^512 overflow, those of what is below 2^-512 lose bits, and a sum may be
+ * infinite where the mean is not. Results that look as if that had happened are made again, one by one:
+ * elements are scaled by a power of two that brings the largest near 1. */
+#include "reduce_run.h"
+
+#ifndef TSR_FREESTANDING
+
+/* One output under way. */
+typedef struct scaled {
+    bool   complex, real, finite;  /* imaginary parts are there; all are 0; no element is infinite or NaN */
+    double least, most, largest;   /* of real parts; the size of the largest part */
+    double by;                     /* what elements are taken times */
+    double mean[2], sum[2], lost[2];
+} scaled;
+
+typedef void (*take_fn)(scaled *s, double re, double im);
+
+typedef struct visit {
+    scaled *s;
+    take_fn take;
+} visit;
+
+static bool visit_tile(const tsri_tile *t, void *context)
+{
+    const visit *v = context;
+    for (int64_t i = 0; i < t->rows; i++)
+        for (int64_t j = 0; j < t->cols; j++) {
+            const double *x = (const double *)(const void *)(t->ptr[0] + i * t->row_step[0] + j * t->col_step[0]);
+            v->take(v->s, x[0], v->s->complex ? x[1] : 0);
+        }
+    return v->s->finite;
+}
+
+static void take_range(scaled *s, double re, double im)
+{
+    const double size = fabs(re) > fabs(im) ? fabs(re) : fabs(im);
+    s->finite = s->finite && re - re == 0 && im - im == 0;
+    s->largest = size > s->largest ? size : s->largest;
+    s->least = re < s->least ? re : s->least;
+    s->most = re > s->most ? re : s->most;
+    s->real = s->real && im == 0;
+}
+
+static void take_sum(scaled *s, double re, double im)
+{
+    tsri_add_exactly(&s->sum[0], &s->lost[0], re * s->by);
+    tsri_add_exactly(&s->sum[1], &s->lost[1], im * s->by);
+}
+
+static void take_deviation(scaled *s, double re, double im)
+{
+    const double a = re * s->by - s->mean[0], b = im * s->by - s->mean[1];
+    tsri_add_exactly(&s->sum[0], &s->lost[0], a * a + b * b);
+}
+
+/* Sums in s->sum, over all elements of the nest. */
+static void collect(scaled *s, const tsri_loop *nest, take_fn take)
+{
+    visit v = { s, take };
+    s->sum[0] = s->sum[1] = s->lost[0] = s->lost[1] = 0;
+    (void)tsri_loop_visit(nest, visit_tile, &v);
+    s->sum[0] += s->lost[0];
+    s->sum[1] += s->lost[1];
+}
+
+/* z[0], and z[1] of complex results, from the elements of the nest; as they are where an element is not finite. */
+static void reduce_scaled(const tsri_reduction *r, double *z, const tsri_loop *nest)
+{
+    scaled s = { .complex = r->numbers == TSRI_COMPLEXES, .real = true, .finite = true, .least = (double)INFINITY,
+                 .most = -(double)INFINITY };
+    const double n = (double)r->count, times = (double)r->times, over = n - r->p;
+    const bool spread = r->op == TSR_OP_VAR || r->op == TSR_OP_STD;
+    collect(&s, nest, take_range);
+    if (!s.finite || s.largest == 0 || (spread && !(over > 0)) || (spread && s.real && s.least == s.most)) return;
+    double m = s.largest;
+    const double e = tsri_split(&m) + 1;
+    s.by = tsri_scaled(1, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
+    const double back = e > 1000 ? 1000 : e < -1000 ? -1000 : e;
+    collect(&s, nest, take_sum);
+    if (!spread) {
+        const double by = r->op == TSR_OP_MEAN ? n : 1;
+        for (int i = 0; i <= r->complex_result; i++) z[i] = tsri_scaled(s.sum[i] * times / by, back);
+        return;
+    }
+    s.mean[0] = s.sum[0] * times / n;
+    s.mean[1] = s.sum[1] * times / n;
+    collect(&s, nest, take_deviation);
+    const double var = s.sum[0] * times / over;
+    z[0] = r->op == TSR_OP_VAR ? tsri_scaled(var, 2 * back) : tsri_scaled(sqrt(var), back);
+}
+
+/* May a step have left the range? */
+static bool is_suspect(const tsri_reduction *r, const double *z)
+{
+    const double least = r->op == TSR_OP_VAR ? 0x1p-900 : 0x1p-450;
+    if (z[0] - z[0] != 0 || (r->complex_result && z[1] - z[1] != 0)) return true;
+    return (r->op == TSR_OP_VAR || r->op == TSR_OP_STD) && z[0] < least;
+}
+
+bool tsri_scaled_needed(const tsri_reduction *r, const char *z, int64_t step, int64_t width)
+{
+    if (!r->rescales) return false;
+    for (int64_t i = 0; i < width; i++)
+        if (is_suspect(r, (const double *)(const void *)(z + i * step))) return true;
+    return false;
+}
+
+void tsri_scaled_mend(const tsri_block *b, char *z, int64_t step)
+{
+    const tsri_reduction *r = b->r;
+    if (!r->rescales) return;
+    for (int64_t i = 0; i < b->width; i++) {
+        double *out = (double *)(void *)(z + i * step);
+        if (!is_suspect(r, out)) continue;
+        tsri_loop nest = r->reduced;
+        nest.base[0] = b->x + i * b->across + r->start;
+        reduce_scaled(r, out, &nest);
+    }
+}
+
+bool tsri_scaled_is_for(const tsr_op *op)
+{
+    const tsr_dtype x = op->in[0]->dtype, z = op->out[0]->dtype;
+    const bool known = op->kind == TSR_OP_SUM || op->kind == TSR_OP_MEAN || op->kind == TSR_OP_VAR ||
+                       op->kind == TSR_OP_STD;
+    return known && (x == TSR_F64 || x == TSR_C128) && (z == TSR_F64 || z == TSR_C128);
+}
+
+#endif
