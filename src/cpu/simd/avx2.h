@@ -189,6 +189,7 @@ V vl vl_of_vd(vd n)  /* |n| < 2^51 */
     return vl_sub(vd_bits(vd_add(n, magic)), vd_bits(magic));
 }
 V vd vd_power_of_two(vl n) { return vl_as_vd(vl_shl(vl_add(n, vl_set(1023)), 52)); }
+V vd vd_scale_normal(vd x, vd n) { return vd_mul(x, vd_power_of_two(vl_of_vd(n))); }  /* where 2^n is normal */
 V vd vd_scale(vd x, vd n)
 {
     const vd whole = vd_max(vd_min(n, vd_set(2044)), vd_set(-2044)), half = vd_floor(vd_mul(whole, vd_set(0.5)));

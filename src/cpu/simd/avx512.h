@@ -172,6 +172,7 @@ V uint32_t vk_mask(vk m) { return m; }
 /* x * 2^n for whole n, overflowing and underflowing as it should. */
 V vf vf_scale(vf x, vf n) { return _mm512_scalef_ps(x, n); }
 V vd vd_scale(vd x, vd n) { return _mm512_scalef_pd(x, n); }
+V vd vd_scale_normal(vd x, vd n) { return vd_scale(x, n); }
 
 /* Short floats, VF of them at a time. Rounding is to nearest even; NaN stays NaN. */
 V vf vf_load_f16(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(p)); }
