@@ -101,8 +101,8 @@ const command devices_command = {
         "The CPU is always there; its line says which kernels this machine uses (the\n"
         "environment variable TSR_ISA lowers them) and on how many threads\n"
         "(TSR_THREADS). Others come from plugins, libtessera-NAME.so, in the folders of\n"
-        "TSR_BACKEND_PATH and in tessera/ beside the library; one that does not load is\n"
-        "listed with the reason.\n"
+        "TSR_BACKEND_PATH (absolute paths) and in tessera/ beside the library; one that\n"
+        "does not load is listed with the reason.\n"
         "\n"
         "options:\n"
         "  --json   one JSON object\n",

@@ -56,6 +56,10 @@ if(TSR_BLAS)
     set_property(SOURCE src/cpu/gemm/blas.c APPEND PROPERTY COMPILE_DEFINITIONS TSRI_BLAS_NAME="${TSR_BLAS}")
 endif()
 
+if(NOT TSR_EXTERNAL)
+    set_property(SOURCE src/backend/library.c APPEND PROPERTY COMPILE_DEFINITIONS TSRI_NO_EXTERNAL)
+endif()
+
 foreach(target tessera tessera_static)
     target_compile_definitions(${target} PUBLIC ${tessera_public_definitions})
     target_include_directories(${target} PUBLIC

@@ -4,7 +4,6 @@
 #if __has_include(<cudnn.h>)
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -49,7 +48,7 @@ static void open_library()
           all;
     FUNCTIONS(X)
 #undef X
-    const char *text = std::getenv("TSR_CUDA_TF32");
+    const char *text = setting("TSR_CUDA_TF32");
     dnn.fast = text && text[0] == '1';
     if (all) dnn.library = library;
 }

@@ -5,7 +5,6 @@
 #if __has_include(<cublasLt.h>)
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -52,7 +51,7 @@ static void open_library()
           all;
     FUNCTIONS(X)
 #undef X
-    const char *text = std::getenv("TSR_CUDA_TF32");
+    const char *text = setting("TSR_CUDA_TF32");
     lt.fast = text && text[0] == '1';
     if (all) lt.library = library;
 }

@@ -18,6 +18,12 @@ namespace tsrc {
 
 extern const tsr_host *host;
 
+/* The value of an environment variable; null in an elevated program, and where the host cannot say. */
+inline const char *setting(const char *name)
+{
+    return host->size > offsetof(tsr_host, env) ? host->env(name) : nullptr;
+}
+
 /* Devices ----------------------------------------------------------------------------------- */
 
 enum { MOST_DEVICES = 64 };

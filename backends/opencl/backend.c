@@ -8,6 +8,11 @@
 
 const tsr_host *ocl_host;
 
+const char *ocl_setting(const char *name)
+{
+    return ocl_host->size > offsetof(tsr_host, env) ? ocl_host->env(name) : NULL;
+}
+
 tsr_status ocl_fail(tsr_status status, const char *format, ...)
 {
     char message[1024];

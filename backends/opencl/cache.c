@@ -2,7 +2,11 @@
  * each.
  *
  * A file is a header and the binary. It is written beside its place and then moved there, so that
- * readers see all of it or nothing; what does not check out is as if it were not there. */
+ * readers see all of it or nothing; what does not check out is as if it were not there.
+ *
+ * What is in it runs as code. So files and their folder must belong to the user that the process runs as, and
+ * nobody else may write them: root with the home folder of another user keeps and takes nothing there. An
+ * elevated program has no such variables (ocl_setting), and so no cache. */
 #include "program.h"
 
 #include <errno.h>
@@ -46,7 +50,7 @@ void ocl_key_add(ocl_key *key, const char *text)
 
 bool ocl_cache_is_on(const ocl_device *d)
 {
-    const char *wish = getenv("TSR_OPENCL_CACHE");
+    const char *wish = ocl_setting("TSR_OPENCL_CACHE");
     char platform[128] = "";
     if (wish && !strcmp(wish, "on")) return true;
     if (wish && !strcmp(wish, "off")) return false;
@@ -70,7 +74,7 @@ static bool make_folders(char *path)
 /* The folder, with a slash at the end. */
 static bool folder(char *out, size_t size)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *cache = ocl_setting("XDG_CACHE_HOME"), *home = ocl_setting("HOME");
     int n = -1;
     if (cache && cache[0] == '/')    n = snprintf(out, size, "%s/tessera/opencl/", cache);
     else if (home && home[0] == '/') n = snprintf(out, size, "%s/.cache/tessera/opencl/", home);
@@ -86,9 +90,14 @@ static bool file_name(char *out, size_t size, const ocl_key *key)
     return n > 0 && (size_t)n < size;
 }
 
+static bool is_own(const struct stat *st)
+{
+    return st->st_uid == geteuid() && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 static bool is_sound(const header *h, const ocl_key *key, const struct stat *st)
 {
-    return !memcmp(h->magic, magic, sizeof magic) && h->key.first == key->first &&
+    return is_own(st) && !memcmp(h->magic, magic, sizeof magic) && h->key.first == key->first &&
            h->key.second == key->second && h->bytes > 0 && h->bytes <= MOST_BYTES &&
            (uint64_t)st->st_size == sizeof *h + h->bytes;
 }
@@ -105,6 +114,13 @@ static void *read_from(FILE *f, const ocl_key *key, size_t *bytes)
     }
     *bytes = (size_t)h.bytes;
     return data;
+}
+
+static bool folder_is_own(void)
+{
+    char path[3072];
+    struct stat st;
+    return folder(path, sizeof path) && stat(path, &st) == 0 && is_own(&st);
 }
 
 void *ocl_cache_read(const ocl_key *key, size_t *bytes)
@@ -124,7 +140,7 @@ void ocl_cache_write(const ocl_key *key, const void *binary, size_t bytes)
     header h = { .key = *key, .bytes = bytes, .sum = mix(0, binary, bytes) };
     memcpy(h.magic, magic, sizeof magic);
     if (bytes == 0 || bytes > MOST_BYTES || !file_name(path, sizeof path, key)) return;
-    if (!make_folders(path)) return;
+    if (!make_folders(path) || !folder_is_own()) return;
     snprintf(beside, sizeof beside, "%s.XXXXXX", path);
     const int fd = mkostemp(beside, O_CLOEXEC);
     if (fd < 0) return;

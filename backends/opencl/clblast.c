@@ -2,7 +2,6 @@
 #include "clblast.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -31,7 +30,7 @@ static struct {
 
 static void find_blast(void)
 {
-    const char *off = getenv("TSR_OPENCL_CLBLAST");
+    const char *off = ocl_setting("TSR_OPENCL_CLBLAST");
     void *library = off && !strcmp(off, "off") ? NULL : dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) return;
     static const char *const names[] = { "CLBlastSgemm", "CLBlastDgemm", "CLBlastCgemm", "CLBlastZgemm" };

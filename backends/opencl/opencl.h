@@ -23,6 +23,9 @@
 
 extern const tsr_host *ocl_host;
 
+/* The value of an environment variable; NULL in an elevated program, and where the host cannot say. */
+const char *ocl_setting(const char *name);
+
 /* Leaves a sentence, by printf's rules, and returns the status. */
 tsr_status ocl_fail(tsr_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

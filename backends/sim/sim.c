@@ -95,9 +95,15 @@ static void note_fault(device *d, tsr_status s, const char *op, const char *why)
     pthread_mutex_unlock(&d->lock);
 }
 
+/* Older libraries have no such entry. */
+static const char *setting(const char *name)
+{
+    return host->size > offsetof(tsr_host, env) ? host->env(name) : NULL;
+}
+
 static size_t memory_wanted(void)
 {
-    const char *text = getenv("TSR_SIM_MEMORY");
+    const char *text = setting("TSR_SIM_MEMORY");
     const long mib = text ? strtol(text, NULL, 10) : 0;
     return (size_t)(mib > 0 ? mib : 256) << 20;
 }
@@ -441,7 +447,7 @@ static tsr_status new_task(task **out, stream **s, int index, void *handle)
 
 static bool is_left_out(tsr_op_kind kind)
 {
-    const char *list = getenv("TSR_SIM_WITHOUT"), *name = host->op_info(kind)->name;
+    const char *list = setting("TSR_SIM_WITHOUT"), *name = host->op_info(kind)->name;
     const size_t n = strlen(name);
     for (; list && *list; list += strcspn(list, ","), list += *list == ',')
         if (strcspn(list, ",") == n && !memcmp(list, name, n)) return true;

@@ -212,7 +212,7 @@ static const tsr_backend table = {
 TSR_API const tsr_backend *tsr_backend_entry(const tsr_host *services);
 const tsr_backend *tsr_backend_entry(const tsr_host *services)
 {
-    const char *path = getenv("TSR_LEDGER");
+    const char *path = services->env("TSR_LEDGER");
     host = services;
     if (path && !ledger) ledger = fopen(path, "a");
     if (path && !ledger) {

@@ -31,7 +31,11 @@
 
 TSR_BEGIN_C
 
-enum { TSR_BACKEND_ABI = 1 };
+enum {
+    TSR_BACKEND_ABI     = 1,
+    TSR_BACKEND_NAME    = 32,  /* bytes of a backend's name, at most */
+    TSR_BACKEND_DEVICES = 256  /* devices of a backend, at most */
+};
 
 /* What the library does for backends ------------------------------------------- */
 
@@ -75,6 +79,10 @@ typedef struct tsr_host {
      * reaches them and say so. Can the CPU's kernels do it? */
     bool       (*can_compute)(const tsr_op *op);
     tsr_status (*compute)(const tsr_op *op);
+
+    /* The value of an environment variable; NULL if it is not set, and in a program with more rights than
+     * whoever started it (setuid, setgid, file capabilities). Backends read variables by this alone. */
+    const char *(*env)(const char *name);
 } tsr_host;
 
 /* The table ------------------------------------------------------------------------ */
@@ -82,9 +90,10 @@ typedef struct tsr_host {
 typedef struct tsr_backend {
     uint32_t    abi;   /* TSR_BACKEND_ABI it was built with */
     uint32_t    size;  /* sizeof(tsr_backend) it was built with */
-    const char *name;  /* "cuda": what stands before the colon in a device's name */
+    const char *name;  /* "cuda": what stands before the colon in a device's name; letters, digits, '_', '-', '.'.
+                        * A plugin's is that of its file, libtessera-cuda.so */
 
-    /* How many devices there are. Required. Asked often: keep it cheap. */
+    /* How many devices there are, 0 .. TSR_BACKEND_DEVICES. Required. Asked often: keep it cheap. */
     int        (*device_count)(void);
 
     /* Memory. Required. bytes is at least 1; data suits every dtype, and data + n is the n-th byte
@@ -166,10 +175,12 @@ typedef const tsr_backend *(*tsr_backend_entry_fn)(const tsr_host *host);
 /* Adding one ------------------------------------------------------------------------- */
 
 /* Add a backend that was built into the program. The table is copied; its name and functions must
- * stay. TSR_EINVAL if a required entry is missing, the name is taken, or the ABI is another. */
+ * stay. TSR_EINVAL if a required entry is missing, the name is taken or no name, there are too
+ * many devices, or the ABI is another. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_backend_register(const tsr_backend *backend);
 
-/* Load a plugin from a file. TSR_EIO if it cannot be opened or lacks the symbol; otherwise as
+/* Load a plugin from a file, which runs its code: as trusted as the program itself. An elevated program gives an
+ * absolute path (TSR_EINVAL). TSR_EIO if it cannot be opened or lacks the symbol; otherwise as
  * tsr_backend_register, or what the plugin says. A failure is also kept: tsr_backend_problem. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_backend_load(const char *path);
 

@@ -3,8 +3,12 @@
  * A device is a small number. TSR_CPU is always there; backends add theirs: those
  * that the program registers (backend.h), and plugins, libtessera-NAME.so, found
  *
- *   in the folders of the environment variable TSR_BACKEND_PATH (a:b:c),
- *   then in tessera/ beside the library.
+ *   in the folders of the environment variable TSR_BACKEND_PATH (/a:/b:/c; others than
+ *   absolute paths are not followed),
+ *   then in tessera/ beside the file that the library is in.
+ *
+ * A folder or file that anyone may write is refused. An elevated program (setuid, setgid, file
+ * capabilities) looks for none: it names what it wants (tsr_backend_load).
  *
  * A plugin is loaded when its name is first asked for ("cuda:0"), and all of them
  * when devices are counted. Moving a tensor between devices makes a new tensor
@@ -81,6 +85,16 @@ typedef enum tsr_fallback {
 
 TSR_API TSR_MUST_CHECK tsr_status tsr_set_fallback(tsr_fallback policy);
 TSR_API tsr_fallback              tsr_get_fallback(void);
+
+/* Libraries of others ----------------------------------------------------------------
+ *
+ * LAPACK, FFTW, zlib and, where one is named, a BLAS are opened when they are first needed. They end the
+ * program where this library would return TSR_ENOMEM. Without them results come from kernels of our own,
+ * and what only LAPACK can do is TSR_EUNSUPPORTED. They are used at first, unless the environment variable
+ * TSR_EXTERNAL is off. A build with -DTSR_EXTERNAL=OFF never uses them, whatever is set. For the whole
+ * process, from the next call on. */
+TSR_API void tsr_set_external(bool used);
+TSR_API bool tsr_get_external(void);
 
 TSR_END_C
 

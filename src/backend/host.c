@@ -1,5 +1,6 @@
 /* host.c - what the library does for backends. */
 #include "registry.h"
+#include "core/env.h"
 #include "core/loop.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -48,6 +49,7 @@ const tsr_host *tsr_backend_host(void)
         .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_host), .fail = tsr_backend_fail, .log = tsri_log,
         .normalise = normalise, .parallel_for = tsr_parallel_for, .op_info = tsr_op_get_info,
         .last_error = tsr_last_error, .params_size = params_size, .can_compute = can_compute, .compute = compute,
+        .env = tsri_env,
     };
     return &services;
 }

@@ -1,19 +1,77 @@
 /* library.c - dlopen, where there is one. */
 #include "library.h"
+#include "core/atomic.h"
+#include "core/env.h"
+#include "core/format.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "tessera/device.h"
+
+/* Whether they are used ----------------------------------------------------------------- */
+
+enum { OFF, ON, NOT_READ };
+
+#ifdef TSRI_NO_EXTERNAL
+static int32_t external = OFF;
+#else
+static int32_t external = NOT_READ;
+#endif
+
+static int32_t read_external(void)
+{
+    const char *text = tsri_env("TSR_EXTERNAL");
+    return text && tsri_streq(text, "off") ? OFF : ON;
+}
+
+bool tsri_libraries_used(void)
+{
+    int32_t now = tsri_load_acquire(&external);
+    if (now == NOT_READ) {
+        now = read_external();
+        tsri_store_release(&external, now);
+    }
+    return now == ON;
+}
+
+bool tsr_get_external(void) { return tsri_libraries_used(); }
+
+void tsr_set_external(bool used)
+{
+#ifdef TSRI_NO_EXTERNAL
+    (void)used;
+#else
+    tsri_store_release(&external, used ? ON : OFF);
+#endif
+}
+
+/* Opening ------------------------------------------------------------------------------- */
 
 #if !defined(TSR_NO_LIBRARIES) && defined(__STDC_HOSTED__) && __STDC_HOSTED__ && \
     (defined(__unix__) || defined(__APPLE__))
 #include <dlfcn.h>
-#include <stddef.h>
-#include <string.h>
+
+static bool is_relative(const char *name)
+{
+    if (name[0] == '/') return false;
+    while (*name && *name != '/') name++;
+    return *name == '/';
+}
+
+static void *open_one(const char *name)
+{
+    char line[512];
+    if (!is_relative(name)) return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    tsri_text text = tsri_text_into(line, sizeof line);
+    tsri_put(&text, "%s was not opened: a library is named without a slash, or by an absolute path", name);
+    tsri_log(TSR_LOG_WARNING, line);
+    return NULL;
+}
 
 void *tsri_library_open(int n, const char *const *names)
 {
-    for (int i = 0; i < n; i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (library) return library;
-    }
-    return NULL;
+    void *library = NULL;
+    for (int i = 0; i < n && !library; i++) library = open_one(names[i]);
+    return library;
 }
 
 void (*tsri_library_find(void *library, const char *symbol))(void)
@@ -25,7 +83,6 @@ void (*tsri_library_find(void *library, const char *symbol))(void)
 }
 
 #else
-#include <stddef.h>
 
 void *tsri_library_open(int n, const char *const *names)
 {

@@ -1,18 +1,30 @@
-/* plugin.c - backends in shared objects: found by name on the search path, loaded once. */
+/* plugin.c - backends in shared objects: found by name on the search path, loaded once.
+ *
+ * A plugin is code that runs with all the rights of the program. So folders are absolute, and neither they nor
+ * the files may be such that anyone can write them. The folder beside the library is not one that somebody
+ * asked for: it must belong to root, to the user, or to the owner of the library. (A program in /tmp would
+ * else run what another user put into /tmp/tessera.) Folders above are not looked at: who may rename those
+ * may replace the program too. An elevated program looks for no plugins at all: drivers that plugins open
+ * read variables of their own.
+ */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE 1  /* dladdr */
 #endif
 #include "registry.h"
 #include "core/atomic.h"
+#include "core/env.h"
 #include "core/format.h"
 #include "core/lock.h"
+#include "core/log.h"
 #include "core/mem.h"
 
 #if !defined(TSR_NO_LIBRARIES) && defined(__STDC_HOSTED__) && __STDC_HOSTED__ && \
     (defined(__unix__) || defined(__APPLE__))
 #include <dirent.h>
 #include <dlfcn.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PATH_TEXT = 1024, PROBLEM_TEXT = 512, MAX_PROBLEMS = 32 };
 
@@ -64,6 +76,11 @@ static const char *file_of(const char *path)
     return file;
 }
 
+static bool is_name(const char *text, const char *name, size_t length)
+{
+    return tsri_strlen(text) == length && memcmp(text, name, length) == 0;
+}
+
 /* Is this the file of a plugin; of the one with this name, unless that is NULL? */
 static bool is_plugin(const char *file, const char *name, size_t length)
 {
@@ -88,6 +105,17 @@ static tsr_backend_entry_fn entry_of(void *library)
     return entry;
 }
 
+/* libtessera-NAME.so is where the backend called NAME is. A file with a name of another sort may hold any. */
+static tsr_status check_name(const tsr_backend *backend, const char *path)
+{
+    const char *file = file_of(path), *name = file + sizeof PREFIX - 1;
+    if (!is_plugin(file, NULL, 0)) return TSR_OK;
+    TSRI_TRY(tsri_backend_check(backend, path));
+    TSRI_CHECK(is_name(backend->name, name, tsri_strlen(file) - (sizeof PREFIX SUFFIX - 1)), TSR_EINVAL,
+               "backend_load: %s: the backend is called %s, and not as its file", path, backend->name);
+    return TSR_OK;
+}
+
 /* A library whose backend was not taken is closed again. */
 static tsr_status take_from(void *library, const char *path)
 {
@@ -97,11 +125,14 @@ static tsr_status take_from(void *library, const char *path)
     const tsr_backend *backend = entry(tsr_backend_host());
     if (!backend && tsri_failures() != failures) return tsr_last_status();
     TSRI_CHECK(backend, TSR_EUNSUPPORTED, "backend_load: %s has no backend for this machine", path);
+    TSRI_TRY(check_name(backend, path));
     return tsri_backend_add(backend, path);
 }
 
 static tsr_status load(const char *path)
 {
+    TSRI_CHECK(path[0] == '/' || !tsri_is_elevated(), TSR_EINVAL,
+               "backend_load: %s: an elevated program loads plugins by absolute paths", path);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char *why = dlerror();
@@ -128,53 +159,128 @@ static bool has_backend(const char *file)
 {
     const char *name = file + sizeof PREFIX - 1;
     const size_t length = tsri_strlen(file) - (sizeof PREFIX SUFFIX - 1);
-    for (int slot = 0; tsri_backend_at(slot); slot++) {
-        const char *there = tsri_backend_at(slot)->name;
-        if (tsri_strlen(there) == length && memcmp(there, name, length) == 0) return true;
-    }
+    for (int slot = 0; tsri_backend_at(slot); slot++)
+        if (is_name(tsri_backend_at(slot)->name, name, length)) return true;
     return false;
+}
+
+/* With the lock held. Keeps a problem, and says so once in the log. */
+static void refuse(const char *path, const char *why)
+{
+    char line[PROBLEM_TEXT];
+    if (is_known(path)) return;
+    tsri_text text = tsri_text_into(line, sizeof line);
+    tsri_put(&text, "plugins: %s: %s", path, why);
+    keep_problem(path, line);
+    tsri_log(TSR_LOG_WARNING, line);
+}
+
+/* Is it there, and not such that anyone may write it? */
+static bool is_guarded(const char *path, struct stat *st)
+{
+    if (stat(path, st) != 0) return false;
+    if ((st->st_mode & S_IWOTH) == 0) return true;
+    refuse(path, "is left out: anyone may write it (chmod o-w)");
+    return false;
+}
+
+static void load_file(const char *path)
+{
+    struct stat st;
+    if (is_known(path) || !is_guarded(path, &st)) return;
+    if (load(path) != TSR_OK) keep_problem(path, tsr_last_error());
 }
 
 /* Loads the plugins of a folder; the thread's last error is as before. */
 static void load_folder(const char *folder, const char *name, size_t length)
 {
-    DIR *d = opendir(folder);
+    struct stat st;
+    DIR *d = is_guarded(folder, &st) ? opendir(folder) : NULL;
     if (!d) return;
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
         char path[PATH_TEXT];
         if (!is_plugin(e->d_name, name, length) || has_backend(e->d_name)) continue;
         tsri_text text = tsri_text_into(path, sizeof path);
         tsri_put(&text, "%s/%s", folder, e->d_name);
-        if (text.length >= sizeof path || is_known(path)) continue;
-        if (load(path) != TSR_OK) keep_problem(path, tsr_last_error());
+        if (text.length < sizeof path) load_file(path);
     }
     (void)closedir(d);
+}
+
+/* Where this code is ------------------------------------------------------------------------ */
+
+/* A line of /proc/self/maps, "55d0-55f0 r-xp 00001000 fe:01 1234   /usr/lib/x.so": the path, if the mapping
+ * holds the address. */
+static const char *path_of_mapping(char *line, uintptr_t address)
+{
+    unsigned long from = 0, to = 0;
+    char *path = strchr(line, '/'), *end = strchr(line, '\n');
+    if (!path || !end || sscanf(line, "%lx-%lx", &from, &to) != 2 || address < from || address >= to) return NULL;
+    *end = '\0';
+    return path;
+}
+
+/* The kernel's word for the file: what dladdr says of a program is argv[0], which is whatever the caller wrote. */
+static bool own_file_mapped(tsri_text *out)
+{
+    char line[PATH_TEXT + 128];
+    const char *path = NULL;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !path && fgets(line, sizeof line, maps))
+        path = path_of_mapping(line, (uintptr_t)tsr_backend_problem);
+    if (path) tsri_put(out, "%s", path);
+    if (maps) (void)fclose(maps);
+    return path != NULL;
+}
+
+static bool own_file(char *out, size_t size)
+{
+    Dl_info info;
+    tsri_text text = tsri_text_into(out, size);
+    if (!own_file_mapped(&text) && dladdr((const void *)problems, &info) && info.dli_fname)
+        tsri_put(&text, "%s", info.dli_fname);
+    return text.length < size && out[0] == '/';
 }
 
 /* tessera/ beside the file that this code is in. */
 static bool own_folder(char *out, size_t size)
 {
-    Dl_info info;
+    char file[PATH_TEXT];
+    struct stat own, there;
     tsri_text text = tsri_text_into(out, size);
-    if (!dladdr((const void *)problems, &info) || !info.dli_fname) return false;
-    const size_t n = (size_t)(file_of(info.dli_fname) - info.dli_fname);
-    tsri_put(&text, "%.*s%stessera", (int)n, info.dli_fname, n ? "" : "./");
-    return text.length < size;
+    if (!own_file(file, sizeof file)) return false;
+    tsri_put(&text, "%.*stessera", (int)(file_of(file) - file), file);
+    if (text.length >= size || stat(out, &there) != 0) return false;
+    if (there.st_uid == 0 || there.st_uid == geteuid()) return true;
+    if (stat(file, &own) == 0 && own.st_uid == there.st_uid) return true;
+    refuse(out, "is left out: it belongs neither to root nor to you nor to the owner of the library");
+    return false;
+}
+
+/* The folders ---------------------------------------------------------------------------------- */
+
+/* One entry of TSR_BACKEND_PATH. */
+static void load_entry(const char *entry, size_t n, const char *name, size_t length)
+{
+    char folder[PATH_TEXT];
+    tsri_text text = tsri_text_into(folder, sizeof folder);
+    tsri_put(&text, "%.*s", (int)(n < sizeof folder ? n : sizeof folder), entry);
+    if (n == 0) refuse("TSR_BACKEND_PATH", "an empty entry is not followed");
+    else if (n >= sizeof folder) refuse("TSR_BACKEND_PATH", "an entry is too long");
+    else if (folder[0] != '/') refuse(folder, "is not followed: folders of TSR_BACKEND_PATH are absolute paths");
+    else load_folder(folder, name, length);
 }
 
 void tsri_plugins_find(const char *name, size_t length)
 {
     char folder[PATH_TEXT];
+    if (tsri_is_elevated()) return;
     tsri_lock(&lock);
-    const char *path = getenv("TSR_BACKEND_PATH");
+    const char *path = tsri_env("TSR_BACKEND_PATH");
     while (path && *path) {
         size_t n = 0;
         while (path[n] && path[n] != ':') n++;
-        if (n > 0 && n < sizeof folder) {
-            memcpy(folder, path, n);
-            folder[n] = '\0';
-            load_folder(folder, name, length);
-        }
+        load_entry(path, n, name, length);
         path += n + (path[n] == ':');
     }
     if (own_folder(folder, sizeof folder)) load_folder(folder, name, length);

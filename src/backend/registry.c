@@ -30,26 +30,59 @@ tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, 
     return TSR_OK;
 }
 
+int tsri_devices_of(const tsr_backend *backend)
+{
+    const int n = backend->device_count();
+    return n < 0 ? 0 : n > TSRI_DEVICES ? TSRI_DEVICES : n;
+}
+
 bool tsr_device_exists(tsr_device device)
 {
     if (TSRI_LIKELY(device == TSR_CPU)) return true;
     const int slot = device / TSRI_DEVICES;
     if (device < 0 || slot >= tsri_load_acquire(&count)) return false;
-    return device % TSRI_DEVICES < backends[slot]->device_count();
+    return device % TSRI_DEVICES < tsri_devices_of(backends[slot]);
 }
 
 /* Adding --------------------------------------------------------------------------- */
 
-static tsr_status check_backend(const tsr_backend *b, const char *what)
+/* Letters, digits, '_', '-' and '.': a name stands before a colon, in messages and in the name of a file. */
+static tsr_status check_name(const char *name, const char *what)
+{
+    size_t n = 0;
+    TSRI_CHECK(name && name[0], TSR_EINVAL, "%s: name is missing", what);
+    for (; name[n] && n <= TSR_BACKEND_NAME; n++) {
+        const char c = name[n];
+        const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                          c == '-' || c == '.';
+        TSRI_CHECK(fits, TSR_EINVAL, "%s: byte %zu of the name is 0x%x; a name has letters, digits, '_', '-' and '.'",
+                   what, n, (unsigned)(unsigned char)c);
+    }
+    TSRI_CHECK(n <= TSR_BACKEND_NAME, TSR_EINVAL, "%s: the name has more than %d bytes", what, TSR_BACKEND_NAME);
+    return TSR_OK;
+}
+
+tsr_status tsri_backend_check(const tsr_backend *b, const char *what)
 {
     TSRI_CHECK(b, TSR_ENULL, "%s: backend is NULL", what);
     TSRI_CHECK(b->abi == TSR_BACKEND_ABI, TSR_EINVAL, "%s: built for ABI %u, and this is ABI %u", what,
                (unsigned)b->abi, (unsigned)TSR_BACKEND_ABI);
     TSRI_CHECK(b->size >= offsetof(tsr_backend, sync), TSR_EINVAL, "%s: a table of %u bytes lacks required entries",
                what, (unsigned)b->size);
-    TSRI_CHECK(b->name && b->name[0], TSR_EINVAL, "%s: name is missing", what);
+    TSRI_CHECK(b->size % sizeof(void *) == 0, TSR_EINVAL, "%s: a table of %u bytes ends inside an entry", what,
+               (unsigned)b->size);
+    TSRI_TRY(check_name(b->name, what));
     TSRI_CHECK(b->device_count && b->alloc && b->free && b->supports && b->run, TSR_EINVAL,
                "%s: %s: a required entry is NULL", what, b->name);
+    return TSR_OK;
+}
+
+/* Asked once the table is known to be whole. */
+static tsr_status check_count(const tsr_backend *b, const char *what)
+{
+    const int n = b->device_count();
+    TSRI_CHECK(n >= 0 && n <= TSRI_DEVICES, TSR_EINVAL, "%s: %s: device_count gives %d; a backend has 0 to %d devices",
+               what, b->name, n, TSRI_DEVICES);
     return TSR_OK;
 }
 
@@ -68,9 +101,10 @@ static tsr_status check_groups(const tsr_backend *b, const char *what)
 tsr_status tsri_backend_add(const tsr_backend *backend, const char *what)
 {
     tsr_backend table = { 0 };
-    TSRI_TRY(check_backend(backend, what));
+    TSRI_TRY(tsri_backend_check(backend, what));
     memcpy(&table, backend, backend->size < sizeof table ? backend->size : sizeof table);
     TSRI_TRY(check_groups(&table, what));
+    TSRI_TRY(check_count(&table, what));
     tsri_lock(&lock);
     const int n = count;
     bool taken = false;
@@ -115,7 +149,7 @@ static const char *names_of_devices(char *out, size_t size)
 {
     tsri_text text = tsri_text_into(out, size);
     for (int slot = 0; slot < tsri_load_acquire(&count); slot++)
-        for (int i = 0; i < backends[slot]->device_count(); i++)
+        for (int i = 0; i < tsri_devices_of(backends[slot]); i++)
             tsri_put(&text, "%s%s:%d", text.length ? ", " : "", backends[slot]->name, i);
     return out;
 }
@@ -172,14 +206,14 @@ int tsr_device_count(void)
 {
     int n = 0;
     tsri_plugins_find(NULL, 0);
-    for (int slot = 0; slot < tsri_load_acquire(&count); slot++) n += backends[slot]->device_count();
+    for (int slot = 0; slot < tsri_load_acquire(&count); slot++) n += tsri_devices_of(backends[slot]);
     return n;
 }
 
 tsr_device tsr_device_at(int index)
 {
     for (int slot = 0; index >= 0 && slot < tsri_load_acquire(&count); slot++) {
-        const int n = backends[slot]->device_count();
+        const int n = tsri_devices_of(backends[slot]);
         if (index < n) return slot * TSRI_DEVICES + index;
         index -= n;
     }
@@ -227,6 +261,6 @@ void tsri_device_free(tsr_device device, void *data, size_t bytes, tsr_memory ki
 tsr_device tsri_pinning_device(void)
 {
     for (int slot = 1; slot < tsri_load_acquire(&count); slot++)
-        if (backends[slot]->host_alloc && backends[slot]->device_count() > 0) return slot * TSRI_DEVICES;
+        if (backends[slot]->host_alloc && tsri_devices_of(backends[slot]) > 0) return slot * TSRI_DEVICES;
     return TSR_CPU;
 }

@@ -5,7 +5,7 @@
 #include "core/status_int.h"
 #include "tessera/backend.h"
 
-enum { TSRI_MAX_BACKENDS = 16, TSRI_DEVICES = 256 };  /* backends; devices of each */
+enum { TSRI_MAX_BACKENDS = 16, TSRI_DEVICES = TSR_BACKEND_DEVICES };  /* backends; devices of each */
 
 /* The backend of a device, and the device's index in it. TSR_EDEVICE if there is
  * no such device. */
@@ -13,6 +13,12 @@ tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, 
 
 /* Backends in their slots; NULL past the last. Those that are there stay. */
 const tsr_backend *tsri_backend_at(int slot);
+
+/* What can be checked of a table before it is used: `what` begins messages. */
+tsr_status tsri_backend_check(const tsr_backend *backend, const char *what);
+
+/* How many devices a backend has: what it says, held to 0 .. TSRI_DEVICES. */
+int tsri_devices_of(const tsr_backend *backend);
 
 /* A table of this size as one of this library's: what it lacks is NULL. `what` begins messages. */
 tsr_status tsri_backend_add(const tsr_backend *backend, const char *what);

@@ -7,6 +7,7 @@
  * its size is that of a class, whether or not the pool was on when it was made. */
 #include "alloc.h"
 #include "atomic.h"
+#include "env.h"
 #include "lock.h"
 #include "mem.h"
 #include "memory_int.h"
@@ -75,7 +76,7 @@ static void start(void)
     pool.on = false;
 #endif
 #ifndef TSR_FREESTANDING
-    const char *wish = getenv("TSR_POOL");
+    const char *wish = tsri_env("TSR_POOL");
     if (!wish || !*wish) return;
     if (tsri_streq(wish, "off")) pool.on = false;
     char *end;

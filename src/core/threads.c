@@ -69,6 +69,7 @@ void tsr_set_executor(tsr_executor executor, void *executor_context)
 #include <signal.h>
 #include <stdlib.h>
 
+#include "env.h"
 #include "mem.h"
 #include "wait.h"
 
@@ -401,7 +402,7 @@ tsr_status tsri_parallel_for_needs(int64_t n, int64_t grain, tsri_needs needs, t
 
 static int standard_threads(void)
 {
-    const int wish = tsri_threads_wish(getenv("TSR_THREADS"));
+    const int wish = tsri_threads_wish(tsri_env("TSR_THREADS"));
     return wish > 0 ? wish : tsr_available_threads();
 }
 

@@ -1,14 +1,8 @@
 /* kernels.c - portable first, then what the machine does better. */
 #include "kernels.h"
 #include "conv/pool.h"
+#include "core/env.h"
 #include "core/lock.h"
-
-#if !defined(TSR_FREESTANDING)
-#include <stdlib.h>
-static const char *wish(void) { return getenv("TSR_ISA"); }
-#else
-static const char *wish(void) { return NULL; }
-#endif
 
 tsri_cpu_kernels tsri_cpu_table;
 bool tsri_cpu_table_chosen;
@@ -53,7 +47,7 @@ static void choose(void)
     tsri_cpu_nn_portable(&tsri_cpu_table);
     tsri_cpu_pool_portable(&tsri_cpu_table);
 #endif
-    machine = tsri_machine_find(wish());
+    machine = tsri_machine_find(tsri_env("TSR_ISA"));
     improve(&tsri_cpu_table, machine);
     tsri_store_release(&tsri_cpu_table_chosen, true);
 }

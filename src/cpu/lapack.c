@@ -11,9 +11,8 @@ const tsri_lapack *tsri_lapack_get(tsr_dtype dtype)
 
 #else
 
-#include <stdlib.h>
-
 #include "backend/library.h"
+#include "core/env.h"
 #include "core/lock.h"
 #include "core/mem.h"
 
@@ -75,7 +74,7 @@ static void find(void)
         "libopenblas.so.0", "libopenblas.so", "liblapacke.so.3", "liblapack.so.3", "liblapack.so",
         "libmkl_rt.so.2", "libmkl_rt.so", "libopenblas.dylib",
     };
-    const char *wish = getenv("TSR_LAPACK");
+    const char *wish = tsri_env("TSR_LAPACK");
     if (wish && *wish) {
         found = !tsri_streq(wish, "none") && take(wish);
         return;
@@ -85,6 +84,7 @@ static void find(void)
 
 const tsri_lapack *tsri_lapack_get(tsr_dtype dtype)
 {
+    if (!tsri_libraries_used()) return NULL;
     tsri_once_run(&once, find);
     if (!found) return NULL;
     return &tables[dtype == TSR_F32 ? 0 : dtype == TSR_F64 ? 1 : dtype == TSR_C64 ? 2 : 3];

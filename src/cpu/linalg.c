@@ -379,9 +379,11 @@ static tsr_status open_factoring(tsri_factoring *c, const tsr_op *op)
 {
     const tsr_desc *a = c->a;
     const int64_t m = a->shape[a->ndim - 2], n = a->shape[a->ndim - 1];
+    TSRI_CHECK(c->f || tsr_get_external(), TSR_EUNSUPPORTED,
+               "%s: needs LAPACK, and libraries of others are not used here (tsr_set_external, TSR_EXTERNAL)", c->op);
     TSRI_CHECK(c->f, TSR_EUNSUPPORTED,
                "%s: needs LAPACK, and none was found; install libopenblas0 (Debian: apt-get install "
-               "libopenblas0) or set TSR_LAPACK to its path", c->op);
+               "libopenblas0) or set TSR_LAPACK to its absolute path", c->op);
     for (int i = 0; i < op->nin; i++) {
         const tsr_tensor *t = op->in[i];
         TSRI_TRY(tsri_factor_check_count(c, (double)tsri_max(t->shape[t->ndim - 2], t->shape[t->ndim - 1])));

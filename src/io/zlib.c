@@ -1,8 +1,7 @@
 /* zlib.c - zlib through its stable interface: version 1, raw deflate streams. */
-#include <stdlib.h>
-
 #include "backend/library.h"
 #include "core/alloc.h"
+#include "core/env.h"
 #include "core/lock.h"
 #include "core/mem.h"
 #include "zlib.h"
@@ -57,7 +56,8 @@ static void find(void)
     static const char *const names[] = { "libz.so.1", "libz.so", "libz.1.dylib" };
     static const char *const symbols[] = { "inflateInit2_", "inflate", "inflateEnd",
                                            "deflateInit2_", "deflate", "deflateEnd" };
-    const char *wish = getenv("TSR_ZLIB");
+    const char *wish = tsri_env("TSR_ZLIB");
+    if (wish && tsri_streq(wish, "none")) return;
     void *library = wish ? tsri_library_open(1, &wish) : tsri_library_open(3, names);
     void (*f[6])(void) = { NULL };
     bool all = library != NULL;
@@ -70,6 +70,13 @@ static void find(void)
     zlib.deflate = (int (*)(stream *, int))f[4];
     zlib.deflate_end = (int (*)(stream *))f[5];
     zlib.found = true;
+}
+
+static bool is_here(void)
+{
+    if (!tsri_libraries_used()) return false;
+    tsri_once_run(&once, find);
+    return zlib.found;
 }
 
 /* Its memory is the library's, so that a limit on that holds for it too; the size stands before it. */
@@ -122,9 +129,8 @@ bool tsri_zlib_inflate(tsri_inflated *result, void *dst, size_t room, const void
 {
     const unsigned char *from = src;
     unsigned char *to = dst;
-    tsri_once_run(&once, find);
     stream s = fresh(src, dst);
-    if (!zlib.found || zlib.inflate_init(&s, RAW, "1", (int)sizeof s) != OK) return false;
+    if (!is_here() || zlib.inflate_init(&s, RAW, "1", (int)sizeof s) != OK) return false;
     const bool ran = run_inflate(result, &s, from + bytes, to + room);
     if (ran && *result == TSRI_INFLATE_SHORT && s.next_out == to + room) *result = TSRI_INFLATE_FULL;
     if (taken) *taken = (size_t)(s.next_in - from);
@@ -135,9 +141,8 @@ bool tsri_zlib_inflate(tsri_inflated *result, void *dst, size_t room, const void
 
 size_t tsri_zlib_deflate(void *dst, size_t room, const void *src, size_t bytes, bool last)
 {
-    tsri_once_run(&once, find);
     stream s = fresh(src, dst);
-    if (!zlib.found || bytes > MOST || room > MOST ||
+    if (!is_here() || bytes > MOST || room > MOST ||
         zlib.deflate_init(&s, LEVEL, DEFLATED, RAW, MEMORY, 0, "1", (int)sizeof s) != OK)
         return 0;
     s.avail_in = (unsigned)bytes;

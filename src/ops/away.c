@@ -3,15 +3,12 @@
 #include "backend/streams.h"
 #include "backend/transfer.h"
 #include "core/atomic.h"
+#include "core/env.h"
 #include "core/lock.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "pieces.h"
 #include "tessera/move.h"
-
-#if !defined(TSR_FREESTANDING)
-#include <stdlib.h>
-#endif
 
 tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b)
 {
@@ -56,11 +53,9 @@ static int32_t policy = NOT_READ;
 
 static tsr_fallback policy_of_environment(void)
 {
-#if !defined(TSR_FREESTANDING)
-    const char *text = getenv("TSR_FALLBACK");
+    const char *text = tsri_env("TSR_FALLBACK");
     if (text && tsri_streq(text, "warn")) return TSR_FALLBACK_WARN;
     if (text && tsri_streq(text, "allow")) return TSR_FALLBACK_ALLOW;
-#endif
     return TSR_FALLBACK_ERROR;
 }
 

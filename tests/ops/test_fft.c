@@ -1031,6 +1031,22 @@ static void test_fftw_is_here(void)
 
 #define RUN_BY_FFTW(name) do { if (fftw) RUN(test_##name##_by_fftw); } while (0)
 
+static void test_without_libraries_of_others_the_kernels_are_our_own(void)
+{
+    tsr_tensor *x = NULL, *own = NULL, *z = NULL;
+    const bool before = tsr_get_external();
+    EXPECT_OK(tsr_randn(&x, TSR_F64, TSR_SHAPE(60), 3));
+    (void)tsri_fft_use(TSRI_FFT_OWN);
+    EXPECT_OK(tsr_fft(&own, x, 0, 0, TSR_FFT_BACKWARD));
+    tsr_set_external(false);
+    EXPECT(!tsri_fft_use(TSRI_FFT_FFTW));
+    EXPECT_OK(tsr_fft(&z, x, 0, 0, TSR_FFT_BACKWARD));
+    EXPECT(tsr_equal(z, own));
+    tsr_set_external(before);
+    (void)tsri_fft_use(TSRI_FFT_AUTO);
+    tsr_release(&x); tsr_release(&own); tsr_release(&z);
+}
+
 int main(int argc, char **argv)
 {
     const bool fftw = tsri_fft_use(TSRI_FFT_AUTO);
@@ -1069,5 +1085,6 @@ int main(int argc, char **argv)
     RUN(test_shifts_bring_zero_to_the_middle_and_back);
     RUN(test_bad_arguments_are_refused_in_words);
     RUN(test_running_out_of_memory_makes_nothing);
+    RUN(test_without_libraries_of_others_the_kernels_are_our_own);
     return TEST_END();
 }

@@ -1815,6 +1815,22 @@ static void test_running_out_of_memory_in_place_changes_no_handle(void)
     }
 }
 
+static void test_without_libraries_of_others_there_are_no_factors_and_words_say_so(void)
+{
+    NEEDS_LAPACK();
+    tsr_tensor *a = NULL, *z = NULL;
+    const bool before = tsr_get_external();
+    EXPECT_OK(tsr_eye(&a, TSR_F64, 2, 2, 0));
+    tsr_set_external(false);
+    EXPECT(!tsr_get_external());
+    EXPECT_FAILS(tsr_inv(&z, a), TSR_EUNSUPPORTED, "inv: needs LAPACK, and libraries of others are not used here");
+    EXPECT(z == NULL);
+    tsr_set_external(true);
+    EXPECT_OK(tsr_inv(&z, a));
+    tsr_set_external(before);
+    tsr_release(&a); tsr_release(&z);
+}
+
 int main(int argc, char **argv)
 {
     ref_begin(argc, argv);
@@ -1854,5 +1870,6 @@ int main(int argc, char **argv)
     RUN(test_matrices_beyond_32_bits_are_refused);
     RUN(test_running_out_of_memory_leaves_nothing_behind);
     RUN(test_running_out_of_memory_in_place_changes_no_handle);
+    RUN(test_without_libraries_of_others_there_are_no_factors_and_words_say_so);
     return TEST_END();
 }

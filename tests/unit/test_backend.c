@@ -91,6 +91,9 @@ static tsr_tensor *declare_on_toy(int index)
 
 /* Registering ------------------------------------------------------------------------ */
 
+static int negative_count(void) { return -5; }
+static int huge_count(void) { return 2000000000; }
+
 static void test_backend_tables_that_cannot_work_are_refused_with_words(void)
 {
     tsr_backend b = toy_table;
@@ -115,6 +118,16 @@ static void test_backend_tables_that_cannot_work_are_refused_with_words(void)
     EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy");
     b = toy_table, b.run = NULL;
     EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy");
+    b = toy_table, b.size = (uint32_t)offsetof(tsr_backend, sync) + 4;
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "ends inside an entry");
+    b = toy_table, b.name = "to/y";
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "byte 2 of the name is 0x2f");
+    b = toy_table, b.name = "a-name-of-no-less-than-33-letters";
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "the name has more than 32 bytes");
+    b = toy_table, b.device_count = negative_count;
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy: device_count gives -5; a backend has 0 to 256 devices");
+    b = toy_table, b.device_count = huge_count;
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy: device_count gives 2000000000");
     tsr_device device;
     EXPECT_FAILS(tsr_device_parse(&device, "toy"), TSR_EDEVICE, "there are cpu:0");
 }

@@ -8,7 +8,7 @@
  *     eigh, eigvalsh, eig, eigvals, pinv, matrix_rank; matrix_power below 0;
  *     matrix_norm by singular values) takes f32, f64, c64 and c128 (TSR_EDTYPE:
  *     tsr_cast converts), and needs LAPACK on the CPU. It is looked for when it is
- *     first needed: at the path in TSR_LAPACK, or by its usual names. Without one these
+ *     first needed: at the absolute path in TSR_LAPACK, or by its usual names. Without one these
  *     functions are TSR_EUNSUPPORTED. Matrices without elements need none.
  *   - A matrix that holds NaN or an infinity gives NaN wherever its results have elements
  *     that depend on it, and no failure; its rank is 0. Other matrices of the batch are

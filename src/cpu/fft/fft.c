@@ -10,6 +10,7 @@
 #include "fft.h"
 #include "core/alloc.h"
 #include "core/atomic.h"
+#include "core/env.h"
 #include "core/lock.h"
 #include "core/mem.h"
 #include "core/memory_int.h"
@@ -18,10 +19,6 @@
 #include "kernel.h"
 #include "parts.h"
 #include "core/threads_int.h"
-
-#ifndef TSR_FREESTANDING
-#include <stdlib.h>
-#endif
 
 enum {
     LANE_BYTES = 64,             /* of a scratch buffer that lanes side by side fill */
@@ -341,11 +338,9 @@ static tsri_once chosen = TSRI_ONCE_INIT;
 
 static void choose(void)
 {
-#ifndef TSR_FREESTANDING
-    const char *wish = getenv("TSR_FFT");
+    const char *wish = tsri_env("TSR_FFT");
     if (wish && tsri_streq(wish, "own")) choice = TSRI_FFT_OWN;
     if (wish && tsri_streq(wish, "fftw")) choice = TSRI_FFT_FFTW;
-#endif
 }
 
 bool tsri_fft_use(tsri_fft_choice wanted)

@@ -48,6 +48,7 @@ static void open_both(void)
 
 bool tsri_fftw_is_here(bool is_double)
 {
+    if (!tsri_libraries_used()) return false;
     tsri_once_run(&opened, open_both);
     return here[is_double];
 }

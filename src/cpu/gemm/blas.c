@@ -11,9 +11,8 @@ bool tsri_gemm_blas(const tsri_gemm *g)
 
 #else
 
-#include <stdlib.h>
-
 #include "backend/library.h"
+#include "core/env.h"
 #include "core/lock.h"
 #include "core/mem.h"
 #include "tessera/threads.h"
@@ -51,7 +50,7 @@ static void find(void)
 #else
     const char *name = NULL;
 #endif
-    const char *wish = getenv("TSR_BLAS");
+    const char *wish = tsri_env("TSR_BLAS");
     if (wish && *wish) name = wish;
     if (!name || tsri_streq(name, "none")) return;
     void *library = tsri_library_open(1, &name);
@@ -110,6 +109,7 @@ static bool multiply(const tsri_gemm *g, const seen *a, const seen *b, const see
 bool tsri_gemm_blas(const tsri_gemm *g)
 {
     seen a, b, z;
+    if (!tsri_libraries_used()) return false;
     tsri_once_run(&once, find);
     if (!blas.found || !fits(g)) return false;
     const int64_t size = (int64_t)tsr_dtype_size(g->a_type);
