@@ -309,8 +309,8 @@ static void print_markdown(const request *r)
           "Every op that travels to a backend, as `tsr ops --markdown` prints it. A signature says which\n"
           "tensors an op takes and gives, in the [constraint notation](../concepts/constraints.md):\n"
           "operands whose dtype has one name (`dT`) are promoted to one dtype, and a result called `real`\n"
-          "has the real dtype of `dT`. c32 is a dtype to store in: ops that compute ask for c64 in its\n"
-          "place. *flops* counts an element of the result. The functions, with their contracts, are in\n"
+          "has the real dtype of `dT`. c32 is a dtype to store in: ops that compute do not\n"
+          "take it, and no signature of theirs names it. *flops* counts an element of the result. The functions, with their contracts, are in\n"
           "[include/tessera/ops/](../../include/tessera/ops), [move.h](../../include/tessera/move.h) and\n"
           "[random.h](../../include/tessera/random.h).\n",
           stdout);
@@ -365,8 +365,8 @@ const command ops_command = {
             "  --names           names alone, one a line\n"
             "  --families        the names of the families, one a line\n"
             "\n"
-            "Dtypes are those of the op's signature. c32 is a dtype to store in: ops that\n"
-            "compute refuse it, and take c64.\n"
+            "Dtypes are those of the op's signature, and no others. c32 is a dtype to store\n"
+            "in: ops that compute refuse it, and take c64.\n"
             "\n"
             "exit status: 0, or 1 if there is no such op or family, 2 for a command line\n"
             "that cannot be understood\n",

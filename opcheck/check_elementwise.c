@@ -479,7 +479,7 @@ void list_elementwise(check_list *list)
         if (!op_facts_get(&f, kind)) continue;
         const uint32_t dtypes = f.dtypes[main_operand(&f)];
         for (int d = 1; d < TSR_DTYPE_COUNT; d++)
-            if ((dtypes >> d & 1) && d != TSR_C32) /* c32 is to store in */
+            if (dtypes >> d & 1)
                 add_check(list,
                           (check){ .family = "elementwise",
                                    .op = kind,

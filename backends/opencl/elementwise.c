@@ -55,7 +55,7 @@ static int group_of(tsr_op_kind kind)
     }
 }
 
-/* Is a dtype among those of "real", "floating/complex", ...? */
+/* Is a dtype among those of "real", "floating/c64/c128", ...? */
 static bool is_among(tsr_dtype dtype, const char *words)
 {
     const bool integer = dtype >= TSR_I8 && dtype <= TSR_U64, floating = ocl_is_floating(dtype),
@@ -65,7 +65,8 @@ static bool is_among(tsr_dtype dtype, const char *words)
         const size_t n = (size_t)(end - words);
 #define IS(word) (n == sizeof word - 1 && !memcmp(words, word, n))
         if (IS("any") || (IS("bool") && dtype == TSR_BOOL) || (IS("integer") && integer) ||
-            (IS("floating") && floating) || (IS("complex") && complex) ||
+            (IS("floating") && floating) || (IS("complex") && complex) || (IS("c64") && dtype == TSR_C64) ||
+            (IS("c128") && dtype == TSR_C128) ||
             (IS("real") && (integer || floating)) || (IS("numeric") && (integer || floating || complex)))
             return true;
 #undef IS

@@ -79,7 +79,7 @@ static tsr_status promote(call *c)
     for (int i = 0; i < c->nin; i++) {
         const tsr_tensor *t = c->in[i];
         const tsr_dtype dtype = c->rule->grouped[i] ? c->dtype : t->dtype;
-        if (!(c->rule->accepts[i] >> dtype & 1) || dtype == TSR_C32) return blame_dtype(c, i);
+        if (!(c->rule->accepts[i] >> dtype & 1)) return blame_dtype(c, i);
         TSRI_CHECK(!is_number(t) || !c->rule->grouped[i] || number_fits(tsr_dtype_kind(t->dtype), kind), TSR_EDTYPE,
                    "%s: a %s number does not fit %s", c->name, tsr_kind_name(tsr_dtype_kind(t->dtype)),
                    tsr_dtype_name(c->dtype));

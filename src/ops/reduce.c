@@ -33,12 +33,6 @@ static tsr_dtype widened(tsr_dtype dtype)
     return kind == TSR_SIGNED ? TSR_I64 : kind == TSR_UNSIGNED ? TSR_U64 : dtype;
 }
 
-/* c32 is asked whether it is zero, and nothing else. */
-static bool only_counts(tsr_op_kind kind)
-{
-    return kind == TSR_OP_ANY || kind == TSR_OP_ALL || kind == TSR_OP_COUNT_NONZERO;
-}
-
 static tsr_dtype given_dtype(tsr_op_kind kind, const tsri_dtype_rule *rule, tsr_dtype x)
 {
     if (widens(kind))                      return widened(x);
@@ -51,7 +45,7 @@ static tsr_status result_dtype(tsr_dtype *out, tsr_op_kind kind, const tsr_desc 
 {
     const tsri_dtype_rule *rule = tsri_rule_of(kind);
     const tsr_op_info *info = tsr_op_get_info(kind);
-    TSRI_CHECK((rule->accepts[0] >> x->dtype & 1) && (x->dtype != TSR_C32 || only_counts(kind)), TSR_EDTYPE,
+    TSRI_CHECK(rule->accepts[0] >> x->dtype & 1, TSR_EDTYPE,
                "%s: x is %s, which it does not take; its signature is %s (tsr_cast converts)", info->name,
                TSRI_DESC(x), info->signature);
     *out = given_dtype(kind, rule, x->dtype);
@@ -244,7 +238,7 @@ tsr_status tsr_diff(tsr_tensor **out, const tsr_tensor *x, int axis, int64_t n)
     TSRI_TRY(tsri_check_allocated("diff", "x", x));
     TSRI_TRY(tsri_axis(&at, "diff", "axis", axis, &x->desc));
     TSRI_CHECK(n >= 0, TSR_EINVAL, "diff: n is %lld, below 0", (long long)n);
-    TSRI_CHECK((tsri_rule_of(TSR_OP_SUB)->accepts[0] >> x->dtype & 1) && x->dtype != TSR_C32, TSR_EDTYPE,
+    TSRI_CHECK(tsri_rule_of(TSR_OP_SUB)->accepts[0] >> x->dtype & 1, TSR_EDTYPE,
                "diff: x is %s, which it does not take; it takes numbers (tsr_cast converts)", TSRI_DESC(&x->desc));
     tsr_desc shorter = x->desc;
     shorter.shape[at] = tsri_max(x->shape[at] - n, 0);

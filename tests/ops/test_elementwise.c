@@ -77,7 +77,7 @@ static bool class_has(const char *signature, tsr_dtype d)
     static const struct { const char *name; tsr_dtype low, high; } classes[] = {
         { "any", TSR_BOOL, TSR_C128 }, { "numeric", TSR_I8, TSR_C128 }, { "real", TSR_I8, TSR_F64 },
         { "integer", TSR_I8, TSR_U64 }, { "floating", TSR_F8E4M3, TSR_F64 }, { "complex", TSR_C32, TSR_C128 },
-        { "bool", TSR_BOOL, TSR_BOOL },
+        { "bool", TSR_BOOL, TSR_BOOL }, { "c64", TSR_C64, TSR_C64 }, { "c128", TSR_C128, TSR_C128 },
     };
     const char *at = strstr(signature, "dT:") + 3;
     while (*at != ' ' && *at != '|') {
@@ -96,7 +96,7 @@ static rule rule_of(tsr_op_kind op)
     const char *signature = tsr_op_get_info(op)->signature, *result = strstr(signature, "-> z{ ") + 6;
     rule r = { .op = op };
     for (const char *p = signature; p < result - 6; p++) r.nin += *p == '{';
-    for (int d = 1; d < TSR_DTYPE_COUNT; d++) r.takes[d] = d != TSR_C32 && class_has(signature, (tsr_dtype)d);
+    for (int d = 1; d < TSR_DTYPE_COUNT; d++) r.takes[d] = class_has(signature, (tsr_dtype)d);
     r.result = !strncmp(result, "dT", 2) ? SAME : !strncmp(result, "real", 4) ? REAL : BOOL;
     return r;
 }
