@@ -24,27 +24,28 @@ static inline bool tsri_add(int64_t *out, int64_t a, int64_t b)
 
 static inline int64_t tsri_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Multiplication for numbers that may be junk (strides of dims of size 1). */
+/* Multiplication for numbers that may be junk: strides of dims of size 1, and sizes of dims beside one of
+ * size 0, which make any product of all of them 0. */
 static inline int64_t tsri_mul_wrapping(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
 /* Bytes a valid desc reaches over, and how far the lowest lies below element
  * (0, ..., 0): *lo <= 0. */
 static inline int64_t tsri_desc_span(const tsr_desc *d, int64_t *lo)
 {
-    int64_t low = 0, high = 1;
+    uint64_t low = 0, high = 1;  /* where a later dim is 0, those before it may have any reach */
     for (int i = 0; i < d->ndim; i++) {
         if (d->shape[i] == 0) {
             *lo = 0;
             return 0;
         }
         if (d->shape[i] == 1) continue;
-        const int64_t reach = (d->shape[i] - 1) * d->stride[i];
-        if (reach < 0) low += reach;
-        else           high += reach;
+        const int64_t reach = tsri_mul_wrapping(d->shape[i] - 1, d->stride[i]);
+        if (reach < 0) low += (uint64_t)reach;
+        else           high += (uint64_t)reach;
     }
-    const int64_t size = tsri_dtype_size(d->dtype);
-    *lo = low * size;
-    return (high - low) * size;
+    const uint64_t size = (uint64_t)tsri_dtype_size(d->dtype);
+    *lo = (int64_t)(low * size);
+    return (int64_t)((high - low) * size);
 }
 
 /* tsr_desc_init with the caller's name at the front of the message. */

@@ -362,9 +362,9 @@ static void build_reduced(tsri_reduction *r, const tsr_tensor *x, uint32_t axes)
     r->count = r->times = 1;
     for (int d = 0; d < x->ndim; d++) {
         if (!(axes >> d & 1)) continue;
-        r->count *= x->shape[d];
+        r->count = tsri_mul_wrapping(r->count, x->shape[d]);
         if (once && x->stride[d] == 0 && x->shape[d] > 0) {
-            r->times *= x->shape[d];
+            r->times = tsri_mul_wrapping(r->times, x->shape[d]);
             continue;
         }
         shape[n] = x->shape[d];
@@ -476,7 +476,7 @@ static bool reduce_few(tsri_reduction *r, const tsr_tensor *x, char *z)
     double words[2 * TSRI_STATE_WORDS] = { 0 };  /* which sums begin with */
     tsri_collected g = tsri_states_in(words, 1), k = tsri_states_in(words + TSRI_STATE_WORDS, 1);
     r->count = 1;
-    for (int d = 0; d < x->ndim && r->count <= FEW; d++) r->count *= x->shape[d];
+    for (int d = 0; d < x->ndim && r->count <= FEW; d++) r->count = tsri_mul_wrapping(r->count, x->shape[d]);
     if (r->widen || r->count > FEW || !tsri_is_packed(&x->desc)) return false;
     const tsri_strip s = { .x = x->data, .n = r->count, .width = 1, .lone = true, .least = r->least,
                            .size = r->size, .flip = r->flip };

@@ -8,11 +8,12 @@
 #include "op.h"
 #include "core/overlap.h"
 
-/* *v looks at t's memory through d, `offset` elements on. v may be t. */
+/* *v looks at t's memory through d, `offset` elements on. v may be t. Where there are no elements the offset
+ * may be any number, and so may the address. */
 static inline void tsri_see(tsr_tensor *v, const tsr_tensor *t, const tsr_desc *d, int64_t offset)
 {
     if (v != t) *v = *t;
-    v->data = (char *)t->data + offset * tsri_dtype_size(d->dtype);
+    v->data = (void *)((uintptr_t)t->data + (uintptr_t)tsri_mul_wrapping(offset, tsri_dtype_size(d->dtype)));
     if (&v->desc != d) tsri_desc_copy(&v->desc, d);
 }
 

@@ -101,7 +101,7 @@ static int64_t count_plain_total(const tsr_tensor *out, tsr_op_kind kind, const 
     if (params->axes != ((uint32_t)1 << x->ndim) - 1 || (params->keepdims && x->ndim > 0)) return 0;
     const uintptr_t z = (uintptr_t)out->data, from = (uintptr_t)x->data;
     int64_t n = 1;
-    for (int d = 0; d < x->ndim; d++) n *= x->shape[d];
+    for (int d = 0; d < x->ndim; d++) n = tsri_mul_wrapping(n, x->shape[d]);
     const uint64_t bytes = (uint64_t)n * (uint64_t)tsri_dtype_size(x->dtype);
     if (n == 0 || !tsri_is_packed(&x->desc)) return 0;
     if (z < from + bytes && from < z + (uint64_t)tsri_dtype_size(out->dtype)) return 0;
