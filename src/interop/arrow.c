@@ -3,6 +3,7 @@
 #include "core/mem.h"
 #include "core/storage.h"
 #include "core/tensor_int.h"
+#include "foreign.h"
 #include "tessera/interop.h"
 #include "tessera/view.h"
 
@@ -133,11 +134,14 @@ static tsr_status share(tsr_tensor **out, const tsr_arrow_array *a, tsr_dtype dt
     tsr_desc d = { .ndim = 0 };
     TSRI_TRY(tsri_desc_packed(&d, "from_arrow", dtype, 1, &a->length));
     const size_t size = tsr_dtype_size(dtype);
-    char *data = a->buffers[1] ? (char *)(uintptr_t)a->buffers[1] + (size_t)a->offset * size : NULL;
+    const uint64_t bytes = (uint64_t)a->length * size;
+    char *data = bytes ? tsri_foreign_low(a->buffers[1], (uint64_t)a->offset * size, 0, bytes) : NULL;
+    TSRI_CHECK(data || !bytes, TSR_EFORMAT, "from_arrow: %lld elements from %lld on leave the address space",
+               (long long)a->length, (long long)a->offset);
     tsr_arrow_array *kept = tsri_scratch(sizeof *kept);
     TSRI_CHECK(kept, TSR_ENOMEM, "from_arrow: no room for a column");
     *kept = *a;
-    const tsr_buffer buffer = { data, (size_t)a->length * size, true, end_column, kept };
+    const tsr_buffer buffer = { data, (size_t)bytes, true, end_column, kept };
     const tsr_status s = tsr_from_buffer(out, &buffer, 0, &d);
     if (s != TSR_OK) tsri_free(kept, sizeof *kept);
     return s;

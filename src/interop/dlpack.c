@@ -5,6 +5,7 @@
 #include "core/mem.h"
 #include "core/storage.h"
 #include "core/tensor_int.h"
+#include "foreign.h"
 #include "tessera/interop.h"
 #include "tessera/move.h"
 
@@ -89,14 +90,15 @@ static void delete_export(export *e)
 static void delete_versioned(tsr_dl_managed_versioned *m) { delete_export(m->manager_ctx); }
 static void delete_legacy(tsr_dl_managed *m) { delete_export(m->manager_ctx); }
 
-/* Strides of dims of size 1 say nothing here; others take them at their word. */
+/* Strides of dims of size 1 say nothing here; others take them at their word. An empty tensor may have any
+ * other dims: then the product is junk, and no element is reached by it. */
 static void copy_dims(export *e, const tsr_desc *d)
 {
     int64_t packed = 1;
     for (int i = d->ndim - 1; i >= 0; i--) {
         e->shape[i] = d->shape[i];
         e->strides[i] = d->shape[i] == 1 ? packed : d->stride[i];
-        packed *= tsri_max(d->shape[i], 1);
+        packed = tsri_mul_wrapping(packed, tsri_max(d->shape[i], 1));
     }
 }
 
@@ -214,7 +216,9 @@ static tsr_status import(tsr_tensor **out, const char *op, const tsr_dl_tensor *
     TSRI_TRY(device_from_dl(&device, op, dl->device));
     const int64_t bytes = tsri_desc_span(&d, &lo);
     TSRI_CHECK(dl->data || bytes == 0, TSR_ENULL, "%s: the data of %s is NULL", op, TSRI_DESC(&d));
-    char *low = bytes ? (char *)dl->data + dl->byte_offset + lo : tsri_nowhere();
+    char *low = bytes ? tsri_foreign_low(dl->data, dl->byte_offset, lo, (uint64_t)bytes) : tsri_nowhere();
+    TSRI_CHECK(low, TSR_EOVERFLOW, "%s: byte_offset %llu leads %s out of the address space", op,
+               (unsigned long long)dl->byte_offset, TSRI_DESC(&d));
     TSRI_TRY(tsri_storage_foreign(&storage, low, (size_t)bytes, device, TSR_MEMORY_HOST, ownership, readonly,
                                   NULL, NULL, op));
     const tsr_status s = tsr_from_storage(out, storage, (size_t)-lo, &d);

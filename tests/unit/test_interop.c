@@ -139,6 +139,36 @@ static void test_imports_that_cannot_be_are_refused_and_stay_the_callers(void)
 
 /* Exports ------------------------------------------------------------------------------ */
 
+static void test_imports_outside_the_address_space_are_refused(void)
+{
+    producer p;
+    tsr_tensor *t = NULL;
+    produce(&p);
+    p.m.dl_tensor.byte_offset = UINT64_MAX - 3;  /* 4 bytes before the data, if it wrapped */
+    EXPECT_FAILS(tsr_from_dlpack(&t, &p.m), TSR_EOVERFLOW, "byte_offset");
+    p.m.dl_tensor.byte_offset = (uint64_t)-(uintptr_t)p.data - 4;
+    EXPECT_FAILS(tsr_from_dlpack(&t, &p.m), TSR_EOVERFLOW, "byte_offset");
+    EXPECT(t == NULL && p.deleted == 0);
+}
+
+/* Nothing is counted or reached where one dim is 0, however long the others are. */
+static void test_empty_tensors_of_any_other_dims_go_out_and_come_back(void)
+{
+    const tsr_desc d = { .dtype = TSR_F32, .ndim = 4, .shape = { 1, INT64_MAX / 3, 5, 0 }, .stride = { 1, 7, 0, 1 } };
+    const tsr_buffer nothing = { .data = NULL };
+    tsr_tensor *t = NULL, *back = NULL, *sum = NULL;
+    tsr_dl_managed_versioned *m = NULL;
+    EXPECT_OK(tsr_from_buffer(&t, &nothing, 0, &d));
+    EXPECT_OK(tsr_to_dlpack(&m, t, NULL));
+    EXPECT_OK(tsr_from_dlpack(&back, m));
+    EXPECT(tsr_same_shape(back, t) && tsr_numel(back) == 0);
+    EXPECT_OK(tsr_sum(&sum, back, 0, NULL, false));
+    EXPECT(*(float *)sum->data == 0);
+    tsr_release(&sum);
+    tsr_release(&back);
+    tsr_release(&t);
+}
+
 static void test_exports_come_back_the_same_for_every_dtype_and_layout(void)
 {
     uint64_t r = 11;
@@ -317,6 +347,8 @@ static void test_columns_that_cannot_be_are_refused(void)
     REFUSED_COLUMN(s.format = NULL, TSR_EFORMAT);
     REFUSED_COLUMN(a.length = -1, TSR_EFORMAT);
     REFUSED_COLUMN(a.offset = INT64_MAX, TSR_EFORMAT);
+    REFUSED_COLUMN((s.format = "l", buffers[1] = (const void *)(UINTPTR_MAX - 63), a.offset = 8), TSR_EFORMAT);
+    buffers[1] = numbers;
     REFUSED_COLUMN(a.n_buffers = 3, TSR_EFORMAT);
     REFUSED_COLUMN(a.n_children = 1, TSR_EUNSUPPORTED);
     REFUSED_COLUMN(a.release = NULL, TSR_EINVAL);
@@ -426,6 +458,8 @@ int main(int argc, char **argv)
     RUN(test_imports_take_every_stride_and_offset);
     RUN(test_a_read_only_import_refuses_to_be_written);
     RUN(test_imports_that_cannot_be_are_refused_and_stay_the_callers);
+    RUN(test_imports_outside_the_address_space_are_refused);
+    RUN(test_empty_tensors_of_any_other_dims_go_out_and_come_back);
     RUN(test_exports_come_back_the_same_for_every_dtype_and_layout);
     RUN(test_exports_say_what_is_read_only);
     RUN(test_the_exchange_table_makes_looks_and_passes_on);
