@@ -353,6 +353,8 @@ static tsr_status read_raw(tsr_tensor **out, const tsr_file *f, const tsri_entry
         shape[e->ndim - 1] /= type->elements;
         shape[e->ndim] = type->bytes;
     }
+    uint64_t bytes = 0;  /* the shape of elements was checked; that of blocks may be larger if one dim is 0 */
+    TSRI_TRY(tsri_file_shape_bytes(&bytes, f, e->name, 1, ndim, shape));
     const tsri_entry raw = { .name = e->name,
                              .encoding = "u8",
                              .shape = shape,
