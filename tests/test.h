@@ -26,12 +26,20 @@
 static struct {
     const char *filter;
     const char *current;
+    uint64_t seed;       /* of generated data, from TSR_SEED; 0 unless that is set */
     int passed, failed, skipped;
     int failures;        /* in the current test */
     bool skip;
 } test_state;
 
-#define TEST_BEGIN(argc, argv) (test_state.filter = (argc) > 1 ? (argv)[1] : NULL)
+static inline void test_begin(int argc, char **argv)
+{
+    const char *seed = getenv("TSR_SEED");
+    test_state.filter = argc > 1 ? argv[1] : NULL;
+    test_state.seed = seed ? strtoull(seed, NULL, 10) * 0xd1342543de82ef95u : 0;
+}
+
+#define TEST_BEGIN(argc, argv) test_begin(argc, argv)
 
 #define EXPECT_MSG(cond, ...)                                                          \
     do {                                                                               \
@@ -111,10 +119,11 @@ static inline int test_end(void)
 
 #define TEST_END() test_end()
 
-/* A small repeatable generator for test data; shares nothing with the library. */
+/* A small repeatable generator for test data; shares nothing with the library. TSR_SEED in the
+ * environment makes it another one, so that every generated test has new cases. */
 static inline uint64_t test_next(uint64_t *state)
 {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u) ^ test_state.seed;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
