@@ -4,6 +4,7 @@
 #
 # A test takes longer to build at -O3 than it then saves. With a sanitizer, building unit tests
 # is most of the work, and in the others it is the loops that they compare with.
+option(TSR_FUZZER "tests/fuzz are programs of clang's libFuzzer" OFF)
 set(TSR_TEST_OPTIMIZATION -O1 CACHE STRING "How a release compiles test programs")
 set(sanitized_optimization_unit -O0)
 set(sanitized_optimization_property -O2)
@@ -28,7 +29,13 @@ function(add_test_programs kind pattern)
             add_dependencies(${target} backend-sim)
         endif()
         if(kind STREQUAL "fuzz")
-            target_compile_definitions(${target} PRIVATE TSR_FUZZ_MAIN)
+            target_sources(${target} PRIVATE tests/fuzz/fuzz.c)
+            if(TSR_FUZZER)
+                target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+                target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+            else()
+                target_compile_definitions(${target} PRIVATE TSR_FUZZ_MAIN)
+            endif()
         endif()
         add_dependencies(tests-${kind} ${target})
         add_test(NAME ${kind}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -42,6 +49,14 @@ add_test_programs(oom "*.c")
 add_test_programs(fuzz "fuzz_*.c")
 add_test_programs(net "test_*.c")
 target_link_libraries(net-test_net PRIVATE opcheck tessera_static)
+
+target_sources(fuzz-fuzz_files PRIVATE tests/fuzz/repair.c)
+
+# What reads input is followed by libFuzzer; kernels, which are most of the library, would only slow it down.
+if(TSR_FUZZER)
+    file(GLOB followed_sources CONFIGURE_DEPENDS src/core/*.c src/io/*.c src/interop/*.c)
+    set_property(SOURCE ${followed_sources} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
+endif()
 
 # The expressions of tsr eval, which find ops by their names in the program.
 file(GLOB eval_sources CONFIGURE_DEPENDS cli/eval/*.c)

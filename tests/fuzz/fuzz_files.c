@@ -1,40 +1,34 @@
-/* fuzz_files.c - any bytes as a file of any format.
+/* fuzz_files.c - any bytes as a file of each format, as a deflate stream, and as an index of files.
  *
  * What opens must list, and each of its tensors must read, whole and in part, or refuse, with
- * words, without harm and without memory out of proportion. Built for libFuzzer as it is, with
- * tests/data/files as the first corpus; with -DTSR_FUZZ_MAIN it mutates those files by itself:
- * fuzz_files [iterations of each format [seed [format]]].
- */
+ * words, without harm and without memory out of proportion. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "tessera/tessera.h"
 #include "fuzz.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "io/inflate.h"
+#include "io/io_int.h"
+#include "io/zlib.h"
+#include "repair.h"
+#include "tessera/tessera.h"
 
 enum { TENSORS = 8 };  /* of a file that are read */
 
-static void must(int ok, const char *what)
-{
-    if (ok) return;
-    fprintf(stderr, "fuzz_files: %s (%s)\n", what, tsr_last_error());
-    abort();
-}
-
-static int is_a_file_status(tsr_status s)
+static bool is_a_file_status(tsr_status s)
 {
     return s == TSR_OK || s == TSR_EFORMAT || s == TSR_EUNSUPPORTED || s == TSR_ENOMEM;
 }
 
-/* Memory is bounded: deflate makes at most 1032 bytes of one, and bits may become four bytes. */
+/* Memory is bounded: deflate makes at most 1032 bytes of one, and a bit may become four bytes. */
 static size_t memory_allowed;
 
 static bool within_bounds(void *context, size_t bytes)
 {
     (void)context;
-    must(bytes <= memory_allowed, "an allocation out of proportion");
+    fuzz_must(bytes <= memory_allowed, "an allocation out of proportion");
     return true;
 }
 
@@ -42,35 +36,47 @@ static volatile unsigned sink;
 
 static void touch(tsr_tensor *t)
 {
-    must(tsr_check(t) == TSR_OK, "a tensor that is none");
+    fuzz_must(tsr_check(t) == TSR_OK, "a tensor that is none");
     const unsigned char *p = t->data;
     const int64_t n = tsr_byte_size(t);
     for (int64_t i = 0; tsr_is_contiguous(t) && i < n; i += 64) sink += p[i];
     if (n && tsr_is_contiguous(t)) sink += p[n - 1];
 }
 
-static void read_one(const tsr_file *f, const tsr_file_entry *e, int64_t index)
+static void read_whole(const tsr_file *f, const tsr_file_entry *e, int64_t index)
 {
     tsr_tensor *t = NULL;
     tsr_clear_error();
-    tsr_status s = tsr_file_read(&t, f, e->name);
-    if (s == TSR_EINDEX) must(index > 0 || tsr_file_count(f) != 1, "an only tensor that is not found");
-    else must(is_a_file_status(s), "a status that no read gives");
-    must(s == TSR_OK || tsr_last_error()[0], "a failure without words");
+    const tsr_status s = tsr_file_read(&t, f, e->name);
+    if (s == TSR_EINDEX) fuzz_must(index > 0 || tsr_file_count(f) != 1, "an only tensor that is not found");
+    else fuzz_must(is_a_file_status(s), "a status that no read gives");
+    fuzz_must(s == TSR_OK || tsr_last_error()[0], "a failure without words");
     if (s == TSR_OK) {
-        must(tsr_desc_same_shape(&t->desc, &e->desc) && t->dtype == e->desc.dtype,
-             "another desc than was listed");
+        fuzz_must(tsr_desc_same_shape(&t->desc, &e->desc) && t->dtype == e->desc.dtype,
+                  "another desc than was listed");
         touch(t);
     }
     tsr_release(&t);
     if (tsr_file_read_raw(&t, f, e->name) == TSR_OK) touch(t);
     tsr_release(&t);
-    if (e->desc.ndim > 0 && e->desc.shape[0] > 0 && e->desc.dtype) {
-        s = tsr_file_read_slice(&t, f, e->name, 1, (tsr_file_range[]){ { TSR_NONE, TSR_NONE, -1 } });
-        must(s == TSR_EINDEX || is_a_file_status(s), "a status that no slice gives");
-        if (s == TSR_OK) must(tsr_check(t) == TSR_OK, "a slice that is no tensor");
-        tsr_release(&t);
+}
+
+/* Ranges of many kinds, from the shape of the tensor. */
+static void read_part(const tsr_file *f, const tsr_file_entry *e)
+{
+    tsr_file_range ranges[TSR_MAX_NDIM];
+    tsr_tensor *t = NULL;
+    int n = 0;
+    for (; n < e->desc.ndim && n < 3; n++) {
+        const int64_t dim = e->desc.shape[n];
+        ranges[n] = dim % 3 == 0   ? (tsr_file_range){ TSR_NONE, TSR_NONE, -1 }
+                    : dim % 3 == 1 ? (tsr_file_range){ dim / 2, 0, 0 }
+                                   : (tsr_file_range){ 1, dim, 2 };
     }
+    const tsr_status s = tsr_file_read_slice(&t, f, e->name, n, ranges);
+    fuzz_must(s == TSR_EINDEX || is_a_file_status(s), "a status that no slice gives");
+    if (s == TSR_OK) touch(t);
+    tsr_release(&t);
 }
 
 static int look_at_meta(const tsr_meta *m)
@@ -83,216 +89,228 @@ static int look_at_meta(const tsr_meta *m)
     return n;
 }
 
-/* How many mutants opened, so that a mutator that only makes rubbish shows. */
-static long opened;
-
-static void check_file(const uint8_t *data, size_t size, const char *format)
+static void look_at_file(const tsr_file *f)
 {
-    const tsr_file_opts opts = { .format = format,
-                                 .dtype =
-                                     format && strcmp(format, "raw") == 0 ? TSR_F32 : TSR_DTYPE_INVALID };
+    tsr_meta m;
+    tsr_file_entry e;
+    for (int64_t i = 0; i < tsr_file_meta_count(f); i++)
+        if (tsr_file_meta(&m, f, i) == TSR_OK) sink += (unsigned)look_at_meta(&m);
+    for (int64_t i = 0; i < tsr_file_count(f) && i < TENSORS; i++) {
+        fuzz_must(tsr_file_list(&e, f, i) == TSR_OK, "an entry that is not listed");
+        read_whole(f, &e, i);
+        if (e.desc.dtype) read_part(f, &e);
+    }
+}
+
+static bool check_file(const uint8_t *data, size_t size, const tsr_file_opts *opts)
+{
     tsr_file *f = NULL;
     tsr_clear_error();
-    memory_allowed = size * 1032 * 8 + (2 << 20);
+    memory_allowed = size * 1032 * 32 + (2 << 20);
     tsr_set_alloc_hook(within_bounds, NULL);
-    const tsr_status s = tsr_file_open_bytes(&f, data, size, "fuzz", &opts);
-    must(is_a_file_status(s), "a status that no open gives");
-    must(s == TSR_OK || tsr_last_error()[0], "a failure without words");
-    if (s == TSR_OK) {
-        opened++;
-        tsr_meta m;
-        for (int64_t i = 0; i < tsr_file_meta_count(f); i++)
-            if (tsr_file_meta(&m, f, i) == TSR_OK) sink += (unsigned)look_at_meta(&m);
-        for (int64_t i = 0; i < tsr_file_count(f) && i < TENSORS; i++) {
-            tsr_file_entry e;
-            must(tsr_file_list(&e, f, i) == TSR_OK, "an entry that is not listed");
-            read_one(f, &e, i);
-        }
-    }
+    const tsr_status s = tsr_file_open_bytes(&f, data, size, "fuzz", opts);
+    fuzz_must(is_a_file_status(s) || (opts->shape && s != TSR_EIO), "a status that no open gives");
+    fuzz_must(s == TSR_OK || tsr_last_error()[0], "a failure without words");
+    if (s == TSR_OK) look_at_file(f);
     tsr_set_alloc_hook(NULL, NULL);
     tsr_file_close(&f);
+    return s == TSR_OK;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+#define READS(format_, dtype_)                                                                      \
+    static bool run_##format_(const uint8_t *data, size_t size)                                     \
+    {                                                                                               \
+        return check_file(data, size, &(tsr_file_opts){ .format = #format_, .dtype = (dtype_) });   \
+    }
+
+READS(npy, TSR_DTYPE_INVALID)
+READS(npz, TSR_DTYPE_INVALID)
+READS(safetensors, TSR_DTYPE_INVALID)
+READS(gguf, TSR_DTYPE_INVALID)
+READS(png, TSR_DTYPE_INVALID)
+READS(pnm, TSR_DTYPE_INVALID)
+READS(csv, size % 4 == 0 ? TSR_F32 : size % 4 == 1 ? TSR_I16 : TSR_DTYPE_INVALID)
+READS(tsv, size % 4 == 0 ? TSR_U8 : size % 4 == 1 ? TSR_I64 : TSR_DTYPE_INVALID)
+
+/* The format that the first bytes tell. */
+static bool run_any(const uint8_t *data, size_t size)
 {
-    check_file(data, size, NULL);
-    if (size < 4096) check_file(data, size, "csv");  /* which no first bytes tell */
-    return 0;
+    return check_file(data, size, &(tsr_file_opts){ .format = NULL });
 }
 
-#ifdef TSR_FUZZ_MAIN
+/* Dtype, offset and shape come first. */
+static bool run_raw(const uint8_t *data, size_t size)
+{
+    fuzz_input in = { data, data + size };
+    int64_t shape[20];
+    tsr_file_opts opts = { .format = "raw", .dtype = (tsr_dtype)(fuzz_take(&in, 1) % (TSR_DTYPE_COUNT + 1)) };
+    opts.ndim = (int)(fuzz_take(&in, 1) % 20);
+    opts.offset = (uint64_t)fuzz_take_size(&in);
+    for (int i = 0; i < opts.ndim; i++) shape[i] = fuzz_take_size(&in);
+    opts.shape = shape;
+    return check_file(in.at, (size_t)(in.end - in.at), &opts);
+}
 
-enum { MOST = 16384, SEEDS = 64 };
+/* JSON is the header of a file without elements. */
+static bool run_json(const uint8_t *data, size_t size)
+{
+    uint8_t *file = malloc(size + 8);
+    if (!file) return false;
+    tsri_set64(file, size);
+    if (size) memcpy(file + 8, data, size);
+    const bool taken = run_safetensors(file, size + 8);
+    free(file);
+    return taken;
+}
 
-typedef struct buffer { size_t size; uint8_t byte[MOST]; } buffer;
+/* An index, beside the two files that it may lead to ----------------------------------- */
 
-static struct { const char *name; const char *files[8]; } formats[] = {
-    { "npy", { "v1.npy", "v2.npy", "fortran.npy", "big.npy", "empty.npy", "text.npy" } },
-    { "npz", { "stored.npz", "deflated.npz" } },
-    { "safetensors", { "tensors.safetensors", "set-00001-of-00002.safetensors" } },
-    { "gguf", { "quant.gguf" } },
-    { "png", { "c0d8i0.png", "c3d4i1t.png", "c6d16i1.png", "c2d8i0.png", "c0d1i0.png" } },
-    { "pnm", { NULL } },
-    { "csv", { NULL } },
-    { "tsv", { NULL } },
-    { "raw", { "v1.npy" } },
+static char folder[64];
+
+static void remove_folder(void)
+{
+    static const char *const names[] = { "a.safetensors", "b.safetensors", "set.index.json" };
+    char path[128];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        (void)!unlink(path);
+    }
+    (void)!rmdir(folder);
+}
+
+static void write_bytes(const char *name, const void *data, size_t size)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "wb");
+    fuzz_must(f && fwrite(data, 1, size, f) == size && fclose(f) == 0, path);
+}
+
+/* A file of one tensor, x. */
+static void write_part(const char *name, char x)
+{
+    char bytes[256];
+    const int n = snprintf(bytes + 8, sizeof bytes - 8,
+                           "{\"%c\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}ab", x);
+    tsri_set64((unsigned char *)bytes, (uint64_t)n - 2);
+    write_bytes(name, bytes, (size_t)n + 8);
+}
+
+static void make_folder(void)
+{
+    snprintf(folder, sizeof folder, "%s/tsr-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    fuzz_must(mkdtemp(folder) != NULL, folder);
+    (void)atexit(remove_folder);
+    write_part("a.safetensors", 'x');
+    write_part("b.safetensors", 'y');
+}
+
+static bool run_index(const uint8_t *data, size_t size)
+{
+    char path[128];
+    tsr_file *f = NULL;
+    if (!folder[0]) make_folder();
+    write_bytes("set.index.json", data, size);
+    snprintf(path, sizeof path, "%s/set.index.json", folder);
+    tsr_clear_error();
+    const tsr_status s = tsr_file_open(&f, path, &(tsr_file_opts){ .format = "safetensors" });
+    fuzz_must(is_a_file_status(s) || s == TSR_EIO, "a status that no open gives");
+    fuzz_must(s == TSR_OK || tsr_last_error()[0], "a failure without words");
+    if (s == TSR_OK) look_at_file(f);
+    tsr_file_close(&f);
+    return s == TSR_OK;
+}
+
+/* Deflate streams: our own reader and zlib's give the same ------------------------------- */
+
+enum { ROOM = 1 << 17 };
+
+static void check_zlib(const uint8_t *data, size_t size, tsri_inflated own, size_t taken, const uint8_t *out,
+                       size_t made)
+{
+    static uint8_t other[ROOM];
+    size_t other_taken = 0, other_made = 0;
+    tsri_inflated r;
+    if (!tsri_zlib_inflate(&r, other, ROOM, data, size, &other_taken, &other_made)) return;
+    fuzz_must((r == TSRI_INFLATE_DONE) == (own == TSRI_INFLATE_DONE), "zlib ends otherwise");
+    if (own != TSRI_INFLATE_DONE) return;
+    fuzz_must(made == other_made && taken == other_taken && memcmp(out, other, made) == 0,
+              "zlib makes something else");
+}
+
+/* What is compressed comes back. */
+static void check_deflate(const uint8_t *data, size_t size)
+{
+    static _Alignas(8) uint8_t scratch[TSRI_DEFLATE_SCRATCH];
+    uint8_t *packed = malloc(tsri_deflate_room(size)), *back = malloc(size + 1);
+    size_t taken = 0, made = 0;
+    if (packed && back) {
+        const size_t n = tsri_deflate_alone(packed, data, size, true, scratch);
+        const tsri_inflated r = tsri_inflate_alone(back, size + 1, packed, n, &taken, &made);
+        fuzz_must(r == TSRI_INFLATE_DONE && taken == n && made == size &&
+                      (size == 0 || memcmp(back, data, size) == 0), "deflated bytes do not come back");
+    }
+    free(packed);
+    free(back);
+}
+
+static bool run_inflate(const uint8_t *data, size_t size)
+{
+    uint8_t *out = malloc(ROOM);
+    size_t taken = 0, made = 0;
+    if (!out) return false;
+    const tsri_inflated r = tsri_inflate_alone(out, ROOM, data, size, &taken, &made);
+    fuzz_must(taken <= size && made <= ROOM, "more was taken or made than there is");
+    check_zlib(data, size, r, taken, out, made);
+    free(out);
+    check_deflate(data, size);
+    return r == TSRI_INFLATE_DONE;
+}
+
+/* The list ----------------------------------------------------------------------------- */
+
+static const char *const npy_words[] = {
+    "'descr'", "'fortran_order'", "'shape'", "True", "False", "(", ")", ",", ":", "{", "}", "'<f4'", "'>i8'",
+    "'|b1'", "'|S3'", "'<c16'", "'|V8'", "'<U2'", "-1", "9223372036854775807", "99999999999999999999", "0",
+    "3L", "\n", "\x93NUMPY", "PK\1\2", "PK\3\4", "PK\5\6", ".npy", NULL,
 };
-enum { FORMATS = sizeof formats / sizeof *formats };
 
-static const char *const texts[] = {
-    "P1 # c\n2 2\n01 10",
-    "P2\n2 2 9\n1 2\n3 9\n",
-    "P3 2 2 300 1 2 3 4 5 6 7 8 9 10 11 300",
-    "P4 9 2\nabcd",
-    "P5 2 2 255\nabcd",
-    "P6 2 2 65535\nabcdefghijklabcdefghijkl",
-    "P7\nWIDTH 2\nHEIGHT 2\nDEPTH 2\nMAXVAL 255\nTUPLTYPE X\nENDHDR\nabcdefgh",
-    "# c\nx,\"y, z\",w\n1,2.5,-3e2\n\n \"4\" ,, inf\n",
-    "1\t2\n3\t4e-400\n",
-    "1,2\n3,4\n5,123456789123456789123456789\n",
+static const char *const json_words[] = {
+    "[", "]", "{", "}", ",", ":", "\"", "\\u", "\\ud83d\\ude00", "\\u0000", "\\", "-1", "0", "1e9", "null", "true",
+    "9223372036854775807", "99999999999999999999", "[[[[[[[[", "\"F32\"", "\"U8\"", "\"BF16\"", "\"dtype\":",
+    "\"shape\":", "\"data_offsets\":", "\"__metadata__\":{", "\"weight_map\":{", "\"metadata\":", "\"x\"",
+    "\"y\"", "\"a.safetensors\"", "\"b.safetensors\"", "../", "\xc3\xa9", "\xff", NULL,
 };
-enum { TEXTS = sizeof texts / sizeof *texts, TABLES_FROM = 7 };
 
-/* A valid file of format k. */
-static void take_seed(buffer *b, int k, uint64_t *r)
-{
-    static buffer loaded[FORMATS][8];
-    int n = 0;
-    while (n < 8 && formats[k].files[n]) n++;
-    if (n == 0) {
-        const int from = strcmp(formats[k].name, "pnm") == 0 ? 0 : TABLES_FROM;
-        const int to = from ? TEXTS : TABLES_FROM;
-        const char *text = texts[from + (int)(next(r) % (uint64_t)(to - from))];
-        b->size = strlen(text);
-        memcpy(b->byte, text, b->size);
-        return;
-    }
-    const int i = (int)(next(r) % (uint64_t)n);
-    buffer *l = &loaded[k][i];
-    if (l->size == 0) {
-        char path[128];
-        snprintf(path, sizeof path, "tests/data/files/%s", formats[k].files[i]);
-        FILE *f = fopen(path, "rb");
-        must(f != NULL, path);
-        l->size = fread(l->byte, 1, MOST, f);
-        fclose(f);
-    }
-    b->size = l->size;
-    memcpy(b->byte, l->byte, l->size);
-}
+static const char *const gguf_words[] = {
+    "general.alignment", "\4\0\0\0 \0\0\0", "\x9\0\0\0", "GGUF", "\x8\0\0\0", "\1", "\2", "\xc", "\x1e", "\xff", NULL,
+};
 
-/* Numbers that lengths, offsets and counts break on. */
-static uint64_t odd_number(uint64_t *r)
-{
-    static const uint64_t odd[] = { 0,
-                                    1,
-                                    7,
-                                    255,
-                                    256,
-                                    65535,
-                                    65536,
-                                    0x7FFFFFFF,
-                                    0x80000000,
-                                    0xFFFFFFFF,
-                                    UINT64_C(1) << 32,
-                                    INT64_MAX,
-                                    UINT64_C(1) << 63,
-                                    UINT64_MAX,
-                                    UINT64_MAX - 7,
-                                    UINT64_C(1) << 61 };
-    return next(r) % 3 ? odd[next(r) % (sizeof odd / sizeof *odd)] : next(r) % 300;
-}
+static const char *const image_words[] = {
+    "IHDR", "IDAT", "PLTE", "tRNS", "IEND", "\x89PNG\r\n\x1a\n", "P1 ", "P2 ", "P3 ", "P4 ", "P5 ", "P6 ", "P7\n",
+    "WIDTH ", "HEIGHT ", "DEPTH ", "MAXVAL ", "TUPLTYPE ", "ENDHDR\n", "#", "\n", " ", "0", "1", "255", "65535",
+    "65536", "99999999999", NULL,
+};
 
-static void splice(buffer *b, size_t at, size_t gone, const void *piece, size_t size)
-{
-    splice_bytes(b->byte, &b->size, MOST, at, gone, piece, size);
-}
+static const char *const table_words[] = {
+    ",", "\t", "\n", "\r\n", "\"", "#", "nan", "inf", "-", "+", ".", "e", "1e999", "-1e-999", "0x1p3", "1_0",
+    "123456789123456789123456789", "18446744073709551616", "9007199254740993", "2.2250738585072011e-308", " ",
+    NULL,
+};
 
-/* Mostly near the front, where headers are; a zip file's are at its end. */
-static size_t some_place(const buffer *b, uint64_t *r)
-{
-    const size_t n = b->size ? b->size : 1, near = n < 400 ? n : 400;
-    const uint64_t where = next(r) % 4;
-    return where < 2 ? next(r) % near : where == 2 ? n - 1 - next(r) % near : next(r) % n;
-}
-
-static void mutate(buffer *b, uint64_t *r)
-{
-    static const char *const words[] = { "[",
-                                         "]",
-                                         "{",
-                                         "}",
-                                         ",",
-                                         ":",
-                                         "\"",
-                                         "\\u",
-                                         "-1",
-                                         "9223372036854775807",
-                                         "99999999999999999999",
-                                         "1e999",
-                                         "nan",
-                                         "(",
-                                         ")",
-                                         "'",
-                                         "True",
-                                         "\n",
-                                         "0",
-                                         "[[[[[[[[",
-                                         "P6 ",
-                                         "F32",
-                                         "\\" };
-    const size_t at = some_place(b, r);
-    const char *word = words[next(r) % (sizeof words / sizeof *words)];
-    uint8_t raw[8], run[40];
-    const size_t from = some_place(b, r);
-    size_t n = next(r) % sizeof run;
-    if (n > b->size - (b->size ? from : 0)) n = b->size - (b->size ? from : 0);
-    memcpy(run, b->byte + from, n);
-    uint64_t v = odd_number(r);
-    const size_t width = (size_t)1 << next(r) % 4;
-    const bool big = next(r) % 4 == 0;
-    for (size_t i = 0; i < width; i++) raw[i] = (uint8_t)(v >> 8 * (big ? width - 1 - i : i));
-    switch (next(r) % 8) {
-    case 0: case 1: splice(b, at, width, raw, width); break;               /* another number */
-    case 2: if (b->size) b->byte[at] ^= (uint8_t)(1u << next(r) % 8); break; /* a bit */
-    case 3: splice(b, at, 1 + next(r) % 8, "", 0); break;                  /* a gap */
-    case 4: splice(b, at, next(r) % 2, word, strlen(word)); break;         /* a word */
-    case 5: b->size = next(r) % (b->size + 1); break;                      /* cut short */
-    case 6: splice(b, at, 0, run, n); break;                               /* a part repeated */
-    default: raw[0] = (uint8_t)next(r); splice(b, at, 1, raw, 1); break;   /* a byte */
-    }
-}
-
-/* Its own heap block, so that a read past the end is seen. */
-static void check_copy(const buffer *b, const char *format)
-{
-    uint8_t *copy = malloc(b->size ? b->size : 1);
-    if (!copy) return;
-    memcpy(copy, b->byte, b->size);
-    check_file(copy, b->size, format);
-    free(copy);
-}
-
-int main(int argc, char **argv)
-{
-    const long iterations = argc > 1 ? strtol(argv[1], NULL, 10) : 100000;
-    uint64_t r = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    static buffer b;
-    must(tsr_set_threads(1) == TSR_OK, "one thread");
-    for (int k = 0; k < FORMATS; k++) {
-        if (argc > 3 && strcmp(argv[3], formats[k].name) != 0) continue;
-        opened = 0;
-        for (long i = 0; i < iterations; i++) {
-            take_seed(&b, k, &r);
-            for (uint64_t n = next(&r) % 4; n > 0; n--) mutate(&b, &r);
-            check_copy(&b, formats[k].name);
-        }
-        printf("%s: %ld of %ld opened\n", formats[k].name, opened, iterations);
-        must(iterations < 1000 || (opened > iterations / 10 && (k == FORMATS - 1 || opened <= iterations)),
-             "too few mutants open");
-    }
-    printf("%d passed, 0 failed, 0 skipped\n", FORMATS);
-    return 0;
-}
-
-#endif
+const fuzz_target fuzz_targets[] = {
+    { "npy", run_npy, repair_npy, npy_words, 80000 },
+    { "npz", run_npz, repair_npz, npy_words, 80000 },
+    { "safetensors", run_safetensors, repair_safetensors, json_words, 80000 },
+    { "gguf", run_gguf, repair_gguf, gguf_words, 80000 },
+    { "png", run_png, repair_png, image_words, 60000 },
+    { "pnm", run_pnm, NULL, image_words, 80000 },
+    { "csv", run_csv, NULL, table_words, 80000 },
+    { "tsv", run_tsv, NULL, table_words, 20000 },
+    { "raw", run_raw, NULL, NULL, 80000 },
+    { "json", run_json, NULL, json_words, 80000 },
+    { "index", run_index, NULL, json_words, 10000 },
+    { "inflate", run_inflate, NULL, NULL, 20000 },
+    { "any", run_any, NULL, npy_words, 80000 },
+    { NULL, NULL, NULL, NULL, 0 },
+};
