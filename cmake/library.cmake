@@ -37,6 +37,14 @@ set_target_properties(tessera_objects PROPERTIES
     POSITION_INDEPENDENT_CODE ON
     C_VISIBILITY_PRESET hidden)
 
+# Counters of lines and branches, for tools/coverage.sh. Whoever links the library links their runtime too.
+if(TSR_COVERAGE)
+    target_compile_options(tessera_objects PRIVATE --coverage -fprofile-update=prefer-atomic)
+    foreach(target tessera tessera_static)
+        target_link_options(${target} PUBLIC --coverage)
+    endforeach()
+endif()
+
 # The library calls its own functions directly: nobody replaces them by preloading.
 check_c_compiler_flag(-fno-semantic-interposition TSR_HAVE_NO_INTERPOSITION)
 if(TSR_HAVE_NO_INTERPOSITION)
