@@ -284,6 +284,19 @@ static void test_buffers_are_bounded_and_deleted_once(void)
     EXPECT(buffers_deleted == 1);
 }
 
+static void test_buffer_may_be_as_long_as_a_pointer_difference(void)
+{
+    _Alignas(8) char bytes[64];
+    tsr_tensor *t = NULL;
+    tsr_desc d;
+    EXPECT_OK(tsr_desc_init(&d, TSR_I32, TSR_SHAPE(4, 2), NULL));
+    EXPECT_OK(tsr_from_buffer(&t, &(tsr_buffer){ .data = bytes, .bytes = PTRDIFF_MAX }, 32, &d));
+    EXPECT(t && t->data == bytes + 32);
+    tsr_release(&t);
+    EXPECT_FAILS(tsr_from_buffer(&t, &(tsr_buffer){ .data = bytes, .bytes = (size_t)PTRDIFF_MAX + 1 }, 32, &d),
+                 TSR_EOVERFLOW, "9223372036854775808 bytes");
+}
+
 /* Arrow -------------------------------------------------------------------------------- */
 
 static void test_columns_go_to_arrow_and_back(void)
@@ -464,6 +477,7 @@ int main(int argc, char **argv)
     RUN(test_exports_say_what_is_read_only);
     RUN(test_the_exchange_table_makes_looks_and_passes_on);
     RUN(test_buffers_are_bounded_and_deleted_once);
+    RUN(test_buffer_may_be_as_long_as_a_pointer_difference);
     RUN(test_columns_go_to_arrow_and_back);
     RUN(test_columns_that_cannot_be_are_refused);
     RUN(test_bad_arguments_are_told_apart);
