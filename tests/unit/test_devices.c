@@ -69,6 +69,9 @@ static void test_devices_are_counted_and_described(void)
     EXPECT_FAILS(tsr_device_get_info(NULL, sim), TSR_ENULL, "out");
 }
 
+/* Before any test loads a broken one. */
+static void test_devices_plugin_that_loads_is_no_problem(void) { EXPECT(tsr_backend_problem(0) == NULL); }
+
 static void test_devices_plugin_that_does_not_load_is_remembered_with_words(void)
 {
     char path[] = "/tmp/test_devices_XXXXXX", file[64];
@@ -874,6 +877,7 @@ int main(int argc, char **argv)
         test_state.skipped++;
         return TEST_END();
     }
+    RUN(test_devices_plugin_that_loads_is_no_problem);
     RUN(test_devices_plugin_is_found_by_its_name);
     RUN(test_devices_are_counted_and_described);
     RUN(test_devices_plugin_that_does_not_load_is_remembered_with_words);
