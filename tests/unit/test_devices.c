@@ -130,6 +130,19 @@ static void test_devices_host_cannot_read_what_is_the_devices(void)
     tsr_release(&shared);
 }
 
+static void test_devices_dlpack_has_no_name_for_is_not_exported(void)
+{
+    tsr_tensor *t = on_sim(TSR_F32, 2, 3);
+    tsr_dl_managed_versioned *m = NULL;
+    tsr_dl_managed *old = NULL;
+    EXPECT_FAILS(tsr_to_dlpack(&m, t, NULL), TSR_EDEVICE, "no name for the device sim");
+    EXPECT_FAILS(tsr_to_dlpack_legacy(&old, t, NULL), TSR_EDEVICE, "no name for the device sim");
+    EXPECT(m == NULL && old == NULL);
+    tsr_dl_tensor look;
+    EXPECT(tsr_dlpack_exchange_api()->dltensor_from_object(t, &look) == -1);
+    tsr_release(&t);
+}
+
 static void test_devices_kinds_have_names_and_places(void)
 {
     tsr_memory kind;
@@ -882,6 +895,7 @@ int main(int argc, char **argv)
     RUN(test_devices_are_counted_and_described);
     RUN(test_devices_plugin_that_does_not_load_is_remembered_with_words);
     RUN(test_devices_host_cannot_read_what_is_the_devices);
+    RUN(test_devices_dlpack_has_no_name_for_is_not_exported);
     RUN(test_devices_kinds_have_names_and_places);
     RUN(test_devices_memory_is_kept_counted_and_given_back);
     RUN(test_devices_too_much_memory_is_enomem_and_life_goes_on);

@@ -254,6 +254,36 @@ static void test_the_exchange_table_makes_looks_and_passes_on(void)
     EXPECT(api->managed_tensor_to_object(m, NULL) == -1 && api->dltensor_from_object(NULL, &look) == -1);
 }
 
+static void test_exchange_table_says_what_failed(void)
+{
+    const tsr_dl_exchange_api *api = tsr_dlpack_exchange_api();
+    int64_t shape[] = { 3, (int64_t)1 << 56 };
+    tsr_dl_tensor like = { .device = { TSR_DL_CPU, 0 }, .ndim = 2, .dtype = { 2, 64, 1 }, .shape = shape };
+    tsr_dl_managed_versioned *m = NULL;
+    tsr_tensor *t = NULL;
+    EXPECT(api->managed_tensor_allocator(&like, &m, "ctx", remember) == -1 && strstr(said, "ctx MemoryError: "));
+    like.device.type = 99;
+    EXPECT(api->managed_tensor_allocator(&like, &m, "ctx", remember) == -1 && strstr(said, "type 99"));
+    EXPECT(m == NULL);
+    EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(2)));
+    EXPECT(api->dltensor_from_object(t, NULL) == -1);
+    tsr_release(&t);
+}
+
+static void test_memory_that_the_host_reaches_is_the_cpus(void)
+{
+    static const int32_t types[] = { TSR_DL_CPU, TSR_DL_CUDA_HOST, TSR_DL_ROCM_HOST };
+    for (int i = 0; i < 3; i++) {
+        producer p;
+        tsr_tensor *t = NULL;
+        produce(&p);
+        p.m.dl_tensor.device.type = types[i];
+        EXPECT_OK(tsr_from_dlpack(&t, &p.m));
+        EXPECT(t && t->device == TSR_CPU && t->data == p.data);
+        tsr_release(&t);
+    }
+}
+
 /* Buffers ------------------------------------------------------------------------------ */
 
 static int buffers_deleted;
@@ -340,7 +370,7 @@ static void test_columns_that_cannot_be_are_refused(void)
 {
     static const int16_t numbers[] = { 1, 2, 3, 4, 5 };
     static const uint8_t valid[] = { 0x1e };
-    const void *buffers[2] = { NULL, numbers };
+    const void *buffers[2] = { NULL, numbers }, *nothing[2] = { valid, NULL };
     tsr_tensor *t = NULL;
     tsr_arrow_array a;
     tsr_arrow_schema s;
@@ -365,6 +395,16 @@ static void test_columns_that_cannot_be_are_refused(void)
     REFUSED_COLUMN(a.n_buffers = 3, TSR_EFORMAT);
     REFUSED_COLUMN(a.n_children = 1, TSR_EUNSUPPORTED);
     REFUSED_COLUMN(a.release = NULL, TSR_EINVAL);
+    EXPECT(strstr(tsr_last_error(), "the array was released"));
+    REFUSED_COLUMN(s.release = NULL, TSR_EINVAL);
+    EXPECT(strstr(tsr_last_error(), "the schema was released"));
+    REFUSED_COLUMN(s.dictionary = &s, TSR_EUNSUPPORTED);
+    EXPECT(strstr(tsr_last_error(), "with a dictionary"));
+    REFUSED_COLUMN(a.dictionary = &a, TSR_EUNSUPPORTED);
+    REFUSED_COLUMN(a.offset = -1, TSR_EFORMAT);
+    REFUSED_COLUMN(a.length = INT64_MAX / 16, TSR_EFORMAT);
+    REFUSED_COLUMN(a.buffers = NULL, TSR_EFORMAT);
+    REFUSED_COLUMN(a.buffers = nothing, TSR_EFORMAT);
     COLUMN();
     buffers[0] = valid;  /* elements 1 to 4 are there, 0 is not */
     a.null_count = -1;
@@ -376,6 +416,32 @@ static void test_columns_that_cannot_be_are_refused(void)
     a.offset = 0;
     a.null_count = 1;
     EXPECT_FAILS(tsr_from_arrow(&t, &a, &s), TSR_EUNSUPPORTED, "1 of 4");
+}
+
+static void test_columns_without_elements_or_bits_are_taken(void)
+{
+    static const int16_t numbers[] = { 1, 2, 3, 4, 5 };
+    static const uint8_t valid[] = { 0 };
+    tsr_tensor *t = NULL;
+    tsr_arrow_array a;
+    tsr_arrow_schema s;
+    const void *buffers[2] = { NULL, NULL };
+    arrays_released = 0;
+    COLUMN();
+    a.length = a.offset = 0;
+    EXPECT_OK(tsr_from_arrow(&t, &a, &s));
+    EXPECT(t && t->ndim == 1 && t->shape[0] == 0);
+    buffers[1] = numbers;
+    COLUMN();
+    a.null_count = -1;  /* not counted, and no bits that would tell */
+    EXPECT_OK(tsr_from_arrow(&t, &a, &s));
+    EXPECT(arrays_released == 1 && t->shape[0] == 4 && TSR_AT(int16_t, t, 3) == 5);
+    buffers[0] = valid;
+    COLUMN();  /* the count is 0: the bits are not looked at */
+    EXPECT_OK(tsr_from_arrow(&t, &a, &s));
+    EXPECT(arrays_released == 2 && t->shape[0] == 4);
+    tsr_release(&t);
+    EXPECT(arrays_released == 3);
 }
 
 /* Hostile callers ---------------------------------------------------------------------- */
@@ -478,8 +544,11 @@ int main(int argc, char **argv)
     RUN(test_the_exchange_table_makes_looks_and_passes_on);
     RUN(test_buffers_are_bounded_and_deleted_once);
     RUN(test_buffer_may_be_as_long_as_a_pointer_difference);
+    RUN(test_exchange_table_says_what_failed);
+    RUN(test_memory_that_the_host_reaches_is_the_cpus);
     RUN(test_columns_go_to_arrow_and_back);
     RUN(test_columns_that_cannot_be_are_refused);
+    RUN(test_columns_without_elements_or_bits_are_taken);
     RUN(test_bad_arguments_are_told_apart);
     RUN(test_running_out_of_memory_leaves_nothing_behind);
     return TEST_END();
