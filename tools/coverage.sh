@@ -42,16 +42,23 @@ run() {
 export build
 export -f run
 
+# build_tests KINDS...: the library with counters, the test programs without.
+build_tests() {
+    # shellcheck disable=SC2046 # a list of targets
+    cmake -S . -B $build -DCMAKE_C_COMPILER="${CC:-gcc}" -DTSR_COVERAGE=ON -DCMAKE_C_FLAGS_RELEASE=-O1 \
+        -DTSR_CUDA=OFF -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_CLI=OFF &&
+        cmake --build $build -j"$jobs" --target tessera $(printf 'tests-%s ' "$@")
+}
+
 if [ "${1:-}" != report ]; then
     kinds=("$@")
     if [ ${#kinds[@]} = 0 ]; then kinds=(fuzz property ops oom unit); fi
-    # shellcheck disable=SC2046 # a list of targets
-    cmake -S . -B $build -DCMAKE_C_COMPILER="${CC:-gcc}" -DTSR_COVERAGE=ON -DCMAKE_C_FLAGS_RELEASE=-O1 -DTSR_CUDA=OFF \
-        -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_CLI=OFF >$build.log 2>&1 &&
-        cmake --build $build -j"$jobs" --target tessera $(printf 'tests-%s ' "${kinds[@]}") >>$build.log 2>&1 ||
-        { tail -n 40 $build.log; exit 1; }
-    find $build -name '*.gcda' -delete
     mkdir -p $build/logs
+    if ! build_tests "${kinds[@]}" >$build/logs/build 2>&1; then
+        tail -n 40 $build/logs/build
+        exit 1
+    fi
+    find $build -name '*.gcda' -delete
     runs "${kinds[@]}" | xargs -P "$jobs" -L 1 bash -c 'run "$@"' run
 fi
 tools/coverage-report $build
