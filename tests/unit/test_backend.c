@@ -132,6 +132,38 @@ static void test_backend_tables_that_cannot_work_are_refused_with_words(void)
     EXPECT_FAILS(tsr_device_parse(&device, "toy"), TSR_EDEVICE, "there are cpu:0");
 }
 
+/* Puts some function, which nobody calls, into an entry; or NULL. */
+static void set_entry(tsr_backend *b, size_t offset, bool there)
+{
+    int (*const some)(void) = there ? toy_count : NULL;
+    memcpy((char *)b + offset, &some, sizeof some);
+}
+
+/* Of a group of entries that belong together, each in turn is the one that is missing. */
+static void expect_whole(const size_t *entries, int n, int first, const char *words)
+{
+    for (int missing = first; missing < n; missing++) {
+        tsr_backend b = toy_table;
+        for (int i = 0; i < n; i++) set_entry(&b, entries[i], i != missing);
+        EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, words);
+    }
+}
+
+static void test_backend_entries_that_belong_together_are_all_there(void)
+{
+#define AT(entry) offsetof(tsr_backend, entry)
+    static const size_t streams[] = { AT(stream_create), AT(stream_destroy), AT(stream_sync), AT(stream_wait),
+                                      AT(event_create), AT(event_destroy), AT(event_record), AT(event_sync),
+                                      AT(event_done), AT(event_elapsed) };
+    static const size_t graphs[] = { AT(graph_begin), AT(graph_end), AT(graph_launch), AT(graph_destroy) };
+    static const size_t pinned[] = { AT(host_alloc), AT(host_free) }, transfers[] = { AT(upload), AT(download) };
+#undef AT
+    expect_whole(streams, 10, 1, "entries for streams");  /* without the first there are none */
+    expect_whole(graphs, 4, 1, "entries for graphs");
+    expect_whole(pinned, 2, 0, "host_alloc and host_free");
+    expect_whole(transfers, 2, 0, "upload and download");
+}
+
 static void test_backend_registers_once(void)
 {
     EXPECT_OK(tsr_backend_register(&toy_table));
@@ -149,6 +181,55 @@ static void test_backend_table_without_optional_entries_is_accepted(void)
     tsr_device device = -1;
     EXPECT_OK(tsr_device_parse(&device, "old:1"));
     EXPECT(tsr_device_exists(device));
+}
+
+/* What backends are given ------------------------------------------------------------ */
+
+/* Walks the nest: how many places it has, and whether both tensors hold the same value at each. */
+static int64_t walk(const tsr_loop *l, int d, const char *a, const char *b, bool *same)
+{
+    int64_t n = 0;
+    if (d == l->ndim) {
+        *same = *same && *(const float *)(const void *)a == *(const float *)(const void *)b;
+        return 1;
+    }
+    for (int64_t i = 0; i < l->n[d]; i++) n += walk(l, d + 1, a + i * l->step[d][0], b + i * l->step[d][1], same);
+    return n;
+}
+
+static void test_backend_loops_are_normalised_for_it(void)
+{
+    const tsr_host *host = tsr_backend_host();
+    tsr_tensor *a = NULL, *b = NULL, *other = NULL;
+    tsr_loop loop;
+    bool same = true;
+    EXPECT_OK(tsr_arange(&a, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(24), TSR_SCALAR(1)));
+    EXPECT_OK(tsr_reshape(&a, a, TSR_SHAPE(2, 3, 4)));
+    EXPECT_OK(tsr_clone(&b, a));
+    host->normalise(&loop, 2, (const tsr_tensor *const[]){ a, b });
+    EXPECT(loop.ndim == 1 && loop.noperands == 2 && loop.n[0] == 24 && loop.step[0][0] == 4 && loop.step[0][1] == 4);
+    EXPECT(loop.data[0] == a->data && loop.data[1] == b->data);
+    EXPECT_OK(tsr_transpose(&other, b, 0, 2));
+    EXPECT_OK(tsr_rearrange(&other, other));
+    EXPECT_OK(tsr_transpose(&other, other, 0, 2));  /* the same values, in another order of memory */
+    EXPECT_OK(tsr_flip(&other, other, TSR_AXES(1)));
+    EXPECT_OK(tsr_flip(&a, a, TSR_AXES(1)));
+    host->normalise(&loop, 2, (const tsr_tensor *const[]){ a, other });
+    EXPECT(walk(&loop, 0, loop.data[0], loop.data[1], &same) == 24 && same);
+    host->normalise(&loop, 2, (const tsr_tensor *const[]){ a, b });
+    same = true;
+    EXPECT(walk(&loop, 0, loop.data[0], loop.data[1], &same) == 24 && !same);
+    tsr_release(&a);
+    tsr_release(&b);
+    tsr_release(&other);
+}
+
+static void test_backend_knows_how_long_params_are(void)
+{
+    const tsr_host *host = tsr_backend_host();
+    EXPECT(host->params_size(TSR_OP_FILL) == sizeof(tsr_fill_params));
+    EXPECT(host->params_size(TSR_OP_MATMUL) == sizeof(tsr_matmul_params));
+    EXPECT(host->params_size(TSR_OP_COPY) == 0 && host->params_size((tsr_op_kind)-1) == 0);
 }
 
 /* Devices ---------------------------------------------------------------------------- */
@@ -421,6 +502,9 @@ int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
     RUN(test_backend_tables_that_cannot_work_are_refused_with_words);
+    RUN(test_backend_entries_that_belong_together_are_all_there);
+    RUN(test_backend_loops_are_normalised_for_it);
+    RUN(test_backend_knows_how_long_params_are);
     test_state.filter = NULL;  /* the rest stands on this */
     RUN(test_backend_registers_once);
     TEST_BEGIN(argc, argv);
