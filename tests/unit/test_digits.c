@@ -363,6 +363,51 @@ static void test_put_scalar_writes_every_dtype(void)
     expect_scalar(TSR_C128, &(tsr_c128){ -0.0, -(double)NAN }, "-0+nanj");
 }
 
+/* Both write the same, whole and cut off. */
+#define EXPECT_AS_PRINTF(...)                                                                   \
+    do {                                                                                        \
+        char want_[64], got_[64], part_[8];                                                     \
+        const int n_ = snprintf(want_, sizeof want_, __VA_ARGS__);                              \
+        tsri_text text_ = tsri_text_into(got_, sizeof got_);                                    \
+        tsri_put(&text_, __VA_ARGS__);                                                          \
+        EXPECT_MSG(text_.length == (size_t)n_ && !strcmp(want_, got_), "%s, not %s", got_, want_); \
+        text_ = tsri_text_into(part_, sizeof part_);                                            \
+        tsri_put(&text_, __VA_ARGS__);                                                          \
+        EXPECT_MSG(text_.length == (size_t)n_ && !strncmp(want_, part_, 7), "%s", part_);       \
+    } while (0)
+
+static void test_put_writes_as_printf_does(void)
+{
+    EXPECT_AS_PRINTF("%d %i %u %x", -12, 34, 56u, 0xabcdu);
+    EXPECT_AS_PRINTF("%ld %lld %zd %jd %td", -1L, -2LL, (size_t)3, (intmax_t)-4, (ptrdiff_t)-5);
+    EXPECT_AS_PRINTF("%lu %llu", 1UL, 0xffffffffffffffffULL);
+    EXPECT_AS_PRINTF("%zu %ju", SIZE_MAX, UINTMAX_MAX);
+    EXPECT_AS_PRINTF("%lx %llx %zx", 0xfffffffffUL, 0x123456789abcdefULL, (size_t)0);
+    EXPECT_AS_PRINTF("%lld %lld", (long long)INT64_MIN, (long long)INT64_MAX);
+    EXPECT_AS_PRINTF("%d %u", INT32_MIN, UINT32_MAX);
+    EXPECT_AS_PRINTF("[%5d] [%-5d] [%*d] [%-*d]", 42, -42, 6, 7, 6, 7);
+    EXPECT_AS_PRINTF("[%2d] [%-2d] [%1s]", 12345, 12345, "abc");
+    EXPECT_AS_PRINTF("[%s] [%.2s] [%.*s] [%6.1s] [%-6s]", "text", "text", 3, "text", "text", "text");
+    EXPECT_AS_PRINTF("[%.9s] [%.0s] [%s]", "text", "text", "");
+    EXPECT_AS_PRINTF("%c%c 100%%", 'a', 'b');
+    EXPECT_AS_PRINTF("[%3c] [%-3c]", 'a', 'b');
+}
+
+static void test_put_takes_a_null_string_and_an_unfinished_format(void)
+{
+    char got[64];
+    const char *volatile none = NULL, *volatile cut = "a%", *volatile other = "a%qb";
+    tsri_text text = tsri_text_into(got, sizeof got);
+    tsri_put(&text, "%s %.3s", none, none);
+    EXPECT(!strcmp(got, "(null) (nu"));
+    text = tsri_text_into(got, sizeof got);
+    tsri_put(&text, cut, 0);
+    EXPECT(!strcmp(got, "a"));
+    text = tsri_text_into(got, sizeof got);
+    tsri_put(&text, other, 0);
+    EXPECT(!strcmp(got, "aqb"));
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -380,5 +425,7 @@ int main(int argc, char **argv)
     RUN(test_digits_go_on_where_asked);
     RUN(test_put_f64_is_short_and_plain);
     RUN(test_put_scalar_writes_every_dtype);
+    RUN(test_put_writes_as_printf_does);
+    RUN(test_put_takes_a_null_string_and_an_unfinished_format);
     return TEST_END();
 }
