@@ -159,6 +159,35 @@ static void test_self_overlap_is_exact_for_huge_dims(void)
     EXPECT(!self_overlaps(1, (int64_t[]){ INT64_MAX }, (int64_t[]){ 1 }));
 }
 
+/* Do two of the 2 * 2 * 2 * 2 places meet? */
+static bool sixteen_meet(const int64_t stride[4])
+{
+    int64_t at[16];
+    for (int i = 0; i < 16; i++) {
+        at[i] = 0;
+        for (int d = 0; d < 4; d++) at[i] += (i >> d & 1) * stride[d];
+        for (int j = 0; j < i; j++) if (at[i] == at[j]) return true;
+    }
+    return false;
+}
+
+/* Steps whose remainders take more than 32 bits. */
+static void test_self_overlap_is_exact_for_strides_of_many_bits(void)
+{
+    uint64_t r = 11;
+    int meet = 0;
+    for (int k = 0; k < 4000; k++) {
+        const int64_t p = ((int64_t)1 << (33 + test_below(&r, 8))) + test_below(&r, 1000), b = test_below(&r, 4),
+                      c = 1 + test_below(&r, 3), s = p * (4 + test_below(&r, 5)) + 1 + test_below(&r, 9);
+        const int64_t stride[4] = { s + (b - c) * p + test_below(&r, 2), s, (b + 1) * p, (c + 1) * p };
+        tsr_desc d;
+        EXPECT_OK(tsr_desc_init(&d, TSR_U8, TSR_SHAPE(2, 2, 2, 2), stride));
+        EXPECT(tsr_desc_self_overlaps(&d) == sixteen_meet(stride));
+        meet += sixteen_meet(stride);
+    }
+    EXPECT_MSG(meet > 500 && meet < 3500, "%d", meet);
+}
+
 static void test_overlap_of_huge_interleaved_views_is_exact(void)
 {
     const int64_t n = (int64_t)1 << 30;
@@ -230,6 +259,7 @@ int main(int argc, char **argv)
     RUN(test_overlap_agrees_with_marking_every_byte);
     RUN(test_self_overlap_of_known_cases);
     RUN(test_self_overlap_is_exact_for_huge_dims);
+    RUN(test_self_overlap_is_exact_for_strides_of_many_bits);
     RUN(test_overlap_of_huge_interleaved_views_is_exact);
     RUN(test_overlap_gives_up_with_true);
     RUN(test_overlap_of_tensors);
