@@ -966,6 +966,56 @@ static void test_every_format_survives_running_out_of_memory(void)
     tsr_release(&floats);
 }
 
+/* n tensors, each with a name of this length; read back. */
+static tsr_status write_many(const char *path, const tsr_tensor *t, int n, int length)
+{
+    tsr_writer *w = NULL;
+    tsr_file *f = NULL;
+    char name[80];
+    tsr_status s = tsr_writer_create(&w, path, &(tsr_writer_opts){ .no_sync = true });
+    for (int i = 0; i < n && s == TSR_OK; i++) {
+        snprintf(name, sizeof name, "%0*d", length, i);
+        s = tsr_writer_add(w, name, t, NULL);
+    }
+    if (s == TSR_OK) s = tsr_writer_finish(&w);
+    if (s == TSR_OK) s = tsr_file_open(&f, path, NULL);
+    EXPECT(s != TSR_OK || tsr_file_count(f) == n);
+    tsr_writer_cancel(&w);
+    tsr_file_close(&f);
+    return s;
+}
+
+static int until_refused;
+static bool refuse_one(void *context, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    return until_refused-- != 0;
+}
+
+/* One allocation fails, the first, the second, ... and those after it do not: whoever overlooks it goes on
+ * without. Names of many lengths, so that each piece that is kept is once the one that has no room. */
+static void test_files_of_many_tensors_survive_one_allocation_that_fails(void)
+{
+    static const char *const names[] = { "many.npz", "many.safetensors", "many.gguf" };
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(2)));
+    for (int i = 0; i < 3; i++)
+        for (int length = 3; length < 60; length += 3) {
+            bool refused = true;
+            for (int n = 0; refused && n < 400; n++) {
+                until_refused = n;
+                tsr_set_alloc_hook(refuse_one, NULL);
+                const tsr_status s = write_many(file_path(names[i]), t, 24, length);
+                tsr_set_alloc_hook(NULL, NULL);
+                refused = until_refused < 0;
+                EXPECT_MSG(s == TSR_OK || (refused && s == TSR_ENOMEM), "%s: %s", names[i], tsr_last_error());
+            }
+            EXPECT(!refused);
+        }
+    tsr_release(&t);
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -995,6 +1045,7 @@ int main(int argc, char **argv)
     RUN(test_tables_are_read_with_names_comments_quotes_and_gaps);
     RUN(test_tables_come_back_as_they_were_written);
     RUN(test_every_format_survives_running_out_of_memory);
+    RUN(test_files_of_many_tensors_survive_one_allocation_that_fails);
     files_remove();
     return TEST_END();
 }
