@@ -1,15 +1,9 @@
 /* split.c - how a loop is split into parts (threads_int.h). */
 #include "threads_int.h"
 #include "atomic.h"
+#include "env.h"
 #include "mem.h"
 #include "status_int.h"
-
-#ifdef TSR_FREESTANDING
-#define SPLIT_WISH() NULL
-#else
-#include <stdlib.h>
-#define SPLIT_WISH() getenv("TSR_SPLIT")
-#endif
 
 /* 0: not asked yet whether loops are split finely; FINE and more count the loops that were. */
 enum { UNKNOWN, USUAL, FINE };
@@ -17,7 +11,7 @@ static uint32_t split_mode;
 
 static uint32_t ask_split_mode(void)
 {
-    const char *wish = SPLIT_WISH();
+    const char *wish = tsri_env("TSR_SPLIT");
     const uint32_t mode = wish && tsri_streq(wish, "fine") ? FINE : USUAL;
     tsri_store_relaxed(&split_mode, mode);
     return mode;
