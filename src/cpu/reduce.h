@@ -137,7 +137,7 @@ static inline void tsri_add_exactly(double *sum, double *lost, double x)
 enum { TSRI_FACTORS = 16 };
 
 /* *x = m; returns e. */
-static inline double tsri_split(double *x)
+static inline double tsri_take_exponent(double *x)
 {
     union { double f; uint64_t u; } v = { *x };
     const int field = (int)(v.u >> 52 & 0x7ff);
@@ -148,7 +148,7 @@ static inline double tsri_split(double *x)
     }
     if (*x == 0 || field != 0) return 0;
     *x *= 0x1p54;
-    return tsri_split(x) - 54;
+    return tsri_take_exponent(x) - 54;
 }
 
 /* m 2^e, rounded once. */
@@ -174,7 +174,7 @@ static inline double tsri_split_complex(double *re, double *im)
 {
     double most = fabs(*re) > fabs(*im) ? fabs(*re) : fabs(*im);
     if (TSRI_LIKELY((most > 0x1p-500 && most < 0x1p500) || !(most > 0 && most < (double)INFINITY))) return 0;
-    const double e = tsri_split(&most);
+    const double e = tsri_take_exponent(&most);
     *re = tsri_scaled(*re, -e);
     *im = tsri_scaled(*im, -e);
     return e;

@@ -75,7 +75,7 @@ static void reduce_scaled(const tsri_reduction *r, double *z, const tsri_loop *n
     collect(&s, nest, take_range);
     if (!s.finite || s.largest == 0 || (spread && !(over > 0)) || (spread && s.real && s.least == s.most)) return;
     double m = s.largest;
-    const double e = tsri_split(&m) + 1;
+    const double e = tsri_take_exponent(&m) + 1;
     s.by = tsri_scaled(1, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
     const double back = e > 1000 ? 1000 : e < -1000 ? -1000 : e;
     collect(&s, nest, take_sum);

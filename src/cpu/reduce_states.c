@@ -85,7 +85,7 @@ static void merge_products(tsri_collected *a, const tsri_collected *b, tsri_numb
             tsri_take_complex(&a->f[0][i], &a->f[2][i], &a->f[1][i], b->f[0][i], b->f[2][i]);
         } else {
             a->f[0][i] *= b->f[0][i];
-            a->f[1][i] += tsri_split(&a->f[0][i]);
+            a->f[1][i] += tsri_take_exponent(&a->f[0][i]);
         }
     }
 }

@@ -27,7 +27,7 @@ static double scale_of(const double *x, int64_t n, double eps)
 {
     double most = sqrt(eps);
     for (int64_t i = 0; i < n; i++) most = fabs(x[i]) > most ? fabs(x[i]) : most;
-    const double e = most > 0 && most < (double)INFINITY ? tsri_split(&most) : 0;
+    const double e = most > 0 && most < (double)INFINITY ? tsri_take_exponent(&most) : 0;
     return tsri_scaled(1, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
 }
 
