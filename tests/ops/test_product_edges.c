@@ -220,6 +220,23 @@ static void test_last_columns_stay_inside_for_every_remainder(void)
         }
 }
 
+/* Sizes whose last panel is whole and whose last but one is not, where strips have one vector or two. */
+static void test_a_whole_last_panel_after_a_narrow_one_stays_inside(void)
+{
+    static const int64_t shapes[][3] = {
+        { 250, 250, 100 }, { 250, 250, 248 }, { 74, 200, 28 }, { 64, 64, 68 }
+    };
+    uint64_t r = 6;
+    for (int i = 0; i < 32; i++) {
+        const int64_t *of = shapes[i % 4];
+        const tsr_dtype dtype = i % 4 == 1 ? TSR_F32 : TSR_F64;
+        const sizes s = { MATMUL, dtype,    dtype,  dtype,  of[0],
+                          of[1],  of[2],    PACKED, PACKED, i / 4 % 2 ? WIDE : PACKED,
+                          20,     i / 8 % 2 };
+        check_product(&s, &r);
+    }
+}
+
 /* One row, one column, both: sums of many indices. */
 static void test_products_with_vectors_stay_inside(void)
 {
@@ -296,6 +313,7 @@ int main(int argc, char **argv)
     RUN(test_products_stay_inside_at_every_width_and_height_of_strips);
     RUN(test_products_of_middle_sizes_stay_inside);
     RUN(test_last_columns_stay_inside_for_every_remainder);
+    RUN(test_a_whole_last_panel_after_a_narrow_one_stays_inside);
     RUN(test_products_with_vectors_stay_inside);
     RUN(test_batches_of_products_stay_inside);
     tsr_set_executor(NULL, NULL);
