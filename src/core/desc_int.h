@@ -28,6 +28,16 @@ static inline int64_t tsri_max(int64_t a, int64_t b) { return a > b ? a : b; }
  * size 0, which make any product of all of them 0. */
 static inline int64_t tsri_mul_wrapping(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
+/* The strides that a loop over some of the dims may multiply: those of a desc without elements may be
+ * any numbers, and are never followed. */
+static inline const int64_t *tsri_strides(const tsr_desc *d)
+{
+    static const int64_t none[TSR_MAX_NDIM];
+    for (int i = 0; i < d->ndim; i++)
+        if (d->shape[i] == 0) return none;
+    return d->stride;
+}
+
 /* Bytes a valid desc reaches over, and how far the lowest lies below element
  * (0, ..., 0): *lo <= 0. */
 static inline int64_t tsri_desc_span(const tsr_desc *d, int64_t *lo)

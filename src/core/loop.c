@@ -103,7 +103,7 @@ void tsri_loop_build(tsri_loop *loop, int ndim, const int64_t *shape, int nop, c
         if (shape[d] == 1) continue;
         tsri_dim *dim = &loop->dim[loop->ndim++];
         dim->n = shape[d];
-        for (int o = 0; o < nop; o++) dim->step[o] = op[o].stride[d] * op[o].size;
+        for (int o = 0; o < nop; o++) dim->step[o] = tsri_mul_wrapping(op[o].stride[d], op[o].size);
     }
     if (lead != TSRI_ORDERED) {
         flip_backward_dims(loop, lead);

@@ -190,7 +190,8 @@ static tsr_status wrap(tsr_tensor **out, const char *op, void *data, const tsr_d
     const tsr_desc copy = *desc;
     const int64_t bytes = tsr_desc_span(desc, &lo, NULL);
     char *element = data ? data : tsri_nowhere();
-    TSRI_TRY(tsri_storage_foreign(&storage, element + lo, (size_t)bytes, TSR_CPU, TSR_MEMORY_HOST, ownership, readonly, NULL,
+    char *lowest = (char *)((uintptr_t)element + (uintptr_t)lo);  /* what the caller describes may lie anywhere */
+    TSRI_TRY(tsri_storage_foreign(&storage, lowest, (size_t)bytes, TSR_CPU, TSR_MEMORY_HOST, ownership, readonly, NULL,
                                   NULL, op));
     TSRI_TRY(bind_new_storage(out, op, &copy, storage, element));
     storage->context = context;

@@ -10,12 +10,13 @@
 /* The desc without dim `axis`. */
 static inline void tsri_without_axis(tsr_desc *out, const tsr_desc *d, int axis)
 {
+    const int64_t *stride = tsri_strides(d);
     out->dtype = d->dtype;
     out->ndim = 0;
     for (int i = 0; i < d->ndim; i++) {
         if (i == axis) continue;
         out->shape[out->ndim] = d->shape[i];
-        out->stride[out->ndim++] = d->stride[i];
+        out->stride[out->ndim++] = stride[i];
     }
 }
 

@@ -337,6 +337,7 @@ static bool list_tile(const tsri_tile *t, void *context)
 void tsri_build_kept(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x, uint32_t axes, bool keepdims)
 {
     int64_t shape[TSR_MAX_NDIM], stride[2][TSR_MAX_NDIM];
+    const int64_t *of_x = tsri_strides(&x->desc), *of_z = tsri_strides(&z->desc);
     int n = 0, at = 0;
     for (int d = 0; d < x->ndim; d++) {
         if (axes >> d & 1) {
@@ -344,8 +345,8 @@ void tsri_build_kept(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x, 
             continue;
         }
         shape[n] = x->shape[d];
-        stride[0][n] = z->stride[at++];
-        stride[1][n++] = x->stride[d];
+        stride[0][n] = of_z[at++];
+        stride[1][n++] = of_x[d];
     }
     const tsri_operand operands[] = { { z->data, stride[0], tsri_dtype_size(z->dtype) },
                                       { x->data, stride[1], tsri_dtype_size(x->dtype) } };

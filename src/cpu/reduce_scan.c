@@ -1,5 +1,6 @@
 /* reduce_scan.c - scans: op -> lines along the axis, split over threads. */
 #include "cpu_run.h"
+#include "core/desc_int.h"
 #include "reduce_run.h"
 
 #ifndef TSR_FREESTANDING
@@ -55,8 +56,8 @@ tsr_status tsri_cpu_scan(const tsr_op *op)
                TSRI_DESC(&x->desc));
     scan_job j = { kernel, { .n = x->shape[axis] }, 1 };
     if (j.lines.n > 1) {  /* the stride of a dim of size 1 may be any number */
-        j.lines.step[0] = z->stride[axis] * tsri_dtype_size(z->dtype);
-        j.lines.step[1] = x->stride[axis] * tsri_dtype_size(x->dtype);
+        j.lines.step[0] = tsri_strides(&z->desc)[axis] * tsri_dtype_size(z->dtype);
+        j.lines.step[1] = tsri_strides(&x->desc)[axis] * tsri_dtype_size(x->dtype);
     }
     tsri_build_kept(&kept, z, x, params->axes, true);
     j.lines.rows = kept.ndim && length(kept.dim[kept.ndim - 1].step[1]) < length(j.lines.step[1]);

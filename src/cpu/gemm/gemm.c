@@ -143,11 +143,12 @@ static tsr_status run_batch(batch *b, const tsr_desc *z, const tsr_desc *a, cons
                   !tsri_gemm_is_long_dot(g);
     char *had = g->c.data ? g->c.data : g->z.data;
     tsri_loop_build(&loop, z->ndim - 2, z->shape, 4,
-                    (const tsri_operand[]){ { g->z.data, z->stride, tsri_dtype_size(z->dtype) },
-                                            { g->a.data, a->stride, tsri_dtype_size(a->dtype) },
-                                            { g->b.data, bd->stride, tsri_dtype_size(bd->dtype) },
-                                            { had, c->stride, tsri_dtype_size(c->dtype) } }, 0);
-    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = multiply_batch, .params = b }, batch_grain(g, tsri_loop_count(&loop)));
+                    (const tsri_operand[]){ { g->z.data, tsri_strides(z), tsri_dtype_size(z->dtype) },
+                                            { g->a.data, tsri_strides(a), tsri_dtype_size(a->dtype) },
+                                            { g->b.data, tsri_strides(bd), tsri_dtype_size(bd->dtype) },
+                                            { had, tsri_strides(c), tsri_dtype_size(c->dtype) } }, 0);
+    const tsri_kernel kernel = { .fn = multiply_batch, .params = b };
+    return tsri_loop_run_parallel(&loop, &kernel, batch_grain(g, tsri_loop_count(&loop)));
 }
 
 static bool can_multiply(const tsr_tensor *t) { return tsri_gemm_dtypes[t->dtype].pack != NULL; }
