@@ -35,7 +35,7 @@ static void unmap(void *context, void *data, size_t bytes)
 /* How many bytes there are to map; the whole rest if 0 were asked for. */
 static tsr_status range_in_file(size_t *out, int file, const char *path, uint64_t offset, size_t bytes)
 {
-    struct stat info;
+    struct stat info = { 0 };  /* for sanitizers that do not know the call */
     TSRI_CHECK(tsri_sys_fstat(file, &info) == 0, TSR_EIO, "map_file: %s: %s", path, strerror(errno));
     TSRI_CHECK(S_ISREG(info.st_mode), TSR_EIO, "map_file: %s is no regular file", path);
     const uint64_t size = (uint64_t)info.st_size;

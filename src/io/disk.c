@@ -158,7 +158,7 @@ static const char *kind_of(mode_t mode)
  * the program is another matter. */
 static tsr_status look_at(tsri_source *s, int file)
 {
-    struct stat info;
+    struct stat info = { 0 };  /* for sanitizers that do not know the call */
     TSRI_CHECK(tsri_sys_fstat(file, &info) == 0, TSR_EIO, "file_open: %s: %s", s->path, strerror(errno));
     if (S_ISREG(info.st_mode)) {
         s->size = (uint64_t)info.st_size;

@@ -504,9 +504,11 @@ static tsr_status multiply_chunks_of_k(const plan *p, int64_t i, int64_t j, char
     c.low = c.m / c.a_panels;
     c.high = c.m % c.a_panels;
     c.cols = cut_cols(g->ukr, p->widest, c.n);
-    if (p->sums) c.sums = scratch;
     c.once = p->sums && g->k <= block_of(g->ukr);
-    scratch += sums_bytes(p, c.a_panels, c.cols.panels);
+    if (p->sums) {  /* without scratch it is NULL */
+        c.sums = scratch;
+        scratch += sums_bytes(p, c.a_panels, c.cols.panels);
+    }
     for (int64_t at = 0; at < g->k; at += p->chunk_k) {
         c.k = least(g->k - at, p->chunk_k);
         c.a = tsri_gemm_at(g->a, i, at);
