@@ -224,10 +224,30 @@ static void test_mapping_survives_a_disk_that_fails(void)
 /* What the destination held before, and what it is to hold; old is NULL if it was not there. */
 typedef struct contents { unsigned char *old, *new; size_t old_bytes, new_bytes; } contents;
 
+static bool is_link(const char *path)
+{
+    struct stat s;
+    return lstat(path, &s) == 0 && S_ISLNK(s.st_mode);
+}
+
+static unsigned rights_of(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 ? s.st_mode & 0777 : 0;
+}
+
+/* A file that is there is written through a link, and has few rights. */
+static void prepare(const char *path, const contents *c)
+{
+    unlink(path);
+    if (!c->old) return;
+    write_bytes(file_path("target"), c->old, c->old_bytes);
+    EXPECT(chmod(file_path("target"), 0600) == 0 && symlink(file_path("target"), path) == 0);
+}
+
 static void expect_write(const kind *k, const char *path, const contents *c, int n, int error)
 {
-    if (c->old) write_bytes(path, c->old, c->old_bytes);
-    else        unlink(path);
+    prepare(path, c);
     const int files = open_files(), names = count_names(files_folder);
     fault_arm(n, error);
     const tsr_status s = write_kind(k, path);
@@ -235,6 +255,9 @@ static void expect_write(const kind *k, const char *path, const contents *c, int
     if (s != TSR_OK) expect_told(k->name, n, s);
     EXPECT_MSG(s == TSR_OK ? same_file(path, c->new, c->new_bytes) : same_file(path, c->old, c->old_bytes),
                "%s, call %d (%d) fails with %s: %s", k->name, n, fault.which, strerror(error), tsr_status_name(s));
+    if (c->old)
+        EXPECT_MSG(is_link(path) && rights_of(path) == 0600, "%s, call %d (%d): the link or the rights are lost",
+                   k->name, n, fault.which);
     EXPECT_MSG(open_files() == files, "%s, call %d: a descriptor is left", k->name, n);
     const int left = count_names(files_folder) - names - (s == TSR_OK && !c->old);
     EXPECT_MSG(left == 0 || (fault.fired && fault.which == TSRI_UNLINK), "%s, call %d (%d): a temporary file is left",
@@ -243,8 +266,10 @@ static void expect_write(const kind *k, const char *path, const contents *c, int
 
 static void expect_writes(const kind *k, bool replaces)
 {
-    const char *path = file_path(k->name);
+    char path[256];
     contents c = { NULL, NULL, 0, 0 };
+    snprintf(path, sizeof path, "%s", file_path(k->name));
+    unlink(path);
     EXPECT_OK(write_kind(k, path));
     c.new = read_bytes(path, &c.new_bytes);
     if (replaces) c.old = (unsigned char *)strdup("what was there before"), c.old_bytes = 21;
