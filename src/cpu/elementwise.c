@@ -91,12 +91,24 @@ enum {
 #define ENTER(walker, op, ID) table[TSR_OP_##ID][TSR_F64] = op##_f64;
 FLOAT_MATHS(KERNEL) FLOAT_PARAMS(PARAM) PARAM(each3, lerp, LERP)
 
+/* Shorter dtypes go through the kernels above. */
+#define FINE_MATHS(X) \
+    X(log10, LOG10) X(sinh, SINH) X(cosh, COSH) X(tanh, TANH) X(sigmoid, SIGMOID) X(silu, SILU) X(gelu_tanh, GELU_TANH)
+#define FINE_KERNEL(op, ID) \
+    static void fine_##op##_f64(const tsri_tile *t, const void *p) { (void)p; each1_f64(t, tsri_##op); }
+#define ENTER_FINE(op, ID) table[TSR_OP_##ID][TSR_F64] = fine_##op##_f64;
+FINE_MATHS(FINE_KERNEL)
+
 static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 {
     enter_ops_f64(table);
     enter_parts_f64(table);
     FLOAT_MATHS(ENTER) FLOAT_PARAMS(ENTER) ENTER(, lerp, LERP)
+    FINE_MATHS(ENTER_FINE)
 }
+#undef FINE_MATHS
+#undef FINE_KERNEL
+#undef ENTER_FINE
 #undef KERNEL
 #undef PARAM
 #undef ENTER
