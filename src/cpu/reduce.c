@@ -7,6 +7,7 @@
 #ifndef TSR_FREESTANDING
 
 #include <math.h>
+#include <string.h>
 
 #include "core/half.h"
 #include "kernels.h"

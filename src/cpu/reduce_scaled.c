@@ -99,9 +99,23 @@ static bool is_suspect(const tsri_reduction *r, const double *z)
     return (r->op == TSR_OP_VAR || r->op == TSR_OP_STD) && z[0] < least;
 }
 
+/* Is any infinite or NaN? Exponents of ones carry into the sign. */
+static bool are_infinite(const double *z, int64_t n)
+{
+    const uint64_t exponent = (uint64_t)0x7ff << 52;
+    uint64_t any = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const union { double f; uint64_t u; } v = { z[i] };
+        any |= (v.u & exponent) + ((uint64_t)1 << 52);
+    }
+    return any >> 63;
+}
+
 bool tsri_scaled_needed(const tsri_reduction *r, const char *z, int64_t step, int64_t width)
 {
     if (!r->rescales) return false;
+    if (step == sizeof(double) && (r->op == TSR_OP_SUM || r->op == TSR_OP_MEAN))
+        return are_infinite((const double *)(const void *)z, width);
     for (int64_t i = 0; i < width; i++)
         if (is_suspect(r, (const double *)(const void *)(z + i * step))) return true;
     return false;
