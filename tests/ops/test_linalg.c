@@ -1410,7 +1410,7 @@ static void expect_none_found(const char *value)
         }
         EXPECT_FAILS(tsr_cholesky(&z[0], a, false), TSR_EUNSUPPORTED,
                      "cholesky: needs LAPACK, and none was found; install libopenblas0 (Debian: apt-get "
-                     "install libopenblas0) or set TSR_LAPACK to its path");
+                     "install libopenblas0) or set TSR_LAPACK to its absolute path");
         EXPECT_OK(tsr_matrix_power(&z[0], a, 3));
         empty_matrices();
         fflush(stdout);

@@ -6,6 +6,9 @@
  *     test_same_bits --print      the checksums, one a line
  *     test_same_bits --differ     ops and dtypes that differ between instruction sets
  */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L  /* popen, readlink */
+#endif
 #include <unistd.h>
 
 #include "any_op.h"
