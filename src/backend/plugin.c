@@ -1,7 +1,7 @@
 /* plugin.c - backends in shared objects: found by name on the search path, loaded once.
  *
- * A plugin is code that runs with all the rights of the program. So folders are absolute, and neither they nor
- * the files may be such that anyone can write them. The folder beside the library is not one that somebody
+ * A plugin is code that runs with all the rights of the program. So folders are absolute, and neither they
+ * nor the files may be such that anyone can write them. The folder beside the library is not one that somebody
  * asked for: it must belong to root, to the user, or to the owner of the library. (A program in /tmp would
  * else run what another user put into /tmp/tessera.) Folders above are not looked at: who may rename those
  * may replace the program too. An elevated program looks for no plugins at all: drivers that plugins open
@@ -215,12 +215,13 @@ static const char *path_of_mapping(char *line, uintptr_t address)
 {
     unsigned long from = 0, to = 0;
     char *path = strchr(line, '/'), *end = strchr(line, '\n');
-    if (!path || !end || sscanf(line, "%lx-%lx", &from, &to) != 2 || address < from || address >= to) return NULL;
+    if (!path || !end || sscanf(line, "%lx-%lx", &from, &to) != 2) return NULL;
+    if (address < from || address >= to) return NULL;
     *end = '\0';
     return path;
 }
 
-/* The kernel's word for the file: what dladdr says of a program is argv[0], which is whatever the caller wrote. */
+/* The kernel's word for the file. What dladdr says of a program is argv[0], and that is anybody's. */
 static bool own_file_mapped(tsri_text *out)
 {
     char line[PATH_TEXT + 128];
@@ -267,7 +268,7 @@ static void load_entry(const char *entry, size_t n, const char *name, size_t len
     tsri_put(&text, "%.*s", (int)(n < sizeof folder ? n : sizeof folder), entry);
     if (n == 0) refuse("TSR_BACKEND_PATH", "an empty entry is not followed");
     else if (n >= sizeof folder) refuse("TSR_BACKEND_PATH", "an entry is too long");
-    else if (folder[0] != '/') refuse(folder, "is not followed: folders of TSR_BACKEND_PATH are absolute paths");
+    else if (folder[0] != '/') refuse(folder, "is not followed: TSR_BACKEND_PATH takes absolute paths");
     else load_folder(folder, name, length);
 }
 

@@ -53,12 +53,14 @@ static tsr_status check_name(const char *name, const char *what)
     TSRI_CHECK(name && name[0], TSR_EINVAL, "%s: name is missing", what);
     for (; name[n] && n <= TSR_BACKEND_NAME; n++) {
         const char c = name[n];
-        const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-                          c == '-' || c == '.';
-        TSRI_CHECK(fits, TSR_EINVAL, "%s: byte %zu of the name is 0x%x; a name has letters, digits, '_', '-' and '.'",
-                   what, n, (unsigned)(unsigned char)c);
+        const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                          c == '_' || c == '-' || c == '.';
+        TSRI_CHECK(fits, TSR_EINVAL,
+                   "%s: byte %zu of the name is 0x%x; a name has letters, digits, '_', '-' and '.'", what, n,
+                   (unsigned)(unsigned char)c);
     }
-    TSRI_CHECK(n <= TSR_BACKEND_NAME, TSR_EINVAL, "%s: the name has more than %d bytes", what, TSR_BACKEND_NAME);
+    TSRI_CHECK(n <= TSR_BACKEND_NAME, TSR_EINVAL, "%s: the name has more than %d bytes", what,
+               TSR_BACKEND_NAME);
     return TSR_OK;
 }
 
@@ -81,8 +83,8 @@ tsr_status tsri_backend_check(const tsr_backend *b, const char *what)
 static tsr_status check_count(const tsr_backend *b, const char *what)
 {
     const int n = b->device_count();
-    TSRI_CHECK(n >= 0 && n <= TSRI_DEVICES, TSR_EINVAL, "%s: %s: device_count gives %d; a backend has 0 to %d devices",
-               what, b->name, n, TSRI_DEVICES);
+    TSRI_CHECK(n >= 0 && n <= TSRI_DEVICES, TSR_EINVAL,
+               "%s: %s: device_count gives %d; a backend has 0 to %d devices", what, b->name, n, TSRI_DEVICES);
     return TSR_OK;
 }
 

@@ -9,7 +9,7 @@
 
 #include "tessera/config.h"
 
-/* The value of a variable; NULL if it is not set, in an elevated program, and where there is no environment. */
+/* The value of a variable; NULL if it is not set, in an elevated program, and without an environment. */
 const char *tsri_env(const char *name);
 
 /* Has the process more rights than whoever started it? */
