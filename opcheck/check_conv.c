@@ -242,7 +242,8 @@ void list_conv(check_list *list)
     for (int d = TSR_I8; d < TSR_DTYPE_COUNT; d++) {
         const tsr_dtype dtype = (tsr_dtype)d;
         if (dtype == TSR_C32) continue;
-        add_check(list, (check){ .family = "conv", .op = TSR_OP_CONV, .run = check_conv, .dtype = dtype },
+        add_check(list, (check){ .family = "conv", .op = TSR_OP_CONV, .run = check_conv, .dtype = dtype,
+                                 .more = 6 },
                   "conv2d");
         add_check(list,
                   (check){ .family = "conv", .op = TSR_OP_CONV_TRANSPOSE, .run = check_conv_transpose, .dtype = dtype },

@@ -104,6 +104,7 @@ void list_matmul(check_list *list)
                                .op = TSR_OP_MATMUL,
                                .run = check_product,
                                .about = &rules[0],
+                               .more = 16,
                                .dtype = (tsr_dtype)d },
                       "matmul");
     for (int i = 0; i < 4; i++)
@@ -112,6 +113,7 @@ void list_matmul(check_list *list)
                            .op = TSR_OP_MATMUL_I8,
                            .run = check_product,
                            .about = &rules[1],
+                           .more = 8,
                            .dtype = i & 1 ? TSR_U8 : TSR_I8,
                            .other = i & 2 ? TSR_U8 : TSR_I8 },
                   "matmul_i8");

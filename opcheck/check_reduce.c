@@ -65,10 +65,29 @@ static double scaled_prod(const list *l)
     return (double)ldexpl(mantissa, (int)(exponent > most ? most : exponent < -most ? -most : exponent));
 }
 
+static value scaled_complex_prod(const list *l)
+{
+    long double re = 1, im = 0;
+    int64_t exponent = 0;
+    for (int64_t i = 0; i < l->count; i++) {
+        const long double a = (long double)l->x[i].re, b = (long double)l->x[i].im, more = re * a - im * b;
+        int e = 0;
+        im = re * b + im * a;
+        re = more;
+        (void)frexpl(fabsl(re) > fabsl(im) ? re : im, &e);
+        re = ldexpl(re, -e);
+        im = ldexpl(im, -e);
+        exponent += e;
+    }
+    const int by = (int)(exponent > 20000 ? 20000 : exponent < -20000 ? -20000 : exponent);
+    return complex_value((double)ldexpl(re, by), (double)ldexpl(im, by));
+}
+
 static value right_prod(const list *l)
 {
     value p = { .bits = 1, .re = 1 };
     if (is_float(l->dtype) && !l->scan) return real_value(scaled_prod(l));
+    if (is_complex(l->dtype) && !l->scan) return scaled_complex_prod(l);
     for (int64_t i = 0; i < l->count; i++) {
         const value x = l->x[i];
         const double re = p.re * x.re - (is_complex(l->dtype) ? p.im * x.im : 0);
@@ -110,8 +129,8 @@ static value right_norm(const list *l)
 static value right_logsumexp(const list *l)
 {
     long double sum = 0;
-    for (int64_t i = 0; i < l->count; i++) sum += (long double)exp(l->x[i].re); /* no element is large */
-    return real_value(log((double)sum));
+    for (int64_t i = 0; i < l->count; i++) sum += expl((long double)l->x[i].re); /* no element is large */
+    return real_value((double)logl(sum));
 }
 
 static value right_count_nonzero(const list *l)

@@ -172,18 +172,21 @@ int64_t next_sample(trial *t, int64_t k, int64_t n, int64_t cost)
 
 int64_t most_elements(const trial *t) { return t->how && t->how->elements ? t->how->elements : TRIAL_ELEMENTS; }
 
-/* One of the sizes at which kernels end, twice that, or thrice; one less, or one more. 0: none that fits. */
+static int64_t random_edge(trial *t) { return t->how->edges[random_below(t, t->how->nedges)]; }
+
+/* One of the sizes at which kernels end, twice that, or thrice; with another one behind it, as a tail of a
+ * vector follows tiles; one less, or one more. Or any size. 0: none that fits. */
 static int64_t edge_size(trial *t, int64_t most)
 {
-    if (!t->how || t->how->nedges == 0) return 0;
+    if (once_in(t, 4)) return random_between(t, 1, most < 300 ? most : 300);
     const int64_t times = once_in(t, 3) ? random_between(t, 2, 3) : 1;
-    const int64_t n = t->how->edges[random_below(t, t->how->nedges)] * times + random_between(t, -1, 1);
+    const int64_t n = random_edge(t) * times + (once_in(t, 3) ? random_edge(t) : 0) + random_between(t, -1, 1);
     return n >= 1 && n <= most ? n : 0;
 }
 
 int64_t random_size(trial *t, int64_t low, int64_t high, int64_t most)
 {
-    const int64_t edge = t->how && t->how->nedges > 0 && once_in(t, 2) ? edge_size(t, most) : 0;
+    const int64_t edge = most > 0 && t->how && t->how->nedges > 0 && !once_in(t, 3) ? edge_size(t, most) : 0;
     return edge ? edge : random_between(t, low, high < most || low > most ? high : most);
 }
 

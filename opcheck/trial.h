@@ -44,6 +44,7 @@ typedef struct check {
     const void *about;              /* whatever run needs to know */
     tsr_dtype   dtype, other;
     int         every;              /* run in every n-th pass, from the first on; 0 means 1 */
+    int         more;               /* trials that its many kernels need for one of other checks; 0 means 1 */
 } check;
 
 struct trial {

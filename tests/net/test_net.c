@@ -2,7 +2,7 @@
  *
  *     test_net                          a part of it that fits a test run
  *     test_net --seed 7 --passes 100    more of it, from other numbers
- *     test_net --only "matmul f64" --seed 7 --pass 31    one trial again
+ *     test_net --only "matmul f64" --scale edges --seed 7 --trial 31    one trial again
  *
  * A trial is run with one thread and compared with the references, in memory between pages that cannot
  * be accessed, the library's own blocks included. The same trial is run again with 2, 3, 5 or 8 threads,
@@ -15,13 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/threads_int.h"
 #include "cpu/edges.h"
 #include "opcheck/guard.h"
 #include "opcheck/trial.h"
 
-enum { MOST_EDGES = 256, TOLD = 25 };
+enum { MOST_EDGES = 256, TOLD = 25, MOST_MORE = 64 };
 
 /* Tensors of a few elements, of those where kernels end, and of the middle. */
 typedef struct scale {
@@ -42,14 +43,14 @@ enum { SCALES = sizeof scales / sizeof *scales };
 static struct {
     uint64_t    seed;
     int64_t     passes;         /* 0: as many as the scale says */
-    int64_t     pass;           /* that alone; -1: all */
+    int64_t     trial;          /* that alone; -1: all */
     const char *only;           /* a check's name, or NULL */
     const char *scale;
     check_list  list;
     int64_t     edges[MOST_EDGES];
     int         nedges;
     int64_t     trials, runs, failed;
-} net = { .seed = 1, .pass = -1 };
+} net = { .seed = 1, .trial = -1 };
 
 /* What a trial gave ------------------------------------------------------------------------- */
 
@@ -146,11 +147,12 @@ static verdict try_trial(const check *c, uint64_t random, const scale *s, int th
 
 /* Failures ----------------------------------------------------------------------------------- */
 
-/* The first failure among tensors of few elements: those are easier to read. */
+/* The first failure among tensors of few elements, if one is soon found: those are easier to read. */
 static void shrink(const check *c, const scale *s, int threads)
 {
+    const time_t end = time(NULL) + 5;
     for (int64_t elements = 2; elements < s->elements; elements *= 2)
-        for (uint64_t i = 0; i < 150; i++) {
+        for (uint64_t i = 0; i < 150 && time(NULL) < end; i++) {
             const scale smaller = { s->name, elements, s->edges, 1, 1 };
             const verdict v = try_trial(c, trial_random(net.seed, c, (int64_t)(1000000 + i)), &smaller, threads);
             if (!v.failed) continue;
@@ -162,7 +164,7 @@ static void shrink(const check *c, const scale *s, int threads)
 static void tell(const check *c, const scale *s, int64_t pass, int threads, const verdict *v)
 {
     if (net.failed++ >= TOLD) return;
-    printf("FAILED %s, %s, %d threads: %s\n    again: test_net --only \"%s\" --scale %s --seed %llu --pass %lld\n",
+    printf("FAILED %s, %s, %d threads: %s\n    again: test_net --only \"%s\" --scale %s --seed %llu --trial %lld\n",
            c->name, s->name, threads, v->why, c->name, s->name, (unsigned long long)net.seed, (long long)pass);
     shrink(c, s, threads);
     fflush(stdout);
@@ -173,22 +175,26 @@ static void tell(const check *c, const scale *s, int64_t pass, int threads, cons
 static bool is_chosen(const check *c, const scale *s, int index, int64_t pass)
 {
     if (!strcmp(c->family, "threads") || !strcmp(c->family, "errors")) return false;
-    if (net.only) return !strcmp(c->name, net.only);
-    return (index + pass) % s->among == 0 && pass % (c->every > 1 ? c->every : 1) == 0;
+    return net.only || ((index + pass) % s->among == 0 && pass % (c->every > 1 ? c->every : 1) == 0);
 }
 
 static void run_scale(const scale *s)
 {
     static const int threads[] = { 2, 3, 5, 8 };
     const int64_t passes = net.passes ? net.passes : s->passes;
-    for (int64_t pass = net.pass >= 0 ? net.pass : 0; net.pass >= 0 ? pass == net.pass : pass < passes; pass++)
+    const int64_t first = net.trial >= 0 ? net.trial / MOST_MORE : 0, end = net.trial >= 0 ? first + 1 : passes;
+    for (int64_t pass = first; pass < end; pass++)
         for (int i = 0; i < net.list.count; i++) {
             const check *c = &net.list.item[i];
-            if (!is_chosen(c, s, i, pass)) continue;
-            const int some = threads[(i + pass) % 4];
-            const verdict v = try_trial(c, trial_random(net.seed, c, pass), s, some);
-            net.trials++;
-            if (v.failed) tell(c, s, pass, some, &v);
+            for (int k = 0; k < (c->more && s->edges ? c->more : 1); k++) {
+                const int64_t number = pass * MOST_MORE + k;
+                if (net.trial >= 0 ? number != net.trial : !is_chosen(c, s, i, pass)) continue;
+                if (net.only && strcmp(c->name, net.only)) continue;
+                const int some = threads[(i + number) % 4];
+                const verdict v = try_trial(c, trial_random(net.seed, c, number), s, some);
+                net.trials++;
+                if (v.failed) tell(c, s, number, some, &v);
+            }
         }
 }
 
@@ -198,7 +204,7 @@ static bool read_options(int argc, char **argv)
         const char *name = argv[i], *text = argv[i + 1];
         if (!strcmp(name, "--seed")) net.seed = strtoull(text, NULL, 10);
         else if (!strcmp(name, "--passes")) net.passes = strtoll(text, NULL, 10);
-        else if (!strcmp(name, "--pass")) net.pass = strtoll(text, NULL, 10);
+        else if (!strcmp(name, "--trial")) net.trial = strtoll(text, NULL, 10);
         else if (!strcmp(name, "--only")) net.only = text;
         else if (!strcmp(name, "--scale")) net.scale = text;
         else return false;
@@ -209,7 +215,7 @@ static bool read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (!read_options(argc, argv)) {
-        fprintf(stderr, "usage: test_net [--seed N] [--passes N] [--pass N] [--only CHECK] [--scale NAME]\n");
+        fprintf(stderr, "usage: test_net [--seed N] [--passes N] [--trial N] [--only CHECK] [--scale NAME]\n");
         return 2;
     }
     list_everything(&net.list);
