@@ -81,9 +81,10 @@ static uint32_t reversed(uint32_t code, int length)
     return r;
 }
 
-/* From the length of each symbol's code. False if there are more codes than fit, or fewer
- * than would use every way, other than one code alone. */
-static bool make_codes(codes *c, const uint8_t *length, int n)
+/* From the length of each symbol's code. False if there are more codes than fit, or fewer than would use
+ * every way, other than none, or one alone of one bit where `alone` allows it: as in zlib, so that a file is
+ * damaged or not whoever reads it. */
+static bool make_codes(codes *c, const uint8_t *length, int n, bool alone)
 {
     uint16_t offset[LONGEST + 2] = { 0 };
     int left = 1, used = 0;
@@ -96,7 +97,7 @@ static bool make_codes(codes *c, const uint8_t *length, int n)
         if (left < 0) return false;
         offset[len + 1] = (uint16_t)(offset[len] + c->count[len]);
     }
-    if (left > 0 && used > 1) return false;
+    if (left > 0 && used > 0 && !(alone && used == 1 && c->count[1] == 1)) return false;
     for (int i = 0; i < n; i++)
         if (length[i]) c->symbol[offset[length[i]]++] = (uint16_t)i;
     uint32_t code = 0;
@@ -217,8 +218,8 @@ static tsri_inflated fixed_block(stream *s)
     uint8_t length[LITERALS + DISTANCES];
     for (int i = 0; i < LITERALS; i++) length[i] = (uint8_t)(i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8);
     memset(length + LITERALS, 5, DISTANCES);
-    (void)make_codes(&s->literals, length, LITERALS);
-    (void)make_codes(&s->distances, length + LITERALS, DISTANCES);
+    (void)make_codes(&s->literals, length, LITERALS, true);
+    (void)make_codes(&s->distances, length + LITERALS, DISTANCES, true);
     return coded_block(s);
 }
 
@@ -257,11 +258,11 @@ static tsri_inflated dynamic_block(stream *s)
         if (bits < 0) return TSRI_INFLATE_SHORT;
         own[order[i]] = (uint8_t)bits;
     }
-    if (!make_codes(&s->literals, own, LENGTH_CODES)) return TSRI_INFLATE_BAD;
+    if (!make_codes(&s->literals, own, LENGTH_CODES, false)) return TSRI_INFLATE_BAD;
     const tsri_inflated r = read_lengths(s, length, literals + distances);
     if (r != TSRI_INFLATE_DONE) return r;
-    if (length[256] == 0 || !make_codes(&s->literals, length, literals) ||
-        !make_codes(&s->distances, length + literals, distances))
+    if (length[256] == 0 || !make_codes(&s->literals, length, literals, true) ||
+        !make_codes(&s->distances, length + literals, distances, true))
         return TSRI_INFLATE_BAD;
     return coded_block(s);
 }
