@@ -265,7 +265,8 @@ static long run_mutants(const corpus *c, long runs, uint64_t *r)
         const buffer *from = &c->inputs[test_next(r) % (test_next(r) % 4 ? c->taken : c->count)];
         b.size = 0;
         splice(&b, MOST, 0, 0, from->byte, from->size);
-        for (uint64_t n = test_next(r) % 5; n > 0; n--) mutate(&b, MOST, &c->inputs[test_next(r) % c->count], r);
+        for (uint64_t n = test_next(r) % 5; n > 0; n--)
+            mutate(&b, MOST, &c->inputs[test_next(r) % c->count], r);
         repair(&b, r);
         taken += run(&b);
     }

@@ -198,7 +198,8 @@ static void write_part(const char *name, char x)
 
 static void make_folder(void)
 {
-    snprintf(folder, sizeof folder, "%s/tsr-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    const char *above = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(folder, sizeof folder, "%s/tsr-fuzz-XXXXXX", above);
     fuzz_must(mkdtemp(folder) != NULL, folder);
     (void)atexit(remove_folder);
     write_part("a.safetensors", 'x');
@@ -270,32 +271,34 @@ static bool run_inflate(const uint8_t *data, size_t size)
 /* The list ----------------------------------------------------------------------------- */
 
 static const char *const npy_words[] = {
-    "'descr'", "'fortran_order'", "'shape'", "True", "False", "(", ")", ",", ":", "{", "}", "'<f4'", "'>i8'",
-    "'|b1'", "'|S3'", "'<c16'", "'|V8'", "'<U2'", "-1", "9223372036854775807", "99999999999999999999", "0",
-    "3L", "\n", "\x93NUMPY", "PK\1\2", "PK\3\4", "PK\5\6", ".npy", NULL,
+    "'descr'", "'fortran_order'", "'shape'", "True", "False", "(", ")", ",", ":", "{", "}", "'<f4'",
+    "'>i8'", "'|b1'", "'|S3'", "'<c16'", "'|V8'", "'<U2'", "-1", "9223372036854775807",
+    "99999999999999999999", "0", "3L", "\n", "\x93NUMPY", "PK\1\2", "PK\3\4", "PK\5\6", ".npy", NULL,
 };
 
 static const char *const json_words[] = {
-    "[", "]", "{", "}", ",", ":", "\"", "\\u", "\\ud83d\\ude00", "\\u0000", "\\", "-1", "0", "1e9", "null", "true",
-    "9223372036854775807", "99999999999999999999", "[[[[[[[[", "\"F32\"", "\"U8\"", "\"BF16\"", "\"dtype\":",
-    "\"shape\":", "\"data_offsets\":", "\"__metadata__\":{", "\"weight_map\":{", "\"metadata\":", "\"x\"",
-    "\"y\"", "\"a.safetensors\"", "\"b.safetensors\"", "../", "\xc3\xa9", "\xff", NULL,
+    "[", "]", "{", "}", ",", ":", "\"", "\\u", "\\ud83d\\ude00", "\\u0000", "\\", "-1", "0", "1e9",
+    "null", "true", "9223372036854775807", "99999999999999999999", "[[[[[[[[", "\"F32\"", "\"U8\"",
+    "\"BF16\"", "\"dtype\":", "\"shape\":", "\"data_offsets\":", "\"__metadata__\":{", "\"weight_map\":{",
+    "\"metadata\":", "\"x\"", "\"y\"", "\"a.safetensors\"", "\"b.safetensors\"", "../", "\xc3\xa9",
+    "\xff", NULL,
 };
 
 static const char *const gguf_words[] = {
-    "general.alignment", "\4\0\0\0 \0\0\0", "\x9\0\0\0", "GGUF", "\x8\0\0\0", "\1", "\2", "\xc", "\x1e", "\xff", NULL,
+    "general.alignment", "\4\0\0\0 \0\0\0", "\x9\0\0\0", "GGUF", "\x8\0\0\0", "\1", "\2", "\xc", "\x1e",
+    "\xff", NULL,
 };
 
 static const char *const image_words[] = {
-    "IHDR", "IDAT", "PLTE", "tRNS", "IEND", "\x89PNG\r\n\x1a\n", "P1 ", "P2 ", "P3 ", "P4 ", "P5 ", "P6 ", "P7\n",
-    "WIDTH ", "HEIGHT ", "DEPTH ", "MAXVAL ", "TUPLTYPE ", "ENDHDR\n", "#", "\n", " ", "0", "1", "255", "65535",
-    "65536", "99999999999", NULL,
+    "IHDR", "IDAT", "PLTE", "tRNS", "IEND", "\x89PNG\r\n\x1a\n", "P1 ", "P2 ", "P3 ", "P4 ", "P5 ", "P6 ",
+    "P7\n", "WIDTH ", "HEIGHT ", "DEPTH ", "MAXVAL ", "TUPLTYPE ", "ENDHDR\n", "#", "\n", " ", "0", "1",
+    "255", "65535", "65536", "99999999999", NULL,
 };
 
 static const char *const table_words[] = {
-    ",", "\t", "\n", "\r\n", "\"", "#", "nan", "inf", "-", "+", ".", "e", "1e999", "-1e-999", "0x1p3", "1_0",
-    "123456789123456789123456789", "18446744073709551616", "9007199254740993", "2.2250738585072011e-308", " ",
-    NULL,
+    ",", "\t", "\n", "\r\n", "\"", "#", "nan", "inf", "-", "+", ".", "e", "1e999", "-1e-999", "0x1p3",
+    "1_0", "123456789123456789123456789", "18446744073709551616", "9007199254740993",
+    "2.2250738585072011e-308", " ", NULL,
 };
 
 const fuzz_target fuzz_targets[] = {

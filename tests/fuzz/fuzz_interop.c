@@ -45,7 +45,7 @@ static void use(const tsr_tensor *t)
     const tsr_status s = tsr_clone(&copy, t);
     fuzz_must(s == TSR_OK ? tsr_same_shape(copy, t) : s == TSR_EOVERFLOW && tsr_numel(t) == 0,
               "a tensor that cannot be copied");
-    fuzz_must(tsr_to_string(text, sizeof text, &length, t, NULL) == TSR_OK, "a tensor that cannot be printed");
+    fuzz_must(tsr_to_string(text, sizeof text, &length, t, NULL) == TSR_OK, "it cannot be printed");
     sink += (unsigned)text[0];
     tsr_release(&copy);
 }
@@ -214,15 +214,16 @@ static bool run_arrow(const uint8_t *data, size_t size)
     char format[4] = { (char)fuzz_take(&in, 1), flags & 1 ? (char)fuzz_take(&in, 1) : '\0' };
     unsigned char *valid = malloc(MEMORY), *values = malloc(MEMORY);
     const void *buffers[2] = { flags & 2 ? NULL : valid, flags & 4 ? NULL : values };
-    tsr_arrow_array a = { fuzz_take_size(&in), fuzz_take_size(&in), fuzz_take_size(&in), 2, 0, .buffers = buffers,
-                          .release = flags & 8 ? NULL : release_array };
+    tsr_arrow_array a = { fuzz_take_size(&in), fuzz_take_size(&in), fuzz_take_size(&in), 2, 0,
+                          .buffers = buffers, .release = flags & 8 ? NULL : release_array };
     tsr_arrow_schema s = { .format = flags & 16 ? NULL : format, .release = release_schema };
     tsr_tensor *t = NULL;
     if (flags & 32) a.n_buffers = fuzz_take_size(&in);
     if (flags & 64) a.n_children = fuzz_take_size(&in);
     /* Lengths are the producer's word: those that no check could refuse are kept within the memory. */
     if (a.length > 0 && a.offset >= 0 && a.length < INT64_MAX / 16 - a.offset) a.length %= 20, a.offset %= 12;
-    for (size_t i = 0; i < MEMORY && valid && values; i++) valid[i] = values[i] = (unsigned char)fuzz_take(&in, 1);
+    for (size_t i = 0; i < MEMORY && valid && values; i++)
+        valid[i] = values[i] = (unsigned char)fuzz_take(&in, 1);
     released = 0;
     const tsr_status status = valid && values ? tsr_from_arrow(&t, &a, &s) : TSR_ENOMEM;
     if (status == TSR_OK) use(t);

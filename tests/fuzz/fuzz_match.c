@@ -74,8 +74,8 @@ static bool check_text(const char *text)
     const size_t length = tsr_signature_to_string(normal, sizeof normal, &s);
     fuzz_must(length < sizeof normal && strlen(normal) == length, "the length of the normal form");
     fuzz_must(tsr_signature_parse(&again, normal) == TSR_OK, "the normal form does not parse");
-    fuzz_must(tsr_signature_to_string(normal2, sizeof normal2, &again) == length && strcmp(normal, normal2) == 0,
-              "the normal form has another normal form");
+    fuzz_must(tsr_signature_to_string(normal2, sizeof normal2, &again) == length &&
+                  strcmp(normal, normal2) == 0, "the normal form has another normal form");
     for (int i = 0; i < ROUNDS; i++) match_both(&s, &again, &r);
     return true;
 }

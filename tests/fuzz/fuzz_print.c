@@ -50,7 +50,8 @@ static tsr_tensor *place(const tsr_desc *d, uint8_t *bytes, size_t size, size_t 
 }
 
 /* Cut short it is a front of the whole. */
-static void check_cut(const tsr_tensor *t, const tsr_print_opts *opts, const char *whole, size_t length, size_t size)
+static void check_cut(const tsr_tensor *t, const tsr_print_opts *opts, const char *whole, size_t length,
+                      size_t size)
 {
     char *text = malloc(size ? size : 1);
     size_t again = 0;
