@@ -12,7 +12,8 @@ import subprocess
 import tempfile
 import time
 
-LEVELS = {"portable": None, "avx2": "avx2", "avx512": "avx512bw"}   # TSR_ISA and the flag of /proc/cpuinfo
+# Instruction sets that TSR_ISA names and their flags in /proc/cpuinfo; native is avx512 with what else there is.
+LEVELS = {"portable": None, "avx2": "avx2", "avx512": "avx512bw", "native": "avx512_vnni"}
 EXTENSIONS = {"vnni": "avx512_vnni", "vbmi": "avx512vbmi", "bf16": "avx512_bf16", "amx": "amx_int8"}
 
 IDLE = 60
@@ -108,7 +109,7 @@ class Programs:
             resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
             resource.setrlimit(resource.RLIMIT_DATA, (12 << 30, 12 << 30))
         with tempfile.TemporaryDirectory(dir=self.library.work) as folder:
-            environment = {**os.environ, "TSR_ISA": level, "TSR_THREADS": "3", "TMPDIR": folder,
+            environment = {**os.environ, "TSR_ISA": "" if level == "native" else level, "TSR_THREADS": "3", "TMPDIR": folder,
                            "LD_LIBRARY_PATH": str(library), **extra}
             child = subprocess.Popen([self.library.binaries[program]], cwd=tree, env=environment, preexec_fn=limits,
                                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
