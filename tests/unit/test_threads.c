@@ -799,7 +799,7 @@ static void write_text(const char *dir, const char *name, const char *text)
 
 static void test_the_tightest_limit_up_to_the_root_counts(void)
 {
-    char root[] = "/tmp/tessera-cgroup-XXXXXX";
+    char root[] = "/tmp/tessera-cgroup-XXXXXX", deep[5000];
     char command[128], above[128];
     if (!mkdtemp(root)) SKIP("no folder for a pretended /sys/fs/cgroup");
     write_text(root, "pod", NULL);
@@ -822,6 +822,11 @@ static void test_the_tightest_limit_up_to_the_root_counts(void)
     EXPECT(tsri_cgroup_limit(root, "4:cpu,cpuacct:/not/here\n") == 7);
     EXPECT(tsri_cgroup_limit(root, "4:cpu:/old\n0::/pod\n") == 3);
     EXPECT(tsri_cgroup_limit(root, "4:memory:/old\n") == 0);
+    EXPECT(tsri_cgroup_limit(root, "4:cpu:/old/.hidden\n0::/\n") == 7);  /* a dot is no step up */
+    memset(deep, 'd', sizeof deep - 2);
+    memcpy(deep, "0::/", 4);
+    memcpy(deep + sizeof deep - 2, "\n", 2);
+    EXPECT(tsri_cgroup_limit(root, deep) == 0);  /* longer than a path is */
     EXPECT(tsri_cgroup_limit("/nowhere", "4:cpu:/old\n0::/pod\n") == 0);
 
     snprintf(command, sizeof command, "rm -r %s", root);
@@ -848,6 +853,9 @@ static void test_quotas_round_up_and_nonsense_is_no_limit(void)
     EXPECT(tsri_quota_v1("50000\n", "100000\n") == 1);
     EXPECT(tsri_quota_v1("", "") == 0);
     EXPECT(tsri_quota_v1("5", "") == 0);
+    EXPECT(tsri_quota_v1("250000x", "100000") == 0);
+    EXPECT(tsri_quota_v1("250000", "100000 1") == 0);
+    EXPECT(tsri_quota_v1("0", "100000") == 0);
 }
 
 static void test_the_own_group_is_found_by_controller(void)
