@@ -165,14 +165,16 @@ class Library:
     def link_program(self, key):
         out = self.work / "tests" / key[0] / key[1]
         out.parent.mkdir(parents=True, exist_ok=True)
-        must(["cc", *self.linker, "-rdynamic", *[self.test_object(key, f) for f, _ in self.programs[key]], "-o", out,
-              f"-L{self.base}", "-lplanted", "-lm", "-ldl", "-pthread"])
+        objects = [self.test_object(key, f) for f, _ in self.programs[key]]
+        must(["cc", *self.linker, "-rdynamic", *objects, "-o", out, f"-L{self.base}", "-lplanted", "-lm", "-ldl",
+              "-pthread"])
 
     def link(self, objects, folder, out=None, *options):
         """The library, in this folder; or out, the copy that tests load beside it, whose symbols are its own."""
         listed = folder / "objects.txt"
         listed.write_text("\n".join(f'"{o}"' for o in objects.values()))
-        must(["cc", *self.linker, "-shared", f"@{listed}", self.work / "trace.o", "-o", out or folder / "libplanted.so",
+        out = out or folder / "libplanted.so"
+        must(["cc", *self.linker, "-shared", f"@{listed}", self.work / "trace.o", "-o", out,
               "-Wl,-soname,libplanted.so", *options, "-lm", "-ldl", "-pthread"])
 
     def objects_of(self, file):

@@ -95,7 +95,8 @@ class Programs:
     def trace(self, program, level):
         with tempfile.NamedTemporaryFile(dir=self.library.work) as file:
             file.truncate(os.path.getsize(self.library.base / "libplanted.so") + (1 << 20))
-            result, seconds = self.run(program, level, self.library.base, self.tree, 600, {"PLANT_TRACE": file.name})
+            trace = {"PLANT_TRACE": file.name}
+            result, seconds = self.run(program, level, self.library.base, self.tree, 600, trace)
             entered = {self.function_at(m.start()) for m in re.finditer(b"\1", file.read())}
         return {"program": program, "level": level, "seconds": seconds, "result": result,
                 "entered": sorted(entered - {None})}
@@ -109,10 +110,11 @@ class Programs:
             resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
             resource.setrlimit(resource.RLIMIT_DATA, (12 << 30, 12 << 30))
         with tempfile.TemporaryDirectory(dir=self.library.work) as folder:
-            environment = {**os.environ, "TSR_ISA": "" if level == "native" else level, "TSR_THREADS": "3", "TMPDIR": folder,
-                           "LD_LIBRARY_PATH": str(library), **extra}
-            child = subprocess.Popen([self.library.binaries[program]], cwd=tree, env=environment, preexec_fn=limits,
-                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            environment = {**os.environ, "TSR_ISA": "" if level == "native" else level, "TSR_THREADS": "3",
+                           "TMPDIR": folder, "LD_LIBRARY_PATH": str(library), **extra}
+            child = subprocess.Popen([self.library.binaries[program]], cwd=tree, env=environment,
+                                     preexec_fn=limits, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL)
             worked, since, status = 0, time.monotonic(), 0
             while True:
                 pid, status, used = os.wait4(child.pid, os.WNOHANG)
@@ -135,7 +137,8 @@ class Programs:
         """The runs that may notice: those that enter a function with code of the line; of a line that has none
         (a macro's, a table's), those that enter its objects. Of each program the widest set of instructions,
         and others where they enter functions that it does not."""
-        functions = self.of_line.get((fault.file, fault.line)) or set().union(*(self.of_object[o] for o in objects))
+        functions = self.of_line.get((fault.file, fault.line))
+        functions = functions or set().union(*(self.of_object[o] for o in objects))
         chosen, seen = [], collections.defaultdict(set)
         widest_first = sorted(self.runs.items(), key=lambda r: -self.levels.index(r[0][1]))
         for (program, level), (seconds, entered) in widest_first:
