@@ -500,6 +500,184 @@ static tsr_status open_header(tsr_file **f, const char *header, size_t data)
     return tsr_file_open_bytes(f, bytes, 8 + n + data, "h.safetensors", NULL);
 }
 
+#define EMPTY_TENSOR "{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}"
+
+static void test_escapes_of_json_are_read(void)
+{
+    static const struct { const char *json, *name; } same[] = {
+        { "\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t" },
+        { "\\u0041\\u007f\\u0080\\u07FF", "A\x7f\xc2\x80\xdf\xbf" },
+        { "\\u0800\\uffff\\uD7ff\\ue000", "\xe0\xa0\x80\xef\xbf\xbf\xed\x9f\xbf\xee\x80\x80" },
+        { "\\ud800\\udc00\\uDBFF\\uDFFF\\ud83d\\ude00", "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\xf0\x9f\x98\x80" },
+        { "\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf",
+          "\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf" },
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        tsr_file *f = NULL;
+        tsr_tensor *t = NULL;
+        char header[512];
+        snprintf(header, sizeof header, " {\t\"%s\"\r\n:\n" EMPTY_TENSOR " }", same[i].json);
+        EXPECT_OK(open_header(&f, header, 0));
+        EXPECT_OK(tsr_file_read(&t, f, same[i].name));
+        tsr_release(&t);
+        tsr_file_close(&f);
+    }
+}
+
+static void test_damaged_json_says_what_is_wrong(void)
+{
+#define SHAPE(text) "{\"a\":{\"dtype\":\"F32\",\"shape\":" text ",\"data_offsets\":[0,4]}}"
+    static const char *const bad[][2] = {
+        { "", "byte 0" },
+        { "[]", "'{'" },
+        { "{\"a", "a string that ends" },
+        { "{\"a\\", "a string that ends" },
+        { "{\"a\\\"", "a string that ends" },
+        { "{\"a\":", "'{'" },
+        { "{\"a\" 1}", "':'" },
+        { "{\"a\n\":1}", "control characters" },
+        { "{\"\\q\":1}", "an escape" },
+        { "{\"\\u12\":1}", "code point" },
+        { "{\"\\u12g4\":1}", "code point" },
+        { "{\"\\u004G\":1}", "code point" },
+        { "{\"\\udc00\":1}", "code point" },
+        { "{\"\\ud800\":1}", "the other half" },
+        { "{\"\\ud800\\n12345\":1}", "the other half" },
+        { "{\"\\ud800\\u0041\":1}", "the other half" },
+        { "{\"\\ud800\\ue000\":1}", "the other half" },
+        { "{\"\x80\":1}", "UTF-8" },                                  /* a byte that goes on, first */
+        { "{\"\xc1\xbf\":1}", "UTF-8" },                             /* longer than it need be */
+        { "{\"\xe0\x9f\xbf\":1}", "UTF-8" },
+        { "{\"\xf0\x8f\xbf\xbf\":1}", "UTF-8" },
+        { "{\"\xed\xa0\x80\":1}", "UTF-8" },                        /* half a code point */
+        { "{\"\xf4\x90\x80\x80\":1}", "UTF-8" },                   /* above the last */
+        { "{\"\xc3\":1}", "UTF-8" },                                  /* cut off */
+        { "{\"\xe2\x82\":1}", "UTF-8" },
+        { "{\"\xe2\x28\xa1\":1}", "UTF-8" },
+        { SHAPE("[01]"), "leading zeros" },
+        { SHAPE("[1.0]"), "whole number" },
+        { SHAPE("[1e0]"), "whole number" },
+        { SHAPE("[1E0]"), "whole number" },
+        { SHAPE("[true]"), "whole number" },
+        { SHAPE("[9223372036854775808]"), "2^63" },
+        { SHAPE("[1 1]"), "','" },
+        { SHAPE("[1,]"), "whole number" },
+    };
+#undef SHAPE
+    tsr_file *f = NULL;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const tsr_status s = open_header(&f, bad[i][0], 4);
+        EXPECT_MSG(s == TSR_EFORMAT && strstr(tsr_last_error(), bad[i][1]), "%s: %s", bad[i][0], tsr_last_error());
+    }
+}
+
+/* Opens an index of a set with this as a value that readers step over. */
+static tsr_status open_index_with(const char *value)
+{
+    char text[512];
+    tsr_file *f = NULL;
+    snprintf(text, sizeof text, "{\"other\":%s,\"weight_map\":{\"0\":\"skip.safetensors\"}}", value);
+    write_bytes(file_path("skip.safetensors.index.json"), text, strlen(text));
+    const tsr_status s = tsr_file_open(&f, file_path("skip.safetensors.index.json"), NULL);
+    tsr_file_close(&f);
+    return s;
+}
+
+static void test_values_of_json_that_nobody_asked_for_are_stepped_over(void)
+{
+    static const char *const good[] = { "1", "-1.5e+3", "true", "null", "\"a\\\"b]\"", "{}", "[ ]", "[[],{}]",
+                                        "{\"a\":[1,{\"b\":\"}\"}],\"c\":{}}" };
+    static const char *const bad[][2] = { { "[}", "bracket" }, { "{]", "bracket" }, { "]", "bracket" },
+                                          { "[1", "bracket" }, { "", "a value" }, { ":", "a value" },
+                                          { "[&]", "a value" } };
+    char deep[256] = "";
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(2)));
+    tsr_writer *w = NULL;
+    EXPECT_OK(tsr_writer_create(&w, file_path("skip.safetensors"), NULL));
+    EXPECT_OK(tsr_writer_add(w, "0", t, NULL));
+    EXPECT_OK(tsr_writer_finish(&w));
+    tsr_release(&t);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) EXPECT_OK(open_index_with(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        EXPECT_FAILS(open_index_with(bad[i][0]), TSR_EFORMAT, bad[i][1]);
+    memset(deep, '[', 64);
+    memset(deep + 64, ']', 64);
+    EXPECT_OK(open_index_with(deep));
+    memset(deep, '[', 65);
+    memset(deep + 65, ']', 65);
+    EXPECT_FAILS(open_index_with(deep), TSR_EFORMAT, "fewer than 65");
+}
+
+/* An npy file of version 1 from its header. */
+static tsr_status open_npy(const char *header, size_t data)
+{
+    unsigned char bytes[512] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0 };
+    tsr_file *f = NULL;
+    const size_t n = strlen(header);
+    bytes[8] = (unsigned char)n, bytes[9] = (unsigned char)(n >> 8);
+    memcpy(bytes + 10, header, n);
+    const tsr_status s = tsr_file_open_bytes(&f, bytes, 10 + n + data, "h.npy", NULL);
+    tsr_file_close(&f);
+    return s;
+}
+
+static void test_damaged_npy_says_what_is_wrong(void)
+{
+#define NPY(descr, order, shape) "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape "}"
+    static const struct { const char *header; tsr_status status; const char *words; } bad[] = {
+        { "", TSR_EFORMAT, "dictionary" },
+        { "{", TSR_EFORMAT, "quoted text" },
+        { "{descr", TSR_EFORMAT, "quoted text" },
+        { "{'descr", TSR_EFORMAT, "closing quote" },
+        { "{'descr' '<f4'}", TSR_EFORMAT, "colon" },
+        { "{'descr': '<f4' 'shape': (1,)}", TSR_EFORMAT, "comma" },
+        { "{'descr': '<f4'", TSR_EFORMAT, "comma" },
+        { "{'descr': '<f4', 'descr': '<f4'}", TSR_EFORMAT, "twice" },
+        { "{'descriptor': '<f4'}", TSR_EFORMAT, "not known" },
+        { "{'fortran_order': False, 'shape': (1,)}", TSR_EFORMAT, "lacks descr" },
+        { "{'descr': '<f4', 'shape': (1,)}", TSR_EFORMAT, "lacks fortran_order" },
+        { "{'descr': '<f4', 'fortran_order': False}", TSR_EFORMAT, "lacks shape" },
+        { NPY("'<f4'", "Maybe", "(1,)"), TSR_EFORMAT, "True or False" },
+        { NPY("'<f4'", "False", "1"), TSR_EFORMAT, "shape" },
+        { NPY("'<f4'", "False", "(-1,)"), TSR_EFORMAT, "size" },
+        { NPY("'<f4'", "False", "(a,)"), TSR_EFORMAT, "size" },
+        { NPY("'<f4'", "False", "(1 1)"), TSR_EFORMAT, "comma" },
+        { NPY("'<f4'", "False", "(9223372036854775808,)"), TSR_EFORMAT, "2^63" },
+        { NPY("'<f4'", "False", "(3,)"), TSR_EFORMAT, "take 12 bytes, and 8 are there" },
+        { NPY("'<f4'", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"), TSR_EUNSUPPORTED, "dims" },
+        { NPY("'?f4'", "False", "(1,)"), TSR_EFORMAT, "no type" },
+        { NPY("'<'", "False", "(1,)"), TSR_EFORMAT, "no type" },
+        { NPY("''", "False", "(1,)"), TSR_EFORMAT, "no type" },
+        { NPY("[('a', '<f4')]", "False", "(1,)"), TSR_EUNSUPPORTED, "several fields" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const tsr_status s = open_npy(bad[i].header, 8);
+        EXPECT_MSG(s == bad[i].status && strstr(tsr_last_error(), bad[i].words), "%s: %s", bad[i].header,
+                   tsr_last_error());
+    }
+    EXPECT_OK(open_npy(NPY("'<f4'", "False", "(2,)"), 8));
+    EXPECT_OK(open_npy(" {\t'shape':( 2L , 1, ),\r\n \"descr\" : '=f4','fortran_order':True , }", 8));
+    EXPECT_OK(open_npy(NPY("'<f4'", "False", "()"), 8));
+    EXPECT_OK(open_npy(NPY("'<f4'", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"), 8));
+#undef NPY
+}
+
+static void test_npy_that_ends_early_or_is_of_another_version_is_refused(void)
+{
+    static const struct { const char *bytes; size_t n; tsr_status status; const char *words; } bad[] = {
+        { "\x93NUMPY\1\0\0", 9, TSR_EFORMAT, "begin as npy" },
+        { "\x93NUMPY\1\0\1\0", 10, TSR_EFORMAT, "the header" },
+        { "\x93NUMPY\2\0\0\0\0", 11, TSR_EFORMAT, "inside the length" },
+        { "\x93NUMPY\2\0\0\0\0\x7f", 12, TSR_EFORMAT, "claims a header" },
+        { "\x93NUMPY\0\0\0\0\0\0", 12, TSR_EUNSUPPORTED, "version 0.0" },
+        { "\x93NUMPY\4\1\0\0\0\0", 12, TSR_EUNSUPPORTED, "version 4.1" },
+    };
+    tsr_file *f = NULL;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        EXPECT_FAILS(tsr_file_open_bytes(&f, bad[i].bytes, bad[i].n, "h.npy", NULL), bad[i].status, bad[i].words);
+}
+
 static void test_damaged_safetensors_say_what_is_wrong(void)
 {
     static const struct { const char *header; size_t data; tsr_status status; const char *words;
@@ -1034,6 +1212,11 @@ int main(int argc, char **argv)
     RUN(test_safetensors_of_the_official_writer_are_read);
     RUN(test_a_set_of_files_is_read_through_its_index);
     RUN(test_a_length_is_not_taken_for_json);
+    RUN(test_escapes_of_json_are_read);
+    RUN(test_damaged_json_says_what_is_wrong);
+    RUN(test_values_of_json_that_nobody_asked_for_are_stepped_over);
+    RUN(test_damaged_npy_says_what_is_wrong);
+    RUN(test_npy_that_ends_early_or_is_of_another_version_is_refused);
     RUN(test_damaged_safetensors_say_what_is_wrong);
     RUN(test_quantised_blocks_are_read_as_their_makers_read_them);
     RUN(test_gguf_comes_through_a_copy_whole);
