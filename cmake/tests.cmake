@@ -58,19 +58,12 @@ if(TSR_FUZZER)
     set_property(SOURCE ${followed_sources} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
 endif()
 
-target_sources(fuzz-fuzz_files PRIVATE tests/fuzz/repair.c)
-
-# What reads input is followed by libFuzzer; kernels, which are most of the library, would only slow it down.
-if(TSR_FUZZER)
-    file(GLOB followed_sources CONFIGURE_DEPENDS src/core/*.c src/io/*.c src/interop/*.c)
-    set_property(SOURCE ${followed_sources} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
-endif()
-
 # The expressions of tsr eval, which find ops by their names in the program.
 file(GLOB eval_sources CONFIGURE_DEPENDS cli/eval/*.c)
 target_sources(fuzz-fuzz_eval PRIVATE ${eval_sources} cli/command.c cli/names.c opcheck/op_facts.c cli/room.c cli/subscript.c
     cli/terminal.c)
 target_link_libraries(fuzz-fuzz_eval PRIVATE ${CMAKE_DL_LIBS})
+target_include_directories(fuzz-fuzz_eval PRIVATE ${PROJECT_SOURCE_DIR})
 set_target_properties(fuzz-fuzz_eval PROPERTIES ENABLE_EXPORTS ON)
 
 # The commands that read and write files.
