@@ -4,6 +4,8 @@
 #   make demo       set up, build, run the tour
 #   make check      the quick tests: build and unit tests, under a minute
 #   make test       set up, then every test this machine can run
+#   make coverage   lines and branches that the tests reach, by folder and file
+#   make soak       fuzzing and generated tests with new data, for HOURS=n; goes on where it stopped
 #   make bench      benchmarks; writes build/bench.json (BENCH=regex runs some, QUICK=1 takes a minute)
 #   make bench-peers  the same workloads through NumPy, PyTorch, OpenBLAS and oneDNN, in turns with ours
 #   make format     clang-format the sources in place
@@ -17,7 +19,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 # The inner make gets its own -j, not this make's job server.
 CMAKE_BUILD = MAKEFLAGS=--no-print-directory cmake --build $(BUILD) -j$(JOBS)
 
-.PHONY: all demo check test bench bench-peers format install clean
+.PHONY: all demo check test coverage soak bench bench-peers format install clean
 
 all: $(BUILD)/CMakeCache.txt
 	@$(CMAKE_BUILD)
@@ -36,6 +38,12 @@ check:
 test:
 	@tools/setup.sh
 	@tools/test.sh
+
+coverage:
+	@JOBS=$(JOBS) tools/coverage.sh
+
+soak:
+	@JOBS=$(JOBS) tools/soak.sh $(or $(HOURS),1)
 
 bench: all
 	@rm -f $(BUILD)/bench.json

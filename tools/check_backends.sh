@@ -14,7 +14,7 @@ passed=0 failed=0 skipped=0
 # run NAME OPTIONS...: the counts of its report, and what failed.
 run() {
     local p f s
-    timeout --foreground 540 "$check" "$@" --quiet >"$log" 2>&1
+    tools/limit.sh 3000 "$check" "$@" --quiet >"$log" 2>&1
     local status=$?
     read -r p f s <<<"$(awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { print $1, $3, $5 }' "$log")"
     if [ -z "$p" ]; then p=0 f=1 s=0; fi
@@ -28,7 +28,7 @@ run() {
 expect() {
     local text=$1
     shift
-    timeout --foreground 120 "$check" "$@" --quiet >"$log" 2>&1
+    tools/limit.sh 600 "$check" "$@" --quiet >"$log" 2>&1
     if [ $? = 1 ] && grep -q "$text" "$log"; then passed=$((passed + 1)); else
         failed=$((failed + 1))
         echo "FAILED: tsr-backend-check $* does not say \"$text\""

@@ -36,7 +36,7 @@ skip() {
 # try WORDS...: runs tsr; $status, $work/out and $work/err are what came of it.
 try() {
     status=0
-    timeout 300 "$tsr" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+    timeout 1800 "$tsr" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
 }
 
 # wants TITLE STATUS [PATTERN-OF-STDOUT [PATTERN-OF-STDERR]]: of the last try. Without a pattern

@@ -34,7 +34,7 @@ rewritten() {
 for source in examples/*.c; do
     name=$(basename "$source" .c)
     status=0
-    (cd "$work" && timeout 120 "$bin/$name") >"$work/got" 2>&1 || status=$?
+    (cd "$work" && timeout 1800 "$bin/$name") >"$work/got" 2>&1 || status=$?
     if [ $status = 0 ] && grep -q '^/\* Output:$' "$source"; then
         if [ $update = yes ]; then
             rewritten "$source" "$work/got" >"$work/new" && cat "$work/new" >"$source"

@@ -53,7 +53,7 @@ run() {
         -T tests/freestanding/link.ld tests/freestanding/board.c tests/freestanding/main.c \
         $out/libtessera.a -lgcc -o $elf
     arm-none-eabi-size $elf
-    timeout 60 qemu-system-arm -M mps2-an386 -display none -monitor none -serial none \
+    timeout 1200 qemu-system-arm -M mps2-an386 -display none -monitor none -serial none \
         -semihosting-config enable=on,target=native -kernel $elf
 }
 

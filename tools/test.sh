@@ -32,7 +32,7 @@ build_in() {
 run_program() {
     local log=$1/${2//\//_} status=0
     # shellcheck disable=SC2086 # a command and its options, or nothing
-    timeout --foreground 600 $under "$2" >"$log" 2>&1 || status=$?
+    tools/limit.sh 2400 $under "$2" >"$log" 2>&1 || status=$?
     if ! grep -qE '^[0-9]+ passed, ' "$log" ||
         { [ $status != 0 ] && ! grep -qE '^[0-9]+ passed, [1-9][0-9]* failed, ' "$log"; }; then
         echo "$2 ended with status $status"
@@ -41,7 +41,8 @@ run_program() {
 }
 export -f run_program
 
-# programs FOLDER KINDS...: those built there whose sources still exist, but for the pattern $except.
+# programs FOLDER KINDS...: those built there whose sources still exist, but for the pattern $except, and
+# none but those of the pattern $only.
 programs() {
     local folder=$1 kind source program
     shift
@@ -49,7 +50,7 @@ programs() {
         for source in tests/"$kind"/*.c tests/"$kind"/*.cpp; do
             program=$folder/tests/$kind/$(basename "${source%.*}")
             # shellcheck disable=SC2053 # a pattern
-            if [ -x "$program" ] && [[ $program != ${except:-} ]]; then echo "$program"; fi
+            if [ -x "$program" ] && [[ $program != ${except:-} && $program == ${only:-*} ]]; then echo "$program"; fi
         done
     done
 }
@@ -97,7 +98,7 @@ lean="-DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_VBMI=OFF -DTSR_HAVE_B
 plain="$lean -DTSR_HAVE_AVX2=OFF"
 
 # Every kind of test program, those that take longest first.
-kinds="fuzz property ops oom unit compat"
+kinds="net fuzz property ops oom unit compat"
 
 unit() {
     build_in build/quick tests-unit $fast $plain -DTSR_BUILD_EXAMPLES=OFF || return 1
@@ -125,18 +126,30 @@ cuda() {
     TSR_BACKEND_PATH=$PWD/build/cuda/lib/tessera build/bin/tsr devices | grep '^cuda: no device here'
 }
 
+# Instruction sets below that of the machine.
+lower_sets() {
+    local best isa
+    best=$(build/bin/tsr --version | sed -n 's/.*, \([a-z0-9]*\) kernels$/\1/p')
+    [ -n "$best" ] || { echo "tsr --version names no kernels" >&2; return 1; }
+    for isa in portable avx2; do
+        if [ "$isa" = "$best" ]; then break; fi
+        echo "$isa"
+    done
+}
+
 # The op suites again with fewer instructions than the machine has; without those that compare
 # every set with the others anyway.
 instruction_sets() {
-    local best isa except='*/test_isa_*'
-    best=$(build/bin/tsr --version | sed -n 's/.*, \([a-z0-9]*\) kernels$/\1/p')
-    [ -n "$best" ] || { echo "tsr --version names no kernels"; return 1; }
-    for isa in portable avx2; do
-        if [ "$isa" = "$best" ]; then break; fi
+    local isa sets except='*/test_isa_*'
+    sets=$(lower_sets) || return 1
+    for isa in $sets; do
         echo "--- $isa"
-        TSR_ISA=$isa run_programs build ops
+        TSR_ISA=$isa run_programs build net ops
     done
 }
+
+# Every parallel loop split as finely and unevenly as it may be.
+fine_split() { TSR_SPLIT=fine TSR_THREADS=3 run_programs build property ops; }
 
 second_compiler() {
     have clang || return
@@ -150,6 +163,13 @@ address_sanitizer() {
     # Freed memory that is not used again; with as much as there is by default, pages are what takes time.
     export ASAN_OPTIONS=quarantine_size_mb=64
     run_programs build/asan $kinds
+    local isa sets
+    sets=$(lower_sets) || return 1
+    for isa in $sets; do
+        echo "--- $isa"
+        TSR_ISA=$isa run_programs build/asan net
+        TSR_ISA=$isa only='*_edges' run_programs build/asan ops
+    done
 }
 
 thread_sanitizer() {
@@ -239,7 +259,7 @@ report() {
 
 builds=(release address-sanitizer second-compiler thread-sanitizer no-threads four-dims)
 sources=(headers covered at freestanding-build freestanding-run) # checks that need no build
-checks=(instruction-sets)                                         # of what release built
+checks=(instruction-sets fine-split)                              # of what release built
 if [ $has_gpu = no ]; then checks+=(cuda); fi
 for check in tools/check_*.sh; do
     name=$(basename "$check" .sh)
