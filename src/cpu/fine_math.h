@@ -1,4 +1,4 @@
-/* fine_math.h - functions of doubles that are within 0.6 units in the last place, where libm's are within 2.
+/* fine_math.h - functions of doubles that are within 0.9 units in the last place, where libm's are within 2.
  *
  * Exponentials and quotients are kept in two doubles until the last step, so that only that one rounds
  * to the full. The vector kernels (simd/math_f64.inc) go the same steps. */
