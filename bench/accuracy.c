@@ -5,7 +5,7 @@
  * Takes every value of f16, bf16 and the f8 dtypes, every pair of f8, and samples of f32, f64, c64
  * and c128, and compares with values of many more digits: from MPFR and MPC where the build found
  * them (TSR_MPFR), else from _Float128, else from long double. Prints a line per function and
- * dtype: the largest error, its bound (tests/ops/accuracy.def), the share of results that are the
+ * dtype: the largest error seen, its bound (tests/ops/accuracy.def), the share of results that are the
  * number nearest to the exact one, and where the largest error is. Ends with 1 if a bound does not
  * hold.
  *
@@ -167,7 +167,7 @@ static void write_short(FILE *out)
 static void write_long(FILE *out, int d)
 {
     fprintf(out, "\n### %s\n\n", tsr_dtype_name(dtypes[d]));
-    fputs("| function | bound | largest error | at | right |\n|---|--:|--:|---|--:|\n", out);
+    fputs("| function | bound | largest seen | at | right |\n|---|--:|--:|---|--:|\n", out);
     for (int f = 0; f < ACC_FUNCTIONS; f++) {
         const acc_result *r = &measured[f][d].result;
         if (!is_shown(f, false)) continue;
