@@ -21,13 +21,15 @@ static void check_number(trial *t, int slot, int64_t k, double wanted)
 
 static void check_causal_softmax(trial *t)
 {
-    const int64_t q = random_between(t, 1, 6), k = random_between(t, 1, 6), shape[] = { random_between(t, 1, 3), q, k };
+    const int64_t most = most_elements(t) / 3, q = random_size(t, 1, 6, most), k = random_size(t, 1, 6, most / q),
+                  shape[] = { random_between(t, 1, 3), q, k };
     make_input(t, X, t->check->dtype, 3, shape, FILL_SMALL);
     make_output(t, RESULT, t->check->dtype, 3, shape);
     GO_ON(t);
     NEED(t, tsr_causal_softmax(&t->tensor[RESULT], t->tensor[X]));
     check_gaps(t, RESULT);
-    for (int64_t i = 0; i < count_of(3, shape) && !t->failed; i++) {
+    const int64_t count = count_of(3, shape), cost = k;
+    for (int64_t i = first_sample(t, count, cost); i >= 0; i = next_sample(t, i, count, cost)) {
         const int64_t row = i / k % q, col = i % k, first = i - col;
         double sum = 0;
         for (int64_t c = 0; c < k && c <= row + k - q; c++) sum += exp(at(t, X, first + c));
@@ -39,7 +41,8 @@ static void check_causal_softmax(trial *t)
 
 static void check_add_rms_norm(trial *t)
 {
-    const int64_t n = random_between(t, 1, 8), shape[] = { random_between(t, 1, 5), n };
+    const int64_t most = most_elements(t), n = random_size(t, 1, 8, most), rows = random_size(t, 1, 5, most / n),
+                  shape[] = { rows, n };
     const tsr_dtype dtype = t->check->dtype;
     make_input(t, X, dtype, 2, shape, FILL_SMALL);
     make_input(t, Y, dtype, 2, shape, FILL_SMALL);
@@ -50,7 +53,8 @@ static void check_add_rms_norm(trial *t)
     NEED(t, tsr_add_rms_norm(&t->tensor[RESULT], &t->tensor[SUM], t->tensor[X], t->tensor[Y], t->tensor[WEIGHT], EPS));
     check_gaps(t, RESULT);
     check_gaps(t, SUM);
-    for (int64_t i = 0; i < count_of(2, shape) && !t->failed; i++) {
+    const int64_t count = count_of(2, shape), cost = n;
+    for (int64_t i = first_sample(t, count, cost); i >= 0; i = next_sample(t, i, count, cost)) {
         double squares = 0;
         check_near(t, SUM, i, real_value(at(t, X, i) + at(t, Y, i)), 0);
         for (int64_t c = 0; c < n; c++) squares += at(t, SUM, i / n * n + c) * at(t, SUM, i / n * n + c);
@@ -63,8 +67,8 @@ static void make_channels(trial *t, int64_t shape[4], int64_t channels)
 {
     shape[0] = random_between(t, 1, 2);
     shape[1] = channels;
-    shape[2] = random_between(t, 1, 4);
-    shape[3] = random_between(t, 1, 4);
+    shape[2] = random_size(t, 1, 4, most_elements(t) / (8 * channels));
+    shape[3] = random_size(t, 1, 4, most_elements(t) / (2 * channels * shape[2]));
     make_input(t, X, t->check->dtype, 4, shape, FILL_SMALL);
     make_input(t, WEIGHT, t->check->dtype, 1, &channels, FILL_SMALL);
     make_input(t, BIAS, t->check->dtype, 1, &channels, FILL_SMALL);
@@ -73,7 +77,7 @@ static void make_channels(trial *t, int64_t shape[4], int64_t channels)
 
 static void check_batch_norm(trial *t)
 {
-    const int64_t channels = random_between(t, 1, 4);
+    const int64_t channels = random_size(t, 1, 4, most_elements(t) / 16);
     int64_t shape[4];
     make_channels(t, shape, channels);
     make_input(t, MEAN, t->check->dtype, 1, &channels, FILL_SMALL);
@@ -83,7 +87,8 @@ static void check_batch_norm(trial *t)
     NEED(t, tsr_batch_norm(&t->tensor[RESULT], t->tensor[X], t->tensor[MEAN], t->tensor[VAR], t->tensor[WEIGHT],
                            t->tensor[BIAS], EPS));
     check_gaps(t, RESULT);
-    for (int64_t i = 0; i < count_of(4, shape) && !t->failed; i++) {
+    const int64_t count = count_of(4, shape), cost = 4;
+    for (int64_t i = first_sample(t, count, cost); i >= 0; i = next_sample(t, i, count, cost)) {
         const int64_t c = i / (shape[2] * shape[3]) % channels;
         const double scaled = (at(t, X, i) - at(t, MEAN, c)) / sqrt(at(t, VAR, c) + EPS) * at(t, WEIGHT, c);
         check_near(t, RESULT, i, real_value(scaled + at(t, BIAS, c)),
@@ -100,7 +105,8 @@ static void check_group_norm(trial *t)
     NEED(t, tsr_group_norm(&t->tensor[RESULT], t->tensor[X], groups, t->tensor[WEIGHT], t->tensor[BIAS], EPS));
     check_gaps(t, RESULT);
     const int64_t plane = shape[2] * shape[3], n = channels / groups * plane;
-    for (int64_t i = 0; i < count_of(4, shape) && !t->failed; i++) {
+    const int64_t count = count_of(4, shape), cost = 2 * n;
+    for (int64_t i = first_sample(t, count, cost); i >= 0; i = next_sample(t, i, count, cost)) {
         const int64_t c = i / plane % channels, first = i / n * n;
         double mean = 0, var = 0;
         for (int64_t k = 0; k < n; k++) mean += at(t, X, first + k) / (double)n;
@@ -130,8 +136,8 @@ static void check_rope(trial *t)
 {
     const bool tables = t->check->op == TSR_OP_ROPE_WITH;
     const tsr_rope_mode mode = once_in(t, 2) ? TSR_ROPE_HALVES : TSR_ROPE_PAIRS;
-    const int64_t heads = random_between(t, 1, 3), d = 2 * random_between(t, 1, 4), half = d / 2,
-                  shape[] = { random_between(t, 1, 5), heads, d };
+    const int64_t heads = random_between(t, 1, 3), half = random_size(t, 1, 4, most_elements(t) / 36), d = 2 * half,
+                  rows = random_size(t, 1, 5, most_elements(t) / (heads * d)), shape[] = { rows, heads, d };
     const tsr_dtype dtype = t->check->dtype;
     make_input(t, X, dtype, 3, shape, FILL_SMALL);
     make_indices(t, POSITIONS, TSR_U8, 1, shape, ROWS);
@@ -143,7 +149,8 @@ static void check_rope(trial *t)
                                       t->tensor[COSINES], mode));
     else        NEED(t, tsr_rope(&t->tensor[RESULT], t->tensor[X], t->tensor[POSITIONS], 100, mode));
     check_gaps(t, RESULT);
-    for (int64_t i = 0; i < count_of(3, shape) && !t->failed; i++) {
+    const int64_t count = count_of(3, shape), cost = 4;
+    for (int64_t i = first_sample(t, count, cost); i >= 0; i = next_sample(t, i, count, cost)) {
         bool first;
         int64_t pair;
         const int64_t other = i - i % d + partner(i % d, d, mode, &first, &pair);
