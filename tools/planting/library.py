@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-COPIED = "backend-check backends bench cli cmake include src tests tools CMakeLists.txt".split()
-KINDS = "unit property ops oom fuzz".split()
+COPIED = "backend-check backends bench cli cmake include opcheck src tests tools CMakeLists.txt".split()
+KINDS = "unit property ops oom fuzz net".split()
 CMAKE = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DTSR_CUDA=OFF", "-DTSR_BUILD_COMPAT=OFF",
          "-DTSR_BUILD_EXAMPLES=OFF", "-DTSR_BUILD_CLI=OFF", "-DTSR_INSTALL=OFF", "-DCMAKE_C_FLAGS_RELEASE=-O1"]
 
@@ -107,6 +107,8 @@ class Library:
             kind, _, name = target.partition("-")
             if target == "tessera_objects":
                 self.objects[os.path.relpath(entry["file"], self.tree)] = plain_command(words)
+            elif target == "opcheck":
+                self.programs["net", "test_net"].append((entry["file"], plain_command(words)))
             elif kind in KINDS:
                 self.programs[kind, name].append((entry["file"], plain_command(words)))
 
