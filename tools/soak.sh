@@ -22,11 +22,11 @@ passed=0 failed=0 skipped=0
 # --- what there is to run ---------------------------------------------------------------
 
 [ -e build/CMakeCache.txt ] || cmake -S . -B build >$soak/build.log 2>&1 || { tail $soak/build.log; exit 1; }
-cmake --build build -j"$jobs" --target tests-ops tests-property tsr >$soak/build.log 2>&1 ||
+cmake --build build -j"$jobs" --target tests-net tests-ops tests-property tsr >$soak/build.log 2>&1 ||
     { tail -n 40 $soak/build.log; exit 1; }
 
 programs=()
-for source in tests/ops/test_*.c tests/property/*.c; do
+for source in tests/net/test_*.c tests/ops/test_*.c tests/property/*.c; do
     program=build/$(dirname "$source")/$(basename "$source" .c)
     if [ -x "$program" ]; then programs+=("$program"); fi
 done
@@ -72,12 +72,13 @@ fuzz() {
     esac
 }
 
-# The step counts through programs first, then through threads, then through instruction sets.
+# The step counts through programs first, then through threads, then through instruction sets; every second
+# one is the net, which has them all.
 generated() {
-    local n=${#programs[@]} program set count seed=$((step + 1))
-    program=${programs[$((step % n))]}
-    count=${threads[$((step / n % ${#threads[@]}))]}
-    set=${sets[$((step / n / ${#threads[@]} % ${#sets[@]}))]}
+    local n=${#programs[@]} program set count seed=$((step + 1)) round=$((step / 2))
+    program=${programs[$((step % 2 ? round % n : 0))]}
+    count=${threads[$((round / n % ${#threads[@]}))]}
+    set=${sets[$((round % ${#sets[@]}))]}
     runs=$((runs + 1))
     if TSR_SEED=$seed TSR_THREADS=$count TSR_ISA=$set "$program" >$soak/log 2>&1; then
         passed=$((passed + 1))
