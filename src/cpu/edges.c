@@ -2,6 +2,8 @@
 #include "edges.h"
 #include "kernels.h"
 
+#ifndef TSR_FREESTANDING
+
 typedef struct edge_list {
     int64_t *edges;
     int      count, most;
@@ -48,3 +50,5 @@ int tsri_cpu_edges(int64_t *edges, int most)
         for (const int64_t *n = lists[i]; *n; n++) add_edge(&l, *n);
     return l.count;
 }
+
+#endif
