@@ -162,7 +162,7 @@ typedef struct tsr_backend {
     void       (*graph_destroy)(int device, void *graph);
 
     /* upload and download of `rows` stretches of bytes, each `step` bytes after the one before, for
-     * backends that do so at once. The host's bytes are from host_alloc. */
+     * backends that do so at once: both or neither. The host's bytes are from host_alloc. */
     tsr_status (*upload_rows)(int device, void *dst, size_t dst_step, const void *src, size_t src_step, size_t bytes,
                               size_t rows, void *stream);
     tsr_status (*download_rows)(int device, void *dst, size_t dst_step, const void *src, size_t src_step,

@@ -68,20 +68,27 @@ static pool *find_pool(tsr_device device, tsr_memory kind)
     return NULL;
 }
 
+/* With the lock held. NULL if there is no room for it. */
+static pool *make_pool(tsr_device device, tsr_memory kind)
+{
+    pool *p = npools < MAX_POOLS ? tsri_alloc(sizeof *p, 64) : NULL;
+    if (!p) return NULL;
+    memset(p, 0, sizeof *p);
+    p->device = device;
+    p->kind = kind;
+    p->limit = SIZE_MAX;
+    pools[npools] = p;
+    tsri_store_release(&npools, npools + 1);
+    return p;
+}
+
 static pool *have_pool(tsr_device device, tsr_memory kind)
 {
     pool *p = find_pool(device, kind);
     if (p) return p;
     tsri_lock(&lock);
     p = find_pool(device, kind);
-    if (!p && npools < MAX_POOLS && (p = tsri_alloc(sizeof *p, 64)) != NULL) {
-        memset(p, 0, sizeof *p);
-        p->device = device;
-        p->kind = kind;
-        p->limit = SIZE_MAX;
-        pools[npools] = p;
-        tsri_store_release(&npools, npools + 1);
-    }
+    if (!p) p = make_pool(device, kind);
     tsri_unlock(&lock);
     return p;
 }
@@ -225,9 +232,9 @@ void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory
     void *handle;
     bool over = false;
     const int class = class_of(reserved, &rounded);
-    pool *p = have_pool(device, kind);
+    pool *p = find_pool(device, kind);  /* there since the block was taken */
     if (tsri_graph_gave(device, tsri_stream_now(device, &handle), data, reserved, kind)) return;
-    if (p && keep(p, class, data, reserved, streams, &over)) {
+    if (keep(p, class, data, reserved, streams, &over)) {
         if (over) (void)trim(p, p->limit);
         return;
     }

@@ -87,11 +87,9 @@ bool tsri_graph_gave(tsr_device device, int stream, void *data, size_t reserved,
 static void forget(tsr_graph *g)
 {
     tsri_lock(&lock);
-    for (tsr_graph **at = &graphs; *at; at = &(*at)->next)
-        if (*at == g) {
-            *at = g->next;
-            break;
-        }
+    tsr_graph **at = &graphs;
+    while (*at != g) at = &(*at)->next;
+    *at = g->next;
     tsri_store_release(&ngraphs, ngraphs - 1);
     tsri_unlock(&lock);
     for (held *h = g->blocks, *next; h; h = next) {

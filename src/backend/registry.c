@@ -97,6 +97,8 @@ static tsr_status check_groups(const tsr_backend *b, const char *what)
     TSRI_CHECK(graphs || !b->graph_begin, TSR_EINVAL, "%s: %s: some entries for graphs are NULL", what, b->name);
     TSRI_CHECK(!b->host_alloc == !b->host_free, TSR_EINVAL, "%s: %s: host_alloc and host_free go together", what, b->name);
     TSRI_CHECK(!b->upload == !b->download, TSR_EINVAL, "%s: %s: upload and download go together", what, b->name);
+    TSRI_CHECK(!b->upload_rows == !b->download_rows, TSR_EINVAL, "%s: %s: upload_rows and download_rows go together", what,
+               b->name);
     return TSR_OK;
 }
 

@@ -163,8 +163,8 @@ static bool find_handle(tsr_device device, int number, void **handle)
 {
     *handle = NULL;
     if (number == 0) return true;
-    const row *r = find_row(device);
-    if (r && r->taken[number]) *handle = r->streams[number].handle;
+    const row *r = find_row(device);  /* there since the stream was made */
+    if (r->taken[number]) *handle = r->streams[number].handle;
     return *handle != NULL;
 }
 
@@ -302,15 +302,15 @@ tsr_status tsri_stream_after(tsr_device device, int on, int other)
     int index = 0;
     void *waits = NULL, *goes = NULL, *event = NULL;
     TSRI_TRY(tsri_backend_of(&b, &index, "stream_wait", device));
-    if (!b->stream_create || on == other) return TSR_OK;
+    if (!b->stream_create) return TSR_OK;
     TSRI_TRY(TSRI_ASK("event_create", b, b->event_create(&event, index)));
+    const uint32_t failures = tsri_failures();
     tsri_lock(&lock);  /* no stream goes away meanwhile; one that is gone has done its work */
     const bool there = find_handle(device, other, &goes);
     tsr_status s = there ? b->event_record(index, event, goes) : TSR_OK;
     (void)find_handle(device, on, &waits);
     tsri_unlock(&lock);
     if (s == TSR_OK && there) s = b->stream_wait(index, waits, event);
-    const uint32_t failures = tsri_failures();
     b->event_destroy(index, event);
-    return tsri_backend_end(s, s == TSR_OK ? failures : tsri_failures(), "stream_wait", b);
+    return tsri_backend_end(s, failures, "stream_wait", b);
 }

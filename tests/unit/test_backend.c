@@ -157,11 +157,13 @@ static void test_backend_entries_that_belong_together_are_all_there(void)
                                       AT(event_done), AT(event_elapsed) };
     static const size_t graphs[] = { AT(graph_begin), AT(graph_end), AT(graph_launch), AT(graph_destroy) };
     static const size_t pinned[] = { AT(host_alloc), AT(host_free) }, transfers[] = { AT(upload), AT(download) };
+    static const size_t rows[] = { AT(upload_rows), AT(download_rows) };
 #undef AT
     expect_whole(streams, 10, 1, "entries for streams");  /* without the first there are none */
     expect_whole(graphs, 4, 1, "entries for graphs");
     expect_whole(pinned, 2, 0, "host_alloc and host_free");
     expect_whole(transfers, 2, 0, "upload and download");
+    expect_whole(rows, 2, 0, "upload_rows and download_rows");
 }
 
 static void test_backend_registers_once(void)
