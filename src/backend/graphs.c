@@ -73,7 +73,7 @@ bool tsri_graph_gave(tsr_device device, int stream, void *data, size_t reserved,
     tsri_lock(&lock);
     for (tsr_graph *g = graphs; g && !kept; g = g->next)
         for (held *h = g->blocks; h && !kept; h = h->next)
-            if (h->data == data && !h->idle && g->device == device) kept = h->idle = true;
+            if (g->device == device && h->data == data) kept = h->idle = true;
     tsr_graph *g = kept ? NULL : keeper(device, stream);
     if (g) {
         hold(g, data, reserved, kind, true);

@@ -13,7 +13,7 @@ static int32_t count = 1;  /* grows only; entries below it do not change */
 
 const tsr_backend *tsri_backend_at(int slot)
 {
-    return slot >= 0 && slot < tsri_load_acquire(&count) ? backends[slot] : NULL;
+    return slot < tsri_load_acquire(&count) ? backends[slot] : NULL;
 }
 
 tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, tsr_device device)

@@ -234,10 +234,13 @@ void tsr_event_destroy(tsr_event **e)
 
 tsr_status tsri_stream_handle_of(void **out, const char *op, const tsr_stream *s, tsr_device device)
 {
-    TSRI_CHECK(!s || s->device == device, TSR_EDEVICE, "%s: the stream is on device %d, and this is of device %d", op,
-               s ? (int)s->device : 0, (int)device);
-    if (s) *out = s->handle;
-    else (void)tsri_stream_now(device, out);
+    if (!s) {
+        (void)tsri_stream_now(device, out);
+        return TSR_OK;
+    }
+    TSRI_CHECK(s->device == device, TSR_EDEVICE, "%s: the stream is on device %d, and this is of device %d", op,
+               (int)s->device, (int)device);
+    *out = s->handle;
     return TSR_OK;
 }
 

@@ -124,6 +124,13 @@ static void test_backend_tables_that_cannot_work_are_refused_with_words(void)
     EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "byte 2 of the name is 0x2f");
     b = toy_table, b.name = "a-name-of-no-less-than-33-letters";
     EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "the name has more than 32 bytes");
+    b = toy_table, b.name = "a-name-of-far-more-than-33-letters-/";
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "the name has more than 32 bytes");
+    static const char *const wrong[] = { "a@", "a[", "a`", "a{", "a:", "a ", "a\x7f" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        b = toy_table, b.name = wrong[i];
+        EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "byte 1 of the name is 0x");
+    }
     b = toy_table, b.device_count = negative_count;
     EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy: device_count gives -5; a backend has 0 to 256 devices");
     b = toy_table, b.device_count = huge_count;
@@ -177,11 +184,11 @@ static void test_backend_table_without_optional_entries_is_accepted(void)
 {
     static struct { tsr_backend table; } old;
     old.table = toy_table;
-    old.table.name = "old";
+    old.table.name = "Old_1.azAZ09-";
     old.table.size = (uint32_t)offsetof(tsr_backend, sync);
     EXPECT_OK(tsr_backend_register(&old.table));
     tsr_device device = -1;
-    EXPECT_OK(tsr_device_parse(&device, "old:1"));
+    EXPECT_OK(tsr_device_parse(&device, "Old_1.azAZ09-:1"));
     EXPECT(tsr_device_exists(device));
 }
 

@@ -2,6 +2,7 @@
  * devices of these backends are host memory. */
 #include "test.h"
 #include "tessera/backend.h"
+#include "backend/streams.h"
 
 /* Memory of the host that runs out when it is told to. */
 static bool is_full;
@@ -267,6 +268,7 @@ static tsr_device on(const char *backend, int index)
 static void test_device_faults_backends_are_taken(void)
 {
     for (int i = 0; i < BACKENDS; i++) EXPECT_OK(tsr_backend_register(&backends[i]));
+    EXPECT_FAILS(tsr_backend_register(&backends[0]), TSR_EINVAL, "there is a backend called full");
 }
 
 /* Tensors ------------------------------------------------------------------------------- */
@@ -463,6 +465,71 @@ static void test_device_faults_empty_tensors_move_without_a_transfer(void)
     tsr_release(&there);
 }
 
+/* As many elements as places, but some twice and some not at all. */
+static void test_device_faults_view_that_reads_elements_twice_is_not_taken_for_packed(void)
+{
+    tsr_tensor *host = numbers(TSR_F32, 1, 8), *there = NULL, *view = NULL, *out = NULL;
+    static const float want[] = { 0, 1, 1, 2, 5, 6, 6, 7 };
+    reset();
+    EXPECT_OK(tsr_to(&there, host, on("full", 0)));
+    EXPECT_OK(tsr_as_strided(&view, there, 3, (const int64_t[]){ 2, 2, 2 }, (const int64_t[]){ 5, 1, 1 }, 0));
+    EXPECT_OK(tsr_empty(&out, TSR_F32, TSR_SHAPE(2, 2, 2)));
+    EXPECT_OK(tsr_copy(out, view));
+    EXPECT(!memcmp(out->data, want, sizeof want));
+    tsr_release(&host);
+    tsr_release(&there);
+    tsr_release(&view);
+    tsr_release(&out);
+}
+
+static int allowed;
+static bool allow_some(void *context, size_t bytes) { return (void)context, (void)bytes, allowed-- > 0; }
+
+/* The copy through the host, and the packed one on it, need memory there. */
+static void test_device_faults_copies_without_memory_on_the_host_are_enomem(void)
+{
+    tsr_tensor *host = numbers(TSR_I32, 300, 200), *turned = NULL, *src = NULL, *dst = NULL;
+    reset();
+    EXPECT_OK(tsr_transpose(&turned, host, 0, 1));
+    EXPECT_OK(tsr_to(&src, host, on("unpinned", 0)));
+    dst = made(&src->desc, on("unpinned", 1));
+    tsr_status status = TSR_ENOMEM;
+    int most = 0;
+    for (; most < 10 && status != TSR_OK; most++) {
+        allowed = most;
+        tsr_set_alloc_hook(allow_some, NULL);
+        status = tsr_copy(dst, src);
+        tsr_set_alloc_hook(NULL, NULL);
+        EXPECT(status == TSR_OK || status == TSR_ENOMEM);
+    }
+    EXPECT(status == TSR_OK && most > 1 && equal(dst, src));
+    allowed = 0;
+    tsr_release(&dst);
+    dst = made_of(TSR_I32, 200, 300, on("unpinned", 1));
+    tsr_set_alloc_hook(allow_some, NULL);
+    EXPECT_STATUS(tsr_copy(dst, turned), TSR_ENOMEM);
+    tsr_set_alloc_hook(NULL, NULL);
+    expect_faults_told(dst, turned, "upload", 1);
+    expect_faults_told(turned, dst, "download", 1);
+    tsr_release(&host);
+    tsr_release(&turned);
+    tsr_release(&src);
+    tsr_release(&dst);
+}
+
+static void test_device_faults_ring_without_memory_for_it_is_done_without(void)
+{
+    tsr_tensor *host = numbers(TSR_I32, 300, 200), *there = made_of(TSR_I32, 300, 200, on("full", 40));
+    reset();
+    const int pinned = fake.pinned;
+    is_full = true;
+    EXPECT_OK(tsr_copy(there, host));
+    is_full = false;
+    EXPECT(fake.pinned == pinned && fake.uploads == 1 && equal(there, host));
+    tsr_release(&host);
+    tsr_release(&there);
+}
+
 /* The ring of pinned buffers -------------------------------------------------------------------- */
 
 /* A long tensor goes up, strided, and comes back, strided. */
@@ -593,7 +660,7 @@ static void test_device_faults_rows_of_pinned_memory_go_at_once_where_they_lie_s
     EXPECT(by_rows(v, TSR_I16, "full", 0) == 0);
     EXPECT_OK(tsr_slice(&v, pinned, 1, 10, 100, 1)); /* too short */
     EXPECT(by_rows(v, TSR_F32, "full", 0) == 0);
-    EXPECT_OK(tsr_slice(&v, pinned, 1, 0, TSR_NONE, 2)); /* with gaps in a row */
+    EXPECT_OK(tsr_slice(&v, pinned, 1, 0, 280, 2)); /* with gaps in a row */
     EXPECT(by_rows(v, TSR_F32, "full", 0) == 0);
     EXPECT_OK(tsr_slice(&v, pinned, 0, -1, TSR_NONE, -1)); /* backward */
     EXPECT(by_rows(v, TSR_F32, "full", 0) == 0);
@@ -876,6 +943,21 @@ static void test_device_faults_nothing_is_given_back_while_work_may_use_it(void)
     EXPECT(tsr_device_pool_trim(device, 0) > 0 && fake.live == live - 1);
 }
 
+static void test_device_faults_pinned_memory_is_plain_where_no_device_pins(void)
+{
+    tsr_storage *m = NULL;
+    reset();
+    fake.devices = 0;
+    const int pinned = fake.pinned;
+    EXPECT_OK(tsr_storage_create(&m, 1000, TSR_CPU, TSR_MEMORY_PINNED));
+    EXPECT(fake.pinned == pinned && tsr_storage_memory(m) == TSR_MEMORY_PINNED);
+    memset(tsr_storage_data(m), 1, 1000);
+    tsr_storage_release(&m);
+    reset();
+}
+
+static void test_device_faults_use_of_no_storage_is_nothing(void) { tsri_storage_used(NULL, 3); }
+
 /* What devices say of themselves ------------------------------------------------------------------------ */
 
 static void test_device_faults_device_without_a_description_has_its_name(void)
@@ -925,7 +1007,19 @@ static void test_device_faults_device_that_is_gone_is_edevice_everywhere(void)
     EXPECT_OK(tsr_event_create(&e, device));
     EXPECT_OK(tsr_graph_begin(s));
     EXPECT_OK(tsr_graph_end(&g, s));
+    EXPECT_OK(tsr_stream_use(s));
+    tsr_tensor *used = made(&there->desc, device), *wanted = NULL;
+    EXPECT_OK(tsr_fill(used, tsr_scalar_i64(1)));
+    tsr_release(&used);
+    EXPECT_OK(tsr_stream_use_default(device));
+    EXPECT_OK(tsr_declare(&wanted, &there->desc, device, TSR_MEMORY_DEFAULT));
     fake.devices = 30;
+    EXPECT_FAILS(tsr_alloc(wanted), TSR_EDEVICE, "stream_wait: there is no device");
+    (void)tsr_device_pool_trim(device, 0);
+    fake.devices = 31;
+    EXPECT_FAILS(tsr_copy(there_too, there), TSR_EDEVICE, "copy: there is no device");
+    fake.devices = 30;
+    tsr_release(&wanted);
     EXPECT_FAILS(tsr_stream_sync(s), TSR_EDEVICE, "stream_sync: there is no device");
     EXPECT_FAILS(tsr_event_record(e, s), TSR_EDEVICE, "event_record: there is no device");
     EXPECT_FAILS(tsr_stream_wait(s, e), TSR_EDEVICE, "stream_wait: there is no device");
@@ -985,6 +1079,9 @@ int main(int argc, char **argv)
     RUN(test_device_faults_of_transfers_are_told);
     RUN(test_device_faults_of_work_stop_copies_by_the_host);
     RUN(test_device_faults_empty_tensors_move_without_a_transfer);
+    RUN(test_device_faults_view_that_reads_elements_twice_is_not_taken_for_packed);
+    RUN(test_device_faults_copies_without_memory_on_the_host_are_enomem);
+    RUN(test_device_faults_ring_without_memory_for_it_is_done_without);
     RUN(test_device_faults_transfers_work_without_a_ring);
     RUN(test_device_faults_ring_that_cannot_be_made_is_done_without_and_leaves_nothing);
     RUN(test_device_faults_in_a_ring_are_told);
@@ -1001,6 +1098,8 @@ int main(int argc, char **argv)
     RUN(test_device_faults_graph_without_memory_for_its_list_still_works);
     RUN(test_device_faults_memory_goes_back_at_once_if_it_cannot_be_remembered);
     RUN(test_device_faults_nothing_is_given_back_while_work_may_use_it);
+    RUN(test_device_faults_pinned_memory_is_plain_where_no_device_pins);
+    RUN(test_device_faults_use_of_no_storage_is_nothing);
     RUN(test_device_faults_device_without_a_description_has_its_name);
     RUN(test_device_faults_counts_that_change_are_held_to_what_there_may_be);
     RUN(test_device_faults_device_that_is_gone_is_edevice_everywhere);
