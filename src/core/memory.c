@@ -196,7 +196,7 @@ void tsri_memory_give(void *data, size_t bytes, size_t reserved, tsr_memory kind
 {
     const tsr_memory_kind *k = tsri_memory_kind(kind);
     if (kind == TSR_MEMORY_HOST) tsri_pool_give(data, reserved);
-    else if (k)                  k->free(k->context, data, bytes);
+    else                         k->free(k->context, data, bytes);  /* a kind stays while it is in use */
 }
 
 /* Statistics ------------------------------------------------------------------- */

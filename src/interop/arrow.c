@@ -124,7 +124,7 @@ static void end_column(void *context, void *data, size_t bytes)
 {
     tsr_arrow_array *a = context;
     (void)data; (void)bytes;
-    if (a->release) a->release(a);
+    a->release(a);
     tsri_free(a, sizeof *a);
 }
 

@@ -64,7 +64,7 @@ static tsr_status finish_work(const char *op, tsr_device device)
     int index = 0;
     if (device == TSR_CPU) return TSR_OK;
     TSRI_TRY(tsri_backend_of(&b, &index, op, device));
-    if (b->size < sizeof *b || !b->sync) return TSR_OK;
+    if (!b->sync) return TSR_OK;
     const uint32_t failures = tsri_failures();
     return tsri_backend_end(b->sync(index), failures, op, b);
 }

@@ -30,6 +30,7 @@ static struct {
     int devices;
     bool peer_refuses, has_words, is_nameless;
     int uploads, downloads, rows, peers, waits;
+    int syncs;
     int live, pinned, streams, events, graphs;
 } fake;
 
@@ -65,7 +66,7 @@ static tsr_status make(void **out, const char *entry, size_t bytes, int *live)
 }
 
 static int count(void) { return fake.devices; }
-static tsr_status sync(int device) { return (void)device, ask("sync"); }
+static tsr_status sync(int device) { return (void)device, fake.syncs++, ask("sync"); }
 
 static tsr_status alloc(void **out, int device, size_t bytes, tsr_memory kind)
 {
@@ -232,8 +233,8 @@ static void graph_destroy(int device, void *graph)
 }
 
 #define REQUIRED \
-    .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_backend), .device_count = count, .alloc = alloc, \
-    .free = give, .supports = supports, .run = run_here
+    .abi = TSR_BACKEND_ABI, .device_count = count, .alloc = alloc, .free = give, .supports = supports, \
+    .run = run_here
 #define STREAMS \
     .stream_create = stream_create, .stream_destroy = stream_destroy, .stream_sync = stream_sync, \
     .stream_wait = stream_wait, .event_create = event_create, .event_destroy = event_destroy, \
@@ -244,15 +245,20 @@ static void graph_destroy(int device, void *graph)
     .graph_destroy = graph_destroy
 
 static const tsr_backend backends[] = {
-    { REQUIRED, STREAMS, GRAPHS, .name = "full", .sync = sync, .device_info = info, .host_alloc = pin,
-      .host_free = unpin, .upload = upload, .download = download, .upload_rows = move_rows,
-      .download_rows = move_rows, .peer = peer },
-    { REQUIRED, .name = "plain" },
-    { REQUIRED, .name = "synced", .sync = sync },
-    { REQUIRED, .name = "pinning", .host_alloc = pin, .host_free = unpin, .upload = upload,
+    { REQUIRED, STREAMS, GRAPHS, .size = sizeof(tsr_backend), .name = "full", .sync = sync,
+      .device_info = info, .host_alloc = pin, .host_free = unpin, .upload = upload, .download = download,
+      .upload_rows = move_rows, .download_rows = move_rows, .peer = peer },
+    { REQUIRED, .size = sizeof(tsr_backend), .name = "plain" },
+    { REQUIRED, .size = sizeof(tsr_backend), .name = "synced", .sync = sync },
+    { REQUIRED, .size = sizeof(tsr_backend), .name = "pinning", .host_alloc = pin, .host_free = unpin,
+      .upload = upload, .download = download },
+    { REQUIRED, STREAMS, GRAPHS, .size = sizeof(tsr_backend), .name = "reached", .host_alloc = pin,
+      .host_free = unpin },
+    { REQUIRED, STREAMS, .size = sizeof(tsr_backend), .name = "unpinned", .sync = sync, .upload = upload,
       .download = download },
-    { REQUIRED, STREAMS, GRAPHS, .name = "reached", .host_alloc = pin, .host_free = unpin },
-    { REQUIRED, STREAMS, .name = "unpinned", .sync = sync, .upload = upload, .download = download },
+    /* as one built before there were rows */
+    { REQUIRED, STREAMS, .size = offsetof(tsr_backend, upload_rows), .name = "opencl", .sync = sync,
+      .host_alloc = pin, .host_free = unpin, .upload = upload, .download = download },
 };
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
@@ -958,6 +964,71 @@ static void test_device_faults_pinned_memory_is_plain_where_no_device_pins(void)
 
 static void test_device_faults_use_of_no_storage_is_nothing(void) { tsri_storage_used(NULL, 3); }
 
+/* Outside ------------------------------------------------------------------------------------- */
+
+/* Whoever gets it may use it on any stream; so does what an older backend, with a shorter table, gives. */
+static void test_device_faults_work_is_waited_for_before_a_tensor_is_exported(void)
+{
+    tsr_tensor *t = made_of(TSR_F32, 2, 3, on("opencl", 3));
+    tsr_dl_managed_versioned *m = NULL;
+    reset();
+    EXPECT_OK(tsr_to_dlpack(&m, t, NULL));
+    EXPECT(fake.syncs == 1 && m && m->dl_tensor.device.type == TSR_DL_OPENCL && m->dl_tensor.device.id == 3);
+    if (m) m->deleter(m);
+    fail("sync", 0);
+    m = NULL;
+    EXPECT_FAILS(tsr_to_dlpack(&m, t, NULL), TSR_EIO, "to_dlpack: the opencl backend failed");
+    fake.devices = 2;
+    EXPECT_FAILS(tsr_to_dlpack(&m, t, NULL), TSR_EDEVICE, "to_dlpack: there is no device");
+    tsr_dl_tensor look;
+    EXPECT(m == NULL && tsr_dlpack_exchange_api()->dltensor_from_object(t, &look) == -1);
+    look = (tsr_dl_tensor){ .data = &fake, .device = { TSR_DL_CUDA_MANAGED, 200 }, .dtype = { 0, 32, 1 } };
+    tsr_tensor *managed = NULL;
+    EXPECT_FAILS(tsr_wrap_dlpack(&managed, &look, false), TSR_EDEVICE, "there is no device \"cuda:200\"");
+    reset();
+    tsr_release(&t);
+}
+
+static void test_device_faults_same_address_on_two_devices_is_no_overlap(void)
+{
+    tsr_tensor *t = made_of(TSR_F32, 2, 3, on("plain", 0)), here;
+    EXPECT_OK(tsr_place(&here, t->data, &t->desc));
+    EXPECT(tsr_may_overlap(t, t) && tsr_may_overlap(&here, &here));
+    EXPECT(!tsr_may_overlap(t, &here) && !tsr_may_overlap(&here, t));
+    tsr_tensor *there = NULL;
+    EXPECT_OK(tsr_declare(&there, &t->desc, on("plain", 0), TSR_MEMORY_MANAGED));
+    EXPECT_OK(tsr_alloc(there));
+    EXPECT_OK(tsr_place(&here, there->data, &there->desc));
+    EXPECT(tsr_is_host(there) && tsr_may_overlap(there, &here)); /* both are the host's */
+    tsr_release(&t);
+    tsr_release(&there);
+}
+
+static char heard[300];
+static void listen(void *context, int level, const char *message)
+{
+    (void)context, (void)level;
+    (void)snprintf(heard, sizeof heard, "%s", message);
+}
+
+static void test_device_faults_ops_elsewhere_are_logged_without_a_reason_if_there_is_none(void)
+{
+    tsr_tensor *t = made_of(TSR_F32, 2, 3, on("plain", 0)), *out = NULL;
+    EXPECT_OK(tsr_fill(t, tsr_scalar_i64(2)));
+    EXPECT_OK(tsr_set_fallback(TSR_FALLBACK_WARN));
+    EXPECT_OK(tsr_neg(&out, t)); /* nobody listens */
+    tsr_set_log(listen, NULL);
+    EXPECT_OK(tsr_neg(&out, t));
+    tsr_set_log(NULL, NULL);
+    EXPECT_OK(tsr_set_fallback(TSR_FALLBACK_ERROR));
+    EXPECT_MSG(!strcmp(heard, "neg: computed on the CPU, since the plain backend cannot"), "%s", heard);
+    float x = 0;
+    EXPECT_OK(tsr_get_f32(&x, out, TSR_INDEX(1, 2)));
+    EXPECT(x == -2);
+    tsr_release(&t);
+    tsr_release(&out);
+}
+
 /* What devices say of themselves ------------------------------------------------------------------------ */
 
 static void test_device_faults_device_without_a_description_has_its_name(void)
@@ -1020,6 +1091,8 @@ static void test_device_faults_device_that_is_gone_is_edevice_everywhere(void)
     EXPECT_FAILS(tsr_copy(there_too, there), TSR_EDEVICE, "copy: there is no device");
     fake.devices = 30;
     tsr_release(&wanted);
+    tsr_storage *m = NULL;
+    EXPECT_STATUS(tsri_storage_create(&m, 1 << 20, device, TSR_MEMORY_DEVICE, "test"), TSR_EDEVICE);
     EXPECT_FAILS(tsr_stream_sync(s), TSR_EDEVICE, "stream_sync: there is no device");
     EXPECT_FAILS(tsr_event_record(e, s), TSR_EDEVICE, "event_record: there is no device");
     EXPECT_FAILS(tsr_stream_wait(s, e), TSR_EDEVICE, "stream_wait: there is no device");
@@ -1067,6 +1140,31 @@ static void test_device_faults_tables_for_devices_are_limited(void)
     expect_round_trip(on("full", 0));
 }
 
+/* Memory of someone else's on more devices than there are rings for. */
+static void test_device_faults_rings_are_limited(void)
+{
+    tsr_tensor *host = numbers(TSR_I32, 300, 200);
+    int32_t *memory = malloc(300 * 200 * sizeof *memory);
+    reset();
+    const int before = fake.pinned;
+    for (int i = 0; i < DEVICES; i++) {
+        tsr_tensor *there = NULL;
+        const tsr_dl_tensor dl = { .data = memory,
+                                   .device = { TSR_DL_OPENCL, i },
+                                   .ndim = 2,
+                                   .dtype = { 0, 32, 1 },
+                                   .shape = (int64_t[]){ 300, 200 } };
+        memset(memory, 0, 300 * 200 * sizeof *memory);
+        EXPECT_OK(tsr_wrap_dlpack(&there, &dl, false));
+        EXPECT_OK(tsr_copy(there, host));
+        EXPECT(!memcmp(memory, host->data, 300 * 200 * sizeof *memory));
+        tsr_release(&there);
+    }
+    EXPECT(fake.pinned - before < 3 * DEVICES && fake.uploads == DEVICES);
+    tsr_release(&host);
+    free(memory);
+}
+
 int main(int argc, char **argv)
 {
     if (tsr_set_allocator(&(tsr_allocator){ NULL, host_memory, end_host_memory }) != TSR_OK) return 1;
@@ -1100,9 +1198,13 @@ int main(int argc, char **argv)
     RUN(test_device_faults_nothing_is_given_back_while_work_may_use_it);
     RUN(test_device_faults_pinned_memory_is_plain_where_no_device_pins);
     RUN(test_device_faults_use_of_no_storage_is_nothing);
+    RUN(test_device_faults_work_is_waited_for_before_a_tensor_is_exported);
+    RUN(test_device_faults_same_address_on_two_devices_is_no_overlap);
+    RUN(test_device_faults_ops_elsewhere_are_logged_without_a_reason_if_there_is_none);
     RUN(test_device_faults_device_without_a_description_has_its_name);
     RUN(test_device_faults_counts_that_change_are_held_to_what_there_may_be);
     RUN(test_device_faults_device_that_is_gone_is_edevice_everywhere);
     RUN(test_device_faults_tables_for_devices_are_limited);
+    RUN(test_device_faults_rings_are_limited);
     return TEST_END();
 }

@@ -6,6 +6,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <pthread.h>
+
+#include "core/alloc.h"
 #include "test.h"
 
 static tsr_memory_stats stats_now(void)
@@ -927,6 +930,90 @@ static void test_memory_arena_takes_the_first_hole_that_fits(void)
     EXPECT(arena.used == 0 && arena.peak >= 3000);
 }
 
+/* Corners of the allocator ------------------------------------------------------------- */
+
+static void test_memory_default_allocator_takes_any_size_and_alignment(void)
+{
+    EXPECT(tsri_alloc(SIZE_MAX - 100, 64) == NULL);
+    static const size_t bytes[] = { 0, 10, 0, 100, (size_t)3 << 20, (size_t)3 << 20 };
+    static const size_t alignments[] = { 8, 8, 64, 4096, 64, (size_t)4 << 20 };
+    for (int i = 0; i < 6; i++) {
+        char *p = tsri_alloc(bytes[i], alignments[i]);
+        EXPECT_MSG(p && (uintptr_t)p % alignments[i] == 0, "%zu at %zu", bytes[i], alignments[i]);
+        if (p) memset(p, 1, bytes[i]);
+        tsri_free(p, bytes[i]);
+    }
+}
+
+static void test_memory_without_a_hook_all_is_allowed(void) { EXPECT(tsri_alloc_ask_hook(100)); }
+
+static void test_memory_allocator_stays_while_a_storage_lives(void)
+{
+    tsr_storage *s = NULL;
+    EXPECT_OK(tsr_storage_create(&s, 100, TSR_CPU, TSR_MEMORY_HOST));
+    EXPECT_FAILS(tsr_set_allocator(NULL), TSR_EBUSY, "0 tensors and 1 storages live");
+    tsr_storage_release(&s);
+    EXPECT_OK(tsr_set_allocator(NULL));
+}
+
+static pthread_barrier_t meeting;
+
+/* Keeps slots of its own until it ends. */
+static void *make_and_stay(void *argument)
+{
+    tsr_tensor *t = make(TSR_MEMORY_HOST, 1000);
+    tsr_release(&t);
+    (void)pthread_barrier_wait(&meeting);
+    (void)pthread_barrier_wait(&meeting);
+    return argument;
+}
+
+static void test_memory_allocator_stays_while_another_thread_keeps_memory(void)
+{
+    pthread_t thread;
+    EXPECT(pthread_barrier_init(&meeting, NULL, 2) == 0);
+    EXPECT(pthread_create(&thread, NULL, make_and_stay, NULL) == 0);
+    (void)pthread_barrier_wait(&meeting);
+    EXPECT_FAILS(tsr_set_allocator(NULL), TSR_EBUSY, "another thread still caches memory");
+    (void)pthread_barrier_wait(&meeting);
+    EXPECT(pthread_join(thread, NULL) == 0);
+    EXPECT_OK(tsr_set_allocator(NULL));
+    EXPECT(pthread_barrier_destroy(&meeting) == 0);
+}
+
+static void no_delete(void *context, void *data, size_t bytes) { (void)context, (void)data, (void)bytes; }
+
+static void test_memory_of_nobody_is_refused_unless_it_is_empty(void)
+{
+    tsr_storage *s = NULL;
+    EXPECT_FAILS(tsr_storage_borrow(&s, NULL, 5, TSR_CPU, TSR_MEMORY_HOST), TSR_ENULL, "storage_borrow: data is NULL");
+    EXPECT_FAILS(tsr_storage_adopt(&s, NULL, 5, TSR_CPU, TSR_MEMORY_HOST, no_delete, NULL), TSR_ENULL,
+                 "storage_adopt: data is NULL");
+    EXPECT(s == NULL);
+    EXPECT_OK(tsr_storage_borrow(&s, NULL, 0, TSR_CPU, TSR_MEMORY_HOST));
+    tsr_storage_release(&s);
+    EXPECT_OK(tsr_storage_adopt(&s, NULL, 0, TSR_CPU, TSR_MEMORY_HOST, no_delete, NULL));
+    tsr_storage_release(&s);
+}
+
+static void *some_alloc(void *context, size_t bytes, size_t alignment) { return (void)context, aligned_alloc(alignment, bytes); }
+static void some_free(void *context, void *data, size_t bytes) { (void)context, (void)bytes, free(data); }
+
+static void test_memory_kind_names_have_letters_digits_and_dashes(void)
+{
+    static const char *const wrong[] = { "", "a/b", "a:", "a@", "a[", "a`", "a{", "a b", "a\x80" };
+    tsr_memory kind = 0;
+    tsr_memory_kind k = { .size = sizeof k, .alloc = some_alloc, .free = some_free, .alignment = 64, .host_access = true };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        k.name = wrong[i];
+        EXPECT_FAILS(tsr_memory_register(&kind, &k), TSR_EINVAL, "memory_register");
+    }
+    k.name = "aZ_9-Az0";
+    EXPECT_OK(tsr_memory_register(&kind, &k));
+    EXPECT(!strcmp(tsr_memory_name(kind), "aZ_9-Az0"));
+    EXPECT_OK(tsr_memory_unregister(kind));
+}
+
 int main(int argc, char **argv)
 {
     if (!write_file()) return 1;
@@ -967,6 +1054,12 @@ int main(int argc, char **argv)
     RUN(test_memory_names_are_cut_and_can_be_taken_away);
     RUN(test_memory_arena_hands_out_no_byte_twice_and_merges_all);
     RUN(test_memory_arena_takes_the_first_hole_that_fits);
+    RUN(test_memory_default_allocator_takes_any_size_and_alignment);
+    RUN(test_memory_without_a_hook_all_is_allowed);
+    RUN(test_memory_allocator_stays_while_a_storage_lives);
+    RUN(test_memory_allocator_stays_while_another_thread_keeps_memory);
+    RUN(test_memory_of_nobody_is_refused_unless_it_is_empty);
+    RUN(test_memory_kind_names_have_letters_digits_and_dashes);
     (void)unlink(path);
     return TEST_END();
 }

@@ -1,6 +1,7 @@
 /* Which files are loaded as plugins, and what is kept of those that are not. */
 #define _GNU_SOURCE
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "backend/library.h"
@@ -82,6 +83,12 @@ static void test_plugins_backend_is_called_as_its_file(void)
     EXPECT_FAILS(tsr_device_parse(&device, "othex"), TSR_EDEVICE, "there is no device \"othex\"");
     EXPECT(!strstr(tsr_last_error(), "not as its file"));
     EXPECT(remove(within("libtessera-other.so")) == 0);
+    char any[PATHS];
+    (void)snprintf(any, sizeof any, "%s", within("any.so"));
+    EXPECT(copy_file(TEST_PLUGINS "/libtessera-sim.so", any));
+    EXPECT_OK(tsr_backend_load(any)); /* a name of another sort promises nothing */
+    EXPECT_OK(tsr_device_parse(&device, "sim:1"));
+    EXPECT(remove(any) == 0);
 }
 
 /* On the search path ---------------------------------------------------------------------------- */
@@ -169,9 +176,31 @@ static void test_plugins_libraries_are_named_plainly_or_by_absolute_paths(void)
     EXPECT(tsri_library_open(1, (const char *const[]){ "/nowhere/libm.so.6" }) == NULL && heard[0] == '\0');
     tsr_set_log(NULL, NULL);
     EXPECT(tsri_library_open(1, (const char *const[]){ "lib/libm.so.6" }) == NULL); /* nobody listens */
-    void *math = tsri_library_open(2, (const char *const[]){ "libnowhere.so", "libm.so.6" });
+    void *math = tsri_library_open(3, (const char *const[]){ "libnowhere.so", "libm.so.6", "lib/libm.so.6" });
     if (!math) SKIP("no libm.so.6");
     EXPECT(tsri_library_find(math, "cos") != NULL && tsri_library_find(math, "no_such_symbol") == NULL);
+}
+
+/* What TSR_EXTERNAL asks for, in a process that has not asked before. */
+static bool used_with(const char *value)
+{
+    int status = 0;
+    (void)fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (value)
+            (void)setenv("TSR_EXTERNAL", value, 1);
+        else
+            (void)unsetenv("TSR_EXTERNAL");
+        exit(tsr_get_external() ? 3 : 4);
+    }
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) >= 3);
+    return WEXITSTATUS(status) == 3;
+}
+
+static void test_plugins_libraries_are_left_out_by_the_environment(void)
+{
+    EXPECT(used_with(NULL) && used_with("on") && !used_with("off"));
 }
 
 static void test_plugins_libraries_may_be_left_out(void)
@@ -202,6 +231,7 @@ int main(int argc, char **argv)
     TEST_BEGIN(argc, argv);
     (void)snprintf(folder, sizeof folder, "/tmp/test_plugins_XXXXXX");
     if (!mkdtemp(folder)) return 1;
+    RUN(test_plugins_libraries_are_left_out_by_the_environment);
     RUN(test_plugins_library_without_an_entry_is_no_plugin);
     RUN(test_plugins_backend_is_called_as_its_file);
     RUN(test_plugins_entries_of_the_search_path_that_cannot_be_followed_are_left_out);

@@ -2,6 +2,10 @@
  *
  * The expected texts come from NumPy (tools/make_print_goldens.py writes them, and
  * says what the lines of the file mean). */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "test.h"
 
 #include <math.h>
@@ -374,6 +378,42 @@ static void test_describe_says_whose_memory_it_is(void)
     tsr_release(&t);
 }
 
+/* Prints with standard output led to a file. */
+static tsr_status print_into(const char *file, const tsr_tensor *t)
+{
+    (void)fflush(stdout);
+    const int kept = dup(1), fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    EXPECT(kept >= 0 && fd >= 0 && dup2(fd, 1) == 1);
+    static char buffer[64];  /* so small that a failure shows at once; stdout keeps it */
+    (void)setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    const tsr_status s = tsr_print(t, NULL);
+    (void)fflush(stdout);
+    clearerr(stdout);
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    EXPECT(dup2(kept, 1) == 1 && close(kept) == 0 && close(fd) == 0);
+    return s;
+}
+
+static void test_print_goes_to_standard_output_which_may_be_full(void)
+{
+    char path[] = "/tmp/test_print_XXXXXX", want[4000], got[4000] = "";
+    tsr_tensor *t = NULL;
+    EXPECT(close(mkstemp(path)) == 0);
+    EXPECT_OK(tsr_arange(&t, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(500), TSR_SCALAR(1)));
+    EXPECT_OK(print_into(path, t));
+    EXPECT_OK(tsr_to_string(want, sizeof want, NULL, t, NULL));
+    FILE *f = fopen(path, "r");
+    EXPECT(f && fread(got, 1, sizeof got - 1, f) > 0 && fclose(f) == 0);
+    EXPECT(!strncmp(got, want, strlen(want)));
+    if (access("/dev/full", W_OK) == 0) {
+        tsr_clear_error();
+        const tsr_status s = print_into("/dev/full", t);
+        EXPECT(s == TSR_EIO && strstr(tsr_last_error(), "print: standard output did not take the text"));
+    }
+    (void)unlink(path);
+    tsr_release(&t);
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -392,5 +432,6 @@ int main(int argc, char **argv)
     RUN(test_print_cuts_short_and_still_counts);
     RUN(test_print_hands_a_sink_the_whole_text_in_pieces);
     RUN(test_describe_says_whose_memory_it_is);
+    RUN(test_print_goes_to_standard_output_which_may_be_full);
     return TEST_END();
 }
