@@ -536,6 +536,30 @@ static void test_device_faults_ring_without_memory_for_it_is_done_without(void)
     tsr_release(&there);
 }
 
+/* The host converts what it packs; what it cannot convert is told as for any copy. */
+static void test_device_faults_copies_convert_as_on_the_host(void)
+{
+    static const tsr_dtype dtypes[] = { TSR_C64, TSR_F32, TSR_I16, TSR_BOOL, TSR_BF16 };
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 5; k++) {
+            tsr_tensor *src = NULL, *want = NULL, *there = made_of(dtypes[k], 200, 300, on("full", 41)),
+                       *got = NULL;
+            EXPECT_OK(tsr_zeros(&src, dtypes[i], TSR_SHAPE(200, 300)));
+            want = made_of(dtypes[k], 200, 300, TSR_CPU);
+            EXPECT_OK(tsr_fill(there, tsr_scalar_i64(1)));
+            const tsr_status here = tsr_copy(want, src);
+            EXPECT_STATUS(tsr_copy(there, src), here);
+            if (here == TSR_OK) {
+                EXPECT_OK(tsr_to_host(&got, there));
+                EXPECT(!memcmp(got->data, want->data, 200 * 300 * tsr_dtype_size(dtypes[k])));
+            }
+            tsr_release(&src);
+            tsr_release(&want);
+            tsr_release(&there);
+            tsr_release(&got);
+        }
+}
+
 /* The ring of pinned buffers -------------------------------------------------------------------- */
 
 /* A long tensor goes up, strided, and comes back, strided. */
@@ -1180,6 +1204,7 @@ int main(int argc, char **argv)
     RUN(test_device_faults_view_that_reads_elements_twice_is_not_taken_for_packed);
     RUN(test_device_faults_copies_without_memory_on_the_host_are_enomem);
     RUN(test_device_faults_ring_without_memory_for_it_is_done_without);
+    RUN(test_device_faults_copies_convert_as_on_the_host);
     RUN(test_device_faults_transfers_work_without_a_ring);
     RUN(test_device_faults_ring_that_cannot_be_made_is_done_without_and_leaves_nothing);
     RUN(test_device_faults_in_a_ring_are_told);

@@ -553,6 +553,18 @@ static void test_tensor_may_overlap_is_exact_for_interleaved_views(void)
     tsr_release(&t);
 }
 
+static void test_tensor_of_nothing_may_be_placed_nowhere(void)
+{
+    tsr_desc d;
+    tsr_tensor t;
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(0, 4), NULL));
+    EXPECT_OK(tsr_place(&t, NULL, &d));
+    EXPECT(t.data != NULL && tsr_numel(&t) == 0 && tsr_is_allocated(&t));
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(1, 4), NULL));
+    EXPECT_FAILS(tsr_place(&t, NULL, &d), TSR_ENULL, "place");
+    EXPECT(tsr_number_init(NULL, tsr_scalar_i64(1)) == NULL);
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -583,5 +595,6 @@ int main(int argc, char **argv)
     RUN(test_tensor_likes_lie_where_their_model_lies);
     RUN(test_tensor_to_is_the_tensor_seen_again_where_it_is_there_already);
     RUN(test_tensor_may_overlap_is_exact_for_interleaved_views);
+    RUN(test_tensor_of_nothing_may_be_placed_nowhere);
     return TEST_END();
 }

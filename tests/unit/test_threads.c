@@ -838,6 +838,7 @@ static void test_the_tightest_limit_up_to_the_root_counts(void)
 static void test_quotas_round_up_and_nonsense_is_no_limit(void)
 {
     EXPECT(tsri_quota_v2("max 100000\n") == 0);
+    EXPECT(tsri_quota_v2("\t200000\t100000 \t\n") == 2);
     EXPECT(tsri_quota_v2("100000 100000\n") == 1);
     EXPECT(tsri_quota_v2("150000 100000\n") == 2);
     EXPECT(tsri_quota_v2("1000 100000") == 1);
