@@ -256,6 +256,7 @@ static const tsr_backend backends[] = {
       .host_free = unpin },
     { REQUIRED, STREAMS, .size = sizeof(tsr_backend), .name = "unpinned", .sync = sync, .upload = upload,
       .download = download },
+    { REQUIRED, .size = sizeof(tsr_backend), .name = "vulkan" },
     /* as one built before there were rows */
     { REQUIRED, STREAMS, .size = offsetof(tsr_backend, upload_rows), .name = "opencl", .sync = sync,
       .host_alloc = pin, .host_free = unpin, .upload = upload, .download = download },
@@ -440,6 +441,14 @@ static void test_device_faults_of_transfers_are_told(void)
     float x = 0;
     fail("download", 0);
     EXPECT_FAILS(tsr_get_f32(&x, there, TSR_INDEX(0, 0)), TSR_EIO, "the full backend failed");
+    tsr_scalar value = tsr_scalar_i64(7);
+    fail("download", 0);
+    EXPECT_FAILS(tsr_get(&value, there, TSR_INDEX(0, 0)), TSR_EIO, "the full backend failed");
+    tsr_tensor *one = made_of(TSR_F32, 1, 1, on("full", 0));
+    fail("download", 0);
+    EXPECT_FAILS(tsr_item(&value, one), TSR_EIO, "the full backend failed");
+    EXPECT(tsr_scalar_to_f64(value) == 7);
+    tsr_release(&one);
     fail("upload", 0);
     EXPECT_FAILS(tsr_set_f32(there, TSR_INDEX(0, 0), 1), TSR_EIO, "the full backend failed");
     tsr_release(&host);
@@ -999,6 +1008,12 @@ static void test_device_faults_work_is_waited_for_before_a_tensor_is_exported(vo
     EXPECT_OK(tsr_to_dlpack(&m, t, NULL));
     EXPECT(fake.syncs == 1 && m && m->dl_tensor.device.type == TSR_DL_OPENCL && m->dl_tensor.device.id == 3);
     if (m) m->deleter(m);
+    tsr_tensor *other = made_of(TSR_F32, 2, 3, on("vulkan", 1)); /* nothing to wait for */
+    m = NULL;
+    EXPECT_OK(tsr_to_dlpack(&m, other, NULL));
+    EXPECT(fake.syncs == 1 && m && m->dl_tensor.device.type == TSR_DL_VULKAN && m->dl_tensor.device.id == 1);
+    if (m) m->deleter(m);
+    tsr_release(&other);
     fail("sync", 0);
     m = NULL;
     EXPECT_FAILS(tsr_to_dlpack(&m, t, NULL), TSR_EIO, "to_dlpack: the opencl backend failed");
