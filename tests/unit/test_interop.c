@@ -530,6 +530,16 @@ static void test_running_out_of_memory_leaves_nothing_behind(void)
     tsr_release(&bools);
 }
 
+static void test_interop_dlpack_that_reaches_below_the_address_space_is_refused(void)
+{
+    tsr_tensor *t = NULL;
+    const tsr_dl_tensor dl = { .data = (void *)(uintptr_t)64, .device = { TSR_DL_CPU, 0 }, .ndim = 1,
+                               .dtype = { 2, 32, 1 }, .shape = (int64_t[]){ 100 },
+                               .strides = (int64_t[]){ -1 } };
+    EXPECT_FAILS(tsr_wrap_dlpack(&t, &dl, true), TSR_EOVERFLOW, "out of the address space");
+    EXPECT(t == NULL);
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -551,5 +561,6 @@ int main(int argc, char **argv)
     RUN(test_columns_without_elements_or_bits_are_taken);
     RUN(test_bad_arguments_are_told_apart);
     RUN(test_running_out_of_memory_leaves_nothing_behind);
+    RUN(test_interop_dlpack_that_reaches_below_the_address_space_is_refused);
     return TEST_END();
 }
