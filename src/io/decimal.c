@@ -69,6 +69,7 @@ static bool is_word(const reader *r, const char *word)
 
 /* Big integers ------------------------------------------------------------------------- */
 
+/* The largest has 4779 bits: 2^54 * 10^1130 * 2^971. */
 typedef struct big { int n; uint32_t limb[LIMBS]; } big;
 
 static void times(big *b, uint32_t factor, uint32_t plus)
@@ -79,7 +80,7 @@ static void times(big *b, uint32_t factor, uint32_t plus)
         b->limb[i] = (uint32_t)carry;
         carry >>= 32;
     }
-    if (carry && b->n < LIMBS) b->limb[b->n++] = (uint32_t)carry;
+    if (carry) b->limb[b->n++] = (uint32_t)carry;
 }
 
 static void times_ten_to(big *b, int64_t e)
@@ -204,7 +205,7 @@ static double to_double(const decimal *d)
 static bool to_integer(tsr_scalar *out, const decimal *d)
 {
     uint64_t v = 0;
-    if (!d->whole || d->n > 20 || d->exponent != 0) return false;
+    if (!d->whole || d->n > 20) return false;
     for (int i = 0; i < d->n; i++)
         if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, d->digit[i], &v)) return false;
     if (d->negative && (v == 0 || v > UINT64_C(1) << 63)) return false;  /* -0 is a double */

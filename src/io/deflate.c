@@ -105,23 +105,25 @@ static size_t store(uint8_t *dst, const uint8_t *src, size_t bytes, bool last)
     return (size_t)(at - dst);
 }
 
+/* How far back the bytes at p came before, and from now on come here; 0: they are new. */
+static uint32_t find_match(const uint8_t *src, const uint8_t *p, uint32_t *latest)
+{
+    uint32_t *place = &latest[bucket(p)];
+    const size_t before = *place, here = (size_t)(p - src);
+    *place = (uint32_t)here;
+    const bool found = before < here && here - before <= WINDOW && four(src + before) == four(p);
+    return found ? (uint32_t)(here - before) : 0;
+}
+
 /* One block; false once it is as long as storing would be. */
 static bool code(output *o, const uint8_t *src, size_t bytes, uint32_t *latest, const uint8_t *limit)
 {
     const uint8_t *end = src + bytes, *p = src;
     memset(latest, 0xFF, TSRI_DEFLATE_SCRATCH);
     while (p < end && o->at < limit) {
-        uint32_t length = 0, distance = 0;
-        if (end - p >= SHORTEST) {
-            uint32_t *place = &latest[bucket(p)];
-            const size_t before = *place, here = (size_t)(p - src);
-            *place = (uint32_t)here;
-            if (before < here && here - before <= WINDOW && four(src + before) == four(p)) {
-                length = match_length(src + before, p, end);
-                distance = (uint32_t)(here - before);
-            }
-        }
-        if (length >= SHORTEST) {
+        const uint32_t distance = end - p >= SHORTEST ? find_match(src, p, latest) : 0;
+        if (distance) {
+            const uint32_t length = match_length(p - distance, p, end);
             put_match(o, length, distance);
             p += length;
         } else {

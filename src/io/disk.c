@@ -151,7 +151,7 @@ static bool names_descriptor(const char *path)
 
 static const char *kind_of(mode_t mode)
 {
-    return S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+    return S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : "a device";
 }
 
 /* A file is regular: a pipe may keep its reader for ever, and a device never end. What was piped into
@@ -168,7 +168,7 @@ static tsr_status look_at(tsri_source *s, int file)
     TSRI_CHECK(names_descriptor(s->path) && !S_ISDIR(info.st_mode), TSR_EIO,
                "file_open: %s is %s; regular files are read, and pipes as /dev/stdin or /dev/fd/N", s->path,
                kind_of(info.st_mode));
-    TSRI_CHECK(fcntl(file, F_SETFL, O_RDONLY) == 0, TSR_EIO, "file_open: %s: %s", s->path, strerror(errno));
+    (void)fcntl(file, F_SETFL, O_RDONLY);  /* from now on it is waited for */
     return read_pipe(s, file);
 }
 
@@ -401,17 +401,16 @@ static tsr_status copy_range(const tsri_sink *s, int file, uint64_t from, uint64
     return write_to(s, file, to, scratch, bytes);
 }
 
-/* From the end backwards when it moves up, so that nothing is written over before it is read. */
+/* From the end backwards, so that nothing is written over before it is read. */
 tsr_status tsri_sink_move(tsri_sink *s, uint64_t from, uint64_t to, uint64_t bytes, void *scratch,
                           size_t room)
 {
-    for (uint64_t done = 0; done < bytes && from != to;) {
-        const size_t piece = bytes - done < room ? (size_t)(bytes - done) : room;
-        const uint64_t at = to > from ? bytes - done - piece : done;
-        TSRI_TRY(copy_range(s, s->file, from + at, to + at, piece, scratch));
-        done += piece;
+    for (uint64_t left = bytes; left > 0;) {
+        const size_t piece = left < room ? (size_t)left : room;
+        left -= piece;
+        TSRI_TRY(copy_range(s, s->file, from + left, to + left, piece, scratch));
     }
-    if (bytes && to + bytes > s->size) s->size = to + bytes;
+    if (bytes) s->size = to + bytes;
     return TSR_OK;
 }
 
@@ -438,7 +437,7 @@ static void sync_folder(const char *path)
 
 static void forget_name(tsri_sink *s)
 {
-    if (s->named) tsri_temporary_forget(s->slot, s->temporary);
+    tsri_temporary_forget(s->slot, s->temporary);
     s->named = false;
 }
 
@@ -496,11 +495,13 @@ static tsr_status become_named(tsri_sink *s)
     char *scratch = tsri_scratch(ROOM);
     TSRI_CHECK(scratch, TSR_ENOMEM, "writer_finish: %s: no room", s->path);
     const int file = open_named(s), nameless = s->file;
-    tsr_status status = file >= 0 ? TSR_OK : write_failed(s, "create a file beside it");
-    if (status == TSR_OK && s->replaces) (void)tsri_sys_chmod(file, s->mode);
-    if (status == TSR_OK) status = copy_all(s, file, scratch, ROOM);
+    if (file < 0) {
+        tsri_free(scratch, ROOM);
+        return write_failed(s, "create a file beside it");
+    }
+    if (s->replaces) (void)tsri_sys_chmod(file, s->mode);
+    const tsr_status status = copy_all(s, file, scratch, ROOM);
     tsri_free(scratch, ROOM);
-    if (file < 0) return status;
     s->file = file;
     (void)tsri_sys_close(nameless);
     return status;
@@ -517,11 +518,15 @@ static tsr_status place_nameless(tsri_sink *s)
     return TSR_OK;
 }
 
+static tsr_status place(tsri_sink *s)
+{
+    if (s->sync && tsri_sys_sync(s->file) != 0) return write_failed(s, "bring it to the disk");
+    return s->named ? place_named(s) : place_nameless(s);
+}
+
 tsr_status tsri_sink_commit(tsri_sink *s)
 {
-    tsr_status status = TSR_OK;
-    if (s->sync && tsri_sys_sync(s->file) != 0) status = write_failed(s, "bring it to the disk");
-    if (status == TSR_OK) status = s->named ? place_named(s) : place_nameless(s);
+    const tsr_status status = place(s);
     if (status == TSR_OK && s->sync) sync_folder(s->path);
     tsri_sink_remove(s);
     return status;

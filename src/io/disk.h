@@ -61,7 +61,7 @@ tsr_status tsri_sink_write(tsri_sink *s, uint64_t at, const void *data, size_t b
 /* Is there room for this many bytes more? */
 tsr_status tsri_sink_check_room(const tsri_sink *s, uint64_t bytes);
 
-/* Moves [from, from + bytes) to begin at `to`; scratch is `room` bytes. */
+/* Moves the last bytes, which begin at `from`, up to `to`; scratch is `room` bytes. */
 tsr_status tsri_sink_move(tsri_sink *s, uint64_t from, uint64_t to, uint64_t bytes, void *scratch,
                           size_t room);
 

@@ -322,7 +322,7 @@ static size_t alignment_of(tsr_dtype dtype)
 static bool can_map(const tsr_file *f, const tsri_entry *e)
 {
     const tsri_source *s = tsri_entry_source(f, e);
-    return e->plain && e->dtype != TSR_DTYPE_INVALID && e->dtype != TSR_BOOL && !f->opts.copy &&
+    return e->plain && e->dtype != TSR_BOOL && !f->opts.copy &&
            !e->swapped && (s->file >= 0 || s->storage) && e->bytes > 0 &&
            e->offset % alignment_of(e->dtype) == 0;
 }
@@ -433,7 +433,7 @@ void tsri_make_elements(tsr_tensor *t, const tsri_entry *e)
     const int64_t bytes = tsri_desc_span(&t->desc, &lo);
     unsigned char *p = (unsigned char *)t->data + lo;
     const size_t part = alignment_of(t->dtype);
-    if (e->swapped && part > 1) swap_bytes(p, part, bytes / (int64_t)part);
+    if (e->swapped) swap_bytes(p, part, bytes / (int64_t)part);
     if (t->dtype == TSR_BOOL)
         for (int64_t i = 0; i < bytes; i++) p[i] = p[i] != 0;
 }

@@ -35,7 +35,7 @@ static tsr_status take(cursor *c, void *dst, uint64_t n, const char *what)
     if (n > WINDOW) {
         TSRI_TRY(tsri_source_read(s, dst, c->at, (size_t)n));
     } else if (n > 0) {
-        if (c->at < c->start || c->at + n > c->start + c->held) {
+        if (c->at + n > c->start + c->held) {
             c->start = c->at;
             c->held = s->size - c->at < WINDOW ? (size_t)(s->size - c->at) : WINDOW;
             TSRI_TRY(tsri_source_read(s, c->window, c->start, c->held));
@@ -347,7 +347,7 @@ static tsr_status read_raw(tsr_tensor **out, const tsr_file *f, const tsri_entry
     int ndim = 1;
     TSRI_CHECK(type, TSR_EUNSUPPORTED, "file_read_raw: %s: \"%s\" is of type %llu, whose size is not known",
                f->path, e->name, tsri_ull(e->detail));
-    if (type->elements > 1 && e->ndim > 0 && e->ndim < TSR_MAX_NDIM) {
+    if (type->elements > 1 && e->ndim < TSR_MAX_NDIM) {  /* a row is whole blocks, so there is a dim */
         ndim = e->ndim + 1;
         for (int i = 0; i < e->ndim; i++) shape[i] = e->shape[i];
         shape[e->ndim - 1] /= type->elements;
@@ -567,11 +567,16 @@ static void put_header(header *h, const tsr_writer *w)
     for (int64_t i = 0; i < w->plan_list.count; i++) put_tensor(h, w->plan[i]);
 }
 
-static tsr_status data_start(tsr_writer *w, uint64_t *out)
+static uint64_t header_bytes(const tsr_writer *w)
 {
     header h = { NULL, 0 };
     put_header(&h, w);
-    *out = aligned(h.length, alignment_of(w));
+    return aligned(h.length, alignment_of(w));
+}
+
+static tsr_status data_start(tsr_writer *w, uint64_t *out)
+{
+    *out = header_bytes(w);
     return TSR_OK;
 }
 
@@ -620,7 +625,7 @@ static tsr_status add_cast(tsr_writer *w, uint64_t at, const tsr_tensor *t, tsr_
 {
     tsr_tensor *cast = NULL;
     TSRI_TRY(tsr_cast(&cast, t, dtype));
-    const tsr_status s = tsri_write_elements(w, at, cast, NULL);
+    const tsr_status s = tsri_write_elements(w, at, cast);
     tsr_release(&cast);
     return s;
 }
@@ -631,7 +636,7 @@ static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
     const uint64_t at = w->data_start + p->offset;
     if (type->elements > 1 && t->dtype != TSR_U8) return add_encoded(w, at, t, type);
     if (type->elements == 1 && type->dtype != t->dtype) return add_cast(w, at, t, type->dtype);
-    return tsri_write_elements(w, at, t, NULL);
+    return tsri_write_elements(w, at, t);
 }
 
 static tsr_status move_data(tsr_writer *w, uint64_t to)
@@ -648,9 +653,8 @@ static tsr_status move_data(tsr_writer *w, uint64_t to)
 
 static tsr_status finish(tsr_writer *w)
 {
-    uint64_t start = 0;
-    TSRI_TRY(data_start(w, &start));
-    if (start != w->data_start) TSRI_TRY(move_data(w, start));
+    const uint64_t start = header_bytes(w);
+    if (start > w->data_start) TSRI_TRY(move_data(w, start));
     header h = { tsri_scratch((size_t)start), 0 };
     TSRI_CHECK(h.out, TSR_ENOMEM, "writer_finish: %s: no room for the header", w->path);
     memset(h.out, 0, (size_t)start);

@@ -121,9 +121,8 @@ struct tsr_writer {
 typedef tsr_status (*tsri_run_fn)(void *context, const void *data, size_t bytes);
 tsr_status tsri_each_run(const tsr_tensor *t, tsri_run_fn fn, void *context);
 
-/* The elements of a tensor of any strides, row-major, to the sink at `at`; crc, if not
- * NULL, is carried on over them. */
-tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t, uint32_t *crc);
+/* The elements of a tensor of any strides, row-major, to the sink at `at`. */
+tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t);
 
 /* Formats ------------------------------------------------------------------------------ */
 

@@ -195,12 +195,18 @@ tsr_status tsri_npy_add(tsri_entry **out, tsr_file *f, const char *name, const t
     return TSR_OK;
 }
 
-tsr_status tsri_npy_write(unsigned char out[TSRI_NPY_WRITTEN], size_t *length, const char *path,
-                          const tsr_desc *d)
+tsr_status tsri_npy_check(const char *path, tsr_dtype dtype)
 {
     char typestr[8];
-    TSRI_CHECK(tsr_dtype_to_typestr(typestr, d->dtype) == TSR_OK, TSR_EDTYPE,
-               "writer_add: %s: npy has no %s (tsr_cast, or another format)", path, tsr_dtype_name(d->dtype));
+    TSRI_CHECK(tsr_dtype_to_typestr(typestr, dtype) == TSR_OK, TSR_EDTYPE,
+               "writer_add: %s: npy has no %s (tsr_cast, or another format)", path, tsr_dtype_name(dtype));
+    return TSR_OK;
+}
+
+size_t tsri_npy_write(unsigned char out[TSRI_NPY_WRITTEN], const tsr_desc *d)
+{
+    char typestr[8] = "";
+    (void)!tsr_dtype_to_typestr(typestr, d->dtype);
     tsri_text text = tsri_text_into((char *)out + 10, TSRI_NPY_WRITTEN - 10);
     tsri_put(&text, "{'descr': '%s', 'fortran_order': False, 'shape': (", typestr);
     for (int i = 0; i < d->ndim; i++)
@@ -211,8 +217,7 @@ tsr_status tsri_npy_write(unsigned char out[TSRI_NPY_WRITTEN], size_t *length, c
     TSRI_ASSERT(text.length + 10 < TSRI_NPY_WRITTEN);
     memcpy(out, "\x93NUMPY\x01\x00", 8);
     tsri_set16(out + 8, (uint32_t)text.length);
-    *length = 10 + text.length;
-    return TSR_OK;
+    return 10 + text.length;
 }
 
 /* The format --------------------------------------------------------------------------- */
@@ -251,20 +256,18 @@ static tsr_status open_npy(tsr_file *f)
 static tsr_status plan(tsr_writer *w, tsri_planned *p)
 {
     unsigned char head[TSRI_NPY_WRITTEN];
-    size_t length;
     TSRI_CHECK(!p->encoding, TSR_EUNSUPPORTED, "writer_add: %s: npy has no encodings", w->path);
-    TSRI_TRY(tsri_npy_write(head, &length, w->path, &p->desc));
-    p->bytes += length;
+    TSRI_TRY(tsri_npy_check(w->path, p->desc.dtype));
+    p->bytes += tsri_npy_write(head, &p->desc);
     return TSR_OK;
 }
 
 static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
 {
     unsigned char head[TSRI_NPY_WRITTEN];
-    size_t length;
-    TSRI_TRY(tsri_npy_write(head, &length, w->path, &p->desc));
+    const size_t length = tsri_npy_write(head, &p->desc);
     TSRI_TRY(tsri_sink_write(&w->sink, 0, head, length));
-    return tsri_write_elements(w, length, t, NULL);
+    return tsri_write_elements(w, length, t);
 }
 
 const tsri_format tsri_npy = {

@@ -32,8 +32,10 @@ tsr_status tsri_npy_parse(tsri_npy_header *out, const tsr_file *f, const char *n
 tsr_status tsri_npy_add(tsri_entry **out, tsr_file *f, const char *name, const tsri_npy_header *h,
                         uint64_t offset, uint64_t room);
 
-/* The header for a packed row-major tensor; its length is a multiple of 64. TSR_EDTYPE. */
-tsr_status tsri_npy_write(unsigned char out[TSRI_NPY_WRITTEN], size_t *length, const char *path,
-                          const tsr_desc *d);
+/* Has npy this dtype? TSR_EDTYPE. */
+tsr_status tsri_npy_check(const char *path, tsr_dtype dtype);
+
+/* The header for a packed row-major tensor of a dtype that npy has; its length, a multiple of 64. */
+size_t tsri_npy_write(unsigned char out[TSRI_NPY_WRITTEN], const tsr_desc *d);
 
 #endif

@@ -230,7 +230,7 @@ static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
     tsri_text text = tsri_text_into(head, sizeof head);
     put_header(&text, &p->desc);
     TSRI_TRY(tsri_sink_write(&w->sink, 0, head, text.length));
-    if (p->desc.dtype == TSR_U8) return tsri_write_elements(w, text.length, t, NULL);
+    if (p->desc.dtype == TSR_U8) return tsri_write_elements(w, text.length, t);
     swapping s;
     s.sink = &w->sink;
     s.at = text.length;

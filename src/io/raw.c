@@ -51,7 +51,7 @@ static tsr_status plan(tsr_writer *w, tsri_planned *p)
 static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
 {
     (void)p;
-    return tsri_write_elements(w, 0, t, NULL);
+    return tsri_write_elements(w, 0, t);
 }
 
 const tsri_format tsri_raw = {

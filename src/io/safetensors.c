@@ -447,7 +447,7 @@ static tsr_status plan(tsr_writer *w, tsri_planned *p)
 
 static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
 {
-    return tsri_write_elements(w, w->data_start + p->offset, t, NULL);
+    return tsri_write_elements(w, w->data_start + p->offset, t);
 }
 
 static tsr_status move_data(tsr_writer *w, uint64_t to)

@@ -2,7 +2,6 @@
  * file takes its place. */
 #include "core/alloc.h"
 #include "core/tensor_int.h"
-#include "crc.h"
 #include "io_int.h"
 #include "tessera/move.h"
 #include "tessera/view.h"
@@ -233,7 +232,7 @@ static tsr_status each_run(const tsr_tensor *t, tsri_run_fn fn, void *context)
     const int64_t bytes = tsr_byte_size(t);
     if (bytes == 0) return TSR_OK;
     if (tsr_is_contiguous(t) && tsr_is_host(t)) return fn(context, t->data, (size_t)bytes);
-    if (bytes <= PIECE || t->ndim == 0) {
+    if (bytes <= PIECE) {
         tsr_status s =
             tsr_is_host(t) ? tsr_rearrange(&packed, t) : tsr_to_host(&packed, t);
         if (s == TSR_OK && !tsr_is_contiguous(packed)) s = tsr_contiguous(&packed, packed);
@@ -257,19 +256,18 @@ tsr_status tsri_each_run(const tsr_tensor *t, tsri_run_fn fn, void *context)
     return each_run(t, fn, context);
 }
 
-typedef struct writing { tsri_sink *sink; uint64_t at; uint32_t *crc; } writing;
+typedef struct writing { tsri_sink *sink; uint64_t at; } writing;
 
 static tsr_status write_run(void *context, const void *data, size_t bytes)
 {
     writing *to = context;
-    if (to->crc) *to->crc = tsri_crc32(*to->crc, data, bytes);
     to->at += bytes;
     return tsri_sink_write(to->sink, to->at - bytes, data, bytes);
 }
 
-tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t, uint32_t *crc)
+tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t)
 {
-    writing to = { &w->sink, at, crc };
+    writing to = { &w->sink, at };
     return each_run(t, write_run, &to);
 }
 
@@ -294,16 +292,15 @@ tsr_status tsr_writer_add(tsr_writer *w, const char *name, const tsr_tensor *t, 
     TSRI_TRY(tsri_check_allocated("writer_add", "t", t));
     TSRI_TRY(tsri_desc_check("writer_add", &t->desc));
     TSRI_CHECK(!w->broken, TSR_EINVAL, "writer_add: %s: an earlier call failed", w->path);
-    const int64_t planned = w->plan_list.count, added = w->added;
+    const int64_t planned = w->plan_list.count;
     const uint64_t end = w->data_end;
     const tsr_status s = add(w, name ? name : "", t, encoding);
     if (s == TSR_OK) return TSR_OK;
     if (s == TSR_EIO) w->broken = true;
-    if (added == w->added) {  /* as if it had not been asked for */
-        for (int64_t i = planned; i < w->plan_list.count; i++) tsri_names_remove(&w->names, w->plan[i]->name);
-        w->plan_list.count = planned;
-        w->data_end = end;
-    }
+    /* As if it had not been asked for. */
+    for (int64_t i = planned; i < w->plan_list.count; i++) tsri_names_remove(&w->names, w->plan[i]->name);
+    w->plan_list.count = planned;
+    w->data_end = end;
     return s;
 }
 

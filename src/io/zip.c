@@ -352,7 +352,6 @@ static tsr_status plan(tsr_writer *w, tsri_planned *p)
 {
     unsigned char head[TSRI_NPY_WRITTEN];
     char own[32];
-    size_t length;
     TSRI_CHECK(!p->encoding, TSR_EUNSUPPORTED, "writer_add: %s: npz has no encodings", w->path);
     if (!*p->name) {  /* as NumPy names those without a name */
         tsri_text text = tsri_text_into(own, sizeof own);
@@ -365,8 +364,8 @@ static tsr_status plan(tsr_writer *w, tsri_planned *p)
     const size_t name = tsri_strlen(p->name);
     TSRI_CHECK(name < 60000 && tsri_is_utf8(p->name, name), TSR_EINVAL,
                "writer_add: %s: a name of %zu bytes; npz takes UTF-8 of less than 60000", w->path, name);
-    TSRI_TRY(tsri_npy_write(head, &length, w->path, &p->desc));
-    p->bytes += length;
+    TSRI_TRY(tsri_npy_check(w->path, p->desc.dtype));
+    p->bytes += tsri_npy_write(head, &p->desc);
     p->kind = w->opts.compress ? DEFLATED : STORED;
     return TSR_OK;
 }
@@ -406,9 +405,7 @@ static tsr_status put_run(void *context, const void *data, size_t bytes)
 static tsr_status put_member(compressing *c, const tsri_planned *p, const tsr_tensor *t)
 {
     unsigned char head[TSRI_NPY_WRITTEN];
-    size_t length = 0;
-    TSRI_TRY(tsri_npy_write(head, &length, c->w->path, &p->desc));
-    TSRI_TRY(put_run(c, head, length));
+    TSRI_TRY(put_run(c, head, tsri_npy_write(head, &p->desc)));
     TSRI_TRY(tsri_each_run(t, put_run, c));
     return c->deflate ? put_piece(c, head, 0, true) : TSR_OK;
 }
@@ -429,9 +426,7 @@ static tsr_status compress_member(compressing *c, const tsri_planned *p, const t
 static uint64_t whole_bytes(const tsri_planned *p)
 {
     unsigned char head[TSRI_NPY_WRITTEN];
-    size_t length = 0;
-    (void)tsri_npy_write(head, &length, "", &p->desc);
-    return length + (uint64_t)tsr_desc_bytes(&p->desc);
+    return tsri_npy_write(head, &p->desc) + (uint64_t)tsr_desc_bytes(&p->desc);
 }
 
 static uint32_t clip32(uint64_t v) { return v < ONES32 ? (uint32_t)v : ONES32; }
