@@ -58,7 +58,7 @@ static void fault_folder(void)
     (void)file_path("");
 }
 
-static int count_names(const char *folder)
+static inline int count_names(const char *folder)
 {
     int n = 0;
     DIR *d = opendir(folder);
@@ -68,9 +68,9 @@ static int count_names(const char *folder)
     return n;
 }
 
-static int open_files(void) { return count_names("/proc/self/fd"); }
+static inline int open_files(void) { return count_names("/proc/self/fd"); }
 
-static bool same_file(const char *path, const unsigned char *data, size_t bytes)
+static inline bool same_file(const char *path, const unsigned char *data, size_t bytes)
 {
     size_t n = 0;
     unsigned char *now = read_bytes(path, &n);

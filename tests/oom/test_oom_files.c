@@ -1,0 +1,483 @@
+/* test_oom_files.c - every piece that a reader or writer of files keeps is once the one for which there is no
+ * memory; and the failures of the system that take more than one call to fail.
+ *
+ * Pieces are kept in blocks. What comes first is made longer by 16 bytes at a time, so that the end of a block
+ * comes to lie before each piece, and the allocation of the next block fails. */
+#define _GNU_SOURCE 1
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "io/crc.h"
+#include "oom/disk_faults.h"
+
+static int until_refused;
+
+static bool refuse_one(void *context, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    return until_refused-- != 0;
+}
+
+/* The first allocation fails, the second, ... until none does. */
+#define EXPECT_EACH_REFUSAL(call)                                                                        \
+    do {                                                                                                 \
+        bool refused_ = true;                                                                            \
+        for (int n_ = 0; refused_ && n_ < 400; n_++) {                                                   \
+            until_refused = n_;                                                                          \
+            tsr_set_alloc_hook(refuse_one, NULL);                                                        \
+            const tsr_status s_ = (call);                                                                \
+            tsr_set_alloc_hook(NULL, NULL);                                                              \
+            refused_ = until_refused < 0;                                                                \
+            EXPECT_MSG(s_ == (refused_ ? TSR_ENOMEM : TSR_OK), "%s: %s: %s", #call, tsr_status_name(s_), \
+                       tsr_last_error());                                                                \
+        }                                                                                                \
+        EXPECT(!refused_);                                                                               \
+    } while (0)
+
+/* Opening ------------------------------------------------------------------------------ */
+
+static tsr_status open_named(const unsigned char *data, size_t bytes, const char *ending, int length)
+{
+    static const int64_t shape[] = { -1 };
+    char name[2200];
+    tsr_file *f = NULL;
+    memset(name, 'n', (size_t)length);
+    snprintf(name + length, sizeof name - (size_t)length, "%s", ending);
+    const tsr_status s = tsr_file_open_bytes(&f, data, bytes, name, &(tsr_file_opts){ .ndim = 1, .shape = shape });
+    tsr_file_close(&f);
+    return s;
+}
+
+static void expect_opens(const unsigned char *data, size_t bytes, const char *ending)
+{
+    for (int length = 0; length < 2064; length += 16) EXPECT_EACH_REFUSAL(open_named(data, bytes, ending, length));
+}
+
+static void test_each_piece_of_a_file_is_once_without_room(void)
+{
+    static const char *const goldens[] = { "quant.gguf", "tensors.safetensors", "c0d8i0.png", "stored.npz",
+                                           "deflated.npz", "v1.npy" };
+    static const char *const texts[][2] = { { "x,y,z\n1,2,3\n", ".csv" }, { "P2 1 1 9 5 ", ".pgm" } };
+    for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
+        char path[64];
+        size_t bytes = 0;
+        snprintf(path, sizeof path, "tests/data/files/%s", goldens[i]);
+        unsigned char *data = read_bytes(path, &bytes);
+        EXPECT(data != NULL);
+        if (data) expect_opens(data, bytes, strrchr(path, '.'));
+        free(data);
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        expect_opens((const unsigned char *)texts[i][0], strlen(texts[i][0]), texts[i][1]);
+}
+
+static tsr_status open_path(const char *path)
+{
+    tsr_file *f = NULL;
+    const tsr_status s = tsr_file_open(&f, path, NULL);
+    tsr_file_close(&f);
+    return s;
+}
+
+static void test_each_piece_of_a_set_is_once_without_room(void)
+{
+    char path[2300];
+    for (int length = 0; length < 2064; length += 16) {
+        int n = snprintf(path, sizeof path, "tests/data/files/");
+        for (int i = 0; i < length; i += 2) n += snprintf(path + n, sizeof path - (size_t)n, "./");
+        snprintf(path + n, sizeof path - (size_t)n, "set.safetensors.index.json");
+        EXPECT_EACH_REFUSAL(open_path(path));
+    }
+}
+
+/* Writing ------------------------------------------------------------------------------ */
+
+static tsr_tensor *numbers;  /* f32 (4, 32), transposed: in pieces to be packed */
+
+static tsr_status put_metadata(tsr_writer *w, const char *pad, bool gguf)
+{
+    static const char *const words[] = { "one", "two" };
+    static const int32_t few[] = { 1, 2, 3 };
+    static const tsr_meta item = { .type = TSR_META_NUMBERS, .dtype = TSR_I32, .count = 3, .data = few };
+    const tsr_meta metas[] = {
+        { .key = "number", .type = TSR_META_NUMBER, .dtype = TSR_I32, .number = tsr_scalar_i64(3) },
+        { .key = "numbers", .type = TSR_META_NUMBERS, .dtype = TSR_I32, .count = 3, .data = few },
+        { .key = "words", .type = TSR_META_TEXTS, .count = 2, .texts = words },
+        { .key = "list", .type = TSR_META_LIST, .count = 1, .items = &item },
+    };
+    tsr_status s = tsr_writer_text(w, "pad", pad);
+    for (int i = 0; i < 4 && gguf && s == TSR_OK; i++) s = tsr_writer_meta(w, &metas[i]);
+    return s;
+}
+
+static tsr_status put_tensors(tsr_writer *w, const char *first, const char *second, const char *encoding)
+{
+    tsr_status s = tsr_writer_add(w, first, numbers, NULL);
+    if (s == TSR_OK) s = tsr_writer_add(w, second, numbers, encoding);
+    return s == TSR_OK && encoding ? tsr_writer_add(w, "third", numbers, "q8_0") : s;
+}
+
+/* What comes first is `length` long: a text, or a name where there are no texts. */
+static tsr_status write_padded(const char *name, int length)
+{
+    char pad[4200];
+    tsr_writer *w = NULL;
+    const bool npz = strstr(name, "npz") != NULL, gguf = strstr(name, "gguf") != NULL;
+    memset(pad, 'p', (size_t)length);
+    pad[length] = '\0';
+    tsr_status s = tsr_writer_create(&w, file_path(name), &(tsr_writer_opts){ .no_sync = true });
+    if (s == TSR_OK && !npz) s = put_metadata(w, pad, gguf);
+    if (s == TSR_OK) s = put_tensors(w, npz ? pad : "first", npz ? NULL : "second", gguf ? "bf16" : NULL);
+    if (s == TSR_OK) return tsr_writer_finish(&w);
+    tsr_writer_cancel(&w);
+    return s;
+}
+
+static void test_each_piece_of_a_writer_is_once_without_room(void)
+{
+    static const char *const names[] = { "p.gguf", "p.safetensors", "p.npz" };
+    for (int i = 0; i < 3; i++)
+        for (int length = 16; length < 4112; length += 16) EXPECT_EACH_REFUSAL(write_padded(names[i], length));
+}
+
+/* Names and keys of many lengths, so that the tables of them grow where a block ends. */
+static tsr_status write_keys(int length)
+{
+    tsr_writer *w = NULL;
+    char key[80];
+    tsr_status s = tsr_writer_create(&w, file_path("keys.gguf"), &(tsr_writer_opts){ .no_sync = true });
+    for (int i = 0; i < 40 && s == TSR_OK; i++) {
+        snprintf(key, sizeof key, "%0*d", length, i);
+        s = tsr_writer_text(w, key, "x");
+    }
+    tsr_writer_cancel(&w);
+    return s;
+}
+
+static void test_tables_of_names_grow_or_say_that_they_cannot(void)
+{
+    for (int length = 2; length < 70; length++) EXPECT_EACH_REFUSAL(write_keys(length));
+}
+
+/* Reading ------------------------------------------------------------------------------ */
+
+static tsr_status read_rows(const char *path, const char *name, bool copy)
+{
+    tsr_file *f = NULL;
+    tsr_tensor *t = NULL;
+    tsr_status s = tsr_file_open(&f, path, &(tsr_file_opts){ .copy = copy });
+    if (s == TSR_OK) s = tsr_file_read_slice(&t, f, name, 1, (tsr_file_range[]){ { 0, 1, 1 } });
+    tsr_file_close(&f);
+    tsr_release(&t);
+    return s;
+}
+
+static const char *const rows[][2] = {
+    { "tests/data/files/quant.gguf", "q8_0" },   { "tests/data/files/c0d8i0.png", NULL },
+    { "tests/data/files/deflated.npz", "f4" },   { "tests/data/files/stored.npz", "f4" },
+    { "tests/data/files/fortran.npy", NULL },    { "tests/data/files/tensors.safetensors", "f4" },
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void test_parts_are_read_or_there_is_no_memory_for_them(void)
+{
+    for (int i = 0; i < ROWS; i++)
+        for (int copy = 0; copy < 2; copy++) EXPECT_EACH_REFUSAL(read_rows(rows[i][0], rows[i][1], copy));
+    write_bytes(file_path("t.pgm"), "P2 2 2 9 1 2 3 4 ", 17);
+    write_bytes(file_path("t.csv"), "1,2\n3,4\n", 8);
+    EXPECT_EACH_REFUSAL(read_rows(file_path("t.pgm"), NULL, false));
+    EXPECT_EACH_REFUSAL(read_rows(file_path("t.csv"), NULL, false));
+}
+
+static int fail_maps(tsri_call call, size_t *bytes)
+{
+    (void)bytes;
+    return call == TSRI_MAP ? ENODEV : 0;
+}
+
+/* Neither pages to write on nor pages to read. */
+static void test_files_that_cannot_be_mapped_are_told_or_read(void)
+{
+    write_bytes(file_path("t.pgm"), "P2 2 2 9 1 2 3 4 ", 17);
+    write_bytes(file_path("t.csv"), "1,2\n3,4\n", 8);
+    tsri_system_fault = fail_maps;
+    for (int i = 0; i < ROWS; i++)
+        for (int copy = 0; copy < 2; copy++) {
+            const bool reads = strstr(rows[i][0], "png") || (copy && strstr(rows[i][0], "gguf"));
+            if (reads) EXPECT_OK(read_rows(rows[i][0], rows[i][1], copy));
+            else EXPECT_FAILS(read_rows(rows[i][0], rows[i][1], copy), TSR_EIO, strerror(ENODEV));
+        }
+    EXPECT_FAILS(read_rows(file_path("t.pgm"), NULL, false), TSR_EIO, strerror(ENODEV));
+    EXPECT_FAILS(read_rows(file_path("t.csv"), NULL, false), TSR_EIO, strerror(ENODEV));
+    tsr_tensor *t = NULL;
+    tsr_file *f = NULL;
+    EXPECT_OK(tsr_file_open(&f, "tests/data/files/quant.gguf", NULL));
+    EXPECT_FAILS(tsr_file_read(&t, f, "q8_0"), TSR_EIO, strerror(ENODEV));
+    EXPECT_OK(tsr_file_open(&f, "tests/data/files/v1.npy", &(tsr_file_opts){ .copy = true }));
+    EXPECT_OK(tsr_file_read(&t, f, NULL));
+    tsri_system_fault = NULL;
+    EXPECT(t && tsr_numel(t) == 24);
+    tsr_release(&t);
+    tsr_file_close(&f);
+}
+
+/* A table of 200000 bytes through a pipe, which holds less. */
+static tsr_status read_long_pipe(void)
+{
+    int ends[2];
+    char path[40];
+    tsr_file *f = NULL;
+    EXPECT(pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGPIPE, SIG_DFL);
+        close(ends[0]);
+        for (int i = 0; i < 50000; i++)
+            if (write(ends[1], "1,2\n", 4) != 4) _exit(1);
+        _exit(0);
+    }
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    const tsr_status s = tsr_file_open(&f, path, &(tsr_file_opts){ .format = "csv" });
+    tsr_file_entry e = { .name = NULL };
+    if (s == TSR_OK) EXPECT(tsr_file_list(&e, f, 0) == TSR_OK && e.desc.shape[0] == 50000);
+    tsr_file_close(&f);
+    close(ends[0]);
+    EXPECT(waitpid(child, NULL, 0) == child);
+    return s;
+}
+
+static void test_a_pipe_is_read_or_there_is_no_memory_for_it(void) { EXPECT_EACH_REFUSAL(read_long_pipe()); }
+
+/* The system --------------------------------------------------------------------------- */
+
+/* The first call fails, the second, ... until none does; what fails says why. */
+#define EXPECT_EACH_FAULT(call)                                                                       \
+    do {                                                                                              \
+        bool more_ = true;                                                                            \
+        for (int n_ = 1; more_ && n_ < 400; n_++) {                                                   \
+            fault_arm(n_, ENXIO);                                                                     \
+            const tsr_status s_ = (call);                                                             \
+            fault_disarm();                                                                           \
+            more_ = fault.fired;                                                                      \
+            EXPECT_MSG(s_ == TSR_OK || (s_ == TSR_EIO && strstr(tsr_last_error(), strerror(ENXIO))),  \
+                       "%s, call %d: %s: %s", #call, n_, tsr_status_name(s_), tsr_last_error());      \
+        }                                                                                             \
+        EXPECT(!more_);                                                                               \
+    } while (0)
+
+static tsr_status save(const char *name, const tsr_tensor *t)
+{
+    return tsr_file_save(file_path(name), t);
+}
+
+/* Files that take several writes or reads of each kind. */
+static void test_long_files_survive_a_disk_that_fails(void)
+{
+    tsr_tensor *image = NULL, *wide = NULL;
+    EXPECT_OK(tsr_full(&image, TSR_U8, TSR_SHAPE(700, 900), TSR_SCALAR(7)));
+    EXPECT_OK(tsr_full(&wide, TSR_U16, TSR_SHAPE(100, 300), TSR_SCALAR(700)));
+    EXPECT_EACH_FAULT(save("f.png", image));
+    EXPECT_EACH_FAULT(save("f.pgm", wide));
+    EXPECT_EACH_FAULT(save("f.csv", wide));
+    tsr_release(&image);
+    tsr_release(&wide);
+    enum { LONG = 200000 };
+    char *text = calloc(1, LONG + 1);
+    tsr_writer *w = NULL;
+    memset(text, 't', LONG);
+    EXPECT_OK(tsr_writer_create(&w, file_path("f.gguf"), NULL));
+    EXPECT_OK(tsr_writer_text(w, "text", text));
+    EXPECT_OK(tsr_writer_meta(w, &(tsr_meta){ .key = "numbers", .type = TSR_META_NUMBERS, .dtype = TSR_U8,
+                                              .count = 60000, .data = text }));
+    EXPECT_OK(tsr_writer_text(w, "more", text + LONG - 60000));
+    EXPECT_OK(tsr_writer_finish(&w));
+    EXPECT_EACH_FAULT(open_path(file_path("f.gguf")));
+    free(text);
+}
+
+/* An empty zip file whose directory is found through a record of 64 bits. */
+static size_t make_zip64(unsigned char *p)
+{
+    memset(p, 0, 98);
+    memcpy(p, "PK\6\6\x2c", 5);
+    memcpy(p + 56, "PK\6\7", 4);
+    memcpy(p + 76, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 20);
+    return 98;
+}
+
+static tsr_status open_zip(const unsigned char *zip, size_t bytes)
+{
+    write_bytes(file_path("z.npz"), zip, bytes);
+    return open_path(file_path("z.npz"));
+}
+
+static void test_records_of_64_bits_are_found_or_told(void)
+{
+    unsigned char zip[128];
+    const size_t bytes = make_zip64(zip);
+    EXPECT_EACH_FAULT(open_zip(zip, bytes));
+    EXPECT_OK(open_zip(zip, bytes));
+    zip[64] = 50;  /* the place of the record: too far back */
+    EXPECT_FAILS(open_zip(zip, bytes), TSR_EFORMAT, "the zip64 record takes 56 bytes");
+    zip[64] = 1;
+    EXPECT_FAILS(open_zip(zip, bytes), TSR_EFORMAT, "byte 1: expected a zip64 record");
+    zip[64] = 0;
+    zip[56] = 'p';
+    EXPECT_FAILS(open_zip(zip, bytes), TSR_EFORMAT, "expected a zip64 locator");
+    EXPECT_FAILS(open_zip(zip + 76, 22), TSR_EFORMAT, "no room for a zip64 locator");
+}
+
+static int opens, links, of_links;
+
+static int names_are_taken(tsri_call call, size_t *bytes)
+{
+    (void)bytes;
+    return call != TSRI_OPEN ? 0 : opens++ == 0 ? EOPNOTSUPP : EEXIST;
+}
+
+static int some_links_are_taken(tsri_call call, size_t *bytes)
+{
+    (void)bytes;
+    return call == TSRI_LINK && links++ < of_links ? EEXIST : 0;
+}
+
+static void test_names_that_are_taken_are_passed_over(void)
+{
+    const int before = count_names(files_folder);
+    opens = 0;
+    tsri_system_fault = names_are_taken;
+    EXPECT_FAILS(save("taken.npy", numbers), TSR_EIO, "cannot create a file beside it: File exists");
+    EXPECT(opens == 10001);
+    tsri_system_fault = some_links_are_taken;
+    links = 0, of_links = 3;
+    EXPECT_OK(save("taken.npy", numbers));
+    EXPECT(links == 4 && count_names(files_folder) == before + 1);
+    links = 0, of_links = INT32_MAX;
+    EXPECT_OK(save("taken.npy", numbers));  /* under a name of its own */
+    tsri_system_fault = NULL;
+    EXPECT(links == 10000 && count_names(files_folder) == before + 1);
+}
+
+static tsr_status save_unsynced(void)
+{
+    tsr_writer *w = NULL;
+    tsr_status s = tsr_writer_create(&w, file_path("unsynced.npy"), &(tsr_writer_opts){ .no_sync = true });
+    if (s == TSR_OK) s = tsr_writer_add(w, NULL, numbers, NULL);
+    if (s == TSR_OK) return tsr_writer_finish(&w);
+    tsr_writer_cancel(&w);
+    return s;
+}
+
+static void test_files_that_can_be_given_no_name_are_copied(void)
+{
+    tsr_tensor *back = NULL;
+    fault.cannot_link = true;
+    for (int replaces = 0; replaces < 2; replaces++) {
+        fault_arm(0, 0);
+        EXPECT_EACH_REFUSAL(save_unsynced());
+        fault_disarm();
+        EXPECT_OK(tsr_file_load(&back, file_path("unsynced.npy"), NULL));
+        EXPECT(same_bits(back, numbers));
+        tsr_release(&back);
+        EXPECT_EACH_FAULT(save_unsynced());
+    }
+    fault.cannot_link = false;
+}
+
+static int cut_file;
+
+static int cut_before_reading(tsri_call call, size_t *bytes)
+{
+    (void)bytes;
+    if (call == TSRI_READ) EXPECT(ftruncate(cut_file, 0) == 0);
+    return 0;
+}
+
+/* Another program cuts the file while it is written and read back. */
+static void test_a_file_that_is_cut_while_it_is_written_is_told(void)
+{
+    tsr_writer *w = NULL;
+    cut_file = dup(0);
+    EXPECT(cut_file >= 0 && close(cut_file) == 0);
+    EXPECT_OK(tsr_writer_create(&w, file_path("cut.safetensors"), NULL));  /* takes the same descriptor */
+    EXPECT_OK(tsr_writer_add(w, "a", numbers, NULL));
+    EXPECT_OK(tsr_writer_add(w, "a name that needs a longer header than there was before", numbers, NULL));
+    tsri_system_fault = cut_before_reading;
+    EXPECT_FAILS(tsr_writer_finish(&w), TSR_EIO, "cut short while it was written");
+    tsri_system_fault = NULL;
+    EXPECT(!file_exists(file_path("cut.safetensors")));
+}
+
+static int fail_writes(tsri_call call, size_t *bytes)
+{
+    (void)bytes;
+    return call == TSRI_WRITE ? ENOSPC : 0;
+}
+
+static void test_a_writer_that_failed_takes_nothing_more(void)
+{
+    tsr_writer *w = NULL;
+    EXPECT_OK(tsr_writer_create(&w, file_path("broken.safetensors"), NULL));
+    tsri_system_fault = fail_writes;
+    EXPECT_FAILS(tsr_writer_add(w, "a", numbers, NULL), TSR_EIO, strerror(ENOSPC));
+    tsri_system_fault = NULL;
+    EXPECT_FAILS(tsr_writer_add(w, "b", numbers, NULL), TSR_EINVAL, "an earlier call failed");
+    EXPECT_FAILS(tsr_writer_declare(w, "b", &numbers->desc, NULL), TSR_EINVAL, "an earlier call failed");
+    EXPECT_FAILS(tsr_writer_finish(&w), TSR_EINVAL, "an earlier call failed");
+    EXPECT(w == NULL && !file_exists(file_path("broken.safetensors")));
+}
+
+/* More writers than the table of temporary files has places. */
+static void test_temporary_files_are_abandoned_by_the_process_that_made_them(void)
+{
+    enum { WRITERS = 260, PLACES = 256 };
+    static tsr_writer *w[WRITERS];
+    char name[32];
+    const int before = count_names(files_folder);
+    fault.is_named = true;
+    for (int i = 0; i < WRITERS; i++) {
+        snprintf(name, sizeof name, "w%d.npy", i);
+        fault_arm(0, 0);
+        EXPECT_OK(tsr_writer_create(&w[i], file_path(name), NULL));
+    }
+    fault.is_named = false;
+    fault_disarm();
+    const pid_t child = fork();
+    if (child == 0) {
+        tsr_writer_abandon_all();
+        exit(0);
+    }
+    EXPECT(waitpid(child, NULL, 0) == child && count_names(files_folder) == before + WRITERS);
+    tsr_writer_abandon_all();
+    EXPECT(count_names(files_folder) == before + WRITERS - PLACES);
+    for (int i = 0; i < WRITERS; i++) tsr_writer_cancel(&w[i]);
+    EXPECT(count_names(files_folder) == before);
+}
+
+int main(int argc, char **argv)
+{
+    TEST_BEGIN(argc, argv);
+    fault_folder();
+    EXPECT_OK(tsr_arange(&numbers, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(128), TSR_SCALAR(1)));
+    EXPECT_OK(tsr_view(&numbers, numbers, TSR_SHAPE(32, 4)));
+    EXPECT_OK(tsr_transpose(&numbers, numbers, 0, 1));
+    RUN(test_each_piece_of_a_file_is_once_without_room);
+    RUN(test_each_piece_of_a_set_is_once_without_room);
+    RUN(test_each_piece_of_a_writer_is_once_without_room);
+    RUN(test_tables_of_names_grow_or_say_that_they_cannot);
+    RUN(test_parts_are_read_or_there_is_no_memory_for_them);
+    RUN(test_files_that_cannot_be_mapped_are_told_or_read);
+    RUN(test_a_pipe_is_read_or_there_is_no_memory_for_it);
+    RUN(test_long_files_survive_a_disk_that_fails);
+    RUN(test_records_of_64_bits_are_found_or_told);
+    RUN(test_names_that_are_taken_are_passed_over);
+    RUN(test_files_that_can_be_given_no_name_are_copied);
+    RUN(test_a_file_that_is_cut_while_it_is_written_is_told);
+    RUN(test_a_writer_that_failed_takes_nothing_more);
+    RUN(test_temporary_files_are_abandoned_by_the_process_that_made_them);
+    tsr_release(&numbers);
+    files_remove();
+    return TEST_END();
+}

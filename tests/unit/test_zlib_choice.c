@@ -1,0 +1,50 @@
+/* test_zlib_choice.c - TSR_ZLIB says which zlib is used, or none. It is read once, so that each choice has a
+ * process of its own. */
+#define _GNU_SOURCE 1
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/inflate.h"
+#include "io/zlib.h"
+#include "test.h"
+
+/* Is zlib used when the variable says this? What is packed is unpacked either way. */
+static int used_with(const char *wish)
+{
+    static uint32_t scratch[TSRI_DEFLATE_SCRATCH / 4];
+    static unsigned char plain[4000], packed[5000], back[4000];
+    for (int i = 0; i < 4000; i++) plain[i] = (unsigned char)(i / 9);
+    if (wish) setenv("TSR_ZLIB", wish, 1);
+    else unsetenv("TSR_ZLIB");
+    const size_t n = tsri_deflate(packed, plain, sizeof plain, true, scratch);
+    size_t made = 0;
+    const bool same = tsri_inflate(back, sizeof back, packed, n, NULL, &made) == TSRI_INFLATE_DONE &&
+                      made == sizeof back && memcmp(back, plain, made) == 0;
+    return same ? tsri_zlib_deflate(packed, sizeof packed, plain, sizeof plain, true) > 0 : 2;
+}
+
+static int in_a_process(const char *wish)
+{
+    int status = 0;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) exit(used_with(wish));
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+}
+
+static void test_another_zlib_is_used_or_none(void)
+{
+    const int plain = in_a_process(NULL);
+    EXPECT(plain <= 1);
+    EXPECT(in_a_process("libz.so.1") == plain);
+    EXPECT(in_a_process("none") == 0);
+    EXPECT(in_a_process("no-such-library.so") == 0);
+    EXPECT(in_a_process("libm.so.6") == 0);  /* a library without the functions of zlib */
+}
+
+int main(int argc, char **argv)
+{
+    TEST_BEGIN(argc, argv);
+    RUN(test_another_zlib_is_used_or_none);
+    return TEST_END();
+}
