@@ -605,15 +605,12 @@ static tsr_status cut_desc(tsr_desc *d, int64_t *start, const tsr_file *f, const
 }
 
 /* What cannot be read in parts is read whole, and the part kept. */
-static tsr_status cut_after(tsr_tensor **out, const tsr_file *f, const tsri_entry *e, int n,
-                            const tsr_file_range *ranges)
+static tsr_status cut_after(tsr_tensor **out, const tsr_file *f, const tsri_entry *e, const tsr_desc *cut,
+                            int64_t start)
 {
     tsr_tensor *whole = NULL;
     TSRI_TRY(f->format->read(&whole, f, e));
-    tsr_desc d = whole->desc;
-    int64_t start;
-    tsr_status s = cut_desc(&d, &start, f, e, n, ranges);
-    if (s == TSR_OK) s = tsr_as_strided(out, whole, d.ndim, d.shape, d.stride, start);
+    const tsr_status s = tsr_as_strided(out, whole, cut->ndim, cut->shape, cut->stride, start);
     tsr_release(&whole);
     return s;
 }
@@ -632,7 +629,7 @@ tsr_status tsr_file_read_slice(tsr_tensor **out, const tsr_file *f, const char *
     TSRI_TRY(check_given("file_read_slice", *out, &d));
     if (e->plain)                  TSRI_TRY(tsri_read_plain(&t, f, e, &d, start));
     else if (f->format->read_part) TSRI_TRY(f->format->read_part(&t, f, e, n, ranges));
-    else                           TSRI_TRY(cut_after(&t, f, e, n, ranges));
+    else                           TSRI_TRY(cut_after(&t, f, e, &d, start));
     return deliver(out, t);
 }
 

@@ -320,23 +320,19 @@ static tsr_status decode_some(void *context, int64_t begin, int64_t end)
 }
 
 /* All the blocks at src, which make up t. */
-static tsr_status decode_all(tsr_tensor *t, const unsigned char *src, const tsri_gguf_type *type)
+static void decode_all(tsr_tensor *t, const unsigned char *src, const tsri_gguf_type *type)
 {
     decoding d = { t->data, src, type };
-    return tsri_parallel_for(tsr_numel(t) / type->elements, 8192 / type->elements, decode_some, &d);
+    (void)!tsri_parallel_for(tsr_numel(t) / type->elements, 8192 / type->elements, decode_some, &d);
 }
 
 static tsr_status read_blocks(tsr_tensor **out, const tsr_file *f, const tsri_entry *e)
 {
     tsri_source *s = tsri_entry_source(f, e);
-    tsr_tensor *t = NULL;
-    TSRI_TRY(tsr_empty(&t, TSR_F32, e->ndim, e->shape));
-    tsr_status status = tsri_source_map(s);
-    if (status == TSR_OK && e->bytes > 0)
-        status = decode_all(t, s->base + e->offset, tsri_gguf_type_numbered((uint32_t)e->detail));
-    if (status != TSR_OK) tsr_release(&t);
-    else *out = t;
-    return status;
+    TSRI_TRY(tsri_source_map(s));
+    TSRI_TRY(tsr_empty(out, TSR_F32, e->ndim, e->shape));
+    if (e->bytes > 0) decode_all(*out, s->base + e->offset, tsri_gguf_type_numbered((uint32_t)e->detail));
+    return TSR_OK;
 }
 
 /* Blocks as they are: (..., blocks of a row, bytes of a block). */
@@ -382,7 +378,8 @@ static tsr_status decode_rows(tsr_tensor **out, const tsr_tensor *blocks, const 
     for (int i = 0; i < ndim; i++) shape[i] = blocks->shape[i];
     shape[ndim - 1] *= type->elements;
     TSRI_TRY(tsr_empty(out, TSR_F32, ndim, shape));
-    return decode_all(*out, blocks->data, type);
+    decode_all(*out, blocks->data, type);
+    return TSR_OK;
 }
 
 /* The rows are chosen among the blocks, so that only theirs are touched and decoded. */

@@ -48,6 +48,7 @@ bool tsri_names_add(tsri_names *names, tsri_bump *memory, const char *name)
 
 void tsri_names_remove(tsri_names *names, const char *name)
 {
-    const char **place = names->room ? find(names, name) : NULL;
-    if (place && *place) *place = removed;
+    if (!names->room) return;
+    const char **place = find(names, name);
+    if (*place) *place = removed;
 }

@@ -405,9 +405,12 @@ static tsr_status put_piece(drawing *d)
     d->begun = true;
     d->adler = tsri_adler32(d->adler, d->piece, d->gathered);
     n += tsri_deflate(d->packed + n, d->piece, d->gathered, last, d->scratch);
-    if (last) tsri_set32_big(d->packed + n, d->adler);
+    if (last) {
+        tsri_set32_big(d->packed + n, d->adler);
+        n += 4;
+    }
     d->gathered = 0;
-    return put_chunk(d, "IDAT", d->packed, n + (last ? 4 : 0));
+    return put_chunk(d, "IDAT", d->packed, n);
 }
 
 /* Each byte less what its neighbours predict (filter 4). */

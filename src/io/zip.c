@@ -279,9 +279,8 @@ static tsr_status check_sum(const tsr_file *f, const member *m, uint32_t crc)
 
 static tsr_status inflate_all(unsigned char *dst, const tsr_file *f, const member *m)
 {
-    tsri_source *s = f->parts[0];
+    const tsri_source *s = f->parts[0];  /* mapped since its header was inflated */
     size_t made = 0;
-    TSRI_TRY(tsri_source_map(s));
     const tsri_inflated r =
         tsri_inflate(dst, (size_t)m->bytes, s->base + m->data, (size_t)m->stored, NULL, &made);
     TSRI_SOUND(r == TSRI_INFLATE_DONE && made == m->bytes, f,

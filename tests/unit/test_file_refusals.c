@@ -136,7 +136,8 @@ static void test_metadata_that_is_none_is_refused(void)
                                .count = i == 8 ? 0 : 1, .items = i == 8 ? NULL : &chain[i + 1] };
     static const tsr_meta text = { .type = TSR_META_TEXT, .text = "x", .length = 1 },
                           number = { .type = TSR_META_NUMBER, .dtype = TSR_I32 },
-                          halves = { .type = TSR_META_NUMBERS, .dtype = TSR_F16 };
+                          halves = { .type = TSR_META_NUMBERS, .dtype = TSR_F16 },
+                          texts = { .type = TSR_META_LIST, .count = 1, .items = &text };
     const struct { tsr_meta m; tsr_status status; const char *words; } bad[] = {
         { { .type = TSR_META_NUMBERS, .dtype = TSR_F32, .count = -1 }, TSR_EINVAL, "count is -1" },
         { { .type = TSR_META_TEXTS, .count = INT64_C(1) << 31 }, TSR_EINVAL, "count is 2147483648" },
@@ -150,7 +151,9 @@ static void test_metadata_that_is_none_is_refused(void)
         { { .type = TSR_META_LIST, .count = 1, .items = &text }, TSR_EUNSUPPORTED, "a list in gguf holds arrays" },
         { { .type = TSR_META_LIST, .count = 1, .items = &number }, TSR_EUNSUPPORTED, "a list in gguf holds arrays" },
         { { .type = TSR_META_LIST, .count = 1, .items = &halves }, TSR_EDTYPE, "no values of f16" },
+        { { .type = TSR_META_LIST, .count = 1, .items = &texts }, TSR_EUNSUPPORTED, "holds arrays" },
         { { .type = TSR_META_NUMBER, .dtype = TSR_C64 }, TSR_EDTYPE, "no values of c64" },
+        { { .type = TSR_META_NUMBER, .dtype = TSR_I32 }, TSR_EDTYPE, "a scalar is of dtype" },
     };
     tsr_writer *w = writer_of("meta.gguf");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -532,6 +535,14 @@ static void test_images_larger_than_a_piece_come_back(void)
     EXPECT(same_bits(back, t));
     tsr_release(&t);
     tsr_release(&back);
+    t = zeros_of(TSR_U8, TSR_SHAPE(1, 10 << 20));  /* a row that comes in several runs */
+    ((uint8_t *)t->data)[10 << 19] = 9;
+    EXPECT_OK(tsr_slice(&t, t, 1, 0, 10 << 20, 2));
+    EXPECT_OK(tsr_file_save(file_path("large.png"), t));
+    EXPECT_OK(tsr_file_load(&back, file_path("large.png"), NULL));
+    EXPECT(same_bits(back, t));
+    tsr_release(&t);
+    tsr_release(&back);
 }
 
 static tsr_status load_text(tsr_tensor **t, const char *text, const char *name, tsr_dtype dtype)
@@ -623,6 +634,9 @@ static void test_an_index_says_what_is_where(void)
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         EXPECT_FAILS(open_index(bad[i][0]), TSR_EFORMAT, bad[i][1]);
+    static const char damaged[] = "\x14\0\0\0\0\0\0\0{\"__metadata__\" : & }";
+    write_bytes(file_path("damaged.safetensors"), damaged, sizeof damaged - 1);
+    EXPECT_FAILS(open_index("{\"weight_map\":{\"a\":\"damaged.safetensors\"}}"), TSR_EFORMAT, "a value");
     EXPECT_OK(open_index("{\"weight_map\":{\"d\":\"two.safetensors\",\"b\":\"one.safetensors\"}}"));
     tsr_file *f = NULL;
     EXPECT_OK(tsr_file_open(&f, file_path("set.safetensors.index.json"), NULL));
@@ -737,6 +751,14 @@ static void test_tensors_of_nonsense_are_neither_read_into_nor_written(void)
     bad.ndim = -1;
     p = &bad;
     EXPECT(tsr_file_read(&p, f, NULL) != TSR_OK);
+    tsr_tensor none = { .ndim = 0 };
+    p = &none;
+    EXPECT(tsr_file_read(&p, f, NULL) != TSR_OK && none.data == NULL);
+    p = NULL;
+    EXPECT_OK(tsr_declare(&p, &t->desc, TSR_CPU, TSR_MEMORY_HOST));
+    EXPECT_OK(tsr_file_read(&p, f, NULL));  /* described, and given its memory now */
+    EXPECT(p->data != NULL && same_bits(p, t));
+    tsr_release(&p);
     tsr_writer *w = writer_of("n.npy");
     EXPECT(tsr_writer_add(w, NULL, &bad, NULL) != TSR_OK);
     tsr_writer_cancel(&w);
@@ -861,7 +883,7 @@ static void test_streams_cut_anywhere_end_short(void)
         size_t made = 0, most = 0;
         EXPECT(tsri_inflate_alone(back, LONG, packed, n, NULL, &made) == TSRI_INFLATE_DONE && made == LONG);
         EXPECT(memcmp(back, plain, LONG) == 0);
-        for (size_t cut = 0; cut < n; cut += cut < 400 || cut + 400 > n ? 1 : 7) {
+        for (size_t cut = 0; cut < n; cut++) {
             unsigned char *exact = malloc(cut + 1);  /* so that a sanitizer sees a read beyond it */
             memcpy(exact, packed, cut);
             EXPECT(tsri_inflate_alone(back, LONG, exact, cut, NULL, &made) == TSRI_INFLATE_SHORT);
