@@ -881,6 +881,34 @@ static void find_sim(void)
     if (plugin) *(void **)&inject = dlsym(plugin, "tsr_sim_inject");
 }
 
+/* Files are read and written through the host, whatever the strides. */
+static void test_devices_tensors_are_saved_and_read_into(void)
+{
+    char path[160];
+    const char *tmp = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%.80s/tsr-devices-%ld.npy", tmp ? tmp : "/tmp", (long)getpid());
+    for (int strided = 0; strided < 2; strided++) {
+        tsr_tensor *t = on_sim(TSR_F32, 6, 8), *want = NULL, *given = NULL, *got = NULL;
+        tsr_file *f = NULL;
+        if (strided) EXPECT_OK(tsr_transpose(&t, t, 0, 1));
+        EXPECT_OK(tsr_file_save(path, t));
+        EXPECT_OK(tsr_to_host(&want, t));
+        EXPECT_OK(tsr_contiguous(&want, want));
+        given = on_sim(TSR_F32, t->shape[0], t->shape[1]);
+        EXPECT_OK(tsr_zero(given));
+        EXPECT_OK(tsr_file_open(&f, path, NULL));
+        EXPECT_OK(tsr_file_read(&given, f, NULL));
+        EXPECT_OK(tsr_to_host(&got, given));
+        EXPECT(got && tsr_same_shape(got, want) && memcmp(got->data, want->data, 6 * 8 * 4) == 0);
+        tsr_file_close(&f);
+        tsr_release(&t);
+        tsr_release(&want);
+        tsr_release(&given);
+        tsr_release(&got);
+    }
+    EXPECT(unlink(path) == 0);
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -900,6 +928,7 @@ int main(int argc, char **argv)
     RUN(test_devices_memory_is_kept_counted_and_given_back);
     RUN(test_devices_too_much_memory_is_enomem_and_life_goes_on);
     RUN(test_devices_kept_memory_makes_room_when_it_runs_short);
+    RUN(test_devices_tensors_are_saved_and_read_into);
     RUN(test_devices_tensors_move_whatever_their_strides_and_dtypes);
     RUN(test_devices_long_transfers_go_in_chunks);
     RUN(test_devices_moving_to_where_it_is_shares);

@@ -139,6 +139,8 @@ static void test_zip64_sizes_are_read(void)
     EXPECT(is_counted(t));
     tsr_release(&t);
     tsr_file_close(&f);
+    zip[directory + 46 + 5 + 2] = 23;  /* a field that ends inside its last number */
+    EXPECT_FAILS(tsr_file_open_bytes(&f, zip, (size_t)(p - zip), "z.npz", NULL), TSR_EFORMAT, "field is too short");
     free(npy);
 }
 
