@@ -109,7 +109,7 @@ static void test_what_was_declared_comes_in_its_order_and_shape(void)
 }
 
 /* Tensors that share one element may be larger than any file. */
-static void test_tensors_larger_than_the_disk_or_63_bits_are_refused(void)
+static void test_tensors_larger_than_the_disk_are_refused(void)
 {
     tsr_tensor *t = zeros_of(TSR_F32, TSR_SHAPE(1, 1)), *large = NULL;
     tsr_writer *w = writer_of("large.safetensors");
@@ -118,8 +118,6 @@ static void test_tensors_larger_than_the_disk_or_63_bits_are_refused(void)
     tsr_writer_cancel(&w);
     w = writer_of("large.safetensors");
     EXPECT_OK(tsr_writer_add(w, "b", t, NULL));
-    if (tsr_expand(&large, t, TSR_SHAPE(INT64_C(1) << 40, INT64_C(1) << 40)) == TSR_OK)
-        EXPECT_STATUS(tsr_writer_add(w, "a", large, NULL), TSR_EOVERFLOW);
     EXPECT_OK(tsr_writer_finish(&w));
     tsr_release(&large);
     tsr_release(&t);
@@ -941,7 +939,7 @@ int main(int argc, char **argv)
     RUN(test_dtypes_that_a_format_lacks_are_refused);
     RUN(test_shapes_that_are_no_image_are_refused);
     RUN(test_what_was_declared_comes_in_its_order_and_shape);
-    RUN(test_tensors_larger_than_the_disk_or_63_bits_are_refused);
+    RUN(test_tensors_larger_than_the_disk_are_refused);
     RUN(test_metadata_that_is_none_is_refused);
     RUN(test_safetensors_takes_texts_of_utf8_and_keeps_them);
     RUN(test_headers_of_safetensors_are_bounded);
