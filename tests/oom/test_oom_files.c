@@ -201,10 +201,19 @@ static const char *const rows[][2] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
+static tsr_status load(const char *path, const char *name)
+{
+    tsr_tensor *t = NULL;
+    const tsr_status s = tsr_file_load(&t, path, name);
+    tsr_release(&t);
+    return s;
+}
+
 static void test_parts_are_read_or_there_is_no_memory_for_them(void)
 {
     for (int i = 0; i < ROWS; i++)
         for (int copy = 0; copy < 2; copy++) EXPECT_EACH_REFUSAL(read_rows(rows[i][0], rows[i][1], copy));
+    for (int i = 0; i < ROWS; i++) EXPECT_EACH_REFUSAL(load(rows[i][0], rows[i][1]));
     write_bytes(file_path("t.pgm"), "P2 2 2 9 1 2 3 4 ", 17);
     write_bytes(file_path("t.csv"), "1,2\n3,4\n", 8);
     EXPECT_EACH_REFUSAL(read_rows(file_path("t.pgm"), NULL, false));
