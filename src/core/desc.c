@@ -319,17 +319,11 @@ static int find_other(int count, const tsr_desc *const *descs, int back, int64_t
     return 0;
 }
 
-tsr_status tsr_desc_broadcast(int *ndim, int64_t shape[TSR_MAX_NDIM], int n, const tsr_desc *const *descs)
+tsr_status tsri_broadcast_dims(int *ndim, int64_t *shape, int n, const tsr_desc *const *descs)
 {
     int64_t result[TSR_MAX_NDIM];  /* counted from the end */
     int rank = 0;
-    TSRI_CHECK(ndim, TSR_ENULL, "broadcast: ndim is NULL");
-    TSRI_CHECK(shape, TSR_ENULL, "broadcast: shape is NULL");
-    TSRI_CHECK(descs, TSR_ENULL, "broadcast: descs is NULL");
-    TSRI_CHECK(n >= 1, TSR_EINVAL, "broadcast: %d operands; one at least is needed", n);
-    for (int o = 0; o < n; o++) {
-        TSRI_CHECK(descs[o], TSR_ENULL, "broadcast: operand %d is NULL", o);
-        TSRI_TRY(tsri_desc_check("broadcast", descs[o]));
+    for (int o = 0; o < n; o++)
         for (int back = 1; back <= descs[o]->ndim; back++) {
             const int64_t more = descs[o]->shape[descs[o]->ndim - back];
             if (back > rank) {
@@ -343,10 +337,22 @@ tsr_status tsr_desc_broadcast(int *ndim, int64_t shape[TSR_MAX_NDIM], int n, con
                        "broadcast: dim -%d is %lld in operand %d %s and %lld in operand %d %s", back,
                        (long long)had, other, TSRI_DESC(descs[other]), (long long)more, o, TSRI_DESC(descs[o]));
         }
-    }
     *ndim = rank;
     for (int i = 0; i < rank; i++) shape[i] = result[rank - 1 - i];
     return TSR_OK;
+}
+
+tsr_status tsr_desc_broadcast(int *ndim, int64_t shape[TSR_MAX_NDIM], int n, const tsr_desc *const *descs)
+{
+    TSRI_CHECK(ndim, TSR_ENULL, "broadcast: ndim is NULL");
+    TSRI_CHECK(shape, TSR_ENULL, "broadcast: shape is NULL");
+    TSRI_CHECK(descs, TSR_ENULL, "broadcast: descs is NULL");
+    TSRI_CHECK(n >= 1, TSR_EINVAL, "broadcast: %d operands; one at least is needed", n);
+    for (int o = 0; o < n; o++) {
+        TSRI_CHECK(descs[o], TSR_ENULL, "broadcast: operand %d is NULL", o);
+        TSRI_TRY(tsri_desc_check("broadcast", descs[o]));
+    }
+    return tsri_broadcast_dims(ndim, shape, n, descs);
 }
 
 /* The dims before the last two, for broadcasting. */
@@ -371,7 +377,7 @@ tsr_status tsr_desc_matmul_check(const tsr_desc *a, const tsr_desc *b)
     int rank;
     int64_t shape[TSR_MAX_NDIM];
     const tsr_desc ba = batch_dims(a), bb = batch_dims(b);
-    TSRI_CHECK(tsr_desc_broadcast(&rank, shape, 2, (const tsr_desc *const[]){ &ba, &bb }) == TSR_OK, TSR_ESHAPE,
+    TSRI_CHECK(tsri_broadcast_dims(&rank, shape, 2, (const tsr_desc *const[]){ &ba, &bb }) == TSR_OK, TSR_ESHAPE,
                "matmul: the batch dims of a %s and b %s do not broadcast", TSRI_DESC(a), TSRI_DESC(b));
     return TSR_OK;
 }

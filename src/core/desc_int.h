@@ -65,6 +65,10 @@ tsr_status tsri_desc_init(tsr_desc *out, const char *op, tsr_dtype dtype, int nd
 /* A packed row-major desc, checked. */
 tsr_status tsri_desc_packed(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape);
 
+/* tsr_desc_broadcast of descs that stand for their shapes only: neither strides nor the number of elements
+ * are looked at, since leading dims of an empty tensor may have any. */
+tsr_status tsri_broadcast_dims(int *ndim, int64_t *shape, int n, const tsr_desc *const *descs);
+
 /* tsr_desc_check with the caller's name at the front of the message. */
 tsr_status tsri_desc_check(const char *op, const tsr_desc *d);
 

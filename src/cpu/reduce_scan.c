@@ -54,6 +54,7 @@ tsr_status tsri_cpu_scan(const tsr_op *op)
     const tsri_scan_fn kernel = scan_kernel(op);
     TSRI_CHECK(kernel, TSR_EUNSUPPORTED, "%s: there are no kernels for %s", tsr_op_get_info(op->kind)->name,
                TSRI_DESC(&x->desc));
+    if (tsr_numel(x) == 0) return TSR_OK;  /* of however many lines */
     scan_job j = { kernel, { .n = x->shape[axis] }, 1 };
     if (j.lines.n > 1) {  /* the stride of a dim of size 1 may be any number */
         j.lines.step[0] = tsri_strides(&z->desc)[axis] * tsri_dtype_size(z->dtype);

@@ -75,7 +75,7 @@ tsr_status tsri_join_batches(int *n, int64_t *shape, const char *op, const tsr_t
     tsr_desc da = a->desc, db = b->desc;
     da.ndim -= 2;
     db.ndim -= 2;
-    TSRI_CHECK(tsr_desc_broadcast(n, shape, 2, (const tsr_desc *const[]){ &da, &db }) == TSR_OK, TSR_ESHAPE,
+    TSRI_CHECK(tsri_broadcast_dims(n, shape, 2, (const tsr_desc *const[]){ &da, &db }) == TSR_OK, TSR_ESHAPE,
                "%s: the batches of a, %s, and b, %s, do not broadcast", op, TSRI_DESC(&a->desc),
                TSRI_DESC(&b->desc));
     return TSR_OK;

@@ -146,7 +146,7 @@ static tsr_status infer_full(tsr_desc *out, const product *p)
     tsri_desc_copy(&batch[1], b);
     batch[0].ndim -= 2;
     batch[1].ndim -= 2;
-    TSRI_CHECK(tsr_desc_broadcast(&ndim, shape, 2, (const tsr_desc *const[]){ &batch[0], &batch[1] }) ==
+    TSRI_CHECK(tsri_broadcast_dims(&ndim, shape, 2, (const tsr_desc *const[]){ &batch[0], &batch[1] }) ==
                    TSR_OK,
                TSR_ESHAPE, "%s: the batch dims of a %s and b %s do not broadcast", p->name, TSRI_DESC(a),
                TSRI_DESC(b));

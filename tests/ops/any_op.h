@@ -163,7 +163,7 @@ static tsr_status any_operand(tsr_tensor **out, const char *name, tsr_dtype dtyp
 
 /* The op on operands of these dtypes, not run. Results are described by tsr_infer; one without operands is (ROWS,
  * COLS) of dtype[0]. */
-static tsr_status any_op_make(any_op *a, tsr_op_kind kind, const tsr_dtype *dtypes, uint64_t seed)
+static inline tsr_status any_op_make(any_op *a, tsr_op_kind kind, const tsr_dtype *dtypes, uint64_t seed)
 {
     const tsr_op_info *info = tsr_op_get_info(kind);
     const tsr_desc *descs[TSR_OP_MAX_IN];
@@ -188,7 +188,7 @@ static tsr_status any_op_make(any_op *a, tsr_op_kind kind, const tsr_dtype *dtyp
 }
 
 /* By the backend's kernel, or with other ops. */
-static tsr_status any_op_run(any_op *a)
+static inline tsr_status any_op_run(any_op *a)
 {
     tsri_call call = { .kind = a->op.kind, .params = a->op.params, .nin = a->op.nin, .nout = a->op.nout };
     if (!tsri_way_of(a->op.kind)->parts) return tsri_op_run(&a->op);
