@@ -1,0 +1,305 @@
+/* What an op cannot do is refused with the status and the words of the header, and makes no result. */
+#include <math.h>
+
+#include "test.h"
+
+static tsr_tensor *z, *y;
+
+static tsr_tensor *full(tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_full(&t, dtype, ndim, shape, TSR_SCALAR(1)));
+    return t;
+}
+
+static tsr_tensor *kept[64];
+static int nkept;
+
+/* Released by drop. */
+static tsr_tensor *make(tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    return kept[nkept++] = full(dtype, ndim, shape);
+}
+
+static void drop(void)
+{
+    while (nkept > 0) tsr_release(&kept[--nkept]);
+    EXPECT(!z && !y);
+    tsr_release(&z);
+    tsr_release(&y);
+}
+
+#define F32(...) make(TSR_F32, TSR_SHAPE(__VA_ARGS__))
+#define I64(...) make(TSR_I64, TSR_SHAPE(__VA_ARGS__))
+
+/* Empty, with dims whose packed strides are no numbers. */
+static tsr_tensor *vast(tsr_dtype dtype, int64_t rows, int64_t cols)
+{
+    static char nothing[16];
+    const int64_t shape[] = { INT64_MAX / 2, INT64_MAX / 2, rows, cols };
+    tsr_desc d;
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_desc_init(&d, dtype, 4, shape, (const int64_t[]){ 1, 1, 1, 1 }));
+    EXPECT_OK(tsr_wrap(&t, nothing, &d));
+    return kept[nkept++] = t;
+}
+
+static tsr_tensor *vast_batch(void)
+{
+    static float nothing;
+    tsr_desc d;
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(0, INT64_MAX / 2, 4, 4), (const int64_t[]){ 1, 1, 1, 1 }));
+    EXPECT_OK(tsr_wrap(&t, &nothing, &d));
+    return kept[nkept++] = t;
+}
+
+#define EXPECT_TOO_MUCH(call) EXPECT_STATUS(call, TSR_EOVERFLOW)
+
+static void test_results_whose_strides_overflow_are_refused(void)
+{
+    tsr_tensor *x = vast(TSR_F32, 0, 4), *square = vast(TSR_F32, 0, 0), *bits = vast(TSR_BOOL, 0, 4), *u = NULL;
+    tsr_tensor *three = vast(TSR_F32, 0, 3);
+    tsr_tensor *vast_images = vast_batch();
+    EXPECT_TOO_MUCH(tsr_exp(&z, x));
+    EXPECT_TOO_MUCH(tsr_clone(&z, x));
+    EXPECT_TOO_MUCH(tsr_cast(&z, x, TSR_F64));
+    EXPECT_TOO_MUCH(tsr_tile(&z, x, 4, (const int64_t[]){ 1, 1, 1, 2 }));
+    EXPECT_TOO_MUCH(tsr_repeat(&z, x, 2, 3));
+    EXPECT_TOO_MUCH(tsr_roll(&z, x, 1, (const int64_t[]){ 1 }, (const int[]){ 3 }));
+    EXPECT_TOO_MUCH(tsr_pad(&z, x, 4, (const int64_t[4]){ 0 }, (const int64_t[4]){ 0 }, TSR_PAD_EDGE, TSR_SCALAR(0)));
+    EXPECT_TOO_MUCH(tsr_tril(&z, x, 0));
+    EXPECT_TOO_MUCH(tsr_triu(&z, x, 0));
+    EXPECT_TOO_MUCH(tsr_diff(&z, x, 3, 1));
+    EXPECT_TOO_MUCH(tsr_cumsum(&z, x, 3));
+    EXPECT_TOO_MUCH(tsr_sum(&z, x, TSR_AXES(3), true));
+    EXPECT_TOO_MUCH(tsr_sort(&z, x, 3, false));
+    EXPECT_TOO_MUCH(tsr_argsort(&z, x, 3, false));
+    EXPECT_TOO_MUCH(tsr_sort_with_indices(&z, &y, x, 3, false));
+    EXPECT_TOO_MUCH(tsr_topk(&z, &y, x, 2, 3, true, true));
+    EXPECT_TOO_MUCH(tsr_isin(&z, x, F32(3)));
+    EXPECT_TOO_MUCH(tsr_searchsorted(&z, F32(3), x, false));
+    EXPECT_TOO_MUCH(tsr_concat(&z, 2, (const tsr_tensor *const[]){ x, x }, 3));
+    EXPECT_TOO_MUCH(tsr_stack(&z, 2, (const tsr_tensor *const[]){ x, x }, 0));
+    EXPECT_TOO_MUCH(tsr_softmax(&z, x, -1));
+    EXPECT_TOO_MUCH(tsr_shuffle(&z, x, 3, 1));
+    EXPECT_TOO_MUCH(tsr_bernoulli_each(&z, x, 1));
+    EXPECT_TOO_MUCH(tsr_masked_fill(&z, x, bits, TSR_SCALAR(1)));
+    EXPECT_TOO_MUCH(tsr_take(&z, x, I64(2), 3));
+    EXPECT_TOO_MUCH(tsr_cross(&z, three, three, 3));
+    EXPECT_TOO_MUCH(tsr_inv(&z, square));
+    EXPECT_TOO_MUCH(tsr_det(&z, square));
+    EXPECT_TOO_MUCH(tsr_slogdet(&z, &y, square));
+    EXPECT_TOO_MUCH(tsr_lu(&z, &y, &u, x));
+    EXPECT_TOO_MUCH(tsr_qr(&z, &y, x, true));
+    EXPECT_TOO_MUCH(tsr_svd(&z, &y, &u, x, true));
+    EXPECT_TOO_MUCH(tsr_eigh(&z, &y, square));
+    EXPECT_TOO_MUCH(tsr_pinv(&z, x, 0));
+    EXPECT_TOO_MUCH(tsr_matrix_rank(&z, x, 0));
+    EXPECT_TOO_MUCH(tsr_matrix_power(&z, square, 2));
+    EXPECT_TOO_MUCH(tsr_matrix_norm(&z, x, TSR_ORD_ONE, false));
+    EXPECT_TOO_MUCH(tsr_trace(&z, x, 0));
+    EXPECT_TOO_MUCH(tsr_solve(&z, square, F32(0)));
+    EXPECT_TOO_MUCH(tsr_quantise(&z, x, F32(1), NULL, TSR_ALL_AXES, TSR_I8));
+    EXPECT_TOO_MUCH(tsr_quantise_dynamic(&z, &y, &u, x, 3, TSR_I8, false));
+    EXPECT_TOO_MUCH(tsr_max_pool2d(&z, &y, vast_images, &(tsr_pool){ .kernel = { 1, 1 }, .padding = { 0, 0 } }));
+    EXPECT_TOO_MUCH(tsr_fftshift(&z, x, 0, NULL));
+    EXPECT_TOO_MUCH(tsr_dropout(&z, x, 0.5, 1));
+    EXPECT_TOO_MUCH(tsr_one_hot(&z, vast(TSR_I64, 0, 4), 3, TSR_F32));
+    EXPECT_TOO_MUCH(tsr_sample(&z, x, 1, 0, 1, 1));
+    EXPECT(!u);
+    drop();
+}
+
+static void test_products_name_the_operand_that_does_not_fit(void)
+{
+    tsr_tensor *m = F32(2, 3), *v = F32(3), *cube = F32(2, 2, 3), *bits = make(TSR_BOOL, TSR_SHAPE(2, 3));
+    EXPECT_FAILS(tsr_gemm(&z, v, m, NULL, TSR_SCALAR(1), TSR_SCALAR(0)), TSR_ESHAPE, "gemm: a");
+    EXPECT_FAILS(tsr_gemm(&z, m, v, NULL, TSR_SCALAR(1), TSR_SCALAR(0)), TSR_ESHAPE, "gemm: b");
+    EXPECT_FAILS(tsr_gemm(&z, m, m, NULL, TSR_SCALAR(1), TSR_SCALAR(0)), TSR_ESHAPE, "gemm: b");
+    EXPECT_FAILS(tsr_gemm(&z, m, F32(3, 2), NULL, (tsr_scalar){ 0 }, TSR_SCALAR(0)), TSR_EDTYPE, "gemm: alpha");
+    EXPECT_FAILS(tsr_addmm(&z, m, cube, m), TSR_ESHAPE, "addmm: a");
+    EXPECT_FAILS(tsr_addmm(&z, m, m, v), TSR_ESHAPE, "addmm: b");
+    EXPECT_FAILS(tsr_addmm(&z, m, m, m), TSR_ESHAPE, "addmm: b");
+    EXPECT_FAILS(tsr_linear(&z, v, v, NULL), TSR_ESHAPE, "linear: w");
+    EXPECT_FAILS(tsr_linear(&z, v, F32(2, 4), NULL), TSR_ESHAPE, "linear: w");
+    EXPECT_FAILS(tsr_linear(&z, v, m, v), TSR_ESHAPE, "linear: bias");
+    EXPECT_FAILS(tsr_dot(&z, v, m), TSR_ESHAPE, "dot: b");
+    EXPECT_FAILS(tsr_dot(&z, v, F32(4)), TSR_ESHAPE, "dot: b");
+    EXPECT_FAILS(tsr_outer(&z, m, v), TSR_ESHAPE, "outer: a");
+    EXPECT_FAILS(tsr_outer(&z, v, m), TSR_ESHAPE, "outer: b");
+    EXPECT_FAILS(tsr_matmul(&z, bits, m), TSR_EDTYPE, "matmul: bool and f32");
+    EXPECT_FAILS(tsr_matmul(&z, bits, bits), TSR_EDTYPE, "matmul: a");
+    EXPECT_FAILS(tsr_vecdot(&z, v, F32(4), -1), TSR_ESHAPE, "vecdot: b");
+    EXPECT_FAILS(tsr_tensordot(&z, m, v, 2, NULL, NULL), TSR_EINVAL, "2 axes");
+    EXPECT_FAILS(tsr_tensordot(&z, v, m, 2, NULL, NULL), TSR_EINVAL, "2 axes");
+    EXPECT_FAILS(tsr_tensordot(&z, m, m, -1, NULL, NULL), TSR_EINVAL, "-1 axes");
+    EXPECT_FAILS(tsr_tensordot(&z, m, m, 1, (const int[]){ 0 }, NULL), TSR_ENULL, "axes_b is NULL");
+    EXPECT_FAILS(tsr_tensordot(&z, m, m, 1, NULL, (const int[]){ 0 }), TSR_ENULL, "axes_a is NULL");
+    EXPECT_FAILS(tsr_tensordot(&z, m, m, 1, (const int[]){ 0 }, (const int[]){ 5 }), TSR_EINDEX, "axes_b");
+    drop();
+}
+
+/* Ones: every element of the product counts the elements along the axis. */
+static void test_tensordot_takes_mixed_dtypes_and_results_that_overlap(void)
+{
+    tsr_tensor *a = F32(3, 3), *b = make(TSR_F64, TSR_SHAPE(3, 3)), *same = a;
+    EXPECT_OK(tsr_tensordot(&z, a, b, 1, NULL, NULL));
+    EXPECT(z && z->dtype == TSR_F64);
+    for (int i = 0; z && i < 9; i++) EXPECT(((const double *)z->data)[i] == 3);
+    tsr_release(&z);
+    EXPECT_OK(tsr_tensordot(&same, a, a, 1, NULL, NULL));
+    for (int i = 0; i < 9; i++) EXPECT(((const float *)a->data)[i] == 3);
+    drop();
+}
+
+static void test_windows_of_convolutions_are_checked(void)
+{
+    tsr_tensor *x = F32(1, 2, 5, 5), *w = F32(2, 2, 3, 3), *empty = F32(2, 2, 0, 3);
+    const int64_t far = INT64_MAX - 2;
+    EXPECT_FAILS(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .pad_low = { -1, 0 } }), TSR_EINVAL, "pad");
+    EXPECT_FAILS(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .pad_high = { 0, -1 } }), TSR_EINVAL, "pad");
+    EXPECT_FAILS(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .padding = { -1, 0 } }), TSR_EINVAL, "pad");
+    EXPECT_FAILS(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .padding = { far, 0 }, .pad_low = { 9, 0 } }),
+                 TSR_EOVERFLOW, "conv2d");
+    EXPECT_FAILS(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .padding = { far, 0 }, .pad_high = { 9, 0 } }),
+                 TSR_EOVERFLOW, "conv2d");
+    EXPECT_FAILS(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .padding = { far, 0 } }), TSR_EOVERFLOW, "conv2d");
+    EXPECT_FAILS(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .dilation = { far, 1 } }), TSR_EOVERFLOW, "conv2d");
+    EXPECT_FAILS(tsr_conv2d(&z, x, empty, NULL, NULL), TSR_ESHAPE, "conv2d");
+    EXPECT_FAILS(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .groups = far }), TSR_EOVERFLOW, "groups");
+    EXPECT_FAILS(tsr_conv_transpose2d(&z, x, w, NULL, &(tsr_conv){ .stride = { far, 1 } }), TSR_EOVERFLOW, "conv_tr");
+    EXPECT_FAILS(tsr_conv_transpose2d(&z, x, w, NULL, &(tsr_conv){ .dilation = { far, 1 } }), TSR_EOVERFLOW, "conv_tr");
+    EXPECT_FAILS(tsr_conv_transpose2d(&z, x, w, F32(3), NULL), TSR_ESHAPE, "bias");
+    EXPECT_FAILS(tsr_conv2d(&z, x, w, F32(3), NULL), TSR_ESHAPE, "bias");
+    drop();
+}
+
+static void test_windows_of_pools_are_checked(void)
+{
+    tsr_tensor *x = F32(1, 2, 5, 5), *none = F32(1, 2, 0, 5);
+    EXPECT_FAILS(tsr_max_pool2d(&z, NULL, x, &(tsr_pool){ .kernel = { 2, 2 }, .divisor = 3 }), TSR_EINVAL, "max_pool");
+    EXPECT_FAILS(tsr_max_pool2d(&z, NULL, x, &(tsr_pool){ .kernel = { 2, 2 }, .exclude_pad = true }), TSR_EINVAL,
+                 "max_pool");
+    EXPECT_FAILS(tsr_adaptive_avg_pool(&z, none, 2, (const int64_t[]){ 2, 2 }), TSR_ESHAPE, "adaptive");
+    EXPECT_FAILS(tsr_adaptive_avg_pool(&z, x, 2, (const int64_t[]){ INT64_MAX, 2 }), TSR_EOVERFLOW, "adaptive");
+    EXPECT_FAILS(tsr_adaptive_avg_pool(&z, x, 2, (const int64_t[]){ INT64_MAX / 2, 2 }), TSR_EOVERFLOW, "adaptive");
+    drop();
+}
+
+static void test_parameters_of_networks_are_checked(void)
+{
+    tsr_tensor *x = F32(4, 6), *odd = F32(4, 2, 5), *places = I64(4), *even = F32(4, 2, 6);
+    EXPECT_FAILS(tsr_rope(&z, odd, places, 10000, TSR_ROPE_HALVES), TSR_ESHAPE, "odd");
+    EXPECT_FAILS(tsr_rope(&z, even, places, INFINITY, TSR_ROPE_HALVES), TSR_EINVAL, "theta");
+    EXPECT_FAILS(tsr_rope(&z, even, places, -1, TSR_ROPE_HALVES), TSR_EINVAL, "theta");
+    EXPECT_FAILS(tsr_rope_with(&z, even, NULL, F32(9, 3), F32(9, 3), TSR_ROPE_HALVES), TSR_ENULL, "positions");
+    EXPECT_FAILS(tsr_rope_with(&z, even, places, F32(9, 2), F32(9, 3), TSR_ROPE_HALVES), TSR_ESHAPE, "table");
+    EXPECT_FAILS(tsr_rope_with(&z, even, places, F32(9, 3), F32(9, 2), TSR_ROPE_HALVES), TSR_ESHAPE, "table");
+    EXPECT_FAILS(tsr_silu_and_mul(&z, F32(4, 5)), TSR_ESHAPE, "silu_and_mul");
+    EXPECT_FAILS(tsr_silu_and_mul(&z, make(TSR_F32, 0, NULL)), TSR_ESHAPE, "silu_and_mul");
+    EXPECT_FAILS(tsr_huber_loss(&z, x, x, TSR_REDUCTION_MEAN, INFINITY), TSR_EINVAL, "delta");
+    EXPECT_FAILS(tsr_huber_loss(&z, x, x, TSR_REDUCTION_MEAN, 0), TSR_EINVAL, "delta");
+    EXPECT_FAILS(tsr_smooth_l1_loss(&z, x, x, TSR_REDUCTION_MEAN, INFINITY), TSR_EINVAL, "beta");
+    EXPECT_FAILS(tsr_smooth_l1_loss(&z, x, x, TSR_REDUCTION_MEAN, -1), TSR_EINVAL, "beta");
+    EXPECT_FAILS(tsr_cross_entropy(&z, x, places, NULL, TSR_REDUCTION_MEAN, -1, -0.1), TSR_EINVAL, "label_smoothing");
+    EXPECT_FAILS(tsr_cross_entropy(&z, x, places, NULL, TSR_REDUCTION_MEAN, -1, 1.1), TSR_EINVAL, "label_smoothing");
+    EXPECT_FAILS(tsr_cross_entropy(&z, x, NULL, NULL, TSR_REDUCTION_MEAN, -1, 0), TSR_ENULL, "target");
+    EXPECT_FAILS(tsr_cross_entropy(&z, F32(4, 0), places, NULL, TSR_REDUCTION_MEAN, -1, 0), TSR_EINDEX, "0 classes");
+    EXPECT_FAILS(tsr_sample(&z, x, -1, 0, 1, 1), TSR_EINVAL, "temperature");
+    EXPECT_FAILS(tsr_sample(&z, x, INFINITY, 0, 1, 1), TSR_EINVAL, "temperature");
+    EXPECT_FAILS(tsr_sample(&z, x, 1, 0, -0.5, 1), TSR_EINVAL, "top_p");
+    EXPECT_FAILS(tsr_sample(&z, x, 1, 0, 1.5, 1), TSR_EINVAL, "top_p");
+    EXPECT_FAILS(tsr_normal(&z, TSR_F32, TSR_SHAPE(3), 0, INFINITY, 1), TSR_EINVAL, "deviation");
+    EXPECT_FAILS(tsr_normal(&z, TSR_F32, TSR_SHAPE(3), 0, -1, 1), TSR_EINVAL, "deviation");
+    EXPECT_FAILS(tsr_attention(&z, make(TSR_F32, 0, NULL), x, x, NULL, NULL), TSR_ESHAPE, "q");
+    EXPECT_FAILS(tsr_attention(&z, even, even, even, make(TSR_BOOL, TSR_SHAPE(3, 3)), NULL), TSR_ESHAPE, "mask");
+    drop();
+}
+
+static void test_indices_and_what_they_place_must_fit(void)
+{
+    tsr_tensor *t = F32(4, 6), *at = I64(2), *src = F32(2, 6);
+    EXPECT_FAILS(tsr_index_add(&z, t, I64(2, 2), src, 0), TSR_ESHAPE, "index");
+    EXPECT_FAILS(tsr_index_add(&z, t, at, F32(6), 0), TSR_ESHAPE, "src");
+    EXPECT_FAILS(tsr_index_add(&z, t, at, F32(2, 5), 0), TSR_ESHAPE, "src");
+    EXPECT_FAILS(tsr_index_add(&z, t, at, F32(3, 6), 0), TSR_ESHAPE, "src");
+    EXPECT_FAILS(tsr_index_add(&z, t, at, src, 2), TSR_EINDEX, "axis");
+    EXPECT_FAILS(tsr_scatter(&z, t, I64(2, 6), F32(6), 0, TSR_SCATTER_SET), TSR_ESHAPE, "src");
+    EXPECT_FAILS(tsr_scatter(&z, t, I64(2, 7), F32(2, 7), 0, TSR_SCATTER_SET), TSR_ESHAPE, "index");
+    EXPECT_FAILS(tsr_scatter(&z, t, I64(2, 6), src, 2, TSR_SCATTER_SET), TSR_EINDEX, "axis");
+    EXPECT_FAILS(tsr_take_along_axis(&z, t, I64(3, 2), 1), TSR_ESHAPE, "index");
+    EXPECT_FAILS(tsr_gather(&z, t, I64(5, 2), 1), TSR_ESHAPE, "index");
+    drop();
+}
+
+/* A product needs one dim more than its vectors have, and a result may have so many. */
+static void test_ranks_that_leave_no_room_are_refused(void)
+{
+    int64_t ones[TSR_MAX_NDIM];
+    for (int i = 0; i < TSR_MAX_NDIM; i++) ones[i] = 1;
+    tsr_tensor *deep = make(TSR_F32, TSR_MAX_NDIM, ones);
+    EXPECT_FAILS(tsr_vecdot(&z, deep, deep, -1), TSR_EINVAL, "one must be left");
+    EXPECT_STATUS(tsr_tensordot(&z, deep, deep, 0, NULL, NULL), TSR_EINVAL);
+    EXPECT_STATUS(tsr_stack(&z, 1, (const tsr_tensor *const[]){ deep }, 0), TSR_EINVAL);
+    EXPECT_STATUS(tsr_one_hot(&z, make(TSR_I64, TSR_MAX_NDIM, ones), 3, TSR_F32), TSR_EINVAL);
+    drop();
+}
+
+/* Results that do not fit what the quick path of small products takes, and must not be written to. */
+static void test_given_results_of_products_must_fit(void)
+{
+    tsr_tensor *a = F32(2, 3), *b = F32(3, 2), *wrong = F32(3, 2), *narrow = F32(2, 3), *locked = NULL, *bare = NULL;
+    tsr_desc d;
+    EXPECT_FAILS(tsr_matmul(&wrong, a, b), TSR_ESHAPE, "out holds");
+    EXPECT_FAILS(tsr_matmul(&narrow, a, b), TSR_ESHAPE, "out holds");
+    EXPECT_FAILS(tsr_matmul(&wrong, NULL, b), TSR_ENULL, "a is NULL");
+    EXPECT_FAILS(tsr_matmul(&wrong, a, NULL), TSR_ENULL, "b is NULL");
+    EXPECT_FAILS(tsr_matmul(NULL, a, b), TSR_ENULL, "out is NULL");
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 2), NULL));
+    EXPECT_OK(tsr_wrap_const(&locked, (const float[4]){ 0 }, &d));
+    EXPECT_STATUS(tsr_matmul(&locked, a, b), TSR_EREADONLY);
+    EXPECT_OK(tsr_declare(&bare, &d, TSR_CPU, TSR_MEMORY_DEFAULT));
+    EXPECT_FAILS(tsr_matmul(&wrong, bare, b), TSR_ESTATE, "a");
+    EXPECT_FAILS(tsr_matmul(&wrong, a, bare), TSR_ESTATE, "b");
+    EXPECT_OK(tsr_matmul(&bare, a, b));
+    for (int i = 0; i < 4; i++) EXPECT(((const float *)bare->data)[i] == 3);
+    tsr_release(&locked);
+    tsr_release(&bare);
+    drop();
+}
+
+static void test_matrices_that_do_not_fit_are_refused(void)
+{
+    tsr_tensor *a = F32(2, 3, 3), *bits = make(TSR_BOOL, TSR_SHAPE(3, 3)), *scalar = make(TSR_F32, 0, NULL);
+    EXPECT_FAILS(tsr_solve(&z, a, scalar), TSR_ESHAPE, "solve: b");
+    EXPECT_FAILS(tsr_solve(&z, a, F32(4, 3, 3)), TSR_ESHAPE, "solve");
+    EXPECT_FAILS(tsr_lstsq(&z, a, scalar, 0), TSR_ESHAPE, "lstsq: b");
+    EXPECT_FAILS(tsr_lstsq(&z, a, F32(4, 3, 3), 0), TSR_ESHAPE, "lstsq");
+    EXPECT_FAILS(tsr_lstsq(&z, F32(3, 3), bits, 0), TSR_EDTYPE, "lstsq");
+    EXPECT_FAILS(tsr_cross(&z, F32(3), F32(3), 1), TSR_EINDEX, "axis");
+    EXPECT_FAILS(tsr_cross(&z, F32(3), F32(3), -2), TSR_EINDEX, "axis");
+    EXPECT_FAILS(tsr_cross(&z, F32(2, 3), F32(4, 3), 1), TSR_ESHAPE, "broadcast");
+    EXPECT_FAILS(tsr_cross(&z, F32(3), make(TSR_BOOL, TSR_SHAPE(3)), 0), TSR_EDTYPE, "cross");
+    EXPECT_FAILS(tsr_matrix_norm(&z, make(TSR_C32, TSR_SHAPE(3, 3)), TSR_ORD_ONE, false), TSR_EDTYPE, "matrix_norm");
+    EXPECT_FAILS(tsr_matrix_power(&z, make(TSR_C32, TSR_SHAPE(3, 3)), 2), TSR_EDTYPE, "matrix_power");
+    EXPECT_FAILS(tsr_einsum(&z, "i,i->", 2, (const tsr_tensor *const[]){ F32(3), make(TSR_BOOL, TSR_SHAPE(3)) }),
+                 TSR_EDTYPE, "einsum");
+    drop();
+}
+
+int main(int argc, char **argv)
+{
+    TEST_BEGIN(argc, argv);
+    RUN(test_results_whose_strides_overflow_are_refused);
+    RUN(test_products_name_the_operand_that_does_not_fit);
+    RUN(test_tensordot_takes_mixed_dtypes_and_results_that_overlap);
+    RUN(test_windows_of_convolutions_are_checked);
+    RUN(test_windows_of_pools_are_checked);
+    RUN(test_parameters_of_networks_are_checked);
+    RUN(test_indices_and_what_they_place_must_fit);
+    RUN(test_ranks_that_leave_no_room_are_refused);
+    RUN(test_given_results_of_products_must_fit);
+    RUN(test_matrices_that_do_not_fit_are_refused);
+    return TEST_END();
+}
