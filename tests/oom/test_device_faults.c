@@ -170,6 +170,25 @@ static void test_every_op_computed_elsewhere_ends_with_the_fault_of_a_transfer(v
     EXPECT_OK(tsr_set_fallback(TSR_FALLBACK_ERROR));
 }
 
+/* Operands and results in two places ------------------------------------------------------ */
+
+static void test_operands_on_two_devices_are_refused(void)
+{
+    tsr_tensor *here = NULL, *there = NULL, *z = NULL, *places = NULL;
+    EXPECT_OK(tsr_full(&here, TSR_F32, TSR_SHAPE(3, 3), TSR_SCALAR(1)));
+    EXPECT_OK(tsr_to(&there, here, sim));
+    EXPECT_FAILS(tsr_add(&z, here, there), TSR_EDEVICE, "operands on");
+    EXPECT_FAILS(tsr_matmul(&z, there, here), TSR_EDEVICE, "operands on");
+    EXPECT_FAILS(tsr_matmul(&z, here, there), TSR_EDEVICE, "operands on");
+    EXPECT(!z);
+    EXPECT_OK(tsr_empty(&places, TSR_I64, TSR_SHAPE(3, 3)));
+    EXPECT_FAILS(tsr_sort_with_indices(&z, &places, there, 0, false), TSR_EDEVICE, "operands on");
+    EXPECT(!z);
+    tsr_release(&here);
+    tsr_release(&there);
+    tsr_release(&places);
+}
+
 static void find_sim(void)
 {
     (void)setenv("TSR_BACKEND_PATH", TEST_PLUGINS, 1);
@@ -187,6 +206,7 @@ int main(int argc, char **argv)
         test_state.skipped++;
         return TEST_END();
     }
+    RUN(test_operands_on_two_devices_are_refused);
     RUN(test_every_op_ends_with_the_fault_of_a_launch);
     RUN(test_every_op_in_parts_ends_with_the_fault_of_a_launch);
     RUN(test_every_op_in_parts_ends_when_memory_does);

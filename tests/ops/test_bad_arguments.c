@@ -269,6 +269,100 @@ static void test_given_results_of_products_must_fit(void)
     drop();
 }
 
+static tsr_status infer(tsr_op_kind kind, int n, const tsr_tensor *a, const tsr_tensor *b, const void *params)
+{
+    tsr_desc d[TSR_OP_MAX_OUT];
+    const tsr_desc *in[] = { &a->desc, b ? &b->desc : NULL, b ? &b->desc : NULL };
+    return tsr_infer(d, kind, n, in, params);
+}
+
+/* Parameters that no call of the library makes, as a backend's author may ask about them. */
+static void test_parameters_of_questions_are_checked(void)
+{
+    tsr_tensor *x = F32(1, 2, 5, 5), *w = F32(2, 2, 3, 3), *m = F32(4, 6), *one = F32(1);
+    tsr_conv_params conv = { .spatial = 2, .groups = 1, .stride = { 1, 1 }, .dilation = { 1, 1 }, .low = { -1, 0 } };
+    EXPECT_FAILS(infer(TSR_OP_CONV, 2, x, w, &conv), TSR_EINVAL, "conv");
+    conv = (tsr_conv_params){ .spatial = 2, .groups = 1, .stride = { 1, 1 }, .dilation = { 1, 1 }, .high = { 0, -1 } };
+    EXPECT_FAILS(infer(TSR_OP_CONV, 2, x, w, &conv), TSR_EINVAL, "conv");
+    for (int axis = -7; axis <= 2; axis += 9)
+        for (int kind = 0; kind < 2; kind++) {
+            const tsr_quant_params quant = { axis, TSR_I8, false };
+            EXPECT_FAILS(infer(kind ? TSR_OP_QUANTISE : TSR_OP_QUANTISATION_RANGE, kind ? 2 : 1, m, one, &quant), TSR_EINDEX, "axis");
+        }
+    for (int axis = -1; axis <= 2; axis += 3)
+        EXPECT_FAILS(infer(TSR_OP_FFT, 1, make(TSR_C64, TSR_SHAPE(4, 4)), NULL, &(tsr_fft_params){ axis, false, 4, 1 }),
+                     TSR_EINDEX, "axis");
+    drop();
+}
+
+static void test_questions_promote_as_calls_do(void)
+{
+    tsr_tensor *q = F32(2, 3, 4), *k = make(TSR_F64, TSR_SHAPE(2, 3, 4)), *bits = make(TSR_BOOL, TSR_SHAPE(2, 3, 4));
+    const tsr_attention_params params = { 1, false };
+    tsr_desc d;
+    tsr_cost cost;
+    EXPECT_OK(tsr_infer(&d, TSR_OP_ATTENTION, 3, (const tsr_desc *const[]){ &q->desc, &k->desc, &k->desc }, &params));
+    EXPECT(d.dtype == TSR_F64 && d.ndim == 3 && d.shape[1] == 3);
+    EXPECT_STATUS(infer(TSR_OP_ATTENTION, 3, q, bits, &params), TSR_EDTYPE);
+    EXPECT_STATUS(tsr_op_cost(&cost, TSR_OP_ATTENTION, 3, (const tsr_desc *const[]){ &q->desc, &bits->desc, &bits->desc },
+                              &params), TSR_EDTYPE);
+    drop();
+}
+
+/* The work of an adaptive mean is done once for each element of x, and that of a draw for each logit. */
+static void test_costs_count_what_is_read(void)
+{
+    tsr_tensor *x = F32(1, 2, 8, 8), *logits = F32(3, 10), *chance = make(TSR_F64, TSR_SHAPE(3));
+    const tsr_pool_params wide = { .spatial = 2, .adaptive = true, .kernel = { 2, 2 } };
+    const tsr_pool_params narrow = { .spatial = 2, .adaptive = true, .kernel = { 4, 4 } };
+    tsr_cost a, b;
+    EXPECT_OK(tsr_op_cost(&a, TSR_OP_AVG_POOL, 1, (const tsr_desc *const[]){ &x->desc }, &wide));
+    EXPECT_OK(tsr_op_cost(&b, TSR_OP_AVG_POOL, 1, (const tsr_desc *const[]){ &x->desc }, &narrow));
+    EXPECT(a.flops == b.flops && a.flops > 0);
+    EXPECT_OK(tsr_op_cost(&a, TSR_OP_SAMPLE, 2, (const tsr_desc *const[]){ &logits->desc, &chance->desc },
+                          &(tsr_sample_params){ 1, 1, 0 }));
+    EXPECT(a.flops == tsr_op_get_info(TSR_OP_SAMPLE)->flops * 30);
+    drop();
+}
+
+static void test_shapes_that_overflow_and_lists_with_holes_are_refused(void)
+{
+    tsr_tensor *m = F32(4, 6), *bare = NULL, *grid[2] = { NULL };
+    tsr_desc d;
+    const int64_t none[] = { 0, 0 }, far[] = { INT64_MAX, 0 };
+    EXPECT_FAILS(tsr_pad(&z, m, 2, far, none, TSR_PAD_CONSTANT, TSR_SCALAR(0)), TSR_EOVERFLOW, "pad");
+    EXPECT_FAILS(tsr_pad(&z, m, 2, none, far, TSR_PAD_CONSTANT, TSR_SCALAR(0)), TSR_EOVERFLOW, "pad");
+    EXPECT_FAILS(tsr_meshgrid(grid, 2, (const tsr_tensor *const[]){ F32(3), NULL }, TSR_MESH_XY), TSR_ENULL, "vector");
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(4), NULL));
+    EXPECT_OK(tsr_declare(&bare, &d, TSR_CPU, TSR_MEMORY_DEFAULT));
+    EXPECT_FAILS(tsr_diff(&z, bare, 0, 1), TSR_ESTATE, "diff: x");
+    tsr_release(&bare);
+    drop();
+}
+
+/* The quick path of sums takes none of these. */
+static void test_sums_into_a_given_scalar(void)
+{
+    static const float zero;
+    tsr_tensor *x = F32(4, 6), *scalar = make(TSR_F32, 0, NULL), *locked = NULL, *bare = NULL, *wide = make(TSR_F64, 0, NULL);
+    tsr_desc d;
+    EXPECT_OK(tsr_sum(&scalar, x, 0, NULL, false));
+    EXPECT(*(const float *)scalar->data == 24);
+    EXPECT_FAILS(tsr_sum(&scalar, x, 0, NULL, true), TSR_ESHAPE, "out holds");
+    EXPECT_FAILS(tsr_sum(&scalar, x, TSR_AXES(0), false), TSR_ESHAPE, "out holds");
+    EXPECT_FAILS(tsr_cumsum(&scalar, F32(3), 0), TSR_ESHAPE, "out holds");
+    EXPECT_FAILS(tsr_sum(&wide, x, 0, NULL, false), TSR_EDTYPE, "out holds");
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, 0, NULL, NULL));
+    EXPECT_OK(tsr_wrap_const(&locked, &zero, &d));
+    EXPECT_STATUS(tsr_sum(&locked, x, 0, NULL, false), TSR_EREADONLY);
+    EXPECT_OK(tsr_declare(&bare, &d, TSR_CPU, TSR_MEMORY_DEFAULT));
+    EXPECT_OK(tsr_sum(&bare, x, 0, NULL, false));
+    EXPECT(*(const float *)bare->data == 24);
+    tsr_release(&locked);
+    tsr_release(&bare);
+    drop();
+}
+
 static void test_matrices_that_do_not_fit_are_refused(void)
 {
     tsr_tensor *a = F32(2, 3, 3), *bits = make(TSR_BOOL, TSR_SHAPE(3, 3)), *scalar = make(TSR_F32, 0, NULL);
@@ -300,6 +394,11 @@ int main(int argc, char **argv)
     RUN(test_indices_and_what_they_place_must_fit);
     RUN(test_ranks_that_leave_no_room_are_refused);
     RUN(test_given_results_of_products_must_fit);
+    RUN(test_parameters_of_questions_are_checked);
+    RUN(test_questions_promote_as_calls_do);
+    RUN(test_costs_count_what_is_read);
+    RUN(test_shapes_that_overflow_and_lists_with_holes_are_refused);
+    RUN(test_sums_into_a_given_scalar);
     RUN(test_matrices_that_do_not_fit_are_refused);
     return TEST_END();
 }
