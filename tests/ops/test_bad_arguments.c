@@ -363,6 +363,42 @@ static void test_sums_into_a_given_scalar(void)
     drop();
 }
 
+static void test_einsum_counts_the_dims_of_its_results(void)
+{
+    tsr_tensor *v = F32(1), *m = F32(3, 3), *same = m;
+    tsr_tensor *deep = make(TSR_F32, TSR_SHAPE(1, 1, 1, 1, 1, 1));
+    const tsr_tensor *const three[] = { deep, deep, deep };
+    EXPECT_FAILS(tsr_einsum(&z, "abcdef,ghijkl,mnopqr->abcdefghijklmnopqr", 3, three), TSR_ESHAPE, "dims");
+    EXPECT_FAILS(tsr_einsum(&z, "a->B", 1, (const tsr_tensor *const[]){ v }), TSR_EFORMAT, "B");
+    EXPECT_FAILS(tsr_einsum(&z, "A,A->?", 2, (const tsr_tensor *const[]){ v, v }), TSR_EFORMAT, "einsum");
+    EXPECT_OK(tsr_einsum(&same, "ij,jk->ik", 2, (const tsr_tensor *const[]){ m, m }));
+    for (int i = 0; i < 9; i++) EXPECT(((const float *)m->data)[i] == 3);
+    drop();
+}
+
+static void expect_report(tsr_dtype dtype, const char *words)
+{
+    char text[256];
+    tsr_close_report report;
+    bool same = true;
+    tsr_tensor *a = make(dtype, TSR_SHAPE(2)), *b = NULL;
+    EXPECT_OK(tsr_zeros(&b, dtype, TSR_SHAPE(2)));
+    EXPECT_OK(tsr_allclose(&same, a, b, NULL, &report));
+    EXPECT(!same);
+    (void)tsr_close_report_to_string(text, sizeof text, &report, 1);
+    EXPECT_MSG(strstr(text, words), "\"%s\" lacks \"%s\"", text, words);
+    tsr_release(&b);
+}
+
+static void test_reports_of_differences_write_each_kind_of_number(void)
+{
+    expect_report(TSR_BOOL, "true vs false");
+    expect_report(TSR_I32, "1 vs 0");
+    expect_report(TSR_U8, "1 vs 0");
+    expect_report(TSR_C64, "1+0i vs 0+0i");
+    drop();
+}
+
 static void test_matrices_that_do_not_fit_are_refused(void)
 {
     tsr_tensor *a = F32(2, 3, 3), *bits = make(TSR_BOOL, TSR_SHAPE(3, 3)), *scalar = make(TSR_F32, 0, NULL);
@@ -399,6 +435,8 @@ int main(int argc, char **argv)
     RUN(test_costs_count_what_is_read);
     RUN(test_shapes_that_overflow_and_lists_with_holes_are_refused);
     RUN(test_sums_into_a_given_scalar);
+    RUN(test_einsum_counts_the_dims_of_its_results);
+    RUN(test_reports_of_differences_write_each_kind_of_number);
     RUN(test_matrices_that_do_not_fit_are_refused);
     return TEST_END();
 }
