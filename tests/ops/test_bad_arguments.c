@@ -376,6 +376,31 @@ static void test_einsum_counts_the_dims_of_its_results(void)
     drop();
 }
 
+static void test_described_operands_without_memory_are_named(void)
+{
+    tsr_tensor *bare = NULL, *x = F32(4, 6), *table = F32(9, 3);
+    tsr_desc d;
+    EXPECT_OK(tsr_desc_init(&d, TSR_I64, TSR_SHAPE(4), NULL));
+    EXPECT_OK(tsr_declare(&bare, &d, TSR_CPU, TSR_MEMORY_DEFAULT));
+    EXPECT_FAILS(tsr_rope_with(&z, F32(4, 2, 6), bare, table, table, TSR_ROPE_HALVES), TSR_ESTATE, "positions");
+    EXPECT_FAILS(tsr_cross_entropy(&z, x, bare, NULL, TSR_REDUCTION_MEAN, -1, 0), TSR_ESTATE, "target");
+    EXPECT_FAILS(tsr_take(&z, x, bare, 0), TSR_ESTATE, "index");
+    EXPECT_FAILS(tsr_meshgrid(&z, 1, (const tsr_tensor *const[]){ bare }, TSR_MESH_XY), TSR_ESTATE, "vector");
+    tsr_release(&bare);
+    drop();
+}
+
+/* Without axes, what they point to plays no part. */
+static void test_tensordot_of_no_axes_is_the_outer_product(void)
+{
+    tsr_tensor *m = F32(2, 3);
+    EXPECT_OK(tsr_tensordot(&z, m, m, 0, (const int[]){ 7 }, NULL));
+    EXPECT(z && z->ndim == 4 && z->shape[0] == 2 && z->shape[3] == 3);
+    for (int i = 0; z && i < 36; i++) EXPECT(((const float *)z->data)[i] == 1);
+    tsr_release(&z);
+    drop();
+}
+
 static void expect_report(tsr_dtype dtype, const char *words)
 {
     char text[256];
@@ -437,6 +462,8 @@ int main(int argc, char **argv)
     RUN(test_sums_into_a_given_scalar);
     RUN(test_einsum_counts_the_dims_of_its_results);
     RUN(test_reports_of_differences_write_each_kind_of_number);
+    RUN(test_described_operands_without_memory_are_named);
+    RUN(test_tensordot_of_no_axes_is_the_outer_product);
     RUN(test_matrices_that_do_not_fit_are_refused);
     return TEST_END();
 }
