@@ -10,11 +10,16 @@
 
 /* Room --------------------------------------------------------------------------------- */
 
+/* Elements behind a block: some kernels of OpenBLAS (cgemv_n of 0.3.21) read a vector beyond the last one. */
+enum { BEYOND = 16 };
+
 tsr_status tsri_factor_room(tsri_factoring *c, void **out, tsr_dtype dtype, int64_t n)
 {
     tsr_desc d;
+    int64_t elements;
     TSRI_ASSERT(c->nrooms < TSRI_ROOMS);
-    TSRI_TRY(tsri_desc_packed(&d, c->op, dtype, 1, &n));
+    TSRI_CHECK(tsri_add(&elements, n, BEYOND), TSR_EOVERFLOW, "%s: %lld elements are too many", c->op, (long long)n);
+    TSRI_TRY(tsri_desc_packed(&d, c->op, dtype, 1, &elements));
     TSRI_TRY(tsri_make(&c->room[c->nrooms], c->op, &d, TSR_CPU, TSR_MEMORY_HOST));
     *out = c->room[c->nrooms++]->data;
     return TSR_OK;
