@@ -1,4 +1,4 @@
-/* check_conv.c - windows over two spatial dims, and bytes that stand for numbers. */
+/* check_conv.c - windows over one to three spatial dims, and bytes that stand for numbers. */
 #include <math.h>
 #include <string.h>
 
@@ -6,169 +6,307 @@
 
 enum { X, W, BIAS, RESULT, INDICES };
 
-/* Convolution --------------------------------------------------------------------------------- */
+/* Windows ------------------------------------------------------------------------------------- */
 
+enum { MOST_DIMS = 3, MOST_CHANNELS = 40 };
+
+/* Windows over one to three spatial dims. */
 typedef struct window {
-    int64_t n, c, h, w;       /* of x */
-    int64_t o, kh, kw;        /* outputs, and the window */
-    int64_t stride, pad;
-    int64_t high, wide;       /* of the result */
+    int     dims;
+    int64_t n, c, o, groups;  /* c channels, o outputs */
+    int64_t in[MOST_DIMS], kernel[MOST_DIMS], out[MOST_DIMS];
+    int64_t stride[MOST_DIMS], low[MOST_DIMS], high[MOST_DIMS], dilation[MOST_DIMS];
+    bool    single;           /* x has no dim of batches */
 } window;
 
-static window random_window(trial *t, bool may_pad)
+static int64_t reach_of(const window *v, int d) { return v->dilation[d] * (v->kernel[d] - 1) + 1; }
+
+/* Now and then a channel or two of its own for each output. */
+static void random_channels(trial *t, window *v)
 {
-    const int64_t most = most_elements(t) / 8;
-    window v = { .n = random_between(t, 1, 2), .c = random_size(t, 1, 2, 40), .o = random_size(t, 1, 3, 40) };
-    v.kh = random_between(t, 1, 3);
-    v.kw = random_size(t, 1, 3, 12);
-    v.w = v.kw + random_size(t, 0, 3, most / v.c);
-    v.h = v.kh + random_size(t, 0, 3, most / (v.c * v.w));
-    v.stride = random_between(t, 1, 3);
-    v.pad = may_pad ? random_below(t, 3) : 0;
-    v.high = (v.h + 2 * v.pad - v.kh) / v.stride + 1;
-    v.wide = (v.w + 2 * v.pad - v.kw) / v.stride + 1;
+    v->groups = once_in(t, 4) ? random_size(t, 1, 3, MOST_CHANNELS) : 1;
+    const int64_t most = MOST_CHANNELS / v->groups;
+    v->c = v->groups * (v->groups > 1 && once_in(t, 2) ? 1 : random_size(t, 1, 2, most));
+    v->o = v->groups * (v->groups > 1 && once_in(t, 2) ? 1 : random_size(t, 1, 3, most));
+}
+
+/* The last dim may be long; the others, too, if there is room left. */
+static window random_window(trial *t)
+{
+    window v = { .n = random_between(t, 1, 2), .dims = once_in(t, 2) ? 2 : (int)random_between(t, 1, 3) };
+    const bool plain = once_in(t, 2); /* the same steps along all dims, and no dilation */
+    const int64_t stride = random_between(t, 1, 3);
+    random_channels(t, &v);
+    v.single = v.n == 1 && once_in(t, 3);
+    int64_t left = most_elements(t) / 8 / v.c;
+    for (int d = v.dims - 1; d >= 0; d--) {
+        v.kernel[d] = d == v.dims - 1 ? random_size(t, 1, 3, 12) : random_between(t, 1, 3);
+        v.stride[d] = plain ? stride : random_between(t, 1, 3);
+        v.dilation[d] = plain || once_in(t, 2) ? 1 : random_between(t, 1, 3);
+        v.in[d] = reach_of(&v, d) + random_size(t, 0, 3, left);
+        left /= v.in[d];
+    }
     return v;
 }
 
-/* Place k of the window of an output, as an element of x's image; -1 if it is outside. */
-static int64_t seen_at(const window *v, int64_t row, int64_t col, int64_t k)
+/* The shape (batches, channels, spatial...), without batches where x has none. Returns the rank. */
+static int shape_of(int64_t shape[2 + MOST_DIMS], const window *v, int64_t channels, const int64_t *spatial)
 {
-    const int64_t i = row * v->stride - v->pad + k / v->kw, j = col * v->stride - v->pad + k % v->kw;
-    return i < 0 || i >= v->h || j < 0 || j >= v->w ? -1 : i * v->w + j;
+    int n = 0;
+    if (!v->single) shape[n++] = v->n;
+    shape[n++] = channels;
+    for (int d = 0; d < v->dims; d++) shape[n++] = spatial[d];
+    return n;
 }
 
-static value right_conv(const trial *t, const window *v, const int64_t *at, double *size)
+/* Which batch, output and place of it element k of a result is. */
+static void place_in_result(int64_t at[2 + MOST_DIMS], const window *v, int64_t k, int64_t channels)
 {
-    value sum = value_at(t->tensor[BIAS], at[1]);
+    int64_t shape[2 + MOST_DIMS] = { v->n, channels };
+    memcpy(shape + 2, v->out, sizeof v->out);
+    index_of(at, k, 2 + v->dims, shape);
+}
+
+/* The element of x's channel that tap k of the window at a place of the result sees; -1: none. */
+static int64_t seen_at(const window *v, const int64_t *at, int64_t k)
+{
+    int64_t tap[MOST_DIMS], place = 0;
+    index_of(tap, k, v->dims, v->kernel);
+    for (int d = 0; d < v->dims; d++) {
+        const int64_t i = at[d] * v->stride[d] - v->low[d] + tap[d] * v->dilation[d];
+        if (i < 0 || i >= v->in[d]) return -1;
+        place = place * v->in[d] + i;
+    }
+    return place;
+}
+
+/* The element of x's channel that tap k of a transposed convolution adds to a place of the result; -1: none. */
+static int64_t added_from(const window *v, const int64_t *at, int64_t k)
+{
+    int64_t tap[MOST_DIMS], place = 0;
+    index_of(tap, k, v->dims, v->kernel);
+    for (int d = 0; d < v->dims; d++) {
+        const int64_t i = at[d] + v->low[d] - tap[d] * v->dilation[d];
+        if (i < 0 || i % v->stride[d] != 0 || i / v->stride[d] >= v->in[d]) return -1;
+        place = place * v->in[d] + i / v->stride[d];
+    }
+    return place;
+}
+
+/* Convolution --------------------------------------------------------------------------------- */
+
+typedef tsr_status (*conv_fn)(tsr_tensor **, const tsr_tensor *, const tsr_tensor *, const tsr_tensor *,
+                              const tsr_conv *);
+
+static const conv_fn convs[2][MOST_DIMS] = {
+    { tsr_conv1d, tsr_conv2d, tsr_conv3d },
+    { tsr_conv_transpose1d, tsr_conv_transpose2d, tsr_conv_transpose3d },
+};
+
+/* The element at a batch, an output and a place of it, and the size of what was summed. */
+static value right_conv(const trial *t, const window *v, const int64_t *at, bool transposed, double *size)
+{
+    const int64_t taps = count_of(v->dims, v->kernel), image = count_of(v->dims, v->in);
+    const int64_t mine = v->c / v->groups, outputs = v->o / v->groups, first = at[1] / outputs * mine;
+    value sum = t->tensor[BIAS] ? value_at(t->tensor[BIAS], at[1]) : (value){ 0 };
     *size = hypot(sum.re, sum.im);
-    for (int64_t c = 0; c < v->c; c++)
-        for (int64_t k = 0; k < v->kh * v->kw; k++) {
-            const int64_t i = seen_at(v, at[2], at[3], k);
-            if (i < 0) continue;
-            const value x = value_at(t->tensor[X], (at[0] * v->c + c) * v->h * v->w + i);
-            const value w = value_at(t->tensor[W], (at[1] * v->c + c) * v->kh * v->kw + k);
+    for (int64_t k = 0; k < taps; k++) {
+        const int64_t i = transposed ? added_from(v, at + 2, k) : seen_at(v, at + 2, k);
+        for (int64_t c = first; c < first + mine && i >= 0; c++) {
+            const int64_t row = transposed ? c * outputs + at[1] % outputs : at[1] * mine + c - first;
+            const value x = value_at(t->tensor[X], (at[0] * v->c + c) * image + i);
+            const value w = value_at(t->tensor[W], row * taps + k);
             sum.bits += x.bits * w.bits;
             sum.re += x.re * w.re - x.im * w.im;
             sum.im += x.re * w.im + x.im * w.re;
             *size += hypot(x.re, x.im) * hypot(w.re, w.im);
         }
+    }
     return sum;
+}
+
+static tsr_conv options_of(const window *v)
+{
+    tsr_conv how = { .groups = v->groups };
+    for (int d = 0; d < v->dims; d++) {
+        how.stride[d] = v->stride[d];
+        how.dilation[d] = v->dilation[d];
+        how.padding[d] = v->low[d] < v->high[d] ? v->low[d] : v->high[d];
+        how.pad_low[d] = v->low[d] - how.padding[d];
+        how.pad_high[d] = v->high[d] - how.padding[d];
+    }
+    return how;
+}
+
+/* Zeros on either side, or those that keep the length. */
+static tsr_conv random_padding(trial *t, window *v)
+{
+    const bool same = once_in(t, 5), even = once_in(t, 2);
+    for (int d = 0; d < v->dims; d++) {
+        const int64_t kept = ((v->in[d] - 1) / v->stride[d]) * v->stride[d] + reach_of(v, d) - v->in[d];
+        v->low[d] = same ? (kept > 0 ? kept / 2 : 0) : random_below(t, 3);
+        v->high[d] = same ? (kept > 0 ? kept - kept / 2 : 0) : even ? v->low[d] : random_below(t, 3);
+        v->out[d] = (v->in[d] + v->low[d] + v->high[d] - reach_of(v, d)) / v->stride[d] + 1;
+    }
+    tsr_conv how = options_of(v);
+    if (!same) return how;
+    for (int d = 0; d < v->dims; d++) how.padding[d] = how.pad_low[d] = how.pad_high[d] = 0;
+    how.fit = TSR_CONV_SAME;
+    return how;
+}
+
+/* What is cut off on either side; something stays. */
+static tsr_conv random_cut(trial *t, window *v)
+{
+    int64_t more[MOST_DIMS];
+    for (int d = 0; d < v->dims; d++) {
+        const int64_t reach = reach_of(v, d);
+        v->low[d] = random_below(t, reach < 3 ? reach : 3);
+        v->high[d] = random_below(t, reach - v->low[d] < 3 ? reach - v->low[d] : 3);
+        more[d] = random_below(t, v->stride[d]);
+        v->out[d] = (v->in[d] - 1) * v->stride[d] - v->low[d] - v->high[d] + reach + more[d];
+    }
+    tsr_conv how = options_of(v);
+    memcpy(how.output_padding, more, sizeof(int64_t) * (size_t)v->dims);
+    return how;
+}
+
+static void make_conv_operands(trial *t, const window *v, bool transposed)
+{
+    const tsr_dtype dtype = t->check->dtype;
+    int64_t x[2 + MOST_DIMS], z[2 + MOST_DIMS],
+        w[2 + MOST_DIMS] = { v->o, v->c / v->groups, v->kernel[0], v->kernel[1], v->kernel[2] };
+    if (transposed) w[0] = v->c, w[1] = v->o / v->groups;
+    make_input(t, X, dtype, shape_of(x, v, v->c, v->in), x, FILL_SMALL);
+    make_input(t, W, dtype, 2 + v->dims, w, FILL_SMALL);
+    if (!once_in(t, 4)) make_input(t, BIAS, dtype, 1, &v->o, FILL_SMALL);
+    make_output(t, RESULT, dtype, shape_of(z, v, v->o, v->out), z);
 }
 
 static void check_conv(trial *t)
 {
-    const window v = random_window(t, true);
-    const tsr_dtype dtype = t->check->dtype;
-    const tsr_conv how = { .stride = { v.stride, v.stride }, .padding = { v.pad, v.pad } };
-    const int64_t z[] = { v.n, v.o, v.high, v.wide };
-    make_input(t, X, dtype, 4, (const int64_t[]){ v.n, v.c, v.h, v.w }, FILL_SMALL);
-    make_input(t, W, dtype, 4, (const int64_t[]){ v.o, v.c, v.kh, v.kw }, FILL_SMALL);
-    make_input(t, BIAS, dtype, 1, &v.o, FILL_SMALL);
-    make_output(t, RESULT, dtype, 4, z);
+    const bool transposed = t->check->op == TSR_OP_CONV_TRANSPOSE;
+    window v = random_window(t);
+    const tsr_conv how = transposed ? random_cut(t, &v) : random_padding(t, &v);
+    make_conv_operands(t, &v, transposed);
     GO_ON(t);
-    NEED(t, tsr_conv2d(&t->tensor[RESULT], t->tensor[X], t->tensor[W], t->tensor[BIAS], &how));
+    NEED(t, convs[transposed][v.dims - 1](&t->tensor[RESULT], t->tensor[X], t->tensor[W], t->tensor[BIAS], &how));
     check_gaps(t, RESULT);
-    const int64_t count = count_of(4, z), cost = v.c * v.kh * v.kw;
-    for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
-        int64_t at[4];
+    const int64_t count = v.n * v.o * count_of(v.dims, v.out), cost = v.c / v.groups * count_of(v.dims, v.kernel);
+    for (int64_t k = first_sample(t, count, 4 * cost); k >= 0; k = next_sample(t, k, count, 4 * cost)) {
+        int64_t at[2 + MOST_DIMS];
         double size = 0;
-        index_of(at, k, 4, z);
-        const value wanted = right_conv(t, &v, at, &size);
-        check_near(t, RESULT, k, wanted, (8 + sqrt((double)cost)) * epsilon_of(dtype) * size);
-    }
-}
-
-/* Every product of an element of x with a weight goes to one place of the result. */
-static value right_transposed(const trial *t, const window *v, const int64_t *at, double *size)
-{
-    value sum = value_at(t->tensor[BIAS], at[1]);
-    *size = hypot(sum.re, sum.im);
-    for (int64_t i = 0; i < v->c * v->h * v->w * v->kh * v->kw; i++) {
-        const int64_t k = i % (v->kh * v->kw), p = i / (v->kh * v->kw) % (v->h * v->w), c = i / (v->kh * v->kw) / (v->h * v->w);
-        if (p / v->w * v->stride - v->pad + k / v->kw != at[2] || p % v->w * v->stride - v->pad + k % v->kw != at[3])
-            continue;
-        const value x = value_at(t->tensor[X], (at[0] * v->c + c) * v->h * v->w + p);
-        const value w = value_at(t->tensor[W], (c * v->o + at[1]) * v->kh * v->kw + k);
-        sum.bits += x.bits * w.bits;
-        sum.re += x.re * w.re - x.im * w.im;
-        sum.im += x.re * w.im + x.im * w.re;
-        *size += hypot(x.re, x.im) * hypot(w.re, w.im);
-    }
-    return sum;
-}
-
-static void check_conv_transpose(trial *t)
-{
-    window v = random_window(t, false);
-    const tsr_dtype dtype = t->check->dtype;
-    v.pad = v.kh > 1 && v.kw > 1 ? random_below(t, 2) : 0;
-    const int64_t high = (v.h - 1) * v.stride - 2 * v.pad + v.kh, wide = (v.w - 1) * v.stride - 2 * v.pad + v.kw;
-    const tsr_conv how = { .stride = { v.stride, v.stride }, .padding = { v.pad, v.pad } };
-    const int64_t z[] = { v.n, v.o, high, wide };
-    make_input(t, X, dtype, 4, (const int64_t[]){ v.n, v.c, v.h, v.w }, FILL_SMALL);
-    make_input(t, W, dtype, 4, (const int64_t[]){ v.c, v.o, v.kh, v.kw }, FILL_SMALL);
-    make_input(t, BIAS, dtype, 1, &v.o, FILL_SMALL);
-    make_output(t, RESULT, dtype, 4, z);
-    GO_ON(t);
-    NEED(t, tsr_conv_transpose2d(&t->tensor[RESULT], t->tensor[X], t->tensor[W], t->tensor[BIAS], &how));
-    check_gaps(t, RESULT);
-    const int64_t count = count_of(4, z), cost = v.c * v.kh * v.kw;
-    for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
-        int64_t at[4];
-        double size = 0;
-        index_of(at, k, 4, z);
-        const value wanted = right_transposed(t, &v, at, &size);
-        check_near(t, RESULT, k, wanted, (8 + sqrt((double)cost)) * epsilon_of(dtype) * size);
+        place_in_result(at, &v, k, v.o);
+        const value wanted = right_conv(t, &v, at, transposed, &size);
+        check_near(t, RESULT, k, wanted, (8 + sqrt((double)cost)) * epsilon_of(t->check->dtype) * size);
     }
 }
 
 /* Pools ------------------------------------------------------------------------------------------ */
 
+typedef tsr_status (*max_fn)(tsr_tensor **, tsr_tensor **, const tsr_tensor *, const tsr_pool *);
+typedef tsr_status (*avg_fn)(tsr_tensor **, const tsr_tensor *, const tsr_pool *);
+
+static const max_fn maxima[MOST_DIMS] = { tsr_max_pool1d, tsr_max_pool2d, tsr_max_pool3d };
+static const avg_fn means[MOST_DIMS] = { tsr_avg_pool1d, tsr_avg_pool2d, tsr_avg_pool3d };
+
+/* A NaN is the largest. */
 static bool is_larger(tsr_dtype dtype, value a, value b)
 {
-    if (is_float(dtype)) return a.re > b.re;
+    if (is_float(dtype)) return !isnan(b.re) && (isnan(a.re) || a.re > b.re);
     return is_signed(dtype) ? (int64_t)a.bits > (int64_t)b.bits : a.bits > b.bits;
 }
 
-/* The first largest of a window, or its mean. */
-static void check_pooled(trial *t, const window *v, const int64_t *z, bool largest)
+/* The first largest of the window at a place of a channel. One that sees nothing of x has no value to compare. */
+static void check_largest(trial *t, const window *v, int64_t k, const int64_t *at, int64_t first)
 {
-    const tsr_tensor *x = t->tensor[X];
-    const int64_t count = count_of(4, z), cost = v->kh * v->kw;
-    for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
-        int64_t at[4], best = -1;
-        value most = { 0 };
-        double sum = 0;
-        index_of(at, k, 4, z);
-        for (int64_t p = 0; p < v->kh * v->kw; p++) {
-            const int64_t i = seen_at(v, at[2], at[3], p);
-            const value own = value_at(x, (at[0] * v->c + at[1]) * v->h * v->w + i);
-            sum += own.re;
-            if (best >= 0 && !is_larger(x->dtype, own, most)) continue;
-            most = own;
-            best = i;
-        }
-        check_near(t, RESULT, k, largest ? most : real_value(sum / (double)(v->kh * v->kw)),
-                   largest ? 0 : 1e-12);
-        if (largest)
-            MUST(t, value_at(t->tensor[INDICES], k).bits == (uint64_t)best, "index %lld is not %lld",
-                 (long long)k, (long long)best);
+    int64_t best = -1;
+    value most = { 0 };
+    for (int64_t p = 0; p < count_of(v->dims, v->kernel); p++) {
+        const int64_t i = seen_at(v, at, p);
+        if (i < 0) continue;
+        const value own = value_at(t->tensor[X], first + i);
+        if (best >= 0 && !is_larger(t->check->dtype, own, most)) continue;
+        most = own;
+        best = i;
     }
+    if (best >= 0) check_near(t, RESULT, k, most, 0);
+    GO_ON(t);
+    if (t->tensor[INDICES])
+        MUST(t, value_at(t->tensor[INDICES], k).bits == (uint64_t)best, "index %lld is %lld, not %lld", (long long)k,
+             (long long)value_at(t->tensor[INDICES], k).bits, (long long)best);
+}
+
+/* Places of the window that lie in x or in the padding around it. */
+static int64_t places_of(const window *v, const int64_t *at)
+{
+    int64_t places = 1;
+    for (int d = 0; d < v->dims; d++) {
+        const int64_t begin = at[d] * v->stride[d], end = v->in[d] + 2 * v->low[d];
+        places *= begin + v->kernel[d] < end ? v->kernel[d] : end - begin;
+    }
+    return places;
+}
+
+static void check_mean(trial *t, const window *v, const tsr_pool *how, int64_t k, const int64_t *at, int64_t first)
+{
+    double sum = 0, size = 0;
+    int64_t seen = 0;
+    for (int64_t p = 0; p < count_of(v->dims, v->kernel); p++) {
+        const int64_t i = seen_at(v, at, p);
+        if (i < 0) continue;
+        const double own = value_at(t->tensor[X], first + i).re;
+        sum += own;
+        size += fabs(own);
+        seen++;
+    }
+    const int64_t over = how->divisor ? how->divisor : how->exclude_pad ? seen : places_of(v, at);
+    check_near(t, RESULT, k, real_value(sum / (double)over), 1e-14 * size);
+}
+
+static tsr_pool random_pool(trial *t, window *v, bool largest)
+{
+    tsr_pool how = { .ceil_mode = once_in(t, 3) };
+    if (!largest) how.exclude_pad = once_in(t, 3);
+    if (!largest && once_in(t, 5)) how.divisor = random_between(t, 1, 5);
+    for (int d = 0; d < v->dims; d++) {
+        if (!largest) v->dilation[d] = 1;
+        v->low[d] = random_below(t, v->kernel[d] / 2 + 1);
+        const int64_t left = v->in[d] + 2 * v->low[d] - reach_of(v, d);
+        v->out[d] = (left + (how.ceil_mode ? v->stride[d] - 1 : 0)) / v->stride[d] + 1;
+        if ((v->out[d] - 1) * v->stride[d] >= v->in[d] + v->low[d]) v->out[d]--;
+        how.kernel[d] = v->kernel[d];
+        how.stride[d] = v->stride[d];
+        how.padding[d] = v->low[d];
+        how.dilation[d] = largest ? v->dilation[d] : 0;
+    }
+    return how;
 }
 
 static void check_pool(trial *t)
 {
-    const window v = random_window(t, false);
     const bool largest = t->check->op == TSR_OP_MAX_POOL;
-    const tsr_pool how = { .kernel = { v.kh, v.kw }, .stride = { v.stride, v.stride } };
-    const int64_t z[] = { v.n, v.c, v.high, v.wide };
-    make_input(t, X, t->check->dtype, 4, (const int64_t[]){ v.n, v.c, v.h, v.w }, FILL_SMALL);
-    make_output(t, RESULT, t->check->dtype, 4, z);
+    window v = random_window(t);
+    const tsr_pool how = random_pool(t, &v, largest);
+    int64_t x[2 + MOST_DIMS], z[2 + MOST_DIMS];
+    make_input(t, X, t->check->dtype, shape_of(x, &v, v.c, v.in), x, largest ? FILL_SPECIAL : FILL_SMALL);
+    const int rank = shape_of(z, &v, v.c, v.out);
+    make_output(t, RESULT, t->check->dtype, rank, z);
+    const bool indices = once_in(t, 2);
+    if (indices && once_in(t, 2)) make_output(t, INDICES, TSR_I64, rank, z);
     GO_ON(t);
-    if (largest) NEED(t, tsr_max_pool2d(&t->tensor[RESULT], &t->tensor[INDICES], t->tensor[X], &how));
-    else         NEED(t, tsr_avg_pool2d(&t->tensor[RESULT], t->tensor[X], &how));
+    if (largest)
+        NEED(t, maxima[v.dims - 1](&t->tensor[RESULT], indices ? &t->tensor[INDICES] : NULL, t->tensor[X], &how));
+    else NEED(t, means[v.dims - 1](&t->tensor[RESULT], t->tensor[X], &how));
     check_gaps(t, RESULT);
-    check_pooled(t, &v, z, largest);
+    const int64_t count = count_of(rank, z), cost = 4 * count_of(v.dims, v.kernel);
+    for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
+        int64_t at[2 + MOST_DIMS];
+        place_in_result(at, &v, k, v.c);
+        const int64_t first = (at[0] * v.c + at[1]) * count_of(v.dims, v.in);
+        if (largest) check_largest(t, &v, k, at + 2, first);
+        else         check_mean(t, &v, &how, k, at + 2, first);
+    }
 }
 
 /* Quantisation ------------------------------------------------------------------------------------- */
@@ -246,16 +384,19 @@ void list_conv(check_list *list)
         if (dtype == TSR_C32) continue;
         add_check(list, (check){ .family = "conv", .op = TSR_OP_CONV, .run = check_conv, .dtype = dtype,
                                  .more = 6 },
-                  "conv2d");
+                  "conv");
         add_check(list,
-                  (check){ .family = "conv", .op = TSR_OP_CONV_TRANSPOSE, .run = check_conv_transpose, .dtype = dtype },
-                  "conv_transpose2d");
+                  (check){ .family = "conv", .op = TSR_OP_CONV_TRANSPOSE, .run = check_conv, .dtype = dtype,
+                           .more = 2 },
+                  "conv_transpose");
         if (is_complex(dtype)) continue;
-        add_check(list, (check){ .family = "pool", .op = TSR_OP_MAX_POOL, .run = check_pool, .dtype = dtype },
-                  "max_pool2d");
+        add_check(list, (check){ .family = "pool", .op = TSR_OP_MAX_POOL, .run = check_pool, .dtype = dtype,
+                                 .more = 2 },
+                  "max_pool");
         if (!is_float(dtype)) continue;
-        add_check(list, (check){ .family = "pool", .op = TSR_OP_AVG_POOL, .run = check_pool, .dtype = dtype },
-                  "avg_pool2d");
+        add_check(list, (check){ .family = "pool", .op = TSR_OP_AVG_POOL, .run = check_pool, .dtype = dtype,
+                                 .more = 4 },
+                  "avg_pool");
         add_check(list,
                   (check){ .family = "quant", .op = TSR_OP_QUANTISE, .run = check_quantise, .dtype = dtype },
                   "quantise");

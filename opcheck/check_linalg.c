@@ -192,16 +192,36 @@ static void check_eig(trial *t)
 
 /* Fourier transforms ----------------------------------------------------------------------------------- */
 
-/* Term k of the transform of the lane that element `at` lies in, and the size of what was summed. */
-static value transformed(const tsr_tensor *x, int64_t *index, int axis, int64_t k, double sign, double *size)
+/* A transform of n elements of each lane: a longer one is cut, a shorter one is followed by zeros. */
+typedef struct transform {
+    int          axis;
+    int64_t      n;
+    tsr_fft_norm norm;
+} transform;
+
+static transform random_transform(trial *t, int ndim, const int64_t *shape)
 {
-    const int64_t n = x->shape[axis];
+    transform f = { .axis = (int)random_below(t, ndim), .norm = (tsr_fft_norm)random_below(t, 3) };
+    f.n = once_in(t, 4) ? random_size(t, 1, 20, most_elements(t) / count_of(ndim, shape) + 1) : shape[f.axis];
+    return f;
+}
+
+static double scale_of(const transform *f, bool inverse)
+{
+    const double n = (double)f->n;
+    if (f->norm == TSR_FFT_ORTHO) return 1 / sqrt(n);
+    return (f->norm == TSR_FFT_BACKWARD) == inverse ? 1 / n : 1;
+}
+
+/* Term k of the transform of the lane that an element lies in, and the size of what was summed. */
+static value transformed(const tsr_tensor *x, int64_t *index, const transform *f, int64_t k, double sign, double *size)
+{
     value sum = { 0 };
     *size = 0;
-    for (int64_t j = 0; j < n; j++) {
-        index[axis] = j;
+    for (int64_t j = 0; j < f->n && j < x->shape[f->axis]; j++) {
+        index[f->axis] = j;
         const value v = value_at(x, place_of(index, x->ndim, x->shape));
-        const double angle = sign * 2 * acos(-1) * (double)(j * k % n) / (double)n;
+        const double angle = sign * 2 * acos(-1) * (double)(j * k % f->n) / (double)f->n;
         sum.re += v.re * cos(angle) - v.im * sin(angle);
         sum.im += v.re * sin(angle) + v.im * cos(angle);
         *size += hypot(v.re, v.im);
@@ -209,48 +229,73 @@ static value transformed(const tsr_tensor *x, int64_t *index, int axis, int64_t 
     return sum;
 }
 
-static void check_transform(trial *t, int slot, int axis, double sign, double scale)
+static void check_transform(trial *t, int slot, const transform *f, bool inverse)
 {
     const tsr_tensor *x = t->tensor[A], *z = t->tensor[slot];
+    const double scale = scale_of(f, inverse);
     GO_ON(t);
-    for (int64_t at = 0; at < tsr_numel(z) && !t->failed; at++) {
+    const int64_t count = tsr_numel(z), cost = 16 * f->n;
+    for (int64_t at = first_sample(t, count, cost); at >= 0; at = next_sample(t, at, count, cost)) {
         int64_t index[TSR_MAX_NDIM];
         double size;
         index_of(index, at, z->ndim, z->shape);
-        const value sum = transformed(x, index, axis, index[axis], sign, &size);
+        const value sum = transformed(x, index, f, index[f->axis], inverse ? 1 : -1, &size);
         check_near(t, slot, at, complex_value(sum.re * scale, sum.im * scale),
                    16 * epsilon_of(x->dtype) * size * scale);
     }
 }
 
+/* A result with strides of its own, now and then. */
+static void make_spectrum(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    if (once_in(t, 2)) make_output(t, slot, dtype, ndim, shape);
+}
+
 static void check_fft(trial *t)
 {
     int64_t shape[TRIAL_RANK];
-    const int ndim = random_shape(t, shape, 1, 3, false), axis = (int)random_below(t, ndim);
-    const int64_t n = shape[axis];
+    const int ndim = random_shape(t, shape, 1, 3, false);
+    const transform f = random_transform(t, ndim, shape);
+    const tsr_dtype dtype = part_of(t->check->dtype) == TSR_F64 ? TSR_C128 : TSR_C64;
     make_input(t, A, t->check->dtype, ndim, shape, FILL_SMALL);
+    shape[f.axis] = f.n;
+    make_spectrum(t, P, dtype, ndim, shape);
+    make_spectrum(t, Q, dtype, ndim, shape);
     GO_ON(t);
-    NEED(t, tsr_fft(&t->tensor[P], t->tensor[A], n, axis, TSR_FFT_BACKWARD));
-    check_transform(t, P, axis, -1, 1);
-    NEED(t, tsr_ifft(&t->tensor[Q], t->tensor[A], n, axis, TSR_FFT_BACKWARD));
-    check_transform(t, Q, axis, 1, 1 / (double)n);
+    NEED(t, tsr_fft(&t->tensor[P], t->tensor[A], f.n, f.axis, f.norm));
+    check_transform(t, P, &f, false);
+    NEED(t, tsr_ifft(&t->tensor[Q], t->tensor[A], f.n, f.axis, f.norm));
+    check_transform(t, Q, &f, true);
 }
 
 /* Half the spectrum of reals, and the reals again. */
 static void check_rfft(trial *t)
 {
-    int64_t shape[TRIAL_RANK];
-    const int ndim = random_shape(t, shape, 1, 3, false), axis = (int)random_below(t, ndim);
-    const int64_t n = shape[axis];
+    int64_t shape[TRIAL_RANK], half[TRIAL_RANK];
+    const int ndim = random_shape(t, shape, 1, 3, false);
+    const transform f = random_transform(t, ndim, shape);
+    const int64_t there = shape[f.axis];
     make_input(t, A, t->check->dtype, ndim, shape, FILL_SMALL);
+    shape[f.axis] = f.n;
+    memcpy(half, shape, sizeof half);
+    half[f.axis] = f.n / 2 + 1;
+    make_spectrum(t, P, t->check->dtype == TSR_F64 ? TSR_C128 : TSR_C64, ndim, half);
+    make_spectrum(t, Q, t->check->dtype, ndim, shape);
     GO_ON(t);
-    NEED(t, tsr_rfft(&t->tensor[P], t->tensor[A], n, axis, TSR_FFT_BACKWARD));
-    check_transform(t, P, axis, -1, 1);
+    NEED(t, tsr_rfft(&t->tensor[P], t->tensor[A], f.n, f.axis, f.norm));
+    check_transform(t, P, &f, false);
     GO_ON(t);
-    NEED(t, tsr_irfft(&t->tensor[Q], t->tensor[P], n, axis, TSR_FFT_BACKWARD));
+    NEED(t, tsr_irfft(&t->tensor[Q], t->tensor[P], f.n, f.axis, f.norm));
     check_shape(t, Q, t->check->dtype, ndim, shape);
-    for (int64_t k = 0; k < count_of(ndim, shape); k++)
-        check_near(t, Q, k, value_at(t->tensor[A], k), 256 * epsilon_of(t->check->dtype));
+    const int64_t count = count_of(ndim, shape);
+    for (int64_t k = first_sample(t, count, 4); k >= 0; k = next_sample(t, k, count, 4)) {
+        int64_t index[TSR_MAX_NDIM];
+        index_of(index, k, ndim, shape);
+        const bool beyond = index[f.axis] >= there;
+        const tsr_tensor *x = t->tensor[A];
+        check_near(t, Q, k, beyond ? real_value(0) : value_at(x, place_of(index, ndim, x->shape)),
+                   256 * epsilon_of(t->check->dtype));
+    }
 }
 
 typedef struct rule {
@@ -274,7 +319,8 @@ void list_linalg(check_list *list)
                                .run = rules[i].run,
                                .dtype = dtypes[d] },
                       rules[i].name);
-        add_check(list, (check){ .family = "fft", .op = TSR_OP_FFT, .run = check_fft, .dtype = dtypes[d] },
+        add_check(list, (check){ .family = "fft", .op = TSR_OP_FFT, .run = check_fft, .dtype = dtypes[d],
+                                 .more = 4 },
                   "fft");
         if (is_complex(dtypes[d])) continue;
         for (int back = 0; back < 2; back++)
@@ -282,6 +328,7 @@ void list_linalg(check_list *list)
                       (check){ .family = "fft",
                                .op = back ? TSR_OP_IRFFT : TSR_OP_RFFT,
                                .run = check_rfft,
+                               .more = 3,
                                .dtype = dtypes[d] },
                       back ? "irfft" : "rfft");
     }

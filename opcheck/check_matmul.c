@@ -6,7 +6,7 @@
 #include "op_facts.h"
 #include "trial.h"
 
-enum { A, B, RESULT };
+enum { A, B, RESULT, W, C, FULL };
 
 typedef tsr_status (*product_fn)(tsr_tensor **, const tsr_tensor *, const tsr_tensor *);
 
@@ -73,6 +73,65 @@ static void check_product(trial *t)
     check_values(t, batched ? batches : 1, m, n);
 }
 
+/* alpha * (a @ b) + beta * c, with c repeated; c + a @ b; or a @ w^T + c. */
+enum { GEMM, ADDMM, LINEAR };
+
+/* c is none, or broadcasts to (m, n): FULL is what it is then. */
+static void make_addend(trial *t, int64_t m, int64_t n, int call)
+{
+    const int64_t whole[] = { m, n };
+    int64_t own[] = { m, n };
+    const int kind = (int)random_below(t, 4), drop = call == LINEAR || kind == 0;
+    if (call != ADDMM && once_in(t, 4)) return;
+    if (kind == 1) own[0] = 1;
+    if (kind == 2) own[1] = 1;
+    make_input(t, C, t->check->dtype, 2 - drop, call == LINEAR ? &whole[1] : own + drop, FILL_SMALL);
+    make_packed(t, FULL, C, 2, whole);
+}
+
+static tsr_status call_addition(trial *t, int call, int64_t alpha, int64_t beta)
+{
+    tsr_tensor **out = &t->tensor[RESULT];
+    const tsr_tensor *a = t->tensor[A], *b = t->tensor[B], *c = t->tensor[C];
+    if (call == GEMM) return tsr_gemm(out, a, b, c, TSR_SCALAR(alpha), TSR_SCALAR(beta));
+    return call == ADDMM ? tsr_addmm(out, c, a, b) : tsr_linear(out, a, t->tensor[W], c);
+}
+
+static void check_sums(trial *t, int64_t n, int64_t alpha, int64_t beta)
+{
+    const int64_t count = tsr_numel(t->tensor[RESULT]), cost = t->tensor[A]->shape[1];
+    for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
+        double size = 0;
+        const value ab = right(t->tensor[A], t->tensor[B], 0, k / n, k % n, &size),
+                    c = t->tensor[FULL] ? value_at(t->tensor[FULL], k) : (value){ 0 };
+        const double x = (double)alpha, y = (double)beta;
+        const value wanted = { .bits = (uint64_t)alpha * ab.bits + (uint64_t)beta * c.bits,
+                               .re = x * ab.re + y * c.re, .im = x * ab.im + y * c.im };
+        size = fabs(x) * size + fabs(y) * hypot(c.re, c.im);
+        check_near(t, RESULT, k, wanted, (6 + sqrt((double)cost)) * epsilon_of(t->check->dtype) * size);
+    }
+}
+
+static void check_addition(trial *t)
+{
+    const int64_t most = most_elements(t), m = random_size(t, 0, 9, most), k = random_size(t, 0, 12, most / (m + 1)),
+                  longer = m > k ? m : k, n = random_size(t, 0, 9, most / (longer + 1));
+    const int call = (int)random_below(t, 3);
+    const bool is_unsigned = is_integer(t->check->dtype) && !is_signed(t->check->dtype);
+    const int64_t least = is_unsigned ? 0 : -2, alpha = call == GEMM ? random_between(t, least, 2) : 1,
+                  beta = call == GEMM ? random_between(t, least, 2) : 1;
+    make_input(t, A, t->check->dtype, 2, (const int64_t[]){ m, k }, FILL_SMALL);
+    make_input(t, W, t->check->dtype, 2, (const int64_t[]){ n, k }, FILL_SMALL);
+    make_addend(t, m, n, call);
+    make_output(t, RESULT, t->check->dtype, 2, (const int64_t[]){ m, n });
+    GO_ON(t);
+    NEED(t, tsr_transpose(&t->tensor[B], t->tensor[W], 0, 1));
+    NEED(t, call_addition(t, call, alpha, beta));
+    check_gaps(t, RESULT);
+    GO_ON(t);
+    check_sums(t, n, alpha, beta);
+}
+
 /* Large enough that a product is cut into blocks; of small integers, so that any order of
  * adding gives the same. */
 static void check_blocks(trial *t)
@@ -98,15 +157,14 @@ static void check_blocks(trial *t)
 void list_matmul(check_list *list)
 {
     for (int d = 1; d < TSR_DTYPE_COUNT; d++)
-        if (d != TSR_BOOL && d != TSR_C32)
-            add_check(list,
-                      (check){ .family = "matmul",
-                               .op = TSR_OP_MATMUL,
-                               .run = check_product,
-                               .about = &rules[0],
-                               .more = 16,
-                               .dtype = (tsr_dtype)d },
-                      "matmul");
+        if (d != TSR_BOOL && d != TSR_C32) {
+            check c = { .family = "matmul", .op = TSR_OP_MATMUL, .run = check_product, .about = &rules[0], .more = 16,
+                        .dtype = (tsr_dtype)d };
+            add_check(list, c, "matmul");
+            c.run = check_addition;
+            c.more = 4;
+            add_check(list, c, "gemm");
+        }
     for (int i = 0; i < 4; i++)
         add_check(list,
                   (check){ .family = "matmul",

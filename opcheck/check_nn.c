@@ -4,7 +4,7 @@
 
 #include "trial.h"
 
-enum { X, Y, Z, RESULT };
+enum { X, Y, Z, RESULT, MASK, FULL_MASK };
 
 #define EPS 0.1 /* that norms add: large, so that no lane is divided by next to nothing */
 
@@ -182,41 +182,89 @@ static void check_pairs(trial *t)
 
 /* Attention ------------------------------------------------------------------------------------- */
 
-/* softmax(q k^T / sqrt(d)) v, where row i sees keys 0 .. seen - 1; element j of it. */
-static double right_attention(const trial *t, int64_t head, int64_t i, int64_t j, int64_t seen)
+/* How a trial attends: g heads of keys for h of queries; scores are multiplied with scale / sqrt(d). */
+typedef struct attending {
+    int64_t h, g, m, n, d, e;
+    double  scale;
+    bool    causal;
+} attending;
+
+/* What the mask adds to a score; false: that key is not seen. */
+static bool is_seen(const trial *t, const attending *a, int64_t head, int64_t i, int64_t c, double *score)
+{
+    const tsr_tensor *mask = t->tensor[FULL_MASK];
+    if (a->causal && c > i + a->n - a->m) return false;
+    if (!mask) return true;
+    const value v = value_at(mask, (head * a->m + i) * a->n + c);
+    if (mask->dtype == TSR_BOOL) return v.bits != 0;
+    *score += v.re;
+    return v.re != -INFINITY;
+}
+
+/* softmax(scale q k^T + mask) v; element j of row i of a head. */
+static double right_attention(const trial *t, const attending *a, int64_t head, int64_t i, int64_t j)
 {
     const tsr_tensor *q = t->tensor[X], *k = t->tensor[Y], *v = t->tensor[Z];
-    const int64_t m = q->shape[1], n = k->shape[1], d = q->shape[2], e = v->shape[2];
+    const int64_t own = head / (a->h / a->g);
     double top = 0, bottom = 0;
-    for (int64_t c = 0; c < seen; c++) {
-        double score = 0;
-        for (int64_t a = 0; a < d; a++)
-            score += value_at(q, (head * m + i) * d + a).re * value_at(k, (head * n + c) * d + a).re;
-        const double weight = exp(score / sqrt((double)d) - 100); /* scores reach some hundreds */
-        top += weight * value_at(v, (head * n + c) * e + j).re;
-        bottom += weight;
+    for (int64_t c = 0; c < a->n; c++) {
+        double dot = 0;
+        for (int64_t p = 0; p < a->d; p++)
+            dot += value_at(q, (head * a->m + i) * a->d + p).re * value_at(k, (own * a->n + c) * a->d + p).re;
+        double score = dot * a->scale / sqrt((double)a->d) - 100; /* scores reach some hundreds */
+        if (!is_seen(t, a, head, i, c, &score)) continue;
+        top += exp(score) * value_at(v, (own * a->n + c) * a->e + j).re;
+        bottom += exp(score);
     }
-    return top / bottom;
+    return bottom > 0 ? top / bottom : 0;
+}
+
+/* Of bools, or of numbers to add; for all heads, or all rows too. */
+static void make_mask(trial *t, const attending *a)
+{
+    const int64_t full[] = { a->h, a->m, a->n };
+    int64_t shape[] = { a->h, a->m, a->n };
+    const int drop = (int)random_below(t, 2);
+    const tsr_dtype dtype = once_in(t, 2) ? TSR_BOOL : once_in(t, 2) ? TSR_F32 : t->check->dtype;
+    if (once_in(t, 3)) shape[1] = 1;
+    make_output(t, MASK, dtype, 3 - drop, shape + drop);
+    GO_ON(t);
+    for (int64_t k = 0; k < tsr_numel(t->tensor[MASK]); k++) {
+        const bool hidden = once_in(t, 4);
+        const double add = hidden && dtype != TSR_F8E4M3 ? -INFINITY : (double)random_between(t, -4, 4);
+        write_value(dtype, element(t->tensor[MASK], k), (value){ .bits = !hidden, .re = add });
+    }
+    make_packed(t, FULL_MASK, MASK, 3, full);
+}
+
+static attending random_attending(trial *t)
+{
+    static const double scales[] = { 1, 1, 0.5, -1 };
+    const int64_t most = most_elements(t);
+    attending a = { .g = random_between(t, 1, 2), .causal = once_in(t, 2), .scale = scales[random_below(t, 4)] };
+    a.h = a.g * random_between(t, 1, 3);
+    a.m = random_size(t, 1, 4, most / 16);
+    a.n = a.m + random_size(t, 0, 2, most / 16);
+    a.d = random_size(t, 1, 4, most / (2 * a.n));
+    a.e = random_size(t, 1, 4, most / (2 * a.n));
+    return a;
 }
 
 static void check_attention(trial *t)
 {
-    const int64_t most = most_elements(t), heads = random_between(t, 1, 2), m = random_size(t, 1, 4, most / 16),
-                  n = m + random_size(t, 0, 2, most / 16), d = random_size(t, 1, 4, most / (2 * n)),
-                  e = random_size(t, 1, 4, most / (2 * n));
-    const tsr_attention_options how = { .causal = once_in(t, 2) };
-    const int64_t q[] = { heads, m, d }, k[] = { heads, n, d }, v[] = { heads, n, e }, z[] = { heads, m, e };
-    make_input(t, X, t->check->dtype, 3, q, FILL_SMALL);
-    make_input(t, Y, t->check->dtype, 3, k, FILL_SMALL);
-    make_input(t, Z, t->check->dtype, 3, v, FILL_SMALL);
-    make_output(t, RESULT, t->check->dtype, 3, z);
+    const attending a = random_attending(t);
+    const tsr_attention_options how = { .causal = a.causal, .scale = a.scale == 1 ? 0 : a.scale / sqrt((double)a.d) };
+    make_input(t, X, t->check->dtype, 3, (const int64_t[]){ a.h, a.m, a.d }, FILL_SMALL);
+    make_input(t, Y, t->check->dtype, 3, (const int64_t[]){ a.g, a.n, a.d }, FILL_SMALL);
+    make_input(t, Z, t->check->dtype, 3, (const int64_t[]){ a.g, a.n, a.e }, FILL_SMALL);
+    make_output(t, RESULT, t->check->dtype, 3, (const int64_t[]){ a.h, a.m, a.e });
+    if (once_in(t, 3) && a.h * a.m * a.n <= 4 * most_elements(t)) make_mask(t, &a);
     GO_ON(t);
-    NEED(t, tsr_attention(&t->tensor[RESULT], t->tensor[X], t->tensor[Y], t->tensor[Z], NULL, &how));
+    NEED(t, tsr_attention(&t->tensor[RESULT], t->tensor[X], t->tensor[Y], t->tensor[Z], t->tensor[MASK], &how));
     check_gaps(t, RESULT);
-    const int64_t count = heads * m * e, cost = n * (d + 4);
+    const int64_t count = a.h * a.m * a.e, cost = a.n * (a.d + 4);
     for (int64_t at = first_sample(t, count, cost); at >= 0; at = next_sample(t, at, count, cost)) {
-        const int64_t i = at / e % m;
-        const double wanted = right_attention(t, at / (m * e), i, at % e, how.causal ? i + n - m + 1 : n);
+        const double wanted = right_attention(t, &a, at / (a.m * a.e), at / a.e % a.m, at % a.e);
         /* A rounding of a score of 256 is multiplied by the sizes of the values. */
         check_near(t, RESULT, at, real_value(wanted), 256 * 16 * epsilon_of(t->check->dtype));
     }
@@ -272,7 +320,7 @@ void list_nn(check_list *list)
             add_check(list, c, pair_rules[i].name);
         }
         c = (check){
-            .family = "attention", .op = TSR_OP_ATTENTION, .run = check_attention, .dtype = (tsr_dtype)d
+            .family = "attention", .op = TSR_OP_ATTENTION, .run = check_attention, .dtype = (tsr_dtype)d, .more = 4
         };
         add_check(list, c, "attention");
         c.op = TSR_OP_SELF_ATTENTION;
