@@ -54,7 +54,7 @@ build_tests() {
 
 if [ "${1:-}" != report ]; then
     kinds=("$@")
-    if [ ${#kinds[@]} = 0 ]; then kinds=(fuzz property ops oom unit); fi
+    if [ ${#kinds[@]} = 0 ]; then kinds=(net fuzz property ops oom unit); fi
     mkdir -p $build/logs
     if ! build_tests "${kinds[@]}" >$build/logs/build 2>&1; then
         tail -n 40 $build/logs/build
