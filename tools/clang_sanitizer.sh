@@ -18,7 +18,7 @@ sanitizer_runs() {
 # One program: its counts, with the end of its output if it failed.
 run_one() {
     local log=$1.log status=0
-    timeout --foreground 600 "$1" >"$log" 2>&1 || status=$?
+    tools/limit.sh 2400 "$1" >"$log" 2>&1 || status=$?
     echo "--- $1"
     if [ $status != 0 ]; then
         tail -n 60 "$log"

@@ -342,7 +342,7 @@ static int open_named(tsri_sink *s)
 /* A new file beside the path, with the rights of the one it will replace. */
 static tsr_status create_beside(tsri_sink *s)
 {
-    struct stat old;
+    struct stat old = { 0 };  /* for sanitizers that do not know the call */
     s->replaces = tsri_sys_stat(s->path, &old) == 0;
     if (!s->replaces && errno != ENOENT) return write_failed(s, "look at what is there");
     TSRI_CHECK(!s->replaces || S_ISREG(old.st_mode), TSR_EIO, "writer_create: %s is no regular file", s->path);

@@ -8,7 +8,7 @@
 
 enum { ROWS = 5, COLS = 131, ANY_OP_DIMS = 4, FREE = 0xff };
 
-typedef struct any_shape { int ndim; int64_t dim[ANY_OP_DIMS]; } any_shape;
+typedef struct any_shape { int ndim; int64_t dim[2 * ANY_OP_DIMS]; } any_shape;
 
 /* Operands that are not (ROWS, COLS). */
 static const struct any_shapes { tsr_op_kind kind; any_shape in[TSR_OP_MAX_IN]; } any_shapes[] = {

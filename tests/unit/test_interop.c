@@ -2,6 +2,12 @@
 #define _GNU_SOURCE 1 /* mkdtemp */
 #include "unit/files.h"
 
+/* An allocation that cannot be is NULL to the library, and not the end of the test. */
+const char *__asan_default_options(void);
+const char *__msan_default_options(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__msan_default_options(void) { return "allocator_may_return_null=1"; }
+
 /* A producer that counts how often it is asked to delete. */
 typedef struct producer {
     tsr_dl_managed_versioned m;

@@ -8,6 +8,10 @@
 #include "test.h"
 #include "tessera/backend.h"
 
+/* What a plugin that is refused has allocated stays: there is no entry to give it back with. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:any.so"; }
+
 enum { PATHS = 1200 };
 
 static char folder[64];
