@@ -58,7 +58,7 @@ static tsr_status ask(const char *entry)
 }
 
 /* Everything that was made: what was on a device that is gone is never given back, and is no leak. */
-static void *all_made[1 << 16];
+static void *volatile all_made[1 << 16];
 static int nmade;
 
 static tsr_status make(void **out, const char *entry, size_t bytes, int *live)
