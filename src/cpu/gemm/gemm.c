@@ -101,9 +101,9 @@ static void set_matrix(tsri_gemm_matrix *m, void *data, const tsr_desc *d)
 {
     const int64_t size = tsri_dtype_size(d->dtype);
     m->data = data;
-    /* The stride of a dim of size 1 may be anything, also what overflows. */
-    m->row = d->shape[d->ndim - 2] == 1 ? 0 : d->stride[d->ndim - 2] * size;
-    m->col = d->shape[d->ndim - 1] == 1 ? 0 : d->stride[d->ndim - 1] * size;
+    /* The stride of a dim of size 1, or of a matrix without elements, may be anything, also what overflows. */
+    m->row = d->shape[d->ndim - 2] == 1 ? 0 : tsri_mul_wrapping(d->stride[d->ndim - 2], size);
+    m->col = d->shape[d->ndim - 1] == 1 ? 0 : tsri_mul_wrapping(d->stride[d->ndim - 1], size);
 }
 
 static bool is_zero(tsr_scalar s)
