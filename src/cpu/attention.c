@@ -78,7 +78,7 @@ static int64_t block_keys(const attention *a) { return least(a->n, KEYS); }
 /* Bytes from one index of a dim to the next; 0 where there is no next. */
 static int64_t step_of(const tsr_tensor *t, int dim)
 {
-    return t->shape[dim] > 1 ? t->stride[dim] * tsri_dtype_size(t->dtype) : 0;
+    return t->shape[dim] > 1 ? tsri_mul_wrapping(t->stride[dim], tsri_dtype_size(t->dtype)) : 0;
 }
 
 /* Batch number b of a tensor, whose last three dims are a head's number and its matrix. */

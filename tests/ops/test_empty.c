@@ -101,7 +101,8 @@ static bool has_zero(any_shape s)
 static tsr_tensor *with_wild_strides(const tsr_tensor *t)
 {
     static char nothing[16];
-    static const int64_t wild[] = { INT64_MAX / 2, INT64_MIN, INT64_MAX, -INT64_MAX / 3, INT64_MAX / 5 };
+    static const int64_t wild[2 * ANY_OP_DIMS] = { INT64_MAX / 2, INT64_MIN, INT64_MAX, -INT64_MAX / 3,
+                                                   INT64_MAX / 5, -INT64_MAX, INT64_MAX - 7, INT64_MIN / 3 };
     tsr_tensor *out = NULL;
     tsr_desc d;
     if (tsr_numel(t) > 0) {

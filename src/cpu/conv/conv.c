@@ -1,6 +1,7 @@
 /* conv.c - from a convolution, plain or transposed, to grids. */
 #include "cpu/edges.h"
 #include "conv.h"
+#include "core/desc_int.h"
 #include "core/dtype_int.h"
 #include "kernels.h"
 
@@ -9,7 +10,7 @@ const int64_t tsri_edges_conv[] = { TSRI_CONV_ROWS, TSRI_CONV_PLACES, TSRI_CONV_
 /* Bytes from one index of a dim to the next; 0 where there is no next. */
 static int64_t bytes_along(const tsr_desc *d, int axis, int64_t size)
 {
-    return d->shape[axis] > 1 ? d->stride[axis] * size : 0;
+    return d->shape[axis] > 1 ? tsri_mul_wrapping(d->stride[axis], size) : 0;
 }
 
 static const tsri_slide one_place = { 1, 1, 1, 1, 0, 0, 0, 0, 0 };

@@ -2,6 +2,7 @@
  *
  * Small windows slide over lines of numbers (pool_slide.c); large and adaptive ones are
  * collected line by line (pool_large.c). */
+#include "core/desc_int.h"
 #include "core/dtype_int.h"
 #include "pool_job.h"
 #include "core/threads_int.h"
@@ -11,7 +12,7 @@ enum { PART_WORK = 1 << 15 };  /* elements that make a thread worth waking */
 /* Bytes from one index of a dim to the next; 0 where there is no next. */
 static int64_t bytes_along(const tsr_tensor *t, int axis)
 {
-    return t->shape[axis] > 1 ? t->stride[axis] * tsri_dtype_size(t->dtype) : 0;
+    return t->shape[axis] > 1 ? tsri_mul_wrapping(t->stride[axis], tsri_dtype_size(t->dtype)) : 0;
 }
 
 static int64_t length(int64_t step) { return step < 0 ? -step : step; }

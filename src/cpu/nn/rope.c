@@ -46,7 +46,7 @@ static void lay_turns(double *turns, int64_t d, int mode, int64_t j, int64_t n, 
 static void read_table(double *to, const tsr_tensor *table, int64_t row, int64_t j, int64_t n)
 {
     const int64_t size = tsri_dtype_size(table->dtype),
-                  step = table->shape[1] > 1 ? table->stride[1] * size : size;
+                  step = table->shape[1] > 1 ? tsri_mul_wrapping(table->stride[1], size) : size;
     const char *x = (const char *)table->data + (row > 0 ? row * table->stride[0] * size : 0);
     float run[TSRI_RUN];
     const bool wide = table->dtype == TSR_F64;
