@@ -16,6 +16,7 @@ make:make:building
 cmake:cmake:building"
 optional="c++:g++:the C++ halves of the header and install checks
 clang:clang:the build with a second compiler
+clang-runtime:libclang-rt-dev:fuzzing and the sanitizers of clang
 pkg-config:pkg-config:the pkg-config half of the install check
 python3-venv:python3 python3-venv:comparing files and expressions with NumPy, safetensors and gguf
 arm-none-eabi-gcc:gcc-arm-none-eabi:the microcontroller build
@@ -37,6 +38,7 @@ $libraries"
 is_there() {
     case $1 in
     *.h) [ -f "/usr/include/$1" ] ;;
+    clang-runtime) ls "$(clang -print-runtime-dir 2>/dev/null)"/libclang_rt.fuzzer* >/dev/null 2>&1 ;;
     *.icd) [ -f "/etc/OpenCL/vendors/$1" ] ;;
     python3-venv) python3 -c 'import ensurepip, venv' >/dev/null 2>&1 ;;
     lib*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q "^[[:space:]]*$1 " ;;
