@@ -5,6 +5,7 @@
 #   tools/check_fuzz.sh [TARGET...]      all of them unless named
 #
 #   FUZZ_SECONDS   for each target; 4 unless given
+#   FUZZ_SEED      of its random numbers; 1 unless given, so that two runs on the same code are alike
 #   FUZZ_GROWN     a folder: what is found that covers more is kept in FUZZ_GROWN/TARGET, and begun from
 #
 # An input that ends a target stays in build/fuzz-found, and the command that repeats it is printed. So
@@ -49,7 +50,7 @@ run() {
     mkdir -p "$grown" "$found"
     rm -f "$found/$target"-*
     ASAN_OPTIONS=quarantine_size_mb=16 UBSAN_OPTIONS=print_stacktrace=1 \
-        "$program" "--target=$target" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -max_len=4096 \
+        "$program" "--target=$target" -max_total_time="$seconds" -seed="${FUZZ_SEED:-1}" -timeout=60 -rss_limit_mb=2048 -max_len=4096 \
         -print_final_stats=1 -reload=0 -artifact_prefix="$found/$target-" \
         "$grown" "tests/fuzz/corpus/$target" >"$work/log" 2>&1 || status=$?
     # Where it died there are no statistics; the last line with a number has it.

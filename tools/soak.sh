@@ -60,7 +60,7 @@ fail() {
 fuzz() {
     local target status=0
     target=$(basename "${targets[$((step % ${#targets[@]}))]}")
-    FUZZ_SECONDS=60 FUZZ_GROWN=$soak/corpus tools/check_fuzz.sh "$target" >$soak/log 2>&1 || status=$?
+    FUZZ_SEED=$((step + 1)) FUZZ_SECONDS=60 FUZZ_GROWN=$soak/corpus tools/check_fuzz.sh "$target" >$soak/log 2>&1 || status=$?
     executions=$((executions + $(awk '/ executions$/ { n += $2 } END { print n + 0 }' $soak/log)))
     case $status in
         0)  passed=$((passed + 1)) ;;
