@@ -1,7 +1,7 @@
 /* filename.h - any name of a tensor as the name of a file, and back.
  *
  * %XX stands for a byte that no file should have in its name: a slash, a backslash, a control
- * character, '%' itself, and a dot or dash at the beginning. A lone '%' is the empty name. Where case
+ * character, '%' itself, and a dot or dash at the beginning. A single '%' is the empty name. Where case
  * alone tells two names apart, their capitals are written so too, since not every file system sees it. */
 #ifndef TSR_CLI_FILENAME_H
 #define TSR_CLI_FILENAME_H

@@ -12,8 +12,8 @@ void  guard_free(void *data, size_t bytes);
 /* A tensor in such memory, as large as it must be. */
 tsr_status make_guarded(tsr_tensor **out, const tsr_desc *desc, bool at_end);
 
-/* Everything the library allocates lies in such memory from now on, at the end and at the beginning of
- * pages in turns. TSR_EBUSY while tensors live. false restores what was. */
+/* Everything the library allocates lies in such memory from now on, alternately at the end and at the
+ * beginning of its pages. TSR_EBUSY while tensors live. false restores the default. */
 tsr_status guard_library(bool on);
 
 /* Faults seen when blocks were freed: bytes written beside a block where no page could watch them (alignment

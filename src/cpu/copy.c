@@ -117,10 +117,10 @@ static void sort_by_source(tsri_loop *loop)
  * the source; a kernel for that needs 16 bytes of them. Otherwise each column's are gathered. */
 static tsri_kernel list_kernel(const picking *p, const tsri_loop *outer, int64_t size, const tsri_cpu_kernels *k)
 {
-    const tsri_kernel turn = { .fn = turn_tile, .params = p, .cols = { .least = 16 / size } };
+    const tsri_kernel transpose = { .fn = turn_tile, .params = p, .cols = { .least = 16 / size } };
     const bool dense = outer->ndim > 0 && outer->dim[outer->ndim - 1].step[1] == size;
-    const bool can_turn = p->turn && dense && p->n * size >= k->turn_cols && tsri_loop_meets(outer, &turn);
-    return can_turn ? turn : (tsri_kernel){ .fn = pick_tile, .params = p };
+    const bool fits = p->turn && dense && p->n * size >= k->turn_cols && tsri_loop_meets(outer, &transpose);
+    return fits ? transpose : (tsri_kernel){ .fn = pick_tile, .params = p };
 }
 
 static tsr_status copy_by_list(tsri_loop *loop, int dense, int64_t size, const tsri_cpu_kernels *k, bool *done)
