@@ -71,19 +71,21 @@ tsr_status tsr_stream_create(tsr_stream **out, tsr_device device)
     const tsr_backend *b = NULL;
     int index = 0;
     tsr_stream *s = NULL;
+    void *handle = NULL;
     TSRI_CHECK(out, TSR_ENULL, "stream_create: out is NULL");
     TSRI_TRY(tsri_backend_of(&b, &index, "stream_create", device));
     tsri_lock(&lock);
     const tsr_status status = take_number(&s, device);
     tsri_unlock(&lock);
     TSRI_TRY(status);
-    if (b->stream_create) {
-        const tsr_status made = TSRI_ASK("stream_create", b, b->stream_create(&s->handle, index));
-        if (made != TSR_OK) {
-            give_number(s);
-            return made;
-        }
+    const tsr_status made = b->stream_create ? TSRI_ASK("stream_create", b, b->stream_create(&handle, index)) : TSR_OK;
+    if (made != TSR_OK) {
+        give_number(s);
+        return made;
     }
+    tsri_lock(&lock);  /* other threads look for it: a block may have been used on an earlier stream of this number */
+    s->handle = handle;
+    tsri_unlock(&lock);
     *out = s;
     return TSR_OK;
 }
