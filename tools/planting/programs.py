@@ -2,6 +2,7 @@
 import bisect
 import collections
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -71,18 +72,21 @@ class Programs:
 
     def read_runs(self, quick):
         """Every program once at every instruction set, or what an earlier run of the same files found."""
-        note = self.library.work / "runs.json"
+        note = self.library.work / "runs.jsonl"
         library = str(self.library.base / "libplanted.so")
         keys = {p: self.library.key([], [library, str(file)]) for p, file in self.library.binaries.items()}
-        known = json.loads(note.read_text()) if note.exists() else []
-        known = [run for run in known if keys.get(run["program"]) == run["key"] and run["result"] == "passed"]
+        known = [json.loads(line) for line in note.read_text().splitlines()] if note.exists() else []
+        known = [run for run in known if keys.get(run["program"]) == run["key"]]
         there = {(run["program"], run["level"]) for run in known}
-        missing = [(p, level) for p in keys for level in self.levels if (p, level) not in there]
+        missing = [(p, level) for p in sorted(keys) for level in self.levels if (p, level) not in there]
         if missing:
             print(f"running {len(missing)} programs without a fault", flush=True)
-            with concurrent.futures.ThreadPoolExecutor(self.library.jobs) as pool:
-                known += pool.map(lambda job: {"key": keys[job[0]], **self.trace(*job)}, missing)
-            note.write_text(json.dumps(known))
+        with concurrent.futures.ThreadPoolExecutor(self.library.jobs) as pool, open(note, "w") as lines:
+            runs, known = itertools.chain(known, pool.map(lambda job: self.trace(*job, keys, quick), missing)), []
+            for run in runs:
+                known.append(run)
+                lines.write(json.dumps(run) + "\n")  # at once: what is known stays if this run is ended
+                lines.flush()
         self.runs = {}
         for run in [run for run in known if run["level"] in self.levels]:
             program, level, seconds, result = (run[name] for name in ("program", "level", "seconds", "result"))
@@ -92,13 +96,13 @@ class Programs:
             else:
                 self.runs[program, level] = seconds, set(run["entered"])
 
-    def trace(self, program, level):
+    def trace(self, program, level, keys, quick):
         with tempfile.NamedTemporaryFile(dir=self.library.work) as file:
             file.truncate(os.path.getsize(self.library.base / "libplanted.so") + (1 << 20))
             trace = {"PLANT_TRACE": file.name}
-            result, seconds = self.run(program, level, self.library.base, self.tree, 600, trace)
+            result, seconds = self.run(program, level, self.library.base, self.tree, 2 * quick, trace)
             entered = {self.function_at(m.start()) for m in re.finditer(b"\1", file.read())}
-        return {"program": program, "level": level, "seconds": seconds, "result": result,
+        return {"key": keys[program], "program": program, "level": level, "seconds": seconds, "result": result,
                 "entered": sorted(entered - {None})}
 
     def run(self, program, level, library, tree, limit, extra={}):
