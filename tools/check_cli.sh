@@ -88,7 +88,7 @@ for width in 40 64 100; do
 done
 try ops --names;          wants "ops --names" 0 '^add$'
 names=$(wc -l <"$work/out")
-listed=$(grep -cE '^X\(' include/tessera/op.def)
+listed=$(grep -cE '^(X|UNARY\w*|BINARY|TERNARY\w*)\(' include/tessera/op.def)
 [ "$names" = "$listed" ]; report "ops names each of the $listed rows of op.def" $?
 try ops --families;       wants "ops --families" 0 '^reduce$'
 try ops add matmul;       wants "ops of two names" 0 '^matmul  matmul$'

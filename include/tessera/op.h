@@ -16,7 +16,6 @@ typedef enum tsr_op_kind {
     TSR_OP_NONE = 0,
 #define X(ID, name, family, params, signature, flops, doc) TSR_OP_##ID,
 #include "op.def"
-#undef X
     TSR_OP_COUNT,
     TSR_OP_MAX_ = 0x7fffffff
 } tsr_op_kind;

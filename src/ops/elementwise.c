@@ -330,61 +330,33 @@ tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind k
 
 /* The ops --------------------------------------------------------------------------- */
 
-#define UNARY(name, ID)                                                                     \
-    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x)                            \
+#define UNARY(ID, name, ...)                                                                            \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x)                                        \
     { return tsri_elementwise(out, TSR_OP_##ID, NULL, 1, (const tsr_tensor *const[]){ x }); }
-#define BINARY(name, ID)                                                                    \
-    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)       \
+#define BINARY(ID, name, ...)                                                                           \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)                   \
     { return tsri_elementwise(out, TSR_OP_##ID, NULL, 2, (const tsr_tensor *const[]){ x, y }); }
-#define TERNARY(name, ID)                                                                   \
+#define TERNARY(ID, name, ...)                                                                          \
     tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, const tsr_tensor *w) \
     { return tsri_elementwise(out, TSR_OP_##ID, NULL, 3, (const tsr_tensor *const[]){ x, y, w }); }
-
-UNARY(abs, ABS) UNARY(neg, NEG) UNARY(sign, SIGN) UNARY(square, SQUARE) UNARY(sqrt, SQRT) UNARY(rsqrt, RSQRT)
-UNARY(reciprocal, RECIPROCAL) UNARY(exp, EXP) UNARY(exp2, EXP2) UNARY(expm1, EXPM1) UNARY(log, LOG) UNARY(log2, LOG2)
-UNARY(log10, LOG10) UNARY(log1p, LOG1P) UNARY(sin, SIN) UNARY(cos, COS) UNARY(tan, TAN) UNARY(asin, ASIN)
-UNARY(acos, ACOS) UNARY(atan, ATAN) UNARY(sinh, SINH) UNARY(cosh, COSH) UNARY(tanh, TANH) UNARY(asinh, ASINH)
-UNARY(acosh, ACOSH) UNARY(atanh, ATANH) UNARY(erf, ERF) UNARY(erfc, ERFC) UNARY(ceil, CEIL) UNARY(floor, FLOOR)
-UNARY(round, ROUND) UNARY(trunc, TRUNC) UNARY(isfinite, ISFINITE) UNARY(isinf, ISINF) UNARY(isnan, ISNAN)
-UNARY(signbit, SIGNBIT) UNARY(logical_not, LOGICAL_NOT) UNARY(bitwise_not, BITWISE_NOT) UNARY(conj, CONJ)
-UNARY(real, REAL) UNARY(imag, IMAG) UNARY(angle, ANGLE) UNARY(relu, RELU) UNARY(gelu, GELU)
-UNARY(gelu_tanh, GELU_TANH) UNARY(silu, SILU) UNARY(sigmoid, SIGMOID) UNARY(softplus, SOFTPLUS)
-UNARY(hardswish, HARDSWISH)
-
-BINARY(add, ADD) BINARY(sub, SUB) BINARY(mul, MUL) BINARY(div, DIV) BINARY(floor_div, FLOOR_DIV)
-BINARY(remainder, REMAINDER) BINARY(pow, POW) BINARY(atan2, ATAN2) BINARY(hypot, HYPOT) BINARY(copysign, COPYSIGN)
-BINARY(nextafter, NEXTAFTER) BINARY(maximum, MAXIMUM) BINARY(minimum, MINIMUM) BINARY(fmax, FMAX) BINARY(fmin, FMIN)
-BINARY(logaddexp, LOGADDEXP) BINARY(eq, EQ) BINARY(ne, NE) BINARY(lt, LT) BINARY(le, LE) BINARY(gt, GT) BINARY(ge, GE)
-BINARY(logical_and, LOGICAL_AND) BINARY(logical_or, LOGICAL_OR) BINARY(logical_xor, LOGICAL_XOR)
-BINARY(bitwise_and, BITWISE_AND) BINARY(bitwise_or, BITWISE_OR) BINARY(bitwise_xor, BITWISE_XOR)
-BINARY(shift_left, SHIFT_LEFT) BINARY(shift_right, SHIFT_RIGHT)
-
-TERNARY(where, WHERE) TERNARY(clip, CLIP) TERNARY(lerp, LERP) TERNARY(fma, FMA)
-
-static tsr_status with_pair(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x, double a, double b)
-{
-    const tsr_pair_params params = { a, b };
-    return tsri_elementwise(out, kind, &params, 1, (const tsr_tensor *const[]){ x });
-}
-
-tsr_status tsr_elu(tsr_tensor **out, const tsr_tensor *x, double alpha)
-{
-    return with_pair(out, TSR_OP_ELU, x, alpha, 0);
-}
-
-tsr_status tsr_leaky_relu(tsr_tensor **out, const tsr_tensor *x, double slope)
-{
-    return with_pair(out, TSR_OP_LEAKY_RELU, x, slope, 0);
-}
+#define UNARY_A(ID, name, ...)                                                                          \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, double a)                              \
+    {                                                                                                   \
+        const tsr_pair_params params = { a, 0 };                                                        \
+        return tsri_elementwise(out, TSR_OP_##ID, &params, 1, (const tsr_tensor *const[]){ x });        \
+    }
+#define TERNARY_A(ID, name, ...)                                                                        \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, const tsr_tensor *w, double a) \
+    {                                                                                                   \
+        const tsr_pair_params params = { a, 0 };                                                        \
+        return tsri_elementwise(out, TSR_OP_##ID, &params, 3, (const tsr_tensor *const[]){ x, y, w });  \
+    }
+#define UNARY_AB(ID, name, ...)  /* these look at their parameters: below */
+#include "tessera/op.def"
 
 tsr_status tsr_hardtanh(tsr_tensor **out, const tsr_tensor *x, double low, double high)
 {
+    const tsr_pair_params params = { low, high };
     TSRI_CHECK(low <= high, TSR_EINVAL, "hardtanh: low is %g, above high, which is %g", low, high);
-    return with_pair(out, TSR_OP_HARDTANH, x, low, high);
-}
-
-tsr_status tsr_addcmul(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, const tsr_tensor *w, double scale)
-{
-    const tsr_pair_params params = { scale, 0 };
-    return tsri_elementwise(out, TSR_OP_ADDCMUL, &params, 3, (const tsr_tensor *const[]){ x, y, w });
+    return tsri_elementwise(out, TSR_OP_HARDTANH, &params, 1, (const tsr_tensor *const[]){ x });
 }

@@ -9,7 +9,6 @@ static const tsr_op_info infos[TSR_OP_COUNT] = {
 #define X(ID, name, family, params, signature, flops, doc) \
     [TSR_OP_##ID] = { name, family, params, signature, doc, flops },
 #include "tessera/op.def"
-#undef X
 };
 
 const tsr_op_info *tsr_op_get_info(tsr_op_kind kind)

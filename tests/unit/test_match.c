@@ -478,7 +478,6 @@ static void test_match_every_signature_of_op_def_parses(void)
     static const char *const signatures[] = {
 #define X(ID, name, family, params, signature, flops, doc) signature,
 #include "tessera/op.def"
-#undef X
     };
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
         EXPECT_MSG(parse(signatures[i]) == TSR_OK, "%s: %s", signatures[i], tsr_last_error());
