@@ -3,11 +3,10 @@
  *     bench-accuracy [--quick] [--markdown [FILE]] [FILTER]
  *
  * Takes every value of f16, bf16 and the f8 dtypes, every pair of f8, and samples of f32, f64, c64
- * and c128, and compares with values of many more digits: from MPFR and MPC where the build found
- * them (TSR_MPFR), else from _Float128, else from long double. Prints a line per function and
- * dtype: the largest error seen, its bound (tests/ops/accuracy.def), the share of results that are the
- * number nearest to the exact one, and where the largest error is. Ends with 1 if a bound does not
- * hold.
+ * and c128, and compares with values of more digits: of long double, for f64 and c128 of _Float128 where the
+ * C library has it. Prints a line per function and dtype: the largest error seen, its bound (op.def), the
+ * share of results that are the number nearest to the exact one, and where the largest error is. Ends with
+ * 1 if a bound does not hold.
  *
  * --markdown writes tables between the headings "## Measured" and "## How" of FILE, which is
  * docs/accuracy.md unless named. --quick takes fewer samples. FILTER takes the functions whose
@@ -16,10 +15,6 @@
 #include "../tests/ops/accuracy.h"
 
 #include <unistd.h>
-
-#ifdef TSR_MPFR
-#include "accuracy_mpfr.h"
-#endif
 
 static const tsr_dtype dtypes[] = { TSR_F8E4M3, TSR_F8E5M2, TSR_F16, TSR_BF16, TSR_F32, TSR_F64, TSR_C64,
                                     TSR_C128 };
@@ -30,29 +25,15 @@ static struct {
     const char *markdown, *filter;
 } options;
 
-static struct { bool done; acc_result result; } measured[ACC_FUNCTIONS][DTYPES];
+static struct { bool done; acc_result result; } measured[2 * TSR_OP_COUNT][DTYPES];
+static int functions;
 
 /* The reference ---------------------------------------------------------------------------------- */
 
-static acc_reference_fn reference_for(int f, tsr_dtype d)
-{
-#ifdef TSR_MPFR
-    (void)d;
-    return mp_values[f];
-#else
-    return acc_reference_for(&acc_functions[f], d);
-#endif
-}
-
 static void say_reference(FILE *out)
 {
-#ifdef TSR_MPFR
-    fprintf(out, "MPFR %s, for complex functions MPC %s", mpfr_get_version(), mpc_get_version());
-#else
     fprintf(out, "long double, of %d digits", LDBL_MANT_DIG);
     if (ACC_FLOAT128) fprintf(out, ", and for f64 and c128 _Float128, of 113");
-    fprintf(out, "; built without MPFR");
-#endif
 }
 
 static void say_library(FILE *out)
@@ -68,14 +49,14 @@ static void say_library(FILE *out)
 
 static bool is_taken(int f, int d)
 {
-    if (options.filter && !strstr(acc_functions[f].name, options.filter)) return false;
+    if (options.filter && !strstr(acc_functions[f].op->name, options.filter)) return false;
     return acc_functions[f].is_complex == acc_is_complex(dtypes[d]);
 }
 
 /* All there are, or many: log2 of how many elements are tried. */
 static int samples_of(int f, int d)
 {
-    const int bits = acc_format_of(dtypes[d]).bits * acc_functions[f].nin;
+    const int bits = acc_format_of(dtypes[d]).bits * acc_functions[f].op->nin;
     if (acc_is_short(dtypes[d]) && bits <= 16) return bits;
     if (d == C64 || d == C128) return options.quick ? 10 : 14;
     if (options.quick) return 12;
@@ -95,7 +76,7 @@ static void progress(int done, int total, const char *name)
 
 static void say_operands(FILE *out, const acc_function *f, const acc_result *r)
 {
-    const int n = f->nin * (f->is_complex ? 2 : 1);
+    const int n = f->op->nin * (f->is_complex ? 2 : 1);
     for (int i = 0; i < n; i++) fprintf(out, "%s%.9g", i ? ", " : "", r->at[i]);
 }
 
@@ -108,7 +89,7 @@ static void print_line(int f, int d)
 {
     const acc_function *function = &acc_functions[f];
     const acc_result *r = &measured[f][d].result;
-    printf("%-11s %-7s %10.4g of %-6g %9.4f%% right  at (", function->name, tsr_dtype_name(dtypes[d]),
+    printf("%-11s %-7s %10.4g of %-6g %9.4f%% right  at (", function->op->name, tsr_dtype_name(dtypes[d]),
            r->most, acc_bound(function, dtypes[d]), share(r));
     say_operands(stdout, function, r);
     printf(")%s\n", r->most > acc_bound(function, dtypes[d]) ? "  BEYOND ITS BOUND" : "");
@@ -119,15 +100,15 @@ static void print_line(int f, int d)
 static int measure_all(void)
 {
     int total = 0, done = 0, beyond = 0;
-    for (int f = 0; f < ACC_FUNCTIONS; f++)
+    for (int f = 0; f < functions; f++)
         for (int d = 0; d < DTYPES; d++) total += is_taken(f, d);
-    for (int f = 0; f < ACC_FUNCTIONS; f++)
+    for (int f = 0; f < functions; f++)
         for (int d = 0; d < DTYPES; d++) {
             if (!is_taken(f, d)) continue;
             acc_result *r = &measured[f][d].result;
-            progress(done++, total, acc_functions[f].name);
+            progress(done++, total, acc_functions[f].op->name);
             if (!acc_measure(r, &acc_functions[f], dtypes[d], (int64_t)1 << samples_of(f, d),
-                             reference_for(f, dtypes[d]))) {
+                             acc_reference_for(dtypes[d]))) {
                 fprintf(stderr, "bench: %s\n", tsr_last_error());
                 return -1;
             }
@@ -152,10 +133,10 @@ static void write_short(FILE *out)
           "The largest error in each; of functions of one operand, and of two in f8, over all values.\n\n"
           "| function | bound | f8e4m3 | f8e5m2 | f16 | bf16 | least share right |\n"
           "|---|--:|--:|--:|--:|--:|--:|\n", out);
-    for (int f = 0; f < ACC_FUNCTIONS; f++) {
+    for (int f = 0; f < functions; f++) {
         double least = 100;
         if (!is_shown(f, false)) continue;
-        fprintf(out, "| %s | %g |", acc_functions[f].name, acc_functions[f].bounds[0]);
+        fprintf(out, "| %s | %g |", acc_functions[f].op->name, acc_functions[f].op->facts.errors[ERRORS_SHORT]);
         for (int d = 0; d < F32; d++) {
             fprintf(out, " %.4f |", measured[f][d].result.most);
             least = fmin(least, share(&measured[f][d].result));
@@ -168,11 +149,11 @@ static void write_long(FILE *out, int d)
 {
     fprintf(out, "\n### %s\n\n", tsr_dtype_name(dtypes[d]));
     fputs("| function | bound | largest seen | at | right |\n|---|--:|--:|---|--:|\n", out);
-    for (int f = 0; f < ACC_FUNCTIONS; f++) {
+    for (int f = 0; f < functions; f++) {
         const acc_result *r = &measured[f][d].result;
         if (!is_shown(f, false)) continue;
         const acc_function *function = &acc_functions[f];
-        fprintf(out, "| %s%s | %g | %.4f | ", function->name, function->of_terms ? " (of terms)" : "",
+        fprintf(out, "| %s%s | %g | %.4f | ", function->op->name, function->op->facts.of_terms ? " (of terms)" : "",
                 acc_bound(function, dtypes[d]), r->most);
         if (r->most > 0) say_operands(out, function, r);
         fprintf(out, " | %.3f%% |\n", share(r));
@@ -185,13 +166,13 @@ static void write_complex(FILE *out)
           "In units of the larger part of the result, and in units of each part itself.\n\n"
           "| function | c64 bound | c64 | by part | c128 bound | c128 | by part | at |\n"
           "|---|--:|--:|--:|--:|--:|--:|---|\n", out);
-    for (int f = 0; f < ACC_FUNCTIONS; f++) {
+    for (int f = 0; f < functions; f++) {
         const acc_function *function = &acc_functions[f];
         const acc_result *narrow = &measured[f][C64].result, *wide = &measured[f][C128].result;
         if (!is_shown(f, true)) continue;
-        fprintf(out, "| %s | %g | %.4f | %.4g | ", function->name, function->bounds[1], narrow->most,
+        fprintf(out, "| %s | %g | %.4f | %.4g | ", function->op->name, acc_bound(function, TSR_C64), narrow->most,
                 narrow->most_in_part);
-        fprintf(out, "%g | %.3f | %.3g | ", function->bounds[2], wide->most, wide->most_in_part);
+        fprintf(out, "%g | %.3f | %.3g | ", acc_bound(function, TSR_C128), wide->most, wide->most_in_part);
         say_operands(out, function, wide);
         fputs(" |\n", out);
     }
@@ -259,16 +240,11 @@ static void read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     read_options(argc, argv);
+    functions = acc_list();
     printf("exact values: ");
     say_reference(stdout);
     printf("; kernels: %s\n", tsr_cpu_isa());
-#ifdef TSR_MPFR
-    mp_begin();
-#endif
     const int beyond = measure_all();
-#ifdef TSR_MPFR
-    mp_end();
-#endif
     if (beyond > 0) fprintf(stderr, "bench: %d bounds do not hold\n", beyond);
     if (beyond >= 0 && options.markdown && write_page(options.markdown) != 0) return 1;
     return beyond != 0;

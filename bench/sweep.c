@@ -2,11 +2,10 @@
  *
  *     bench-sweep [--every N] [--rows] [NAME ...]
  *
- * Takes all 2^32 patterns of f32, or every Nth of them, through each function of tests/ops/accuracy.def
- * (or those named) and compares with the same function in f64, whose error bench-accuracy measures
+ * Takes all 2^32 patterns of f32, or every Nth of them, through each function of op.def (or those named) and compares with the same function in f64, whose error bench-accuracy measures
  * against more digits: what is printed is right to 0.0001 units. --rows prints lines of a table for
  * docs/accuracy.md. TSR_ISA chooses the kernels, TSR_THREADS the threads. Ends with 1 if a bound
- * of accuracy.def does not hold. */
+ * of op.def does not hold. */
 #define _POSIX_C_SOURCE 200809L
 #include "../tests/ops/accuracy.h"
 
@@ -89,10 +88,10 @@ static bool run_function(sweep *s, const acc_function *f)
         int64_t n = 0;
         for (uint64_t bits = at; n < BLOCK && bits < (uint64_t)1 << 32; bits += options.every)
             ((float *)x->data)[n++] = float_of((uint32_t)bits);
-        fine = tsr_cast(&wide, x, TSR_F64) == TSR_OK && f->call(&got, (const tsr_tensor *const[]){ x }) == TSR_OK &&
-               f->call(&want, (const tsr_tensor *const[]){ wide }) == TSR_OK;
+        fine = tsr_cast(&wide, x, TSR_F64) == TSR_OK && elementwise_call(f->op, &got, (const tsr_tensor *const[]){ x }, NULL) == TSR_OK &&
+               elementwise_call(f->op, &want, (const tsr_tensor *const[]){ wide }, NULL) == TSR_OK;
         if (fine) take_block(s, x->data, got->data, want->data, n);
-        progress(f->name, at);
+        progress(f->op->name, at);
     }
     tsr_release(&x);
     tsr_release(&wide);
@@ -103,9 +102,9 @@ static bool run_function(sweep *s, const acc_function *f)
 
 static bool is_named(const acc_function *f)
 {
-    if (f->is_complex || f->nin != 1) return false;
+    if (f->is_complex || f->op->nin != 1) return false;
     for (int i = 0; i < options.count; i++)
-        if (!strcmp(options.names[i], f->name)) return true;
+        if (!strcmp(options.names[i], f->op->name)) return true;
     return options.count == 0;
 }
 
@@ -114,11 +113,12 @@ static void print_line(const acc_function *f, const sweep *s)
     const double share = 100 * (double)s->right / (double)s->count;
     if (isatty(STDERR_FILENO)) fprintf(stderr, "\r%20s\r", "");
     if (options.rows)
-        printf("| %s | %s | %g | %.4f | %.9g | %.3f%% |\n", f->name, tsr_cpu_isa(), f->bounds[1], s->most, (double)s->at,
-               share);
+        printf("| %s | %s | %g | %.4f | %.9g | %.3f%% |\n", f->op->name, tsr_cpu_isa(), acc_bound(f, TSR_F32),
+               s->most, (double)s->at, share);
     else
-        printf("%-11s %-9s %.4f of %g at %.9g  %.3f%% right, %lld values%s\n", f->name, tsr_cpu_isa(), s->most,
-               f->bounds[1], (double)s->at, share, (long long)s->count, s->most > f->bounds[1] + 1e-4 ? "  BEYOND" : "");
+        printf("%-11s %-9s %.4f of %g at %.9g  %.3f%% right, %lld values%s\n", f->op->name, tsr_cpu_isa(), s->most,
+               acc_bound(f, TSR_F32), (double)s->at, share, (long long)s->count,
+               s->most > acc_bound(f, TSR_F32) + 1e-4 ? "  BEYOND" : "");
     fflush(stdout);
 }
 
@@ -142,7 +142,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench-sweep [--every N] [--rows] [NAME ...]\n");
         return 2;
     }
-    for (int i = 0; i < ACC_FUNCTIONS; i++) {
+    const int functions = acc_list();
+    for (int i = 0; i < functions; i++) {
         const acc_function *f = &acc_functions[i];
         sweep s = { .most = 0 };
         if (!is_named(f)) continue;
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
             return 1;
         }
         print_line(f, &s);
-        beyond += s.most > f->bounds[1] + 1e-4;
+        beyond += s.most > acc_bound(f, TSR_F32) + 1e-4;
     }
     return beyond > 0;
 }

@@ -17,9 +17,9 @@ function(add_test_programs kind pattern)
         get_filename_component(name ${source} NAME_WE)
         set(target ${kind}-${name})
         add_executable(${target} ${source})
-        target_link_libraries(${target} PRIVATE tsr_common tessera_static m)
+        target_link_libraries(${target} PRIVATE tsr_common opcheck tessera_static m)
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${TSR_TEST_OPTIMIZATION}>)
-        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR})
         set_target_properties(${target} PROPERTIES
             OUTPUT_NAME ${name}
             SANITIZED_OPTIMIZATION "${sanitized_optimization_${kind}}"
@@ -48,7 +48,6 @@ add_test_programs(ops "test_*.c")
 add_test_programs(oom "*.c")
 add_test_programs(fuzz "fuzz_*.c")
 add_test_programs(net "test_*.c")
-target_link_libraries(net-test_net PRIVATE opcheck tessera_static)
 
 target_sources(fuzz-fuzz_files PRIVATE tests/fuzz/repair.c)
 

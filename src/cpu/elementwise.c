@@ -14,6 +14,7 @@
 #include "core/mem.h"
 #include "kernels.h"
 #include "tessera/backend.h"
+#include "tessera/op_rows.h"
 
 #ifndef CMPLX  /* clang 14 lacks it before C23 */
 #define CMPLX(re, im) (__builtin_complex((double)(re), (double)(im)))
@@ -84,12 +85,13 @@ enum {
 #include "template/walk.inc"
 #include "template/float_ops.inc"
 
-#define KERNEL(walker, op, ID) \
-    static void op##_f64(const tsri_tile *t, const void *p) { (void)p; walker##_f64(t, math_##op); }
-#define PARAM(walker, op, ID) \
-    static void op##_f64(const tsri_tile *t, const void *p) { walker##_f64(t, math_##op, p); }
-#define ENTER(walker, op, ID) table[TSR_OP_##ID][TSR_F64] = op##_f64;
-FLOAT_MATHS(KERNEL) FLOAT_PARAMS(PARAM) PARAM(each3, lerp, LERP)
+#define WALK_each1(f, p)  each1_f64(t, f)
+#define WALK_each2(f, p)  each2_f64(t, f)
+#define WALK_each1p(f, p) each1p_f64(t, f, p)
+#define WALK_each3(f, p)  each3_f64(t, f, p)
+#define MATH(walker, op, ID) \
+    static void op##_f64(const tsri_tile *t, const void *p) { (void)p; WALK_##walker(math_##op, p); }
+#include "template/float_maths.inc"
 
 /* Shorter dtypes go through the kernels above. */
 #define FINE_MATHS(X) \
@@ -103,15 +105,17 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 {
     enter_ops_f64(table);
     enter_parts_f64(table);
-    FLOAT_MATHS(ENTER) FLOAT_PARAMS(ENTER) ENTER(, lerp, LERP)
+#define MATH(walker, op, ID) table[TSR_OP_##ID][TSR_F64] = op##_f64;
+#include "template/float_maths.inc"
     FINE_MATHS(ENTER_FINE)
 }
 #undef FINE_MATHS
 #undef FINE_KERNEL
 #undef ENTER_FINE
-#undef KERNEL
-#undef PARAM
-#undef ENTER
+#undef WALK_each1
+#undef WALK_each2
+#undef WALK_each1p
+#undef WALK_each3
 #undef S
 #undef DTYPE
 #undef NAME
@@ -133,7 +137,8 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 #define WIDEN(s) ((double)(s))
 #define NARROW(d) ((float)(d))
 #define NARROW_PART(d) ((float)(d))
-#define OPS FLOAT_THROUGH
+#define OPS(X)
+#define MATHS
 #define WIDER(op) op##_f64
 #define NAME(x) x##_f32
 #include "template/through.inc"
@@ -146,7 +151,8 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 #define WIDEN(s) ((double)tsri_f8e4m3_to_f32(s))
 #define NARROW(d) tsri_f64_to_f8e4m3(d)
 #define NARROW_PART(d) tsri_f64_to_f8e4m3(d)
-#define OPS SHORT_THROUGH
+#define OPS(X) FLOAT_WALKS(X) X(each3, clip, CLIP)
+#define MATHS
 #define WIDER(op) op##_f64
 #define NAME(x) x##_f8e4m3
 #include "template/through.inc"
@@ -159,7 +165,8 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 #define WIDEN(s) ((double)tsri_f8e5m2_to_f32(s))
 #define NARROW(d) tsri_f64_to_f8e5m2(d)
 #define NARROW_PART(d) tsri_f64_to_f8e5m2(d)
-#define OPS SHORT_THROUGH
+#define OPS(X) FLOAT_WALKS(X) X(each3, clip, CLIP)
+#define MATHS
 #define WIDER(op) op##_f64
 #define NAME(x) x##_f8e5m2
 #include "template/through.inc"
@@ -172,7 +179,8 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 #define WIDEN(s) ((double)tsri_f16_to_f32(s))
 #define NARROW(d) tsri_f64_to_f16(d)
 #define NARROW_PART(d) tsri_f64_to_f16(d)
-#define OPS SHORT_THROUGH
+#define OPS(X) FLOAT_WALKS(X) X(each3, clip, CLIP)
+#define MATHS
 #define WIDER(op) op##_f64
 #define NAME(x) x##_f16
 #include "template/through.inc"
@@ -185,7 +193,8 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 #define WIDEN(s) ((double)tsri_bf16_to_f32(s))
 #define NARROW(d) tsri_f64_to_bf16(d)
 #define NARROW_PART(d) tsri_f64_to_bf16(d)
-#define OPS SHORT_THROUGH
+#define OPS(X) FLOAT_WALKS(X) X(each3, clip, CLIP)
+#define MATHS
 #define WIDER(op) op##_f64
 #define NAME(x) x##_bf16
 #include "template/through.inc"

@@ -170,6 +170,28 @@ static tsr_tensor *out[OUTS];
 /* A matrix of the call's own, and views of it. */
 static tsr_tensor *own, *own_turned, *own_backward, *window, *shifted;
 
+/* Operands of the elementwise ops, by what their rows in op.def take. */
+#define OPERAND_FLOATS         half
+#define OPERAND_FLOATS_COMPLEX x
+#define OPERAND_REALS          turned
+#define OPERAND_REALS_COMPLEX  x
+#define OPERAND_ORDERED        x
+#define OPERAND_ALL            x
+#define OPERAND_INTEGERS       indices
+#define OPERAND_BITS           indices
+#define OTHER_FLOATS           row
+#define OTHER_FLOATS_COMPLEX   row
+#define OTHER_REALS            turned
+#define OTHER_REALS_COMPLEX    row
+#define OTHER_ORDERED          row
+#define OTHER_ALL              row
+#define OTHER_INTEGERS         indices
+#define OTHER_BITS             indices
+#define FIRST_WHERE            mask
+#define FIRST_CLIP             x
+#define FIRST_LERP             x
+#define FIRST_FMA              x
+
 #define CALL(name, call)   static tsr_status run_##name(void) { return call; }
 #define LAPACK(name, call) CALL(name, call)
 #define OWN(name, call)    CALL(own_##name, call)

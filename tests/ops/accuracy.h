@@ -1,12 +1,11 @@
 /* accuracy.h - the floating functions measured in units in the last place.
  *
- * The list of functions and what each may be off is accuracy.def. What is right comes from wider
- * arithmetic (accuracy_reference.inc): long double for f32 and shorter dtypes, _Float128 for f64
- * where the C library has it. Results are compared as a value in two doubles, so a reference may
- * come from elsewhere too (bench/accuracy.c has one in MPFR).
+ * The functions and what each may be off are rows of op.def. What is right comes from wider arithmetic
+ * (opcheck/reference_functions.inc): long double for f32 and shorter dtypes, _Float128 for f64 where the
+ * C library has it. Results are compared as a value in two doubles.
  *
  *     acc_result r;
- *     acc_measure(&r, &acc_functions[i], TSR_F32, 1 << 14, acc_reference);
+ *     acc_measure(&r, &acc_functions[i], TSR_F32, 1 << 14, acc_reference_for(TSR_F32));
  *     EXPECT(r.most <= acc_bound(&acc_functions[i], TSR_F32));
  */
 #ifndef TSR_TEST_ACCURACY_H
@@ -23,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opcheck/elementwise_ops.h"
+#include "tessera/op_rows.h"
 #include "tessera/tessera.h"
 
 #if defined(__GLIBC__) && defined(__FLT128_MANT_DIG__) && __FLT128_MANT_DIG__ > LDBL_MANT_DIG
@@ -34,9 +35,6 @@
 /* (high + low) * 2^scale */
 typedef struct acc_value { double high, low; int scale; } acc_value;
 
-/* z = f(x): one value, or the parts of a complex one, from operands or their parts in turn. */
-typedef void (*acc_reference_fn)(acc_value *z, const double *x);
-
 /* v, or the number beside it on the side of what was lost if v's last bit is 0: rounded to odd. */
 static inline double acc_odd(double v, double lost)
 {
@@ -45,82 +43,87 @@ static inline double acc_odd(double v, double lost)
     return lost == 0 || (bits & 1) ? v : nextafter(v, lost > 0 ? (double)INFINITY : -(double)INFINITY);
 }
 
-#define ACC_SLOPE 0.01  /* of leaky_relu; elu has 1 */
+/* A value of a wide type in two doubles. */
+#define ACC_SPLIT(W, F, name)                                                                           \
+    static inline acc_value name(W v)                                                                   \
+    {                                                                                                   \
+        if (v != v || v - v != 0 || v == 0) return (acc_value){ (double)v, 0, 0 };                      \
+        const int e = F(ilogb)(v), scale = e > 600 || e < -600 ? e : 0;                                 \
+        const W m = F(scalbn)(v, -scale);                                                               \
+        const double high = (double)m, low = (double)(m - (W)high);                                     \
+        return (acc_value){ high, acc_odd(low, (double)(m - (W)high - (W)low)), scale };                \
+    }
 
+/* z = f(x) in a wide type, whose functions have the prefix `of`. */
+#define ACC_EVALUATE(W, WC, split, of, name)                                                            \
+    static inline void name(acc_value *z, const acc_function *f, const double *d)                       \
+    {                                                                                                   \
+        const W x[6] = { (W)d[0], (W)d[1], (W)d[2], (W)d[3], (W)d[4], (W)d[5] };                        \
+        if (f->is_complex) {                                                                            \
+            const WC v = of##complexes[f->op->kind](x, f->op->facts.params);                            \
+            z[0] = split(of##re(v));                                                                    \
+            z[1] = split(of##im(v));                                                                    \
+        } else {                                                                                        \
+            z[0] = split(of##reals[f->op->kind](x, f->op->facts.params));                               \
+        }                                                                                               \
+    }
+
+/* The functions ----------------------------------------------------------------------------- */
+
+/* A row of op.def, for real or for complex numbers. */
+typedef struct acc_function {
+    const elementwise_op *op;
+    bool is_complex;
+} acc_function;
+
+/* z = f(x): one value, or the parts of a complex one, from operands or their parts in turn. */
+typedef void (*acc_reference_fn)(acc_value *z, const acc_function *f, const double *x);
+
+#define ACC_LONG(f) f##l
 #define W       long double
 #define WC      long double complex
 #define F(f)    f##l
-#define NAME(x) acc_##x##_long
-#include "accuracy_reference.inc"
+#define NAME(x) acc_long_##x
+#include "opcheck/reference_functions.inc"
+ACC_SPLIT(long double, ACC_LONG, acc_split_long)
+ACC_EVALUATE(long double, long double complex, acc_split_long, acc_long_, acc_evaluate_long)
 
 #if ACC_FLOAT128
 __extension__ typedef _Float128          acc_float128;
 __extension__ typedef _Complex _Float128 acc_complex256;
+#define ACC_FINE(f) f##f128
 #define W       acc_float128
 #define WC      acc_complex256
 #define F(f)    f##f128
-#define NAME(x) acc_##x##_fine
-#include "accuracy_reference.inc"
-#define ACC_FINE(f) acc_value_##f##_fine
+#define NAME(x) acc_fine_##x
+#include "opcheck/reference_functions.inc"
+ACC_SPLIT(acc_float128, ACC_FINE, acc_split_fine)
+ACC_EVALUATE(acc_float128, acc_complex256, acc_split_fine, acc_fine_, acc_evaluate_fine)
 #else
-#define ACC_FINE(f) acc_value_##f##_long
+#define acc_evaluate_fine acc_evaluate_long
 #endif
 
-/* The functions ----------------------------------------------------------------------------- */
-
-typedef struct acc_function {
-    const char *name;
-    int  nin;
-    bool is_complex, of_terms, narrow;  /* narrow: operands within 2^-3 .. 2^3 */
-    double bounds[3];                   /* short, f32, f64; or c64 in the second and c128 in the third */
-    tsr_status (*call)(tsr_tensor **z, const tsr_tensor *const *x);
-    acc_reference_fn wide, fine;        /* long double, and the widest there is */
-} acc_function;
-
-static inline tsr_status acc_elu(tsr_tensor **z, const tsr_tensor *x) { return tsr_elu(z, x, 1); }
-static inline tsr_status acc_leaky_relu(tsr_tensor **z, const tsr_tensor *x)
+/* Functions that are rounded, and exact ones of one operand: the errors of the others depend on more than
+ * the value (opcheck/reference.c). */
+static inline bool acc_is_measured(const elementwise_op *op, bool is_complex)
 {
-    return tsr_leaky_relu(z, x, ACC_SLOPE);
+    const double *e = op->facts.errors;
+    if (is_complex) return acc_long_complexes[op->kind] && e[ERRORS_C64] > 0;
+    return acc_long_reals[op->kind] && (e[ERRORS_F32] > 0 || op->nin == 1);
 }
-#define tsr_elu        acc_elu
-#define tsr_leaky_relu acc_leaky_relu
 
-#define CALL(f, ...)                                                                   \
-    static tsr_status acc_call_##f(tsr_tensor **z, const tsr_tensor *const *x)         \
-    { return tsr_##f(z, __VA_ARGS__); }
-#define ONE(f, s, b32, b64)   CALL(f, x[0])
-#define TWO(f, s, b32, b64)   CALL(f, x[0], x[1])
-#define THREE(f, s, b32, b64) CALL(f, x[0], x[1], x[2])
-#define TWO_OF_TERMS(f, s, b32, b64)   TWO(f, s, b32, b64)
-#define THREE_OF_TERMS(f, s, b32, b64) THREE(f, s, b32, b64)
-#define ONE_C(f, b64, b128)
-#define TWO_C(f, b64, b128)
-#define TWO_C_NARROW(f, b64, b128)
-#include "accuracy.def"
-#include "accuracy_end.inc"
-#undef CALL
+static acc_function acc_functions[2 * TSR_OP_COUNT];
 
-static const acc_function acc_functions[] = {
-#define ENTRY(f, n, terms, s, b32, b64) \
-    { #f, n, false, terms, false, { s, b32, b64 }, acc_call_##f, acc_value_##f##_long, ACC_FINE(f) },
-#define ENTRY_C(f, n, narrow, b64, b128) \
-    { #f, n, true, false, narrow, { 0, b64, b128 }, acc_call_##f, acc_value_##f##_c_long, ACC_FINE(f##_c) },
-#define ONE(f, s, b32, b64)            ENTRY(f, 1, false, s, b32, b64)
-#define TWO(f, s, b32, b64)            ENTRY(f, 2, false, s, b32, b64)
-#define TWO_OF_TERMS(f, s, b32, b64)   ENTRY(f, 2, true, s, b32, b64)
-#define THREE(f, s, b32, b64)          ENTRY(f, 3, false, s, b32, b64)
-#define THREE_OF_TERMS(f, s, b32, b64) ENTRY(f, 3, true, s, b32, b64)
-#define ONE_C(f, b64, b128)            ENTRY_C(f, 1, false, b64, b128)
-#define TWO_C(f, b64, b128)            ENTRY_C(f, 2, false, b64, b128)
-#define TWO_C_NARROW(f, b64, b128)     ENTRY_C(f, 2, true, b64, b128)
-#include "accuracy.def"
-#include "accuracy_end.inc"
-#undef ENTRY
-#undef ENTRY_C
-};
-#undef tsr_elu
-#undef tsr_leaky_relu
-enum { ACC_FUNCTIONS = sizeof acc_functions / sizeof *acc_functions };
+/* Fills acc_functions, real ones first; returns how many there are. */
+static inline int acc_list(void)
+{
+    int n = 0;
+    for (int is_complex = 0; is_complex < 2; is_complex++)
+        for (int i = 0; i < elementwise_count; i++)
+            if (acc_is_measured(&elementwise_ops[i], is_complex))
+                acc_functions[n++] = (acc_function){ &elementwise_ops[i], is_complex };
+    return n;
+}
 
 /* Formats ------------------------------------------------------------------------------------ */
 
@@ -146,7 +149,9 @@ static inline acc_format acc_format_of(tsr_dtype d)
 /* What a function may be off in a dtype. */
 static inline double acc_bound(const acc_function *f, tsr_dtype d)
 {
-    return f->bounds[acc_is_short(d) ? 0 : acc_part(d) == TSR_F32 ? 1 : 2];
+    const double *e = f->op->facts.errors;
+    if (acc_is_complex(d)) return e[d == TSR_C64 ? ERRORS_C64 : ERRORS_C128];
+    return e[acc_is_short(d) ? ERRORS_SHORT : d == TSR_F32 ? ERRORS_F32 : ERRORS_F64];
 }
 
 /* A pattern's value; the patterns that are not numbers in e4m3 are NaN. */
@@ -331,9 +336,9 @@ static inline void acc_operand(uint64_t *part, const acc_function *f, tsr_dtype 
                                int64_t n, uint64_t *state)
 {
     const int bits = acc_format_of(d).bits;
-    const bool all = acc_is_short(d) && bits * f->nin <= 16 && n >= (int64_t)1 << (bits * f->nin);
+    const bool all = acc_is_short(d) && bits * f->op->nin <= 16 && n >= (int64_t)1 << (bits * f->op->nin);
     if (all) part[0] = (uint64_t)i >> (bits * o) & (((uint64_t)1 << bits) - 1);
-    else if (f->is_complex) acc_sample_complex(d, f->narrow, state, part);
+    else if (f->is_complex) acc_sample_complex(d, f->op->facts.narrow, state, part);
     else part[0] = acc_sample(d, state);
 }
 
@@ -355,9 +360,9 @@ static inline void acc_judge(acc_result *r, const acc_function *f, tsr_dtype d, 
         if (isfinite(want[p].high) && want[p].high != 0 &&
             acc_exponent(want[p]) > largest) largest = acc_exponent(want[p]);
     }
-    for (int o = 0; f->of_terms && o < f->nin; o++)
+    for (int o = 0; f->op->facts.of_terms && o < f->op->nin; o++)
         if (isfinite(x[o]) && x[o] != 0 && ilogb(x[o]) > largest) largest = ilogb(x[o]);
-    if ((f->of_terms || f->is_complex) && isfinite(most)) {
+    if ((f->op->facts.of_terms || f->is_complex) && isfinite(most)) {
         most = 0;
         for (int p = 0; p < parts; p++) {
             const double off = acc_size(acc_off(&format, got[p], want[p], acc_unit(&format, largest)));
@@ -375,7 +380,7 @@ static inline void acc_judge(acc_result *r, const acc_function *f, tsr_dtype d, 
  * infinite terms lerp promises nothing. */
 static inline bool acc_is_skipped(const acc_function *f, const acc_value *want, const double *x)
 {
-    const bool finite_only = f->is_complex || (f->of_terms && f->nin == 3);
+    const bool finite_only = f->is_complex || (f->op->facts.of_terms && f->op->nin == 3);
     bool skip = false;
     for (int i = 0; i < 6; i++) skip = skip || !isfinite(x[i]);
     for (int p = 0; p < 2; p++) skip = skip || !isfinite(want[p].high);
@@ -388,7 +393,7 @@ static inline void acc_fill(tsr_tensor *const *in, const acc_function *f, int64_
 {
     const int parts = f->is_complex ? 2 : 1, bits = acc_format_of(in[0]->dtype).bits;
     for (int64_t i = 0; i < n; i++)
-        for (int o = 0; o < f->nin; o++) {
+        for (int o = 0; o < f->op->nin; o++) {
             uint64_t pattern[2] = { 0, 0 };
             acc_operand(pattern, f, in[o]->dtype, o, from + i, total, state);
             for (int p = 0; p < parts; p++)
@@ -410,9 +415,9 @@ static inline void acc_compare(acc_result *r, const acc_function *f, tsr_tensor 
     for (int64_t i = 0; i < tsr_numel(out); i++) {
         double x[6] = { 0 }, got[2] = { 0 };
         acc_value want[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
-        for (int k = 0; k < f->nin * parts; k++) x[k] = acc_get(in[k / parts], i, k % parts);
+        for (int k = 0; k < f->op->nin * parts; k++) x[k] = acc_get(in[k / parts], i, k % parts);
         for (int p = 0; p < (acc_is_complex(out->dtype) ? 2 : 1); p++) got[p] = acc_get(out, i, p);
-        reference(want, x);
+        reference(want, f, x);
         if (!acc_is_skipped(f, want, x)) acc_judge(r, f, in[0]->dtype, x, got, want);
     }
 }
@@ -422,9 +427,9 @@ static inline bool acc_block(acc_result *r, const acc_function *f, tsr_dtype d, 
 {
     tsr_tensor *in[3] = { NULL, NULL, NULL }, *out = NULL;
     bool ok = true;
-    for (int o = 0; o < f->nin; o++) ok = ok && tsr_empty(&in[o], d, TSR_SHAPE(n)) == TSR_OK;
+    for (int o = 0; o < f->op->nin; o++) ok = ok && tsr_empty(&in[o], d, TSR_SHAPE(n)) == TSR_OK;
     if (ok) acc_fill(in, f, from, n, total, state);
-    ok = ok && f->call(&out, (const tsr_tensor *const *)in) == TSR_OK;
+    ok = ok && elementwise_call(f->op, &out, (const tsr_tensor *const *)in, NULL) == TSR_OK;
     if (ok) acc_compare(r, f, in, out, reference);
     for (int o = 0; o < 3; o++) tsr_release(&in[o]);
     tsr_release(&out);
@@ -443,9 +448,9 @@ static inline bool acc_measure(acc_result *r, const acc_function *f, tsr_dtype d
 }
 
 /* Long double suffices for f32 and shorter; f64 takes the widest. */
-static inline acc_reference_fn acc_reference_for(const acc_function *f, tsr_dtype d)
+static inline acc_reference_fn acc_reference_for(tsr_dtype d)
 {
-    return acc_part(d) == TSR_F64 ? f->fine : f->wide;
+    return acc_part(d) == TSR_F64 ? acc_evaluate_fine : acc_evaluate_long;
 }
 
 #endif

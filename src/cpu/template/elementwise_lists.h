@@ -14,24 +14,38 @@
     X(test2, lt, LT) X(test2, le, LE) X(test2, gt, GT) X(test2, ge, GE) \
     X(test2, logical_and, LOGICAL_AND) X(test2, logical_or, LOGICAL_OR) X(test2, logical_xor, LOGICAL_XOR)
 
-#define FLOAT_MATHS(X) \
-    X(each1, sqrt, SQRT) X(each1, rsqrt, RSQRT) X(each1, exp, EXP) X(each1, exp2, EXP2) \
-    X(each1, expm1, EXPM1) X(each1, log, LOG) X(each1, log2, LOG2) X(each1, log10, LOG10) \
-    X(each1, log1p, LOG1P) X(each1, sin, SIN) X(each1, cos, COS) X(each1, tan, TAN) \
-    X(each1, asin, ASIN) X(each1, acos, ACOS) X(each1, atan, ATAN) X(each1, sinh, SINH) \
-    X(each1, cosh, COSH) X(each1, tanh, TANH) X(each1, asinh, ASINH) X(each1, acosh, ACOSH) \
-    X(each1, atanh, ATANH) X(each1, erf, ERF) X(each1, erfc, ERFC) X(each1, ceil, CEIL) \
-    X(each1, floor, FLOOR) X(each1, round, ROUND) X(each1, trunc, TRUNC) X(each1, angle, ANGLE) \
-    X(each1, sigmoid, SIGMOID) X(each1, silu, SILU) X(each1, gelu, GELU) X(each1, gelu_tanh, GELU_TANH) \
-    X(each1, softplus, SOFTPLUS) X(each1, hardswish, HARDSWISH) X(each2, pow, POW) X(each2, atan2, ATAN2) \
-    X(each2, hypot, HYPOT) X(each2, logaddexp, LOGADDEXP) X(each2, remainder, REMAINDER) X(each2, floor_div, FLOOR_DIV)
+/* The other ops of op.def that take floats are done in double (float_maths.inc): a new row is one of them. These are
+ * not: the walks above, and what has kernels of its own (float_parts.inc, clip). */
+#define TSRI_OWN_KERNEL_neg         ~, 1
+#define TSRI_OWN_KERNEL_abs         ~, 1
+#define TSRI_OWN_KERNEL_sign        ~, 1
+#define TSRI_OWN_KERNEL_square      ~, 1
+#define TSRI_OWN_KERNEL_reciprocal  ~, 1
+#define TSRI_OWN_KERNEL_conj        ~, 1
+#define TSRI_OWN_KERNEL_real        ~, 1
+#define TSRI_OWN_KERNEL_imag        ~, 1
+#define TSRI_OWN_KERNEL_relu        ~, 1
+#define TSRI_OWN_KERNEL_add         ~, 1
+#define TSRI_OWN_KERNEL_sub         ~, 1
+#define TSRI_OWN_KERNEL_mul         ~, 1
+#define TSRI_OWN_KERNEL_div         ~, 1
+#define TSRI_OWN_KERNEL_maximum     ~, 1
+#define TSRI_OWN_KERNEL_minimum     ~, 1
+#define TSRI_OWN_KERNEL_fmax        ~, 1
+#define TSRI_OWN_KERNEL_fmin        ~, 1
+#define TSRI_OWN_KERNEL_copysign    ~, 1
+#define TSRI_OWN_KERNEL_nextafter   ~, 1
+#define TSRI_OWN_KERNEL_where       ~, 1
+#define TSRI_OWN_KERNEL_clip        ~, 1
+#define TSRI_OWN_KERNEL_fma         ~, 1
+#define TSRI_OWN_KERNEL_addcmul     ~, 1
 
-#define FLOAT_PARAMS(X) \
-    X(each1p, elu, ELU) X(each1p, leaky_relu, LEAKY_RELU) X(each1p, hardtanh, HARDTANH)
-
-/* Dtypes that C does not compute in go through double; so do the long functions of float. */
-#define FLOAT_THROUGH(X) FLOAT_MATHS(X) FLOAT_PARAMS(X) X(each3, lerp, LERP)
-#define SHORT_THROUGH(X) FLOAT_WALKS(X) FLOAT_THROUGH(X) X(each3, clip, CLIP)
+/* The text if `op` is not in that list. An undefined name is one token, a defined one two, so that 0 or 1 is second. */
+#define TSRI_IF_IN_DOUBLE(op, ...)         TSRI_SECOND(TSRI_OWN_KERNEL_##op, 0, ~)(__VA_ARGS__)
+#define TSRI_SECOND(...)                   TSRI_SECOND_(__VA_ARGS__)
+#define TSRI_SECOND_(first, second, ...)   TSRI_IF_IN_DOUBLE_##second
+#define TSRI_IF_IN_DOUBLE_0(...)           __VA_ARGS__
+#define TSRI_IF_IN_DOUBLE_1(...)
 
 /* What does not look at the sign; ops that have the kernel of another. */
 #define INTEGER_BITS(X) \
