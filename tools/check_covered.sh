@@ -5,7 +5,8 @@
 #   - each that returns a status and takes a result handle (tsr_tensor **, tsr_storage **)
 #     or a tensor it may have to allocate (tsr_tensor *) is in the table of tests/oom/test_oom.c
 #
-# A family whose own test does both for every op (hostile_families) is covered by that test.
+# A family whose own test does both for every op (hostile_families) is covered by that test; that of the
+# elementwise ops calls them by opcheck's table.
 #
 # The tests are read as the preprocessor leaves them, so a name that a macro makes counts too,
 # and one in a comment does not.
@@ -13,7 +14,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 cc=${CC:-cc}
 failed=0
-hostile_families=(tests/ops/test_{elementwise,matmul,einsum,reduce,shape,index,order,linalg,attention,quant,sampling,nn,conv,pool,fft}.c tests/unit/test_{files,interop,devices}.c)
+hostile_families=(tests/ops/test_{elementwise,matmul,einsum,reduce,shape,index,order,linalg,attention,quant,sampling,nn,conv,pool,fft}.c
+    opcheck/elementwise_ops.c tests/unit/test_{files,interop,devices}.c)
 
 # complain TITLE LIST: if the list is not empty, print it and fail.
 complain() {
@@ -34,11 +36,12 @@ names() {
     sed -E 's/^[^(]*[^a-z0-9_]([a-z0-9_]+) *\(.*/\1/' | sort -u
 }
 
-# The names that source files use themselves, once macros are gone; those of their headers do not count.
+# The names that source files use themselves, or make of the rows of op.def, once macros are gone; those of
+# their headers do not count.
 used_in() {
     for source in "$@"; do
-        $cc -std=c11 -E -Iinclude -Isrc -Itests "$source" |
-            awk -v file="\"$source\"" '/^# [0-9]+ "/ { own = $3 == file; next } own'
+        $cc -std=c11 -E -Iinclude -Isrc -Itests -I. "$source" |
+            awk -v file="\"$source\"" '/^# [0-9]+ "/ { own = $3 == file || $3 ~ /op[.]def"$/; next } own'
     done | grep -oE '\btsr_[a-z0-9_]+' | sort -u
 }
 

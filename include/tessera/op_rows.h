@@ -6,6 +6,8 @@
 #ifndef TESSERA_OP_ROWS_H
 #define TESSERA_OP_ROWS_H
 
+#include "op.h"
+
 #define TSR_IF_YES(...) __VA_ARGS__
 #define TSR_IF_NO(...)
 
