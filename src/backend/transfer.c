@@ -11,7 +11,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "ops/op.h"
-#include "ops/pieces.h"
+#include "ops/views.h"
 #include "registry.h"
 #include "streams.h"
 #include "tessera/move.h"

@@ -355,7 +355,7 @@ tsr_status tsri_parts_self_attention(const tsr_op *op)
     for (int i = 0; i < 4; i++) at[i] = tsr_place_none(&view[i]);
     for (int i = 0; i < 4 && s == TSR_OK; i++) s = heads_first(at[i], t[i]);
     if (s == TSR_OK)
-        s = tsri_road(&(tsri_call){ .kind = TSR_OP_ATTENTION, .params = p, .nin = 4,
+        s = tsri_dispatch(&(tsri_call){ .kind = TSR_OP_ATTENTION, .params = p, .nin = 4,
                                     .in = { at[0], at[1], at[2] }, .nout = 1, .out = { &at[3] },
                                     .name = "self_attention" });
     for (int i = 4; i-- > 0;) tsr_release(&at[i]);
@@ -387,7 +387,7 @@ tsr_status tsr_attention(tsr_tensor **out, const tsr_tensor *q, const tsr_tensor
     tsr_attention_params params;
     TSRI_CHECK(out, TSR_ENULL, "attention: out is NULL");
     TSRI_TRY(read_options(&params, "attention", q, how));
-    return tsri_road(&(tsri_call){ .kind = TSR_OP_ATTENTION, .params = &params, .nin = 4,
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_ATTENTION, .params = &params, .nin = 4,
                                    .in = { q, k, v, mask }, .nout = 1, .out = { out } });
 }
 
@@ -397,7 +397,7 @@ tsr_status tsr_self_attention(tsr_tensor **out, const tsr_tensor *q, const tsr_t
     tsr_attention_params params = { .causal = true };
     TSRI_CHECK(out, TSR_ENULL, "self_attention: out is NULL");
     TSRI_TRY(read_scale(&params.scale, "self_attention", q, scale));
-    return tsri_road(&(tsri_call){ .kind = TSR_OP_SELF_ATTENTION, .params = &params, .nin = 3,
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_SELF_ATTENTION, .params = &params, .nin = 3,
                                    .in = { q, k, v }, .nout = 1, .out = { out } });
 }
 

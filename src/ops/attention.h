@@ -2,7 +2,7 @@
 #ifndef TSRI_ATTENTION_H
 #define TSRI_ATTENTION_H
 
-#include "road.h"
+#include "dispatch.h"
 
 tsr_status tsri_infer_attention(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
                                 const void *params);

@@ -16,7 +16,7 @@
 #include "core/mem.h"
 #include "core/same_math.h"
 #include "core/tensor_int.h"
-#include "away.h"
+#include "device_dispatch.h"
 
 /* Descs and memory ------------------------------------------------------------- */
 
@@ -329,16 +329,16 @@ static tsr_status check_operand(const char *op, const char *what, const tsr_tens
 
 tsr_status tsr_equal(bool *out, const tsr_tensor *a, const tsr_tensor *b)
 {
-    tsr_tensor *aside[2] = { NULL, NULL };
+    tsr_tensor *temporary[2] = { NULL, NULL };
     TSRI_CHECK(out, TSR_ENULL, "equal: out is NULL");
     TSRI_TRY(check_operand("equal", "a", a));
     TSRI_TRY(check_operand("equal", "b", b));
     *out = false;
     if (a->dtype != b->dtype || !tsr_desc_same_shape(&a->desc, &b->desc)) return TSR_OK;
-    tsr_status s = tsri_bring(&a, &aside[0]);
-    if (s == TSR_OK) s = tsri_bring(&b, &aside[1]);
+    tsr_status s = tsri_copy_to_host(&a, &temporary[0]);
+    if (s == TSR_OK) s = tsri_copy_to_host(&b, &temporary[1]);
     if (s == TSR_OK) *out = are_equal(a, b);
-    for (int i = 0; i < 2; i++) tsr_release(&aside[i]);
+    for (int i = 0; i < 2; i++) tsr_release(&temporary[i]);
     return s;
 }
 
@@ -478,14 +478,14 @@ static tsr_status allclose(bool *out, const tsr_tensor *a, const tsr_tensor *b, 
 tsr_status tsr_allclose(bool *out, const tsr_tensor *a, const tsr_tensor *b, const tsr_close_opts *opts,
                         tsr_close_report *report)
 {
-    tsr_tensor *aside[2] = { NULL, NULL };
+    tsr_tensor *temporary[2] = { NULL, NULL };
     TSRI_CHECK(out, TSR_ENULL, "allclose: out is NULL");
     TSRI_TRY(check_operand("allclose", "a", a));
     TSRI_TRY(check_operand("allclose", "b", b));
-    tsr_status s = tsri_bring(&a, &aside[0]);
-    if (s == TSR_OK) s = tsri_bring(&b, &aside[1]);
+    tsr_status s = tsri_copy_to_host(&a, &temporary[0]);
+    if (s == TSR_OK) s = tsri_copy_to_host(&b, &temporary[1]);
     if (s == TSR_OK) s = allclose(out, a, b, opts, report);
-    for (int i = 0; i < 2; i++) tsr_release(&aside[i]);
+    for (int i = 0; i < 2; i++) tsr_release(&temporary[i]);
     return s;
 }
 

@@ -29,7 +29,7 @@ typedef struct contraction {
     const char *op;
     tsr_tensor  view[3];   /* memory and dtype; the desc is made when it is needed */
     group       batch, m, n, k;
-    tsr_tensor *aside[3];
+    tsr_tensor *temporary[3];
     _Alignas(16) unsigned char one[16];  /* what a is multiplied with where there is no b */
 } contraction;
 
@@ -141,13 +141,13 @@ static tsr_status pack(contraction *c, int t, group *first, group *second, group
     put_dims(&view.desc, second, t);
     put_dims(&view.desc, third, t);
     TSRI_TRY(tsri_desc_packed(&packed, c->op, view.dtype, view.ndim, view.shape));
-    tsr_tensor *fresh = NULL;
-    TSRI_TRY(tsri_make_beside(&fresh, c->op, &packed, &view));
-    const tsr_status s = fill ? tsri_copy_run(fresh, &view) : TSR_OK;
-    tsr_release(&c->aside[t]);
-    c->aside[t] = fresh;
+    tsr_tensor *origin = NULL;
+    TSRI_TRY(tsri_make_beside(&origin, c->op, &packed, &view));
+    const tsr_status s = fill ? tsri_copy_run(origin, &view) : TSR_OK;
+    tsr_release(&c->temporary[t]);
+    c->temporary[t] = origin;
     TSRI_TRY(s);
-    c->view[t] = *fresh;
+    c->view[t] = *origin;
     take_strides(first, t, &packed, &next);
     take_strides(second, t, &packed, &next);
     take_strides(third, t, &packed, &next);
@@ -230,7 +230,7 @@ static tsr_status multiply_packed(contraction *c)
     TSRI_TRY(pack(c, Z, &c->batch, &c->m, &c->n, false));
     merge_groups(c);
     TSRI_TRY(multiply(c));
-    return tsri_copy_run(&z, c->aside[Z]);
+    return tsri_copy_run(&z, c->temporary[Z]);
 }
 
 /* Nothing to sum: products of elements, or a copy. */
@@ -272,13 +272,13 @@ tsr_status tsri_contract(const char *op, const tsri_named *z, const tsri_named *
     c.view[Z] = z->view;
     c.view[A] = a->view;
     c.view[B] = b ? b->view : a->view;
-    c.aside[Z] = c.aside[A] = c.aside[B] = NULL;
+    c.temporary[Z] = c.temporary[A] = c.temporary[B] = NULL;
     if (!b) {
         TSRI_TRY(tsr_scalar_store(c.one, a->view.dtype, tsr_scalar_i64(1)));
         c.view[B].data = c.one;
     }
     sort_names(&c, z, a, b);
     const tsr_status s = run(&c, z, b == NULL);
-    for (int t = 0; t < 3; t++) tsr_release(&c.aside[t]);
+    for (int t = 0; t < 3; t++) tsr_release(&c.temporary[t]);
     return s;
 }

@@ -4,7 +4,7 @@
  * parameters, what the sizes of a result are, and how a convolution is done with other
  * ops where a backend has none. */
 #include "conv.h"
-#include "pieces.h"
+#include "views.h"
 #include "tessera/move.h"
 #include "tessera/ops/conv.h"
 #include "tessera/ops/elementwise.h"
@@ -176,7 +176,7 @@ static tsr_status pad(tsr_tensor *x, pieces *made, const tsr_conv_params *p)
         any |= before[i] | after[i];
     }
     if (!any) return TSR_OK;
-    TSRI_TRY(tsri_aside(&made->padded, "conv", x, x->dtype, x->ndim, shape));
+    TSRI_TRY(tsri_make_temporary(&made->padded, "conv", x, x->dtype, x->ndim, shape));
     TSRI_TRY(tsr_pad(&made->padded, x, x->ndim, before, after, TSR_PAD_CONSTANT, TSR_SCALAR(0)));
     *x = *made->padded;
     return TSR_OK;
@@ -228,7 +228,7 @@ static bool is_short(tsr_dtype dtype)
 
 static tsr_status widen(tsr_tensor **out, const tsr_tensor *t)
 {
-    TSRI_TRY(tsri_aside(out, "conv", t, TSR_F32, t->ndim, t->shape));
+    TSRI_TRY(tsri_make_temporary(out, "conv", t, TSR_F32, t->ndim, t->shape));
     return tsr_copy(*out, t);
 }
 
@@ -237,7 +237,7 @@ static tsr_status convolve_short(const tsr_op *op, pieces *made)
     const tsr_conv_params *p = op->params;
     TSRI_TRY(widen(&made->wide_x, op->in[0]));
     TSRI_TRY(widen(&made->wide_w, op->in[1]));
-    TSRI_TRY(tsri_aside(&made->sums, "conv", op->out[0], TSR_F32, op->out[0]->ndim, op->out[0]->shape));
+    TSRI_TRY(tsri_make_temporary(&made->sums, "conv", op->out[0], TSR_F32, op->out[0]->ndim, op->out[0]->shape));
     TSRI_TRY(convolve(made->sums, made->wide_x, made->wide_w, made, p));
     TSRI_TRY(add_bias(made->sums, op->in[2], p->spatial));
     return tsr_copy(op->out[0], made->sums);
@@ -279,7 +279,7 @@ static tsr_status turn_weights(tsr_tensor **out, const tsr_tensor *w, const tsr_
     tsri_see(&turned, &turned, &d, offset);
     for (int i = 0; i < w->ndim; i++) shape[i] = i > 1 ? w->shape[i] : turned.shape[i + 1];
     shape[0] *= p->groups;
-    TSRI_TRY(tsri_aside(out, "conv_transpose", w, w->dtype, w->ndim, shape));
+    TSRI_TRY(tsri_make_temporary(out, "conv_transpose", w, w->dtype, w->ndim, shape));
     tsr_tensor grouped = **out;
     split_groups(&grouped, 0, p->groups);
     return tsr_copy(&grouped, &turned);
@@ -313,7 +313,7 @@ static tsr_status spread(tsr_tensor **out, const tsr_op *op)
         TSRI_CHECK(tsri_add(&shape[i], i < first ? x->shape[i] : z->shape[i], more), TSR_EOVERFLOW,
                    "conv_transpose: dim %d of x %s overflows", i, TSRI_DESC(&x->desc));
     }
-    TSRI_TRY(tsri_aside(out, "conv_transpose", x, x->dtype, x->ndim, shape));
+    TSRI_TRY(tsri_make_temporary(out, "conv_transpose", x, x->dtype, x->ndim, shape));
     TSRI_TRY(tsr_zero(*out));
     tsr_tensor from = *x, to = **out;
     for (int d = 0; d < p->spatial && any; d++)
@@ -335,7 +335,7 @@ tsr_status tsri_conv_transpose_parts(const tsr_op *op)
     tsr_status s = spread(&x, op);
     if (s == TSR_OK) s = turn_weights(&w, op->in[1], p);
     if (s == TSR_OK)
-        s = tsri_road(&(tsri_call){ .kind = TSR_OP_CONV, .params = &plain, .nout = 1, .out = { &out },
+        s = tsri_dispatch(&(tsri_call){ .kind = TSR_OP_CONV, .params = &plain, .nout = 1, .out = { &out },
                                     .nin = 3, .in = { x, w, op->nin > 2 ? op->in[2] : NULL } });
     tsr_release(&w);
     tsr_release(&x);
@@ -411,7 +411,7 @@ static tsr_status conv(tsr_tensor **out, const char *name, tsr_op_kind kind, int
     TSRI_TRY(tsri_check_allocated(name, "w", w));
     TSRI_TRY(read_options(&params, name, kind, how));
     if (how && how->fit == TSR_CONV_SAME) TSRI_TRY(fit_same(&params, name, x, w));
-    return tsri_road(&(tsri_call){ .kind = kind, .params = &params, .name = name, .nout = 1, .out = { out },
+    return tsri_dispatch(&(tsri_call){ .kind = kind, .params = &params, .name = name, .nout = 1, .out = { out },
                                    .nin = 3, .in = { x, w, bias } });
 }
 

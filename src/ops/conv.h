@@ -2,7 +2,7 @@
 #ifndef TSRI_CONV_H
 #define TSRI_CONV_H
 
-#include "road.h"
+#include "dispatch.h"
 
 tsr_status tsri_infer_conv(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
                            const void *params);
@@ -28,7 +28,7 @@ static inline bool tsri_window_length(int64_t *out, int64_t taps, int64_t dilati
 }
 
 /* A tensor for the length of a call, where `like` is. */
-static inline tsr_status tsri_aside(tsr_tensor **out, const char *op, const tsr_tensor *like, tsr_dtype dtype,
+static inline tsr_status tsri_make_temporary(tsr_tensor **out, const char *op, const tsr_tensor *like, tsr_dtype dtype,
                                     int ndim,
                                     const int64_t *shape)
 {

@@ -6,9 +6,9 @@
 
 static tsr_status make_filled(tsr_tensor **out, const char *op, const tsr_desc *d, tsr_scalar value)
 {
-    tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, op, d, NULL));
-    return tsri_result_end(out, fresh, tsri_fill_run(*out, value));
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    TSRI_TRY(tsri_result(out, &origin, op, d, NULL));
+    return tsri_result_end(out, origin, tsri_fill_run(*out, value));
 }
 
 static tsr_status make_full(tsr_tensor **out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape,
@@ -22,21 +22,21 @@ static tsr_status make_full(tsr_tensor **out, const char *op, tsr_dtype dtype, i
 tsr_status tsr_empty(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
     tsr_desc d;
-    tsri_fresh fresh;
+    tsri_origin origin;
     TSRI_TRY(tsri_desc_packed(&d, "empty", dtype, ndim, shape));
-    return tsri_result(out, &fresh, "empty", &d, NULL);
+    return tsri_result(out, &origin, "empty", &d, NULL);
 }
 
 tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
     enum { FEW = 4096 };  /* bytes that are not worth a road */
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     int64_t lo;
     TSRI_TRY(tsri_desc_packed(&d, "zeros", dtype, ndim, shape));
-    TSRI_TRY(tsri_result(out, &fresh, "zeros", &d, NULL));
+    TSRI_TRY(tsri_result(out, &origin, "zeros", &d, NULL));
     const int64_t bytes = tsri_desc_span(&d, &lo);
-    if (fresh != TSRI_MADE || bytes > FEW || !tsri_is_here(*out)) return tsri_result_end(out, fresh, tsri_fill_run(*out, tsr_scalar_i64(0)));
+    if (origin != TSRI_ORIGIN_MADE || bytes > FEW || !tsri_is_here(*out)) return tsri_result_end(out, origin, tsri_fill_run(*out, tsr_scalar_i64(0)));
     memset((*out)->data, 0, (size_t)bytes);
     return TSR_OK;
 }
@@ -52,27 +52,27 @@ tsr_status tsr_full(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *
 }
 
 /* A result like `like`: made with its device and kind, or checked to fit. */
-static tsr_status result_like(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_tensor *like)
+static tsr_status result_like(tsr_tensor **out, tsri_origin *origin, const char *op, const tsr_tensor *like)
 {
     tsr_desc d;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     TSRI_TRY(tsri_check_tensor(op, "like", like));
     TSRI_TRY(tsri_desc_packed_like(&d, &like->desc, like->dtype));
     /* A mapping cannot be made like: its likes lie in host memory. */
-    return tsri_result_in(out, fresh, op, &d, like->device, tsri_memory_beside(like));
+    return tsri_result_in(out, origin, op, &d, like->device, tsri_memory_beside(like));
 }
 
 static tsr_status filled_like(tsr_tensor **out, const char *op, const tsr_tensor *like, tsr_scalar value)
 {
-    tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(result_like(out, &fresh, op, like));
-    return tsri_result_end(out, fresh, tsri_fill_run(*out, value));
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    TSRI_TRY(result_like(out, &origin, op, like));
+    return tsri_result_end(out, origin, tsri_fill_run(*out, value));
 }
 
 tsr_status tsr_empty_like(tsr_tensor **out, const tsr_tensor *like)
 {
-    tsri_fresh fresh;
-    return result_like(out, &fresh, "empty_like", like);
+    tsri_origin origin;
+    return result_like(out, &origin, "empty_like", like);
 }
 
 tsr_status tsr_zeros_like(tsr_tensor **out, const tsr_tensor *like)
@@ -92,38 +92,38 @@ tsr_status tsr_full_like(tsr_tensor **out, const tsr_tensor *like, tsr_scalar va
 
 tsr_status tsr_clone(tsr_tensor **out, const tsr_tensor *t)
 {
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "clone: out is NULL");
     TSRI_TRY(tsri_check_tensor("clone", "t", t));
     if (!t->data && tsr_is_none(*out)) return tsr_declare(out, &t->desc, t->device, t->memory);
     TSRI_TRY(tsri_check_allocated("clone", "t", t));
-    TSRI_TRY(result_like(out, &fresh, "clone", t));
-    const bool new_memory = fresh != TSRI_HAD;
-    return tsri_result_end(out, fresh, new_memory ? tsri_copy_run(*out, t) : tsr_copy(*out, t));
+    TSRI_TRY(result_like(out, &origin, "clone", t));
+    const bool new_memory = origin != TSRI_ORIGIN_GIVEN;
+    return tsri_result_end(out, origin, new_memory ? tsri_copy_run(*out, t) : tsr_copy(*out, t));
 }
 
 tsr_status tsr_from_data(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape, const void *data)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsri_desc_packed(&d, "from_data", dtype, ndim, shape));
     TSRI_CHECK(data || tsr_desc_numel(&d) == 0, TSR_ENULL, "from_data: data is NULL");
-    TSRI_TRY(tsri_result(out, &fresh, "from_data", &d, NULL));
-    return tsri_result_end(out, fresh, tsr_load(*out, data, (size_t)tsr_desc_bytes(&d)));
+    TSRI_TRY(tsri_result(out, &origin, "from_data", &d, NULL));
+    return tsri_result_end(out, origin, tsr_load(*out, data, (size_t)tsr_desc_bytes(&d)));
 }
 
 tsr_status tsr_eye(tsr_tensor **out, tsr_dtype dtype, int64_t rows, int64_t cols, int64_t k)
 {
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     tsr_desc d;
     tsr_tensor place, *diagonal = tsr_place_none(&place);
     TSRI_TRY(tsr_desc_init(&d, dtype, TSR_SHAPE(rows, cols), NULL));
-    TSRI_TRY(tsri_result(out, &fresh, "eye", &d, NULL));
+    TSRI_TRY(tsri_result(out, &origin, "eye", &d, NULL));
     tsr_status s = tsri_fill_run(*out, tsr_scalar_i64(0));
     if (s == TSR_OK) s = tsr_diagonal(&diagonal, *out, k, 0, 1);
     if (s == TSR_OK) s = tsri_fill_run(diagonal, tsr_scalar_i64(1));
     tsr_release(&diagonal);
-    return tsri_result_end(out, fresh, s);
+    return tsri_result_end(out, origin, s);
 }
 
 /* Progressions -------------------------------------------------------------------
@@ -190,10 +190,10 @@ static tsr_status fill_progression(tsr_tensor *out, const progression *p)
 static tsr_status make_progression(tsr_tensor **out, const char *op, tsr_dtype dtype, const progression *p)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsr_desc_init(&d, dtype, TSR_SHAPE(p->n), NULL));
-    TSRI_TRY(tsri_result(out, &fresh, op, &d, NULL));
-    return tsri_result_end(out, fresh, fill_progression(*out, p));
+    TSRI_TRY(tsri_result(out, &origin, op, &d, NULL));
+    return tsri_result_end(out, origin, fill_progression(*out, p));
 }
 
 static bool is_integer(tsr_scalar s) { return s.dtype == TSR_I64 || s.dtype == TSR_U64 || s.dtype == TSR_BOOL; }

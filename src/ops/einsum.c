@@ -443,15 +443,15 @@ tsr_status tsr_einsum(tsr_tensor **out, const char *text, int n, const tsr_tenso
 {
     work w;
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "einsum: out is NULL");
     TSRI_CHECK(text, TSR_ENULL, "einsum: text is NULL");
     TSRI_CHECK(n >= 1 && n <= TSR_EINSUM_OPERANDS, TSR_EINVAL, "einsum: %d operands; 1 to %d can be had", n,
                TSR_EINSUM_OPERANDS);
     TSRI_CHECK(operands, TSR_ENULL, "einsum: operands is NULL");
     TSRI_TRY(prepare(&w, &d, text, n, operands));
-    TSRI_TRY(tsri_result(out, &fresh, "einsum", &d, operands[0]));
+    TSRI_TRY(tsri_result(out, &origin, "einsum", &d, operands[0]));
     const tsr_status s = run(&w, *out);
     for (int i = 0; i < n; i++) tsr_release(&w.made[i]);
-    return tsri_result_end(out, fresh, s);
+    return tsri_result_end(out, origin, s);
 }

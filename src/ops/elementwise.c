@@ -1,119 +1,88 @@
-/* elementwise.c - one road for every op that works element by element.
+/* elementwise.c - every op that works element by element.
  *
  *     check       operands are tensors with memory, of dtypes the op takes
  *     promote     operands that share a dtype name come to one dtype
  *     broadcast   shapes come to one shape
  *     fit         the result is made, or checked
- *     hand over   operands of equal shape and dtype go to the backend
+ *     run         by the backend, on operands of equal shape and dtype
  */
-#include "road.h"
 #include "backend/registry.h"
-#include "core/atomic.h"
-#include "core/overlap.h"
-#include "tessera/match.h"
-#include "tessera/move.h"
+#include "dispatch.h"
+#include "operands.h"
+#include "core/match_int.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/view.h"
 
-/* Everything about one call. Operands are seen through `view` where they need
- * another shape or dtype than they have. */
-typedef struct call {
-    tsr_op_kind            kind;
-    const char            *name;
-    const tsri_dtype_rule *rule;
-    int                    nin;
-    const tsr_tensor      *in[TSR_OP_MAX_IN];
-    tsr_tensor             view[TSR_OP_MAX_IN];
-    tsr_tensor            *aside[TSR_OP_MAX_IN];   /* copies to release */
-    unsigned char          number[TSR_OP_MAX_IN][16];
-    tsr_dtype              dtype;                  /* that the named operands come to */
-} call;
+/* One call. */
+typedef struct context {
+    tsr_op_kind        kind;
+    const char        *name;
+    const tsri_parsed *parsed;
+    int                nin;
+    tsr_dtype          dtype[TSR_OP_MAX_IN];  /* that the operands come to */
+    tsri_operands      operands;
+} context;
 
-/* The operand's name, for a message. */
-static const char *operand_name(char out[TSR_MATCH_NAME], tsr_op_kind kind, int i)
+static tsr_status check_operands(context *c, const tsr_tensor *const *in)
 {
-    tsr_signature s;
-    out[0] = '\0';
-    if (tsr_signature_parse(&s, tsr_op_get_info(kind)->signature) != TSR_OK) return out;
-    for (int c = 0; c < TSR_MATCH_NAME; c++) out[c] = s.operand[i].name[c];
-    return out;
-}
-
-static bool is_number(const tsr_tensor *t) { return (t->flags & TSR_FLAG_NUMBER) != 0; }
-
-static TSRI_COLD tsr_status blame_dtype(const call *c, int i)
-{
-    char name[TSR_MATCH_NAME];
-    return tsri_fail(TSR_EDTYPE, "%s: %s is %s, which it does not take; its signature is %s (tsr_cast converts)",
-                     c->name, operand_name(name, c->kind, i), TSRI_DESC(&c->in[i]->desc),
-                     tsr_op_get_info(c->kind)->signature);
-}
-
-/* Dtypes ---------------------------------------------------------------------------- */
-
-/* May a number of this kind stand where elements are of the other? */
-static bool number_fits(tsr_kind number, tsr_kind kind)
-{
-    switch (number) {
-    case TSR_BOOLEAN: return true;
-    case TSR_SIGNED:
-    case TSR_UNSIGNED: return kind != TSR_BOOLEAN;
-    case TSR_FLOATING: return kind == TSR_FLOATING || kind == TSR_COMPLEX;
-    default: return kind == TSR_COMPLEX;
-    }
-}
-
-static tsr_status promote(call *c)
-{
-    c->dtype = TSR_DTYPE_INVALID;
-    for (int pass = 0; pass < 2 && c->dtype == TSR_DTYPE_INVALID; pass++)  /* numbers count only among themselves */
-        for (int i = 0; i < c->nin; i++) {
-            const tsr_tensor *t = c->in[i];
-            if (!c->rule->grouped[i] || (pass == 0 && is_number(t)) || c->dtype == t->dtype) continue;
-            if (c->dtype == TSR_DTYPE_INVALID) c->dtype = t->dtype;
-            else TSRI_CHECK(tsr_dtype_promote(&c->dtype, c->dtype, t->dtype) == TSR_OK, TSR_EDTYPE,
-                            "%s: %s and %s do not mix (tsr_cast converts)", c->name, tsr_dtype_name(c->dtype),
-                            TSRI_DESC(&t->desc));
-        }
-    const tsr_kind kind = tsr_dtype_kind(c->dtype);
     for (int i = 0; i < c->nin; i++) {
-        const tsr_tensor *t = c->in[i];
-        const tsr_dtype dtype = c->rule->grouped[i] ? c->dtype : t->dtype;
-        if (!(c->rule->accepts[i] >> dtype & 1)) return blame_dtype(c, i);
-        TSRI_CHECK(!is_number(t) || !c->rule->grouped[i] || number_fits(tsr_dtype_kind(t->dtype), kind), TSR_EDTYPE,
-                   "%s: a %s number does not fit %s", c->name, tsr_kind_name(tsr_dtype_kind(t->dtype)),
-                   tsr_dtype_name(c->dtype));
+        if (!TSRI_LIKELY(in[i] && in[i]->dtype != TSR_DTYPE_INVALID && in[i]->data))
+            return tsri_check_allocated(c->name, c->parsed->signature.operand[i].name, in[i]);
+        c->operands.in[i] = in[i];
+        c->operands.temporary[i] = NULL;
     }
     return TSR_OK;
 }
 
-static tsr_dtype result_dtype(const call *c)
+/* Dtypes ---------------------------------------------------------------------------- */
+
+static TSRI_COLD tsr_status blame_dtype(const context *c, int i)
 {
-    switch (c->rule->result) {
-    case TSRI_RESULT_GROUP: return c->dtype;
-    case TSRI_RESULT_REAL:  return tsr_dtype_real(c->dtype);
-    default:                return c->rule->fixed;
+    return tsri_fail(TSR_EDTYPE, "%s: %s is %s, which it does not take; its signature is %s (tsr_cast converts)",
+                     c->name, c->parsed->signature.operand[i].name, TSRI_DESC(&c->operands.in[i]->desc),
+                     tsr_op_get_info(c->kind)->signature);
+}
+
+static tsr_status promote(context *c)
+{
+    const tsri_dtype_rule *rule = &c->parsed->rule;
+    const bool same = tsri_same_dtypes(c->nin, c->operands.in);
+    for (int i = 0; same && i < c->nin; i++) c->dtype[i] = c->operands.in[0]->dtype;
+    if (!same) TSRI_TRY(tsri_promote(c->dtype, c->name, c->nin, c->operands.in, rule->group));
+    for (int i = 0; i < c->nin; i++)
+        if (!(rule->accepts[i] >> c->dtype[i] & 1)) return blame_dtype(c, i);
+    return same ? TSR_OK : tsri_check_numbers(c->name, c->nin, c->operands.in, c->dtype);
+}
+
+/* The last operand is always one of those that are promoted. */
+static tsr_dtype result_dtype(const context *c)
+{
+    const tsri_dtype_rule *rule = &c->parsed->rule;
+    switch (rule->result) {
+    case TSRI_RESULT_GROUP: return c->dtype[c->nin - 1];
+    case TSRI_RESULT_REAL:  return tsr_dtype_real(c->dtype[c->nin - 1]);
+    default:                return rule->fixed;
     }
 }
 
 /* Shapes ---------------------------------------------------------------------------- */
 
-static bool all_same_shape(const call *c)
+static bool all_same_shape(const context *c)
 {
     for (int i = 1; i < c->nin; i++)
-        if (!tsr_desc_same_shape(&c->in[0]->desc, &c->in[i]->desc)) return false;
+        if (!tsr_desc_same_shape(&c->operands.in[0]->desc, &c->operands.in[i]->desc)) return false;
     return true;
 }
 
 /* The result: packed in the order of the first operand that has its shape. */
-static tsr_status result_desc(tsr_desc *out, const call *c)
+static tsr_status result_desc(tsr_desc *out, const context *c)
 {
     const tsr_dtype dtype = result_dtype(c);
     const tsr_desc *descs[TSR_OP_MAX_IN];
     int64_t shape[TSR_MAX_NDIM];
     int ndim = 0;
-    if (all_same_shape(c)) return tsri_desc_packed_like(out, &c->in[0]->desc, dtype);
-    for (int i = 0; i < c->nin; i++) descs[i] = &c->in[i]->desc;
+    if (all_same_shape(c)) return tsri_desc_packed_like(out, &c->operands.in[0]->desc, dtype);
+    for (int i = 0; i < c->nin; i++) descs[i] = &c->operands.in[i]->desc;
     TSRI_CHECK(tsr_desc_broadcast(&ndim, shape, c->nin, descs) == TSR_OK, TSR_ESHAPE, "%s: %s", c->name,
                tsr_last_error());
     TSRI_TRY(tsri_desc_packed(out, c->name, dtype, ndim, shape));
@@ -122,105 +91,63 @@ static tsr_status result_desc(tsr_desc *out, const call *c)
     return TSR_OK;
 }
 
-/* Operands -------------------------------------------------------------------------- */
-
-/* Sees operand i with the result's shape. */
-static tsr_status broadcast_operand(call *c, int i, const tsr_desc *result)
+/* Operand i with the result's shape. */
+static tsr_status broadcast_operand(tsri_operands *o, int i, const tsr_desc *result)
 {
-    const tsr_tensor *t = c->in[i];
+    const tsr_tensor *t = o->in[i];
     if (TSRI_LIKELY(tsr_desc_same_shape(&t->desc, result))) return TSR_OK;
-    tsr_tensor *v = &c->view[i];
-    const tsr_desc had = t->desc;
+    tsr_tensor *v = &o->view[i];
+    const tsr_desc own = t->desc;
     if (t != v) *v = *t;
-    TSRI_TRY(tsri_desc_expand(&v->desc, &had, result->ndim, result->shape));
-    c->in[i] = v;
+    TSRI_TRY(tsri_desc_expand(&v->desc, &own, result->ndim, result->shape));
+    o->in[i] = v;
     return TSR_OK;
 }
 
-/* A number in the dtype that the tensors have. */
-static tsr_status place_number(call *c, int i)
-{
-    tsr_scalar value;
-    tsr_tensor *v = &c->view[i];
-    TSRI_TRY(tsr_scalar_load(&value, c->in[i]->dtype, c->in[i]->data));
-    TSRI_TRY(tsr_scalar_store(c->number[i], c->dtype, value));
-    *v = *c->in[i];
-    v->data = c->number[i];
-    v->dtype = c->dtype;
-    c->in[i] = v;
-    return TSR_OK;
-}
+/* Calls ------------------------------------------------------------------------------ */
 
-/* Brings operand i to the dtype of its group. */
-static tsr_status convert_operand(call *c, int i)
+static tsr_status prepare_operands(context *c, const tsr_tensor *out, bool given)
 {
-    if (!c->rule->grouped[i] || c->in[i]->dtype == c->dtype) return TSR_OK;
-    if (is_number(c->in[i])) return place_number(c, i);
-    TSRI_TRY(tsr_cast(&c->aside[i], c->in[i], c->dtype));
-    c->in[i] = c->aside[i];
-    return TSR_OK;
-}
-
-/* An operand that the result partly overlaps is copied first. */
-static tsr_status separate_operand(call *c, int i, const tsr_tensor *out)
-{
-    const tsr_tensor *t = c->in[i];
-    if (t->data == out->data && tsr_desc_same(&t->desc, &out->desc)) return TSR_OK;
-    if (!tsri_overlap(out->data, &out->desc, t->data, &t->desc)) return TSR_OK;
-    tsr_tensor *copy = NULL;
-    TSRI_TRY(tsr_clone(&copy, t));
-    tsr_release(&c->aside[i]);
-    c->in[i] = c->aside[i] = copy;
-    return TSR_OK;
-}
-
-static tsr_status prepare_operands(call *c, const tsr_tensor *out, bool had_memory)
-{
+    tsri_operands *o = &c->operands;
     for (int i = 0; i < c->nin; i++) {
-        TSRI_TRY(convert_operand(c, i));
-        if (had_memory) TSRI_TRY(separate_operand(c, i, out));
-        TSRI_TRY(broadcast_operand(c, i, &out->desc));
+        if (o->in[i]->dtype != c->dtype[i]) TSRI_TRY(tsri_operand_convert(o, i, c->dtype[i]));
+        if (given && !tsri_is_exactly(o->in[i], out)) TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out));
+        TSRI_TRY(broadcast_operand(o, i, &out->desc));
     }
     return TSR_OK;
 }
 
-static tsr_status hand_over(call *c, tsr_tensor *out, const void *params)
+static tsr_status run(const context *c, tsr_tensor *out, const void *params)
 {
     tsr_op op = { .kind = c->kind, .nin = c->nin, .nout = 1, .out = { out }, .params = params };
-    for (int i = 0; i < c->nin; i++) op.in[i] = c->in[i];
+    for (int i = 0; i < c->nin; i++) op.in[i] = c->operands.in[i];
     return tsri_op_run(&op);
 }
 
 static TSRI_NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
                                                     const tsr_tensor *const *in)
 {
-    call c;
+    context c;
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     c.kind = kind;
     c.name = tsr_op_get_info(kind)->name;
-    c.rule = tsri_rule_of(kind);
+    c.parsed = tsri_parsed_of(kind);
     c.nin = nin;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", c.name);
-    for (int i = 0; i < nin; i++) {
-        char name[TSR_MATCH_NAME];
-        if (!TSRI_LIKELY(in[i] && in[i]->dtype != TSR_DTYPE_INVALID && in[i]->data))
-            return tsri_check_allocated(c.name, operand_name(name, kind, i), in[i]);
-        c.in[i] = in[i];
-        c.aside[i] = NULL;
-    }
+    TSRI_TRY(check_operands(&c, in));
     TSRI_TRY(promote(&c));
     TSRI_TRY(result_desc(&d, &c));
-    TSRI_TRY(tsri_result(out, &fresh, c.name, &d, tsri_leader(nin, in)));
-    tsr_status s = prepare_operands(&c, *out, fresh == TSRI_HAD);
-    if (s == TSR_OK) s = hand_over(&c, *out, params);
-    for (int i = 0; i < nin; i++) tsr_release(&c.aside[i]);
-    return tsri_result_end(out, fresh, s);
+    TSRI_TRY(tsri_result(out, &origin, c.name, &d, tsri_leader(nin, in)));
+    tsr_status s = prepare_operands(&c, *out, origin == TSRI_ORIGIN_GIVEN);
+    if (s == TSR_OK) s = run(&c, *out, params);
+    tsri_operands_release(&c.operands, nin);
+    return tsri_result_end(out, origin, s);
 }
 
 /* The usual call -------------------------------------------------------------------- */
 
-enum { FEW = 4096 };  /* elements that are one row, and not worth a loop */
+enum { ONE_ROW = 4096 };  /* elements that are not worth a loop */
 
 /* Elements of a desc that is packed in row-major order, with the strides that such a tensor is
  * made with; 0 for any other, and for an empty one. */
@@ -234,8 +161,8 @@ static int64_t count_canonical(const tsr_desc *d)
     return n;
 }
 
-/* A tensor that the host reaches, of this dtype, that lies as d does. */
-static bool lies_like(const tsr_tensor *t, tsr_dtype dtype, const tsr_desc *d)
+/* A tensor that the host reaches, of this dtype, with d's shape and strides. */
+static bool is_like(const tsr_tensor *t, tsr_dtype dtype, const tsr_desc *d)
 {
     if (!t->data || t->dtype != dtype || t->ndim != d->ndim || !tsri_is_plain(t)) return false;
     for (int i = 0; i < d->ndim; i++)
@@ -250,7 +177,7 @@ static bool is_apart(const tsr_tensor *z, uintptr_t z_bytes, const tsr_tensor *t
     return to >= z_bytes && 0 - to >= t_bytes;
 }
 
-/* Operands of one dtype, and a result if there is one, that all lie alike: nothing is to be prepared.
+/* Operands of one dtype, and a result if there is one, of one shape and contiguous: nothing is to be prepared.
  * How many elements they have, or 0. */
 static int64_t count_usual(const tsr_tensor *z, const tsri_dtype_rule *rule, int nin, const tsr_tensor *const *in)
 {
@@ -259,10 +186,10 @@ static int64_t count_usual(const tsr_tensor *z, const tsri_dtype_rule *rule, int
     if ((first->flags & TSR_FLAG_NUMBER) || !tsri_is_plain(first)) return 0;
     const int64_t n = count_canonical(&first->desc);
     for (int i = 1; i < nin; i++)
-        if (!in[i] || (in[i]->flags & TSR_FLAG_NUMBER) || !lies_like(in[i], first->dtype, &first->desc)) return 0;
+        if (!in[i] || (in[i]->flags & TSR_FLAG_NUMBER) || !is_like(in[i], first->dtype, &first->desc)) return 0;
     if (!z) return n;
     const tsr_dtype dtype = rule->result == TSRI_RESULT_FIXED ? rule->fixed : first->dtype;
-    if ((z->flags & TSR_FLAG_READONLY) || !lies_like(z, dtype, &first->desc)) return 0;
+    if ((z->flags & TSR_FLAG_READONLY) || !is_like(z, dtype, &first->desc)) return 0;
     const uintptr_t z_bytes = (uintptr_t)(n * tsri_dtype_size(dtype));
     const uintptr_t bytes = (uintptr_t)(n * tsri_dtype_size(first->dtype));
     for (int i = 0; i < nin; i++)
@@ -283,47 +210,31 @@ static tsr_status make_usual(tsr_tensor **out, tsr_op_kind kind, const tsri_dtyp
 static tsr_status run_usual(tsr_tensor *out, tsr_op_kind kind, const void *params, int64_t n, int nin,
                             const tsr_tensor *const *in)
 {
-    if (n <= FEW && tsri_cpu_run_row(kind, params, n, out, nin, in)) return TSR_OK;
+    if (n <= ONE_ROW && tsri_cpu_run_row(kind, params, n, out, nin, in)) return TSR_OK;
     tsr_op op = { .kind = kind, .nin = nin, .nout = 1, .out = { out }, .params = params };
     for (int i = 0; i < nin; i++) op.in[i] = in[i];
     return tsri_op_run(&op);
-}
-
-/* Rules that were asked for before. */
-static const tsri_dtype_rule *known[TSR_OP_COUNT];
-
-static TSRI_NEVER_INLINE const tsri_dtype_rule *get_to_know(tsr_op_kind kind)
-{
-    const tsri_dtype_rule *rule = tsri_rule_of(kind);
-    tsri_store_release(&known[kind], rule);
-    return rule;
-}
-
-static inline const tsri_dtype_rule *known_rule(tsr_op_kind kind)
-{
-    const tsri_dtype_rule *rule = tsri_load_acquire(&known[kind]);
-    return TSRI_LIKELY(rule != NULL) ? rule : get_to_know(kind);
 }
 
 /* One copy for all ops: the functions below only say which it is. */
 TSRI_NEVER_INLINE tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
                                               const tsr_tensor *const *in)
 {
-    const tsri_dtype_rule *rule = known_rule(kind);
+    const tsri_dtype_rule *rule = tsri_rule_of(kind);
     const int64_t n = out ? count_usual(*out, rule, nin, in) : 0;
     if (!TSRI_LIKELY(n > 0)) return prepare_and_run(out, kind, params, nin, in);
     if (*out) return run_usual(*out, kind, params, n, nin, in);
     TSRI_TRY(make_usual(out, kind, rule, in[0]));
-    return tsri_result_end(out, TSRI_MADE, run_usual(*out, kind, params, n, nin, in));
+    return tsri_result_end(out, TSRI_ORIGIN_MADE, run_usual(*out, kind, params, n, nin, in));
 }
 
 tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
                                   const void *params)
 {
-    call c = { .kind = kind, .name = name, .rule = tsri_rule_of(kind) };
+    context c = { .kind = kind, .name = name, .parsed = tsri_parsed_of(kind) };
     (void)params;
-    c.nin = c.rule->nin;
-    for (int i = 0; i < c.nin; i++) c.in[i] = tsri_tensor_like(&c.view[i], in[i]);
+    c.nin = c.parsed->rule.nin;
+    for (int i = 0; i < c.nin; i++) c.operands.in[i] = tsri_tensor_like(&c.operands.view[i], in[i]);
     TSRI_TRY(promote(&c));
     return result_desc(out, &c);
 }

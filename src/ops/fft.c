@@ -2,10 +2,10 @@
  *
  * Transforms over several axes run in the result itself, in a corner of it where axes are
  * still to be lengthened: x is cropped first, so no axis is ever longer than in the end. */
-#include "away.h"
+#include "device_dispatch.h"
 #include "fft_int.h"
 #include "core/same_math.h"
-#include "pieces.h"
+#include "views.h"
 #include "tessera/move.h"
 #include "tessera/ops/fft.h"
 #include "tessera/ops/shape.h"
@@ -145,9 +145,9 @@ static tsr_memory memory_like(const tsr_tensor *x)
 }
 
 /* Temporaries of a call. */
-typedef struct aside {
+typedef struct temporary {
     tsr_tensor *cast, *copy, *middle;
-} aside;
+} temporary;
 
 static tsr_status run_axis(const request *r, tsr_tensor *z, const tsr_tensor *x, tsr_op_kind kind, int i)
 {
@@ -199,7 +199,7 @@ static tsr_status run_forth(const request *r, const tsr_tensor *z, const tsr_ten
 }
 
 /* For irfftn: the others in a tensor between, then the last axis to z. */
-static tsr_status run_back(const request *r, tsr_tensor *z, const tsr_tensor *x, aside *a)
+static tsr_status run_back(const request *r, tsr_tensor *z, const tsr_tensor *x, temporary *a)
 {
     const int last = r->count - 1;
     tsr_desc d;
@@ -229,7 +229,7 @@ static tsr_status crop(tsr_tensor *v, const request *r, const tsr_tensor *x)
 }
 
 /* In a dtype that is transformed: c64 and c128, and f32 and f64 where the op takes them. */
-static tsr_status convert(const tsr_tensor **x, const request *r, aside *a)
+static tsr_status convert(const tsr_tensor **x, const request *r, temporary *a)
 {
     tsr_dtype dtype = (*x)->dtype;
     if (tsr_dtype_kind(dtype) == TSR_FLOATING && dtype != TSR_F64) dtype = TSR_F32;
@@ -251,14 +251,14 @@ static tsr_status result_desc(tsr_desc *d, const request *r, const tsr_tensor *x
     return tsri_desc_packed(d, r->name, real ? tsr_dtype_real(dtype) : dtype, x->ndim, shape);
 }
 
-static tsr_status run(const request *r, tsr_tensor *z, const tsr_tensor *x, tsri_fresh fresh, aside *a)
+static tsr_status run(const request *r, tsr_tensor *z, const tsr_tensor *x, tsri_origin origin, temporary *a)
 {
     tsr_tensor cropped;
     if (tsr_numel(z) == 0) return TSR_OK;
     TSRI_TRY(crop(&cropped, r, x));
     x = &cropped;
     TSRI_TRY(convert(&x, r, a));
-    if (fresh == TSRI_HAD && !tsri_is_exactly(x, z)) TSRI_TRY(tsri_apart(&x, &a->copy, z));
+    if (origin == TSRI_ORIGIN_GIVEN && !tsri_is_exactly(x, z)) TSRI_TRY(tsri_separate(&x, &a->copy, z));
     if (r->count == 0) return tsri_copy_run(z, x);
     return r->kind == TSR_OP_IRFFT ? run_back(r, z, x, a) : run_forth(r, z, x);
 }
@@ -266,15 +266,15 @@ static tsr_status run(const request *r, tsr_tensor *z, const tsr_tensor *x, tsri
 static tsr_status transform(tsr_tensor **out, const request *r, const tsr_tensor *x)
 {
     tsr_desc d;
-    aside a = { NULL, NULL, NULL };
-    tsri_fresh fresh = TSRI_HAD;
+    temporary a = { NULL, NULL, NULL };
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(result_desc(&d, r, x));
-    TSRI_TRY(tsri_result_in(out, &fresh, r->name, &d, x->device, memory_like(x)));
-    const tsr_status s = run(r, *out, x, fresh, &a);
+    TSRI_TRY(tsri_result_in(out, &origin, r->name, &d, x->device, memory_like(x)));
+    const tsr_status s = run(r, *out, x, origin, &a);
     tsr_release(&a.middle);
     tsr_release(&a.copy);
     tsr_release(&a.cast);
-    return tsri_result_end(out, fresh, s);
+    return tsri_result_end(out, origin, s);
 }
 
 static tsr_status along_one(tsr_tensor **out, request r, const tsr_tensor *x, int64_t n, int axis)
@@ -341,15 +341,15 @@ static tsr_status frequencies(tsr_tensor **out, const char *name, int64_t n, dou
                               int64_t size, int64_t last)
 {
     tsr_desc desc;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", name);
     TSRI_CHECK(n >= 1, TSR_EINVAL, "%s: n is %lld", name, (long long)n);
     TSRI_CHECK(d != 0 && is_finite(d), TSR_EINVAL, "%s: d is %g", name, d);
     TSRI_CHECK(tsr_dtype_kind(dtype) == TSR_FLOATING, TSR_EDTYPE, "%s: %s; a floating dtype is needed", name,
                tsr_dtype_name(dtype));
     TSRI_TRY(tsri_desc_packed(&desc, name, dtype, 1, &size));
-    TSRI_TRY(tsri_result(out, &fresh, name, &desc, NULL));
-    return tsri_result_end(out, fresh, fill_frequencies(*out, n, last, d));
+    TSRI_TRY(tsri_result(out, &origin, name, &desc, NULL));
+    return tsri_result_end(out, origin, fill_frequencies(*out, n, last, d));
 }
 
 tsr_status tsr_fftfreq(tsr_tensor **out, int64_t n, double d, tsr_dtype dtype)
@@ -368,15 +368,15 @@ static tsr_status shift(tsr_tensor **out, const char *name, const tsr_tensor *x,
     int at[TSR_MAX_NDIM], count = 0;
     int64_t by[TSR_MAX_NDIM];
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", name);
     TSRI_TRY(tsri_check_allocated(name, "x", x));
     TSRI_TRY(tsri_check_list(name, "axes", naxes, axes));
     TSRI_TRY(read_axes(at, &count, name, &x->desc, naxes, axes));
     for (int i = 0; i < count; i++) by[i] = sign * (x->shape[at[i]] / 2);
     TSRI_TRY(tsri_desc_packed(&d, name, x->dtype, x->ndim, x->shape));
-    TSRI_TRY(tsri_result(out, &fresh, name, &d, x));
-    return tsri_result_end(out, fresh, tsr_roll(out, x, count, by, at));
+    TSRI_TRY(tsri_result(out, &origin, name, &d, x));
+    return tsri_result_end(out, origin, tsr_roll(out, x, count, by, at));
 }
 
 tsr_status tsr_fftshift(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes)

@@ -1,9 +1,10 @@
 /* index.c - picking elements by number: check every index, and hand views over to gather
  * and scatter; masks, and what is found by looking. */
-#include "away.h"
-#include "pieces.h"
+#include "device_dispatch.h"
+#include "views.h"
 #include "core/loop.h"
 #include "core/mem.h"
+#include "core/overlap.h"
 #include "tessera/move.h"
 #include "tessera/ops/index.h"
 
@@ -11,7 +12,7 @@
 typedef struct call {
     const char       *op;
     const tsr_tensor *t, *index, *src;
-    tsr_tensor       *t_aside, *index_aside, *src_aside;
+    tsr_tensor       *t_temporary, *index_temporary, *src_temporary;
     unsigned char     number[16];  /* a source that is one */
     tsr_tensor        number_view;
 } call;
@@ -19,9 +20,9 @@ typedef struct call {
 /* Lets go of the copies; returns s. */
 static tsr_status end(call *c, tsr_status s)
 {
-    tsr_release(&c->t_aside);
-    tsr_release(&c->index_aside);
-    tsr_release(&c->src_aside);
+    tsr_release(&c->t_temporary);
+    tsr_release(&c->index_temporary);
+    tsr_release(&c->src_temporary);
     return s;
 }
 
@@ -118,17 +119,17 @@ static tsr_status open_index_here(call *c, int axis, const tsr_desc *d)
     const tsr_kind kind = tsr_dtype_kind(c->index->dtype);
     range all = { 0, -1, 0 };
     if (c->index->dtype != TSR_I64) {
-        TSRI_TRY(tsr_cast(&c->index_aside, c->index, TSR_I64));
-        c->index = c->index_aside;
+        TSRI_TRY(tsr_cast(&c->index_temporary, c->index, TSR_I64));
+        c->index = c->index_temporary;
     }
     build_loop(&loop, c->index);
     if (tsri_loop_count(&loop) > 0) (void)tsri_loop_visit(&loop, widen_range, &all);
     const range allowed = { kind == TSR_SIGNED ? -size : 0, size - 1, 0 };
     if (all.low < allowed.low || all.high > allowed.high) return blame_index(c, allowed, axis, d);
     if (all.low >= 0) return TSR_OK;
-    if (!c->index_aside) {
-        TSRI_TRY(tsr_clone(&c->index_aside, c->index));
-        c->index = c->index_aside;
+    if (!c->index_temporary) {
+        TSRI_TRY(tsr_clone(&c->index_temporary, c->index));
+        c->index = c->index_temporary;
     }
     build_loop(&loop, c->index);
     tsri_loop_run(&loop, count_from_start, &size);
@@ -147,8 +148,8 @@ static tsr_status open_index(call *c, int axis, const tsr_desc *d)
     const bool changed = c->index != copy;
     c->index = given;
     if (s == TSR_OK && changed) {
-        s = tsr_to(&c->index_aside, c->index_aside, given->device);
-        c->index = c->index_aside;
+        s = tsr_to(&c->index_temporary, c->index_temporary, given->device);
+        c->index = c->index_temporary;
     }
     tsr_release(&copy);
     return s;
@@ -175,12 +176,12 @@ static tsr_status gather_run(tsr_tensor *out, const tsr_tensor *t, const tsr_ten
 }
 
 /* Makes or fits the result, and keeps t and index out of its way. */
-static tsr_status begin_result(call *c, tsr_tensor **out, tsri_fresh *fresh, const tsr_desc *d)
+static tsr_status begin_result(call *c, tsr_tensor **out, tsri_origin *origin, const tsr_desc *d)
 {
-    TSRI_TRY(tsri_result(out, fresh, c->op, d, c->t));
-    if (*fresh != TSRI_HAD) return TSR_OK;
-    TSRI_TRY(tsri_apart(&c->t, &c->t_aside, *out));
-    return tsri_apart(&c->index, &c->index_aside, *out);
+    TSRI_TRY(tsri_result(out, origin, c->op, d, c->t));
+    if (*origin != TSRI_ORIGIN_GIVEN) return TSR_OK;
+    TSRI_TRY(tsri_separate(&c->t, &c->t_temporary, *out));
+    return tsri_separate(&c->index, &c->index_temporary, *out);
 }
 
 /* Result, source and index as three tensors of one rank. The result has all of index's
@@ -201,7 +202,7 @@ static tsr_status take_run(tsr_tensor *out, const tsr_tensor *t, const tsr_tenso
 static tsr_status take(call *c, tsr_tensor **out, int axis)
 {
     tsr_desc d, packed;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     const tsr_tensor *t = c->t, *index = c->index;
     TSRI_CHECK(t->ndim - 1 + index->ndim <= TSR_MAX_NDIM, TSR_EINVAL, "%s: %s at the indices %s has too many dims",
                c->op, TSRI_DESC(&t->desc), TSRI_DESC(&index->desc));
@@ -210,9 +211,9 @@ static tsr_status take(call *c, tsr_tensor **out, int axis)
     tsri_remove_dim(&d, axis);
     for (int i = 0; i < index->ndim; i++) tsri_insert_dim(&d, axis + i, index->shape[i], 0);
     TSRI_TRY(tsri_desc_packed(&packed, c->op, d.dtype, d.ndim, d.shape));
-    tsr_status s = begin_result(c, out, &fresh, &packed);
+    tsr_status s = begin_result(c, out, &origin, &packed);
     if (s == TSR_OK) s = take_run(*out, c->t, c->index, axis);
-    return tsri_result_end(out, fresh, s);
+    return tsri_result_end(out, origin, s);
 }
 
 tsr_status tsr_take(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, int axis)
@@ -268,18 +269,18 @@ static tsr_status take_along(call *c, tsr_tensor **out, int axis, bool broadcast
     tsr_desc d;
     tsr_tensor x, index;
     int64_t shape[TSR_MAX_NDIM];
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     for (int i = 0; i < c->t->ndim; i++) {
         if (i == axis) shape[i] = c->index->shape[i];
         else           TSRI_TRY(pair_dim(&shape[i], c, i, broadcast));
     }
     TSRI_TRY(open_index(c, axis, &c->t->desc));
     TSRI_TRY(tsri_desc_packed(&d, c->op, c->t->dtype, c->t->ndim, shape));
-    tsr_status s = begin_result(c, out, &fresh, &d);
+    tsr_status s = begin_result(c, out, &origin, &d);
     see_paired(&x, c->t, &d, axis);
     see_paired(&index, c->index, &d, axis);
     if (s == TSR_OK) s = gather_run(*out, &x, &index, axis);
-    return tsri_result_end(out, fresh, s);
+    return tsri_result_end(out, origin, s);
 }
 
 static tsr_status along(tsr_tensor **out, const char *op, const tsr_tensor *t, const tsr_tensor *index, int axis,
@@ -319,15 +320,15 @@ static tsr_status scatter_run(tsr_tensor *out, const tsr_tensor *index, const ts
 static tsr_status scatter(call *c, tsr_tensor **out, int axis, tsr_scatter_mode mode)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsri_desc_packed(&d, c->op, c->t->dtype, c->t->ndim, c->t->shape));
-    TSRI_TRY(tsri_result(out, &fresh, c->op, &d, c->t));
+    TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->t));
     tsr_status s = TSR_OK;
-    if (fresh == TSRI_HAD) s = tsri_apart(&c->index, &c->index_aside, *out);
-    if (fresh == TSRI_HAD && s == TSR_OK) s = tsri_apart(&c->src, &c->src_aside, *out);
+    if (origin == TSRI_ORIGIN_GIVEN) s = tsri_separate(&c->index, &c->index_temporary, *out);
+    if (origin == TSRI_ORIGIN_GIVEN && s == TSR_OK) s = tsri_separate(&c->src, &c->src_temporary, *out);
     if (s == TSR_OK) s = tsr_copy(*out, c->t);
     if (s == TSR_OK) s = scatter_run(*out, c->index, c->src, axis, mode);
-    return tsri_result_end(out, fresh, s);
+    return tsri_result_end(out, origin, s);
 }
 
 static tsr_status check_mode(const char *op, const tsr_tensor *t, tsr_scatter_mode mode)
@@ -453,17 +454,17 @@ static tsr_status one_hot(call *c, tsr_tensor **out, const tsr_desc *d)
 {
     _Alignas(16) unsigned char one[16];
     tsr_tensor src, index;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsr_scalar_store(one, d->dtype, tsr_scalar_i64(1)));
     TSRI_TRY(open_index(c, d->ndim - 1, d));
-    TSRI_TRY(tsri_result(out, &fresh, c->op, d, c->index));
-    tsr_status s = fresh == TSRI_HAD ? tsri_apart(&c->index, &c->index_aside, *out) : TSR_OK;
+    TSRI_TRY(tsri_result(out, &origin, c->op, d, c->index));
+    tsr_status s = origin == TSRI_ORIGIN_GIVEN ? tsri_separate(&c->index, &c->index_temporary, *out) : TSR_OK;
     if (s == TSR_OK) s = tsri_fill_run(*out, tsr_scalar_i64(0));
     index = *c->index;
     tsri_insert_dim(&index.desc, index.ndim, 1, 0);
     tsri_see_element(&src, one, d->dtype, &index.desc);
     if (s == TSR_OK) s = scatter_run(*out, &index, &src, d->ndim - 1, TSR_SCATTER_SET);
-    return tsri_result_end(out, fresh, s);
+    return tsri_result_end(out, origin, s);
 }
 
 tsr_status tsr_one_hot(tsr_tensor **out, const tsr_tensor *index, int64_t depth, tsr_dtype dtype)
@@ -491,21 +492,21 @@ static tsr_status check_mask(const char *op, const tsr_tensor *mask)
     return TSR_OK;
 }
 
-static tsr_status masked_fill(call *c, tsr_tensor **out, const tsr_tensor *mask, tsr_tensor **mask_aside)
+static tsr_status masked_fill(call *c, tsr_tensor **out, const tsr_tensor *mask, tsr_tensor **mask_temporary)
 {
     tsr_desc d;
     tsr_tensor seen, value;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsri_desc_packed(&d, c->op, c->t->dtype, c->t->ndim, c->t->shape));
-    TSRI_TRY(tsri_result(out, &fresh, c->op, &d, c->t));
+    TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->t));
     tsr_status s = TSR_OK;
-    if (fresh == TSRI_HAD) s = tsri_apart(&mask, mask_aside, *out);
-    if (fresh == TSRI_HAD && s == TSR_OK && !tsri_is_exactly(c->t, *out)) s = tsri_apart(&c->t, &c->t_aside, *out);
+    if (origin == TSRI_ORIGIN_GIVEN) s = tsri_separate(&mask, mask_temporary, *out);
+    if (origin == TSRI_ORIGIN_GIVEN && s == TSR_OK && !tsri_is_exactly(c->t, *out)) s = tsri_separate(&c->t, &c->t_temporary, *out);
     seen = *mask;
     if (s == TSR_OK) s = tsri_desc_expand(&seen.desc, &mask->desc, d.ndim, d.shape);
     tsri_see_element(&value, c->number, d.dtype, &d);
     if (s == TSR_OK) s = tsri_where_run(*out, &seen, &value, c->t);
-    return tsri_result_end(out, fresh, s);
+    return tsri_result_end(out, origin, s);
 }
 
 static bool broadcasts_to(const tsr_desc *d, const tsr_desc *shape)
@@ -518,15 +519,15 @@ static bool broadcasts_to(const tsr_desc *d, const tsr_desc *shape)
 
 tsr_status tsr_masked_fill(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask, tsr_scalar value)
 {
-    tsr_tensor *mask_aside = NULL;
+    tsr_tensor *mask_temporary = NULL;
     call c = { .op = "masked_fill", .t = t };
     TSRI_TRY(check_source("masked_fill", out, "t", t));
     TSRI_TRY(check_mask("masked_fill", mask));
     TSRI_CHECK(broadcasts_to(&mask->desc, &t->desc), TSR_ESHAPE, "masked_fill: mask %s does not broadcast to t %s",
                TSRI_DESC(&mask->desc), TSRI_DESC(&t->desc));
     TSRI_TRY(tsr_scalar_store(c.number, t->dtype, value));
-    const tsr_status s = masked_fill(&c, out, mask, &mask_aside);
-    tsr_release(&mask_aside);
+    const tsr_status s = masked_fill(&c, out, mask, &mask_temporary);
+    tsr_release(&mask_temporary);
     return end(&c, s);
 }
 
@@ -561,16 +562,16 @@ static bool is_plain_target(const tsr_tensor *out, const tsr_tensor *t, const ts
 static tsr_status list_result(tsr_tensor **out, const char *op, const tsr_desc *d, const tsr_tensor *t,
                               const tsr_tensor *mask, list_fn list)
 {
-    tsr_tensor *aside = NULL;
-    tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, op, d, t));
-    const bool plain = fresh != TSRI_HAD ? tsri_is_packed(&(*out)->desc) : is_plain_target(*out, t, mask);
-    tsr_status s = plain ? TSR_OK : tsri_make(&aside, op, d, TSR_CPU, TSR_MEMORY_HOST);
+    tsr_tensor *temporary = NULL;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    TSRI_TRY(tsri_result(out, &origin, op, d, t));
+    const bool plain = origin != TSRI_ORIGIN_GIVEN ? tsri_is_packed(&(*out)->desc) : is_plain_target(*out, t, mask);
+    tsr_status s = plain ? TSR_OK : tsri_make(&temporary, op, d, TSR_CPU, TSR_MEMORY_HOST);
     if (s == TSR_OK) s = tsri_check_host(op, "out", *out);
-    if (s == TSR_OK) list(plain ? (*out)->data : aside->data, t, mask);
-    if (s == TSR_OK && !plain) s = tsri_copy_run(*out, aside);
-    tsr_release(&aside);
-    return tsri_result_end(out, fresh, s);
+    if (s == TSR_OK) list(plain ? (*out)->data : temporary->data, t, mask);
+    if (s == TSR_OK && !plain) s = tsri_copy_run(*out, temporary);
+    tsr_release(&temporary);
+    return tsri_result_end(out, origin, s);
 }
 
 typedef struct listing {
@@ -614,28 +615,28 @@ static void list_elements(char *to, const tsr_tensor *t, const tsr_tensor *mask)
 }
 
 /* Lists have as many elements as the values say, so they are made on the host. */
-static tsr_status masked_select_away(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
+static tsr_status masked_select_on_device(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
 {
-    tsr_tensor *aside[2] = { NULL, NULL }, *made = NULL;
+    tsr_tensor *temporary[2] = { NULL, NULL }, *made = NULL;
     const tsr_tensor *x = t;
-    tsr_status s = tsri_bring(&x, &aside[0]);
-    if (s == TSR_OK) s = tsri_bring(&mask, &aside[1]);
+    tsr_status s = tsri_copy_to_host(&x, &temporary[0]);
+    if (s == TSR_OK) s = tsri_copy_to_host(&mask, &temporary[1]);
     if (s == TSR_OK) s = tsr_masked_select(&made, x, mask);
-    for (int i = 0; i < 2; i++) tsr_release(&aside[i]);
-    return tsri_take_back(out, "masked_select", made, t, s);
+    for (int i = 0; i < 2; i++) tsr_release(&temporary[i]);
+    return tsri_copy_back(out, "masked_select", made, t, s);
 }
 
-static tsr_status nonzero_away(tsr_tensor **out, const tsr_tensor *t)
+static tsr_status nonzero_on_device(tsr_tensor **out, const tsr_tensor *t)
 {
-    tsr_tensor *aside = NULL, *made = NULL;
+    tsr_tensor *temporary = NULL, *made = NULL;
     const tsr_tensor *x = t;
-    tsr_status s = tsri_bring(&x, &aside);
+    tsr_status s = tsri_copy_to_host(&x, &temporary);
     if (s == TSR_OK) s = tsr_nonzero(&made, x);
-    tsr_release(&aside);
-    return tsri_take_back(out, "nonzero", made, t, s);
+    tsr_release(&temporary);
+    return tsri_copy_back(out, "nonzero", made, t, s);
 }
 
-static bool is_away(const tsr_tensor *t) { return tsr_is_allocated(t) && t->device != TSR_CPU; }
+static bool is_on_device(const tsr_tensor *t) { return tsr_is_allocated(t) && t->device != TSR_CPU; }
 
 tsr_status tsr_masked_select(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
 {
@@ -643,7 +644,7 @@ tsr_status tsr_masked_select(tsr_tensor **out, const tsr_tensor *t, const tsr_te
     tsr_desc d;
     int64_t shape[TSR_MAX_NDIM];
     TSRI_CHECK(out, TSR_ENULL, "masked_select: out is NULL");
-    if (tsr_is_allocated(mask) && is_away(t)) return masked_select_away(out, t, mask);
+    if (tsr_is_allocated(mask) && is_on_device(t)) return masked_select_on_device(out, t, mask);
     TSRI_TRY(tsri_check_host("masked_select", "t", t));
     TSRI_TRY(check_mask("masked_select", mask));
     TSRI_TRY(tsri_check_host("masked_select", "mask", mask));
@@ -688,14 +689,14 @@ static void list_places(char *to, const tsr_tensor *t, const tsr_tensor *mask)
 tsr_status tsr_nonzero(tsr_tensor **out, const tsr_tensor *t)
 {
     tsr_desc d;
-    tsr_tensor *aside = NULL;
+    tsr_tensor *temporary = NULL;
     TSRI_CHECK(out, TSR_ENULL, "nonzero: out is NULL");
-    if (is_away(t)) return nonzero_away(out, t);
+    if (is_on_device(t)) return nonzero_on_device(out, t);
     TSRI_TRY(tsri_check_host("nonzero", "t", t));
-    if (t->dtype != TSR_BOOL) TSRI_TRY(tsr_cast(&aside, t, TSR_BOOL));
-    const tsr_tensor *mask = aside ? aside : t;
+    if (t->dtype != TSR_BOOL) TSRI_TRY(tsr_cast(&temporary, t, TSR_BOOL));
+    const tsr_tensor *mask = temporary ? temporary : t;
     tsr_status s = tsri_desc_packed(&d, "nonzero", TSR_I64, 2, (const int64_t[]){ trues_in(mask), t->ndim });
     if (s == TSR_OK) s = list_result(out, "nonzero", &d, mask, mask, list_places);
-    tsr_release(&aside);
+    tsr_release(&temporary);
     return s;
 }

@@ -1,38 +1,9 @@
 /* infer.c - what an op would give and cost, before there is data. */
-#include "road.h"
+#include "dispatch.h"
+#include "operands.h"
 #include "core/mem.h"
 
-/* Rules ----------------------------------------------------------------------------- */
-
-static tsr_status infer_reduce(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
-                               const void *params)
-{
-    const tsr_reduce_params *p = params;
-    TSRI_CHECK(!(p->axes >> in[0]->ndim), TSR_EINDEX, "%s: axes has bits beyond the %d dims of %s", name,
-               (int)in[0]->ndim, TSRI_DESC(in[0]));
-    return tsri_infer_reduce(out, kind, in[0], p);
-}
-
-typedef struct family_rule {
-    const char   *family;
-    tsri_infer_fn infer;
-} family_rule;
-
-static const family_rule by_family[] = {
-    { "elementwise", tsri_infer_elementwise }, { "reduce", infer_reduce }, { "scan", infer_reduce },
-    { "matmul", tsri_infer_matmul },
-};
-
-static tsri_infer_fn rule_of(tsr_op_kind kind)
-{
-    const tsri_way *way = tsri_way_of(kind);
-    if (way->infer) return way->infer;
-    for (size_t i = 0; i < sizeof by_family / sizeof by_family[0]; i++)
-        if (tsri_streq(by_family[i].family, tsr_op_get_info(kind)->family)) return by_family[i].infer;
-    return NULL;
-}
-
-/* Families that promote and broadcast on a road of their own check dims themselves. */
+/* Families that promote and broadcast by themselves check dims themselves. */
 static bool checks_itself(tsr_op_kind kind)
 {
     const char *family = tsr_op_get_info(kind)->family;
@@ -44,7 +15,7 @@ static bool checks_itself(tsr_op_kind kind)
 typedef struct question {
     const char     *name;
     const tsr_desc *in[TSR_OP_MAX_IN];
-    tsr_desc        cast[TSR_OP_MAX_IN];
+    tsr_tensor      like[TSR_OP_MAX_IN];  /* the same as tensors without data */
 } question;
 
 static tsr_status open_question(question *q, tsr_op_kind kind, int nin, const tsr_desc *const *in, const void *params)
@@ -53,7 +24,7 @@ static tsr_status open_question(question *q, tsr_op_kind kind, int nin, const ts
     const tsr_op_info *info = tsr_op_get_info(kind);
     const tsr_signature *s = tsri_signature_of(kind);
     const int most = s->noperands - s->nresults;
-    const uint32_t optional = tsri_way_of(kind)->optional;
+    const uint32_t optional = tsri_traits_of(kind)->optional;
     q->name = info->name;
     TSRI_CHECK(nin >= 0 && nin <= most, TSR_EINVAL, "infer: %s takes %d operands, not %d", info->name, most, nin);
     TSRI_CHECK(in || nin == 0, TSR_ENULL, "infer: in is NULL");
@@ -69,29 +40,29 @@ static tsr_status open_question(question *q, tsr_op_kind kind, int nin, const ts
 }
 
 /* Operands that share a dtype name, in the dtype they come to. */
-static tsr_status promote(question *q, const tsr_signature *s)
+static tsr_status promote(question *q, const tsri_dtype_rule *rule)
 {
     tsr_dtype dtypes[TSR_OP_MAX_IN];
-    const int nin = s->noperands - s->nresults;
-    TSRI_TRY(tsri_promote_named(dtypes, q->name, s, nin, q->in));
-    for (int i = 0; i < nin; i++) {
-        if (!q->in[i] || q->in[i]->dtype == dtypes[i]) continue;
-        tsri_desc_copy(&q->cast[i], q->in[i]);
-        q->cast[i].dtype = dtypes[i];
-        q->in[i] = &q->cast[i];
+    const tsr_tensor *tensors[TSR_OP_MAX_IN];
+    for (int i = 0; i < rule->nin; i++) tensors[i] = q->in[i] ? tsri_tensor_like(&q->like[i], q->in[i]) : NULL;
+    TSRI_TRY(tsri_promote(dtypes, q->name, rule->nin, tensors, rule->group));
+    for (int i = 0; i < rule->nin; i++) {
+        if (!q->in[i]) continue;
+        q->like[i].dtype = dtypes[i];
+        q->in[i] = &q->like[i].desc;
     }
     return TSR_OK;
 }
 
-static tsr_status answer(tsr_desc *out, question *q, tsr_op_kind kind, const void *params)
+static tsr_status infer(tsr_desc *out, question *q, tsr_op_kind kind, const void *params)
 {
-    const tsri_infer_fn rule = rule_of(kind);
-    const tsr_signature *s = tsri_signature_of(kind);
+    const tsri_infer_fn rule = tsri_traits_of(kind)->infer;
+    const tsri_parsed *p = tsri_parsed_of(kind);
     tsr_bindings bindings;
     if (checks_itself(kind)) return rule(out, q->name, kind, q->in, params);
     memset(bindings.bound, 0, sizeof bindings.bound);
-    TSRI_TRY(promote(q, s));
-    TSRI_TRY(tsr_match(s, q->name, s->noperands - s->nresults, q->in, &bindings));
+    TSRI_TRY(promote(q, &p->rule));
+    TSRI_TRY(tsr_match(&p->signature, q->name, p->rule.nin, q->in, &bindings));
     return rule ? rule(out, q->name, kind, q->in, params) : tsri_infer_by_signature(out, q->name, kind, q->in, &bindings);
 }
 
@@ -101,7 +72,7 @@ tsr_status tsr_infer(tsr_desc *out, tsr_op_kind kind, int nin, const tsr_desc *c
     tsr_desc made[TSR_OP_MAX_OUT];
     TSRI_CHECK(out, TSR_ENULL, "infer: out is NULL");
     TSRI_TRY(open_question(&q, kind, nin, in, params));
-    TSRI_TRY(answer(made, &q, kind, params));
+    TSRI_TRY(infer(made, &q, kind, params));
     for (int i = 0; i < tsri_signature_of(kind)->nresults; i++) out[i] = made[i];
     return TSR_OK;
 }
@@ -110,25 +81,16 @@ tsr_status tsr_infer(tsr_desc *out, tsr_op_kind kind, int nin, const tsr_desc *c
 
 static double bytes_of(const tsr_desc *d) { return (double)tsr_desc_numel(d) * (double)tsri_dtype_size(d->dtype); }
 
-/* How often the row's flops are done. */
-static double work_of(const question *q, const tsr_desc *out, tsr_op_kind kind, const void *params)
-{
-    const tsri_way *way = tsri_way_of(kind);
-    const char *family = tsr_op_get_info(kind)->family;
-    if (way->work) return way->work(q->in, out, params);
-    if (tsri_streq(family, "reduce")) return (double)tsr_desc_numel(q->in[0]);
-    if (tsri_streq(family, "matmul")) return (double)tsr_desc_numel(out) * (double)q->in[0]->shape[q->in[0]->ndim - 1];
-    return (double)tsr_desc_numel(out);
-}
-
 tsr_status tsr_op_cost(tsr_cost *out, tsr_op_kind kind, int nin, const tsr_desc *const *in, const void *params)
 {
     question q;
     tsr_desc made[TSR_OP_MAX_OUT];
     TSRI_CHECK(out, TSR_ENULL, "op_cost: out is NULL");
     TSRI_TRY(open_question(&q, kind, nin, in, params));
-    TSRI_TRY(answer(made, &q, kind, params));
-    tsr_cost cost = { 0, tsr_op_get_info(kind)->flops * work_of(&q, made, kind, params) };
+    TSRI_TRY(infer(made, &q, kind, params));
+    const tsri_work_fn work = tsri_traits_of(kind)->work;
+    tsr_cost cost = { 0, tsr_op_get_info(kind)->flops };
+    cost.flops *= work ? work(q.in, made, params) : (double)tsr_desc_numel(made);
     for (int i = 0; i < TSR_OP_MAX_IN; i++)
         if (q.in[i]) cost.bytes += bytes_of(q.in[i]);
     for (int i = 0; i < tsri_signature_of(kind)->nresults; i++) cost.bytes += bytes_of(&made[i]);

@@ -3,7 +3,7 @@
 #include "join.h"
 #include "boxes.h"
 #include "cpu/interleave.h"
-#include "pieces.h"
+#include "views.h"
 #include "core/threads_int.h"
 
 enum {

@@ -134,7 +134,7 @@ tsr_status tsr_inv(tsr_tensor **out, const tsr_tensor *a)
     TSRI_CHECK(out, TSR_ENULL, "inv: out is NULL");
     TSRI_TRY(tsri_check_factorable("inv", "a", a));
     TSRI_TRY(tsri_check_square("inv", "a", a));
-    return tsri_road(&(tsri_call){ .kind = TSR_OP_INV, .nin = 1, .in = { a }, .nout = 1, .out = { out } });
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_INV, .nin = 1, .in = { a }, .nout = 1, .out = { out } });
 }
 
 /* The operands of solve as matrices of one dtype and one batch. */
@@ -143,15 +143,15 @@ typedef struct sides {
     int         nbatch;
     int64_t     batch[TSR_MAX_NDIM];
     tsr_tensor  view[2];
-    tsr_tensor *aside[2];
+    tsr_tensor *temporary[2];
 } sides;
 
 static tsr_status prepare_side(sides *y, int i, const tsr_tensor *t)
 {
     int64_t shape[TSR_MAX_NDIM];
     if (t->dtype != y->dtype) {
-        TSRI_TRY(tsr_cast(&y->aside[i], t, y->dtype));
-        t = y->aside[i];
+        TSRI_TRY(tsr_cast(&y->temporary[i], t, y->dtype));
+        t = y->temporary[i];
     }
     for (int d = 0; d < y->nbatch; d++) shape[d] = y->batch[d];
     shape[y->nbatch] = tsri_rows(t);
@@ -165,9 +165,9 @@ static tsr_status solve_run(tsr_tensor **x, sides *y, const tsr_tensor *a, const
     tsr_status s = prepare_side(y, 0, a);
     if (s == TSR_OK) s = prepare_side(y, 1, b);
     if (s == TSR_OK)
-        s = tsri_road(&(tsri_call){ .kind = TSR_OP_SOLVE, .nin = 2, .in = { &y->view[0], &y->view[1] },
+        s = tsri_dispatch(&(tsri_call){ .kind = TSR_OP_SOLVE, .nin = 2, .in = { &y->view[0], &y->view[1] },
                                     .nout = 1, .out = { x } });
-    tsri_release_all(2, y->aside);
+    tsri_release_all(2, y->temporary);
     return s;
 }
 
@@ -176,7 +176,7 @@ static tsr_status solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b
 {
     sides y = { .nbatch = 0 };
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(tsri_rows(b) == tsri_rows(a), TSR_ESHAPE,
                "solve: a is %s and b is %s: b has not as many rows as a", TSRI_DESC(&a->desc),
                TSRI_DESC(&b->desc));
@@ -184,9 +184,9 @@ static tsr_status solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b
     TSRI_TRY(tsri_join_batches(&y.nbatch, y.batch, "solve", a, b));
     if (!vector) return solve_run(x, &y, a, b);
     TSRI_TRY(tsri_batch_desc(&d, "solve", y.dtype, &a->desc, tsri_rows(a), -1));
-    TSRI_TRY(tsri_result(x, &fresh, "solve", &d, a));
+    TSRI_TRY(tsri_result(x, &origin, "solve", &d, a));
     tsr_tensor column = tsri_as_column(*x), *into = &column;
-    return tsri_result_end(x, fresh, solve_run(&into, &y, a, b));
+    return tsri_result_end(x, origin, solve_run(&into, &y, a, b));
 }
 
 tsr_status tsr_solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b)
@@ -211,7 +211,7 @@ tsr_status tsr_cholesky(tsr_tensor **out, const tsr_tensor *a, bool upper)
     TSRI_CHECK(out, TSR_ENULL, "cholesky: out is NULL");
     TSRI_TRY(tsri_check_factorable("cholesky", "a", a));
     TSRI_TRY(tsri_check_square("cholesky", "a", a));
-    return tsri_road(&(tsri_call){ .kind = TSR_OP_CHOLESKY, .params = &params, .nin = 1, .in = { a },
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_CHOLESKY, .params = &params, .nin = 1, .in = { a },
                                    .nout = 1, .out = { out } });
 }
 
@@ -222,14 +222,14 @@ tsr_status tsr_qr(tsr_tensor **q, tsr_tensor **r, const tsr_tensor *a, bool comp
                              .out = { q, r } };
     TSRI_TRY(tsri_check_handles("qr", 2, call.out, (const char *const[]){ "q", "r" }));
     TSRI_TRY(tsri_check_factorable("qr", "a", a));
-    return tsri_road(&call);
+    return tsri_dispatch(&call);
 }
 
 tsr_status tsri_svd(const char *name, tsr_tensor **u, tsr_tensor **s, tsr_tensor **vh, const tsr_tensor *a,
                     bool full_matrices)
 {
     const tsr_factor_params params = { .full = full_matrices };
-    return tsri_road(&(tsri_call){ .kind = TSR_OP_SVD, .params = &params, .nin = 1, .in = { a },
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_SVD, .params = &params, .nin = 1, .in = { a },
                                    .nout = u ? 3 : 1, .out = { s, u, vh }, .name = name });
 }
 
@@ -258,7 +258,7 @@ static tsr_status eigen(const char *name, tsr_op_kind kind, int nout, tsr_tensor
     TSRI_TRY(tsri_check_handles(name, nout, call.out, (const char *const[]){ "w", "v" }));
     TSRI_TRY(tsri_check_factorable(name, "a", a));
     TSRI_TRY(tsri_check_square(name, "a", a));
-    return tsri_road(&call);
+    return tsri_dispatch(&call);
 }
 
 tsr_status tsr_eigh(tsr_tensor **w, tsr_tensor **v, const tsr_tensor *a)

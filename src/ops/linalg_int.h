@@ -3,8 +3,8 @@
 #ifndef TSRI_LINALG_INT_H
 #define TSRI_LINALG_INT_H
 
-#include "pieces.h"
-#include "road.h"
+#include "views.h"
+#include "dispatch.h"
 
 /* The results of factorisations, and how often the flops of their rows are done (ways.c). */
 tsr_status tsri_infer_factors(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,

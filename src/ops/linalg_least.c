@@ -43,13 +43,13 @@ static tsr_status rank_run(tsr_tensor **out, const tsr_tensor *a, double rtol)
 tsr_status tsr_matrix_rank(tsr_tensor **out, const tsr_tensor *a, double rtol)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "matrix_rank: out is NULL");
     TSRI_TRY(tsri_check_factorable("matrix_rank", "a", a));
     TSRI_TRY(check_rtol("matrix_rank", rtol));
     TSRI_TRY(tsri_batch_desc(&d, "matrix_rank", TSR_I64, &a->desc, -1, -1));
-    TSRI_TRY(tsri_result(out, &fresh, "matrix_rank", &d, a));
-    return tsri_result_end(out, fresh, rank_run(out, a, rtol));
+    TSRI_TRY(tsri_result(out, &origin, "matrix_rank", &d, a));
+    return tsri_result_end(out, origin, rank_run(out, a, rtol));
 }
 
 /* Inverses of what can be inverted -------------------------------------------------------------- */
@@ -93,13 +93,13 @@ static tsr_status pinv_run(tsr_tensor **out, const tsr_tensor *a, double rtol)
 tsr_status tsr_pinv(tsr_tensor **out, const tsr_tensor *a, double rtol)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "pinv: out is NULL");
     TSRI_TRY(tsri_check_factorable("pinv", "a", a));
     TSRI_TRY(check_rtol("pinv", rtol));
     TSRI_TRY(tsri_batch_desc(&d, "pinv", a->dtype, &a->desc, tsri_cols(a), tsri_rows(a)));
-    TSRI_TRY(tsri_result(out, &fresh, "pinv", &d, a));
-    return tsri_result_end(out, fresh, pinv_run(out, a, rtol));
+    TSRI_TRY(tsri_result(out, &origin, "pinv", &d, a));
+    return tsri_result_end(out, origin, pinv_run(out, a, rtol));
 }
 
 /* Least squares ------------------------------------------------------------------------------------ */
@@ -137,7 +137,7 @@ static tsr_status lstsq_run(tsr_tensor **out, const tsr_tensor *a, const tsr_ten
 tsr_status tsr_lstsq(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b, double rtol)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(x, TSR_ENULL, "lstsq: x is NULL");
     TSRI_TRY(tsri_check_factorable("lstsq", "a", a));
     TSRI_TRY(tsri_check_allocated("lstsq", "b", b));
@@ -148,7 +148,7 @@ tsr_status tsr_lstsq(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b, d
     TSRI_TRY(tsri_check_factorable("lstsq", "b", &side));
     TSRI_TRY(check_rtol("lstsq", rtol));
     TSRI_TRY(infer_lstsq(&d, a, &side, vector));
-    TSRI_TRY(tsri_result(x, &fresh, "lstsq", &d, a));
+    TSRI_TRY(tsri_result(x, &origin, "lstsq", &d, a));
     tsr_tensor seen = vector ? tsri_as_column(*x) : **x, *into = &seen;
-    return tsri_result_end(x, fresh, lstsq_run(&into, a, &side, rtol));
+    return tsri_result_end(x, origin, lstsq_run(&into, a, &side, rtol));
 }

@@ -1,5 +1,6 @@
 /* linalg_products.c - vector products, Kronecker's product, powers of matrices, said with
  * other ops. */
+#include "operands.h"
 #include "contract.h"
 #include "linalg_int.h"
 #include "tessera/move.h"
@@ -14,7 +15,7 @@ typedef struct vectors {
     int         axis;
     tsr_dtype   dtype, wide;
     tsr_tensor  view[2];
-    tsr_tensor *aside[2];
+    tsr_tensor *temporary[2];
     tsr_desc    desc;     /* of the result */
 } vectors;
 
@@ -55,10 +56,10 @@ static tsr_status infer_cross(vectors *v, const tsr_tensor *a, const tsr_tensor 
 static tsr_status prepare_vector(vectors *v, int i, const tsr_tensor *t, const tsr_tensor *out)
 {
     if (t->dtype != v->wide) {
-        TSRI_TRY(tsr_cast(&v->aside[i], t, v->wide));
-        t = v->aside[i];
+        TSRI_TRY(tsr_cast(&v->temporary[i], t, v->wide));
+        t = v->temporary[i];
     }
-    TSRI_TRY(tsri_apart(&t, &v->aside[i], out));
+    TSRI_TRY(tsri_separate(&t, &v->temporary[i], out));
     v->view[i] = *t;
     return tsri_desc_expand(&v->view[i].desc, &t->desc, v->desc.ndim, v->desc.shape);
 }
@@ -96,15 +97,15 @@ static tsr_status cross_run(tsr_tensor *out, vectors *v, const tsr_tensor *a, co
 tsr_status tsr_cross(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b, int axis)
 {
     vectors v = { .axis = 0 };
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "cross: out is NULL");
     TSRI_TRY(tsri_check_allocated("cross", "a", a));
     TSRI_TRY(tsri_check_allocated("cross", "b", b));
     TSRI_TRY(infer_cross(&v, a, b, axis));
-    TSRI_TRY(tsri_result(out, &fresh, "cross", &v.desc, a));
+    TSRI_TRY(tsri_result(out, &origin, "cross", &v.desc, a));
     const tsr_status s = cross_run(*out, &v, a, b);
-    tsri_release_all(2, v.aside);
-    return tsri_result_end(out, fresh, s);
+    tsri_release_all(2, v.temporary);
+    return tsri_result_end(out, origin, s);
 }
 
 /* Kronecker's product ---------------------------------------------------------------------------- */
@@ -149,25 +150,25 @@ static tsr_status infer_kron(tsr_desc *out, tsr_tensor *a, tsr_tensor *b)
 
 static tsr_status kron_run(tsr_tensor *out, const tsr_tensor *a, const tsr_tensor *b)
 {
-    tsr_tensor *aside[2] = { NULL };
-    tsr_status s = tsri_apart(&a, &aside[0], out);
-    if (s == TSR_OK) s = tsri_apart(&b, &aside[1], out);
+    tsr_tensor *temporary[2] = { NULL };
+    tsr_status s = tsri_separate(&a, &temporary[0], out);
+    if (s == TSR_OK) s = tsri_separate(&b, &temporary[1], out);
     if (s == TSR_OK && tsr_numel(out) > 0) s = kron_into(out, a, b, 0);
-    tsri_release_all(2, aside);
+    tsri_release_all(2, temporary);
     return s;
 }
 
 tsr_status tsr_kron(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "kron: out is NULL");
     TSRI_TRY(tsri_check_allocated("kron", "a", a));
     TSRI_TRY(tsri_check_allocated("kron", "b", b));
     tsr_tensor x = *a, y = *b;
     TSRI_TRY(infer_kron(&d, &x, &y));
-    TSRI_TRY(tsri_result(out, &fresh, "kron", &d, a));
-    return tsri_result_end(out, fresh, kron_run(*out, &x, &y));
+    TSRI_TRY(tsri_result(out, &origin, "kron", &d, a));
+    return tsri_result_end(out, origin, kron_run(*out, &x, &y));
 }
 
 /* Powers ------------------------------------------------------------------------------------------- */
@@ -224,13 +225,13 @@ static tsr_status power(tsr_tensor *out, const tsr_tensor *a, int64_t n)
 tsr_status tsr_matrix_power(tsr_tensor **out, const tsr_tensor *a, int64_t n)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "matrix_power: out is NULL");
     TSRI_TRY(tsri_check_matrix("matrix_power", "a", a));
     TSRI_TRY(tsri_check_numeric("matrix_power", "a", a));
     if (n < 0) TSRI_TRY(tsri_check_factorable("matrix_power", "a", a));
     TSRI_TRY(tsri_check_square("matrix_power", "a", a));
     TSRI_TRY(tsri_batch_desc(&d, "matrix_power", a->dtype, &a->desc, tsri_rows(a), tsri_cols(a)));
-    TSRI_TRY(tsri_result(out, &fresh, "matrix_power", &d, a));
-    return tsri_result_end(out, fresh, power(*out, a, n));
+    TSRI_TRY(tsri_result(out, &origin, "matrix_power", &d, a));
+    return tsri_result_end(out, origin, power(*out, a, n));
 }

@@ -3,7 +3,7 @@
  * A function fits its result first, works in tensors of its own, and writes the result last,
  * when its operands are no longer read; so the result may overlap them.
  */
-#include "away.h"
+#include "device_dispatch.h"
 #include "linalg_int.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
@@ -84,7 +84,7 @@ static tsr_status norm_run(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord
 tsr_status tsr_matrix_norm(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord ord, bool keepdims)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     const int64_t one = keepdims ? 1 : -1;
     TSRI_CHECK(out, TSR_ENULL, "matrix_norm: out is NULL");
     TSRI_TRY(tsri_check_matrix("matrix_norm", "a", a));
@@ -93,8 +93,8 @@ tsr_status tsr_matrix_norm(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord
     if (ord == TSR_ORD_NUC || ord == TSR_ORD_TWO || ord == TSR_ORD_MINUS_TWO)
         TSRI_TRY(tsri_check_factorable("matrix_norm", "a", a));
     TSRI_TRY(tsri_batch_desc(&d, "matrix_norm", tsr_dtype_real(a->dtype), &a->desc, one, one));
-    TSRI_TRY(tsri_result(out, &fresh, "matrix_norm", &d, a));
-    return tsri_result_end(out, fresh, norm_run(out, a, ord, keepdims));
+    TSRI_TRY(tsri_result(out, &origin, "matrix_norm", &d, a));
+    return tsri_result_end(out, origin, norm_run(out, a, ord, keepdims));
 }
 
 static tsr_status see_diagonal(tsr_tensor *v, const tsr_tensor *a, int64_t offset)
@@ -110,15 +110,15 @@ tsr_status tsr_trace(tsr_tensor **out, const tsr_tensor *a, int64_t offset)
 {
     tsr_tensor v;
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "trace: out is NULL");
     TSRI_TRY(tsri_check_matrix("trace", "a", a));
     TSRI_TRY(tsri_check_numeric("trace", "a", a));
     TSRI_TRY(see_diagonal(&v, a, offset));
     const tsr_reduce_params last = { .axes = (uint32_t)1 << (v.ndim - 1) };
-    TSRI_TRY(tsri_infer_reduce(&d, TSR_OP_SUM, &v.desc, &last));
-    TSRI_TRY(tsri_result(out, &fresh, "trace", &d, a));
-    return tsri_result_end(out, fresh, tsr_sum(out, &v, LAST, false));
+    TSRI_TRY(tsri_infer_reduce(&d, "trace", TSR_OP_SUM, (const tsr_desc *const[]){ &v.desc }, &last));
+    TSRI_TRY(tsri_result(out, &origin, "trace", &d, a));
+    return tsri_result_end(out, origin, tsr_sum(out, &v, LAST, false));
 }
 
 /* Determinants ------------------------------------------------------------------------------ */
@@ -126,7 +126,7 @@ tsr_status tsr_trace(tsr_tensor **out, const tsr_tensor *a, int64_t offset)
 /* Both factors in one matrix, and which row each row in turn was swapped with (i64). */
 static tsr_status factor_lu(const char *name, tsr_tensor **lu, tsr_tensor **pivots, const tsr_tensor *a)
 {
-    return tsri_road(&(tsri_call){ .kind = TSR_OP_LU, .nin = 1, .in = { a }, .nout = 2, .out = { lu, pivots },
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_LU, .nin = 1, .in = { a }, .nout = 2, .out = { lu, pivots },
                                    .name = name });
 }
 
@@ -180,13 +180,13 @@ static tsr_status det_run(tsr_tensor **out, const tsr_tensor *a)
 tsr_status tsr_det(tsr_tensor **out, const tsr_tensor *a)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "det: out is NULL");
     TSRI_TRY(tsri_check_factorable("det", "a", a));
     TSRI_TRY(tsri_check_square("det", "a", a));
     TSRI_TRY(tsri_batch_desc(&d, "det", a->dtype, &a->desc, -1, -1));
-    TSRI_TRY(tsri_result(out, &fresh, "det", &d, a));
-    return tsri_result_end(out, fresh, det_run(out, a));
+    TSRI_TRY(tsri_result(out, &origin, "det", &d, a));
+    return tsri_result_end(out, origin, det_run(out, a));
 }
 
 static tsr_status slogdet_run(tsr_tensor **sign, tsr_tensor **logabsdet, const tsr_tensor *a)
@@ -208,17 +208,17 @@ static tsr_status slogdet_run(tsr_tensor **sign, tsr_tensor **logabsdet, const t
 tsr_status tsr_slogdet(tsr_tensor **sign, tsr_tensor **logabsdet, const tsr_tensor *a)
 {
     tsr_desc d[2];
-    tsri_fresh fresh[2] = { TSRI_HAD, TSRI_HAD };
+    tsri_origin origin[2] = { TSRI_ORIGIN_GIVEN, TSRI_ORIGIN_GIVEN };
     TSRI_TRY(tsri_check_handles("slogdet", 2, (tsr_tensor **const[]){ sign, logabsdet },
                                 (const char *const[]){ "sign", "logabsdet" }));
     TSRI_TRY(tsri_check_factorable("slogdet", "a", a));
     TSRI_TRY(tsri_check_square("slogdet", "a", a));
     TSRI_TRY(tsri_batch_desc(&d[0], "slogdet", a->dtype, &a->desc, -1, -1));
     TSRI_TRY(tsri_batch_desc(&d[1], "slogdet", tsr_dtype_real(a->dtype), &a->desc, -1, -1));
-    TSRI_TRY(tsri_result(sign, &fresh[0], "slogdet", &d[0], a));
-    tsr_status s = tsri_result(logabsdet, &fresh[1], "slogdet", &d[1], a);
-    if (s == TSR_OK) s = tsri_result_end(logabsdet, fresh[1], slogdet_run(sign, logabsdet, a));
-    return tsri_result_end(sign, fresh[0], s);
+    TSRI_TRY(tsri_result(sign, &origin[0], "slogdet", &d[0], a));
+    tsr_status s = tsri_result(logabsdet, &origin[1], "slogdet", &d[1], a);
+    if (s == TSR_OK) s = tsri_result_end(logabsdet, origin[1], slogdet_run(sign, logabsdet, a));
+    return tsri_result_end(sign, origin[0], s);
 }
 
 /* Triangles ----------------------------------------------------------------------------------- */
@@ -237,17 +237,17 @@ static void order_rows(int64_t *order, int64_t m, const int64_t *pivots, int64_t
 
 static tsr_status permutation(tsr_tensor *p, const tsr_tensor *pivots)
 {
-    tsr_tensor *orders = NULL, *aside = NULL;
+    tsr_tensor *orders = NULL, *temporary = NULL;
     const int64_t m = p->shape[p->ndim - 1], k = pivots->shape[pivots->ndim - 1];
     const int64_t n = m ? tsr_numel(p) / m : 0;
     tsr_status s;
     TSRI_WORK_ON(TSR_CPU, s, tsr_empty(&orders, TSR_I64, p->ndim, p->shape));
-    if (s == TSR_OK) s = tsri_bring(&pivots, &aside);
+    if (s == TSR_OK) s = tsri_copy_to_host(&pivots, &temporary);
     for (int64_t i = 0; i < n && s == TSR_OK; i++)
         order_rows((int64_t *)orders->data + i * m, m, (const int64_t *)pivots->data + i * k, k);
     if (s == TSR_OK) s = tsri_copy_run(p, orders);
     tsr_release(&orders);
-    tsr_release(&aside);
+    tsr_release(&temporary);
     return s;
 }
 
@@ -271,7 +271,7 @@ static tsr_status lu_run(tsr_tensor *p, tsr_tensor **l, tsr_tensor **u, const ts
 tsr_status tsr_lu(tsr_tensor **p, tsr_tensor **l, tsr_tensor **u, const tsr_tensor *a)
 {
     tsr_desc d[3];
-    tsri_fresh fresh[3];
+    tsri_origin origin[3];
     tsr_tensor **const outs[] = { p, l, u };
     tsr_status s = TSR_OK;
     int fitted = 0;
@@ -282,10 +282,10 @@ tsr_status tsr_lu(tsr_tensor **p, tsr_tensor **l, tsr_tensor **u, const tsr_tens
     TSRI_TRY(tsri_batch_desc(&d[1], "lu", a->dtype, &a->desc, m, k));
     TSRI_TRY(tsri_batch_desc(&d[2], "lu", a->dtype, &a->desc, k, n));
     while (fitted < 3 && s == TSR_OK) {
-        s = tsri_result(outs[fitted], &fresh[fitted], "lu", &d[fitted], a);
+        s = tsri_result(outs[fitted], &origin[fitted], "lu", &d[fitted], a);
         if (s == TSR_OK) fitted++;
     }
     if (s == TSR_OK) s = lu_run(*p, l, u, a);
-    while (fitted-- > 0) (void)tsri_result_end(outs[fitted], fresh[fitted], s);
+    while (fitted-- > 0) (void)tsri_result_end(outs[fitted], origin[fitted], s);
     return s;
 }

@@ -3,13 +3,12 @@
  *     check    operands are tensors with memory, of dtypes that multiply
  *     look     each as matrices: rows and columns get the dim they lack
  *     infer    batch dims broadcast; the result is made, or checked
- *     hand over  operands of one dtype and equal batch dims go to the backend
+ *     run      operands of one dtype and equal batch dims go to the backend
  */
 #include "contract.h"
-#include "road.h"
-#include "core/overlap.h"
+#include "dispatch.h"
+#include "operands.h"
 #include "tessera/match.h"
-#include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/ops/matmul.h"
 
@@ -22,27 +21,12 @@ typedef struct product {
     int               nin;       /* 2, or 3 with c */
     tsr_tensor        in[3];     /* a, b and c as they were given; a and b seen as matrices */
     tsr_tensor        view[3];   /* as they are handed over */
-    tsr_tensor       *aside[3];
+    tsri_operands     operands;
     bool              no_m, no_n; /* a dim that the result does not have */
     tsr_matmul_params params;
 } product;
 
 /* Dtypes ---------------------------------------------------------------------------- */
-
-static int rank_of_kind(tsr_kind kind)
-{
-    switch (kind) {
-    case TSR_BOOLEAN: return 0;
-    case TSR_SIGNED:
-    case TSR_UNSIGNED: return 1;
-    case TSR_FLOATING: return 2;
-    default: return 3;
-    }
-}
-
-bool tsri_number_fits(tsr_kind number, tsr_kind kind) { return rank_of_kind(number) <= rank_of_kind(kind); }
-
-static bool is_number(const tsr_tensor *t) { return (t->flags & TSR_FLAG_NUMBER) != 0; }
 
 static bool multiplies(tsr_dtype dtype) { return tsr_dtype_kind(dtype) != TSR_BOOLEAN && dtype != TSR_C32; }
 
@@ -50,24 +34,11 @@ tsr_status tsri_product_dtype(tsr_dtype *out, const char *op, int n, const tsr_t
                               const char *const *names)
 {
     tsr_dtype dtype = TSR_DTYPE_INVALID;
-    for (int pass = 0; pass < 2 && dtype == TSR_DTYPE_INVALID;
-         pass++) /* numbers count only among themselves */
-        for (int i = 0; i < n; i++) {
-            if (!in[i] || (pass == 0 && is_number(in[i])) || in[i]->dtype == dtype) continue;
-            if (dtype == TSR_DTYPE_INVALID) dtype = in[i]->dtype;
-            else TSRI_CHECK(tsr_dtype_promote(&dtype, dtype, in[i]->dtype) == TSR_OK, TSR_EDTYPE,
-                            "%s: %s and %s do not mix (tsr_cast converts)", op, tsr_dtype_name(dtype),
-                            TSRI_DESC(&in[i]->desc));
-        }
-    for (int i = 0; i < n; i++) {
-        if (!in[i]) continue;
-        const tsr_kind kind = tsr_dtype_kind(in[i]->dtype);
-        TSRI_CHECK(multiplies(is_number(in[i]) ? dtype : in[i]->dtype), TSR_EDTYPE,
-                   "%s: %s is %s, which is not multiplied (tsr_cast converts)", op,
-                   names ? names[i] : "an operand", TSRI_DESC(&in[i]->desc));
-        TSRI_CHECK(!is_number(in[i]) || tsri_number_fits(kind, tsr_dtype_kind(dtype)), TSR_EDTYPE,
-                   "%s: a %s number does not fit %s", op, tsr_kind_name(kind), tsr_dtype_name(dtype));
-    }
+    TSRI_TRY(tsri_promote_all(&dtype, op, n, in));
+    for (int i = 0; i < n; i++)
+        TSRI_CHECK(!in[i] || multiplies(tsri_is_number(in[i]) ? dtype : in[i]->dtype), TSR_EDTYPE,
+                   "%s: %s is %s, which is not multiplied (tsr_cast converts)", op, names ? names[i] : "an operand",
+                   TSRI_DESC(&in[i]->desc));
     *out = dtype;
     return TSR_OK;
 }
@@ -189,40 +160,40 @@ static void see_result(tsr_tensor *view, const tsr_tensor *out, const product *p
 
 /* Operands -------------------------------------------------------------------------- */
 
-/* Operand i in the product's dtype, in memory that the result does not touch, with the
- * result's batch dims. */
-static tsr_status prepare_operand(product *p, int i, const tsr_tensor *z, bool had_memory)
+/* Operand i with the result's batch dims. */
+static tsr_status see_operand(product *p, int i, const tsr_tensor *z)
 {
-    const tsr_tensor *t = &p->in[i];
+    const tsr_tensor *t = p->operands.in[i];
     int64_t shape[TSR_MAX_NDIM];
-    if (p->kind == TSR_OP_MATMUL && t->dtype != p->dtype) {
-        TSRI_TRY(tsr_cast(&p->aside[i], t, p->dtype));
-        t = p->aside[i];
-    }
-    p->view[i] = *t;
     for (int d = 0; d < z->ndim; d++) shape[d] = z->shape[d];
     if (i < 2) {
         shape[z->ndim - 2] = t->shape[t->ndim - 2];
         shape[z->ndim - 1] = t->shape[t->ndim - 1];
     }
-    TSRI_TRY(tsri_desc_expand(&p->view[i].desc, &t->desc, z->ndim, shape));
-    if (i == 2 && t->data == z->data && tsr_desc_same(&p->view[i].desc, &z->desc)) return TSR_OK;
-    if (!had_memory || !tsri_overlap(z->data, &z->desc, t->data, &t->desc)) return TSR_OK;
-    tsr_tensor *copy = NULL;
-    TSRI_TRY(tsr_clone(&copy, t));
-    tsr_release(&p->aside[i]);
-    p->aside[i] = copy;
-    p->view[i] = *copy;
-    return tsri_desc_expand(&p->view[i].desc, &copy->desc, z->ndim, shape);
+    p->view[i] = *t;
+    return tsri_desc_expand(&p->view[i].desc, &t->desc, z->ndim, shape);
 }
 
-static tsr_status hand_over(product *p, tsr_tensor *out, bool had_memory)
+/* Operand i in the product's dtype, in memory that the result does not touch, with the
+ * result's batch dims. */
+static tsr_status prepare_operand(product *p, int i, const tsr_tensor *z, bool given)
+{
+    tsri_operands *o = &p->operands;
+    o->in[i] = &p->in[i];
+    if (p->kind == TSR_OP_MATMUL) TSRI_TRY(tsri_operand_convert(o, i, p->dtype));
+    TSRI_TRY(see_operand(p, i, z));
+    if (!given || (i == 2 && tsri_is_exactly(&p->view[i], z))) return TSR_OK;
+    TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], z));
+    return see_operand(p, i, z);
+}
+
+static tsr_status run(product *p, tsr_tensor *out, bool given)
 {
     tsr_tensor z;
     tsr_op op = { .kind = p->kind, .nin = p->nin, .nout = 1, .out = { &z }, .params = &p->params };
     see_result(&z, out, p);
     for (int i = 0; i < p->nin; i++) {
-        TSRI_TRY(prepare_operand(p, i, &z, had_memory));
+        TSRI_TRY(prepare_operand(p, i, &z, given));
         op.in[i] = &p->view[i];
     }
     return tsri_op_run(&op);
@@ -232,12 +203,12 @@ static tsr_status hand_over(product *p, tsr_tensor *out, bool had_memory)
 static tsr_status multiply(tsr_tensor **out, product *p)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(infer(&d, p));
-    TSRI_TRY(tsri_result(out, &fresh, p->name, &d, &p->in[0]));
-    const tsr_status s = hand_over(p, *out, fresh == TSRI_HAD);
-    for (int i = 0; i < 3; i++) tsr_release(&p->aside[i]);
-    return tsri_result_end(out, fresh, s);
+    TSRI_TRY(tsri_result(out, &origin, p->name, &d, &p->in[0]));
+    const tsr_status s = run(p, *out, origin == TSRI_ORIGIN_GIVEN);
+    tsri_operands_release(&p->operands, 3);
+    return tsri_result_end(out, origin, s);
 }
 
 static void begin(product *p, const char *name)
@@ -247,7 +218,7 @@ static void begin(product *p, const char *name)
     p->nin = 2;
     p->no_m = p->no_n = false;
     p->params = (tsr_matmul_params){ tsr_scalar_i64(1), tsr_scalar_i64(0) };
-    for (int i = 0; i < 3; i++) p->aside[i] = NULL;
+    for (int i = 0; i < 3; i++) p->operands.temporary[i] = NULL;
 }
 
 static tsr_status check_operands(product *p, const void *out, int n, const tsr_tensor *const *in,
@@ -277,9 +248,8 @@ static tsr_status start(product *p, const void *out, const char *name, int n, co
 
 /* Plain products ---------------------------------------------------------------------- */
 
-/* Do all of z's elements, which are packed, lie apart from all of t's? Where that takes a search, no is the
- * answer. */
-static inline bool lies_apart(const tsr_tensor *z, const tsr_tensor *t, int64_t size)
+/* Are all of z's elements, which are packed, apart from all of t's? False where that would take a search. */
+static inline bool is_apart(const tsr_tensor *z, const tsr_tensor *t, int64_t size)
 {
     const uintptr_t z_begin = (uintptr_t)z->data, t_begin = (uintptr_t)t->data;
     const uintptr_t z_bytes = (uintptr_t)(z->shape[0] * z->shape[1] * size);
@@ -310,7 +280,7 @@ static bool is_plain_product(const tsr_tensor *z, const tsr_tensor *a, const tsr
     if (z->stride[1] != 1 || z->stride[0] != z->shape[1] || !walks_forwards(a) || !walks_forwards(b))
         return false;
     const int64_t size = tsri_dtype_size(a->dtype);
-    return lies_apart(z, a, size) && lies_apart(z, b, size);
+    return is_apart(z, a, size) && is_apart(z, b, size);
 }
 
 static tsr_status multiply_plainly(tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b)
@@ -561,10 +531,11 @@ static tsr_status contract_apart(product *p, tsr_tensor *out, const uint8_t *nam
     tsri_named *const operands[] = { a, b };
     for (int i = 0; i < out->ndim; i++) z.name[i] = names[i];
     for (int i = 0; i < 2; i++) {
-        const tsr_tensor *t = &operands[i]->view;
-        if (t->dtype != p->dtype) TSRI_TRY(tsr_cast(&p->aside[i], t, p->dtype));
-        else if (tsri_overlap(out->data, &out->desc, t->data, &t->desc)) TSRI_TRY(tsr_clone(&p->aside[i], t));
-        if (p->aside[i]) operands[i]->view = *p->aside[i];
+        tsri_operands *o = &p->operands;
+        o->in[i] = &operands[i]->view;
+        TSRI_TRY(tsri_operand_convert(o, i, p->dtype));
+        TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out));
+        if (o->in[i] != &operands[i]->view) operands[i]->view = *o->in[i];
     }
     return tsri_contract(p->name, &z, a, b);
 }
@@ -575,7 +546,7 @@ tsr_status tsr_tensordot(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor
     product p;
     tsr_desc d;
     tsri_named na, nb;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     int64_t shape[TSR_MAX_NDIM];
     uint8_t names[TSR_MAX_NDIM];
     int ndim = 0;
@@ -592,8 +563,8 @@ tsr_status tsr_tensordot(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor
     add_free_dims(&ndim, shape, names, n, &na);
     add_free_dims(&ndim, shape, names, n, &nb);
     TSRI_TRY(tsri_desc_packed(&d, "tensordot", p.dtype, ndim, shape));
-    TSRI_TRY(tsri_result(out, &fresh, "tensordot", &d, a));
+    TSRI_TRY(tsri_result(out, &origin, "tensordot", &d, a));
     const tsr_status s = contract_apart(&p, *out, names, &na, &nb);
-    for (int i = 0; i < 2; i++) tsr_release(&p.aside[i]);
-    return tsri_result_end(out, fresh, s);
+    tsri_operands_release(&p.operands, 2);
+    return tsri_result_end(out, origin, s);
 }

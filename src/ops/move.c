@@ -1,5 +1,5 @@
 /* move.c - fill, copy, convert, join. */
-#include "away.h"
+#include "device_dispatch.h"
 #include "join.h"
 #include "backend/transfer.h"
 #include "core/device_int.h"
@@ -10,10 +10,10 @@
 
 static tsr_status fill(const char *op, tsr_tensor *t, tsr_scalar value)
 {
-    bool fresh = false;
+    bool origin = false;
     TSRI_TRY(tsri_check_writable(op, "t", t));
-    TSRI_TRY(tsri_ensure_memory(t, op, &fresh));
-    return tsri_undo_memory(t, fresh, tsri_fill_run(t, value));
+    TSRI_TRY(tsri_ensure_memory(t, op, &origin));
+    return tsri_undo_memory(t, origin, tsri_fill_run(t, value));
 }
 
 tsr_status tsr_fill(tsr_tensor *t, tsr_scalar value)
@@ -38,19 +38,19 @@ static bool is_same_memory(const tsr_tensor *a, const tsr_tensor *b)
 /* A copy of src aside, for a destination that partly overlaps it. */
 static tsr_status copy_through(tsr_tensor *dst, const tsr_tensor *src)
 {
-    tsr_tensor *aside = NULL;
-    TSRI_TRY(tsr_clone(&aside, src));
-    const tsr_status s = tsri_copy_run(dst, aside);
-    tsr_release(&aside);
+    tsr_tensor *temporary = NULL;
+    TSRI_TRY(tsr_clone(&temporary, src));
+    const tsr_status s = tsri_copy_run(dst, temporary);
+    tsr_release(&temporary);
     return s;
 }
 
 /* New memory overlaps nothing. */
 static tsr_status copy_to_described(tsr_tensor *dst, const tsr_tensor *src)
 {
-    bool fresh = false;
-    TSRI_TRY(tsri_ensure_memory(dst, "copy", &fresh));
-    return tsri_undo_memory(dst, fresh, tsri_copy_run(dst, src));
+    bool origin = false;
+    TSRI_TRY(tsri_ensure_memory(dst, "copy", &origin));
+    return tsri_undo_memory(dst, origin, tsri_copy_run(dst, src));
 }
 
 tsr_status tsr_copy(tsr_tensor *dst, const tsr_tensor *src)
@@ -77,9 +77,9 @@ tsr_status tsr_copy_async(tsr_tensor *dst, const tsr_tensor *src)
 
 static tsr_status copy_into_result(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *src)
 {
-    tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, op, desc, src));
-    return tsri_result_end(out, fresh, tsr_copy(*out, src));
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    TSRI_TRY(tsri_result(out, &origin, op, desc, src));
+    return tsri_result_end(out, origin, tsr_copy(*out, src));
 }
 
 tsr_status tsr_rearrange(tsr_tensor **out, const tsr_tensor *src)
@@ -265,15 +265,15 @@ static bool overlaps_any(const tsr_tensor *out, int n, const tsr_tensor *const *
 static tsr_status join(tsr_tensor **out, const char *op, const tsr_desc *d, int n, const tsr_tensor *const *tensors,
                        int axis, bool stacked)
 {
-    tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, op, d, tensors[0]));
-    if (fresh != TSRI_HAD || !overlaps_any(*out, n, tensors))
-        return tsri_result_end(out, fresh, tsri_join_run(*out, n, tensors, axis, stacked));
-    tsr_tensor *aside = NULL;
-    TSRI_TRY(tsri_make_beside(&aside, op, d, *out));
-    tsr_status s = tsri_join_run(aside, n, tensors, axis, stacked);
-    if (s == TSR_OK) s = tsri_copy_run(*out, aside);
-    tsr_release(&aside);
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    TSRI_TRY(tsri_result(out, &origin, op, d, tensors[0]));
+    if (origin != TSRI_ORIGIN_GIVEN || !overlaps_any(*out, n, tensors))
+        return tsri_result_end(out, origin, tsri_join_run(*out, n, tensors, axis, stacked));
+    tsr_tensor *temporary = NULL;
+    TSRI_TRY(tsri_make_beside(&temporary, op, d, *out));
+    tsr_status s = tsri_join_run(temporary, n, tensors, axis, stacked);
+    if (s == TSR_OK) s = tsri_copy_run(*out, temporary);
+    tsr_release(&temporary);
     return s;
 }
 

@@ -1,8 +1,8 @@
 /* nn.c - networks' ops but for losses (nn_loss.c): check what the signature cannot say,
  * and take the road. */
 #include "nn.h"
-#include "away.h"
-#include "pieces.h"
+#include "device_dispatch.h"
+#include "views.h"
 #include "core/loop.h"
 #include "tessera/move.h"
 #include "tessera/ops/nn.h"
@@ -10,13 +10,13 @@
 
 /* Checks ------------------------------------------------------------------------------ */
 
-tsr_status tsri_as_integers(const tsr_tensor **t, tsr_tensor **aside, const char *op, const char *what)
+tsr_status tsri_as_integers(const tsr_tensor **t, tsr_tensor **temporary, const char *op, const char *what)
 {
     TSRI_TRY(tsri_check_allocated(op, what, *t));
     const tsr_kind kind = tsr_dtype_kind((*t)->dtype);
     TSRI_CHECK(kind == TSR_SIGNED || kind == TSR_UNSIGNED, TSR_EDTYPE,
                "%s: %s is %s, and must be of integers", op, what, TSRI_DESC(&(*t)->desc));
-    return tsri_as_dtype(t, aside, TSR_I64);
+    return tsri_as_dtype(t, temporary, TSR_I64);
 }
 
 typedef struct search {
@@ -55,10 +55,10 @@ static bool find_outside(int64_t *value, int64_t *at, const tsr_tensor *t, int64
 tsr_status tsri_find_outside(bool *found, int64_t *value, int64_t *at, const tsr_tensor *t, int64_t size,
                              const int64_t *except)
 {
-    tsr_tensor *aside = NULL;
-    TSRI_TRY(tsri_bring(&t, &aside));
+    tsr_tensor *temporary = NULL;
+    TSRI_TRY(tsri_copy_to_host(&t, &temporary));
     *found = find_outside(value, at, t, size, except);
-    tsr_release(&aside);
+    tsr_release(&temporary);
     return TSR_OK;
 }
 
@@ -87,7 +87,7 @@ static tsr_status softmax(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *
     TSRI_TRY(tsri_check_allocated(op, "x", x));
     TSRI_TRY(tsri_axis(&at, op, "axis", axis, &x->desc));
     const tsr_axis_params params = { at };
-    return tsri_take_road(out, NULL, kind, &params, 1, (const tsr_tensor *const[]){ x });
+    return tsri_dispatch_one(out, NULL, kind, &params, 1, (const tsr_tensor *const[]){ x });
 }
 
 tsr_status tsr_softmax(tsr_tensor **out, const tsr_tensor *x, int axis)
@@ -102,7 +102,7 @@ tsr_status tsr_log_softmax(tsr_tensor **out, const tsr_tensor *x, int axis)
 
 tsr_status tsr_causal_softmax(tsr_tensor **out, const tsr_tensor *x)
 {
-    return tsri_take_road(out, NULL, TSR_OP_CAUSAL_SOFTMAX, NULL, 1, (const tsr_tensor *const[]){ x });
+    return tsri_dispatch_one(out, NULL, TSR_OP_CAUSAL_SOFTMAX, NULL, 1, (const tsr_tensor *const[]){ x });
 }
 
 /* Norms --------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ tsr_status tsr_layer_norm(tsr_tensor **out, const tsr_tensor *x, int ndims, cons
 {
     const tsr_norm_params params = { ndims, eps };
     TSRI_TRY(check_eps("layer_norm", eps));
-    return tsri_take_road(out, NULL, TSR_OP_LAYER_NORM, &params, 3,
+    return tsri_dispatch_one(out, NULL, TSR_OP_LAYER_NORM, &params, 3,
                           (const tsr_tensor *const[]){ x, weight, bias });
 }
 
@@ -144,7 +144,7 @@ tsr_status tsr_rms_norm(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor 
 {
     const tsr_norm_params params = { 1, eps };
     TSRI_TRY(check_eps("rms_norm", eps));
-    return tsri_take_road(out, NULL, TSR_OP_RMS_NORM, &params, 2, (const tsr_tensor *const[]){ x, weight });
+    return tsri_dispatch_one(out, NULL, TSR_OP_RMS_NORM, &params, 2, (const tsr_tensor *const[]){ x, weight });
 }
 
 tsr_status tsr_add_rms_norm(tsr_tensor **out, tsr_tensor **sum_out, const tsr_tensor *x,
@@ -152,7 +152,7 @@ tsr_status tsr_add_rms_norm(tsr_tensor **out, tsr_tensor **sum_out, const tsr_te
 {
     const tsr_norm_params params = { 1, eps };
     TSRI_TRY(check_eps("add_rms_norm", eps));
-    return tsri_road(&(tsri_call){ .kind = TSR_OP_ADD_RMS_NORM, .params = &params, .nin = 3,
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_ADD_RMS_NORM, .params = &params, .nin = 3,
                                    .in = { x, residual, weight }, .nout = 2, .out = { sum_out, out } });
 }
 
@@ -161,7 +161,7 @@ tsr_status tsr_batch_norm(tsr_tensor **out, const tsr_tensor *x, const tsr_tenso
 {
     const tsr_norm_params params = { 1, eps };
     TSRI_TRY(check_eps("batch_norm", eps));
-    return tsri_take_road(out, NULL, TSR_OP_BATCH_NORM, &params, 5,
+    return tsri_dispatch_one(out, NULL, TSR_OP_BATCH_NORM, &params, 5,
                           (const tsr_tensor *const[]){ x, mean, var, weight, bias });
 }
 
@@ -181,7 +181,7 @@ static tsr_status group_norm(tsr_tensor **out, const char *name, const tsr_tenso
 {
     const tsr_norm_params params = { groups, eps };
     TSRI_TRY(check_eps(name, eps));
-    return tsri_take_road(out, name, TSR_OP_GROUP_NORM, &params, 3,
+    return tsri_dispatch_one(out, name, TSR_OP_GROUP_NORM, &params, 3,
                           (const tsr_tensor *const[]){ x, weight, bias });
 }
 
@@ -220,14 +220,14 @@ tsr_status tsri_infer_rope(tsr_desc *out, const char *name, tsr_op_kind kind, co
 tsr_status tsr_rope(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *positions, double theta,
                     tsr_rope_mode mode)
 {
-    tsr_tensor *aside = NULL;
+    tsr_tensor *temporary = NULL;
     const tsr_rope_params params = { (int32_t)mode, theta };
     TSRI_CHECK(tsri_is_finite(theta) && theta > 0, TSR_EINVAL,
                "rope: theta is %g, and must be finite and positive", theta);
-    tsr_status s = tsri_as_integers(&positions, &aside, "rope", "positions");
+    tsr_status s = tsri_as_integers(&positions, &temporary, "rope", "positions");
     if (s == TSR_OK)
-        s = tsri_take_road(out, NULL, TSR_OP_ROPE, &params, 2, (const tsr_tensor *const[]){ x, positions });
-    tsr_release(&aside);
+        s = tsri_dispatch_one(out, NULL, TSR_OP_ROPE, &params, 2, (const tsr_tensor *const[]){ x, positions });
+    tsr_release(&temporary);
     return s;
 }
 
@@ -249,14 +249,14 @@ static tsr_status check_positions(const tsr_tensor *positions, const tsr_tensor 
 tsr_status tsr_rope_with(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *positions,
                          const tsr_tensor *sin_table, const tsr_tensor *cos_table, tsr_rope_mode mode)
 {
-    tsr_tensor *aside = NULL;
+    tsr_tensor *temporary = NULL;
     const tsr_rope_params params = { (int32_t)mode, 0 };
-    tsr_status s = tsri_as_integers(&positions, &aside, "rope_with", "positions");
+    tsr_status s = tsri_as_integers(&positions, &temporary, "rope_with", "positions");
     if (s == TSR_OK) s = check_positions(positions, sin_table);
     if (s == TSR_OK)
-        s = tsri_take_road(out, NULL, TSR_OP_ROPE_WITH, &params, 4,
+        s = tsri_dispatch_one(out, NULL, TSR_OP_ROPE_WITH, &params, 4,
                            (const tsr_tensor *const[]){ x, positions, sin_table, cos_table });
-    tsr_release(&aside);
+    tsr_release(&temporary);
     return s;
 }
 
@@ -264,7 +264,7 @@ tsr_status tsr_rope_with(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor
 
 static tsr_status swiglu(tsr_tensor **out, const char *name, const tsr_tensor *gate, const tsr_tensor *up)
 {
-    return tsri_take_road(out, name, TSR_OP_SWIGLU, NULL, 2, (const tsr_tensor *const[]){ gate, up });
+    return tsri_dispatch_one(out, name, TSR_OP_SWIGLU, NULL, 2, (const tsr_tensor *const[]){ gate, up });
 }
 
 tsr_status tsr_swiglu(tsr_tensor **out, const tsr_tensor *gate, const tsr_tensor *up)
@@ -290,7 +290,7 @@ tsr_status tsr_dropout(tsr_tensor **out, const tsr_tensor *x, double p, uint64_t
 {
     const tsr_dropout_params params = { p, seed };
     TSRI_CHECK(p >= 0 && p <= 1, TSR_EINVAL, "dropout: p is %g, and must be 0 to 1", p);
-    return tsri_take_road(out, NULL, TSR_OP_DROPOUT, &params, 1, (const tsr_tensor *const[]){ x });
+    return tsri_dispatch_one(out, NULL, TSR_OP_DROPOUT, &params, 1, (const tsr_tensor *const[]){ x });
 }
 
 tsr_status tsr_global_avg_pool(tsr_tensor **out, const tsr_tensor *x)

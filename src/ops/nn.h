@@ -4,7 +4,7 @@
 #ifndef TSRI_NN_H
 #define TSRI_NN_H
 
-#include "road.h"
+#include "dispatch.h"
 
 /* Rules (nn.c, nn_loss.c). */
 tsr_status tsri_infer_along(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
@@ -45,7 +45,7 @@ tsr_status tsri_cook(const tsr_op *op, tsri_recipe recipe);
 static inline tsr_dtype tsri_work_dtype(tsr_dtype dtype) { return dtype == TSR_F64 ? TSR_F64 : TSR_F32; }
 
 /* *t in this dtype: itself, or a copy in *aside. */
-tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **aside, tsr_dtype dtype);
+tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype dtype);
 
 /* A list of one element for each channel, seen with dims behind it so that it meets
  * axis 1 of a tensor of this rank. The view owns nothing. */
@@ -54,16 +54,16 @@ void tsri_see_channels(tsr_tensor *v, const tsr_tensor *t, int ndim);
 /* What calls are written with ----------------------------------------------------- */
 
 /* The road to an op with one result. */
-static inline tsr_status tsri_take_road(tsr_tensor **out, const char *name, tsr_op_kind kind,
+static inline tsr_status tsri_dispatch_one(tsr_tensor **out, const char *name, tsr_op_kind kind,
                                         const void *params, int nin, const tsr_tensor *const *in)
 {
     tsri_call call = { .kind = kind, .params = params, .nin = nin, .nout = 1, .out = { out }, .name = name };
     for (int i = 0; i < nin; i++) call.in[i] = in[i];
-    return tsri_road(&call);
+    return tsri_dispatch(&call);
 }
 
 /* *t as i64: itself, or a copy in *aside. TSR_EDTYPE unless of integers. */
-tsr_status tsri_as_integers(const tsr_tensor **t, tsr_tensor **aside, const char *op, const char *what);
+tsr_status tsri_as_integers(const tsr_tensor **t, tsr_tensor **temporary, const char *op, const char *what);
 
 /* The first element of t, which is i64, that is neither 0 .. size - 1 nor
  * *except (NULL: no exception): its value, and its index in at[]. *found is false if there is none. */

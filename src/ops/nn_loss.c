@@ -1,5 +1,6 @@
 /* nn_loss.c - losses: the calls, the rules for their results, and their parts. */
 #include "nn.h"
+#include "signature.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/ops/index.h"
@@ -78,13 +79,13 @@ static tsr_status class_loss(tsr_tensor **out, tsr_op_kind kind, const tsr_tenso
                              const tsr_tensor *target, const tsr_tensor *weight,
                              const tsr_loss_params *params)
 {
-    tsr_tensor *aside = NULL;
+    tsr_tensor *temporary = NULL;
     const char *name = tsr_op_get_info(kind)->name;
-    tsr_status s = tsri_as_integers(&target, &aside, name, "target");
+    tsr_status s = tsri_as_integers(&target, &temporary, name, "target");
     if (s == TSR_OK) s = check_targets(name, operand(kind, 0), x, target, params->ignore_index);
     if (s == TSR_OK)
-        s = tsri_take_road(out, NULL, kind, params, 3, (const tsr_tensor *const[]){ x, target, weight });
-    tsr_release(&aside);
+        s = tsri_dispatch_one(out, NULL, kind, params, 3, (const tsr_tensor *const[]){ x, target, weight });
+    tsr_release(&temporary);
     return s;
 }
 
@@ -98,7 +99,7 @@ tsr_status tsr_cross_entropy(tsr_tensor **out, const tsr_tensor *logits, const t
     TSRI_TRY(tsri_check_allocated("cross_entropy", "target", target));
     if (tsr_dtype_kind(target->dtype) != TSR_FLOATING)
         return class_loss(out, TSR_OP_CROSS_ENTROPY, logits, target, weight, &params);
-    return tsri_take_road(out, "cross_entropy", TSR_OP_CROSS_ENTROPY_SOFT, &params, weight ? 3 : 2,
+    return tsri_dispatch_one(out, "cross_entropy", TSR_OP_CROSS_ENTROPY_SOFT, &params, weight ? 3 : 2,
                           (const tsr_tensor *const[]){ logits, target, weight });
 }
 
@@ -115,7 +116,7 @@ static tsr_status pair_loss(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor
                             tsr_reduction reduction, double a)
 {
     const tsr_loss_params params = { (int32_t)reduction, a, 0, 0 };
-    return tsri_take_road(out, NULL, kind, &params, 2, (const tsr_tensor *const[]){ x, y });
+    return tsri_dispatch_one(out, NULL, kind, &params, 2, (const tsr_tensor *const[]){ x, y });
 }
 
 tsr_status tsr_mse_loss(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, tsr_reduction reduction)
@@ -165,13 +166,13 @@ static tsr_status finish(const tsr_op *op, tsr_tensor **total, tsr_tensor **coun
 }
 
 /* Logarithms of probabilities in the dtype that is computed in. */
-static tsr_status log_probs(const tsr_tensor **x, tsr_tensor **aside, const tsr_op *op)
+static tsr_status log_probs(const tsr_tensor **x, tsr_tensor **temporary, const tsr_op *op)
 {
     *x = op->in[0];
-    TSRI_TRY(tsri_as_dtype(x, aside, tsri_work_dtype((*x)->dtype)));
+    TSRI_TRY(tsri_as_dtype(x, temporary, tsri_work_dtype((*x)->dtype)));
     if (op->kind == TSR_OP_NLL_LOSS) return TSR_OK;
-    TSRI_TRY(tsr_log_softmax(aside, *x, 1));
-    *x = *aside;
+    TSRI_TRY(tsr_log_softmax(temporary, *x, 1));
+    *x = *temporary;
     return TSR_OK;
 }
 

@@ -22,11 +22,11 @@ tsr_status tsri_cook(const tsr_op *op, tsri_recipe recipe)
     return s;
 }
 
-tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **aside, tsr_dtype dtype)
+tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype dtype)
 {
     if ((*t)->dtype == dtype) return TSR_OK;
-    TSRI_TRY(tsr_cast(aside, *t, dtype));
-    *t = *aside;
+    TSRI_TRY(tsr_cast(temporary, *t, dtype));
+    *t = *temporary;
     return TSR_OK;
 }
 
@@ -120,16 +120,16 @@ static tsr_status divide_by_rms(tsr_tensor **out, tsr_tensor **rms, const tsr_te
 }
 
 /* *t = *t * weight + bias, each of which may be NULL, in the dtype of *t. */
-static tsr_status scale_and_shift(tsr_tensor **t, tsr_tensor **aside, const tsr_tensor *weight,
+static tsr_status scale_and_shift(tsr_tensor **t, tsr_tensor **temporary, const tsr_tensor *weight,
                                   const tsr_tensor *bias)
 {
     if (weight) {
-        TSRI_TRY(tsri_as_dtype(&weight, aside, (*t)->dtype));
+        TSRI_TRY(tsri_as_dtype(&weight, temporary, (*t)->dtype));
         TSRI_TRY(tsr_mul(t, *t, weight));
-        tsr_release(aside);
+        tsr_release(temporary);
     }
     if (bias) {
-        TSRI_TRY(tsri_as_dtype(&bias, aside, (*t)->dtype));
+        TSRI_TRY(tsri_as_dtype(&bias, temporary, (*t)->dtype));
         TSRI_TRY(tsr_add(t, *t, bias));
     }
     return TSR_OK;
@@ -161,11 +161,11 @@ tsr_status tsri_add_rms_norm_parts(const tsr_op *op)
 }
 
 /* A list of channels, or NULL, in a dtype and seen along axis 1 of a tensor of this rank. */
-static tsr_status open_channels(tsr_tensor *v, const tsr_tensor **list, tsr_tensor **aside, tsr_dtype dtype,
+static tsr_status open_channels(tsr_tensor *v, const tsr_tensor **list, tsr_tensor **temporary, tsr_dtype dtype,
                                 int ndim)
 {
     if (!*list) return TSR_OK;
-    TSRI_TRY(tsri_as_dtype(list, aside, dtype));
+    TSRI_TRY(tsri_as_dtype(list, temporary, dtype));
     tsri_see_channels(v, *list, ndim);
     *list = v;
     return TSR_OK;

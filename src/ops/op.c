@@ -1,6 +1,6 @@
 /* op.c - the list of ops, and the road to a backend. */
 #include "op.h"
-#include "away.h"
+#include "device_dispatch.h"
 #include "backend/transfer.h"
 #include "backend/registry.h"
 #include "core/mem.h"
@@ -35,7 +35,7 @@ static tsr_status check_here(const tsr_op *op, const tsr_tensor *t)
 
 tsr_status tsri_op_run(const tsr_op *op)
 {
-    if (!TSRI_LIKELY(op->out[0]->device == TSR_CPU)) return tsri_away_run(op);
+    if (!TSRI_LIKELY(op->out[0]->device == TSR_CPU)) return tsri_device_run(op);
     for (int i = 0; i < op->nout; i++) TSRI_TRY(check_here(op, op->out[i]));
     for (int i = 0; i < op->nin; i++)
         if (op->in[i]) TSRI_TRY(check_here(op, op->in[i]));
@@ -48,10 +48,10 @@ tsr_status tsri_op_run(const tsr_op *op)
 bool tsri_op_supported(const tsr_op *op)
 {
     if (TSRI_LIKELY(op->out[0]->device == TSR_CPU)) return tsri_cpu_backend.supports(0, op);
-    return tsri_away_supported(op);
+    return tsri_device_supports(op);
 }
 
-static tsr_status fit_result(tsr_tensor *t, tsri_fresh *fresh, const char *op, const tsr_desc *desc)
+static tsr_status fit_result(tsr_tensor *t, tsri_origin *origin, const char *op, const tsr_desc *desc)
 {
     bool allocated = false;
     TSRI_CHECK(t->dtype == desc->dtype, TSR_EDTYPE, "%s: the result is %s, but out holds %s", op, TSRI_DESC(desc),
@@ -60,27 +60,27 @@ static tsr_status fit_result(tsr_tensor *t, tsri_fresh *fresh, const char *op, c
                TSRI_DESC(desc), TSRI_DESC(&t->desc));
     TSRI_TRY(tsri_check_writable(op, "out", t));
     TSRI_TRY(tsri_ensure_memory(t, op, &allocated));
-    *fresh = allocated ? TSRI_ALLOCATED : TSRI_HAD;
+    *origin = allocated ? TSRI_ORIGIN_ALLOCATED : TSRI_ORIGIN_GIVEN;
     return TSR_OK;
 }
 
-tsr_status tsri_result_in(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc,
+tsr_status tsri_result_in(tsr_tensor **out, tsri_origin *origin, const char *op, const tsr_desc *desc,
                           tsr_device device, tsr_memory memory)
 {
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     tsr_desc d;
-    if (!tsr_is_none(*out)) return fit_result(*out, fresh, op, desc);
-    *fresh = *out ? TSRI_BOUND : TSRI_MADE;
+    if (!tsr_is_none(*out)) return fit_result(*out, origin, op, desc);
+    *origin = *out ? TSRI_ORIGIN_PLACED : TSRI_ORIGIN_MADE;
     if (!TSRI_LIKELY(device == TSR_CPU)) desc = tsri_laid_out(&d, desc, device);
     return tsri_make(out, op, desc, device, memory);
 }
 
-tsr_status tsri_result(tsr_tensor **out, tsri_fresh *fresh, const char *op, const tsr_desc *desc,
+tsr_status tsri_result(tsr_tensor **out, tsri_origin *origin, const char *op, const tsr_desc *desc,
                        const tsr_tensor *beside)
 {
     const tsr_device device = beside ? beside->device : tsri_device_here();
     const tsr_memory memory = beside && device != TSR_CPU ? beside->memory : TSR_MEMORY_DEFAULT;
-    return tsri_result_in(out, fresh, op, desc, device, memory);
+    return tsri_result_in(out, origin, op, desc, device, memory);
 }
 
 tsr_status tsri_make_beside(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *beside)
@@ -96,22 +96,22 @@ const tsr_tensor *tsri_leader(int n, const tsr_tensor *const *in)
     return in[0];
 }
 
-tsr_status tsri_result_end(tsr_tensor **out, tsri_fresh fresh, tsr_status s)
+tsr_status tsri_result_end(tsr_tensor **out, tsri_origin origin, tsr_status s)
 {
-    if (TSRI_LIKELY(s == TSR_OK) || fresh == TSRI_HAD) return s;
-    if (fresh == TSRI_ALLOCATED) return tsri_undo_memory(*out, true, s);
+    if (TSRI_LIKELY(s == TSR_OK) || origin == TSRI_ORIGIN_GIVEN) return s;
+    if (origin == TSRI_ORIGIN_ALLOCATED) return tsri_undo_memory(*out, true, s);
     tsr_tensor *t = *out;
     tsr_release(out);
-    if (fresh == TSRI_BOUND) *out = tsr_place_none(t);
+    if (origin == TSRI_ORIGIN_PLACED) *out = tsr_place_none(t);
     return s;
 }
 
 tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op)
 {
-    tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, infos[op->kind].name, desc, NULL));
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    TSRI_TRY(tsri_result(out, &origin, infos[op->kind].name, desc, NULL));
     op->out[0] = *out;
-    return tsri_result_end(out, fresh, tsri_op_run(op));
+    return tsri_result_end(out, origin, tsri_op_run(op));
 }
 
 tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src)

@@ -1,7 +1,8 @@
 /* order.c - sorting, and what follows from it: the best, the k-th, the different ones,
  * and finding. */
-#include "away.h"
-#include "pieces.h"
+#include "device_dispatch.h"
+#include "views.h"
+#include "core/overlap.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/ops/index.h"
@@ -26,20 +27,20 @@ typedef struct results {
     const tsr_tensor *x;
     int          n;
     tsr_tensor **out[RESULTS];
-    tsri_fresh   fresh[RESULTS];
+    tsri_origin   origin[RESULTS];
 } results;
 
 /* Leaves the results as they were before if s is a failure; returns s. */
 static tsr_status end_results(results *r, tsr_status s)
 {
-    for (int i = 0; i < r->n; i++) (void)tsri_result_end(r->out[i], r->fresh[i], s);
+    for (int i = 0; i < r->n; i++) (void)tsri_result_end(r->out[i], r->origin[i], s);
     return s;
 }
 
 static tsr_status add_result(results *r, tsr_tensor **out, const tsr_desc *d)
 {
-    r->fresh[r->n] = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &r->fresh[r->n], r->op, d, r->x));
+    r->origin[r->n] = TSRI_ORIGIN_GIVEN;
+    TSRI_TRY(tsri_result(out, &r->origin[r->n], r->op, d, r->x));
     r->out[r->n++] = out;
     for (int i = 0; i < r->n - 1; i++)
         TSRI_CHECK(!tsri_overlap((*out)->data, &(*out)->desc, (*r->out[i])->data, &(*r->out[i])->desc), TSR_EOVERLAP,
@@ -86,7 +87,7 @@ static tsr_status sort_run(tsr_tensor *values, tsr_tensor *indices, const tsr_te
 }
 
 static tsr_status sort_into(results *r, tsr_tensor **values, tsr_tensor **indices, const tsr_tensor **x,
-                            tsr_tensor **aside, const sorting *how)
+                            tsr_tensor **temporary, const sorting *how)
 {
     tsr_desc d;
     int64_t shape[TSR_MAX_NDIM];
@@ -96,16 +97,16 @@ static tsr_status sort_into(results *r, tsr_tensor **values, tsr_tensor **indice
     TSRI_TRY(tsri_desc_packed(&d, how->op, TSR_I64, (*x)->ndim, shape));
     if (indices) TSRI_TRY(add_result(r, indices, &d));
     for (int i = 0; i < r->n; i++)
-        if (r->fresh[i] == TSRI_HAD) TSRI_TRY(tsri_apart(x, aside, *r->out[i]));
+        if (r->origin[i] == TSRI_ORIGIN_GIVEN) TSRI_TRY(tsri_separate(x, temporary, *r->out[i]));
     return sort_run(values ? *values : NULL, indices ? *indices : NULL, *x, how);
 }
 
 static tsr_status sort(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, const sorting *how)
 {
     results r = { .op = how->op, .x = x };
-    tsr_tensor *aside = NULL;
-    const tsr_status s = sort_into(&r, values, indices, &x, &aside, how);
-    tsr_release(&aside);
+    tsr_tensor *temporary = NULL;
+    const tsr_status s = sort_into(&r, values, indices, &x, &temporary, how);
+    tsr_release(&temporary);
     return end_results(&r, s);
 }
 
@@ -286,7 +287,7 @@ static tsr_status unique(tsr_tensor **const *outs, runs *r, tsr_tensor **made, c
 tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique_results *more)
 {
     runs r = { 0 };
-    tsr_tensor *made[4] = { NULL }, *aside = NULL;
+    tsr_tensor *made[4] = { NULL }, *temporary = NULL;
     tsr_tensor **const outs[4] = { values, more ? more->counts : NULL, more ? more->inverse : NULL,
                                    more ? more->first : NULL };
     TSRI_CHECK(values, TSR_ENULL, "unique: values is NULL");
@@ -295,9 +296,9 @@ tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique
         for (int j = 0; j < i; j++)
             TSRI_CHECK(!outs[i] || outs[i] != outs[j], TSR_EINVAL, "unique: two results are one handle");
     const tsr_tensor *seen = x;
-    tsr_status s = tsri_bring(&seen, &aside);
+    tsr_status s = tsri_copy_to_host(&seen, &temporary);
     if (s == TSR_OK) s = unique(outs, &r, made, seen, x);
-    tsr_release(&aside);
+    tsr_release(&temporary);
     for (int i = 0; i < 4; i++) tsr_release(&made[i]);
     end_runs(&r);
     return s;
@@ -321,11 +322,11 @@ static tsr_status common_dtype(tsr_dtype *out, const char *op, const tsr_tensor 
     return TSR_OK;
 }
 
-static tsr_status convert(const tsr_tensor **t, tsr_tensor **aside, tsr_dtype dtype)
+static tsr_status convert(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype dtype)
 {
     if ((*t)->dtype == dtype) return TSR_OK;
-    TSRI_TRY(tsr_cast(aside, *t, dtype));
-    *t = *aside;
+    TSRI_TRY(tsr_cast(temporary, *t, dtype));
+    *t = *temporary;
     return TSR_OK;
 }
 
@@ -333,13 +334,13 @@ static tsr_status convert(const tsr_tensor **t, tsr_tensor **aside, tsr_dtype dt
 typedef struct search {
     const char       *op;
     const tsr_tensor *list, *x;
-    tsr_tensor       *list_aside, *x_aside;
+    tsr_tensor       *list_temporary, *x_temporary;
 } search;
 
 static tsr_status end_search(search *c, tsr_status s)
 {
-    tsr_release(&c->list_aside);
-    tsr_release(&c->x_aside);
+    tsr_release(&c->list_temporary);
+    tsr_release(&c->x_temporary);
     return s;
 }
 
@@ -347,8 +348,8 @@ static tsr_status open_search(search *c)
 {
     tsr_dtype dtype;
     TSRI_TRY(common_dtype(&dtype, c->op, c->list, c->x));
-    TSRI_TRY(convert(&c->list, &c->list_aside, dtype));
-    return convert(&c->x, &c->x_aside, dtype);
+    TSRI_TRY(convert(&c->list, &c->list_temporary, dtype));
+    return convert(&c->x, &c->x_temporary, dtype);
 }
 
 static tsr_status search_run(tsr_tensor *out, const tsr_tensor *list, const tsr_tensor *x, bool right)
@@ -362,15 +363,15 @@ static tsr_status search_run(tsr_tensor *out, const tsr_tensor *list, const tsr_
 static tsr_status searchsorted(search *c, tsr_tensor **out, bool right)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(open_search(c));
     TSRI_TRY(tsri_desc_packed(&d, c->op, TSR_I64, c->x->ndim, c->x->shape));
-    TSRI_TRY(tsri_result(out, &fresh, c->op, &d, c->x));
+    TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->x));
     tsr_status s = TSR_OK;
-    if (fresh == TSRI_HAD) s = tsri_apart(&c->x, &c->x_aside, *out);
-    if (fresh == TSRI_HAD && s == TSR_OK) s = tsri_apart(&c->list, &c->list_aside, *out);
+    if (origin == TSRI_ORIGIN_GIVEN) s = tsri_separate(&c->x, &c->x_temporary, *out);
+    if (origin == TSRI_ORIGIN_GIVEN && s == TSR_OK) s = tsri_separate(&c->list, &c->list_temporary, *out);
     if (s == TSR_OK) s = search_run(*out, c->list, c->x, right);
-    return tsri_result_end(out, fresh, s);
+    return tsri_result_end(out, origin, s);
 }
 
 tsr_status tsr_searchsorted(tsr_tensor **out, const tsr_tensor *sorted, const tsr_tensor *x, bool right)
@@ -393,8 +394,8 @@ static tsr_status sort_list(search *c)
     const tsr_status s = sort(&sorted, NULL, flat, &(sorting){ c->op, 0, n, false });
     tsr_release(&flat);
     TSRI_TRY(s);
-    tsr_release(&c->list_aside);
-    c->list = c->list_aside = sorted;
+    tsr_release(&c->list_temporary);
+    c->list = c->list_temporary = sorted;
     return TSR_OK;
 }
 
@@ -425,11 +426,11 @@ static tsr_status isin_run(search *c, tsr_tensor **out)
 static tsr_status isin(search *c, tsr_tensor **out)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(open_search(c));
     TSRI_TRY(tsri_desc_packed(&d, c->op, TSR_BOOL, c->x->ndim, c->x->shape));
-    TSRI_TRY(tsri_result(out, &fresh, c->op, &d, c->x));
-    return tsri_result_end(out, fresh, isin_run(c, out));
+    TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->x));
+    return tsri_result_end(out, origin, isin_run(c, out));
 }
 
 tsr_status tsr_isin(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *test)

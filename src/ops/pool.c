@@ -4,7 +4,7 @@
  * those that lie in x meet a slice of the result. Nothing is padded and no window is
  * laid out. Adaptive windows, which differ in length, go one by one. */
 #include "conv.h"
-#include "pieces.h"
+#include "views.h"
 #include "tessera/move.h"
 #include "tessera/ops/conv.h"
 #include "tessera/ops/elementwise.h"
@@ -297,8 +297,8 @@ static tsr_status take_with_indices(pool *l, tsr_tensor *indices)
     const tsr_tensor *z = l->result[Z];
     tsr_status s = tsr_fill(indices, tsr_scalar_i64(-1));
     if (s == TSR_OK) s = number_places(&places, l->x, l->p->spatial);
-    if (s == TSR_OK) s = tsri_aside(&taken, name_of(l), z, TSR_BOOL, z->ndim, z->shape);
-    if (s == TSR_OK) s = tsri_aside(&more, name_of(l), z, TSR_BOOL, z->ndim, z->shape);
+    if (s == TSR_OK) s = tsri_make_temporary(&taken, name_of(l), z, TSR_BOOL, z->ndim, z->shape);
+    if (s == TSR_OK) s = tsri_make_temporary(&more, name_of(l), z, TSR_BOOL, z->ndim, z->shape);
     l->results = RESULTS;
     l->result[INDICES] = indices;
     l->result[TAKEN] = taken;
@@ -324,7 +324,7 @@ static tsr_status count_places(tsr_tensor **out, const pool *l, int d)
     const tsr_pool_params *p = l->p;
     const int64_t outputs = l->result[Z]->shape[l->first + d], size = l->x->shape[l->first + d];
     const int64_t low = p->exclude_pad ? 0 : p->padding[d];  /* of what counts, ahead of x and behind it */
-    TSRI_TRY(tsri_aside(out, name_of(l), l->x, TSR_F64, 1, &outputs));
+    TSRI_TRY(tsri_make_temporary(out, name_of(l), l->x, TSR_F64, 1, &outputs));
     TSRI_TRY(tsr_zero(*out));
     for (int64_t t = 0; t < p->kernel[d]; t++) {
         tsr_tensor v = **out, *z = &v;
@@ -367,7 +367,7 @@ static tsr_status divide(const pool *l)
 {
     tsr_tensor *z = l->result[Z], *counts = NULL;
     if (l->p->divisor != 0) return tsr_div(&z, z, TSR_NUMBER((double)l->p->divisor));
-    tsr_status s = tsri_aside(&counts, name_of(l), l->x, TSR_F64, l->p->spatial, z->shape + l->first);
+    tsr_status s = tsri_make_temporary(&counts, name_of(l), l->x, TSR_F64, l->p->spatial, z->shape + l->first);
     if (s == TSR_OK) s = count_windows(counts, l);
     if (s == TSR_OK) s = tsr_div(&z, z, counts);
     tsr_release(&counts);
@@ -380,8 +380,8 @@ tsr_status tsri_avg_pool_parts(const tsr_op *op)
     const tsr_tensor *x = op->in[0], *z = op->out[0];
     pool l = see_pool(op);
     if (l.p->adaptive) return take_all(&l);
-    tsr_status s = tsri_aside(&sums, name_of(&l), x, TSR_F64, z->ndim, z->shape);
-    if (s == TSR_OK) s = tsri_aside(&wide, name_of(&l), x, TSR_F64, x->ndim, x->shape);
+    tsr_status s = tsri_make_temporary(&sums, name_of(&l), x, TSR_F64, z->ndim, z->shape);
+    if (s == TSR_OK) s = tsri_make_temporary(&wide, name_of(&l), x, TSR_F64, x->ndim, x->shape);
     if (s == TSR_OK) s = tsr_zero(sums);
     if (s == TSR_OK) s = tsr_copy(wide, x);
     l.x = wide;
@@ -399,7 +399,7 @@ tsr_status tsri_avg_pool_parts(const tsr_op *op)
 static tsr_status run(tsr_tensor **out, tsr_tensor **indices, const char *name, tsr_op_kind kind,
                       const tsr_tensor *x, const tsr_pool_params *params)
 {
-    return tsri_road(&(tsri_call){ .kind = kind, .params = params, .name = name, .nin = 1, .in = { x },
+    return tsri_dispatch(&(tsri_call){ .kind = kind, .params = params, .name = name, .nin = 1, .in = { x },
                                    .nout = indices ? 2 : 1, .out = { out, indices } });
 }
 

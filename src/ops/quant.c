@@ -271,7 +271,7 @@ static tsr_status convert(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *
     tsr_quant_params params = { .dtype = dtype };
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", name);
     TSRI_TRY(read_axis(&params.axis, name, "x", x, axis));
-    return tsri_road(&(tsri_call){
+    return tsri_dispatch(&(tsri_call){
         .kind = kind, .params = &params, .nin = 3, .in = { x, scale, zero }, .nout = 1, .out = { out } });
 }
 
@@ -292,7 +292,7 @@ tsr_status tsr_quantisation_range(tsr_tensor **scale, tsr_tensor **zero_point, c
 {
     tsr_quant_params params = { .dtype = dtype, .symmetric = symmetric };
     TSRI_TRY(read_axis(&params.axis, "quantisation_range", "x", x, axis));
-    return tsri_road(&(tsri_call){ .kind = TSR_OP_QUANTISATION_RANGE, .params = &params, .nin = 1,
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_QUANTISATION_RANGE, .params = &params, .nin = 1,
                                    .in = { x }, .nout = 2, .out = { scale, zero_point } });
 }
 
@@ -301,7 +301,7 @@ tsr_status tsr_quantise_dynamic(tsr_tensor **out, tsr_tensor **scale, tsr_tensor
 {
     tsr_quant_params params = { .dtype = dtype, .symmetric = symmetric };
     TSRI_TRY(read_axis(&params.axis, "quantise_dynamic", "x", x, axis));
-    return tsri_road(&(tsri_call){ .kind = TSR_OP_QUANTISE_DYNAMIC, .params = &params, .nin = 1,
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_QUANTISE_DYNAMIC, .params = &params, .nin = 1,
                                    .in = { x }, .nout = 3, .out = { out, scale, zero_point } });
 }
 
@@ -505,12 +505,12 @@ tsr_status tsr_matmul_quantised(tsr_tensor **out, const tsr_tensor *a, const tsr
 {
     const factor left = { a, a_scale, a_zero, { "a", "a_scale", "a_zero" }, -2 };
     const factor right = { b, b_scale, b_zero, { "b", "b_scale", "b_zero" }, -1 };
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     tsr_desc d;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", product);
     TSRI_TRY(check_matrix(&left));
     TSRI_TRY(check_matrix(&right));
     TSRI_TRY(infer_product(&d, &left, &right, bias, dtype));
-    TSRI_TRY(tsri_result_in(out, &fresh, product, &d, a->device, tsri_memory_beside(a)));
-    return tsri_result_end(out, fresh, multiply(*out, &left, &right, bias));
+    TSRI_TRY(tsri_result_in(out, &origin, product, &d, a->device, tsri_memory_beside(a)));
+    return tsri_result_end(out, origin, multiply(*out, &left, &right, bias));
 }

@@ -2,7 +2,7 @@
 #ifndef TSRI_QUANT_H
 #define TSRI_QUANT_H
 
-#include "road.h"
+#include "dispatch.h"
 
 /* Quantise and dequantise. */
 tsr_status tsri_infer_quantise(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,

@@ -1,6 +1,6 @@
 /* random.c - tensors of random numbers. The mapping from seed and index to a value is
  * stated in core/randoms.h and core/draws.h. */
-#include "away.h"
+#include "device_dispatch.h"
 #include "tessera/random.h"
 
 #include "core/randoms.h"
@@ -94,14 +94,14 @@ tsr_status tsr_normal(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t
                       double deviation, uint64_t seed)
 {
     tsr_desc desc;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(describe_real(&desc, "normal", out, dtype, ndim, shape));
     TSRI_CHECK(is_finite(mean), TSR_EINVAL, "normal: mean is %g, and must be finite", mean);
     TSRI_CHECK(is_finite(deviation) && deviation >= 0, TSR_EINVAL,
                "normal: deviation is %g, and must be finite and not negative", deviation);
-    TSRI_TRY(tsri_result(out, &fresh, "normal", &desc, NULL));
+    TSRI_TRY(tsri_result(out, &origin, "normal", &desc, NULL));
     const bool is_wide = dtype == TSR_F32 || dtype == TSR_F64;
-    return tsri_result_end(out, fresh, is_wide ? fill_normal(*out, mean, deviation, seed)
+    return tsri_result_end(out, origin, is_wide ? fill_normal(*out, mean, deviation, seed)
                                                : fill_normal_short(*out, mean, deviation, seed));
 }
 
@@ -160,23 +160,23 @@ static tsr_status fill_bernoulli(tsr_tensor *z, const tsr_tensor *p, uint64_t se
 tsr_status tsr_bernoulli(tsr_tensor **out, int ndim, const int64_t *shape, double p, uint64_t seed)
 {
     tsr_desc desc;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "bernoulli: out is NULL");
     TSRI_TRY(tsri_desc_packed(&desc, "bernoulli", TSR_BOOL, ndim, shape));
     TSRI_CHECK(p >= 0 && p <= 1, TSR_EINVAL, "bernoulli: p is %g, and must be in [0, 1]", p);
-    TSRI_TRY(tsri_result(out, &fresh, "bernoulli", &desc, NULL));
-    return tsri_result_end(out, fresh, fill_bernoulli(*out, TSR_NUMBER(p), seed));
+    TSRI_TRY(tsri_result(out, &origin, "bernoulli", &desc, NULL));
+    return tsri_result_end(out, origin, fill_bernoulli(*out, TSR_NUMBER(p), seed));
 }
 
 tsr_status tsr_bernoulli_each(tsr_tensor **out, const tsr_tensor *p, uint64_t seed)
 {
     tsr_desc desc;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "bernoulli_each: out is NULL");
     TSRI_TRY(tsri_check_allocated("bernoulli_each", "p", p));
     TSRI_CHECK(tsr_dtype_kind(p->dtype) == TSR_FLOATING, TSR_EDTYPE,
                "bernoulli_each: p is %s, and must be floating", TSRI_DESC(&p->desc));
     TSRI_TRY(tsri_desc_packed(&desc, "bernoulli_each", TSR_BOOL, p->ndim, p->shape));
-    TSRI_TRY(tsri_result(out, &fresh, "bernoulli_each", &desc, p));
-    return tsri_result_end(out, fresh, fill_bernoulli(*out, p, seed));
+    TSRI_TRY(tsri_result(out, &origin, "bernoulli_each", &desc, p));
+    return tsri_result_end(out, origin, fill_bernoulli(*out, p, seed));
 }

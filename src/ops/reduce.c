@@ -1,14 +1,8 @@
-/* reduce.c - one road for every op that brings axes together or runs along one.
- *
- *     check       x is a tensor with memory, the axes are its own
- *     infer       the result's desc, from x's desc and the parameters
- *     fit         the result is made, or checked
- *     separate    x is copied if the result overlaps it
- *     hand over   to the backend
- */
-#include "op.h"
+/* reduce.c - every op that reduces axes or runs along one: axes, dtypes and shapes of results, and totals of
+ * contiguous tensors without the general dispatch. */
 #include "backend/registry.h"
-#include "core/overlap.h"
+#include "dispatch.h"
+#include "signature.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/ops/reduce.h"
@@ -41,17 +35,6 @@ static tsr_dtype given_dtype(tsr_op_kind kind, const tsri_dtype_rule *rule, tsr_
     return rule->fixed;
 }
 
-static tsr_status result_dtype(tsr_dtype *out, tsr_op_kind kind, const tsr_desc *x)
-{
-    const tsri_dtype_rule *rule = tsri_rule_of(kind);
-    const tsr_op_info *info = tsr_op_get_info(kind);
-    TSRI_CHECK(rule->accepts[0] >> x->dtype & 1, TSR_EDTYPE,
-               "%s: x is %s, which it does not take; its signature is %s (tsr_cast converts)", info->name,
-               TSRI_DESC(x), info->signature);
-    *out = given_dtype(kind, rule, x->dtype);
-    return TSR_OK;
-}
-
 /* Shapes ---------------------------------------------------------------------------- */
 
 static tsr_status check_not_nothing(tsr_op_kind kind, const tsr_desc *x, const tsr_desc *out, uint32_t axes)
@@ -64,33 +47,26 @@ static tsr_status check_not_nothing(tsr_op_kind kind, const tsr_desc *x, const t
     return TSR_OK;
 }
 
-tsr_status tsri_infer_reduce(tsr_desc *out, tsr_op_kind kind, const tsr_desc *x, const tsr_reduce_params *params)
+tsr_status tsri_infer_reduce(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
 {
+    const tsr_desc *x = in[0];
+    const tsr_reduce_params *p = params;
+    const tsr_dtype dtype = given_dtype(kind, tsri_rule_of(kind), x->dtype);
     int64_t shape[TSR_MAX_NDIM];
     int ndim = 0;
-    tsr_dtype dtype = TSR_DTYPE_INVALID;
-    TSRI_TRY(result_dtype(&dtype, kind, x));
+    TSRI_CHECK(!(p->axes >> x->ndim), TSR_EINDEX, "%s: axes has bits beyond the %d dims of %s", name, (int)x->ndim,
+               TSRI_DESC(x));
     if (is_scan(kind)) return tsri_desc_packed_like(out, x, dtype);
     for (int d = 0; d < x->ndim; d++) {
-        const bool reduced = params->axes >> d & 1;
-        if (!reduced || params->keepdims) shape[ndim++] = reduced ? 1 : x->shape[d];
+        const bool reduced = p->axes >> d & 1;
+        if (!reduced || p->keepdims) shape[ndim++] = reduced ? 1 : x->shape[d];
     }
-    TSRI_TRY(tsri_desc_packed(out, tsr_op_get_info(kind)->name, dtype, ndim, shape));
-    return check_not_nothing(kind, x, out, params->axes);
+    TSRI_TRY(tsri_desc_packed(out, name, dtype, ndim, shape));
+    return check_not_nothing(kind, x, out, p->axes);
 }
 
-/* The road --------------------------------------------------------------------------- */
-
-/* x, or a copy of it if writing the result would change what is still to be read. */
-static tsr_status separate(tsr_tensor **copy, const tsr_tensor **x, const tsr_tensor *out, tsr_op_kind kind)
-{
-    const tsr_tensor *t = *x;
-    if (is_scan(kind) && t->data == out->data && tsr_desc_same(&t->desc, &out->desc)) return TSR_OK;
-    if (!tsri_overlap(out->data, &out->desc, t->data, &t->desc)) return TSR_OK;
-    TSRI_TRY(tsr_clone(copy, t));
-    *x = *copy;
-    return TSR_OK;
-}
+/* Calls ------------------------------------------------------------------------------- */
 
 /* Is all of x, which is packed, to go to one number that is there and lies elsewhere? Then nothing
  * needs to be inferred, and a call costs little. How many elements x has; 0: it is not so. */
@@ -113,23 +89,10 @@ static int64_t count_plain_total(const tsr_tensor *out, tsr_op_kind kind, const 
 
 static tsr_status reduce(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x, const tsr_reduce_params *params)
 {
-    tsr_desc d;
     const int64_t n = count_plain_total(*out, kind, x, params);
-    if (n > 0) {
-        if (tsri_is_plain(x) && tsri_is_plain(*out) && tsri_cpu_reduce_row(kind, n, *out, x)) return TSR_OK;
-        return tsri_op_run(&(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out },
-                                      .params = params });
-    }
-    tsri_fresh fresh = TSRI_HAD;
-    tsr_tensor *copy = NULL;
-    tsr_status s = TSR_OK;
-    TSRI_TRY(tsri_infer_reduce(&d, kind, &x->desc, params));
-    TSRI_TRY(tsri_result(out, &fresh, tsr_op_get_info(kind)->name, &d, x));
-    if (fresh == TSRI_HAD) s = separate(&copy, &x, *out, kind);
-    if (s == TSR_OK)
-        s = tsri_op_run(&(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out }, .params = params });
-    tsr_release(&copy);
-    return tsri_result_end(out, fresh, s);
+    if (n == 0) return tsri_dispatch_unary(out, kind, params, x);
+    if (tsri_is_plain(x) && tsri_is_plain(*out) && tsri_cpu_reduce_row(kind, n, *out, x)) return TSR_OK;
+    return tsri_op_run(&(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out }, .params = params });
 }
 
 /* A list of axes as bits; an empty one is all. */
@@ -233,7 +196,7 @@ tsr_status tsr_diff(tsr_tensor **out, const tsr_tensor *x, int axis, int64_t n)
 {
     int at = 0;
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "diff: out is NULL");
     TSRI_TRY(tsri_check_allocated("diff", "x", x));
     TSRI_TRY(tsri_axis(&at, "diff", "axis", axis, &x->desc));
@@ -243,8 +206,8 @@ tsr_status tsr_diff(tsr_tensor **out, const tsr_tensor *x, int axis, int64_t n)
     tsr_desc shorter = x->desc;
     shorter.shape[at] = tsri_max(x->shape[at] - n, 0);
     TSRI_TRY(tsri_desc_packed_like(&d, &shorter, x->dtype));
-    TSRI_TRY(tsri_result(out, &fresh, "diff", &d, x));
-    if (n == 0) return tsri_result_end(out, fresh, tsr_copy(*out, x));
+    TSRI_TRY(tsri_result(out, &origin, "diff", &d, x));
+    if (n == 0) return tsri_result_end(out, origin, tsr_copy(*out, x));
     if (shorter.shape[at] == 0) return TSR_OK;
-    return tsri_result_end(out, fresh, diff_into(out, x, at, n));
+    return tsri_result_end(out, origin, diff_into(out, x, at, n));
 }

@@ -1,5 +1,5 @@
 /* sample.c - random order, and indices drawn by weight. */
-#include "away.h"
+#include "device_dispatch.h"
 #include "sample.h"
 #include "tessera/element.h"
 #include "tessera/move.h"
@@ -26,12 +26,12 @@ static tsr_status fill_permutation(tsr_tensor *z, uint64_t seed)
 tsr_status tsr_permutation(tsr_tensor **out, int64_t n, uint64_t seed)
 {
     tsr_desc d;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "permutation: out is NULL");
     TSRI_CHECK(n >= 0, TSR_EINVAL, "permutation: n is %lld, below 0", (long long)n);
     TSRI_TRY(tsri_desc_packed(&d, "permutation", TSR_I64, 1, &n));
-    TSRI_TRY(tsri_result(out, &fresh, "permutation", &d, NULL));
-    return tsri_result_end(out, fresh, fill_permutation(*out, seed));
+    TSRI_TRY(tsri_result(out, &origin, "permutation", &d, NULL));
+    return tsri_result_end(out, origin, fill_permutation(*out, seed));
 }
 
 static tsr_status fill_shuffled(tsr_tensor *z, const tsr_tensor *x, int axis, uint64_t seed)
@@ -48,13 +48,13 @@ tsr_status tsr_shuffle(tsr_tensor **out, const tsr_tensor *x, int axis, uint64_t
 {
     tsr_desc d;
     int at = 0;
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "shuffle: out is NULL");
     TSRI_TRY(tsri_check_allocated("shuffle", "x", x));
     TSRI_TRY(tsri_axis(&at, "shuffle", "axis", axis, &x->desc));
     TSRI_TRY(tsri_desc_packed(&d, "shuffle", x->dtype, x->ndim, x->shape));
-    TSRI_TRY(tsri_result_in(out, &fresh, "shuffle", &d, x->device, tsri_memory_beside(x)));
-    return tsri_result_end(out, fresh, fill_shuffled(*out, x, at, seed));
+    TSRI_TRY(tsri_result_in(out, &origin, "shuffle", &d, x->device, tsri_memory_beside(x)));
+    return tsri_result_end(out, origin, fill_shuffled(*out, x, at, seed));
 }
 
 /* Rows and what is wrong with them -------------------------------------------------------- */
@@ -240,7 +240,7 @@ tsr_status tsr_multinomial(tsr_tensor **out, const tsr_tensor *weights, int64_t 
 {
     tsr_desc d;
     int64_t shape[TSR_MAX_NDIM];
-    tsri_fresh fresh = TSRI_HAD;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_CHECK(out, TSR_ENULL, "multinomial: out is NULL");
     TSRI_TRY(check_rows("multinomial", "weights", weights));
     TSRI_CHECK(samples >= 0, TSR_EINVAL, "multinomial: samples is %lld, below 0", (long long)samples);
@@ -251,8 +251,8 @@ tsr_status tsr_multinomial(tsr_tensor **out, const tsr_tensor *weights, int64_t 
     for (int i = 0; i < last; i++) shape[i] = weights->shape[i];
     shape[last] = samples;
     TSRI_TRY(tsri_desc_packed(&d, "multinomial", TSR_I64, last + 1, shape));
-    TSRI_TRY(tsri_result_in(out, &fresh, "multinomial", &d, weights->device, tsri_memory_beside(weights)));
-    return tsri_result_end(out, fresh, draw(*out, weights, samples, replacement, seed));
+    TSRI_TRY(tsri_result_in(out, &origin, "multinomial", &d, weights->device, tsri_memory_beside(weights)));
+    return tsri_result_end(out, origin, draw(*out, weights, samples, replacement, seed));
 }
 
 /* Logits --------------------------------------------------------------------------------- */
@@ -376,7 +376,7 @@ static tsr_status check_sample(const char *op, tsr_tensor **out, const tsr_tenso
 static tsr_status sample(tsr_tensor **out, const char *op, const tsr_tensor *logits, const tsr_tensor *random,
                          const tsr_sample_params *p)
 {
-    return tsri_road(&(tsri_call){ .kind = TSR_OP_SAMPLE, .params = p, .nin = 2, .in = { logits, random },
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_SAMPLE, .params = p, .nin = 2, .in = { logits, random },
                                    .nout = 1, .out = { out }, .name = op });
 }
 

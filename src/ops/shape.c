@@ -2,7 +2,7 @@
  * between them. */
 #include "boxes.h"
 #include "pad_rows.h"
-#include "pieces.h"
+#include "views.h"
 #include "tessera/ops/shape.h"
 #include "core/threads_int.h"
 
@@ -19,13 +19,13 @@ typedef tsr_status (*lay_fn)(tsr_tensor *out, const tsr_tensor *t, const void *h
 static tsr_status lay_out(tsr_tensor **out, const char *op, const tsr_desc *d, const tsr_tensor *t, lay_fn lay,
                           const void *how)
 {
-    tsr_tensor *aside = NULL;
-    tsri_fresh fresh = TSRI_HAD;
-    TSRI_TRY(tsri_result(out, &fresh, op, d, t));
-    tsr_status s = fresh == TSRI_HAD ? tsri_apart(&t, &aside, *out) : TSR_OK;
+    tsr_tensor *temporary = NULL;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    TSRI_TRY(tsri_result(out, &origin, op, d, t));
+    tsr_status s = origin == TSRI_ORIGIN_GIVEN ? tsri_separate(&t, &temporary, *out) : TSR_OK;
     if (s == TSR_OK && tsr_numel(*out) > 0) s = lay(*out, t, how);
-    tsr_release(&aside);
-    return tsri_result_end(out, fresh, s);
+    tsr_release(&temporary);
+    return tsri_result_end(out, origin, s);
 }
 
 /* Dim `axis` as outer x inner. */
@@ -352,17 +352,17 @@ static tsr_status triangle_run(tsr_tensor *out, const tsr_tensor *t, int64_t k, 
 static tsr_status triangle(tsr_tensor **out, const char *op, const tsr_tensor *t, int64_t k, bool lower)
 {
     tsr_desc d;
-    tsr_tensor *aside = NULL;
-    tsri_fresh fresh = TSRI_HAD;
+    tsr_tensor *temporary = NULL;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(check_source(op, out, t));
     TSRI_CHECK(t->ndim >= 2, TSR_ESHAPE, "%s: %s holds no matrix", op, TSRI_DESC(&t->desc));
     TSRI_TRY(tsri_desc_packed(&d, op, t->dtype, t->ndim, t->shape));
-    TSRI_TRY(tsri_result(out, &fresh, op, &d, t));
+    TSRI_TRY(tsri_result(out, &origin, op, &d, t));
     tsr_status s = TSR_OK;
-    if (fresh == TSRI_HAD && !tsri_is_exactly(t, *out)) s = tsri_apart(&t, &aside, *out);
+    if (origin == TSRI_ORIGIN_GIVEN && !tsri_is_exactly(t, *out)) s = tsri_separate(&t, &temporary, *out);
     if (s == TSR_OK && tsr_numel(t) > 0) s = triangle_run(*out, t, k, lower);
-    tsr_release(&aside);
-    return tsri_result_end(out, fresh, s);
+    tsr_release(&temporary);
+    return tsri_result_end(out, origin, s);
 }
 
 tsr_status tsr_tril(tsr_tensor **out, const tsr_tensor *t, int64_t k) { return triangle(out, "tril", t, k, true); }
@@ -437,23 +437,23 @@ static bool is_placed(const tsr_tensor *t) { return t && (t->flags & TSR_FLAG_PL
  * are held by copies, as their handles may be among outs. */
 static tsr_status bind_grid(tsr_tensor **outs, int n, tsr_tensor *held, const tsr_desc *d)
 {
-    tsr_tensor *fresh[TSR_MAX_NDIM] = { NULL };
+    tsr_tensor *origin[TSR_MAX_NDIM] = { NULL };
     tsr_status s = TSR_OK;
     for (int i = 0; i < n; i++) tsri_storage_retain(held[i].storage);
     for (int i = 0; i < n && s == TSR_OK; i++)
         if (!is_placed(outs[i]))
-            s = tsri_bind(&fresh[i], "meshgrid", &d[i], held[i].storage, held[i].data, &held[i], TSR_FLAG_VIEW);
+            s = tsri_bind(&origin[i], "meshgrid", &d[i], held[i].storage, held[i].data, &held[i], TSR_FLAG_VIEW);
     for (int i = 0; i < n && s == TSR_OK; i++) {
-        if (fresh[i]) {
+        if (origin[i]) {
             tsr_release(&outs[i]);
-            outs[i] = fresh[i];
-            fresh[i] = NULL;
+            outs[i] = origin[i];
+            origin[i] = NULL;
         } else {
             s = tsri_bind(&outs[i], "meshgrid", &d[i], held[i].storage, held[i].data, &held[i], TSR_FLAG_VIEW);
         }
     }
     for (int i = 0; i < n; i++) {
-        tsr_release(&fresh[i]);
+        tsr_release(&origin[i]);
         tsri_storage_release(held[i].storage);
     }
     return s;

@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 
 #include "test.h"
-#include "ops/road.h"
+#include "ops/dispatch.h"
 
 static tsr_device sim;
 static void (*inject)(const char *what, int after);

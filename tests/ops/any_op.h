@@ -3,7 +3,7 @@
 #ifndef ANY_OP_H
 #define ANY_OP_H
 
-#include "ops/road.h"
+#include "ops/dispatch.h"
 #include "test.h"
 
 enum { ROWS = 5, COLS = 131, ANY_OP_DIMS = 4, FREE = 0xff };
@@ -191,10 +191,10 @@ static inline tsr_status any_op_make(any_op *a, tsr_op_kind kind, const tsr_dtyp
 static inline tsr_status any_op_run(any_op *a)
 {
     tsri_call call = { .kind = a->op.kind, .params = a->op.params, .nin = a->op.nin, .nout = a->op.nout };
-    if (!tsri_way_of(a->op.kind)->parts) return tsri_op_run(&a->op);
+    if (!tsri_traits_of(a->op.kind)->parts) return tsri_op_run(&a->op);
     for (int i = 0; i < a->op.nin; i++) call.in[i] = a->in[i];
     for (int i = 0; i < a->op.nout; i++) call.out[i] = &a->out[i];
-    return tsri_road(&call);
+    return tsri_dispatch(&call);
 }
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "core/same_exp.h"
 #include "ops/products.h"
-#include "ops/road.h"
+#include "ops/dispatch.h"
 
 typedef long double wide;
 

@@ -119,7 +119,7 @@ static tsr_status run_on(const any_op *a, tsr_tensor **in, tsr_tensor **out)
     tsri_call call = { .kind = a->op.kind, .params = a->op.params, .nin = a->op.nin, .nout = a->op.nout };
     for (int i = 0; i < call.nin; i++) call.in[i] = in[i];
     for (int i = 0; i < call.nout; i++) call.out[i] = &out[i];
-    return tsri_road(&call);
+    return tsri_dispatch(&call);
 }
 
 /* Bit for bit: sums of nothing are not NaN by chance. */

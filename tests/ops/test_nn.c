@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "ops/road.h"
+#include "ops/dispatch.h"
 #include "property/reference.h"
 
 enum { CASES = 6 * 2 * 200, SLOT = 1 << 13, SLOTS = 8, OUT = 6, OUT2 = 7, X = 0 };

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "ops/road.h"
+#include "ops/dispatch.h"
 #include "products.h"
 
 enum { CASES = 220 };

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "ops/products.h"
-#include "ops/road.h"
+#include "ops/dispatch.h"
 
 typedef long double wide;
 

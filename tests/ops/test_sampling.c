@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "ops/products.h"
-#include "ops/road.h"
+#include "ops/dispatch.h"
 
 enum { MANY = 200000 };
 

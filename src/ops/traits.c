@@ -1,4 +1,4 @@
-/* ways.c - what ops know beyond their rows in op.def: one row for each that has
+/* traits.c - what ops know beyond their rows in op.def: one row for each that has
  * a rule of its own for its results, can be done with other ops, or may work in
  * place. */
 #include "attention.h"
@@ -6,7 +6,7 @@
 #include "quant.h"
 #include "conv.h"
 #include "nn.h"
-#include "road.h"
+#include "dispatch.h"
 #include "linalg_int.h"
 #include "sample.h"
 
@@ -36,16 +36,54 @@ static tsr_status infer_chosen(tsr_desc *out, const char *name, tsr_op_kind kind
     return tsri_fail(TSR_EUNSUPPORTED, "infer: %s writes into a result that its caller chooses", name);
 }
 
+/* How often the flops of a reduction are done: once for each element that goes in. */
+static double work_reduce(const tsr_desc *const *in, const tsr_desc *out, const void *params)
+{
+    (void)out; (void)params;
+    return (double)tsr_desc_numel(in[0]);
+}
+
+static double work_matmul(const tsr_desc *const *in, const tsr_desc *out, const void *params)
+{
+    (void)params;
+    return (double)tsr_desc_numel(out) * (double)in[0]->shape[in[0]->ndim - 1];
+}
+
 /* The table --------------------------------------------------------------------------- */
 
-static const tsri_way ways[TSR_OP_COUNT] = {
+const tsri_op_traits tsri_traits[TSR_OP_COUNT] = {
     [TSR_OP_COPY]    = { .infer = infer_same, .in_place = 1 },
     [TSR_OP_FILL]    = { .infer = infer_chosen },
     [TSR_OP_UNIFORM] = { .infer = infer_chosen },
     [TSR_OP_RANDN]   = { .infer = infer_chosen },
     [TSR_OP_GATHER]  = { .infer = infer_gather },
     [TSR_OP_SCATTER] = { .infer = infer_chosen },
-    [TSR_OP_MATMUL]  = { .infer = tsri_infer_matmul, .optional = 1 << 2 },
+#define UNARY(ID, ...)     [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
+#define UNARY_A(ID, ...)   [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
+#define UNARY_AB(ID, ...)  [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
+#define BINARY(ID, ...)    [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
+#define TERNARY(ID, ...)   [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
+#define TERNARY_A(ID, ...) [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
+#include "tessera/op.def"
+    [TSR_OP_SUM] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_PROD] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_MEAN] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_VAR] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_STD] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_MAX] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_MIN] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_ANY] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_ALL] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_COUNT_NONZERO] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_LOGSUMEXP] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_NORM] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_ARGMAX] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_ARGMIN] = { .infer = tsri_infer_reduce, .work = work_reduce },
+    [TSR_OP_CUMSUM] = { .infer = tsri_infer_reduce, .in_place = 1 },
+    [TSR_OP_CUMPROD] = { .infer = tsri_infer_reduce, .in_place = 1 },
+    [TSR_OP_CUMMAX] = { .infer = tsri_infer_reduce, .in_place = 1 },
+    [TSR_OP_MATMUL]    = { .infer = tsri_infer_matmul, .work = work_matmul, .optional = 1 << 2 },
+    [TSR_OP_MATMUL_I8] = { .infer = tsri_infer_matmul, .work = work_matmul },
     [TSR_OP_ATTENTION] = { .infer = tsri_infer_attention, .parts = tsri_parts_attention,
                            .work = tsri_work_attention, .optional = 1 << 3 },
     [TSR_OP_SELF_ATTENTION] = { .infer = tsri_infer_self_attention, .parts = tsri_parts_self_attention,
@@ -105,5 +143,3 @@ static const tsri_way ways[TSR_OP_COUNT] = {
     [TSR_OP_SMOOTH_L1_LOSS] = { .infer = tsri_infer_loss, .parts = tsri_pair_loss_parts,
                                 .work = tsri_loss_work },
 };
-
-const tsri_way *tsri_way_of(tsr_op_kind kind) { return &ways[kind]; }

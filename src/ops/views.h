@@ -1,12 +1,12 @@
-/* pieces.h - what composed ops are made of: other views of operands for the length of
- * a call, and operands out of the result's way.
+/* views.h - what composed ops are made of: other views of operands for the length of
+ * a call.
  *
  * A view made here is a struct on the stack that owns nothing: it is never released. */
-#ifndef TSRI_PIECES_H
-#define TSRI_PIECES_H
+#ifndef TSRI_VIEWS_H
+#define TSRI_VIEWS_H
 
 #include "op.h"
-#include "core/overlap.h"
+#include "operands.h"
 
 /* *v looks at t's memory through d, `offset` elements on. v may be t. Where there are no elements the offset
  * may be any number, and so may the address. */
@@ -56,23 +56,6 @@ static inline void tsri_see_element(tsr_tensor *v, void *bytes, tsr_dtype dtype,
     v->dtype = dtype;
     v->ndim = shape->ndim;
     for (int i = 0; i < shape->ndim; i++) v->shape[i] = shape->shape[i];
-}
-
-/* An operand that the result touches becomes a copy; *aside holds it, to be released. */
-static inline tsr_status tsri_apart(const tsr_tensor **t, tsr_tensor **aside, const tsr_tensor *out)
-{
-    tsr_tensor *copy = NULL;
-    if (!tsri_overlap(out->data, &out->desc, (*t)->data, &(*t)->desc)) return TSR_OK;
-    TSRI_TRY(tsr_clone(&copy, *t));
-    tsr_release(aside);
-    *t = *aside = copy;
-    return TSR_OK;
-}
-
-/* Do the two see the same elements at the same addresses? */
-static inline bool tsri_is_exactly(const tsr_tensor *t, const tsr_tensor *out)
-{
-    return t->data == out->data && tsr_desc_same(&t->desc, &out->desc);
 }
 
 /* out = x where mask, else y; all of one shape, x and y of out's dtype. */

@@ -1,5 +1,5 @@
 /* away.c - ops on devices that are not the CPU: on a stream, in parts, or elsewhere. */
-#include "away.h"
+#include "device_dispatch.h"
 #include "backend/streams.h"
 #include "backend/transfer.h"
 #include "core/atomic.h"
@@ -7,7 +7,7 @@
 #include "core/lock.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "pieces.h"
+#include "views.h"
 #include "tessera/move.h"
 
 tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b)
@@ -20,10 +20,10 @@ tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b)
 
 /* Counting ---------------------------------------------------------------------------- */
 
-enum { RUN, IN_PARTS, ELSEWHERE, REFUSED, WAYS };
-static int64_t counts[TSR_OP_COUNT][WAYS];
+enum { RUN, IN_PARTS, ELSEWHERE, REFUSED, OUTCOMES };
+static int64_t counts[TSR_OP_COUNT][OUTCOMES];
 
-static void count(tsr_op_kind kind, int way) { (void)tsri_fetch_add(&counts[kind][way], 1); }
+static void count(tsr_op_kind kind, int outcome) { (void)tsri_fetch_add(&counts[kind][outcome], 1); }
 
 void tsri_count_in_parts(tsr_op_kind kind) { count(kind, IN_PARTS); }
 
@@ -43,7 +43,7 @@ void tsr_op_get_stats(tsr_op_stats *out, tsr_op_kind kind)
 void tsr_op_reset_stats(void)
 {
     for (int k = 0; k < TSR_OP_COUNT; k++)
-        for (int way = 0; way < WAYS; way++) tsri_store_relaxed(&counts[k][way], 0);
+        for (int outcome = 0; outcome < OUTCOMES; outcome++) tsri_store_relaxed(&counts[k][outcome], 0);
 }
 
 /* The policy ---------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static tsr_status run_on_copies(const tsr_op *op)
     tsr_status s = TSR_OK;
     for (int i = 0; i < op->nin && s == TSR_OK; i++) {
         here.in[i] = op->in[i];
-        if (op->in[i]) s = tsri_bring(&here.in[i], &in[i]);
+        if (op->in[i]) s = tsri_copy_to_host(&here.in[i], &in[i]);
     }
     for (int i = 0; i < op->nout && s == TSR_OK; i++) {
         tsr_desc d;
@@ -127,17 +127,17 @@ static bool is_number(const tsr_tensor *t)
 }
 
 /* The number in a device's memory, in the shape it had. */
-static tsr_status carry_number(tsr_tensor *view, tsr_tensor **aside, const tsr_tensor *t, tsr_device device)
+static tsr_status carry_number(tsr_tensor *view, tsr_tensor **temporary, const tsr_tensor *t, tsr_device device)
 {
     tsr_desc one;
     tsr_scalar value;
     TSRI_TRY(tsr_desc_init(&one, t->dtype, 0, NULL, NULL));
-    TSRI_TRY(tsri_make(aside, "number", &one, device, TSR_MEMORY_DEFAULT));
+    TSRI_TRY(tsri_make(temporary, "number", &one, device, TSR_MEMORY_DEFAULT));
     if (tsr_numel(t) > 0) {
         TSRI_TRY(tsr_scalar_load(&value, t->dtype, t->data));
-        TSRI_TRY(tsri_fill_run(*aside, value));
+        TSRI_TRY(tsri_fill_run(*temporary, value));
     }
-    *view = **aside;
+    *view = **temporary;
     tsri_desc_copy(&view->desc, &t->desc);
     for (int i = 0; i < view->ndim; i++) view->stride[i] = 0;
     return TSR_OK;
@@ -145,13 +145,13 @@ static tsr_status carry_number(tsr_tensor *view, tsr_tensor **aside, const tsr_t
 
 /* The road ------------------------------------------------------------------------------ */
 
-typedef struct journey {
+typedef struct context {
     tsr_op      op;
     tsr_tensor  view[TSR_OP_MAX_IN];
-    tsr_tensor *aside[TSR_OP_MAX_IN];
-} journey;
+    tsr_tensor *temporary[TSR_OP_MAX_IN];
+} context;
 
-static tsr_status gather_operands(journey *j, const tsr_op *op)
+static tsr_status gather_operands(context *j, const tsr_op *op)
 {
     const tsr_device device = op->out[0]->device;
     const char *name = tsr_op_get_info(op->kind)->name;
@@ -162,7 +162,7 @@ static tsr_status gather_operands(journey *j, const tsr_op *op)
         const tsr_tensor *t = op->in[i];
         if (!t || t->device == device) continue;
         if (!is_number(t)) return tsri_fail_devices(name, device, t->device);
-        TSRI_TRY(carry_number(&j->view[i], &j->aside[i], t, device));
+        TSRI_TRY(carry_number(&j->view[i], &j->temporary[i], t, device));
         j->op.in[i] = &j->view[i];
     }
     return TSR_OK;
@@ -192,18 +192,18 @@ static tsr_status run_there(tsr_op *op)
     return tsri_backend_end(s, failures, name, backend);
 }
 
-tsr_status tsri_away_run(const tsr_op *op)
+tsr_status tsri_device_run(const tsr_op *op)
 {
-    journey j;
-    for (int i = 0; i < op->nin; i++) j.aside[i] = NULL;
+    context j;
+    for (int i = 0; i < op->nin; i++) j.temporary[i] = NULL;
     tsr_status s = gather_operands(&j, op);
     if (s == TSR_OK) s = run_there(&j.op);
     for (int i = 0; i < op->nin; i++)
-        if (j.aside[i]) tsr_release(&j.aside[i]);
+        if (j.temporary[i]) tsr_release(&j.temporary[i]);
     return s;
 }
 
-bool tsri_away_supported(const tsr_op *op)
+bool tsri_device_supports(const tsr_op *op)
 {
     const tsr_backend *backend = NULL;
     int index = 0;
@@ -222,21 +222,21 @@ bool tsri_away_supported(const tsr_op *op)
 
 /* Here and there -------------------------------------------------------------------------- */
 
-tsr_status tsri_bring(const tsr_tensor **t, tsr_tensor **aside)
+tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary)
 {
     tsr_tensor *copy = NULL;
     if (TSRI_LIKELY(tsri_is_here(*t))) return TSR_OK;
     TSRI_TRY(tsr_to_host(&copy, *t));
-    tsr_release(aside);
-    *t = *aside = copy;
+    tsr_release(temporary);
+    *t = *temporary = copy;
     return TSR_OK;
 }
 
-tsr_status tsri_take_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s)
+tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s)
 {
-    tsri_fresh fresh = TSRI_HAD;
-    if (s == TSR_OK) s = tsri_result(out, &fresh, op, &made->desc, t);
-    if (s == TSR_OK) s = tsri_result_end(out, fresh, tsr_copy(*out, made));
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    if (s == TSR_OK) s = tsri_result(out, &origin, op, &made->desc, t);
+    if (s == TSR_OK) s = tsri_result_end(out, origin, tsr_copy(*out, made));
     tsr_release(&made);
     return s;
 }

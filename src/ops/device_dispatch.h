@@ -1,14 +1,14 @@
 /* away.h - ops on devices that are not the CPU, and operands that are there. */
-#ifndef TSRI_AWAY_H
-#define TSRI_AWAY_H
+#ifndef TSRI_DEVICE_DISPATCH_H
+#define TSRI_DEVICE_DISPATCH_H
 
 #include "op.h"
 
 /* tsri_op_run and tsri_op_supported where the first result is not on the CPU: on the current
  * stream of its device, and by the policy of tsr_set_fallback where its backend cannot. Inputs on
  * the CPU that are one element (numbers) are taken along. */
-tsr_status tsri_away_run(const tsr_op *op);
-bool       tsri_away_supported(const tsr_op *op);
+tsr_status tsri_device_run(const tsr_op *op);
+bool       tsri_device_supports(const tsr_op *op);
 
 /* An op that was asked of a device was done with others. */
 void tsri_count_in_parts(tsr_op_kind kind);
@@ -18,10 +18,10 @@ tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b);
 
 /* Makes *t a tensor that the host reads, with all its work done: itself, or a copy that *aside
  * holds, to be released. */
-tsr_status tsri_bring(const tsr_tensor **t, tsr_tensor **aside);
+tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary);
 
 /* *out = `made`, of the host, beside t; `made` is released on every way. */
-tsr_status tsri_take_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s);
+tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s);
 
 /* Where tensors that come from nothing are made: on the device that this thread works on, or else
  * on the default one. tsri_work_on returns what was before, to be given back. */

@@ -1,0 +1,103 @@
+/* operands.c - promotes, converts and separates operands. */
+#include "operands.h"
+#include "core/match_int.h"
+#include "core/overlap.h"
+#include "tessera/move.h"
+
+/* Promotion ------------------------------------------------------------------------------- */
+
+static bool is_in_group(const uint8_t *group, int i, int first)
+{
+    return !group || (group[i] == group[first] && group[i] != TSRI_NO_NAME);
+}
+
+/* What the group of operand `first` comes to. */
+static tsr_status common_dtype(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
+                               const uint8_t *group, int first)
+{
+    tsr_dtype dtype = TSR_DTYPE_INVALID;
+    for (int pass = 0; pass < 2 && dtype == TSR_DTYPE_INVALID; pass++)  /* tensors, and numbers if there are none */
+        for (int i = first; i < n; i++) {
+            if (!in[i] || !is_in_group(group, i, first) || (pass == 0 && tsri_is_number(in[i]))) continue;
+            if (in[i]->dtype == dtype) continue;
+            if (dtype == TSR_DTYPE_INVALID) dtype = in[i]->dtype;
+            else TSRI_CHECK(tsr_dtype_promote(&dtype, dtype, in[i]->dtype) == TSR_OK, TSR_EDTYPE,
+                            "%s: %s and %s do not mix (tsr_cast converts)", op, tsr_dtype_name(dtype),
+                            TSRI_DESC(&in[i]->desc));
+        }
+    *out = dtype;
+    return TSR_OK;
+}
+
+tsr_status tsri_promote(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in, const uint8_t *group)
+{
+    for (int i = 0; i < n; i++) {
+        int first = 0;
+        out[i] = in[i] ? in[i]->dtype : TSR_DTYPE_INVALID;
+        if (!in[i] || (group && group[i] == TSRI_NO_NAME)) continue;
+        while (!in[first] || !is_in_group(group, first, i)) first++;
+        if (first < i) out[i] = out[first];
+        else TSRI_TRY(common_dtype(&out[i], op, n, in, group, i));
+    }
+    return TSR_OK;
+}
+
+bool tsri_number_fits(tsr_kind number, tsr_kind kind)
+{
+    static const uint8_t rank[] = { [TSR_BOOLEAN] = 0, [TSR_SIGNED] = 1, [TSR_UNSIGNED] = 1, [TSR_FLOATING] = 2,
+                                    [TSR_COMPLEX] = 3 };
+    return rank[number] <= rank[kind];
+}
+
+tsr_status tsri_check_numbers(const char *op, int n, const tsr_tensor *const *in, const tsr_dtype *dtypes)
+{
+    for (int i = 0; i < n; i++) {
+        if (!in[i] || !tsri_is_number(in[i])) continue;
+        const tsr_kind kind = tsr_dtype_kind(in[i]->dtype);
+        TSRI_CHECK(tsri_number_fits(kind, tsr_dtype_kind(dtypes[i])), TSR_EDTYPE, "%s: a %s number does not fit %s",
+                   op, tsr_kind_name(kind), tsr_dtype_name(dtypes[i]));
+    }
+    return TSR_OK;
+}
+
+tsr_status tsri_promote_all(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in)
+{
+    TSRI_TRY(common_dtype(out, op, n, in, NULL, 0));
+    for (int i = 0; i < n; i++) TSRI_TRY(tsri_check_numbers(op, in[i] ? 1 : 0, &in[i], out));
+    return TSR_OK;
+}
+
+/* Conversion ------------------------------------------------------------------------------- */
+
+static tsr_status convert_number(tsri_operands *o, int i, tsr_dtype dtype)
+{
+    tsr_scalar value;
+    TSRI_TRY(tsr_scalar_load(&value, o->in[i]->dtype, o->in[i]->data));
+    TSRI_TRY(tsr_scalar_store(o->number[i], dtype, value));
+    o->view[i] = *o->in[i];
+    o->view[i].data = o->number[i];
+    o->view[i].dtype = dtype;
+    o->in[i] = &o->view[i];
+    return TSR_OK;
+}
+
+tsr_status tsri_operand_convert(tsri_operands *o, int i, tsr_dtype dtype)
+{
+    if (!o->in[i] || o->in[i]->dtype == dtype) return TSR_OK;
+    if (tsri_is_number(o->in[i])) return convert_number(o, i, dtype);
+    TSRI_TRY(tsr_cast(&o->temporary[i], o->in[i], dtype));
+    o->in[i] = o->temporary[i];
+    return TSR_OK;
+}
+
+/* Separation ------------------------------------------------------------------------------- */
+
+tsr_status tsri_separate(const tsr_tensor **t, tsr_tensor **temporary, const tsr_tensor *out)
+{
+    tsr_tensor *copy = NULL;
+    if (!tsri_overlap(out->data, &out->desc, (*t)->data, &(*t)->desc)) return TSR_OK;
+    TSRI_TRY(tsr_clone(&copy, *t));
+    tsr_release(temporary);
+    *t = *temporary = copy;
+    return TSR_OK;
+}

@@ -1,0 +1,58 @@
+/* operands.h - the operands of one call, as the backend is to see them: of one dtype where they are promoted
+ * together, of the shape they are broadcast to, and apart from the result. */
+#ifndef TSRI_OPERANDS_H
+#define TSRI_OPERANDS_H
+
+#include "op.h"
+#include "signature.h"
+
+typedef struct tsri_operands {
+    const tsr_tensor *in[TSR_OP_MAX_IN];         /* as given, then as they are handed over */
+    tsr_tensor        view[TSR_OP_MAX_IN];       /* room for operands that are seen otherwise */
+    tsr_tensor       *temporary[TSR_OP_MAX_IN];  /* copies, to be released */
+    unsigned char     number[TSR_OP_MAX_IN][16];
+} tsri_operands;
+
+static inline bool tsri_is_number(const tsr_tensor *t) { return (t->flags & TSR_FLAG_NUMBER) != 0; }
+
+/* Are those that are there of one dtype? Then nothing is to be promoted. */
+static inline bool tsri_same_dtypes(int n, const tsr_tensor *const *in)
+{
+    for (int i = 1; i < n; i++)
+        if (in[i] && in[i]->dtype != in[0]->dtype) return false;
+    return true;
+}
+
+/* May a number of this kind stand where elements are of the other? */
+bool tsri_number_fits(tsr_kind number, tsr_kind kind);
+
+/* The dtypes that n operands come to. Those of one group (group[i]; all if group is NULL) are promoted
+ * together; numbers take the dtype of the tensors beside them, and count only among themselves. in[i] may be
+ * NULL. TSR_EDTYPE if they do not mix. */
+tsr_status tsri_promote(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in, const uint8_t *group);
+
+/* The same for operands that all come to one dtype, with tsri_check_numbers. */
+tsr_status tsri_promote_all(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in);
+
+/* TSR_EDTYPE if a number does not fit the dtype that it comes to. */
+tsr_status tsri_check_numbers(const char *op, int n, const tsr_tensor *const *in, const tsr_dtype *dtypes);
+
+/* Operand i in this dtype: a number in place, a tensor as a temporary. */
+tsr_status tsri_operand_convert(tsri_operands *o, int i, tsr_dtype dtype);
+
+/* An operand that the result touches becomes a copy, which *temporary holds, to be released. */
+tsr_status tsri_separate(const tsr_tensor **t, tsr_tensor **temporary, const tsr_tensor *out);
+
+/* Do the two see the same elements at the same addresses? */
+static inline bool tsri_is_exactly(const tsr_tensor *t, const tsr_tensor *out)
+{
+    return t->data == out->data && tsr_desc_same(&t->desc, &out->desc);
+}
+
+static inline void tsri_operands_release(tsri_operands *o, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (o->temporary[i]) tsr_release(&o->temporary[i]);
+}
+
+#endif
