@@ -119,6 +119,15 @@ static inline int test_end(void)
 
 #define TEST_END() test_end()
 
+/* A child of fork() ends with _exit(): the end of the program is its parent's affair. A build that counts
+ * what is reached (TSR_COVERAGE) keeps the child's counts. */
+#ifdef TEST_COVERAGE
+void __gcov_dump(void);
+#define TEST_LEAVE(code) (__gcov_dump(), _exit(code))
+#else
+#define TEST_LEAVE(code) _exit(code)
+#endif
+
 /* A small repeatable generator for test data; shares nothing with the library. TSR_SEED in the
  * environment makes it another one, so that every generated test has new cases. */
 static inline uint64_t test_next(uint64_t *state)
