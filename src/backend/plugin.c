@@ -252,10 +252,10 @@ static bool own_folder(char *out, size_t size)
     if (!own_file(file, sizeof file)) return false;
     tsri_put(&text, "%.*stessera", (int)(file_of(file) - file), file);
     if (text.length >= size || stat(out, &there) != 0) return false;
-    if (there.st_uid == 0 || there.st_uid == geteuid()) return true;
-    if (stat(file, &own) == 0 && own.st_uid == there.st_uid) return true;
-    refuse(out, "is left out: it belongs neither to root nor to you nor to the owner of the library");
-    return false;
+    const bool trusted = there.st_uid == 0 || there.st_uid == geteuid() ||
+                         (stat(file, &own) == 0 && own.st_uid == there.st_uid);
+    if (!trusted) refuse(out, "is left out: it belongs neither to root nor to you nor to the owner of the library");
+    return trusted;
 }
 
 /* The folders ---------------------------------------------------------------------------------- */

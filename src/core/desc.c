@@ -311,12 +311,17 @@ static bool broadcast_dim(int64_t *n, int64_t more)
     return true;
 }
 
-/* The first operand whose dim -back is not 1 and not n, for the message. */
-static int find_other(int count, const tsr_desc *const *descs, int back, int64_t n)
+static bool has_dim(const tsr_desc *d, int back, int64_t n)
 {
-    for (int o = 0; o < count; o++)
-        if (back <= descs[o]->ndim && descs[o]->shape[descs[o]->ndim - back] == n) return o;
-    return 0;
+    return back <= d->ndim && d->shape[d->ndim - back] == n;
+}
+
+/* The first operand whose dim -back is n, for the message; there is one. */
+static int find_other(const tsr_desc *const *descs, int back, int64_t n)
+{
+    int o = 0;
+    while (!has_dim(descs[o], back, n)) o++;
+    return o;
 }
 
 tsr_status tsri_broadcast_dims(int *ndim, int64_t *shape, int n, const tsr_desc *const *descs)
@@ -332,7 +337,7 @@ tsr_status tsri_broadcast_dims(int *ndim, int64_t *shape, int n, const tsr_desc 
                 continue;
             }
             const int64_t had = result[back - 1];
-            const int other = find_other(o, descs, back, had);
+            const int other = find_other(descs, back, had);
             TSRI_CHECK(broadcast_dim(&result[back - 1], more), TSR_ESHAPE,
                        "broadcast: dim -%d is %lld in operand %d %s and %lld in operand %d %s", back,
                        (long long)had, other, TSRI_DESC(descs[other]), (long long)more, o, TSRI_DESC(descs[o]));

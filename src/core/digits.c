@@ -19,7 +19,7 @@ typedef struct big {
     uint32_t word[BIG_WORDS];
 } big;
 
-/* v * 2^bits */
+/* v * 2^bits; v is not 0 */
 static void big_set(big *b, uint64_t v, int bits)
 {
     const int zeros = bits / 32, shift = bits % 32;
@@ -28,7 +28,7 @@ static void big_set(big *b, uint64_t v, int bits)
     b->word[zeros] = (uint32_t)low;
     b->word[zeros + 1] = (uint32_t)(low >> 32) | (uint32_t)high;
     b->word[zeros + 2] = (uint32_t)(high >> 32);
-    for (b->n = zeros + 3; b->n > 0 && b->word[b->n - 1] == 0;) b->n--;
+    for (b->n = zeros + 3; b->word[b->n - 1] == 0;) b->n--;
 }
 
 static void big_multiply(big *b, uint32_t by)
@@ -378,13 +378,10 @@ void tsri_put_scalar(tsri_text *text, tsr_dtype dtype, const void *element)
     case TSR_SIGNED:   tsri_put_i64(text, load_signed(element, bytes)); break;
     case TSR_UNSIGNED: tsri_put_u64(text, load_bits(element, bytes)); break;
     case TSR_COMPLEX:  put_complex(text, dtype, element); break;
-    case TSR_FLOATING: {
+    default: {  /* TSR_FLOATING */
         const tsri_binary v = tsri_binary_load(dtype, element);
         put_number(text, &v);
         break;
     }
-    default:
-        tsri_put(text, "%s", "invalid");
-        break;
     }
 }

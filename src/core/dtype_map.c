@@ -88,7 +88,7 @@ static const struct { const char *name; const uint8_t *dtype; int64_t count; } n
 };
 
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6,
-       DL_FLOAT8_E4M3FN = 10, DL_FLOAT8_E5M2 = 12, DL_NONE = -1 };
+       DL_FLOAT8_E4M3FN = 10, DL_FLOAT8_E5M2 = 12 };
 
 static int dlpack_code(tsr_dtype dtype)
 {
@@ -100,8 +100,7 @@ static int dlpack_code(tsr_dtype dtype)
     case TSR_SIGNED:   return DL_INT;
     case TSR_UNSIGNED: return DL_UINT;
     case TSR_FLOATING: return DL_FLOAT;
-    case TSR_COMPLEX:  return DL_COMPLEX;
-    default:           return DL_NONE;
+    default:           return DL_COMPLEX;
     }
 }
 
@@ -174,9 +173,20 @@ static char kind_letter(tsr_dtype dtype)
     case TSR_SIGNED:   return 'i';
     case TSR_UNSIGNED: return 'u';
     case TSR_FLOATING: return 'f';
-    case TSR_COMPLEX:  return 'c';
-    default:           return 0;
+    default:           return 'c';
     }
+}
+
+/* dtype is one that NumPy has. */
+static void write_typestr(char out[8], tsr_dtype dtype)
+{
+    const size_t size = tsr_dtype_size(dtype);
+    size_t n = 0;
+    out[n++] = size == 1 ? '|' : '<';
+    out[n++] = kind_letter(dtype);
+    if (size >= 10) out[n++] = (char)('0' + size / 10);
+    out[n++] = (char)('0' + size % 10);
+    out[n] = '\0';
 }
 
 tsr_status tsr_dtype_to_typestr(char out[8], tsr_dtype dtype)
@@ -185,23 +195,17 @@ tsr_status tsr_dtype_to_typestr(char out[8], tsr_dtype dtype)
     TSRI_CHECK(tsr_dtype_is_valid(dtype), TSR_EDTYPE, "dtype_to_typestr: %d is no dtype", (int)dtype);
     TSRI_CHECK(kind_letter(dtype), TSR_EDTYPE, "dtype_to_typestr: NumPy has no type string for %s",
                tsr_dtype_name(dtype));
-    const size_t size = tsr_dtype_size(dtype);
-    size_t n = 0;
-    out[n++] = size == 1 ? '|' : '<';
-    out[n++] = kind_letter(dtype);
-    if (size >= 10) out[n++] = (char)('0' + size / 10);
-    out[n++] = (char)('0' + size % 10);
-    out[n] = '\0';
+    write_typestr(out, dtype);
     return TSR_OK;
 }
 
 static tsr_dtype dtype_of_typestr(const char *letter_and_size)
 {
     for (int d = 1; d < TSR_DTYPE_COUNT; d++) {
-        char text[8] = "";
+        char text[8];
         if (!kind_letter((tsr_dtype)d)) continue;
-        if (tsr_dtype_to_typestr(text, (tsr_dtype)d) == TSR_OK && tsri_streq(text + 1, letter_and_size))
-            return (tsr_dtype)d;
+        write_typestr(text, (tsr_dtype)d);
+        if (tsri_streq(text + 1, letter_and_size)) return (tsr_dtype)d;
     }
     return TSR_DTYPE_INVALID;
 }

@@ -18,11 +18,11 @@ typedef struct attempt {
 #define WHO "%s%s%s: "
 #define WHO_ARGS(a) (a)->op ? (a)->op : "", (a)->op ? ": " : "", (a)->o->name
 
-/* The operand that bound a name. */
+/* The operand that bound a name, which is bound. */
 static const char *source_of(const attempt *a, int name)
 {
     const int i = a->b->bound[name] - 1;
-    return i >= 0 && i < a->s->noperands ? a->s->operand[i].name : "an earlier match";
+    return i < a->s->noperands ? a->s->operand[i].name : "an earlier match";
 }
 
 static bool bind(const attempt *a, int name, int64_t value)

@@ -132,14 +132,12 @@ static bool can_reach(search *s, int k, uint64_t target)
     }
 }
 
-/* Can the terms add up to something within lo .. hi? */
+/* Can the terms add up to something within lo .. hi? There is a term, unless lo is 0. */
 static bool can_reach_any(search *s, uint64_t lo, uint64_t hi)
 {
     if (lo == 0) return true;
-    if (s->n == 0) return false;
     const uint64_t g = s->gcd[0];
     if (hi > s->reach[0]) hi = s->reach[0];
-    if (lo > hi) return false;
     for (uint64_t target = lo + (g - lo % g) % g; target >= lo && target <= hi; target += g)
         if (can_reach(s, 0, target)) return true;
     return false;

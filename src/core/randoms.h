@@ -88,12 +88,13 @@ static inline double tsri_float_value(tsr_dtype dtype, uint64_t bits)
 }
 
 /* The smallest number of the dtype that is not below v, and the largest that is
- * below v. The patterns of one sign lie in the order of their magnitudes. */
+ * below v. The patterns of one sign lie in the order of their magnitudes; -0 is not
+ * below v unless v is above 0, and such a v is never rounded to it. */
 static inline double tsri_float_at_least(tsr_dtype dtype, double v)
 {
     const uint64_t sign = (uint64_t)1 << (8 * tsr_dtype_size(dtype) - 1), bits = tsri_float_bits(dtype, v);
     if (tsri_float_value(dtype, bits) >= v) return tsri_float_value(dtype, bits);
-    return tsri_float_value(dtype, bits == sign ? 1 : bits & sign ? bits - 1 : bits + 1);
+    return tsri_float_value(dtype, bits & sign ? bits - 1 : bits + 1);
 }
 
 static inline double tsri_float_below(tsr_dtype dtype, double v)

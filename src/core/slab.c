@@ -42,16 +42,27 @@ void tsri_slab_unlock(void) { tsri_unlock(&lock); }
 
 /* Threads ------------------------------------------------------------------- */
 
+#ifdef TSR_NO_THREADS
+
 static void raise_peak(int64_t to)
 {
-#ifdef TSR_NO_THREADS
     if (to > shared.peak) shared.peak = to;
-#else
-    int64_t had = tsri_load_relaxed(&shared.peak);
-    while (to > had && !__atomic_compare_exchange_n(&shared.peak, &had, to, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        continue;
-#endif
 }
+
+#else
+
+static bool replace_peak(int64_t *had, int64_t by)
+{
+    return __atomic_compare_exchange_n(&shared.peak, had, by, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void raise_peak(int64_t to)
+{
+    int64_t had = tsri_load_relaxed(&shared.peak);
+    while (to > had && !replace_peak(&had, to)) {}
+}
+
+#endif
 
 static void fold_bytes(cache *c)
 {

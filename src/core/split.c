@@ -5,9 +5,9 @@
 #include "mem.h"
 #include "status_int.h"
 
-/* 0: not asked yet whether loops are split finely; FINE and more count the loops that were. */
-enum { UNKNOWN, USUAL, FINE };
+enum { UNKNOWN, USUAL, FINE };  /* UNKNOWN: not asked yet whether loops are split finely */
 static uint32_t split_mode;
+static uint32_t fine_loops;     /* so many were */
 
 static uint32_t ask_split_mode(void)
 {
@@ -25,7 +25,7 @@ static uint32_t get_split_mode(void)
 
 void tsri_split_finely(bool finely) { tsri_store_relaxed(&split_mode, finely ? FINE : USUAL); }
 
-bool tsri_worth_sharing(int64_t size, int64_t least) { return size >= least || get_split_mode() >= FINE; }
+bool tsri_worth_sharing(int64_t size, int64_t least) { return size >= least || get_split_mode() == FINE; }
 
 static int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -44,11 +44,10 @@ static void choose_parts(tsri_split *s, int64_t grain, int threads)
     s->parts = threads <= 1 || s->units / 2 < units ? 1 : (int)at_most(s->units / units, most);
 }
 
-/* Parts of different lengths, other ones for each loop. */
+/* Parts of different lengths, the longest last in every other loop. */
 static void choose_fine_parts(tsri_split *s, int threads)
 {
-    s->uneven = tsri_fetch_add(&split_mode, 1);
-    if (s->uneven >= UINT32_MAX / 2) tsri_split_finely(true);
+    s->uneven = tsri_fetch_add(&fine_loops, 1) % 2 ? TSRI_LONG_LAST : TSRI_LONG_FIRST;
     choose_parts(s, 1, threads);
 }
 
@@ -68,9 +67,10 @@ tsri_split tsri_split_loop(int64_t n, int64_t grain, tsri_needs needs, int threa
 static int64_t uneven_begin(const tsri_split *s, int64_t i)
 {
     const double spare = (double)(s->units - s->least * s->parts), parts = (double)s->parts;
-    const double share = s->uneven % 2 ? (double)i / parts : 1 - (double)i / parts;
+    const bool last = s->uneven == TSRI_LONG_LAST;
+    const double share = last ? (double)i / parts : 1 - (double)i / parts;
     const int64_t before = (int64_t)(spare * share * share);
-    return i * s->least + (s->uneven % 2 ? before : (int64_t)spare - before);
+    return i * s->least + (last ? before : (int64_t)spare - before);
 }
 
 int64_t tsri_split_begin(const tsri_split *s, int i)

@@ -295,16 +295,14 @@ const tsr_tensor *tsr_number_init(tsr_number *number, tsr_scalar value)
 tsr_status tsri_check_tensor_slowly(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_CHECK(t, TSR_ENULL, "%s: %s is NULL", op, what);
-    TSRI_CHECK(t->dtype != TSR_DTYPE_INVALID, TSR_EDTYPE, "%s: %s is no tensor: its dtype is invalid", op, what);
-    return TSR_OK;
+    return tsri_fail(TSR_EDTYPE, "%s: %s is no tensor: its dtype is invalid", op, what);
 }
 
 tsr_status tsri_check_allocated_slowly(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_tensor(op, what, t));
-    TSRI_CHECK(t->data, TSR_ESTATE, "%s: %s is %s, which is described but has no memory (tsr_alloc)", op, what,
-               TSRI_DESC(&t->desc));
-    return TSR_OK;
+    return tsri_fail(TSR_ESTATE, "%s: %s is %s, which is described but has no memory (tsr_alloc)", op, what,
+                     TSRI_DESC(&t->desc));
 }
 
 tsr_status tsri_check_host_slowly(const char *op, const char *what, const tsr_tensor *t)
@@ -401,8 +399,8 @@ tsr_status tsr_as_matrix(tsr_matrix *out, const tsr_tensor *t)
     TSRI_CHECK(row_major || col_major, TSR_ESTRIDE,
                "as_matrix: %s: one stride must be 1 and the other at least that dim's size (tsr_contiguous copies)",
                TSRI_DESC(&t->desc));
-    const int64_t ld = row_major ? (rows_free ? tsri_max(cols, 1) : t->stride[0])
-                                 : (cols_free ? tsri_max(rows, 1) : t->stride[1]);
+    /* Where columns are free, a matrix by columns is one by rows too. */
+    const int64_t ld = !row_major ? t->stride[1] : rows_free ? tsri_max(cols, 1) : t->stride[0];
     *out = (tsr_matrix){ t->data, rows, cols, ld, row_major, t->dtype };
     return TSR_OK;
 }

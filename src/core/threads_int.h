@@ -13,13 +13,16 @@ typedef struct tsri_needs {
     int64_t multiple;  /* a part begins at a multiple of it */
 } tsri_needs;
 
+/* How the lengths of parts differ: by one unit at most, or as much as they may. */
+typedef enum tsri_uneven { TSRI_EVEN, TSRI_LONG_FIRST, TSRI_LONG_LAST } tsri_uneven;
+
 /* A loop over 0 .. n - 1 in parts. */
 typedef struct tsri_split {
     int64_t  n, multiple;
     int64_t  units;        /* of `multiple` indices; the last one may be shorter or longer */
     int64_t  least;        /* units of a part at least */
     int      parts;
-    uint32_t uneven;       /* 0: lengths differ by at most one unit; else a seed for them */
+    tsri_uneven uneven;
 } tsri_split;
 
 /* For n > 0: 1 to TSRI_PARTS_PER_THREAD parts for each thread, one for one thread. No part has

@@ -398,12 +398,11 @@ tsr_status tsri_desc_squeeze(tsr_desc *out, const tsr_desc *d, int axis)
     return TSR_OK;
 }
 
-tsr_status tsri_desc_squeeze_all(tsr_desc *out, const tsr_desc *d)
+void tsri_desc_squeeze_all(tsr_desc *out, const tsr_desc *d)
 {
     begin(out, d);
     for (int i = 0; i < d->ndim; i++)
         if (d->shape[i] != 1) put_dim(out, d->shape[i], d->stride[i]);
-    return TSR_OK;
 }
 
 tsr_status tsri_desc_unsqueeze(tsr_desc *out, const tsr_desc *d, int axis)
@@ -423,7 +422,7 @@ tsr_status tsri_desc_unsqueeze(tsr_desc *out, const tsr_desc *d, int axis)
 /* The same bits --------------------------------------------------------------------- */
 
 /* The parts of complex elements lie two to an element. */
-static void halve_elements(tsr_desc *out, const tsr_desc *d)
+void tsri_desc_real(tsr_desc *out, const tsr_desc *d)
 {
     tsri_desc_copy(out, d);
     if (tsr_dtype_kind(d->dtype) != TSR_COMPLEX) return;
@@ -431,16 +430,10 @@ static void halve_elements(tsr_desc *out, const tsr_desc *d)
     for (int i = 0; i < d->ndim; i++) out->stride[i] = tsri_mul_wrapping(d->stride[i], 2);
 }
 
-tsr_status tsri_desc_real(tsr_desc *out, const tsr_desc *d)
-{
-    halve_elements(out, d);
-    return TSR_OK;
-}
-
 tsr_status tsri_desc_imag(tsr_desc *out, int64_t *offset, const tsr_desc *d)
 {
     TSRI_CHECK(tsr_dtype_kind(d->dtype) == TSR_COMPLEX, TSR_EDTYPE, "view_imag: %s is not complex", TSRI_DESC(d));
-    halve_elements(out, d);
+    tsri_desc_real(out, d);
     *offset = is_empty(d) ? 0 : 1;
     return TSR_OK;
 }

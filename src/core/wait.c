@@ -74,23 +74,22 @@ static inline void relax(void)
 
 static int64_t now_ns(void)
 {
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0) return 0;
+    struct timespec t = { 0, 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* True when the word changed, false when it is time to sleep. */
 static bool spin_while(const uint32_t *word, uint32_t value)
 {
-    int64_t start = 0;
-    for (int rounds = 0; rounds < SPIN_NS; rounds++) { /* bounded even if the clock stands still */
+    int64_t start = 0, now = 0;
+    for (int rounds = 0; rounds < SPIN_NS && now - start <= SPIN_NS; rounds++) { /* also if the clock stands still */
         for (int i = 0; i < 16; i++) {
             if (tsri_load_acquire(word) != value) return true;
             relax();
         }
-        const int64_t now = now_ns();
+        now = now_ns();
         if (start == 0) start = now;
-        else if (now - start > SPIN_NS) return false;
     }
     return false;
 }
