@@ -130,6 +130,29 @@ static void expect_reads_of_all_kinds(const char *path, const char *name)
             for (int i = 0; i < READS; i++) expect_reads(path, name, copy, reads[i], fault_errors[error]);
 }
 
+/* Without any fault of ours: the system's own word for what cannot be done. */
+static void test_calls_that_cannot_be_done_say_why(void)
+{
+    struct stat info;
+    uint64_t space = 0;
+    char byte = 0;
+    const char *nowhere = "/nowhere/at/all";
+    EXPECT(tsri_sys_stat(nowhere, &info) == -1 && errno == ENOENT);
+    EXPECT(tsri_sys_fstat(-1, &info) == -1 && errno == EBADF);
+    EXPECT(tsri_sys_read(-1, &byte, 1) == -1 && errno == EBADF);
+    EXPECT(tsri_sys_pread(-1, &byte, 1, 0) == -1 && errno == EBADF);
+    EXPECT(tsri_sys_pwrite(-1, &byte, 1, 0) == -1 && errno == EBADF);
+    EXPECT(!tsri_sys_map(-1, 1, 0, true) && errno == EBADF);
+    EXPECT(tsri_sys_sync(-1) == -1 && errno == EBADF);
+    EXPECT(tsri_sys_truncate(-1, 0) == -1 && errno != 0);
+    EXPECT(tsri_sys_rename(nowhere, nowhere) == -1 && errno == ENOENT);
+    EXPECT(tsri_sys_unlink(nowhere) == -1 && errno == ENOENT);
+    EXPECT(tsri_sys_chmod(-1, 0600) == -1 && errno == EBADF);
+    EXPECT(tsri_sys_link(-1, nowhere) == -1 && errno != 0);
+    EXPECT(tsri_sys_space(-1, &space) == -1 && errno == EBADF);
+    EXPECT(tsri_sys_close(-1) == -1 && errno == EBADF);
+}
+
 static void test_readers_survive_a_disk_that_fails(void)
 {
     for (int i = 0; i < KINDS; i++) {
@@ -354,6 +377,7 @@ int main(int argc, char **argv)
     TEST_BEGIN(argc, argv);
     fault_folder();
     make_tensors();
+    RUN(test_calls_that_cannot_be_done_say_why);
     RUN(test_readers_survive_a_disk_that_fails);
     RUN(test_a_set_of_files_survives_a_disk_that_fails);
     RUN(test_a_pipe_survives_reads_that_fail);

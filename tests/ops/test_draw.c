@@ -204,6 +204,36 @@ static void test_integers_and_exponentials_are_those_of_their_words(void)
     }
 }
 
+/* Numbers below r whose words leave a rest, which is drawn again; 2^32 has none. */
+static void expect_integers(int64_t low, int64_t high)
+{
+    const uint64_t r = (uint64_t)high - (uint64_t)low;
+    const int64_t n = 777;
+    tsr_tensor *t = NULL;
+    int again = 0;
+    EXPECT_OK(tsr_integers(&t, TSR_I64, 1, &n, low, high, 5));
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t at = (uint64_t)i, per = r >> 32 && r != (uint64_t)1 << 32 ? 2 : 4;
+        uint32_t w[4];
+        tsri_draw_words(w, 5, at / per, TSRI_STREAM_INTEGERS, 0);
+        const uint64_t first = per == 4 ? w[i % 4] * r >> 32 : tsri_random_bits(w[i % 2 * 2], w[i % 2 * 2 + 1]) % r;
+        const uint64_t v = per == 4 ? tsri_draw_below_32(w, 5, at, r) : tsri_draw_below_64(w, 5, at, r);
+        const int64_t got = ((int64_t *)t->data)[i];
+        EXPECT(v < r && got == (int64_t)((uint64_t)low + v) && got >= low && got < high);
+        again += v != first;
+    }
+    EXPECT_MSG(again > 100 || r == (uint64_t)1 << 32, "%d were drawn again", again);
+    tsr_release(&t);
+}
+
+static void test_integers_are_drawn_again_where_words_leave_a_rest(void)
+{
+    expect_integers(-7, ((int64_t)3 << 30) + 1);
+    expect_integers(0, (int64_t)1 << 32);
+    expect_integers(INT64_MIN / 4, INT64_MAX);
+    expect_integers(-((int64_t)3 << 61), (int64_t)3 << 61);
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -214,5 +244,6 @@ int main(int argc, char **argv)
     RUN(test_values_made_from_blocks_are_those_of_the_words);
     RUN(test_normal_kernels_have_the_bits_of_same_math);
     RUN(test_integers_and_exponentials_are_those_of_their_words);
+    RUN(test_integers_are_drawn_again_where_words_leave_a_rest);
     return TEST_END();
 }

@@ -348,6 +348,39 @@ static void test_what_is_deflated_is_inflated_again(void)
     }
 }
 
+/* Few values are common and many are rare, so that codes have all lengths; matches reach back by any distance. */
+static void fill_with_rare_values(size_t n)
+{
+    uint64_t r = 4;
+    for (size_t i = 0; i < n; i++) {
+        const bool again = i > 100 && test_below(&r, 4) == 0;
+        const size_t back = again ? 1 + (size_t)test_below(&r, (int64_t)i) : 0;
+        if (again && back + 9 < i && i + 9 < n) {
+            memcpy(z_plain + i, z_plain + i - back - 9, 9);
+            i += 8;
+        } else {
+            z_plain[i] = (unsigned char)__builtin_ctzll(test_next(&r) | (uint64_t)1 << 40);
+        }
+    }
+}
+
+static void test_a_stream_that_ends_anywhere_is_short(void)
+{
+    enum { N = 20000 };
+    static uint32_t scratch[TSRI_DEFLATE_SCRATCH / 4];
+    fill_with_rare_values(N);
+    const size_t all = tsri_deflate(z_packed, z_plain, N, true, scratch);
+    unsigned char *cut = malloc(all);
+    for (size_t n = 0; n < all; n++) {
+        size_t made = 0;
+        memcpy(cut + all - n, z_packed, n);  /* its end is the block's: reading on would be seen */
+        EXPECT_MSG(tsri_inflate_alone(z_back, N, cut + all - n, n, NULL, &made) == TSRI_INFLATE_SHORT &&
+                       made < N + (n + 1 == all) && memcmp(z_back, z_plain, made) == 0,
+                   "%zu of %zu bytes", n, all);
+    }
+    free(cut);
+}
+
 static void test_decimals_are_rounded_as_strtod_does(void)
 {
     static const char *const numbers[] = {
@@ -1210,6 +1243,7 @@ int main(int argc, char **argv)
     RUN(test_a_large_deflated_member_survives_running_out_of_memory);
     RUN(test_no_name_is_written_twice);
     RUN(test_what_is_deflated_is_inflated_again);
+    RUN(test_a_stream_that_ends_anywhere_is_short);
     RUN(test_decimals_are_rounded_as_strtod_does);
     RUN(test_safetensors_of_the_official_writer_are_read);
     RUN(test_a_set_of_files_is_read_through_its_index);

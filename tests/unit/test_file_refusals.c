@@ -68,6 +68,17 @@ static tsr_status declare(const char *path, tsr_dtype dtype, int ndim, const int
     return s;
 }
 
+/* Nothing of it lies anywhere, but packed strides of its dims would exceed 64 bits. */
+static void test_dims_that_cannot_be_packed_are_not_declared(void)
+{
+    const int64_t shape[] = { 0, (int64_t)1 << 40, (int64_t)1 << 40 }, stride[] = { 0, 0, 0 };
+    tsr_writer *w = writer_of("dims.npz");
+    tsr_desc d;
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, 3, shape, stride));
+    EXPECT_FAILS(tsr_writer_declare(w, "a", &d, NULL), TSR_EOVERFLOW, "writer_declare: ");
+    tsr_writer_cancel(&w);
+}
+
 static void test_shapes_that_are_no_image_are_refused(void)
 {
     enum { HUGE_SIDE = INT32_MAX };
@@ -937,6 +948,7 @@ int main(int argc, char **argv)
     TEST_BEGIN(argc, argv);
     RUN(test_encodings_are_refused_where_there_are_none);
     RUN(test_dtypes_that_a_format_lacks_are_refused);
+    RUN(test_dims_that_cannot_be_packed_are_not_declared);
     RUN(test_shapes_that_are_no_image_are_refused);
     RUN(test_what_was_declared_comes_in_its_order_and_shape);
     RUN(test_tensors_larger_than_the_disk_are_refused);

@@ -239,6 +239,45 @@ static void add_one(const tsri_tile *t, const void *params)
         for (int64_t c = 0; c < t->cols; c++) ++*(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
 }
 
+/* What a kernel needs is asked of the tiles that it would be handed. */
+static void test_loop_meets_the_needs_of_a_kernel_or_not(void)
+{
+    const tsri_operand op[] = { operand(0, DIMS(200, 10, 1), 1) };
+    const tsri_loop loop = build(3, DIMS(4, 5, 6), 1, op, TSRI_ORDERED);
+    EXPECT(tsri_loop_meets(&loop, &(tsri_kernel){ .fn = add_one, .rows = { .least = 5 }, .cols = { .least = 6 } }));
+    EXPECT(!tsri_loop_meets(&loop, &(tsri_kernel){ .fn = add_one, .rows = { .least = 6 } }));
+    EXPECT(!tsri_loop_meets(&loop, &(tsri_kernel){ .fn = add_one, .cols = { .least = 7 } }));
+}
+
+enum { ROWS = 1000, ROW_STEP = 3 };
+
+typedef struct rows_seen { tsri_needs needs; int64_t *wrong; } rows_seen;
+
+static void note_rows(const tsri_tile *t, const void *params)
+{
+    const rows_seen *s = params;
+    const int64_t first = (t->ptr[0] - memory) / ROW_STEP;
+    if (t->rows < s->needs.least || first % s->needs.multiple) (void)__atomic_add_fetch(s->wrong, 1, __ATOMIC_RELAXED);
+    add_one(t, NULL);
+}
+
+static void test_loop_parallel_hands_a_kernel_the_rows_it_needs(void)
+{
+    static const tsri_needs needs[] = { { 1, 1 }, { 7, 1 }, { 1, 8 }, { 16, 4 }, { 300, 1 }, { 1000, 1 } };
+    const tsri_operand op[] = { operand(0, DIMS(ROW_STEP, 1), 1) };
+    const tsri_loop loop = build(2, DIMS(ROWS, 2), 1, op, TSRI_ORDERED);
+    EXPECT_OK(tsr_set_threads(4));
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        int64_t wrong = 0, right = 0;
+        const rows_seen seen = { needs[i], &wrong };
+        memset(memory, 0, sizeof memory);
+        EXPECT_OK(tsri_loop_run_parallel(&loop, &(tsri_kernel){ note_rows, &seen, .rows = needs[i] }, 1));
+        for (int64_t k = 0; k < ROWS * ROW_STEP; k++) right += memory[k] == (k % ROW_STEP < 2);
+        EXPECT_MSG(wrong == 0 && right == ROWS * ROW_STEP, "needs %zu: %lld wrong", i, (long long)wrong);
+    }
+    EXPECT_OK(tsr_set_threads(0));
+}
+
 static void test_loop_parallel_meets_every_element_once(void)
 {
     static const int64_t shapes[][3] = {
@@ -273,6 +312,8 @@ int main(int argc, char **argv)
     RUN(test_loop_visit_stops_when_told);
     RUN(test_loop_reduction_is_an_operand_with_step_zero);
     RUN(test_loop_meets_every_index_once_with_all_operands_in_step);
+    RUN(test_loop_meets_the_needs_of_a_kernel_or_not);
+    RUN(test_loop_parallel_hands_a_kernel_the_rows_it_needs);
     RUN(test_loop_parallel_meets_every_element_once);
     return TEST_END();
 }

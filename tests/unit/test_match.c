@@ -492,6 +492,27 @@ static void test_match_success_leaves_the_last_error_alone(void)
     EXPECT(strcmp(before, tsr_last_error()) == 0);
 }
 
+/* Every message begins with the operand where no op is named. */
+static void test_match_messages_need_no_op(void)
+{
+    tsr_desc d = packed(TSR_F32, TSR_SHAPE(2, 3));
+    EXPECT_SAYS(match1("x{ f32 | (m, 4) }", NULL, d), TSR_ESHAPE, "x: dim 1 must be 4, but x is f32(2, 3 | 3, 1)");
+    EXPECT_SAYS(match1("x{ f32 | (m, m) }", NULL, d), TSR_ESHAPE, "x: m is 2 from x, but dim 1 of x is 3");
+    EXPECT_SAYS(match2("x{ T | (...) } y{ T | (...) }", NULL, d, packed(TSR_I8, TSR_SHAPE(2))), TSR_EDTYPE,
+                "y: T is f32 from x, but y is i8");
+    EXPECT_SAYS(match1("x{ f32 | (...) | (~) }", NULL, strided(TSR_F32, TSR_SHAPE(2, 3), (int64_t[]){ 1, 2 })),
+                TSR_ESTRIDE, "x: must be row-major and packed, but x is f32(2, 3 | 1, 2)");
+    d.shape[1] = -1;
+    EXPECT_FAILS(match1("x{ f32 | (...) }", NULL, d), TSR_ESHAPE, "x: dim 1 is negative in");
+    d.ndim = -1;
+    EXPECT_FAILS(match1("x{ f32 | (...) }", NULL, d), TSR_EINVAL, "x: rank -1, outside 0 .. ");
+    d.dtype = TSR_DTYPE_COUNT;
+    EXPECT_FAILS(match1("x{ f32 | (...) }", NULL, d), TSR_EDTYPE, "is no dtype");
+    EXPECT(strncmp(tsr_last_error(), "x: ", 3) == 0);
+    EXPECT_FAILS(parse("x{ f32 | (n) } - y{ f32 | (n) }"), TSR_EFORMAT, "column 16: ");
+    EXPECT_FAILS(parse("x{ f32 | (.n.) }"), TSR_EFORMAT, "expected '...'");
+}
+
 /* The normal form ------------------------------------------------------------- */
 
 static void expect_normal(const char *text, const char *want)
@@ -617,6 +638,9 @@ static void test_match_limits_hold_exactly_and_are_said_in_words(void)
     EXPECT_OK(parse(long_signature(text, sizeof text, 8, 3, true)));
     EXPECT_FAILS(parse(long_signature(text, sizeof text, 5, 5, true)), TSR_EFORMAT,
                  "d24 would be name 25; 24 is the most");
+    const size_t n = strlen(long_signature(text, sizeof text, 3, 8, true));
+    (void)snprintf(text + n, sizeof text - n, "y{ T:floating | (d0) }");
+    EXPECT_FAILS(parse(text), TSR_EFORMAT, "T would be name 25; 24 is the most");
     EXPECT_OK(parse(long_signature(text, sizeof text, 8, 8, false)));
     EXPECT_FAILS(parse(long_signature(text, sizeof text, 8, 9, false)), TSR_EFORMAT,
                  "dims and strides exceed 64 in all operands together");
@@ -1006,6 +1030,7 @@ int main(int argc, char **argv)
     RUN(test_match_bindings_from_elsewhere_do_not_break_the_message);
     RUN(test_match_results_are_matched_when_given);
     RUN(test_match_a_signature_may_have_no_inputs);
+    RUN(test_match_messages_need_no_op);
     RUN(test_match_every_signature_of_op_def_parses);
     RUN(test_match_success_leaves_the_last_error_alone);
     RUN(test_match_normal_form_is_one_spelling_for_all);

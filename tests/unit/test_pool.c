@@ -224,6 +224,39 @@ static void test_pool_switched_off_keeps_nothing(void)
     end();
 }
 
+#ifndef TSRI_ASAN
+
+/* Pretends to have any number of bytes. */
+static void *pretend_alloc(void *context, size_t bytes, size_t alignment)
+{
+    size_t *most = context;
+    if (bytes > *most) *most = bytes;
+    return aligned_alloc(alignment, bytes < MIB ? (bytes + alignment - 1) / alignment * alignment : MIB);
+}
+
+static void pretend_free(void *context, void *data, size_t bytes)
+{
+    size_t *most = context;
+    if (bytes == *most) *most = 0;
+    free(data);
+}
+
+static void test_pool_has_no_class_for_a_block_beyond_all_memory(void)
+{
+    size_t most = 0;
+    begin(SIZE_MAX);
+    EXPECT_OK(tsr_set_allocator(&(tsr_allocator){ &most, pretend_alloc, pretend_free }));
+    tsr_tensor *t = make((int64_t)1 << 50);
+    EXPECT(most >= (size_t)1 << 50);
+    tsr_release(&t);
+    EXPECT(most == 0 && stats_now().cached_bytes < MIB);
+    (void)tsr_pool_trim(0);
+    EXPECT_OK(tsr_set_allocator(NULL));
+    end();
+}
+
+#endif
+
 static void test_pool_does_not_touch_other_kinds(void)
 {
     begin(64 * MIB);
@@ -389,6 +422,34 @@ static void test_pool_thread_that_ends_returns_what_it_kept(void)
     end();
 }
 
+static pthread_barrier_t together;
+
+static void *keep_blocks_for_a_while(void *context)
+{
+    (void)release_all(context);
+    (void)pthread_barrier_wait(&together);
+    (void)pthread_barrier_wait(&together);
+    return NULL;
+}
+
+static void test_pool_switched_off_takes_nothing_from_a_thread_that_ends(void)
+{
+    tsr_tensor *all[MANY] = { NULL };
+    begin(64 * MIB);
+    (void)make_all(all);
+    pthread_t thread;
+    EXPECT(pthread_barrier_init(&together, NULL, 2) == 0);
+    EXPECT(pthread_create(&thread, NULL, keep_blocks_for_a_while, all) == 0);
+    (void)pthread_barrier_wait(&together);
+    tsr_pool_enable(false);
+    EXPECT(stats_now().cached_bytes > 0);  /* what the thread keeps is its own while it lives */
+    (void)pthread_barrier_wait(&together);
+    EXPECT(pthread_join(thread, NULL) == 0);
+    EXPECT(stats_now().cached_bytes == 0);
+    (void)pthread_barrier_destroy(&together);
+    end();
+}
+
 static int64_t allocated;  /* blocks, ever */
 
 static void *counting_alloc(void *context, size_t bytes, size_t alignment)
@@ -442,6 +503,9 @@ int main(int argc, char **argv)
     RUN(test_pool_trim_frees_what_it_says);
     RUN(test_pool_lower_limit_trims_at_once);
     RUN(test_pool_switched_off_keeps_nothing);
+#ifndef TSRI_ASAN
+    RUN(test_pool_has_no_class_for_a_block_beyond_all_memory);
+#endif
     RUN(test_pool_does_not_touch_other_kinds);
     RUN(test_pool_cached_bytes_are_not_live_and_do_not_raise_the_peak);
     RUN(test_pool_random_use_keeps_every_byte_apart);
@@ -449,6 +513,7 @@ int main(int argc, char **argv)
 #ifndef TSR_NO_THREADS
     RUN(test_pool_blocks_freed_on_another_thread_are_used_again);
     RUN(test_pool_thread_that_ends_returns_what_it_kept);
+    RUN(test_pool_switched_off_takes_nothing_from_a_thread_that_ends);
     RUN(test_pool_threads_that_come_and_go_need_no_more_memory);
 #endif
     return TEST_END();

@@ -253,6 +253,9 @@ static void test_print_needs_a_tensor_and_says_so(void)
     EXPECT_FAILS(tsr_print(NULL, NULL), TSR_ENULL, "print: t is NULL");
     EXPECT_FAILS(tsr_print(&none, NULL), TSR_EDTYPE, "print: t is no tensor");
     EXPECT_FAILS(tsr_to_string(NULL, 8, NULL, &t, NULL), TSR_ENULL, "to_string: out is NULL and size is 8");
+    none = t;
+    none.ndim = TSR_MAX_NDIM + 1;
+    EXPECT_FAILS(tsr_print(&none, NULL), TSR_EINVAL, "print: ");
     EXPECT_FAILS(tsr_print(&t, &(tsr_print_opts){ .edge_items = -1 }), TSR_EINVAL, "edge_items is -1");
 }
 
@@ -312,7 +315,7 @@ static void test_print_cuts_short_and_still_counts(void)
     }
 }
 
-typedef struct gathered { size_t length, pieces; char text[TEXT]; } gathered;
+typedef struct gathered { size_t length, pieces, empty; char text[TEXT]; } gathered;
 
 static void gather(void *context, const char *text, size_t length)
 {
@@ -320,6 +323,7 @@ static void gather(void *context, const char *text, size_t length)
     memcpy(g->text + g->length, text, length);
     g->length += length;
     g->pieces++;
+    g->empty += length == 0;
 }
 
 static void test_print_hands_a_sink_the_whole_text_in_pieces(void)
@@ -336,6 +340,27 @@ static void test_print_hands_a_sink_the_whole_text_in_pieces(void)
     tsr_set_print_sink(NULL, NULL);
     EXPECT(g.pieces > 2 && g.length == length + 1);
     EXPECT(!memcmp(g.text, want, length) && g.text[length] == '\n');
+}
+
+/* Pieces are cut where the room ends, also where that is the end of the text: none is empty. */
+static void test_print_hands_a_sink_no_empty_piece(void)
+{
+    static gathered g;
+    char want[1024], name[300];
+    tsr_tensor t;
+    size_t length;
+    place(&t, TSR_F32, TSR_SHAPE(2), NULL, numbers);
+    tsr_set_print_sink(gather, &g);
+    for (size_t n = 1; n < sizeof name; n++) {
+        memset(name, 'n', sizeof name);
+        name[n] = '\0';
+        memset(&g, 0, sizeof g);
+        const tsr_print_opts opts = { .name = name };
+        EXPECT_OK(tsr_to_string(want, sizeof want, &length, &t, &opts));
+        EXPECT_OK(tsr_print(&t, &opts));
+        EXPECT(g.length == length + 1 && !memcmp(g.text, want, length) && g.empty == 0);
+    }
+    tsr_set_print_sink(NULL, NULL);
 }
 
 /* Describing ------------------------------------------------------------------------------- */
@@ -374,6 +399,8 @@ static void test_describe_says_whose_memory_it_is(void)
     EXPECT_OK(tsr_desc_init(&d, TSR_U8, TSR_SCALAR_SHAPE, NULL));
     EXPECT_OK(tsr_adopt(&t, numbers, &d, forget, NULL));
     expect_described(t, "u8() on cpu:0, host memory, adopted, 1 byte");
+    EXPECT_OK(tsr_map_file(&t, "/proc/self/exe", 0, &d, TSR_MAP_READ));
+    expect_described(t, "u8() on cpu:0, file memory, mapped, read-only, 1 byte");
     tsr_release(&v);
     tsr_release(&t);
 }
@@ -431,6 +458,7 @@ int main(int argc, char **argv)
     RUN(test_print_options_at_their_ends_are_harmless);
     RUN(test_print_cuts_short_and_still_counts);
     RUN(test_print_hands_a_sink_the_whole_text_in_pieces);
+    RUN(test_print_hands_a_sink_no_empty_piece);
     RUN(test_describe_says_whose_memory_it_is);
     RUN(test_print_goes_to_standard_output_which_may_be_full);
     return TEST_END();

@@ -8,6 +8,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#ifdef __linux__
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -158,6 +165,39 @@ static void test_parts_are_what_a_function_needs(void)
     tsri_split_finely(false);
     EXPECT(split > 1000 && shortest > 5);
 }
+
+static void test_small_work_is_shared_where_loops_are_split_finely(void)
+{
+    EXPECT(!tsri_worth_sharing(9, 10) && tsri_worth_sharing(10, 10));
+    tsri_split_finely(true);
+    EXPECT(tsri_worth_sharing(9, 10) && tsri_worth_sharing(10, 10));
+    tsri_split_finely(false);
+}
+
+#ifndef TSR_NO_THREADS
+
+static const char *program;     /* this one, to be run again */
+
+/* Ends with the number of parts of a small loop. */
+static int count_parts(void) { return tsri_split_loop(10, 1000, (tsri_needs){ 0 }, 2).parts; }
+
+static int parts_with(const char *wish)
+{
+    char command[600];
+    (void)snprintf(command, sizeof command, "%s%s '%s' --parts", wish ? "TSR_SPLIT=" : "env -u TSR_SPLIT",
+                   wish ? wish : "", program);
+    const int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_the_environment_has_loops_split_finely(void)
+{
+    EXPECT(parts_with(NULL) == 1);
+    EXPECT(parts_with("usual") == 1);
+    EXPECT(parts_with("fine") > 1);
+}
+
+#endif
 
 static void test_parallel_for_over_nothing_calls_nothing(void)
 {
@@ -579,11 +619,15 @@ static void test_a_system_without_threads_to_give_means_fewer_threads(void)
     EXPECT_OK(tsr_set_threads(0));
     const pid_t child = fork_or_stop();
     if (child == 0) {
-        const struct rlimit none = { 0, 0 };
-        if (tsr_set_threads(64) != TSR_OK || setrlimit(RLIMIT_AS, &none) != 0) _exit(1);
-        const bool works = loop_works() && loop_works() && live_threads() < 64;
+        struct rlimit usual, none;
+        if (tsr_set_threads(64) != TSR_OK || getrlimit(RLIMIT_AS, &usual) != 0) TEST_LEAVE(1);
+        none = (struct rlimit){ 0, usual.rlim_max };
+        if (setrlimit(RLIMIT_AS, &none) != 0) TEST_LEAVE(1);
+        bool works = loop_works() && loop_works() && live_threads() < 64;
         tsr_threads_shutdown();
-        _exit(works && loop_works() && tsr_threads() == 64 ? 0 : 1);
+        works = works && loop_works() && tsr_threads() == 64;
+        (void)setrlimit(RLIMIT_AS, &usual);
+        TEST_LEAVE(works ? 0 : 1);
     }
     EXPECT(child_succeeds(child));
 }
@@ -635,7 +679,7 @@ static void test_a_child_of_fork_has_a_pool_of_its_own(void)
         if (child == 0) {
             const bool works = UNDER_TSAN || (loop_works() && threads_meet(3) && tsr_threads() == 3);
             if (i % 3 == 0) tsr_threads_shutdown();
-            _exit(works ? 0 : 1);
+            TEST_LEAVE(works ? 0 : 1);
         }
         EXPECT(child_succeeds(child));
         EXPECT(loop_works());
@@ -659,7 +703,7 @@ static void test_fork_is_safe_while_another_thread_is_in_a_loop(void)
     EXPECT(pthread_create(&other, NULL, loop_until_told, &stop) == 0);
     for (int i = 0; i < 50; i++) {
         const pid_t child = fork_or_stop();
-        if (child == 0) _exit(UNDER_TSAN || (loop_works() && threads_meet(3)) ? 0 : 1);
+        if (child == 0) TEST_LEAVE(UNDER_TSAN || (loop_works() && threads_meet(3)) ? 0 : 1);
         EXPECT(child_succeeds(child));
     }
     tsri_store_release(&stop, 1);
@@ -674,7 +718,7 @@ static tsr_status fork_in_part(void *context, int64_t begin, int64_t end)
     const pid_t child = fork_or_stop();
     if (child == 0) {
         const bool works = UNDER_TSAN || (threads_meet(3) && tsr_set_threads(2) == TSR_OK && loop_works());
-        _exit(works ? 0 : 1);
+        TEST_LEAVE(works ? 0 : 1);
     }
     (void)tsri_fetch_add((int *)context, child_succeeds(child));
     return TSR_OK;
@@ -712,7 +756,7 @@ static void test_returning_from_a_part_in_the_child_never_hangs(void)
         const tsr_status status = tsr_parallel_for(2, 1, fork_in_zero, NULL);
         if (getpid() != fork_in_zero_parent) {
             const bool told = status == TSR_EUNSUPPORTED && strstr(tsr_last_error(), "fork()");
-            _exit(told && loop_works() ? 0 : 1);
+            TEST_LEAVE(told && loop_works() ? 0 : 1);
         }
         EXPECT_STATUS(status, TSR_OK);
         EXPECT(child_succeeds(-1));
@@ -735,11 +779,11 @@ static void test_exit_never_hangs(void)
         fflush(stdout);
         const pid_t child = fork_or_stop();
         if (child == 0) {
-            if (tsr_set_threads(3) != TSR_OK || !loop_works()) _exit(1);
+            if (tsr_set_threads(3) != TSR_OK || !loop_works()) TEST_LEAVE(1);
             if (i % 3 == 0) exit(0);                        /* with a live pool */
             if (i % 3 == 1) usleep(1000);
             (void)!tsr_parallel_for(12, 1, exit_in_part, NULL); /* from a part, whoever runs it */
-            _exit(1);
+            TEST_LEAVE(1);
         }
         EXPECT(child_succeeds(child));
     }
@@ -756,11 +800,46 @@ static void test_the_default_respects_affinity(void)
         cpu_set_t allowed, one;
         unsetenv("TSR_THREADS");
         CPU_ZERO(&one);
-        if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) _exit(0);
+        if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) TEST_LEAVE(0);
         for (size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
             if (CPU_ISSET(cpu, &allowed)) CPU_SET(cpu, &one);
-        if (sched_setaffinity(0, sizeof one, &one) != 0) _exit(0);
-        _exit(tsr_available_threads() == 1 && tsr_threads() == 1 && loop_works() ? 0 : 1);
+        if (sched_setaffinity(0, sizeof one, &one) != 0) TEST_LEAVE(0);
+        TEST_LEAVE(tsr_available_threads() == 1 && tsr_threads() == 1 && loop_works() ? 0 : 1);
+    }
+    EXPECT(child_succeeds(child));
+#else
+    SKIP("no affinity masks here");
+#endif
+}
+
+/* The system call fails in this process from now on; false if that cannot be had. */
+static bool forbid_call(unsigned number)
+{
+#if defined(__linux__) && defined(__x86_64__)
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  /* the call's number */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+#else
+    (void)number;
+    return false;
+#endif
+}
+
+static void test_without_affinity_masks_all_processors_count(void)
+{
+#ifdef __linux__
+    if (UNDER_SANITIZER) SKIP("sanitizers ask for affinity masks too");
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const pid_t child = fork_or_stop();
+    if (child == 0) {
+        if (!forbid_call(SYS_sched_getaffinity)) TEST_LEAVE(0);
+        const int n = tsr_available_threads();
+        TEST_LEAVE(n >= 1 && n <= online ? 0 : 1);
     }
     EXPECT(child_succeeds(child));
 #else
@@ -778,7 +857,7 @@ static void test_the_environment_names_the_default(void)
         right = right && tsr_set_threads(2) == TSR_OK && tsr_threads() == 2;
         setenv("TSR_THREADS", "five", 1);
         right = right && tsr_set_threads(0) == TSR_OK && tsr_threads() == tsr_available_threads();
-        _exit(right ? 0 : 1);
+        TEST_LEAVE(right ? 0 : 1);
     }
     EXPECT(child_succeeds(child));
 }
@@ -828,6 +907,17 @@ static void test_the_tightest_limit_up_to_the_root_counts(void)
     memcpy(deep + sizeof deep - 2, "\n", 2);
     EXPECT(tsri_cgroup_limit(root, deep) == 0);  /* longer than a path is */
     EXPECT(tsri_cgroup_limit("/nowhere", "4:cpu:/old\n0::/pod\n") == 0);
+    for (size_t n = 1000; n < 1030; n++) {  /* about as long as a path may be: the folders that fit count, or none */
+        memset(deep, 'd', n);
+        memcpy(deep, "0::/pod/", 8);
+        memcpy(deep + n - strlen(root), "\n", 2);
+        const int limit = tsri_cgroup_limit(root, deep);
+        EXPECT_MSG(limit == (n - 3 < 1024 ? 3 : 0), "%d for a path of %zu bytes", limit, n - 3);
+    }
+    write_text(root, "pod/box/cpu.max", "150000 100000\n");
+    EXPECT(tsri_cgroup_limit(root, "0::/pod/box\n") == 2);  /* now the group's own is the tightest */
+    write_text(root, "pod/box/cpu.max", "max 100000 and more words than a limit has, so that they are not all read\n");
+    EXPECT(tsri_cgroup_limit(root, "0::/pod/box\n") == 3);
 
     snprintf(command, sizeof command, "rm -r %s", root);
     EXPECT(system(command) == 0);
@@ -980,11 +1070,19 @@ static void test_an_executor_that_leaves_parts_out_is_found_out(void)
 
 int main(int argc, char **argv)
 {
+#ifndef TSR_NO_THREADS
+    if (argc > 1 && !strcmp(argv[1], "--parts")) return count_parts();
+    program = argv[0];
+#endif
     TEST_BEGIN(argc, argv);
     RUN(test_parallel_for_meets_every_index_once);
     RUN(test_parts_are_even_and_at_least_a_grain);
     RUN(test_parts_are_what_a_function_needs);
     RUN(test_parallel_for_over_nothing_calls_nothing);
+    RUN(test_small_work_is_shared_where_loops_are_split_finely);
+#ifndef TSR_NO_THREADS
+    RUN(test_the_environment_has_loops_split_finely);
+#endif
     RUN(test_huge_loops_have_few_parts);
     RUN(test_bad_arguments_are_refused_in_words);
     RUN(test_a_failing_part_ends_the_loop_with_its_message);
@@ -1015,6 +1113,7 @@ int main(int argc, char **argv)
     RUN(test_returning_from_a_part_in_the_child_never_hangs);
     RUN(test_exit_never_hangs);
     RUN(test_the_default_respects_affinity);
+    RUN(test_without_affinity_masks_all_processors_count);
     RUN(test_the_environment_names_the_default);
     RUN(test_the_tightest_limit_up_to_the_root_counts);
     RUN(test_an_executor_replaces_the_pool);

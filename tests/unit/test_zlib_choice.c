@@ -42,9 +42,26 @@ static void test_another_zlib_is_used_or_none(void)
     EXPECT(in_a_process("libm.so.6") == 0);  /* a library without the functions of zlib */
 }
 
+/* Every room that is too small is told from one that is not. */
+static void test_zlib_makes_all_or_nothing(void)
+{
+    static unsigned char plain[600], packed[1000];
+    uint64_t r = 8;
+    for (size_t i = 0; i < sizeof plain; i++) plain[i] = (unsigned char)test_below(&r, 7);
+    for (int last = 0; last < 2; last++) {
+        const size_t all = tsri_zlib_deflate(packed, sizeof packed, plain, sizeof plain, last);
+        if (all == 0) SKIP("zlib is not installed");
+        for (size_t room = 0; room < all + 9; room++) {
+            const size_t made = tsri_zlib_deflate(packed, room, plain, sizeof plain, last);
+            EXPECT_MSG(made == all || (made == 0 && room <= all), "%zu of %zu bytes in a room of %zu", made, all, room);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
     RUN(test_another_zlib_is_used_or_none);
+    RUN(test_zlib_makes_all_or_nothing);
     return TEST_END();
 }
