@@ -132,13 +132,14 @@ static bool can_reach(search *s, int k, uint64_t target)
     }
 }
 
-/* Can the terms add up to something within lo .. hi? There is a term, unless lo is 0. */
+/* Can the terms add up to something within lo .. hi? There is a term, unless lo is 0. lo is no more than all of
+ * them together, which is a multiple of their divisor: no target is beyond that. */
 static bool can_reach_any(search *s, uint64_t lo, uint64_t hi)
 {
     if (lo == 0) return true;
     const uint64_t g = s->gcd[0];
     if (hi > s->reach[0]) hi = s->reach[0];
-    for (uint64_t target = lo + (g - lo % g) % g; target >= lo && target <= hi; target += g)
+    for (uint64_t target = lo + (g - lo % g) % g; target <= hi; target += g)
         if (can_reach(s, 0, target)) return true;
     return false;
 }

@@ -109,8 +109,12 @@ static inline tsri_range tsri_range_of(tsr_dtype dtype, double low, double high)
 {
     tsri_range r;
     const bool   wide = dtype == TSR_F64;
-    const double lo = wide ? low : (double)(float)low, hi = wide ? high : (double)(float)high;
-    const double width = wide ? hi - lo : (double)((float)hi - (float)lo);
+    double lo = low, hi = high, width = high - low;
+    if (!wide) {
+        lo = (double)(float)low;
+        hi = (double)(float)high;
+        width = (double)((float)hi - (float)lo);
+    }
     const bool   fits = width <= (wide ? 1.7976931348623157e308 : 3.4028234663852886e38);
     r.unit = fits ? 1 : 2;
     r.low = fits ? lo : lo / 2;
@@ -136,8 +140,7 @@ static inline double tsri_uniform_value_f64(uint64_t bits, const tsri_range *r)
 {
     const double u = (double)(int64_t)(bits >> 11) * (1.0 / 9007199254740992.0);
     const double v = (r->low + r->width * u) * r->unit;
-    const double least = v < r->first ? r->first : v;
-    return least > r->last ? r->last : least;
+    return v > r->last ? r->last : v;  /* low is an f64: nothing is below it */
 }
 
 static inline void tsri_randn_pair_f32(float *even, float *odd, uint32_t word, uint32_t turn)

@@ -149,9 +149,9 @@ int tsri_sys_space(int file, uint64_t *out)
     struct statvfs fs;
     int result;
     CALL(result, TSRI_SPACE, NULL, fstatvfs(file, &fs));
-    const uint64_t block = result == 0 && fs.f_frsize ? fs.f_frsize : 1;
-    if (result == 0) *out = fs.f_bavail > UINT64_MAX / block ? UINT64_MAX : fs.f_bavail * block;
-    return result;
+    if (result != 0) return result;
+    if (__builtin_mul_overflow((uint64_t)fs.f_bavail, (uint64_t)fs.f_frsize, out)) *out = UINT64_MAX;
+    return 0;
 }
 
 char *tsri_sys_resolve(const char *path, char *out)

@@ -141,7 +141,7 @@ size_t tsri_deflate_room(size_t bytes) { return stored_bytes(bytes) + 64; }
 size_t tsri_deflate_alone(void *dst, const void *src, size_t bytes, bool last, void *scratch)
 {
     output o = { .at = dst };
-    if (bytes >= UINT32_MAX || bytes < 16) return store(dst, src, bytes, last);
+    if (bytes < 16) return store(dst, src, bytes, last);
     make_codes(&o);
     put(&o, last ? 3 : 2, 3);
     if (!code(&o, src, bytes, scratch, (uint8_t *)dst + stored_bytes(bytes)))

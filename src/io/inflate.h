@@ -19,7 +19,8 @@ tsri_inflated tsri_inflate(void *dst, size_t room, const void *src, size_t bytes
                            size_t *made);
 
 /* Compressing, in pieces: each piece but the last ends on a byte and can be put after
- * the one before. dst needs tsri_deflate_room(bytes); returns the bytes made.
+ * the one before. dst needs tsri_deflate_room(bytes), and bytes are
+ * below 4 GiB; returns the bytes made.
  * scratch is TSRI_DEFLATE_SCRATCH bytes, aligned for uint32_t. */
 enum { TSRI_DEFLATE_SCRATCH = 4 << 15 };
 size_t tsri_deflate_room(size_t bytes);

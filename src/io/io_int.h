@@ -143,7 +143,7 @@ typedef struct tsri_format {
     /* NULL: one row of bytes. *out is NULL. */
     tsr_status (*read_raw)(tsr_tensor **out, const tsr_file *f, const tsri_entry *e);
 
-    /* Writing; NULL plan: not written here. plan() checks a tensor to come and sets bytes,
+    /* Writing. plan() checks a tensor to come and sets bytes,
      * kind and offset; data_start() says where data begins, from what is planned so far
      * (NULL: 0); add() writes one; finish() writes headers or directories. */
     tsr_status (*plan)(tsr_writer *w, tsri_planned *p);
@@ -165,11 +165,7 @@ const tsri_format *tsri_format_of_path(const char *path);
  *
  * LIMIT: elements are too, and are not swapped for a machine that is not; open and create refuse
  * there. */
-static inline bool tsri_is_little_endian(void)
-{
-    const union { uint16_t word; unsigned char byte[2]; } x = { .word = 1 };
-    return x.byte[0] == 1;
-}
+enum { TSRI_LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 
 static inline uint16_t tsri_get16(const unsigned char *p) { return (uint16_t)(p[0] | p[1] << 8); }
 static inline uint32_t tsri_get32(const unsigned char *p)

@@ -87,9 +87,10 @@ static tsr_status read_header(const tsr_file *f, picture *p, const unsigned char
     return TSR_OK;
 }
 
+/* Chunks that are read have at most 768 bytes. */
 static tsr_status read_palette(const tsr_file *f, picture *p, const unsigned char *b, uint32_t length)
 {
-    TSRI_SOUND(length % 3 == 0 && length >= 3 && length <= 768 && p->colours == 0, f, "a palette of %u bytes",
+    TSRI_SOUND(length % 3 == 0 && length >= 3 && p->colours == 0, f, "a palette of %u bytes",
                (unsigned)length);
     p->colours = (int)length / 3;
     for (int i = 0; i < p->colours; i++) {

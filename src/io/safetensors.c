@@ -325,7 +325,7 @@ static tsr_status read_map(tsri_json *j, tsr_file *f)
 static tsr_status read_index(tsri_json *j, tsr_file *f)
 {
     bool first = true, more, has_map = false;
-    TSRI_TRY(tsri_json_take(j, '{'));
+    TSRI_TRY(tsri_json_take(j, '{'));  /* an index is told by it */
     for (;;) {
         const char *key;
         TSRI_TRY(tsri_json_next(j, '}', &first, &more));

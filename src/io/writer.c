@@ -22,14 +22,12 @@ static tsr_status find_format(tsr_writer *w, const char *path)
     TSRI_CHECK(w->format, TSR_EINVAL, "writer_create: %s: %s%s%s", path,
                name ? "\"" : "the end of its name tells no format", name ? name : "",
                name ? "\" is no format" : " (opts.format does)");
-    TSRI_CHECK(w->format->plan, TSR_EUNSUPPORTED, "writer_create: %s: %s is not written here", path,
-               w->format->info.name);
     return TSR_OK;
 }
 
 static tsr_status start(tsr_writer *w, const char *path)
 {
-    TSRI_CHECK(tsri_is_little_endian(), TSR_EUNSUPPORTED, "writer_create: %s: this machine is big-endian",
+    TSRI_CHECK(TSRI_LITTLE_ENDIAN, TSR_EUNSUPPORTED, "writer_create: %s: this machine is big-endian",
                path);
     TSRI_TRY(find_format(w, path));
     char *final_path = tsri_bump_take(&w->memory, TSRI_PATH),

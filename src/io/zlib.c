@@ -9,7 +9,6 @@
 enum {
     OK = 0,
     STREAM_END = 1,
-    NEEDS_DICTIONARY = 2,
     DATA_ERROR = -3,
     BUFFER_ERROR = -5,
     SYNC = 2,
@@ -116,7 +115,7 @@ static bool run_inflate(tsri_inflated *result, stream *s, const unsigned char *s
         const int r = zlib.inflate(s, 0);
         if (r == OK) continue;
         if (r == STREAM_END)                                 *result = TSRI_INFLATE_DONE;
-        else if (r == DATA_ERROR || r == NEEDS_DICTIONARY)   *result = TSRI_INFLATE_BAD;
+        else if (r == DATA_ERROR)                            *result = TSRI_INFLATE_BAD;
         else if (r == BUFFER_ERROR && s->next_in == src_end) *result = TSRI_INFLATE_SHORT;
         else if (r == BUFFER_ERROR)                          *result = TSRI_INFLATE_FULL;
         else return false;

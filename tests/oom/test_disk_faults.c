@@ -147,6 +147,9 @@ static void test_calls_that_cannot_be_done_say_why(void)
     EXPECT(tsri_sys_truncate(-1, 0) == -1 && errno != 0);
     EXPECT(tsri_sys_rename(nowhere, nowhere) == -1 && errno == ENOENT);
     EXPECT(tsri_sys_unlink(nowhere) == -1 && errno == ENOENT);
+    fault_arm(1, EINTR);  /* begun again */
+    EXPECT(tsri_sys_unlink(nowhere) == -1 && errno == ENOENT && fault.fired);
+    fault_disarm();
     EXPECT(tsri_sys_chmod(-1, 0600) == -1 && errno == EBADF);
     EXPECT(tsri_sys_link(-1, nowhere) == -1 && errno != 0);
     EXPECT(tsri_sys_space(-1, &space) == -1 && errno == EBADF);

@@ -183,10 +183,11 @@ static void test_normal_kernels_have_the_bits_of_same_math(void)
 static void test_integers_and_exponentials_are_those_of_their_words(void)
 {
     for (int64_t n = 1; n < 3000; n = n * 2 + 1) {
-        tsr_tensor *narrow = NULL, *wide = NULL, *e = NULL;
+        tsr_tensor *narrow = NULL, *wide = NULL, *e = NULL, *f = NULL;
         EXPECT_OK(tsr_integers(&narrow, TSR_I16, 1, &n, -3, 30000, 9));
         EXPECT_OK(tsr_integers(&wide, TSR_U64, 1, &n, 1, INT64_MAX, 9));
         EXPECT_OK(tsr_exponential(&e, TSR_F32, 1, &n, 0.5, 9));
+        EXPECT_OK(tsr_exponential(&f, TSR_F64, 1, &n, 0.5, 9));
         for (int64_t i = 0; i < n; i++) {
             const uint64_t at = (uint64_t)i;
             uint32_t w[4];
@@ -197,10 +198,13 @@ static void test_integers_and_exponentials_are_those_of_their_words(void)
             tsri_draw_words(w, 9, at / 4, TSRI_STREAM_EXPONENTIAL, 0);
             const float u = (float)w[i % 4] * (1.0f / 4294967296.0f) + 0.5f / 4294967296.0f;
             EXPECT(((float *)e->data)[i] == (float)((double)(0.0f - tsri_log_f32(u)) / 0.5));
+            tsri_draw_words(w, 9, at / 2, TSRI_STREAM_EXPONENTIAL, 0);
+            EXPECT(((double *)f->data)[i] == tsri_exponential_f64(w + i % 2 * 2) / 0.5);
         }
         tsr_release(&narrow);
         tsr_release(&wide);
         tsr_release(&e);
+        tsr_release(&f);
     }
 }
 

@@ -456,6 +456,10 @@ static void test_device_faults_of_transfers_are_told(void)
     tsr_release(&one);
     fail("upload", 0);
     EXPECT_FAILS(tsr_set_f32(there, TSR_INDEX(0, 0), 1), TSR_EIO, "the full backend failed");
+    char text[256];
+    fail("download", 0);
+    EXPECT_OK(tsr_to_string(text, sizeof text, NULL, there, NULL));
+    EXPECT_MSG(strstr(text, "which the host cannot read"), "%s", text);
     tsr_release(&host);
     tsr_release(&there);
     tsr_release(&turned);

@@ -882,6 +882,37 @@ static void find_sim(void)
 }
 
 /* Files are read and written through the host, whatever the strides. */
+static void *own_alloc(void *context, size_t bytes, size_t alignment)
+{
+    ++*(int *)context;
+    (void)alignment;
+    return malloc(bytes);
+}
+
+static void own_free(void *context, void *data, size_t bytes)
+{
+    --*(int *)context;
+    (void)bytes;
+    free(data);
+}
+
+/* A kind of the program's own comes from its functions, also for a device. */
+static void test_devices_take_memory_of_the_programs_own(void)
+{
+    int blocks = 0;
+    tsr_memory own;
+    tsr_storage *s = NULL;
+    tsr_tensor *t = on_sim(TSR_F32, 1, 1);
+    EXPECT_OK(tsr_memory_register(&own, &(tsr_memory_kind){ .size = sizeof(tsr_memory_kind), .name = "own",
+                                                            .alloc = own_alloc, .free = own_free, .context = &blocks }));
+    EXPECT_OK(tsr_storage_create(&s, 1000, t->device, own));
+    EXPECT(blocks == 1);
+    tsr_storage_release(&s);
+    EXPECT(blocks == 0);
+    tsr_release(&t);
+    EXPECT_OK(tsr_memory_unregister(own));
+}
+
 static void test_devices_tensors_are_saved_and_read_into(void)
 {
     char path[160];
@@ -928,6 +959,7 @@ int main(int argc, char **argv)
     RUN(test_devices_memory_is_kept_counted_and_given_back);
     RUN(test_devices_too_much_memory_is_enomem_and_life_goes_on);
     RUN(test_devices_kept_memory_makes_room_when_it_runs_short);
+    RUN(test_devices_take_memory_of_the_programs_own);
     RUN(test_devices_tensors_are_saved_and_read_into);
     RUN(test_devices_tensors_move_whatever_their_strides_and_dtypes);
     RUN(test_devices_long_transfers_go_in_chunks);

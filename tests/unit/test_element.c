@@ -141,6 +141,25 @@ static void test_element_of_a_scalar_has_no_indices(void)
     tsr_release(&t);
 }
 
+static void test_element_indices_count_from_the_end_in_every_dim(void)
+{
+    tsr_tensor *t = NULL;
+    int32_t first = 0, last = 0;
+    EXPECT_OK(tsr_arange(&t, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(120), TSR_SCALAR(1)));
+    EXPECT_OK(tsr_reshape(&t, t, TSR_SHAPE(2, 3, 4, 5)));
+    for (int d = 0; d < 4; d++) {
+        int64_t index[4] = { 0, 0, 0, 0 }, same[4] = { 0, 0, 0, 0 };
+        index[d] = -1;
+        same[d] = t->shape[d] - 1;
+        EXPECT_OK(tsr_get_i32(&first, t, 4, index));
+        EXPECT_OK(tsr_get_i32(&last, t, 4, same));
+        EXPECT(first == last && last == (int32_t)(t->stride[d] * same[d]));
+        index[d] = t->shape[d];
+        EXPECT_STATUS(tsr_get_i32(&first, t, 4, index), TSR_EINDEX);
+    }
+    tsr_release(&t);
+}
+
 static void test_element_of_an_empty_tensor_is_out_of_range(void)
 {
     tsr_tensor *t = NULL;
@@ -264,6 +283,7 @@ int main(int argc, char **argv)
     RUN(test_element_arguments_of_unchecked_access_are_evaluated_once);
     RUN(test_element_typed_access_reads_what_it_wrote_and_checks_everything);
     RUN(test_element_of_a_scalar_has_no_indices);
+    RUN(test_element_indices_count_from_the_end_in_every_dim);
     RUN(test_element_of_an_empty_tensor_is_out_of_range);
     RUN(test_element_converting_access_takes_any_dtype);
     RUN(test_element_converting_access_keeps_64_bit_integers_exact);

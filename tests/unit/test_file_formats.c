@@ -285,8 +285,26 @@ static void test_a_large_deflated_member_survives_running_out_of_memory(void)
     EXPECT_OK(tsr_writer_finish(&w));
     EXPECT_SURVIVES(tsr_file_load(&back, file_path("z.npz"), "a"));
     EXPECT(same_bits(back, t));
+    const void *data = back->data;  /* and into a tensor that is there */
+    EXPECT_OK(tsr_zero(back));
+    EXPECT_SURVIVES(tsr_file_load(&back, file_path("z.npz"), "a"));
+    EXPECT(same_bits(back, t) && back->data == data);
     tsr_release(&back);
     tsr_release(&t);
+}
+
+static void test_names_with_quotes_and_backslashes_come_back(void)
+{
+    static const char *const names[] = { "a\"b", "c\\d", "\\\"", "\t" };
+    tsr_tensor *t = NULL, *back = NULL;
+    tsr_writer *w = NULL;
+    EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(2)));
+    EXPECT_OK(tsr_writer_create(&w, file_path("names.safetensors"), NULL));
+    for (int i = 0; i < 4; i++) EXPECT_OK(tsr_writer_add(w, names[i], t, NULL));
+    EXPECT_OK(tsr_writer_finish(&w));
+    for (int i = 0; i < 4; i++) EXPECT_OK(tsr_file_load(&back, file_path("names.safetensors"), names[i]));
+    tsr_release(&t);
+    tsr_release(&back);
 }
 
 static void test_no_name_is_written_twice(void)
@@ -1172,6 +1190,25 @@ static void test_every_format_survives_running_out_of_memory(void)
     }
     tsr_file *f = NULL;
     EXPECT_SURVIVES(tsr_file_open(&f, golden("quant.gguf"), NULL));
+    for (int64_t i = 0; i < tsr_file_count(f); i++) {
+        tsr_file_entry e;
+        tsr_tensor *t = NULL;
+        EXPECT_OK(tsr_file_list(&e, f, i));
+        if (strcmp(e.encoding, "q4_0") == 0) EXPECT_SURVIVES(tsr_file_read_slice(&t, f, e.name, 0, NULL));
+        tsr_release(&t);
+    }
+    const int64_t deep[TSR_MAX_NDIM] = { 1, 1, 1, 1, 1, 1, 2, 32 };
+    tsr_writer *w = NULL;
+    tsr_tensor *all = NULL, *part = NULL;
+    EXPECT_OK(tsr_ones(&all, TSR_F32, TSR_MAX_NDIM, deep));
+    EXPECT_OK(tsr_writer_create(&w, file_path("deep.gguf"), NULL));
+    EXPECT_OK(tsr_writer_add(w, "a", all, "q8_0"));
+    EXPECT_OK(tsr_writer_finish(&w));
+    EXPECT_OK(tsr_file_open(&f, file_path("deep.gguf"), NULL));
+    EXPECT_SURVIVES(tsr_file_read_slice(&part, f, "a", 1, (tsr_file_range[]){ TSR_FILE_AT(0) }));
+    EXPECT(part && part->ndim == TSR_MAX_NDIM - 1 && tsr_numel(part) == 64);
+    tsr_release(&all);
+    tsr_release(&part);
     EXPECT_SURVIVES(tsr_file_open(&f, golden("deflated.npz"), NULL));
     EXPECT_SURVIVES(tsr_file_open(&f, golden("set.safetensors.index.json"), NULL));
     tsr_file_close(&f);
@@ -1241,6 +1278,7 @@ int main(int argc, char **argv)
     RUN(test_members_that_overlap_are_refused);
     RUN(test_headers_are_bounded_by_the_file);
     RUN(test_a_large_deflated_member_survives_running_out_of_memory);
+    RUN(test_names_with_quotes_and_backslashes_come_back);
     RUN(test_no_name_is_written_twice);
     RUN(test_what_is_deflated_is_inflated_again);
     RUN(test_a_stream_that_ends_anywhere_is_short);

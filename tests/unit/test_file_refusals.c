@@ -531,6 +531,10 @@ static void test_colours_streams_and_chunks_that_are_none_are_told(void)
     EXPECT_FAILS(read_png(&t, &cut, NULL, 0), TSR_EFORMAT, "no zlib stream");
     const size_t idat = 8 + 25 + 15;  /* where the first IDAT begins: now it has more than both had */
     EXPECT_FAILS(read_png(&t, &good, "\0\0\0\x20", idat), TSR_EFORMAT, "changed while it was open");
+    bytes twice = good;
+    twice.n = idat;
+    put_chunk(&twice, "PLTE", "\1\2\3", 3);
+    EXPECT_FAILS(read_png(&t, &twice, NULL, 0), TSR_EFORMAT, "a palette of 3 bytes");
     EXPECT(t == NULL);
 }
 

@@ -750,6 +750,30 @@ static tsr_status write_and_read(const char *path, const tsr_tensor *t, tsr_tens
     return s;
 }
 
+static void test_large_tensors_are_read_in_pieces_by_several_threads(void)
+{
+    const int64_t bytes = (12 << 20) + 5;
+    tsr_tensor *t = NULL, *back = NULL;
+    EXPECT_OK(tsr_empty(&t, TSR_U8, 1, &bytes));
+    for (int64_t i = 0; i < bytes; i++) ((uint8_t *)t->data)[i] = (uint8_t)(i * 2654435761 >> 20);
+    EXPECT_OK(tsr_set_threads(3));
+    EXPECT_OK(tsr_file_save(file_path("large.npy"), t));
+    EXPECT_OK(tsr_zeros(&back, TSR_U8, 1, &bytes));
+    EXPECT_OK(tsr_file_load(&back, file_path("large.npy"), NULL));
+    EXPECT(memcmp(back->data, t->data, (size_t)bytes) == 0);
+    EXPECT_OK(tsr_set_threads(0));
+    EXPECT(unlink(file_path("large.npy")) == 0);
+    tsr_release(&t);
+    tsr_release(&back);
+}
+
+static void test_a_path_of_no_bytes_is_refused(void)
+{
+    tsr_writer *w = NULL;
+    EXPECT_FAILS(tsr_writer_create(&w, "", &(tsr_writer_opts){ .format = "npz" }), TSR_EINVAL, "a path of 0 bytes");
+    EXPECT(w == NULL);
+}
+
 static void test_running_out_of_memory_leaves_nothing_behind(void)
 {
     tsr_tensor *t = NULL, *bools = NULL, *out = NULL, *given = NULL, *flags = NULL;
@@ -793,6 +817,8 @@ int main(int argc, char **argv)
     RUN(test_free_space_is_checked_before_anything_is_written);
     RUN(test_links_are_followed_and_rights_kept);
     RUN(test_bad_arguments_are_told_apart);
+    RUN(test_large_tensors_are_read_in_pieces_by_several_threads);
+    RUN(test_a_path_of_no_bytes_is_refused);
     RUN(test_a_format_of_one_tensor_takes_one);
     RUN(test_running_out_of_memory_leaves_nothing_behind);
     files_remove();

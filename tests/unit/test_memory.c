@@ -956,32 +956,51 @@ static void test_memory_allocator_stays_while_a_storage_lives(void)
     EXPECT_OK(tsr_set_allocator(NULL));
 }
 
-static pthread_barrier_t meeting;
+static pthread_barrier_t meeting, parting;
 
-/* Keeps slots of its own until it ends. */
+/* Keeps slots of its own, and a block if it made one of so many bytes, until it ends; 0: nothing. */
 static void *make_and_stay(void *argument)
 {
-    tsr_tensor *t = make(TSR_MEMORY_HOST, 1000);
-    tsr_release(&t);
+    const int64_t bytes = (intptr_t)argument;
+    tsr_memory_stats stats;
+    tsr_memory_get_stats(&stats);
+    if (bytes > 0) {
+        tsr_tensor *t = make(TSR_MEMORY_HOST, bytes);
+        tsr_release(&t);
+    }
     (void)pthread_barrier_wait(&meeting);
-    (void)pthread_barrier_wait(&meeting);
+    (void)pthread_barrier_wait(&parting);
     return argument;
+}
+
+/* Threads that make tensors of these sizes, one after the other, and stay. */
+static void expect_allocator_stays(int n, const intptr_t *bytes, tsr_status status)
+{
+    pthread_t thread[3];
+    EXPECT(pthread_barrier_init(&meeting, NULL, 2) == 0);
+    EXPECT(pthread_barrier_init(&parting, NULL, (unsigned)n + 1) == 0);
+    for (int i = 0; i < n; i++) {
+        EXPECT(pthread_create(&thread[i], NULL, make_and_stay, (void *)bytes[i]) == 0);
+        (void)pthread_barrier_wait(&meeting);
+    }
+    EXPECT_STATUS(tsr_set_allocator(NULL), status);
+    if (status != TSR_OK) EXPECT(strstr(tsr_last_error(), "another thread still caches memory") != NULL);
+    (void)pthread_barrier_wait(&parting);
+    for (int i = 0; i < n; i++) EXPECT(pthread_join(thread[i], NULL) == 0);
+    EXPECT_OK(tsr_set_allocator(NULL));
+    EXPECT(pthread_barrier_destroy(&meeting) == 0 && pthread_barrier_destroy(&parting) == 0);
 }
 
 static void test_memory_allocator_stays_while_another_thread_keeps_memory(void)
 {
-    pthread_t thread;
 #ifdef TSR_NO_THREADS
     SKIP("a build for one thread");
 #endif
-    EXPECT(pthread_barrier_init(&meeting, NULL, 2) == 0);
-    EXPECT(pthread_create(&thread, NULL, make_and_stay, NULL) == 0);
-    (void)pthread_barrier_wait(&meeting);
-    EXPECT_FAILS(tsr_set_allocator(NULL), TSR_EBUSY, "another thread still caches memory");
-    (void)pthread_barrier_wait(&meeting);
-    EXPECT(pthread_join(thread, NULL) == 0);
-    EXPECT_OK(tsr_set_allocator(NULL));
-    EXPECT(pthread_barrier_destroy(&meeting) == 0);
+    expect_allocator_stays(1, (intptr_t[]){ 1000 }, TSR_EBUSY);
+    expect_allocator_stays(1, (intptr_t[]){ 1 }, TSR_EBUSY);
+    expect_allocator_stays(2, (intptr_t[]){ 0, 0 }, TSR_OK);
+    expect_allocator_stays(3, (intptr_t[]){ 1000, 1, 0 }, TSR_EBUSY);
+    expect_allocator_stays(3, (intptr_t[]){ 0, 1, 1000 }, TSR_EBUSY);
 }
 
 static void no_delete(void *context, void *data, size_t bytes) { (void)context, (void)data, (void)bytes; }

@@ -355,6 +355,33 @@ static void test_pool_environment_sets_the_start(void)
     }
 }
 
+#ifndef TSR_NO_THREADS
+static void *make_one(void *context)
+{
+    tsr_tensor *t = NULL;
+    if (tsr_empty(&t, TSR_U8, TSR_SHAPE(1000)) != TSR_OK) return context;
+    tsr_release(&t);
+    return NULL;
+}
+
+/* A thread uses the library and ends before anyone else has. */
+static int use_in_a_thread_first(void)
+{
+    pthread_t thread;
+    void *failed = NULL;
+    if (pthread_create(&thread, NULL, make_one, &failed) != 0 || pthread_join(thread, &failed) != 0) return 1;
+    const tsr_memory_stats now = stats_now();
+    return failed || now.allocations != 1 || now.live_bytes != 0 || now.live_tensors != 0;
+}
+
+static void test_pool_counts_a_thread_that_came_before_all_others(void)
+{
+    char command[600];
+    (void)snprintf(command, sizeof command, "'%s' --thread-first", program);
+    EXPECT(system(command) == 0);
+}
+#endif
+
 static int print_pool_state(void)
 {
     printf("%s %zu\n", tsr_pool_is_enabled() ? "on" : "off", tsr_pool_limit());
@@ -487,6 +514,9 @@ static void test_pool_threads_that_come_and_go_need_no_more_memory(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--pool-state")) return print_pool_state();
+#ifndef TSR_NO_THREADS
+    if (argc > 1 && !strcmp(argv[1], "--thread-first")) return use_in_a_thread_first();
+#endif
     program = argv[0];
     (void)unsetenv("TSR_POOL");
     enabled_at_start = tsr_pool_is_enabled();
@@ -514,6 +544,7 @@ int main(int argc, char **argv)
     RUN(test_pool_blocks_freed_on_another_thread_are_used_again);
     RUN(test_pool_thread_that_ends_returns_what_it_kept);
     RUN(test_pool_switched_off_takes_nothing_from_a_thread_that_ends);
+    RUN(test_pool_counts_a_thread_that_came_before_all_others);
     RUN(test_pool_threads_that_come_and_go_need_no_more_memory);
 #endif
     return TEST_END();

@@ -822,8 +822,8 @@ static bool forbid_call(unsigned number)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    const struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    const struct sock_fprog rules = { sizeof filter / sizeof *filter, filter };
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &rules) == 0;
 #else
     (void)number;
     return false;
@@ -916,6 +916,8 @@ static void test_the_tightest_limit_up_to_the_root_counts(void)
     }
     write_text(root, "pod/box/cpu.max", "150000 100000\n");
     EXPECT(tsri_cgroup_limit(root, "0::/pod/box\n") == 2);  /* now the group's own is the tightest */
+    write_text(root, "pod/box/cpu.max", "500000 100000\n");
+    EXPECT(tsri_cgroup_limit(root, "0::/pod/box\n") == 3);
     write_text(root, "pod/box/cpu.max", "max 100000 and more words than a limit has, so that they are not all read\n");
     EXPECT(tsri_cgroup_limit(root, "0::/pod/box\n") == 3);
 

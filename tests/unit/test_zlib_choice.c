@@ -1,6 +1,7 @@
 /* test_zlib_choice.c - TSR_ZLIB says which zlib is used, or none. It is read once, so that each choice has a
  * process of its own. */
 #define _GNU_SOURCE 1
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,10 +59,28 @@ static void test_zlib_makes_all_or_nothing(void)
     }
 }
 
+/* zlib counts room by 32 bits: it is told of more in parts. */
+static void test_zlib_takes_room_beyond_4_gib(void)
+{
+    const size_t room = (size_t)5 << 30;
+    unsigned char plain[100], packed[200];
+    for (int i = 0; i < 100; i++) plain[i] = (unsigned char)i;
+    const size_t n = tsri_zlib_deflate(packed, sizeof packed, plain, sizeof plain, true);
+    if (n == 0) SKIP("zlib is not installed");
+    unsigned char *dst = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (dst == MAP_FAILED) SKIP("no addresses for 5 GiB");
+    tsri_inflated result = TSRI_INFLATE_BAD;
+    size_t made = 0;
+    EXPECT(tsri_zlib_inflate(&result, dst, room, packed, n, NULL, &made) && result == TSRI_INFLATE_DONE);
+    EXPECT(made == sizeof plain && memcmp(dst, plain, made) == 0);
+    (void)munmap(dst, room);
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
     RUN(test_another_zlib_is_used_or_none);
     RUN(test_zlib_makes_all_or_nothing);
+    RUN(test_zlib_takes_room_beyond_4_gib);
     return TEST_END();
 }
