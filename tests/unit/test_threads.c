@@ -25,6 +25,7 @@
 #include "core/atomic.h"
 #include "core/status_int.h"
 #include "core/threads_int.h"
+#include "core/wait.h"
 
 /* TSan cannot follow threads that a child of a threaded process starts. */
 #ifdef __SANITIZE_THREAD__
@@ -632,6 +633,14 @@ static void test_a_system_without_threads_to_give_means_fewer_threads(void)
     EXPECT(child_succeeds(child));
 }
 
+static void test_who_waits_for_what_happened_does_not_sleep(void)
+{
+    uint32_t word = 5, sleepers = 0;
+    tsri_await_change(&word, 4, &sleepers, true);
+    tsri_await_change(&word, 4, &sleepers, false);
+    EXPECT(sleepers == 0 && word == 5);
+}
+
 static void test_loops_wake_workers_that_went_to_sleep(void)
 {
     EXPECT_OK(tsr_set_threads(4));
@@ -1107,6 +1116,7 @@ int main(int argc, char **argv)
     RUN(test_the_pool_starts_no_more_workers_than_parts_need);
     RUN(test_the_pool_shuts_down_and_starts_again);
     RUN(test_a_system_without_threads_to_give_means_fewer_threads);
+    RUN(test_who_waits_for_what_happened_does_not_sleep);
     RUN(test_loops_wake_workers_that_went_to_sleep);
     RUN(test_workers_take_no_signals_and_the_caller_keeps_his);
     RUN(test_a_child_of_fork_has_a_pool_of_its_own);

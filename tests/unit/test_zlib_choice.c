@@ -46,8 +46,11 @@ static void test_another_zlib_is_used_or_none(void)
 /* Every room that is too small is told from one that is not. */
 static void test_zlib_makes_all_or_nothing(void)
 {
-    static unsigned char plain[600], packed[1000];
+    static unsigned char plain[600], packed[1000], large[200000];
     uint64_t r = 8;
+    for (size_t i = 0; i < sizeof large; i++) large[i] = (unsigned char)test_below(&r, 256);
+    for (int last = 0; last < 2; last++)
+        EXPECT(tsri_zlib_deflate(packed, sizeof packed, large, sizeof large, last) == 0);
     for (size_t i = 0; i < sizeof plain; i++) plain[i] = (unsigned char)test_below(&r, 7);
     for (int last = 0; last < 2; last++) {
         const size_t all = tsri_zlib_deflate(packed, sizeof packed, plain, sizeof plain, last);
