@@ -207,8 +207,31 @@ int random_shape(trial *t, int64_t shape[TRIAL_RANK], int low, int high, bool ma
     return ndim;
 }
 
+/* Dims from the last to the first, as in rows that follow each other, or the last two swapped. */
+static void order_of_rows(trial *t, int ndim, int *order)
+{
+    for (int i = 0; i < ndim; i++) order[i] = ndim - 1 - i;
+    if (ndim < 2 || !once_in(t, 4)) return;
+    order[0] = ndim - 2;
+    order[1] = ndim - 1;
+}
+
+/* Rows of adjacent elements, with gaps between them or without. */
+static void row_strides(trial *t, int64_t *stride, int ndim, const int64_t *shape)
+{
+    int order[TSR_MAX_NDIM];
+    const bool gaps = once_in(t, 2);
+    int64_t step = 1;
+    order_of_rows(t, ndim, order);
+    for (int i = 0; i < ndim; i++) {
+        stride[order[i]] = step;
+        step *= shape[order[i]] > 0 ? shape[order[i]] : 1;
+        if (gaps) step += random_below(t, 4);
+    }
+}
+
 /* Nested steps in a random order of dims, so that no two indices meet. */
-static void random_strides(trial *t, int64_t *stride, int ndim, const int64_t *shape, bool may_repeat)
+static void any_strides(trial *t, int64_t *stride, int ndim, const int64_t *shape, bool may_repeat)
 {
     int order[TSR_MAX_NDIM];
     int64_t step = random_between(t, 1, 3);
@@ -225,13 +248,24 @@ static void random_strides(trial *t, int64_t *stride, int ndim, const int64_t *s
     }
 }
 
+enum { NOT_CHOSEN, PACKED, ROWS, ANY };
+
+/* Kernels for packed tensors, or for rows, need most tensors of a trial to be so. Returns NULL for packed. */
+static const int64_t *random_strides(trial *t, int64_t *stride, int ndim, const int64_t *shape, bool may_repeat)
+{
+    if (t->layout == NOT_CHOSEN) t->layout = (int)random_between(t, PACKED, ANY);
+    const int layout = once_in(t, 8) ? ANY : t->layout;
+    if (layout == ANY) any_strides(t, stride, ndim, shape, may_repeat);
+    else row_strides(t, stride, ndim, shape);
+    return layout == PACKED || (layout == ANY && once_in(t, 4)) ? NULL : stride;
+}
+
 static void make(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, bool may_repeat)
 {
     tsr_desc d;
     int64_t stride[TSR_MAX_NDIM];
     GO_ON(t);
-    random_strides(t, stride, ndim, shape, may_repeat);
-    NEED(t, tsr_desc_init(&d, dtype, ndim, shape, once_in(t, 4) ? NULL : stride));
+    NEED(t, tsr_desc_init(&d, dtype, ndim, shape, random_strides(t, stride, ndim, shape, may_repeat)));
     tsr_release(&t->tensor[slot]);
     free(t->before[slot]);
     t->before[slot] = NULL;

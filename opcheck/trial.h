@@ -51,6 +51,7 @@ struct trial {
     const check *check;
     const trial_settings *how;
     uint64_t     random;
+    int          layout;     /* of most of its tensors, chosen with the first */
     uint64_t     sampling;   /* random numbers of samples, which no other choice depends on */
     void        *room;       /* see trial_room */
     unsigned char *before[TRIAL_TENSORS]; /* operands' memory as it was made */

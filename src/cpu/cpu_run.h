@@ -13,6 +13,9 @@ tsr_status tsri_cpu_fill(const tsr_op *op);
 /* Should an op that reads and writes so many bytes write its result around the caches (stream.c)? */
 bool tsri_cpu_streams(int64_t bytes);
 
+/* For tests: it should from so many bytes on; 0: from as many as suit the machine. */
+void tsri_cpu_stream_from(int64_t bytes);
+
 /* Bytes that a core keeps near while others pass by (caches.c). */
 int64_t tsri_cpu_near_bytes(void);
 

@@ -29,10 +29,18 @@ static int64_t measure(void)
     return USUAL;
 }
 
+static int64_t least = LEAST; /* what touches fewer bytes is not looked at further */
+static int64_t known;         /* the threshold, or 0 */
+
+void tsri_cpu_stream_from(int64_t bytes)
+{
+    tsri_store_relaxed(&known, bytes);
+    tsri_store_relaxed(&least, bytes > 0 ? bytes : LEAST);
+}
+
 bool tsri_cpu_streams(int64_t bytes)
 {
-    static int64_t known;
-    if (bytes < LEAST) return false;
+    if (bytes < tsri_load_relaxed(&least)) return false;
     int64_t threshold = tsri_load_relaxed(&known);
     if (threshold == 0) {
         threshold = measure();

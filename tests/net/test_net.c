@@ -8,7 +8,8 @@
  * be accessed, the library's own blocks included. The same trial is run again with 2, 3, 5 or 8 threads,
  * every loop split as finely and unevenly as its function allows: the bits must be the same, and nothing
  * but the results may have been written. Sizes are drawn from those at which the kernels of this
- * instruction set end (TSR_ISA lowers it).
+ * instruction set end (TSR_ISA lowers it). Some trials write their results around the caches, as only
+ * large ones are otherwise, and some use none of the libraries that others wrote.
  *
  * A failure is tried again with smaller tensors, and the smallest that fails is told.
  */
@@ -18,6 +19,7 @@
 #include <time.h>
 
 #include "core/threads_int.h"
+#include "cpu/cpu_run.h"
 #include "cpu/edges.h"
 #include "opcheck/guard.h"
 #include "opcheck/trial.h"
@@ -115,8 +117,16 @@ static void run_with(trial *t, const check *c, uint64_t random, const trial_sett
     net.runs++;
 }
 
+/* The same for all runs of a trial. Most of linear algebra needs a library. */
+static void choose_kernels(const check *c, uint64_t random)
+{
+    tsri_cpu_stream_from((random >> 40) % 3 == 0 ? 1 : 0);
+    tsr_set_external((random >> 44) % 2 == 0 || !strcmp(c->family, "linalg"));
+}
+
 static verdict try_trial(const check *c, uint64_t random, const scale *s, int threads)
 {
+    choose_kernels(c, random);
     const trial_settings checked = { .elements = s->elements, .edges = net.edges, .guarded = true,
                                      .nedges = s->edges ? net.nedges : 0 };
     trial_settings unchecked = checked;
