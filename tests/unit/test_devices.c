@@ -441,6 +441,33 @@ static void test_devices_op_a_backend_lacks_runs_elsewhere_if_that_is_allowed(vo
     tsr_release(&b);
 }
 
+/* A weight that is one number of the host, repeated, is carried to the device, in one op or in its parts. */
+static void test_devices_number_of_the_host_is_an_operand_there(void)
+{
+    tsr_tensor *x = on_sim(TSR_F32, 2, 3), *host = NULL, *weight = NULL, *want = NULL, *got = NULL;
+    EXPECT_OK(tsr_full(&weight, TSR_F32, TSR_SCALAR_SHAPE, TSR_SCALAR(3)));
+    EXPECT_OK(tsr_expand(&weight, weight, TSR_SHAPE(3)));
+    EXPECT_OK(tsr_to_host(&host, x));
+    EXPECT_OK(tsr_rms_norm(&want, host, weight, 1e-5));
+    for (int in_parts = 0; in_parts < 2; in_parts++) {
+        if (in_parts) setenv("TSR_SIM_WITHOUT", "rms_norm", 1);
+        EXPECT_OK(tsr_rms_norm(&got, x, weight, 1e-5));
+        EXPECT(got && got->device == sim);
+        for (int64_t i = 0; i < 6; i++) {
+            float a = 0, b = 1;
+            EXPECT_OK(tsr_get_f32(&a, want, TSR_INDEX(i / 3, i % 3)));
+            EXPECT_OK(tsr_get_f32(&b, got, TSR_INDEX(i / 3, i % 3)));
+            EXPECT_MSG(a - b < 1e-6f && b - a < 1e-6f, "element %d is %g, not %g", (int)i, (double)b, (double)a);
+        }
+        tsr_release(&got);
+    }
+    unsetenv("TSR_SIM_WITHOUT");
+    tsr_release(&x);
+    tsr_release(&host);
+    tsr_release(&weight);
+    tsr_release(&want);
+}
+
 /* Streams and events -------------------------------------------------------------------------- */
 
 static void test_devices_streams_keep_order_and_events_join_them(void)
@@ -968,6 +995,7 @@ int main(int argc, char **argv)
     RUN(test_devices_default_device_is_where_tensors_come_from_nothing);
     RUN(test_devices_layout_of_matrices_is_the_devices);
     RUN(test_devices_op_a_backend_lacks_runs_elsewhere_if_that_is_allowed);
+    RUN(test_devices_number_of_the_host_is_an_operand_there);
     RUN(test_devices_streams_keep_order_and_events_join_them);
     RUN(test_devices_cpu_has_streams_that_do_nothing);
     RUN(test_devices_tensor_may_die_while_its_work_is_queued);
