@@ -443,6 +443,114 @@ static void test_matrices_that_do_not_fit_are_refused(void)
     drop();
 }
 
+/* One element, as often as asked. */
+static tsr_tensor *repeated(tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    tsr_tensor *t = make(dtype, 0, NULL);
+    EXPECT_OK(tsr_expand(&kept[nkept - 1], t, ndim, shape));
+    return kept[nkept - 1];
+}
+
+/* Of more than 2^63 bytes, though the operands have fewer, or are repeated. */
+static void test_results_of_more_bytes_than_there_are_addresses_are_refused(void)
+{
+    const int64_t many = INT64_MAX / 4;
+    tsr_tensor *bits = repeated(TSR_BOOL, 1, &many), *floats = repeated(TSR_F32, 1, &many);
+    EXPECT_TOO_MUCH(tsr_argsort(&z, bits, 0, false));
+    EXPECT_TOO_MUCH(tsr_searchsorted(&z, F32(3), floats, false));
+    EXPECT_TOO_MUCH(tsr_add(&z, F32(2, 1), floats));
+    EXPECT_TOO_MUCH(tsr_permutation(&z, many, 1));
+    EXPECT_TOO_MUCH(tsr_multinomial(&z, F32(3), many, true, 1));
+    EXPECT_TOO_MUCH(tsr_diag(&z, F32(3), many));
+    EXPECT_TOO_MUCH(tsr_outer(&z, floats, F32(3)));
+    EXPECT_TOO_MUCH(tsr_kron(&z, floats, F32(3)));
+    drop();
+}
+
+static void test_windows_beyond_all_numbers_are_refused(void)
+{
+    tsr_tensor *x = F32(1, 1, 5), *w = F32(1, 1, 3), *none = F32(1, 1, 0);
+    const int64_t most = INT64_MAX;
+    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .padding = { most / 2 + 1 } }), TSR_EOVERFLOW, "padding");
+    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .padding = { most / 2 } }), TSR_EOVERFLOW, "padding");
+    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .dilation = { most } }), TSR_EOVERFLOW, "dilation");
+    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .dilation = { most }, .fit = TSR_CONV_SAME }), TSR_EOVERFLOW,
+                 "dilation");
+    EXPECT_FAILS(tsr_conv1d(&z, x, none, NULL, &(tsr_conv){ .fit = TSR_CONV_SAME }), TSR_ESHAPE, "is empty");
+    EXPECT_FAILS(tsr_conv1d(&z, F32(5), w, NULL, &(tsr_conv){ .fit = TSR_CONV_SAME }), TSR_ESHAPE, "conv1d: x");
+    EXPECT_FAILS(tsr_conv_transpose1d(&z, x, w, NULL, &(tsr_conv){ .dilation = { most } }), TSR_EOVERFLOW, "overflow");
+    EXPECT_FAILS(tsr_conv_transpose1d(&z, x, w, NULL, &(tsr_conv){ .stride = { most } }), TSR_EOVERFLOW, "overflow");
+    EXPECT_FAILS(tsr_conv_transpose1d(&z, x, w, F32(2), NULL), TSR_ESHAPE, "bias");
+    EXPECT_FAILS(tsr_conv_transpose1d(&z, x, w, NULL, &(tsr_conv){ .output_padding = { -1 } }), TSR_EINVAL,
+                 "output_padding");
+    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .output_padding = { 1 } }), TSR_EINVAL, "output_padding");
+    drop();
+}
+
+static void test_heads_that_weights_do_not_have_are_refused(void)
+{
+    tsr_tensor *x = F32(5, 4), *four = F32(4, 4), *six = F32(6, 4), *none = F32(0, 4);
+    tsr_attention_weights w = { .q = none, .k = four, .v = four, .out = four };
+    EXPECT_FAILS(tsr_multi_head_attention(&z, x, &w, 2, NULL, NULL), TSR_ESHAPE, "weights.q");
+    w.q = four;
+    w.k = none;
+    EXPECT_FAILS(tsr_multi_head_attention(&z, x, &w, 2, NULL, NULL), TSR_ESHAPE, "weights.k");
+    w.k = six; /* three heads, which two cannot share */
+    EXPECT_FAILS(tsr_multi_head_attention(&z, x, &w, 2, NULL, NULL), TSR_ESHAPE, "weights.k");
+    w.k = F32(3, 4);
+    EXPECT_FAILS(tsr_multi_head_attention(&z, x, &w, 2, NULL, NULL), TSR_ESHAPE, "weights.k");
+    drop();
+}
+
+static void test_losses_and_factors_that_do_not_fit_are_refused(void)
+{
+    tsr_tensor *bytes = make(TSR_I8, TSR_SHAPE(2, 3)), *other = make(TSR_I8, TSR_SHAPE(3, 2)), *described = NULL;
+    tsr_desc d;
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(1), NULL));
+    EXPECT_OK(tsr_declare(&described, &d, TSR_CPU, TSR_MEMORY_HOST));
+    EXPECT_FAILS(tsr_nll_loss(&z, F32(2, 3), described, NULL, TSR_REDUCTION_MEAN, -100), TSR_ESTATE, "target");
+    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(1), described, other, F32(1), NULL, NULL, TSR_F32), TSR_ESTATE,
+                 "a_zero");
+    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(1), NULL, other, F32(1), NULL, described, TSR_F32), TSR_ESTATE,
+                 "bias");
+    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(1, 1, 2, 1), NULL, other, F32(1), NULL, NULL, TSR_F32), TSR_ESHAPE,
+                 "a_scale");
+    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(2, 2), NULL, other, F32(1), NULL, NULL, TSR_F32), TSR_ESHAPE,
+                 "a_scale");
+    EXPECT_FAILS(tsr_quantise(&z, F32(2, 3), F32(2), NULL, 1, TSR_I8), TSR_ESHAPE, "scale");
+    EXPECT_FAILS(tsr_quantise(&z, F32(2, 3), F32(3), F32(2), 1, TSR_I8), TSR_EDTYPE, "zero_point");
+    tsr_release(&described);
+    drop();
+}
+
+static void test_gathers_of_different_ranks_are_not_inferred(void)
+{
+    tsr_desc x, index, result;
+    EXPECT_OK(tsr_desc_init(&x, TSR_F32, TSR_SHAPE(2, 3), NULL));
+    EXPECT_OK(tsr_desc_init(&index, TSR_I64, TSR_SHAPE(3), NULL));
+    EXPECT_FAILS(tsr_infer(&result, TSR_OP_GATHER, 2, (const tsr_desc *const[]){ &x, &index },
+                           &(tsr_axis_params){ 0 }), TSR_ESHAPE, "differ in rank");
+}
+
+static void test_losses_without_classes_are_not_inferred(void)
+{
+    const tsr_loss_params params = { .reduction = TSR_REDUCTION_MEAN };
+    tsr_desc x, target, result;
+    EXPECT_OK(tsr_desc_init(&x, TSR_F32, TSR_SHAPE(2, 0), NULL));
+    EXPECT_OK(tsr_desc_init(&target, TSR_I64, TSR_SHAPE(2), NULL));
+    EXPECT_FAILS(tsr_infer(&result, TSR_OP_NLL_LOSS, 2, (const tsr_desc *const[]){ &x, &target }, &params), TSR_ESHAPE,
+                 "no classes");
+}
+
+static void test_nothing_is_made_of_no_data(void)
+{
+    EXPECT_OK(tsr_from_data(&z, TSR_F32, TSR_SHAPE(0), NULL));
+    EXPECT(tsr_numel(z) == 0);
+    tsr_release(&z);
+    EXPECT_FAILS(tsr_from_data(&z, TSR_F32, TSR_SHAPE(2), NULL), TSR_ENULL, "data is NULL");
+    drop();
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -465,5 +573,12 @@ int main(int argc, char **argv)
     RUN(test_described_operands_without_memory_are_named);
     RUN(test_tensordot_of_no_axes_is_the_outer_product);
     RUN(test_matrices_that_do_not_fit_are_refused);
+    RUN(test_results_of_more_bytes_than_there_are_addresses_are_refused);
+    RUN(test_windows_beyond_all_numbers_are_refused);
+    RUN(test_heads_that_weights_do_not_have_are_refused);
+    RUN(test_losses_and_factors_that_do_not_fit_are_refused);
+    RUN(test_losses_without_classes_are_not_inferred);
+    RUN(test_gathers_of_different_ranks_are_not_inferred);
+    RUN(test_nothing_is_made_of_no_data);
     return TEST_END();
 }
