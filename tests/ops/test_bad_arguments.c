@@ -64,6 +64,13 @@ static void test_results_whose_strides_overflow_are_refused(void)
     EXPECT_TOO_MUCH(tsr_exp(&z, x));
     EXPECT_TOO_MUCH(tsr_clone(&z, x));
     EXPECT_TOO_MUCH(tsr_cast(&z, x, TSR_F64));
+    EXPECT_TOO_MUCH(tsr_rearrange(&z, x));
+    EXPECT_TOO_MUCH(tsr_store(&z, 0, x));
+    EXPECT_TOO_MUCH(tsr_to_memory(&z, x, TSR_CPU, TSR_MEMORY_PINNED));
+    EXPECT_TOO_MUCH(tsr_add(&z, x, F32(4)));
+    EXPECT_TOO_MUCH(tsr_gather(&z, x, vast(TSR_I64, 0, 4), 3));
+    EXPECT_TOO_MUCH(tsr_scatter(&z, x, vast(TSR_I64, 0, 4), x, 3, TSR_SCATTER_SET));
+    EXPECT_TOO_MUCH(tsr_einsum(&z, "abij->abji", 1, (const tsr_tensor *const[]){ x }));
     EXPECT_TOO_MUCH(tsr_tile(&z, x, 4, (const int64_t[]){ 1, 1, 1, 2 }));
     EXPECT_TOO_MUCH(tsr_repeat(&z, x, 2, 3));
     EXPECT_TOO_MUCH(tsr_roll(&z, x, 1, (const int64_t[]){ 1 }, (const int[]){ 3 }));
@@ -542,6 +549,37 @@ static void test_losses_without_classes_are_not_inferred(void)
                  "no classes");
 }
 
+static void test_tables_and_tensors_that_are_not_there_are_named(void)
+{
+    tsr_tensor *x = F32(2, 1, 4), *at = I64(2), *table = F32(8, 2), *wide = F32(8, 3), *described = NULL, none = { 0 };
+    tsr_desc d;
+    EXPECT_OK(tsr_desc_init(&d, TSR_I64, TSR_SHAPE(2), NULL));
+    EXPECT_OK(tsr_declare(&described, &d, TSR_CPU, TSR_MEMORY_HOST));
+    EXPECT_FAILS(tsr_rope_with(&z, x, at, wide, table, TSR_ROPE_HALVES), TSR_ESHAPE, "sin_table");
+    EXPECT_FAILS(tsr_rope_with(&z, x, at, table, wide, TSR_ROPE_HALVES), TSR_ESHAPE, "cos_table");
+    EXPECT_FAILS(tsr_rope_with(&z, x, described, table, table, TSR_ROPE_HALVES), TSR_ESTATE, "positions");
+    EXPECT_FAILS(tsr_copy_async(at, described), TSR_ESTATE, "src");
+    EXPECT_FAILS(tsr_to(&z, &none, TSR_CPU), TSR_EDTYPE, "t is no tensor");
+    EXPECT_FAILS(tsr_to_host(&z, &none), TSR_EDTYPE, "t is no tensor");
+    tsr_release(&described);
+    drop();
+}
+
+static void test_infinite_parts_are_close_to_nothing_else(void)
+{
+    const tsr_c128 plain = { 1, 2 }, others[] = { { 1, INFINITY }, { -INFINITY, 2 } };
+    for (int i = 0; i < 2; i++)
+        for (int swap = 0; swap < 2; swap++) {
+            bool same = true;
+            EXPECT_OK(tsr_from_data(&z, TSR_C128, TSR_SHAPE(1), swap ? &plain : &others[i]));
+            EXPECT_OK(tsr_from_data(&y, TSR_C128, TSR_SHAPE(1), swap ? &others[i] : &plain));
+            EXPECT_OK(tsr_allclose(&same, z, y, &(tsr_close_opts){ .atol = 1e300, .rtol = 1 }, NULL));
+            EXPECT(!same);
+            tsr_release(&z);
+            tsr_release(&y);
+        }
+}
+
 static void test_nothing_is_made_of_no_data(void)
 {
     EXPECT_OK(tsr_from_data(&z, TSR_F32, TSR_SHAPE(0), NULL));
@@ -579,6 +617,8 @@ int main(int argc, char **argv)
     RUN(test_losses_and_factors_that_do_not_fit_are_refused);
     RUN(test_losses_without_classes_are_not_inferred);
     RUN(test_gathers_of_different_ranks_are_not_inferred);
+    RUN(test_tables_and_tensors_that_are_not_there_are_named);
+    RUN(test_infinite_parts_are_close_to_nothing_else);
     RUN(test_nothing_is_made_of_no_data);
     return TEST_END();
 }
