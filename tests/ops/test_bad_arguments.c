@@ -565,6 +565,17 @@ static void test_tables_and_tensors_that_are_not_there_are_named(void)
     drop();
 }
 
+static void test_einsum_names_the_dims_that_differ(void)
+{
+    tsr_tensor *a = F32(2, 5, 3), *b = F32(2, 3), *c = F32(4, 3);
+    EXPECT_FAILS(tsr_einsum(&z, "Aj,Aj->j", 2, (const tsr_tensor *const[]){ b, c }), TSR_ESHAPE, "A");
+    EXPECT_FAILS(tsr_einsum(&z, "i...j,j->i", 2, (const tsr_tensor *const[]){ a, F32(4) }), TSR_ESHAPE, "j");
+    EXPECT_FAILS(tsr_einsum(&z, "j,i...j->i", 2, (const tsr_tensor *const[]){ F32(4), a }), TSR_ESHAPE, "j");
+    EXPECT_FAILS(tsr_einsum(&z, "i,i...j->i", 2, (const tsr_tensor *const[]){ F32(4), a }), TSR_ESHAPE, "i");
+    EXPECT_FAILS(tsr_einsum(&z, "i...j,...j->i", 2, (const tsr_tensor *const[]){ a, c }), TSR_ESHAPE, "einsum");
+    drop();
+}
+
 static void test_infinite_parts_are_close_to_nothing_else(void)
 {
     const tsr_c128 plain = { 1, 2 }, others[] = { { 1, INFINITY }, { -INFINITY, 2 } };
@@ -618,6 +629,7 @@ int main(int argc, char **argv)
     RUN(test_losses_without_classes_are_not_inferred);
     RUN(test_gathers_of_different_ranks_are_not_inferred);
     RUN(test_tables_and_tensors_that_are_not_there_are_named);
+    RUN(test_einsum_names_the_dims_that_differ);
     RUN(test_infinite_parts_are_close_to_nothing_else);
     RUN(test_nothing_is_made_of_no_data);
     return TEST_END();

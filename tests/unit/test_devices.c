@@ -468,6 +468,24 @@ static void test_devices_number_of_the_host_is_an_operand_there(void)
     tsr_release(&want);
 }
 
+/* Indices that count from the end, or are no i64, are changed for the op, wherever they are. */
+static void test_devices_indices_there_count_from_the_end(void)
+{
+    static const tsr_dtype dtypes[] = { TSR_I64, TSR_I32, TSR_I8 };
+    tsr_tensor *x = on_sim(TSR_F32, 3, 2), *host = NULL, *index = NULL, *z = NULL;
+    for (int i = 0; i < 3; i++) {
+        EXPECT_OK(tsr_arange(&host, dtypes[i], TSR_SCALAR(-1), TSR_SCALAR(2), TSR_SCALAR(1)));
+        EXPECT_OK(tsr_to(&index, host, sim));
+        EXPECT_OK(tsr_take(&z, x, index, 0));
+        EXPECT(z && z->device == sim);
+        expect_values(z, 6, (const double[]){ 4, 5, 0, 1, 2, 3 });
+        tsr_release(&host);
+        tsr_release(&index);
+        tsr_release(&z);
+    }
+    tsr_release(&x);
+}
+
 /* Streams and events -------------------------------------------------------------------------- */
 
 static void test_devices_streams_keep_order_and_events_join_them(void)
@@ -996,6 +1014,7 @@ int main(int argc, char **argv)
     RUN(test_devices_layout_of_matrices_is_the_devices);
     RUN(test_devices_op_a_backend_lacks_runs_elsewhere_if_that_is_allowed);
     RUN(test_devices_number_of_the_host_is_an_operand_there);
+    RUN(test_devices_indices_there_count_from_the_end);
     RUN(test_devices_streams_keep_order_and_events_join_them);
     RUN(test_devices_cpu_has_streams_that_do_nothing);
     RUN(test_devices_tensor_may_die_while_its_work_is_queued);
