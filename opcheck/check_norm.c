@@ -198,6 +198,7 @@ void list_norm(check_list *list)
     for (int d = TSR_F8E4M3; d <= TSR_F64; d++)
         for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
             add_check(list,
-                      (check){ .family = "nn", .op = tsr_op_find(rules[i].name), .run = rules[i].run, .dtype = (tsr_dtype)d },
+                      (check){ .family = "nn", .op = tsr_op_find(rules[i].name), .run = rules[i].run,
+                               .dtype = (tsr_dtype)d, .more = d >= TSR_F32 ? 4 : 1 },
                       rules[i].name);
 }
