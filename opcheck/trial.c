@@ -36,6 +36,14 @@ void add_check(check_list *list, check c, const char *title)
     list->item[list->count++] = c;
 }
 
+void add_checks(check_list *list, check c, const char *title, bool (*takes)(tsr_dtype dtype))
+{
+    for (int d = 1; d < TSR_DTYPE_COUNT; d++) {
+        c.dtype = (tsr_dtype)d;
+        if (!takes || takes(c.dtype)) add_check(list, c, title);
+    }
+}
+
 void list_everything(check_list *list)
 {
     list_movement(list);
@@ -50,6 +58,9 @@ void list_everything(check_list *list)
     list_nn(list);
     list_norm(list);
     list_loss(list);
+    list_layout(list);
+    list_view(list);
+    list_join(list);
     list_errors(list);
     list_threads(list);
 }
@@ -444,6 +455,16 @@ void check_shape(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *s
     tsr_desc_to_string(wanted, sizeof wanted, &d);
     MUST(t, tensor && tensor->dtype == dtype && tsr_desc_same_shape(&tensor->desc, &d),
          "the result is %s, not %s", tensor ? desc_text(text, tensor) : "none", wanted);
+}
+
+void check_bits(trial *t, int slot, int64_t k, const void *wanted)
+{
+    const tsr_tensor *tensor = t->tensor[slot];
+    char text[160], got[64], right[64];
+    GO_ON(t);
+    MUST(t, same_bits(tensor->dtype, element(tensor, k), wanted), "element %lld of %s is %s, not %s", (long long)k,
+         desc_text(text, tensor), value_text(got, tensor->dtype, element(tensor, k)),
+         value_text(right, tensor->dtype, wanted));
 }
 
 void check_same(trial *t, int got, int wanted, bool loosely)

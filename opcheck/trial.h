@@ -73,6 +73,9 @@ typedef struct check_list {
 /* Adds a copy of c, named by the title and c's dtypes. */
 void add_check(check_list *list, check c, const char *title);
 
+/* The same for every dtype that is taken; takes NULL: all. */
+void add_checks(check_list *list, check c, const char *title, bool (*takes)(tsr_dtype dtype));
+
 /* All of them. */
 void list_everything(check_list *list);
 
@@ -89,6 +92,9 @@ void list_conv(check_list *list);    /* and pool, quant */
 void list_nn(check_list *list);      /* and attention */
 void list_norm(check_list *list);
 void list_loss(check_list *list);    /* and sampling */
+void list_layout(check_list *list);
+void list_view(check_list *list);
+void list_join(check_list *list);
 void list_errors(check_list *list);
 void list_threads(check_list *list);
 
@@ -198,6 +204,9 @@ void check_gaps(trial *t, int slot);
 /* Two tensors have the same dtype, shape and elements, bit for bit but for NaN (and -0, if
  * loosely). */
 void check_same(trial *t, int got, int wanted, bool loosely);
+
+/* Element k is this, bit for bit but for NaN. */
+void check_bits(trial *t, int slot, int64_t k, const void *wanted);
 
 /* The shape is this; element k is near a value, integers equal. */
 void check_shape(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape);
