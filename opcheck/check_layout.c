@@ -257,6 +257,6 @@ static const layout_rule rules[] = {
 void list_layout(check_list *list)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_checks(list, (check){ .family = "shape", .run = check_rule_of_layout, .about = &rules[i] }, rules[i].name,
-                   NULL);
+        add_checks(list, (check){ .family = "shape", .run = check_rule_of_layout, .every = 2, .about = &rules[i] },
+                   rules[i].name, NULL);
 }

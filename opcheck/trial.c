@@ -61,6 +61,11 @@ void list_everything(check_list *list)
     list_layout(list);
     list_view(list);
     list_join(list);
+    list_contract(list);
+    list_products(list);
+    list_fftn(list);
+    list_adaptive_pool(list);
+    list_quant(list);
     list_errors(list);
     list_threads(list);
 }

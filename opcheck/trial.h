@@ -95,6 +95,11 @@ void list_loss(check_list *list);    /* and sampling */
 void list_layout(check_list *list);
 void list_view(check_list *list);
 void list_join(check_list *list);
+void list_contract(check_list *list);
+void list_products(check_list *list);
+void list_fftn(check_list *list);
+void list_adaptive_pool(check_list *list);
+void list_quant(check_list *list);
 void list_errors(check_list *list);
 void list_threads(check_list *list);
 

@@ -38,8 +38,8 @@ TSR_BEGIN_C
 /* The last two dims swapped: a view, for any dtype. *out is rebound. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_matrix_transpose(tsr_tensor **out, const tsr_tensor *a);
 
-/* The same with elements conjugated: a view for real dtypes, a copy for complex ones.
- * *out is rebound. */
+/* The same with elements conjugated: a view for real dtypes, a copy for complex ones,
+ * of which c32 is TSR_EDTYPE. *out is rebound. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_adjoint(tsr_tensor **out, const tsr_tensor *a);
 
 /* Norms and sums ---------------------------------------------------------------- */

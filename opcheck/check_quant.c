@@ -1,0 +1,244 @@
+/* check_quant.c - bytes that stand for numbers, with a scale and a zero point for each index of an axis or one for
+ * all; and products of them. */
+#include <math.h>
+#include <string.h>
+
+#include "trial.h"
+
+enum { X, SCALE, ZERO, RESULT, RANK = TRIAL_RANK };
+
+static double clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+static double lowest_of(tsr_dtype bytes) { return bytes == TSR_I8 ? -128 : 0; }
+
+/* One channel for all of x, or one for each index of the axis. */
+typedef struct channels {
+    int       ndim, axis;      /* TSR_ALL_AXES */
+    int64_t   shape[RANK], count;
+    tsr_dtype bytes;
+} channels;
+
+static channels draw_channels(trial *t, bool may_be_empty)
+{
+    channels c = { .axis = TSR_ALL_AXES, .count = 1, .bytes = once_in(t, 2) ? TSR_I8 : TSR_U8 };
+    c.ndim = random_shape(t, c.shape, 1, RANK, may_be_empty);
+    if (once_in(t, 4)) return c;
+    c.axis = (int)random_below(t, c.ndim);
+    c.count = c.shape[c.axis];
+    return c;
+}
+
+static int64_t channel_of(const channels *c, int64_t k)
+{
+    int64_t at[RANK];
+    index_of(at, k, c->ndim, c->shape);
+    return c->axis == TSR_ALL_AXES ? 0 : at[c->axis];
+}
+
+/* The value for a channel; a tensor with one element has it for all. */
+static value of_channel(const tsr_tensor *x, int64_t channel)
+{
+    return x ? value_at(x, tsr_numel(x) == 1 ? 0 : channel) : (value){ 0 };
+}
+
+/* A zero point of any of its dtypes: none, one, or one for each channel. */
+static void make_zeros(trial *t, const channels *c)
+{
+    static const tsr_dtype dtypes[] = { TSR_I8, TSR_U8, TSR_I16, TSR_I32 };
+    if (once_in(t, 4)) return;
+    make_input(t, ZERO, dtypes[random_below(t, 4)], 1, once_in(t, 3) ? (const int64_t[]){ 1 } : &c->count, FILL_SMALL);
+}
+
+/* The quotient is that of f32, or of f64 if x or scale is; then all is exact. */
+static double byte_of(const tsr_tensor *x, int64_t k, const tsr_tensor *scale, const tsr_tensor *zero,
+                      const channels *c)
+{
+    const int64_t own = channel_of(c, k);
+    const double a = value_at(x, k).re, b = of_channel(scale, own).re;
+    const bool is_long = x->dtype == TSR_F64 || scale->dtype == TSR_F64;
+    const double quotient = is_long ? a / b : (double)((float)a / (float)b);
+    if (isnan(quotient)) return 0;
+    return clamp(rint(quotient) + (double)(int64_t)of_channel(zero, own).bits, lowest_of(c->bytes),
+                 lowest_of(c->bytes) + 255);
+}
+
+static void check_bytes(trial *t, const channels *c)
+{
+    const int64_t count = count_of(c->ndim, c->shape);
+    for (int64_t k = first_sample(t, count, 8); k >= 0; k = next_sample(t, k, count, 8)) {
+        const double byte = byte_of(t->tensor[X], k, t->tensor[SCALE], t->tensor[ZERO], c);
+        check_near(t, RESULT, k, integer_value(TSR_I64, (uint64_t)(int64_t)byte), 0);
+    }
+}
+
+static void check_quantise(trial *t)
+{
+    const channels c = draw_channels(t, true);
+    make_input(t, X, t->check->dtype, c.ndim, c.shape, FILL_SPECIAL);
+    make_input(t, SCALE, (tsr_dtype)random_between(t, TSR_F8E4M3, TSR_F64), 1, &c.count, FILL_SMALL);
+    make_zeros(t, &c);
+    make_output(t, RESULT, c.bytes, c.ndim, c.shape);
+    GO_ON(t);
+    NEED(t, tsr_quantise(&t->tensor[RESULT], t->tensor[X], t->tensor[SCALE], t->tensor[ZERO], c.axis, c.bytes));
+    check_gaps(t, RESULT);
+    check_bytes(t, &c);
+}
+
+static void check_dequantise(trial *t)
+{
+    static const tsr_dtype dtypes[] = { TSR_I8, TSR_U8, TSR_I16, TSR_I32 };
+    const channels c = draw_channels(t, true);
+    make_input(t, X, dtypes[random_below(t, 4)], c.ndim, c.shape, FILL_SPECIAL);
+    make_input(t, SCALE, (tsr_dtype)random_between(t, TSR_F8E4M3, TSR_F64), 1, &c.count, FILL_SMALL);
+    make_zeros(t, &c);
+    make_output(t, RESULT, t->check->dtype, c.ndim, c.shape);
+    GO_ON(t);
+    NEED(t, tsr_dequantise(&t->tensor[RESULT], t->tensor[X], t->tensor[SCALE], t->tensor[ZERO], c.axis,
+                           t->check->dtype));
+    check_gaps(t, RESULT);
+    const int64_t count = count_of(c.ndim, c.shape);
+    for (int64_t k = first_sample(t, count, 8); k >= 0; k = next_sample(t, k, count, 8)) {
+        const int64_t own = channel_of(&c, k);
+        const int64_t zero = (int64_t)of_channel(t->tensor[ZERO], own).bits;
+        const double steps = (double)((int64_t)value_at(t->tensor[X], k).bits - zero);
+        unsigned char wanted[16];
+        write_value(t->check->dtype, wanted, real_value(steps * of_channel(t->tensor[SCALE], own).re));
+        check_bits(t, RESULT, k, wanted);
+    }
+}
+
+/* Ranges ------------------------------------------------------------------------------------------ */
+
+static void check_scale(trial *t, const channels *c, int64_t channel, double low, double high, bool symmetric)
+{
+    double scale = symmetric ? fmax(-low, high) / 127 : high / 255 - low / 255;
+    if (scale == 0) scale = 1;
+    const double zero = symmetric ? (c->bytes == TSR_I8 ? 0 : 128) : lowest_of(c->bytes) - low / scale;
+    check_near(t, SCALE, channel, real_value(scale), 0);
+    GO_ON(t);
+    const double got = value_at(t->tensor[ZERO], channel).re;
+    MUST(t, fabs(got - zero) <= 0.5 + 1e-6, "zero point %lld is %g, and %g was meant", (long long)channel, got, zero);
+}
+
+/* The finite elements of each channel, and 0, give its range. */
+static void check_ranges(trial *t, const channels *c, bool symmetric)
+{
+    const tsr_tensor *x = t->tensor[X];
+    double *range = trial_room(t, 2 * sizeof *range * (size_t)(c->count + 1));
+    GO_ON(t);
+    memset(range, 0, 2 * sizeof *range * (size_t)(c->count + 1));
+    for (int64_t k = 0; k < tsr_numel(x); k++) {
+        double *own = range + 2 * channel_of(c, k);
+        const double v = value_at(x, k).re;
+        if (!isfinite(v)) continue;
+        own[0] = fmin(own[0], v);
+        own[1] = fmax(own[1], v);
+    }
+    for (int64_t i = 0; i < c->count && !t->failed; i++) check_scale(t, c, i, range[2 * i], range[2 * i + 1], symmetric);
+}
+
+static void check_range(trial *t)
+{
+    const bool symmetric = once_in(t, 2), all = t->check->about != NULL, given = once_in(t, 2);
+    const channels c = draw_channels(t, false);
+    const int rank = c.axis == TSR_ALL_AXES ? 0 : 1;
+    make_input(t, X, t->check->dtype, c.ndim, c.shape, FILL_SPECIAL);
+    if (given) make_output(t, SCALE, t->check->dtype == TSR_F64 ? TSR_F64 : TSR_F32, rank, &c.count);
+    if (given) make_output(t, ZERO, c.bytes, rank, &c.count);
+    if (given && all) make_output(t, RESULT, c.bytes, c.ndim, c.shape);
+    GO_ON(t);
+    tsr_tensor **s = &t->tensor[SCALE], **z = &t->tensor[ZERO];
+    if (all) NEED(t, tsr_quantise_dynamic(&t->tensor[RESULT], s, z, t->tensor[X], c.axis, c.bytes, symmetric));
+    else     NEED(t, tsr_quantisation_range(s, z, t->tensor[X], c.axis, c.bytes, symmetric));
+    for (int slot = SCALE; given && slot <= (all ? RESULT : ZERO); slot++) check_gaps(t, slot);
+    check_shape(t, SCALE, t->check->dtype == TSR_F64 ? TSR_F64 : TSR_F32, rank, &c.count);
+    check_ranges(t, &c, symmetric);
+    if (all) check_bytes(t, &c);
+}
+
+/* Products ---------------------------------------------------------------------------------------- */
+
+enum { A = 0, A_SCALE, A_ZERO, Z, B, B_SCALE, B_ZERO, BIAS, FULL_BIAS };
+
+/* Scales and zero points of rows or columns: none for zero points, one, or one for each. */
+static void make_scales(trial *t, int slot, int64_t n, bool rows)
+{
+    const int64_t wide[] = { rows ? n : 1, rows ? 1 : n };
+    const bool matrix = once_in(t, 2);
+    static const tsr_dtype zeros[] = { TSR_I8, TSR_U8, TSR_I16, TSR_I32 };
+    const tsr_dtype scale = once_in(t, 2) ? TSR_F32 : TSR_F64;
+    if (once_in(t, 4)) make_input(t, slot, scale, 0, NULL, FILL_SMALL);
+    else make_input(t, slot, scale, matrix ? 2 : 1, matrix ? wide : &n, FILL_SMALL);
+    if (once_in(t, 4)) return;
+    if (once_in(t, 3)) make_input(t, slot + 1, zeros[random_below(t, 4)], 0, NULL, FILL_SMALL);
+    else make_input(t, slot + 1, zeros[random_below(t, 4)], matrix ? 2 : 1, matrix ? wide : &n, FILL_SMALL);
+}
+
+static void make_bias(trial *t, int rank, const int64_t *shape)
+{
+    int64_t own[3];
+    const int drop = (int)random_between(t, 0, rank);
+    if (once_in(t, 3)) return;
+    for (int d = 0; d < rank; d++) own[d] = once_in(t, 3) ? 1 : shape[d];
+    make_input(t, BIAS, once_in(t, 2) ? TSR_F32 : t->check->dtype, rank - drop, own + drop, FILL_SMALL);
+    make_packed(t, FULL_BIAS, BIAS, rank, shape);
+}
+
+static void check_product(trial *t, int64_t k, int64_t m, int64_t depth, int64_t n)
+{
+    const tsr_tensor *a = t->tensor[A], *b = t->tensor[B];
+    const int64_t row = k / n % m, col = k % n, batch = k / (m * n);
+    const int64_t za = (int64_t)of_channel(t->tensor[A_ZERO], row).bits,
+                  zb = (int64_t)of_channel(t->tensor[B_ZERO], col).bits;
+    int64_t sum = 0;
+    for (int64_t i = 0; i < depth; i++)
+        sum += ((int64_t)value_at(a, (batch * m + row) * depth + i).bits - za) *
+               ((int64_t)value_at(b, (batch * depth + i) * n + col).bits - zb);
+    const double scaled =
+        (double)sum * of_channel(t->tensor[A_SCALE], row).re * of_channel(t->tensor[B_SCALE], col).re;
+    const double bias = t->tensor[FULL_BIAS] ? value_at(t->tensor[FULL_BIAS], k).re : 0;
+    check_near(t, Z, k, real_value(scaled + bias), 1e-15 * (fabs(scaled) + fabs(bias)));
+}
+
+static void check_matmul_quantised(trial *t)
+{
+    const int64_t most = most_elements(t), m = random_size(t, 0, 9, most), k = random_size(t, 0, 12, most / (m + 1)),
+                  longer = m > k ? m : k, n = random_size(t, 0, 9, most / (longer + 1));
+    const int64_t batches = m * k + k * n < most / 4 ? random_between(t, 1, 3) : 1;
+    const int skip = batches > 1 ? 0 : 1, rank = 3 - skip;
+    const int64_t a[] = { batches, m, k }, b[] = { batches, k, n }, z[] = { batches, m, n };
+    make_input(t, A, once_in(t, 2) ? TSR_I8 : TSR_U8, rank, a + skip, FILL_SPECIAL);
+    make_input(t, B, once_in(t, 2) ? TSR_I8 : TSR_U8, rank, b + skip, FILL_SPECIAL);
+    make_scales(t, A_SCALE, m, true);
+    make_scales(t, B_SCALE, n, false);
+    make_bias(t, rank, z + skip);
+    const bool given = !once_in(t, 4);
+    if (given) make_output(t, Z, t->check->dtype, rank, z + skip);
+    GO_ON(t);
+    NEED(t, tsr_matmul_quantised(&t->tensor[Z], t->tensor[A], t->tensor[A_SCALE], t->tensor[A_ZERO], t->tensor[B],
+                                 t->tensor[B_SCALE], t->tensor[B_ZERO], t->tensor[BIAS], t->check->dtype));
+    if (given) check_gaps(t, Z);
+    check_shape(t, Z, t->check->dtype, rank, z + skip);
+    const int64_t count = batches * m * n;
+    for (int64_t i = first_sample(t, count, k + 8); i >= 0; i = next_sample(t, i, count, k + 8))
+        check_product(t, i, m, k, n);
+}
+
+static bool is_product(tsr_dtype dtype) { return is_float(dtype) && dtype >= TSR_F16; }
+
+void list_quant(check_list *list)
+{
+    static const char all[] = "all";
+    const check c = { .family = "quant", .every = 2 };
+    check q = c, d = c, r = c, y = c, m = c;
+    q.run = check_quantise;
+    d.run = check_dequantise;
+    r.run = y.run = check_range;
+    y.about = all;
+    m.run = check_matmul_quantised;
+    m.more = 6;
+    add_checks(list, q, "quantise channels", is_float);
+    add_checks(list, d, "dequantise channels", is_float);
+    add_checks(list, r, "quantisation_range of channels", is_float);
+    add_checks(list, y, "quantise_dynamic channels", is_float);
+    add_checks(list, m, "matmul_quantised", is_product);
+}
