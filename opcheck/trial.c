@@ -66,6 +66,9 @@ void list_everything(check_list *list)
     list_fftn(list);
     list_adaptive_pool(list);
     list_quant(list);
+    list_lookup(list);
+    list_unique(list);
+    list_draw(list);
     list_errors(list);
     list_threads(list);
 }

@@ -100,6 +100,9 @@ void list_products(check_list *list);
 void list_fftn(check_list *list);
 void list_adaptive_pool(check_list *list);
 void list_quant(check_list *list);
+void list_lookup(check_list *list);
+void list_unique(check_list *list);
+void list_draw(check_list *list);
 void list_errors(check_list *list);
 void list_threads(check_list *list);
 
