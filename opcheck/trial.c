@@ -69,6 +69,7 @@ void list_everything(check_list *list)
     list_lookup(list);
     list_unique(list);
     list_draw(list);
+    list_spectrum(list);
     list_errors(list);
     list_threads(list);
 }

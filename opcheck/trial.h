@@ -103,6 +103,7 @@ void list_quant(check_list *list);
 void list_lookup(check_list *list);
 void list_unique(check_list *list);
 void list_draw(check_list *list);
+void list_spectrum(check_list *list);
 void list_errors(check_list *list);
 void list_threads(check_list *list);
 
