@@ -93,6 +93,25 @@ static int64_t added_from(const window *v, const int64_t *at, int64_t k)
     return place;
 }
 
+/* Layouts -------------------------------------------------------------------------------------- */
+
+static const char channels_last[] = "channels last";
+
+/* An operand, or an output, whose channels are one axis: they lie side by side in memory if the check says so. */
+static void make_image(trial *t, int slot, tsr_dtype dtype, int rank, const int64_t *shape, int axis, bool is_output,
+                       filling with)
+{
+    const bool last = t->check->about == channels_last;
+    int64_t own[2 + MOST_DIMS];
+    for (int d = 0; d < rank; d++) own[d] = !last || d < axis ? shape[d] : shape[d + 1 < rank ? d + 1 : axis];
+    if (last) t->packed = !once_in(t, 4);
+    if (is_output) make_output(t, slot, dtype, rank, own);
+    else           make_input(t, slot, dtype, rank, own, with);
+    t->packed = false;
+    GO_ON(t);
+    if (last) NEED(t, tsr_move_axis(&t->tensor[slot], t->tensor[slot], rank - 1, axis));
+}
+
 /* Convolution --------------------------------------------------------------------------------- */
 
 typedef tsr_status (*conv_fn)(tsr_tensor **, const tsr_tensor *, const tsr_tensor *, const tsr_tensor *,
@@ -177,10 +196,12 @@ static void make_conv_operands(trial *t, const window *v, bool transposed)
     int64_t x[2 + MOST_DIMS], z[2 + MOST_DIMS],
         w[2 + MOST_DIMS] = { v->o, v->c / v->groups, v->kernel[0], v->kernel[1], v->kernel[2] };
     if (transposed) w[0] = v->c, w[1] = v->o / v->groups;
-    make_input(t, X, dtype, shape_of(x, v, v->c, v->in), x, FILL_SMALL);
-    make_input(t, W, dtype, 2 + v->dims, w, FILL_SMALL);
+    const int rank = shape_of(x, v, v->c, v->in), axis = v->single ? 0 : 1;
+    shape_of(z, v, v->o, v->out);
+    make_image(t, X, dtype, rank, x, axis, false, FILL_SMALL);
+    make_image(t, W, dtype, 2 + v->dims, w, 1, false, FILL_SMALL);
     if (!once_in(t, 4)) make_input(t, BIAS, dtype, 1, &v->o, FILL_SMALL);
-    make_output(t, RESULT, dtype, shape_of(z, v, v->o, v->out), z);
+    make_image(t, RESULT, dtype, rank, z, axis, true, FILL_SMALL);
 }
 
 static void check_conv(trial *t)
@@ -289,11 +310,12 @@ static void check_pool(trial *t)
     window v = random_window(t);
     const tsr_pool how = random_pool(t, &v, largest);
     int64_t x[2 + MOST_DIMS], z[2 + MOST_DIMS];
-    make_input(t, X, t->check->dtype, shape_of(x, &v, v.c, v.in), x, largest ? FILL_SPECIAL : FILL_SMALL);
-    const int rank = shape_of(z, &v, v.c, v.out);
-    make_output(t, RESULT, t->check->dtype, rank, z);
+    const int rank = shape_of(z, &v, v.c, v.out), axis = v.single ? 0 : 1;
+    shape_of(x, &v, v.c, v.in);
+    make_image(t, X, t->check->dtype, rank, x, axis, false, largest ? FILL_SPECIAL : FILL_SMALL);
+    make_image(t, RESULT, t->check->dtype, rank, z, axis, true, FILL_SMALL);
     const bool indices = once_in(t, 2);
-    if (indices && once_in(t, 2)) make_output(t, INDICES, TSR_I64, rank, z);
+    if (indices && once_in(t, 2)) make_image(t, INDICES, TSR_I64, rank, z, axis, true, FILL_SMALL);
     GO_ON(t);
     if (largest)
         NEED(t, maxima[v.dims - 1](&t->tensor[RESULT], indices ? &t->tensor[INDICES] : NULL, t->tensor[X], &how));
@@ -377,11 +399,28 @@ static void check_range(trial *t)
     }
 }
 
+static bool is_real(tsr_dtype dtype) { return is_integer(dtype) || is_float(dtype); }
+
+static void list_channels_last(check_list *list, tsr_dtype dtype)
+{
+    static const struct { const char *name; void (*run)(trial *t); tsr_op_kind op; bool (*takes)(tsr_dtype); } rules[] = {
+        { "conv channels last", check_conv, TSR_OP_CONV, NULL },
+        { "conv_transpose channels last", check_conv, TSR_OP_CONV_TRANSPOSE, NULL },
+        { "max_pool channels last", check_pool, TSR_OP_MAX_POOL, is_real },
+        { "avg_pool channels last", check_pool, TSR_OP_AVG_POOL, is_float },
+    };
+    for (int i = 0; i < 4; i++)
+        if (!rules[i].takes || rules[i].takes(dtype))
+            add_check(list, (check){ .family = i < 2 ? "conv" : "pool", .op = rules[i].op, .run = rules[i].run,
+                                     .about = channels_last, .dtype = dtype, .every = 2 }, rules[i].name);
+}
+
 void list_conv(check_list *list)
 {
     for (int d = TSR_I8; d < TSR_DTYPE_COUNT; d++) {
         const tsr_dtype dtype = (tsr_dtype)d;
         if (dtype == TSR_C32) continue;
+        list_channels_last(list, dtype);
         add_check(list, (check){ .family = "conv", .op = TSR_OP_CONV, .run = check_conv, .dtype = dtype,
                                  .more = 6 },
                   "conv");

@@ -94,7 +94,7 @@ static void check_multinomial(trial *t)
     const bool replacement = once_in(t, 2);
     const int64_t rows = random_between(t, 1, 3), n = random_size(t, 1, 12, most_elements(t) / 4),
                   samples = replacement ? random_size(t, 0, 12, most_elements(t) / 4) : random_between(t, 0, n);
-    make_weights(t, rows, n, replacement ? 1 : samples);
+    make_weights(t, rows, n, replacement || samples == 0 ? 1 : samples);
     make_output(t, RESULT, TSR_I64, 2, (const int64_t[]){ rows, samples });
     GO_ON(t);
     NEED(t, tsr_multinomial(&t->tensor[RESULT], t->tensor[X], samples, replacement, random_bits(t)));

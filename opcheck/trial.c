@@ -70,6 +70,9 @@ void list_everything(check_list *list)
     list_unique(list);
     list_draw(list);
     list_spectrum(list);
+    list_layers(list);
+    list_create(list);
+    list_compare(list);
     list_errors(list);
     list_threads(list);
 }
@@ -285,7 +288,8 @@ static void make(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *s
     tsr_desc d;
     int64_t stride[TSR_MAX_NDIM];
     GO_ON(t);
-    NEED(t, tsr_desc_init(&d, dtype, ndim, shape, random_strides(t, stride, ndim, shape, may_repeat)));
+    const int64_t *strides = random_strides(t, stride, ndim, shape, may_repeat);
+    NEED(t, tsr_desc_init(&d, dtype, ndim, shape, t->packed ? NULL : strides));
     tsr_release(&t->tensor[slot]);
     free(t->before[slot]);
     t->before[slot] = NULL;

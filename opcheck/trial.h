@@ -54,6 +54,7 @@ struct trial {
     int          layout;     /* of most of its tensors, chosen with the first */
     uint64_t     sampling;   /* random numbers of samples, which no other choice depends on */
     void        *room;       /* see trial_room */
+    bool         packed;     /* tensors are made packed and row-major, not with random strides */
     unsigned char *before[TRIAL_TENSORS]; /* operands' memory as it was made */
     tsr_memory_stats stats;  /* before the trial */
     bool         failed;
@@ -104,6 +105,9 @@ void list_lookup(check_list *list);
 void list_unique(check_list *list);
 void list_draw(check_list *list);
 void list_spectrum(check_list *list);
+void list_layers(check_list *list);
+void list_create(check_list *list);
+void list_compare(check_list *list);
 void list_errors(check_list *list);
 void list_threads(check_list *list);
 
