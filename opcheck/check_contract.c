@@ -23,7 +23,7 @@ typedef struct contraction {
 
 static void draw_sizes(trial *t, contraction *c, int labels)
 {
-    int64_t left = 2 * most_elements(t);
+    int64_t left = most_elements(t);
     c->labels = labels;
     for (int i = 0; i < labels; i++) {
         c->size[i] = once_in(t, 40) ? 0 : random_size(t, 1, 5, left);
@@ -106,7 +106,7 @@ static void check_sums(trial *t, const contraction *c)
     const tsr_tensor *z = t->tensor[RESULT];
     int summed[LABELS], count;
     GO_ON(t);
-    const int64_t n = tsr_numel(z), terms = summed_labels(c, summed, &count), cost = 4 * c->n * (terms + 1);
+    const int64_t n = tsr_numel(z), terms = summed_labels(c, summed, &count), cost = 16 * c->n * (terms + 1);
     for (int64_t k = first_sample(t, n, cost); k >= 0; k = next_sample(t, k, n, cost)) {
         int64_t index[RANK], at[LABELS] = { 0 };
         double size;

@@ -135,7 +135,7 @@ static void check_instance_norm(trial *t)
     NEED(t, tsr_instance_norm(&t->tensor[RESULT], t->tensor[X], t->tensor[WQ], t->tensor[BQ], EPS));
     check_gaps(t, RESULT);
     const int64_t count = count_of(ndim, shape), n = count_of(ndim - 2, shape + 2);
-    for (int64_t i = first_sample(t, count, 4 * n); i >= 0; i = next_sample(t, i, count, 4 * n)) {
+    for (int64_t i = first_sample(t, count, 32 * n); i >= 0; i = next_sample(t, i, count, 32 * n)) {
         const int64_t first = i / n * n, c = i / n % shape[1];
         const double w = weighted ? at(t, WQ, c) : 1, b = weighted ? at(t, BQ, c) : 0;
         double mean = 0, var = 0;

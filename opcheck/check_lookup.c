@@ -31,7 +31,7 @@ static void check_take(trial *t)
     const bool rows = t->check->about != NULL;
     const int ndim = random_shape(t, shape, rows ? 2 : 1, rows ? 2 : RANK - 3, false);
     const int axis = rows ? 0 : (int)random_below(t, ndim), dims = (int)random_between(t, 0, 3);
-    int64_t left = 2 * most_elements(t) * shape[axis] / count_of(ndim, shape);
+    int64_t left = most_elements(t) * shape[axis] / count_of(ndim, shape);
     for (int d = 0; d < dims; d++) {
         picks[d] = random_size(t, 0, 4, left);
         left /= picks[d] ? picks[d] : 1;
@@ -68,7 +68,7 @@ static void check_take_along_axis(trial *t)
         shape[d] = one == 0 && d != axis ? 1 : z[d];
         picks[d] = one == 1 && d != axis ? 1 : z[d];
     }
-    z[axis] = picks[axis] = random_size(t, 0, 7, 2 * most_elements(t) * z[axis] / count_of(ndim, z));
+    z[axis] = picks[axis] = random_size(t, 0, 7, most_elements(t) * z[axis] / count_of(ndim, z));
     make_input(t, X, t->check->dtype, ndim, shape, FILL_SPECIAL);
     make_index(t, ndim, picks, shape[axis]);
     make_output(t, RESULT, t->check->dtype, ndim, z);
@@ -108,7 +108,7 @@ static void check_index_add(trial *t)
     int64_t shape[RANK], source[RANK];
     const int ndim = random_shape(t, shape, 1, RANK, false), axis = (int)random_below(t, ndim);
     memcpy(source, shape, sizeof source);
-    source[axis] = random_size(t, 0, 7, 2 * most_elements(t) * shape[axis] / count_of(ndim, shape));
+    source[axis] = random_size(t, 0, 7, most_elements(t) * shape[axis] / count_of(ndim, shape));
     make_input(t, X, t->check->dtype, ndim, shape, FILL_SMALL);
     make_input(t, SOURCE, t->check->dtype, ndim, source, FILL_SMALL);
     make_index(t, source[axis] == 1 ? (int)random_below(t, 2) : 1, &source[axis], shape[axis]);
@@ -125,7 +125,7 @@ static void check_one_hot(trial *t)
 {
     int64_t shape[RANK];
     const int ndim = random_shape(t, shape, 0, RANK - 1, true);
-    const int64_t count = count_of(ndim, shape), most = 2 * most_elements(t) / (count ? count : 1);
+    const int64_t count = count_of(ndim, shape), most = most_elements(t) / (count ? count : 1);
     const int64_t depth = random_size(t, 1, 6, most);
     make_index(t, ndim, shape, depth);
     shape[ndim] = depth;

@@ -26,7 +26,7 @@ static void check_kron(trial *t)
     int64_t a[RANK], b[RANK], z[RANK];
     const int na = random_shape(t, a, 0, RANK, true), nb = (int)random_between(t, 0, RANK), n = na > nb ? na : nb;
     const int64_t whole = count_of(na, a);
-    int64_t left = 2 * most_elements(t) / (whole ? whole : 1);
+    int64_t left = most_elements(t) / (whole ? whole : 1);
     for (int d = 0; d < nb; d++) {
         b[d] = random_size(t, 1, left < 3 ? left : 3, left);
         left /= b[d];

@@ -219,7 +219,7 @@ static void check_matmul_quantised(trial *t)
     if (given) check_gaps(t, Z);
     check_shape(t, Z, t->check->dtype, rank, z + skip);
     const int64_t count = batches * m * n;
-    for (int64_t i = first_sample(t, count, k + 8); i >= 0; i = next_sample(t, i, count, k + 8))
+    for (int64_t i = first_sample(t, count, 4 * k + 8); i >= 0; i = next_sample(t, i, count, 4 * k + 8))
         check_product(t, i, m, k, n);
 }
 
@@ -235,7 +235,7 @@ void list_quant(check_list *list)
     r.run = y.run = check_range;
     y.about = all;
     m.run = check_matmul_quantised;
-    m.more = 6;
+    m.more = 4;
     add_checks(list, q, "quantise channels", is_float);
     add_checks(list, d, "dequantise channels", is_float);
     add_checks(list, r, "quantisation_range of channels", is_float);

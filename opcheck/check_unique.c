@@ -109,7 +109,7 @@ static void check_kthvalue(trial *t)
     NEED(t, tsr_kthvalue(&t->tensor[RESULT], &t->tensor[INVERSE], t->tensor[X], k, axis, keep));
     check_gaps(t, RESULT);
     check_gaps(t, INVERSE);
-    const int64_t count = count_of(rank, z), cost = 8 * shape[axis];
+    const int64_t count = count_of(rank, z), cost = 32 * shape[axis];
     for (int64_t i = first_sample(t, count, cost); i >= 0; i = next_sample(t, i, count, cost))
         check_place(t, i, shape, ndim, axis, k);
 }
@@ -126,7 +126,7 @@ static void check_isin(trial *t)
     GO_ON(t);
     NEED(t, tsr_isin(&t->tensor[RESULT], t->tensor[X], t->tensor[TEST]));
     check_gaps(t, RESULT);
-    const int64_t count = count_of(ndim, shape), n = count_of(dims, others), cost = 4 * n + 4;
+    const int64_t count = count_of(ndim, shape), n = count_of(dims, others), cost = 16 * n + 16;
     for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
         bool found = false;
         for (int64_t i = 0; i < n && !found; i++)

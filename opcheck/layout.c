@@ -7,7 +7,7 @@ enum { X, RESULT, ITSELF };
 
 int64_t room_to_grow(const trial *t, const layout *l)
 {
-    const int64_t n = count_of(l->ndim, l->in), most = 2 * most_elements(t);
+    const int64_t n = count_of(l->ndim, l->in), most = most_elements(t);
     return n < 1 ? most : n > most ? 1 : most / n;
 }
 
