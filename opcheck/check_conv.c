@@ -419,7 +419,7 @@ static void list_channels_last(check_list *list, tsr_dtype dtype)
     for (int i = 0; i < 4; i++)
         if (!rules[i].takes || rules[i].takes(dtype))
             add_check(list, (check){ .family = i < 2 ? "conv" : "pool", .op = rules[i].op, .run = rules[i].run,
-                                     .about = channels_last, .dtype = dtype, .every = 2, .more = 3 }, rules[i].name);
+                                     .about = channels_last, .dtype = dtype, .every = 2, .more = i < 1 ? 3 : 1 }, rules[i].name);
 }
 
 void list_conv(check_list *list)

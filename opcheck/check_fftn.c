@@ -32,7 +32,8 @@ static void draw_lengths(trial *t, transform *f)
     for (int i = 0; i < f->naxes; i++) {
         int64_t *size = &f->in[f->axes[i]];
         const bool half = f->kind->half_in && i == f->naxes - 1;
-        *size = random_size(t, half ? 2 : 1, 9, left / 2);
+        *size = random_size(t, 1, 9, left / 2);
+        if (half && *size < 2) *size = 2; /* of one element no length follows */
         f->length[i] = half ? 2 * (*size - 1) : *size;
         if (once_in(t, 3)) f->length[i] = random_size(t, 1, 9, left / 2);
         left /= *size > f->length[i] ? *size : f->length[i];
