@@ -73,6 +73,7 @@ void list_everything(check_list *list)
     list_layers(list);
     list_create(list);
     list_compare(list);
+    list_element(list);
     list_errors(list);
     list_threads(list);
 }

@@ -108,6 +108,7 @@ void list_spectrum(check_list *list);
 void list_layers(check_list *list);
 void list_create(check_list *list);
 void list_compare(check_list *list);
+void list_element(check_list *list);
 void list_errors(check_list *list);
 void list_threads(check_list *list);
 
