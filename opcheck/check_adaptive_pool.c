@@ -1,4 +1,7 @@
-/* check_adaptive_pool.c - pools to a given size: output o of s sees floor(o * in / s) .. ceil((o + 1) * in / s) - 1. */
+/* check_adaptive_pool.c - pools to a given size, and means of all places.
+ *
+ * Output o of s along a dim sees floor(o * in / s) .. ceil((o + 1) * in / s) - 1.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -8,9 +11,9 @@ enum { X, RESULT, INDICES, MOST_DIMS = 3, RANK = 2 + MOST_DIMS };
 
 /* x (lead..., in...) becomes (lead..., out...); asked is what the call is told. */
 typedef struct pooling {
-    int     lead, dims;
+    int lead, dims;
     int64_t shape[RANK], out[RANK], asked[MOST_DIMS];
-    bool    all;
+    bool all;
 } pooling;
 
 static void draw_pooling(trial *t, pooling *p)
@@ -24,7 +27,8 @@ static void draw_pooling(trial *t, pooling *p)
         p->shape[d] = p->out[d] = k < 0 && once_in(t, 20) ? 0 : random_size(t, 1, 7, left);
         left /= p->shape[d] ? p->shape[d] : 1;
         if (k < 0) continue;
-        p->out[d] = p->all ? 1 : random_between(t, 1, p->shape[d] < 9 ? p->shape[d] + 2 : p->shape[d] / 2 + 2);
+        p->out[d] =
+            p->all ? 1 : random_between(t, 1, p->shape[d] < 9 ? p->shape[d] + 2 : p->shape[d] / 2 + 2);
         p->asked[k] = p->out[d];
         if (p->all || !once_in(t, 5)) continue;
         p->asked[k] = -1;
@@ -53,9 +57,9 @@ static bool is_larger(tsr_dtype dtype, value a, value b)
 }
 
 typedef struct seen {
-    value   largest;
-    int64_t where;      /* of the first largest, counted over x's last dims */
-    double  sum, size;
+    value largest;
+    int64_t where; /* of the first largest, counted over x's last dims */
+    double sum, size;
     int64_t places;
 } seen;
 
@@ -85,8 +89,8 @@ static tsr_status call(trial *t, const pooling *p, bool largest, bool indices)
     tsr_tensor **out = &t->tensor[RESULT], **where = indices ? &t->tensor[INDICES] : NULL;
     const tsr_tensor *x = t->tensor[X];
     if (largest)
-        return p->all ? tsr_max_pool_all(out, where, x, p->dims) :
-                        tsr_adaptive_max_pool(out, where, x, p->dims, p->asked);
+        return p->all ? tsr_max_pool_all(out, where, x, p->dims)
+                      : tsr_adaptive_max_pool(out, where, x, p->dims, p->asked);
     return p->all ? tsr_avg_pool_all(out, x, p->dims) : tsr_adaptive_avg_pool(out, x, p->dims, p->asked);
 }
 
@@ -111,8 +115,10 @@ static void check_adaptive(trial *t)
         int64_t at[RANK];
         index_of(at, k, rank, p.out);
         const seen s = look(t, &p, at);
-        if (largest) check_near(t, RESULT, k, s.largest, 0);
-        else         check_near(t, RESULT, k, real_value(s.sum / (double)s.places), 1e-14 * s.size);
+        if (largest)
+            check_near(t, RESULT, k, s.largest, 0);
+        else
+            check_near(t, RESULT, k, real_value(s.sum / (double)s.places), 1e-14 * s.size);
         if (indices) check_near(t, INDICES, k, integer_value(TSR_I64, (uint64_t)s.where), 0);
     }
 }
@@ -120,7 +126,8 @@ static void check_adaptive(trial *t)
 /* The mean over a sequence: (batch, seq, feat) gives (batch, feat). */
 static void check_global(trial *t)
 {
-    const int64_t most = most_elements(t), feat = random_size(t, 0, 7, most), seq = random_size(t, 1, 7, most / (feat + 1)),
+    const int64_t most = most_elements(t), feat = random_size(t, 0, 7, most),
+                  seq = random_size(t, 1, 7, most / (feat + 1)),
                   shape[] = { random_between(t, 0, 3), seq, feat }, z[] = { shape[0], feat };
     make_input(t, X, t->check->dtype, 3, shape, FILL_SMALL);
     make_output(t, RESULT, t->check->dtype, 2, z);
@@ -149,5 +156,6 @@ void list_adaptive_pool(check_list *list)
     m.about = largest;
     add_checks(list, m, "adaptive_max_pool", is_ordered);
     add_checks(list, c, "adaptive_avg_pool", is_float);
-    add_checks(list, (check){ .family = "pool", .run = check_global, .every = 2 }, "global_avg_pool", is_float);
+    add_checks(list, (check){ .family = "pool", .run = check_global, .every = 2 }, "global_avg_pool",
+               is_float);
 }

@@ -1,4 +1,4 @@
-/* check_compare.c - equality and closeness of tensors that differ in a known way. */
+/* check_compare.c - equality and closeness of tensors that differ as is known. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ static int make_pair(trial *t, int64_t *shape)
     make_output(t, B, t->check->dtype, ndim, shape);
     if (t->failed) return ndim;
     for (int64_t k = 0; k < count_of(ndim, shape); k++)
-        memcpy(element(t->tensor[B], k), element(t->tensor[once_in(t, rarely) ? C : A], k), size_of(t->check->dtype));
+        memcpy(element(t->tensor[B], k), element(t->tensor[once_in(t, rarely) ? C : A], k),
+               size_of(t->check->dtype));
     return ndim;
 }
 
@@ -34,7 +35,8 @@ static void check_equal(trial *t)
     NEED(t, tsr_equal(&got, t->tensor[A], t->tensor[B]));
     for (int64_t k = 0; k < count_of(ndim, shape); k++)
         wanted = wanted && is_equal(t->check->dtype, value_at(t->tensor[A], k), value_at(t->tensor[B], k));
-    MUST(t, got == wanted, "equal tensors are said to differ, or others to be equal: %d, not %d", got, wanted);
+    MUST(t, got == wanted, "equal tensors are said to differ, or others to be equal: %d, not %d", got,
+         wanted);
 }
 
 /* Their distance; that of long integers is exact. */
@@ -77,7 +79,8 @@ static void check_allclose(trial *t)
     GO_ON(t);
     NEED(t, tsr_allclose(&got, t->tensor[A], t->tensor[B], &o, &report));
     for (int64_t k = 0; k < count_of(ndim, shape); k++) {
-        if (is_close(t->check->dtype, value_at(t->tensor[A], k), value_at(t->tensor[B], k), &o, &undecided)) continue;
+        if (is_close(t->check->dtype, value_at(t->tensor[A], k), value_at(t->tensor[B], k), &o, &undecided))
+            continue;
         if (!differ++) first = k;
     }
     if (undecided) return;

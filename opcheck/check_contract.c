@@ -1,7 +1,7 @@
 /* check_contract.c - contractions: each dim has a label, and what the result lacks is summed over.
  *
- * einsum, tensordot, vecdot, dot, outer and batches of matmul are one thing here; a rule draws labels and makes
- * the call.
+ * einsum, tensordot, vecdot, dot, outer and batches of matmul are one thing here; a rule draws labels
+ * and makes the call.
  */
 #include <math.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 enum { RESULT, FIRST, OPERANDS = 4, LABELS = 8, RANK = 8 };
 
 typedef struct contraction {
-    int     n, labels;
+    int n, labels;
     int64_t size[LABELS];
-    int     rank[OPERANDS], label[OPERANDS][RANK];
-    bool    one[OPERANDS][RANK];       /* a dim of size 1 that is repeated */
-    int     out_rank, out[RANK];
-    bool    conjugate;                 /* the first operand */
-    int     axis, naxes, axes[2][RANK];
-    char    text[160];
+    int rank[OPERANDS], label[OPERANDS][RANK];
+    bool one[OPERANDS][RANK]; /* a dim of size 1 that is repeated */
+    int out_rank, out[RANK];
+    bool conjugate; /* the first operand */
+    int axis, naxes, axes[2][RANK];
+    char text[160];
 } contraction;
 
 static void draw_sizes(trial *t, contraction *c, int labels)
@@ -31,10 +31,7 @@ static void draw_sizes(trial *t, contraction *c, int labels)
     }
 }
 
-static void add_dim(contraction *c, int operand, int label)
-{
-    c->label[operand][c->rank[operand]++] = label;
-}
+static void add_dim(contraction *c, int operand, int label) { c->label[operand][c->rank[operand]++] = label; }
 
 static int shape_of(int64_t *shape, const contraction *c, int operand)
 {
@@ -121,7 +118,7 @@ static void check_sums(trial *t, const contraction *c)
 
 typedef struct contract_rule {
     const char *name;
-    void      (*draw)(trial *t, contraction *c);
+    void (*draw)(trial *t, contraction *c);
     tsr_status (*call)(tsr_tensor **out, const tsr_tensor *const *in, const contraction *c);
 } contract_rule;
 
@@ -166,8 +163,10 @@ static void write_names(contraction *c, trial *t, int rank, const int *label, in
 {
     bool written = false;
     for (int d = 0; d < rank; d++) {
-        if (label[d] >= batch) write_char(c, t, letter_of(label[d]));
-        else if (!written) written = true, strcat(c->text, "...");
+        if (label[d] >= batch)
+            write_char(c, t, letter_of(label[d]));
+        else if (!written)
+            written = true, strcat(c->text, "...");
     }
 }
 
@@ -178,7 +177,7 @@ static int64_t elements_of(const contraction *c, int operand)
     return count_of(rank, shape);
 }
 
-/* Names for an operand, repeated now and then, and the last few of the dims without names between them. */
+/* Names for an operand, repeated now and then, and some of the last dims without names between them. */
 static void draw_operand(trial *t, contraction *c, int i, int batch)
 {
     const int names = (int)random_between(t, 0, 4), before = (int)random_between(t, 0, names);
@@ -286,7 +285,8 @@ static void draw_tensordot(trial *t, contraction *c)
 
 static tsr_status tensordot(tsr_tensor **out, const tsr_tensor *const *in, const contraction *c)
 {
-    return tsr_tensordot(out, in[0], in[1], c->naxes, c->axis ? c->axes[0] : NULL, c->axis ? c->axes[1] : NULL);
+    return tsr_tensordot(out, in[0], in[1], c->naxes, c->axis ? c->axes[0] : NULL,
+                         c->axis ? c->axes[1] : NULL);
 }
 
 /* Vectors ------------------------------------------------------------------------------------------- */
@@ -331,7 +331,8 @@ static void add_aligned(trial *t, contraction *c, int operand, int n, int dims, 
 /* Dims are aligned at the right and broadcast, but for the axis, which both have. */
 static void draw_vecdot(trial *t, contraction *c)
 {
-    const int n = (int)random_between(t, 1, RANK - 1), fewer = (int)random_between(t, 1, n), longer = once_in(t, 2);
+    const int n = (int)random_between(t, 1, RANK - 1), fewer = (int)random_between(t, 1, n),
+              longer = once_in(t, 2);
     draw_sizes(t, c, n);
     c->axis = (int)random_between(t, n - fewer, n - 1);
     c->conjugate = true;
@@ -359,7 +360,9 @@ static void draw_matmul(trial *t, contraction *c)
     const bool batched = !(row && column);
     for (int i = 0; i < 2; i++) {
         const bool vector = i ? column : row;
-        if (!vector) add_aligned(t, c, i, batch, i == longer ? batch : (int)random_between(t, 0, batch), i != longer, -1);
+        if (!vector)
+            add_aligned(t, c, i, batch, i == longer ? batch : (int)random_between(t, 0, batch), i != longer,
+                        -1);
         if (i == 0 && !row) add_dim(c, 0, m);
         add_dim(c, i, k);
         if (i == 1 && !column) add_dim(c, 1, n);
@@ -386,6 +389,7 @@ static bool is_multiplied(tsr_dtype dtype) { return dtype != TSR_BOOL && dtype !
 void list_contract(check_list *list)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_checks(list, (check){ .family = "matmul", .run = check_contraction, .every = 2, .about = &rules[i] },
+        add_checks(list,
+                   (check){ .family = "matmul", .run = check_contraction, .every = 2, .about = &rules[i] },
                    rules[i].name, is_multiplied);
 }

@@ -104,9 +104,9 @@ static int64_t added_from(const window *v, const int64_t *at, int64_t k)
 
 /* Layouts -------------------------------------------------------------------------------------- */
 
-/* An operand, or an output, whose channels are one axis: they lie side by side in memory if the check says so. */
-static void make_image(trial *t, int slot, tsr_dtype dtype, int rank, const int64_t *shape, int axis, bool is_output,
-                       filling with)
+/* An operand, or an output, whose channels are one axis: that is innermost in memory if the check says so. */
+static void make_image(trial *t, int slot, tsr_dtype dtype, int rank, const int64_t *shape, int axis,
+                       bool is_output, filling with)
 {
     const bool last = t->check->about == channels_last;
     int64_t own[2 + MOST_DIMS];
@@ -410,7 +410,12 @@ static bool is_real(tsr_dtype dtype) { return is_integer(dtype) || is_float(dtyp
 
 static void list_channels_last(check_list *list, tsr_dtype dtype)
 {
-    static const struct { const char *name; void (*run)(trial *t); tsr_op_kind op; bool (*takes)(tsr_dtype); } rules[] = {
+    static const struct {
+        const char *name;
+        void      (*run)(trial *t);
+        tsr_op_kind op;
+        bool      (*takes)(tsr_dtype dtype);
+    } rules[] = {
         { "conv channels last", check_conv, TSR_OP_CONV, NULL },
         { "conv_transpose channels last", check_conv, TSR_OP_CONV_TRANSPOSE, NULL },
         { "max_pool channels last", check_pool, TSR_OP_MAX_POOL, is_real },
@@ -419,7 +424,8 @@ static void list_channels_last(check_list *list, tsr_dtype dtype)
     for (int i = 0; i < 4; i++)
         if (!rules[i].takes || rules[i].takes(dtype))
             add_check(list, (check){ .family = i < 2 ? "conv" : "pool", .op = rules[i].op, .run = rules[i].run,
-                                     .about = channels_last, .dtype = dtype, .every = 2, .more = i < 1 ? 3 : 1 }, rules[i].name);
+                                     .about = channels_last, .dtype = dtype, .every = 2,
+                                     .more = i < 1 ? 3 : 1 }, rules[i].name);
 }
 
 void list_conv(check_list *list)

@@ -25,21 +25,23 @@ static void check_full(trial *t)
     make_input(t, LIKE, dtype, ndim, shape, FILL_SMALL);
     GO_ON(t);
     switch (which) {
-    case 0:  NEED(t, tsr_zeros(out, dtype, ndim, shape)); break;
-    case 1:  NEED(t, tsr_ones(out, dtype, ndim, shape)); break;
-    case 2:  NEED(t, tsr_full(out, dtype, ndim, shape, TSR_SCALAR(number))); break;
-    case 3:  NEED(t, tsr_zeros_like(out, t->tensor[LIKE])); break;
-    case 4:  NEED(t, tsr_ones_like(out, t->tensor[LIKE])); break;
+    case 0: NEED(t, tsr_zeros(out, dtype, ndim, shape)); break;
+    case 1: NEED(t, tsr_ones(out, dtype, ndim, shape)); break;
+    case 2: NEED(t, tsr_full(out, dtype, ndim, shape, TSR_SCALAR(number))); break;
+    case 3: NEED(t, tsr_zeros_like(out, t->tensor[LIKE])); break;
+    case 4: NEED(t, tsr_ones_like(out, t->tensor[LIKE])); break;
     default: NEED(t, tsr_full_like(out, t->tensor[LIKE], TSR_SCALAR(number)));
     }
     check_shape(t, RESULT, dtype, ndim, shape);
     const int64_t count = count_of(ndim, shape);
-    for (int64_t k = first_sample(t, count, 2); k >= 0; k = next_sample(t, k, count, 2)) check_number(t, k, number);
+    for (int64_t k = first_sample(t, count, 2); k >= 0; k = next_sample(t, k, count, 2))
+        check_number(t, k, number);
 }
 
 static void check_eye(trial *t)
 {
-    const int64_t rows = random_size(t, 0, 9, most_elements(t)), cols = random_size(t, 0, 9, most_elements(t) / (rows + 1)),
+    const int64_t rows = random_size(t, 0, 9, most_elements(t)),
+                  cols = random_size(t, 0, 9, most_elements(t) / (rows + 1)),
                   k = random_between(t, -rows - 1, cols + 1), shape[] = { rows, cols };
     const bool given = once_in(t, 2);
     if (given) make_output(t, RESULT, t->check->dtype, 2, shape);
@@ -51,7 +53,7 @@ static void check_eye(trial *t)
         check_number(t, i, i % cols - i / cols == k);
 }
 
-/* Of small integers, or of eighths: both are exact on the way. */
+/* Of small integers, or of eighths: all sums are exact. */
 static void check_arange(trial *t)
 {
     const tsr_dtype dtype = t->check->dtype;
@@ -59,13 +61,14 @@ static void check_arange(trial *t)
     const int64_t low = is_integer(dtype) && !is_signed(dtype) ? 0 : -40, start = random_between(t, low, 40),
                   stop = random_between(t, low, 40), step = random_between(t, 1, 5) * (start > stop ? -1 : 1);
     const double unit = fractions ? 0.125 : 1;
-    const int64_t n = start == stop ? 0 : ((start > stop ? start - stop : stop - start) + llabs(step) - 1) / llabs(step);
+    const int64_t n =
+        start == stop ? 0 : ((start > stop ? start - stop : stop - start) + llabs(step) - 1) / llabs(step);
     const bool given = once_in(t, 2);
     if (given) make_output(t, RESULT, dtype, 1, &n);
     GO_ON(t);
     if (fractions)
-        NEED(t, tsr_arange(&t->tensor[RESULT], dtype, TSR_SCALAR((double)start * unit), TSR_SCALAR((double)stop * unit),
-                           TSR_SCALAR((double)step * unit)));
+        NEED(t, tsr_arange(&t->tensor[RESULT], dtype, TSR_SCALAR((double)start * unit),
+                           TSR_SCALAR((double)stop * unit), TSR_SCALAR((double)step * unit)));
     else
         NEED(t, tsr_arange(&t->tensor[RESULT], dtype, TSR_SCALAR(start), TSR_SCALAR(stop), TSR_SCALAR(step)));
     if (given) check_gaps(t, RESULT);
@@ -101,8 +104,8 @@ static void check_frequencies(trial *t)
     const bool half = t->check->about != NULL;
     const int64_t n = random_size(t, 1, 20, most_elements(t)), count = half ? n / 2 + 1 : n;
     const double d = (double)random_between(t, 1, 16) / 8;
-    NEED(t, half ? tsr_rfftfreq(&t->tensor[RESULT], n, d, t->check->dtype) :
-                   tsr_fftfreq(&t->tensor[RESULT], n, d, t->check->dtype));
+    NEED(t, half ? tsr_rfftfreq(&t->tensor[RESULT], n, d, t->check->dtype)
+                 : tsr_fftfreq(&t->tensor[RESULT], n, d, t->check->dtype));
     check_shape(t, RESULT, t->check->dtype, 1, &count);
     for (int64_t i = first_sample(t, count, 2); i >= 0; i = next_sample(t, i, count, 2)) {
         const int64_t k = half || i < (n + 1) / 2 ? i : i - n;
@@ -117,12 +120,21 @@ static bool is_inexact(tsr_dtype dtype) { return is_float(part_of(dtype)); }
 void list_create(check_list *list)
 {
     static const char half[] = "half";
-    const struct { const char *name; void (*run)(trial *t); const void *about; bool (*takes)(tsr_dtype); } rules[] = {
-        { "full", check_full, NULL, NULL },           { "eye", check_eye, NULL, NULL },
-        { "arange", check_arange, NULL, is_ranged },  { "linspace", check_linspace, NULL, is_inexact },
-        { "fftfreq", check_frequencies, NULL, is_float }, { "rfftfreq", check_frequencies, half, is_float },
+    const struct {
+        const char *name;
+        void (*run)(trial *t);
+        const void *about;
+        bool (*takes)(tsr_dtype);
+    } rules[] = {
+        { "full", check_full, NULL, NULL },
+        { "eye", check_eye, NULL, NULL },
+        { "arange", check_arange, NULL, is_ranged },
+        { "linspace", check_linspace, NULL, is_inexact },
+        { "fftfreq", check_frequencies, NULL, is_float },
+        { "rfftfreq", check_frequencies, half, is_float },
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_checks(list, (check){ .family = "create", .run = rules[i].run, .every = 4, .about = rules[i].about },
+        add_checks(list,
+                   (check){ .family = "create", .run = rules[i].run, .every = 4, .about = rules[i].about },
                    rules[i].name, rules[i].takes);
 }

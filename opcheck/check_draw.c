@@ -16,7 +16,8 @@ static void check_normal(trial *t)
     make_output(t, RESULT, t->check->dtype, ndim, shape);
     GO_ON(t);
     NEED(t, tsr_normal(&t->tensor[RESULT], t->check->dtype, ndim, shape, mean, deviation, seed));
-    NEED(t, tsr_randn(&t->tensor[NUMBERS], t->check->dtype == TSR_F64 ? TSR_F64 : TSR_F32, ndim, shape, seed));
+    NEED(t,
+         tsr_randn(&t->tensor[NUMBERS], t->check->dtype == TSR_F64 ? TSR_F64 : TSR_F32, ndim, shape, seed));
     check_gaps(t, RESULT);
     const int64_t count = count_of(ndim, shape);
     for (int64_t k = first_sample(t, count, 4); k >= 0; k = next_sample(t, k, count, 4)) {
@@ -36,8 +37,10 @@ static void check_bernoulli(trial *t)
     if (each) make_input(t, X, t->check->dtype, ndim, shape, FILL_SPECIAL);
     make_output(t, RESULT, TSR_BOOL, ndim, shape);
     GO_ON(t);
-    if (each) NEED(t, tsr_bernoulli_each(&t->tensor[RESULT], t->tensor[X], seed));
-    else      NEED(t, tsr_bernoulli(&t->tensor[RESULT], ndim, shape, p, seed));
+    if (each)
+        NEED(t, tsr_bernoulli_each(&t->tensor[RESULT], t->tensor[X], seed));
+    else
+        NEED(t, tsr_bernoulli(&t->tensor[RESULT], ndim, shape, p, seed));
     NEED(t, tsr_uniform(&t->tensor[NUMBERS], TSR_F64, ndim, shape, 0, 1, seed));
     check_gaps(t, RESULT);
     const int64_t count = count_of(ndim, shape);
@@ -93,7 +96,8 @@ static void check_multinomial(trial *t)
 {
     const bool replacement = once_in(t, 2);
     const int64_t rows = random_between(t, 1, 3), n = random_size(t, 1, 12, most_elements(t) / 4),
-                  samples = replacement ? random_size(t, 0, 12, most_elements(t) / 4) : random_between(t, 0, n);
+                  samples =
+                      replacement ? random_size(t, 0, 12, most_elements(t) / 4) : random_between(t, 0, n);
     make_weights(t, rows, n, replacement || samples == 0 ? 1 : samples);
     make_output(t, RESULT, TSR_I64, 2, (const int64_t[]){ rows, samples });
     GO_ON(t);
@@ -104,8 +108,8 @@ static void check_multinomial(trial *t)
     memset(seen, 0, sizeof *seen * (size_t)(rows * n));
     for (int64_t k = 0; k < rows * samples; k++) {
         const int64_t i = (int64_t)value_at(t->tensor[RESULT], k).bits, at = k / samples * n + i;
-        MUST(t, i >= 0 && i < n && value_at(t->tensor[X], at).re > 0, "sample %lld is %lld, which has no weight",
-             (long long)k, (long long)i);
+        MUST(t, i >= 0 && i < n && value_at(t->tensor[X], at).re > 0,
+             "sample %lld is %lld, which has no weight", (long long)k, (long long)i);
         MUST(t, replacement || !seen[at], "index %lld was drawn twice", (long long)i);
         seen[at] = true;
     }
@@ -123,15 +127,16 @@ static void check_shares(trial *t)
     for (int64_t k = 0; k < SAMPLES; k++) drawn[value_at(t->tensor[RESULT], k).bits % N]++;
     for (int64_t i = 0; i < N; i++) {
         const double share = value_at(t->tensor[X], i).re / sum, off = drawn[i] - share * SAMPLES;
-        MUST(t, fabs(off) <= 8 * sqrt(share * (1 - share) * SAMPLES), "index %lld was drawn %g times of %d, not %g",
-             (long long)i, drawn[i], SAMPLES, share * SAMPLES);
+        MUST(t, fabs(off) <= 8 * sqrt(share * (1 - share) * SAMPLES),
+             "index %lld was drawn %g times of %d, not %g", (long long)i, drawn[i], SAMPLES, share * SAMPLES);
     }
 }
 
 /* tsr_sample_with of each row and its number of tsr_uniform in f64. */
 static void check_sample(trial *t)
 {
-    const int64_t rows = random_between(t, 1, 4), n = random_size(t, 1, 12, most_elements(t) / 4), k = random_below(t, n + 1);
+    const int64_t rows = random_between(t, 1, 4), n = random_size(t, 1, 12, most_elements(t) / 4),
+                  k = random_below(t, n + 1);
     const double heat = (double)random_between(t, 0, 8) / 4, top_p = (double)random_between(t, 1, 64) / 64;
     const uint64_t seed = random_bits(t);
     make_input(t, X, t->check->dtype, 2, (const int64_t[]){ rows, n }, FILL_SMALL);
@@ -150,13 +155,21 @@ static void check_sample(trial *t)
 
 void list_draw(check_list *list)
 {
-    const struct { const char *name; void (*run)(trial *t); bool (*takes)(tsr_dtype); int every; } rules[] = {
-        { "normal", check_normal, is_float, 2 },         { "bernoulli_each", check_bernoulli, is_float, 2 },
-        { "shuffle", check_shuffle, NULL, 3 },           { "multinomial", check_multinomial, is_float, 2 },
-        { "multinomial shares", check_shares, is_float, 10 }, { "sample of rows", check_sample, is_float, 3 },
+    const struct {
+        const char *name;
+        void (*run)(trial *t);
+        bool (*takes)(tsr_dtype);
+        int every;
+    } rules[] = {
+        { "normal", check_normal, is_float, 2 },
+        { "bernoulli_each", check_bernoulli, is_float, 2 },
+        { "shuffle", check_shuffle, NULL, 3 },
+        { "multinomial", check_multinomial, is_float, 2 },
+        { "multinomial shares", check_shares, is_float, 10 },
+        { "sample of rows", check_sample, is_float, 3 },
     };
     add_check(list, (check){ .family = "random", .run = check_bernoulli }, "bernoulli");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_checks(list, (check){ .family = "random", .run = rules[i].run, .every = rules[i].every }, rules[i].name,
-                   rules[i].takes);
+        add_checks(list, (check){ .family = "random", .run = rules[i].run, .every = rules[i].every },
+                   rules[i].name, rules[i].takes);
 }

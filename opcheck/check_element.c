@@ -8,9 +8,9 @@ enum { FROM, TO, DRAWS = 40, RANK = TRIAL_RANK };
 
 /* Short floats ------------------------------------------------------------------------------------ */
 
-#define SHORT_FLOAT(name)                                                              \
-    static uint64_t name##_of_float(float x) { return tsr_f32_to_##name(x); }          \
-    static uint64_t name##_of_double(double x) { return tsr_f64_to_##name(x); }        \
+#define SHORT_FLOAT(name) \
+    static uint64_t name##_of_float(float x) { return tsr_f32_to_##name(x); } \
+    static uint64_t name##_of_double(double x) { return tsr_f64_to_##name(x); } \
     static uint64_t name##_saturated(float x) { return tsr_f32_to_##name##_sat(x); }
 
 SHORT_FLOAT(f16)
@@ -27,7 +27,7 @@ typedef struct short_float {
     uint64_t (*of_float)(float x);
     uint64_t (*of_double)(double x);
     uint64_t (*saturated)(float x);
-    float    (*to_float)(uint64_t bits);
+    float (*to_float)(uint64_t bits);
 } short_float;
 
 static const short_float shorts[] = {
@@ -57,8 +57,8 @@ static double largest_of(tsr_dtype dtype)
 static void check_pattern(trial *t, const char *what, double x, uint64_t got, double wanted)
 {
     const double z = value_of_bits(t->check->dtype, got).re;
-    MUST(t, isnan(wanted) ? isnan(z) : z == wanted && !signbit(z) == !signbit(wanted), "%s of %.17g is %.17g, not %.17g",
-         what, x, z, wanted);
+    MUST(t, isnan(wanted) ? isnan(z) : z == wanted && !signbit(z) == !signbit(wanted),
+         "%s of %.17g is %.17g, not %.17g", what, x, z, wanted);
 }
 
 static double rounded(tsr_dtype dtype, double x)
@@ -83,7 +83,8 @@ static void check_short_float(trial *t)
     const short_float *f = t->check->about;
     for (int i = 0; i < DRAWS && !t->failed; i++) {
         const double x = draw_number(t), part = (double)(float)x, short_part = rounded(dtype, part);
-        const double held = isnan(part) || isfinite(short_part) ? short_part : copysign(largest_of(dtype), part);
+        const double held =
+            isnan(part) || isfinite(short_part) ? short_part : copysign(largest_of(dtype), part);
         const uint64_t bits = random_bits(t) >> (64 - bits_of(dtype));
         check_pattern(t, "the pattern of a float", part, f->of_float((float)part), short_part);
         check_pattern(t, "the pattern of a double", x, f->of_double(x), rounded(dtype, x));
@@ -125,7 +126,12 @@ void list_element(check_list *list)
 {
     static const tsr_dtype dtypes[] = { TSR_F16, TSR_BF16, TSR_F8E4M3, TSR_F8E5M2 };
     for (int i = 0; i < 4; i++)
-        add_check(list, (check){ .family = "element", .run = check_short_float, .every = 4, .about = &shorts[i],
-                                 .dtype = dtypes[i] }, "short float");
+        add_check(list,
+                  (check){ .family = "element",
+                           .run = check_short_float,
+                           .every = 4,
+                           .about = &shorts[i],
+                           .dtype = dtypes[i] },
+                  "short float");
     add_checks(list, (check){ .family = "element", .run = check_access, .every = 4 }, "get and set", NULL);
 }

@@ -9,19 +9,19 @@ enum { X, RESULT, RANK = TRIAL_RANK };
 /* What a transform takes and gives along the last of its axes: all, or elements 0 .. n / 2. */
 typedef struct kind_of_transform {
     const char *name;
-    bool        inverse, half_in, half_out, single;
+    bool inverse, half_in, half_out, single;
 } kind_of_transform;
 
 static const kind_of_transform kinds[] = {
-    { "fftn", false, false, false, false },  { "ifftn", true, false, false, false },
-    { "rfftn", false, false, true, false },  { "irfftn", true, true, false, false },
-    { "hfft", false, true, false, true },    { "ihfft", true, false, true, true },
+    { "fftn", false, false, false, false }, { "ifftn", true, false, false, false },
+    { "rfftn", false, false, true, false }, { "irfftn", true, true, false, false },
+    { "hfft", false, true, false, true },   { "ihfft", true, false, true, true },
 };
 
 typedef struct transform {
     const kind_of_transform *kind;
-    int          ndim, naxes, axes[RANK];   /* not negative */
-    int64_t      in[RANK], out[RANK], length[RANK]; /* a length for each axis in the list */
+    int ndim, naxes, axes[RANK];               /* not negative */
+    int64_t in[RANK], out[RANK], length[RANK]; /* a length for each axis in the list */
     tsr_fft_norm norm;
 } transform;
 
@@ -96,14 +96,14 @@ static value right(const trial *t, const transform *f, const int64_t *at, double
     *size = 0;
     for (int64_t k = 0; k < terms; k++) {
         int64_t j[RANK];
-        double turns = 0;
+        double part = 0;
         index_of(j, k, f->naxes, seen);
         for (int i = 0; i < f->naxes; i++) {
             index[f->axes[i]] = j[i];
-            turns += (double)(j[i] * at[f->axes[i]] % f->length[i]) / (double)f->length[i];
+            part += (double)(j[i] * at[f->axes[i]] % f->length[i]) / (double)f->length[i];
         }
         const value v = value_at(t->tensor[X], place_of(index, f->ndim, f->in));
-        const double angle = (f->kind->inverse ? 2 : -2) * acos(-1) * turns, w = weight_of(f, j[f->naxes - 1]);
+        const double angle = (f->kind->inverse ? 2 : -2) * acos(-1) * part, w = weight_of(f, j[f->naxes - 1]);
         sum.re += w * (v.re * cos(angle) - v.im * sin(angle));
         sum.im += w * (v.re * sin(angle) + v.im * cos(angle));
         *size += w * hypot(v.re, v.im);
@@ -114,7 +114,8 @@ static value right(const trial *t, const transform *f, const int64_t *at, double
 
 static tsr_status call(trial *t, const transform *f)
 {
-    typedef tsr_status (*many_fn)(tsr_tensor **, const tsr_tensor *, int, const int64_t *, const int *, tsr_fft_norm);
+    typedef tsr_status (*many_fn)(tsr_tensor **, const tsr_tensor *, int, const int64_t *, const int *,
+                                  tsr_fft_norm);
     static const many_fn many[] = { tsr_fftn, tsr_ifftn, tsr_rfftn, tsr_irfftn };
     const int64_t n = f->length[0];
     const int which = (int)(f->kind - kinds), axis = f->axes[0] - (once_in(t, 2) ? f->ndim : 0);
@@ -153,7 +154,8 @@ static void check_transform(trial *t)
         index_of(at, k, f.ndim, f.out);
         const value sum = right(t, &f, at, &size);
         const double scale = scale_of(&f);
-        check_near(t, RESULT, k, complex_value(sum.re * scale, sum.im * scale), 16 * epsilon_of(dtype) * size * scale);
+        check_near(t, RESULT, k, complex_value(sum.re * scale, sum.im * scale),
+                   16 * epsilon_of(dtype) * size * scale);
     }
 }
 

@@ -7,9 +7,9 @@ enum { RESULT, FIRST, MOST = 5 }; /* parts lie from FIRST on */
 
 /* Parts of a whole: sizes along an axis, which a stack adds. */
 typedef struct parts {
-    int     n, axis, ndim;           /* ndim of the whole */
+    int n, axis, ndim; /* ndim of the whole */
     int64_t whole[TRIAL_RANK + 1];
-    int64_t begin[MOST + 1];         /* where each part begins along the axis, and the end */
+    int64_t begin[MOST + 1]; /* where each part begins along the axis, and the end */
 } parts;
 
 /* The shape of part i; a part of a stack lacks the axis. Returns the rank. */
@@ -17,8 +17,10 @@ static int shape_of_part(int64_t *shape, const parts *p, int i, bool stacked)
 {
     int n = 0;
     for (int d = 0; d < p->ndim; d++)
-        if (d != p->axis) shape[n++] = p->whole[d];
-        else if (!stacked) shape[n++] = p->begin[i + 1] - p->begin[i];
+        if (d != p->axis)
+            shape[n++] = p->whole[d];
+        else if (!stacked)
+            shape[n++] = p->begin[i + 1] - p->begin[i];
     return n;
 }
 
@@ -54,7 +56,7 @@ static void check_parts(trial *t, const parts *p, bool stacked)
 
 typedef struct join_rule {
     const char *name;
-    bool        stacked;
+    bool stacked;
     tsr_status (*call)(tsr_tensor **out, int n, const tsr_tensor *const *in, int axis);
 } join_rule;
 
@@ -101,8 +103,10 @@ static void check_cut(trial *t)
     for (int i = 0; i < p.n; i++) sizes[i] = p.begin[i + 1] - p.begin[i];
     make_input(t, RESULT, dtype, p.ndim, p.whole, FILL_SPECIAL);
     GO_ON(t);
-    if (stacked) NEED(t, tsr_unstack(&t->tensor[FIRST], t->tensor[RESULT], p.axis, p.n));
-    else         NEED(t, tsr_split(&t->tensor[FIRST], t->tensor[RESULT], p.axis, p.n, sizes));
+    if (stacked)
+        NEED(t, tsr_unstack(&t->tensor[FIRST], t->tensor[RESULT], p.axis, p.n));
+    else
+        NEED(t, tsr_split(&t->tensor[FIRST], t->tensor[RESULT], p.axis, p.n, sizes));
     for (int i = 0; i < p.n; i++) {
         int64_t shape[TRIAL_RANK];
         const int ndim = shape_of_part(shape, &p, i, stacked);

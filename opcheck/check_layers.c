@@ -1,4 +1,4 @@
-/* check_layers.c - layers that are made of other ops: attention between matrices, norms of channels, gates. */
+/* check_layers.c - layers made of other ops: attention between matrices, norms of channels, gates. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ enum { SEQ = 5, WIDTH = 12 };
 /* A layer of h heads, g of keys and values; rows of d for queries and keys, of e for values. */
 typedef struct layer {
     int64_t batches, seq, embed, h, g, d, e, features;
-    bool    causal;
+    bool causal;
 } layer;
 
 /* What the layer computes for one batch, in double. */
@@ -63,7 +63,7 @@ static void run_layer(const trial *t, projected *p, const layer *l, int64_t batc
     for (int64_t i = 0; i < l->seq * l->h; i++) mix(p, l, i % l->h, i / l->h);
 }
 
-/* How far one rounding of the dtype carries a number near 1. */
+/* What one rounding of the dtype changes a number near 1 by. */
 static double unit_of(tsr_dtype dtype)
 {
     return dtype == TSR_BF16 ? ldexp(1, -8) : dtype == TSR_F16 ? ldexp(1, -11) : epsilon_of(dtype);
@@ -75,14 +75,20 @@ static void make_weights(trial *t, int slot, int64_t rows, int64_t cols)
     make_output(t, slot, t->check->dtype, cols ? 2 : 1, (const int64_t[]){ rows, cols });
     GO_ON(t);
     for (int64_t k = 0; k < rows * (cols ? cols : 1); k++)
-        write_value(t->check->dtype, element(t->tensor[slot], k), real_value((double)random_between(t, -32, 32) / 64));
+        write_value(t->check->dtype, element(t->tensor[slot], k),
+                    real_value((double)random_between(t, -32, 32) / 64));
 }
 
 static layer make_layer(trial *t)
 {
-    layer l = { .batches = random_between(t, 1, 2), .seq = random_between(t, 1, SEQ), .embed = random_between(t, 1, 8),
-                .g = random_between(t, 1, 2), .d = random_between(t, 1, 3), .e = random_between(t, 1, 3),
-                .features = random_between(t, 1, 8), .causal = once_in(t, 2) };
+    layer l = { .batches = random_between(t, 1, 2),
+                .seq = random_between(t, 1, SEQ),
+                .embed = random_between(t, 1, 8),
+                .g = random_between(t, 1, 2),
+                .d = random_between(t, 1, 3),
+                .e = random_between(t, 1, 3),
+                .features = random_between(t, 1, 8),
+                .causal = once_in(t, 2) };
     l.h = l.g * random_between(t, 1, 2);
     const int64_t rows[] = { l.h * l.d, l.g * l.d, l.g * l.e, l.features };
     for (int i = 0; i < 4; i++) {
@@ -90,7 +96,8 @@ static layer make_layer(trial *t)
         if (once_in(t, 2)) make_weights(t, BQ + i, rows[i], 0);
     }
     make_weights(t, X, l.batches * l.seq * l.embed, 0);
-    if (!t->failed && tsr_reshape(&t->tensor[X], t->tensor[X], TSR_SHAPE(l.batches, l.seq, l.embed)) != TSR_OK)
+    if (!t->failed &&
+        tsr_reshape(&t->tensor[X], t->tensor[X], TSR_SHAPE(l.batches, l.seq, l.embed)) != TSR_OK)
         fail_trial(t, "no reshape: %s", tsr_last_error());
     make_output(t, RESULT, t->check->dtype, 3, (const int64_t[]){ l.batches, l.seq, l.features });
     return l;
@@ -140,7 +147,8 @@ static void check_instance_norm(trial *t)
         const double w = weighted ? at(t, WQ, c) : 1, b = weighted ? at(t, BQ, c) : 0;
         double mean = 0, var = 0;
         for (int64_t k = 0; k < n; k++) mean += at(t, X, first + k) / (double)n;
-        for (int64_t k = 0; k < n; k++) var += (at(t, X, first + k) - mean) * (at(t, X, first + k) - mean) / (double)n;
+        for (int64_t k = 0; k < n; k++)
+            var += (at(t, X, first + k) - mean) * (at(t, X, first + k) - mean) / (double)n;
         const double scaled = (at(t, X, i) - mean) / sqrt(var + EPS) * w;
         check_near(t, RESULT, i, real_value(scaled + b),
                    256 * epsilon_of(t->check->dtype) * (8 + fabs(scaled) + fabs(mean * w)));
@@ -163,7 +171,8 @@ static void check_silu_and_mul(trial *t)
     for (int64_t k = first_sample(t, count, 8); k >= 0; k = next_sample(t, k, count, 8)) {
         const int64_t gate = k / n * 2 * n + k % n;
         const double g = at(t, X, gate), up = at(t, X, gate + n);
-        check_near(t, RESULT, k, real_value(up * g / (1 + exp(-g))), 16 * epsilon_of(t->check->dtype) * (1 + fabs(g * up)));
+        check_near(t, RESULT, k, real_value(up * g / (1 + exp(-g))),
+                   16 * epsilon_of(t->check->dtype) * (1 + fabs(g * up)));
     }
 }
 
@@ -172,7 +181,10 @@ static bool is_fine(tsr_dtype dtype) { return is_float(dtype) && dtype >= TSR_F1
 
 void list_layers(check_list *list)
 {
-    add_checks(list, (check){ .family = "attention", .run = check_layer, .every = 2 }, "multi_head_attention", is_fine);
-    add_checks(list, (check){ .family = "nn", .run = check_instance_norm, .every = 2 }, "instance_norm", is_float);
-    add_checks(list, (check){ .family = "nn", .run = check_silu_and_mul, .every = 2 }, "silu_and_mul", is_float);
+    add_checks(list, (check){ .family = "attention", .run = check_layer, .every = 2 }, "multi_head_attention",
+               is_fine);
+    add_checks(list, (check){ .family = "nn", .run = check_instance_norm, .every = 2 }, "instance_norm",
+               is_float);
+    add_checks(list, (check){ .family = "nn", .run = check_silu_and_mul, .every = 2 }, "silu_and_mul",
+               is_float);
 }

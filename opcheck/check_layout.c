@@ -211,8 +211,14 @@ static bool source_of_triu(const layout *l, int64_t *from, const int64_t *at)
     return source_of_copy(l, from, at) && diagonal_of(l, at) >= l->k;
 }
 
-static tsr_status tril(tsr_tensor **out, const tsr_tensor *x, const layout *l) { return tsr_tril(out, x, l->k); }
-static tsr_status triu(tsr_tensor **out, const tsr_tensor *x, const layout *l) { return tsr_triu(out, x, l->k); }
+static tsr_status tril(tsr_tensor **out, const tsr_tensor *x, const layout *l)
+{
+    return tsr_tril(out, x, l->k);
+}
+static tsr_status triu(tsr_tensor **out, const tsr_tensor *x, const layout *l)
+{
+    return tsr_triu(out, x, l->k);
+}
 
 /* A vector becomes a diagonal, and short, as the matrix is a square; a matrix gives its own. */
 static void draw_diag(trial *t, layout *l)
@@ -234,12 +240,17 @@ static void draw_diag(trial *t, layout *l)
 static bool source_of_diag(const layout *l, int64_t *from, const int64_t *at)
 {
     const int64_t down = l->k < 0 ? -l->k : 0, along = l->k > 0 ? l->k : 0;
-    if (l->ndim == 1) from[0] = at[0] - down;
-    else from[0] = at[0] + down, from[1] = at[0] + along;
+    if (l->ndim == 1)
+        from[0] = at[0] - down;
+    else
+        from[0] = at[0] + down, from[1] = at[0] + along;
     return l->ndim == 2 || at[1] - at[0] == l->k;
 }
 
-static tsr_status diag(tsr_tensor **out, const tsr_tensor *x, const layout *l) { return tsr_diag(out, x, l->k); }
+static tsr_status diag(tsr_tensor **out, const tsr_tensor *x, const layout *l)
+{
+    return tsr_diag(out, x, l->k);
+}
 
 static const layout_rule rules[] = {
     { "rearrange", 0, TRIAL_RANK, false, draw_copy, rearrange, source_of_copy },
@@ -257,6 +268,7 @@ static const layout_rule rules[] = {
 void list_layout(check_list *list)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_checks(list, (check){ .family = "shape", .run = check_rule_of_layout, .every = 2, .about = &rules[i] },
+        add_checks(list,
+                   (check){ .family = "shape", .run = check_rule_of_layout, .every = 2, .about = &rules[i] },
                    rules[i].name, NULL);
 }

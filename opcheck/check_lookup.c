@@ -5,7 +5,9 @@
 
 enum { X, INDEX, RESULT, SOURCE, WANTED, FULL, RANK = TRIAL_RANK };
 
-static const tsr_dtype index_dtypes[] = { TSR_I64, TSR_I32, TSR_I16, TSR_I8, TSR_U8, TSR_U16, TSR_U32, TSR_U64 };
+static const tsr_dtype index_dtypes[] = {
+    TSR_I64, TSR_I32, TSR_I16, TSR_I8, TSR_U8, TSR_U16, TSR_U32, TSR_U64
+};
 
 static tsr_dtype draw_dtype(trial *t) { return index_dtypes[random_below(t, 8)]; }
 
@@ -27,32 +29,34 @@ static int64_t index_at(const trial *t, int64_t k, int64_t n)
 /* The dims of the index, however many, stand where the axis stood; rows of a matrix are an embedding. */
 static void check_take(trial *t)
 {
-    int64_t shape[RANK], picks[3], z[RANK + 3];
+    int64_t shape[RANK], taken[3], z[RANK + 3];
     const bool rows = t->check->about != NULL;
     const int ndim = random_shape(t, shape, rows ? 2 : 1, rows ? 2 : RANK - 3, false);
     const int axis = rows ? 0 : (int)random_below(t, ndim), dims = (int)random_between(t, 0, 3);
     int64_t left = most_elements(t) * shape[axis] / count_of(ndim, shape);
     for (int d = 0; d < dims; d++) {
-        picks[d] = random_size(t, 0, 4, left);
-        left /= picks[d] ? picks[d] : 1;
+        taken[d] = random_size(t, 0, 4, left);
+        left /= taken[d] ? taken[d] : 1;
     }
     memcpy(z, shape, sizeof *z * (size_t)axis);
-    memcpy(z + axis, picks, sizeof *z * (size_t)dims);
+    memcpy(z + axis, taken, sizeof *z * (size_t)dims);
     memcpy(z + axis + dims, shape + axis + 1, sizeof *z * (size_t)(ndim - axis - 1));
     const int rank = ndim - 1 + dims;
     make_input(t, X, t->check->dtype, ndim, shape, FILL_SPECIAL);
-    make_index(t, dims, picks, shape[axis]);
+    make_index(t, dims, taken, shape[axis]);
     make_output(t, RESULT, t->check->dtype, rank, z);
     GO_ON(t);
-    if (rows) NEED(t, tsr_embedding(&t->tensor[RESULT], t->tensor[X], t->tensor[INDEX]));
-    else      NEED(t, tsr_take(&t->tensor[RESULT], t->tensor[X], t->tensor[INDEX], axis - ndim));
+    if (rows)
+        NEED(t, tsr_embedding(&t->tensor[RESULT], t->tensor[X], t->tensor[INDEX]));
+    else
+        NEED(t, tsr_take(&t->tensor[RESULT], t->tensor[X], t->tensor[INDEX], axis - ndim));
     check_gaps(t, RESULT);
     const int64_t count = count_of(rank, z);
     for (int64_t k = first_sample(t, count, 4); k >= 0; k = next_sample(t, k, count, 4)) {
         int64_t at[RANK + 3], from[RANK];
         index_of(at, k, rank, z);
         memcpy(from, at, sizeof *at * (size_t)axis);
-        from[axis] = index_at(t, place_of(at + axis, dims, picks), shape[axis]);
+        from[axis] = index_at(t, place_of(at + axis, dims, taken), shape[axis]);
         memcpy(from + axis + 1, at + axis + dims, sizeof *at * (size_t)(ndim - axis - 1));
         check_bits(t, RESULT, k, element(t->tensor[X], place_of(from, ndim, shape)));
     }
@@ -61,16 +65,16 @@ static void check_take(trial *t)
 /* x and index broadcast against each other, but for the axis. */
 static void check_take_along_axis(trial *t)
 {
-    int64_t shape[RANK], picks[RANK], z[RANK];
+    int64_t shape[RANK], taken[RANK], z[RANK];
     const int ndim = random_shape(t, z, 1, RANK, false), axis = (int)random_below(t, ndim);
     for (int d = 0; d < ndim; d++) {
         const int64_t one = random_below(t, 6);
         shape[d] = one == 0 && d != axis ? 1 : z[d];
-        picks[d] = one == 1 && d != axis ? 1 : z[d];
+        taken[d] = one == 1 && d != axis ? 1 : z[d];
     }
-    z[axis] = picks[axis] = random_size(t, 0, 7, most_elements(t) * z[axis] / count_of(ndim, z));
+    z[axis] = taken[axis] = random_size(t, 0, 7, most_elements(t) * z[axis] / count_of(ndim, z));
     make_input(t, X, t->check->dtype, ndim, shape, FILL_SPECIAL);
-    make_index(t, ndim, picks, shape[axis]);
+    make_index(t, ndim, taken, shape[axis]);
     make_output(t, RESULT, t->check->dtype, ndim, z);
     GO_ON(t);
     NEED(t, tsr_take_along_axis(&t->tensor[RESULT], t->tensor[X], t->tensor[INDEX], axis));
@@ -79,9 +83,9 @@ static void check_take_along_axis(trial *t)
     for (int64_t k = first_sample(t, count, 4); k >= 0; k = next_sample(t, k, count, 4)) {
         int64_t at[RANK], own[RANK], from[RANK];
         index_of(at, k, ndim, z);
-        for (int d = 0; d < ndim; d++) own[d] = picks[d] == 1 ? 0 : at[d];
+        for (int d = 0; d < ndim; d++) own[d] = taken[d] == 1 ? 0 : at[d];
         for (int d = 0; d < ndim; d++) from[d] = shape[d] == 1 ? 0 : at[d];
-        from[axis] = index_at(t, place_of(own, ndim, picks), shape[axis]);
+        from[axis] = index_at(t, place_of(own, ndim, taken), shape[axis]);
         check_bits(t, RESULT, k, element(t->tensor[X], place_of(from, ndim, shape)));
     }
 }
@@ -166,13 +170,21 @@ static bool is_added(tsr_dtype dtype) { return dtype != TSR_BOOL && dtype != TSR
 void list_lookup(check_list *list)
 {
     static const char rows[] = "rows";
-    const struct { const char *name; void (*run)(trial *t); const void *about; bool (*takes)(tsr_dtype); } rules[] = {
-        { "take by tensors", check_take, NULL, NULL },  { "embedding", check_take, rows, NULL },
+    const struct {
+        const char *name;
+        void (*run)(trial *t);
+        const void *about;
+        bool (*takes)(tsr_dtype);
+    } rules[] = {
+        { "take by tensors", check_take, NULL, NULL },
+        { "embedding", check_take, rows, NULL },
         { "take_along_axis", check_take_along_axis, NULL, NULL },
-        { "index_add", check_index_add, NULL, is_added }, { "one_hot", check_one_hot, NULL, NULL },
+        { "index_add", check_index_add, NULL, is_added },
+        { "one_hot", check_one_hot, NULL, NULL },
         { "masked_fill", check_masked_fill, NULL, NULL },
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_checks(list, (check){ .family = "index", .run = rules[i].run, .every = 3, .about = rules[i].about },
+        add_checks(list,
+                   (check){ .family = "index", .run = rules[i].run, .every = 3, .about = rules[i].about },
                    rules[i].name, rules[i].takes);
 }

@@ -24,7 +24,8 @@ static bool is_conjugated(tsr_dtype dtype) { return dtype != TSR_C32; }
 static void check_kron(trial *t)
 {
     int64_t a[RANK], b[RANK], z[RANK];
-    const int na = random_shape(t, a, 0, RANK, true), nb = (int)random_between(t, 0, RANK), n = na > nb ? na : nb;
+    const int na = random_shape(t, a, 0, RANK, true), nb = (int)random_between(t, 0, RANK),
+              n = na > nb ? na : nb;
     const int64_t whole = count_of(na, a);
     int64_t left = most_elements(t) / (whole ? whole : 1);
     for (int d = 0; d < nb; d++) {
@@ -48,7 +49,8 @@ static void check_kron(trial *t)
             if (d >= n - na) i[d - (n - na)] = at[d] / size;
             if (d >= n - nb) j[d - (n - nb)] = at[d] % size;
         }
-        const value x = value_at(t->tensor[A], place_of(i, na, a)), y = value_at(t->tensor[B], place_of(j, nb, b));
+        const value x = value_at(t->tensor[A], place_of(i, na, a)),
+                    y = value_at(t->tensor[B], place_of(j, nb, b));
         check_near(t, RESULT, k, times(x, y),
                    4 * epsilon_of(t->check->dtype) * size_of_value(x) * size_of_value(y));
     }
@@ -56,7 +58,7 @@ static void check_kron(trial *t)
 
 /* The vector product ------------------------------------------------------------------------------ */
 
-/* Element `part` of three along the axis, of an operand that has the last dims and repeats those of size 1. */
+/* Element `part` of three along the axis. An operand has the last dims, and repeats those of size 1. */
 static value part_at(const tsr_tensor *x, const int64_t *at, int n, int axis, int64_t part)
 {
     int64_t own[RANK];
@@ -96,7 +98,7 @@ static void check_cross(trial *t)
 
 enum { LARGEST = 6, HIGHEST = 5 };
 
-/* The power-th power of the matrix that begins at element `first`, without rounding on the way. */
+/* The power-th power of the matrix that begins at element `first`, without rounding between products. */
 static void right_power(value *z, const tsr_tensor *a, int64_t first, int64_t n, int64_t power)
 {
     for (int64_t i = 0; i < n * n; i++) z[i] = i / n == i % n ? (value){ 1, 1, 0 } : (value){ 0 };
@@ -124,7 +126,8 @@ static void check_power(trial *t)
     GO_ON(t);
     NEED(t, tsr_matrix_power(&t->tensor[RESULT], t->tensor[A], power));
     check_gaps(t, RESULT);
-    const double size = pow(12 * (double)n + 1, (double)power); /* of sums of products of elements to 8, or 8 + 8i */
+    const double size =
+        pow(12 * (double)n + 1, (double)power); /* of sums of products of elements to 8, or 8 + 8i */
     for (int64_t m = 0; n && m < count_of(batch, shape) && !t->failed; m++) {
         value z[LARGEST * LARGEST];
         right_power(z, t->tensor[A], m * n * n, n, power);
@@ -196,13 +199,15 @@ static void check_diff(trial *t)
         int64_t at[RANK];
         index_of(at, k, ndim, z);
         const value wanted = difference(t->tensor[A], at, axis, n), got = value_at(t->tensor[RESULT], k);
-        MUST(t, is_integer(t->check->dtype) ? got.bits == wanted.bits : got.re == wanted.re && got.im == wanted.im,
-             "difference %lld of element %lld is %g%+gi, not %g%+gi", (long long)n, (long long)k, got.re, got.im,
-             wanted.re, wanted.im);
+        MUST(t,
+             is_integer(t->check->dtype) ? got.bits == wanted.bits
+                                         : got.re == wanted.re && got.im == wanted.im,
+             "difference %lld of element %lld is %g%+gi, not %g%+gi", (long long)n, (long long)k, got.re,
+             got.im, wanted.re, wanted.im);
     }
 }
 
-/* Adjoints -------------------------------------------------------------------------------------------------- */
+/* Adjoints ------------------------------------------------------------------------------------- */
 
 static void check_adjoint(trial *t)
 {
@@ -228,12 +233,16 @@ static void check_adjoint(trial *t)
 
 void list_products(check_list *list)
 {
-    static const struct { const char *name; void (*run)(trial *t); } rules[] = {
+    static const struct {
+        const char *name;
+        void (*run)(trial *t);
+    } rules[] = {
         { "kron", check_kron },   { "cross", check_cross }, { "matrix_power", check_power },
         { "trace", check_trace }, { "diff", check_diff },
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_checks(list, (check){ .family = "linalg", .run = rules[i].run, .every = 2 }, rules[i].name, is_multiplied);
+        add_checks(list, (check){ .family = "linalg", .run = rules[i].run, .every = 2 }, rules[i].name,
+                   is_multiplied);
     add_checks(list, (check){ .family = "linalg", .run = check_adjoint, .every = 2 }, "adjoint",
                is_conjugated);
 }

@@ -1,5 +1,5 @@
-/* check_quant.c - bytes that stand for numbers, with a scale and a zero point for each index of an axis or one for
- * all; and products of them. */
+/* check_quant.c - bytes that stand for numbers, by one scale or by one for each index of an axis; and
+ * products of them. */
 #include <math.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@ static double lowest_of(tsr_dtype bytes) { return bytes == TSR_I8 ? -128 : 0; }
 
 /* One channel for all of x, or one for each index of the axis. */
 typedef struct channels {
-    int       ndim, axis;      /* TSR_ALL_AXES */
-    int64_t   shape[RANK], count;
+    int ndim, axis; /* TSR_ALL_AXES */
+    int64_t shape[RANK], count;
     tsr_dtype bytes;
 } channels;
 
@@ -45,7 +45,8 @@ static void make_zeros(trial *t, const channels *c)
 {
     static const tsr_dtype dtypes[] = { TSR_I8, TSR_U8, TSR_I16, TSR_I32 };
     if (once_in(t, 4)) return;
-    make_input(t, ZERO, dtypes[random_below(t, 4)], 1, once_in(t, 3) ? (const int64_t[]){ 1 } : &c->count, FILL_SMALL);
+    make_input(t, ZERO, dtypes[random_below(t, 4)], 1, once_in(t, 3) ? (const int64_t[]){ 1 } : &c->count,
+               FILL_SMALL);
 }
 
 /* The quotient is that of f32, or of f64 if x or scale is; then all is exact. */
@@ -78,7 +79,8 @@ static void check_quantise(trial *t)
     make_zeros(t, &c);
     make_output(t, RESULT, c.bytes, c.ndim, c.shape);
     GO_ON(t);
-    NEED(t, tsr_quantise(&t->tensor[RESULT], t->tensor[X], t->tensor[SCALE], t->tensor[ZERO], c.axis, c.bytes));
+    NEED(t,
+         tsr_quantise(&t->tensor[RESULT], t->tensor[X], t->tensor[SCALE], t->tensor[ZERO], c.axis, c.bytes));
     check_gaps(t, RESULT);
     check_bytes(t, &c);
 }
@@ -116,7 +118,8 @@ static void check_scale(trial *t, const channels *c, int64_t channel, double low
     check_near(t, SCALE, channel, real_value(scale), 0);
     GO_ON(t);
     const double got = value_at(t->tensor[ZERO], channel).re;
-    MUST(t, fabs(got - zero) <= 0.5 + 1e-6, "zero point %lld is %g, and %g was meant", (long long)channel, got, zero);
+    MUST(t, fabs(got - zero) <= 0.5 + 1e-6, "zero point %lld is %g, and %g was meant", (long long)channel,
+         got, zero);
 }
 
 /* The finite elements of each channel, and 0, give its range. */
@@ -133,7 +136,8 @@ static void check_ranges(trial *t, const channels *c, bool symmetric)
         own[0] = fmin(own[0], v);
         own[1] = fmax(own[1], v);
     }
-    for (int64_t i = 0; i < c->count && !t->failed; i++) check_scale(t, c, i, range[2 * i], range[2 * i + 1], symmetric);
+    for (int64_t i = 0; i < c->count && !t->failed; i++)
+        check_scale(t, c, i, range[2 * i], range[2 * i + 1], symmetric);
 }
 
 static void check_range(trial *t)
@@ -147,8 +151,10 @@ static void check_range(trial *t)
     if (given && all) make_output(t, RESULT, c.bytes, c.ndim, c.shape);
     GO_ON(t);
     tsr_tensor **s = &t->tensor[SCALE], **z = &t->tensor[ZERO];
-    if (all) NEED(t, tsr_quantise_dynamic(&t->tensor[RESULT], s, z, t->tensor[X], c.axis, c.bytes, symmetric));
-    else     NEED(t, tsr_quantisation_range(s, z, t->tensor[X], c.axis, c.bytes, symmetric));
+    if (all)
+        NEED(t, tsr_quantise_dynamic(&t->tensor[RESULT], s, z, t->tensor[X], c.axis, c.bytes, symmetric));
+    else
+        NEED(t, tsr_quantisation_range(s, z, t->tensor[X], c.axis, c.bytes, symmetric));
     for (int slot = SCALE; given && slot <= (all ? RESULT : ZERO); slot++) check_gaps(t, slot);
     check_shape(t, SCALE, t->check->dtype == TSR_F64 ? TSR_F64 : TSR_F32, rank, &c.count);
     check_ranges(t, &c, symmetric);
@@ -166,11 +172,15 @@ static void make_scales(trial *t, int slot, int64_t n, bool rows)
     const bool matrix = once_in(t, 2);
     static const tsr_dtype zeros[] = { TSR_I8, TSR_U8, TSR_I16, TSR_I32 };
     const tsr_dtype scale = once_in(t, 2) ? TSR_F32 : TSR_F64;
-    if (once_in(t, 4)) make_input(t, slot, scale, 0, NULL, FILL_SMALL);
-    else make_input(t, slot, scale, matrix ? 2 : 1, matrix ? wide : &n, FILL_SMALL);
+    if (once_in(t, 4))
+        make_input(t, slot, scale, 0, NULL, FILL_SMALL);
+    else
+        make_input(t, slot, scale, matrix ? 2 : 1, matrix ? wide : &n, FILL_SMALL);
     if (once_in(t, 4)) return;
-    if (once_in(t, 3)) make_input(t, slot + 1, zeros[random_below(t, 4)], 0, NULL, FILL_SMALL);
-    else make_input(t, slot + 1, zeros[random_below(t, 4)], matrix ? 2 : 1, matrix ? wide : &n, FILL_SMALL);
+    if (once_in(t, 3))
+        make_input(t, slot + 1, zeros[random_below(t, 4)], 0, NULL, FILL_SMALL);
+    else
+        make_input(t, slot + 1, zeros[random_below(t, 4)], matrix ? 2 : 1, matrix ? wide : &n, FILL_SMALL);
 }
 
 static void make_bias(trial *t, int rank, const int64_t *shape)
@@ -201,8 +211,9 @@ static void check_product(trial *t, int64_t k, int64_t m, int64_t depth, int64_t
 
 static void check_matmul_quantised(trial *t)
 {
-    const int64_t most = most_elements(t), m = random_size(t, 0, 9, most), k = random_size(t, 0, 12, most / (m + 1)),
-                  longer = m > k ? m : k, n = random_size(t, 0, 9, most / (longer + 1));
+    const int64_t most = most_elements(t), m = random_size(t, 0, 9, most),
+                  k = random_size(t, 0, 12, most / (m + 1)), longer = m > k ? m : k,
+                  n = random_size(t, 0, 9, most / (longer + 1));
     const int64_t batches = m * k + k * n < most / 4 ? random_between(t, 1, 3) : 1;
     const int skip = batches > 1 ? 0 : 1, rank = 3 - skip;
     const int64_t a[] = { batches, m, k }, b[] = { batches, k, n }, z[] = { batches, m, n };
@@ -214,8 +225,9 @@ static void check_matmul_quantised(trial *t)
     const bool given = !once_in(t, 4);
     if (given) make_output(t, Z, t->check->dtype, rank, z + skip);
     GO_ON(t);
-    NEED(t, tsr_matmul_quantised(&t->tensor[Z], t->tensor[A], t->tensor[A_SCALE], t->tensor[A_ZERO], t->tensor[B],
-                                 t->tensor[B_SCALE], t->tensor[B_ZERO], t->tensor[BIAS], t->check->dtype));
+    NEED(t, tsr_matmul_quantised(&t->tensor[Z], t->tensor[A], t->tensor[A_SCALE], t->tensor[A_ZERO],
+                                 t->tensor[B], t->tensor[B_SCALE], t->tensor[B_ZERO], t->tensor[BIAS],
+                                 t->check->dtype));
     if (given) check_gaps(t, Z);
     check_shape(t, Z, t->check->dtype, rank, z + skip);
     const int64_t count = batches * m * n;

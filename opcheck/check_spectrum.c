@@ -1,4 +1,4 @@
-/* check_spectrum.c - numbers of matrices: determinants, eigenvalues, singular values, ranks and norms; and the
+/* check_spectrum.c - numbers of matrices: determinants, eigenvalues, singular values, ranks and norms; and
  * solutions that are made of singular values. */
 #include <math.h>
 #include <string.h>
@@ -12,10 +12,13 @@ enum { A, B, P, Q, LARGEST = 6, BATCH = 3 };
 /* A small matrix, read from a batch. */
 typedef struct matrix {
     int64_t rows, cols;
-    value   x[LARGEST * LARGEST];
+    value x[LARGEST * LARGEST];
 } matrix;
 
-static value times(value a, value b) { return complex_value(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re); }
+static value times(value a, value b)
+{
+    return complex_value(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}
 static value minus(value a, value b) { return complex_value(a.re - b.re, a.im - b.im); }
 static double size_of_value(value a) { return hypot(a.re, a.im); }
 
@@ -60,7 +63,8 @@ static int draw_matrices(trial *t, int slot, int64_t rows, int64_t cols, int64_t
     if (t->failed) return 3 - skip;
     for (int64_t k = 0; k < *batches * rows * cols; k++) {
         const int64_t i = k / cols % rows, j = k % cols;
-        value v = complex_value((double)random_between(t, -64, 64) / 64, (double)random_between(t, -64, 64) / 64);
+        value v =
+            complex_value((double)random_between(t, -64, 64) / 64, (double)random_between(t, -64, 64) / 64);
         if (i == j) v.re += 10;
         if (i >= rank) v = rank ? value_at(t->tensor[slot], k - (i - i % rank) * cols) : complex_value(0, 0);
         write_value(t->check->dtype, element(t->tensor[slot], k), v);
@@ -139,8 +143,8 @@ static value trace(matrix m)
     return sum;
 }
 
-/* Values w of a square matrix m: the sum of w^p is the trace of m^p, for p = 1 .. n, which only they have. Singular
- * values are squared first. */
+/* Values w of a square matrix m: the sum of w^p is the trace of m^p for p = 1 .. n, which only they have.
+ * Singular values are squared first. */
 static void check_powers(trial *t, int slot, int64_t batch, matrix m, int64_t n, bool squared)
 {
     const double slack = SLACK * epsilon_of(t->check->dtype);
@@ -158,8 +162,8 @@ static void check_powers(trial *t, int slot, int64_t batch, matrix m, int64_t n,
         for (int64_t i = 0; i < n; i++) sum = complex_value(sum.re + each[i].re, sum.im + each[i].im);
         const value off = minus(sum, trace(power));
         MUST(t, size_of_value(off) <= slack * (double)n * pow(3 * largest, (double)p),
-             "the sum of powers %lld of the values of matrix %lld is off by %g", (long long)p, (long long)batch,
-             size_of_value(off));
+             "the sum of powers %lld of the values of matrix %lld is off by %g", (long long)p,
+             (long long)batch, size_of_value(off));
         for (int64_t i = 0; i < n; i++) each[i] = times(each[i], w[i]);
         power = product(power, m);
     }
@@ -180,8 +184,10 @@ static void check_eigvals(trial *t)
     int64_t batches;
     draw_matrices(t, A, n, n, n, &batches);
     GO_ON(t);
-    if (hermitian) NEED_LIBRARY(t, tsr_eigvalsh(&t->tensor[P], t->tensor[A]));
-    else           NEED_LIBRARY(t, tsr_eigvals(&t->tensor[P], t->tensor[A]));
+    if (hermitian)
+        NEED_LIBRARY(t, tsr_eigvalsh(&t->tensor[P], t->tensor[A]));
+    else
+        NEED_LIBRARY(t, tsr_eigvals(&t->tensor[P], t->tensor[A]));
     for (int64_t b = 0; b < batches && !t->failed; b++) {
         matrix m = read_matrix(t->tensor[A], b);
         const matrix other = adjoint(m);
@@ -217,8 +223,8 @@ static void check_equal(trial *t, const char *what, matrix got, matrix wanted)
     GO_ON(t);
     for (int64_t i = 0; i < got.rows * got.cols; i++)
         MUST(t, size_of_value(minus(got.x[i], wanted.x[i])) <= slack * (1 + size_of_value(wanted.x[i])),
-             "%s: element %lld is %g%+gi, not %g%+gi", what, (long long)i, got.x[i].re, got.x[i].im, wanted.x[i].re,
-             wanted.x[i].im);
+             "%s: element %lld is %g%+gi, not %g%+gi", what, (long long)i, got.x[i].re, got.x[i].im,
+             wanted.x[i].re, wanted.x[i].im);
 }
 
 /* Penrose's four conditions, which only the pseudo-inverse meets; and the rank, which is known. */
@@ -255,7 +261,8 @@ static void check_lstsq(trial *t)
     NEED_LIBRARY(t, tsr_pinv(&t->tensor[Q], t->tensor[A], 1e-4));
     for (int64_t b = 0; b < batches && !t->failed; b++) {
         const matrix a = read_matrix(t->tensor[A], b), x = read_matrix(t->tensor[P], b), ax = product(a, x);
-        check_equal(t, "adjoint(a) a x", product(adjoint(a), ax), product(adjoint(a), read_matrix(t->tensor[B], b)));
+        check_equal(t, "adjoint(a) a x", product(adjoint(a), ax),
+                    product(adjoint(a), read_matrix(t->tensor[B], b)));
         check_equal(t, "p a x", product(read_matrix(t->tensor[Q], b), ax), x);
     }
 }
@@ -335,7 +342,8 @@ static void check_vector_norm(trial *t)
         const matrix m = read_matrix(t->tensor[A], b);
         double sum = 0;
         for (int64_t i = 0; i < m.rows * m.cols; i++) sum += pow(size_of_value(m.x[i]), p);
-        check_near(t, P, b, real_value(pow(sum, 1 / p)), 32 * epsilon_of(t->check->dtype) * (1 + pow(sum, 1 / p)));
+        check_near(t, P, b, real_value(pow(sum, 1 / p)),
+                   32 * epsilon_of(t->check->dtype) * (1 + pow(sum, 1 / p)));
     }
 }
 
@@ -344,14 +352,23 @@ static bool is_factored(tsr_dtype d) { return d == TSR_F32 || d == TSR_F64 || d 
 void list_spectrum(check_list *list)
 {
     static const char hermitian[] = "hermitian";
-    const struct { const char *name; void (*run)(trial *t); const void *about; } rules[] = {
-        { "det", check_det, NULL },           { "eigvals", check_eigvals, NULL },
-        { "eigvalsh", check_eigvals, hermitian }, { "svdvals", check_svdvals, NULL },
-        { "pinv", check_pinv, NULL },         { "lstsq", check_lstsq, NULL },
-        { "matrix_norm", check_matrix_norm, NULL }, { "vector_norm", check_vector_norm, NULL },
+    const struct {
+        const char *name;
+        void (*run)(trial *t);
+        const void *about;
+    } rules[] = {
+        { "det", check_det, NULL },
+        { "eigvals", check_eigvals, NULL },
+        { "eigvalsh", check_eigvals, hermitian },
+        { "svdvals", check_svdvals, NULL },
+        { "pinv", check_pinv, NULL },
+        { "lstsq", check_lstsq, NULL },
+        { "matrix_norm", check_matrix_norm, NULL },
+        { "vector_norm", check_vector_norm, NULL },
         { "negative matrix_power", check_negative_power, NULL },
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_checks(list, (check){ .family = "linalg", .run = rules[i].run, .every = 2, .about = rules[i].about },
+        add_checks(list,
+                   (check){ .family = "linalg", .run = rules[i].run, .every = 2, .about = rules[i].about },
                    rules[i].name, is_factored);
 }

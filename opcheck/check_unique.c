@@ -29,10 +29,11 @@ static void check_counts(trial *t, int64_t n)
     memset(seen, 0, sizeof *seen * (size_t)n);
     for (int64_t k = 0; k < tsr_numel(x); k++) {
         const uint64_t i = value_at(t->tensor[INVERSE], k).bits;
-        MUST(t, i < (uint64_t)n, "inverse %lld is %lld of %lld values", (long long)k, (long long)i, (long long)n);
+        MUST(t, i < (uint64_t)n, "inverse %lld is %lld of %lld values", (long long)k, (long long)i,
+             (long long)n);
         const value own = value_at(x, k), v = value_at(values, (int64_t)i);
-        MUST(t, is_equal(x->dtype, own, v) || (isnan(own.re) && isnan(v.re)), "element %lld is not value %lld",
-             (long long)k, (long long)i);
+        MUST(t, is_equal(x->dtype, own, v) || (isnan(own.re) && isnan(v.re)),
+             "element %lld is not value %lld", (long long)k, (long long)i);
         if (!seen[i]++) first[i] = k;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -42,8 +43,8 @@ static void check_counts(trial *t, int64_t n)
         check_near(t, COUNTS, i, integer_value(TSR_I64, (uint64_t)seen[i]), 0);
         check_near(t, FIRST, i, integer_value(TSR_I64, (uint64_t)first[i]), 0);
         check_bits(t, RESULT, i, element(x, first[i]));
-        MUST(t, i == 0 || isnan(v.re) || is_before(x->dtype, value_at(values, i - 1), v), "value %lld is out of order",
-             (long long)i);
+        MUST(t, i == 0 || isnan(v.re) || is_before(x->dtype, value_at(values, i - 1), v),
+             "value %lld is out of order", (long long)i);
     }
 }
 
@@ -89,8 +90,8 @@ static void check_place(trial *t, int64_t at, const int64_t *shape, int ndim, in
         const value other = value_at(x, place_of(index, ndim, shape));
         before += is_before(x->dtype, other, v) || (i < own && !is_before(x->dtype, v, other));
     }
-    MUST(t, before == k - 1, "element %lld of the lane of result %lld is number %lld, not %lld", (long long)own,
-         (long long)at, (long long)before + 1, (long long)k);
+    MUST(t, before == k - 1, "element %lld of the lane of result %lld is number %lld, not %lld",
+         (long long)own, (long long)at, (long long)before + 1, (long long)k);
 }
 
 static void check_kthvalue(trial *t)
@@ -114,7 +115,7 @@ static void check_kthvalue(trial *t)
         check_place(t, i, shape, ndim, axis, k);
 }
 
-/* Being among others ---------------------------------------------------------------------------------------- */
+/* Being among others --------------------------------------------------------------------------- */
 
 static void check_isin(trial *t)
 {

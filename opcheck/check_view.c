@@ -23,7 +23,11 @@ static void draw_same(trial *t, layout *l)
     keep_shape(l);
 }
 
-static tsr_status clone(tsr_tensor **out, const tsr_tensor *x, const layout *l) { (void)l; return tsr_clone(out, x); }
+static tsr_status clone(tsr_tensor **out, const tsr_tensor *x, const layout *l)
+{
+    (void)l;
+    return tsr_clone(out, x);
+}
 static tsr_status contiguous(tsr_tensor **out, const tsr_tensor *x, const layout *l)
 {
     (void)l;
@@ -228,7 +232,8 @@ static void draw_expand(trial *t, layout *l)
     const int more = (int)random_between(t, 0, TRIAL_RANK - l->ndim);
     l->out_ndim = l->ndim + more;
     for (int d = 0; d < l->out_ndim; d++) {
-        const int64_t size = d < more ? 1 : l->in[d - more], times = random_between(t, 1, left < 4 ? left : 4);
+        const int64_t size = d < more ? 1 : l->in[d - more],
+                      times = random_between(t, 1, left < 4 ? left : 4);
         l->out[d] = size == 1 ? times : size;
         if (size == 1) left /= times;
         l->first[d] = d >= more && l->out[d] == size && once_in(t, 2) ? -1 : l->out[d];
@@ -388,5 +393,6 @@ static const layout_rule rules[] = {
 void list_view(check_list *list)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_check(list, (check){ .family = "view", .run = check_rule_of_layout, .about = &rules[i] }, rules[i].name);
+        add_check(list, (check){ .family = "view", .run = check_rule_of_layout, .about = &rules[i] },
+                  rules[i].name);
 }

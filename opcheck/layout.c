@@ -52,7 +52,8 @@ static void check_elements(trial *t, int slot, const layout *l)
 static void check_over_itself(trial *t, const layout *l)
 {
     const layout_rule *r = t->check->about;
-    if (r->is_view || l->out_ndim != l->ndim || memcmp(l->in, l->out, sizeof *l->in * (size_t)l->ndim)) return;
+    if (r->is_view || l->out_ndim != l->ndim || memcmp(l->in, l->out, sizeof *l->in * (size_t)l->ndim))
+        return;
     make_packed(t, ITSELF, X, l->ndim, l->in);
     GO_ON(t);
     NEED(t, r->call(&t->tensor[ITSELF], t->tensor[ITSELF], l));

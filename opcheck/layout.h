@@ -10,21 +10,21 @@
 
 /* One call: what was drawn for it, and the shapes. */
 typedef struct layout {
-    int     ndim, out_ndim;
+    int ndim, out_ndim;
     int64_t in[TSR_MAX_NDIM], out[TSR_MAX_NDIM];
-    int     n, axis, other, mode;
-    int     axes[TSR_MAX_NDIM];
+    int n, axis, other, mode;
+    int axes[TSR_MAX_NDIM];
     int64_t first[TSR_MAX_NDIM], second[TSR_MAX_NDIM]; /* a number or two for each dim or axis */
     int64_t k, number;                                 /* number: where nothing of x is seen */
 } layout;
 
 typedef struct layout_rule {
     const char *name;
-    int         least, most;  /* rank of x */
-    bool        is_view;      /* the result is rebound, so none is given */
-    void      (*draw)(trial *t, layout *l);  /* the numbers, and the result's shape */
+    int least, most;                   /* rank of x */
+    bool is_view;                      /* the result is rebound, so none is given */
+    void (*draw)(trial *t, layout *l); /* the numbers, and the result's shape */
     tsr_status (*call)(tsr_tensor **out, const tsr_tensor *x, const layout *l);
-    bool      (*source)(const layout *l, int64_t *from, const int64_t *at); /* false: none, the number is there */
+    bool (*source)(const layout *l, int64_t *from, const int64_t *at); /* false: none, the number is there */
 } layout_rule;
 
 /* Runs check->about, a layout_rule. Without a dtype of the check's own, any is drawn. */
