@@ -10,7 +10,7 @@ file(GLOB library_sources CONFIGURE_DEPENDS
 # call of memcpy, costs more than it saves: stores of single dims do not forward to wide loads.
 file(GLOB per_call_sources CONFIGURE_DEPENDS
      src/core/*.c src/backend/*.c src/ops/op.c src/ops/move.c src/ops/create.c
-     src/ops/elementwise.c src/ops/rule.c src/ops/reduce.c src/cpu/cpu_run.c src/cpu/reduce_run.c)
+     src/ops/dispatch.c src/ops/elementwise.c src/ops/operands.c src/ops/reduce.c src/cpu/cpu_run.c src/cpu/reduce_run.c)
 check_c_compiler_flag("-fno-tree-vectorize -fno-tree-loop-distribute-patterns" TSR_HAVE_SCALAR_LOOPS)
 if(TSR_HAVE_SCALAR_LOOPS)
     set_source_files_properties(${per_call_sources} PROPERTIES

@@ -8,13 +8,13 @@
 #include "tessera/view.h"
 
 /* Where a view of t is worked out: a header of its own, or, for a result that is
- * placed, one aside. */
-static inline tsr_status begin_view(tsr_tensor **view, tsr_tensor **out, tsr_tensor *aside, const char *op,
+ * placed, one on the stack. */
+static inline tsr_status begin_view(tsr_tensor **view, tsr_tensor **out, tsr_tensor *room, const char *op,
                                     const tsr_tensor *t)
 {
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     TSRI_TRY(tsri_check_allocated(op, "t", t));
-    *view = *out && ((*out)->flags & TSR_FLAG_PLACED) ? aside : tsri_header_take();
+    *view = *out && ((*out)->flags & TSR_FLAG_PLACED) ? room : tsri_header_take();
     TSRI_CHECK(*view, TSR_ENOMEM, "%s: no room for a tensor", op);
     return TSR_OK;
 }
@@ -26,7 +26,7 @@ static bool has_no_elements(const tsr_desc *d)
     return false;
 }
 
-/* For views that are worked out aside: check first, bind at the end. */
+/* For views that are worked out on the stack: check first, bind at the end. */
 static tsr_status check_source(const char *op, tsr_tensor **out, const tsr_tensor *t)
 {
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
@@ -43,16 +43,16 @@ static tsr_status bind_view(tsr_tensor **out, const char *op, const tsr_tensor *
 
 /* Binds *out to the view, whose desc is worked out, `offset` elements of its own
  * dtype from t's data; or, after a failure, gives the header back. */
-static tsr_status end_view(tsr_tensor **out, tsr_tensor *view, const tsr_tensor *aside, const tsr_tensor *t,
+static tsr_status end_view(tsr_tensor **out, tsr_tensor *view, const tsr_tensor *room, const tsr_tensor *t,
                            int64_t offset, tsr_status s)
 {
     if (!TSRI_LIKELY(s == TSR_OK)) {
-        if (view != aside) tsri_header_give(view);
+        if (view != room) tsri_header_give(view);
         return s;
     }
     if (offset && has_no_elements(&view->desc)) offset = 0;  /* stay inside the storage, whatever it is */
     char *data = (char *)t->data + offset * tsri_dtype_size(view->dtype);
-    if (view == aside) return tsri_bind(out, "view", &view->desc, t->storage, data, t, TSR_FLAG_VIEW);
+    if (view == room) return tsri_bind(out, "view", &view->desc, t->storage, data, t, TSR_FLAG_VIEW);
     tsr_tensor *old = *out;
     view->data = data;
     view->storage = t->storage;
@@ -70,27 +70,27 @@ static tsr_status end_view(tsr_tensor **out, tsr_tensor *view, const tsr_tensor 
 
 tsr_status tsr_view(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "view", t));
-    return end_view(out, view, &aside, t, 0, tsri_desc_view(&view->desc, &t->desc, ndim, shape));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "view", t));
+    return end_view(out, view, &room, t, 0, tsri_desc_view(&view->desc, &t->desc, ndim, shape));
 }
 
 tsr_status tsr_slice(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t start, int64_t stop, int64_t step)
 {
-    tsr_tensor aside, *view = NULL;
+    tsr_tensor room, *view = NULL;
     int64_t offset = 0;
-    TSRI_TRY(begin_view(&view, out, &aside, "slice", t));
+    TSRI_TRY(begin_view(&view, out, &room, "slice", t));
     const tsr_status s = tsri_desc_slice(&view->desc, &offset, &t->desc, axis, start, stop, step);
-    return end_view(out, view, &aside, t, offset, s);
+    return end_view(out, view, &room, t, offset, s);
 }
 
 tsr_status tsr_select(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t index)
 {
-    tsr_tensor aside, *view = NULL;
+    tsr_tensor room, *view = NULL;
     int64_t offset = 0;
-    TSRI_TRY(begin_view(&view, out, &aside, "select", t));
+    TSRI_TRY(begin_view(&view, out, &room, "select", t));
     const tsr_status s = tsri_desc_select(&view->desc, &offset, &t->desc, axis, index);
-    return end_view(out, view, &aside, t, offset, s);
+    return end_view(out, view, &room, t, offset, s);
 }
 
 tsr_status tsr_at_prefix(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *index)
@@ -108,108 +108,108 @@ tsr_status tsr_at_prefix(tsr_tensor **out, const tsr_tensor *t, int n, const int
 
 tsr_status tsr_permute(tsr_tensor **out, const tsr_tensor *t, int n, const int *axes)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "permute", t));
-    return end_view(out, view, &aside, t, 0, tsri_desc_permute(&view->desc, &t->desc, n, axes));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "permute", t));
+    return end_view(out, view, &room, t, 0, tsri_desc_permute(&view->desc, &t->desc, n, axes));
 }
 
 tsr_status tsr_transpose(tsr_tensor **out, const tsr_tensor *t, int a, int b)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "transpose", t));
-    return end_view(out, view, &aside, t, 0, tsri_desc_transpose(&view->desc, &t->desc, a, b));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "transpose", t));
+    return end_view(out, view, &room, t, 0, tsri_desc_transpose(&view->desc, &t->desc, a, b));
 }
 
 tsr_status tsr_move_axis(tsr_tensor **out, const tsr_tensor *t, int from, int to)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "move_axis", t));
-    return end_view(out, view, &aside, t, 0, tsri_desc_move_axis(&view->desc, &t->desc, from, to));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "move_axis", t));
+    return end_view(out, view, &room, t, 0, tsri_desc_move_axis(&view->desc, &t->desc, from, to));
 }
 
 tsr_status tsr_expand(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "expand", t));
-    return end_view(out, view, &aside, t, 0, tsri_desc_expand(&view->desc, &t->desc, ndim, shape));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "expand", t));
+    return end_view(out, view, &room, t, 0, tsri_desc_expand(&view->desc, &t->desc, ndim, shape));
 }
 
 tsr_status tsr_squeeze(tsr_tensor **out, const tsr_tensor *t, int axis)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "squeeze", t));
-    return end_view(out, view, &aside, t, 0, tsri_desc_squeeze(&view->desc, &t->desc, axis));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "squeeze", t));
+    return end_view(out, view, &room, t, 0, tsri_desc_squeeze(&view->desc, &t->desc, axis));
 }
 
 tsr_status tsr_squeeze_all(tsr_tensor **out, const tsr_tensor *t)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "squeeze_all", t));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "squeeze_all", t));
     tsri_desc_squeeze_all(&view->desc, &t->desc);
-    return end_view(out, view, &aside, t, 0, TSR_OK);
+    return end_view(out, view, &room, t, 0, TSR_OK);
 }
 
 tsr_status tsr_unsqueeze(tsr_tensor **out, const tsr_tensor *t, int axis)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "unsqueeze", t));
-    return end_view(out, view, &aside, t, 0, tsri_desc_unsqueeze(&view->desc, &t->desc, axis));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "unsqueeze", t));
+    return end_view(out, view, &room, t, 0, tsri_desc_unsqueeze(&view->desc, &t->desc, axis));
 }
 
 tsr_status tsr_flip(tsr_tensor **out, const tsr_tensor *t, int n, const int *axes)
 {
-    tsr_tensor aside, *view = NULL;
+    tsr_tensor room, *view = NULL;
     int64_t offset = 0;
-    TSRI_TRY(begin_view(&view, out, &aside, "flip", t));
+    TSRI_TRY(begin_view(&view, out, &room, "flip", t));
     const tsr_status s = tsri_desc_flip(&view->desc, &offset, &t->desc, n, axes);
-    return end_view(out, view, &aside, t, offset, s);
+    return end_view(out, view, &room, t, offset, s);
 }
 
 tsr_status tsr_diagonal(tsr_tensor **out, const tsr_tensor *t, int64_t k, int a, int b)
 {
-    tsr_tensor aside, *view = NULL;
+    tsr_tensor room, *view = NULL;
     int64_t offset = 0;
-    TSRI_TRY(begin_view(&view, out, &aside, "diagonal", t));
+    TSRI_TRY(begin_view(&view, out, &room, "diagonal", t));
     const tsr_status s = tsri_desc_diagonal(&view->desc, &offset, &t->desc, k, a, b);
-    return end_view(out, view, &aside, t, offset, s);
+    return end_view(out, view, &room, t, offset, s);
 }
 
 tsr_status tsr_unfold(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t size, int64_t step)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "unfold", t));
-    return end_view(out, view, &aside, t, 0, tsri_desc_unfold(&view->desc, &t->desc, axis, size, step));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "unfold", t));
+    return end_view(out, view, &room, t, 0, tsri_desc_unfold(&view->desc, &t->desc, axis, size, step));
 }
 
 tsr_status tsr_merge_dims(tsr_tensor **out, const tsr_tensor *t, int axis, int count)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "merge_dims", t));
-    return end_view(out, view, &aside, t, 0, tsri_desc_merge(&view->desc, &t->desc, axis, count));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "merge_dims", t));
+    return end_view(out, view, &room, t, 0, tsri_desc_merge(&view->desc, &t->desc, axis, count));
 }
 
 tsr_status tsr_split_dim(tsr_tensor **out, const tsr_tensor *t, int axis, int n, const int64_t *sizes)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "split_dim", t));
-    return end_view(out, view, &aside, t, 0, tsri_desc_split(&view->desc, &t->desc, axis, n, sizes));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "split_dim", t));
+    return end_view(out, view, &room, t, 0, tsri_desc_split(&view->desc, &t->desc, axis, n, sizes));
 }
 
 tsr_status tsr_view_real(tsr_tensor **out, const tsr_tensor *t)
 {
-    tsr_tensor aside, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &aside, "view_real", t));
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "view_real", t));
     tsri_desc_real(&view->desc, &t->desc);
-    return end_view(out, view, &aside, t, 0, TSR_OK);
+    return end_view(out, view, &room, t, 0, TSR_OK);
 }
 
 tsr_status tsr_view_imag(tsr_tensor **out, const tsr_tensor *t)
 {
-    tsr_tensor aside, *view = NULL;
+    tsr_tensor room, *view = NULL;
     int64_t offset = 0;
-    TSRI_TRY(begin_view(&view, out, &aside, "view_imag", t));
+    TSRI_TRY(begin_view(&view, out, &room, "view_imag", t));
     const tsr_status s = tsri_desc_imag(&view->desc, &offset, &t->desc);
-    return end_view(out, view, &aside, t, offset, s);
+    return end_view(out, view, &room, t, offset, s);
 }
 
 tsr_status tsr_bit_view(tsr_tensor **out, const tsr_tensor *t, tsr_dtype dtype)
@@ -299,18 +299,18 @@ static tsr_status bind_part(tsr_tensor **out, const char *op, const tsr_tensor *
 static bool is_placed(const tsr_tensor *t) { return t && (t->flags & TSR_FLAG_PLACED); }
 
 /* Binds fresh[i], or outs[i] where that is placed and so cannot fail. */
-static tsr_status bind_fresh(tsr_tensor **fresh, const char *op, const tsr_tensor *t, int axis, int n,
+static tsr_status bind_new(tsr_tensor **is_new, const char *op, const tsr_tensor *t, int axis, int n,
                              const int64_t *sizes, tsr_tensor **outs, bool placed)
 {
     int64_t start = 0;
     for (int i = 0; i < n; i++) {
-        tsr_tensor *aside = NULL;
+        tsr_tensor *room = NULL;
         if (is_placed(outs[i]) != placed) {
             if (sizes) start += sizes[i];
             continue;
         }
-        TSRI_TRY(bind_part(placed ? &outs[i] : &aside, op, t, axis, i, sizes, &start));
-        if (!placed) fresh[i] = aside;
+        TSRI_TRY(bind_part(placed ? &outs[i] : &room, op, t, axis, i, sizes, &start));
+        if (!placed) is_new[i] = room;
     }
     return TSR_OK;
 }
@@ -322,22 +322,22 @@ static tsr_status bind_parts(tsr_tensor **outs, const char *op, const tsr_tensor
     int heap = 0;
     for (int i = 0; i < n; i++) heap += !is_placed(outs[i]);
     const size_t bytes = (size_t)n * sizeof(tsr_tensor *);
-    tsr_tensor **fresh = heap ? tsri_scratch(bytes) : NULL;
-    TSRI_CHECK(fresh || !heap, TSR_ENOMEM, "%s: no room for %d handles", op, n);
-    for (int i = 0; heap && i < n; i++) fresh[i] = NULL;
+    tsr_tensor **is_new = heap ? tsri_scratch(bytes) : NULL;
+    TSRI_CHECK(is_new || !heap, TSR_ENOMEM, "%s: no room for %d handles", op, n);
+    for (int i = 0; heap && i < n; i++) is_new[i] = NULL;
 
     tsr_tensor source = *t;  /* t may be one of outs */
     source.flags &= ~(uint32_t)TSR_FLAG_PLACED;
     tsri_storage_retain(source.storage);
-    tsr_status s = heap ? bind_fresh(fresh, op, &source, axis, n, sizes, outs, false) : TSR_OK;
-    if (s == TSR_OK) s = bind_fresh(fresh, op, &source, axis, n, sizes, outs, true);
+    tsr_status s = heap ? bind_new(is_new, op, &source, axis, n, sizes, outs, false) : TSR_OK;
+    if (s == TSR_OK) s = bind_new(is_new, op, &source, axis, n, sizes, outs, true);
     for (int i = 0; heap && i < n; i++) {
-        tsr_tensor **gone = s == TSR_OK && fresh[i] ? &outs[i] : &fresh[i];
+        tsr_tensor **gone = s == TSR_OK && is_new[i] ? &outs[i] : &is_new[i];
         tsr_release(gone);
-        if (gone == &outs[i]) outs[i] = fresh[i];
+        if (gone == &outs[i]) outs[i] = is_new[i];
     }
     tsri_storage_release(source.storage);
-    tsri_free(fresh, bytes);
+    tsri_free(is_new, bytes);
     return s;
 }
 

@@ -453,14 +453,14 @@ static tsr_status project(tsr_tensor **out, const tsr_tensor *x, const tsr_tenso
 static tsr_status join_heads(tsr_tensor **out, const tsr_tensor *t)
 {
     int64_t shape[TSR_MAX_NDIM];
-    tsr_tensor *turned = NULL;
-    tsr_status s = tsr_transpose(&turned, t, -2, -3);
+    tsr_tensor *transposed = NULL;
+    tsr_status s = tsr_transpose(&transposed, t, -2, -3);
     if (s == TSR_OK) {
-        for (int i = 0; i < turned->ndim - 2; i++) shape[i] = turned->shape[i];
-        shape[turned->ndim - 2] = turned->shape[turned->ndim - 2] * turned->shape[turned->ndim - 1];
-        s = tsr_reshape(out, turned, turned->ndim - 1, shape);
+        for (int i = 0; i < transposed->ndim - 2; i++) shape[i] = transposed->shape[i];
+        shape[transposed->ndim - 2] = transposed->shape[transposed->ndim - 2] * transposed->shape[transposed->ndim - 1];
+        s = tsr_reshape(out, transposed, transposed->ndim - 1, shape);
     }
-    tsr_release(&turned);
+    tsr_release(&transposed);
     return s;
 }
 

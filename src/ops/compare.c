@@ -67,7 +67,7 @@ static inline double size_of(double x) { return x < 0 ? -x : x; }
 static inline bool is_nan(double x)    { return x != x; }
 static inline bool is_inf(double x)    { return size_of(x) > 1.7976931348623157e308; }
 
-/* sqrt(x^2 + y^2) without overflow on the way; NaN if either is. */
+/* sqrt(x^2 + y^2) without overflow in between; NaN if either is. */
 static double length_of(double x, double y)
 {
     const double a = size_of(x), b = size_of(y), large = a > b ? a : b, small = a > b ? b : a;

@@ -1,6 +1,6 @@
 /* conv.c - convolutions, and the transposed ones.
  *
- * The road checks, promotes and fits; here is what it cannot know: how options become
+ * The dispatch checks, promotes and fits; here is what it cannot know: how options become
  * parameters, what the sizes of a result are, and how a convolution is done with other
  * ops where a backend has none. */
 #include "conv.h"
@@ -54,19 +54,19 @@ static tsr_status check_channels(const char *name, tsr_op_kind kind, const tsr_c
                                  const tsr_desc *const *in)
 {
     const tsr_desc *x = in[0], *w = in[1];
-    const bool turned = kind == TSR_OP_CONV_TRANSPOSE;
+    const bool transposed = kind == TSR_OP_CONV_TRANSPOSE;
     const int64_t c = x->shape[x->ndim - p->spatial - 1], groups = p->groups;
     int64_t all = 0;
     TSRI_CHECK(tsri_mul(&all, w->shape[1], groups), TSR_EOVERFLOW, "%s: %lld groups of w %s overflow", name,
                (long long)groups, TSRI_DESC(w));
-    TSRI_CHECK((turned ? w->shape[0] : all) == c, TSR_ESHAPE,
+    TSRI_CHECK((transposed ? w->shape[0] : all) == c, TSR_ESHAPE,
                "%s: x %s has %lld channels, but w %s with groups %lld has %lld", name, TSRI_DESC(x),
-               (long long)c, TSRI_DESC(w), (long long)groups, (long long)(turned ? w->shape[0] : all));
+               (long long)c, TSRI_DESC(w), (long long)groups, (long long)(transposed ? w->shape[0] : all));
     TSRI_CHECK(w->shape[0] % groups == 0, TSR_ESHAPE, "%s: w %s does not divide into %lld groups", name,
                TSRI_DESC(w), (long long)groups);
-    TSRI_CHECK(!in[2] || in[2]->shape[0] == (turned ? all : w->shape[0]), TSR_ESHAPE,
+    TSRI_CHECK(!in[2] || in[2]->shape[0] == (transposed ? all : w->shape[0]), TSR_ESHAPE,
                "%s: bias is %s, but there are %lld outputs", name, TSRI_DESC(in[2]),
-               (long long)(turned ? all : w->shape[0]));
+               (long long)(transposed ? all : w->shape[0]));
     return TSR_OK;
 }
 
@@ -145,7 +145,7 @@ double tsri_conv_transpose_work(const tsr_desc *const *in, const tsr_desc *out, 
 
 /* A convolution with other ops: windows are views, and einsum sums over them ------------- */
 
-/* What is made on the way, to be released. */
+/* Temporaries, to be released. */
 typedef struct pieces {
     tsr_tensor *padded, *wide_x, *wide_w, *sums;
 } pieces;
@@ -263,26 +263,26 @@ tsr_status tsri_conv_parts(const tsr_op *op)
     return s;
 }
 
-/* A transposed one as a plain one: x with zeros between its elements, w turned round ------ */
+/* A transposed one as a plain one: x with zeros between its elements, w reversed --------- */
 
 /* (c_in, c_out / groups, k...) to (c_out, c_in / groups, k...), each window backwards. */
-static tsr_status turn_weights(tsr_tensor **out, const tsr_tensor *w, const tsr_conv_params *p)
+static tsr_status transpose_weights(tsr_tensor **out, const tsr_tensor *w, const tsr_conv_params *p)
 {
     static const int axes[] = { 3, 4, 5 };
-    tsr_tensor turned = *w;
+    tsr_tensor transposed = *w;
     tsr_desc d;
     int64_t shape[TSRI_SPATIAL + 2], offset = 0;
-    split_groups(&turned, 0, p->groups);
-    TSRI_TRY(tsri_desc_transpose(&d, &turned.desc, 1, 2));
-    tsri_see(&turned, &turned, &d, 0);
-    TSRI_TRY(tsri_desc_flip(&d, &offset, &turned.desc, p->spatial, axes));
-    tsri_see(&turned, &turned, &d, offset);
-    for (int i = 0; i < w->ndim; i++) shape[i] = i > 1 ? w->shape[i] : turned.shape[i + 1];
+    split_groups(&transposed, 0, p->groups);
+    TSRI_TRY(tsri_desc_transpose(&d, &transposed.desc, 1, 2));
+    tsri_see(&transposed, &transposed, &d, 0);
+    TSRI_TRY(tsri_desc_flip(&d, &offset, &transposed.desc, p->spatial, axes));
+    tsri_see(&transposed, &transposed, &d, offset);
+    for (int i = 0; i < w->ndim; i++) shape[i] = i > 1 ? w->shape[i] : transposed.shape[i + 1];
     shape[0] *= p->groups;
     TSRI_TRY(tsri_make_temporary(out, "conv_transpose", w, w->dtype, w->ndim, shape));
     tsr_tensor grouped = **out;
     split_groups(&grouped, 0, p->groups);
-    return tsr_copy(&grouped, &turned);
+    return tsr_copy(&grouped, &transposed);
 }
 
 /* Element i of x along a dim stands at i * stride + shift in the spread one, if that is inside: both
@@ -333,7 +333,7 @@ tsr_status tsri_conv_transpose_parts(const tsr_op *op)
         plain.dilation[d] = p->dilation[d];
     }
     tsr_status s = spread(&x, op);
-    if (s == TSR_OK) s = turn_weights(&w, op->in[1], p);
+    if (s == TSR_OK) s = transpose_weights(&w, op->in[1], p);
     if (s == TSR_OK)
         s = tsri_dispatch(&(tsri_call){ .kind = TSR_OP_CONV, .params = &plain, .nout = 1, .out = { &out },
                                     .nin = 3, .in = { x, w, op->nin > 2 ? op->in[2] : NULL } });

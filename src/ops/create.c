@@ -29,14 +29,14 @@ tsr_status tsr_empty(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t 
 
 tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
-    enum { FEW = 4096 };  /* bytes that are not worth a road */
+    enum { SMALL = 4096 };  /* bytes that are not worth a dispatch */
     tsr_desc d;
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     int64_t lo;
     TSRI_TRY(tsri_desc_packed(&d, "zeros", dtype, ndim, shape));
     TSRI_TRY(tsri_result(out, &origin, "zeros", &d, NULL));
     const int64_t bytes = tsri_desc_span(&d, &lo);
-    if (origin != TSRI_ORIGIN_MADE || bytes > FEW || !tsri_is_here(*out)) return tsri_result_end(out, origin, tsri_fill_run(*out, tsr_scalar_i64(0)));
+    if (origin != TSRI_ORIGIN_MADE || bytes > SMALL || !tsri_is_here(*out)) return tsri_result_end(out, origin, tsri_fill_run(*out, tsr_scalar_i64(0)));
     memset((*out)->data, 0, (size_t)bytes);
     return TSR_OK;
 }
@@ -142,7 +142,7 @@ typedef struct progression {
     int64_t   n;
     tsr_dtype dtype, dtype_after;  /* of values before and from index `turn` on: I64 and U64
                                       (the bits are the same; the sign changes there), F64 or C128 */
-    int64_t   turn;
+    int64_t   wrap_at;
     uint64_t  start, step;         /* integers, as bits */
     line      re, im;              /* floats */
     tsr_c128  last;
@@ -172,11 +172,11 @@ static tsr_status fill_progression(tsr_tensor *out, const progression *p)
     tsr_c128 chunk[CHUNK];
     tsr_tensor values, place, *part = tsr_place_none(&place);
     for (int64_t at = 0, n; at < p->n; at += n) {
-        const int64_t left = (at < p->turn && p->turn < p->n ? p->turn : p->n) - at;
+        const int64_t left = (at < p->wrap_at && p->wrap_at < p->n ? p->wrap_at : p->n) - at;
         tsr_desc d;
         n = left < CHUNK ? left : CHUNK;
         for (int64_t i = 0; i < n; i++) progression_at(chunk, i, p, at + i);
-        TSRI_TRY(tsr_desc_init(&d, at < p->turn ? p->dtype : p->dtype_after, TSR_SHAPE(n), NULL));
+        TSRI_TRY(tsr_desc_init(&d, at < p->wrap_at ? p->dtype : p->dtype_after, TSR_SHAPE(n), NULL));
         TSRI_TRY(tsr_place(&values, chunk, &d));
         TSRI_TRY(tsr_slice(&part, out, 0, at, at + n, 1));
         const tsr_status s = tsri_copy_run(part, &values);
@@ -207,12 +207,12 @@ static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0);
 /* How many of start, start + step, ... lie before stop, and how many of those come
  * before the sign changes: *turn. -1 if it exceeds i64. Integers reach from -2^63
  * to 2^64 - 1, so what lies on each side of zero is counted for itself. */
-static int64_t integer_count(int64_t *turn, tsr_scalar start, tsr_scalar stop, tsr_scalar step)
+static int64_t integer_count(int64_t *wrap_at, tsr_scalar start, tsr_scalar stop, tsr_scalar step)
 {
     const bool forward = !is_negative(step);
     const uint64_t a = tsr_scalar_to_u64(start), b = tsr_scalar_to_u64(stop);
     const uint64_t by = forward ? tsr_scalar_to_u64(step) : 0 - tsr_scalar_to_u64(step);
-    *turn = INT64_MAX;
+    *wrap_at = INT64_MAX;
     if (is_negative(start) == is_negative(stop)) {
         if (forward ? a >= b : a <= b) return 0;
         const uint64_t n = divide_up(forward ? b - a : a - b, by);
@@ -224,7 +224,7 @@ static int64_t integer_count(int64_t *turn, tsr_scalar start, tsr_scalar stop, t
     const uint64_t first = divide_up(before, by);  /* not counting 0, which suits either side */
     const uint64_t next = first * by - before;     /* how far beyond 0 the next lies */
     const uint64_t second = next < after ? divide_up(after - next, by) : 0;
-    *turn = (int64_t)first;
+    *wrap_at = (int64_t)first;
     return second > INT64_MAX - first ? -1 : (int64_t)(first + second);
 }
 
@@ -240,7 +240,7 @@ static int64_t real_count(double start, double stop, double step)
 
 tsr_status tsr_arange(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr_scalar stop, tsr_scalar step)
 {
-    progression p = { .turn = INT64_MAX };
+    progression p = { .wrap_at = INT64_MAX };
     TSRI_CHECK(out, TSR_ENULL, "arange: out is NULL");
     const tsr_kind kind = tsr_dtype_kind(dtype);
     TSRI_CHECK(kind == TSR_SIGNED || kind == TSR_UNSIGNED || kind == TSR_FLOATING, TSR_EDTYPE,
@@ -253,7 +253,7 @@ tsr_status tsr_arange(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr_s
         p.dtype = is_negative(start) ? TSR_I64 : TSR_U64;
         p.dtype_after = is_negative(start) ? TSR_U64 : TSR_I64;
         TSRI_CHECK(p.step != 0, TSR_EINVAL, "arange: step is 0");
-        p.n = integer_count(&p.turn, start, stop, step);
+        p.n = integer_count(&p.wrap_at, start, stop, step);
     } else {
         const double a = tsr_scalar_to_f64(start), b = tsr_scalar_to_f64(stop), by = tsr_scalar_to_f64(step);
         TSRI_CHECK(is_finite(a) && is_finite(b) && is_finite(by), TSR_EINVAL, "arange: %g to %g by %g is not finite", a,
@@ -287,7 +287,7 @@ tsr_status tsr_linspace(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr
     const progression p = {
         .n     = n,
         .dtype = complex ? TSR_C128 : TSR_F64,
-        .turn  = INT64_MAX,
+        .wrap_at  = INT64_MAX,
         .re    = line_between(a.re, b.re, parts),
         .im    = line_between(a.im, b.im, parts),
         .last  = b,

@@ -1,4 +1,4 @@
-/* away.c - ops on devices that are not the CPU: on a stream, in parts, or elsewhere. */
+/* device_dispatch.c - ops on devices that are not the CPU: on a stream, in parts, or elsewhere. */
 #include "device_dispatch.h"
 #include "backend/streams.h"
 #include "backend/transfer.h"
@@ -143,7 +143,7 @@ static tsr_status carry_number(tsr_tensor *view, tsr_tensor **temporary, const t
     return TSR_OK;
 }
 
-/* The road ------------------------------------------------------------------------------ */
+/* Running ------------------------------------------------------------------------------- */
 
 typedef struct context {
     tsr_op      op;

@@ -1,4 +1,4 @@
-/* away.h - ops on devices that are not the CPU, and operands that are there. */
+/* device_dispatch.h - ops on devices that are not the CPU, and operands that are there. */
 #ifndef TSRI_DEVICE_DISPATCH_H
 #define TSRI_DEVICE_DISPATCH_H
 
@@ -16,11 +16,11 @@ void tsri_count_in_parts(tsr_op_kind kind);
 /* "add: operands on cpu:0 and cuda:0": TSR_EDEVICE. */
 tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b);
 
-/* Makes *t a tensor that the host reads, with all its work done: itself, or a copy that *aside
+/* Makes *t a tensor that the host reads, with all its work done: itself, or a copy that *temporary
  * holds, to be released. */
 tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary);
 
-/* *out = `made`, of the host, beside t; `made` is released on every way. */
+/* *out = `made`, of the host, beside t; `made` is released in any case. */
 tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s);
 
 /* Where tensors that come from nothing are made: on the device that this thread works on, or else

@@ -353,7 +353,7 @@ static tsr_status multiply_all(work *w)
     for (int i = 0; w->n > 1 && i < w->n; i++)
         if (has_private_names(w, i)) TSRI_TRY(replace(w, i, i));
     while (w->n > 2) {
-        TSRI_CHECK(choose(w, &a, &b), TSR_ESHAPE, "einsum: every product on the way has more than %d dims",
+        TSRI_CHECK(choose(w, &a, &b), TSR_ESHAPE, "einsum: every intermediate product has more than %d dims",
                    TSR_MAX_NDIM);
         TSRI_TRY(replace(w, a, b));
     }
@@ -362,13 +362,13 @@ static tsr_status multiply_all(work *w)
 
 /* Operands ---------------------------------------------------------------------------- */
 
-/* The dtype of products on the way: the one that sums have. */
+/* The dtype of intermediate products: the one that sums have. */
 static tsr_dtype wide_dtype(tsr_dtype dtype)
 {
     return tsr_dtype_kind(dtype) == TSR_FLOATING && dtype != TSR_F64 ? TSR_F32 : dtype;
 }
 
-/* Is there a product on the way to the result? */
+/* Is there an intermediate product? */
 static bool takes_steps(const work *w)
 {
     if (w->n > 2) return true;
@@ -387,7 +387,7 @@ static tsr_status prepare_operand(work *w, int i, const tsr_tensor *out)
     return TSR_OK;
 }
 
-/* Fills out, through a wider tensor where products on the way are wider. */
+/* Fills out, through a wider tensor where intermediate products are wider. */
 static tsr_status run(work *w, tsr_tensor *out)
 {
     tsr_tensor *wide = NULL;

@@ -1,4 +1,4 @@
-/* fft_int.h - the rules of the Fourier ops for their results and costs (ways.c). */
+/* fft_int.h - the rules of the Fourier ops for their results and costs (traits.c). */
 #ifndef TSRI_OPS_FFT_INT_H
 #define TSRI_OPS_FFT_INT_H
 

@@ -8,7 +8,7 @@
 #include "tessera/move.h"
 #include "tessera/ops/index.h"
 
-/* Everything about one call. Operands that must be copied first are seen in `aside`. */
+/* Everything about one call. Operands that must be copied first are temporaries. */
 typedef struct call {
     const char       *op;
     const tsr_tensor *t, *index, *src;
@@ -175,7 +175,7 @@ static tsr_status gather_run(tsr_tensor *out, const tsr_tensor *t, const tsr_ten
                                   .params = &params });
 }
 
-/* Makes or fits the result, and keeps t and index out of its way. */
+/* Makes or fits the result, and separates t and index from it. */
 static tsr_status begin_result(call *c, tsr_tensor **out, tsri_origin *origin, const tsr_desc *d)
 {
     TSRI_TRY(tsri_result(out, origin, c->op, d, c->t));

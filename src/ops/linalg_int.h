@@ -6,7 +6,7 @@
 #include "views.h"
 #include "dispatch.h"
 
-/* The results of factorisations, and how often the flops of their rows are done (ways.c). */
+/* The results of factorisations, and how often the flops of their rows are done (traits.c). */
 tsr_status tsri_infer_factors(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
                               const void *params);
 double tsri_work_factors(const tsr_desc *const *in, const tsr_desc *out, const void *params);

@@ -35,7 +35,7 @@ static bool is_same_memory(const tsr_tensor *a, const tsr_tensor *b)
            tsr_desc_same(&a->desc, &seen_as);
 }
 
-/* A copy of src aside, for a destination that partly overlaps it. */
+/* Through a temporary copy of src, for a destination that partly overlaps it. */
 static tsr_status copy_through(tsr_tensor *dst, const tsr_tensor *src)
 {
     tsr_tensor *temporary = NULL;
@@ -134,7 +134,7 @@ tsr_status tsr_contiguous(tsr_tensor **out, const tsr_tensor *t)
 }
 
 /* How t lies on another device: in the same order of dims, but matrices of a device that
- * keeps them column-major are row-major elsewhere, and the other way round. */
+ * keeps them column-major are row-major elsewhere, and vice versa. */
 static tsr_status laid_out_for(tsr_desc *out, const tsr_tensor *t, tsr_device device)
 {
     tsr_desc d;
@@ -186,7 +186,7 @@ static bool suits(const void *data, tsr_dtype dtype)
 }
 
 /* The packed row-major host buffer as a tensor like t: in `place`, or, where its
- * address does not suit the elements, in memory aside. */
+ * address does not suit the elements, in temporary memory. */
 static tsr_status open_buffer(tsr_tensor **buffer, tsr_tensor *place, const char *op, const char *what, void *data,
                               size_t bytes, const tsr_tensor *t)
 {

@@ -1,5 +1,5 @@
 /* nn.c - networks' ops but for losses (nn_loss.c): check what the signature cannot say,
- * and take the road. */
+ * and dispatch. */
 #include "nn.h"
 #include "device_dispatch.h"
 #include "views.h"

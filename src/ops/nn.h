@@ -37,14 +37,14 @@ tsr_status tsri_pair_loss_parts(const tsr_op *op);   /* mse, l1, huber, smooth_l
 
 enum { TSRI_TEMPS = 10 };
 
-/* A way to do an op with others; what it leaves in t[0 .. TSRI_TEMPS - 1] is released. */
+/* An op done with others; what it leaves in t[0 .. TSRI_TEMPS - 1] is released. */
 typedef tsr_status (*tsri_recipe)(const tsr_op *op, tsr_tensor **t);
 tsr_status tsri_cook(const tsr_op *op, tsri_recipe recipe);
 
 /* The dtype that x is computed in. */
 static inline tsr_dtype tsri_work_dtype(tsr_dtype dtype) { return dtype == TSR_F64 ? TSR_F64 : TSR_F32; }
 
-/* *t in this dtype: itself, or a copy in *aside. */
+/* *t in this dtype: itself, or a copy in *temporary. */
 tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype dtype);
 
 /* A list of one element for each channel, seen with dims behind it so that it meets
@@ -53,7 +53,7 @@ void tsri_see_channels(tsr_tensor *v, const tsr_tensor *t, int ndim);
 
 /* What calls are written with ----------------------------------------------------- */
 
-/* The road to an op with one result. */
+/* Dispatches an op with one result. */
 static inline tsr_status tsri_dispatch_one(tsr_tensor **out, const char *name, tsr_op_kind kind,
                                         const void *params, int nin, const tsr_tensor *const *in)
 {
@@ -62,7 +62,7 @@ static inline tsr_status tsri_dispatch_one(tsr_tensor **out, const char *name, t
     return tsri_dispatch(&call);
 }
 
-/* *t as i64: itself, or a copy in *aside. TSR_EDTYPE unless of integers. */
+/* *t as i64: itself, or a copy in *temporary. TSR_EDTYPE unless of integers. */
 tsr_status tsri_as_integers(const tsr_tensor **t, tsr_tensor **temporary, const char *op, const char *what);
 
 /* The first element of t, which is i64, that is neither 0 .. size - 1 nor

@@ -211,7 +211,7 @@ tsr_status tsri_group_norm_parts(const tsr_op *op) { return tsri_cook(op, group_
 /* Rotary positions ----------------------------------------------------------------------- */
 
 /* Sines and cosines for (seq, 1, pairs), in f64, from theta. */
-static tsr_status make_turns(tsr_tensor **sine, tsr_tensor **cosine, const tsr_op *op, int64_t d,
+static tsr_status make_angles(tsr_tensor **sine, tsr_tensor **cosine, const tsr_op *op, int64_t d,
                              tsr_tensor **t)
 {
     const int64_t pairs = d / 2;
@@ -244,14 +244,14 @@ static tsr_status see_half(tsr_tensor **v, const tsr_tensor *t, int mode, int ha
     return tsr_slice(v, t, -1, half * (d / 2), (half + 1) * (d / 2), 1);
 }
 
-/* t[2] a, t[3] b, t[4] sine, t[5] cosine; the rest is for what comes up on the way. */
+/* t[2] a, t[3] b, t[4] sine, t[5] cosine; the rest is for intermediate results. */
 static tsr_status rope(const tsr_op *op, tsr_tensor **t)
 {
     const tsr_tensor *x = op->in[0];
     const int mode = ((const tsr_rope_params *)op->params)->mode;
     if (is_empty(op)) return TSR_OK;
     if (op->kind == TSR_OP_ROPE) {
-        TSRI_TRY(make_turns(&t[4], &t[5], op, x->shape[x->ndim - 1], t));
+        TSRI_TRY(make_angles(&t[4], &t[5], op, x->shape[x->ndim - 1], t));
     } else {
         TSRI_TRY(look_up(&t[4], &t[0], op->in[2], op->in[1]));
         TSRI_TRY(look_up(&t[5], &t[0], op->in[3], op->in[1]));

@@ -1,4 +1,4 @@
-/* op.c - the list of ops, and the road to a backend. */
+/* op.c - the list of ops, and running one by its backend. */
 #include "op.h"
 #include "device_dispatch.h"
 #include "backend/transfer.h"

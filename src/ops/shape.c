@@ -15,7 +15,7 @@ static tsr_status check_source(const char *op, tsr_tensor **out, const tsr_tenso
 /* Lays t out in a result that is there. */
 typedef tsr_status (*lay_fn)(tsr_tensor *out, const tsr_tensor *t, const void *how);
 
-/* Makes or fits the result, keeps t out of its way, and lays it out. */
+/* Makes or fits the result, separates t from it, and lays it out. */
 static tsr_status lay_out(tsr_tensor **out, const char *op, const tsr_desc *d, const tsr_tensor *t, lay_fn lay,
                           const void *how)
 {
