@@ -140,7 +140,7 @@ typedef struct line {
 
 typedef struct progression {
     int64_t   n;
-    tsr_dtype dtype, dtype_after;  /* of values before and from index `turn` on: I64 and U64
+    tsr_dtype dtype, dtype_after;  /* of values before and from index `wrap_at` on: I64 and U64
                                       (the bits are the same; the sign changes there), F64 or C128 */
     int64_t   wrap_at;
     uint64_t  start, step;         /* integers, as bits */

@@ -60,9 +60,10 @@ static TSRI_ALWAYS_INLINE tsr_status infer(context *x)
 {
     const tsri_call *c = x->call;
     const tsri_op_traits *traits = tsri_traits_of(c->kind);
-    const tsr_desc *descs[TSR_OP_MAX_IN] = { NULL };
+    const tsr_desc *descs[TSR_OP_MAX_IN];  /* as many as the signature has */
     tsr_bindings bindings;
-    for (int i = 0; i < c->nin; i++) descs[i] = x->operands.in[i] ? &x->operands.in[i]->desc : NULL;
+    for (int i = 0; i < x->parsed->rule.nin; i++)
+        descs[i] = i < c->nin && x->operands.in[i] ? &x->operands.in[i]->desc : NULL;
     if (matches_at_sight(x)) return traits->infer(x->desc, x->name, c->kind, descs, c->params);
     memset(bindings.bound, 0, sizeof bindings.bound);
     TSRI_TRY(tsr_match(&x->parsed->signature, x->name, c->nin, descs, &bindings));
@@ -114,9 +115,15 @@ static TSRI_ALWAYS_INLINE tsr_status run(context *x)
 {
     const tsri_call *c = x->call;
     const tsri_op_traits *traits = tsri_traits_of(c->kind);
-    tsr_op op = { .kind = c->kind, .nin = c->nin, .nout = c->nout, .params = c->params };
-    for (int i = 0; i < c->nin; i++) op.in[i] = x->operands.in[i];
-    for (int i = 0; i < c->nout; i++) op.out[i] = *c->out[i];
+    tsr_op op;  /* written as far as it is read: this runs once a call */
+    op.kind = c->kind;
+    op.nin = c->nin;
+    op.nout = c->nout;
+    op.reserved = 0;
+    op.params = c->params;
+    op.stream = NULL;
+    for (int i = 0; i < x->parsed->rule.nin; i++) op.in[i] = i < c->nin ? x->operands.in[i] : NULL;
+    for (int i = 0; i < x->parsed->signature.nresults; i++) op.out[i] = i < c->nout ? *c->out[i] : NULL;
     if (!traits->parts || !(tsri_load_acquire(&parts_first) || !tsri_op_supported(&op))) return tsri_op_run(&op);
     const tsr_device before = tsri_work_on(op.out[0]->device);
     const tsr_status s = traits->parts(&op);
@@ -153,6 +160,12 @@ tsr_status tsri_dispatch(const tsri_call *call) { return dispatch(call); }
 /* The same, with loops that the compiler knows to be of one. */
 tsr_status tsri_dispatch_unary(tsr_tensor **out, tsr_op_kind kind, const void *params, const tsr_tensor *x)
 {
-    const tsri_call call = { .kind = kind, .params = params, .nin = 1, .in = { x }, .nout = 1, .out = { out } };
+    tsri_call call;
+    call.kind = kind;
+    call.params = params;
+    call.nin = call.nout = 1;
+    call.in[0] = x;
+    call.out[0] = out;
+    call.name = NULL;
     return dispatch(&call);
 }
