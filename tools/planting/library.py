@@ -100,7 +100,7 @@ class Library:
         must(["cmake", "-S", self.tree, "-B", folder, *CMAKE])
         targets = ["backend-sim", "backend-null"]
         must(["cmake", "--build", folder, f"-j{self.jobs}", "--target", *targets])
-        self.objects, self.programs = {}, collections.defaultdict(list)
+        self.objects, self.programs, self.opcheck = {}, collections.defaultdict(list), []
         for entry in json.loads((folder / "compile_commands.json").read_text()):
             words = shlex.split(entry["command"])
             target = words[words.index("-o") + 1].split("/")[1][:-len(".dir")]
@@ -108,7 +108,7 @@ class Library:
             if target == "tessera_objects":
                 self.objects[os.path.relpath(entry["file"], self.tree)] = plain_command(words)
             elif target == "opcheck":
-                self.programs["net", "test_net"].append((entry["file"], plain_command(words)))
+                self.opcheck.append((entry["file"], plain_command(words)))
             elif kind in KINDS:
                 self.programs[kind, name].append((entry["file"], plain_command(words)))
 
@@ -147,6 +147,7 @@ class Library:
                      for s, c in self.objects.items()}
             tests = {key: [pool.submit(self.compile, f, c, self.test_object(key, f)) for f, c in parts]
                      for key, parts in self.programs.items()}
+            checks = [pool.submit(self.compile, f, c, self.test_object(("opcheck",), f)) for f, c in self.opcheck]
             for source, note in notes.items():
                 self.depends[source] = {os.path.relpath(f, self.tree) for f in note.result()["depends"]}
                 self.seconds[source] = note.result()["seconds"]
@@ -158,6 +159,11 @@ class Library:
             for key, parts in tests.items():
                 for part in parts:
                     part.result()
+            for check in checks:
+                check.result()
+            self.archive = self.work / "libopcheck.a"
+            self.archive.unlink(missing_ok=True)
+            must(["ar", "rcs", self.archive, *(self.test_object(("opcheck",), f) for f, _ in self.opcheck)])
             self.binaries = {f"{k}/{n}": self.work / "tests" / k / n for k, n in self.programs}
             list(pool.map(self.link_program, self.programs))
 
@@ -168,8 +174,8 @@ class Library:
         out = self.work / "tests" / key[0] / key[1]
         out.parent.mkdir(parents=True, exist_ok=True)
         objects = [self.test_object(key, f) for f, _ in self.programs[key]]
-        must(["cc", *self.linker, "-rdynamic", *objects, "-o", out, f"-L{self.base}", "-lplanted", "-lm", "-ldl",
-              "-pthread"])
+        must(["cc", *self.linker, "-rdynamic", *objects, self.archive, "-o", out, f"-L{self.base}", "-lplanted",
+              "-lm", "-ldl", "-pthread"])
 
     def link(self, objects, folder, out=None, *options):
         """The library, in this folder; or out, the copy that tests load beside it, whose symbols are its own."""
