@@ -7,15 +7,15 @@
 const elementwise_op elementwise_ops[] = {
 #define UNARY(ID, name, dtypes, result, flops, doc, ...) \
     { TSR_OP_##ID, #name, 1, 0, { .one = tsr_##name }, { __VA_ARGS__ } },
-#define UNARY_A(ID, name, dtypes, result, flops, doc, ...) \
+#define UNARY_A(ID, name, dtypes, result, flops, doc, call, ...) \
     { TSR_OP_##ID, #name, 1, 1, { .one_a = tsr_##name }, { __VA_ARGS__ } },
-#define UNARY_AB(ID, name, dtypes, result, flops, doc, ...) \
+#define UNARY_AB(ID, name, dtypes, result, flops, doc, call, ...) \
     { TSR_OP_##ID, #name, 1, 2, { .one_ab = tsr_##name }, { __VA_ARGS__ } },
 #define BINARY(ID, name, dtypes, result, flops, doc, ...) \
     { TSR_OP_##ID, #name, 2, 0, { .two = tsr_##name }, { __VA_ARGS__ } },
-#define TERNARY(ID, name, dtypes, signature, flops, doc, ...) \
+#define TERNARY(ID, name, dtypes, signature, flops, doc, call, ...) \
     { TSR_OP_##ID, #name, 3, 0, { .three = tsr_##name }, { __VA_ARGS__ } },
-#define TERNARY_A(ID, name, dtypes, signature, flops, doc, ...) \
+#define TERNARY_A(ID, name, dtypes, signature, flops, doc, call, ...) \
     { TSR_OP_##ID, #name, 3, 1, { .three_a = tsr_##name }, { __VA_ARGS__ } },
 #include "tessera/op.def"
 };

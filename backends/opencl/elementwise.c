@@ -123,7 +123,7 @@ static void write_group(char out[OCL_HEAD], const ocl_call *call)
     const tsr_dtype dtype = call->op->in[0]->dtype;
     size_t at = (size_t)snprintf(out, size, "#define EACH_OP(X)");
     static const struct { int kind; const char *id; } ids[] = {
-#define X(ID, name, family, params, signature, flops, doc) { TSR_OP_##ID, #ID },
+#define X(ID, name, family, params, signature, flops, doc, call) { TSR_OP_##ID, #ID },
 #include <tessera/op.def>
 #undef X
     };

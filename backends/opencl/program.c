@@ -26,7 +26,7 @@ static void write_names(void)
     at += (size_t)snprintf(name_text + at, sizeof name_text - at, "#define T_" #ID " %d\n", (int)TSR_##ID);
 #include <tessera/dtype.def>
 #undef X
-#define X(ID, name, family, params, signature, flops, doc) \
+#define X(ID, name, family, params, signature, flops, doc, call) \
     at += (size_t)snprintf(name_text + at, sizeof name_text - at, "#define O_" #ID " %d\n", (int)TSR_OP_##ID);
 #include <tessera/op.def>
 #undef X

@@ -14,7 +14,7 @@ enum { TSR_OP_MAX_IN = 6, TSR_OP_MAX_OUT = 4 };
 
 typedef enum tsr_op_kind {
     TSR_OP_NONE = 0,
-#define X(ID, name, family, params, signature, flops, doc) TSR_OP_##ID,
+#define X(ID, name, family, params, signature, flops, doc, call) TSR_OP_##ID,
 #include "op.def"
     TSR_OP_COUNT,
     TSR_OP_MAX_ = 0x7fffffff
@@ -84,6 +84,7 @@ typedef struct tsr_fft_params { int32_t axis; bool inverse; int64_t n; double sc
 typedef struct tsr_op_info {
     const char *name, *family, *params, *signature, *doc;
     double      flops;  /* for an element of the result */
+    const char *call;   /* what the public function takes and gives, as op.def writes it */
 } tsr_op_info;
 
 /* NULL if there is no such op. */

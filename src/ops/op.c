@@ -6,8 +6,8 @@
 #include "core/mem.h"
 
 static const tsr_op_info infos[TSR_OP_COUNT] = {
-#define X(ID, name, family, params, signature, flops, doc) \
-    [TSR_OP_##ID] = { name, family, params, signature, doc, flops },
+#define X(ID, name, family, params, signature, flops, doc, call) \
+    [TSR_OP_##ID] = { name, family, params, signature, doc, flops, call },
 #include "tessera/op.def"
 };
 

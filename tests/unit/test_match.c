@@ -476,7 +476,7 @@ static void test_match_a_signature_may_have_no_inputs(void)
 static void test_match_every_signature_of_op_def_parses(void)
 {
     static const char *const signatures[] = {
-#define X(ID, name, family, params, signature, flops, doc) signature,
+#define X(ID, name, family, params, signature, flops, doc, call) signature,
 #include "tessera/op.def"
     };
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
