@@ -111,9 +111,11 @@ static void narrow_real_results(op_facts *f)
             f->dtypes[i] = real_parts(f->dtypes[0]);
 }
 
-bool op_facts_get(op_facts *out, tsr_op_kind kind)
+bool op_facts_get(op_facts *out, tsr_op_kind kind) { return op_facts_of(out, tsr_op_get_info(kind)); }
+
+bool op_facts_of(op_facts *out, const tsr_op_info *row)
 {
-    out->info = tsr_op_get_info(kind);
+    out->info = row;
     if (!out->info || tsr_signature_parse(&out->signature, out->info->signature) != TSR_OK) return false;
     join_groups(out);
     narrow_real_results(out);
@@ -125,8 +127,8 @@ bool op_facts_get(op_facts *out, tsr_op_kind kind)
 int list_families(const char *families[FAMILIES_MOST])
 {
     int count = 0;
-    for (int kind = TSR_OP_NONE + 1; tsr_op_get_info((tsr_op_kind)kind); kind++) {
-        const char *family = tsr_op_get_info((tsr_op_kind)kind)->family;
+    for (int row = 0; tsr_op_row(row); row++) {
+        const char *family = tsr_op_row(row)->family;
         int i = 0;
         while (i < count && strcmp(families[i], family)) i++;
         if (i == count && count < FAMILIES_MOST) families[count++] = family;

@@ -14,8 +14,9 @@ typedef struct op_facts {
 
 /* False if there is no such op, or its signature cannot be read. */
 bool op_facts_get(op_facts *out, tsr_op_kind kind);
+bool op_facts_of(op_facts *out, const tsr_op_info *row);
 
-/* Families in the order in which the list of ops first names them. */
+/* Families in the order in which op.def first names them. */
 enum { FAMILIES_MOST = 64 };
 int list_families(const char *families[FAMILIES_MOST]);
 

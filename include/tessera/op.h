@@ -85,6 +85,7 @@ typedef struct tsr_op_info {
     const char *name, *family, *params, *signature, *doc;
     double      flops;  /* for an element of the result */
     const char *call;   /* what the public function takes and gives, as op.def writes it */
+    tsr_op_kind kind;   /* TSR_OP_NONE: a composed op, which computes with others */
 } tsr_op_info;
 
 /* NULL if there is no such op. */
@@ -92,6 +93,10 @@ TSR_API const tsr_op_info *tsr_op_get_info(tsr_op_kind kind);
 
 /* The op of this name, or TSR_OP_NONE. */
 TSR_API tsr_op_kind tsr_op_find(const char *name);
+
+/* Row i of op.def, from 0: the ops in the order of their kinds, then the composed ones (concat, linear,
+ * topk). NULL behind the last. */
+TSR_API const tsr_op_info *tsr_op_row(int i);
 
 /* On devices that are not the CPU, since the start or the last reset. */
 typedef struct tsr_op_stats {

@@ -7,7 +7,7 @@
 
 static const tsr_op_info infos[TSR_OP_COUNT] = {
 #define X(ID, name, family, params, signature, flops, doc, call) \
-    [TSR_OP_##ID] = { name, family, params, signature, doc, flops, call },
+    [TSR_OP_##ID] = { name, family, params, signature, doc, flops, call, TSR_OP_##ID },
 #include "tessera/op.def"
 };
 

@@ -40,6 +40,22 @@ static void test_every_signature_parses(void)
     }
 }
 
+static void test_rows_are_the_ops_and_then_the_composed_ones(void)
+{
+    int count = 0;
+    for (; tsr_op_row(count); count++) {
+        const tsr_op_info *row = tsr_op_row(count);
+        tsr_signature s;
+        EXPECT_MSG((int)row->kind == (count + 1 < TSR_OP_COUNT ? count + 1 : TSR_OP_NONE), "%s", row->name);
+        EXPECT_MSG(tsr_op_get_info(row->kind) == (row->kind ? row : NULL), "%s", row->name);
+        EXPECT_MSG(tsr_op_find(row->name) == row->kind, "%s", row->name);
+        EXPECT_MSG(tsr_signature_parse(&s, row->signature) == TSR_OK, "%s: %s", row->name, tsr_last_error());
+        EXPECT_MSG(strstr(row->call, "->") || !strncmp(row->call, "by ", 3), "%s: %s", row->name, row->call);
+        for (int i = 0; i < count; i++) EXPECT_MSG(strcmp(tsr_op_row(i)->name, row->name), "%s", row->name);
+    }
+    EXPECT(count > TSR_OP_COUNT);
+}
+
 static void test_elementwise_ops_promote_and_broadcast(void)
 {
     tsr_desc z, want = D(TSR_F32, 2, 4, 3);
@@ -140,6 +156,7 @@ int main(int argc, char **argv)
     TEST_BEGIN(argc, argv);
     RUN(test_every_op_is_found_by_its_name);
     RUN(test_every_signature_parses);
+    RUN(test_rows_are_the_ops_and_then_the_composed_ones);
     RUN(test_elementwise_ops_promote_and_broadcast);
     RUN(test_reductions_lose_their_axes);
     RUN(test_matmul_broadcasts_its_batch);
