@@ -10,7 +10,9 @@
 #include "command.h"
 #include "json.h"
 #include "names.h"
+#include "opcheck/elementwise_ops.h"
 #include "opcheck/op_facts.h"
+#include "op_arguments.h"
 #include "terminal.h"
 
 static const char name_of_command[] = "ops";
@@ -25,9 +27,7 @@ typedef struct request {
 
 /* Choosing ---------------------------------------------------------------------------- */
 
-/* NULL behind the last one. The library that is found may have more ops than the headers
- * that this was built with, so TSR_OP_COUNT is not asked. */
-static const tsr_op_info *op_at(int kind) { return tsr_op_get_info((tsr_op_kind)kind); }
+static bool is_composed(const tsr_op_info *op) { return op->kind == TSR_OP_NONE; }
 
 static bool is_named(const request *r, const char *name)
 {
@@ -41,12 +41,20 @@ static bool is_chosen(const request *r, const tsr_op_info *op)
     return is_named(r, op->name) && (!r->family || !strcmp(r->family, op->family));
 }
 
-/* The first op from `kind` on that is chosen, 0 if there is none. */
-static int next_chosen(const request *r, int kind)
+/* The first row from *i on that is chosen, NULL if there is none; *i becomes the one after it. */
+static const tsr_op_info *next_chosen(const request *r, int *i)
 {
-    for (; op_at(kind); kind++)
-        if (is_chosen(r, op_at(kind))) return kind;
-    return 0;
+    const tsr_op_info *op;
+    while ((op = tsr_op_row((*i)++)))
+        if (is_chosen(r, op)) return op;
+    return NULL;
+}
+
+static const tsr_op_info *find_op(const char *name)
+{
+    for (int i = 0; tsr_op_row(i); i++)
+        if (!strcmp(tsr_op_row(i)->name, name)) return tsr_op_row(i);
+    return NULL;
 }
 
 static bool check_names(const request *r)
@@ -55,8 +63,8 @@ static bool check_names(const request *r)
     for (int i = 0; i < r->count; i++) {
         char near[200];
         nearest best = { .word = r->names[i] };
-        if (tsr_op_find(r->names[i]) != TSR_OP_NONE) continue;
-        for (int kind = 1; op_at(kind); kind++) nearest_add(&best, op_at(kind)->name);
+        if (find_op(r->names[i])) continue;
+        for (int row = 0; tsr_op_row(row); row++) nearest_add(&best, tsr_op_row(row)->name);
         complain(name_of_command, "no op is called '%s'%s", r->names[i],
                  nearest_text(near, sizeof near, &best));
         found = false;
@@ -84,7 +92,8 @@ static bool check_family(const request *r)
 
 static void print_names(const request *r)
 {
-    for (int kind = next_chosen(r, 1); kind; kind = next_chosen(r, kind + 1)) puts(op_at(kind)->name);
+    const tsr_op_info *op;
+    for (int i = 0; (op = next_chosen(r, &i));) puts(op->name);
 }
 
 static void print_families(void)
@@ -99,25 +108,27 @@ static void print_families(void)
 static int longest_name(const request *r)
 {
     size_t longest = 0;
-    for (int kind = next_chosen(r, 1); kind; kind = next_chosen(r, kind + 1))
-        if (strlen(op_at(kind)->name) > longest) longest = strlen(op_at(kind)->name);
+    const tsr_op_info *op;
+    for (int i = 0; (op = next_chosen(r, &i));)
+        if (strlen(op->name) > longest) longest = strlen(op->name);
     return (int)longest;
 }
 
 /* What the first operand, or the only result, can be. */
-static const char *main_dtypes(char out[64], tsr_op_kind kind)
+static const char *main_dtypes(char out[64], const tsr_op_info *op)
 {
     op_facts f;
     out[0] = '\0';
-    if (op_facts_get(&f, kind)) dtype_kinds_text(out, 64, f.dtypes[0]);
+    if (op_facts_of(&f, op)) dtype_kinds_text(out, 64, f.dtypes[0]);
     return out;
 }
 
 static int count_family(const request *r, const char *family)
 {
     int count = 0;
-    for (int kind = next_chosen(r, 1); kind; kind = next_chosen(r, kind + 1))
-        if (!strcmp(op_at(kind)->family, family)) count++;
+    const tsr_op_info *op;
+    for (int i = 0; (op = next_chosen(r, &i));)
+        if (!strcmp(op->family, family)) count++;
     return count;
 }
 
@@ -133,12 +144,13 @@ static void print_table(const request *r)
         if (count == 0) continue;
         printf("%s%s%s%s (%d)\n", first ? "" : "\n", c.bold, families[i], c.off, count);
         first = false;
-        for (int kind = next_chosen(r, 1); kind; kind = next_chosen(r, kind + 1)) {
+        const tsr_op_info *op;
+        for (int row = 0; (op = next_chosen(r, &row));) {
             char dtypes[64];
-            if (strcmp(op_at(kind)->family, families[i])) continue;
-            printf("  %-*s  ", names, op_at(kind)->name);
-            if (kinds) printf("%s%-*s%s", c.dim, kinds, main_dtypes(dtypes, (tsr_op_kind)kind), c.off);
-            print_wrapped(op_at(kind)->doc, indent, indent, width);
+            if (strcmp(op->family, families[i])) continue;
+            printf("  %-*s  ", names, op->name);
+            if (kinds) printf("%s%-*s%s", c.dim, kinds, main_dtypes(dtypes, op), c.off);
+            print_wrapped(op->doc, indent, indent, width);
             putchar('\n');
         }
     }
@@ -168,33 +180,75 @@ static void print_operand(const op_facts *f, int i, int width)
     putchar('\n');
 }
 
-static void print_in_full(tsr_op_kind kind)
+static void print_labelled(const char *label, const char *text, int width)
+{
+    print_label(label);
+    print_wrapped(text, LABEL, LABEL, width);
+    putchar('\n');
+}
+
+/* Which of an elementwise op's errors are a dtype's. */
+static int error_of_dtype(tsr_dtype d)
+{
+    if (d == TSR_C64 || d == TSR_C128) return d == TSR_C64 ? ERRORS_C64 : ERRORS_C128;
+    return d == TSR_F64 ? ERRORS_F64 : d == TSR_F32 ? ERRORS_F32 : ERRORS_SHORT;
+}
+
+static bool has_error(const op_facts *f, tsr_dtype d)
+{
+    const tsr_kind kind = tsr_dtype_kind(d);
+    return (f->dtypes[f->signature.noperands - 1 - f->signature.nresults] >> d & 1) &&
+           (kind == TSR_FLOATING || kind == TSR_COMPLEX);
+}
+
+static void print_errors(const op_facts *f)
+{
+    static const tsr_dtype shown[] = { TSR_F16, TSR_F32, TSR_F64, TSR_C64, TSR_C128 };
+    const elementwise_op *op = elementwise_find(f->info->kind);
+    char text[200];
+    size_t used = 0;
+    for (size_t i = 0; op && i < sizeof shown / sizeof *shown; i++)
+        if (has_error(f, shown[i]))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %.15g, ", tsr_dtype_name(shown[i]),
+                                     op->facts.errors[error_of_dtype(shown[i])]);
+    if (used == 0) return;
+    snprintf(text + used, sizeof text - used, "in units in the last place");
+    print_labelled("errors", text, terminal_width());
+}
+
+static void print_cost(const op_facts *f)
+{
+    print_label("params");
+    puts(f->info->params);
+    print_label("flops");
+    printf("%.15g for an element of the result\n", f->info->flops);
+    print_errors(f);
+}
+
+static void print_in_full(const tsr_op_info *op)
 {
     op_facts f;
     const int width = terminal_width();
     const colours c = colours_of(stdout);
-    if (!op_facts_get(&f, kind)) return;
-    printf("%s%s%s  %s%s%s\n  ", c.bold, f.info->name, c.off, c.dim, f.info->family, c.off);
-    print_wrapped(f.info->doc, 2, 2, width);
+    if (!op_facts_of(&f, op)) return;
+    printf("%s%s%s  %s%s%s%s\n  ", c.bold, op->name, c.off, c.dim, op->family,
+           is_composed(op) ? ", composed of other ops" : "", c.off);
+    print_wrapped(op->doc, 2, 2, width);
     putchar('\n');
-    print_label("signature");
-    print_wrapped(f.info->signature, LABEL, LABEL, width);
-    putchar('\n');
+    print_labelled("call", op->call, width);
+    print_labelled("signature", op->signature, width);
     for (int i = 0; i < f.signature.noperands; i++) print_operand(&f, i, width);
-    print_label("params");
-    puts(f.info->params);
-    print_label("flops");
-    printf("%.15g for an element of the result\n", f.info->flops);
+    if (!is_composed(op)) print_cost(&f);
 }
 
 static void print_each_in_full(const request *r)
 {
     bool first = true;
     for (int i = 0; i < r->count; i++) {
-        const tsr_op_kind kind = tsr_op_find(r->names[i]);
-        if (!is_chosen(r, tsr_op_get_info(kind))) continue;
+        const tsr_op_info *op = find_op(r->names[i]);
+        if (!is_chosen(r, op)) continue;
         if (!first) putchar('\n');
-        print_in_full(kind);
+        print_in_full(op);
         first = false;
     }
 }
@@ -222,19 +276,68 @@ static void json_operands(json *j, const op_facts *f, const char *key, bool resu
     json_close(j, ']');
 }
 
-static void json_op(json *j, tsr_op_kind kind)
+static const char *text_or_null(const char *text) { return text[0] ? text : NULL; }
+
+static void json_argument(json *j, const op_argument *a)
+{
+    json_open(j, NULL, '{');
+    json_string(j, "name", a->name);
+    json_string(j, "kind", a->kind);
+    json_string(j, "type", text_or_null(a->type));
+    json_string(j, "default", text_or_null(a->value));
+    json_close(j, '}');
+}
+
+static void json_arguments(json *j, const char *key, const op_argument *a, int count, bool results)
+{
+    json_open(j, key, '[');
+    for (int i = 0; i < count; i++)
+        if (a[i].is_result == results) json_argument(j, &a[i]);
+    json_close(j, ']');
+}
+
+static void json_call(json *j, const char *call)
+{
+    op_argument a[OP_ARGUMENTS_MOST];
+    const int callers = op_callers_read(a, call);
+    json_open(j, "called_by", '[');
+    for (int i = 0; i < callers; i++) json_string(j, NULL, a[i].name);
+    json_close(j, ']');
+    const int count = op_arguments_read(a, call);
+    json_arguments(j, "arguments", a, count, false);
+    json_arguments(j, "results", a, count, true);
+}
+
+/* The largest errors of an elementwise op in units in the last place, by dtype. */
+static void json_errors(json *j, const op_facts *f)
+{
+    const elementwise_op *op = elementwise_find(f->info->kind);
+    if (!op) return;
+    json_open(j, "errors", '{');
+    for (int d = 1; d < TSR_DTYPE_COUNT; d++)
+        if (has_error(f, (tsr_dtype)d))
+            json_number(j, tsr_dtype_name((tsr_dtype)d), op->facts.errors[error_of_dtype((tsr_dtype)d)]);
+    json_close(j, '}');
+    json_bool(j, "errors_of_terms", op->facts.of_terms);
+    json_bool(j, "errors_narrow", op->facts.narrow);
+}
+
+static void json_op(json *j, const tsr_op_info *op)
 {
     op_facts f;
-    if (!op_facts_get(&f, kind)) return;
+    if (!op_facts_of(&f, op)) return;
     json_open(j, NULL, '{');
-    json_string(j, "name", f.info->name);
-    json_string(j, "family", f.info->family);
-    json_string(j, "doc", f.info->doc);
-    json_string(j, "signature", f.info->signature);
+    json_string(j, "name", op->name);
+    json_string(j, "family", op->family);
+    json_string(j, "kind", is_composed(op) ? "composed" : "op");
+    json_string(j, "doc", op->doc);
+    json_call(j, op->call);
+    json_string(j, "signature", op->signature);
     json_operands(j, &f, "takes", false);
     json_operands(j, &f, "gives", true);
-    json_string(j, "params", strcmp(f.info->params, "none") ? f.info->params : NULL);
-    json_number(j, "flops", f.info->flops);
+    json_string(j, "params", strcmp(op->params, "none") ? op->params : NULL);
+    if (!is_composed(op)) json_number(j, "flops", op->flops);
+    json_errors(j, &f);
     json_close(j, '}');
 }
 
@@ -244,7 +347,8 @@ static void print_json(const request *r)
     json_open(&j, NULL, '{');
     json_string(&j, "version", tsr_version());
     json_open(&j, "ops", '[');
-    for (int kind = next_chosen(r, 1); kind; kind = next_chosen(r, kind + 1)) json_op(&j, (tsr_op_kind)kind);
+    const tsr_op_info *op;
+    for (int i = 0; (op = next_chosen(r, &i));) json_op(&j, op);
     json_close(&j, ']');
     json_close(&j, '}');
 }
@@ -276,18 +380,22 @@ static void markdown_op(const tsr_op_info *op)
     printf("| `%s` | ", op->name);
     print_cell(op->doc);
     fputs(" | ", stdout);
+    print_code_cell(op->call);
+    fputs(" | ", stdout);
     print_code_cell(op->signature);
     fputs(" | ", stdout);
     if (strcmp(op->params, "none")) print_code_cell(op->params);
-    printf(" | %.15g |\n", op->flops);
+    if (is_composed(op)) puts("composed | |");
+    else                 printf(" | %.15g |\n", op->flops);
 }
 
 static void markdown_family(const request *r, const char *family)
 {
     if (count_family(r, family) == 0) return;
-    printf("\n## %s\n\n| op | | signature | params | flops |\n|---|---|---|---|---|\n", family);
-    for (int kind = next_chosen(r, 1); kind; kind = next_chosen(r, kind + 1))
-        if (!strcmp(op_at(kind)->family, family)) markdown_op(op_at(kind));
+    printf("\n## %s\n\n| op | | call | signature | params | flops |\n|---|---|---|---|---|---|\n", family);
+    const tsr_op_info *op;
+    for (int i = 0; (op = next_chosen(r, &i));)
+        if (!strcmp(op->family, family)) markdown_op(op);
 }
 
 static void markdown_kinds(void)
@@ -306,13 +414,21 @@ static void print_markdown(const request *r)
     const int count = list_families(families);
     fputs("# Ops\n"
           "\n"
-          "Every op that travels to a backend, as `tsr ops --markdown` prints it. A signature says which\n"
-          "tensors an op takes and gives, in the [constraint notation](../concepts/constraints.md):\n"
+          "Every op, as `tsr ops --markdown` prints it. A *call* is what the public function (`tsr_` and\n"
+          "the name) takes and gives, in the notation at the beginning of\n"
+          "[op.def](../../include/tessera/op.def): an argument without a kind is a tensor, one with `=` has\n"
+          "that default in languages that have defaults, and `by` names the functions that call an op which\n"
+          "has none of its own. Ops that are *composed* compute with the others; the others are what a\n"
+          "backend runs.\n"
+          "\n"
+          "A signature says which tensors an op takes and gives, in the\n"
+          "[constraint notation](../concepts/constraints.md):\n"
           "operands whose dtype has one name (`dT`) are promoted to one dtype, and a result called `real`\n"
-          "has the real dtype of `dT`. c32 is a dtype to store in: ops that compute do not\n"
-          "take it, and no signature of theirs names it. *flops* counts an element of the result. The functions, with their contracts, are in\n"
-          "[include/tessera/ops/](../../include/tessera/ops), [move.h](../../include/tessera/move.h) and\n"
-          "[random.h](../../include/tessera/random.h).\n",
+          "has the real dtype of `dT`. c32 is a dtype to store in: ops that compute do not take it, and no\n"
+          "signature of theirs names it. *flops* counts an element of the result. The functions, with their\n"
+          "contracts, are in [include/tessera/ops/](../../include/tessera/ops),\n"
+          "[move.h](../../include/tessera/move.h), [tensor.h](../../include/tessera/tensor.h),\n"
+          "[compare.h](../../include/tessera/compare.h) and [random.h](../../include/tessera/random.h).\n",
           stdout);
     for (int i = 0; i < count; i++) markdown_family(r, families[i]);
     markdown_kinds();
@@ -337,7 +453,7 @@ static int run_ops(int argc, char **argv)
         return complain_usage(name_of_command,
                               "one of --json, --markdown, --names and --families, not several");
     if (!check_family(&r) || !check_names(&r)) return EXIT_NO;
-    if (!next_chosen(&r, 1))
+    if (!next_chosen(&r, &(int){ 0 }))
         return complain(name_of_command, "none of these is in the family '%s'", r.family);
     if (r.json)               print_json(&r);
     else if (r.markdown)      print_markdown(&r);
@@ -356,8 +472,9 @@ const command ops_command = {
             "       tsr ops --families\n"
             "\n"
             "Lists every op of the library by family, with the dtypes that its first\n"
-            "operand can have. With names, tells all about these ops: what each operand\n"
-            "takes, the parameters, and how much there is to compute.\n"
+            "operand can have. With names, tells all about these ops: what the function\n"
+            "takes, what each operand takes, the parameters, how much there is to compute\n"
+            "and, of elementwise ops, the largest errors.\n"
             "\n"
             "  --family FAMILY   only ops of this family\n"
             "  --json            one JSON document\n"

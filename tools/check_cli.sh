@@ -88,12 +88,19 @@ for width in 40 64 100; do
 done
 try ops --names;          wants "ops --names" 0 '^add$'
 names=$(wc -l <"$work/out")
-listed=$(grep -cE '^(X|UNARY\w*|BINARY|TERNARY\w*)\(' include/tessera/op.def)
+listed=$(grep -cE '^(X|COMPOSED|UNARY\w*|BINARY|TERNARY\w*)\(' include/tessera/op.def)
 [ "$names" = "$listed" ]; report "ops names each of the $listed rows of op.def" $?
 try ops --families;       wants "ops --families" 0 '^reduce$'
 try ops add matmul;       wants "ops of two names" 0 '^matmul  matmul$'
 grep -qE '^  takes +y: as x$' "$work/out"; report "an operand that shares a dtype says so" $?
 try ops abs;              wants "ops abs" 0 '^  gives +z: i8 .* f64$'
+grep -qE '^  errors +f16 0, f32 0, f64 0, c64 1, c128 1, in units' "$work/out"; report "an elementwise op tells its errors" $?
+try ops linear;           wants "ops of a composed op" 0 '^linear  matmul, composed of other ops$'
+grep -qE '^  call +x, w, bias = none -> out$' "$work/out"; report "an op tells what its function takes" $?
+try ops --json;           wants "ops as JSON" 0 '^ +"kind": "composed",$'
+[ "$(grep -cE '^      "name": ' "$work/out")" = "$listed" ]; report "ops --json has each of the rows" $?
+try ops rope --json;      wants "an argument of JSON: its type" 0 '^ +"type": "tsr_rope_mode",$'
+grep -qE '^ +"default": "TSR_ROPE_HALVES"$' "$work/out"; report "an argument of JSON: its default" $?
 try ops --family scan;    wants "ops of a family" 0 '^scan \('
 ! grep -q '^reduce' "$work/out"; report "other families are not shown" $?
 try ops --family=scan;    wants "ops of a family, with =" 0 '^scan \('
