@@ -105,13 +105,14 @@ static void print_families(void)
 
 /* A table, by family ------------------------------------------------------------------- */
 
-static int longest_name(const request *r)
+/* At most half of a line; a longer name moves its text to the right. */
+static int name_column(const request *r, int width)
 {
     size_t longest = 0;
     const tsr_op_info *op;
     for (int i = 0; (op = next_chosen(r, &i));)
         if (strlen(op->name) > longest) longest = strlen(op->name);
-    return (int)longest;
+    return (int)longest < width / 2 - 2 ? (int)longest : width / 2 - 2;
 }
 
 /* What the first operand, or the only result, can be. */
@@ -135,7 +136,8 @@ static int count_family(const request *r, const char *family)
 static void print_table(const request *r)
 {
     const char *families[FAMILIES_MOST];
-    const int nfamilies = list_families(families), width = terminal_width(), names = longest_name(r);
+    const int nfamilies = list_families(families), width = terminal_width();
+    const int names = name_column(r, width);
     const int kinds = width < 64 ? 0 : 18, indent = 2 + names + 2 + kinds;
     const colours c = colours_of(stdout);
     bool first = true;
@@ -148,9 +150,9 @@ static void print_table(const request *r)
         for (int row = 0; (op = next_chosen(r, &row));) {
             char dtypes[64];
             if (strcmp(op->family, families[i])) continue;
-            printf("  %-*s  ", names, op->name);
+            const int extra = printf("  %-*s  ", names, op->name) - (names + 4);
             if (kinds) printf("%s%-*s%s", c.dim, kinds, main_dtypes(dtypes, op), c.off);
-            print_wrapped(op->doc, indent, indent, width);
+            print_wrapped(op->doc, indent + extra, indent, width);
             putchar('\n');
         }
     }
