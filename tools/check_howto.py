@@ -54,7 +54,8 @@ def read_snippets(page):
     """[(file, "after" or "before", text of the line, code)]."""
     pattern = r"<!-- apply: (\S+) \| (after|before): (.*?) -->\n```\w*\n(.*?)```\n"
     found = re.findall(pattern, page, re.S)
-    if not expect(found and len(found) == page.count("<!-- apply:"), f"{PAGE}: a comment without its snippet"):
+    whole = found and len(found) == page.count("<!-- apply:")
+    if not expect(whole, f"{PAGE}: a comment without its snippet"):
         sys.exit(1)
     return found
 

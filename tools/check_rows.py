@@ -22,8 +22,8 @@ OP_HEADERS = ["move.h", "random.h", "compare.h", "tensor.h"]
 
 # No function of these is.
 OTHER_HEADERS = {
-    "backend.h": "for backends", "config.h": "about the build", "desc.h": "descriptors", "device.h": "devices",
-    "dtype.h": "dtypes", "element.h": "single elements", "interop.h": "memory of others", "io.h": "files",
+    "backend.h": "for backends", "config.h": "about the build", "desc.h": "descriptors",
+    "device.h": "devices", "dtype.h": "dtypes", "element.h": "single elements", "interop.h": "memory of others", "io.h": "files",
     "log.h": "messages", "match.h": "signatures", "memory.h": "memory", "op.h": "the list of ops",
     "op_rows.h": "macros", "ops.h": "includes", "print.h": "printing", "scalar.h": "single numbers",
     "status.h": "failures", "stream.h": "devices", "tessera.h": "includes", "threads.h": "threads",
@@ -36,17 +36,18 @@ NOT_OPS = {
     "to": "devices", "to_memory": "devices", "to_host": "devices", "copy_async": "devices",
     "same_desc": "descriptors", "same_shape": "descriptors", "identical": "descriptors",
     "close_report_to_string": "printing",
-    "empty": "memory without contents", "empty_like": "memory without contents", "alloc": "memory without contents",
+    "empty": "memory alone", "empty_like": "memory alone", "alloc": "memory alone",
     "declare": "life of tensors", "wrap": "life of tensors", "wrap_const": "life of tensors",
     "adopt": "life of tensors", "from_storage": "life of tensors", "map_file": "life of tensors",
-    "place": "life of tensors", "check": "asks a tensor", "dim": "asks a tensor", "as_matrix": "asks a tensor",
+    "place": "life of tensors", "check": "asks a tensor", "dim": "asks a tensor",
+    "as_matrix": "asks a tensor",
 }
 
 OWN_KINDS = {"axis", "axes", "shape", "dtype", "seed", "text"}  # kinds that are names of arguments
 LISTS = {"tensors": "const tsr_tensor *const *", "axes": "const int *", "ints": "const int64_t *",
          "shape": "const int64_t *"}
-ARGUMENTS = {"tensor": "const tsr_tensor *", "axis": "int", "int": "int", "int64": "int64_t", "double": "double",
-             "bool": "bool", "scalar": "tsr_scalar", "dtype": "tsr_dtype", "seed": "uint64_t",
+ARGUMENTS = {"tensor": "const tsr_tensor *", "axis": "int", "int": "int", "int64": "int64_t",
+             "double": "double", "bool": "bool", "scalar": "tsr_scalar", "dtype": "tsr_dtype", "seed": "uint64_t",
              "text": "const char *", **LISTS}
 RESULTS = {"tensor": "tsr_tensor **", "list": "tsr_tensor **", "given": "tsr_tensor *", "bool": "bool *"}
 TYPED = {"enum": "{}", "struct": "const {} *", "report": "{} *"}
@@ -83,8 +84,8 @@ def read_rows():
               "#define COMPOSED(name, family, signature, doc, call) "
               "@row composed @ name @ family @ signature @ call @end\n"
               f'#include "{INCLUDE}/op.def"\n')
-    text = subprocess.run([os.environ.get("CC", "cc"), "-E", "-P", "-I.", "-xc", "-"], input=source, text=True,
-                          capture_output=True, check=True).stdout
+    command = [os.environ.get("CC", "cc"), "-E", "-P", "-I.", "-xc", "-"]
+    text = subprocess.check_output(command, input=source, text=True)
     rows = []
     for row in re.findall(r"@row(.*?)@end", text, re.S):
         kind, name, family, signature, call = [joined(part) for part in row.split(" @ ")]
