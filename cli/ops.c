@@ -133,12 +133,22 @@ static int count_family(const request *r, const char *family)
     return count;
 }
 
+static void print_table_row(const tsr_op_info *op, int names, int width)
+{
+    const int kinds = width < 64 ? 0 : 18, indent = 2 + names + 2 + kinds;
+    const colours c = colours_of(stdout);
+    char dtypes[64];
+    const int extra = printf("  %-*s  ", names, op->name) - (names + 4);
+    if (kinds) printf("%s%-*s%s", c.dim, kinds, main_dtypes(dtypes, op), c.off);
+    print_wrapped(op->doc, indent + extra, indent, width);
+    putchar('\n');
+}
+
 static void print_table(const request *r)
 {
     const char *families[FAMILIES_MOST];
     const int nfamilies = list_families(families), width = terminal_width();
     const int names = name_column(r, width);
-    const int kinds = width < 64 ? 0 : 18, indent = 2 + names + 2 + kinds;
     const colours c = colours_of(stdout);
     bool first = true;
     for (int i = 0; i < nfamilies; i++) {
@@ -147,14 +157,8 @@ static void print_table(const request *r)
         printf("%s%s%s%s (%d)\n", first ? "" : "\n", c.bold, families[i], c.off, count);
         first = false;
         const tsr_op_info *op;
-        for (int row = 0; (op = next_chosen(r, &row));) {
-            char dtypes[64];
-            if (strcmp(op->family, families[i])) continue;
-            const int extra = printf("  %-*s  ", names, op->name) - (names + 4);
-            if (kinds) printf("%s%-*s%s", c.dim, kinds, main_dtypes(dtypes, op), c.off);
-            print_wrapped(op->doc, indent + extra, indent, width);
-            putchar('\n');
-        }
+        for (int row = 0; (op = next_chosen(r, &row));)
+            if (!strcmp(op->family, families[i])) print_table_row(op, names, width);
     }
 }
 

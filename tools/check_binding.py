@@ -3,7 +3,8 @@
     python3 tools/check_binding.py BUILD
 
 Names, kinds, order and defaults of arguments come from the rows of op.def; of the headers it takes the
-numbers of enums. What a call needs beyond that (shapes that fit, numbers without a default) stands below. Then
+numbers of enums. What a call needs beyond that (shapes that fit, numbers without a
+default) stands below. Then
 
 - each function succeeds, and its results have the dtypes that the signature gives;
 - composed and elementwise ops take the dtypes of their signatures, and refuse all others with TSR_EDTYPE;

@@ -23,11 +23,11 @@ OP_HEADERS = ["move.h", "random.h", "compare.h", "tensor.h"]
 # No function of these is.
 OTHER_HEADERS = {
     "backend.h": "for backends", "config.h": "about the build", "desc.h": "descriptors",
-    "device.h": "devices", "dtype.h": "dtypes", "element.h": "single elements", "interop.h": "memory of others", "io.h": "files",
-    "log.h": "messages", "match.h": "signatures", "memory.h": "memory", "op.h": "the list of ops",
-    "op_rows.h": "macros", "ops.h": "includes", "print.h": "printing", "scalar.h": "single numbers",
-    "status.h": "failures", "stream.h": "devices", "tessera.h": "includes", "threads.h": "threads",
-    "view.h": "views: nothing is computed",
+    "device.h": "devices", "dtype.h": "dtypes", "element.h": "single elements",
+    "interop.h": "memory of others", "io.h": "files", "log.h": "messages", "match.h": "signatures",
+    "memory.h": "memory", "op.h": "the list of ops", "op_rows.h": "macros", "ops.h": "includes",
+    "print.h": "printing", "scalar.h": "single numbers", "status.h": "failures", "stream.h": "devices",
+    "tessera.h": "includes", "threads.h": "threads", "view.h": "views: nothing is computed",
 }
 
 NOT_OPS = {
@@ -47,8 +47,8 @@ OWN_KINDS = {"axis", "axes", "shape", "dtype", "seed", "text"}  # kinds that are
 LISTS = {"tensors": "const tsr_tensor *const *", "axes": "const int *", "ints": "const int64_t *",
          "shape": "const int64_t *"}
 ARGUMENTS = {"tensor": "const tsr_tensor *", "axis": "int", "int": "int", "int64": "int64_t",
-             "double": "double", "bool": "bool", "scalar": "tsr_scalar", "dtype": "tsr_dtype", "seed": "uint64_t",
-             "text": "const char *", **LISTS}
+             "double": "double", "bool": "bool", "scalar": "tsr_scalar", "dtype": "tsr_dtype",
+             "seed": "uint64_t", "text": "const char *", **LISTS}
 RESULTS = {"tensor": "tsr_tensor **", "list": "tsr_tensor **", "given": "tsr_tensor *", "bool": "bool *"}
 TYPED = {"enum": "{}", "struct": "const {} *", "report": "{} *"}
 
