@@ -1,7 +1,7 @@
 /* test_net.c - every check of opcheck/, where kernels end and loops split.
  *
  *     test_net                          a part of it that fits a test run
- *     test_net --seed 7 --passes 100    more of it, from other numbers (or TSR_SEED=7 test_net)
+ *     test_net --seed 7 --passes 100    more of it, from other numbers (or TSR_SEED=7, TSR_PASSES=100)
  *     test_net --only "matmul f64" --scale edges --seed 7 --trial 31    one trial again
  *
  * A trial is run with one thread and compared with the references, in memory between pages that cannot
@@ -224,8 +224,9 @@ static bool read_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const char *seed = getenv("TSR_SEED");
+    const char *seed = getenv("TSR_SEED"), *passes = getenv("TSR_PASSES");
     if (seed) net.seed = strtoull(seed, NULL, 10);
+    if (passes) net.passes = strtoll(passes, NULL, 10);
     if (!read_options(argc, argv)) {
         fprintf(stderr, "usage: test_net [--seed N] [--passes N] [--trial N] [--only CHECK] [--scale NAME]\n");
         return 2;
