@@ -18,7 +18,7 @@ static int64_t measure(void)
     return USUAL;
 }
 
-int64_t tsri_cpu_near_bytes(void)
+int64_t tsri_cpu_resident_bytes(void)
 {
     static int64_t known;
     int64_t bytes = tsri_load_relaxed(&known);

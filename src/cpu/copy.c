@@ -46,8 +46,8 @@ static void move_dim(tsri_loop *loop, int from, int place)
 /* Lists of places ----------------------------------------------------------------------- */
 
 typedef struct picking {
-    tsri_pick_fn pick;
-    tsri_turn_fn turn;
+    tsri_gather_fn pick;
+    tsri_gather_transpose_fn turn;
     int64_t      n;
     int64_t      reach;  /* no offset is further from 0 */
     int32_t      offset[MAX_LIST];
@@ -119,7 +119,7 @@ static tsri_kernel list_kernel(const picking *p, const tsri_loop *outer, int64_t
 {
     const tsri_kernel transpose = { .fn = turn_tile, .params = p, .cols = { .least = 16 / size } };
     const bool dense = outer->ndim > 0 && outer->dim[outer->ndim - 1].step[1] == size;
-    const bool fits = p->turn && dense && p->n * size >= k->turn_cols && tsri_loop_meets(outer, &transpose);
+    const bool fits = p->turn && dense && p->n * size >= k->gather_transpose_bytes && tsri_loop_meets(outer, &transpose);
     return fits ? transpose : (tsri_kernel){ .fn = pick_tile, .params = p };
 }
 

@@ -17,7 +17,7 @@ bool tsri_cpu_streams(int64_t bytes);
 void tsri_cpu_stream_from(int64_t bytes);
 
 /* Bytes that a core keeps near while others pass by (caches.c). */
-int64_t tsri_cpu_near_bytes(void);
+int64_t tsri_cpu_resident_bytes(void);
 
 /* Any op of the elementwise table. */
 bool       tsri_cpu_has_elementwise(const tsr_op *op);

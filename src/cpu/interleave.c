@@ -67,7 +67,7 @@ static bool is_aligned(const interleaving *j)
     uint64_t places = (uintptr_t)j->out->data;
     if (!j->kernels->many || j->kernels->width * j->size != LINE) return false;
     for (int d = 0; d < j->outer; d++) places |= (uint64_t)(j->out->stride[d] * j->size);
-    if (j->n > TSRI_INTERLEAVE_FEW) places |= (uint64_t)(j->out->stride[j->out->ndim - 2] * j->size | j->n * j->size);
+    if (j->n > TSRI_INTERLEAVE_SMALL) places |= (uint64_t)(j->out->stride[j->out->ndim - 2] * j->size | j->n * j->size);
     return places % LINE == 0;
 }
 
@@ -85,7 +85,7 @@ static tsr_status run_strips(void *context, int64_t begin, int64_t end)
             const int from = g + group <= j->n ? g : j->n - group;  /* the last group reaches back */
             for (int k = 0; k < group; k++)
                 x[k] = (const char *)j->tensors[from + k]->data + run_at(j, j->tensors[from + k], run) + first * j->size;
-            if (j->n <= TSRI_INTERLEAVE_FEW) j->kernels->few(z, j->n, x, cells, j->stream);
+            if (j->n <= TSRI_INTERLEAVE_SMALL) j->kernels->few(z, j->n, x, cells, j->stream);
             else                             j->kernels->many(z + from * j->size, dz, x, cells, j->stream);
         }
     }
@@ -100,7 +100,7 @@ tsr_status tsri_cpu_interleave(tsr_tensor *out, int n, const tsr_tensor *const *
                        .kernels = &tsri_cpu_interleavers[__builtin_ctz((unsigned)size)] };
     *done = false;
     if (out->ndim < 2 || n < 2 || tsr_numel(out) == 0) return TSR_OK;
-    const bool few = n <= TSRI_INTERLEAVE_FEW;
+    const bool few = n <= TSRI_INTERLEAVE_SMALL;
     if (few ? !j.kernels->few || out->stride[out->ndim - 2] != n : !j.kernels->many || n < j.kernels->width) return TSR_OK;
     if (!find_runs(&j) || j.run < j.kernels->width) return TSR_OK;
     *done = true;

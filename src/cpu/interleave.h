@@ -9,15 +9,15 @@
  * caches; every place is aligned to a line then, and width elements fill it. */
 typedef void (*tsri_interleave_fn)(char *z, int64_t dz, const char *const *x, int64_t n, bool stream);
 
-/* The same of 2 to TSRI_INTERLEAVE_FEW sources, where neighbours follow neighbours. */
-typedef void (*tsri_interleave_few_fn)(char *z, int sources, const char *const *x, int64_t n, bool stream);
+/* The same of 2 to TSRI_INTERLEAVE_SMALL sources, where neighbours follow neighbours. */
+typedef void (*tsri_interleave_small_fn)(char *z, int sources, const char *const *x, int64_t n, bool stream);
 
-enum { TSRI_INTERLEAVE_FEW = 4, TSRI_INTERLEAVE_MOST = 16 };
+enum { TSRI_INTERLEAVE_SMALL = 4, TSRI_INTERLEAVE_MOST = 16 };
 
 typedef struct tsri_interleaver {
     tsri_interleave_fn     many;   /* n >= width; NULL: none, here and below */
     int                    width;  /* up to TSRI_INTERLEAVE_MOST */
-    tsri_interleave_few_fn few;
+    tsri_interleave_small_fn few;
 } tsri_interleaver;
 
 /* By log2 of an element's bytes; filled with the table of kernels. */

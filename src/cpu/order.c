@@ -30,7 +30,7 @@ enum {
 #endif
 };
 
-#include "template/orders.inc"
+#include "template/sort_key_sizes.inc"
 
 #define ITEM uint32_t
 #define KEY(item) (item)

@@ -41,7 +41,7 @@ static inline double fold_lanes(double lane[LANES])
 #include "template/reduce_float.inc"
 #include "template/end_class.inc"
 
-#include "template/reduce_integers.inc"
+#include "template/reduce_integer_widths.inc"
 
 #define TEMPLATE "reduce_complex.inc"
 #include "template/each_complex.inc"
@@ -69,7 +69,7 @@ static inline bool is_set_c32(tsr_c32 x) { return ((x.re | x.im) & 0x7fff) != 0;
 #include "template/reduce_each.inc"
 #include "template/end_class.inc"
 
-static void settle(tsri_collected *g, const tsri_strip *s, const tsri_collected *k)
+static void settle(tsri_states *g, const tsri_strip *s, const tsri_states *k)
 {
     (void)k;
     for (int64_t i = 0; i < s->width && s->size; i++)
@@ -79,11 +79,11 @@ static void settle(tsri_collected *g, const tsri_strip *s, const tsri_collected 
 
 void tsri_cpu_reduce_portable(tsri_cpu_kernels *k)
 {
-    k->collect[TSRI_COLLECT_SETTLE][TSR_F64] = settle;
+    k->collect[TSRI_ACC_FINALISE][TSR_F64] = settle;
     enter_f32(k); enter_f64(k);
     enter_integers(k);
     enter_c64(k); enter_c128(k);
-    k->collect[TSRI_COLLECT_NONZERO][TSR_C32] = nonzero_c32;
+    k->collect[TSRI_ACC_NONZERO][TSR_C32] = nonzero_c32;
     enter_scans_f8e4m3(k); enter_scans_f8e5m2(k); enter_scans_f16(k); enter_scans_bf16(k); enter_scans_f32(k);
     enter_scans_f64(k);
     enter_scans_i8(k); enter_scans_i16(k); enter_scans_i32(k); enter_scans_i64(k);

@@ -7,7 +7,7 @@
  *     reduce_run.c       op -> one or two passes over blocks of outputs, split over threads
  *     reduce_walk.c      a block -> strips: elements packed, turned and widened where they must be
  *     reduce_states.c    states -> their beginning, their union, the result
- *     reduce_few.c       outputs of few elements, which need none of that
+ *     reduce_short.c       outputs of few elements, which need none of that
  *     reduce_scan.c      the same road for scans
  */
 #ifndef TSRI_REDUCE_H
@@ -21,21 +21,21 @@
 
 enum { TSRI_SIDE = 512, TSRI_LINES = 1024 };  /* outputs of a block, lines of a scan side by side, at most */
 
-typedef enum tsri_collect {
-    TSRI_COLLECT_SUM,
-    TSRI_COLLECT_PROD,
-    TSRI_COLLECT_LARGEST,     /* of x, -x, |x| or -|x| */
-    TSRI_COLLECT_FIND,        /* that, and where the first of them is */
-    TSRI_COLLECT_NONZERO,     /* counts */
-    TSRI_COLLECT_ABS_SUM,
-    TSRI_COLLECT_SQUARES,     /* sums of |x k|^2 */
-    TSRI_COLLECT_POWERS,      /* of (|x| / k)^p */
-    TSRI_COLLECT_EXPS,        /* of exp(x - k) */
-    TSRI_COLLECT_DEVIATIONS,  /* of |x - k|^2 */
-    TSRI_COLLECT_SETTLE,      /* no elements: `width` totals of f64 take in what rounding took from them; with
+typedef enum tsri_acc_kind {
+    TSRI_ACC_SUM,
+    TSRI_ACC_PROD,
+    TSRI_ACC_LARGEST,     /* of x, -x, |x| or -|x| */
+    TSRI_ACC_FIND,        /* that, and where the first of them is */
+    TSRI_ACC_NONZERO,     /* counts */
+    TSRI_ACC_ABS_SUM,
+    TSRI_ACC_SQUARES,     /* sums of |x k|^2 */
+    TSRI_ACC_POWERS,      /* of (|x| / k)^p */
+    TSRI_ACC_EXPS,        /* of exp(x - k) */
+    TSRI_ACC_DEVIATIONS,  /* of |x - k|^2 */
+    TSRI_ACC_FINALISE,      /* no elements: `width` totals of f64 take in what rounding took from them; with
                                  `size`, extremes become NaN where one was met, and change sign with `least` */
-    TSRI_COLLECT_COUNT
-} tsri_collect;
+    TSRI_ACC_COUNT
+} tsri_acc_kind;
 
 typedef enum tsri_scan { TSRI_SCAN_SUM, TSRI_SCAN_PROD, TSRI_SCAN_MAX, TSRI_SCAN_COUNT } tsri_scan;
 
@@ -50,11 +50,11 @@ typedef enum tsri_scan { TSRI_SCAN_SUM, TSRI_SCAN_PROD, TSRI_SCAN_MAX, TSRI_SCAN
  *     counts     i[0]
  *
  * What the first pass of two came to is handed to the second as k, in f[0] .. f[3]. */
-typedef union tsri_collected {
+typedef union tsri_states {
     double   *f[4];
     int64_t  *i[4];
     uint64_t *u[4];
-} tsri_collected;
+} tsri_states;
 
 /* Elements of `width` outputs, n of each. A lone strip has runs, one for each output, `across`
  * bytes apart: what comes together in lanes of a vector is put together in the end. The others
@@ -74,24 +74,24 @@ typedef struct tsri_strip {
 } tsri_strip;
 
 /* k is there for kinds that are described with it. */
-typedef void (*tsri_collect_fn)(tsri_collected *g, const tsri_strip *s, const tsri_collected *k);
+typedef void (*tsri_accumulate_fn)(tsri_states *g, const tsri_strip *s, const tsri_states *k);
 
 /* Outputs that are `width` in number and have n elements each, which are few: their results, which run on, are
  * written at once. Elements are `step` bytes apart and outputs `across`; one of the two is the size of an element.
  * Sums are multiplied by `times` and divided by `over`, one of which is 1. */
-typedef struct tsri_few {
+typedef struct tsri_short_reduction {
     char       *z;
     const char *x;
     int64_t     n, step;
     int64_t     width, across;
     bool        least;        /* the least is asked for */
     double      times, over;
-} tsri_few;
+} tsri_short_reduction;
 
-enum { TSRI_FEW_RUN = 64, TSRI_FEW_ROWS = 16 };  /* elements that are few, at most: of a run, of a column */
+enum { TSRI_SHORT_RUN = 64, TSRI_SHORT_COLUMN = 16 };  /* elements that are few, at most: of a run, of a column */
 
 /* False, and nothing done, where these are not for it. */
-typedef bool (*tsri_few_fn)(const tsri_few *f);
+typedef bool (*tsri_reduce_short_fn)(const tsri_short_reduction *f);
 
 /* Lines of a scan, side by side: z and x walk with step[0] and step[1] along, with across[] from
  * line to line. Element i of a line is read before element i is written. */

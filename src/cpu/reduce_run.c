@@ -44,9 +44,9 @@ static void plan_norm(tsri_reduction *r, tsr_dtype dtype, double p)
     r->size = true;
     r->least = p < 0;
     r->passes = p == 0 || p == 1 || isinf(p) || (p == 2 && !wide) ? 1 : 2;
-    r->kind[0] = p == 0 ? TSRI_COLLECT_NONZERO : p == 1 ? TSRI_COLLECT_ABS_SUM
-               : p == 2 && !wide ? TSRI_COLLECT_SQUARES : TSRI_COLLECT_LARGEST;
-    r->kind[1] = p == 2 ? TSRI_COLLECT_SQUARES : TSRI_COLLECT_POWERS;
+    r->kind[0] = p == 0 ? TSRI_ACC_NONZERO : p == 1 ? TSRI_ACC_ABS_SUM
+               : p == 2 && !wide ? TSRI_ACC_SQUARES : TSRI_ACC_LARGEST;
+    r->kind[1] = p == 2 ? TSRI_ACC_SQUARES : TSRI_ACC_POWERS;
 }
 
 /* False: not a reduction. */
@@ -61,23 +61,23 @@ static bool plan_passes(tsri_reduction *r, const tsr_op *op)
     r->p = 0;
     switch (op->kind) {
     case TSR_OP_SUM:
-    case TSR_OP_MEAN:   r->kind[0] = TSRI_COLLECT_SUM; return true;
-    case TSR_OP_PROD:   r->kind[0] = TSRI_COLLECT_PROD; return true;
+    case TSR_OP_MEAN:   r->kind[0] = TSRI_ACC_SUM; return true;
+    case TSR_OP_PROD:   r->kind[0] = TSRI_ACC_PROD; return true;
     case TSR_OP_MAX:
-    case TSR_OP_MIN:    r->kind[0] = counts ? TSRI_COLLECT_NONZERO : TSRI_COLLECT_LARGEST; return true;
+    case TSR_OP_MIN:    r->kind[0] = counts ? TSRI_ACC_NONZERO : TSRI_ACC_LARGEST; return true;
     case TSR_OP_ANY:
     case TSR_OP_ALL:
-    case TSR_OP_COUNT_NONZERO: r->kind[0] = TSRI_COLLECT_NONZERO; return true;
+    case TSR_OP_COUNT_NONZERO: r->kind[0] = TSRI_ACC_NONZERO; return true;
     case TSR_OP_ARGMAX:
-    case TSR_OP_ARGMIN: r->kind[0] = TSRI_COLLECT_FIND; return true;
+    case TSR_OP_ARGMIN: r->kind[0] = TSRI_ACC_FIND; return true;
     case TSR_OP_NORM:   plan_norm(r, dtype, ((const tsr_reduce_params *)op->params)->a); return true;
     case TSR_OP_VAR:
     case TSR_OP_STD:
     case TSR_OP_LOGSUMEXP:
         r->passes = 2;
         r->p = ((const tsr_reduce_params *)op->params)->a;
-        r->kind[0] = op->kind == TSR_OP_LOGSUMEXP ? TSRI_COLLECT_LARGEST : TSRI_COLLECT_SUM;
-        r->kind[1] = op->kind == TSR_OP_LOGSUMEXP ? TSRI_COLLECT_EXPS : TSRI_COLLECT_DEVIATIONS;
+        r->kind[0] = op->kind == TSR_OP_LOGSUMEXP ? TSRI_ACC_LARGEST : TSRI_ACC_SUM;
+        r->kind[1] = op->kind == TSR_OP_LOGSUMEXP ? TSRI_ACC_EXPS : TSRI_ACC_DEVIATIONS;
         return true;
     default: return false;
     }
@@ -133,7 +133,7 @@ static bool find_kernels(tsri_reduction *r, tsr_dtype dtype, bool widens)
 
 static tsri_wide wide_of_result(const tsri_reduction *r)
 {
-    if (r->kind[0] == TSRI_COLLECT_FIND || (r->kind[0] == TSRI_COLLECT_NONZERO && r->op != TSR_OP_NORM))
+    if (r->kind[0] == TSRI_ACC_FIND || (r->kind[0] == TSRI_ACC_NONZERO && r->op != TSR_OP_NORM))
         return TSRI_WIDE_I64;
     if (r->numbers == TSRI_SIGNEDS) return TSRI_WIDE_I64;
     if (r->numbers == TSRI_UNSIGNEDS) return TSRI_WIDE_U64;
@@ -163,7 +163,7 @@ static bool describe(tsri_reduction *r, const tsr_op *op)
 /* Blocks --------------------------------------------------------------------------------- */
 
 /* All of b's elements, in one go. */
-static void collect_block(tsri_collected *g, const tsri_block *b, tsri_loop *nest)
+static void collect_block(tsri_states *g, const tsri_block *b, tsri_loop *nest)
 {
     const tsri_reduction *r = b->r;
     nest->base[0] = b->x + r->start;
@@ -174,7 +174,7 @@ static void collect_block(tsri_collected *g, const tsri_block *b, tsri_loop *nes
 static void reduce_block(tsri_block b, tsri_loop *nest, void *words, char *z, int64_t step)
 {
     const int64_t slots = TSRI_STATE_WORDS * b.width;
-    tsri_collected g = tsri_states_in(words, b.width), k = tsri_states_in((double *)words + slots, b.width);
+    tsri_states g = tsri_states_in(words, b.width), k = tsri_states_in((double *)words + slots, b.width);
     b.k = &k;
     tsri_states_plain(&k, b.r->kind[0], b.width);
     for (b.pass = 0; b.pass < b.r->passes; b.pass++) {
@@ -182,7 +182,7 @@ static void reduce_block(tsri_block b, tsri_loop *nest, void *words, char *z, in
         collect_block(&g, &b, nest);
     }
     tsri_states_finish(b.r, z, step, b.width, &g, &k);
-    tsri_scaled_mend(&b, z, step);
+    tsri_scaled_redo(&b, z, step);
 }
 
 /* Outputs of a row from `first` on, `side` of them at most. */
@@ -196,7 +196,7 @@ static tsri_block block_of(const tsri_reduction *r, char *x, const tsri_dim *alo
 static void reduce_row(const tsri_reduction *r, char *x, char *z, const tsri_dim *along)
 {
     _Alignas(64) double words[2 * TSRI_STATE_WORDS * TSRI_SIDE];
-    if (r->few && tsri_few_run(r, x, z, along)) return;
+    if (r->few && tsri_reduce_short_run(r, x, z, along)) return;
     tsri_loop nest = r->reduced;
     const int64_t side = tsri_walk_side(r);
     for (int64_t c = 0; c < along->n; c += side)
@@ -235,7 +235,7 @@ typedef struct shared_block {
     tsri_block     b;
     char          *z;
     int64_t        step;
-    tsri_collected g, k;
+    tsri_states g, k;
     double        *words;   /* the states of each part */
 } shared_block;
 
@@ -246,7 +246,7 @@ typedef struct sharing {
     shared_block         *blocks;
 } sharing;
 
-static tsri_collected states_of_part(const sharing *s, const shared_block *b, int64_t part)
+static tsri_states states_of_part(const sharing *s, const shared_block *b, int64_t part)
 {
     return tsri_states_in(b->words + part * TSRI_STATE_WORDS * s->width, s->width);
 }
@@ -263,7 +263,7 @@ static tsr_status collect_parts(void *context, int64_t first, int64_t end)
         tsri_dim *dim = &nest.dim[r->part_dim];
         const int64_t from = dim->n * p / r->parts, to = dim->n * (p + 1) / r->parts;
         const int64_t each = tsri_loop_count(&nest) / dim->n;
-        tsri_collected g = states_of_part(s, shared, p);
+        tsri_states g = states_of_part(s, shared, p);
         b.k = &shared->k;
         b.pass = s->pass;
         nest.base[0] = b.x + r->start + from * dim->step[0];
@@ -277,11 +277,11 @@ static tsr_status collect_parts(void *context, int64_t first, int64_t end)
 static void merge_slice(const sharing *s, const shared_block *b, int64_t first, int64_t width)
 {
     const tsri_reduction *r = s->r;
-    const tsri_collect kind = r->kind[s->pass];
-    tsri_collected g = tsri_states_from(&b->g, first), k = tsri_states_from(&b->k, first);
+    const tsri_acc_kind kind = r->kind[s->pass];
+    tsri_states g = tsri_states_from(&b->g, first), k = tsri_states_from(&b->k, first);
     tsri_states_begin(&g, kind, r->numbers, width);
     for (int64_t p = 0; p < r->parts; p++) {
-        const tsri_collected all = states_of_part(s, b, p), part = tsri_states_from(&all, first);
+        const tsri_states all = states_of_part(s, b, p), part = tsri_states_from(&all, first);
         tsri_states_merge(&g, &part, kind, r->numbers, width);
     }
     tsri_states_repeat(&g, kind, r->numbers, width, r->times);
@@ -293,7 +293,7 @@ static void merge_slice(const sharing *s, const shared_block *b, int64_t first, 
     slice.x += first * slice.across;
     slice.width = width;
     tsri_states_finish(r, b->z + first * b->step, b->step, width, &g, &k);
-    tsri_scaled_mend(&slice, b->z + first * b->step, b->step);
+    tsri_scaled_redo(&slice, b->z + first * b->step, b->step);
 }
 
 static int64_t slices_of(const sharing *s) { return (s->width + SLICE - 1) / SLICE; }
@@ -334,7 +334,7 @@ static bool list_tile(const tsri_tile *t, void *context)
 
 /* Nests ------------------------------------------------------------------------------------ */
 
-void tsri_build_kept(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x, uint32_t axes, bool keepdims)
+void tsri_build_outer(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x, uint32_t axes, bool keepdims)
 {
     int64_t shape[TSR_MAX_NDIM], stride[2][TSR_MAX_NDIM];
     const int64_t *of_x = tsri_strides(&x->desc), *of_z = tsri_strides(&z->desc);
@@ -399,8 +399,8 @@ static void choose_fold(tsri_reduction *r)
 {
     const tsri_dim along = innermost(&r->reduced), side = innermost(&r->kept);
     r->fold = 1;
-    if (!r->by_columns || side.n >= LEAN || along.n < 4 * (TSRI_FOLDED / side.n)) return;
-    r->fold = TSRI_FOLDED / side.n;
+    if (!r->by_columns || side.n >= LEAN || along.n < 4 * (TSRI_JOINED / side.n)) return;
+    r->fold = TSRI_JOINED / side.n;
     r->side = side;
     r->kept.ndim--;
 }
@@ -475,7 +475,7 @@ bool tsri_cpu_has_reduce(const tsr_op *op)
 static bool reduce_few(tsri_reduction *r, const tsr_tensor *x, char *z)
 {
     double words[2 * TSRI_STATE_WORDS] = { 0 };  /* which sums begin with */
-    tsri_collected g = tsri_states_in(words, 1), k = tsri_states_in(words + TSRI_STATE_WORDS, 1);
+    tsri_states g = tsri_states_in(words, 1), k = tsri_states_in(words + TSRI_STATE_WORDS, 1);
     r->count = 1;
     for (int d = 0; d < x->ndim && r->count <= FEW; d++) r->count = tsri_mul_wrapping(r->count, x->shape[d]);
     if (r->widen || r->count > FEW || !tsri_is_packed(&x->desc)) return false;
@@ -484,7 +484,7 @@ static bool reduce_few(tsri_reduction *r, const tsr_tensor *x, char *z)
     tsri_states_plain(&k, r->kind[0], 1);
     for (int pass = 0; pass < r->passes; pass++) {
         if (pass == 1) tsri_states_constants(&k, &g, r, 1);
-        if (pass > 0 || r->kind[0] != TSRI_COLLECT_SUM) tsri_states_begin(&g, r->kind[pass], r->numbers, 1);
+        if (pass > 0 || r->kind[0] != TSRI_ACC_SUM) tsri_states_begin(&g, r->kind[pass], r->numbers, 1);
         if (s.n > 0) r->collect[pass](&g, &s, &k);
     }
     tsri_states_finish(r, z, 0, 1, &g, &k);
@@ -510,9 +510,9 @@ bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr
     if (sum && n <= TINY) {
         best = add_tiny(x, n);
     } else {
-        tsri_collected g = { .f = { &best, &rest, NULL, NULL } };
+        tsri_states g = { .f = { &best, &rest, NULL, NULL } };
         const tsri_strip s = { .x = x->data, .n = n, .width = 1, .lone = true, .least = min };
-        tsri_cpu_kernels_get()->collect[sum ? TSRI_COLLECT_SUM : TSRI_COLLECT_LARGEST][x->dtype](&g, &s, NULL);
+        tsri_cpu_kernels_get()->collect[sum ? TSRI_ACC_SUM : TSRI_ACC_LARGEST][x->dtype](&g, &s, NULL);
     }
     if (sum) v = tsri_with_error(best, rest) / (kind == TSR_OP_MEAN ? (double)n : 1);
     else     v = rest != 0 ? (double)NAN : min ? -best : best;
@@ -534,7 +534,7 @@ static bool reduce_few_floats(const tsr_op *op)
 static tsr_status reduce_many(tsri_reduction *r, const tsr_tensor *x, const tsr_tensor *z,
                               const tsr_reduce_params *params)
 {
-    tsri_build_kept(&r->kept, z, x, params->axes, params->keepdims);
+    tsri_build_outer(&r->kept, z, x, params->axes, params->keepdims);
     if (tsri_loop_count(&r->kept) == 0) return TSR_OK;
     build_reduced(r, x, params->axes);
     r->by_columns = better_by_columns(r);
@@ -542,7 +542,7 @@ static tsr_status reduce_many(tsri_reduction *r, const tsr_tensor *x, const tsr_
     if (r->bytes == 2 && !r->by_columns && innermost(&r->reduced).n < NARROW) (void)find_kernels(r, x->dtype, true);
     choose_fold(r);
     choose_parts(r);
-    tsri_few_plan(r, x->dtype);
+    tsri_reduce_short_plan(r, x->dtype);
     if (r->parts > 1) return run_parts(r);
     const int64_t each = tsri_loop_count(&r->reduced) * (r->fold > 1 ? r->side.n : 1);
     const int64_t cost = each * (1 + (int64_t)tsr_op_get_info(r->op)->flops / 2) + 8;

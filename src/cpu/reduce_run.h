@@ -10,8 +10,8 @@ typedef enum tsri_numbers { TSRI_REALS, TSRI_COMPLEXES, TSRI_SIGNEDS, TSRI_UNSIG
 typedef struct tsri_reduction {
     tsr_op_kind     op;
     int             passes;
-    tsri_collect    kind[2];
-    tsri_collect_fn collect[2];
+    tsri_acc_kind    kind[2];
+    tsri_accumulate_fn collect[2];
     tsri_numbers    numbers;         /* what x's are */
     bool            complex_result;
     bool            least, size;     /* as in tsri_strip */
@@ -23,7 +23,7 @@ typedef struct tsri_reduction {
     tsri_narrow_fn  narrow;          /* what the states come to, to the result */
     tsri_tile_fn    round;           /* the same for numbers that lie `rounded` bytes apart; NULL: none */
     int64_t         rounded;
-    tsri_few_fn     few;             /* NULL: there are states */
+    tsri_reduce_short_fn     few;             /* NULL: there are states */
     bool            rescales;        /* results whose steps left the range are made again */
     double          p;               /* params->a */
     int64_t         count;           /* elements that come to one output */
@@ -40,7 +40,7 @@ typedef struct tsri_reduction {
 /* A block of outputs, `across` bytes apart in x. */
 typedef struct tsri_block {
     const tsri_reduction *r;
-    const tsri_collected *k;
+    const tsri_states *k;
     int                   pass;
     char                 *x;
     int64_t               width, across;
@@ -48,41 +48,41 @@ typedef struct tsri_block {
 } tsri_block;
 
 /* The loop over all dims but those in `axes`, of the result and x (reduce_run.c). */
-void tsri_build_kept(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x, uint32_t axes, bool keepdims);
+void tsri_build_outer(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x, uint32_t axes, bool keepdims);
 
 /* reduce_states.c ------------------------------------------------------------------- */
 
 /* Memory for the states of `width` outputs, at `words`. */
 enum { TSRI_STATE_WORDS = 4 };
-static inline tsri_collected tsri_states_in(void *words, int64_t width)
+static inline tsri_states tsri_states_in(void *words, int64_t width)
 {
     double *f = words;
-    return (tsri_collected){ .f = { f, f + width, f + 2 * width, f + 3 * width } };
+    return (tsri_states){ .f = { f, f + width, f + 2 * width, f + 3 * width } };
 }
 
 /* Those from output `first` on. */
-static inline tsri_collected tsri_states_from(const tsri_collected *g, int64_t first)
+static inline tsri_states tsri_states_from(const tsri_states *g, int64_t first)
 {
-    return (tsri_collected){ .f = { g->f[0] + first, g->f[1] + first, g->f[2] + first, g->f[3] + first } };
+    return (tsri_states){ .f = { g->f[0] + first, g->f[1] + first, g->f[2] + first, g->f[3] + first } };
 }
 
 /* Nothing collected yet. */
-void tsri_states_begin(tsri_collected *g, tsri_collect kind, tsri_numbers numbers, int64_t width);
+void tsri_states_begin(tsri_states *g, tsri_acc_kind kind, tsri_numbers numbers, int64_t width);
 
 /* a takes in what b collected of the elements that come next. */
-void tsri_states_merge(tsri_collected *a, const tsri_collected *b, tsri_collect kind, tsri_numbers numbers,
+void tsri_states_merge(tsri_states *a, const tsri_states *b, tsri_acc_kind kind, tsri_numbers numbers,
                        int64_t width);
 
 /* Every element collected was met that many times. */
-void tsri_states_repeat(tsri_collected *g, tsri_collect kind, tsri_numbers numbers, int64_t width, int64_t times);
+void tsri_states_repeat(tsri_states *g, tsri_acc_kind kind, tsri_numbers numbers, int64_t width, int64_t times);
 
 /* What the first pass needs as k, and what the second needs of the first. */
-void tsri_states_plain(tsri_collected *k, tsri_collect kind, int64_t width);
-void tsri_states_constants(tsri_collected *k, const tsri_collected *g, const tsri_reduction *r, int64_t width);
+void tsri_states_plain(tsri_states *k, tsri_acc_kind kind, int64_t width);
+void tsri_states_constants(tsri_states *k, const tsri_states *g, const tsri_reduction *r, int64_t width);
 
 /* The results, to z, `step` bytes apart. Uses g up. */
-void tsri_states_finish(const tsri_reduction *r, char *z, int64_t step, int64_t width, tsri_collected *g,
-                        const tsri_collected *k);
+void tsri_states_finish(const tsri_reduction *r, char *z, int64_t step, int64_t width, tsri_states *g,
+                        const tsri_states *k);
 
 /* reduce_scaled.c --------------------------------------------------------------------- */
 
@@ -93,24 +93,24 @@ bool tsri_scaled_is_for(const tsr_op *op);
 bool tsri_scaled_needed(const tsri_reduction *r, const char *z, int64_t step, int64_t width);
 
 /* Makes those of a block's results again. */
-void tsri_scaled_mend(const tsri_block *b, char *z, int64_t step);
+void tsri_scaled_redo(const tsri_block *b, char *z, int64_t step);
 
-/* reduce_few.c ------------------------------------------------------------------------ */
+/* reduce_short.c ------------------------------------------------------------------------ */
 
 /* Chooses r->few, when all else is chosen. */
-void tsri_few_plan(tsri_reduction *r, tsr_dtype dtype);
+void tsri_reduce_short_plan(tsri_reduction *r, tsr_dtype dtype);
 
 /* Outputs along a dim of the result and x. False, and nothing done, if they need states. */
-bool tsri_few_run(const tsri_reduction *r, const char *x, char *z, const tsri_dim *along);
+bool tsri_reduce_short_run(const tsri_reduction *r, const char *x, char *z, const tsri_dim *along);
 
 /* reduce_walk.c ---------------------------------------------------------------------- */
 
-enum { TSRI_FOLDED = 256 };  /* elements of a folded row, at most */
+enum { TSRI_JOINED = 256 };  /* elements of a folded row, at most */
 
 /* How many outputs are collected at a time. */
 int64_t tsri_walk_side(const tsri_reduction *r);
 
 /* Collects all elements of the nest, of which the first is its output's element `at`, into g. */
-void tsri_walk(tsri_collected *g, const tsri_block *b, const tsri_loop *nest, int64_t at);
+void tsri_walk(tsri_states *g, const tsri_block *b, const tsri_loop *nest, int64_t at);
 
 #endif

@@ -121,7 +121,7 @@ bool tsri_scaled_needed(const tsri_reduction *r, const char *z, int64_t step, in
     return false;
 }
 
-void tsri_scaled_mend(const tsri_block *b, char *z, int64_t step)
+void tsri_scaled_redo(const tsri_block *b, char *z, int64_t step)
 {
     const tsri_reduction *r = b->r;
     if (!r->rescales) return;

@@ -60,7 +60,7 @@ tsr_status tsri_cpu_scan(const tsr_op *op)
         j.lines.step[0] = tsri_strides(&z->desc)[axis] * tsri_dtype_size(z->dtype);
         j.lines.step[1] = tsri_strides(&x->desc)[axis] * tsri_dtype_size(x->dtype);
     }
-    tsri_build_kept(&kept, z, x, params->axes, true);
+    tsri_build_outer(&kept, z, x, params->axes, true);
     j.lines.rows = kept.ndim && length(kept.dim[kept.ndim - 1].step[1]) < length(j.lines.step[1]);
     if (j.lines.rows) j.side = SIDE;
     const int64_t bytes = tsri_dtype_size(z->dtype) + tsri_dtype_size(x->dtype);

@@ -17,22 +17,22 @@ static void set_integers(int64_t *z, int64_t width, int64_t value)
     for (int64_t i = 0; i < width; i++) z[i] = value;
 }
 
-void tsri_states_begin(tsri_collected *g, tsri_collect kind, tsri_numbers numbers, int64_t width)
+void tsri_states_begin(tsri_states *g, tsri_acc_kind kind, tsri_numbers numbers, int64_t width)
 {
     const bool whole = is_whole(numbers), complex = numbers == TSRI_COMPLEXES;
     switch (kind) {
-    case TSRI_COLLECT_NONZERO: set_integers(g->i[0], width, 0); return;
-    case TSRI_COLLECT_PROD:
+    case TSRI_ACC_NONZERO: set_integers(g->i[0], width, 0); return;
+    case TSRI_ACC_PROD:
         if (whole) set_integers(g->i[0], width, 1);
         else       set_reals(g->f[0], width, 1);
         if (!whole)  set_reals(g->f[1], width, 0);
         if (complex) set_reals(g->f[2], width, 0);
         return;
-    case TSRI_COLLECT_LARGEST:
-    case TSRI_COLLECT_FIND:
+    case TSRI_ACC_LARGEST:
+    case TSRI_ACC_FIND:
         if (whole) set_integers(g->i[0], width, INT64_MIN);
         else       set_reals(g->f[0], width, -INFINITY);
-        if (kind == TSRI_COLLECT_FIND) set_integers(g->i[1], width, -1);
+        if (kind == TSRI_ACC_FIND) set_integers(g->i[1], width, -1);
         else if (!whole)               set_reals(g->f[1], width, 0);
         return;
     default:
@@ -43,7 +43,7 @@ void tsri_states_begin(tsri_collected *g, tsri_collect kind, tsri_numbers number
 
 /* Union ------------------------------------------------------------------------------- */
 
-static void merge_largest(tsri_collected *a, const tsri_collected *b, bool whole, int64_t width)
+static void merge_largest(tsri_states *a, const tsri_states *b, bool whole, int64_t width)
 {
     for (int64_t i = 0; i < width; i++)
         if (whole) a->i[0][i] = b->i[0][i] > a->i[0][i] ? b->i[0][i] : a->i[0][i];
@@ -59,7 +59,7 @@ static bool beats(double x, double y, bool earlier)
 
 static bool beats_whole(int64_t x, int64_t y, bool earlier) { return x > y || (earlier && x == y); }
 
-static void merge_found(tsri_collected *a, const tsri_collected *b, bool whole, int64_t width)
+static void merge_found(tsri_states *a, const tsri_states *b, bool whole, int64_t width)
 {
     for (int64_t i = 0; i < width; i++) {
         if (b->i[1][i] < 0) continue;
@@ -73,7 +73,7 @@ static void merge_found(tsri_collected *a, const tsri_collected *b, bool whole, 
     }
 }
 
-static void merge_products(tsri_collected *a, const tsri_collected *b, tsri_numbers numbers, int64_t width)
+static void merge_products(tsri_states *a, const tsri_states *b, tsri_numbers numbers, int64_t width)
 {
     for (int64_t i = 0; i < width; i++) {
         if (is_whole(numbers)) {
@@ -98,16 +98,16 @@ static void merge_sums(double *sum, double *lost, const double *more, const doub
     }
 }
 
-void tsri_states_merge(tsri_collected *a, const tsri_collected *b, tsri_collect kind, tsri_numbers numbers,
+void tsri_states_merge(tsri_states *a, const tsri_states *b, tsri_acc_kind kind, tsri_numbers numbers,
                        int64_t width)
 {
     switch (kind) {
-    case TSRI_COLLECT_PROD:    merge_products(a, b, numbers, width); return;
-    case TSRI_COLLECT_LARGEST: merge_largest(a, b, is_whole(numbers), width); return;
-    case TSRI_COLLECT_FIND:    merge_found(a, b, is_whole(numbers), width); return;
+    case TSRI_ACC_PROD:    merge_products(a, b, numbers, width); return;
+    case TSRI_ACC_LARGEST: merge_largest(a, b, is_whole(numbers), width); return;
+    case TSRI_ACC_FIND:    merge_found(a, b, is_whole(numbers), width); return;
     default: break;
     }
-    if (is_whole(numbers) || kind == TSRI_COLLECT_NONZERO) {
+    if (is_whole(numbers) || kind == TSRI_ACC_NONZERO) {
         for (int64_t i = 0; i < width; i++) a->u[0][i] += b->u[0][i];
         return;
     }
@@ -122,10 +122,10 @@ static void repeat_sum(double *sum, double *lost, double times)
     *sum = product;
 }
 
-void tsri_states_repeat(tsri_collected *g, tsri_collect kind, tsri_numbers numbers, int64_t width, int64_t times)
+void tsri_states_repeat(tsri_states *g, tsri_acc_kind kind, tsri_numbers numbers, int64_t width, int64_t times)
 {
-    if (times == 1 || kind == TSRI_COLLECT_LARGEST) return;
-    if (is_whole(numbers) || kind == TSRI_COLLECT_NONZERO) {
+    if (times == 1 || kind == TSRI_ACC_LARGEST) return;
+    if (is_whole(numbers) || kind == TSRI_ACC_NONZERO) {
         for (int64_t i = 0; i < width; i++) g->u[0][i] *= (uint64_t)times;
         return;
     }
@@ -135,18 +135,18 @@ void tsri_states_repeat(tsri_collected *g, tsri_collect kind, tsri_numbers numbe
 
 /* Between passes ---------------------------------------------------------------------- */
 
-static double sum_of(const tsri_collected *g, int slot, int64_t i)
+static double sum_of(const tsri_states *g, int slot, int64_t i)
 {
     return tsri_with_error(g->f[slot][i], g->f[slot + 1][i]);
 }
 
-static double extreme_of(const tsri_reduction *r, const tsri_collected *g, int64_t i)
+static double extreme_of(const tsri_reduction *r, const tsri_states *g, int64_t i)
 {
     return g->f[1][i] != 0 ? NAN : r->least ? -g->f[0][i] : g->f[0][i];
 }
 
 /* The mean, and what rounding took from it, which would be seen as a deviation. */
-static void set_mean(tsri_collected *k, const tsri_collected *g, int slot, int64_t i, double n)
+static void set_mean(tsri_states *k, const tsri_states *g, int slot, int64_t i, double n)
 {
     const double mean = sum_of(g, slot, i) / n;
     k->f[slot][i] = mean;
@@ -160,15 +160,15 @@ static double scale_of(double x)
     return ldexp(1, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
 }
 
-void tsri_states_plain(tsri_collected *k, tsri_collect kind, int64_t width)
+void tsri_states_plain(tsri_states *k, tsri_acc_kind kind, int64_t width)
 {
-    if (kind == TSRI_COLLECT_SQUARES) set_reals(k->f[0], width, 1);
+    if (kind == TSRI_ACC_SQUARES) set_reals(k->f[0], width, 1);
 }
 
 /* k->f[1] keeps the extreme. */
-void tsri_states_constants(tsri_collected *k, const tsri_collected *g, const tsri_reduction *r, int64_t width)
+void tsri_states_constants(tsri_states *k, const tsri_states *g, const tsri_reduction *r, int64_t width)
 {
-    const bool spread = r->kind[1] == TSRI_COLLECT_DEVIATIONS;
+    const bool spread = r->kind[1] == TSRI_ACC_DEVIATIONS;
     for (int64_t i = 0; i < width; i++) {
         if (spread) {
             set_mean(k, g, 0, i, (double)r->count);
@@ -180,7 +180,7 @@ void tsri_states_constants(tsri_collected *k, const tsri_collected *g, const tsr
         k->f[1][i] = m;
         k->f[3][i] = r->p;
         if (r->op == TSR_OP_LOGSUMEXP)                 k->f[0][i] = plain ? m : 0;
-        else if (r->kind[1] == TSRI_COLLECT_SQUARES)   k->f[0][i] = scale_of(m);
+        else if (r->kind[1] == TSRI_ACC_SQUARES)   k->f[0][i] = scale_of(m);
         else                                           k->f[0][i] = plain && m != 0 ? m : 1;
     }
 }
@@ -200,10 +200,10 @@ static void give(const tsri_reduction *r, char *z, int64_t step, const void *wid
 }
 
 /* sum_of each, or extreme_of each. */
-static void settle(const tsri_reduction *r, tsri_collected *g, int64_t width, bool extremes)
+static void settle(const tsri_reduction *r, tsri_states *g, int64_t width, bool extremes)
 {
     const tsri_strip s = { .width = width, .least = r->least, .size = extremes };
-    tsri_cpu_kernels_get()->collect[TSRI_COLLECT_SETTLE][TSR_F64](g, &s, NULL);
+    tsri_cpu_kernels_get()->collect[TSRI_ACC_FINALISE][TSR_F64](g, &s, NULL);
 }
 
 static void divide(double *f, int64_t width, double by)
@@ -211,7 +211,7 @@ static void divide(double *f, int64_t width, double by)
     for (int64_t i = 0; i < width; i++) f[i] /= by;
 }
 
-static double norm(const tsri_reduction *r, const tsri_collected *g, const tsri_collected *k, int64_t i)
+static double norm(const tsri_reduction *r, const tsri_states *g, const tsri_states *k, int64_t i)
 {
     if (r->count == 0) return 0;
     if (r->p == 0) return (double)g->i[0][i];
@@ -223,7 +223,7 @@ static double norm(const tsri_reduction *r, const tsri_collected *g, const tsri_
     return m * pow(sum_of(g, 0, i), 1 / r->p);
 }
 
-static double logarithm(const tsri_collected *g, const tsri_collected *k, int64_t i)
+static double logarithm(const tsri_states *g, const tsri_states *k, int64_t i)
 {
     const double m = k->f[1][i];
     return m - m == 0 ? m + log(sum_of(g, 0, i)) : m;
@@ -242,7 +242,7 @@ static void join_products(double *m, const double *e, int64_t width)
     }
 }
 
-static void finish_real(const tsri_reduction *r, int64_t width, tsri_collected *g, const tsri_collected *k)
+static void finish_real(const tsri_reduction *r, int64_t width, tsri_states *g, const tsri_states *k)
 {
     const double over = (double)r->count - r->p;
     double *z = g->f[0];
@@ -265,7 +265,7 @@ static void finish_real(const tsri_reduction *r, int64_t width, tsri_collected *
     }
 }
 
-static void finish_complex(const tsri_reduction *r, char *z, int64_t step, int64_t width, tsri_collected *g)
+static void finish_complex(const tsri_reduction *r, char *z, int64_t step, int64_t width, tsri_states *g)
 {
     tsr_c128 wide[TSRI_RUN];
     const double n = r->op == TSR_OP_MEAN ? (double)r->count : 1;
@@ -289,19 +289,19 @@ static void unflip(const tsri_reduction *r, int64_t *z, int64_t width)
     }
 }
 
-void tsri_states_finish(const tsri_reduction *r, char *z, int64_t step, int64_t width, tsri_collected *g,
-                        const tsri_collected *k)
+void tsri_states_finish(const tsri_reduction *r, char *z, int64_t step, int64_t width, tsri_states *g,
+                        const tsri_states *k)
 {
     int64_t *whole = g->i[0];
     const bool all = r->op == TSR_OP_ALL || r->op == TSR_OP_MIN;
-    if (r->kind[0] == TSRI_COLLECT_FIND) {
+    if (r->kind[0] == TSRI_ACC_FIND) {
         give(r, z, step, g->i[1], width);
-    } else if (r->kind[0] == TSRI_COLLECT_NONZERO && r->op != TSR_OP_NORM) {
+    } else if (r->kind[0] == TSRI_ACC_NONZERO && r->op != TSR_OP_NORM) {
         for (int64_t i = 0; i < width && r->op != TSR_OP_COUNT_NONZERO; i++)
             whole[i] = all ? whole[i] == r->count : whole[i] > 0;
         r->narrow(z, step, whole, width);
     } else if (is_whole(r->numbers)) {
-        if (r->kind[0] == TSRI_COLLECT_LARGEST) unflip(r, whole, width);
+        if (r->kind[0] == TSRI_ACC_LARGEST) unflip(r, whole, width);
         r->narrow(z, step, whole, width);
     } else if (r->complex_result) {
         finish_complex(r, z, step, width, g);

@@ -23,10 +23,10 @@ enum {
 
 typedef struct walk {
     const tsri_reduction *r;
-    tsri_collect_fn       collect;
-    tsri_collect          kind;
-    tsri_collected       *g;
-    const tsri_collected *k;
+    tsri_accumulate_fn       collect;
+    tsri_acc_kind          kind;
+    tsri_states       *g;
+    const tsri_states *k;
     int64_t               width, across, first;
     const char           *next;     /* where the nest's elements begin that are read after these; NULL: unknown */
     tsri_strip            strip;
@@ -79,7 +79,7 @@ static const char *stage(const walk *w, const char *x, int64_t rows, int64_t row
 static bool is_decided(const walk *w)
 {
     const int64_t count = w->g->i[0][0];
-    if (w->kind != TSRI_COLLECT_NONZERO || w->width != 1) return false;
+    if (w->kind != TSRI_ACC_NONZERO || w->width != 1) return false;
     if (w->r->op == TSR_OP_ANY || w->r->op == TSR_OP_MAX) return count > 0;
     return (w->r->op == TSR_OP_ALL || w->r->op == TSR_OP_MIN) && count < w->strip.at - w->first;
 }
@@ -100,8 +100,8 @@ static bool collect_runs(walk *w, const char *x, int64_t n, int64_t step, const 
 {
     const bool plain = step == w->r->bytes && !w->r->widen;
     /* Integers are looked for where the largest was found, once more. */
-    const bool again = w->kind == TSRI_COLLECT_FIND && w->r->numbers != TSRI_REALS;
-    const bool stops = w->kind == TSRI_COLLECT_NONZERO || again;
+    const bool again = w->kind == TSRI_ACC_FIND && w->r->numbers != TSRI_REALS;
+    const bool stops = w->kind == TSRI_ACC_NONZERO || again;
     const int64_t longest = plain ? (stops ? STRIP : LONG) / step : smaller(LONGEST, room(w->r));
     if (w->width > 1) {
         w->strip.across = plain ? w->across : n * w->r->wide;
@@ -136,7 +136,7 @@ static bool collect_lone(const tsri_tile *t, void *context)
 /* Rows ---------------------------------------------------------------------------------- */
 
 /* n rows that run on in one piece, side by side. The first is element fold * at. */
-static void collect_folded(const walk *w, tsri_collected *g, const tsri_collected *k, const char *x, int64_t n,
+static void collect_folded(const walk *w, tsri_states *g, const tsri_states *k, const char *x, int64_t n,
                            int64_t at)
 {
     const int64_t fold = w->r->fold, row = fold * w->width, whole = n / fold, rest = n % fold;
@@ -158,12 +158,12 @@ static void collect_folded(const walk *w, tsri_collected *g, const tsri_collecte
 }
 
 /* What came together for each row of a fold, put together. */
-static void unfold(const walk *w, const tsri_collected *folded, int64_t at)
+static void unfold(const walk *w, const tsri_states *folded, int64_t at)
 {
     const int64_t fold = w->r->fold, width = w->width;
     for (int64_t q = 0; q < fold; q++) {
-        const tsri_collected one = tsri_states_from(folded, q * width);
-        for (int64_t j = 0; j < width && w->kind == TSRI_COLLECT_FIND; j++)
+        const tsri_states one = tsri_states_from(folded, q * width);
+        for (int64_t j = 0; j < width && w->kind == TSRI_ACC_FIND; j++)
             if (one.i[1][j] >= 0) one.i[1][j] = at + one.i[1][j] * fold + q;
         tsri_states_merge(w->g, &one, w->kind, w->r->numbers, width);
     }
@@ -173,11 +173,11 @@ static void collect_by_folding(walk *w, const char *x, int64_t n, int64_t step)
 {
     const tsri_reduction *r = w->r;
     const int64_t width = w->width, fold = r->fold;
-    _Alignas(64) double words[2][TSRI_STATE_WORDS * TSRI_FOLDED];
-    tsri_collected g = tsri_states_in(words[0], fold * width), k = tsri_states_in(words[1], fold * width);
+    _Alignas(64) double words[2][TSRI_STATE_WORDS * TSRI_JOINED];
+    tsri_states g = tsri_states_in(words[0], fold * width), k = tsri_states_in(words[1], fold * width);
     const bool plain = w->across == r->bytes && step == width * r->bytes && !r->widen;
     const int64_t some = (plain ? LONGEST : room(r) / (fold * width)) * fold;
-    for (int slot = 0; slot < TSRI_STATE_WORDS && w->kind >= TSRI_COLLECT_SQUARES; slot++)
+    for (int slot = 0; slot < TSRI_STATE_WORDS && w->kind >= TSRI_ACC_SQUARES; slot++)
         for (int64_t i = 0; i < fold * width; i++) k.f[slot][i] = w->k->f[slot][i % width];
     tsri_states_begin(&g, w->kind, r->numbers, fold * width);
     for (int64_t i = 0; i < n; i += some) {
@@ -229,7 +229,7 @@ int64_t tsri_walk_side(const tsri_reduction *r)
     return smaller(n < FEW ? TSRI_SIDE : RUNS, most / n);
 }
 
-void tsri_walk(tsri_collected *g, const tsri_block *b, const tsri_loop *nest, int64_t at)
+void tsri_walk(tsri_states *g, const tsri_block *b, const tsri_loop *nest, int64_t at)
 {
     _Alignas(64) char packed[BUFFER], widened[BUFFER];
     const tsri_reduction *r = b->r;

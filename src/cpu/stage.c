@@ -90,7 +90,7 @@ static void run_block(const plan *p, const tsri_stage *s, const tsri_tile *at)
         const int64_t size = s->size[o];
         if (!p->aside[o]) continue;
         block.ptr[o] = p->buffer[o];
-        block.row_step[o] = at->row_step[0] == TSRI_STAGE_GOES_ON ? 0 : block.cols * size;
+        block.row_step[o] = at->row_step[0] == TSRI_STAGE_CONTINUES ? 0 : block.cols * size;
         block.col_step[o] = size;
         if (o > 0)
             copy_block(p->buffer[o], block.cols * size, size, at->ptr[o], at->row_step[o], at->col_step[o], size, at);
@@ -119,7 +119,7 @@ void tsri_stage_tile(const tsri_tile *tile, const void *params)
                 at.ptr[o] += r * tile->row_step[o] + c * tile->col_step[o];
                 if (long_row) at.row_step[o] = at.cols * tile->col_step[o];
             }
-            if (long_row && c + p.cols < tile->cols) at.row_step[0] = TSRI_STAGE_GOES_ON;
+            if (long_row && c + p.cols < tile->cols) at.row_step[0] = TSRI_STAGE_CONTINUES;
             run_block(&p, s, &at);
         }
 }

@@ -13,7 +13,7 @@ typedef struct tsri_stage {
 
 /* row_step[0] of a tile that is a part of a longer row, but not its last: more follows, so what was written
  * around the caches need not have arrived, and operands may be fetched row_step bytes ahead. */
-enum { TSRI_STAGE_GOES_ON = -1 };
+enum { TSRI_STAGE_CONTINUES = -1 };
 
 /* Do operands run on along the innermost dim, or repeat there (the result only runs on)? */
 bool tsri_stage_is_plain(const tsri_loop *loop, const int64_t *size);

@@ -70,10 +70,10 @@ static void fill(uint64_t *seed, tsr_dtype dtype, int64_t n, enum values values)
 
 /* Collecting --------------------------------------------------------------------------------- */
 
-static bool is_sum(tsri_collect kind)
+static bool is_sum(tsri_acc_kind kind)
 {
-    return kind == TSRI_COLLECT_SUM || kind == TSRI_COLLECT_ABS_SUM || kind == TSRI_COLLECT_SQUARES ||
-           kind == TSRI_COLLECT_DEVIATIONS || kind == TSRI_COLLECT_EXPS || kind == TSRI_COLLECT_PROD;
+    return kind == TSRI_ACC_SUM || kind == TSRI_ACC_ABS_SUM || kind == TSRI_ACC_SQUARES ||
+           kind == TSRI_ACC_DEVIATIONS || kind == TSRI_ACC_EXPS || kind == TSRI_ACC_PROD;
 }
 
 static bool is_float(tsr_dtype d) { return d == TSR_F32 || d == TSR_F64 || d == TSR_F16 || d == TSR_BF16; }
@@ -87,31 +87,31 @@ static bool is_near(double a, double b, double allowed)
 
 static double states[3][4][TSRI_SIDE + SPARE];
 
-static tsri_collected states_at(int which)
+static tsri_states states_at(int which)
 {
-    return (tsri_collected){ .f = { states[which][0], states[which][1], states[which][2], states[which][3] } };
+    return (tsri_states){ .f = { states[which][0], states[which][1], states[which][2], states[which][3] } };
 }
 
 /* How states begin: nothing collected, or something already. */
-static void begin(uint64_t *seed, tsri_collect kind, bool whole)
+static void begin(uint64_t *seed, tsri_acc_kind kind, bool whole)
 {
-    tsri_collected g = states_at(0), k = states_at(2);
-    const bool found = below(seed, 2), choose = kind == TSRI_COLLECT_LARGEST || kind == TSRI_COLLECT_FIND;
+    tsri_states g = states_at(0), k = states_at(2);
+    const bool found = below(seed, 2), choose = kind == TSRI_ACC_LARGEST || kind == TSRI_ACC_FIND;
     for (int64_t j = 0; j < TSRI_SIDE + SPARE; j++) {
         const double v = found ? ldexp((double)(below(seed, 2001) - 1000), -6) : choose ? -INFINITY : 0;
         for (int slot = 0; slot < 4; slot++) g.f[slot][j] = 0;
-        if (whole) g.i[0][j] = found ? below(seed, 100) : choose ? INT64_MIN : kind == TSRI_COLLECT_PROD;
-        else       g.f[0][j] = kind == TSRI_COLLECT_PROD && !found ? 1 : v;
-        if (kind == TSRI_COLLECT_NONZERO) g.i[0][j] = 5;
-        if (kind == TSRI_COLLECT_FIND) g.i[1][j] = found ? 0 : -1;
-        k.f[0][j] = kind == TSRI_COLLECT_EXPS ? 40 : kind == TSRI_COLLECT_SQUARES ? 0.5 : v;
-        k.f[1][j] = kind == TSRI_COLLECT_DEVIATIONS ? 0x1p-60 : 0;
+        if (whole) g.i[0][j] = found ? below(seed, 100) : choose ? INT64_MIN : kind == TSRI_ACC_PROD;
+        else       g.f[0][j] = kind == TSRI_ACC_PROD && !found ? 1 : v;
+        if (kind == TSRI_ACC_NONZERO) g.i[0][j] = 5;
+        if (kind == TSRI_ACC_FIND) g.i[1][j] = found ? 0 : -1;
+        k.f[0][j] = kind == TSRI_ACC_EXPS ? 40 : kind == TSRI_ACC_SQUARES ? 0.5 : v;
+        k.f[1][j] = kind == TSRI_ACC_DEVIATIONS ? 0x1p-60 : 0;
     }
     memcpy(states[1], states[0], sizeof states[0]);
 }
 
 /* The sum of the sizes of what is added up for output j. */
-static double scale_of(const tsri_strip *s, tsri_collect kind, tsr_dtype dtype, int64_t j)
+static double scale_of(const tsri_strip *s, tsri_acc_kind kind, tsr_dtype dtype, int64_t j)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype);
     double all = 1;
@@ -122,28 +122,28 @@ static double scale_of(const tsri_strip *s, tsri_collect kind, tsr_dtype dtype, 
                        : dtype == TSR_F16 ? (double)tsri_f16_to_f32(*(const uint16_t *)(const void *)p)
                                           : (double)tsri_bf16_to_f32(*(const uint16_t *)(const void *)p);
         const double d = fabs(v) + fabs(states[2][0][j]);
-        all += kind == TSRI_COLLECT_SUM || kind == TSRI_COLLECT_ABS_SUM ? fabs(v)
-             : kind == TSRI_COLLECT_EXPS ? exp(v - states[2][0][j]) : d * d;
+        all += kind == TSRI_ACC_SUM || kind == TSRI_ACC_ABS_SUM ? fabs(v)
+             : kind == TSRI_ACC_EXPS ? exp(v - states[2][0][j]) : d * d;
     }
     return isfinite(all) ? all : 0;
 }
 
-static void expect_same_states(const tsri_strip *s, tsri_collect kind, tsr_dtype dtype)
+static void expect_same_states(const tsri_strip *s, tsri_acc_kind kind, tsr_dtype dtype)
 {
-    const tsri_collected a = states_at(0), b = states_at(1);
-    const double unit = kind == TSRI_COLLECT_EXPS && dtype == TSR_F32 ? 0x1p-33 : 0x1p-47;
+    const tsri_states a = states_at(0), b = states_at(1);
+    const double unit = kind == TSRI_ACC_EXPS && dtype == TSR_F32 ? 0x1p-33 : 0x1p-47;
     for (int64_t j = 0; j < TSRI_SIDE + SPARE; j++) {
         bool right = true;
-        if (!is_float(dtype) || kind == TSRI_COLLECT_NONZERO) right = a.i[0][j] == b.i[0][j];
-        else if (kind == TSRI_COLLECT_LARGEST)
+        if (!is_float(dtype) || kind == TSRI_ACC_NONZERO) right = a.i[0][j] == b.i[0][j];
+        else if (kind == TSRI_ACC_LARGEST)
             right = same(a.f[1][j], b.f[1][j]) && (a.f[0][j] == b.f[0][j] || b.f[1][j] != 0);
         else if (!is_sum(kind)) right = same(a.f[0][j], b.f[0][j]);
         else if (j >= s->width) right = same(a.f[0][j], b.f[0][j]);
-        else if (kind == TSRI_COLLECT_PROD)
+        else if (kind == TSRI_ACC_PROD)
             right = same(a.f[0][j], b.f[0][j]) && (a.f[0][j] - a.f[0][j] != 0 || a.f[0][j] == 0 || a.f[1][j] == b.f[1][j]);
         else right = is_near(tsri_with_error(a.f[0][j], a.f[1][j]), tsri_with_error(b.f[0][j], b.f[1][j]),
                              unit * scale_of(s, kind, dtype, j));
-        if (kind == TSRI_COLLECT_FIND) right &= a.i[1][j] == b.i[1][j];
+        if (kind == TSRI_ACC_FIND) right &= a.i[1][j] == b.i[1][j];
         EXPECT_MSG(right, "%s, kind %d of %s, %s, n %lld, width %lld: output %lld is %.17g, not %.17g", set_name,
                    (int)kind, tsr_dtype_name(dtype), s->lone ? "runs" : "rows", (long long)s->n, (long long)s->width,
                    (long long)j, b.f[0][j], a.f[0][j]);
@@ -152,7 +152,7 @@ static void expect_same_states(const tsri_strip *s, tsri_collect kind, tsr_dtype
 }
 
 /* Short floats have no portable kernels: f32 is what they are compared with. */
-static tsri_collect_fn wanted(tsri_collect kind, tsr_dtype dtype, tsri_strip *s, int64_t extent)
+static tsri_accumulate_fn wanted(tsri_acc_kind kind, tsr_dtype dtype, tsri_strip *s, int64_t extent)
 {
     static float wide[MOST];
     if (portable.collect[kind][dtype]) return portable.collect[kind][dtype];
@@ -166,7 +166,7 @@ static tsri_collect_fn wanted(tsri_collect kind, tsr_dtype dtype, tsri_strip *s,
     return portable.collect[kind][TSR_F32];
 }
 
-static void one_collect(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
+static void one_collect(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
 {
     static const int64_t lengths[] = { 1, 3, 8, 16, 31, 64, 65, 257, 700, 8000 };
     const int64_t size = (int64_t)tsr_dtype_size(dtype), top = 8 * size - 1;
@@ -175,17 +175,17 @@ static void one_collect(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
     s.n = 1 + below(seed, lengths[below(seed, 10)]);
     s.width = s.lone ? 1 + below(seed, MOST / 8 / s.n < 40 ? MOST / 8 / s.n : 40)
                      : 1 + below(seed, MOST / 8 / s.n < TSRI_SIDE ? MOST / 8 / s.n : TSRI_SIDE);
-    s.size = kind == TSRI_COLLECT_LARGEST && below(seed, 2);
+    s.size = kind == TSRI_ACC_LARGEST && below(seed, 2);
     s.across = (s.n + below(seed, 3)) * size;
     s.step = (s.width + below(seed, 3)) * size;
     s.flip = class == TSR_UNSIGNED || class == TSR_BOOLEAN ? (uint64_t)1 << top : 0;
-    if ((kind == TSRI_COLLECT_LARGEST || kind == TSRI_COLLECT_FIND) && s.least) s.flip = ~s.flip;
+    if ((kind == TSRI_ACC_LARGEST || kind == TSRI_ACC_FIND) && s.least) s.flip = ~s.flip;
     s.x = elements + below(seed, 5) * size;
     const int64_t extent = 8 + (s.lone ? s.width * s.across : s.n * s.step) / size;
-    fill(seed, dtype, extent, kind == TSRI_COLLECT_PROD && below(seed, 2) ? NEAR_ONE : kind == TSRI_COLLECT_EXPS ? BELOW_40 : ANY);
+    fill(seed, dtype, extent, kind == TSRI_ACC_PROD && below(seed, 2) ? NEAR_ONE : kind == TSRI_ACC_EXPS ? BELOW_40 : ANY);
     begin(seed, kind, !is_float(dtype));
     tsri_strip same_strip = s;
-    tsri_collected a = states_at(0), b = states_at(1), k = states_at(2);
+    tsri_states a = states_at(0), b = states_at(1), k = states_at(2);
     wanted(kind, dtype, &same_strip, extent)(&a, &same_strip, &k);
     table.collect[kind][dtype](&b, &s, &k);
     expect_same_states(&s, kind, dtype);
@@ -194,10 +194,10 @@ static void one_collect(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
 static void collect_all(uint64_t *seed)
 {
     int tried = 0;
-    for (int kind = 0; kind < TSRI_COLLECT_SETTLE; kind++)
+    for (int kind = 0; kind < TSRI_ACC_FINALISE; kind++)
         for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++) {
             if (table.collect[kind][dtype] == portable.collect[kind][dtype]) continue;
-            for (int i = 0; i < CASES; i++) one_collect(seed, (tsri_collect)kind, (tsr_dtype)dtype);
+            for (int i = 0; i < CASES; i++) one_collect(seed, (tsri_acc_kind)kind, (tsr_dtype)dtype);
             tried++;
         }
     EXPECT(tried >= 40);
@@ -206,22 +206,22 @@ static void collect_all(uint64_t *seed)
 static void test_every_sets_kernels_collect_what_the_portable_ones_do(void) { for_each_set(collect_all); }
 
 /* What came together for column c in states that are `period` apart; *scale is the sum of sizes. */
-static double united(int which, const tsri_strip *s, tsri_collect kind, tsr_dtype dtype, int64_t c, double *scale)
+static double united(int which, const tsri_strip *s, tsri_acc_kind kind, tsr_dtype dtype, int64_t c, double *scale)
 {
-    const tsri_collected g = states_at(which);
+    const tsri_states g = states_at(which);
     double sum = 0, most = -INFINITY;
     bool nan = false;
     for (int64_t j = c; j < s->width; j += s->period) {
         sum += tsri_with_error(g.f[0][j], g.f[1][j]);
         most = g.f[0][j] > most ? g.f[0][j] : most;
         nan |= g.f[1][j] != 0;
-        *scale += kind == TSRI_COLLECT_LARGEST ? 0 : 16 + scale_of(s, kind, dtype, j);
+        *scale += kind == TSRI_ACC_LARGEST ? 0 : 16 + scale_of(s, kind, dtype, j);
     }
-    return kind != TSRI_COLLECT_LARGEST ? sum : nan ? (double)NAN : most;
+    return kind != TSRI_ACC_LARGEST ? sum : nan ? (double)NAN : most;
 }
 
 /* Rows that run on, of columns that repeat: elements may be taken into any of a column's states. */
-static void one_repeating(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
+static void one_repeating(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype), period = (int64_t)1 << below(seed, 5);
     tsri_strip s = { .period = period, .at = below(seed, 1000), .least = below(seed, 2) };
@@ -229,14 +229,14 @@ static void one_repeating(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
     s.n = 1 + below(seed, MOST / s.width);
     s.step = s.width * size;
     s.x = elements + below(seed, 5) * size;
-    fill(seed, dtype, 8 + s.n * s.width, kind == TSRI_COLLECT_EXPS ? BELOW_40 : ANY);
+    fill(seed, dtype, 8 + s.n * s.width, kind == TSRI_ACC_EXPS ? BELOW_40 : ANY);
     begin(seed, kind, false);
     for (int64_t j = period; j < s.width; j++) states[2][0][j] = states[2][0][j % period];
-    tsri_collected a = states_at(0), b = states_at(1), k = states_at(2);
+    tsri_states a = states_at(0), b = states_at(1), k = states_at(2);
     portable.collect[kind][dtype](&a, &s, &k);
     table.collect[kind][dtype](&b, &s, &k);
     for (int64_t c = 0; c < period; c++) {
-        const double unit = kind == TSRI_COLLECT_EXPS && dtype == TSR_F32 ? 0x1p-33 : 0x1p-47;
+        const double unit = kind == TSRI_ACC_EXPS && dtype == TSR_F32 ? 0x1p-33 : 0x1p-47;
         double scale = 0, unused = 0;
         const double want = united(0, &s, kind, dtype, c, &scale), got = united(1, &s, kind, dtype, c, &unused);
         EXPECT_MSG(is_near(want, got, unit * scale), "%s, kind %d of %s, n %lld, width %lld: column %lld of %lld is "
@@ -247,8 +247,8 @@ static void one_repeating(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
 
 static void repeating_all(uint64_t *seed)
 {
-    static const tsri_collect kinds[] = { TSRI_COLLECT_SUM, TSRI_COLLECT_ABS_SUM, TSRI_COLLECT_SQUARES,
-                                          TSRI_COLLECT_DEVIATIONS, TSRI_COLLECT_EXPS, TSRI_COLLECT_LARGEST };
+    static const tsri_acc_kind kinds[] = { TSRI_ACC_SUM, TSRI_ACC_ABS_SUM, TSRI_ACC_SQUARES,
+                                          TSRI_ACC_DEVIATIONS, TSRI_ACC_EXPS, TSRI_ACC_LARGEST };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int j = 0; j < CASES / 5; j++) {
             one_repeating(seed, kinds[i], TSR_F32);
@@ -280,20 +280,20 @@ static void plant(uint64_t *seed, tsr_dtype dtype, int64_t first, int64_t n)
     if (way == 11) put_number(first + below(seed, n), dtype, (double)NAN);
 }
 
-static void one_long(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
+static void one_long(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype), bytes = (100 << 10) + below(seed, 200 << 10);
     const int64_t first = below(seed, 5);
-    const bool chosen = kind == TSRI_COLLECT_LARGEST || kind == TSRI_COLLECT_FIND;
+    const bool chosen = kind == TSRI_ACC_LARGEST || kind == TSRI_ACC_FIND;
     tsri_strip s = { .lone = true, .at = below(seed, 1000), .n = bytes / size, .width = 1, .least = below(seed, 2) };
     if (s.n + 8 > MOST && dtype != TSR_I8) s.n = MOST - 8;
     s.x = elements + first * size;
     s.across = s.n * size;
-    fill(seed, dtype, 8 + s.n, kind == TSRI_COLLECT_EXPS ? BELOW_40 : TAME);
+    fill(seed, dtype, 8 + s.n, kind == TSRI_ACC_EXPS ? BELOW_40 : TAME);
     if (chosen && is_float(dtype)) plant(seed, dtype, first, s.n);
     begin(seed, kind, !is_float(dtype));
     tsri_strip same_strip = s;
-    tsri_collected a = states_at(0), b = states_at(1), k = states_at(2);
+    tsri_states a = states_at(0), b = states_at(1), k = states_at(2);
     wanted(kind, dtype, &same_strip, 8 + s.n)(&a, &same_strip, &k);
     table.collect[kind][dtype](&b, &s, &k);
     expect_same_states(&s, kind, dtype);
@@ -302,7 +302,7 @@ static void one_long(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
 /* Which of column c's elements is the one that was found, in the order of rows. */
 static int64_t found_in(int which, const tsri_strip *s, int64_t c)
 {
-    const tsri_collected g = states_at(which);
+    const tsri_states g = states_at(which);
     int64_t place = -1;
     double best = 0;
     for (int64_t j = c; j < s->width; j += s->period) {
@@ -328,13 +328,13 @@ static void one_found(uint64_t *seed, tsr_dtype dtype)
     s.x = elements + first * size;
     fill(seed, dtype, 8 + s.n * s.width, TAME);
     for (int64_t i = below(seed, 6); i >= 0; i--) plant(seed, dtype, first, s.n * s.width);
-    tsri_collected a = states_at(0), b = states_at(1);
+    tsri_states a = states_at(0), b = states_at(1);
     for (int64_t j = 0; j < TSRI_SIDE + SPARE; j++) {
         a.f[0][j] = b.f[0][j] = -(double)INFINITY;
         a.i[1][j] = b.i[1][j] = -1;
     }
-    portable.collect[TSRI_COLLECT_FIND][dtype](&a, &s, NULL);
-    table.collect[TSRI_COLLECT_FIND][dtype](&b, &s, NULL);
+    portable.collect[TSRI_ACC_FIND][dtype](&a, &s, NULL);
+    table.collect[TSRI_ACC_FIND][dtype](&b, &s, NULL);
     for (int64_t c = 0; c < period; c++)
         EXPECT_MSG(found_in(0, &s, c) == found_in(1, &s, c), "%s, %s, n %lld, width %lld: column %lld of %lld is at "
                    "%lld, not %lld", set_name, tsr_dtype_name(dtype), (long long)s.n, (long long)s.width, (long long)c,
@@ -343,12 +343,12 @@ static void one_found(uint64_t *seed, tsr_dtype dtype)
 
 static void long_all(uint64_t *seed)
 {
-    for (int kind = 0; kind < TSRI_COLLECT_SETTLE; kind++)
+    for (int kind = 0; kind < TSRI_ACC_FINALISE; kind++)
         for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++) {
-            const bool tried = (is_float((tsr_dtype)dtype) || dtype == TSR_I8) && kind != TSRI_COLLECT_PROD &&
+            const bool tried = (is_float((tsr_dtype)dtype) || dtype == TSR_I8) && kind != TSRI_ACC_PROD &&
                                table.collect[kind][dtype] != portable.collect[kind][dtype];
-            for (int i = 0; i < (kind == TSRI_COLLECT_FIND ? 50 : 5) && tried; i++)
-                one_long(seed, (tsri_collect)kind, (tsr_dtype)dtype);
+            for (int i = 0; i < (kind == TSRI_ACC_FIND ? 50 : 5) && tried; i++)
+                one_long(seed, (tsri_acc_kind)kind, (tsr_dtype)dtype);
         }
     for (int i = 0; i < 40; i++) one_found(seed, i % 2 ? TSR_F32 : TSR_F64);
 }
@@ -356,7 +356,7 @@ static void long_all(uint64_t *seed)
 static void test_every_set_reads_long_runs_at_several_places(void) { for_each_set(long_all); }
 
 /* Runs that are read in twos come to the same bits as each alone. */
-static void one_pair(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
+static void one_pair(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype);
     tsri_strip s = { .n = 300 + below(seed, 9000), .width = 3, .lone = true };
@@ -364,13 +364,13 @@ static void one_pair(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
     s.x = elements + below(seed, 5) * size;
     fill(seed, dtype, 8 + s.width * s.across / size, ANY);
     begin(seed, kind, false);
-    tsri_collected a = states_at(0), b = states_at(1);
+    tsri_states a = states_at(0), b = states_at(1);
     table.collect[kind][dtype](&b, &s, NULL);
     for (int64_t j = 0; j < s.width; j++) {
         const tsri_strip one = { .x = s.x + j * s.across, .n = s.n, .width = 1, .lone = true };
-        tsri_collected own = { .f = { a.f[0] + j, a.f[1] + j, a.f[2] + j, a.f[3] + j } };
+        tsri_states own = { .f = { a.f[0] + j, a.f[1] + j, a.f[2] + j, a.f[3] + j } };
         table.collect[kind][dtype](&own, &one, NULL);
-        const bool right = kind == TSRI_COLLECT_FIND ? a.i[1][j] == b.i[1][j] : same(a.f[1][j], b.f[1][j]);
+        const bool right = kind == TSRI_ACC_FIND ? a.i[1][j] == b.i[1][j] : same(a.f[1][j], b.f[1][j]);
         EXPECT_MSG(right && same(a.f[0][j], b.f[0][j]), "%s, kind %d of %s, run %lld of %lld", set_name,
                    (int)kind, tsr_dtype_name(dtype), (long long)j, (long long)s.n);
     }
@@ -381,9 +381,9 @@ static void pairs_all(uint64_t *seed)
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16 };
     for (int d = 0; d < 4; d++)
         for (int i = 0; i < CASES / 5; i++) {
-            one_pair(seed, TSRI_COLLECT_SUM, dtypes[d]);
-            if (d < 2) one_pair(seed, TSRI_COLLECT_LARGEST, dtypes[d]);
-            if (d < 2) one_pair(seed, TSRI_COLLECT_FIND, dtypes[d]);
+            one_pair(seed, TSRI_ACC_SUM, dtypes[d]);
+            if (d < 2) one_pair(seed, TSRI_ACC_LARGEST, dtypes[d]);
+            if (d < 2) one_pair(seed, TSRI_ACC_FIND, dtypes[d]);
         }
 }
 
@@ -393,14 +393,14 @@ static void settle_all(uint64_t *seed)
 {
     for (int i = 0; i < CASES; i++) {
         const tsri_strip s = { .width = 1 + below(seed, 40), .size = i % 2, .least = below(seed, 2) };
-        tsri_collected a = states_at(0), b = states_at(1);
+        tsri_states a = states_at(0), b = states_at(1);
         for (int64_t j = 0; j < TSRI_SIDE; j++) {
             states[0][0][j] = tame(seed, true);
             states[0][1][j] = below(seed, 3) ? 0 : tame(seed, true);
         }
         memcpy(states[1], states[0], sizeof states[0]);
-        portable.collect[TSRI_COLLECT_SETTLE][TSR_F64](&a, &s, NULL);
-        table.collect[TSRI_COLLECT_SETTLE][TSR_F64](&b, &s, NULL);
+        portable.collect[TSRI_ACC_FINALISE][TSR_F64](&a, &s, NULL);
+        table.collect[TSRI_ACC_FINALISE][TSR_F64](&b, &s, NULL);
         for (int64_t j = 0; j < TSRI_SIDE; j++) EXPECT(same(states[0][0][j], states[1][0][j]));
     }
 }
@@ -415,7 +415,7 @@ static double number_at(const char *p, tsr_dtype dtype)
 }
 
 /* What output j comes to; *scale is the sum of sizes. */
-static double few_result(const tsri_few *f, tsri_collect kind, tsr_dtype dtype, int64_t j, double *scale)
+static double few_result(const tsri_short_reduction *f, tsri_acc_kind kind, tsr_dtype dtype, int64_t j, double *scale)
 {
     double sum = 0, best = number_at(f->x + j * f->across, dtype);
     int64_t place = 0;
@@ -428,15 +428,15 @@ static double few_result(const tsri_few *f, tsri_collect kind, tsr_dtype dtype, 
         best = v;
         place = i;
     }
-    return kind == TSRI_COLLECT_SUM ? sum * f->times / f->over : kind == TSRI_COLLECT_FIND ? (double)place : best;
+    return kind == TSRI_ACC_SUM ? sum * f->times / f->over : kind == TSRI_ACC_FIND ? (double)place : best;
 }
 
 /* Columns or runs, which may lie apart or run backwards. */
-static void one_few(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
+static void one_few(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
 {
-    const int64_t size = (int64_t)tsr_dtype_size(dtype), given = kind == TSRI_COLLECT_FIND ? 8 : size;
+    const int64_t size = (int64_t)tsr_dtype_size(dtype), given = kind == TSRI_ACC_FIND ? 8 : size;
     const bool columns = below(seed, 2);
-    tsri_few f = { .n = 1 + below(seed, columns ? TSRI_FEW_ROWS : TSRI_FEW_RUN - 1), .least = below(seed, 2), .times = 1,
+    tsri_short_reduction f = { .n = 1 + below(seed, columns ? TSRI_SHORT_COLUMN : TSRI_SHORT_RUN - 1), .least = below(seed, 2), .times = 1,
                    .over = 1 };
     if (!columns && below(seed, 4) == 0) f.n = (int64_t)2 << below(seed, 3);
     const int64_t most = MOST / f.n - 8;
@@ -461,9 +461,9 @@ static void one_few(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
     for (int64_t j = 0; j < f.width; j++) {
         double scale;
         const double want = few_result(&f, kind, dtype, j, &scale);
-        const double got = given == size && kind != TSRI_COLLECT_FIND ? number_at(f.z + j * size, dtype)
+        const double got = given == size && kind != TSRI_ACC_FIND ? number_at(f.z + j * size, dtype)
                                                                       : (double)((int64_t *)(void *)f.z)[j];
-        const double allowed = kind == TSRI_COLLECT_SUM ? scale * 0x1p-48 + fabs(want) * (dtype == TSR_F32 ? 0x1p-24 : 0)
+        const double allowed = kind == TSRI_ACC_SUM ? scale * 0x1p-48 + fabs(want) * (dtype == TSR_F32 ? 0x1p-24 : 0)
                                                         : 0;
         EXPECT_MSG(is_near(want, got, allowed), "%s, few of kind %d of %s, %s, n %lld, width %lld: %lld is %.17g, not %.17g",
                    set_name, (int)kind, tsr_dtype_name(dtype), columns ? "columns" : "runs", (long long)f.n,
@@ -476,9 +476,9 @@ static void one_few(uint64_t *seed, tsri_collect kind, tsr_dtype dtype)
 static void few_all(uint64_t *seed)
 {
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64 };
-    for (int kind = 0; kind <= TSRI_COLLECT_FIND; kind++)
+    for (int kind = 0; kind <= TSRI_ACC_FIND; kind++)
         for (int d = 0; d < 2; d++)
-            for (int i = 0; i < CASES && table.few[kind][dtypes[d]]; i++) one_few(seed, (tsri_collect)kind, dtypes[d]);
+            for (int i = 0; i < CASES && table.few[kind][dtypes[d]]; i++) one_few(seed, (tsri_acc_kind)kind, dtypes[d]);
 }
 
 static void test_every_sets_kernels_for_few_elements_give_what_plain_loops_do(void) { for_each_set(few_all); }

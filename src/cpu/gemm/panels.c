@@ -194,7 +194,7 @@ static int64_t near_panels(const plan *p)
 {
     const tsri_gemm_ukr *u = p->g->ukr;
     const int64_t panel = p->widest->cols * pieces(least(block_of(u), p->g->k), u->group) * u->element;
-    return least(most(1, tsri_cpu_near_bytes() / panel), TILE_PANELS);
+    return least(most(1, tsri_cpu_resident_bytes() / panel), TILE_PANELS);
 }
 
 static int64_t sum_tile_bytes(const plan *p) { return p->widest->rows * p->widest->cols * p->g->ukr->sum; }

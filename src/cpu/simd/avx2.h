@@ -246,7 +246,7 @@ V vi vi_lanes_at(const char *p, const int32_t *at, int apart)
                                    _mm_loadu_si128((const __m128i *)(const void *)(p + at[apart])), 1);
 }
 /* Lane k of a[i apart] and lane i of a[k apart] change places, for i, k < LANES. */
-V void vi_turn_lanes(vi *a, int apart)
+V void vi_transpose_lanes(vi *a, int apart)
 {
     const vi low = _mm256_permute2x128_si256(a[0], a[apart], 0x20);
     a[apart] = _mm256_permute2x128_si256(a[0], a[apart], 0x31);
@@ -308,11 +308,11 @@ V vi vi_even8(vi a, vi b) { return vi_in_order(_mm256_unpacklo_epi64(a, b)); }
 V vi vi_even16(vi a, vi b) { return _mm256_permute2x128_si256(a, b, 0x20); }
 
 /* Fetching: element i from p + offset[i]. */
-V vi vi_fetch4(const char *p, const int32_t *offset)
+V vi vi_gather4(const char *p, const int32_t *offset)
 {
     return _mm256_i32gather_epi32((const int *)(const void *)p, vi_load(offset), 1);
 }
-V vi vi_fetch8(const char *p, const int32_t *offset)
+V vi vi_gather8(const char *p, const int32_t *offset)
 {
     return _mm256_i32gather_epi64((const long long *)(const void *)p,
                                   _mm_loadu_si128((const __m128i *)(const void *)offset), 1);

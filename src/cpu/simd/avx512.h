@@ -224,7 +224,7 @@ V vi vi_lanes_at(const char *p, const int32_t *at, int apart)
     return _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + at[3 * apart])), 3);
 }
 /* Lane k of a[i apart] and lane i of a[k apart] change places, for i, k < LANES. */
-V void vi_turn_lanes(vi *a, int apart)
+V void vi_transpose_lanes(vi *a, int apart)
 {
     const vi low = _mm512_shuffle_i32x4(a[0], a[apart], 0x44), low2 = _mm512_shuffle_i32x4(a[2 * apart], a[3 * apart], 0x44);
     const vi high = _mm512_shuffle_i32x4(a[0], a[apart], 0xee), high2 = _mm512_shuffle_i32x4(a[2 * apart], a[3 * apart], 0xee);
@@ -285,8 +285,8 @@ V vi vi_even8(vi a, vi b) { return _mm512_permutex2var_epi64(a, _mm512_setr_epi6
 V vi vi_even16(vi a, vi b) { return _mm512_shuffle_i32x4(a, b, 0x88); }
 
 /* Fetching: element i from p + offset[i]. */
-V vi vi_fetch4(const char *p, const int32_t *offset) { return _mm512_i32gather_epi32(vi_load(offset), p, 1); }
-V vi vi_fetch8(const char *p, const int32_t *offset)
+V vi vi_gather4(const char *p, const int32_t *offset) { return _mm512_i32gather_epi32(vi_load(offset), p, 1); }
+V vi vi_gather8(const char *p, const int32_t *offset)
 {
     return _mm512_i32gather_epi64(_mm256_loadu_si256((const __m256i *)(const void *)offset), p, 1);
 }

@@ -1,6 +1,6 @@
 /* copy_avx2.c - copies with the vectors of AVX2. */
 #include "cpu/simd/avx2.h"
-#include "cpu/simd/copies.inc"
+#include "cpu/simd/copy_sizes.inc"
 
 void tsri_cpu_copy_avx2(tsri_cpu_kernels *k);
 void tsri_cpu_copy_avx2(tsri_cpu_kernels *k) { enter_copies(k); }

@@ -1,6 +1,6 @@
 /* copy_avx512.c - copies with the vectors of AVX512. */
 #include "cpu/simd/avx512.h"
-#include "cpu/simd/copies.inc"
+#include "cpu/simd/copy_sizes.inc"
 
 void tsri_cpu_copy_avx512(tsri_cpu_kernels *k);
 void tsri_cpu_copy_avx512(tsri_cpu_kernels *k) { enter_copies(k); }

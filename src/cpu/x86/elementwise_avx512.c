@@ -1,6 +1,6 @@
 /* elementwise_avx512.c - elementwise kernels with the vectors of AVX-512. */
 #include "cpu/simd/avx512.h"
-#include "cpu/simd/elementwises.inc"
+#include "cpu/simd/elementwise_dtypes.inc"
 
 void tsri_cpu_elementwise_avx512(tsri_cpu_kernels *k);
 void tsri_cpu_elementwise_avx512(tsri_cpu_kernels *k) { enter_elementwise(k); }

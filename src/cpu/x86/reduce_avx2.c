@@ -2,7 +2,7 @@
 #include "cpu/simd/avx2.h"
 #define VECTOR_BYTES 32
 V vl vi_sum8(vi x) { return _mm256_sad_epu8(x, _mm256_setzero_si256()); }
-#include "cpu/simd/reduces.inc"
+#include "cpu/simd/reduce_dtypes.inc"
 
 void tsri_cpu_reduce_avx2(tsri_cpu_kernels *k);
 void tsri_cpu_reduce_avx2(tsri_cpu_kernels *k) { enter_reduces(k); }

@@ -224,7 +224,7 @@ V void turn_64(vi a[16])
 
 /* Keys and elements ---------------------------------------------------------------------------- */
 
-#include "cpu/template/orders.inc"
+#include "cpu/template/sort_key_sizes.inc"
 
 V vi items_of(__m256i keys, __m256i indices)
 {
