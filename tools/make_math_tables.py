@@ -177,7 +177,7 @@ def text(name, columns):
         for i in range(TABLE):
             number = text_of(columns[i][1][t]) if i in columns else "0"
             number += ", " if i < TABLE - 1 else " },"
-            if len(line) + len(number) > 119:
+            if len(line) + len(number) > 110:
                 lines.append(line.rstrip())
                 line = "      "
             line += number

@@ -1,4 +1,4 @@
-/* caches.c - how much of what is used again stays near a core. */
+/* caches.c - how many bytes that are used again stay in a core's own cache. */
 #include "cpu_run.h"
 #include "core/atomic.h"
 
@@ -8,7 +8,7 @@ enum { LEAST = 1 << 17, USUAL = 1 << 18, MOST = 1 << 20 };
 #include <unistd.h>
 #endif
 
-/* Two fifths of a core's own cache, if the system says how large that is: the rest is for what passes by. */
+/* Two fifths of a core's own cache, if the system tells its size; the rest is for data that is read once. */
 static int64_t measure(void)
 {
 #if defined(__linux__) && !defined(TSR_FREESTANDING) && defined(_SC_LEVEL2_CACHE_SIZE)

@@ -1,13 +1,13 @@
-/* copy.c - copies between tensors of one dtype: which way through memory.
+/* copy.c - copies between tensors of one dtype: in which order to walk memory.
  *
- * The loop nest follows the destination. What the source does along its innermost
- * dim decides:
+ * The loop nest follows the destination. The source's stride along the innermost dim
+ * decides:
  *
- *     runs on, repeats, runs back   rows, one after another
- *     jumps, and another dim runs   that dim becomes the rows of the tile, which the
- *                                   kernel turns in registers
- *     jumps, and dims are short     several inner dims become one run, whose places
- *                                   in the source are listed once and then fetched
+ *     1, 0 or -1                        copy row by row
+ *     other, and another dim has        that dim becomes the rows of the tile, which the
+ *     stride 1                          kernel transposes in registers
+ *     other, and dims are short         several inner dims become one run; the offsets of its
+ *                                       elements in the source are listed once, and gathered
  */
 #include "cpu_run.h"
 #include "core/dtype_int.h"
@@ -15,16 +15,17 @@
 #include "kernels.h"
 
 enum {
-    GRAIN_BYTES  = 256 << 10, /* worth a thread */
-    TURN_BYTES   = 6 << 20,   /* turned results from this size on are written around the caches: their lines
-                                 are met in pieces, which caches do not bring together in time */
-    MAX_LIST     = 1024,      /* places that are listed */
-    MIN_LIST     = 8
+    GRAIN_BYTES = 256 << 10, /* worth a thread */
+    TRANSPOSE_STREAM_BYTES = 6 << 20, /* transposed results of this size and more are written with
+                                         non-temporal stores: their lines are written in pieces, and
+                                         caches evict them before they are complete */
+    MAX_LIST = 1024, /* offsets that are listed */
+    MIN_LIST = 8
 };
 
 static int64_t length(int64_t step) { return step < 0 ? -step : step; }
 
-/* The dim along which the source lies densest, of those outside the innermost. */
+/* The dim with the source's smallest step, of those outside the innermost. */
 static int densest_dim(const tsri_loop *loop)
 {
     int best = -1;
@@ -43,50 +44,52 @@ static void move_dim(tsri_loop *loop, int from, int place)
     loop->dim[place] = moved;
 }
 
-/* Lists of places ----------------------------------------------------------------------- */
+/* Lists of offsets ---------------------------------------------------------------------- */
 
-typedef struct picking {
-    tsri_gather_fn pick;
-    tsri_gather_transpose_fn turn;
+typedef struct offset_list {
+    tsri_gather_fn           gather;
+    tsri_gather_transpose_fn transpose;
     int64_t      n;
-    int64_t      reach;  /* no offset is further from 0 */
+    int64_t      reach;  /* the largest |offset| possible */
     int32_t      offset[MAX_LIST];
-} picking;
+} offset_list;
 
-static void pick_tile(const tsri_tile *t, const void *params)
+static void gather_tile(const tsri_tile *t, const void *params)
 {
-    const picking *p = params;
+    const offset_list *p = params;
     for (int64_t r = 0; r < t->rows; r++)
         for (int64_t c = 0; c < t->cols; c++)
-            p->pick(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0],
+            p->gather(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0],
                     t->ptr[1] + r * t->row_step[1] + c * t->col_step[1], p->offset, p->n);
 }
 
-/* The columns of the tile are the source's densest dim. */
-static void turn_tile(const tsri_tile *t, const void *params)
+/* The columns of the tile are the dim with the source's smallest step. */
+static void transpose_listed_tile(const tsri_tile *t, const void *params)
 {
-    const picking *p = params;
+    const offset_list *p = params;
     for (int64_t r = 0; r < t->rows; r++)
-        p->turn(t->ptr[0] + r * t->row_step[0], t->col_step[0], t->ptr[1] + r * t->row_step[1], p->offset, p->n, t->cols);
+        p->transpose(t->ptr[0] + r * t->row_step[0], t->col_step[0], t->ptr[1] + r * t->row_step[1],
+                     p->offset, p->n, t->cols);
 }
 
-/* Does the dim go on where the list ends in the destination, and is the list still short with it? */
-static bool extends(const picking *p, const tsri_dim *dim, int64_t size)
+/* Does the dim continue the list without a gap in the destination, and is there room for it? */
+static bool extends(const offset_list *p, const tsri_dim *dim, int64_t size)
 {
     const int64_t most = INT32_MAX - p->reach, step = length(dim->step[1]);
     return dim->step[0] == p->n * size && dim->n <= MAX_LIST / p->n && step <= most / dim->n;
 }
 
-static void append_dim(picking *p, const tsri_dim *dim)
+static void append_dim(offset_list *p, const tsri_dim *dim)
 {
     for (int64_t i = dim->n - 1; i >= 0; i--)
-        for (int64_t k = 0; k < p->n; k++) p->offset[i * p->n + k] = p->offset[k] + (int32_t)(i * dim->step[1]);
+        for (int64_t k = 0; k < p->n; k++)
+            p->offset[i * p->n + k] = p->offset[k] + (int32_t)(i * dim->step[1]);
     p->n *= dim->n;
     p->reach += dim->n * length(dim->step[1]);
 }
 
-/* Takes inner dims of the nest into the list, but for the source's densest: its elements share lines. */
-static void list_places(picking *p, tsri_loop *loop, int dense, int64_t size)
+/* Moves inner dims of the nest to the list, except the source's densest: its elements share cache lines. */
+static void list_places(offset_list *p, tsri_loop *loop, int dense, int64_t size)
 {
     p->n = 1;
     p->reach = p->offset[0] = 0;
@@ -94,44 +97,49 @@ static void list_places(picking *p, tsri_loop *loop, int dense, int64_t size)
         append_dim(p, &loop->dim[--loop->ndim]);
 }
 
-/* The road ------------------------------------------------------------------------------- */
+/* Choosing a method ---------------------------------------------------------------------- */
 
-/* Short dims on both sides: few elements would fill the blocks that are turned. */
+/* Are dims too short to fill the blocks that kernels transpose? */
 static bool is_short(const tsri_loop *loop, int dense, int64_t size)
 {
     return loop->dim[dense].n * size < 16 || loop->dim[loop->ndim - 1].n * size < 64;
 }
 
-/* Where the source lies dense, lines are met again soon: its smallest steps innermost. */
+/* The source's smallest steps become innermost, so that a cache line is used again soon. */
 static void sort_by_source(tsri_loop *loop)
 {
     for (int d = 1; d < loop->ndim; d++)
         for (int at = d; at > 0 && length(loop->dim[at].step[1]) > length(loop->dim[at - 1].step[1]); at--) {
-            const tsri_dim kept = loop->dim[at];
+            const tsri_dim swapped = loop->dim[at];
             loop->dim[at] = loop->dim[at - 1];
-            loop->dim[at - 1] = kept;
+            loop->dim[at - 1] = swapped;
         }
 }
 
-/* The listed elements of several columns are transposed in registers, where columns follow each other in
- * the source; a kernel for that needs 16 bytes of them. Otherwise each column's are gathered. */
-static tsri_kernel list_kernel(const picking *p, const tsri_loop *outer, int64_t size, const tsri_cpu_kernels *k)
+/* If columns are contiguous in the source, the listed elements of several columns are transposed in
+ * registers; that kernel needs 16 bytes of columns. Otherwise the elements of each column are gathered. */
+static tsri_kernel list_kernel(const offset_list *p, const tsri_loop *outer, int64_t size,
+                               const tsri_cpu_kernels *k)
 {
-    const tsri_kernel transpose = { .fn = turn_tile, .params = p, .cols = { .least = 16 / size } };
+    const tsri_kernel transpose = {
+        .fn = transpose_listed_tile, .params = p, .cols = { .least = 16 / size }
+    };
     const bool dense = outer->ndim > 0 && outer->dim[outer->ndim - 1].step[1] == size;
-    const bool fits = p->turn && dense && p->n * size >= k->gather_transpose_bytes && tsri_loop_meets(outer, &transpose);
-    return fits ? transpose : (tsri_kernel){ .fn = pick_tile, .params = p };
+    const bool fits = p->transpose && dense && p->n * size >= k->gather_transpose_bytes &&
+                      tsri_loop_meets(outer, &transpose);
+    return fits ? transpose : (tsri_kernel){ .fn = gather_tile, .params = p };
 }
 
-static tsr_status copy_by_list(tsri_loop *loop, int dense, int64_t size, const tsri_cpu_kernels *k, bool *done)
+static tsr_status copy_by_offsets(tsri_loop *loop, int dense, int64_t size, const tsri_cpu_kernels *k,
+                                  bool *done)
 {
-    picking p;
+    offset_list p;
     tsri_loop outer = *loop;
-    p.pick = k->pick[__builtin_ctz((unsigned)size)];
-    p.turn = k->turn[__builtin_ctz((unsigned)size)];
+    p.gather = k->gather_offsets[__builtin_ctz((unsigned)size)];
+    p.transpose = k->gather_transpose[__builtin_ctz((unsigned)size)];
     list_places(&p, &outer, dense, size);
     const bool narrow = outer.ndim >= loop->ndim - 1 && dense >= 0 && loop->dim[dense].step[1] == size &&
-                        loop->dim[dense].n * size >= 16;  /* one dim is as good as its list: blocks with few columns */
+                        loop->dim[dense].n * size >= 16;  /* the tile kernels do one dim as fast */
     *done = p.n >= MIN_LIST && !narrow;
     if (!*done) return TSR_OK;
     sort_by_source(&outer);
@@ -148,19 +156,19 @@ tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src, int64_t wh
     const tsri_operand operands[] = { { dst->data, dst->stride, size }, { src->data, src->stride, size } };
     tsri_loop_build(&loop, dst->ndim, dst->shape, 2, operands, 0);
     const int inner = loop.ndim - 1;
-    bool turned = false;
+    bool transposed = false;
     if (inner > 0 && loop.dim[inner].step[0] == size && length(loop.dim[inner].step[1]) > size) {
         const int dense = densest_dim(&loop);
         bool done = false;
         if (dense < 0 || length(loop.dim[dense].step[1]) != size || is_short(&loop, dense, size))
-            TSRI_TRY(copy_by_list(&loop, dense, size, k, &done));
+            TSRI_TRY(copy_by_offsets(&loop, dense, size, k, &done));
         if (done) return TSR_OK;
-        turned = dense >= 0 && length(loop.dim[dense].step[1]) < length(loop.dim[inner].step[1]);
-        if (turned) move_dim(&loop, dense, inner - 1);
+        transposed = dense >= 0 && length(loop.dim[dense].step[1]) < length(loop.dim[inner].step[1]);
+        if (transposed) move_dim(&loop, dense, inner - 1);
     }
     const int64_t bytes = tsri_loop_count(&loop) * size;
     const int64_t all = bytes > whole ? bytes : whole;
-    loop.stream = (turned && bytes >= TURN_BYTES) || tsri_cpu_streams(2 * all);
+    loop.stream = (transposed && bytes >= TRANSPOSE_STREAM_BYTES) || tsri_cpu_streams(2 * all);
     const tsri_kernel copy = { .fn = k->copy[__builtin_ctz((unsigned)size)], .params = NULL };
     return tsri_loop_run_parallel(&loop, &copy, GRAIN_BYTES / (2 * size));
 }

@@ -100,7 +100,8 @@ static bool supports(int device, const tsr_op *op)
     if (op->kind == TSR_OP_CONV || op->kind == TSR_OP_CONV_TRANSPOSE) return tsri_cpu_has_conv(op);
 #endif
     return op->kind > TSR_OP_NONE && op->kind < TSR_OP_COUNT &&
-           (runs[op->kind] || tsri_cpu_has_elementwise(op) || tsri_cpu_has_reduce(op) || tsri_cpu_has_scan(op));
+           (runs[op->kind] || tsri_cpu_has_elementwise(op) || tsri_cpu_has_reduce(op) ||
+            tsri_cpu_has_scan(op));
 }
 
 static tsr_status run(int device, const tsr_op *op)

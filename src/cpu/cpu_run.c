@@ -19,11 +19,13 @@ static tsri_operand operand(const tsr_tensor *t)
 }
 
 /* Runs a nest whose first operand is the result; `bytes` are those of one element of each operand. */
-static tsr_status run_staged(tsri_loop *loop, const tsri_stage *stage, int64_t bytes, bool in_place, int64_t grain)
+static tsr_status run_staged(tsri_loop *loop, const tsri_stage *stage, int64_t bytes, bool in_place,
+                             int64_t grain)
 {
     loop->stream = !in_place && tsri_cpu_streams(tsri_loop_count(loop) * bytes);
     if (TSRI_LIKELY(tsri_stage_is_plain(loop, stage->size)))
-        return tsri_loop_run_parallel(loop, &(tsri_kernel){ .fn = stage->fn, .params = stage->params }, grain);
+        return tsri_loop_run_parallel(loop, &(tsri_kernel){ .fn = stage->fn, .params = stage->params },
+                                      grain);
     tsri_stage_order(loop, stage->size);
     return tsri_loop_run_parallel(loop, &(tsri_kernel){ .fn = tsri_stage_tile, .params = stage }, grain);
 }
@@ -71,7 +73,7 @@ tsr_status tsri_cpu_copy(const tsr_op *op)
 
 /* Fill -------------------------------------------------------------------------- */
 
-/* Is the element one byte over and over? Then memset fills. */
+/* Are all bytes of the element equal? Then memset can fill. */
 static bool is_one_byte(const unsigned char *element, int64_t size)
 {
     for (int64_t i = 1; i < size; i++)
@@ -98,7 +100,8 @@ tsr_status tsri_cpu_fill(const tsr_op *op)
     if (loop.ndim > 0 && inner->step[0] == size && is_one_byte(element, size)) {
         inner->n *= size;  /* the same memory as bytes */
         inner->step[0] = 1;
-        return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = set_bytes, .params = element }, GRAIN_BYTES);
+        return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = set_bytes, .params = element },
+                                      GRAIN_BYTES);
     }
     const tsri_kernel fill = { .fn = tsri_cpu_kernels_get()->fill[log2_of(size)], .params = element };
     return tsri_loop_run_parallel(&loop, &fill, GRAIN_BYTES / size);
@@ -114,7 +117,7 @@ static tsri_tile_fn elementwise_kernel(const tsr_op *op)
 
 bool tsri_cpu_has_elementwise(const tsr_op *op) { return elementwise_kernel(op) != NULL; }
 
-/* Is the result where an operand is? */
+/* Is the result in place of an operand? */
 static bool is_in_place(const tsr_op *op)
 {
     for (int i = 0; i < op->nin; i++)
@@ -144,7 +147,7 @@ bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tenso
     return true;
 }
 
-/* Is there one element, everywhere? */
+/* Does the tensor repeat one element? */
 static bool is_repeated(const tsr_tensor *t)
 {
     for (int d = 0; d < t->ndim; d++)
@@ -152,13 +155,13 @@ static bool is_repeated(const tsr_tensor *t)
     return true;
 }
 
-/* Powers that are a square or 1 / x have the same values so, sooner. */
+/* A power of 2 or -1 becomes a square or 1 / x: the same values, faster. */
 static tsr_op simplified(const tsr_op *op)
 {
     tsr_op simple = *op;
     tsr_scalar value;
-    if (op->kind != TSR_OP_POW || tsr_dtype_kind(op->in[1]->dtype) != TSR_FLOATING || !is_repeated(op->in[1]) ||
-        tsr_scalar_load(&value, op->in[1]->dtype, op->in[1]->data) != TSR_OK)
+    if (op->kind != TSR_OP_POW || tsr_dtype_kind(op->in[1]->dtype) != TSR_FLOATING ||
+        !is_repeated(op->in[1]) || tsr_scalar_load(&value, op->in[1]->dtype, op->in[1]->data) != TSR_OK)
         return simple;
     const double power = tsr_scalar_to_f64(value);
     if (power != 2 && power != -1) return simple;
@@ -179,7 +182,7 @@ tsr_status tsri_cpu_elementwise(const tsr_op *given)
     for (int i = 0; i < op->nin; i++) operands[i + 1] = operand(op->in[i]);
     for (int i = 0; i <= op->nin; i++) bytes += stage.size[i] = operands[i].size;
     tsri_loop_build(&loop, out->ndim, out->shape, op->nin + 1, operands, 0);
-    /* Work that computes is worth sharing sooner than work that waits for memory. */
+    /* Work that is bound by arithmetic is worth a thread sooner than work that is bound by memory. */
     const int64_t grain = GRAIN_BYTES / (bytes + 4 * (int64_t)tsr_op_get_info(op->kind)->flops);
     return run_staged(&loop, &stage, bytes, is_in_place(op), grain);
 }

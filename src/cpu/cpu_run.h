@@ -6,17 +6,17 @@
 #include "tessera/backend.h"
 
 tsr_status tsri_cpu_copy(const tsr_op *op);
-tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src, int64_t whole);  /* of one dtype (copy.c); whole:
-                                                       bytes of the result that dst is a piece of, or 0 */
+/* Copies within one dtype (copy.c). whole: bytes of the result that dst is a part of, or 0. */
+tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src, int64_t whole);
 tsr_status tsri_cpu_fill(const tsr_op *op);
 
-/* Should an op that reads and writes so many bytes write its result around the caches (stream.c)? */
+/* Should an op that reads and writes so many bytes use non-temporal stores (stream.c)? */
 bool tsri_cpu_streams(int64_t bytes);
 
-/* For tests: it should from so many bytes on; 0: from as many as suit the machine. */
+/* For tests: ops that touch so many bytes and more use them; 0: from the machine's own threshold on. */
 void tsri_cpu_stream_from(int64_t bytes);
 
-/* Bytes that a core keeps near while others pass by (caches.c). */
+/* Bytes that stay in a core's own cache while other data is read once (caches.c). */
 int64_t tsri_cpu_resident_bytes(void);
 
 /* Any op of the elementwise table. */

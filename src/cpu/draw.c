@@ -1,8 +1,8 @@
-/* draw.c - random numbers on the CPU. A run of numbers at a time is made in the cache, by
- * core/randoms.h and core/draws.h, and then laid out where it belongs.
+/* draw.c - random numbers on the CPU. A run of numbers at a time is made in a buffer, by
+ * core/randoms.h and core/draws.h, and then copied to the result.
  *
- * Elements are numbered in row-major order, and so is the walk; any part of it can begin
- * anywhere, which is how threads share it. */
+ * Elements are numbered in row-major order, and the walk has the same order. A thread can
+ * start at any element, so threads share the walk. */
 #include "draw.h"
 #include "core/draws.h"
 #include "core/loop.h"
@@ -16,7 +16,7 @@ enum {
     NUMBERS = TSRI_DRAW_WORDS
 };
 
-/* Numbers that were made, in the type they are made in. */
+/* A buffer of numbers, in the type they are made in. */
 typedef union run {
     float   f[NUMBERS];
     double  d[NUMBERS];
@@ -28,15 +28,16 @@ typedef struct draw {
     tsri_loop      loop;
     const void    *params;
     tsri_range     range;     /* of uniform numbers */
-    tsr_dtype      from, to;  /* what numbers are made in, and what they become */
-    int64_t        parts;     /* numbers of an element */
+    tsr_dtype      from, to;  /* the type that numbers are made in, and the result's */
+    int64_t        parts;     /* numbers per element: 2 if complex */
     int64_t        size;      /* bytes of an element */
     int64_t        per_block;
-    int64_t        next;      /* element that the walk comes to */
+    int64_t        next;      /* number of the next element of the walk */
     /* Numbers `first` to first + n - 1 of the stream: whole blocks, BLOCKS at most. */
     void         (*make)(const struct draw *d, void *out, uint64_t first, int64_t n, bool stream);
-    /* Floats from number `first` of the stream on, which begins a block, where they belong: as many of n as go fast.
-     * Returns how many, whole blocks; NULL if there is nothing faster. */
+    /* Writes floats directly to the result, from number `first` of the stream on, the first of a block: as
+     * many of the n as the fast kernel can make. Returns how many, whole blocks. NULL: there is no fast
+     * kernel. */
     int64_t      (*make_fast)(const struct draw *d, float *z, uint64_t first, int64_t n);
 } draw;
 
@@ -105,10 +106,10 @@ static void make_exponentials(const draw *d, void *out, uint64_t first, int64_t 
         for (int64_t i = 0; i < n; i++) z[i] = (double)tsri_exponential_f32(words[i]) / p->rate;
 }
 
-/* Laying them out ------------------------------------------------------------------------ */
+/* Writing to the result ------------------------------------------------------------------ */
 
-/* n elements from `numbers` on to where they lie `step` bytes apart. */
-static void lay_out(const draw *d, char *at, int64_t step, const char *numbers, int64_t n)
+/* Copies n elements from `numbers` to the result, where they are `step` bytes apart. */
+static void write_run(const draw *d, char *at, int64_t step, const char *numbers, int64_t n)
 {
     const tsri_cpu_kernels *k = d->k;
     const int64_t number = tsri_dtype_size(d->from), part = d->size / d->parts;
@@ -118,7 +119,7 @@ static void lay_out(const draw *d, char *at, int64_t step, const char *numbers, 
         k->copy[__builtin_ctz((unsigned)d->size)](&t, NULL);
         return;
     }
-    if (d->parts == 2 && step != d->size) {  /* of a complex element that does not run on */
+    if (d->parts == 2 && step != d->size) {  /* complex elements that are not contiguous */
         for (int64_t i = 0; i < n; i++)
             k->narrow[k->wide[d->from]][d->to](at + i * step, part, numbers + 2 * i * number, 2);
         return;
@@ -130,8 +131,8 @@ static void lay_out(const draw *d, char *at, int64_t step, const char *numbers, 
     else k->narrow[k->wide[d->from]][d->to](at, t.col_step[0], numbers, t.cols);
 }
 
-/* How many of n elements to make at once, of which the first is number `skip` of its block. The first
- * of those that are written around the caches are fewer, so that the next begin with a line. */
+/* How many of n elements to make at once, of which the first is number `skip` of its block. With non-temporal
+ * stores the first run ends at a cache line, so that the next are aligned. */
 static int64_t run_length(const draw *d, const char *at, int64_t skip, int64_t n)
 {
     const int64_t to_line = d->loop.stream ? (int64_t)(-(uintptr_t)at % 64) / d->size : 0;
@@ -139,13 +140,13 @@ static int64_t run_length(const draw *d, const char *at, int64_t skip, int64_t n
     return most < n ? most : n;
 }
 
-/* Can numbers be made where they belong, if so many more than wanted are made? */
+/* Can numbers be made in the result? Not if `more` than wanted are made, as blocks are whole. */
 static bool is_direct(const draw *d, const char *at, int64_t step, int64_t more)
 {
     return more == 0 && d->from == d->to && step == d->size && (!d->loop.stream || (uintptr_t)at % 64 == 0);
 }
 
-/* Elements `first` to first + n - 1, which lie `step` bytes apart from `at` on. */
+/* Elements `first` to first + n - 1, which are `step` bytes apart, the first at `at`. */
 static void write_elements(const draw *d, char *at, int64_t step, int64_t first, int64_t n)
 {
     run numbers;
@@ -163,7 +164,7 @@ static void write_elements(const draw *d, char *at, int64_t step, int64_t first,
             continue;
         }
         d->make(d, &numbers, number - (uint64_t)skip, count, false);
-        lay_out(d, at + i * step, step, (const char *)&numbers + skip * tsri_dtype_size(d->from), made);
+        write_run(d, at + i * step, step, (const char *)&numbers + skip * tsri_dtype_size(d->from), made);
     }
 }
 

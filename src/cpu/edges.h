@@ -1,10 +1,10 @@
-/* edges.h - sizes at which kernels end or change, for tests.
+/* edges.h - sizes at which kernels change what they do, for tests.
  *
- * A file whose kernels change at sizes that are no powers of two names them beside its constants:
+ * A file whose kernels change at sizes that are not powers of two lists them beside its constants:
  *
  *     const int64_t tsri_edges_copy[] = { MIN_LIST, MAX_LIST, 0 };
  *
- * and has a row in edges.def. Powers of two, and the tiles of products, are known without. */
+ * and has a row in edges.def. Powers of two, and the tiles of products, need no list. */
 #ifndef TSRI_CPU_EDGES_H
 #define TSRI_CPU_EDGES_H
 

@@ -1,10 +1,10 @@
 /* elementwise.c - the elementwise kernels in plain C over libm, and their table.
  *
- * Complex numbers of floats are computed as those of doubles and rounded once, short floats as
- * doubles, and so are the long functions of floats (template/through.inc).
+ * c64 is computed as c128 and rounded once; short floats, and the long functions of f32, are
+ * computed as f64 (template/through.inc).
  *
  * LIMIT: transcendental functions go through double and libm one element at a
- * time; they are right before they are fast. */
+ * time: accurate, not fast. */
 #ifndef TSR_FREESTANDING
 
 #include <complex.h>
@@ -25,8 +25,8 @@
 #include "template/complex_math.inc"
 
 /* x * y + w rounded to odd: the product of two short floats is exact in double,
- * and a sum that lost bits has its last one set, so that the rounding to the
- * short dtype sees which side of a half it lies on. */
+ * and the last bit of an inexact sum is set. So the rounding to the short dtype
+ * never sees a false tie. */
 static TSRI_NOINLINE double fma_odd(double x, double y, double w)
 {
     const double product = x * y, sum = product + w;
@@ -35,19 +35,19 @@ static TSRI_NOINLINE double fma_odd(double x, double y, double w)
     const double lost = (product - (sum - back)) + (w - back);
     const uint64_t bits = tsri_f64_bits(sum);
     if (lost == 0 || (bits & 1)) return sum;
-    const bool away = (lost > 0) == (sum > 0);
-    return tsri_f64_from_bits(away ? bits + 1 : bits - 1);
+    const bool up = (lost > 0) == (sum > 0);
+    return tsri_f64_from_bits(up ? bits + 1 : bits - 1);
 }
 
 /* Walks ---------------------------------------------------------------------------------- */
 
 enum {
-    RUN_BYTES = 32,  /* of a row that the compiler turns into vectors */
-    ANSWERS = 16,    /* the same of a row of answers */
+    RUN_BYTES = 32,  /* of a row that the compiler vectorises */
+    BOOL_RUN = 16,   /* elements of a row of bool results, likewise */
     THROUGH = 128    /* elements widened at a time */
 };
 
-/* The result may lie where an operand does, element on element: no element depends on another. */
+/* The result may be in place of an operand, but no element depends on another. */
 #if defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #pragma clang diagnostic ignored "-Wpass-failed"  /* not every function has vector instructions */
@@ -55,22 +55,23 @@ enum {
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* Do the result and nin operands follow element on element? */
-static inline bool runs_on(const tsri_tile *t, int nin, int64_t result, int64_t size)
+/* Are the rows of the result and of nin operands contiguous? */
+static inline bool is_contiguous(const tsri_tile *t, int nin, int64_t result, int64_t size)
 {
     bool yes = t->col_step[0] == result;
     for (int o = 1; o <= nin; o++) yes &= t->col_step[o] == size;
     return yes;
 }
 
-/* What a walker takes and gives. */
-enum { OUTCOME_SAME, OUTCOME_PART, OUTCOME_ANSWER };
+/* The number of operands of a walker, and its result: the operands' dtype, a complex number's part, or
+ * bool. */
+enum { RESULT_SAME, RESULT_PART, RESULT_BOOL };
 enum {
     OPERANDS_walk1 = 1, OPERANDS_each1 = 1, OPERANDS_each1p = 1, OPERANDS_test1 = 1, OPERANDS_walk_real = 1,
     OPERANDS_walk2 = 2, OPERANDS_each2 = 2, OPERANDS_test2 = 2, OPERANDS_each3 = 3,
-    OUTCOME_OF_walk1 = OUTCOME_SAME, OUTCOME_OF_each1 = OUTCOME_SAME, OUTCOME_OF_each1p = OUTCOME_SAME,
-    OUTCOME_OF_walk2 = OUTCOME_SAME, OUTCOME_OF_each2 = OUTCOME_SAME, OUTCOME_OF_each3 = OUTCOME_SAME,
-    OUTCOME_OF_walk_real = OUTCOME_PART, OUTCOME_OF_test1 = OUTCOME_ANSWER, OUTCOME_OF_test2 = OUTCOME_ANSWER
+    RESULT_OF_walk1 = RESULT_SAME, RESULT_OF_each1 = RESULT_SAME, RESULT_OF_each1p = RESULT_SAME,
+    RESULT_OF_walk2 = RESULT_SAME, RESULT_OF_each2 = RESULT_SAME, RESULT_OF_each3 = RESULT_SAME,
+    RESULT_OF_walk_real = RESULT_PART, RESULT_OF_test1 = RESULT_BOOL, RESULT_OF_test2 = RESULT_BOOL
 };
 
 /* Floats --------------------------------------------------------------------------------- */
@@ -93,9 +94,10 @@ enum {
     static void op##_f64(const tsri_tile *t, const void *p) { (void)p; WALK_##walker(math_##op, p); }
 #include "template/float_maths.inc"
 
-/* Shorter dtypes go through the kernels above. */
+/* Finer functions for f64 itself. Shorter dtypes use the kernels above. */
 #define FINE_MATHS(X) \
-    X(log10, LOG10) X(sinh, SINH) X(cosh, COSH) X(tanh, TANH) X(sigmoid, SIGMOID) X(silu, SILU) X(gelu_tanh, GELU_TANH)
+    X(log10, LOG10) X(sinh, SINH) X(cosh, COSH) X(tanh, TANH) X(sigmoid, SIGMOID) X(silu, SILU) \
+    X(gelu_tanh, GELU_TANH)
 #define FINE_KERNEL(op, ID) \
     static void fine_##op##_f64(const tsri_tile *t, const void *p) { (void)p; each1_f64(t, tsri_##op); }
 #define ENTER_FINE(op, ID) table[TSR_OP_##ID][TSR_F64] = fine_##op##_f64;

@@ -1,7 +1,7 @@
 /* fine_math.h - functions of doubles that are within 0.9 units in the last place, where libm's are within 2.
  *
- * Exponentials and quotients are kept in two doubles until the last step, so that only that one rounds
- * to the full. The vector kernels (simd/math_f64.inc) go the same steps. */
+ * Exponentials and quotients are held in two doubles until the last step, so that only that one rounds to
+ * double precision. The vector kernels (simd/math_f64.inc) do the same steps. */
 #ifndef TSRI_FINE_MATH_H
 #define TSRI_FINE_MATH_H
 
@@ -16,7 +16,7 @@ static const double tsri_exp_tail[] = {
     0x1.28ad9b964f933p-22, 0x1.ad7f3e5c6e47dp-26,
 };
 
-/* The same with terms that are right by themselves: to 2^-58 of exp(r) - 1. */
+/* The same with each term accurate by itself: to 2^-58 of exp(r) - 1. */
 static const double tsri_exp_fine[] = {
     0x1.0000000000000p-1, 0x1.5555555555555p-3, 0x1.5555555555555p-5, 0x1.1111111110e68p-7,
     0x1.6c16c16c16a92p-10, 0x1.a01a01a4b5f72p-13, 0x1.a01a01a2bc29ep-16, 0x1.71de17d5ef6f3p-19,
@@ -61,7 +61,7 @@ static inline double tsri_join(tsri_parts p)
     return ldexp(sum, p.k < -3000 ? -3000 : p.k > 3000 ? 3000 : (int)p.k);
 }
 
-/* The same number with k = 0; what is below 2^-1000 may be 0. */
+/* The same number with k = 0; numbers below 2^-1000 may become 0. */
 static inline tsri_parts tsri_plain(tsri_parts p)
 {
     const int64_t k = p.k < -1000 ? -1023 : p.k > 1023 ? 1023 : (int64_t)p.k;
@@ -87,7 +87,7 @@ static inline tsri_parts tsri_quotient(tsri_parts top, tsri_parts bottom)
     return (tsri_parts){ q, left * by, top.k };
 }
 
-/* 1 / (1 + exp(-t - t_low)), by the side that does not overflow. */
+/* 1 / (1 + exp(-t - t_low)), in the form that does not overflow. */
 static inline tsri_parts tsri_sigmoid_parts(double t, double t_low)
 {
     tsri_parts e = tsri_exp_parts(t < 0 ? fmax(t, -1500) : fmax(-t, -1500));
@@ -112,19 +112,20 @@ static inline double tsri_silu(double x)
     return x < -1000 ? -0.0 : tsri_times_parts(x, tsri_sigmoid_parts(x, 0));
 }
 
-/* 2 sqrt(2 / pi) (x + 0.044715 x^3), and what rounding took from it. */
+/* 2 sqrt(2 / pi) (x + 0.044715 x^3), and its rounding error. */
 static inline double tsri_gelu_argument(double x, double *lost)
 {
     const double square = x * x, square_lost = fma(x, x, -square), part = TSRI_GELU_CUBIC * square;
     const double part_lost =
         fma(TSRI_GELU_CUBIC, square, -part) + (TSRI_GELU_CUBIC * square_lost + TSRI_GELU_CUBIC_LOW * square);
     const double sum = 1 + part, sum_lost = (part > 1 ? (part - sum) + 1 : (1 - sum) + part) + part_lost;
-    const double inner = x * sum, inner_lost = fma(x, sum, -inner) + x * sum_lost, t = TSRI_GELU_TWICE * inner;
+    const double inner = x * sum, inner_lost = fma(x, sum, -inner) + x * sum_lost,
+                 t = TSRI_GELU_TWICE * inner;
     *lost = fma(TSRI_GELU_TWICE, inner, -t) + (TSRI_GELU_TWICE * inner_lost + TSRI_GELU_TWICE_LOW * inner);
     return t;
 }
 
-/* x / 2 (1 + tanh(t / 2)) = x sigmoid(t), without cancelling. */
+/* x / 2 (1 + tanh(t / 2)) = x sigmoid(t), without cancellation. */
 static inline double tsri_gelu_tanh(double x)
 {
     double lost;
@@ -140,7 +141,8 @@ static inline double tsri_tanh(double x)
     if (!(fabs(x) > 0x1p-28)) return x;
     const double a = fmin(fabs(x), 22);
     const tsri_parts e = tsri_plain(tsri_exp_parts(-2 * a));
-    const double below = 1 + e.high, above = 1 - e.high, rest = ((1 - above) - e.high) - e.low, top = above + rest;
+    const double below = 1 + e.high, above = 1 - e.high, rest = ((1 - above) - e.high) - e.low,
+                 top = above + rest;
     const tsri_parts n = { top, (above - top) + rest, 0 };
     const tsri_parts q = tsri_quotient(n, (tsri_parts){ below, ((1 - below) + e.high) + e.low, 0 });
     return copysign(q.high + q.low, x);

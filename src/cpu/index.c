@@ -1,8 +1,8 @@
 /* index.c - gather and scatter on the CPU.
  *
  * Gathering is a nest over the result. Scattering is a nest over the lanes along the
- * axis: two indices meet in one element only within a lane, and a lane is walked in
- * order by one thread, so that the outcome does not depend on the threads.
+ * axis: two indices can name the same element only within a lane, and one thread walks
+ * a lane in order. So the result does not depend on the number of threads.
  *
  * LIMIT: the scatter of one long lane runs on one thread. */
 #include "core/half.h"
@@ -17,7 +17,7 @@ static void gather_rows(const tsri_tile *t, int64_t step, int64_t size)
 {
     const int64_t bytes = t->cols * size;
     for (int64_t r = 0; r < t->rows; r++) {
-        if (r + AHEAD < t->rows) fetch_row(row_of(t, r + AHEAD, step), bytes);
+        if (r + AHEAD < t->rows) prefetch_row(row_of(t, r + AHEAD, step), bytes);
         memcpy(t->ptr[0] + r * t->row_step[0], row_of(t, r, step), (size_t)bytes);
     }
 }
@@ -43,14 +43,16 @@ static int size_slot(tsr_dtype dtype) { return __builtin_ctz(tsri_dtype_sizes[dt
 void tsri_cpu_index_portable(tsri_cpu_kernels *k)
 {
     static const tsri_tile_fn gathers[] = { gather_1, gather_2, gather_4, gather_8, gather_16 };
-    static const tsri_tile_fn sets[] = { scatter_set_1, scatter_set_2, scatter_set_4, scatter_set_8, scatter_set_16 };
+    static const tsri_tile_fn sets[] = { scatter_set_1, scatter_set_2, scatter_set_4, scatter_set_8,
+                                         scatter_set_16 };
     for (int i = 0; i < TSRI_SIZES; i++) k->gather[i] = gathers[i];
     k->gather_rows = gather_rows;
     for (int d = 1; d < TSR_DTYPE_COUNT; d++) k->scatter[TSR_SCATTER_SET][d] = sets[size_slot((tsr_dtype)d)];
 #define ENTER(ID, dtype)                                            \
     k->scatter[TSR_SCATTER_ADD][TSR_##ID] = scatter_add_##dtype;    \
     k->scatter[TSR_SCATTER_MAX][TSR_##ID] = scatter_max_##dtype
-    ENTER(F8E4M3, f8e4m3); ENTER(F8E5M2, f8e5m2); ENTER(F16, f16); ENTER(BF16, bf16); ENTER(F32, f32); ENTER(F64, f64);
+    ENTER(F8E4M3, f8e4m3); ENTER(F8E5M2, f8e5m2); ENTER(F16, f16); ENTER(BF16, bf16);
+    ENTER(F32, f32); ENTER(F64, f64);
     ENTER(I8, i8); ENTER(I16, i16); ENTER(I32, i32); ENTER(I64, i64);
     ENTER(U8, u8); ENTER(U16, u16); ENTER(U32, u32); ENTER(U64, u64);
 #undef ENTER

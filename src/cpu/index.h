@@ -13,19 +13,19 @@ typedef struct scatter_axis {
 } scatter_axis;
 
 enum {
-    AHEAD = 2,         /* rows whose beginning is fetched before it is needed */
-    FETCHED = 512,     /* bytes of it: the machine goes on by itself */
-    FETCHED_ALONG = 1024, /* bytes of it that are fetched while others are worked on, one line for one */
-    BYTES_AHEAD = 2048,   /* by which lines of a row that is worked on are fetched */
-    ROWS_AHEAD = 4096,    /* bytes of rows by which short rows are fetched */
-    AHEAD_SINGLY = 16, /* elements */
-    SHORT_ROW = 256    /* bytes */
+    AHEAD = 2,                /* rows by which the start of a row is prefetched */
+    PREFETCHED = 512,         /* bytes of that start: then the hardware prefetcher follows */
+    PREFETCHED_ALONG = 1024,  /* bytes of a later row that are prefetched while a row is processed */
+    BYTES_AHEAD = 2048,       /* by which lines of the row in process are prefetched */
+    ROWS_AHEAD = 4096,        /* bytes of rows by which short rows are prefetched */
+    AHEAD_SHORT = 16,         /* most rows by which short rows are prefetched */
+    SHORT_ROW = 256           /* bytes */
 };
 
-/* The beginning of a row that is needed soon. */
-static TSRI_ALWAYS_INLINE void fetch_row(const char *row, int64_t bytes)
+/* Prefetches the start of a row. */
+static TSRI_ALWAYS_INLINE void prefetch_row(const char *row, int64_t bytes)
 {
-    for (int64_t i = 0; i < bytes && i < FETCHED; i += 64) __builtin_prefetch(row + i);
+    for (int64_t i = 0; i < bytes && i < PREFETCHED; i += 64) __builtin_prefetch(row + i);
 }
 
 static TSRI_ALWAYS_INLINE int64_t index_at(const char *p) { return *(const int64_t *)(const void *)p; }

@@ -1,7 +1,8 @@
 /* interleave.c - see interleave.h.
  *
- * A strip of cells (neighbours) after another, and in it a group of sources after another: few sources are read
- * at a time, each in a run that the machine foresees. */
+ * Strips of cells are written one after another. Within a strip, groups of sources are read one after
+ * another: few sources at a time, each in a contiguous run, which the hardware prefetcher follows. A cell
+ * is the n elements that become neighbours. */
 #include "interleave.h"
 #include "core/dtype_int.h"
 #include "cpu_run.h"
@@ -24,26 +25,29 @@ typedef struct interleaving {
     const tsri_interleaver  *kernels;
     int64_t                  size;
     int                      outer;  /* dims outside the runs */
-    int64_t                  run;    /* cells that follow each other in all tensors */
-    int64_t                  strip, strips;  /* cells of a strip, but for the last of a run; strips of a run */
+    int64_t                  run;    /* cells that are contiguous in all tensors */
+    int64_t                  strip, strips;  /* cells of a strip, except the last of a run; strips of a run */
     bool                     stream;
 } interleaving;
 
-static bool is_near(const tsr_tensor *t) { return t->device == TSR_CPU && tsr_memory_is_host(t->memory); }
+static bool is_on_host(const tsr_tensor *t) { return t->device == TSR_CPU && tsr_memory_is_host(t->memory); }
 
-/* Do dims d and d + 1 run on as one? */
-static bool runs_on(const tsr_tensor *t, int d) { return t->stride[d] == t->stride[d + 1] * t->shape[d + 1]; }
+/* Are dims d and d + 1 contiguous, so that they can be one? */
+static bool is_contiguous_at(const tsr_tensor *t, int d)
+{
+    return t->stride[d] == t->stride[d + 1] * t->shape[d + 1];
+}
 
-/* The longest runs of cells, if a source's elements follow each other at all. */
+/* Finds the longest runs of cells. False if a tensor is not on the host or not contiguous. */
 static bool find_runs(interleaving *j)
 {
     int d = j->out->ndim - 2;
-    bool all = is_near(j->out) && j->out->stride[d + 1] == 1;
-    for (int i = 0; i < j->n; i++) all = all && is_near(j->tensors[i]) && j->tensors[i]->stride[d] == 1;
+    bool all = is_on_host(j->out) && j->out->stride[d + 1] == 1;
+    for (int i = 0; i < j->n; i++) all = all && is_on_host(j->tensors[i]) && j->tensors[i]->stride[d] == 1;
     j->run = j->out->shape[d];
     while (all && d > 0) {
-        bool merge = runs_on(j->out, d - 1);
-        for (int i = 0; i < j->n && merge; i++) merge = runs_on(j->tensors[i], d - 1);
+        bool merge = is_contiguous_at(j->out, d - 1);
+        for (int i = 0; i < j->n && merge; i++) merge = is_contiguous_at(j->tensors[i], d - 1);
         if (!merge) break;
         j->run *= j->out->shape[--d];
     }
@@ -65,9 +69,10 @@ static int64_t run_at(const interleaving *j, const tsr_tensor *t, int64_t i)
 static bool is_aligned(const interleaving *j)
 {
     uint64_t places = (uintptr_t)j->out->data;
-    if (!j->kernels->many || j->kernels->width * j->size != LINE) return false;
+    if (!j->kernels->wide || j->kernels->width * j->size != LINE) return false;
     for (int d = 0; d < j->outer; d++) places |= (uint64_t)(j->out->stride[d] * j->size);
-    if (j->n > TSRI_INTERLEAVE_SMALL) places |= (uint64_t)(j->out->stride[j->out->ndim - 2] * j->size | j->n * j->size);
+    if (j->n > TSRI_INTERLEAVE_SMALL)
+        places |= (uint64_t)(j->out->stride[j->out->ndim - 2] * j->size | j->n * j->size);
     return places % LINE == 0;
 }
 
@@ -82,11 +87,12 @@ static tsr_status run_strips(void *context, int64_t begin, int64_t end)
         const int64_t cells = i % j->strips == j->strips - 1 ? j->run - first : j->strip;
         char *z = (char *)j->out->data + run_at(j, j->out, run) + first * dz;
         for (int g = 0; g < j->n; g += group) {
-            const int from = g + group <= j->n ? g : j->n - group;  /* the last group reaches back */
+            const int from = g + group <= j->n ? g : j->n - group;  /* the last group may overlap */
             for (int k = 0; k < group; k++)
-                x[k] = (const char *)j->tensors[from + k]->data + run_at(j, j->tensors[from + k], run) + first * j->size;
-            if (j->n <= TSRI_INTERLEAVE_SMALL) j->kernels->few(z, j->n, x, cells, j->stream);
-            else                             j->kernels->many(z + from * j->size, dz, x, cells, j->stream);
+                x[k] = (const char *)j->tensors[from + k]->data + run_at(j, j->tensors[from + k], run) +
+                       first * j->size;
+            if (j->n <= TSRI_INTERLEAVE_SMALL) j->kernels->small(z, j->n, x, cells, j->stream);
+            else                             j->kernels->wide(z + from * j->size, dz, x, cells, j->stream);
         }
     }
     return TSR_OK;
@@ -95,13 +101,15 @@ static tsr_status run_strips(void *context, int64_t begin, int64_t end)
 tsr_status tsri_cpu_interleave(tsr_tensor *out, int n, const tsr_tensor *const *tensors, bool *done)
 {
     const int64_t size = tsri_dtype_size(out->dtype);
-    (void)tsri_cpu_kernels_get();  /* whose choice fills the table here too */
+    (void)tsri_cpu_kernels_get();  /* fills tsri_cpu_interleavers, too */
     interleaving j = { .out = out, .n = n, .tensors = tensors, .size = size,
                        .kernels = &tsri_cpu_interleavers[__builtin_ctz((unsigned)size)] };
     *done = false;
     if (out->ndim < 2 || n < 2 || tsr_numel(out) == 0) return TSR_OK;
-    const bool few = n <= TSRI_INTERLEAVE_SMALL;
-    if (few ? !j.kernels->few || out->stride[out->ndim - 2] != n : !j.kernels->many || n < j.kernels->width) return TSR_OK;
+    const bool small = n <= TSRI_INTERLEAVE_SMALL;
+    if (small ? !j.kernels->small || out->stride[out->ndim - 2] != n
+              : !j.kernels->wide || n < j.kernels->width)
+        return TSR_OK;
     if (!find_runs(&j) || j.run < j.kernels->width) return TSR_OK;
     *done = true;
     j.strip = STRIP_BYTES / size;

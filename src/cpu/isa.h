@@ -1,8 +1,8 @@
 /* isa.h - what instructions this machine has, and which of them are used.
  *
- * A level is a set of instructions that kernels are compiled for as a whole;
- * extras are single additions above a level that one family profits from. The
- * environment variable TSR_ISA lowers the choice, for tests and comparisons:
+ * A level is a set of instructions that whole files of kernels are compiled for.
+ * Extras are single extensions above a level that some kernels use. The environment
+ * variable TSR_ISA lowers the choice, for tests and comparisons:
  *
  *     TSR_ISA=portable | avx2 | avx512      that level at most, without extras
  */

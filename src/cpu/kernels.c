@@ -1,4 +1,4 @@
-/* kernels.c - portable first, then what the machine does better. */
+/* kernels.c - fills the table: portable kernels first, then those of the machine's instruction sets. */
 #include "kernels.h"
 #include "conv/pool.h"
 #include "core/env.h"

@@ -1,8 +1,8 @@
 /* kernels.h - the CPU's kernel table.
  *
- * The portable set fills every slot, so nothing is ever missing; an instruction
- * set then overwrites what it does better (kernels.c). Kernels see tiles
- * (core/loop.h), never shapes, and check nothing.
+ * The portable set fills every slot. An instruction set then overwrites the slots
+ * for which it has a faster kernel (kernels.c). Kernels see tiles (core/loop.h),
+ * never shapes, and check nothing.
  *
  * A cast goes through a wide type: the source's elements are widened, which is
  * exact, a short run at a time, and narrowed to the destination, which rounds
@@ -48,10 +48,12 @@ typedef void (*tsri_narrow_fn)(char *dst, int64_t step, const void *wide, int64_
 typedef void (*tsri_gather_fn)(char *z, const char *x, const int32_t *offset, int64_t n);
 
 /* z[r * dz + i elements] = element r at x + offset[i], for r < rows and i < n. rows fill 16
- * bytes of elements at least, n a block of columns (gather_transpose_bytes). */
-typedef void (*tsri_gather_transpose_fn)(char *z, int64_t dz, const char *x, const int32_t *offset, int64_t n, int64_t rows);
+ * bytes of elements at least, n elements gather_transpose_bytes at least. */
+typedef void (*tsri_gather_transpose_fn)(char *z, int64_t dz, const char *x, const int32_t *offset, int64_t n,
+                                         int64_t rows);
 
-/* Rows of elements of `size` bytes, each from `step` times its index on: result, index, source. */
+/* Copies rows of elements of `size` bytes. A row's source begins `step` bytes times its index after
+ * operand 2. Operands: result, index, source. */
 typedef void (*tsri_gather_rows_fn)(const tsri_tile *t, int64_t step, int64_t size);
 
 enum { TSRI_SIZES = 5 };  /* elements of 1, 2, 4, 8 and 16 bytes */
@@ -59,21 +61,23 @@ enum { TSRI_SIZES = 5 };  /* elements of 1, 2, 4, 8 and 16 bytes */
 typedef struct tsri_cpu_kernels {
     tsri_tile_fn   copy[TSRI_SIZES];  /* operand 0 = operand 1; no params */
     tsri_tile_fn   fill[TSRI_SIZES];  /* operand 0 = the element at params */
-    tsri_gather_fn   pick[TSRI_SIZES];
-    tsri_gather_transpose_fn   turn[TSRI_SIZES];  /* NULL: none */
-    int64_t        gather_transpose_bytes;         /* bytes of a block's columns */
+    tsri_gather_fn gather_offsets[TSRI_SIZES];
+    tsri_gather_transpose_fn gather_transpose[TSRI_SIZES];  /* NULL: none */
+    int64_t        gather_transpose_bytes;  /* of the columns of a block: fewer do not fill a vector */
     tsri_wide      wide[TSR_DTYPE_COUNT];
     tsri_widen_fn  widen[TSR_DTYPE_COUNT];
     tsri_narrow_fn narrow[TSRI_WIDE_COUNT][TSR_DTYPE_COUNT];
-    tsri_tile_fn   cast[TSR_DTYPE_COUNT][TSR_DTYPE_COUNT]; /* from, to; NULL: through the wide type. Rows as below */
+    tsri_tile_fn   cast[TSR_DTYPE_COUNT][TSR_DTYPE_COUNT]; /* from, to; NULL: through the wide type. Rows as
+                                          for elementwise */
     tsri_gemm_ukr  gemm[TSRI_GEMM_CLASSES];
-    tsri_tile_fn   elementwise[TSR_OP_COUNT][TSR_DTYPE_COUNT]; /* by the dtype of the last operand; NULL: none.
-                                          Rows of the result run on, those of operands run on or repeat (stage.h) */
+    tsri_tile_fn   elementwise[TSR_OP_COUNT][TSR_DTYPE_COUNT]; /* by the last operand's dtype; NULL: none.
+                                          Rows of the result are contiguous, those of operands are
+                                          contiguous or repeat one element (stage.h) */
     tsri_tile_fn   gather[TSRI_SIZES];                   /* index.c says what their params are */
-    tsri_gather_rows_fn   gather_rows;                          /* of tiles whose rows run on, one index for each */
+    tsri_gather_rows_fn gather_rows;                     /* tiles with contiguous rows, one index each */
     tsri_tile_fn   scatter[3][TSR_DTYPE_COUNT];          /* by tsr_scatter_mode; NULL: none */
-    tsri_accumulate_fn collect[TSRI_ACC_COUNT][TSR_DTYPE_COUNT]; /* reduce.h; NULL: none, here and below */
-    tsri_reduce_short_fn     few[TSRI_ACC_FIND + 1][TSR_DTYPE_COUNT];
+    tsri_accumulate_fn accumulate[TSRI_ACC_COUNT][TSR_DTYPE_COUNT]; /* reduce.h; NULL: none, here and below */
+    tsri_reduce_short_fn reduce_short[TSRI_ACC_FIND + 1][TSR_DTYPE_COUNT];
     tsri_scan_fn    scan[TSRI_SCAN_COUNT][TSR_DTYPE_COUNT];
     tsri_nn_kernels nn[TSRI_ROW_TYPES];
     const tsri_attention_rows *attention;  /* of floats; NULL: in plain C */

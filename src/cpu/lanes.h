@@ -1,5 +1,5 @@
-/* lanes.h - a tensor as lanes along one axis: a nest over the other dims, at each place
- * of which a kernel walks the axis itself. */
+/* lanes.h - a tensor as lanes along one axis: a nest over the other dims. At each of its
+ * positions a kernel walks the axis itself. */
 #ifndef TSRI_CPU_LANES_H
 #define TSRI_CPU_LANES_H
 
@@ -21,7 +21,8 @@ static inline void tsri_without_axis(tsr_desc *out, const tsr_desc *d, int axis)
 }
 
 /* The nest over `shape` without the axis, of n operands, led by the first. */
-static inline void tsri_lanes_build(tsri_loop *loop, const tsr_desc *shape, int n, const tsr_tensor *const *t, int axis)
+static inline void tsri_lanes_build(tsri_loop *loop, const tsr_desc *shape, int n, const tsr_tensor *const *t,
+                                    int axis)
 {
     tsr_desc rest, d[TSRI_MAX_OPERANDS];
     tsri_operand operands[TSRI_MAX_OPERANDS];

@@ -1,14 +1,13 @@
 /* order.c - sorting and searching on the CPU.
  *
- * A lane is read once, as keys (sort.h). Where only values are wanted, keys are sorted and
- * become elements again; where indices are wanted, a key and an index make an item, and the
- * order of items is the stable one. Of a key of 64 bits the item has the upper half, and items
- * that are equal in that are sorted again by the lower one. A key does not tell -0 from 0, nor
- * one NaN from another: lanes with those have them put in afterwards, in the order in which they
- * are met.
+ * A lane is read once, as keys (sort.h). If only values are wanted, keys are sorted and
+ * converted back to elements. If indices are wanted, a key and an index make an item, and sorting
+ * items is stable. Of a key of 64 bits the item has the upper half; items that are equal
+ * in that are sorted again by the lower half. -0 and 0 have the same key, and so have all NaNs: such
+ * elements are called ambiguous. They are copied from the lane after sorting, in their order.
  *
- * Few of many (topk): the lane passes by in runs, and items that cannot be among the best so
- * far are passed over. */
+ * topk with few results: the lane is read in runs, and only items that may be among the best
+ * so far are held. */
 #include "core/alloc.h"
 #include "core/atomic.h"
 #include "core/mem.h"
@@ -20,13 +19,13 @@
 #include "core/threads_int.h"
 
 enum {
-    FEW = 32, /* are inserted one by one */
+    INSERTION_MAX = 32, /* up to so many are sorted by insertion */
 #ifdef TSR_FREESTANDING  /* stacks are small */
     SHORT = 32,
     RUN = 64
 #else
     SHORT = 256, /* elements of a lane that is sorted on the stack */
-    RUN = 1024   /* elements that are looked at together */
+    RUN = 1024   /* elements that are converted at a time */
 #endif
 };
 
@@ -66,8 +65,8 @@ static tsri_key_rule rule_of(tsr_dtype dtype, bool descending)
     const int bits = 8 * (int)tsri_dtype_size(dtype);
     const tsr_kind kind = tsr_dtype_kind(dtype);
     const bool has_sign = kind != TSR_UNSIGNED && kind != TSR_BOOLEAN;
-    return (tsri_key_rule){ has_sign ? (uint64_t)1 << (bits - 1) : 0, finite[dtype], UINT64_MAX >> (64 - bits),
-                            descending };
+    return (tsri_key_rule){ has_sign ? (uint64_t)1 << (bits - 1) : 0, finite[dtype],
+                            UINT64_MAX >> (64 - bits), descending };
 }
 
 /* Sorting ------------------------------------------------------------------------------ */
@@ -79,12 +78,12 @@ typedef struct sorting {
     int64_t  size;                          /* bytes of an element */
     int64_t  step_x, step_value, step_index;
     bool     has_values, has_indices;
-    bool     few;                           /* by passing over */
+    bool     selects;                           /* holds only items that may be among the `keep` best */
     bool     halves;                        /* items have the upper half of a key of 64 bits */
-    int64_t  room;                          /* items, or keys, that are held at once */
+    int64_t  room;                          /* items, or keys, that fit in scratch */
     int64_t  unit;                          /* bytes of one */
-    size_t   scratch;                       /* bytes of all: what is held, and room to sort it */
-    int32_t *no_room;                       /* set to 1 where there was none */
+    size_t   scratch;                       /* bytes in all: items or keys, and scratch of the kernel */
+    int32_t *no_room;                       /* set to 1 if scratch could not be allocated */
 } sorting;
 
 static int slot(const sorting *s) { return __builtin_ctz((unsigned)s->size); }
@@ -113,22 +112,22 @@ static int64_t count_below(const void *keys, int64_t unit, int64_t n, uint64_t k
     return low;
 }
 
-/* Where the lane's zeros and its NaNs begin when it is sorted. */
-typedef struct untold_places {
+/* The positions of the first zero and of the first NaN in the sorted lane. */
+typedef struct ambiguous_places {
     int64_t zero, nan;
-} untold_places;
+} ambiguous_places;
 
-static untold_places find_untold(const sorting *s, const void *keys)
+static ambiguous_places find_ambiguous(const sorting *s, const void *keys)
 {
     static const uint64_t zero;
     uint64_t key = 0;
     (void)s->kernels->keys[slot(s)](&key, (const char *)&zero, 0, 1, &s->rule);
-    return (untold_places){ count_below(keys, s->unit, s->n, key_at(&key, s->unit, 0)),
+    return (ambiguous_places){ count_below(keys, s->unit, s->n, key_at(&key, s->unit, 0)),
                      count_below(keys, s->unit, s->n, s->rule.all) };
 }
 
-/* Puts them in, as they are and in their order. */
-static void put_untold(const sorting *s, char *values, const char *x, untold_places at)
+/* Copies zeros and NaNs from the lane, in their order. */
+static void put_ambiguous(const sorting *s, char *values, const char *x, ambiguous_places at)
 {
     for (int64_t i = 0; i < s->n; i++) {
         uint64_t bits = 0;
@@ -147,20 +146,20 @@ static void write_keys(const sorting *s, char *values, const char *keys, int64_t
                                   &s->rule);
 }
 
-/* Keys as long as elements are sorted where these are to be. */
+/* Keys of the elements' size are sorted in the result. */
 static bool is_sorted_in_place(const sorting *s) { return s->unit == s->size && s->step_value == s->size; }
 
 static void sort_values(const sorting *s, char *values, const char *x, char *scratch)
 {
     const bool in_place = is_sorted_in_place(s);
     void *keys = in_place ? values : scratch, *room = in_place ? scratch : scratch + s->room * s->unit;
-    untold_places at = { 0, 0 };
-    const bool has_untold = make_keys(s, keys, x, 0, s->n);
+    ambiguous_places at = { 0, 0 };
+    const bool has_ambiguous = make_keys(s, keys, x, 0, s->n);
     if (s->unit == 4) s->kernels->sort_32(keys, room, s->n);
     else              s->kernels->sort_64(keys, room, s->n, 0);
-    if (has_untold) at = find_untold(s, keys);
+    if (has_ambiguous) at = find_ambiguous(s, keys);
     write_keys(s, values, keys, 0, s->n);
-    if (has_untold) put_untold(s, values, x, at);
+    if (has_ambiguous) put_ambiguous(s, values, x, at);
 }
 
 /* With indices --------------------------------------------------------------------------- */
@@ -171,12 +170,12 @@ static void write_indices(const sorting *s, char *indices, const uint64_t *items
         *(int64_t *)(void *)(indices + (from + i) * s->step_index) = (int64_t)(uint32_t)items[i];
 }
 
-/* Elements of items, which are told by their keys, or fetched by their indices. */
+/* Elements of items: from their keys, or gathered by their indices. */
 static void write_values(const sorting *s, char *values, const char *x, const uint64_t *items, int64_t from,
-                         int64_t n, bool untold)
+                         int64_t n, bool ambiguous)
 {
     uint32_t keys[RUN];
-    if (untold || s->halves) {
+    if (ambiguous || s->halves) {
         for (int64_t i = 0; i < n; i++) {
             const int64_t at = (int64_t)(uint32_t)items[i];
             memcpy(values + (from + i) * s->step_value, x + at * s->step_x, (size_t)s->size);
@@ -189,11 +188,11 @@ static void write_values(const sorting *s, char *values, const char *x, const ui
 
 /* Results `from` to `to` - 1. */
 static void write_items(const sorting *s, char *values, char *indices, const char *x, const uint64_t *items,
-                        int64_t from, int64_t to, bool untold)
+                        int64_t from, int64_t to, bool ambiguous)
 {
     for (int64_t i = from; i < to; i += RUN) {
         const int64_t n = to - i < RUN ? to - i : RUN;
-        if (s->has_values) write_values(s, values, x, items + i, i, n, untold);
+        if (s->has_values) write_values(s, values, x, items + i, i, n, ambiguous);
         if (s->has_indices) write_indices(s, indices, items + i, i, n);
     }
 }
@@ -206,7 +205,7 @@ static void make_halves(const sorting *s, uint64_t *items, const char *x, int64_
     for (int64_t i = 0; i < n; i++) items[i] = keys[i] >> 32 << 32 | (uint64_t)(first + i);
 }
 
-/* Sorts n items again whose upper halves are equal, by the lower ones. */
+/* Sorts n items whose upper halves are equal by the lower halves of their keys. */
 static void sort_tie(const sorting *s, uint64_t *items, uint64_t *room, int64_t n, const char *x)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -227,59 +226,59 @@ static void break_ties(const sorting *s, uint64_t *items, uint64_t *room, const 
     }
 }
 
-/* Elements `from` to `to` - 1 of a lane; returns whether some are untold. */
+/* Items of elements `from` to `to` - 1 of a lane; returns whether some are ambiguous. */
 static bool make_items_of(const sorting *s, uint64_t *items, const char *x, int64_t from, int64_t to)
 {
     uint32_t keys[RUN];
-    bool untold = false;
+    bool ambiguous = false;
     for (int64_t i = from; i < to; i += RUN) {
         const int64_t n = to - i < RUN ? to - i : RUN;
         if (s->halves) {
             make_halves(s, items + i, x, i, n);
             continue;
         }
-        untold |= make_keys(s, keys, x, i, n);
+        ambiguous |= make_keys(s, keys, x, i, n);
         s->kernels->items(items + i, keys, n, (uint32_t)i);
     }
-    return untold;
+    return ambiguous;
 }
 
-/* The best of a lane, sorted, at the front of items; returns whether it has untold elements. */
+/* The best of a lane, sorted, at the front of items; returns whether it has ambiguous elements. */
 static bool choose_items(const sorting *s, uint64_t *items, uint64_t *room, const char *x)
 {
     uint32_t keys[RUN], most = UINT32_MAX;
     int64_t have = 0;
-    bool untold = false;
+    bool ambiguous = false;
     for (int64_t i = 0; i < s->n; i += RUN) {
         const int64_t n = s->n - i < RUN ? s->n - i : RUN;
-        untold |= make_keys(s, keys, x, i, n);
+        ambiguous |= make_keys(s, keys, x, i, n);
         have += s->kernels->items_to(items + have, keys, n, (uint32_t)i, most);
         if (have + RUN <= s->room - 8) continue;
         s->kernels->sort_64(items, room, have, 0);
         have = s->keep;
         const uint32_t worst = (uint32_t)(items[have - 1] >> 32);
-        if (worst == 0) break;  /* nothing is better, and what is equal comes too late */
+        if (worst == 0) break;  /* nothing is better, and equal ones come later */
         most = worst - 1;
     }
     s->kernels->sort_64(items, room, have, 0);
-    return untold;
+    return ambiguous;
 }
 
 static void sort_items(const sorting *s, char *values, char *indices, const char *x, uint64_t *items)
 {
     uint64_t *room = items + s->room;
-    bool untold;
-    if (s->few) {
-        untold = choose_items(s, items, room, x);
+    bool ambiguous;
+    if (s->selects) {
+        ambiguous = choose_items(s, items, room, x);
     } else {
-        untold = make_items_of(s, items, x, 0, s->n);
+        ambiguous = make_items_of(s, items, x, 0, s->n);
         s->kernels->sort_64(items, room, s->n, 32);
         if (s->halves) break_ties(s, items, room, x);
     }
-    write_items(s, values, indices, x, items, 0, s->keep, untold);
+    write_items(s, values, indices, x, items, 0, s->keep, ambiguous);
 }
 
-/* Few of many elements of eight bytes, and lanes beyond 2^32 ------------------------------- */
+/* topk of elements of eight bytes, and lanes of more than 2^32 elements -------------------- */
 
 static int64_t append_wide(const sorting *s, wide_item *items, const char *x, int64_t first, int64_t n,
                            uint64_t most)
@@ -303,7 +302,7 @@ static void choose_wide(const sorting *s, wide_item *items, wide_item *room, con
     for (int64_t i = 0; i < s->n; i += RUN) {
         const int64_t n = s->n - i < RUN ? s->n - i : RUN;
         have += append_wide(s, items + have, x, i, n, most);
-        if (!s->few || have + RUN <= s->room - 8) continue;
+        if (!s->selects || have + RUN <= s->room - 8) continue;
         sort_by_digits_wide(items, room, have, 0);
         have = s->keep;
         if (items[have - 1].key == 0) break;
@@ -345,7 +344,7 @@ static void sort_lanes(const sorting *s, const tsri_tile *t, void *scratch)
 
 enum { TOGETHER = 64 };
 
-/* Up to TOGETHER lanes next to each other in a tile. `packed`: one after another, by operand. */
+/* Up to TOGETHER neighbouring lanes of a tile. `packed`: whether they are contiguous, by operand. */
 typedef struct bundle {
     int64_t lanes;
     char   *at[3];
@@ -355,11 +354,11 @@ typedef struct bundle {
 
 static bool bundle_keys(const sorting *s, const bundle *b, char *keys, int64_t unit)
 {
-    bool untold = false;
+    bool ambiguous = false;
     if (b->packed[2]) return make_keys(s, keys, b->at[2], 0, b->lanes * s->n);
     for (int64_t i = 0; i < b->lanes; i++)
-        untold |= make_keys(s, keys + i * s->n * unit, b->at[2] + i * b->step[2], 0, s->n);
-    return untold;
+        ambiguous |= make_keys(s, keys + i * s->n * unit, b->at[2] + i * b->step[2], 0, s->n);
+    return ambiguous;
 }
 
 static void bundle_values(const sorting *s, const bundle *b, const char *keys, int64_t unit)
@@ -379,7 +378,7 @@ static void bundle_indices(const sorting *s, const bundle *b, const uint64_t *it
         write_indices(s, b->at[1] + i * b->step[1], items + i * s->n, 0, s->n);
 }
 
-/* False, with nothing written, if there are untold elements. */
+/* False, with nothing written, if there are ambiguous elements. */
 static bool sort_bundle(const sorting *s, const bundle *b)
 {
     uint64_t items[TOGETHER * TSRI_SHORT_ROW];
@@ -394,7 +393,8 @@ static bool sort_bundle(const sorting *s, const bundle *b)
     }
     if (bundle_keys(s, b, (char *)keys, sizeof *keys) && s->has_values) return false;
     for (int64_t i = 0; i < b->lanes; i++)
-        for (int64_t k = 0; k < s->n; k++) items[i * s->n + k] = (uint64_t)keys[i * s->n + k] << 32 | (uint64_t)k;
+        for (int64_t k = 0; k < s->n; k++)
+            items[i * s->n + k] = (uint64_t)keys[i * s->n + k] << 32 | (uint64_t)k;
     s->kernels->rows_64(items, b->lanes, s->n);
     for (int64_t i = 0; i < n && s->has_values; i++) keys[i] = (uint32_t)(items[i] >> 32);
     if (s->has_values) bundle_values(s, b, (const char *)keys, sizeof *keys);
@@ -421,11 +421,12 @@ static void sort_short_lanes(const sorting *s, const tsri_tile *t, void *scratch
             }
             if (sort_bundle(s, &b)) continue;
             for (int64_t i = 0; i < b.lanes; i++)
-                sort_lane(s, b.at[0] + i * b.step[0], b.at[1] + i * b.step[1], b.at[2] + i * b.step[2], scratch);
+                sort_lane(s, b.at[0] + i * b.step[0], b.at[1] + i * b.step[1], b.at[2] + i * b.step[2],
+                          scratch);
         }
 }
 
-/* Operands: values, indices, elements; where one is not wanted, another stands for it. */
+/* Operands: values, indices, elements. If one is not wanted, another is in its place. */
 static void sort_tile(const tsri_tile *t, const void *params)
 {
     const sorting *s = params;
@@ -453,12 +454,12 @@ enum {
     SEGMENTS = 64
 };
 
-/* The lane as segments, none of which has a key below one before it. Sorted keys, and sorted items, are the
- * same however they are cut. */
+/* The lane is partitioned into segments: no key of a segment is below one of a segment before it. The
+ * result does not depend on where it is partitioned. */
 typedef struct long_lane {
     const sorting *s;
     char          *values, *indices, *x, *held;
-    int32_t        untold;
+    int32_t        ambiguous;
     int            segments;
     int64_t        begin[SEGMENTS + 1], middle[SEGMENTS];
 } long_lane;
@@ -466,10 +467,10 @@ typedef struct long_lane {
 static tsr_status read_part(void *context, int64_t begin, int64_t end)
 {
     long_lane *l = context;
-    const bool untold = l->s->has_indices
+    const bool ambiguous = l->s->has_indices
                             ? make_items_of(l->s, (uint64_t *)(void *)l->held, l->x, begin, end)
                             : make_keys(l->s, l->held + begin * l->s->unit, l->x, begin, end - begin);
-    if (untold) tsri_store_release(&l->untold, 1);
+    if (ambiguous) tsri_store_release(&l->ambiguous, 1);
     return TSR_OK;
 }
 
@@ -479,7 +480,8 @@ static tsr_status cut_segments(void *context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         void *keys = l->held + l->begin[i] * l->s->unit;
         const int64_t n = l->begin[i + 1] - l->begin[i];
-        l->middle[i] = l->s->unit == 4 ? l->s->kernels->part_32(keys, n) : l->s->kernels->part_64(keys, n);
+        l->middle[i] =
+            l->s->unit == 4 ? l->s->kernels->partition_32(keys, n) : l->s->kernels->partition_64(keys, n);
     }
     return TSR_OK;
 }
@@ -501,7 +503,7 @@ static tsr_status write_part(void *context, int64_t begin, int64_t end)
     const long_lane *l = context;
     if (l->s->has_indices)
         write_items(l->s, l->values, l->indices, l->x, (const uint64_t *)(const void *)l->held, begin, end,
-                    l->untold != 0);
+                    l->ambiguous != 0);
     else
         write_keys(l->s, l->values, l->held, begin, end - begin);
     return TSR_OK;
@@ -522,7 +524,7 @@ static tsr_status cut_again(long_lane *l)
 static tsr_status sort_long(long_lane *l)
 {
     const sorting *s = l->s;
-    untold_places at = { 0, 0 };
+    ambiguous_places at = { 0, 0 };
     const int wanted = 4 * tsr_threads() < SEGMENTS ? 4 * tsr_threads() : SEGMENTS;
     TSRI_TRY(tsri_parallel_for(s->n, LONG / 8, read_part, l));
     l->segments = 1;
@@ -531,17 +533,17 @@ static tsr_status sort_long(long_lane *l)
     while (2 * l->segments <= wanted) TSRI_TRY(cut_again(l));
     TSRI_TRY(tsri_parallel_for(l->segments, 1, sort_segments, l));
     if (s->halves) break_ties(s, (uint64_t *)(void *)l->held, NULL, l->x);
-    const bool has_untold = tsri_load_acquire(&l->untold) != 0 && !s->has_indices;
-    if (has_untold) at = find_untold(s, l->held);
+    const bool has_ambiguous = tsri_load_acquire(&l->ambiguous) != 0 && !s->has_indices;
+    if (has_ambiguous) at = find_ambiguous(s, l->held);
     TSRI_TRY(tsri_parallel_for(s->keep, LONG / 8, write_part, l));
-    if (has_untold) put_untold(s, l->values, l->x, at);
+    if (has_ambiguous) put_ambiguous(s, l->values, l->x, at);
     return TSR_OK;
 }
 
 static bool is_long(const sorting *s, const tsri_loop *loop)
 {
-    return tsri_worth_sharing(s->n, LONG) && s->unit <= 8 && !s->few && s->kernels->part_32 && tsri_loop_count(loop) == 1 &&
-           tsr_threads() > 1;
+    return tsri_worth_sharing(s->n, LONG) && s->unit <= 8 && !s->selects && s->kernels->partition_32 &&
+           tsri_loop_count(loop) == 1 && tsr_threads() > 1;
 }
 
 static tsr_status sort_long_lane(const sorting *s, const tsri_loop *loop)
@@ -551,7 +553,7 @@ static tsr_status sort_long_lane(const sorting *s, const tsri_loop *loop)
     void *scratch = NULL;
     if (s->scratch > 0) {
         scratch = tsri_pool_scratch(s->scratch, &reserved);
-        TSRI_CHECK(scratch, TSR_ENOMEM, "sort: no room to sort %lld elements", (long long)s->n);
+        TSRI_CHECK(scratch, TSR_ENOMEM, "sort: no memory to sort %lld elements", (long long)s->n);
     }
     l.held = scratch ? scratch : l.values;
     const tsr_status status = sort_long(&l);
@@ -559,18 +561,18 @@ static tsr_status sort_long_lane(const sorting *s, const tsri_loop *loop)
     return status;
 }
 
-/* How a lane is sorted, and in how much room. False if that is no number. */
+/* Chooses the method and the size of scratch. False if the size overflows. */
 static bool plan(sorting *s)
 {
     int64_t bytes;
     const bool values = !s->has_indices && s->keep == s->n, narrow = s->n <= UINT32_MAX;
-    s->few = !values && s->keep <= s->n / 8 && s->n > 4 * RUN;
-    s->halves = !values && s->size == 8 && narrow && !s->few;
+    s->selects = !values && s->keep <= s->n / 8 && s->n > 4 * RUN;
+    s->halves = !values && s->size == 8 && narrow && !s->selects;
     s->unit = (int64_t)sizeof(wide_item);
     if (values)                                    s->unit = s->size < 8 ? 4 : 8;
     else if (narrow && (s->size < 8 || s->halves)) s->unit = 8;
     s->room = s->n;
-    if (s->few) {
+    if (s->selects) {
         s->room = 4 * s->keep + 2 * RUN + 8;
         if (s->room < 4 * RUN) s->room = 4 * RUN;
     }
@@ -598,12 +600,13 @@ tsr_status tsri_cpu_sort(const tsr_op *op)
         .has_indices = indices != NULL, .no_room = &no_room,
     };
     if (keep == 0) return TSR_OK;
-    TSRI_CHECK(plan(&s), TSR_ENOMEM, "sort: no room to sort %lld elements", (long long)n);
+    TSRI_CHECK(plan(&s), TSR_ENOMEM, "sort: no memory to sort %lld elements", (long long)n);
     tsri_lanes_build(&loop, &first->desc, 3,
                      (const tsr_tensor *const[]){ first, indices ? indices : first, x }, p->axis);
     if (is_long(&s, &loop)) return sort_long_lane(&s, &loop);
-    TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = sort_tile, .params = &s }, (8 << 10) / n + 1));
-    TSRI_CHECK(tsri_load_acquire(&no_room) == 0, TSR_ENOMEM, "sort: no room to sort %lld elements",
+    TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = sort_tile, .params = &s },
+                                    (8 << 10) / n + 1));
+    TSRI_CHECK(tsri_load_acquire(&no_room) == 0, TSR_ENOMEM, "sort: no memory to sort %lld elements",
                (long long)n);
     return TSR_OK;
 }

@@ -1,7 +1,7 @@
-/* reduce.c - the kernels that collect and scan, in plain C over libm, and their table.
+/* reduce.c - kernels of reductions and scans, in plain C over libm, and their table.
  *
- * Collecting has kernels for f32, f64, signed integers and complex numbers: reduce_walk.c makes
- * these of the others.
+ * Reductions have kernels for f32, f64, signed integers and complex numbers; reduce_walk.c converts
+ * other dtypes to these.
  *
  * LIMIT: powers and exponentials go through libm one element at a time. */
 #ifndef TSR_FREESTANDING
@@ -13,16 +13,16 @@
 #include "kernels.h"
 
 enum {
-    LANES = 16,  /* sums of a leaf that are added to independently, so that the machine need not wait */
-    LEAF  = 128, /* elements of a run whose sum is taken without carrying errors */
+    LANES = 16,  /* independent accumulators of a leaf: an addition need not wait for the one before */
+    LEAF  = 128, /* elements of a run that are added without tracking the rounding error */
     ROWS  = 8    /* the same for outputs side by side */
 };
 
-/* What a scan carries along. */
+/* The state of a scan. */
 typedef struct carried { double re, re_lost, im, im_lost; } carried;
 
 /* Pairwise. */
-static inline double fold_lanes(double lane[LANES])
+static inline double sum_lanes(double lane[LANES])
 {
     for (int w = LANES / 2; w > 0; w /= 2)
         for (int l = 0; l < w; l++) lane[l] += lane[l + w];
@@ -62,14 +62,14 @@ static inline double fold_lanes(double lane[LANES])
 #include "template/reduce_scan_integer.inc"
 #include "template/end_class.inc"
 
-/* c32 is only asked whether it is zero, which its bits tell. */
+/* The only kernel of c32 tests for zero, by the bits. */
 #define S tsr_c32
 #define NAME(x) x##_c32
 static inline bool is_set_c32(tsr_c32 x) { return ((x.re | x.im) & 0x7fff) != 0; }
 #include "template/reduce_each.inc"
 #include "template/end_class.inc"
 
-static void settle(tsri_states *g, const tsri_strip *s, const tsri_states *k)
+static void finalise(tsri_states *g, const tsri_strip *s, const tsri_states *k)
 {
     (void)k;
     for (int64_t i = 0; i < s->width && s->size; i++)
@@ -79,11 +79,11 @@ static void settle(tsri_states *g, const tsri_strip *s, const tsri_states *k)
 
 void tsri_cpu_reduce_portable(tsri_cpu_kernels *k)
 {
-    k->collect[TSRI_ACC_FINALISE][TSR_F64] = settle;
+    k->accumulate[TSRI_ACC_FINALISE][TSR_F64] = finalise;
     enter_f32(k); enter_f64(k);
     enter_integers(k);
     enter_c64(k); enter_c128(k);
-    k->collect[TSRI_ACC_NONZERO][TSR_C32] = nonzero_c32;
+    k->accumulate[TSRI_ACC_NONZERO][TSR_C32] = nonzero_c32;
     enter_scans_f8e4m3(k); enter_scans_f8e5m2(k); enter_scans_f16(k); enter_scans_bf16(k); enter_scans_f32(k);
     enter_scans_f64(k);
     enter_scans_i8(k); enter_scans_i16(k); enter_scans_i32(k); enter_scans_i64(k);

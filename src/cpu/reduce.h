@@ -1,14 +1,14 @@
 /* reduce.h - what the CPU's kernels do in reductions and scans.
  *
- * A reduction collects elements: what has come together for an output is a state of
- * up to four numbers. A kernel takes a strip of elements, which lie as it likes them,
- * into the states of a few outputs. It knows neither shapes nor which op it works for:
+ * A reduction accumulates elements. What it holds for an output is a state of up to
+ * four numbers. A kernel adds a strip of elements, in a layout that it can read, to the
+ * states of a few outputs. It knows neither shapes nor the op:
  *
  *     reduce_run.c       op -> one or two passes over blocks of outputs, split over threads
- *     reduce_walk.c      a block -> strips: elements packed, turned and widened where they must be
- *     reduce_states.c    states -> their beginning, their union, the result
- *     reduce_short.c       outputs of few elements, which need none of that
- *     reduce_scan.c      the same road for scans
+ *     reduce_walk.c      a block -> strips: elements packed, transposed and widened where needed
+ *     reduce_states.c    states -> initial values, merging, the result
+ *     reduce_short.c     outputs of few elements each, without states
+ *     reduce_scan.c      the same for scans
  */
 #ifndef TSRI_REDUCE_H
 #define TSRI_REDUCE_H
@@ -25,15 +25,15 @@ typedef enum tsri_acc_kind {
     TSRI_ACC_SUM,
     TSRI_ACC_PROD,
     TSRI_ACC_LARGEST,     /* of x, -x, |x| or -|x| */
-    TSRI_ACC_FIND,        /* that, and where the first of them is */
+    TSRI_ACC_FIND,        /* that, and the index of the first of them */
     TSRI_ACC_NONZERO,     /* counts */
     TSRI_ACC_ABS_SUM,
     TSRI_ACC_SQUARES,     /* sums of |x k|^2 */
     TSRI_ACC_POWERS,      /* of (|x| / k)^p */
     TSRI_ACC_EXPS,        /* of exp(x - k) */
     TSRI_ACC_DEVIATIONS,  /* of |x - k|^2 */
-    TSRI_ACC_FINALISE,      /* no elements: `width` totals of f64 take in what rounding took from them; with
-                                 `size`, extremes become NaN where one was met, and change sign with `least` */
+    TSRI_ACC_FINALISE,    /* no elements: adds to `width` totals of f64 their rounding errors. With `size`:
+                             extremes become NaN where an element was NaN, and change sign with `least` */
     TSRI_ACC_COUNT
 } tsri_acc_kind;
 
@@ -41,56 +41,56 @@ typedef enum tsri_scan { TSRI_SCAN_SUM, TSRI_SCAN_PROD, TSRI_SCAN_MAX, TSRI_SCAN
 
 /* The states of outputs side by side.
  *
- *     sums       f[0], f[1]: total, and what rounding took from it; imaginary parts in f[2], f[3];
+ *     sums       f[0], f[1]: total, and its rounding error; imaginary parts in f[2], f[3];
  *                u[0] for integers
  *     products   f[0] 2^f[1], and f[2] 2^f[1] for imaginary parts; u[0] for integers
- *     largest    f[0], and f[1] not 0 once a NaN was met; i[0] for integers
- *     find       the value as for the largest, but NaN itself once there is one; its index in i[1],
- *                which is -1 until there is one
+ *     largest    f[0], and f[1] not 0 after a NaN; i[0] for integers
+ *     find       the value as for the largest, but NaN itself after a NaN; its index in i[1],
+ *                which is -1 at first
  *     counts     i[0]
  *
- * What the first pass of two came to is handed to the second as k, in f[0] .. f[3]. */
+ * The second of two passes gets what the first computed as k, in f[0] .. f[3]. */
 typedef union tsri_states {
     double   *f[4];
     int64_t  *i[4];
     uint64_t *u[4];
 } tsri_states;
 
-/* Elements of `width` outputs, n of each. A lone strip has runs, one for each output, `across`
- * bytes apart: what comes together in lanes of a vector is put together in the end. The others
- * have rows, `step` bytes apart, with one element for each output, side by side. The result's
- * bits depend on which it is. */
+/* Elements of `width` outputs, n of each. A strip by runs has one contiguous run for each output,
+ * `across` bytes apart: a kernel accumulates in the lanes of a vector and combines the lanes at the end.
+ * Other strips have rows, `step` bytes apart, with one element for each output, side by side. The
+ * result's bits depend on which it is. */
 typedef struct tsri_strip {
     const char *x;
     int64_t     n, step;
     int64_t     width, across;
-    int64_t     at;           /* which of its output's elements the first is */
-    int64_t     ahead;        /* bytes from x to what is read next, in the same way; 0: nothing */
-    int64_t     period;       /* of rows, states that are so far apart will be united: an element may be taken into
-                                 any of them; 0: none will be */
-    bool        lone;
+    int64_t     at;           /* index of the first element among those of its output */
+    int64_t     ahead;        /* bytes from x to the strip that is read next, of the same layout; 0: none */
+    int64_t     period;       /* of rows: states whose distance is a multiple of this will be merged, so an
+                                 element may be added to any of them; 0: none will be */
+    bool        by_runs;
     bool        least, size;  /* of floats, the largest of -x, of |x| */
     uint64_t    flip;         /* integers are taken as signed x ^ flip */
 } tsri_strip;
 
-/* k is there for kinds that are described with it. */
+/* k is for the kinds whose description above names it. */
 typedef void (*tsri_accumulate_fn)(tsri_states *g, const tsri_strip *s, const tsri_states *k);
 
-/* Outputs that are `width` in number and have n elements each, which are few: their results, which run on, are
- * written at once. Elements are `step` bytes apart and outputs `across`; one of the two is the size of an element.
- * Sums are multiplied by `times` and divided by `over`, one of which is 1. */
+/* `width` outputs with a small number n of elements each. Their results, which are contiguous, are written
+ * directly. Elements are `step` bytes apart and outputs `across`; one of the two is the size of an
+ * element. Sums are multiplied by `times` and divided by `over`, one of which is 1. */
 typedef struct tsri_short_reduction {
     char       *z;
     const char *x;
     int64_t     n, step;
     int64_t     width, across;
-    bool        least;        /* the least is asked for */
+    bool        least;        /* find the least, not the largest */
     double      times, over;
 } tsri_short_reduction;
 
-enum { TSRI_SHORT_RUN = 64, TSRI_SHORT_COLUMN = 16 };  /* elements that are few, at most: of a run, of a column */
+enum { TSRI_SHORT_RUN = 64, TSRI_SHORT_COLUMN = 16 };  /* most elements: of a run, of a column */
 
-/* False, and nothing done, where these are not for it. */
+/* False, and nothing done, if the kernel does not support these sizes. */
 typedef bool (*tsri_reduce_short_fn)(const tsri_short_reduction *f);
 
 /* Lines of a scan, side by side: z and x walk with step[0] and step[1] along, with across[] from
@@ -100,27 +100,27 @@ typedef struct tsri_lines {
     const char *x;
     int64_t     n, step[2];
     int64_t     width, across[2];
-    bool        rows;    /* lines are scanned side by side: the order of sums follows from it, not from width,
-                            which depends on how the lines are split over threads */
-    bool        stream;  /* the result is larger than the caches */
+    bool        rows;    /* lines are scanned side by side. The order of sums depends on this, and not on
+                            width, which depends on how the lines are split over threads */
+    bool        stream;  /* the result is larger than the caches: write it with non-temporal stores */
 } tsri_lines;
 
 typedef void (*tsri_scan_fn)(const tsri_lines *l);
 
-/* The larger of v and best, and of two zeros +0, so that no order of elements shows in a result. NaN in v does not
- * count. */
+/* The larger of v and best, and of two zeros +0, so that the result does not depend on the order of
+ * elements. A NaN in v is ignored. */
 static inline double tsri_larger(double v, double best)
 {
     return v > best ? v : v == 0 && best == 0 ? v + best : best;
 }
 
-/* A sum and what rounding took from it, together; infinities have no such error. */
+/* A sum plus its rounding error; an infinite sum has none. */
 static inline double tsri_with_error(double sum, double lost)
 {
     return sum - sum == 0 ? sum + lost : sum;
 }
 
-/* *sum += x; *lost takes the rounding error, exactly (Knuth's two-sum). */
+/* *sum += x; adds the exact rounding error to *lost (Knuth's two-sum). */
 static inline void tsri_add_exactly(double *sum, double *lost, double x)
 {
     const double had = *sum, now = had + x, back = now - had;
@@ -130,10 +130,11 @@ static inline void tsri_add_exactly(double *sum, double *lost, double x)
 
 #ifndef TSR_FREESTANDING
 
-/* Products are m 2^e, so that no part of one leaves the range of doubles before the rest has been met. m is within
- * 1 and 2, unless it is 0, infinite or NaN; scaling is exact, so the bits do not depend on when it is done. The
- * elements of a run are multiplied in TSRI_FACTORS lanes, element i in lane i % TSRI_FACTORS, and lane l takes in
- * lane l + 8, then l + 4, l + 2 and l + 1: every set of kernels has the same bits. */
+/* Products are m 2^e, so that a partial product cannot leave the range of doubles. m is within 1 and 2,
+ * unless it is 0, infinite or NaN. Scaling is exact, so the bits do not depend on when it is done. The
+ * elements of a run are multiplied in TSRI_FACTORS lanes, element i in lane i % TSRI_FACTORS. At the end
+ * lane l is multiplied by lane l + 8, then l + 4, l + 2 and l + 1: every instruction set gives the same
+ * bits. */
 enum { TSRI_FACTORS = 16 };
 
 /* *x = m; returns e. */
@@ -168,8 +169,8 @@ static inline void tsri_multiply(double *re, double *im, double by_re, double by
     *re = r;
 }
 
-/* Brings the larger part of a complex number to near 1; returns the exponent that this took. Numbers whose squares
- * are far from the ends of the range stay as they are. */
+/* Scales a complex number so that its larger part is near 1; returns the exponent that was removed.
+ * Numbers whose squares neither overflow nor underflow are not changed. */
 static inline double tsri_split_complex(double *re, double *im)
 {
     double most = fabs(*re) > fabs(*im) ? fabs(*re) : fabs(*im);
@@ -180,7 +181,7 @@ static inline double tsri_split_complex(double *re, double *im)
     return e;
 }
 
-/* The complex product re + i im, times 2^e, takes in a factor. */
+/* Multiplies the product (re + i im) 2^e by a factor. */
 static inline void tsri_take_complex(double *re, double *im, double *e, double by_re, double by_im)
 {
     *e += tsri_split_complex(&by_re, &by_im);

@@ -1,15 +1,14 @@
 /* reduce_run.c - a reduction: op -> passes -> blocks of outputs, split over threads.
  *
- *     kept nest       a loop over the outputs
+ *     outer nest      a loop over the outputs
  *     reduced nest    a loop over the elements of one output
- *     block           outputs that are collected together
- *     part            a share of the reduced nest, where there are too few blocks to share out
+ *     block           outputs that are accumulated together
+ *     part            a share of the reduced nest, if there are fewer blocks than threads can use
  *
- * Nests, blocks' kind, folds and parts follow from shape and strides alone, and parts
- * are put together in order: so the result's bits do not depend on the threads.
+ * Nests, the kind of blocks, joined rows and parts depend on shape and strides only, and parts
+ * are merged in order. So the result's bits do not depend on the number of threads.
  *
- * LIMIT: argmax and argmin meet elements in the order of their indices, whatever
- * lies next to what in memory.
+ * LIMIT: argmax and argmin read elements in the order of their indices, not in memory order.
  */
 #include "cpu_run.h"
 #include "backend/registry.h"
@@ -24,18 +23,18 @@
 
 enum {
     PART    = 32768, /* elements that are worth waking a thread for */
-    PARTS   = 64,    /* most parts of a nest; blocks that are enough to share out */
+    PARTS   = 64,    /* most parts of a nest; with this many blocks there are no parts */
     SLICE   = 64,    /* outputs whose parts are merged at a time */
-    FEW     = 16384, /* elements that are collected without further ado, if they run on */
-    TINY    = 8,     /* elements that are added up one by one */
-    NARROW  = 32,    /* elements of an output that are not worth packing into a run */
-    LEAN    = 64,    /* outputs that are not worth a row */
-    RUN     = 4      /* elements that are worth a run, if they follow each other */
+    SMALL   = 16384, /* up to so many contiguous elements are reduced without a nest */
+    TINY    = 8,     /* up to so many elements are added in a plain loop */
+    NARROW  = 32,    /* an output with fewer elements is not packed into a run */
+    LEAN    = 64,    /* rows with fewer outputs are joined */
+    RUN     = 4      /* contiguous elements that are enough for a run */
 };
 
 static bool is_arg(tsr_op_kind op) { return op == TSR_OP_ARGMAX || op == TSR_OP_ARGMIN; }
 
-/* What is collected ------------------------------------------------------------------- */
+/* Which kernels ----------------------------------------------------------------------- */
 
 static void plan_norm(tsri_reduction *r, tsr_dtype dtype, double p)
 {
@@ -53,7 +52,7 @@ static void plan_norm(tsri_reduction *r, tsr_dtype dtype, double p)
 static bool plan_passes(tsri_reduction *r, const tsr_op *op)
 {
     const tsr_dtype dtype = op->in[0]->dtype;
-    const bool counts = dtype == TSR_BOOL;  /* the largest of truths is whether there is one */
+    const bool counts = dtype == TSR_BOOL;  /* max of bools: is any true? */
     r->op = op->kind;
     r->passes = 1;
     r->least = op->kind == TSR_OP_MIN || op->kind == TSR_OP_ARGMIN;
@@ -83,7 +82,7 @@ static bool plan_passes(tsri_reduction *r, const tsr_op *op)
     }
 }
 
-/* Truths as 0 and 1. */
+/* Bools as 0 and 1. */
 static void widen_bools(void *wide, const char *src, int64_t step, int64_t n)
 {
     unsigned char *z = wide;
@@ -113,16 +112,16 @@ static tsri_numbers numbers_of(tsr_dtype dtype)
     }
 }
 
-/* The kernels, and what must be done to elements for them. False: there are none. */
+/* Finds the kernels, and the conversion of elements that they need. False: there are none. */
 static bool find_kernels(tsri_reduction *r, tsr_dtype dtype, bool widens)
 {
     const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
     tsr_dtype seen = widens ? stand_in(dtype) : dtype;
     for (int i = 0; i < r->passes; i++)
-        if (!k->collect[r->kind[i]][dtype]) seen = stand_in(dtype);
+        if (!k->accumulate[r->kind[i]][dtype]) seen = stand_in(dtype);
     for (int i = 0; i < r->passes; i++) {
-        r->collect[i] = k->collect[r->kind[i]][seen];
-        if (!r->collect[i]) return false;
+        r->accumulate[i] = k->accumulate[r->kind[i]][seen];
+        if (!r->accumulate[i]) return false;
     }
     r->bytes = tsri_dtype_size(dtype);
     r->wide = tsri_dtype_size(seen);
@@ -162,8 +161,8 @@ static bool describe(tsri_reduction *r, const tsr_op *op)
 
 /* Blocks --------------------------------------------------------------------------------- */
 
-/* All of b's elements, in one go. */
-static void collect_block(tsri_states *g, const tsri_block *b, tsri_loop *nest)
+/* All elements of b, in one part. */
+static void accumulate_block(tsri_states *g, const tsri_block *b, tsri_loop *nest)
 {
     const tsri_reduction *r = b->r;
     nest->base[0] = b->x + r->start;
@@ -179,14 +178,15 @@ static void reduce_block(tsri_block b, tsri_loop *nest, void *words, char *z, in
     tsri_states_plain(&k, b.r->kind[0], b.width);
     for (b.pass = 0; b.pass < b.r->passes; b.pass++) {
         if (b.pass == 1) tsri_states_constants(&k, &g, b.r, b.width);
-        collect_block(&g, &b, nest);
+        accumulate_block(&g, &b, nest);
     }
     tsri_states_finish(b.r, z, step, b.width, &g, &k);
     tsri_scaled_redo(&b, z, step);
 }
 
 /* Outputs of a row from `first` on, `side` of them at most. */
-static tsri_block block_of(const tsri_reduction *r, char *x, const tsri_dim *along, int64_t first, int64_t side)
+static tsri_block block_of(const tsri_reduction *r, char *x, const tsri_dim *along, int64_t first,
+                           int64_t side)
 {
     return (tsri_block){ .r = r, .x = x + first * along->step[1], .across = along->step[1],
                          .width = along->n - first < side ? along->n - first : side,
@@ -196,7 +196,7 @@ static tsri_block block_of(const tsri_reduction *r, char *x, const tsri_dim *alo
 static void reduce_row(const tsri_reduction *r, char *x, char *z, const tsri_dim *along)
 {
     _Alignas(64) double words[2 * TSRI_STATE_WORDS * TSRI_SIDE];
-    if (r->few && tsri_reduce_short_run(r, x, z, along)) return;
+    if (r->reduce_short && tsri_reduce_short_run(r, x, z, along)) return;
     tsri_loop nest = r->reduced;
     const int64_t side = tsri_walk_side(r);
     for (int64_t c = 0; c < along->n; c += side)
@@ -211,11 +211,12 @@ static void for_each_row(const tsri_tile *t, const tsri_reduction *r, row_fn f, 
     const tsri_dim cols = { t->cols, { t->col_step[0], t->col_step[1] } };
     for (int64_t i = 0; i < t->rows; i++) {
         char *z = t->ptr[0] + i * t->row_step[0], *x = t->ptr[1] + i * t->row_step[1];
-        if (r->fold == 1) {
+        if (r->joined == 1) {
             f(r, x, z, &cols, context);
             continue;
         }
-        for (int64_t c = 0; c < t->cols; c++) f(r, x + c * t->col_step[1], z + c * t->col_step[0], &r->side, context);
+        for (int64_t c = 0; c < t->cols; c++)
+            f(r, x + c * t->col_step[1], z + c * t->col_step[0], &r->side, context);
     }
 }
 
@@ -225,12 +226,15 @@ static void reduce_one_row(const tsri_reduction *r, char *x, char *z, const tsri
     reduce_row(r, x, z, along);
 }
 
-/* Blocks that threads share: none has parts. */
-static void reduce_tile(const tsri_tile *t, const void *params) { for_each_row(t, params, reduce_one_row, NULL); }
+/* Blocks without parts; threads share the blocks. */
+static void reduce_tile(const tsri_tile *t, const void *params)
+{
+    for_each_row(t, params, reduce_one_row, NULL);
+}
 
 /* Parts ---------------------------------------------------------------------------------- */
 
-/* A block whose elements several threads collect, each a part of them. */
+/* A block whose parts are accumulated by several threads. */
 typedef struct shared_block {
     tsri_block     b;
     char          *z;
@@ -251,7 +255,7 @@ static tsri_states states_of_part(const sharing *s, const shared_block *b, int64
     return tsri_states_in(b->words + part * TSRI_STATE_WORDS * s->width, s->width);
 }
 
-static tsr_status collect_parts(void *context, int64_t first, int64_t end)
+static tsr_status accumulate_parts(void *context, int64_t first, int64_t end)
 {
     const sharing *s = context;
     const tsri_reduction *r = s->r;
@@ -273,7 +277,7 @@ static tsr_status collect_parts(void *context, int64_t first, int64_t end)
     return TSR_OK;
 }
 
-/* What the parts of some outputs come to: what the next pass needs, or their results. */
+/* Merges the parts of some outputs: to k of the next pass, or to their results. */
 static void merge_slice(const sharing *s, const shared_block *b, int64_t first, int64_t width)
 {
     const tsri_reduction *r = s->r;
@@ -353,8 +357,8 @@ void tsri_build_outer(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x,
     tsri_loop_build(loop, n, shape, 2, operands, 1);
 }
 
-/* The loop over the dims in `axes`, of x. A dim that repeats one element is walked once, if the
- * kind of collecting can make up for it. */
+/* The loop over the dims in `axes`, of x. A dim with stride 0 is walked once if the states can be
+ * multiplied by its size (tsri_states_repeat). */
 static void build_reduced(tsri_reduction *r, const tsr_tensor *x, uint32_t axes)
 {
     int64_t shape[TSR_MAX_NDIM], stride[TSR_MAX_NDIM];
@@ -384,40 +388,41 @@ static tsri_dim innermost(const tsri_loop *loop)
     return loop->dim[loop->ndim - 1];
 }
 
-/* Are outputs side by side nearer in memory than the elements of one, or those few? */
-static bool better_by_columns(const tsri_reduction *r)
+/* Are neighbouring outputs closer in memory than the elements of one output, or are those too few for a
+ * run? */
+static bool is_better_by_columns(const tsri_reduction *r)
 {
-    const tsri_dim along = innermost(&r->reduced), side = innermost(&r->kept);
+    const tsri_dim along = innermost(&r->reduced), side = innermost(&r->outer);
     if (side.n < 2) return false;
     if (r->reduced.ndim == 1 && along.step[0] == r->bytes && along.n >= RUN) return false;
     if (tsri_loop_count(&r->reduced) < NARROW) return side.n >= 16;
     return length(side.step[1]) < length(along.step[0]);
 }
 
-/* Rows of few outputs are folded: then a block is all of them, and the nest goes over the others. */
-static void choose_fold(tsri_reduction *r)
+/* Joins rows of few outputs: then a block has all outputs of a row, and the outer nest loses that dim. */
+static void choose_join(tsri_reduction *r)
 {
-    const tsri_dim along = innermost(&r->reduced), side = innermost(&r->kept);
-    r->fold = 1;
+    const tsri_dim along = innermost(&r->reduced), side = innermost(&r->outer);
+    r->joined = 1;
     if (!r->by_columns || side.n >= LEAN || along.n < 4 * (TSRI_JOINED / side.n)) return;
-    r->fold = TSRI_JOINED / side.n;
+    r->joined = TSRI_JOINED / side.n;
     r->side = side;
-    r->kept.ndim--;
+    r->outer.ndim--;
 }
 
 /* How many blocks there are. */
 static int64_t count_blocks(const tsri_reduction *r)
 {
-    const int64_t outputs = tsri_loop_count(&r->kept), n = innermost(&r->kept).n;
-    if (r->fold > 1 || n < 2) return outputs;
+    const int64_t outputs = tsri_loop_count(&r->outer), n = innermost(&r->outer).n;
+    if (r->joined > 1 || n < 2) return outputs;
     const int64_t side = tsri_walk_side(r);
     return outputs / n * ((n + side - 1) / side);
 }
 
-/* Parts so that there are enough with all the blocks. */
+/* Chooses the number of parts so that all blocks together have enough of them. */
 static void choose_parts(tsri_reduction *r)
 {
-    const int64_t width = r->fold > 1 ? r->side.n : r->by_columns ? innermost(&r->kept).n : 1;
+    const int64_t width = r->joined > 1 ? r->side.n : r->by_columns ? innermost(&r->outer).n : 1;
     const int64_t elements = tsri_loop_count(&r->reduced) * (width < TSRI_SIDE ? width : TSRI_SIDE);
     const int64_t blocks = count_blocks(r), enough = PARTS / (blocks > 0 ? blocks : 1);
     const int64_t wanted = elements / PART < enough ? elements / PART : enough;
@@ -431,21 +436,23 @@ static void choose_parts(tsri_reduction *r)
     r->parts = (int)(n < wanted ? n : wanted);
 }
 
-/* All parts of all blocks at once, then what each block's come to. */
+/* Accumulates all parts of all blocks, then merges those of each block. */
 static tsr_status run_parts(const tsri_reduction *r)
 {
-    const int64_t side = tsri_walk_side(r), n = r->fold > 1 ? r->side.n : innermost(&r->kept).n;
-    sharing s = { .r = r, .width = (int64_t)tsri_round_up((size_t)(n < side ? n : side), TSRI_CACHE_LINE / sizeof(double)) };
-    (void)tsri_loop_visit(&r->kept, list_tile, &s);
+    const int64_t side = tsri_walk_side(r), n = r->joined > 1 ? r->side.n : innermost(&r->outer).n;
+    sharing s = { .r = r,
+                  .width = (int64_t)tsri_round_up((size_t)(n < side ? n : side),
+                                                  TSRI_CACHE_LINE / sizeof(double)) };
+    (void)tsri_loop_visit(&r->outer, list_tile, &s);
     const size_t blocks = (size_t)s.n, heads = tsri_round_up(blocks * sizeof(shared_block), TSRI_CACHE_LINE);
     const size_t words = TSRI_STATE_WORDS * (size_t)s.width, each = words * (size_t)(r->parts + 2);
     const size_t bytes = heads + blocks * each * sizeof(double);
     char *memory = tsri_scratch(bytes);
-    TSRI_CHECK(memory, TSR_ENOMEM, "%s: no memory for %zu bytes of partial results", tsr_op_get_info(r->op)->name,
-               bytes);
+    TSRI_CHECK(memory, TSR_ENOMEM, "%s: no memory for %zu bytes of partial results",
+               tsr_op_get_info(r->op)->name, bytes);
     s.blocks = (shared_block *)(void *)memory;
     s.n = 0;
-    (void)tsri_loop_visit(&r->kept, list_tile, &s);
+    (void)tsri_loop_visit(&r->outer, list_tile, &s);
     for (int64_t i = 0; i < s.n; i++) {
         shared_block *b = &s.blocks[i];
         double *own = (double *)(void *)(memory + heads) + (size_t)i * each;
@@ -456,7 +463,7 @@ static tsr_status run_parts(const tsri_reduction *r)
     }
     tsr_status status = TSR_OK;
     for (; s.pass < r->passes && status == TSR_OK; s.pass++) {
-        status = tsri_parallel_for(s.n * r->parts, 1, collect_parts, &s);
+        status = tsri_parallel_for(s.n * r->parts, 1, accumulate_parts, &s);
         if (status == TSR_OK) status = tsri_parallel_for(s.n * slices_of(&s), 1, merge_parts, &s);
     }
     tsri_free(memory, bytes);
@@ -471,27 +478,28 @@ bool tsri_cpu_has_reduce(const tsr_op *op)
     return op->nin == 1 && op->params && plan_passes(&r, op) && find_kernels(&r, op->in[0]->dtype, false);
 }
 
-/* All of a few elements that run on, without a nest. */
-static bool reduce_few(tsri_reduction *r, const tsr_tensor *x, char *z)
+/* All of a small contiguous tensor, without a nest. */
+static bool reduce_small(tsri_reduction *r, const tsr_tensor *x, char *z)
 {
-    double words[2 * TSRI_STATE_WORDS] = { 0 };  /* which sums begin with */
+    double words[2 * TSRI_STATE_WORDS] = { 0 };  /* the initial value of sums */
     tsri_states g = tsri_states_in(words, 1), k = tsri_states_in(words + TSRI_STATE_WORDS, 1);
     r->count = 1;
-    for (int d = 0; d < x->ndim && r->count <= FEW; d++) r->count = tsri_mul_wrapping(r->count, x->shape[d]);
-    if (r->widen || r->count > FEW || !tsri_is_packed(&x->desc)) return false;
-    const tsri_strip s = { .x = x->data, .n = r->count, .width = 1, .lone = true, .least = r->least,
+    for (int d = 0; d < x->ndim && r->count <= SMALL; d++)
+        r->count = tsri_mul_wrapping(r->count, x->shape[d]);
+    if (r->widen || r->count > SMALL || !tsri_is_packed(&x->desc)) return false;
+    const tsri_strip s = { .x = x->data, .n = r->count, .width = 1, .by_runs = true, .least = r->least,
                            .size = r->size, .flip = r->flip };
     tsri_states_plain(&k, r->kind[0], 1);
     for (int pass = 0; pass < r->passes; pass++) {
         if (pass == 1) tsri_states_constants(&k, &g, r, 1);
         if (pass > 0 || r->kind[0] != TSRI_ACC_SUM) tsri_states_begin(&g, r->kind[pass], r->numbers, 1);
-        if (s.n > 0) r->collect[pass](&g, &s, &k);
+        if (s.n > 0) r->accumulate[pass](&g, &s, &k);
     }
     tsri_states_finish(r, z, 0, 1, &g, &k);
     return !tsri_scaled_needed(r, z, 0, 1);
 }
 
-/* The sum of n floats of f32 or f64 that run on. */
+/* The sum of n contiguous elements of f32 or f64. */
 static double add_tiny(const tsr_tensor *x, int64_t n)
 {
     double sum = 0;
@@ -500,19 +508,20 @@ static double add_tiny(const tsr_tensor *x, int64_t n)
     return sum;
 }
 
-/* The same for the usual sums and extremes of floats, without a plan: calls on a few elements cost what
- * is done around them. */
+/* The same for the usual sums and extremes of floats, without a plan: on small tensors the overhead of the
+ * call dominates. */
 bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x)
 {
     const bool sum = kind == TSR_OP_SUM || kind == TSR_OP_MEAN, min = kind == TSR_OP_MIN;
     double best = sum ? 0 : -INFINITY, rest = 0, v;
-    if (!(sum || min || kind == TSR_OP_MAX) || (x->dtype != TSR_F32 && x->dtype != TSR_F64) || n > FEW) return false;
+    if (!(sum || min || kind == TSR_OP_MAX) || (x->dtype != TSR_F32 && x->dtype != TSR_F64) || n > SMALL)
+        return false;
     if (sum && n <= TINY) {
         best = add_tiny(x, n);
     } else {
         tsri_states g = { .f = { &best, &rest, NULL, NULL } };
-        const tsri_strip s = { .x = x->data, .n = n, .width = 1, .lone = true, .least = min };
-        tsri_cpu_kernels_get()->collect[sum ? TSRI_ACC_SUM : TSRI_ACC_LARGEST][x->dtype](&g, &s, NULL);
+        const tsri_strip s = { .x = x->data, .n = n, .width = 1, .by_runs = true, .least = min };
+        tsri_cpu_kernels_get()->accumulate[sum ? TSRI_ACC_SUM : TSRI_ACC_LARGEST][x->dtype](&g, &s, NULL);
     }
     if (sum) v = tsri_with_error(best, rest) / (kind == TSR_OP_MEAN ? (double)n : 1);
     else     v = rest != 0 ? (double)NAN : min ? -best : best;
@@ -522,31 +531,33 @@ bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr
     return true;
 }
 
-/* The same for an op of which nothing is known. */
-static bool reduce_few_floats(const tsr_op *op)
+/* The same for an op that has not been checked. */
+static bool reduce_small_floats(const tsr_op *op)
 {
     const tsr_tensor *x = op->in[0];
     int64_t n = 1;
-    for (int d = 0; d < x->ndim && n <= FEW; d++) n = x->shape[d] <= FEW ? n * x->shape[d] : FEW + 1;
-    return n > 0 && n <= FEW && tsri_is_packed(&x->desc) && tsri_cpu_reduce_row(op->kind, n, op->out[0], x);
+    for (int d = 0; d < x->ndim && n <= SMALL; d++) n = x->shape[d] <= SMALL ? n * x->shape[d] : SMALL + 1;
+    return n > 0 && n <= SMALL && tsri_is_packed(&x->desc) && tsri_cpu_reduce_row(op->kind, n, op->out[0], x);
 }
 
-static tsr_status reduce_many(tsri_reduction *r, const tsr_tensor *x, const tsr_tensor *z,
+static tsr_status reduce_general(tsri_reduction *r, const tsr_tensor *x, const tsr_tensor *z,
                               const tsr_reduce_params *params)
 {
-    tsri_build_outer(&r->kept, z, x, params->axes, params->keepdims);
-    if (tsri_loop_count(&r->kept) == 0) return TSR_OK;
+    tsri_build_outer(&r->outer, z, x, params->axes, params->keepdims);
+    if (tsri_loop_count(&r->outer) == 0) return TSR_OK;
     build_reduced(r, x, params->axes);
-    r->by_columns = better_by_columns(r);
-    /* Kernels for short floats want long runs. */
-    if (r->bytes == 2 && !r->by_columns && innermost(&r->reduced).n < NARROW) (void)find_kernels(r, x->dtype, true);
-    choose_fold(r);
+    r->by_columns = is_better_by_columns(r);
+    /* Kernels for short floats pay only on long runs. */
+    if (r->bytes == 2 && !r->by_columns && innermost(&r->reduced).n < NARROW)
+        (void)find_kernels(r, x->dtype, true);
+    choose_join(r);
     choose_parts(r);
     tsri_reduce_short_plan(r, x->dtype);
     if (r->parts > 1) return run_parts(r);
-    const int64_t each = tsri_loop_count(&r->reduced) * (r->fold > 1 ? r->side.n : 1);
+    const int64_t each = tsri_loop_count(&r->reduced) * (r->joined > 1 ? r->side.n : 1);
     const int64_t cost = each * (1 + (int64_t)tsr_op_get_info(r->op)->flops / 2) + 8;
-    return tsri_loop_run_parallel(&r->kept, &(tsri_kernel){ .fn = reduce_tile, .params = r }, cost < PART ? PART / cost : 1);
+    return tsri_loop_run_parallel(&r->outer, &(tsri_kernel){ .fn = reduce_tile, .params = r },
+                                  cost < PART ? PART / cost : 1);
 }
 
 tsr_status tsri_cpu_reduce(const tsr_op *op)
@@ -555,11 +566,11 @@ tsr_status tsri_cpu_reduce(const tsr_op *op)
     const tsr_tensor *x = op->in[0], *z = op->out[0];
     const tsr_reduce_params *params = op->params;
     const bool all = params->axes == ((uint32_t)1 << x->ndim) - 1;
-    if (all && reduce_few_floats(op)) return TSR_OK;
-    TSRI_CHECK(describe(&r, op), TSR_EUNSUPPORTED, "%s: there are no kernels for %s", tsr_op_get_info(op->kind)->name,
-               TSRI_DESC(&x->desc));
-    if (all && reduce_few(&r, x, z->data)) return TSR_OK;
-    return reduce_many(&r, x, z, params);
+    if (all && reduce_small_floats(op)) return TSR_OK;
+    TSRI_CHECK(describe(&r, op), TSR_EUNSUPPORTED, "%s: there are no kernels for %s",
+               tsr_op_get_info(op->kind)->name, TSRI_DESC(&x->desc));
+    if (all && reduce_small(&r, x, z->data)) return TSR_OK;
+    return reduce_general(&r, x, z, params);
 }
 
 #else

@@ -1,40 +1,40 @@
-/* reduce_run.h - a reduction under way. */
+/* reduce_run.h - the state of a running reduction. */
 #ifndef TSRI_REDUCE_RUN_H
 #define TSRI_REDUCE_RUN_H
 
 #include "kernels.h"
 
-/* Dtypes that are collected alike. */
+/* Dtypes that are accumulated in the same way. */
 typedef enum tsri_numbers { TSRI_REALS, TSRI_COMPLEXES, TSRI_SIGNEDS, TSRI_UNSIGNEDS } tsri_numbers;
 
 typedef struct tsri_reduction {
     tsr_op_kind     op;
     int             passes;
-    tsri_acc_kind    kind[2];
-    tsri_accumulate_fn collect[2];
+    tsri_acc_kind      kind[2];
+    tsri_accumulate_fn accumulate[2];
     tsri_numbers    numbers;         /* what x's are */
     bool            complex_result;
     bool            least, size;     /* as in tsri_strip */
     uint64_t        flip;
     int64_t         bytes;           /* of x's elements */
-    int64_t         wide;            /* and of those that the kernels see */
-    tsri_widen_fn   widen;           /* NULL: they are the same */
-    tsri_tile_fn    cast;            /* the same for rows that run on; NULL: none */
-    tsri_narrow_fn  narrow;          /* what the states come to, to the result */
-    tsri_tile_fn    round;           /* the same for numbers that lie `rounded` bytes apart; NULL: none */
+    int64_t         wide;            /* of the elements that the kernels read */
+    tsri_widen_fn   widen;           /* NULL: kernels read x's elements */
+    tsri_tile_fn    cast;            /* the same for contiguous rows; NULL: none */
+    tsri_narrow_fn  narrow;          /* from finalised states to the result */
+    tsri_tile_fn    round;           /* the same for results that lie `rounded` bytes apart; NULL: none */
     int64_t         rounded;
-    tsri_reduce_short_fn     few;             /* NULL: there are states */
-    bool            rescales;        /* results whose steps left the range are made again */
+    tsri_reduce_short_fn reduce_short; /* NULL: states are needed */
+    bool            rescales;        /* results that overflowed on the way are computed again, scaled */
     double          p;               /* params->a */
-    int64_t         count;           /* elements that come to one output */
-    int64_t         times;           /* how often each of the reduced nest's counts */
+    int64_t         count;           /* elements of one output */
+    int64_t         times;           /* how often each element of the reduced nest counts (broadcast dims) */
     bool            by_columns;      /* strips have rows */
-    int64_t         fold;            /* rows that are taken as one long row */
-    int64_t         start;           /* bytes from an output's first element to where the reduced nest begins */
+    int64_t         joined;          /* rows that are joined to one long row */
+    int64_t         start;           /* bytes from an output's first element to the reduced nest's base */
     int             parts, part_dim;
     tsri_loop       reduced;         /* over the elements of one output */
-    tsri_loop       kept;            /* over the outputs: the result, and x where its elements begin */
-    tsri_dim        side;            /* outputs of one block, where they are not in `kept` */
+    tsri_loop       outer;            /* over the outputs: the result, and x where its elements begin */
+    tsri_dim        side;            /* outputs of one block, if they are not in `outer` */
 } tsri_reduction;
 
 /* A block of outputs, `across` bytes apart in x. */
@@ -44,11 +44,12 @@ typedef struct tsri_block {
     int                   pass;
     char                 *x;
     int64_t               width, across;
-    const char           *next;          /* x of the block that comes next; NULL: none */
+    const char           *next;          /* x of the next block; NULL: none */
 } tsri_block;
 
 /* The loop over all dims but those in `axes`, of the result and x (reduce_run.c). */
-void tsri_build_outer(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x, uint32_t axes, bool keepdims);
+void tsri_build_outer(tsri_loop *loop, const tsr_tensor *z, const tsr_tensor *x, uint32_t axes,
+                      bool keepdims);
 
 /* reduce_states.c ------------------------------------------------------------------- */
 
@@ -66,38 +67,40 @@ static inline tsri_states tsri_states_from(const tsri_states *g, int64_t first)
     return (tsri_states){ .f = { g->f[0] + first, g->f[1] + first, g->f[2] + first, g->f[3] + first } };
 }
 
-/* Nothing collected yet. */
+/* Initial values: no elements accumulated. */
 void tsri_states_begin(tsri_states *g, tsri_acc_kind kind, tsri_numbers numbers, int64_t width);
 
-/* a takes in what b collected of the elements that come next. */
+/* Merges into a the states b of the elements that follow. */
 void tsri_states_merge(tsri_states *a, const tsri_states *b, tsri_acc_kind kind, tsri_numbers numbers,
                        int64_t width);
 
-/* Every element collected was met that many times. */
-void tsri_states_repeat(tsri_states *g, tsri_acc_kind kind, tsri_numbers numbers, int64_t width, int64_t times);
+/* As if every element had been accumulated that many times. */
+void tsri_states_repeat(tsri_states *g, tsri_acc_kind kind, tsri_numbers numbers, int64_t width,
+                        int64_t times);
 
-/* What the first pass needs as k, and what the second needs of the first. */
+/* k of the first pass, and k of the second pass from the states of the first. */
 void tsri_states_plain(tsri_states *k, tsri_acc_kind kind, int64_t width);
 void tsri_states_constants(tsri_states *k, const tsri_states *g, const tsri_reduction *r, int64_t width);
 
-/* The results, to z, `step` bytes apart. Uses g up. */
+/* Writes the results to z, `step` bytes apart. Overwrites g. */
 void tsri_states_finish(const tsri_reduction *r, char *z, int64_t step, int64_t width, tsri_states *g,
                         const tsri_states *k);
 
 /* reduce_scaled.c --------------------------------------------------------------------- */
 
-/* Can results be made again? Those of f64 and c128, of an op whose steps may leave the range of doubles. */
+/* Are results to be checked and computed again? Those of f64 and c128, of ops that may overflow on the
+ * way. */
 bool tsri_scaled_is_for(const tsr_op *op);
 
-/* Is there a result, of `width` that lie `step` bytes apart, that looks as if that had happened? */
+/* May one of `width` results, `step` bytes apart, be wrong because of an overflow or underflow? */
 bool tsri_scaled_needed(const tsri_reduction *r, const char *z, int64_t step, int64_t width);
 
-/* Makes those of a block's results again. */
+/* Computes those of a block's results again. */
 void tsri_scaled_redo(const tsri_block *b, char *z, int64_t step);
 
 /* reduce_short.c ------------------------------------------------------------------------ */
 
-/* Chooses r->few, when all else is chosen. */
+/* Chooses r->reduce_short. Call it last. */
 void tsri_reduce_short_plan(tsri_reduction *r, tsr_dtype dtype);
 
 /* Outputs along a dim of the result and x. False, and nothing done, if they need states. */
@@ -105,12 +108,12 @@ bool tsri_reduce_short_run(const tsri_reduction *r, const char *x, char *z, cons
 
 /* reduce_walk.c ---------------------------------------------------------------------- */
 
-enum { TSRI_JOINED = 256 };  /* elements of a folded row, at most */
+enum { TSRI_JOINED = 256 };  /* most elements of a joined row */
 
-/* How many outputs are collected at a time. */
+/* How many outputs are accumulated at a time. */
 int64_t tsri_walk_side(const tsri_reduction *r);
 
-/* Collects all elements of the nest, of which the first is its output's element `at`, into g. */
+/* Accumulates all elements of the nest into g. The first has index `at` among those of its output. */
 void tsri_walk(tsri_states *g, const tsri_block *b, const tsri_loop *nest, int64_t at);
 
 #endif

@@ -1,17 +1,17 @@
-/* reduce_scaled.c - sums, means, variances and deviations of f64 and c128 whose steps left the range of doubles.
+/* reduce_scaled.c - sums, means, variances and deviations of f64 and c128 whose intermediate values overflow.
  *
- * Squares of what is beyond 2^512 overflow, those of what is below 2^-512 lose bits, and a sum may be
- * infinite where the mean is not. Results that look as if that had happened are made again, one by one:
- * elements are scaled by a power of two that brings the largest near 1. */
+ * Squares of numbers above 2^512 overflow, those of numbers below 2^-512 lose bits, and a sum may be
+ * infinite although the mean is not. Results that may have suffered from this are computed again, one by
+ * one, with elements scaled by a power of two so that the largest is near 1. */
 #include "reduce_run.h"
 
 #ifndef TSR_FREESTANDING
 
-/* One output under way. */
+/* The state of one output. */
 typedef struct scaled {
-    bool   complex, real, finite;  /* imaginary parts are there; all are 0; no element is infinite or NaN */
+    bool   complex, real, finite;  /* elements are complex; imaginary parts are 0; all elements are finite */
     double least, most, largest;   /* of real parts; the size of the largest part */
-    double by;                     /* what elements are taken times */
+    double by;                     /* the factor of elements */
     double mean[2], sum[2], lost[2];
 } scaled;
 
@@ -27,7 +27,8 @@ static bool visit_tile(const tsri_tile *t, void *context)
     const visit *v = context;
     for (int64_t i = 0; i < t->rows; i++)
         for (int64_t j = 0; j < t->cols; j++) {
-            const double *x = (const double *)(const void *)(t->ptr[0] + i * t->row_step[0] + j * t->col_step[0]);
+            const double *x =
+                (const double *)(const void *)(t->ptr[0] + i * t->row_step[0] + j * t->col_step[0]);
             v->take(v->s, x[0], v->s->complex ? x[1] : 0);
         }
     return v->s->finite;
@@ -56,7 +57,7 @@ static void take_deviation(scaled *s, double re, double im)
 }
 
 /* Sums in s->sum, over all elements of the nest. */
-static void collect(scaled *s, const tsri_loop *nest, take_fn take)
+static void accumulate(scaled *s, const tsri_loop *nest, take_fn take)
 {
     visit v = { s, take };
     s->sum[0] = s->sum[1] = s->lost[0] = s->lost[1] = 0;
@@ -65,20 +66,24 @@ static void collect(scaled *s, const tsri_loop *nest, take_fn take)
     s->sum[1] += s->lost[1];
 }
 
-/* z[0], and z[1] of complex results, from the elements of the nest; as they are where an element is not finite. */
+/* z[0], and z[1] of complex results, from the elements of the nest. Unchanged if an element is not finite. */
 static void reduce_scaled(const tsri_reduction *r, double *z, const tsri_loop *nest)
 {
-    scaled s = { .complex = r->numbers == TSRI_COMPLEXES, .real = true, .finite = true, .least = (double)INFINITY,
+    scaled s = { .complex = r->numbers == TSRI_COMPLEXES,
+                 .real = true,
+                 .finite = true,
+                 .least = (double)INFINITY,
                  .most = -(double)INFINITY };
     const double n = (double)r->count, times = (double)r->times, over = n - r->p;
     const bool spread = r->op == TSR_OP_VAR || r->op == TSR_OP_STD;
-    collect(&s, nest, take_range);
-    if (!s.finite || s.largest == 0 || (spread && !(over > 0)) || (spread && s.real && s.least == s.most)) return;
+    accumulate(&s, nest, take_range);
+    if (!s.finite || s.largest == 0 || (spread && !(over > 0)) || (spread && s.real && s.least == s.most))
+        return;
     double m = s.largest;
     const double e = tsri_take_exponent(&m) + 1;
     s.by = tsri_scaled(1, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
     const double back = e > 1000 ? 1000 : e < -1000 ? -1000 : e;
-    collect(&s, nest, take_sum);
+    accumulate(&s, nest, take_sum);
     if (!spread) {
         const double by = r->op == TSR_OP_MEAN ? n : 1;
         for (int i = 0; i <= r->complex_result; i++) z[i] = tsri_scaled(s.sum[i] * times / by, back);
@@ -86,12 +91,12 @@ static void reduce_scaled(const tsri_reduction *r, double *z, const tsri_loop *n
     }
     s.mean[0] = s.sum[0] * times / n;
     s.mean[1] = s.sum[1] * times / n;
-    collect(&s, nest, take_deviation);
+    accumulate(&s, nest, take_deviation);
     const double var = s.sum[0] * times / over;
     z[0] = r->op == TSR_OP_VAR ? tsri_scaled(var, 2 * back) : tsri_scaled(sqrt(var), back);
 }
 
-/* May a step have left the range? */
+/* May an intermediate value have overflowed or underflowed? */
 static bool is_suspect(const tsri_reduction *r, const double *z)
 {
     const double least = r->op == TSR_OP_VAR ? 0x1p-900 : 0x1p-450;
@@ -99,7 +104,7 @@ static bool is_suspect(const tsri_reduction *r, const double *z)
     return (r->op == TSR_OP_VAR || r->op == TSR_OP_STD) && z[0] < least;
 }
 
-/* Is any infinite or NaN? Exponents of ones carry into the sign. */
+/* Is any infinite or NaN? Adding 1 to an exponent of all ones carries into the sign bit. */
 static bool are_infinite(const double *z, int64_t n)
 {
     const uint64_t exponent = (uint64_t)0x7ff << 52;

@@ -35,9 +35,10 @@ static void scan_tile(const tsri_tile *t, const void *params)
 
 static tsri_scan_fn scan_kernel(const tsr_op *op)
 {
-    const tsri_scan kind = op->kind == TSR_OP_CUMSUM ? TSRI_SCAN_SUM : op->kind == TSR_OP_CUMPROD ? TSRI_SCAN_PROD
-                                                     : op->kind == TSR_OP_CUMMAX  ? TSRI_SCAN_MAX
-                                                                                  : TSRI_SCAN_COUNT;
+    const tsri_scan kind = op->kind == TSR_OP_CUMSUM    ? TSRI_SCAN_SUM
+                           : op->kind == TSR_OP_CUMPROD ? TSRI_SCAN_PROD
+                           : op->kind == TSR_OP_CUMMAX  ? TSRI_SCAN_MAX
+                                                        : TSRI_SCAN_COUNT;
     if (kind == TSRI_SCAN_COUNT || op->nin != 1 || !op->params) return NULL;
     return tsri_cpu_kernels_get()->scan[kind][op->in[0]->dtype];
 }
@@ -46,7 +47,7 @@ bool tsri_cpu_has_scan(const tsr_op *op) { return scan_kernel(op) != NULL; }
 
 tsr_status tsri_cpu_scan(const tsr_op *op)
 {
-    tsri_loop kept;
+    tsri_loop outer;
     const tsr_tensor *x = op->in[0];
     const tsr_tensor *z = op->out[0];
     const tsr_reduce_params *params = op->params;
@@ -54,19 +55,20 @@ tsr_status tsri_cpu_scan(const tsr_op *op)
     const tsri_scan_fn kernel = scan_kernel(op);
     TSRI_CHECK(kernel, TSR_EUNSUPPORTED, "%s: there are no kernels for %s", tsr_op_get_info(op->kind)->name,
                TSRI_DESC(&x->desc));
-    if (tsr_numel(x) == 0) return TSR_OK;  /* of however many lines */
+    if (tsr_numel(x) == 0) return TSR_OK;  /* no lines, or empty ones */
     scan_job j = { kernel, { .n = x->shape[axis] }, 1 };
     if (j.lines.n > 1) {  /* the stride of a dim of size 1 may be any number */
         j.lines.step[0] = tsri_strides(&z->desc)[axis] * tsri_dtype_size(z->dtype);
         j.lines.step[1] = tsri_strides(&x->desc)[axis] * tsri_dtype_size(x->dtype);
     }
-    tsri_build_outer(&kept, z, x, params->axes, true);
-    j.lines.rows = kept.ndim && length(kept.dim[kept.ndim - 1].step[1]) < length(j.lines.step[1]);
+    tsri_build_outer(&outer, z, x, params->axes, true);
+    j.lines.rows = outer.ndim && length(outer.dim[outer.ndim - 1].step[1]) < length(j.lines.step[1]);
     if (j.lines.rows) j.side = SIDE;
     const int64_t bytes = tsri_dtype_size(z->dtype) + tsri_dtype_size(x->dtype);
-    j.lines.stream = z->data != x->data && tsri_cpu_streams(tsri_loop_count(&kept) * j.lines.n * bytes);
+    j.lines.stream = z->data != x->data && tsri_cpu_streams(tsri_loop_count(&outer) * j.lines.n * bytes);
     const int64_t grain = j.lines.n < PART / 2 ? PART / (2 * j.lines.n + 8) : 1;
-    return tsri_loop_run_parallel(&kept, &(tsri_kernel){ .fn = scan_tile, .params = &j }, grain > 1 ? grain : 1);
+    return tsri_loop_run_parallel(&outer, &(tsri_kernel){ .fn = scan_tile, .params = &j },
+                                  grain > 1 ? grain : 1);
 }
 
 #else

@@ -1,4 +1,4 @@
-/* reduce_short.c - outputs of few elements each: their results are written at once, without states. */
+/* reduce_short.c - outputs with few elements each: results are written directly, without states. */
 #include "reduce_run.h"
 
 #ifndef TSR_FREESTANDING
@@ -6,24 +6,26 @@
 void tsri_reduce_short_plan(tsri_reduction *r, tsr_dtype dtype)
 {
     const tsri_acc_kind kind = r->kind[0];
-    r->few = NULL;
+    r->reduce_short = NULL;
     if (r->passes != 1 || kind > TSRI_ACC_FIND || r->size || r->times != 1 || r->reduced.ndim > 1) return;
-    if (r->fold == 1 && r->parts == 1) r->few = tsri_cpu_kernels_get()->few[kind][dtype];
+    if (r->joined == 1 && r->parts == 1) r->reduce_short = tsri_cpu_kernels_get()->reduce_short[kind][dtype];
 }
 
 static bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
 bool tsri_reduce_short_run(const tsri_reduction *r, const char *x, char *z, const tsri_dim *along)
 {
-    const int64_t n = r->reduced.ndim ? r->reduced.dim[0].n : 1, step = r->reduced.ndim ? r->reduced.dim[0].step[0] : 0;
+    const int64_t n = r->reduced.ndim ? r->reduced.dim[0].n : 1,
+                  step = r->reduced.ndim ? r->reduced.dim[0].step[0] : 0;
     const bool columns = along->step[1] == r->bytes && n <= TSRI_SHORT_COLUMN && (n == 1 || step != r->bytes);
-    if (!r->few || n < 1 || along->step[0] != r->rounded || along->step[1] == 0) return false;
+    if (!r->reduce_short || n < 1 || along->step[0] != r->rounded || along->step[1] == 0) return false;
     if (!columns && (n >= TSRI_SHORT_RUN || (n > 1 && step != r->bytes))) return false;
-    tsri_short_reduction f = { .z = z, .x = x + r->start, .n = n, .step = !columns ? r->bytes : n == 1 ? 0 : step, .width = along->n,
-                   .across = along->step[1], .least = r->least, .times = 1, .over = 1 };
-    if (r->op == TSR_OP_MEAN && is_power_of_two(n)) f.times = 1 / (double)n;  /* which is exact */
+    tsri_short_reduction f = { .z = z, .x = x + r->start, .n = n, .width = along->n, .across = along->step[1],
+                               .step = !columns ? r->bytes : n == 1 ? 0 : step, .least = r->least, .times = 1,
+                               .over = 1 };
+    if (r->op == TSR_OP_MEAN && is_power_of_two(n)) f.times = 1 / (double)n;  /* exact */
     else if (r->op == TSR_OP_MEAN)                  f.over = (double)n;
-    return r->few(&f) && !tsri_scaled_needed(r, z, along->step[0], along->n);
+    return r->reduce_short(&f) && !tsri_scaled_needed(r, z, along->step[0], along->n);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* reduce_states.c - states of a reduction: their beginning, their union, what they come to. */
+/* reduce_states.c - states of a reduction: initial values, merging, finalising. */
 #include "reduce_run.h"
 
 #ifndef TSR_FREESTANDING
@@ -41,7 +41,7 @@ void tsri_states_begin(tsri_states *g, tsri_acc_kind kind, tsri_numbers numbers,
     }
 }
 
-/* Union ------------------------------------------------------------------------------- */
+/* Merging ----------------------------------------------------------------------------- */
 
 static void merge_largest(tsri_states *a, const tsri_states *b, bool whole, int64_t width)
 {
@@ -51,7 +51,7 @@ static void merge_largest(tsri_states *a, const tsri_states *b, bool whole, int6
     for (int64_t i = 0; i < width && !whole; i++) a->f[1][i] += b->f[1][i];
 }
 
-/* Does x take y's place, if it is `earlier` than y, or later? */
+/* Does x replace y as the largest? `earlier`: x has the lower index. */
 static bool beats(double x, double y, bool earlier)
 {
     return x > y || (x != x && y == y) || (earlier && (x == y || (x != x && y != y)));
@@ -63,7 +63,8 @@ static void merge_found(tsri_states *a, const tsri_states *b, bool whole, int64_
 {
     for (int64_t i = 0; i < width; i++) {
         if (b->i[1][i] < 0) continue;
-        const bool none = a->i[1][i] < 0, earlier = b->i[1][i] < a->i[1][i];  /* rows of a fold are not in order */
+        /* The states of joined rows are not in order. */
+        const bool none = a->i[1][i] < 0, earlier = b->i[1][i] < a->i[1][i];
         if (!none && !(whole ? beats_whole(b->i[0][i], a->i[0][i], earlier)
                              : beats(b->f[0][i], a->f[0][i], earlier)))
             continue;
@@ -122,7 +123,8 @@ static void repeat_sum(double *sum, double *lost, double times)
     *sum = product;
 }
 
-void tsri_states_repeat(tsri_states *g, tsri_acc_kind kind, tsri_numbers numbers, int64_t width, int64_t times)
+void tsri_states_repeat(tsri_states *g, tsri_acc_kind kind, tsri_numbers numbers, int64_t width,
+                        int64_t times)
 {
     if (times == 1 || kind == TSRI_ACC_LARGEST) return;
     if (is_whole(numbers) || kind == TSRI_ACC_NONZERO) {
@@ -145,7 +147,7 @@ static double extreme_of(const tsri_reduction *r, const tsri_states *g, int64_t 
     return g->f[1][i] != 0 ? NAN : r->least ? -g->f[0][i] : g->f[0][i];
 }
 
-/* The mean, and what rounding took from it, which would be seen as a deviation. */
+/* The mean and its rounding error, which would otherwise count as a deviation. */
 static void set_mean(tsri_states *k, const tsri_states *g, int slot, int64_t i, double n)
 {
     const double mean = sum_of(g, slot, i) / n;
@@ -153,7 +155,7 @@ static void set_mean(tsri_states *k, const tsri_states *g, int slot, int64_t i, 
     k->f[slot + 1][i] = (fma(-mean, n, g->f[slot][i]) + g->f[slot + 1][i]) / n;
 }
 
-/* A power of two that brings x near 1. */
+/* A power of two that scales x to near 1. */
 static double scale_of(double x)
 {
     const int e = x > 0 && x < INFINITY ? ilogb(x) : 0;
@@ -165,7 +167,7 @@ void tsri_states_plain(tsri_states *k, tsri_acc_kind kind, int64_t width)
     if (kind == TSRI_ACC_SQUARES) set_reals(k->f[0], width, 1);
 }
 
-/* k->f[1] keeps the extreme. */
+/* k->f[1] holds the extreme. */
 void tsri_states_constants(tsri_states *k, const tsri_states *g, const tsri_reduction *r, int64_t width)
 {
     const bool spread = r->kind[1] == TSRI_ACC_DEVIATIONS;
@@ -187,7 +189,7 @@ void tsri_states_constants(tsri_states *k, const tsri_states *g, const tsri_redu
 
 /* Results ------------------------------------------------------------------------------- */
 
-/* Numbers as the result has them. */
+/* Converts to the dtype of the result. */
 static void give(const tsri_reduction *r, char *z, int64_t step, const void *wide, int64_t width)
 {
     if (r->round && step == r->rounded) {
@@ -199,11 +201,11 @@ static void give(const tsri_reduction *r, char *z, int64_t step, const void *wid
     }
 }
 
-/* sum_of each, or extreme_of each. */
-static void settle(const tsri_reduction *r, tsri_states *g, int64_t width, bool extremes)
+/* sum_of for each output, or extreme_of. */
+static void finalise(const tsri_reduction *r, tsri_states *g, int64_t width, bool extremes)
 {
     const tsri_strip s = { .width = width, .least = r->least, .size = extremes };
-    tsri_cpu_kernels_get()->collect[TSRI_ACC_FINALISE][TSR_F64](g, &s, NULL);
+    tsri_cpu_kernels_get()->accumulate[TSRI_ACC_FINALISE][TSR_F64](g, &s, NULL);
 }
 
 static void divide(double *f, int64_t width, double by)
@@ -229,14 +231,15 @@ static double logarithm(const tsri_states *g, const tsri_states *k, int64_t i)
     return m - m == 0 ? m + log(sum_of(g, 0, i)) : m;
 }
 
-/* tsri_scaled for each: where all 2^e are normal, in a loop that compilers make vector code of. */
+/* tsri_scaled for each. If all 2^e are normal numbers, in a loop that compilers vectorise. */
 static void join_products(double *m, const double *e, int64_t width)
 {
-    bool far = false;
-    for (int64_t i = 0; i < width; i++) far |= !(e[i] > -1000) | !(e[i] < 1000);
-    for (int64_t i = 0; i < width && far; i++) m[i] = tsri_scaled(m[i], e[i]);
-    for (int64_t i = 0; i < width && !far; i++) {
-        union { double f; uint64_t u; } power = { e[i] + (0x1p52 + 1023) };  /* its last bits are those of e + 1023 */
+    bool wide = false;
+    for (int64_t i = 0; i < width; i++) wide |= !(e[i] > -1000) | !(e[i] < 1000);
+    for (int64_t i = 0; i < width && wide; i++) m[i] = tsri_scaled(m[i], e[i]);
+    for (int64_t i = 0; i < width && !wide; i++) {
+        /* Its last bits are those of e + 1023. */
+        union { double f; uint64_t u; } power = { e[i] + (0x1p52 + 1023) };
         power.u <<= 52;
         m[i] *= power.f;
     }
@@ -248,20 +251,20 @@ static void finish_real(const tsri_reduction *r, int64_t width, tsri_states *g, 
     double *z = g->f[0];
     switch (r->op) {
     case TSR_OP_PROD: join_products(z, g->f[1], width); return;
-    case TSR_OP_SUM:  settle(r, g, width, false); return;
+    case TSR_OP_SUM:  finalise(r, g, width, false); return;
     case TSR_OP_MEAN:
-        settle(r, g, width, false);
+        finalise(r, g, width, false);
         divide(z, width, (double)r->count);
         return;
     case TSR_OP_VAR:
     case TSR_OP_STD:
-        settle(r, g, width, false);
+        finalise(r, g, width, false);
         divide(z, width, r->count > 0 && over > 0 ? over : NAN);
         for (int64_t i = 0; i < width && r->op == TSR_OP_STD; i++) z[i] = sqrt(z[i]);
         return;
     case TSR_OP_NORM:      for (int64_t i = 0; i < width; i++) z[i] = norm(r, g, k, i); return;
     case TSR_OP_LOGSUMEXP: for (int64_t i = 0; i < width; i++) z[i] = logarithm(g, k, i); return;
-    default:               settle(r, g, width, true);
+    default:               finalise(r, g, width, true);
     }
 }
 
@@ -274,12 +277,13 @@ static void finish_complex(const tsri_reduction *r, char *z, int64_t step, int64
         for (int64_t l = 0; l < run; l++)
             if (r->op == TSR_OP_PROD) wide[l] = (tsr_c128){ tsri_scaled(g->f[0][i + l], g->f[1][i + l]),
                                                             tsri_scaled(g->f[2][i + l], g->f[1][i + l]) };
-            else                      wide[l] = (tsr_c128){ sum_of(g, 0, i + l) / n, sum_of(g, 2, i + l) / n };
+            else
+                wide[l] = (tsr_c128){ sum_of(g, 0, i + l) / n, sum_of(g, 2, i + l) / n };
         r->narrow(z + i * step, step, wide, run);
     }
 }
 
-/* Integers as they were before they were made signed. */
+/* Undoes the xor with `flip` that made integers signed. */
 static void unflip(const tsri_reduction *r, int64_t *z, int64_t width)
 {
     const int unused = 64 - 8 * (int)r->wide;

@@ -1,11 +1,11 @@
-/* reduce_walk.c - from a block of outputs to strips that kernels like.
+/* reduce_walk.c - from a block of outputs to strips in a layout that kernels can read.
  *
- *     pack     elements that do not lie side by side are copied together, a buffer at a time
- *     turn     so are outputs of a few elements each: runs become rows
- *     widen    short dtypes become ones that there are kernels for
- *     fold     several short rows that follow each other are one long row
+ *     pack         copy elements that are not contiguous to a buffer, a part at a time
+ *     transpose    do the same for outputs with few elements each: runs become rows
+ *     widen        convert short dtypes to ones that have kernels
+ *     join         treat several short rows that are contiguous in memory as one long row
  *
- * LIMIT: rows of few outputs whose elements lie in several short dims are not folded.
+ * LIMIT: rows of few outputs are not joined if their elements lie in several short dims.
  */
 #include "reduce_run.h"
 
@@ -13,22 +13,22 @@
 
 enum {
     BUFFER  = 16 << 10,  /* bytes of packed elements, and of widened ones */
-    STRIP   = 32 << 10,  /* bytes of a strip of one output: any and all stop between strips */
-    LONG    = 4 << 20,   /* the same where nothing stops */
+    STRIP   = 32 << 10,  /* bytes of a strip of one output, where the walk may stop early (any, all) */
+    LONG    = 4 << 20,   /* the same where it never stops early */
     LONGEST = 4096,      /* elements of other strips */
     SHORT   = 256,       /* bytes of a run that is worth a strip of its own */
-    RUNS    = 64,        /* outputs of a lone block */
-    FEW     = 64         /* elements of a run of which there are more in a block */
+    RUNS    = 64,        /* outputs of a block by runs */
+    SHORT_RUNS = 64      /* runs with fewer elements: a block has TSRI_SIDE outputs */
 };
 
 typedef struct walk {
     const tsri_reduction *r;
-    tsri_accumulate_fn       collect;
+    tsri_accumulate_fn    accumulate;
     tsri_acc_kind          kind;
-    tsri_states       *g;
+    tsri_states          *g;
     const tsri_states *k;
     int64_t               width, across, first;
-    const char           *next;     /* where the nest's elements begin that are read after these; NULL: unknown */
+    const char           *next;     /* the first element that is read after this nest; NULL: unknown */
     tsri_strip            strip;
     char                 *packed, *widened;
 } walk;
@@ -40,7 +40,7 @@ static int64_t room(const tsri_reduction *r) { return BUFFER / (r->bytes > r->wi
 
 /* Staging ------------------------------------------------------------------------------ */
 
-/* rows x cols elements, of which those of a row run on, in the dtype that kernels see. */
+/* rows x cols elements, contiguous within a row, in the dtype that kernels read. */
 static const char *widen(const walk *w, const char *x, int64_t rows, int64_t row_step, int64_t cols)
 {
     const tsri_reduction *r = w->r;
@@ -54,12 +54,14 @@ static const char *widen(const walk *w, const char *x, int64_t rows, int64_t row
         r->cast(&t, NULL);
         return w->widened;
     }
-    for (int64_t i = 0; i < rows; i++) r->widen(w->widened + i * cols * r->wide, x + i * row_step, r->bytes, cols);
+    for (int64_t i = 0; i < rows; i++)
+        r->widen(w->widened + i * cols * r->wide, x + i * row_step, r->bytes, cols);
     return w->widened;
 }
 
-/* rows x cols elements in one piece, as kernels see them. */
-static const char *stage(const walk *w, const char *x, int64_t rows, int64_t row_step, int64_t cols, int64_t col_step)
+/* rows x cols elements, packed, in the dtype that kernels read. */
+static const char *stage(const walk *w, const char *x, int64_t rows, int64_t row_step, int64_t cols,
+                         int64_t col_step)
 {
     const tsri_reduction *r = w->r;
     const int64_t packed = cols * r->bytes;
@@ -75,7 +77,7 @@ static const char *stage(const walk *w, const char *x, int64_t rows, int64_t row
 
 /* Runs ---------------------------------------------------------------------------------- */
 
-/* any and all need not go on. */
+/* Is the result of any or all known already? */
 static bool is_decided(const walk *w)
 {
     const int64_t count = w->g->i[0][0];
@@ -84,41 +86,41 @@ static bool is_decided(const walk *w)
     return (w->r->op == TSR_OP_ALL || w->r->op == TSR_OP_MIN) && count < w->strip.at - w->first;
 }
 
-/* next: what is read after it, if that is known and lies as it is. */
-static bool collect_run(walk *w, const char *x, int64_t n, const char *next)
+/* next: what is read after it, if that is known and is not staged. */
+static bool accumulate_run(walk *w, const char *x, int64_t n, const char *next)
 {
     w->strip.ahead = next ? next - x : 0;
     w->strip.x = x;
     w->strip.n = n;
-    w->collect(w->g, &w->strip, w->k);
+    w->accumulate(w->g, &w->strip, w->k);
     w->strip.at += n;
     return !is_decided(w);
 }
 
 /* One run of each output. */
-static bool collect_runs(walk *w, const char *x, int64_t n, int64_t step, const char *next)
+static bool accumulate_runs(walk *w, const char *x, int64_t n, int64_t step, const char *next)
 {
     const bool plain = step == w->r->bytes && !w->r->widen;
-    /* Integers are looked for where the largest was found, once more. */
+    /* For integers a second pass over the strip looks for the index of the largest. */
     const bool again = w->kind == TSRI_ACC_FIND && w->r->numbers != TSRI_REALS;
     const bool stops = w->kind == TSRI_ACC_NONZERO || again;
     const int64_t longest = plain ? (stops ? STRIP : LONG) / step : smaller(LONGEST, room(w->r));
     if (w->width > 1) {
         w->strip.across = plain ? w->across : n * w->r->wide;
-        return plain ? collect_run(w, x, n, next)
-                     : collect_run(w, stage(w, x, w->width, w->across, n, step), n, NULL);
+        return plain ? accumulate_run(w, x, n, next)
+                     : accumulate_run(w, stage(w, x, w->width, w->across, n, step), n, NULL);
     }
     for (int64_t i = 0; i < n; i += longest) {
         const int64_t some = smaller(longest, n - i);
         const char *from = x + i * step;
-        if (plain ? !collect_run(w, from, some, i + some < n ? from + some * step : next)
-                  : !collect_run(w, stage(w, from, 1, 0, some, step), some, NULL))
+        if (plain ? !accumulate_run(w, from, some, i + some < n ? from + some * step : next)
+                  : !accumulate_run(w, stage(w, from, 1, 0, some, step), some, NULL))
             return false;
     }
     return true;
 }
 
-static bool collect_lone(const tsri_tile *t, void *context)
+static bool accumulate_runs_of_tile(const tsri_tile *t, void *context)
 {
     walk *w = context;
     const int64_t step = t->col_step[0], together = smaller(LONGEST, room(w->r)) / t->cols;
@@ -126,8 +128,8 @@ static bool collect_lone(const tsri_tile *t, void *context)
     for (int64_t i = 0; i < t->rows; i += packs ? together : 1) {
         const char *x = t->ptr[0] + i * t->row_step[0];
         const int64_t rows = smaller(together, t->rows - i);
-        if (packs ? !collect_run(w, stage(w, x, rows, t->row_step[0], t->cols, step), rows * t->cols, NULL)
-                  : !collect_runs(w, x, t->cols, step, i + 1 < t->rows ? x + t->row_step[0] : w->next))
+        if (packs ? !accumulate_run(w, stage(w, x, rows, t->row_step[0], t->cols, step), rows * t->cols, NULL)
+                  : !accumulate_runs(w, x, t->cols, step, i + 1 < t->rows ? x + t->row_step[0] : w->next))
             return false;
     }
     return true;
@@ -135,11 +137,11 @@ static bool collect_lone(const tsri_tile *t, void *context)
 
 /* Rows ---------------------------------------------------------------------------------- */
 
-/* n rows that run on in one piece, side by side. The first is element fold * at. */
-static void collect_folded(const walk *w, tsri_states *g, const tsri_states *k, const char *x, int64_t n,
+/* n contiguous rows. The first is element joined * at. */
+static void accumulate_joined(const walk *w, tsri_states *g, const tsri_states *k, const char *x, int64_t n,
                            int64_t at)
 {
-    const int64_t fold = w->r->fold, row = fold * w->width, whole = n / fold, rest = n % fold;
+    const int64_t joined = w->r->joined, row = joined * w->width, whole = n / joined, rest = n % joined;
     tsri_strip s = w->strip;
     s.ahead = 0;
     s.period = w->width;
@@ -148,48 +150,49 @@ static void collect_folded(const walk *w, tsri_states *g, const tsri_states *k, 
     s.step = row * w->r->wide;
     s.width = row;
     s.at = at;
-    if (whole > 0) w->collect(g, &s, k);
+    if (whole > 0) w->accumulate(g, &s, k);
     if (rest == 0) return;
     s.x += whole * s.step;
     s.n = 1;
     s.width = rest * w->width;
     s.at += whole;
-    w->collect(g, &s, k);
+    w->accumulate(g, &s, k);
 }
 
-/* What came together for each row of a fold, put together. */
-static void unfold(const walk *w, const tsri_states *folded, int64_t at)
+/* Merges the states of all rows that were joined. */
+static void merge_joined(const walk *w, const tsri_states *joined_states, int64_t at)
 {
-    const int64_t fold = w->r->fold, width = w->width;
-    for (int64_t q = 0; q < fold; q++) {
-        const tsri_states one = tsri_states_from(folded, q * width);
+    const int64_t joined = w->r->joined, width = w->width;
+    for (int64_t q = 0; q < joined; q++) {
+        const tsri_states one = tsri_states_from(joined_states, q * width);
         for (int64_t j = 0; j < width && w->kind == TSRI_ACC_FIND; j++)
-            if (one.i[1][j] >= 0) one.i[1][j] = at + one.i[1][j] * fold + q;
+            if (one.i[1][j] >= 0) one.i[1][j] = at + one.i[1][j] * joined + q;
         tsri_states_merge(w->g, &one, w->kind, w->r->numbers, width);
     }
 }
 
-static void collect_by_folding(walk *w, const char *x, int64_t n, int64_t step)
+static void accumulate_by_joining(walk *w, const char *x, int64_t n, int64_t step)
 {
     const tsri_reduction *r = w->r;
-    const int64_t width = w->width, fold = r->fold;
+    const int64_t width = w->width, joined = r->joined;
     _Alignas(64) double words[2][TSRI_STATE_WORDS * TSRI_JOINED];
-    tsri_states g = tsri_states_in(words[0], fold * width), k = tsri_states_in(words[1], fold * width);
+    tsri_states g = tsri_states_in(words[0], joined * width), k = tsri_states_in(words[1], joined * width);
     const bool plain = w->across == r->bytes && step == width * r->bytes && !r->widen;
-    const int64_t some = (plain ? LONGEST : room(r) / (fold * width)) * fold;
+    const int64_t some = (plain ? LONGEST : room(r) / (joined * width)) * joined;
     for (int slot = 0; slot < TSRI_STATE_WORDS && w->kind >= TSRI_ACC_SQUARES; slot++)
-        for (int64_t i = 0; i < fold * width; i++) k.f[slot][i] = w->k->f[slot][i % width];
-    tsri_states_begin(&g, w->kind, r->numbers, fold * width);
+        for (int64_t i = 0; i < joined * width; i++) k.f[slot][i] = w->k->f[slot][i % width];
+    tsri_states_begin(&g, w->kind, r->numbers, joined * width);
     for (int64_t i = 0; i < n; i += some) {
         const int64_t rows = smaller(some, n - i);
         const char *from = x + i * step;
-        collect_folded(w, &g, &k, plain ? from : stage(w, from, rows, step, width, w->across), rows, i / fold);
+        accumulate_joined(w, &g, &k, plain ? from : stage(w, from, rows, step, width, w->across), rows,
+                          i / joined);
     }
-    unfold(w, &g, w->strip.at);
+    merge_joined(w, &g, w->strip.at);
     w->strip.at += n;
 }
 
-static void collect_rows(walk *w, const char *x, int64_t n, int64_t step)
+static void accumulate_rows(walk *w, const char *x, int64_t n, int64_t step)
 {
     const bool plain = w->across == w->r->bytes && !w->r->widen;
     const int64_t some = plain ? LONGEST : room(w->r) / w->width;
@@ -199,18 +202,18 @@ static void collect_rows(walk *w, const char *x, int64_t n, int64_t step)
         w->strip.n = rows;
         w->strip.step = plain ? step : w->width * w->r->wide;
         w->strip.ahead = plain && w->next && rows == n ? w->next - x : 0;
-        w->collect(w->g, &w->strip, w->k);
+        w->accumulate(w->g, &w->strip, w->k);
         w->strip.at += rows;
     }
 }
 
-static bool collect_columns(const tsri_tile *t, void *context)
+static bool accumulate_columns(const tsri_tile *t, void *context)
 {
     walk *w = context;
     for (int64_t i = 0; i < t->rows; i++) {
         const char *x = t->ptr[0] + i * t->row_step[0];
-        if (w->r->fold > 1) collect_by_folding(w, x, t->cols, t->col_step[0]);
-        else                collect_rows(w, x, t->cols, t->col_step[0]);
+        if (w->r->joined > 1) accumulate_by_joining(w, x, t->cols, t->col_step[0]);
+        else                accumulate_rows(w, x, t->cols, t->col_step[0]);
     }
     return true;
 }
@@ -223,10 +226,10 @@ int64_t tsri_walk_side(const tsri_reduction *r)
     if (r->by_columns && r->reduced.ndim < 2 && n > 0 && n < most / 16) return smaller(TSRI_SIDE, most / n);
     if (r->by_columns) return smaller(TSRI_SIDE, most / 4);
     if (r->reduced.ndim > 1 || n > LONGEST || n > most || n == 0) return 1;
-    /* Long runs that are not staged are read in twos. */
+    /* Long runs that are not staged are read two at a time. */
     const bool plain = !r->widen && r->reduced.ndim && r->reduced.dim[0].step[0] == r->bytes;
     if (plain && 2 * n > most) return 2;
-    return smaller(n < FEW ? TSRI_SIDE : RUNS, most / n);
+    return smaller(n < SHORT_RUNS ? TSRI_SIDE : RUNS, most / n);
 }
 
 void tsri_walk(tsri_states *g, const tsri_block *b, const tsri_loop *nest, int64_t at)
@@ -234,11 +237,11 @@ void tsri_walk(tsri_states *g, const tsri_block *b, const tsri_loop *nest, int64
     _Alignas(64) char packed[BUFFER], widened[BUFFER];
     const tsri_reduction *r = b->r;
     const char *next = b->next && b->pass + 1 == r->passes && r->parts == 1 ? b->next + r->start : NULL;
-    walk w = { r, r->collect[b->pass], r->kind[b->pass], g, b->k, b->width, b->across, at, next,
-               { .width = b->width, .at = at, .lone = !r->by_columns, .least = r->least, .size = r->size,
+    walk w = { r, r->accumulate[b->pass], r->kind[b->pass], g, b->k, b->width, b->across, at, next,
+               { .width = b->width, .at = at, .by_runs = !r->by_columns, .least = r->least, .size = r->size,
                  .flip = r->flip }, packed, widened };
     tsri_states_begin(g, w.kind, r->numbers, b->width);
-    (void)tsri_loop_visit(nest, r->by_columns ? collect_columns : collect_lone, &w);
+    (void)tsri_loop_visit(nest, r->by_columns ? accumulate_columns : accumulate_runs_of_tile, &w);
 }
 
 #endif

@@ -1,9 +1,9 @@
-/* sort.h - sorting unsigned integers: the kernels under order.c.
+/* sort.h - sorting unsigned integers: the kernels of order.c.
  *
- * An element's place in the order is an unsigned integer, its key: -0 and 0 have one, NaNs
+ * An element is compared by its key, an unsigned integer: -0 and 0 have the same key, all NaNs
  * have the largest. Elements of up to four bytes have keys of 32 bits, those of eight bytes
- * keys of 64. A key of 32 bits and an index make an item of 64, key first, so that items
- * have an order of their own, in which equal keys stand by index. */
+ * keys of 64. A key of 32 bits and an index make an item of 64 bits with the key in the upper
+ * half, so that comparing items orders equal keys by index. */
 #ifndef TSRI_CPU_SORT_H
 #define TSRI_CPU_SORT_H
 
@@ -21,30 +21,30 @@ typedef struct tsri_key_rule {
 } tsri_key_rule;
 
 typedef struct tsri_sort_kernels {
-    /* Ascending; `room` holds as many, and is written, if they need room. sort_64 may take the bits below
-     * `known` as sorted already. */
+    /* Ascending. `room` is scratch for n keys, if needs_room. sort_64 may assume that keys are sorted by the
+     * bits below `known` already. */
     void (*sort_32)(uint32_t *keys, uint32_t *room, int64_t n);
     void (*sort_64)(uint64_t *keys, uint64_t *room, int64_t n, int known);
 
-    /* Keys of n elements `step` bytes apart, and back, for elements of 1, 2, 4 and 8 bytes (by the
-     * logarithm); keys of 32 bits, but for the last. Returns whether an element was NaN or -0, which do not
-     * come back. */
+    /* Keys of n elements `step` bytes apart, and elements from keys, for elements of 1, 2, 4 and 8 bytes
+     * (by the logarithm). Keys have 32 bits, those of 8 bytes 64. Returns whether an element was NaN or
+     * -0, which cannot be restored from its key. */
     bool (*keys[4])(void *keys, const char *x, int64_t step, int64_t n, const tsri_key_rule *rule);
     void (*elements[4])(char *z, int64_t step, const void *keys, int64_t n, const tsri_key_rule *rule);
 
-    /* Items of n keys, whose indices begin with `first`; and of those alone that are not above
-     * `most`: how many these are. There is room for all, and 8 more. */
+    /* Items of n keys, whose indices begin with `first`. items_to: only of keys up to `most`; returns their
+     * number. There is room for n + 8. */
     void    (*items)(uint64_t *items, const uint32_t *keys, int64_t n, uint32_t first);
     int64_t (*items_to)(uint64_t *items, const uint32_t *keys, int64_t n, uint32_t first, uint32_t most);
 
     bool needs_room;
 
-    /* Cuts many keys in two, none of the first above one of the second; how many are in the first, perhaps
-     * all or none. NULL: there is no such kernel. */
-    int64_t (*part_32)(uint32_t *keys, int64_t n);
-    int64_t (*part_64)(uint64_t *keys, int64_t n);
+    /* Partitions keys in two, none of the first part above one of the second. Returns the size of the
+     * first part, which may be 0 or n. NULL: there is no such kernel. */
+    int64_t (*partition_32)(uint32_t *keys, int64_t n);
+    int64_t (*partition_64)(uint64_t *keys, int64_t n);
 
-    /* Rows of n keys, TSRI_SHORT_ROW at most, one after another, each by itself. NULL as above. */
+    /* Sorts each of several contiguous rows of n keys, TSRI_SHORT_ROW at most. NULL as above. */
     void (*rows_32)(uint32_t *keys, int64_t rows, int64_t n);
     void (*rows_64)(uint64_t *keys, int64_t rows, int64_t n);
 } tsri_sort_kernels;

@@ -1,4 +1,4 @@
-/* stage.h - tiles of any steps for kernels that want rows in one piece. */
+/* stage.h - tiles of any steps for kernels that need contiguous rows. */
 #ifndef TSRI_CPU_STAGE_H
 #define TSRI_CPU_STAGE_H
 
@@ -11,14 +11,15 @@ typedef struct tsri_stage {
     int64_t      size[TSRI_MAX_OPERANDS];  /* of the operands' elements */
 } tsri_stage;
 
-/* row_step[0] of a tile that is a part of a longer row, but not its last: more follows, so what was written
- * around the caches need not have arrived, and operands may be fetched row_step bytes ahead. */
+/* row_step[0] of a tile that is a part of a longer row, but not its last part. The kernel need not fence its
+ * non-temporal stores, and may prefetch operands row_step bytes ahead. */
 enum { TSRI_STAGE_CONTINUES = -1 };
 
-/* Do operands run on along the innermost dim, or repeat there (the result only runs on)? */
+/* Are operands plain? That is, contiguous along the innermost dim or repeated there; the result must be
+ * contiguous. */
 bool tsri_stage_is_plain(const tsri_loop *loop, const int64_t *size);
 
-/* Moves the dim along which an operand that is not plain lies densest next to the
+/* Moves the dim along which an operand that is not plain is contiguous next to the
  * innermost, so that tiles hold blocks of it. */
 void tsri_stage_order(tsri_loop *loop, const int64_t *size);
 

@@ -1,12 +1,13 @@
-/* stream.c - which results are written around the caches.
+/* stream.c - which results are written with non-temporal stores.
  *
- * A store that does not read its line first saves a third to a half of the traffic, but
- * leaves nothing in the cache for whoever reads the result next. So it pays where what
- * an op touches would push the result out anyway: beyond the last level's share of a core.
+ * A non-temporal store does not read its line first, which saves a third to a half of the traffic.
+ * But it leaves the result out of the caches. So it pays if the result would be evicted anyway: if an
+ * op touches more than a core's share of the last level cache.
  *
- * Measured as copy or add and then a sum of the result, with a share of 24 MiB: where the op touches
- * 16 MiB the pair loses a third to a half by it, at 24 MiB up to a quarter (copy) or nothing (add), at 30 MiB
- * nothing, and from 32 MiB on it wins a tenth; the op alone wins 1.2 times at 16 MiB and twice at 32. */
+ * Measured as copy or add and then a sum of the result, with a share of 24 MiB. If the op touches
+ * 16 MiB, the pair is slower by a third to a half; at 24 MiB by up to a quarter (copy) or nothing (add);
+ * at 30 MiB it is equal, and from 32 MiB on faster by a tenth. The op alone is 1.2 times as fast at
+ * 16 MiB and twice at 32. */
 #include "cpu_run.h"
 #include "core/atomic.h"
 
@@ -29,7 +30,7 @@ static int64_t measure(void)
     return USUAL;
 }
 
-static int64_t least = LEAST; /* what touches fewer bytes is not looked at further */
+static int64_t least = LEAST; /* ops that touch fewer bytes never use non-temporal stores */
 static int64_t known;         /* the threshold, or 0 */
 
 void tsri_cpu_stream_from(int64_t bytes)

@@ -27,7 +27,8 @@ static _Alignas(64) char elements[MOST * 16], results[2][MOST * 16];
 static void for_each_set(void (*what)(uint64_t *seed))
 {
     const struct { const char *name; tsri_isa isa; fill_fn fill; } sets[] = {
-        { "avx2", TSRI_ISA_AVX2, tsri_cpu_reduce_avx2 }, { "avx512", TSRI_ISA_AVX512, tsri_cpu_reduce_avx512 },
+        { "avx2", TSRI_ISA_AVX2, tsri_cpu_reduce_avx2 },
+        { "avx512", TSRI_ISA_AVX512, tsri_cpu_reduce_avx512 },
     };
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         uint64_t seed = 20260201 + i;
@@ -116,7 +117,7 @@ static double scale_of(const tsri_strip *s, tsri_acc_kind kind, tsr_dtype dtype,
     const int64_t size = (int64_t)tsr_dtype_size(dtype);
     double all = 1;
     for (int64_t i = 0; i < s->n; i++) {
-        const char *p = s->lone ? s->x + j * s->across + i * size : s->x + i * s->step + j * size;
+        const char *p = s->by_runs ? s->x + j * s->across + i * size : s->x + i * s->step + j * size;
         const double v = dtype == TSR_F64 ? *(const double *)(const void *)p
                        : dtype == TSR_F32 ? (double)*(const float *)(const void *)p
                        : dtype == TSR_F16 ? (double)tsri_f16_to_f32(*(const uint16_t *)(const void *)p)
@@ -140,13 +141,14 @@ static void expect_same_states(const tsri_strip *s, tsri_acc_kind kind, tsr_dtyp
         else if (!is_sum(kind)) right = same(a.f[0][j], b.f[0][j]);
         else if (j >= s->width) right = same(a.f[0][j], b.f[0][j]);
         else if (kind == TSRI_ACC_PROD)
-            right = same(a.f[0][j], b.f[0][j]) && (a.f[0][j] - a.f[0][j] != 0 || a.f[0][j] == 0 || a.f[1][j] == b.f[1][j]);
+            right = same(a.f[0][j], b.f[0][j]) &&
+                    (a.f[0][j] - a.f[0][j] != 0 || a.f[0][j] == 0 || a.f[1][j] == b.f[1][j]);
         else right = is_near(tsri_with_error(a.f[0][j], a.f[1][j]), tsri_with_error(b.f[0][j], b.f[1][j]),
                              unit * scale_of(s, kind, dtype, j));
         if (kind == TSRI_ACC_FIND) right &= a.i[1][j] == b.i[1][j];
-        EXPECT_MSG(right, "%s, kind %d of %s, %s, n %lld, width %lld: output %lld is %.17g, not %.17g", set_name,
-                   (int)kind, tsr_dtype_name(dtype), s->lone ? "runs" : "rows", (long long)s->n, (long long)s->width,
-                   (long long)j, b.f[0][j], a.f[0][j]);
+        EXPECT_MSG(right, "%s, kind %d of %s, %s, n %lld, width %lld: output %lld is %.17g, not %.17g",
+                   set_name, (int)kind, tsr_dtype_name(dtype), s->by_runs ? "runs" : "rows", (long long)s->n,
+                   (long long)s->width, (long long)j, b.f[0][j], a.f[0][j]);
         if (!right) return;
     }
 }
@@ -155,7 +157,7 @@ static void expect_same_states(const tsri_strip *s, tsri_acc_kind kind, tsr_dtyp
 static tsri_accumulate_fn wanted(tsri_acc_kind kind, tsr_dtype dtype, tsri_strip *s, int64_t extent)
 {
     static float wide[MOST];
-    if (portable.collect[kind][dtype]) return portable.collect[kind][dtype];
+    if (portable.accumulate[kind][dtype]) return portable.accumulate[kind][dtype];
     for (int64_t i = 0; i < extent; i++) {
         const uint16_t bits = ((const uint16_t *)(const void *)elements)[i];
         wide[i] = dtype == TSR_F16 ? tsri_f16_to_f32(bits) : tsri_bf16_to_f32(bits);
@@ -163,17 +165,17 @@ static tsri_accumulate_fn wanted(tsri_acc_kind kind, tsr_dtype dtype, tsri_strip
     s->x = (const char *)wide + (s->x - elements) * 2;
     s->step *= 2;
     s->across *= 2;
-    return portable.collect[kind][TSR_F32];
+    return portable.accumulate[kind][TSR_F32];
 }
 
-static void one_collect(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
+static void one_accumulation(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
 {
     static const int64_t lengths[] = { 1, 3, 8, 16, 31, 64, 65, 257, 700, 8000 };
     const int64_t size = (int64_t)tsr_dtype_size(dtype), top = 8 * size - 1;
     const tsr_kind class = tsr_dtype_kind(dtype);
-    tsri_strip s = { .lone = below(seed, 2), .at = below(seed, 1000), .least = below(seed, 2) };
+    tsri_strip s = { .by_runs = below(seed, 2), .at = below(seed, 1000), .least = below(seed, 2) };
     s.n = 1 + below(seed, lengths[below(seed, 10)]);
-    s.width = s.lone ? 1 + below(seed, MOST / 8 / s.n < 40 ? MOST / 8 / s.n : 40)
+    s.width = s.by_runs ? 1 + below(seed, MOST / 8 / s.n < 40 ? MOST / 8 / s.n : 40)
                      : 1 + below(seed, MOST / 8 / s.n < TSRI_SIDE ? MOST / 8 / s.n : TSRI_SIDE);
     s.size = kind == TSRI_ACC_LARGEST && below(seed, 2);
     s.across = (s.n + below(seed, 3)) * size;
@@ -181,32 +183,39 @@ static void one_collect(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
     s.flip = class == TSR_UNSIGNED || class == TSR_BOOLEAN ? (uint64_t)1 << top : 0;
     if ((kind == TSRI_ACC_LARGEST || kind == TSRI_ACC_FIND) && s.least) s.flip = ~s.flip;
     s.x = elements + below(seed, 5) * size;
-    const int64_t extent = 8 + (s.lone ? s.width * s.across : s.n * s.step) / size;
-    fill(seed, dtype, extent, kind == TSRI_ACC_PROD && below(seed, 2) ? NEAR_ONE : kind == TSRI_ACC_EXPS ? BELOW_40 : ANY);
+    const int64_t extent = 8 + (s.by_runs ? s.width * s.across : s.n * s.step) / size;
+    fill(seed, dtype, extent,
+         kind == TSRI_ACC_PROD && below(seed, 2) ? NEAR_ONE
+         : kind == TSRI_ACC_EXPS                 ? BELOW_40
+                                                 : ANY);
     begin(seed, kind, !is_float(dtype));
     tsri_strip same_strip = s;
     tsri_states a = states_at(0), b = states_at(1), k = states_at(2);
     wanted(kind, dtype, &same_strip, extent)(&a, &same_strip, &k);
-    table.collect[kind][dtype](&b, &s, &k);
+    table.accumulate[kind][dtype](&b, &s, &k);
     expect_same_states(&s, kind, dtype);
 }
 
-static void collect_all(uint64_t *seed)
+static void accumulate_all(uint64_t *seed)
 {
     int tried = 0;
     for (int kind = 0; kind < TSRI_ACC_FINALISE; kind++)
         for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++) {
-            if (table.collect[kind][dtype] == portable.collect[kind][dtype]) continue;
-            for (int i = 0; i < CASES; i++) one_collect(seed, (tsri_acc_kind)kind, (tsr_dtype)dtype);
+            if (table.accumulate[kind][dtype] == portable.accumulate[kind][dtype]) continue;
+            for (int i = 0; i < CASES; i++) one_accumulation(seed, (tsri_acc_kind)kind, (tsr_dtype)dtype);
             tried++;
         }
     EXPECT(tried >= 40);
 }
 
-static void test_every_sets_kernels_collect_what_the_portable_ones_do(void) { for_each_set(collect_all); }
+static void test_every_sets_kernels_accumulate_what_the_portable_ones_do(void)
+{
+    for_each_set(accumulate_all);
+}
 
 /* What came together for column c in states that are `period` apart; *scale is the sum of sizes. */
-static double united(int which, const tsri_strip *s, tsri_acc_kind kind, tsr_dtype dtype, int64_t c, double *scale)
+static double united(int which, const tsri_strip *s, tsri_acc_kind kind, tsr_dtype dtype, int64_t c,
+                     double *scale)
 {
     const tsri_states g = states_at(which);
     double sum = 0, most = -INFINITY;
@@ -233,14 +242,17 @@ static void one_repeating(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
     begin(seed, kind, false);
     for (int64_t j = period; j < s.width; j++) states[2][0][j] = states[2][0][j % period];
     tsri_states a = states_at(0), b = states_at(1), k = states_at(2);
-    portable.collect[kind][dtype](&a, &s, &k);
-    table.collect[kind][dtype](&b, &s, &k);
+    portable.accumulate[kind][dtype](&a, &s, &k);
+    table.accumulate[kind][dtype](&b, &s, &k);
     for (int64_t c = 0; c < period; c++) {
         const double unit = kind == TSRI_ACC_EXPS && dtype == TSR_F32 ? 0x1p-33 : 0x1p-47;
         double scale = 0, unused = 0;
-        const double want = united(0, &s, kind, dtype, c, &scale), got = united(1, &s, kind, dtype, c, &unused);
-        EXPECT_MSG(is_near(want, got, unit * scale), "%s, kind %d of %s, n %lld, width %lld: column %lld of %lld is "
-                   "%.17g, not %.17g", set_name, (int)kind, tsr_dtype_name(dtype), (long long)s.n, (long long)s.width,
+        const double want = united(0, &s, kind, dtype, c, &scale),
+                     got = united(1, &s, kind, dtype, c, &unused);
+        EXPECT_MSG(is_near(want, got, unit * scale),
+                   "%s, kind %d of %s, n %lld, width %lld: column %lld of %lld is "
+                   "%.17g, not %.17g",
+                   set_name, (int)kind, tsr_dtype_name(dtype), (long long)s.n, (long long)s.width,
                    (long long)c, (long long)period, got, want);
     }
 }
@@ -256,7 +268,7 @@ static void repeating_all(uint64_t *seed)
         }
 }
 
-static void test_every_set_collects_columns_that_repeat(void) { for_each_set(repeating_all); }
+static void test_every_set_accumulates_columns_that_repeat(void) { for_each_set(repeating_all); }
 
 /* Long runs ---------------------------------------------------------------------------------- */
 
@@ -266,8 +278,8 @@ static void put_number(int64_t i, tsr_dtype dtype, double v)
     else                  ((float *)(void *)elements)[i] = (float)v;
 }
 
-/* The largest and the least at a few places of n elements, often in the same lane of vectors, or at the ends; now and
- * then a NaN, or nothing else. */
+/* The largest and the least at a few places of n elements, often in the same lane of vectors, or at the
+ * ends; now and then a NaN, or nothing else. */
 static void plant(uint64_t *seed, tsr_dtype dtype, int64_t first, int64_t n)
 {
     const int way = (int)below(seed, 12);
@@ -275,7 +287,8 @@ static void plant(uint64_t *seed, tsr_dtype dtype, int64_t first, int64_t n)
     const int64_t lane = below(seed, 64);
     for (int64_t i = below(seed, 6); way < 10 && i > 0; i--) {
         const int64_t any = below(seed, 3) ? below(seed, n / 64) * 64 + lane : below(seed, 200);
-        put_number(first + (below(seed, 4) ? any : n - 1 - below(seed, 200)), dtype, below(seed, 3) ? 1000 : -1000);
+        put_number(first + (below(seed, 4) ? any : n - 1 - below(seed, 200)), dtype,
+                   below(seed, 3) ? 1000 : -1000);
     }
     if (way == 11) put_number(first + below(seed, n), dtype, (double)NAN);
 }
@@ -285,7 +298,9 @@ static void one_long(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
     const int64_t size = (int64_t)tsr_dtype_size(dtype), bytes = (100 << 10) + below(seed, 200 << 10);
     const int64_t first = below(seed, 5);
     const bool chosen = kind == TSRI_ACC_LARGEST || kind == TSRI_ACC_FIND;
-    tsri_strip s = { .lone = true, .at = below(seed, 1000), .n = bytes / size, .width = 1, .least = below(seed, 2) };
+    tsri_strip s = {
+        .by_runs = true, .at = below(seed, 1000), .n = bytes / size, .width = 1, .least = below(seed, 2)
+    };
     if (s.n + 8 > MOST && dtype != TSR_I8) s.n = MOST - 8;
     s.x = elements + first * size;
     s.across = s.n * size;
@@ -295,7 +310,7 @@ static void one_long(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
     tsri_strip same_strip = s;
     tsri_states a = states_at(0), b = states_at(1), k = states_at(2);
     wanted(kind, dtype, &same_strip, 8 + s.n)(&a, &same_strip, &k);
-    table.collect[kind][dtype](&b, &s, &k);
+    table.accumulate[kind][dtype](&b, &s, &k);
     expect_same_states(&s, kind, dtype);
 }
 
@@ -320,7 +335,8 @@ static int64_t found_in(int which, const tsri_strip *s, int64_t c)
 /* Elements of long columns that repeat may be found in any of a column's states. */
 static void one_found(uint64_t *seed, tsr_dtype dtype)
 {
-    const int64_t size = (int64_t)tsr_dtype_size(dtype), period = (int64_t)1 << below(seed, 5), first = below(seed, 5);
+    const int64_t size = (int64_t)tsr_dtype_size(dtype), period = (int64_t)1 << below(seed, 5),
+                  first = below(seed, 5);
     tsri_strip s = { .period = period, .at = below(seed, 1000), .least = below(seed, 2) };
     s.width = period * (1 + below(seed, 256 / period));
     s.n = (MOST - 16) / s.width - below(seed, 20);
@@ -333,11 +349,13 @@ static void one_found(uint64_t *seed, tsr_dtype dtype)
         a.f[0][j] = b.f[0][j] = -(double)INFINITY;
         a.i[1][j] = b.i[1][j] = -1;
     }
-    portable.collect[TSRI_ACC_FIND][dtype](&a, &s, NULL);
-    table.collect[TSRI_ACC_FIND][dtype](&b, &s, NULL);
+    portable.accumulate[TSRI_ACC_FIND][dtype](&a, &s, NULL);
+    table.accumulate[TSRI_ACC_FIND][dtype](&b, &s, NULL);
     for (int64_t c = 0; c < period; c++)
-        EXPECT_MSG(found_in(0, &s, c) == found_in(1, &s, c), "%s, %s, n %lld, width %lld: column %lld of %lld is at "
-                   "%lld, not %lld", set_name, tsr_dtype_name(dtype), (long long)s.n, (long long)s.width, (long long)c,
+        EXPECT_MSG(found_in(0, &s, c) == found_in(1, &s, c),
+                   "%s, %s, n %lld, width %lld: column %lld of %lld is at "
+                   "%lld, not %lld",
+                   set_name, tsr_dtype_name(dtype), (long long)s.n, (long long)s.width, (long long)c,
                    (long long)period, (long long)found_in(1, &s, c), (long long)found_in(0, &s, c));
 }
 
@@ -346,7 +364,7 @@ static void long_all(uint64_t *seed)
     for (int kind = 0; kind < TSRI_ACC_FINALISE; kind++)
         for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++) {
             const bool tried = (is_float((tsr_dtype)dtype) || dtype == TSR_I8) && kind != TSRI_ACC_PROD &&
-                               table.collect[kind][dtype] != portable.collect[kind][dtype];
+                               table.accumulate[kind][dtype] != portable.accumulate[kind][dtype];
             for (int i = 0; i < (kind == TSRI_ACC_FIND ? 50 : 5) && tried; i++)
                 one_long(seed, (tsri_acc_kind)kind, (tsr_dtype)dtype);
         }
@@ -359,17 +377,17 @@ static void test_every_set_reads_long_runs_at_several_places(void) { for_each_se
 static void one_pair(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype);
-    tsri_strip s = { .n = 300 + below(seed, 9000), .width = 3, .lone = true };
+    tsri_strip s = { .n = 300 + below(seed, 9000), .width = 3, .by_runs = true };
     s.across = (s.n + below(seed, 20)) * size;
     s.x = elements + below(seed, 5) * size;
     fill(seed, dtype, 8 + s.width * s.across / size, ANY);
     begin(seed, kind, false);
     tsri_states a = states_at(0), b = states_at(1);
-    table.collect[kind][dtype](&b, &s, NULL);
+    table.accumulate[kind][dtype](&b, &s, NULL);
     for (int64_t j = 0; j < s.width; j++) {
-        const tsri_strip one = { .x = s.x + j * s.across, .n = s.n, .width = 1, .lone = true };
+        const tsri_strip one = { .x = s.x + j * s.across, .n = s.n, .width = 1, .by_runs = true };
         tsri_states own = { .f = { a.f[0] + j, a.f[1] + j, a.f[2] + j, a.f[3] + j } };
-        table.collect[kind][dtype](&own, &one, NULL);
+        table.accumulate[kind][dtype](&own, &one, NULL);
         const bool right = kind == TSRI_ACC_FIND ? a.i[1][j] == b.i[1][j] : same(a.f[1][j], b.f[1][j]);
         EXPECT_MSG(right && same(a.f[0][j], b.f[0][j]), "%s, kind %d of %s, run %lld of %lld", set_name,
                    (int)kind, tsr_dtype_name(dtype), (long long)j, (long long)s.n);
@@ -389,7 +407,7 @@ static void pairs_all(uint64_t *seed)
 
 static void test_a_run_comes_to_the_same_beside_another(void) { for_each_set(pairs_all); }
 
-static void settle_all(uint64_t *seed)
+static void finalise_all(uint64_t *seed)
 {
     for (int i = 0; i < CASES; i++) {
         const tsri_strip s = { .width = 1 + below(seed, 40), .size = i % 2, .least = below(seed, 2) };
@@ -399,13 +417,13 @@ static void settle_all(uint64_t *seed)
             states[0][1][j] = below(seed, 3) ? 0 : tame(seed, true);
         }
         memcpy(states[1], states[0], sizeof states[0]);
-        portable.collect[TSRI_ACC_FINALISE][TSR_F64](&a, &s, NULL);
-        table.collect[TSRI_ACC_FINALISE][TSR_F64](&b, &s, NULL);
+        portable.accumulate[TSRI_ACC_FINALISE][TSR_F64](&a, &s, NULL);
+        table.accumulate[TSRI_ACC_FINALISE][TSR_F64](&b, &s, NULL);
         for (int64_t j = 0; j < TSRI_SIDE; j++) EXPECT(same(states[0][0][j], states[1][0][j]));
     }
 }
 
-static void test_every_set_settles_totals_and_extremes_alike(void) { for_each_set(settle_all); }
+static void test_every_set_finalises_totals_and_extremes_alike(void) { for_each_set(finalise_all); }
 
 /* Few elements --------------------------------------------------------------------------------- */
 
@@ -415,7 +433,8 @@ static double number_at(const char *p, tsr_dtype dtype)
 }
 
 /* What output j comes to; *scale is the sum of sizes. */
-static double few_result(const tsri_short_reduction *f, tsri_acc_kind kind, tsr_dtype dtype, int64_t j, double *scale)
+static double few_result(const tsri_short_reduction *f, tsri_acc_kind kind, tsr_dtype dtype, int64_t j,
+                         double *scale)
 {
     double sum = 0, best = number_at(f->x + j * f->across, dtype);
     int64_t place = 0;
@@ -432,12 +451,14 @@ static double few_result(const tsri_short_reduction *f, tsri_acc_kind kind, tsr_
 }
 
 /* Columns or runs, which may lie apart or run backwards. */
-static void one_few(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
+static void one_short(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype), given = kind == TSRI_ACC_FIND ? 8 : size;
     const bool columns = below(seed, 2);
-    tsri_short_reduction f = { .n = 1 + below(seed, columns ? TSRI_SHORT_COLUMN : TSRI_SHORT_RUN - 1), .least = below(seed, 2), .times = 1,
-                   .over = 1 };
+    tsri_short_reduction f = { .n = 1 + below(seed, columns ? TSRI_SHORT_COLUMN : TSRI_SHORT_RUN - 1),
+                               .least = below(seed, 2),
+                               .times = 1,
+                               .over = 1 };
     if (!columns && below(seed, 4) == 0) f.n = (int64_t)2 << below(seed, 3);
     const int64_t most = MOST / f.n - 8;
     f.width = 1 + below(seed, below(seed, 3) ? 70 : most);
@@ -454,7 +475,7 @@ static void one_few(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
     }
     f.z = results[0] + below(seed, 3) * given;
     memset(results[0], 77, (size_t)((f.width + 8) * given));
-    if (!table.few[kind][dtype](&f)) {
+    if (!table.reduce_short[kind][dtype](&f)) {
         EXPECT(results[0][0] == 77 && f.z[0] == 77);
         return;
     }
@@ -463,9 +484,10 @@ static void one_few(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
         const double want = few_result(&f, kind, dtype, j, &scale);
         const double got = given == size && kind != TSRI_ACC_FIND ? number_at(f.z + j * size, dtype)
                                                                       : (double)((int64_t *)(void *)f.z)[j];
-        const double allowed = kind == TSRI_ACC_SUM ? scale * 0x1p-48 + fabs(want) * (dtype == TSR_F32 ? 0x1p-24 : 0)
-                                                        : 0;
-        EXPECT_MSG(is_near(want, got, allowed), "%s, few of kind %d of %s, %s, n %lld, width %lld: %lld is %.17g, not %.17g",
+        const double allowed =
+            kind == TSRI_ACC_SUM ? scale * 0x1p-48 + fabs(want) * (dtype == TSR_F32 ? 0x1p-24 : 0) : 0;
+        EXPECT_MSG(is_near(want, got, allowed),
+                   "%s, short reduction of kind %d of %s, %s, n %lld, width %lld: %lld is %.17g, not %.17g",
                    set_name, (int)kind, tsr_dtype_name(dtype), columns ? "columns" : "runs", (long long)f.n,
                    (long long)f.width, (long long)j, got, want);
     }
@@ -478,7 +500,8 @@ static void few_all(uint64_t *seed)
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64 };
     for (int kind = 0; kind <= TSRI_ACC_FIND; kind++)
         for (int d = 0; d < 2; d++)
-            for (int i = 0; i < CASES && table.few[kind][dtypes[d]]; i++) one_few(seed, (tsri_acc_kind)kind, dtypes[d]);
+            for (int i = 0; i < CASES && table.reduce_short[kind][dtypes[d]]; i++)
+                one_short(seed, (tsri_acc_kind)kind, dtypes[d]);
 }
 
 static void test_every_sets_kernels_for_few_elements_give_what_plain_loops_do(void) { for_each_set(few_all); }
@@ -498,9 +521,9 @@ static void expect_same_lines(const tsri_lines *l, tsri_scan kind, tsr_dtype dty
             const double allowed = kind == TSRI_SCAN_MAX ? 0 : (kind == TSRI_SCAN_SUM ? sizes * 0x1p-48
                                  : fabs(want) * 0x1p-44) + fabs(want) * (dtype == TSR_F32 ? 0x1p-23 : 0);
             const bool right = is_near(want, got, allowed);
-            EXPECT_MSG(right, "%s, scan %d of %s, n %lld, width %lld: (%lld, %lld) is %.17g, not %.17g", set_name,
-                       (int)kind, tsr_dtype_name(dtype), (long long)l->n, (long long)l->width, (long long)i,
-                       (long long)j, got, want);
+            EXPECT_MSG(right, "%s, scan %d of %s, n %lld, width %lld: (%lld, %lld) is %.17g, not %.17g",
+                       set_name, (int)kind, tsr_dtype_name(dtype), (long long)l->n, (long long)l->width,
+                       (long long)i, (long long)j, got, want);
             if (!right) return;
             memset(a, 0, (size_t)tsr_dtype_size(dtype));
             memset(b, 0, (size_t)tsr_dtype_size(dtype));
@@ -545,12 +568,12 @@ static void test_every_sets_kernels_scan_as_the_portable_ones_do(void) { for_eac
 
 int main(void)
 {
-    RUN(test_every_sets_kernels_collect_what_the_portable_ones_do);
+    RUN(test_every_sets_kernels_accumulate_what_the_portable_ones_do);
     RUN(test_every_sets_kernels_for_few_elements_give_what_plain_loops_do);
-    RUN(test_every_set_collects_columns_that_repeat);
+    RUN(test_every_set_accumulates_columns_that_repeat);
     RUN(test_every_set_reads_long_runs_at_several_places);
     RUN(test_a_run_comes_to_the_same_beside_another);
-    RUN(test_every_set_settles_totals_and_extremes_alike);
+    RUN(test_every_set_finalises_totals_and_extremes_alike);
     RUN(test_every_sets_kernels_scan_as_the_portable_ones_do);
     return TEST_END();
 }

@@ -1,11 +1,11 @@
-/* avx2.h - vectors of AVX2 with FMA and F16C under names that every set shares.
+/* avx2.h - vectors of AVX2 with FMA and F16C under names that all instruction sets share.
  *
  * Kernels for vectors are written once, against these names, and compiled for each
  * set by the file that includes the header (in src/cpu/x86). All functions are static:
  * nothing of one set may be linked into another.
  *
- *     vf  VF lanes of f32     vi  VF lanes of i32     vm  a yes or no for each of them
- *     vd  VD lanes of f64     vl  VD lanes of i64     vk  a yes or no for each of them
+ *     vf  VF lanes of f32     vi  VF lanes of i32     vm  a mask of VF lanes
+ *     vd  VD lanes of f64     vl  VD lanes of i64     vk  a mask of VD lanes
  */
 #ifndef TSRI_SIMD_H
 #define TSRI_SIMD_H
@@ -141,7 +141,7 @@ V vd vd_low_of(vf a) { return _mm256_cvtps_pd(vf_low(a)); }
 V vd vd_high_of(vf a) { return _mm256_cvtps_pd(vf_high(a)); }
 V vf vf_of(vd low, vd high) { return vf_join(_mm256_cvtpd_ps(low), _mm256_cvtpd_ps(high)); }
 
-/* Questions. NaN answers no, but to ne. select: a where yes, else b. */
+/* Comparisons. False for NaN, except ne. select: a where the mask is set, else b. */
 V vm vf_lt(vf a, vf b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
 V vm vf_le(vf a, vf b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LE_OQ)); }
 V vm vf_gt(vf a, vf b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_GT_OQ)); }
@@ -175,8 +175,8 @@ V vk vk_not(vk a) { return _mm256_xor_si256(a, _mm256_set1_epi32(-1)); }
 V uint32_t vm_mask(vm m) { return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(m)); }
 V uint32_t vk_mask(vk m) { return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(m)); }
 
-/* x * 2^n for whole n within 2 * (exponent range), overflowing and underflowing as it
- * should: in two steps, so that each factor is a normal number. */
+/* x * 2^n for whole n within 2 * (exponent range), with correct overflow and underflow:
+ * in two steps, so that each factor is a normal number. */
 V vf vf_power_of_two(vi n) { return vi_as_vf(vi_shl(vi_add(n, vi_set(127)), 23)); }
 V vf vf_scale(vf x, vf n)
 {
@@ -189,10 +189,11 @@ V vl vl_of_vd(vd n)  /* |n| < 2^51 */
     return vl_sub(vd_bits(vd_add(n, magic)), vd_bits(magic));
 }
 V vd vd_power_of_two(vl n) { return vl_as_vd(vl_shl(vl_add(n, vl_set(1023)), 52)); }
-V vd vd_scale_normal(vd x, vd n) { return vd_mul(x, vd_power_of_two(vl_of_vd(n))); }  /* where 2^n is normal */
+V vd vd_scale_normal(vd x, vd n) { return vd_mul(x, vd_power_of_two(vl_of_vd(n))); }  /* 2^n is normal */
 V vd vd_scale(vd x, vd n)
 {
-    const vd whole = vd_max(vd_min(n, vd_set(2044)), vd_set(-2044)), half = vd_floor(vd_mul(whole, vd_set(0.5)));
+    const vd whole = vd_max(vd_min(n, vd_set(2044)), vd_set(-2044)),
+             half = vd_floor(vd_mul(whole, vd_set(0.5)));
     return vd_mul(vd_mul(x, vd_power_of_two(vl_of_vd(half))), vd_power_of_two(vl_of_vd(vd_sub(whole, half))));
 }
 
@@ -231,8 +232,8 @@ V double vd_sum(vd x)
     return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
 }
 
-/* Lanes of 16 bytes: LANES of them in a vector. un_: the halves of two vectors taken in
- * turns, lane by lane. */
+/* Lanes of 16 bytes: LANES of them in a vector. un_: interleaves the low or high halves of two
+ * vectors, within each lane (unpack). */
 enum { LANES = 2 };
 V vi vi_lanes(const char *p, int64_t step)
 {
@@ -242,10 +243,11 @@ V vi vi_lanes(const char *p, int64_t step)
 /* The same from p + at[0], p + at[apart]. */
 V vi vi_lanes_at(const char *p, const int32_t *at, int apart)
 {
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(p + at[0]))),
-                                   _mm_loadu_si128((const __m128i *)(const void *)(p + at[apart])), 1);
+    return _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(p + at[0]))),
+        _mm_loadu_si128((const __m128i *)(const void *)(p + at[apart])), 1);
 }
-/* Lane k of a[i apart] and lane i of a[k apart] change places, for i, k < LANES. */
+/* Transposes lanes of 16 bytes: swaps lane k of a[i apart] and lane i of a[k apart], for i, k < LANES. */
 V void vi_transpose_lanes(vi *a, int apart)
 {
     const vi low = _mm256_permute2x128_si256(a[0], a[apart], 0x20);
@@ -261,14 +263,15 @@ V vi vi_un_high32(vi a, vi b) { return _mm256_unpackhi_epi32(a, b); }
 V vi vi_un_low64(vi a, vi b)  { return _mm256_unpacklo_epi64(a, b); }
 V vi vi_un_high64(vi a, vi b) { return _mm256_unpackhi_epi64(a, b); }
 
-/* Words of 32 bits of a and then b, by number: `from` counts on from the first, which is of a. */
+/* Words of 32 bits selected from a (numbers 0 .. VF - 1) and b (from VF on) by `from`. */
 V vi vi_across(vi a, vi b, vi from)
 {
     const vi in_b = _mm256_cmpgt_epi32(from, _mm256_set1_epi32(VF - 1));
-    return _mm256_blendv_epi8(_mm256_permutevar8x32_epi32(a, from), _mm256_permutevar8x32_epi32(b, from), in_b);
+    return _mm256_blendv_epi8(_mm256_permutevar8x32_epi32(a, from), _mm256_permutevar8x32_epi32(b, from),
+                              in_b);
 }
 
-/* Elements of 1, 2, 4, 8 and 16 bytes in the opposite order. */
+/* Elements of 1, 2, 4, 8 and 16 bytes in reverse order. */
 V vi vi_reverse16(vi x) { return _mm256_permute4x64_epi64(x, 0x4e); }
 V vi vi_in_lanes(vi x, __m128i order) { return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order)); }
 V vi vi_reverse8(vi x)
@@ -302,12 +305,13 @@ V vi vi_even2(vi a, vi b)
 }
 V vi vi_even4(vi a, vi b)
 {
-    return vi_in_order(_mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88)));
+    return vi_in_order(
+        _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88)));
 }
 V vi vi_even8(vi a, vi b) { return vi_in_order(_mm256_unpacklo_epi64(a, b)); }
 V vi vi_even16(vi a, vi b) { return _mm256_permute2x128_si256(a, b, 0x20); }
 
-/* Fetching: element i from p + offset[i]. */
+/* Gathers element i from p + offset[i]. */
 V vi vi_gather4(const char *p, const int32_t *offset)
 {
     return _mm256_i32gather_epi32((const int *)(const void *)p, vi_load(offset), 1);
@@ -337,7 +341,7 @@ V void vi_store_bytes(void *p, vi x, int64_t n)
     for (int64_t i = n & ~(int64_t)3; i < n; i++) ((unsigned char *)p)[i] = bytes[i];
 }
 
-/* Answers as VF or VD bytes that are 1 or 0; any byte but 0 is yes. */
+/* Masks to VF or VD bytes that are 1 or 0, and from bytes: any byte but 0 is true. */
 V int64_t vm_to_bytes(vm m)
 {
     const __m128i half = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
@@ -354,7 +358,10 @@ V void vm_store_bytes(void *p, vm m)  { store8(p, vm_to_bytes(m)); }
 V void vk_store_bytes(void *p, vk m)  { store4(p, vk_to_bytes(m)); }
 V void vm_stream_bytes(void *p, vm m) { _mm_stream_si64(p, vm_to_bytes(m)); }
 V void vk_stream_bytes(void *p, vk m) { _mm_stream_si32(p, vk_to_bytes(m)); }
-V vm vm_load_bytes(const void *p) { return vm_not(vi_eq(_mm256_cvtepu8_epi32(_mm_loadl_epi64(p)), vi_set(0))); }
+V vm vm_load_bytes(const void *p)
+{
+    return vm_not(vi_eq(_mm256_cvtepu8_epi32(_mm_loadl_epi64(p)), vi_set(0)));
+}
 V vk vk_load_bytes(const void *p)
 {
     int32_t four;
@@ -369,7 +376,8 @@ V vi vi_where1(const void *c, vi x, vi y)
 }
 V vi vi_where2(const void *c, vi x, vi y)
 {
-    return _mm256_blendv_epi8(x, y, _mm256_cvtepi8_epi16(_mm_cmpeq_epi8(_mm_loadu_si128(c), _mm_setzero_si128())));
+    return _mm256_blendv_epi8(x, y,
+                              _mm256_cvtepi8_epi16(_mm_cmpeq_epi8(_mm_loadu_si128(c), _mm_setzero_si128())));
 }
 V vi vi_where4(const void *c, vi x, vi y) { return vi_select(vm_load_bytes(c), x, y); }
 V vi vi_where8(const void *c, vi x, vi y) { return vl_select(vk_load_bytes(c), x, y); }
@@ -405,7 +413,7 @@ V vf vf_load_i16(const void *p) { return vi_to_vf(_mm256_cvtepi16_epi32(_mm_load
 V vf vf_load_u16(const void *p) { return vi_to_vf(_mm256_cvtepu16_epi32(_mm_loadu_si128(p))); }
 V vf vf_load_i32(const void *p) { return vi_to_vf(vi_load(p)); }
 
-/* Toward 0; what a lane of 32 bits cannot hold gives the lowest number. */
+/* Rounds toward 0; numbers beyond 32 bits give the lowest integer. */
 V vi vf_cut(vf x) { return _mm256_cvttps_epi32(x); }
 
 /* The low 8 or 16 bits of each lane. */
@@ -424,7 +432,7 @@ V void vi_stream_8(void *p, vi x)  { _mm_stream_si64(p, vi_to_8(x)); }
 V void vi_store_16(void *p, vi x)  { _mm_storeu_si128(p, vi_to_16(x)); }
 V void vi_stream_16(void *p, vi x) { _mm_stream_si128(p, vi_to_16(x)); }
 
-/* The floats at these places of a table of 32: at once, or one by one. */
+/* The floats at indices i of a table of 32. HAS_TABLES: with one shuffle. */
 enum { HAS_TABLES = 0 };
 V vf vf_lookup(const float *table, vi i) { return _mm256_i32gather_ps(table, i, 4); }
 

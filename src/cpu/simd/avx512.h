@@ -1,11 +1,11 @@
-/* avx512.h - vectors of AVX-512 under names that every set shares.
+/* avx512.h - vectors of AVX-512 under names that all instruction sets share.
  *
  * Kernels for vectors are written once, against these names, and compiled for each
  * set by the file that includes the header (in src/cpu/x86). All functions are static:
  * nothing of one set may be linked into another.
  *
- *     vf  VF lanes of f32     vi  VF lanes of i32     vm  a yes or no for each of them
- *     vd  VD lanes of f64     vl  VD lanes of i64     vk  a yes or no for each of them
+ *     vf  VF lanes of f32     vi  VF lanes of i32     vm  a mask of VF lanes
+ *     vd  VD lanes of f64     vl  VD lanes of i64     vk  a mask of VD lanes
  */
 #ifndef TSRI_SIMD_H
 #define TSRI_SIMD_H
@@ -135,7 +135,7 @@ V vd vd_low_of(vf a) { return _mm512_cvtps_pd(vf_low(a)); }
 V vd vd_high_of(vf a) { return _mm512_cvtps_pd(vf_high(a)); }
 V vf vf_of(vd low, vd high) { return vf_join(_mm512_cvtpd_ps(low), _mm512_cvtpd_ps(high)); }
 
-/* Questions. NaN answers no, but to ne. select: a where yes, else b. */
+/* Comparisons. False for NaN, except ne. select: a where the mask is set, else b. */
 V vm vf_lt(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 V vm vf_le(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 V vm vf_gt(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
@@ -169,14 +169,17 @@ V vk vk_not(vk a) { return (vk)~a; }
 V uint32_t vm_mask(vm m) { return m; }
 V uint32_t vk_mask(vk m) { return m; }
 
-/* x * 2^n for whole n, overflowing and underflowing as it should. */
+/* x * 2^n for whole n, with correct overflow and underflow. */
 V vf vf_scale(vf x, vf n) { return _mm512_scalef_ps(x, n); }
 V vd vd_scale(vd x, vd n) { return _mm512_scalef_pd(x, n); }
 V vd vd_scale_normal(vd x, vd n) { return vd_scale(x, n); }
 
 /* Short floats, VF of them at a time. Rounding is to nearest even; NaN stays NaN. */
 V vf vf_load_f16(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(p)); }
-V vf vf_load_bf16(const void *p) { return vi_as_vf(vi_shl(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p)), 16)); }
+V vf vf_load_bf16(const void *p)
+{
+    return vi_as_vf(vi_shl(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p)), 16));
+}
 enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
 V void vf_store_f16(void *p, vf x) { _mm256_storeu_si256(p, _mm512_cvtps_ph(x, NEAREST)); }
 /* bf16 as the high half of each lane, rounded. */
@@ -188,11 +191,11 @@ V vi vf_round_bf16(vf x)
     return vi_select(vf_is_nan(x), nan, up);
 }
 V void vf_stream_f16(void *p, vf x) { _mm256_stream_si256(p, _mm512_cvtps_ph(x, NEAREST)); }
-/* The same next to each other: the high halves are taken where they are. */
+/* bf16 packed: the high half of each lane. */
 V __m256i vf_to_bf16(vf x)
 {
-    const vi high = _mm512_setr_epi32(0x00030001, 0x00070005, 0x000b0009, 0x000f000d, 0x00130011, 0x00170015, 0x001b0019,
-                                      0x001f001d, 0, 0, 0, 0, 0, 0, 0, 0);
+    const vi high = _mm512_setr_epi32(0x00030001, 0x00070005, 0x000b0009, 0x000f000d, 0x00130011, 0x00170015,
+                                      0x001b0019, 0x001f001d, 0, 0, 0, 0, 0, 0, 0, 0);
     const vi bits = vf_bits(x), odd = vi_and(vi_shr(bits, 16), vi_set(1));
     const vi up = vi_add(bits, vi_add(odd, vi_set(0x7fff)));
     const vi whole = _mm512_mask_or_epi32(up, vf_is_nan(x), bits, vi_set(0x400000));
@@ -205,8 +208,8 @@ V void vf_store_bf16(void *p, vf x) { _mm256_storeu_si256(p, vf_to_bf16(x)); }
 V float vf_sum(vf x) { return _mm512_reduce_add_ps(x); }
 V double vd_sum(vd x) { return _mm512_reduce_add_pd(x); }
 
-/* Lanes of 16 bytes: LANES of them in a vector. un_: the halves of two vectors taken in
- * turns, lane by lane. */
+/* Lanes of 16 bytes: LANES of them in a vector. un_: interleaves the low or high halves of two
+ * vectors, within each lane (unpack). */
 enum { LANES = 4 };
 V vi vi_lanes(const char *p, int64_t step)
 {
@@ -223,11 +226,13 @@ V vi vi_lanes_at(const char *p, const int32_t *at, int apart)
     v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + at[2 * apart])), 2);
     return _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + at[3 * apart])), 3);
 }
-/* Lane k of a[i apart] and lane i of a[k apart] change places, for i, k < LANES. */
+/* Transposes lanes of 16 bytes: swaps lane k of a[i apart] and lane i of a[k apart], for i, k < LANES. */
 V void vi_transpose_lanes(vi *a, int apart)
 {
-    const vi low = _mm512_shuffle_i32x4(a[0], a[apart], 0x44), low2 = _mm512_shuffle_i32x4(a[2 * apart], a[3 * apart], 0x44);
-    const vi high = _mm512_shuffle_i32x4(a[0], a[apart], 0xee), high2 = _mm512_shuffle_i32x4(a[2 * apart], a[3 * apart], 0xee);
+    const vi low = _mm512_shuffle_i32x4(a[0], a[apart], 0x44),
+             low2 = _mm512_shuffle_i32x4(a[2 * apart], a[3 * apart], 0x44);
+    const vi high = _mm512_shuffle_i32x4(a[0], a[apart], 0xee),
+             high2 = _mm512_shuffle_i32x4(a[2 * apart], a[3 * apart], 0xee);
     a[0] = _mm512_shuffle_i32x4(low, low2, 0x88);
     a[apart] = _mm512_shuffle_i32x4(low, low2, 0xdd);
     a[2 * apart] = _mm512_shuffle_i32x4(high, high2, 0x88);
@@ -242,10 +247,10 @@ V vi vi_un_high32(vi a, vi b) { return _mm512_unpackhi_epi32(a, b); }
 V vi vi_un_low64(vi a, vi b)  { return _mm512_unpacklo_epi64(a, b); }
 V vi vi_un_high64(vi a, vi b) { return _mm512_unpackhi_epi64(a, b); }
 
-/* Words of 32 bits of a and then b, by number: `from` counts on from the first, which is of a. */
+/* Words of 32 bits selected from a (numbers 0 .. VF - 1) and b (from VF on) by `from`. */
 V vi vi_across(vi a, vi b, vi from) { return _mm512_permutex2var_epi32(a, from, b); }
 
-/* Elements of 1, 2, 4, 8 and 16 bytes in the opposite order. */
+/* Elements of 1, 2, 4, 8 and 16 bytes in reverse order. */
 V vi vi_reverse16(vi x) { return _mm512_shuffle_i32x4(x, x, 0x1b); }
 V vi vi_in_lanes(vi x, __m128i order) { return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(order)); }
 V vi vi_reverse8(vi x)
@@ -266,7 +271,10 @@ V vi vi_reverse1(vi x)
 }
 
 /* Every second element of a and b, from the first on. */
-V vi vi_in_order(vi packed) { return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed); }
+V vi vi_in_order(vi packed)
+{
+    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
+}
 V vi vi_even1(vi a, vi b)
 {
     const vi low = _mm512_set1_epi16(0xff);
@@ -279,13 +287,20 @@ V vi vi_even2(vi a, vi b)
 }
 V vi vi_even4(vi a, vi b)
 {
-    return _mm512_permutex2var_epi32(a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
+    return _mm512_permutex2var_epi32(
+        a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
 }
-V vi vi_even8(vi a, vi b) { return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b); }
+V vi vi_even8(vi a, vi b)
+{
+    return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b);
+}
 V vi vi_even16(vi a, vi b) { return _mm512_shuffle_i32x4(a, b, 0x88); }
 
-/* Fetching: element i from p + offset[i]. */
-V vi vi_gather4(const char *p, const int32_t *offset) { return _mm512_i32gather_epi32(vi_load(offset), p, 1); }
+/* Gathers element i from p + offset[i]. */
+V vi vi_gather4(const char *p, const int32_t *offset)
+{
+    return _mm512_i32gather_epi32(vi_load(offset), p, 1);
+}
 V vi vi_gather8(const char *p, const int32_t *offset)
 {
     return _mm512_i32gather_epi64(_mm256_loadu_si256((const __m256i *)(const void *)offset), p, 1);
@@ -296,13 +311,21 @@ V __mmask64 first_bytes(int64_t n) { return _bzhi_u64(~0ull, (unsigned)n); }
 V vi   vi_load_bytes(const void *p, int64_t n)  { return _mm512_maskz_loadu_epi8(first_bytes(n), p); }
 V void vi_store_bytes(void *p, vi x, int64_t n) { _mm512_mask_storeu_epi8(p, first_bytes(n), x); }
 
-/* Answers as VF or VD bytes that are 1 or 0; any byte but 0 is yes. */
+/* Masks to VF or VD bytes that are 1 or 0, and from bytes: any byte but 0 is true. */
 V void vm_store_bytes(void *p, vm m) { _mm_storeu_si128(p, _mm_maskz_set1_epi8(m, 1)); }
 V void vk_store_bytes(void *p, vk m) { _mm_storel_epi64(p, _mm_maskz_set1_epi8(m, 1)); }
 V void vm_stream_bytes(void *p, vm m) { _mm_stream_si128(p, _mm_maskz_set1_epi8(m, 1)); }
 V void vk_stream_bytes(void *p, vk m) { _mm_stream_si64(p, _mm_cvtsi128_si64(_mm_maskz_set1_epi8(m, 1))); }
-V vm   vm_load_bytes(const void *p)  { const __m128i b = _mm_loadu_si128(p); return _mm_test_epi8_mask(b, b); }
-V vk   vk_load_bytes(const void *p)  { const __m128i b = _mm_loadl_epi64(p); return (vk)_mm_test_epi8_mask(b, b); }
+V vm vm_load_bytes(const void *p)
+{
+    const __m128i b = _mm_loadu_si128(p);
+    return _mm_test_epi8_mask(b, b);
+}
+V vk vk_load_bytes(const void *p)
+{
+    const __m128i b = _mm_loadl_epi64(p);
+    return (vk)_mm_test_epi8_mask(b, b);
+}
 
 /* Elements of 1, 2, 4, 8 and 16 bytes: of x where the byte at c is not 0, else of y. */
 V vi vi_where1(const void *c, vi x, vi y)
@@ -344,7 +367,7 @@ V vf vf_load_i16(const void *p) { return vi_to_vf(_mm512_cvtepi16_epi32(_mm256_l
 V vf vf_load_u16(const void *p) { return vi_to_vf(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p))); }
 V vf vf_load_i32(const void *p) { return vi_to_vf(vi_load(p)); }
 
-/* Toward 0; what a lane of 32 bits cannot hold gives the lowest number. */
+/* Rounds toward 0; numbers beyond 32 bits give the lowest integer. */
 V vi vf_cut(vf x) { return _mm512_cvttps_epi32(x); }
 
 /* The low 8 or 16 bits of each lane. */
@@ -355,8 +378,11 @@ V void vi_stream_8(void *p, vi x)  { _mm_stream_si128(p, vi_to_8(x)); }
 V void vi_store_16(void *p, vi x)  { _mm256_storeu_si256(p, vi_to_16(x)); }
 V void vi_stream_16(void *p, vi x) { _mm256_stream_si256(p, vi_to_16(x)); }
 
-/* The floats at these places of a table of 32: at once, or one by one. */
+/* The floats at indices i of a table of 32. HAS_TABLES: with one shuffle. */
 enum { HAS_TABLES = 1 };
-V vf vf_lookup(const float *table, vi i) { return _mm512_permutex2var_ps(vf_load(table), i, vf_load(table + 16)); }
+V vf vf_lookup(const float *table, vi i)
+{
+    return _mm512_permutex2var_ps(vf_load(table), i, vf_load(table + 16));
+}
 
 #endif

@@ -14,8 +14,8 @@
     X(test2, lt, LT) X(test2, le, LE) X(test2, gt, GT) X(test2, ge, GE) \
     X(test2, logical_and, LOGICAL_AND) X(test2, logical_or, LOGICAL_OR) X(test2, logical_xor, LOGICAL_XOR)
 
-/* The other ops of op.def that take floats are done in double (float_maths.inc): a new row is one of them. These are
- * not: the walks above, and what has kernels of its own (float_parts.inc, clip). */
+/* The other ops of op.def that take floats are computed in double (float_maths.inc); a new row is one of
+ * them. These are not: the ops above, and those with kernels of their own (float_parts.inc, clip). */
 #define TSRI_OWN_KERNEL_neg         ~, 1
 #define TSRI_OWN_KERNEL_abs         ~, 1
 #define TSRI_OWN_KERNEL_sign        ~, 1
@@ -40,14 +40,15 @@
 #define TSRI_OWN_KERNEL_fma         ~, 1
 #define TSRI_OWN_KERNEL_addcmul     ~, 1
 
-/* The text if `op` is not in that list. An undefined name is one token, a defined one two, so that 0 or 1 is second. */
+/* The text if `op` is not in that list. An undefined name is one token, a defined one two, so that 0 or 1
+ * is second. */
 #define TSRI_IF_IN_DOUBLE(op, ...)         TSRI_SECOND(TSRI_OWN_KERNEL_##op, 0, ~)(__VA_ARGS__)
 #define TSRI_SECOND(...)                   TSRI_SECOND_(__VA_ARGS__)
 #define TSRI_SECOND_(first, second, ...)   TSRI_IF_IN_DOUBLE_##second
 #define TSRI_IF_IN_DOUBLE_0(...)           __VA_ARGS__
 #define TSRI_IF_IN_DOUBLE_1(...)
 
-/* What does not look at the sign; ops that have the kernel of another. */
+/* Ops that do not depend on the sign; _SAME: ops that use the kernel of another op. */
 #define INTEGER_BITS(X) \
     X(walk1, neg, NEG) X(walk1, square, SQUARE) X(walk1, conj, CONJ) X(walk1, bitwise_not, BITWISE_NOT) \
     X(walk2, add, ADD) X(walk2, sub, SUB) X(walk2, mul, MUL) X(walk2, bitwise_and, BITWISE_AND) \
@@ -55,20 +56,22 @@
     X(test1, logical_not, LOGICAL_NOT) X(test2, eq, EQ) X(test2, ne, NE) X(test2, logical_and, LOGICAL_AND) \
     X(test2, logical_or, LOGICAL_OR) X(test2, logical_xor, LOGICAL_XOR)
 #define INTEGER_BITS_SAME(X) \
-    X(walk1, conj, REAL) X(walk1, conj, CEIL) X(walk1, conj, FLOOR) X(walk1, conj, ROUND) X(walk1, conj, TRUNC)
+    X(walk1, conj, REAL) X(walk1, conj, CEIL) X(walk1, conj, FLOOR) X(walk1, conj, ROUND) \
+    X(walk1, conj, TRUNC)
 #define INTEGER_BITS_THREES(X) X(each3, fma, FMA)
 
 #define INTEGER_SIGNED(X) \
-    X(walk1, abs, ABS) X(walk1, sign, SIGN) X(walk1, relu, RELU) X(walk2, maximum, MAXIMUM) X(walk2, minimum, MINIMUM) \
-    X(walk2, shift_right, SHIFT_RIGHT) X(test1, signbit, SIGNBIT) X(test2, lt, LT) X(test2, le, LE) X(test2, gt, GT) \
-    X(test2, ge, GE)
+    X(walk1, abs, ABS) X(walk1, sign, SIGN) X(walk1, relu, RELU) X(walk2, maximum, MAXIMUM) \
+    X(walk2, minimum, MINIMUM) X(walk2, shift_right, SHIFT_RIGHT) X(test1, signbit, SIGNBIT) \
+    X(test2, lt, LT) X(test2, le, LE) X(test2, gt, GT) X(test2, ge, GE)
 #define INTEGER_SIGNED_SAME(X) X(walk2, maximum, FMAX) X(walk2, minimum, FMIN)
 #define INTEGER_SIGNED_THREES(X) X(each3, clip, CLIP)
 
-/* What vectors do not do better. */
+/* Ops for which vectors are no faster. */
 #define INTEGER_BITS_SLOW(X) \
     X(each1, imag, IMAG) X(test1, isfinite, ISFINITE) X(test1, isinf, ISINF) X(test1, isnan, ISNAN)
-#define INTEGER_SIGNED_SLOW(X) X(each2, floor_div, FLOOR_DIV) X(each2, remainder, REMAINDER) X(each2, pow, POW)
+#define INTEGER_SIGNED_SLOW(X) \
+    X(each2, floor_div, FLOOR_DIV) X(each2, remainder, REMAINDER) X(each2, pow, POW)
 #define INTEGER_SLOW_THREES(X) X(each3, addcmul, ADDCMUL)
 
 #define COMPLEX_WALKS(X) \
@@ -80,9 +83,11 @@
     X(walk1, tanh, TANH) X(walk1, asinh, ASINH) X(walk1, acosh, ACOSH) X(walk1, atanh, ATANH) \
     X(walk1, round, ROUND) X(walk1, conj, CONJ) X(walk2, add, ADD) X(walk2, sub, SUB) \
     X(walk2, mul, MUL) X(walk2, div, DIV) X(walk2, pow, POW) X(walk_real, abs, ABS) \
-    X(walk_real, real, REAL) X(walk_real, imag, IMAG) X(walk_real, angle, ANGLE) X(test1, isfinite, ISFINITE) \
+    X(walk_real, real, REAL) X(walk_real, imag, IMAG) X(walk_real, angle, ANGLE) \
+    X(test1, isfinite, ISFINITE) \
     X(test1, isinf, ISINF) X(test1, isnan, ISNAN) X(test1, logical_not, LOGICAL_NOT) X(test2, eq, EQ) \
-    X(test2, ne, NE) X(test2, logical_and, LOGICAL_AND) X(test2, logical_or, LOGICAL_OR) X(test2, logical_xor, LOGICAL_XOR)
+    X(test2, ne, NE) X(test2, logical_and, LOGICAL_AND) X(test2, logical_or, LOGICAL_OR) \
+    X(test2, logical_xor, LOGICAL_XOR)
 
 #define COMPLEX_THREES(X) \
     X(each3, lerp, LERP) X(each3, fma, FMA) X(each3, addcmul, ADDCMUL)

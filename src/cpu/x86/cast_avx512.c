@@ -1,6 +1,7 @@
 /* cast_avx512.c - casts with the vectors of AVX-512. */
+#define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
 #include "cpu/simd/cast_dtypes.inc"
 
 void tsri_cpu_cast_avx512(tsri_cpu_kernels *k);
-void tsri_cpu_cast_avx512(tsri_cpu_kernels *k) { enter_casts(k); }
+void tsri_cpu_cast_avx512(tsri_cpu_kernels *k) { ISA(enter_casts)(k); }

@@ -1,4 +1,5 @@
 /* draw_avx2.c - random numbers with the vectors of AVX2. */
+#define ISA(name) name##_avx2
 #include "cpu/simd/avx2.h"
 
 V vl vl_mul_low(vl a, vl b) { return _mm256_mul_epu32(a, b); }
@@ -19,8 +20,8 @@ V vf vf_of_u32(vi a)
     return _mm256_add_ps(_mm256_mul_ps(high, _mm256_set1_ps(65536.0f)), low);
 }
 
-/* The halves become mantissas of 2^52 and of 2^84 + 2^63, whose sum is taken off again: exact,
- * but for the last addition. */
+/* The halves become mantissas of 2^52 and of 2^84 + 2^63, whose sum is subtracted again: exact
+ * except for the last addition. */
 V vd vd_of_i64(vl a)
 {
     const vl low = _mm256_blend_epi32(a, _mm256_set1_epi64x(0x4330000000000000), 0xaa);
@@ -31,11 +32,12 @@ V vd vd_of_i64(vl a)
 
 V vd vd_of_exponent(vl a)
 {
-    const vi high = _mm256_permutevar8x32_epi32(_mm256_srai_epi32(a, 20), _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7));
+    const vi high =
+        _mm256_permutevar8x32_epi32(_mm256_srai_epi32(a, 20), _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7));
     return _mm256_cvtepi32_pd(_mm256_castsi256_si128(high));
 }
 
 #include "cpu/simd/draw.inc"
 
 void tsri_cpu_draw_avx2(tsri_cpu_kernels *k);
-void tsri_cpu_draw_avx2(tsri_cpu_kernels *k) { enter_draws(k); }
+void tsri_cpu_draw_avx2(tsri_cpu_kernels *k) { ISA(enter_draws)(k); }

@@ -1,6 +1,7 @@
 /* integer_avx2.c - elementwise kernels of integers with the vectors of AVX2. */
+#define ISA(name) name##_avx2
 #include "cpu/simd/avx2.h"
 #include "cpu/simd/integer_dtypes.inc"
 
 void tsri_cpu_integer_avx2(tsri_cpu_kernels *k);
-void tsri_cpu_integer_avx2(tsri_cpu_kernels *k) { enter_integers(k); }
+void tsri_cpu_integer_avx2(tsri_cpu_kernels *k) { ISA(enter_integers)(k); }

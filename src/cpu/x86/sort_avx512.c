@@ -1,4 +1,5 @@
 /* sort_avx512.c - sorting with the vectors of AVX-512. */
+#define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
 
 #include "core/mem.h"
@@ -25,14 +26,14 @@ V vi swap_2_32(vi a) { return _mm512_shuffle_epi32(a, _MM_PERM_BADC); }
 V vi swap_4_32(vi a) { return _mm512_shuffle_i64x2(a, a, 0xb1); }
 V vi swap_8_32(vi a) { return _mm512_shuffle_i64x2(a, a, 0x4e); }
 V vi reverse_32(vi a) { return _mm512_permutexvar_epi32(vi_sub(vi_set(15), lanes_32()), a); }
-V vi pick_32(unsigned lanes, vi a, vi b) { return _mm512_mask_mov_epi32(a, (mask_32)lanes, b); }
+V vi blend_32(unsigned lanes, vi a, vi b) { return _mm512_mask_mov_epi32(a, (mask_32)lanes, b); }
 V vi set_32(uint32_t x) { return _mm512_set1_epi32((int)x); }
 V mask_32 below_32(vi a, vi b) { return _mm512_cmplt_epu32_mask(a, b); }
 V mask_32 up_to_32(vi a, vi b) { return _mm512_cmple_epu32_mask(a, b); }
 V mask_32 none_of_32(mask_32 m) { return _knot_mask16(m); }
 V vi compress_32(mask_32 m, vi a) { return _mm512_maskz_compress_epi32(m, a); }
 
-/* The first n keys; what is missing is the largest. */
+/* The first n keys; missing lanes are the largest key. */
 V vi load_n_32(const uint32_t *x, int64_t n)
 {
     return _mm512_mask_loadu_epi32(set_32(UINT32_MAX), vm_first(held(n, 16)), x);
@@ -49,9 +50,9 @@ V void put_every_32(uint32_t *z, vi a, int apart)
 }
 V void store_n_32(uint32_t *z, vi a, int64_t n) { _mm512_mask_storeu_epi32(z, vm_first(held(n, 16)), a); }
 
-/* Keys that are to be compared are brought to one lane of two vectors, so that min and max have no lanes
- * that nobody wants; the last two shuffles bring all of them home. */
-V void settle_two_32(vi *a, vi *b)
+/* Keys that are to be compared are moved to the same lane of two vectors, so that every lane of min and
+ * max is used; the last two shuffles move all of them to their final lanes. */
+V void sort_bitonic_two_32(vi *a, vi *b)
 {
     const vi first = _mm512_setr_epi32(0, 16, 2, 18, 1, 17, 3, 19, 8, 24, 10, 26, 9, 25, 11, 27);
     const vi second = _mm512_setr_epi32(4, 20, 6, 22, 5, 21, 7, 23, 12, 28, 14, 30, 13, 29, 15, 31);
@@ -68,8 +69,8 @@ V void settle_two_32(vi *a, vi *b)
     *b = _mm512_permutex2var_epi32(x, second, y);
 }
 
-/* Row i becomes column i. */
-V void turn_32(vi a[16])
+/* Transposes: row i becomes column i. */
+V void transpose_32(vi a[16])
 {
     vi b[16];
     UNROLL(8)
@@ -98,8 +99,8 @@ V void turn_32(vi a[16])
     }
 }
 
-/* Eight rows: each vector becomes a column upwards and another one downwards. */
-V void turn_8_32(vi a[8])
+/* Eight rows: each vector becomes one column in ascending and another in descending order. */
+V void transpose_8_32(vi a[8])
 {
     const vi low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 23, 22, 21, 20, 7, 6, 5, 4);
     const vi high = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 31, 30, 29, 28, 15, 14, 13, 12);
@@ -126,7 +127,8 @@ V void turn_8_32(vi a[8])
 #define K uint32_t
 #define W 16
 #define ROWS 1
-#define NAME(x) x##_32
+#define OP(x) x##_32
+#define NAME(x) ISA(x##_32)
 #include "cpu/simd/sort.inc"
 
 /* Keys of 64 bits ------------------------------------------------------------------------------ */
@@ -139,7 +141,7 @@ V vi swap_1_64(vi a) { return _mm512_shuffle_epi32(a, _MM_PERM_BADC); }
 V vi swap_2_64(vi a) { return _mm512_shuffle_i64x2(a, a, 0xb1); }
 V vi swap_4_64(vi a) { return _mm512_shuffle_i64x2(a, a, 0x4e); }
 V vi reverse_64(vi a) { return _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), a); }
-V vi pick_64(unsigned lanes, vi a, vi b) { return _mm512_mask_mov_epi64(a, (mask_64)lanes, b); }
+V vi blend_64(unsigned lanes, vi a, vi b) { return _mm512_mask_mov_epi64(a, (mask_64)lanes, b); }
 V vi set_64(uint64_t x) { return _mm512_set1_epi64((int64_t)x); }
 V mask_64 below_64(vi a, vi b) { return _mm512_cmplt_epu64_mask(a, b); }
 V mask_64 up_to_64(vi a, vi b) { return _mm512_cmple_epu64_mask(a, b); }
@@ -162,7 +164,7 @@ V void put_every_64(uint64_t *z, vi a, int apart)
 V void store_n_64(uint64_t *z, vi a, int64_t n) { _mm512_mask_storeu_epi64(z, vk_first(held(n, 8)), a); }
 
 /* As for 32 bits. */
-V void settle_two_64(vi *a, vi *b)
+V void sort_bitonic_two_64(vi *a, vi *b)
 {
     const vi first = _mm512_setr_epi64(0, 8, 1, 9, 4, 12, 5, 13);
     const vi second = _mm512_setr_epi64(2, 10, 3, 11, 6, 14, 7, 15);
@@ -176,8 +178,8 @@ V void settle_two_64(vi *a, vi *b)
     *b = _mm512_permutex2var_epi64(x, second, y);
 }
 
-/* Eight rows from `a`, of which row i becomes column i, to every other one of z. */
-V void turn_half_64(vi *z, const vi *a)
+/* Transposes eight rows of `a` to every second vector of z. */
+V void transpose_half_64(vi *z, const vi *a)
 {
     vi b[8], c[8];
     UNROLL(4)
@@ -199,19 +201,19 @@ V void turn_half_64(vi *z, const vi *a)
     }
 }
 
-V void turn_8_64(vi a[8])
+V void transpose_8_64(vi a[8])
 {
     vi z[16];
-    turn_half_64(z, a);
+    transpose_half_64(z, a);
     UNROLL(8)
     for (int i = 0; i < 8; i++) a[i] = z[2 * i];
 }
 
-V void turn_64(vi a[16])
+V void transpose_64(vi a[16])
 {
     vi z[16];
-    turn_half_64(z, a);
-    turn_half_64(z + 1, a + 8);
+    transpose_half_64(z, a);
+    transpose_half_64(z + 1, a + 8);
     UNROLL(16)
     for (int i = 0; i < 16; i++) a[i] = z[i];
 }
@@ -219,7 +221,8 @@ V void turn_64(vi a[16])
 #define K uint64_t
 #define W 8
 #define ROWS 2
-#define NAME(x) x##_64
+#define OP(x) x##_64
+#define NAME(x) ISA(x##_64)
 #include "cpu/simd/sort.inc"
 
 /* Keys and elements ---------------------------------------------------------------------------- */
@@ -231,7 +234,7 @@ V vi items_of(__m256i keys, __m256i indices)
     return vi_or(vl_shl(_mm512_cvtepu32_epi64(keys), 32), _mm512_cvtepu32_epi64(indices));
 }
 
-/* Items of 16 keys of which the lanes in `m` are wanted; how many these are. */
+/* Items of those of 16 keys that are in the mask m; returns how many. */
 V int64_t put_items(uint64_t *z, vi keys, vi indices, mask_32 m)
 {
     const vi low = items_of(_mm512_castsi512_si256(keys), _mm512_castsi512_si256(indices));
@@ -241,7 +244,7 @@ V int64_t put_items(uint64_t *z, vi keys, vi indices, mask_32 m)
     return __builtin_popcount(m);
 }
 
-static int64_t items_to(uint64_t *items, const uint32_t *keys, int64_t n, uint32_t first, uint32_t most)
+static int64_t ISA(items_to)(uint64_t *items, const uint32_t *keys, int64_t n, uint32_t first, uint32_t most)
 {
     const vi limit = set_32(most);
     int64_t have = 0;
@@ -253,31 +256,40 @@ static int64_t items_to(uint64_t *items, const uint32_t *keys, int64_t n, uint32
             any |= m[k];
         }
         for (int k = 0; any && k < 4; k++)
-            have += put_items(items + have, _mm512_maskz_loadu_epi32(m[k], keys + i + 16 * k),
-                              _mm512_add_epi32(set_32(first + (uint32_t)i + 16 * (uint32_t)k), lanes_32()), m[k]);
+            have +=
+                put_items(items + have, _mm512_maskz_loadu_epi32(m[k], keys + i + 16 * k),
+                          _mm512_add_epi32(set_32(first + (uint32_t)i + 16 * (uint32_t)k), lanes_32()), m[k]);
     }
     return have;
 }
 
-static void sort_32(uint32_t *keys, uint32_t *room, int64_t n)
+static void ISA(sort_32)(uint32_t *keys, uint32_t *room, int64_t n)
 {
     (void)room;
-    sort_part_32(keys, n, depth_32(n));
+    ISA(sort_partition_32)(keys, n, ISA(depth_32)(n));
 }
 
-static void sort_64(uint64_t *keys, uint64_t *room, int64_t n, int known)
+static void ISA(sort_64)(uint64_t *keys, uint64_t *room, int64_t n, int known)
 {
     (void)room; (void)known;
-    sort_part_64(keys, n, depth_64(n));
+    ISA(sort_partition_64)(keys, n, ISA(depth_64)(n));
 }
 
 void tsri_cpu_sort_avx512(tsri_cpu_kernels *k);
 void tsri_cpu_sort_avx512(tsri_cpu_kernels *k)
 {
     static const tsri_sort_kernels sorts = {
-        sort_32, sort_64, { keys_1, keys_2, keys_4, keys_8 },
-        { elements_1, elements_2, elements_4, elements_8 }, make_items, items_to, false,
-        part_any_32, part_any_64, sort_rows_32, sort_rows_64,
+        ISA(sort_32),
+        ISA(sort_64),
+        { ISA(keys_1), ISA(keys_2), ISA(keys_4), ISA(keys_8) },
+        { ISA(elements_1), ISA(elements_2), ISA(elements_4), ISA(elements_8) },
+        ISA(make_items),
+        ISA(items_to),
+        false,
+        ISA(partition_any_32),
+        ISA(partition_any_64),
+        ISA(sort_rows_32),
+        ISA(sort_rows_64),
     };
     k->sort = &sorts;
 }
