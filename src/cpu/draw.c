@@ -236,7 +236,7 @@ tsr_status tsri_cpu_exponential(const tsr_op *op)
 
 /* Portable kernels ----------------------------------------------------------------------- */
 
-static void portable_words(uint32_t *out, uint64_t seed, uint64_t block, uint32_t stream, int64_t blocks)
+static void words_portable(uint32_t *out, uint64_t seed, uint64_t block, uint32_t stream, int64_t blocks)
 {
     for (int64_t i = 0; i < blocks; i += TSRI_LANES) {
         uint32_t c[4][TSRI_LANES];
@@ -246,7 +246,7 @@ static void portable_words(uint32_t *out, uint64_t seed, uint64_t block, uint32_
     }
 }
 
-static void portable_uniform_f32(float *z, const uint32_t *words, int64_t n, const tsri_range *range,
+static void uniform_f32_portable(float *z, const uint32_t *words, int64_t n, const tsri_range *range,
                                  bool stream)
 {
     (void)stream;
@@ -254,7 +254,7 @@ static void portable_uniform_f32(float *z, const uint32_t *words, int64_t n, con
     for (int64_t i = 0; i < n; i++) z[i] = tsri_uniform_value_f32(words[i], &r);
 }
 
-static void portable_uniform_f64(double *z, const uint32_t *words, int64_t n, const tsri_range *range,
+static void uniform_f64_portable(double *z, const uint32_t *words, int64_t n, const tsri_range *range,
                                  bool stream)
 {
     (void)stream;
@@ -263,13 +263,13 @@ static void portable_uniform_f64(double *z, const uint32_t *words, int64_t n, co
         z[i] = tsri_uniform_value_f64(tsri_random_bits(words[2 * i], words[2 * i + 1]), &r);
 }
 
-static void portable_normal_f32(float *z, const uint32_t *words, int64_t n, bool stream)
+static void normal_f32_portable(float *z, const uint32_t *words, int64_t n, bool stream)
 {
     (void)stream;
     for (int64_t i = 0; i < n; i += 2) tsri_randn_pair_f32(z + i, z + i + 1, words[i], words[i + 1]);
 }
 
-static void portable_normal_f64(double *z, const uint32_t *words, int64_t n, bool stream)
+static void normal_f64_portable(double *z, const uint32_t *words, int64_t n, bool stream)
 {
     (void)stream;
     for (int64_t i = 0; i < n; i += 2)
@@ -279,7 +279,7 @@ static void portable_normal_f64(double *z, const uint32_t *words, int64_t n, boo
 
 void tsri_cpu_draw_portable(tsri_cpu_kernels *k)
 {
-    static const tsri_draw_kernels draws = { portable_words, portable_uniform_f32, portable_uniform_f64,
-                                             portable_normal_f32, portable_normal_f64, NULL, NULL };
+    static const tsri_draw_kernels draws = { words_portable, uniform_f32_portable, uniform_f64_portable,
+                                             normal_f32_portable, normal_f64_portable, NULL, NULL };
     k->draw = &draws;
 }

@@ -676,17 +676,17 @@ tsr_status tsri_cpu_searchsorted(const tsr_op *op)
 
 /* Portable kernels ----------------------------------------------------------------------- */
 
-static void portable_sort_32(uint32_t *keys, uint32_t *room, int64_t n)
+static void sort_32_portable(uint32_t *keys, uint32_t *room, int64_t n)
 {
     sort_by_digits_32(keys, room, n, 0);
 }
 
-static void portable_sort_64(uint64_t *keys, uint64_t *room, int64_t n, int known)
+static void sort_64_portable(uint64_t *keys, uint64_t *room, int64_t n, int known)
 {
     sort_by_digits_64(keys, room, n, known / 8);
 }
 
-static int64_t portable_items_to(uint64_t *items, const uint32_t *keys, int64_t n, uint32_t first,
+static int64_t items_to_portable(uint64_t *items, const uint32_t *keys, int64_t n, uint32_t first,
                                  uint32_t most)
 {
     int64_t have = 0;
@@ -700,8 +700,8 @@ static int64_t portable_items_to(uint64_t *items, const uint32_t *keys, int64_t 
 void tsri_cpu_sort_portable(tsri_cpu_kernels *k)
 {
     static const tsri_sort_kernels sorts = {
-        portable_sort_32, portable_sort_64, { keys_1, keys_2, keys_4, keys_8 },
-        { elements_1, elements_2, elements_4, elements_8 }, make_items, portable_items_to, true,
+        sort_32_portable, sort_64_portable, { keys_1, keys_2, keys_4, keys_8 },
+        { elements_1, elements_2, elements_4, elements_8 }, make_items, items_to_portable, true,
         NULL, NULL, NULL, NULL,
     };
     k->sort = &sorts;

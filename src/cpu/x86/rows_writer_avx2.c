@@ -1,4 +1,5 @@
 /* rows_writer_avx2.c - short rows put together with the vectors of AVX2. */
+#define ISA(name) name##_avx2
 #include "cpu/simd/avx2.h"
 #include "cpu/simd/rows_writer.inc"
 

@@ -1,4 +1,5 @@
 /* rows_writer_avx512.c - short rows put together with the vectors of AVX-512. */
+#define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
 #include "cpu/simd/rows_writer.inc"
 
