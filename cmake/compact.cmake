@@ -31,7 +31,7 @@ endif()
 # wide type are the exception, and small.
 compile_compact(src/cpu/elementwise.c src/cpu/portable.c src/cpu/reduce.c src/cpu/gemm/pack.c src/cpu/index.c)
 file(GLOB thick_isa_sources src/cpu/x86/elementwise_*.c src/cpu/x86/integer_*.c src/cpu/x86/cast_*.c
-     src/cpu/x86/reduce_*.c src/cpu/x86/fft_*.c src/cpu/fft/kernel.c)
+     src/cpu/x86/reduce_*.c src/cpu/x86/fft_*.c src/cpu/fft/fft_portable.c)
 compile_compact(${thick_isa_sources})
 
 # These have runs of unknown length too, which gcc leaves scalar at -O2 unless asked. Portable products of
@@ -40,9 +40,9 @@ compile_compact(${thick_isa_sources})
 file(GLOB row_sources src/cpu/x86/nn_avx2.c)
 set(run_sources src/ops/compare.c src/ops/index.c src/io/gguf_blocks.c src/cpu/order.c src/cpu/linalg.c src/cpu/stage.c
     src/cpu/reduce_states.c src/cpu/conv/direct.c src/cpu/fft/parts.c src/cpu/fft/plan.c src/cpu/gemm/panels.c src/cpu/gemm/small.c
-    src/cpu/gemm/ukr_portable.c
+    src/cpu/gemm/gemm_portable.c
     ${row_sources}
-    src/cpu/nn/class_loss.c src/cpu/nn/dropout.c src/cpu/nn/norm.c src/cpu/nn/rope.c src/cpu/nn/rows.c
+    src/cpu/nn/class_loss.c src/cpu/nn/dropout.c src/cpu/nn/norm.c src/cpu/nn/rope.c src/cpu/nn/rows_portable.c
     src/cpu/nn/rows_run.c)
 set(vector_runs -ftree-vectorize -fvect-cost-model=dynamic)
 check_c_compiler_flag("${vector_runs}" TSR_HAVE_VECTOR_RUNS)

@@ -3,16 +3,16 @@
  * A task is a block of rows that look at one head of k and v: rows of all the heads of q
  * that share it, one after the other. It walks the keys in blocks, and keeps for each row
  * the largest score so far, the sum of the weights relative to it, and their mixture of
- * v. When a block brings a larger score, sum and mixture are scaled down to it:
+ * v. When a block has a larger score, sum and mixture are scaled down to it (online softmax):
  *
- *     block of keys        packed as panels; v is packed where it cannot be read as it lies
- *       group of rows      whose scores stay in the nearest cache
- *         scores           strips of gemm.h, on rows of q and panels of k
- *         weights          row by row; what may not be seen is -infinity
- *         mixture          strips on rows of weights and v
+ *     block of keys        packed as panels; v is packed only where micro-kernels cannot read it
+ *       group of rows      whose scores stay in the L1 cache
+ *         scores           micro-kernels of gemm.h, on rows of q and panels of k
+ *         weights          row by row; masked scores are -infinity
+ *         mixture          micro-kernels on rows of weights and v
  *
- * What no row of a task, or of a strip, sees is skipped. Few rows (a decoding step) are
- * multiplied with keys as they lie, which are read once. Tasks do not depend on each other
+ * Keys that no row of a task, or of a micro-tile, sees are skipped. With few rows (a decoding step) keys are
+ * not packed: they are read only once. Tasks do not depend on each other
  * or on who does them, so every number of threads gives the same bits.
  *
  * LIMIT: one row of one head alone is done by one thread. */
@@ -26,14 +26,14 @@
 #include "core/threads_int.h"
 
 enum {
-    ROWS = 512, KEYS = TSRI_GEMM_BLOCK,  /* of a block, at most */
-    WIDTH = KEYS + TSRI_LOOK,            /* of a row of scores: rows lie in different sets of a cache */
-    GROUP = 24,                          /* rows whose scores stay near: a whole number of strips */
-    SIDE = 8,                            /* rows that become weights side by side */
-    FEW = 4,                             /* rows that do not pay for packing keys */
-    NEAR = 1024,                         /* bytes from row to row of v that strips read as fast as panels */
-    LANES = 8,                           /* partial sums and maxima of a row */
-    PART_WORK = 1 << 17                  /* products that make a thread worth waking */
+    ROWS = 512, KEYS = TSRI_GEMM_BLOCK, /* of a block, at most */
+    WIDTH = KEYS + TSRI_SCORE_STEP, /* of a row of scores: padded, to use different sets of a cache */
+    GROUP = 24,          /* rows whose scores stay in cache: whole micro-tiles */
+    SIDE = 8,            /* rows that become weights together */
+    UNPACKED_ROWS = 4,   /* rows up to which packing keys does not pay */
+    MOST_STEP = 1024,    /* bytes from row to row of v up to which packing it does not pay */
+    LANES = 8,           /* partial sums and maxima of a row */
+    PART_WORK = 1 << 17  /* multiplications that make a thread worth waking */
 };
 
 static const int64_t MOST_BYTES = INT64_C(1) << 46;  /* of scratch; no machine has more */
@@ -58,20 +58,20 @@ typedef struct attention {
     int64_t           block, blocks;    /* rows of a task, and tasks for each head of k */
     double            early_scale;      /* of q, and of scores: */
     double            late_scale;
-    int64_t           mixed;            /* columns of v that strips take at a time */
+    int64_t           mixed;            /* columns of v of a micro-tile */
     bool              causal;
-    bool              native;           /* operands are what scores are */
-    bool              pack_v, few;      /* v is packed; keys are not, as there are few rows */
+    bool              native;           /* operands have the type of scores */
+    bool              pack_v, unpacked_keys;      /* v is packed; keys are not */
     const tsri_cpu_kernels    *kernels;
-    const tsri_gemm_ukr       *ukr;
+    const tsri_gemm_kernels       *gemm;
     const tsri_attention_rows *rows;
     const tsri_gemm_dtype     *dtype;   /* of the operands */
     tsri_widen_fn              widen_mask;
     tsri_narrow_fn             narrow;
 } attention;
 
-/* Rows of the mixture and of packed values are padded, so that they lie in different sets of a cache. */
-static int64_t value_width(const attention *a) { return whole(a->e, 2 * TSRI_LOOK) + TSRI_LOOK; }
+/* Rows of the mixture and of packed values are padded, so that they fall into different sets of a cache. */
+static int64_t value_width(const attention *a) { return whole(a->e, 2 * TSRI_SCORE_STEP) + TSRI_SCORE_STEP; }
 static int64_t block_rows(const attention *a) { return least(a->shared * a->m, a->block); }
 static int64_t block_keys(const attention *a) { return least(a->n, KEYS); }
 
@@ -154,35 +154,35 @@ static int64_t row_keys(const task *t, int64_t r, const keys *b)
     return t->a->causal ? most(least(keys_of(t, r) - b->first, b->n), 0) : b->n;
 }
 
-static void fetch_rows(matrix x, int64_t begin, int64_t end, int64_t bytes)
+static void prefetch_rows(matrix x, int64_t begin, int64_t end, int64_t bytes)
 {
     for (int64_t i = begin; i < end; i++)
         for (int64_t c = 0; c < bytes; c += TSRI_CACHE_LINE) __builtin_prefetch(x.data + i * x.row + c, 0, 2);
 }
 
-/* While rows r .. end - 1 become weights, as many keys and values of the next block come nearer. */
-static void fetch_ahead(const task *t, const keys *b, int64_t r, int64_t end)
+/* While rows r .. end - 1 become weights, as many keys and values of the next block are prefetched. */
+static void prefetch_next(const task *t, const keys *b, int64_t r, int64_t end)
 {
     const attention *a = t->a;
     const int64_t size = tsri_dtype_size(a->k->dtype), next = b->first + b->n, n = least(a->n - next, KEYS);
     const int64_t first = next + n * r / t->rows, last = next + n * end / t->rows;
-    if (t->k.col == size && a->d * size <= NEAR) fetch_rows(t->k, first, last, a->d * size);
-    if (t->v.col == size && a->e * size <= NEAR) fetch_rows(t->v, first, last, a->e * size);
+    if (t->k.col == size && a->d * size <= MOST_STEP) prefetch_rows(t->k, first, last, a->d * size);
+    if (t->v.col == size && a->e * size <= MOST_STEP) prefetch_rows(t->v, first, last, a->e * size);
 }
 
-/* Strips ------------------------------------------------------------------------------------- */
+/* Micro-kernels ------------------------------------------------------------------------------ */
 
-/* How many of the n columns that are left a strip takes: as many as the widest, but for the last two, which
- * share where the last would be narrow. */
+/* How many of the n columns that are left a micro-tile takes: as many as the widest, except that the last two
+ * share them where the last would be narrow. */
 static int64_t strip_cols(int64_t widest, int64_t n)
 {
     if (n <= widest) return n;
     return n - widest <= widest / 3 ? widest - widest / 3 : widest;
 }
 
-static const tsri_gemm_strips *strips_of(const tsri_gemm_ukr *u, int64_t cols)
+static const tsri_gemm_microkernels *microkernels_of(const tsri_gemm_kernels *u, int64_t cols)
 {
-    const tsri_gemm_strips *s = u->strips;
+    const tsri_gemm_microkernels *s = u->microkernels;
     while (s->cols < cols) s++;
     return s;
 }
@@ -214,27 +214,29 @@ static tsr_status read_mask(attention *a, const tsr_tensor *mask)
     return tsri_desc_expand(&a->mask.desc, &mask->desc, a->q->ndim, shape);
 }
 
-/* How scores are computed on this machine, and what of the operands is packed. */
-static void choose_ways(attention *a, tsr_dtype dtype)
+/* The kernels of this machine, and which operands are packed. */
+static void choose_kernels(attention *a, tsr_dtype dtype)
 {
     const int last = a->v->ndim - 1;
     const int64_t size = tsri_dtype_size(a->v->dtype);
     const int64_t row = step_of(a->v, last - 1), col = step_of(a->v, last);
-    a->ukr = &a->kernels->gemm[tsri_gemm_dtypes[dtype].cls];
-    a->dtype = &a->ukr->dtypes[a->q->dtype];
+    a->gemm = &a->kernels->gemm[tsri_gemm_dtypes[dtype].cls];
+    a->dtype = &a->gemm->dtypes[a->q->dtype];
     a->native = a->q->dtype == dtype;
-    a->mixed = a->ukr->panel;
-    a->few = a->shared * a->m <= FEW && a->dtype->rows;
-    a->pack_v = !a->native || (col != size && a->e > 1) || (!a->few && (row < 0 || row > NEAR));
+    a->mixed = a->gemm->panel;
+    a->unpacked_keys = a->shared * a->m <= UNPACKED_ROWS && a->dtype->rows;
+    a->pack_v =
+        !a->native || (col != size && a->e > 1) || (!a->unpacked_keys && (row < 0 || row > MOST_STEP));
     a->narrow = a->kernels->narrow[a->kernels->wide[dtype]][a->z->dtype];
     a->rows = dtype == TSR_F64 ? &rows_f64 : a->kernels->attention ? a->kernels->attention : &rows_f32;
 }
 
-/* Tasks of many rows, which share packed keys; of less, where threads would go without. */
+/* Tasks of many rows, which share packed keys; of fewer, where threads would be idle. */
 static void cut_rows(attention *a, int64_t heads)
 {
     a->block = ROWS;
-    if (tsr_threads() > 1 && heads * pieces(a->shared * a->m, ROWS) < 2 * (int64_t)tsr_threads()) a->block = ROWS / 2;
+    if (tsr_threads() > 1 && heads * pieces(a->shared * a->m, ROWS) < 2 * (int64_t)tsr_threads())
+        a->block = ROWS / 2;
     a->blocks = pieces(a->shared * a->m, a->block);
 }
 
@@ -252,7 +254,7 @@ tsr_status tsri_cpu_attention(const tsr_op *op)
     int64_t heads = a.kv_heads;
     for (int i = 0; i < last - 2; i++) heads *= q->shape[i];
     cut_rows(&a, heads);
-    choose_ways(&a, dtype);
+    choose_kernels(&a, dtype);
     const bool early = p->scale >= -1 && p->scale <= 1;  /* q does not overflow then */
     a.early_scale = early ? p->scale : 1;
     a.late_scale = early ? 1 : p->scale;

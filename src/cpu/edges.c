@@ -26,10 +26,10 @@ static void add_products(edge_list *l)
 {
     const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
     for (int c = 0; c < TSRI_GEMM_CLASSES; c++) {
-        const tsri_gemm_ukr *u = &k->gemm[c];
+        const tsri_gemm_kernels *u = &k->gemm[c];
         const int64_t own[] = { u->mr, u->nr, u->block, u->panel, u->writes };
         for (size_t i = 0; i < sizeof own / sizeof *own; i++) add_edge(l, own[i]);
-        for (const tsri_gemm_strips *s = u->strips; s && s->cols; s++) {
+        for (const tsri_gemm_microkernels *s = u->microkernels; s && s->cols; s++) {
             add_edge(l, s->cols);
             add_edge(l, s->rows);
         }

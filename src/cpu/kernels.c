@@ -1,6 +1,6 @@
 /* kernels.c - fills the table: portable kernels first, then those of the machine's instruction sets. */
 #include "kernels.h"
-#include "conv/pool.h"
+#include "conv/pooling.h"
 #include "core/env.h"
 #include "core/lock.h"
 
@@ -37,7 +37,7 @@ static void improve(tsri_cpu_kernels *k, tsri_machine m)
 static void choose(void)
 {
     tsri_cpu_portable(&tsri_cpu_table);
-    for (int i = 0; i < TSRI_GEMM_CLASSES; i++) tsri_cpu_table.gemm[i] = tsri_gemm_ukr_portable[i];
+    for (int i = 0; i < TSRI_GEMM_CLASSES; i++) tsri_cpu_table.gemm[i] = tsri_gemm_kernels_portable[i];
     tsri_cpu_elementwise_portable(&tsri_cpu_table);
     tsri_cpu_reduce_portable(&tsri_cpu_table);
     tsri_cpu_index_portable(&tsri_cpu_table);

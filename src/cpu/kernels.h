@@ -12,13 +12,13 @@
 #define TSRI_KERNELS_H
 
 #include "attention.h"
-#include "conv/kernels.h"
+#include "conv/conv_kernels.h"
 #include "core/atomic.h"
 #include "core/dtype_int.h"
 #include "core/loop.h"
 #include "gemm/gemm.h"
 #include "isa.h"
-#include "nn/rows.h"
+#include "nn/row_kernels.h"
 #include "reduce.h"
 #include "tessera/backend.h"
 
@@ -69,7 +69,7 @@ typedef struct tsri_cpu_kernels {
     tsri_narrow_fn narrow[TSRI_WIDE_COUNT][TSR_DTYPE_COUNT];
     tsri_tile_fn   cast[TSR_DTYPE_COUNT][TSR_DTYPE_COUNT]; /* from, to; NULL: through the wide type. Rows as
                                           for elementwise */
-    tsri_gemm_ukr  gemm[TSRI_GEMM_CLASSES];
+    tsri_gemm_kernels  gemm[TSRI_GEMM_CLASSES];
     tsri_tile_fn   elementwise[TSR_OP_COUNT][TSR_DTYPE_COUNT]; /* by the last operand's dtype; NULL: none.
                                           Rows of the result are contiguous, those of operands are
                                           contiguous or repeat one element (stage.h) */

@@ -37,7 +37,7 @@ static const routine routines[] = {
 };
 
 /* "dgetrf_" */
-static void spell(char out[16], char letter, const char *name)
+static void symbol_of(char out[16], char letter, const char *name)
 {
     const size_t n = tsri_strlen(name);
     out[0] = letter;
@@ -50,7 +50,7 @@ static bool fill_table(tsri_lapack *table, void *library, char letter)
     const bool is_complex = letter == 'c' || letter == 'z';
     for (size_t i = 0; i < sizeof routines / sizeof *routines; i++) {
         char symbol[16];
-        spell(symbol, letter, is_complex ? routines[i].complex : routines[i].real);
+        symbol_of(symbol, letter, is_complex ? routines[i].complex : routines[i].real);
         void (*const function)(void) = tsri_library_find(library, symbol);
         if (!function) return false;
         memcpy((char *)table + routines[i].at, &function, sizeof function);

@@ -8,17 +8,18 @@
 #include "core/mem.h"
 #include "cpu_run.h"
 
-/* Room --------------------------------------------------------------------------------- */
+/* Memory ------------------------------------------------------------------------------- */
 
-/* Elements behind a block: some kernels of OpenBLAS (cgemv_n of 0.3.21) read a vector beyond the last one. */
+/* Padding elements of a block: some kernels of OpenBLAS (cgemv_n of 0.3.21) read past the last vector. */
 enum { BEYOND = 16 };
 
-tsr_status tsri_factor_room(tsri_factoring *c, void **out, tsr_dtype dtype, int64_t n)
+tsr_status tsri_factor_alloc(tsri_factoring *c, void **out, tsr_dtype dtype, int64_t n)
 {
     tsr_desc d;
     int64_t elements;
-    TSRI_ASSERT(c->nrooms < TSRI_ROOMS);
-    TSRI_CHECK(tsri_add(&elements, n, BEYOND), TSR_EOVERFLOW, "%s: %lld elements are too many", c->op, (long long)n);
+    TSRI_ASSERT(c->nrooms < TSRI_FACTOR_BLOCKS);
+    TSRI_CHECK(tsri_add(&elements, n, BEYOND), TSR_EOVERFLOW, "%s: %lld elements are too many", c->op,
+               (long long)n);
     TSRI_TRY(tsri_desc_packed(&d, c->op, dtype, 1, &elements));
     TSRI_TRY(tsri_make(&c->room[c->nrooms], c->op, &d, TSR_CPU, TSR_MEMORY_HOST));
     *out = c->room[c->nrooms++]->data;
@@ -33,17 +34,17 @@ tsr_status tsri_factor_check_count(const tsri_factoring *c, double n)
     return TSR_OK;
 }
 
-tsr_status tsri_factor_work(tsri_factoring *c, void **out, int32_t *lwork, const tsr_c128 *answer,
+tsr_status tsri_factor_work(tsri_factoring *c, void **out, int32_t *lwork, const tsr_c128 *wanted,
                             double least)
 {
     float narrow;
-    memcpy(&narrow, answer, sizeof narrow);
+    memcpy(&narrow, wanted, sizeof narrow);
     /* A count in f32 may have been rounded down. */
-    double n = c->real == TSR_F32 ? (double)narrow * (1 + 0x1p-22) : answer->re;
+    double n = c->real == TSR_F32 ? (double)narrow * (1 + 0x1p-22) : wanted->re;
     if (!(n >= least)) n = least;
     TSRI_TRY(tsri_factor_check_count(c, n));
     *lwork = n < 1 ? 1 : (int32_t)n;
-    return tsri_factor_room(c, out, c->dtype, *lwork);
+    return tsri_factor_alloc(c, out, c->dtype, *lwork);
 }
 
 /* "f64(4, 4 | 4, 1)", or "matrix (0, 2) of f64(...)" in a batch. */
@@ -59,7 +60,7 @@ static void name_matrix(char *out, size_t size, const tsr_desc *a, int64_t numbe
     tsri_put(&text, "%s", TSRI_DESC(a));
 }
 
-TSRI_COLD tsr_status tsri_factor_blame(const tsri_factoring *c, int64_t number, int32_t info)
+TSRI_COLD tsr_status tsri_factor_fail(const tsri_factoring *c, int64_t number, int32_t info)
 {
     char matrix[2 * TSRI_DESC_TEXT];
     name_matrix(matrix, sizeof matrix, c->a, number);
@@ -80,8 +81,8 @@ TSRI_COLD tsr_status tsri_factor_blame(const tsri_factoring *c, int64_t number, 
 
 /* Layout -------------------------------------------------------------------------------- */
 
-/* Packed matrices or vectors, seen with the dims of d. */
-static void see_packed(tsr_tensor *v, void *data, tsr_dtype dtype, const tsr_desc *d, int64_t rows,
+/* A view of packed matrices or vectors with the dims of d. */
+static void view_packed(tsr_tensor *v, void *data, tsr_dtype dtype, const tsr_desc *d, int64_t rows,
                        int64_t cols)
 {
     const int inner = cols ? 2 : 1, nd = d->ndim;
@@ -108,15 +109,15 @@ static tsr_status copy(tsr_tensor *dst, const tsr_tensor *src)
 tsr_status tsri_factor_pack(tsri_factoring *c, void **out, const tsr_tensor *a)
 {
     tsr_tensor v;
-    TSRI_TRY(tsri_factor_room(c, out, a->dtype, tsr_numel(a)));
-    see_packed(&v, *out, a->dtype, &a->desc, a->shape[a->ndim - 2], a->shape[a->ndim - 1]);
+    TSRI_TRY(tsri_factor_alloc(c, out, a->dtype, tsr_numel(a)));
+    view_packed(&v, *out, a->dtype, &a->desc, a->shape[a->ndim - 2], a->shape[a->ndim - 1]);
     return copy(&v, a);
 }
 
 tsr_status tsri_factor_unpack(tsr_tensor *out, void *data, tsr_dtype dtype, int64_t rows, int64_t cols)
 {
     tsr_tensor v;
-    see_packed(&v, data, dtype, &out->desc, rows, cols);
+    view_packed(&v, data, dtype, &out->desc, rows, cols);
     return copy(out, &v);
 }
 
@@ -164,7 +165,7 @@ static void clear_triangle(const tsri_factoring *c, void *a, int64_t rows, int64
     }
 }
 
-void tsri_factor_spoil(void *data, tsr_dtype dtype, int64_t n)
+void tsri_factor_fill_nan(void *data, tsr_dtype dtype, int64_t n)
 {
     float *narrow = data;
     double *wide = data;
@@ -185,7 +186,7 @@ static bool factor(const tsri_factoring *c, void *a, int32_t *pivots, int32_t *i
         c->f->getrf(&c->m, &c->n, a, &c->m, pivots, info);
         return true;
     }
-    tsri_factor_spoil(a, c->dtype, (int64_t)c->m * c->n);
+    tsri_factor_fill_nan(a, c->dtype, (int64_t)c->m * c->n);
     for (int32_t i = 0; i < c->k; i++) pivots[i] = i + 1;
     return false;
 }
@@ -195,7 +196,7 @@ static tsr_status lu(tsri_factoring *c, const tsr_op *op)
     void *a = NULL, *pivots = NULL;
     const int64_t size = (int64_t)c->m * c->n;
     TSRI_TRY(tsri_factor_pack(c, &a, op->in[0]));
-    TSRI_TRY(tsri_factor_room(c, &pivots, TSR_I32, c->count * c->k));
+    TSRI_TRY(tsri_factor_alloc(c, &pivots, TSR_I32, c->count * c->k));
     int32_t *pivot = pivots, zero_at = 0;  /* a pivot of 0 is no failure here */
     for (int64_t i = 0; i < c->count; i++)
         (void)factor(c, tsri_factor_at(a, c->dtype, i * size), pivot + i * c->k, &zero_at);
@@ -229,15 +230,15 @@ static tsr_status solve(tsri_factoring *c, const tsr_op *op)
     bool finite = true;
     TSRI_TRY(pack_factors(c, &a, op->in[0], shared));
     TSRI_TRY(tsri_factor_pack(c, &b, op->in[1]));
-    TSRI_TRY(tsri_factor_room(c, &pivots, TSR_I32, c->n));
+    TSRI_TRY(tsri_factor_alloc(c, &pivots, TSR_I32, c->n));
     for (int64_t i = 0; i < c->count; i++) {
         void *ai = tsri_factor_at(a, c->dtype, shared ? 0 : i * size);
         void *bi = tsri_factor_at(b, c->dtype, i * sides);
         int32_t info = 0;
         if (i == 0 || !shared) finite = factor(c, ai, pivots, &info);
-        if (info != 0) return tsri_factor_blame(c, i, info);
+        if (info != 0) return tsri_factor_fail(c, i, info);
         if (finite) c->f->getrs("N", &c->n, &k, ai, &c->n, pivots, bi, &c->n, &info, 1);
-        else tsri_factor_spoil(bi, c->dtype, sides);
+        else tsri_factor_fill_nan(bi, c->dtype, sides);
     }
     return tsri_factor_unpack(op->out[0], b, c->dtype, c->n, k);
 }
@@ -248,16 +249,16 @@ static tsr_status inv(tsri_factoring *c, const tsr_op *op)
     const int64_t size = (int64_t)c->n * c->n;
     const int32_t ask = -1;
     int32_t lwork = 0, info = 0;
-    tsr_c128 answer = { 0, 0 };
+    tsr_c128 wanted = { 0, 0 };
     TSRI_TRY(tsri_factor_pack(c, &a, op->in[0]));
-    TSRI_TRY(tsri_factor_room(c, &pivots, TSR_I32, c->n));
-    c->f->getri(&c->n, a, &c->n, pivots, &answer, &ask, &info);
-    TSRI_TRY(tsri_factor_work(c, &work, &lwork, &answer, c->n));
+    TSRI_TRY(tsri_factor_alloc(c, &pivots, TSR_I32, c->n));
+    c->f->getri(&c->n, a, &c->n, pivots, &wanted, &ask, &info);
+    TSRI_TRY(tsri_factor_work(c, &work, &lwork, &wanted, c->n));
     for (int64_t i = 0; i < c->count; i++) {
         void *ai = tsri_factor_at(a, c->dtype, i * size);
         const bool finite = factor(c, ai, pivots, &info);
         if (finite && info == 0) c->f->getri(&c->n, ai, &c->n, pivots, work, &lwork, &info);
-        if (info != 0) return tsri_factor_blame(c, i, info);
+        if (info != 0) return tsri_factor_fail(c, i, info);
     }
     return tsri_factor_unpack(op->out[0], a, c->dtype, c->n, c->n);
 }
@@ -273,8 +274,8 @@ static tsr_status cholesky(tsri_factoring *c, const tsr_op *op)
         void *ai = tsri_factor_at(a, c->dtype, i * size);
         if (tsri_factor_is_finite_triangle(c, ai, upper))
             c->f->potrf(upper ? "U" : "L", &c->n, ai, &c->n, &info, 1);
-        else tsri_factor_spoil(ai, c->dtype, size);
-        if (info != 0) return tsri_factor_blame(c, i, info);
+        else tsri_factor_fill_nan(ai, c->dtype, size);
+        if (info != 0) return tsri_factor_fail(c, i, info);
         clear_triangle(c, ai, c->n, c->n, !upper);
     }
     return tsri_factor_unpack(op->out[0], a, c->dtype, c->n, c->n);
@@ -288,14 +289,14 @@ typedef struct reflectors {
     int32_t lwork;
 } reflectors;
 
-/* Room for both steps, which is the larger of what each asks for. */
+/* Work memory for both steps: the larger of what each asks for. */
 static tsr_status open_reflectors(reflectors *r, tsri_factoring *c, void *a)
 {
     const int32_t ask = -1;
     int32_t done = 0;
     tsr_c128 one = { 0, 0 }, two = { 0, 0 };
     float a32, b32;
-    TSRI_TRY(tsri_factor_room(c, &r->tau, c->dtype, c->k));
+    TSRI_TRY(tsri_factor_alloc(c, &r->tau, c->dtype, c->k));
     c->f->geqrf(&c->m, &c->n, a, &c->m, r->tau, &one, &ask, &done);
     c->f->ungqr(&c->m, &r->cols, &c->k, a, &c->m, r->tau, &two, &ask, &done);
     memcpy(&a32, &one, sizeof a32);
@@ -308,13 +309,13 @@ static tsr_status open_reflectors(reflectors *r, tsri_factoring *c, void *a)
 static void factor_qr(const reflectors *r, const tsri_factoring *c, void *a, void *q)
 {
     int32_t done = 0;
-    const int64_t size = (int64_t)c->m * c->n, kept = (int64_t)c->m * (c->n < r->cols ? c->n : r->cols);
+    const int64_t size = (int64_t)c->m * c->n, copied = (int64_t)c->m * (c->n < r->cols ? c->n : r->cols);
     if (!tsri_factor_is_finite(c, a, size)) {
-        tsri_factor_spoil(a, c->dtype, size);
-        tsri_factor_spoil(q, c->dtype, (int64_t)c->m * r->cols);
+        tsri_factor_fill_nan(a, c->dtype, size);
+        tsri_factor_fill_nan(q, c->dtype, (int64_t)c->m * r->cols);
     } else {
         c->f->geqrf(&c->m, &c->n, a, &c->m, r->tau, r->work, &r->lwork, &done);
-        memcpy(q, a, (size_t)(kept * tsri_dtype_size(c->dtype)));
+        memcpy(q, a, (size_t)(copied * tsri_dtype_size(c->dtype)));
         c->f->ungqr(&c->m, &r->cols, &c->k, q, &c->m, r->tau, r->work, &r->lwork, &done);
     }
     clear_triangle(c, a, c->m, c->n, false);
@@ -326,7 +327,7 @@ static tsr_status qr(tsri_factoring *c, const tsr_op *op)
     reflectors r = { .cols = (int32_t)op->out[0]->shape[op->out[0]->ndim - 1] };
     const int64_t size = (int64_t)c->m * c->n, size_q = (int64_t)c->m * r.cols;
     TSRI_TRY(tsri_factor_pack(c, &a, op->in[0]));
-    TSRI_TRY(tsri_factor_room(c, &q, c->dtype, c->count * size_q));
+    TSRI_TRY(tsri_factor_alloc(c, &q, c->dtype, c->count * size_q));
     TSRI_TRY(open_reflectors(&r, c, a));
     for (int64_t i = 0; i < c->count; i++)
         factor_qr(&r, c, tsri_factor_at(a, c->dtype, i * size), tsri_factor_at(q, c->dtype, i * size_q));
@@ -334,7 +335,7 @@ static tsr_status qr(tsri_factoring *c, const tsr_op *op)
     return tsri_factor_unpack(op->out[1], a, c->dtype, c->m, c->n);
 }
 
-/* The road -------------------------------------------------------------------------------- */
+/* Dispatch -------------------------------------------------------------------------------- */
 
 typedef tsr_status (*factor_fn)(tsri_factoring *c, const tsr_op *op);
 
@@ -365,8 +366,7 @@ static bool is_nothing(const tsr_op *op)
     return false;
 }
 
-/* Of matrices without elements: what has elements all the same is an orthogonal matrix,
- * and all of those do. */
+/* Empty matrices. A result that has elements all the same is orthogonal: the identity will do. */
 static tsr_status factor_nothing(const tsr_op *op)
 {
     for (int i = 0; i < op->nout; i++) {
@@ -385,7 +385,8 @@ static tsr_status open_factoring(tsri_factoring *c, const tsr_op *op)
     const tsr_desc *a = c->a;
     const int64_t m = a->shape[a->ndim - 2], n = a->shape[a->ndim - 1];
     TSRI_CHECK(c->f || tsr_get_external(), TSR_EUNSUPPORTED,
-               "%s: needs LAPACK, and libraries of others are not used here (tsr_set_external, TSR_EXTERNAL)", c->op);
+               "%s: needs LAPACK, and libraries of others are not used here (tsr_set_external, TSR_EXTERNAL)",
+               c->op);
     TSRI_CHECK(c->f, TSR_EUNSUPPORTED,
                "%s: needs LAPACK, and none was found; install libopenblas0 (Debian: apt-get install "
                "libopenblas0) or set TSR_LAPACK to its absolute path", c->op);

@@ -1,5 +1,5 @@
 /* linalg.h - what the factorisations on the CPU share: matrices laid out for LAPACK, and
- * room to work in.
+ * memory to work in.
  *
  * A batch is packed whole: matrix i of a tensor of m x n matrices lies column-major at
  * i * m * n, is worked on in place by LAPACK, and goes from there to where the result is
@@ -15,7 +15,7 @@
 #include "lapack.h"
 #include "tessera/backend.h"
 
-enum { TSRI_ROOMS = 12 };
+enum { TSRI_FACTOR_BLOCKS = 12 };
 
 /* One call: the same for every matrix of its batch. */
 typedef struct tsri_factoring {
@@ -27,21 +27,21 @@ typedef struct tsri_factoring {
     int64_t            count;       /* matrices */
     int32_t            m, n, k;     /* rows, columns, the lesser */
     int                nrooms;
-    tsr_tensor        *room[TSRI_ROOMS];
+    tsr_tensor        *room[TSRI_FACTOR_BLOCKS];
 } tsri_factoring;
 
-/* Room for n elements, until the call ends. */
-tsr_status tsri_factor_room(tsri_factoring *c, void **out, tsr_dtype dtype, int64_t n);
+/* Memory for n elements, until the call ends. */
+tsr_status tsri_factor_alloc(tsri_factoring *c, void **out, tsr_dtype dtype, int64_t n);
 
-/* Room for LAPACK's work: as many elements as it answered when asked, and `least` at
- * least. TSR_EINVAL if that is more than LAPACK can count. */
-tsr_status tsri_factor_work(tsri_factoring *c, void **out, int32_t *lwork, const tsr_c128 *answer,
+/* LAPACK's work memory: as many elements as its query returned (`wanted`), and `least` at
+ * least. TSR_EINVAL if that is more than a 32-bit integer counts. */
+tsr_status tsri_factor_work(tsri_factoring *c, void **out, int32_t *lwork, const tsr_c128 *wanted,
                             double least);
 
-/* Says what matrix `number` lacks, from what LAPACK says of it. */
-tsr_status tsri_factor_blame(const tsri_factoring *c, int64_t number, int32_t info);
+/* Fails with a message about matrix `number`, from the info that LAPACK returned. */
+tsr_status tsri_factor_fail(const tsri_factoring *c, int64_t number, int32_t info);
 
-/* Can LAPACK count so far? TSR_EINVAL if not. */
+/* TSR_EINVAL if n does not fit LAPACK's 32-bit integers. */
 tsr_status tsri_factor_check_count(const tsri_factoring *c, double n);
 
 /* The matrices of a, column-major. */
@@ -62,7 +62,7 @@ bool tsri_factor_is_finite(const tsri_factoring *c, const void *data, int64_t n)
 bool tsri_factor_is_finite_triangle(const tsri_factoring *c, void *a, bool upper);
 
 /* n elements, both parts, become NaN. */
-void tsri_factor_spoil(void *data, tsr_dtype dtype, int64_t n);
+void tsri_factor_fill_nan(void *data, tsr_dtype dtype, int64_t n);
 
 /* Any op of the family. */
 tsr_status tsri_cpu_factor(const tsr_op *op);

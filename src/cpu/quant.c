@@ -1,7 +1,7 @@
 /* quant.c - to bytes and back on the CPU.
  *
- * Tiles of four operands: the result, x, scale and zero point, which walk with x or stand
- * still. A run of elements at a time is widened (kernels.h), computed, and narrowed. */
+ * Tiles of four operands: the result, x, scale and zero point, which have steps like x, or
+ * steps of 0. A run of elements at a time is widened (kernels.h), computed, and narrowed. */
 #include "quant.h"
 #include "core/desc_int.h"
 #include "cpu_run.h"
@@ -41,8 +41,8 @@ static void divide(double *x, const double *scale, int64_t n, bool in_f64)
  * 2^40 it does not matter which whole number it is. NaN stays NaN, which narrows to 0. */
 static double byte_for(const quant *q, double x, double zero)
 {
-    const double far = 1099511627776.0, unit = 6755399441055744.0;
-    const double held = x < -far ? -far : x > far ? far : x;
+    const double limit = 1099511627776.0, unit = 6755399441055744.0;
+    const double held = x < -limit ? -limit : x > limit ? limit : x;
     const double whole = (held + unit) - unit + zero;
     return whole < q->low ? q->low : whole > q->high ? q->high : whole;
 }

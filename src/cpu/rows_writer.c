@@ -1,4 +1,4 @@
-/* rows_writer.c - see rows_writer.h: in plain C, rows go where they belong at once. */
+/* rows_writer.c - see rows_writer.h: in plain C, rows are written directly. */
 #include "rows_writer.h"
 #include "core/mem.h"
 #include "kernels.h"
@@ -24,6 +24,6 @@ tsri_rows_writing tsri_cpu_rows_writing_table = { begin, rows, end };
 
 const tsri_rows_writing *tsri_cpu_rows_writing(void)
 {
-    (void)tsri_cpu_kernels_get();  /* whose choice fills the table */
+    (void)tsri_cpu_kernels_get();  /* fills the table */
     return &tsri_cpu_rows_writing_table;
 }

@@ -1,7 +1,7 @@
 /* rows_writer.h - short rows with values ahead of them and behind, one after the other into memory.
  *
- * Rows rarely begin where a line of the cache does. They are put together in a room that stays in the first level
- * cache, and leave it as whole lines. */
+ * Rows rarely begin at a cache line. They are put together in a buffer that stays in the L1 cache, and are
+ * written from there as whole lines. */
 #ifndef TSRI_CPU_ROWS_WRITER_H
 #define TSRI_CPU_ROWS_WRITER_H
 
@@ -10,7 +10,7 @@
 
 enum {
     TSRI_WRITER_ROW  = 2048,  /* bytes of the longest row */
-    TSRI_WRITER_FULL = 8192,  /* in the room: lines leave it */
+    TSRI_WRITER_FULL = 8192,  /* bytes in the buffer: lines are written */
     TSRI_WRITER_ROOM = TSRI_WRITER_FULL + TSRI_WRITER_ROW + 256
 };
 
@@ -21,10 +21,10 @@ typedef struct tsri_row_shape {
 } tsri_row_shape;
 
 typedef struct tsri_rows_writer {
-    char   *z;      /* where the room's first byte goes, or would go if it were written */
-    int64_t first;  /* bytes at the beginning of the room that are not */
-    int64_t have;   /* bytes in the room */
-    bool    stream; /* around the caches */
+    char   *z;      /* where the buffer's first byte belongs */
+    int64_t first;  /* bytes at the beginning of the buffer that are not written */
+    int64_t have;   /* bytes in the buffer */
+    bool    stream; /* with non-temporal stores */
     _Alignas(64) char room[TSRI_WRITER_ROOM];
 } tsri_rows_writer;
 

@@ -35,16 +35,16 @@ static tsr_status open_svd(singular *w, tsri_factoring *c)
     const double less = c->k, more = c->m > c->n ? c->m : c->n;
     const double vectors = 5 * less + 7 > 2 * more + 2 * less + 1 ? 5 * less + 7 : 2 * more + 2 * less + 1;
     const double real = less * (*w->job == 'N' ? 7 : vectors), least = least_svd_work(w, c);
-    tsr_c128 answer = { 0, 0 };
+    tsr_c128 wanted = { 0, 0 };
     int32_t done = 0;
     TSRI_TRY(tsri_factor_check_count(c, real > least ? real : least));
-    TSRI_TRY(tsri_factor_room(c, &w->iwork, TSR_I32, 8 * (int64_t)c->k));
-    if (c->dtype != c->real) TSRI_TRY(tsri_factor_room(c, &w->rwork, c->real, (int64_t)real));
+    TSRI_TRY(tsri_factor_alloc(c, &w->iwork, TSR_I32, 8 * (int64_t)c->k));
+    if (c->dtype != c->real) TSRI_TRY(tsri_factor_alloc(c, &w->rwork, c->real, (int64_t)real));
     singular ask = *w;
-    ask.work = &answer;
+    ask.work = &wanted;
     ask.lwork = -1;
-    run_svd(&ask, c, &answer, &answer, &answer, &answer, &done);
-    return tsri_factor_work(c, &w->work, &w->lwork, &answer, least);
+    run_svd(&ask, c, &wanted, &wanted, &wanted, &wanted, &done);
+    return tsri_factor_work(c, &w->work, &w->lwork, &wanted, least);
 }
 
 /* One matrix; u and vh do not count where there are none. */
@@ -55,10 +55,10 @@ static void factor_svd(const singular *w, const tsri_factoring *c, void *a, void
         run_svd(w, c, a, s, u, vh, info);
         return;
     }
-    tsri_factor_spoil(s, c->real, c->k);
+    tsri_factor_fill_nan(s, c->real, c->k);
     if (*w->job == 'N') return;
-    tsri_factor_spoil(u, c->dtype, (int64_t)c->m * w->cols);
-    tsri_factor_spoil(vh, c->dtype, (int64_t)c->n * w->rows);
+    tsri_factor_fill_nan(u, c->dtype, (int64_t)c->m * w->cols);
+    tsri_factor_fill_nan(vh, c->dtype, (int64_t)c->n * w->rows);
 }
 
 tsr_status tsri_factor_svd(tsri_factoring *c, const tsr_op *op)
@@ -76,14 +76,14 @@ tsr_status tsri_factor_svd(tsri_factoring *c, const tsr_op *op)
         size_vh = (int64_t)c->n * w.rows;
     }
     TSRI_TRY(tsri_factor_pack(c, &a, op->in[0]));
-    TSRI_TRY(tsri_factor_room(c, &s, c->real, c->count * c->k));
-    TSRI_TRY(tsri_factor_room(c, &u, c->dtype, c->count * size_u + 1));
-    TSRI_TRY(tsri_factor_room(c, &vh, c->dtype, c->count * size_vh + 1));
+    TSRI_TRY(tsri_factor_alloc(c, &s, c->real, c->count * c->k));
+    TSRI_TRY(tsri_factor_alloc(c, &u, c->dtype, c->count * size_u + 1));
+    TSRI_TRY(tsri_factor_alloc(c, &vh, c->dtype, c->count * size_vh + 1));
     TSRI_TRY(open_svd(&w, c));
     for (int64_t i = 0; i < c->count; i++) {
         factor_svd(&w, c, tsri_factor_at(a, c->dtype, i * c->m * c->n), tsri_factor_at(s, c->real, i * c->k),
                    tsri_factor_at(u, c->dtype, i * size_u), tsri_factor_at(vh, c->dtype, i * size_vh), &info);
-        if (info != 0) return tsri_factor_blame(c, i, info);
+        if (info != 0) return tsri_factor_fail(c, i, info);
     }
     TSRI_TRY(tsri_factor_unpack(op->out[0], s, c->real, c->k, 0));
     if (!vectors) return TSR_OK;
@@ -115,17 +115,17 @@ static tsr_status open_eigh(hermitian *h, tsri_factoring *c)
     const bool vectors = *h->job == 'V';
     const double real = vectors ? 1 + 6 * n + 2 * n * n : 1 + 2 * n, integers = vectors ? 3 + 5 * n : 1;
     const double least = c->dtype == c->real ? real : vectors ? 2 * n + n * n : 1 + n;
-    tsr_c128 answer = { 0, 0 }, rwork = { 0, 0 };
+    tsr_c128 wanted = { 0, 0 }, rwork = { 0, 0 };
     int32_t iwork = 0, done = 0;
-    hermitian ask = { .job = h->job, .work = &answer, .rwork = &rwork, .iwork = &iwork, .lwork = -1,
+    hermitian ask = { .job = h->job, .work = &wanted, .rwork = &rwork, .iwork = &iwork, .lwork = -1,
                       .lrwork = -1, .liwork = -1 };
     TSRI_TRY(tsri_factor_check_count(c, real > integers ? real : integers));
     h->lrwork = (int32_t)real;
     h->liwork = (int32_t)integers;
-    TSRI_TRY(tsri_factor_room(c, &h->iwork, TSR_I32, h->liwork));
-    if (c->dtype != c->real) TSRI_TRY(tsri_factor_room(c, &h->rwork, c->real, h->lrwork));
-    run_eigh(&ask, c, &answer, &answer, &done);
-    return tsri_factor_work(c, &h->work, &h->lwork, &answer, least);
+    TSRI_TRY(tsri_factor_alloc(c, &h->iwork, TSR_I32, h->liwork));
+    if (c->dtype != c->real) TSRI_TRY(tsri_factor_alloc(c, &h->rwork, c->real, h->lrwork));
+    run_eigh(&ask, c, &wanted, &wanted, &done);
+    return tsri_factor_work(c, &h->work, &h->lwork, &wanted, least);
 }
 
 tsr_status tsri_factor_eigh(tsri_factoring *c, const tsr_op *op)
@@ -136,16 +136,16 @@ tsr_status tsri_factor_eigh(tsri_factoring *c, const tsr_op *op)
     const int64_t size = (int64_t)c->n * c->n;
     int32_t info = 0;
     TSRI_TRY(tsri_factor_pack(c, &a, op->in[0]));
-    TSRI_TRY(tsri_factor_room(c, &w, c->real, c->count * c->n));
+    TSRI_TRY(tsri_factor_alloc(c, &w, c->real, c->count * c->n));
     TSRI_TRY(open_eigh(&h, c));
     for (int64_t i = 0; i < c->count; i++) {
         void *ai = tsri_factor_at(a, c->dtype, i * size), *wi = tsri_factor_at(w, c->real, i * c->n);
         if (tsri_factor_is_finite_triangle(c, ai, false)) run_eigh(&h, c, ai, wi, &info);
         else {
-            tsri_factor_spoil(ai, c->dtype, size);
-            tsri_factor_spoil(wi, c->real, c->n);
+            tsri_factor_fill_nan(ai, c->dtype, size);
+            tsri_factor_fill_nan(wi, c->real, c->n);
         }
-        if (info != 0) return tsri_factor_blame(c, i, info);
+        if (info != 0) return tsri_factor_fail(c, i, info);
     }
     TSRI_TRY(tsri_factor_unpack(op->out[0], w, c->real, c->n, 0));
     return vectors ? tsri_factor_unpack(op->out[1], a, c->dtype, c->n, c->n) : TSR_OK;
@@ -177,15 +177,15 @@ static void run_eig(const general *g, const tsri_factoring *c, void *a, void *w,
 static tsr_status open_eig(general *g, tsri_factoring *c, void *a, void *w, void *v)
 {
     const int64_t n = c->n;
-    tsr_c128 answer = { 0, 0 };
+    tsr_c128 wanted = { 0, 0 };
     int32_t done = 0;
-    TSRI_TRY(tsri_factor_room(c, &g->real, c->real, 2 * n));
-    TSRI_TRY(tsri_factor_room(c, &g->vectors, c->real, c->dtype == c->real && *g->job == 'V' ? n * n : 1));
+    TSRI_TRY(tsri_factor_alloc(c, &g->real, c->real, 2 * n));
+    TSRI_TRY(tsri_factor_alloc(c, &g->vectors, c->real, c->dtype == c->real && *g->job == 'V' ? n * n : 1));
     general ask = *g;
-    ask.work = &answer;
+    ask.work = &wanted;
     ask.lwork = -1;
     run_eig(&ask, c, a, w, v, &done);
-    return tsri_factor_work(c, &g->work, &g->lwork, &answer, 4 * (double)n);
+    return tsri_factor_work(c, &g->work, &g->lwork, &wanted, 4 * (double)n);
 }
 
 static double part_of(const void *data, tsr_dtype real, int64_t i)
@@ -220,8 +220,8 @@ static void factor_eig(const general *g, const tsri_factoring *c, tsr_dtype dtyp
     const int64_t n = c->n;
     const bool vectors = *g->job == 'V';
     if (!tsri_factor_is_finite(c, a, n * n)) {
-        tsri_factor_spoil(w, dtype, n);
-        if (vectors) tsri_factor_spoil(v, dtype, n * n);
+        tsri_factor_fill_nan(w, dtype, n);
+        if (vectors) tsri_factor_fill_nan(v, dtype, n * n);
         return;
     }
     run_eig(g, c, a, w, v, info);
@@ -237,13 +237,13 @@ tsr_status tsri_factor_eig(tsri_factoring *c, const tsr_op *op)
     void *a = NULL, *w = NULL, *v = NULL;
     int32_t info = 0;
     TSRI_TRY(tsri_factor_pack(c, &a, op->in[0]));
-    TSRI_TRY(tsri_factor_room(c, &w, dtype, c->count * n));
-    TSRI_TRY(tsri_factor_room(c, &v, dtype, c->count * size + 1));
+    TSRI_TRY(tsri_factor_alloc(c, &w, dtype, c->count * n));
+    TSRI_TRY(tsri_factor_alloc(c, &v, dtype, c->count * size + 1));
     TSRI_TRY(open_eig(&g, c, a, w, v));
     for (int64_t i = 0; i < c->count; i++) {
         factor_eig(&g, c, dtype, tsri_factor_at(a, c->dtype, i * n * n), tsri_factor_at(w, dtype, i * n),
                    tsri_factor_at(v, dtype, i * size), &info);
-        if (info != 0) return tsri_factor_blame(c, i, info);
+        if (info != 0) return tsri_factor_fail(c, i, info);
     }
     TSRI_TRY(tsri_factor_unpack(op->out[0], w, dtype, n, 0));
     return vectors ? tsri_factor_unpack(op->out[1], v, dtype, n, n) : TSR_OK;

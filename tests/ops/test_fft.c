@@ -8,7 +8,7 @@
 
 #include "core/alloc.h"
 #include "cpu/fft/fft.h"
-#include "cpu/fft/kernel.h"
+#include "cpu/fft/fft_kernels.h"
 #include "cpu/fft/roots.h"
 #include "property/reference.h"
 

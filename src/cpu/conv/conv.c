@@ -3,7 +3,7 @@
 #include "conv.h"
 #include "core/desc_int.h"
 #include "core/dtype_int.h"
-#include "kernels.h"
+#include "conv_kernels.h"
 
 const int64_t tsri_edges_conv[] = { TSRI_CONV_ROWS, TSRI_CONV_PLACES, TSRI_CONV_BLOCK, 0 };
 
@@ -15,15 +15,15 @@ static int64_t bytes_along(const tsr_desc *d, int axis, int64_t size)
 
 static const tsri_slide one_place = { 1, 1, 1, 1, 0, 0, 0, 0, 0 };
 
-/* Everything but how windows slide. */
-static void see_operands(tsri_grid *g, const tsr_op *op)
+/* All fields but the axes. */
+static void describe_operands(tsri_grid *g, const tsr_op *op)
 {
     const tsr_conv_params *p = op->params;
     const tsr_tensor *x = op->in[0], *w = op->in[1], *bias = op->nin > 2 ? op->in[2] : NULL, *z = op->out[0];
     const int64_t size = tsri_dtype_size(z->dtype);
     const int c = z->ndim - p->spatial - 1;
-    const bool turned = op->kind == TSR_OP_CONV_TRANSPOSE;
-    const int w_out = turned ? 1 : 0, w_in = turned ? 0 : 1;
+    const bool transposed = op->kind == TSR_OP_CONV_TRANSPOSE;
+    const int w_out = transposed ? 1 : 0, w_in = transposed ? 0 : 1;
     *g = (tsri_grid){ .dtype = z->dtype, .batch = c ? z->shape[0] : 1, .groups = p->groups,
                       .channels = x->shape[c] / p->groups, .kernels = z->shape[c] / p->groups,
                       .x = x->data, .w = w->data, .bias = bias ? bias->data : NULL, .z = z->data };
@@ -33,39 +33,40 @@ static void see_operands(tsri_grid *g, const tsr_op *op)
     g->z_channel = bytes_along(&z->desc, c, size);
     g->w_channel = bytes_along(&w->desc, w_in, size);
     g->w_kernel = bytes_along(&w->desc, w_out, size);
-    g->w_group = turned ? g->channels * g->w_channel : g->kernels * g->w_kernel;
+    g->w_group = transposed ? g->channels * g->w_channel : g->kernels * g->w_kernel;
     g->bias_step = bias ? bytes_along(&bias->desc, 0, size) : 0;
 }
 
-/* Spatial dim d as it lies in memory. */
-static tsri_slide see_axis(const tsr_op *op, int d)
+/* How windows slide along spatial dim d. */
+static tsri_slide describe_axis(const tsr_op *op, int d)
 {
     const tsr_conv_params *p = op->params;
     const tsr_tensor *x = op->in[0], *w = op->in[1], *z = op->out[0];
     const int64_t size = tsri_dtype_size(z->dtype);
     const int at = z->ndim - p->spatial + d;
-    const bool alone = op->kind == TSR_OP_CONV && z->shape[at] == 1;  /* a step of any length leads nowhere */
+    const bool single = op->kind == TSR_OP_CONV && z->shape[at] == 1;  /* the step is never taken */
     return (tsri_slide){ .out = z->shape[at], .in = x->shape[at], .taps = w->shape[2 + d],
-                         .step = alone ? 1 : p->stride[d],
+                         .step = single ? 1 : p->stride[d],
                          .first = -p->low[d], .reach = p->dilation[d], .x = bytes_along(&x->desc, at, size),
                          .w = bytes_along(&w->desc, 2 + d, size), .z = bytes_along(&z->desc, at, size) };
 }
 
-/* Axes that are walked as one ------------------------------------------------------------ */
+/* Merged axes ---------------------------------------------------------------------------- */
 
-/* Each output looks at the input of its own number and at no other. */
+/* Does output i see input i only? */
 static bool is_plain(const tsri_slide *a)
 {
     return a->taps == 1 && a->step == 1 && a->first == 0 && a->in == a->out;
 }
 
-static bool goes_on(const tsri_slide *outer, const tsri_slide *inner)
+/* Can the two axes be walked as one? */
+static bool continues(const tsri_slide *outer, const tsri_slide *inner)
 {
     return outer->out == 1 || (outer->x == inner->x * inner->out && outer->z == inner->z * inner->out);
 }
 
-/* A 1 x 1 window lets places and rows go on as one: by then it is a product of matrices. An inner axis of a
- * single place makes way for its outer one, so that rows are long. */
+/* Axes with a window of 1 are merged where strides allow: a 1 x 1 convolution becomes a product of matrices.
+ * An inner axis of size 1 is replaced by the outer one, so that rows are long. */
 static void join_axes(tsri_grid *g)
 {
     for (int d = 1; d < TSRI_AXES; d++) {
@@ -73,7 +74,7 @@ static void join_axes(tsri_grid *g)
         if (!is_plain(inner)) continue;
         if (inner->out == 1) {
             *inner = *outer;
-        } else if (is_plain(outer) && goes_on(outer, inner)) {
+        } else if (is_plain(outer) && continues(outer, inner)) {
             inner->out *= outer->out;
             inner->in = inner->out;
         } else {
@@ -106,12 +107,12 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Outputs start, start + stride, ... of an axis: they meet the same taps, one input on each time. Moves the
- * grid's w and z to where they begin. */
-static tsri_slide see_phase(tsri_grid *g, const tsri_slide *a, int64_t start)
+/* Outputs start, start + stride, ... of an axis: all use the same taps, and each sees the next input. Moves
+ * the grid's w and z to their first elements. */
+static tsri_slide describe_phase(tsri_grid *g, const tsri_slide *a, int64_t start)
 {
     const int64_t stride = a->step, dilation = a->reach, common = common_divisor(stride, dilation);
-    const int64_t period = stride / common;  /* from one tap that meets an input to the next */
+    const int64_t period = stride / common;  /* from one tap that has an input to the next */
     int64_t tap = 0;
     while (tap < a->taps && tap < period && (start - a->first - tap * dilation) % stride != 0) tap++;
     const bool any = tap < a->taps && tap < period;
@@ -137,7 +138,7 @@ static tsr_status run_phases(const tsri_grid *whole)
         for (start[1] = 0; start[1] < phases(&a[1]); start[1]++)
             for (start[2] = 0; start[2] < phases(&a[2]); start[2]++) {
                 tsri_grid g = *whole;
-                for (int d = 0; d < TSRI_AXES; d++) g.axis[d] = see_phase(&g, &a[d], start[d]);
+                for (int d = 0; d < TSRI_AXES; d++) g.axis[d] = describe_phase(&g, &a[d], start[d]);
                 TSRI_TRY(run_grid(&g));
             }
     return TSR_OK;
@@ -145,7 +146,7 @@ static tsr_status run_phases(const tsri_grid *whole)
 
 /* The op ------------------------------------------------------------------------------------- */
 
-/* A bias is added to complex sums by another op: scaling by 1 would spread their infinities. */
+/* A bias is added to complex sums by another op: multiplying infinities by 1 here would give NaN. */
 bool tsri_cpu_has_conv(const tsr_op *op)
 {
     return tsr_dtype_kind(op->out[0]->dtype) != TSR_COMPLEX || op->nin < 3 || !op->in[2];
@@ -155,10 +156,10 @@ tsr_status tsri_cpu_conv(const tsr_op *op)
 {
     const tsr_conv_params *p = op->params;
     tsri_grid g;
-    see_operands(&g, op);
+    describe_operands(&g, op);
     for (int d = 0; d < TSRI_AXES; d++) {
         const int own = d - TSRI_AXES + p->spatial;
-        g.axis[d] = own < 0 ? one_place : see_axis(op, own);
+        g.axis[d] = own < 0 ? one_place : describe_axis(op, own);
     }
     return op->kind == TSR_OP_CONV ? run_grid(&g) : run_phases(&g);
 }

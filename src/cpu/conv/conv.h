@@ -1,13 +1,14 @@
-/* conv.h - convolutions and pools on the CPU.
+/* conv.h - convolutions and pooling on the CPU.
  *
- * Whatever its options, a convolution comes down to a grid: three spatial dims along
- * which windows slide, and for each output the sum over taps and channels of products.
- * A transposed one is several grids, one for each remainder of the outputs modulo the
- * strides: in each, only the taps that meet an input are left, and the windows slide by
- * one. Grids of floats are done where vectors bring it: by tiles with vectors of kernels
- * (tiles.c), or by strips with vectors of places (windows.c). Others are done by a product
- * of matrices (multiply.c), or directly, where there is too little to multiply with
- * (direct.c).
+ * Every convolution is turned into a grid: three spatial dims along which windows slide,
+ * and for each output the sum of products over taps (elements of the window) and channels.
+ * "Kernels" are the output channels, each with its own weights; a "place" is a position
+ * in the spatial dims. A transposed convolution is several grids, one for each remainder of the outputs
+ * modulo the strides: each has only the taps that see an input, and its windows slide by one.
+ *
+ * Floats with vector instructions: micro-kernels with vectors across kernels (tiles.c), or with
+ * vectors along places (windows.c). Others: a product of matrices (multiply.c), or directly,
+ * where there is too little work for that (direct.c).
  */
 #ifndef TSRI_CPU_CONV_H
 #define TSRI_CPU_CONV_H
@@ -15,22 +16,22 @@
 #include "core/desc_int.h"
 #include "tessera/backend.h"
 
-/* How windows slide along one spatial dim. What lies outside 0 .. in - 1 is not there. */
+/* How windows slide along one spatial dim. Inputs outside 0 .. in - 1 are padding. */
 typedef struct tsri_slide {
     int64_t out, in, taps;
     int64_t step;          /* inputs from one output's window to the next */
-    int64_t first, reach;  /* tap t of output o looks at input o * step + first + t * reach */
+    int64_t first, reach;  /* tap t of output o sees input o * step + first + t * reach */
     int64_t x, w, z;       /* bytes from one input, tap and output to the next */
 } tsri_slide;
 
-/* Where tap t of output 0 looks. */
+/* The input that tap t of output 0 sees. */
 static inline int64_t tsri_slide_at(const tsri_slide *s, int64_t tap) { return s->first + tap * s->reach; }
 
-/* Bytes from where a tap looks for one output to where it looks for the next; junk if the two are not both
- * in x. */
+/* Bytes from the input that a tap sees for one output to that for the next; meaningless unless both are in
+ * x. */
 static inline int64_t tsri_slide_bytes(const tsri_slide *s) { return tsri_mul_wrapping(s->step, s->x); }
 
-/* Outputs *begin .. *end - 1 are those of begin .. end - 1 whose tap looks at an input that is there. */
+/* Narrows *begin .. *end - 1 to the outputs whose tap sees an input in x. */
 static inline void tsri_slide_inside(const tsri_slide *s, int64_t tap, int64_t *begin, int64_t *end)
 {
     const int64_t at = tsri_slide_at(s, tap);
@@ -43,7 +44,7 @@ static inline void tsri_slide_inside(const tsri_slide *s, int64_t tap, int64_t *
 enum { TSRI_AXES = 3 };
 
 typedef struct tsri_grid {
-    tsri_slide  axis[TSRI_AXES];    /* axes that an op lacks have one place, and come first */
+    tsri_slide  axis[TSRI_AXES];    /* axes that an op lacks have size 1, and come first */
     tsr_dtype   dtype;
     int64_t     batch, groups;
     int64_t     channels, kernels;  /* of one group: inputs and outputs */
@@ -52,22 +53,22 @@ typedef struct tsri_grid {
     int64_t     x_image, x_channel, w_group, w_channel, w_kernel, z_image, z_channel, bias_step;  /* bytes */
 } tsri_grid;
 
-/* TSR_ENOMEM where there is no room for scratch. All of the grid's outputs are written. */
+/* All write all of the grid's outputs. TSR_ENOMEM if there is no memory for scratch. */
 tsr_status tsri_grid_multiply(const tsri_grid *g);
 
-/* For floats, where vectors bring tiles, and kernels fill them. */
+/* For floats, if the instruction set has tile micro-kernels, and there are enough kernels to fill vectors. */
 bool       tsri_grid_has_tiles(const tsri_grid *g);
 tsr_status tsri_grid_tiles(const tsri_grid *g);
 
-/* For floats, where vectors bring strips, and windows are not wide beyond measure. */
+/* For floats, if the instruction set has strip micro-kernels, and windows are not too wide for scratch. */
 bool       tsri_grid_has_windows(const tsri_grid *g);
 tsr_status tsri_grid_windows(const tsri_grid *g);
 
-/* For floats; good where a group has one channel and few kernels. */
+/* For floats, if a group has one channel and few kernels. */
 bool       tsri_grid_is_direct(const tsri_grid *g);
 tsr_status tsri_grid_direct(const tsri_grid *g);
 
-/* The ops (conv.c, pool.c). */
+/* The ops (conv.c, pooling.c). */
 bool       tsri_cpu_has_conv(const tsr_op *op);
 tsr_status tsri_cpu_conv(const tsr_op *op);
 tsr_status tsri_cpu_pool(const tsr_op *op);

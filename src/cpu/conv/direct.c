@@ -1,26 +1,26 @@
 /* direct.c - a grid row by row: each tap is one product for a whole row of outputs.
  *
- * For groups of one channel (depthwise convolutions), where a product of matrices would
- * have nothing to share between its rows. */
+ * For groups of one channel (depthwise convolutions): rows of a product of matrices would share no
+ * operands there. */
 #include "conv.h"
 #include "core/dtype_int.h"
 #include "core/half.h"
 #include "core/threads_int.h"
 
 enum {
-    ROW = 256,             /* outputs summed side by side */
-    FEW = 3,               /* kernels of a group that are not worth packing for */
-    PART_WORK = 1 << 15    /* products that make a thread worth waking */
+    ROW = 256,           /* outputs summed together */
+    MOST_KERNELS = 3,    /* kernels of a group up to which packing does not pay */
+    PART_WORK = 1 << 15  /* multiplications that make a thread worth waking */
 };
 
-/* One row of outputs of one kernel: addresses of its image's channel, its weights and bias, and itself. */
+/* One row of outputs of one kernel: addresses of its image's channel, weights, bias and outputs. */
 typedef struct row {
     const char *x, *w, *bias;
     char       *z;
     int64_t     at[2];  /* which row, along the outer axes */
 } row;
 
-/* Where a tap of the outer axes finds the row of x that it looks at; false if there is none. */
+/* The row of x that a tap of the outer axes sees; false if it is outside. */
 static bool find_line(const char **x, const tsri_grid *g, const row *r, int64_t t0, int64_t t1)
 {
     const int64_t i0 = r->at[0] * g->axis[0].step + tsri_slide_at(&g->axis[0], t0);
@@ -43,7 +43,7 @@ static const row_fn rows[TSR_DTYPE_COUNT] = {
 
 bool tsri_grid_is_direct(const tsri_grid *g)
 {
-    return g->channels == 1 && g->kernels <= FEW && rows[g->dtype];
+    return g->channels == 1 && g->kernels <= MOST_KERNELS && rows[g->dtype];
 }
 
 /* Rows begin .. end - 1 of all images, channels and outer places. */
@@ -71,5 +71,6 @@ tsr_status tsri_grid_direct(const tsri_grid *g)
     const double work = (double)a[2].out * (double)a[0].taps * (double)a[1].taps * (double)(a[2].taps + 1);
     const int64_t grain = work < PART_WORK ? (int64_t)(PART_WORK / (work + 1)) : 1;
     tsri_grid whole = *g;
-    return tsri_parallel_for(g->batch * g->groups * g->kernels * a[0].out * a[1].out, grain, sum_rows, &whole);
+    return tsri_parallel_for(g->batch * g->groups * g->kernels * a[0].out * a[1].out, grain, sum_rows,
+                             &whole);
 }

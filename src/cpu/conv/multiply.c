@@ -1,18 +1,20 @@
-/* multiply.c - a grid as a product of matrices that are never laid out.
+/* multiply.c - a grid as a product of matrices (im2col), of which only packed panels exist.
  *
  *     z (kernels x places)  =  w (kernels x k)  *  columns (k x places)
  *
- * k counts taps, and channels within them. Weights are packed once, for some hundreds
- * of kernels at a time; columns are gathered from x straight into the panels that the
- * microkernel of gemm.h wants, some places and some k at a time, by the thread that
- * multiplies them:
+ * k counts taps, and channels within them. Weights are packed once, for some hundreds of kernels at a time.
+ * Columns are gathered from x directly into panels for gemm.h's micro-kernel, some places and some k at a
+ * time, by the thread that multiplies them. The order of loops:
  *
- *     unit    some places of one image, and some kernels of one group: what a thread takes
- *       part of k    the columns of it are packed
- *         block of k, rows, panel of columns, panel of weights    one call of the microkernel
+ *     unit                       some places of one image, some kernels of one group: what a thread takes
+ *       part of k                whose columns are packed
+ *         block of k             summed from 0
+ *           rows of weights      that stay in a cache
+ *             panel of columns
+ *               panel of weights   one call of the micro-kernel
  *
- * Sums live tile by tile until k is done. Their order is gemm.h's, so it depends neither
- * on the units nor on the threads. */
+ * Sums are kept in scratch, a micro-tile after the other, until k is done. Their order is gemm.h's, so it
+ * depends neither on the units nor on the threads. */
 #include "conv.h"
 #include "core/alloc.h"
 #include "core/dtype_int.h"
@@ -26,16 +28,16 @@ enum {
     KERNELS = 512,                   /* whose weights are packed at a time, of each group */
     PLACES = 128,                    /* of a unit */
     PART_K = 2 * TSRI_GEMM_BLOCK,    /* whose columns are packed at a time */
-    ROWS = 64,                       /* of weights that stay in a cache while columns pass */
-    GATHERED = 32,                   /* channels laid out at a time, where places do not follow each other */
-    UNIT_WORK = 1 << 17              /* products that make a thread worth waking */
+    ROWS = 64,                       /* of weights that stay in a cache over all panels of columns */
+    GATHERED = 32,                   /* channels gathered at a time, where places have no common stride */
+    UNIT_WORK = 1 << 17              /* multiplications that make a thread worth waking */
 };
 
 static const int64_t OUTSIDE = INT64_MIN;
 
 typedef struct job {
     const tsri_grid       *g;
-    const tsri_gemm_ukr   *ukr;
+    const tsri_gemm_kernels   *gemm;
     const tsri_gemm_dtype *dtype;
     tsri_gemm_scale        scale;
     int64_t                element;        /* bytes in memory */
@@ -52,10 +54,10 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-static int64_t tile_bytes(const tsri_gemm_ukr *u) { return (int64_t)u->mr * u->nr * u->sum; }
-static int64_t weight_panel_bytes(const job *j) { return j->k * j->ukr->mr * j->ukr->element; }
-static int64_t block_panels(const job *j) { return most(1, PLACES / j->ukr->nr); }
-static int64_t block_places(const job *j) { return block_panels(j) * j->ukr->nr; }
+static int64_t tile_bytes(const tsri_gemm_kernels *u) { return (int64_t)u->mr * u->nr * u->sum; }
+static int64_t weight_panel_bytes(const job *j) { return j->k * j->gemm->mr * j->gemm->element; }
+static int64_t block_panels(const job *j) { return most(1, PLACES / j->gemm->nr); }
+static int64_t block_places(const job *j) { return block_panels(j) * j->gemm->nr; }
 
 /* Weights ------------------------------------------------------------------------------------ */
 
@@ -72,12 +74,12 @@ static tsr_status pack_weights(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
     const tsri_grid *g = j->g;
-    const int mr = j->ukr->mr;
+    const int mr = j->gemm->mr;
     for (int64_t i = begin; i < end; i++) {
         const int64_t row = i % j->panels * mr;
         const char *w = g->w + i / j->panels * g->w_group + (j->first + row) * g->w_kernel;
         char *panel = j->weights + i * weight_panel_bytes(j);
-        for (int64_t t = 0; t < j->taps; t++, panel += g->channels * mr * j->ukr->element) {
+        for (int64_t t = 0; t < j->taps; t++, panel += g->channels * mr * j->gemm->element) {
             int64_t tap[TSRI_AXES];
             split_tap(tap, g, t);
             const char *from = w;
@@ -94,7 +96,7 @@ static tsr_status pack_weights(void *context, int64_t begin, int64_t end)
 /* The places of one panel: where their windows begin, and which inputs of one tap they see. */
 typedef struct lanes {
     int64_t  n;
-    bool     one_row;             /* they follow each other along the last axis */
+    bool     one_row;             /* they are consecutive along the last axis */
     int64_t (*at)[TSRI_AXES];     /* o * step */
     int64_t *offset;              /* bytes from x, or OUTSIDE */
     char    *gathered;
@@ -112,8 +114,8 @@ static void find_lanes(lanes *l, const tsri_grid *g, int64_t place, int64_t n)
     }
 }
 
-/* What each lane sees through a tap; returns how many see anything. */
-static int64_t look_through(const lanes *l, const tsri_grid *g, const int64_t tap[TSRI_AXES])
+/* The input that each lane sees through a tap; returns how many lanes see one. */
+static int64_t find_inputs(const lanes *l, const tsri_grid *g, const int64_t tap[TSRI_AXES])
 {
     int64_t seen = 0, shift[TSRI_AXES];
     for (int d = 0; d < TSRI_AXES; d++) shift[d] = tsri_slide_at(&g->axis[d], tap[d]);
@@ -158,18 +160,18 @@ static void pack_tap(const job *j, const lanes *l, char *panel, const char *x, c
                      int64_t channels)
 {
     const tsri_grid *g = j->g;
-    const int64_t seen = look_through(l, g, tap), size = j->element,
-                  step = (int64_t)j->ukr->nr * j->ukr->element;
+    const int64_t seen = find_inputs(l, g, tap), size = j->element,
+                  step = (int64_t)j->gemm->nr * j->gemm->element;
     if (seen == 0) {
         memset(panel, 0, (size_t)(channels * step));
     } else if (seen == l->n && l->one_row) {
         j->dtype->pack(panel, x + l->offset[0], tsri_slide_bytes(&g->axis[2]), g->x_channel, l->n, channels,
-                       j->ukr->nr);
+                       j->gemm->nr);
     } else {
         for (int64_t c = 0; c < channels; c += GATHERED) {
             const int64_t n = least(channels - c, GATHERED);
             gather(l, x + c * g->x_channel, g->x_channel, n, size);
-            j->dtype->pack(panel + c * step, l->gathered, size, l->n * size, l->n, n, j->ukr->nr);
+            j->dtype->pack(panel + c * step, l->gathered, size, l->n * size, l->n, n, j->gemm->nr);
         }
     }
 }
@@ -177,7 +179,7 @@ static void pack_tap(const job *j, const lanes *l, char *panel, const char *x, c
 /* A panel of columns: k indices from `begin` on. x is the group's part of an image. */
 static void pack_columns(const job *j, const lanes *l, char *panel, const char *x, int64_t begin, int64_t k)
 {
-    const int64_t channels = j->g->channels, step = (int64_t)j->ukr->nr * j->ukr->element;
+    const int64_t channels = j->g->channels, step = (int64_t)j->gemm->nr * j->gemm->element;
     for (int64_t p = begin; p < begin + k;) {
         const int64_t c = p % channels, n = least(channels - c, begin + k - p);
         int64_t tap[TSRI_AXES];
@@ -200,46 +202,46 @@ typedef struct unit {
 
 static void sum_part(const job *j, const unit *u, int64_t begin, int64_t k)
 {
-    const tsri_gemm_ukr *ukr = j->ukr;
-    const int64_t panels = pieces(u->rows, ukr->mr), across = pieces(u->places, ukr->nr),
-                  rows = most(1, ROWS / ukr->mr);
-    const int64_t column_bytes = k * ukr->nr * ukr->element;
+    const tsri_gemm_kernels *gemm = j->gemm;
+    const int64_t panels = pieces(u->rows, gemm->mr), across = pieces(u->places, gemm->nr),
+                  rows = most(1, ROWS / gemm->mr);
+    const int64_t column_bytes = k * gemm->nr * gemm->element;
     for (int64_t p = 0; p < k; p += TSRI_GEMM_BLOCK)
         for (int64_t top = 0; top < panels; top += rows)
             for (int64_t c = 0; c < across; c++)
                 for (int64_t r = top; r < least(top + rows, panels); r++)
-                    ukr->run(least(k - p, TSRI_GEMM_BLOCK),
-                             u->weights + r * weight_panel_bytes(j) + (begin + p) * ukr->mr * ukr->element,
-                             u->columns + c * column_bytes + p * ukr->nr * ukr->element,
-                             u->sums + (r * across + c) * tile_bytes(ukr), begin + p > 0);
+                    gemm->run(least(k - p, TSRI_GEMM_BLOCK),
+                             u->weights + r * weight_panel_bytes(j) + (begin + p) * gemm->mr * gemm->element,
+                             u->columns + c * column_bytes + p * gemm->nr * gemm->element,
+                             u->sums + (r * across + c) * tile_bytes(gemm), begin + p > 0);
 }
 
-/* Columns `from` .. from + n - 1 of a tile, which are one row of z, or follow each other all the same. */
+/* Columns `from` .. from + n - 1 of a tile, which have one stride in z. */
 static void store_run(const job *j, const unit *u, const char *tile, int64_t row, int64_t place, int64_t from,
                       int64_t n)
 {
     const tsri_grid *g = j->g;
     const int64_t cols = g->axis[2].out, rows = g->axis[1].out,
                   kernel = u->group * g->kernels + j->first + u->row + row;
-    const int64_t part = j->ukr->sum / (tsr_dtype_kind(g->dtype) == TSR_COMPLEX ? 2 : 1);
+    const int64_t part = j->gemm->sum / (tsr_dtype_kind(g->dtype) == TSR_COMPLEX ? 2 : 1);
     tsri_gemm_matrix z = { g->z + u->image * g->z_image + kernel * g->z_channel, g->z_channel, g->axis[2].z };
     tsri_gemm_matrix bias = { NULL, g->bias_step, 0 };
     z.data += place / cols / rows * g->axis[0].z + place / cols % rows * g->axis[1].z;
     z.data += place % cols * g->axis[2].z;
-    /* A matrix may be written; this one is only read. */
+    /* The cast drops const: c is only read. */
     if (g->bias) bias.data = (char *)(uintptr_t)(g->bias + kernel * g->bias_step);
-    j->dtype->store(z, bias, tile + from * part, least(u->rows - row, j->ukr->mr), n, j->ukr->mr, j->ukr->nr,
-                    &j->scale);
+    j->dtype->store(z, bias, tile + from * part, least(u->rows - row, j->gemm->mr), n, j->gemm->mr,
+                    j->gemm->nr, &j->scale);
 }
 
 static void store_sums(const job *j, const unit *u)
 {
-    const int mr = j->ukr->mr, nr = j->ukr->nr;
+    const int mr = j->gemm->mr, nr = j->gemm->nr;
     const int64_t cols = j->g->axis[2].out, across = pieces(u->places, nr);
     for (int64_t r = 0; r * mr < u->rows; r++)
         for (int64_t c = 0; c < across; c++) {
             const int64_t width = least(u->places - c * nr, nr);
-            const char *tile = u->sums + (r * across + c) * tile_bytes(j->ukr);
+            const char *tile = u->sums + (r * across + c) * tile_bytes(j->gemm);
             for (int64_t i = 0; i < width;) {
                 const int64_t place = u->place + c * nr + i;
                 const int64_t n = j->even ? width : least(width - i, cols - place % cols);
@@ -252,15 +254,15 @@ static void store_sums(const job *j, const unit *u)
 static void multiply_unit(const job *j, unit *u)
 {
     const tsri_grid *g = j->g;
-    const tsri_gemm_ukr *ukr = j->ukr;
+    const tsri_gemm_kernels *gemm = j->gemm;
     const char *x = g->x + u->image * g->x_image + u->group * g->channels * g->x_channel;
-    const int64_t across = pieces(u->places, ukr->nr);
-    if (j->k == 0) memset(u->sums, 0, (size_t)(pieces(u->rows, ukr->mr) * across * tile_bytes(ukr)));
+    const int64_t across = pieces(u->places, gemm->nr);
+    if (j->k == 0) memset(u->sums, 0, (size_t)(pieces(u->rows, gemm->mr) * across * tile_bytes(gemm)));
     for (int64_t p = 0; p < j->k; p += PART_K) {
         const int64_t k = least(j->k - p, PART_K);
         for (int64_t c = 0; c < across; c++) {
-            find_lanes(&u->l, g, u->place + c * ukr->nr, least(u->places - c * ukr->nr, ukr->nr));
-            pack_columns(j, &u->l, u->columns + c * k * ukr->nr * ukr->element, x, p, k);
+            find_lanes(&u->l, g, u->place + c * gemm->nr, least(u->places - c * gemm->nr, gemm->nr));
+            pack_columns(j, &u->l, u->columns + c * k * gemm->nr * gemm->element, x, p, k);
         }
         sum_part(j, u, p, k);
     }
@@ -273,16 +275,16 @@ static size_t rounded(int64_t bytes) { return tsri_round_up((size_t)bytes, TSRI_
 
 static size_t columns_bytes(const job *j)
 {
-    return rounded(least(j->k, PART_K) * block_places(j) * j->ukr->element);
+    return rounded(least(j->k, PART_K) * block_places(j) * j->gemm->element);
 }
 
 static size_t sums_bytes(const job *j)
 {
-    return rounded(j->row_panels * block_panels(j) * tile_bytes(j->ukr));
+    return rounded(j->row_panels * block_panels(j) * tile_bytes(j->gemm));
 }
-static size_t at_bytes(const job *j) { return rounded(j->ukr->nr * TSRI_AXES * (int64_t)sizeof(int64_t)); }
-static size_t offset_bytes(const job *j) { return rounded(j->ukr->nr * (int64_t)sizeof(int64_t)); }
-static size_t gathered_bytes(const job *j) { return rounded(GATHERED * j->ukr->nr * j->element); }
+static size_t at_bytes(const job *j) { return rounded(j->gemm->nr * TSRI_AXES * (int64_t)sizeof(int64_t)); }
+static size_t offset_bytes(const job *j) { return rounded(j->gemm->nr * (int64_t)sizeof(int64_t)); }
+static size_t gathered_bytes(const job *j) { return rounded(GATHERED * j->gemm->nr * j->element); }
 
 static size_t scratch_bytes(const job *j)
 {
@@ -307,8 +309,8 @@ static void find_unit(unit *u, const job *j, int64_t i)
     u->group = rest % j->g->groups;
     u->place = block * block_places(j);
     u->places = least(j->places - u->place, block_places(j));
-    u->row = slice * j->row_panels * j->ukr->mr;
-    u->rows = least(j->kernels - u->row, j->row_panels * j->ukr->mr);
+    u->row = slice * j->row_panels * j->gemm->mr;
+    u->rows = least(j->kernels - u->row, j->row_panels * j->gemm->mr);
     u->weights = j->weights + (u->group * j->panels + slice * j->row_panels) * weight_panel_bytes(j);
 }
 
@@ -345,7 +347,7 @@ static void cut_units(job *j)
 /* Products of one unit, at the most. */
 static double unit_work(const job *j)
 {
-    return (double)least(j->places, block_places(j)) * (double)(j->row_panels * j->ukr->mr) *
+    return (double)least(j->places, block_places(j)) * (double)(j->row_panels * j->gemm->mr) *
            (double)(j->k + 1);
 }
 
@@ -362,9 +364,9 @@ static tsr_status multiply_packed(job *j)
 static tsr_status multiply_kernels(job *j)
 {
     size_t reserved = 0;
-    j->panels = pieces(j->kernels, j->ukr->mr);
+    j->panels = pieces(j->kernels, j->gemm->mr);
     const double wanted =
-        (double)j->g->groups * (double)j->panels * (double)j->k * j->ukr->mr * j->ukr->element;
+        (double)j->g->groups * (double)j->panels * (double)j->k * j->gemm->mr * j->gemm->element;
     const bool fits = wanted < (double)(SIZE_MAX / 4);
     const size_t bytes = fits && j->k > 0 ? (size_t)(j->g->groups * j->panels * weight_panel_bytes(j)) : 1;
     j->weights = fits ? tsri_pool_scratch(bytes, &reserved) : NULL;
@@ -375,7 +377,7 @@ static tsr_status multiply_kernels(job *j)
     return s;
 }
 
-/* Do places of z follow each other across rows? */
+/* Do places of z have one stride, also from row to row? */
 static bool is_even(const tsri_slide *a)
 {
     int64_t step = a[2].z * a[2].out;
@@ -390,7 +392,7 @@ tsr_status tsri_grid_multiply(const tsri_grid *g)
 {
     const tsri_slide *a = g->axis;
     job j = { .g = g, .dtype = &tsri_gemm_dtypes[g->dtype], .element = tsri_dtype_size(g->dtype) };
-    j.ukr = &tsri_cpu_kernels_get()->gemm[j.dtype->cls];
+    j.gemm = &tsri_cpu_kernels_get()->gemm[j.dtype->cls];
     j.scale = (tsri_gemm_scale){ { 1, 0 }, { 1, 0 }, 1, 1, !g->bias };
     j.taps = a[0].taps * a[1].taps * a[2].taps;
     j.k = j.taps * g->channels;

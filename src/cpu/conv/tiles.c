@@ -1,22 +1,21 @@
 /* tiles.c - a grid of floats as tiles of sums: some places by vectors of kernels.
  *
- * For each index of k, which counts rows of taps, channels within them, and the taps of
- * a row, a tile spreads what each of its places sees over a vector, and multiplies it with the weights of
- * neighbouring kernels (kernels.h). Inputs may lie in any order. A box of outputs is
- * copied with all that its windows reach only to have zeros where x ends, and floats
- * where x has others: with channels last where they come last in x, else with channels
- * first.
+ * k counts rows of taps, channels within them, and the taps of a row. For each index of k a tile broadcasts
+ * the input that each of its places sees to a vector, and multiplies it with the weights of
+ * neighbouring kernels (conv_kernels.h). Inputs may have any strides. The inputs of a box of outputs are
+ * copied only to pad them with zeros, and to convert them to floats: with channels last where they come last
+ * in x, else with channels first. The order of loops:
  *
  *     unit               a box of one image and some kernels of one group: what a thread takes
  *       panel of kernels     as wide as tiles are
- *         band of places       whose sums stay near
- *           chunk of k           whose weights stay in the second cache
+ *         band of places       whose sums stay in the L1 cache
+ *           chunk of k           whose weights stay in the L2 cache
  *             tile
  *               block of k           summed from 0
  *
- * Rows of outputs at an edge of x leave out the rows of taps that lie outside.
- * Sums are added up in z itself where kernels follow each other there; else they are
- * turned, a band at a time. Windows of one place are not copied. The order of sums is
+ * Rows of outputs at an edge of x skip the rows of taps that are outside.
+ * Sums are accumulated in z itself where kernels have unit stride there; else they are
+ * transposed into z, a band at a time. Inputs of windows of size 1 are not copied. The order of sums is
  * fixed: in order within a block, and the blocks' sums in order. */
 #include "cpu/edges.h"
 #include "core/alloc.h"
@@ -27,19 +26,19 @@
 
 enum {
     KERNELS = 512,          /* whose weights are packed at a time, of each group */
-    BOX_BYTES = 300 << 10,  /* of a copy, if it can be */
-    MOST_BYTES = 4 << 20,   /* of a copy */
-    CHUNK = 640,            /* indices of k, at most, whose weights stay in the second cache */
+    BOX_BYTES = 300 << 10,  /* of a copy, if boxes can be cut so small */
+    MOST_BYTES = 4 << 20,   /* of a copy, at most */
+    CHUNK = 640,            /* indices of k, at most, whose weights stay in the L2 cache */
     BAND = 224,             /* places of a band, or two rows of them if that is more */
-    FEW = 8                 /* channels that are not worth turning */
+    TRANSPOSE_FROM = 8      /* channels from which on copies are transposed */
 };
 
-const int64_t tsri_edges_tiles[] = { KERNELS, CHUNK, BAND, FEW, 0 };
+const int64_t tsri_edges_tiles[] = { KERNELS, CHUNK, BAND, TRANSPOSE_FROM, 0 };
 
 /* Geometry ------------------------------------------------------------------------------------ */
 
-/* Bytes of the copy for boxes as they are; sets its pitches. Neither places nor channels lie a whole number
- * of pages apart, or few parts of a page. */
+/* Bytes of the copy for the current boxes; sets its pitches. The steps between places and channels avoid
+ * whole pages and simple fractions of a page: those would fall into the same sets of a cache. */
 static int64_t measure_copy(tsri_tiles *j)
 {
     tsri_tiles_side *s = j->side;
@@ -86,8 +85,8 @@ static void cut_for_threads(tsri_tiles *j)
     (void)measure_copy(j);
 }
 
-/* Windows of one place, all of which lie in x, of floats. */
-static bool lies_well(const tsri_tiles *j)
+/* Are these windows of size 1 on floats, all inside x? */
+static bool needs_no_copy(const tsri_tiles *j)
 {
     const tsri_slide *a = j->g->axis;
     if (j->taps != 1 || tsri_dtype_size(j->g->dtype) != j->element) return false;
@@ -97,7 +96,7 @@ static bool lies_well(const tsri_tiles *j)
     return true;
 }
 
-/* Sizes that the copy of any box stays far within 63 bits with. */
+/* Are sizes small enough that bytes of a copy cannot overflow? */
 static bool is_moderate(const tsri_grid *g)
 {
     double reach = (double)g->channels, taps = 1;
@@ -119,7 +118,10 @@ typedef struct band {
     int64_t group, panel, vectors, kernels;
 } band;
 
-static int64_t band_cols(const tsri_tiles *j) { return j->straight ? j->side[2].box : least(j->side[2].box, BAND); }
+static int64_t band_cols(const tsri_tiles *j)
+{
+    return j->writes_z ? j->side[2].box : least(j->side[2].box, BAND);
+}
 static int64_t band_rows(const tsri_tiles *j) { return most(2, BAND / j->side[2].box); }
 static int64_t row_tiles(const tsri_tiles *j, int64_t cols) { return pieces(cols, j->kernels->places); }
 
@@ -132,10 +134,10 @@ static char *output_at(const tsri_tiles *j, const tsri_tiles_unit *u, const band
     return z;
 }
 
-/* Where the windows of output o of the box begin. */
+/* The first input of the window of output o of the box. */
 static const char *window_at(const tsri_tiles *j, const tsri_tiles_unit *u, const int64_t *o)
 {
-    const char *x = j->as_it_lies ? u->of.x : u->copy;
+    const char *x = j->no_copy ? u->of.x : u->copy;
     for (int d = 0; d < TSRI_AXES; d++) x += o[d] * j->g->axis[d].step * j->side[d].pitch;
     return x;
 }
@@ -151,8 +153,8 @@ static bool has_input(const tsri_slide *a, int64_t output, int64_t tap)
     return at >= 0 && at < a->in;
 }
 
-/* What a row of outputs has inputs for: rows of taps that lie above x, or below it, would add zeros. All of k
- * where that leaves nothing. */
+/* The indices of k for which a row of outputs has inputs: rows of taps above x, or below it, would add zeros.
+ * All of k if there are none. */
 static range row_range(const tsri_tiles *j, int64_t row)
 {
     const tsri_slide *a = &j->g->axis[1];
@@ -166,8 +168,8 @@ static range row_range(const tsri_tiles *j, int64_t row)
 }
 
 /* Those of indices p .. p + chunk - 1 that are in the row's range, for one tile. */
-static void sum_tile(const tsri_tiles *j, tsri_tiles_unit *u, const band *b, tsri_conv_tile *t, int64_t places,
-                     int64_t p, const range *row)
+static void sum_tile(const tsri_tiles *j, tsri_tiles_unit *u, const band *b, tsri_conv_tile *t,
+                     int64_t places, int64_t p, const range *row)
 {
     const int64_t vector = vector_of(j, b->group, b->panel) * vector_bytes(j);
     const int64_t begin = most(p, row->begin), end = least(p + j->chunk, row->end);
@@ -180,27 +182,27 @@ static void sum_tile(const tsri_tiles *j, tsri_tiles_unit *u, const band *b, tsr
     t->offset = j->offset + begin;
     t->bias = j->g->bias && end == row->end ? j->bias + vector : NULL;
     u->odd = !u->odd;
-    t->ahead = tsri_fetch_lines(u->results.lines == 0 || (u->odd && u->ahead.lines) ? &u->ahead : &u->results, t->w,
-                                &t->ahead_step);
+    t->ahead = tsri_prefetch_lines(
+        u->results.lines == 0 || (u->odd && u->ahead.lines) ? &u->ahead : &u->results, t->w, &t->ahead_step);
     j->kernels->tile[b->vectors][places](t);
 }
 
-/* Where the results of a band `then` of unit `of` go comes nearer while b is summed. */
+/* Plans to prefetch the outputs of band `then` of unit `of` while b is summed. */
 static void plan_results(const tsri_tiles *j, tsri_tiles_unit *u, const band *b, const tsri_tiles_unit *of,
                          const band *then)
 {
     const tsri_slide *a = j->g->axis;
     const int64_t tiles = b->rows * row_tiles(j, b->cols) * pieces(j->k, j->chunk);
-    u->results = (tsri_fetch){ .lines = 0 };
-    if (!of || (a[2].z != tsri_dtype_size(j->g->dtype) && !j->straight)) return;
-    u->results = (tsri_fetch){ .at = output_at(j, of, then),
-                               .outer = j->straight ? 1 : then->kernels,
+    u->results = (tsri_prefetch){ .lines = 0 };
+    if (!of || (a[2].z != tsri_dtype_size(j->g->dtype) && !j->writes_z)) return;
+    u->results = (tsri_prefetch){ .at = output_at(j, of, then),
+                               .outer = j->writes_z ? 1 : then->kernels,
                                .outer_step = j->g->z_channel,
                                .inner = then->rows,
                                .inner_step = a[1].z,
                                .bytes = then->cols * a[2].z };
     if (u->results.bytes <= 0) u->results.lines = 0;
-    else tsri_fetch_plan(&u->results, pieces(tiles, 2), least(j->k, j->chunk));
+    else tsri_prefetch_plan(&u->results, pieces(tiles, 2), least(j->k, j->chunk));
 }
 
 static void sum_band(const tsri_tiles *j, tsri_tiles_unit *u, const band *b)
@@ -208,16 +210,16 @@ static void sum_band(const tsri_tiles *j, tsri_tiles_unit *u, const band *b)
     const tsri_slide *a = j->g->axis;
     const int64_t count = row_tiles(j, b->cols), sums_row = panel_kernels(j) * j->element;
     const char *x = window_at(j, u, b->o);
-    char *z = j->straight ? output_at(j, u, b) : u->sums;
-    tsri_conv_tile t = { .x_step = a[2].step * j->side[2].pitch, .z_row = j->straight ? a[2].z : sums_row };
-    t.kernels = j->straight ? b->kernels : b->vectors * j->kernels->lanes;
+    char *z = j->writes_z ? output_at(j, u, b) : u->sums;
+    tsri_conv_tile t = { .x_step = a[2].step * j->side[2].pitch, .z_row = j->writes_z ? a[2].z : sums_row };
+    t.kernels = j->writes_z ? b->kernels : b->vectors * j->kernels->lanes;
     for (int64_t p = 0; p < j->k; p += j->chunk)
         for (int64_t r = 0; r < b->rows; r++) {
             const range row = row_range(j, u->of.o[1] + b->o[1] + r);
             for (int64_t i = 0; i < count; i++) {
                 const int64_t at = i * b->cols / count, end = (i + 1) * b->cols / count;
                 t.x = x + r * a[1].step * j->side[1].pitch + at * t.x_step;
-                t.z = z + r * (j->straight ? a[1].z : b->cols * sums_row) + at * t.z_row;
+                t.z = z + r * (j->writes_z ? a[1].z : b->cols * sums_row) + at * t.z_row;
                 sum_tile(j, u, b, &t, end - at, p, &row);
             }
         }
@@ -229,13 +231,13 @@ static void store_band(const tsri_tiles *j, const tsri_tiles_unit *u, const band
     const tsri_grid *g = j->g;
     const int64_t row = g->axis[1].z, step = g->axis[2].z, size = tsri_dtype_size(g->dtype);
     const int64_t sums_row = panel_kernels(j) * j->element;
-    const bool on = b->rows == 1 || row == b->cols * step;  /* rows go on as one */
-    const int64_t rows = on ? 1 : b->rows, cols = on ? b->rows * b->cols : b->cols;
+    const bool joined = b->rows == 1 || row == b->cols * step;  /* rows have one stride */
+    const int64_t rows = joined ? 1 : b->rows, cols = joined ? b->rows * b->cols : b->cols;
     char *z = output_at(j, u, b);
     for (int64_t r = 0; r < rows; r++) {
         const char *sums = u->sums + r * cols * sums_row;
         if (j->dtype->native && (step == size || cols == 1))
-            j->kernels->turn(z + r * row, g->z_channel, sums, sums_row, cols, b->kernels);
+            j->kernels->transpose(z + r * row, g->z_channel, sums, sums_row, cols, b->kernels);
         else
             j->dtype->store((tsri_gemm_matrix){ z + r * row, step, b->kernels > 1 ? g->z_channel : size },
                             (tsri_gemm_matrix){ NULL, 0, 0 }, sums, cols, b->kernels, (int)cols,
@@ -243,7 +245,7 @@ static void store_band(const tsri_tiles *j, const tsri_tiles_unit *u, const band
     }
 }
 
-/* Where o is set, and the panel: how many rows and columns there are, and kernels. */
+/* Given o and the panel: how many rows, columns and kernels the band has. */
 static void measure_band(const tsri_tiles *j, const tsri_tiles_unit *u, band *b)
 {
     b->rows = least(u->of.n[1] - b->o[1], band_rows(j));
@@ -290,7 +292,7 @@ static void sum_unit(const tsri_tiles *j, tsri_tiles_unit *u, const tsri_tiles_u
         if (!more && next) then = first_band(j, next);
         plan_results(j, u, &b, more ? u : next, &then);
         sum_band(j, u, &b);
-        if (!j->straight) store_band(j, u, &b);
+        if (!j->writes_z) store_band(j, u, &b);
     }
 }
 
@@ -305,19 +307,20 @@ static void find_unit(tsri_tiles_unit *u, const tsri_tiles *j, int64_t i)
     u->panel = u->of.slice * j->slice;
     u->panels = least(j->panels - u->panel, j->slice);
     for (int d = 0; d < TSRI_AXES; d++)
-        if (j->as_it_lies) u->of.x += (u->of.o[d] * g->axis[d].step + s[d].low) * g->axis[d].x;
+        if (j->no_copy) u->of.x += (u->of.o[d] * g->axis[d].step + s[d].low) * g->axis[d].x;
 }
 
-/* What the next unit copies comes nearer while this one is summed. */
+/* Plans to prefetch what the next unit copies while this one is summed. */
 static void plan_inputs(const tsri_tiles *j, tsri_tiles_unit *u, const tsri_tiles_unit *next)
 {
     const tsri_slide *a = j->g->axis;
     const bool same = next->of.image == u->of.image && next->of.group == u->of.group && j->slices > 1;
-    const bool last = j->last && !j->turned;
+    const bool last = j->last && !j->transposed;
     const int64_t step = last ? a[2].x : tsri_dtype_size(j->g->dtype);
-    if (j->as_it_lies || same || a[0].in != 1 || a[2].x != step || step < 0) return;
-    const tsri_tiles_inputs in = tsri_tiles_see_inputs(j, next, 1), across = tsri_tiles_see_inputs(j, next, 2);
-    u->ahead = (tsri_fetch){ .at = next->of.x + (in.first + in.begin) * a[1].x +
+    if (j->no_copy || same || a[0].in != 1 || a[2].x != step || step < 0) return;
+    const tsri_tiles_inputs in = tsri_tiles_see_inputs(j, next, 1),
+                            across = tsri_tiles_see_inputs(j, next, 2);
+    u->ahead = (tsri_prefetch){ .at = next->of.x + (in.first + in.begin) * a[1].x +
                                    (across.first + across.begin) * a[2].x,
                              .outer = last ? 1 : j->g->channels,
                              .outer_step = j->g->x_channel,
@@ -325,20 +328,22 @@ static void plan_inputs(const tsri_tiles *j, tsri_tiles_unit *u, const tsri_tile
                              .inner_step = a[1].x,
                              .bytes = (across.end - across.begin) * a[2].x };
     if (u->ahead.inner <= 0 || u->ahead.bytes <= 0) return;
-    tsri_fetch_plan(&u->ahead, u->panels * pieces(j->k, j->chunk) * u->of.n[0] * u->of.n[1] * row_tiles(j, u->of.n[2]) / 2,
-                    least(j->k, j->chunk));
+    tsri_prefetch_plan(&u->ahead,
+                       u->panels * pieces(j->k, j->chunk) * u->of.n[0] * u->of.n[1] *
+                           row_tiles(j, u->of.n[2]) / 2,
+                       least(j->k, j->chunk));
 }
 
 static size_t rounded(int64_t bytes) { return tsri_round_up((size_t)bytes, TSRI_CACHE_LINE); }
 static size_t copy_bytes(const tsri_tiles *j)
 {
     const tsri_tiles_side *s = j->side;
-    if (j->as_it_lies) return 0;
+    if (j->no_copy) return 0;
     return rounded(j->last ? tsri_tiles_inputs_of(j, 0, s[0].box) * s[0].pitch : j->channel * j->g->channels);
 }
 static size_t sums_bytes(const tsri_tiles *j)
 {
-    return j->straight ? 0 : rounded(band_rows(j) * band_cols(j) * panel_kernels(j) * j->element);
+    return j->writes_z ? 0 : rounded(band_rows(j) * band_cols(j) * panel_kernels(j) * j->element);
 }
 
 static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
@@ -353,13 +358,13 @@ static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
     u.sums = scratch + copy_bytes(j);
     for (int64_t i = begin; i < end; i++) {
         find_unit(&u, j, i);
-        u.ahead = (tsri_fetch){ .lines = 0 };
+        u.ahead = (tsri_prefetch){ .lines = 0 };
         if (i + 1 < end) {
             find_unit(&next, j, i + 1);
             plan_inputs(j, &u, &next);
 
         }
-        if (!j->as_it_lies) tsri_tiles_copy(j, &u);
+        if (!j->no_copy) tsri_tiles_copy(j, &u);
         sum_unit(j, &u, i + 1 < end ? &next : NULL);
     }
     tsri_pool_give(scratch, reserved);
@@ -382,7 +387,8 @@ static tsr_status multiply_kernels(tsri_tiles *j)
     size_t reserved = 0;
     j->vectors = pieces(j->count, j->kernels->lanes);
     j->panels = pieces(j->vectors, j->kernels->across);
-    const double wanted = (double)j->g->groups * (double)j->vectors * (double)vector_bytes(j) * (double)(j->k + 2);
+    const double wanted =
+        (double)j->g->groups * (double)j->vectors * (double)vector_bytes(j) * (double)(j->k + 2);
     const bool fits = wanted < (double)(SIZE_MAX / 4);
     const size_t bias = fits ? (size_t)(j->g->groups * j->vectors * vector_bytes(j)) : 0;
     const size_t weights = bias * (size_t)j->k, bytes = weights + bias + (size_t)j->k * sizeof *j->offset;
@@ -399,23 +405,24 @@ static tsr_status multiply_kernels(tsri_tiles *j)
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-/* Do kernels fill more than one vector, and nearly all that they need? */
+/* Do kernels fill more than one vector, and most lanes of the last? */
 static bool fills_vectors(const tsri_grid *g, int64_t lanes)
 {
     return g->kernels > lanes && g->kernels * 8 >= pieces(g->kernels, lanes) * lanes * 7;
 }
 
-static void see_sides(tsri_tiles *j)
+static void describe_sides(tsri_tiles *j)
 {
     for (int d = 0; d < TSRI_AXES; d++) {
         const tsri_slide *a = &j->g->axis[d];
         const int64_t one = tsri_slide_at(a, 0), other = tsri_slide_at(a, a->taps - 1);
-        j->side[d] = (tsri_tiles_side){ .low = least(one, other), .reach = most(one, other) - least(one, other) + 1 };
+        j->side[d] =
+            (tsri_tiles_side){ .low = least(one, other), .reach = most(one, other) - least(one, other) + 1 };
     }
 }
 
-/* Rows are boxes, of as many places as give threads something to share. */
-static void leave_inputs(tsri_tiles *j)
+/* No copy: boxes are parts of rows, enough for the threads. */
+static void use_inputs(tsri_tiles *j)
 {
     const tsri_slide *a = j->g->axis;
     for (int d = 0; d < TSRI_AXES; d++) {
@@ -435,17 +442,18 @@ static bool plan_job(tsri_tiles *j, const tsri_grid *g)
     j->taps = g->axis[0].taps * g->axis[1].taps * g->axis[2].taps;
     j->k = j->taps * g->channels;
     j->block = j->taps == 1 ? TSRI_GEMM_BLOCK : pieces(j->k, pieces(j->k, TSRI_CONV_BLOCK));
-    j->straight = j->dtype->native && g->z_channel == j->element;
+    j->writes_z = j->dtype->native && g->z_channel == j->element;
     j->last = g->channels > 1 && g->x_channel == tsri_dtype_size(g->dtype);
-    j->as_it_lies = lies_well(j);
-    j->turned = g->channels >= FEW && !j->as_it_lies && !j->last && j->dtype->native && g->axis[2].x == j->element;
-    j->last |= j->turned;
+    j->no_copy = needs_no_copy(j);
+    j->transposed = g->channels >= TRANSPOSE_FROM && !j->no_copy && !j->last && j->dtype->native &&
+                    g->axis[2].x == j->element;
+    j->last |= j->transposed;
     j->chunk = j->last ? most(1, CHUNK / j->block) * j->block : j->block;
-    if (j->taps == 1 && !(j->as_it_lies && j->last && j->straight)) return false;
-    see_sides(j);
-    if (j->as_it_lies) leave_inputs(j);
+    if (j->taps == 1 && !(j->no_copy && j->last && j->writes_z)) return false;
+    describe_sides(j);
+    if (j->no_copy) use_inputs(j);
     else if (!cut_boxes(j)) return false;
-    if (!j->as_it_lies && tsr_threads() > 1) cut_for_threads(j);
+    if (!j->no_copy && tsr_threads() > 1) cut_for_threads(j);
     j->boxes = j->side[0].boxes * j->side[1].boxes * j->side[2].boxes;
     return true;
 }

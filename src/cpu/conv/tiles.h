@@ -1,9 +1,9 @@
-/* tiles.h - what the parts of a grid by tiles (tiles.c) know of it. */
+/* tiles.h - what the files of tiles.c's method share. */
 #ifndef TSRI_CPU_CONV_TILES_H
 #define TSRI_CPU_CONV_TILES_H
 
 #include "cpu/kernels.h"
-#include "fetch.h"
+#include "prefetch_runs.h"
 #include "units.h"
 
 /* One axis as it is copied: output o of a box sees inputs o * step + low .. o * step + low + reach - 1. */
@@ -20,14 +20,14 @@ typedef struct tsri_tiles {
     int64_t                  element;       /* bytes of a float or double */
     int64_t                  taps, k;
     int64_t                  block;         /* indices of k that are summed from 0 */
-    int64_t                  chunk;         /* and those, whole blocks, that a band is done with before others */
+    int64_t                  chunk;         /* indices of k, whole blocks, that a band takes at a time */
     tsri_tiles_side          side[TSRI_AXES];
     int64_t                  boxes;
     int64_t                  channel;       /* bytes from one channel of the copy to the next */
     bool                     last;          /* channels come last in the copy, */
-    bool                     turned;        /* and places in x */
-    bool                     as_it_lies;    /* x is not copied */
-    bool                     straight;      /* tiles are written to z */
+    bool                     transposed;        /* and places do in x */
+    bool                     no_copy;    /* x is not copied */
+    bool                     writes_z;      /* micro-kernels write to z */
     int64_t                  first, count;  /* kernels of each group whose weights are packed */
     int64_t                  vectors, panels;
     int64_t                  slices, slice; /* parts that panels are cut into, and panels of one */
@@ -40,14 +40,14 @@ typedef struct tsri_tiles_unit {
     tsri_conv_unit of;
     int64_t        panel, panels;
     char          *copy, *sums;
-    tsri_fetch     ahead, results;  /* inputs of the next unit; places in z of the current band */
-    bool           odd;             /* tiles send for the one and the other in turn */
+    tsri_prefetch     ahead, results;  /* inputs of the next unit; outputs of the next band */
+    bool           odd;             /* tiles prefetch from the two alternately */
 } tsri_tiles_unit;
 
-/* Inputs of an axis that a box sees, and those of them that are there. */
+/* Inputs of an axis that a box sees, and those of them that are inside x. */
 typedef struct tsri_tiles_inputs {
-    int64_t first;       /* which input the first is */
-    int64_t begin, end;  /* of those that are there; as many as there are else */
+    int64_t first;       /* index of the first in x */
+    int64_t begin, end;  /* those inside, counted from the first; both the count if none is */
     int64_t all;
 } tsri_tiles_inputs;
 
@@ -72,13 +72,13 @@ static inline int64_t vector_of(const tsri_tiles *j, int64_t group, int64_t pane
 
 /* Weights (tiles_pack.c) ------------------------------------------------------------------------ */
 
-/* Parts of a panel, some channels each, that are packed by themselves. */
+/* Parts of a panel, some channels each, that are packed separately. */
 int64_t tsri_tiles_pack_parts(const tsri_tiles *j);
 
 /* Parts begin .. end - 1, counted through the panels of all groups. */
 tsr_status tsri_tiles_pack(void *job, int64_t begin, int64_t end);
 
-/* Where each index of k looks. */
+/* Fills in offset: where each index of k reads. */
 void tsri_tiles_offsets(const tsri_tiles *j);
 
 /* The copy of a box (tiles_copy.c) -------------------------------------------------------------- */

@@ -1,17 +1,18 @@
-/* tiles_copy.c - boxes of inputs, copied for tiles (tiles.c), with zeros where x ends. */
+/* tiles_copy.c - boxes of inputs, copied for tiles (tiles.c) and padded with zeros. */
 #include "core/mem.h"
 #include "tiles.h"
 
 tsri_tiles_inputs tsri_tiles_see_inputs(const tsri_tiles *j, const tsri_tiles_unit *u, int d)
 {
     const tsri_slide *a = &j->g->axis[d];
-    tsri_tiles_inputs i = { .first = u->of.o[d] * a->step + j->side[d].low, .all = tsri_tiles_inputs_of(j, d, u->of.n[d]) };
+    tsri_tiles_inputs i = { .first = u->of.o[d] * a->step + j->side[d].low,
+                            .all = tsri_tiles_inputs_of(j, d, u->of.n[d]) };
     i.begin = least(i.all, most(0, -i.first));
     i.end = most(i.begin, least(i.all, a->in - i.first));
     return i;
 }
 
-/* Rows of n elements, `step` apart, with zeros ahead of them and behind, to `all`. */
+/* Rows of n elements, `step` apart, padded with zeros before and after, to `all`. */
 static void copy_rows(const tsri_tiles *j, char *z, int64_t z_row, const char *x, int64_t x_row, int64_t step,
                       int64_t rows, int64_t ahead, int64_t n, int64_t all)
 {
@@ -44,7 +45,7 @@ static void copy_places(const tsri_tiles *j, char *z, const char *x, const tsri_
         const int64_t places = in[2].end - in[2].begin;
         clear(to, in[2].begin * place);
         to += in[2].begin * place;
-        if (j->turned) j->kernels->turn(to, place, from, j->g->x_channel, n, places);
+        if (j->transposed) j->kernels->transpose(to, place, from, j->g->x_channel, n, places);
         else           copy_rows(j, to, place, from, a[2].x, j->g->x_channel, places, 0, n, n);
         to += places * place;
         clear(to, (in[2].all - in[2].end) * place);

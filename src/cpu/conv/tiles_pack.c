@@ -1,8 +1,8 @@
-/* tiles_pack.c - weights as tiles (tiles.c) read them, and where each of them looks.
+/* tiles_pack.c - weights packed as tiles (tiles.c) read them, and the offset of each index of k.
  *
- * Weights mostly lie with the taps of a channel side by side, and tiles want the channels of a row of taps
- * together. So some channels are packed as they lie, for one panel, into a place that stays near, and rows
- * of taps go from there to where they belong. */
+ * In memory the taps of a channel are mostly next to each other; tiles want the channels of a row of taps
+ * together. So some channels are packed for one panel in memory order, into scratch that stays in cache, and
+ * rows of taps are copied from there to their places. */
 #include "cpu/edges.h"
 #include "core/alloc.h"
 #include "core/dtype_int.h"
@@ -14,8 +14,7 @@ enum { PART = 144 };  /* indices of k that are packed at a time, unless a channe
 
 const int64_t tsri_edges_tiles_pack[] = { PART, 0 };
 
-/* Where weight p of a channel and those behind it lies, counted as they lie: tap by tap, then channel by
- * channel. */
+/* The offset in bytes of weight p, where p counts taps, then channels. */
 static int64_t weight_at(const tsri_grid *g, int64_t p)
 {
     const tsri_slide *a = g->axis;
@@ -27,7 +26,7 @@ static int64_t weight_at(const tsri_grid *g, int64_t p)
     return at + p * g->w_channel;
 }
 
-/* Weights, counted so, that lie `step` apart: a divisor of how many some channels have. */
+/* How many weights, counted so, have one `step`: a divisor of the number that `channels` channels have. */
 static int64_t weights_along(const tsri_tiles *j, int64_t channels, int64_t *step)
 {
     const tsri_grid *g = j->g;
@@ -47,8 +46,9 @@ static int64_t part_channels(const tsri_tiles *j) { return most(1, least(j->g->c
 
 int64_t tsri_tiles_pack_parts(const tsri_tiles *j) { return pieces(j->g->channels, part_channels(j)); }
 
-/* Channels c .. c + channels - 1 of some kernels, packed one after the other, to where they belong in z. */
-static void place_rows(const tsri_tiles *j, char *z, const char *from, int64_t c, int64_t channels, int64_t width)
+/* Copies packed channels c .. c + channels - 1 of some kernels to their places in z. */
+static void place_rows(const tsri_tiles *j, char *z, const char *from, int64_t c, int64_t channels,
+                       int64_t width)
 {
     const tsri_slide *a = j->g->axis;
     const int64_t bytes = a[2].taps * width * j->element, rows = a[0].taps * a[1].taps;
@@ -57,7 +57,7 @@ static void place_rows(const tsri_tiles *j, char *z, const char *from, int64_t c
             memcpy(z + (row * j->g->channels + c + i) * bytes, from, (size_t)bytes);
 }
 
-/* n kernels from w on, `width` with what fills their vectors. */
+/* n kernels from w on, padded to `width`. */
 static void pack_part(const tsri_tiles *j, char *z, char *scratch, const char *w, int64_t c, int64_t n,
                       int64_t width)
 {
@@ -88,8 +88,9 @@ tsr_status tsri_tiles_pack(void *job, int64_t begin, int64_t end)
         const int64_t row = panel * panel_kernels(j), n = least(j->count - row, panel_kernels(j));
         const int64_t width = panel_vectors(j, panel) * j->kernels->lanes;
         const int64_t at = vector_of(j, group, panel) * vector_bytes(j);
-        pack_part(j, j->weights + at * j->k, scratch, g->w + group * g->w_group + (j->first + row) * g->w_kernel,
-                  part * part_channels(j), n, width);
+        pack_part(j, j->weights + at * j->k, scratch,
+                  g->w + group * g->w_group + (j->first + row) * g->w_kernel, part * part_channels(j), n,
+                  width);
         if (g->bias && part == 0)
             j->dtype->pack(j->bias + at, g->bias + (group * g->kernels + j->first + row) * g->bias_step,
                            g->bias_step, 0, n, 1, (int)width);
@@ -102,7 +103,7 @@ void tsri_tiles_offsets(const tsri_tiles *j)
 {
     const tsri_slide *a = j->g->axis;
     const tsri_tiles_side *s = j->side;
-    const int64_t channel = j->as_it_lies ? j->g->x_channel : j->channel;
+    const int64_t channel = j->no_copy ? j->g->x_channel : j->channel;
     int64_t p = 0, t[TSRI_AXES];
     for (t[0] = 0; t[0] < a[0].taps; t[0]++)
         for (t[1] = 0; t[1] < a[1].taps; t[1]++)

@@ -9,9 +9,10 @@ static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-enum { TSRI_CONV_WORK = 1 << 17 };  /* products that make a thread worth waking */
+enum { TSRI_CONV_WORK = 1 << 17 };  /* multiplications that make a thread worth waking */
 
-/* Cuts `out` outputs into boxes of `wanted` at most, nearly equal ones: outputs of a box, and how many there are. */
+/* Cuts `out` outputs into nearly equal boxes of at most `wanted`: outputs of a box, and the number of
+ * boxes. */
 static inline void tsri_cut_axis(int64_t out, int64_t wanted, int64_t *box, int64_t *boxes)
 {
     const int64_t count = wanted < 1 ? out : (out + wanted - 1) / wanted;
@@ -19,7 +20,7 @@ static inline void tsri_cut_axis(int64_t out, int64_t wanted, int64_t *box, int6
     *boxes = (out + *box - 1) / *box;
 }
 
-/* What a unit is of: an image, a group, one of the slices of the kernels, a box of outputs. */
+/* A unit of work: an image, a group, a slice of its kernels, a box of outputs. */
 typedef struct tsri_conv_unit {
     int64_t     image, group, slice;
     int64_t     o[TSRI_AXES], n[TSRI_AXES];  /* the box: its first outputs, and how many there are */
@@ -43,8 +44,8 @@ static inline tsri_conv_unit tsri_find_unit(const tsri_grid *g, int64_t i, int64
     return u;
 }
 
-/* Units of all panels of a group's kernels, if there are enough of them for the threads; else of some: `slice`
- * panels, at least `fewest`, for each of `slices` units. */
+/* A unit has all panels of a group's kernels, if there are enough units for the threads. Else panels are cut
+ * into `slices` of `slice` panels, at least `fewest`. */
 static inline void tsri_cut_panels(int64_t units, int64_t panels, int64_t fewest, int64_t *slice,
                                    int64_t *slices)
 {
@@ -57,14 +58,14 @@ static inline void tsri_cut_panels(int64_t units, int64_t panels, int64_t fewest
     *slices = (panels + *slice - 1) / *slice;
 }
 
-/* How the work on a job is shared out: the panels of weights, which are packed first, and the units. */
+/* How work is split over threads: the panels of weights, which are packed first, and the units. */
 typedef struct tsri_conv_shares {
-    int64_t    panels, fewest;   /* of a group's weights; those that are worth a unit */
+    int64_t    panels, fewest;   /* of a group's weights; the fewest that are worth a unit */
     int64_t    boxes;            /* of an image and a group */
     int64_t    box[TSRI_AXES];   /* outputs of one along each axis, at most */
-    int64_t    kernels, k;       /* of a group, that are packed; products of an output */
-    int64_t    parts;            /* of a panel, that are packed by themselves */
-    double     packing;          /* an index of k of a panel, as products */
+    int64_t    kernels, k;       /* of a group, that are packed; multiplications of an output */
+    int64_t    parts;            /* of a panel, that are packed separately */
+    double     packing;          /* the cost of packing an index of k of a panel, in multiplications */
     tsr_status (*pack)(void *job, int64_t begin, int64_t end);
     tsr_status (*multiply)(void *job, int64_t begin, int64_t end);
 } tsri_conv_shares;

@@ -1,23 +1,22 @@
-/* windows.c - a grid of floats as strips of sums over x itself, or over a copy in which nothing is missing.
+/* windows.c - a grid of floats as strips of sums over x itself, or over a padded copy.
  *
- * Places that follow each other see, through one tap, inputs that follow each other. So a
- * strip needs no columns laid out: for each index of k an offset leads from its first
- * place to what it sees (kernels.h). k counts channels, and taps within them.
+ * Consecutive places see, through one tap, consecutive inputs. So no columns need be built (im2col): for each
+ * index of k an offset leads from the strip's first place to the inputs (conv_kernels.h).
+ * k counts channels, and taps within them.
  *
- * A box of outputs is copied with all that its windows reach, as float or double, zeros
- * where x ends, channel by channel. Where windows move on by more than one input, inputs
- * that lie a whole step apart are brought together, remainder by remainder (phases). Rows
- * of the copy are as long as rows of windows reach, so that strips run on from row to row;
- * the sums at the ends of rows, whose windows span two rows, are left out. Zeros behind a
- * row serve as those ahead of the next.
+ * The inputs of a box of outputs are copied, as float or double, padded with zeros, channel by channel. Where
+ * windows slide by more than one input, inputs a whole step apart are copied next to each
+ * other, one remainder after the other (phases). A strip continues from a row of the copy to the next;
+ * the sums at the ends of rows, whose windows span two rows, are dropped. The zeros after a
+ * row also serve as the padding before the next. The order of loops:
  *
  *     unit    a box of one image and some kernels of one group: what a thread takes
  *       columns          as many as a strip is wide
- *         block of k     summed from 0; its part of the copy stays in the nearest cache
+ *         block of k     summed from 0; its part of the copy stays in the L1 cache
  *           panel of weights
  *
- * Windows of one place that follow each other in x are not copied. Few kernels of groups of
- * one channel (depthwise convolutions) are summed one by one. The order of sums is
+ * Inputs of windows of size 1 that have unit stride are not copied. Depthwise convolutions
+ * (groups of one channel and few kernels) are summed kernel by kernel. The order of sums is
  * fixed: in order within a block of whole channels (block_channels), or of taps, that
  * counts at most TSRI_GEMM_BLOCK, and the blocks' sums in order. */
 #include "windows.h"
@@ -28,15 +27,15 @@
 #include "cpu/cpu_run.h"
 
 enum {
-    KERNELS = 512,          /* whose weights are packed at a time, of each group */
-    BOX_BYTES = 340 << 10,  /* of a copy, if it can be */
-    MOST_BYTES = 4 << 20,   /* of a copy */
-    NEAR_BYTES = 16 << 10,  /* of rows that are summed without a copy */
+    KERNELS = 512,         /* whose weights are packed at a time, of each group */
+    BOX_BYTES = 340 << 10, /* of a copy, if boxes can be cut so small */
+    MOST_BYTES = 4 << 20,  /* of a copy, at most */
+    NEAR_BYTES = 16 << 10, /* of rows that are summed without a copy */
     MOST_TAPS = 1 << 16,
-    ALONE = 3               /* kernels of groups of one channel that are summed one by one */
+    DEPTHWISE_KERNELS = 3 /* kernels of a group of one channel up to which it counts as depthwise */
 };
 
-/* Each output looks at the input of its own number and at no other. */
+/* Does output i see input i only? */
 static bool is_plain(const tsri_slide *a)
 {
     return a->taps == 1 && a->step == 1 && a->first == 0 && a->in == a->out;
@@ -67,8 +66,8 @@ static bool cut_boxes(tsri_windows *j)
     return tsri_windows_measure(j) <= MOST_BYTES;
 }
 
-/* Windows of one place, of floats that follow each other in x: rows are boxes. */
-static bool lies_well(const tsri_windows *j)
+/* Are these windows of size 1 on floats of unit stride? Then boxes are rows. */
+static bool needs_no_copy(const tsri_windows *j)
 {
     const tsri_slide *a = j->g->axis;
     if (j->taps != 1 || tsri_dtype_size(j->g->dtype) != j->element) return false;
@@ -78,7 +77,7 @@ static bool lies_well(const tsri_windows *j)
     return a[2].out == 1 || tsri_slide_bytes(&a[2]) == j->element;
 }
 
-/* Sizes that the copy of any box stays far within 63 bits with. */
+/* Are sizes small enough that bytes of a copy cannot overflow? */
 static bool is_moderate(const tsri_grid *g)
 {
     double reach = (double)g->channels;
@@ -126,14 +125,15 @@ static void find_unit(tsri_windows_unit *u, const tsri_windows *j, int64_t i)
     u->panel = u->of.slice * j->slice;
     u->panels = least(j->panels - u->panel, j->slice);
     for (int d = 0; d < TSRI_AXES; d++)
-        if (j->as_it_lies) u->of.x += (u->of.o[d] * g->axis[d].step + tsri_slide_at(&g->axis[d], 0)) * g->axis[d].x;
+        if (j->no_copy)
+            u->of.x += (u->of.o[d] * g->axis[d].step + tsri_slide_at(&g->axis[d], 0)) * g->axis[d].x;
 }
 
 static size_t rounded(int64_t bytes) { return tsri_round_up((size_t)bytes, TSRI_CACHE_LINE); }
 
 static size_t copy_bytes(const tsri_windows *j)
 {
-    return j->as_it_lies || j->three
+    return j->no_copy || j->three
                ? 0
                : rounded(j->channel * j->g->channels * j->element + TSRI_WINDOWS_WHOLE * vectors_bytes(j));
 }
@@ -141,7 +141,7 @@ static size_t copy_bytes(const tsri_windows *j)
 static size_t sums_bytes(const tsri_windows *j)
 {
     if (j->three) return 0;
-    return rounded(j->alone ? j->plane * j->element + TSRI_WINDOWS_WHOLE * vectors_bytes(j)
+    return rounded(j->depthwise ? j->plane * j->element + TSRI_WINDOWS_WHOLE * vectors_bytes(j)
                             : j->slice * j->rows * vectors_bytes(j));
 }
 
@@ -158,7 +158,7 @@ static int64_t strips_of(const tsri_windows *j, const tsri_windows_unit *u)
            u->panels;
 }
 
-/* The rows that `next` will copy come while u is summed. */
+/* Plans to prefetch the rows that `next` will copy while u is summed. */
 static void plan_fetch(const tsri_windows *j, tsri_windows_unit *u, const tsri_windows_unit *next)
 {
     const tsri_slide *a = j->g->axis;
@@ -166,12 +166,12 @@ static void plan_fetch(const tsri_windows *j, tsri_windows_unit *u, const tsri_w
     const int64_t first = most(0, (next->of.o[1] + j->side[1].low) * a[1].step);
     const int64_t end =
         least(a[1].in, (next->of.o[1] + next->of.n[1] + j->side[1].low + j->side[1].span) * a[1].step);
-    if (j->as_it_lies || j->three || a[2].x != size || a[0].in != 1 || end <= first || a[2].in < 1) return;
+    if (j->no_copy || j->three || a[2].x != size || a[0].in != 1 || end <= first || a[2].in < 1) return;
     if (next->of.image == u->of.image && next->of.group == u->of.group && j->slices > 1) return;
-    u->ahead = (tsri_fetch){ .at = next->of.x + first * a[1].x, .outer = j->g->channels,
+    u->ahead = (tsri_prefetch){ .at = next->of.x + first * a[1].x, .outer = j->g->channels,
                              .outer_step = j->g->x_channel, .inner = end - first, .inner_step = a[1].x,
                              .bytes = a[2].in * size };
-    tsri_fetch_plan(&u->ahead, strips_of(j, u), block_at(j, 0));
+    tsri_prefetch_plan(&u->ahead, strips_of(j, u), block_at(j, 0));
 }
 
 static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
@@ -185,14 +185,14 @@ static tsr_status multiply_units(void *context, int64_t begin, int64_t end)
     share_scratch(j, &u, scratch);
     for (int64_t i = begin; i < end; i++) {
         find_unit(&u, j, i);
-        u.ahead = (tsri_fetch){ .lines = 0 };
+        u.ahead = (tsri_prefetch){ .lines = 0 };
         if (i + 1 < end) {
             find_unit(&next, j, i + 1);
             plan_fetch(j, &u, &next);
         }
         tsri_windows_multiply(j, &u);
     }
-    if (j->stream) j->kernels->settle();
+    if (j->stream) j->kernels->fence();
     tsri_pool_give(scratch, reserved);
     return TSR_OK;
 }
@@ -229,18 +229,18 @@ static tsr_status multiply_kernels(tsri_windows *j)
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-/* Rows of floats that follow each other, and windows of 3 x 3 that move on by one. */
+/* Are these floats of unit stride, and windows of 3 x 3 that slide by one? */
 static bool suits_three(const tsri_windows *j)
 {
     const tsri_slide *a = j->g->axis;
-    if (!j->alone || j->g->dtype != TSR_F32 || !j->kernels->three || !is_plain(&a[0]) || a[0].out != 1)
+    if (!j->depthwise || j->g->dtype != TSR_F32 || !j->kernels->three || !is_plain(&a[0]) || a[0].out != 1)
         return false;
     for (int d = 1; d < TSRI_AXES; d++)
         if (a[d].taps != 3 || a[d].step != 1 || a[d].reach != 1 || a[d].in < 1) return false;
     return (a[2].x == j->element || a[2].in == 1) && (a[2].z == j->element || a[2].out == 1);
 }
 
-/* Boxes of whole rows, some of which stay in the nearest cache. */
+/* Boxes of whole rows, small enough for the L1 cache. */
 static void cut_rows(tsri_windows *j, int64_t bytes)
 {
     const tsri_slide *a = j->g->axis;
@@ -249,7 +249,7 @@ static void cut_rows(tsri_windows *j, int64_t bytes)
     j->boxes = j->side[1].boxes;
 }
 
-/* Bytes of x and z that a window of one place reads and writes. */
+/* Bytes of x and z that a window of size 1 reads and writes. */
 static int64_t touched(const tsri_grid *g)
 {
     const double places = (double)g->axis[0].out * (double)g->axis[1].out * (double)g->axis[2].out;
@@ -278,25 +278,25 @@ static bool plan_job(tsri_windows *j, const tsri_grid *g)
     if (j->taps > MOST_TAPS) return false;
     j->block = block_channels(g) * j->taps;
     for (int d = 0; d < TSRI_AXES; d++) tsri_windows_side_of(&j->side[d], &a[d]);
-    j->alone = g->channels == 1 && g->kernels <= ALONE;
-    j->rows = j->alone ? 1 : j->kernels->rows;
-    j->as_it_lies = !j->alone && lies_well(j);
+    j->depthwise = g->channels == 1 && g->kernels <= DEPTHWISE_KERNELS;
+    j->rows = j->depthwise ? 1 : j->kernels->rows;
+    j->no_copy = !j->depthwise && needs_no_copy(j);
     j->three = suits_three(j);
     if (j->three) {
         for (int d = 0; d < TSRI_AXES; d++) cut_axis(&j->side[d], &a[d], a[d].out);
         cut_rows(j, NEAR_BYTES);
         return true;
     }
-    if (!cut_boxes(j) && !j->as_it_lies) return false;
-    if (j->as_it_lies) {
+    if (!cut_boxes(j) && !j->no_copy) return false;
+    if (j->no_copy) {
         for (int d = 0; d < TSRI_AXES; d++)
             cut_axis(&j->side[d], &a[d], d < 2 ? 1 : 48 * TSRI_CONV_VECTORS * j->kernels->lanes);
         j->boxes = j->side[0].boxes * j->side[1].boxes * j->side[2].boxes;
         (void)tsri_windows_measure(j);
     }
     const bool one_row = j->side[0].box == 1 && j->side[1].box == 1;
-    j->straight = !j->alone && one_row && j->dtype->native && (a[2].z == j->element || a[2].out == 1);
-    j->stream = j->straight && j->as_it_lies && !g->bias && j->k <= j->block && tsri_cpu_streams(touched(g));
+    j->writes_z = !j->depthwise && one_row && j->dtype->native && (a[2].z == j->element || a[2].out == 1);
+    j->stream = j->writes_z && j->no_copy && !g->bias && j->k <= j->block && tsri_cpu_streams(touched(g));
     return true;
 }
 

@@ -1,18 +1,18 @@
-/* windows.h - what the parts of a grid by strips (windows.c) know of it. */
+/* windows.h - what the files of windows.c's method share. */
 #ifndef TSRI_CPU_CONV_WINDOWS_H
 #define TSRI_CPU_CONV_WINDOWS_H
 
 #include "cpu/kernels.h"
-#include "fetch.h"
+#include "prefetch_runs.h"
 #include "units.h"
 
-enum { TSRI_WINDOWS_WHOLE = 3 };  /* strips' widths that can be read behind a copy */
+enum { TSRI_WINDOWS_WHOLE = 3 };  /* widths of strips that may be read after the end of a copy */
 
-/* One axis as it is copied. Tap t of output o looks at place o + turn - low of a phase, where turn is the
- * number of whole steps from input 0 to where the tap of output 0 looks. */
+/* One axis of the copy. Tap t of output o sees place o + steps - low of a phase, where `steps` is the number
+ * of whole steps from input 0 to the input that the tap of output 0 sees. */
 typedef struct tsri_windows_side {
-    int64_t low, span;  /* the least of the turns, and how many there are from it to the greatest */
-    int64_t phases;     /* remainders that taps have, in the order in which taps bring them */
+    int64_t low, span;  /* the least `steps` of the taps; the count from it to the greatest */
+    int64_t phases;     /* different remainders of the taps' inputs modulo the step, in the order of taps */
     int64_t box, boxes; /* outputs of a box, and how many boxes there are */
     int64_t places;     /* of a box, that are copied */
     int64_t pitch;      /* from one place to the next, in places of the last axis */
@@ -28,14 +28,14 @@ typedef struct tsri_windows {
     tsri_windows_side        side[TSRI_AXES];
     int64_t                  plane, channel; /* places of the copy from one phase and channel to the next */
     int64_t                  boxes;
-    bool                     as_it_lies;     /* x is not copied */
-    bool                     straight;       /* sums are written to z at once, */
-    bool                     stream;         /* and around the caches */
+    bool                     no_copy;     /* x is not copied */
+    bool                     writes_z;       /* micro-kernels write to z, */
+    bool                     stream;         /* with non-temporal stores */
     int64_t                  first, count;   /* kernels of each group whose weights are packed */
     int64_t                  panels;         /* of them: so many of one row more than the others */
     int64_t                  high_panels, low_rows;
     int64_t                  slices, slice;  /* parts that panels are cut into, and panels of one */
-    bool                     alone;          /* kernels are summed one by one, for all of a box at once */
+    bool                     depthwise;          /* each kernel is summed over a whole box */
     bool                     three;          /* by the kernel for windows of 3 x 3 */
     int64_t                  rows;           /* of a panel, at most */
     char                    *weights;
@@ -47,10 +47,10 @@ typedef struct tsri_windows_unit {
     tsri_conv_unit of;
     int64_t        panel, panels;
     char          *copy, *sums;
-    tsri_fetch     ahead;
+    tsri_prefetch     ahead;
 } tsri_windows_unit;
 
-/* Of as many columns as a strip has. */
+/* Bytes of as many columns as a strip has. */
 static inline int64_t vectors_bytes(const tsri_windows *j)
 {
     return TSRI_CONV_VECTORS * j->kernels->lanes * j->element;
@@ -69,7 +69,7 @@ static inline int64_t block_at(const tsri_windows *j, int64_t p)
                                      : least(j->block, j->k - p);
 }
 
-/* Places of the flat box. */
+/* Places of a box when its rows are walked as one. */
 static inline int64_t flat_places(const tsri_windows *j, const tsri_windows_unit *u)
 {
     return (u->of.n[0] - 1) * j->side[0].pitch + (u->of.n[1] - 1) * j->side[1].pitch + u->of.n[2];
@@ -77,13 +77,13 @@ static inline int64_t flat_places(const tsri_windows *j, const tsri_windows_unit
 
 /* The copy of a box (windows_copy.c) ------------------------------------------------------------ */
 
-/* What windows look at along an axis, for a box of all outputs. */
+/* What windows see along an axis, for a box of all outputs. */
 void tsri_windows_side_of(tsri_windows_side *s, const tsri_slide *a);
 
-/* Bytes of the copy for boxes as they are, with what is read behind it; sets their pitches. */
+/* Bytes of the copy for the current boxes, with what is read after its end; sets their pitches. */
 int64_t tsri_windows_measure(tsri_windows *j);
 
-/* Where each index of k looks. */
+/* Fills in offset: where each index of k reads. */
 void tsri_windows_offsets(const tsri_windows *j);
 
 void tsri_windows_copy(const tsri_windows *j, const tsri_windows_unit *u);

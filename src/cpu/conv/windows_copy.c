@@ -1,8 +1,8 @@
-/* windows_copy.c - boxes of inputs, copied for strips (windows.c): phase by phase, with zeros where x ends. */
+/* windows_copy.c - boxes of inputs, copied for strips (windows.c): phase by phase, padded with zeros. */
 #include "core/mem.h"
 #include "windows.h"
 
-static int64_t turn_of(const tsri_slide *a, int64_t tap)
+static int64_t steps_of(const tsri_slide *a, int64_t tap)
 {
     const int64_t at = tsri_slide_at(a, tap);
     return at >= 0 ? at / a->step : -((-at - 1) / a->step) - 1;
@@ -10,10 +10,10 @@ static int64_t turn_of(const tsri_slide *a, int64_t tap)
 
 static int64_t rest_of(const tsri_slide *a, int64_t tap)
 {
-    return tsri_slide_at(a, tap) - turn_of(a, tap) * a->step;
+    return tsri_slide_at(a, tap) - steps_of(a, tap) * a->step;
 }
 
-/* The phase of a tap: how many other remainders came before its own. */
+/* The phase of a tap: how many other remainders earlier taps have. */
 static int64_t phase_of(const tsri_slide *a, int64_t tap)
 {
     int64_t phase = 0;
@@ -35,17 +35,17 @@ static int64_t tap_of(const tsri_slide *a, int64_t phase)
 
 void tsri_windows_side_of(tsri_windows_side *s, const tsri_slide *a)
 {
-    int64_t high = turn_of(a, 0);
+    int64_t high = steps_of(a, 0);
     *s = (tsri_windows_side){ .low = high, .box = a->out };
     for (int64_t t = 0; t < a->taps; t++) {
-        s->low = least(s->low, turn_of(a, t));
-        high = most(high, turn_of(a, t));
+        s->low = least(s->low, steps_of(a, t));
+        high = most(high, steps_of(a, t));
         s->phases = most(s->phases, phase_of(a, t) + 1);
     }
     s->span = high - s->low + 1;
 }
 
-/* Places of a whole row that are zeros at its end and at the beginning of the next. */
+/* Places of padding that the end of a row and the beginning of the next share. */
 static int64_t shared_zeros(const tsri_windows_side *s, const tsri_slide *a)
 {
     int64_t shared = s->span - 1;
@@ -57,7 +57,7 @@ static int64_t shared_zeros(const tsri_windows_side *s, const tsri_slide *a)
     return most(shared, 0);
 }
 
-/* Bytes of the copy for boxes as they are; sets their pitches. */
+/* Bytes of the copy for the current boxes; sets their pitches. */
 int64_t tsri_windows_measure(tsri_windows *j)
 {
     tsri_windows_side *s = j->side;
@@ -68,12 +68,12 @@ int64_t tsri_windows_measure(tsri_windows *j)
     s[1].pitch = s[2].places - (whole ? shared_zeros(&s[2], &j->g->axis[2]) : 0);
     s[0].pitch = s[1].places * s[1].pitch;
     j->plane = s[0].places * s[0].pitch + s[2].places;
-    /* Channels lie an odd number of cache lines apart, and so in different sets. */
+    /* Channels are an odd number of cache lines apart, and so in different sets of a cache. */
     j->channel = pieces(s[0].phases * s[1].phases * s[2].phases * j->plane, 2 * line) * 2 * line + line;
     return j->channel * j->g->channels * j->element + TSRI_WINDOWS_WHOLE * vectors_bytes(j);
 }
 
-/* Where each index of k looks. */
+/* Where each index of k reads. */
 void tsri_windows_offsets(const tsri_windows *j)
 {
     const tsri_slide *a = j->g->axis;
@@ -86,13 +86,13 @@ void tsri_windows_offsets(const tsri_windows *j)
                     (phase_of(&a[0], t0) * s[1].phases + phase_of(&a[1], t1)) * s[2].phases +
                     phase_of(&a[2], t2);
                 j->offset[p] =
-                    (phase * j->plane + (turn_of(&a[0], t0) - s[0].low) * s[0].pitch +
-                     (turn_of(&a[1], t1) - s[1].low) * s[1].pitch + turn_of(&a[2], t2) - s[2].low) *
+                    (phase * j->plane + (steps_of(&a[0], t0) - s[0].low) * s[0].pitch +
+                     (steps_of(&a[1], t1) - s[1].low) * s[1].pitch + steps_of(&a[2], t2) - s[2].low) *
                     j->element;
             }
-    if (j->as_it_lies) j->offset[0] = 0;
+    if (j->no_copy) j->offset[0] = 0;
     for (; p < j->k; p++)
-        j->offset[p] = j->offset[p - j->taps] + (j->as_it_lies ? j->g->x_channel : j->channel * j->element);
+        j->offset[p] = j->offset[p - j->taps] + (j->no_copy ? j->g->x_channel : j->channel * j->element);
 }
 
 /* One phase of a box: remainders of the axes, and where the copy of channel 0 begins. */
@@ -116,7 +116,7 @@ static void clear(const tsri_windows *j, char *z, int64_t n)
     if (n > 0) memset(z, 0, (size_t)(n * j->element));
 }
 
-/* A row, with zeros where there are no inputs. x is where the row of inputs begins; NULL: it is outside. */
+/* A row, padded with zeros. x is the first input of the row; NULL: the row is outside. */
 static void copy_row(const tsri_windows *j, const phase *p, char *z, const char *x)
 {
     const tsri_slide *a = &j->g->axis[2];
@@ -129,7 +129,7 @@ static void copy_row(const tsri_windows *j, const phase *p, char *z, const char 
     clear(j, z + p->end * j->element, p->places - p->end);
 }
 
-/* The input of an axis that a place of the box stands for; -1: there is none. */
+/* The input of an axis that belongs to a place of the box; -1: it is outside. */
 static int64_t input_of(const tsri_windows *j, const tsri_windows_unit *u, int d, int64_t rest, int64_t place)
 {
     const tsri_slide *a = &j->g->axis[d];
@@ -153,15 +153,15 @@ static void copy_channel(const tsri_windows *j, const tsri_windows_unit *u, cons
     }
 }
 
-static void see_phase(phase *p, const tsri_windows *j, const tsri_windows_unit *u, const int64_t *number)
+static void describe_phase(phase *p, const tsri_windows *j, const tsri_windows_unit *u, const int64_t *number)
 {
     const tsri_slide *a = j->g->axis;
     const tsri_windows_side *s = j->side;
     for (int d = 0; d < TSRI_AXES; d++) p->rest[d] = rest_of(&a[d], tap_of(&a[d], number[d]));
-    const int64_t turn = u->of.o[2] + s[2].low, rest = p->rest[2];
-    const int64_t there = a[2].in > rest ? (a[2].in - rest - 1) / a[2].step + 1 - turn : 0;
+    const int64_t steps = u->of.o[2] + s[2].low, rest = p->rest[2];
+    const int64_t there = a[2].in > rest ? (a[2].in - rest - 1) / a[2].step + 1 - steps : 0;
     p->places = u->of.n[2] - 1 + s[2].span;
-    p->first = turn >= 0 ? 0 : least(p->places, -turn);
+    p->first = steps >= 0 ? 0 : least(p->places, -steps);
     p->end = least(p->places, there);
     p->z =
         u->copy + ((number[0] * s[1].phases + number[1]) * s[2].phases + number[2]) * j->plane * j->element;
@@ -175,7 +175,7 @@ void tsri_windows_copy(const tsri_windows *j, const tsri_windows_unit *u)
     for (n[0] = 0; n[0] < s[0].phases; n[0]++)
         for (n[1] = 0; n[1] < s[1].phases; n[1]++)
             for (n[2] = 0; n[2] < s[2].phases; n[2]++) {
-                see_phase(&p, j, u, n);
+                describe_phase(&p, j, u, n);
                 for (int64_t c = 0; c < j->g->channels; c++)
                     copy_channel(j, u, &p, p.z + c * j->channel * j->element, u->of.x + c * j->g->x_channel);
             }

@@ -1,15 +1,15 @@
-/* windows_sum.c - the sums of a unit (windows.c): strip by strip, kernel by kernel where groups have few, or
- * with the kernel for windows of 3 x 3. */
+/* windows_sum.c - the sums of a unit (windows.c): strip by strip; kernel by kernel if depthwise; or with the
+ * special kernel for windows of 3 x 3. */
 #include "core/dtype_int.h"
 #include "core/mem.h"
 #include "windows.h"
 
-enum { AHEAD_BYTES = 96 << 10 };  /* of x that is sent for while others are summed */
+enum { AHEAD_BYTES = 96 << 10 };  /* of x that are prefetched at a time */
 
 static int64_t tile_row(const tsri_windows *j) { return vectors_bytes(j); }
 
 
-/* Columns of the flat box: `at` is the first, of places that follow each other. */
+/* Columns of the box, whose rows are walked as one: `at` is the first. */
 typedef struct columns {
     const char *x;
     int64_t at, n;
@@ -36,19 +36,20 @@ static void sum_block(const tsri_windows *j, tsri_windows_unit *u, const columns
     for (int64_t i = u->panel; i < u->panel + u->panels; i++) {
         const int64_t row = row_of(j, i), rows = row_of(j, i + 1) - row;
         s->w = j->weights + ((u->of.group * j->count + row) * j->k + p * rows) * j->element;
-        s->z = j->straight ? output_at(j, u, j->first + row, (const int64_t[]){ 0, 0, c->at })
+        s->z = j->writes_z ? output_at(j, u, j->first + row, (const int64_t[]){ 0, 0, c->at })
                            : tile_of(j, u, i);
-        s->z_row = j->straight ? j->g->z_channel : tile_row(j);
-        s->stream = j->stream && c->n % j->kernels->lanes == 0 &&
-                    ((uintptr_t)s->z | (uintptr_t)s->z_row) % (uintptr_t)(j->kernels->lanes * j->element) == 0;
-        s->ahead = tsri_fetch_lines(&u->ahead, s->w, &s->ahead_step);
+        s->z_row = j->writes_z ? j->g->z_channel : tile_row(j);
+        s->stream =
+            j->stream && c->n % j->kernels->lanes == 0 &&
+            ((uintptr_t)s->z | (uintptr_t)s->z_row) % (uintptr_t)(j->kernels->lanes * j->element) == 0;
+        s->ahead = tsri_prefetch_lines(&u->ahead, s->w, &s->ahead_step);
         strips[rows](s);
     }
 }
 
 static void sum_columns(const tsri_windows *j, tsri_windows_unit *u, const columns *c)
 {
-    tsri_conv_strip s = { .cols = c->n, .padded = !j->as_it_lies };
+    tsri_conv_strip s = { .cols = c->n, .padded = !j->no_copy };
     for (int64_t p = 0; p < j->k; p += s.k) {
         s.k = block_at(j, p);
         s.add = p > 0;
@@ -78,13 +79,13 @@ static void add_biases(const tsri_windows *j, const tsri_windows_unit *u, const 
     for (int64_t i = u->panel; i < u->panel + u->panels; i++)
         for (int64_t row = row_of(j, i); row < row_of(j, i + 1); row++) {
             const int64_t kernel = j->first + row;
-            char *sums = j->straight ? output_at(j, u, kernel, (const int64_t[]){ 0, 0, c->at })
+            char *sums = j->writes_z ? output_at(j, u, kernel, (const int64_t[]){ 0, 0, c->at })
                                      : tile_of(j, u, i) + (row - row_of(j, i)) * tile_row(j);
             add_bias(j, sums, u->of.group * j->g->kernels + kernel, c->n);
         }
 }
 
-/* Sums of places `from` .. from + n - 1 of the columns, which are a run of outputs from o on. */
+/* Stores the sums of places `from` .. from + n - 1 of the columns: a run of outputs from o on. */
 static void store_run(const tsri_windows *j, const tsri_windows_unit *u, int64_t from, int64_t n,
                       const int64_t *o)
 {
@@ -111,21 +112,22 @@ static void store_columns(const tsri_windows *j, const tsri_windows_unit *u, con
     }
 }
 
-/* Strips' widths of columns that are sent for at a time: long runs come cheaper than short ones. */
+/* How many strips' widths of columns are prefetched at a time: long runs are cheaper than short ones. */
 static int64_t columns_ahead(const tsri_windows *j)
 {
     return least(8, most(1, AHEAD_BYTES / (j->k * vectors_bytes(j))));
 }
 
-/* n columns from x on come nearer while `strips` widths of others are summed. */
-static void plan_columns(const tsri_windows *j, tsri_windows_unit *u, const char *x, int64_t n, int64_t strips)
+/* Plans to prefetch n columns from x on while `strips` widths of others are summed. */
+static void plan_columns(const tsri_windows *j, tsri_windows_unit *u, const char *x, int64_t n,
+                         int64_t strips)
 {
-    u->ahead = (tsri_fetch){ .at = x, .outer = j->g->channels, .outer_step = j->g->x_channel, .inner = 1,
+    u->ahead = (tsri_prefetch){ .at = x, .outer = j->g->channels, .outer_step = j->g->x_channel, .inner = 1,
                              .bytes = n * j->element };
-    tsri_fetch_plan(&u->ahead, strips * u->panels * pieces(j->k, block_at(j, 0)), block_at(j, 0));
+    tsri_prefetch_plan(&u->ahead, strips * u->panels * pieces(j->k, block_at(j, 0)), block_at(j, 0));
 }
 
-/* Sums of kernel `row` of the group's, which are all of the box's places. */
+/* Stores the sums of kernel `row` of the group, for all places of the box. */
 static void store_rows(const tsri_windows *j, const tsri_windows_unit *u, int64_t row)
 {
     const tsri_gemm_scale plain = { .plain = true };
@@ -140,7 +142,7 @@ static void store_rows(const tsri_windows *j, const tsri_windows_unit *u, int64_
                 (int)j->side[1].pitch, &plain);
 }
 
-/* The outputs of the box come nearer, to be written. */
+/* Prefetches the outputs of the box for writing. */
 static void fetch_outputs(const tsri_windows *j, const tsri_windows_unit *u)
 {
     const int64_t bytes = u->of.n[2] * j->g->axis[2].z;
@@ -152,12 +154,12 @@ static void fetch_outputs(const tsri_windows *j, const tsri_windows_unit *u)
                 __builtin_prefetch(output_at(j, u, j->first + u->panel, o) + at, 1, 3);
 }
 
-static void multiply_alone(const tsri_windows *j, tsri_windows_unit *u)
+static void multiply_depthwise(const tsri_windows *j, tsri_windows_unit *u)
 {
     const int64_t all = flat_places(j, u);
     fetch_outputs(j, u);
     tsri_windows_copy(j, u);
-    tsri_fetch_all(&u->ahead);
+    tsri_prefetch_all(&u->ahead);
     for (int64_t i = u->panel; i < u->panel + u->panels; i++) {
         const char *w = j->weights + (u->of.group * j->count + i) * j->k * j->element;
         j->kernels->sum_one(u->sums, u->copy, j->offset, w, j->k, all);
@@ -171,7 +173,7 @@ static void multiply_three(const tsri_windows *j, const tsri_windows_unit *u)
     const tsri_grid *g = j->g;
     const tsri_slide *a = g->axis;
     const int64_t zero[TSRI_AXES] = { 0, 0, 0 };
-    tsri_conv_three t = { .x = u->of.x,
+    tsri_conv_3x3 t = { .x = u->of.x,
                           .x_row = a[1].x,
                           .high = a[1].in,
                           .wide = a[2].in,
@@ -186,8 +188,8 @@ static void multiply_three(const tsri_windows *j, const tsri_windows_unit *u)
         t.z = output_at(j, u, j->first + i, zero);
         t.w = (const float *)(const void *)(j->weights + (u->of.group * j->count + i) * j->k * j->element);
         if (g->bias)
-            j->dtype->pack(&t.bias, g->bias + (u->of.group * g->kernels + j->first + i) * g->bias_step, 0, 0, 1,
-                           1, 1);
+            j->dtype->pack(&t.bias, g->bias + (u->of.group * g->kernels + j->first + i) * g->bias_step, 0, 0,
+                           1, 1, 1);
         j->kernels->three(&t);
     }
 }
@@ -195,23 +197,23 @@ static void multiply_three(const tsri_windows *j, const tsri_windows_unit *u)
 void tsri_windows_multiply(const tsri_windows *j, tsri_windows_unit *u)
 {
     const int64_t width = TSRI_CONV_VECTORS * j->kernels->lanes,
-                  all = j->as_it_lies ? u->of.n[2] : flat_places(j, u);
+                  all = j->no_copy ? u->of.n[2] : flat_places(j, u);
     if (j->three) {
         multiply_three(j, u);
         return;
     }
-    if (j->alone) {
-        multiply_alone(j, u);
+    if (j->depthwise) {
+        multiply_depthwise(j, u);
         return;
     }
-    if (!j->as_it_lies) tsri_windows_copy(j, u);
+    if (!j->no_copy) tsri_windows_copy(j, u);
     const int64_t wide = width * columns_ahead(j);
     for (int64_t at = 0; at < all; at += width) {
-        const columns c = { (j->as_it_lies ? u->of.x : u->copy) + at * j->element, at, least(all - at, width) };
-        if (j->as_it_lies && at % wide == 0 && at + wide < all)
+        const columns c = { (j->no_copy ? u->of.x : u->copy) + at * j->element, at, least(all - at, width) };
+        if (j->no_copy && at % wide == 0 && at + wide < all)
             plan_columns(j, u, c.x + wide * j->element, least(all - at - wide, wide), wide / width);
         sum_columns(j, u, &c);
         if (j->g->bias) add_biases(j, u, &c);
-        if (!j->straight) store_columns(j, u, &c);
+        if (!j->writes_z) store_columns(j, u, &c);
     }
 }

@@ -1,12 +1,12 @@
 /* fft.c - from an op to transforms of lanes.
  *
- * Lanes are gathered into scratch memory, several side by side so that memory is read in
+ * Lanes are gathered into scratch memory, several next to each other so that memory is read in
  * runs whichever axis is transformed; they are transformed there and scattered, scaled, to
- * the result. Groups of lanes are shared out over threads, and one long lane's passes are.
+ * the result. Threads share the groups of lanes, or the passes of one long lane.
  *
- * An exponent of +1 is one of -1 between conjugates, so kernels know one sign only.
+ * A transform of exponent +1 is one of exponent -1 of the conjugate, conjugated: kernels know -1 only.
  *
- * LIMIT: a lane that exceeds the cache is walked once for each pass. */
+ * LIMIT: a lane that exceeds the cache is read from memory once for each pass. */
 #include "fft.h"
 #include "core/alloc.h"
 #include "core/atomic.h"
@@ -16,15 +16,15 @@
 #include "core/memory_int.h"
 #include "cpu/lanes.h"
 #include "fftw.h"
-#include "kernel.h"
+#include "fft_kernels.h"
 #include "parts.h"
 #include "core/threads_int.h"
 
 enum {
-    LANE_BYTES = 64,             /* of a scratch buffer that lanes side by side fill */
-    LINE_BYTES = 64,             /* of the tensor that are read at once anyway */
-    NEAR_BYTES = 256 << 10,      /* scratch memory where neighbours are not needed for runs */
-    FAR_BYTES  = 2 << 20,        /* and where they are */
+    LANE_BYTES = 64,             /* of a scratch buffer that neighbouring lanes fill */
+    LINE_BYTES = 64,             /* of the tensor: a cache line */
+    PACKED_BYTES = 256 << 10,      /* most scratch memory of a group, where a lane has unit stride */
+    STRIDED_BYTES  = 2 << 20,        /* and where it has not */
     CHUNK      = 2048,           /* elements of a lane that are moved at a time */
     GRAIN      = 1 << 14         /* elements that make a thread worth waking */
 };
@@ -55,21 +55,21 @@ typedef struct group {
     int64_t lanes;
 } group;
 
-/* Moving ------------------------------------------------------------------------------- */
+/* Copies ------------------------------------------------------------------------------- */
 
-/* A move that is cut into chunks. */
-typedef struct haul {
+/* A gather or scatter that is cut into chunks. */
+typedef struct copy_job {
     tsri_fft_move         move;
     const tsri_fft_parts *parts;
-    bool                  out; /* to the tensor */
-} haul;
+    bool                  out; /* a scatter, to the tensor */
+} copy_job;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static tsr_status move_chunks(void *context, int64_t begin, int64_t end)
 {
-    const haul *h = context;
+    const copy_job *h = context;
     tsri_fft_move part = h->move;
     const int64_t from = begin * CHUNK, n = (end - begin) * CHUNK;
     for (int i = 0; i < 2; i++) {
@@ -84,31 +84,31 @@ static tsr_status move_chunks(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static tsr_status run_haul(haul *h)
+static tsr_status run_copy(copy_job *h)
 {
     const int64_t total = h->move.stream[0].total, chunks = (total + CHUNK - 1) / CHUNK;
     return tsri_parallel_for(chunks, most(GRAIN / CHUNK / h->move.lanes, 1), move_chunks, h);
 }
 
-/* Numbers in scratch memory: where the two streams begin, and how they go on. */
-typedef struct room {
+/* Numbers in scratch memory: where the two streams begin, and their steps. */
+typedef struct buffers {
     char          *re, *im;
     tsri_fft_steps steps;
-    bool           halved;  /* of a real lane: even and odd elements are apart */
-} room;
+    bool           halved;  /* of a real lane: even elements in re, odd ones in im */
+} buffers;
 
-static haul haul_of(const job *j, const group *g, const room *r, bool out)
+static copy_job copy_of(const job *j, const group *g, const buffers *r, bool out)
 {
-    haul h = { .move = { .in_scratch = r->steps, .lanes = g->lanes }, .parts = j->parts, .out = out };
+    copy_job h = { .move = { .in_scratch = r->steps, .lanes = g->lanes }, .parts = j->parts, .out = out };
     h.move.in_tensor.along = out ? j->z_step : j->x_step;
     h.move.in_tensor.lane = out ? g->z_lane : g->x_lane;
     return h;
 }
 
-/* x to scratch memory. A room for reals that is not halved may lack im. */
-static tsr_status fetch(const job *j, const group *g, const room *to)
+/* x to scratch memory. For reals that are not halved im may be NULL. */
+static tsr_status gather_lanes(const job *j, const group *g, const buffers *to)
 {
-    haul h = haul_of(j, g, to, false);
+    copy_job h = copy_of(j, g, to, false);
     tsri_fft_stream *s = h.move.stream;
     if (j->side != TSRI_FFT_FROM_REAL) {
         const int64_t total = j->side == TSRI_FFT_COMPLEX ? j->n : j->n / 2 + 1;
@@ -122,13 +122,13 @@ static tsr_status fetch(const job *j, const group *g, const room *to)
         s[0] = (tsri_fft_stream){ to->re, g->x, j->m, j->n, 1 };
         s[1] = (tsri_fft_stream){ to->im, g->x, 0, to->im ? j->n : 0, 1 };
     }
-    return run_haul(&h);
+    return run_copy(&h);
 }
 
-/* Scratch memory to z; odd elements of a real lane that is halved are there negated. */
-static tsr_status deliver(const job *j, const group *g, const room *from)
+/* Scratch memory to z. Odd elements of a halved real lane are negated in scratch. */
+static tsr_status scatter_lanes(const job *j, const group *g, const buffers *from)
 {
-    haul h = haul_of(j, g, from, true);
+    copy_job h = copy_of(j, g, from, true);
     tsri_fft_stream *s = h.move.stream;
     const int64_t half = j->n / 2;
     if (j->side != TSRI_FFT_TO_REAL) {
@@ -143,32 +143,32 @@ static tsr_status deliver(const job *j, const group *g, const room *from)
         s[0] = (tsri_fft_stream){ from->re, g->z, j->n, j->n, j->scale };
         s[1] = (tsri_fft_stream){ NULL, g->z, 0, 0, 1 };
     }
-    return run_haul(&h);
+    return run_copy(&h);
 }
 
 /* The elements after the middle of a spectrum of reals: the conjugates of those before it. */
-static tsr_status deliver_mirrored(const job *j, const group *g, const room *from)
+static tsr_status scatter_mirrored(const job *j, const group *g, const buffers *from)
 {
     const int64_t count = (j->n - 1) / 2, skip = from->steps.along * j->parts->size;
     if (count == 0) return TSR_OK;
     char *last = g->z + (j->n - 1) * j->z_step;
-    haul h = haul_of(j, g, from, true);
+    copy_job h = copy_of(j, g, from, true);
     tsri_fft_stream *s = h.move.stream;
     h.move.in_tensor.along = -j->z_step;
     s[0] = (tsri_fft_stream){ from->re + skip, last, count, count, j->scale };
     s[1] = (tsri_fft_stream){ from->im + skip, last + j->part, count, count, -j->z_sign * j->scale };
-    return run_haul(&h);
+    return run_copy(&h);
 }
 
-static tsr_status deliver_all(const job *j, const group *g, const room *from)
+static tsr_status scatter_all(const job *j, const group *g, const buffers *from)
 {
-    if (j->mirrored) TSRI_TRY(deliver_mirrored(j, g, from));
-    return deliver(j, g, from);
+    if (j->mirrored) TSRI_TRY(scatter_mirrored(j, g, from));
+    return scatter_lanes(j, g, from);
 }
 
 /* Kernels of our own ------------------------------------------------------------------- */
 
-/* What is in buffers 0 and 1, with 2 and 3 as room; the result is in 0 and 1 again. */
+/* Transforms buffers 0 and 1, with 2 and 3 as scratch; the result is in 0 and 1 again. */
 static tsr_status transform(const job *j, void *buffer[4], int64_t lanes)
 {
     const tsri_fft_kernels *k = tsri_fft_kernels_get();
@@ -191,17 +191,17 @@ static tsr_status run_own(const job *j, const group *g, char *scratch)
     void *buffer[4];
     const int64_t bytes = tsri_fft_room(j->plan) * g->lanes * j->parts->size;
     for (int i = 0; i < 4; i++) buffer[i] = scratch + i * bytes;
-    room r = { buffer[0], buffer[1], { g->lanes, 1 }, j->plan->halved };
-    TSRI_TRY(fetch(j, g, &r));
+    buffers r = { buffer[0], buffer[1], { g->lanes, 1 }, j->plan->halved };
+    TSRI_TRY(gather_lanes(j, g, &r));
     TSRI_TRY(transform(j, buffer, g->lanes));
     r.re = buffer[0];
     r.im = buffer[1];
-    return deliver_all(j, g, &r);
+    return scatter_all(j, g, &r);
 }
 
 /* FFTW --------------------------------------------------------------------------------- */
 
-/* Bytes of a packed lane, and of its room: a multiple of a cache line, so that every lane is
+/* Bytes of a packed lane; and rounded up to cache lines, so that every lane is
  * aligned as the plan is. */
 static int64_t side_bytes(const job *j, bool out)
 {
@@ -223,21 +223,21 @@ static bool is_direct(const job *j, const group *g)
                               tsri_fftw_is_aligned(j->fftw, g->z + g->z_lane)));
 }
 
-/* From x to z, with no room between them; scaled where it lies. */
+/* From x to z directly; scaled in place. */
 static tsr_status run_direct(const job *j, const group *g)
 {
     const bool as_it_is = j->scale == 1 && j->z_sign == 1;
     for (int64_t v = 0; v < g->lanes; v++) {
         const group one = { g->x + v * g->x_lane, g->z + v * g->z_lane, 0, 0, 1 };
-        const room r = { one.z, one.z + j->part, { 2, 0 }, false };
+        const buffers r = { one.z, one.z + j->part, { 2, 0 }, false };
         tsri_fftw_run(j->fftw, one.x, one.z);
-        if (j->mirrored) TSRI_TRY(deliver_mirrored(j, &one, &r)); /* before what it reads is scaled */
-        if (!as_it_is) TSRI_TRY(deliver(j, &one, &r));
+        if (j->mirrored) TSRI_TRY(scatter_mirrored(j, &one, &r)); /* before what it reads is scaled */
+        if (!as_it_is) TSRI_TRY(scatter_lanes(j, &one, &r));
     }
     return TSR_OK;
 }
 
-/* What a spectrum of reals cannot have: FFTW promises nothing where it is not zero. */
+/* Zeros the imaginary parts that a spectrum of reals cannot have: FFTW needs that. */
 static void clear_unseen(const job *j, char *lane)
 {
     memset(lane + j->part, 0, (size_t)j->part);
@@ -251,15 +251,15 @@ static tsr_status run_fftw(const job *j, const group *g, char *scratch)
     const bool from_real = j->side == TSRI_FFT_FROM_REAL, to_real = j->side == TSRI_FFT_TO_REAL;
     const tsri_fft_steps in_steps = { from_real ? 1 : 2, in_room / j->part };
     const tsri_fft_steps out_steps = { to_real ? 1 : 2, out_room / j->part };
-    const room in = { scratch, from_real ? NULL : scratch + j->part, in_steps, false };
-    const room out = { to, to_real ? NULL : to + j->part, out_steps, false };
+    const buffers in = { scratch, from_real ? NULL : scratch + j->part, in_steps, false };
+    const buffers out = { to, to_real ? NULL : to + j->part, out_steps, false };
     if (is_direct(j, g)) return run_direct(j, g);
-    TSRI_TRY(fetch(j, g, &in));
+    TSRI_TRY(gather_lanes(j, g, &in));
     for (int64_t v = 0; v < g->lanes; v++) {
         if (to_real) clear_unseen(j, scratch + v * in_room);
         tsri_fftw_run(j->fftw, scratch + v * in_room, to + v * out_room);
     }
-    return deliver_all(j, g, &out);
+    return scatter_all(j, g, &out);
 }
 
 /* Lanes -------------------------------------------------------------------------------- */
@@ -284,14 +284,14 @@ static void run_tile(const tsri_tile *t, const void *params)
     tsri_pool_give(scratch, reserved);
 }
 
-/* Neighbours are worth having where they lie in one cache line with a lane's elements, and for
- * their own sake as long as all of them stay near. */
+/* Neighbouring lanes pay where they share cache lines with a lane's elements; else only as long as all of
+ * them stay in cache. */
 static int64_t lanes_at_a_time(const job *j, bool wide)
 {
     const int64_t many = LANE_BYTES / (int64_t)(wide ? sizeof(double) : sizeof(float));
     const bool packed = (j->x_step == j->part || j->x_step == 2 * j->part) &&
                         (j->z_step == j->part || j->z_step == 2 * j->part);
-    if (many * j->lane_bytes <= (packed ? NEAR_BYTES : FAR_BYTES)) return many;
+    if (many * j->lane_bytes <= (packed ? PACKED_BYTES : STRIDED_BYTES)) return many;
     return packed ? 1 : LINE_BYTES / (2 * j->part);
 }
 
@@ -316,7 +316,7 @@ static tsr_status run_with_fftw(const tsr_op *op, job *j, const tsri_fftw_plan *
     return run_lanes(op, j, plan->is_double);
 }
 
-/* Conjugated, so that the exponent is -1 whatever was asked for. */
+/* Conjugates, so that the exponent is always -1. */
 static tsr_status run_with_own(const tsr_op *op, job *j, bool inverse)
 {
     tsri_fft_plan mine;
@@ -365,7 +365,7 @@ static job job_of(const tsr_op *op)
     const tsr_tensor *x = op->in[0], *z = op->out[0];
     const bool from_real = tsr_dtype_kind(x->dtype) == TSR_FLOATING, to_real = op->kind == TSR_OP_IRFFT;
     const double sign = p->inverse ? -1 : 1;
-    /* The stride of an axis of size 1 may be anything: it is not stepped along. */
+    /* The stride of an axis of size 1 may be any number: it is never taken. */
     const bool x_steps = x->shape[p->axis] > 1, z_steps = z->shape[p->axis] > 1;
     return (job){
         .side = to_real ? TSRI_FFT_TO_REAL : from_real ? TSRI_FFT_FROM_REAL : TSRI_FFT_COMPLEX,

@@ -58,18 +58,18 @@ bool tsri_fftw_is_here(bool is_double)
 enum { SLOTS = 16 };
 
 typedef struct slot {
-    tsri_fftw_plan plan;  /* n is 0 in one that is empty */
+    tsri_fftw_plan plan;  /* n is 0 if the slot is empty */
     int            users;
     uint64_t       used;  /* when, in calls */
 } slot;
 
-static tsri_mutex lock = TSRI_MUTEX_INIT; /* the planner's too, so it may be held for a while */
+static tsri_mutex lock = TSRI_MUTEX_INIT; /* also for FFTW's planner, so it may be held for long */
 static slot slots[SLOTS];
 static uint64_t calls;
 
-static bool is_for(const tsri_fftw_plan *kept, const tsri_fftw_plan *wanted)
+static bool is_for(const tsri_fftw_plan *cached, const tsri_fftw_plan *wanted)
 {
-    return kept->n == wanted->n && kept->kind == wanted->kind && kept->is_double == wanted->is_double;
+    return cached->n == wanted->n && cached->kind == wanted->kind && cached->is_double == wanted->is_double;
 }
 
 static slot *find_slot(const tsri_fftw_plan *wanted)
@@ -83,7 +83,7 @@ static slot *find_slot(const tsri_fftw_plan *wanted)
     return oldest;
 }
 
-/* Estimates do not touch the data: what counts is how it is aligned, and that these are two places. */
+/* FFTW_ESTIMATE does not touch the data: only its alignment counts, and that in and out differ. */
 static void *make(const tsri_fftw_plan *p)
 {
     static _Alignas(64) char places[128];

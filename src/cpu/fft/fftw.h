@@ -2,7 +2,7 @@
  * packed and aligned alike.
  *
  * The library is opened when it is first asked for (backend/library.h). Its planner is
- * called under a lock, with FFTW_ESTIMATE; the last few plans are kept. A program that
+ * called under a lock, with FFTW_ESTIMATE; the last few plans are cached. A program that
  * itself plans with FFTW while another of its threads is here must make that safe. */
 #ifndef TSRI_FFTW_H
 #define TSRI_FFTW_H
@@ -20,7 +20,7 @@ typedef struct tsri_fftw_plan {
     bool           is_double;
     int64_t        n;
     void          *plan;
-    int            slot;    /* where it is kept; -1: nowhere */
+    int            slot;    /* of the cache; -1: not cached */
 } tsri_fftw_plan;
 
 /* Is the library there, for float or for double? */
@@ -33,7 +33,7 @@ void tsri_fftw_put(const tsri_fftw_plan *plan);
 /* May a plan read or write here? Scratch memory always may. */
 bool tsri_fftw_is_aligned(const tsri_fftw_plan *plan, const void *data);
 
-/* From any thread. The two buffers are not one. */
+/* From any thread. In and out must differ. */
 void tsri_fftw_run(const tsri_fftw_plan *plan, void *in, void *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* parts.c - see parts.h.
  *
- * A lane that is contiguous in the tensor lies scattered in scratch memory, and the other
- * way round; a few elements of all lanes at a time keep both sides in the first cache. */
+ * A lane that is contiguous in the tensor is strided in scratch memory, and vice versa. A few elements of all
+ * lanes at a time keep both sides in the L1 cache. */
 #include "parts.h"
 
 enum { BLOCK = 32 };
@@ -11,7 +11,7 @@ typedef void (*run_fn)(const tsri_fft_move *m, int64_t scratch, int64_t scratch_
 
 static int64_t size_of(int64_t step) { return step < 0 ? -step : step; }
 
-/* Elements begin .. end - 1 of all lanes, along those that lie closer together in the tensor. */
+/* Elements begin .. end - 1 of all lanes. The inner loop has the smaller step in the tensor. */
 static void walk_block(const tsri_fft_move *m, run_fn run, int64_t begin, int64_t end, bool both)
 {
     const tsri_fft_steps s = m->in_scratch, t = m->in_tensor;

@@ -13,7 +13,7 @@ typedef struct tsri_fft_stream {
     char   *scratch, *tensor;
     int64_t count;   /* numbers of a lane that are there */
     int64_t total;   /* numbers that a gather sets: those, then zeros */
-    double  factor;  /* what each is multiplied with on its way */
+    double  factor;  /* what each is multiplied with */
 } tsri_fft_stream;
 
 /* The first stream has at least as many numbers as the second. */

@@ -2,7 +2,7 @@
 #include "plan.h"
 #include "core/alloc.h"
 #include "core/lock.h"
-#include "kernel.h"
+#include "fft_kernels.h"
 #include "roots.h"
 
 /* Shape of a plan ---------------------------------------------------------------------- */
@@ -27,9 +27,9 @@ static int64_t convolution_length(int64_t n)
     return best;
 }
 
-/* The next radix of a length. Eights first: the first pass writes far apart, later ones
- * along the product of the radices before them. 16 is 4 * 4, so a 2 stands alone only
- * where there is no other. */
+/* The next radix of a length. Eights first: the first pass writes with the largest stride, later ones
+ * in runs as long as the product of the radices before them. 16 is 4 * 4, so a pass of 2 comes only
+ * where nothing else fits. */
 static int32_t next_radix(int64_t n)
 {
     const int twos = __builtin_ctzll((unsigned long long)n);
@@ -130,7 +130,7 @@ static void fill_half(const tsri_fft_plan *p, const tsri_fft_roots *roots)
     }
 }
 
-/* k^2 is counted modulo 2 n, step by step, so that it never grows. */
+/* k^2 is computed modulo 2 n, step by step, so that it never overflows. */
 static void fill_chirp(const tsri_fft_plan *p, const tsri_fft_roots *roots)
 {
     double *filter = (double *)p->table + p->filter;
@@ -187,7 +187,7 @@ static tsr_status fill(tsri_fft_plan *p)
     return transform_filter(p);
 }
 
-/* Keeping ------------------------------------------------------------------------------ */
+/* Cache -------------------------------------------------------------------------------- */
 
 #ifdef TSR_FREESTANDING
 enum { SLOTS = 1, SLOT_BYTES = 64 };
@@ -208,13 +208,13 @@ static slot slots[SLOTS];
 static uint64_t calls;
 static _Alignas(64) unsigned char tables[SLOTS][SLOT_BYTES];
 
-static bool is_for(const tsri_fft_plan *kept, int64_t length, bool real, bool is_double)
+static bool is_for(const tsri_fft_plan *cached, int64_t length, bool real, bool is_double)
 {
-    return kept->length == length && kept->real == real && kept->is_double == is_double;
+    return cached->length == length && cached->real == real && cached->is_double == is_double;
 }
 
 /* The slot that holds the plan, with one more user; NULL if none does. */
-static slot *claim_kept(int64_t length, bool real, bool is_double)
+static slot *claim_cached(int64_t length, bool real, bool is_double)
 {
     slot *found = NULL;
     tsri_lock(&lock);
@@ -270,7 +270,7 @@ static tsr_status make_plan(tsri_fft_plan *p)
 tsr_status tsri_fft_plan_get(const tsri_fft_plan **out, tsri_fft_plan *mine, int64_t length, bool real,
                              bool is_double)
 {
-    slot *s = claim_kept(length, real, is_double);
+    slot *s = claim_cached(length, real, is_double);
     if (s) {
         *out = &s->plan;
         return TSR_OK;

@@ -5,8 +5,8 @@
  * small factors. A real transform of an even length is a complex one of half the length
  * and a step that unpacks it.
  *
- * Small plans are kept in memory of the library's own, the last few used; large ones are
- * made for the call, which takes a small part of the transform's own time. */
+ * The last few small plans used are cached in static memory; large ones are
+ * made for each call, which takes a small part of the transform's time. */
 #ifndef TSRI_FFT_PLAN_H
 #define TSRI_FFT_PLAN_H
 
@@ -40,11 +40,11 @@ typedef struct tsri_fft_plan {
     tsri_fft_pass pass[TSRI_FFT_PASSES];
     void         *table;
     size_t        bytes;   /* of it */
-    int           slot;    /* where it is kept; -1: nowhere */
+    int           slot;    /* of the cache; -1: not cached */
 } tsri_fft_plan;
 
 /* A plan for a length >= 1, in double if the storage type is double or the length
- * needs a convolution. *out is one that is kept, or *mine, filled in. TSR_ENOMEM. */
+ * needs a convolution. *out is a cached one, or *mine, filled in. TSR_ENOMEM. */
 tsr_status tsri_fft_plan_get(const tsri_fft_plan **out, tsri_fft_plan *mine, int64_t length, bool real,
                              bool is_double);
 void       tsri_fft_plan_put(const tsri_fft_plan *plan);

@@ -21,7 +21,7 @@ static pair sum(double a, double b)
     return (pair){ s, b - (s - a) };
 }
 
-/* r / n of a quarter turn in radians, 0 <= r <= n. */
+/* r / n of a quarter circle in radians, 0 <= r <= n. */
 static pair quarter_angle(int64_t r, int64_t n)
 {
     const pair half_pi = { 1.5707963267948966, 6.123233995736766e-17 };
@@ -32,7 +32,7 @@ static pair quarter_angle(int64_t r, int64_t n)
     return sum(p.high, p.low + (half_pi.high * q_low + half_pi.low * q));
 }
 
-/* sin x and cos x - 1 for 0 <= x <= pi / 4: Taylor's series, leading terms apart. */
+/* sin x and cos x - 1 for 0 <= x <= pi / 4: Taylor's series, leading terms kept separate. */
 static void series(pair *sine, pair *cosine_less_1, pair x)
 {
     const pair z = product(x.high, x.high);
@@ -46,7 +46,7 @@ static void series(pair *sine, pair *cosine_less_1, pair x)
     *cosine_less_1 = sum(-0.5 * t, t * t * even - 0.5 * z.low - x.high * x.low);
 }
 
-/* The first eighth of a turn: r / n of a quarter, 2 r <= n. */
+/* The first eighth of a circle: r / n of a quarter, 2 r <= n. */
 static tsri_fft_root first_eighth(int64_t r, int64_t n)
 {
     pair s, c;

@@ -1,6 +1,6 @@
 /* roots.h - roots of unity, right to little more than half a unit in the last place.
  *
- * An angle is a fraction k / n of a full turn and is folded into an eighth of a turn in
+ * An angle is a fraction k / n of a full circle. It is reduced to an eighth of a circle in
  * integers, so nothing is lost before the series is summed. Additions, multiplications
  * and divisions only: the bits are the same on every machine. */
 #ifndef TSRI_FFT_ROOTS_H
@@ -11,11 +11,11 @@
 /* cos and sin, each as a double and what is left of the value beyond it. */
 typedef struct tsri_fft_root { double c, c_low, s, s_low; } tsri_fft_root;
 
-/* The angle is k / n of a full turn; 0 <= k < n < 2^53. */
+/* The angle is k / n of a full circle; 0 <= k < n < 2^53. */
 void tsri_fft_root_of(tsri_fft_root *out, int64_t k, int64_t n);
 
 /* Many roots of one n, each in a dozen operations: root a * 2^shift + b is a coarse root
- * turned by a fine one. A fine root is held as its distance from 1, so that rounding the
+ * times a fine one. A fine root is held as its distance from 1, so that rounding the
  * product touches only the last bits of the sum. */
 typedef struct tsri_fft_roots {
     int64_t              n;

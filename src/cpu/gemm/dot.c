@@ -1,20 +1,20 @@
-/* dot.c - long dots: one row times one column, in strands.
+/* dot.c - long dots: one row times one column, in several independent accumulators.
  *
- * Pieces of k are summed each by itself, on any thread, and their sums in order. Where elements do not follow
- * each other a piece is packed first, so that strides do not change a bit of the result. */
+ * Pieces of k are summed separately, on any thread, and their sums are added in order. Where the stride is
+ * not 1 a piece is packed first, so that strides do not change a bit of the result. */
 #include "gemm.h"
 #include "core/dtype_int.h"
 #include "core/status_int.h"
 #include "core/threads_int.h"
 
 enum {
-    SUMS = 256,  /* of pieces, that lie ready to be added */
+    SUMS = 256,  /* sums of pieces that are held at a time */
     PART = 16    /* pieces that make a thread worth waking */
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The sums of some pieces; floats are doubles too. */
+/* The sums of some pieces; a float is held as a double. */
 typedef struct some_pieces {
     const tsri_gemm *g;
     int64_t          p;  /* the index of k that they begin at */
@@ -23,28 +23,31 @@ typedef struct some_pieces {
 
 bool tsri_gemm_is_long_dot(const tsri_gemm *g)
 {
-    return g->m == 1 && g->n == 1 && g->k > TSRI_GEMM_LONG && g->ukr->strands && g->ukr->dtypes[g->a_type].rows;
+    return g->m == 1 && g->n == 1 && g->k > TSRI_GEMM_LONG && g->kernels->many_accumulators &&
+           g->kernels->dtypes[g->a_type].rows;
 }
 
-static double sum_in_strands(const tsri_gemm *g, tsr_dtype dtype, const char *a, int64_t step, const char *x, int64_t k)
+static double sum_long_row(const tsri_gemm *g, tsr_dtype dtype, const char *a, int64_t step, const char *x,
+                           int64_t k)
 {
     union {
         float  f;
         double d;
     } sum;
-    g->ukr->dtypes[dtype].rows(&sum, a, 0, step, 1, k, x, 0, false);
+    g->kernels->dtypes[dtype].rows(&sum, a, 0, step, 1, k, x, 0, false);
     return g->cls == TSRI_GEMM_F32 ? (double)sum.f : sum.d;
 }
 
-/* Both operands, or one, in elements of the class that follow each other. */
-static double sum_packed(const tsri_gemm *g, const char *a, const char *b, int64_t k, bool packs_a, bool packs_b)
+/* Both operands, or one, packed as elements of the class. */
+static double sum_packed(const tsri_gemm *g, const char *a, const char *b, int64_t k, bool packs_a,
+                         bool packs_b)
 {
     double a_packed[TSRI_GEMM_PIECE], b_packed[TSRI_GEMM_PIECE];
     const tsr_dtype of_class = g->cls == TSRI_GEMM_F32 ? TSR_F32 : TSR_F64;
-    if (packs_a) g->ukr->dtypes[g->a_type].pack(a_packed, a, 0, g->a.col, 1, k, 1);
-    if (packs_b) g->ukr->dtypes[g->b_type].pack(b_packed, b, 0, g->b.row, 1, k, 1);
-    return sum_in_strands(g, packs_a ? of_class : g->a_type, packs_a ? (const char *)a_packed : a,
-                          packs_a ? g->ukr->element : g->a.col, packs_b ? (const char *)b_packed : b, k);
+    if (packs_a) g->kernels->dtypes[g->a_type].pack(a_packed, a, 0, g->a.col, 1, k, 1);
+    if (packs_b) g->kernels->dtypes[g->b_type].pack(b_packed, b, 0, g->b.row, 1, k, 1);
+    return sum_long_row(g, packs_a ? of_class : g->a_type, packs_a ? (const char *)a_packed : a,
+                          packs_a ? g->kernels->element : g->a.col, packs_b ? (const char *)b_packed : b, k);
 }
 
 static double sum_piece(const tsri_gemm *g, int64_t p)
@@ -52,9 +55,9 @@ static double sum_piece(const tsri_gemm *g, int64_t p)
     const char *a = g->a.data + p * g->a.col, *b = g->b.data + p * g->b.row;
     const int64_t k = least(g->k - p, TSRI_GEMM_PIECE);
     const bool packs_a = g->a.col != tsri_dtype_size(g->a_type);
-    const bool packs_b = !g->ukr->dtypes[g->b_type].native || g->b.row != g->ukr->element;
+    const bool packs_b = !g->kernels->dtypes[g->b_type].native || g->b.row != g->kernels->element;
     if (packs_a || packs_b) return sum_packed(g, a, b, k, packs_a, packs_b);
-    return sum_in_strands(g, g->a_type, a, g->a.col, b, k);
+    return sum_long_row(g, g->a_type, a, g->a.col, b, k);
 }
 
 static tsr_status sum_pieces(void *context, int64_t begin, int64_t end)
@@ -78,6 +81,6 @@ tsr_status tsri_gemm_long_dot(const tsri_gemm *g)
             if (g->cls == TSRI_GEMM_F32) total.f += (float)s.sum[i];
             else                         total.d += s.sum[i];
     }
-    g->ukr->dtypes[g->z_type].store(g->z, g->c, &total, 1, 1, 1, 1, &g->scale);
+    g->kernels->dtypes[g->z_type].store(g->z, g->c, &total, 1, 1, 1, 1, &g->scale);
     return TSR_OK;
 }

@@ -1,8 +1,8 @@
-/* gemm.c - the op: batches of products.
+/* gemm.c - the op matmul: batches of products.
  *
- * A batch that is one product with a longer matrix becomes that. Other batches run in
- * parallel where there are enough products, and one after the other, each in parallel,
- * where not. */
+ * A batch that is the same as one product with a taller or wider matrix becomes that product. Other
+ * batches run in parallel if there are enough products; else the products run one after the
+ * other, each in parallel. */
 #include "blas.h"
 #include "core/atomic.h"
 #include "core/desc_int.h"
@@ -10,20 +10,20 @@
 #include "cpu/kernels.h"
 #include "tessera/threads.h"
 
-enum { PART_WORK = 1 << 17 };  /* products that make a thread worth waking */
+enum { PART_WORK = 1 << 17 };  /* multiplications that make a thread worth waking */
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 typedef struct batch {
     tsri_gemm g;       /* data is the batch's */
-    tsri_gemm small;   /* turned, if products are small */
-    bool      is_small, turned;
+    tsri_gemm small;   /* g, transposed if that suits micro-kernels better */
+    bool      is_small, transposed;
     int32_t  *failed;  /* set where memory was short */
 } batch;
 
 static void multiply_small_ones(const tsri_tile *t, const batch *b)
 {
-    const int ia = b->turned ? 2 : 1, ib = b->turned ? 1 : 2;
+    const int ia = b->transposed ? 2 : 1, ib = b->transposed ? 1 : 2;
     tsri_gemm g = b->small;
     for (int64_t r = 0; r < t->rows; r++) {
         g.z.data = t->ptr[0] + r * t->row_step[0];
@@ -51,14 +51,15 @@ static void multiply_batch(const tsri_tile *t, const void *params)
         }
 }
 
-/* Does batch dim d go on where dim `inner` of the matrices ends? */
-static bool joins(const tsr_desc *x, int d, int inner)
+/* Can batch dim d and dim `inner` of the matrices be walked as one dim? */
+static bool can_merge(const tsr_desc *x, int d, int inner)
 {
-    return x->shape[inner] == 1 || x->shape[d] == 1 || x->stride[d] == tsri_mul_wrapping(x->stride[inner], x->shape[inner]);
+    return x->shape[inner] == 1 || x->shape[d] == 1 ||
+           x->stride[d] == tsri_mul_wrapping(x->stride[inner], x->shape[inner]);
 }
 
-/* Takes the last batch dim into dim `inner` of a matrix. */
-static void join(tsr_desc *x, int d, int inner)
+/* Merges batch dim d, the last one, into dim `inner` of a matrix. */
+static void merge(tsr_desc *x, int d, int inner)
 {
     if (x->shape[inner] == 1) x->stride[inner] = x->stride[d];
     x->shape[inner] *= x->shape[d];
@@ -79,16 +80,17 @@ static void drop_batch_dim(tsr_desc *x)
 static bool repeats(const tsr_desc *x, int d) { return x->shape[d] == 1 || x->stride[d] == 0; }
 
 /* A batch of products with one matrix b is one product with a longer a; with one matrix a, with a wider b. */
-static void fold_batch(tsr_desc *z, tsr_desc *a, tsr_desc *b, tsr_desc *c)
+static void merge_batch(tsr_desc *z, tsr_desc *a, tsr_desc *b, tsr_desc *c)
 {
     while (z->ndim > 2) {
         const int d = z->ndim - 3, m = d + 1, n = d + 2;
-        const bool tall = repeats(b, d) && joins(z, d, m) && joins(a, d, m) && joins(c, d, m);
-        const bool wide = !tall && repeats(a, d) && joins(z, d, n) && joins(b, d, n) && joins(c, d, n);
+        const bool tall = repeats(b, d) && can_merge(z, d, m) && can_merge(a, d, m) && can_merge(c, d, m);
+        const bool wide =
+            !tall && repeats(a, d) && can_merge(z, d, n) && can_merge(b, d, n) && can_merge(c, d, n);
         if (!tall && !wide) return;
-        join(z, d, tall ? m : n);
-        join(c, d, tall ? m : n);
-        join(tall ? a : b, d, tall ? m : n);
+        merge(z, d, tall ? m : n);
+        merge(c, d, tall ? m : n);
+        merge(tall ? a : b, d, tall ? m : n);
         drop_batch_dim(z);
         drop_batch_dim(a);
         drop_batch_dim(b);
@@ -96,12 +98,13 @@ static void fold_batch(tsr_desc *z, tsr_desc *a, tsr_desc *b, tsr_desc *c)
     }
 }
 
-/* Filled field by field, as is the scale: what is built and then copied waits for itself. */
+/* Filled field by field, as is the scale: a struct that is built and then copied with wider loads would wait
+ * for its stores (store forwarding fails). */
 static void set_matrix(tsri_gemm_matrix *m, void *data, const tsr_desc *d)
 {
     const int64_t size = tsri_dtype_size(d->dtype);
     m->data = data;
-    /* The stride of a dim of size 1, or of a matrix without elements, may be anything, also what overflows. */
+    /* The stride of a dim of size 1, or of an empty matrix, may be any number, also one that overflows. */
     m->row = d->shape[d->ndim - 2] == 1 ? 0 : tsri_mul_wrapping(d->stride[d->ndim - 2], size);
     m->col = d->shape[d->ndim - 1] == 1 ? 0 : tsri_mul_wrapping(d->stride[d->ndim - 1], size);
 }
@@ -138,15 +141,15 @@ static tsr_status run_batch(batch *b, const tsr_desc *z, const tsr_desc *a, cons
     tsri_loop loop;
     const tsri_gemm *g = &b->g;
     b->small = *g;
-    b->turned = tsri_gemm_turn(&b->small);
+    b->transposed = tsri_gemm_transpose(&b->small);
     b->is_small = g->m > 0 && g->n > 0 && g->k > 0 && tsri_gemm_is_small(&b->small, TSRI_GEMM_SMALL) &&
                   !tsri_gemm_is_long_dot(g);
-    char *had = g->c.data ? g->c.data : g->z.data;
+    char *added = g->c.data ? g->c.data : g->z.data;
     tsri_loop_build(&loop, z->ndim - 2, z->shape, 4,
                     (const tsri_operand[]){ { g->z.data, tsri_strides(z), tsri_dtype_size(z->dtype) },
                                             { g->a.data, tsri_strides(a), tsri_dtype_size(a->dtype) },
                                             { g->b.data, tsri_strides(bd), tsri_dtype_size(bd->dtype) },
-                                            { had, tsri_strides(c), tsri_dtype_size(c->dtype) } }, 0);
+                                            { added, tsri_strides(c), tsri_dtype_size(c->dtype) } }, 0);
     const tsri_kernel kernel = { .fn = multiply_batch, .params = b };
     return tsri_loop_run_parallel(&loop, &kernel, batch_grain(g, tsri_loop_count(&loop)));
 }
@@ -158,26 +161,26 @@ bool tsri_cpu_has_matmul(const tsr_op *op)
     return can_multiply(op->in[0]) && can_multiply(op->in[1]) && can_multiply(op->out[0]);
 }
 
-/* The class that this machine multiplies matrices of these dtypes in. */
-static tsri_gemm_class class_of(const tsri_gemm_ukr *ukr, tsr_dtype a, tsr_dtype b)
+/* The class in which this machine multiplies matrices of these dtypes. */
+static tsri_gemm_class class_of(const tsri_gemm_kernels *kernels, tsr_dtype a, tsr_dtype b)
 {
     const tsri_gemm_class cls = tsri_gemm_dtypes[a].cls;
-    if (a == TSR_BF16 && b == TSR_BF16 && ukr[TSRI_GEMM_BF16].strips) return TSRI_GEMM_BF16;
-    if (cls == TSRI_GEMM_U32 && ukr[TSRI_GEMM_SPLIT].strips) return TSRI_GEMM_SPLIT;
+    if (a == TSR_BF16 && b == TSR_BF16 && kernels[TSRI_GEMM_BF16].microkernels) return TSRI_GEMM_BF16;
+    if (cls == TSRI_GEMM_U32 && kernels[TSRI_GEMM_SPLIT].microkernels) return TSRI_GEMM_SPLIT;
     if (cls != TSRI_GEMM_I16) return cls;
-    if (b == TSR_I8 && a == TSR_I8 && ukr[TSRI_GEMM_S8].strips) return TSRI_GEMM_S8;
-    if (b == TSR_I8 && a == TSR_U8 && ukr[TSRI_GEMM_U8].strips) return TSRI_GEMM_U8;
-    return ukr[TSRI_GEMM_PAIRS].strips ? TSRI_GEMM_PAIRS : cls;
+    if (b == TSR_I8 && a == TSR_I8 && kernels[TSRI_GEMM_S8].microkernels) return TSRI_GEMM_S8;
+    if (b == TSR_I8 && a == TSR_U8 && kernels[TSRI_GEMM_U8].microkernels) return TSRI_GEMM_U8;
+    return kernels[TSRI_GEMM_PAIRS].microkernels ? TSRI_GEMM_PAIRS : cls;
 }
 
 static void describe(tsri_gemm *g, const tsr_op *op, const tsr_tensor *c)
 {
     const tsr_tensor *z = op->out[0], *a = op->in[0], *b = op->in[1];
-    const tsri_gemm_ukr *ukr = tsri_cpu_kernels_get()->gemm;
-    const bool vector =
-        z->shape[z->ndim - 2] == 1 || z->shape[z->ndim - 1] == 1; /* read once: not worth packing */
-    g->cls = vector ? tsri_gemm_dtypes[a->dtype].cls : class_of(ukr, a->dtype, b->dtype);
-    g->ukr = &ukr[g->cls];
+    const tsri_gemm_kernels *kernels = tsri_cpu_kernels_get()->gemm;
+    const bool vector = z->shape[z->ndim - 2] == 1 ||
+                        z->shape[z->ndim - 1] == 1; /* the matrix is read once: not worth packing */
+    g->cls = vector ? tsri_gemm_dtypes[a->dtype].cls : class_of(kernels, a->dtype, b->dtype);
+    g->kernels = &kernels[g->cls];
     g->a_type = a->dtype;
     g->b_type = b->dtype;
     g->z_type = z->dtype;
@@ -202,12 +205,12 @@ static TSRI_COLD tsr_status no_memory(const tsr_op *op)
                      TSRI_DESC(&op->in[0]->desc), TSRI_DESC(&op->in[1]->desc));
 }
 
-static tsr_status run_folded(const tsr_op *op, const tsr_tensor *tc, batch *whole)
+static tsr_status run_merged(const tsr_op *op, const tsr_tensor *tc, batch *whole)
 {
     tsr_desc z = op->out[0]->desc, a = op->in[0]->desc, b = op->in[1]->desc, c = tc ? tc->desc : z;
     take_matrices(&whole->g, op, tc, &z, &a, &b, &c);
-    if (!tsri_gemm_is_long_dot(&whole->g)) {  /* its order is its own, whatever the batch */
-        fold_batch(&z, &a, &b, &c);
+    if (!tsri_gemm_is_long_dot(&whole->g)) {  /* its order of sums must not depend on the batch */
+        merge_batch(&z, &a, &b, &c);
         take_matrices(&whole->g, op, tc, &z, &a, &b, &c);
     }
     if (z.ndim == 2) return tsri_gemm_run(&whole->g);
@@ -215,20 +218,20 @@ static tsr_status run_folded(const tsr_op *op, const tsr_tensor *tc, batch *whol
     return *whole->failed ? TSR_ENOMEM : TSR_OK;
 }
 
-/* Small products of matrices that strips read and write as they lie: nothing is described, and nothing turned. */
-static bool multiply_at_once(const tsr_op *op)
+/* Small products of unpacked matrices, without the overhead of a tsri_gemm. */
+static bool multiply_one_panel(const tsr_op *op)
 {
     const tsr_matmul_params *params = op->params;
     const tsr_tensor *z = op->out[0], *a = op->in[0], *b = op->in[1];
     const tsri_gemm_dtype *dtype = &tsri_gemm_dtypes[a->dtype];
     if (op->nin != 2 || z->ndim != 2 || z->dtype != a->dtype || b->dtype != a->dtype) return false;
     return dtype->native && is_one(params->alpha) &&
-           tsri_gemm_at_once(&tsri_cpu_kernels_get()->gemm[dtype->cls], z, a, b);
+           tsri_gemm_one_panel(&tsri_cpu_kernels_get()->gemm[dtype->cls], z, a, b);
 }
 
 tsr_status tsri_cpu_matmul(const tsr_op *op)
 {
-    if (multiply_at_once(op)) return TSR_OK;
+    if (multiply_one_panel(op)) return TSR_OK;
     const tsr_matmul_params *params = op->params;
     const tsr_tensor *z = op->out[0], *a = op->in[0], *b = op->in[1];
     const tsr_tensor *c = op->nin > 2 && !is_zero(params->beta) ? op->in[2] : NULL;
@@ -237,12 +240,12 @@ tsr_status tsri_cpu_matmul(const tsr_op *op)
     batch whole;
     whole.failed = &failed;
     describe(&whole.g, op, c);
-    if (tsr_numel(z) == 0) return TSR_OK;  /* of however many matrices */
+    if (tsr_numel(z) == 0) return TSR_OK;  /* whatever the number of matrices */
     if (z->ndim == 2) {
         take_matrices(&whole.g, op, c, &z->desc, &a->desc, &b->desc, c ? &c->desc : &z->desc);
         s = tsri_gemm_blas(&whole.g) ? TSR_OK : tsri_gemm_run(&whole.g);
     } else {
-        s = run_folded(op, c, &whole);
+        s = run_merged(op, c, &whole);
     }
     return s == TSR_ENOMEM ? no_memory(op) : s;
 }

@@ -1,4 +1,4 @@
-/* gemm.h - what a matrix multiplication is made of: panels, strips, stores.
+/* gemm.h - what a matrix product is made of: panels, micro-kernels, stores.
  *
  * Whatever the dtypes and strides, work is done on elements of one of twelve classes:
  *
@@ -15,29 +15,30 @@
  *     BF16  bf16                   elements of two, summed in float
  *     SPLIT i32, u32               elements of two, in halves of 16 bits (gemm_vnni.c)
  *
- * The last five are there where a machine multiplies so (their strips are not NULL), and
- * take the place of I16, F32 and U32, which every machine has. Machines with tiles have longer
- * elements in S8, U8 and BF16: 64 bytes of neighbouring indices of k.
+ * The last five exist only on machines with such instructions (elsewhere their microkernels are
+ * NULL). There they replace I16, F32 and U32, which every machine has. On machines with tile
+ * registers an element of S8, U8 and BF16 is longer: 64 bytes of neighbouring indices of k.
  *
- *     pack    dtype -> panel:  for each index of k, `width` elements side by side
- *     strip   some rows of a, a panel of b -> sums
- *     store   sums -> dtype:   alpha * sum + beta * c, rounded once
+ *     pack           dtype -> panel:  for each index of k, `width` elements side by side
+ *     micro-kernel   a panel of a, a panel of b -> a micro-tile of sums, in registers, over a block of k
+ *     store          sums -> dtype:   alpha * sum + beta * c, rounded once
  *
- * An instruction set brings strips with mr and nr of its own; packing and storing
- * take any. A dtype whose elements are those of its class is not packed where its
- * strides let strips read and write it as it lies.
+ * Each instruction set has micro-kernels of its own sizes mr x nr. Packing and storing work for
+ * any size. An operand is used unpacked where its elements are those of its class, and its
+ * strides are ones that micro-kernels can read or write.
  *
  * Complex panels hold the real parts of an index of k, then the imaginary ones;
  * complex tiles hold all real parts, then all imaginary ones.
  *
- * The order of a sum over k is fixed, so that every path, strip and number of
+ * The order of a sum over k is fixed, so that every path, micro-kernel and number of
  * threads gives the same bits: products are added in order within blocks of
- * TSRI_GEMM_BLOCK indices, each from 0, and the blocks' sums in order. Where a
- * class multiplies and adds in one step, every kernel of the set does.
+ * TSRI_GEMM_BLOCK indices, each from 0, and the blocks' sums in order. If a
+ * class uses fused multiply-add, every kernel of the instruction set does.
  *
- * Long dots (one row times one column) are the exception, where a set has strands for
- * their class: pieces of TSRI_GEMM_PIECE indices are summed in strands side by side, and
- * the pieces' sums in order. There a sum in order would be slower than memory.
+ * Long dots (one row times one column) are the exception, where an instruction set has
+ * many_accumulators for their class: a piece of TSRI_GEMM_PIECE indices is summed in several
+ * independent accumulators, and the pieces' sums are added in order. A single accumulator
+ * would be slower than memory there.
  */
 #ifndef TSRI_GEMM_H
 #define TSRI_GEMM_H
@@ -52,59 +53,61 @@ typedef enum tsri_gemm_class {
 
 enum {
     TSRI_GEMM_BLOCK = 256,  /* indices of k that are summed from 0 */
-    TSRI_GEMM_LONG = 1024,  /* indices of k that make no long dot */
-    TSRI_GEMM_PIECE = 2048, /* those of a long dot that are summed at a time */
-    TSRI_GEMM_ROWS = 16,    /* rows that tsri_gemm_rows_fn sums side by side, at most */
-    TSRI_GEMM_STRIP = 16,   /* rows of a strip in vectors, at most */
-    TSRI_GEMM_TILED = 32,   /* rows of a strip in tiles, at most */
+    TSRI_GEMM_LONG = 1024,  /* a dot of more indices of k is a long one */
+    TSRI_GEMM_PIECE = 2048, /* indices of a long dot that are summed at a time */
+    TSRI_GEMM_ROWS = 16,    /* rows that tsri_gemm_rows_fn sums at once, at most */
+    TSRI_GEMM_VECTOR_ROWS = 16,   /* rows of a micro-tile in vector registers, at most */
+    TSRI_GEMM_TILE_ROWS = 32,   /* rows of one in tile registers, at most */
     TSRI_GEMM_SWEEP = 2048  /* columns of a sweep, at most */
 };
 
-/* Strips ------------------------------------------------------------------------ */
+/* Micro-kernels ----------------------------------------------------------------- */
 
-/* Rows of a times columns of b, for k <= TSRI_GEMM_BLOCK indices. Steps in bytes.
- * One of a's steps is an element. Complex operands are panels; the imaginary parts of
- * sums lie z_im after the real ones. */
+/* The operands of a micro-kernel: rows of a times columns of b, for k <= TSRI_GEMM_BLOCK indices,
+ * give a micro-tile of z; `more` others may follow it. Steps are in bytes. One of a's two steps is
+ * the size of an element. Complex operands are packed; the imaginary part of a sum is z_im bytes
+ * after the real one. */
 typedef struct tsri_gemm_strip {
     int64_t     k;
     const char *a;
     int64_t     a_row, a_col;  /* a_col: to the next element, of a group of indices */
-    int64_t     rows;          /* where one function serves strips of any height */
+    int64_t     rows;          /* read only by micro-kernels that serve any number of rows */
     const char *b;
-    int64_t     b_row;  /* columns follow each other */
+    int64_t     b_row;  /* columns have unit stride */
     char       *z;
     int64_t     z_row, z_im;
-    int64_t     cols;   /* of which all vectors of the strip but the last are full: more than the next narrower
-                           strips have, to the width that the strip is for. No others of z are written (but see
-                           `writes`) */
+    int64_t     cols;   /* columns: more than the next narrower micro-kernels have, and at most those of this
+                           one, so that all its vectors but the last are full. No other columns of z are
+                           written (but see `writes`) */
     bool        add;    /* to the sums that z holds; else z is written */
-    bool        padded; /* rows of b can be read to the whole width; else `cols` columns are, and no more */
-    bool        stream; /* z is written around the caches: it is aligned to vectors, and add is false */
-    bool        far;    /* z is far, and add is false: strips may send for that of the next one while they sum */
-    const char *const *ahead;  /* `lines` addresses, one at least, that are needed soon: a strip sends for
-                                  one with every two indices of k. NULL: none. Strips that read whole rows
-                                  send for the next line after each of them with every element */
+    bool        padded; /* b may be read to the micro-kernel's whole width; else only `cols` columns */
+    bool        stream; /* non-temporal stores: z is aligned to vectors, and add is false */
+    bool        prefetch_z;    /* z is not in cache, and add is false: the next z may be prefetched */
+    const char *const *ahead;  /* `lines` addresses, one at least, that are needed soon: one is prefetched
+                                  with every two indices of k. NULL: none. Micro-kernels of `whole_rows`
+                                  prefetch the next line of every address with each element of k */
     int64_t            lines;
-    /* Strips alike that follow, each so far from the one before, and of as many columns. Only for operands that are
-     * used as they lie, in strips as high as their width has, or of eight rows; others do but the first. The last
-     * one is left here. */
+    /* How many micro-tiles of the same size follow, and the steps from one to the next in z, a and b. Only
+     * for unpacked operands, and only the micro-kernels of most rows for their width, or of eight rows, take
+     * more than one: the others compute the first and ignore `more`. On return z, a and b are those of the
+     * last. */
     int64_t            more, z_next, a_next, b_next;
 } tsri_gemm_strip;
 
-typedef void (*tsri_gemm_strip_fn)(tsri_gemm_strip *s);
+typedef void (*tsri_gemm_microkernel_fn)(tsri_gemm_strip *s);
 
-/* The same for whole panels: tile (mr x nr) = (add ? tile : 0) + the sum over p < k of
+/* The same for two full packed panels: tile (mr x nr) = (add ? tile : 0) + the sum over p < k of
  * a[p] (mr elements) times b[p] (nr elements). The three are aligned as their elements
  * are, and do not overlap. */
-typedef void (*tsri_gemm_ukr_fn)(int64_t k, const void *a, const void *b, void *tile, bool add);
+typedef void (*tsri_gemm_panel_fn)(int64_t k, const void *a, const void *b, void *tile, bool add);
 
-/* Strips of one width: run[r] is for r rows, 1 <= r <= rows. A set has them from narrow
- * to wide, and from high to low; after the widest comes one of 0 columns. A panel of b is
- * as wide as the narrowest of them that its columns fit. */
-typedef struct tsri_gemm_strips {
+/* Micro-kernels of one width: run[r] is for r rows, 1 <= r <= rows. An instruction set lists them
+ * from narrow to wide, so with fewer and fewer rows; a width of 0 ends the list. A panel of b is
+ * as wide as the narrowest of them that its columns fit in. */
+typedef struct tsri_gemm_microkernels {
     int64_t            cols, rows;
-    tsri_gemm_strip_fn run[TSRI_GEMM_TILED + 1];
-} tsri_gemm_strips;
+    tsri_gemm_microkernel_fn run[TSRI_GEMM_TILE_ROWS + 1];
+} tsri_gemm_microkernels;
 
 /* Memory ------------------------------------------------------------------------ */
 
@@ -115,7 +118,7 @@ typedef struct tsri_gemm_scale {
     bool     plain;        /* alpha is 1 and there is no c; the others do not count */
 } tsri_gemm_scale;
 
-/* One matrix as it lies in memory; steps in bytes. */
+/* One matrix in memory; steps in bytes. */
 typedef struct tsri_gemm_matrix {
     char   *data;
     int64_t row, col;
@@ -126,22 +129,22 @@ typedef struct tsri_gemm_matrix {
 typedef void (*tsri_gemm_pack_fn)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n,
                                   int64_t k, int width);
 
-/* rows x cols sums of a tile whose rows are nr long (and whose imaginary parts lie mr *
- * nr after the real ones) to z, with what c holds there (c.data may be NULL). */
+/* Stores rows x cols sums of a tile to z, with what c holds there (c.data may be NULL). Rows of the
+ * tile are nr long; imaginary parts are mr * nr after the real ones. */
 typedef void (*tsri_gemm_store_fn)(tsri_gemm_matrix z, tsri_gemm_matrix c, const void *tile, int64_t rows,
                                    int64_t cols, int mr, int nr, const tsri_gemm_scale *scale);
 
 /* sums[i] = (add ? sums[i] : 0) + the sum over p < k of row i of a times x[i * x_step +
  * p], for rows <= TSRI_GEMM_ROWS. x holds panels of width 1; complex sums hold the real
  * parts, then, from TSRI_GEMM_ROWS on, the imaginary ones. k is TSRI_GEMM_BLOCK at most;
- * where the class has strands, also up to TSRI_GEMM_PIECE for one row whose step_k is an
- * element, which is then summed in them. */
+ * where the class has many_accumulators, also up to TSRI_GEMM_PIECE for one row whose step_k is
+ * the size of an element; that row is then summed in them. */
 typedef void (*tsri_gemm_rows_fn)(void *sums, const char *a, int64_t step, int64_t step_k, int64_t rows,
                                   int64_t k, const void *x, int64_t x_step, bool add);
 
 typedef struct tsri_gemm_dtype {
     tsri_gemm_class    cls;
-    bool               native;  /* elements are those of panels, and of sums */
+    bool               native;  /* elements are what panels, and sums, hold */
     tsri_gemm_pack_fn  pack;
     tsri_gemm_store_fn store;
     tsri_gemm_rows_fn  rows;
@@ -149,38 +152,38 @@ typedef struct tsri_gemm_dtype {
 
 /* Classes ----------------------------------------------------------------------- */
 
-/* How a machine multiplies elements of one class. */
-typedef struct tsri_gemm_ukr {
-    tsri_gemm_ukr_fn run;
+/* How a machine multiplies elements of one class: the kernels of an instruction set. */
+typedef struct tsri_gemm_kernels {
+    tsri_gemm_panel_fn run;
     int16_t mr, nr;   /* of run */
     int16_t element;  /* bytes of one element of a panel, both parts of a complex one */
     int16_t sum;      /* bytes of one sum in a tile */
     int16_t group;    /* indices of k in one element */
-    int16_t block;    /* indices of k that strips take at a time; 0: TSRI_GEMM_BLOCK elements */
-    int16_t start;    /* 1: a packed panel of b begins with the sums that strips start from; else 0 */
-    int16_t panel;    /* columns of a packed panel of b, at most: those of one of the strips */
-    int16_t writes;   /* columns that strips read and write at a time, whether or not there are as many, so that z has
-                         a whole number of them in every part; 0: none but those that are there */
-    bool    packed_only;  /* strips want both operands packed */
-    bool    whole_rows;   /* but read a as it lies where its rows are whole elements */
-    bool    streams;      /* strips can write around the caches */
-    bool    strands;      /* rows of dtypes can sum one row in strands */
-    void (*begin)(void), (*end)(void);  /* around a stretch of strips on one thread; NULL: nothing is to do */
-    const tsri_gemm_strips *strips;
-    tsri_gemm_strip_fn      sweep;   /* one row, up to TSRI_GEMM_SWEEP columns; NULL: none */
-    const tsri_gemm_dtype  *dtypes;  /* TSR_DTYPE_COUNT of them */
-    const tsri_gemm_dtype  *right;   /* the same for b */
-} tsri_gemm_ukr;
+    int16_t block;    /* indices of k of a micro-kernel's call, at most; 0: TSRI_GEMM_BLOCK elements */
+    int16_t start;    /* 1: a packed panel of b begins with a row of what sums start from; else 0 */
+    int16_t panel;    /* columns of a packed panel of b, at most: the width of one of the micro-kernels */
+    int16_t writes;   /* z is written in groups of this many columns, also where fewer are left: the columns
+                         of z must be a multiple of it. 0: only the columns asked for are written */
+    bool    packed_only;  /* both operands must be packed, */
+    bool    whole_rows;   /* except that a is used unpacked where its rows are whole elements */
+    bool    streams;      /* micro-kernels have non-temporal stores */
+    bool    many_accumulators;          /* the dtypes' `rows` sums one long row in several accumulators */
+    void (*begin)(void), (*end)(void);  /* called around a run of micro-kernels on one thread; may be NULL */
+    const tsri_gemm_microkernels *microkernels;
+    tsri_gemm_microkernel_fn      sweep;  /* one row, up to TSRI_GEMM_SWEEP columns; NULL: none */
+    const tsri_gemm_dtype *dtypes;        /* TSR_DTYPE_COUNT of them */
+    const tsri_gemm_dtype *right;         /* the same for b */
+} tsri_gemm_kernels;
 
-/* In plain C (ukr_portable.c, pack.c). pack is NULL for dtypes that are not multiplied. */
-extern const tsri_gemm_ukr   tsri_gemm_ukr_portable[TSRI_GEMM_CLASSES];
+/* In plain C (gemm_portable.c, pack.c). pack is NULL for dtypes that are not multiplied. */
+extern const tsri_gemm_kernels   tsri_gemm_kernels_portable[TSRI_GEMM_CLASSES];
 extern const tsri_gemm_dtype tsri_gemm_dtypes[TSR_DTYPE_COUNT];
 
 /* Products ---------------------------------------------------------------------- */
 
 /* z = alpha * a b + beta * c, of matrices in memory. */
 typedef struct tsri_gemm {
-    const tsri_gemm_ukr *ukr;
+    const tsri_gemm_kernels *kernels;
     tsri_gemm_class      cls;
     tsr_dtype            a_type, b_type, z_type;
     tsri_gemm_scale      scale;
@@ -195,13 +198,13 @@ static inline tsri_gemm_matrix tsri_gemm_at(tsri_gemm_matrix x, int64_t row, int
     return x;
 }
 
-/* The product, on as many threads as it is worth (product.c). TSR_ENOMEM comes without
- * words: another thread may have to say them. Changes g. */
+/* The product, on as many threads as it is worth (product.c). Sets no message with TSR_ENOMEM:
+ * the thread that reports it may be another. Changes g. */
 tsr_status tsri_gemm_run(tsri_gemm *g);
 
-/* Turns the product where strips then suit it better, which is the same product of other
- * matrices; tells whether a and b changed sides. */
-bool tsri_gemm_turn(tsri_gemm *g);
+/* Replaces the product by its transpose, b^T a^T = z^T, where micro-kernels suit that better. Returns
+ * whether it did, so that a and b are swapped. */
+bool tsri_gemm_transpose(tsri_gemm *g);
 
 /* Parts of it, for products in which none of m, n and k is 0: */
 tsr_status tsri_gemm_panels(const tsri_gemm *g);  /* any (panels.c) */
@@ -210,19 +213,19 @@ tsr_status tsri_gemm_vector(const tsri_gemm *g);  /* n is 1 (vector.c) */
 bool       tsri_gemm_is_long_dot(const tsri_gemm *g);
 tsr_status tsri_gemm_long_dot(const tsri_gemm *g);  /* where it is one (dot.c) */
 
-/* Is a read as it lies, and b packed? (panels.c) */
+/* Is a used unpacked, and b packed? (panels.c) */
 bool tsri_gemm_packs_b_only(const tsri_gemm *g);
 
-/* For products that strips read and write as they lie, and of less than `work` products of
- * numbers: `count` of them on this thread, each `step` bytes of z, a and b after the one
- * before (small.c). */
+/* For products of fewer than `work` multiplications whose a, b and z are used unpacked: `count` of
+ * them on this thread, `step` bytes of z, a and b apart (small.c). */
 enum { TSRI_GEMM_SMALL = 1 << 22 };
 bool tsri_gemm_is_small(const tsri_gemm *g, int64_t work);
 void tsri_gemm_small(const tsri_gemm *g, int64_t count, const int64_t step[3]);
 
-/* z = a b of two matrices of one dtype, if that takes one panel of b and nothing but strips; else false. For
- * calls on a handful of elements. */
-bool tsri_gemm_at_once(const tsri_gemm_ukr *u, const tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b);
+/* z = a b of two small matrices of one dtype, if b fits one panel and nothing need be packed; else false.
+ * For calls whose overhead counts. */
+bool tsri_gemm_one_panel(const tsri_gemm_kernels *u, const tsr_tensor *z, const tsr_tensor *a,
+                         const tsr_tensor *b);
 
 /* The op, and whether its dtypes can be multiplied (gemm.c). */
 bool       tsri_cpu_has_matmul(const tsr_op *op);

@@ -1,4 +1,4 @@
-/* pack.c - between memory of any dtype and strides, and panels and tiles. */
+/* pack.c - packs operands of any dtype and strides into panels, and stores tiles of sums. */
 #include "core/half.h"
 #include "core/status_int.h"
 #include "gemm.h"

@@ -1,15 +1,15 @@
-/* panels.h - what products in panels and small ones share: how columns are cut, which strips they take, and
- * strips that follow each other. */
+/* panels.h - what products in panels and small ones share: how columns are cut into panels, which
+ * micro-kernels compute them, and strips of micro-tiles. */
 #ifndef TSRI_GEMM_PANELS_H
 #define TSRI_GEMM_PANELS_H
 
 #include "gemm.h"
 
 enum {
-    PART_WORK = 1 << 17,      /* products that make a thread worth waking */
-    FEW_ROWS = 64,            /* that do not pay for packing b */
-    FEW_COLS = 192,           /* that do not pay for packing a */
-    FAR_K = 64                /* indices of k of strips that are shorter than it takes to fetch z */
+    PART_WORK = 1 << 17,  /* multiplications that make a thread worth waking */
+    SMALL_M = 64,         /* rows up to which packing b does not pay */
+    SMALL_N = 192,        /* columns up to which packing a does not pay */
+    SHORT_K = 64          /* indices of k up to which a micro-tile takes less time than z takes to arrive */
 };
 
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -18,9 +18,9 @@ static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / 
 
 /* Columns ---------------------------------------------------------------------------------- */
 
-/* How n columns are cut into panels of b: all `width` wide, but for the last two, which
- * share where the last would have no more than `share` columns. Then the last but one has width - share
- * columns, and the last up to 2 * share, which may be all of `width`. */
+/* How n columns are cut into panels of b: all are `width` wide, except that a last panel of no more than
+ * `share` columns takes `share` columns from the one before it. That one then has width - share columns, and
+ * the last has up to 2 * share, which may be all of `width`. */
 typedef struct cut {
     int64_t n, panels, width, share;
 } cut;
@@ -32,63 +32,67 @@ static inline int64_t col_of(const cut *c, int64_t panel)
     return panel + 1 == c->panels && panel > 0 && c->n - even <= c->share ? even - c->share : even;
 }
 
-/* Strips for panels of n columns, or of as many as the widest have. */
-static inline const tsri_gemm_strips *strips_for(const tsri_gemm_ukr *u, int64_t n, int64_t widest)
+/* The narrowest micro-kernels for panels of n columns, but no wider than `widest`. */
+static inline const tsri_gemm_microkernels *microkernels_for(const tsri_gemm_kernels *u, int64_t n,
+                                                             int64_t widest)
 {
-    const tsri_gemm_strips *s = u->strips;
+    const tsri_gemm_microkernels *s = u->microkernels;
     while (s->cols < n && s->cols < widest) s++;
     return s;
 }
 
-static inline cut cut_cols(const tsri_gemm_ukr *u, const tsri_gemm_strips *widest, int64_t n)
+static inline cut cut_cols(const tsri_gemm_kernels *u, const tsri_gemm_microkernels *widest, int64_t n)
 {
-    const int64_t less = widest > u->strips ? widest[-1].cols : widest->cols;
+    const int64_t less = widest > u->microkernels ? widest[-1].cols : widest->cols;
     return (cut){ n, n <= widest->cols ? 1 : pieces(n, widest->cols), widest->cols, widest->cols - less };
 }
 
-/* The strips for panels that lie as they are: the widest, if the last panel fills them. */
-static inline const tsri_gemm_strips *direct_strips(const tsri_gemm *g)
+/* The micro-kernels for unpacked panels of b: the widest, if the last panel fills them. */
+static inline const tsri_gemm_microkernels *unpacked_microkernels(const tsri_gemm *g)
 {
-    const tsri_gemm_strips *s = strips_for(g->ukr, g->n, g->ukr->panel);
+    const tsri_gemm_microkernels *s = microkernels_for(g->kernels, g->n, g->kernels->panel);
     if (g->n <= s->cols) return s;
     if (s[1].cols == 0) {
-        /* Where b is read from afar again and again, rather those that are nearly as wide, and higher. */
-        const bool low = s > g->ukr->strips && 2 * s[-1].cols > s->cols;
-        return low && g->k <= FAR_K && g->m > FEW_ROWS && g->n > FEW_COLS ? s - 1 : s;
+        /* Where b is read many times and not from the nearest cache, rather those nearly as wide with more
+         * rows. */
+        const bool low = s > g->kernels->microkernels && 2 * s[-1].cols > s->cols;
+        return low && g->k <= SHORT_K && g->m > SMALL_M && g->n > SMALL_N ? s - 1 : s;
     }
     const int64_t rest = g->n % s[1].cols;
     return rest == 0 || rest > s->cols ? s + 1 : s;
 }
 
-/* Strips that follow each other ------------------------------------------------------------ */
+/* Strips ----------------------------------------------------------------------------------- */
 
-/* A strip and those that follow it: `count`, one at least. */
-static inline void sum_alike(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t rows, int64_t count)
+/* `count` micro-tiles, one at least: at once where the micro-kernel can, else one by one. */
+static inline void run_strip(tsri_gemm_strip *s, const tsri_gemm_microkernels *micro, int64_t rows,
+                             int64_t count)
 {
-    if (rows == strips->rows || rows == 8) {
+    if (rows == micro->rows || rows == 8) {
         s->more = count - 1;
-        strips->run[rows](s);
+        micro->run[rows](s);
         return;
     }
-    for (; count > 1; count--, s->z += s->z_next, s->a += s->a_next, s->b += s->b_next) strips->run[rows](s);
-    strips->run[rows](s);
+    for (; count > 1; count--, s->z += s->z_next, s->a += s->a_next, s->b += s->b_next) micro->run[rows](s);
+    micro->run[rows](s);
 }
 
-/* `count` rows of a and z as they lie: in strips as high as there are, and what is left. */
-static inline void sum_rows(tsri_gemm_strip *s, const tsri_gemm_strips *strips, int64_t count)
+/* `count` rows of unpacked a and z: micro-tiles of as many rows as there can be, then the rows that are
+ * left. */
+static inline void sum_rows(tsri_gemm_strip *s, const tsri_gemm_microkernels *micro, int64_t count)
 {
-    const int64_t rows = strips->rows;
+    const int64_t rows = micro->rows;
     if (count >= rows) {
         const int64_t whole = count / rows;
         s->a_next = rows * s->a_row;
         s->z_next = rows * s->z_row;
         s->b_next = 0;
-        sum_alike(s, strips, rows, whole);
+        run_strip(s, micro, rows, whole);
         count -= whole * rows;
         s->a += s->a_next;
         s->z += s->z_next;
     }
-    if (count > 0) strips->run[count](s);
+    if (count > 0) micro->run[count](s);
 }
 
 #endif

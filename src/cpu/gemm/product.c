@@ -1,19 +1,18 @@
-/* product.c - which way a product takes.
+/* product.c - which method a product is computed with.
  *
- *     vector    one row or one column: the matrix is read once, as it lies
- *     regions   few rows or many columns, and threads: each takes regions of the result
+ *     vector    one row or one column: the matrix is read once, unpacked
+ *     regions   few rows or many columns, and several threads: each takes regions of the result
  *     panels    everything else, and each region
  *
- * A product may be turned: its transpose is the product of the transposes, and has the
- * same sums. */
+ * A product may be transposed first: z^T = b^T a^T has the same sums. */
 #include "gemm.h"
 
 static tsri_gemm_matrix transposed(tsri_gemm_matrix x) { return (tsri_gemm_matrix){ x.data, x.col, x.row }; }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The same product seen from the other side: columns for rows. */
-static void turn(tsri_gemm *g)
+/* Replaces the product by its transpose. */
+static void transpose(tsri_gemm *g)
 {
     const tsri_gemm_matrix a = g->a;
     const tsr_dtype dtype = g->a_type;
@@ -32,22 +31,23 @@ static void turn(tsri_gemm *g)
 static void store_zeros(const tsri_gemm *g)
 {
     const tsr_c128 zeros[TSRI_GEMM_ROWS] = { { 0, 0 } };
-    const tsri_gemm_store_fn store = g->ukr->dtypes[g->z_type].store;
+    const tsri_gemm_store_fn store = g->kernels->dtypes[g->z_type].store;
     for (int64_t j = 0; j < g->n; j++)
         for (int64_t i = 0; i < g->m; i += TSRI_GEMM_ROWS)
             store(tsri_gemm_at(g->z, i, j), tsri_gemm_at(g->c, i, j), zeros, least(g->m - i, TSRI_GEMM_ROWS),
                   1, TSRI_GEMM_ROWS, 1, &g->scale);
 }
 
-/* Strips write along rows. Steps that lead nowhere are the best there are. */
-bool tsri_gemm_turn(tsri_gemm *g)
+/* Micro-kernels write along rows. Steps of dims of size 1 are never taken, so they are set to what suits
+ * best. */
+bool tsri_gemm_transpose(tsri_gemm *g)
 {
-    if (g->k == 1) g->a.col = g->b.row = g->ukr->element;
-    if (g->n == 1) g->z.col = g->m == 1 ? g->ukr->sum : 0;
-    if (g->ukr->dtypes != g->ukr->right) return false;
-    if (g->z.col == g->ukr->sum || (g->z.row != g->ukr->sum && g->n > 1)) return false;
-    turn(g);
-    if (g->m == 1) g->a.row = g->ukr->element;
+    if (g->k == 1) g->a.col = g->b.row = g->kernels->element;
+    if (g->n == 1) g->z.col = g->m == 1 ? g->kernels->sum : 0;
+    if (g->kernels->dtypes != g->kernels->right) return false;
+    if (g->z.col == g->kernels->sum || (g->z.row != g->kernels->sum && g->n > 1)) return false;
+    transpose(g);
+    if (g->m == 1) g->a.row = g->kernels->element;
     return true;
 }
 
@@ -58,10 +58,10 @@ tsr_status tsri_gemm_run(tsri_gemm *g)
         store_zeros(g);
         return TSR_OK;
     }
-    if ((g->m == 1 || g->n == 1) && g->ukr->dtypes[g->a_type].rows) {
-        if (g->m == 1) turn(g);
+    if ((g->m == 1 || g->n == 1) && g->kernels->dtypes[g->a_type].rows) {
+        if (g->m == 1) transpose(g);
         return tsri_gemm_vector(g);
     }
-    (void)tsri_gemm_turn(g);
+    (void)tsri_gemm_transpose(g);
     return tsri_gemm_regions(g);
 }

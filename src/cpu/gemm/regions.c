@@ -1,29 +1,29 @@
 /* regions.c - a product for threads: regions of z, each a product of its own.
  *
- * Whoever computes a region packs the columns of b that it reads into its own core's cache, and waits for
- * nobody. Regions above each other pack the same columns, which is what this costs; the grid is the one that
- * is soonest done, as far as can be told beforehand. Products of many rows, and of few columns for each thread,
- * share what is packed instead: there waiting for it is little; but not in tiles, which are faster than what
- * others have packed comes. */
+ * The thread that computes a region packs the columns of b that it reads into its own core's cache, and waits
+ * for no other thread. The cost: regions with the same columns pack them again. The grid of regions is the
+ * one with the least estimated time. Products of many rows, with few columns for each thread, share packed
+ * panels instead (panels.c): there the wait for them is short. Tile registers (`whole_rows`) always take
+ * regions: they are faster than panels arrive from another core's cache. */
 #include "gemm.h"
 #include "core/threads_int.h"
 
 enum {
-    LEAST_WORK = 1 << 19,  /* products of numbers for each thread */
-    FEW_ROWS = 512,
-    MANY_COLS = 512,       /* for each thread */
-    MOST_DOWN = 16,        /* regions above each other */
+    LEAST_WORK = 1 << 19,  /* multiplications for each thread */
+    SMALL_M = 512,         /* rows up to which regions are used */
+    LARGE_N = 512,         /* columns for each thread from which they are */
+    MOST_DOWN = 16,        /* regions along m */
     MOST_ROUNDS = TSRI_PARTS_PER_THREAD,
 
-    /* What happens once for each element, in products that take as long: */
-    PACKING = 24,          /* of b */
-    READING = 6,           /* of a */
-    BEGINNING = 1 << 15    /* a region, whatever its size */
+    /* Costs, in multiplications that take as long: */
+    PACKING = 24,          /* an element of b */
+    READING = 6,           /* an element of a */
+    BEGINNING = 1 << 15    /* the overhead of a region */
 };
 
 typedef struct grid {
     const tsri_gemm *g;
-    int64_t          high, wide;        /* units of a region's sides: rows of a strip, columns of a panel */
+    int64_t high, wide; /* units of a region's sides: rows of a micro-tile, columns of a panel */
     int64_t          rows, cols;        /* of z, in units */
     int64_t          down, across;      /* regions */
 } grid;
@@ -31,12 +31,13 @@ typedef struct grid {
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-/* How long threads take. The last regions are waited for by those that find no other: the fewer each has taken,
- * the longer. */
+/* The estimated time of a grid. At the end threads wait for the last region: the fewer regions each has
+ * computed, the larger that share of the time. */
 static double time_of(const grid *r, int64_t down, int64_t across, int64_t threads)
 {
     const tsri_gemm *g = r->g;
-    const double m = (double)(pieces(r->rows, down) * r->high), n = (double)(pieces(r->cols, across) * r->wide);
+    const double m = (double)(pieces(r->rows, down) * r->high),
+                 n = (double)(pieces(r->cols, across) * r->wide);
     const double each = (double)g->k * (m * n + READING * m + PACKING * n) + BEGINNING;
     return ((double)pieces(down * across, threads) + 1.0 / 16) * each;
 }
@@ -79,12 +80,12 @@ tsr_status tsri_gemm_regions(const tsri_gemm *g)
 {
     const int64_t threads = tsri_threads_here();
     const double work = (double)g->m * (double)g->n * (double)g->k;
-    const bool suits = g->ukr->whole_rows || g->m <= FEW_ROWS || g->n / MANY_COLS >= threads;
+    const bool suits = g->kernels->whole_rows || g->m <= SMALL_M || g->n / LARGE_N >= threads;
     if (threads == 1 || !suits || work < (double)LEAST_WORK * (double)threads || !tsri_gemm_packs_b_only(g))
         return tsri_gemm_panels(g);
-    const tsri_gemm_strips *strips = g->ukr->strips;
-    while (strips->cols < g->ukr->panel) strips++;
-    grid r = { .g = g, .high = strips->rows, .wide = strips->cols };
+    const tsri_gemm_microkernels *micro = g->kernels->microkernels;
+    while (micro->cols < g->kernels->panel) micro++;
+    grid r = { .g = g, .high = micro->rows, .wide = micro->cols };
     r.rows = pieces(g->m, r.high);
     r.cols = pieces(g->n, r.wide);
     find_grid(&r, threads);

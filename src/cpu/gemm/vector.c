@@ -1,17 +1,19 @@
 /* vector.c - a matrix times a vector, and a vector times a vector.
  *
- * The matrix is read once, as it lies: rows side by side where they are long, or all
- * columns in turn (a sweep) where these are what follows each other in memory. Only
- * the vector is packed. */
+ * The matrix is read once, unpacked: several rows at a time where rows have unit stride, or column after
+ * column (a sweep) where columns do. Only the vector is packed.
+ *
+ * The order of loops, from the outermost: by rows, group of rows, block of k, index of k; in a sweep, part of
+ * m, block of k, index of k (eight at a time), row. */
 #include "gemm.h"
 #include "core/status_int.h"
 #include "core/threads_int.h"
 
 enum {
-    PART_WORK = 1 << 15,  /* products that make a thread worth waking */
+    PART_WORK = 1 << 15,  /* multiplications that make a thread worth waking */
     GROUPS = 16,          /* groups of rows that share a packed vector */
 #ifdef TSR_FREESTANDING
-    VECTOR_BYTES = 4096,  /* of the packed vector that lie ready */
+    VECTOR_BYTES = 4096,  /* of the vector that are packed at a time */
     DOT_BLOCKS = 1
 #else
     VECTOR_BYTES = 16384,
@@ -33,12 +35,12 @@ typedef union group {
 
 static void pack_vector(const tsri_gemm *g, void *x, int64_t p, int64_t k)
 {
-    g->ukr->dtypes[g->b_type].pack(x, g->b.data + p * g->b.row, 0, g->b.row, 1, k, 1);
+    g->kernels->dtypes[g->b_type].pack(x, g->b.data + p * g->b.row, 0, g->b.row, 1, k, 1);
 }
 
 static void store_group(const tsri_gemm *g, int64_t row, int64_t rows, const group *sums)
 {
-    g->ukr->dtypes[g->z_type].store(tsri_gemm_at(g->z, row, 0), tsri_gemm_at(g->c, row, 0), sums, rows, 1,
+    g->kernels->dtypes[g->z_type].store(tsri_gemm_at(g->z, row, 0), tsri_gemm_at(g->c, row, 0), sums, rows, 1,
                                     TSRI_GEMM_ROWS, 1, &g->scale);
 }
 
@@ -46,7 +48,7 @@ static void store_group(const tsri_gemm *g, int64_t row, int64_t rows, const gro
 
 static bool reads_vector(const tsri_gemm *g)
 {
-    return g->ukr->dtypes[g->b_type].native && (g->b.row == g->ukr->element || g->k == 1);
+    return g->kernels->dtypes[g->b_type].native && (g->b.row == g->kernels->element || g->k == 1);
 }
 
 /* Adds indices p .. p + k - 1 of rows of a to their sums, block by block; x is the vector from p on. */
@@ -55,18 +57,20 @@ static void add_to_group(const tsri_gemm *g, group *sums, int64_t row, int64_t r
 {
     const char *a = g->a.data + row * g->a.row + p * g->a.col;
     for (int64_t q = 0; q < k; q += TSRI_GEMM_BLOCK)
-        g->ukr->dtypes[g->a_type].rows(sums, a + q * g->a.col, g->a.row, g->a.col, rows,
-                                       least(k - q, TSRI_GEMM_BLOCK), x + q * g->ukr->element, 0, p + q > 0);
+        g->kernels->dtypes[g->a_type].rows(sums, a + q * g->a.col, g->a.row, g->a.col, rows,
+                                           least(k - q, TSRI_GEMM_BLOCK), x + q * g->kernels->element, 0,
+                                           p + q > 0);
 }
 
-/* Rows begin .. begin + rows - 1 of a times the only column of b. A group's rows are read as far as the vector
- * lies ready: long stretches of memory. */
+/* Rows begin .. begin + rows - 1 of a times the only column of b. A group's rows are read as far as the
+ * vector is packed: long runs of memory. */
 static void multiply_rows(const tsri_gemm *g, int64_t begin, int64_t rows)
 {
     tsr_c128 packed[VECTOR_BYTES / sizeof(tsr_c128)];
     group sums[GROUPS];
     const bool reads = reads_vector(g);
-    const int64_t room = reads ? g->k : VECTOR_BYTES / g->ukr->element / TSRI_GEMM_BLOCK * TSRI_GEMM_BLOCK;
+    const int64_t room =
+        reads ? g->k : VECTOR_BYTES / g->kernels->element / TSRI_GEMM_BLOCK * TSRI_GEMM_BLOCK;
     for (int64_t p = 0; p < g->k; p += room) {
         const int64_t k = least(g->k - p, room);
         if (!reads) pack_vector(g, packed, p, k);
@@ -88,21 +92,21 @@ static tsr_status multiply_groups(void *context, int64_t begin, int64_t end)
 
 /* Sweeps ----------------------------------------------------------------------------------- */
 
-/* The strip's b is a seen from the side; its row is the vector. */
+/* The micro-kernel's b is the transpose of a; its a is the vector. */
 static void sweep_columns(const tsri_gemm *g, int64_t begin, int64_t n)
 {
     double x[TSRI_GEMM_BLOCK], sums[TSRI_GEMM_SWEEP];
-    tsri_gemm_strip s = { .a = (const char *)x, .a_row = g->ukr->element, .a_col = g->ukr->element,
+    tsri_gemm_strip s = { .a = (const char *)x, .a_row = g->kernels->element, .a_col = g->kernels->element,
                           .b_row = g->a.col, .z = (char *)sums, .z_row = 0, .cols = n };
     for (int64_t p = 0; p < g->k; p += TSRI_GEMM_BLOCK) {
         s.k = least(g->k - p, TSRI_GEMM_BLOCK);
         s.b = g->a.data + begin * g->a.row + p * g->a.col;
         s.add = p > 0;
         pack_vector(g, x, p, s.k);
-        g->ukr->sweep(&s);
+        g->kernels->sweep(&s);
     }
-    g->ukr->dtypes[g->z_type].store(tsri_gemm_at(g->z, begin, 0), tsri_gemm_at(g->c, begin, 0), sums, n, 1,
-                                    (int)n, 1, &g->scale);
+    g->kernels->dtypes[g->z_type].store(tsri_gemm_at(g->z, begin, 0), tsri_gemm_at(g->c, begin, 0), sums, n,
+                                        1, (int)n, 1, &g->scale);
 }
 
 static tsr_status sweep_parts(void *context, int64_t begin, int64_t end)
@@ -135,22 +139,22 @@ static void add_sum(tsri_gemm_class cls, group *total, const group *blocks, int6
     }
 }
 
-/* Blocks begin .. end - 1 of k, which stand in for the rows of a matrix: the sums of each,
- * or, with sums NULL, their total. */
+/* Adds blocks begin .. end - 1 of k to the total. Several blocks are summed at once, as if they were rows of
+ * a matrix. */
 static void multiply_blocks(const tsri_gemm *g, int64_t begin, int64_t end, group *total)
 {
     tsr_c128 packed[DOT_BLOCKS * TSRI_GEMM_BLOCK];
     group sums;
-    const bool as_it_lies = reads_vector(g);
-    const int64_t side = as_it_lies ? TSRI_GEMM_ROWS : DOT_BLOCKS;
+    const bool unpacked = reads_vector(g);
+    const int64_t side = unpacked ? TSRI_GEMM_ROWS : DOT_BLOCKS;
     for (int64_t block = begin; block < end;) {
         const int64_t p = block * TSRI_GEMM_BLOCK, whole = (g->k - p) / TSRI_GEMM_BLOCK;
         const int64_t rows = whole > 0 ? least(least(whole, side), end - block) : 1;
         const int64_t k = least(g->k - p, TSRI_GEMM_BLOCK);
-        if (!as_it_lies) pack_vector(g, packed, p, rows * k);
-        g->ukr->dtypes[g->a_type].rows(
+        if (!unpacked) pack_vector(g, packed, p, rows * k);
+        g->kernels->dtypes[g->a_type].rows(
             &sums, g->a.data + p * g->a.col, TSRI_GEMM_BLOCK * g->a.col, g->a.col, rows, k,
-            as_it_lies ? (const void *)(g->b.data + p * g->b.row) : packed, k, false);
+            unpacked ? (const void *)(g->b.data + p * g->b.row) : packed, k, false);
         for (int64_t i = 0; i < rows; i++) add_sum(g->cls, total, &sums, i);
         block += rows;
     }
@@ -167,7 +171,7 @@ static void multiply_dot(const tsri_gemm *g)
 
 static bool can_sweep(const tsri_gemm *g)
 {
-    return g->ukr->sweep && g->a.row == g->ukr->element && g->ukr->dtypes[g->a_type].native &&
+    return g->kernels->sweep && g->a.row == g->kernels->element && g->kernels->dtypes[g->a_type].native &&
            g->m > TSRI_GEMM_ROWS;
 }
 

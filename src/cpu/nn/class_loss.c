@@ -1,5 +1,5 @@
 /* class_loss.c - cross entropy and negative log likelihood: a loss and a weight for each
- * place, in double, then what the reduction makes of them. */
+ * place, in double, then the reduction. */
 #ifndef TSR_FREESTANDING
 
 #include "nn.h"
@@ -10,7 +10,7 @@
 #include "cpu/lanes.h"
 #include "tessera/ops/nn.h"
 
-enum { SOME = 64 };  /* places side by side: whole vectors */
+enum { SOME = 64 };  /* places at a time: whole vectors */
 
 typedef struct losing {
     const tsr_loss_params *how;
@@ -31,7 +31,7 @@ static double number_at(const losing *l, const void *row, int64_t i)
 
 /* Lanes: cross entropy ----------------------------------------------------------------- */
 
-/* The sum of weight * -log p over all classes, whose numbers lie `step` numbers apart. */
+/* The sum of weight * -log p over all classes, whose numbers are `step` numbers apart. */
 static double spread(const losing *l, const void *x, int64_t step, double most, double log_sum)
 {
     double sum = 0;
@@ -52,7 +52,7 @@ static void lose(const losing *l, double *loss, double *weight, int64_t target, 
 }
 
 /* beside: the place's loss, weight and target. */
-static void entropy_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
+static void entropy_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_options *w)
 {
     const losing *l = r->params;
     double *loss = (double *)(void *)beside[0], *weight = (double *)(void *)beside[1], most, log_sum;
@@ -108,13 +108,13 @@ static void likelihood_tile(const tsri_tile *t, const void *params)
 
 /* Together --------------------------------------------------------------------------------- */
 
-/* t, of the places' shape, seen with x's rank; the dim of classes is not walked. */
-static void see_places(tsr_tensor *v, const tsr_tensor *t, const tsr_tensor *x)
+/* A view of t, which has the places' shape, with x's rank; the stride along classes is 0. */
+static void view_places(tsr_tensor *v, const tsr_tensor *t, const tsr_tensor *x)
 {
     int64_t strides[TSR_MAX_NDIM] = { 0 };
     for (int i = 0; i < x->ndim; i++)
         if (i != 1) strides[i] = t->stride[i > 1 ? i - 1 : i];
-    tsri_see_memory(v, t->data, t->dtype, x->ndim, x->shape, strides);
+    tsri_view_memory(v, t->data, t->dtype, x->ndim, x->shape, strides);
 }
 
 static tsr_status find_losses(const tsr_op *op, losing *l)
@@ -124,10 +124,10 @@ static tsr_status find_losses(const tsr_op *op, losing *l)
     const tsr_tensor *x = op->in[0], *target = op->in[1];
     double *const lists[2] = { l->loss, l->weight };
     for (int i = 0; i < 2; i++) {
-        tsri_see_memory(&packed, lists[i], TSR_F64, target->ndim, target->shape, NULL);
-        see_places(&seen[i], &packed, x);
+        tsri_view_memory(&packed, lists[i], TSR_F64, target->ndim, target->shape, NULL);
+        view_places(&seen[i], &packed, x);
     }
-    see_places(&seen[2], target, x);
+    view_places(&seen[2], target, x);
     const tsr_tensor *const operands[] = { x, &seen[0], &seen[1], &seen[2] };
     if (op->kind == TSR_OP_CROSS_ENTROPY) {
         tsri_rows rows = { .op = "cross_entropy",
@@ -150,11 +150,11 @@ static tsr_status reduce_losses(tsr_tensor *z, const losing *l, const tsr_tensor
     const int64_t places = tsr_desc_numel(&target->desc);
     double total = 0;
     if (l->how->reduction == TSR_REDUCTION_NONE) {
-        tsri_see_memory(&losses, l->loss, TSR_F64, target->ndim, target->shape, NULL);
+        tsri_view_memory(&losses, l->loss, TSR_F64, target->ndim, target->shape, NULL);
     } else {
         total = k->sum(l->loss, places);
         if (l->how->reduction == TSR_REDUCTION_MEAN) total /= k->sum(l->weight, places);
-        tsri_see_memory(&losses, &total, TSR_F64, 0, NULL, NULL);
+        tsri_view_memory(&losses, &total, TSR_F64, 0, NULL, NULL);
     }
     return tsri_cpu_copy(
         &(tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { &losses }, .out = { z } });

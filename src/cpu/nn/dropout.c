@@ -19,7 +19,7 @@ typedef struct dropping {
     bool             wide;      /* computed in f64 */
     tsri_widen_fn    widen;
     tsri_narrow_fn   narrow;
-    int64_t          next;      /* element that the walk comes to */
+    int64_t          next;      /* the next element of the walk */
 } dropping;
 
 /* The numbers of a batch, in order: word w of block b is number 4 b + w. */
@@ -31,7 +31,7 @@ static void make_numbers(uint32_t numbers[NUMBERS], uint64_t seed, int64_t batch
         for (int w = 0; w < 4; w++) numbers[4 * b + w] = words[w][b] >> 8;
 }
 
-/* By masks: what goes is random, and a branch on it would be guessed wrong. */
+/* With masks: a branch on random bits would be mispredicted. */
 static void drop_floats(float *x, int64_t n, const uint32_t *numbers, uint32_t threshold, float scale)
 {
     for (int64_t i = 0; i < n; i++)

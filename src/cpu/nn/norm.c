@@ -1,7 +1,7 @@
 /* norm.c - layer, rms, group and batch norms.
  *
- * What is normalised together is a lane: dims that strides let be walked as one are, and
- * tensors whose strides do not are copied first. */
+ * The elements that are normalised together are a lane: their dims are merged where strides allow;
+ * else the tensor is copied first. */
 #ifndef TSR_FREESTANDING
 
 #include <math.h>
@@ -15,14 +15,15 @@
 
 static double by_of(double squares, int64_t n, double eps) { return 1 / sqrt(squares / (double)n + eps); }
 
-/* Have squares of doubles left the range, so that the row must be scaled first? Those of floats cannot. */
+/* Did squares of doubles overflow or underflow, so that the row must be scaled first? Those of floats
+ * cannot. */
 static bool is_out_of_range(const tsri_rows *r, double squares, double eps)
 {
     const double v = squares / (double)r->n + eps;
     return r->wide == sizeof(double) && !(v > 0x1p-900 && v < 0x1p1000);
 }
 
-/* A power of two that brings the largest of the row, or eps under the root, near 1. */
+/* A power of two that scales the largest of the row, or sqrt(eps), to about 1. */
 static double scale_of(const double *x, int64_t n, double eps)
 {
     double most = sqrt(eps);
@@ -31,14 +32,16 @@ static double scale_of(const double *x, int64_t n, double eps)
     return tsri_scaled(1, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
 }
 
-/* y = (x - mean) / sqrt(var + eps), or x / sqrt(mean square + eps), of numbers whose squares are out of range. */
+/* y = (x - mean) / sqrt(var + eps), or x / sqrt(mean square + eps), of numbers whose squares are out of
+ * range. */
 static TSRI_COLD void normalise_scaled(double *y, const double *x, int64_t n, double eps, bool centred)
 {
     const double s = scale_of(x, n, eps);
     double sum[2] = { 0 }, squares[2] = { 0 };
     for (int64_t i = 0; i < n && centred; i++) tsri_add_exactly(&sum[0], &sum[1], x[i] * s);
     const double mean = (sum[0] + sum[1]) / (double)n;
-    for (int64_t i = 0; i < n; i++) tsri_add_exactly(&squares[0], &squares[1], (x[i] * s - mean) * (x[i] * s - mean));
+    for (int64_t i = 0; i < n; i++)
+        tsri_add_exactly(&squares[0], &squares[1], (x[i] * s - mean) * (x[i] * s - mean));
     const double by = by_of(squares[0] + squares[1], n, eps * s * s);
     for (int64_t i = 0; i < n; i++) y[i] = (x[i] * s - mean) * by;
 }
@@ -71,7 +74,7 @@ static tsr_status open_reshaped(reshaped *r, const char *op, const tsr_tensor *t
     return TSR_OK;
 }
 
-/* Writes back what was copied, if there is where to; s is how it went so far. */
+/* Copies back to `to`, if that is not NULL and s is TSR_OK, and frees the copy. Returns s or the error. */
 static tsr_status close_reshaped(reshaped *r, tsr_tensor *to, tsr_status s)
 {
     if (s == TSR_OK && r->copy && to) s = copy_run(to, r->copy);
@@ -97,7 +100,7 @@ static tsr_status run_reshaped(tsri_rows *rows, const tsr_op *op, int ndim, cons
 /* Weights and biases for each element of a lane -------------------------------------------- */
 
 typedef struct affine {
-    void  *memory;   /* NULL: neither is there */
+    void  *memory;   /* NULL: there is neither w nor b */
     size_t bytes;
     void  *w, *b;    /* b may be NULL */
     double eps;
@@ -136,40 +139,41 @@ static void close_affine(affine *a)
     if (a->memory) tsri_free(a->memory, a->bytes);
 }
 
-static void apply(const tsri_rows *r, void *y, const void *x, double mean, double by, const tsri_row_way *way)
+static void apply(const tsri_rows *r, void *y, const void *x, double mean, double by,
+                  const tsri_row_options *options)
 {
     const affine *a = r->params;
-    if (a->memory) r->k->scale_each(y, x, r->n, mean, by, a->w, a->b, way);
-    else           r->k->scale(y, x, r->n, mean, by, 0, way);
+    if (a->memory) r->k->scale_each(y, x, r->n, mean, by, a->w, a->b, options);
+    else           r->k->scale(y, x, r->n, mean, by, 0, options);
 }
 
 /* Layer and rms norm ------------------------------------------------------------------------ */
 
-static void layer_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
+static void layer_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_options *w)
 {
     double mean, squares;
-    tsri_row_way way = *w;
+    tsri_row_options options = *w;
     (void)beside;
     const double eps = ((const affine *)r->params)->eps;
-    r->k->moments(&mean, &squares, row[1], r->n, &way);
+    r->k->moments(&mean, &squares, row[1], r->n, &options);
     if (is_out_of_range(r, squares, eps)) {
         normalise_scaled(row[0], row[1], r->n, eps, true);
-        apply(r, row[0], row[0], 0, 1, &way);
+        apply(r, row[0], row[0], 0, 1, &options);
     } else {
-        apply(r, row[0], row[1], mean, by_of(squares, r->n, eps), &way);
+        apply(r, row[0], row[1], mean, by_of(squares, r->n, eps), &options);
     }
 }
 
-static void rms_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
+static void rms_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_options *w)
 {
-    tsri_row_way way = *w;
+    tsri_row_options options = *w;
     (void)beside;
-    const double squares = r->k->squares(row[1], r->n, &way), eps = ((const affine *)r->params)->eps;
+    const double squares = r->k->squares(row[1], r->n, &options), eps = ((const affine *)r->params)->eps;
     if (is_out_of_range(r, squares, eps)) {
         normalise_scaled(row[0], row[1], r->n, eps, false);
-        apply(r, row[0], row[0], 0, 1, &way);
+        apply(r, row[0], row[0], 0, 1, &options);
     } else {
-        apply(r, row[0], row[1], 0, by_of(squares, r->n, eps), &way);
+        apply(r, row[0], row[1], 0, by_of(squares, r->n, eps), &options);
     }
 }
 
@@ -178,17 +182,17 @@ tsr_status tsri_cpu_layer_norm(const tsr_op *op)
     const bool rms = op->kind == TSR_OP_RMS_NORM;
     const tsr_norm_params *p = op->params;
     const tsr_tensor *x = op->in[0];
-    const int kept = x->ndim - (rms ? 1 : (int)p->count);
+    const int outer = x->ndim - (rms ? 1 : (int)p->count);
     int64_t shape[TSR_MAX_NDIM];
     affine a = { .eps = p->eps };
     tsri_rows rows = { .op = rms ? "rms_norm" : "layer_norm", .fn = rms ? rms_row : layer_row, .params = &a };
     if (tsr_desc_numel(&x->desc) == 0) return TSR_OK;
-    for (int i = 0; i < kept; i++) shape[i] = x->shape[i];
-    shape[kept] = 1;
-    for (int i = kept; i < x->ndim; i++) shape[kept] *= x->shape[i];
+    for (int i = 0; i < outer; i++) shape[i] = x->shape[i];
+    shape[outer] = 1;
+    for (int i = outer; i < x->ndim; i++) shape[outer] *= x->shape[i];
     tsr_status s =
-        open_affine(&a, rows.op, tsri_row_dtype(x->dtype), shape[kept], op->in[1], rms ? NULL : op->in[2]);
-    if (s == TSR_OK) s = run_reshaped(&rows, op, kept + 1, shape, NULL);
+        open_affine(&a, rows.op, tsri_row_dtype(x->dtype), shape[outer], op->in[1], rms ? NULL : op->in[2]);
+    if (s == TSR_OK) s = run_reshaped(&rows, op, outer + 1, shape, NULL);
     close_affine(&a);
     return s;
 }
@@ -205,7 +209,7 @@ static void round_row(const tsri_rows *r, char *row)
     }
 }
 
-static void add_rms_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
+static void add_rms_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_options *w)
 {
     r->k->add(row[0], row[2], row[3], r->n);
     round_row(r, row[0]);
@@ -267,11 +271,11 @@ typedef struct batch {
     tsri_widen_fn  widen;
     tsri_narrow_fn narrow;
     bool           wide;    /* numbers are doubles */
-    bool           packed;  /* rows are such numbers as they lie */
+    bool           packed;  /* rows need no conversion */
     bool           stream;
 } batch;
 
-/* A run of elements, each of a channel of its own. */
+/* A run of elements, each of another channel. */
 static void scale_channels(void *run, int64_t n, const char *channels, int64_t step, bool wide)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -284,20 +288,20 @@ static void scale_channels(void *run, int64_t n, const char *channels, int64_t s
 /* Rows of one channel each. */
 static void batch_rows(const tsri_tile *t, const batch *b)
 {
-    const tsri_row_way way = { .stream = b->stream };
+    const tsri_row_options options = { .stream = b->stream };
     for (int64_t r = 0; r < t->rows; r++) {
         const channel *c = (const channel *)(const void *)(t->ptr[2] + r * t->row_step[2]);
         b->k->scale(t->ptr[0] + r * t->row_step[0], t->ptr[1] + r * t->row_step[1], t->cols, c->from, c->by,
-                    c->add, &way);
+                    c->add, &options);
     }
-    if (b->stream && b->k->settle) b->k->settle();
+    if (b->stream && b->k->fence) b->k->fence();
 }
 
 /* Operands: result, x, channels. */
 static void batch_tile(const tsri_tile *t, const void *params)
 {
     const batch *b = params;
-    const tsri_row_way way = { .stream = false };
+    const tsri_row_options options = { .stream = false };
     double run[TSRI_RUN];
     if (b->packed && t->col_step[2] == 0) {
         batch_rows(t, b);
@@ -309,7 +313,7 @@ static void batch_tile(const tsri_tile *t, const void *params)
             const char *at = t->ptr[2] + r * t->row_step[2] + i * t->col_step[2];
             const channel *c = (const channel *)(const void *)at;
             b->widen(run, t->ptr[1] + r * t->row_step[1] + i * t->col_step[1], t->col_step[1], n);
-            if (t->col_step[2] == 0) b->k->scale(run, run, n, c->from, c->by, c->add, &way);
+            if (t->col_step[2] == 0) b->k->scale(run, run, n, c->from, c->by, c->add, &options);
             else                     scale_channels(run, n, at, t->col_step[2], b->wide);
             b->narrow(t->ptr[0] + r * t->row_step[0] + i * t->col_step[0], t->col_step[0], run, n);
         }
@@ -352,11 +356,11 @@ typedef struct groups {
 } groups;
 
 /* beside: the group's channels. */
-static void group_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
+static void group_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_options *w)
 {
     const groups *g = r->params;
     const channel *c = (const channel *)(const void *)beside[0];
-    tsri_row_way way = *w, none = { .next = NULL };
+    tsri_row_options options = *w, none = { .next = NULL };
     double mean, squares;
     void *x = row[1];
     r->k->moments(&mean, &squares, x, r->n, &none);
@@ -369,8 +373,8 @@ static void group_row(const tsri_rows *r, void *const *row, char *const *beside,
     }
     for (int64_t i = 0; i < g->channels; i++) {
         const int64_t at = i * g->each * r->wide;
-        if (w->next) way.next = w->next + i * g->each * w->size;
-        r->k->scale((char *)row[0] + at, (char *)x + at, g->each, mean, by * c[i].by, c[i].add, &way);
+        if (w->next) options.next = w->next + i * g->each * w->size;
+        r->k->scale((char *)row[0] + at, (char *)x + at, g->each, mean, by * c[i].by, c[i].add, &options);
     }
 }
 
@@ -389,7 +393,7 @@ tsr_status tsri_cpu_group_norm(const tsr_op *op)
     const tsr_tensor *const in[4] = { NULL, NULL, op->in[1], op->in[2] };
     tsr_status s = open_channels(&channels, &bytes, c, in, 0, "group_norm");
     /* A channel is three doubles wide. */
-    tsri_see_memory(&beside, channels, TSR_F64, 3, shape, (const int64_t[]){ 0, 3 * g.channels, 0 });
+    tsri_view_memory(&beside, channels, TSR_F64, 3, shape, (const int64_t[]){ 0, 3 * g.channels, 0 });
     if (s == TSR_OK) s = run_reshaped(&rows, op, 3, shape, &beside);
     if (channels) tsri_free(channels, bytes);
     return s;

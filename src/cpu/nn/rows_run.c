@@ -1,10 +1,10 @@
 /* rows_run.c - see rows_run.h.
  *
- * A lane that lies packed in the type that is computed in is a row as it is. Others are
- * widened into scratch memory and narrowed back. Where neighbouring lanes lie closer
- * together than a lane's elements do, a block of them is taken at once, so that each
- * cache line is used whole while it is there. Ops that can then work on such lanes as they
- * lie, side by side; lanes that are short are turned for that too.
+ * A lane that is packed in the type that is computed in is used as a row. Other lanes are
+ * widened into scratch memory and narrowed back. Where the step between lanes is smaller than
+ * the step along a lane, a block of lanes is taken at once, so that each
+ * cache line is used whole while it is in cache. Ops with a `side` function work on such lanes
+ * together, as columns of a tile; short lanes are transposed for that too.
  *
  * LIMIT: one lane is worked on by one thread. */
 #ifndef TSR_FREESTANDING
@@ -21,15 +21,15 @@
 
 enum {
     BLOCK = 16,        /* lanes: a cache line of floats */
-    SHORT = 48,        /* elements of a lane that are too few for a row */
-    NEAR  = 32 << 10,  /* bytes of lanes side by side that stay in the first level cache */
-    FAR   = 512 << 10, /* and in the second */
-    MOST_WIDE = 1024,  /* lanes of them */
-    PART = 16,         /* numbers of lanes that are worked on in parts */
-    PART_WIDE = 512, /* such lanes */
-    AHEAD = 256 << 10, /* bytes of a row that may be fetched early */
-    FEW   = 8 << 10,   /* bytes of scratch that lie on the stack */
-    GRAIN = 16 << 10   /* elements that are worth waking a thread for */
+    SHORT = 48,        /* a lane of fewer elements is too short for a row */
+    L1_BYTES  = 32 << 10,  /* bytes of lanes in a tile that stay in the L1 cache */
+    L2_BYTES   = 512 << 10, /* and in the L2 cache */
+    MOST_WIDE = 1024,  /* lanes of a tile, at most */
+    PART = 16,         /* numbers of a lane at a time, for lanes that are worked on in parts */
+    PART_WIDE = 512, /* lanes of a tile of such */
+    AHEAD = 256 << 10, /* bytes of a row, at most, for the next one to be prefetched */
+    STACK_BYTES   = 8 << 10,   /* bytes of scratch on the stack */
+    GRAIN = 16 << 10   /* elements that make a thread worth waking */
 };
 
 const int64_t tsri_edges_rows[] = { SHORT, MOST_WIDE, PART_WIDE, 0 };
@@ -41,7 +41,7 @@ const tsri_nn_kernels *tsri_row_kernels(tsr_dtype dtype)
                                                           : TSRI_ROW_SHORT];
 }
 
-void tsri_see_memory(tsr_tensor *v, void *data, tsr_dtype dtype, int ndim, const int64_t *shape,
+void tsri_view_memory(tsr_tensor *v, void *data, tsr_dtype dtype, int ndim, const int64_t *shape,
                      const int64_t *strides)
 {
     int64_t step = 1;
@@ -59,7 +59,7 @@ void tsri_see_memory(tsr_tensor *v, void *data, tsr_dtype dtype, int ndim, const
 tsr_status tsri_unpack(void *to, tsr_dtype dtype, const tsr_tensor *t)
 {
     tsr_tensor v;
-    tsri_see_memory(&v, to, dtype, t->ndim, t->shape, NULL);
+    tsri_view_memory(&v, to, dtype, t->ndim, t->shape, NULL);
     return tsri_cpu_copy(&(tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { t }, .out = { &v } });
 }
 
@@ -67,13 +67,13 @@ tsr_status tsri_unpack(void *to, tsr_dtype dtype, const tsr_tensor *t)
 
 static int64_t length(int64_t step) { return step < 0 ? -step : step; }
 
-/* One number of each of `count` rows, from and to a run. */
-static void deal(char *rows, const float *run, int64_t pitch, int64_t count)
+/* One number of each of `count` rows, from and to a contiguous run. */
+static void scatter_run(char *rows, const float *run, int64_t pitch, int64_t count)
 {
     for (int64_t b = 0; b < count; b++) *(float *)(void *)(rows + b * pitch) = run[b];
 }
 
-static void collect(float *run, const char *rows, int64_t pitch, int64_t count)
+static void gather_run(float *run, const char *rows, int64_t pitch, int64_t count)
 {
     for (int64_t b = 0; b < count; b++) run[b] = *(const float *)(const void *)(rows + b * pitch);
 }
@@ -91,12 +91,12 @@ static void load(const tsri_rows *r, int o, char *rows, const char *x, int64_t a
     } else {
         for (int64_t i = 0; i < r->n; i++) {
             r->widen(run, x + i * step, across, count);
-            deal(rows + i * r->wide, run, r->pitch, count);
+            scatter_run(rows + i * r->wide, run, r->pitch, count);
         }
     }
 }
 
-/* The other way; by columns of the rows, so that the copy sees which side lies closer. */
+/* The reverse. The tile's rows are columns here, so that its inner loop has the smaller step in z. */
 static void store(const tsri_rows *r, int o, char *z, char *rows, int64_t across, int64_t count)
 {
     float run[BLOCK];
@@ -108,20 +108,20 @@ static void store(const tsri_rows *r, int o, char *z, char *rows, int64_t across
                               .col_step = { across, r->pitch } }, NULL);
     } else {
         for (int64_t i = 0; i < r->n; i++) {
-            collect(run, rows + i * r->wide, r->pitch, count);
+            gather_run(run, rows + i * r->wide, r->pitch, count);
             r->narrow(z + i * step, across, run, count);
         }
     }
 }
 
-/* A result is made where the rows of the input of its number are, if those are copies. */
+/* Result o shares the scratch rows of input o, if those are copies. */
 static bool shares(const tsri_rows *r, int o) { return o < r->nout && o < r->nin && !r->direct[r->nout + o]; }
 
-/* Where the last input's next lane is, for it to be fetched. */
-static tsri_row_way find_way(const tsri_rows *r, const char *lane, int64_t across, char *spare)
+/* The last input's next lane is to be prefetched. */
+static tsri_row_options find_options(const tsri_rows *r, const char *lane, int64_t across, char *spare)
 {
     const int o = r->nout + r->nin - 1;
-    return (tsri_row_way){ .next = r->fetch ? lane + across : NULL, .size = r->step[o], .spare = spare,
+    return (tsri_row_options){ .next = r->fetch ? lane + across : NULL, .size = r->step[o], .spare = spare,
                            .stream = r->stream };
 }
 
@@ -144,12 +144,12 @@ static void run_block(const tsri_rows *r, const tsri_tile *t, char *const *at, i
     for (int64_t b = 0; b < count; b++) {
         void *row[TSRI_MAX_OPERANDS];
         char *beside[TSRI_MAX_OPERANDS];
-        const tsri_row_way way =
-            find_way(r, at[data - 1] + b * t->col_step[data - 1], t->col_step[data - 1], scratch);
+        const tsri_row_options options =
+            find_options(r, at[data - 1] + b * t->col_step[data - 1], t->col_step[data - 1], scratch);
         for (int o = 0; o < data; o++)
             row[o] = r->direct[o] ? at[o] + b * t->col_step[o] : rows[o] + b * pitch;
         for (int i = 0; i < r->nbeside; i++) beside[i] = at[data + i] + b * t->col_step[data + i];
-        r->fn(r, row, beside, &way);
+        r->fn(r, row, beside, &options);
     }
     for (int o = 0; o < r->nout; o++)
         if (!r->direct[o]) store(r, o, at[o], rows[o], t->col_step[o], count);
@@ -157,8 +157,8 @@ static void run_block(const tsri_rows *r, const tsri_tile *t, char *const *at, i
 
 /* Lanes side by side ------------------------------------------------------------------ */
 
-/* `rows` elements of `count` lanes, between how they lie and a tile of them; `to` and `from` are steps
- * along a lane and from lane to lane. */
+/* Copies `rows` elements of `count` lanes between a tensor and a tile; `to` and `from` are the steps along a
+ * lane and from lane to lane. */
 static void move_tile(const tsri_rows *r, char *z, const int64_t to[2], const char *x, const int64_t from[2],
                       int64_t rows, int64_t count, bool stream)
 {
@@ -170,7 +170,7 @@ static void load_side(const tsri_rows *r, char *tile, const char *x, int64_t acr
                       int64_t count)
 {
     const int64_t step = r->step[r->nout];
-    /* Lanes that only fill lines are numbers too. */
+    /* Padding lanes need defined numbers too. */
     if (count % BLOCK) memset(tile, 0, (size_t)(rows * r->pitch));
     if (r->size == r->wide)
         move_tile(r, tile, (const int64_t[]){ r->pitch, r->wide }, x, (const int64_t[]){ step, across }, rows,
@@ -198,8 +198,8 @@ static void run_side(const tsri_rows *r, const tsri_tile *t, char *const *at, in
     if (r->nout > 0) store_side(r, at[0], tile, t->col_step[0], r->n, count);
 }
 
-/* Twice over x: what each lane comes to, and then its elements again. Lanes that lie as numbers side by side
- * are first looked at where they are. */
+/* Two passes over x: the sums of each lane, then the results. Lanes that need no conversion are read in place
+ * in the first pass. */
 static void run_parts(const tsri_rows *r, const tsri_tile *t, char *const *at, int64_t count, char *tile)
 {
     const bool plain = r->size == r->wide && t->col_step[1] == r->size && count % BLOCK == 0;
@@ -228,8 +228,8 @@ static void run_parts(const tsri_rows *r, const tsri_tile *t, char *const *at, i
 static void rows_tile(const tsri_tile *t, const void *params)
 {
     const tsri_rows *r = params;
-    _Alignas(64) char few[FEW];
-    char *scratch = r->scratch <= FEW ? few : tsri_scratch(r->scratch);
+    _Alignas(64) char on_stack[STACK_BYTES];
+    char *scratch = r->scratch <= STACK_BYTES ? on_stack : tsri_scratch(r->scratch);
     if (!scratch) {
         tsri_store_release(r->no_room, 1);
         return;
@@ -244,8 +244,8 @@ static void rows_tile(const tsri_tile *t, const void *params)
             else if (r->beside_each_other) run_side(r, t, at, count, scratch);
             else                           run_block(r, t, at, count, scratch);
         }
-    if (r->stream && r->k->settle) r->k->settle();
-    if (scratch != few) tsri_free(scratch, r->scratch);
+    if (r->stream && r->k->fence) r->k->fence();
+    if (scratch != on_stack) tsri_free(scratch, r->scratch);
 }
 
 /* Plans ------------------------------------------------------------------------------- */
@@ -258,7 +258,7 @@ static void plan_operands(tsri_rows *r, const tsr_tensor *const *operands)
     }
 }
 
-/* Do lanes of some operand lie closer together than a lane's elements? */
+/* Is the step between lanes of some operand smaller than the step along a lane? */
 static bool are_close(const tsri_rows *r, const tsri_loop *loop)
 {
     for (int o = 0; o < r->nout + r->nin && loop->ndim > 0; o++)
@@ -266,13 +266,13 @@ static bool are_close(const tsri_rows *r, const tsri_loop *loop)
     return false;
 }
 
-/* As many lanes as keep all that is worked on in a cache: whole lines of them. */
+/* As many lanes as keep a tile in cache: whole cache lines of them. */
 static int64_t choose_width(const tsri_rows *r)
 {
-    const int64_t near = NEAR / r->wide / (r->n + 1) / BLOCK * BLOCK,
-                  far = FAR / r->wide / (r->n + 1) / BLOCK * BLOCK;
-    if (near >= 4 * BLOCK) return near < MOST_WIDE ? near : MOST_WIDE;
-    return far >= 4 * BLOCK ? 4 * BLOCK : BLOCK;
+    const int64_t in_l1 = L1_BYTES / r->wide / (r->n + 1) / BLOCK * BLOCK,
+                  in_l2 = L2_BYTES / r->wide / (r->n + 1) / BLOCK * BLOCK;
+    if (in_l1 >= 4 * BLOCK) return in_l1 < MOST_WIDE ? in_l1 : MOST_WIDE;
+    return in_l2 >= 4 * BLOCK ? 4 * BLOCK : BLOCK;
 }
 
 static void plan_block(tsri_rows *r, const tsri_loop *loop)
@@ -285,8 +285,8 @@ static void plan_block(tsri_rows *r, const tsri_loop *loop)
     if (r->in_parts) r->block = PART_WIDE;
 }
 
-/* Rows are a line further apart than they are long: lengths that are powers of two would put
- * number i of all of them into the same few places of a cache. */
+/* The pitch of rows is a cache line more than their length: with lengths that are powers of two, number i of
+ * all rows would fall into the same few sets of a cache. */
 static bool plan_scratch(tsri_rows *r)
 {
     int64_t bytes = 0, rows = r->stream ? 1 : 0;
@@ -304,7 +304,7 @@ static bool plan_scratch(tsri_rows *r)
     return r->scratch == (uint64_t)bytes;
 }
 
-/* Results that would not stay in the cache, and do not lie where an operand does. */
+/* Non-temporal stores: for results that do not fit the cache and are not in place. */
 static bool should_stream(const tsri_rows *r, const tsr_tensor *const *operands)
 {
     const int data = r->nout + r->nin;
@@ -337,7 +337,8 @@ tsr_status tsri_rows_run(tsri_rows *r, const tsr_tensor *const *operands)
     r->stream = should_stream(r, operands);
     TSRI_CHECK(plan_scratch(r), TSR_ENOMEM, "%s: no room for %lld elements of a lane", r->op,
                (long long)r->n);
-    TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = rows_tile, .params = r }, GRAIN / (r->n + 1) + 1));
+    TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = rows_tile, .params = r },
+                                    GRAIN / (r->n + 1) + 1));
     TSRI_CHECK(tsri_load_acquire(&no_room) == 0, TSR_ENOMEM, "%s: no room for %lld elements of a lane", r->op,
                (long long)r->n);
     return TSR_OK;

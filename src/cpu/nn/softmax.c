@@ -6,13 +6,14 @@
 #include "core/alloc.h"
 #include "core/desc_int.h"
 
-static void softmax_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
+static void softmax_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_options *w)
 {
     (void)beside;
     r->k->softmax(row[0], row[1], r->n, w);
 }
 
-static void log_softmax_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
+static void log_softmax_row(const tsri_rows *r, void *const *row, char *const *beside,
+                            const tsri_row_options *w)
 {
     (void)beside;
     r->k->log_softmax(row[0], row[1], r->n, w);
@@ -36,7 +37,7 @@ tsr_status tsri_cpu_softmax(const tsr_op *op)
 }
 
 /* beside: how many columns the row sees. */
-static void causal_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_way *w)
+static void causal_row(const tsri_rows *r, void *const *row, char *const *beside, const tsri_row_options *w)
 {
     const int64_t seen = *(const int64_t *)(const void *)beside[0];
     if (seen > 0) r->k->softmax(row[0], row[1], seen, w);
@@ -67,7 +68,7 @@ tsr_status tsri_cpu_causal_softmax(const tsr_op *op)
     TSRI_CHECK(seen, TSR_ENOMEM, "causal_softmax: no room for %lld numbers", (long long)rows);
     count_seen(seen, rows, columns);
     strides[last - 1] = 1;
-    tsri_see_memory(&counts, seen, TSR_I64, z->ndim, z->shape, strides);
+    tsri_view_memory(&counts, seen, TSR_I64, z->ndim, z->shape, strides);
     const tsr_status s = tsri_rows_run(&r, (const tsr_tensor *const[]){ z, op->in[0], &counts });
     tsri_free(seen, bytes);
     return s;

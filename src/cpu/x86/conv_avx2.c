@@ -12,7 +12,7 @@ V vi load_quarters(const char *p, int64_t step)
 
 #define EACH TO_4
 #define ROWS 4
-#include "cpu/simd/convs.inc"
+#include "cpu/simd/conv_kernels.inc"
 
 void tsri_cpu_conv_avx2(tsri_cpu_kernels *k);
 void tsri_cpu_conv_avx2(tsri_cpu_kernels *k) { k->conv = conv_kernels; }

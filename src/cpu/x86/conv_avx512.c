@@ -14,7 +14,7 @@ V vi load_quarters(const char *p, int64_t step)
 #define EACH TO_8
 #define ROWS 8
 #define TILES_OF_FOUR
-#include "cpu/simd/convs.inc"
+#include "cpu/simd/conv_kernels.inc"
 
 void tsri_cpu_conv_avx512(tsri_cpu_kernels *k);
 void tsri_cpu_conv_avx512(tsri_cpu_kernels *k) { k->conv = conv_kernels; }

@@ -1,3 +1,3 @@
 /* fft_avx512.c - the Fourier kernels again, compiled for AVX-512. */
 #define KERNELS tsri_fft_kernels_avx512
-#include "cpu/fft/kernels.inc"
+#include "cpu/fft/fft_kernels.inc"

@@ -2,7 +2,7 @@
 #include "core/half.h"
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
-#include "cpu/gemm/strips.h"
+#include "cpu/gemm/unroll.h"
 #include "cpu/kernels.h"
 #include "cpu/simd/avx2.h"
 
@@ -25,7 +25,10 @@ V __m128i halves_of(const char *const *row, int64_t at)
     return _mm_insert_epi64(_mm_cvtsi64_si128(bytes_8(row[0] + at)), bytes_8(row[4] + at), 1);
 }
 V vi lanes_f16(const char *const *row, int64_t at) { return vf_bits(_mm256_cvtph_ps(halves_of(row, at))); }
-V vi lanes_bf16(const char *const *row, int64_t at) { return vi_shl(_mm256_cvtepu16_epi32(halves_of(row, at)), 16); }
+V vi lanes_bf16(const char *const *row, int64_t at)
+{
+    return vi_shl(_mm256_cvtepu16_epi32(halves_of(row, at)), 16);
+}
 
 V vf load_f16_n(const void *p, int64_t n)
 {
@@ -52,17 +55,17 @@ V void store_bf16_n(void *p, vf v, int64_t n)
     memcpy(p, x, (size_t)n * sizeof *x);
 }
 
-#define FEW_32 0
-#define FEW_64 0
-#define pack_few_f32 pack_along_f32
-#define pack_few_f16 pack_along_f16
-#define pack_few_bf16 pack_along_bf16
-#define pack_few_f64 pack_along_f64
+#define NARROW_32 0
+#define NARROW_64 0
+#define pack_narrow_f32 pack_along_f32
+#define pack_narrow_f16 pack_along_f16
+#define pack_narrow_bf16 pack_along_bf16
+#define pack_narrow_f64 pack_along_f64
 
 #define WHOLE_FROM 1
-#define MANY(rows, across) ((rows) == 8 || (rows) == ((across) == 1 ? 12 : 6))
-#define FAR_ROWS 6
-#define FAR_ACROSS 2
+#define BATCHED(rows, across) ((rows) == 8 || (rows) == ((across) == 1 ? 12 : 6))
+#define PREFETCH_ROWS 6
+#define PREFETCH_ACROSS 2
 #define EACH_1 TO_12
 #define EACH_2 TO_6
 #include "cpu/gemm/float_kernels.inc"
@@ -74,64 +77,75 @@ V vi madd_pairs(vi x, vi y, vi s) { return vi_add(s, _mm256_madd_epi16(x, y)); }
 #define COMPLEX_ROWS_1 4
 #include "cpu/gemm/complex_kernels.inc"
 
-#define ONE(r) strip_1_##r##_f32,
-#define TWO(r) strip_2_##r##_f32,
-static const tsri_gemm_strips strips_f32[] = {
+#define ONE(r) microkernel_##r##x1_f32,
+#define TWO(r) microkernel_##r##x2_f32,
+static const tsri_gemm_microkernels microkernels_f32[] = {
     { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
 };
 #undef ONE
 #undef TWO
-#define ONE(r) strip_1_##r##_f64,
-#define TWO(r) strip_2_##r##_f64,
-static const tsri_gemm_strips strips_f64[] = {
+#define ONE(r) microkernel_##r##x1_f64,
+#define TWO(r) microkernel_##r##x2_f64,
+static const tsri_gemm_microkernels microkernels_f64[] = {
     { VD, 12, { NULL, TO_12(ONE) } }, { 2 * VD, 6, { NULL, TO_6(TWO) } }, { 0 }
 };
 #undef ONE
 #undef TWO
-#define ONE(r) strip_1_##r##_pairs,
-#define TWO(r) strip_2_##r##_pairs,
-static const tsri_gemm_strips strips_pairs[] = {
+#define ONE(r) microkernel_##r##x1_pairs,
+#define TWO(r) microkernel_##r##x2_pairs,
+static const tsri_gemm_microkernels microkernels_pairs[] = {
     { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
 };
 #undef ONE
 #undef TWO
-#define ONE(r) strip_1_##r##_u32,
-#define TWO(r) strip_2_##r##_u32,
-static const tsri_gemm_strips strips_u32[] = {
+#define ONE(r) microkernel_##r##x1_u32,
+#define TWO(r) microkernel_##r##x2_u32,
+static const tsri_gemm_microkernels microkernels_u32[] = {
     { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
 };
 
 enum { MR = 6 };
 
-static void ukr_f32(int64_t k, const void *a, const void *b, void *tile, bool add)
+static void panel_f32(int64_t k, const void *a, const void *b, void *tile, bool add)
 {
-    strip_2_6_f32(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 4, .a_col = MR * 4, .b = b, .b_row = 2 * VBYTES, .z = tile,
-                                      .z_row = 2 * VBYTES, .cols = 2 * VF, .add = add, .padded = true });
+    microkernel_6x2_f32(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 4, .a_col = MR * 4, .b = b,
+                           .b_row = 2 * VBYTES,
+                           .z = tile, .z_row = 2 * VBYTES, .cols = 2 * VF, .add = add, .padded = true });
 }
 
-static void ukr_f64(int64_t k, const void *a, const void *b, void *tile, bool add)
+static void panel_f64(int64_t k, const void *a, const void *b, void *tile, bool add)
 {
-    strip_2_6_f64(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 8, .a_col = MR * 8, .b = b, .b_row = 2 * VBYTES, .z = tile,
-                                      .z_row = 2 * VBYTES, .cols = 2 * VD, .add = add, .padded = true });
+    microkernel_6x2_f64(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 8, .a_col = MR * 8, .b = b,
+                           .b_row = 2 * VBYTES,
+                           .z = tile, .z_row = 2 * VBYTES, .cols = 2 * VD, .add = add, .padded = true });
 }
 
 void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k);
 void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k)
 {
-    tsri_gemm_ukr *g = k->gemm;
+    tsri_gemm_kernels *g = k->gemm;
     fill_float_dtypes();
     fill_pair_dtypes();
-    g[TSRI_GEMM_F32] = (tsri_gemm_ukr){ .run = ukr_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
-                                        .panel = 2 * VF, .strips = strips_f32, .sweep = sweep_f32, .streams = true, .strands = true,
-                                        .dtypes = float_dtypes, .right = float_dtypes };
-    g[TSRI_GEMM_F64] = (tsri_gemm_ukr){ .run = ukr_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
-                                        .panel = 2 * VD, .strips = strips_f64, .sweep = sweep_f64, .streams = true, .strands = true,
-                                        .dtypes = float_dtypes, .right = float_dtypes };
-    g[TSRI_GEMM_PAIRS] = (tsri_gemm_ukr){ .element = 4, .sum = 4, .group = 2, .panel = 2 * VF, .strips = strips_pairs,
-                                          .dtypes = pair_dtypes, .right = pair_dtypes };
-    fill_complex(&g[TSRI_GEMM_C64], strips_c64);
-    fill_complex(&g[TSRI_GEMM_C128], strips_c128);
-    g[TSRI_GEMM_U32].strips = strips_u32;
+    g[TSRI_GEMM_F32] = (tsri_gemm_kernels){
+        .run = panel_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
+        .panel = 2 * VF, .microkernels = microkernels_f32, .sweep = sweep_f32, .streams = true,
+        .many_accumulators = true, .dtypes = float_dtypes, .right = float_dtypes
+    };
+    g[TSRI_GEMM_F64] = (tsri_gemm_kernels){
+        .run = panel_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
+        .panel = 2 * VD, .microkernels = microkernels_f64, .sweep = sweep_f64, .streams = true,
+        .many_accumulators = true, .dtypes = float_dtypes, .right = float_dtypes
+    };
+    g[TSRI_GEMM_PAIRS] = (tsri_gemm_kernels){ .element = 4,
+                                              .sum = 4,
+                                              .group = 2,
+                                              .panel = 2 * VF,
+                                              .microkernels = microkernels_pairs,
+                                              .dtypes = pair_dtypes,
+                                              .right = pair_dtypes };
+    fill_complex(&g[TSRI_GEMM_C64], microkernels_c64);
+    fill_complex(&g[TSRI_GEMM_C128], microkernels_c128);
+    g[TSRI_GEMM_U32].microkernels = microkernels_u32;
     g[TSRI_GEMM_U32].panel = 2 * VF;
     g[TSRI_GEMM_U32].packed_only = g[TSRI_GEMM_PAIRS].packed_only = true;
 }

@@ -1,7 +1,7 @@
 /* gemm_avx512.c - products of matrices with the vectors of AVX-512. */
 #include "core/half.h"
 #include "cpu/gemm/gemm.h"
-#include "cpu/gemm/strips.h"
+#include "cpu/gemm/unroll.h"
 #include "cpu/kernels.h"
 #include "cpu/simd/avx512.h"
 
@@ -29,28 +29,41 @@ V vi lanes_f64(const char *const *row, int64_t at)
 }
 V __m256i halves_of(const char *const *row, int64_t at)
 {
-    return _mm256_setr_epi64x(bytes_8(row[0] + at), bytes_8(row[4] + at), bytes_8(row[8] + at), bytes_8(row[12] + at));
+    return _mm256_setr_epi64x(bytes_8(row[0] + at), bytes_8(row[4] + at), bytes_8(row[8] + at),
+                              bytes_8(row[12] + at));
 }
 V vi lanes_f16(const char *const *row, int64_t at) { return vf_bits(_mm512_cvtph_ps(halves_of(row, at))); }
-V vi lanes_bf16(const char *const *row, int64_t at) { return vi_shl(_mm512_cvtepu16_epi32(halves_of(row, at)), 16); }
+V vi lanes_bf16(const char *const *row, int64_t at)
+{
+    return vi_shl(_mm512_cvtepu16_epi32(halves_of(row, at)), 16);
+}
 
 V __m256i halves_n(const void *p, int64_t n) { return _mm256_maskz_loadu_epi16(vm_first(n), p); }
 V vf load_f16_n(const void *p, int64_t n) { return _mm512_cvtph_ps(halves_n(p, n)); }
-V void store_f16_n(void *p, vf v, int64_t n) { _mm256_mask_storeu_epi16(p, vm_first(n), _mm512_cvtps_ph(v, NEAREST)); }
-V void store_bf16_n(void *p, vf v, int64_t n) { _mm512_mask_cvtepi32_storeu_epi16(p, vm_first(n), vf_round_bf16(v)); }
-V vf load_bf16_n(const void *p, int64_t n) { return vi_as_vf(vi_shl(_mm512_cvtepu16_epi32(halves_n(p, n)), 16)); }
+V void store_f16_n(void *p, vf v, int64_t n)
+{
+    _mm256_mask_storeu_epi16(p, vm_first(n), _mm512_cvtps_ph(v, NEAREST));
+}
+V void store_bf16_n(void *p, vf v, int64_t n)
+{
+    _mm512_mask_cvtepi32_storeu_epi16(p, vm_first(n), vf_round_bf16(v));
+}
+V vf load_bf16_n(const void *p, int64_t n)
+{
+    return vi_as_vf(vi_shl(_mm512_cvtepu16_epi32(halves_n(p, n)), 16));
+}
 
 #define WHOLE_FROM 3
-#define MANY(rows, across) ((rows) == 8 || (rows) == ((across) == 1 ? 16 : (across) == 2 ? 14 : 6))
-#define FAR_ROWS 8
-#define FAR_ACROSS 3
+#define BATCHED(rows, across) ((rows) == 8 || (rows) == ((across) == 1 ? 16 : (across) == 2 ? 14 : 6))
+#define PREFETCH_ROWS 8
+#define PREFETCH_ACROSS 3
 
 /* Half vectors ----------------------------------------------------------------------------- */
 
 #define E float
 #define VEC __m256
 #define W 8
-#define TURNED 4
+#define TRANSPOSED 4
 #define LOAD(p) _mm256_loadu_ps((const float *)(const void *)(p))
 #define LOAD_N(p, n) _mm256_maskz_loadu_ps(vk_first(n), p)
 #define STORE(p, v) _mm256_storeu_ps((float *)(void *)(p), v)
@@ -64,10 +77,10 @@ V vf load_bf16_n(const void *p, int64_t n) { return vi_as_vf(vi_shl(_mm512_cvtep
 #define START_ROWS 0
 #define KEEP_N(v, n) _mm256_maskz_mov_ps(vk_first(n), v)
 
-/* Eight columns: they take as many loads as sixteen would, and short ones are faster. */
+/* Eight columns: as many loads as for sixteen, but shorter loads are faster. */
 #define EACH_1 TO_16
 #define NAME(x) half_##x##_f32
-#include "cpu/gemm/strip.inc"
+#include "cpu/gemm/microkernel_real.inc"
 #undef NAME
 #undef EACH_1
 
@@ -80,9 +93,15 @@ V __m128i pair_of_halves(const char *const *row, int64_t at)
 {
     return _mm_insert_epi64(_mm_cvtsi64_si128(bytes_8(row[0] + at)), bytes_8(row[4] + at), 1);
 }
-V __m256i pair_f16(const char *const *row, int64_t at) { return _mm256_castps_si256(_mm256_cvtph_ps(pair_of_halves(row, at))); }
-V __m256i pair_bf16(const char *const *row, int64_t at) { return _mm256_slli_epi32(_mm256_cvtepu16_epi32(pair_of_halves(row, at)), 16); }
-V void turn_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
+V __m256i pair_f16(const char *const *row, int64_t at)
+{
+    return _mm256_castps_si256(_mm256_cvtph_ps(pair_of_halves(row, at)));
+}
+V __m256i pair_bf16(const char *const *row, int64_t at)
+{
+    return _mm256_slli_epi32(_mm256_cvtepu16_epi32(pair_of_halves(row, at)), 16);
+}
+V void transpose_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 {
     const __m256i ab = _mm256_unpacklo_epi32(a, b), cd = _mm256_unpacklo_epi32(c, d);
     const __m256i ab_high = _mm256_unpackhi_epi32(a, b), cd_high = _mm256_unpackhi_epi32(c, d);
@@ -95,32 +114,36 @@ V void turn_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 #define S float
 #define NAME(x) half_##x##_f32
 #define ELEMENT(p) (*(const float *)(const void *)(p))
-#define TURN(v, row, at) turn_half(v, pair_f32(row, at), pair_f32(row + 1, at), pair_f32(row + 2, at), pair_f32(row + 3, at))
+#define TRANSPOSE(v, row, at) \
+    transpose_half(v, pair_f32(row, at), pair_f32(row + 1, at), pair_f32(row + 2, at), pair_f32(row + 3, at))
 #include "cpu/gemm/pack_along.inc"
 #undef S
 #undef NAME
 #undef ELEMENT
-#undef TURN
+#undef TRANSPOSE
 #define S uint16_t
 #define NAME(x) half_##x##_f16
 #define ELEMENT(p) tsri_f16_to_f32(*(const uint16_t *)(const void *)(p))
-#define TURN(v, row, at) turn_half(v, pair_f16(row, at), pair_f16(row + 1, at), pair_f16(row + 2, at), pair_f16(row + 3, at))
+#define TRANSPOSE(v, row, at) \
+    transpose_half(v, pair_f16(row, at), pair_f16(row + 1, at), pair_f16(row + 2, at), pair_f16(row + 3, at))
 #include "cpu/gemm/pack_along.inc"
 #undef NAME
 #undef ELEMENT
-#undef TURN
+#undef TRANSPOSE
 #define NAME(x) half_##x##_bf16
 #define ELEMENT(p) tsri_bf16_to_f32(*(const uint16_t *)(const void *)(p))
-#define TURN(v, row, at) turn_half(v, pair_bf16(row, at), pair_bf16(row + 1, at), pair_bf16(row + 2, at), pair_bf16(row + 3, at))
+#define TRANSPOSE(v, row, at) \
+    transpose_half(v, pair_bf16(row, at), pair_bf16(row + 1, at), pair_bf16(row + 2, at), \
+                   pair_bf16(row + 3, at))
 #include "cpu/gemm/pack_along.inc"
 #undef S
 #undef NAME
 #undef ELEMENT
-#undef TURN
+#undef TRANSPOSE
 #undef E
 #undef VEC
 #undef W
-#undef TURNED
+#undef TRANSPOSED
 #undef LOAD
 #undef LOAD_N
 #undef STORE
@@ -136,15 +159,15 @@ V void turn_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 
 /* Whole vectors ---------------------------------------------------------------------------- */
 
-#define FEW_32 8
-#define FEW_64 0
-#define pack_few_f32 half_pack_along_f32
-#define pack_few_f16 half_pack_along_f16
-#define pack_few_bf16 half_pack_along_bf16
-#define pack_few_f64 pack_along_f64
+#define NARROW_32 8
+#define NARROW_64 0
+#define pack_narrow_f32 half_pack_along_f32
+#define pack_narrow_f16 half_pack_along_f16
+#define pack_narrow_bf16 half_pack_along_bf16
+#define pack_narrow_f64 pack_along_f64
 
-/* Strips of three and four vectors have the fewest loads for their sums. Three leave some
- * of the nearest cache to others; four suit the columns of small matrices. */
+/* Micro-tiles three or four vectors wide have the fewest loads for their sums. With three a panel of b leaves
+ * room in the L1 cache; four suit the columns of small matrices. */
 #define EACH_1 TO_16
 #define EACH_2 TO_14
 #define EACH_3 TO_8
@@ -167,12 +190,12 @@ V vi madd_pairs(vi x, vi y, vi s) { return vi_add(s, _mm512_madd_epi16(x, y)); }
 
 /* Tables ----------------------------------------------------------------------------------- */
 
-#define HALF(r) half_strip_1_##r##_f32,
-#define ONE(r) strip_1_##r##_f32,
-#define TWO(r) strip_2_##r##_f32,
-#define THREE(r) strip_3_##r##_f32,
-#define FOUR(r) strip_4_##r##_f32,
-static const tsri_gemm_strips strips_f32[] = {
+#define HALF(r) half_microkernel_##r##x1_f32,
+#define ONE(r) microkernel_##r##x1_f32,
+#define TWO(r) microkernel_##r##x2_f32,
+#define THREE(r) microkernel_##r##x3_f32,
+#define FOUR(r) microkernel_##r##x4_f32,
+static const tsri_gemm_microkernels microkernels_f32[] = {
     { VF / 2, 16, { NULL, TO_16(HALF) } }, { VF, 16, { NULL, TO_16(ONE) } },
     { 2 * VF, 14, { NULL, TO_14(TWO) } },  { 3 * VF, 8, { NULL, TO_8(THREE) } },
     { 4 * VF, 6, { NULL, TO_6(FOUR) } },   { 0 }
@@ -181,66 +204,82 @@ static const tsri_gemm_strips strips_f32[] = {
 #undef TWO
 #undef THREE
 #undef FOUR
-#define ONE(r) strip_1_##r##_f64,
-#define TWO(r) strip_2_##r##_f64,
-#define THREE(r) strip_3_##r##_f64,
-#define FOUR(r) strip_4_##r##_f64,
-static const tsri_gemm_strips strips_f64[] = {
-    { VD, 16, { NULL, TO_16(ONE) } }, { 2 * VD, 14, { NULL, TO_14(TWO) } }, { 3 * VD, 8, { NULL, TO_8(THREE) } },
-    { 4 * VD, 6, { NULL, TO_6(FOUR) } }, { 0 }
-};
+#define ONE(r) microkernel_##r##x1_f64,
+#define TWO(r) microkernel_##r##x2_f64,
+#define THREE(r) microkernel_##r##x3_f64,
+#define FOUR(r) microkernel_##r##x4_f64,
+static const tsri_gemm_microkernels microkernels_f64[] = { { VD, 16, { NULL, TO_16(ONE) } },
+                                                           { 2 * VD, 14, { NULL, TO_14(TWO) } },
+                                                           { 3 * VD, 8, { NULL, TO_8(THREE) } },
+                                                           { 4 * VD, 6, { NULL, TO_6(FOUR) } },
+                                                           { 0 } };
 
 #undef ONE
 #undef TWO
 #undef THREE
 #undef FOUR
-#define ONE(r) strip_1_##r##_pairs,
-#define TWO(r) strip_2_##r##_pairs,
-#define THREE(r) strip_3_##r##_pairs,
-static const tsri_gemm_strips strips_pairs[] = {
-    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
-};
+#define ONE(r) microkernel_##r##x1_pairs,
+#define TWO(r) microkernel_##r##x2_pairs,
+#define THREE(r) microkernel_##r##x3_pairs,
+static const tsri_gemm_microkernels microkernels_pairs[] = { { VF, 12, { NULL, TO_12(ONE) } },
+                                                             { 2 * VF, 12, { NULL, TO_12(TWO) } },
+                                                             { 3 * VF, 8, { NULL, TO_8(THREE) } },
+                                                             { 0 } };
 #undef ONE
 #undef TWO
 #undef THREE
-#define ONE(r) strip_1_##r##_u32,
-#define TWO(r) strip_2_##r##_u32,
-#define THREE(r) strip_3_##r##_u32,
-static const tsri_gemm_strips strips_u32[] = {
-    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
+#define ONE(r) microkernel_##r##x1_u32,
+#define TWO(r) microkernel_##r##x2_u32,
+#define THREE(r) microkernel_##r##x3_u32,
+static const tsri_gemm_microkernels microkernels_u32[] = {
+    { VF, 12, { NULL, TO_12(ONE) } },
+    { 2 * VF, 12, { NULL, TO_12(TWO) } },
+    { 3 * VF, 8, { NULL, TO_8(THREE) } },
+    { 0 }
 };
 
 enum { MR = 14 };
 
-static void ukr_f32(int64_t k, const void *a, const void *b, void *tile, bool add)
+static void panel_f32(int64_t k, const void *a, const void *b, void *tile, bool add)
 {
-    strip_2_14_f32(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 4, .a_col = MR * 4, .b = b, .b_row = 2 * VBYTES, .z = tile,
-                                       .z_row = 2 * VBYTES, .cols = 2 * VF, .add = add, .padded = true });
+    microkernel_14x2_f32(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 4, .a_col = MR * 4, .b = b,
+                           .b_row = 2 * VBYTES,
+                           .z = tile, .z_row = 2 * VBYTES, .cols = 2 * VF, .add = add, .padded = true });
 }
 
-static void ukr_f64(int64_t k, const void *a, const void *b, void *tile, bool add)
+static void panel_f64(int64_t k, const void *a, const void *b, void *tile, bool add)
 {
-    strip_2_14_f64(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 8, .a_col = MR * 8, .b = b, .b_row = 2 * VBYTES, .z = tile,
-                                       .z_row = 2 * VBYTES, .cols = 2 * VD, .add = add, .padded = true });
+    microkernel_14x2_f64(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 8, .a_col = MR * 8, .b = b,
+                           .b_row = 2 * VBYTES,
+                           .z = tile, .z_row = 2 * VBYTES, .cols = 2 * VD, .add = add, .padded = true });
 }
 
 void tsri_cpu_gemm_avx512(tsri_cpu_kernels *k);
 void tsri_cpu_gemm_avx512(tsri_cpu_kernels *k)
 {
-    tsri_gemm_ukr *g = k->gemm;
+    tsri_gemm_kernels *g = k->gemm;
     fill_float_dtypes();
     fill_pair_dtypes();
-    g[TSRI_GEMM_F32] = (tsri_gemm_ukr){ .run = ukr_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
-                                        .panel = 4 * VF, .strips = strips_f32, .sweep = sweep_f32, .streams = true, .strands = true,
-                                        .dtypes = float_dtypes, .right = float_dtypes };
-    g[TSRI_GEMM_F64] = (tsri_gemm_ukr){ .run = ukr_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
-                                        .panel = 4 * VD, .strips = strips_f64, .sweep = sweep_f64, .streams = true, .strands = true,
-                                        .dtypes = float_dtypes, .right = float_dtypes };
-    g[TSRI_GEMM_PAIRS] = (tsri_gemm_ukr){ .element = 4, .sum = 4, .group = 2, .panel = 3 * VF, .strips = strips_pairs,
-                                          .dtypes = pair_dtypes, .right = pair_dtypes };
-    fill_complex(&g[TSRI_GEMM_C64], strips_c64);
-    fill_complex(&g[TSRI_GEMM_C128], strips_c128);
-    g[TSRI_GEMM_U32].strips = strips_u32;
+    g[TSRI_GEMM_F32] = (tsri_gemm_kernels){
+        .run = panel_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
+        .panel = 4 * VF, .microkernels = microkernels_f32, .sweep = sweep_f32, .streams = true,
+        .many_accumulators = true, .dtypes = float_dtypes, .right = float_dtypes
+    };
+    g[TSRI_GEMM_F64] = (tsri_gemm_kernels){
+        .run = panel_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
+        .panel = 4 * VD, .microkernels = microkernels_f64, .sweep = sweep_f64, .streams = true,
+        .many_accumulators = true, .dtypes = float_dtypes, .right = float_dtypes
+    };
+    g[TSRI_GEMM_PAIRS] = (tsri_gemm_kernels){ .element = 4,
+                                              .sum = 4,
+                                              .group = 2,
+                                              .panel = 3 * VF,
+                                              .microkernels = microkernels_pairs,
+                                              .dtypes = pair_dtypes,
+                                              .right = pair_dtypes };
+    fill_complex(&g[TSRI_GEMM_C64], microkernels_c64);
+    fill_complex(&g[TSRI_GEMM_C128], microkernels_c128);
+    g[TSRI_GEMM_U32].microkernels = microkernels_u32;
     g[TSRI_GEMM_U32].panel = 3 * VF;
     g[TSRI_GEMM_U32].packed_only = g[TSRI_GEMM_PAIRS].packed_only = true;
 }

@@ -1,11 +1,11 @@
-/* gemm_bf16.c - products of bf16 where a machine adds the products of two neighbouring indices of k
- * to a sum in float at once. It takes numbers that are no normal ones for 0. */
+/* gemm_bf16.c - products of bf16 with AVX512-BF16: one instruction adds the products of two neighbouring
+ * indices of k to a sum in float. Subnormal numbers count as 0. */
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
-#include "cpu/gemm/strips.h"
+#include "cpu/gemm/unroll.h"
 #include "cpu/kernels.h"
 #include "cpu/simd/avx512.h"
-#include "cpu/gemm/pairs16.inc"
+#include "cpu/gemm/pack_pairs_16.inc"
 
 #define EACH_1 TO_12
 #define EACH_2 TO_12
@@ -31,13 +31,16 @@ V vi add_products(vi x, vi y, vi s)
 #define START_ROWS 0
 #define MADD(x, y, s) add_products(x, y, s)
 #define NAME(x) x##_bf16
-#include "cpu/gemm/strip.inc"
+#include "cpu/gemm/microkernel_real.inc"
 
-#define ONE(r) strip_1_##r##_bf16,
-#define TWO(r) strip_2_##r##_bf16,
-#define THREE(r) strip_3_##r##_bf16,
-static const tsri_gemm_strips strips[] = {
-    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
+#define ONE(r) microkernel_##r##x1_bf16,
+#define TWO(r) microkernel_##r##x2_bf16,
+#define THREE(r) microkernel_##r##x3_bf16,
+static const tsri_gemm_microkernels microkernels[] = {
+    { VF, 12, { NULL, TO_12(ONE) } },
+    { 2 * VF, 12, { NULL, TO_12(TWO) } },
+    { 3 * VF, 8, { NULL, TO_8(THREE) } },
+    { 0 }
 };
 
 static tsri_gemm_dtype dtypes[TSR_DTYPE_COUNT];
@@ -51,6 +54,8 @@ void tsri_cpu_gemm_bf16(tsri_cpu_kernels *k)
         dtypes[i].rows = NULL;
     }
     dtypes[TSR_BF16].pack = pack_pairs_16;
-    k->gemm[TSRI_GEMM_BF16] = (tsri_gemm_ukr){ .element = 4, .sum = 4, .group = 2, .panel = 3 * VF, .packed_only = true,
-                                               .strips = strips, .dtypes = dtypes, .right = dtypes };
+    k->gemm[TSRI_GEMM_BF16] = (tsri_gemm_kernels){
+        .element = 4, .sum = 4, .group = 2, .panel = 3 * VF, .packed_only = true,
+        .microkernels = microkernels, .dtypes = dtypes, .right = dtypes
+    };
 }

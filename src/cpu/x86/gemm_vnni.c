@@ -1,16 +1,16 @@
-/* gemm_vnni.c - products of bytes and of short integers where a machine sums four, or two,
- * products of neighbouring indices of k at once.
+/* gemm_vnni.c - products of bytes and of short integers with AVX512-VNNI: one instruction sums the
+ * products of four, or two, neighbouring indices of k.
  *
- * It multiplies bytes without a sign (of a) by bytes with one (of b). Where a has signs,
- * 128 is added to its elements, and sums start from -128 times the column sums of b, which
- * lie before the packed panels. Sums wrap, so it does not matter that they may.
+ * It multiplies unsigned bytes (of a) by signed ones (of b). Where a is signed, 128 is added to its
+ * elements, and sums start from -128 times the column sums of b, which are the first row of a packed
+ * panel. Sums wrap modulo 2^32, so an overflow on the way does no harm.
  *
- * Integers of 32 bits are split in halves: x is low + 2^16 high, with a low half of either sign. Of
- * x y, what exceeds 32 bits does not count, so it is low low + 2^16 (low high + high low): half a
- * product of pairs for the first, two indices of k at a time, and one for the rest. */
+ * Integers of 32 bits are split in halves: x is low + 2^16 high, with a signed low half. Modulo 2^32, x y is
+ * low low + 2^16 (low high + high low). The first term takes one product of pairs for two indices of k, the
+ * second one for each index. */
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
-#include "cpu/gemm/strips.h"
+#include "cpu/gemm/unroll.h"
 #include "cpu/kernels.h"
 #include "cpu/simd/avx512.h"
 
@@ -18,9 +18,9 @@
 #define EACH_2 TO_12
 #define EACH_3 TO_8
 V vi madd_pairs(vi x, vi y, vi s) { return _mm512_dpwssd_epi32(s, x, y); }
-#include "cpu/gemm/pairs.inc"
+#include "cpu/gemm/microkernel_pairs.inc"
 
-/* Strips of fours -------------------------------------------------------------------------- */
+/* Micro-kernels of fours ------------------------------------------------------------------- */
 
 #define PACKED_ONLY
 #define E uint32_t
@@ -36,27 +36,27 @@ V vi madd_pairs(vi x, vi y, vi s) { return _mm512_dpwssd_epi32(s, x, y); }
 #define START_ROWS 1
 #define MADD(x, y, s) _mm512_dpbusd_epi32(s, x, y)
 #define NAME(x) x##_fours
-#include "cpu/gemm/strip.inc"
+#include "cpu/gemm/microkernel_real.inc"
 
 #undef NAME
 #undef MADD
 #undef START
 
-/* Strips of halves ------------------------------------------------------------------------- */
+/* Micro-kernels of halves ------------------------------------------------------------------ */
 
 #define START(p) vi_load(p)
 #define MADD(x, y, s) _mm512_dpwssd_epi32(s, x, y)
-#define TURN_SUM(v) vi_shl(v, 16)
+#define SHIFT_SUM(v) vi_shl(v, 16)
 #define NAME(x) x##_halves
-#include "cpu/gemm/strip.inc"
-#undef TURN_SUM
+#include "cpu/gemm/microkernel_real.inc"
+#undef SHIFT_SUM
 
-/* Panels of halves: for two indices of k, low and high half of each of all lanes, then both low halves. The
- * first come first in a panel. Words of b have the high half first. */
+/* Panels of halves: first, for each index of k, the low and high half of each lane as one word; then, for
+ * each two indices, their low halves as one word. In b the high half comes first. */
 static tsri_gemm_pack_fn pack_words;
 
-static void split_words(uint32_t *z, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width,
-                        const bool swap)
+static void split_words(uint32_t *z, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                        int width, const bool swap)
 {
     enum { INDICES = 16 };
     _Alignas(64) uint32_t word[INDICES * 3 * VF];
@@ -75,13 +75,15 @@ static void split_words(uint32_t *z, const char *src, int64_t step, int64_t step
     }
 }
 
-static void split_a(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+static void split_a(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                    int width)
 {
     split_words(panel, src, step, step_k, n, k, width, false);
 }
 
 /* Sums start from 0. */
-static void split_b(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+static void split_b(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                    int width)
 {
     memset(panel, 0, (size_t)width * 12);
     split_words((uint32_t *)panel + 3 * width, src, step, step_k, n, k, width, true);
@@ -89,32 +91,38 @@ static void split_b(void *panel, const char *src, int64_t step, int64_t step_k, 
 
 /* Panels of fours -------------------------------------------------------------------------- */
 
-#include "cpu/gemm/fours.inc"
+#include "cpu/gemm/pack_fours.inc"
 
-static void pack_u8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+static void pack_u8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                    int width)
 {
     pack_bytes(panel, src, step, step_k, n, k, width);
 }
 
-/* With 128 added: also to what is missing, which b has zeros for. */
-static void pack_s8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+/* With 128 added, also to the padding: b has zeros there. */
+static void pack_s8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                    int width)
 {
     char *z = panel;
     const int64_t bytes = (k + 3) / 4 * 4 * width;
     pack_bytes(z, src, step, step_k, n, k, width);
     for (int64_t i = 0; i < bytes; i += VBYTES)
-        vi_store_bytes(z + i, vi_xor(vi_load_bytes(z + i, bytes - i < VBYTES ? bytes - i : VBYTES), _mm512_set1_epi8(-128)),
-                       bytes - i < VBYTES ? bytes - i : VBYTES);
+        vi_store_bytes(
+            z + i,
+            vi_xor(vi_load_bytes(z + i, bytes - i < VBYTES ? bytes - i : VBYTES), _mm512_set1_epi8(-128)),
+            bytes - i < VBYTES ? bytes - i : VBYTES);
 }
 
 /* Panels of b have whole vectors. */
-static void pack_b(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+static void pack_b(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                   int width)
 {
     memset(panel, 0, (size_t)width * 4);
     pack_bytes((char *)panel + 4 * width, src, step, step_k, n, k, width);
 }
 
-static void pack_b_for_s8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k, int width)
+static void pack_b_for_s8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                          int width)
 {
     char *z = panel;
     pack_bytes(z + 4 * width, src, step, step_k, n, k, width);
@@ -141,37 +149,51 @@ static void fill(tsri_gemm_dtype *dtypes, tsr_dtype dtype, tsri_gemm_pack_fn pac
     dtypes[dtype].pack = pack;
 }
 
-#define ONE(r) strip_1_##r##_fours,
-#define TWO(r) strip_2_##r##_fours,
-#define THREE(r) strip_3_##r##_fours,
-static const tsri_gemm_strips strips_fours[] = {
-    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
+#define ONE(r) microkernel_##r##x1_fours,
+#define TWO(r) microkernel_##r##x2_fours,
+#define THREE(r) microkernel_##r##x3_fours,
+static const tsri_gemm_microkernels microkernels_fours[] = {
+    { VF, 12, { NULL, TO_12(ONE) } },
+    { 2 * VF, 12, { NULL, TO_12(TWO) } },
+    { 3 * VF, 8, { NULL, TO_8(THREE) } },
+    { 0 }
 };
 #undef ONE
 #undef TWO
 #undef THREE
-#define ONE(r) strip_1_##r##_pairs,
-#define TWO(r) strip_2_##r##_pairs,
-#define THREE(r) strip_3_##r##_pairs,
-static const tsri_gemm_strips strips_pairs[] = {
-    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
+#define ONE(r) microkernel_##r##x1_pairs,
+#define TWO(r) microkernel_##r##x2_pairs,
+#define THREE(r) microkernel_##r##x3_pairs,
+static const tsri_gemm_microkernels microkernels_pairs[] = {
+    { VF, 12, { NULL, TO_12(ONE) } },
+    { 2 * VF, 12, { NULL, TO_12(TWO) } },
+    { 3 * VF, 8, { NULL, TO_8(THREE) } },
+    { 0 }
 };
 
 #undef ONE
 #undef TWO
 #undef THREE
-#define ONE(r) strip_1_##r##_halves,
-#define TWO(r) strip_2_##r##_halves,
-#define THREE(r) strip_3_##r##_halves,
-static const tsri_gemm_strips strips_halves[] = {
-    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 12, { NULL, TO_12(TWO) } }, { 3 * VF, 8, { NULL, TO_8(THREE) } }, { 0 }
+#define ONE(r) microkernel_##r##x1_halves,
+#define TWO(r) microkernel_##r##x2_halves,
+#define THREE(r) microkernel_##r##x3_halves,
+static const tsri_gemm_microkernels microkernels_halves[] = {
+    { VF, 12, { NULL, TO_12(ONE) } },
+    { 2 * VF, 12, { NULL, TO_12(TWO) } },
+    { 3 * VF, 8, { NULL, TO_8(THREE) } },
+    { 0 }
 };
 
 void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k);
 void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k)
 {
-    const tsri_gemm_ukr fours = { .element = 4, .sum = 4, .group = 4, .start = 1, .panel = 3 * VF, .packed_only = true,
-                                  .strips = strips_fours };
+    const tsri_gemm_kernels fours = { .element = 4,
+                                      .sum = 4,
+                                      .group = 4,
+                                      .start = 1,
+                                      .panel = 3 * VF,
+                                      .packed_only = true,
+                                      .microkernels = microkernels_fours };
     fill(s8_dtypes, TSR_I8, pack_s8);
     fill(s8_right, TSR_I8, pack_b_for_s8);
     fill(u8_dtypes, TSR_U8, pack_u8);
@@ -181,13 +203,15 @@ void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k)
     k->gemm[TSRI_GEMM_S8].right = s8_right;
     k->gemm[TSRI_GEMM_U8].dtypes = u8_dtypes;
     k->gemm[TSRI_GEMM_U8].right = u8_right;
-    k->gemm[TSRI_GEMM_PAIRS].strips = strips_pairs;
-    pack_words = k->gemm[TSRI_GEMM_F32].dtypes[TSR_F32].pack;  /* which moves words, whatever they mean */
+    k->gemm[TSRI_GEMM_PAIRS].microkernels = microkernels_pairs;
+    pack_words = k->gemm[TSRI_GEMM_F32].dtypes[TSR_F32].pack;  /* it moves words, whatever their meaning */
     fill(split_dtypes, TSR_I32, split_a);
     fill(split_right, TSR_I32, split_b);
     split_dtypes[TSR_U32].pack = split_a;
     split_right[TSR_U32].pack = split_b;
-    k->gemm[TSRI_GEMM_SPLIT] = (tsri_gemm_ukr){ .element = 12, .sum = 4, .group = 2, .start = 1, .block = TSRI_GEMM_BLOCK,
-                                                .panel = 3 * VF, .packed_only = true, .strips = strips_halves,
-                                                .dtypes = split_dtypes, .right = split_right };
+    k->gemm[TSRI_GEMM_SPLIT] = (tsri_gemm_kernels){
+        .element = 12, .sum = 4, .group = 2, .start = 1, .block = TSRI_GEMM_BLOCK,
+        .panel = 3 * VF, .packed_only = true, .microkernels = microkernels_halves,
+        .dtypes = split_dtypes, .right = split_right
+    };
 }
