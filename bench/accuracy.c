@@ -136,7 +136,8 @@ static void write_short(FILE *out)
     for (int f = 0; f < functions; f++) {
         double least = 100;
         if (!is_shown(f, false)) continue;
-        fprintf(out, "| %s | %g |", acc_functions[f].op->name, acc_functions[f].op->facts.errors[ERRORS_SHORT]);
+        fprintf(out, "| %s | %g |", acc_functions[f].op->name,
+                acc_functions[f].op->facts.errors[ERRORS_SHORT]);
         for (int d = 0; d < F32; d++) {
             fprintf(out, " %.4f |", measured[f][d].result.most);
             least = fmin(least, share(&measured[f][d].result));
@@ -153,8 +154,8 @@ static void write_long(FILE *out, int d)
         const acc_result *r = &measured[f][d].result;
         if (!is_shown(f, false)) continue;
         const acc_function *function = &acc_functions[f];
-        fprintf(out, "| %s%s | %g | %.4f | ", function->op->name, function->op->facts.of_terms ? " (of terms)" : "",
-                acc_bound(function, dtypes[d]), r->most);
+        fprintf(out, "| %s%s | %g | %.4f | ", function->op->name,
+                function->op->facts.of_terms ? " (of terms)" : "", acc_bound(function, dtypes[d]), r->most);
         if (r->most > 0) say_operands(out, function, r);
         fprintf(out, " | %.3f%% |\n", share(r));
     }
@@ -170,8 +171,8 @@ static void write_complex(FILE *out)
         const acc_function *function = &acc_functions[f];
         const acc_result *narrow = &measured[f][C64].result, *wide = &measured[f][C128].result;
         if (!is_shown(f, true)) continue;
-        fprintf(out, "| %s | %g | %.4f | %.4g | ", function->op->name, acc_bound(function, TSR_C64), narrow->most,
-                narrow->most_in_part);
+        fprintf(out, "| %s | %g | %.4f | %.4g | ", function->op->name, acc_bound(function, TSR_C64),
+                narrow->most, narrow->most_in_part);
         fprintf(out, "%g | %.3f | %.3g | ", acc_bound(function, TSR_C128), wide->most, wide->most_in_part);
         say_operands(out, function, wide);
         fputs(" |\n", out);

@@ -240,7 +240,8 @@ static int compare(const void *a, const void *b)
 static void show_progress(int round)
 {
     if (!isatty(2)) return;
-    fprintf(stderr, "\r[%-30.*s] %3d%%", round * 30 / ROUNDS, "##############################", round * 100 / ROUNDS);
+    fprintf(stderr, "\r[%-30.*s] %3d%%", round * 30 / ROUNDS, "##############################",
+            round * 100 / ROUNDS);
     if (round == ROUNDS) fprintf(stderr, "\r%40s\r", "");
 }
 
@@ -271,8 +272,11 @@ static void report(FILE *json, const char *filter)
         else
             printf("%-8s %-16s %9.2f ns %9.2f ns\n", w->lib, w->name, best * 1e9, median * 1e9);
         if (json)
-            fprintf(json, "{\"lib\": \"%s\", \"workload\": \"%s\", \"threads\": 1, \"seconds\": %.4g, \"bytes\": %.0f, "
-                    "\"flops\": 0}\n", w->lib, w->name, best, w->bytes);
+            fprintf(
+                json,
+                "{\"lib\": \"%s\", \"workload\": \"%s\", \"threads\": 1, \"seconds\": %.4g, \"bytes\": %.0f, "
+                "\"flops\": 0}\n",
+                w->lib, w->name, best, w->bytes);
     }
 }
 
@@ -291,8 +295,8 @@ static void make_world(void)
 
 static void free_world(void)
 {
-    tsr_tensor **all[] = { &world.small, &world.four, &world.rebound, &world.grid, &world.source, &world.target,
-                           &world.turned };
+    tsr_tensor **all[] = { &world.small,  &world.four,   &world.rebound, &world.grid,
+                           &world.source, &world.target, &world.turned };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(all[i]);
     free(world.raw_copy);
 }

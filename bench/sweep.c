@@ -2,10 +2,10 @@
  *
  *     bench-sweep [--every N] [--rows] [NAME ...]
  *
- * Takes all 2^32 patterns of f32, or every Nth of them, through each function of op.def (or those named) and compares with the same function in f64, whose error bench-accuracy measures
- * against more digits: what is printed is right to 0.0001 units. --rows prints lines of a table for
- * docs/accuracy.md. TSR_ISA chooses the kernels, TSR_THREADS the threads. Ends with 1 if a bound
- * of op.def does not hold. */
+ * Takes all 2^32 patterns of f32, or every Nth of them, through each function of op.def (or those named) and
+ * compares with the same function in f64, whose error bench-accuracy measures against more digits: what is
+ * printed is right to 0.0001 units. --rows prints lines of a table for docs/accuracy.md. TSR_ISA chooses the
+ * kernels, TSR_THREADS the threads. Ends with 1 if a bound of op.def does not hold. */
 #define _POSIX_C_SOURCE 200809L
 #include "../tests/ops/accuracy.h"
 
@@ -88,7 +88,8 @@ static bool run_function(sweep *s, const acc_function *f)
         int64_t n = 0;
         for (uint64_t bits = at; n < BLOCK && bits < (uint64_t)1 << 32; bits += options.every)
             ((float *)x->data)[n++] = float_of((uint32_t)bits);
-        fine = tsr_cast(&wide, x, TSR_F64) == TSR_OK && elementwise_call(f->op, &got, (const tsr_tensor *const[]){ x }, NULL) == TSR_OK &&
+        fine = tsr_cast(&wide, x, TSR_F64) == TSR_OK &&
+               elementwise_call(f->op, &got, (const tsr_tensor *const[]){ x }, NULL) == TSR_OK &&
                elementwise_call(f->op, &want, (const tsr_tensor *const[]){ wide }, NULL) == TSR_OK;
         if (fine) take_block(s, x->data, got->data, want->data, n);
         progress(f->op->name, at);
@@ -116,8 +117,8 @@ static void print_line(const acc_function *f, const sweep *s)
         printf("| %s | %s | %g | %.4f | %.9g | %.3f%% |\n", f->op->name, tsr_cpu_isa(), acc_bound(f, TSR_F32),
                s->most, (double)s->at, share);
     else
-        printf("%-11s %-9s %.4f of %g at %.9g  %.3f%% right, %lld values%s\n", f->op->name, tsr_cpu_isa(), s->most,
-               acc_bound(f, TSR_F32), (double)s->at, share, (long long)s->count,
+        printf("%-11s %-9s %.4f of %g at %.9g  %.3f%% right, %lld values%s\n", f->op->name, tsr_cpu_isa(),
+               s->most, acc_bound(f, TSR_F32), (double)s->at, share, (long long)s->count,
                s->most > acc_bound(f, TSR_F32) + 1e-4 ? "  BEYOND" : "");
     fflush(stdout);
 }

@@ -62,8 +62,8 @@ static void print_device(tsr_device d)
         printf("%-12s %s\n", text, tsr_last_error());
         return;
     }
-    printf("%-12s %-11s %-11s %s", text, memory_text(total, info.memory_total), memory_text(free, info.memory_free),
-           info.name);
+    printf("%-12s %-11s %-11s %s", text, memory_text(total, info.memory_total),
+           memory_text(free, info.memory_free), info.name);
     if (d == TSR_CPU) printf(", %d threads", tsr_threads());
     else if (info.capabilities[0]) printf(" (%s)", info.capabilities);
     printf("\n");
@@ -74,7 +74,8 @@ static void print_table(void)
     const int n = tsr_device_count();
     printf("%-12s %-11s %-11s %s\n", "device", "memory", "free", "what");
     for (int i = 0; i < n; i++) print_device(tsr_device_at(i));
-    for (int i = 0; tsr_backend_problem(i); i++) printf("%s%s\n", i ? "" : "\nplugins that did not load:\n", tsr_backend_problem(i));
+    for (int i = 0; tsr_backend_problem(i); i++)
+        printf("%s%s\n", i ? "" : "\nplugins that did not load:\n", tsr_backend_problem(i));
 }
 
 static int run(int argc, char **argv)

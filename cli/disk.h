@@ -33,7 +33,8 @@ bool identify_file(file_identity *out, const char *path);
  * error of writing. Called once, at the beginning. */
 void clean_up_on_signals(void);
 
-/* For tests, and else NULL: asked before each call to the system here; returns the errno to fail with, or 0. */
+/* For tests, and else NULL: asked before each call to the system here; returns the errno to fail with, or 0.
+ */
 extern int (*disk_fault)(void);
 
 #endif

@@ -21,14 +21,18 @@ char *filename_of(const char *name, bool codes_capitals)
     char *out = room_for(3 * strlen(name) + 2, 1);
     size_t n = 0;
     for (size_t i = 0; name[i]; i++) {
-        if (is_coded(name, i, codes_capitals)) n += (size_t)sprintf(out + n, "%%%02X", (unsigned char)name[i]);
+        if (is_coded(name, i, codes_capitals))
+            n += (size_t)sprintf(out + n, "%%%02X", (unsigned char)name[i]);
         else out[n++] = name[i];
     }
     if (n == 0) out[0] = '%';
     return out;
 }
 
-static int digit_of(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
 
 static char *decode(const char *text)
 {

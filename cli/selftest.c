@@ -209,8 +209,11 @@ static tally tally_of(const session *s, const char *family)
 static void print_check(const session *s, int i, const colours *c)
 {
     const char *word = s->fails[i] ? "FAILED" : s->skips[i] ? "skip" : "ok";
-    printf("%s%-6s%s %-12s %-28s %" PRId64 " run\n", s->fails[i] ? c->red : s->skips[i] ? "" : c->green, word, c->off,
-           s->list.item[i].family, s->list.item[i].name, s->runs[i]);
+    printf("%s%-6s%s %-12s %-28s %" PRId64 " run\n",
+           s->fails[i]   ? c->red
+           : s->skips[i] ? ""
+                         : c->green,
+           word, c->off, s->list.item[i].family, s->list.item[i].name, s->runs[i]);
 }
 
 static void print_failures(const session *s, const colours *c)
@@ -250,8 +253,8 @@ static void print_unchecked(const session *s)
 static void print_skips(const session *s)
 {
     if (s->nskips)
-        printf("skipped, as this machine cannot do them: %d checks from %s on: %s\n", s->nskips, s->skip.check->name,
-               s->skip.why);
+        printf("skipped, as this machine cannot do them: %d checks from %s on: %s\n", s->nskips,
+               s->skip.check->name, s->skip.why);
 }
 
 static void print_report(const session *s)

@@ -174,7 +174,8 @@ static void add_path(source *s, char *path)
 static void add_name(void *context, const char *name)
 {
     source *s = context;
-    if (is_tensor_file(name)) add_path(s, text_of("%s%s%s", s->path, ends_with(s->path, "/") ? "" : "/", name));
+    if (is_tensor_file(name))
+        add_path(s, text_of("%s%s%s", s->path, ends_with(s->path, "/") ? "" : "/", name));
 }
 
 static int list_directory(source *s)

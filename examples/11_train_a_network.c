@@ -43,7 +43,8 @@ int main(void)
 {
     layer one = { 0 }, two = { 0 };
     tsr_tensor *x = NULL, *radius = NULL, *inside = NULL, *target = NULL, *hot = NULL;
-    tsr_tensor *h = NULL, *logits = NULL, *p = NULL, *loss = NULL, *guess = NULL, *right = NULL, *share = NULL;
+    tsr_tensor *h = NULL, *logits = NULL, *p = NULL, *loss = NULL, *guess = NULL, *right = NULL,
+               *share = NULL;
     tsr_tensor *dz = NULL, *dh = NULL, *slope = NULL, *xt = NULL, *ht = NULL, *w2t = NULL;
     tsr_status s;
     double value = 0;
@@ -97,8 +98,8 @@ int main(void)
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_tensor **all[] = { &x, &radius, &inside, &target, &hot, &h, &logits, &p, &loss, &guess, &right, &share,
-                           &dz, &dh, &slope, &xt, &ht, &w2t };
+    tsr_tensor **all[] = { &x,     &radius, &inside, &target, &hot, &h,     &logits, &p,  &loss,
+                           &guess, &right,  &share,  &dz,     &dh,  &slope, &xt,     &ht, &w2t };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tsr_release(all[i]);
     drop_layer(&one);
     drop_layer(&two);

@@ -51,7 +51,8 @@ static bool write_pgm(const char *path, const tsr_tensor *grey)
 int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "edges.pgm";
-    tsr_tensor *image = NULL, *seen = NULL, *windows = NULL, *slopes = NULL, *edges = NULL, *grey = NULL, *small = NULL;
+    tsr_tensor *image = NULL, *seen = NULL, *windows = NULL, *slopes = NULL, *edges = NULL, *grey = NULL,
+               *small = NULL;
     tsr_status s;
 
     CHECK(draw(&image));
@@ -75,7 +76,8 @@ int main(int argc, char **argv)
     CHECK(tsr_unsqueeze(&seen, grey, 0));
     CHECK(tsr_max_pool2d(&small, NULL, seen, &(tsr_pool){ .kernel = { 2 * STEP, STEP } }));
     for (int64_t i = 0; i < small->shape[1]; i++) {
-        for (int64_t j = 0; j < small->shape[2]; j++) putchar(TSR_AT(uint8_t, small, 0, i, j) > 100 ? '#' : '.');
+        for (int64_t j = 0; j < small->shape[2]; j++)
+            putchar(TSR_AT(uint8_t, small, 0, i, j) > 100 ? '#' : '.');
         putchar('\n');
     }
 

@@ -12,7 +12,8 @@ enum { EACH = 200, CLOUDS = 3, POINTS = EACH * CLOUDS };
 int main(void)
 {
     static const float middles[CLOUDS][2] = { { 0, 0 }, { 6, 1 }, { 2, 7 } };
-    tsr_tensor *truth = NULL, *points = NULL, *lifted = NULL, *first = NULL, *centres = NULL, *apart = NULL, *distance = NULL;
+    tsr_tensor *truth = NULL, *points = NULL, *lifted = NULL, *first = NULL, *centres = NULL, *apart = NULL,
+               *distance = NULL;
     tsr_tensor *nearest = NULL, *before = NULL, *none = NULL, *sums = NULL, *hot = NULL, *counts = NULL;
     tsr_status s;
     bool same = false;
@@ -53,8 +54,8 @@ int main(void)
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_tensor **all[] = { &truth, &points, &lifted, &first, &centres, &apart, &distance, &nearest, &before, &none, &sums, &hot,
-                           &counts };
+    tsr_tensor **all[] = { &truth,   &points, &lifted, &first, &centres, &apart, &distance,
+                           &nearest, &before, &none,   &sums,  &hot,     &counts };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tsr_release(all[i]);
     return s != TSR_OK;
 }

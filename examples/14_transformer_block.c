@@ -107,8 +107,8 @@ int main(void)
     CHECK(make_block(&b));
     CHECK(tsr_randn(&x, TSR_F32, TSR_SHAPE(SEQ, EMBED), 8));
     CHECK(run_block(&z, &b, x));
-    printf("in  %s (%d, %d)\nout %s (%d, %d)\n", tsr_dtype_name(x->dtype), SEQ, EMBED, tsr_dtype_name(z->dtype),
-           (int)z->shape[0], (int)z->shape[1]);
+    printf("in  %s (%d, %d)\nout %s (%d, %d)\n", tsr_dtype_name(x->dtype), SEQ, EMBED,
+           tsr_dtype_name(z->dtype), (int)z->shape[0], (int)z->shape[1]);
 
     CHECK(tsr_select(&token, x, 0, -1));
     CHECK(tsr_fill(token, TSR_SCALAR(3)));
@@ -122,8 +122,8 @@ int main(void)
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_tensor **all[] = { &x, &z, &token, &again, &before, &now, &b.norm1, &b.wq, &b.wk, &b.wv, &b.wo, &b.norm2,
-                           &b.gate, &b.up, &b.down, &b.positions };
+    tsr_tensor **all[] = { &x,    &z,    &token, &again,   &before, &now,  &b.norm1, &b.wq,
+                           &b.wk, &b.wv, &b.wo,  &b.norm2, &b.gate, &b.up, &b.down,  &b.positions };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tsr_release(all[i]);
     return s != TSR_OK;
 }

@@ -139,6 +139,9 @@ static inline uint64_t test_next(uint64_t *state)
 }
 
 /* 0 .. n - 1 */
-static inline int64_t test_below(uint64_t *state, int64_t n) { return (int64_t)(test_next(state) % (uint64_t)n); }
+static inline int64_t test_below(uint64_t *state, int64_t n)
+{
+    return (int64_t)(test_next(state) % (uint64_t)n);
+}
 
 #endif

@@ -82,20 +82,22 @@ static tsr_status download(int device, void *dst, const void *src, size_t bytes,
     return transfer(device, dst, src, bytes, stream, false);
 }
 
-static tsr_status upload_rows(int device, void *dst, size_t dst_step, const void *src, size_t src_step, size_t bytes,
-                              size_t rows, void *stream)
+static tsr_status upload_rows(int device, void *dst, size_t dst_step, const void *src, size_t src_step,
+                              size_t bytes, size_t rows, void *stream)
 {
     TSRC_TRY(use_device(device));
-    return check(device, "upload", cudaMemcpy2DAsync(dst, dst_step, src, src_step, bytes, rows, cudaMemcpyHostToDevice,
-                                                     stream_of(device, stream)));
+    return check(device, "upload",
+                 cudaMemcpy2DAsync(dst, dst_step, src, src_step, bytes, rows, cudaMemcpyHostToDevice,
+                                   stream_of(device, stream)));
 }
 
 static tsr_status download_rows(int device, void *dst, size_t dst_step, const void *src, size_t src_step,
                                 size_t bytes, size_t rows, void *stream)
 {
     TSRC_TRY(use_device(device));
-    return check(device, "download", cudaMemcpy2DAsync(dst, dst_step, src, src_step, bytes, rows, cudaMemcpyDeviceToHost,
-                                                       stream_of(device, stream)));
+    return check(device, "download",
+                 cudaMemcpy2DAsync(dst, dst_step, src, src_step, bytes, rows, cudaMemcpyDeviceToHost,
+                                   stream_of(device, stream)));
 }
 
 static tsr_status peer(int to, void *dst, int from, const void *src, size_t bytes, void *stream)

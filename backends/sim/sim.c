@@ -127,7 +127,10 @@ static bool open_device(device *d)
 }
 
 /* Where the device's threads find an address of the outside. */
-static void *within(const device *d, const void *outside) { return d->inside + ((const char *)outside - d->outside); }
+static void *within(const device *d, const void *outside)
+{
+    return d->inside + ((const char *)outside - d->outside);
+}
 
 /* Memory ---------------------------------------------------------------------------------- */
 
@@ -516,7 +519,8 @@ static tsr_status run(int index, const tsr_op *op)
 
 /* Bytes ------------------------------------------------------------------------------------------ */
 
-static tsr_status transfer(int index, int what, void *to, const void *from, size_t bytes, void *handle, bool async)
+static tsr_status transfer(int index, int what, void *to, const void *from, size_t bytes, void *handle,
+                           bool async)
 {
     stream *s;
     task *t;
@@ -549,8 +553,8 @@ static tsr_status peer(int to, void *dst, int from, const void *src, size_t byte
     return transfer(to, PEER, within(&devices[to], dst), within(&devices[from], src), bytes, handle, true);
 }
 
-static tsr_status upload_rows(int index, void *dst, size_t dst_step, const void *src, size_t src_step, size_t bytes,
-                              size_t rows, void *handle)
+static tsr_status upload_rows(int index, void *dst, size_t dst_step, const void *src, size_t src_step,
+                              size_t bytes, size_t rows, void *handle)
 {
     tsr_status s = TSR_OK;
     for (size_t i = 0; i < rows && s == TSR_OK; i++)
@@ -558,8 +562,8 @@ static tsr_status upload_rows(int index, void *dst, size_t dst_step, const void 
     return s;
 }
 
-static tsr_status download_rows(int index, void *dst, size_t dst_step, const void *src, size_t src_step, size_t bytes,
-                                size_t rows, void *handle)
+static tsr_status download_rows(int index, void *dst, size_t dst_step, const void *src, size_t src_step,
+                                size_t bytes, size_t rows, void *handle)
 {
     tsr_status s = TSR_OK;
     for (size_t i = 0; i < rows && s == TSR_OK; i++)
@@ -647,8 +651,14 @@ static tsr_status queue_event(int index, void *handle, event *e, int what)
     return queue(s, t);
 }
 
-static tsr_status event_record(int index, void *handle, void *on) { return queue_event(index, on, handle, RECORD); }
-static tsr_status stream_wait(int index, void *on, void *handle) { return queue_event(index, on, handle, WAIT); }
+static tsr_status event_record(int index, void *handle, void *on)
+{
+    return queue_event(index, on, handle, RECORD);
+}
+static tsr_status stream_wait(int index, void *on, void *handle)
+{
+    return queue_event(index, on, handle, WAIT);
+}
 
 static tsr_status event_sync(int index, void *handle)
 {
@@ -767,14 +777,38 @@ static tsr_status describe(int index, tsr_device_info *out)
 }
 
 static const tsr_backend table = {
-    .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_backend), .name = "sim", .device_count = count_devices,
-    .alloc = take, .free = give, .supports = can, .run = run, .sync = sync_device, .why_not = why_not,
-    .device_info = describe, .host_alloc = pin, .host_free = unpin, .upload = upload, .download = download, .peer = peer,
-    .stream_create = stream_create, .stream_destroy = stream_destroy, .stream_sync = stream_sync, .stream_wait = stream_wait,
-    .event_create = event_create, .event_destroy = event_destroy, .event_record = event_record, .event_sync = event_sync,
-    .event_done = event_done, .event_elapsed = event_elapsed,
-    .graph_begin = graph_begin, .graph_end = graph_end, .graph_launch = graph_launch, .graph_destroy = graph_destroy,
-    .upload_rows = upload_rows, .download_rows = download_rows,
+    .abi = TSR_BACKEND_ABI,
+    .size = sizeof(tsr_backend),
+    .name = "sim",
+    .device_count = count_devices,
+    .alloc = take,
+    .free = give,
+    .supports = can,
+    .run = run,
+    .sync = sync_device,
+    .why_not = why_not,
+    .device_info = describe,
+    .host_alloc = pin,
+    .host_free = unpin,
+    .upload = upload,
+    .download = download,
+    .peer = peer,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_sync = stream_sync,
+    .stream_wait = stream_wait,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_sync = event_sync,
+    .event_done = event_done,
+    .event_elapsed = event_elapsed,
+    .graph_begin = graph_begin,
+    .graph_end = graph_end,
+    .graph_launch = graph_launch,
+    .graph_destroy = graph_destroy,
+    .upload_rows = upload_rows,
+    .download_rows = download_rows,
 };
 
 TSR_API const tsr_backend *tsr_backend_entry(const tsr_host *services);

@@ -50,7 +50,10 @@ static void make_tokens(job *j)
 
 void add_chains(void)
 {
-    static const struct { const char *tag; int64_t n; } sizes[] = { { "64K", 1 << 16 }, { "1M", 1 << 20 }, { "16M", N16M } };
+    static const struct {
+        const char *tag;
+        int64_t n;
+    } sizes[] = { { "64K", 1 << 16 }, { "1M", 1 << 20 }, { "16M", N16M } };
     for (int i = 0; i < 3; i++) {
         const double bytes = 4.0 * (double)sizes[i].n;
         job *j = add(3 * bytes, bytes, 0, i == 1, "h.add_sum.f32.%s", sizes[i].tag);
@@ -60,7 +63,8 @@ void add_chains(void)
     }
     for (int64_t n = 256; n <= 1024; n *= 4) {
         const double square = (double)(n * n);
-        job *j = add(4 * square * 4, 2 * square * 4, 4 * square * (double)n, n == 256, "h.mm_gelu_mm.f32.%d", (int)n);
+        job *j = add(4 * square * 4, 2 * square * 4, 4 * square * (double)n, n == 256, "h.mm_gelu_mm.f32.%d",
+                     (int)n);
         j->make = make_layers;
         j->run = two_layers;
         j->n[0] = n;

@@ -4,10 +4,18 @@
 typedef tsr_status (*unary_fn)(tsr_tensor **, const tsr_tensor *);
 typedef tsr_status (*binary_fn)(tsr_tensor **, const tsr_tensor *, const tsr_tensor *);
 
-static const struct { const char *name; unary_fn run; bool ends; } unaries[] = {  /* ends: measured far from 0 too */
-    { "exp", tsr_exp, true }, { "tanh", tsr_tanh, false }, { "gelu", tsr_gelu, true }, { "gelu_tanh", tsr_gelu_tanh, false },
-    { "sigmoid", tsr_sigmoid, true }, { "sqrt", tsr_sqrt, false }, { "log", tsr_log, true }, { "sin", tsr_sin, false },
-    { "relu", tsr_relu, false }, { "silu", tsr_silu, true }, { "erf", tsr_erf, false },
+static const struct {
+    const char *name;
+    unary_fn run;
+    bool ends;
+} unaries[] = {
+    /* ends: measured far from 0 too */
+    { "exp", tsr_exp, true },         { "tanh", tsr_tanh, false },
+    { "gelu", tsr_gelu, true },       { "gelu_tanh", tsr_gelu_tanh, false },
+    { "sigmoid", tsr_sigmoid, true }, { "sqrt", tsr_sqrt, false },
+    { "log", tsr_log, true },         { "sin", tsr_sin, false },
+    { "relu", tsr_relu, false },      { "silu", tsr_silu, true },
+    { "erf", tsr_erf, false },
 };
 static const struct { const char *name; binary_fn run; } binaries[] = {
     { "add", tsr_add }, { "mul", tsr_mul }, { "maximum", tsr_maximum }, { "less", tsr_lt },
@@ -29,7 +37,8 @@ static tsr_status run_fresh_add(job *j)
 
 static void make_vectors(job *j)
 {
-    for (int i = 0; i < 3; i++) values(&j->x[i], i == 2 && j->run == run_where ? TSR_BOOL : j->dtype, 1, j->n, (uint64_t)i);
+    for (int i = 0; i < 3; i++)
+        values(&j->x[i], i == 2 && j->run == run_where ? TSR_BOOL : j->dtype, 1, j->n, (uint64_t)i);
     must(tsr_zeros(&j->z, j->to != TSR_DTYPE_INVALID ? j->to : j->dtype, 1, j->n));
 }
 
@@ -50,8 +59,8 @@ static void make_wide(job *j)
 
 static job *add_vectors(const char *op, tsr_dtype dtype, const char *tag, int64_t n, int operands, bool quick)
 {
-    job *j = add((double)n * size_of(dtype) * operands, (double)n * size_of(dtype), 0, quick, "b.%s.%s.%s", op,
-                 dtype_name(dtype), tag);
+    job *j = add((double)n * size_of(dtype) * operands, (double)n * size_of(dtype), 0, quick, "b.%s.%s.%s",
+                 op, dtype_name(dtype), tag);
     j->make = make_vectors;
     j->dtype = dtype;
     j->n[0] = n;
@@ -102,10 +111,14 @@ static void make_cast(job *j)
 
 void add_elementwise(void)
 {
-    static const struct { const char *tag; int64_t n; } sizes[] = { { "64", 64 }, { "1K", 1024 }, { "1M", 1 << 20 }, { "16M", N16M } };
+    static const struct {
+        const char *tag;
+        int64_t n;
+    } sizes[] = { { "64", 64 }, { "1K", 1024 }, { "1M", 1 << 20 }, { "16M", N16M } };
     static const tsr_dtype shorts[] = { TSR_F16, TSR_BF16, TSR_I32, TSR_I8, TSR_F64 };
-    static const tsr_dtype casts[][2] = { { TSR_F32, TSR_F16 }, { TSR_F16, TSR_F32 }, { TSR_F32, TSR_BF16 }, { TSR_BF16, TSR_F32 },
-                                          { TSR_I8, TSR_F32 }, { TSR_F32, TSR_F64 }, { TSR_F32, TSR_I32 }, { TSR_F32, TSR_U8 } };
+    static const tsr_dtype casts[][2] = { { TSR_F32, TSR_F16 },  { TSR_F16, TSR_F32 }, { TSR_F32, TSR_BF16 },
+                                          { TSR_BF16, TSR_F32 }, { TSR_I8, TSR_F32 },  { TSR_F32, TSR_F64 },
+                                          { TSR_F32, TSR_I32 },  { TSR_F32, TSR_U8 } };
     job *j;
     for (int i = 0; i < 4; i++) {
         add_vectors("add", TSR_F32, sizes[i].tag, sizes[i].n, 2, i != 2)->run = run_binary;
@@ -136,7 +149,8 @@ void add_elementwise(void)
     add_vectors("exp", TSR_F32, "1K", 1024, 1, false)->run = run_unary;
     add_vectors("exp", TSR_F64, "16M", N16M, 1, false)->run = run_unary;
     add_vectors("exp", TSR_F16, "16M", N16M, 1, false)->run = run_unary;
-    for (int i = 0; i < 5; i++) add_vectors("add", shorts[i], "16M", N16M, 2, i == 0 || i == 3)->run = run_binary;
+    for (int i = 0; i < 5; i++)
+        add_vectors("add", shorts[i], "16M", N16M, 2, i == 0 || i == 3)->run = run_binary;
     j = add_vectors("mul", TSR_I8, "16M", N16M, 2, false);
     j->run = run_binary;
     j->axis = 1;

@@ -135,16 +135,17 @@ static double read_plain(const char *from, size_t n)
 
 #if HAVE_VECTORS
 /* Sums of 1, 2 or 3 streams of the source into the target, with stores that go around the caches. */
-#define AROUND_PASS(name, isa, vector, load, or, stream)                                    \
-    __attribute__((target(isa))) static void name(char *to, const char *from, size_t n, size_t apart, int streams) \
-    {                                                                                       \
-        for (size_t i = 0; i + sizeof(vector) <= n; i += sizeof(vector)) {                  \
-            vector v = load((const void *)(from + i));                                      \
-            if (streams > 1) v = or(v, load((const void *)(from + apart + i)));             \
-            if (streams > 2) v = or(v, load((const void *)(from + 2 * apart + i)));         \
-            stream((void *)(to + i), v);                                                    \
-        }                                                                                   \
-        _mm_sfence();                                                                       \
+#define AROUND_PASS(name, isa, vector, load, or, stream)                                              \
+    __attribute__((target(isa))) static void name(char *to, const char *from, size_t n, size_t apart, \
+                                                  int streams)                                        \
+    {                                                                                                 \
+        for (size_t i = 0; i + sizeof(vector) <= n; i += sizeof(vector)) {                            \
+            vector v = load((const void *)(from + i));                                                \
+            if (streams > 1) v = or (v, load((const void *)(from + apart + i)));                      \
+            if (streams > 2) v = or (v, load((const void *)(from + 2 * apart + i)));                  \
+            stream((void *)(to + i), v);                                                              \
+        }                                                                                             \
+        _mm_sfence();                                                                                 \
     }
 AROUND_PASS(around_avx512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_or_si512, _mm512_stream_si512)
 AROUND_PASS(around_sse2, "sse2", __m128i, _mm_loadu_si128, _mm_or_si128, _mm_stream_si128)
@@ -220,19 +221,24 @@ double limit_seconds(const job *j, limit which)
 enum { CHAINS = 12, STEPS = 200000 };
 
 #if HAVE_VECTORS
-#define PEAK_PASS(name, isa, vector, set, step)                                 \
-    __attribute__((target(isa))) static void name(int part, int parts)          \
-    {                                                                           \
-        vector s0 = set(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0, s8 = s0, s9 = s0, s10 = s0, s11 = s0; \
-        vector x = set(1), y = set(0);                                          \
-        (void)part, (void)parts;                                                \
-        __asm__ volatile("" : "+v"(x), "+v"(y));                                \
-        for (int64_t s = 0; s < STEPS; s++) {                                   \
-            s0 = step(s0, x, y), s1 = step(s1, x, y), s2 = step(s2, x, y), s3 = step(s3, x, y), s4 = step(s4, x, y), s5 = step(s5, x, y); \
-            s6 = step(s6, x, y), s7 = step(s7, x, y), s8 = step(s8, x, y), s9 = step(s9, x, y), s10 = step(s10, x, y), s11 = step(s11, x, y); \
-            __asm__ volatile("" : "+v"(s0), "+v"(s1), "+v"(s2), "+v"(s3), "+v"(s4), "+v"(s5));  /* each stays in its register */ \
-            __asm__ volatile("" : "+v"(s6), "+v"(s7), "+v"(s8), "+v"(s9), "+v"(s10), "+v"(s11)); \
-        }                                                                       \
+#define PEAK_PASS(name, isa, vector, set, step)                                                              \
+    __attribute__((target(isa))) static void name(int part, int parts)                                       \
+    {                                                                                                        \
+        vector s0 = set(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0, s8 = s0, s9 = s0, \
+               s10 = s0, s11 = s0;                                                                           \
+        vector x = set(1), y = set(0);                                                                       \
+        (void)part, (void)parts;                                                                             \
+        __asm__ volatile("" : "+v"(x), "+v"(y));                                                             \
+        for (int64_t s = 0; s < STEPS; s++) {                                                                \
+            s0 = step(s0, x, y), s1 = step(s1, x, y), s2 = step(s2, x, y), s3 = step(s3, x, y),              \
+            s4 = step(s4, x, y), s5 = step(s5, x, y);                                                        \
+            s6 = step(s6, x, y), s7 = step(s7, x, y), s8 = step(s8, x, y), s9 = step(s9, x, y),              \
+            s10 = step(s10, x, y), s11 = step(s11, x, y);                                                    \
+            __asm__ volatile(""                                                                              \
+                             : "+v"(s0), "+v"(s1), "+v"(s2), "+v"(s3), "+v"(s4),                             \
+                               "+v"(s5)); /* each stays in its register */                                   \
+            __asm__ volatile("" : "+v"(s6), "+v"(s7), "+v"(s8), "+v"(s9), "+v"(s10), "+v"(s11));             \
+        }                                                                                                    \
     }
 PEAK_PASS(fma_avx512_f32, "avx512f", __m512, _mm512_set1_ps, _mm512_fmadd_ps)
 PEAK_PASS(fma_avx512_f64, "avx512f", __m512d, _mm512_set1_pd, _mm512_fmadd_pd)
@@ -256,7 +262,8 @@ static task_fn peak_loop(peak which, int *flops)
 #if HAVE_VECTORS
     const bool wide = !strcmp(tsr_cpu_isa(), "avx512"), half = !strcmp(tsr_cpu_isa(), "avx2");
     if (which == PEAK_I8) return *flops = 128, __builtin_cpu_supports("avx512vnni") && wide ? dot_vnni : NULL;
-    if (wide) return *flops = which == PEAK_F64 ? 16 : 32, which == PEAK_F64 ? fma_avx512_f64 : fma_avx512_f32;
+    if (wide)
+        return *flops = which == PEAK_F64 ? 16 : 32, which == PEAK_F64 ? fma_avx512_f64 : fma_avx512_f32;
     if (half) return *flops = which == PEAK_F64 ? 8 : 16, which == PEAK_F64 ? fma_avx2_f64 : fma_avx2_f32;
 #endif
     *flops = 2;

@@ -16,7 +16,9 @@
 
 static void usage(int status)
 {
-    fprintf(status ? stderr : stdout, "usage: bench-ops [--json FILE] [--quick] [--threads N] [--seconds S] [--list | --serve] [FILTER]\n");
+    fprintf(
+        status ? stderr : stdout,
+        "usage: bench-ops [--json FILE] [--quick] [--threads N] [--seconds S] [--list | --serve] [FILTER]\n");
     exit(status);
 }
 

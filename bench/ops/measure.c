@@ -34,7 +34,8 @@ void values(tsr_tensor **t, tsr_dtype dtype, int ndim, const int64_t *shape, uin
     tsr_tensor *wide = NULL;
     const tsr_kind kind = tsr_dtype_kind(dtype);
     if (kind == TSR_BOOLEAN) must(tsr_bernoulli(t, ndim, shape, 0.5, seed));
-    else if (kind == TSR_FLOATING || kind == TSR_COMPLEX) must(tsr_uniform(t, dtype, ndim, shape, -1, 1, seed));
+    else if (kind == TSR_FLOATING || kind == TSR_COMPLEX)
+        must(tsr_uniform(t, dtype, ndim, shape, -1, 1, seed));
     else {
         must(tsr_integers(&wide, TSR_I32, ndim, shape, 0, 100, seed));
         must(tsr_cast(t, wide, dtype));
@@ -139,7 +140,10 @@ static figures measure(job *j)
 
 static bool mostly_reads(const job *j) { return j->written * 4 < j->read; }
 
-static double memory_limit(const job *j, const figures *f) { return mostly_reads(j) ? f->read : fmin(f->copy, f->around); }
+static double memory_limit(const job *j, const figures *f)
+{
+    return mostly_reads(j) ? f->read : fmin(f->copy, f->around);
+}
 
 static bool computing_binds(const job *j, const figures *f)
 {
@@ -153,8 +157,9 @@ static void write_line(const job *j, const char *lib, double seconds)
 {
     if (!options.json || !isfinite(seconds)) return;
     fprintf(options.json,
-            "{\"lib\": \"%s\", \"workload\": \"%s\", \"threads\": %d, \"seconds\": %.9g, \"bytes\": %.0f, \"flops\": %.0f}\n", lib,
-            j->name, options.threads, seconds, j->read + j->written, j->flops);
+            "{\"lib\": \"%s\", \"workload\": \"%s\", \"threads\": %d, \"seconds\": %.9g, \"bytes\": %.0f, "
+            "\"flops\": %.0f}\n",
+            lib, j->name, options.threads, seconds, j->read + j->written, j->flops);
     fflush(options.json);
 }
 
@@ -179,7 +184,8 @@ static void report(const job *j, const figures *f)
     if (bytes == 0) {
         printf("%-40s %10.1f ns\n", j->name, f->ours * 1e9);
     } else {
-        printf("%-40s %10.1f %-5s", j->name, (j->flops > 0 ? j->flops : bytes) / f->ours * 1e-9, j->flops > 0 ? "GF/s" : "GB/s");
+        printf("%-40s %10.1f %-5s", j->name, (j->flops > 0 ? j->flops : bytes) / f->ours * 1e-9,
+               j->flops > 0 ? "GF/s" : "GB/s");
         print_share(f->copy, f->ours, !computes && !reads && f->copy <= f->around);
         print_share(f->around, f->ours, !computes && !reads && f->copy > f->around);
         print_share(f->read, f->ours, !computes && reads);
@@ -196,7 +202,8 @@ static void print_head(void)
            options.threads == 1 ? "" : "s", limit_peak(PEAK_F32) * 1e-9, limit_peak(PEAK_F64) * 1e-9);
     if (limit_peak(PEAK_I8) > 0) printf(", of i8 %.0f", limit_peak(PEAK_I8) * 1e-9);
     printf("; a call %.1f ns, malloc and free %.1f ns\n", limit_call(), limit_malloc());
-    printf("%-40s %16s %8s %8s %8s %8s   (share of the limit; * binds)\n", "workload", "", "copy", "nt copy", "read", "peak");
+    printf("%-40s %16s %8s %8s %8s %8s   (share of the limit; * binds)\n", "workload", "", "copy", "nt copy",
+           "read", "peak");
 }
 
 static void progress(int done, int all, const char *name)

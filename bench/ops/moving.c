@@ -25,7 +25,8 @@ static void make_permuted(job *j)
     must(tsr_zeros(&j->z, j->dtype, n, j->x[0]->shape));
 }
 
-static void add_permuted(const char *name, tsr_dtype dtype, int which, const int64_t *n, bool quick, bool alloc)
+static void add_permuted(const char *name, tsr_dtype dtype, int which, const int64_t *n, bool quick,
+                         bool alloc)
 {
     double count = 1;
     const int rank = (int)strlen(permutations[which]);
@@ -47,8 +48,14 @@ static void make_view(job *j)
     switch ((enum view)j->axis) {
     case FLIP0: VALUES(&j->x[1], TSR_F32, r, c); must(tsr_flip(&j->x[0], j->x[1], 1, &a0)); break;
     case FLIP1: VALUES(&j->x[1], TSR_F32, r, c); must(tsr_flip(&j->x[0], j->x[1], 1, &a1)); break;
-    case STEP0: VALUES(&j->x[1], TSR_F32, 2 * r, c); must(tsr_slice(&j->x[0], j->x[1], 0, 0, 2 * r, 2)); break;
-    case STEP1: VALUES(&j->x[1], TSR_F32, r, 2 * c); must(tsr_slice(&j->x[0], j->x[1], 1, 0, 2 * c, 2)); break;
+    case STEP0:
+        VALUES(&j->x[1], TSR_F32, 2 * r, c);
+        must(tsr_slice(&j->x[0], j->x[1], 0, 0, 2 * r, 2));
+        break;
+    case STEP1:
+        VALUES(&j->x[1], TSR_F32, r, 2 * c);
+        must(tsr_slice(&j->x[0], j->x[1], 1, 0, 2 * c, 2));
+        break;
     case INNER:
         VALUES(&j->x[1], TSR_F32, r + 200, c + 200);
         must(tsr_slice(&j->x[0], j->x[1], 0, 100, r + 100, 1));
@@ -56,7 +63,10 @@ static void make_view(job *j)
         break;
     case WHOLE: VALUES(&j->x[0], TSR_F32, r, c); break;
     case ROWS: VALUES(&j->x[1], TSR_F32, 1, c); must(tsr_expand(&j->x[0], j->x[1], TSR_SHAPE(r, c))); break;
-    case COLUMNS: VALUES(&j->x[1], TSR_F32, r, 1); must(tsr_expand(&j->x[0], j->x[1], TSR_SHAPE(r, c))); break;
+    case COLUMNS:
+        VALUES(&j->x[1], TSR_F32, r, 1);
+        must(tsr_expand(&j->x[0], j->x[1], TSR_SHAPE(r, c)));
+        break;
     }
     ROOM(&j->z, TSR_F32, r, c);
 }
@@ -64,7 +74,10 @@ static void make_view(job *j)
 static void add_view(const char *name, enum view view, int64_t r, int64_t c, bool quick)
 {
     const double all = 4.0 * (double)(r * c);
-    const double read = view == STEP1 ? 2 * all : view == ROWS ? 4.0 * (double)c : view == COLUMNS ? 4.0 * (double)r : all;
+    const double read = view == STEP1     ? 2 * all
+                        : view == ROWS    ? 4.0 * (double)c
+                        : view == COLUMNS ? 4.0 * (double)r
+                                          : all;
     job *j = add(read, all, 0, quick, "%s", name);
     j->make = make_view;
     j->run = run_copy;
@@ -80,7 +93,8 @@ void add_moving(void)
     char name[64];
     for (int i = 0; i < 6; i++) {
         snprintf(name, sizeof name, "a.T.f32.%d", (int)sides[i]);
-        add_permuted(name, TSR_F32, 0, (const int64_t[]){ sides[i], sides[i] }, i == 0 || i == 2 || i == 4, false);
+        add_permuted(name, TSR_F32, 0, (const int64_t[]){ sides[i], sides[i] }, i == 0 || i == 2 || i == 4,
+                     false);
     }
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "a.T.%s.2000", dtype_name(others[i]));
@@ -92,10 +106,14 @@ void add_moving(void)
         add_permuted(name, TSR_F32, i, (const int64_t[]){ 4, 6, 64 }, i == 2, false);
     }
     add_permuted("a.nchw2nhwc.f32.32x64x56x56", TSR_F32, 4, (const int64_t[]){ 32, 64, 56, 56 }, true, false);
-    add_permuted("a.nhwc2nchw.f32.32x64x56x56", TSR_F32, 5, (const int64_t[]){ 32, 56, 56, 64 }, false, false);
-    add_permuted("a.nchw2nhwc.f32.32x64x56x56.alloc", TSR_F32, 4, (const int64_t[]){ 32, 64, 56, 56 }, false, true);
-    add_permuted("a.nchw2nhwc.u8.32x3x224x224", TSR_U8, 4, (const int64_t[]){ 32, 3, 224, 224 }, false, false);
-    add_permuted("a.nhwc2nchw.u8.32x3x224x224", TSR_U8, 5, (const int64_t[]){ 32, 224, 224, 3 }, false, false);
+    add_permuted("a.nhwc2nchw.f32.32x64x56x56", TSR_F32, 5, (const int64_t[]){ 32, 56, 56, 64 }, false,
+                 false);
+    add_permuted("a.nchw2nhwc.f32.32x64x56x56.alloc", TSR_F32, 4, (const int64_t[]){ 32, 64, 56, 56 }, false,
+                 true);
+    add_permuted("a.nchw2nhwc.u8.32x3x224x224", TSR_U8, 4, (const int64_t[]){ 32, 3, 224, 224 }, false,
+                 false);
+    add_permuted("a.nhwc2nchw.u8.32x3x224x224", TSR_U8, 5, (const int64_t[]){ 32, 224, 224, 3 }, false,
+                 false);
     add_permuted("a.p4.0213.f32.8x128x16x64", TSR_F32, 6, (const int64_t[]){ 8, 128, 16, 64 }, true, false);
     add_permuted("a.rev5.f32.3x4x7x53x9", TSR_F32, 7, (const int64_t[]){ 3, 4, 7, 53, 9 }, false, false);
     add_permuted("a.rev6.f32.3x4x50x50x5x7", TSR_F32, 8, (const int64_t[]){ 3, 4, 50, 50, 5 }, true, false);

@@ -7,17 +7,25 @@ static tsr_status run_conv2d(job *j)
     return tsr_conv2d(&j->z, j->x[0], j->x[1], NULL,
                       &(tsr_conv){ .padding = { pad, pad }, .groups = j->axis == 1 ? j->n[1] : 1 });
 }
-static tsr_status run_conv1d(job *j) { return tsr_conv1d(&j->z, j->x[0], j->x[1], NULL, &(tsr_conv){ .padding = { 1 } }); }
+static tsr_status run_conv1d(job *j)
+{
+    return tsr_conv1d(&j->z, j->x[0], j->x[1], NULL, &(tsr_conv){ .padding = { 1 } });
+}
 static tsr_status run_attention(job *j)
 {
-    return tsr_attention(&j->z, j->x[0], j->x[1], j->x[2], NULL, &(tsr_attention_options){ .causal = j->axis == 1 });
+    return tsr_attention(&j->z, j->x[0], j->x[1], j->x[2], NULL,
+                         &(tsr_attention_options){ .causal = j->axis == 1 });
 }
 static tsr_status run_max_pool(job *j)
 {
     const int64_t k = j->axis;
-    return tsr_max_pool2d(&j->z, NULL, j->x[0], &(tsr_pool){ .kernel = { k, k }, .stride = { 2, 2 }, .padding = { k / 3, k / 3 } });
+    return tsr_max_pool2d(&j->z, NULL, j->x[0],
+                          &(tsr_pool){ .kernel = { k, k }, .stride = { 2, 2 }, .padding = { k / 3, k / 3 } });
 }
-static tsr_status run_avg_pool(job *j) { return tsr_avg_pool2d(&j->z, j->x[0], &(tsr_pool){ .kernel = { 2, 2 } }); }
+static tsr_status run_avg_pool(job *j)
+{
+    return tsr_avg_pool2d(&j->z, j->x[0], &(tsr_pool){ .kernel = { 2, 2 } });
+}
 
 static void make_conv2d(job *j)
 {
@@ -50,7 +58,8 @@ void make_image(job *j) { VALUES(&j->x[0], TSR_F32, 32, 64, 56, 56); }
 static void add_conv(const char *name, int64_t batch, int64_t k, int kind, bool quick)
 {
     const double x = (double)batch * 64 * 56 * 56, inputs = kind == 1 ? 1 : 64;
-    job *j = add((x + 64 * inputs * (double)(k * k)) * 4, x * 4, 2 * x * inputs * (double)(k * k), quick, "%s", name);
+    job *j = add((x + 64 * inputs * (double)(k * k)) * 4, x * 4, 2 * x * inputs * (double)(k * k), quick,
+                 "%s", name);
     const int64_t n[5] = { batch, 64, 56, 56, k };
     j->make = make_conv2d;
     j->run = run_conv2d;
@@ -67,7 +76,8 @@ void add_networks(void)
     add_conv("e.conv2d_nhwc.f32.32x64x56x56.k3", 32, 3, 2, false);
     add_conv("e.conv2d_1x1.f32.32x64x56x56", 32, 1, 0, false);
     add_conv("e.dwconv2d.f32.32x64x56x56.k3", 32, 3, 1, false);
-    j = add((32.0 * 64 * 1024 + 64 * 64 * 3) * 4, 32.0 * 64 * 1024 * 4, 2.0 * 32 * 64 * 1024 * 64 * 3, false, "e.conv1d.f32.32x64x1024.k3");
+    j = add((32.0 * 64 * 1024 + 64 * 64 * 3) * 4, 32.0 * 64 * 1024 * 4, 2.0 * 32 * 64 * 1024 * 64 * 3, false,
+            "e.conv1d.f32.32x64x1024.k3");
     j->make = make_conv1d;
     j->run = run_conv1d;
     j = add(3 * q * 4, q * 4, 4.0 * 32 * 1024 * 1024 * 128, true, "e.attn.f32.1x32x1024x128");

@@ -18,7 +18,7 @@ enum { N16M = 1 << 24, JOB_LIST = 64 };
 typedef enum peak { PEAK_F32, PEAK_F64, PEAK_I8, PEAKS } peak;
 
 typedef struct job {
-    char        name[64];               /* family, op, dtype, size; ends in .alloc where the result is made anew */
+    char name[64]; /* family, op, dtype, size; ends in .alloc where the result is made anew */
     double      read, written, flops;   /* compulsory: each operand read once, each result written once */
     peak        peak;
     bool        quick;

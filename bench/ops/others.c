@@ -1,8 +1,14 @@
 /* others.c - joining, indexing, order, random. */
 #include "ops.h"
 
-static tsr_status run_concat(job *j) { return tsr_concat(&j->z, (int)j->n[0], (const tsr_tensor *const *)j->list, j->axis); }
-static tsr_status run_stack(job *j) { return tsr_stack(&j->z, (int)j->n[0], (const tsr_tensor *const *)j->list, j->axis); }
+static tsr_status run_concat(job *j)
+{
+    return tsr_concat(&j->z, (int)j->n[0], (const tsr_tensor *const *)j->list, j->axis);
+}
+static tsr_status run_stack(job *j)
+{
+    return tsr_stack(&j->z, (int)j->n[0], (const tsr_tensor *const *)j->list, j->axis);
+}
 static tsr_status run_randn(job *j) { return tsr_randn(&j->z, TSR_F32, 1, j->n, 7); }
 static tsr_status run_uniform(job *j) { return tsr_uniform(&j->z, TSR_F32, 1, j->n, 0, 1, 7); }
 static tsr_status run_sort(job *j) { return tsr_sort(&j->z, j->x[0], 0, false); }
@@ -26,7 +32,8 @@ static void make_list(job *j)
 {
     const int rank = j->n[3] ? 4 : 2;
     const int64_t wide[4] = { 1, j->n[1], j->n[2], j->n[3] };
-    for (int i = 0; i < j->n[0]; i++) values(&j->list[i], TSR_F32, rank, rank == 4 ? wide : j->n + 1, (uint64_t)i);
+    for (int i = 0; i < j->n[0]; i++)
+        values(&j->list[i], TSR_F32, rank, rank == 4 ? wide : j->n + 1, (uint64_t)i);
 }
 
 static void make_line(job *j)
@@ -42,7 +49,8 @@ static void make_table(job *j)
     if (j->run == run_index_add) j->z = tsr_retain(j->x[0]);
 }
 
-static job *add_list(const char *name, tsr_status (*run)(job *), int64_t count, int64_t r, int64_t c, int64_t last, int axis, bool quick)
+static job *add_list(const char *name, tsr_status (*run)(job *), int64_t count, int64_t r, int64_t c,
+                     int64_t last, int axis, bool quick)
 {
     const double bytes = 4.0 * (double)(count * r * c * (last ? last : 1));
     job *j = add(bytes, bytes, 0, quick, "%s", name);
@@ -54,7 +62,8 @@ static job *add_list(const char *name, tsr_status (*run)(job *), int64_t count, 
     return j;
 }
 
-static job *add_line(const char *name, tsr_status (*run)(job *), int64_t n, double read, double written, bool quick)
+static job *add_line(const char *name, tsr_status (*run)(job *), int64_t n, double read, double written,
+                     bool quick)
 {
     job *j = add(read, written, 0, quick, "%s", name);
     j->make = make_line;

@@ -27,7 +27,8 @@ static void make_product(job *j)
     make_operand(&j->x[1], j->dtype, j->n[0], j->n[2], j->n[3], "nt"[j->axis >> 2]);
 }
 
-static job *add_product(const char *name, tsr_dtype dtype, int64_t b, int64_t m, int64_t k, int64_t n, const char *how, bool quick)
+static job *add_product(const char *name, tsr_dtype dtype, int64_t b, int64_t m, int64_t k, int64_t n,
+                        const char *how, bool quick)
 {
     const double result = dtype == TSR_I8 ? 4 : size_of(dtype);
     job *j = add((double)b * (double)(m * k + k * n) * size_of(dtype), (double)(b * m * n) * result,

@@ -25,7 +25,10 @@ OVER(max, tsr_max(&j->z, j->x[0], n, axes, false))
 OVER(mean, tsr_mean(&j->z, j->x[0], n, axes, false))
 OVER(std, tsr_std(&j->z, j->x[0], n, axes, false, 0))
 OVER(logsumexp, tsr_logsumexp(&j->z, j->x[0], n, axes, false))
-static tsr_status run_argmax(job *j) { return tsr_argmax(&j->z, j->x[0], j->axis == 2 ? TSR_ALL_AXES : j->axis, false); }
+static tsr_status run_argmax(job *j)
+{
+    return tsr_argmax(&j->z, j->x[0], j->axis == 2 ? TSR_ALL_AXES : j->axis, false);
+}
 static tsr_status run_softmax(job *j) { return tsr_softmax(&j->z, j->x[0], -1); }
 static tsr_status run_layer_norm(job *j) { return tsr_layer_norm(&j->z, j->x[0], 1, j->x[1], j->x[2], 1e-5); }
 static tsr_status run_rms_norm(job *j) { return tsr_rms_norm(&j->z, j->x[0], j->x[1], 1e-5); }
@@ -57,7 +60,8 @@ static void make_normed(job *j)
 
 static void make_flat(job *j) { VALUES(&j->x[0], TSR_F32, j->n[0] * j->n[1]); }
 
-static job *add_matrix(const char *name, tsr_status (*run)(job *), int64_t r, int64_t c, double written, bool quick)
+static job *add_matrix(const char *name, tsr_status (*run)(job *), int64_t r, int64_t c, double written,
+                       bool quick)
 {
     job *j = add(4.0 * (double)(r * c), written, 0, quick, "%s", name);
     j->make = make_matrix;
@@ -80,7 +84,8 @@ void add_reductions(void)
         for (int o = 0; o < 4; o++)
             for (int a = 0; a < 3; a++) {
                 const double results = a == 2 ? 1 : (double)shapes[s][1 - a];
-                snprintf(name, sizeof name, "c.%s.%s.f32.%dx%d", ops[o].name, axis_names[a], (int)shapes[s][0], (int)shapes[s][1]);
+                snprintf(name, sizeof name, "c.%s.%s.f32.%dx%d", ops[o].name, axis_names[a],
+                         (int)shapes[s][0], (int)shapes[s][1]);
                 j = add_matrix(name, ops[o].run, shapes[s][0], shapes[s][1], results * (o == 3 ? 8 : 4),
                                (o == 0 || o == 3) && s != 2 && a != 2);
                 j->axis = a;
@@ -96,10 +101,14 @@ void add_reductions(void)
     j->to = (tsr_dtype)1;
     add_matrix("c.softmax.f32.4096x4096", run_softmax, 4096, 4096, 4096.0 * 4096 * 4, true);
     add_matrix("c.softmax.f32.32x50257", run_softmax, 32, 50257, 32.0 * 50257 * 4, true);
-    add_matrix("c.softmax.f32.1024x1024.masked", run_softmax, 1024, 1024, 1024.0 * 1024 * 4, false)->make = make_masked;
-    add_matrix("c.layernorm.f32.4096x4096", run_layer_norm, 4096, 4096, 4096.0 * 4096 * 4, true)->make = make_normed;
-    add_matrix("c.rmsnorm.f32.4096x4096", run_rms_norm, 4096, 4096, 4096.0 * 4096 * 4, false)->make = make_normed;
-    add_matrix("c.cumsum.flat.f32.4096x4096", run_cumsum, 4096, 4096, 4096.0 * 4096 * 4, false)->make = make_flat;
+    add_matrix("c.softmax.f32.1024x1024.masked", run_softmax, 1024, 1024, 1024.0 * 1024 * 4, false)->make =
+        make_masked;
+    add_matrix("c.layernorm.f32.4096x4096", run_layer_norm, 4096, 4096, 4096.0 * 4096 * 4, true)->make =
+        make_normed;
+    add_matrix("c.rmsnorm.f32.4096x4096", run_rms_norm, 4096, 4096, 4096.0 * 4096 * 4, false)->make =
+        make_normed;
+    add_matrix("c.cumsum.flat.f32.4096x4096", run_cumsum, 4096, 4096, 4096.0 * 4096 * 4, false)->make =
+        make_flat;
     add_matrix("c.cumsum.ax0.f32.4096x4096", run_cumsum, 4096, 4096, 4096.0 * 4096 * 4, true);
     add_matrix("c.cumsum.ax1.f32.4096x4096", run_cumsum, 4096, 4096, 4096.0 * 4096 * 4, false)->axis = 1;
     add_matrix("c.std.ax1.f32.4096x4096", run_std, 4096, 4096, 4096 * 4, false)->axis = 1;

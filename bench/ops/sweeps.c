@@ -20,7 +20,8 @@ static void make_squares(job *j)
 static void add_sizes(const char *op, tsr_status (*run)(job *), void (*make)(job *), int read, int written)
 {
     for (int64_t n = 1 << 8; n <= 1 << 24; n *= 4) {
-        job *j = add(4.0 * read * (double)n, written ? 4.0 * (double)n : 4, 0, false, "s.%s.f32.%d", op, (int)n);
+        job *j =
+            add(4.0 * read * (double)n, written ? 4.0 * (double)n : 4, 0, false, "s.%s.f32.%d", op, (int)n);
         j->make = make;
         j->run = run;
         j->axis = 2;
@@ -30,7 +31,8 @@ static void add_sizes(const char *op, tsr_status (*run)(job *), void (*make)(job
 
 void add_sweeps(void)
 {
-    static const int sides[] = { 4, 6, 10, 12, 20, 24, 40, 48, 80, 96, 160, 192, 320, 384, 640, 768, 1280, 1536 };
+    static const int sides[] = { 4,  6,   10,  12,  20,  24,  40,  48,   80,
+                                 96, 160, 192, 320, 384, 640, 768, 1280, 1536 };
     add_sizes("copy", run_copy, make_vectors, 1, 1);
     add_sizes("add", run_add, make_vectors, 2, 1);
     add_sizes("sum", run_sum, make_vector, 1, 0);

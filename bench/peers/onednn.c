@@ -72,7 +72,8 @@ static bool make_primitive(dnnl_primitive_desc_t pd, const int *which)
 static bool make_op(const void *op, const int *which)
 {
     dnnl_primitive_desc_t pd;
-    return dnnl_primitive_desc_create(&pd, op, NULL, engine, NULL) == dnnl_success && make_primitive(pd, which);
+    return dnnl_primitive_desc_create(&pd, op, NULL, engine, NULL) == dnnl_success &&
+           make_primitive(pd, which);
 }
 
 static const int in_out[] = { DNNL_ARG_SRC, DNNL_ARG_DST, 0 };
@@ -104,32 +105,40 @@ static bool convolution(const words *w)
     const int64_t k = !strcmp(w->part[1], "conv2d_1x1") ? 1 : 3, pad = k / 2;
     int64_t x[8];
     const int rank = sizes(w->part[3], x);
-    const int64_t weights[] = { 64, 64, k, k }, grouped[] = { 64, 1, 1, k, k }, ones[] = { 1, 1 }, pads[] = { pad, pad };
+    const int64_t weights[] = { 64, 64, k, k }, grouped[] = { 64, 1, 1, k, k }, ones[] = { 1, 1 },
+                  pads[] = { pad, pad };
     const bool last = !strcmp(w->part[1], "conv2d_nhwc");
     const desc xd = last ? plain(rank, x, dnnl_f32, "0231") : any(rank, x);
     const desc wd = deep ? any(5, grouped) : any(line ? 3 : 4, weights);
     dnnl_convolution_desc_t op;
-    return dnnl_convolution_forward_desc_init(&op, dnnl_forward_inference, dnnl_convolution_direct, &xd, &wd, NULL, &xd, ones, pads,
-                                              pads) == dnnl_success && make_op(&op, weighted);
+    return dnnl_convolution_forward_desc_init(&op, dnnl_forward_inference, dnnl_convolution_direct, &xd, &wd,
+                                              NULL, &xd, ones, pads, pads) == dnnl_success &&
+           make_op(&op, weighted);
 }
 
 static bool pool(const words *w)
 {
     const bool max = !strncmp(w->part[1], "max", 3), three = strstr(w->part[1], "3x3") != NULL;
-    const int64_t x[] = { 32, 64, 56, 56 }, z[] = { 32, 64, 28, 28 }, two[] = { 2, 2 }, kernel[] = { three ? 3 : 2, three ? 3 : 2 },
-                  before[] = { three, three }, after[] = { 0, 0 };
+    const int64_t x[] = { 32, 64, 56, 56 }, z[] = { 32, 64, 28, 28 }, two[] = { 2, 2 },
+                  kernel[] = { three ? 3 : 2, three ? 3 : 2 }, before[] = { three, three },
+                  after[] = { 0, 0 };
     const desc xd = plain(4, x, dnnl_f32, NULL), zd = any(4, z);
     dnnl_pooling_desc_t op;
-    return dnnl_pooling_forward_desc_init(&op, dnnl_forward_inference, max ? dnnl_pooling_max : dnnl_pooling_avg_exclude_padding, &xd,
-                                          &zd, two, kernel, before, after) == dnnl_success && make_op(&op, in_out);
+    return dnnl_pooling_forward_desc_init(&op, dnnl_forward_inference,
+                                          max ? dnnl_pooling_max : dnnl_pooling_avg_exclude_padding, &xd, &zd,
+                                          two, kernel, before, after) == dnnl_success &&
+           make_op(&op, in_out);
 }
 
 static bool function(const words *w)
 {
-    static const struct { const char *name; dnnl_alg_kind_t kind; } kinds[] = {
-        { "exp", dnnl_eltwise_exp },   { "tanh", dnnl_eltwise_tanh },     { "gelu", dnnl_eltwise_gelu_erf },
-        { "log", dnnl_eltwise_log },   { "sqrt", dnnl_eltwise_sqrt },     { "gelu_tanh", dnnl_eltwise_gelu_tanh },
-        { "relu", dnnl_eltwise_relu }, { "sigmoid", dnnl_eltwise_logistic }, { "silu", dnnl_eltwise_swish },
+    static const struct { const char *name; dnnl_alg_kind_t kind;
+    } kinds[] = {
+        { "exp", dnnl_eltwise_exp },       { "tanh", dnnl_eltwise_tanh },
+        { "gelu", dnnl_eltwise_gelu_erf }, { "log", dnnl_eltwise_log },
+        { "sqrt", dnnl_eltwise_sqrt },     { "gelu_tanh", dnnl_eltwise_gelu_tanh },
+        { "relu", dnnl_eltwise_relu },     { "sigmoid", dnnl_eltwise_logistic },
+        { "silu", dnnl_eltwise_swish },
     };
     const int64_t n = !strcmp(w->part[3], "1K") ? 1024 : 1 << 24;
     const desc d = plain(1, &n, dnnl_f32, NULL);
@@ -137,8 +146,9 @@ static bool function(const words *w)
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         dnnl_eltwise_desc_t op;
         if (strcmp(kinds[i].name, w->part[1]) != 0) continue;
-        return dnnl_eltwise_forward_desc_init(&op, dnnl_forward_inference, kinds[i].kind, &d, kinds[i].kind == dnnl_eltwise_swish, 0) ==
-                   dnnl_success && make_op(&op, in_out);
+        return dnnl_eltwise_forward_desc_init(&op, dnnl_forward_inference, kinds[i].kind, &d,
+                                              kinds[i].kind == dnnl_eltwise_swish, 0) == dnnl_success &&
+               make_op(&op, in_out);
     }
     return false;
 }
@@ -149,7 +159,8 @@ static bool softmax(const words *w)
     sizes(w->part[3], n);
     const desc d = plain(2, n, dnnl_f32, NULL);
     dnnl_softmax_desc_t op;
-    return dnnl_softmax_forward_desc_init(&op, dnnl_forward_inference, &d, 1) == dnnl_success && make_op(&op, in_out);
+    return dnnl_softmax_forward_desc_init(&op, dnnl_forward_inference, &d, 1) == dnnl_success &&
+           make_op(&op, in_out);
 }
 
 static bool layer_norm(const words *w)
@@ -159,7 +170,8 @@ static bool layer_norm(const words *w)
     const desc d = plain(2, n, dnnl_f32, NULL), columns = plain(1, n + 1, dnnl_f32, NULL);
     dnnl_layer_normalization_desc_t op;
     if (dnnl_layer_normalization_forward_desc_init(&op, dnnl_forward_inference, &d, NULL, 1e-5f,
-                                                   dnnl_use_scale | dnnl_use_shift) != dnnl_success) return false;
+                                                   dnnl_use_scale | dnnl_use_shift) != dnnl_success)
+        return false;
     add_argument(DNNL_ARG_SCALE, &columns);
     add_argument(DNNL_ARG_SHIFT, &columns);
     return make_op(&op, in_out);
@@ -172,12 +184,14 @@ static bool rearrange(const words *w)
     const dnnl_data_type_t dtype = !strcmp(w->part[2], "u8") ? dnnl_u8 : dnnl_f32;
     const char *order = !strcmp(w->part[1], "T") ? "10" : !strcmp(w->part[1], "nchw2nhwc") ? "0231"
                       : !strcmp(w->part[1], "p4") ? "0213" : NULL;
-    if (!order || (strcmp(w->part[2], "u8") != 0 && strcmp(w->part[2], "f32") != 0 && w->part[1][0] != 'p')) return false;
+    if (!order || (strcmp(w->part[2], "u8") != 0 && strcmp(w->part[2], "f32") != 0 && w->part[1][0] != 'p'))
+        return false;
     if (count == 1) n[1] = n[0];
     const int rank = count == 1 ? 2 : count;
     const desc from = plain(rank, n, dtype, NULL), to = plain(rank, n, dtype, order);
     dnnl_primitive_desc_t pd;
-    return dnnl_reorder_primitive_desc_create(&pd, &from, engine, &to, engine, NULL) == dnnl_success && make_primitive(pd, in_out);
+    return dnnl_reorder_primitive_desc_create(&pd, &from, engine, &to, engine, NULL) == dnnl_success &&
+           make_primitive(pd, in_out);
 }
 
 static bool open_job(const char *name)
@@ -190,7 +204,8 @@ static bool open_job(const char *name)
     if (!strncmp(name, "b.", 2)) return function(&w);
     if (!strncmp(name, "c.softmax", 9)) return softmax(&w);
     if (!strncmp(name, "c.layernorm", 11)) return layer_norm(&w);
-    if (!strncmp(name, "d.", 2) && strcmp(w.part[1], "dot") != 0 && strcmp(w.part[1], "outer") != 0) return product(&w);
+    if (!strncmp(name, "d.", 2) && strcmp(w.part[1], "dot") != 0 && strcmp(w.part[1], "outer") != 0)
+        return product(&w);
     if (!strncmp(name, "s.mm.", 5)) return product(&w);
     if (strstr(w.part[1], "pool")) return pool(&w);
     if (strstr(w.part[1], "conv")) return convolution(&w);

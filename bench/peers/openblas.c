@@ -13,22 +13,24 @@ static struct {
 
 static void run_product(void)
 {
-    const CBLAS_TRANSPOSE tx = job.turned_x ? CblasTrans : CblasNoTrans, ty = job.turned_y ? CblasTrans : CblasNoTrans;
-    const int m = (int)job.m, n = (int)job.n, k = (int)job.k, lx = job.turned_x ? m : k, ly = job.turned_y ? k : n;
+    const CBLAS_TRANSPOSE tx = job.turned_x ? CblasTrans : CblasNoTrans,
+                          ty = job.turned_y ? CblasTrans : CblasNoTrans;
+    const int m = (int)job.m, n = (int)job.n, k = (int)job.k, lx = job.turned_x ? m : k,
+              ly = job.turned_y ? k : n;
     for (int64_t b = 0; b < job.batch; b++) {
         if (job.wide)
             cblas_dgemm(CblasRowMajor, tx, ty, m, n, k, 1, job.x, lx, job.y, ly, 0, job.z, n);
         else
-            cblas_sgemm(CblasRowMajor, tx, ty, m, n, k, 1, (float *)job.x + b * m * k, lx, (float *)job.y + b * k * n, ly, 0,
-                        (float *)job.z + b * m * n, n);
+            cblas_sgemm(CblasRowMajor, tx, ty, m, n, k, 1, (float *)job.x + b * m * k, lx,
+                        (float *)job.y + b * k * n, ly, 0, (float *)job.z + b * m * n, n);
     }
 }
 
 static void run_gemv(void)
 {
     const int k = (int)job.k, n = (int)job.n;
-    cblas_sgemv(CblasRowMajor, job.turned_y ? CblasNoTrans : CblasTrans, job.turned_y ? n : k, job.turned_y ? k : n, 1, job.y,
-                job.turned_y ? k : n, job.x, 1, 0, job.z, 1);
+    cblas_sgemv(CblasRowMajor, job.turned_y ? CblasNoTrans : CblasTrans, job.turned_y ? n : k,
+                job.turned_y ? k : n, 1, job.y, job.turned_y ? k : n, job.x, 1, 0, job.z, 1);
 }
 
 static void run_dot(void) { job.sum += cblas_sdot((int)job.n, job.x, 1, job.y, 1); }

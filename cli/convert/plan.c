@@ -187,7 +187,8 @@ static bool names_differ(const plan *p)
     for (int64_t i = 1; i < p->count && differ; i++) {
         differ = strcmp(sorted[i - 1]->name, sorted[i]->name) != 0;
         if (!differ)
-            complain(convert_name, "'%s' and '%s': two tensors would be called '%s'; --rename can tell them apart",
+            complain(convert_name,
+                     "'%s' and '%s': two tensors would be called '%s'; --rename can tell them apart",
                      old_name(sorted[i - 1]), old_name(sorted[i]), sorted[i]->name);
     }
     free(sorted);

@@ -250,8 +250,8 @@ static bool is_another_file(const plan *p, int64_t index, const file_identity *w
     if (is_ascii(path) || !identify_file(&there, path)) return true;
     for (int64_t i = 0; i < index; i++)
         if (written[i].number == there.number && written[i].device == there.device) {
-            complain(convert_name, "'%s' and '%s' are one file here; --rename can tell them apart", p->steps[i].path,
-                     path);
+            complain(convert_name, "'%s' and '%s' are one file here; --rename can tell them apart",
+                     p->steps[i].path, path);
             return false;
         }
     return true;

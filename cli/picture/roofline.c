@@ -78,7 +78,8 @@ static double best_flops(bool i8)
     double best = 0;
     for (size_t i = 0; i < points.count; i++) {
         const point *p = &points.at[i];
-        if (!strcmp(p->lib, "limit.peak") && (strstr(p->workload, ".i8.") != NULL) == i8) best = fmax(best, p->flops / p->seconds);
+        if (!strcmp(p->lib, "limit.peak") && (strstr(p->workload, ".i8.") != NULL) == i8)
+            best = fmax(best, p->flops / p->seconds);
     }
     return best;
 }
@@ -90,7 +91,9 @@ static double best_bandwidth(bool in_memory)
     double best = 0;
     for (size_t i = 0; i < points.count; i++) {
         const point *p = &points.at[i];
-        if (strncmp(p->lib, "limit.", 6) || !strcmp(p->lib, "limit.peak") || (in_memory ? p->bytes < 3e7 : p->bytes > 1e6)) continue;
+        if (strncmp(p->lib, "limit.", 6) || !strcmp(p->lib, "limit.peak") ||
+            (in_memory ? p->bytes < 3e7 : p->bytes > 1e6))
+            continue;
         best = fmax(best, p->bytes / p->seconds);
     }
     return best;
@@ -112,7 +115,8 @@ static void draw_roof(const chart *ch, double peak, double bandwidth, const char
 
 static void draw_computing(canvas *c, double x, double y, double w, double h)
 {
-    const double peak = best_flops(false), i8 = best_flops(true), memory = best_bandwidth(true), cache = best_bandwidth(false);
+    const double peak = best_flops(false), i8 = best_flops(true), memory = best_bandwidth(true),
+                 cache = best_bandwidth(false);
     const chart ch = { c, x, y, w, h, { 0.05, 2000, true, "flops for each byte read or written", false },
                        { 1, 1000, true, "GFLOP/s", false } };
     char text[64];
@@ -123,13 +127,15 @@ static void draw_computing(canvas *c, double x, double y, double w, double h)
     if (peak > 0) canvas_text(c, x + w - 8, chart_y(&ch, peak * 1e-9) - 7, 9, ANCHOR_RIGHT, CHART_INK, text);
     if (i8 > 0) {
         snprintf(text, sizeof text, "i8 peak %.0f GOP/s", i8 * 1e-9);
-        canvas_dashes(c, chart_x(&ch, 10), chart_y(&ch, i8 * 1e-9), x + w, chart_y(&ch, i8 * 1e-9), 1.2, CHART_INK);
+        canvas_dashes(c, chart_x(&ch, 10), chart_y(&ch, i8 * 1e-9), x + w, chart_y(&ch, i8 * 1e-9), 1.2,
+                      CHART_INK);
         canvas_text(c, x + w - 8, chart_y(&ch, i8 * 1e-9) - 7, 9, ANCHOR_RIGHT, CHART_INK, text);
     }
     for (size_t i = 0; i < points.count; i++) {
         const point *p = &points.at[i];
         const double rate = p->flops / p->seconds * 1e-9, each = p->flops / p->bytes;
-        if (!ours(p) || family_of(p) < 0 || !(rate >= 1) || rate > 1000 || each < 0.05 || each > 2000) continue;
+        if (!ours(p) || family_of(p) < 0 || !(rate >= 1) || rate > 1000 || each < 0.05 || each > 2000)
+            continue;
         canvas_disc(c, chart_x(&ch, each), chart_y(&ch, rate), 3, chart_colour(family_of(p)));
     }
 }
@@ -164,13 +170,20 @@ static void draw_limit(const chart *ch, const char *lib, uint32_t colour, const 
         best = fmax(best, p->bytes / p->seconds);
     }
     if (n > 1) canvas_path(ch->c, n, xy, 1.4, colour);
-    canvas_line(ch->c, ch->x + ch->w - 96, ch->y + 14 + 14 * row, ch->x + ch->w - 76, ch->y + 14 + 14 * row, 1.6, colour);
+    canvas_line(ch->c, ch->x + ch->w - 96, ch->y + 14 + 14 * row, ch->x + ch->w - 76, ch->y + 14 + 14 * row,
+                1.6, colour);
     canvas_text(ch->c, ch->x + ch->w - 70, ch->y + 17.5 + 14 * row, 9, ANCHOR_LEFT, CHART_INK, name);
 }
 
 static void draw_moving(canvas *c, double x, double y, double w, double h)
 {
-    const chart ch = { c, x, y, w, h, { 500, 2e9, true, "read and written", .bytes = true }, { 0.5, 500, true, "GB/s", false } };
+    const chart ch = { c,
+                       x,
+                       y,
+                       w,
+                       h,
+                       { 500, 2e9, true, "read and written", .bytes = true },
+                       { 0.5, 500, true, "GB/s", false } };
     chart_frame(&ch, "Moving");
     qsort(points.at, points.count, sizeof *points.at, by_bytes);
     draw_limit(&ch, "limit.copy", 0x333333, "copy", 0);
@@ -179,7 +192,9 @@ static void draw_moving(canvas *c, double x, double y, double w, double h)
     for (size_t i = 0; i < points.count; i++) {
         const point *p = &points.at[i];
         const double rate = p->bytes / p->seconds * 1e-9;
-        if (!ours(p) || family_of(p) < 0 || p->flops > 0 || rate < 0.5 || rate > 500 || p->bytes < 500 || p->bytes > 2e9) continue;
+        if (!ours(p) || family_of(p) < 0 || p->flops > 0 || rate < 0.5 || rate > 500 || p->bytes < 500 ||
+            p->bytes > 2e9)
+            continue;
         canvas_disc(c, chart_x(&ch, p->bytes), chart_y(&ch, rate), 3, chart_colour(family_of(p)));
     }
 }

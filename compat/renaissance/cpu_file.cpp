@@ -92,8 +92,10 @@ void write_tensor(const Tensor &t, const std::string &filename)
     const int64_t size = static_cast<int64_t>(bytes.size());
     tsr_tensor all;
     tsr_desc desc;
-    if (tsr_desc_init(&desc, TSR_U8, 1, &size, nullptr) != TSR_OK || tsr_place(&all, bytes.data(), &desc) != TSR_OK ||
-        tsr_writer_add(file.writer, nullptr, &all, nullptr) != TSR_OK || tsr_writer_finish(&file.writer) != TSR_OK)
+    if (tsr_desc_init(&desc, TSR_U8, 1, &size, nullptr) != TSR_OK ||
+        tsr_place(&all, bytes.data(), &desc) != TSR_OK ||
+        tsr_writer_add(file.writer, nullptr, &all, nullptr) != TSR_OK ||
+        tsr_writer_finish(&file.writer) != TSR_OK)
         throw TRException("Failed to write tensor data to " + filename + " (" + tsr_last_error() + ")");
 }
 

@@ -12,7 +12,8 @@
 static inline tsr_status tinyai_place(tsr_tensor *t, const float *data, int rows, int cols, int64_t row_step,
                                       int64_t step)
 {
-    if ((rows - 1) * row_step > (int64_t)1 << 60 || (cols - 1) * step > (int64_t)1 << 60) return TSR_EOVERFLOW;
+    if ((rows - 1) * row_step > (int64_t)1 << 60 || (cols - 1) * step > (int64_t)1 << 60)
+        return TSR_EOVERFLOW;
     t->data = (void *)(uintptr_t)data; /* read or written as its place in the call says */
     t->storage = NULL;
     t->dtype = TSR_F32;

@@ -84,7 +84,8 @@ static void walk(const tsr_loop *loop, int dim, char *z, const char *x, const ch
     else if (dim == loop->ndim - 1) row(z, x, y, loop->n[dim], loop->step[dim]);
     else
         for (int64_t i = 0; i < loop->n[dim]; i++)
-            walk(loop, dim + 1, z + i * loop->step[dim][0], x + i * loop->step[dim][1], y + i * loop->step[dim][2], row);
+            walk(loop, dim + 1, z + i * loop->step[dim][0], x + i * loop->step[dim][1],
+                 y + i * loop->step[dim][2], row);
 }
 
 static row_fn kernel_of(const tsr_op *op)

@@ -90,8 +90,8 @@ typedef struct tsr_host {
 typedef struct tsr_backend {
     uint32_t    abi;   /* TSR_BACKEND_ABI it was built with */
     uint32_t    size;  /* sizeof(tsr_backend) it was built with */
-    const char *name;  /* "cuda": what stands before the colon in a device's name; letters, digits, '_', '-', '.'.
-                        * A plugin's is that of its file, libtessera-cuda.so */
+    const char *name;  /* "cuda": what stands before the colon in a device's name; letters, digits, '_', '-',
+                        * '.'.  A plugin's is that of its file, libtessera-cuda.so */
 
     /* How many devices there are, 0 .. TSR_BACKEND_DEVICES. Required. Asked often: keep it cheap. */
     int        (*device_count)(void);
@@ -139,7 +139,8 @@ typedef struct tsr_backend {
      * may refuse (TSR_EUNSUPPORTED). */
     tsr_status (*upload)(int device, void *dst, const void *src, size_t bytes, void *stream);
     tsr_status (*download)(int device, void *dst, const void *src, size_t bytes, void *stream);
-    tsr_status (*peer)(int dst_device, void *dst, int src_device, const void *src, size_t bytes, void *stream);
+    tsr_status (*peer)(int dst_device, void *dst, int src_device, const void *src, size_t bytes,
+                       void *stream);
 
     /* Streams: queues of work in order. A backend has all of these or none. */
     tsr_status (*stream_create)(void **out, int device);
@@ -163,8 +164,8 @@ typedef struct tsr_backend {
 
     /* upload and download of `rows` stretches of bytes, each `step` bytes after the one before, for
      * backends that do so at once: both or neither. The host's bytes are from host_alloc. */
-    tsr_status (*upload_rows)(int device, void *dst, size_t dst_step, const void *src, size_t src_step, size_t bytes,
-                              size_t rows, void *stream);
+    tsr_status (*upload_rows)(int device, void *dst, size_t dst_step, const void *src, size_t src_step,
+                              size_t bytes, size_t rows, void *stream);
     tsr_status (*download_rows)(int device, void *dst, size_t dst_step, const void *src, size_t src_step,
                                 size_t bytes, size_t rows, void *stream);
 } tsr_backend;
@@ -179,8 +180,8 @@ typedef const tsr_backend *(*tsr_backend_entry_fn)(const tsr_host *host);
  * many devices, or the ABI is another. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_backend_register(const tsr_backend *backend);
 
-/* Load a plugin from a file, which runs its code: as trusted as the program itself. An elevated program gives an
- * absolute path (TSR_EINVAL). TSR_EIO if it cannot be opened or lacks the symbol; otherwise as
+/* Load a plugin from a file, which runs its code: as trusted as the program itself. An elevated program gives
+ * an absolute path (TSR_EINVAL). TSR_EIO if it cannot be opened or lacks the symbol; otherwise as
  * tsr_backend_register, or what the plugin says. A failure is also kept: tsr_backend_problem. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_backend_load(const char *path);
 

@@ -145,7 +145,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_desc_broadcast(int *ndim, int64_t shape[TS
  * Each makes the desc of a view, and where the view starts somewhere else
  * `offset` receives how far, in elements. offset may be NULL. The tensor forms
  * in view.h do the same to tensors; the contracts are there. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_desc_view(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape);
+TSR_API TSR_MUST_CHECK tsr_status tsr_desc_view(tsr_desc *out, const tsr_desc *d, int ndim,
+                                                const int64_t *shape);
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis,
                                                  int64_t start, int64_t stop, int64_t step);
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_select(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis,
@@ -153,7 +154,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_desc_select(tsr_desc *out, int64_t *offset
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_permute(tsr_desc *out, const tsr_desc *d, int n, const int *axes);
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_transpose(tsr_desc *out, const tsr_desc *d, int a, int b);
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_move_axis(tsr_desc *out, const tsr_desc *d, int from, int to);
-TSR_API TSR_MUST_CHECK tsr_status tsr_desc_expand(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape);
+TSR_API TSR_MUST_CHECK tsr_status tsr_desc_expand(tsr_desc *out, const tsr_desc *d, int ndim,
+                                                  const int64_t *shape);
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_squeeze(tsr_desc *out, const tsr_desc *d, int axis);
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_squeeze_all(tsr_desc *out, const tsr_desc *d);
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_unsqueeze(tsr_desc *out, const tsr_desc *d, int axis);

@@ -71,24 +71,32 @@ static inline int64_t tsr_offset_6(const tsr_tensor *t, int64_t i, int64_t j, in
  * TSR_EDEVICE   memory the host cannot reach
  * TSR_EREADONLY, TSR_EOVERLAP         (set only) */
 
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_bool  (bool     *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_i8    (int8_t   *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_i16   (int16_t  *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_i32   (int32_t  *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_i64   (int64_t  *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_u8    (uint8_t  *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_u16   (uint16_t *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_u32   (uint32_t *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_u64   (uint64_t *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_f8e4m3(uint8_t  *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_f8e5m2(uint8_t  *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_f16   (uint16_t *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_bf16  (uint16_t *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_f32   (float    *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_f64   (double   *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_c32   (tsr_c32  *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_c64   (tsr_c64  *out, const tsr_tensor *t, int n, const int64_t *index);
-TSR_API TSR_MUST_CHECK tsr_status tsr_get_c128  (tsr_c128 *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_bool(bool *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_i8(int8_t *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_i16(int16_t *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_i32(int32_t *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_i64(int64_t *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_u8(uint8_t *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_u16(uint16_t *out, const tsr_tensor *t, int n,
+                                              const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_u32(uint32_t *out, const tsr_tensor *t, int n,
+                                              const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_u64(uint64_t *out, const tsr_tensor *t, int n,
+                                              const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_f8e4m3(uint8_t *out, const tsr_tensor *t, int n,
+                                                 const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_f8e5m2(uint8_t *out, const tsr_tensor *t, int n,
+                                                 const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_f16(uint16_t *out, const tsr_tensor *t, int n,
+                                              const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_bf16(uint16_t *out, const tsr_tensor *t, int n,
+                                               const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_f32(float *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_f64(double *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_c32(tsr_c32 *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_c64(tsr_c64 *out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_get_c128(tsr_c128 *out, const tsr_tensor *t, int n,
+                                               const int64_t *index);
 
 TSR_API TSR_MUST_CHECK tsr_status tsr_set_bool  (tsr_tensor *t, int n, const int64_t *index, bool     value);
 TSR_API TSR_MUST_CHECK tsr_status tsr_set_i8    (tsr_tensor *t, int n, const int64_t *index, int8_t   value);

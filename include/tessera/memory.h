@@ -88,7 +88,11 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_storage_adopt(tsr_storage **out, void *dat
 
 /* How a file is mapped. Copy-on-write lets the program write to its own pages;
  * the file never changes. */
-typedef enum tsr_map_mode { TSR_MAP_READ = 0, TSR_MAP_COPY_ON_WRITE, TSR_MAP_MODE_MAX_ = 0x7fffffff } tsr_map_mode;
+typedef enum tsr_map_mode {
+    TSR_MAP_READ = 0,
+    TSR_MAP_COPY_ON_WRITE,
+    TSR_MAP_MODE_MAX_ = 0x7fffffff
+} tsr_map_mode;
 
 /* bytes 0 means: to the end of the file. TSR_EIO with the system's words;
  * TSR_EBOUNDS if the range leaves the file; TSR_EUNSUPPORTED in a build without
@@ -120,7 +124,7 @@ TSR_API void   tsr_pool_enable(bool on);         /* off also trims */
 TSR_API bool   tsr_pool_is_enabled(void);
 TSR_API void   tsr_pool_set_limit(size_t bytes); /* trims down to it */
 TSR_API size_t tsr_pool_limit(void);
-TSR_API size_t tsr_pool_trim(size_t keep);       /* free cached bytes until `keep` are left; returns bytes freed */
+TSR_API size_t tsr_pool_trim(size_t keep); /* free cached bytes until `keep` are left; returns bytes freed */
 
 /* Counting ----------------------------------------------------------------- */
 
@@ -158,9 +162,12 @@ typedef struct tsr_device_memory_stats {
     int64_t allocations, hits;       /* ever made; of those, from what was kept */
 } tsr_device_memory_stats;
 
-TSR_API TSR_MUST_CHECK tsr_status tsr_device_memory_get_stats(tsr_device_memory_stats *out, tsr_device device);
-TSR_API TSR_MUST_CHECK tsr_status tsr_device_pool_set_limit(tsr_device device, size_t bytes);  /* of what is kept */
-TSR_API size_t tsr_device_pool_trim(tsr_device device, size_t keep);  /* waits for its work; returns bytes given back */
+TSR_API TSR_MUST_CHECK tsr_status tsr_device_memory_get_stats(tsr_device_memory_stats *out,
+                                                              tsr_device device);
+TSR_API TSR_MUST_CHECK tsr_status tsr_device_pool_set_limit(tsr_device device,
+                                                            size_t bytes); /* of what is kept */
+TSR_API size_t tsr_device_pool_trim(tsr_device device,
+                                    size_t keep); /* waits for its work; returns bytes given back */
 
 /* The allocator ------------------------------------------------------------
  *

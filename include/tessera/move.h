@@ -35,8 +35,10 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_store(void *dst, size_t bytes, const tsr_t
 /* Join n >= 1 tensors of one dtype: along an axis they have (all other dims
  * equal), or along a new one (all dims equal). tsr_batch_join joins along axis
  * 0: the existing one if keep_dims, else a new one. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_concat(tsr_tensor **out, int n, const tsr_tensor *const *tensors, int axis);
-TSR_API TSR_MUST_CHECK tsr_status tsr_stack(tsr_tensor **out, int n, const tsr_tensor *const *tensors, int axis);
+TSR_API TSR_MUST_CHECK tsr_status tsr_concat(tsr_tensor **out, int n, const tsr_tensor *const *tensors,
+                                             int axis);
+TSR_API TSR_MUST_CHECK tsr_status tsr_stack(tsr_tensor **out, int n, const tsr_tensor *const *tensors,
+                                            int axis);
 TSR_API TSR_MUST_CHECK tsr_status tsr_batch_join(tsr_tensor **out, int n, const tsr_tensor *const *tensors,
                                                  bool keep_dims);
 

@@ -34,7 +34,9 @@ typedef struct tsr_op {
 typedef struct tsr_fill_params   { tsr_scalar value; } tsr_fill_params;
 typedef struct tsr_random_params { uint64_t seed; double low, high; } tsr_random_params;
 typedef struct tsr_pair_params   { double a, b; } tsr_pair_params;
-typedef struct tsr_matmul_params { tsr_scalar alpha, beta; } tsr_matmul_params; /* c does not count where beta is 0 */
+typedef struct tsr_matmul_params {
+    tsr_scalar alpha, beta;
+} tsr_matmul_params; /* c does not count where beta is 0 */
 typedef struct tsr_reduce_params {
     uint32_t axes;      /* bit i: axis i is reduced, or scanned along */
     bool     keepdims;  /* reduced axes stay, with size 1 */
@@ -44,7 +46,10 @@ typedef struct tsr_axis_params    { int32_t axis; } tsr_axis_params;
 typedef struct tsr_scatter_params { int32_t axis, mode; } tsr_scatter_params; /* mode: a tsr_scatter_mode */
 typedef struct tsr_sort_params    { int32_t axis; bool descending; } tsr_sort_params;
 typedef struct tsr_search_params  { bool right; } tsr_search_params;
-typedef struct tsr_norm_params    { int64_t count; double eps; } tsr_norm_params; /* layer_norm: count dims; group_norm: groups */
+typedef struct tsr_norm_params {
+    int64_t count;
+    double eps;
+} tsr_norm_params; /* layer_norm: count dims; group_norm: groups */
 typedef struct tsr_rope_params    { int32_t mode; double theta; } tsr_rope_params; /* mode: a tsr_rope_mode */
 typedef struct tsr_dropout_params { double p; uint64_t seed; } tsr_dropout_params;
 typedef struct tsr_loss_params {
@@ -67,7 +72,9 @@ typedef struct tsr_pool_params {
     int64_t divisor;      /* avg_pool: in place of what counts; 0 is none */
     int64_t kernel[3], stride[3], padding[3], dilation[3], size[3];
 } tsr_pool_params;
-typedef struct tsr_factor_params  { bool upper, full; } tsr_factor_params; /* cholesky: upper; qr, svd: full */
+typedef struct tsr_factor_params {
+    bool upper, full;
+} tsr_factor_params; /* cholesky: upper; qr, svd: full */
 typedef struct tsr_attention_params { double scale; bool causal; } tsr_attention_params;
 typedef struct tsr_quant_params {
     int32_t   axis;       /* TSR_ALL_AXES: one scale for all */
@@ -76,7 +83,10 @@ typedef struct tsr_quant_params {
 } tsr_quant_params;
 typedef struct tsr_integers_params    { uint64_t seed; int64_t low, high; } tsr_integers_params;
 typedef struct tsr_exponential_params { uint64_t seed; double rate; } tsr_exponential_params;
-typedef struct tsr_sample_params { double temperature, top_p; int64_t top_k; } tsr_sample_params; /* top_k 0: all */
+typedef struct tsr_sample_params {
+    double temperature, top_p;
+    int64_t top_k;
+} tsr_sample_params; /* top_k 0: all */
 typedef struct tsr_fft_params { int32_t axis; bool inverse; int64_t n; double scale; } tsr_fft_params;
 
 /* The list -------------------------------------------------------------------- */
@@ -122,8 +132,8 @@ TSR_API void tsr_op_reset_stats(void);
  *
  * Fails as the op itself would. TSR_EUNSUPPORTED for an op whose result is the
  * caller's to choose (fill, uniform). */
-TSR_API TSR_MUST_CHECK tsr_status tsr_infer(tsr_desc *out, tsr_op_kind kind, int nin, const tsr_desc *const *in,
-                                            const void *params);
+TSR_API TSR_MUST_CHECK tsr_status tsr_infer(tsr_desc *out, tsr_op_kind kind, int nin,
+                                            const tsr_desc *const *in, const void *params);
 
 /* What an op must do at the least: the bytes it reads and writes once, and its
  * floating-point (or integer) operations. */
@@ -132,8 +142,8 @@ typedef struct tsr_cost {
 } tsr_cost;
 
 /* The cost of an op on operands like these. Fails as tsr_infer does. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_op_cost(tsr_cost *out, tsr_op_kind kind, int nin, const tsr_desc *const *in,
-                                              const void *params);
+TSR_API TSR_MUST_CHECK tsr_status tsr_op_cost(tsr_cost *out, tsr_op_kind kind, int nin,
+                                              const tsr_desc *const *in, const void *params);
 
 TSR_END_C
 

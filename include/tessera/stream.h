@@ -48,7 +48,8 @@ TSR_API tsr_stream *tsr_stream_current(tsr_device device);
 TSR_API tsr_device tsr_stream_device(const tsr_stream *s);
 TSR_API void      *tsr_stream_handle(const tsr_stream *s);  /* the backend's own (a cudaStream_t) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_stream_sync(tsr_stream *s);
-TSR_API TSR_MUST_CHECK tsr_status tsr_stream_wait(tsr_stream *s, const tsr_event *e);  /* s NULL: the current one of e's device */
+TSR_API TSR_MUST_CHECK tsr_status
+tsr_stream_wait(tsr_stream *s, const tsr_event *e); /* s NULL: the current one of e's device */
 
 /* Waits for all streams of the device. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_device_sync(tsr_device device);
@@ -57,12 +58,13 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_device_sync(tsr_device device);
 
 TSR_API TSR_MUST_CHECK tsr_status tsr_event_create(tsr_event **out, tsr_device device);
 TSR_API void                      tsr_event_destroy(tsr_event **e);
-TSR_API TSR_MUST_CHECK tsr_status tsr_event_record(tsr_event *e, tsr_stream *s);  /* s NULL: the current one */
+TSR_API TSR_MUST_CHECK tsr_status tsr_event_record(tsr_event *e, tsr_stream *s); /* s NULL: the current one */
 TSR_API TSR_MUST_CHECK tsr_status tsr_event_sync(const tsr_event *e);
 TSR_API TSR_MUST_CHECK tsr_status tsr_event_done(bool *out, const tsr_event *e);
 
 /* Seconds between two recorded events that are done. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_event_elapsed(double *seconds, const tsr_event *from, const tsr_event *to);
+TSR_API TSR_MUST_CHECK tsr_status tsr_event_elapsed(double *seconds, const tsr_event *from,
+                                                    const tsr_event *to);
 
 /* Graphs -------------------------------------------------------------------------- */
 

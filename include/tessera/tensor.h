@@ -77,26 +77,29 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_clone(tsr_tensor **out, const tsr_tensor *
 
 /* Making ------------------------------------------------------------------- */
 
-TSR_API TSR_MUST_CHECK tsr_status tsr_empty(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape);
-TSR_API TSR_MUST_CHECK tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape);
-TSR_API TSR_MUST_CHECK tsr_status tsr_ones (tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape);
+TSR_API TSR_MUST_CHECK tsr_status tsr_empty(tsr_tensor **out, tsr_dtype dtype, int ndim,
+                                            const int64_t *shape);
+TSR_API TSR_MUST_CHECK tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim,
+                                            const int64_t *shape);
+TSR_API TSR_MUST_CHECK tsr_status tsr_ones(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape);
 TSR_API TSR_MUST_CHECK tsr_status tsr_full (tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape,
                                             tsr_scalar value);
 
 /* rows x cols with ones where col - row = k. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_eye(tsr_tensor **out, tsr_dtype dtype, int64_t rows, int64_t cols, int64_t k);
+TSR_API TSR_MUST_CHECK tsr_status tsr_eye(tsr_tensor **out, tsr_dtype dtype, int64_t rows, int64_t cols,
+                                          int64_t k);
 
 /* start, start + step, ... up to but without stop: max(0, ceil((stop - start) /
  * step)) elements, each computed as start + i * step. Exact in integers where
  * all three are integers. TSR_EINVAL if step is 0 or a value is not finite;
  * TSR_EDTYPE for bool and complex. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_arange(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr_scalar stop,
-                                             tsr_scalar step);
+TSR_API TSR_MUST_CHECK tsr_status tsr_arange(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start,
+                                             tsr_scalar stop, tsr_scalar step);
 
 /* n values from start to stop, evenly spaced; the last is stop exactly if
  * endpoint. Any floating or complex dtype. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_linspace(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr_scalar stop,
-                                               int64_t n, bool endpoint);
+TSR_API TSR_MUST_CHECK tsr_status tsr_linspace(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start,
+                                               tsr_scalar stop, int64_t n, bool endpoint);
 
 /* Same dtype, shape, order of dims, device and kind as `like`, packed. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_empty_like(tsr_tensor **out, const tsr_tensor *like);
@@ -105,8 +108,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_ones_like (tsr_tensor **out, const tsr_ten
 TSR_API TSR_MUST_CHECK tsr_status tsr_full_like (tsr_tensor **out, const tsr_tensor *like, tsr_scalar value);
 
 /* A copy of row-major host data: numel elements of `dtype`. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_from_data(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape,
-                                                const void *data);
+TSR_API TSR_MUST_CHECK tsr_status tsr_from_data(tsr_tensor **out, tsr_dtype dtype, int ndim,
+                                                const int64_t *shape, const void *data);
 
 /* Described, not allocated: any strides, device and kind. Allocation makes a
  * storage of exactly the desc's span. Always makes a new tensor (*out is

@@ -18,10 +18,12 @@ TSR_BEGIN_C
 /* The same elements in row-major order under another shape. One dim may be -1:
  * it is worked out. TSR_ESHAPE if the counts differ; TSR_ESTRIDE, naming the
  * dims, if the strides do not let those dims be walked as one. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_view(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape);
+TSR_API TSR_MUST_CHECK tsr_status tsr_view(tsr_tensor **out, const tsr_tensor *t, int ndim,
+                                           const int64_t *shape);
 
 /* A view where that is possible, a packed row-major copy where it is not. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_reshape(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape);
+TSR_API TSR_MUST_CHECK tsr_status tsr_reshape(tsr_tensor **out, const tsr_tensor *t, int ndim,
+                                              const int64_t *shape);
 
 /* t itself seen again if it is row-major and packed, else a copy that is. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_contiguous(tsr_tensor **out, const tsr_tensor *t);
@@ -37,7 +39,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_slice(tsr_tensor **out, const tsr_tensor *
 TSR_API TSR_MUST_CHECK tsr_status tsr_select(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t index);
 
 /* The sub-tensor at a prefix of indices: t[i, j] of a rank-4 tensor is a matrix. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_at_prefix(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_at_prefix(tsr_tensor **out, const tsr_tensor *t, int n,
+                                                const int64_t *index);
 
 /* Dim i of the result is dim axes[i] of t; n is the rank and axes a permutation. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_permute(tsr_tensor **out, const tsr_tensor *t, int n, const int *axes);
@@ -45,7 +48,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_transpose(tsr_tensor **out, const tsr_tens
 TSR_API TSR_MUST_CHECK tsr_status tsr_move_axis(tsr_tensor **out, const tsr_tensor *t, int from, int to);
 
 /* Repeat dims of size 1, and new leading dims, with stride 0. -1 keeps a size. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_expand(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape);
+TSR_API TSR_MUST_CHECK tsr_status tsr_expand(tsr_tensor **out, const tsr_tensor *t, int ndim,
+                                             const int64_t *shape);
 
 /* Drop one dim of size 1 (TSR_ESHAPE if it is not); drop all of them; add one
  * before `axis` of the result. */
@@ -58,7 +62,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_flip(tsr_tensor **out, const tsr_tensor *t
 
 /* The k-th diagonal of axes a and b (above the main one for k > 0), as a new
  * last dim; a and b go away. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_diagonal(tsr_tensor **out, const tsr_tensor *t, int64_t k, int a, int b);
+TSR_API TSR_MUST_CHECK tsr_status tsr_diagonal(tsr_tensor **out, const tsr_tensor *t, int64_t k, int a,
+                                               int b);
 
 /* Sliding windows: dim `axis` becomes the window's place, and a new last dim of
  * length `size` the place in the window. */

@@ -13,7 +13,8 @@ static uint8_t layouts[TSRI_MAX_BACKENDS * TSRI_DEVICES];
 
 tsr_status tsr_device_set_default(tsr_device device)
 {
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_set_default: there is no device %d", (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_set_default: there is no device %d",
+               (int)device);
     tsri_store_release(&by_default, device);
     return TSR_OK;
 }
@@ -23,8 +24,10 @@ tsr_device tsr_device_default(void) { return tsri_load_acquire(&by_default); }
 tsr_status tsr_device_set_layout(tsr_device device, tsr_layout layout)
 {
     TSRI_CHECK(device != TSR_CPU, TSR_EDEVICE, "device_set_layout: the CPU's layout is row-major");
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_set_layout: there is no device %d", (int)device);
-    TSRI_CHECK((unsigned)layout <= TSR_LAYOUT_COLUMN, TSR_EINVAL, "device_set_layout: %d is no layout", (int)layout);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_set_layout: there is no device %d",
+               (int)device);
+    TSRI_CHECK((unsigned)layout <= TSR_LAYOUT_COLUMN, TSR_EINVAL, "device_set_layout: %d is no layout",
+               (int)layout);
     tsri_store_release(&layouts[device], (uint8_t)layout);
     return TSR_OK;
 }
@@ -62,7 +65,8 @@ tsr_status tsr_device_get_info(tsr_device_info *out, tsr_device device)
         return TSR_OK;
     }
     const uint32_t failures = tsri_failures();
-    if (backend->device_info) TSRI_TRY(tsri_backend_end(backend->device_info(index, out), failures, "device_get_info", backend));
+    if (backend->device_info)
+        TSRI_TRY(tsri_backend_end(backend->device_info(index, out), failures, "device_get_info", backend));
     if (!out->name[0]) (void)tsr_device_name(out->name, sizeof out->name, device);
     return TSR_OK;
 }

@@ -205,7 +205,8 @@ tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, siz
     void *handle;
     size_t rounded;
     const int class = class_of(bytes, &rounded), now = tsri_stream_now(device, &handle);
-    TSRI_CHECK(bytes <= class_bytes(CLASSES - 1), TSR_ENOMEM, "alloc: %zu bytes are more than devices have", bytes);
+    TSRI_CHECK(bytes <= class_bytes(CLASSES - 1), TSR_ENOMEM, "alloc: %zu bytes are more than devices have",
+               bytes);
     pool *p = have_pool(device, kind);
     TSRI_CHECK(p, TSR_ENOMEM, "alloc: no room for a pool of device memory");
     *reserved = rounded;
@@ -246,7 +247,8 @@ void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory
 tsr_status tsr_device_memory_get_stats(tsr_device_memory_stats *out, tsr_device device)
 {
     TSRI_CHECK(out, TSR_ENULL, "device_memory_get_stats: out is NULL");
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_memory_get_stats: there is no device %d", (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_memory_get_stats: there is no device %d",
+               (int)device);
     *out = (tsr_device_memory_stats){ 0 };
     for (int i = 0; i < tsri_load_acquire(&npools); i++) {
         pool *p = pools[i];
@@ -264,7 +266,8 @@ tsr_status tsr_device_memory_get_stats(tsr_device_memory_stats *out, tsr_device 
 
 tsr_status tsr_device_pool_set_limit(tsr_device device, size_t bytes)
 {
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_pool_set_limit: there is no device %d", (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_pool_set_limit: there is no device %d",
+               (int)device);
     pool *p = have_pool(device, TSR_MEMORY_DEVICE);
     TSRI_CHECK(p, TSR_ENOMEM, "device_pool_set_limit: no room for a pool");
     tsri_lock(&lock);

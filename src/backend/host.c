@@ -5,14 +5,16 @@
 #include "core/log.h"
 #include "core/mem.h"
 
-_Static_assert((int)TSR_LOOP_OPERANDS == (int)TSRI_MAX_OPERANDS, "a loop has room for the same operands inside and outside");
+_Static_assert((int)TSR_LOOP_OPERANDS == (int)TSRI_MAX_OPERANDS,
+               "a loop has room for the same operands inside and outside");
 
 static void normalise(tsr_loop *out, int n, const tsr_tensor *const *tensors)
 {
     tsri_operand operands[TSRI_MAX_OPERANDS] = { { NULL, NULL, 0 } };
     tsri_loop loop;
     for (int i = 0; i < n; i++)
-        operands[i] = (tsri_operand){ tensors[i]->data, tensors[i]->stride, (int64_t)tsr_dtype_size(tensors[i]->dtype) };
+        operands[i] = (tsri_operand){ tensors[i]->data, tensors[i]->stride,
+                                      (int64_t)tsr_dtype_size(tensors[i]->dtype) };
     tsri_loop_build(&loop, tensors[0]->ndim, tensors[0]->shape, n, operands, 0);
     out->ndim = loop.ndim;
     out->noperands = n;
@@ -25,13 +27,15 @@ static void normalise(tsr_loop *out, int n, const tsr_tensor *const *tensors)
 
 static size_t params_size(tsr_op_kind kind)
 {
-    static const struct { const char *name; size_t bytes; } structs[] = {
+    static const struct { const char *name; size_t bytes;
+    } structs[] = {
 #define P(type) { #type, sizeof(type) }
-        P(tsr_fill_params), P(tsr_random_params), P(tsr_pair_params), P(tsr_matmul_params), P(tsr_reduce_params),
-        P(tsr_axis_params), P(tsr_scatter_params), P(tsr_sort_params), P(tsr_search_params), P(tsr_norm_params),
-        P(tsr_rope_params), P(tsr_dropout_params), P(tsr_loss_params), P(tsr_conv_params), P(tsr_pool_params),
-        P(tsr_factor_params), P(tsr_attention_params), P(tsr_quant_params), P(tsr_integers_params),
-        P(tsr_exponential_params), P(tsr_sample_params), P(tsr_fft_params),
+        P(tsr_fill_params),      P(tsr_random_params), P(tsr_pair_params),     P(tsr_matmul_params),
+        P(tsr_reduce_params),    P(tsr_axis_params),   P(tsr_scatter_params),  P(tsr_sort_params),
+        P(tsr_search_params),    P(tsr_norm_params),   P(tsr_rope_params),     P(tsr_dropout_params),
+        P(tsr_loss_params),      P(tsr_conv_params),   P(tsr_pool_params),     P(tsr_factor_params),
+        P(tsr_attention_params), P(tsr_quant_params),  P(tsr_integers_params), P(tsr_exponential_params),
+        P(tsr_sample_params),    P(tsr_fft_params),
 #undef P
     };
     const tsr_op_info *info = tsr_op_get_info(kind);
@@ -46,9 +50,17 @@ static tsr_status compute(const tsr_op *op) { return tsri_cpu_backend.run(0, op)
 const tsr_host *tsr_backend_host(void)
 {
     static const tsr_host services = {
-        .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_host), .fail = tsr_backend_fail, .log = tsri_log,
-        .normalise = normalise, .parallel_for = tsr_parallel_for, .op_info = tsr_op_get_info,
-        .last_error = tsr_last_error, .params_size = params_size, .can_compute = can_compute, .compute = compute,
+        .abi = TSR_BACKEND_ABI,
+        .size = sizeof(tsr_host),
+        .fail = tsr_backend_fail,
+        .log = tsri_log,
+        .normalise = normalise,
+        .parallel_for = tsr_parallel_for,
+        .op_info = tsr_op_get_info,
+        .last_error = tsr_last_error,
+        .params_size = params_size,
+        .can_compute = can_compute,
+        .compute = compute,
         .env = tsri_env,
     };
     return &services;

@@ -69,10 +69,10 @@ tsr_status tsri_backend_check(const tsr_backend *b, const char *what)
     TSRI_CHECK(b, TSR_ENULL, "%s: backend is NULL", what);
     TSRI_CHECK(b->abi == TSR_BACKEND_ABI, TSR_EINVAL, "%s: built for ABI %u, and this is ABI %u", what,
                (unsigned)b->abi, (unsigned)TSR_BACKEND_ABI);
-    TSRI_CHECK(b->size >= offsetof(tsr_backend, sync), TSR_EINVAL, "%s: a table of %u bytes lacks required entries",
+    TSRI_CHECK(b->size >= offsetof(tsr_backend, sync), TSR_EINVAL,
+               "%s: a table of %u bytes lacks required entries", what, (unsigned)b->size);
+    TSRI_CHECK(b->size % sizeof(void *) == 0, TSR_EINVAL, "%s: a table of %u bytes ends inside an entry",
                what, (unsigned)b->size);
-    TSRI_CHECK(b->size % sizeof(void *) == 0, TSR_EINVAL, "%s: a table of %u bytes ends inside an entry", what,
-               (unsigned)b->size);
     TSRI_TRY(check_name(b->name, what));
     TSRI_CHECK(b->device_count && b->alloc && b->free && b->supports && b->run, TSR_EINVAL,
                "%s: %s: a required entry is NULL", what, b->name);
@@ -84,21 +84,27 @@ static tsr_status check_count(const tsr_backend *b, const char *what)
 {
     const int n = b->device_count();
     TSRI_CHECK(n >= 0 && n <= TSRI_DEVICES, TSR_EINVAL,
-               "%s: %s: device_count gives %d; a backend has 0 to %d devices", what, b->name, n, TSRI_DEVICES);
+               "%s: %s: device_count gives %d; a backend has 0 to %d devices", what, b->name, n,
+               TSRI_DEVICES);
     return TSR_OK;
 }
 
 static tsr_status check_groups(const tsr_backend *b, const char *what)
 {
-    const bool streams = b->stream_create && b->stream_destroy && b->stream_sync && b->stream_wait && b->event_create &&
-                         b->event_destroy && b->event_record && b->event_sync && b->event_done && b->event_elapsed;
+    const bool streams = b->stream_create && b->stream_destroy && b->stream_sync && b->stream_wait &&
+                         b->event_create && b->event_destroy && b->event_record && b->event_sync &&
+                         b->event_done && b->event_elapsed;
     const bool graphs = b->graph_begin && b->graph_end && b->graph_launch && b->graph_destroy;
-    TSRI_CHECK(streams || !b->stream_create, TSR_EINVAL, "%s: %s: some entries for streams are NULL", what, b->name);
-    TSRI_CHECK(graphs || !b->graph_begin, TSR_EINVAL, "%s: %s: some entries for graphs are NULL", what, b->name);
-    TSRI_CHECK(!b->host_alloc == !b->host_free, TSR_EINVAL, "%s: %s: host_alloc and host_free go together", what, b->name);
-    TSRI_CHECK(!b->upload == !b->download, TSR_EINVAL, "%s: %s: upload and download go together", what, b->name);
-    TSRI_CHECK(!b->upload_rows == !b->download_rows, TSR_EINVAL, "%s: %s: upload_rows and download_rows go together", what,
+    TSRI_CHECK(streams || !b->stream_create, TSR_EINVAL, "%s: %s: some entries for streams are NULL", what,
                b->name);
+    TSRI_CHECK(graphs || !b->graph_begin, TSR_EINVAL, "%s: %s: some entries for graphs are NULL", what,
+               b->name);
+    TSRI_CHECK(!b->host_alloc == !b->host_free, TSR_EINVAL, "%s: %s: host_alloc and host_free go together",
+               what, b->name);
+    TSRI_CHECK(!b->upload == !b->download, TSR_EINVAL, "%s: %s: upload and download go together", what,
+               b->name);
+    TSRI_CHECK(!b->upload_rows == !b->download_rows, TSR_EINVAL,
+               "%s: %s: upload_rows and download_rows go together", what, b->name);
     return TSR_OK;
 }
 
@@ -121,7 +127,8 @@ tsr_status tsri_backend_add(const tsr_backend *backend, const char *what)
     }
     tsri_unlock(&lock);
     TSRI_CHECK(!taken, TSR_EINVAL, "%s: there is a backend called %s", what, table.name);
-    TSRI_CHECK(fits, TSR_ENOMEM, "%s: %s: there are %d backends already", what, table.name, TSRI_MAX_BACKENDS);
+    TSRI_CHECK(fits, TSR_ENOMEM, "%s: %s: there are %d backends already", what, table.name,
+               TSRI_MAX_BACKENDS);
     return TSR_OK;
 }
 
@@ -186,7 +193,8 @@ tsr_status tsr_device_parse(tsr_device *out, const char *name)
         device = find_device(name);
     }
     const char *problem = tsri_plugin_problem_of(name, length_of_backend(name));
-    TSRI_CHECK(device != TSR_NO_DEVICE, TSR_EDEVICE, "device_parse: there is no device \"%s\"; there are %s%s%s", name,
+    TSRI_CHECK(device != TSR_NO_DEVICE, TSR_EDEVICE,
+               "device_parse: there is no device \"%s\"; there are %s%s%s", name,
                names_of_devices(names, sizeof names), problem ? "; " : "", problem ? problem : "");
     *out = device;
     return TSR_OK;

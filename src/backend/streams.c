@@ -78,12 +78,14 @@ tsr_status tsr_stream_create(tsr_stream **out, tsr_device device)
     const tsr_status status = take_number(&s, device);
     tsri_unlock(&lock);
     TSRI_TRY(status);
-    const tsr_status made = b->stream_create ? TSRI_ASK("stream_create", b, b->stream_create(&handle, index)) : TSR_OK;
+    const tsr_status made =
+        b->stream_create ? TSRI_ASK("stream_create", b, b->stream_create(&handle, index)) : TSR_OK;
     if (made != TSR_OK) {
         give_number(s);
         return made;
     }
-    tsri_lock(&lock);  /* other threads look for it: a block may have been used on an earlier stream of this number */
+    tsri_lock(&lock); /* other threads look for it: a block may have been used on an earlier stream of this
+                         number */
     s->handle = handle;
     tsri_unlock(&lock);
     *out = s;
@@ -126,7 +128,8 @@ static tsr_status set_current(const char *op, tsr_device device, tsr_stream *s)
         if (!current[i].stream && free < 0) free = i;
     }
     if (!s) return TSR_OK;
-    TSRI_CHECK(free >= 0, TSR_ENOMEM, "%s: this thread has chosen streams on %d devices already", op, MAX_CURRENT);
+    TSRI_CHECK(free >= 0, TSR_ENOMEM, "%s: this thread has chosen streams on %d devices already", op,
+               MAX_CURRENT);
     choices = true;
     current[free].device = device;
     current[free].stream = s;
@@ -141,7 +144,8 @@ tsr_status tsr_stream_use(tsr_stream *s)
 
 tsr_status tsr_stream_use_default(tsr_device device)
 {
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "stream_use_default: there is no device %d", (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "stream_use_default: there is no device %d",
+               (int)device);
     return set_current("stream_use_default", device, NULL);
 }
 
@@ -240,8 +244,8 @@ tsr_status tsri_stream_handle_of(void **out, const char *op, const tsr_stream *s
         (void)tsri_stream_now(device, out);
         return TSR_OK;
     }
-    TSRI_CHECK(s->device == device, TSR_EDEVICE, "%s: the stream is on device %d, and this is of device %d", op,
-               (int)s->device, (int)device);
+    TSRI_CHECK(s->device == device, TSR_EDEVICE, "%s: the stream is on device %d, and this is of device %d",
+               op, (int)s->device, (int)device);
     *out = s->handle;
     return TSR_OK;
 }
@@ -294,11 +298,13 @@ tsr_status tsr_event_elapsed(double *seconds, const tsr_event *from, const tsr_e
     int index = 0;
     TSRI_CHECK(seconds, TSR_ENULL, "event_elapsed: seconds is NULL");
     TSRI_CHECK(from && to, TSR_ENULL, "event_elapsed: %s is NULL", from ? "to" : "from");
-    TSRI_CHECK(from->device == to->device, TSR_EDEVICE, "event_elapsed: events on devices %d and %d", (int)from->device,
-               (int)to->device);
+    TSRI_CHECK(from->device == to->device, TSR_EDEVICE, "event_elapsed: events on devices %d and %d",
+               (int)from->device, (int)to->device);
     TSRI_TRY(tsri_backend_of(&b, &index, "event_elapsed", from->device));
     *seconds = 0;
-    return b->event_elapsed ? TSRI_ASK("event_elapsed", b, b->event_elapsed(index, seconds, from->handle, to->handle)) : TSR_OK;
+    return b->event_elapsed
+               ? TSRI_ASK("event_elapsed", b, b->event_elapsed(index, seconds, from->handle, to->handle))
+               : TSR_OK;
 }
 
 tsr_status tsri_stream_after(tsr_device device, int on, int other)

@@ -24,7 +24,8 @@ tsr_status tsri_stream_handle_of(void **out, const char *op, const tsr_stream *s
 /* Queued work on this stream uses the storage. s may be NULL. */
 void tsri_storage_used(tsr_storage *s, int number);
 
-/* Makes work that is queued on `on` from now on wait for what is queued on `other`, another stream, until now. */
+/* Makes work that is queued on `on` from now on wait for what is queued on `other`, another stream, until
+ * now. */
 tsr_status tsri_stream_after(tsr_device device, int on, int other);
 
 /* Calls a backend's entry, with words if it has none. */

@@ -39,11 +39,15 @@ static tsr_status find_route(route *r, tsr_device device)
 static bool is_dense(const tsr_desc *d)
 {
     int64_t lo;
-    return tsri_desc_span(d, &lo) == tsr_desc_numel(d) * tsri_dtype_size(d->dtype) && !tsr_desc_self_overlaps(d);
+    return tsri_desc_span(d, &lo) == tsr_desc_numel(d) * tsri_dtype_size(d->dtype) &&
+           !tsr_desc_self_overlaps(d);
 }
 
 /* The same dtype, and the same place of every element relative to the first. */
-static bool same_layout(const tsr_desc *a, const tsr_desc *b) { return a->dtype == b->dtype && tsr_desc_same(a, b); }
+static bool same_layout(const tsr_desc *a, const tsr_desc *b)
+{
+    return a->dtype == b->dtype && tsr_desc_same(a, b);
+}
 
 /* The lowest byte of a tensor's elements, and how many there are. */
 static char *bytes_of(const tsr_tensor *t, size_t *bytes)
@@ -71,7 +75,8 @@ static tsr_status up(const route *r, void *to, const void *from, size_t bytes)
 static tsr_status down(const route *r, void *to, const void *from, size_t bytes)
 {
     const uint32_t failures = tsri_failures();
-    if (r->backend->download) return end(r, failures, r->backend->download(r->index, to, from, bytes, r->stream));
+    if (r->backend->download)
+        return end(r, failures, r->backend->download(r->index, to, from, bytes, r->stream));
     TSRI_TRY(tsr_device_sync(r->device));
     memcpy(to, from, bytes);
     return TSR_OK;
@@ -171,7 +176,8 @@ static tsr_status finish_slot(job *j, int slot)
 static tsr_status mark_slot(job *j, int slot)
 {
     const uint32_t failures = tsri_failures();
-    TSRI_TRY(end(j->r, failures, j->r->backend->event_record(j->r->index, j->ring->event[slot], j->r->stream)));
+    TSRI_TRY(
+        end(j->r, failures, j->r->backend->event_record(j->r->index, j->ring->event[slot], j->r->stream)));
     j->ring->used[slot] = true;
     return TSR_OK;
 }
@@ -228,7 +234,8 @@ static tsr_status move_pieces(job *j, const tsr_tensor *there, const tsr_tensor 
     return TSR_OK;
 }
 
-static tsr_status move_through(ring *g, const route *r, bool upward, const tsr_tensor *there, const tsr_tensor *host)
+static tsr_status move_through(ring *g, const route *r, bool upward, const tsr_tensor *there,
+                               const tsr_tensor *host)
 {
     job j = { .r = r, .ring = g, .upward = upward };
     tsri_lock(&g->lock);
@@ -251,7 +258,8 @@ static bool is_pinned_for(const tsr_tensor *t, const route *r)
 }
 
 /* Bytes as they lie; both sides are dense and alike. */
-static tsr_status move_bytes(const route *r, bool upward, const tsr_tensor *there, const tsr_tensor *host, bool async)
+static tsr_status move_bytes(const route *r, bool upward, const tsr_tensor *there, const tsr_tensor *host,
+                             bool async)
 {
     size_t bytes, same;
     char *away = bytes_of(there, &bytes), *near = bytes_of(host, &same);
@@ -279,24 +287,28 @@ static tsr_dtype travelling(const tsr_tensor *dst, const tsr_tensor *src)
 
 /* Pinned memory of the host that lies in rows of some length goes row by row, as it lies. False:
  * it does not lie so, or the backend cannot. */
-static bool move_rows(tsr_status *s, const route *r, bool upward, tsr_tensor *there, tsr_tensor *host, bool async)
+static bool move_rows(tsr_status *s, const route *r, bool upward, tsr_tensor *there, tsr_tensor *host,
+                      bool async)
 {
     enum { SHORTEST = 512 };  /* bytes of a row that are worth it */
     tsri_loop loop;
     const int64_t size = tsri_dtype_size(host->dtype);
     if (!r->backend->upload_rows || !is_pinned_for(host, r) || host->dtype != there->dtype) return false;
-    tsri_loop_build(&loop, there->ndim, there->shape, 2,
-                    (const tsri_operand[]){ { there->data, there->stride, size }, { host->data, host->stride, size } }, 0);
+    tsri_loop_build(
+        &loop, there->ndim, there->shape, 2,
+        (const tsri_operand[]){ { there->data, there->stride, size }, { host->data, host->stride, size } },
+        0);
     if (loop.ndim != 2 || loop.dim[1].step[1] != size) return false;  /* there is packed: its step is size */
     const int64_t bytes = loop.dim[1].n * size, rows = loop.dim[0].n;
     const int64_t far = loop.dim[0].step[0], near = loop.dim[0].step[1];
     if (bytes < SHORTEST || near < bytes) return false;
     tsri_backend_ask();
     *s = tsri_backend_answer(
-        upward ? r->backend->upload_rows(r->index, loop.base[0], (size_t)far, loop.base[1], (size_t)near, (size_t)bytes,
-                                         (size_t)rows, r->stream)
-               : r->backend->download_rows(r->index, loop.base[1], (size_t)near, loop.base[0], (size_t)far, (size_t)bytes,
-                                           (size_t)rows, r->stream), "copy", r->backend);
+        upward ? r->backend->upload_rows(r->index, loop.base[0], (size_t)far, loop.base[1], (size_t)near,
+                                         (size_t)bytes, (size_t)rows, r->stream)
+               : r->backend->download_rows(r->index, loop.base[1], (size_t)near, loop.base[0], (size_t)far,
+                                           (size_t)bytes, (size_t)rows, r->stream),
+        "copy", r->backend);
     tsri_storage_used(host->storage, r->number);
     if (*s == TSR_OK && !async) *s = wait_for(r);
     return true;
@@ -392,7 +404,8 @@ static tsr_status move_packed(tsr_tensor *dst, const tsr_tensor *src)
 static tsr_status across(tsr_tensor *dst, const tsr_tensor *src)
 {
     tsr_tensor *packed = NULL, *there = NULL;
-    tsr_status s = packed_on(&packed, is_dense(&dst->desc) ? &dst->desc : &src->desc, travelling(dst, src), src->device);
+    tsr_status s =
+        packed_on(&packed, is_dense(&dst->desc) ? &dst->desc : &src->desc, travelling(dst, src), src->device);
     if (s == TSR_OK) s = tsri_copy_run(packed, src);
     if (s == TSR_OK && same_layout(&dst->desc, &packed->desc)) s = move_packed(dst, packed);
     else if (s == TSR_OK) {

@@ -79,7 +79,10 @@ bool tsri_alloc_ask_hook(size_t bytes)
     return !fn || fn(hook_context, bytes);
 }
 
-void *tsri_alloc(size_t bytes, size_t alignment) { return allocator.alloc(allocator.context, bytes, alignment); }
+void *tsri_alloc(size_t bytes, size_t alignment)
+{
+    return allocator.alloc(allocator.context, bytes, alignment);
+}
 
 void tsri_free(void *data, size_t bytes)
 {

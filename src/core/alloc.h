@@ -28,7 +28,10 @@ void tsri_wish_huge(void *data, size_t bytes);
 
 /* Scratch memory for the length of a call, aligned to a cache line. NULL, with
  * nothing recorded, when there is none. */
-static inline void *tsri_scratch(size_t bytes) { return tsri_alloc_allowed(bytes) ? tsri_alloc(bytes, 64) : NULL; }
+static inline void *tsri_scratch(size_t bytes)
+{
+    return tsri_alloc_allowed(bytes) ? tsri_alloc(bytes, 64) : NULL;
+}
 
 enum { TSRI_CACHE_LINE = 64, TSRI_PAGE = 4096, TSRI_HUGE_PAGE = 2 << 20 };
 

@@ -22,8 +22,8 @@ tsr_status tsr_arena_init(tsr_arena *arena, void *block, size_t bytes)
     TSRI_CHECK(arena, TSR_ENULL, "arena_init: arena is NULL");
     TSRI_CHECK(block, TSR_ENULL, "arena_init: block is NULL");
     const size_t skip = (size_t)(0 - (uintptr_t)block) % GRAIN;
-    TSRI_CHECK(bytes >= skip + 2 * GRAIN, TSR_EINVAL, "arena_init: %zu bytes are too few; %zu at least", bytes,
-               skip + 2 * GRAIN);
+    TSRI_CHECK(bytes >= skip + 2 * GRAIN, TSR_EINVAL, "arena_init: %zu bytes are too few; %zu at least",
+               bytes, skip + 2 * GRAIN);
     arena->base = (unsigned char *)block + skip;
     arena->size = (bytes - skip) / GRAIN * GRAIN;
     arena->used = arena->peak = 0;

@@ -83,7 +83,8 @@ tsr_status tsri_desc_check(const char *op, const tsr_desc *d)
     const int64_t n = count_elements(d), size = tsri_dtype_size(d->dtype);
     TSRI_CHECK(n >= 0, TSR_EOVERFLOW, "%s: the number of elements of shape %s exceeds 2^63 - 1", op,
                TSRI_DIMS(d->ndim, d->shape));
-    TSRI_CHECK(tsri_mul(&bytes, n, size), TSR_EOVERFLOW, "%s: the bytes of %s exceed 2^63 - 1", op, TSRI_DESC(d));
+    TSRI_CHECK(tsri_mul(&bytes, n, size), TSR_EOVERFLOW, "%s: the bytes of %s exceed 2^63 - 1", op,
+               TSRI_DESC(d));
     TSRI_CHECK(n == 0 || find_span(d, size, &lo, &hi), TSR_EOVERFLOW,
                "%s: the strides of %s reach over more than 2^63 - 1 bytes", op, TSRI_DESC(d));
     return TSR_OK;
@@ -91,8 +92,8 @@ tsr_status tsri_desc_check(const char *op, const tsr_desc *d)
 
 tsr_status tsr_desc_check(const tsr_desc *d) { return tsri_desc_check("desc", d); }
 
-static tsr_status init(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape, const int64_t *stride,
-                       bool (*fill)(int64_t *, int, const int64_t *))
+static tsr_status init(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape,
+                       const int64_t *stride, bool (*fill)(int64_t *, int, const int64_t *))
 {
     tsr_desc d;
     TSRI_CHECK(out, TSR_ENULL, "desc: out is NULL");
@@ -116,7 +117,8 @@ tsr_status tsri_desc_init(tsr_desc *out, const char *op, tsr_dtype dtype, int nd
     return init(out, op, dtype, ndim, shape, stride, tsri_row_major);
 }
 
-tsr_status tsr_desc_init(tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t *shape, const int64_t *stride)
+tsr_status tsr_desc_init(tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t *shape,
+                         const int64_t *stride)
 {
     return tsri_desc_init(out, "desc", dtype, ndim, shape, stride);
 }
@@ -158,7 +160,8 @@ int64_t tsr_desc_bytes(const tsr_desc *d)
 int64_t tsr_desc_span(const tsr_desc *d, int64_t *lo, int64_t *hi)
 {
     int64_t low = 0, high = 0;
-    if (tsr_desc_numel(d) == 0 || !find_span(d, (int64_t)tsr_dtype_size(d->dtype), &low, &high)) low = high = 0;
+    if (tsr_desc_numel(d) == 0 || !find_span(d, (int64_t)tsr_dtype_size(d->dtype), &low, &high))
+        low = high = 0;
     if (lo) *lo = low;
     if (hi) *hi = high;
     return high - low;
@@ -210,7 +213,8 @@ bool tsr_desc_is_dense(const tsr_desc *d)
     while (left) {
         int at = -1;
         for (int i = 0; i < d->ndim && at < 0; i++)
-            if ((left >> i & 1) && (d->stride[i] == step || d->stride[i] == tsri_mul_wrapping(step, -1))) at = i;
+            if ((left >> i & 1) && (d->stride[i] == step || d->stride[i] == tsri_mul_wrapping(step, -1)))
+                at = i;
         if (at < 0) return false;
         left &= ~(1u << at);
         step = tsri_mul_wrapping(step, d->shape[at]);
@@ -261,7 +265,8 @@ bool tsr_desc_same(const tsr_desc *a, const tsr_desc *b)
 
 tsr_status tsri_axis_words(const char *op, const char *what, int axis, const tsr_desc *d)
 {
-    return tsri_fail(TSR_EINDEX, "%s: %s %d of %s, which has %d dims", op, what, axis, TSRI_DESC(d), (int)d->ndim);
+    return tsri_fail(TSR_EINDEX, "%s: %s %d of %s, which has %d dims", op, what, axis, TSRI_DESC(d),
+                     (int)d->ndim);
 }
 
 tsr_status tsri_index_words(const char *op, int64_t index, int axis, const tsr_desc *d)
@@ -340,7 +345,8 @@ tsr_status tsri_broadcast_dims(int *ndim, int64_t *shape, int n, const tsr_desc 
             const int other = find_other(descs, back, had);
             TSRI_CHECK(broadcast_dim(&result[back - 1], more), TSR_ESHAPE,
                        "broadcast: dim -%d is %lld in operand %d %s and %lld in operand %d %s", back,
-                       (long long)had, other, TSRI_DESC(descs[other]), (long long)more, o, TSRI_DESC(descs[o]));
+                       (long long)had, other, TSRI_DESC(descs[other]), (long long)more, o,
+                       TSRI_DESC(descs[o]));
         }
     *ndim = rank;
     for (int i = 0; i < rank; i++) shape[i] = result[rank - 1 - i];
@@ -377,13 +383,14 @@ tsr_status tsr_desc_matmul_check(const tsr_desc *a, const tsr_desc *b)
     const int inner = b->ndim == 1 ? 0 : b->ndim - 2;
     TSRI_CHECK(a->shape[a->ndim - 1] == b->shape[inner], TSR_ESHAPE,
                "matmul: b: k is %lld from a, but dim %d of b is %lld; a is %s, b is %s",
-               (long long)a->shape[a->ndim - 1], b->ndim == 1 ? -1 : -2, (long long)b->shape[inner], TSRI_DESC(a),
-               TSRI_DESC(b));
+               (long long)a->shape[a->ndim - 1], b->ndim == 1 ? -1 : -2, (long long)b->shape[inner],
+               TSRI_DESC(a), TSRI_DESC(b));
     int rank;
     int64_t shape[TSR_MAX_NDIM];
     const tsr_desc ba = batch_dims(a), bb = batch_dims(b);
-    TSRI_CHECK(tsri_broadcast_dims(&rank, shape, 2, (const tsr_desc *const[]){ &ba, &bb }) == TSR_OK, TSR_ESHAPE,
-               "matmul: the batch dims of a %s and b %s do not broadcast", TSRI_DESC(a), TSRI_DESC(b));
+    TSRI_CHECK(tsri_broadcast_dims(&rank, shape, 2, (const tsr_desc *const[]){ &ba, &bb }) == TSR_OK,
+               TSR_ESHAPE, "matmul: the batch dims of a %s and b %s do not broadcast", TSRI_DESC(a),
+               TSRI_DESC(b));
     return TSR_OK;
 }
 

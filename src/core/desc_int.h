@@ -124,8 +124,8 @@ bool tsri_row_major(int64_t *stride, int ndim, const int64_t *shape);
 /* View arithmetic on descs that are known to be valid, as those of tensors are;
  * the public forms check their input and call these. out is not d. */
 tsr_status tsri_desc_view(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape);
-tsr_status tsri_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t start, int64_t stop,
-                           int64_t step);
+tsr_status tsri_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t start,
+                           int64_t stop, int64_t step);
 tsr_status tsri_desc_select(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t index);
 tsr_status tsri_desc_permute(tsr_desc *out, const tsr_desc *d, int n, const int *axes);
 tsr_status tsri_desc_transpose(tsr_desc *out, const tsr_desc *d, int a, int b);

@@ -14,7 +14,7 @@ void       tsri_device_free(tsr_device device, void *data, size_t bytes, tsr_mem
  * thread's current stream; *reserved is what was taken. Bit i of `streams`: stream i of the
  * device may still use it. */
 tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, size_t bytes, tsr_memory kind);
-void       tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory kind, uint64_t streams);
+void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory kind, uint64_t streams);
 
 /* The device whose backend makes pinned memory of the host, TSR_CPU if none does. tsri_device_take
  * and give work with it and TSR_MEMORY_PINNED. */

@@ -22,8 +22,8 @@ static TSRI_ALWAYS_INLINE tsr_status find(int64_t *out, const char *op, const ts
 static TSRI_ALWAYS_INLINE tsr_status find_element(int64_t *out, const char *op, const tsr_tensor *t, int n,
                                                   const int64_t *index)
 {
-    TSRI_CHECK(n == t->ndim, TSR_ESHAPE, "%s: %d indices for %s, which has %d dims", op, n, TSRI_DESC(&t->desc),
-               (int)t->ndim);
+    TSRI_CHECK(n == t->ndim, TSR_ESHAPE, "%s: %d indices for %s, which has %d dims", op, n,
+               TSRI_DESC(&t->desc), (int)t->ndim);
     return find(out, op, t, n, index);
 }
 
@@ -63,8 +63,8 @@ static tsr_status check_dtype(const char *op, const tsr_tensor *t, tsr_dtype dty
     return TSR_OK;
 }
 
-/* Reads an element that is counted from the end or unusual to reach, or finds the words for what is wrong: one
- * copy for all dtypes. */
+/* Reads an element that is counted from the end or unusual to reach, or finds the words for what is wrong:
+ * one copy for all dtypes. */
 static TSRI_NEVER_INLINE tsr_status get_slowly(void *out, size_t size, const char *op, tsr_dtype dtype,
                                                const tsr_tensor *t, int n, const int64_t *index)
 {
@@ -101,8 +101,8 @@ static TSRI_ALWAYS_INLINE const char *look_up(tsr_dtype dtype, size_t size, cons
 }
 
 /* Inlined into one function per dtype, so that the copy has a known size. */
-static TSRI_ALWAYS_INLINE tsr_status get(void *out, size_t size, const char *op, tsr_dtype dtype, const tsr_tensor *t,
-                                         int n, const int64_t *index)
+static TSRI_ALWAYS_INLINE tsr_status get(void *out, size_t size, const char *op, tsr_dtype dtype,
+                                         const tsr_tensor *t, int n, const int64_t *index)
 {
     const char *element = look_up(dtype, size, t, n, index);
     if (TSRI_LIKELY(out && element)) {
@@ -112,8 +112,8 @@ static TSRI_ALWAYS_INLINE tsr_status get(void *out, size_t size, const char *op,
     return get_slowly(out, size, op, dtype, t, n, index);
 }
 
-static TSRI_ALWAYS_INLINE tsr_status set(tsr_tensor *t, int n, const int64_t *index, const char *op, tsr_dtype dtype,
-                                         const void *value, size_t size)
+static TSRI_ALWAYS_INLINE tsr_status set(tsr_tensor *t, int n, const int64_t *index, const char *op,
+                                         tsr_dtype dtype, const void *value, size_t size)
 {
     TSRI_TRY(check_dtype(op, t, dtype));
     return write_element(op, t, n, index, value, size);
@@ -170,10 +170,10 @@ tsr_status tsr_pointer(void **out, const tsr_tensor *t, int n, const int64_t *in
     int64_t offset = 0;
     TSRI_CHECK(out, TSR_ENULL, "pointer: out is NULL");
     TSRI_TRY(tsri_check_host("pointer", "t", t));
-    TSRI_CHECK(n <= t->ndim, TSR_ESHAPE, "pointer: %d indices for %s, which has %d dims", n, TSRI_DESC(&t->desc),
-               (int)t->ndim);
+    TSRI_CHECK(n <= t->ndim, TSR_ESHAPE, "pointer: %d indices for %s, which has %d dims", n,
+               TSRI_DESC(&t->desc), (int)t->ndim);
     TSRI_TRY(find(&offset, "pointer", t, n, index));
-    *out = (char *)t->data + (tsr_numel(t) ? offset : 0);  /* what has no elements stays where the tensor is */
+    *out = (char *)t->data + (tsr_numel(t) ? offset : 0); /* what has no elements stays where the tensor is */
     return TSR_OK;
 }
 

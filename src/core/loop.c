@@ -39,7 +39,8 @@ static void sort_dims(tsri_loop *loop, int lead)
         if (!is_outer(loop, &loop->dim[d], &loop->dim[d - 1], lead)) continue;
         const tsri_dim key = loop->dim[d];
         int at = d;
-        for (; at > 0 && is_outer(loop, &key, &loop->dim[at - 1], lead); at--) loop->dim[at] = loop->dim[at - 1];
+        for (; at > 0 && is_outer(loop, &key, &loop->dim[at - 1], lead); at--)
+            loop->dim[at] = loop->dim[at - 1];
         loop->dim[at] = key;
     }
 }
@@ -84,7 +85,8 @@ static bool build_run(tsri_loop *loop, int ndim, const int64_t *shape, int nop, 
     return true;
 }
 
-void tsri_loop_build(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op, int lead)
+void tsri_loop_build(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op,
+                     int lead)
 {
     TSRI_ASSERT(nop >= 1 && nop <= TSRI_MAX_OPERANDS && lead < nop && ndim <= TSR_MAX_NDIM);
     loop->stream = false;
@@ -243,5 +245,6 @@ tsr_status tsri_loop_run_parallel(const tsri_loop *loop, const tsri_kernel *kern
     }
     split s = { loop, kernel, dim_to_split(loop, kernel, tsr_threads()) };
     const int64_t n = loop->dim[s.dim].n, each = count / n;
-    return tsri_parallel_for_needs(n, (grain + each - 1) / each, needs_along(loop, kernel, s.dim), run_part, &s);
+    return tsri_parallel_for_needs(n, (grain + each - 1) / each, needs_along(loop, kernel, s.dim), run_part,
+                                   &s);
 }

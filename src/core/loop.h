@@ -65,7 +65,8 @@ typedef struct tsri_kernel {
 
 /* lead: the operand whose order in memory is walked (the output of elementwise
  * ops, the input of reductions), or TSRI_ORDERED. */
-void tsri_loop_build(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op, int lead);
+void tsri_loop_build(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op,
+                     int lead);
 
 void tsri_loop_run(const tsri_loop *loop, tsri_tile_fn fn, const void *params);
 

@@ -7,7 +7,8 @@
 
 #if defined(TSR_NO_FILES) || !defined(__unix__)
 
-tsr_status tsr_storage_map_file(tsr_storage **out, const char *path, uint64_t offset, size_t bytes, tsr_map_mode mode)
+tsr_status tsr_storage_map_file(tsr_storage **out, const char *path, uint64_t offset, size_t bytes,
+                                tsr_map_mode mode)
 {
     (void)offset; (void)bytes; (void)mode;
     TSRI_CHECK(out, TSR_ENULL, "map_file: out is NULL");
@@ -40,8 +41,8 @@ static tsr_status range_in_file(size_t *out, int file, const char *path, uint64_
     TSRI_CHECK(S_ISREG(info.st_mode), TSR_EIO, "map_file: %s is no regular file", path);
     const uint64_t size = (uint64_t)info.st_size;
     TSRI_CHECK(offset <= size && bytes <= size - offset, TSR_EBOUNDS,
-               "map_file: %zu bytes from %llu on leave %s, which has %llu", bytes, (unsigned long long)offset, path,
-               (unsigned long long)size);
+               "map_file: %zu bytes from %llu on leave %s, which has %llu", bytes, (unsigned long long)offset,
+               path, (unsigned long long)size);
     *out = bytes ? bytes : (size_t)(size - offset);
     return TSR_OK;
 }
@@ -52,17 +53,20 @@ static tsr_status map_open_file(tsr_storage **out, int file, const char *path, u
     TSRI_TRY(range_in_file(&bytes, file, path, offset, bytes));
     const bool writable = mode == TSR_MAP_COPY_ON_WRITE;
     if (bytes == 0)  /* nothing can be mapped, and nothing need be */
-        return tsri_storage_foreign(out, NULL, 0, TSR_CPU, TSR_MEMORY_FILE, TSR_MAPPED, !writable, NULL, NULL, "map_file");
+        return tsri_storage_foreign(out, NULL, 0, TSR_CPU, TSR_MEMORY_FILE, TSR_MAPPED, !writable, NULL, NULL,
+                                    "map_file");
     const size_t into = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
     void *base = tsri_sys_map(file, bytes + into, offset - into, writable);
     TSRI_CHECK(base, TSR_EIO, "map_file: %s: %s", path, strerror(errno));
-    const tsr_status s = tsri_storage_foreign(out, (char *)base + into, bytes, TSR_CPU, TSR_MEMORY_FILE, TSR_MAPPED,
-                                              !writable, unmap, (void *)(uintptr_t)into, "map_file");
+    const tsr_status s =
+        tsri_storage_foreign(out, (char *)base + into, bytes, TSR_CPU, TSR_MEMORY_FILE, TSR_MAPPED, !writable,
+                             unmap, (void *)(uintptr_t)into, "map_file");
     if (s != TSR_OK) tsri_sys_unmap(base, bytes + into);
     return s;
 }
 
-tsr_status tsr_storage_map_file(tsr_storage **out, const char *path, uint64_t offset, size_t bytes, tsr_map_mode mode)
+tsr_status tsr_storage_map_file(tsr_storage **out, const char *path, uint64_t offset, size_t bytes,
+                                tsr_map_mode mode)
 {
     TSRI_CHECK(out, TSR_ENULL, "map_file: out is NULL");
     TSRI_CHECK(path, TSR_ENULL, "map_file: path is NULL");

@@ -2,7 +2,8 @@
 #include "match_int.h"
 
 _Static_assert(TSR_DTYPE_COUNT <= 32, "dtypes of a pattern are bits of a uint32_t");
-_Static_assert((int)TSR_MATCH_NAMES < (int)TSRI_NO_NAME && TSR_MATCH_TERMS < 256, "names and terms are bytes");
+_Static_assert((int)TSR_MATCH_NAMES < (int)TSRI_NO_NAME && TSR_MATCH_TERMS < 256,
+               "names and terms are bytes");
 
 /* Sets of dtypes ------------------------------------------------------------ */
 
@@ -298,7 +299,8 @@ static tsr_status parse_strides(parser *p, tsr_match_operand *o)
     }
     TSRI_TRY(parse_items(p, &o->stride, TSRI_NAME_STRIDE));
     o->any_strides = o->stride.many && o->stride.count == 1;
-    TSRI_CHECK(o->stride.required <= tsri_most_dims(&o->shape) && o->shape.required <= tsri_most_dims(&o->stride),
+    TSRI_CHECK(o->stride.required <= tsri_most_dims(&o->shape) &&
+                   o->shape.required <= tsri_most_dims(&o->stride),
                TSR_EFORMAT, "signature: column %zu: strides that fit no rank of the shape", start + 1);
     return TSR_OK;
 }

@@ -44,22 +44,30 @@ static struct kind {
     tsr_memory_kind kind;
     char            name[TSRI_NAME];
 } kinds[TSR_MEMORY_MAX] = {
-    [TSR_MEMORY_HOST]    = { { sizeof(tsr_memory_kind), "host", TSR_CPU, true, TSRI_CACHE_LINE, NULL, host_alloc,
-                               host_free }, "host" },
+    [TSR_MEMORY_HOST] = { { sizeof(tsr_memory_kind), "host", TSR_CPU, true, TSRI_CACHE_LINE, NULL, host_alloc,
+                            host_free },
+                          "host" },
     [TSR_MEMORY_ALIGNED] = { { sizeof(tsr_memory_kind), "aligned", TSR_CPU, true, TSRI_PAGE, NULL, host_alloc,
-                               host_free }, "aligned" },
-    [TSR_MEMORY_HUGE]    = { { sizeof(tsr_memory_kind), "huge", TSR_CPU, true, TSRI_HUGE_PAGE, NULL, huge_alloc,
-                               huge_free }, "huge" },
-    [TSR_MEMORY_FILE]    = { { sizeof(tsr_memory_kind), "file", TSR_CPU, true, TSRI_PAGE, NULL, NULL, NULL }, "file" },
+                               host_free },
+                             "aligned" },
+    [TSR_MEMORY_HUGE] = { { sizeof(tsr_memory_kind), "huge", TSR_CPU, true, TSRI_HUGE_PAGE, NULL, huge_alloc,
+                            huge_free },
+                          "huge" },
+    [TSR_MEMORY_FILE] = { { sizeof(tsr_memory_kind), "file", TSR_CPU, true, TSRI_PAGE, NULL, NULL, NULL },
+                          "file" },
     /* On a device that is not the CPU these are its backend's; here, what comes close. */
-    [TSR_MEMORY_DEVICE]  = { { sizeof(tsr_memory_kind), "device", TSR_CPU, false, TSRI_CACHE_LINE, NULL, NULL, NULL },
-                             "device" },
-    [TSR_MEMORY_PINNED]  = { { sizeof(tsr_memory_kind), "pinned", TSR_CPU, true, TSRI_PAGE, NULL, host_alloc,
-                               host_free }, "pinned" },
+    [TSR_MEMORY_DEVICE] = { { sizeof(tsr_memory_kind), "device", TSR_CPU, false, TSRI_CACHE_LINE, NULL, NULL,
+                              NULL },
+                            "device" },
+    [TSR_MEMORY_PINNED] = { { sizeof(tsr_memory_kind), "pinned", TSR_CPU, true, TSRI_PAGE, NULL, host_alloc,
+                              host_free },
+                            "pinned" },
     [TSR_MEMORY_MANAGED] = { { sizeof(tsr_memory_kind), "managed", TSR_CPU, true, TSRI_PAGE, NULL, host_alloc,
-                               host_free }, "managed" },
-    [TSR_MEMORY_MEDIA]   = { { sizeof(tsr_memory_kind), "media", TSR_CPU, true, TSRI_MEDIA_ALIGNMENT, NULL, host_alloc,
-                               host_free }, "media" },
+                               host_free },
+                             "managed" },
+    [TSR_MEMORY_MEDIA] = { { sizeof(tsr_memory_kind), "media", TSR_CPU, true, TSRI_MEDIA_ALIGNMENT, NULL,
+                             host_alloc, host_free },
+                           "media" },
 };
 
 void tsri_kinds_lock(void) { tsri_lock(&lock); }
@@ -107,8 +115,8 @@ static bool is_good_name(const char *name)
     size_t n = 0;
     for (; name[n]; n++) {
         const char c = name[n];
-        const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-                          c == '-';
+        const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                          c == '_' || c == '-';
         if (!good || n + 1 >= TSRI_NAME) return false;
     }
     return n > 0;
@@ -120,12 +128,13 @@ static tsr_status check_kind(const tsr_memory_kind *k)
     TSRI_CHECK(k->size == sizeof *k, TSR_EINVAL, "memory_register: size is %zu, not %zu", k->size, sizeof *k);
     TSRI_CHECK(k->name, TSR_ENULL, "memory_register: name is NULL");
     TSRI_CHECK(is_good_name(k->name), TSR_EINVAL,
-               "memory_register: \"%s\" is no name: 1 to %d letters, digits, '_' and '-'", k->name, TSRI_NAME - 1);
+               "memory_register: \"%s\" is no name: 1 to %d letters, digits, '_' and '-'", k->name,
+               TSRI_NAME - 1);
     TSRI_CHECK(k->alloc && k->free, TSR_ENULL, "memory_register: %s: a function is NULL", k->name);
     TSRI_CHECK((k->alignment & (k->alignment - 1)) == 0, TSR_EINVAL,
                "memory_register: %s: alignment %zu is no power of two", k->name, k->alignment);
-    TSRI_CHECK(tsr_device_exists(k->device), TSR_EDEVICE, "memory_register: %s: there is no device %d", k->name,
-               (int)k->device);
+    TSRI_CHECK(tsr_device_exists(k->device), TSR_EDEVICE, "memory_register: %s: there is no device %d",
+               k->name, (int)k->device);
     return TSR_OK;
 }
 
@@ -147,7 +156,8 @@ tsr_status tsr_memory_register(tsr_memory *out, const tsr_memory_kind *kind)
     }
     tsri_unlock(&lock);
     TSRI_CHECK(!taken, TSR_EINVAL, "memory_register: the name \"%s\" is taken", kind->name);
-    TSRI_CHECK(at >= 0, TSR_ENOMEM, "memory_register: %s: there are %d kinds already", kind->name, TSR_MEMORY_MAX);
+    TSRI_CHECK(at >= 0, TSR_ENOMEM, "memory_register: %s: there are %d kinds already", kind->name,
+               TSR_MEMORY_MAX);
     *out = at;
     return TSR_OK;
 }
@@ -297,8 +307,8 @@ static void put_kinds(tsri_text *text, const kind_names *names)
         if (!names->name[k][0]) continue;
         tsri_slab_walk(TSRI_SLAB_STORAGES, sum_kind, &sum);
         if (sum.storages)
-            tsri_put(text, "  %-12s %12lld bytes in %lld storage%s\n", name_in(names, k), (long long)sum.bytes,
-                     (long long)sum.storages, sum.storages == 1 ? "" : "s");
+            tsri_put(text, "  %-12s %12lld bytes in %lld storage%s\n", name_in(names, k),
+                     (long long)sum.bytes, (long long)sum.storages, sum.storages == 1 ? "" : "s");
     }
 }
 
@@ -312,7 +322,8 @@ static void put_rows(tsri_text *text, const kind_names *names)
 {
     rows r = { .n = 0 };
     tsri_slab_walk(TSRI_SLAB_STORAGES, keep_row, &r);
-    if (r.n) tsri_put(text, "  %12s  %-10s %-9s %6s  %s\n", "bytes", "kind", "ownership", "held by", "made by");
+    if (r.n)
+        tsri_put(text, "  %12s  %-10s %-9s %6s  %s\n", "bytes", "kind", "ownership", "held by", "made by");
     for (int i = 0; i < r.n; i++) {
         const row *w = &r.row[i];
         tsri_put(text, "  %12zu  %-10s %-9s %7d  %s", w->bytes, name_in(names, w->memory),
@@ -330,9 +341,10 @@ size_t tsr_memory_report(char *out, size_t size)
     tsri_text text = tsri_text_into(out, out ? size : 0);
     tsr_memory_get_stats(&stats);
     tsri_put(&text, "%lld tensor%s hold%s %lld storage%s: %lld bytes live, %lld at most, %lld cached\n",
-             (long long)stats.live_tensors, stats.live_tensors == 1 ? "" : "s", stats.live_tensors == 1 ? "s" : "",
-             (long long)stats.live_storages, stats.live_storages == 1 ? "" : "s", (long long)stats.live_bytes,
-             (long long)stats.peak_bytes, (long long)stats.cached_bytes);
+             (long long)stats.live_tensors, stats.live_tensors == 1 ? "" : "s",
+             stats.live_tensors == 1 ? "s" : "", (long long)stats.live_storages,
+             stats.live_storages == 1 ? "" : "s", (long long)stats.live_bytes, (long long)stats.peak_bytes,
+             (long long)stats.cached_bytes);
     copy_names(&names);
     put_kinds(&text, &names);
     put_rows(&text, &names);

@@ -132,8 +132,8 @@ static bool can_reach(search *s, int k, uint64_t target)
     }
 }
 
-/* Can the terms add up to something within lo .. hi? There is a term, unless lo is 0. lo is no more than all of
- * them together, which is a multiple of their divisor: no target is beyond that. */
+/* Can the terms add up to something within lo .. hi? There is a term, unless lo is 0. lo is no more than all
+ * of them together, which is a multiple of their divisor: no target is beyond that. */
 static bool can_reach_any(search *s, uint64_t lo, uint64_t hi)
 {
     if (lo == 0) return true;

@@ -52,7 +52,8 @@ static int class_of(size_t bytes)
 {
     if (bytes <= (size_t)1 << LEAST_SHIFT) return 0;
     if (bytes > SIZE_MAX / 4) return -1;
-    const int top = (int)(sizeof(unsigned long long) * 8) - 1 - __builtin_clzll((unsigned long long)(bytes - 1));
+    const int top =
+        (int)(sizeof(unsigned long long) * 8) - 1 - __builtin_clzll((unsigned long long)(bytes - 1));
     const int c = (top - LEAST_SHIFT) * 4 + (int)((bytes - 1) >> (top - 2) & 3) + 1;
     return c < CLASSES ? c : -1;
 }
@@ -62,7 +63,8 @@ static size_t default_limit(void)
     size_t limit = (size_t)1 << 30;
 #if defined(_SC_PHYS_PAGES) && !defined(TSR_FREESTANDING)
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    if (pages > 0 && page > 0 && (size_t)pages / 8 * (size_t)page < limit) limit = (size_t)pages / 8 * (size_t)page;
+    if (pages > 0 && page > 0 && (size_t)pages / 8 * (size_t)page < limit)
+        limit = (size_t)pages / 8 * (size_t)page;
 #endif
     return limit;
 }
@@ -81,7 +83,7 @@ static void start(void)
     if (tsri_streq(wish, "off")) pool.on = false;
     char *end;
     const unsigned long long mib = strtoull(wish, &end, 10);
-    if (*wish < '0' || *wish > '9' || *end || mib > SIZE_MAX >> 20) return;  /* no number, or none that fits */
+    if (*wish < '0' || *wish > '9' || *end || mib > SIZE_MAX >> 20) return; /* no number, or none that fits */
     pool.on = true;
     pool.limit = (size_t)mib << 20;
 #endif

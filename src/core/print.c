@@ -135,7 +135,8 @@ static bool see_tile(const tsri_tile *t, void *context)
 {
     const looker *l = context;
     for (int64_t r = 0; r < t->rows; r++)
-        for (int64_t c = 0; c < t->cols; c++) l->see(l->style, t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
+        for (int64_t c = 0; c < t->cols; c++)
+            l->see(l->style, t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
     return true;
 }
 

@@ -212,7 +212,10 @@ static void guard_inline(void *slot)
     if (!TSRI_FAST_SLOTS) TSRI_POISON((char *)slot + TSRI_STORAGE_HEADER, TSRI_INLINE_BYTES);
 }
 
-static size_t chunk_bytes(tsri_slab slab, int slots) { return sizeof(chunk) + (size_t)slots * slot_bytes[slab]; }
+static size_t chunk_bytes(tsri_slab slab, int slots)
+{
+    return sizeof(chunk) + (size_t)slots * slot_bytes[slab];
+}
 
 /* A new chunk, cut into the shared list. The lock is held. */
 static void add_chunk(tsri_slab slab)

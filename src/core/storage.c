@@ -24,7 +24,8 @@ static tsr_status new_storage(tsr_storage **out, size_t bytes, const char *origi
     return TSR_OK;
 }
 
-static void publish(tsr_storage *s, tsr_device device, tsr_memory memory, tsr_ownership ownership, bool counted)
+static void publish(tsr_storage *s, tsr_device device, tsr_memory memory, tsr_ownership ownership,
+                    bool counted)
 {
     s->device = device;
     tsri_store_relaxed(&s->memory, memory);
@@ -55,13 +56,15 @@ static tsr_status take_pinned(tsr_storage *s, const char *origin)
 
 tsr_device tsri_pinned_by(const tsr_storage *s)
 {
-    return s->ownership == TSR_OWNED && s->memory == TSR_MEMORY_PINNED ? (tsr_device)(intptr_t)s->context : TSR_CPU;
+    return s->ownership == TSR_OWNED && s->memory == TSR_MEMORY_PINNED ? (tsr_device)(intptr_t)s->context
+                                                                       : TSR_CPU;
 }
 
 static tsr_status take_memory(tsr_storage *s, tsr_device device, tsr_memory memory, const char *origin)
 {
     if (memory == TSR_MEMORY_PINNED) return take_pinned(s, origin);
-    if (is_device_memory(device, memory)) return tsri_device_take(&s->data, &s->reserved, device, backing(s), memory);
+    if (is_device_memory(device, memory))
+        return tsri_device_take(&s->data, &s->reserved, device, backing(s), memory);
     /* The address sanitizer watches what comes from the allocator, not inside slots. */
     if (TSRI_FAST_SLOTS && memory == TSR_MEMORY_HOST && s->bytes <= TSRI_INLINE_BYTES) {
         s->data = (char *)s + TSRI_STORAGE_HEADER;
@@ -76,9 +79,10 @@ tsr_status tsri_storage_create(tsr_storage **out, size_t bytes, tsr_device devic
 {
     tsr_storage *s;
     memory = tsri_memory_on(device, memory);
-    TSRI_CHECK(device == TSR_CPU || memory >= TSR_MEMORY_DEVICE, TSR_EINVAL, "%s: %s memory is the host's", origin,
-               tsr_memory_name(memory));
-    TSRI_CHECK(device == TSR_CPU || memory != TSR_MEMORY_PINNED, TSR_EINVAL, "%s: pinned memory is the host's", origin);
+    TSRI_CHECK(device == TSR_CPU || memory >= TSR_MEMORY_DEVICE, TSR_EINVAL, "%s: %s memory is the host's",
+               origin, tsr_memory_name(memory));
+    TSRI_CHECK(device == TSR_CPU || memory != TSR_MEMORY_PINNED, TSR_EINVAL,
+               "%s: pinned memory is the host's", origin);
     TSRI_TRY(new_storage(&s, bytes, origin));
     const tsr_status status = take_memory(s, device, memory, origin);
     if (status != TSR_OK) {
@@ -90,9 +94,9 @@ tsr_status tsri_storage_create(tsr_storage **out, size_t bytes, tsr_device devic
     return TSR_OK;
 }
 
-tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr_device device, tsr_memory memory,
-                                tsr_ownership ownership, bool readonly, tsr_deleter deleter, void *context,
-                                const char *origin)
+tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr_device device,
+                                tsr_memory memory, tsr_ownership ownership, bool readonly,
+                                tsr_deleter deleter, void *context, const char *origin)
 {
     tsr_storage *s;
     memory = tsri_memory_on(device, memory);
@@ -142,7 +146,8 @@ tsr_status tsr_storage_borrow(tsr_storage **out, void *data, size_t bytes, tsr_d
     TSRI_CHECK(out, TSR_ENULL, "storage_borrow: out is NULL");
     TSRI_CHECK(data || bytes == 0, TSR_ENULL, "storage_borrow: data is NULL");
     TSRI_TRY(check_place("storage_borrow", bytes, device, kind));
-    return tsri_storage_foreign(out, data, bytes, device, kind, TSR_BORROWED, false, NULL, NULL, "storage_borrow");
+    return tsri_storage_foreign(out, data, bytes, device, kind, TSR_BORROWED, false, NULL, NULL,
+                                "storage_borrow");
 }
 
 tsr_status tsr_storage_adopt(tsr_storage **out, void *data, size_t bytes, tsr_device device, tsr_memory kind,
@@ -152,7 +157,8 @@ tsr_status tsr_storage_adopt(tsr_storage **out, void *data, size_t bytes, tsr_de
     TSRI_CHECK(data || bytes == 0, TSR_ENULL, "storage_adopt: data is NULL");
     TSRI_CHECK(deleter, TSR_ENULL, "storage_adopt: deleter is NULL");
     TSRI_TRY(check_place("storage_adopt", bytes, device, kind));
-    return tsri_storage_foreign(out, data, bytes, device, kind, TSR_ADOPTED, false, deleter, context, "storage_adopt");
+    return tsri_storage_foreign(out, data, bytes, device, kind, TSR_ADOPTED, false, deleter, context,
+                                "storage_adopt");
 }
 
 tsr_storage *tsr_storage_retain(tsr_storage *s)
@@ -173,7 +179,10 @@ void         *tsr_storage_data(const tsr_storage *s) { return s ? s->data : NULL
 size_t        tsr_storage_bytes(const tsr_storage *s) { return s ? s->bytes : 0; }
 tsr_memory    tsr_storage_memory(const tsr_storage *s) { return s ? s->memory : TSR_MEMORY_HOST; }
 tsr_device    tsr_storage_device(const tsr_storage *s) { return s ? s->device : TSR_CPU; }
-tsr_ownership tsr_storage_ownership(const tsr_storage *s) { return s ? (tsr_ownership)s->ownership : TSR_BORROWED; }
+tsr_ownership tsr_storage_ownership(const tsr_storage *s)
+{
+    return s ? (tsr_ownership)s->ownership : TSR_BORROWED;
+}
 bool          tsr_storage_is_readonly(const tsr_storage *s) { return s && s->readonly; }
 int64_t       tsr_storage_count(const tsr_storage *s) { return s ? tsri_load_relaxed(&s->count) : 0; }
 

@@ -28,9 +28,9 @@ struct tsr_storage {
 /* The public ones with the name of the call for the report. */
 tsr_status tsri_storage_create(tsr_storage **out, size_t bytes, tsr_device device, tsr_memory memory,
                                const char *origin);
-tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr_device device, tsr_memory memory,
-                                tsr_ownership ownership, bool readonly, tsr_deleter deleter, void *context,
-                                const char *origin);
+tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr_device device,
+                                tsr_memory memory, tsr_ownership ownership, bool readonly,
+                                tsr_deleter deleter, void *context, const char *origin);
 
 /* The device that fetches from this storage by itself; TSR_CPU if none does. */
 tsr_device tsri_pinned_by(const tsr_storage *s);

@@ -46,8 +46,8 @@ static bool is_reusable(const tsr_tensor *t)
     return t && ((t->flags & TSR_FLAG_PLACED) || tsri_load_acquire(&t->count) == 1);
 }
 
-static tsr_status bind(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr_storage *storage, void *data,
-                       tsr_device device, tsr_memory memory, uint32_t flags)
+static tsr_status bind(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr_storage *storage,
+                       void *data, tsr_device device, tsr_memory memory, uint32_t flags)
 {
     tsr_tensor *t = *out, *shared = NULL;
     tsr_storage *had = NULL;
@@ -78,12 +78,13 @@ static tsr_status bind(tsr_tensor **out, const char *op, const tsr_desc *desc, t
 tsr_status tsri_bind(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr_storage *storage, void *data,
                      const tsr_tensor *like, uint32_t flags)
 {
-    return bind(out, op, desc, storage, data, like->device, like->memory, flags | (like->flags & TSR_FLAG_READONLY));
+    return bind(out, op, desc, storage, data, like->device, like->memory,
+                flags | (like->flags & TSR_FLAG_READONLY));
 }
 
 /* Binds a storage made for the purpose: its one owner becomes the tensor. */
-static tsr_status bind_new_storage(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr_storage *storage,
-                                   void *data)
+static tsr_status bind_new_storage(tsr_tensor **out, const char *op, const tsr_desc *desc,
+                                   tsr_storage *storage, void *data)
 {
     const tsr_status s = bind(out, op, desc, storage, data, storage->device, storage->memory,
                               storage->readonly ? TSR_FLAG_READONLY : 0);
@@ -91,7 +92,8 @@ static tsr_status bind_new_storage(tsr_tensor **out, const char *op, const tsr_d
     return s;
 }
 
-tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr_device device, tsr_memory memory)
+tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr_device device,
+                     tsr_memory memory)
 {
     tsr_storage *storage;
     int64_t lo;
@@ -168,8 +170,9 @@ static tsr_status check_alignment(const char *op, const void *data, tsr_dtype dt
 {
     const size_t size = tsr_dtype_size(dtype);
     const size_t align = tsr_dtype_kind(dtype) == TSR_COMPLEX ? size / 2 : size;
-    TSRI_CHECK((uintptr_t)data % align == 0, TSR_EINVAL, "%s: address %p is not aligned to %zu bytes, as %s needs",
-               op, data, align, tsr_dtype_name(dtype));
+    TSRI_CHECK((uintptr_t)data % align == 0, TSR_EINVAL,
+               "%s: address %p is not aligned to %zu bytes, as %s needs", op, data, align,
+               tsr_dtype_name(dtype));
     return TSR_OK;
 }
 
@@ -181,8 +184,8 @@ static tsr_status check_foreign(const char *op, const void *out, const void *dat
     return check_alignment(op, data, desc->dtype);
 }
 
-static tsr_status wrap(tsr_tensor **out, const char *op, void *data, const tsr_desc *desc, tsr_ownership ownership,
-                       bool readonly, tsr_deleter deleter, void *context)
+static tsr_status wrap(tsr_tensor **out, const char *op, void *data, const tsr_desc *desc,
+                       tsr_ownership ownership, bool readonly, tsr_deleter deleter, void *context)
 {
     tsr_storage *storage;
     int64_t lo;
@@ -190,9 +193,10 @@ static tsr_status wrap(tsr_tensor **out, const char *op, void *data, const tsr_d
     const tsr_desc copy = *desc;
     const int64_t bytes = tsr_desc_span(desc, &lo, NULL);
     char *element = data ? data : tsri_nowhere();
-    char *lowest = (char *)((uintptr_t)element + (uintptr_t)lo);  /* what the caller describes may lie anywhere */
-    TSRI_TRY(tsri_storage_foreign(&storage, lowest, (size_t)bytes, TSR_CPU, TSR_MEMORY_HOST, ownership, readonly, NULL,
-                                  NULL, op));
+    char *lowest =
+        (char *)((uintptr_t)element + (uintptr_t)lo); /* what the caller describes may lie anywhere */
+    TSRI_TRY(tsri_storage_foreign(&storage, lowest, (size_t)bytes, TSR_CPU, TSR_MEMORY_HOST, ownership,
+                                  readonly, NULL, NULL, op));
     TSRI_TRY(bind_new_storage(out, op, &copy, storage, element));
     storage->context = context;
     storage->deleter = deleter;  /* last: until here the memory is the caller's */
@@ -244,7 +248,8 @@ tsr_status tsr_from_storage(tsr_tensor **out, tsr_storage *storage, size_t offse
     return bind_to_storage(out, "from_storage", storage, offset, desc);
 }
 
-tsr_status tsr_map_file(tsr_tensor **out, const char *path, uint64_t offset, const tsr_desc *desc, tsr_map_mode mode)
+tsr_status tsr_map_file(tsr_tensor **out, const char *path, uint64_t offset, const tsr_desc *desc,
+                        tsr_map_mode mode)
 {
     tsr_storage *storage = NULL;
     int64_t lo;
@@ -308,8 +313,8 @@ tsr_status tsri_check_allocated_slowly(const char *op, const char *what, const t
 tsr_status tsri_check_host_slowly(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_allocated(op, what, t));
-    TSRI_CHECK(tsri_is_here(t), TSR_EDEVICE, "%s: %s is %s in %s memory, which the host cannot reach", op, what,
-               TSRI_DESC(&t->desc), tsr_memory_name(t->memory));
+    TSRI_CHECK(tsri_is_here(t), TSR_EDEVICE, "%s: %s is %s in %s memory, which the host cannot reach", op,
+               what, TSRI_DESC(&t->desc), tsr_memory_name(t->memory));
     return TSR_OK;
 }
 
@@ -390,15 +395,19 @@ tsr_status tsr_as_matrix(tsr_matrix *out, const tsr_tensor *t)
 {
     TSRI_CHECK(out, TSR_ENULL, "as_matrix: out is NULL");
     TSRI_TRY(tsri_check_allocated("as_matrix", "t", t));
-    TSRI_CHECK(t->ndim == 2, TSR_ESHAPE, "as_matrix: %s has %d dims, not 2", TSRI_DESC(&t->desc), (int)t->ndim);
+    TSRI_CHECK(t->ndim == 2, TSR_ESHAPE, "as_matrix: %s has %d dims, not 2", TSRI_DESC(&t->desc),
+               (int)t->ndim);
     const int64_t rows = t->shape[0], cols = t->shape[1];
     /* A dim of size 1 or 0 steps as far as is convenient. */
     const bool rows_free = rows <= 1 || cols == 0, cols_free = cols <= 1 || rows == 0;
-    const bool row_major = (cols_free || t->stride[1] == 1) && (rows_free || t->stride[0] >= tsri_max(cols, 1));
-    const bool col_major = (rows_free || t->stride[0] == 1) && (cols_free || t->stride[1] >= tsri_max(rows, 1));
-    TSRI_CHECK(row_major || col_major, TSR_ESTRIDE,
-               "as_matrix: %s: one stride must be 1 and the other at least that dim's size (tsr_contiguous copies)",
-               TSRI_DESC(&t->desc));
+    const bool row_major =
+        (cols_free || t->stride[1] == 1) && (rows_free || t->stride[0] >= tsri_max(cols, 1));
+    const bool col_major =
+        (rows_free || t->stride[0] == 1) && (cols_free || t->stride[1] >= tsri_max(rows, 1));
+    TSRI_CHECK(
+        row_major || col_major, TSR_ESTRIDE,
+        "as_matrix: %s: one stride must be 1 and the other at least that dim's size (tsr_contiguous copies)",
+        TSRI_DESC(&t->desc));
     /* Where columns are free, a matrix by columns is one by rows too. */
     const int64_t ld = !row_major ? t->stride[1] : rows_free ? tsri_max(cols, 1) : t->stride[0];
     *out = (tsr_matrix){ t->data, rows, cols, ld, row_major, t->dtype };

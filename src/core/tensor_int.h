@@ -16,7 +16,8 @@ tsr_status tsri_bind(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
                      const tsr_tensor *like, uint32_t flags);
 
 /* A new allocated tensor in *out, which is NULL or gets replaced. desc is valid. */
-tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr_device device, tsr_memory memory);
+tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr_device device,
+                     tsr_memory memory);
 
 /* Allocates a described tensor, or does nothing. *fresh (may be NULL) tells. */
 tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op, bool *fresh);
@@ -55,7 +56,8 @@ static inline bool tsri_is_plain(const tsr_tensor *t)
 /* May the host read and write it as it is: nothing is under way elsewhere? */
 static inline bool tsri_is_here(const tsr_tensor *t)
 {
-    return t->device == TSR_CPU && ((unsigned)t->memory < TSR_MEMORY_COUNT_BUILTIN || tsr_memory_is_host(t->memory));
+    return t->device == TSR_CPU &&
+           ((unsigned)t->memory < TSR_MEMORY_COUNT_BUILTIN || tsr_memory_is_host(t->memory));
 }
 
 /* And the host can reach it. */

@@ -75,7 +75,8 @@ tsr_status tsr_view(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64
     return end_view(out, view, &room, t, 0, tsri_desc_view(&view->desc, &t->desc, ndim, shape));
 }
 
-tsr_status tsr_slice(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t start, int64_t stop, int64_t step)
+tsr_status tsr_slice(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t start, int64_t stop,
+                     int64_t step)
 {
     tsr_tensor room, *view = NULL;
     int64_t offset = 0;
@@ -219,8 +220,9 @@ tsr_status tsr_bit_view(tsr_tensor **out, const tsr_tensor *t, tsr_dtype dtype)
     TSRI_TRY(tsri_desc_bit_view(&d, &t->desc, dtype));
     const size_t size = tsr_dtype_size(dtype);
     const size_t align = tsr_dtype_kind(dtype) == TSR_COMPLEX ? size / 2 : size;
-    TSRI_CHECK((uintptr_t)t->data % align == 0, TSR_EINVAL, "bit_view: %s begins at an address that does not suit %s",
-               TSRI_DESC(&t->desc), tsr_dtype_name(dtype));
+    TSRI_CHECK((uintptr_t)t->data % align == 0, TSR_EINVAL,
+               "bit_view: %s begins at an address that does not suit %s", TSRI_DESC(&t->desc),
+               tsr_dtype_name(dtype));
     return bind_view(out, "bit_view", t, &d, 0);
 }
 
@@ -261,8 +263,8 @@ tsr_status tsr_as_strided(tsr_tensor **out, const tsr_tensor *t, int ndim, const
     (void)tsr_desc_span(&d, &lo, &hi);
     const bool inside = has_no_elements(&d) || (tsri_mul(&at, offset, tsri_dtype_size(t->dtype)) &&
                                                 stays_inside(t, at, lo, hi));
-    TSRI_CHECK(inside, TSR_EBOUNDS, "as_strided: %s from element %lld on leaves the memory of %s", TSRI_DESC(&d),
-               (long long)offset, TSRI_DESC(&t->desc));
+    TSRI_CHECK(inside, TSR_EBOUNDS, "as_strided: %s from element %lld on leaves the memory of %s",
+               TSRI_DESC(&d), (long long)offset, TSRI_DESC(&t->desc));
     return bind_view(out, "as_strided", t, &d, offset);
 }
 
@@ -273,7 +275,8 @@ static tsr_status check_sizes(const tsr_desc *d, int at, int n, const int64_t *s
     int64_t start = 0;
     for (int i = 0; i < n; i++) {
         TSRI_CHECK(sizes[i] >= 0 && sizes[i] <= d->shape[at] - start, TSR_ESHAPE,
-                   "split: part %d of size %lld does not fit dim %d of %s", i, (long long)sizes[i], at, TSRI_DESC(d));
+                   "split: part %d of size %lld does not fit dim %d of %s", i, (long long)sizes[i], at,
+                   TSRI_DESC(d));
         start += sizes[i];
     }
     TSRI_CHECK(start == d->shape[at], TSR_ESHAPE, "split: the parts add up to %lld, but dim %d of %s is %lld",

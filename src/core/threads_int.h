@@ -43,7 +43,8 @@ bool tsri_worth_sharing(int64_t size, int64_t least);
 
 /* tsr_parallel_for() for a function that is right for parts of any length, and for one with needs. */
 tsr_status tsri_parallel_for(int64_t n, int64_t grain, tsr_range_fn fn, void *context);
-tsr_status tsri_parallel_for_needs(int64_t n, int64_t grain, tsri_needs needs, tsr_range_fn fn, void *context);
+tsr_status tsri_parallel_for_needs(int64_t n, int64_t grain, tsri_needs needs, tsr_range_fn fn,
+                                   void *context);
 
 /* Threads that a loop begun here is split over: 1 inside a part of another. */
 int tsri_threads_here(void);

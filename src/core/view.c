@@ -62,8 +62,8 @@ static tsr_status complete_shape(int64_t *out, const char *op, int ndim, const i
         unknown = -1;
     }
     TSRI_CHECK(unknown < 0 && fits && known == numel, TSR_ESHAPE,
-               "%s: shape %s does not hold the %lld elements of %s", op, TSRI_DIMS(ndim, shape), (long long)numel,
-               TSRI_DESC(d));
+               "%s: shape %s does not hold the %lld elements of %s", op, TSRI_DIMS(ndim, shape),
+               (long long)numel, TSRI_DESC(d));
     return TSR_OK;
 }
 
@@ -76,7 +76,8 @@ static int view_strides(int64_t *stride, const tsr_desc *d, int ndim, const int6
     int64_t chunk = 1, filled = 1, base = d->ndim ? d->stride[d->ndim - 1] : 1;
     for (int i = d->ndim - 1; i >= 0; i--) {
         chunk *= d->shape[i];
-        const bool ends = i == 0 || (d->shape[i - 1] != 1 && d->stride[i - 1] != tsri_mul_wrapping(chunk, base));
+        const bool ends =
+            i == 0 || (d->shape[i - 1] != 1 && d->stride[i - 1] != tsri_mul_wrapping(chunk, base));
         if (!ends) continue;
         while (at >= 0 && (filled < chunk || shape[at] == 1)) {
             stride[at] = tsri_mul_wrapping(filled, base);
@@ -113,7 +114,8 @@ static bool reshape_packed(tsr_desc *out, const tsr_desc *d, int ndim, const int
 
 /* *stuck: the dim of d that cannot be walked as one with the next, if the result
  * is no view; -1 otherwise. Strides are then packed, as they are for no elements. */
-static tsr_status reshape(tsr_desc *out, int *stuck, const char *op, const tsr_desc *d, int ndim, const int64_t *shape)
+static tsr_status reshape(tsr_desc *out, int *stuck, const char *op, const tsr_desc *d, int ndim,
+                          const int64_t *shape)
 {
     *stuck = -1;
     if (TSRI_LIKELY(reshape_packed(out, d, ndim, shape))) return TSR_OK;
@@ -138,9 +140,10 @@ static tsr_status view_as(tsr_desc *out, const char *op, const tsr_desc *d, int 
 {
     int stuck = -1;
     TSRI_TRY(reshape(out, &stuck, op, d, ndim, shape));
-    TSRI_CHECK(stuck < 0, TSR_ESTRIDE, "%s: shape %s needs dims %d and %d of %s walked as one, and their strides "
-               "do not allow it (tsr_reshape copies)", op, TSRI_DIMS(ndim, out->shape), stuck,
-               next_longer_dim(d, stuck), TSRI_DESC(d));
+    TSRI_CHECK(stuck < 0, TSR_ESTRIDE,
+               "%s: shape %s needs dims %d and %d of %s walked as one, and their strides "
+               "do not allow it (tsr_reshape copies)",
+               op, TSRI_DIMS(ndim, out->shape), stuck, next_longer_dim(d, stuck), TSRI_DESC(d));
     return TSR_OK;
 }
 
@@ -165,8 +168,8 @@ tsr_status tsri_desc_merge(tsr_desc *out, const tsr_desc *d, int axis, int count
     int at;
     int64_t shape[TSR_MAX_NDIM];
     TSRI_TRY(tsri_axis(&at, "merge_dims", "axis", axis, d));
-    TSRI_CHECK(count >= 1 && count <= d->ndim - at, TSR_EINDEX, "merge_dims: %d dims from axis %d of %s", count, axis,
-               TSRI_DESC(d));
+    TSRI_CHECK(count >= 1 && count <= d->ndim - at, TSR_EINDEX, "merge_dims: %d dims from axis %d of %s",
+               count, axis, TSRI_DESC(d));
     const int ndim = d->ndim - count + 1;
     for (int i = 0; i < ndim; i++) shape[i] = d->shape[i <= at ? i : i + count - 1];
     for (int i = 1; i < count; i++)
@@ -183,7 +186,8 @@ tsr_status tsri_desc_split(tsr_desc *out, const tsr_desc *d, int axis, int n, co
     TSRI_TRY(tsri_axis(&at, "split_dim", "axis", axis, d));
     TSRI_TRY(tsri_check_list("split_dim", "sizes", n, sizes));
     TSRI_CHECK(n >= 1 && d->ndim - 1 + n <= TSR_MAX_NDIM, TSR_EINVAL,
-               "split_dim: one dim of %s into %d; the result must have 1 to %d dims", TSRI_DESC(d), n, TSR_MAX_NDIM);
+               "split_dim: one dim of %s into %d; the result must have 1 to %d dims", TSRI_DESC(d), n,
+               TSR_MAX_NDIM);
     int64_t parts[TSR_MAX_NDIM];
     TSRI_TRY(complete_shape(parts, "split_dim", n, sizes, d->shape[at], d));
     begin(out, d);
@@ -208,8 +212,8 @@ static int64_t slice_bound(int64_t bound, int64_t n, int64_t none)
     return bound < 0 ? bound + n : bound;
 }
 
-tsr_status tsri_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t start, int64_t stop,
-                           int64_t step)
+tsr_status tsri_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t start,
+                           int64_t stop, int64_t step)
 {
     int at;
     TSRI_TRY(tsri_axis(&at, "slice", "axis", axis, d));
@@ -220,8 +224,9 @@ tsr_status tsri_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, in
     const int64_t last = slice_bound(stop, n, forward ? n : -1);
     const int64_t low = forward ? first : last, high = forward ? last : first;
     /* Backwards, a bound may lie just before 0 only when it was left out. */
-    const bool inside = forward ? low >= 0 && high <= n
-                                : (low >= 0 || stop == TSR_NONE) && (high >= 0 || start == TSR_NONE) && high < n;
+    const bool inside = forward
+                            ? low >= 0 && high <= n
+                            : (low >= 0 || stop == TSR_NONE) && (high >= 0 || start == TSR_NONE) && high < n;
     TSRI_CHECK(inside && low <= high, TSR_EINDEX,
                "slice: %s%lld to %s%lld by %lld leaves dim %d of %s, which has %lld",
                start == TSR_NONE ? "open " : "", (long long)(start == TSR_NONE ? first : start),
@@ -312,8 +317,9 @@ tsr_status tsri_desc_unfold(tsr_desc *out, const tsr_desc *d, int axis, int64_t 
     TSRI_TRY(tsri_axis(&at, "unfold", "axis", axis, d));
     TSRI_CHECK(d->ndim < TSR_MAX_NDIM, TSR_EINVAL, "unfold: %s has the most dims there can be", TSRI_DESC(d));
     TSRI_CHECK(step > 0, TSR_EINVAL, "unfold: step %lld must be positive", (long long)step);
-    TSRI_CHECK(size > 0 && size <= d->shape[at], TSR_ESHAPE, "unfold: a window of %lld in dim %d of %s, which has %lld",
-               (long long)size, axis, TSRI_DESC(d), (long long)d->shape[at]);
+    TSRI_CHECK(size > 0 && size <= d->shape[at], TSR_ESHAPE,
+               "unfold: a window of %lld in dim %d of %s, which has %lld", (long long)size, axis,
+               TSRI_DESC(d), (long long)d->shape[at]);
     tsri_desc_copy(out, d);
     out->shape[at] = (d->shape[at] - size) / step + 1;
     out->stride[at] = tsri_mul_wrapping(d->stride[at], step);
@@ -408,7 +414,8 @@ void tsri_desc_squeeze_all(tsr_desc *out, const tsr_desc *d)
 tsr_status tsri_desc_unsqueeze(tsr_desc *out, const tsr_desc *d, int axis)
 {
     const int at = axis < 0 ? axis + d->ndim + 1 : axis;
-    TSRI_CHECK(d->ndim < TSR_MAX_NDIM, TSR_EINVAL, "unsqueeze: %s has the most dims there can be", TSRI_DESC(d));
+    TSRI_CHECK(d->ndim < TSR_MAX_NDIM, TSR_EINVAL, "unsqueeze: %s has the most dims there can be",
+               TSRI_DESC(d));
     TSRI_CHECK(at >= 0 && at <= d->ndim, TSR_EINDEX, "unsqueeze: axis %d of a result with %d dims", axis,
                (int)d->ndim + 1);
     begin(out, d);
@@ -432,7 +439,8 @@ void tsri_desc_real(tsr_desc *out, const tsr_desc *d)
 
 tsr_status tsri_desc_imag(tsr_desc *out, int64_t *offset, const tsr_desc *d)
 {
-    TSRI_CHECK(tsr_dtype_kind(d->dtype) == TSR_COMPLEX, TSR_EDTYPE, "view_imag: %s is not complex", TSRI_DESC(d));
+    TSRI_CHECK(tsr_dtype_kind(d->dtype) == TSR_COMPLEX, TSR_EDTYPE, "view_imag: %s is not complex",
+               TSRI_DESC(d));
     tsri_desc_real(out, d);
     *offset = is_empty(d) ? 0 : 1;
     return TSR_OK;
@@ -442,8 +450,8 @@ tsr_status tsri_desc_imag(tsr_desc *out, int64_t *offset, const tsr_desc *d)
 static tsr_status bit_view_smaller(tsr_desc *out, const tsr_desc *d, int64_t r)
 {
     const int last = d->ndim - 1;
-    TSRI_CHECK(tsri_mul(&out->shape[last], d->shape[last], r), TSR_EOVERFLOW, "bit_view: %s as %s", TSRI_DESC(d),
-               tsr_dtype_name(out->dtype));
+    TSRI_CHECK(tsri_mul(&out->shape[last], d->shape[last], r), TSR_EOVERFLOW, "bit_view: %s as %s",
+               TSRI_DESC(d), tsr_dtype_name(out->dtype));
     for (int i = 0; i < last; i++) out->stride[i] = tsri_mul_wrapping(d->stride[i], r);
     return TSR_OK;
 }

@@ -83,7 +83,8 @@ static int64_t now_ns(void)
 static bool spin_while(const uint32_t *word, uint32_t value)
 {
     int64_t start = 0, now = 0;
-    for (int rounds = 0; rounds < SPIN_NS && now - start <= SPIN_NS; rounds++) { /* also if the clock stands still */
+    for (int rounds = 0; rounds < SPIN_NS && now - start <= SPIN_NS;
+         rounds++) { /* also if the clock stands still */
         for (int i = 0; i < 16; i++) {
             if (tsri_load_acquire(word) != value) return true;
             relax();

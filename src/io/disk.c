@@ -286,7 +286,8 @@ static void name_temporary(tsri_sink *s, unsigned attempt)
 {
     const size_t folder = folder_length(s->path);
     tsri_text text = tsri_text_into(s->temporary, TSRI_PATH);
-    tsri_put(&text, "%.*s.%.100s.%ld-%u.tmp", (int)folder, s->path, s->path + folder, (long)getpid(), attempt);
+    tsri_put(&text, "%.*s.%.100s.%ld-%u.tmp", (int)folder, s->path, s->path + folder, (long)getpid(),
+             attempt);
 }
 
 enum { ATTEMPTS = 10000 };
@@ -345,7 +346,8 @@ static tsr_status create_beside(tsri_sink *s)
     struct stat old = { 0 };  /* for sanitizers that do not know the call */
     s->replaces = tsri_sys_stat(s->path, &old) == 0;
     if (!s->replaces && errno != ENOENT) return write_failed(s, "look at what is there");
-    TSRI_CHECK(!s->replaces || S_ISREG(old.st_mode), TSR_EIO, "writer_create: %s is no regular file", s->path);
+    TSRI_CHECK(!s->replaces || S_ISREG(old.st_mode), TSR_EIO, "writer_create: %s is no regular file",
+               s->path);
     s->file = open_nameless(s);
     if (s->file < 0) s->file = open_named(s);
     if (s->file < 0) return write_failed(s, "create a file beside it");
@@ -384,18 +386,21 @@ tsr_status tsri_sink_check_room(const tsri_sink *s, uint64_t bytes)
 {
     uint64_t available;
     if (tsri_sys_space(s->file, &available) != 0) return TSR_OK;  /* no answer: the write will tell */
-    TSRI_CHECK(bytes <= available, TSR_EIO, "writer: %s: %llu bytes are to be written, and %llu are free there",
-               s->path, (unsigned long long)bytes, (unsigned long long)available);
+    TSRI_CHECK(bytes <= available, TSR_EIO,
+               "writer: %s: %llu bytes are to be written, and %llu are free there", s->path,
+               (unsigned long long)bytes, (unsigned long long)available);
     return TSR_OK;
 }
 
 /* Bytes of the sink's own, into another file or elsewhere in it. */
-static tsr_status copy_range(const tsri_sink *s, int file, uint64_t from, uint64_t to, size_t bytes, char *scratch)
+static tsr_status copy_range(const tsri_sink *s, int file, uint64_t from, uint64_t to, size_t bytes,
+                             char *scratch)
 {
     for (size_t done = 0; done < bytes;) {
         const int64_t n = tsri_sys_pread(s->file, scratch + done, bytes - done, from + done);
         if (n < 0) return write_failed(s, "read back");
-        TSRI_CHECK(n > 0, TSR_EIO, "writer: %s: cannot read back: it was cut short while it was written", s->path);
+        TSRI_CHECK(n > 0, TSR_EIO, "writer: %s: cannot read back: it was cut short while it was written",
+                   s->path);
         done += (size_t)n;
     }
     return write_to(s, file, to, scratch, bytes);

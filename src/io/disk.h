@@ -43,7 +43,7 @@ tsr_status tsri_source_map(tsri_source *s);
 typedef struct tsri_sink {
     int         file;       /* -1: none */
     bool        sync;
-    bool        named;      /* it is at `temporary`, and known there as `slot` (temporaries.h); else it has no name */
+    bool named; /* it is at `temporary`, and known there as `slot` (temporaries.h); else it has no name */
     bool        replaces;   /* a file of the rights `mode` */
     unsigned    mode;
     int         slot;

@@ -50,7 +50,8 @@ static void remove_path(int slot)
 {
     const char *path = __atomic_load_n(&slots[slot].path, __ATOMIC_ACQUIRE);
     if (!path || path == filling || slots[slot].process != (long)getpid()) return;
-    if (__atomic_compare_exchange_n(&slots[slot].path, &path, NULL, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    if (__atomic_compare_exchange_n(&slots[slot].path, &path, NULL, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED))
         (void)unlink(path);
 }
 

@@ -138,8 +138,8 @@ tsr_status tsr_writer_meta(tsr_writer *w, const tsr_meta *meta)
                w->format->info.name);
     TSRI_CHECK(w->added == 0, TSR_EINVAL, "writer_meta: %s: \"%s\" comes after the first tensor", w->path,
                meta->key);
-    TSRI_CHECK(!tsri_names_have(&w->keys, meta->key), TSR_EINVAL, "writer_meta: %s has a value \"%s\" already",
-               w->path, meta->key);
+    TSRI_CHECK(!tsri_names_have(&w->keys, meta->key), TSR_EINVAL,
+               "writer_meta: %s has a value \"%s\" already", w->path, meta->key);
     tsr_meta *m = tsri_bump_take(&w->memory, sizeof *m);
     if (!m || !tsri_list_grow(&w->memory, &w->meta_list, (void ***)&w->metas)) return no_room(w);
     m->key = tsri_bump_text(&w->memory, meta->key, tsri_strlen(meta->key));
@@ -165,8 +165,8 @@ static tsr_status check_name(const tsr_writer *w, const char *op, const char *na
     const int64_t n = w->plan_list.count;
     TSRI_CHECK(w->format->info.many || n == 0, TSR_EINVAL, "%s: %s: a file of %s holds one tensor", op,
                w->path, w->format->info.name);
-    TSRI_CHECK(!tsri_names_have(&w->names, name), TSR_EINVAL, "%s: %s has a tensor \"%s\" already", op, w->path,
-               name);
+    TSRI_CHECK(!tsri_names_have(&w->names, name), TSR_EINVAL, "%s: %s has a tensor \"%s\" already", op,
+               w->path, name);
     return TSR_OK;
 }
 

@@ -248,7 +248,8 @@ static tsr_status open_members(tsr_file *f, const directory *d, const unsigned c
     const size_t each = sizeof(member) + sizeof(void *), bytes = (size_t)d->count * each;
     uint64_t headers = 0;
     member *m = tsri_scratch(bytes);
-    TSRI_CHECK(m, TSR_ENOMEM, "file_open: %s: no room for a list of %llu members", f->path, tsri_ull(d->count));
+    TSRI_CHECK(m, TSR_ENOMEM, "file_open: %s: no room for a list of %llu members", f->path,
+               tsri_ull(d->count));
     tsr_status s = list_members(f, d, p, m);
     if (s == TSR_OK) s = check_overlap(f, d, m, (void **)(m + d->count));
     for (uint64_t i = 0; i < d->count && s == TSR_OK; i++)
@@ -357,8 +358,8 @@ static tsr_status plan(tsr_writer *w, tsri_planned *p)
         tsri_put(&text, "arr_%lld", (long long)w->plan_list.count);
         p->name = tsri_bump_text(&w->memory, own, text.length);
         TSRI_CHECK(p->name, TSR_ENOMEM, "writer_add: %s: no room", w->path);
-        TSRI_CHECK(!tsri_names_have(&w->names, p->name), TSR_EINVAL, "writer_add: %s has a tensor \"%s\" already",
-                   w->path, p->name);
+        TSRI_CHECK(!tsri_names_have(&w->names, p->name), TSR_EINVAL,
+                   "writer_add: %s has a tensor \"%s\" already", w->path, p->name);
     }
     const size_t name = tsri_strlen(p->name);
     TSRI_CHECK(name < 60000 && tsri_is_utf8(p->name, name), TSR_EINVAL,

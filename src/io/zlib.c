@@ -105,7 +105,8 @@ static stream fresh(const void *src, void *dst)
 
 static unsigned some(size_t n) { return n < MOST ? (unsigned)n : MOST; }
 
-/* Until it ends, fills dst, uses up src or breaks. False if that is no fault of src: zlib ran out of memory. */
+/* Until it ends, fills dst, uses up src or breaks. False if that is no fault of src: zlib ran out of memory.
+ */
 static bool run_inflate(tsri_inflated *result, stream *s, const unsigned char *src_end,
                         const unsigned char *dst_end)
 {

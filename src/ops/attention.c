@@ -457,7 +457,8 @@ static tsr_status join_heads(tsr_tensor **out, const tsr_tensor *t)
     tsr_status s = tsr_transpose(&transposed, t, -2, -3);
     if (s == TSR_OK) {
         for (int i = 0; i < transposed->ndim - 2; i++) shape[i] = transposed->shape[i];
-        shape[transposed->ndim - 2] = transposed->shape[transposed->ndim - 2] * transposed->shape[transposed->ndim - 1];
+        shape[transposed->ndim - 2] =
+            transposed->shape[transposed->ndim - 2] * transposed->shape[transposed->ndim - 1];
         s = tsr_reshape(out, transposed, transposed->ndim - 1, shape);
     }
     tsr_release(&transposed);

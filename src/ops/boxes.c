@@ -15,7 +15,8 @@ tsr_status tsri_copy_piece(tsr_tensor *dst, const tsr_tensor *src, const tsr_ten
 bool tsri_boxes_cut(tsri_boxes *b, const tsr_tensor *result, int leading)
 {
     int64_t bytes = tsri_dtype_size(result->dtype);
-    if (result->device != TSR_CPU || !tsr_memory_is_host(result->memory) || tsr_numel(result) == 0) return false;
+    if (result->device != TSR_CPU || !tsr_memory_is_host(result->memory) || tsr_numel(result) == 0)
+        return false;
     for (int d = leading; d < result->ndim; d++) bytes *= result->shape[d];
     for (b->dim = leading - 1; b->dim > 0 && bytes * result->shape[b->dim] <= BOX_BYTES; b->dim--)
         bytes *= result->shape[b->dim];

@@ -237,7 +237,8 @@ static tsr_status convolve_short(const tsr_op *op, pieces *made)
     const tsr_conv_params *p = op->params;
     TSRI_TRY(widen(&made->wide_x, op->in[0]));
     TSRI_TRY(widen(&made->wide_w, op->in[1]));
-    TSRI_TRY(tsri_make_temporary(&made->sums, "conv", op->out[0], TSR_F32, op->out[0]->ndim, op->out[0]->shape));
+    TSRI_TRY(
+        tsri_make_temporary(&made->sums, "conv", op->out[0], TSR_F32, op->out[0]->ndim, op->out[0]->shape));
     TSRI_TRY(convolve(made->sums, made->wide_x, made->wide_w, made, p));
     TSRI_TRY(add_bias(made->sums, op->in[2], p->spatial));
     return tsr_copy(op->out[0], made->sums);
@@ -411,8 +412,13 @@ static tsr_status conv(tsr_tensor **out, const char *name, tsr_op_kind kind, int
     TSRI_TRY(tsri_check_allocated(name, "w", w));
     TSRI_TRY(read_options(&params, name, kind, how));
     if (how && how->fit == TSR_CONV_SAME) TSRI_TRY(fit_same(&params, name, x, w));
-    return tsri_dispatch(&(tsri_call){ .kind = kind, .params = &params, .name = name, .nout = 1, .out = { out },
-                                   .nin = 3, .in = { x, w, bias } });
+    return tsri_dispatch(&(tsri_call){ .kind = kind,
+                                       .params = &params,
+                                       .name = name,
+                                       .nout = 1,
+                                       .out = { out },
+                                       .nin = 3,
+                                       .in = { x, w, bias } });
 }
 
 /* The ops ----------------------------------------------------------------------------- */

@@ -28,9 +28,8 @@ static inline bool tsri_window_length(int64_t *out, int64_t taps, int64_t dilati
 }
 
 /* A tensor for the length of a call, where `like` is. */
-static inline tsr_status tsri_make_temporary(tsr_tensor **out, const char *op, const tsr_tensor *like, tsr_dtype dtype,
-                                    int ndim,
-                                    const int64_t *shape)
+static inline tsr_status tsri_make_temporary(tsr_tensor **out, const char *op, const tsr_tensor *like,
+                                             tsr_dtype dtype, int ndim, const int64_t *shape)
 {
     tsr_desc d;
     TSRI_TRY(tsri_desc_packed(&d, op, dtype, ndim, shape));

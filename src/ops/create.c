@@ -36,7 +36,8 @@ tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t 
     TSRI_TRY(tsri_desc_packed(&d, "zeros", dtype, ndim, shape));
     TSRI_TRY(tsri_result(out, &origin, "zeros", &d, NULL));
     const int64_t bytes = tsri_desc_span(&d, &lo);
-    if (origin != TSRI_ORIGIN_MADE || bytes > SMALL || !tsri_is_here(*out)) return tsri_result_end(out, origin, tsri_fill_run(*out, tsr_scalar_i64(0)));
+    if (origin != TSRI_ORIGIN_MADE || bytes > SMALL || !tsri_is_here(*out))
+        return tsri_result_end(out, origin, tsri_fill_run(*out, tsr_scalar_i64(0)));
     memset((*out)->data, 0, (size_t)bytes);
     return TSR_OK;
 }
@@ -196,7 +197,10 @@ static tsr_status make_progression(tsr_tensor **out, const char *op, tsr_dtype d
     return tsri_result_end(out, origin, fill_progression(*out, p));
 }
 
-static bool is_integer(tsr_scalar s) { return s.dtype == TSR_I64 || s.dtype == TSR_U64 || s.dtype == TSR_BOOL; }
+static bool is_integer(tsr_scalar s)
+{
+    return s.dtype == TSR_I64 || s.dtype == TSR_U64 || s.dtype == TSR_BOOL;
+}
 
 static bool is_negative(tsr_scalar s) { return s.dtype == TSR_I64 && s.as.i < 0; }
 
@@ -256,8 +260,8 @@ tsr_status tsr_arange(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr_s
         p.n = integer_count(&p.wrap_at, start, stop, step);
     } else {
         const double a = tsr_scalar_to_f64(start), b = tsr_scalar_to_f64(stop), by = tsr_scalar_to_f64(step);
-        TSRI_CHECK(is_finite(a) && is_finite(b) && is_finite(by), TSR_EINVAL, "arange: %g to %g by %g is not finite", a,
-                   b, by);
+        TSRI_CHECK(is_finite(a) && is_finite(b) && is_finite(by), TSR_EINVAL,
+                   "arange: %g to %g by %g is not finite", a, b, by);
         TSRI_CHECK(by != 0, TSR_EINVAL, "arange: step is 0");
         p.dtype = TSR_F64;
         p.re = (line){ a, by, false };
@@ -273,7 +277,8 @@ static line line_between(double a, double b, double parts)
     return is_finite(span) ? (line){ a, span / parts, false } : (line){ a, (b / 2 - a / 2) / parts, true };
 }
 
-tsr_status tsr_linspace(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr_scalar stop, int64_t n, bool endpoint)
+tsr_status tsr_linspace(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr_scalar stop, int64_t n,
+                        bool endpoint)
 {
     TSRI_CHECK(out, TSR_ENULL, "linspace: out is NULL");
     const tsr_kind kind = tsr_dtype_kind(dtype);
@@ -283,7 +288,8 @@ tsr_status tsr_linspace(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr
     const tsr_c128 a = tsr_scalar_to_c128(start), b = tsr_scalar_to_c128(stop);
     const double parts = (double)(endpoint ? tsri_max(n - 1, 1) : tsri_max(n, 1));
     const bool complex = start.dtype == TSR_C128 || stop.dtype == TSR_C128;
-    TSRI_CHECK(!complex || kind == TSR_COMPLEX, TSR_EDTYPE, "linspace: complex ends for %s", tsr_dtype_name(dtype));
+    TSRI_CHECK(!complex || kind == TSR_COMPLEX, TSR_EDTYPE, "linspace: complex ends for %s",
+               tsr_dtype_name(dtype));
     const progression p = {
         .n     = n,
         .dtype = complex ? TSR_C128 : TSR_F64,

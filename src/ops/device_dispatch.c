@@ -61,7 +61,8 @@ static tsr_fallback policy_of_environment(void)
 
 tsr_status tsr_set_fallback(tsr_fallback wanted)
 {
-    TSRI_CHECK((unsigned)wanted <= TSR_FALLBACK_ALLOW, TSR_EINVAL, "set_fallback: %d is no policy", (int)wanted);
+    TSRI_CHECK((unsigned)wanted <= TSR_FALLBACK_ALLOW, TSR_EINVAL, "set_fallback: %d is no policy",
+               (int)wanted);
     tsri_store_release(&policy, (int32_t)wanted);
     return TSR_OK;
 }
@@ -88,7 +89,8 @@ static tsr_status run_on_copies(const tsr_op *op)
     for (int i = 0; i < op->nout && s == TSR_OK; i++) {
         tsr_desc d;
         s = tsri_desc_packed_like(&d, &op->out[i]->desc, op->out[i]->dtype);
-        if (s == TSR_OK) s = tsri_make(&out[i], tsr_op_get_info(op->kind)->name, &d, TSR_CPU, TSR_MEMORY_HOST);
+        if (s == TSR_OK)
+            s = tsri_make(&out[i], tsr_op_get_info(op->kind)->name, &d, TSR_CPU, TSR_MEMORY_HOST);
         /* The one op whose result's own elements count. */
         if (s == TSR_OK && op->kind == TSR_OP_SCATTER) s = tsri_transfer(out[i], op->out[i], false);
         here.out[i] = out[i];
@@ -103,13 +105,15 @@ static tsr_status run_on_copies(const tsr_op *op)
 
 static tsr_status run_elsewhere(const tsr_op *op, const tsr_backend *backend, int index)
 {
-    const char *name = tsr_op_get_info(op->kind)->name, *why = backend->why_not ? backend->why_not(index, op) : NULL;
+    const char *name = tsr_op_get_info(op->kind)->name,
+               *why = backend->why_not ? backend->why_not(index, op) : NULL;
     const tsr_fallback now = tsr_get_fallback();
     if (now == TSR_FALLBACK_ERROR) {
         count(op->kind, REFUSED);
-        return tsri_fail(TSR_EUNSUPPORTED,
-                         "%s: the %s backend cannot do this with %s%s%s (TSR_FALLBACK=allow computes it on the CPU)", name,
-                         backend->name, TSRI_DESC(&op->out[0]->desc), why ? ": " : "", why ? why : "");
+        return tsri_fail(
+            TSR_EUNSUPPORTED,
+            "%s: the %s backend cannot do this with %s%s%s (TSR_FALLBACK=allow computes it on the CPU)", name,
+            backend->name, TSRI_DESC(&op->out[0]->desc), why ? ": " : "", why ? why : "");
     }
     count(op->kind, ELSEWHERE);
     if (now == TSR_FALLBACK_WARN) tsri_log_op(TSR_LOG_WARNING, name, backend->name, why);
@@ -127,7 +131,8 @@ static bool is_number(const tsr_tensor *t)
 }
 
 /* The number in a device's memory, in the shape it had. */
-static tsr_status carry_number(tsr_tensor *view, tsr_tensor **temporary, const tsr_tensor *t, tsr_device device)
+static tsr_status carry_number(tsr_tensor *view, tsr_tensor **temporary, const tsr_tensor *t,
+                               tsr_device device)
 {
     tsr_desc one;
     tsr_scalar value;
@@ -232,7 +237,8 @@ tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary)
     return TSR_OK;
 }
 
-tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s)
+tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t,
+                          tsr_status s)
 {
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     if (s == TSR_OK) s = tsri_result(out, &origin, op, &made->desc, t);

@@ -21,7 +21,8 @@ tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b);
 tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary);
 
 /* *out = `made`, of the host, beside t; `made` is released in any case. */
-tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s);
+tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t,
+                          tsr_status s);
 
 /* Where tensors that come from nothing are made: on the device that this thread works on, or else
  * on the default one. tsri_work_on returns what was before, to be given back. */

@@ -20,10 +20,12 @@ static TSRI_ALWAYS_INLINE tsr_status check_operands(context *x)
     const tsri_call *c = x->call;
     const tsr_signature *s = &x->parsed->signature;
     for (int i = 0; i < c->nout; i++)
-        TSRI_CHECK(c->out[i], TSR_ENULL, "%s: %s is NULL", x->name, c->nout == 1 ? "out" : s->operand[c->nin + i].name);
+        TSRI_CHECK(c->out[i], TSR_ENULL, "%s: %s is NULL", x->name,
+                   c->nout == 1 ? "out" : s->operand[c->nin + i].name);
     for (int i = 0; i < c->nout; i++)
         for (int k = 0; k < i; k++)
-            TSRI_CHECK(c->out[i] != c->out[k], TSR_EINVAL, "%s: two results are to go into one handle", x->name);
+            TSRI_CHECK(c->out[i] != c->out[k], TSR_EINVAL, "%s: two results are to go into one handle",
+                       x->name);
     for (int i = 0; i < c->nin; i++) {
         x->operands.in[i] = c->in[i];
         x->operands.temporary[i] = NULL;
@@ -79,7 +81,8 @@ static TSRI_ALWAYS_INLINE tsr_status fit(context *x, int *made)
         if (x->operands.in[i]) first = x->operands.in[i];
     for (*made = 0; *made < x->call->nout; (*made)++)
         TSRI_TRY(tsri_result_in(x->call->out[*made], &x->origin[*made], x->name, &x->desc[*made],
-                                first ? first->device : TSR_CPU, first ? tsri_memory_beside(first) : TSR_MEMORY_HOST));
+                                first ? first->device : TSR_CPU,
+                                first ? tsri_memory_beside(first) : TSR_MEMORY_HOST));
     return TSR_OK;
 }
 
@@ -101,7 +104,8 @@ static TSRI_ALWAYS_INLINE tsr_status separate(context *x)
                        "%s: the results overlap each other", x->name);
         }
         for (int i = 0; i < x->call->nin; i++)
-            if (o->in[i] && !may_be_in_place(x, i, r)) TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out));
+            if (o->in[i] && !may_be_in_place(x, i, r))
+                TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out));
     }
     return TSR_OK;
 }
@@ -124,7 +128,8 @@ static TSRI_ALWAYS_INLINE tsr_status run(context *x)
     op.stream = NULL;
     for (int i = 0; i < x->parsed->rule.nin; i++) op.in[i] = i < c->nin ? x->operands.in[i] : NULL;
     for (int i = 0; i < x->parsed->signature.nresults; i++) op.out[i] = i < c->nout ? *c->out[i] : NULL;
-    if (!traits->parts || !(tsri_load_acquire(&parts_first) || !tsri_op_supported(&op))) return tsri_op_run(&op);
+    if (!traits->parts || !(tsri_load_acquire(&parts_first) || !tsri_op_supported(&op)))
+        return tsri_op_run(&op);
     const tsr_device before = tsri_work_on(op.out[0]->device);
     const tsr_status s = traits->parts(&op);
     tsri_work_on(before);

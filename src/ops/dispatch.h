@@ -40,8 +40,8 @@ tsr_status tsri_dispatch_unary(tsr_tensor **out, tsr_op_kind kind, const void *p
 
 /* What an op knows beyond its row in op.def. in[i] is NULL for an operand left out.
  * Where infer is asked, dtypes and dims match the signature. */
-typedef tsr_status (*tsri_infer_fn)(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
-                                    const void *params);
+typedef tsr_status (*tsri_infer_fn)(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                    const tsr_desc *const *in, const void *params);
 
 /* Computes op's results with other ops. Operands are as a backend would get them. */
 typedef tsr_status (*tsri_parts_fn)(const tsr_op *op);
@@ -62,8 +62,8 @@ extern const tsri_op_traits tsri_traits[TSR_OP_COUNT];
 static inline const tsri_op_traits *tsri_traits_of(tsr_op_kind kind) { return &tsri_traits[kind]; }
 
 /* The rules of the families that prepare operands by themselves. */
-tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
-                                  const void *params);
+tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                  const tsr_desc *const *in, const void *params);
 tsr_status tsri_infer_matmul(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
                              const void *params);
 

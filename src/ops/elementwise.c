@@ -38,8 +38,9 @@ static tsr_status check_operands(context *c, const tsr_tensor *const *in)
 
 static TSRI_COLD tsr_status blame_dtype(const context *c, int i)
 {
-    return tsri_fail(TSR_EDTYPE, "%s: %s is %s, which it does not take; its signature is %s (tsr_cast converts)",
-                     c->name, c->parsed->signature.operand[i].name, TSRI_DESC(&c->operands.in[i]->desc),
+    return tsri_fail(TSR_EDTYPE,
+                     "%s: %s is %s, which it does not take; its signature is %s (tsr_cast converts)", c->name,
+                     c->parsed->signature.operand[i].name, TSRI_DESC(&c->operands.in[i]->desc),
                      tsr_op_get_info(c->kind)->signature);
 }
 
@@ -111,7 +112,8 @@ static tsr_status prepare_operands(context *c, const tsr_tensor *out, bool given
     tsri_operands *o = &c->operands;
     for (int i = 0; i < c->nin; i++) {
         if (o->in[i]->dtype != c->dtype[i]) TSRI_TRY(tsri_operand_convert(o, i, c->dtype[i]));
-        if (given && !tsri_is_exactly(o->in[i], out)) TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out));
+        if (given && !tsri_is_exactly(o->in[i], out))
+            TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out));
         TSRI_TRY(broadcast_operand(o, i, &out->desc));
     }
     return TSR_OK;
@@ -124,8 +126,8 @@ static tsr_status run(const context *c, tsr_tensor *out, const void *params)
     return tsri_op_run(&op);
 }
 
-static TSRI_NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
-                                                    const tsr_tensor *const *in)
+static TSRI_NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void *params,
+                                                    int nin, const tsr_tensor *const *in)
 {
     context c;
     tsr_desc d;
@@ -170,34 +172,39 @@ static bool is_like(const tsr_tensor *t, tsr_dtype dtype, const tsr_desc *d)
     return true;
 }
 
-/* Are z and t, of so many bytes each, apart? Distances wrap: the one that is below 0 is larger than any tensor. */
+/* Are z and t, of so many bytes each, apart? Distances wrap: the one that is below 0 is larger than any
+ * tensor. */
 static bool is_apart(const tsr_tensor *z, uintptr_t z_bytes, const tsr_tensor *t, uintptr_t t_bytes)
 {
     const uintptr_t to = (uintptr_t)t->data - (uintptr_t)z->data;
     return to >= z_bytes && 0 - to >= t_bytes;
 }
 
-/* Operands of one dtype, and a result if there is one, of one shape and contiguous: nothing is to be prepared.
- * How many elements they have, or 0. */
-static int64_t count_usual(const tsr_tensor *z, const tsri_dtype_rule *rule, int nin, const tsr_tensor *const *in)
+/* Operands of one dtype, and a result if there is one, of one shape and contiguous: nothing is to be
+ * prepared. How many elements they have, or 0. */
+static int64_t count_usual(const tsr_tensor *z, const tsri_dtype_rule *rule, int nin,
+                           const tsr_tensor *const *in)
 {
     const tsr_tensor *first = in[0];
     if (!first || !first->data || !(rule->usual >> first->dtype & 1)) return 0;
     if ((first->flags & TSR_FLAG_NUMBER) || !tsri_is_plain(first)) return 0;
     const int64_t n = count_canonical(&first->desc);
     for (int i = 1; i < nin; i++)
-        if (!in[i] || (in[i]->flags & TSR_FLAG_NUMBER) || !is_like(in[i], first->dtype, &first->desc)) return 0;
+        if (!in[i] || (in[i]->flags & TSR_FLAG_NUMBER) || !is_like(in[i], first->dtype, &first->desc))
+            return 0;
     if (!z) return n;
     const tsr_dtype dtype = rule->result == TSRI_RESULT_FIXED ? rule->fixed : first->dtype;
     if ((z->flags & TSR_FLAG_READONLY) || !is_like(z, dtype, &first->desc)) return 0;
     const uintptr_t z_bytes = (uintptr_t)(n * tsri_dtype_size(dtype));
     const uintptr_t bytes = (uintptr_t)(n * tsri_dtype_size(first->dtype));
     for (int i = 0; i < nin; i++)
-        if (!is_apart(z, z_bytes, in[i], bytes) && !(in[i]->data == z->data && dtype == first->dtype)) return 0;
+        if (!is_apart(z, z_bytes, in[i], bytes) && !(in[i]->data == z->data && dtype == first->dtype))
+            return 0;
     return n;
 }
 
-static tsr_status make_usual(tsr_tensor **out, tsr_op_kind kind, const tsri_dtype_rule *rule, const tsr_tensor *like)
+static tsr_status make_usual(tsr_tensor **out, tsr_op_kind kind, const tsri_dtype_rule *rule,
+                             const tsr_tensor *like)
 {
     tsr_desc d;
     const char *name = tsr_op_get_info(kind)->name;
@@ -228,8 +235,8 @@ TSRI_NEVER_INLINE tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind
     return tsri_result_end(out, TSRI_ORIGIN_MADE, run_usual(*out, kind, params, n, nin, in));
 }
 
-tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
-                                  const void *params)
+tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                  const tsr_desc *const *in, const void *params)
 {
     context c = { .kind = kind, .name = name, .parsed = tsri_parsed_of(kind) };
     (void)params;
@@ -256,11 +263,12 @@ tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind k
         const tsr_pair_params params = { a, 0 };                                                        \
         return tsri_elementwise(out, TSR_OP_##ID, &params, 1, (const tsr_tensor *const[]){ x });        \
     }
-#define TERNARY_A(ID, name, ...)                                                                        \
-    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, const tsr_tensor *w, double a) \
-    {                                                                                                   \
-        const tsr_pair_params params = { a, 0 };                                                        \
-        return tsri_elementwise(out, TSR_OP_##ID, &params, 3, (const tsr_tensor *const[]){ x, y, w });  \
+#define TERNARY_A(ID, name, ...)                                                                           \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, const tsr_tensor *w, \
+                          double a)                                                                        \
+    {                                                                                                      \
+        const tsr_pair_params params = { a, 0 };                                                           \
+        return tsri_elementwise(out, TSR_OP_##ID, &params, 3, (const tsr_tensor *const[]){ x, y, w });     \
     }
 #define UNARY_AB(ID, name, ...)  /* these look at their parameters: below */
 #include "tessera/op.def"

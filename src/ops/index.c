@@ -35,7 +35,8 @@ static tsr_status check_source(const char *op, tsr_tensor **out, const char *wha
 static void build_loop(tsri_loop *loop, const tsr_tensor *t)
 {
     tsri_loop_build(loop, t->ndim, t->shape, 1,
-                    (const tsri_operand[]){ { t->data, t->stride, tsri_dtype_size(t->dtype) } }, TSRI_ORDERED);
+                    (const tsri_operand[]){ { t->data, t->stride, tsri_dtype_size(t->dtype) } },
+                    TSRI_ORDERED);
 }
 
 /* The index of element k in row-major order. */
@@ -60,7 +61,8 @@ static bool widen_range(const tsri_tile *t, void *context)
     int64_t low = all->low, high = all->high;
     for (int64_t r = 0; r < t->rows; r++)
         for (int64_t c = 0; c < t->cols; c++) {
-            const int64_t v = *(const int64_t *)(const void *)(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
+            const int64_t v =
+                *(const int64_t *)(const void *)(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
             low = v < low ? v : low;
             high = v > high ? v : high;
         }
@@ -75,7 +77,8 @@ static bool find_outside(const tsri_tile *t, void *context)
     range *allowed = context;
     for (int64_t r = 0; r < t->rows; r++)
         for (int64_t c = 0; c < t->cols; c++, allowed->seen++) {
-            const int64_t v = *(const int64_t *)(const void *)(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
+            const int64_t v =
+                *(const int64_t *)(const void *)(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
             if (v < allowed->low || v > allowed->high) return false;
         }
     return true;
@@ -106,8 +109,9 @@ static TSRI_COLD tsr_status blame_index(const call *c, range allowed, int axis, 
         return tsri_fail(TSR_EINDEX, "%s: index %llu at %s is outside dim %d of %s, which has %lld", c->op,
                          (unsigned long long)v, TSRI_DIMS(c->index->ndim, at), axis, TSRI_DESC(d),
                          (long long)d->shape[axis]);
-    return tsri_fail(TSR_EINDEX, "%s: index %lld at %s is outside dim %d of %s, which has %lld", c->op, (long long)v,
-                     TSRI_DIMS(c->index->ndim, at), axis, TSRI_DESC(d), (long long)d->shape[axis]);
+    return tsri_fail(TSR_EINDEX, "%s: index %lld at %s is outside dim %d of %s, which has %lld", c->op,
+                     (long long)v, TSRI_DIMS(c->index->ndim, at), axis, TSRI_DESC(d),
+                     (long long)d->shape[axis]);
 }
 
 /* Brings c->index to i64 in 0 .. size - 1 of dim `axis` of d: as it is where it is so,
@@ -160,8 +164,8 @@ static tsr_status check_index(const char *op, const tsr_tensor *index)
     TSRI_TRY(tsri_check_allocated(op, "index", index));
     if (index->device == TSR_CPU) TSRI_TRY(tsri_check_host(op, "index", index));
     const tsr_kind kind = tsr_dtype_kind(index->dtype);
-    TSRI_CHECK(kind == TSR_SIGNED || kind == TSR_UNSIGNED, TSR_EDTYPE, "%s: index is %s, and must be of integers", op,
-               TSRI_DESC(&index->desc));
+    TSRI_CHECK(kind == TSR_SIGNED || kind == TSR_UNSIGNED, TSR_EDTYPE,
+               "%s: index is %s, and must be of integers", op, TSRI_DESC(&index->desc));
     return TSR_OK;
 }
 
@@ -171,8 +175,8 @@ static tsr_status gather_run(tsr_tensor *out, const tsr_tensor *t, const tsr_ten
 {
     const tsr_axis_params params = { axis };
     if (tsr_desc_numel(&out->desc) == 0) return TSR_OK;
-    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_GATHER, .nin = 2, .nout = 1, .in = { t, index }, .out = { out },
-                                  .params = &params });
+    return tsri_op_run(&(tsr_op){
+        .kind = TSR_OP_GATHER, .nin = 2, .nout = 1, .in = { t, index }, .out = { out }, .params = &params });
 }
 
 /* Makes or fits the result, and separates t and index from it. */
@@ -195,7 +199,8 @@ static tsr_status take_run(tsr_tensor *out, const tsr_tensor *t, const tsr_tenso
     const tsr_desc had = i.desc;
     i.desc = z.desc;
     i.dtype = TSR_I64;
-    for (int d = 0; d < z.ndim; d++) i.stride[d] = d >= axis && d < axis + had.ndim ? had.stride[d - axis] : 0;
+    for (int d = 0; d < z.ndim; d++)
+        i.stride[d] = d >= axis && d < axis + had.ndim ? had.stride[d - axis] : 0;
     return gather_run(&z, &x, &i, axis);
 }
 
@@ -204,8 +209,9 @@ static tsr_status take(call *c, tsr_tensor **out, int axis)
     tsr_desc d, packed;
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     const tsr_tensor *t = c->t, *index = c->index;
-    TSRI_CHECK(t->ndim - 1 + index->ndim <= TSR_MAX_NDIM, TSR_EINVAL, "%s: %s at the indices %s has too many dims",
-               c->op, TSRI_DESC(&t->desc), TSRI_DESC(&index->desc));
+    TSRI_CHECK(t->ndim - 1 + index->ndim <= TSR_MAX_NDIM, TSR_EINVAL,
+               "%s: %s at the indices %s has too many dims", c->op, TSRI_DESC(&t->desc),
+               TSRI_DESC(&index->desc));
     TSRI_TRY(open_index(c, axis, &t->desc));
     tsri_desc_copy(&d, &t->desc);
     tsri_remove_dim(&d, axis);
@@ -248,8 +254,9 @@ static tsr_status pair_dim(int64_t *size, const call *c, int i, bool broadcast)
 {
     const int64_t a = c->t->shape[i], b = c->index->shape[i];
     *size = broadcast && b == 1 ? a : b;
-    TSRI_CHECK(broadcast ? a == 1 || a == *size : b <= a, TSR_ESHAPE, "%s: dim %d is %lld in t %s and %lld in index %s",
-               c->op, i, (long long)a, TSRI_DESC(&c->t->desc), (long long)b, TSRI_DESC(&c->index->desc));
+    TSRI_CHECK(broadcast ? a == 1 || a == *size : b <= a, TSR_ESHAPE,
+               "%s: dim %d is %lld in t %s and %lld in index %s", c->op, i, (long long)a,
+               TSRI_DESC(&c->t->desc), (long long)b, TSRI_DESC(&c->index->desc));
     return TSR_OK;
 }
 
@@ -283,8 +290,8 @@ static tsr_status take_along(call *c, tsr_tensor **out, int axis, bool broadcast
     return tsri_result_end(out, origin, s);
 }
 
-static tsr_status along(tsr_tensor **out, const char *op, const tsr_tensor *t, const tsr_tensor *index, int axis,
-                        bool broadcast)
+static tsr_status along(tsr_tensor **out, const char *op, const tsr_tensor *t, const tsr_tensor *index,
+                        int axis, bool broadcast)
 {
     int at;
     call c = { .op = op, .t = t, .index = index };
@@ -312,7 +319,11 @@ static tsr_status scatter_run(tsr_tensor *out, const tsr_tensor *index, const ts
 {
     const tsr_scatter_params params = { axis, (int32_t)mode };
     if (tsr_desc_numel(&index->desc) == 0) return TSR_OK;
-    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_SCATTER, .nin = 2, .nout = 1, .in = { index, src }, .out = { out },
+    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_SCATTER,
+                                  .nin = 2,
+                                  .nout = 1,
+                                  .in = { index, src },
+                                  .out = { out },
                                   .params = &params });
 }
 
@@ -336,8 +347,9 @@ static tsr_status check_mode(const char *op, const tsr_tensor *t, tsr_scatter_mo
     static const char *const names[] = { "set", "add", "max" };
     const tsr_kind kind = tsr_dtype_kind(t->dtype);
     TSRI_CHECK((unsigned)mode <= TSR_SCATTER_MAX, TSR_EINVAL, "%s: %d is no mode", op, (int)mode);
-    const bool takes = mode == TSR_SCATTER_SET || (mode == TSR_SCATTER_ADD ? kind != TSR_BOOLEAN && t->dtype != TSR_C32
-                                                                           : kind != TSR_COMPLEX);
+    const bool takes =
+        mode == TSR_SCATTER_SET ||
+        (mode == TSR_SCATTER_ADD ? kind != TSR_BOOLEAN && t->dtype != TSR_C32 : kind != TSR_COMPLEX);
     TSRI_CHECK(takes, TSR_EDTYPE, "%s: %s does not take %s", op, names[mode], TSRI_DESC(&t->desc));
     return TSR_OK;
 }
@@ -365,8 +377,8 @@ static tsr_status check_src(call *c, tsr_scatter_mode mode)
     TSRI_TRY(tsri_check_allocated(c->op, "src", c->src));
     TSRI_TRY(check_mode(c->op, c->t, mode));
     if (c->src->flags & TSR_FLAG_NUMBER) return open_number(c);
-    TSRI_CHECK(c->src->dtype == c->t->dtype, TSR_EDTYPE, "%s: t is %s, but src is %s (tsr_cast converts)", c->op,
-               TSRI_DESC(&c->t->desc), TSRI_DESC(&c->src->desc));
+    TSRI_CHECK(c->src->dtype == c->t->dtype, TSR_EDTYPE, "%s: t is %s, but src is %s (tsr_cast converts)",
+               c->op, TSRI_DESC(&c->t->desc), TSRI_DESC(&c->src->desc));
     return TSR_OK;
 }
 
@@ -375,20 +387,21 @@ static tsr_status check_shapes(const call *c, int axis)
     const tsr_tensor *t = c->t, *index = c->index, *src = c->src;
     TSRI_TRY(check_ranks("scatter", t, index));
     TSRI_CHECK(src->ndim == index->ndim || src->ndim == 0, TSR_ESHAPE,
-               "scatter: index is %s, but src is %s: ranks differ", TSRI_DESC(&index->desc), TSRI_DESC(&src->desc));
+               "scatter: index is %s, but src is %s: ranks differ", TSRI_DESC(&index->desc),
+               TSRI_DESC(&src->desc));
     for (int i = 0; i < index->ndim; i++) {
         TSRI_CHECK(i == axis || index->shape[i] <= t->shape[i], TSR_ESHAPE,
                    "scatter: dim %d is %lld in index %s, longer than in t %s", i, (long long)index->shape[i],
                    TSRI_DESC(&index->desc), TSRI_DESC(&t->desc));
         TSRI_CHECK(src->ndim == 0 || index->shape[i] <= src->shape[i], TSR_ESHAPE,
-                   "scatter: dim %d is %lld in index %s, longer than in src %s", i, (long long)index->shape[i],
-                   TSRI_DESC(&index->desc), TSRI_DESC(&src->desc));
+                   "scatter: dim %d is %lld in index %s, longer than in src %s", i,
+                   (long long)index->shape[i], TSRI_DESC(&index->desc), TSRI_DESC(&src->desc));
     }
     return TSR_OK;
 }
 
-tsr_status tsr_scatter(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, const tsr_tensor *src, int axis,
-                       tsr_scatter_mode mode)
+tsr_status tsr_scatter(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, const tsr_tensor *src,
+                       int axis, tsr_scatter_mode mode)
 {
     int at;
     call c = { .op = "scatter", .t = t, .index = index, .src = src };
@@ -412,14 +425,15 @@ static tsr_status check_rows(const call *c, int axis)
 {
     const tsr_tensor *t = c->t, *index = c->index, *src = c->src;
     const int64_t n = index->ndim == 0 ? 1 : index->shape[0];
-    TSRI_CHECK(index->ndim <= 1, TSR_ESHAPE, "index_add: index is %s, and must be a vector", TSRI_DESC(&index->desc));
+    TSRI_CHECK(index->ndim <= 1, TSR_ESHAPE, "index_add: index is %s, and must be a vector",
+               TSRI_DESC(&index->desc));
     TSRI_CHECK(src->ndim == t->ndim, TSR_ESHAPE, "index_add: t is %s, but src is %s: ranks differ",
                TSRI_DESC(&t->desc), TSRI_DESC(&src->desc));
     for (int i = 0; i < t->ndim; i++)
         TSRI_CHECK(src->shape[i] == (i == axis ? n : t->shape[i]), TSR_ESHAPE,
-                   "index_add: dim %d of src %s is %lld, not %lld, with t %s and index %s", i, TSRI_DESC(&src->desc),
-                   (long long)src->shape[i], (long long)(i == axis ? n : t->shape[i]), TSRI_DESC(&t->desc),
-                   TSRI_DESC(&index->desc));
+                   "index_add: dim %d of src %s is %lld, not %lld, with t %s and index %s", i,
+                   TSRI_DESC(&src->desc), (long long)src->shape[i], (long long)(i == axis ? n : t->shape[i]),
+                   TSRI_DESC(&t->desc), TSRI_DESC(&index->desc));
     return TSR_OK;
 }
 
@@ -437,8 +451,8 @@ static tsr_status index_add(call *c, tsr_tensor **out, int axis)
     return scatter(c, out, axis, TSR_SCATTER_ADD);
 }
 
-tsr_status tsr_index_add(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, const tsr_tensor *src,
-                         int axis)
+tsr_status tsr_index_add(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index,
+                         const tsr_tensor *src, int axis)
 {
     int at;
     call c = { .op = "index_add", .t = t, .index = index, .src = src };
@@ -488,7 +502,8 @@ tsr_status tsr_one_hot(tsr_tensor **out, const tsr_tensor *index, int64_t depth,
 static tsr_status check_mask(const char *op, const tsr_tensor *mask)
 {
     TSRI_TRY(tsri_check_allocated(op, "mask", mask));
-    TSRI_CHECK(mask->dtype == TSR_BOOL, TSR_EDTYPE, "%s: mask is %s, and must be bool", op, TSRI_DESC(&mask->desc));
+    TSRI_CHECK(mask->dtype == TSR_BOOL, TSR_EDTYPE, "%s: mask is %s, and must be bool", op,
+               TSRI_DESC(&mask->desc));
     return TSR_OK;
 }
 
@@ -501,7 +516,8 @@ static tsr_status masked_fill(call *c, tsr_tensor **out, const tsr_tensor *mask,
     TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->t));
     tsr_status s = TSR_OK;
     if (origin == TSRI_ORIGIN_GIVEN) s = tsri_separate(&mask, mask_temporary, *out);
-    if (origin == TSRI_ORIGIN_GIVEN && s == TSR_OK && !tsri_is_exactly(c->t, *out)) s = tsri_separate(&c->t, &c->t_temporary, *out);
+    if (origin == TSRI_ORIGIN_GIVEN && s == TSR_OK && !tsri_is_exactly(c->t, *out))
+        s = tsri_separate(&c->t, &c->t_temporary, *out);
     seen = *mask;
     if (s == TSR_OK) s = tsri_desc_expand(&seen.desc, &mask->desc, d.ndim, d.shape);
     tsri_see_element(&value, c->number, d.dtype, &d);
@@ -523,8 +539,9 @@ tsr_status tsr_masked_fill(tsr_tensor **out, const tsr_tensor *t, const tsr_tens
     call c = { .op = "masked_fill", .t = t };
     TSRI_TRY(check_source("masked_fill", out, "t", t));
     TSRI_TRY(check_mask("masked_fill", mask));
-    TSRI_CHECK(broadcasts_to(&mask->desc, &t->desc), TSR_ESHAPE, "masked_fill: mask %s does not broadcast to t %s",
-               TSRI_DESC(&mask->desc), TSRI_DESC(&t->desc));
+    TSRI_CHECK(broadcasts_to(&mask->desc, &t->desc), TSR_ESHAPE,
+               "masked_fill: mask %s does not broadcast to t %s", TSRI_DESC(&mask->desc),
+               TSRI_DESC(&t->desc));
     TSRI_TRY(tsr_scalar_store(c.number, t->dtype, value));
     const tsr_status s = masked_fill(&c, out, mask, &mask_temporary);
     tsr_release(&mask_temporary);
@@ -565,7 +582,8 @@ static tsr_status list_result(tsr_tensor **out, const char *op, const tsr_desc *
     tsr_tensor *temporary = NULL;
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsri_result(out, &origin, op, d, t));
-    const bool plain = origin != TSRI_ORIGIN_GIVEN ? tsri_is_packed(&(*out)->desc) : is_plain_target(*out, t, mask);
+    const bool plain =
+        origin != TSRI_ORIGIN_GIVEN ? tsri_is_packed(&(*out)->desc) : is_plain_target(*out, t, mask);
     tsr_status s = plain ? TSR_OK : tsri_make(&temporary, op, d, TSR_CPU, TSR_MEMORY_HOST);
     if (s == TSR_OK) s = tsri_check_host(op, "out", *out);
     if (s == TSR_OK) list(plain ? (*out)->data : temporary->data, t, mask);
@@ -648,7 +666,8 @@ tsr_status tsr_masked_select(tsr_tensor **out, const tsr_tensor *t, const tsr_te
     TSRI_TRY(tsri_check_host("masked_select", "t", t));
     TSRI_TRY(check_mask("masked_select", mask));
     TSRI_TRY(tsri_check_host("masked_select", "mask", mask));
-    TSRI_CHECK(tsr_desc_broadcast(&ndim, shape, 2, (const tsr_desc *const[]){ &t->desc, &mask->desc }) == TSR_OK,
+    TSRI_CHECK(tsr_desc_broadcast(&ndim, shape, 2, (const tsr_desc *const[]){ &t->desc, &mask->desc }) ==
+                   TSR_OK,
                TSR_ESHAPE, "masked_select: t %s and mask %s do not broadcast", TSRI_DESC(&t->desc),
                TSRI_DESC(&mask->desc));
     tsr_tensor x = *t, m = *mask;

@@ -18,7 +18,8 @@ typedef struct question {
     tsr_tensor      like[TSR_OP_MAX_IN];  /* the same as tensors without data */
 } question;
 
-static tsr_status open_question(question *q, tsr_op_kind kind, int nin, const tsr_desc *const *in, const void *params)
+static tsr_status open_question(question *q, tsr_op_kind kind, int nin, const tsr_desc *const *in,
+                                const void *params)
 {
     TSRI_CHECK(kind > TSR_OP_NONE && kind < TSR_OP_COUNT, TSR_EINVAL, "infer: %d is no op", (int)kind);
     const tsr_op_info *info = tsr_op_get_info(kind);
@@ -26,15 +27,17 @@ static tsr_status open_question(question *q, tsr_op_kind kind, int nin, const ts
     const int most = s->noperands - s->nresults;
     const uint32_t optional = tsri_traits_of(kind)->optional;
     q->name = info->name;
-    TSRI_CHECK(nin >= 0 && nin <= most, TSR_EINVAL, "infer: %s takes %d operands, not %d", info->name, most, nin);
+    TSRI_CHECK(nin >= 0 && nin <= most, TSR_EINVAL, "infer: %s takes %d operands, not %d", info->name, most,
+               nin);
     TSRI_CHECK(in || nin == 0, TSR_ENULL, "infer: in is NULL");
-    TSRI_CHECK(params || tsri_streq(info->params, "none") || kind == TSR_OP_MATMUL || kind == TSR_OP_MATMUL_I8, TSR_ENULL,
-               "infer: params is NULL, but %s has a %s", info->name, info->params);
+    TSRI_CHECK(params || tsri_streq(info->params, "none") || kind == TSR_OP_MATMUL ||
+                   kind == TSR_OP_MATMUL_I8,
+               TSR_ENULL, "infer: params is NULL, but %s has a %s", info->name, info->params);
     for (int i = 0; i < TSR_OP_MAX_IN; i++) {
         q->in[i] = i < nin ? in[i] : NULL;
         if (q->in[i]) TSRI_TRY(tsri_desc_check(info->name, q->in[i]));
-        TSRI_CHECK(q->in[i] || i >= most || (optional >> i & 1), TSR_ENULL, "infer: %s: %s is NULL", info->name,
-                   s->operand[i].name);
+        TSRI_CHECK(q->in[i] || i >= most || (optional >> i & 1), TSR_ENULL, "infer: %s: %s is NULL",
+                   info->name, s->operand[i].name);
     }
     return TSR_OK;
 }
@@ -44,7 +47,8 @@ static tsr_status promote(question *q, const tsri_dtype_rule *rule)
 {
     tsr_dtype dtypes[TSR_OP_MAX_IN];
     const tsr_tensor *tensors[TSR_OP_MAX_IN];
-    for (int i = 0; i < rule->nin; i++) tensors[i] = q->in[i] ? tsri_tensor_like(&q->like[i], q->in[i]) : NULL;
+    for (int i = 0; i < rule->nin; i++)
+        tensors[i] = q->in[i] ? tsri_tensor_like(&q->like[i], q->in[i]) : NULL;
     TSRI_TRY(tsri_promote(dtypes, q->name, rule->nin, tensors, rule->group));
     for (int i = 0; i < rule->nin; i++) {
         if (!q->in[i]) continue;
@@ -63,7 +67,8 @@ static tsr_status infer(tsr_desc *out, question *q, tsr_op_kind kind, const void
     memset(bindings.bound, 0, sizeof bindings.bound);
     TSRI_TRY(promote(q, &p->rule));
     TSRI_TRY(tsr_match(&p->signature, q->name, p->rule.nin, q->in, &bindings));
-    return rule ? rule(out, q->name, kind, q->in, params) : tsri_infer_by_signature(out, q->name, kind, q->in, &bindings);
+    return rule ? rule(out, q->name, kind, q->in, params)
+                : tsri_infer_by_signature(out, q->name, kind, q->in, &bindings);
 }
 
 tsr_status tsr_infer(tsr_desc *out, tsr_op_kind kind, int nin, const tsr_desc *const *in, const void *params)
@@ -79,9 +84,13 @@ tsr_status tsr_infer(tsr_desc *out, tsr_op_kind kind, int nin, const tsr_desc *c
 
 /* Cost -------------------------------------------------------------------------------- */
 
-static double bytes_of(const tsr_desc *d) { return (double)tsr_desc_numel(d) * (double)tsri_dtype_size(d->dtype); }
+static double bytes_of(const tsr_desc *d)
+{
+    return (double)tsr_desc_numel(d) * (double)tsri_dtype_size(d->dtype);
+}
 
-tsr_status tsr_op_cost(tsr_cost *out, tsr_op_kind kind, int nin, const tsr_desc *const *in, const void *params)
+tsr_status tsr_op_cost(tsr_cost *out, tsr_op_kind kind, int nin, const tsr_desc *const *in,
+                       const void *params)
 {
     question q;
     tsr_desc made[TSR_OP_MAX_OUT];

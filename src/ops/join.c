@@ -107,7 +107,8 @@ tsr_status tsri_join_run(tsr_tensor *out, int n, const tsr_tensor *const *tensor
         const tsr_status s = tsri_cpu_interleave(out, n, tensors, &done);
         if (done) return s;
     }
-    if (n > 1 && out->device == TSR_CPU && bytes >= WORTH_BYTES && run_bytes(&j) < SHORT_BYTES && tsri_boxes_cut(&j.boxes, out, axis))
+    if (n > 1 && out->device == TSR_CPU && bytes >= WORTH_BYTES && run_bytes(&j) < SHORT_BYTES &&
+        tsri_boxes_cut(&j.boxes, out, axis))
         return tsri_parallel_for(j.boxes.count, 1, join_boxes, &j);
     return join_singly(&j);
 }

@@ -134,7 +134,8 @@ tsr_status tsr_inv(tsr_tensor **out, const tsr_tensor *a)
     TSRI_CHECK(out, TSR_ENULL, "inv: out is NULL");
     TSRI_TRY(tsri_check_factorable("inv", "a", a));
     TSRI_TRY(tsri_check_square("inv", "a", a));
-    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_INV, .nin = 1, .in = { a }, .nout = 1, .out = { out } });
+    return tsri_dispatch(
+        &(tsri_call){ .kind = TSR_OP_INV, .nin = 1, .in = { a }, .nout = 1, .out = { out } });
 }
 
 /* The operands of solve as matrices of one dtype and one batch. */

@@ -126,8 +126,8 @@ tsr_status tsr_trace(tsr_tensor **out, const tsr_tensor *a, int64_t offset)
 /* Both factors in one matrix, and which row each row in turn was swapped with (i64). */
 static tsr_status factor_lu(const char *name, tsr_tensor **lu, tsr_tensor **pivots, const tsr_tensor *a)
 {
-    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_LU, .nin = 1, .in = { a }, .nout = 2, .out = { lu, pivots },
-                                   .name = name });
+    return tsri_dispatch(&(tsri_call){
+        .kind = TSR_OP_LU, .nin = 1, .in = { a }, .nout = 2, .out = { lu, pivots }, .name = name });
 }
 
 /* 1 or -1 of `dtype` for each matrix: an even or odd number of rows was swapped. */

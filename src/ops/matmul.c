@@ -37,8 +37,8 @@ tsr_status tsri_product_dtype(tsr_dtype *out, const char *op, int n, const tsr_t
     TSRI_TRY(tsri_promote_all(&dtype, op, n, in));
     for (int i = 0; i < n; i++)
         TSRI_CHECK(!in[i] || multiplies(tsri_is_number(in[i]) ? dtype : in[i]->dtype), TSR_EDTYPE,
-                   "%s: %s is %s, which is not multiplied (tsr_cast converts)", op, names ? names[i] : "an operand",
-                   TSRI_DESC(&in[i]->desc));
+                   "%s: %s is %s, which is not multiplied (tsr_cast converts)", op,
+                   names ? names[i] : "an operand", TSRI_DESC(&in[i]->desc));
     *out = dtype;
     return TSR_OK;
 }

@@ -68,14 +68,16 @@ tsr_status tsr_copy(tsr_tensor *dst, const tsr_tensor *src)
 
 tsr_status tsr_copy_async(tsr_tensor *dst, const tsr_tensor *src)
 {
-    if (!tsr_is_allocated(dst) || !tsr_is_allocated(src) || dst->device == src->device) return tsr_copy(dst, src);
-    TSRI_CHECK(tsr_desc_same_shape(&dst->desc, &src->desc), TSR_ESHAPE, "copy_async: dst is %s, but src is %s",
-               TSRI_DESC(&dst->desc), TSRI_DESC(&src->desc));
+    if (!tsr_is_allocated(dst) || !tsr_is_allocated(src) || dst->device == src->device)
+        return tsr_copy(dst, src);
+    TSRI_CHECK(tsr_desc_same_shape(&dst->desc, &src->desc), TSR_ESHAPE,
+               "copy_async: dst is %s, but src is %s", TSRI_DESC(&dst->desc), TSRI_DESC(&src->desc));
     TSRI_TRY(tsri_check_writable("copy_async", "dst", dst));
     return tsri_transfer(dst, src, true);
 }
 
-static tsr_status copy_into_result(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *src)
+static tsr_status copy_into_result(tsr_tensor **out, const char *op, const tsr_desc *desc,
+                                   const tsr_tensor *src)
 {
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsri_result(out, &origin, op, desc, src));
@@ -100,7 +102,8 @@ tsr_status tsr_cast(tsr_tensor **out, const tsr_tensor *src, tsr_dtype dtype)
 }
 
 /* Rebinds *out to a packed row-major copy of src, seen as `shape`. src may be *out. */
-static tsr_status rebind_to_copy(tsr_tensor **out, const char *op, const tsr_tensor *src, const tsr_desc *shape)
+static tsr_status rebind_to_copy(tsr_tensor **out, const char *op, const tsr_tensor *src,
+                                 const tsr_desc *shape)
 {
     tsr_tensor *copy = NULL;
     tsr_desc d;
@@ -128,7 +131,8 @@ tsr_status tsr_contiguous(tsr_tensor **out, const tsr_tensor *t)
     TSRI_CHECK(out, TSR_ENULL, "contiguous: out is NULL");
     TSRI_TRY(tsri_check_allocated("contiguous", "t", t));
     tsr_desc d = t->desc;
-    if (tsr_desc_is_contiguous(&d)) return tsri_bind(out, "contiguous", &d, t->storage, t->data, t, TSR_FLAG_VIEW);
+    if (tsr_desc_is_contiguous(&d))
+        return tsri_bind(out, "contiguous", &d, t->storage, t->data, t, TSR_FLAG_VIEW);
     TSRI_TRY(tsr_desc_init(&d, t->dtype, t->ndim, t->shape, NULL));
     return rebind_to_copy(out, "contiguous", t, &d);
 }
@@ -187,14 +191,14 @@ static bool suits(const void *data, tsr_dtype dtype)
 
 /* The packed row-major host buffer as a tensor like t: in `place`, or, where its
  * address does not suit the elements, in temporary memory. */
-static tsr_status open_buffer(tsr_tensor **buffer, tsr_tensor *place, const char *op, const char *what, void *data,
-                              size_t bytes, const tsr_tensor *t)
+static tsr_status open_buffer(tsr_tensor **buffer, tsr_tensor *place, const char *op, const char *what,
+                              void *data, size_t bytes, const tsr_tensor *t)
 {
     tsr_desc d;
     const int64_t wanted = tsr_byte_size(t);
     TSRI_CHECK(data || wanted == 0, TSR_ENULL, "%s: %s is NULL", op, what);
-    TSRI_CHECK(bytes == (uint64_t)wanted, TSR_ESHAPE, "%s: the buffer has %zu bytes, but %s has %lld", op, bytes,
-               TSRI_DESC(&t->desc), (long long)wanted);
+    TSRI_CHECK(bytes == (uint64_t)wanted, TSR_ESHAPE, "%s: the buffer has %zu bytes, but %s has %lld", op,
+               bytes, TSRI_DESC(&t->desc), (long long)wanted);
     TSRI_TRY(tsr_desc_init(&d, t->dtype, t->ndim, t->shape, NULL));
     if (!suits(data, t->dtype)) return tsri_make(buffer, op, &d, TSR_CPU, TSR_MEMORY_HOST);
     *buffer = place;
@@ -235,8 +239,9 @@ static tsr_status check_parts(const char *op, int n, const tsr_tensor *const *te
         const tsr_tensor *t = tensors[i];
         TSRI_CHECK(t, TSR_ENULL, "%s: tensor %d is NULL", op, i);
         TSRI_TRY(tsri_check_allocated(op, "a tensor", t));
-        TSRI_CHECK(t->dtype == tensors[0]->dtype, TSR_EDTYPE, "%s: tensor %d is %s, but tensor 0 is %s (tsr_cast)", op, i,
-                   TSRI_DESC(&t->desc), TSRI_DESC(&tensors[0]->desc));
+        TSRI_CHECK(t->dtype == tensors[0]->dtype, TSR_EDTYPE,
+                   "%s: tensor %d is %s, but tensor 0 is %s (tsr_cast)", op, i, TSRI_DESC(&t->desc),
+                   TSRI_DESC(&tensors[0]->desc));
         TSRI_CHECK(t->ndim == tensors[0]->ndim, TSR_ESHAPE, "%s: tensor %d is %s, but tensor 0 is %s", op, i,
                    TSRI_DESC(&t->desc), TSRI_DESC(&tensors[0]->desc));
     }
@@ -262,8 +267,8 @@ static bool overlaps_any(const tsr_tensor *out, int n, const tsr_tensor *const *
     return false;
 }
 
-static tsr_status join(tsr_tensor **out, const char *op, const tsr_desc *d, int n, const tsr_tensor *const *tensors,
-                       int axis, bool stacked)
+static tsr_status join(tsr_tensor **out, const char *op, const tsr_desc *d, int n,
+                       const tsr_tensor *const *tensors, int axis, bool stacked)
 {
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsri_result(out, &origin, op, d, tensors[0]));

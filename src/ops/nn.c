@@ -37,7 +37,8 @@ static bool stop_outside(const tsri_tile *t, void *context)
     return true;
 }
 
-static bool find_outside(int64_t *value, int64_t *at, const tsr_tensor *t, int64_t size, const int64_t *except)
+static bool find_outside(int64_t *value, int64_t *at, const tsr_tensor *t, int64_t size,
+                         const int64_t *except)
 {
     tsri_loop loop;
     search s = { size, except, 0, 0 };
@@ -144,7 +145,8 @@ tsr_status tsr_rms_norm(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor 
 {
     const tsr_norm_params params = { 1, eps };
     TSRI_TRY(check_eps("rms_norm", eps));
-    return tsri_dispatch_one(out, NULL, TSR_OP_RMS_NORM, &params, 2, (const tsr_tensor *const[]){ x, weight });
+    return tsri_dispatch_one(out, NULL, TSR_OP_RMS_NORM, &params, 2,
+                             (const tsr_tensor *const[]){ x, weight });
 }
 
 tsr_status tsr_add_rms_norm(tsr_tensor **out, tsr_tensor **sum_out, const tsr_tensor *x,
@@ -226,7 +228,8 @@ tsr_status tsr_rope(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *pos
                "rope: theta is %g, and must be finite and positive", theta);
     tsr_status s = tsri_as_integers(&positions, &temporary, "rope", "positions");
     if (s == TSR_OK)
-        s = tsri_dispatch_one(out, NULL, TSR_OP_ROPE, &params, 2, (const tsr_tensor *const[]){ x, positions });
+        s = tsri_dispatch_one(out, NULL, TSR_OP_ROPE, &params, 2,
+                              (const tsr_tensor *const[]){ x, positions });
     tsr_release(&temporary);
     return s;
 }

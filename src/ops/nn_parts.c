@@ -161,8 +161,8 @@ tsr_status tsri_add_rms_norm_parts(const tsr_op *op)
 }
 
 /* A list of channels, or NULL, in a dtype and seen along axis 1 of a tensor of this rank. */
-static tsr_status open_channels(tsr_tensor *v, const tsr_tensor **list, tsr_tensor **temporary, tsr_dtype dtype,
-                                int ndim)
+static tsr_status open_channels(tsr_tensor *v, const tsr_tensor **list, tsr_tensor **temporary,
+                                tsr_dtype dtype, int ndim)
 {
     if (!*list) return TSR_OK;
     TSRI_TRY(tsri_as_dtype(list, temporary, dtype));

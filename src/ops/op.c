@@ -28,8 +28,9 @@ static tsr_status check_here(const tsr_op *op, const tsr_tensor *t)
     if (TSRI_LIKELY(tsri_is_plain(t))) return TSR_OK;
     const char *name = infos[op->kind].name;
     if (t->device != TSR_CPU) return tsri_fail_devices(name, TSR_CPU, t->device);
-    TSRI_CHECK(tsr_memory_is_host(t->memory), TSR_EDEVICE, "%s: %s lies in %s memory, which the host cannot reach",
-               name, TSRI_DESC(&t->desc), tsr_memory_name(t->memory));
+    TSRI_CHECK(tsr_memory_is_host(t->memory), TSR_EDEVICE,
+               "%s: %s lies in %s memory, which the host cannot reach", name, TSRI_DESC(&t->desc),
+               tsr_memory_name(t->memory));
     return TSR_OK;
 }
 
@@ -39,8 +40,9 @@ tsr_status tsri_op_run(const tsr_op *op)
     for (int i = 0; i < op->nout; i++) TSRI_TRY(check_here(op, op->out[i]));
     for (int i = 0; i < op->nin; i++)
         if (op->in[i]) TSRI_TRY(check_here(op, op->in[i]));
-    TSRI_CHECK(tsri_cpu_backend.supports(0, op), TSR_EUNSUPPORTED, "%s: the cpu backend cannot do this with %s",
-               infos[op->kind].name, TSRI_DESC(&op->out[0]->desc));
+    TSRI_CHECK(tsri_cpu_backend.supports(0, op), TSR_EUNSUPPORTED,
+               "%s: the cpu backend cannot do this with %s", infos[op->kind].name,
+               TSRI_DESC(&op->out[0]->desc));
     const uint32_t failures = tsri_failures();
     return tsri_backend_end(tsri_cpu_backend.run(0, op), failures, infos[op->kind].name, &tsri_cpu_backend);
 }
@@ -54,8 +56,8 @@ bool tsri_op_supported(const tsr_op *op)
 static tsr_status fit_result(tsr_tensor *t, tsri_origin *origin, const char *op, const tsr_desc *desc)
 {
     bool allocated = false;
-    TSRI_CHECK(t->dtype == desc->dtype, TSR_EDTYPE, "%s: the result is %s, but out holds %s", op, TSRI_DESC(desc),
-               TSRI_DESC(&t->desc));
+    TSRI_CHECK(t->dtype == desc->dtype, TSR_EDTYPE, "%s: the result is %s, but out holds %s", op,
+               TSRI_DESC(desc), TSRI_DESC(&t->desc));
     TSRI_CHECK(tsr_desc_same_shape(&t->desc, desc), TSR_ESHAPE, "%s: the result is %s, but out holds %s", op,
                TSRI_DESC(desc), TSRI_DESC(&t->desc));
     TSRI_TRY(tsri_check_writable(op, "out", t));

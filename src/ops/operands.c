@@ -16,7 +16,8 @@ static tsr_status common_dtype(tsr_dtype *out, const char *op, int n, const tsr_
                                const uint8_t *group, int first)
 {
     tsr_dtype dtype = TSR_DTYPE_INVALID;
-    for (int pass = 0; pass < 2 && dtype == TSR_DTYPE_INVALID; pass++)  /* tensors, and numbers if there are none */
+    for (int pass = 0; pass < 2 && dtype == TSR_DTYPE_INVALID;
+         pass++) /* tensors, and numbers if there are none */
         for (int i = first; i < n; i++) {
             if (!in[i] || !is_in_group(group, i, first) || (pass == 0 && tsri_is_number(in[i]))) continue;
             if (in[i]->dtype == dtype) continue;
@@ -29,7 +30,8 @@ static tsr_status common_dtype(tsr_dtype *out, const char *op, int n, const tsr_
     return TSR_OK;
 }
 
-tsr_status tsri_promote(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in, const uint8_t *group)
+tsr_status tsri_promote(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
+                        const uint8_t *group)
 {
     for (int i = 0; i < n; i++) {
         int first = 0;
@@ -44,8 +46,9 @@ tsr_status tsri_promote(tsr_dtype *out, const char *op, int n, const tsr_tensor 
 
 bool tsri_number_fits(tsr_kind number, tsr_kind kind)
 {
-    static const uint8_t rank[] = { [TSR_BOOLEAN] = 0, [TSR_SIGNED] = 1, [TSR_UNSIGNED] = 1, [TSR_FLOATING] = 2,
-                                    [TSR_COMPLEX] = 3 };
+    static const uint8_t rank[] = {
+        [TSR_BOOLEAN] = 0, [TSR_SIGNED] = 1, [TSR_UNSIGNED] = 1, [TSR_FLOATING] = 2, [TSR_COMPLEX] = 3
+    };
     return rank[number] <= rank[kind];
 }
 
@@ -54,8 +57,8 @@ tsr_status tsri_check_numbers(const char *op, int n, const tsr_tensor *const *in
     for (int i = 0; i < n; i++) {
         if (!in[i] || !tsri_is_number(in[i])) continue;
         const tsr_kind kind = tsr_dtype_kind(in[i]->dtype);
-        TSRI_CHECK(tsri_number_fits(kind, tsr_dtype_kind(dtypes[i])), TSR_EDTYPE, "%s: a %s number does not fit %s",
-                   op, tsr_kind_name(kind), tsr_dtype_name(dtypes[i]));
+        TSRI_CHECK(tsri_number_fits(kind, tsr_dtype_kind(dtypes[i])), TSR_EDTYPE,
+                   "%s: a %s number does not fit %s", op, tsr_kind_name(kind), tsr_dtype_name(dtypes[i]));
     }
     return TSR_OK;
 }

@@ -12,8 +12,8 @@
 static tsr_status check_ordered(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_allocated(op, what, t));
-    TSRI_CHECK(tsr_dtype_kind(t->dtype) != TSR_COMPLEX, TSR_EDTYPE, "%s: %s is %s, and complex numbers have no order",
-               op, what, TSRI_DESC(&t->desc));
+    TSRI_CHECK(tsr_dtype_kind(t->dtype) != TSR_COMPLEX, TSR_EDTYPE,
+               "%s: %s is %s, and complex numbers have no order", op, what, TSRI_DESC(&t->desc));
     return TSR_OK;
 }
 
@@ -43,8 +43,8 @@ static tsr_status add_result(results *r, tsr_tensor **out, const tsr_desc *d)
     TSRI_TRY(tsri_result(out, &r->origin[r->n], r->op, d, r->x));
     r->out[r->n++] = out;
     for (int i = 0; i < r->n - 1; i++)
-        TSRI_CHECK(!tsri_overlap((*out)->data, &(*out)->desc, (*r->out[i])->data, &(*r->out[i])->desc), TSR_EOVERLAP,
-                   "%s: the results %s and %s overlap", r->op, TSRI_DESC(&(*r->out[i])->desc),
+        TSRI_CHECK(!tsri_overlap((*out)->data, &(*out)->desc, (*r->out[i])->data, &(*r->out[i])->desc),
+                   TSR_EOVERLAP, "%s: the results %s and %s overlap", r->op, TSRI_DESC(&(*r->out[i])->desc),
                    TSRI_DESC(&(*out)->desc));
     return TSR_OK;
 }
@@ -154,15 +154,15 @@ tsr_status tsr_sort_with_indices(tsr_tensor **values, tsr_tensor **indices, cons
     return sort(values, indices, x, &how);
 }
 
-tsr_status tsr_topk(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, int64_t k, int axis, bool largest,
-                    bool sorted)
+tsr_status tsr_topk(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, int64_t k, int axis,
+                    bool largest, bool sorted)
 {
     sorting how;
     (void)sorted;  /* an order left open may be this one */
     TSRI_TRY(check_two("topk", values, indices));
     TSRI_TRY(open_sorting(&how, "topk", x, axis, largest));
-    TSRI_CHECK(k >= 0 && k <= how.keep, TSR_EINVAL, "topk: %lld of dim %d of %s, which has %lld", (long long)k, axis,
-               TSRI_DESC(&x->desc), (long long)how.keep);
+    TSRI_CHECK(k >= 0 && k <= how.keep, TSR_EINVAL, "topk: %lld of dim %d of %s, which has %lld",
+               (long long)k, axis, TSRI_DESC(&x->desc), (long long)how.keep);
     how.keep = k;
     return sort(values, indices, x, &how);
 }
@@ -182,8 +182,9 @@ tsr_status tsr_kthvalue(tsr_tensor **values, tsr_tensor **indices, const tsr_ten
     tsr_tensor *sorted = NULL, *places = NULL, value, place;
     TSRI_TRY(check_two("kthvalue", values, indices));
     TSRI_TRY(open_sorting(&how, "kthvalue", x, axis, false));
-    TSRI_CHECK(k >= 1 && k <= how.keep, TSR_EINVAL, "kthvalue: the %lld-th along dim %d of %s, which has %lld",
-               (long long)k, axis, TSRI_DESC(&x->desc), (long long)how.keep);
+    TSRI_CHECK(k >= 1 && k <= how.keep, TSR_EINVAL,
+               "kthvalue: the %lld-th along dim %d of %s, which has %lld", (long long)k, axis,
+               TSRI_DESC(&x->desc), (long long)how.keep);
     how.keep = k;
     tsr_status s = sort(&sorted, &places, x, &how);
     if (s == TSR_OK) s = see_last(&value, sorted, how.axis, keep_dim);
@@ -281,7 +282,8 @@ static tsr_status unique(tsr_tensor **const *outs, runs *r, tsr_tensor **made, c
     if (outs[1]) TSRI_TRY(count_runs(&made[1], r));
     if (outs[2]) TSRI_TRY(number_elements(&made[2], r, x));
     if (outs[3]) TSRI_TRY(tsr_take(&made[3], r->places, r->starts, 0));
-    return deliver("unique", 4, outs, (const tsr_tensor *const[]){ made[0], made[1], made[2], made[3] }, like);
+    return deliver("unique", 4, outs, (const tsr_tensor *const[]){ made[0], made[1], made[2], made[3] },
+                   like);
 }
 
 tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique_results *more)
@@ -316,9 +318,11 @@ static tsr_status common_dtype(tsr_dtype *out, const char *op, const tsr_tensor 
 {
     *out = list->dtype;
     if (list->dtype == x->dtype) return TSR_OK;
-    if (is_number(x) && breadth(tsr_dtype_kind(x->dtype)) <= breadth(tsr_dtype_kind(list->dtype))) return TSR_OK;
+    if (is_number(x) && breadth(tsr_dtype_kind(x->dtype)) <= breadth(tsr_dtype_kind(list->dtype)))
+        return TSR_OK;
     TSRI_CHECK(!is_number(x) && tsr_dtype_promote(out, list->dtype, x->dtype) == TSR_OK, TSR_EDTYPE,
-               "%s: %s and %s do not mix (tsr_cast converts)", op, TSRI_DESC(&list->desc), TSRI_DESC(&x->desc));
+               "%s: %s and %s do not mix (tsr_cast converts)", op, TSRI_DESC(&list->desc),
+               TSRI_DESC(&x->desc));
     return TSR_OK;
 }
 
@@ -356,7 +360,11 @@ static tsr_status search_run(tsr_tensor *out, const tsr_tensor *list, const tsr_
 {
     const tsr_search_params params = { right };
     if (tsr_numel(out) == 0) return TSR_OK;
-    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_SEARCHSORTED, .nin = 2, .nout = 1, .in = { x, list }, .out = { out },
+    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_SEARCHSORTED,
+                                  .nin = 2,
+                                  .nout = 1,
+                                  .in = { x, list },
+                                  .out = { out },
                                   .params = &params });
 }
 

@@ -14,7 +14,8 @@ enum {
 bool tsri_pads_rows(const tsr_tensor *out, const tsr_tensor *t)
 {
     const int last = out->ndim - 1;
-    if (last < 1 || out->device != TSR_CPU || !tsr_memory_is_host(out->memory) || tsr_numel(t) == 0) return false;
+    if (last < 1 || out->device != TSR_CPU || !tsr_memory_is_host(out->memory) || tsr_numel(t) == 0)
+        return false;
     const int64_t size = tsri_dtype_size(out->dtype);
     return tsr_numel(out) * size >= WORTH_BYTES && out->shape[last] * size < TSRI_WRITER_ROW &&
            tsri_is_packed(&out->desc) && (t->stride[last] == 1 || t->shape[last] == 1);
@@ -41,7 +42,10 @@ static const char *plane_in_t(const padding *p, const int64_t *at)
     return (const char *)p->t->data + place * tsri_dtype_size(p->t->dtype);
 }
 
-static int64_t within(int64_t i, int64_t least, int64_t most) { return i < least ? least : i > most ? most : i; }
+static int64_t within(int64_t i, int64_t least, int64_t most)
+{
+    return i < least ? least : i > most ? most : i;
+}
 
 /* n rows of one plane. */
 static void write_plane(tsri_rows_writer *w, const padding *p, const int64_t *at, int64_t n)
@@ -49,7 +53,8 @@ static void write_plane(tsri_rows_writer *w, const padding *p, const int64_t *at
     const int d = p->t->ndim - 2;
     const int64_t step = p->t->stride[d] * tsri_dtype_size(p->t->dtype), first = at[d] - p->before[d];
     const char *x = plane_in_t(p, at);
-    const int64_t above = x ? within(-first, 0, n) : n, upto = x ? within(p->t->shape[d] - first, above, n) : n;
+    const int64_t above = x ? within(-first, 0, n) : n,
+                  upto = x ? within(p->t->shape[d] - first, above, n) : n;
     p->writing->rows(w, &p->row, NULL, 0, above);
     if (upto > above) p->writing->rows(w, &p->row, x + (first + above) * step, step, upto - above);
     p->writing->rows(w, &p->row, NULL, 0, n - upto);

@@ -4,7 +4,8 @@
 
 #include "op.h"
 
-/* Is t, padded to out, such that tsri_pad_rows may be called? Rows of t run on, and out is packed and the host's. */
+/* Is t, padded to out, such that tsri_pad_rows may be called? Rows of t run on, and out is packed and the
+ * host's. */
 bool tsri_pads_rows(const tsr_tensor *out, const tsr_tensor *t);
 
 /* out = t with `before` elements of each dim ahead of it, and value around. */

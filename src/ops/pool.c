@@ -367,7 +367,8 @@ static tsr_status divide(const pool *l)
 {
     tsr_tensor *z = l->result[Z], *counts = NULL;
     if (l->p->divisor != 0) return tsr_div(&z, z, TSR_NUMBER((double)l->p->divisor));
-    tsr_status s = tsri_make_temporary(&counts, name_of(l), l->x, TSR_F64, l->p->spatial, z->shape + l->first);
+    tsr_status s =
+        tsri_make_temporary(&counts, name_of(l), l->x, TSR_F64, l->p->spatial, z->shape + l->first);
     if (s == TSR_OK) s = count_windows(counts, l);
     if (s == TSR_OK) s = tsr_div(&z, z, counts);
     tsr_release(&counts);

@@ -39,11 +39,13 @@ static tsr_dtype given_dtype(tsr_op_kind kind, const tsri_dtype_rule *rule, tsr_
 
 static tsr_status check_not_nothing(tsr_op_kind kind, const tsr_desc *x, const tsr_desc *out, uint32_t axes)
 {
-    const bool chooses = kind == TSR_OP_MAX || kind == TSR_OP_MIN || kind == TSR_OP_ARGMAX || kind == TSR_OP_ARGMIN;
+    const bool chooses =
+        kind == TSR_OP_MAX || kind == TSR_OP_MIN || kind == TSR_OP_ARGMAX || kind == TSR_OP_ARGMIN;
     if (!chooses || tsr_desc_numel(out) == 0) return TSR_OK;
     for (int d = 0; d < x->ndim; d++)
         TSRI_CHECK(!(axes >> d & 1) || x->shape[d] > 0, TSR_ESHAPE,
-                   "%s: %s has no elements along axis %d to choose from", tsr_op_get_info(kind)->name, TSRI_DESC(x), d);
+                   "%s: %s has no elements along axis %d to choose from", tsr_op_get_info(kind)->name,
+                   TSRI_DESC(x), d);
     return TSR_OK;
 }
 
@@ -55,8 +57,8 @@ tsr_status tsri_infer_reduce(tsr_desc *out, const char *name, tsr_op_kind kind, 
     const tsr_dtype dtype = given_dtype(kind, tsri_rule_of(kind), x->dtype);
     int64_t shape[TSR_MAX_NDIM];
     int ndim = 0;
-    TSRI_CHECK(!(p->axes >> x->ndim), TSR_EINDEX, "%s: axes has bits beyond the %d dims of %s", name, (int)x->ndim,
-               TSRI_DESC(x));
+    TSRI_CHECK(!(p->axes >> x->ndim), TSR_EINDEX, "%s: axes has bits beyond the %d dims of %s", name,
+               (int)x->ndim, TSRI_DESC(x));
     if (is_scan(kind)) return tsri_desc_packed_like(out, x, dtype);
     for (int d = 0; d < x->ndim; d++) {
         const bool reduced = p->axes >> d & 1;
@@ -87,12 +89,14 @@ static int64_t count_plain_total(const tsr_tensor *out, tsr_op_kind kind, const 
     return fits ? n : 0;
 }
 
-static tsr_status reduce(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x, const tsr_reduce_params *params)
+static tsr_status reduce(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x,
+                         const tsr_reduce_params *params)
 {
     const int64_t n = count_plain_total(*out, kind, x, params);
     if (n == 0) return tsri_dispatch_unary(out, kind, params, x);
     if (tsri_is_plain(x) && tsri_is_plain(*out) && tsri_cpu_reduce_row(kind, n, *out, x)) return TSR_OK;
-    return tsri_op_run(&(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out }, .params = params });
+    return tsri_op_run(
+        &(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out }, .params = params });
 }
 
 /* A list of axes as bits; an empty one is all. */
@@ -103,15 +107,16 @@ static tsr_status read_axes(uint32_t *bits, const char *op, const tsr_desc *x, i
     for (int i = 0; i < naxes; i++) {
         int axis = 0;
         TSRI_TRY(tsri_axis(&axis, op, "axis", axes[i], x));
-        TSRI_CHECK(!(*bits >> axis & 1), TSR_EINVAL, "%s: axis %d of %s is named twice", op, axis, TSRI_DESC(x));
+        TSRI_CHECK(!(*bits >> axis & 1), TSR_EINVAL, "%s: axis %d of %s is named twice", op, axis,
+                   TSRI_DESC(x));
         *bits |= (uint32_t)1 << axis;
     }
     if (naxes == 0) *bits = ((uint32_t)1 << x->ndim) - 1;
     return TSR_OK;
 }
 
-static tsr_status over_axes(tsr_tensor **out, tsr_op_kind kind, const char *op, const tsr_tensor *x, int naxes,
-                            const int *axes, bool keepdims, double a)
+static tsr_status over_axes(tsr_tensor **out, tsr_op_kind kind, const char *op, const tsr_tensor *x,
+                            int naxes, const int *axes, bool keepdims, double a)
 {
     tsr_reduce_params params = { .keepdims = keepdims, .a = a };
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
@@ -139,27 +144,34 @@ static tsr_status over_one(tsr_tensor **out, tsr_op_kind kind, const char *op, c
     tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, int axis) \
     { return over_one(out, TSR_OP_##ID, #name, x, axis, false); }
 
-OVER_AXES(sum, SUM) OVER_AXES(prod, PROD) OVER_AXES(mean, MEAN) OVER_AXES(max, MAX) OVER_AXES(min, MIN)
-OVER_AXES(any, ANY) OVER_AXES(all, ALL) OVER_AXES(count_nonzero, COUNT_NONZERO) OVER_AXES(logsumexp, LOGSUMEXP)
-OVER_ONE(argmax, ARGMAX) OVER_ONE(argmin, ARGMIN)
-ALONG(cumsum, CUMSUM) ALONG(cumprod, CUMPROD) ALONG(cummax, CUMMAX)
+OVER_AXES(sum, SUM)
+OVER_AXES(prod, PROD) OVER_AXES(mean, MEAN) OVER_AXES(max, MAX) OVER_AXES(min, MIN) OVER_AXES(any, ANY)
+    OVER_AXES(all, ALL) OVER_AXES(count_nonzero, COUNT_NONZERO) OVER_AXES(logsumexp, LOGSUMEXP)
+        OVER_ONE(argmax, ARGMAX) OVER_ONE(argmin, ARGMIN) ALONG(cumsum, CUMSUM) ALONG(cumprod, CUMPROD)
+            ALONG(cummax, CUMMAX)
 
-/* Is it neither infinite nor NaN? */
-static bool is_finite(double x) { return x - x == 0; }
+    /* Is it neither infinite nor NaN? */
+    static bool is_finite(double x)
+{
+    return x - x == 0;
+}
 
-tsr_status tsr_var(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims, double correction)
+tsr_status tsr_var(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims,
+                   double correction)
 {
     TSRI_CHECK(is_finite(correction), TSR_EINVAL, "var: the correction is %g", correction);
     return over_axes(out, TSR_OP_VAR, "var", x, naxes, axes, keepdims, correction);
 }
 
-tsr_status tsr_std(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims, double correction)
+tsr_status tsr_std(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims,
+                   double correction)
 {
     TSRI_CHECK(is_finite(correction), TSR_EINVAL, "std: the correction is %g", correction);
     return over_axes(out, TSR_OP_STD, "std", x, naxes, axes, keepdims, correction);
 }
 
-tsr_status tsr_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims, double p)
+tsr_status tsr_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims,
+                    double p)
 {
     TSRI_CHECK(p == p, TSR_EINVAL, "norm: p is NaN");
     return over_axes(out, TSR_OP_NORM, "norm", x, naxes, axes, keepdims, p);
@@ -202,7 +214,8 @@ tsr_status tsr_diff(tsr_tensor **out, const tsr_tensor *x, int axis, int64_t n)
     TSRI_TRY(tsri_axis(&at, "diff", "axis", axis, &x->desc));
     TSRI_CHECK(n >= 0, TSR_EINVAL, "diff: n is %lld, below 0", (long long)n);
     TSRI_CHECK(tsri_rule_of(TSR_OP_SUB)->accepts[0] >> x->dtype & 1, TSR_EDTYPE,
-               "diff: x is %s, which it does not take; it takes numbers (tsr_cast converts)", TSRI_DESC(&x->desc));
+               "diff: x is %s, which it does not take; it takes numbers (tsr_cast converts)",
+               TSRI_DESC(&x->desc));
     tsr_desc shorter = x->desc;
     shorter.shape[at] = tsri_max(x->shape[at] - n, 0);
     TSRI_TRY(tsri_desc_packed_like(&d, &shorter, x->dtype));

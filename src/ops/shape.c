@@ -16,8 +16,8 @@ static tsr_status check_source(const char *op, tsr_tensor **out, const tsr_tenso
 typedef tsr_status (*lay_fn)(tsr_tensor *out, const tsr_tensor *t, const void *how);
 
 /* Makes or fits the result, separates t from it, and lays it out. */
-static tsr_status lay_out(tsr_tensor **out, const char *op, const tsr_desc *d, const tsr_tensor *t, lay_fn lay,
-                          const void *how)
+static tsr_status lay_out(tsr_tensor **out, const char *op, const tsr_desc *d, const tsr_tensor *t,
+                          lay_fn lay, const void *how)
 {
     tsr_tensor *temporary = NULL;
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
@@ -202,7 +202,8 @@ static tsr_status extend(const tsr_tensor *t, int axis, int64_t from, int64_t to
     }
     while (to < size) {
         const int64_t n = size - to < period ? size - to : period;
-        TSRI_TRY(reflect ? copy_strip(t, axis, to, n, to - 2, -1) : copy_strip(t, axis, to, n, to - period, 1));
+        TSRI_TRY(reflect ? copy_strip(t, axis, to, n, to - 2, -1)
+                         : copy_strip(t, axis, to, n, to - period, 1));
         to += n;
     }
     return TSR_OK;
@@ -272,18 +273,19 @@ static tsr_status lay_padded_boxes(tsr_tensor *out, const tsr_tensor *t, const v
     const padding *p = how;
     int leading = 0;
     const int64_t size = tsri_dtype_size(out->dtype);
-    if (p->mode == TSR_PAD_CONSTANT && tsri_pads_rows(out, t)) return tsri_pad_rows(out, t, p->before, p->value);
+    if (p->mode == TSR_PAD_CONSTANT && tsri_pads_rows(out, t))
+        return tsri_pad_rows(out, t, p->before, p->value);
     while (leading < out->ndim && out->shape[leading] == t->shape[leading]) leading++;
-    if (out->device == TSR_CPU && leading < out->ndim && tsr_numel(out) * size >= WORTH_BYTES && out->shape[out->ndim - 1] * size < SHORT_BYTES &&
-        tsri_boxes_cut(&b.boxes, out, leading))
+    if (out->device == TSR_CPU && leading < out->ndim && tsr_numel(out) * size >= WORTH_BYTES &&
+        out->shape[out->ndim - 1] * size < SHORT_BYTES && tsri_boxes_cut(&b.boxes, out, leading))
         return tsri_parallel_for(b.boxes.count, 1, pad_boxes, &b);
     return lay_padded(out, t, how);
 }
 
 static tsr_status check_lengths(const tsr_desc *d, int i, int64_t before, int64_t after, tsr_pad_mode mode)
 {
-    TSRI_CHECK(before >= 0 && after >= 0, TSR_EINVAL, "pad: %lld before and %lld after dim %d", (long long)before,
-               (long long)after, i);
+    TSRI_CHECK(before >= 0 && after >= 0, TSR_EINVAL, "pad: %lld before and %lld after dim %d",
+               (long long)before, (long long)after, i);
     TSRI_CHECK(mode == TSR_PAD_CONSTANT || d->shape[i] > 0 || (before == 0 && after == 0), TSR_ESHAPE,
                "pad: dim %d of %s has nothing to extend it with", i, TSRI_DESC(d));
     return TSR_OK;
@@ -300,7 +302,8 @@ tsr_status tsr_pad(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *
     TSRI_TRY(tsri_check_list("pad", "after", n, after));
     TSRI_CHECK(n == t->ndim, TSR_ESHAPE, "pad: lengths for %d dims, but t is %s", n, TSRI_DESC(&t->desc));
     TSRI_CHECK((unsigned)mode <= TSR_PAD_WRAP, TSR_EINVAL, "pad: %d is no mode", (int)mode);
-    if (mode == TSR_PAD_CONSTANT) TSRI_TRY(tsr_scalar_store(element, t->dtype, value));  /* may it be stored? */
+    if (mode == TSR_PAD_CONSTANT)
+        TSRI_TRY(tsr_scalar_store(element, t->dtype, value)); /* may it be stored? */
     for (int i = 0; i < n; i++) {
         TSRI_TRY(check_lengths(&t->desc, i, before[i], after[i], mode));
         TSRI_CHECK(tsri_add(&shape[i], t->shape[i], before[i]) && tsri_add(&shape[i], shape[i], after[i]),
@@ -365,8 +368,14 @@ static tsr_status triangle(tsr_tensor **out, const char *op, const tsr_tensor *t
     return tsri_result_end(out, origin, s);
 }
 
-tsr_status tsr_tril(tsr_tensor **out, const tsr_tensor *t, int64_t k) { return triangle(out, "tril", t, k, true); }
-tsr_status tsr_triu(tsr_tensor **out, const tsr_tensor *t, int64_t k) { return triangle(out, "triu", t, k, false); }
+tsr_status tsr_tril(tsr_tensor **out, const tsr_tensor *t, int64_t k)
+{
+    return triangle(out, "tril", t, k, true);
+}
+tsr_status tsr_triu(tsr_tensor **out, const tsr_tensor *t, int64_t k)
+{
+    return triangle(out, "triu", t, k, false);
+}
 
 static tsr_status lay_diagonal(tsr_tensor *out, const tsr_tensor *t, const void *how)
 {
@@ -429,7 +438,10 @@ static void grid_desc(tsr_desc *out, const tsr_tensor *v, int n, const int64_t *
 }
 
 /* The dim that vector i runs along. */
-static int dim_of(int i, int n, tsr_mesh_order order) { return order == TSR_MESH_XY && n > 1 && i < 2 ? 1 - i : i; }
+static int dim_of(int i, int n, tsr_mesh_order order)
+{
+    return order == TSR_MESH_XY && n > 1 && i < 2 ? 1 - i : i;
+}
 
 static bool is_placed(const tsr_tensor *t) { return t && (t->flags & TSR_FLAG_PLACED); }
 
@@ -442,14 +454,16 @@ static tsr_status bind_grid(tsr_tensor **outs, int n, tsr_tensor *held, const ts
     for (int i = 0; i < n; i++) tsri_storage_retain(held[i].storage);
     for (int i = 0; i < n && s == TSR_OK; i++)
         if (!is_placed(outs[i]))
-            s = tsri_bind(&origin[i], "meshgrid", &d[i], held[i].storage, held[i].data, &held[i], TSR_FLAG_VIEW);
+            s = tsri_bind(&origin[i], "meshgrid", &d[i], held[i].storage, held[i].data, &held[i],
+                          TSR_FLAG_VIEW);
     for (int i = 0; i < n && s == TSR_OK; i++) {
         if (origin[i]) {
             tsr_release(&outs[i]);
             outs[i] = origin[i];
             origin[i] = NULL;
         } else {
-            s = tsri_bind(&outs[i], "meshgrid", &d[i], held[i].storage, held[i].data, &held[i], TSR_FLAG_VIEW);
+            s = tsri_bind(&outs[i], "meshgrid", &d[i], held[i].storage, held[i].data, &held[i],
+                          TSR_FLAG_VIEW);
         }
     }
     for (int i = 0; i < n; i++) {
@@ -466,12 +480,15 @@ tsr_status tsr_meshgrid(tsr_tensor **outs, int n, const tsr_tensor *const *vecto
     int64_t shape[TSR_MAX_NDIM];
     TSRI_CHECK(outs, TSR_ENULL, "meshgrid: outs is NULL");
     TSRI_CHECK(vectors, TSR_ENULL, "meshgrid: vectors is NULL");
-    TSRI_CHECK(n >= 1 && n <= TSR_MAX_NDIM, TSR_EINVAL, "meshgrid: %d vectors; 1 to %d are taken", n, TSR_MAX_NDIM);
-    TSRI_CHECK(order == TSR_MESH_IJ || order == TSR_MESH_XY, TSR_EINVAL, "meshgrid: %d is no order", (int)order);
+    TSRI_CHECK(n >= 1 && n <= TSR_MAX_NDIM, TSR_EINVAL, "meshgrid: %d vectors; 1 to %d are taken", n,
+               TSR_MAX_NDIM);
+    TSRI_CHECK(order == TSR_MESH_IJ || order == TSR_MESH_XY, TSR_EINVAL, "meshgrid: %d is no order",
+               (int)order);
     for (int i = 0; i < n; i++) {
         TSRI_CHECK(vectors[i], TSR_ENULL, "meshgrid: vector %d is NULL", i);
         TSRI_TRY(tsri_check_allocated("meshgrid", "a vector", vectors[i]));
-        TSRI_CHECK(vectors[i]->ndim == 1, TSR_ESHAPE, "meshgrid: vector %d is %s", i, TSRI_DESC(&vectors[i]->desc));
+        TSRI_CHECK(vectors[i]->ndim == 1, TSR_ESHAPE, "meshgrid: vector %d is %s", i,
+                   TSRI_DESC(&vectors[i]->desc));
         shape[dim_of(i, n, order)] = vectors[i]->shape[0];
     }
     for (int i = 0; i < n; i++) {

@@ -105,38 +105,43 @@ static tsr_status find_many(many *out, const char *name, const tsr_signature *s,
         many m = { in[i], o->name, 0, 0 };
         m.count = many_dims(&m.first, s, &o->shape, in[i]->ndim);
         if (!out->desc) *out = m;
-        TSRI_CHECK(same_many(out, &m), TSR_ESHAPE, "%s: %s is %s and %s is %s, which differ in the dims (...)", name,
-                   out->name, TSRI_DESC(out->desc), m.name, TSRI_DESC(in[i]));
+        TSRI_CHECK(same_many(out, &m), TSR_ESHAPE,
+                   "%s: %s is %s and %s is %s, which differ in the dims (...)", name, out->name,
+                   TSRI_DESC(out->desc), m.name, TSRI_DESC(in[i]));
     }
     return TSR_OK;
 }
 
 static tsr_dtype result_dtype(const tsr_match_operand *o, const tsr_bindings *b)
 {
-    return o->dtype_name != TSRI_NO_NAME ? (tsr_dtype)b->value[o->dtype_name] : (tsr_dtype)__builtin_ctz(o->dtypes);
+    return o->dtype_name != TSRI_NO_NAME ? (tsr_dtype)b->value[o->dtype_name]
+                                         : (tsr_dtype)__builtin_ctz(o->dtypes);
 }
 
-/* One result: names give their values, numbers themselves; an optional dim whose name is free is not there. */
-static tsr_status infer_result(tsr_desc *out, const char *name, const tsr_signature *s, const tsr_match_operand *o,
-                               const many *dots, const tsr_bindings *b)
+/* One result: names give their values, numbers themselves; an optional dim whose name is free is not there.
+ */
+static tsr_status infer_result(tsr_desc *out, const char *name, const tsr_signature *s,
+                               const tsr_match_operand *o, const many *dots, const tsr_bindings *b)
 {
     int64_t shape[TSR_MAX_NDIM];
     int n = 0;
     for (int i = 0; i < o->shape.count; i++) {
         const tsr_match_term *t = &s->term[o->shape.first + i];
         if (t->what == TSRI_TERM_MANY) {
-            for (int k = 0; k < dots->count && n < TSR_MAX_NDIM; k++) shape[n++] = dots->desc->shape[dots->first + k];
+            for (int k = 0; k < dots->count && n < TSR_MAX_NDIM; k++)
+                shape[n++] = dots->desc->shape[dots->first + k];
             continue;
         }
         if (t->optional && !b->bound[t->name]) continue;
-        TSRI_CHECK(n < TSR_MAX_NDIM, TSR_ESHAPE, "%s: the result would have more than %d dims", name, TSR_MAX_NDIM);
+        TSRI_CHECK(n < TSR_MAX_NDIM, TSR_ESHAPE, "%s: the result would have more than %d dims", name,
+                   TSR_MAX_NDIM);
         shape[n++] = t->what == TSRI_TERM_NUMBER ? t->value : b->value[t->name];
     }
     return tsri_desc_packed(out, name, result_dtype(o, b), n, shape);
 }
 
-tsr_status tsri_infer_by_signature(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
-                                   const tsr_bindings *bindings)
+tsr_status tsri_infer_by_signature(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                   const tsr_desc *const *in, const tsr_bindings *bindings)
 {
     const tsr_signature *s = tsri_signature_of(kind);
     const int nin = s->noperands - s->nresults;

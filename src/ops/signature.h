@@ -33,13 +33,16 @@ static inline const tsri_parsed *tsri_parsed_of(tsr_op_kind kind)
     return &tsri_parsed_ops[kind];
 }
 
-static inline const tsr_signature *tsri_signature_of(tsr_op_kind kind) { return &tsri_parsed_of(kind)->signature; }
+static inline const tsr_signature *tsri_signature_of(tsr_op_kind kind)
+{
+    return &tsri_parsed_of(kind)->signature;
+}
 static inline const tsri_dtype_rule *tsri_rule_of(tsr_op_kind kind) { return &tsri_parsed_of(kind)->rule; }
 
 /* The results of a call on operands that match: what the signature's names came to.
  * `...` in a result is what it stood for in the first operand that has it; operands
  * must agree on it. */
-tsr_status tsri_infer_by_signature(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
-                                   const tsr_bindings *bindings);
+tsr_status tsri_infer_by_signature(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                   const tsr_desc *const *in, const tsr_bindings *bindings);
 
 #endif

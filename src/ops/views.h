@@ -18,8 +18,8 @@ static inline void tsri_see(tsr_tensor *v, const tsr_tensor *t, const tsr_desc *
 }
 
 /* Indices start, start + step, ... before stop along an axis. v may be t. */
-static inline tsr_status tsri_see_slice(tsr_tensor *v, const tsr_tensor *t, int axis, int64_t start, int64_t stop,
-                                        int64_t step)
+static inline tsr_status tsri_see_slice(tsr_tensor *v, const tsr_tensor *t, int axis, int64_t start,
+                                        int64_t stop, int64_t step)
 {
     tsr_desc d;
     int64_t offset;
@@ -62,7 +62,8 @@ static inline void tsri_see_element(tsr_tensor *v, void *bytes, tsr_dtype dtype,
 static inline tsr_status tsri_where_run(tsr_tensor *out, const tsr_tensor *mask, const tsr_tensor *x,
                                         const tsr_tensor *y)
 {
-    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_WHERE, .nin = 3, .nout = 1, .in = { mask, x, y }, .out = { out } });
+    return tsri_op_run(
+        &(tsr_op){ .kind = TSR_OP_WHERE, .nin = 3, .nout = 1, .in = { mask, x, y }, .out = { out } });
 }
 
 #endif

@@ -86,7 +86,8 @@ static void compare_outcomes(trial *t, const outcome *alone, const outcome *shar
     for (int i = 0; i < TRIAL_TENSORS && !t->failed; i++) {
         if (alone->bytes[i] != shared->bytes[i])
             fail_trial(t, "with %d threads result %d has another size", threads, i);
-        if (t->failed || alone->bytes[i] == 0 || !memcmp(alone->data[i], shared->data[i], alone->bytes[i])) continue;
+        if (t->failed || alone->bytes[i] == 0 || !memcmp(alone->data[i], shared->data[i], alone->bytes[i]))
+            continue;
         const tsr_dtype dtype = t->tensor[i]->dtype;
         for (size_t at = 0; at < alone->bytes[i] && !t->failed; at += size_of(dtype)) {
             char text[160], one[64], many[64];
@@ -107,7 +108,8 @@ typedef struct verdict {
 } verdict;
 
 /* Runs it and keeps what it gave. */
-static void run_with(trial *t, const check *c, uint64_t random, const trial_settings *how, int threads, outcome *o)
+static void run_with(trial *t, const check *c, uint64_t random, const trial_settings *how, int threads,
+                     outcome *o)
 {
     *t = (trial){ .check = c, .how = how, .random = random };
     tsri_split_finely(threads > 1);
@@ -150,7 +152,8 @@ static verdict try_trial(const check *c, uint64_t random, const scale *s, int th
     free_outcome(&b);
     if (!v.failed && guard_faults() != faults) {
         v.failed = true;
-        snprintf(v.why, sizeof v.why, "memory beside a block of the library was written, or freed with another size");
+        snprintf(v.why, sizeof v.why,
+                 "memory beside a block of the library was written, or freed with another size");
     }
     return v;
 }
@@ -164,7 +167,8 @@ static void shrink(const check *c, const scale *s, int threads)
     for (int64_t elements = 2; elements < s->elements; elements *= 2)
         for (uint64_t i = 0; i < 150 && time(NULL) < end; i++) {
             const scale smaller = { s->name, elements, s->edges, 1, 1 };
-            const verdict v = try_trial(c, trial_random(net.seed, c, (int64_t)(1000000 + i)), &smaller, threads);
+            const verdict v =
+                try_trial(c, trial_random(net.seed, c, (int64_t)(1000000 + i)), &smaller, threads);
             if (!v.failed) continue;
             printf("    at most %lld elements: %s\n", (long long)elements, v.why);
             return;
@@ -174,8 +178,10 @@ static void shrink(const check *c, const scale *s, int threads)
 static void tell(const check *c, const scale *s, int64_t pass, int threads, const verdict *v)
 {
     if (net.failed++ >= TOLD) return;
-    printf("FAILED %s, %s, %d threads: %s\n    again: test_net --only \"%s\" --scale %s --seed %llu --trial %lld\n",
-           c->name, s->name, threads, v->why, c->name, s->name, (unsigned long long)net.seed, (long long)pass);
+    printf("FAILED %s, %s, %d threads: %s\n    again: test_net --only \"%s\" --scale %s --seed %llu --trial "
+           "%lld\n",
+           c->name, s->name, threads, v->why, c->name, s->name, (unsigned long long)net.seed,
+           (long long)pass);
     shrink(c, s, threads);
     fflush(stdout);
 }
@@ -192,7 +198,8 @@ static void run_scale(const scale *s)
 {
     static const int threads[] = { 2, 3, 5, 8 };
     const int64_t passes = net.passes ? net.passes : s->passes;
-    const int64_t first = net.trial >= 0 ? net.trial / MOST_MORE : 0, end = net.trial >= 0 ? first + 1 : passes;
+    const int64_t first = net.trial >= 0 ? net.trial / MOST_MORE : 0,
+                  end = net.trial >= 0 ? first + 1 : passes;
     for (int64_t pass = first; pass < end; pass++)
         for (int i = 0; i < net.list.count; i++) {
             const check *c = &net.list.item[i];
@@ -228,7 +235,8 @@ int main(int argc, char **argv)
     if (seed) net.seed = strtoull(seed, NULL, 10);
     if (passes) net.passes = strtoll(passes, NULL, 10);
     if (!read_options(argc, argv)) {
-        fprintf(stderr, "usage: test_net [--seed N] [--passes N] [--trial N] [--only CHECK] [--scale NAME]\n");
+        fprintf(stderr,
+                "usage: test_net [--seed N] [--passes N] [--trial N] [--only CHECK] [--scale NAME]\n");
         return 2;
     }
     list_everything(&net.list);
@@ -239,9 +247,10 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < SCALES; i++)
         if (!net.scale || !strcmp(net.scale, scales[i].name)) run_scale(&scales[i]);
-    printf("%lld trials of %d checks, %lld runs, sizes around %d edges\n", (long long)net.trials, net.list.count,
-           (long long)net.runs, net.nedges);
-    printf("%lld passed, %lld failed, 0 skipped\n", (long long)(net.trials - net.failed), (long long)net.failed);
+    printf("%lld trials of %d checks, %lld runs, sizes around %d edges\n", (long long)net.trials,
+           net.list.count, (long long)net.runs, net.nedges);
+    printf("%lld passed, %lld failed, 0 skipped\n", (long long)(net.trials - net.failed),
+           (long long)net.failed);
     free(net.list.item);
     return net.failed != 0;
 }

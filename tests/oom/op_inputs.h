@@ -6,15 +6,18 @@
 
 /* Inputs ---------------------------------------------------------------------------------- */
 
-#define INPUTS(I) \
-    I(x) I(turned) I(row) I(eight) I(twelve) I(one) I(three) I(square) I(square_turned) I(wide_square) \
-    I(complex_square) I(half) I(half_turned) I(left) I(right) I(left_turned) I(right_turned) I(bytes) I(bytes_turned) \
-    I(positive) I(chances) I(mask) I(mask_turned) I(mask_square) I(along) I(along_turned) I(along_square) I(indices) \
-    I(classes) I(numbers) I(wide_numbers) I(ascending) I(many) I(wave) I(cube) I(images) I(images_turned) \
-    I(wide_images) I(half_images) I(kernels) I(each_kernel) I(half_kernels) I(kernels_back) I(points) I(signals) \
-    I(taps) I(taps_back) I(volumes) I(blocks) I(heads) I(half_heads) I(queries) I(pairs) I(positions) I(table) I(sheet) \
-    I(sheet_turned) I(half_sheet) I(half_sheet_turned) I(sheet_classes) I(sheet_indices) I(pictures) I(picture_kernels) \
-    I(long_queries)
+#define INPUTS(I)                                                                                          \
+    I(x)                                                                                                   \
+    I(turned) I(row) I(eight) I(twelve) I(one) I(three) I(square) I(square_turned) I(wide_square)          \
+        I(complex_square) I(half) I(half_turned) I(left) I(right) I(left_turned) I(right_turned) I(bytes)  \
+            I(bytes_turned) I(positive) I(chances) I(mask) I(mask_turned) I(mask_square) I(along)          \
+                I(along_turned) I(along_square) I(indices) I(classes) I(numbers) I(wide_numbers)           \
+                    I(ascending) I(many) I(wave) I(cube) I(images) I(images_turned) I(wide_images)         \
+                        I(half_images) I(kernels) I(each_kernel) I(half_kernels) I(kernels_back) I(points) \
+                            I(signals) I(taps) I(taps_back) I(volumes) I(blocks) I(heads) I(half_heads)    \
+                                I(queries) I(pairs) I(positions) I(table) I(sheet) I(sheet_turned)         \
+                                    I(half_sheet) I(half_sheet_turned) I(sheet_classes) I(sheet_indices)   \
+                                        I(pictures) I(picture_kernels) I(long_queries)
 
 #define I(name) static tsr_tensor *name;
 INPUTS(I)

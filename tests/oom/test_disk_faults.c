@@ -66,7 +66,10 @@ static void expect_told(const char *what, int n, tsr_status s)
 
 typedef tsr_status (*read_fn)(tsr_tensor **out, tsr_file *f, const char *name);
 
-static tsr_status read_whole(tsr_tensor **out, tsr_file *f, const char *name) { return tsr_file_read(out, f, name); }
+static tsr_status read_whole(tsr_tensor **out, tsr_file *f, const char *name)
+{
+    return tsr_file_read(out, f, name);
+}
 
 static tsr_status read_rows(tsr_tensor **out, tsr_file *f, const char *name)
 {
@@ -169,7 +172,8 @@ static void test_readers_survive_a_disk_that_fails(void)
 static const char *write_set(void)
 {
     static const char text[] = "{\"weight_map\":{\"a\":\"one.safetensors\",\"b\":\"two.safetensors\"}}";
-    static const char *const parts[] = { "one.safetensors", "two.safetensors" }, *const names[] = { "a", "b" };
+    static const char *const parts[] = { "one.safetensors", "two.safetensors" }, *const names[] = { "a",
+                                                                                                    "b" };
     for (int i = 0; i < 2; i++) {
         tsr_writer *w = NULL;
         EXPECT_OK(tsr_writer_create(&w, file_path(parts[i]), NULL));
@@ -236,7 +240,8 @@ static void test_mapping_survives_a_disk_that_fails(void)
             const tsr_status status = tsr_storage_map_file(&s, path, 128, 0, TSR_MAP_READ);
             fault_disarm();
             more = fault.fired;
-            if (status != TSR_OK) EXPECT(status == TSR_EIO && strstr(tsr_last_error(), strerror(fault.error)));
+            if (status != TSR_OK)
+                EXPECT(status == TSR_EIO && strstr(tsr_last_error(), strerror(fault.error)));
             EXPECT((s != NULL) == (status == TSR_OK));
             tsr_storage_release(&s);
             EXPECT(open_files() == files);
@@ -280,14 +285,15 @@ static void expect_write(const kind *k, const char *path, const contents *c, int
     fault_disarm();
     if (s != TSR_OK) expect_told(k->name, n, s);
     EXPECT_MSG(s == TSR_OK ? same_file(path, c->new, c->new_bytes) : same_file(path, c->old, c->old_bytes),
-               "%s, call %d (%d) fails with %s: %s", k->name, n, fault.which, strerror(error), tsr_status_name(s));
+               "%s, call %d (%d) fails with %s: %s", k->name, n, fault.which, strerror(error),
+               tsr_status_name(s));
     if (c->old)
-        EXPECT_MSG(is_link(path) && rights_of(path) == 0600, "%s, call %d (%d): the link or the rights are lost",
-                   k->name, n, fault.which);
+        EXPECT_MSG(is_link(path) && rights_of(path) == 0600,
+                   "%s, call %d (%d): the link or the rights are lost", k->name, n, fault.which);
     EXPECT_MSG(open_files() == files, "%s, call %d: a descriptor is left", k->name, n);
     const int left = count_names(files_folder) - names - (s == TSR_OK && !c->old);
-    EXPECT_MSG(left == 0 || (fault.fired && fault.which == TSRI_UNLINK), "%s, call %d (%d): a temporary file is left",
-               k->name, n, fault.which);
+    EXPECT_MSG(left == 0 || (fault.fired && fault.which == TSRI_UNLINK),
+               "%s, call %d (%d): a temporary file is left", k->name, n, fault.which);
 }
 
 static void expect_writes(const kind *k, bool replaces)

@@ -129,8 +129,8 @@ static void try_all(const command *c, const char *const *words, const char *fold
         fault_disarm();
         more = fault.fired;
         const bool told = strstr(text, strerror(error)) != NULL;
-        EXPECT_MSG(status == EXIT_YES || (told && error != EINTR), "%s, call %d (%d) fails with %s: %d, %s", words[0],
-                   n, fault.which, strerror(error), status, text);
+        EXPECT_MSG(status == EXIT_YES || (told && error != EINTR), "%s, call %d (%d) fails with %s: %d, %s",
+                   words[0], n, fault.which, strerror(error), status, text);
         EXPECT_MSG(open_files() == files, "%s, call %d: a descriptor is left", words[0], n);
         if (folder) expect_place(&p, status == EXIT_YES, words[0], n);
     }
@@ -175,7 +175,8 @@ static void try_convert(const char *name, const char *out, const char *word, con
     snprintf(folder, sizeof folder, "%s/%s", files_folder, name);
     snprintf(path, sizeof path, "%s/%s", folder, out);
     EXPECT(mkdir(folder, 0700) == 0);
-    try_errors(&convert_command, (const char *[]){ "convert", input, path, "--force", word, value, NULL }, folder);
+    try_errors(&convert_command, (const char *[]){ "convert", input, path, "--force", word, value, NULL },
+               folder);
 }
 
 static void test_convert_survives_a_disk_that_fails(void)

@@ -1,8 +1,8 @@
 /* test_oom_files.c - every piece that a reader or writer of files keeps is once the one for which there is no
  * memory; and the failures of the system that take more than one call to fail.
  *
- * Pieces are kept in blocks. What comes first is made longer by 16 bytes at a time, so that the end of a block
- * comes to lie before each piece, and the allocation of the next block fails. */
+ * Pieces are kept in blocks. What comes first is made longer by 16 bytes at a time, so that the end of a
+ * block comes to lie before each piece, and the allocation of the next block fails. */
 #define _GNU_SOURCE 1
 #include <signal.h>
 #include <sys/wait.h>
@@ -43,14 +43,16 @@ static tsr_status open_named(const unsigned char *data, size_t bytes, const char
     tsr_file *f = NULL;
     memset(name, 'n', (size_t)length);
     snprintf(name + length, sizeof name - (size_t)length, "%s", ending);
-    const tsr_status s = tsr_file_open_bytes(&f, data, bytes, name, &(tsr_file_opts){ .ndim = 1, .shape = shape });
+    const tsr_status s =
+        tsr_file_open_bytes(&f, data, bytes, name, &(tsr_file_opts){ .ndim = 1, .shape = shape });
     tsr_file_close(&f);
     return s;
 }
 
 static void expect_opens(const unsigned char *data, size_t bytes, const char *ending)
 {
-    for (int length = 0; length < 2064; length += 16) EXPECT_EACH_REFUSAL(open_named(data, bytes, ending, length));
+    for (int length = 0; length < 2064; length += 16)
+        EXPECT_EACH_REFUSAL(open_named(data, bytes, ending, length));
 }
 
 static void test_each_piece_of_a_file_is_once_without_room(void)
@@ -137,7 +139,8 @@ static void test_each_piece_of_a_writer_is_once_without_room(void)
 {
     static const char *const names[] = { "p.gguf", "p.safetensors", "p.npz" };
     for (int i = 0; i < 3; i++)
-        for (int length = 16; length < 4112; length += 16) EXPECT_EACH_REFUSAL(write_padded(names[i], length));
+        for (int length = 16; length < 4112; length += 16)
+            EXPECT_EACH_REFUSAL(write_padded(names[i], length));
     size_t bytes = 0;
     EXPECT_OK(write_padded(names[0], 16));
     unsigned char *data = read_bytes(file_path(names[0]), &bytes);

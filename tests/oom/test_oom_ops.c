@@ -52,8 +52,9 @@ static struct {
 static bool is_allowed(void)
 {
     long left = __atomic_load_n(&state.countdown, __ATOMIC_RELAXED);
-    while (left > 0 && !__atomic_compare_exchange_n(&state.countdown, &left, left == 1 && state.lasting ? -1 : left - 1,
-                                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (left > 0 &&
+           !__atomic_compare_exchange_n(&state.countdown, &left, left == 1 && state.lasting ? -1 : left - 1,
+                                        false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
     if (left == 0 || left > 1) return true;
     (void)__atomic_fetch_add(&state.fired, 1, __ATOMIC_RELAXED);
@@ -215,7 +216,8 @@ static void check_results_kept(const struct scenario *s, handle h, const mode *m
     for (int i = 0; i < OUTS; i++) {
         EXPECT_MSG(out[i] == b->result[i], WHO ": result %d is another", WHO_IS, i);
         if (!out[i] || out[i] != b->result[i]) continue;
-        EXPECT_MSG(tsr_desc_same(&out[i]->desc, &b->desc[i]) && out[i]->data == b->data[i] && tsr_check(out[i]) == TSR_OK,
+        EXPECT_MSG(tsr_desc_same(&out[i]->desc, &b->desc[i]) && out[i]->data == b->data[i] &&
+                       tsr_check(out[i]) == TSR_OK,
                    WHO ": the descriptor of result %d changed", WHO_IS, i);
     }
 }
@@ -241,7 +243,8 @@ static void check_results(const struct scenario *s, handle h, const mode *m, lon
     for (int i = 0; i < OUTS; i++) {
         bool same = !wanted[i] && !out[i];
         if (wanted[i] && out[i])
-            EXPECT_OK(tsr_allclose(&same, out[i], wanted[i], &(tsr_close_opts){ .rtol = 1e-5, .atol = 1e-5, .equal_nan = true }, NULL));
+            EXPECT_OK(tsr_allclose(&same, out[i], wanted[i],
+                                   &(tsr_close_opts){ .rtol = 1e-5, .atol = 1e-5, .equal_nan = true }, NULL));
         EXPECT_MSG(same, WHO ": another result %d than without failures", WHO_IS, i);
     }
 }
@@ -328,12 +331,14 @@ static void check_mode(const mode *m)
     for (int i = 0; i < SCENARIOS; i++) {
         if (scenarios[i].does == FACTORS && !factors) continue;
         check_scenario(&scenarios[i], m);
-        EXPECT_MSG(hash_inputs() == hash, "%s, %s, %d threads: an operand changed", scenarios[i].name, m->name,
-                   m->threads);
+        EXPECT_MSG(hash_inputs() == hash, "%s, %s, %d threads: an operand changed", scenarios[i].name,
+                   m->name, m->threads);
     }
-    EXPECT_MSG(at_rest() <= live, "%s, %d threads: %ld blocks more than before", m->name, m->threads, state.live - live);
+    EXPECT_MSG(at_rest() <= live, "%s, %d threads: %ld blocks more than before", m->name, m->threads,
+               state.live - live);
     EXPECT_MSG(state.wrong == 0, "%s: %ld blocks came back with another size", m->name, state.wrong);
-    EXPECT_MSG(state.overrun == 0, "%s: the surroundings of %ld blocks were written to", m->name, state.overrun);
+    EXPECT_MSG(state.overrun == 0, "%s: the surroundings of %ld blocks were written to", m->name,
+               state.overrun);
     state.wrong = state.overrun = 0;
 }
 
@@ -362,7 +367,10 @@ static void check_with(bool by_hook, bool lasting, bool pool, const char *name)
     EXPECT(state.wrong == 0 && state.overrun == 0);
 }
 
-static void test_every_op_fails_cleanly_when_the_hook_refuses(void) { check_with(true, false, true, "the hook"); }
+static void test_every_op_fails_cleanly_when_the_hook_refuses(void)
+{
+    check_with(true, false, true, "the hook");
+}
 
 static void test_every_op_fails_cleanly_without_the_pool(void)
 {
@@ -370,7 +378,10 @@ static void test_every_op_fails_cleanly_without_the_pool(void)
     check_with(false, false, false, "one refused, pool off");
 }
 
-static void test_every_op_fails_cleanly_with_the_pool(void) { check_with(false, true, true, "no memory, pool on"); }
+static void test_every_op_fails_cleanly_with_the_pool(void)
+{
+    check_with(false, true, true, "no memory, pool on");
+}
 
 /* Takes scratch and gives it back, in three threads at a time. */
 static tsr_status use_scratch(void *context, int64_t begin, int64_t end)
@@ -421,8 +432,8 @@ static void test_blocks_keep_their_size_when_the_pool_is_switched(void)
         }
     tsr_pool_enable(was_on);
     EXPECT_OK(tsr_set_allocator(NULL));
-    EXPECT_MSG(state.live == 0 && state.wrong == 0 && state.overrun == 0, "%ld lost, %ld with another size, %ld overrun",
-               state.live, state.wrong, state.overrun);
+    EXPECT_MSG(state.live == 0 && state.wrong == 0 && state.overrun == 0,
+               "%ld lost, %ld with another size, %ld overrun", state.live, state.wrong, state.overrun);
 }
 
 /* For real -------------------------------------------------------------------------------------- */
@@ -525,8 +536,8 @@ static void test_every_op_fails_cleanly_when_the_system_refuses(void)
         _exit(shown->failures != 0 || test_state.failures != 0);
     }
     EXPECT(child > 0 && waitpid(child, &status, 0) == child);
-    EXPECT_MSG(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s with %d threads: %s %d, %d failures", shown->name,
-               shown->threads, WIFSIGNALED(status) ? "signal" : "status",
+    EXPECT_MSG(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s with %d threads: %s %d, %d failures",
+               shown->name, shown->threads, WIFSIGNALED(status) ? "signal" : "status",
                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), shown->failures);
     EXPECT_MSG(shown->refused > SCENARIOS, "the system refused %d times only", shown->refused);
     (void)munmap(shown, sizeof *shown);
@@ -539,7 +550,8 @@ int main(int argc, char **argv)
 {
     (void)setenv("TSR_FFT", "own", 0);
     TEST_BEGIN(argc, argv);
-    RUN(test_every_op_fails_cleanly_when_the_system_refuses);  /* first: the child finds the library untouched */
+    RUN(test_every_op_fails_cleanly_when_the_system_refuses); /* first: the child finds the library untouched
+                                                               */
     RUN(test_every_op_fails_cleanly_when_the_hook_refuses);
     RUN(test_every_op_fails_cleanly_without_the_pool);
     RUN(test_every_op_fails_cleanly_with_the_pool);

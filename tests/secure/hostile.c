@@ -21,8 +21,27 @@ __attribute__((constructor)) static void leave_mark(void)
 #endif
 
 enum {
-    NONE, WHOLE, OTHER_ABI, SHORT, ODD, NO_NAME, EMPTY_NAME, PATH_NAME, LONG_NAME, COLON_NAME, OTHER_NAME, NO_COUNT,
-    NO_ALLOC, NO_FREE, NO_SUPPORTS, NO_RUN, HALF_STREAMS, NEGATIVE, TOO_MANY, HUGE, LATER
+    NONE,
+    WHOLE,
+    OTHER_ABI,
+    SHORT,
+    ODD,
+    NO_NAME,
+    EMPTY_NAME,
+    PATH_NAME,
+    LONG_NAME,
+    COLON_NAME,
+    OTHER_NAME,
+    NO_COUNT,
+    NO_ALLOC,
+    NO_FREE,
+    NO_SUPPORTS,
+    NO_RUN,
+    HALF_STREAMS,
+    NEGATIVE,
+    TOO_MANY,
+    HUGE,
+    LATER
 };
 
 static int asked;

@@ -1,5 +1,5 @@
-/* program.c - a program that makes the library look for everything it could open: plugins, a BLAS, LAPACK, FFTW,
- * zlib. Prints what was found and what was refused. */
+/* program.c - a program that makes the library look for everything it could open: plugins, a BLAS, LAPACK,
+ * FFTW, zlib. Prints what was found and what was refused. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -26,7 +26,8 @@ static void compute(void)
     printf("fft: %s\n", tsr_status_name(tsr_fft(&z, a, 0, -1, TSR_FFT_BACKWARD)));
     tsr_release(&z);
     tsr_release(&a);
-    printf("zlib: %s\n", tsri_zlib_deflate(packed, sizeof packed, "aaaaaaaaaaaaaaaa", 16, true) ? "used" : "not used");
+    printf("zlib: %s\n",
+           tsri_zlib_deflate(packed, sizeof packed, "aaaaaaaaaaaaaaaa", 16, true) ? "used" : "not used");
 }
 
 int main(int argc, char **argv)

@@ -132,7 +132,8 @@ static void test_backend_tables_that_cannot_work_are_refused_with_words(void)
         EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "byte 1 of the name is 0x");
     }
     b = toy_table, b.device_count = negative_count;
-    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy: device_count gives -5; a backend has 0 to 256 devices");
+    EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL,
+                 "toy: device_count gives -5; a backend has 0 to 256 devices");
     b = toy_table, b.device_count = huge_count;
     EXPECT_FAILS(tsr_backend_register(&b), TSR_EINVAL, "toy: device_count gives 2000000000");
     tsr_device device;
@@ -163,7 +164,8 @@ static void test_backend_entries_that_belong_together_are_all_there(void)
                                       AT(event_create), AT(event_destroy), AT(event_record), AT(event_sync),
                                       AT(event_done), AT(event_elapsed) };
     static const size_t graphs[] = { AT(graph_begin), AT(graph_end), AT(graph_launch), AT(graph_destroy) };
-    static const size_t pinned[] = { AT(host_alloc), AT(host_free) }, transfers[] = { AT(upload), AT(download) };
+    static const size_t pinned[] = { AT(host_alloc), AT(host_free) },
+                        transfers[] = { AT(upload), AT(download) };
     static const size_t rows[] = { AT(upload_rows), AT(download_rows) };
 #undef AT
     expect_whole(streams, 10, 1, "entries for streams");  /* without the first there are none */
@@ -202,7 +204,8 @@ static int64_t walk(const tsr_loop *l, int d, const char *a, const char *b, bool
         *same = *same && *(const float *)(const void *)a == *(const float *)(const void *)b;
         return 1;
     }
-    for (int64_t i = 0; i < l->n[d]; i++) n += walk(l, d + 1, a + i * l->step[d][0], b + i * l->step[d][1], same);
+    for (int64_t i = 0; i < l->n[d]; i++)
+        n += walk(l, d + 1, a + i * l->step[d][0], b + i * l->step[d][1], same);
     return n;
 }
 
@@ -216,7 +219,8 @@ static void test_backend_loops_are_normalised_for_it(void)
     EXPECT_OK(tsr_reshape(&a, a, TSR_SHAPE(2, 3, 4)));
     EXPECT_OK(tsr_clone(&b, a));
     host->normalise(&loop, 2, (const tsr_tensor *const[]){ a, b });
-    EXPECT(loop.ndim == 1 && loop.noperands == 2 && loop.n[0] == 24 && loop.step[0][0] == 4 && loop.step[0][1] == 4);
+    EXPECT(loop.ndim == 1 && loop.noperands == 2 && loop.n[0] == 24 && loop.step[0][0] == 4 &&
+           loop.step[0][1] == 4);
     EXPECT(loop.data[0] == a->data && loop.data[1] == b->data);
     EXPECT_OK(tsr_transpose(&other, b, 0, 2));
     EXPECT_OK(tsr_rearrange(&other, other));
@@ -298,8 +302,10 @@ static void test_backend_storage_on_a_device_is_made_there(void)
     tsr_storage_release(&s);
     (void)tsr_device_pool_trim(toy_device(0), 0);
     EXPECT(toy.frees == toy.allocs && toy.live == 0);
-    EXPECT_FAILS(tsr_storage_create(&s, 1, toy_device(0), TSR_MEMORY_HUGE), TSR_EINVAL, "huge memory is the host's");
-    EXPECT_FAILS(tsr_storage_create(&s, 1, toy_device(0), TSR_MEMORY_PINNED), TSR_EINVAL, "pinned memory is the host's");
+    EXPECT_FAILS(tsr_storage_create(&s, 1, toy_device(0), TSR_MEMORY_HUGE), TSR_EINVAL,
+                 "huge memory is the host's");
+    EXPECT_FAILS(tsr_storage_create(&s, 1, toy_device(0), TSR_MEMORY_PINNED), TSR_EINVAL,
+                 "pinned memory is the host's");
     EXPECT_FAILS(tsr_storage_create(&s, 1, toy_device(0), 29), TSR_EINVAL, "29");
     EXPECT(s == NULL);
 }

@@ -56,7 +56,8 @@ static void test_devices_are_counted_and_described(void)
 {
     const int n = tsr_device_count();
     bool seen = false;
-    EXPECT(n >= 3 && tsr_device_at(0) == TSR_CPU && tsr_device_at(n) == TSR_NO_DEVICE && tsr_device_at(-1) == TSR_NO_DEVICE);
+    EXPECT(n >= 3 && tsr_device_at(0) == TSR_CPU && tsr_device_at(n) == TSR_NO_DEVICE &&
+           tsr_device_at(-1) == TSR_NO_DEVICE);
     for (int i = 0; i < n; i++) seen = seen || tsr_device_at(i) == sim1;
     EXPECT(seen);
     tsr_device_info info;
@@ -81,7 +82,8 @@ static void test_devices_plugin_that_does_not_load_is_remembered_with_words(void
     EXPECT(f && fputs("no shared object", f) >= 0 && fclose(f) == 0);
     EXPECT_FAILS(tsr_backend_load(file), TSR_EIO, "libtessera-broken.so");
     bool kept = false;
-    for (int i = 0; tsr_backend_problem(i); i++) kept = kept || strstr(tsr_backend_problem(i), "libtessera-broken.so");
+    for (int i = 0; tsr_backend_problem(i); i++)
+        kept = kept || strstr(tsr_backend_problem(i), "libtessera-broken.so");
     EXPECT(kept);
     tsr_device device;
     EXPECT_FAILS(tsr_device_parse(&device, "broken:0"), TSR_EDEVICE, "libtessera-broken.so");
@@ -227,7 +229,8 @@ static int64_t draw(int64_t n)
 }
 
 /* A view of a larger tensor on a device: permuted, stepped, flipped. */
-static tsr_tensor *strange_view(tsr_dtype dtype, int ndim, const int64_t *shape, tsr_device device, uint64_t seed)
+static tsr_tensor *strange_view(tsr_dtype dtype, int ndim, const int64_t *shape, tsr_device device,
+                                uint64_t seed)
 {
     int64_t big[4] = { 0 }, axes64[4];
     int axes[4];
@@ -248,7 +251,10 @@ static tsr_tensor *strange_view(tsr_dtype dtype, int ndim, const int64_t *shape,
     EXPECT_OK(tsr_permute(&t, base, ndim, axes));
     for (int i = 0; i < ndim; i++) {
         switch (draw(3)) {
-        case 0: EXPECT_OK(tsr_slice(&t, t, i, draw(shape[i] + 1), TSR_NONE, 1)); EXPECT_OK(tsr_slice(&t, t, i, 0, shape[i], 1)); break;
+        case 0:
+            EXPECT_OK(tsr_slice(&t, t, i, draw(shape[i] + 1), TSR_NONE, 1));
+            EXPECT_OK(tsr_slice(&t, t, i, 0, shape[i], 1));
+            break;
         case 1: EXPECT_OK(tsr_slice(&t, t, i, 1, TSR_NONE, 2)); break;
         default: EXPECT_OK(tsr_slice(&t, t, i, -1, TSR_NONE, -2)); break;
         }
@@ -414,7 +420,8 @@ static void test_devices_op_a_backend_lacks_runs_elsewhere_if_that_is_allowed(vo
     EXPECT(tsr_get_fallback() == TSR_FALLBACK_ERROR);
     tsr_op_reset_stats();
     EXPECT_FAILS(tsr_exp(&b, a), TSR_EUNSUPPORTED, "exp: the sim backend cannot do this with f32(2, 3");
-    EXPECT(b == NULL && strstr(tsr_last_error(), "TSR_SIM_WITHOUT leaves it out") && strstr(tsr_last_error(), "TSR_FALLBACK=allow"));
+    EXPECT(b == NULL && strstr(tsr_last_error(), "TSR_SIM_WITHOUT leaves it out") &&
+           strstr(tsr_last_error(), "TSR_FALLBACK=allow"));
     tsr_op_get_stats(&stats, TSR_OP_EXP);
     EXPECT(stats.refused == 1 && stats.run == 0);
     EXPECT_OK(tsr_set_fallback(TSR_FALLBACK_WARN));
@@ -457,7 +464,8 @@ static void test_devices_number_of_the_host_is_an_operand_there(void)
             float a = 0, b = 1;
             EXPECT_OK(tsr_get_f32(&a, want, TSR_INDEX(i / 3, i % 3)));
             EXPECT_OK(tsr_get_f32(&b, got, TSR_INDEX(i / 3, i % 3)));
-            EXPECT_MSG(a - b < 1e-6f && b - a < 1e-6f, "element %d is %g, not %g", (int)i, (double)b, (double)a);
+            EXPECT_MSG(a - b < 1e-6f && b - a < 1e-6f, "element %d is %g, not %g", (int)i, (double)b,
+                       (double)a);
         }
         tsr_release(&got);
     }
@@ -835,7 +843,8 @@ static void test_devices_bad_arguments_are_refused_with_words(void)
     EXPECT_OK(tsr_ones(&out, TSR_F32, TSR_SHAPE(3)));
     EXPECT_FAILS(tsr_copy_async(t, out), TSR_ESHAPE, "copy_async");
     EXPECT(tsr_device_named(NULL) == TSR_NO_DEVICE && tsr_device_named("") == TSR_NO_DEVICE);
-    EXPECT(tsr_stream_device(NULL) == TSR_NO_DEVICE && tsr_stream_handle(NULL) == NULL && !tsr_is_device(NULL));
+    EXPECT(tsr_stream_device(NULL) == TSR_NO_DEVICE && tsr_stream_handle(NULL) == NULL &&
+           !tsr_is_device(NULL));
     tsr_op_get_stats(NULL, TSR_OP_ADD);
     tsr_graph_destroy(NULL);
     tsr_graph_destroy(&g);
@@ -889,7 +898,8 @@ static void test_devices_any_allocation_of_the_host_may_fail(void)
         tsr_set_alloc_hook(allow_some, NULL);
         s = use_devices(host, pinned);
         tsr_set_alloc_hook(NULL, NULL);
-        EXPECT_MSG(s == TSR_OK || (s == TSR_ENOMEM && tsr_last_error()[0]), "%lld: %s", (long long)allowed, tsr_last_error());
+        EXPECT_MSG(s == TSR_OK || (s == TSR_ENOMEM && tsr_last_error()[0]), "%lld: %s", (long long)allowed,
+                   tsr_last_error());
     }
     EXPECT(s == TSR_OK && allowed > 5);
     EXPECT(tsr_stream_current(sim) == NULL);
@@ -948,8 +958,11 @@ static void test_devices_take_memory_of_the_programs_own(void)
     tsr_memory own;
     tsr_storage *s = NULL;
     tsr_tensor *t = on_sim(TSR_F32, 1, 1);
-    EXPECT_OK(tsr_memory_register(&own, &(tsr_memory_kind){ .size = sizeof(tsr_memory_kind), .name = "own",
-                                                            .alloc = own_alloc, .free = own_free, .context = &blocks }));
+    EXPECT_OK(tsr_memory_register(&own, &(tsr_memory_kind){ .size = sizeof(tsr_memory_kind),
+                                                            .name = "own",
+                                                            .alloc = own_alloc,
+                                                            .free = own_free,
+                                                            .context = &blocks }));
     EXPECT_OK(tsr_storage_create(&s, 1000, t->device, own));
     EXPECT(blocks == 1);
     tsr_storage_release(&s);

@@ -1,5 +1,5 @@
-/* test_fallback_choice.c - TSR_FALLBACK says what happens to ops that a backend lacks. It is read once, so that
- * each choice has a process of its own. */
+/* test_fallback_choice.c - TSR_FALLBACK says what happens to ops that a backend lacks. It is read once, so
+ * that each choice has a process of its own. */
 #define _GNU_SOURCE 1
 #include <sys/wait.h>
 #include <unistd.h>

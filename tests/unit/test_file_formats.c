@@ -140,7 +140,8 @@ static void test_zip64_sizes_are_read(void)
     tsr_release(&t);
     tsr_file_close(&f);
     zip[directory + 46 + 5 + 2] = 23;  /* a field that ends inside its last number */
-    EXPECT_FAILS(tsr_file_open_bytes(&f, zip, (size_t)(p - zip), "z.npz", NULL), TSR_EFORMAT, "field is too short");
+    EXPECT_FAILS(tsr_file_open_bytes(&f, zip, (size_t)(p - zip), "z.npz", NULL), TSR_EFORMAT,
+                 "field is too short");
     free(npy);
 }
 
@@ -254,20 +255,21 @@ static void test_headers_are_bounded_by_the_file(void)
     EXPECT(n < 16384);
     for (int i = 0; i < MEMBERS; i++) {
         at[i] = (size_t)(p - zip);
-        PUT32(0x04034b50), PUT16(20), PUT16(0), PUT16(8), PUT32(0), PUT32(0), PUT32(n), PUT32(HEADER + 8), PUT16(6),
-            PUT16(0);
+        PUT32(0x04034b50), PUT16(20), PUT16(0), PUT16(8), PUT32(0), PUT32(0), PUT32(n), PUT32(HEADER + 8),
+            PUT16(6), PUT16(0);
         p += sprintf((char *)p, "%02d.npy", i);
         memcpy(p, packed, n), p += n;
     }
     const size_t directory = (size_t)(p - zip);
     for (int i = 0; i < MEMBERS; i++) {
-        PUT32(0x02014b50), PUT16(20), PUT16(20), PUT16(0), PUT16(8), PUT32(0), PUT32(0), PUT32(n), PUT32(HEADER + 8);
+        PUT32(0x02014b50), PUT16(20), PUT16(20), PUT16(0), PUT16(8), PUT32(0), PUT32(0), PUT32(n),
+            PUT32(HEADER + 8);
         PUT16(6), PUT16(0), PUT16(0), PUT16(0), PUT16(0), PUT32(0), PUT32(at[i]);
         p += sprintf((char *)p, "%02d.npy", i);
     }
     const size_t end = (size_t)(p - zip);
-    PUT32(0x06054b50), PUT16(0), PUT16(0), PUT16(MEMBERS), PUT16(MEMBERS), PUT32(end - directory), PUT32(directory),
-        PUT16(0);
+    PUT32(0x06054b50), PUT16(0), PUT16(0), PUT16(MEMBERS), PUT16(MEMBERS), PUT32(end - directory),
+        PUT32(directory), PUT16(0);
     EXPECT_FAILS(tsr_file_open_bytes(&f, zip, (size_t)(p - zip), "h.npz", NULL), TSR_EFORMAT, "headers of");
     free(plain);
     free(packed);
@@ -366,7 +368,8 @@ static void test_what_is_deflated_is_inflated_again(void)
     }
 }
 
-/* Few values are common and many are rare, so that codes have all lengths; matches reach back by any distance. */
+/* Few values are common and many are rare, so that codes have all lengths; matches reach back by any
+ * distance. */
 static void fill_with_rare_values(size_t n)
 {
     uint64_t r = 4;
@@ -620,7 +623,8 @@ static void test_damaged_json_says_what_is_wrong(void)
     tsr_file *f = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const tsr_status s = open_header(&f, bad[i][0], 4);
-        EXPECT_MSG(s == TSR_EFORMAT && strstr(tsr_last_error(), bad[i][1]), "%s: %s", bad[i][0], tsr_last_error());
+        EXPECT_MSG(s == TSR_EFORMAT && strstr(tsr_last_error(), bad[i][1]), "%s: %s", bad[i][0],
+                   tsr_last_error());
     }
 }
 
@@ -728,7 +732,8 @@ static void test_npy_that_ends_early_or_is_of_another_version_is_refused(void)
     };
     tsr_file *f = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        EXPECT_FAILS(tsr_file_open_bytes(&f, bad[i].bytes, bad[i].n, "h.npy", NULL), bad[i].status, bad[i].words);
+        EXPECT_FAILS(tsr_file_open_bytes(&f, bad[i].bytes, bad[i].n, "h.npy", NULL), bad[i].status,
+                     bad[i].words);
 }
 
 static void test_damaged_safetensors_say_what_is_wrong(void)
@@ -953,8 +958,10 @@ static void test_damaged_gguf_says_what_is_wrong(void)
     tsr_file *f = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         for (int named = 0; named < 2; named++) {  /* known by its first bytes, whatever it is called */
-            const tsr_status s = tsr_file_open_bytes(&f, bad[i].bytes, bad[i].n, named ? "x.gguf" : "x", NULL);
-            EXPECT_MSG(s == bad[i].status && strstr(tsr_last_error(), bad[i].words), "%zu: %s", i, tsr_last_error());
+            const tsr_status s =
+                tsr_file_open_bytes(&f, bad[i].bytes, bad[i].n, named ? "x.gguf" : "x", NULL);
+            EXPECT_MSG(s == bad[i].status && strstr(tsr_last_error(), bad[i].words), "%zu: %s", i,
+                       tsr_last_error());
         }
     }
     tsr_file_close(&f);

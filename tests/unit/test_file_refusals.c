@@ -29,8 +29,8 @@ static tsr_tensor *zeros_of(tsr_dtype dtype, int ndim, const int64_t *shape)
 
 static void test_encodings_are_refused_where_there_are_none(void)
 {
-    static const char *const names[] = { "e.npy", "e.npz", "e.safetensors", "e.png", "e.pgm", "e.csv", "e.tsv",
-                                         "e.raw" };
+    static const char *const names[] = { "e.npy", "e.npz", "e.safetensors", "e.png",
+                                         "e.pgm", "e.csv", "e.tsv",         "e.raw" };
     tsr_tensor *t = zeros_of(TSR_U8, TSR_SHAPE(2, 3));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         tsr_writer *w = writer_of(names[i]);
@@ -108,7 +108,8 @@ static void test_what_was_declared_comes_in_its_order_and_shape(void)
     EXPECT_FAILS(tsr_writer_add(w, NULL, long_one, NULL), TSR_ESHAPE, "was declared as f32");
     EXPECT_OK(tsr_writer_add(w, NULL, t, NULL));
     EXPECT_FAILS(tsr_writer_add(w, "b", t, NULL), TSR_EINVAL, "\"b\" was not declared");
-    EXPECT_FAILS(tsr_writer_declare(w, NULL, &t->desc, NULL), TSR_EINVAL, "\"\" comes after the first tensor");
+    EXPECT_FAILS(tsr_writer_declare(w, NULL, &t->desc, NULL), TSR_EINVAL,
+                 "\"\" comes after the first tensor");
     EXPECT_OK(tsr_writer_finish(&w));
     tsr_file *f = NULL;
     EXPECT_OK(tsr_file_open(&f, file_path("declared.safetensors"), NULL));
@@ -147,7 +148,8 @@ static void test_metadata_that_is_none_is_refused(void)
                           number = { .type = TSR_META_NUMBER, .dtype = TSR_I32 },
                           halves = { .type = TSR_META_NUMBERS, .dtype = TSR_F16 },
                           texts = { .type = TSR_META_LIST, .count = 1, .items = &text };
-    const struct { tsr_meta m; tsr_status status; const char *words; } bad[] = {
+    const struct { tsr_meta m; tsr_status status; const char *words;
+    } bad[] = {
         { { .type = TSR_META_NUMBERS, .dtype = TSR_F32, .count = -1 }, TSR_EINVAL, "count is -1" },
         { { .type = TSR_META_TEXTS, .count = INT64_C(1) << 31 }, TSR_EINVAL, "count is 2147483648" },
         { { .type = TSR_META_NUMBER, .dtype = (tsr_dtype)99 }, TSR_EDTYPE, "dtype 99 is none" },
@@ -157,8 +159,12 @@ static void test_metadata_that_is_none_is_refused(void)
         { { .type = TSR_META_TEXTS, .count = 2, .texts = hole }, TSR_ENULL, "text 1 is NULL" },
         { { .type = TSR_META_LIST, .count = 1 }, TSR_ENULL, "items is NULL" },
         { { .type = TSR_META_LIST, .count = 1, .items = chain }, TSR_EINVAL, "lists in lists, 8 deep" },
-        { { .type = TSR_META_LIST, .count = 1, .items = &text }, TSR_EUNSUPPORTED, "a list in gguf holds arrays" },
-        { { .type = TSR_META_LIST, .count = 1, .items = &number }, TSR_EUNSUPPORTED, "a list in gguf holds arrays" },
+        { { .type = TSR_META_LIST, .count = 1, .items = &text },
+          TSR_EUNSUPPORTED,
+          "a list in gguf holds arrays" },
+        { { .type = TSR_META_LIST, .count = 1, .items = &number },
+          TSR_EUNSUPPORTED,
+          "a list in gguf holds arrays" },
         { { .type = TSR_META_LIST, .count = 1, .items = &halves }, TSR_EDTYPE, "no values of f16" },
         { { .type = TSR_META_LIST, .count = 1, .items = &texts }, TSR_EUNSUPPORTED, "holds arrays" },
         { { .type = TSR_META_NUMBER, .dtype = TSR_C64 }, TSR_EDTYPE, "no values of c64" },
@@ -170,7 +176,8 @@ static void test_metadata_that_is_none_is_refused(void)
         m.key = "k";
         EXPECT_FAILS(tsr_writer_meta(w, &m), bad[i].status, bad[i].words);
     }
-    EXPECT_OK(tsr_writer_meta(w, &(tsr_meta){ .key = "k", .type = TSR_META_LIST, .count = 1, .items = &chain[3] }));
+    EXPECT_OK(
+        tsr_writer_meta(w, &(tsr_meta){ .key = "k", .type = TSR_META_LIST, .count = 1, .items = &chain[3] }));
     EXPECT_OK(tsr_writer_meta(w, &(tsr_meta){ .key = "none", .type = TSR_META_NUMBERS, .dtype = TSR_F32 }));
     EXPECT_OK(tsr_writer_meta(w, &(tsr_meta){ .key = "no texts", .type = TSR_META_TEXTS }));
     EXPECT_OK(tsr_writer_meta(w, &(tsr_meta){ .key = "no items", .type = TSR_META_LIST }));
@@ -224,7 +231,8 @@ static void test_headers_of_safetensors_are_bounded(void)
     text[0] = '{';
     write_bytes(file_path("long.safetensors.index.json"), text, LONG);
     tsr_file *f = NULL;
-    EXPECT_FAILS(tsr_file_open(&f, file_path("long.safetensors.index.json"), NULL), TSR_EFORMAT, "an index of");
+    EXPECT_FAILS(tsr_file_open(&f, file_path("long.safetensors.index.json"), NULL), TSR_EFORMAT,
+                 "an index of");
     EXPECT(unlink(file_path("long.safetensors.index.json")) == 0);
     free(text);
     tsr_release(&t);
@@ -234,7 +242,9 @@ static void test_headers_of_safetensors_are_bounded(void)
 
 static tsr_status set_alignment(tsr_writer *w, tsr_dtype dtype, uint64_t v)
 {
-    return tsr_writer_meta(w, &(tsr_meta){ .key = "general.alignment", .type = TSR_META_NUMBER, .dtype = dtype,
+    return tsr_writer_meta(w, &(tsr_meta){ .key = "general.alignment",
+                                           .type = TSR_META_NUMBER,
+                                           .dtype = dtype,
                                            .number = tsr_scalar_u64(v) });
 }
 
@@ -360,7 +370,8 @@ static void test_blocks_of_the_highest_rank_are_read_whole_and_in_parts(void)
     const size_t start = ((size_t)(p - g) + 31) / 32 * 32;
     for (int block = 0; block < 2; block++) {
         g[start + 34 * (size_t)block + 1] = 0x3c;  /* a scale of 1 */
-        for (int i = 0; i < 32; i++) g[start + 34 * (size_t)block + 2 + (size_t)i] = (unsigned char)(32 * block + i);
+        for (int i = 0; i < 32; i++)
+            g[start + 34 * (size_t)block + 2 + (size_t)i] = (unsigned char)(32 * block + i);
     }
     tsr_file *f = NULL;
     tsr_tensor *t = NULL;
@@ -526,7 +537,8 @@ static void test_colours_streams_and_chunks_that_are_none_are_told(void)
     EXPECT(t && t->ndim == 3 && memcmp(t->data, "\1\2\3", 3) == 0);
     tsr_release(&t);
     const bytes colour = small_png(packed, pack_row(packed, 1));
-    EXPECT_FAILS(read_png(&t, &colour, NULL, 0), TSR_EFORMAT, "row 0 has a colour that is not in the palette");
+    EXPECT_FAILS(read_png(&t, &colour, NULL, 0), TSR_EFORMAT,
+                 "row 0 has a colour that is not in the palette");
     const bytes cut = small_png(packed, 5);
     EXPECT_FAILS(read_png(&t, &cut, NULL, 0), TSR_EFORMAT, "no zlib stream");
     const size_t idat = 8 + 25 + 15;  /* where the first IDAT begins: now it has more than both had */
@@ -569,11 +581,13 @@ static tsr_status load_text(tsr_tensor **t, const char *text, const char *name, 
 
 static void test_pnm_of_too_many_channels_or_too_large_samples_is_refused(void)
 {
-    static const char *const bad[] = { "P5 1 1 0\n.", "P5 1 1 65536\n..", "P7\nWIDTH 1\nHEIGHT 1\nMAXVAL 9\nENDHDR\n.",
+    static const char *const bad[] = { "P5 1 1 0\n.", "P5 1 1 65536\n..",
+                                       "P7\nWIDTH 1\nHEIGHT 1\nMAXVAL 9\nENDHDR\n.",
                                        "P7\nWIDTH 1\nHEIGHT 1\nDEPTH 65\nMAXVAL 9\nENDHDR\n." };
     tsr_tensor *t = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        EXPECT_FAILS(load_text(&t, bad[i], "x.pnm", TSR_DTYPE_INVALID), TSR_EFORMAT, "channels of samples up to");
+        EXPECT_FAILS(load_text(&t, bad[i], "x.pnm", TSR_DTYPE_INVALID), TSR_EFORMAT,
+                     "channels of samples up to");
 }
 
 /* Tables ------------------------------------------------------------------------------- */
@@ -624,7 +638,8 @@ static tsr_status open_index(const char *text)
 
 static void test_an_index_says_what_is_where(void)
 {
-    static const char *const parts[] = { "one.safetensors", "two.safetensors" }, *const names[] = { "b", "d" };
+    static const char *const parts[] = { "one.safetensors", "two.safetensors" }, *const names[] = { "b",
+                                                                                                    "d" };
     static const char *const bad[][2] = {
         { "{\"weight_map\":{\"b\":\"one.safetensors\",\"z\":\"two.safetensors\"}}", "\"z\"" },
         { "{\"weight_map\":{\"b\":\"one.safetensors\",\"d\":\"one.safetensors\"}}", "\"d\"" },
@@ -776,7 +791,8 @@ static void test_tensors_of_nonsense_are_neither_read_into_nor_written(void)
     EXPECT(tsr_writer_add(w, NULL, &bad, NULL) != TSR_OK);
     tsr_writer_cancel(&w);
     p = NULL;
-    EXPECT_FAILS(tsr_file_read_slice(&p, f, NULL, 1, (tsr_file_range[]){ { 0, 2, INT64_MIN } }), TSR_EINDEX, "leaves dim 0");
+    EXPECT_FAILS(tsr_file_read_slice(&p, f, NULL, 1, (tsr_file_range[]){ { 0, 2, INT64_MIN } }), TSR_EINDEX,
+                 "leaves dim 0");
     tsr_file_close(&f);
     tsr_release(&t);
 }
@@ -805,8 +821,10 @@ static void test_shapes_of_files_are_checked_for_every_format(void)
     tsri_entry *e = NULL;
     uint64_t n = 0;
     int64_t shape[TSR_MAX_NDIM + 1] = { 0 };
-    EXPECT_FAILS(tsri_file_shape_bytes(&n, &f, "a", 4, 1, (const int64_t[]){ -1 }), TSR_EFORMAT, "dim 0 is -1");
-    EXPECT_FAILS(tsri_file_add(&f, &e, "a", TSR_F32, TSR_MAX_NDIM + 1, shape), TSR_EUNSUPPORTED, "dims; at most");
+    EXPECT_FAILS(tsri_file_shape_bytes(&n, &f, "a", 4, 1, (const int64_t[]){ -1 }), TSR_EFORMAT,
+                 "dim 0 is -1");
+    EXPECT_FAILS(tsri_file_add(&f, &e, "a", TSR_F32, TSR_MAX_NDIM + 1, shape), TSR_EUNSUPPORTED,
+                 "dims; at most");
     EXPECT(tsri_bump_take(&f.memory, SIZE_MAX) == NULL && f.memory.blocks == NULL);
 }
 

@@ -770,7 +770,8 @@ static void test_large_tensors_are_read_in_pieces_by_several_threads(void)
 static void test_a_path_of_no_bytes_is_refused(void)
 {
     tsr_writer *w = NULL;
-    EXPECT_FAILS(tsr_writer_create(&w, "", &(tsr_writer_opts){ .format = "npz" }), TSR_EINVAL, "a path of 0 bytes");
+    EXPECT_FAILS(tsr_writer_create(&w, "", &(tsr_writer_opts){ .format = "npz" }), TSR_EINVAL,
+                 "a path of 0 bytes");
     EXPECT(w == NULL);
 }
 

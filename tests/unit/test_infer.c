@@ -34,7 +34,8 @@ static void test_every_signature_parses(void)
     for (int kind = TSR_OP_NONE + 1; kind < TSR_OP_COUNT; kind++) {
         tsr_signature s;
         const tsr_op_info *info = tsr_op_get_info((tsr_op_kind)kind);
-        EXPECT_MSG(tsr_signature_parse(&s, info->signature) == TSR_OK, "%s: %s", info->name, tsr_last_error());
+        EXPECT_MSG(tsr_signature_parse(&s, info->signature) == TSR_OK, "%s: %s", info->name,
+                   tsr_last_error());
         EXPECT_MSG(s.nresults >= 1 && s.nresults <= TSR_OP_MAX_OUT, "%s", info->name);
         EXPECT_MSG(s.noperands - s.nresults <= TSR_OP_MAX_IN, "%s", info->name);
     }

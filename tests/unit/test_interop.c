@@ -160,7 +160,9 @@ static void test_imports_outside_the_address_space_are_refused(void)
 /* Nothing is counted or reached where one dim is 0, however long the others are. */
 static void test_empty_tensors_of_any_other_dims_go_out_and_come_back(void)
 {
-    const tsr_desc d = { .dtype = TSR_F32, .ndim = 4, .shape = { 1, INT64_MAX / 3, 5, 0 }, .stride = { 1, 7, 0, 1 } };
+    const tsr_desc d = {
+        .dtype = TSR_F32, .ndim = 4, .shape = { 1, INT64_MAX / 3, 5, 0 }, .stride = { 1, 7, 0, 1 }
+    };
     const tsr_buffer nothing = { .data = NULL };
     tsr_tensor *t = NULL, *back = NULL, *sum = NULL;
     tsr_dl_managed_versioned *m = NULL;
@@ -267,7 +269,8 @@ static void test_exchange_table_says_what_failed(void)
     tsr_dl_tensor like = { .device = { TSR_DL_CPU, 0 }, .ndim = 2, .dtype = { 2, 64, 1 }, .shape = shape };
     tsr_dl_managed_versioned *m = NULL;
     tsr_tensor *t = NULL;
-    EXPECT(api->managed_tensor_allocator(&like, &m, "ctx", remember) == -1 && strstr(said, "ctx MemoryError: "));
+    EXPECT(api->managed_tensor_allocator(&like, &m, "ctx", remember) == -1 &&
+           strstr(said, "ctx MemoryError: "));
     like.device.type = 99;
     EXPECT(api->managed_tensor_allocator(&like, &m, "ctx", remember) == -1 && strstr(said, "type 99"));
     EXPECT(m == NULL);
@@ -329,8 +332,9 @@ static void test_buffer_may_be_as_long_as_a_pointer_difference(void)
     EXPECT_OK(tsr_from_buffer(&t, &(tsr_buffer){ .data = bytes, .bytes = PTRDIFF_MAX }, 32, &d));
     EXPECT(t && t->data == bytes + 32);
     tsr_release(&t);
-    EXPECT_FAILS(tsr_from_buffer(&t, &(tsr_buffer){ .data = bytes, .bytes = (size_t)PTRDIFF_MAX + 1 }, 32, &d),
-                 TSR_EOVERFLOW, "9223372036854775808 bytes");
+    EXPECT_FAILS(
+        tsr_from_buffer(&t, &(tsr_buffer){ .data = bytes, .bytes = (size_t)PTRDIFF_MAX + 1 }, 32, &d),
+        TSR_EOVERFLOW, "9223372036854775808 bytes");
 }
 
 /* Arrow -------------------------------------------------------------------------------- */
@@ -396,7 +400,8 @@ static void test_columns_that_cannot_be_are_refused(void)
     REFUSED_COLUMN(s.format = NULL, TSR_EFORMAT);
     REFUSED_COLUMN(a.length = -1, TSR_EFORMAT);
     REFUSED_COLUMN(a.offset = INT64_MAX, TSR_EFORMAT);
-    REFUSED_COLUMN((s.format = "l", buffers[1] = (const void *)(UINTPTR_MAX - 63), a.offset = 8), TSR_EFORMAT);
+    REFUSED_COLUMN((s.format = "l", buffers[1] = (const void *)(UINTPTR_MAX - 63), a.offset = 8),
+                   TSR_EFORMAT);
     buffers[1] = numbers;
     REFUSED_COLUMN(a.n_buffers = 3, TSR_EFORMAT);
     REFUSED_COLUMN(a.n_children = 1, TSR_EUNSUPPORTED);

@@ -244,7 +244,8 @@ static void test_loop_meets_the_needs_of_a_kernel_or_not(void)
 {
     const tsri_operand op[] = { operand(0, DIMS(200, 10, 1), 1) };
     const tsri_loop loop = build(3, DIMS(4, 5, 6), 1, op, TSRI_ORDERED);
-    EXPECT(tsri_loop_meets(&loop, &(tsri_kernel){ .fn = add_one, .rows = { .least = 5 }, .cols = { .least = 6 } }));
+    EXPECT(tsri_loop_meets(&loop,
+                           &(tsri_kernel){ .fn = add_one, .rows = { .least = 5 }, .cols = { .least = 6 } }));
     EXPECT(!tsri_loop_meets(&loop, &(tsri_kernel){ .fn = add_one, .rows = { .least = 6 } }));
     EXPECT(!tsri_loop_meets(&loop, &(tsri_kernel){ .fn = add_one, .cols = { .least = 7 } }));
 }
@@ -257,7 +258,8 @@ static void note_rows(const tsri_tile *t, const void *params)
 {
     const rows_seen *s = params;
     const int64_t first = (t->ptr[0] - memory) / ROW_STEP;
-    if (t->rows < s->needs.least || first % s->needs.multiple) (void)__atomic_add_fetch(s->wrong, 1, __ATOMIC_RELAXED);
+    if (t->rows < s->needs.least || first % s->needs.multiple)
+        (void)__atomic_add_fetch(s->wrong, 1, __ATOMIC_RELAXED);
     add_one(t, NULL);
 }
 

@@ -496,12 +496,14 @@ static void test_match_success_leaves_the_last_error_alone(void)
 static void test_match_messages_need_no_op(void)
 {
     tsr_desc d = packed(TSR_F32, TSR_SHAPE(2, 3));
-    EXPECT_SAYS(match1("x{ f32 | (m, 4) }", NULL, d), TSR_ESHAPE, "x: dim 1 must be 4, but x is f32(2, 3 | 3, 1)");
+    EXPECT_SAYS(match1("x{ f32 | (m, 4) }", NULL, d), TSR_ESHAPE,
+                "x: dim 1 must be 4, but x is f32(2, 3 | 3, 1)");
     EXPECT_SAYS(match1("x{ f32 | (m, m) }", NULL, d), TSR_ESHAPE, "x: m is 2 from x, but dim 1 of x is 3");
     EXPECT_SAYS(match2("x{ T | (...) } y{ T | (...) }", NULL, d, packed(TSR_I8, TSR_SHAPE(2))), TSR_EDTYPE,
                 "y: T is f32 from x, but y is i8");
-    EXPECT_SAYS(match1("x{ f32 | (...) | (~) }", NULL, strided(TSR_F32, TSR_SHAPE(2, 3), (int64_t[]){ 1, 2 })),
-                TSR_ESTRIDE, "x: must be row-major and packed, but x is f32(2, 3 | 1, 2)");
+    EXPECT_SAYS(
+        match1("x{ f32 | (...) | (~) }", NULL, strided(TSR_F32, TSR_SHAPE(2, 3), (int64_t[]){ 1, 2 })),
+        TSR_ESTRIDE, "x: must be row-major and packed, but x is f32(2, 3 | 1, 2)");
     d.shape[1] = -1;
     EXPECT_FAILS(match1("x{ f32 | (...) }", NULL, d), TSR_ESHAPE, "x: dim 1 is negative in");
     d.ndim = -1;

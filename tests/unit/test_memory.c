@@ -1008,7 +1008,8 @@ static void no_delete(void *context, void *data, size_t bytes) { (void)context, 
 static void test_memory_of_nobody_is_refused_unless_it_is_empty(void)
 {
     tsr_storage *s = NULL;
-    EXPECT_FAILS(tsr_storage_borrow(&s, NULL, 5, TSR_CPU, TSR_MEMORY_HOST), TSR_ENULL, "storage_borrow: data is NULL");
+    EXPECT_FAILS(tsr_storage_borrow(&s, NULL, 5, TSR_CPU, TSR_MEMORY_HOST), TSR_ENULL,
+                 "storage_borrow: data is NULL");
     EXPECT_FAILS(tsr_storage_adopt(&s, NULL, 5, TSR_CPU, TSR_MEMORY_HOST, no_delete, NULL), TSR_ENULL,
                  "storage_adopt: data is NULL");
     EXPECT(s == NULL);
@@ -1018,14 +1019,19 @@ static void test_memory_of_nobody_is_refused_unless_it_is_empty(void)
     tsr_storage_release(&s);
 }
 
-static void *some_alloc(void *context, size_t bytes, size_t alignment) { return (void)context, aligned_alloc(alignment, bytes); }
+static void *some_alloc(void *context, size_t bytes, size_t alignment)
+{
+    return (void)context, aligned_alloc(alignment, bytes);
+}
 static void some_free(void *context, void *data, size_t bytes) { (void)context, (void)bytes, free(data); }
 
 static void test_memory_kind_names_have_letters_digits_and_dashes(void)
 {
     static const char *const wrong[] = { "", "a/b", "a:", "a@", "a[", "a`", "a{", "a b", "a\x80" };
     tsr_memory kind = 0;
-    tsr_memory_kind k = { .size = sizeof k, .alloc = some_alloc, .free = some_free, .alignment = 64, .host_access = true };
+    tsr_memory_kind k = {
+        .size = sizeof k, .alloc = some_alloc, .free = some_free, .alignment = 64, .host_access = true
+    };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         k.name = wrong[i];
         EXPECT_FAILS(tsr_memory_register(&kind, &k), TSR_EINVAL, "memory_register");

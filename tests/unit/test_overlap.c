@@ -63,7 +63,8 @@ static void random_desc(tsr_desc *d, uint64_t *r)
             shape[i] = test_below(r, 25) ? 1 + test_below(r, longest) : 0;
             stride[i] = packed && shape[i] > 1 ? step : random_stride(r, shape[i], largest);
             const int64_t gap = test_below(r, 2) - (test_below(r, 30) == 0);
-            if (shape[i] == 1 || !packed) step = 1 + test_below(r, largest);  /* a stride may be anything then */
+            if (shape[i] == 1 || !packed)
+                step = 1 + test_below(r, largest); /* a stride may be anything then */
             else                          step = stride[i] * (shape[i] > 0 ? shape[i] : 1) + gap;
         }
         for (int i = ndim - 1; i > 0; i--) {
@@ -177,8 +178,9 @@ static void test_self_overlap_is_exact_for_strides_of_many_bits(void)
     uint64_t r = 11;
     int meet = 0;
     for (int k = 0; k < 4000; k++) {
-        const int64_t p = ((int64_t)1 << (33 + test_below(&r, 8))) + test_below(&r, 1000), b = test_below(&r, 4),
-                      c = 1 + test_below(&r, 3), s = p * (4 + test_below(&r, 5)) + 1 + test_below(&r, 9);
+        const int64_t p = ((int64_t)1 << (33 + test_below(&r, 8))) + test_below(&r, 1000),
+                      b = test_below(&r, 4), c = 1 + test_below(&r, 3),
+                      s = p * (4 + test_below(&r, 5)) + 1 + test_below(&r, 9);
         const int64_t stride[4] = { s + (b - c) * p + test_below(&r, 2), s, (b + 1) * p, (c + 1) * p };
         tsr_desc d;
         EXPECT_OK(tsr_desc_init(&d, TSR_U8, TSR_SHAPE(2, 2, 2, 2), stride));

@@ -140,7 +140,8 @@ static bool is_reported(body run, bool pool)
         _exit(0);
     }
     (void)close(ends[1]);
-    for (ssize_t n; (n = read(ends[0], text + length, sizeof text - 1 - length)) > 0 && length + 1 < sizeof text;)
+    for (ssize_t n;
+         (n = read(ends[0], text + length, sizeof text - 1 - length)) > 0 && length + 1 < sizeof text;)
         length += (size_t)n;
     char rest[1024];
     while (read(ends[0], rest, sizeof rest) > 0) continue;
@@ -166,7 +167,8 @@ static void test_memory_that_is_kept_is_forbidden(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int pool = 0; pool < 2; pool++)
-            EXPECT_MSG(is_reported(cases[i].run, pool != 0), "%s, pool %s: no report", cases[i].name, pool ? "on" : "off");
+            EXPECT_MSG(is_reported(cases[i].run, pool != 0), "%s, pool %s: no report", cases[i].name,
+                       pool ? "on" : "off");
 }
 
 static void test_memory_in_use_is_allowed(void)

@@ -143,7 +143,8 @@ static bool meets_needs(const tsri_split *s, tsri_needs needs)
     bool right = tsri_split_begin(s, 0) == 0 && tsri_split_begin(s, s->parts) == s->n;
     for (int i = 0; i < s->parts && s->parts > 1; i++) {
         const int64_t begin = tsri_split_begin(s, i), end = tsri_split_begin(s, i + 1);
-        right = right && end > begin && end - begin >= needs.least && begin % (needs.multiple ? needs.multiple : 1) == 0;
+        right = right && end > begin && end - begin >= needs.least &&
+                begin % (needs.multiple ? needs.multiple : 1) == 0;
     }
     return right;
 }
@@ -154,7 +155,8 @@ static void test_parts_are_what_a_function_needs(void)
     int split = 0, shortest = 0;
     for (int round = 0; round < 8000; round++) {
         const int64_t n = 1 + test_below(&random, round % 3 ? 60 : 1000000);
-        const tsri_needs needs = { test_below(&random, 20), test_below(&random, 3) ? test_below(&random, 20) : 0 };
+        const tsri_needs needs = { test_below(&random, 20),
+                                   test_below(&random, 3) ? test_below(&random, 20) : 0 };
         const int threads = 1 + (int)test_below(&random, 8);
         tsri_split_finely(round % 2);
         const tsri_split s = tsri_split_loop(n, 1 + test_below(&random, 50), needs, threads);
@@ -832,7 +834,8 @@ static bool forbid_call(unsigned number)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog rules = { sizeof filter / sizeof *filter, filter };
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &rules) == 0;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &rules) == 0;
 #else
     (void)number;
     return false;
@@ -916,7 +919,8 @@ static void test_the_tightest_limit_up_to_the_root_counts(void)
     memcpy(deep + sizeof deep - 2, "\n", 2);
     EXPECT(tsri_cgroup_limit(root, deep) == 0);  /* longer than a path is */
     EXPECT(tsri_cgroup_limit("/nowhere", "4:cpu:/old\n0::/pod\n") == 0);
-    for (size_t n = 1000; n < 1030; n++) {  /* about as long as a path may be: the folders that fit count, or none */
+    for (size_t n = 1000; n < 1030;
+         n++) { /* about as long as a path may be: the folders that fit count, or none */
         memset(deep, 'd', n);
         memcpy(deep, "0::/pod/", 8);
         memcpy(deep + n - strlen(root), "\n", 2);
@@ -927,7 +931,8 @@ static void test_the_tightest_limit_up_to_the_root_counts(void)
     EXPECT(tsri_cgroup_limit(root, "0::/pod/box\n") == 2);  /* now the group's own is the tightest */
     write_text(root, "pod/box/cpu.max", "500000 100000\n");
     EXPECT(tsri_cgroup_limit(root, "0::/pod/box\n") == 3);
-    write_text(root, "pod/box/cpu.max", "max 100000 and more words than a limit has, so that they are not all read\n");
+    write_text(root, "pod/box/cpu.max",
+               "max 100000 and more words than a limit has, so that they are not all read\n");
     EXPECT(tsri_cgroup_limit(root, "0::/pod/box\n") == 3);
 
     snprintf(command, sizeof command, "rm -r %s", root);

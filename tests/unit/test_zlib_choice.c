@@ -57,7 +57,8 @@ static void test_zlib_makes_all_or_nothing(void)
         if (all == 0) SKIP("zlib is not installed");
         for (size_t room = 0; room < all + 9; room++) {
             const size_t made = tsri_zlib_deflate(packed, room, plain, sizeof plain, last);
-            EXPECT_MSG(made == all || (made == 0 && room <= all), "%zu of %zu bytes in a room of %zu", made, all, room);
+            EXPECT_MSG(made == all || (made == 0 && room <= all), "%zu of %zu bytes in a room of %zu", made,
+                       all, room);
         }
     }
 }
@@ -70,7 +71,8 @@ static void test_zlib_takes_room_beyond_4_gib(void)
     for (int i = 0; i < 100; i++) plain[i] = (unsigned char)i;
     const size_t n = tsri_zlib_deflate(packed, sizeof packed, plain, sizeof plain, true);
     if (n == 0) SKIP("zlib is not installed");
-    unsigned char *dst = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *dst =
+        mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (dst == MAP_FAILED) SKIP("no addresses for 5 GiB");
     tsri_inflated result = TSRI_INFLATE_BAD;
     size_t made = 0;

@@ -126,7 +126,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_hardswish(tsr_tensor **out, const tsr_tens
 /* x, or alpha * expm1(x) below 0; x, or slope * x below 0; x held to low .. high. (floating) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_elu(tsr_tensor **out, const tsr_tensor *x, double alpha);
 TSR_API TSR_MUST_CHECK tsr_status tsr_leaky_relu(tsr_tensor **out, const tsr_tensor *x, double slope);
-TSR_API TSR_MUST_CHECK tsr_status tsr_hardtanh(tsr_tensor **out, const tsr_tensor *x, double low, double high);
+TSR_API TSR_MUST_CHECK tsr_status tsr_hardtanh(tsr_tensor **out, const tsr_tensor *x, double low,
+                                               double high);
 
 /* Two operands --------------------------------------------------------------- */
 

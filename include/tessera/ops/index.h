@@ -25,7 +25,8 @@ TSR_BEGIN_C
 /* t at each index along one axis: the dims of `index`, however many, stand where the
  * axis stood. (5, 7) taken at (2, 3) indices along axis 1 is (5, 2, 3). TSR_EINVAL if
  * the result would have too many dims. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_take(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, int axis);
+TSR_API TSR_MUST_CHECK tsr_status tsr_take(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index,
+                                           int axis);
 
 /* out[.., i, ..] = t[.., index[.., i, ..], ..]: as many picks along the axis as index
  * is long there. t and index have one rank (TSR_ESHAPE).
@@ -33,19 +34,22 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_take(tsr_tensor **out, const tsr_tensor *t
  * The two differ in the other dims. NumPy's rule, for tsr_take_along_axis: they
  * broadcast, t against index. PyTorch's rule, for tsr_gather: index may be shorter
  * than t, and only the beginning of t is looked at; the result has index's shape. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_take_along_axis(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index,
-                                                      int axis);
-TSR_API TSR_MUST_CHECK tsr_status tsr_gather(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, int axis);
+TSR_API TSR_MUST_CHECK tsr_status tsr_take_along_axis(tsr_tensor **out, const tsr_tensor *t,
+                                                      const tsr_tensor *index, int axis);
+TSR_API TSR_MUST_CHECK tsr_status tsr_gather(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index,
+                                             int axis);
 
 /* Rows of a matrix: weight is (n, d), the result has index's dims and then d.
  * TSR_ESHAPE if weight is no matrix. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_embedding(tsr_tensor **out, const tsr_tensor *weight, const tsr_tensor *index);
+TSR_API TSR_MUST_CHECK tsr_status tsr_embedding(tsr_tensor **out, const tsr_tensor *weight,
+                                                const tsr_tensor *index);
 
 /* Writing ------------------------------------------------------------------------ */
 
 typedef enum tsr_scatter_mode {
     TSR_SCATTER_SET = 0, /* of several at one place, the last in row-major order stays */
-    TSR_SCATTER_ADD,     /* added one by one in row-major order, rounding to the dtype each time (numeric, not c32) */
+    TSR_SCATTER_ADD,     /* added one by one in row-major order, rounding to the dtype each time (numeric, not
+                            c32) */
     TSR_SCATTER_MAX,     /* the largest of all and of what was there; NaN if any is (bool, real) */
     TSR_SCATTER_MODE_MAX_ = 0x7fffffff
 } tsr_scatter_mode;
@@ -61,8 +65,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_scatter(tsr_tensor **out, const tsr_tensor
 /* out = t, and then out[.., index[i], ..] += src[.., i, ..] in the order of i. index is
  * a vector, or a scalar, that stands for a vector of one; src has t's shape but for the
  * axis, where it is as long as index (TSR_ESHAPE). Numeric, not c32. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_index_add(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index,
-                                                const tsr_tensor *src, int axis);
+TSR_API TSR_MUST_CHECK tsr_status tsr_index_add(tsr_tensor **out, const tsr_tensor *t,
+                                                const tsr_tensor *index, const tsr_tensor *src, int axis);
 
 /* index's dims and one more of length `depth`, 1 at the index and 0 elsewhere. Any
  * dtype. TSR_EINVAL if depth is negative. */
@@ -73,12 +77,13 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_one_hot(tsr_tensor **out, const tsr_tensor
 
 /* The elements of t where mask (bool) is true, in row-major order, as a vector. t and
  * mask broadcast. A result that is given must have exactly that length. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_masked_select(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask);
+TSR_API TSR_MUST_CHECK tsr_status tsr_masked_select(tsr_tensor **out, const tsr_tensor *t,
+                                                    const tsr_tensor *mask);
 
 /* t with `value`, converted to its dtype, where mask (bool) is true. mask broadcasts to
  * t's shape (TSR_ESHAPE). */
-TSR_API TSR_MUST_CHECK tsr_status tsr_masked_fill(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask,
-                                                  tsr_scalar value);
+TSR_API TSR_MUST_CHECK tsr_status tsr_masked_fill(tsr_tensor **out, const tsr_tensor *t,
+                                                  const tsr_tensor *mask, tsr_scalar value);
 
 /* Where t is not zero (NaN is not): i64 (n, rank of t), an index a row, in row-major
  * order. A scalar gives (1, 0) or (0, 0). */

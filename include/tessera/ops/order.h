@@ -27,15 +27,16 @@ TSR_BEGIN_C
 
 /* x in order along an axis; where each element of that was; both at once. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_sort(tsr_tensor **out, const tsr_tensor *x, int axis, bool descending);
-TSR_API TSR_MUST_CHECK tsr_status tsr_argsort(tsr_tensor **out, const tsr_tensor *x, int axis, bool descending);
-TSR_API TSR_MUST_CHECK tsr_status tsr_sort_with_indices(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x,
-                                                        int axis, bool descending);
+TSR_API TSR_MUST_CHECK tsr_status tsr_argsort(tsr_tensor **out, const tsr_tensor *x, int axis,
+                                              bool descending);
+TSR_API TSR_MUST_CHECK tsr_status tsr_sort_with_indices(tsr_tensor **values, tsr_tensor **indices,
+                                                        const tsr_tensor *x, int axis, bool descending);
 
 /* The k largest (or smallest) along an axis, best first, and where they were; of equal
  * ones, those that come first. sorted false leaves the order open. TSR_EINVAL unless
  * 0 <= k <= the dim's size. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_topk(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, int64_t k,
-                                           int axis, bool largest, bool sorted);
+TSR_API TSR_MUST_CHECK tsr_status tsr_topk(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x,
+                                           int64_t k, int axis, bool largest, bool sorted);
 
 /* The k-th smallest along an axis, counted from 1, and where it was; the axis goes away,
  * or stays with size 1 if keep_dim. TSR_EINVAL unless 1 <= k <= the dim's size. */
@@ -53,7 +54,8 @@ typedef struct tsr_unique_results {
  * own, and of -0 and 0 the one that comes first stands for both, as the Python array
  * API standard has it. more may be NULL. A result that is given must have exactly n
  * elements. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique_results *more);
+TSR_API TSR_MUST_CHECK tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x,
+                                             const tsr_unique_results *more);
 
 /* Is each element of x among those of `test`? bool, x's shape. The dtypes are promoted;
  * NaN is in nothing. */
@@ -63,8 +65,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_isin(tsr_tensor **out, const tsr_tensor *x
  * put with the order kept, 0 .. n: the first such place, or, if right, the last. i64,
  * x's shape. The dtypes are promoted; x may be a number. Whether `sorted` is so is not
  * checked; if not, the answers are places all the same. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_searchsorted(tsr_tensor **out, const tsr_tensor *sorted, const tsr_tensor *x,
-                                                   bool right);
+TSR_API TSR_MUST_CHECK tsr_status tsr_searchsorted(tsr_tensor **out, const tsr_tensor *sorted,
+                                                   const tsr_tensor *x, bool right);
 
 TSR_END_C
 

@@ -71,8 +71,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_count_nonzero(tsr_tensor **out, const tsr_
 
 /* The logarithm of the sum of exp(x), without overflow on the way. For f32 and shorter the
  * exponentials may be off by 2^-34 of themselves. (floating) */
-TSR_API TSR_MUST_CHECK tsr_status tsr_logsumexp(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes,
-                                                bool keepdims);
+TSR_API TSR_MUST_CHECK tsr_status tsr_logsumexp(tsr_tensor **out, const tsr_tensor *x, int naxes,
+                                                const int *axes, bool keepdims);
 
 /* (sum of |x|^p)^(1/p), without overflow on the way; p 0 counts what is not zero,
  * infinity is the largest |x|, -infinity the smallest. The result is real.

@@ -31,8 +31,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_repeat(tsr_tensor **out, const tsr_tensor 
 
 /* Element i along axes[j] moves to i + shifts[j]; what leaves at one end comes in at
  * the other. An axis named twice moves by the sum. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_roll(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *shifts,
-                                           const int *axes);
+TSR_API TSR_MUST_CHECK tsr_status tsr_roll(tsr_tensor **out, const tsr_tensor *t, int n,
+                                           const int64_t *shifts, const int *axes);
 
 /* What lies outside (a, b, c), four places to each side:
  *
