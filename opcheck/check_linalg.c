@@ -2,200 +2,320 @@
 #include <math.h>
 #include <string.h>
 
-#include "trial.h"
+#include "matrix.h"
 
-enum { A, B, P, Q, R, LARGEST = 6 };
+enum { A, B, P, Q, R, V };
 
-/* Small matrices of the self-test's own -------------------------------------------------------- */
+static int64_t rows_of(const tsr_tensor *a) { return a->shape[a->ndim - 2]; }
+static int64_t cols_of(const tsr_tensor *a) { return a->shape[a->ndim - 1]; }
+static int64_t least_of(const tsr_tensor *a) { return rows_of(a) < cols_of(a) ? rows_of(a) : cols_of(a); }
 
-typedef struct matrix {
-    int64_t rows, cols;
-    value   x[LARGEST * LARGEST];
-} matrix;
-
-static matrix read_matrix(const tsr_tensor *t)
+/* Matrices in slot A that may be singular, or are not. */
+static void any_matrices(trial *t, bool square)
 {
-    matrix m = { .rows = t->shape[0], .cols = t->ndim > 1 ? t->shape[1] : 1 };
-    for (int64_t k = 0; k < tsr_numel(t); k++) m.x[k] = value_at(t, k);
-    return m;
+    int64_t shape[4];
+    const int ndim = matrix_shape(t, shape, square);
+    if (once_in(t, 4))
+        make_input(t, A, t->check->dtype, ndim, shape, FILL_SMALL);
+    else
+        make_matrices(t, A, t->check->dtype, ndim, shape);
 }
 
-static matrix times(matrix a, matrix b)
+static void regular_matrices(trial *t)
 {
-    matrix c = { .rows = a.rows, .cols = b.cols };
-    for (int64_t i = 0; i < a.rows * b.cols; i++)
-        for (int64_t k = 0; k < a.cols; k++) {
-            const value x = a.x[i / b.cols * a.cols + k], y = b.x[k * b.cols + i % b.cols];
-            c.x[i].re += x.re * y.re - x.im * y.im;
-            c.x[i].im += x.re * y.im + x.im * y.re;
-        }
-    return c;
+    int64_t shape[4];
+    make_matrices(t, A, t->check->dtype, matrix_shape(t, shape, true), shape);
 }
 
-static matrix adjoint(matrix a)
+/* Hermitian in one triangle, with NaN in the other, which is not read. */
+static void hermitian_matrices(trial *t, bool upper, double shift)
 {
-    matrix b = { .rows = a.cols, .cols = a.rows };
-    for (int64_t i = 0; i < a.rows * a.cols; i++) {
-        b.x[i % a.cols * a.rows + i / a.cols] = complex_value(a.x[i].re, -a.x[i].im);
+    regular_matrices(t);
+    GO_ON(t);
+    const int64_t n = rows_of(t->tensor[A]);
+    for (int64_t k = 0; k < tsr_numel(t->tensor[A]); k++) {
+        const int64_t i = k / n % n, j = k % n;
+        const double re = value_at(t->tensor[A], k).re;
+        if (i != j && (i > j) != upper) continue;
+        write_value(t->check->dtype, element(t->tensor[A], k),
+                    i != j ? complex_value(NAN, NAN) : real_value(shift > 0 ? fabs(re) + shift : re));
     }
-    return b;
 }
 
-static matrix identity(int64_t n)
+static matrix mirrored(matrix a, bool upper)
 {
-    matrix m = { .rows = n, .cols = n };
-    for (int64_t i = 0; i < n; i++) m.x[i * n + i].re = 1;
-    return m;
-}
-
-/* Each column times a number. */
-static matrix scaled(matrix a, matrix by)
-{
-    for (int64_t i = 0; i < a.rows * a.cols; i++) {
-        const value s = by.x[i % a.cols], x = a.x[i];
-        a.x[i] = complex_value(x.re * s.re - x.im * s.im, x.re * s.im + x.im * s.re);
-    }
+    const matrix other = adjoint(a);
+    for (int64_t i = 0; i < a.rows * a.cols; i++)
+        if (upper ? i / a.cols > i % a.cols : i / a.cols < i % a.cols) a.x[i] = other.x[i];
     return a;
 }
 
-static void check_equal(trial *t, const char *what, matrix got, matrix wanted)
+static void check_orthonormal(trial *t, const char *what, matrix q)
 {
-    const double slack = 2000 * epsilon_of(t->check->dtype);
-    GO_ON(t);
-    MUST(t, got.rows == wanted.rows && got.cols == wanted.cols, "%s: the shapes differ", what);
-    for (int64_t i = 0; i < got.rows * got.cols; i++)
-        MUST(t, hypot(got.x[i].re - wanted.x[i].re, got.x[i].im - wanted.x[i].im) <= slack,
-             "%s: element %lld is %g%+gi, not %g%+gi", what, (long long)i, got.x[i].re, got.x[i].im,
-             wanted.x[i].re, wanted.x[i].im);
+    check_distance(t, what, product(adjoint(q), q), identity(q.cols),
+                   rounding_of(t->check->dtype, q) * sqrt((double)q.cols + 1));
 }
 
-/* Trials ------------------------------------------------------------------------------------------ */
-
-static void random_matrix(trial *t, int slot, int64_t rows, int64_t cols)
+/* Values of matrix b in two slots are the same but for rounding, and in order. */
+static void check_values(trial *t, int slot, int also, int64_t b, bool descending, double bound)
 {
-    make_output(t, slot, t->check->dtype, 2, (const int64_t[]){ rows, cols });
-    GO_ON(t);
-    for (int64_t k = 0; k < rows * cols; k++)
-        write_value(
-            t->check->dtype, element(t->tensor[slot], k),
-            complex_value((double)random_between(t, -64, 64) / 64, (double)random_between(t, -64, 64) / 64));
-}
-
-/* Far from singular: the diagonal outweighs the rest. */
-static void random_square(trial *t, int slot, int64_t n)
-{
-    random_matrix(t, slot, n, n);
-    GO_ON(t);
-    for (int64_t i = 0; i < n; i++) {
-        value v = value_at(t->tensor[slot], i * n + i);
-        v.re += 10;
-        write_value(t->check->dtype, element(t->tensor[slot], i * n + i), v);
+    const matrix w = read_column(t->tensor[slot], b);
+    check_distance(t, "the values alone", read_column(t->tensor[also], b), w, bound);
+    for (int64_t i = 1; i < w.rows && !t->failed; i++) {
+        const double x = w.x[i - 1].re, y = w.x[i].re;
+        MUST(t, descending ? x >= y && y >= 0 : x <= y, "value %lld is out of order", (long long)i);
     }
 }
 
-/* Equal to its adjoint, and positive. */
-static void random_hermitian(trial *t, int slot, int64_t n)
-{
-    random_square(t, slot, n);
-    GO_ON(t);
-    const matrix m = read_matrix(t->tensor[slot]), turned = adjoint(m);
-    for (int64_t i = 0; i < n * n; i++)
-        write_value(t->check->dtype, element(t->tensor[slot], i),
-                    complex_value((m.x[i].re + turned.x[i].re) / 2, (m.x[i].im + turned.x[i].im) / 2));
-}
+/* Systems ----------------------------------------------------------------------------------------- */
 
+/* b has another dtype now and then: both are promoted. */
 static void check_solve(trial *t)
 {
-    const int64_t n = random_between(t, 1, LARGEST);
-    random_square(t, A, n);
-    random_matrix(t, B, n, random_between(t, 1, 4));
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_C64, TSR_C128 };
+    const tsr_dtype other = once_in(t, 4) ? dtypes[random_below(t, 4)] : t->check->dtype;
+    tsr_dtype z;
+    int64_t shape[4];
+    regular_matrices(t);
     GO_ON(t);
-    NEED_LIBRARY(t, tsr_solve(&t->tensor[P], t->tensor[A], t->tensor[B]));
-    check_equal(t, "a @ x is b", times(read_matrix(t->tensor[A]), read_matrix(t->tensor[P])),
-                read_matrix(t->tensor[B]));
+    const tsr_tensor *a = t->tensor[A];
+    const int ndim = right_side_shape(t, shape, a);
+    const int64_t cols = ndim > 1 ? shape[ndim - 1] : -1;
+    make_input(t, B, other, ndim, shape, FILL_SMALL);
+    NEED(t, tsr_dtype_promote(&z, a->dtype, other));
+    make_result(t, P, z, A, rows_of(a), cols);
+    GO_ON(t);
+    NEED_LIBRARY(t, tsr_solve(&t->tensor[P], a, t->tensor[B]));
+    check_result(t, P, z, A, rows_of(a), cols);
+    for (int64_t k = 0; k < matrices_of(a) && !t->failed; k++) {
+        const matrix m = read_matrix(a, k), b = read_broadcast(t->tensor[B], a, k),
+                     x = cols < 0 ? read_column(t->tensor[P], k) : read_matrix(t->tensor[P], k);
+        check_distance(t, "a @ x", product(m, x), b,
+                       rounding_of(z, m) * (norm_of(m) * norm_of(x) + norm_of(b)));
+    }
 }
 
 static void check_inv(trial *t)
 {
-    const int64_t n = random_between(t, 1, LARGEST);
-    random_square(t, A, n);
+    const tsr_dtype dtype = t->check->dtype;
+    regular_matrices(t);
     GO_ON(t);
-    NEED_LIBRARY(t, tsr_inv(&t->tensor[P], t->tensor[A]));
-    check_equal(t, "a @ inverse", times(read_matrix(t->tensor[A]), read_matrix(t->tensor[P])), identity(n));
+    const tsr_tensor *a = t->tensor[A];
+    make_result(t, P, dtype, A, rows_of(a), rows_of(a));
+    GO_ON(t);
+    NEED_LIBRARY(t, tsr_inv(&t->tensor[P], a));
+    check_result(t, P, dtype, A, rows_of(a), rows_of(a));
+    for (int64_t k = 0; k < matrices_of(a) && !t->failed; k++) {
+        const matrix m = read_matrix(a, k), z = read_matrix(t->tensor[P], k);
+        check_distance(t, "a @ inverse", product(m, z), identity(m.rows),
+                       rounding_of(dtype, m) * norm_of(m) * norm_of(z));
+    }
 }
+
+/* Factors ----------------------------------------------------------------------------------------- */
 
 static void check_cholesky(trial *t)
 {
+    const tsr_dtype dtype = t->check->dtype;
     const bool upper = once_in(t, 2);
-    random_hermitian(t, A, random_between(t, 1, LARGEST));
+    hermitian_matrices(t, upper, 120);
     GO_ON(t);
-    NEED_LIBRARY(t, tsr_cholesky(&t->tensor[P], t->tensor[A], upper));
-    const matrix z = read_matrix(t->tensor[P]);
-    check_equal(t, "the product of triangles", upper ? times(adjoint(z), z) : times(z, adjoint(z)),
-                read_matrix(t->tensor[A]));
+    const tsr_tensor *a = t->tensor[A];
+    make_result(t, P, dtype, A, rows_of(a), rows_of(a));
+    GO_ON(t);
+    NEED_LIBRARY(t, tsr_cholesky(&t->tensor[P], a, upper));
+    check_result(t, P, dtype, A, rows_of(a), rows_of(a));
+    for (int64_t k = 0; k < matrices_of(a) && !t->failed; k++) {
+        const matrix m = mirrored(read_matrix(a, k), upper), z = read_matrix(t->tensor[P], k);
+        MUST(t, is_triangle(z, upper), "the factor is no triangle");
+        for (int64_t i = 0; i < z.rows; i++)
+            MUST(t, z.x[i * z.cols + i].re > 0 && z.x[i * z.cols + i].im == 0,
+                 "its diagonal is not positive");
+        check_distance(t, "the product of triangles", upper ? product(adjoint(z), z) : product(z, adjoint(z)),
+                       m, rounding_of(dtype, m) * norm_of(m));
+    }
+}
+
+/* The rows of a in the order of p, which names each once. */
+static matrix taken(trial *t, matrix a, int64_t k)
+{
+    matrix z = a;
+    bool met[MATRIX_LARGEST] = { false };
+    for (int64_t i = 0; i < a.rows; i++) {
+        const int64_t from = (int64_t)value_at(t->tensor[P], k * a.rows + i).bits;
+        const bool right = from >= 0 && from < a.rows && !met[from];
+        if (!right) fail_trial(t, "row %lld of p is %lld", (long long)i, (long long)from);
+        if (!right) return z;
+        met[from] = true;
+        memcpy(z.x + i * a.cols, a.x + from * a.cols, sizeof *z.x * (size_t)a.cols);
+    }
+    return z;
+}
+
+/* A triangle with ones on its diagonal; pivots were the largest, by the sum of parts for complex ones. */
+static void check_lower(trial *t, matrix l)
+{
+    MUST(t, is_triangle(l, false), "l is no triangle");
+    for (int64_t i = 0; i < l.rows * l.cols; i++) {
+        const double most = i / l.cols == i % l.cols ? 1 : is_complex(t->check->dtype) ? 2.5 : 1.001;
+        MUST(t, magnitude(l.x[i]) <= most, "element %lld of l is %g", (long long)i, magnitude(l.x[i]));
+        if (most == 1) MUST(t, l.x[i].re == 1, "the diagonal of l is not 1");
+    }
 }
 
 static void check_lu(trial *t)
 {
-    random_matrix(t, A, random_between(t, 1, LARGEST), random_between(t, 1, LARGEST));
+    const tsr_dtype dtype = t->check->dtype;
+    any_matrices(t, false);
     GO_ON(t);
-    NEED_LIBRARY(t, tsr_lu(&t->tensor[P], &t->tensor[Q], &t->tensor[R], t->tensor[A]));
-    const matrix a = read_matrix(t->tensor[A]);
-    matrix taken = a;
-    for (int64_t i = 0; i < a.rows * a.cols; i++)
-        taken.x[i] = a.x[(int64_t)value_at(t->tensor[P], i / a.cols).bits * a.cols + i % a.cols];
-    check_equal(t, "l @ u", times(read_matrix(t->tensor[Q]), read_matrix(t->tensor[R])), taken);
+    const tsr_tensor *a = t->tensor[A];
+    const int64_t least = least_of(a);
+    make_result(t, P, TSR_I64, A, rows_of(a), -1);
+    make_result(t, Q, dtype, A, rows_of(a), least);
+    make_result(t, R, dtype, A, least, cols_of(a));
+    GO_ON(t);
+    NEED_LIBRARY(t, tsr_lu(&t->tensor[P], &t->tensor[Q], &t->tensor[R], a));
+    check_result(t, P, TSR_I64, A, rows_of(a), -1);
+    check_result(t, Q, dtype, A, rows_of(a), least);
+    check_result(t, R, dtype, A, least, cols_of(a));
+    for (int64_t k = 0; k < matrices_of(a) && !t->failed; k++) {
+        const matrix m = read_matrix(a, k), l = read_matrix(t->tensor[Q], k),
+                     u = read_matrix(t->tensor[R], k);
+        MUST(t, is_triangle(u, true), "u is no triangle");
+        check_lower(t, l);
+        GO_ON(t);
+        check_distance(t, "l @ u", product(l, u), taken(t, m, k), rounding_of(dtype, m) * norm_of(m));
+    }
 }
 
 static void check_qr(trial *t)
 {
-    random_matrix(t, A, random_between(t, 1, LARGEST), random_between(t, 1, LARGEST));
+    const tsr_dtype dtype = t->check->dtype;
+    const bool complete = once_in(t, 2);
+    any_matrices(t, false);
     GO_ON(t);
-    NEED_LIBRARY(t, tsr_qr(&t->tensor[Q], &t->tensor[R], t->tensor[A], once_in(t, 2)));
-    const matrix q = read_matrix(t->tensor[Q]);
-    check_equal(t, "q @ r", times(q, read_matrix(t->tensor[R])), read_matrix(t->tensor[A]));
-    check_equal(t, "q's columns", times(adjoint(q), q), identity(q.cols));
+    const tsr_tensor *a = t->tensor[A];
+    const int64_t k = complete ? rows_of(a) : least_of(a);
+    make_result(t, Q, dtype, A, rows_of(a), k);
+    make_result(t, R, dtype, A, k, cols_of(a));
+    GO_ON(t);
+    NEED_LIBRARY(t, tsr_qr(&t->tensor[Q], &t->tensor[R], a, complete));
+    check_result(t, Q, dtype, A, rows_of(a), k);
+    check_result(t, R, dtype, A, k, cols_of(a));
+    for (int64_t b = 0; b < matrices_of(a) && !t->failed; b++) {
+        const matrix m = read_matrix(a, b), q = read_matrix(t->tensor[Q], b),
+                     r = read_matrix(t->tensor[R], b);
+        MUST(t, is_triangle(r, true), "r is no triangle");
+        check_orthonormal(t, "q's columns", q);
+        check_distance(t, "q @ r", product(q, r), m, rounding_of(dtype, m) * norm_of(m));
+    }
 }
 
 static void check_svd(trial *t)
 {
-    random_matrix(t, A, random_between(t, 1, LARGEST), random_between(t, 1, LARGEST));
+    const tsr_dtype dtype = t->check->dtype, real = part_of(dtype);
+    const bool full = once_in(t, 2);
+    any_matrices(t, false);
     GO_ON(t);
-    NEED_LIBRARY(t, tsr_svd(&t->tensor[P], &t->tensor[Q], &t->tensor[R], t->tensor[A], false));
-    const matrix u = read_matrix(t->tensor[P]), s = read_matrix(t->tensor[Q]), vh = read_matrix(t->tensor[R]);
-    check_equal(t, "(u * s) @ vh", times(scaled(u, s), vh), read_matrix(t->tensor[A]));
-    check_equal(t, "u's columns", times(adjoint(u), u), identity(u.cols));
-    for (int64_t i = 1; i < s.rows; i++)
-        MUST(t, s.x[i - 1].re >= s.x[i].re && s.x[i].re >= 0, "singular value %lld is out of order",
-             (long long)i);
+    const tsr_tensor *a = t->tensor[A];
+    const int64_t k = least_of(a), p = full ? rows_of(a) : k, q = full ? cols_of(a) : k;
+    make_result(t, P, dtype, A, rows_of(a), p);
+    make_result(t, Q, real, A, k, -1);
+    make_result(t, R, dtype, A, q, cols_of(a));
+    make_result(t, V, real, A, k, -1);
+    GO_ON(t);
+    NEED_LIBRARY(t, tsr_svd(&t->tensor[P], &t->tensor[Q], &t->tensor[R], a, full));
+    NEED_LIBRARY(t, tsr_svdvals(&t->tensor[V], a));
+    check_result(t, P, dtype, A, rows_of(a), p);
+    check_result(t, Q, real, A, k, -1);
+    check_result(t, R, dtype, A, q, cols_of(a));
+    check_result(t, V, real, A, k, -1);
+    for (int64_t b = 0; b < matrices_of(a) && !t->failed; b++) {
+        const matrix m = read_matrix(a, b), u = read_matrix(t->tensor[P], b),
+                     s = read_column(t->tensor[Q], b), v = adjoint(read_matrix(t->tensor[R], b));
+        const double bound = rounding_of(dtype, m) * norm_of(m);
+        check_values(t, Q, V, b, true, bound);
+        check_orthonormal(t, "u's columns", u);
+        check_orthonormal(t, "vh's rows", v);
+        check_distance(t, "(u * s) @ vh", product(scaled(left_columns(u, k), s), adjoint(left_columns(v, k))),
+                       m, bound);
+    }
 }
+
+/* Eigenvalues ------------------------------------------------------------------------------------- */
 
 static void check_eigh(trial *t)
 {
-    random_hermitian(t, A, random_between(t, 1, LARGEST));
+    const tsr_dtype dtype = t->check->dtype, real = part_of(dtype);
+    hermitian_matrices(t, false, 0);
     GO_ON(t);
-    NEED_LIBRARY(t, tsr_eigh(&t->tensor[P], &t->tensor[Q], t->tensor[A]));
-    const matrix v = read_matrix(t->tensor[Q]);
-    check_equal(t, "a @ v", times(read_matrix(t->tensor[A]), v), scaled(v, read_matrix(t->tensor[P])));
-    check_equal(t, "v's columns", times(adjoint(v), v), identity(v.cols));
+    const tsr_tensor *a = t->tensor[A];
+    const int64_t n = rows_of(a);
+    make_result(t, P, real, A, n, -1);
+    make_result(t, Q, dtype, A, n, n);
+    make_result(t, R, real, A, n, -1);
+    GO_ON(t);
+    NEED_LIBRARY(t, tsr_eigh(&t->tensor[P], &t->tensor[Q], a));
+    NEED_LIBRARY(t, tsr_eigvalsh(&t->tensor[R], a));
+    check_result(t, P, real, A, n, -1);
+    check_result(t, Q, dtype, A, n, n);
+    check_result(t, R, real, A, n, -1);
+    for (int64_t b = 0; b < matrices_of(a) && !t->failed; b++) {
+        const matrix m = mirrored(read_matrix(a, b), false), v = read_matrix(t->tensor[Q], b);
+        const double bound = rounding_of(dtype, m) * norm_of(m);
+        check_values(t, P, R, b, false, bound);
+        check_orthonormal(t, "v's columns", v);
+        check_distance(t, "a @ v", product(m, v), scaled(v, read_column(t->tensor[P], b)), bound);
+    }
+}
+
+/* Columns have length 1; the sum of the values is the trace. */
+static void check_eig_matrix(trial *t, matrix m, int64_t b)
+{
+    const matrix w = read_column(t->tensor[P], b), also = read_column(t->tensor[R], b),
+                 v = read_matrix(t->tensor[Q], b);
+    const double slack = 5 * rounding_of(t->check->dtype, m), bound = slack * (norm_of(m) + ldexp(1, -100));
+    value sum = { 0 }, sum_also = { 0 }, trace = { 0 };
+    check_distance(t, "a @ v", product(m, v), scaled(v, w), bound);
+    for (int64_t j = 0; j < m.rows; j++) {
+        double length = 0;
+        for (int64_t i = 0; i < m.rows; i++) length = hypot(length, magnitude(v.x[i * m.rows + j]));
+        MUST(t, fabs(length - 1) <= slack, "vector %lld has length %g", (long long)j, length);
+        sum = complex_value(sum.re + w.x[j].re, sum.im + w.x[j].im);
+        sum_also = complex_value(sum_also.re + also.x[j].re, sum_also.im + also.x[j].im);
+        const value d = m.x[j * m.rows + j];
+        trace = complex_value(trace.re + d.re, trace.im + d.im);
+    }
+    const double most = bound * sqrt((double)m.rows + 1);
+    MUST(t, magnitude(value_minus(sum, trace)) <= most, "the values' sum is not the trace");
+    MUST(t, magnitude(value_minus(sum_also, trace)) <= most, "the sum of the values alone is not the trace");
 }
 
 static void check_eig(trial *t)
 {
-    const int64_t n = random_between(t, 1, LARGEST);
-    random_matrix(t, A, n, n);
+    const tsr_dtype wide = part_of(t->check->dtype) == TSR_F64 ? TSR_C128 : TSR_C64;
+    any_matrices(t, true);
     GO_ON(t);
-    NEED_LIBRARY(t, tsr_eig(&t->tensor[P], &t->tensor[Q], t->tensor[A]));
-    const matrix v = read_matrix(t->tensor[Q]);
-    check_equal(t, "a @ v", times(read_matrix(t->tensor[A]), v), scaled(v, read_matrix(t->tensor[P])));
+    const tsr_tensor *a = t->tensor[A];
+    const int64_t n = rows_of(a);
+    make_result(t, P, wide, A, n, -1);
+    make_result(t, Q, wide, A, n, n);
+    make_result(t, R, wide, A, n, -1);
+    GO_ON(t);
+    NEED_LIBRARY(t, tsr_eig(&t->tensor[P], &t->tensor[Q], a));
+    NEED_LIBRARY(t, tsr_eigvals(&t->tensor[R], a));
+    check_result(t, P, wide, A, n, -1);
+    check_result(t, Q, wide, A, n, n);
+    check_result(t, R, wide, A, n, -1);
+    for (int64_t b = 0; b < matrices_of(a) && !t->failed; b++) check_eig_matrix(t, read_matrix(a, b), b);
 }
 
 /* Fourier transforms ----------------------------------------------------------------------------------- */
 
 /* A transform of n elements of each lane: a longer one is cut, a shorter one is followed by zeros. */
 typedef struct transform {
-    int          axis;
-    int64_t      n;
+    int axis;
+    int64_t n;
     tsr_fft_norm norm;
 } transform;
 
@@ -214,7 +334,8 @@ static double scale_of(const transform *f, bool inverse)
 }
 
 /* Term k of the transform of the lane that an element lies in, and the size of what was summed. */
-static value transformed(const tsr_tensor *x, int64_t *index, const transform *f, int64_t k, double sign, double *size)
+static value transformed(const tsr_tensor *x, int64_t *index, const transform *f, int64_t k, double sign,
+                         double *size)
 {
     value sum = { 0 };
     *size = 0;
@@ -300,7 +421,7 @@ static void check_rfft(trial *t)
 
 typedef struct rule {
     const char *name;
-    void      (*run)(trial *t);
+    void (*run)(trial *t);
 } rule;
 
 static const rule rules[] = {
@@ -317,11 +438,13 @@ void list_linalg(check_list *list)
                       (check){ .family = "linalg",
                                .op = tsr_op_find(rules[i].name),
                                .run = rules[i].run,
+                               .more = 6,
                                .dtype = dtypes[d] },
                       rules[i].name);
-        add_check(list, (check){ .family = "fft", .op = TSR_OP_FFT, .run = check_fft, .dtype = dtypes[d],
-                                 .more = 4 },
-                  "fft");
+        add_check(
+            list,
+            (check){ .family = "fft", .op = TSR_OP_FFT, .run = check_fft, .dtype = dtypes[d], .more = 4 },
+            "fft");
         if (is_complex(dtypes[d])) continue;
         for (int back = 0; back < 2; back++)
             add_check(list,
