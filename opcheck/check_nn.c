@@ -6,76 +6,7 @@
 
 enum { X, Y, Z, RESULT, MASK, FULL_MASK };
 
-#define EPS 0.1 /* that norms add: large, so that no lane is divided by next to nothing */
-
 /* Along an axis --------------------------------------------------------------------------- */
-
-typedef tsr_status (*lane_fn)(tsr_tensor **out, const tsr_tensor *x, int axis);
-
-/* Element i of the result, from the n elements of its lane. */
-typedef double (*lane_right_fn)(const double *lane, int64_t n, int64_t i);
-
-typedef struct lane_rule {
-    const char   *name;
-    lane_fn       call;
-    lane_right_fn right;
-    bool          last; /* along the last axis only */
-} lane_rule;
-
-static double sum_of_exp(const double *lane, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += exp(lane[i]); /* no element is large */
-    return sum;
-}
-
-static double right_softmax(const double *lane, int64_t n, int64_t i)
-{
-    return exp(lane[i]) / sum_of_exp(lane, n);
-}
-static double right_log_softmax(const double *lane, int64_t n, int64_t i)
-{
-    return lane[i] - log(sum_of_exp(lane, n));
-}
-
-static double mean_square(const double *lane, int64_t n, double around)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += (lane[i] - around) * (lane[i] - around);
-    return sum / (double)n;
-}
-
-static double right_rms_norm(const double *lane, int64_t n, int64_t i)
-{
-    return lane[i] / sqrt(mean_square(lane, n, 0) + EPS);
-}
-
-static double right_layer_norm(const double *lane, int64_t n, int64_t i)
-{
-    double mean = 0;
-    for (int64_t k = 0; k < n; k++) mean += lane[k];
-    mean /= (double)n;
-    return (lane[i] - mean) / sqrt(mean_square(lane, n, mean) + EPS);
-}
-
-static tsr_status rms_norm(tsr_tensor **out, const tsr_tensor *x, int axis)
-{
-    (void)axis;
-    return tsr_rms_norm(out, x, NULL, EPS);
-}
-
-static tsr_status layer_norm(tsr_tensor **out, const tsr_tensor *x, int axis)
-{
-    (void)axis;
-    return tsr_layer_norm(out, x, 1, NULL, NULL, EPS);
-}
-
-static const lane_rule lane_rules[] = {
-    { "softmax", tsr_softmax, right_softmax, false },
-    { "log_softmax", tsr_log_softmax, right_log_softmax, false },
-    { "rms_norm", rms_norm, right_rms_norm, true },
-    { "layer_norm", layer_norm, right_layer_norm, true },
-};
 
 /* The lane of element k along an axis; returns the element's place in it. */
 static int64_t read_lane(double *lane, const tsr_tensor *x, int64_t k, int axis)
@@ -88,95 +19,156 @@ static int64_t read_lane(double *lane, const tsr_tensor *x, int64_t k, int axis)
     return own;
 }
 
-static void check_lanes(trial *t)
+/* Element i of n. The rounding of an exponent becomes a relative error of the exponential. */
+static void check_soft(trial *t, int64_t k, const double *lane, int64_t n, int64_t i, bool log_of)
 {
-    const lane_rule *r = t->check->about;
+    const double eps = 2 * epsilon_of(t->check->dtype);
+    double most = -INFINITY;
+    long double sum = 0;
+    for (int64_t c = 0; c < n; c++) most = fmax(most, lane[c]);
+    for (int64_t c = 0; c < n; c++) sum += expl((long double)lane[c] - most);
+    const double below = isfinite(lane[i]) && isfinite(most) ? most - lane[i] : 0;
+    const double soft = (double)(expl((long double)lane[i] - most) / sum),
+                 logarithm = (double)((long double)lane[i] - most - logl(sum));
+    if (log_of)
+        check_near(t, RESULT, k, real_value(logarithm),
+                   isfinite(logarithm) ? eps * (8 + 2 * fabs(logarithm)) : 0);
+    else
+        check_near(t, RESULT, k, real_value(soft),
+                   isfinite(soft) ? soft * eps * (below + 8) + ldexp(1, -148) : 0);
+}
+
+static void check_softmax(trial *t)
+{
+    const bool log_of = t->check->op == TSR_OP_LOG_SOFTMAX;
     int64_t shape[TRIAL_RANK];
-    const int ndim = random_shape(t, shape, 1, 3, true);
-    const int axis = r->last ? ndim - 1 : (int)random_below(t, ndim);
-    make_input(t, X, t->check->dtype, ndim, shape, FILL_SMALL);
+    const int ndim = random_shape(t, shape, 1, TRIAL_RANK, true), axis = (int)random_below(t, ndim);
+    make_input(t, X, t->check->dtype, ndim, shape, once_in(t, 3) ? FILL_SPECIAL : FILL_SMALL);
     make_output(t, RESULT, t->check->dtype, ndim, shape);
     GO_ON(t);
-    NEED(t, r->call(&t->tensor[RESULT], t->tensor[X], axis));
+    const tsr_tensor *x = operand_or_result(t, X, RESULT);
+    NEED(t,
+         (log_of ? tsr_log_softmax : tsr_softmax)(&t->tensor[RESULT], x, once_in(t, 2) ? axis : axis - ndim));
     check_gaps(t, RESULT);
     double *lane = trial_room(t, (size_t)shape[axis] * sizeof *lane);
     const int64_t count = count_of(ndim, shape), cost = 4 * shape[axis];
     for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
         const int64_t i = read_lane(lane, t->tensor[X], k, axis);
-        const double wanted = r->right(lane, shape[axis], i);
-        check_near(t, RESULT, k, real_value(wanted), 256 * epsilon_of(t->check->dtype) * (1 + fabs(wanted)));
+        check_soft(t, k, lane, shape[axis], i, log_of);
     }
 }
 
 /* Of pairs ----------------------------------------------------------------------------------- */
 
-typedef tsr_status (*pair_fn)(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y);
-typedef double (*pair_right_fn)(double x, double y);
+/* a: the delta or beta of losses that have one. */
+typedef double (*pair_right_fn)(double x, double y, double a);
+typedef tsr_status (*pair_fn)(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, tsr_reduction how,
+                              double a);
 
 typedef struct pair_rule {
-    const char   *name;
-    pair_fn       call;
+    const char *name;
+    pair_fn call;
     pair_right_fn right;
 } pair_rule;
 
-static double right_swiglu(double x, double y) { return y * x / (1 + exp(-x)); }
-static double right_mse(double x, double y) { return (x - y) * (x - y); }
-static double right_l1(double x, double y) { return fabs(x - y); }
-static double right_huber(double x, double y)
+static double right_mse(double x, double y, double a) { return (void)a, (x - y) * (x - y); }
+static double right_l1(double x, double y, double a) { return (void)a, fabs(x - y); }
+static double right_huber(double x, double y, double a)
 {
     const double d = fabs(x - y);
-    return d <= 2 ? d * d / 2 : 2 * (d - 1);
+    return d <= a ? d * d / 2 : a * (d - a / 2);
 }
-static double right_smooth_l1(double x, double y)
+static double right_smooth_l1(double x, double y, double a)
 {
     const double d = fabs(x - y);
-    return d < 2 ? d * d / 4 : d - 1;
+    return d < a ? d * d / (2 * a) : d - a / 2;
 }
 
-static tsr_status mse(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)
+static tsr_status mse(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, tsr_reduction how, double a)
 {
-    return tsr_mse_loss(out, x, y, TSR_REDUCTION_NONE);
+    (void)a;
+    return tsr_mse_loss(out, x, y, how);
 }
 
-static tsr_status l1(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)
+static tsr_status l1(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y, tsr_reduction how, double a)
 {
-    return tsr_l1_loss(out, x, y, TSR_REDUCTION_NONE);
-}
-
-static tsr_status huber(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)
-{
-    return tsr_huber_loss(out, x, y, TSR_REDUCTION_NONE, 2);
-}
-
-static tsr_status smooth_l1(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)
-{
-    return tsr_smooth_l1_loss(out, x, y, TSR_REDUCTION_NONE, 2);
+    (void)a;
+    return tsr_l1_loss(out, x, y, how);
 }
 
 static const pair_rule pair_rules[] = {
-    { "swiglu", tsr_swiglu, right_swiglu },
     { "mse_loss", mse, right_mse },
     { "l1_loss", l1, right_l1 },
-    { "huber_loss", huber, right_huber },
-    { "smooth_l1_loss", smooth_l1, right_smooth_l1 },
+    { "huber_loss", tsr_huber_loss, right_huber },
+    { "smooth_l1_loss", tsr_smooth_l1_loss, right_smooth_l1 },
 };
+
+/* The loss of pair k, with a bound on its error. */
+static double pair_loss(trial *t, const pair_rule *r, int64_t k, double a, double *error)
+{
+    const double x = value_at(t->tensor[X], k).re, y = value_at(t->tensor[Y], k).re, loss = r->right(x, y, a);
+    *error = 4 * epsilon_of(t->check->dtype) * (fabs(loss) + (fabs(x) + fabs(y)) * (1 + fabs(x - y)));
+    return loss;
+}
+
+/* The sum of all, or their mean: NaN of none. */
+static void check_total(trial *t, const pair_rule *r, double a, bool mean)
+{
+    const int64_t n = tsr_numel(t->tensor[X]);
+    double errors = 0;
+    long double total = 0;
+    if (t->how && t->how->unchecked) return;
+    for (int64_t k = 0; k < n; k++) {
+        double error;
+        total += pair_loss(t, r, k, a, &error);
+        errors += error;
+    }
+    const double by = mean ? (double)n : 1, sum = (double)total;
+    check_near(t, RESULT, 0, real_value(sum / by),
+               errors / by + 4 * epsilon_of(t->check->dtype) * fabs(sum / by));
+}
 
 static void check_pairs(trial *t)
 {
     const pair_rule *r = t->check->about;
+    static const double parameters[] = { 1, 2, 2.5, 0.125 };
+    const double a = parameters[random_below(t, 4)] * (r->right == right_smooth_l1 && once_in(t, 4) ? 0 : 1);
+    const tsr_reduction how = (tsr_reduction)random_below(t, 3);
     int64_t shape[TRIAL_RANK];
-    const int ndim = random_shape(t, shape, 0, 3, true);
+    const int ndim = random_shape(t, shape, 0, TRIAL_RANK, true);
     make_input(t, X, t->check->dtype, ndim, shape, FILL_SMALL);
+    make_input(t, Y, t->check->dtype, ndim, shape, FILL_SMALL);
+    make_output(t, RESULT, t->check->dtype, how == TSR_REDUCTION_NONE ? ndim : 0, shape);
+    GO_ON(t);
+    const tsr_tensor *x = how == TSR_REDUCTION_NONE ? operand_or_result(t, X, RESULT) : t->tensor[X];
+    NEED(t, r->call(&t->tensor[RESULT], x, t->tensor[Y], how, a));
+    check_gaps(t, RESULT);
+    if (how != TSR_REDUCTION_NONE) check_total(t, r, a, how == TSR_REDUCTION_MEAN);
+    const int64_t count = how == TSR_REDUCTION_NONE ? count_of(ndim, shape) : 0;
+    for (int64_t k = first_sample(t, count, 4); k >= 0; k = next_sample(t, k, count, 4)) {
+        double error;
+        const double wanted = pair_loss(t, r, k, a, &error);
+        check_near(t, RESULT, k, real_value(wanted), error);
+    }
+}
+
+static void check_swiglu(trial *t)
+{
+    int64_t shape[TRIAL_RANK];
+    const int ndim = random_shape(t, shape, 0, TRIAL_RANK, true);
+    make_input(t, X, t->check->dtype, ndim, shape, once_in(t, 3) ? FILL_SPECIAL : FILL_SMALL);
     make_input(t, Y, t->check->dtype, ndim, shape, FILL_SMALL);
     make_output(t, RESULT, t->check->dtype, ndim, shape);
     GO_ON(t);
-    NEED(t, r->call(&t->tensor[RESULT], t->tensor[X], t->tensor[Y]));
+    const tsr_tensor *x = operand_or_result(t, X, RESULT);
+    NEED(t, tsr_swiglu(&t->tensor[RESULT], x, t->tensor[Y]));
     check_gaps(t, RESULT);
     const int64_t count = count_of(ndim, shape);
     for (int64_t k = first_sample(t, count, 4); k >= 0; k = next_sample(t, k, count, 4)) {
-        const double x = value_at(t->tensor[X], k).re, y = value_at(t->tensor[Y], k).re;
-        const double size = (1 + fabs(x) + fabs(y)) * (1 + fabs(x) + fabs(y));
-        check_near(t, RESULT, k, real_value(r->right(x, y)), 16 * epsilon_of(t->check->dtype) * size);
+        const double gate = value_at(t->tensor[X], k).re, up = value_at(t->tensor[Y], k).re;
+        const double wanted = (gate == -INFINITY ? 0 : gate / (1 + exp(-gate))) * up;
+        const double slack = 4 * epsilon_of(t->check->dtype) * fabs(wanted) + ldexp(fabs(up), -148);
+        check_near(t, RESULT, k, real_value(wanted), isfinite(wanted) ? slack : 0);
     }
 }
 
@@ -185,8 +177,8 @@ static void check_pairs(trial *t)
 /* How a trial attends: g heads of keys for h of queries; scores are multiplied with scale / sqrt(d). */
 typedef struct attending {
     int64_t h, g, m, n, d, e;
-    double  scale;
-    bool    causal;
+    double scale;
+    bool causal;
 } attending;
 
 /* What the mask adds to a score; false: that key is not seen. */
@@ -241,7 +233,9 @@ static attending random_attending(trial *t)
 {
     static const double scales[] = { 1, 1, 0.5, -1 };
     const int64_t most = most_elements(t);
-    attending a = { .g = random_between(t, 1, 2), .causal = once_in(t, 2), .scale = scales[random_below(t, 4)] };
+    attending a = { .g = random_between(t, 1, 2),
+                    .causal = once_in(t, 2),
+                    .scale = scales[random_below(t, 4)] };
     a.h = a.g * random_between(t, 1, 3);
     a.m = random_size(t, 1, 4, most / 16);
     a.n = a.m + random_size(t, 0, 2, most / 16);
@@ -253,14 +247,16 @@ static attending random_attending(trial *t)
 static void check_attention(trial *t)
 {
     const attending a = random_attending(t);
-    const tsr_attention_options how = { .causal = a.causal, .scale = a.scale == 1 ? 0 : a.scale / sqrt((double)a.d) };
+    const tsr_attention_options how = { .causal = a.causal,
+                                        .scale = a.scale == 1 ? 0 : a.scale / sqrt((double)a.d) };
     make_input(t, X, t->check->dtype, 3, (const int64_t[]){ a.h, a.m, a.d }, FILL_SMALL);
     make_input(t, Y, t->check->dtype, 3, (const int64_t[]){ a.g, a.n, a.d }, FILL_SMALL);
     make_input(t, Z, t->check->dtype, 3, (const int64_t[]){ a.g, a.n, a.e }, FILL_SMALL);
     make_output(t, RESULT, t->check->dtype, 3, (const int64_t[]){ a.h, a.m, a.e });
     if (once_in(t, 3) && a.h * a.m * a.n <= 4 * most_elements(t)) make_mask(t, &a);
     GO_ON(t);
-    NEED(t, tsr_attention(&t->tensor[RESULT], t->tensor[X], t->tensor[Y], t->tensor[Z], t->tensor[MASK], &how));
+    NEED(t,
+         tsr_attention(&t->tensor[RESULT], t->tensor[X], t->tensor[Y], t->tensor[Z], t->tensor[MASK], &how));
     check_gaps(t, RESULT);
     const int64_t count = a.h * a.m * a.e, cost = a.n * (a.d + 4);
     for (int64_t at = first_sample(t, count, cost); at >= 0; at = next_sample(t, at, count, cost)) {
@@ -307,21 +303,24 @@ static void check_self_attention(trial *t)
 void list_nn(check_list *list)
 {
     for (int d = TSR_F8E4M3; d <= TSR_F64; d++) {
-        check c = { .family = "nn", .run = check_lanes, .dtype = (tsr_dtype)d };
-        for (size_t i = 0; i < sizeof lane_rules / sizeof *lane_rules; i++) {
-            c.op = tsr_op_find(lane_rules[i].name);
-            c.about = &lane_rules[i];
-            add_check(list, c, lane_rules[i].name);
-        }
+        check c = { .family = "nn", .run = check_softmax, .op = TSR_OP_SOFTMAX, .dtype = (tsr_dtype)d };
+        add_check(list, c, "softmax");
+        c.op = TSR_OP_LOG_SOFTMAX;
+        add_check(list, c, "log_softmax");
+        c.op = TSR_OP_SWIGLU;
+        c.run = check_swiglu;
+        add_check(list, c, "swiglu");
         c.run = check_pairs;
         for (size_t i = 0; i < sizeof pair_rules / sizeof *pair_rules; i++) {
             c.op = tsr_op_find(pair_rules[i].name);
             c.about = &pair_rules[i];
             add_check(list, c, pair_rules[i].name);
         }
-        c = (check){
-            .family = "attention", .op = TSR_OP_ATTENTION, .run = check_attention, .dtype = (tsr_dtype)d, .more = 4
-        };
+        c = (check){ .family = "attention",
+                     .op = TSR_OP_ATTENTION,
+                     .run = check_attention,
+                     .dtype = (tsr_dtype)d,
+                     .more = 4 };
         add_check(list, c, "attention");
         c.op = TSR_OP_SELF_ATTENTION;
         c.run = check_self_attention;

@@ -412,6 +412,14 @@ void make_output(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *s
     make(t, slot, dtype, ndim, shape, false);
 }
 
+const tsr_tensor *operand_or_result(trial *t, int operand, int result)
+{
+    const tsr_tensor *x = t->tensor[operand], *z = t->tensor[result];
+    if (t->failed || !z || !once_in(t, 6)) return x;
+    for (int64_t k = 0; k < tsr_numel(x); k++) memcpy(element(z, k), element(x, k), size_of(x->dtype));
+    return z;
+}
+
 void make_packed(trial *t, int slot, int from, int ndim, const int64_t *shape)
 {
     const tsr_tensor *source = t->tensor[from];

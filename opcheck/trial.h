@@ -199,6 +199,10 @@ void make_indices(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *
 /* To be written: no two indices meet, and check_gaps knows the bytes between. */
 void make_output(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape);
 
+/* The operand of a call whose result may be the operand itself: once in a while the output in slot `result`,
+ * filled with the operand's elements; the operand in its slot stays for comparison. */
+const tsr_tensor *operand_or_result(trial *t, int operand, int result);
+
 /* Packed: what the tensor in slot `from` is when it is repeated to this shape. */
 void make_packed(trial *t, int slot, int from, int ndim, const int64_t *shape);
 

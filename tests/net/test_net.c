@@ -21,6 +21,7 @@
 #include "core/threads_int.h"
 #include "cpu/cpu_run.h"
 #include "cpu/edges.h"
+#include "ops/dispatch.h"
 #include "opcheck/guard.h"
 #include "opcheck/trial.h"
 
@@ -124,6 +125,7 @@ static void choose_kernels(const check *c, uint64_t random)
 {
     tsri_cpu_stream_from((random >> 40) % 3 == 0 ? 1 : 0);
     tsr_set_external((random >> 44) % 2 == 0 || !strcmp(c->family, "linalg"));
+    tsri_prefer_parts((random >> 48) % 6 == 0);
 }
 
 static verdict try_trial(const check *c, uint64_t random, const scale *s, int threads)

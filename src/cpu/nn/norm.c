@@ -39,10 +39,10 @@ static TSRI_COLD void normalise_scaled(double *y, const double *x, int64_t n, do
     const double s = scale_of(x, n, eps);
     double sum[2] = { 0 }, squares[2] = { 0 };
     for (int64_t i = 0; i < n && centred; i++) tsri_add_exactly(&sum[0], &sum[1], x[i] * s);
-    const double mean = (sum[0] + sum[1]) / (double)n;
+    const double mean = tsri_with_error(sum[0], sum[1]) / (double)n;
     for (int64_t i = 0; i < n; i++)
         tsri_add_exactly(&squares[0], &squares[1], (x[i] * s - mean) * (x[i] * s - mean));
-    const double by = by_of(squares[0] + squares[1], n, eps * s * s);
+    const double by = by_of(tsri_with_error(squares[0], squares[1]), n, eps * s * s);
     for (int64_t i = 0; i < n; i++) y[i] = (x[i] * s - mean) * by;
 }
 
