@@ -13,23 +13,26 @@ enum { INPUT, RESULT };
 
 typedef struct list {
     tsr_dtype dtype;
-    bool      scan;   /* what there is so far, one element after another */
-    int64_t   count;
-    value    *x;
+    bool scan; /* what there is so far, one element after another */
+    double a;  /* the correction of var and std, the power of norm */
+    int64_t count;
+    value *x;
 } list;
 
 typedef tsr_status (*axes_fn)(tsr_tensor **, const tsr_tensor *, int, const int *, bool);
+typedef tsr_status (*with_fn)(tsr_tensor **, const tsr_tensor *, int, const int *, bool, double);
 typedef tsr_status (*axis_fn)(tsr_tensor **, const tsr_tensor *, int, bool);
 typedef tsr_status (*scan_fn)(tsr_tensor **, const tsr_tensor *, int);
-typedef value      (*right_fn)(const list *l);
+typedef value (*right_fn)(const list *l);
 
 typedef struct rule {
     const char *name;
-    axes_fn     over_axes;
-    axis_fn     over_axis;
-    scan_fn     along;
-    right_fn    right;
-    bool        chooses; /* has no answer for no elements */
+    axes_fn over_axes;
+    with_fn with;
+    axis_fn over_axis;
+    scan_fn along;
+    right_fn right;
+    bool chooses; /* has no answer for no elements */
 } rule;
 
 /* What is right --------------------------------------------------------------------------- */
@@ -107,23 +110,34 @@ static value right_mean(const list *l)
 static value right_var(const list *l)
 {
     const value mean = right_mean(l);
-    const double over = l->count > 1 ? (double)(l->count - 1) : 0;
+    const double over = (double)l->count - l->a;
     long double sum = 0;
     for (int64_t i = 0; i < l->count; i++) {
         const double re = l->x[i].re - mean.re, im = l->x[i].im - mean.im;
         sum += (long double)(re * re + im * im);
     }
-    return real_value(l->count == 0 ? NAN : (double)sum / over);
+    return real_value(l->count == 0 ? NAN : (double)sum / (over > 0 ? over : 0));
 }
 
 static value right_std(const list *l) { return real_value(sqrt(right_var(l).re)); }
 
+/* The root of the sum of powers; of 0, how many are not 0; of an infinity, the largest or smallest size. */
 static value right_norm(const list *l)
 {
-    long double sum = 0;
-    for (int64_t i = 0; i < l->count; i++)
-        sum += (long double)(l->x[i].re * l->x[i].re + l->x[i].im * l->x[i].im);
-    return real_value(sqrt((double)sum));
+    const double p = l->a;
+    long double sum = 0, low = INFINITY, high = 0;
+    bool nan = false;
+    for (int64_t i = 0; i < l->count; i++) {
+        const long double size = hypotl((long double)l->x[i].re, (long double)l->x[i].im);
+        nan = nan || isnan(size);
+        low = size < low ? size : low;
+        high = size > high ? size : high;
+        sum += p == 0 ? !is_zero(&l->x[i], l->dtype) : powl(size, (long double)p);
+    }
+    if (l->count == 0) return real_value(0);
+    if (nan && p != 0) return real_value(NAN);
+    if (isinf(p)) return real_value((double)(p > 0 ? high : low));
+    return real_value((double)(p == 0 ? sum : powl(sum, 1 / (long double)p)));
 }
 
 static value right_logsumexp(const list *l)
@@ -169,36 +183,19 @@ static value right_min(const list *l) { return l->x[choose(l, false)]; }
 static value right_argmax(const list *l) { return (value){ .bits = (uint64_t)choose(l, true) }; }
 static value right_argmin(const list *l) { return (value){ .bits = (uint64_t)choose(l, false) }; }
 
-/* Ops with parameters, at some of them ------------------------------------------------------ */
-
-static tsr_status var(tsr_tensor **out, const tsr_tensor *x, int n, const int *axes, bool keep)
-{
-    return tsr_var(out, x, n, axes, keep, 1);
-}
-
-static tsr_status std(tsr_tensor **out, const tsr_tensor *x, int n, const int *axes, bool keep)
-{
-    return tsr_std(out, x, n, axes, keep, 1);
-}
-
-static tsr_status norm(tsr_tensor **out, const tsr_tensor *x, int n, const int *axes, bool keep)
-{
-    return tsr_norm(out, x, n, axes, keep, 2);
-}
-
 static const rule rules[] = {
     { .name = "sum", .over_axes = tsr_sum, .right = right_sum },
     { .name = "prod", .over_axes = tsr_prod, .right = right_prod },
     { .name = "mean", .over_axes = tsr_mean, .right = right_mean },
-    { .name = "var", .over_axes = var, .right = right_var },
-    { .name = "std", .over_axes = std, .right = right_std },
+    { .name = "var", .with = tsr_var, .right = right_var },
+    { .name = "std", .with = tsr_std, .right = right_std },
     { .name = "max", .over_axes = tsr_max, .right = right_max, .chooses = true },
     { .name = "min", .over_axes = tsr_min, .right = right_min, .chooses = true },
     { .name = "any", .over_axes = tsr_any, .right = right_any },
     { .name = "all", .over_axes = tsr_all, .right = right_all },
     { .name = "count_nonzero", .over_axes = tsr_count_nonzero, .right = right_count_nonzero },
     { .name = "logsumexp", .over_axes = tsr_logsumexp, .right = right_logsumexp },
-    { .name = "norm", .over_axes = norm, .right = right_norm },
+    { .name = "norm", .with = tsr_norm, .right = right_norm },
     { .name = "argmax", .over_axis = tsr_argmax, .right = right_argmax, .chooses = true },
     { .name = "argmin", .over_axis = tsr_argmin, .right = right_argmin, .chooses = true },
     { .name = "cumsum", .along = tsr_cumsum, .right = right_sum },
@@ -210,16 +207,39 @@ static const rule rules[] = {
 
 static double finite_size(double x) { return isfinite(x) ? fabs(x) : 0; }
 
-/* Sums are rounded to the result once; the rest is the order of adding in double. */
-static double slack_of(const list *l, value wanted)
+/* Sums are made in f64 whatever the dtype, and rounded to the result once: so many units of f64. */
+static double units(double n) { return ldexp(n, -53); }
+
+static double largest_size(const list *l)
 {
-    const double result = finite_size(wanted.re) + finite_size(wanted.im);
-    double size = result;
-    for (int64_t i = 0; i < l->count; i++) {
-        const double x = finite_size(l->x[i].re) + finite_size(l->x[i].im);
-        size += x * (1 + x);
-    }
-    return 1e-13 * size + 4 * epsilon_of(l->dtype) * result;
+    double size = 0;
+    for (int64_t i = 0; i < l->count; i++)
+        size = fmax(size, hypot(finite_size(l->x[i].re), finite_size(l->x[i].im)));
+    return size;
+}
+
+static double sum_of_sizes(const list *l)
+{
+    double size = 0;
+    for (int64_t i = 0; i < l->count; i++) size += finite_size(l->x[i].re) + finite_size(l->x[i].im);
+    return size;
+}
+
+/* A mean that is some units of the largest element off adds its square to a variance. */
+static double slack_of(const rule *r, const list *l, value wanted)
+{
+    const double result = finite_size(wanted.re) + finite_size(wanted.im),
+                 n = (double)(l->count ? l->count : 1);
+    const double exps = l->dtype == TSR_F64 ? 0 : ldexp(1, -32); /* short floats need no better ones */
+    const double off = units(8) * largest_size(l);
+    if (r->right == right_sum) return units(16) * sum_of_sizes(l);
+    if (r->right == right_mean) return units(16) * sum_of_sizes(l) / n + units(4) * result;
+    if (r->right == right_prod)
+        return units(8 * n) * result + (l->scan ? 4 * epsilon_of(l->dtype) * result : 0);
+    if (r->right == right_var) return units(64) * result + off * off;
+    if (r->right == right_std) return units(64) * result + off;
+    if (r->right == right_logsumexp) return units(32) * (1 + largest_size(l) + result) + exps;
+    return units(128) * result;
 }
 
 /* How many elements of x come to one of the result, at most. */
@@ -236,8 +256,7 @@ static int64_t elements_of_one(const tsr_tensor *x, uint32_t axes)
 static void gather_list(list *l, const tsr_tensor *x, uint32_t axes, const int64_t *at)
 {
     int64_t index[TSR_MAX_NDIM], extent[TSR_MAX_NDIM];
-    for (int d = 0; d < x->ndim; d++)
-        extent[d] = !(axes >> d & 1) ? 1 : l->scan ? at[d] + 1 : x->shape[d];
+    for (int d = 0; d < x->ndim; d++) extent[d] = !(axes >> d & 1) ? 1 : l->scan ? at[d] + 1 : x->shape[d];
     l->dtype = x->dtype;
     l->count = count_of(x->ndim, extent);
     for (int64_t i = 0; i < l->count; i++) {
@@ -252,49 +271,74 @@ static void gather_list(list *l, const tsr_tensor *x, uint32_t axes, const int64
 static uint32_t random_axes(trial *t, const rule *r, int ndim)
 {
     const uint32_t all = ((uint32_t)1 << ndim) - 1;
-    if (r->over_axes) return (uint32_t)random_bits(t) & all;
+    if (r->over_axes || r->with) return (uint32_t)random_bits(t) & all;
+    if (r->over_axis && once_in(t, 4)) return 0;
     return (uint32_t)1 << random_below(t, ndim);
 }
 
-static int list_axes(int axes[TSR_MAX_NDIM], uint32_t bits)
+/* In any order, from either end. */
+static int list_axes(trial *t, int axes[TSR_MAX_NDIM], uint32_t bits, int ndim)
 {
     int n = 0;
-    for (int d = 0; d < TSR_MAX_NDIM; d++)
-        if (bits >> d & 1) axes[n++] = d;
+    for (int d = 0; d < ndim; d++) {
+        if (!(bits >> d & 1)) continue;
+        const int at = (int)random_below(t, n + 1);
+        axes[n++] = axes[at];
+        axes[at] = once_in(t, 2) ? d : d - ndim;
+    }
     return n;
 }
 
-static tsr_status call(const rule *r, tsr_tensor **out, const tsr_tensor *x, uint32_t bits, bool keepdims)
+static tsr_status call(trial *t, const rule *r, uint32_t bits, bool keepdims, double a)
 {
-    int axes[TSR_MAX_NDIM];
-    const int n = list_axes(axes, bits);
+    tsr_tensor **out = &t->tensor[RESULT], *x = t->tensor[INPUT];
+    int axes[TSR_MAX_NDIM + 1] = { TSR_ALL_AXES };
+    const int n = list_axes(t, axes, bits, x->ndim);
     if (r->along) return r->along(out, x, axes[0]);
     if (r->over_axis) return r->over_axis(out, x, axes[0], keepdims);
+    if (r->with) return r->with(out, x, n, axes, keepdims, a);
     return r->over_axes(out, x, n, axes, keepdims);
 }
 
-static void check_values(trial *t, const rule *r, uint32_t axes, const int64_t *full)
+static double random_parameter(trial *t, const rule *r)
+{
+    static const double corrections[] = { 0, 1, 0.5, -1 };
+    static const double powers[] = { 0, 1, 2, INFINITY, -INFINITY, 3, 0.5, -1, -2, 10, 2, 2 };
+    return r->right == right_norm ? powers[random_below(t, 12)] : corrections[random_below(t, 4)];
+}
+
+static tsr_dtype result_dtype(const rule *r, tsr_dtype d)
+{
+    if (r->right == right_any || r->right == right_all) return TSR_BOOL;
+    if (r->right == right_count_nonzero || r->over_axis) return TSR_I64;
+    if (r->right == right_var || r->right == right_std || r->right == right_norm) return part_of(d);
+    if ((r->right == right_sum || r->right == right_prod) && is_integer(d))
+        return is_signed(d) ? TSR_I64 : TSR_U64;
+    return d;
+}
+
+static void check_values(trial *t, const rule *r, uint32_t axes, const int64_t *full, double a)
 {
     const tsr_tensor *x = t->tensor[INPUT];
     GO_ON(t);
     const int64_t n = tsr_numel(t->tensor[RESULT]), cost = elements_of_one(x, axes);
-    list l = { .scan = r->along != NULL, .x = trial_room(t, (size_t)cost * sizeof(value)) };
+    list l = { .scan = r->along != NULL, .a = a, .x = trial_room(t, (size_t)cost * sizeof(value)) };
     for (int64_t k = first_sample(t, n, 4 * cost); k >= 0; k = next_sample(t, k, n, 4 * cost)) {
         int64_t at[TSR_MAX_NDIM];
         index_of(at, k, x->ndim, full);
         gather_list(&l, x, axes, at);
         const value wanted = r->right(&l);
-        check_near(t, RESULT, k, wanted, slack_of(&l, wanted));
+        check_near(t, RESULT, k, wanted, slack_of(r, &l, wanted));
     }
 }
 
-/* With infinities, products of complex numbers depend on how they are worked out, and so do
- * sizes where the other part is NaN. */
-static filling filling_of(const trial *t)
+/* Of many elements one is NaN, which hides all others: so most have none. With infinities, products of complex
+ * numbers depend on how they are worked out, and so do sizes where the other part is NaN. */
+static filling filling_of(trial *t)
 {
     const rule *r = t->check->about;
     const bool multiplies = r->right == right_prod || r->right == right_norm;
-    return multiplies && is_complex(t->check->dtype) ? FILL_SMALL : FILL_SPECIAL;
+    return once_in(t, 3) && !(multiplies && is_complex(t->check->dtype)) ? FILL_SPECIAL : FILL_SMALL;
 }
 
 static void check_op(trial *t)
@@ -302,31 +346,32 @@ static void check_op(trial *t)
     const rule *r = t->check->about;
     const bool keepdims = once_in(t, 2);
     int64_t shape[TRIAL_RANK], full[TRIAL_RANK], kept[TRIAL_RANK];
-    const int ndim = random_shape(t, shape, r->over_axes ? 0 : 1, 5, !r->chooses);
-    uint32_t axes = random_axes(t, r, ndim);
+    const int ndim = random_shape(t, shape, r->over_axes || r->with ? 0 : 1, 5, !r->chooses);
+    const uint32_t named = random_axes(t, r, ndim);
+    const double a = random_parameter(t, r);
     int nkept = 0;
     make_input(t, INPUT, t->check->dtype, ndim, shape, filling_of(t));
     GO_ON(t);
-    NEED(t, call(r, &t->tensor[RESULT], t->tensor[INPUT], axes, keepdims));
-    if (axes == 0) axes = ((uint32_t)1 << ndim) - 1; /* none named: all */
+    NEED(t, call(t, r, named, keepdims, a));
+    const uint32_t axes = named ? named : ((uint32_t)1 << ndim) - 1; /* none named: all */
     for (int d = 0; d < ndim; d++) {
         const bool reduced = (axes >> d & 1) && !r->along;
         full[d] = reduced ? 1 : shape[d];
         if (!reduced || keepdims) kept[nkept++] = full[d];
     }
-    check_shape(t, RESULT, t->tensor[RESULT]->dtype, nkept, kept);
-    const tsr_reduce_params params = { .axes = axes, .keepdims = keepdims, .a = 1 };
+    check_shape(t, RESULT, result_dtype(r, t->check->dtype), nkept, kept);
+    const tsr_reduce_params params = { .axes = axes, .keepdims = keepdims, .a = a };
     check_inferred(t, 1, INPUT, &params, RESULT);
-    check_values(t, r, axes, full);
+    check_values(t, r, axes, full, a);
     GO_ON(t);
 
     /* The same into memory with gaps. */
     const tsr_dtype dtype = t->tensor[RESULT]->dtype;
     make_output(t, RESULT, dtype, nkept, kept);
     GO_ON(t);
-    NEED(t, call(r, &t->tensor[RESULT], t->tensor[INPUT], axes, keepdims));
+    NEED(t, call(t, r, named, keepdims, a));
     check_gaps(t, RESULT);
-    check_values(t, r, axes, full);
+    check_values(t, r, axes, full, a);
 }
 
 void list_reduce(check_list *checks)
