@@ -14,6 +14,7 @@
 #include "test.h"
 
 #include "core/memory_int.h"
+#include "ops/dispatch.h"
 #if defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -372,6 +373,14 @@ static void test_every_op_fails_cleanly_when_the_hook_refuses(void)
     check_with(true, false, true, "the hook");
 }
 
+/* Done with other ops, where it can be. */
+static void test_every_op_fails_cleanly_in_parts(void)
+{
+    tsri_prefer_parts(true);
+    check_with(true, false, true, "the hook, in parts");
+    tsri_prefer_parts(false);
+}
+
 static void test_every_op_fails_cleanly_without_the_pool(void)
 {
     check_with(false, true, false, "no memory, pool off");
@@ -553,6 +562,7 @@ int main(int argc, char **argv)
     RUN(test_every_op_fails_cleanly_when_the_system_refuses); /* first: the child finds the library untouched
                                                                */
     RUN(test_every_op_fails_cleanly_when_the_hook_refuses);
+    RUN(test_every_op_fails_cleanly_in_parts);
     RUN(test_every_op_fails_cleanly_without_the_pool);
     RUN(test_every_op_fails_cleanly_with_the_pool);
     RUN(test_allocator_takes_back_what_workers_kept);
