@@ -407,34 +407,6 @@ static void test_memory_grows_with_the_sequence_and_not_with_its_square(void)
     tsr_release(&q);
 }
 
-static void test_thread_counts_give_the_same_bits(void)
-{
-    static const int threads[] = { 1, 2, 3, 7 };
-    for (int parts = 0; parts < 2; parts++)
-        for (int causal = 0; causal < 2; causal++) {
-            tsr_tensor *q = NULL, *k = NULL, *first = NULL;
-            EXPECT_OK(tsr_randn(&q, TSR_F32, TSR_SHAPE(2, 4, 150, 24), 1));
-            EXPECT_OK(tsr_randn(&k, TSR_F32, TSR_SHAPE(2, 2, 310, 24), 2));
-            for (int i = 0; i < 4; i++) {
-                tsr_tensor *z = NULL;
-                EXPECT_OK(tsr_set_threads(threads[i]));
-                tsri_prefer_parts(parts);
-                EXPECT_OK(tsr_attention(&z, q, k, k, NULL, &(tsr_attention_options){ .causal = causal }));
-                tsri_prefer_parts(false);
-                if (i == 0) first = z;
-                else {
-                    EXPECT_MSG(z && first && !memcmp(z->data, first->data, (size_t)tsr_byte_size(z)),
-                               "%d threads", threads[i]);
-                    tsr_release(&z);
-                }
-            }
-            tsr_release(&first);
-            tsr_release(&k);
-            tsr_release(&q);
-        }
-    EXPECT_OK(tsr_set_threads(0));
-}
-
 /* Hard numbers -------------------------------------------------------------------------------- */
 
 static void test_large_scores_do_not_overflow(void)
@@ -927,33 +899,6 @@ static void test_a_block_that_no_memory_holds_is_refused(void)
     tsr_release(&one);
 }
 
-static void test_running_out_of_memory_changes_nothing(void)
-{
-    for (int parts = 0; parts < 2; parts++) {
-        uint64_t random = 17;
-        layer l;
-        tsr_tensor *q = NULL, *v = NULL, *mask = NULL, *z = NULL;
-        EXPECT_OK(tsr_randn(&q, TSR_BF16, TSR_SHAPE(2, 3, 4), 1));
-        EXPECT_OK(tsr_randn(&v, TSR_F32, TSR_SHAPE(1, 3, 4), 2));
-        EXPECT_OK(tsr_zeros(&mask, TSR_F16, TSR_SHAPE(3, 3)));
-        store(v, 0, INFINITY);
-        make_layer(&l, &random, TSR_F32);
-        const tsr_attention_options how = { 0, true };
-        tsri_prefer_parts(parts);
-        EXPECT_SURVIVES(z, tsr_attention(&z, q, v, v, mask, &how));
-        tsr_release(&z);
-        EXPECT_SURVIVES(z, tsr_self_attention(&z, q, q, q, 0));
-        tsr_release(&z);
-        EXPECT_SURVIVES(z, tsr_multi_head_attention(&z, l.x.t, &l.weights, l.heads, NULL, &how));
-        tsri_prefer_parts(false);
-        tsr_release(&z);
-        free_layer(&l);
-        tsr_release(&mask);
-        tsr_release(&v);
-        tsr_release(&q);
-    }
-}
-
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -961,7 +906,6 @@ int main(int argc, char **argv)
     RUN(test_dtypes_are_promoted);
     RUN(test_lengths_about_the_sizes_of_blocks_match_direct_loops);
     RUN(test_memory_grows_with_the_sequence_and_not_with_its_square);
-    RUN(test_thread_counts_give_the_same_bits);
     RUN(test_large_scores_do_not_overflow);
     RUN(test_rows_that_see_nothing_are_zero);
     RUN(test_what_may_not_be_seen_may_be_nan);
@@ -976,6 +920,5 @@ int main(int argc, char **argv)
     RUN(test_bad_arguments_of_self_attention_are_refused_in_words);
     RUN(test_bad_arguments_of_a_layer_are_refused_in_words);
     RUN(test_a_block_that_no_memory_holds_is_refused);
-    RUN(test_running_out_of_memory_changes_nothing);
     return TEST_END();
 }

@@ -195,6 +195,32 @@ static void test_padded_boxes_continue_what_is_there(void)
         }
 }
 
+static long allocations_left;
+
+static bool allow_some(void *context, size_t bytes)
+{
+    (void)context; (void)bytes;
+    return allocations_left-- > 0;
+}
+
+/* The first, second, ... allocation of `call` fails, until it succeeds: each time it is
+ * TSR_ENOMEM and leaves results 0 .. n - 1 NULL. `call` is an expression that uses out[]. */
+#define EXPECT_SURVIVES(n, call)                                                            \
+    do {                                                                                    \
+        tsr_tensor *out[RESULTS] = { NULL };                                                \
+        tsr_status s_ = TSR_ENOMEM;                                                         \
+        long fails_ = 0;                                                                    \
+        for (; s_ == TSR_ENOMEM && fails_ < 100; fails_++) {                                \
+            allocations_left = fails_;                                                      \
+            tsr_set_alloc_hook(allow_some, NULL);                                           \
+            s_ = (call);                                                                    \
+            tsr_set_alloc_hook(NULL, NULL);                                                 \
+            for (int i_ = 0; i_ < (n) && s_ != TSR_OK; i_++) EXPECT(out[i_] == NULL);       \
+        }                                                                                   \
+        EXPECT(s_ == TSR_OK && fails_ > 1);                                                 \
+        for (int i_ = 0; i_ < RESULTS; i_++) tsr_release(&out[i_]);                         \
+    } while (0)
+
 static void test_out_of_memory_leaves_nothing_behind(void)
 {
     static const int64_t shape[] = { 9, 31, 28, 30 }, one[] = { 0, 0, 1, 1 };

@@ -565,65 +565,6 @@ static void test_a_complex_bias_keeps_its_infinity_apart(void)
 
 /* Threads ---------------------------------------------------------------------------------- */
 
-static void check_threads(const problem *p, tsr_dtype dtype)
-{
-    uint64_t r = 31;
-    tsr_tensor *first = NULL, *z = NULL;
-    operands o = make_operands(&r, p, dtype, true);
-    fill_reals(&r, o.x.t);
-    fill_reals(&r, o.w.t);
-    for (int threads = 1; threads <= 5; threads++) {
-        tsr_tensor **out = threads == 1 ? &first : &z;
-        EXPECT_OK(tsr_set_threads(threads));
-        EXPECT_OK(run(p, out, &o));
-        if (z && first)
-            EXPECT_MSG(memcmp(z->data, first->data, (size_t)tsr_byte_size(z)) == 0, "%d threads", threads);
-    }
-    EXPECT_OK(tsr_set_threads(0));
-    tsr_release(&first);
-    tsr_release(&z);
-    free_operands(&o);
-}
-
-static void test_thread_counts_give_the_same_bits(void)
-{
-    problem wide = { .spatial = 2,
-                     .batched = true,
-                     .bias = true,
-                     .batch = 1,
-                     .groups = 1,
-                     .channels = 70,
-                     .kernels = 130,
-                     .in = { 7, 7, 1 },
-                     .taps = { 3, 3, 1 },
-                     .how.padding = { 1, 1 } };
-    problem long_one = { .spatial = 2, .batched = true, .batch = 2, .groups = 1, .channels = 8, .kernels = 16,
-                         .in = { 40, 40, 1 }, .taps = { 3, 3, 1 } };
-    problem depthwise = { .spatial = 2,
-                          .batched = true,
-                          .batch = 2,
-                          .groups = 40,
-                          .channels = 1,
-                          .kernels = 1,
-                          .in = { 40, 40, 1 },
-                          .taps = { 3, 3, 1 },
-                          .how.groups = 40 };
-    problem image = { .spatial = 2, .batched = true, .bias = true, .batch = 1, .groups = 1, .channels = 20,
-                      .kernels = 64, .in = { 23, 21, 1 }, .taps = { 5, 3, 1 }, .how.padding = { 6, 1 } };
-    problem line = { .spatial = 1, .batched = true, .batch = 1, .groups = 1, .channels = 16, .kernels = 32,
-                     .in = { 600, 1, 1 }, .taps = { 3, 1, 1 }, .how.padding = { 1 } };
-    problem turned = long_one;
-    turned.turned = true;
-    turned.how.stride[0] = turned.how.stride[1] = 2;
-    check_threads(&image, TSR_F32);
-    check_threads(&image, TSR_F16);
-    check_threads(&line, TSR_F32);
-    check_threads(&wide, TSR_F32);
-    check_threads(&long_one, TSR_F64);
-    check_threads(&depthwise, TSR_F32);
-    check_threads(&turned, TSR_BF16);
-}
-
 /* x and the result with channels last in memory, or not. */
 static void check_layouts(problem p, tsr_dtype dtype)
 {
@@ -890,37 +831,6 @@ static void test_bad_arguments_are_refused_in_words(void)
 
 /* Memory ---------------------------------------------------------------------------------------- */
 
-static void test_running_out_of_memory_changes_nothing(void)
-{
-    for (int parts = 0; parts < 2; parts++)
-        for (int turned = 0; turned < 2; turned++)
-            for (int spatial = 1; spatial <= 3; spatial++)
-                for (int dtype = 0; dtype < 2; dtype++) {
-                    uint64_t r = 9;
-                    tsr_tensor *z = NULL;
-                    problem p = { .spatial = spatial,
-                                  .turned = turned,
-                                  .batched = true,
-                                  .bias = true,
-                                  .batch = 2,
-                                  .groups = 2,
-                                  .channels = 2,
-                                  .kernels = 5,
-                                  .in = { 6, 6, 6 },
-                                  .taps = { 3, 2, 2 },
-                                  .how.groups = 2,
-                                  .how.padding = { 1, 1, 1 },
-                                  .how.stride = { 2, 1, 2 } };
-                    for (int d = spatial; d < 3; d++) p.in[d] = p.taps[d] = 1;
-                    operands o = make_operands(&r, &p, dtype ? TSR_F64 : TSR_BF16, false);
-                    tsri_prefer_parts(parts);
-                    EXPECT_SURVIVES(z, run(&p, &z, &o));
-                    tsr_release(&z);
-                    tsri_prefer_parts(false);
-                    free_operands(&o);
-                }
-}
-
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -936,7 +846,6 @@ int main(int argc, char **argv)
     RUN(test_sums_of_fractions_are_rounded_once);
     RUN(test_nan_and_infinity_reach_the_windows_that_hold_them);
     RUN(test_a_complex_bias_keeps_its_infinity_apart);
-    RUN(test_thread_counts_give_the_same_bits);
     RUN(test_layouts_give_the_same_bits);
     RUN(test_the_smallest_signal_and_image);
     RUN(test_dtypes_are_promoted_together);
@@ -944,6 +853,5 @@ int main(int argc, char **argv)
     RUN(test_huge_options_overflow_in_words_or_leave_one_window);
     RUN(test_infer_and_cost_need_no_data);
     RUN(test_bad_arguments_are_refused_in_words);
-    RUN(test_running_out_of_memory_changes_nothing);
     return TEST_END();
 }

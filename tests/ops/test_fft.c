@@ -974,56 +974,6 @@ static void test_bad_arguments_are_refused_in_words(void)
 
 /* Memory ------------------------------------------------------------------------------- */
 
-static int allowed;
-
-static bool allow_some(void *context, size_t bytes)
-{
-    (void)context;
-    (void)bytes;
-    return allowed-- > 0;
-}
-
-static tsr_status call_any(int which, tsr_tensor **z, const tsr_tensor *x)
-{
-    static const int64_t lengths[] = { 6, 20021 };
-    if (which < ONE) return ops[which].one(z, x, 0, 1, TSR_FFT_BACKWARD);
-    if (which < OPS) return ops[which].many(z, x, 2, lengths, NULL, TSR_FFT_BACKWARD);
-    switch (which - OPS) {
-    case 0: return tsr_fftfreq(z, 9, 1, TSR_F32);
-    case 1: return tsr_rfftfreq(z, 9, 1, TSR_F32);
-    case 2: return tsr_fftshift(z, x, 0, NULL);
-    default: return tsr_ifftshift(z, x, 0, NULL);
-    }
-}
-
-/* With every number of allocations that is too small, a call fails and makes nothing. */
-static void running_out(const tsr_tensor *x, int which)
-{
-    for (int n = 0; n < 60; n++) {
-        tsr_tensor *z = NULL;
-        allowed = n;
-        tsr_set_alloc_hook(allow_some, NULL);
-        const tsr_status s = call_any(which, &z, x);
-        tsr_set_alloc_hook(NULL, NULL);
-        EXPECT_MSG(s == TSR_OK ? z != NULL : s == TSR_ENOMEM && z == NULL, "%d: %s", which, tsr_last_error());
-        tsr_release(&z);
-        if (s == TSR_OK) return;
-    }
-    EXPECT(!"it ends");
-}
-
-static void test_running_out_of_memory_makes_nothing(void)
-{
-    tsr_tensor *x = NULL;
-    EXPECT_OK(tsr_zeros(&x, TSR_F16, 2, (const int64_t[]){ 3, 20011 }));
-    for (int fftw = 0; fftw < 2; fftw++) {
-        (void)tsri_fft_use(fftw ? TSRI_FFT_FFTW : TSRI_FFT_OWN);
-        for (int which = 0; which < OPS + 4; which++) running_out(x, which);
-    }
-    (void)tsri_fft_use(TSRI_FFT_AUTO);
-    tsr_release(&x);
-}
-
 static void test_fftw_is_here(void)
 {
     if (!tsri_fft_use(TSRI_FFT_AUTO)) SKIP("no FFTW for float and double");
@@ -1085,7 +1035,6 @@ int main(int argc, char **argv)
     RUN(test_frequencies_are_counted_from_zero_up_and_from_below);
     RUN(test_shifts_bring_zero_to_the_middle_and_back);
     RUN(test_bad_arguments_are_refused_in_words);
-    RUN(test_running_out_of_memory_makes_nothing);
     RUN(test_without_libraries_of_others_the_kernels_are_our_own);
     return TEST_END();
 }

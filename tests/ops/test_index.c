@@ -385,29 +385,6 @@ static void test_the_last_of_several_is_set_and_all_are_added(void)
     for (int i = 0; i < 4; i++) tsr_release(&all[i]);
 }
 
-static void test_scatter_does_not_depend_on_threads(void)
-{
-    tsr_tensor *t = NULL, *at = NULL, *src = NULL, *one = NULL, *many = NULL;
-    bool same = false;
-    uint64_t random = 7;
-    EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(50, 400)));
-    EXPECT_OK(tsr_empty(&at, TSR_I32, TSR_SHAPE(300, 400)));
-    EXPECT_OK(tsr_empty(&src, TSR_F32, TSR_SHAPE(300, 400)));
-    for (int i = 0; i < 300 * 400; i++) {
-        ((int32_t *)at->data)[i] = (int32_t)test_below(&random, 100) - 50;
-        ((float *)src->data)[i] = (float)test_below(&random, 1000000) / 3;
-    }
-    EXPECT_OK(tsr_set_threads(1));
-    EXPECT_OK(tsr_scatter(&one, t, at, src, 0, TSR_SCATTER_ADD));
-    EXPECT_OK(tsr_set_threads(5));
-    EXPECT_OK(tsr_scatter(&many, t, at, src, 0, TSR_SCATTER_ADD));
-    EXPECT_OK(tsr_set_threads(0));
-    EXPECT_OK(tsr_equal(&same, one, many));
-    EXPECT(same);
-    tsr_tensor *all[] = { t, at, src, one, many };
-    for (int i = 0; i < 5; i++) tsr_release(&all[i]);
-}
-
 static void test_bad_input_is_refused_in_words(void)
 {
     tsr_tensor *t = NULL, *at = NULL, *y = NULL, *f = NULL, *mask = NULL, *described = NULL, *z = NULL, *deep = NULL;
@@ -497,28 +474,6 @@ static void test_bad_input_is_refused_in_words(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(&all[i]);
 }
 
-static void test_out_of_memory_leaves_nothing_behind(void)
-{
-    tsr_tensor *t = NULL, *at = NULL, *row = NULL, *mask = NULL;
-    EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(20, 30)));
-    EXPECT_OK(tsr_full(&at, TSR_I16, TSR_SHAPE(20, 30), TSR_SCALAR(-3)));
-    EXPECT_OK(tsr_full(&row, TSR_I64, TSR_SHAPE(20), TSR_SCALAR(-3)));
-    EXPECT_OK(tsr_ones(&mask, TSR_BOOL, TSR_SHAPE(20, 30)));
-    EXPECT_SURVIVES(1, tsr_take(&out[0], t, row, 0));
-    EXPECT_SURVIVES(1, tsr_take(&out[0], t, at, 1));
-    EXPECT_SURVIVES(1, tsr_embedding(&out[0], t, row));
-    EXPECT_SURVIVES(1, tsr_take_along_axis(&out[0], t, at, 0));
-    EXPECT_SURVIVES(1, tsr_gather(&out[0], t, at, 0));
-    EXPECT_SURVIVES(1, tsr_scatter(&out[0], t, at, t, 0, TSR_SCATTER_ADD));
-    EXPECT_SURVIVES(1, tsr_index_add(&out[0], t, row, t, 0));
-    EXPECT_SURVIVES(1, tsr_one_hot(&out[0], at, 9, TSR_F64));
-    EXPECT_SURVIVES(1, tsr_masked_select(&out[0], t, mask));
-    EXPECT_SURVIVES(1, tsr_masked_fill(&out[0], t, mask, TSR_SCALAR(0)));
-    EXPECT_SURVIVES(1, tsr_nonzero(&out[0], t));
-    tsr_tensor *all[] = { t, at, row, mask };
-    for (int i = 0; i < 4; i++) tsr_release(&all[i]);
-}
-
 static void test_large_gathers_are_right_on_every_thread(void)
 {
     tsr_tensor *t = NULL, *at = NULL, *y = NULL;
@@ -598,9 +553,7 @@ int main(int argc, char **argv)
     RUN(test_masked_fill_changes_what_is_true);
     RUN(test_nonzero_lists_indices_in_row_major_order);
     RUN(test_the_last_of_several_is_set_and_all_are_added);
-    RUN(test_scatter_does_not_depend_on_threads);
     RUN(test_bad_input_is_refused_in_words);
-    RUN(test_out_of_memory_leaves_nothing_behind);
     RUN(test_large_gathers_are_right_on_every_thread);
     RUN(test_long_rows_of_every_length_move_and_are_added);
     return TEST_END();

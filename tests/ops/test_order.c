@@ -512,36 +512,6 @@ static void test_bad_input_is_refused_in_words(void)
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) tsr_release(&all[k]);
 }
 
-static void test_out_of_memory_leaves_nothing_behind(void)
-{
-    tsr_tensor *x = NULL, *half = NULL;
-    EXPECT_OK(tsr_arange(&x, TSR_F32, TSR_SCALAR(600), TSR_SCALAR(0), TSR_SCALAR(-1)));
-    EXPECT_OK(tsr_reshape(&x, x, TSR_SHAPE(6, 100)));
-    EXPECT_OK(tsr_cast(&half, x, TSR_F16));
-    EXPECT_SURVIVES(1, tsr_sort(&out[0], x, 1, true));
-    EXPECT_SURVIVES(1, tsr_argsort(&out[0], x, 1, true));
-    EXPECT_SURVIVES(2, tsr_sort_with_indices(&out[0], &out[1], x, 1, false));
-    EXPECT_SURVIVES(2, tsr_topk(&out[0], &out[1], x, 60, 1, true, true));
-    EXPECT_SURVIVES(2, tsr_kthvalue(&out[0], &out[1], x, 60, 1, false));
-    EXPECT_SURVIVES(4, tsr_unique(&out[0], x, &(tsr_unique_results){ &out[1], &out[2], &out[3] }));
-    EXPECT_SURVIVES(1, tsr_isin(&out[0], x, half));
-    tsr_tensor *lane = NULL, *list = NULL;
-    EXPECT_OK(tsr_uniform(&lane, TSR_F32, TSR_SHAPE(20000), 0, 1, 1));
-    EXPECT_SURVIVES(2, tsr_sort_with_indices(&out[0], &out[1], lane, 0, false));
-    EXPECT_SURVIVES(2, tsr_topk(&out[0], &out[1], lane, 60, 0, true, true));
-    EXPECT_OK(tsr_set_threads(4));
-    tsr_release(&lane);
-    EXPECT_OK(tsr_uniform(&lane, TSR_F32, TSR_SHAPE(1 << 17), 0, 1, 1));
-    EXPECT_SURVIVES(1, tsr_argsort(&out[0], lane, 0, false));
-    EXPECT_OK(tsr_set_threads(0));
-    tsr_release(&lane);
-    EXPECT_OK(tsr_select(&list, half, 0, 0));
-    EXPECT_SURVIVES(1, tsr_searchsorted(&out[0], list, x, true));
-    tsr_release(&list);
-    tsr_release(&half);
-    tsr_release(&x);
-}
-
 static void test_nothing_is_sorted_too(void)
 {
     tsr_tensor *x = NULL, *v = NULL, *at = NULL, *count = NULL, *which = NULL, *first = NULL;
@@ -573,7 +543,6 @@ int main(int argc, char **argv)
     RUN(test_nan_is_last_and_zeros_are_equal);
     RUN(test_a_number_is_searched_for_in_the_lists_dtype);
     RUN(test_bad_input_is_refused_in_words);
-    RUN(test_out_of_memory_leaves_nothing_behind);
     RUN(test_nothing_is_sorted_too);
     return TEST_END();
 }

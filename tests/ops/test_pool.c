@@ -436,28 +436,6 @@ static void test_sums_of_a_large_window_do_not_lose_small_numbers(void)
     tsr_release(&z);
 }
 
-static void test_thread_counts_give_the_same_bits(void)
-{
-    tsr_tensor *x = NULL, *first[3] = { NULL }, *z[3] = { NULL };
-    const tsr_pool how = { .kernel = { 3, 3 }, .stride = { 2, 1 }, .padding = { 1, 1 } };
-    EXPECT_OK(tsr_uniform(&x, TSR_F64, 4, (const int64_t[]){ 3, 7, 40, 90 }, -1, 1, 5));
-    for (int threads = 1; threads <= 5; threads++) {
-        tsr_tensor **out = threads == 1 ? first : z;
-        EXPECT_OK(tsr_set_threads(threads));
-        EXPECT_OK(tsr_max_pool2d(&out[0], NULL, x, &how));
-        EXPECT_OK(tsr_avg_pool2d(&out[1], x, &how));
-        EXPECT_OK(tsr_adaptive_avg_pool(&out[2], x, 2, (const int64_t[]){ 7, 11 }));
-        for (int i = 0; i < 3 && threads > 1; i++)
-            EXPECT(z[i] && first[i] && memcmp(z[i]->data, first[i]->data, (size_t)tsr_byte_size(z[i])) == 0);
-    }
-    EXPECT_OK(tsr_set_threads(0));
-    tsr_release(&x);
-    for (int i = 0; i < 3; i++) {
-        tsr_release(&first[i]);
-        tsr_release(&z[i]);
-    }
-}
-
 static void test_a_result_may_overlap_x(void)
 {
     for (int parts = 0; parts < 2; parts++) {
@@ -563,39 +541,6 @@ static void test_bad_arguments_are_refused_in_words(void)
 
 /* Memory ---------------------------------------------------------------------------------------- */
 
-static void test_running_out_of_memory_changes_nothing(void)
-{
-    for (int parts = 0; parts < 2; parts++) {
-        tsr_tensor *x = NULL, *z = NULL, *at = NULL;
-        tsri_prefer_parts(parts);
-        for (int spatial = 1; spatial <= 3; spatial++)
-            for (int mode = 0; mode < 4; mode++) {
-                problem p = { .spatial = spatial,
-                              .batched = true,
-                              .batch = 2,
-                              .channels = 2,
-                              .average = mode & 1,
-                              .adaptive = mode & 2,
-                              .in = { 5, 5, 5 },
-                              .out = { 2, 2, 2 },
-                              .how = { .kernel = { 3, 2, 2 }, .padding = { 1, 1, 1 }, .ceil_mode = true } };
-                EXPECT_OK(tsr_zeros(&x, TSR_BF16, 2 + spatial, (const int64_t[]){ 2, 2, 5, 5, 5 }));
-                EXPECT_SURVIVES(z, run(&p, &z, p.average ? NULL : &at, x));
-                EXPECT(p.average ? at == NULL : at != NULL);
-                tsr_release(&x);
-                tsr_release(&z);
-                tsr_release(&at);
-            }
-        EXPECT_OK(tsr_zeros(&x, TSR_F32, 3, (const int64_t[]){ 2, 2, 5 }));
-        EXPECT_SURVIVES(z, tsr_max_pool_all(&z, NULL, x, 1));
-        tsr_release(&z);
-        EXPECT_SURVIVES(z, tsr_avg_pool_all(&z, x, 1));
-        tsr_release(&z);
-        tsr_release(&x);
-        tsri_prefer_parts(false);
-    }
-}
-
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -609,10 +554,8 @@ int main(int argc, char **argv)
     RUN(test_windows_that_move_by_two_take_the_first_of_equal_numbers);
     RUN(test_large_pools_are_those_of_their_images);
     RUN(test_sums_of_a_large_window_do_not_lose_small_numbers);
-    RUN(test_thread_counts_give_the_same_bits);
     RUN(test_a_result_may_overlap_x);
     RUN(test_infer_and_cost_need_no_data);
     RUN(test_bad_arguments_are_refused_in_words);
-    RUN(test_running_out_of_memory_changes_nothing);
     return TEST_END();
 }

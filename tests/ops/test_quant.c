@@ -464,33 +464,6 @@ static void test_long_sums_of_bytes_do_not_wrap(void)
     tsr_release(&a);
 }
 
-static void test_thread_counts_give_the_same_bits(void)
-{
-    static const int threads[] = { 1, 2, 5 };
-    tsr_tensor *x = NULL, *first[2] = { NULL };
-    EXPECT_OK(tsr_normal(&x, TSR_F32, TSR_SHAPE(300, 400), 1, 3, 4));
-    for (int i = 0; i < 3; i++) {
-        tsr_tensor *q = NULL, *scale = NULL, *zero = NULL, *back = NULL;
-        EXPECT_OK(tsr_set_threads(threads[i]));
-        EXPECT_OK(tsr_quantise_dynamic(&q, &scale, &zero, x, 1, TSR_U8, false));
-        EXPECT_OK(tsr_dequantise(&back, q, scale, zero, 1, TSR_F16));
-        if (i == 0) {
-            first[0] = tsr_retain(q);
-            first[1] = tsr_retain(back);
-        }
-        EXPECT(q && first[0] && !memcmp(q->data, first[0]->data, (size_t)tsr_byte_size(q)));
-        EXPECT(back && first[1] && !memcmp(back->data, first[1]->data, (size_t)tsr_byte_size(back)));
-        tsr_release(&back);
-        tsr_release(&zero);
-        tsr_release(&scale);
-        tsr_release(&q);
-    }
-    EXPECT_OK(tsr_set_threads(0));
-    tsr_release(&first[0]);
-    tsr_release(&first[1]);
-    tsr_release(&x);
-}
-
 /* The result lies in the memory of an operand: bytes over the numbers that they stand for. */
 static void test_a_result_may_overlap_an_operand(void)
 {
@@ -643,38 +616,6 @@ static void test_bad_arguments_of_products_are_refused_in_words(void)
     tsr_release(&a);
 }
 
-static void test_running_out_of_memory_changes_nothing(void)
-{
-    tsr_tensor *x = NULL, *q = NULL, *scale = NULL, *zero = NULL, *z = NULL, *s = NULL, *o = NULL,
-               *bias = NULL;
-    EXPECT_OK(tsr_randn(&x, TSR_F16, TSR_SHAPE(6, 6), 1));
-    EXPECT_OK(tsr_quantise_dynamic(&q, &scale, &zero, x, 0, TSR_U8, false));
-    EXPECT_OK(tsr_zeros(&bias, TSR_F16, TSR_SHAPE(6)));
-    for (int parts = 0; parts < 2; parts++) {
-        tsri_prefer_parts(parts);
-        EXPECT_SURVIVES(z, tsr_quantise(&z, x, scale, zero, 1, TSR_I8));
-        tsr_release(&z);
-        EXPECT_SURVIVES(z, tsr_dequantise(&z, q, scale, zero, 0, TSR_F16));
-        tsr_release(&z);
-        EXPECT_SURVIVES(z, tsr_quantisation_range(&z, &s, x, 0, TSR_I8, false));
-        tsr_release(&z);
-        tsr_release(&s);
-        EXPECT_SURVIVES(z, tsr_quantise_dynamic(&z, &s, &o, x, 0, TSR_I8, true));
-        EXPECT(s && o);
-        tsr_release(&z);
-        tsr_release(&s);
-        tsr_release(&o);
-        EXPECT_SURVIVES(z, tsr_matmul_quantised(&z, q, scale, zero, q, scale, zero, bias, TSR_BF16));
-        tsr_release(&z);
-    }
-    tsri_prefer_parts(false);
-    tsr_release(&bias);
-    tsr_release(&zero);
-    tsr_release(&scale);
-    tsr_release(&q);
-    tsr_release(&x);
-}
-
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -685,11 +626,9 @@ int main(int argc, char **argv)
     RUN(test_quantised_numbers_come_back_near);
     RUN(test_products_are_exact_before_they_are_rounded);
     RUN(test_long_sums_of_bytes_do_not_wrap);
-    RUN(test_thread_counts_give_the_same_bits);
     RUN(test_a_result_may_overlap_an_operand);
     RUN(test_infer_needs_no_data);
     RUN(test_bad_arguments_are_refused_in_words);
     RUN(test_bad_arguments_of_products_are_refused_in_words);
-    RUN(test_running_out_of_memory_changes_nothing);
     return TEST_END();
 }

@@ -413,35 +413,6 @@ static void test_padding_nothing_needs_a_constant(void)
     tsr_release(&t);
 }
 
-static void test_out_of_memory_leaves_nothing_behind(void)
-{
-    tsr_tensor *t = NULL, *v = NULL, *part = NULL;
-    EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(20, 30)));
-    EXPECT_OK(tsr_zeros(&v, TSR_F32, TSR_SHAPE(200)));
-    EXPECT_SURVIVES(1, tsr_tile(&out[0], t, 2, (int64_t[]){ 2, 2 }));
-    EXPECT_SURVIVES(1, tsr_repeat(&out[0], t, 2, 1));
-    EXPECT_SURVIVES(1, tsr_roll(&out[0], t, 1, (int64_t[]){ 3 }, (int[]){ 0 }));
-    EXPECT_SURVIVES(1, tsr_pad(&out[0], t, 2, (int64_t[]){ 1, 2 }, (int64_t[]){ 3, 4 }, TSR_PAD_WRAP, TSR_SCALAR(0)));
-    EXPECT_SURVIVES(1, tsr_tril(&out[0], t, 0));
-    EXPECT_SURVIVES(1, tsr_triu(&out[0], t, 0));
-    EXPECT_SURVIVES(1, tsr_diag(&out[0], t, 0));
-    EXPECT_SURVIVES(1, tsr_diag(&out[0], v, 0));
-    EXPECT_SURVIVES(2, tsr_meshgrid(out, 2, (const tsr_tensor *const[]){ v, v }, TSR_MESH_XY));
-
-    /* A given result in t's way needs a copy of t, and stays when there is none. */
-    EXPECT_OK(tsr_flip(&part, t, 0, NULL));
-    allocations_left = 0;
-    tsr_set_alloc_hook(allow_some, NULL);
-    tsr_tensor *had = part;
-    EXPECT_STATUS(tsr_roll(&part, t, 1, (int64_t[]){ 3 }, (int[]){ 0 }), TSR_ENOMEM);
-    EXPECT_STATUS(tsr_tril(&part, t, 0), TSR_ENOMEM);
-    tsr_set_alloc_hook(NULL, NULL);
-    EXPECT(part == had);
-    tsr_release(&part);
-    tsr_release(&t);
-    tsr_release(&v);
-}
-
 static void test_described_and_placed_results_are_filled(void)
 {
     tsr_tensor *t = NULL, *y = NULL, place, *p = tsr_place_none(&place);
@@ -475,7 +446,6 @@ int main(int argc, char **argv)
     RUN(test_scalars_are_taken_where_there_is_sense_in_it);
     RUN(test_bad_input_is_refused_in_words);
     RUN(test_padding_nothing_needs_a_constant);
-    RUN(test_out_of_memory_leaves_nothing_behind);
     RUN(test_described_and_placed_results_are_filled);
     return TEST_END();
 }
