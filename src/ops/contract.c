@@ -30,7 +30,8 @@ typedef struct contraction {
     tsr_tensor  view[3];   /* memory and dtype; the desc is made when it is needed */
     group       batch, m, n, k;
     tsr_tensor *temporary[3];
-    _Alignas(16) unsigned char one[16];  /* what a is multiplied with where there is no b */
+    bool        alone;     /* there is no b: a is multiplied with 1 */
+    _Alignas(16) unsigned char one[16];
 } contraction;
 
 /* Groups ------------------------------------------------------------------------------ */
@@ -226,7 +227,7 @@ static tsr_status multiply_packed(contraction *c)
     put_dims(&z.desc, &c->m, Z);
     put_dims(&z.desc, &c->n, Z);
     TSRI_TRY(pack(c, A, &c->batch, &c->m, &c->k, true));
-    if (c->view[B].data != c->one) TSRI_TRY(pack(c, B, &c->batch, &c->n, &c->k, true));
+    if (!c->alone) TSRI_TRY(pack(c, B, &c->batch, &c->n, &c->k, true));
     TSRI_TRY(pack(c, Z, &c->batch, &c->m, &c->n, false));
     merge_groups(c);
     TSRI_TRY(multiply(c));
@@ -248,14 +249,29 @@ static tsr_status run_elementwise(contraction *c, bool copy)
                                   .out = { &c->view[Z] } });
 }
 
-static tsr_status run(contraction *c, const tsri_named *z, bool alone)
+/* A 1 in b's place, in memory of a's device. */
+static tsr_status make_one(contraction *c)
+{
+    tsr_desc d;
+    if (c->view[A].device == TSR_CPU) {
+        c->view[B].data = c->one;
+        return tsr_scalar_store(c->one, c->view[A].dtype, tsr_scalar_i64(1));
+    }
+    TSRI_TRY(tsri_desc_packed(&d, c->op, c->view[A].dtype, 0, NULL));
+    TSRI_TRY(tsri_make_beside(&c->temporary[B], c->op, &d, &c->view[A]));
+    c->view[B] = *c->temporary[B];
+    return tsri_fill_run(c->temporary[B], tsr_scalar_i64(1));
+}
+
+static tsr_status run(contraction *c, const tsri_named *z)
 {
     if (has_zero(&c->batch) || has_zero(&c->m) || has_zero(&c->n)) return TSR_OK;
     if (has_zero(&c->k)) {
         tsr_tensor all = z->view;
         return tsri_fill_run(&all, tsr_scalar_i64(0));
     }
-    if (c->k.count == 0 && (alone || c->batch.count > 0)) return run_elementwise(c, alone);
+    if (c->k.count == 0 && (c->alone || c->batch.count > 0)) return run_elementwise(c, c->alone);
+    if (c->alone) TSRI_TRY(make_one(c));
     TSRI_TRY(join_k(c));
     sort(&c->batch, Z);
     sort(&c->m, Z);
@@ -273,12 +289,9 @@ tsr_status tsri_contract(const char *op, const tsri_named *z, const tsri_named *
     c.view[A] = a->view;
     c.view[B] = b ? b->view : a->view;
     c.temporary[Z] = c.temporary[A] = c.temporary[B] = NULL;
-    if (!b) {
-        TSRI_TRY(tsr_scalar_store(c.one, a->view.dtype, tsr_scalar_i64(1)));
-        c.view[B].data = c.one;
-    }
+    c.alone = b == NULL;
     sort_names(&c, z, a, b);
-    const tsr_status s = run(&c, z, b == NULL);
+    const tsr_status s = run(&c, z);
     for (int t = 0; t < 3; t++) tsr_release(&c.temporary[t]);
     return s;
 }
