@@ -1,41 +1,45 @@
 /* contract.c - the table of a backend, what it says of ops without data, and calls that are wrong. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "op_facts.h"
-#include "operands.h"
+#include "check.h"
+#include "opcheck/op_facts.h"
 
 /* The table ------------------------------------------------------------------------------------ */
 
 static void check_table(trial *t)
 {
-    const tsr_backend *b = t->session->backend;
-    MUST(t, b->abi == TSR_BACKEND_ABI && b->name && b->name[0], "the table has another ABI, or no name");
-    MUST(t, b->device_count && b->alloc && b->free && b->supports && b->run, "a required entry is missing");
-    MUST(t, b->device_count() > t->session->index, "device_count() does not count the device");
+    const tsr_backend *b = session_of(t)->backend;
+    REQUIRE(t, b->abi == TSR_BACKEND_ABI && b->name && b->name[0], "the table has another ABI, or no name");
+    REQUIRE(t, b->device_count && b->alloc && b->free && b->supports && b->run,
+            "a required entry is missing");
+    REQUIRE(t, b->device_count() > session_of(t)->index, "device_count() does not count the device");
     const bool streams[] = { b->stream_create, b->stream_destroy, b->stream_sync,  b->stream_wait,
                              b->event_create,  b->event_destroy,  b->event_record, b->event_sync,
                              b->event_done,    b->event_elapsed };
     for (size_t i = 1; i < sizeof streams / sizeof *streams; i++)
-        MUST(t, streams[i] == streams[0], "it has some of the entries for streams and events, and not all");
+        REQUIRE(t, streams[i] == streams[0],
+                "it has some of the entries for streams and events, and not all");
     const bool graphs[] = { b->graph_begin, b->graph_end, b->graph_launch, b->graph_destroy };
     for (size_t i = 1; i < sizeof graphs / sizeof *graphs; i++)
-        MUST(t, graphs[i] == graphs[0], "it has some of the entries for graphs, and not all");
-    MUST(t, !graphs[0] || streams[0], "it has graphs and no streams");
-    MUST(t, !b->upload == !b->download, "it has one of upload and download");
-    MUST(t, !b->host_alloc == !b->host_free, "it has one of host_alloc and host_free");
+        REQUIRE(t, graphs[i] == graphs[0], "it has some of the entries for graphs, and not all");
+    REQUIRE(t, !graphs[0] || streams[0], "it has graphs and no streams");
+    REQUIRE(t, !b->upload == !b->download, "it has one of upload and download");
+    REQUIRE(t, !b->host_alloc == !b->host_free, "it has one of host_alloc and host_free");
 }
 
 static void check_info(trial *t)
 {
-    const tsr_device_info *info = &t->session->info;
-    MUST(t, info->name[0], "the device has no name");
-    MUST(t,
-         memchr(info->name, 0, sizeof info->name) && memchr(info->capabilities, 0, sizeof info->capabilities),
-         "a text of the device does not end");
-    MUST(t, info->memory_free <= info->memory_total || info->memory_total == 0,
-         "more memory is free than there is");
-    MUST(t, info->units >= 0, "the device has %d units", (int)info->units);
+    const tsr_device_info *info = &session_of(t)->info;
+    REQUIRE(t, info->name[0], "the device has no name");
+    REQUIRE(t,
+            memchr(info->name, 0, sizeof info->name) &&
+                memchr(info->capabilities, 0, sizeof info->capabilities),
+            "a text of the device does not end");
+    REQUIRE(t, info->memory_free <= info->memory_total || info->memory_total == 0,
+            "more memory is free than there is");
+    REQUIRE(t, info->units >= 0, "the device has %d units", (int)info->units);
 }
 
 /* supports() ------------------------------------------------------------------------------------- */
@@ -46,25 +50,15 @@ static void check_coverage(trial *t)
     check_list all = { 0 };
     char missing[400] = "";
     bool seen[TSR_OP_COUNT] = { false };
-    list_movement(&all);
-    list_elementwise(&all);
-    list_reduce(&all);
-    list_matmul(&all);
-    list_index(&all);
-    list_order(&all);
-    list_random(&all);
-    list_conv(&all);
-    list_nn(&all);
-    list_quant(&all);
-    list_linalg(&all);
+    add_op_checks(&all);
     for (int i = 0; i < all.count; i++) seen[all.item[i].op] = true;
-    free_checks(&all);
+    free(all.item);
     for (int k = TSR_OP_NONE + 1; k < TSR_OP_COUNT; k++) {
         const size_t used = strlen(missing);
         if (!seen[k])
             snprintf(missing + used, sizeof missing - used, " %s", tsr_op_get_info((tsr_op_kind)k)->name);
     }
-    MUST(t, !missing[0], "ops without a check:%s", missing);
+    REQUIRE(t, !missing[0], "ops without a check:%s", missing);
 }
 
 /* An elementwise op on tensors that have descs and an address that nobody may read. */
@@ -74,42 +68,42 @@ static void ask(trial *t, tsr_op_kind kind, const op_facts *f, tsr_dtype dtype)
         void *p;
         uintptr_t n;
     } nowhere = { .n = 0x1000 };
-    const tsr_backend *b = t->session->backend;
+    const tsr_backend *b = session_of(t)->backend;
     tsr_tensor tensors[TSR_OP_MAX_IN + TSR_OP_MAX_OUT];
     tsr_op op = { .kind = kind };
-    int64_t shape[RANK], stride[TSR_MAX_NDIM];
-    const int ndim = random_shape(t, shape, 0, 4, 500);
+    int64_t shape[TRIAL_RANK];
+    const int ndim = random_shape(t, shape, 0, 4, true);
     for (int i = 0; i < f->signature.noperands; i++) {
         const bool is_result = f->signature.operand[i].is_result;
-        const tsr_dtype own = f->dtypes[i] & DTYPE_BIT(dtype) ? dtype : TSR_BOOL;
+        const tsr_dtype own = f->dtypes[i] >> dtype & 1 ? dtype : TSR_BOOL;
         tsr_tensor *x = &tensors[i];
         memset(x, 0, sizeof *x);
-        random_strides(t, stride, ndim, shape, is_result);
-        NEED(t, tsr_desc_init(&x->desc, own, ndim, shape, stride));
+        random_desc(t, &x->desc, own, ndim, shape, !is_result);
+        GO_ON(t);
         x->data = nowhere.p;
-        x->device = t->session->device;
+        x->device = session_of(t)->device;
         x->memory = TSR_MEMORY_DEVICE;
         if (is_result)
             op.out[op.nout++] = x;
         else
             op.in[op.nin++] = x;
     }
-    const bool first = b->supports(t->session->index, &op), second = b->supports(t->session->index, &op);
-    MUST(t, first == second, "supports() says yes and no of %s %s", f->info->name, tsr_dtype_name(dtype));
+    const bool first = b->supports(session_of(t)->index, &op),
+               second = b->supports(session_of(t)->index, &op);
+    REQUIRE(t, first == second, "supports() says yes and no of %s %s", f->info->name, tsr_dtype_name(dtype));
     if (!first && b->why_not)
-        MUST(t, b->why_not(t->session->index, &op), "why_not() has no words for %s", f->info->name);
+        REQUIRE(t, b->why_not(session_of(t)->index, &op), "why_not() has no words for %s", f->info->name);
 }
 
 static void check_supports(trial *t)
 {
-    for (int k = TSR_OP_NONE + 1; k < TSR_OP_COUNT && !is_over(t); k++) {
+    for (int k = TSR_OP_NONE + 1; k < TSR_OP_COUNT && !t->failed; k++) {
         op_facts f;
         if (!op_facts_get(&f, (tsr_op_kind)k) || strcmp(f.info->family, "elementwise") ||
             strcmp(f.info->params, "none"))
             continue;
-        for (int d = 1; d < TSR_DTYPE_COUNT && !is_over(t); d++)
-            if (f.dtypes[f.signature.noperands - 1 > 0 ? (k == TSR_OP_WHERE ? 1 : 0) : 0] & DTYPE_BIT(d))
-                ask(t, (tsr_op_kind)k, &f, (tsr_dtype)d);
+        for (int d = 1; d < TSR_DTYPE_COUNT && !t->failed; d++)
+            if (f.dtypes[k == TSR_OP_WHERE ? 1 : 0] >> d & 1) ask(t, (tsr_op_kind)k, &f, (tsr_dtype)d);
     }
 }
 
@@ -191,10 +185,10 @@ static const rule rules[] = {
     { "neg: no memory", read_without_memory, TSR_ESTATE },
 };
 
-static tsr_status full_on(tsr_tensor **out, tsr_dtype dtype, int64_t value, tsr_device device)
+static tsr_status full_on(tsr_tensor **out, tsr_dtype dtype, int64_t number, tsr_device device)
 {
     tsr_tensor *host = NULL;
-    TSR_TRY(tsr_full(&host, dtype, 2, (int64_t[]){ 3, 4 }, tsr_scalar_i64(value)));
+    TSR_TRY(tsr_full(&host, dtype, 2, (int64_t[]){ 3, 4 }, tsr_scalar_i64(number)));
     const tsr_status s = tsr_to(out, host, device);
     tsr_release(&host);
     return s;
@@ -202,30 +196,27 @@ static tsr_status full_on(tsr_tensor **out, tsr_dtype dtype, int64_t value, tsr_
 
 static void check_bad_call(trial *t)
 {
+    enum { MATRIX, INTEGERS, OUT };
     const rule *r = t->check->about;
-    tsr_tensor *matrix = NULL, *integers = NULL, *out = NULL;
-    tsr_status s = full_on(&matrix, TSR_F32, 1, t->session->device);
-    if (s == TSR_OK) s = full_on(&integers, TSR_I64, 7, t->session->device);
-    if (s != TSR_OK) call_went_wrong(t, "making operands", s);
-    if (!is_over(t)) s = r->call(&out, matrix, integers, t->session->device);
-    if (!is_over(t) && s != r->wanted)
-        fail_trial(t, "it gave %s, not %s: %s", tsr_status_name(s), tsr_status_name(r->wanted),
-                   tsr_last_error());
-    if (!is_over(t) && out) fail_trial(t, "a result was left behind");
-    tsr_release(&matrix);
-    tsr_release(&integers);
-    tsr_release(&out);
+    const tsr_device device = session_of(t)->device;
+    NEED(t, full_on(&t->tensor[MATRIX], TSR_F32, 1, device));
+    NEED(t, full_on(&t->tensor[INTEGERS], TSR_I64, 7, device));
+    const tsr_status s = r->call(&t->tensor[OUT], t->tensor[MATRIX], t->tensor[INTEGERS], device);
+    REQUIRE(t, s == r->wanted, "it gave %s, not %s: %s", tsr_status_name(s), tsr_status_name(r->wanted),
+            tsr_last_error());
+    REQUIRE(t, !t->tensor[OUT], "a result was left behind");
 }
 
-void list_contract(check_list *list)
+void add_contract_checks(check_list *list)
 {
-    add_check(list, (check){ .family = "contract", .run = check_table, .most = 1 }, "the table");
-    add_check(list, (check){ .family = "contract", .run = check_info, .most = 1 },
+    add_check(list, (check){ .family = "contract", .run = check_table, .every = ONCE }, "the table");
+    add_check(list, (check){ .family = "contract", .run = check_info, .every = ONCE },
               "what the device says of itself");
-    add_check(list, (check){ .family = "contract", .run = check_coverage, .most = 1 },
+    add_check(list, (check){ .family = "contract", .run = check_coverage, .every = ONCE },
               "every op has a check");
     add_check(list, (check){ .family = "contract", .run = check_supports }, "supports() without data");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_check(list, (check){ .family = "contract", .run = check_bad_call, .about = &rules[i], .most = 1 },
+        add_check(list,
+                  (check){ .family = "contract", .run = check_bad_call, .about = &rules[i], .every = ONCE },
                   rules[i].name);
 }

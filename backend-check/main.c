@@ -17,8 +17,8 @@
 static const char usage[] =
     "usage: tsr-backend-check NAME[:INDEX] [options]\n"
     "\n"
-    "Checks the backend NAME on one of its devices against the CPU: every op with every dtype and\n"
-    "strides of every kind, transfers, streams, memory, threads and the contract of backend.h.\n"
+    "Checks the backend NAME on one of its devices: the contract of backend.h, transfers, streams, memory\n"
+    "and threads; then every op with every dtype and strides of every kind, against references.\n"
     "\n"
     "  --filter TEXT   only checks whose family or name contains TEXT (\"add f32\", \"nn\", \"streams\")\n"
     "  --seed N        other random operands (1)\n"
@@ -148,24 +148,20 @@ static bool open_device(options *o)
 
 /* Running ----------------------------------------------------------------------------------- */
 
-static void list_all(check_list *list)
+/* First what everything else stands on. Tensors of the second list are on the device. */
+typedef struct lists {
+    check_list own, ops;
+} lists;
+
+static bool list_all(lists *l)
 {
-    list_contract(list);
-    list_movement(list);
-    list_elementwise(list);
-    list_reduce(list);
-    list_matmul(list);
-    list_index(list);
-    list_order(list);
-    list_random(list);
-    list_conv(list);
-    list_nn(list);
-    list_quant(list);
-    list_linalg(list);
-    list_transfers(list);
-    list_streams(list);
-    list_memory(list);
-    list_threads(list);
+    add_contract_checks(&l->own);
+    add_transfer_checks(&l->own);
+    add_stream_checks(&l->own);
+    add_memory_checks(&l->own);
+    add_thread_checks(&l->own);
+    add_op_checks(&l->ops);
+    return !l->own.full && !l->ops.full;
 }
 
 static bool is_wanted(const options *o, const check *c)
@@ -179,39 +175,54 @@ static void print_list(const options *o, const check_list *list)
         if (is_wanted(o, &list->item[i])) printf("%-12s %s\n", list->item[i].family, list->item[i].name);
 }
 
-static int run_all(const options *o, const check_list *list)
+static int count_wanted(const options *o, const check_list *list)
 {
-    report r;
-    int wanted = 0, done = 0;
-    report_begin(&r, &o->session, o->json, o->quiet);
+    int wanted = 0;
     for (int i = 0; i < list->count; i++) wanted += is_wanted(o, &list->item[i]);
+    return wanted;
+}
+
+static void run_list(report *r, const options *o, const check_list *list, tsr_device device)
+{
     for (int i = 0; i < list->count; i++) {
         if (!is_wanted(o, &list->item[i])) continue;
-        report_progress(&r, done++, wanted, list->item[i].name);
+        report_progress(r, list->item[i].name);
         outcome out;
-        run_check(&out, &o->session, &list->item[i]);
-        report_check(&r, &list->item[i], &out);
+        run_check(&out, &o->session, &list->item[i], device);
+        report_check(r, &list->item[i], &out);
     }
+}
+
+static int run_all(const options *o, const lists *l)
+{
+    report r;
+    report_begin(&r, &o->session, o->json, o->quiet);
+    r.total = count_wanted(o, &l->own) + count_wanted(o, &l->ops);
+    run_list(&r, o, &l->own, TSR_CPU);
+    run_list(&r, o, &l->ops, o->session.device);
     return report_end(&r);
 }
 
 int main(int argc, char **argv)
 {
     options o = { .session = { .seed = 1, .cases = 4, .device = TSR_NO_DEVICE } };
-    check_list list = { 0 };
+    lists all = { { 0 }, { 0 } };
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) return fputs(usage, stdout) < 0;
     if (!read_options(&o, argc, argv)) {
         fputs(usage, stderr);
         return 2;
     }
-    list_all(&list);
     int status = 0;
-    if (o.list)
-        print_list(&o, &list);
-    else if (!open_device(&o))
+    if (!list_all(&all))
+        status = complain("no memory for the list of checks", NULL);
+    else if (o.list) {
+        print_list(&o, &all.own);
+        print_list(&o, &all.ops);
+    } else if (!open_device(&o))
         status = complain("cannot check this", tsr_last_error());
     else
-        status = run_all(&o, &list);
-    free_checks(&list);
+        status = run_all(&o, &all);
+    free(all.own.item);
+    free(all.ops.item);
     return status;
 }

@@ -59,55 +59,80 @@ static tsr_fallback policy_for(const check *c)
                                                                      : TSR_FALLBACK_ERROR;
 }
 
-static void take_verdict(outcome *out, const trial *t)
+/* Sizes of groups, tiles and blocks that devices work in. */
+static const int64_t edges[] = { 16, 32, 64, 128, 256, 512, 1024, 4096 };
+
+/* Three cases of small tensors, then one of large ones. */
+static bool is_large(int number) { return number % 4 == 3; }
+
+static trial_settings settings_for(const session *s, tsr_device device, uint64_t random, int number)
 {
+    trial_settings how = { .device = device, .plumbing = s->plumbing, .excuse = excuse_of_trial, .about = s };
+    if (!is_large(number)) return how;
+    how.elements = random >> 32 & 7 ? 6000 : 100000;
+    how.edges = edges;
+    how.nedges = sizeof edges / sizeof *edges;
+    return how;
+}
+
+static void describe_tensors(outcome *out, const trial *t)
+{
+    size_t used = strlen(out->why);
+    for (int i = 0; i < TRIAL_TENSORS; i++) {
+        char text[240];
+        if (!t->tensor[i] || used + 2 >= sizeof out->why) continue;
+        tsr_desc_to_string(text, sizeof text, &t->tensor[i]->desc);
+        used += (size_t)snprintf(out->why + used, sizeof out->why - used, "\ntensor %d: %s", i, text);
+    }
+}
+
+static void try_once(outcome *out, const session *s, const check *c, tsr_device device, int number, int part)
+{
+    const uint64_t random = trial_random(s->seed, c, number + (int64_t)part * 1000000);
+    const trial_settings how = settings_for(s, device, random, number);
+    trial t = { .check = c, .how = &how, .random = random };
+    run_trial(&t);
+    const bool ended_well = !t.failed;
+    if (!ended_well || t.skipped) snprintf(out->why, sizeof out->why, "%s", t.why);
+    if (!ended_well) describe_tensors(out, &t);
+    end_trial(&t);
+    if (ended_well && t.failed) snprintf(out->why, sizeof out->why, "%s", t.why); /* a leak */
     out->trials++;
-    if (!is_over(t)) {
-        if (out->verdict == NOT_ASKED) out->verdict = PASSED;
-        return;
-    }
-    if (t->refused) {
-        if (!out->why[0]) snprintf(out->why, sizeof out->why, "%s", t->why);
-        return;
-    }
-    out->verdict = t->failed ? FAILED : SKIPPED;
-    out->failed_at = t->number;
-    snprintf(out->why, sizeof out->why, "%s", t->why);
+    out->failed_at = number;
+    out->verdict = t.failed ? FAILED : t.skipped ? SKIPPED : PASSED;
 }
 
-/* Where the CPU refuses every operand that was tried, that is so for every backend; a dtype that is
- * for storage only, or LAPACK that is not there. */
-static void judge_refusals(outcome *out)
+/* Checks that are run in some cases only are run in those of large tensors too. */
+static bool is_due(const check *c, int number)
 {
-    if (out->verdict != NOT_ASKED || !strncmp(out->why, "TSR_EDTYPE", 10)) return;
-    out->verdict = !strncmp(out->why, "TSR_EUNSUPPORTED", 16) ? SKIPPED : FAILED;
+    return number % (c->every > 1 ? c->every : 1) == 0 || (is_large(number) && c->every != ONCE);
 }
 
-void run_check(outcome *out, const session *s, const check *c)
+static void run_trials(outcome *out, const session *s, const check *c, tsr_device device)
 {
-    static trial t; /* large; one at a time */
+    for (int i = 0; i < s->cases; i++) {
+        const int parts =
+            is_large(i) && c->more > 1 ? c->more : 1; /* large ones meet other kernels each time */
+        for (int k = 0; k < parts && is_due(c, i) && out->verdict == PASSED; k++)
+            try_once(out, s, c, device, i, k);
+    }
+    const tsr_status last = tsr_device_sync(s->device);
+    if (last == TSR_OK || out->verdict != PASSED) return;
+    out->verdict = FAILED;
+    snprintf(out->why, sizeof out->why, "tsr_device_sync gave %s after it: %s", tsr_status_name(last),
+             tsr_last_error());
+}
+
+void run_check(outcome *out, const session *s, const check *c, tsr_device device)
+{
     holdings before;
     tsr_op_stats then, stats;
-    const int trials = c->most && c->most < s->cases ? c->most : s->cases;
     memset(out, 0, sizeof *out);
-    out->verdict = NOT_ASKED;
     const double start = now();
     if (tsr_set_fallback(policy_for(c)) != TSR_OK) return;
     tsr_op_get_stats(&then, c->op);
     take_stock(&before, s);
-    for (int i = 0; i < trials && (out->verdict == NOT_ASKED || out->verdict == PASSED); i++) {
-        begin_trial(&t, s, c, i);
-        c->run(&t);
-        end_trial(&t);
-        take_verdict(out, &t);
-    }
-    const tsr_status last = tsr_device_sync(s->device);
-    if (last != TSR_OK && out->verdict == PASSED) {
-        out->verdict = FAILED;
-        snprintf(out->why, sizeof out->why, "tsr_device_sync gave %s after it: %s", tsr_status_name(last),
-                 tsr_last_error());
-    }
-    judge_refusals(out);
+    run_trials(out, s, c, device);
     check_leaks(out, &before, s);
     out->seconds = now() - start;
     if (!c->op) return;
@@ -140,12 +165,13 @@ static void erase_progress(report *r)
     r->drawn = false;
 }
 
-void report_progress(report *r, int done, int total, const char *name)
+void report_progress(report *r, const char *name)
 {
+    r->done++;
     if (!r->terminal || now() - r->last < 0.1) return;
     r->last = now();
     r->drawn = true;
-    fprintf(stderr, "\r\033[K%4d/%d  %4.0f s  %s", done, total, r->last - r->started, name);
+    fprintf(stderr, "\r\033[K%4d/%d  %4.0f s  %s", r->done, r->total, r->last - r->started, name);
     fflush(stderr);
 }
 
@@ -216,7 +242,6 @@ static int family_of(report *r, const char *name)
 
 void report_check(report *r, const check *c, const outcome *o)
 {
-    if (o->verdict == NOT_ASKED) return;
     const int f = family_of(r, c->family);
     r->family[f].passed += o->verdict == PASSED;
     r->family[f].failed += o->verdict == FAILED;

@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-typedef enum verdict { PASSED, FAILED, SKIPPED, NOT_ASKED } verdict;
+typedef enum verdict { PASSED, FAILED, SKIPPED } verdict;
 
 typedef struct outcome {
     verdict verdict;
@@ -16,8 +16,8 @@ typedef struct outcome {
     char why[2600];
 } outcome;
 
-/* NOT_ASKED: the library takes such operands nowhere, so there is nothing to ask of a backend. */
-void run_check(outcome *out, const session *s, const check *c);
+/* Trials of a check whose tensors are on this device. */
+void run_check(outcome *out, const session *s, const check *c, tsr_device device);
 
 /* The backend of the session's device. */
 bool find_backend(session *s);
@@ -28,6 +28,7 @@ typedef struct report {
     const session *session;
     bool json, quiet, terminal, drawn;
     double started, last;
+    int done, total; /* checks */
     struct {
         const char *name;
         int passed, failed, skipped, in_parts, elsewhere;
@@ -37,7 +38,7 @@ typedef struct report {
 } report;
 
 void report_begin(report *r, const session *s, bool json, bool quiet);
-void report_progress(report *r, int done, int total, const char *name);
+void report_progress(report *r, const char *name);
 void report_check(report *r, const check *c, const outcome *o);
 int report_end(report *r); /* the exit status */
 

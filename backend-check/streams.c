@@ -2,8 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compare.h"
-#include "operands.h"
+#include "check.h"
 
 enum { STREAMS = 8 };
 
@@ -17,8 +16,8 @@ typedef struct kit {
 
 static void put_away(trial *t, kit *k)
 {
-    if (tsr_stream_use_default(t->session->device) != TSR_OK)
-        fail_trial(t, "there is no default stream: %s", tsr_last_error());
+    if (tsr_stream_use_default(session_of(t)->device) != TSR_OK)
+        break_contract(t, "there is no default stream: %s", tsr_last_error());
     tsr_graph_destroy(&k->graph);
     for (int i = 0; i < STREAMS; i++) {
         tsr_release(&k->tensor[i]);
@@ -34,16 +33,16 @@ static tsr_status open_streams(kit *k, tsr_device device, int n)
     return TSR_OK;
 }
 
-static tsr_status make_full(tsr_tensor **out, tsr_device device, int64_t n, double value)
+static tsr_status make_full(tsr_tensor **out, tsr_device device, int64_t n, double number)
 {
     TSR_TRY(tsr_device_set_default(device));
-    const tsr_status s = tsr_full(out, TSR_F32, 1, &n, tsr_scalar_f64(value));
+    const tsr_status s = tsr_full(out, TSR_F32, 1, &n, tsr_scalar_f64(number));
     TSR_TRY(tsr_device_set_default(TSR_CPU));
     return s;
 }
 
 /* All elements are this number; reads on the current stream. */
-static tsr_status is_full_of(bool *out, const tsr_tensor *x, double value)
+static tsr_status is_full_of(bool *out, const tsr_tensor *x, double number)
 {
     tsr_tensor *low = NULL, *high = NULL;
     double a = 0, b = 0;
@@ -51,18 +50,18 @@ static tsr_status is_full_of(bool *out, const tsr_tensor *x, double value)
     if (s == TSR_OK) s = tsr_max(&high, x, 0, NULL, false);
     if (s == TSR_OK) s = tsr_item_f64(&a, low);
     if (s == TSR_OK) s = tsr_item_f64(&b, high);
-    *out = a == value && b == value;
+    *out = a == number && b == number;
     tsr_release(&low);
     tsr_release(&high);
     return s;
 }
 
-static void expect_full(trial *t, const tsr_tensor *x, double value, const char *what)
+static void expect_full(trial *t, const tsr_tensor *x, double number, const char *what)
 {
     bool good = false;
     GO_ON(t);
-    NEED(t, is_full_of(&good, x, value));
-    MUST_BE(t, good, "%s: not all elements are %g", what, value);
+    NEED(t, is_full_of(&good, x, number));
+    MUST(t, good, "%s: not all elements are %g", what, number);
 }
 
 #define STEP(call) \
@@ -74,15 +73,15 @@ static void expect_full(trial *t, const tsr_tensor *x, double value, const char 
 static void check_order(trial *t)
 {
     kit k = { 0 };
-    tsr_status s = open_streams(&k, t->session->device, 1);
+    tsr_status s = open_streams(&k, session_of(t)->device, 1);
     STEP(tsr_stream_use(k.stream[0]));
-    STEP(make_full(&k.tensor[0], t->session->device, 20000, 1));
+    STEP(make_full(&k.tensor[0], session_of(t)->device, 20000, 1));
     for (int i = 0; i < 60; i++) {
         STEP(tsr_mul(&k.tensor[0], k.tensor[0], TSR_NUMBER(2)));
         STEP(tsr_sub(&k.tensor[0], k.tensor[0], TSR_NUMBER(1)));
     }
     if (s != TSR_OK)
-        call_went_wrong(t, "ops on a stream", s);
+        fail_call(t, "ops on a stream", s);
     else
         expect_full(t, k.tensor[0], 1, "in order");
     put_away(t, &k);
@@ -92,9 +91,9 @@ static void check_order(trial *t)
 static void check_waits(trial *t)
 {
     kit k = { 0 };
-    tsr_status s = open_streams(&k, t->session->device, 3);
+    tsr_status s = open_streams(&k, session_of(t)->device, 3);
     STEP(tsr_stream_use(k.stream[0]));
-    STEP(make_full(&k.tensor[0], t->session->device, 30000, 0));
+    STEP(make_full(&k.tensor[0], session_of(t)->device, 30000, 0));
     for (int i = 0; i < 30; i++) {
         const int at = i % 3, next = (i + 1) % 3;
         STEP(tsr_stream_use(k.stream[at]));
@@ -104,7 +103,7 @@ static void check_waits(trial *t)
     }
     STEP(tsr_stream_use(k.stream[0]));
     if (s != TSR_OK)
-        call_went_wrong(t, "streams that wait", s);
+        fail_call(t, "streams that wait", s);
     else
         expect_full(t, k.tensor[0], 30, "handed around");
     put_away(t, &k);
@@ -115,11 +114,11 @@ static void check_events(trial *t)
     kit k = { 0 };
     double seconds = -1;
     bool done = false, before = false;
-    tsr_status s = open_streams(&k, t->session->device, 2);
+    tsr_status s = open_streams(&k, session_of(t)->device, 2);
     STEP(tsr_event_done(&before, k.event[0]));
     STEP(tsr_event_record(k.event[0], k.stream[0]));
     STEP(tsr_stream_use(k.stream[0]));
-    STEP(make_full(&k.tensor[0], t->session->device, 100000, 2));
+    STEP(make_full(&k.tensor[0], session_of(t)->device, 100000, 2));
     STEP(tsr_add(&k.tensor[1], k.tensor[0], k.tensor[0]));
     STEP(tsr_event_record(k.event[1], k.stream[0]));
     STEP(tsr_event_sync(k.event[1]));
@@ -127,14 +126,14 @@ static void check_events(trial *t)
     STEP(tsr_event_elapsed(&seconds, k.event[0], k.event[1]));
     STEP(tsr_stream_sync(k.stream[0]));
     if (s != TSR_OK)
-        call_went_wrong(t, "events", s);
+        fail_call(t, "events", s);
     else if (!before)
-        fail_trial(t, "an event that was never recorded is not done");
+        break_contract(t, "an event that was never recorded is not done");
     else if (!done)
-        fail_trial(t, "an event that was waited for is not done");
+        break_contract(t, "an event that was waited for is not done");
     else if (!(seconds >= 0 && seconds < 100))
-        fail_trial(t, "%g seconds went by between two events", seconds);
-    if (!is_over(t)) expect_full(t, k.tensor[1], 4, "behind the event");
+        break_contract(t, "%g seconds went by between two events", seconds);
+    if (!t->failed) expect_full(t, k.tensor[1], 4, "behind the event");
     put_away(t, &k);
 }
 
@@ -145,16 +144,16 @@ static void check_many(trial *t)
     int n = 0;
     tsr_status s = TSR_OK;
     while (n < 70 && s == TSR_OK) {
-        s = tsr_stream_create(&all[n], t->session->device);
+        s = tsr_stream_create(&all[n], session_of(t)->device);
         if (s == TSR_OK) n++;
     }
     if (n < 16)
-        fail_trial(t, "only %d streams: %s", n, tsr_last_error());
+        break_contract(t, "only %d streams: %s", n, tsr_last_error());
     else if (s != TSR_ENOMEM)
-        fail_trial(t, "more streams than there can be gave %s", tsr_status_name(s));
+        break_contract(t, "more streams than there can be gave %s", tsr_status_name(s));
     for (int i = 0; i < n; i++) tsr_stream_destroy(&all[i]);
     GO_ON(t);
-    NEED(t, tsr_stream_create(&all[0], t->session->device));
+    NEED(t, tsr_stream_create(&all[0], session_of(t)->device));
     tsr_stream_destroy(&all[0]);
 }
 
@@ -176,15 +175,15 @@ static tsr_status grow_sum(kit *k, int i)
 static void check_deaths(trial *t)
 {
     kit k = { 0 };
-    tsr_status s = open_streams(&k, t->session->device, 4);
+    tsr_status s = open_streams(&k, session_of(t)->device, 4);
     for (int i = 0; i < 4; i++) {
         STEP(tsr_stream_use(k.stream[i]));
-        STEP(make_full(&k.tensor[i], t->session->device, 30000 + i, i));
+        STEP(make_full(&k.tensor[i], session_of(t)->device, 30000 + i, i));
         STEP(grow_sum(&k, i));
     }
-    if (s != TSR_OK) call_went_wrong(t, "tensors that die", s);
-    for (int i = 0; i < 4 && !is_over(t); i++) {
-        if (tsr_stream_use(k.stream[i]) != TSR_OK) fail_trial(t, "tsr_stream_use: %s", tsr_last_error());
+    if (s != TSR_OK) fail_call(t, "tensors that die", s);
+    for (int i = 0; i < 4 && !t->failed; i++) {
+        if (tsr_stream_use(k.stream[i]) != TSR_OK) break_contract(t, "tsr_stream_use: %s", tsr_last_error());
         expect_full(t, k.tensor[i], 650 + i, "a sum of tensors that died");
     }
     put_away(t, &k);
@@ -194,13 +193,13 @@ static void check_deaths(trial *t)
 static void check_stream_dies(trial *t)
 {
     kit k = { 0 };
-    tsr_status s = open_streams(&k, t->session->device, 1);
+    tsr_status s = open_streams(&k, session_of(t)->device, 1);
     STEP(tsr_stream_use(k.stream[0]));
-    STEP(make_full(&k.tensor[0], t->session->device, 50000, 3));
+    STEP(make_full(&k.tensor[0], session_of(t)->device, 50000, 3));
     for (int i = 0; i < 10; i++) STEP(tsr_add(&k.tensor[0], k.tensor[0], TSR_NUMBER(1)));
     tsr_stream_destroy(&k.stream[0]);
     if (s != TSR_OK)
-        call_went_wrong(t, "work on a stream that dies", s);
+        fail_call(t, "work on a stream that dies", s);
     else
         expect_full(t, k.tensor[0], 13, "after its stream died");
     put_away(t, &k);
@@ -220,10 +219,10 @@ static tsr_status capture(kit *k)
 static void check_graph(trial *t)
 {
     kit k = { 0 };
-    tsr_status s = open_streams(&k, t->session->device, 1);
+    tsr_status s = open_streams(&k, session_of(t)->device, 1);
     STEP(tsr_stream_use(k.stream[0]));
-    STEP(make_full(&k.tensor[0], t->session->device, 9000, 1));
-    STEP(make_full(&k.tensor[1], t->session->device, 9000, 5));
+    STEP(make_full(&k.tensor[0], session_of(t)->device, 9000, 1));
+    STEP(make_full(&k.tensor[1], session_of(t)->device, 9000, 5));
     STEP(tsr_stream_sync(k.stream[0]));
     if (s == TSR_OK && (s = tsr_graph_begin(k.stream[0])) == TSR_EUNSUPPORTED) {
         skip_trial(t, "%s", tsr_last_error());
@@ -236,13 +235,13 @@ static void check_graph(trial *t)
     if (s == TSR_OK) expect_full(t, k.tensor[0], 1, "before a graph is launched");
     for (int i = 0; i < 3; i++) STEP(tsr_graph_launch(k.graph, k.stream[0]));
     if (s != TSR_OK)
-        call_went_wrong(t, "a graph", s);
+        fail_call(t, "a graph", s);
     else
         expect_full(t, k.tensor[0], 27, "three launches of a graph");
     put_away(t, &k);
 }
 
-void list_streams(check_list *list)
+void add_stream_checks(check_list *list)
 {
     static const struct {
         const char *name;
@@ -257,5 +256,5 @@ void list_streams(check_list *list)
         { "graphs", check_graph },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        add_check(list, (check){ .family = "streams", .run = rows[i].run, .most = 3 }, rows[i].name);
+        add_check(list, (check){ .family = "streams", .run = rows[i].run, .every = 2 }, rows[i].name);
 }

@@ -58,17 +58,17 @@ static void run_threads(trial *t, bool own_stream)
     worker workers[THREADS];
     int started = 0;
     for (; started < THREADS; started++) {
-        workers[started] = (worker){ .device = t->session->device,
+        workers[started] = (worker){ .device = session_of(t)->device,
                                      .number = started,
                                      .own_stream = own_stream,
-                                     .compares = !t->session->plumbing };
+                                     .compares = !session_of(t)->plumbing };
         if (pthread_create(&workers[started].thread, NULL, work, &workers[started]) != 0) break;
     }
     for (int i = 0; i < started; i++) {
         (void)pthread_join(workers[i].thread, NULL);
         if (workers[i].status != TSR_OK)
-            fail_trial(t, "thread %d ended with %s: %s", i, tsr_status_name(workers[i].status),
-                       workers[i].words);
+            break_contract(t, "thread %d ended with %s: %s", i, tsr_status_name(workers[i].status),
+                           workers[i].words);
     }
     if (started < THREADS) skip_trial(t, "no more threads can be started");
 }
@@ -76,9 +76,9 @@ static void run_threads(trial *t, bool own_stream)
 static void check_own(trial *t) { run_threads(t, true); }
 static void check_shared(trial *t) { run_threads(t, false); }
 
-void list_threads(check_list *list)
+void add_thread_checks(check_list *list)
 {
-    add_check(list, (check){ .family = "threads", .run = check_own, .most = 2 },
+    add_check(list, (check){ .family = "threads", .run = check_own, .every = 2 },
               "threads with streams of their own");
-    add_check(list, (check){ .family = "threads", .run = check_shared, .most = 2 }, "threads on one stream");
+    add_check(list, (check){ .family = "threads", .run = check_shared, .every = 2 }, "threads on one stream");
 }

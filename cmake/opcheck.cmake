@@ -1,5 +1,5 @@
-# The checks of every op (opcheck/): `tsr selftest` and tests/net are made of them, and tsr-backend-check reads
-# values and signatures with them. They know the public headers only, so that they serve programs with either library.
+# The checks of every op (opcheck/): `tsr selftest`, tests/net and tsr-backend-check are made of them.
+# They know the public headers only, so that they serve programs with either library.
 file(GLOB opcheck_sources CONFIGURE_DEPENDS opcheck/*.c)
 add_library(opcheck STATIC EXCLUDE_FROM_ALL ${opcheck_sources})
 target_link_libraries(opcheck PRIVATE tsr_common)

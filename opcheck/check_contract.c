@@ -138,6 +138,7 @@ static void check_contraction(trial *t)
     const bool given = !once_in(t, 4);
     if (given) make_output(t, RESULT, t->check->dtype, c.out_rank, shape);
     GO_ON(t);
+    mirrors_end();
     const tsr_status s = r->call(&t->tensor[RESULT], in, &c);
     MUST(t, s == TSR_OK, "%s %s gave %s: %s", r->name, c.text, tsr_status_name(s), tsr_last_error());
     if (given) check_gaps(t, RESULT);

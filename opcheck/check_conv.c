@@ -289,7 +289,8 @@ static void check_mean(trial *t, const window *v, const tsr_pool *how, int64_t k
         seen++;
     }
     const int64_t over = how->divisor ? how->divisor : how->exclude_pad ? seen : places_of(v, at);
-    check_near(t, RESULT, k, real_value(sum / (double)over), 1e-14 * size);
+    check_near(t, RESULT, k, real_value(sum / (double)over),
+               rounding_of(t, t->check->dtype, 1e-14) * size);
 }
 
 static tsr_pool random_pool(trial *t, window *v, bool largest)

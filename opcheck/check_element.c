@@ -46,14 +46,6 @@ static value value_of_bits(tsr_dtype dtype, uint64_t bits)
     return read_value(dtype, element_of_dtype);
 }
 
-/* The largest finite number has the highest pattern of those that are finite. */
-static double largest_of(tsr_dtype dtype)
-{
-    uint64_t bits = ((uint64_t)1 << (bits_of(dtype) - 1)) - 1;
-    while (!isfinite(value_of_bits(dtype, bits).re)) bits--;
-    return value_of_bits(dtype, bits).re;
-}
-
 static void check_pattern(trial *t, const char *what, double x, uint64_t got, double wanted)
 {
     const double z = value_of_bits(t->check->dtype, got).re;

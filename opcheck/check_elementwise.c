@@ -1,7 +1,8 @@
 /* check_elementwise.c - every elementwise op, for every dtype its signature names.
  *
  * Two questions are asked of each: does it give for strided, transposed and repeated operands what it gives
- * for packed copies of them, and is that what the reference gives?
+ * for packed copies of them, and is that what the reference gives? On devices other than the CPU, which may
+ * have kernels that round in other ways, both are compared with the reference.
  */
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "reference.h"
 #include "trial.h"
 
-enum { INPUT, RESULT = 3, PACKED, PACKED_RESULT = 7, MOST_IN = 3 };
+enum { INPUT, RESULT = 3, PACKED, PACKED_RESULT = 7, MIXED, MOST_IN = 3 };
 
 static tsr_status call(const elementwise_op *op, tsr_tensor **out, tsr_tensor *const *in)
 {
@@ -27,7 +28,44 @@ static tsr_dtype operand_dtype(const trial *t, const op_facts *f, int i)
     return t->check->dtype;
 }
 
-/* Operands of a shape, or of one that is repeated to it. The first has the whole shape. */
+/* Devices agree on extremes where errors are not relative to a size that overflows, and on infinities among
+ * complex numbers only where arithmetic decides. */
+static filling filling_of(const trial *t)
+{
+    const elementwise_op *op = t->check->about;
+    if (t->device == TSR_CPU) return FILL_SPECIAL;
+    if (is_complex(t->check->dtype)) return op->facts.device_error > 0 ? FILL_SMALL : FILL_SPECIAL;
+    return op->facts.device_least > 2 ? FILL_SPECIAL : FILL_EXTREME;
+}
+
+/* Another dtype that comes to the check's together with it, once in a while. */
+static tsr_dtype partner_of(trial *t, tsr_dtype dtype)
+{
+    const tsr_dtype other = (tsr_dtype)random_between(t, 1, TSR_DTYPE_COUNT - 1);
+    tsr_dtype both;
+    if (!once_in(t, 4) || dtype != t->check->dtype || other == TSR_C32) return dtype;
+    return tsr_dtype_promote(&both, dtype, other) == TSR_OK && both == dtype ? other : dtype;
+}
+
+/* A packed copy of operand i in the shape and the dtype that the op computes in. */
+static void make_plain(trial *t, int i, tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    tsr_tensor **plain = &t->tensor[PACKED + i];
+    make_packed(t, PACKED + i, INPUT + i, ndim, shape);
+    GO_ON(t);
+    if ((*plain)->dtype == dtype) return;
+    tsr_tensor *mixed = *plain;
+    *plain = NULL;
+    t->tensor[MIXED] = mixed;
+    NEED(t, tsr_empty(plain, dtype, ndim, shape));
+    const int64_t n = tsr_numel(mixed);
+    for (int64_t k = 0; k < n; k++) convert(dtype, element(*plain, k), mixed->dtype, element(mixed, k));
+    mirrors_end();
+    tsr_release(&t->tensor[MIXED]);
+}
+
+/* Operands of a shape, or of one that is repeated to it. The first has the whole shape,
+ * all but the last have dtypes of the signature. */
 static void make_operands(trial *t, const op_facts *f, int n, int ndim, const int64_t *shape)
 {
     for (int i = 0; i < n; i++) {
@@ -39,8 +77,10 @@ static void make_operands(trial *t, const op_facts *f, int n, int ndim, const in
             for (int d = 0; d < ndim; d++)
                 if (once_in(t, 3) && shape[d] > 0) own[d] = 1;
         }
-        make_input(t, INPUT + i, operand_dtype(t, f, i), ndim - dropped, own + dropped, FILL_SPECIAL);
-        make_packed(t, PACKED + i, INPUT + i, ndim, shape);
+        const bool is_last = i > 0 && i == n - 1;
+        const tsr_dtype dtype = operand_dtype(t, f, i), given = is_last ? partner_of(t, dtype) : dtype;
+        make_input(t, INPUT + i, given, ndim - dropped, own + dropped, filling_of(t));
+        make_plain(t, i, dtype, ndim, shape);
     }
 }
 
@@ -64,7 +104,8 @@ static void check_values(trial *t, const elementwise_op *op, int result)
     for (int64_t k = first_sample(t, count, 8); k >= 0; k = next_sample(t, k, count, 8)) {
         const unsigned char *in[MOST_IN] = { NULL, NULL, NULL };
         for (int i = 0; i < op->nin; i++) in[i] = element(t->tensor[PACKED + i], k);
-        const ew_want w = ew_eval(op->kind, t->check->dtype, in, op->facts.params);
+        ew_want w = ew_eval(op->kind, t->check->dtype, in, op->facts.params);
+        if (t->device != TSR_CPU) w = ew_on_device(w, op, z->dtype);
         if (ew_is_right(z->dtype, element(z, k), &w)) continue;
         fail_element(t, op->nin, result, k, &w);
         return;
@@ -79,7 +120,32 @@ static void check_in_place(trial *t, const elementwise_op *op)
     if (t->tensor[PACKED]->dtype != t->tensor[PACKED_RESULT]->dtype) return;
     for (int i = 0; i < op->nin; i++) in[i] = t->tensor[PACKED + i];
     NEED(t, call(op, &t->tensor[PACKED], in));
-    check_same(t, PACKED, PACKED_RESULT, true);
+    if (t->device == TSR_CPU) {
+        check_same(t, PACKED, PACKED_RESULT, true);
+        return;
+    }
+    const tsr_tensor *z = t->tensor[PACKED_RESULT];
+    tsr_release(&t->tensor[RESULT]);
+    t->tensor[RESULT] = t->tensor[PACKED];
+    t->tensor[PACKED] = NULL;
+    make_packed(t, PACKED, INPUT, z->ndim, z->shape);
+    check_values(t, op, RESULT);
+}
+
+/* A number as the second operand, which has no dtype of its own. */
+static void check_number(trial *t, const elementwise_op *op)
+{
+    const tsr_dtype dtype = t->check->dtype;
+    const int64_t three = dtype == TSR_BOOL ? 1 : 3;
+    tsr_number number;
+    GO_ON(t);
+    const tsr_tensor *y =
+        tsr_number_init(&number, dtype == TSR_BOOL ? tsr_scalar_bool(true) : tsr_scalar_i64(three));
+    tsr_release(&t->tensor[RESULT]);
+    NEED(t, op->call.two(&t->tensor[RESULT], t->tensor[PACKED], y));
+    const tsr_tensor *repeated = t->tensor[PACKED + 1];
+    for (int64_t k = 0; k < tsr_numel(repeated); k++) convert(dtype, element(repeated, k), TSR_I64, &three);
+    check_values(t, op, RESULT);
 }
 
 static void check_op(trial *t)
@@ -98,10 +164,12 @@ static void check_op(trial *t)
     GO_ON(t);
     NEED(t, call(op, &t->tensor[RESULT], t->tensor + INPUT));
     check_gaps(t, RESULT);
-    check_same(t, RESULT, PACKED_RESULT, true);
+    if (t->device == TSR_CPU) check_same(t, RESULT, PACKED_RESULT, true);
+    else                      check_values(t, op, PACKED_RESULT);
     GO_ON(t);
     check_values(t, op, RESULT);
     if (once_in(t, 4)) check_in_place(t, op);
+    else if (op->nin == 2 && once_in(t, 4)) check_number(t, op);
 }
 
 /* The operand that says what the op computes in: the first whose dtype is not fixed. */

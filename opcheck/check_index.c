@@ -100,7 +100,7 @@ static void check_scatter(trial *t)
     make_input(t, INPUT, dtype, ndim, shape, FILL_SMALL);
     make_input(t, SOURCE, dtype, ndim, picks, FILL_SMALL);
     make_packed(t, WANTED, INPUT, ndim, shape);
-    make_output(t, RESULT, dtype, ndim, shape);
+    const int from = make_output_like(t, RESULT, INPUT);
     GO_ON(t);
     for (int64_t k = 0; k < tsr_numel(t->tensor[SOURCE]); k++) {
         int64_t at[TSR_MAX_NDIM];
@@ -110,7 +110,7 @@ static void check_scatter(trial *t)
                 mode);
     }
     NEED(t,
-         tsr_scatter(&t->tensor[RESULT], t->tensor[INPUT], t->tensor[INDEX], t->tensor[SOURCE], axis, mode));
+         tsr_scatter(&t->tensor[RESULT], t->tensor[from], t->tensor[INDEX], t->tensor[SOURCE], axis, mode));
     check_gaps(t, RESULT);
     check_same(t, RESULT, WANTED, true);
 }

@@ -53,7 +53,7 @@ static matrix mirrored(matrix a, bool upper)
 static void check_orthonormal(trial *t, const char *what, matrix q)
 {
     check_distance(t, what, product(adjoint(q), q), identity(q.cols),
-                   rounding_of(t->check->dtype, q) * sqrt((double)q.cols + 1));
+                   matrix_rounding(t->check->dtype, q) * sqrt((double)q.cols + 1));
 }
 
 /* Values of matrix b in two slots are the same but for rounding, and in order. */
@@ -91,7 +91,7 @@ static void check_solve(trial *t)
         const matrix m = read_matrix(a, k), b = read_broadcast(t->tensor[B], a, k),
                      x = cols < 0 ? read_column(t->tensor[P], k) : read_matrix(t->tensor[P], k);
         check_distance(t, "a @ x", product(m, x), b,
-                       rounding_of(z, m) * (norm_of(m) * norm_of(x) + norm_of(b)));
+                       matrix_rounding(z, m) * (norm_of(m) * norm_of(x) + norm_of(b)));
     }
 }
 
@@ -108,7 +108,7 @@ static void check_inv(trial *t)
     for (int64_t k = 0; k < matrices_of(a) && !t->failed; k++) {
         const matrix m = read_matrix(a, k), z = read_matrix(t->tensor[P], k);
         check_distance(t, "a @ inverse", product(m, z), identity(m.rows),
-                       rounding_of(dtype, m) * norm_of(m) * norm_of(z));
+                       matrix_rounding(dtype, m) * norm_of(m) * norm_of(z));
     }
 }
 
@@ -132,7 +132,7 @@ static void check_cholesky(trial *t)
             MUST(t, z.x[i * z.cols + i].re > 0 && z.x[i * z.cols + i].im == 0,
                  "its diagonal is not positive");
         check_distance(t, "the product of triangles", upper ? product(adjoint(z), z) : product(z, adjoint(z)),
-                       m, rounding_of(dtype, m) * norm_of(m));
+                       m, matrix_rounding(dtype, m) * norm_of(m));
     }
 }
 
@@ -184,7 +184,7 @@ static void check_lu(trial *t)
         MUST(t, is_triangle(u, true), "u is no triangle");
         check_lower(t, l);
         GO_ON(t);
-        check_distance(t, "l @ u", product(l, u), taken(t, m, k), rounding_of(dtype, m) * norm_of(m));
+        check_distance(t, "l @ u", product(l, u), taken(t, m, k), matrix_rounding(dtype, m) * norm_of(m));
     }
 }
 
@@ -207,7 +207,7 @@ static void check_qr(trial *t)
                      r = read_matrix(t->tensor[R], b);
         MUST(t, is_triangle(r, true), "r is no triangle");
         check_orthonormal(t, "q's columns", q);
-        check_distance(t, "q @ r", product(q, r), m, rounding_of(dtype, m) * norm_of(m));
+        check_distance(t, "q @ r", product(q, r), m, matrix_rounding(dtype, m) * norm_of(m));
     }
 }
 
@@ -233,7 +233,7 @@ static void check_svd(trial *t)
     for (int64_t b = 0; b < matrices_of(a) && !t->failed; b++) {
         const matrix m = read_matrix(a, b), u = read_matrix(t->tensor[P], b),
                      s = read_column(t->tensor[Q], b), v = adjoint(read_matrix(t->tensor[R], b));
-        const double bound = rounding_of(dtype, m) * norm_of(m);
+        const double bound = matrix_rounding(dtype, m) * norm_of(m);
         check_values(t, Q, V, b, true, bound);
         check_orthonormal(t, "u's columns", u);
         check_orthonormal(t, "vh's rows", v);
@@ -262,7 +262,7 @@ static void check_eigh(trial *t)
     check_result(t, R, real, A, n, -1);
     for (int64_t b = 0; b < matrices_of(a) && !t->failed; b++) {
         const matrix m = mirrored(read_matrix(a, b), false), v = read_matrix(t->tensor[Q], b);
-        const double bound = rounding_of(dtype, m) * norm_of(m);
+        const double bound = matrix_rounding(dtype, m) * norm_of(m);
         check_values(t, P, R, b, false, bound);
         check_orthonormal(t, "v's columns", v);
         check_distance(t, "a @ v", product(m, v), scaled(v, read_column(t->tensor[P], b)), bound);
@@ -274,7 +274,7 @@ static void check_eig_matrix(trial *t, matrix m, int64_t b)
 {
     const matrix w = read_column(t->tensor[P], b), also = read_column(t->tensor[R], b),
                  v = read_matrix(t->tensor[Q], b);
-    const double slack = 5 * rounding_of(t->check->dtype, m), bound = slack * (norm_of(m) + ldexp(1, -100));
+    const double slack = 5 * matrix_rounding(t->check->dtype, m), bound = slack * (norm_of(m) + ldexp(1, -100));
     value sum = { 0 }, sum_also = { 0 }, trace = { 0 };
     check_distance(t, "a @ v", product(m, v), scaled(v, w), bound);
     for (int64_t j = 0; j < m.rows; j++) {

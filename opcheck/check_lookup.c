@@ -117,10 +117,10 @@ static void check_index_add(trial *t)
     make_input(t, SOURCE, t->check->dtype, ndim, source, FILL_SMALL);
     make_index(t, source[axis] == 1 ? (int)random_below(t, 2) : 1, &source[axis], shape[axis]);
     make_packed(t, WANTED, X, ndim, shape);
-    make_output(t, RESULT, t->check->dtype, ndim, shape);
+    const int from = make_output_like(t, RESULT, X);
     GO_ON(t);
     add_rows(t, ndim, shape, source, axis);
-    NEED(t, tsr_index_add(&t->tensor[RESULT], t->tensor[X], t->tensor[INDEX], t->tensor[SOURCE], axis));
+    NEED(t, tsr_index_add(&t->tensor[RESULT], t->tensor[from], t->tensor[INDEX], t->tensor[SOURCE], axis));
     check_gaps(t, RESULT);
     check_same(t, RESULT, WANTED, true);
 }
@@ -155,9 +155,9 @@ static void check_masked_fill(trial *t)
     make_input(t, X, t->check->dtype, ndim, shape, FILL_SPECIAL);
     make_input(t, INDEX, TSR_BOOL, ndim - drop, own + drop, FILL_SMALL);
     make_packed(t, FULL, INDEX, ndim, shape);
-    make_output(t, RESULT, t->check->dtype, ndim, shape);
+    const int from = make_output_like(t, RESULT, X);
     GO_ON(t);
-    NEED(t, tsr_masked_fill(&t->tensor[RESULT], t->tensor[X], t->tensor[INDEX], TSR_SCALAR(number)));
+    NEED(t, tsr_masked_fill(&t->tensor[RESULT], t->tensor[from], t->tensor[INDEX], TSR_SCALAR(number)));
     check_gaps(t, RESULT);
     convert(t->check->dtype, filled, TSR_I64, &number);
     const int64_t count = count_of(ndim, shape);

@@ -81,14 +81,14 @@ static void check_sort(trial *t)
     int64_t shape[TRIAL_RANK];
     const int ndim = random_input(t, shape), axis = (int)random_below(t, ndim);
     const bool descending = once_in(t, 2), both = once_in(t, 2);
-    make_output(t, RESULT, t->check->dtype, ndim, shape);
+    const int from = make_output_like(t, RESULT, INPUT);
     GO_ON(t);
     if (both) {
-        NEED(t, tsr_sort_with_indices(&t->tensor[RESULT], &t->tensor[INDICES], t->tensor[INPUT], axis,
+        NEED(t, tsr_sort_with_indices(&t->tensor[RESULT], &t->tensor[INDICES], t->tensor[from], axis,
                                       descending));
         check_shape(t, INDICES, TSR_I64, ndim, shape);
     } else {
-        NEED(t, tsr_sort(&t->tensor[RESULT], t->tensor[INPUT], axis, descending));
+        NEED(t, tsr_sort(&t->tensor[RESULT], t->tensor[from], axis, descending));
     }
     check_gaps(t, RESULT);
     check_ordered(t, axis, descending, shape[axis], true, both);

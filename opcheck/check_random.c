@@ -4,7 +4,7 @@
 
 #include "trial.h"
 
-enum { FIRST, SECOND, RESULT };
+enum { FIRST, SECOND, RESULT, OF_CPU };
 
 static const char family[] = "random";
 
@@ -47,14 +47,30 @@ static tsr_status integers(tsr_tensor **out, tsr_dtype dtype, int ndim, const in
 typedef struct rule {
     draw_fn draw;
     double  low, high; /* all numbers lie in low .. high */
+    bool    rounds;    /* logarithms and roots are on the way */
 } rule;
 
-static const rule uniform_rule = { uniform, -1, 3 };
-static const rule randn_rule = { tsr_randn, -12, 12 };
-static const rule exponential_rule = { exponential, 0, 40 };
-static const rule integers_rule = { integers, 3, 99 };
+static const rule uniform_rule = { uniform, -1, 3, false };
+static const rule randn_rule = { tsr_randn, -12, 12, true };
+static const rule exponential_rule = { exponential, 0, 40, true };
+static const rule integers_rule = { integers, 3, 99, false };
 
 static bool is_inside(double x, const rule *r) { return x >= r->low && x <= r->high; }
+
+/* A device draws the numbers of the CPU: bit for bit, unless it rounds on the way. */
+static void check_as_on_cpu(trial *t, int ndim, const int64_t *shape, uint64_t seed)
+{
+    const rule *r = t->check->about;
+    GO_ON(t);
+    if (t->device == TSR_CPU) return;
+    NEED(t, tsr_device_set_default(TSR_CPU));
+    NEED(t, r->draw(&t->tensor[OF_CPU], t->check->dtype, ndim, shape, seed));
+    NEED(t, tsr_device_set_default(t->device));
+    if (!r->rounds) check_same(t, FIRST, OF_CPU, false);
+    const int64_t n = tsr_numel(t->tensor[FIRST]);
+    for (int64_t k = first_sample(t, n, 1); k >= 0; k = next_sample(t, k, n, 1))
+        check_near(t, FIRST, k, value_at(t->tensor[OF_CPU], k), 64 * epsilon_of(t->check->dtype));
+}
 
 /* One seed gives the same numbers again, in any strides, and as the beginning of more. */
 static void check_draw(trial *t)
@@ -72,6 +88,7 @@ static void check_draw(trial *t)
     NEED(t, r->draw(&t->tensor[SECOND], t->check->dtype, ndim, longer, seed));
     check_gaps(t, RESULT);
     check_same(t, RESULT, FIRST, false);
+    check_as_on_cpu(t, ndim, shape, seed);
     GO_ON(t);
     for (int64_t k = 0; k < tsr_numel(t->tensor[FIRST]); k++) {
         const value v = value_at(t->tensor[FIRST], k);
@@ -118,7 +135,7 @@ static void add_moments(check_list *list, tsr_op_kind op, tsr_dtype dtype, const
 
 void list_random(check_list *list)
 {
-    add_check(list, (check){ .family = family, .run = check_philox }, "philox");
+    add_check(list, (check){ .family = family, .run = check_philox, .cpu_only = true }, "philox");
     for (int d = TSR_I8; d < TSR_DTYPE_COUNT; d++) {
         const tsr_dtype dtype = (tsr_dtype)d;
         if (is_integer(dtype)) {

@@ -225,13 +225,23 @@ static double sum_of_sizes(const list *l)
     return size;
 }
 
+/* A device may add and multiply in the dtype that results have. */
+static double device_slack(const rule *r, const list *l, double result, double n)
+{
+    const double epsilon = epsilon_of(l->dtype);
+    if (r->right == right_norm) return 32 * sqrt(n) * epsilon * result;
+    if (r->right == right_prod) return (4 + n) * epsilon * result;
+    return epsilon * (4 * result + (1 + sqrt(n)) * (largest_size(l) + sum_of_sizes(l)));
+}
+
 /* A mean that is some units of the largest element off adds its square to a variance. */
-static double slack_of(const rule *r, const list *l, value wanted)
+static double slack_of(const trial *t, const rule *r, const list *l, value wanted)
 {
     const double result = finite_size(wanted.re) + finite_size(wanted.im),
                  n = (double)(l->count ? l->count : 1);
     const double exps = l->dtype == TSR_F64 ? 0 : ldexp(1, -32); /* short floats need no better ones */
     const double off = units(8) * largest_size(l);
+    if (t->device != TSR_CPU) return device_slack(r, l, result, n);
     if (r->right == right_sum) return units(16) * sum_of_sizes(l);
     if (r->right == right_mean) return units(16) * sum_of_sizes(l) / n + units(4) * result;
     if (r->right == right_prod)
@@ -328,15 +338,17 @@ static void check_values(trial *t, const rule *r, uint32_t axes, const int64_t *
         index_of(at, k, x->ndim, full);
         gather_list(&l, x, axes, at);
         const value wanted = r->right(&l);
-        check_near(t, RESULT, k, wanted, slack_of(r, &l, wanted));
+        check_near(t, RESULT, k, wanted, slack_of(t, r, &l, wanted));
     }
 }
 
 /* Of many elements one is NaN, which hides all others: so most have none. With infinities, products of complex
- * numbers depend on how they are worked out, and so do sizes where the other part is NaN. */
+ * numbers depend on how they are worked out, and so do sizes where the other part is NaN. On a device, products may
+ * overflow in between. */
 static filling filling_of(trial *t)
 {
     const rule *r = t->check->about;
+    if (t->device != TSR_CPU && r->right == right_prod) return FILL_FACTORS;
     const bool multiplies = r->right == right_prod || r->right == right_norm;
     return once_in(t, 3) && !(multiplies && is_complex(t->check->dtype)) ? FILL_SPECIAL : FILL_SMALL;
 }

@@ -118,6 +118,7 @@ void list_threads(check_list *list)
                            .run = check_threads,
                            .about = &rules[i],
                            .dtype = TSR_F32,
-                           .every = 10 },
+                           .every = 10,
+                           .cpu_only = true },
                   rules[i].name);
 }

@@ -98,7 +98,7 @@ void check_distance(trial *t, const char *what, matrix got, matrix wanted, doubl
          (long long)got.rows, (long long)got.cols, norm_of(wanted), bound);
 }
 
-double rounding_of(tsr_dtype dtype, matrix a)
+double matrix_rounding(tsr_dtype dtype, matrix a)
 {
     return 20 * epsilon_of(dtype) * (double)(a.rows + a.cols + 1);
 }

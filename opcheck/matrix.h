@@ -33,7 +33,7 @@ bool is_triangle(matrix a, bool upper);      /* zeros elsewhere */
 void check_distance(trial *t, const char *what, matrix got, matrix wanted, double bound);
 
 /* What rounding may leave of a matrix of norm 1. */
-double rounding_of(tsr_dtype dtype, matrix a);
+double matrix_rounding(tsr_dtype dtype, matrix a);
 
 /* A shape of up to two dims of a batch, empty once in a while, and of a matrix; returns the rank. */
 int matrix_shape(trial *t, int64_t shape[4], bool square);

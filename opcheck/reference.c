@@ -27,6 +27,64 @@ ew_want ew_eval(tsr_op_kind op, tsr_dtype dtype, const unsigned char *const in[3
     return ew_eval_int(op, dtype, in, params);
 }
 
+/* Other backends --------------------------------------------------------------------------- */
+
+enum { COMPLEX_UNITS = 64 };
+#define COMPLEX_LEAST 0.25L
+
+/* Ops of complex numbers that are one of reals for each part. */
+static bool is_of_parts(tsr_op_kind op)
+{
+    switch (op) {
+    case TSR_OP_ADD: case TSR_OP_SUB: case TSR_OP_NEG: case TSR_OP_CONJ: case TSR_OP_REAL: case TSR_OP_IMAG:
+    case TSR_OP_WHERE: case TSR_OP_ROUND: return true;
+    default: return false;
+    }
+}
+
+/* Errors are counted in units of the type computed in; short floats are rounded to a neighbour besides. */
+static ew_real ew_device_slack(tsr_dtype part, ew_real size, ew_real units, ew_real least)
+{
+    const tsr_dtype in = part == TSR_F64 ? TSR_F64 : TSR_F32;
+    if (units == 0 || !isfinite(size)) return 0;
+    return units * ew_unit(in, size > least ? size : least) + (part == in ? 0 : ew_unit(part, size));
+}
+
+static ew_want ew_load_bits(ew_want w, tsr_dtype result)
+{
+    const tsr_dtype part = ref_part(result);
+    w.re = ew_load(part, w.bits);
+    w.im = ref_is_complex(result) ? ew_load(part, w.bits + ref_size(part)) : 0;
+    w.how = ref_is_complex(result) ? EW_PARTS : EW_REAL;
+    return w;
+}
+
+static ew_want ew_complex_on_device(ew_want w, const elementwise_facts *f, tsr_dtype part)
+{
+    const ew_real least = (ew_real)f->device_least, size = hypotl(w.re, w.im);
+    if (!isfinite(w.re) || !isfinite(w.im)) {
+        w.how = EW_NOT_FINITE;
+        return w;
+    }
+    w.how = EW_COMPLEX;
+    w.slack += ew_device_slack(part, size, COMPLEX_UNITS + 8 * (ew_real)f->device_error,
+                               f->device_error > 0 && least < COMPLEX_LEAST ? COMPLEX_LEAST : least);
+    return w;
+}
+
+ew_want ew_on_device(ew_want w, const elementwise_op *op, tsr_dtype result)
+{
+    const elementwise_facts *f = &op->facts;
+    const tsr_dtype part = ref_part(result);
+    if (!ref_is_float(part) || w.how == EW_ANYTHING) return w;
+    if (w.how == EW_BITS) w = ew_load_bits(w, result);
+    w.any_zero = true;
+    if (!ref_is_complex(result))
+        w.slack += ew_device_slack(part, fabsl(w.re), (ew_real)f->device_error, (ew_real)f->device_least);
+    else if (!is_of_parts(op->kind)) w = ew_complex_on_device(w, f, part);
+    return w;
+}
+
 /* Judging ---------------------------------------------------------------------------------- */
 
 static bool ew_bits_are(tsr_dtype part, const unsigned char *got, const unsigned char *want)
@@ -93,6 +151,8 @@ bool ew_is_right(tsr_dtype result, const unsigned char *got, const ew_want *w)
     case EW_PARTS:
         return ew_part_is(part, got, w->re, w->units) && ew_part_is(part, got + size, w->im, w->units);
     case EW_CATEGORY: return ew_category_is(part, got, w);
+    case EW_NOT_FINITE:
+        return !isfinite(ew_load(part, got)) || !isfinite(ew_load(part, got + size));
     default:          return true;
     }
 }

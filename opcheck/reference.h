@@ -19,14 +19,14 @@
 #ifndef TSR_OPCHECK_REFERENCE_H
 #define TSR_OPCHECK_REFERENCE_H
 
+#include "elementwise_ops.h"
 #include "exact.h"
-#include "tessera/op.h"
-
 
 typedef struct ew_want {
-    enum { EW_BITS, EW_REAL, EW_COMPLEX, EW_PARTS, EW_CATEGORY, EW_ANYTHING } how;
+    enum { EW_BITS, EW_REAL, EW_COMPLEX, EW_PARTS, EW_CATEGORY, EW_NOT_FINITE, EW_ANYTHING } how;
     unsigned char bits[16];   /* EW_BITS; a NaN is any NaN */
-    ew_real       re, im;     /* EW_COMPLEX: as a whole; EW_PARTS: each; EW_CATEGORY: inf, NaN, neither */
+    ew_real       re, im;     /* EW_COMPLEX: as a whole; EW_PARTS: each; EW_CATEGORY: inf, NaN, neither;
+                                  EW_NOT_FINITE: either */
     ew_real       units;      /* 0: rounded once */
     ew_real       slack;      /* absolute, besides */
     bool          any_zero;   /* the sign of a zero is free */
@@ -35,6 +35,11 @@ typedef struct ew_want {
 /* What `op` must give for elements of one dtype (where: a bool and two of it). params may be NULL if the op
  * has none. */
 ew_want ew_eval(tsr_op_kind op, tsr_dtype dtype, const unsigned char *const in[3], const double *params);
+
+/* What a backend other than the CPU's may give: off by the op's .device_error as well, and with any sign of
+ * a zero. That error is what OpenCL's full profile promises of its functions, the least that backends offer,
+ * and two units more. Complex functions are compositions: their errors are relative to the whole number. */
+ew_want ew_on_device(ew_want w, const elementwise_op *op, tsr_dtype result);
 
 /* Is this element of the result's dtype right? */
 bool ew_is_right(tsr_dtype result, const unsigned char *got, const ew_want *w);

@@ -78,22 +78,50 @@ void list_everything(check_list *list)
     list_threads(list);
 }
 
+/* Verdicts ---------------------------------------------------------------------------- */
+
 void fail_trial(trial *t, const char *format, ...)
 {
     va_list arguments;
     if (t->failed) return;
-    t->failed = true;
+    t->failed = t->differs = true;
     va_start(arguments, format);
     vsnprintf(t->why, sizeof t->why, format, arguments);
     va_end(arguments);
+}
+
+/* Failed until run_trial ends, so that everything stops. */
+void skip_trial(trial *t, const char *format, ...)
+{
+    va_list arguments;
+    if (t->failed) return;
+    t->failed = t->skipped = true;
+    va_start(arguments, format);
+    vsnprintf(t->why, sizeof t->why, format, arguments);
+    va_end(arguments);
+}
+
+/* Numbers that nobody computed are no indices, weights or sizes. */
+static bool is_for_values(tsr_status s) { return s == TSR_EINDEX || s == TSR_EINVAL || s == TSR_ESHAPE; }
+
+void fail_call(trial *t, const char *call, tsr_status status)
+{
+    const trial_settings *how = t->how;
+    if (t->failed) return;
+    const char *excuse = how && how->excuse && status == TSR_EUNSUPPORTED ? how->excuse(t) : NULL;
+    if (excuse) {
+        skip_trial(t, "%s: %s", excuse, tsr_last_error());
+        return;
+    }
+    fail_trial(t, "%s gave %s: %s", call, tsr_status_name(status), tsr_last_error());
+    t->differs = how && how->plumbing && is_for_values(status);
 }
 
 bool is_missing(trial *t, tsr_status status)
 {
     const char *why = tsr_last_error();
     if (status != TSR_EUNSUPPORTED || !strstr(why, "none was found")) return false;
-    t->skipped = true;
-    snprintf(t->why, sizeof t->why, "%s", why);
+    skip_trial(t, "%s", why);
     return true;
 }
 
@@ -153,13 +181,27 @@ int64_t place_of(const int64_t *index, int ndim, const int64_t *shape)
     return k;
 }
 
+/* The host's address of element (0, ..., 0). */
+static char *host_data(const tsr_tensor *tensor)
+{
+    if (tensor->device == TSR_CPU || !tensor->storage) return tensor->data;
+    unsigned char *bytes = mirror_of(tensor->storage);
+    if (!bytes) abort(); /* no memory, in a program of checks */
+    return (char *)bytes + ((char *)tensor->data - (char *)tsr_storage_data(tensor->storage));
+}
+
+static unsigned char *host_bytes(tsr_storage *s)
+{
+    return tsr_storage_device(s) == TSR_CPU ? tsr_storage_data(s) : mirror_of(s);
+}
+
 void *element(const tsr_tensor *tensor, int64_t k)
 {
     int64_t index[TSR_MAX_NDIM], offset = 0;
     index_of(index, k, tensor->ndim, tensor->shape);
     for (int d = 0; d < tensor->ndim; d++)
         if (index[d]) offset += index[d] * tensor->stride[d];
-    return (char *)tensor->data + offset * (int64_t)size_of(tensor->dtype);
+    return host_data(tensor) + offset * (int64_t)size_of(tensor->dtype);
 }
 
 value value_at(const tsr_tensor *tensor, int64_t k) { return read_value(tensor->dtype, element(tensor, k)); }
@@ -284,43 +326,69 @@ static const int64_t *random_strides(trial *t, int64_t *stride, int ndim, const 
     return layout == PACKED || (layout == ANY && once_in(t, 4)) ? NULL : stride;
 }
 
+void random_desc(trial *t, tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t *shape, bool may_repeat)
+{
+    int64_t stride[TSR_MAX_NDIM];
+    const int64_t *strides = random_strides(t, stride, ndim, shape, may_repeat);
+    NEED(t, tsr_desc_init(out, dtype, ndim, shape, t->packed ? NULL : strides));
+}
+
+/* With bytes before and behind it, which are watched, and its first element at any address that fits. */
+static tsr_status make_on_device(trial *t, tsr_tensor **out, const tsr_desc *d)
+{
+    enum { MARGIN = 3 };
+    const size_t size = size_of(d->dtype);
+    int64_t low = 0;
+    const size_t span = (size_t)tsr_desc_span(d, &low, NULL);
+    const size_t offset = (size_t)-low + size * (size_t)random_below(t, MARGIN + 1);
+    tsr_storage *s = NULL;
+    TSR_TRY(tsr_storage_create(&s, span + 2 * MARGIN * size + 16, t->device, TSR_MEMORY_DEFAULT));
+    const tsr_status status = tsr_from_storage(out, s, offset, d);
+    tsr_storage_release(&s);
+    return status;
+}
+
+static tsr_status make_on_cpu(tsr_tensor **out, const tsr_desc *d)
+{
+    TSR_TRY(tsr_declare(out, d, TSR_CPU, TSR_MEMORY_HOST));
+    return tsr_alloc(*out);
+}
+
 static void make(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, bool may_repeat)
 {
     tsr_desc d;
-    int64_t stride[TSR_MAX_NDIM];
     GO_ON(t);
-    const int64_t *strides = random_strides(t, stride, ndim, shape, may_repeat);
-    NEED(t, tsr_desc_init(&d, dtype, ndim, shape, t->packed ? NULL : strides));
+    random_desc(t, &d, dtype, ndim, shape, may_repeat);
+    GO_ON(t);
     tsr_release(&t->tensor[slot]);
     free(t->before[slot]);
     t->before[slot] = NULL;
-    if (t->how && t->how->guarded) NEED(t, make_guarded(&t->tensor[slot], &d, once_in(t, 2)));
-    else {
-        NEED(t, tsr_declare(&t->tensor[slot], &d, TSR_CPU, TSR_MEMORY_HOST));
-        NEED(t, tsr_alloc(t->tensor[slot]));
-    }
-    if (t->tensor[slot]->storage)
-        memset(tsr_storage_data(t->tensor[slot]->storage), GAP, tsr_storage_bytes(t->tensor[slot]->storage));
+    tsr_tensor **made = &t->tensor[slot];
+    if (t->device != TSR_CPU) NEED(t, make_on_device(t, made, &d));
+    else if (t->how && t->how->guarded) NEED(t, make_guarded(made, &d, once_in(t, 2)));
+    else NEED(t, make_on_cpu(made, &d));
+    tsr_storage *s = (*made)->storage;
+    if (s) memset(host_bytes(s), GAP, tsr_storage_bytes(s));
 }
 
 /* Operands must stay as they are -------------------------------------------------------- */
 
 static void keep_operand(trial *t, int slot)
 {
-    const tsr_storage *s = t->tensor[slot]->storage;
+    tsr_storage *s = t->tensor[slot]->storage;
     GO_ON(t);
     if (!s) return;
     t->before[slot] = malloc(tsr_storage_bytes(s) + 1);
     MUST(t, t->before[slot], "no memory for %zu bytes", tsr_storage_bytes(s));
-    memcpy(t->before[slot], tsr_storage_data(s), tsr_storage_bytes(s));
+    memcpy(t->before[slot], host_bytes(s), tsr_storage_bytes(s));
 }
 
 static void check_operands(trial *t)
 {
     for (int i = 0; i < TRIAL_TENSORS; i++) {
         if (t->failed || !t->before[i] || !t->tensor[i]) continue;
-        const tsr_storage *s = t->tensor[i]->storage;
-        const unsigned char *now = tsr_storage_data(s);
+        tsr_storage *s = t->tensor[i]->storage;
+        const unsigned char *now = host_bytes(s);
         for (size_t k = 0; k < tsr_storage_bytes(s) && !t->failed; k++)
             if (now[k] != t->before[i][k]) fail_trial(t, "byte %zu of operand %d was written", k, i);
     }
@@ -336,12 +404,49 @@ void *trial_room(trial *t, size_t bytes)
     return t->room;
 }
 
+/* What is made from nothing is made on the trial's device. */
+static void begin_on_device(trial *t)
+{
+    t->device = t->how ? t->how->device : TSR_CPU;
+    (void)mirrors_error(true);
+    mirrors_blank(t->how && t->how->plumbing);
+    if (t->device == TSR_CPU) return;
+    NEED(t, tsr_device_set_default(t->device));
+}
+
+/* Queued work may fail until here. */
+static void end_on_device(trial *t)
+{
+    const tsr_device device = t->how ? t->how->device : TSR_CPU;
+    mirrors_end();
+    if (device == TSR_CPU) return;
+    tsr_status s = tsr_device_sync(device);
+    if (s != TSR_OK) fail_call(t, "tsr_device_sync", s);
+    s = tsr_device_set_default(TSR_CPU);
+    if (s != TSR_OK) fail_call(t, "tsr_device_set_default", s);
+}
+
+/* A copy that could not be read or stored says more than what was compared with it. */
+static void judge(trial *t)
+{
+    const char *why = mirrors_error(true);
+    if (why && !t->skipped) {
+        snprintf(t->why, sizeof t->why, "%s", why);
+        t->failed = true;
+        t->differs = false;
+    }
+    if (t->skipped || (t->differs && t->how && t->how->plumbing)) t->failed = false;
+}
+
 void run_trial(trial *t)
 {
     tsr_memory_get_stats(&t->stats);
     tsr_clear_error();
-    t->check->run(t);
+    begin_on_device(t);
+    if (!t->failed) t->check->run(t);
     check_operands(t);
+    end_on_device(t);
+    judge(t);
 }
 
 static void check_leaks(trial *t)
@@ -355,6 +460,7 @@ static void check_leaks(trial *t)
 
 void end_trial(trial *t)
 {
+    mirrors_drop();
     for (int slot = 0; slot < TRIAL_TENSORS; slot++) {
         tsr_release(&t->tensor[slot]);
         free(t->before[slot]);
@@ -367,21 +473,35 @@ void end_trial(trial *t)
 
 /* Filling ------------------------------------------------------------------------------ */
 
-static double random_real(trial *t, filling with)
+/* Of a float's format; the first is not normal, and so are some after it. */
+static double extreme_real(trial *t, tsr_dtype part)
+{
+    const double largest = largest_of(part), smallest = smallest_of(part);
+    const double all[] = { smallest, 17 * smallest, largest, largest / 2, 1e4, 2.5 };
+    const double x = all[random_below(t, 6)];
+    return once_in(t, 2) ? x : -x;
+}
+
+static double random_real(trial *t, tsr_dtype part, filling with)
 {
     static const double special[] = { 0.0, -0.0, 1.0, -1.0, 0.5, INFINITY, -INFINITY, NAN };
-    if (with == FILL_SPECIAL && once_in(t, 8)) return special[random_below(t, 8)];
+    if (with == FILL_FACTORS) return 0.75 + (double)random_below(t, 33) / 64;
+    if (with == FILL_EXTREME && once_in(t, 12)) return extreme_real(t, part);
+    if (with != FILL_SMALL && once_in(t, 8)) return special[random_below(t, 8)];
     if (once_in(t, 4)) return (double)random_between(t, -8, 8);
     return ldexp((double)random_between(t, -(1 << 20), 1 << 20), -17); /* to 8 */
 }
 
 static value random_value(trial *t, tsr_dtype dtype, filling with)
 {
+    const bool special = with == FILL_SPECIAL || with == FILL_EXTREME;
     if (dtype == TSR_BOOL) return integer_value(dtype, (uint64_t)random_below(t, 2));
-    if (!is_integer(dtype)) return complex_value(random_real(t, with), random_real(t, with));
-    if (with == FILL_SPECIAL && once_in(t, 4)) return integer_value(dtype, random_bits(t));
-    if (with == FILL_SPECIAL && once_in(t, 8))
-        return integer_value(dtype, (uint64_t)1 << (bits_of(dtype) - 1));
+    if (!is_integer(dtype)) {
+        const double re = random_real(t, part_of(dtype), with), im = random_real(t, part_of(dtype), with);
+        return complex_value(re, with == FILL_FACTORS ? im - 1 : im);
+    }
+    if (special && once_in(t, 4)) return integer_value(dtype, random_bits(t));
+    if (special && once_in(t, 8)) return integer_value(dtype, (uint64_t)1 << (bits_of(dtype) - 1));
     return integer_value(dtype, (uint64_t)random_between(t, is_signed(dtype) ? -9 : 0, 9));
 }
 
@@ -393,6 +513,7 @@ void make_input(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *sh
     for (int64_t k = 0; k < n; k++)
         write_value(dtype, element(t->tensor[slot], k), random_value(t, dtype, with));
     keep_operand(t, slot);
+    mirrors_end();
 }
 
 void make_indices(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, int64_t limit)
@@ -405,11 +526,26 @@ void make_indices(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *
         write_value(dtype, element(t->tensor[slot], k), integer_value(dtype, (uint64_t)i));
     }
     keep_operand(t, slot);
+    mirrors_end();
 }
 
 void make_output(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
     make(t, slot, dtype, ndim, shape, false);
+    mirrors_end();
+}
+
+int make_output_like(trial *t, int slot, int x)
+{
+    const tsr_tensor *from = t->tensor[x];
+    if (t->failed) return x;
+    make_output(t, slot, from->dtype, from->ndim, from->shape);
+    if (t->failed || !once_in(t, 5)) return x;
+    const int64_t n = tsr_numel(from);
+    for (int64_t k = 0; k < n; k++)
+        memcpy(element(t->tensor[slot], k), element(from, k), size_of(from->dtype));
+    mirrors_end();
+    return slot;
 }
 
 const tsr_tensor *operand_or_result(trial *t, int operand, int result)
@@ -425,16 +561,17 @@ void make_packed(trial *t, int slot, int from, int ndim, const int64_t *shape)
     const tsr_tensor *source = t->tensor[from];
     GO_ON(t);
     NEED(t, tsr_empty(&t->tensor[slot], source->dtype, ndim, shape));
-    const int64_t n = count_of(ndim, shape);
+    const int64_t n = count_of(ndim, shape), size = (int64_t)size_of(source->dtype);
+    char *to = host_data(t->tensor[slot]);
     for (int64_t k = 0; k < n; k++) {
         int64_t index[TSR_MAX_NDIM];
         index_of(index, k, ndim, shape);
         int64_t *own = index + (ndim - source->ndim);
         for (int d = 0; d < source->ndim; d++)
             if (source->shape[d] == 1) own[d] = 0;
-        memcpy((char *)t->tensor[slot]->data + k * (int64_t)size_of(source->dtype),
-               element(source, place_of(own, source->ndim, source->shape)), size_of(source->dtype));
+        memcpy(to + k * size, element(source, place_of(own, source->ndim, source->shape)), (size_t)size);
     }
+    mirrors_end();
 }
 
 /* Comparing ---------------------------------------------------------------------------- */
@@ -450,7 +587,7 @@ void check_gaps(trial *t, int slot)
     const tsr_tensor *tensor = t->tensor[slot];
     GO_ON(t);
     if (!tensor->storage) return;
-    const unsigned char *data = tsr_storage_data(tensor->storage);
+    const unsigned char *data = host_bytes(tensor->storage);
     const size_t bytes = tsr_storage_bytes(tensor->storage), size = size_of(tensor->dtype);
     bool *owned = calloc(bytes + 1, sizeof *owned);
     MUST(t, owned, "no memory for %zu bytes", bytes);
@@ -506,10 +643,35 @@ void check_same(trial *t, int got, int wanted, bool loosely)
     }
 }
 
+void check_converted(trial *t, int got, int from)
+{
+    const tsr_tensor *z = t->tensor[got], *x = t->tensor[from];
+    GO_ON(t);
+    check_shape(t, got, z->dtype, x->ndim, x->shape);
+    GO_ON(t);
+    const int64_t n = tsr_numel(z);
+    for (int64_t k = first_sample(t, n, 1); k >= 0; k = next_sample(t, k, n, 1)) {
+        unsigned char wanted[16];
+        char a[64], b[64], c[64];
+        convert(z->dtype, wanted, x->dtype, element(x, k));
+        MUST(t, same_bits(z->dtype, element(z, k), wanted), "%s of %s becomes %s in %s, not %s",
+             value_text(a, x->dtype, element(x, k)), tsr_dtype_name(x->dtype),
+             value_text(b, z->dtype, element(z, k)), tsr_dtype_name(z->dtype),
+             value_text(c, z->dtype, wanted));
+    }
+}
+
+double rounding_of(const trial *t, tsr_dtype dtype, double here)
+{
+    const double there = 2 * epsilon_of(dtype);
+    return t->device == TSR_CPU || here > there ? here : there;
+}
+
 void check_near(trial *t, int slot, int64_t k, value wanted, double slack)
 {
     const tsr_tensor *tensor = t->tensor[slot];
     GO_ON(t);
+    if (tensor->device != TSR_CPU) slack *= 2;
     const void *got = element(tensor, k);
     char text[160], gots[64], wanteds[64];
     const tsr_dtype dtype = tensor->dtype;

@@ -9,12 +9,16 @@
  * tensors of random strides. It fails with a sentence; it need not release the
  * tensors it made.
  *
- * The list of checks serves `tsr selftest` and tests/net. This folder knows the public
- * headers only.
+ * The list of checks serves `tsr selftest`, tests/net and tsr-backend-check. This folder knows the
+ * public headers only.
+ *
+ * On a device all tensors of a trial lie in its memory, also those that the library makes; elements are
+ * read and written through copies (mirror.h), which is why calls of the library stand in NEED.
  */
 #ifndef TSR_OPCHECK_TRIAL_H
 #define TSR_OPCHECK_TRIAL_H
 
+#include "mirror.h"
 #include "value.h"
 
 #if defined(__GNUC__)
@@ -25,6 +29,8 @@
 
 enum { TRIAL_TENSORS = 12, TRIAL_RANK = TSR_MAX_NDIM < 8 ? TSR_MAX_NDIM : 8, TRIAL_ELEMENTS = 240 };
 
+typedef struct trial trial;
+
 /* How trials are run. Zeros: small tensors in ordinary memory, compared with references. */
 typedef struct trial_settings {
     int64_t        elements;   /* of a tensor, at most; 0: TRIAL_ELEMENTS */
@@ -32,9 +38,11 @@ typedef struct trial_settings {
     int            nedges;
     bool           guarded;    /* tensors end, or begin, where a page that cannot be accessed does */
     bool           unchecked;  /* results are not compared with references: another run did that */
+    tsr_device     device;     /* that tensors are on */
+    bool           plumbing;   /* the device computes nothing: calls must succeed, nothing is compared */
+    const char  *(*excuse)(const trial *t); /* why the device may refuse the last call, or NULL; may be NULL */
+    const void    *about;      /* whatever checks of the caller's own need to know */
 } trial_settings;
-
-typedef struct trial trial;
 
 typedef struct check {
     const char *family;
@@ -45,6 +53,7 @@ typedef struct check {
     tsr_dtype   dtype, other;
     int         every;              /* run in every n-th pass, from the first on; 0 means 1 */
     int         more;               /* trials that its many kernels need for one of other checks; 0 means 1 */
+    bool        cpu_only;           /* says nothing of other devices */
 } check;
 
 struct trial {
@@ -57,8 +66,10 @@ struct trial {
     bool         packed;     /* tensors are made packed and row-major, not with random strides */
     unsigned char *before[TRIAL_TENSORS]; /* operands' memory as it was made */
     tsr_memory_stats stats;  /* before the trial */
+    tsr_device   device;     /* that tensors are made on; at first that of the settings */
     bool         failed;
     bool         skipped;  /* this machine cannot do it */
+    bool         differs;  /* it failed by what it compared, not by a call */
     char         why[800]; /* it failed, or was skipped */
     tsr_tensor  *tensor[TRIAL_TENSORS];  /* start as NULL, and are released at the end */
 };
@@ -120,20 +131,29 @@ uint64_t trial_random(uint64_t seed, const check *c, int64_t pass);
 /* Fails the trial; the first sentence stays. */
 void fail_trial(trial *t, const char *format, ...) TRIAL_PRINTF(2, 3);
 
+/* Ends the trial without a verdict. */
+void skip_trial(trial *t, const char *format, ...) TRIAL_PRINTF(2, 3);
+
+/* A call gave this status: the trial fails, or is skipped if the device has an excuse. */
+void fail_call(trial *t, const char *call, tsr_status status);
+
 /* In a function that returns nothing: the call must succeed, or the trial has failed. */
-#define NEED(t, call)                                                                              \
-    do {                                                                                           \
-        const tsr_status need_ = (call);                                                           \
-        if (need_ != TSR_OK) {                                                                     \
-            fail_trial((t), "%s gave %s: %s", #call, tsr_status_name(need_), tsr_last_error());    \
-            return;                                                                                \
-        }                                                                                          \
+#define NEED(t, call)                                      \
+    do {                                                   \
+        mirrors_end();                                     \
+        const tsr_status need_ = (call);                   \
+        mirrors_end();                                     \
+        if (need_ != TSR_OK) {                             \
+            fail_call((t), #call, need_);                  \
+            return;                                        \
+        }                                                  \
     } while (0)
 
 /* The same for a call that needs a library which is not part of this one: where that is missing, the
  * trial is skipped. */
 #define NEED_LIBRARY(t, call)                                                                      \
     do {                                                                                           \
+        mirrors_end();                                                                             \
         const tsr_status status_ = (call);                                                         \
         if (is_missing((t), status_)) return;                                                      \
         NEED((t), status_);                                                                        \
@@ -155,7 +175,7 @@ bool is_missing(trial *t, tsr_status status);
 #define GO_ON(t) do { if ((t)->failed) return; } while (0)
 
 /* Runs a check once and watches its operands. The tensors stay until end_trial(), which fails the trial if
- * something leaked. */
+ * something leaked. What fails only in values passes where the device computes nothing. */
 void run_trial(trial *t);
 void end_trial(trial *t);
 
@@ -186,11 +206,14 @@ int64_t most_elements(const trial *t);
 int random_shape(trial *t, int64_t shape[TRIAL_RANK], int low, int high, bool may_be_empty);
 
 /* Which numbers a tensor is filled with: small ones; or also infinities, NaN and the ends of
- * integers. */
-typedef enum filling { FILL_SMALL, FILL_SPECIAL } filling;
+ * integers; or also the largest and smallest floats; or numbers near 1, whose products stay in range. */
+typedef enum filling { FILL_SMALL, FILL_SPECIAL, FILL_EXTREME, FILL_FACTORS } filling;
 
-/* A tensor of this shape with random strides, in t->tensor[slot]: permuted, reversed, with gaps,
- * broadcast dims, and junk on dims of size 1. It must stay as it is. */
+/* A desc with random strides: permuted, reversed, with gaps, broadcast dims if it may_repeat, and junk on
+ * dims of size 1. */
+void random_desc(trial *t, tsr_desc *out, tsr_dtype dtype, int ndim, const int64_t *shape, bool may_repeat);
+
+/* A tensor of this shape with random strides, in t->tensor[slot]. It must stay as it is. */
 void make_input(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, filling with);
 
 /* Filled with indices of a dim of size `limit`; negative ones too, where the dtype has them. */
@@ -203,10 +226,14 @@ void make_output(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *s
  * filled with the operand's elements; the operand in its slot stays for comparison. */
 const tsr_tensor *operand_or_result(trial *t, int operand, int result);
 
+/* A result with the dtype and shape of the operand in slot x, to be written; now and then it holds the
+ * operand's elements, for a call that writes over them. Returns the slot that the call reads: x, or this. */
+int make_output_like(trial *t, int slot, int x);
+
 /* Packed: what the tensor in slot `from` is when it is repeated to this shape. */
 void make_packed(trial *t, int slot, int from, int ndim, const int64_t *shape);
 
-/* The address of element k in row-major order. */
+/* The host's address of element k in row-major order; on a device it is good until the next call. */
 void *element(const tsr_tensor *tensor, int64_t k);
 
 /* The k-th index of a shape, in row-major order; and back. */
@@ -223,10 +250,17 @@ void check_gaps(trial *t, int slot);
  * loosely). */
 void check_same(trial *t, int got, int wanted, bool loosely);
 
+/* Two tensors have the same shape, and each element of `got` is that of `from`, converted by hand. */
+void check_converted(trial *t, int got, int from);
+
 /* Element k is this, bit for bit but for NaN. */
 void check_bits(trial *t, int slot, int64_t k, const void *wanted);
 
-/* The shape is this; element k is near a value, integers equal. */
+/* The error of one rounding, relative to the terms of a sum: `here` on the CPU, which adds in double. A
+ * device may compute in the dtype that results are rounded to, or in f32. */
+double rounding_of(const trial *t, tsr_dtype dtype, double here);
+
+/* The shape is this; element k is near a value, integers equal. A device may be off by twice the slack. */
 void check_shape(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape);
 void check_near(trial *t, int slot, int64_t k, value wanted, double slack);
 

@@ -114,12 +114,14 @@ static double step_near(ref_format f, double x)
     return ldexp(1, (e < lowest ? lowest : e) - f.mantissa_bits);
 }
 
-static double largest_of(tsr_dtype dtype)
+double largest_of(tsr_dtype dtype)
 {
     const ref_format f = ref_format_of(dtype);
     if (!f.infinities) return 448; /* of f8e4m3: the next pattern is its NaN */
     return ldexp(2 - ldexp(1, -f.mantissa_bits), (1 << (f.exponent_bits - 1)) - 1);
 }
+
+double smallest_of(tsr_dtype dtype) { return step_near(ref_format_of(dtype), 0); }
 
 static bool is_near_part(tsr_dtype dtype, double got, double wanted, double slack)
 {

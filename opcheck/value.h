@@ -47,6 +47,10 @@ bool is_near(tsr_dtype dtype, const void *element, value wanted, double slack);
  * shorter floats. */
 double epsilon_of(tsr_dtype dtype);
 
+/* The largest finite number of a float's format, and the smallest above 0. */
+double largest_of(tsr_dtype dtype);
+double smallest_of(tsr_dtype dtype);
+
 /* "3", "0.5", "1-2i" */
 const char *value_text(char out[64], tsr_dtype dtype, const void *element);
 
