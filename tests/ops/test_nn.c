@@ -484,9 +484,69 @@ static void test_infer_needs_no_data(void)
 
 /* Memory ---------------------------------------------------------------------------------------------- */
 
+/* Long lanes ----------------------------------------------------------------------------------- */
+
+static double at(const tsr_tensor *t, int64_t i, int64_t j) { return value_at(t, i * t->shape[1] + j).re; }
+
+/* Rows of a matrix x as softmax and layer_norm make them. */
+static void expect_rows(const tsr_tensor *x, const tsr_tensor *soft, const tsr_tensor *norm)
+{
+    const double unit = x->dtype == TSR_F64 ? 0x1p-53 : x->dtype == TSR_F32 ? 0x1p-24 : 0x1p-11;
+    const int64_t n = x->shape[1];
+    for (int64_t i = 0; i < x->shape[0]; i += 1 + x->shape[0] / 7) {
+        long double exps = 0, sum = 0, squares = 0;
+        for (int64_t j = 0; j < n; j++) {
+            exps += expl((long double)at(x, i, j));
+            sum += (long double)at(x, i, j);
+        }
+        for (int64_t j = 0; j < n; j++) squares += powl((long double)at(x, i, j) - sum / (long double)n, 2);
+        for (int64_t j = 0; j < n; j++) {
+            const double e = (double)(expl((long double)at(x, i, j)) / exps);
+            const long double off = (long double)at(x, i, j) - sum / (long double)n;
+            const double z = (double)(off / sqrtl(squares / (long double)n + 1e-5L));
+            EXPECT(fabs(at(soft, i, j) - e) <= e * unit * 32 + (x->dtype == TSR_F16 ? 0x1p-25 : 0));
+            EXPECT(fabs(at(norm, i, j) - z) <= (1 + fabs(z)) * unit * 16);
+        }
+    }
+}
+
+/* A result of this shape, with its columns or its rows contiguous. */
+static tsr_tensor *result_like(const tsr_tensor *x, bool by_columns)
+{
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_empty(&t, x->dtype, TSR_SHAPE(x->shape[by_columns], x->shape[!by_columns])));
+    if (by_columns) EXPECT_OK(tsr_transpose(&t, t, 0, 1));
+    return t;
+}
+
+static void expect_long_lanes(tsr_dtype dtype, const int64_t *shape, bool x_by_columns, bool z_by_columns)
+{
+    tsr_tensor *x = filled(dtype, 2, x_by_columns ? (const int64_t[]){ shape[1], shape[0] } : shape);
+    if (x_by_columns) EXPECT_OK(tsr_transpose(&x, x, 0, 1));
+    tsr_tensor *soft = result_like(x, z_by_columns), *norm = result_like(x, z_by_columns);
+    EXPECT_OK(tsr_softmax(&soft, x, 1));
+    EXPECT_OK(tsr_layer_norm(&norm, x, 1, NULL, NULL, 1e-5));
+    expect_rows(x, soft, norm);
+    tsr_release(&x);
+    tsr_release(&soft);
+    tsr_release(&norm);
+}
+
+static void test_long_lanes_along_every_stride_are_right(void)
+{
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16 };
+    static const int64_t shapes[][2] = { { 3, 5000 }, { 37, 1201 }, { 700, 33 },  { 1, 513 },
+                                         { 50, 512 }, { 64, 2200 }, { 2000, 7 } };
+    for (size_t d = 0; d < 3; d++)
+        for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+            for (int layout = 0; layout < 4; layout++)
+                expect_long_lanes(dtypes[d], shapes[k], layout & 1, layout & 2);
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
+    RUN(test_long_lanes_along_every_stride_are_right);
     RUN(test_long_lanes_may_begin_or_end_with_anything);
     RUN(test_dropout_depends_on_seed_and_index_alone);
     RUN(test_dropout_compares_numbers_exactly);
