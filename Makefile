@@ -8,7 +8,6 @@
 #   make soak       fuzzing and generated tests with new data, for HOURS=n; goes on where it stopped
 #   make bench      benchmarks; writes build/bench.json (BENCH=regex runs some, QUICK=1 takes a minute)
 #   make bench-peers  the same workloads through NumPy, PyTorch, OpenBLAS and oneDNN, in turns with ours
-#   make format     clang-format the sources in place
 #   make install    to PREFIX (/usr/local), below DESTDIR if set
 #   make clean      remove build/
 
@@ -19,7 +18,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 # The inner make gets its own -j, not this make's job server.
 CMAKE_BUILD = MAKEFLAGS=--no-print-directory cmake --build $(BUILD) -j$(JOBS)
 
-.PHONY: all demo check test coverage soak bench bench-peers format install clean
+.PHONY: all demo check test coverage soak bench bench-peers install clean
 
 all: $(BUILD)/CMakeCache.txt
 	@$(CMAKE_BUILD)
@@ -55,9 +54,6 @@ bench: all
 
 bench-peers:
 	@BUILD=$(BUILD) JOBS=$(JOBS) tools/bench-peers $(if $(QUICK),--quick) $(BENCH)
-
-format:
-	@find include src cli tests examples bench -name '*.[ch]' 2>/dev/null | xargs clang-format -i
 
 install: all
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -89,7 +89,8 @@ static int64_t seen_at(const window *v, const int64_t *at, int64_t k)
     return place;
 }
 
-/* The element of x's channel that tap k of a transposed convolution adds to a place of the result; -1: none. */
+/* The element of x's channel that tap k of a transposed convolution adds to a place of the result; -1: none.
+ */
 static int64_t added_from(const window *v, const int64_t *at, int64_t k)
 {
     int64_t tap[MOST_DIMS], place = 0;
@@ -218,9 +219,11 @@ static void check_conv(trial *t)
     const tsr_conv how = transposed ? random_cut(t, &v) : random_padding(t, &v);
     make_conv_operands(t, &v, transposed);
     GO_ON(t);
-    NEED(t, convs[transposed][v.dims - 1](&t->tensor[RESULT], t->tensor[X], t->tensor[W], t->tensor[BIAS], &how));
+    NEED(t, convs[transposed][v.dims - 1](&t->tensor[RESULT], t->tensor[X], t->tensor[W], t->tensor[BIAS],
+                                          &how));
     check_gaps(t, RESULT);
-    const int64_t count = v.n * v.o * count_of(v.dims, v.out), cost = v.c / v.groups * count_of(v.dims, v.kernel);
+    const int64_t count = v.n * v.o * count_of(v.dims, v.out),
+                  cost = v.c / v.groups * count_of(v.dims, v.kernel);
     for (int64_t k = first_sample(t, count, 4 * cost); k >= 0; k = next_sample(t, k, count, 4 * cost)) {
         int64_t at[2 + MOST_DIMS];
         double size = 0;
@@ -245,7 +248,8 @@ static bool is_larger(tsr_dtype dtype, value a, value b)
     return is_signed(dtype) ? (int64_t)a.bits > (int64_t)b.bits : a.bits > b.bits;
 }
 
-/* The first largest of the window at a place of a channel. One that sees nothing of x has no value to compare. */
+/* The first largest of the window at a place of a channel. One that sees nothing of x has no value to
+ * compare. */
 static void check_largest(trial *t, const window *v, int64_t k, const int64_t *at, int64_t first)
 {
     int64_t best = -1;
@@ -261,8 +265,8 @@ static void check_largest(trial *t, const window *v, int64_t k, const int64_t *a
     if (best >= 0) check_near(t, RESULT, k, most, 0);
     GO_ON(t);
     if (t->tensor[INDICES])
-        MUST(t, value_at(t->tensor[INDICES], k).bits == (uint64_t)best, "index %lld is %lld, not %lld", (long long)k,
-             (long long)value_at(t->tensor[INDICES], k).bits, (long long)best);
+        MUST(t, value_at(t->tensor[INDICES], k).bits == (uint64_t)best, "index %lld is %lld, not %lld",
+             (long long)k, (long long)value_at(t->tensor[INDICES], k).bits, (long long)best);
 }
 
 /* Places of the window that lie in x or in the padding around it. */
@@ -276,7 +280,8 @@ static int64_t places_of(const window *v, const int64_t *at)
     return places;
 }
 
-static void check_mean(trial *t, const window *v, const tsr_pool *how, int64_t k, const int64_t *at, int64_t first)
+static void check_mean(trial *t, const window *v, const tsr_pool *how, int64_t k, const int64_t *at,
+                       int64_t first)
 {
     double sum = 0, size = 0;
     int64_t seen = 0;
@@ -326,7 +331,8 @@ static void check_pool(trial *t)
     if (indices && once_in(t, 2)) make_image(t, INDICES, TSR_I64, rank, z, axis, true, FILL_SMALL);
     GO_ON(t);
     if (largest)
-        NEED(t, maxima[v.dims - 1](&t->tensor[RESULT], indices ? &t->tensor[INDICES] : NULL, t->tensor[X], &how));
+        NEED(t, maxima[v.dims - 1](&t->tensor[RESULT], indices ? &t->tensor[INDICES] : NULL, t->tensor[X],
+                                   &how));
     else NEED(t, means[v.dims - 1](&t->tensor[RESULT], t->tensor[X], &how));
     check_gaps(t, RESULT);
     const int64_t count = count_of(rank, z), cost = 4 * count_of(v.dims, v.kernel);
@@ -381,10 +387,12 @@ static void right_range(const tsr_tensor *x, bool is_i8, bool symmetric, double 
     *zero = symmetric ? (is_i8 ? 0 : 128) : rint((is_i8 ? -128 : 0) - low / *scale);
 }
 
-/* Checks the range, and the bytes if they are asked for; where a quotient is as good as a half, either will do. */
+/* Checks the range, and the bytes if they are asked for; where a quotient is as good as a half, either will
+ * do. */
 static void check_range(trial *t)
 {
-    const bool is_i8 = once_in(t, 2), symmetric = once_in(t, 2), all = t->check->op == TSR_OP_QUANTISE_DYNAMIC;
+    const bool is_i8 = once_in(t, 2), symmetric = once_in(t, 2),
+               all = t->check->op == TSR_OP_QUANTISE_DYNAMIC;
     const tsr_dtype bytes = is_i8 ? TSR_I8 : TSR_U8;
     int64_t shape[TRIAL_RANK];
     double scale, zero;
@@ -393,7 +401,8 @@ static void check_range(trial *t)
     make_input(t, X, t->check->dtype, ndim, shape, FILL_SMALL);
     make_output(t, RESULT, bytes, ndim, shape);
     GO_ON(t);
-    if (all) NEED(t, tsr_quantise_dynamic(&t->tensor[RESULT], s, z, t->tensor[X], TSR_ALL_AXES, bytes, symmetric));
+    if (all)
+        NEED(t, tsr_quantise_dynamic(&t->tensor[RESULT], s, z, t->tensor[X], TSR_ALL_AXES, bytes, symmetric));
     else     NEED(t, tsr_quantisation_range(s, z, t->tensor[X], TSR_ALL_AXES, bytes, symmetric));
     check_gaps(t, RESULT);
     right_range(t->tensor[X], is_i8, symmetric, &scale, &zero);
@@ -402,8 +411,8 @@ static void check_range(trial *t)
     for (int64_t k = 0; all && k < count_of(ndim, shape) && !t->failed; k++) {
         const double steps = value_at(t->tensor[X], k).re / value_at(*s, 0).re;
         const double byte = clamp(steps + value_at(*z, 0).re, is_i8 ? -128 : 0, is_i8 ? 127 : 255);
-        MUST(t, fabs(value_at(t->tensor[RESULT], k).re - byte) <= 0.5 + 1e-4, "byte %lld is %g, and %g was meant",
-             (long long)k, value_at(t->tensor[RESULT], k).re, byte);
+        MUST(t, fabs(value_at(t->tensor[RESULT], k).re - byte) <= 0.5 + 1e-4,
+             "byte %lld is %g, and %g was meant", (long long)k, value_at(t->tensor[RESULT], k).re, byte);
     }
 }
 
@@ -424,9 +433,15 @@ static void list_channels_last(check_list *list, tsr_dtype dtype)
     };
     for (int i = 0; i < 4; i++)
         if (!rules[i].takes || rules[i].takes(dtype))
-            add_check(list, (check){ .family = i < 2 ? "conv" : "pool", .op = rules[i].op, .run = rules[i].run,
-                                     .about = channels_last, .dtype = dtype, .every = 2,
-                                     .more = i < 1 ? 3 : 1 }, rules[i].name);
+            add_check(list,
+                      (check){ .family = i < 2 ? "conv" : "pool",
+                               .op = rules[i].op,
+                               .run = rules[i].run,
+                               .about = channels_last,
+                               .dtype = dtype,
+                               .every = 2,
+                               .more = i < 1 ? 3 : 1 },
+                      rules[i].name);
 }
 
 void list_conv(check_list *list)
@@ -457,10 +472,13 @@ void list_conv(check_list *list)
             list,
             (check){ .family = "quant", .op = TSR_OP_DEQUANTISE, .run = check_quantise, .dtype = dtype },
             "dequantise");
-        add_check(list,
-                  (check){ .family = "quant", .op = TSR_OP_QUANTISATION_RANGE, .run = check_range, .dtype = dtype },
-                  "quantisation_range");
-        add_check(list, (check){ .family = "quant", .op = TSR_OP_QUANTISE_DYNAMIC, .run = check_range, .dtype = dtype },
-                  "quantise_dynamic");
+        add_check(
+            list,
+            (check){ .family = "quant", .op = TSR_OP_QUANTISATION_RANGE, .run = check_range, .dtype = dtype },
+            "quantisation_range");
+        add_check(
+            list,
+            (check){ .family = "quant", .op = TSR_OP_QUANTISE_DYNAMIC, .run = check_range, .dtype = dtype },
+            "quantise_dynamic");
     }
 }

@@ -92,8 +92,8 @@ static void fail_element(trial *t, int n, int result, int64_t k, const ew_want *
     for (int i = 0; i < n; i++)
         value_text(text[i], t->tensor[PACKED + i]->dtype, element(t->tensor[PACKED + i], k));
     fail_trial(t, "element %lld, of %s %s %s, is %s; the reference gives %.17Lg, %.17Lg (rounded once: %s)",
-               (long long)k, text[0], text[1], text[2], value_text(got, z->dtype, element(z, k)), w->re, w->im,
-               w->how == EW_BITS ? value_text(text[0], z->dtype, w->bits) : "no");
+               (long long)k, text[0], text[1], text[2], value_text(got, z->dtype, element(z, k)), w->re,
+               w->im, w->how == EW_BITS ? value_text(text[0], z->dtype, w->bits) : "no");
 }
 
 /* The result against the reference. */

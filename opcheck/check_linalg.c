@@ -274,7 +274,8 @@ static void check_eig_matrix(trial *t, matrix m, int64_t b)
 {
     const matrix w = read_column(t->tensor[P], b), also = read_column(t->tensor[R], b),
                  v = read_matrix(t->tensor[Q], b);
-    const double slack = 5 * matrix_rounding(t->check->dtype, m), bound = slack * (norm_of(m) + ldexp(1, -100));
+    const double slack = 5 * matrix_rounding(t->check->dtype, m),
+                 bound = slack * (norm_of(m) + ldexp(1, -100));
     value sum = { 0 }, sum_also = { 0 }, trace = { 0 };
     check_distance(t, "a @ v", product(m, v), scaled(v, w), bound);
     for (int64_t j = 0; j < m.rows; j++) {

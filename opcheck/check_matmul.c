@@ -55,15 +55,17 @@ static void check_values(trial *t, int64_t batches, int64_t m, int64_t n)
     for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
         double size = 0;
         const value wanted = right(t->tensor[A], t->tensor[B], k / (m * n), k / n % m, k % n, &size);
-        check_near(t, RESULT, k, wanted, (4 + roundings(t->tensor[A], t->tensor[B])) * epsilon_of(dtype) * size);
+        check_near(t, RESULT, k, wanted,
+                   (4 + roundings(t->tensor[A], t->tensor[B])) * epsilon_of(dtype) * size);
     }
 }
 
 static void check_product(trial *t)
 {
     const rule *r = t->check->about;
-    const int64_t most = most_elements(t), m = random_size(t, 0, 9, most), k = random_size(t, 0, 12, most / (m + 1)),
-                  longer = m > k ? m : k, n = random_size(t, 0, 9, most / (longer + 1));
+    const int64_t most = most_elements(t), m = random_size(t, 0, 9, most),
+                  k = random_size(t, 0, 12, most / (m + 1)), longer = m > k ? m : k,
+                  n = random_size(t, 0, 9, most / (longer + 1));
     const bool batched = once_in(t, 3) && m * k + k * n < most / 4;
     const int64_t batches = random_between(t, 1, 3);
     const int64_t a[] = { batches, m, k }, b[] = { batches, k, n }, c[] = { batches, m, n };
@@ -123,8 +125,9 @@ static void check_sums(trial *t, int64_t n, int64_t alpha, int64_t beta)
 
 static void check_addition(trial *t)
 {
-    const int64_t most = most_elements(t), m = random_size(t, 0, 9, most), k = random_size(t, 0, 12, most / (m + 1)),
-                  longer = m > k ? m : k, n = random_size(t, 0, 9, most / (longer + 1));
+    const int64_t most = most_elements(t), m = random_size(t, 0, 9, most),
+                  k = random_size(t, 0, 12, most / (m + 1)), longer = m > k ? m : k,
+                  n = random_size(t, 0, 9, most / (longer + 1));
     const int call = (int)random_below(t, 3);
     const bool is_unsigned = is_integer(t->check->dtype) && !is_signed(t->check->dtype);
     const int64_t least = is_unsigned ? 0 : -2, alpha = call == GEMM ? random_between(t, least, 2) : 1,
@@ -167,7 +170,11 @@ void list_matmul(check_list *list)
 {
     for (int d = 1; d < TSR_DTYPE_COUNT; d++)
         if (d != TSR_BOOL && d != TSR_C32) {
-            check c = { .family = "matmul", .op = TSR_OP_MATMUL, .run = check_product, .about = &rules[0], .more = 16,
+            check c = { .family = "matmul",
+                        .op = TSR_OP_MATMUL,
+                        .run = check_product,
+                        .about = &rules[0],
+                        .more = 16,
                         .dtype = (tsr_dtype)d };
             add_check(list, c, "matmul");
             c.run = check_addition;

@@ -1,4 +1,5 @@
-/* check_norm.c - norms by rows and channels, rows that see what came before them, rotary positions, dropout. */
+/* check_norm.c - norms by rows and channels, rows that see what came before them, rotary positions, dropout.
+ */
 #include <math.h>
 #include <string.h>
 

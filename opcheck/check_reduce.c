@@ -342,9 +342,9 @@ static void check_values(trial *t, const rule *r, uint32_t axes, const int64_t *
     }
 }
 
-/* Of many elements one is NaN, which hides all others: so most have none. With infinities, products of complex
- * numbers depend on how they are worked out, and so do sizes where the other part is NaN. On a device, products may
- * overflow in between. */
+/* Of many elements one is NaN, which hides all others: so most have none. With infinities, products of
+ * complex numbers depend on how they are worked out, and so do sizes where the other part is NaN. On a
+ * device, products may overflow in between. */
 static filling filling_of(trial *t)
 {
     const rule *r = t->check->about;

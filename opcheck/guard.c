@@ -33,14 +33,16 @@ static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 static unsigned char *map_pages(size_t pages, size_t alignment)
 {
     const size_t page = page_size(), whole = pages + 3 * page, spare = alignment > page ? alignment : 0;
-    unsigned char *base = mmap(NULL, whole + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *base =
+        mmap(NULL, whole + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) return NULL;
     unsigned char *first = base + 2 * page;
     if (spare) first += (alignment - (uintptr_t)first % alignment) % alignment;
     const size_t before = (size_t)(first - 2 * page - base);
     if (before) munmap(base, before);
     if (spare > before) munmap(first + pages + page, spare - before);
-    if (mprotect(first - page, page, PROT_NONE) == 0 && mprotect(first + pages, page, PROT_NONE) == 0) return first;
+    if (mprotect(first - page, page, PROT_NONE) == 0 && mprotect(first + pages, page, PROT_NONE) == 0)
+        return first;
     munmap(first - 2 * page, whole);
     return NULL;
 }

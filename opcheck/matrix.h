@@ -43,7 +43,8 @@ int matrix_shape(trial *t, int64_t shape[4], bool square);
 void make_matrices(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape);
 
 /* The shape of a right-hand side for matrices a: a vector; or matrices whose batch has a's last dims, some of
- * them 1. Returns its rank. And the one that belongs to matrix number `batch` of a, as a column or columns. */
+ * them 1. Returns its rank. And the one that belongs to matrix number `batch` of a, as a column or columns.
+ */
 int right_side_shape(trial *t, int64_t shape[4], const tsr_tensor *a);
 matrix read_broadcast(const tsr_tensor *b, const tsr_tensor *a, int64_t batch);
 

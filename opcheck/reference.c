@@ -8,7 +8,10 @@
 #define NAME(x) long_##x
 #include "reference_functions.inc"
 
-ew_real ew_real_function(tsr_op_kind op, const ew_real *x, const double *params) { return long_reals[op](x, params); }
+ew_real ew_real_function(tsr_op_kind op, const ew_real *x, const double *params)
+{
+    return long_reals[op](x, params);
+}
 
 ew_complex ew_complex_function(tsr_op_kind op, const ew_real *x, const double *params)
 {

@@ -82,7 +82,8 @@ static inline ew_want ew_want_near(ew_real x, ew_real units)
 /* The parts of ew_eval: for floats, for integers and bool, for complex numbers. */
 ew_want ew_eval_float(tsr_op_kind op, tsr_dtype dtype, const unsigned char *const *in, const double *params);
 ew_want ew_eval_int(tsr_op_kind op, tsr_dtype dtype, const unsigned char *const *in, const double *params);
-ew_want ew_eval_complex(tsr_op_kind op, tsr_dtype dtype, const unsigned char *const *in, const double *params);
+ew_want ew_eval_complex(tsr_op_kind op, tsr_dtype dtype, const unsigned char *const *in,
+                        const double *params);
 
 /* Functions of real and complex numbers in long double; x are parts in turn. */
 ew_real    ew_real_function(tsr_op_kind op, const ew_real *x, const double *params);

@@ -138,9 +138,19 @@ static ew_want ew_complex_arithmetic(tsr_op_kind op, tsr_dtype dtype, const ew_c
 static bool is_function(tsr_op_kind op)
 {
     switch (op) {
-    case TSR_OP_SQRT: case TSR_OP_EXP: case TSR_OP_EXPM1: case TSR_OP_LOG: case TSR_OP_LOG2: case TSR_OP_LOG10:
+    case TSR_OP_SQRT:
+    case TSR_OP_EXP:
+    case TSR_OP_EXPM1:
+    case TSR_OP_LOG:
+    case TSR_OP_LOG2:
+    case TSR_OP_LOG10:
     case TSR_OP_LOG1P: case TSR_OP_SIN: case TSR_OP_COS: case TSR_OP_TAN: case TSR_OP_ASIN: case TSR_OP_ACOS:
-    case TSR_OP_ATAN: case TSR_OP_SINH: case TSR_OP_COSH: case TSR_OP_TANH: case TSR_OP_ASINH: case TSR_OP_ACOSH:
+    case TSR_OP_ATAN:
+    case TSR_OP_SINH:
+    case TSR_OP_COSH:
+    case TSR_OP_TANH:
+    case TSR_OP_ASINH:
+    case TSR_OP_ACOSH:
     case TSR_OP_ATANH: return true;
     default: return false;
     }

@@ -105,8 +105,8 @@ static ew_want ew_nextafter(tsr_dtype dtype, const unsigned char *x, const unsig
     return w;
 }
 
-/* Of a function that is rounded, in units: what its row allows, and what long double may be off: more where the
- * function is as steep as its argument is large. */
+/* Of a function that is rounded, in units: what its row allows, and what long double may be off: more where
+ * the function is as steep as its argument is large. */
 static ew_real units_of(tsr_op_kind op, tsr_dtype dtype)
 {
     const double *errors = elementwise_find(op)->facts.errors;

@@ -236,7 +236,10 @@ int64_t next_sample(trial *t, int64_t k, int64_t n, int64_t cost)
 
 /* Shapes and strides ------------------------------------------------------------------- */
 
-int64_t most_elements(const trial *t) { return t->how && t->how->elements ? t->how->elements : TRIAL_ELEMENTS; }
+int64_t most_elements(const trial *t)
+{
+    return t->how && t->how->elements ? t->how->elements : TRIAL_ELEMENTS;
+}
 
 static int64_t random_edge(trial *t) { return t->how->edges[random_below(t, t->how->nedges)]; }
 
@@ -246,7 +249,8 @@ static int64_t edge_size(trial *t, int64_t most)
 {
     if (once_in(t, 4)) return random_between(t, 1, most < 300 ? most : 300);
     const int64_t times = once_in(t, 3) ? random_between(t, 2, 3) : 1;
-    const int64_t n = random_edge(t) * times + (once_in(t, 3) ? random_edge(t) : 0) + random_between(t, -1, 1);
+    const int64_t n =
+        random_edge(t) * times + (once_in(t, 3) ? random_edge(t) : 0) + random_between(t, -1, 1);
     return n >= 1 && n <= most ? n : 0;
 }
 
@@ -317,7 +321,8 @@ static void any_strides(trial *t, int64_t *stride, int ndim, const int64_t *shap
 enum { NOT_CHOSEN, PACKED, ROWS, ANY };
 
 /* Kernels for packed tensors, or for rows, need most tensors of a trial to be so. Returns NULL for packed. */
-static const int64_t *random_strides(trial *t, int64_t *stride, int ndim, const int64_t *shape, bool may_repeat)
+static const int64_t *random_strides(trial *t, int64_t *stride, int ndim, const int64_t *shape,
+                                     bool may_repeat)
 {
     if (t->layout == NOT_CHOSEN) t->layout = (int)random_between(t, PACKED, ANY);
     const int layout = once_in(t, 8) ? ANY : t->layout;
@@ -454,7 +459,8 @@ static void check_leaks(trial *t)
     tsr_memory_stats now;
     tsr_memory_get_stats(&now);
     if (now.live_tensors != t->stats.live_tensors || now.live_storages != t->stats.live_storages)
-        fail_trial(t, "leaked %lld tensors and %lld storages", (long long)(now.live_tensors - t->stats.live_tensors),
+        fail_trial(t, "leaked %lld tensors and %lld storages",
+                   (long long)(now.live_tensors - t->stats.live_tensors),
                    (long long)(now.live_storages - t->stats.live_storages));
 }
 
@@ -621,8 +627,8 @@ void check_bits(trial *t, int slot, int64_t k, const void *wanted)
     const tsr_tensor *tensor = t->tensor[slot];
     char text[160], got[64], right[64];
     GO_ON(t);
-    MUST(t, same_bits(tensor->dtype, element(tensor, k), wanted), "element %lld of %s is %s, not %s", (long long)k,
-         desc_text(text, tensor), value_text(got, tensor->dtype, element(tensor, k)),
+    MUST(t, same_bits(tensor->dtype, element(tensor, k), wanted), "element %lld of %s is %s, not %s",
+         (long long)k, desc_text(text, tensor), value_text(got, tensor->dtype, element(tensor, k)),
          value_text(right, tensor->dtype, wanted));
 }
 

@@ -40,7 +40,7 @@ typedef struct trial_settings {
     bool           unchecked;  /* results are not compared with references: another run did that */
     tsr_device     device;     /* that tensors are on */
     bool           plumbing;   /* the device computes nothing: calls must succeed, nothing is compared */
-    const char  *(*excuse)(const trial *t); /* why the device may refuse the last call, or NULL; may be NULL */
+    const char *(*excuse)(const trial *t); /* why the device may refuse the last call, or NULL; may be NULL */
     const void    *about;      /* whatever checks of the caller's own need to know */
 } trial_settings;
 

@@ -259,7 +259,7 @@ report() {
 }
 
 builds=(release address-sanitizer second-compiler thread-sanitizer no-threads four-dims)
-sources=(headers covered rows at freestanding-build freestanding-run) # checks that need no build
+sources=(headers covered rows style at freestanding-build freestanding-run) # checks that need no build
 checks=(instruction-sets fine-split)                              # of what release built
 if [ $has_gpu = no ]; then checks+=(cuda); fi
 for check in tools/check_*.sh; do

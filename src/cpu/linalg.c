@@ -10,8 +10,8 @@
 
 /* Memory ------------------------------------------------------------------------------- */
 
-/* Padding elements of a block: some kernels of OpenBLAS (cgemv_n of 0.3.21) read a column and a vector past the
- * last element. */
+/* Padding elements of a block: some kernels of OpenBLAS (cgemv_n of 0.3.21) read a column and a vector past
+ * the last element. */
 enum { BEYOND = 16 };
 
 static int64_t beyond(const tsri_factoring *c) { return BEYOND + (c->m > c->n ? c->m : c->n); }

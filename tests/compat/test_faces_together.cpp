@@ -34,7 +34,8 @@ static void test_faces_infiniop_rearranges(void)
     infiniopTensorDescriptor_t from = nullptr, to = nullptr;
     infiniopRearrangeDescriptor_t op = nullptr;
     EXPECT(infiniopCreateHandle(&handle) == INFINI_STATUS_SUCCESS);
-    EXPECT(infiniopCreateTensorDescriptor(&from, 2, shape, turned, INFINI_DTYPE_F32) == INFINI_STATUS_SUCCESS);
+    EXPECT(infiniopCreateTensorDescriptor(&from, 2, shape, turned, INFINI_DTYPE_F32) ==
+           INFINI_STATUS_SUCCESS);
     EXPECT(infiniopCreateTensorDescriptor(&to, 2, shape, packed, INFINI_DTYPE_F32) == INFINI_STATUS_SUCCESS);
     EXPECT(infiniopCreateRearrangeDescriptor(handle, &op, to, from) == INFINI_STATUS_SUCCESS);
     EXPECT(infiniopRearrange(op, out, numbers, nullptr) == INFINI_STATUS_SUCCESS);

@@ -74,7 +74,8 @@ struct Twin
 /* Each operator on both sides; what the two may differ by. */
 static void check_all(llaisysDataType_t d, double tolerance)
 {
-    Twin a({6, 8}, d, 1), b({6, 8}, d, 2), c({6, 8}, d, 3), w({5, 8}, d, 4), bias({5}, d, 5), out({6, 5}, d, 6);
+    Twin a({ 6, 8 }, d, 1), b({ 6, 8 }, d, 2), c({ 6, 8 }, d, 3), w({ 5, 8 }, d, 4), bias({ 5 }, d, 5),
+        out({ 6, 5 }, d, 6);
     Twin row({8}, d, 7), index({6}, LLAISYS_DTYPE_I64, 8, 5), x({6, 4, 8}, d, 9), y({6, 4, 8}, d, 10);
     Twin pos({6}, LLAISYS_DTYPE_I64, 11, 50), k({9, 2, 8}, d, 12), v({9, 2, 8}, d, 13);
     Twin idx({1}, LLAISYS_DTYPE_I64, 14), val({1}, d, 15), flat({8}, d, 16);

@@ -1,5 +1,5 @@
-/* any_op.h - any op on small operands, by its kind alone: shapes and parameters that suit it, and dtypes from its
- * signature. */
+/* any_op.h - any op on small operands, by its kind alone: shapes and parameters that suit it, and dtypes from
+ * its signature. */
 #ifndef ANY_OP_H
 #define ANY_OP_H
 
@@ -11,11 +11,13 @@ enum { ROWS = 5, COLS = 131, ANY_OP_DIMS = 4, FREE = 0xff };
 typedef struct any_shape { int ndim; int64_t dim[2 * ANY_OP_DIMS]; } any_shape;
 
 /* Operands that are not (ROWS, COLS). */
-static const struct any_shapes { tsr_op_kind kind; any_shape in[TSR_OP_MAX_IN]; } any_shapes[] = {
+static const struct any_shapes { tsr_op_kind kind; any_shape in[TSR_OP_MAX_IN];
+} any_shapes[] = {
     { TSR_OP_MATMUL, { { 2, { 33, 47 } }, { 2, { 47, 29 } }, { 2, { 33, 29 } } } },
     { TSR_OP_MATMUL_I8, { { 2, { 33, 47 } }, { 2, { 47, 29 } } } },
     { TSR_OP_SEARCHSORTED, { { 2, { ROWS, COLS } }, { 1, { 64 } } } },
-    { TSR_OP_ATTENTION, { { 3, { 2, 9, 16 } }, { 3, { 2, 11, 16 } }, { 3, { 2, 11, 8 } }, { 3, { 2, 9, 11 } } } },
+    { TSR_OP_ATTENTION,
+      { { 3, { 2, 9, 16 } }, { 3, { 2, 11, 16 } }, { 3, { 2, 11, 8 } }, { 3, { 2, 9, 11 } } } },
     { TSR_OP_SELF_ATTENTION, { { 3, { 9, 2, 16 } }, { 3, { 11, 2, 16 } }, { 3, { 11, 2, 8 } } } },
     { TSR_OP_QUANTISE, { { 2, { ROWS, COLS } }, { 0, { 0 } }, { 0, { 0 } } } },
     { TSR_OP_DEQUANTISE, { { 2, { ROWS, COLS } }, { 0, { 0 } }, { 0, { 0 } } } },
@@ -52,7 +54,8 @@ static any_shape any_shape_of(tsr_op_kind kind, int operand)
     return (any_shape){ 2, { ROWS, COLS } };
 }
 
-static const struct any_params { const char *name; const void *params; } any_params[] = {
+static const struct any_params { const char *name; const void *params;
+} any_params[] = {
     { "tsr_random_params", &(tsr_random_params){ 7, -1, 1 } },
     { "tsr_pair_params", &(tsr_pair_params){ 0.5, 1.5 } },
     { "tsr_reduce_params", &(tsr_reduce_params){ .axes = 1 << 1, .a = 1 } },
@@ -63,8 +66,10 @@ static const struct any_params { const char *name; const void *params; } any_par
     { "tsr_rope_params", &(tsr_rope_params){ TSR_ROPE_HALVES, 10000 } },
     { "tsr_dropout_params", &(tsr_dropout_params){ 0.25, 9 } },
     { "tsr_loss_params", &(tsr_loss_params){ TSR_REDUCTION_MEAN, 1, 0, -100 } },
-    { "tsr_conv_params", &(tsr_conv_params){ .spatial = 2, .groups = 1, .stride = { 1, 1 }, .dilation = { 1, 1 } } },
-    { "tsr_pool_params", &(tsr_pool_params){ .spatial = 2, .kernel = { 3, 3 }, .stride = { 2, 2 }, .dilation = { 1, 1 } } },
+    { "tsr_conv_params",
+      &(tsr_conv_params){ .spatial = 2, .groups = 1, .stride = { 1, 1 }, .dilation = { 1, 1 } } },
+    { "tsr_pool_params",
+      &(tsr_pool_params){ .spatial = 2, .kernel = { 3, 3 }, .stride = { 2, 2 }, .dilation = { 1, 1 } } },
     { "tsr_factor_params", &(tsr_factor_params){ false, false } },
     { "tsr_attention_params", &(tsr_attention_params){ 0.25, false } },
     { "tsr_quant_params", &(tsr_quant_params){ TSR_ALL_AXES, TSR_I8, false } },
@@ -117,7 +122,8 @@ static tsr_dtype any_usual(uint32_t dtypes)
 static void any_set_dtypes(tsr_dtype *out, const tsr_signature *s, int i, tsr_dtype d)
 {
     for (int k = 0; k < s->noperands - s->nresults; k++) {
-        const bool with = k == i || (s->operand[i].dtype_name != FREE && s->operand[k].dtype_name == s->operand[i].dtype_name);
+        const bool with = k == i || (s->operand[i].dtype_name != FREE &&
+                                     s->operand[k].dtype_name == s->operand[i].dtype_name);
         out[k] = with ? d : any_usual(any_dtypes(s, k));
     }
 }
@@ -135,13 +141,16 @@ static void any_op_end(any_op *a)
     for (int i = 0; i < TSR_OP_MAX_OUT; i++) tsr_release(&a->out[i]);
 }
 
-/* Numbers that suit the operand: indices are small, a list to search is sorted, variances are not negative. */
+/* Numbers that suit the operand: indices are small, a list to search is sorted, variances are not negative.
+ */
 static double any_number(const char *operand, tsr_dtype dtype, int64_t k, uint64_t *seed)
 {
     const double some = (double)(test_next(seed) >> 11) * 0x1p-53;
     if (!strcmp(operand, "sorted")) return (double)k;
-    if (!strcmp(operand, "index") || !strcmp(operand, "positions") || !strcmp(operand, "target")) return (double)(k % 3);
-    if (!strcmp(operand, "scale") || !strcmp(operand, "var") || !strcmp(operand, "random")) return 0.5 * some + 0.25;
+    if (!strcmp(operand, "index") || !strcmp(operand, "positions") || !strcmp(operand, "target"))
+        return (double)(k % 3);
+    if (!strcmp(operand, "scale") || !strcmp(operand, "var") || !strcmp(operand, "random"))
+        return 0.5 * some + 0.25;
     const tsr_kind kind = tsr_dtype_kind(dtype);
     if (kind == TSR_BOOLEAN) return some < 0.5;
     if (kind == TSR_UNSIGNED) return (double)(int64_t)(some * 100);
@@ -149,20 +158,22 @@ static double any_number(const char *operand, tsr_dtype dtype, int64_t k, uint64
     return k % 17 == 3 ? 0 : (some - 0.5) * (k % 7 == 1 ? 60 : 4);
 }
 
-static tsr_status any_operand(tsr_tensor **out, const char *name, tsr_dtype dtype, any_shape shape, uint64_t *seed)
+static tsr_status any_operand(tsr_tensor **out, const char *name, tsr_dtype dtype, any_shape shape,
+                              uint64_t *seed)
 {
     tsr_tensor *wide = NULL;
     const bool is_complex = tsr_dtype_kind(dtype) == TSR_COMPLEX;
     TSR_TRY(tsr_zeros(&wide, is_complex ? TSR_C128 : TSR_F64, shape.ndim, shape.dim));
     double *p = wide->data;
-    for (int64_t k = 0; k < tsr_numel(wide) * (is_complex ? 2 : 1); k++) p[k] = any_number(name, dtype, k, seed);
+    for (int64_t k = 0; k < tsr_numel(wide) * (is_complex ? 2 : 1); k++)
+        p[k] = any_number(name, dtype, k, seed);
     const tsr_status s = tsr_cast(out, wide, dtype);
     tsr_release(&wide);
     return s;
 }
 
-/* The op on operands of these dtypes, not run. Results are described by tsr_infer; one without operands is (ROWS,
- * COLS) of dtype[0]. */
+/* The op on operands of these dtypes, not run. Results are described by tsr_infer; one without operands is
+ * (ROWS, COLS) of dtype[0]. */
 static inline tsr_status any_op_make(any_op *a, tsr_op_kind kind, const tsr_dtype *dtypes, uint64_t seed)
 {
     const tsr_op_info *info = tsr_op_get_info(kind);

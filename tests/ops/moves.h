@@ -29,8 +29,8 @@ static outcome want[RESULTS];
 /* The dtype of a case: each comes as often as any other. */
 static inline tsr_dtype dtype_of(const ref_case *c) { return (tsr_dtype)(1 + c->number % DTYPES); }
 
-static inline bool make_tensor(ref_case *c, int handle, ref_view *v, tsr_dtype dtype, int ndim, const int64_t *shape,
-                               bool writable, int64_t lowest)
+static inline bool make_tensor(ref_case *c, int handle, ref_view *v, tsr_dtype dtype, int ndim,
+                               const int64_t *shape, bool writable, int64_t lowest)
 {
     tsr_desc d;
     int64_t low, high;
@@ -46,7 +46,8 @@ static inline bool make_tensor(ref_case *c, int handle, ref_view *v, tsr_dtype d
 static inline void begin_case(ref_case *c) { ref_random_bytes(c, memory, sizeof memory); }
 
 /* Input i of any elements; distinct: no two of its indices meet. */
-static inline bool make_input_like(ref_case *c, int i, tsr_dtype dtype, int ndim, const int64_t *shape, bool distinct)
+static inline bool make_input_like(ref_case *c, int i, tsr_dtype dtype, int ndim, const int64_t *shape,
+                                   bool distinct)
 {
     if (!make_tensor(c, RESULTS + i, &in[i], dtype, ndim, shape, distinct, 64 + i * REGION)) return false;
     for (int64_t k = 0; k < in[i].n; k++) ref_random_element(c, dtype, memory + in[i].at[k]);
@@ -81,7 +82,10 @@ static inline int64_t index_at(int i, int64_t k, int64_t size)
 static inline void freeze(void) { memcpy(before, memory, sizeof memory); }
 
 static inline const unsigned char *input_at(int i, int64_t k) { return before + in[i].at[k]; }
-static inline const unsigned char *input(int i, const int64_t *index) { return input_at(i, ref_flat(&in[i], index)); }
+static inline const unsigned char *input(int i, const int64_t *index)
+{
+    return input_at(i, ref_flat(&in[i], index));
+}
 
 static inline void want_shape(int r, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
@@ -162,7 +166,8 @@ static inline void check_results(ref_case *c, int n)
     }
     for (int r = 0; r < n; r++)
         for (int64_t k = 0; want[r].given && k < want[r].view.n; k++)
-            memcpy(before + want[r].view.at[k], memory + want[r].view.at[k], (size_t)ref_size(want[r].view.dtype));
+            memcpy(before + want[r].view.at[k], memory + want[r].view.at[k],
+                   (size_t)ref_size(want[r].view.dtype));
     MUST(!memcmp(memory, before, sizeof memory));
 }
 
@@ -174,7 +179,10 @@ static inline void check_refused(ref_case *c, int n)
 }
 
 /* axis, counted from either end. */
-static inline int either_end(ref_case *c, int axis, int ndim) { return ref_once_in(c, 2) ? axis : axis - ndim; }
+static inline int either_end(ref_case *c, int axis, int ndim)
+{
+    return ref_once_in(c, 2) ? axis : axis - ndim;
+}
 
 /* A shape of rank 1 at least. */
 static inline int random_shape_with_axis(ref_case *c, int64_t *shape, int most_dims, int64_t most)

@@ -58,7 +58,8 @@ static tsr_tensor *vast_batch(void)
 
 static void test_results_whose_strides_overflow_are_refused(void)
 {
-    tsr_tensor *x = vast(TSR_F32, 0, 4), *square = vast(TSR_F32, 0, 0), *bits = vast(TSR_BOOL, 0, 4), *u = NULL;
+    tsr_tensor *x = vast(TSR_F32, 0, 4), *square = vast(TSR_F32, 0, 0), *bits = vast(TSR_BOOL, 0, 4),
+               *u = NULL;
     tsr_tensor *three = vast(TSR_F32, 0, 3);
     tsr_tensor *vast_images = vast_batch();
     EXPECT_TOO_MUCH(tsr_exp(&z, x));
@@ -74,7 +75,8 @@ static void test_results_whose_strides_overflow_are_refused(void)
     EXPECT_TOO_MUCH(tsr_tile(&z, x, 4, (const int64_t[]){ 1, 1, 1, 2 }));
     EXPECT_TOO_MUCH(tsr_repeat(&z, x, 2, 3));
     EXPECT_TOO_MUCH(tsr_roll(&z, x, 1, (const int64_t[]){ 1 }, (const int[]){ 3 }));
-    EXPECT_TOO_MUCH(tsr_pad(&z, x, 4, (const int64_t[4]){ 0 }, (const int64_t[4]){ 0 }, TSR_PAD_EDGE, TSR_SCALAR(0)));
+    EXPECT_TOO_MUCH(
+        tsr_pad(&z, x, 4, (const int64_t[4]){ 0 }, (const int64_t[4]){ 0 }, TSR_PAD_EDGE, TSR_SCALAR(0)));
     EXPECT_TOO_MUCH(tsr_tril(&z, x, 0));
     EXPECT_TOO_MUCH(tsr_triu(&z, x, 0));
     EXPECT_TOO_MUCH(tsr_diff(&z, x, 3, 1));
@@ -109,7 +111,8 @@ static void test_results_whose_strides_overflow_are_refused(void)
     EXPECT_TOO_MUCH(tsr_solve(&z, square, F32(0)));
     EXPECT_TOO_MUCH(tsr_quantise(&z, x, F32(1), NULL, TSR_ALL_AXES, TSR_I8));
     EXPECT_TOO_MUCH(tsr_quantise_dynamic(&z, &y, &u, x, 3, TSR_I8, false));
-    EXPECT_TOO_MUCH(tsr_max_pool2d(&z, &y, vast_images, &(tsr_pool){ .kernel = { 1, 1 }, .padding = { 0, 0 } }));
+    EXPECT_TOO_MUCH(
+        tsr_max_pool2d(&z, &y, vast_images, &(tsr_pool){ .kernel = { 1, 1 }, .padding = { 0, 0 } }));
     EXPECT_TOO_MUCH(tsr_fftshift(&z, x, 0, NULL));
     EXPECT_TOO_MUCH(tsr_dropout(&z, x, 0.5, 1));
     EXPECT_TOO_MUCH(tsr_one_hot(&z, vast(TSR_I64, 0, 4), 3, TSR_F32));
@@ -124,7 +127,8 @@ static void test_products_name_the_operand_that_does_not_fit(void)
     EXPECT_FAILS(tsr_gemm(&z, v, m, NULL, TSR_SCALAR(1), TSR_SCALAR(0)), TSR_ESHAPE, "gemm: a");
     EXPECT_FAILS(tsr_gemm(&z, m, v, NULL, TSR_SCALAR(1), TSR_SCALAR(0)), TSR_ESHAPE, "gemm: b");
     EXPECT_FAILS(tsr_gemm(&z, m, m, NULL, TSR_SCALAR(1), TSR_SCALAR(0)), TSR_ESHAPE, "gemm: b");
-    EXPECT_FAILS(tsr_gemm(&z, m, F32(3, 2), NULL, (tsr_scalar){ 0 }, TSR_SCALAR(0)), TSR_EDTYPE, "gemm: alpha");
+    EXPECT_FAILS(tsr_gemm(&z, m, F32(3, 2), NULL, (tsr_scalar){ 0 }, TSR_SCALAR(0)), TSR_EDTYPE,
+                 "gemm: alpha");
     EXPECT_FAILS(tsr_addmm(&z, m, cube, m), TSR_ESHAPE, "addmm: a");
     EXPECT_FAILS(tsr_addmm(&z, m, m, v), TSR_ESHAPE, "addmm: b");
     EXPECT_FAILS(tsr_addmm(&z, m, m, m), TSR_ESHAPE, "addmm: b");
@@ -175,8 +179,10 @@ static void test_windows_of_convolutions_are_checked(void)
     EXPECT_FAILS(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .dilation = { far, 1 } }), TSR_EOVERFLOW, "conv2d");
     EXPECT_FAILS(tsr_conv2d(&z, x, empty, NULL, NULL), TSR_ESHAPE, "conv2d");
     EXPECT_FAILS(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .groups = far }), TSR_EOVERFLOW, "groups");
-    EXPECT_FAILS(tsr_conv_transpose2d(&z, x, w, NULL, &(tsr_conv){ .stride = { far, 1 } }), TSR_EOVERFLOW, "conv_tr");
-    EXPECT_FAILS(tsr_conv_transpose2d(&z, x, w, NULL, &(tsr_conv){ .dilation = { far, 1 } }), TSR_EOVERFLOW, "conv_tr");
+    EXPECT_FAILS(tsr_conv_transpose2d(&z, x, w, NULL, &(tsr_conv){ .stride = { far, 1 } }), TSR_EOVERFLOW,
+                 "conv_tr");
+    EXPECT_FAILS(tsr_conv_transpose2d(&z, x, w, NULL, &(tsr_conv){ .dilation = { far, 1 } }), TSR_EOVERFLOW,
+                 "conv_tr");
     EXPECT_FAILS(tsr_conv_transpose2d(&z, x, w, F32(3), NULL), TSR_ESHAPE, "bias");
     EXPECT_FAILS(tsr_conv2d(&z, x, w, F32(3), NULL), TSR_ESHAPE, "bias");
     drop();
@@ -185,12 +191,15 @@ static void test_windows_of_convolutions_are_checked(void)
 static void test_windows_of_pools_are_checked(void)
 {
     tsr_tensor *x = F32(1, 2, 5, 5), *none = F32(1, 2, 0, 5);
-    EXPECT_FAILS(tsr_max_pool2d(&z, NULL, x, &(tsr_pool){ .kernel = { 2, 2 }, .divisor = 3 }), TSR_EINVAL, "max_pool");
-    EXPECT_FAILS(tsr_max_pool2d(&z, NULL, x, &(tsr_pool){ .kernel = { 2, 2 }, .exclude_pad = true }), TSR_EINVAL,
+    EXPECT_FAILS(tsr_max_pool2d(&z, NULL, x, &(tsr_pool){ .kernel = { 2, 2 }, .divisor = 3 }), TSR_EINVAL,
                  "max_pool");
+    EXPECT_FAILS(tsr_max_pool2d(&z, NULL, x, &(tsr_pool){ .kernel = { 2, 2 }, .exclude_pad = true }),
+                 TSR_EINVAL, "max_pool");
     EXPECT_FAILS(tsr_adaptive_avg_pool(&z, none, 2, (const int64_t[]){ 2, 2 }), TSR_ESHAPE, "adaptive");
-    EXPECT_FAILS(tsr_adaptive_avg_pool(&z, x, 2, (const int64_t[]){ INT64_MAX, 2 }), TSR_EOVERFLOW, "adaptive");
-    EXPECT_FAILS(tsr_adaptive_avg_pool(&z, x, 2, (const int64_t[]){ INT64_MAX / 2, 2 }), TSR_EOVERFLOW, "adaptive");
+    EXPECT_FAILS(tsr_adaptive_avg_pool(&z, x, 2, (const int64_t[]){ INT64_MAX, 2 }), TSR_EOVERFLOW,
+                 "adaptive");
+    EXPECT_FAILS(tsr_adaptive_avg_pool(&z, x, 2, (const int64_t[]){ INT64_MAX / 2, 2 }), TSR_EOVERFLOW,
+                 "adaptive");
     drop();
 }
 
@@ -200,7 +209,8 @@ static void test_parameters_of_networks_are_checked(void)
     EXPECT_FAILS(tsr_rope(&z, odd, places, 10000, TSR_ROPE_HALVES), TSR_ESHAPE, "odd");
     EXPECT_FAILS(tsr_rope(&z, even, places, INFINITY, TSR_ROPE_HALVES), TSR_EINVAL, "theta");
     EXPECT_FAILS(tsr_rope(&z, even, places, -1, TSR_ROPE_HALVES), TSR_EINVAL, "theta");
-    EXPECT_FAILS(tsr_rope_with(&z, even, NULL, F32(9, 3), F32(9, 3), TSR_ROPE_HALVES), TSR_ENULL, "positions");
+    EXPECT_FAILS(tsr_rope_with(&z, even, NULL, F32(9, 3), F32(9, 3), TSR_ROPE_HALVES), TSR_ENULL,
+                 "positions");
     EXPECT_FAILS(tsr_rope_with(&z, even, places, F32(9, 2), F32(9, 3), TSR_ROPE_HALVES), TSR_ESHAPE, "table");
     EXPECT_FAILS(tsr_rope_with(&z, even, places, F32(9, 3), F32(9, 2), TSR_ROPE_HALVES), TSR_ESHAPE, "table");
     EXPECT_FAILS(tsr_silu_and_mul(&z, F32(4, 5)), TSR_ESHAPE, "silu_and_mul");
@@ -209,10 +219,13 @@ static void test_parameters_of_networks_are_checked(void)
     EXPECT_FAILS(tsr_huber_loss(&z, x, x, TSR_REDUCTION_MEAN, 0), TSR_EINVAL, "delta");
     EXPECT_FAILS(tsr_smooth_l1_loss(&z, x, x, TSR_REDUCTION_MEAN, INFINITY), TSR_EINVAL, "beta");
     EXPECT_FAILS(tsr_smooth_l1_loss(&z, x, x, TSR_REDUCTION_MEAN, -1), TSR_EINVAL, "beta");
-    EXPECT_FAILS(tsr_cross_entropy(&z, x, places, NULL, TSR_REDUCTION_MEAN, -1, -0.1), TSR_EINVAL, "label_smoothing");
-    EXPECT_FAILS(tsr_cross_entropy(&z, x, places, NULL, TSR_REDUCTION_MEAN, -1, 1.1), TSR_EINVAL, "label_smoothing");
+    EXPECT_FAILS(tsr_cross_entropy(&z, x, places, NULL, TSR_REDUCTION_MEAN, -1, -0.1), TSR_EINVAL,
+                 "label_smoothing");
+    EXPECT_FAILS(tsr_cross_entropy(&z, x, places, NULL, TSR_REDUCTION_MEAN, -1, 1.1), TSR_EINVAL,
+                 "label_smoothing");
     EXPECT_FAILS(tsr_cross_entropy(&z, x, NULL, NULL, TSR_REDUCTION_MEAN, -1, 0), TSR_ENULL, "target");
-    EXPECT_FAILS(tsr_cross_entropy(&z, F32(4, 0), places, NULL, TSR_REDUCTION_MEAN, -1, 0), TSR_EINDEX, "0 classes");
+    EXPECT_FAILS(tsr_cross_entropy(&z, F32(4, 0), places, NULL, TSR_REDUCTION_MEAN, -1, 0), TSR_EINDEX,
+                 "0 classes");
     EXPECT_FAILS(tsr_sample(&z, x, -1, 0, 1, 1), TSR_EINVAL, "temperature");
     EXPECT_FAILS(tsr_sample(&z, x, INFINITY, 0, 1, 1), TSR_EINVAL, "temperature");
     EXPECT_FAILS(tsr_sample(&z, x, 1, 0, -0.5, 1), TSR_EINVAL, "top_p");
@@ -220,7 +233,8 @@ static void test_parameters_of_networks_are_checked(void)
     EXPECT_FAILS(tsr_normal(&z, TSR_F32, TSR_SHAPE(3), 0, INFINITY, 1), TSR_EINVAL, "deviation");
     EXPECT_FAILS(tsr_normal(&z, TSR_F32, TSR_SHAPE(3), 0, -1, 1), TSR_EINVAL, "deviation");
     EXPECT_FAILS(tsr_attention(&z, make(TSR_F32, 0, NULL), x, x, NULL, NULL), TSR_ESHAPE, "q");
-    EXPECT_FAILS(tsr_attention(&z, even, even, even, make(TSR_BOOL, TSR_SHAPE(3, 3)), NULL), TSR_ESHAPE, "mask");
+    EXPECT_FAILS(tsr_attention(&z, even, even, even, make(TSR_BOOL, TSR_SHAPE(3, 3)), NULL), TSR_ESHAPE,
+                 "mask");
     drop();
 }
 
@@ -256,7 +270,8 @@ static void test_ranks_that_leave_no_room_are_refused(void)
 /* Results that do not fit what the quick path of small products takes, and must not be written to. */
 static void test_given_results_of_products_must_fit(void)
 {
-    tsr_tensor *a = F32(2, 3), *b = F32(3, 2), *wrong = F32(3, 2), *narrow = F32(2, 3), *locked = NULL, *bare = NULL;
+    tsr_tensor *a = F32(2, 3), *b = F32(3, 2), *wrong = F32(3, 2), *narrow = F32(2, 3), *locked = NULL,
+               *bare = NULL;
     tsr_desc d;
     EXPECT_FAILS(tsr_matmul(&wrong, a, b), TSR_ESHAPE, "out holds");
     EXPECT_FAILS(tsr_matmul(&narrow, a, b), TSR_ESHAPE, "out holds");
@@ -287,32 +302,42 @@ static tsr_status infer(tsr_op_kind kind, int n, const tsr_tensor *a, const tsr_
 static void test_parameters_of_questions_are_checked(void)
 {
     tsr_tensor *x = F32(1, 2, 5, 5), *w = F32(2, 2, 3, 3), *m = F32(4, 6), *one = F32(1);
-    tsr_conv_params conv = { .spatial = 2, .groups = 1, .stride = { 1, 1 }, .dilation = { 1, 1 }, .low = { -1, 0 } };
+    tsr_conv_params conv = {
+        .spatial = 2, .groups = 1, .stride = { 1, 1 }, .dilation = { 1, 1 }, .low = { -1, 0 }
+    };
     EXPECT_FAILS(infer(TSR_OP_CONV, 2, x, w, &conv), TSR_EINVAL, "conv");
-    conv = (tsr_conv_params){ .spatial = 2, .groups = 1, .stride = { 1, 1 }, .dilation = { 1, 1 }, .high = { 0, -1 } };
+    conv = (tsr_conv_params){
+        .spatial = 2, .groups = 1, .stride = { 1, 1 }, .dilation = { 1, 1 }, .high = { 0, -1 }
+    };
     EXPECT_FAILS(infer(TSR_OP_CONV, 2, x, w, &conv), TSR_EINVAL, "conv");
     for (int axis = -7; axis <= 2; axis += 9)
         for (int kind = 0; kind < 2; kind++) {
             const tsr_quant_params quant = { axis, TSR_I8, false };
-            EXPECT_FAILS(infer(kind ? TSR_OP_QUANTISE : TSR_OP_QUANTISATION_RANGE, kind ? 2 : 1, m, one, &quant), TSR_EINDEX, "axis");
+            EXPECT_FAILS(
+                infer(kind ? TSR_OP_QUANTISE : TSR_OP_QUANTISATION_RANGE, kind ? 2 : 1, m, one, &quant),
+                TSR_EINDEX, "axis");
         }
     for (int axis = -1; axis <= 2; axis += 3)
-        EXPECT_FAILS(infer(TSR_OP_FFT, 1, make(TSR_C64, TSR_SHAPE(4, 4)), NULL, &(tsr_fft_params){ axis, false, 4, 1 }),
+        EXPECT_FAILS(infer(TSR_OP_FFT, 1, make(TSR_C64, TSR_SHAPE(4, 4)), NULL,
+                           &(tsr_fft_params){ axis, false, 4, 1 }),
                      TSR_EINDEX, "axis");
     drop();
 }
 
 static void test_questions_promote_as_calls_do(void)
 {
-    tsr_tensor *q = F32(2, 3, 4), *k = make(TSR_F64, TSR_SHAPE(2, 3, 4)), *bits = make(TSR_BOOL, TSR_SHAPE(2, 3, 4));
+    tsr_tensor *q = F32(2, 3, 4), *k = make(TSR_F64, TSR_SHAPE(2, 3, 4)),
+               *bits = make(TSR_BOOL, TSR_SHAPE(2, 3, 4));
     const tsr_attention_params params = { 1, false };
     tsr_desc d;
     tsr_cost cost;
-    EXPECT_OK(tsr_infer(&d, TSR_OP_ATTENTION, 3, (const tsr_desc *const[]){ &q->desc, &k->desc, &k->desc }, &params));
+    EXPECT_OK(tsr_infer(&d, TSR_OP_ATTENTION, 3, (const tsr_desc *const[]){ &q->desc, &k->desc, &k->desc },
+                        &params));
     EXPECT(d.dtype == TSR_F64 && d.ndim == 3 && d.shape[1] == 3);
     EXPECT_STATUS(infer(TSR_OP_ATTENTION, 3, q, bits, &params), TSR_EDTYPE);
-    EXPECT_STATUS(tsr_op_cost(&cost, TSR_OP_ATTENTION, 3, (const tsr_desc *const[]){ &q->desc, &bits->desc, &bits->desc },
-                              &params), TSR_EDTYPE);
+    EXPECT_STATUS(tsr_op_cost(&cost, TSR_OP_ATTENTION, 3,
+                              (const tsr_desc *const[]){ &q->desc, &bits->desc, &bits->desc }, &params),
+                  TSR_EDTYPE);
     drop();
 }
 
@@ -339,7 +364,8 @@ static void test_shapes_that_overflow_and_lists_with_holes_are_refused(void)
     const int64_t none[] = { 0, 0 }, far[] = { INT64_MAX, 0 };
     EXPECT_FAILS(tsr_pad(&z, m, 2, far, none, TSR_PAD_CONSTANT, TSR_SCALAR(0)), TSR_EOVERFLOW, "pad");
     EXPECT_FAILS(tsr_pad(&z, m, 2, none, far, TSR_PAD_CONSTANT, TSR_SCALAR(0)), TSR_EOVERFLOW, "pad");
-    EXPECT_FAILS(tsr_meshgrid(grid, 2, (const tsr_tensor *const[]){ F32(3), NULL }, TSR_MESH_XY), TSR_ENULL, "vector");
+    EXPECT_FAILS(tsr_meshgrid(grid, 2, (const tsr_tensor *const[]){ F32(3), NULL }, TSR_MESH_XY), TSR_ENULL,
+                 "vector");
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(4), NULL));
     EXPECT_OK(tsr_declare(&bare, &d, TSR_CPU, TSR_MEMORY_DEFAULT));
     EXPECT_FAILS(tsr_diff(&z, bare, 0, 1), TSR_ESTATE, "diff: x");
@@ -351,7 +377,8 @@ static void test_shapes_that_overflow_and_lists_with_holes_are_refused(void)
 static void test_sums_into_a_given_scalar(void)
 {
     static const float zero;
-    tsr_tensor *x = F32(4, 6), *scalar = make(TSR_F32, 0, NULL), *locked = NULL, *bare = NULL, *wide = make(TSR_F64, 0, NULL);
+    tsr_tensor *x = F32(4, 6), *scalar = make(TSR_F32, 0, NULL), *locked = NULL, *bare = NULL,
+               *wide = make(TSR_F64, 0, NULL);
     tsr_desc d;
     EXPECT_OK(tsr_sum(&scalar, x, 0, NULL, false));
     EXPECT(*(const float *)scalar->data == 24);
@@ -389,7 +416,8 @@ static void test_described_operands_without_memory_are_named(void)
     tsr_desc d;
     EXPECT_OK(tsr_desc_init(&d, TSR_I64, TSR_SHAPE(4), NULL));
     EXPECT_OK(tsr_declare(&bare, &d, TSR_CPU, TSR_MEMORY_DEFAULT));
-    EXPECT_FAILS(tsr_rope_with(&z, F32(4, 2, 6), bare, table, table, TSR_ROPE_HALVES), TSR_ESTATE, "positions");
+    EXPECT_FAILS(tsr_rope_with(&z, F32(4, 2, 6), bare, table, table, TSR_ROPE_HALVES), TSR_ESTATE,
+                 "positions");
     EXPECT_FAILS(tsr_cross_entropy(&z, x, bare, NULL, TSR_REDUCTION_MEAN, -1, 0), TSR_ESTATE, "target");
     EXPECT_FAILS(tsr_take(&z, x, bare, 0), TSR_ESTATE, "index");
     EXPECT_FAILS(tsr_meshgrid(&z, 1, (const tsr_tensor *const[]){ bare }, TSR_MESH_XY), TSR_ESTATE, "vector");
@@ -443,10 +471,12 @@ static void test_matrices_that_do_not_fit_are_refused(void)
     EXPECT_FAILS(tsr_cross(&z, F32(3), F32(3), -2), TSR_EINDEX, "axis");
     EXPECT_FAILS(tsr_cross(&z, F32(2, 3), F32(4, 3), 1), TSR_ESHAPE, "broadcast");
     EXPECT_FAILS(tsr_cross(&z, F32(3), make(TSR_BOOL, TSR_SHAPE(3)), 0), TSR_EDTYPE, "cross");
-    EXPECT_FAILS(tsr_matrix_norm(&z, make(TSR_C32, TSR_SHAPE(3, 3)), TSR_ORD_ONE, false), TSR_EDTYPE, "matrix_norm");
+    EXPECT_FAILS(tsr_matrix_norm(&z, make(TSR_C32, TSR_SHAPE(3, 3)), TSR_ORD_ONE, false), TSR_EDTYPE,
+                 "matrix_norm");
     EXPECT_FAILS(tsr_matrix_power(&z, make(TSR_C32, TSR_SHAPE(3, 3)), 2), TSR_EDTYPE, "matrix_power");
-    EXPECT_FAILS(tsr_einsum(&z, "i,i->", 2, (const tsr_tensor *const[]){ F32(3), make(TSR_BOOL, TSR_SHAPE(3)) }),
-                 TSR_EDTYPE, "einsum");
+    EXPECT_FAILS(
+        tsr_einsum(&z, "i,i->", 2, (const tsr_tensor *const[]){ F32(3), make(TSR_BOOL, TSR_SHAPE(3)) }),
+        TSR_EDTYPE, "einsum");
     drop();
 }
 
@@ -478,19 +508,25 @@ static void test_windows_beyond_all_numbers_are_refused(void)
 {
     tsr_tensor *x = F32(1, 1, 5), *w = F32(1, 1, 3), *none = F32(1, 1, 0);
     const int64_t most = INT64_MAX;
-    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .padding = { most / 2 + 1 } }), TSR_EOVERFLOW, "padding");
-    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .padding = { most / 2 } }), TSR_EOVERFLOW, "padding");
+    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .padding = { most / 2 + 1 } }), TSR_EOVERFLOW,
+                 "padding");
+    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .padding = { most / 2 } }), TSR_EOVERFLOW,
+                 "padding");
     EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .dilation = { most } }), TSR_EOVERFLOW, "dilation");
-    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .dilation = { most }, .fit = TSR_CONV_SAME }), TSR_EOVERFLOW,
-                 "dilation");
+    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .dilation = { most }, .fit = TSR_CONV_SAME }),
+                 TSR_EOVERFLOW, "dilation");
     EXPECT_FAILS(tsr_conv1d(&z, x, none, NULL, &(tsr_conv){ .fit = TSR_CONV_SAME }), TSR_ESHAPE, "is empty");
-    EXPECT_FAILS(tsr_conv1d(&z, F32(5), w, NULL, &(tsr_conv){ .fit = TSR_CONV_SAME }), TSR_ESHAPE, "conv1d: x");
-    EXPECT_FAILS(tsr_conv_transpose1d(&z, x, w, NULL, &(tsr_conv){ .dilation = { most } }), TSR_EOVERFLOW, "overflow");
-    EXPECT_FAILS(tsr_conv_transpose1d(&z, x, w, NULL, &(tsr_conv){ .stride = { most } }), TSR_EOVERFLOW, "overflow");
+    EXPECT_FAILS(tsr_conv1d(&z, F32(5), w, NULL, &(tsr_conv){ .fit = TSR_CONV_SAME }), TSR_ESHAPE,
+                 "conv1d: x");
+    EXPECT_FAILS(tsr_conv_transpose1d(&z, x, w, NULL, &(tsr_conv){ .dilation = { most } }), TSR_EOVERFLOW,
+                 "overflow");
+    EXPECT_FAILS(tsr_conv_transpose1d(&z, x, w, NULL, &(tsr_conv){ .stride = { most } }), TSR_EOVERFLOW,
+                 "overflow");
     EXPECT_FAILS(tsr_conv_transpose1d(&z, x, w, F32(2), NULL), TSR_ESHAPE, "bias");
     EXPECT_FAILS(tsr_conv_transpose1d(&z, x, w, NULL, &(tsr_conv){ .output_padding = { -1 } }), TSR_EINVAL,
                  "output_padding");
-    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .output_padding = { 1 } }), TSR_EINVAL, "output_padding");
+    EXPECT_FAILS(tsr_conv1d(&z, x, w, NULL, &(tsr_conv){ .output_padding = { 1 } }), TSR_EINVAL,
+                 "output_padding");
     drop();
 }
 
@@ -511,19 +547,21 @@ static void test_heads_that_weights_do_not_have_are_refused(void)
 
 static void test_losses_and_factors_that_do_not_fit_are_refused(void)
 {
-    tsr_tensor *bytes = make(TSR_I8, TSR_SHAPE(2, 3)), *other = make(TSR_I8, TSR_SHAPE(3, 2)), *described = NULL;
+    tsr_tensor *bytes = make(TSR_I8, TSR_SHAPE(2, 3)), *other = make(TSR_I8, TSR_SHAPE(3, 2)),
+               *described = NULL;
     tsr_desc d;
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(1), NULL));
     EXPECT_OK(tsr_declare(&described, &d, TSR_CPU, TSR_MEMORY_HOST));
-    EXPECT_FAILS(tsr_nll_loss(&z, F32(2, 3), described, NULL, TSR_REDUCTION_MEAN, -100), TSR_ESTATE, "target");
-    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(1), described, other, F32(1), NULL, NULL, TSR_F32), TSR_ESTATE,
-                 "a_zero");
-    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(1), NULL, other, F32(1), NULL, described, TSR_F32), TSR_ESTATE,
-                 "bias");
-    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(1, 1, 2, 1), NULL, other, F32(1), NULL, NULL, TSR_F32), TSR_ESHAPE,
-                 "a_scale");
-    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(2, 2), NULL, other, F32(1), NULL, NULL, TSR_F32), TSR_ESHAPE,
-                 "a_scale");
+    EXPECT_FAILS(tsr_nll_loss(&z, F32(2, 3), described, NULL, TSR_REDUCTION_MEAN, -100), TSR_ESTATE,
+                 "target");
+    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(1), described, other, F32(1), NULL, NULL, TSR_F32),
+                 TSR_ESTATE, "a_zero");
+    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(1), NULL, other, F32(1), NULL, described, TSR_F32),
+                 TSR_ESTATE, "bias");
+    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(1, 1, 2, 1), NULL, other, F32(1), NULL, NULL, TSR_F32),
+                 TSR_ESHAPE, "a_scale");
+    EXPECT_FAILS(tsr_matmul_quantised(&z, bytes, F32(2, 2), NULL, other, F32(1), NULL, NULL, TSR_F32),
+                 TSR_ESHAPE, "a_scale");
     EXPECT_FAILS(tsr_quantise(&z, F32(2, 3), F32(2), NULL, 1, TSR_I8), TSR_ESHAPE, "scale");
     EXPECT_FAILS(tsr_quantise(&z, F32(2, 3), F32(3), F32(2), 1, TSR_I8), TSR_EDTYPE, "zero_point");
     tsr_release(&described);
@@ -545,13 +583,14 @@ static void test_losses_without_classes_are_not_inferred(void)
     tsr_desc x, target, result;
     EXPECT_OK(tsr_desc_init(&x, TSR_F32, TSR_SHAPE(2, 0), NULL));
     EXPECT_OK(tsr_desc_init(&target, TSR_I64, TSR_SHAPE(2), NULL));
-    EXPECT_FAILS(tsr_infer(&result, TSR_OP_NLL_LOSS, 2, (const tsr_desc *const[]){ &x, &target }, &params), TSR_ESHAPE,
-                 "no classes");
+    EXPECT_FAILS(tsr_infer(&result, TSR_OP_NLL_LOSS, 2, (const tsr_desc *const[]){ &x, &target }, &params),
+                 TSR_ESHAPE, "no classes");
 }
 
 static void test_tables_and_tensors_that_are_not_there_are_named(void)
 {
-    tsr_tensor *x = F32(2, 1, 4), *at = I64(2), *table = F32(8, 2), *wide = F32(8, 3), *described = NULL, none = { 0 };
+    tsr_tensor *x = F32(2, 1, 4), *at = I64(2), *table = F32(8, 2), *wide = F32(8, 3), *described = NULL,
+               none = { 0 };
     tsr_desc d;
     EXPECT_OK(tsr_desc_init(&d, TSR_I64, TSR_SHAPE(2), NULL));
     EXPECT_OK(tsr_declare(&described, &d, TSR_CPU, TSR_MEMORY_HOST));
@@ -572,7 +611,8 @@ static void test_einsum_names_the_dims_that_differ(void)
     EXPECT_FAILS(tsr_einsum(&z, "i...j,j->i", 2, (const tsr_tensor *const[]){ a, F32(4) }), TSR_ESHAPE, "j");
     EXPECT_FAILS(tsr_einsum(&z, "j,i...j->i", 2, (const tsr_tensor *const[]){ F32(4), a }), TSR_ESHAPE, "j");
     EXPECT_FAILS(tsr_einsum(&z, "i,i...j->i", 2, (const tsr_tensor *const[]){ F32(4), a }), TSR_ESHAPE, "i");
-    EXPECT_FAILS(tsr_einsum(&z, "i...j,...j->i", 2, (const tsr_tensor *const[]){ a, c }), TSR_ESHAPE, "einsum");
+    EXPECT_FAILS(tsr_einsum(&z, "i...j,...j->i", 2, (const tsr_tensor *const[]){ a, c }), TSR_ESHAPE,
+                 "einsum");
     drop();
 }
 

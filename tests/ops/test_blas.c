@@ -31,7 +31,8 @@ static double error_of(const tsr_tensor *z, const tsr_tensor *a, const tsr_tenso
 static tsr_tensor *matrix(tsr_dtype dtype, int64_t rows, int64_t cols, int how, uint64_t seed)
 {
     tsr_tensor *t = NULL;
-    EXPECT_OK(tsr_uniform(&t, dtype, TSR_SHAPE(how == 1 ? cols : rows, how == 1 ? rows : cols + (how == 2) * 5), -1, 1, seed));
+    EXPECT_OK(tsr_uniform(
+        &t, dtype, TSR_SHAPE(how == 1 ? cols : rows, how == 1 ? rows : cols + (how == 2) * 5), -1, 1, seed));
     if (how == 1) EXPECT_OK(tsr_transpose(&t, t, 0, 1));
     if (how == 2) EXPECT_OK(tsr_slice(&t, t, 1, 3, cols + 3, 1));
     if (how == 3) EXPECT_OK(tsr_flip(&t, t, 1, (const int[]){ 1 }));
@@ -45,13 +46,14 @@ static void test_blas_products_match_whatever_the_strides(void)
         for (int how_a = 0; how_a < 4; how_a++)
             for (int how_b = 0; how_b < 4; how_b++)
                 for (int how_z = 0; how_z < 2; how_z++) {
-                    tsr_tensor *a = matrix(dtypes[d], 70, 90, how_a, 1), *b = matrix(dtypes[d], 90, 110, how_b, 2);
+                    tsr_tensor *a = matrix(dtypes[d], 70, 90, how_a, 1),
+                               *b = matrix(dtypes[d], 90, 110, how_b, 2);
                     tsr_tensor *z = how_z ? matrix(dtypes[d], 70, 110, 1, 3) : NULL;
                     EXPECT_OK(tsr_matmul(&z, a, b));
                     const double limit = d % 2 ? 2e-15 : 5e-7;
                     const double error = error_of(z, a, b);
-                    EXPECT_MSG(error >= 0 && error < limit, "%s a %d b %d z %d: %g", tsr_dtype_name(dtypes[d]), how_a, how_b,
-                               how_z, error);
+                    EXPECT_MSG(error >= 0 && error < limit, "%s a %d b %d z %d: %g",
+                               tsr_dtype_name(dtypes[d]), how_a, how_b, how_z, error);
                     tsr_release(&a);
                     tsr_release(&b);
                     tsr_release(&z);

@@ -60,7 +60,8 @@ static bool is_joined(const tsr_tensor *z, tsr_tensor *const *part, int axis, bo
     return true;
 }
 
-static void check_join(tsr_dtype dtype, int n, int ndim, const int64_t *shape, int axis, bool stacked, unsigned layout)
+static void check_join(tsr_dtype dtype, int n, int ndim, const int64_t *shape, int axis, bool stacked,
+                       unsigned layout)
 {
     tsr_tensor *part[70] = { NULL }, *z = NULL;
     int64_t own[TSR_MAX_NDIM];
@@ -72,8 +73,8 @@ static void check_join(tsr_dtype dtype, int n, int ndim, const int64_t *shape, i
     for (int given = 0; given < 2; given++) {
         if (stacked) EXPECT_OK(tsr_stack(&z, n, (const tsr_tensor *const *)part, axis));
         else         EXPECT_OK(tsr_concat(&z, n, (const tsr_tensor *const *)part, axis));
-        EXPECT_MSG(z && is_joined(z, part, axis, stacked), "%d of %s on axis %d, %s", n, tsr_dtype_name(dtype), axis,
-                   stacked ? "stacked" : "joined");
+        EXPECT_MSG(z && is_joined(z, part, axis, stacked), "%d of %s on axis %d, %s", n,
+                   tsr_dtype_name(dtype), axis, stacked ? "stacked" : "joined");
         if (given || !z) break;
         tsr_tensor *other = make(dtype, z->ndim, z->shape, layout + 1, 99);  /* of another layout */
         tsr_release(&z);
@@ -102,7 +103,8 @@ static void test_joined_boxes_hold_the_elements_of_their_parts(void)
  * lies between is as before. */
 static void check_interleaved(tsr_dtype dtype, int n, int64_t rows, int64_t cols, int64_t gap)
 {
-    tsr_tensor *part[70] = { NULL }, *wide = make(dtype, 3, (const int64_t[]){ rows, cols + gap, n }, 0, 7), *z = NULL, *was = NULL;
+    tsr_tensor *part[70] = { NULL }, *wide = make(dtype, 3, (const int64_t[]){ rows, cols + gap, n }, 0, 7),
+               *z = NULL, *was = NULL;
     for (int i = 0; i < n; i++) {
         tsr_tensor *t = make(dtype, 2, (const int64_t[]){ rows, cols + gap }, 0, (uint64_t)i + 1);
         EXPECT_OK(tsr_slice(&part[i], t, 1, gap - gap / 2, cols + gap - gap / 2, 1));
@@ -111,8 +113,8 @@ static void check_interleaved(tsr_dtype dtype, int n, int64_t rows, int64_t cols
     EXPECT_OK(tsr_clone(&was, wide));
     EXPECT_OK(tsr_slice(&z, wide, 1, 0, cols, 1));
     EXPECT_OK(tsr_stack(&z, n, (const tsr_tensor *const *)part, 2));
-    EXPECT_MSG(is_joined(z, part, 2, true), "%d of %s, %lld x %lld, %lld apart", n, tsr_dtype_name(dtype), (long long)rows,
-               (long long)cols, (long long)gap);
+    EXPECT_MSG(is_joined(z, part, 2, true), "%d of %s, %lld x %lld, %lld apart", n, tsr_dtype_name(dtype),
+               (long long)rows, (long long)cols, (long long)gap);
     for (int64_t r = 0; r < rows; r++) {
         const int64_t at[] = { r, cols, 0 };
         EXPECT(!memcmp(element(wide, at), element(was, at), (size_t)(gap * n) * tsr_dtype_size(dtype)));
@@ -163,8 +165,8 @@ static int64_t source_of(int64_t i, int64_t n, tsr_pad_mode mode)
     }
 }
 
-static void check_pad(tsr_dtype dtype, int ndim, const int64_t *shape, const int64_t *front, const int64_t *back,
-                      tsr_pad_mode mode, unsigned layout)
+static void check_pad(tsr_dtype dtype, int ndim, const int64_t *shape, const int64_t *front,
+                      const int64_t *back, tsr_pad_mode mode, unsigned layout)
 {
     static const char zeros[16];
     tsr_tensor *x = make(dtype, ndim, shape, layout, 5), *z = NULL;

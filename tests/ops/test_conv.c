@@ -375,14 +375,16 @@ static void test_large_windows_are_cut_into_boxes_of_outputs(void)
 static void test_kernels_that_fill_vectors_match_loops(void)
 {
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F32, TSR_BF16, TSR_F16 };
-    static const int64_t kernels[] = { 9, 15, 16, 28, 31, 32, 45, 64, 70 }, channels[] = { 1, 2, 7, 8, 17, 33 };
+    static const int64_t kernels[] = { 9, 15, 16, 28, 31, 32, 45, 64, 70 },
+                         channels[] = { 1, 2, 7, 8, 17, 33 };
     for (int c = 0; c < CASES / 2 && test_state.failures == 0; c++) {
         uint64_t r = 9000 + (uint64_t)c;
         char what[64];
         problem p = random_problem(&r);
         p.kernels = kernels[test_below(&r, 9)];
         p.channels = channels[test_below(&r, 6)];
-        snprintf(what, sizeof what, "%s of %d kernels, case %d", names[p.turned][p.spatial - 1], (int)p.kernels, c);
+        snprintf(what, sizeof what, "%s of %d kernels, case %d", names[p.turned][p.spatial - 1],
+                 (int)p.kernels, c);
         check_problem(&r, &p, dtypes[c % 5], what);
     }
 }
@@ -391,10 +393,25 @@ static void test_kernels_that_fill_vectors_are_cut_into_boxes_and_bands(void)
 {
     problem line = { .spatial = 1, .bias = true, .batch = 1, .groups = 1, .channels = 56, .kernels = 32,
                      .in = { 1500, 1, 1 }, .taps = { 3, 1, 1 }, .how.padding = { 1 } };
-    problem rows = { .spatial = 2, .batch = 1, .groups = 1, .channels = 40, .kernels = 32, .in = { 30, 53, 1 },
-                     .taps = { 3, 3, 1 }, .how.padding = { 2, 1 }, .how.dilation = { 2, 1 } };
-    problem boxes = { .spatial = 3, .batch = 1, .groups = 2, .channels = 20, .kernels = 32, .in = { 9, 20, 19 },
-                      .taps = { 2, 3, 1 }, .how.padding = { 1, 1, 0 }, .how.stride = { 1, 2, 2 }, .how.groups = 2 };
+    problem rows = { .spatial = 2,
+                     .batch = 1,
+                     .groups = 1,
+                     .channels = 40,
+                     .kernels = 32,
+                     .in = { 30, 53, 1 },
+                     .taps = { 3, 3, 1 },
+                     .how.padding = { 2, 1 },
+                     .how.dilation = { 2, 1 } };
+    problem boxes = { .spatial = 3,
+                      .batch = 1,
+                      .groups = 2,
+                      .channels = 20,
+                      .kernels = 32,
+                      .in = { 9, 20, 19 },
+                      .taps = { 2, 3, 1 },
+                      .how.padding = { 1, 1, 0 },
+                      .how.stride = { 1, 2, 2 },
+                      .how.groups = 2 };
     for (int last = 0; last < 2; last++) {
         check_large(line, TSR_F32, last, "a line");
         check_large(rows, TSR_F32, last, "rows");

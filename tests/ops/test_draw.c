@@ -23,14 +23,15 @@ static double number_f64(bool uniform, uint64_t seed, uint64_t i, double low, do
     return v[i % 2];
 }
 
-static tsr_status fill(tsr_tensor **z, bool uniform, tsr_dtype dtype, int64_t n, double low, double high, uint64_t seed)
+static tsr_status fill(tsr_tensor **z, bool uniform, tsr_dtype dtype, int64_t n, double low, double high,
+                       uint64_t seed)
 {
     return uniform ? tsr_uniform(z, dtype, 1, &n, low, high, seed) : tsr_randn(z, dtype, 1, &n, seed);
 }
 
 /* Elements `step` apart. */
-static bool is_right(const void *at, int64_t step, tsr_dtype dtype, bool uniform, int64_t n, double low, double high,
-                     uint64_t seed)
+static bool is_right(const void *at, int64_t step, tsr_dtype dtype, bool uniform, int64_t n, double low,
+                     double high, uint64_t seed)
 {
     const int64_t parts = dtype == TSR_C64 || dtype == TSR_C128 ? 2 : 1;
     const bool wide = dtype == TSR_F64 || dtype == TSR_C128;
@@ -38,7 +39,8 @@ static bool is_right(const void *at, int64_t step, tsr_dtype dtype, bool uniform
         const int64_t place = i / parts * step * parts + i % parts;
         const float f = number_f32(uniform, seed, (uint64_t)i, (float)low, (float)high);
         const double d = wide ? number_f64(uniform, seed, (uint64_t)i, low, high) : 0;
-        if (wide ? memcmp((const double *)at + place, &d, 8) : memcmp((const float *)at + place, &f, 4)) return false;
+        if (wide ? memcmp((const double *)at + place, &d, 8) : memcmp((const float *)at + place, &f, 4))
+            return false;
     }
     return true;
 }
@@ -94,7 +96,8 @@ static void test_numbers_do_not_depend_on_threads_and_size(void)
         }
         EXPECT(!memcmp(z[0]->data, z[1]->data, (size_t)n * 4));
         EXPECT(is_right(z[1]->data, 1, TSR_F32, kind == 0, few, -1, 1, 5));
-        EXPECT((double)((float *)z[0]->data)[n - 1] == (double)number_f32(kind == 0, 5, (uint64_t)n - 1, -1, 1));
+        EXPECT((double)((float *)z[0]->data)[n - 1] ==
+               (double)number_f32(kind == 0, 5, (uint64_t)n - 1, -1, 1));
         for (int k = 0; k < 2; k++) tsr_release(&z[k]);
     }
     EXPECT_OK(tsr_set_threads(0));
@@ -129,7 +132,9 @@ static bool are_right(const float *got, int64_t made, uint64_t first, bool unifo
 
 static void test_values_made_from_blocks_are_those_of_the_words(void)
 {
-    static const uint64_t firsts[] = { 0, 5, 0xffffffc0u, 0xffffffdfu, 0xffffffe0u, 0xfffffff0u, 0x1ffffff80u };
+    static const uint64_t firsts[] = {
+        0, 5, 0xffffffc0u, 0xffffffdfu, 0xffffffe0u, 0xfffffff0u, 0x1ffffff80u
+    };
     const tsri_draw_kernels *k = tsri_cpu_kernels_get()->draw;
     enum { MOST = 400 };
     _Alignas(64) float got[MOST + 1];
@@ -192,7 +197,8 @@ static void test_integers_and_exponentials_are_those_of_their_words(void)
             const uint64_t at = (uint64_t)i;
             uint32_t w[4];
             tsri_draw_words(w, 9, at / 4, TSRI_STREAM_INTEGERS, 0);
-            EXPECT(((int16_t *)narrow->data)[i] == (int16_t)(-3 + (int64_t)tsri_draw_below_32(w, 9, at, 30003)));
+            EXPECT(((int16_t *)narrow->data)[i] ==
+                   (int16_t)(-3 + (int64_t)tsri_draw_below_32(w, 9, at, 30003)));
             tsri_draw_words(w, 9, at / 2, TSRI_STREAM_INTEGERS, 0);
             EXPECT(((uint64_t *)wide->data)[i] == 1 + tsri_draw_below_64(w, 9, at, INT64_MAX - 1));
             tsri_draw_words(w, 9, at / 4, TSRI_STREAM_EXPONENTIAL, 0);
@@ -220,7 +226,8 @@ static void expect_integers(int64_t low, int64_t high)
         const uint64_t at = (uint64_t)i, per = r >> 32 && r != (uint64_t)1 << 32 ? 2 : 4;
         uint32_t w[4];
         tsri_draw_words(w, 5, at / per, TSRI_STREAM_INTEGERS, 0);
-        const uint64_t first = per == 4 ? w[i % 4] * r >> 32 : tsri_random_bits(w[i % 2 * 2], w[i % 2 * 2 + 1]) % r;
+        const uint64_t first =
+            per == 4 ? w[i % 4] * r >> 32 : tsri_random_bits(w[i % 2 * 2], w[i % 2 * 2 + 1]) % r;
         const uint64_t v = per == 4 ? tsri_draw_below_32(w, 5, at, r) : tsri_draw_below_64(w, 5, at, r);
         const int64_t got = ((int64_t *)t->data)[i];
         EXPECT(v < r && got == (int64_t)((uint64_t)low + v) && got >= low && got < high);

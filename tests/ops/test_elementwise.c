@@ -517,7 +517,9 @@ static void test_every_op_of_two_is_right_for_every_two_f8_values(void)
     static const tsr_dtype dtypes[] = { TSR_F8E4M3, TSR_F8E5M2 };
     for (int i = 0; i < 256; i++) bytes[i] = (unsigned char)i;
     for (int op = 1; op < TSR_OP_COUNT; op++) {
-        if (!is_elementwise(op) || rule_of((tsr_op_kind)op).nin != 2 || !rule_of((tsr_op_kind)op).takes[TSR_F16]) continue;
+        if (!is_elementwise(op) || rule_of((tsr_op_kind)op).nin != 2 ||
+            !rule_of((tsr_op_kind)op).takes[TSR_F16])
+            continue;
         for (int d = 0; d < 2; d++) {
             tsr_tensor *x = NULL, *y = NULL, *z = NULL;
             EXPECT_OK(tsr_from_data(&x, dtypes[d], TSR_SHAPE(256, 1), bytes));
@@ -863,10 +865,13 @@ static void test_every_op_of_many_elements_is_as_of_few(void) { each_op(splits);
 /* A power that all elements have may be taken another way than one that each has of its own. */
 static void check_power(tsr_dtype dtype, int power)
 {
-    double values[] = { 0.0, -0.0, 1.5, -1.5, 3, -7.25, 1e-3, -2e4, INFINITY, -INFINITY, NAN, 0.1, -0.1, 1, -1, 2, -2.5, 9 };
+    double values[] = { 0.0,       -0.0, 1.5, -1.5, 3, -7.25, 1e-3, -2e4, INFINITY,
+                        -INFINITY, NAN,  0.1, -0.1, 1, -1,    2,    -2.5, 9 };
     enum { N = sizeof values / sizeof *values };
     tsr_tensor *given = NULL, *x = NULL, *z = NULL, *want = NULL, *powers = NULL;
-    EXPECT_OK(tsr_wrap(&given, values, &(tsr_desc){ .dtype = TSR_F64, .ndim = 2, .shape = { 2, N / 2 }, .stride = { N / 2, 1 } }));
+    EXPECT_OK(
+        tsr_wrap(&given, values,
+                 &(tsr_desc){ .dtype = TSR_F64, .ndim = 2, .shape = { 2, N / 2 }, .stride = { N / 2, 1 } }));
     EXPECT_OK(tsr_cast(&x, given, dtype));
     EXPECT_OK(tsr_full(&powers, dtype, TSR_SHAPE(2, N / 2), TSR_SCALAR(power)));
     EXPECT_OK(tsr_pow(&z, x, TSR_NUMBER(power)));

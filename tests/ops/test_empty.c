@@ -59,7 +59,9 @@ static void check_lanes(tsr_tensor *x)
 
 static void test_empty_tensors_with_any_strides(void)
 {
-    const int64_t strides[][2] = { { 1, FAR }, { FAR, FAR }, { -FAR, -FAR }, { FAR, -FAR }, { INT64_MIN, INT64_MIN } };
+    const int64_t strides[][2] = {
+        { 1, FAR }, { FAR, FAR }, { -FAR, -FAR }, { FAR, -FAR }, { INT64_MIN, INT64_MIN }
+    };
     for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
         tsr_tensor *x = empty_with(TSR_SHAPE(0, 5), strides[i]);
         check_reductions(x);
@@ -125,8 +127,9 @@ static tsr_status run_on(const any_op *a, tsr_tensor **in, tsr_tensor **out)
 /* Bit for bit: sums of nothing are not NaN by chance. */
 static void expect_same_tensors(tsr_op_kind kind, const tsr_tensor *a, const tsr_tensor *b)
 {
-    const bool same = a && b && tsr_desc_same_shape(&a->desc, &b->desc) && a->dtype == b->dtype &&
-                      (tsr_numel(a) == 0 || !memcmp(a->data, b->data, (size_t)tsr_numel(a) * tsr_dtype_size(a->dtype)));
+    const bool same =
+        a && b && tsr_desc_same_shape(&a->desc, &b->desc) && a->dtype == b->dtype &&
+        (tsr_numel(a) == 0 || !memcmp(a->data, b->data, (size_t)tsr_numel(a) * tsr_dtype_size(a->dtype)));
     EXPECT_MSG(same, "%s: strides of no elements matter", tsr_op_get_info(kind)->name);
 }
 
@@ -139,7 +142,8 @@ static tsr_status run_call(const any_op *a, tsr_tensor **in, tsr_tensor **out)
     case TSR_OP_ADD: return tsr_add(&out[0], in[0], in[1]);
     case TSR_OP_WHERE: return tsr_where(&out[0], in[0], in[1], in[2]);
     case TSR_OP_ROPE_WITH: return tsr_rope_with(&out[0], in[0], in[1], in[2], in[3], TSR_ROPE_HALVES);
-    case TSR_OP_CROSS_ENTROPY: return tsr_cross_entropy(&out[0], in[0], in[1], in[2], TSR_REDUCTION_MEAN, -100, 0);
+    case TSR_OP_CROSS_ENTROPY:
+        return tsr_cross_entropy(&out[0], in[0], in[1], in[2], TSR_REDUCTION_MEAN, -100, 0);
     case TSR_OP_NLL_LOSS: return tsr_nll_loss(&out[0], in[0], in[1], in[2], TSR_REDUCTION_MEAN, -100);
     default: return run_on(a, in, out);
     }
@@ -166,7 +170,8 @@ static int compare_strides(tsr_op_kind kind, int64_t size, int leading)
     }
     const tsr_status want = empty ? run_call(&a, a.in, packed_out) : TSR_EINVAL;
     if (empty) EXPECT_STATUS(run_call(&a, wild, wild_out), want);
-    for (int i = 0; i < a.op.nout && want == TSR_OK; i++) expect_same_tensors(kind, packed_out[i], wild_out[i]);
+    for (int i = 0; i < a.op.nout && want == TSR_OK; i++)
+        expect_same_tensors(kind, packed_out[i], wild_out[i]);
     for (int i = 0; i < a.op.nin; i++) tsr_release(&wild[i]);
     for (int i = 0; i < a.op.nout; i++) tsr_release(&packed_out[i]), tsr_release(&wild_out[i]);
     any_op_end(&a);
@@ -176,9 +181,11 @@ static int compare_strides(tsr_op_kind kind, int64_t size, int leading)
 static bool goes_by_signature(tsr_op_kind kind)
 {
     const char *family = tsr_op_get_info(kind)->family;
-    const bool own = !strcmp(family, "elementwise") || !strcmp(family, "matmul") || !strcmp(family, "reduce") ||
-                     !strcmp(family, "scan") || !strcmp(family, "create") || !strcmp(family, "random");
-    return kind != TSR_OP_SCATTER && (!own || kind == TSR_OP_MATMUL || kind == TSR_OP_MATMUL_I8 || kind == TSR_OP_ADD);
+    const bool own = !strcmp(family, "elementwise") || !strcmp(family, "matmul") ||
+                     !strcmp(family, "reduce") || !strcmp(family, "scan") || !strcmp(family, "create") ||
+                     !strcmp(family, "random");
+    return kind != TSR_OP_SCATTER &&
+           (!own || kind == TSR_OP_MATMUL || kind == TSR_OP_MATMUL_I8 || kind == TSR_OP_ADD);
 }
 
 static void test_no_op_looks_at_the_strides_of_no_elements(void)
@@ -200,7 +207,8 @@ static void test_no_op_looks_at_the_strides_of_no_elements(void)
 static void test_products_of_empty_matrices_of_huge_batches(void)
 {
     const int64_t strides[] = { FAR, FAR, 1 };
-    tsr_tensor *a = empty_with(TSR_SHAPE(3, 0, 4), strides), *b = empty_with(TSR_SHAPE(3, 4, 0), strides), *z = NULL;
+    tsr_tensor *a = empty_with(TSR_SHAPE(3, 0, 4), strides), *b = empty_with(TSR_SHAPE(3, 4, 0), strides),
+               *z = NULL;
     EXPECT_OK(tsr_matmul(&z, a, b));
     EXPECT(z && z->ndim == 3 && z->shape[0] == 3 && z->shape[1] == 0 && z->shape[2] == 0);
     tsr_release(&z);
@@ -216,7 +224,8 @@ static void test_time_does_not_depend_on_how_many_empty_matrices_there_are(void)
 {
     const int64_t shape[] = { (int64_t)1 << 40, (int64_t)1 << 18, 0, 4 };
     tsr_tensor *x = empty_with(4, shape, (const int64_t[]){ 1, 1, 1, 1 }), *z = NULL;
-    tsr_tensor *w = empty_with(TSR_SHAPE(4, 0), (const int64_t[]){ 1, 1 }), *turned = NULL, *bytes = NULL, *byte_w = NULL;
+    tsr_tensor *w = empty_with(TSR_SHAPE(4, 0), (const int64_t[]){ 1, 1 }), *turned = NULL, *bytes = NULL,
+               *byte_w = NULL;
     EXPECT_OK(tsr_matmul(&z, x, w));
     expect_filled(&z, 0, 0);
     EXPECT_OK(tsr_transpose(&turned, w, 0, 1));

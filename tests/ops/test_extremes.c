@@ -10,7 +10,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const int64_t lengths[] = { 1, 2, 3, 5, 8, 16, 17, 31, 64, 100, 257, 410, 1000, 4096, 5000, 33333, 100000 };
+static const int64_t lengths[] = { 1,   2,   3,   5,    8,    16,   17,    31,    64,
+                                   100, 257, 410, 1000, 4096, 5000, 33333, 100000 };
 
 /* Tensors ---------------------------------------------------------------------------------- */
 
@@ -28,7 +29,8 @@ static tsr_tensor *make(tsr_dtype dtype, layout how, int64_t width, int64_t n, v
     EXPECT_OK(tsr_empty(&wide, TSR_F64, 2, shape));
     double *to = wide->data;
     for (int64_t j = 0; j < width; j++)
-        for (int64_t i = 0; i < n * step; i++) to[how == COLUMNS ? i * width + j : j * n * step + i] = value(i / step, n, big);
+        for (int64_t i = 0; i < n * step; i++)
+            to[how == COLUMNS ? i * width + j : j * n * step + i] = value(i / step, n, big);
     EXPECT_OK(tsr_cast(&all, wide, dtype));
     if (how == ROWS)         EXPECT_OK(tsr_slice(&z, all, 1, 0, n, 1));
     else if (how == COLUMNS) EXPECT_OK(tsr_transpose(&z, all, 0, 1));
@@ -59,8 +61,9 @@ static tsr_tensor *run(op_fn op, const tsr_tensor *x, const char *name)
     EXPECT_OK(tsr_set_threads(3));
     EXPECT_OK(op(&three, x));
     EXPECT_OK(tsr_set_threads(0));
-    const bool same = one && three && tsr_same_desc(one, three) &&
-                      memcmp(one->data, three->data, (size_t)tsr_numel(one) * tsr_dtype_size(one->dtype)) == 0;
+    const bool same =
+        one && three && tsr_same_desc(one, three) &&
+        memcmp(one->data, three->data, (size_t)tsr_numel(one) * tsr_dtype_size(one->dtype)) == 0;
     EXPECT_MSG(same, "%s: bits depend on the threads", name);
     tsr_release(&three);
     return one;
@@ -68,39 +71,68 @@ static tsr_tensor *run(op_fn op, const tsr_tensor *x, const char *name)
 
 /* Products ---------------------------------------------------------------------------------- */
 
-static tsr_status prod_lanes(tsr_tensor **z, const tsr_tensor *x) { return tsr_prod(z, x, TSR_AXES(1), false); }
+static tsr_status prod_lanes(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_prod(z, x, TSR_AXES(1), false);
+}
 static tsr_status prod_all(tsr_tensor **z, const tsr_tensor *x)   { return tsr_prod(z, x, 0, NULL, false); }
 
-static double in_turn(int64_t i, int64_t n, double big)      { return i == n - 1 && n % 2 ? 1 : i % 2 ? 1 / big : big; }
-static double then_small(int64_t i, int64_t n, double big)   { return i == n - 1 && n % 2 ? 1 : i < n / 2 ? big : 1 / big; }
+static double in_turn(int64_t i, int64_t n, double big)
+{
+    return i == n - 1 && n % 2 ? 1 : i % 2 ? 1 / big : big;
+}
+static double then_small(int64_t i, int64_t n, double big)
+{
+    return i == n - 1 && n % 2 ? 1 : i < n / 2 ? big : 1 / big;
+}
 static double small_first(int64_t i, int64_t n, double big)  { return then_small(i, n, 1 / big); }
 static double zero_first(int64_t i, int64_t n, double big)   { (void)n; return i == 0 ? 0 : big; }
 static double zero_last(int64_t i, int64_t n, double big)    { return i == n - 1 ? -0.0 : -big; }
 static double only_big(int64_t i, int64_t n, double big)     { (void)i; (void)n; return big; }
-static double infinite(int64_t i, int64_t n, double big)     { return i == n - 1 ? (double)INFINITY : -1 / big; }
-static double both(int64_t i, int64_t n, double big)         { (void)n; return i == 0 ? (double)INFINITY : i == 1 ? 0 : big; }
+static double infinite(int64_t i, int64_t n, double big) { return i == n - 1 ? (double)INFINITY : -1 / big; }
+static double both(int64_t i, int64_t n, double big)
+{
+    (void)n;
+    return i == 0 ? (double)INFINITY : i == 1 ? 0 : big;
+}
 
 static double product_of_then(int64_t n, double big)     { (void)n; (void)big; return 1; }
 static double product_of_zero(int64_t n, double big)     { (void)n; (void)big; return 0; }
 static double product_of_zeros(int64_t n, double big)    { (void)big; return n % 2 ? -0.0 : 0.0; }
 static double product_of_bigs(int64_t n, double big)     { return n == 1 ? big : (double)INFINITY; }
-static double product_of_smalls(int64_t n, double big)   { (void)big; return n % 2 ? (double)INFINITY : -(double)INFINITY; }
-static double product_of_both(int64_t n, double big)     { (void)big; return n == 1 ? (double)INFINITY : (double)NAN; }
+static double product_of_smalls(int64_t n, double big)
+{
+    (void)big;
+    return n % 2 ? (double)INFINITY : -(double)INFINITY;
+}
+static double product_of_both(int64_t n, double big)
+{
+    (void)big;
+    return n == 1 ? (double)INFINITY : (double)NAN;
+}
 
-static const struct { const char *name; value_fn value; double (*wanted)(int64_t n, double big); } products[] = {
+static const struct {
+    const char *name;
+    value_fn value;
+    double (*wanted)(int64_t n, double big);
+} products[] = {
     { "big and small in turn", in_turn, product_of_then }, { "big, then small", then_small, product_of_then },
-    { "small, then big", small_first, product_of_then }, { "zero first", zero_first, product_of_zero },
-    { "zero last", zero_last, product_of_zeros }, { "big", only_big, product_of_bigs },
-    { "infinity last", infinite, product_of_smalls }, { "infinity and zero", both, product_of_both },
+    { "small, then big", small_first, product_of_then },   { "zero first", zero_first, product_of_zero },
+    { "zero last", zero_last, product_of_zeros },          { "big", only_big, product_of_bigs },
+    { "infinity last", infinite, product_of_smalls },      { "infinity and zero", both, product_of_both },
 };
 
 /* A power of two that has a reciprocal, and of which two do not fit. */
-static const struct { tsr_dtype dtype; double big; } floats[] = {
-    { TSR_F64, 0x1p1000 }, { TSR_F32, 0x1p120 }, { TSR_F16, 0x1p14 }, { TSR_BF16, 0x1p120 }, { TSR_F8E5M2, 0x1p14 },
-    { TSR_C128, 0x1p1000 }, { TSR_C64, 0x1p120 },
+static const struct { tsr_dtype dtype; double big;
+} floats[] = {
+    { TSR_F64, 0x1p1000 },  { TSR_F32, 0x1p120 },   { TSR_F16, 0x1p14 },  { TSR_BF16, 0x1p120 },
+    { TSR_F8E5M2, 0x1p14 }, { TSR_C128, 0x1p1000 }, { TSR_C64, 0x1p120 },
 };
 
-static bool same_number(double a, double b) { return (a != a && b != b) || (a == b && signbit(a) == signbit(b)); }
+static bool same_number(double a, double b)
+{
+    return (a != a && b != b) || (a == b && signbit(a) == signbit(b));
+}
 
 static bool is_complex(tsr_dtype d) { return tsr_dtype_kind(d) == TSR_COMPLEX; }
 
@@ -115,12 +147,16 @@ static void expect_products(int f, int c, layout how, int64_t width, int64_t n)
     const double big = floats[f].big, wanted = products[c].wanted(n, big);
     if (!applies(floats[f].dtype, wanted, n)) return;
     tsr_tensor *x = make(floats[f].dtype, how, width, n, products[c].value, big);
-    tsr_tensor *z = run(prod_lanes, x, products[c].name), *all = width == 1 ? run(prod_all, x, products[c].name) : NULL;
+    tsr_tensor *z = run(prod_lanes, x, products[c].name),
+               *all = width == 1 ? run(prod_all, x, products[c].name) : NULL;
     for (int64_t j = 0; j < width; j += width > 1 ? width - 1 : 1) {
-        const double v = is_complex(floats[f].dtype) && z ? ((z->dtype == TSR_C64) ? (double)((float *)z->data)[2 * j]
-                                                                            : ((double *)z->data)[2 * j]) : number(z, j);
-        EXPECT_MSG(same_number(v, wanted), "%s of %s, layout %d, n %lld, width %lld: %g, not %g", products[c].name,
-                   tsr_dtype_name(floats[f].dtype), (int)how, (long long)n, (long long)width, v, wanted);
+        const double v =
+            is_complex(floats[f].dtype) && z
+                ? ((z->dtype == TSR_C64) ? (double)((float *)z->data)[2 * j] : ((double *)z->data)[2 * j])
+                : number(z, j);
+        EXPECT_MSG(same_number(v, wanted), "%s of %s, layout %d, n %lld, width %lld: %g, not %g",
+                   products[c].name, tsr_dtype_name(floats[f].dtype), (int)how, (long long)n,
+                   (long long)width, v, wanted);
     }
     if (all && !is_complex(floats[f].dtype)) EXPECT(same_number(number(all, 0), wanted));
     tsr_release(&x);
@@ -139,7 +175,8 @@ static void test_products_do_not_overflow_on_the_way(void)
                 }
 }
 
-/* Factors of any exponent, subnormal ones too, whose product is known: each 2^e is met by 2^-e or two halves of it. */
+/* Factors of any exponent, subnormal ones too, whose product is known: each 2^e is met by 2^-e or two halves
+ * of it. */
 static double any_power(int64_t i, int64_t n, double big)
 {
     const int e = 1 + (int)(i / 4 * 37 % 1074);
@@ -157,9 +194,11 @@ static void test_products_take_subnormal_factors(void)
     for (int how = 0; how < LAYOUTS; how++)
         for (size_t l = 0; l < COUNT(lengths); l++) {
             const int64_t width = lengths[l] <= 1000 ? 9 : 1;
-            tsr_tensor *x = make(TSR_F64, (layout)how, width, lengths[l], any_power, 0), *z = run(prod_lanes, x, "powers");
+            tsr_tensor *x = make(TSR_F64, (layout)how, width, lengths[l], any_power, 0),
+                       *z = run(prod_lanes, x, "powers");
             for (int64_t j = 0; j < width; j++)
-                EXPECT_MSG(number(z, j) == 1, "layout %d, n %lld: %a", how, (long long)lengths[l], number(z, j));
+                EXPECT_MSG(number(z, j) == 1, "layout %d, n %lld: %a", how, (long long)lengths[l],
+                           number(z, j));
             tsr_release(&x);
             tsr_release(&z);
         }
@@ -168,17 +207,22 @@ static void test_products_take_subnormal_factors(void)
 /* Just inside and just outside of the range. */
 static void test_products_are_rounded_once_at_the_ends(void)
 {
-    static const struct { double x[3], wanted; } cases[] = {
-        { { 0x1p-1000, 0x1.8p-74, 1 }, 0x1p-1073 }, { { 0x1p-537, 0x1p-537, 1 }, 0x1p-1074 },
-        { { 0x1p-537, 0x1p-538, 1 }, 0 }, { { 0x1p-600, 0x1p-600, 0x1p1000 }, 0x1p-200 },
-        { { 0x1.fffffffffffffp1000, 0x1p23, 1 }, 0x1.fffffffffffffp1023 }, { { 0x1p600, -0x1p600, 0x1p-1000 }, -0x1p200 },
+    static const struct { double x[3], wanted;
+    } cases[] = {
+        { { 0x1p-1000, 0x1.8p-74, 1 }, 0x1p-1073 },
+        { { 0x1p-537, 0x1p-537, 1 }, 0x1p-1074 },
+        { { 0x1p-537, 0x1p-538, 1 }, 0 },
+        { { 0x1p-600, 0x1p-600, 0x1p1000 }, 0x1p-200 },
+        { { 0x1.fffffffffffffp1000, 0x1p23, 1 }, 0x1.fffffffffffffp1023 },
+        { { 0x1p600, -0x1p600, 0x1p-1000 }, -0x1p200 },
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
         tsr_tensor *x = NULL, *z = NULL;
         EXPECT_OK(tsr_empty(&x, TSR_F64, TSR_SHAPE(3)));
         memcpy(x->data, cases[c].x, sizeof cases[c].x);
         EXPECT_OK(tsr_prod(&z, x, 0, NULL, false));
-        EXPECT_MSG(number(z, 0) == cases[c].wanted, "case %d: %a, not %a", (int)c, number(z, 0), cases[c].wanted);
+        EXPECT_MSG(number(z, 0) == cases[c].wanted, "case %d: %a, not %a", (int)c, number(z, 0),
+                   cases[c].wanted);
         tsr_release(&x);
         tsr_release(&z);
     }
@@ -205,22 +249,60 @@ static void test_complex_products_turn(void)
 
 /* Reductions and norms ------------------------------------------------------------------------ */
 
-static double ordinary(int64_t i, int64_t n, double big) { (void)n; return ((double)(i * 7919 % 1000) - 300) / 256 * big; }
-static double positive(int64_t i, int64_t n, double big) { (void)n; return (1 + (double)(i * 7919 % 1000) / 1024) * big; }
+static double ordinary(int64_t i, int64_t n, double big)
+{
+    (void)n;
+    return ((double)(i * 7919 % 1000) - 300) / 256 * big;
+}
+static double positive(int64_t i, int64_t n, double big)
+{
+    (void)n;
+    return (1 + (double)(i * 7919 % 1000) / 1024) * big;
+}
 
-static tsr_status std_lanes(tsr_tensor **z, const tsr_tensor *x)  { return tsr_std(z, x, TSR_AXES(1), false, 0); }
+static tsr_status std_lanes(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_std(z, x, TSR_AXES(1), false, 0);
+}
 static tsr_status std_all(tsr_tensor **z, const tsr_tensor *x)    { return tsr_std(z, x, 0, NULL, false, 0); }
-static tsr_status var_lanes(tsr_tensor **z, const tsr_tensor *x)  { return tsr_var(z, x, TSR_AXES(1), false, 0); }
-static tsr_status mean_lanes(tsr_tensor **z, const tsr_tensor *x) { return tsr_mean(z, x, TSR_AXES(1), false); }
+static tsr_status var_lanes(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_var(z, x, TSR_AXES(1), false, 0);
+}
+static tsr_status mean_lanes(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_mean(z, x, TSR_AXES(1), false);
+}
 static tsr_status mean_all(tsr_tensor **z, const tsr_tensor *x)   { return tsr_mean(z, x, 0, NULL, false); }
-static tsr_status norm_1(tsr_tensor **z, const tsr_tensor *x)     { return tsr_norm(z, x, TSR_AXES(1), false, 1); }
-static tsr_status norm_2(tsr_tensor **z, const tsr_tensor *x)     { return tsr_norm(z, x, TSR_AXES(1), false, 2); }
-static tsr_status norm_3(tsr_tensor **z, const tsr_tensor *x)     { return tsr_norm(z, x, TSR_AXES(1), false, 3); }
-static tsr_status norm_half(tsr_tensor **z, const tsr_tensor *x)  { return tsr_norm(z, x, TSR_AXES(1), false, 0.5); }
-static tsr_status norm_inf(tsr_tensor **z, const tsr_tensor *x)   { return tsr_norm(z, x, TSR_AXES(1), false, INFINITY); }
-static tsr_status norm_least(tsr_tensor **z, const tsr_tensor *x) { return tsr_norm(z, x, TSR_AXES(1), false, -2); }
+static tsr_status norm_1(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_norm(z, x, TSR_AXES(1), false, 1);
+}
+static tsr_status norm_2(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_norm(z, x, TSR_AXES(1), false, 2);
+}
+static tsr_status norm_3(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_norm(z, x, TSR_AXES(1), false, 3);
+}
+static tsr_status norm_half(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_norm(z, x, TSR_AXES(1), false, 0.5);
+}
+static tsr_status norm_inf(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_norm(z, x, TSR_AXES(1), false, INFINITY);
+}
+static tsr_status norm_least(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_norm(z, x, TSR_AXES(1), false, -2);
+}
 static tsr_status rms(tsr_tensor **z, const tsr_tensor *x)        { return tsr_rms_norm(z, x, NULL, 0); }
-static tsr_status layer(tsr_tensor **z, const tsr_tensor *x)      { return tsr_layer_norm(z, x, 1, NULL, NULL, 0); }
+static tsr_status layer(tsr_tensor **z, const tsr_tensor *x)
+{
+    return tsr_layer_norm(z, x, 1, NULL, NULL, 0);
+}
 static tsr_status instance(tsr_tensor **z, const tsr_tensor *x)
 {
     tsr_tensor *three = NULL;
@@ -231,24 +313,30 @@ static tsr_status instance(tsr_tensor **z, const tsr_tensor *x)
 }
 
 /* degree: by which power of a factor of x the result grows. */
-static const struct { const char *name; op_fn op; value_fn value; int degree; } ops[] = {
-    { "std", std_lanes, ordinary, 1 }, { "std of all", std_all, ordinary, 1 }, { "var", var_lanes, ordinary, 2 },
-    { "mean", mean_lanes, positive, 1 }, { "mean of all", mean_all, positive, 1 }, { "norm 1", norm_1, ordinary, 1 },
-    { "norm 2", norm_2, ordinary, 1 }, { "norm 3", norm_3, ordinary, 1 }, { "norm 1/2", norm_half, ordinary, 1 },
-    { "norm inf", norm_inf, ordinary, 1 }, { "norm -2", norm_least, positive, 1 }, { "rms_norm", rms, ordinary, 0 },
-    { "layer_norm", layer, ordinary, 0 }, { "instance_norm", instance, ordinary, 0 },
+static const struct { const char *name; op_fn op; value_fn value; int degree;
+} ops[] = {
+    { "std", std_lanes, ordinary, 1 },        { "std of all", std_all, ordinary, 1 },
+    { "var", var_lanes, ordinary, 2 },        { "mean", mean_lanes, positive, 1 },
+    { "mean of all", mean_all, positive, 1 }, { "norm 1", norm_1, ordinary, 1 },
+    { "norm 2", norm_2, ordinary, 1 },        { "norm 3", norm_3, ordinary, 1 },
+    { "norm 1/2", norm_half, ordinary, 1 },   { "norm inf", norm_inf, ordinary, 1 },
+    { "norm -2", norm_least, positive, 1 },   { "rms_norm", rms, ordinary, 0 },
+    { "layer_norm", layer, ordinary, 0 },     { "instance_norm", instance, ordinary, 0 },
 };
 
 /* What numbers times 2^by come to is what the numbers do, times a power of two, where that is a number. */
-static void expect_scaled(size_t o, tsr_dtype dtype, double unit, layout how, int64_t width, int64_t n, int by)
+static void expect_scaled(size_t o, tsr_dtype dtype, double unit, layout how, int64_t width, int64_t n,
+                          int by)
 {
     tsr_tensor *x = make(dtype, how, width, n, ops[o].value, 1);
     tsr_tensor *y = make(dtype, how, width, n, ops[o].value, ldexp(1, by));
-    tsr_tensor *a = run(ops[o].op, x, ops[o].name), *b = run(ops[o].op, y, ops[o].name), *wide[2] = { NULL, NULL };
+    tsr_tensor *a = run(ops[o].op, x, ops[o].name), *b = run(ops[o].op, y, ops[o].name),
+               *wide[2] = { NULL, NULL };
     EXPECT_OK(tsr_cast(&wide[0], a, TSR_F64));
     EXPECT_OK(tsr_cast(&wide[1], b, TSR_F64));
     for (int64_t i = 0; wide[0] && wide[1] && i < tsr_numel(wide[0]); i++) {
-        const double v = ((double *)wide[0]->data)[i], w = ldexp(((double *)wide[1]->data)[i], -by * ops[o].degree);
+        const double v = ((double *)wide[0]->data)[i],
+                     w = ldexp(((double *)wide[1]->data)[i], -by * ops[o].degree);
         const bool fits = fabs(ldexp(v, by * ops[o].degree)) < (dtype == TSR_F64 ? 0x1p1023 : 0x1p127);
         const bool near = v != v ? w != w : !fits || fabs(v - w) <= unit * (fabs(v) + (ops[o].degree == 0));
         EXPECT_MSG(near, "%s of %s times 2^%d, layout %d, n %lld, width %lld: %.17g, not %.17g", ops[o].name,
@@ -267,7 +355,8 @@ static void expect_scaled_all(tsr_dtype dtype, double unit, const int *powers, s
                 for (size_t p = 0; p < count; p++) {
                     if (ops[o].degree == 2 && powers[p] != powers[0] && powers[p] != powers[1]) continue;
                     expect_scaled(o, dtype, unit, (layout)how, 1, lengths[l], powers[p]);
-                    if (lengths[l] <= 410) expect_scaled(o, dtype, unit, (layout)how, 18, lengths[l], powers[p]);
+                    if (lengths[l] <= 410)
+                        expect_scaled(o, dtype, unit, (layout)how, 18, lengths[l], powers[p]);
                 }
 }
 
@@ -286,7 +375,8 @@ static void test_large_and_small_floats_keep_their_digits(void)
 static void test_sums_come_back_into_the_range(void)
 {
     for (size_t l = 0; l < COUNT(lengths); l++) {
-        tsr_tensor *x = make(TSR_F64, ROWS, 1, lengths[l], only_big, 0x1.8p1023), *z = run(mean_all, x, "mean");
+        tsr_tensor *x = make(TSR_F64, ROWS, 1, lengths[l], only_big, 0x1.8p1023),
+                   *z = run(mean_all, x, "mean");
         EXPECT_MSG(number(z, 0) == 0x1.8p1023, "mean of %lld: %g", (long long)lengths[l], number(z, 0));
         tsr_release(&x);
         tsr_release(&z);
@@ -303,7 +393,9 @@ static void test_sums_come_back_into_the_range(void)
 /* What is infinite or NaN stays so, and deviations of equal numbers are 0. */
 static void test_infinite_and_equal_elements(void)
 {
-    static const double given[][3] = { { INFINITY, 1, 2 }, { INFINITY, -INFINITY, 1 }, { NAN, 1e300, 1 }, { 3, 3, 3 } };
+    static const double given[][3] = {
+        { INFINITY, 1, 2 }, { INFINITY, -INFINITY, 1 }, { NAN, 1e300, 1 }, { 3, 3, 3 }
+    };
     static const double mean[] = { INFINITY, NAN, NAN, 3 }, std[] = { NAN, NAN, NAN, 0 };
     for (size_t c = 0; c < COUNT(given); c++) {
         tsr_tensor *x = NULL, *m = NULL, *s = NULL;
@@ -359,7 +451,8 @@ static void expect_parts(const tsr_tensor *z, double re, double im, const char *
 {
     const double *v = z->data;
     for (int i = 0; i < 9; i++)
-        EXPECT_MSG(fabs(v[2 * i] - re) <= 1e-14 * fabs(re) && fabs(v[2 * i + 1] - im) <= 1e-14 * (fabs(im) + fabs(re)),
+        EXPECT_MSG(fabs(v[2 * i] - re) <= 1e-14 * fabs(re) &&
+                       fabs(v[2 * i + 1] - im) <= 1e-14 * (fabs(im) + fabs(re)),
                    "%s: %g %g, not %g %g", what, v[2 * i], v[2 * i + 1], re, im);
 }
 
@@ -395,7 +488,8 @@ static void test_hypot_and_exponentials_far_out(void)
 {
     static const double bigs[] = { 0x1p1020, 0x1p-1040, 0x1p600, 0x1p-600 };
     for (size_t c = 0; c < COUNT(bigs); c++) {
-        tsr_tensor *x = make(TSR_F64, ROWS, 1, 33, only_big, 3 * bigs[c]), *y = make(TSR_F64, ROWS, 1, 33, only_big, 4 * bigs[c]);
+        tsr_tensor *x = make(TSR_F64, ROWS, 1, 33, only_big, 3 * bigs[c]),
+                   *y = make(TSR_F64, ROWS, 1, 33, only_big, 4 * bigs[c]);
         tsr_tensor *z = NULL, *s = NULL, *l = NULL;
         EXPECT_OK(tsr_hypot(&z, x, y));
         EXPECT_OK(tsr_logsumexp(&l, y, 0, NULL, false));

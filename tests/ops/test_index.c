@@ -29,7 +29,8 @@ static void take_case(ref_case *c)
     if (!choose_result(c, 0, true)) return;
     const tsr_tensor *t = c->t[RESULTS], *at = c->t[RESULTS + 1];
     ref_say(c, "    take along %d\n", axis);
-    MUST((rows ? tsr_embedding(&c->t[0], t, at) : tsr_take(&c->t[0], t, at, either_end(c, axis, ndim))) == TSR_OK);
+    MUST((rows ? tsr_embedding(&c->t[0], t, at) : tsr_take(&c->t[0], t, at, either_end(c, axis, ndim))) ==
+         TSR_OK);
     check_results(c, 1);
 }
 
@@ -64,7 +65,8 @@ static void along_case(ref_case *c)
     const tsr_tensor *t = c->t[RESULTS], *at = c->t[RESULTS + 1];
     const int asked = either_end(c, axis, ndim);
     ref_say(c, "    %s along %d\n", broadcast ? "take_along_axis" : "gather", axis);
-    MUST((broadcast ? tsr_take_along_axis(&c->t[0], t, at, asked) : tsr_gather(&c->t[0], t, at, asked)) == TSR_OK);
+    MUST((broadcast ? tsr_take_along_axis(&c->t[0], t, at, asked) : tsr_gather(&c->t[0], t, at, asked)) ==
+         TSR_OK);
     check_results(c, 1);
 }
 
@@ -89,9 +91,14 @@ static void outside_case(ref_case *c)
     while (in[1].at[first] != in[1].at[k]) first++;
     for (int64_t i = 0; i < first; i++) ref_next(at, q, picks);
     for (int i = 0; i < q; i++)
-        snprintf(place + strlen(place), sizeof place - strlen(place), i ? ", %lld" : "%lld", (long long)at[i]);
-    if (far) snprintf(said, sizeof said, "take: index 18446744073709551615 at (%s) is outside dim %d of ", place, axis);
-    else snprintf(said, sizeof said, "take: index %lld at (%s) is outside dim %d of ", (long long)v, place, axis);
+        snprintf(place + strlen(place), sizeof place - strlen(place), i ? ", %lld" : "%lld",
+                 (long long)at[i]);
+    if (far)
+        snprintf(said, sizeof said, "take: index 18446744073709551615 at (%s) is outside dim %d of ", place,
+                 axis);
+    else
+        snprintf(said, sizeof said, "take: index %lld at (%s) is outside dim %d of ", (long long)v, place,
+                 axis);
     want_shape(0, dtype_of(c), 0, NULL);
     MUST(tsr_take(&c->t[0], c->t[RESULTS], c->t[RESULTS + 1], axis) == TSR_EINDEX);
     ref_say(c, "    should say %s\n", said);
@@ -206,7 +213,8 @@ static void index_add_case(ref_case *c)
     memcpy(from, shape, sizeof from);
     from[axis] = n;
     begin_case(c);
-    if ((shape[axis] == 0 && n > 0) || ref_count(ndim, from) > 200 || !mode_takes(TSR_SCATTER_ADD, dtype)) return;
+    if ((shape[axis] == 0 && n > 0) || ref_count(ndim, from) > 200 || !mode_takes(TSR_SCATTER_ADD, dtype))
+        return;
     if (!make_input(c, 0, dtype, ndim, shape) || !make_index(c, 1, scalar ? 0 : 1, &n, shape[axis]) ||
         !make_input(c, 2, dtype, ndim, from))
         return;
@@ -222,8 +230,8 @@ static void index_add_case(ref_case *c)
     }
     if (!choose_result(c, 0, true)) return;
     ref_say(c, "    index_add along %d\n", axis);
-    MUST(tsr_index_add(&c->t[0], c->t[RESULTS], c->t[RESULTS + 1], c->t[RESULTS + 2], either_end(c, axis, ndim)) ==
-         TSR_OK);
+    MUST(tsr_index_add(&c->t[0], c->t[RESULTS], c->t[RESULTS + 1], c->t[RESULTS + 2],
+                       either_end(c, axis, ndim)) == TSR_OK);
     check_results(c, 1);
 }
 
@@ -274,7 +282,8 @@ static int random_pair(ref_case *c, int64_t *wide, int *na, int64_t *a, int *nb,
 static int64_t place_in(const ref_view *v, const int64_t *index, int ndim)
 {
     int64_t at = 0;
-    for (int i = 0; i < v->ndim; i++) at = at * v->shape[i] + (v->shape[i] == 1 ? 0 : index[ndim - v->ndim + i]);
+    for (int i = 0; i < v->ndim; i++)
+        at = at * v->shape[i] + (v->shape[i] == 1 ? 0 : index[ndim - v->ndim + i]);
     return at;
 }
 
@@ -361,7 +370,8 @@ static void expect_f32(const tsr_tensor *t, int n, const float *numbers)
 {
     float got[64] = { 0 };
     EXPECT(tsr_numel(t) == n && tsr_store(got, (size_t)n * sizeof *got, t) == TSR_OK);
-    for (int i = 0; i < n; i++) EXPECT_MSG(got[i] == numbers[i], "element %d is %g, not %g", i, got[i], numbers[i]);
+    for (int i = 0; i < n; i++)
+        EXPECT_MSG(got[i] == numbers[i], "element %d is %g, not %g", i, got[i], numbers[i]);
 }
 
 static void test_the_last_of_several_is_set_and_all_are_added(void)
@@ -387,7 +397,8 @@ static void test_the_last_of_several_is_set_and_all_are_added(void)
 
 static void test_bad_input_is_refused_in_words(void)
 {
-    tsr_tensor *t = NULL, *at = NULL, *y = NULL, *f = NULL, *mask = NULL, *described = NULL, *z = NULL, *deep = NULL;
+    tsr_tensor *t = NULL, *at = NULL, *y = NULL, *f = NULL, *mask = NULL, *described = NULL, *z = NULL,
+               *deep = NULL;
     tsr_tensor *given = NULL, *v = NULL;
     tsr_desc d;
     int64_t ones[TSR_MAX_NDIM];
@@ -408,9 +419,11 @@ static void test_bad_input_is_refused_in_words(void)
     expect_f32(given, 3, (float[]){ 9, 9, 9 });
     EXPECT_FAILS(tsr_take_along_axis(&given, t, at, 0), TSR_EINDEX, "take_along_axis: index 7 at (2)");
     EXPECT_FAILS(tsr_gather(&given, t, at, 0), TSR_EINDEX, "gather: index 7 at (2)");
-    EXPECT_FAILS(tsr_scatter(&given, given, at, v, 0, TSR_SCATTER_SET), TSR_EINDEX, "scatter: index 7 at (2)");
+    EXPECT_FAILS(tsr_scatter(&given, given, at, v, 0, TSR_SCATTER_SET), TSR_EINDEX,
+                 "scatter: index 7 at (2)");
     EXPECT_FAILS(tsr_index_add(&given, given, at, v, 0), TSR_EINDEX, "index_add: index 7 at (2)");
-    EXPECT_FAILS(tsr_one_hot(&y, at, 7, TSR_F32), TSR_EINDEX, "one_hot: index 7 at (2) is outside dim 1 of f32(3, 7");
+    EXPECT_FAILS(tsr_one_hot(&y, at, 7, TSR_F32), TSR_EINDEX,
+                 "one_hot: index 7 at (2) is outside dim 1 of f32(3, 7");
     expect_f32(given, 3, (float[]){ 9, 9, 9 });
 
     EXPECT_FAILS(tsr_take(NULL, t, at, 0), TSR_ENULL, "take: out");
@@ -437,7 +450,8 @@ static void test_bad_input_is_refused_in_words(void)
     EXPECT_FAILS(tsr_scatter(&y, NULL, at, t, 0, TSR_SCATTER_SET), TSR_ENULL, "scatter: t");
     EXPECT_FAILS(tsr_scatter(&y, t, NULL, t, 0, TSR_SCATTER_SET), TSR_ENULL, "scatter: index");
     EXPECT_FAILS(tsr_scatter(&y, t, at, NULL, 0, TSR_SCATTER_SET), TSR_ENULL, "scatter: src");
-    EXPECT_FAILS(tsr_scatter(&y, t, at, f, 0, TSR_SCATTER_SET), TSR_EDTYPE, "scatter: t is f32(5 | 1), but src is f64");
+    EXPECT_FAILS(tsr_scatter(&y, t, at, f, 0, TSR_SCATTER_SET), TSR_EDTYPE,
+                 "scatter: t is f32(5 | 1), but src is f64");
     EXPECT_FAILS(tsr_scatter(&y, t, at, t, 0, (tsr_scatter_mode)3), TSR_EINVAL, "scatter: 3 is no mode");
     EXPECT_FAILS(tsr_scatter(&y, z, at, z, 0, TSR_SCATTER_ADD), TSR_EDTYPE, "scatter: add does not take c32");
     EXPECT_FAILS(tsr_scatter(&y, z, at, z, 0, TSR_SCATTER_MAX), TSR_EDTYPE, "scatter: max does not take c32");
@@ -447,7 +461,8 @@ static void test_bad_input_is_refused_in_words(void)
     EXPECT_FAILS(tsr_index_add(&y, NULL, at, t, 0), TSR_ENULL, "index_add: t");
     EXPECT_FAILS(tsr_index_add(&y, t, NULL, t, 0), TSR_ENULL, "index_add: index");
     EXPECT_FAILS(tsr_index_add(&y, t, at, NULL, 0), TSR_ENULL, "index_add: src");
-    EXPECT_FAILS(tsr_index_add(&y, t, at, t, 0), TSR_ESHAPE, "index_add: dim 0 of src f32(5 | 1) is 5, not 3");
+    EXPECT_FAILS(tsr_index_add(&y, t, at, t, 0), TSR_ESHAPE,
+                 "index_add: dim 0 of src f32(5 | 1) is 5, not 3");
     EXPECT_FAILS(tsr_index_add(&y, mask, at, mask, 0), TSR_EDTYPE, "index_add: add does not take bool");
     EXPECT_FAILS(tsr_one_hot(NULL, at, 3, TSR_F32), TSR_ENULL, "one_hot: out");
     EXPECT_FAILS(tsr_one_hot(&y, NULL, 3, TSR_F32), TSR_ENULL, "one_hot: index");
@@ -458,12 +473,15 @@ static void test_bad_input_is_refused_in_words(void)
     EXPECT_FAILS(tsr_masked_select(NULL, t, mask), TSR_ENULL, "masked_select: out");
     EXPECT_FAILS(tsr_masked_select(&y, NULL, mask), TSR_ENULL, "masked_select: t");
     EXPECT_FAILS(tsr_masked_select(&y, t, NULL), TSR_ENULL, "masked_select: mask");
-    EXPECT_FAILS(tsr_masked_select(&y, t, at), TSR_EDTYPE, "masked_select: mask is i32(3 | 1), and must be bool");
-    EXPECT_FAILS(tsr_masked_select(&y, t, mask), TSR_ESHAPE, "masked_select: t f32(5 | 1) and mask bool(4 | 1)");
+    EXPECT_FAILS(tsr_masked_select(&y, t, at), TSR_EDTYPE,
+                 "masked_select: mask is i32(3 | 1), and must be bool");
+    EXPECT_FAILS(tsr_masked_select(&y, t, mask), TSR_ESHAPE,
+                 "masked_select: t f32(5 | 1) and mask bool(4 | 1)");
     EXPECT_FAILS(tsr_masked_fill(NULL, t, mask, TSR_SCALAR(0)), TSR_ENULL, "masked_fill: out");
     EXPECT_FAILS(tsr_masked_fill(&y, NULL, mask, TSR_SCALAR(0)), TSR_ENULL, "masked_fill: t");
     EXPECT_FAILS(tsr_masked_fill(&y, t, NULL, TSR_SCALAR(0)), TSR_ENULL, "masked_fill: mask");
-    EXPECT_FAILS(tsr_masked_fill(&y, t, mask, TSR_SCALAR(0)), TSR_ESHAPE, "masked_fill: mask bool(4 | 1) does not");
+    EXPECT_FAILS(tsr_masked_fill(&y, t, mask, TSR_SCALAR(0)), TSR_ESHAPE,
+                 "masked_fill: mask bool(4 | 1) does not");
     EXPECT_FAILS(tsr_masked_fill(&y, mask, mask, (tsr_scalar){ .dtype = TSR_F16 }), TSR_EDTYPE, "");
     EXPECT_FAILS(tsr_nonzero(NULL, t), TSR_ENULL, "nonzero: out");
     EXPECT_FAILS(tsr_nonzero(&y, NULL), TSR_ENULL, "nonzero: t");
@@ -519,12 +537,15 @@ static void test_long_rows_of_every_length_move_and_are_added(void)
                     const bool moved = j >= 2 && j < n + 2;
                     const double got = wide ? TSR_AT(double, big, i, j) : (double)TSR_AT(float, big, i, j);
                     if (!moved) wrong += got != GUARD;
-                    else        wrong += got != (wide ? TSR_AT(double, was, from, j - 1) : (double)TSR_AT(float, was, from, j - 1));
+                    else
+                        wrong += got != (wide ? TSR_AT(double, was, from, j - 1)
+                                              : (double)TSR_AT(float, was, from, j - 1));
                 }
             for (int64_t i = 0; was && i < ROWS; i++)
                 for (int64_t j = 0; j < pitch; j++) {
                     int64_t times = 1;
-                    for (int64_t k = 0; k < PICKS; k++) times += j >= 1 && j < n + 1 && ((const int64_t *)at->data)[k] == i;
+                    for (int64_t k = 0; k < PICKS; k++)
+                        times += j >= 1 && j < n + 1 && ((const int64_t *)at->data)[k] == i;
                     const double had = wide ? TSR_AT(double, was, i, j) : (double)TSR_AT(float, was, i, j);
                     const double got = wide ? TSR_AT(double, all, i, j) : (double)TSR_AT(float, all, i, j);
                     wrong += got != had * (double)times;

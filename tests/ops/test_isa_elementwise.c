@@ -64,7 +64,8 @@ static int operands_of(tsr_op_kind op)
 
 static bool answers(tsr_op_kind op) { return strstr(tsr_op_get_info(op)->signature, "-> z{ bool") != NULL; }
 
-/* How many patterns a function may be from the portable one: both are as near the true value as its row says. */
+/* How many patterns a function may be from the portable one: both are as near the true value as its row says.
+ */
 static int64_t allowance(tsr_op_kind op, tsr_dtype dtype)
 {
     const double *errors = elementwise_find(op)->facts.errors;
@@ -101,8 +102,8 @@ static bool is_near(tsr_dtype d, const char *got, const char *want, int64_t most
 
 static double some_number(uint64_t *seed)
 {
-    static const double few[] = { 0.0, -0.0, 1, -1, 0.5, -0.5, 2, -3, 100, -100, INFINITY, -INFINITY, NAN, 1e-30,
-                                  3e38 };
+    static const double few[] = { 0.0, -0.0, 1,        -1,        0.5, -0.5,  2,   -3,
+                                  100, -100, INFINITY, -INFINITY, NAN, 1e-30, 3e38 };
     if (test_below(seed, 3) == 0) return few[test_below(seed, 15)];
     const double size = ldexp(1, (int)test_below(seed, 24) - 12);
     return ((double)test_below(seed, 2000001) / 1e6 - 1) * size;
@@ -111,7 +112,8 @@ static double some_number(uint64_t *seed)
 static void random_element(uint64_t *seed, tsr_dtype d, char *p)
 {
     const uint64_t bits = test_next(seed);
-    if (is_float(d) && test_below(seed, 4) != 0) EXPECT_OK(tsr_scalar_store(p, d, tsr_scalar_f64(some_number(seed))));
+    if (is_float(d) && test_below(seed, 4) != 0)
+        EXPECT_OK(tsr_scalar_store(p, d, tsr_scalar_f64(some_number(seed))));
     else memcpy(p, &bits, tsr_dtype_size(d) < 8 ? tsr_dtype_size(d) : 8);
     if (d == TSR_BOOL && test_below(seed, 2)) *p = 0;
 }
@@ -157,8 +159,10 @@ static void fill_operands(uint64_t *seed, const tile_case *c)
     const tsri_tile *t = &c->tile;
     for (int i = 1; i <= c->nin; i++) {
         const int64_t size = (int64_t)tsr_dtype_size(c->operand[i]);
-        const int64_t last = t->row_step[i] * (t->rows - 1) + (t->col_step[i] > 0 ? t->col_step[i] * (t->cols - 1) : 0);
-        for (char *p = memory[i] + LEAD; p <= t->ptr[i] + last; p += size) random_element(seed, c->operand[i], p);
+        const int64_t last =
+            t->row_step[i] * (t->rows - 1) + (t->col_step[i] > 0 ? t->col_step[i] * (t->cols - 1) : 0);
+        for (char *p = memory[i] + LEAD; p <= t->ptr[i] + last; p += size)
+            random_element(seed, c->operand[i], p);
     }
 }
 
@@ -179,8 +183,9 @@ static void expect_same(const tile_case *c, tsri_tile_fn got, const void *got_pa
         for (int64_t i = 0; i < t.cols; i++) {
             const int64_t at = first + r * t.row_step[0] + i * t.col_step[0];
             const bool near = is_near(d, memory[0] + at, wanted + at, allowance(c->op, c->dtype));
-            EXPECT_MSG(near, "%s %s %s, %lld x %lld, row %lld, element %lld", set_name, tsr_op_get_info(c->op)->name,
-                       tsr_dtype_name(c->dtype), (long long)t.rows, (long long)t.cols, (long long)r, (long long)i);
+            EXPECT_MSG(near, "%s %s %s, %lld x %lld, row %lld, element %lld", set_name,
+                       tsr_op_get_info(c->op)->name, tsr_dtype_name(c->dtype), (long long)t.rows,
+                       (long long)t.cols, (long long)r, (long long)i);
             memcpy(wanted + at, memory[0] + at, (size_t)size);
         }
     EXPECT_MSG(!memcmp(memory[0], wanted, BYTES), "%s %s %s wrote beside its result", set_name,
@@ -293,7 +298,8 @@ static void expect_cast(uint64_t *seed, tsr_dtype from, tsr_dtype to, int64_t co
     for (int64_t i = 0; i < cols; i++) random_element(seed, from, x + i * in);
     memset(memory[0], 0x5a, BYTES);
     memset(wanted, 0x5a, BYTES);
-    for (int64_t i = 0; i < cols; i++) cast_by_wide(wanted + (z - memory[0]) + i * out, to, x + i * step, from);
+    for (int64_t i = 0; i < cols; i++)
+        cast_by_wide(wanted + (z - memory[0]) + i * out, to, x + i * step, from);
     table.cast[from][to](&(tsri_tile){ .stream = stream, .rows = 1, .cols = cols, .ptr = { z, x },
                                        .col_step = { out, step } }, NULL);
     EXPECT_MSG(!memcmp(memory[0], wanted, BYTES), "%s: %lld of %s to %s", set_name, (long long)cols,
@@ -307,7 +313,8 @@ static void casts(uint64_t *seed)
         for (int to = 1; to < TSR_DTYPE_COUNT; to++) {
             if (!table.cast[from][to]) continue;
             found++;
-            for (int64_t cols = 0; cols < 70; cols++) expect_cast(seed, (tsr_dtype)from, (tsr_dtype)to, cols, false);
+            for (int64_t cols = 0; cols < 70; cols++)
+                expect_cast(seed, (tsr_dtype)from, (tsr_dtype)to, cols, false);
             for (int i = 0; i < 8; i++)
                 expect_cast(seed, (tsr_dtype)from, (tsr_dtype)to, 1 + test_below(seed, 4000), i % 2 != 0);
         }
@@ -342,12 +349,14 @@ static void expect_function(uint64_t *seed, const elementwise_op *op)
             const uint32_t bits = start + i * step;
             memcpy(&x[i], &bits, sizeof bits);
         }
-        table.elementwise[op->kind][TSR_F32](&(tsri_tile){ .rows = 1, .cols = N, .ptr = { (char *)z, (char *)x },
-                                                           .col_step = { 4, 4 } }, &params);
+        table.elementwise[op->kind][TSR_F32](
+            &(tsri_tile){ .rows = 1, .cols = N, .ptr = { (char *)z, (char *)x }, .col_step = { 4, 4 } },
+            &params);
         for (int i = 0; i < N; i++) {
-            const long double want = ew_real_function(op->kind, (const long double[]){ x[i] }, op->facts.params);
-            EXPECT_MSG(units_off(z[i], want) <= op->facts.errors[ERRORS_F32], "%s: %s(%a) is %a, not %La", set_name,
-                       op->name, (double)x[i], (double)z[i], want);
+            const long double want =
+                ew_real_function(op->kind, (const long double[]){ x[i] }, op->facts.params);
+            EXPECT_MSG(units_off(z[i], want) <= op->facts.errors[ERRORS_F32], "%s: %s(%a) is %a, not %La",
+                       set_name, op->name, (double)x[i], (double)z[i], want);
         }
     }
 }
@@ -359,7 +368,10 @@ static void all_functions(uint64_t *seed)
             expect_function(seed, &elementwise_ops[i]);
 }
 
-static void test_functions_of_floats_are_within_their_bounds_for_any_pattern(void) { for_each_set(all_functions); }
+static void test_functions_of_floats_are_within_their_bounds_for_any_pattern(void)
+{
+    for_each_set(all_functions);
+}
 
 /* What an op touches decides, not what it is. */
 static void test_small_results_stay_in_the_caches(void)

@@ -1,6 +1,7 @@
 /* test_linalg.c - what linear algebra promises beside its results: which matrices are refused and in which
  * words, what NaN and matrices without elements give, where results may lie, and what needs LAPACK.
- * The results themselves are checked by tests/net (opcheck/check_linalg.c, check_spectrum.c, check_products.c).
+ * The results themselves are checked by tests/net (opcheck/check_linalg.c, check_spectrum.c,
+ * check_products.c).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* fork, setenv */
@@ -605,7 +606,8 @@ static void test_without_libraries_of_others_there_are_no_factors_and_words_say_
     EXPECT_OK(tsr_eye(&a, TSR_F64, 2, 2, 0));
     tsr_set_external(false);
     EXPECT(!tsr_get_external());
-    EXPECT_FAILS(tsr_inv(&z, a), TSR_EUNSUPPORTED, "inv: needs LAPACK, and libraries of others are not used here");
+    EXPECT_FAILS(tsr_inv(&z, a), TSR_EUNSUPPORTED,
+                 "inv: needs LAPACK, and libraries of others are not used here");
     EXPECT(z == NULL);
     tsr_set_external(true);
     EXPECT_OK(tsr_inv(&z, a));

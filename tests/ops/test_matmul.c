@@ -177,7 +177,8 @@ static void test_vectors_are_exact_at_every_length(void)
 /* Words whose halves have every sign, and carry into each other. */
 static uint32_t word_at_an_edge(uint64_t *r)
 {
-    static const uint32_t edges[] = { 0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0x80008000,
+    static const uint32_t edges[] = { 0,          1,          0x7fff,     0x8000,     0x8001,
+                                      0xffff,     0x10000,    0x7fffffff, 0x80000000, 0x80008000,
                                       0xffff8000, 0xffffffff, 0x7fff8000, 0x00018000 };
     const uint64_t n = sizeof edges / sizeof *edges, pick = (uint64_t)test_below(r, (int64_t)(2 * n));
     return pick < n ? edges[pick] : (uint32_t)test_next(r);
@@ -234,14 +235,16 @@ static void test_matmul_i8_sums_bytes_of_both_signs_in_i32(void)
     for (int i = 0; i < 400; i++) {
         const tsr_dtype da = i & 1 ? TSR_I8 : TSR_U8, db = i & 2 ? TSR_I8 : TSR_U8;
         const shapes s = random_shapes(&r);
-        check_bytes(strided_make(&r, da, s.na, s.a, true, false), strided_make(&r, db, s.nb, s.b, true, false),
-                    i % 5 == 0, &r);
+        check_bytes(strided_make(&r, da, s.na, s.a, true, false),
+                    strided_make(&r, db, s.nb, s.b, true, false), i % 5 == 0, &r);
     }
 }
 
 static void test_long_and_wide_sums_of_bytes_are_exact(void)
 {
-    static const int64_t sizes[][3] = { { 5, 4160, 33 }, { 17, 2112, 32 }, { 65, 64, 48 }, { 33, 4100, 16 }, { 40, 128, 96 } };
+    static const int64_t sizes[][3] = {
+        { 5, 4160, 33 }, { 17, 2112, 32 }, { 65, 64, 48 }, { 33, 4100, 16 }, { 40, 128, 96 }
+    };
     uint64_t r = 6;
     for (int i = 0; i < 10; i++) {
         const int64_t *s = sizes[i % 5];

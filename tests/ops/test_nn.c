@@ -1,6 +1,6 @@
-/* test_nn.c - what networks' ops promise beside their results: infinities, losses of nothing, hard numbers, long
- * lanes, refusals and their words. The results are checked by tests/net (opcheck/check_nn.c, check_norm.c,
- * check_loss.c), with the backend's kernels and with parts.
+/* test_nn.c - what networks' ops promise beside their results: infinities, losses of nothing, hard numbers,
+ * long lanes, refusals and their words. The results are checked by tests/net (opcheck/check_nn.c,
+ * check_norm.c, check_loss.c), with the backend's kernels and with parts.
  */
 #include <math.h>
 
@@ -14,7 +14,8 @@ static void fill_tensor(tsr_tensor *t)
     uint64_t state = 7;
     for (int64_t i = 0; i < tsr_numel(t); i++) {
         const double v = (double)(int64_t)test_next(&state) * 0x1p-61;
-        const value x = is_float(t->dtype) ? real_value(v) : integer_value(t->dtype, (uint64_t)test_below(&state, 4));
+        const value x =
+            is_float(t->dtype) ? real_value(v) : integer_value(t->dtype, (uint64_t)test_below(&state, 4));
         write_value(t->dtype, element(t, i), x);
     }
 }
@@ -110,7 +111,8 @@ static void test_dropout_depends_on_seed_and_index_alone(void)
     EXPECT_OK(tsr_ones(&column, TSR_BF16, TSR_SHAPE(1001, 300)));
     EXPECT_OK(tsr_transpose(&turned, column, 0, 1));
     EXPECT_OK(tsr_dropout(&turned, turned, 0.3, 42));
-    for (int64_t i = 0; i < 300 * 1001; i++) EXPECT((value_at(turned, i).re != 0) == (value_at(z, i).re != 0));
+    for (int64_t i = 0; i < 300 * 1001; i++)
+        EXPECT((value_at(turned, i).re != 0) == (value_at(z, i).re != 0));
     EXPECT_OK(tsr_dropout(&same, ones, 0.3, 43));
     EXPECT(memcmp(same->data, z->data, (size_t)tsr_byte_size(z)));
     tsr_release(&same);
@@ -188,7 +190,8 @@ static void test_norms_with_hard_weights(void)
         EXPECT_OK(tsr_empty(&w, TSR_F32, TSR_SHAPE(N)));
         EXPECT_OK(tsr_empty(&b, TSR_F32, TSR_SHAPE(N)));
         if (!x || !w || !b) return;
-        for (int i = 0; i < 2 * N; i++) ((float *)x->data)[i] = i % 5 == 0 ? -0.0f : i % 7 == 0 ? 0.0f : (float)sin(i);
+        for (int i = 0; i < 2 * N; i++)
+            ((float *)x->data)[i] = i % 5 == 0 ? -0.0f : i % 7 == 0 ? 0.0f : (float)sin(i);
         for (int i = 0; i < N; i++) {
             ((float *)w->data)[i] = hard[(i + at) % 8];
             ((float *)b->data)[i] = hard[(i + at / 8) % 8];
@@ -202,8 +205,10 @@ static void test_norms_with_hard_weights(void)
                 for (int i = 0; i < N; i++) squares += ((double)row[i] - mean) * ((double)row[i] - mean) / N;
                 for (int i = 0; i < N; i++) {
                     const double y = ((double)row[i] - mean) / sqrt(squares + 1e-5);
-                    const double add = biased ? (double)((float *)b->data)[i] : 0, by = (double)((float *)w->data)[i];
-                    const float want = (float)(biased ? y * by + add : y * by), got = ((float *)z->data)[r * N + i];
+                    const double add = biased ? (double)((float *)b->data)[i] : 0,
+                                 by = (double)((float *)w->data)[i];
+                    const float want = (float)(biased ? y * by + add : y * by),
+                                got = ((float *)z->data)[r * N + i];
                     const double unit = 0x1p-22 * (fabs(y * by) + fabs(add)) + 0x1p-140 * (1 + fabs(by));
                     if (isnan(want)) EXPECT(isnan(got));
                     else if (isinf(want)) EXPECT(got == want);

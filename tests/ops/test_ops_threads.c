@@ -26,26 +26,34 @@ static tsr_status call_einsum(tsr_tensor **z)
 }
 static tsr_status call_sort(tsr_tensor **z)       { return tsr_sort(z, given.x, 1, false); }
 static tsr_status call_take(tsr_tensor **z)       { return tsr_take(z, given.x, given.index, 0); }
-static tsr_status call_index_add(tsr_tensor **z)  { return tsr_index_add(z, given.x, given.index, given.x, 0); }
+static tsr_status call_index_add(tsr_tensor **z)
+{
+    return tsr_index_add(z, given.x, given.index, given.x, 0);
+}
 static tsr_status call_pad(tsr_tensor **z)
 {
-    return tsr_pad(z, given.x, 2, (const int64_t[]){ 1, 2 }, (const int64_t[]){ 3, 4 }, TSR_PAD_EDGE, TSR_SCALAR(0));
+    return tsr_pad(z, given.x, 2, (const int64_t[]){ 1, 2 }, (const int64_t[]){ 3, 4 }, TSR_PAD_EDGE,
+                   TSR_SCALAR(0));
 }
 static tsr_status call_softmax(tsr_tensor **z)    { return tsr_softmax(z, given.x, 0); }
 static tsr_status call_layer_norm(tsr_tensor **z) { return tsr_layer_norm(z, given.x, 1, NULL, NULL, 1e-5); }
-static tsr_status call_conv(tsr_tensor **z)       { return tsr_conv2d(z, given.image, given.window, NULL, NULL); }
+static tsr_status call_conv(tsr_tensor **z) { return tsr_conv2d(z, given.image, given.window, NULL, NULL); }
 static tsr_status call_pool(tsr_tensor **z)
 {
     return tsr_max_pool2d(z, NULL, given.image, &(tsr_pool){ .kernel = { 3, 3 }, .stride = { 2, 2 } });
 }
 static tsr_status call_attention(tsr_tensor **z)
 {
-    return tsr_attention(z, given.heads, given.heads, given.heads, NULL, &(tsr_attention_options){ .causal = true });
+    return tsr_attention(z, given.heads, given.heads, given.heads, NULL,
+                         &(tsr_attention_options){ .causal = true });
 }
 static tsr_status call_fft(tsr_tensor **z)        { return tsr_fft(z, given.wave, 0, -1, TSR_FFT_BACKWARD); }
 static tsr_status call_dropout(tsr_tensor **z)    { return tsr_dropout(z, given.x, 0.3, 5); }
 static tsr_status call_randn(tsr_tensor **z)      { return tsr_randn(z, TSR_F32, TSR_SHAPE(300, 211), 9); }
-static tsr_status call_integers(tsr_tensor **z)   { return tsr_integers(z, TSR_I32, TSR_SHAPE(301, 97), -5, 1000, 9); }
+static tsr_status call_integers(tsr_tensor **z)
+{
+    return tsr_integers(z, TSR_I32, TSR_SHAPE(301, 97), -5, 1000, 9);
+}
 static tsr_status call_dynamic(tsr_tensor **z)
 {
     tsr_tensor *scale = NULL, *zero = NULL;
@@ -55,13 +63,32 @@ static tsr_status call_dynamic(tsr_tensor **z)
     return s;
 }
 
-static const struct { const char *name; call_fn run; } calls[] = {
-    { "add", call_add }, { "exp", call_exp }, { "where", call_where }, { "cast", call_cast }, { "sum", call_sum },
-    { "sum of all", call_sum_all }, { "argmax", call_argmax }, { "cumsum", call_cumsum }, { "matmul", call_matmul },
-    { "einsum", call_einsum }, { "sort", call_sort }, { "take", call_take }, { "index_add", call_index_add },
-    { "pad", call_pad }, { "softmax", call_softmax }, { "layer_norm", call_layer_norm }, { "conv2d", call_conv },
-    { "max_pool2d", call_pool }, { "attention", call_attention }, { "fft", call_fft }, { "dropout", call_dropout },
-    { "randn", call_randn }, { "integers", call_integers }, { "quantise", call_dynamic },
+static const struct { const char *name; call_fn run;
+} calls[] = {
+    { "add", call_add },
+    { "exp", call_exp },
+    { "where", call_where },
+    { "cast", call_cast },
+    { "sum", call_sum },
+    { "sum of all", call_sum_all },
+    { "argmax", call_argmax },
+    { "cumsum", call_cumsum },
+    { "matmul", call_matmul },
+    { "einsum", call_einsum },
+    { "sort", call_sort },
+    { "take", call_take },
+    { "index_add", call_index_add },
+    { "pad", call_pad },
+    { "softmax", call_softmax },
+    { "layer_norm", call_layer_norm },
+    { "conv2d", call_conv },
+    { "max_pool2d", call_pool },
+    { "attention", call_attention },
+    { "fft", call_fft },
+    { "dropout", call_dropout },
+    { "randn", call_randn },
+    { "integers", call_integers },
+    { "quantise", call_dynamic },
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
@@ -85,8 +112,8 @@ static void make_given(void)
 
 static void release_given(void)
 {
-    tsr_tensor **all[] = { &given.x, &given.y, &given.matrix, &given.image, &given.window, &given.index, &given.bytes,
-                           &given.wave, &given.heads };
+    tsr_tensor **all[] = { &given.x,     &given.y,     &given.matrix, &given.image, &given.window,
+                           &given.index, &given.bytes, &given.wave,   &given.heads };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tsr_release(all[i]);
 }
 

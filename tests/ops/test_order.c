@@ -34,7 +34,8 @@ static void make_ties(ref_case *c, int i)
     unsigned char few[4][16];
     for (int j = 0; j < 4; j++) ref_random_element(c, in[i].dtype, few[j]);
     for (int64_t k = 0; k < in[i].n; k++)
-        if (ref_once_in(c, 2)) memcpy(memory + in[i].at[k], few[ref_below(c, 4)], (size_t)ref_size(in[i].dtype));
+        if (ref_once_in(c, 2))
+            memcpy(memory + in[i].at[k], few[ref_below(c, 4)], (size_t)ref_size(in[i].dtype));
 }
 
 /* Lanes along the axis in order, of which the first `keep` are wanted: elements in result 0
@@ -84,7 +85,8 @@ static void want_only(int r)
 static void sort_case(ref_case *c)
 {
     int64_t shape[TSR_MAX_NDIM];
-    const int ndim = random_shape_with_axis(c, shape, 4, ref_once_in(c, 2) ? 40 : 200), axis = (int)ref_below(c, ndim);
+    const int ndim = random_shape_with_axis(c, shape, 4, ref_once_in(c, 2) ? 40 : 200),
+              axis = (int)ref_below(c, ndim);
     const int which = (int)ref_below(c, 3), asked = either_end(c, axis, ndim);
     const bool descending = ref_once_in(c, 2);
     if (!has_order(dtype_of(c))) return;
@@ -180,24 +182,26 @@ static bool lane_obeys(const tsr_tensor *x, const tsr_tensor *values, const tsr_
     const int64_t *place = (const int64_t *)places->data + lane * n;
     memset(seen, 0, sizeof seen);
     for (int64_t i = 0; i < n; i++) {
-        if (place[i] < 0 || place[i] >= n || seen[place[i]]) return false;                        /* permutation */
+        if (place[i] < 0 || place[i] >= n || seen[place[i]]) return false; /* permutation */
         seen[place[i]] = true;
         if (memcmp(to + (size_t)i * size, from + (size_t)place[i] * size, size)) return false;
         if (i == 0) continue;
         const int way = compare_as(x->dtype, to + (size_t)(i - 1) * size, to + (size_t)i * size, descending);
         if (way > 0) return false;                                                                 /* order */
-        if (way == 0 && place[i - 1] >= place[i]) return false;                                    /* stability */
+        if (way == 0 && place[i - 1] >= place[i]) return false; /* stability */
     }
     return true;
 }
 
 static bool same_bytes(const tsr_tensor *a, const tsr_tensor *b)
 {
-    return tsr_numel(a) == tsr_numel(b) && !memcmp(a->data, b->data, (size_t)(tsr_numel(a) * ref_size(a->dtype)));
+    return tsr_numel(a) == tsr_numel(b) &&
+           !memcmp(a->data, b->data, (size_t)(tsr_numel(a) * ref_size(a->dtype)));
 }
 
 /* Values alone, places alone and the first few are those of all. */
-static void check_parts(const tsr_tensor *x, const tsr_tensor *values, const tsr_tensor *places, bool descending)
+static void check_parts(const tsr_tensor *x, const tsr_tensor *values, const tsr_tensor *places,
+                        bool descending)
 {
     tsr_tensor *v = NULL, *p = NULL, *first = NULL;
     const int64_t n = x->shape[1], few[] = { 1, n / 50, n / 9, n };
@@ -211,10 +215,12 @@ static void check_parts(const tsr_tensor *x, const tsr_tensor *values, const tsr
         EXPECT_OK(tsr_topk(&v, &p, x, few[i], 1, descending, true));
         EXPECT_OK(tsr_slice(&first, values, 1, 0, few[i], 1));
         EXPECT_OK(tsr_contiguous(&first, first));
-        EXPECT_MSG(same_bytes(v, first), "%s, %lld of %lld", tsr_dtype_name(x->dtype), (long long)few[i], (long long)n);
+        EXPECT_MSG(same_bytes(v, first), "%s, %lld of %lld", tsr_dtype_name(x->dtype), (long long)few[i],
+                   (long long)n);
         EXPECT_OK(tsr_slice(&first, places, 1, 0, few[i], 1));
         EXPECT_OK(tsr_contiguous(&first, first));
-        EXPECT_MSG(same_bytes(p, first), "%s, %lld of %lld", tsr_dtype_name(x->dtype), (long long)few[i], (long long)n);
+        EXPECT_MSG(same_bytes(p, first), "%s, %lld of %lld", tsr_dtype_name(x->dtype), (long long)few[i],
+                   (long long)n);
     }
     tsr_release(&v);
     tsr_release(&p);
@@ -232,13 +238,13 @@ static void check_laws(tsr_dtype dtype, int64_t lanes, int64_t n, int spread, bo
         char *p = (char *)x->data + i * size;
         ref_random_element(&c, dtype, p);
         if (spread == 1 && i > 0 && ref_once_in(&c, 2)) memcpy(p, p - size, (size_t)size);
-        if (spread == 3 && i % n != n / 2) memmove(p, p - i % n * size, (size_t)size);  /* all equal but one */
+        if (spread == 3 && i % n != n / 2) memmove(p, p - i % n * size, (size_t)size); /* all equal but one */
     }
     if (spread == 2) EXPECT_OK(tsr_sort(&x, x, 1, false));  /* sorted already */
     EXPECT_OK(tsr_sort_with_indices(&values, &places, x, 1, descending));
     for (int64_t lane = 0; lane < lanes; lane++)
-        EXPECT_MSG(lane_obeys(x, values, places, lane, descending), "%s, lane %lld of %lld", tsr_dtype_name(dtype),
-                   (long long)lane, (long long)n);
+        EXPECT_MSG(lane_obeys(x, values, places, lane, descending), "%s, lane %lld of %lld",
+                   tsr_dtype_name(dtype), (long long)lane, (long long)n);
     check_parts(x, values, places, descending);
     tsr_release(&x);
     tsr_release(&values);
@@ -251,7 +257,8 @@ static void test_sorting_obeys_its_laws(void)
     for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes && has_order((tsr_dtype)dtype); i++)
             for (int spread = 0; spread < 4; spread++)
-                check_laws((tsr_dtype)dtype, sizes[i] > 1000 ? 1 : 3, sizes[i], spread, (i + (size_t)spread) % 2 == 0);
+                check_laws((tsr_dtype)dtype, sizes[i] > 1000 ? 1 : 3, sizes[i], spread,
+                           (i + (size_t)spread) % 2 == 0);
 }
 
 static void test_lanes_sorted_by_many_threads_obey_the_laws(void)
@@ -414,7 +421,8 @@ static void expect_i64(const tsr_tensor *t, int n, const int64_t *numbers)
     int64_t got[64] = { 0 };
     EXPECT(tsr_numel(t) == n && tsr_store(got, (size_t)n * sizeof *got, t) == TSR_OK);
     for (int i = 0; i < n; i++)
-        EXPECT_MSG(got[i] == numbers[i], "element %d is %lld, not %lld", i, (long long)got[i], (long long)numbers[i]);
+        EXPECT_MSG(got[i] == numbers[i], "element %d is %lld, not %lld", i, (long long)got[i],
+                   (long long)numbers[i]);
 }
 
 static void test_nan_is_last_and_zeros_are_equal(void)
@@ -465,7 +473,8 @@ static void test_bad_input_is_refused_in_words(void)
     EXPECT_FAILS(tsr_sort(&y, NULL, 0, false), TSR_ENULL, "sort: x");
     EXPECT_FAILS(tsr_sort(&y, x, 2, false), TSR_EINDEX, "sort: axis 2 of f32(2, 3 | 3, 1)");
     EXPECT_FAILS(tsr_sort(&y, scalar, 0, false), TSR_EINDEX, "sort");
-    EXPECT_FAILS(tsr_sort(&y, z, 0, false), TSR_EDTYPE, "sort: x is c64(3 | 1), and complex numbers have no order");
+    EXPECT_FAILS(tsr_sort(&y, z, 0, false), TSR_EDTYPE,
+                 "sort: x is c64(3 | 1), and complex numbers have no order");
     EXPECT_FAILS(tsr_sort(&y, described, 0, false), TSR_ESTATE, "sort: x");
     EXPECT_FAILS(tsr_sort(&integers, x, 0, false), TSR_EDTYPE, "sort: the result is f32(2, 3");
     EXPECT_FAILS(tsr_argsort(NULL, x, 0, false), TSR_ENULL, "argsort: out");

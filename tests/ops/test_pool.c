@@ -408,7 +408,8 @@ static void test_large_pools_are_those_of_their_images(void)
         const tsr_pool *way = &ways[k & 1];
         const bool average = (k & 2) != 0;
         EXPECT_OK(tsr_empty(&x, TSR_F32, TSR_SHAPE(IMAGES, CHANNELS, heights[k / 4], 54)));
-        for (int64_t i = 0; i < tsr_numel(x); i++) ((float *)x->data)[i] = (float)((i * 7919 + k) % 10007 - 5000);
+        for (int64_t i = 0; i < tsr_numel(x); i++)
+            ((float *)x->data)[i] = (float)((i * 7919 + k) % 10007 - 5000);
         ((float *)x->data)[12345] = NAN;
         EXPECT_OK(average ? tsr_avg_pool2d(&z, x, way) : tsr_max_pool2d(&z, NULL, x, way));
         for (int64_t i = 0; i < IMAGES && z; i += 13) {

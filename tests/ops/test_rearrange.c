@@ -45,11 +45,12 @@ static void copy_and_compare(const tsr_tensor *view, int64_t skew)
     EXPECT_OK(tsr_view(&to, part, view->ndim, view->shape));
     EXPECT_OK(tsr_copy(to, view));
     const int64_t at = difference(to, view);
-    EXPECT_MSG(at < 0, "%s rank %d, skew %lld: element %lld differs", tsr_dtype_name(view->dtype), (int)view->ndim,
-               (long long)skew, (long long)at);
+    EXPECT_MSG(at < 0, "%s rank %d, skew %lld: element %lld differs", tsr_dtype_name(view->dtype),
+               (int)view->ndim, (long long)skew, (long long)at);
     const unsigned char *bytes = room->data;
     for (int64_t i = 0; i < (GUARD + skew) * size; i++) EXPECT(bytes[i] == 0xa5);
-    for (int64_t i = (GUARD + skew + n) * size; i < (2 * GUARD + skew + n) * size; i++) EXPECT(bytes[i] == 0xa5);
+    for (int64_t i = (GUARD + skew + n) * size; i < (2 * GUARD + skew + n) * size; i++)
+        EXPECT(bytes[i] == 0xa5);
     tsr_release(&to);
     tsr_release(&part);
     tsr_release(&room);
@@ -72,7 +73,9 @@ static void turn(tsr_dtype dtype, int64_t rows, int64_t cols, int64_t skew)
 
 static void test_turning_matrices_around_the_blocks(void)
 {
-    static const int64_t sizes[] = { 1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 80, 127, 129, 144, 200 };
+    static const int64_t sizes[] = {
+        1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 80, 127, 129, 144, 200
+    };
     enum { N = sizeof sizes / sizeof sizes[0] };
     for (int d = 0; d < DTYPES; d++)
         for (int i = 0; i < N; i++)
@@ -81,7 +84,8 @@ static void test_turning_matrices_around_the_blocks(void)
 
 static void test_turning_matrices_around_the_parts(void)
 {
-    static const int64_t sizes[][2] = { { 511, 70 }, { 512, 513 }, { 530, 575 }, { 576, 64 }, { 577, 129 }, { 1030, 300 } };
+    static const int64_t sizes[][2] = { { 511, 70 }, { 512, 513 }, { 530, 575 },
+                                        { 576, 64 }, { 577, 129 }, { 1030, 300 } };
     for (int d = 0; d < DTYPES; d++)
         for (int i = 0; i < 6; i++) {
             turn(dtypes[d], sizes[i][0], sizes[i][1], 0);
@@ -143,8 +147,8 @@ static void permute(tsr_dtype dtype, int n, const int64_t *shape, uint64_t seed)
 
 static void test_permutations_of_short_and_long_dims(void)
 {
-    static const int64_t shapes[][6] = { { 3, 4, 7, 53, 9 }, { 2, 3, 20, 20, 5 }, { 16, 3, 3, 16, 2 }, { 100, 3, 40, 1, 2 },
-                                         { 4, 64, 7, 7, 3 }, { 33, 2, 65, 2, 2 } };
+    static const int64_t shapes[][6] = { { 3, 4, 7, 53, 9 },   { 2, 3, 20, 20, 5 }, { 16, 3, 3, 16, 2 },
+                                         { 100, 3, 40, 1, 2 }, { 4, 64, 7, 7, 3 },  { 33, 2, 65, 2, 2 } };
     uint64_t seed = 7;
     for (int d = 0; d < DTYPES; d++)
         for (int i = 0; i < 6; i++)

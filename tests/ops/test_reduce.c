@@ -1,6 +1,6 @@
-/* test_reduce.c - what reductions and scans promise beside their results: accuracy of long and large ones, the ends
- * of ranges, nothing, results over operands, refusals and their words. The results are checked by tests/net
- * (opcheck/check_reduce.c).
+/* test_reduce.c - what reductions and scans promise beside their results: accuracy of long and large ones,
+ * the ends of ranges, nothing, results over operands, refusals and their words. The results are checked by
+ * tests/net (opcheck/check_reduce.c).
  */
 #include <math.h>
 
@@ -180,7 +180,8 @@ static void test_variance_does_not_cancel_under_a_large_mean(void)
             if (!x) return;
             for (int i = 0; i < 20000; i++) ((double *)x->data)[i] = shifts[s] + (columns ? i / 20 : i) % 4;
             EXPECT_OK(tsr_var(&z, x, columns ? 1 : 0, (const int[]){ 0 }, false, 0));
-            for (int64_t i = 0; z && i < tsr_numel(z); i++) EXPECT(fabs(((double *)z->data)[i] - 1.25) < 1e-12);
+            for (int64_t i = 0; z && i < tsr_numel(z); i++)
+                EXPECT(fabs(((double *)z->data)[i] - 1.25) < 1e-12);
             tsr_release(&z);
             tsr_release(&x);
         }
@@ -275,7 +276,8 @@ static void test_argmax_finds_the_first_of_equals_and_the_first_nan(void)
 /* Rows and runs of a few elements, of whole numbers: everything is exact. */
 static void test_narrow_matrices_are_right_along_both_axes(void)
 {
-    static const int64_t shapes[][2] = { { 1003, 7 }, { 2000, 8 }, { 301, 63 }, { 7, 1003 }, { 900, 1 }, { 40, 33 } };
+    static const int64_t shapes[][2] = { { 1003, 7 }, { 2000, 8 }, { 301, 63 },
+                                         { 7, 1003 }, { 900, 1 },  { 40, 33 } };
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         for (int axis = 0; axis < 2; axis++) {
             const int64_t rows = shapes[k][0], cols = shapes[k][1], n = axis ? cols : rows;
@@ -334,9 +336,10 @@ static void test_any_and_all_see_one_element_among_many(void)
 
 static void test_no_elements_give_each_ops_neutral_answer(void)
 {
-    static const struct { int op; double answer; } want[] = {
-        { 0, 0 }, { 1, 1 }, { 2, NAN }, { 3, NAN }, { 4, NAN }, { 7, 0 }, { 8, 1 }, { 9, 0 }, { 10, -INFINITY },
-        { 11, 0 },
+    static const struct { int op; double answer;
+    } want[] = {
+        { 0, 0 }, { 1, 1 }, { 2, NAN }, { 3, NAN },        { 4, NAN },
+        { 7, 0 }, { 8, 1 }, { 9, 0 },   { 10, -INFINITY }, { 11, 0 },
     };
     tsr_tensor *x = NULL, *z = NULL;
     EXPECT_OK(tsr_empty(&x, TSR_F32, 2, (const int64_t[]){ 0, 3 }));
@@ -345,8 +348,8 @@ static void test_no_elements_give_each_ops_neutral_answer(void)
             const double ps[] = { 2, 0, -INFINITY, 3, -1 };
             EXPECT_OK(call(&ops[want[i].op], &z, x, 0, NULL, false, want[i].op == 11 ? ps[norm] : norm));
             const double got = take(&z);
-            EXPECT_MSG(got == want[i].answer || (isnan(got) && isnan(want[i].answer)), "%s: %g", ops[want[i].op].name,
-                       got);
+            EXPECT_MSG(got == want[i].answer || (isnan(got) && isnan(want[i].answer)), "%s: %g",
+                       ops[want[i].op].name, got);
         }
     EXPECT_FAILS(tsr_max(&z, x, 0, NULL, false), TSR_ESHAPE, "max: f32(0, 3");
     EXPECT_FAILS(tsr_min(&z, x, 1, (const int[]){ 0 }, false), TSR_ESHAPE, "no elements along axis 0");
@@ -389,7 +392,8 @@ static void test_bad_arguments_are_refused_in_words(void)
     EXPECT_FAILS(tsr_sum(&z, x, 1, (const int[]){ 2 }, false), TSR_EINDEX, "axis 2 of f32(2, 3");
     EXPECT_FAILS(tsr_sum(&z, x, 1, (const int[]){ -3 }, false), TSR_EINDEX, "axis -3");
     EXPECT_FAILS(tsr_sum(&z, x, 2, (const int[]){ 1, -1 }, false), TSR_EINVAL, "axis 1 of f32(2, 3");
-    EXPECT_FAILS(tsr_sum(&z, b, 0, NULL, false), TSR_EDTYPE, "sum: x: dtype must be real/c64/c128, but x is bool");
+    EXPECT_FAILS(tsr_sum(&z, b, 0, NULL, false), TSR_EDTYPE,
+                 "sum: x: dtype must be real/c64/c128, but x is bool");
     EXPECT_FAILS(tsr_var(&z, x, 0, NULL, false, NAN), TSR_EINVAL, "correction");
     EXPECT_FAILS(tsr_std(&z, x, 0, NULL, false, INFINITY), TSR_EINVAL, "correction");
     EXPECT_FAILS(tsr_norm(&z, x, 0, NULL, false, NAN), TSR_EINVAL, "p is NaN");
@@ -416,9 +420,11 @@ static void test_infer_needs_no_data(void)
     EXPECT_OK(tsr_desc_init(&x, TSR_I16, 3, (const int64_t[]){ 2, 3, 4 }, NULL));
     EXPECT_OK(tsr_infer(&z, TSR_OP_SUM, 1, (const tsr_desc *const[]){ &x }, &params));
     EXPECT(z.dtype == TSR_I64 && z.ndim == 3 && z.shape[0] == 1 && z.shape[1] == 3 && z.shape[2] == 1);
-    EXPECT_OK(tsr_infer(&z, TSR_OP_ARGMIN, 1, (const tsr_desc *const[]){ &x }, &(tsr_reduce_params){ .axes = 2 }));
+    EXPECT_OK(
+        tsr_infer(&z, TSR_OP_ARGMIN, 1, (const tsr_desc *const[]){ &x }, &(tsr_reduce_params){ .axes = 2 }));
     EXPECT(z.dtype == TSR_I64 && z.ndim == 2 && z.shape[0] == 2 && z.shape[1] == 4);
-    EXPECT_OK(tsr_infer(&z, TSR_OP_CUMMAX, 1, (const tsr_desc *const[]){ &x }, &(tsr_reduce_params){ .axes = 2 }));
+    EXPECT_OK(
+        tsr_infer(&z, TSR_OP_CUMMAX, 1, (const tsr_desc *const[]){ &x }, &(tsr_reduce_params){ .axes = 2 }));
     EXPECT(tsr_desc_same(&z, &x));
 }
 

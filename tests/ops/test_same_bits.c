@@ -1,7 +1,8 @@
 /* test_same_bits.c - what has the same bits on every instruction set, and for every number of threads.
  *
- * The program runs itself with TSR_ISA and TSR_THREADS set, and asks for a checksum of every op with every dtype.
- * docs/concepts/reproducibility.md promises what is checked here. A NaN is a NaN: its other bits do not count.
+ * The program runs itself with TSR_ISA and TSR_THREADS set, and asks for a checksum of every op with every
+ * dtype. docs/concepts/reproducibility.md promises what is checked here. A NaN is a NaN: its other bits do
+ * not count.
  *
  *     test_same_bits --print      the checksums, one a line
  *     test_same_bits --differ     ops and dtypes that differ between instruction sets
@@ -38,7 +39,8 @@ static uint64_t add_bytes(uint64_t sum, const tsr_tensor *t)
     const size_t size = tsr_dtype_size(part), n = (size_t)tsr_numel(t) * tsr_dtype_size(t->dtype) / size;
     const unsigned char *p = t->data;
     for (size_t i = 0; i < n; i++)
-        for (size_t b = 0; b < size; b++) sum = (sum ^ (is_nan(part, p + i * size) ? 0xee : p[i * size + b])) * 0x100000001b3u;
+        for (size_t b = 0; b < size; b++)
+            sum = (sum ^ (is_nan(part, p + i * size) ? 0xee : p[i * size + b])) * 0x100000001b3u;
     return sum;
 }
 
@@ -83,7 +85,8 @@ static char self[1024];
 static bool run_self(sums *out, const char *isa, int threads)
 {
     char command[1200];
-    (void)snprintf(command, sizeof command, "TSR_EXTERNAL=off TSR_ISA=%s TSR_THREADS=%d '%s' --print", isa, threads, self);
+    (void)snprintf(command, sizeof command, "TSR_EXTERNAL=off TSR_ISA=%s TSR_THREADS=%d '%s' --print", isa,
+                   threads, self);
     FILE *f = popen(command, "r");
     out->n = 0;
     while (f && out->n < MOST_LINES && fgets(out->line[out->n], LINE, f)) out->n++;
@@ -99,17 +102,89 @@ static bool is_any(const char *op, const char *const *names)
     return false;
 }
 
-/* Ops whose results are rounded once, or not at all, or by the same steps everywhere. Those of integers are all. */
-static const char *const exact[] = {
-    "copy", "fill", "abs", "neg", "sign", "square", "sqrt", "reciprocal", "ceil", "floor", "round", "trunc", "isfinite",
-    "isinf", "isnan", "signbit", "logical_not", "bitwise_not", "conj", "real", "imag", "relu", "hardtanh", "add", "sub",
-    "mul", "div", "floor_div", "remainder", "copysign", "nextafter", "maximum", "minimum", "fmax", "fmin", "eq", "ne",
-    "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "shift_left", "shift_right", "where", "clip", "fma", "gather", "scatter", "sort", "argsort", "searchsorted", "max",
-    "min", "any", "all", "count_nonzero", "argmax", "argmin", "cummax", "max_pool", "uniform", "randn", "integers",
-    "exponential", "matmul_i8", "quantise", "dequantise", "quantisation_range", "quantise_dynamic", "dropout", "addcmul",
-    "fft", "rfft", "irfft", NULL
-};
+/* Ops whose results are rounded once, or not at all, or by the same steps everywhere. Those of integers are
+ * all. */
+static const char *const exact[] = { "copy",
+                                     "fill",
+                                     "abs",
+                                     "neg",
+                                     "sign",
+                                     "square",
+                                     "sqrt",
+                                     "reciprocal",
+                                     "ceil",
+                                     "floor",
+                                     "round",
+                                     "trunc",
+                                     "isfinite",
+                                     "isinf",
+                                     "isnan",
+                                     "signbit",
+                                     "logical_not",
+                                     "bitwise_not",
+                                     "conj",
+                                     "real",
+                                     "imag",
+                                     "relu",
+                                     "hardtanh",
+                                     "add",
+                                     "sub",
+                                     "mul",
+                                     "div",
+                                     "floor_div",
+                                     "remainder",
+                                     "copysign",
+                                     "nextafter",
+                                     "maximum",
+                                     "minimum",
+                                     "fmax",
+                                     "fmin",
+                                     "eq",
+                                     "ne",
+                                     "lt",
+                                     "le",
+                                     "gt",
+                                     "ge",
+                                     "logical_and",
+                                     "logical_or",
+                                     "logical_xor",
+                                     "bitwise_and",
+                                     "bitwise_or",
+                                     "bitwise_xor",
+                                     "shift_left",
+                                     "shift_right",
+                                     "where",
+                                     "clip",
+                                     "fma",
+                                     "gather",
+                                     "scatter",
+                                     "sort",
+                                     "argsort",
+                                     "searchsorted",
+                                     "max",
+                                     "min",
+                                     "any",
+                                     "all",
+                                     "count_nonzero",
+                                     "argmax",
+                                     "argmin",
+                                     "cummax",
+                                     "max_pool",
+                                     "uniform",
+                                     "randn",
+                                     "integers",
+                                     "exponential",
+                                     "matmul_i8",
+                                     "quantise",
+                                     "dequantise",
+                                     "quantisation_range",
+                                     "quantise_dynamic",
+                                     "dropout",
+                                     "addcmul",
+                                     "fft",
+                                     "rfft",
+                                     "irfft",
+                                     NULL };
 
 static bool is_integer(const char *dtype) { return dtype[0] == 'i' || dtype[0] == 'u' || dtype[0] == 'b'; }
 
@@ -128,8 +203,8 @@ static void expect_same_on(const char *isa)
     EXPECT(run_self(&other, isa, 1));
     EXPECT_MSG(base.n == other.n, "%d and %d checksums", base.n, other.n);
     for (int i = 0; i < base.n && i < other.n; i++)
-        EXPECT_MSG(!is_promised(base.line[i]) || !strcmp(base.line[i], other.line[i]), "%s: %s    and portable: %s", isa,
-                   other.line[i], base.line[i]);
+        EXPECT_MSG(!is_promised(base.line[i]) || !strcmp(base.line[i], other.line[i]),
+                   "%s: %s    and portable: %s", isa, other.line[i], base.line[i]);
 }
 
 static void test_listed_ops_have_the_same_bits_on_every_instruction_set(void)
@@ -146,8 +221,8 @@ static void test_all_ops_have_the_same_bits_for_every_number_of_threads(void)
         EXPECT(run_self(&base, sets[i], 1) && run_self(&other, sets[i], 3));
         EXPECT(base.n == other.n);
         for (int k = 0; k < base.n && k < other.n; k++)
-            EXPECT_MSG(!strcmp(base.line[k], other.line[k]), "%s: one thread %s    three threads %s", sets[i], base.line[k],
-                       other.line[k]);
+            EXPECT_MSG(!strcmp(base.line[k], other.line[k]), "%s: one thread %s    three threads %s", sets[i],
+                       base.line[k], other.line[k]);
     }
 }
 

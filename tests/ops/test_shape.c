@@ -17,7 +17,8 @@ static void tile_case(ref_case *c)
         total *= reps[i];
     }
     for (int i = 0; i < rank; i++)
-        wide[i] = (i < rank - ndim ? 1 : shape[i - (rank - ndim)]) * (i < rank - n ? 1 : reps[i - (rank - n)]);
+        wide[i] =
+            (i < rank - ndim ? 1 : shape[i - (rank - ndim)]) * (i < rank - n ? 1 : reps[i - (rank - n)]);
     want_shape(0, dtype_of(c), rank, wide);
     for (REF_EACH(&want[0].view, index, k)) {
         int64_t from[TSR_MAX_NDIM] = { 0 };
@@ -169,7 +170,8 @@ static void diag_case(ref_case *c)
     int64_t shape[TSR_MAX_NDIM];
     static const unsigned char zero[16];
     const bool matrix = ref_once_in(c, 2);
-    const int64_t k = matrix && ref_once_in(c, 20) ? ref_junk(c) : ref_between(c, -6, 6), size = k < 0 ? -k : k;
+    const int64_t k = matrix && ref_once_in(c, 20) ? ref_junk(c) : ref_between(c, -6, 6),
+                  size = k < 0 ? -k : k;
     for (int i = 0; i < 2; i++) shape[i] = ref_below(c, 10);
     begin_case(c);
     if (!make_input(c, 0, dtype_of(c), matrix ? 2 : 1, shape)) return;
@@ -178,12 +180,15 @@ static void diag_case(ref_case *c)
         int64_t n = 0;
         for (int64_t i = 0; i < shape[0]; i++)
             for (int64_t j = 0; j < shape[1]; j++)
-                if (j - i == k) memcpy(want[0].e[n++], input(0, (int64_t[]){ i, j }), (size_t)ref_size(dtype_of(c)));
+                if (j - i == k)
+                    memcpy(want[0].e[n++], input(0, (int64_t[]){ i, j }), (size_t)ref_size(dtype_of(c)));
         want_shape(0, dtype_of(c), 1, &n);
     } else {
         want_shape(0, dtype_of(c), 2, (int64_t[]){ shape[0] + size, shape[0] + size });
         for (REF_EACH(&want[0].view, index, at))
-            want_bytes(0, at, index[1] - index[0] == k ? input_at(0, index[0] < index[1] ? index[0] : index[1]) : zero);
+            want_bytes(0, at,
+                       index[1] - index[0] == k ? input_at(0, index[0] < index[1] ? index[0] : index[1])
+                                                : zero);
     }
     if (!choose_result(c, 0, true)) return;
     ref_say(c, "    diag %lld\n", (long long)k);
@@ -233,7 +238,8 @@ static void expect_i32(const tsr_tensor *t, int n, const int32_t *numbers)
 {
     int32_t got[64] = { 0 };
     EXPECT(tsr_numel(t) == n && tsr_store(got, (size_t)n * sizeof *got, t) == TSR_OK);
-    for (int i = 0; i < n; i++) EXPECT_MSG(got[i] == numbers[i], "element %d is %d, not %d", i, got[i], numbers[i]);
+    for (int i = 0; i < n; i++)
+        EXPECT_MSG(got[i] == numbers[i], "element %d is %d, not %d", i, got[i], numbers[i]);
 }
 
 static void test_pad_looks_as_the_header_draws_it(void)
@@ -260,7 +266,8 @@ static void test_large_pads_are_right_for_every_size_and_stride(void)
     for (int k = 0; k < 5; k++)
         for (int flipped = 0; flipped < 2; flipped++) {
             tsr_tensor *t = NULL, *bytes = NULL, *y = NULL, *got = NULL;
-            const int64_t size = (int64_t)tsr_dtype_size(dtypes[k]), rows = (1 << 20) / (cols[k] * size) / 12 + 1;
+            const int64_t size = (int64_t)tsr_dtype_size(dtypes[k]),
+                          rows = (1 << 20) / (cols[k] * size) / 12 + 1;
             const int64_t shape[] = { 3, 4, rows, cols[k] };
             EXPECT_OK(tsr_integers(&bytes, TSR_I32, 4, shape, 0, 100, 5));
             EXPECT_OK(tsr_cast(&t, bytes, dtypes[k]));
@@ -273,7 +280,8 @@ static void test_large_pads_are_right_for_every_size_and_stride(void)
                 for (int64_t b = 0; b < 5; b++)
                     for (int64_t c = 0; c < rows + 3; c++)
                         for (int64_t d = 0; d < cols[k] + 4; d++) {
-                            const bool inside = a < 3 && b >= 1 && c >= 2 && c < rows + 2 && d >= 1 && d < cols[k] + 1;
+                            const bool inside =
+                                a < 3 && b >= 1 && c >= 2 && c < rows + 2 && d >= 1 && d < cols[k] + 1;
                             const int there = inside ? TSR_AT(int32_t, bytes, a, b - 1, c - 2, d - 1) : 101;
                             wrong += TSR_AT(int32_t, got, a, b, c, d) != there;
                         }
@@ -325,7 +333,8 @@ static void test_scalars_are_taken_where_there_is_sense_in_it(void)
 
 static void test_bad_input_is_refused_in_words(void)
 {
-    tsr_tensor *t = NULL, *y = NULL, *small = NULL, *described = NULL, *v = NULL, *fixed = NULL, *spread = NULL;
+    tsr_tensor *t = NULL, *y = NULL, *small = NULL, *described = NULL, *v = NULL, *fixed = NULL,
+               *spread = NULL;
     const int64_t one[] = { 1, 1 }, minus[] = { -1, 0 }, huge[] = { INT64_MAX, 2 };
     tsr_desc d;
     EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(2, 3)));
@@ -365,12 +374,15 @@ static void test_bad_input_is_refused_in_words(void)
     EXPECT_FAILS(tsr_pad(&y, NULL, 2, one, one, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_ENULL, "pad: t");
     EXPECT_FAILS(tsr_pad(&y, t, 2, NULL, one, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_ENULL, "pad: before");
     EXPECT_FAILS(tsr_pad(&y, t, 2, one, NULL, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_ENULL, "pad: after");
-    EXPECT_FAILS(tsr_pad(&y, t, 1, one, one, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_ESHAPE, "pad: lengths for 1 dims");
+    EXPECT_FAILS(tsr_pad(&y, t, 1, one, one, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_ESHAPE,
+                 "pad: lengths for 1 dims");
     EXPECT_FAILS(tsr_pad(&y, t, 2, minus, one, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_EINVAL, "pad: -1 before");
     EXPECT_FAILS(tsr_pad(&y, t, 2, one, huge, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_EOVERFLOW, "pad: dim 0");
-    EXPECT_FAILS(tsr_pad(&y, t, 2, one, one, (tsr_pad_mode)4, TSR_SCALAR(0)), TSR_EINVAL, "pad: 4 is no mode");
+    EXPECT_FAILS(tsr_pad(&y, t, 2, one, one, (tsr_pad_mode)4, TSR_SCALAR(0)), TSR_EINVAL,
+                 "pad: 4 is no mode");
     EXPECT_FAILS(tsr_pad(&y, t, 2, one, one, (tsr_pad_mode)-1, TSR_SCALAR(0)), TSR_EINVAL, "no mode");
-    EXPECT_FAILS(tsr_pad(&y, t, 2, one, one, TSR_PAD_CONSTANT, (tsr_scalar){ .dtype = TSR_F16 }), TSR_EDTYPE, "");
+    EXPECT_FAILS(tsr_pad(&y, t, 2, one, one, TSR_PAD_CONSTANT, (tsr_scalar){ .dtype = TSR_F16 }), TSR_EDTYPE,
+                 "");
 
     EXPECT_FAILS(tsr_tril(NULL, t, 0), TSR_ENULL, "tril: out");
     EXPECT_FAILS(tsr_tril(&y, NULL, 0), TSR_ENULL, "tril: t");
@@ -382,14 +394,19 @@ static void test_bad_input_is_refused_in_words(void)
     EXPECT_FAILS(tsr_diag(&y, v, INT64_MAX), TSR_EOVERFLOW, "diag");
 
     tsr_tensor *outs[2] = { NULL, NULL };
-    EXPECT_FAILS(tsr_meshgrid(NULL, 1, (const tsr_tensor *const[]){ v }, TSR_MESH_IJ), TSR_ENULL, "meshgrid: outs");
+    EXPECT_FAILS(tsr_meshgrid(NULL, 1, (const tsr_tensor *const[]){ v }, TSR_MESH_IJ), TSR_ENULL,
+                 "meshgrid: outs");
     EXPECT_FAILS(tsr_meshgrid(outs, 1, NULL, TSR_MESH_IJ), TSR_ENULL, "meshgrid: vectors");
-    EXPECT_FAILS(tsr_meshgrid(outs, 0, (const tsr_tensor *const[]){ v }, TSR_MESH_IJ), TSR_EINVAL, "0 vectors");
-    EXPECT_FAILS(tsr_meshgrid(outs, 17, (const tsr_tensor *const[]){ v }, TSR_MESH_IJ), TSR_EINVAL, "17 vectors");
-    EXPECT_FAILS(tsr_meshgrid(outs, 2, (const tsr_tensor *const[]){ v, NULL }, TSR_MESH_IJ), TSR_ENULL, "vector 1");
+    EXPECT_FAILS(tsr_meshgrid(outs, 0, (const tsr_tensor *const[]){ v }, TSR_MESH_IJ), TSR_EINVAL,
+                 "0 vectors");
+    EXPECT_FAILS(tsr_meshgrid(outs, 17, (const tsr_tensor *const[]){ v }, TSR_MESH_IJ), TSR_EINVAL,
+                 "17 vectors");
+    EXPECT_FAILS(tsr_meshgrid(outs, 2, (const tsr_tensor *const[]){ v, NULL }, TSR_MESH_IJ), TSR_ENULL,
+                 "vector 1");
     EXPECT_FAILS(tsr_meshgrid(outs, 2, (const tsr_tensor *const[]){ v, t }, TSR_MESH_XY), TSR_ESHAPE,
                  "vector 1 is f32(2, 3 | 3, 1)");
-    EXPECT_FAILS(tsr_meshgrid(outs, 1, (const tsr_tensor *const[]){ v }, (tsr_mesh_order)2), TSR_EINVAL, "no order");
+    EXPECT_FAILS(tsr_meshgrid(outs, 1, (const tsr_tensor *const[]){ v }, (tsr_mesh_order)2), TSR_EINVAL,
+                 "no order");
     EXPECT(!y && !outs[0] && !outs[1]);
 
     tsr_tensor *all[] = { t, small, described, v, fixed, spread };
@@ -401,7 +418,8 @@ static void test_padding_nothing_needs_a_constant(void)
     tsr_tensor *t = NULL, *y = NULL;
     const int64_t none[] = { 0, 0 }, two[] = { 2, 0 };
     EXPECT_OK(tsr_zeros(&t, TSR_I32, TSR_SHAPE(0, 2)));
-    EXPECT_FAILS(tsr_pad(&y, t, 2, two, none, TSR_PAD_WRAP, TSR_SCALAR(5)), TSR_ESHAPE, "pad: dim 0 of i32(0, 2");
+    EXPECT_FAILS(tsr_pad(&y, t, 2, two, none, TSR_PAD_WRAP, TSR_SCALAR(5)), TSR_ESHAPE,
+                 "pad: dim 0 of i32(0, 2");
     EXPECT_OK(tsr_pad(&y, t, 2, two, none, TSR_PAD_CONSTANT, TSR_SCALAR(5)));
     expect_i32(y, 4, (int32_t[]){ 5, 5, 5, 5 });
     tsr_release(&y);

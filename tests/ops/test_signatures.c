@@ -77,15 +77,17 @@ static tsr_status draw(tsr_op_kind kind, tsr_tensor **t, tsr_dtype d)
 
 static void test_results_are_made_of_the_dtypes_of_their_signatures_and_no_others(void)
 {
-    static const tsr_op_kind kinds[] = { TSR_OP_FILL, TSR_OP_UNIFORM, TSR_OP_RANDN, TSR_OP_INTEGERS, TSR_OP_EXPONENTIAL };
+    static const tsr_op_kind kinds[] = { TSR_OP_FILL, TSR_OP_UNIFORM, TSR_OP_RANDN, TSR_OP_INTEGERS,
+                                         TSR_OP_EXPONENTIAL };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int d = 1; d < TSR_DTYPE_COUNT; d++) {
             tsr_signature s;
             tsr_tensor *t = NULL;
             EXPECT_OK(tsr_signature_parse(&s, tsr_op_get_info(kinds[i])->signature));
-            const tsr_status want = s.operand[0].dtypes >> d & 1 ? TSR_OK : TSR_EDTYPE, got = draw(kinds[i], &t, (tsr_dtype)d);
-            EXPECT_MSG(got == want, "%s of %s: %s, not %s", tsr_op_get_info(kinds[i])->name, tsr_dtype_name((tsr_dtype)d),
-                       tsr_status_name(got), tsr_status_name(want));
+            const tsr_status want = s.operand[0].dtypes >> d & 1 ? TSR_OK : TSR_EDTYPE,
+                             got = draw(kinds[i], &t, (tsr_dtype)d);
+            EXPECT_MSG(got == want, "%s of %s: %s, not %s", tsr_op_get_info(kinds[i])->name,
+                       tsr_dtype_name((tsr_dtype)d), tsr_status_name(got), tsr_status_name(want));
             tsr_release(&t);
         }
 }
