@@ -58,6 +58,8 @@ a, its last column filled through a view: i32(3, 4 | 4, 1)
 turned: i32(2, 2 | 2, 4)
 [[ 4  8]
  [ 6 10]]
-view: shape (4) needs dims 0 and 1 of i32(2, 2 | 2, 4) walked as one, and their strides do not allow it
-(tsr_reshape copies) flat: i32(4 | 1) [ 4  8  6 10] turned(1, 0) is still 6
+view: shape (4) needs dims 0 and 1 of i32(2, 2 | 2, 4) walked as one, and their strides do not allow it (tsr_reshape copies)
+flat: i32(4 | 1)
+[ 4  8  6 10]
+turned(1, 0) is still 6
 */

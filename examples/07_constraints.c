@@ -63,8 +63,8 @@ c: f32(2, 3 | 3, 1)
 multiply: b: k is 4 from a, but dim 0 of b is 3
 { floating | (m, n) }                fits
 { f16/bf16 | (m, n) }                match_text: tensor: dtype must be f16/bf16, but tensor is f32
-{ dT | ((b,) h, w, c) | (...) }      match_text: tensor: rank must be 3 or 4 for ((b,) h, w, c), but tensor is
-f32(3, 4 | 1, 3) { dT | ((...,) m, n) | (~) }         match_text: tensor: must be row-major and packed, but
-tensor is f32(3, 4 | 1, 3) { f32 | (3, n) | (1, ld) }           fits { f32 | (m n) } signature: column 12:
-expected ',' or ')', found 'n'
+{ dT | ((b,) h, w, c) | (...) }      match_text: tensor: rank must be 3 or 4 for ((b,) h, w, c), but tensor is f32(3, 4 | 1, 3)
+{ dT | ((...,) m, n) | (~) }         match_text: tensor: must be row-major and packed, but tensor is f32(3, 4 | 1, 3)
+{ f32 | (3, n) | (1, ld) }           fits
+{ f32 | (m n) }                      signature: column 12: expected ',' or ')', found 'n'
 */

@@ -70,7 +70,9 @@ b: f32(2, 3 | 1, 2)
 a and b:    same desc 0, identical 0, equal 1
 a and view: same desc 1, identical 1, equal 1
 a and its f16, rtol 1e-3: close 1
-a and its f16, rtol 1e-4: close 0: 4 of 6 differ; first and worst at (0, 0): 2.1276907920837402 vs 2.126953125
-(0.0007376670837402344, 3094 ulps) 4 uniform: f32(4 | 1) [ 0.909  0.5   -0.772 -0.829] 6 uniform: f32(6 | 1)
+a and its f16, rtol 1e-4: close 0: 4 of 6 differ; first and worst at (0, 0): 2.1276907920837402 vs 2.126953125 (0.0007376670837402344, 3094 ulps)
+4 uniform: f32(4 | 1)
+[ 0.909  0.5   -0.772 -0.829]
+6 uniform: f32(6 | 1)
 [ 0.909  0.5   -0.772 -0.829 -0.186  0.591]
 */
