@@ -59,20 +59,20 @@ static tsr_status sort(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *
 
 static tsr_status product(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)
 {
-    tsr_tensor *turned = NULL;
-    TSR_TRY(tsr_transpose(&turned, y, 0, 1));
-    const tsr_status s = tsr_matmul(out, x, turned);
-    tsr_release(&turned);
+    tsr_tensor *transposed = NULL;
+    TSR_TRY(tsr_transpose(&transposed, y, 0, 1));
+    const tsr_status s = tsr_matmul(out, x, transposed);
+    tsr_release(&transposed);
     return s;
 }
 
-static tsr_status turn(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)
+static tsr_status rearrange(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)
 {
-    tsr_tensor *turned = NULL;
+    tsr_tensor *transposed = NULL;
     (void)y;
-    TSR_TRY(tsr_transpose(&turned, x, 0, 1));
-    const tsr_status s = tsr_rearrange(out, turned);
-    tsr_release(&turned);
+    TSR_TRY(tsr_transpose(&transposed, x, 0, 1));
+    const tsr_status s = tsr_rearrange(out, transposed);
+    tsr_release(&transposed);
     return s;
 }
 
@@ -85,7 +85,7 @@ static tsr_status draw(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *
 static const rule rules[] = {
     { "add", tsr_add },         { "pow", tsr_pow },     { "expm1", grow },   { "sum of all", sum_all },
     { "sum of rows", sum_rows }, { "var", var },        { "logsumexp", logsumexp }, { "cumsum", cumsum },
-    { "sort", sort },           { "matmul", product },  { "rearrange", turn }, { "randn", draw },
+    { "sort", sort },           { "matmul", product },  { "rearrange", rearrange }, { "randn", draw },
 };
 
 /* Leaves the number of threads as it was. */

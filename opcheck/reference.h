@@ -85,7 +85,7 @@ ew_want ew_eval_int(tsr_op_kind op, tsr_dtype dtype, const unsigned char *const 
 ew_want ew_eval_complex(tsr_op_kind op, tsr_dtype dtype, const unsigned char *const *in,
                         const double *params);
 
-/* Functions of real and complex numbers in long double; x are parts in turn. */
+/* Functions of real and complex numbers in long double; x are re and im, one after the other. */
 ew_real    ew_real_function(tsr_op_kind op, const ew_real *x, const double *params);
 ew_complex ew_complex_function(tsr_op_kind op, const ew_real *x, const double *params);
 

@@ -41,7 +41,7 @@ const char *tsri_plugin_problem_of(const char *name, size_t length);
 /* The one backend that is always there (src/cpu). */
 extern const tsr_backend tsri_cpu_backend;
 
-/* Its short road for few elements (cpu/cpu_run.c): an elementwise op on n > 0 of them that follow
+/* Its short path for few elements (cpu/cpu_run.c): an elementwise op on n > 0 of them that follow
  * each other, in the result as in all operands, which are of one dtype. False: no kernel. */
 bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tensor *out, int nin,
                       const tsr_tensor *const *in);

@@ -48,7 +48,7 @@ void tsr_clear_error(void)
 
 tsr_status tsri_fail(tsr_status status, const char *fmt, ...)
 {
-    /* Written aside first: an argument may be the last message itself. */
+    /* Written to another place first: an argument may be the last message itself. */
     char fresh[TSRI_MESSAGE];
     tsri_text text = tsri_text_into(fresh, sizeof fresh);
     va_list args;

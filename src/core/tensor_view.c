@@ -318,7 +318,7 @@ static tsr_status bind_new(tsr_tensor **is_new, const char *op, const tsr_tensor
     return TSR_OK;
 }
 
-/* All of outs are rebound or none: what needs a new header is made aside first. */
+/* All of outs are rebound or none: what needs a new header is made first. */
 static tsr_status bind_parts(tsr_tensor **outs, const char *op, const tsr_tensor *t, int axis, int n,
                              const int64_t *sizes)
 {

@@ -120,7 +120,7 @@ static int compare_to(const decimal *d, uint64_t m, int e)
 
 /* Doubles ------------------------------------------------------------------------------ */
 
-/* 10^e to within a few steps; the exponent of two goes aside, so nothing overflows. */
+/* 10^e to within a few steps; the exponent of two is kept apart, so nothing overflows. */
 static double power_of_ten(int64_t e, int *two)
 {
     double result = 1, base = 10;

@@ -188,7 +188,7 @@ static tsr_status check_cover(tsr_file *f, int64_t first_entry, const data *d)
     return TSR_OK;
 }
 
-/* Texts of the files of a set are left aside: the index has its own. */
+/* Texts of the files of a set are not read: the index has its own. */
 static tsr_status read_header(tsri_json *j, tsr_file *f, const data *d)
 {
     bool first = true, more;

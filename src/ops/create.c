@@ -209,7 +209,7 @@ static bool is_finite(double v) { return v - v == 0; }
 static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
 /* How many of start, start + step, ... lie before stop, and how many of those come
- * before the sign changes: *turn. -1 if it exceeds i64. Integers reach from -2^63
+ * before the sign changes: *wrap_at. -1 if it exceeds i64. Integers reach from -2^63
  * to 2^64 - 1, so what lies on each side of zero is counted for itself. */
 static int64_t integer_count(int64_t *wrap_at, tsr_scalar start, tsr_scalar stop, tsr_scalar step)
 {

@@ -98,7 +98,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_isnan(tsr_tensor **out, const tsr_tensor *
 TSR_API TSR_MUST_CHECK tsr_status tsr_signbit(tsr_tensor **out, const tsr_tensor *x);
 /* x is zero. (any) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_logical_not(tsr_tensor **out, const tsr_tensor *x);
-/* every bit turned. (bool/integer) */
+/* every bit inverted. (bool/integer) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_bitwise_not(tsr_tensor **out, const tsr_tensor *x);
 /* the imaginary part negated. (numeric) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_conj(tsr_tensor **out, const tsr_tensor *x);

@@ -77,7 +77,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_instance_norm(tsr_tensor **out, const tsr_
 
 /* Rotary positions ------------------------------------------------------------ */
 
-/* Which elements of the last dim, of size d, turn together as pair j of d / 2. */
+/* Which elements of the last dim, of size d, are rotated together as pair j of d / 2. */
 typedef enum tsr_rope_mode {
     TSR_ROPE_HALVES = 0, /* j and j + d / 2 */
     TSR_ROPE_PAIRS,      /* 2j and 2j + 1 */
