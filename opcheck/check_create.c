@@ -120,12 +120,7 @@ static bool is_inexact(tsr_dtype dtype) { return is_float(part_of(dtype)); }
 void list_create(check_list *list)
 {
     static const char half[] = "half";
-    const struct {
-        const char *name;
-        void (*run)(trial *t);
-        const void *about;
-        bool (*takes)(tsr_dtype);
-    } rules[] = {
+    const check_rule rules[] = {
         { "full", check_full, NULL, NULL },
         { "eye", check_eye, NULL, NULL },
         { "arange", check_arange, NULL, is_ranged },

@@ -170,12 +170,7 @@ static bool is_added(tsr_dtype dtype) { return dtype != TSR_BOOL && dtype != TSR
 void list_lookup(check_list *list)
 {
     static const char rows[] = "rows";
-    const struct {
-        const char *name;
-        void (*run)(trial *t);
-        const void *about;
-        bool (*takes)(tsr_dtype);
-    } rules[] = {
+    const check_rule rules[] = {
         { "take by tensors", check_take, NULL, NULL },
         { "embedding", check_take, rows, NULL },
         { "take_along_axis", check_take_along_axis, NULL, NULL },

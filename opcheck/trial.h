@@ -88,6 +88,14 @@ void add_check(check_list *list, check c, const char *title);
 /* The same for every dtype that is taken; takes NULL: all. */
 void add_checks(check_list *list, check c, const char *title, bool (*takes)(tsr_dtype dtype));
 
+/* A row of a list of checks: what add_checks is told of each. */
+typedef struct check_rule {
+    const char *name;
+    void (*run)(trial *t);
+    const void *about;
+    bool (*takes)(tsr_dtype dtype);
+} check_rule;
+
 /* All of them. */
 void list_everything(check_list *list);
 
