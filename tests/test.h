@@ -30,12 +30,14 @@ static struct {
     int passed, failed, skipped;
     int failures;        /* in the current test */
     bool skip;
+    bool stop;           /* at the first failure: TSR_STOP is set */
 } test_state;
 
 static inline void test_begin(int argc, char **argv)
 {
     const char *seed = getenv("TSR_SEED");
     test_state.filter = argc > 1 ? argv[1] : NULL;
+    test_state.stop = getenv("TSR_STOP") != NULL;
     test_state.seed = seed ? strtoull(seed, NULL, 10) * 0xd1342543de82ef95u : 0;
 }
 
@@ -49,6 +51,7 @@ static inline void test_begin(int argc, char **argv)
                 printf("\n    " __VA_ARGS__);                                          \
                 printf("\n");                                                          \
             }                                                                          \
+            if (test_state.stop) _Exit(1);                                             \
         }                                                                              \
     } while (0)
 

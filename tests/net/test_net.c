@@ -2,6 +2,7 @@
  *
  *     test_net                          a part of it that fits a test run
  *     test_net --seed 7 --passes 100    more of it, from other numbers (or TSR_SEED=7, TSR_PASSES=100)
+ *     test_net --part 3/32              the checks from 3/32 to 4/32 of their list
  *     test_net --only "matmul f64" --scale edges --seed 7 --trial 31    one trial again
  *
  * A trial is run with one thread and compared with the references, in memory between pages that cannot
@@ -49,11 +50,12 @@ static struct {
     int64_t     trial;          /* that alone; -1: all */
     const char *only;           /* a check's name, or NULL */
     const char *scale;
+    int         part, parts;    /* part of so many of the list of checks */
     check_list  list;
     int64_t     edges[MOST_EDGES];
     int         nedges;
     int64_t     trials, runs, failed;
-} net = { .seed = 1, .trial = -1 };
+} net = { .seed = 1, .trial = -1, .parts = 1 };
 
 /* What a trial gave ------------------------------------------------------------------------- */
 
@@ -180,6 +182,7 @@ static void shrink(const check *c, const scale *s, int threads)
 static void tell(const check *c, const scale *s, int64_t pass, int threads, const verdict *v)
 {
     if (net.failed++ >= TOLD) return;
+    if (getenv("TSR_STOP")) exit(1);
     printf("FAILED %s, %s, %d threads: %s\n    again: test_net --only \"%s\" --scale %s --seed %llu --trial "
            "%lld\n",
            c->name, s->name, threads, v->why, c->name, s->name, (unsigned long long)net.seed,
@@ -202,8 +205,10 @@ static void run_scale(const scale *s)
     const int64_t passes = net.passes ? net.passes : s->passes;
     const int64_t first = net.trial >= 0 ? net.trial / MOST_MORE : 0,
                   end = net.trial >= 0 ? first + 1 : passes;
+    const int64_t from = (int64_t)net.list.count * net.part / net.parts,
+                  to = (int64_t)net.list.count * (net.part + 1) / net.parts;
     for (int64_t pass = first; pass < end; pass++)
-        for (int i = 0; i < net.list.count; i++) {
+        for (int i = (int)from; i < to; i++) {
             const check *c = &net.list.item[i];
             for (int k = 0; k < (c->more && s->edges ? c->more : 1); k++) {
                 const int64_t number = pass * MOST_MORE + k;
@@ -226,9 +231,10 @@ static bool read_options(int argc, char **argv)
         else if (!strcmp(name, "--trial")) net.trial = strtoll(text, NULL, 10);
         else if (!strcmp(name, "--only")) net.only = text;
         else if (!strcmp(name, "--scale")) net.scale = text;
+        else if (!strcmp(name, "--part")) sscanf(text, "%d/%d", &net.part, &net.parts);
         else return false;
     }
-    return argc % 2 == 1;
+    return argc % 2 == 1 && net.part >= 0 && net.part < net.parts;
 }
 
 int main(int argc, char **argv)
@@ -238,7 +244,8 @@ int main(int argc, char **argv)
     if (passes) net.passes = strtoll(passes, NULL, 10);
     if (!read_options(argc, argv)) {
         fprintf(stderr,
-                "usage: test_net [--seed N] [--passes N] [--trial N] [--only CHECK] [--scale NAME]\n");
+                "usage: test_net [--seed N] [--passes N] [--trial N] [--only CHECK] [--scale NAME] "
+                "[--part K/N]\n");
         return 2;
     }
     list_everything(&net.list);

@@ -17,6 +17,10 @@ import time
 LEVELS = {"portable": None, "avx2": "avx2", "avx512": "avx512bw", "native": "avx512_vnni"}
 EXTENSIONS = {"vnni": "avx512_vnni", "vbmi": "avx512vbmi", "bf16": "avx512_bf16", "amx": "amx_int8"}
 
+# Programs that take minutes, in parts that take seconds and enter less each: their arguments.
+PARTS = {"net/test_net": [["--part", f"{k}/32"] for k in range(32)],
+         "oom/test_oom_ops": [["system_refuses"], ["hook_refuses"], ["in_parts"], ["without_the_pool"],
+                              ["with_the_pool"], ["workers_kept"], ["keep_their_size"]]}
 IDLE = 60
 
 
@@ -74,7 +78,8 @@ class Programs:
         """Every program once at every instruction set, or what an earlier run of the same files found."""
         note = self.library.work / "runs.jsonl"
         library = str(self.library.base / "libplanted.so")
-        keys = {p: self.library.key([], [library, str(file)]) for p, file in self.library.binaries.items()}
+        keys = {" ".join([program, *part]): self.library.key([], [library, str(file)])
+                for program, file in self.library.binaries.items() for part in PARTS.get(program, [[]])}
         known = [json.loads(line) for line in note.read_text().splitlines()] if note.exists() else []
         known = [run for run in known if keys.get(run["program"]) == run["key"]]
         there = {(run["program"], run["level"]) for run in known}
@@ -115,8 +120,9 @@ class Programs:
             resource.setrlimit(resource.RLIMIT_DATA, (12 << 30, 12 << 30))
         with tempfile.TemporaryDirectory(dir=self.library.work) as folder:
             environment = {**os.environ, "TSR_ISA": "" if level == "native" else level, "TSR_THREADS": "3",
-                           "TMPDIR": folder, "LD_LIBRARY_PATH": str(library), **extra}
-            child = subprocess.Popen([self.library.binaries[program]], cwd=tree, env=environment,
+                           "TMPDIR": folder, "LD_LIBRARY_PATH": str(library), "TSR_STOP": "1", **extra}
+            name, *arguments = program.split(" ")
+            child = subprocess.Popen([self.library.binaries[name], *arguments], cwd=tree, env=environment,
                                      preexec_fn=limits, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL)
             worked, since, status = 0, time.monotonic(), 0
