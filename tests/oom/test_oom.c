@@ -93,6 +93,7 @@ typedef struct fixture {
     tsr_tensor  *complex64;  /* c64(20, 30 | 30, 1) */
     tsr_tensor  *ones;       /* f32(1, 30, 1) */
     tsr_tensor  *three;      /* f32(3, 30 | 30, 1) */
+    tsr_tensor  *column;     /* f32(20 | 30), of a */
     tsr_tensor  *described;  /* f32(20, 30 | 30, 1), without memory */
     tsr_tensor  *by_dtype[TSR_DTYPE_COUNT]; /* described, of each dtype */
     tsr_storage *storage;    /* of a */
@@ -126,6 +127,7 @@ static void make_fixture(fixture *f)
     EXPECT_OK(tsr_ones(&f->complex64, TSR_C64, TSR_SHAPE(ROWS, COLS)));
     EXPECT_OK(tsr_ones(&f->ones, TSR_F32, TSR_SHAPE(1, COLS, 1)));
     EXPECT_OK(tsr_ones(&f->three, TSR_F32, TSR_SHAPE(3, COLS)));
+    EXPECT_OK(tsr_select(&f->column, f->a, 1, 0));
     EXPECT_OK(tsr_declare(&f->described, &f->desc, TSR_CPU, TSR_MEMORY_HOST));
     for (int i = 1; i < TSR_DTYPE_COUNT; i++) {
         EXPECT_OK(tsr_desc_init(&d, (tsr_dtype)i, TSR_SHAPE(ROWS, COLS), NULL));
@@ -137,7 +139,7 @@ static void make_fixture(fixture *f)
 static void drop_fixture(fixture *f)
 {
     tsr_tensor **all[] = { &f->a, &f->turned, &f->window, &f->shifted, &f->complex64, &f->ones, &f->three,
-                           &f->described };
+                           &f->column, &f->described };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(all[i]);
     for (int i = 1; i < TSR_DTYPE_COUNT; i++) tsr_release(&f->by_dtype[i]);
     for (int i = 0; i < OUTS; i++) tsr_release(&f->out[i]);
@@ -250,6 +252,51 @@ SET(C32, c32, ((tsr_c32){ 1, 1 }))
 SET(C64, c64, ((tsr_c64){ 1, 1 }))
 SET(C128, c128, ((tsr_c128){ 1, 1 }))
 
+/* Memory of others. */
+
+static void release_array(tsr_arrow_array *a) { a->release = NULL; }
+static void release_schema(tsr_arrow_schema *s) { s->release = NULL; }
+
+static tsr_status run_from_arrow(fixture *f)
+{
+    const void *buffers[2] = { NULL, numbers };
+    tsr_arrow_array a = { .length = ROWS, .n_buffers = 2, .buffers = buffers, .release = release_array };
+    tsr_arrow_schema s = { .format = "f", .release = release_schema };
+    return tsr_from_arrow(OUT, &a, &s);
+}
+
+static tsr_status run_to_arrow(fixture *f)
+{
+    tsr_arrow_array a = { .length = 0 };
+    tsr_arrow_schema s = { .format = NULL };
+    const tsr_status status = tsr_to_arrow(&a, &s, f->column);
+    if (a.release) a.release(&a);
+    if (s.release) s.release(&s);
+    return status;
+}
+
+static tsr_status run_to_dlpack(fixture *f)
+{
+    tsr_dl_managed_versioned *m = NULL;
+    const tsr_status status = tsr_to_dlpack(&m, f->turned, NULL);
+    if (m) m->deleter(m);
+    return status;
+}
+
+static tsr_status run_from_dlpack(fixture *f)
+{
+    static int64_t shape[2] = { ROWS, COLS }, strides[2] = { COLS, 1 };
+    static tsr_dl_managed_versioned m;
+    m = (tsr_dl_managed_versioned){
+        .version = { 1, 0 }, .dl_tensor = { .data = f->wrapped, .device = { 1, 0 }, .ndim = 2,
+                                            .dtype = { 2, 32, 1 }, .shape = shape, .strides = strides }
+    };
+    return tsr_from_dlpack(OUT, &m);
+}
+
+SCENARIO(from_buffer, tsr_from_buffer(OUT, &(tsr_buffer){ f->wrapped, sizeof f->wrapped, false, count_deletion,
+                                                          &f->deleted }, 0, &f->desc))
+
 SCENARIO(storage_create, tsr_storage_create(&f->made, 4096, TSR_CPU, TSR_MEMORY_HOST))
 SCENARIO(storage_small, tsr_storage_create(&f->made, 8, TSR_CPU, TSR_MEMORY_HOST))
 SCENARIO(storage_aligned, tsr_storage_create(&f->made, 8, TSR_CPU, TSR_MEMORY_ALIGNED))
@@ -322,6 +369,9 @@ static const struct scenario {
     { "tsr_adopt", run_adopt, MAKES },
     { "tsr_map_file", run_map_file, MAKES },
     { "tsr_reshape", run_reshape, MAKES },
+    { "tsr_from_arrow", run_from_arrow, MAKES },
+    { "tsr_from_dlpack", run_from_dlpack, MAKES },
+    { "tsr_from_buffer", run_from_buffer, MAKES },
     { "tsr_contiguous", run_contiguous, MAKES },
 
     { "tsr_clone, described", run_clone_described, VIEWS },
@@ -366,6 +416,8 @@ static const struct scenario {
 #include "tessera/dtype.def"
 #undef X
 
+    { "tsr_to_arrow", run_to_arrow, COUNTS },
+    { "tsr_to_dlpack", run_to_dlpack, COUNTS },
     { "tsr_storage_create", run_storage_create, COUNTS },
     { "tsr_storage_create, small", run_storage_small, COUNTS },
     { "tsr_storage_create, aligned", run_storage_aligned, COUNTS },
@@ -548,6 +600,59 @@ static void test_oom_of_the_allocator_every_call_fails_cleanly(void)
     tsr_pool_enable(was_on);
 }
 
+/* Blocks that are no tensor's or storage's come back too: as many are there after a failure as before. What the
+ * library keeps, headers and caches, is there from a first call that succeeds. */
+static long blocks;
+
+static void *counting_alloc(void *context, size_t bytes, size_t alignment)
+{
+    void *block = failing_alloc(context, bytes, alignment);
+    blocks += block != NULL;
+    return block;
+}
+
+static void counting_free(void *context, void *data, size_t bytes)
+{
+    blocks -= data != NULL;
+    failing_free(context, data, bytes);
+}
+
+static bool loses_blocks(const struct scenario *s, long n, bool *fired)
+{
+    static fixture f;
+    tsr_tensor *others[OUTS];
+    make_fixture(&f);
+    prepare(&f, s, FRESH, others);
+    const long before = blocks;
+    tsr_set_alloc_hook(hook, NULL);
+    arm(n);
+    const tsr_status status = s->run(&f);
+    *fired = failing.fired;
+    tsr_set_alloc_hook(NULL, NULL);
+    arm(0);
+    const bool lost = status != TSR_OK && blocks != before;
+    drop_fixture(&f);
+    return lost;
+}
+
+static void test_oom_every_block_comes_back(void)
+{
+    const bool was_on = tsr_pool_is_enabled();
+    tsr_pool_enable(false);
+    failing.from = BY_HOOK;
+    EXPECT_OK(tsr_set_allocator(&(tsr_allocator){ NULL, counting_alloc, counting_free }));
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+        bool fired = false;
+        (void)loses_blocks(&scenarios[i], 0, &fired);
+        fired = true;
+        for (long n = 1; n < 40 && fired; n++)
+            EXPECT_MSG(!loses_blocks(&scenarios[i], n, &fired), "%s loses a block when allocation %ld fails",
+                       scenarios[i].name, n);
+    }
+    EXPECT_OK(tsr_set_allocator(NULL));
+    tsr_pool_enable(was_on);
+}
+
 /* With the pool on, a failing allocator is asked again once the pool is empty. */
 static void test_oom_cached_blocks_are_given_up_before_a_call_fails(void)
 {
@@ -600,6 +705,7 @@ int main(int argc, char **argv)
     TEST_BEGIN(argc, argv);
     RUN(test_oom_by_the_hook_every_call_fails_cleanly);
     RUN(test_oom_of_the_allocator_every_call_fails_cleanly);
+    RUN(test_oom_every_block_comes_back);
     RUN(test_oom_cached_blocks_are_given_up_before_a_call_fails);
     RUN(test_oom_is_recovered_from);
     (void)unlink(file);

@@ -30,6 +30,7 @@ static bool refuse_one(void *context, size_t bytes)
             refused_ = until_refused < 0;                                                                \
             EXPECT_MSG(s_ == (refused_ ? TSR_ENOMEM : TSR_OK), "%s: %s: %s", #call, tsr_status_name(s_), \
                        tsr_last_error());                                                                \
+            EXPECT_MSG(!refused_ || !strstr(tsr_last_error(), "(null)"), "%s", tsr_last_error());        \
         }                                                                                                \
         EXPECT(!refused_);                                                                               \
     } while (0)

@@ -16,6 +16,7 @@ TWINS = {p: q for pair in PAIRS for p, q in (pair.split("/"), pair.split("/")[::
 NOT_CALLS = {"if", "for", "while", "switch", "return", "sizeof", "defined"}
 ARRAY = re.compile(r"^\s*(?:static |const |_Alignas\(\w+\) )*[\w ]+[ *]\w+\[[^\]]*\](?: = .*)?[;,]")
 DIRECTIVE = re.compile(r"^\s*#\s*(?!define\s+\w+(?:\([^)]*\))?\s+\S)")
+HINT = re.compile("prefetch", re.I)  # asks for memory early: no result depends on it
 STATEMENT = re.compile(r"^\s+(?:\*?[\w.>\[\]()-]+ (?:[-+*/%|&^]|<<|>>)?= .+|[\w.>-]+\(.*\)|[\w.>\[\]-]+(?:\+\+|--))"
                        r"(;)\s*\\?$")
 
@@ -38,7 +39,7 @@ def closing(code, start):
 
 def edits(code):
     """Every (kind, start, end, text) that makes a fault of this line of code."""
-    if not code.strip() or DIRECTIVE.match(code):
+    if not code.strip() or DIRECTIVE.match(code) or HINT.search(code):
         return
     for kind, table in OTHER.items():
         for m in re.finditer(r"(?= (\S{1,2}) )", code):
