@@ -1,42 +1,88 @@
-# A thin face over CMake.
+# A thin face over CMake; `make help` prints the list.
 #
-#   make            build the library, the examples and the tests into build/
-#   make demo       set up, build, run the tour
-#   make check      the quick tests: build and unit tests, under a minute
-#   make test       set up, then every test this machine can run
+#   make            library and command: build/lib, build/bin/tsr
+#   make demo       build what the tour needs, and run it
+#   make check      quick tests, under a minute
+#   make test       every test that this machine can run
+#   make all        everything there is to build, CUDA too where nvcc is
+#   make plugins    backends, CUDA only if asked before
+#   make cuda       the backend for NVIDIA GPUs (needs nvcc)
+#   make compat     the interfaces of other tensor systems
+#   make install    what was built, to PREFIX (/usr/local), below DESTDIR if set
 #   make coverage   lines and branches that the tests reach, by folder and file
 #   make soak       fuzzing and generated tests with new data, for HOURS=n; goes on where it stopped
-#   make bench      benchmarks; writes build/bench.json (BENCH=regex runs some, QUICK=1 takes a minute)
+#   make bench      benchmarks, build/bench.json (BENCH=regex: some of them, QUICK=1: a minute)
 #   make bench-peers  the same workloads through NumPy, PyTorch, OpenBLAS and oneDNN, in turns with ours
-#   make install    to PREFIX (/usr/local), below DESTDIR if set
+#   make bench-all  both
 #   make clean      remove build/
+#
+# JOBS=n builds with n processes. Ninja and ccache are used where they are installed (NINJA= and CCACHE= for
+# neither). demo and test install what they need with apt-get, if they may: they print what, and ask on a
+# terminal; TSR_SETUP=off never installs anything.
 
 BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+NINJA  ?= $(shell command -v ninja 2>/dev/null)
+CCACHE ?= $(shell command -v ccache 2>/dev/null)
+
+# CMake reads these when it first configures a folder.
+ifneq ($(NINJA),)
+export CMAKE_GENERATOR ?= Ninja
+endif
+ifneq ($(CCACHE),)
+export CMAKE_C_COMPILER_LAUNCHER ?= $(CCACHE)
+export CMAKE_CXX_COMPILER_LAUNCHER ?= $(CCACHE)
+export CMAKE_CUDA_COMPILER_LAUNCHER ?= $(CCACHE)
+endif
 
 # The inner make gets its own -j, not this make's job server.
-CMAKE_BUILD = MAKEFLAGS=--no-print-directory cmake --build $(BUILD) -j$(JOBS)
+RUN_BUILD = MAKEFLAGS=--no-print-directory cmake --build
+CMAKE_BUILD = $(RUN_BUILD) $(BUILD) -j$(JOBS)
 
-.PHONY: all demo check test coverage soak bench bench-peers install clean
+.PHONY: build help demo check test all plugins cuda compat install coverage soak bench bench-peers \
+	bench-all clean
 
-all: $(BUILD)/CMakeCache.txt
-	@$(CMAKE_BUILD)
+build: $(BUILD)/CMakeCache.txt
+	@$(CMAKE_BUILD) --target tessera tessera_static tsr
 
+help:
+	@sed -n '/^#   make/s/^#  //p; /^# JOBS/,/^$$/s/^# \{0,1\}//p' Makefile
+
+# CUDA is looked for when it is asked for.
 $(BUILD)/CMakeCache.txt:
-	@cmake -S . -B $(BUILD)
+	@cmake -S . -B $(BUILD) -DTSR_CUDA=OFF
 
+# A build of its own, with little optimisation and plain kernels: `make check` uses it too.
 demo:
 	@tools/setup.sh build
-	@$(MAKE) --no-print-directory all
-	@$(BUILD)/bin/demo
+	@cmake -C cmake/quick.cmake -S . -B build/quick >/dev/null
+	@$(RUN_BUILD) build/quick -j$(JOBS) --target demo
+	@build/quick/bin/demo
 
 check:
-	@tools/test.sh quick
+	@JOBS=$(JOBS) tools/test.sh quick
 
 test:
 	@tools/setup.sh
-	@tools/test.sh
+	@JOBS=$(JOBS) tools/test.sh
+
+all:
+	@cmake -S . -B $(BUILD) -UTSR_CUDA
+	@$(CMAKE_BUILD)
+
+plugins: $(BUILD)/CMakeCache.txt
+	@$(CMAKE_BUILD) --target backends
+
+cuda:
+	@cmake -S . -B $(BUILD) -DTSR_CUDA=ON
+	@$(CMAKE_BUILD) --target backend-cuda
+
+compat: $(BUILD)/CMakeCache.txt
+	@$(CMAKE_BUILD) --target faces
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 coverage:
 	@JOBS=$(JOBS) tools/coverage.sh
@@ -44,7 +90,8 @@ coverage:
 soak:
 	@JOBS=$(JOBS) tools/soak.sh $(or $(HOURS),1)
 
-bench: all
+bench: $(BUILD)/CMakeCache.txt
+	@$(CMAKE_BUILD) --target bench-core bench-ops bench-roofline
 	@rm -f $(BUILD)/bench.json
 	@$(BUILD)/bin/bench-core --json $(BUILD)/bench.json $(BENCH)
 	@$(BUILD)/bin/bench-ops --json $(BUILD)/bench.json --threads 1 $(if $(QUICK),--quick) $(BENCH)
@@ -55,8 +102,8 @@ bench: all
 bench-peers:
 	@BUILD=$(BUILD) JOBS=$(JOBS) tools/bench-peers $(if $(QUICK),--quick) $(BENCH)
 
-install: all
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+bench-all: bench
+	@$(MAKE) --no-print-directory bench-peers
 
 clean:
 	@rm -rf $(BUILD)

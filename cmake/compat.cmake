@@ -4,6 +4,7 @@
 include(CheckLanguage)
 
 add_custom_target(tests-compat)
+add_custom_target(faces)
 check_language(CXX)
 if(CMAKE_CXX_COMPILER)
     enable_language(CXX)
@@ -17,6 +18,7 @@ endif()
 # add_face_library(face name source...): libname.so, which finds libtessera.so from where it lies.
 function(add_face_library face name)
     add_library(${name} SHARED ${ARGN})
+    add_dependencies(faces ${name})
     target_link_libraries(${name} PRIVATE tsr_face tessera)
     target_include_directories(${name}
         PRIVATE ${PROJECT_SOURCE_DIR}/compat/${face}

@@ -4,9 +4,9 @@
 #   tools/setup.sh build    only what the library needs: C compiler, make, CMake
 #   tools/setup.sh          that, and what the optional tests use
 #
-# Installs with apt-get when it may (root, a package source that answers; not when
-# TSR_SETUP=off), and otherwise says in one line each what is missing and what is
-# skipped for it. Fails only when the library cannot be built.
+# Prints what is missing and what for. Then installs it with apt-get, if it may (root, a package
+# source that answers, not TSR_SETUP=off): on a terminal after asking, unless TSR_SETUP=yes. What
+# is not installed is skipped. Fails only when the library cannot be built.
 set -u
 what=${1:-all}
 
@@ -62,7 +62,18 @@ apt() {
         -o Acquire::Retries=0 -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15 "$@" >/dev/null 2>&1
 }
 
-if [ -n "$(missing)" ] && may_install; then
+# What would be installed, and on a terminal: shall it?
+announce() {
+    echo "setup: these packages are not installed:"
+    missing | while IFS=: read -r tool package use; do printf '    %-34s %s\n' "$package" "$use"; done
+    echo "setup: TSR_SETUP=off goes on without them"
+    [ -t 0 ] && [ -t 1 ] && [ "${TSR_SETUP:-ask}" != yes ] || return 0
+    printf 'setup: install them with apt-get? [Y/n] '
+    read -r answer
+    case $answer in [nN]*) return 1 ;; esac
+}
+
+if [ -n "$(missing)" ] && may_install && announce; then
     packages=$(missing | cut -d: -f2 | tr '\n' ' ')
     echo "setup: installing $packages"
     # shellcheck disable=SC2086 # a list of names

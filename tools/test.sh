@@ -101,19 +101,14 @@ plain="$lean -DTSR_HAVE_AVX2=OFF"
 kinds="net fuzz property ops oom unit compat"
 
 unit() {
-    build_in build/quick tests-unit $fast $plain -DTSR_BUILD_EXAMPLES=OFF || return 1
+    build_in build/quick tests-unit -C cmake/quick.cmake || return 1
     run_programs build/quick unit
 }
 
 release() {
-    if [ $has_gpu = yes ]; then
-        build_in build "" -DTSR_WERROR=ON || return 1
-    else
-        build_in build "" -DTSR_WERROR=ON $no_gpu || return 1
-        # The next make in this folder builds them again: it finds no entry, which is a paragraph here.
-        awk 'BEGIN { RS = ""; ORS = "\n\n" } !/\nTSR_CUDA:/' build/CMakeCache.txt >build/cache.new &&
-            mv build/cache.new build/CMakeCache.txt || return 1
-    fi
+    local cuda=$no_gpu
+    if [ $has_gpu = yes ]; then cuda=-UTSR_CUDA; fi
+    build_in build "" -DTSR_WERROR=ON $cuda || return 1
     run_programs build $kinds
 }
 
@@ -254,7 +249,7 @@ report() {
     printf '%-18s %s (%d s)\n' "$name" "$result" "$seconds"
     if [ "$f" != 0 ]; then
         # Without the build's progress.
-        grep -vE '^(\[ *[0-9]+%\]|-- )' "$logs/$name" | tail -n 200 | sed 's/^/    | /'
+        grep -vE '^(\[ *[0-9]+(%|/[0-9]+)\]|-- )' "$logs/$name" | tail -n 200 | sed 's/^/    | /'
     fi
 }
 

@@ -5,6 +5,7 @@ set(tinyai_sources compat/tinyai/tensor_c.c compat/tinyai/kernels.c compat/tinya
 add_face_library(tinyai tinyai ${tinyai_sources})
 
 add_library(tinyai_static STATIC ${tinyai_sources})
+add_dependencies(faces tinyai_static)
 target_link_libraries(tinyai_static PRIVATE tsr_face tessera)
 target_include_directories(tinyai_static PUBLIC ${PROJECT_SOURCE_DIR}/compat/tinyai/include)
 set_target_properties(tinyai_static PROPERTIES
