@@ -7,6 +7,8 @@
  *
  *   TSR_SIM_MEMORY=N        MiB of each device (256)
  *   TSR_SIM_WITHOUT=a,b     ops that it says it cannot do
+ *   TSR_SIM_DELAY=N         every eighth piece of work or so begins up to N microseconds late (0); read when
+ *                           a stream is made
  *   tsr_sim_inject(...)     makes a later call fail (below)
  */
 #define _GNU_SOURCE
@@ -106,6 +108,13 @@ static size_t memory_wanted(void)
     const char *text = setting("TSR_SIM_MEMORY");
     const long mib = text ? strtol(text, NULL, 10) : 0;
     return (size_t)(mib > 0 ? mib : 256) << 20;
+}
+
+static long delay_wanted(void)
+{
+    const char *text = setting("TSR_SIM_DELAY");
+    const long wanted = text ? strtol(text, NULL, 10) : 0;
+    return wanted < 1000000 ? wanted : 999999;
 }
 
 static bool open_device(device *d)
@@ -299,6 +308,8 @@ typedef struct stream {
     pthread_cond_t  more, idle;
     task           *first, **last;
     bool            busy, stop;
+    long            latest;  /* TSR_SIM_DELAY, below a second */
+    uint64_t        chance;
     struct graph   *capture;
 } stream;
 
@@ -341,9 +352,18 @@ static void await_event(event *e, uint64_t turn)
     pthread_mutex_unlock(&e->lock);
 }
 
+static void be_late(stream *s)
+{
+    if (s->latest <= 0) return;
+    s->chance = s->chance * 6364136223846793005u + 1442695040888963407u;
+    const struct timespec some = { 0, (long)((s->chance >> 33) % (uint64_t)s->latest) * 1000 };
+    if (s->chance >> 61 == 0) nanosleep(&some, NULL);
+}
+
 static void perform(stream *s, task *t)
 {
     device *d = s->device;
+    be_late(s);
     const char *name = host->op_info(t->op.kind) ? host->op_info(t->op.kind)->name : "copy";
     switch (t->what) {
     case RUN: {
@@ -393,6 +413,8 @@ static stream *open_stream(device *d)
     stream *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->device = d;
+    s->chance = (uintptr_t)s;
+    s->latest = delay_wanted();
     s->last = &s->first;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->more, NULL);

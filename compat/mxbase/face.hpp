@@ -50,11 +50,9 @@ void give_back(tsr_storage **storage);
 /* The first `bytes` of two storages. 26 (APP_ERR_ACL_BAD_COPY) if that fails. */
 APP_ERROR copy(tsr_storage *dst, tsr_storage *src, size_t bytes, size_t dst_offset = 0);
 
-/* Waits where the host can look at the result through a pointer. */
-inline void settle(const tsr_tensor *t)
-{
-    if (t->memory == TSR_MEMORY_MEDIA) (void)(tsr_device_sync(t->device) == TSR_OK);
-}
+/* Waits for the work that made t where a program may rely on it: on the device's own stream, the default
+ * one, and where the host can look at the result through a pointer. */
+tsr_status finish(const tsr_tensor *t);
 
 /* A status of the library as a code: 1004 where the arguments are to blame. Logs the words. */
 APP_ERROR to_code(tsr_status s, const char *what);

@@ -263,9 +263,8 @@ APP_ERROR fill(MemoryData &data, int32_t value, size_t count)
     Placed bytes;
     tsr_status s = look_at(&bytes, data.ptrData, count, data.type, data.deviceId);
     if (s == TSR_OK) s = tsr_fill(bytes.Use(), TSR_SCALAR(static_cast<unsigned>(value & 0xff)));
-    if (s != TSR_OK) return fail(APP_ERR_ACL_FAILURE, tsr_last_error());
-    settle(bytes.Use());
-    return APP_ERR_OK;
+    if (s == TSR_OK) s = finish(bytes.Use());
+    return s == TSR_OK ? APP_ERR_OK : fail(APP_ERR_ACL_FAILURE, tsr_last_error());
 }
 
 } // namespace
@@ -320,9 +319,8 @@ APP_ERROR copy(tsr_storage *dst, tsr_storage *src, size_t bytes, size_t dst_offs
     tsr_status s = look_at(&to, dst, dst_offset, bytes);
     if (s == TSR_OK) s = look_at(&from, src, 0, bytes);
     if (s == TSR_OK) s = tsr_copy(to.Use(), from.Use());
-    if (s != TSR_OK) return fail(APP_ERR_ACL_BAD_COPY, tsr_last_error());
-    settle(to.Use());
-    return APP_ERR_OK;
+    if (s == TSR_OK) s = finish(to.Use());
+    return s == TSR_OK ? APP_ERR_OK : fail(APP_ERR_ACL_BAD_COPY, tsr_last_error());
 }
 
 } // namespace mxface
@@ -435,9 +433,8 @@ APP_ERROR MemoryHelper::MxbsMemcpy(MemoryData &dest, const MemoryData &src, size
     tsr_status s = look_at(&to, dest.ptrData, count, dest.type, dest.deviceId);
     if (s == TSR_OK) s = look_at(&from, src.ptrData, count, src.type, src.deviceId);
     if (s == TSR_OK) s = tsr_copy(to.Use(), from.Use());
-    if (s != TSR_OK) return fail(APP_ERR_ACL_BAD_COPY, tsr_last_error());
-    settle(to.Use());
-    return APP_ERR_OK;
+    if (s == TSR_OK) s = finish(to.Use());
+    return s == TSR_OK ? APP_ERR_OK : fail(APP_ERR_ACL_BAD_COPY, tsr_last_error());
 }
 
 APP_ERROR MemoryHelper::MxbsMallocAndCopy(MemoryData &dest, const MemoryData &src)

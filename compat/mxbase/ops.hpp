@@ -52,8 +52,8 @@ struct Held {
     tsr_tensor *t = nullptr;
 };
 
-/* f32 into out, whose type it is or becomes: bytes are rounded to nearest and held to 0 .. 255. */
-tsr_status store_floats(tsr_tensor *out, tsr_tensor **floats);
+/* A view of the elements [first, first + length) along an axis. */
+tsr_status look_along(Placed *out, const tsr_tensor *t, int axis, int64_t first, int64_t length);
 
 /* Runs op(&out, inputs) with sources that were checked and a dst that is ready. */
 template <typename F>
@@ -68,7 +68,7 @@ APP_ERROR hand_over(const Rules &rules, const Tensor *const *srcs, size_t count,
     if (s == TSR_OK) {
         const OnStream queued(stream);
         s = op(&out, in[0], in[1]);
-        if (s == TSR_OK) settle(out);
+        if (s == TSR_OK) s = finish(out);
     }
     return to_error(s, rules.name);
 }

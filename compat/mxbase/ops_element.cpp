@@ -97,10 +97,10 @@ APP_ERROR make_ready(const Rules &rules, Tensor &dst, const std::vector<uint32_t
     return APP_ERR_OK;
 }
 
-tsr_status store_floats(tsr_tensor *out, tsr_tensor **floats)
+tsr_status look_along(Placed *out, const tsr_tensor *t, int axis, int64_t first, int64_t length)
 {
-    if (out->dtype == TSR_U8) TSR_TRY(tsr_round(floats, *floats));
-    return tsr_copy(out, *floats);
+    tsr_tensor *view = out->Use();
+    return tsr_slice(&view, t, axis, first, first + length, 1);
 }
 
 } // namespace mxface
@@ -145,6 +145,17 @@ tsr_status scaled(Held *out, In a, double alpha, double gamma)
     return gamma == 0 ? TSR_OK : tsr_add(&out->t, out->t, TSR_NUMBER(gamma));
 }
 
+/* Products of bytes are held to 255. */
+tsr_status multiply_bytes(Out out, In x, In y)
+{
+    Held wide[2];
+    TSR_TRY(tsr_cast(&wide[0].t, x, TSR_I32));
+    TSR_TRY(tsr_cast(&wide[1].t, y, TSR_I32));
+    TSR_TRY(tsr_mul(&wide[0].t, wide[0].t, wide[1].t));
+    TSR_TRY(tsr_minimum(&wide[0].t, wide[0].t, TSR_NUMBER(255)));
+    return tsr_copy(*out, wide[0].t);
+}
+
 /* One number where a condition holds, and another where it does not. */
 tsr_status choose(Out out, In mask, double yes, double no)
 {
@@ -152,7 +163,7 @@ tsr_status choose(Out out, In mask, double yes, double no)
     TSR_TRY(tsr_cast(&f.t, mask, TSR_F32));
     TSR_TRY(tsr_mul(&f.t, f.t, TSR_NUMBER(yes - no)));
     TSR_TRY(tsr_add(&f.t, f.t, TSR_NUMBER(no)));
-    return store_floats(*out, &f.t);
+    return tsr_copy(*out, f.t);
 }
 
 APP_ERROR weigh(const char *name, const Tensor &a, double alpha, const Tensor &b, double beta, double gamma,
@@ -164,8 +175,17 @@ APP_ERROR weigh(const char *name, const Tensor &a, double alpha, const Tensor &b
         TSR_TRY(scaled(&u, x, alpha, gamma));
         TSR_TRY(scaled(&v, y, beta, 0));
         TSR_TRY(tsr_add(&u.t, u.t, v.t));
-        return store_floats(*out, &u.t);
+        return tsr_copy(*out, u.t);
     });
+}
+
+/* A quotient in 16 bits, which is what the system cuts to bytes. */
+tsr_status divide(Out out, In x, In y)
+{
+    TSR_TRY(tsr_div(out, x, y));
+    Held half;
+    TSR_TRY(tsr_cast(&half.t, *out, TSR_F16));
+    return tsr_copy(*out, half.t);
 }
 
 /* op in f32, times the scale. */
@@ -178,8 +198,8 @@ APP_ERROR mixed(const char *name, const Tensor &a, const Tensor &b, Tensor &dst,
         Held u, v;
         TSR_TRY(scaled(&u, x, scale, 0));
         TSR_TRY(tsr_cast(&v.t, y, TSR_F32));
-        TSR_TRY(op(&u.t, u.t, v.t));
-        return store_floats(*out, &u.t);
+        TSR_TRY((op == tsr_div && (*out)->dtype == TSR_U8 ? divide : op)(&u.t, u.t, v.t));
+        return tsr_copy(*out, u.t);
     });
 }
 
@@ -199,7 +219,8 @@ APP_ERROR Subtract(const Tensor &src1, const Tensor &src2, Tensor &dst, AscendSt
 
 APP_ERROR Multiply(const Tensor &src1, const Tensor &src2, Tensor &dst, AscendStream &stream)
 {
-    return binary({ "Multiply" }, src1, src2, dst, stream, tsr_mul);
+    const bool bytes = !src1.IsEmpty() && src1.GetDataType() == TensorDType::UINT8;
+    return binary({ "Multiply" }, src1, src2, dst, stream, bytes ? multiply_bytes : tsr_mul);
 }
 
 APP_ERROR Multiply(const Tensor &src1, const Tensor &src2, Tensor &dst, double scale, AscendStream &stream)
@@ -313,7 +334,7 @@ APP_ERROR Rescale(const Tensor &src, Tensor &dst, float scale, float bias, Ascen
     return run({ "Rescale" }, { &src }, dst, src.GetDataType(), stream, [=](Out out, In x, In) {
         Held f;
         TSR_TRY(scaled(&f, x, scale, bias));
-        return store_floats(*out, &f.t);
+        return tsr_copy(*out, f.t);
     });
 }
 
@@ -355,7 +376,7 @@ APP_ERROR Clip(const Tensor &src, Tensor &dst, float minVal, float maxVal, Ascen
         Held f;
         TSR_TRY(tsr_cast(&f.t, x, TSR_F32));
         TSR_TRY(tsr_clip(&f.t, f.t, TSR_NUMBER(minVal), TSR_NUMBER(maxVal)));
-        return store_floats(*out, &f.t);
+        return tsr_copy(*out, f.t);
     });
 }
 

@@ -27,7 +27,8 @@ APP_ERROR reduce(const Rules &rules, const Tensor &src, Tensor &dst, const std::
         TSR_TRY(tsr_cast(&f.t, x, TSR_F32));
         if (before) TSR_TRY(before(&f.t, f.t));
         TSR_TRY(op(&result.t, f.t, static_cast<int>(axes.size()), axes.data(), false));
-        return store_floats(*out, &result.t);
+        if ((*out)->dtype == TSR_U8) TSR_TRY(tsr_round(&result.t, result.t));
+        return tsr_copy(*out, result.t);
     });
 }
 
@@ -90,11 +91,84 @@ APP_ERROR SqrSum(const Tensor &src, Tensor &dst, AscendStream &stream)
     return sum_channels("SqrSum", src, dst, stream, tsr_square);
 }
 
-APP_ERROR MinMax(const Tensor &, Tensor &, Tensor &, AscendStream &) { return not_here("MinMax"); }
+namespace {
 
-APP_ERROR MinMaxLoc(const Tensor &, Tensor &, Tensor &, Tensor &, Tensor &, AscendStream &)
+using ArgReduction = tsr_status (*)(Out, In, int, bool);
+
+tsr_status look_flat(Placed *out, In x)
 {
-    return not_here("MinMaxLoc");
+    tsr_tensor *row = out->Use();
+    const int64_t all = -1;
+    return tsr_view(&row, x, 1, &all);
+}
+
+/* The row and the column of the first smallest or largest element, as its number in the image says. */
+tsr_status place_of(tsr_tensor *out, In number, int64_t width)
+{
+    Held half[2];
+    const tsr_tensor *both[2];
+    TSR_TRY(tsr_floor_div(&half[0].t, number, TSR_NUMBER(width)));
+    TSR_TRY(tsr_remainder(&half[1].t, number, TSR_NUMBER(width)));
+    for (int i = 0; i < 2; i++) both[i] = half[i].t;
+    Held pair;
+    TSR_TRY(tsr_concat(&pair.t, 2, both, 0));
+    return tsr_copy(out, pair.t);
+}
+
+/* One extreme of an image: its value, and its place unless that is NULL. */
+APP_ERROR extreme(const Rules &rules, const Tensor &src, Tensor &value, Tensor *place, AscendStream &stream,
+                  Reduction op, ArgReduction arg)
+{
+    const Tensor *const srcs[] = { &src };
+    APP_ERROR ret = hand_over(rules, srcs, 1, value, stream, [=](Out out, In x, In) {
+        Placed flat;
+        const int axis = 0;
+        TSR_TRY(look_flat(&flat, x));
+        return op(out, flat.Use(), 1, &axis, true);
+    });
+    if (ret != APP_ERR_OK || !place) return ret;
+    const int64_t width = dims_of(src)[1];
+    return hand_over(rules, srcs, 1, *place, stream, [=](Out out, In x, In) {
+        Placed flat;
+        Held number;
+        TSR_TRY(look_flat(&flat, x));
+        TSR_TRY(arg(&number.t, flat.Use(), 0, true));
+        return place_of(*out, number.t, width);
+    });
+}
+
+APP_ERROR find_extremes(const Rules &rules, const Tensor &src, Tensor *const values[2],
+                        Tensor *const places[2], AscendStream &stream)
+{
+    const Tensor *const srcs[] = { &src };
+    APP_ERROR ret = check_sources(rules, srcs, 1, stream);
+    if (ret != APP_ERR_OK) return ret;
+    const std::vector<uint32_t> &dims = dims_of(src);
+    if (dims.size() < 2 || dims.size() > 3 || (dims.size() == 3 && dims[2] != 1))
+        return refuse_param(rules, "src is no HW, nor HWC of 1 channel.");
+    for (int i = 0; ret == APP_ERR_OK && i < 2; i++)
+        ret = make_ready(rules, *values[i], { 1 }, src.GetDataType(), src.GetDeviceId());
+    for (int i = 0; ret == APP_ERR_OK && places && i < 2; i++)
+        ret = make_ready(rules, *places[i], { 2 }, TensorDType::UINT32, src.GetDeviceId());
+    if (ret != APP_ERR_OK) return ret;
+    ret = extreme(rules, src, *values[0], places ? places[0] : nullptr, stream, tsr_min, tsr_argmin);
+    if (ret != APP_ERR_OK) return ret;
+    return extreme(rules, src, *values[1], places ? places[1] : nullptr, stream, tsr_max, tsr_argmax);
+}
+
+} // namespace
+
+APP_ERROR MinMax(const Tensor &src, Tensor &minVal, Tensor &maxVal, AscendStream &stream)
+{
+    Tensor *const values[] = { &minVal, &maxVal };
+    return find_extremes({ "MinMax" }, src, values, nullptr, stream);
+}
+
+APP_ERROR MinMaxLoc(const Tensor &src, Tensor &minVal, Tensor &maxVal, Tensor &minLoc, Tensor &maxLoc,
+                    AscendStream &stream)
+{
+    Tensor *const values[] = { &minVal, &maxVal }, *const places[] = { &minLoc, &maxLoc };
+    return find_extremes({ "MinMaxLoc" }, src, values, places, stream);
 }
 
 } // namespace MxBase

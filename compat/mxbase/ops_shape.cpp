@@ -1,6 +1,7 @@
 /* ops_shape.cpp - ops that lay out tensors anew. */
 #include "MxBase/E2eInfer/TensorOperation/MatricesOperation/CoreOperationsOnTensors.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "ops.hpp"
@@ -10,6 +11,8 @@ namespace MxBase {
 using namespace mxface;
 
 namespace {
+
+const uint32_t LEAST_ERODED = 64, MOST_ERODED = 4096; /* sides of an image */
 
 std::vector<const Tensor *> pointers(const std::vector<Tensor> &tensors)
 {
@@ -77,7 +80,7 @@ APP_ERROR stack(const char *name, const std::vector<Tensor> &tv, Tensor &dst, bo
     return join(rules, tv, dst, (rank == 4 ? 1 : 0) + (side_by_side ? 1 : 0), stream);
 }
 
-std::vector<uint32_t> turn(const std::vector<uint32_t> &dims, const std::vector<int> &axes)
+std::vector<uint32_t> in_order(const std::vector<uint32_t> &dims, const std::vector<int> &axes)
 {
     std::vector<uint32_t> shape;
     for (const int axis : axes) shape.push_back(dims[axis]);
@@ -85,7 +88,7 @@ std::vector<uint32_t> turn(const std::vector<uint32_t> &dims, const std::vector<
 }
 
 /* Has t the dims in that order already? */
-bool is_turned(const Tensor &t, const std::vector<uint32_t> &dims, const std::vector<int> &axes)
+bool is_in_order(const Tensor &t, const std::vector<uint32_t> &dims, const std::vector<int> &axes)
 {
     if (t.IsEmpty() || dims_of(t).size() != axes.size()) return false;
     for (size_t i = 0; i < axes.size(); i++)
@@ -144,9 +147,34 @@ APP_ERROR Split(const Tensor &src, std::vector<Tensor> &tv, AscendStream &stream
     return ret;
 }
 
+namespace {
+
+/* The results of BatchSplit, where src is: made if there are none, else 1007 unless they fit. */
+APP_ERROR make_results(std::vector<Tensor> &list, size_t count, const std::vector<uint32_t> &shape,
+                       const Tensor &src)
+{
+    const auto fits = [&](const Tensor &t) {
+        return dims_of(t) == shape && t.GetDataType() == src.GetDataType() &&
+               t.GetDeviceId() == src.GetDeviceId();
+    };
+    if (!list.empty() && (list.size() != count || !std::all_of(list.begin(), list.end(), fits)))
+        return fail(APP_ERR_COMM_ALLOC_MEM, "BatchSplit: the results do not fit src.");
+    for (size_t i = list.size(); i < count; i++) {
+        Tensor made;
+        const APP_ERROR ret =
+            TensorParts::Renew(made, shape, static_cast<TensorDataType>(src.GetDataType()),
+                               src.GetMemoryType(), src.GetDeviceId());
+        if (ret != APP_ERR_OK) return APP_ERR_COMM_ALLOC_MEM;
+        list.push_back(made);
+    }
+    return APP_ERR_OK;
+}
+
+} // namespace
+
 APP_ERROR BatchSplit(const Tensor &src, std::vector<Tensor> &dst, bool isReplace, AscendStream &stream)
 {
-    Rules rules = { "BatchSplit" };
+    const Rules rules = { "BatchSplit" };
     if (src.IsEmpty()) return refuse_param(rules, "src is empty.");
     std::vector<uint32_t> shape = dims_of(src);
     if (shape.size() != 3 && shape.size() != 4) return refuse_param(rules, "src has not 3 or 4 dims.");
@@ -154,11 +182,17 @@ APP_ERROR BatchSplit(const Tensor &src, std::vector<Tensor> &dst, bool isReplace
     const TensorDType type = src.GetDataType();
     if (type != TensorDType::UINT8 && type != TensorDType::FLOAT16 && type != TensorDType::FLOAT32)
         return refuse_param(rules, "src's type is not taken.");
-    const bool on_device = is_on_device(src.GetMemoryType());
-    if (on_device && src.GetDeviceId() != stream.GetDeviceId())
-        return refuse_param(rules, "the stream is another device's.");
     shape.erase(shape.begin());
-    std::vector<Tensor> parts;
+    std::vector<Tensor> parts, results = dst;
+    for (const Tensor &t : dst)
+        if (t.IsEmpty()) return refuse_param(rules, "a result is empty.");
+    if (!isReplace || !dst.empty()) {
+        const APP_ERROR ret = make_results(results, batch, shape, src);
+        if (ret != APP_ERR_OK) return ret;
+    }
+    if (is_on_device(src.GetMemoryType()) && src.GetDeviceId() != stream.GetDeviceId())
+        return refuse_param(rules, "the stream is another device's.");
+    if (batch == 0) return fail(APP_ERR_COMM_OUT_OF_RANGE, "BatchSplit: the batch is empty.");
     for (size_t i = 0; i < batch; i++) {
         auto *at = static_cast<uint8_t *>(src.GetData()) + i * bytes;
         parts.push_back(
@@ -168,12 +202,14 @@ APP_ERROR BatchSplit(const Tensor &src, std::vector<Tensor> &dst, bool isReplace
         dst = parts;
         return APP_ERR_OK;
     }
-    if (!on_device) return refuse_param(rules, "copies are made on a device only.");
-    APP_ERROR ret = make_list(rules, dst, batch, shape, src);
     const OnStream queued(stream);
-    for (size_t i = 0; ret == APP_ERR_OK && i < batch; i++)
-        ret = TensorBase::TensorBaseCopy(*TensorParts::Base(dst[i]), *TensorParts::Base(parts[i]));
-    return ret;
+    for (size_t i = 0; i < batch; i++) {
+        const APP_ERROR ret =
+            TensorBase::TensorBaseCopy(*TensorParts::Base(results[i]), *TensorParts::Base(parts[i]));
+        if (ret != APP_ERR_OK) return APP_ERR_COMM_ALLOC_MEM;
+    }
+    dst = results;
+    return APP_ERR_OK;
 }
 
 APP_ERROR Transpose(const Tensor &src, Tensor &dst, std::vector<int> axes, AscendStream &stream)
@@ -191,9 +227,9 @@ APP_ERROR Transpose(const Tensor &src, Tensor &dst, std::vector<int> axes, Ascen
     if (axes.size() != dims.size()) return refuse_param(rules, "there are not as many axes as dims.");
     for (const int axis : axes)
         if (axis < 0 || axis >= rank) return refuse_param(rules, "an axis is none of src's.");
-    const bool is_ready = is_turned(dst, dims, axes);
-    const std::vector<uint32_t> turned = is_ready ? std::vector<uint32_t>() : turn(dims, axes);
-    ret = make_ready(rules, dst, is_ready ? dims_of(dst) : turned, src.GetDataType(), src.GetDeviceId());
+    const bool is_ready = is_in_order(dst, dims, axes);
+    const std::vector<uint32_t> shape = is_ready ? std::vector<uint32_t>() : in_order(dims, axes);
+    ret = make_ready(rules, dst, is_ready ? dims_of(dst) : shape, src.GetDataType(), src.GetDeviceId());
     if (ret != APP_ERR_OK) return ret;
     return hand_over(rules, srcs, 1, dst, stream,
                      [&](tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *) {
@@ -232,6 +268,70 @@ APP_ERROR CvtColor(const Tensor &, Tensor &, const CvtColorMode &, bool, AscendS
 {
     return not_here("CvtColor");
 }
-APP_ERROR Erode(const Tensor &, Tensor &, const BlurConfig &, AscendStream &) { return not_here("Erode"); }
+
+namespace {
+
+/* Smallest elements of windows of `size` along an axis, written into out. Beyond an image its edge goes on,
+ * which changes no smallest element: the part of a window that lies inside holds the edge. */
+tsr_status smallest_along(tsr_tensor *out, const tsr_tensor *x, int axis, int64_t size)
+{
+    const int64_t n = x->shape[axis], before = size / 2, after = (size - 1) / 2;
+    TSR_TRY(tsr_copy(out, x));
+    for (int64_t d = -before; d <= after; d++) {
+        const int64_t shift = d < 0 ? -d : d;
+        if (d == 0 || shift >= n) continue;
+        Placed to, from;
+        TSR_TRY(look_along(&to, out, axis, d < 0 ? shift : 0, n - shift));
+        TSR_TRY(look_along(&from, x, axis, d < 0 ? 0 : shift, n - shift));
+        tsr_tensor *target = to.Use();
+        TSR_TRY(tsr_minimum(&target, target, from.Use()));
+    }
+    return TSR_OK;
+}
+
+tsr_status erode(tsr_tensor *out, const tsr_tensor *x, int64_t size, uint32_t times)
+{
+    Held rows, image;
+    TSR_TRY(tsr_clone(&image.t, x));
+    TSR_TRY(tsr_clone(&rows.t, x));
+    for (uint32_t i = 0; i < times; i++) {
+        TSR_TRY(smallest_along(rows.t, image.t, 1, size));
+        TSR_TRY(smallest_along(image.t, rows.t, 0, size));
+    }
+    return tsr_copy(out, image.t);
+}
+
+/* What is wrong with the image or how it is to be eroded; NULL if nothing is. */
+const char *why_not_erode(const std::vector<uint32_t> &dims, const BlurConfig &config)
+{
+    const uint32_t size = config.kernelSize.height;
+    if (dims.size() != 2 && dims.size() != 3) return "src is no HW or HWC.";
+    if (dims[0] < LEAST_ERODED || dims[0] > MOST_ERODED || dims[1] < LEAST_ERODED || dims[1] > MOST_ERODED)
+        return "a side of src is not within the limits.";
+    if (dims.size() == 3 && dims[2] != 1 && dims[2] != 3 && dims[2] != 4)
+        return "src has not 1, 3 or 4 channels.";
+    if (config.iterations < 1 || config.iterations > 100) return "the iterations are not 1 to 100.";
+    if (size < 3 || size > 9 || size != config.kernelSize.width) return "the kernel is no square of 3 to 9.";
+    if (config.morphShape != MorphShape::MORPH_RECT) return "the kernel is no rectangle.";
+    if (config.borderType != BorderType::BORDER_REPLICATE) return "the border is not replicated.";
+    if (config.anchor.first != -1 && config.anchor.second != -1) return "the anchor is not the centre.";
+    return nullptr;
+}
+
+} // namespace
+
+APP_ERROR Erode(const Tensor &src, Tensor &dst, const BlurConfig &blurConfig, AscendStream &stream)
+{
+    const Rules rules = { "Erode" };
+    const Tensor *const srcs[] = { &src };
+    const APP_ERROR ret = check_sources(rules, srcs, 1, stream);
+    if (ret != APP_ERR_OK) return ret;
+    const char *why_not = why_not_erode(dims_of(src), blurConfig);
+    if (why_not) return refuse_param(rules, why_not);
+    return run(rules, { &src }, dst, src.GetDataType(), stream,
+               [&](tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *) {
+                   return erode(*out, x, blurConfig.kernelSize.height, blurConfig.iterations);
+               });
+}
 
 } // namespace MxBase

@@ -132,6 +132,19 @@ tsr_stream *TensorParts::Stream(const AscendStream &s)
 
 namespace mxface {
 
+tsr_status finish(const tsr_tensor *t)
+{
+    tsr_stream *const current = tsr_stream_current(t->device);
+    tsr_event *done = nullptr;
+    if (t->device == TSR_CPU) return TSR_OK;
+    if (current) return t->memory == TSR_MEMORY_MEDIA ? tsr_stream_sync(current) : TSR_OK;
+    if (tsr_event_create(&done, t->device) != TSR_OK) return tsr_device_sync(t->device);
+    tsr_status s = tsr_event_record(done, nullptr);
+    if (s == TSR_OK) s = tsr_event_sync(done);
+    tsr_event_destroy(&done);
+    return s;
+}
+
 void OnStream::Begin(const MxBase::AscendStream &stream)
 {
     tsr_stream *const wanted = MxBase::TensorParts::Stream(stream);

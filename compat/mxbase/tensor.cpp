@@ -76,7 +76,7 @@ APP_ERROR set_all(const Tensor &tensor, TensorDType type, double value, AscendSt
     tsr_tensor *all = nullptr;
     tsr_status s = TensorParts::Look(&all, &scratch, tensor, false);
     if (s == TSR_OK) s = tsr_fill(all, TSR_SCALAR(value));
-    if (s == TSR_OK) mxface::settle(all);
+    if (s == TSR_OK) s = mxface::finish(all);
     return mxface::to_error(s, "SetTensorValue");
 }
 
@@ -436,7 +436,7 @@ APP_ERROR Tensor::Clone(const Tensor &src, AscendStream &stream)
     tsr_status s = TensorParts::Look(&to, &scratch[0], *this, true);
     if (s == TSR_OK) s = TensorParts::Look(&from, &scratch[1], src, true);
     if (s == TSR_OK) s = tsr_copy(to, from);
-    if (s == TSR_OK) mxface::settle(to);
+    if (s == TSR_OK) s = mxface::finish(to);
     return mxface::to_error(s, "Clone");
 }
 

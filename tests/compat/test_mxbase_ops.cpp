@@ -45,6 +45,7 @@ static Numbers numbers_of(const Tensor &tensor)
             out.push_back(tsr_f16_to_f32(static_cast<uint16_t *>(t.GetData())[i]));
         if (t.GetDataType() == TensorDType::FLOAT32) out.push_back(static_cast<float *>(t.GetData())[i]);
         if (t.GetDataType() == TensorDType::INT32) out.push_back(static_cast<int32_t *>(t.GetData())[i]);
+        if (t.GetDataType() == TensorDType::UINT32) out.push_back(static_cast<uint32_t *>(t.GetData())[i]);
     }
     return out;
 }
@@ -139,7 +140,7 @@ static void test_one_operand_gives_the_right_numbers()
     EXPECT(Abs(negative, dst) == APP_ERR_OK && are_close(numbers_of(dst), { 1, 2 }));
 }
 
-static void test_scales_mix_types_and_round_bytes()
+static void test_scales_mix_types_and_cut_fractions_of_bytes()
 {
     if (!has_devices()) SKIP("no device");
     Tensor a = on_device({ 3 }, TensorDType::UINT8, { 1, 3, 200 }),
@@ -149,12 +150,15 @@ static void test_scales_mix_types_and_round_bytes()
     EXPECT(are_close(numbers_of(dst), { 3, 18, 150 }));
     EXPECT(Multiply(a, c, bytes, 1.5) == APP_ERR_OK && are_close(numbers_of(bytes), { 3, 9, 255 }));
     EXPECT(Divide(a, c, zero) == APP_ERR_OK &&
-           are_close(numbers_of(zero), { 0, 2, 100 })); /* halves to even */
+           are_close(numbers_of(zero), { 0, 1, 100 }));
+    EXPECT(Divide(c, a, bytes, 1.9f) == APP_ERR_OK && are_close(numbers_of(bytes), { 3, 1, 0 }));
+    EXPECT(Multiply(a, a, bytes) == APP_ERR_OK && are_close(numbers_of(bytes), { 1, 9, 255 }));
+    EXPECT(Rescale(a, bytes, 1.1f, 9.85f) == APP_ERR_OK && are_close(numbers_of(bytes), { 10, 13, 229 }));
     EXPECT(Divide(b, c, dst, 10.0f) == APP_ERR_OK && are_close(numbers_of(dst), { 10, 20, 2.5 }));
     EXPECT(AddWeighted(a, 1, c, 2, 3, bytes) == APP_ERR_OK && are_close(numbers_of(bytes), { 8, 10, 207 }));
     EXPECT(ScaleAdd(a, 2, c, bytes) == APP_ERR_OK && are_close(numbers_of(bytes), { 4, 8, 255 }));
     EXPECT(Rescale(a, bytes, -1, 100) == APP_ERR_OK && are_close(numbers_of(bytes), { 99, 97, 0 }));
-    EXPECT(Clip(a, bytes, 2, 10.4f) == APP_ERR_OK && are_close(numbers_of(bytes), { 2, 3, 10 }) &&
+    EXPECT(Clip(a, bytes, 2, 10.9f) == APP_ERR_OK && are_close(numbers_of(bytes), { 2, 3, 10 }) &&
            Clip(a, bytes, 3, 2) == 1004);
 }
 
@@ -264,7 +268,7 @@ static void test_images_are_stacked_split_merged_tiled_and_turned()
     EXPECT(Transpose(image, turned, std::vector<int>{ 0, 0, 1 }) != 0 &&
            Transpose(image, turned, std::vector<int>{ -1, 0, 1 }) == 1004);
     EXPECT(CvtColor(image, dst, CvtColorMode::COLOR_RGB2GRAY) == APP_ERR_COMM_UNREALIZED &&
-           Erode(image, dst, BlurConfig()) == 1005);
+           Erode(image, dst, BlurConfig()) == 1004);
 }
 
 static void test_batches_are_split_into_copies_or_views()
@@ -279,6 +283,25 @@ static void test_batches_are_split_into_copies_or_views()
     EXPECT(batch.SetTensorValue(9.0f) == APP_ERR_OK && are_close(numbers_of(views[0]), { 9, 9, 9 }));
     EXPECT(are_close(numbers_of(copies[1]), { 4, 5, 6 }) && BatchSplit(Tensor(), copies, true) == 1004);
     EXPECT(BatchSplit(on_device({ 6 }, TensorDType::UINT8, left), copies, true) == 1004);
+    EXPECT(BatchSplit(batch, copies, false) == APP_ERR_OK && are_close(numbers_of(copies[1]), { 9, 9, 9 }));
+}
+
+static void test_batches_on_the_host_are_split_too()
+{
+    float data[] = { 1, 2, 3, 4, 5, 6 };
+    const Tensor batch(data, { 2, 1, 3 }, TensorDType::FLOAT32);
+    std::vector<Tensor> copies, views, wrong(2), empty(2);
+    EXPECT(BatchSplit(batch, copies, false) == APP_ERR_OK && copies.size() == 2);
+    EXPECT(copies[1].GetData() != data + 3 && static_cast<float *>(copies[1].GetData())[2] == 6);
+    EXPECT(BatchSplit(batch, views, true) == APP_ERR_OK && views[1].GetData() == data + 3);
+    for (Tensor &t : wrong) {
+        t = Tensor({ 1, 2 }, TensorDType::FLOAT32);
+        EXPECT(t.Malloc() == APP_ERR_OK);
+    }
+    EXPECT(BatchSplit(batch, wrong, false) == 1007 && BatchSplit(batch, wrong, true) == 1007);
+    EXPECT(BatchSplit(batch, empty, false) == 1004);
+    copies.pop_back();
+    EXPECT(BatchSplit(batch, copies, false) == 1007);
 }
 
 static void test_dims_of_images_are_brought_together()
@@ -304,8 +327,86 @@ static void test_dims_of_images_are_brought_together()
     EXPECT(Reduce(image, rows, static_cast<ReduceDim>(2), ReduceType::REDUCE_SUM) == 1004);
     EXPECT(Reduce(image, rows, ReduceDim::REDUCE_WIDTH, static_cast<ReduceType>(9)) == 1004);
     EXPECT(AbsSum(on_device({ 2, 3 }, TensorDType::UINT8, left), sum) == 1004);
-    EXPECT(MinMax(image, sum, sum) == APP_ERR_COMM_UNREALIZED &&
-           MinMaxLoc(image, sum, sum, sum, sum) == 1005);
+    EXPECT(MinMax(image, sum, sum) == 1004 && MinMaxLoc(image, sum, sum, sum, sum) == 1004);
+}
+
+static void test_extremes_are_found_with_their_places()
+{
+    if (!has_devices()) SKIP("no device");
+    for (const TensorDType type : image_types) {
+        Tensor low, high, low_at, high_at;
+        const Tensor grey = on_device({ 3, 4 }, type, { 5, 9, 3, 4, 1, 2, 9, 1, 4, 4, 4, 4 });
+        EXPECT(MinMaxLoc(grey, low, high, low_at, high_at) == APP_ERR_OK && low.GetDataType() == type);
+        EXPECT(numbers_of(low) == Numbers{ 1 } && numbers_of(high) == Numbers{ 9 });
+        EXPECT(low_at.GetDataType() == TensorDType::UINT32 && numbers_of(low_at) == (Numbers{ 1, 0 }) &&
+               numbers_of(high_at) == (Numbers{ 0, 1 }));
+        EXPECT(MinMax(on_device({ 1, 2, 1 }, type, { 7, 6 }), low, high) == APP_ERR_OK &&
+               numbers_of(low) == Numbers{ 6 } && numbers_of(high) == Numbers{ 7 });
+        EXPECT(MinMaxLoc(grey, low, high, low, high_at) == 1004 && MinMax(grey, high_at, high) == 1004);
+    }
+}
+
+/* The smallest of a window with the edge repeated, element by element. */
+static double smallest_around(const Numbers &x, const int dims[3], int row, int column, int channel, int size)
+{
+    double least = 256;
+    for (int i = row - size / 2; i <= row + (size - 1) / 2; i++)
+        for (int j = column - size / 2; j <= column + (size - 1) / 2; j++) {
+            const int r = std::min(std::max(i, 0), dims[0] - 1), c = std::min(std::max(j, 0), dims[1] - 1);
+            least = std::min(least, x[(r * dims[1] + c) * dims[2] + channel]);
+        }
+    return least;
+}
+
+static Numbers eroded(const Numbers &x, const int dims[3], int size)
+{
+    Numbers out;
+    for (int i = 0; i < dims[0]; i++)
+        for (int j = 0; j < dims[1]; j++)
+            for (int c = 0; c < dims[2]; c++) out.push_back(smallest_around(x, dims, i, j, c, size));
+    return out;
+}
+
+static void test_images_are_eroded()
+{
+    if (!has_devices()) SKIP("no device");
+    for (int channels = 1; channels <= 4; channels += channels == 1 ? 2 : 1)
+        for (uint32_t size = 3; size <= 9; size += 3) {
+            const int dims[] = { 64, 67, channels };
+            Numbers x;
+            for (int i = 0; i < dims[0] * dims[1] * channels; i++) x.push_back(i * 37 % 251);
+            const Tensor image = on_device({ 64, 67, uint32_t(channels) }, TensorDType::UINT8, x);
+            Tensor once, twice;
+            BlurConfig config;
+            config.kernelSize = Size(size, size);
+            EXPECT(Erode(image, once, config) == APP_ERR_OK);
+            EXPECT(numbers_of(once) == eroded(x, dims, static_cast<int>(size)));
+            config.iterations = 2;
+            EXPECT(Erode(image, twice, config) == APP_ERR_OK &&
+                   numbers_of(twice) == eroded(numbers_of(once), dims, static_cast<int>(size)));
+        }
+}
+
+static void test_what_cannot_be_eroded_is_refused()
+{
+    if (!has_devices()) SKIP("no device");
+    Tensor image({ 64, 64 }, TensorDType::FLOAT32, 0), small({ 63, 64 }, TensorDType::UINT8, 0), dst;
+    EXPECT(image.Malloc() == APP_ERR_OK && small.Malloc() == APP_ERR_OK);
+    const auto refused = [&](const std::function<void(BlurConfig &)> &change) {
+        BlurConfig config;
+        change(config);
+        return Erode(image, dst, config) == 1004;
+    };
+    EXPECT(refused([](BlurConfig &c) { c.iterations = 0; }));
+    EXPECT(refused([](BlurConfig &c) { c.iterations = 101; }));
+    EXPECT(refused([](BlurConfig &c) { c.kernelSize = Size(2, 2); }));
+    EXPECT(refused([](BlurConfig &c) { c.kernelSize = Size(10, 10); }));
+    EXPECT(refused([](BlurConfig &c) { c.kernelSize = Size(3, 5); }));
+    EXPECT(refused([](BlurConfig &c) { c.morphShape = MorphShape::MORPH_CROSS; }));
+    EXPECT(refused([](BlurConfig &c) { c.borderType = BorderType::BORDER_CONSTANT; }));
+    EXPECT(refused([](BlurConfig &c) { c.anchor = { 0, 0 }; }));
+    EXPECT(Erode(small, dst, BlurConfig()) == 1004 && Erode(Tensor(), dst, BlurConfig()) == 1004);
+    EXPECT(Erode(image, dst, BlurConfig()) == APP_ERR_OK);
 }
 
 static void test_freed_tensors_are_refused_as_inputs_and_made_as_results()
@@ -346,14 +447,18 @@ int main(int argc, char **argv)
     TEST_BEGIN(argc, argv);
     RUN(test_two_operands_give_the_right_numbers_and_refuse_the_wrong_tensors);
     RUN(test_one_operand_gives_the_right_numbers);
-    RUN(test_scales_mix_types_and_round_bytes);
+    RUN(test_scales_mix_types_and_cut_fractions_of_bytes);
     RUN(test_thresholds_and_comparisons_give_two_numbers);
     RUN(test_types_are_converted_with_fractions_cut);
     RUN(test_add_and_convert_work_on_regions);
     RUN(test_matrices_are_sorted_along_either_axis);
     RUN(test_images_are_stacked_split_merged_tiled_and_turned);
     RUN(test_batches_are_split_into_copies_or_views);
+    RUN(test_batches_on_the_host_are_split_too);
     RUN(test_dims_of_images_are_brought_together);
+    RUN(test_extremes_are_found_with_their_places);
+    RUN(test_images_are_eroded);
+    RUN(test_what_cannot_be_eroded_is_refused);
     RUN(test_freed_tensors_are_refused_as_inputs_and_made_as_results);
     RUN(test_streams_of_another_device_are_refused);
     return TEST_END();

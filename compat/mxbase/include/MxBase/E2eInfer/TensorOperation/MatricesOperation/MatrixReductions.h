@@ -23,7 +23,8 @@ SDK_AVAILABLE_FOR_OUT APP_ERROR AbsSum(const Tensor &src, Tensor &dst,
 SDK_AVAILABLE_FOR_OUT APP_ERROR SqrSum(const Tensor &src, Tensor &dst,
                                        AscendStream &stream = AscendStream::DefaultStream());
 
-/* Not here: 1005. */
+/* The smallest and the largest element of HW, or HWC of 1 channel, as (1) in src's type; and where the first
+ * of each is, as UINT32 (2): row, column. */
 SDK_AVAILABLE_FOR_OUT APP_ERROR MinMax(const Tensor &src, Tensor &minVal, Tensor &maxVal,
                                        AscendStream &stream = AscendStream::DefaultStream());
 SDK_AVAILABLE_FOR_OUT APP_ERROR MinMaxLoc(const Tensor &src, Tensor &minVal, Tensor &maxVal, Tensor &minLoc,
