@@ -92,8 +92,9 @@ static std::vector<Op> elements()
     using S = AscendStream &;
     return {
         binary("Add", F32, Add), binary("Subtract", U8, Subtract), binary("Multiply", U8, Multiply),
-        binary("Divide", U8, Divide), binary("BitwiseAnd", U8, BitwiseAnd), binary("BitwiseOr", U8, BitwiseOr),
-        binary("BitwiseXor", U8, BitwiseXor), unary("BitwiseNot", IMAGE, U8, BitwiseNot),
+        binary("Divide", U8, Divide), binary("BitwiseAnd", U8, BitwiseAnd),
+        binary("BitwiseOr", U8, BitwiseOr), binary("BitwiseXor", U8, BitwiseXor),
+        unary("BitwiseNot", IMAGE, U8, BitwiseNot),
         binary("Pow", F32, Pow), unary("Sqr", IMAGE, F32, Sqr), unary("Sqrt", IMAGE, F32, Sqrt),
         unary("Exp", IMAGE, F32, Exp), unary("Log", IMAGE, F32, Log), binary("AbsDiff", U8, AbsDiff),
         unary("Abs", IMAGE, F32, Abs), binary("Min", F32, Min), binary("Max", U8, Max),
@@ -123,7 +124,8 @@ static std::vector<Op> others()
     using O = Tensors &;
     using S = AscendStream &;
     return {
-        unary("Sum", IMAGE, F32, Sum), unary("AbsSum", IMAGE, U8, AbsSum), unary("SqrSum", IMAGE, F32, SqrSum),
+        unary("Sum", IMAGE, F32, Sum), unary("AbsSum", IMAGE, U8, AbsSum),
+        unary("SqrSum", IMAGE, F32, SqrSum),
         { "Reduce", IMAGE, F32,
           [](T x, O out, S s) {
               return Reduce(x, out[0], ReduceDim::REDUCE_HEIGHT, ReduceType::REDUCE_MEAN, s);
@@ -147,7 +149,8 @@ static std::vector<Op> others()
         { "Erode", LARGE, U8, [](T x, O out, S s) { return Erode(x, out[0], BlurConfig(), s); } },
         { "Clone", IMAGE, F32, [](T x, O out, S s) { return out[0] = x.Clone(s), APP_ERR_OK; } },
         { "Clone of a region", LARGE, U8, regions },
-        { "SetTensorValue, bytes", IMAGE, U8, [](T x, O out, S s) { return set_value(x, out, s, uint8_t(7)); } },
+        { "SetTensorValue, bytes", IMAGE, U8,
+          [](T x, O out, S s) { return set_value(x, out, s, uint8_t(7)); } },
         { "SetTensorValue, floats", IMAGE, F32, set_float },
         { "SetTensorValue, integers", IMAGE, TensorDType::INT32,
           [](T x, O out, S s) { return set_value(x, out, s, int32_t(7)); } },
@@ -168,8 +171,9 @@ static Tensor pattern(const Shape &shape, int number)
 {
     Tensor t(shape, U8);
     EXPECT(t.Malloc() == APP_ERR_OK);
+    uint8_t *data = static_cast<uint8_t *>(t.GetData());
     for (size_t i = 0; i < t.GetByteSize(); i++)
-        static_cast<uint8_t *>(t.GetData())[i] = static_cast<uint8_t>(1 + (i * (number ? 7 : 4) + number) % 9);
+        data[i] = static_cast<uint8_t>(1 + (i * (number ? 7 : 4) + number) % 9);
     EXPECT(t.ToDevice(0) == APP_ERR_OK);
     return t;
 }

@@ -40,7 +40,8 @@ SDK_AVAILABLE_FOR_OUT APP_ERROR CvtColor(const Tensor &inputTensor, Tensor &outp
                                          const CvtColorMode &mode, bool keepMargin = false,
                                          AscendStream &stream = AscendStream::DefaultStream());
 
-/* Smallest elements of square windows of 3 to 9, of HW or HWC of 1, 3 or 4 channels and sides of 64 to 4096. */
+/* Smallest elements of square windows of 3 to 9. src is HW, or HWC of 1, 3 or 4 channels, 64 to 4096 high
+ * and wide. */
 SDK_AVAILABLE_FOR_OUT APP_ERROR Erode(const Tensor &src, Tensor &dst, const BlurConfig &blurconfig,
                                       AscendStream &stream = AscendStream::DefaultStream());
 
