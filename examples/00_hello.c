@@ -1,8 +1,8 @@
 /* 00_hello.c - make a tensor, set an element, print it, release it.
  *
  * Every call that can fail returns a tsr_status, and TSR_OK is 0. The pattern below
- * is the one the rest of this course uses: handles start as NULL, the first failure
- * jumps to `done`, and everything is released there, made or not. */
+ * is the one the rest of this course uses: handles start as NULL, TSR_GO jumps to `done` at
+ * the first failure, and everything is released there, made or not. */
 #include <stdio.h>
 #include <tessera/tessera.h>
 
@@ -12,19 +12,17 @@ int main(void)
     tsr_status s;
 
     /* The result comes first. A handle that is NULL is made. */
-    s = tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3));
-    if (s != TSR_OK) goto done;
+    TSR_GO(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3)));
 
     /* Element (1, 2), checked: a wrong index or dtype is a status, not a crash. */
-    s = tsr_set_f32(a, TSR_INDEX(1, 2), 5.0f);
-    if (s != TSR_OK) goto done;
+    TSR_GO(tsr_set_f32(a, TSR_INDEX(1, 2), 5.0f));
 
     /* The handle is a plain pointer to a public struct. Read its fields freely. */
     printf("%d dims, %lld by %lld, %lld elements\n", (int)a->ndim, (long long)a->shape[0],
            (long long)a->shape[1], (long long)tsr_numel(a));
 
     /* dtype(shape | strides), then the values. */
-    s = tsr_print(a, &(tsr_print_opts){ .name = "a" });
+    TSR_GO(tsr_print(a, &(tsr_print_opts){ .name = "a" }));
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());

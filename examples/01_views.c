@@ -5,33 +5,31 @@
 #include <stdio.h>
 #include <tessera/tessera.h>
 
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-
 int main(void)
 {
     tsr_tensor *a = NULL, *column = NULL, *turned = NULL, *flat = NULL;
     tsr_status s;
 
     /* 0 .. 11 as 3 x 4. View functions rebind their result, so `a` may be its own view. */
-    CHECK(tsr_arange(&a, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(1)));
-    CHECK(tsr_view(&a, a, TSR_SHAPE(3, 4)));
-    CHECK(tsr_print(a, &(tsr_print_opts){ .name = "a" }));
+    TSR_GO(tsr_arange(&a, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(1)));
+    TSR_GO(tsr_view(&a, a, TSR_SHAPE(3, 4)));
+    TSR_GO(tsr_print(a, &(tsr_print_opts){ .name = "a" }));
 
     /* The last column: axis 1, index -1 (negative counts from the end). */
-    CHECK(tsr_select(&column, a, 1, -1));
-    CHECK(tsr_fill(column, TSR_SCALAR(99)));
-    CHECK(tsr_print(a, &(tsr_print_opts){ .name = "a, its last column filled through a view" }));
+    TSR_GO(tsr_select(&column, a, 1, -1));
+    TSR_GO(tsr_fill(column, TSR_SCALAR(99)));
+    TSR_GO(tsr_print(a, &(tsr_print_opts){ .name = "a, its last column filled through a view" }));
 
     /* Rows 1 and 2, columns 0 and 2, then transposed: three views, no copy. */
-    CHECK(tsr_slice(&turned, a, 0, 1, 3, 1));
-    CHECK(tsr_slice(&turned, turned, 1, 0, TSR_NONE, 2));
-    CHECK(tsr_transpose(&turned, turned, 0, 1));
-    CHECK(tsr_print(turned, &(tsr_print_opts){ .name = "turned" }));
+    TSR_GO(tsr_slice(&turned, a, 0, 1, 3, 1));
+    TSR_GO(tsr_slice(&turned, turned, 1, 0, TSR_NONE, 2));
+    TSR_GO(tsr_transpose(&turned, turned, 0, 1));
+    TSR_GO(tsr_print(turned, &(tsr_print_opts){ .name = "turned" }));
 
     /* A view exists exactly when the strides allow it. reshape copies when they do not. */
     if (tsr_view(&flat, turned, TSR_SHAPE(4)) != TSR_OK) printf("%s\n", tsr_last_error());
-    CHECK(tsr_reshape(&flat, turned, TSR_SHAPE(4)));
-    CHECK(tsr_print(flat, &(tsr_print_opts){ .name = "flat" }));
+    TSR_GO(tsr_reshape(&flat, turned, TSR_SHAPE(4)));
+    TSR_GO(tsr_print(flat, &(tsr_print_opts){ .name = "flat" }));
 
     /* The view outlives the tensor it was made from. */
     tsr_release(&a);
@@ -39,10 +37,7 @@ int main(void)
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release(&flat);
-    tsr_release(&turned);
-    tsr_release(&column);
-    tsr_release(&a);
+    tsr_release_all(&a, &column, &turned, &flat);
     return s != TSR_OK;
 }
 

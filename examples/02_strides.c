@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <tessera/tessera.h>
 
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-
 int main(void)
 {
     float memory[6] = { 1, 2, 3, 4, 5, 6 };
@@ -16,37 +14,34 @@ int main(void)
     tsr_status s;
 
     /* A desc is a value: dtype, shape, strides. Strides left out (NULL) are row-major. */
-    CHECK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 3), NULL));
-    CHECK(tsr_wrap(&a, memory, &d));
-    CHECK(tsr_print(a, &(tsr_print_opts){ .name = "a" }));
+    TSR_GO(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 3), NULL));
+    TSR_GO(tsr_wrap(&a, memory, &d));
+    TSR_GO(tsr_print(a, &(tsr_print_opts){ .name = "a" }));
 
     /* Backwards along axis 1: data points at element (0, 0), which is memory[2] here. */
-    CHECK(tsr_flip(&back, a, TSR_AXES(1)));
-    CHECK(tsr_print(back, &(tsr_print_opts){ .name = "flipped" }));
+    TSR_GO(tsr_flip(&back, a, TSR_AXES(1)));
+    TSR_GO(tsr_print(back, &(tsr_print_opts){ .name = "flipped" }));
     printf("its data is memory + %d\n", (int)((float *)back->data - memory));
 
     /* One row, three times: a broadcast dim has stride 0 and takes no memory. */
-    CHECK(tsr_slice(&wide, a, 0, 1, 2, 1));
-    CHECK(tsr_expand(&wide, wide, TSR_SHAPE(3, 3)));
-    CHECK(tsr_print(wide, &(tsr_print_opts){ .name = "expanded" }));
+    TSR_GO(tsr_slice(&wide, a, 0, 1, 2, 1));
+    TSR_GO(tsr_expand(&wide, wide, TSR_SHAPE(3, 3)));
+    TSR_GO(tsr_print(wide, &(tsr_print_opts){ .name = "expanded" }));
 
     /* Writing there would write one address three times, so it is refused. */
     if (tsr_zero(wide) != TSR_OK) printf("%s\n", tsr_last_error());
 
     /* Column-major: declare the layout, copy into it, and look at the bare memory. */
-    CHECK(tsr_desc_init_column_major(&d, TSR_F32, TSR_SHAPE(2, 3)));
-    CHECK(tsr_declare(&columns, &d, TSR_CPU, TSR_MEMORY_HOST));
-    CHECK(tsr_copy(columns, a));
-    CHECK(tsr_print(columns, &(tsr_print_opts){ .name = "column-major" }));
+    TSR_GO(tsr_desc_init_column_major(&d, TSR_F32, TSR_SHAPE(2, 3)));
+    TSR_GO(tsr_declare(&columns, &d, TSR_CPU, TSR_MEMORY_HOST));
+    TSR_GO(tsr_copy(columns, a));
+    TSR_GO(tsr_print(columns, &(tsr_print_opts){ .name = "column-major" }));
     for (int i = 0; i < 6; i++) printf("%g ", ((float *)columns->data)[i]);
     printf("in memory\n");
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release(&columns);
-    tsr_release(&wide);
-    tsr_release(&back);
-    tsr_release(&a);
+    tsr_release_all(&a, &back, &wide, &columns);
     return s != TSR_OK;
 }
 

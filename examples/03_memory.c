@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <tessera/tessera.h>
 
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-
 static void describe(const char *caption, const tsr_tensor *t)
 {
     char text[128];
@@ -31,43 +29,39 @@ int main(void)
     tsr_desc d;
     tsr_status s;
 
-    CHECK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(4), NULL));
+    TSR_GO(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(4), NULL));
 
-    CHECK(tsr_ones(&owned, TSR_F32, TSR_SHAPE(4)));
+    TSR_GO(tsr_ones(&owned, TSR_F32, TSR_SHAPE(4)));
     describe("owned", owned);
 
     /* Described: no memory yet. The first call that writes to it allocates it. */
-    CHECK(tsr_declare(&later, &d, TSR_CPU, TSR_MEMORY_ALIGNED));
+    TSR_GO(tsr_declare(&later, &d, TSR_CPU, TSR_MEMORY_ALIGNED));
     describe("described", later);
-    CHECK(tsr_copy(later, owned));
+    TSR_GO(tsr_copy(later, owned));
     describe("written", later);
 
     /* Borrowed: your memory, which must outlive the tensor. Nothing is copied or freed. */
-    CHECK(tsr_wrap(&borrowed, samples, &d));
-    CHECK(tsr_fill(borrowed, TSR_SCALAR(9)));
+    TSR_GO(tsr_wrap(&borrowed, samples, &d));
+    TSR_GO(tsr_fill(borrowed, TSR_SCALAR(9)));
     printf("samples[3] is now %g\n", samples[3]);
     describe("borrowed", borrowed);
 
     /* Adopted: your memory until now. */
     block = calloc(4, sizeof *block);
-    CHECK(tsr_adopt(&adopted, block, &d, give_back, NULL));
+    TSR_GO(tsr_adopt(&adopted, block, &d, give_back, NULL));
     block = NULL; /* handed over */
     describe("adopted", adopted);
 
     /* One more owner of the same tensor, and a deep copy. */
     tsr_tensor *again = tsr_retain(adopted);
-    CHECK(tsr_clone(&copy, again));
+    TSR_GO(tsr_clone(&copy, again));
     tsr_release(&again);
     describe("cloned", copy);
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
     free(block);
-    tsr_release(&copy);
-    tsr_release(&adopted);
-    tsr_release(&borrowed);
-    tsr_release(&later);
-    tsr_release(&owned);
+    tsr_release_all(&owned, &later, &borrowed, &adopted, &copy);
     return s != TSR_OK;
 }
 

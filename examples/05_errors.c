@@ -25,11 +25,10 @@ int main(void)
     tsr_desc d;
     tsr_status s;
 
-    s = tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3));
-    if (s == TSR_OK) s = tsr_zeros(&b, TSR_F32, TSR_SHAPE(3, 2));
-    if (s == TSR_OK) s = tsr_desc_init(&d, TSR_F32, TSR_SHAPE(3), NULL);
-    if (s == TSR_OK) s = tsr_wrap_const(&fixed, constants, &d);
-    if (s != TSR_OK) goto done;
+    TSR_GO(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3)));
+    TSR_GO(tsr_zeros(&b, TSR_F32, TSR_SHAPE(3, 2)));
+    TSR_GO(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(3), NULL));
+    TSR_GO(tsr_wrap_const(&fixed, constants, &d));
 
     show(tsr_zeros(&v, TSR_F32, 2, NULL));
     show(tsr_zeros(&v, TSR_F32, TSR_SHAPE(2, -3)));
@@ -48,10 +47,7 @@ int main(void)
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release(&v);
-    tsr_release(&fixed);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&a, &b, &fixed, &v);
     return s != TSR_OK;
 }
 

@@ -29,13 +29,12 @@ int main(void)
     tsr_tensor *a = NULL, *b = NULL, *c = NULL, *turned = NULL;
     tsr_status s;
 
-    s = tsr_ones(&a, TSR_F32, TSR_SHAPE(2, 4));
-    if (s == TSR_OK) s = tsr_full(&b, TSR_F32, TSR_SHAPE(4, 3), TSR_SCALAR(0.5));
-    if (s == TSR_OK) s = tsr_zeros(&c, TSR_F32, TSR_SHAPE(2, 3));
-    if (s == TSR_OK) s = tsr_transpose(&turned, b, 0, 1);
-    if (s == TSR_OK) s = multiply(c, a, b);
-    if (s == TSR_OK) s = tsr_print(c, &(tsr_print_opts){ .name = "c" });
-    if (s != TSR_OK) goto done;
+    TSR_GO(tsr_ones(&a, TSR_F32, TSR_SHAPE(2, 4)));
+    TSR_GO(tsr_full(&b, TSR_F32, TSR_SHAPE(4, 3), TSR_SCALAR(0.5)));
+    TSR_GO(tsr_zeros(&c, TSR_F32, TSR_SHAPE(2, 3)));
+    TSR_GO(tsr_transpose(&turned, b, 0, 1));
+    TSR_GO(multiply(c, a, b));
+    TSR_GO(tsr_print(c, &(tsr_print_opts){ .name = "c" }));
 
     if (multiply(c, a, turned) != TSR_OK) printf("%s\n", tsr_last_error());
 
@@ -49,10 +48,7 @@ int main(void)
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release(&turned);
-    tsr_release(&c);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&a, &b, &c, &turned);
     return s != TSR_OK;
 }
 

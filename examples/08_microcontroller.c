@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <tessera/tessera.h>
 
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-
 static float samples[12];
 static _Alignas(64) unsigned char block[256 * 1024]; /* a build for a board needs far less */
 
@@ -39,15 +37,15 @@ int main(void)
     tsr_status s;
 
     tsr_set_print_sink(serial, stdout);
-    CHECK(placed());
+    TSR_GO(placed());
     tsr_memory_get_stats(&stats);
     printf("storages made so far: %lld\n", (long long)stats.allocations);
 
-    CHECK(tsr_arena_init(&arena, block, sizeof block));
-    CHECK(tsr_set_allocator(&(tsr_allocator){ &arena, tsr_arena_alloc, tsr_arena_free }));
-    CHECK(tsr_linspace(&weights, TSR_F32, TSR_SCALAR(-1), TSR_SCALAR(1), 5, true));
-    CHECK(tsr_cast(&small, weights, TSR_BF16)); /* half the memory */
-    CHECK(tsr_print(small, &(tsr_print_opts){ .name = "weights" }));
+    TSR_GO(tsr_arena_init(&arena, block, sizeof block));
+    TSR_GO(tsr_set_allocator(&(tsr_allocator){ &arena, tsr_arena_alloc, tsr_arena_free }));
+    TSR_GO(tsr_linspace(&weights, TSR_F32, TSR_SCALAR(-1), TSR_SCALAR(1), 5, true));
+    TSR_GO(tsr_cast(&small, weights, TSR_BF16)); /* half the memory */
+    TSR_GO(tsr_print(small, &(tsr_print_opts){ .name = "weights" }));
     printf("the arena holds them: %s\n", arena.used > 0 ? "yes" : "no");
 
     /* No room is a status. Nothing is lost. */
@@ -55,9 +53,7 @@ int main(void)
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release(&huge);
-    tsr_release(&small);
-    tsr_release(&weights);
+    tsr_release_all(&weights, &small, &huge);
     if (tsr_set_allocator(NULL) != TSR_OK) s = tsr_last_status();
     else printf("in use at the end: %zu bytes\n", arena.used);
     return s != TSR_OK;

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <tessera/tessera.h>
 
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-
 int main(void)
 {
     tsr_tensor *a = NULL, *b = NULL, *rounded = NULL, *view = NULL;
@@ -16,47 +14,44 @@ int main(void)
     tsr_desc d;
     tsr_status s;
 
-    CHECK(tsr_randn(&a, TSR_F32, TSR_SHAPE(2, 3), 42));
-    CHECK(tsr_print(a, &(tsr_print_opts){ .name = "a", .precision = 4 }));
+    TSR_GO(tsr_randn(&a, TSR_F32, TSR_SHAPE(2, 3), 42));
+    TSR_GO(tsr_print(a, &(tsr_print_opts){ .name = "a", .precision = 4 }));
 
     /* The same seed into other strides: the same values at the same indices. */
-    CHECK(tsr_desc_init_column_major(&d, TSR_F32, TSR_SHAPE(2, 3)));
-    CHECK(tsr_declare(&b, &d, TSR_CPU, TSR_MEMORY_HOST));
-    CHECK(tsr_randn(&b, TSR_F32, TSR_SHAPE(2, 3), 42));
-    CHECK(tsr_print(b, &(tsr_print_opts){ .name = "b", .precision = 4 }));
+    TSR_GO(tsr_desc_init_column_major(&d, TSR_F32, TSR_SHAPE(2, 3)));
+    TSR_GO(tsr_declare(&b, &d, TSR_CPU, TSR_MEMORY_HOST));
+    TSR_GO(tsr_randn(&b, TSR_F32, TSR_SHAPE(2, 3), 42));
+    TSR_GO(tsr_print(b, &(tsr_print_opts){ .name = "b", .precision = 4 }));
 
     /* Same look? Same memory? Same values? */
-    CHECK(tsr_view(&view, a, TSR_SHAPE(2, 3)));
-    CHECK(tsr_equal(&answer, a, b));
+    TSR_GO(tsr_view(&view, a, TSR_SHAPE(2, 3)));
+    TSR_GO(tsr_equal(&answer, a, b));
     printf("a and b:    same desc %d, identical %d, equal %d\n", tsr_same_desc(a, b), tsr_identical(a, b),
            answer);
-    CHECK(tsr_equal(&answer, a, view));
+    TSR_GO(tsr_equal(&answer, a, view));
     printf("a and view: same desc %d, identical %d, equal %d\n", tsr_same_desc(a, view),
            tsr_identical(a, view), answer);
 
     /* Close? Through f16 and back, each value keeps 11 bits. */
-    CHECK(tsr_cast(&rounded, a, TSR_F16));
-    CHECK(tsr_cast(&b, rounded, TSR_F32));
-    CHECK(tsr_allclose(&answer, a, b, &(tsr_close_opts){ .rtol = 1e-3 }, NULL));
+    TSR_GO(tsr_cast(&rounded, a, TSR_F16));
+    TSR_GO(tsr_cast(&b, rounded, TSR_F32));
+    TSR_GO(tsr_allclose(&answer, a, b, &(tsr_close_opts){ .rtol = 1e-3 }, NULL));
     printf("a and its f16, rtol 1e-3: close %d\n", answer);
-    CHECK(tsr_allclose(&answer, a, b, &(tsr_close_opts){ .rtol = 1e-4 }, &report));
+    TSR_GO(tsr_allclose(&answer, a, b, &(tsr_close_opts){ .rtol = 1e-4 }, &report));
     tsr_close_report_to_string(text, sizeof text, &report, a->ndim);
     printf("a and its f16, rtol 1e-4: close %d: %s\n", answer, text);
 
     /* Uniform in [low, high); a longer tensor starts with the values of a shorter one. */
     tsr_release(&b);
-    CHECK(tsr_uniform(&b, TSR_F32, TSR_SHAPE(4), -1, 1, 7));
-    CHECK(tsr_print(b, &(tsr_print_opts){ .name = "4 uniform", .precision = 3 }));
+    TSR_GO(tsr_uniform(&b, TSR_F32, TSR_SHAPE(4), -1, 1, 7));
+    TSR_GO(tsr_print(b, &(tsr_print_opts){ .name = "4 uniform", .precision = 3 }));
     tsr_release(&b);
-    CHECK(tsr_uniform(&b, TSR_F32, TSR_SHAPE(6), -1, 1, 7));
-    CHECK(tsr_print(b, &(tsr_print_opts){ .name = "6 uniform", .precision = 3 }));
+    TSR_GO(tsr_uniform(&b, TSR_F32, TSR_SHAPE(6), -1, 1, 7));
+    TSR_GO(tsr_print(b, &(tsr_print_opts){ .name = "6 uniform", .precision = 3 }));
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release(&view);
-    tsr_release(&rounded);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&a, &b, &rounded, &view);
     return s != TSR_OK;
 }
 

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <tessera/tessera.h>
 
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-#define SHOW(name_) CHECK(tsr_print(name_, &(tsr_print_opts){ .name = #name_ }))
+#define SHOW(name_) TSR_GO(tsr_print(name_, &(tsr_print_opts){ .name = #name_ }))
 
 int main(void)
 {
@@ -15,26 +14,26 @@ int main(void)
     tsr_status s;
 
     /* 0, 2, 4, ... as 2 rows of 3. */
-    CHECK(tsr_arange(&x, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(2)));
-    CHECK(tsr_view(&x, x, TSR_SHAPE(2, 3)));
+    TSR_GO(tsr_arange(&x, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(2)));
+    TSR_GO(tsr_view(&x, x, TSR_SHAPE(2, 3)));
     SHOW(x);
 
     /* The mean of each column, taken from every row: (2, 3) - (3). */
-    CHECK(tsr_mean(&mean, x, TSR_AXES(0), false));
-    CHECK(tsr_sub(&centred, x, mean));
+    TSR_GO(tsr_mean(&mean, x, TSR_AXES(0), false));
+    TSR_GO(tsr_sub(&centred, x, mean));
     SHOW(centred);
 
     /* A product with a transposed view; nothing is copied for it. */
-    CHECK(tsr_transpose(&turned, x, 0, 1));
-    CHECK(tsr_matmul(&gram, x, turned));
+    TSR_GO(tsr_transpose(&turned, x, 0, 1));
+    TSR_GO(tsr_matmul(&gram, x, turned));
     SHOW(gram);
 
     /* A comparison is a bool tensor, and where() chooses by one. */
-    CHECK(tsr_gt(&positive, centred, TSR_NUMBER(0)));
-    CHECK(tsr_where(&kept, positive, x, TSR_NUMBER(-1)));
+    TSR_GO(tsr_gt(&positive, centred, TSR_NUMBER(0)));
+    TSR_GO(tsr_where(&kept, positive, x, TSR_NUMBER(-1)));
     SHOW(kept);
 
-    CHECK(tsr_sort(&sorted, kept, 1, true));
+    TSR_GO(tsr_sort(&sorted, kept, 1, true));
     SHOW(sorted);
 
     /* Kinds do not mix by accident. */
@@ -42,14 +41,7 @@ int main(void)
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release(&sorted);
-    tsr_release(&kept);
-    tsr_release(&positive);
-    tsr_release(&gram);
-    tsr_release(&turned);
-    tsr_release(&centred);
-    tsr_release(&mean);
-    tsr_release(&x);
+    tsr_release_all(&x, &mean, &centred, &turned, &gram, &positive, &kept, &sorted);
     return s != TSR_OK;
 }
 

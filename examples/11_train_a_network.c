@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <tessera/tessera.h>
 
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-
 enum { POINTS = 512, HIDDEN = 16, STEPS = 1000 };
 
 /* Weights and what belongs to them. */
@@ -18,25 +16,16 @@ typedef struct layer {
 
 static tsr_status make_layer(layer *l, int64_t in, int64_t out, uint64_t seed)
 {
-    tsr_status s = tsr_randn(&l->w, TSR_F32, TSR_SHAPE(in, out), seed);
-    if (s == TSR_OK) s = tsr_mul(&l->w, l->w, TSR_NUMBER(0.5));
-    if (s == TSR_OK) s = tsr_zeros(&l->b, TSR_F32, TSR_SHAPE(out));
-    return s;
+    TSR_TRY(tsr_randn(&l->w, TSR_F32, TSR_SHAPE(in, out), seed));
+    TSR_TRY(tsr_mul(&l->w, l->w, TSR_NUMBER(0.5)));
+    return tsr_zeros(&l->b, TSR_F32, TSR_SHAPE(out));
 }
 
 /* w -= rate * dw, and the same for b. */
 static tsr_status descend(layer *l, double rate)
 {
-    tsr_status s = tsr_addcmul(&l->w, l->w, l->dw, TSR_NUMBER(1), -rate);
-    return s == TSR_OK ? tsr_addcmul(&l->b, l->b, l->db, TSR_NUMBER(1), -rate) : s;
-}
-
-static void drop_layer(layer *l)
-{
-    tsr_release(&l->w);
-    tsr_release(&l->b);
-    tsr_release(&l->dw);
-    tsr_release(&l->db);
+    TSR_TRY(tsr_addcmul(&l->w, l->w, l->dw, TSR_NUMBER(1), -rate));
+    return tsr_addcmul(&l->b, l->b, l->db, TSR_NUMBER(1), -rate);
 }
 
 int main(void)
@@ -46,63 +35,62 @@ int main(void)
     tsr_tensor *h = NULL, *logits = NULL, *p = NULL, *loss = NULL, *guess = NULL, *right = NULL,
                *share = NULL;
     tsr_tensor *dz = NULL, *dh = NULL, *slope = NULL, *xt = NULL, *ht = NULL, *w2t = NULL;
+    tsr_scope scope;
     tsr_status s;
     double value = 0;
 
-    /* Points in a square, and the class of each. */
-    CHECK(tsr_uniform(&x, TSR_F32, TSR_SHAPE(POINTS, 2), -1, 1, 1));
-    CHECK(tsr_norm(&radius, x, TSR_AXES(1), false, 2));
-    CHECK(tsr_lt(&inside, radius, TSR_NUMBER(0.75)));
-    CHECK(tsr_cast(&target, inside, TSR_I64));
-    CHECK(tsr_one_hot(&hot, target, 2, TSR_F32));
+    tsr_scope_begin(&scope);  /* what is made from here on is released at its end */
 
-    CHECK(make_layer(&one, 2, HIDDEN, 2));
-    CHECK(make_layer(&two, HIDDEN, 2, 3));
-    CHECK(tsr_transpose(&xt, x, 0, 1));
+    /* Points in a square, and the class of each. */
+    TSR_GO(tsr_uniform(&x, TSR_F32, TSR_SHAPE(POINTS, 2), -1, 1, 1));
+    TSR_GO(tsr_norm(&radius, x, TSR_AXES(1), false, 2));
+    TSR_GO(tsr_lt(&inside, radius, TSR_NUMBER(0.75)));
+    TSR_GO(tsr_cast(&target, inside, TSR_I64));
+    TSR_GO(tsr_one_hot(&hot, target, 2, TSR_F32));
+
+    TSR_GO(make_layer(&one, 2, HIDDEN, 2));
+    TSR_GO(make_layer(&two, HIDDEN, 2, 3));
+    TSR_GO(tsr_transpose(&xt, x, 0, 1));
 
     for (int step = 0; step <= STEPS; step++) {
         /* Forward. */
-        CHECK(tsr_addmm(&h, one.b, x, one.w));
-        CHECK(tsr_tanh(&h, h));
-        CHECK(tsr_addmm(&logits, two.b, h, two.w));
+        TSR_GO(tsr_addmm(&h, one.b, x, one.w));
+        TSR_GO(tsr_tanh(&h, h));
+        TSR_GO(tsr_addmm(&logits, two.b, h, two.w));
         if (step % 250 == 0) {
-            CHECK(tsr_cross_entropy(&loss, logits, target, NULL, TSR_REDUCTION_MEAN, -1, 0));
-            CHECK(tsr_item_f64(&value, loss));
+            TSR_GO(tsr_cross_entropy(&loss, logits, target, NULL, TSR_REDUCTION_MEAN, -1, 0));
+            TSR_GO(tsr_item_f64(&value, loss));
             printf("step %4d   loss %.1f\n", step, value);
         }
 
         /* Backward. Of the mean cross entropy, the slope at the logits is (p - hot) / n. */
-        CHECK(tsr_softmax(&p, logits, 1));
-        CHECK(tsr_sub(&dz, p, hot));
-        CHECK(tsr_mul(&dz, dz, TSR_NUMBER(1.0 / POINTS)));
-        CHECK(tsr_transpose(&ht, h, 0, 1));
-        CHECK(tsr_matmul(&two.dw, ht, dz));
-        CHECK(tsr_sum(&two.db, dz, TSR_AXES(0), false));
-        CHECK(tsr_transpose(&w2t, two.w, 0, 1));
-        CHECK(tsr_matmul(&dh, dz, w2t));
-        CHECK(tsr_square(&slope, h));                          /* of tanh: 1 - h^2 */
-        CHECK(tsr_sub(&slope, TSR_NUMBER(1), slope));
-        CHECK(tsr_mul(&dh, dh, slope));
-        CHECK(tsr_matmul(&one.dw, xt, dh));
-        CHECK(tsr_sum(&one.db, dh, TSR_AXES(0), false));
+        TSR_GO(tsr_softmax(&p, logits, 1));
+        TSR_GO(tsr_sub(&dz, p, hot));
+        TSR_GO(tsr_mul(&dz, dz, TSR_NUMBER(1.0 / POINTS)));
+        TSR_GO(tsr_transpose(&ht, h, 0, 1));
+        TSR_GO(tsr_matmul(&two.dw, ht, dz));
+        TSR_GO(tsr_sum(&two.db, dz, TSR_AXES(0), false));
+        TSR_GO(tsr_transpose(&w2t, two.w, 0, 1));
+        TSR_GO(tsr_matmul(&dh, dz, w2t));
+        TSR_GO(tsr_square(&slope, h));                          /* of tanh: 1 - h^2 */
+        TSR_GO(tsr_sub(&slope, TSR_NUMBER(1), slope));
+        TSR_GO(tsr_mul(&dh, dh, slope));
+        TSR_GO(tsr_matmul(&one.dw, xt, dh));
+        TSR_GO(tsr_sum(&one.db, dh, TSR_AXES(0), false));
 
-        CHECK(descend(&one, 2.0));
-        CHECK(descend(&two, 2.0));
+        TSR_GO(descend(&one, 2.0));
+        TSR_GO(descend(&two, 2.0));
     }
 
-    CHECK(tsr_argmax(&guess, logits, 1, false));
-    CHECK(tsr_eq(&right, guess, target));
-    CHECK(tsr_count_nonzero(&share, right, 0, NULL, false));
-    CHECK(tsr_item_f64(&value, share));
+    TSR_GO(tsr_argmax(&guess, logits, 1, false));
+    TSR_GO(tsr_eq(&right, guess, target));
+    TSR_GO(tsr_count_nonzero(&share, right, 0, NULL, false));
+    TSR_GO(tsr_item_f64(&value, share));
     printf("more than 95 %% right: %s\n", value > 0.95 * POINTS ? "yes" : "no");
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_tensor **all[] = { &x,     &radius, &inside, &target, &hot, &h,     &logits, &p,  &loss,
-                           &guess, &right,  &share,  &dz,     &dh,  &slope, &xt,     &ht, &w2t };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tsr_release(all[i]);
-    drop_layer(&one);
-    drop_layer(&two);
+    tsr_scope_end(&scope);
     return s != TSR_OK;
 }
 

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <tessera/tessera.h>
 
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-
 enum { SIDE = 96, STEP = 4 };
 
 static const float sobel[2][3][3] = { { { -1, 0, 1 }, { -2, 0, 2 }, { -1, 0, 1 } },
@@ -20,22 +18,17 @@ static tsr_status draw(tsr_tensor **image)
 {
     tsr_tensor *at = NULL, *y = NULL, *x = NULL, *radius = NULL, *disc = NULL, *bar = NULL;
     tsr_status s;
-    CHECK(tsr_linspace(&at, TSR_F32, TSR_SCALAR(-1), TSR_SCALAR(1), SIDE, true));
-    CHECK(tsr_view(&x, at, TSR_SHAPE(1, SIDE)));
-    CHECK(tsr_view(&y, at, TSR_SHAPE(SIDE, 1)));
-    CHECK(tsr_hypot(&radius, x, y));
-    CHECK(tsr_lt(&disc, radius, TSR_NUMBER(0.7)));
-    CHECK(tsr_abs(&y, y));
-    CHECK(tsr_lt(&bar, y, TSR_NUMBER(0.2)));
-    CHECK(tsr_logical_xor(&disc, disc, bar));
-    CHECK(tsr_cast(image, disc, TSR_F32));
+    TSR_GO(tsr_linspace(&at, TSR_F32, TSR_SCALAR(-1), TSR_SCALAR(1), SIDE, true));
+    TSR_GO(tsr_view(&x, at, TSR_SHAPE(1, SIDE)));
+    TSR_GO(tsr_view(&y, at, TSR_SHAPE(SIDE, 1)));
+    TSR_GO(tsr_hypot(&radius, x, y));
+    TSR_GO(tsr_lt(&disc, radius, TSR_NUMBER(0.7)));
+    TSR_GO(tsr_abs(&y, y));
+    TSR_GO(tsr_lt(&bar, y, TSR_NUMBER(0.2)));
+    TSR_GO(tsr_logical_xor(&disc, disc, bar));
+    TSR_GO(tsr_cast(image, disc, TSR_F32));
 done:
-    tsr_release(&bar);
-    tsr_release(&disc);
-    tsr_release(&radius);
-    tsr_release(&x);
-    tsr_release(&y);
-    tsr_release(&at);
+    tsr_release_all(&at, &y, &x, &radius, &disc, &bar);
     return s;
 }
 
@@ -55,17 +48,17 @@ int main(int argc, char **argv)
                *small = NULL;
     tsr_status s;
 
-    CHECK(draw(&image));
-    CHECK(tsr_from_data(&windows, TSR_F32, TSR_SHAPE(2, 1, 3, 3), sobel));
+    TSR_GO(draw(&image));
+    TSR_GO(tsr_from_data(&windows, TSR_F32, TSR_SHAPE(2, 1, 3, 3), sobel));
 
     /* (1, 96, 96) with windows (2, 1, 3, 3) gives both slopes at every place. */
-    CHECK(tsr_unsqueeze(&seen, image, 0));
-    CHECK(tsr_conv2d(&slopes, seen, windows, NULL, &(tsr_conv){ .fit = TSR_CONV_SAME }));
-    CHECK(tsr_norm(&edges, slopes, TSR_AXES(0), false, 2));
+    TSR_GO(tsr_unsqueeze(&seen, image, 0));
+    TSR_GO(tsr_conv2d(&slopes, seen, windows, NULL, &(tsr_conv){ .fit = TSR_CONV_SAME }));
+    TSR_GO(tsr_norm(&edges, slopes, TSR_AXES(0), false, 2));
 
     /* To grey levels, and the file. */
-    CHECK(tsr_mul(&edges, edges, TSR_NUMBER(255 / 6.0)));
-    CHECK(tsr_cast(&grey, edges, TSR_U8));
+    TSR_GO(tsr_mul(&edges, edges, TSR_NUMBER(255 / 6.0)));
+    TSR_GO(tsr_cast(&grey, edges, TSR_U8));
     if (!write_pgm(path, grey)) {
         fprintf(stderr, "cannot write %s\n", path);
         s = TSR_EIO;
@@ -73,8 +66,8 @@ int main(int argc, char **argv)
     }
 
     /* The strongest of each 4 x 8 places as a character. */
-    CHECK(tsr_unsqueeze(&seen, grey, 0));
-    CHECK(tsr_max_pool2d(&small, NULL, seen, &(tsr_pool){ .kernel = { 2 * STEP, STEP } }));
+    TSR_GO(tsr_unsqueeze(&seen, grey, 0));
+    TSR_GO(tsr_max_pool2d(&small, NULL, seen, &(tsr_pool){ .kernel = { 2 * STEP, STEP } }));
     for (int64_t i = 0; i < small->shape[1]; i++) {
         for (int64_t j = 0; j < small->shape[2]; j++)
             putchar(TSR_AT(uint8_t, small, 0, i, j) > 100 ? '#' : '.');
@@ -83,13 +76,7 @@ int main(int argc, char **argv)
 
 done:
     if (s != TSR_OK && tsr_last_error()[0]) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release(&small);
-    tsr_release(&grey);
-    tsr_release(&edges);
-    tsr_release(&slopes);
-    tsr_release(&windows);
-    tsr_release(&seen);
-    tsr_release(&image);
+    tsr_release_all(&image, &seen, &windows, &slopes, &edges, &grey, &small);
     return s != TSR_OK;
 }
 

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <tessera/tessera.h>
 
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-
 static tsr_status list(const tsr_file *f)
 {
     for (int64_t i = 0; i < tsr_file_count(f); i++) {
@@ -27,44 +25,41 @@ int main(void)
     tsr_meta author;
     tsr_status s;
 
-    CHECK(tsr_arange(&weight, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(1)));
-    CHECK(tsr_view(&weight, weight, TSR_SHAPE(3, 4)));
-    CHECK(tsr_ones(&bias, TSR_F16, TSR_SHAPE(4)));
+    TSR_GO(tsr_arange(&weight, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(1)));
+    TSR_GO(tsr_view(&weight, weight, TSR_SHAPE(3, 4)));
+    TSR_GO(tsr_ones(&bias, TSR_F16, TSR_SHAPE(4)));
 
     /* Many tensors, with a text. Nothing is where the name says until finish: then all of it is. */
-    CHECK(tsr_writer_create(&w, "model.safetensors", NULL));
-    CHECK(tsr_writer_text(w, "author", "an example"));
-    CHECK(tsr_writer_add(w, "weight", weight, NULL));
-    CHECK(tsr_writer_add(w, "bias", bias, NULL));
-    CHECK(tsr_writer_finish(&w));
+    TSR_GO(tsr_writer_create(&w, "model.safetensors", NULL));
+    TSR_GO(tsr_writer_text(w, "author", "an example"));
+    TSR_GO(tsr_writer_add(w, "weight", weight, NULL));
+    TSR_GO(tsr_writer_add(w, "bias", bias, NULL));
+    TSR_GO(tsr_writer_finish(&w));
 
     /* Opening reads the list; a tensor's bytes are read when they are touched. */
-    CHECK(tsr_file_open(&f, "model.safetensors", NULL));
-    CHECK(tsr_file_find_meta(&author, f, "author"));
+    TSR_GO(tsr_file_open(&f, "model.safetensors", NULL));
+    TSR_GO(tsr_file_find_meta(&author, f, "author"));
     printf("%s of %s:\n", tsr_file_format(f), author.text);
-    CHECK(list(f));
+    TSR_GO(list(f));
 
     /* weight[1:, ::-2] */
-    CHECK(tsr_file_read_slice(&part, f, "weight", 2,
+    TSR_GO(tsr_file_read_slice(&part, f, "weight", 2,
                               (tsr_file_range[]){ { 1, TSR_NONE, 1 }, { TSR_NONE, TSR_NONE, -2 } }));
-    CHECK(tsr_print(part, &(tsr_print_opts){ .name = "a part of weight" }));
+    TSR_GO(tsr_print(part, &(tsr_print_opts){ .name = "a part of weight" }));
     if (tsr_file_read(&part, f, "wieght") != TSR_OK) printf("%s\n", tsr_last_error());
 
     /* One tensor, one call. */
-    CHECK(tsr_cast(&image, weight, TSR_U8));
-    CHECK(tsr_file_save("image.png", image));
+    TSR_GO(tsr_cast(&image, weight, TSR_U8));
+    TSR_GO(tsr_file_save("image.png", image));
     tsr_release(&image);
-    CHECK(tsr_file_load(&image, "image.png", NULL));
-    CHECK(tsr_print(image, &(tsr_print_opts){ .name = "image.png" }));
+    TSR_GO(tsr_file_load(&image, "image.png", NULL));
+    TSR_GO(tsr_print(image, &(tsr_print_opts){ .name = "image.png" }));
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
     tsr_writer_cancel(&w);
     tsr_file_close(&f);
-    tsr_release(&weight);
-    tsr_release(&bias);
-    tsr_release(&part);
-    tsr_release(&image);
+    tsr_release_all(&image, &part, &bias, &weight);
     return s != TSR_OK;
 }
 

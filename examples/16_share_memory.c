@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <tessera/tessera.h>
 
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-
 /* The other library: it owns a matrix, of which it gives away the transpose. */
 static float   numbers[6] = { 1, 2, 3, 4, 5, 6 };
 static int64_t shape[2] = { 3, 2 }, strides[2] = { 1, 3 };
@@ -35,10 +33,10 @@ int main(void)
     tsr_status s;
 
     /* In: no copy, whatever the strides. */
-    CHECK(tsr_from_dlpack(&t, &theirs));
-    CHECK(tsr_print(t, &(tsr_print_opts){ .name = "theirs" }));
-    CHECK(tsr_select(&row, t, 0, 0));
-    CHECK(tsr_fill(row, TSR_SCALAR(0)));
+    TSR_GO(tsr_from_dlpack(&t, &theirs));
+    TSR_GO(tsr_print(t, &(tsr_print_opts){ .name = "theirs" }));
+    TSR_GO(tsr_select(&row, t, 0, 0));
+    TSR_GO(tsr_fill(row, TSR_SCALAR(0)));
     printf("their numbers now: %g %g %g %g %g %g\n", numbers[0], numbers[1], numbers[2], numbers[3],
            numbers[4], numbers[5]);
 
@@ -48,8 +46,8 @@ int main(void)
     tsr_release(&row);
 
     /* Out: our memory lives until their deleter call. */
-    CHECK(tsr_full(&mine, TSR_F64, TSR_SHAPE(2, 2), TSR_SCALAR(0.5)));
-    CHECK(tsr_to_dlpack(&given, mine, NULL));
+    TSR_GO(tsr_full(&mine, TSR_F64, TSR_SHAPE(2, 2), TSR_SCALAR(0.5)));
+    TSR_GO(tsr_to_dlpack(&given, mine, NULL));
     tsr_release(&mine);
     printf("given: %d dims, %d bits, element (1, 1) is %g\n", (int)given->dl_tensor.ndim,
            given->dl_tensor.dtype.bits, ((double *)given->dl_tensor.data)[3]);
@@ -57,9 +55,7 @@ int main(void)
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release(&t);
-    tsr_release(&row);
-    tsr_release(&mine);
+    tsr_release_all(&mine, &row, &t);
     return s != TSR_OK;
 }
 

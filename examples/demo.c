@@ -15,9 +15,6 @@
 #include <string.h>
 #include <tessera/tessera.h>
 
-/* For functions with a `tsr_status s` and a label `done`. */
-#define CHECK(call) do { if ((s = (call)) != TSR_OK) goto done; } while (0)
-
 /* Writing: captions at the left, what they are about at the right ------------------- */
 
 enum { CAPTION = 22, WIDTH = 66 };
@@ -108,19 +105,17 @@ static tsr_status make_tensors(void)
     tsr_status s;
 
     title("Tensors are made, set and printed");
-    CHECK(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3)));
-    CHECK(tsr_set_f32(a, TSR_INDEX(1, 2), 2.5f));
-    CHECK(show("zeros, one set", a));
-    CHECK(tsr_linspace(&b, TSR_F64, TSR_SCALAR(0), TSR_SCALAR(1), 5, true));
-    CHECK(show("0 to 1 in 5", b));
-    CHECK(tsr_eye(&c, TSR_I8, 3, 3, 0));
-    CHECK(show("identity", c));
+    TSR_GO(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3)));
+    TSR_GO(tsr_set_f32(a, TSR_INDEX(1, 2), 2.5f));
+    TSR_GO(show("zeros, one set", a));
+    TSR_GO(tsr_linspace(&b, TSR_F64, TSR_SCALAR(0), TSR_SCALAR(1), 5, true));
+    TSR_GO(show("0 to 1 in 5", b));
+    TSR_GO(tsr_eye(&c, TSR_I8, 3, 3, 0));
+    TSR_GO(show("identity", c));
     note("how to read it", "dtype(shape | strides); strides count elements");
 
 done:
-    tsr_release(&c);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&a, &b, &c);
     return s;
 }
 
@@ -130,21 +125,19 @@ static tsr_status share_memory(void)
     tsr_status s;
 
     title("Views share memory");
-    CHECK(tsr_arange(&a, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(1)));
-    CHECK(tsr_view(&a, a, TSR_SHAPE(3, 4)));
-    CHECK(show("a", a));
-    CHECK(tsr_select(&column, a, 1, 2));
-    CHECK(tsr_fill(column, TSR_SCALAR(-1)));
-    CHECK(show("column 2, filled", column));
-    CHECK(show("a, seen again", a));
-    CHECK(tsr_transpose(&turned, a, 0, 1));
-    CHECK(show("a, transposed", turned));
+    TSR_GO(tsr_arange(&a, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(1)));
+    TSR_GO(tsr_view(&a, a, TSR_SHAPE(3, 4)));
+    TSR_GO(show("a", a));
+    TSR_GO(tsr_select(&column, a, 1, 2));
+    TSR_GO(tsr_fill(column, TSR_SCALAR(-1)));
+    TSR_GO(show("column 2, filled", column));
+    TSR_GO(show("a, seen again", a));
+    TSR_GO(tsr_transpose(&turned, a, 0, 1));
+    TSR_GO(show("a, transposed", turned));
     note("", "the same 12 numbers; only shape and strides changed places");
 
 done:
-    tsr_release(&turned);
-    tsr_release(&column);
-    tsr_release(&a);
+    tsr_release_all(&a, &column, &turned);
     return s;
 }
 
@@ -154,17 +147,15 @@ static tsr_status bend_strides(void)
     tsr_status s;
 
     title("Strides may be negative, or zero");
-    CHECK(tsr_arange(&row, TSR_F32, TSR_SCALAR(1), TSR_SCALAR(5), TSR_SCALAR(1)));
-    CHECK(tsr_flip(&back, row, TSR_AXES(0)));
-    CHECK(show("backwards", back));
-    CHECK(tsr_expand(&wide, row, TSR_SHAPE(3, 4)));
-    CHECK(show("one row, three times", wide));
+    TSR_GO(tsr_arange(&row, TSR_F32, TSR_SCALAR(1), TSR_SCALAR(5), TSR_SCALAR(1)));
+    TSR_GO(tsr_flip(&back, row, TSR_AXES(0)));
+    TSR_GO(show("backwards", back));
+    TSR_GO(tsr_expand(&wide, row, TSR_SHAPE(3, 4)));
+    TSR_GO(show("one row, three times", wide));
     if (tsr_zero(wide) != TSR_OK) refused("writing that");
 
 done:
-    tsr_release(&wide);
-    tsr_release(&back);
-    tsr_release(&row);
+    tsr_release_all(&row, &back, &wide);
     return s;
 }
 
@@ -174,13 +165,13 @@ static tsr_status fail_to_view(void)
     tsr_status s;
 
     title("A view that cannot be says why");
-    CHECK(tsr_arange(&t, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(6), TSR_SCALAR(1)));
-    CHECK(tsr_view(&t, t, TSR_SHAPE(2, 3)));
-    CHECK(tsr_transpose(&t, t, 0, 1));
-    CHECK(show("transposed", t));
+    TSR_GO(tsr_arange(&t, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(6), TSR_SCALAR(1)));
+    TSR_GO(tsr_view(&t, t, TSR_SHAPE(2, 3)));
+    TSR_GO(tsr_transpose(&t, t, 0, 1));
+    TSR_GO(show("transposed", t));
     if (tsr_view(&t, t, TSR_SHAPE(6)) != TSR_OK) refused("as one dim");
-    CHECK(tsr_reshape(&t, t, TSR_SHAPE(6)));
-    CHECK(show("reshape copies", t));
+    TSR_GO(tsr_reshape(&t, t, TSR_SHAPE(6)));
+    TSR_GO(show("reshape copies", t));
 
 done:
     tsr_release(&t);
@@ -195,20 +186,19 @@ static tsr_status choose_memory(void)
     tsr_status s;
 
     title("Memory comes when it is needed, or is yours");
-    CHECK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 2), NULL));
-    CHECK(tsr_declare(&later, &d, TSR_CPU, TSR_MEMORY_HOST));
+    TSR_GO(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 2), NULL));
+    TSR_GO(tsr_declare(&later, &d, TSR_CPU, TSR_MEMORY_HOST));
     describe("declared", later);
-    CHECK(tsr_fill(later, TSR_SCALAR(0.5)));
+    TSR_GO(tsr_fill(later, TSR_SCALAR(0.5)));
     describe("after the first write", later);
-    CHECK(tsr_wrap(&borrowed, samples, &d));
+    TSR_GO(tsr_wrap(&borrowed, samples, &d));
     describe("a C array, borrowed", borrowed);
-    CHECK(tsr_copy(borrowed, later));
+    TSR_GO(tsr_copy(borrowed, later));
     printf("    %s%-*s%s%g %g %g %g\n", dim, CAPTION, "the array afterwards", plain, samples[0], samples[1],
            samples[2], samples[3]);
 
 done:
-    tsr_release(&borrowed);
-    tsr_release(&later);
+    tsr_release_all(&later, &borrowed);
     return s;
 }
 
@@ -220,9 +210,9 @@ static tsr_status read_elements(void)
     tsr_status s;
 
     title("Elements are read by index, checked");
-    CHECK(tsr_randn(&a, TSR_F32, TSR_SHAPE(2, 3), 7));
-    CHECK(show("a", a));
-    CHECK(tsr_get_f32(&x, a, TSR_INDEX(1, -1)));
+    TSR_GO(tsr_randn(&a, TSR_F32, TSR_SHAPE(2, 3), 7));
+    TSR_GO(show("a", a));
+    TSR_GO(tsr_get_f32(&x, a, TSR_INDEX(1, -1)));
     snprintf(text, sizeof text, "%.6f", x);
     note("a(1, -1)", text);
     if (tsr_get_f32(&x, a, TSR_INDEX(2, 0)) != TSR_OK) refused("a(2, 0)");
@@ -239,20 +229,18 @@ static tsr_status convert(void)
     tsr_status s;
 
     title("Eighteen dtypes, rounded to nearest even");
-    CHECK(tsr_from_data(&wide, TSR_F32, TSR_SHAPE(4), values));
-    CHECK(tsr_cast(&half, wide, TSR_F16));
-    CHECK(tsr_cast(&byte, half, TSR_F8E4M3));
-    CHECK(show("32 bits", wide));
-    CHECK(show("16 bits", half));
-    CHECK(show("8 bits", byte));
-    CHECK(tsr_cast(&wide, byte, TSR_F32));
-    CHECK(show("what is left", wide));
+    TSR_GO(tsr_from_data(&wide, TSR_F32, TSR_SHAPE(4), values));
+    TSR_GO(tsr_cast(&half, wide, TSR_F16));
+    TSR_GO(tsr_cast(&byte, half, TSR_F8E4M3));
+    TSR_GO(show("32 bits", wide));
+    TSR_GO(show("16 bits", half));
+    TSR_GO(show("8 bits", byte));
+    TSR_GO(tsr_cast(&wide, byte, TSR_F32));
+    TSR_GO(show("what is left", wide));
     note("", "f8e4m3 ends at 448 and has no infinity, so 500 becomes nan");
 
 done:
-    tsr_release(&byte);
-    tsr_release(&half);
-    tsr_release(&wide);
+    tsr_release_all(&wide, &half, &byte);
     return s;
 }
 
@@ -262,17 +250,15 @@ static tsr_status join(void)
     tsr_status s;
 
     title("Tensors are joined");
-    CHECK(tsr_ones(&a, TSR_I32, TSR_SHAPE(2, 2)));
-    CHECK(tsr_full(&b, TSR_I32, TSR_SHAPE(2, 3), TSR_SCALAR(7)));
-    CHECK(tsr_concat(&both, 2, (const tsr_tensor *[]){ a, b }, 1));
-    CHECK(show("concat along axis 1", both));
+    TSR_GO(tsr_ones(&a, TSR_I32, TSR_SHAPE(2, 2)));
+    TSR_GO(tsr_full(&b, TSR_I32, TSR_SHAPE(2, 3), TSR_SCALAR(7)));
+    TSR_GO(tsr_concat(&both, 2, (const tsr_tensor *[]){ a, b }, 1));
+    TSR_GO(show("concat along axis 1", both));
     tsr_release(&both);
     if (tsr_concat(&both, 2, (const tsr_tensor *[]){ a, b }, 0) != TSR_OK) refused("along axis 0");
 
 done:
-    tsr_release(&both);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&a, &b, &both);
     return s;
 }
 
@@ -283,15 +269,14 @@ static tsr_status repeat_random(void)
     tsr_status s;
 
     title("Random numbers are repeated by their seed");
-    CHECK(tsr_uniform(&first, TSR_F32, TSR_SHAPE(6), 0, 1, 2024));
-    CHECK(show("seed 2024", first));
-    CHECK(tsr_uniform(&second, TSR_F32, TSR_SHAPE(6), 0, 1, 2024));
-    CHECK(tsr_equal(&equal, first, second));
+    TSR_GO(tsr_uniform(&first, TSR_F32, TSR_SHAPE(6), 0, 1, 2024));
+    TSR_GO(show("seed 2024", first));
+    TSR_GO(tsr_uniform(&second, TSR_F32, TSR_SHAPE(6), 0, 1, 2024));
+    TSR_GO(tsr_equal(&equal, first, second));
     note("once more", equal ? "the same six numbers, bit for bit" : "other numbers: this is a bug");
 
 done:
-    tsr_release(&second);
-    tsr_release(&first);
+    tsr_release_all(&first, &second);
     return s;
 }
 
@@ -303,17 +288,17 @@ static tsr_status constrain(void)
     tsr_status s;
 
     title("What a function demands is written down, and runs");
-    CHECK(tsr_signature_parse(&signature, text));
-    CHECK(tsr_desc_init(&a, TSR_F32, TSR_SHAPE(2, 4), NULL));
-    CHECK(tsr_desc_init(&b, TSR_F32, TSR_SHAPE(4, 3), NULL));
-    CHECK(tsr_desc_init(&c, TSR_F32, TSR_SHAPE(5, 3), NULL));
+    TSR_GO(tsr_signature_parse(&signature, text));
+    TSR_GO(tsr_desc_init(&a, TSR_F32, TSR_SHAPE(2, 4), NULL));
+    TSR_GO(tsr_desc_init(&b, TSR_F32, TSR_SHAPE(4, 3), NULL));
+    TSR_GO(tsr_desc_init(&c, TSR_F32, TSR_SHAPE(5, 3), NULL));
     note("the signature", text);
-    CHECK(tsr_match(&signature, "matmul", 2, (const tsr_desc *[]){ &a, &b }, NULL));
+    TSR_GO(tsr_match(&signature, "matmul", 2, (const tsr_desc *[]){ &a, &b }, NULL));
     note("(2, 4) by (4, 3)", "fits");
     if (tsr_match(&signature, "matmul", 2, (const tsr_desc *[]){ &a, &c }, NULL) != TSR_OK)
         refused("(2, 4) by (5, 3)");
-    CHECK(tsr_desc_transpose(&c, &b, 0, 1));
-    CHECK(tsr_desc_init(&a, TSR_F32, TSR_SHAPE(2, 3), NULL));
+    TSR_GO(tsr_desc_transpose(&c, &b, 0, 1));
+    TSR_GO(tsr_desc_init(&a, TSR_F32, TSR_SHAPE(2, 3), NULL));
     if (tsr_match(&signature, "matmul", 2, (const tsr_desc *[]){ &a, &c }, NULL) != TSR_OK)
         refused("b transposed");
 
@@ -330,12 +315,12 @@ static tsr_status account(void)
     tsr_status s;
 
     title("Every byte is accounted for");
-    CHECK(tsr_ones(&weights, TSR_F32, TSR_SHAPE(128, 128)));
-    CHECK(tsr_select(&view, weights, 0, 5));
-    CHECK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(64), NULL));
-    CHECK(tsr_declare(&pages, &d, TSR_CPU, TSR_MEMORY_ALIGNED));
-    CHECK(tsr_alloc(pages));
-    CHECK(tsr_wrap(&borrowed, samples, &d));
+    TSR_GO(tsr_ones(&weights, TSR_F32, TSR_SHAPE(128, 128)));
+    TSR_GO(tsr_select(&view, weights, 0, 5));
+    TSR_GO(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(64), NULL));
+    TSR_GO(tsr_declare(&pages, &d, TSR_CPU, TSR_MEMORY_ALIGNED));
+    TSR_GO(tsr_alloc(pages));
+    TSR_GO(tsr_wrap(&borrowed, samples, &d));
     tsr_set_name(weights, "weights");
     tsr_set_name(pages, "page-aligned scratch");
     tsr_set_name(borrowed, "samples");
@@ -343,10 +328,7 @@ static tsr_status account(void)
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) printf("    %s\n", line);
 
 done:
-    tsr_release(&borrowed);
-    tsr_release(&pages);
-    tsr_release(&view);
-    tsr_release(&weights);
+    tsr_release_all(&weights, &view, &pages, &borrowed);
     return s;
 }
 

@@ -47,6 +47,20 @@ TSR_API void tsr_clear_error(void);
         if (tsr_try_ != TSR_OK) return tsr_try_;     \
     } while (0)
 
+/* The same for functions that have something to undo: they declare `tsr_status s`, and end with a label
+ * `done`, where s tells whether all went well. */
+#define TSR_GO(expr)                                 \
+    do {                                             \
+        if ((s = (expr)) != TSR_OK) goto done;       \
+    } while (0)
+
+/* Whether it succeeds does not matter. */
+#define TSR_IGNORE(expr)                             \
+    do {                                             \
+        const tsr_status tsr_ignored_ = (expr);      \
+        (void)tsr_ignored_;                          \
+    } while (0)
+
 TSR_END_C
 
 #endif

@@ -8,29 +8,27 @@
  *     static tsr_status tour(void)
  *     {
  *         tsr_tensor *a = NULL, *column = NULL, *copy = NULL;
- *         tsr_status s = TSR_OK;
+ *         tsr_status s;
  *         float x = 0;
  *
  *         // Make: 2 x 3 floats, and set one.
- *         if ((s = tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3))) != TSR_OK) goto done;
+ *         TSR_GO(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3)));
  *         TSR_AT(float, a, 1, 2) = 5.0f;
  *
  *         // View: the last column, the same memory.
- *         if ((s = tsr_select(&column, a, 1, -1)) != TSR_OK) goto done;
- *         if ((s = tsr_fill(column, TSR_SCALAR(7))) != TSR_OK) goto done;
+ *         TSR_GO(tsr_select(&column, a, 1, -1));
+ *         TSR_GO(tsr_fill(column, TSR_SCALAR(7)));
  *
  *         // Read: checked, by index.
- *         if ((s = tsr_get_f32(&x, a, TSR_INDEX(1, 2))) != TSR_OK) goto done;
+ *         TSR_GO(tsr_get_f32(&x, a, TSR_INDEX(1, 2)));
  *
  *         // Copy: packed memory of its own, then print it.
- *         if ((s = tsr_rearrange(&copy, column)) != TSR_OK) goto done;
- *         s = tsr_print(copy, NULL);
+ *         TSR_GO(tsr_rearrange(&copy, column));
+ *         TSR_GO(tsr_print(copy, NULL));
  *
  *     done:
  *         if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
- *         tsr_release(&copy);
- *         tsr_release(&column);
- *         tsr_release(&a);
+ *         tsr_release_all(&a, &column, &copy);
  *         return s;
  *     }
  *
@@ -38,7 +36,7 @@
  *
  *   desc      a value: dtype, shape, strides             desc.h
  *   storage   counted bytes on one device                memory.h
- *   tensor    a desc looking at a storage                tensor.h, view.h, element.h
+ *   tensor    a desc looking at a storage                tensor.h, scope.h, view.h, element.h
  *   op        reads tensors, writes tensors              ops.h, op.h, move.h, random.h
  *   backend   memory and kernels of a kind of device     device.h, backend.h
  *
@@ -72,6 +70,7 @@
 #include "device.h"
 #include "memory.h"
 #include "tensor.h"
+#include "scope.h"
 #include "view.h"
 #include "element.h"
 #include "move.h"

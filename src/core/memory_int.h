@@ -44,6 +44,7 @@ typedef struct tsri_cache {
     int64_t            allocations, hits, cached;
     void              *block[TSRI_THREAD_CLASSES];
     struct tsri_cache *next, **link;
+    struct tsr_scope  *scope;         /* the innermost that is open */
 } tsri_cache;
 
 #ifdef TSR_NO_THREADS

@@ -6,14 +6,14 @@
 #include "lock.h"
 #include "memory_int.h"
 #include "storage.h"
-#include "tessera/tensor.h"
+#include "tensor_int.h"
 
 /* The first chunk is small, for the sake of small arenas; each next is twice as
  * large, up to the last number. */
 enum { KEEP = TSRI_SLOTS_KEPT, FIRST_SLOTS = 4, MOST_SLOTS = 128 };
 
 static const size_t slot_bytes[TSRI_SLAB_COUNT] = {
-    [TSRI_SLAB_TENSORS]  = (sizeof(tsr_tensor) + 63) / 64 * 64,
+    [TSRI_SLAB_TENSORS]  = (sizeof(tsri_header) + 63) / 64 * 64,
     [TSRI_SLAB_STORAGES] = TSRI_STORAGE_HEADER + TSRI_INLINE_BYTES,
 };
 

@@ -58,6 +58,7 @@ static tsr_status bind(tsr_tensor **out, const char *op, const tsr_desc *desc, t
         shared = t;
         t = tsri_header_take();
         TSRI_CHECK(t, TSR_ENOMEM, "%s: no room for a tensor", op);
+        if (shared) tsri_scope_stay(t, shared);
     }
     if (had != storage) {
         tsri_storage_retain(storage);
@@ -112,6 +113,7 @@ tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
     t->flags = 0;
     t->device = device;
     t->memory = storage->memory;
+    if (old) tsri_scope_stay(t, old);
     tsri_store_release(&t->count, 1);
     *out = t;
     tsr_release(&old);

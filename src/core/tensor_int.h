@@ -76,13 +76,49 @@ static inline tsr_status tsri_check_writable(const char *op, const char *what, c
     return tsri_check_writable_slowly(op, what, t);
 }
 
+/* A tensor on the heap: what is not placed. */
+typedef struct tsri_header {
+    tsr_tensor          tensor;
+    struct tsr_scope   *scope;  /* that it belongs to, or NULL (scope.c) */
+    struct tsri_header *next, *previous;
+} tsri_header;
+
+/* To the innermost open scope, of which there is one; from its scope. */
+void tsri_scope_add(tsri_header *h);
+void tsri_scope_drop(tsri_header *h);
+
+/* t, which is on the heap, replaces `old` in a handle: it belongs to the same scope, or to none. */
+void tsri_scope_follow(tsr_tensor *t, const tsr_tensor *old);
+
+/* t, which the library itself holds from now on, belongs to no scope. */
+static inline void tsri_scope_leave(tsr_tensor *t)
+{
+    tsri_header *h = (tsri_header *)t;
+    if (!(t->flags & TSR_FLAG_PLACED) && h->scope) tsri_scope_drop(h);
+}
+
 /* A header for a tensor on the heap, or NULL; its count reads 0. */
 static inline tsr_tensor *tsri_header_take(void)
 {
-    return tsri_alloc_allowed(sizeof(tsr_tensor)) ? (tsr_tensor *)tsri_slab_take(TSRI_SLAB_TENSORS) : NULL;
+    tsri_header *h = tsri_alloc_allowed(sizeof(tsr_tensor)) ? tsri_slab_take(TSRI_SLAB_TENSORS) : NULL;
+    if (!TSRI_LIKELY(h != NULL)) return NULL;
+    h->scope = NULL;
+    if (!TSRI_LIKELY(tsri_mine.scope == NULL)) tsri_scope_add(h);
+    return &h->tensor;
 }
 
-static inline void tsri_header_give(tsr_tensor *t) { tsri_slab_give(TSRI_SLAB_TENSORS, t); }
+static inline void tsri_header_give(tsr_tensor *t)
+{
+    tsri_header *h = (tsri_header *)t;
+    if (!TSRI_LIKELY(h->scope == NULL)) tsri_scope_drop(h);
+    tsri_slab_give(TSRI_SLAB_TENSORS, t);
+}
+
+/* tsri_scope_follow where it matters. */
+static inline void tsri_scope_stay(tsr_tensor *t, const tsr_tensor *old)
+{
+    if (!TSRI_LIKELY(tsri_mine.scope == NULL)) tsri_scope_follow(t, old);
+}
 
 /* An address for data that has no bytes. */
 void *tsri_nowhere(void);

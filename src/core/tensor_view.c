@@ -64,7 +64,10 @@ static tsr_status end_view(tsr_tensor **out, tsr_tensor *view, const tsr_tensor 
     else tsri_storage_retain(view->storage);
     tsri_store_release(&view->count, 1);
     *out = view;
-    if (old) tsr_release(&old);
+    if (old) {
+        tsri_scope_stay(view, old);
+        tsr_release(&old);
+    }
     return TSR_OK;
 }
 

@@ -63,6 +63,7 @@ tsr_status tsr_to_arrow(tsr_arrow_array *array, tsr_arrow_schema *schema, const 
         tsr_release(&elements);
         return tsri_fail(TSR_ENOMEM, "to_arrow: no room for a column");
     }
+    tsri_scope_leave(elements);
     *c = (column){ { NULL, elements->data }, elements };
     *array = (tsr_arrow_array){ .length = t->shape[0],
                                 .n_buffers = 2,
@@ -115,6 +116,7 @@ static tsr_status unpack_bits(tsr_tensor **out, const tsr_arrow_array *a)
     tsr_tensor *t = NULL;
     TSRI_TRY(tsr_empty(&t, TSR_BOOL, TSR_SHAPE(a->length)));
     for (int64_t i = 0; i < a->length; i++) ((uint8_t *)t->data)[i] = bit(a->buffers[1], a->offset + i);
+    if (*out) tsri_scope_stay(t, *out);
     tsr_release(out);
     *out = t;
     return TSR_OK;

@@ -170,6 +170,7 @@ SCENARIO(uniform, tsr_uniform(OUT, TSR_F32, TSR_SHAPE(ROWS, COLS), 0, 1, 1))
 SCENARIO(randn, tsr_randn(OUT, TSR_F32, TSR_SHAPE(ROWS, COLS), 1))
 SCENARIO(clone, tsr_clone(OUT, f->turned))
 SCENARIO(clone_described, tsr_clone(OUT, f->described))
+SCENARIO(replace, TSR_REPLACE(OUT, tsr_clone, f->turned))
 SCENARIO(rearrange, tsr_rearrange(OUT, f->turned))
 SCENARIO(cast, tsr_cast(OUT, f->turned, TSR_F64))
 SCENARIO(concat, tsr_concat(OUT, 2, (const tsr_tensor *const[]){ f->a, f->three }, 0))
@@ -374,6 +375,7 @@ static const struct scenario {
     { "tsr_from_buffer", run_from_buffer, MAKES },
     { "tsr_contiguous", run_contiguous, MAKES },
 
+    { "tsr_replace", run_replace, MAKES },
     { "tsr_clone, described", run_clone_described, VIEWS },
     { "tsr_declare", run_declare, VIEWS },
     { "tsr_from_storage", run_from_storage, VIEWS },

@@ -875,6 +875,13 @@ static void test_bad_input_to_owning_and_likes(void)
     set_up();
     EXPECT(tsr_retain(NULL) == NULL);
     tsr_release(NULL);
+    tsr_release_each(1, NULL);
+    tsr_scope_begin(NULL);
+    tsr_scope_end(NULL);
+    EXPECT(tsr_scope_keep(NULL) == NULL);
+    BAD(TSR_ENULL, TSR_REPLACE(NULL, tsr_clone, good));
+    BAD(TSR_EINVAL, tsr_replace(&nothing, TSR_OK));
+    EXPECT(tsr_replacement() && !*tsr_replacement());
     tsr_release(&nothing);
     for (int i = 0; i < 2; i++) {  /* a described tensor is good enough to be like */
         BAD_OUT(bad_tensors[i].want, tsr_clone(&out, bad_tensors[i].t));
