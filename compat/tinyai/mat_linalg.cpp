@@ -29,9 +29,18 @@ tiny_error_t error_of(tsr_status s)
                                  : TINY_ERR_MATH_INVALID_PARAM;
 }
 
+/* What cannot be computed gives no elements; adjoint and inverse_adjoint give Mat(), as there. */
+Mat none(const char *what, const char *why)
+{
+    refuse(what, why);
+    return Mat(0, 0);
+}
+
+/* Of no elements it is 1. */
 float determinant_of(const Mat &m)
 {
     float value = 0.0f;
+    if (m.row == 0 && m.col == 0) return 1.0f;
     tsr_desc d;
     tsr_tensor t, result, *out = &result;
     if (!is_square(m) || !look(t, m)) {
@@ -45,11 +54,11 @@ float determinant_of(const Mat &m)
 
 Mat inverse_of(const Mat &m)
 {
+    if (!is_square(m)) return none("inverse", "the matrix is not square, or has no data");
     Mat result(m.row, m.col);
     tsr_tensor t, r, *out = &r;
-    if (!is_square(m) || !look(t, m) || !look(r, result))
-        return refuse("inverse", "the matrix is not square, or has no data");
-    if (tsr_inv(&out, &t) != TSR_OK) return refuse("inverse", tsr_last_error());
+    if (!look(t, m) || !look(r, result)) return none("inverse", "no memory");
+    if (tsr_inv(&out, &t) != TSR_OK) return none("inverse", tsr_last_error());
     return result;
 }
 
@@ -58,8 +67,8 @@ Mat solve_of(const char *what, const Mat &A, const Mat &b)
     Mat x(A.col, b.col);
     tsr_tensor ta, tb, tx, *out = &tx;
     if (!is_square(A) || A.row != b.row || !look(ta, A) || !look(tb, b) || !look(tx, x))
-        return refuse(what, "the sizes do not fit, or a matrix has no data");
-    if (tsr_solve(&out, &ta, &tb) != TSR_OK) return refuse(what, tsr_last_error());
+        return none(what, "the sizes do not fit, or a matrix has no data");
+    if (tsr_solve(&out, &ta, &tb) != TSR_OK) return none(what, tsr_last_error());
     return x;
 }
 
@@ -100,13 +109,21 @@ tiny_error_t eigen_of(const Mat &a, bool symmetric, Mat &values, Mat &imaginary,
     return error_of(s);
 }
 
-/* The value of largest (or least) magnitude; TINY_ERR_NOT_FINISHED if it is not real. */
-void pick(Mat::EigenPair &pair, const Mat &a, bool largest)
+/* That of a matrix which is to be iterated on. */
+tiny_error_t status_of(const Mat &m, bool square, int max_iter, float tolerance)
 {
+    const tiny_error_t status = status_of(m, square);
+    return status != TINY_OK ? status : max_iter <= 0 || tolerance < 0.0f ? TINY_ERR_INVALID_ARG : TINY_OK;
+}
+
+/* The value of largest (or least) magnitude; TINY_ERR_NOT_FINISHED if it is not real. */
+Mat::EigenPair extreme(const Mat &a, bool largest, int max_iter, float tolerance)
+{
+    Mat::EigenPair pair;
     Mat values, imaginary, vectors;
-    pair.status = status_of(a, true);
+    pair.status = status_of(a, true, max_iter, tolerance);
     if (pair.status == TINY_OK) pair.status = eigen_of(a, a.is_symmetric(), values, imaginary, vectors);
-    if (pair.status != TINY_OK) return;
+    if (pair.status != TINY_OK) return pair;
     int best = 0;
     for (int i = 1; i < a.row; i++) {
         const float x = std::hypot(values(i, 0), imaginary(i, 0));
@@ -119,13 +136,14 @@ void pick(Mat::EigenPair &pair, const Mat &a, bool largest)
     if (imaginary(best, 0) != 0.0f) pair.status = TINY_ERR_NOT_FINISHED;
     if (!largest && std::fabs(pair.eigenvalue) < TINY_MATH_MIN_POSITIVE_INPUT_F32)
         pair.status = TINY_ERR_MATH_INVALID_PARAM;
+    return pair;
 }
 
-Mat::EigenDecomposition eigen(const Mat &a, bool symmetric)
+Mat::EigenDecomposition eigen(const Mat &a, bool symmetric, int max_iter, float tolerance)
 {
     Mat::EigenDecomposition result;
     Mat imaginary;
-    result.status = status_of(a, true);
+    result.status = status_of(a, true, max_iter, tolerance);
     if (result.status != TINY_OK) return result;
     result.status = eigen_of(a, symmetric, result.eigenvalues, imaginary, result.eigenvectors);
     result.iterations = 1;
@@ -158,10 +176,11 @@ float Mat::determinant_laplace() { return determinant_of(*this); }
 float Mat::determinant_lu() { return determinant_of(*this); }
 float Mat::determinant_gaussian() { return determinant_of(*this); }
 
-Mat Mat::minor(int target_row, int target_col)
+Mat Mat::minor(int target_row, int target_col) const
 {
-    if (!is_square(*this) || target_row < 0 || target_col < 0 || target_row >= row || target_col >= col)
-        return refuse("minor", "the matrix is not square, or has no such row or column");
+    if (!is_there(*this) || row < 2 || col < 2 || target_row < 0 || target_col < 0 || target_row >= row ||
+        target_col >= col)
+        return none("minor", "there is no such row or column, or nothing beside them");
     Mat result(row - 1, col - 1);
     for (int r = 0; r < row - 1; r++)
         for (int c = 0; c < col - 1; c++)
@@ -169,7 +188,10 @@ Mat Mat::minor(int target_row, int target_col)
     return result;
 }
 
-Mat Mat::cofactor(int target_row, int target_col) { return minor(target_row, target_col); }
+Mat Mat::cofactor(int target_row, int target_col) const
+{
+    return row != col ? none("cofactor", "the matrix is not square") : minor(target_row, target_col);
+}
 
 Mat Mat::adjoint()
 {
@@ -182,15 +204,20 @@ Mat Mat::adjoint()
     return result;
 }
 
-Mat Mat::inverse_adjoint() { return inverse_of(*this); }
-Mat Mat::inverse_gje() { return inverse_of(*this); }
+Mat Mat::inverse_adjoint()
+{
+    const Mat result = inverse_of(*this);
+    return result.data ? result : Mat();
+}
+
+Mat Mat::inverse_gje() const { return inverse_of(*this); }
 
 /* Elimination ------------------------------------------------------------------------ */
 
 /* Rows exchanged only where a pivot is 0. */
 Mat Mat::gaussian_eliminate() const
 {
-    if (!is_there(*this)) return refuse("gaussian_eliminate", "the matrix has no data");
+    if (!is_there(*this)) return none("gaussian_eliminate", "the matrix has no data");
     Mat result(row, col);
     result = *this;
     for (int r = 0, lead = 0; r < row && lead < col; lead++) {
@@ -208,9 +235,9 @@ Mat Mat::gaussian_eliminate() const
     return result;
 }
 
-Mat Mat::row_reduce_from_gaussian()
+Mat Mat::row_reduce_from_gaussian() const
 {
-    if (!is_there(*this)) return refuse("row_reduce_from_gaussian", "the matrix has no data");
+    if (!is_there(*this)) return none("row_reduce_from_gaussian", "the matrix has no data");
     Mat result(row, col);
     result = *this;
     for (int r = row - 1; r >= 0; r--) {
@@ -238,24 +265,24 @@ bool Mat::gram_schmidt_orthogonalize(const Mat &vectors, Mat &orthogonal_vectors
 
 Mat Mat::solve(const Mat &A, const Mat &b) const { return solve_of("solve", A, b); }
 
-Mat Mat::band_solve(Mat A, Mat b, int k)
+Mat Mat::band_solve(Mat A, Mat b, int k) const
 {
-    return k < 1 ? refuse("band_solve", "the width of the band is not positive")
+    return k < 1 ? none("band_solve", "the width of the band is not positive")
                  : solve_of("band_solve", A, b);
 }
 
-Mat Mat::roots(Mat A, Mat y) { return solve_of("roots", A, y); }
+Mat Mat::roots(Mat A, Mat y) const { return solve_of("roots", A, y); }
 
 Mat Mat::solve_lu(const LUDecomposition &lu, const Mat &b)
 {
-    if (lu.status != TINY_OK) return refuse("solve_lu", "the factors are none");
+    if (lu.status != TINY_OK) return none("solve_lu", "the factors are none");
     Mat y = solve_of("solve_lu", lu.L, lu.pivoted ? lu.P * b : b);
     return solve_of("solve_lu", lu.U, y);
 }
 
 Mat Mat::solve_cholesky(const CholeskyDecomposition &chol, const Mat &b)
 {
-    if (chol.status != TINY_OK) return refuse("solve_cholesky", "the factor is none");
+    if (chol.status != TINY_OK) return none("solve_cholesky", "the factor is none");
     Mat L(chol.L.row, chol.L.col);
     L = chol.L;
     return solve_of("solve_cholesky", L.transpose(), solve_of("solve_cholesky", L, b));
@@ -264,7 +291,7 @@ Mat Mat::solve_cholesky(const CholeskyDecomposition &chol, const Mat &b)
 Mat Mat::solve_qr(const QRDecomposition &qr, const Mat &b)
 {
     if (qr.status != TINY_OK || qr.Q.row != b.row || qr.R.row != qr.R.col)
-        return refuse("solve_qr", "the factors are none, or the sizes do not fit");
+        return none("solve_qr", "the factors are none, or the sizes do not fit");
     Mat Q(qr.Q.row, qr.Q.col);
     Q = qr.Q;
     return solve_of("solve_qr", qr.R, Q.transpose() * b);
@@ -274,7 +301,7 @@ Mat Mat::solve_qr(const QRDecomposition &qr, const Mat &b)
 
 bool Mat::is_symmetric(float tolerance) const
 {
-    if (!is_square(*this)) return false;
+    if (row != col || row < 0 || (row > 0 && !data) || tolerance < 0.0f) return false;
     for (int r = 0; r < row; r++)
         for (int c = r + 1; c < col; c++)
             if (!(std::fabs((*this)(r, c) - (*this)(c, r)) <= tolerance)) return false;
@@ -283,7 +310,7 @@ bool Mat::is_symmetric(float tolerance) const
 
 bool Mat::is_positive_definite(float tolerance, int max_minors_to_check) const
 {
-    if (!is_symmetric(tolerance)) return false;
+    if (!is_there(*this) || !is_symmetric(tolerance) || max_minors_to_check == 0) return false;
     const int n = max_minors_to_check > 0 && max_minors_to_check < row ? max_minors_to_check : row;
     tsr_tensor t, *l = nullptr;
     const bool is = look(t, view_roi(0, 0, n, n)) && tsr_cholesky(&l, &t, false) == TSR_OK;
@@ -345,7 +372,7 @@ Mat::QRDecomposition Mat::qr_decompose() const
 Mat::SVDDecomposition Mat::svd_decompose(int max_iter, float tolerance) const
 {
     SVDDecomposition result;
-    result.status = max_iter <= 0 ? TINY_ERR_INVALID_ARG : status_of(*this, false);
+    result.status = status_of(*this, false, max_iter, tolerance);
     if (result.status != TINY_OK) return result;
     const int k = row < col ? row : col;
     result.U = Mat(row, k);
@@ -374,9 +401,10 @@ Mat::SVDDecomposition Mat::svd_decompose(int max_iter, float tolerance) const
 
 Mat Mat::pseudo_inverse(const SVDDecomposition &svd, float tolerance)
 {
-    if (svd.status != TINY_OK) return refuse("pseudo_inverse", "the factors are none");
+    if (svd.status != TINY_OK || tolerance < 0.0f)
+        return none("pseudo_inverse", "the factors are none, or the tolerance is negative");
     const int k = svd.S.row;
-    if (svd.U.col != k || svd.V.row < k) return refuse("pseudo_inverse", "the sizes do not fit");
+    if (svd.U.col != k || svd.V.row < k) return none("pseudo_inverse", "the sizes do not fit");
     Mat scaled(svd.V.row, k), U(svd.U.row, k);
     U = svd.U;
     for (int c = 0; c < k && c < svd.rank; c++)
@@ -389,30 +417,30 @@ Mat Mat::pseudo_inverse(const SVDDecomposition &svd, float tolerance)
 
 Mat::EigenPair Mat::power_iteration(int max_iter, float tolerance) const
 {
-    EigenPair result;
-    if (max_iter <= 0 || tolerance < 0.0f)
-        result.status = TINY_ERR_INVALID_ARG;
-    else
-        pick(result, *this, true);
-    return result;
+    return extreme(*this, true, max_iter, tolerance);
 }
 
 Mat::EigenPair Mat::inverse_power_iteration(int max_iter, float tolerance) const
 {
-    EigenPair result;
-    if (max_iter <= 0 || tolerance < 0.0f)
-        result.status = TINY_ERR_INVALID_ARG;
-    else
-        pick(result, *this, false);
-    return result;
+    return extreme(*this, false, max_iter, tolerance);
 }
 
-Mat::EigenDecomposition Mat::eigendecompose_jacobi(float, int) const { return eigen(*this, true); }
-Mat::EigenDecomposition Mat::eigendecompose_qr(int, float) const { return eigen(*this, false); }
-
-Mat::EigenDecomposition Mat::eigendecompose(float tolerance, int) const
+/* Of what is not symmetric, the symmetric part. */
+Mat::EigenDecomposition Mat::eigendecompose_jacobi(float tolerance, int max_iter) const
 {
-    return eigen(*this, is_symmetric(tolerance * 10.0f));
+    if (!is_square(*this) || is_symmetric(0.0f)) return eigen(*this, true, max_iter, tolerance);
+    Mat copy(*this);
+    return eigen((copy + copy.transpose()) * 0.5f, true, max_iter, tolerance);
+}
+
+Mat::EigenDecomposition Mat::eigendecompose_qr(int max_iter, float tolerance) const
+{
+    return eigen(*this, false, max_iter, tolerance);
+}
+
+Mat::EigenDecomposition Mat::eigendecompose(float tolerance, int max_iter) const
+{
+    return eigen(*this, is_symmetric(tolerance * 10.0f), max_iter, tolerance);
 }
 
 } // namespace tiny

@@ -43,6 +43,7 @@ struct Quiet
     }
 };
 
+static bool is_none(const Mat &m) { return m.row == 0 && m.col == 0 && !m.data; }
 static bool is_refusal(const Mat &m) { return m.row == 1 && m.col == 1 && m.data && m(0, 0) == 0.0f; }
 
 /* Needs LAPACK; without one the rest of the test is left out. */
@@ -334,20 +335,73 @@ static void test_linear_algebra_refuses_bad_matrices(void)
 {
     Quiet quiet;
     Mat tall = numbered(3, 2, 2, 31), zero(2, 2), b(2, 1);
-    EXPECT(tall.determinant() == 0.0f && is_refusal(tall.inverse_gje()) && is_refusal(tall.adjoint()) &&
-           is_refusal(tall.minor(0, 0)));
-    EXPECT(is_refusal(zero.inverse_gje()) && is_refusal(zero.solve(zero, b)) &&
-           is_refusal(zero.solve(tall, b)) && is_refusal(zero.minor(2, 0)));
+    EXPECT(tall.determinant() == 0.0f && is_none(tall.inverse_gje()) && is_refusal(tall.adjoint()) &&
+           is_refusal(tall.inverse_adjoint()) && is_refusal(zero.inverse_adjoint()));
+    EXPECT(is_none(zero.inverse_gje()) && is_none(zero.solve(zero, b)) && is_none(zero.solve(tall, b)));
     EXPECT(tall.lu_decompose().status != TINY_OK && tall.cholesky_decompose().status != TINY_OK);
     EXPECT(zero.lu_decompose(false).status != TINY_OK && zero.cholesky_decompose().status != TINY_OK);
-    EXPECT(tall.eigendecompose().status != TINY_OK && tall.power_iteration().status != TINY_OK &&
-           zero.power_iteration(0).status != TINY_OK);
-    EXPECT(!tall.is_symmetric() && !tall.is_positive_definite() && is_refusal(zero.band_solve(zero, b, 0)));
+    EXPECT(tall.eigendecompose().status != TINY_OK && tall.power_iteration().status != TINY_OK);
+    EXPECT(!tall.is_symmetric() && !tall.is_positive_definite() && is_none(zero.band_solve(zero, b, 0)));
+    EXPECT(is_none(zero.roots(tall, b)) && is_none(Mat::solve_lu(tall.lu_decompose(), b)));
+    EXPECT(is_none(Mat::solve_cholesky(tall.cholesky_decompose(), b)));
+}
+
+static void test_matrices_without_elements(void)
+{
+    Quiet quiet;
     Mat none(0, 0);
-    EXPECT(none.qr_decompose().status != TINY_OK && none.svd_decompose().status != TINY_OK &&
-           is_refusal(none.gaussian_eliminate()));
-    EXPECT(is_refusal(Mat::solve_lu(tall.lu_decompose(), b)) &&
-           is_refusal(Mat::pseudo_inverse(none.svd_decompose())));
+    EXPECT(none.determinant() == 1.0f && none.determinant_laplace() == 1.0f &&
+           none.determinant_lu() == 1.0f && none.determinant_gaussian() == 1.0f);
+    EXPECT(none.is_symmetric() && !none.is_positive_definite());
+    EXPECT(none.qr_decompose().status != TINY_OK && none.svd_decompose().status != TINY_OK);
+    EXPECT(none.eigendecompose().status == TINY_ERR_MATH_NULL_POINTER);
+    EXPECT(is_none(none.gaussian_eliminate()) && is_none(none.row_reduce_from_gaussian()) &&
+           is_none(none.inverse_gje()) && is_none(Mat::pseudo_inverse(none.svd_decompose())));
+}
+
+static void test_the_symmetric_part_is_decomposed(void)
+{
+    Mat a(2, 2);
+    a(0, 0) = a(1, 1) = 2.0f;
+    a(0, 1) = 2.0f;
+    const Mat::EigenDecomposition e = a.eigendecompose_jacobi();
+    EXPECT(e.status == TINY_OK && std::fabs(e.eigenvalues(0, 0) - 1.0f) < 1e-5f &&
+           std::fabs(e.eigenvalues(1, 0) - 3.0f) < 1e-5f);
+}
+
+static void test_minors_of_any_size(void)
+{
+    Quiet quiet;
+    const Mat wide = numbered(3, 4, 4, 17), square = numbered(3, 3, 3, 5), row = numbered(1, 4, 4, 5);
+    const Mat m = wide.minor(1, 2);
+    EXPECT(m.row == 2 && m.col == 3 && m(0, 2) == wide(0, 3) && m(1, 0) == wide(2, 0));
+    EXPECT(is_none(wide.cofactor(0, 0)) && square.cofactor(0, 0).row == 2);
+    EXPECT(is_none(square.minor(-1, 0)) && is_none(square.minor(0, -1)) && is_none(square.minor(3, 0)) &&
+           is_none(square.minor(0, 3)) && is_none(row.minor(0, 0)));
+}
+
+static void test_iterations_and_tolerances_that_are_none(void)
+{
+    Quiet quiet;
+    const Mat a = Mat::eye(3);
+    const float below = -1e-6f;
+    EXPECT(!a.is_symmetric(below) && !a.is_positive_definite(below) && !a.is_positive_definite(1e-6f, 0));
+    EXPECT(a.is_positive_definite(1e-6f, 9) && a.is_positive_definite(1e-6f, -5));
+    for (const int times : { 0, -1, -10 }) {
+        EXPECT(a.svd_decompose(times).status == TINY_ERR_INVALID_ARG);
+        EXPECT(a.power_iteration(times).status == TINY_ERR_INVALID_ARG);
+        EXPECT(a.inverse_power_iteration(times).status == TINY_ERR_INVALID_ARG);
+        EXPECT(a.eigendecompose_jacobi(1e-6f, times).status == TINY_ERR_INVALID_ARG);
+        EXPECT(a.eigendecompose_qr(times).status == TINY_ERR_INVALID_ARG);
+        EXPECT(a.eigendecompose(1e-6f, times).status == TINY_ERR_INVALID_ARG);
+    }
+    EXPECT(a.svd_decompose(100, below).status == TINY_ERR_INVALID_ARG);
+    EXPECT(a.power_iteration(100, below).status == TINY_ERR_INVALID_ARG);
+    EXPECT(a.inverse_power_iteration(100, below).status == TINY_ERR_INVALID_ARG);
+    EXPECT(a.eigendecompose_jacobi(below).status == TINY_ERR_INVALID_ARG);
+    EXPECT(a.eigendecompose_qr(100, below).status == TINY_ERR_INVALID_ARG);
+    EXPECT(a.eigendecompose(below).status == TINY_ERR_INVALID_ARG);
+    EXPECT(is_none(Mat::pseudo_inverse(a.svd_decompose(), below)));
 }
 
 /* TinyMath in C ------------------------------------------------------------------------ */
@@ -471,6 +525,10 @@ int main(int argc, char **argv)
     RUN(test_linear_algebra_of_tall_matrices);
     RUN(test_elimination_reduces_rows);
     RUN(test_linear_algebra_refuses_bad_matrices);
+    RUN(test_matrices_without_elements);
+    RUN(test_the_symmetric_part_is_decomposed);
+    RUN(test_minors_of_any_size);
+    RUN(test_iterations_and_tolerances_that_are_none);
     RUN(test_vectors_agree_with_loops_in_every_step);
     RUN(test_vectors_refuse_bad_input);
     RUN(test_padded_matrices_agree_with_loops);

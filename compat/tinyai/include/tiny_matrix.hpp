@@ -5,8 +5,8 @@
  * copies look at the same elements.
  *
  * What cannot be done (sizes that do not fit, no data) is said in one line on std::cerr; the matrix
- * stays as it was, and where a matrix is returned it is Mat(), a zero of one element. A matrix that
- * could not be made has no data. Nothing throws.
+ * stays as it was. Where a matrix is returned it is Mat(), a zero of one element, up to vstack below, and
+ * Mat(0, 0), without data, from minor on. A matrix that could not be made has no data. Nothing throws.
  */
 #ifndef TINY_MATRIX_HPP
 #define TINY_MATRIX_HPP
@@ -152,15 +152,15 @@ public:
     static bool gram_schmidt_orthogonalize(const Mat &vectors, Mat &orthogonal_vectors, Mat &coefficients,
                                            float tolerance = 1e-6f);
 
-    Mat minor(int target_row, int target_col);    /* without that row and column */
-    Mat cofactor(int target_row, int target_col); /* the same; the sign is the caller's */
+    Mat minor(int target_row, int target_col) const;    /* without that row and column */
+    Mat cofactor(int target_row, int target_col) const; /* of a square one; the sign is the caller's */
     Mat gaussian_eliminate() const;
-    Mat row_reduce_from_gaussian();
-    Mat inverse_gje();
+    Mat row_reduce_from_gaussian() const;
+    Mat inverse_gje() const;
 
     Mat solve(const Mat &A, const Mat &b) const;
-    Mat band_solve(Mat A, Mat b, int k);
-    Mat roots(Mat A, Mat y);
+    Mat band_solve(Mat A, Mat b, int k) const;
+    Mat roots(Mat A, Mat y) const;
 
     struct LUDecomposition;
     struct CholeskyDecomposition;
