@@ -14,7 +14,7 @@ target_compile_options(tsr PRIVATE -Wconversion)
 file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(tsr PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
-    INSTALL_RPATH $ORIGIN/${lib_from_bin})
+    INSTALL_RPATH ${own_place}/${lib_from_bin})
 
 if(TSR_INSTALL)
     # Not there after a build of the libraries alone.

@@ -29,7 +29,7 @@ function(add_face_library face name)
         C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/compat/${face}/lib
         BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH ${PROJECT_BINARY_DIR}/lib
-        INSTALL_RPATH "$ORIGIN/../../../..")
+        INSTALL_RPATH "${own_place}/../../../..")
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/compat/${face})
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/compat/${face}/include
          ${PROJECT_BINARY_DIR}/compat/${face}/include SYMBOLIC)

@@ -16,6 +16,11 @@ set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+# Where a program or library is, for what it looks for beside itself.
+set(own_place $ORIGIN)
+if(APPLE)
+    set(own_place @loader_path)
+endif()
 
 if(NOT TSR_NO_THREADS)
     set(THREADS_PREFER_PTHREAD_FLAG ON)

@@ -4,7 +4,7 @@
  *
  * A block begins in the first of its pages, so the header is found from its address.
  */
-#if defined(__unix__) && !defined(_GNU_SOURCE)
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #endif
 #include "guard.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__unix__)
+#if defined(__unix__) || defined(__APPLE__)
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -15,7 +15,7 @@ target_link_libraries(infiniop PUBLIC infinirt)
 
 # libinfiniop finds libinfinirt beside itself, and libtessera where the build or the install put it.
 set_target_properties(infiniop infinirt PROPERTIES
-    BUILD_RPATH "$ORIGIN;${PROJECT_BINARY_DIR}/lib" INSTALL_RPATH "$ORIGIN;$ORIGIN/../../../..")
+    BUILD_RPATH "${own_place};${PROJECT_BINARY_DIR}/lib" INSTALL_RPATH "${own_place};${own_place}/../../../..")
 
 add_face_tests(test_infiniop_* infiniop)
 list(APPEND faces infiniop)

@@ -3,9 +3,10 @@
 #define _DEFAULT_SOURCE 1
 #define _FILE_OFFSET_BITS 64
 #endif
+#include "posix.h"
 #include "storage.h"
 
-#if defined(TSR_NO_FILES) || !defined(__unix__)
+#if defined(TSR_NO_FILES) || !defined(TSRI_POSIX)
 
 tsr_status tsr_storage_map_file(tsr_storage **out, const char *path, uint64_t offset, size_t bytes,
                                 tsr_map_mode mode)

@@ -11,12 +11,13 @@
 #include "lock.h"
 #include "mem.h"
 #include "memory_int.h"
+#include "posix.h"
 #include "sanitize.h"
 
 #if !defined(TSR_FREESTANDING)
 #include <stdlib.h>
 #endif
-#if defined(__unix__) && !defined(TSR_FREESTANDING)
+#if defined(TSRI_POSIX)
 #include <unistd.h>
 #endif
 

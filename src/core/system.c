@@ -5,7 +5,7 @@
 #endif
 #include "system.h"
 
-#if !defined(TSR_NO_FILES) && defined(__unix__)
+#if !defined(TSR_NO_FILES) && defined(TSRI_POSIX)
 
 #include <errno.h>
 #include <fcntl.h>

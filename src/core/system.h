@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "posix.h"
 #include "tessera/config.h"
 
 typedef enum tsri_call {
@@ -20,7 +21,7 @@ typedef enum tsri_call {
 typedef int (*tsri_fault_fn)(tsri_call call, size_t *bytes);
 extern tsri_fault_fn tsri_system_fault;
 
-#if defined(__unix__) && !defined(TSR_NO_FILES)
+#if defined(TSRI_POSIX) && !defined(TSR_NO_FILES)
 
 struct stat;
 

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/format.h"
 #include "core/mem.h"
+#include "core/posix.h"
 #include "core/storage.h"
 #include "disk.h"
 #include "core/threads_int.h"
@@ -36,7 +37,7 @@ tsr_status tsri_source_read_wide(const tsri_source *s, void *dst, uint64_t offse
     return tsri_parallel_for((int64_t)((bytes + WIDE_PIECE - 1) / WIDE_PIECE), 1, read_pieces, &r);
 }
 
-#if defined(TSR_NO_FILES) || !defined(__unix__)
+#if defined(TSR_NO_FILES) || !defined(TSRI_POSIX)
 
 tsr_status tsri_source_open(tsri_source *s, const char *path)
 {

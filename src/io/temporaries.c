@@ -2,10 +2,11 @@
 #if !defined(TSR_FREESTANDING) && !defined(TSR_NO_FILES)
 #define _GNU_SOURCE 1
 #endif
+#include "core/posix.h"
 #include "temporaries.h"
 #include "tessera/io.h"
 
-#if defined(TSR_NO_FILES) || !defined(__unix__)
+#if defined(TSR_NO_FILES) || !defined(TSRI_POSIX)
 
 void tsr_writer_abandon_all(void) { }
 
