@@ -70,7 +70,7 @@ bias     F16    f16(4 | 1)              8 bytes, mapped
 a part of weight: f32(2, 2 | 4, -2)
 [[ 7.  5.]
  [11.  9.]]
-file_read: model.safetensors has no tensor "wieght" among its 2; the nearest are "bias" and "weight"
+file_read: model.safetensors has no tensor "wieght" among its 2; did you mean "weight"?
 image.png: u8(3, 4 | 4, 1)
 [[ 0  1  2  3]
  [ 4  5  6  7]

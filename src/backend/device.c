@@ -1,4 +1,5 @@
 /* device.c - what the library keeps about devices: the default one, layouts, descriptions. */
+#include "core/device_int.h"
 #include "registry.h"
 #include "core/atomic.h"
 #include "core/format.h"
@@ -13,8 +14,8 @@ static uint8_t layouts[TSRI_MAX_BACKENDS * TSRI_DEVICES];
 
 tsr_status tsr_device_set_default(tsr_device device)
 {
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_set_default: there is no device %d",
-               (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_set_default: there is no device %s",
+               TSRI_DEVICE_TEXT(device));
     tsri_store_release(&by_default, device);
     return TSR_OK;
 }
@@ -24,8 +25,8 @@ tsr_device tsr_device_default(void) { return tsri_load_acquire(&by_default); }
 tsr_status tsr_device_set_layout(tsr_device device, tsr_layout layout)
 {
     TSRI_CHECK(device != TSR_CPU, TSR_EDEVICE, "device_set_layout: the CPU's layout is row-major");
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_set_layout: there is no device %d",
-               (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_set_layout: there is no device %s",
+               TSRI_DEVICE_TEXT(device));
     TSRI_CHECK((unsigned)layout <= TSR_LAYOUT_COLUMN, TSR_EINVAL, "device_set_layout: %d is no layout",
                (int)layout);
     tsri_store_release(&layouts[device], (uint8_t)layout);

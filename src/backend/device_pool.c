@@ -247,8 +247,8 @@ void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory
 tsr_status tsr_device_memory_get_stats(tsr_device_memory_stats *out, tsr_device device)
 {
     TSRI_CHECK(out, TSR_ENULL, "device_memory_get_stats: out is NULL");
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_memory_get_stats: there is no device %d",
-               (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_memory_get_stats: there is no device %s",
+               TSRI_DEVICE_TEXT(device));
     *out = (tsr_device_memory_stats){ 0 };
     for (int i = 0; i < tsri_load_acquire(&npools); i++) {
         pool *p = pools[i];
@@ -266,8 +266,8 @@ tsr_status tsr_device_memory_get_stats(tsr_device_memory_stats *out, tsr_device 
 
 tsr_status tsr_device_pool_set_limit(tsr_device device, size_t bytes)
 {
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_pool_set_limit: there is no device %d",
-               (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "device_pool_set_limit: there is no device %s",
+               TSRI_DEVICE_TEXT(device));
     pool *p = have_pool(device, TSR_MEMORY_DEVICE);
     TSRI_CHECK(p, TSR_ENOMEM, "device_pool_set_limit: no room for a pool");
     tsri_lock(&lock);

@@ -23,8 +23,8 @@ tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, 
         *index = 0;
         return TSR_OK;
     }
-    TSRI_CHECK(device != TSR_NO_DEVICE, TSR_EDEVICE, "%s: the device that was asked for is not there", op);
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %d", op, (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %s", op,
+               TSRI_DEVICE_TEXT(device));
     *out = backends[device / TSRI_DEVICES];
     *index = device % TSRI_DEVICES;
     return TSR_OK;
@@ -200,10 +200,24 @@ tsr_status tsr_device_parse(tsr_device *out, const char *name)
     return TSR_OK;
 }
 
+/* The name that this thread last asked for in vain: calls that are given TSR_NO_DEVICE quote it. */
+static TSRI_PER_THREAD char missing[TSRI_DEVICE_NAME];
+
 tsr_device tsr_device_named(const char *name)
 {
     tsr_device device = TSR_NO_DEVICE;
-    return tsr_device_parse(&device, name) == TSR_OK ? device : TSR_NO_DEVICE;
+    if (tsr_device_parse(&device, name) == TSR_OK) return device;
+    tsri_text text = tsri_text_into(missing, sizeof missing);
+    tsri_put(&text, "\"%s\"", name ? name : "NULL");
+    return TSR_NO_DEVICE;
+}
+
+const char *tsri_device_text(char out[TSRI_DEVICE_NAME], tsr_device device)
+{
+    tsri_text text = tsri_text_into(out, TSRI_DEVICE_NAME);
+    if (device == TSR_NO_DEVICE && missing[0]) tsri_put(&text, "%s", missing);
+    else                                       tsri_put(&text, "%d", (int)device);
+    return out;
 }
 
 size_t tsr_device_name(char *out, size_t size, tsr_device device)

@@ -1,4 +1,5 @@
 /* streams.c - streams, events and graphs over what backends have of them. */
+#include "core/device_int.h"
 #include "streams.h"
 #include "core/alloc.h"
 #include "core/lock.h"
@@ -144,8 +145,8 @@ tsr_status tsr_stream_use(tsr_stream *s)
 
 tsr_status tsr_stream_use_default(tsr_device device)
 {
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "stream_use_default: there is no device %d",
-               (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "stream_use_default: there is no device %s",
+               TSRI_DEVICE_TEXT(device));
     return set_current("stream_use_default", device, NULL);
 }
 

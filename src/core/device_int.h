@@ -6,6 +6,11 @@
 #include "tessera/memory.h"
 #include "tessera/tensor.h"
 
+/* A device in a message: its number, or the name that TSR_DEVICE did not find. */
+enum { TSRI_DEVICE_NAME = 80 };
+#define TSRI_DEVICE_TEXT(device) tsri_device_text((char[TSRI_DEVICE_NAME]){ 0 }, (device))
+const char *tsri_device_text(char out[TSRI_DEVICE_NAME], tsr_device device);
+
 /* Memory of a device that is not the CPU, from its backend. The device exists. */
 tsr_status tsri_device_alloc(void **out, tsr_device device, size_t bytes, tsr_memory kind);
 void       tsri_device_free(tsr_device device, void *data, size_t bytes, tsr_memory kind);

@@ -128,7 +128,8 @@ void tsri_storage_destroy(tsr_storage *s)
 
 static tsr_status check_place(const char *op, size_t bytes, tsr_device device, tsr_memory kind)
 {
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %d", op, (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %s", op,
+               TSRI_DEVICE_TEXT(device));
     TSRI_CHECK(tsri_memory_kind(kind), TSR_EINVAL, "%s: %d is no memory kind", op, (int)kind);
     TSRI_CHECK(bytes <= PTRDIFF_MAX, TSR_EOVERFLOW, "%s: %zu bytes", op, bytes);
     return TSR_OK;

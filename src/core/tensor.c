@@ -1,6 +1,7 @@
 /* tensor.c - a desc looking at a storage: owning, making, placing. */
 #include "tensor_int.h"
 #include "alloc.h"
+#include "device_int.h"
 #include "overlap.h"
 
 _Static_assert(offsetof(tsr_tensor, shape) - offsetof(tsr_tensor, dtype) ==
@@ -124,7 +125,8 @@ tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
 
 static tsr_status check_place(const char *op, tsr_device device, tsr_memory memory)
 {
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %d", op, (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %s", op,
+               TSRI_DEVICE_TEXT(device));
     TSRI_CHECK(tsri_memory_kind(memory), TSR_EINVAL, "%s: %d is no memory kind", op, (int)memory);
     return TSR_OK;
 }

@@ -4,6 +4,7 @@
 #include "core/storage.h"
 #include "core/tensor_int.h"
 #include "io_int.h"
+#include "nearest.h"
 #include "tessera/move.h"
 #include "tessera/view.h"
 
@@ -343,14 +344,33 @@ tsr_status tsr_file_list(tsr_file_entry *out, const tsr_file *f, int64_t index)
     return TSR_OK;
 }
 
-static tsr_status no_such_tensor(const char *op, const tsr_file *f, const char *name, int64_t at)
+/* The name of the file's tensor that is most like this one, but for `taken`. NULL: none is like it. */
+static const char *nearest_name(const tsr_file *f, const char *name, const char *taken)
+{
+    const char *best = NULL;
+    int most = 2 + (int)(tsri_strlen(name) / 4);
+    for (int64_t i = 0; i < f->entry_list.count && most > 0; i++) {
+        const char *other = f->by_name[i]->name;
+        const int d = other == taken ? most : tsri_name_distance(name, other, most);
+        if (d < most) {
+            most = d;
+            best = other;
+        }
+    }
+    return best;
+}
+
+static tsr_status no_such_tensor(const char *op, const tsr_file *f, const char *name)
 {
     const int64_t n = f->entry_list.count;
     if (n == 0) return tsri_fail(TSR_EINDEX, "%s: %s has no tensors", op, f->path);
-    if (at >= n) at = n - 1;
-    return tsri_fail(TSR_EINDEX,
-                     "%s: %s has no tensor \"%s\" among its %lld; the nearest are \"%s\" and \"%s\"", op,
-                     f->path, name, (long long)n, f->by_name[at ? at - 1 : 0]->name, f->by_name[at]->name);
+    const char *first = nearest_name(f, name, NULL), *second = first ? nearest_name(f, name, first) : NULL;
+    if (!first)
+        return tsri_fail(TSR_EINDEX, "%s: %s has no tensor \"%s\" among its %lld; the first is \"%s\"", op,
+                         f->path, name, (long long)n, f->by_name[0]->name);
+    return tsri_fail(TSR_EINDEX, "%s: %s has no tensor \"%s\" among its %lld; did you mean \"%s\"%s%s%s?", op,
+                     f->path, name, (long long)n, first, second ? " or \"" : "", second ? second : "",
+                     second ? "\"" : "");
 }
 
 static tsr_status find_entry(const tsri_entry **out, const char *op, const tsr_file *f, const char *name)
@@ -373,7 +393,7 @@ static tsr_status find_entry(const tsri_entry **out, const char *op, const tsr_f
         if (order < 0) low = middle + 1;
         else           high = middle;
     }
-    return no_such_tensor(op, f, name, low);
+    return no_such_tensor(op, f, name);
 }
 
 tsr_status tsr_file_find(tsr_file_entry *out, const tsr_file *f, const char *name)

@@ -171,7 +171,7 @@ tsr_status tsr_to_memory(tsr_tensor **out, const tsr_tensor *t, tsr_device devic
     tsr_desc d = t->desc;
     if (t->device == device && t->memory == tsri_memory_on(device, memory))
         return tsri_bind(out, "to", &d, t->storage, t->data, t, TSR_FLAG_VIEW);
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "to: there is no device %d", (int)device);
+    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "to: there is no device %s", TSRI_DEVICE_TEXT(device));
     TSRI_TRY(laid_out_for(&d, t, device));
     TSRI_TRY(tsr_declare(&copy, &d, device, memory));
     tsr_status s = tsr_copy(copy, t);

@@ -443,8 +443,8 @@ static void test_names_of_npz_are_short_utf8_and_its_own_ones_are_free(void)
     tsr_file_entry e;
     EXPECT(tsr_file_count(f) == 3);
     EXPECT_OK(tsr_file_find(&e, f, "arr_1"));
-    EXPECT_FAILS(tsr_file_find(&e, f, "a"), TSR_EINDEX, "the nearest are \"arr_1\" and \"arr_1\"");
-    EXPECT_FAILS(tsr_file_find(&e, f, "arr_2"), TSR_EINDEX, "the nearest are \"arr_1\" and \"arr_3\"");
+    EXPECT_FAILS(tsr_file_find(&e, f, "a"), TSR_EINDEX, "the first is \"arr_1\"");
+    EXPECT_FAILS(tsr_file_find(&e, f, "arr_2"), TSR_EINDEX, "did you mean \"arr_1\" or \"arr_3\"?");
     tsr_file_close(&f);
     tsr_release(&t);
 }
@@ -694,12 +694,12 @@ static void test_an_empty_name_is_a_name_and_no_name_is_not(void)
     EXPECT_OK(tsr_file_find(&e, f, ""));
     EXPECT(e.name[0] == '\0');
     EXPECT_FAILS(tsr_file_find(&e, f, NULL), TSR_EINDEX, "has 2 tensors, and no name says which");
-    EXPECT_FAILS(tsr_file_find(&e, f, "A"), TSR_EINDEX, "the nearest are \"\" and \"a\"");
-    EXPECT_FAILS(tsr_file_find(&e, f, "b"), TSR_EINDEX, "the nearest are \"\" and \"a\"");
+    EXPECT_FAILS(tsr_file_find(&e, f, "A"), TSR_EINDEX, "did you mean \"\" or \"a\"?");
+    EXPECT_FAILS(tsr_file_find(&e, f, "b"), TSR_EINDEX, "did you mean \"\" or \"a\"?");
     EXPECT_OK(open_header(&f, "{\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},"
                               "\"b\":{\"dtype\":\"F4\",\"shape\":[2],\"data_offsets\":[0,1]}}", 1));
     EXPECT_FAILS(tsr_file_find(&e, f, ""), TSR_EINDEX, "no name says which");
-    EXPECT_FAILS(tsr_file_find(&e, f, "A"), TSR_EINDEX, "the nearest are \"a\" and \"a\"");
+    EXPECT_FAILS(tsr_file_find(&e, f, "A"), TSR_EINDEX, "did you mean \"a\" or \"b\"?");
     EXPECT_FAILS(tsr_file_read_slice(&t, f, "b", 0, NULL), TSR_EUNSUPPORTED, "encoded as F4");
     EXPECT_OK(open_header(&f, "{}", 0));
     EXPECT_FAILS(tsr_file_find(&e, f, ""), TSR_EINDEX, "has 0 tensors");
