@@ -31,8 +31,9 @@ rewritten() {
         !on              { print }' "$1"
 }
 
-for source in examples/*.c; do
-    name=$(basename "$source" .c)
+for source in examples/*.c examples/*.cpp; do
+    name=$(basename "${source%.*}")
+    [ -x "$bin/$name" ] || [ "$source" = "${source%.cpp}" ] || continue # there is no C++ compiler
     status=0
     (cd "$work" && timeout 1800 "$bin/$name") >"$work/got" 2>&1 || status=$?
     if [ $status = 0 ] && grep -q '^/\* Output:$' "$source"; then

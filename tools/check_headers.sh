@@ -15,7 +15,9 @@ check() {
         echo "no $compiler: not tried"
         return
     fi
-    for header in include/tessera/*.h include/tessera/ops/*.h; do
+    local headers=(include/tessera/*.h include/tessera/ops/*.h)
+    if [ "$language" = c++ ]; then headers+=(include/tessera/*.hpp); fi
+    for header in "${headers[@]}"; do
         echo "#include <${header#include/}>" |
             "$compiler" -x "$language" "${warnings[@]}" "$@" - && continue
         echo "^ ${header##*/} with $compiler $*"

@@ -98,7 +98,7 @@ lean="-DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_VBMI=OFF -DTSR_HAVE_B
 plain="$lean -DTSR_HAVE_AVX2=OFF"
 
 # Every kind of test program, those that take longest first.
-kinds="net fuzz property ops oom unit compat"
+kinds="net fuzz property ops oom unit compat cpp"
 
 unit() {
     build_in build/quick tests-unit -C cmake/quick.cmake || return 1
@@ -150,7 +150,7 @@ fine_split() { TSR_SPLIT=fine TSR_THREADS=3 run_programs build property; }
 second_compiler() {
     have clang || return
     build_in build/clang "" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DTSR_WERROR=ON $fast $no_gpu || return 1
-    run_programs build/clang unit
+    run_programs build/clang unit cpp
 }
 
 address_sanitizer() {

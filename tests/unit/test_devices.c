@@ -324,7 +324,8 @@ static void test_devices_moving_to_where_it_is_shares(void)
     tsr_tensor *t = on_sim(TSR_F32, 2, 2), *same = NULL;
     EXPECT_OK(tsr_to(&same, t, sim));
     EXPECT(same->data == t->data && same->storage == t->storage);
-    EXPECT_FAILS(tsr_to(&same, t, TSR_DEVICE("nowhere:3")), TSR_EDEVICE, "to: there is no device \"nowhere:3\"");
+    EXPECT_FAILS(tsr_to(&same, t, TSR_DEVICE("nowhere:3")), TSR_EDEVICE,
+                 "to: there is no device \"nowhere:3\"");
     EXPECT_FAILS(tsr_to(&same, t, -2), TSR_EDEVICE, "to: there is no device -2");
     EXPECT_FAILS(tsr_to(NULL, t, sim), TSR_ENULL, "out");
     EXPECT_FAILS(tsr_to(&same, NULL, sim), TSR_ENULL, "t");
