@@ -180,6 +180,7 @@ void list_lookup(check_list *list)
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         add_checks(list,
-                   (check){ .family = "index", .run = rules[i].run, .every = 3, .about = rules[i].about },
+                   (check){ .family = "index", .run = rules[i].run, .every = 3, .about = rules[i].about,
+                            .more = rules[i].run == check_index_add ? 24 : 1 },
                    rules[i].name, rules[i].takes);
 }

@@ -350,7 +350,9 @@ static filling filling_of(trial *t)
     const rule *r = t->check->about;
     if (t->device != TSR_CPU && r->right == right_prod) return FILL_FACTORS;
     const bool multiplies = r->right == right_prod || r->right == right_norm;
-    return once_in(t, 3) && !(multiplies && is_complex(t->check->dtype)) ? FILL_SPECIAL : FILL_SMALL;
+    if (!once_in(t, 3)) return FILL_SMALL;
+    if (!multiplies || !is_complex(t->check->dtype)) return FILL_SPECIAL;
+    return r->right == right_norm ? FILL_NAN : FILL_SMALL;
 }
 
 static void check_op(trial *t)
@@ -399,7 +401,8 @@ void list_reduce(check_list *checks)
                                    .op = kind,
                                    .run = check_op,
                                    .about = &rules[i],
-                                   .dtype = (tsr_dtype)d },
+                                   .dtype = (tsr_dtype)d,
+                                   .more = rules[i].right == right_norm ? 12 : 1 }, /* of many powers */
                           rules[i].name);
     }
 }

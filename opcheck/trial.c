@@ -488,21 +488,24 @@ static double extreme_real(trial *t, tsr_dtype part)
     return once_in(t, 2) ? x : -x;
 }
 
+static bool special_too(filling with) { return with == FILL_SPECIAL || with == FILL_EXTREME; }
+
 static double random_real(trial *t, tsr_dtype part, filling with)
 {
     static const double special[] = { 0.0, -0.0, 1.0, -1.0, 0.5, INFINITY, -INFINITY, NAN };
     if (with == FILL_FACTORS) return 0.75 + (double)random_below(t, 33) / 64;
     if (with == FILL_EXTREME && once_in(t, 12)) return extreme_real(t, part);
-    if (with != FILL_SMALL && once_in(t, 8)) return special[random_below(t, 8)];
+    if (special_too(with) && once_in(t, 8)) return special[random_below(t, 8)];
     if (once_in(t, 4)) return (double)random_between(t, -8, 8);
     return ldexp((double)random_between(t, -(1 << 20), 1 << 20), -17); /* to 8 */
 }
 
 static value random_value(trial *t, tsr_dtype dtype, filling with)
 {
-    const bool special = with == FILL_SPECIAL || with == FILL_EXTREME;
+    const bool special = special_too(with);
     if (dtype == TSR_BOOL) return integer_value(dtype, (uint64_t)random_below(t, 2));
     if (!is_integer(dtype)) {
+        if (with == FILL_NAN && once_in(t, 40)) return complex_value(NAN, NAN);
         const double re = random_real(t, part_of(dtype), with), im = random_real(t, part_of(dtype), with);
         return complex_value(re, with == FILL_FACTORS ? im - 1 : im);
     }

@@ -360,10 +360,8 @@ static tsr_status check_logits(const char *op, const tsr_tensor *logits)
     return s;
 }
 
-static tsr_status check_sample(const char *op, tsr_tensor **out, const tsr_tensor *logits,
-                               const tsr_sample_params *p)
+static tsr_status check_sample(const char *op, const tsr_tensor *logits, const tsr_sample_params *p)
 {
-    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     TSRI_TRY(check_rows(op, "logits", logits));
     TSRI_CHECK(p->temperature >= 0 && p->temperature - p->temperature == 0, TSR_EINVAL,
                "%s: temperature is %g, and must be finite and not negative", op, p->temperature);
@@ -385,7 +383,7 @@ tsr_status tsr_sample(tsr_tensor **out, const tsr_tensor *logits, double tempera
 {
     const tsr_sample_params p = { temperature, top_p, top_k };
     tsr_tensor *random = NULL;
-    TSRI_TRY(check_sample("sample", out, logits, &p));
+    TSRI_TRY(check_sample("sample", logits, &p));
     tsr_status s = tsr_uniform(&random, TSR_F64, logits->ndim - 1, logits->shape, 0, 1, seed);
     if (s == TSR_OK) s = tsr_to_memory(&random, random, logits->device, tsri_memory_beside(logits));
     if (s == TSR_OK) s = sample(out, "sample", logits, random, &p);
@@ -398,7 +396,7 @@ tsr_status tsr_sample_with(tsr_tensor **out, const tsr_tensor *logits, double te
 {
     const tsr_sample_params p = { temperature, top_p, top_k };
     tsr_tensor *value = NULL;
-    TSRI_TRY(check_sample("sample_with", out, logits, &p));
+    TSRI_TRY(check_sample("sample_with", logits, &p));
     TSRI_CHECK(random >= 0 && random < 1, TSR_EINVAL, "sample_with: random is %g, and must be in [0, 1)",
                random);
     tsr_status s = tsr_full(&value, TSR_F64, TSR_SCALAR_SHAPE, TSR_SCALAR(random));
