@@ -86,10 +86,17 @@ foreach(target tessera tessera_static)
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 endforeach()
 
-set_target_properties(tessera PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+# Versions with the same interface share a SONAME: before 1.0 those of one minor version, from then on those of
+# one major version.
+set(tessera_interface ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(tessera_interface 0.${PROJECT_VERSION_MINOR})
+endif()
+set_target_properties(tessera PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${tessera_interface})
 
 # Only tsr_ names leave the shared library.
-set(version_script ${PROJECT_SOURCE_DIR}/src/tessera.map)
+set(version_script ${PROJECT_BINARY_DIR}/generated/tessera.map)
+configure_file(src/tessera.map.in ${version_script} @ONLY)
 check_linker_flag(C -Wl,--version-script=${version_script} TSR_HAVE_VERSION_SCRIPT)
 if(TSR_HAVE_VERSION_SCRIPT)
     target_link_options(tessera PRIVATE -Wl,--version-script=${version_script})

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define TSR_VERSION_MAJOR 0
-#define TSR_VERSION_MINOR 1
+#define TSR_VERSION_MINOR 2
 #define TSR_VERSION_PATCH 0
 
 #ifdef TSR_FREESTANDING
@@ -82,7 +82,7 @@
 
 TSR_BEGIN_C
 
-/* "0.1.0", of the library that was linked. */
+/* "0.2.0", of the library that was linked. */
 TSR_API const char *tsr_version(void);
 
 /* TSR_MAX_NDIM of the library that was linked. */
