@@ -12,20 +12,21 @@ size_t dtype_size(DType dtype) { return tsr_dtype_size(face::dtype_of(dtype)); }
 std::string dtype_to_string(DType dtype)
 {
     switch (dtype) {
-    case DType::FP32: return "fp32";
-    case DType::INT8: return "int8";
-    case DType::INT32: return "int32";
+    case DType::FP32: return "FP32";
+    case DType::INT8: return "INT8";
+    case DType::INT32: return "INT32";
     default: return "unknown";
     }
 }
 
 DType string_to_dtype(const std::string &str)
 {
-    if (str == "fp32" || str == "float32") return DType::FP32;
-    if (str == "int8") return DType::INT8;
-    if (str == "int32") return DType::INT32;
+    if (str == "FP32" || str == "FLOAT32" || str == "fp32" || str == "float32") return DType::FP32;
+    if (str == "INT8" || str == "int8") return DType::INT8;
+    if (str == "INT32" || str == "int32") return DType::INT32;
     throw TRException("[string_to_dtype] Unsupported dtype string: '" + str +
-                      "'. Supported types are: 'fp32', 'float32', 'int8', 'int32'");
+                      "'. Supported types are: 'FP32', 'FLOAT32', 'fp32', 'float32', 'INT8', 'int8', "
+                      "'INT32', 'int32'");
 }
 
 /* Device ------------------------------------------------------------------------------------- */

@@ -111,17 +111,12 @@ std::string content(const Tensor &t, int precision)
     }
 }
 
-const char *type_name(DType dtype)
-{
-    return dtype == DType::FP32 ? "FP32" : dtype == DType::INT8 ? "INT8" : "INT32";
-}
-
 } // namespace
 
 std::string Tensor::to_string() const
 {
     const int64_t most = 16;
-    std::string text = "Tensor(shape=" + shape_.to_string() + ", dtype=" + type_name(dtype_) +
+    std::string text = "Tensor(shape=" + shape_.to_string() + ", dtype=" + dtype_to_string(dtype_) +
                        ", device=" + device_.to_string();
     if (is_empty()) return text + ", empty)";
     text += ", numel=" + std::to_string(numel()) + ", data=";
@@ -136,7 +131,7 @@ void Tensor::print(const std::string &name, int precision) const
     std::string text = name.empty() ? "tensor(" : name + ":\ntensor(";
     text += is_empty() ? "[]" : content(*this, precision);
     if (!device_.is_cpu()) text += ", device='cuda:" + std::to_string(device_.index) + "'";
-    if (dtype_ != DType::FP32) text += std::string(", dtype=") + type_name(dtype_);
+    if (dtype_ != DType::FP32) text += std::string(", dtype=") + dtype_to_string(dtype_);
     std::cout << text << ")" << std::endl;
 }
 

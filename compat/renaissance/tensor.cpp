@@ -73,6 +73,35 @@ Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape &shape, const Strid
     is_view_ = true;
 }
 
+Tensor &Tensor::grad()
+{
+    if (!grad_) grad_ = std::make_shared<Tensor>(zeros(shape_, dtype_, device_));
+    return *grad_;
+}
+
+const Tensor &Tensor::grad() const
+{
+    if (!grad_)
+        throw TRException("[Tensor::grad] Gradient tensor not initialized. Call non-const grad() first.");
+    return *grad_;
+}
+
+void Tensor::set_grad(const Tensor &grad) { set_grad(Tensor(grad)); }
+
+void Tensor::set_grad(Tensor &&grad)
+{
+    if (grad.shape() != shape_ || grad.dtype() != dtype_)
+        throw TRException("[Tensor::set_grad] Gradient tensor shape or dtype mismatch");
+    grad_ = std::make_shared<Tensor>(std::move(grad));
+}
+
+bool Tensor::has_grad() const { return grad_ && grad_->storage_allocated(); }
+
+void Tensor::zero_grad()
+{
+    if (has_grad()) BackendManager::instance().get_backend(device_)->fill(*grad_, 0.0f);
+}
+
 size_t Tensor::memory_size() const noexcept { return static_cast<size_t>(numel()) * dtype_size(); }
 
 bool Tensor::is_contiguous() const noexcept
@@ -190,7 +219,14 @@ int8_t Tensor::item_int8() const { return item_backend()->get_scalar_int8(*this)
 
 /* Views and copies --------------------------------------------------------------------------- */
 
-Tensor Tensor::view() const { return *this; }
+
+Tensor Tensor::view() const
+{
+    Tensor same = *this;
+    same.grad_.reset();
+    return same;
+}
+
 Tensor Tensor::clone() const { return BackendManager::instance().get_backend(device_)->copy(*this); }
 
 Tensor Tensor::to(const Device &device) const

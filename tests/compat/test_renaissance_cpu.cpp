@@ -176,7 +176,7 @@ static void test_arithmetic_refuses_what_does_not_fit(void)
     Tensor r = Tensor::zeros(Shape(2, 3)), no_result(Shape(2, 3)), small = Tensor::zeros(Shape(2));
     EXPECT_REFUSED(cpu()->add(a, wrong),
                    "[CpuBackend::add] Shape mismatch: tensor_a shape (2,3) vs tensor_b shape (3,2)");
-    EXPECT_REFUSED(cpu()->mul(a, whole), "Data type mismatch: tensor_a dtype fp32 vs tensor_b dtype int32");
+    EXPECT_REFUSED(cpu()->mul(a, whole), "Data type mismatch: tensor_a dtype FP32 vs tensor_b dtype INT32");
     EXPECT_REFUSED(cpu()->div(whole, whole), "Only FP32 tensors are supported for tensor division");
     EXPECT_REFUSED(cpu()->add(none, a), "First input tensor has no allocated Storage");
     EXPECT_REFUSED(cpu()->add(a, none), "Second input tensor has no allocated Storage");
@@ -258,7 +258,7 @@ static void test_broadcasting_repeats_one_of_the_two(void)
                    "(3,2)");
     EXPECT_REFUSED(cpu()->mul_broadcast(m, none), "[CPU Broadcast] tensor_b is an empty tensor");
     EXPECT_REFUSED(cpu()->mul_broadcast(Tensor::ones(Shape(2), DType::INT8), m),
-                   "tensor_a data type is: int8");
+                   "tensor_a data type is: INT8");
     EXPECT_REFUSED(cpu()->mul_broadcast(m, Tensor(Shape(2), DType::FP32, tr::CUDA[0])),
                    "tensor_b device is: CUDA:0");
 }

@@ -54,7 +54,11 @@ static void test_dtypes_have_the_numbers_and_names_of_files(void)
     EXPECT(static_cast<int>(DType::INT32) == 3);
     EXPECT(dtype_size(DType::FP32) == 4 && dtype_size(DType::INT8) == 1 && dtype_size(DType::INT32) == 4);
     EXPECT(dtype_size(static_cast<DType>(9)) == 0 && dtype_to_string(static_cast<DType>(9)) == "unknown");
-    EXPECT(dtype_to_string(DType::FP32) == "fp32" && utils::dtype_to_string(DType::INT32) == "int32");
+    EXPECT(dtype_to_string(DType::FP32) == "FP32" && utils::dtype_to_string(DType::INT32) == "INT32" &&
+           dtype_to_string(DType::INT8) == "INT8");
+    for (const char *name : { "FP32", "FLOAT32", "fp32", "float32" })
+        EXPECT(string_to_dtype(name) == DType::FP32);
+    EXPECT(string_to_dtype("INT8") == DType::INT8 && string_to_dtype("INT32") == DType::INT32);
     EXPECT(string_to_dtype("float32") == DType::FP32 && utils::string_to_dtype("int8") == DType::INT8);
     EXPECT(utils::dtype_size(DType::INT8) == 1);
     EXPECT_REFUSED(string_to_dtype("fp16"), "[string_to_dtype] Unsupported dtype string: 'fp16'");

@@ -290,10 +290,10 @@ static void test_backend_items_by_index(void)
     EXPECT(cpu()->get_item_int32(i, 3) == -5000 && cpu()->get_item_fp32(f, 0) == 0);
     EXPECT_REFUSED(cpu()->get_item_fp32(f, -1), "get_item_fp32: element index -1 out of range [0, 6)");
     EXPECT_REFUSED(cpu()->set_item_fp32(f, 6, 0), "set_item_fp32: element index 6 out of range [0, 6)");
-    EXPECT_REFUSED(cpu()->get_item_int8(f, 0), "get_item_int8: tensor dtype must be INT8, got fp32");
+    EXPECT_REFUSED(cpu()->get_item_int8(f, 0), "get_item_int8: tensor dtype must be INT8, got FP32");
     EXPECT_REFUSED(cpu()->set_item_int8(f, 0, 1), "tensor dtype must be INT8");
     EXPECT_REFUSED(cpu()->get_item_int32(Tensor(Shape(2), DType::INT32), 0), "tensor storage not allocated");
-    EXPECT_REFUSED(cpu()->set_item_int32(b, 0, 1), "tensor dtype must be INT32, got int8");
+    EXPECT_REFUSED(cpu()->set_item_int32(b, 0, 1), "tensor dtype must be INT32, got INT8");
 }
 
 /* Files ------------------------------------------------------------------------------------ */
@@ -397,6 +397,31 @@ static void test_file_that_is_wrong_is_refused(void)
                    "Failed to open file");
 }
 
+static void test_gradients_belong_to_tensors(void)
+{
+    Tensor w = Tensor::ones(Shape(2, 3));
+    const Tensor &fixed = w;
+    EXPECT(!w.has_grad());
+    EXPECT_REFUSED(fixed.grad(), "[Tensor::grad] Gradient tensor not initialized");
+    w.zero_grad();
+    EXPECT(!w.has_grad());
+    Tensor &g = w.grad();
+    EXPECT(w.has_grad() && g.shape() == w.shape() && g.dtype() == w.dtype() && &fixed.grad() == &g);
+    for (int i = 0; i < 6; i++) EXPECT(g.data_ptr<float>()[i] == 0.0f);
+    Tensor other = w; /* a handle to the same gradient */
+    EXPECT(other.grad() == g && !w.clone().has_grad() && !w.view().has_grad());
+    const Tensor given = Tensor::full(Shape(2, 3), 2.5f);
+    w.set_grad(given);
+    EXPECT(w.grad() == given && other.grad() != given);
+    w.zero_grad();
+    EXPECT(given.data_ptr<float>()[5] == 0.0f);
+    w.set_grad(Tensor::full(Shape(2, 3), 1.0f));
+    EXPECT(w.grad().data_ptr<float>()[0] == 1.0f);
+    EXPECT_REFUSED(w.set_grad(Tensor::ones(Shape(3, 2))),
+                   "[Tensor::set_grad] Gradient tensor shape or dtype mismatch");
+    EXPECT_REFUSED(w.set_grad(Tensor::zeros(Shape(2, 3), DType::INT8)), "dtype mismatch");
+}
+
 int main(int argc, char **argv)
 {
     Logger::get_instance().set_quiet_mode(true);
@@ -421,5 +446,6 @@ int main(int argc, char **argv)
     RUN(test_file_that_cannot_be_written_leaves_the_old_one);
     RUN(test_file_is_no_pipe);
     RUN(test_file_that_is_wrong_is_refused);
+    RUN(test_gradients_belong_to_tensors);
     return TEST_END();
 }

@@ -41,6 +41,36 @@
 #include "tech_renaissance/utils/tr_exception.h"
 #include "tech_renaissance/utils/profiler.h"
 
+/* What stands on tensors is the system's own, where its headers are on the path of this compilation. */
+#if __has_include("tech_renaissance/model/model.h")
+#include "tech_renaissance/task/dataset.h"
+#include "tech_renaissance/task/mnist_dataset.h"
+#include "tech_renaissance/model/module.h"
+#include "tech_renaissance/model/linear.h"
+#include "tech_renaissance/model/flatten.h"
+#include "tech_renaissance/model/tanh.h"
+#include "tech_renaissance/model/relu.h"
+#include "tech_renaissance/model/dropout.h"
+#include "tech_renaissance/model/model.h"
+#include "tech_renaissance/trainer/trainer.h"
+#include "tech_renaissance/trainer/loss.h"
+#include "tech_renaissance/trainer/cross_entropy_loss.h"
+#include "tech_renaissance/trainer/optimizer.h"
+#include "tech_renaissance/trainer/sgd.h"
+#include "tech_renaissance/trainer/adam.h"
+#include "tech_renaissance/trainer/adamw.h"
+#include "tech_renaissance/trainer/state_manager.h"
+#include "tech_renaissance/trainer/scheduler.h"
+#include "tech_renaissance/trainer/step_lr.h"
+#include "tech_renaissance/trainer/multi_step_lr.h"
+#include "tech_renaissance/trainer/exponential_lr.h"
+#include "tech_renaissance/trainer/cosine_annealing_lr.h"
+#include "tech_renaissance/trainer/cosine_annealing_warm_restarts.h"
+#include "tech_renaissance/trainer/constant_lr.h"
+#include "tech_renaissance/task/task.h"
+#include "tech_renaissance/utils/mnist_loader.h"
+#endif
+
 /* Where programs keep their files; their build says where. */
 #ifndef WORKSPACE_PATH
 #define WORKSPACE_PATH "workspace"

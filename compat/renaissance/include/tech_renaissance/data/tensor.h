@@ -86,6 +86,16 @@ public:
     void from_cpu_data(const void *data, size_t size);
     void to_cpu_data(void *data, size_t size) const;
 
+    /* The gradient, which copies of the tensor share once it is there. grad() makes it, all zeros; the const
+     * form throws if there is none. set_grad() keeps a handle to what it is given, which must have the
+     * tensor's shape and dtype. */
+    Tensor &grad();
+    const Tensor &grad() const;
+    void set_grad(const Tensor &grad);
+    void set_grad(Tensor &&grad);
+    bool has_grad() const;
+    void zero_grad(); /* nothing if there is none */
+
     /* The value of a scalar, as float, int32_t or int8_t. */
     template <typename T> T item() const
     {
@@ -125,6 +135,7 @@ private:
     size_t offset_; /* elements */
     Strides strides_;
     bool is_view_;
+    std::shared_ptr<Tensor> grad_;
 
     std::shared_ptr<Backend> item_backend() const;
     float item_float() const;
