@@ -69,7 +69,7 @@ if(TSR_BLAS)
 endif()
 
 if(NOT TSR_EXTERNAL)
-    set_property(SOURCE src/backend/library.c APPEND PROPERTY COMPILE_DEFINITIONS TSRI_NO_EXTERNAL)
+    set_property(SOURCE src/core/library.c APPEND PROPERTY COMPILE_DEFINITIONS TSRI_NO_EXTERNAL)
 endif()
 
 foreach(target tessera tessera_static)

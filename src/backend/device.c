@@ -2,12 +2,7 @@
 #include "core/device_int.h"
 #include "registry.h"
 #include "core/atomic.h"
-#include "core/format.h"
 #include "core/mem.h"
-
-#if !defined(TSR_FREESTANDING) && (defined(__linux__) || defined(__APPLE__))
-#include <unistd.h>
-#endif
 
 static tsr_device by_default = TSR_CPU;
 static uint8_t layouts[TSRI_MAX_BACKENDS * TSRI_DEVICES];
@@ -38,22 +33,6 @@ tsr_layout tsr_device_layout(tsr_device device)
     return tsr_device_exists(device) ? (tsr_layout)tsri_load_acquire(&layouts[device]) : TSR_LAYOUT_ROW;
 }
 
-static void describe_cpu(tsr_device_info *out)
-{
-    tsri_text name = tsri_text_into(out->name, sizeof out->name);
-    tsri_text words = tsri_text_into(out->capabilities, sizeof out->capabilities);
-    tsri_put(&name, "CPU, %s kernels", tsr_cpu_isa());
-    tsri_put(&words, "f64 f16 bf16");
-    out->units = tsr_threads();
-#if !defined(TSR_FREESTANDING) && defined(_SC_PHYS_PAGES) && defined(_SC_AVPHYS_PAGES)
-    const long page = sysconf(_SC_PAGESIZE), all = sysconf(_SC_PHYS_PAGES), free = sysconf(_SC_AVPHYS_PAGES);
-    if (page > 0 && all > 0 && free > 0) {
-        out->memory_total = (uint64_t)page * (uint64_t)all;
-        out->memory_free = (uint64_t)page * (uint64_t)free;
-    }
-#endif
-}
-
 tsr_status tsr_device_get_info(tsr_device_info *out, tsr_device device)
 {
     const tsr_backend *backend = NULL;
@@ -61,10 +40,6 @@ tsr_status tsr_device_get_info(tsr_device_info *out, tsr_device device)
     TSRI_CHECK(out, TSR_ENULL, "device_get_info: out is NULL");
     TSRI_TRY(tsri_backend_of(&backend, &index, "device_get_info", device));
     memset(out, 0, sizeof *out);
-    if (device == TSR_CPU) {
-        describe_cpu(out);
-        return TSR_OK;
-    }
     const uint32_t failures = tsri_failures();
     if (backend->device_info)
         TSRI_TRY(tsri_backend_end(backend->device_info(index, out), failures, "device_get_info", backend));

@@ -1,7 +1,6 @@
 /* graphs.c - work that is kept and done again, and the memory it needs meanwhile. */
 #include "streams.h"
 #include "core/alloc.h"
-#include "core/device_int.h"
 #include "core/lock.h"
 #include "core/mem.h"
 

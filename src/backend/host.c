@@ -44,8 +44,8 @@ static size_t params_size(tsr_op_kind kind)
     return 0;
 }
 
-static bool can_compute(const tsr_op *op) { return tsri_cpu_backend.supports(0, op); }
-static tsr_status compute(const tsr_op *op) { return tsri_cpu_backend.run(0, op); }
+static bool can_compute(const tsr_op *op) { return tsri_host_backend->supports(0, op); }
+static tsr_status compute(const tsr_op *op) { return tsri_host_backend->run(0, op); }
 
 const tsr_host *tsr_backend_host(void)
 {

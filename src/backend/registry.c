@@ -5,10 +5,13 @@
 #include "core/format.h"
 #include "core/lock.h"
 #include "core/mem.h"
+#include "transfer.h"
 
 static tsri_mutex lock = TSRI_MUTEX_INIT;
 static tsr_backend tables[TSRI_MAX_BACKENDS];  /* of those that came later; slot 0 is not used */
 static const tsr_backend *backends[TSRI_MAX_BACKENDS] = { &tsri_cpu_backend };
+const tsr_backend *const tsri_host_backend = &tsri_cpu_backend;
+const tsri_host_entries *const tsri_host = &tsri_cpu_entries;
 static int32_t count = 1;  /* grows only; entries below it do not change */
 
 const tsr_backend *tsri_backend_at(int slot)
@@ -19,12 +22,11 @@ const tsr_backend *tsri_backend_at(int slot)
 tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, tsr_device device)
 {
     if (TSRI_LIKELY(device == TSR_CPU)) {
-        *out = &tsri_cpu_backend;
+        *out = tsri_host_backend;
         *index = 0;
         return TSR_OK;
     }
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %s", op,
-               TSRI_DEVICE_TEXT(device));
+    if (!tsr_device_exists(device)) return tsri_fail_no_device(op, device);
     *out = backends[device / TSRI_DEVICES];
     *index = device % TSRI_DEVICES;
     return TSR_OK;
@@ -43,6 +45,21 @@ bool tsr_device_exists(tsr_device device)
     if (device < 0 || slot >= tsri_load_acquire(&count)) return false;
     return device % TSRI_DEVICES < tsri_devices_of(backends[slot]);
 }
+
+/* What the core asks --------------------------------------------------------------- */
+
+static tsr_device pinning_device(void)
+{
+    for (int slot = 1; slot < tsri_load_acquire(&count); slot++)
+        if (backends[slot]->host_alloc && tsri_devices_of(backends[slot]) > 0) return slot * TSRI_DEVICES;
+    return TSR_CPU;
+}
+
+static const tsri_devices devices = {
+    .exists = tsr_device_exists, .name = tsr_device_name,
+    .take = tsri_device_take, .give = tsri_device_give, .pinning = pinning_device,
+    .read = tsri_element_read, .write = tsri_element_write, .to_host = tsri_packed_here,
+};
 
 /* Adding --------------------------------------------------------------------------- */
 
@@ -123,6 +140,7 @@ tsr_status tsri_backend_add(const tsr_backend *backend, const char *what)
     if (fits) {
         tables[n] = table;
         backends[n] = &tables[n];
+        tsri_devices_set(&devices);
         tsri_store_release(&count, n + 1);
     }
     tsri_unlock(&lock);
@@ -200,24 +218,12 @@ tsr_status tsr_device_parse(tsr_device *out, const char *name)
     return TSR_OK;
 }
 
-/* The name that this thread last asked for in vain: calls that are given TSR_NO_DEVICE quote it. */
-static TSRI_PER_THREAD char missing[TSRI_DEVICE_NAME];
-
 tsr_device tsr_device_named(const char *name)
 {
     tsr_device device = TSR_NO_DEVICE;
     if (tsr_device_parse(&device, name) == TSR_OK) return device;
-    tsri_text text = tsri_text_into(missing, sizeof missing);
-    tsri_put(&text, "\"%s\"", name ? name : "NULL");
+    tsri_device_missed(name);
     return TSR_NO_DEVICE;
-}
-
-const char *tsri_device_text(char out[TSRI_DEVICE_NAME], tsr_device device)
-{
-    tsri_text text = tsri_text_into(out, TSRI_DEVICE_NAME);
-    if (device == TSR_NO_DEVICE && missing[0]) tsri_put(&text, "%s", missing);
-    else                                       tsri_put(&text, "%d", (int)device);
-    return out;
 }
 
 size_t tsr_device_name(char *out, size_t size, tsr_device device)
@@ -282,11 +288,4 @@ void tsri_device_free(tsr_device device, void *data, size_t bytes, tsr_memory ki
     const tsr_backend *backend = backends[device / TSRI_DEVICES];
     if (kind == TSR_MEMORY_PINNED) backend->host_free(data, bytes);
     else                           backend->free(device % TSRI_DEVICES, data, bytes, kind);
-}
-
-tsr_device tsri_pinning_device(void)
-{
-    for (int slot = 1; slot < tsri_load_acquire(&count); slot++)
-        if (backends[slot]->host_alloc && tsri_devices_of(backends[slot]) > 0) return slot * TSRI_DEVICES;
-    return TSR_CPU;
 }

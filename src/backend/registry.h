@@ -2,8 +2,8 @@
 #ifndef TSRI_REGISTRY_H
 #define TSRI_REGISTRY_H
 
+#include "builtin.h"
 #include "core/status_int.h"
-#include "tessera/backend.h"
 
 enum { TSRI_MAX_BACKENDS = 16, TSRI_DEVICES = TSR_BACKEND_DEVICES };  /* backends; devices of each */
 
@@ -38,17 +38,16 @@ void tsri_plugins_find(const char *name, size_t length);
 /* The problem that a plugin of this name had, or NULL. */
 const char *tsri_plugin_problem_of(const char *name, size_t length);
 
-/* The one backend that is always there (src/cpu). */
-extern const tsr_backend tsri_cpu_backend;
+/* The one backend that is always there, that of the CPU, and what it does beyond its table (builtin.h). */
+extern const tsr_backend *const       tsri_host_backend;
+extern const tsri_host_entries *const tsri_host;
 
-/* Its short path for few elements (cpu/cpu_run.c): an elementwise op on n > 0 of them that follow
- * each other, in the result as in all operands, which are of one dtype. False: no kernel. */
-bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tensor *out, int nin,
-                      const tsr_tensor *const *in);
+/* Memory of a device that is not the CPU, from its backend. The device exists. */
+tsr_status tsri_device_alloc(void **out, tsr_device device, size_t bytes, tsr_memory kind);
+void       tsri_device_free(tsr_device device, void *data, size_t bytes, tsr_memory kind);
 
-/* Sum, mean, largest or smallest of the n > 0 elements of x, which is packed, into out, which has the dtype
- * of x, one element and lies elsewhere. Both are plain (tsri_is_plain). False: nothing was done, and the
- * op is to be run as any other. */
-bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x);
+/* The same through the pool of the device (device_pool.c): see tsri_devices (core/device_int.h). */
+tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, size_t bytes, tsr_memory kind);
+void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory kind, uint64_t streams);
 
 #endif

@@ -6,16 +6,13 @@
  * put right on the way, so it costs nothing more. */
 #include "transfer.h"
 #include "core/alloc.h"
-#include "core/device_int.h"
 #include "core/lock.h"
 #include "core/loop.h"
 #include "core/mem.h"
-#include "ops/op.h"
-#include "ops/views.h"
+#include "core/see.h"
 #include "registry.h"
+#include "run.h"
 #include "streams.h"
-#include "tessera/move.h"
-#include "tessera/view.h"
 
 /* Two sides ----------------------------------------------------------------------------- */
 
@@ -423,6 +420,14 @@ tsr_status tsri_transfer(tsr_tensor *dst, const tsr_tensor *src, bool async)
     if (tsr_numel(src) == 0) return TSR_OK;
     if (dst->device != TSR_CPU && src->device != TSR_CPU) return across(dst, src);
     return dst->device != TSR_CPU ? upload(dst, src, async) : download(dst, src, async);
+}
+
+tsr_status tsri_packed_here(tsr_tensor **out, const tsr_tensor *t)
+{
+    TSRI_TRY(packed_on(out, &t->desc, t->dtype, TSR_CPU));
+    const tsr_status s = tsri_copy_run(*out, t);
+    if (s != TSR_OK) tsr_release(out);
+    return s;
 }
 
 /* Single elements ------------------------------------------------------------------------------ */

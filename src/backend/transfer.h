@@ -10,4 +10,11 @@
  * caller's again, read or written; `async` leaves pinned memory to the stream. */
 tsr_status tsri_transfer(tsr_tensor *dst, const tsr_tensor *src, bool async);
 
+/* One element of a tensor that is not here, `offset` bytes from its first. */
+tsr_status tsri_element_read(void *out, const tsr_tensor *t, int64_t offset);
+tsr_status tsri_element_write(tsr_tensor *t, int64_t offset, const void *value);
+
+/* A packed copy on the host, with the dims in t's order, of a tensor that is not there. */
+tsr_status tsri_packed_here(tsr_tensor **out, const tsr_tensor *t);
+
 #endif

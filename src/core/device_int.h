@@ -1,7 +1,11 @@
-/* device_int.h - what the core asks of the backends; registry.c answers. */
+/* device_int.h - what the core asks of devices that are not the CPU.
+ *
+ * The core knows no backends. Whoever does (backend/registry.c) gives it this table before the first such
+ * device is there; until then there is the CPU alone. */
 #ifndef TSRI_DEVICE_INT_H
 #define TSRI_DEVICE_INT_H
 
+#include "atomic.h"
 #include "tessera/device.h"
 #include "tessera/memory.h"
 #include "tessera/tensor.h"
@@ -11,25 +15,41 @@ enum { TSRI_DEVICE_NAME = 80 };
 #define TSRI_DEVICE_TEXT(device) tsri_device_text((char[TSRI_DEVICE_NAME]){ 0 }, (device))
 const char *tsri_device_text(char out[TSRI_DEVICE_NAME], tsr_device device);
 
-/* Memory of a device that is not the CPU, from its backend. The device exists. */
-tsr_status tsri_device_alloc(void **out, tsr_device device, size_t bytes, tsr_memory kind);
-void       tsri_device_free(tsr_device device, void *data, size_t bytes, tsr_memory kind);
+/* This thread asked for a device of this name in vain: calls that are given TSR_NO_DEVICE quote it. */
+void tsri_device_missed(const char *name);
 
-/* The same through the pool of the device (backend/device_pool.c): at least `bytes`, for this
- * thread's current stream; *reserved is what was taken. Bit i of `streams`: stream i of the
- * device may still use it. */
-tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, size_t bytes, tsr_memory kind);
-void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory kind, uint64_t streams);
+typedef struct tsri_devices {
+    bool   (*exists)(tsr_device device);
+    size_t (*name)(char *out, size_t size, tsr_device device);
 
-/* The device whose backend makes pinned memory of the host, TSR_CPU if none does. tsri_device_take
- * and give work with it and TSR_MEMORY_PINNED. */
-tsr_device tsri_pinning_device(void);
+    /* Memory of at least `bytes` from the device's pool, for this thread's current stream; *reserved is
+     * what was taken. Bit i of `streams`: stream i of the device may still use it. */
+    tsr_status (*take)(void **out, size_t *reserved, tsr_device device, size_t bytes, tsr_memory kind);
+    void (*give)(tsr_device device, void *data, size_t reserved, tsr_memory kind, uint64_t streams);
 
-/* One element of a tensor that is not here, `offset` bytes from its first (backend/transfer.c). */
-tsr_status tsri_element_read(void *out, const tsr_tensor *t, int64_t offset);
-tsr_status tsri_element_write(tsr_tensor *t, int64_t offset, const void *value);
+    /* The device whose backend makes pinned memory of the host, TSR_CPU if none does. take and give work
+     * with it and TSR_MEMORY_PINNED. */
+    tsr_device (*pinning)(void);
 
-/* A packed copy on the host (ops/move.c). */
-tsr_status tsri_copy_here(tsr_tensor **out, const tsr_tensor *t);
+    /* One element of a tensor, `offset` bytes from its first. */
+    tsr_status (*read)(void *out, const tsr_tensor *t, int64_t offset);
+    tsr_status (*write)(tsr_tensor *t, int64_t offset, const void *value);
+
+    /* A packed copy on the host. */
+    tsr_status (*to_host)(tsr_tensor **out, const tsr_tensor *t);
+} tsri_devices;
+
+/* The table, which is never NULL: that of a program with the CPU alone, or the one that was set. */
+const tsri_devices *tsri_devices_get(void);
+void                tsri_devices_set(const tsri_devices *devices);
+
+/* As tsr_device_exists, which is the backends'. */
+static inline bool tsri_device_exists(tsr_device device)
+{
+    return device == TSR_CPU || tsri_devices_get()->exists(device);
+}
+
+/* "copy: there is no device 7": TSR_EDEVICE. */
+tsr_status tsri_fail_no_device(const char *op, tsr_device device);
 
 #endif

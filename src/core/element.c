@@ -43,14 +43,14 @@ static TSRI_ALWAYS_INLINE tsr_status write_element(const char *op, tsr_tensor *t
     TSRI_TRY(check_reachable(op, t));
     TSRI_TRY(find_element(&offset, op, t, n, index));
     TSRI_TRY(tsri_ensure_memory(t, op, NULL));
-    if (!TSRI_LIKELY(t->device == TSR_CPU)) return tsri_element_write(t, offset, value);
+    if (!TSRI_LIKELY(t->device == TSR_CPU)) return tsri_devices_get()->write(t, offset, value);
     memcpy((char *)t->data + offset, value, size);
     return TSR_OK;
 }
 
 static tsr_status read_element(void *out, const tsr_tensor *t, int64_t offset)
 {
-    if (!TSRI_LIKELY(t->device == TSR_CPU)) return tsri_element_read(out, t, offset);
+    if (!TSRI_LIKELY(t->device == TSR_CPU)) return tsri_devices_get()->read(out, t, offset);
     memcpy(out, (const char *)t->data + offset, (size_t)tsri_dtype_size(t->dtype));
     return TSR_OK;
 }

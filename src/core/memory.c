@@ -133,7 +133,7 @@ static tsr_status check_kind(const tsr_memory_kind *k)
     TSRI_CHECK(k->alloc && k->free, TSR_ENULL, "memory_register: %s: a function is NULL", k->name);
     TSRI_CHECK((k->alignment & (k->alignment - 1)) == 0, TSR_EINVAL,
                "memory_register: %s: alignment %zu is no power of two", k->name, k->alignment);
-    TSRI_CHECK(tsr_device_exists(k->device), TSR_EDEVICE, "memory_register: %s: there is no device %s",
+    TSRI_CHECK(tsri_device_exists(k->device), TSR_EDEVICE, "memory_register: %s: there is no device %s",
                k->name, TSRI_DEVICE_TEXT(k->device));
     return TSR_OK;
 }

@@ -266,7 +266,7 @@ static bool page_excuse(page *p, const tsr_tensor *t, const char *before)
         return true;
     }
     char device[40];
-    tsr_device_name(device, sizeof device, t->device);
+    tsri_devices_get()->name(device, sizeof device, t->device);
     page_string(p, "in ");
     page_string(p, tsr_memory_name(t->memory));
     page_string(p, " memory on ");
@@ -298,7 +298,7 @@ static void page_tensor(page *p, const tsr_tensor *t, const tsr_print_opts *opts
 {
     tsr_tensor *copy = NULL;
     const bool away = tsr_is_allocated(t) && t->device != TSR_CPU;
-    const bool fetched = away && tsri_copy_here(&copy, t) == TSR_OK;
+    const bool fetched = away && tsri_devices_get()->to_host(&copy, t) == TSR_OK;
     page_here(p, fetched ? copy : t, opts);
     tsr_release(&copy);
 }
@@ -407,7 +407,7 @@ size_t tsr_describe(char *out, size_t size, const tsr_tensor *t)
     }
     char desc[DESC_ROOM], device[40];
     tsr_desc_to_string(desc, sizeof desc, &t->desc);
-    tsr_device_name(device, sizeof device, t->device);
+    tsri_devices_get()->name(device, sizeof device, t->device);
     const int64_t bytes = tsr_byte_size(t);
     tsri_put(&text, "%s on %s, %s memory, %s%s%s, %lld byte%s", desc, device, tsr_memory_name(t->memory),
              ownership_of(t), tsr_is_view(t) ? ", view" : "", tsr_is_readonly(t) ? ", read-only" : "",

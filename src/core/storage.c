@@ -48,10 +48,10 @@ static bool is_device_memory(tsr_device device, tsr_memory memory)
 /* Pinned memory comes from a backend that has some, which `context` names. */
 static tsr_status take_pinned(tsr_storage *s, const char *origin)
 {
-    const tsr_device by = tsri_pinning_device();
+    const tsr_device by = tsri_devices_get()->pinning();
     if (by == TSR_CPU) return tsri_memory_take(&s->data, &s->reserved, backing(s), TSR_MEMORY_PINNED, origin);
     s->context = (void *)(intptr_t)by;
-    return tsri_device_take(&s->data, &s->reserved, by, backing(s), TSR_MEMORY_PINNED);
+    return tsri_devices_get()->take(&s->data, &s->reserved, by, backing(s), TSR_MEMORY_PINNED);
 }
 
 tsr_device tsri_pinned_by(const tsr_storage *s)
@@ -64,7 +64,7 @@ static tsr_status take_memory(tsr_storage *s, tsr_device device, tsr_memory memo
 {
     if (memory == TSR_MEMORY_PINNED) return take_pinned(s, origin);
     if (is_device_memory(device, memory))
-        return tsri_device_take(&s->data, &s->reserved, device, backing(s), memory);
+        return tsri_devices_get()->take(&s->data, &s->reserved, device, backing(s), memory);
     /* The address sanitizer watches what comes from the allocator, not inside slots. */
     if (TSRI_FAST_SLOTS && memory == TSR_MEMORY_HOST && s->bytes <= TSRI_INLINE_BYTES) {
         s->data = (char *)s + TSRI_STORAGE_HEADER;
@@ -110,15 +110,18 @@ tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr
     return TSR_OK;
 }
 
+static void give_back(tsr_storage *s, tsr_device device)
+{
+    tsri_devices_get()->give(device, s->data, s->reserved, s->memory, tsri_load_relaxed(&s->streams));
+}
+
 void tsri_storage_destroy(tsr_storage *s)
 {
     if (s->name[0]) tsr_storage_set_name(s, NULL);  /* under the lock: a report may be reading it */
     if (s->counted) tsri_count_freed((int64_t)s->bytes);
     if (s->deleter) s->deleter(s->context, s->data, s->bytes);
-    else if (s->ownership == TSR_OWNED && is_device_memory(s->device, s->memory))
-        tsri_device_give(s->device, s->data, s->reserved, s->memory, tsri_load_relaxed(&s->streams));
-    else if (tsri_pinned_by(s) != TSR_CPU)
-        tsri_device_give(tsri_pinned_by(s), s->data, s->reserved, s->memory, tsri_load_relaxed(&s->streams));
+    else if (s->ownership == TSR_OWNED && is_device_memory(s->device, s->memory)) give_back(s, s->device);
+    else if (tsri_pinned_by(s) != TSR_CPU) give_back(s, tsri_pinned_by(s));
     else if (s->ownership == TSR_OWNED && !s->is_inline)
         tsri_memory_give(s->data, backing(s), s->reserved, s->memory);
     tsri_slab_give(TSRI_SLAB_STORAGES, s);
@@ -128,7 +131,7 @@ void tsri_storage_destroy(tsr_storage *s)
 
 static tsr_status check_place(const char *op, size_t bytes, tsr_device device, tsr_memory kind)
 {
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %s", op,
+    TSRI_CHECK(tsri_device_exists(device), TSR_EDEVICE, "%s: there is no device %s", op,
                TSRI_DEVICE_TEXT(device));
     TSRI_CHECK(tsri_memory_kind(kind), TSR_EINVAL, "%s: %d is no memory kind", op, (int)kind);
     TSRI_CHECK(bytes <= PTRDIFF_MAX, TSR_EOVERFLOW, "%s: %zu bytes", op, bytes);

@@ -125,7 +125,7 @@ tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
 
 static tsr_status check_place(const char *op, tsr_device device, tsr_memory memory)
 {
-    TSRI_CHECK(tsr_device_exists(device), TSR_EDEVICE, "%s: there is no device %s", op,
+    TSRI_CHECK(tsri_device_exists(device), TSR_EDEVICE, "%s: there is no device %s", op,
                TSRI_DEVICE_TEXT(device));
     TSRI_CHECK(tsri_memory_kind(memory), TSR_EINVAL, "%s: %d is no memory kind", op, (int)memory);
     return TSR_OK;

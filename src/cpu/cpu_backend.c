@@ -3,12 +3,21 @@
 #include "cpu_run.h"
 #include "draw.h"
 #include "quant.h"
-#include "backend/registry.h"
+#include "builtin.h"
+#include "core/format.h"
 #include "fft/fft.h"
 #include "conv/conv.h"
 #include "gemm/gemm.h"
 #include "nn/nn.h"
+#include "interleave.h"
 #include "linalg.h"
+#include "pad_rows.h"
+#include "tessera/device.h"
+#include "tessera/threads.h"
+
+#if !defined(TSR_FREESTANDING) && (defined(__linux__) || defined(__APPLE__))
+#include <unistd.h>
+#endif
 
 typedef tsr_status (*run_fn)(const tsr_op *op);
 
@@ -112,7 +121,31 @@ static tsr_status run(int device, const tsr_op *op)
     return tsri_cpu_has_scan(op) ? tsri_cpu_scan(op) : tsri_cpu_reduce(op);
 }
 
+static tsr_status device_info(int device, tsr_device_info *out)
+{
+    (void)device;
+    tsri_text name = tsri_text_into(out->name, sizeof out->name);
+    tsri_text words = tsri_text_into(out->capabilities, sizeof out->capabilities);
+    tsri_put(&name, "CPU, %s kernels", tsr_cpu_isa());
+    tsri_put(&words, "f64 f16 bf16");
+    out->units = tsr_threads();
+#if !defined(TSR_FREESTANDING) && defined(_SC_PHYS_PAGES) && defined(_SC_AVPHYS_PAGES)
+    const long page = sysconf(_SC_PAGESIZE), all = sysconf(_SC_PHYS_PAGES), free = sysconf(_SC_AVPHYS_PAGES);
+    if (page > 0 && all > 0 && free > 0) {
+        out->memory_total = (uint64_t)page * (uint64_t)all;
+        out->memory_free = (uint64_t)page * (uint64_t)free;
+    }
+#endif
+    return TSR_OK;
+}
+
 const tsr_backend tsri_cpu_backend = {
     .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_backend), .name = "cpu", .device_count = device_count,
     .alloc = no_alloc, .free = no_free, .supports = supports, .run = run,
+    .device_info = device_info,
+};
+
+const tsri_host_entries tsri_cpu_entries = {
+    .run_row = tsri_cpu_run_row, .stack_last = tsri_cpu_interleave, .pad = tsri_cpu_pad,
+    .copy_piece = tsri_cpu_copy_same,
 };

@@ -3,9 +3,7 @@
 #include "core/desc_int.h"
 #include "core/dtype_int.h"
 #include "core/loop.h"
-#include "backend/registry.h"
 #include "core/mem.h"
-#include "core/piece.h"
 #include "kernels.h"
 #include "stage.h"
 #include "tessera/threads.h"
@@ -59,8 +57,7 @@ tsr_status tsri_cpu_copy(const tsr_op *op)
     tsri_loop loop;
     tsr_tensor *dst = op->out[0];
     const tsr_tensor *src = op->in[0];
-    const tsri_piece *piece = op->params;
-    if (dst->dtype == src->dtype) return tsri_cpu_copy_same(dst, src, piece ? piece->whole : 0);
+    if (dst->dtype == src->dtype) return tsri_cpu_copy_same(dst, src, 0);
     const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
     const cast c = { k->widen[src->dtype], k->narrow[k->wide[src->dtype]][dst->dtype] };
     const tsri_tile_fn direct = k->cast[src->dtype][dst->dtype];
@@ -131,7 +128,7 @@ bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tenso
     const tsri_tile_fn kernel = tsri_cpu_kernels_get()->elementwise[kind][in[0]->dtype];
     const int64_t size = tsri_dtype_size(in[0]->dtype);
     tsri_tile t;
-    if (!kernel) return false;
+    if (!kernel) return nin == 1 && tsri_cpu_reduce_row(kind, n, out, in[0]);
     t.stream = false;
     t.rows = 1;
     t.cols = n;

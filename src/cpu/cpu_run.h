@@ -19,6 +19,14 @@ void tsri_cpu_stream_from(int64_t bytes);
 /* Bytes that stay in a core's own cache while other data is read once (caches.c). */
 int64_t tsri_cpu_resident_bytes(void);
 
+/* As tsri_host_entries.run_row (builtin.h). */
+bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tensor *out, int nin,
+                      const tsr_tensor *const *in);
+
+/* Its reductions: sum, mean, largest or smallest of the n > 0 elements of x, which is packed, into out, which
+ * has the dtype of x, one element and lies elsewhere. False: nothing was done. */
+bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x);
+
 /* Any op of the elementwise table. */
 bool       tsri_cpu_has_elementwise(const tsr_op *op);
 tsr_status tsri_cpu_elementwise(const tsr_op *op);

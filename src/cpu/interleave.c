@@ -7,7 +7,6 @@
 #include "core/dtype_int.h"
 #include "cpu_run.h"
 #include "kernels.h"
-#include "tessera/memory.h"
 #include "core/threads_int.h"
 
 enum {
@@ -30,20 +29,18 @@ typedef struct interleaving {
     bool                     stream;
 } interleaving;
 
-static bool is_on_host(const tsr_tensor *t) { return t->device == TSR_CPU && tsr_memory_is_host(t->memory); }
-
 /* Are dims d and d + 1 contiguous, so that they can be one? */
 static bool is_contiguous_at(const tsr_tensor *t, int d)
 {
     return t->stride[d] == t->stride[d + 1] * t->shape[d + 1];
 }
 
-/* Finds the longest runs of cells. False if a tensor is not on the host or not contiguous. */
+/* Finds the longest runs of cells. False if a tensor is not contiguous. */
 static bool find_runs(interleaving *j)
 {
     int d = j->out->ndim - 2;
-    bool all = is_on_host(j->out) && j->out->stride[d + 1] == 1;
-    for (int i = 0; i < j->n; i++) all = all && is_on_host(j->tensors[i]) && j->tensors[i]->stride[d] == 1;
+    bool all = j->out->stride[d + 1] == 1;
+    for (int i = 0; i < j->n; i++) all = all && j->tensors[i]->stride[d] == 1;
     j->run = j->out->shape[d];
     while (all && d > 0) {
         bool merge = is_contiguous_at(j->out, d - 1);
@@ -98,23 +95,22 @@ static tsr_status run_strips(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-tsr_status tsri_cpu_interleave(tsr_tensor *out, int n, const tsr_tensor *const *tensors, bool *done)
+bool tsri_cpu_interleave(tsr_status *s, tsr_tensor *out, int n, const tsr_tensor *const *tensors)
 {
     const int64_t size = tsri_dtype_size(out->dtype);
     (void)tsri_cpu_kernels_get();  /* fills tsri_cpu_interleavers, too */
     interleaving j = { .out = out, .n = n, .tensors = tensors, .size = size,
                        .kernels = &tsri_cpu_interleavers[__builtin_ctz((unsigned)size)] };
-    *done = false;
-    if (out->ndim < 2 || n < 2 || tsr_numel(out) == 0) return TSR_OK;
+    if (out->ndim < 2 || n < 2 || tsr_numel(out) == 0) return false;
     const bool small = n <= TSRI_INTERLEAVE_SMALL;
     if (small ? !j.kernels->small || out->stride[out->ndim - 2] != n
               : !j.kernels->wide || n < j.kernels->width)
-        return TSR_OK;
-    if (!find_runs(&j) || j.run < j.kernels->width) return TSR_OK;
-    *done = true;
+        return false;
+    if (!find_runs(&j) || j.run < j.kernels->width) return false;
     j.strip = STRIP_BYTES / size;
     j.strips = j.run / j.strip > 0 ? j.run / j.strip : 1;
     j.stream = tsri_cpu_streams(2 * tsr_numel(out) * size) && is_aligned(&j);
     const int64_t cells = tsr_numel(out) / n, each = 2 * size * n * (j.run < j.strip ? j.run : j.strip);
-    return tsri_parallel_for(cells / j.run * j.strips, GRAIN_BYTES / each + 1, run_strips, &j);
+    *s = tsri_parallel_for(cells / j.run * j.strips, GRAIN_BYTES / each + 1, run_strips, &j);
+    return true;
 }

@@ -24,8 +24,8 @@ typedef struct tsri_interleaver {
 /* By log2 of an element's bytes; filled with the table of kernels. */
 extern tsri_interleaver tsri_cpu_interleavers[5];
 
-/* n tensors of one shape and dtype as neighbours along the last dim of `out`, which touches none of them.
- * *done is false, and nothing was done, if no kernel supports it. */
-tsr_status tsri_cpu_interleave(tsr_tensor *out, int n, const tsr_tensor *const *tensors, bool *done);
+/* n tensors of one shape and dtype as neighbours along the last dim of `out`, which touches none of them; the
+ * host reaches all. False, and nothing was done, if no kernel supports it. */
+bool tsri_cpu_interleave(tsr_status *s, tsr_tensor *out, int n, const tsr_tensor *const *tensors);
 
 #endif

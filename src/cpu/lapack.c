@@ -11,7 +11,7 @@ const tsri_lapack *tsri_lapack_get(tsr_dtype dtype)
 
 #else
 
-#include "backend/library.h"
+#include "core/library.h"
 #include "core/env.h"
 #include "core/lock.h"
 #include "core/mem.h"

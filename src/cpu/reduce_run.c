@@ -11,7 +11,6 @@
  * LIMIT: argmax and argmin read elements in the order of their indices, not in memory order.
  */
 #include "cpu_run.h"
-#include "backend/registry.h"
 #include "core/alloc.h"
 #include "core/desc_int.h"
 #include "reduce_run.h"

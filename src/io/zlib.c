@@ -1,5 +1,5 @@
 /* zlib.c - zlib through its stable interface: version 1, raw deflate streams. */
-#include "backend/library.h"
+#include "core/library.h"
 #include "core/alloc.h"
 #include "core/env.h"
 #include "core/lock.h"

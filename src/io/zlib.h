@@ -1,6 +1,6 @@
 /* zlib.h - zlib, where it is installed: faster, and tighter, than our own (inflate.h).
  *
- * Found when it is first needed, as other libraries are (backend/library.h); TSR_ZLIB in the
+ * Found when it is first needed, as other libraries are (core/library.h); TSR_ZLIB in the
  * environment names another file, or none. */
 #ifndef TSRI_ZLIB_H
 #define TSRI_ZLIB_H

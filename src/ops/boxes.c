@@ -1,15 +1,16 @@
 /* boxes.c - see boxes.h. */
 #include "boxes.h"
+#include "backend/registry.h"
 #include "tessera/memory.h"
 
 enum { BOX_BYTES = 256 << 10 };
 
 tsr_status tsri_copy_piece(tsr_tensor *dst, const tsr_tensor *src, const tsr_tensor *whole)
 {
-    const tsri_piece piece = { tsr_numel(whole) * tsri_dtype_size(whole->dtype) };
     if (tsr_numel(dst) == 0) return TSR_OK;
-    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { src }, .out = { dst },
-                                  .params = &piece });
+    if (dst->dtype == src->dtype && tsri_is_here(dst) && tsri_is_here(src))
+        return tsri_host->copy_piece(dst, src, tsr_numel(whole) * tsri_dtype_size(whole->dtype));
+    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { src }, .out = { dst } });
 }
 
 bool tsri_boxes_cut(tsri_boxes *b, const tsr_tensor *result, int leading)

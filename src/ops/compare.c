@@ -16,7 +16,7 @@
 #include "core/mem.h"
 #include "core/same_math.h"
 #include "core/tensor_int.h"
-#include "device_dispatch.h"
+#include "backend/device_run.h"
 
 /* Descs and memory ------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* dispatch.c - from a call to a backend, led by the op's signature. */
 #include "dispatch.h"
-#include "device_dispatch.h"
+#include "backend/device_run.h"
 #include "core/match_int.h"
 #include "core/overlap.h"
 #include "operands.h"

@@ -217,7 +217,7 @@ static tsr_status make_usual(tsr_tensor **out, tsr_op_kind kind, const tsri_dtyp
 static tsr_status run_usual(tsr_tensor *out, tsr_op_kind kind, const void *params, int64_t n, int nin,
                             const tsr_tensor *const *in)
 {
-    if (n <= ONE_ROW && tsri_cpu_run_row(kind, params, n, out, nin, in)) return TSR_OK;
+    if (n <= ONE_ROW && tsri_host->run_row(kind, params, n, out, nin, in)) return TSR_OK;
     tsr_op op = { .kind = kind, .nin = nin, .nout = 1, .out = { out }, .params = params };
     for (int i = 0; i < nin; i++) op.in[i] = in[i];
     return tsri_op_run(&op);

@@ -2,7 +2,7 @@
  *
  * Transforms over several axes run in the result itself, in a corner of it where axes are
  * still to be lengthened: x is cropped first, so no axis is ever longer than in the end. */
-#include "device_dispatch.h"
+#include "backend/device_run.h"
 #include "fft_int.h"
 #include "core/same_math.h"
 #include "views.h"

@@ -1,6 +1,6 @@
 /* index.c - picking elements by number: check every index, and hand views over to gather
  * and scatter; masks, and what is found by looking. */
-#include "device_dispatch.h"
+#include "backend/device_run.h"
 #include "views.h"
 #include "core/loop.h"
 #include "core/mem.h"

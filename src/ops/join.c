@@ -1,10 +1,10 @@
 /* join.c - see join.h. Long runs are copied a tensor at a time; single elements are interleaved
- * (cpu/interleave.h); other results of short runs are made box by box (boxes.h). */
+ * by the host's entry for it; other results of short runs are made box by box (boxes.h). */
 #include "join.h"
 #include "boxes.h"
-#include "cpu/interleave.h"
-#include "views.h"
+#include "backend/registry.h"
 #include "core/threads_int.h"
+#include "views.h"
 
 enum {
     SHORT_BYTES = 1024,     /* a run of a tensor in the result, below this */
@@ -98,15 +98,21 @@ static int64_t run_bytes(const joining *j)
     return n * tsri_dtype_size(j->out->dtype);
 }
 
+static bool all_here(const tsr_tensor *out, int n, const tsr_tensor *const *tensors)
+{
+    bool here = tsri_is_here(out);
+    for (int i = 0; i < n && here; i++) here = tsri_is_here(tensors[i]);
+    return here;
+}
+
 tsr_status tsri_join_run(tsr_tensor *out, int n, const tsr_tensor *const *tensors, int axis, bool stacked)
 {
     joining j = { .out = out, .n = n, .axis = axis, .tensors = tensors, .stacked = stacked };
     const int64_t bytes = tsr_numel(out) * tsri_dtype_size(out->dtype);
-    if (stacked && axis == out->ndim - 1 && bytes >= WORTH_BYTES) {
-        bool done;
-        const tsr_status s = tsri_cpu_interleave(out, n, tensors, &done);
-        if (done) return s;
-    }
+    tsr_status s;
+    if (stacked && axis == out->ndim - 1 && bytes >= WORTH_BYTES && all_here(out, n, tensors) &&
+        tsri_host->stack_last(&s, out, n, tensors))
+        return s;
     if (n > 1 && out->device == TSR_CPU && bytes >= WORTH_BYTES && run_bytes(&j) < SHORT_BYTES &&
         tsri_boxes_cut(&j.boxes, out, axis))
         return tsri_parallel_for(j.boxes.count, 1, join_boxes, &j);

@@ -3,7 +3,7 @@
  * A function fits its result first, works in tensors of its own, and writes the result last,
  * when its operands are no longer read; so the result may overlap them.
  */
-#include "device_dispatch.h"
+#include "backend/device_run.h"
 #include "linalg_int.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"

@@ -1,5 +1,5 @@
 /* move.c - fill, copy, convert, join. */
-#include "device_dispatch.h"
+#include "backend/device_run.h"
 #include "join.h"
 #include "backend/transfer.h"
 #include "core/device_int.h"
@@ -160,8 +160,6 @@ tsr_status tsr_to_host(tsr_tensor **out, const tsr_tensor *t)
     const bool stays = t && !tsr_is_none(t) && tsri_is_here(t);
     return tsr_to_memory(out, t, TSR_CPU, stays ? t->memory : TSR_MEMORY_HOST);
 }
-
-tsr_status tsri_copy_here(tsr_tensor **out, const tsr_tensor *t) { return tsr_to_host(out, t); }
 
 tsr_status tsr_to_memory(tsr_tensor **out, const tsr_tensor *t, tsr_device device, tsr_memory memory)
 {

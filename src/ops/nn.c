@@ -1,7 +1,7 @@
 /* nn.c - networks' ops but for losses (nn_loss.c): check what the signature cannot say,
  * and dispatch. */
 #include "nn.h"
-#include "device_dispatch.h"
+#include "backend/device_run.h"
 #include "views.h"
 #include "core/loop.h"
 #include "tessera/move.h"

@@ -1,57 +1,7 @@
-/* op.c - the list of ops, and running one by its backend. */
+/* op.c - see op.h. */
 #include "op.h"
-#include "device_dispatch.h"
-#include "backend/transfer.h"
-#include "backend/registry.h"
-#include "core/mem.h"
-
-static const tsr_op_info infos[TSR_OP_COUNT] = {
-#define X(ID, name, family, params, signature, flops, doc, call) \
-    [TSR_OP_##ID] = { name, family, params, signature, doc, flops, call, TSR_OP_##ID },
-#include "tessera/op.def"
-};
-
-const tsr_op_info *tsr_op_get_info(tsr_op_kind kind)
-{
-    return kind > TSR_OP_NONE && kind < TSR_OP_COUNT ? &infos[kind] : NULL;
-}
-
-tsr_op_kind tsr_op_find(const char *name)
-{
-    for (int kind = TSR_OP_NONE + 1; name && kind < TSR_OP_COUNT; kind++)
-        if (tsri_streq(infos[kind].name, name)) return (tsr_op_kind)kind;
-    return TSR_OP_NONE;
-}
-
-static tsr_status check_here(const tsr_op *op, const tsr_tensor *t)
-{
-    if (TSRI_LIKELY(tsri_is_plain(t))) return TSR_OK;
-    const char *name = infos[op->kind].name;
-    if (t->device != TSR_CPU) return tsri_fail_devices(name, TSR_CPU, t->device);
-    TSRI_CHECK(tsr_memory_is_host(t->memory), TSR_EDEVICE,
-               "%s: %s lies in %s memory, which the host cannot reach", name, TSRI_DESC(&t->desc),
-               tsr_memory_name(t->memory));
-    return TSR_OK;
-}
-
-tsr_status tsri_op_run(const tsr_op *op)
-{
-    if (!TSRI_LIKELY(op->out[0]->device == TSR_CPU)) return tsri_device_run(op);
-    for (int i = 0; i < op->nout; i++) TSRI_TRY(check_here(op, op->out[i]));
-    for (int i = 0; i < op->nin; i++)
-        if (op->in[i]) TSRI_TRY(check_here(op, op->in[i]));
-    TSRI_CHECK(tsri_cpu_backend.supports(0, op), TSR_EUNSUPPORTED,
-               "%s: the cpu backend cannot do this with %s", infos[op->kind].name,
-               TSRI_DESC(&op->out[0]->desc));
-    const uint32_t failures = tsri_failures();
-    return tsri_backend_end(tsri_cpu_backend.run(0, op), failures, infos[op->kind].name, &tsri_cpu_backend);
-}
-
-bool tsri_op_supported(const tsr_op *op)
-{
-    if (TSRI_LIKELY(op->out[0]->device == TSR_CPU)) return tsri_cpu_backend.supports(0, op);
-    return tsri_device_supports(op);
-}
+#include "backend/device_run.h"
+#include "tessera/move.h"
 
 static tsr_status fit_result(tsr_tensor *t, tsri_origin *origin, const char *op, const tsr_desc *desc)
 {
@@ -111,19 +61,17 @@ tsr_status tsri_result_end(tsr_tensor **out, tsri_origin origin, tsr_status s)
 tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op)
 {
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(tsri_result(out, &origin, infos[op->kind].name, desc, NULL));
+    TSRI_TRY(tsri_result(out, &origin, tsr_op_get_info(op->kind)->name, desc, NULL));
     op->out[0] = *out;
     return tsri_result_end(out, origin, tsri_op_run(op));
 }
 
-tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src)
+tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t,
+                          tsr_status s)
 {
-    if (!TSRI_LIKELY(dst->device == src->device)) return tsri_transfer(dst, src, false);
-    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { src }, .out = { dst } });
-}
-
-tsr_status tsri_fill_run(tsr_tensor *t, tsr_scalar value)
-{
-    const tsr_fill_params params = { value };
-    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_FILL, .nout = 1, .out = { t }, .params = &params });
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    if (s == TSR_OK) s = tsri_result(out, &origin, op, &made->desc, t);
+    if (s == TSR_OK) s = tsri_result_end(out, origin, tsr_copy(*out, made));
+    tsr_release(&made);
+    return s;
 }

@@ -1,17 +1,9 @@
-/* op.h - running an op by its backend, and its results: fitted, made, undone. */
+/* op.h - the results of ops: fitted, made, undone. */
 #ifndef TSRI_OP_H
 #define TSRI_OP_H
 
-#include "core/tensor_int.h"
-#include "tessera/backend.h"
+#include "backend/run.h"
 #include "tessera/match.h"
-
-/* Hands the op to the backend of its operands' device. Operands are checked,
- * outputs writable and allocated. TSR_EDEVICE if the operands disagree. */
-tsr_status tsri_op_run(const tsr_op *op);
-
-/* Has the backend of the op's device a kernel for it? */
-bool tsri_op_supported(const tsr_op *op);
 
 /* A tensor without data that has this desc, for a question about descs alone; returns t. */
 static inline const tsr_tensor *tsri_tensor_like(tsr_tensor *t, const tsr_desc *d)
@@ -66,10 +58,8 @@ tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op);
 tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
                             const tsr_tensor *const *in);
 
-/* dst = src for operands that are checked and do not overlap, except exactly. */
-tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src);
-
-/* Every element of t = value; t is writable. */
-tsr_status tsri_fill_run(tsr_tensor *t, tsr_scalar value);
+/* *out = `made`, of the host, beside t; `made` is released in any case. */
+tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t,
+                          tsr_status s);
 
 #endif

@@ -1,6 +1,6 @@
 /* order.c - sorting, and what follows from it: the best, the k-th, the different ones,
  * and finding. */
-#include "device_dispatch.h"
+#include "backend/device_run.h"
 #include "views.h"
 #include "core/overlap.h"
 #include "tessera/move.h"

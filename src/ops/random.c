@@ -1,6 +1,6 @@
 /* random.c - tensors of random numbers. The mapping from seed and index to a value is
  * stated in core/randoms.h and core/draws.h. */
-#include "device_dispatch.h"
+#include "backend/device_run.h"
 #include "tessera/random.h"
 
 #include "core/randoms.h"

@@ -1,5 +1,5 @@
 /* sample.c - random order, and indices drawn by weight. */
-#include "device_dispatch.h"
+#include "backend/device_run.h"
 #include "sample.h"
 #include "tessera/element.h"
 #include "tessera/move.h"

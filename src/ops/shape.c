@@ -1,7 +1,7 @@
 /* shape.c - tile, repeat, roll, pad, triangles, diagonals, grids: views, and copies
  * between them. */
 #include "boxes.h"
-#include "pad_rows.h"
+#include "backend/registry.h"
 #include "views.h"
 #include "tessera/ops/shape.h"
 #include "core/threads_int.h"
@@ -273,8 +273,10 @@ static tsr_status lay_padded_boxes(tsr_tensor *out, const tsr_tensor *t, const v
     const padding *p = how;
     int leading = 0;
     const int64_t size = tsri_dtype_size(out->dtype);
-    if (p->mode == TSR_PAD_CONSTANT && tsri_pads_rows(out, t))
-        return tsri_pad_rows(out, t, p->before, p->value);
+    tsr_status s;
+    if (p->mode == TSR_PAD_CONSTANT && tsri_is_here(out) && tsri_is_here(t) &&
+        tsri_host->pad(&s, out, t, p->before, p->value))
+        return s;
     while (leading < out->ndim && out->shape[leading] == t->shape[leading]) leading++;
     if (out->device == TSR_CPU && leading < out->ndim && tsr_numel(out) * size >= WORTH_BYTES &&
         out->shape[out->ndim - 1] * size < SHORT_BYTES && tsri_boxes_cut(&b.boxes, out, leading))

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/library.h"
+#include "core/library.h"
 #include "test.h"
 #include "tessera/backend.h"
 

@@ -1,6 +1,6 @@
 /* fftw.c - see fftw.h. Types and numbers are those of FFTW's interface, version 3. */
 #include "fftw.h"
-#include "backend/library.h"
+#include "core/library.h"
 #include "core/lock.h"
 
 /* The functions used ------------------------------------------------------------------- */

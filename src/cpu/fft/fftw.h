@@ -1,7 +1,7 @@
 /* fftw.h - FFTW, where the machine has it: one lane at a time, between buffers that are
  * packed and aligned alike.
  *
- * The library is opened when it is first asked for (backend/library.h). Its planner is
+ * The library is opened when it is first asked for (core/library.h). Its planner is
  * called under a lock, with FFTW_ESTIMATE; the last few plans are cached. A program that
  * itself plans with FFTW while another of its threads is here must make that safe. */
 #ifndef TSRI_FFTW_H

@@ -11,7 +11,7 @@ bool tsri_gemm_blas(const tsri_gemm *g)
 
 #else
 
-#include "backend/library.h"
+#include "core/library.h"
 #include "core/env.h"
 #include "core/lock.h"
 #include "core/mem.h"

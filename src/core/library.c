@@ -1,10 +1,10 @@
 /* library.c - dlopen, where there is one. */
 #include "library.h"
-#include "core/atomic.h"
-#include "core/env.h"
-#include "core/format.h"
-#include "core/log.h"
-#include "core/mem.h"
+#include "atomic.h"
+#include "env.h"
+#include "format.h"
+#include "log.h"
+#include "mem.h"
 #include "tessera/device.h"
 
 /* Whether they are used ----------------------------------------------------------------- */

@@ -1,14 +1,12 @@
-/* device_dispatch.c - ops on devices that are not the CPU: on a stream, in parts, or elsewhere. */
-#include "device_dispatch.h"
-#include "backend/streams.h"
-#include "backend/transfer.h"
+/* device_run.c - ops on devices that are not the CPU: on a stream, in parts, or elsewhere. */
+#include "device_run.h"
 #include "core/atomic.h"
 #include "core/env.h"
 #include "core/lock.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "views.h"
-#include "tessera/move.h"
+#include "streams.h"
+#include "transfer.h"
 
 tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b)
 {
@@ -231,20 +229,10 @@ tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary)
 {
     tsr_tensor *copy = NULL;
     if (TSRI_LIKELY(tsri_is_here(*t))) return TSR_OK;
-    TSRI_TRY(tsr_to_host(&copy, *t));
+    TSRI_TRY(tsri_packed_here(&copy, *t));
     tsr_release(temporary);
     *t = *temporary = copy;
     return TSR_OK;
-}
-
-tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t,
-                          tsr_status s)
-{
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    if (s == TSR_OK) s = tsri_result(out, &origin, op, &made->desc, t);
-    if (s == TSR_OK) s = tsri_result_end(out, origin, tsr_copy(*out, made));
-    tsr_release(&made);
-    return s;
 }
 
 enum { NOWHERE = -1 };

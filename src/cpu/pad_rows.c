@@ -1,21 +1,20 @@
-/* pad_rows.c - see pad_rows.h. Rows are written one after the other, padding and all (cpu/rows_writer.h). */
+/* pad_rows.c - see pad_rows.h. Rows are written one after the other, padding and all (rows_writer.h). */
 #include "pad_rows.h"
+#include "core/desc_int.h"
 #include "core/mem.h"
-#include "cpu/cpu_run.h"
-#include "cpu/rows_writer.h"
-#include "tessera/memory.h"
 #include "core/threads_int.h"
+#include "cpu_run.h"
+#include "rows_writer.h"
 
 enum {
     WORTH_BYTES = 1 << 20,    /* of a result */
     PART_BYTES  = 256 << 10   /* worth a thread */
 };
 
-bool tsri_pads_rows(const tsr_tensor *out, const tsr_tensor *t)
+static bool has_short_rows(const tsr_tensor *out, const tsr_tensor *t)
 {
     const int last = out->ndim - 1;
-    if (last < 1 || out->device != TSR_CPU || !tsr_memory_is_host(out->memory) || tsr_numel(t) == 0)
-        return false;
+    if (last < 1 || tsr_numel(t) == 0) return false;
     const int64_t size = tsri_dtype_size(out->dtype);
     return tsr_numel(out) * size >= WORTH_BYTES && out->shape[last] * size < TSRI_WRITER_ROW &&
            tsri_is_packed(&out->desc) && (t->stride[last] == 1 || t->shape[last] == 1);
@@ -87,7 +86,7 @@ static tsr_status pad_some(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-tsr_status tsri_pad_rows(tsr_tensor *out, const tsr_tensor *t, const int64_t *before, tsr_scalar value)
+static tsr_status pad_rows(tsr_tensor *out, const tsr_tensor *t, const int64_t *before, tsr_scalar value)
 {
     const int last = out->ndim - 1;
     const int64_t size = tsri_dtype_size(out->dtype), cols = out->shape[last], bytes = tsr_numel(out) * size;
@@ -100,4 +99,12 @@ tsr_status tsri_pad_rows(tsr_tensor *out, const tsr_tensor *t, const int64_t *be
     TSRI_TRY(tsr_scalar_store(element, out->dtype, value));
     for (int64_t i = 0; i < TSRI_WRITER_ROW; i += size) memcpy(values + i, element, (size_t)size);
     return tsri_parallel_for(tsr_numel(out) / cols, PART_BYTES / (cols * size) + 1, pad_some, &p);
+}
+
+bool tsri_cpu_pad(tsr_status *s, tsr_tensor *out, const tsr_tensor *x, const int64_t *before,
+                  tsr_scalar value)
+{
+    if (!has_short_rows(out, x)) return false;
+    *s = pad_rows(out, x, before, value);
+    return true;
 }

@@ -1,8 +1,8 @@
-/* device_dispatch.h - ops on devices that are not the CPU, and operands that are there. */
-#ifndef TSRI_DEVICE_DISPATCH_H
-#define TSRI_DEVICE_DISPATCH_H
+/* device_run.h - ops on devices that are not the CPU, and operands that are there. */
+#ifndef TSRI_DEVICE_RUN_H
+#define TSRI_DEVICE_RUN_H
 
-#include "op.h"
+#include "run.h"
 
 /* tsri_op_run and tsri_op_supported where the first result is not on the CPU: on the current
  * stream of its device, and by the policy of tsr_set_fallback where its backend cannot. Inputs on
@@ -19,10 +19,6 @@ tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b);
 /* Makes *t a tensor that the host reads, with all its work done: itself, or a copy that *temporary
  * holds, to be released. */
 tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary);
-
-/* *out = `made`, of the host, beside t; `made` is released in any case. */
-tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t,
-                          tsr_status s);
 
 /* Where tensors that come from nothing are made: on the device that this thread works on, or else
  * on the default one. tsri_work_on returns what was before, to be given back. */
