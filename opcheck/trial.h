@@ -214,8 +214,8 @@ int64_t most_elements(const trial *t);
 int random_shape(trial *t, int64_t shape[TRIAL_RANK], int low, int high, bool may_be_empty);
 
 /* Which numbers a tensor is filled with: small ones; or also infinities, NaN and the ends of
- * integers; or also the largest and smallest floats; or numbers near 1, whose products stay in range; or small ones
- * and here and there a NaN, of complex numbers in both parts. */
+ * integers; or also the largest and smallest floats; or numbers near 1, whose products stay in range; or
+ * small ones and here and there a NaN, of complex numbers in both parts. */
 typedef enum filling { FILL_SMALL, FILL_SPECIAL, FILL_EXTREME, FILL_FACTORS, FILL_NAN } filling;
 
 /* A desc with random strides: permuted, reversed, with gaps, broadcast dims if it may_repeat, and junk on

@@ -158,7 +158,7 @@ address_sanitizer() {
     build_in build/asan "$(printf 'tests-%s ' $kinds)" $no_gpu -DTSR_SANITIZE=address,undefined -DTSR_BUILD_EXAMPLES=OFF || return 1
     # Freed memory that is not used again; with as much as there is by default, pages are what takes time.
     export ASAN_OPTIONS=quarantine_size_mb=64
-    run_programs build/asan $kinds
+    TSR_PASSES=2 run_programs build/asan $kinds # of the net; the release build makes more, between guard pages
     local isa sets
     sets=$(lower_sets) || return 1
     for isa in $sets; do

@@ -295,8 +295,9 @@ static tsr_status run_from_dlpack(fixture *f)
     return tsr_from_dlpack(OUT, &m);
 }
 
-SCENARIO(from_buffer, tsr_from_buffer(OUT, &(tsr_buffer){ f->wrapped, sizeof f->wrapped, false, count_deletion,
-                                                          &f->deleted }, 0, &f->desc))
+#define BUFFER (tsr_buffer){ f->wrapped, sizeof f->wrapped, false, count_deletion, &f->deleted }
+SCENARIO(from_buffer, tsr_from_buffer(OUT, &BUFFER, 0, &f->desc))
+#undef BUFFER
 
 SCENARIO(storage_create, tsr_storage_create(&f->made, 4096, TSR_CPU, TSR_MEMORY_HOST))
 SCENARIO(storage_small, tsr_storage_create(&f->made, 8, TSR_CPU, TSR_MEMORY_HOST))
@@ -602,8 +603,8 @@ static void test_oom_of_the_allocator_every_call_fails_cleanly(void)
     tsr_pool_enable(was_on);
 }
 
-/* Blocks that are no tensor's or storage's come back too: as many are there after a failure as before. What the
- * library keeps, headers and caches, is there from a first call that succeeds. */
+/* Blocks that are no tensor's or storage's come back too: as many are there after a failure as before. What
+ * the library keeps, headers and caches, is there from a first call that succeeds. */
 static long blocks;
 
 static void *counting_alloc(void *context, size_t bytes, size_t alignment)

@@ -862,21 +862,22 @@ static void expect_metadata(const tsr_file *f)
            ((const int32_t *)m.items[1].data)[0] == 3);
 }
 
-/* Blocks as the format lists them: a wrong size of a type that is only carried through reads the next tensor from
- * another place. */
+/* Blocks as the format lists them. With a wrong size, a tensor that is only carried through would be cut. */
 static void test_gguf_types_have_the_sizes_of_the_format(void)
 {
     static const struct { uint32_t number; int elements, bytes; } types[] = {
-        { 0, 1, 4 },     { 1, 1, 2 },     { 2, 32, 18 },   { 3, 32, 20 },   { 6, 32, 22 },   { 7, 32, 24 },
-        { 8, 32, 34 },   { 9, 32, 40 },   { 10, 256, 84 }, { 11, 256, 110 }, { 12, 256, 144 }, { 13, 256, 176 },
-        { 14, 256, 210 }, { 15, 256, 292 }, { 16, 256, 66 }, { 17, 256, 74 }, { 18, 256, 98 }, { 19, 256, 50 },
-        { 20, 32, 18 },  { 21, 256, 110 }, { 22, 256, 82 }, { 23, 256, 136 }, { 24, 1, 1 },   { 25, 1, 2 },
-        { 26, 1, 4 },    { 27, 1, 8 },    { 28, 1, 8 },    { 29, 256, 56 }, { 30, 1, 2 },    { 34, 256, 54 },
+        { 0, 1, 4 }, { 1, 1, 2 }, { 2, 32, 18 }, { 3, 32, 20 }, { 6, 32, 22 },
+        { 7, 32, 24 }, { 8, 32, 34 }, { 9, 32, 40 }, { 10, 256, 84 }, { 11, 256, 110 },
+        { 12, 256, 144 }, { 13, 256, 176 }, { 14, 256, 210 }, { 15, 256, 292 }, { 16, 256, 66 },
+        { 17, 256, 74 }, { 18, 256, 98 }, { 19, 256, 50 }, { 20, 32, 18 }, { 21, 256, 110 },
+        { 22, 256, 82 }, { 23, 256, 136 }, { 24, 1, 1 }, { 25, 1, 2 }, { 26, 1, 4 },
+        { 27, 1, 8 }, { 28, 1, 8 }, { 29, 256, 56 }, { 30, 1, 2 }, { 34, 256, 54 },
         { 35, 256, 66 }, { 39, 32, 17 },
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         const tsri_gguf_type *t = tsri_gguf_type_numbered(types[i].number);
-        EXPECT_MSG(t && t->elements == types[i].elements && t->bytes == types[i].bytes, "type %u", types[i].number);
+        EXPECT_MSG(t && t->elements == types[i].elements && t->bytes == types[i].bytes, "type %u",
+                   types[i].number);
         EXPECT(t && tsri_gguf_type_named(t->name) == t);
     }
 }
