@@ -26,7 +26,7 @@ build() {
     rm -rf $out
     mkdir -p $out
     # Files named for an operating system are not portable ones.
-    for source in src/{core,backend,ops,cpu,cpu/gemm}/*.c; do
+    for source in src/{core,backend,ops,cpu,cpu/gemm,cpu/tuning}/*.c; do
         case $source in *_posix.c | *_win32.c) continue ;; esac
         echo "$source"
     done | xargs -P "$(nproc)" -I{} sh -c \

@@ -16,9 +16,6 @@
 
 enum {
     GRAIN_BYTES = 256 << 10, /* worth a thread */
-    TRANSPOSE_STREAM_BYTES = 6 << 20, /* transposed results of this size and more are written with
-                                         non-temporal stores: their lines are written in pieces, and
-                                         caches evict them before they are complete */
     MAX_LIST = 1024, /* offsets that are listed */
     MIN_LIST = 8
 };
@@ -168,7 +165,7 @@ tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src, int64_t wh
     }
     const int64_t bytes = tsri_loop_count(&loop) * size;
     const int64_t all = bytes > whole ? bytes : whole;
-    loop.stream = (transposed && bytes >= TRANSPOSE_STREAM_BYTES) || tsri_cpu_streams(2 * all);
+    loop.stream = (transposed && bytes >= tsri_tuning_get()->stream_transposed) || tsri_cpu_streams(2 * all);
     const tsri_kernel copy = { .fn = k->copy[__builtin_ctz((unsigned)size)], .params = NULL };
     return tsri_loop_run_parallel(&loop, &copy, GRAIN_BYTES / (2 * size));
 }

@@ -36,11 +36,27 @@ static uint64_t saved_state(void)
 
 static bool all(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
 
+/* `id` is what leaf 1 of CPUID gives: families above 15 are in two parts. */
+static tsri_processor ask_processor(uint32_t id)
+{
+    enum { HYGON_EBX = 0x6f677948 };  /* of HygonGenuine */
+    tsri_processor p = { .family = id >> 8 & 15 };
+    uint32_t a, b, c, d;
+    if (p.family == 15) p.family += id >> 20 & 0xff;
+    if (!__get_cpuid(0, &a, &b, &c, &d)) return p;
+    if (b == signature_INTEL_ebx) p.vendor = TSRI_VENDOR_INTEL;
+    if (b == signature_AMD_ebx || b == HYGON_EBX) p.vendor = TSRI_VENDOR_AMD;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) p.avx512 = all(b, bit_AVX512F);
+    return p;
+}
+
 static tsri_machine ask(void)
 {
-    tsri_machine m = { TSRI_ISA_PORTABLE, 0 };
+    tsri_machine m = { .isa = TSRI_ISA_PORTABLE };
     uint32_t a, b, c, d, b7, c7, d7, a71 = 0;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !all(c, bit_OSXSAVE)) return m;
+    if (!__get_cpuid(1, &a, &b, &c, &d)) return m;
+    m.processor = ask_processor(a);
+    if (!all(c, bit_OSXSAVE)) return m;
     const uint64_t state = saved_state();
     if (!__get_cpuid_count(7, 0, &a, &b7, &c7, &d7)) return m;
     if (!all(c, bit_FMA | bit_F16C | bit_AVX) || !all(b7, bit_AVX2 | bit_BMI2)) return m;
@@ -60,7 +76,7 @@ static tsri_machine ask(void)
 }
 
 #else
-static tsri_machine ask(void) { return (tsri_machine){ TSRI_ISA_PORTABLE, 0 }; }
+static tsri_machine ask(void) { return (tsri_machine){ .isa = TSRI_ISA_PORTABLE }; }
 #endif
 
 tsri_machine tsri_machine_find(const char *wish)

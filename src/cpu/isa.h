@@ -27,9 +27,19 @@ enum {
     TSRI_EXTRA_VBMI = 1 << 4   /* AVX512-VBMI */
 };
 
+typedef enum tsri_vendor { TSRI_VENDOR_OTHER, TSRI_VENDOR_INTEL, TSRI_VENDOR_AMD } tsri_vendor;
+
+/* Which processor it is, whatever the level that is used. */
+typedef struct tsri_processor {
+    tsri_vendor vendor;   /* AMD: Hygon, too, whose processors are of the same make */
+    uint32_t    family;
+    bool        avx512;
+} tsri_processor;
+
 typedef struct tsri_machine {
     tsri_isa isa;
     uint32_t extras;
+    tsri_processor processor;
 } tsri_machine;
 
 /* What is used: what the machine has, lowered by `wish` (the value of TSR_ISA; NULL

@@ -48,6 +48,7 @@ static void choose(void)
     tsri_cpu_pool_portable(&tsri_cpu_table);
 #endif
     machine = tsri_machine_find(tsri_env("TSR_ISA"));
+    tsri_tuning_used = tsri_tuning_find(machine, tsri_env("TSR_TUNING"));
     improve(&tsri_cpu_table, machine);
     tsri_store_release(&tsri_cpu_table_chosen, true);
 }

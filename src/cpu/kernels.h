@@ -21,6 +21,7 @@
 #include "nn/row_kernels.h"
 #include "reduce.h"
 #include "tessera/backend.h"
+#include "tuning/tuning.h"
 
 #if defined(__GNUC__)
 #define TSRI_NOINLINE __attribute__((noinline))
@@ -96,6 +97,13 @@ static inline const tsri_cpu_kernels *tsri_cpu_kernels_get(void)
 {
     if (!TSRI_LIKELY(tsri_load_acquire(&tsri_cpu_table_chosen))) tsri_cpu_table_choose();
     return &tsri_cpu_table;
+}
+
+/* What suits its processor. */
+static inline const tsri_tuning *tsri_tuning_get(void)
+{
+    (void)tsri_cpu_kernels_get();
+    return tsri_tuning_used;
 }
 
 /* The machine it was chosen for. */

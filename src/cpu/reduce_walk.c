@@ -18,6 +18,7 @@ enum {
     LONGEST = 4096,      /* elements of other strips */
     SHORT   = 256,       /* bytes of a run that is worth a strip of its own */
     RUNS    = 64,        /* outputs of a block by runs */
+    PLAIN   = 256 << 10, /* bytes of a block of runs that are read where they are, one after the other */
     SHORT_RUNS = 64      /* runs with fewer elements: a block has TSRI_SIDE outputs */
 };
 
@@ -220,11 +221,20 @@ static bool accumulate_columns(const tsri_tile *t, void *context)
 
 /* The walk ------------------------------------------------------------------------------- */
 
+/* Are the runs of outputs read where they are, one after the other? */
+static bool is_read_in_order(const tsri_reduction *r)
+{
+    const tsri_dim *run = &r->reduced.dim[0];
+    return !tsri_tuning_get()->reads_apart && !r->by_columns && !r->widen && r->reduced.ndim == 1 &&
+           run->step[0] == r->bytes && run->n > 0 && 2 * run->n * r->bytes <= PLAIN;
+}
+
 int64_t tsri_walk_side(const tsri_reduction *r)
 {
     const int64_t n = r->reduced.ndim ? r->reduced.dim[0].n : 1, most = room(r);
     if (r->by_columns && r->reduced.ndim < 2 && n > 0 && n < most / 16) return smaller(TSRI_SIDE, most / n);
     if (r->by_columns) return smaller(TSRI_SIDE, most / 4);
+    if (is_read_in_order(r) && 2 * n > most) return smaller(RUNS, PLAIN / (n * r->bytes));
     if (r->reduced.ndim > 1 || n > LONGEST || n > most || n == 0) return 1;
     /* Long runs that are not staged are read two at a time. */
     const bool plain = !r->widen && r->reduced.ndim && r->reduced.dim[0].step[0] == r->bytes;

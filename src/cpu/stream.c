@@ -10,41 +10,37 @@
  * 16 MiB and twice at 32. */
 #include "cpu_run.h"
 #include "core/atomic.h"
-
-enum { LEAST = 8 << 20, USUAL = 32 << 20, MOST = 64 << 20 };
+#include "kernels.h"
 
 #if defined(__linux__) && !defined(TSR_FREESTANDING)
 #include <unistd.h>
 #endif
 
 /* A quarter more than a core's share of the last level, if the system says how large that is. */
-static int64_t measure(void)
+static int64_t measure(const tsri_tuning *t)
 {
 #if defined(__linux__) && !defined(TSR_FREESTANDING) && defined(_SC_LEVEL3_CACHE_SIZE)
     const int64_t bytes = sysconf(_SC_LEVEL3_CACHE_SIZE), cpus = sysconf(_SC_NPROCESSORS_ONLN);
     if (bytes > 0 && cpus > 0) {
         const int64_t share = bytes / cpus * 5 / 4;
-        return share < LEAST ? LEAST : share > MOST ? MOST : share;
+        return share < t->stream_least ? t->stream_least : share > t->stream_most ? t->stream_most : share;
     }
 #endif
-    return USUAL;
+    return t->stream_usual;
 }
 
-static int64_t least = LEAST; /* ops that touch fewer bytes never use non-temporal stores */
-static int64_t known;         /* the threshold, or 0 */
+static int64_t known;  /* the threshold, or 0 */
 
 void tsri_cpu_stream_from(int64_t bytes)
 {
     tsri_store_relaxed(&known, bytes);
-    tsri_store_relaxed(&least, bytes > 0 ? bytes : LEAST);
 }
 
 bool tsri_cpu_streams(int64_t bytes)
 {
-    if (bytes < tsri_load_relaxed(&least)) return false;
     int64_t threshold = tsri_load_relaxed(&known);
     if (threshold == 0) {
-        threshold = measure();
+        threshold = measure(tsri_tuning_get());
         tsri_store_relaxed(&known, threshold);
     }
     return bytes >= threshold;

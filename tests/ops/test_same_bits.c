@@ -82,16 +82,19 @@ typedef struct sums {
 
 static char self[1024];
 
-static bool run_self(sums *out, const char *isa, int threads)
+static bool run_as(sums *out, const char *tuning, const char *isa, int threads)
 {
     char command[1200];
-    (void)snprintf(command, sizeof command, "TSR_EXTERNAL=off TSR_ISA=%s TSR_THREADS=%d '%s' --print", isa,
+    (void)snprintf(command, sizeof command,
+                   "TSR_EXTERNAL=off TSR_TUNING=%s TSR_ISA=%s TSR_THREADS=%d '%s' --print", tuning, isa,
                    threads, self);
     FILE *f = popen(command, "r");
     out->n = 0;
     while (f && out->n < MOST_LINES && fgets(out->line[out->n], LINE, f)) out->n++;
     return f && pclose(f) == 0 && out->n > 500;
 }
+
+static bool run_self(sums *out, const char *isa, int threads) { return run_as(out, "", isa, threads); }
 
 /* The promise ------------------------------------------------------------------------------------ */
 
@@ -214,6 +217,18 @@ static void test_listed_ops_have_the_same_bits_on_every_instruction_set(void)
     expect_same_on("avx512");
 }
 
+static void test_listed_ops_have_the_same_bits_on_every_family_of_processors(void)
+{
+    static const char *const families[] = { "default", "intel_server", "amd_zen" };
+    EXPECT(run_self(&base, "avx512", 1));
+    for (int i = 0; i < 3; i++) {
+        EXPECT(run_as(&other, families[i], "avx512", 1) && base.n == other.n);
+        for (int k = 0; k < base.n && k < other.n; k++)
+            EXPECT_MSG(!is_promised(base.line[k]) || !strcmp(base.line[k], other.line[k]), "%s: %s    and %s",
+                       families[i], other.line[k], base.line[k]);
+    }
+}
+
 static void test_all_ops_have_the_same_bits_for_every_number_of_threads(void)
 {
     static const char *const sets[] = { "portable", "avx2", "avx512" };
@@ -245,6 +260,7 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "--differ")) return print_differences();
     TEST_BEGIN(argc, argv);
     RUN(test_listed_ops_have_the_same_bits_on_every_instruction_set);
+    RUN(test_listed_ops_have_the_same_bits_on_every_family_of_processors);
     RUN(test_all_ops_have_the_same_bits_for_every_number_of_threads);
     return TEST_END();
 }

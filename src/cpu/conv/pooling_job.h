@@ -16,8 +16,7 @@ enum {
     ROWS = TSRI_AXES - 1,   /* the axis along which rows of a block are counted */
     SIDE = 256,             /* outputs of a row of a block, at most */
     TAPS = 256,             /* that are taken at a time */
-    BUFFER = 24 << 10,      /* bytes of lines */
-    AHEAD = 8 << 10         /* bytes by which x is prefetched ahead */
+    BUFFER = 24 << 10       /* bytes of lines */
 };
 
 /* Divisors of the averages of a row: counts along the lane, and products with the other axes' counts. */

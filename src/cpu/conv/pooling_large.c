@@ -51,7 +51,7 @@ static void reduce_lines(char *found, char *which, const tsri_pooling *j, const 
                           .z = found,
                           .which = which,
                           .begin = j->lowest,
-                          .ahead = in_x ? AHEAD : 0 };
+                          .ahead = in_x ? tsri_tuning_get()->pool_ahead : 0 };
     for (int64_t q = 0; q < f->n || q == 0; q += some, k.begin = NULL) {
         k.first = q;
         k.taps = smaller(f->n - q, some);

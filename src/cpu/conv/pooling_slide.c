@@ -323,7 +323,7 @@ static void slide_some(const tsri_pooling *j, const tsri_pooling_block *b, layou
         k.x = b->x + l->first * j->wide;
         for (int d = 0; d < AXES; d++) k.x += begin_of(j, d, d == LANE ? 0 : b->at[d]) * j->axis[d].x;
         k.x_step = tsri_slide_bytes(&j->axis[ROWS]);
-        k.ahead = AHEAD;
+        k.ahead = tsri_tuning_get()->pool_ahead;
         k.taps = find_taps_in_x(tap, j);
     } else {
         load_lines(buffer, b, l, j);
@@ -399,7 +399,7 @@ static void slide_pairs(const tsri_pooling *j, const tsri_pooling_block *b, cons
                           .column = begin_of(j, LANE, l->first), .columns = j->axis[LANE].in,
                           .z = direct ? b->z + l->first * j->wide : found,
                           .z_step = direct ? a->z : l->n * (final || !j->average ? j->wide : 8),
-                          .begin = j->lowest, .ahead = AHEAD, .follows = j->follows,
+                          .begin = j->lowest, .ahead = tsri_tuning_get()->pool_ahead, .follows = j->follows,
                           .count = final && j->average ? j->common.all[0] : 0 };
     for (int64_t r = 0; r < b->rows; r += k.rows, k.z += k.rows * k.z_step) {
         const int64_t at = begin_of(j, ROWS, b->at[ROWS] + r);

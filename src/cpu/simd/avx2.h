@@ -47,6 +47,10 @@ V void vd_stream(void *p, vd x)         { _mm256_stream_pd(p, x); }
 V vi   vi_load(const void *p)           { return _mm256_loadu_si256(p); }
 V void vi_store(void *p, vi x)          { _mm256_storeu_si256(p, x); }
 V void vi_stream(void *p, vi x)         { _mm256_stream_si256(p, x); }
+/* The same with stores of 32 bytes. */
+V void vf_stream_short(void *p, vf x) { vf_stream(p, x); }
+V void vd_stream_short(void *p, vd x) { vd_stream(p, x); }
+V void vi_stream_short(void *p, vi x) { vi_stream(p, x); }
 V vf   vf_load_n(const void *p, int64_t n)      { return _mm256_maskload_ps(p, vm_first(n)); }
 V void vf_store_n(void *p, vf x, int64_t n)     { _mm256_maskstore_ps(p, vm_first(n), x); }
 V vd   vd_load_n(const void *p, int64_t n)      { return _mm256_maskload_pd(p, vk_first(n)); }

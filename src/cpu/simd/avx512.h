@@ -41,6 +41,22 @@ V void vd_stream(void *p, vd x)         { _mm512_stream_pd(p, x); }
 V vi   vi_load(const void *p)           { return _mm512_loadu_si512(p); }
 V void vi_store(void *p, vi x)          { _mm512_storeu_si512(p, x); }
 V void vi_stream(void *p, vi x)         { _mm512_stream_si512(p, x); }
+/* The same with stores of 32 bytes. */
+V void vf_stream_short(void *p, vf x)
+{
+    _mm256_stream_ps(p, _mm512_castps512_ps256(x));
+    _mm256_stream_ps((float *)p + VF / 2, _mm512_extractf32x8_ps(x, 1));
+}
+V void vd_stream_short(void *p, vd x)
+{
+    _mm256_stream_pd(p, _mm512_castpd512_pd256(x));
+    _mm256_stream_pd((double *)p + VD / 2, _mm512_extractf64x4_pd(x, 1));
+}
+V void vi_stream_short(void *p, vi x)
+{
+    _mm256_stream_si256(p, _mm512_castsi512_si256(x));
+    _mm256_stream_si256((__m256i *)p + 1, _mm512_extracti64x4_epi64(x, 1));
+}
 V vf   vf_load_n(const void *p, int64_t n)      { return _mm512_maskz_loadu_ps(vm_first(n), p); }
 V void vf_store_n(void *p, vf x, int64_t n)     { _mm512_mask_storeu_ps(p, vm_first(n), x); }
 V vd   vd_load_n(const void *p, int64_t n)      { return _mm512_maskz_loadu_pd(vk_first(n), p); }

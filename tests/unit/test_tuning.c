@@ -1,0 +1,56 @@
+/* test_tuning.c - which family of processors a machine is taken for. */
+#include "cpu/kernels.h"
+#include "test.h"
+
+static const char *family_of(tsri_vendor vendor, uint32_t family, bool avx512, const char *wish)
+{
+    const tsri_machine m = { .isa = TSRI_ISA_PORTABLE,
+                             .processor = { .vendor = vendor, .family = family, .avx512 = avx512 } };
+    return tsri_tuning_find(m, wish)->name;
+}
+
+static void test_processors_have_the_tuning_of_their_family(void)
+{
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, true, NULL), "intel_server"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, false, NULL), "intel_client"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x17, false, NULL), "amd_zen"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, true, NULL), "amd_zen"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x1a, true, NULL), "amd_zen"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x15, false, NULL), "default"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_OTHER, 6, true, NULL), "default"));
+}
+
+static void test_a_wish_names_a_family(void)
+{
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, true, "amd_zen"), "amd_zen"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, true, "intel_server"), "intel_server"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, true, "default"), "default"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, true, "zen"), "amd_zen"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, false, ""), "intel_client"));
+}
+
+static void test_every_family_is_complete(void)
+{
+    static const tsri_tuning *const all[] = { &tsri_tuning_default, &tsri_tuning_intel_server,
+                                              &tsri_tuning_intel_client, &tsri_tuning_amd_zen };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const tsri_tuning *t = all[i];
+        EXPECT_MSG(t->stream_bytes == 32 || t->stream_bytes == 64, "%s", t->name);
+        EXPECT_MSG(t->stream_pages >= 1 && t->stream_transposed > 0, "%s", t->name);
+        EXPECT_MSG(t->stream_least > 0 && t->stream_least <= t->stream_usual, "%s", t->name);
+        EXPECT_MSG(t->stream_usual <= t->stream_most, "%s", t->name);
+        EXPECT_MSG(t->result_least > 0, "%s", t->name);
+        EXPECT_MSG(t->resident_least > 0 && t->resident_least <= t->resident_usual, "%s", t->name);
+        EXPECT_MSG(t->resident_usual <= t->resident_most, "%s", t->name);
+    }
+    EXPECT(tsri_tuning_get() == tsri_tuning_used);
+}
+
+int main(int argc, char **argv)
+{
+    TEST_BEGIN(argc, argv);
+    RUN(test_processors_have_the_tuning_of_their_family);
+    RUN(test_a_wish_names_a_family);
+    RUN(test_every_family_is_complete);
+    return TEST_END();
+}
