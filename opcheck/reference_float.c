@@ -26,8 +26,7 @@ static bool ew_test(bool *z, tsr_op_kind op, ew_real x, ew_real y)
 /* The floor of the quotient: exact below 2^53, the quotient to a unit above. */
 static ew_want ew_floor_div(tsr_dtype dtype, ew_real x, ew_real y)
 {
-    if (isnan(x) || isnan(y) || isinf(x) || y == 0 || x == 0) return ew_want_once(dtype, x / y);
-    if (isinf(y)) return ew_want_once(dtype, (x < 0) != (y < 0) ? -1 : 0);
+    if (isnan(x) || isnan(y) || isinf(x) || isinf(y) || y == 0 || x == 0) return ew_want_once(dtype, x / y);
     if (fabsl(x / y) >= 0x1p53L) return ew_want_near(x / y, 1);
     const ew_real rest = fmodl(x, y), whole = roundl((x - rest) / y);
     const bool down = rest != 0 && (x < 0) != (y < 0);

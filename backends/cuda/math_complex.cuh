@@ -112,7 +112,10 @@ TSRC_FN Complex as_odd(Complex x, const Thrust &z)
 }
 
 TSRC_CALL Complex op_sinh(Complex x) { return as_odd(x, thrust::sinh(first_quadrant(x))); }
-TSRC_CALL Complex op_tanh(Complex x) { return as_odd(x, thrust::tanh(first_quadrant(x))); }
+TSRC_CALL Complex op_tanh(Complex x)
+{
+    return as_odd(x, isinf(x.re) ? Thrust(1, 0) : thrust::tanh(first_quadrant(x)));
+}
 TSRC_CALL Complex op_asinh(Complex x) { return as_odd(x, thrust::asinh(first_quadrant(x))); }
 TSRC_CALL Complex op_atanh(Complex x) { return as_odd(x, thrust::atanh(first_quadrant(x))); }
 TSRC_CALL Complex op_cosh(Complex x)

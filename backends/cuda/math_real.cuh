@@ -197,8 +197,7 @@ TSRC_CALL double called_remainder(double x, double y)
 TSRC_CALL double called_floor_div(double x, double y)
 {
     const double q = floor(x / y);
-    if (q - q != 0) return q;
-    if (isinf(y)) return x != 0 && (x < 0) != (y < 0) ? -1 : q;
+    if (q - q != 0 || isinf(y)) return q;
     const double left = fma(-q, y, x);
     return left != 0 && (left < 0) != (y < 0) ? q - 1 : q;
 }

@@ -465,10 +465,10 @@ static void test_divide_at_special_values_is_as_the_standard_says(void)
     BINARY(div, QUOTIENT, R2(POSITIVE, MINUS_INF, IS_MINUS_0), R2(NEGATIVE, PLUS_INF, IS_MINUS_0));
 }
 
-/* A finite number by an infinity of the other sign may be -0 or, as remainder has it, -1. */
+/* A finite number by an infinity of the other sign is -0. The standard also allows Python's -1. */
 static void test_floor_divide_at_special_values_is_as_the_standard_says(void)
 {
-    BINARY(floor_div, QUOTIENT, R2(POSITIVE, MINUS_INF, IS_MINUS_1), R2(NEGATIVE, PLUS_INF, IS_MINUS_1));
+    BINARY(floor_div, QUOTIENT, R2(POSITIVE, MINUS_INF, IS_MINUS_0), R2(NEGATIVE, PLUS_INF, IS_MINUS_0));
 }
 
 static void test_remainder_at_special_values_is_as_the_standard_says(void)
@@ -753,7 +753,7 @@ static void test_complex_hyperbolics_at_special_values_are_as_the_standard_says(
             { A_NAN, ZERO, IS_NAN, IS_ANY_0 }, { A_NAN, NONZERO, NAN_NAN }, { A_NAN, A_NAN, NAN_NAN });
     COMPLEX(tanh, { PLUS_0, PLUS_0, IS_PLUS_0, IS_PLUS_0 }, { NONZERO, PLUS_INF, NAN_NAN },
             { PLUS_0, PLUS_INF, IS_PLUS_0, IS_NAN }, { NONZERO, A_NAN, NAN_NAN },
-            { PLUS_0, A_NAN, IS_PLUS_0, IS_NAN }, { PLUS_INF, POSITIVE, IS_1, IS_ANY_0 },
+            { PLUS_0, A_NAN, IS_PLUS_0, IS_NAN }, { PLUS_INF, POSITIVE, IS_1, IS_PLUS_0 },
             { PLUS_INF, PLUS_INF, IS_1, IS_ANY_0 }, { PLUS_INF, A_NAN, IS_1, IS_ANY_0 },
             { A_NAN, PLUS_0, IS_NAN, IS_PLUS_0 }, { A_NAN, NOT_0, NAN_NAN });
 }

@@ -247,7 +247,7 @@ static inline wide2 first_cosh(wide a, wide b)
 /* By tan b, whose square takes no part where it overflows. */
 static inline wide2 first_tanh(wide a, wide b)
 {
-    if (isinf(a)) return C(W(1), b - b != 0 ? W(0) : W(0) * sin(2 * b));
+    if (isinf(a)) return C(W(1), W(0));
     if (b - b != 0) return C(a == 0 ? a : NOT_A_NUMBER, NOT_A_NUMBER);
     if (isnan(a)) return C(a, b == 0 ? b : a);
     if (a > ONLY_EXP) return C(W(1), 4 * sin(b) * cos(b) * exp(-2 * a));

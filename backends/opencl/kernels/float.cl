@@ -208,8 +208,7 @@ static inline value op_remainder(value x, value y)
 static inline value op_floor_div(value u, value v)
 {
     const much x = u, y = v, q = floor(x / y);
-    if (q - q != 0) return (value)q;
-    if (isinf(y)) return x != 0 && (x < 0) != (y < 0) ? (value)-1 : (value)q;
+    if (q - q != 0 || isinf(y)) return (value)q;
     const much left = fma(-q, y, x);
     return (value)(left != 0 && (left < 0) != (y < 0) ? q - 1 : q);
 }
