@@ -3,7 +3,7 @@
 # Examples quote what they print, however long. CONTRIBUTING.md has the rest, which no program checks.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-found=$(git ls-files src include cli opcheck tests bench backends backend-check examples compat 2>/dev/null |
+found=$(git ls-files src include cli opcheck tests bench backends backend-check examples compat python 2>/dev/null |
     grep -E '\.(c|h|inc|def|cpp|hpp|cu|cuh|cl)$' |
     xargs awk 'length > 110 && FILENAME !~ /^examples/ { print FILENAME ":" FNR ": " length " columns" }
                /\t/ { print FILENAME ":" FNR ": a tab" }

@@ -1,0 +1,54 @@
+# The Python package, in build/python: set PYTHONPATH to that folder. The extension is written against the
+# limited API of Python 3.10 and links the shared library, which it finds beside itself (in a wheel) or in
+# build/lib.
+#
+# Left out where there is no Python with its headers, and from builds that a Python program cannot load.
+if(TSR_SANITIZE OR TSR_COVERAGE OR TSR_NO_THREADS OR TSR_MAX_NDIM)
+    return()
+endif()
+find_package(Python3 3.10 QUIET COMPONENTS Interpreter Development.Module)
+if(NOT Python3_Development.Module_FOUND)
+    message(STATUS "no Python headers: the Python package is not built")
+    return()
+endif()
+
+set(python_package ${PROJECT_BINARY_DIR}/python/tessera)
+set(python_generated ${PROJECT_BINARY_DIR}/python-generated)
+file(MAKE_DIRECTORY ${python_package} ${python_generated})
+
+# What is known of ops comes from op.def and the headers.
+file(GLOB python_headers CONFIGURE_DEPENDS include/tessera/*.h include/tessera/*.def include/tessera/ops/*.h)
+add_custom_command(
+    OUTPUT ${python_generated}/rows.inc ${python_package}/ops.pyi
+    COMMAND ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} ${Python3_EXECUTABLE}
+            ${PROJECT_SOURCE_DIR}/python/generate.py ${PROJECT_SOURCE_DIR} ${python_generated}/rows.inc
+            ${python_package}/ops.pyi
+    DEPENDS python/generate.py ${python_headers}
+    COMMENT "Making Python's table of ops")
+
+file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.c)
+add_library(python_extension MODULE ${python_sources} ${python_generated}/rows.inc)
+target_compile_definitions(python_extension PRIVATE Py_LIMITED_API=0x030A0000)
+# Not -Wpedantic: Python's slots hold functions as void *.
+target_compile_options(python_extension PRIVATE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
+                       $<$<BOOL:${TSR_WERROR}>:-Werror>)
+target_include_directories(python_extension PRIVATE ${python_generated} ${Python3_INCLUDE_DIRS})
+target_link_libraries(python_extension PRIVATE tessera::tessera)
+set_target_properties(python_extension PROPERTIES
+    PREFIX "" OUTPUT_NAME _tessera SUFFIX .abi3.so
+    C_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY ${python_package}
+    BUILD_WITH_INSTALL_RPATH ON
+    INSTALL_RPATH "$ORIGIN;$ORIGIN/../../lib")
+
+# The modules are copied, so that the folder is what a wheel holds.
+file(GLOB python_modules RELATIVE ${PROJECT_SOURCE_DIR}/python/tessera CONFIGURE_DEPENDS
+     python/tessera/*.py python/tessera/*.pyi python/tessera/py.typed)
+set(python_copies)
+foreach(module IN LISTS python_modules)
+    add_custom_command(OUTPUT ${python_package}/${module}
+        COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/python/tessera/${module} ${python_package}
+        DEPENDS python/tessera/${module} COMMENT "")
+    list(APPEND python_copies ${python_package}/${module})
+endforeach()
+add_custom_target(python ALL DEPENDS ${python_copies} python_extension)

@@ -1,0 +1,94 @@
+/* module.c - the extension tessera._tessera: what the package is made of. */
+#include "binding.h"
+
+static PyObject *devices(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    const int n = tsr_device_count();
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < n; i++) {
+        char name[64];
+        const tsr_device device = tsr_device_at(i);
+        tsr_device_name(name, sizeof name, device);
+        PyObject *o = PyUnicode_FromString(device == TSR_CPU ? "cpu" : name);
+        if (!o || PyList_Append(list, o)) Py_CLEAR(list);
+        Py_XDECREF(o);
+    }
+    return list;
+}
+
+static PyObject *default_device(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    char name[64];
+    const tsr_device device = tsr_device_default();
+    tsr_device_name(name, sizeof name, device);
+    return PyUnicode_FromString(device == TSR_CPU ? "cpu" : name);
+}
+
+static PyObject *set_threads(PyObject *self, PyObject *args)
+{
+    (void)self;
+    int n;
+    if (!PyArg_ParseTuple(args, "i:set_threads", &n)) return NULL;
+    tsr_status s;
+    RUN(s, LONG_WORK, tsr_set_threads(n));
+    if (s != TSR_OK) return fail(s);
+    Py_RETURN_NONE;
+}
+
+static PyObject *threads(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    return PyLong_FromLong(tsr_threads());
+}
+
+static PyObject *promote(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *a, *b;
+    tsr_dtype x, y, z;
+    if (!PyArg_ParseTuple(args, "OO:promote", &a, &b) || dtype_from(&x, a) || dtype_from(&y, b)) return NULL;
+    const tsr_status s = tsr_dtype_promote(&z, x, y);
+    return s == TSR_OK ? dtype_object(z) : fail(s);
+}
+
+static PyObject *synchronize(PyObject *self, PyObject *args)
+{
+    (void)self;
+    const char *name;
+    tsr_device device;
+    if (!PyArg_ParseTuple(args, "s:synchronize", &name)) return NULL;
+    tsr_status s = tsr_device_parse(&device, name);
+    if (s == TSR_OK) RUN(s, LONG_WORK, tsr_device_sync(device));
+    if (s != TSR_OK) return fail(s);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    { "elementwise", elementwise, METH_VARARGS, NULL },
+    { "from_numbers", number_sequence, METH_VARARGS, NULL },
+    { "promote", promote, METH_VARARGS, NULL },
+    { "devices", devices, METH_NOARGS, NULL },
+    { "default_device", default_device, METH_NOARGS, NULL },
+    { "set_threads", set_threads, METH_VARARGS,
+      "set_threads(n, /)\n--\n\nHow many threads compute; 0 restores the default." },
+    { "threads", threads, METH_NOARGS, "threads()\n--\n\nHow many threads compute." },
+    { "synchronize", synchronize, METH_VARARGS,
+      "synchronize(device, /)\n--\n\nWaits for all work of a device." },
+    { NULL, NULL, 0, NULL }
+};
+
+static struct PyModuleDef definition = { PyModuleDef_HEAD_INIT, "tessera._tessera", NULL, -1, methods,
+                                         NULL, NULL, NULL, NULL };
+
+PyMODINIT_FUNC PyInit__tessera(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+    if (!module) return NULL;
+    if (errors_init(module) || dtype_init(module) || array_init(module) || call_init(module) ||
+        view_init(module) || exchange_init(module) || file_init(module) ||
+        PyModule_AddStringConstant(module, "version", tsr_version()))
+        Py_CLEAR(module);
+    return module;
+}
