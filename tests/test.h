@@ -5,14 +5,11 @@
  * that the library holds as many tensors and bytes as before, so a leak is a
  * failure of the test that made it.
  *
- *     static void test_view_shares_memory(void) { ... EXPECT(a == b); ... }
+ *     TEST(test_view_shares_memory) { ... EXPECT(a == b); ... }
  *
- *     int main(int argc, char **argv)
- *     {
- *         TEST_BEGIN(argc, argv);        // argv[1]: run only tests whose names contain it
- *         RUN(test_view_shares_memory);
- *         return TEST_END();             // prints "N passed, N failed, N skipped"
- *     }
+ * main() is here too: it runs a file's tests in their order, or those alone whose names contain its first
+ * argument, and prints "N passed, N failed, N skipped". TEST_BEFORE { ... } and TEST_AFTER { ... } are run
+ * around them. A file that must do more defines TEST_OWN_MAIN and calls TEST_BEGIN, RUN and TEST_END itself.
  */
 #ifndef TSR_TEST_H
 #define TSR_TEST_H
@@ -31,7 +28,39 @@ static struct {
     int failures;        /* in the current test */
     bool skip;
     bool stop;           /* at the first failure: TSR_STOP is set */
+    void (*before)(void), (*after)(void);
+    struct test_entry *first, *last;
 } test_state;
+
+typedef struct test_entry {
+    const char *name;
+    void (*run)(void);
+    struct test_entry *next;
+} test_entry;
+
+static inline void test_list(test_entry *entry)
+{
+    if (test_state.last) test_state.last->next = entry;
+    else                 test_state.first = entry;
+    test_state.last = entry;
+}
+
+/* A test, which lists itself before main() begins. */
+#define TEST(name)                                                                     \
+    static void name(void);                                                            \
+    __attribute__((constructor)) static void name##_listed(void)                       \
+    {                                                                                  \
+        static test_entry entry = { #name, name, NULL };                               \
+        test_list(&entry);                                                             \
+    }                                                                                  \
+    static void name(void)
+
+#define TEST_AROUND(when)                                                              \
+    static void test_##when(void);                                                     \
+    __attribute__((constructor)) static void test_##when##_listed(void) { test_state.when = test_##when; } \
+    static void test_##when(void)
+#define TEST_BEFORE TEST_AROUND(before)
+#define TEST_AFTER  TEST_AROUND(after)
 
 static inline void test_begin(int argc, char **argv)
 {
@@ -121,6 +150,22 @@ static inline int test_end(void)
 }
 
 #define TEST_END() test_end()
+
+static inline int test_all(void)
+{
+    if (test_state.before) test_state.before();
+    for (test_entry *e = test_state.first; e; e = e->next) test_run(e->name, e->run);
+    if (test_state.after) test_state.after();
+    return test_end();
+}
+
+#ifndef TEST_OWN_MAIN
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    return test_all();
+}
+#endif
 
 /* A child of fork() ends with _exit(): the end of the program is its parent's affair. A build that counts
  * what is reached (TSR_COVERAGE) keeps the child's counts. */

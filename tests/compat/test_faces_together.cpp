@@ -13,7 +13,7 @@
 
 static const float numbers[6] = { 1, 2, 3, 4, 5, 6 };
 
-static void test_faces_llaisys_adds(void)
+TEST(test_faces_llaisys_adds)
 {
     size_t shape[] = { 2, 3 };
     llaisysTensor_t a = tensorCreate(shape, 2, LLAISYS_DTYPE_F32, LLAISYS_DEVICE_CPU, 0);
@@ -25,7 +25,7 @@ static void test_faces_llaisys_adds(void)
     tensorDestroy(c);
 }
 
-static void test_faces_infiniop_rearranges(void)
+TEST(test_faces_infiniop_rearranges)
 {
     const size_t shape[] = { 3, 2 };
     const ptrdiff_t turned[] = { 1, 3 }, packed[] = { 2, 1 };
@@ -46,32 +46,21 @@ static void test_faces_infiniop_rearranges(void)
     EXPECT(infiniopDestroyHandle(handle) == INFINI_STATUS_SUCCESS);
 }
 
-static void test_faces_tinyai_reshapes(void)
+TEST(test_faces_tinyai_reshapes)
 {
     tiny::Tensor t(2, 3);
     t.fill(2.5f);
     EXPECT(t.size == 6 && t.at(1, 2) == 2.5f);
 }
 
-static void test_faces_mxbase_allocates(void)
+TEST(test_faces_mxbase_allocates)
 {
     MxBase::TensorBase t({ 2, 3 }, MxBase::TENSOR_DTYPE_FLOAT32);
     EXPECT(MxBase::TensorBase::TensorBaseMalloc(t) == APP_ERR_OK && t.GetByteSize() == 24);
 }
 
-static void test_faces_renaissance_multiplies(void)
+TEST(test_faces_renaissance_multiplies)
 {
     tr::Tensor t = tr::Tensor::full(tr::Shape(2, 2), 3.0f, tr::DType::FP32, tr::CPU);
     EXPECT(t.numel() == 4 && t.is_contiguous());
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_faces_llaisys_adds);
-    RUN(test_faces_infiniop_rearranges);
-    RUN(test_faces_tinyai_reshapes);
-    RUN(test_faces_mxbase_allocates);
-    RUN(test_faces_renaissance_multiplies);
-    return TEST_END();
 }

@@ -17,7 +17,7 @@ static double mixture(size_t n, const std::function<double(size_t)> &score,
     return out / sum;
 }
 
-static void test_attention_fills_the_caches_and_looks_back(void)
+TEST(test_attention_fills_the_caches_and_looks_back)
 {
     Handle handle;
     const size_t heads = 4, kv = 2, d = 8, length = 10;
@@ -61,7 +61,7 @@ static void test_attention_fills_the_caches_and_looks_back(void)
                   INFINI_STATUS_NULL_POINTER);
 }
 
-static void test_kv_caching_writes_each_row_at_its_own_place(void)
+TEST(test_kv_caching_writes_each_row_at_its_own_place)
 {
     Handle handle;
     const size_t batch = 3, heads = 2, length = 8, seq = 3, d = 4;
@@ -95,7 +95,7 @@ static void test_kv_caching_writes_each_row_at_its_own_place(void)
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_paged_caching_writes_slots_and_skips_negative_ones(void)
+TEST(test_paged_caching_writes_slots_and_skips_negative_ones)
 {
     Handle handle;
     const size_t blocks = 4, heads = 2, size = 4, d = 3, tokens = 5;
@@ -156,7 +156,7 @@ struct Pages {
     }
 };
 
-static void test_paged_attention_follows_the_block_tables(void)
+TEST(test_paged_attention_follows_the_block_tables)
 {
     Handle handle;
     for (infiniDtype_t dt : floats)
@@ -197,7 +197,7 @@ static void test_paged_attention_follows_the_block_tables(void)
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_paged_attention_prefill_is_causal_within_each_sequence(void)
+TEST(test_paged_attention_prefill_is_causal_within_each_sequence)
 {
     Handle handle;
     const size_t rows[] = { 2, 5, 1 };
@@ -231,15 +231,4 @@ static void test_paged_attention_prefill_is_causal_within_each_sequence(void)
                                   p.lengths.data(), starts.data(), nullptr)),
                           INFINI_STATUS_BAD_PARAM);
         }
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_attention_fills_the_caches_and_looks_back);
-    RUN(test_kv_caching_writes_each_row_at_its_own_place);
-    RUN(test_paged_caching_writes_slots_and_skips_negative_ones);
-    RUN(test_paged_attention_follows_the_block_tables);
-    RUN(test_paged_attention_prefill_is_causal_within_each_sequence);
-    return TEST_END();
 }

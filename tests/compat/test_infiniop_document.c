@@ -39,7 +39,7 @@ static infiniopTensorDescriptor_t describe(size_t ndim, const size_t *shape, con
 }
 
 /* addr + ((3 - 1) * s1 + (2 - 1) * s2) * size(T) is row 3, column 2. */
-static void test_an_element_lies_where_the_formula_says(void)
+TEST(test_an_element_lies_where_the_formula_says)
 {
     const size_t shape[2] = { 4, 5 };
     const ptrdiff_t strides[][2] = { { 5, 1 }, { 1, 4 }, { 10, 2 }, { -5, 1 }, { 0, 1 } };
@@ -58,7 +58,7 @@ static void test_an_element_lies_where_the_formula_says(void)
     }
 }
 
-static void test_no_dims_are_a_scalar_and_need_no_shape(void)
+TEST(test_no_dims_are_a_scalar_and_need_no_shape)
 {
     const double x = 2.5;
     double y = 0;
@@ -67,7 +67,7 @@ static void test_no_dims_are_a_scalar_and_need_no_shape(void)
     EXPECT(infiniopDestroyTensorDescriptor(d) == INFINI_STATUS_SUCCESS);
 }
 
-static void test_a_stride_of_zero_repeats_and_a_negative_one_walks_back(void)
+TEST(test_a_stride_of_zero_repeats_and_a_negative_one_walks_back)
 {
     const size_t shape[2] = { 3, 2 };
     const ptrdiff_t repeat[2] = { 0, 1 }, back[2] = { -2, -1 };
@@ -87,7 +87,7 @@ static void test_a_stride_of_zero_repeats_and_a_negative_one_walks_back(void)
 }
 
 /* A transpose is other metadata, and then a rearrange: 2 x 3 to 3 x 2. */
-static void test_a_transpose_is_metadata_then_rearrange(void)
+TEST(test_a_transpose_is_metadata_then_rearrange)
 {
     const size_t shape[2] = { 3, 2 };
     const ptrdiff_t strides[2] = { 1, 3 };
@@ -102,7 +102,7 @@ static void test_a_transpose_is_metadata_then_rearrange(void)
 }
 
 /* { float32 | (d1, d2) | (..., 1) }, { dT | ((b,) h, w, c) | (...) } and { dT | ((...,) m, n) | (~) } */
-static void test_the_constraints_of_the_document_describe_tensors_that_operators_take(void)
+TEST(test_the_constraints_of_the_document_describe_tensors_that_operators_take)
 {
     infiniopHandle_t handle = make_handle();
     const size_t rows[2] = { 3, 4 }, image[3] = { 2, 3, 4 }, images[4] = { 2, 2, 3, 4 };
@@ -121,7 +121,7 @@ static void test_the_constraints_of_the_document_describe_tensors_that_operators
     EXPECT(infiniopDestroyHandle(handle) == INFINI_STATUS_SUCCESS);
 }
 
-static void test_descriptors_copy_what_they_are_given(void)
+TEST(test_descriptors_copy_what_they_are_given)
 {
     size_t shape[2] = { 2, 2 };
     ptrdiff_t strides[2] = { 1, 2 };
@@ -137,7 +137,7 @@ static void test_descriptors_copy_what_they_are_given(void)
     infiniopDestroyTensorDescriptor(dst);
 }
 
-static void test_creating_a_descriptor_checks_its_arguments(void)
+TEST(test_creating_a_descriptor_checks_its_arguments)
 {
     infiniopTensorDescriptor_t d = NULL;
     const size_t shape[2] = { 2, 3 }, huge[2] = { (size_t)1 << 62, 8 }, beyond[1] = { SIZE_MAX };
@@ -160,17 +160,4 @@ static void test_creating_a_descriptor_checks_its_arguments(void)
     EXPECT(infiniopDestroyTensorDescriptor(NULL) == INFINI_STATUS_SUCCESS);
     for (int dtype = INFINI_DTYPE_BYTE; dtype <= INFINI_DTYPE_BF16; dtype++)
         infiniopDestroyTensorDescriptor(describe(2, shape, NULL, (infiniDtype_t)dtype));
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_an_element_lies_where_the_formula_says);
-    RUN(test_no_dims_are_a_scalar_and_need_no_shape);
-    RUN(test_a_stride_of_zero_repeats_and_a_negative_one_walks_back);
-    RUN(test_a_transpose_is_metadata_then_rearrange);
-    RUN(test_the_constraints_of_the_document_describe_tensors_that_operators_take);
-    RUN(test_descriptors_copy_what_they_are_given);
-    RUN(test_creating_a_descriptor_checks_its_arguments);
-    return TEST_END();
 }

@@ -78,7 +78,7 @@ static infiniStatus_t run_unary(const Unary &u, infiniopHandle_t handle, Array &
     return s;
 }
 
-static void test_unary_operators_are_right_in_every_dtype_and_layout(void)
+TEST(test_unary_operators_are_right_in_every_dtype_and_layout)
 {
     Handle handle;
     const struct { Sizes shape; Steps y, x; } cases[] = {
@@ -99,7 +99,7 @@ static void test_unary_operators_are_right_in_every_dtype_and_layout(void)
             }
 }
 
-static void test_unary_operators_work_in_place(void)
+TEST(test_unary_operators_work_in_place)
 {
     Handle handle;
     for (const Unary &u : unaries) {
@@ -111,7 +111,7 @@ static void test_unary_operators_work_in_place(void)
     }
 }
 
-static void test_unary_operators_take_odd_addresses_and_write_nothing_else(void)
+TEST(test_unary_operators_take_odd_addresses_and_write_nothing_else)
 {
     Handle handle;
     for (const Unary &u : unaries)
@@ -125,7 +125,7 @@ static void test_unary_operators_take_odd_addresses_and_write_nothing_else(void)
         }
 }
 
-static void test_erfinv_is_infinite_at_the_ends_and_nan_beyond(void)
+TEST(test_erfinv_is_infinite_at_the_ends_and_nan_beyond)
 {
     Handle handle;
     Array y({ 6 }, INFINI_DTYPE_F64), x({ 6 }, INFINI_DTYPE_F64);
@@ -137,7 +137,7 @@ static void test_erfinv_is_infinite_at_the_ends_and_nan_beyond(void)
     EXPECT(std::fabs(std::erfc(y[5]) / (1 - x[5]) - 1) < 1e-9);
 }
 
-static void test_unary_operators_refuse_what_does_not_fit(void)
+TEST(test_unary_operators_refuse_what_does_not_fit)
 {
     Handle handle;
     Array y({ 4 }, INFINI_DTYPE_F32), x({ 4 }, INFINI_DTYPE_F32), other({ 5 }, INFINI_DTYPE_F32);
@@ -175,7 +175,7 @@ static void test_unary_operators_refuse_what_does_not_fit(void)
     }
 }
 
-static void test_fills_take_every_dtype(void)
+TEST(test_fills_take_every_dtype)
 {
     Handle handle;
     for (int d = INFINI_DTYPE_BYTE; d <= INFINI_DTYPE_BF16; d++) {
@@ -198,7 +198,7 @@ static void test_fills_take_every_dtype(void)
 
 /* Two and three operands ------------------------------------------------------------------- */
 
-static void test_binary_operators_are_right_in_every_dtype_and_layout(void)
+TEST(test_binary_operators_are_right_in_every_dtype_and_layout)
 {
     Handle handle;
     const struct { Sizes shape; Steps c, a, b; } cases[] = {
@@ -224,7 +224,7 @@ static void test_binary_operators_are_right_in_every_dtype_and_layout(void)
         }
 }
 
-static void test_integers_are_added_and_wrap(void)
+TEST(test_integers_are_added_and_wrap)
 {
     Handle handle;
     Array c({ 3 }, INFINI_DTYPE_I32), a({ 3 }, INFINI_DTYPE_I32), b({ 3 }, INFINI_DTYPE_I32);
@@ -234,7 +234,7 @@ static void test_integers_are_added_and_wrap(void)
     EXPECT(c[0] == 1 && c[1] == 2 && c[2] == -2147483648.0);
 }
 
-static void test_add_in_place_onto_either_operand(void)
+TEST(test_add_in_place_onto_either_operand)
 {
     Handle handle;
     Array a({ 20 }, INFINI_DTYPE_F32), b({ 20 }, INFINI_DTYPE_F32), a0({ 20 }, INFINI_DTYPE_F32);
@@ -247,7 +247,7 @@ static void test_add_in_place_onto_either_operand(void)
     expect_elements("a", a, [&](size_t i) { return a0[i]; });
 }
 
-static void test_equal_writes_bools_and_bytes(void)
+TEST(test_equal_writes_bools_and_bytes)
 {
     Handle handle;
     Array a({ 4 }, INFINI_DTYPE_F32), b({ 4 }, INFINI_DTYPE_F32);
@@ -267,7 +267,7 @@ static void test_equal_writes_bools_and_bytes(void)
     EXPECT_INFINI(CREATE_OP(Equal, c.desc(), a.desc(), half.desc()), INFINI_STATUS_BAD_TENSOR_DTYPE);
 }
 
-static void test_addcmul_clip_hardtanh_and_softplus(void)
+TEST(test_addcmul_clip_hardtanh_and_softplus)
 {
     Handle handle;
     for (infiniDtype_t d : floats) {
@@ -302,7 +302,7 @@ static void test_addcmul_clip_hardtanh_and_softplus(void)
     EXPECT_INFINI(CREATE_OP(Softplus, z.desc(), x.desc(), 1.0f, 20.0f), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_silu_and_mul_takes_two_halves(void)
+TEST(test_silu_and_mul_takes_two_halves)
 {
     Handle handle;
     for (infiniDtype_t d : floats) {
@@ -319,7 +319,7 @@ static void test_silu_and_mul_takes_two_halves(void)
     EXPECT_INFINI(CREATE_OP(SiluAndMul, y.desc(), flat.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_binary_operators_refuse_what_does_not_fit(void)
+TEST(test_binary_operators_refuse_what_does_not_fit)
 {
     Handle handle;
     Array c({ 4 }, INFINI_DTYPE_F32), a({ 4 }, INFINI_DTYPE_F32), longer({ 5 }, INFINI_DTYPE_F32);
@@ -330,23 +330,4 @@ static void test_binary_operators_refuse_what_does_not_fit(void)
     EXPECT_INFINI(CREATE_OP(Mul, spread.desc(), a.desc(), a.desc()), INFINI_STATUS_BAD_TENSOR_STRIDES);
     EXPECT_INFINI(CREATE_OP(Sub, flags.desc(), flags.desc(), flags.desc()), INFINI_STATUS_BAD_TENSOR_DTYPE);
     EXPECT_INFINI(CREATE_OP(SwiGLU, c.desc(), a.desc(), nullptr), INFINI_STATUS_NULL_POINTER);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_unary_operators_are_right_in_every_dtype_and_layout);
-    RUN(test_unary_operators_work_in_place);
-    RUN(test_unary_operators_take_odd_addresses_and_write_nothing_else);
-    RUN(test_erfinv_is_infinite_at_the_ends_and_nan_beyond);
-    RUN(test_unary_operators_refuse_what_does_not_fit);
-    RUN(test_fills_take_every_dtype);
-    RUN(test_binary_operators_are_right_in_every_dtype_and_layout);
-    RUN(test_integers_are_added_and_wrap);
-    RUN(test_add_in_place_onto_either_operand);
-    RUN(test_equal_writes_bools_and_bytes);
-    RUN(test_addcmul_clip_hardtanh_and_softplus);
-    RUN(test_silu_and_mul_takes_two_halves);
-    RUN(test_binary_operators_refuse_what_does_not_fit);
-    return TEST_END();
 }

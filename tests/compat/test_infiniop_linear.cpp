@@ -6,7 +6,7 @@ static const infiniDtype_t floats[] = { INFINI_DTYPE_F16, INFINI_DTYPE_BF16, INF
 
 static double silu(double x) { return x / (1 + std::exp(-x)); }
 
-static void test_gemm_with_batches_strides_and_factors(void)
+TEST(test_gemm_with_batches_strides_and_factors)
 {
     Handle handle;
     const struct { Sizes c, a, b; Steps cs, as, bs; float alpha, beta; } cases[] = {
@@ -42,7 +42,7 @@ static void test_gemm_with_batches_strides_and_factors(void)
         }
 }
 
-static void test_gemm_does_not_read_c_where_beta_is_0_and_refuses_bad_shapes(void)
+TEST(test_gemm_does_not_read_c_where_beta_is_0_and_refuses_bad_shapes)
 {
     Handle handle;
     Array c({ 2, 2 }, INFINI_DTYPE_F32), a({ 2, 3 }, INFINI_DTYPE_F32), b({ 3, 2 }, INFINI_DTYPE_F32);
@@ -61,7 +61,7 @@ static void test_gemm_does_not_read_c_where_beta_is_0_and_refuses_bad_shapes(voi
     EXPECT_INFINI(CREATE_OP(Gemm, c.desc(), a.desc(), nullptr), INFINI_STATUS_NULL_POINTER);
 }
 
-static void test_i8gemm_scales_rows_and_columns(void)
+TEST(test_i8gemm_scales_rows_and_columns)
 {
     Handle handle;
     const size_t m = 5, k = 33, n = 7;
@@ -96,7 +96,7 @@ static void test_i8gemm_scales_rows_and_columns(void)
 
 /* BLAS-1 ------------------------------------------------------------------------------------ */
 
-static void test_sums_of_vectors(void)
+TEST(test_sums_of_vectors)
 {
     Handle handle;
     for (infiniDtype_t d : floats)
@@ -138,7 +138,7 @@ static void test_sums_of_vectors(void)
     EXPECT_INFINI(CREATE_OP(BlasAmin, empty.desc(), place.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_vectors_changed_in_place(void)
+TEST(test_vectors_changed_in_place)
 {
     Handle handle;
     for (infiniDtype_t d : floats) {
@@ -177,7 +177,7 @@ static void test_vectors_changed_in_place(void)
     EXPECT_INFINI(CREATE_OP(Rot, x.desc(), x.desc(), x.desc(), a.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_rotg_makes_the_rotation_that_rot_undoes(void)
+TEST(test_rotg_makes_the_rotation_that_rot_undoes)
 {
     Handle handle;
     const double pairs[][2] = { { 3, 4 }, { -4, 3 }, { 0, 2 }, { 2, 0 }, { 0, 0 }, { -1, -1 } };
@@ -195,7 +195,7 @@ static void test_rotg_makes_the_rotation_that_rot_undoes(void)
     }
 }
 
-static void test_rotm_by_every_flag(void)
+TEST(test_rotm_by_every_flag)
 {
     Handle handle;
     const double params[][5] = {
@@ -222,7 +222,7 @@ static void test_rotm_by_every_flag(void)
 }
 
 /* What rotmg promises: H turns (x1, y1) scaled by the roots of d into (x1', 0), and keeps the length. */
-static void test_rotmg_zeroes_the_second_component(void)
+TEST(test_rotmg_zeroes_the_second_component)
 {
     Handle handle;
     const double in[][4] = { { 1, 2, 3, 4 },     { 2, 1, 4, 0.5 }, { 1e-9, 3, 1, 2 },
@@ -256,7 +256,7 @@ static void test_rotmg_zeroes_the_second_component(void)
 
 /* Matrices and layers ---------------------------------------------------------------------------- */
 
-static void test_matrix_power_of_a_batch(void)
+TEST(test_matrix_power_of_a_batch)
 {
     Handle handle;
     Array y({ 2, 3, 3 }, INFINI_DTYPE_F32), x({ 2, 3, 3 }, INFINI_DTYPE_F32);
@@ -278,7 +278,7 @@ static void test_matrix_power_of_a_batch(void)
     EXPECT_INFINI(CREATE_OP(MatrixPower, flat.desc(), flat.desc(), 2), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_fused_ffn_is_norm_gate_and_projection(void)
+TEST(test_fused_ffn_is_norm_gate_and_projection)
 {
     Handle handle;
     const size_t n = 3, d = 8, di = 6;
@@ -317,7 +317,7 @@ static void test_fused_ffn_is_norm_gate_and_projection(void)
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_fused_moe_mixes_the_chosen_experts(void)
+TEST(test_fused_moe_mixes_the_chosen_experts)
 {
     Handle handle;
     const size_t n = 3, h = 8, inter = 5, experts = 4, topk = 2;
@@ -375,7 +375,7 @@ static void test_fused_moe_mixes_the_chosen_experts(void)
             }
 }
 
-static void test_deepseek_moe_finds_its_experts_by_pointers(void)
+TEST(test_deepseek_moe_finds_its_experts_by_pointers)
 {
     Handle handle;
     const size_t n = 2, h = 8, inter = 4, experts = 3, topk = 2;
@@ -432,7 +432,7 @@ static void test_deepseek_moe_finds_its_experts_by_pointers(void)
 
 /* Windows ---------------------------------------------------------------------------------------- */
 
-static void test_conv_in_one_two_and_three_dims(void)
+TEST(test_conv_in_one_two_and_three_dims)
 {
     Handle handle;
     const struct { Sizes x, w, y; int64_t pad[3], stride[3], dilation[3]; } cases[] = {
@@ -492,7 +492,7 @@ static void test_conv_in_one_two_and_three_dims(void)
                   INFINI_STATUS_BAD_PARAM);
 }
 
-static void test_average_pools(void)
+TEST(test_average_pools)
 {
     Handle handle;
     for (infiniDtype_t d : floats) {
@@ -527,7 +527,7 @@ static void test_average_pools(void)
                   INFINI_STATUS_NULL_POINTER);
 }
 
-static void test_pixel_shuffle_spreads_channels(void)
+TEST(test_pixel_shuffle_spreads_channels)
 {
     Handle handle;
     const size_t r = 2, c = 3, h = 2, w = 4;
@@ -540,25 +540,4 @@ static void test_pixel_shuffle_spreads_channels(void)
     });
     EXPECT_INFINI(CREATE_OP(PixelShuffle, y.desc(), x.desc(), 3), INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(CREATE_OP(PixelShuffle, y.desc(), x.desc(), 0), INFINI_STATUS_BAD_PARAM);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_gemm_with_batches_strides_and_factors);
-    RUN(test_gemm_does_not_read_c_where_beta_is_0_and_refuses_bad_shapes);
-    RUN(test_i8gemm_scales_rows_and_columns);
-    RUN(test_sums_of_vectors);
-    RUN(test_vectors_changed_in_place);
-    RUN(test_rotg_makes_the_rotation_that_rot_undoes);
-    RUN(test_rotm_by_every_flag);
-    RUN(test_rotmg_zeroes_the_second_component);
-    RUN(test_matrix_power_of_a_batch);
-    RUN(test_fused_ffn_is_norm_gate_and_projection);
-    RUN(test_fused_moe_mixes_the_chosen_experts);
-    RUN(test_deepseek_moe_finds_its_experts_by_pointers);
-    RUN(test_conv_in_one_two_and_three_dims);
-    RUN(test_average_pools);
-    RUN(test_pixel_shuffle_spreads_channels);
-    return TEST_END();
 }

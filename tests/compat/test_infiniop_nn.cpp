@@ -18,7 +18,7 @@ static std::vector<double> softmax_of(size_t n, const std::function<double(size_
     return p;
 }
 
-static void test_softmax_and_logsoftmax_along_any_axis(void)
+TEST(test_softmax_and_logsoftmax_along_any_axis)
 {
     Handle handle;
     for (infiniDtype_t d : floats)
@@ -46,7 +46,7 @@ static void test_softmax_and_logsoftmax_along_any_axis(void)
     EXPECT_INFINI(CREATE_OP(Softmax, wide.desc(), nullptr, 0), INFINI_STATUS_NULL_POINTER);
 }
 
-static void test_causal_softmax_sees_the_past_only(void)
+TEST(test_causal_softmax_sees_the_past_only)
 {
     Handle handle;
     for (infiniDtype_t d : floats) {
@@ -71,7 +71,7 @@ static double mean_of(size_t n, const std::function<double(size_t)> &at)
     return sum / (double)n;
 }
 
-static void test_rms_norm_and_add_rms_norm(void)
+TEST(test_rms_norm_and_add_rms_norm)
 {
     Handle handle;
     const size_t n = 16;
@@ -101,7 +101,7 @@ static void test_rms_norm_and_add_rms_norm(void)
     EXPECT_INFINI(CREATE_OP(RMSNorm, y.desc(), y.desc(), nullptr, 1e-5f), INFINI_STATUS_NULL_POINTER);
 }
 
-static void test_layer_norm_gives_its_parts_if_asked(void)
+TEST(test_layer_norm_gives_its_parts_if_asked)
 {
     Handle handle;
     const size_t n = 12;
@@ -133,7 +133,7 @@ static void test_layer_norm_gives_its_parts_if_asked(void)
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_lp_norm_divides_by_the_norm(void)
+TEST(test_lp_norm_divides_by_the_norm)
 {
     Handle handle;
     for (infiniDtype_t d : floats)
@@ -164,7 +164,7 @@ static double turned(const Array &x, size_t i, size_t d, bool pairs, const std::
     return second ? x[i] * c + x[other] * s : x[i] * c - x[other] * s;
 }
 
-static void test_rope_turns_pairs_by_the_tables(void)
+TEST(test_rope_turns_pairs_by_the_tables)
 {
     Handle handle;
     const size_t batch = 2, seq = 3, heads = 2, d = 8, rows = 10;
@@ -208,7 +208,7 @@ static void test_rope_turns_pairs_by_the_tables(void)
         INFINI_STATUS_BAD_PARAM);
 }
 
-static void test_mrope_takes_each_section_from_its_own_position(void)
+TEST(test_mrope_takes_each_section_from_its_own_position)
 {
     Handle handle;
     const size_t tokens = 4, head = 16, rotary = 12, half = rotary / 2, rows = 9;
@@ -253,7 +253,7 @@ static void test_mrope_takes_each_section_from_its_own_position(void)
 
 /* Losses --------------------------------------------------------------------------------------- */
 
-static void test_cross_entropy_at_every_place(void)
+TEST(test_cross_entropy_at_every_place)
 {
     Handle handle;
     for (infiniDtype_t d : floats)
@@ -281,7 +281,7 @@ static void test_cross_entropy_at_every_place(void)
     EXPECT_INFINI(CREATE_OP(CrossEntropy, x.desc(), x.desc(), target.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_bce_with_logits_weighs_and_reduces(void)
+TEST(test_bce_with_logits_weighs_and_reduces)
 {
     Handle handle;
     for (infiniDtype_t d : floats)
@@ -321,7 +321,7 @@ static void test_bce_with_logits_weighs_and_reduces(void)
         INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_cdist_is_a_norm_of_differences(void)
+TEST(test_cdist_is_a_norm_of_differences)
 {
     Handle handle;
     for (infiniDtype_t d : floats)
@@ -363,7 +363,7 @@ static size_t sample_of(const Array &x, double r, double topp, size_t topk, doub
     return order[n - 1];
 }
 
-static void test_random_sample_draws_what_the_definition_says(void)
+TEST(test_random_sample_draws_what_the_definition_says)
 {
     Handle handle;
     const struct { size_t n; float r, topp; int topk; float temperature; } cases[] = {
@@ -394,7 +394,7 @@ static void test_random_sample_draws_what_the_definition_says(void)
     EXPECT_INFINI(CREATE_OP(RandomSample, result.desc(), empty.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_topksoftmax_gives_the_best_of_each_row(void)
+TEST(test_topksoftmax_gives_the_best_of_each_row)
 {
     Handle handle;
     for (infiniDtype_t d : floats)
@@ -429,7 +429,7 @@ static void test_topksoftmax_gives_the_best_of_each_row(void)
     EXPECT_INFINI(CREATE_OP(Topksoftmax, flat.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_topkrouter_chooses_groups_first(void)
+TEST(test_topkrouter_chooses_groups_first)
 {
     Handle handle;
     const size_t n = 2, width = 32, topk = 4, size = width / 8;
@@ -473,7 +473,7 @@ static void test_topkrouter_chooses_groups_first(void)
     EXPECT_INFINI(CREATE_OP(Topkrouter, x.desc(), nullptr), INFINI_STATUS_NULL_POINTER);
 }
 
-static void test_histc_counts_what_is_in_range(void)
+TEST(test_histc_counts_what_is_in_range)
 {
     Handle handle;
     const struct { double low, high; } ranges[] = { { -1, 1 }, { 0, 0 }, { 0.25, 0.25 } };
@@ -531,7 +531,7 @@ static void expect_survives_want_of_memory(const char *what, const std::function
     EXPECT_MSG(false, "%s never succeeds", what);
 }
 
-static void test_want_of_memory_is_an_internal_error_and_no_leak(void)
+TEST(test_want_of_memory_is_an_internal_error_and_no_leak)
 {
     Handle handle;
     const infiniDtype_t d = INFINI_DTYPE_F16;
@@ -565,25 +565,4 @@ static void test_want_of_memory_is_an_internal_error_and_no_leak(void)
         return RUN_OP(PerChannelQuantI8, (q.desc(), scale.desc(), zero.desc(), x.desc()),
                       (q.data(), scale.data(), zero.data(), x.data()));
     });
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_softmax_and_logsoftmax_along_any_axis);
-    RUN(test_causal_softmax_sees_the_past_only);
-    RUN(test_rms_norm_and_add_rms_norm);
-    RUN(test_layer_norm_gives_its_parts_if_asked);
-    RUN(test_lp_norm_divides_by_the_norm);
-    RUN(test_rope_turns_pairs_by_the_tables);
-    RUN(test_mrope_takes_each_section_from_its_own_position);
-    RUN(test_cross_entropy_at_every_place);
-    RUN(test_bce_with_logits_weighs_and_reduces);
-    RUN(test_cdist_is_a_norm_of_differences);
-    RUN(test_random_sample_draws_what_the_definition_says);
-    RUN(test_topksoftmax_gives_the_best_of_each_row);
-    RUN(test_topkrouter_chooses_groups_first);
-    RUN(test_histc_counts_what_is_in_range);
-    RUN(test_want_of_memory_is_an_internal_error_and_no_leak);
-    return TEST_END();
 }

@@ -393,20 +393,12 @@ static void say_tokens(infiniDevice_t device)
     EXPECT(program_failures == 0);
 }
 
-static void test_a_language_model_says_what_plain_loops_say(void) { say_tokens(INFINI_DEVICE_CPU); }
+TEST(test_a_language_model_says_what_plain_loops_say) { say_tokens(INFINI_DEVICE_CPU); }
 
-static void test_a_language_model_says_the_same_on_a_gpu(void)
+TEST(test_a_language_model_says_the_same_on_a_gpu)
 {
     int count = 0;
     RUN_INFINI(infinirtGetDeviceCount(INFINI_DEVICE_NVIDIA, &count));
     if (!count) SKIP("no NVIDIA device");
     say_tokens(INFINI_DEVICE_NVIDIA);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_a_language_model_says_what_plain_loops_say);
-    RUN(test_a_language_model_says_the_same_on_a_gpu);
-    return TEST_END();
 }

@@ -20,7 +20,7 @@ static Range range_of(const Array &x, size_t from, size_t n)
 /* q within one of the exact quotient: a value in the middle may go either way. */
 static bool is_rounded(double q, double exact) { return std::fabs(q - exact) <= 0.5 + 1e-3; }
 
-static void test_per_channel_quantises_each_row(void)
+TEST(test_per_channel_quantises_each_row)
 {
     Handle handle;
     const size_t m = 4, k = 33;
@@ -48,7 +48,7 @@ static void test_per_channel_quantises_each_row(void)
                   INFINI_STATUS_BAD_TENSOR_DTYPE);
 }
 
-static void test_per_tensor_quantises_and_comes_back(void)
+TEST(test_per_tensor_quantises_and_comes_back)
 {
     Handle handle;
     for (infiniDtype_t d : floats)
@@ -94,7 +94,7 @@ static void fill_with_bits(Array &words, uint64_t seed)
 
 static int nibble(double word, int which) { return (int)((uint32_t)(int32_t)word >> (4 * which) & 15); }
 
-static void test_awq_weights_come_out_in_order(void)
+TEST(test_awq_weights_come_out_in_order)
 {
     Handle handle;
     const int order[8] = { 0, 4, 1, 5, 2, 6, 3, 7 };
@@ -120,7 +120,7 @@ static void test_awq_weights_come_out_in_order(void)
                   INFINI_STATUS_BAD_TENSOR_DTYPE);
 }
 
-static void test_gptq_weights_take_their_group_from_the_index(void)
+TEST(test_gptq_weights_take_their_group_from_the_index)
 {
     Handle handle;
     const size_t rows = 13, cols = 11, groups = 3, in_words = 2, out_words = 2;
@@ -143,7 +143,7 @@ static void test_gptq_weights_take_their_group_from_the_index(void)
                   INFINI_STATUS_BAD_TENSOR_DTYPE);
 }
 
-static void test_mxfp4_numbers_are_small_floats_times_powers_of_two(void)
+TEST(test_mxfp4_numbers_are_small_floats_times_powers_of_two)
 {
     Handle handle;
     const double values[16] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6 };
@@ -165,7 +165,7 @@ static void test_mxfp4_numbers_are_small_floats_times_powers_of_two(void)
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-static void test_gates_of_a_delta_net(void)
+TEST(test_gates_of_a_delta_net)
 {
     Handle handle;
     for (infiniDtype_t d : floats) {
@@ -191,7 +191,7 @@ static void test_gates_of_a_delta_net(void)
 }
 
 /* What is not implemented says so, and makes nothing. */
-static void test_groups_that_are_missing_answer_not_implemented(void)
+TEST(test_groups_that_are_missing_answer_not_implemented)
 {
     Handle handle;
     Array x({ 4, 4 }, INFINI_DTYPE_F16);
@@ -219,17 +219,4 @@ static void test_groups_that_are_missing_answer_not_implemented(void)
     EXPECT_INFINI(infiniopGptqQyblasGemm(op, nullptr, 0, p, p, p, p, p, 0, 4, nullptr), no);
     EXPECT_INFINI(infiniopGetGptqMarlinGemmWorkspaceSize(op, &size), INFINI_STATUS_NULL_POINTER);
     EXPECT_INFINI(infiniopDestroyNsaPagedAttentionDescriptor(op), INFINI_STATUS_NULL_POINTER);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_per_channel_quantises_each_row);
-    RUN(test_per_tensor_quantises_and_comes_back);
-    RUN(test_awq_weights_come_out_in_order);
-    RUN(test_gptq_weights_take_their_group_from_the_index);
-    RUN(test_mxfp4_numbers_are_small_floats_times_powers_of_two);
-    RUN(test_gates_of_a_delta_net);
-    RUN(test_groups_that_are_missing_answer_not_implemented);
-    return TEST_END();
 }

@@ -88,7 +88,7 @@ static void check_one(infiniopHandle_t handle, const Layout &l, infiniDtype_t d,
     EXPECT_DONE(infiniopDestroyRearrangeDescriptor(op));
 }
 
-static void test_rearrange_keeps_every_bit_of_every_dtype_and_layout(void)
+TEST(test_rearrange_keeps_every_bit_of_every_dtype_and_layout)
 {
     Handle handle;
     for (const Layout &l : layouts)
@@ -96,7 +96,7 @@ static void test_rearrange_keeps_every_bit_of_every_dtype_and_layout(void)
             check_one(handle, l, (infiniDtype_t)d, 0, 0);
 }
 
-static void test_rearrange_takes_any_address(void)
+TEST(test_rearrange_takes_any_address)
 {
     Handle handle;
     for (const Layout &l : layouts)
@@ -113,7 +113,7 @@ static bool refuse(void *count, size_t)
     return false;
 }
 
-static void test_rearrange_takes_no_memory_when_it_runs(void)
+TEST(test_rearrange_takes_no_memory_when_it_runs)
 {
     Handle handle;
     Array a({ 50, 60 }, INFINI_DTYPE_F32, { 1, 50 }), b({ 50, 60 }, INFINI_DTYPE_F32),
@@ -132,7 +132,7 @@ static void test_rearrange_takes_no_memory_when_it_runs(void)
     EXPECT_DONE(infiniopDestroyRearrangeDescriptor(op));
 }
 
-static void test_rearrange_onto_itself_is_as_if_the_source_had_been_copied(void)
+TEST(test_rearrange_onto_itself_is_as_if_the_source_had_been_copied)
 {
     Handle handle;
     Array x({ 6 }, INFINI_DTYPE_F32);
@@ -151,7 +151,7 @@ static void test_rearrange_onto_itself_is_as_if_the_source_had_been_copied(void)
     infiniopDestroyTensorDescriptor(backwards);
 }
 
-static void test_rearrange_refuses_what_the_document_says(void)
+TEST(test_rearrange_refuses_what_the_document_says)
 {
     Handle handle;
     infiniopRearrangeDescriptor_t op = nullptr;
@@ -171,15 +171,4 @@ static void test_rearrange_refuses_what_the_document_says(void)
     EXPECT_INFINI(infiniopRearrange(op, a.data(), nullptr, nullptr), INFINI_STATUS_NULL_POINTER);
     EXPECT_DONE(infiniopDestroyRearrangeDescriptor(op));
     EXPECT_INFINI(infiniopDestroyRearrangeDescriptor(nullptr), INFINI_STATUS_NULL_POINTER);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_rearrange_keeps_every_bit_of_every_dtype_and_layout);
-    RUN(test_rearrange_takes_any_address);
-    RUN(test_rearrange_takes_no_memory_when_it_runs);
-    RUN(test_rearrange_onto_itself_is_as_if_the_source_had_been_copied);
-    RUN(test_rearrange_refuses_what_the_document_says);
-    return TEST_END();
 }

@@ -3,7 +3,7 @@
 
 #include <thread>
 
-static void test_the_numbers_are_the_originals(void)
+TEST(test_the_numbers_are_the_originals)
 {
     EXPECT(INFINI_STATUS_SUCCESS == 0 && INFINI_STATUS_NOT_IMPLEMENTED == 2 &&
            INFINI_STATUS_NULL_POINTER == 4);
@@ -15,7 +15,7 @@ static void test_the_numbers_are_the_originals(void)
     EXPECT(INFINIRT_MEMCPY_H2H == 0 && INFINIRT_MEMCPY_D2D == 3);
 }
 
-static void test_the_cpu_is_the_first_device_of_every_thread(void)
+TEST(test_the_cpu_is_the_first_device_of_every_thread)
 {
     infiniDevice_t type = INFINI_DEVICE_KUNLUN;
     int id = -1, count = -1, all[INFINI_DEVICE_TYPE_COUNT];
@@ -34,7 +34,7 @@ static void test_the_cpu_is_the_first_device_of_every_thread(void)
                   INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED);
 }
 
-static void test_a_device_that_is_not_there_is_refused_and_changes_nothing(void)
+TEST(test_a_device_that_is_not_there_is_refused_and_changes_nothing)
 {
     infiniDevice_t type;
     int id, count = 0;
@@ -50,7 +50,7 @@ static void test_a_device_that_is_not_there_is_refused_and_changes_nothing(void)
     EXPECT(type == INFINI_DEVICE_CPU && id == 0);
 }
 
-static void test_memory_of_the_device_and_the_host(void)
+TEST(test_memory_of_the_device_and_the_host)
 {
     char *a = nullptr, *b = nullptr, *c = nullptr;
     const char text[] = "tensor";
@@ -83,7 +83,7 @@ static void test_memory_of_the_device_and_the_host(void)
     EXPECT_DONE(infinirtFree(nullptr));
 }
 
-static void test_streams_and_events_of_the_cpu_are_always_ready(void)
+TEST(test_streams_and_events_of_the_cpu_are_always_ready)
 {
     infinirtStream_t stream = nullptr;
     infinirtEvent_t start = nullptr, end = nullptr, untimed = nullptr;
@@ -125,7 +125,7 @@ static void test_streams_and_events_of_the_cpu_are_always_ready(void)
     EXPECT_DONE(infinirtStreamDestroy(nullptr));
 }
 
-static void test_the_cpu_has_no_graphs_and_no_virtual_memory(void)
+TEST(test_the_cpu_has_no_graphs_and_no_virtual_memory)
 {
     infinirtStream_t stream = nullptr;
     infinirtGraph_t graph = nullptr;
@@ -146,7 +146,7 @@ static void test_the_cpu_has_no_graphs_and_no_virtual_memory(void)
     EXPECT_DONE(infinirtStreamDestroy(stream));
 }
 
-static void test_snapshots_say_what_they_know(void)
+TEST(test_snapshots_say_what_they_know)
 {
     infinirtDeviceResourceSnapshot_t s;
     size_t free_bytes = 0, total = 0;
@@ -162,7 +162,7 @@ static void test_snapshots_say_what_they_know(void)
                   INFINI_STATUS_NULL_POINTER);
 }
 
-static void test_handles_and_descriptors_know_their_device(void)
+TEST(test_handles_and_descriptors_know_their_device)
 {
     Handle handle;
     infiniDevice_t type = INFINI_DEVICE_KUNLUN;
@@ -180,7 +180,7 @@ static void test_handles_and_descriptors_know_their_device(void)
     EXPECT_DONE(infiniopDestroyAddDescriptor(op));
 }
 
-static void test_one_descriptor_runs_in_many_threads(void)
+TEST(test_one_descriptor_runs_in_many_threads)
 {
     Handle handle;
     const size_t n = 1000;
@@ -202,7 +202,7 @@ static void test_one_descriptor_runs_in_many_threads(void)
 }
 
 /* The same program on a GPU, where there is one. */
-static void test_nvidia_adds_and_multiplies_in_its_own_memory(void)
+TEST(test_nvidia_adds_and_multiplies_in_its_own_memory)
 {
     int count = 0;
     EXPECT_DONE(infinirtGetDeviceCount(INFINI_DEVICE_NVIDIA, &count));
@@ -247,20 +247,4 @@ static void test_nvidia_adds_and_multiplies_in_its_own_memory(void)
     EXPECT_DONE(infinirtStreamDestroy(stream));
     EXPECT_DONE(infiniopDestroyHandle(handle));
     EXPECT_DONE(infinirtSetDevice(INFINI_DEVICE_CPU, 0));
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_the_numbers_are_the_originals);
-    RUN(test_the_cpu_is_the_first_device_of_every_thread);
-    RUN(test_a_device_that_is_not_there_is_refused_and_changes_nothing);
-    RUN(test_memory_of_the_device_and_the_host);
-    RUN(test_streams_and_events_of_the_cpu_are_always_ready);
-    RUN(test_the_cpu_has_no_graphs_and_no_virtual_memory);
-    RUN(test_snapshots_say_what_they_know);
-    RUN(test_handles_and_descriptors_know_their_device);
-    RUN(test_one_descriptor_runs_in_many_threads);
-    RUN(test_nvidia_adds_and_multiplies_in_its_own_memory);
-    return TEST_END();
 }

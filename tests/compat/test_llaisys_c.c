@@ -11,7 +11,7 @@
 #include "llaisys/tensor.h"
 #include "test.h"
 
-static void test_numbers_are_the_systems_own(void)
+TEST(test_numbers_are_the_systems_own)
 {
     EXPECT(LLAISYS_DEVICE_CPU == 0 && LLAISYS_DEVICE_NVIDIA == 1 && LLAISYS_DEVICE_TYPE_COUNT == 2);
     EXPECT(LLAISYS_DTYPE_BYTE == 1 && LLAISYS_DTYPE_I64 == 6 && LLAISYS_DTYPE_F16 == 12);
@@ -21,7 +21,7 @@ static void test_numbers_are_the_systems_own(void)
     EXPECT(sizeof(LlaisysRuntimeAPI) == 12 * sizeof(void (*)(void)));
 }
 
-static void test_tensors_are_used_from_c(void)
+TEST(test_tensors_are_used_from_c)
 {
     size_t shape[2] = { 2, 3 }, flat = 6;
     const float values[6] = { 1, 2, 3, 4, 5, 6 };
@@ -54,23 +54,13 @@ static int outcome_of_bad_view(const char *strict)
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT ? 0 : WEXITSTATUS(status);
 }
 
-static void test_a_bad_view_ends_the_program_as_the_original_does(void)
+TEST(test_a_bad_view_ends_the_program_as_the_original_does)
 {
     EXPECT(outcome_of_bad_view(NULL) == 0);
     EXPECT(outcome_of_bad_view("1") == 0);
 }
 
-static void test_a_bad_view_is_null_where_the_environment_says_so(void)
+TEST(test_a_bad_view_is_null_where_the_environment_says_so)
 {
     EXPECT(outcome_of_bad_view("0") == 3);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_numbers_are_the_systems_own);
-    RUN(test_tensors_are_used_from_c);
-    RUN(test_a_bad_view_ends_the_program_as_the_original_does);
-    RUN(test_a_bad_view_is_null_where_the_environment_says_so);
-    return TEST_END();
 }

@@ -108,20 +108,20 @@ static void check_all(llaisysDataType_t d, double tolerance)
     EXPECT(y.agrees(tolerance));
 }
 
-static void test_operators_agree_with_the_cpu_in_f32(void)
+TEST(test_operators_agree_with_the_cpu_in_f32)
 {
     if (device()->get_device_count() == 0) SKIP("no such device");
     check_all(LLAISYS_DTYPE_F32, 1e-5);
 }
 
-static void test_operators_agree_with_the_cpu_in_short_floats(void)
+TEST(test_operators_agree_with_the_cpu_in_short_floats)
 {
     if (device()->get_device_count() == 0) SKIP("no such device");
     check_all(LLAISYS_DTYPE_F16, 2e-3);
     check_all(LLAISYS_DTYPE_BF16, 2e-2);
 }
 
-static void test_memory_and_streams_of_the_device(void)
+TEST(test_memory_and_streams_of_the_device)
 {
     if (device()->get_device_count() == 0) SKIP("no such device");
     const LlaisysRuntimeAPI *api = device();
@@ -143,13 +143,4 @@ static void test_memory_and_streams_of_the_device(void)
     api->free_device(nullptr);
     api->free_host(in);
     api->destroy_stream(stream);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_operators_agree_with_the_cpu_in_f32);
-    RUN(test_operators_agree_with_the_cpu_in_short_floats);
-    RUN(test_memory_and_streams_of_the_device);
-    return TEST_END();
 }

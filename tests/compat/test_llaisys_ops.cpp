@@ -140,7 +140,7 @@ static void check_add(llaisysDataType_t d, bool strided)
     EXPECT(a.values()[5] == rounded(2 * x[5], d));
 }
 
-static void test_add_rounds_once(void) { for_all(check_add); }
+TEST(test_add_rounds_once) { for_all(check_add); }
 
 static void check_argmax(llaisysDataType_t d, bool strided)
 {
@@ -152,7 +152,7 @@ static void check_argmax(llaisysDataType_t d, bool strided)
     EXPECT(idx.values()[0] == 100 && val.values()[0] == 5);
 }
 
-static void test_argmax_is_the_first_of_the_largest(void) { for_all(check_argmax); }
+TEST(test_argmax_is_the_first_of_the_largest) { for_all(check_argmax); }
 
 static void check_embedding(llaisysDataType_t d, bool strided)
 {
@@ -167,7 +167,7 @@ static void check_embedding(llaisysDataType_t d, bool strided)
         for (int c = 0; c < 6; c++) EXPECT(got[r * 6 + c] == w[rows[r] * 6 + c]);
 }
 
-static void test_embedding_picks_rows(void) { for_all(check_embedding); }
+TEST(test_embedding_picks_rows) { for_all(check_embedding); }
 
 static void check_linear(llaisysDataType_t d, bool strided)
 {
@@ -190,7 +190,7 @@ static void check_linear(llaisysDataType_t d, bool strided)
     }
 }
 
-static void test_linear_agrees_with_and_without_bias(void) { for_all(check_linear); }
+TEST(test_linear_agrees_with_and_without_bias) { for_all(check_linear); }
 
 static void check_rearrange(llaisysDataType_t d, bool strided)
 {
@@ -202,7 +202,7 @@ static void check_rearrange(llaisysDataType_t d, bool strided)
     EXPECT(out.values() == x);
 }
 
-static void test_rearrange_keeps_bits(void) { for_all(check_rearrange); }
+TEST(test_rearrange_keeps_bits) { for_all(check_rearrange); }
 
 static void check_rms_norm(llaisysDataType_t d, bool strided)
 {
@@ -220,7 +220,7 @@ static void check_rms_norm(llaisysDataType_t d, bool strided)
     expect_near(out, want, 2);
 }
 
-static void test_rms_norm_agrees(void) { for_all(check_rms_norm); }
+TEST(test_rms_norm_agrees) { for_all(check_rms_norm); }
 
 static void check_rope(llaisysDataType_t d, bool strided)
 {
@@ -242,7 +242,7 @@ static void check_rope(llaisysDataType_t d, bool strided)
     expect_near(out, want, d == LLAISYS_DTYPE_F32 ? 20 : 2);
 }
 
-static void test_rope_turns_pairs_of_halves(void) { for_all(check_rope); }
+TEST(test_rope_turns_pairs_of_halves) { for_all(check_rope); }
 
 static void check_attention(llaisysDataType_t d, bool strided)
 {
@@ -273,7 +273,7 @@ static void check_attention(llaisysDataType_t d, bool strided)
     }
 }
 
-static void test_self_attention_is_causal_with_grouped_heads(void) { for_all(check_attention); }
+TEST(test_self_attention_is_causal_with_grouped_heads) { for_all(check_attention); }
 
 static void check_swiglu(llaisysDataType_t d, bool strided)
 {
@@ -287,10 +287,10 @@ static void check_swiglu(llaisysDataType_t d, bool strided)
     expect_near(out, want, 2);
 }
 
-static void test_swiglu_agrees(void) { for_all(check_swiglu); }
+TEST(test_swiglu_agrees) { for_all(check_swiglu); }
 
 /* The largest of the system's own tests, against sums in double at a sample of places. */
-static void test_linear_of_4096_is_right_to_1e_5(void)
+TEST(test_linear_of_4096_is_right_to_1e_5)
 {
     const size_t m = 8, n = 64, k = 4096;
     T x({ m, k }, LLAISYS_DTYPE_F32), w({ n, k }, LLAISYS_DTYPE_F32), b({ n }, LLAISYS_DTYPE_F32),
@@ -332,7 +332,7 @@ static bool throws(const std::function<void()> &call)
     return threw;
 }
 
-static void test_null_tensors_are_refused_by_every_op(void)
+TEST(test_null_tensors_are_refused_by_every_op)
 {
     T a({2, 2}, LLAISYS_DTYPE_F32);
     EXPECT(throws([&] { llaisysAdd(nullptr, a.t, a.t); }) && throws([&] { llaisysAdd(a.t, a.t, nullptr); }));
@@ -348,7 +348,7 @@ static void test_null_tensors_are_refused_by_every_op(void)
            throws([&] { llaisysSwiGLU(nullptr, a.t, a.t); }));
 }
 
-static void test_dtypes_that_do_not_fit_are_refused(void)
+TEST(test_dtypes_that_do_not_fit_are_refused)
 {
     T f({ 2, 2 }, LLAISYS_DTYPE_F32), h({ 2, 2 }, LLAISYS_DTYPE_F16), i({ 2, 2 }, LLAISYS_DTYPE_I64),
         v({ 2 }, LLAISYS_DTYPE_F32);
@@ -366,7 +366,7 @@ static void test_dtypes_that_do_not_fit_are_refused(void)
     EXPECT(throws([&] { llaisysSelfAttention(x.t, x.t, x.t, i.t, 1); }));
 }
 
-static void test_shapes_that_do_not_fit_are_refused(void)
+TEST(test_shapes_that_do_not_fit_are_refused)
 {
     T a({ 2, 3 }, LLAISYS_DTYPE_F32), b({ 3, 2 }, LLAISYS_DTYPE_F32), v({ 3 }, LLAISYS_DTYPE_F32),
         two({ 2 }, LLAISYS_DTYPE_F32);
@@ -393,7 +393,7 @@ static void test_shapes_that_do_not_fit_are_refused(void)
     EXPECT(throws([&] { llaisysSelfAttention(q.t, q.t, q.t, q.t, NAN); }));
 }
 
-static void test_indices_outside_are_refused_and_leave_the_result(void)
+TEST(test_indices_outside_are_refused_and_leave_the_result)
 {
     T w({3, 2}, LLAISYS_DTYPE_F32), out({2, 2}, LLAISYS_DTYPE_F32), i({2}, LLAISYS_DTYPE_I64);
     w.load({1, 2, 3, 4, 5, 6});
@@ -404,7 +404,7 @@ static void test_indices_outside_are_refused_and_leave_the_result(void)
     EXPECT(throws([&] { llaisysArgmax(idx.t, val.t, none.t); }));
 }
 
-static void test_ops_on_nothing_do_nothing(void)
+TEST(test_ops_on_nothing_do_nothing)
 {
     T a({ 0, 4 }, LLAISYS_DTYPE_F32), w({ 4 }, LLAISYS_DTYPE_F32), m({ 3, 4 }, LLAISYS_DTYPE_F32),
         o({ 0, 3 }, LLAISYS_DTYPE_F32);
@@ -418,25 +418,4 @@ static void test_ops_on_nothing_do_nothing(void)
     llaisysEmbedding(e.t, p.t, m.t);
     llaisysSelfAttention(x.t, x.t, x.t, x.t, 1.0f);
     EXPECT(tensorGetNdim(x.t) == 3);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_add_rounds_once);
-    RUN(test_argmax_is_the_first_of_the_largest);
-    RUN(test_embedding_picks_rows);
-    RUN(test_linear_agrees_with_and_without_bias);
-    RUN(test_rearrange_keeps_bits);
-    RUN(test_rms_norm_agrees);
-    RUN(test_rope_turns_pairs_of_halves);
-    RUN(test_self_attention_is_causal_with_grouped_heads);
-    RUN(test_swiglu_agrees);
-    RUN(test_linear_of_4096_is_right_to_1e_5);
-    RUN(test_null_tensors_are_refused_by_every_op);
-    RUN(test_dtypes_that_do_not_fit_are_refused);
-    RUN(test_shapes_that_do_not_fit_are_refused);
-    RUN(test_indices_outside_are_refused_and_leave_the_result);
-    RUN(test_ops_on_nothing_do_nothing);
-    return TEST_END();
 }

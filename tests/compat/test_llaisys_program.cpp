@@ -287,7 +287,7 @@ std::vector<double> plain_logits(const Config &c, const Weights &w, const std::v
 
 } // namespace
 
-static void test_program_generates_what_plain_arrays_do(void)
+TEST(test_program_generates_what_plain_arrays_do)
 {
     const Config config;
     const Weights weights = make_weights(config);
@@ -309,11 +309,4 @@ static void test_program_generates_what_plain_arrays_do(void)
         text.push_back(token);
         next = {token};
     }
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_program_generates_what_plain_arrays_do);
-    return TEST_END();
 }

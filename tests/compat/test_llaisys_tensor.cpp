@@ -150,7 +150,7 @@ static bool document_is_contiguous(const Shape &shape, const Strides &stride)
     return true;
 }
 
-static void test_document_load_copies_host_data(void)
+TEST(test_document_load_copies_host_data)
 {
     llaisysTensor_t t = make({2, 3});
     const float values[6] = {1, 2, 3, 4, 5, 6};
@@ -159,7 +159,7 @@ static void test_document_load_copies_host_data(void)
     tensorDestroy(t);
 }
 
-static void test_document_contiguity_agrees(void)
+TEST(test_document_contiguity_agrees)
 {
     llaisysTensor_t t = counted({ 3, 4, 5 }), p = permute(t, { 2, 0, 1 }), s = tensorSlice(t, 2, 1, 4),
                     h = tensorSlice(t, 0, 1, 3);
@@ -170,7 +170,7 @@ static void test_document_contiguity_agrees(void)
     for (llaisysTensor_t x : {t, p, s, h}) tensorDestroy(x);
 }
 
-static void test_document_view_shares_memory_with_new_strides(void)
+TEST(test_document_view_shares_memory_with_new_strides)
 {
     llaisysTensor_t t = counted({3, 4, 5}), v = view(t, {6, 10});
     EXPECT(shape_of(v) == Shape({6, 10}) && strides_of(v) == document_view({6, 10}));
@@ -182,7 +182,7 @@ static void test_document_view_shares_memory_with_new_strides(void)
     tensorDestroy(v);
 }
 
-static void test_document_permute_reorders_shape_and_strides(void)
+TEST(test_document_permute_reorders_shape_and_strides)
 {
     llaisysTensor_t t = counted({3, 4, 5}), p = permute(t, {2, 0, 1});
     EXPECT(shape_of(p) == Shape({5, 3, 4}) && strides_of(p) == Strides({1, 20, 5}));
@@ -193,7 +193,7 @@ static void test_document_permute_reorders_shape_and_strides(void)
 
 /* The document's own slice() multiplies its offset by the element size twice when it slices a
  * slice; the address here is the right one. */
-static void test_document_slice_moves_the_start_and_keeps_strides(void)
+TEST(test_document_slice_moves_the_start_and_keeps_strides)
 {
     llaisysTensor_t t = counted({3, 4, 5}), s = tensorSlice(t, 2, 1, 4), again = tensorSlice(s, 1, 2, 4);
     EXPECT(shape_of(s) == Shape({3, 4, 3}) && strides_of(s) == Strides({20, 5, 1}) &&
@@ -205,7 +205,7 @@ static void test_document_slice_moves_the_start_and_keeps_strides(void)
 
 /* Making and asking --------------------------------------------------------------------- */
 
-static void test_every_dtype_that_is_stored_keeps_its_number(void)
+TEST(test_every_dtype_that_is_stored_keeps_its_number)
 {
     for (int d = LLAISYS_DTYPE_BYTE; d <= LLAISYS_DTYPE_BF16; d++) {
         const llaisysDataType_t dtype = static_cast<llaisysDataType_t>(d);
@@ -218,7 +218,7 @@ static void test_every_dtype_that_is_stored_keeps_its_number(void)
     EXPECT(throws<std::runtime_error>([] { make({2}, LLAISYS_DTYPE_C16); }));
 }
 
-static void test_scalars_and_empty_tensors_are_made(void)
+TEST(test_scalars_and_empty_tensors_are_made)
 {
     llaisysTensor_t s = tensorCreate(nullptr, 0, LLAISYS_DTYPE_F32, LLAISYS_DEVICE_CPU, 0),
                     e = make({ 2, 0, 3 });
@@ -232,7 +232,7 @@ static void test_scalars_and_empty_tensors_are_made(void)
     tensorDestroy(nullptr);
 }
 
-static void test_create_refuses_bad_input(void)
+TEST(test_create_refuses_bad_input)
 {
     EXPECT(refuses([] { make({SIZE_MAX}); }) && refuses([] { make({size_t(1) << 40, size_t(1) << 40}); }));
     EXPECT(refuses([] { make(Shape(17, 1)); }));
@@ -248,14 +248,14 @@ static void test_create_refuses_bad_input(void)
     }));
 }
 
-static void test_create_bears_want_of_memory(void)
+TEST(test_create_bears_want_of_memory)
 {
     tsr_set_alloc_hook([](void *, size_t) { return false; }, nullptr);
     EXPECT(throws<std::runtime_error>([] { make({64}); }));
     tsr_set_alloc_hook(nullptr, nullptr);
 }
 
-static void test_null_tensors_are_refused_by_every_function(void)
+TEST(test_null_tensors_are_refused_by_every_function)
 {
     size_t n = 1;
     ptrdiff_t s = 0;
@@ -275,7 +275,7 @@ static void test_null_tensors_are_refused_by_every_function(void)
 
 /* Views ----------------------------------------------------------------------------------- */
 
-static void test_view_succeeds_where_strides_allow_it(void)
+TEST(test_view_succeeds_where_strides_allow_it)
 {
     llaisysTensor_t t = counted({4, 6}), half = tensorSlice(t, 0, 0, 2), left = tensorSlice(t, 1, 0, 4);
     llaisysTensor_t a = view(half, {12}), b = view(left, {2, 2, 2, 2});
@@ -286,7 +286,7 @@ static void test_view_succeeds_where_strides_allow_it(void)
     for (llaisysTensor_t x : {t, half, left, a, b}) tensorDestroy(x);
 }
 
-static void test_reshape_views_or_copies(void)
+TEST(test_reshape_views_or_copies)
 {
     Shape flat = {20};
     llaisysTensor_t t = counted({4, 5}), v = tensorReshape(t, flat.data(), 1), p = permute(t, {1, 0});
@@ -300,7 +300,7 @@ static void test_reshape_views_or_copies(void)
     for (llaisysTensor_t x : {t, v, p, c}) tensorDestroy(x);
 }
 
-static void test_permute_refuses_what_is_no_permutation(void)
+TEST(test_permute_refuses_what_is_no_permutation)
 {
     llaisysTensor_t t = counted({2, 3});
     EXPECT(refuses([&] { permute(t, {0, 0}); }) && refuses([&] { permute(t, {0, 2}); }) &&
@@ -308,7 +308,7 @@ static void test_permute_refuses_what_is_no_permutation(void)
     tensorDestroy(t);
 }
 
-static void test_slice_is_bounded(void)
+TEST(test_slice_is_bounded)
 {
     llaisysTensor_t t = counted({4, 6}), all = tensorSlice(t, 1, 0, 6), none = tensorSlice(t, 0, 4, 4);
     EXPECT(shape_of(all) == Shape({4, 6}) && shape_of(none) == Shape({0, 6}));
@@ -318,7 +318,7 @@ static void test_slice_is_bounded(void)
     for (llaisysTensor_t x : {t, all, none}) tensorDestroy(x);
 }
 
-static void test_load_honours_the_strides_of_a_view(void)
+TEST(test_load_honours_the_strides_of_a_view)
 {
     llaisysTensor_t t = counted({2, 4}), s = tensorSlice(t, 1, 1, 3), p = permute(s, {1, 0});
     const float values[4] = {100, 101, 102, 103};
@@ -331,7 +331,7 @@ static void test_load_honours_the_strides_of_a_view(void)
 
 /* Text -------------------------------------------------------------------------------------- */
 
-static void test_debug_prints_shape_strides_dtype_and_rows(void)
+TEST(test_debug_prints_shape_strides_dtype_and_rows)
 {
     llaisysTensor_t t = counted({2, 3}), p = permute(t, {1, 0});
     EXPECT(printed([&] { tensorDebug(t); }) ==
@@ -342,7 +342,7 @@ static void test_debug_prints_shape_strides_dtype_and_rows(void)
     tensorDestroy(t);
 }
 
-static void test_debug_prints_every_dtype_the_original_prints(void)
+TEST(test_debug_prints_every_dtype_the_original_prints)
 {
     for (int d = LLAISYS_DTYPE_BYTE; d <= LLAISYS_DTYPE_BF16; d++) {
         const llaisysDataType_t dtype = static_cast<llaisysDataType_t>(d);
@@ -368,7 +368,7 @@ static void test_debug_prints_every_dtype_the_original_prints(void)
 
 /* How failures end ----------------------------------------------------------------------------- */
 
-static void test_failures_return_null_where_the_environment_says_so(void)
+TEST(test_failures_return_null_where_the_environment_says_so)
 {
     Hushed hushed;
     llaisysTensor_t t = counted({2, 3});
@@ -385,7 +385,7 @@ static void test_failures_return_null_where_the_environment_says_so(void)
 
 /* The runtime ------------------------------------------------------------------------------------ */
 
-static void test_runtime_of_the_cpu_copies_memory(void)
+TEST(test_runtime_of_the_cpu_copies_memory)
 {
     const LlaisysRuntimeAPI *api = llaisysGetRuntimeAPI(LLAISYS_DEVICE_CPU);
     EXPECT(api && api->get_device_count() == 1);
@@ -408,7 +408,7 @@ static void test_runtime_of_the_cpu_copies_memory(void)
     api->destroy_stream(stream);
 }
 
-static void test_runtime_of_an_absent_device_counts_none_and_fails(void)
+TEST(test_runtime_of_an_absent_device_counts_none_and_fails)
 {
     const LlaisysRuntimeAPI *api = llaisysGetRuntimeAPI(LLAISYS_DEVICE_NVIDIA);
     EXPECT(api != nullptr);
@@ -422,7 +422,7 @@ static void test_runtime_of_an_absent_device_counts_none_and_fails(void)
     EXPECT(refuses([] { llaisysSetContextRuntime(LLAISYS_DEVICE_NVIDIA, 0); }));
 }
 
-static void test_runtime_of_a_device_moves_memory_and_tensors(void)
+TEST(test_runtime_of_a_device_moves_memory_and_tensors)
 {
     const LlaisysRuntimeAPI *api = llaisysGetRuntimeAPI(LLAISYS_DEVICE_NVIDIA);
     if (api->get_device_count() == 0) SKIP("no such device");
@@ -441,37 +441,9 @@ static void test_runtime_of_a_device_moves_memory_and_tensors(void)
     tensorDestroy(t);
 }
 
-static void test_contexts_are_checked(void)
+TEST(test_contexts_are_checked)
 {
     llaisysSetContextRuntime(LLAISYS_DEVICE_CPU, 0);
     EXPECT(refuses([] { llaisysSetContextRuntime(LLAISYS_DEVICE_CPU, 3); }));
     EXPECT(throws<std::runtime_error>([] { llaisysGetRuntimeAPI(LLAISYS_DEVICE_TYPE_COUNT); }));
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_document_load_copies_host_data);
-    RUN(test_document_contiguity_agrees);
-    RUN(test_document_view_shares_memory_with_new_strides);
-    RUN(test_document_permute_reorders_shape_and_strides);
-    RUN(test_document_slice_moves_the_start_and_keeps_strides);
-    RUN(test_every_dtype_that_is_stored_keeps_its_number);
-    RUN(test_scalars_and_empty_tensors_are_made);
-    RUN(test_create_refuses_bad_input);
-    RUN(test_create_bears_want_of_memory);
-    RUN(test_null_tensors_are_refused_by_every_function);
-    RUN(test_view_succeeds_where_strides_allow_it);
-    RUN(test_reshape_views_or_copies);
-    RUN(test_permute_refuses_what_is_no_permutation);
-    RUN(test_slice_is_bounded);
-    RUN(test_load_honours_the_strides_of_a_view);
-    RUN(test_debug_prints_shape_strides_dtype_and_rows);
-    RUN(test_debug_prints_every_dtype_the_original_prints);
-    RUN(test_failures_return_null_where_the_environment_says_so);
-    RUN(test_runtime_of_the_cpu_copies_memory);
-    RUN(test_runtime_of_an_absent_device_counts_none_and_fails);
-    RUN(test_runtime_of_a_device_moves_memory_and_tensors);
-    RUN(test_contexts_are_checked);
-    return TEST_END();
 }

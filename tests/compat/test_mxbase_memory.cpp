@@ -38,7 +38,7 @@ static bool is_usable(Type type)
     return (type != MemoryData::MEMORY_DEVICE && type != MemoryData::MEMORY_DVPP) || count_devices() > 0;
 }
 
-static void test_memory_data_has_the_systems_defaults()
+TEST(test_memory_data_has_the_systems_defaults)
 {
     MemoryData none, sized(5), full(&none, 7, MemoryData::MEMORY_DVPP, 3);
     EXPECT(none.ptrData == nullptr && none.free == nullptr);
@@ -47,7 +47,7 @@ static void test_memory_data_has_the_systems_defaults()
            full.deviceId == 3);
 }
 
-static void test_bytes_travel_between_every_two_kinds_of_memory()
+TEST(test_bytes_travel_between_every_two_kinds_of_memory)
 {
     const std::string text = "Hello, strided world";
     for (const Type from : all_types)
@@ -67,7 +67,7 @@ static void test_bytes_travel_between_every_two_kinds_of_memory()
         }
 }
 
-static void test_malloc_of_no_bytes_or_too_many_is_1004()
+TEST(test_malloc_of_no_bytes_or_too_many_is_1004)
 {
     for (const Type type : all_types)
         for (const size_t size :
@@ -83,7 +83,7 @@ static void test_malloc_of_no_bytes_or_too_many_is_1004()
     EXPECT(MemoryHelper::MxbsMalloc(far) == APP_ERR_ACL_BAD_ALLOC && far.ptrData == nullptr);
 }
 
-static void test_memory_by_malloc_is_zeroed()
+TEST(test_memory_by_malloc_is_zeroed)
 {
     for (int round = 0; round < 4; round++) {
         MemoryData data(4000, MemoryData::MEMORY_HOST_MALLOC);
@@ -97,7 +97,7 @@ static void test_memory_by_malloc_is_zeroed()
     }
 }
 
-static void test_free_takes_back_only_what_was_given()
+TEST(test_free_takes_back_only_what_was_given)
 {
     MemoryData none;
     EXPECT(MemoryHelper::MxbsFree(none) == APP_ERR_COMM_INVALID_POINTER);
@@ -120,7 +120,7 @@ static void test_free_takes_back_only_what_was_given()
     }
 }
 
-static void test_memset_fills_the_count_and_checks_it()
+TEST(test_memset_fills_the_count_and_checks_it)
 {
     for (const Type type : all_types) {
         if (!is_usable(type)) continue;
@@ -141,7 +141,7 @@ static void test_memset_fills_the_count_and_checks_it()
     }
 }
 
-static void test_memcpy_checks_pointers_counts_and_types()
+TEST(test_memcpy_checks_pointers_counts_and_types)
 {
     char bytes[8] = "1234567";
     MemoryData data(bytes, 8), none(8), odd(bytes, 8, static_cast<Type>(9)), small(bytes, 4);
@@ -163,7 +163,7 @@ static void test_memcpy_checks_pointers_counts_and_types()
     EXPECT(MemoryHelper::MxbsFree(device) == APP_ERR_OK && MemoryHelper::MxbsFree(host) == APP_ERR_OK);
 }
 
-static void test_pointers_into_device_memory_are_found_whoever_gave_it()
+TEST(test_pointers_into_device_memory_are_found_whoever_gave_it)
 {
     if (count_devices() == 0) SKIP("no device");
     char text[9] = "abcdefgh", got[9] = "";
@@ -182,7 +182,7 @@ static void test_pointers_into_device_memory_are_found_whoever_gave_it()
     EXPECT(MemoryHelper::MxbsFree(device) == APP_ERR_OK);
 }
 
-static void test_the_largest_size_can_be_lowered()
+TEST(test_the_largest_size_can_be_lowered)
 {
     EXPECT(MemoryHelper::SetMaxDataSize(0) == 1004 && MemoryHelper::SetMaxDataSize((1L << 32) + 1) == 1004);
     EXPECT(MemoryHelper::SetMaxDataSize(100) == APP_ERR_OK);
@@ -195,7 +195,7 @@ static void test_the_largest_size_can_be_lowered()
            TensorBase::TensorBaseMalloc(t) == APP_ERR_OK);
 }
 
-static void test_make_shared_gives_null_where_a_constructor_throws()
+TEST(test_make_shared_gives_null_where_a_constructor_throws)
 {
     EXPECT(MemoryHelper::MakeShared<int>(5) != nullptr);
     EXPECT(MemoryHelper::MakeShared<TensorBase>(std::vector<uint32_t>{ 2 },
@@ -226,7 +226,7 @@ static APP_ERROR my_free(void *p)
 static APP_ERROR failing_malloc(void **, unsigned int, MxMemMallocPolicy) { return APP_ERR_COMM_ALLOC_MEM; }
 static APP_ERROR failing_free(void *) { return APP_ERR_COMM_FREE_MEM; }
 
-static void test_allocators_of_the_program_are_used_in_pairs()
+TEST(test_allocators_of_the_program_are_used_in_pairs)
 {
     if (tsr_device_named("cuda:0") != TSR_NO_DEVICE) SKIP("malloc plays the device's memory here");
     made = freed = 0;
@@ -259,7 +259,7 @@ static void test_allocators_of_the_program_are_used_in_pairs()
     EXPECT(DVPPMallocFuncHookReg(nullptr) == APP_ERR_OK && DVPPFreeFuncHookReg(nullptr) == APP_ERR_OK);
 }
 
-static void test_built_in_allocators_can_be_called_by_name()
+TEST(test_built_in_allocators_can_be_called_by_name)
 {
     if (count_devices() == 0) SKIP("no device");
     void *p = nullptr;
@@ -274,7 +274,7 @@ static void test_built_in_allocators_can_be_called_by_name()
     EXPECT(DeviceMemoryFreeFunc(nullptr) == APP_ERR_COMM_FREE_MEM && DVPPMemoryFreeFunc(&p) == 1008);
 }
 
-static void test_devices_are_counted_set_and_asked_for_by_thread()
+TEST(test_devices_are_counted_set_and_asked_for_by_thread)
 {
     DeviceManager *manager = DeviceManager::GetInstance();
     const uint32_t count = count_devices();
@@ -305,7 +305,7 @@ static void test_devices_are_counted_set_and_asked_for_by_thread()
 
 static void note(void *flag) { *static_cast<int *>(flag) += 1; }
 
-static void test_streams_are_made_used_and_destroyed_more_than_once()
+TEST(test_streams_are_made_used_and_destroyed_more_than_once)
 {
     if (count_devices() == 0) SKIP("no device");
     int calls = 0, channel = 5;
@@ -334,7 +334,7 @@ static void test_streams_are_made_used_and_destroyed_more_than_once()
     EXPECT(stream.GetErrorCode() == std::make_pair(5, 7));
 }
 
-static void test_streams_of_no_device_or_flag_throw()
+TEST(test_streams_of_no_device_or_flag_throw)
 {
     int thrown = 0;
     for (const int32_t id : { -1, 1000 }) {
@@ -352,7 +352,7 @@ static void test_streams_of_no_device_or_flag_throw()
     EXPECT(thrown == 3);
 }
 
-static void test_default_stream_comes_back_after_it_is_destroyed()
+TEST(test_default_stream_comes_back_after_it_is_destroyed)
 {
     if (count_devices() == 0) SKIP("no device");
     AscendStream &stream = AscendStream::DefaultStream();
@@ -363,7 +363,7 @@ static void test_default_stream_comes_back_after_it_is_destroyed()
     EXPECT(stream.GetErrorCode().first == APP_ERR_OK);
 }
 
-static void test_codes_have_the_systems_numbers_and_words()
+TEST(test_codes_have_the_systems_numbers_and_words)
 {
     EXPECT(APP_ERR_OK == 0 && APP_ERR_ACL_FAILURE == -1 && APP_ERR_ACL_BAD_ALLOC == 2 &&
            APP_ERR_ACL_BAD_FREE == 27);
@@ -395,7 +395,7 @@ static void test_codes_have_the_systems_numbers_and_words()
            GetError(1004, "m") == "[m][1004][Invalid parameter] ");
 }
 
-static void test_words_stand_at_the_ends_of_every_family()
+TEST(test_words_stand_at_the_ends_of_every_family)
 {
     const struct {
         APP_ERROR code;
@@ -439,7 +439,7 @@ static void test_words_stand_at_the_ends_of_every_family()
     }
 }
 
-static void test_flow_codes_become_codes_of_ours()
+TEST(test_flow_codes_become_codes_of_ours)
 {
     EXPECT(ConvertReturnCodeToLocal(GST_FLOW_TYPE, APP_ERR_FLOW_CUSTOM_SUCCESS_2) == APP_ERR_OK);
     EXPECT(ConvertReturnCodeToLocal(GST_FLOW_TYPE, APP_ERR_FLOW_EOS) == APP_ERR_PLUGIN_TOOLKIT_FLOW_EOS);
@@ -449,7 +449,7 @@ static void test_flow_codes_become_codes_of_ours()
     EXPECT(ConvertReturnCodeToLocal(static_cast<ReturnCodeType>(3), -1) == APP_ERR_OK);
 }
 
-static void test_log_macros_are_statements_that_fit_anywhere()
+TEST(test_log_macros_are_statements_that_fit_anywhere)
 {
     int evaluated = 0;
     std::string text = "text";
@@ -471,7 +471,7 @@ static void test_log_macros_are_statements_that_fit_anywhere()
     EXPECT(Log::Deinit() == APP_ERR_OK);
 }
 
-static void test_first_and_last_call_check_their_numbers()
+TEST(test_first_and_last_call_check_their_numbers)
 {
     AppGlobalCfg small;
     AppGlobalCfgExtra extra;
@@ -486,7 +486,7 @@ static void test_first_and_last_call_check_their_numbers()
     EXPECT(MxDeInit() == APP_ERR_OK && MxInit() == APP_ERR_OK);
 }
 
-static void test_models_say_that_they_do_not_run()
+TEST(test_models_say_that_they_do_not_run)
 {
     ModelInferenceProcessor model;
     ModelDesc desc;
@@ -497,31 +497,7 @@ static void test_models_say_that_they_do_not_run()
     EXPECT(model.GetOutputDataType().empty() && model.GetModelDesc().inputTensors.empty());
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     setenv("GLOG_minloglevel", "4", 1);
-    TEST_BEGIN(argc, argv);
-    RUN(test_memory_data_has_the_systems_defaults);
-    RUN(test_bytes_travel_between_every_two_kinds_of_memory);
-    RUN(test_malloc_of_no_bytes_or_too_many_is_1004);
-    RUN(test_memory_by_malloc_is_zeroed);
-    RUN(test_free_takes_back_only_what_was_given);
-    RUN(test_memset_fills_the_count_and_checks_it);
-    RUN(test_memcpy_checks_pointers_counts_and_types);
-    RUN(test_pointers_into_device_memory_are_found_whoever_gave_it);
-    RUN(test_the_largest_size_can_be_lowered);
-    RUN(test_make_shared_gives_null_where_a_constructor_throws);
-    RUN(test_allocators_of_the_program_are_used_in_pairs);
-    RUN(test_built_in_allocators_can_be_called_by_name);
-    RUN(test_devices_are_counted_set_and_asked_for_by_thread);
-    RUN(test_streams_are_made_used_and_destroyed_more_than_once);
-    RUN(test_streams_of_no_device_or_flag_throw);
-    RUN(test_default_stream_comes_back_after_it_is_destroyed);
-    RUN(test_codes_have_the_systems_numbers_and_words);
-    RUN(test_words_stand_at_the_ends_of_every_family);
-    RUN(test_flow_codes_become_codes_of_ours);
-    RUN(test_log_macros_are_statements_that_fit_anywhere);
-    RUN(test_first_and_last_call_check_their_numbers);
-    RUN(test_models_say_that_they_do_not_run);
-    return TEST_END();
 }

@@ -99,7 +99,7 @@ static void check_binary(BinaryOp op, bool bytes_only, const std::function<doubl
     }
 }
 
-static void test_two_operands_give_the_right_numbers_and_refuse_the_wrong_tensors()
+TEST(test_two_operands_give_the_right_numbers_and_refuse_the_wrong_tensors)
 {
     if (!has_devices()) SKIP("no device");
     check_binary(Add, false, [](double x, double y) { return x + y; });
@@ -127,7 +127,7 @@ static void check_unary(UnaryOp op, bool bytes, bool floats, const std::function
     }
 }
 
-static void test_one_operand_gives_the_right_numbers()
+TEST(test_one_operand_gives_the_right_numbers)
 {
     if (!has_devices()) SKIP("no device");
     check_unary(Sqr, true, true, [](double x) { return x * x; });
@@ -140,7 +140,7 @@ static void test_one_operand_gives_the_right_numbers()
     EXPECT(Abs(negative, dst) == APP_ERR_OK && are_close(numbers_of(dst), { 1, 2 }));
 }
 
-static void test_scales_mix_types_and_cut_fractions_of_bytes()
+TEST(test_scales_mix_types_and_cut_fractions_of_bytes)
 {
     if (!has_devices()) SKIP("no device");
     Tensor a = on_device({ 3 }, TensorDType::UINT8, { 1, 3, 200 }),
@@ -162,7 +162,7 @@ static void test_scales_mix_types_and_cut_fractions_of_bytes()
            Clip(a, bytes, 3, 2) == 1004);
 }
 
-static void test_thresholds_and_comparisons_give_two_numbers()
+TEST(test_thresholds_and_comparisons_give_two_numbers)
 {
     if (!has_devices()) SKIP("no device");
     Tensor a = on_device({ 6 }, TensorDType::UINT8, left), b = on_device({ 6 }, TensorDType::UINT8, right_),
@@ -184,7 +184,7 @@ static void test_thresholds_and_comparisons_give_two_numbers()
     EXPECT(Compare(a, b, dst, static_cast<CmpOp>(6)) == 1004);
 }
 
-static void test_types_are_converted_with_fractions_cut()
+TEST(test_types_are_converted_with_fractions_cut)
 {
     if (!has_devices()) SKIP("no device");
     Tensor f = on_device({ 4 }, TensorDType::FLOAT32, { 1.1, 3.9, -5, 300 }), bytes, ints, half;
@@ -201,7 +201,7 @@ static void test_types_are_converted_with_fractions_cut()
     EXPECT(ConvertTo(f, half, static_cast<TensorDType>(5)) == 1004);
 }
 
-static void test_add_and_convert_work_on_regions()
+TEST(test_add_and_convert_work_on_regions)
 {
     if (!has_devices()) SKIP("no device");
     Numbers ones(20, 1), values(20);
@@ -221,7 +221,7 @@ static void test_add_and_convert_work_on_regions()
     EXPECT(ConvertTo(a, rd, TensorDType::FLOAT32) == 1004);
 }
 
-static void test_matrices_are_sorted_along_either_axis()
+TEST(test_matrices_are_sorted_along_either_axis)
 {
     if (!has_devices()) SKIP("no device");
     Tensor a = on_device({ 2, 3 }, TensorDType::FLOAT32, { 3, 1, 2, 0, 5, 4 }), dst, places;
@@ -234,7 +234,7 @@ static void test_matrices_are_sorted_along_either_axis()
     EXPECT(Sort(on_device({ 6 }, TensorDType::FLOAT32, left), dst, 0, true) == 1004);
 }
 
-static void test_images_are_stacked_split_merged_tiled_and_turned()
+TEST(test_images_are_stacked_split_merged_tiled_and_turned)
 {
     if (!has_devices()) SKIP("no device");
     Tensor a = on_device({ 1, 2 }, TensorDType::UINT8, { 1, 2 }),
@@ -271,7 +271,7 @@ static void test_images_are_stacked_split_merged_tiled_and_turned()
            Erode(image, dst, BlurConfig()) == 1004);
 }
 
-static void test_batches_are_split_into_copies_or_views()
+TEST(test_batches_are_split_into_copies_or_views)
 {
     if (!has_devices()) SKIP("no device");
     Tensor batch = on_device({ 2, 1, 3 }, TensorDType::FLOAT32, { 1, 2, 3, 4, 5, 6 });
@@ -286,7 +286,7 @@ static void test_batches_are_split_into_copies_or_views()
     EXPECT(BatchSplit(batch, copies, false) == APP_ERR_OK && are_close(numbers_of(copies[1]), { 9, 9, 9 }));
 }
 
-static void test_batches_on_the_host_are_split_too()
+TEST(test_batches_on_the_host_are_split_too)
 {
     float data[] = { 1, 2, 3, 4, 5, 6 };
     const Tensor batch(data, { 2, 1, 3 }, TensorDType::FLOAT32);
@@ -304,7 +304,7 @@ static void test_batches_on_the_host_are_split_too()
     EXPECT(BatchSplit(batch, copies, false) == 1007);
 }
 
-static void test_dims_of_images_are_brought_together()
+TEST(test_dims_of_images_are_brought_together)
 {
     if (!has_devices()) SKIP("no device");
     Tensor image = on_device({ 2, 2, 3 }, TensorDType::FLOAT32, { 1, 2, 3, -4, 5, 6, 7, 8, 9, 10, 11, 12 });
@@ -330,7 +330,7 @@ static void test_dims_of_images_are_brought_together()
     EXPECT(MinMax(image, sum, sum) == 1004 && MinMaxLoc(image, sum, sum, sum, sum) == 1004);
 }
 
-static void test_extremes_are_found_with_their_places()
+TEST(test_extremes_are_found_with_their_places)
 {
     if (!has_devices()) SKIP("no device");
     for (const TensorDType type : image_types) {
@@ -367,7 +367,7 @@ static Numbers eroded(const Numbers &x, const int dims[3], int size)
     return out;
 }
 
-static void test_images_are_eroded()
+TEST(test_images_are_eroded)
 {
     if (!has_devices()) SKIP("no device");
     for (int channels = 1; channels <= 4; channels += channels == 1 ? 2 : 1)
@@ -387,7 +387,7 @@ static void test_images_are_eroded()
         }
 }
 
-static void test_what_cannot_be_eroded_is_refused()
+TEST(test_what_cannot_be_eroded_is_refused)
 {
     if (!has_devices()) SKIP("no device");
     Tensor image({ 64, 64 }, TensorDType::FLOAT32, 0), small({ 63, 64 }, TensorDType::UINT8, 0), dst;
@@ -409,7 +409,7 @@ static void test_what_cannot_be_eroded_is_refused()
     EXPECT(Erode(image, dst, BlurConfig()) == APP_ERR_OK);
 }
 
-static void test_freed_tensors_are_refused_as_inputs_and_made_as_results()
+TEST(test_freed_tensors_are_refused_as_inputs_and_made_as_results)
 {
     if (!has_devices()) SKIP("no device");
     Tensor a = on_device({ 1, 2, 3 }, TensorDType::UINT8, left), gone, result;
@@ -430,7 +430,7 @@ static void test_freed_tensors_are_refused_as_inputs_and_made_as_results()
     EXPECT(Tensor::TensorFree(result) == APP_ERR_OK && Sum(a, result) == APP_ERR_OK);
 }
 
-static void test_streams_of_another_device_are_refused()
+TEST(test_streams_of_another_device_are_refused)
 {
     if (DeviceManager::GetInstance()->CheckDeviceId(1) != APP_ERR_OK) SKIP("no second device");
     Tensor a = on_device({ 6 }, TensorDType::UINT8, left), b = a.Clone(), dst, far = a.Clone();
@@ -440,26 +440,8 @@ static void test_streams_of_another_device_are_refused()
     EXPECT(Add(far, far, dst, elsewhere) == APP_ERR_OK && dst.GetDeviceId() == 1);
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     setenv("GLOG_minloglevel", "4", 1);
     MxInit();
-    TEST_BEGIN(argc, argv);
-    RUN(test_two_operands_give_the_right_numbers_and_refuse_the_wrong_tensors);
-    RUN(test_one_operand_gives_the_right_numbers);
-    RUN(test_scales_mix_types_and_cut_fractions_of_bytes);
-    RUN(test_thresholds_and_comparisons_give_two_numbers);
-    RUN(test_types_are_converted_with_fractions_cut);
-    RUN(test_add_and_convert_work_on_regions);
-    RUN(test_matrices_are_sorted_along_either_axis);
-    RUN(test_images_are_stacked_split_merged_tiled_and_turned);
-    RUN(test_batches_are_split_into_copies_or_views);
-    RUN(test_batches_on_the_host_are_split_too);
-    RUN(test_dims_of_images_are_brought_together);
-    RUN(test_extremes_are_found_with_their_places);
-    RUN(test_images_are_eroded);
-    RUN(test_what_cannot_be_eroded_is_refused);
-    RUN(test_freed_tensors_are_refused_as_inputs_and_made_as_results);
-    RUN(test_streams_of_another_device_are_refused);
-    return TEST_END();
 }

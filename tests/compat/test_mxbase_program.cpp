@@ -270,7 +270,7 @@ std::vector<uint8_t> picture(uint8_t level)
 
 } // namespace
 
-static void test_the_detector_finds_its_boxes_in_every_picture()
+TEST(test_the_detector_finds_its_boxes_in_every_picture)
 {
     Detector detector;
     if (detector.Init(parameters()) != APP_ERR_OK) SKIP("no device");
@@ -290,7 +290,7 @@ static void test_the_detector_finds_its_boxes_in_every_picture()
     EXPECT(detector.DeInit() == APP_ERR_OK);
 }
 
-static void test_the_detector_passes_on_what_goes_wrong()
+TEST(test_the_detector_passes_on_what_goes_wrong)
 {
     Detector detector;
     InitParam param = parameters();
@@ -302,11 +302,7 @@ static void test_the_detector_passes_on_what_goes_wrong()
     EXPECT(detector.Process({ picture(1) }, objects) != APP_ERR_OK && objects.empty());
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     setenv("GLOG_minloglevel", "4", 1);
-    TEST_BEGIN(argc, argv);
-    RUN(test_the_detector_finds_its_boxes_in_every_picture);
-    RUN(test_the_detector_passes_on_what_goes_wrong);
-    return TEST_END();
 }

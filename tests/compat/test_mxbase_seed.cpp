@@ -86,7 +86,7 @@ public:
 
 } // namespace
 
-static void test_every_declaration_of_the_document_is_there()
+TEST(test_every_declaration_of_the_document_is_there)
 {
     using Shape = std::vector<uint32_t>;
     APP_ERROR (*malloc_)(TensorBase &) = &TensorBase::TensorBaseMalloc;
@@ -122,7 +122,7 @@ static void test_every_declaration_of_the_document_is_there()
     EXPECT((std::is_convertible<Shape, TensorBase>::value));
 }
 
-static void test_worked_examples_of_sizes_and_strides_hold()
+TEST(test_worked_examples_of_sizes_and_strides_hold)
 {
     TensorBase image({ 224, 224, 3 });
     EXPECT(image.GetSize() == 224 * 224 * 3);
@@ -132,7 +132,7 @@ static void test_worked_examples_of_sizes_and_strides_hold()
     EXPECT(TensorBase({ 1, 2, 3, 4 }).GetStrides() == (std::vector<uint32_t>{ 24, 12, 4, 1 }));
 }
 
-static void test_worked_examples_of_batches_hold()
+TEST(test_worked_examples_of_batches_hold)
 {
     std::vector<TensorBase> four, three;
     for (int i = 0; i < 3; i++) {
@@ -155,7 +155,7 @@ static void test_worked_examples_of_batches_hold()
     EXPECT(TensorBase::BatchVector(four, out) == APP_ERR_OK && out.GetShape().size() == 5);
 }
 
-static void test_bodies_of_the_document_agree_with_the_library()
+TEST(test_bodies_of_the_document_agree_with_the_library)
 {
     TensorBase t;
     EXPECT(Documented::CreateTensorBase(t, std::vector<uint32_t>{ 2, 3 }, TENSOR_DTYPE_INT32) == APP_ERR_OK);
@@ -176,7 +176,7 @@ static void test_bodies_of_the_document_agree_with_the_library()
                                         MemoryData::MEMORY_DEVICE, -1) == APP_ERR_COMM_FAILURE);
 }
 
-static void test_memory_made_outside_is_referred_to_as_the_note_says()
+TEST(test_memory_made_outside_is_referred_to_as_the_note_says)
 {
     MemoryData outside(2 * 3 * 4, MemoryData::MEMORY_HOST_MALLOC, 0);
     EXPECT(MemoryHelper::MxbsMalloc(outside) == APP_ERR_OK);
@@ -190,7 +190,7 @@ static void test_memory_made_outside_is_referred_to_as_the_note_says()
     EXPECT(owned.GetValue(x, 0, 0) == APP_ERR_OK && x == 1);
 }
 
-static void test_a_tensor_is_deployed_to_every_place_of_the_document()
+TEST(test_a_tensor_is_deployed_to_every_place_of_the_document)
 {
     DeviceManager::GetInstance()->InitDevices();
     if (DeviceManager::GetInstance()->CheckDeviceId(0) != APP_ERR_OK) SKIP("no device");
@@ -201,15 +201,7 @@ static void test_a_tensor_is_deployed_to_every_place_of_the_document()
     EXPECT(t.ToHost() == APP_ERR_OK && t.IsHost());
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     setenv("GLOG_minloglevel", "4", 1);
-    TEST_BEGIN(argc, argv);
-    RUN(test_every_declaration_of_the_document_is_there);
-    RUN(test_worked_examples_of_sizes_and_strides_hold);
-    RUN(test_worked_examples_of_batches_hold);
-    RUN(test_bodies_of_the_document_agree_with_the_library);
-    RUN(test_memory_made_outside_is_referred_to_as_the_note_says);
-    RUN(test_a_tensor_is_deployed_to_every_place_of_the_document);
-    return TEST_END();
 }

@@ -226,7 +226,7 @@ struct Case {
     std::vector<std::vector<Bytes>> want;
 };
 
-static void test_what_the_default_stream_did_is_seen_by_any_other()
+TEST(test_what_the_default_stream_did_is_seen_by_any_other)
 {
     if (!has_devices()) SKIP("no device");
     std::vector<Op> ops = elements();
@@ -243,7 +243,7 @@ static void test_what_the_default_stream_did_is_seen_by_any_other()
     for (AscendStream &s : streams) EXPECT(s.DestroyAscendStream() == APP_ERR_OK);
 }
 
-static void test_copies_of_memory_are_seen_by_streams()
+TEST(test_copies_of_memory_are_seen_by_streams)
 {
     if (!has_devices()) SKIP("no device");
     const Tensor from[] = { pattern(IMAGE, 0), pattern(IMAGE, 1) };
@@ -264,13 +264,9 @@ static void test_copies_of_memory_are_seen_by_streams()
     EXPECT(wrong == 0 && stream.DestroyAscendStream() == APP_ERR_OK);
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     setenv("GLOG_minloglevel", "4", 1);
     setenv("TSR_SIM_DELAY", "100", 1);
     MxInit();
-    TEST_BEGIN(argc, argv);
-    RUN(test_what_the_default_stream_did_is_seen_by_any_other);
-    RUN(test_copies_of_memory_are_seen_by_streams);
-    return TEST_END();
 }

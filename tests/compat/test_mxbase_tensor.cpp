@@ -40,7 +40,7 @@ static std::vector<uint8_t> bytes_of(Tensor t)
     return std::vector<uint8_t>(p, p + t.GetByteSize());
 }
 
-static void test_no_tensor_answers_every_question()
+TEST(test_no_tensor_answers_every_question)
 {
     Tensor none;
     EXPECT(none.IsEmpty() && none.GetData() == nullptr && none.GetShape().empty() && none.GetByteSize() == 0);
@@ -58,7 +58,7 @@ static void test_no_tensor_answers_every_question()
     EXPECT(copy == none);
 }
 
-static void test_constructors_choose_the_memory_by_device_and_dvpp()
+TEST(test_constructors_choose_the_memory_by_device_and_dvpp)
 {
     int32_t data[4] = { 1, 2, 3, 4 };
     EXPECT(Tensor({ 4 }, TensorDType::INT32).GetMemoryType() == MemoryData::MEMORY_HOST_NEW);
@@ -81,7 +81,7 @@ static void test_constructors_choose_the_memory_by_device_and_dvpp()
     EXPECT(media.Malloc() == APP_ERR_OK && media.Malloc() == APP_ERR_OK && !media.IsEmpty());
 }
 
-static void test_copies_are_the_same_tensor_and_clones_are_not()
+TEST(test_copies_are_the_same_tensor_and_clones_are_not)
 {
     uint8_t data[4] = { 1, 2, 3, 4 };
     Tensor a(data, { 2, 2 }, TensorDType::UINT8);
@@ -104,7 +104,7 @@ static void test_copies_are_the_same_tensor_and_clones_are_not()
     EXPECT(a.ToDevice(1) == APP_ERR_OK && a.Clone(stream).IsEmpty());
 }
 
-static void test_moves_check_the_device_and_keep_the_bytes()
+TEST(test_moves_check_the_device_and_keep_the_bytes)
 {
     if (!has_devices()) SKIP("no device");
     Tensor t = bytes_on_device({ 3, 5 });
@@ -115,7 +115,7 @@ static void test_moves_check_the_device_and_keep_the_bytes()
     EXPECT(Tensor({ 4 }, TensorDType::UINT8).ToDevice(0) == 1004);
 }
 
-static void test_set_value_needs_the_type_and_a_device()
+TEST(test_set_value_needs_the_type_and_a_device)
 {
     if (!has_devices()) SKIP("no device");
     Tensor host({ 3 }, TensorDType::INT32);
@@ -143,7 +143,7 @@ static void test_set_value_needs_the_type_and_a_device()
     }
 }
 
-static void test_transpose_turns_host_tensors_in_every_order()
+TEST(test_transpose_turns_host_tensors_in_every_order)
 {
     const Shape shape = { 2, 3, 4 };
     std::vector<float> data(24);
@@ -178,7 +178,7 @@ static void test_transpose_turns_host_tensors_in_every_order()
            src.GetShape() == (Shape{ 4, 3, 2 }));
 }
 
-static void test_transpose_refuses_what_it_does_not_take()
+TEST(test_transpose_refuses_what_it_does_not_take)
 {
     uint8_t data[120] = { 0 };
     Tensor out, none, src(data, { 2, 3 }, TensorDType::UINT8), vector(data, { 6 }, TensorDType::UINT8);
@@ -192,7 +192,7 @@ static void test_transpose_refuses_what_it_does_not_take()
     EXPECT(Transpose(device, out) == 1004 && Transpose(src, device) == 1004);
 }
 
-static void test_batch_concat_joins_tensors()
+TEST(test_batch_concat_joins_tensors)
 {
     uint8_t a[4] = { 1, 2, 3, 4 }, b[2] = { 5, 6 };
     Tensor out;
@@ -206,7 +206,7 @@ static void test_batch_concat_joins_tensors()
     EXPECT(freed.GetShape() == (Shape{ 3, 2 }));
 }
 
-static void test_margins_are_what_the_valid_part_leaves()
+TEST(test_margins_are_what_the_valid_part_leaves)
 {
     Tensor t({ 1, 2, 2, 3 }, TensorDType::INT32);
     EXPECT(t.SetValidRoi(Rect(0, 0, 0, 0)) != APP_ERR_OK && !t.IsWithMargin());
@@ -214,7 +214,7 @@ static void test_margins_are_what_the_valid_part_leaves()
     EXPECT(t.SetValidRoi(Rect(0, 0, 2, 2)) == APP_ERR_OK && !t.IsWithMargin());
 }
 
-static void test_regions_are_kept_by_handle_and_checked()
+TEST(test_regions_are_kept_by_handle_and_checked)
 {
     if (!has_devices()) SKIP("no device");
     Tensor t = bytes_on_device({ 32, 32, 3 });
@@ -230,7 +230,7 @@ static void test_regions_are_kept_by_handle_and_checked()
     EXPECT(throws_runtime_error([&] { Tensor(t, Rect(0, 0, 40, 1)); }));
 }
 
-static void test_clone_copies_a_region_into_a_region()
+TEST(test_clone_copies_a_region_into_a_region)
 {
     if (!has_devices()) SKIP("no device");
     for (const Shape &shape : { Shape{ 64, 80 }, Shape{ 64, 80, 3 }, Shape{ 1, 64, 80, 3 } }) {
@@ -250,7 +250,7 @@ static void test_clone_copies_a_region_into_a_region()
     }
 }
 
-static void test_clone_of_regions_refuses_what_does_not_fit()
+TEST(test_clone_of_regions_refuses_what_does_not_fit)
 {
     if (!has_devices()) SKIP("no device");
     Tensor a = bytes_on_device({ 64, 64 }), b = bytes_on_device({ 64, 64 }), none,
@@ -274,22 +274,8 @@ static void test_clone_of_regions_refuses_what_does_not_fit()
     EXPECT(ra.Clone(rb, elsewhere) == 1004);
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     setenv("GLOG_minloglevel", "4", 1);
     DeviceManager::GetInstance()->InitDevices();
-    TEST_BEGIN(argc, argv);
-    RUN(test_no_tensor_answers_every_question);
-    RUN(test_constructors_choose_the_memory_by_device_and_dvpp);
-    RUN(test_copies_are_the_same_tensor_and_clones_are_not);
-    RUN(test_moves_check_the_device_and_keep_the_bytes);
-    RUN(test_set_value_needs_the_type_and_a_device);
-    RUN(test_transpose_turns_host_tensors_in_every_order);
-    RUN(test_transpose_refuses_what_it_does_not_take);
-    RUN(test_batch_concat_joins_tensors);
-    RUN(test_margins_are_what_the_valid_part_leaves);
-    RUN(test_regions_are_kept_by_handle_and_checked);
-    RUN(test_clone_copies_a_region_into_a_region);
-    RUN(test_clone_of_regions_refuses_what_does_not_fit);
-    return TEST_END();
 }

@@ -47,7 +47,7 @@ static TensorBase counting(const Shape &shape)
     return t;
 }
 
-static void test_numbers_of_types_and_memory_are_the_documents()
+TEST(test_numbers_of_types_and_memory_are_the_documents)
 {
     EXPECT(TENSOR_DTYPE_UNDEFINED == -1 && TENSOR_DTYPE_FLOAT32 == 0 && TENSOR_DTYPE_UINT8 == 4);
     EXPECT(TENSOR_DTYPE_INT16 == 6 && TENSOR_DTYPE_DOUBLE64 == 11 && TENSOR_DTYPE_BOOL == 12);
@@ -57,7 +57,7 @@ static void test_numbers_of_types_and_memory_are_the_documents()
            TensorDataTypeStr.size() == 13);
 }
 
-static void test_every_type_has_its_size_and_name()
+TEST(test_every_type_has_its_size_and_name)
 {
     for (int i = 0; i < 12; i++) {
         TensorBase t({ 3, 2 }, all_types[i]);
@@ -72,7 +72,7 @@ static void test_every_type_has_its_size_and_name()
     EXPECT(GetTensorDataTypeDesc(static_cast<TensorDataType>(99)) == "undefined");
 }
 
-static void test_default_tensor_is_empty_and_not_allocated_by_malloc()
+TEST(test_default_tensor_is_empty_and_not_allocated_by_malloc)
 {
     TensorBase t;
     EXPECT(t.GetShape() == Shape{ 0 } && t.GetSize() == 0 && t.GetByteSize() == 0);
@@ -82,7 +82,7 @@ static void test_default_tensor_is_empty_and_not_allocated_by_malloc()
     EXPECT(TensorBase::TensorBaseMalloc(t) == APP_ERR_COMM_INVALID_PARAM);
 }
 
-static void test_constructors_describe_and_do_not_allocate()
+TEST(test_constructors_describe_and_do_not_allocate)
 {
     TensorBase full({ 2, 3 }, TENSOR_DTYPE_INT64, MemoryData::MEMORY_DVPP, 0);
     EXPECT(full.GetTensorType() == MemoryData::MEMORY_DVPP && full.GetDeviceId() == 0 && full.IsDevice());
@@ -96,7 +96,7 @@ static void test_constructors_describe_and_do_not_allocate()
     EXPECT(!full.GetBuffer() && !device.GetBuffer() && !typed.GetBuffer() && !bare.GetBuffer());
 }
 
-static void test_constructors_throw_on_bad_types_sizes_and_totals()
+TEST(test_constructors_throw_on_bad_types_sizes_and_totals)
 {
     float data[6] = { 0 };
     const TensorDataType bad[] = { static_cast<TensorDataType>(5), static_cast<TensorDataType>(13),
@@ -119,7 +119,7 @@ static void test_constructors_throw_on_bad_types_sizes_and_totals()
     EXPECT(!throws_runtime_error([&] { TensorBase({ 1u << 28 }); }));
 }
 
-static void test_strides_are_bytes()
+TEST(test_strides_are_bytes)
 {
     EXPECT(TensorBase({ 1, 2, 3, 4 }, TENSOR_DTYPE_UINT8).GetStrides() == (Shape{ 24, 12, 4, 1 }));
     EXPECT(TensorBase({ 1, 2, 3, 4 }, TENSOR_DTYPE_FLOAT32).GetStrides() == (Shape{ 96, 48, 16, 4 }));
@@ -127,7 +127,7 @@ static void test_strides_are_bytes()
     EXPECT(TensorBase(Shape{}).GetStrides().empty());
 }
 
-static void test_borrowed_memory_is_seen_and_left_alone()
+TEST(test_borrowed_memory_is_seen_and_left_alone)
 {
     std::vector<int32_t> data = { 10, 11, 12, 13, 14, 15 };
     {
@@ -145,7 +145,7 @@ static void test_borrowed_memory_is_seen_and_left_alone()
     EXPECT(nothing.GetBuffer() == nullptr);
 }
 
-static void test_memory_of_any_alignment_is_read()
+TEST(test_memory_of_any_alignment_is_read)
 {
     std::vector<uint8_t> raw(64);
     double want = 2.5, got = 0;
@@ -158,7 +158,7 @@ static void test_memory_of_any_alignment_is_read()
     EXPECT(copy.GetValue(got, 1) == APP_ERR_OK && got == want);
 }
 
-static void test_owned_memory_of_every_type_is_freed_with_the_last_copy()
+TEST(test_owned_memory_of_every_type_is_freed_with_the_last_copy)
 {
     const MemoryData::MemoryType types[] = { MemoryData::MEMORY_HOST, MemoryData::MEMORY_DEVICE,
                                              MemoryData::MEMORY_DVPP, MemoryData::MEMORY_HOST_MALLOC,
@@ -177,7 +177,7 @@ static void test_owned_memory_of_every_type_is_freed_with_the_last_copy()
     EXPECT(t.GetBuffer() == mine);
 }
 
-static void test_elements_are_found_by_numbers_and_by_vectors_and_by_prefixes()
+TEST(test_elements_are_found_by_numbers_and_by_vectors_and_by_prefixes)
 {
     TensorBase t = counting({ 2, 3, 4 });
     float x = 0;
@@ -197,7 +197,7 @@ static void test_elements_are_found_by_numbers_and_by_vectors_and_by_prefixes()
     EXPECT(t.GetBuffer(row, std::vector<int>{ 1, 0 }) == APP_ERR_OK && row[0] == 12);
 }
 
-static void test_bad_indices_are_1009_and_no_memory_is_1004()
+TEST(test_bad_indices_are_1009_and_no_memory_is_1004)
 {
     TensorBase t = counting({ 2, 3 });
     float x = 5;
@@ -213,7 +213,7 @@ static void test_bad_indices_are_1009_and_no_memory_is_1004()
     EXPECT(described.GetValue(x, 1, 2) == 1004 && described.GetValue(x, 2, 2) == 1009);
 }
 
-static void test_values_of_another_size_or_on_a_device_are_1001()
+TEST(test_values_of_another_size_or_on_a_device_are_1001)
 {
     TensorBase t = counting({ 2, 3 });
     double d = 0;
@@ -226,7 +226,7 @@ static void test_values_of_another_size_or_on_a_device_are_1001()
     EXPECT(t.ToDevice(0) == APP_ERR_OK && t.GetValue(x, 0, 0) == 1001);
 }
 
-static void test_set_shape_cannot_lead_outside_the_memory()
+TEST(test_set_shape_cannot_lead_outside_the_memory)
 {
     TensorBase t = counting({ 2, 3 });
     TensorBase copy = t;
@@ -243,7 +243,7 @@ static void test_set_shape_cannot_lead_outside_the_memory()
     EXPECT(throws_runtime_error([&] { t.SetShape({ 1u << 30 }); }));
 }
 
-static void test_malloc_again_gives_new_memory_and_zeroes_where_malloc_does()
+TEST(test_malloc_again_gives_new_memory_and_zeroes_where_malloc_does)
 {
     TensorBase t({ 1024 }, TENSOR_DTYPE_UINT8, MemoryData::MEMORY_HOST_MALLOC, -1);
     for (int round = 0; round < 3; round++) {
@@ -258,7 +258,7 @@ static void test_malloc_again_gives_new_memory_and_zeroes_where_malloc_does()
     EXPECT(TensorBase::TensorBaseMalloc(borrowed) == APP_ERR_OK && borrowed.GetBuffer() != mine);
 }
 
-static void test_malloc_refuses_devices_that_are_not_there()
+TEST(test_malloc_refuses_devices_that_are_not_there)
 {
     TensorBase negative({ 4 }, TENSOR_DTYPE_UINT8, MemoryData::MEMORY_DEVICE, -1);
     EXPECT(negative.CheckTensorValid() == APP_ERR_COMM_FAILURE);
@@ -272,7 +272,7 @@ static void test_malloc_refuses_devices_that_are_not_there()
                                         -5) == 1001);
 }
 
-static void test_copies_share_one_buffer_and_migrate_together()
+TEST(test_copies_share_one_buffer_and_migrate_together)
 {
     if (!has_devices()) SKIP("no device");
     TensorBase a = counting({ 2, 3 });
@@ -290,7 +290,7 @@ static void test_copies_share_one_buffer_and_migrate_together()
     EXPECT(a.GetSize() == 6 && c.GetSize() == 1);
 }
 
-static void test_a_round_of_all_places_keeps_every_bit()
+TEST(test_a_round_of_all_places_keeps_every_bit)
 {
     if (!has_devices()) SKIP("no device");
     uint32_t count = 0;
@@ -311,7 +311,7 @@ static void test_a_round_of_all_places_keeps_every_bit()
     }
 }
 
-static void test_moves_fail_without_memory_or_device_and_change_nothing()
+TEST(test_moves_fail_without_memory_or_device_and_change_nothing)
 {
     TensorBase described({ 2, 3 }, TENSOR_DTYPE_FLOAT32);
     EXPECT(described.ToDevice(0) == 1004 && described.ToDvpp(0) == 1004 && described.ToHost() == APP_ERR_OK);
@@ -324,7 +324,7 @@ static void test_moves_fail_without_memory_or_device_and_change_nothing()
     EXPECT(empty.ToDevice(0) == 1004);
 }
 
-static void test_copy_goes_between_all_places_and_checks_sizes()
+TEST(test_copy_goes_between_all_places_and_checks_sizes)
 {
     TensorBase src = counting({ 2, 3 });
     TensorBase dst({ 6 }, TENSOR_DTYPE_FLOAT32), none, other({ 7 }, TENSOR_DTYPE_FLOAT32);
@@ -349,7 +349,7 @@ static void test_copy_goes_between_all_places_and_checks_sizes()
     EXPECT(static_cast<float *>(dst.GetBuffer())[5] == 42 && static_cast<float *>(dst.GetBuffer())[4] == 4);
 }
 
-static void test_batches_join_along_the_first_or_a_new_dim()
+TEST(test_batches_join_along_the_first_or_a_new_dim)
 {
     const std::vector<TensorBase> inputs = { counting({ 2, 2 }), counting({ 2, 2 }), counting({ 2, 2 }) };
     TensorBase out;
@@ -366,7 +366,7 @@ static void test_batches_join_along_the_first_or_a_new_dim()
     EXPECT(TensorBase::BatchStack(same, same[0]) == APP_ERR_OK && same[0].GetShape() == (Shape{ 2, 2 }));
 }
 
-static void test_batches_that_do_not_fit_are_1004()
+TEST(test_batches_that_do_not_fit_are_1004)
 {
     TensorBase out = counting({ 1 });
     TensorBase described({ 2, 2 }, TENSOR_DTYPE_FLOAT32), bytes({ 2, 2 });
@@ -390,7 +390,7 @@ static void test_batches_that_do_not_fit_are_1004()
     EXPECT(TensorBase::BatchVector({ invalid }, out) == 1001);
 }
 
-static void test_batches_stay_on_their_device()
+TEST(test_batches_stay_on_their_device)
 {
     if (!has_devices()) SKIP("no device");
     std::vector<TensorBase> inputs = { counting({ 1, 3 }), counting({ 1, 3 }) };
@@ -402,7 +402,7 @@ static void test_batches_stay_on_their_device()
     EXPECT(out.ToHost() == APP_ERR_OK && static_cast<float *>(out.GetBuffer())[5] == 2);
 }
 
-static void test_description_has_the_systems_text()
+TEST(test_description_has_the_systems_text)
 {
     TensorBase t({ 2, 3 }, TENSOR_DTYPE_FLOAT32);
     EXPECT(t.GetDesc() == "<Tensor>\nshape:\t(2, 3)\ndtype:\tfloat32\ndevice:\t-1");
@@ -410,7 +410,7 @@ static void test_description_has_the_systems_text()
     EXPECT(none.GetDesc() == "<Tensor>\nshape:\t()\ndtype:\tbool\ndevice:\t1");
 }
 
-static void test_valid_part_begins_at_the_corner_of_an_image()
+TEST(test_valid_part_begins_at_the_corner_of_an_image)
 {
     TensorBase image({ 4, 6, 3 });
     EXPECT(image.GetValidRoi().x1 == 0);
@@ -422,33 +422,7 @@ static void test_valid_part_begins_at_the_corner_of_an_image()
     EXPECT(TensorBase({ 1, 4, 4, 3 }).SetValidRoi(Rect(Point(0, 0), Point(4, 4))) == APP_ERR_OK);
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     setenv("GLOG_minloglevel", "4", 1);
-    TEST_BEGIN(argc, argv);
-    RUN(test_numbers_of_types_and_memory_are_the_documents);
-    RUN(test_every_type_has_its_size_and_name);
-    RUN(test_default_tensor_is_empty_and_not_allocated_by_malloc);
-    RUN(test_constructors_describe_and_do_not_allocate);
-    RUN(test_constructors_throw_on_bad_types_sizes_and_totals);
-    RUN(test_strides_are_bytes);
-    RUN(test_borrowed_memory_is_seen_and_left_alone);
-    RUN(test_memory_of_any_alignment_is_read);
-    RUN(test_owned_memory_of_every_type_is_freed_with_the_last_copy);
-    RUN(test_elements_are_found_by_numbers_and_by_vectors_and_by_prefixes);
-    RUN(test_bad_indices_are_1009_and_no_memory_is_1004);
-    RUN(test_values_of_another_size_or_on_a_device_are_1001);
-    RUN(test_set_shape_cannot_lead_outside_the_memory);
-    RUN(test_malloc_again_gives_new_memory_and_zeroes_where_malloc_does);
-    RUN(test_malloc_refuses_devices_that_are_not_there);
-    RUN(test_copies_share_one_buffer_and_migrate_together);
-    RUN(test_a_round_of_all_places_keeps_every_bit);
-    RUN(test_moves_fail_without_memory_or_device_and_change_nothing);
-    RUN(test_copy_goes_between_all_places_and_checks_sizes);
-    RUN(test_batches_join_along_the_first_or_a_new_dim);
-    RUN(test_batches_that_do_not_fit_are_1004);
-    RUN(test_batches_stay_on_their_device);
-    RUN(test_description_has_the_systems_text);
-    RUN(test_valid_part_begins_at_the_corner_of_an_image);
-    return TEST_END();
 }

@@ -54,7 +54,7 @@ static std::vector<float> input_for(const std::string &name)
     return values;
 }
 
-static void test_unary_ops_in_three_forms(void)
+TEST(test_unary_ops_in_three_forms)
 {
     for (const UnaryCase &c : unary_cases()) {
         const std::vector<float> input = input_for(c.name);
@@ -73,7 +73,7 @@ static void test_unary_ops_in_three_forms(void)
     }
 }
 
-static void test_unary_ops_refuse_what_does_not_fit(void)
+TEST(test_unary_ops_refuse_what_does_not_fit)
 {
     for (const UnaryCase &c : unary_cases()) {
         const std::string name = c.name;
@@ -95,7 +95,7 @@ static void test_unary_ops_refuse_what_does_not_fit(void)
     }
 }
 
-static void test_unary_ops_refuse_numbers_without_a_result(void)
+TEST(test_unary_ops_refuse_numbers_without_a_result)
 {
     Tensor x = tensor_of(Shape(3), {4, -9, 1});
     EXPECT_REFUSED(cpu()->sqrt(x), "[CpuBackend::sqrt] Negative input encountered: -9.000000");
@@ -109,7 +109,7 @@ static void test_unary_ops_refuse_numbers_without_a_result(void)
     EXPECT(near(cpu()->round(tensor_of(Shape(4), {0.5f, 1.5f, 2.5f, -0.5f})), Shape(4), {0, 2, 2, 0}));
 }
 
-static void test_zeros_and_ones_take_every_dtype(void)
+TEST(test_zeros_and_ones_take_every_dtype)
 {
     Tensor b = integers_of<int8_t>(Shape(2), {5, 6}), i = integers_of<int32_t>(Shape(2), {5, 6});
     EXPECT(values_of<int8_t>(cpu()->ones_like(b)) == (std::vector<int8_t>{1, 1}));
@@ -121,7 +121,7 @@ static void test_zeros_and_ones_take_every_dtype(void)
                    "[CpuBackend::ones_into] Dtype mismatch: input dtype 3 != output dtype 2");
 }
 
-static void test_transpose_turns_matrices(void)
+TEST(test_transpose_turns_matrices)
 {
     Tensor x = tensor_of(Shape(2, 3), counting(6)), y = Tensor::zeros(Shape(3, 2));
     const std::vector<float> turned = {1, 4, 2, 5, 3, 6};
@@ -144,7 +144,7 @@ static void test_transpose_turns_matrices(void)
 
 /* Two operands ------------------------------------------------------------------------------- */
 
-static void test_arithmetic_of_two_tensors(void)
+TEST(test_arithmetic_of_two_tensors)
 {
     const Tensor a = tensor_of(Shape(2, 2), {1, 2, 3, 4}), b = tensor_of(Shape(2, 2), {5, 6, 7, 8});
     Tensor r = Tensor::zeros(Shape(2, 2));
@@ -169,7 +169,7 @@ static void test_arithmetic_of_two_tensors(void)
     EXPECT(floats_of(r)[0] > 1e9f);
 }
 
-static void test_arithmetic_refuses_what_does_not_fit(void)
+TEST(test_arithmetic_refuses_what_does_not_fit)
 {
     const Tensor a = Tensor::ones(Shape(2, 3)), wrong = Tensor::ones(Shape(3, 2)), none(Shape(2, 3));
     const Tensor whole = Tensor::ones(Shape(2, 3), DType::INT32), away(Shape(2, 3), DType::FP32, tr::CUDA[0]);
@@ -190,7 +190,7 @@ static void test_arithmetic_refuses_what_does_not_fit(void)
     EXPECT_REFUSED(cpu()->add_into(whole, whole, r), "[CpuBackend::add_into] add_into only supports FP32");
 }
 
-static void test_arithmetic_with_numbers(void)
+TEST(test_arithmetic_with_numbers)
 {
     const std::vector<float> v = {-2, -0.5f, 0, 3};
     const Shape s(2, 2);
@@ -218,7 +218,7 @@ static void test_arithmetic_with_numbers(void)
           [&](Tensor &t) { b.clamp_into(x, -1.0f, 2.0f, t); }, {-1, -0.5f, 0, 2});
 }
 
-static void test_arithmetic_with_numbers_refuses_what_does_not_fit(void)
+TEST(test_arithmetic_with_numbers_refuses_what_does_not_fit)
 {
     Tensor x = Tensor::ones(Shape(2)), none(Shape(2)), whole = Tensor::ones(Shape(2), DType::INT32);
     Tensor wrong = Tensor::ones(Shape(3)), away(Shape(2), DType::FP32, tr::CUDA[0]);
@@ -233,7 +233,7 @@ static void test_arithmetic_with_numbers_refuses_what_does_not_fit(void)
     EXPECT_REFUSED(cpu()->clamp_inplace(away, 0, 1), "must be on CPU");
 }
 
-static void test_broadcasting_repeats_one_of_the_two(void)
+TEST(test_broadcasting_repeats_one_of_the_two)
 {
     const Tensor m = tensor_of(Shape(2, 3), counting(6)), row = tensor_of(Shape(1, 3), {10, 20, 30});
     const Tensor column = tensor_of(Shape(2, 1), {100, 200}), one = Tensor::full(Shape(), 2.0f);
@@ -263,7 +263,7 @@ static void test_broadcasting_repeats_one_of_the_two(void)
                    "tensor_b device is: CUDA:0");
 }
 
-static void test_expand_repeats_to_a_shape(void)
+TEST(test_expand_repeats_to_a_shape)
 {
     const Tensor row = tensor_of(Shape(1, 3), {1, 2, 3});
     Tensor r = Tensor::zeros(Shape(2, 3)), wrong = Tensor::zeros(Shape(3, 2)), none, unset(Shape(2, 3));
@@ -298,7 +298,7 @@ static std::vector<float> product(const std::vector<float> &a, const std::vector
     return c;
 }
 
-static void test_mm_multiplies_matrices_and_vectors(void)
+TEST(test_mm_multiplies_matrices_and_vectors)
 {
     const int m = 17, k = 33, n = 9;
     const std::vector<float> a = random_values(m * k, 1), b = random_values(k * n, 2),
@@ -318,7 +318,7 @@ static void test_mm_multiplies_matrices_and_vectors(void)
     EXPECT(near(row, Shape(2), {7, 10}) && near(column, Shape(2), {5, 11}));
 }
 
-static void test_mm_transposes_on_the_way(void)
+TEST(test_mm_transposes_on_the_way)
 {
     const int m = 5, k = 4, n = 3;
     const std::vector<float> a = random_values(m * k, 1), b = random_values(k * n, 2);
@@ -333,7 +333,7 @@ static void test_mm_transposes_on_the_way(void)
     EXPECT(near(r, Shape(m, n), product(a, b, m, k, n), 1e-5f));
 }
 
-static void test_mm_refuses_what_does_not_fit(void)
+TEST(test_mm_refuses_what_does_not_fit)
 {
     const Tensor a = Tensor::ones(Shape(2, 3)), none(Shape(2, 3)),
                  whole = Tensor::ones(Shape(3, 2), DType::INT8);
@@ -353,7 +353,7 @@ static void test_mm_refuses_what_does_not_fit(void)
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
-static void test_views_share_and_reshapes_copy(void)
+TEST(test_views_share_and_reshapes_copy)
 {
     Tensor x = tensor_of(Shape(2, 3, 4), counting(24));
     Tensor v = cpu()->view(x, Shape(6, 4)), w = cpu()->view(v, Shape(2, 12));
@@ -383,7 +383,7 @@ static void test_views_share_and_reshapes_copy(void)
     EXPECT_REFUSED(cpu()->reshape(none, Shape(6)), "Cannot reshape empty tensor");
 }
 
-static void test_dims_of_one_come_and_go(void)
+TEST(test_dims_of_one_come_and_go)
 {
     Tensor x = tensor_of(Shape(2, 3), counting(6)), flat = Tensor::zeros(Shape(6));
     EXPECT(near(cpu()->unsqueeze(x, 0), Shape(1, 2, 3), counting(6)));
@@ -411,7 +411,7 @@ static void test_dims_of_one_come_and_go(void)
     EXPECT_REFUSED(cpu()->squeeze_into(x, none), "tensor_b is an empty tensor");
 }
 
-static void test_pad_puts_zeros_around(void)
+TEST(test_pad_puts_zeros_around)
 {
     const Tensor x = tensor_of(Shape(2, 2), {1, 2, 3, 4});
     const std::vector<float> expected = {0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0};
@@ -431,7 +431,7 @@ static void test_pad_puts_zeros_around(void)
     EXPECT_REFUSED(cpu()->pad_into(Tensor(), 1, y), "Cannot pad empty tensor into non-empty tensor");
 }
 
-static void test_slice_cuts_ranges_out(void)
+TEST(test_slice_cuts_ranges_out)
 {
     const Tensor x = tensor_of(cube, counting(120, 0));
     std::vector<float> expected;
@@ -462,7 +462,7 @@ static void test_slice_cuts_ranges_out(void)
 
 /* Along a dim --------------------------------------------------------------------------------- */
 
-static void test_reductions_along_each_dim(void)
+TEST(test_reductions_along_each_dim)
 {
     const Tensor x = tensor_of(Shape(2, 3), {1, 5, 3, 4, 2, 6});
     EXPECT(near(cpu()->sum(x, 0), Shape(3), {5, 7, 9}) && near(cpu()->sum(x, -1), Shape(2), {9, 12}));
@@ -483,7 +483,7 @@ static void test_reductions_along_each_dim(void)
     EXPECT(values_of<int32_t>(i) == (std::vector<int32_t>{1, 2}));
 }
 
-static void test_softmax_sums_to_one(void)
+TEST(test_softmax_sums_to_one)
 {
     Tensor x = tensor_of(Shape(2, 2), {0, std::log(3.0f), 1000, 1000}), y = Tensor::zeros(Shape(2, 2));
     const std::vector<float> expected = {0.25f, 0.75f, 0.5f, 0.5f};
@@ -494,7 +494,7 @@ static void test_softmax_sums_to_one(void)
     EXPECT(near(x, Shape(2, 2), expected));
 }
 
-static void test_reductions_refuse_what_does_not_fit(void)
+TEST(test_reductions_refuse_what_does_not_fit)
 {
     const Tensor x = Tensor::ones(Shape(2, 3)), whole = Tensor::ones(Shape(2, 3), DType::INT32),
                  none(Shape(2, 3));
@@ -514,7 +514,7 @@ static void test_reductions_refuse_what_does_not_fit(void)
 
 /* Casting and comparing ----------------------------------------------------------------------- */
 
-static void test_cast_cuts_and_holds(void)
+TEST(test_cast_cuts_and_holds)
 {
     Tensor f = tensor_of(Shape(5), {1.9f, -1.9f, 200, -200, 0.4f});
     EXPECT(values_of<int8_t>(cpu()->cast(f, DType::INT8)) == (std::vector<int8_t>{1, -1, 127, -128, 0}));
@@ -538,7 +538,7 @@ static void test_cast_cuts_and_holds(void)
     EXPECT_REFUSED(cpu()->cast_into(f, DType::INT8, b), "must have the same shape");
 }
 
-static void test_closeness_is_the_mean_distance(void)
+TEST(test_closeness_is_the_mean_distance)
 {
     const Tensor a = tensor_of(Shape(4), {1, 2, 3, 4}), b = tensor_of(Shape(4), {1, 2, 3, 4.4f});
     EXPECT(cpu()->is_close(a, b, 0.11f) && !cpu()->is_close(a, b, 0.09f) && cpu()->is_close(a, a));
@@ -554,7 +554,7 @@ static void test_closeness_is_the_mean_distance(void)
     EXPECT_REFUSED(cpu()->get_mean_rel_err(a, Tensor(Shape(4))), "Cannot compute error with empty tensor");
 }
 
-static void test_integers_are_compared_exactly(void)
+TEST(test_integers_are_compared_exactly)
 {
     const Tensor a = integers_of<int32_t>(Shape(3), {1, 2, 3}), b = integers_of<int32_t>(Shape(3), {1, 0, 3});
     const Tensor s = integers_of<int8_t>(Shape(3), {1, 2, 3});
@@ -573,34 +573,8 @@ static void test_integers_are_compared_exactly(void)
                   "Inconsistent empty tensor status");
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     Logger::get_instance().set_quiet_mode(true);
     BackendManager::instance();
-    TEST_BEGIN(argc, argv);
-    RUN(test_unary_ops_in_three_forms);
-    RUN(test_unary_ops_refuse_what_does_not_fit);
-    RUN(test_unary_ops_refuse_numbers_without_a_result);
-    RUN(test_zeros_and_ones_take_every_dtype);
-    RUN(test_transpose_turns_matrices);
-    RUN(test_arithmetic_of_two_tensors);
-    RUN(test_arithmetic_refuses_what_does_not_fit);
-    RUN(test_arithmetic_with_numbers);
-    RUN(test_arithmetic_with_numbers_refuses_what_does_not_fit);
-    RUN(test_broadcasting_repeats_one_of_the_two);
-    RUN(test_expand_repeats_to_a_shape);
-    RUN(test_mm_multiplies_matrices_and_vectors);
-    RUN(test_mm_transposes_on_the_way);
-    RUN(test_mm_refuses_what_does_not_fit);
-    RUN(test_views_share_and_reshapes_copy);
-    RUN(test_dims_of_one_come_and_go);
-    RUN(test_pad_puts_zeros_around);
-    RUN(test_slice_cuts_ranges_out);
-    RUN(test_reductions_along_each_dim);
-    RUN(test_softmax_sums_to_one);
-    RUN(test_reductions_refuse_what_does_not_fit);
-    RUN(test_cast_cuts_and_holds);
-    RUN(test_closeness_is_the_mean_distance);
-    RUN(test_integers_are_compared_exactly);
-    return TEST_END();
 }

@@ -19,7 +19,7 @@ static Tensor there(const Shape &shape, const std::vector<float> &values)
     return tensor_of(shape, values, tr::CUDA[0]);
 }
 
-static void test_cuda_matrices_lie_in_columns(void)
+TEST(test_cuda_matrices_lie_in_columns)
 {
     NEED_CUDA();
     for (const Shape &shape : {Shape(2, 3), Shape(7, 1), Shape(1, 5), Shape(33, 65)}) {
@@ -37,7 +37,7 @@ static void test_cuda_matrices_lie_in_columns(void)
     }
 }
 
-static void test_cuda_tensors_of_other_ranks_lie_in_rows(void)
+TEST(test_cuda_tensors_of_other_ranks_lie_in_rows)
 {
     NEED_CUDA();
     for (const Shape &shape : {Shape(), Shape(6), Shape(2, 3, 4), Shape(2, 1, 3, 2)}) {
@@ -50,7 +50,7 @@ static void test_cuda_tensors_of_other_ranks_lie_in_rows(void)
     EXPECT(Tensor::full(Shape(), 4.5f, DType::INT8, tr::CUDA[0]).item<int8_t>() == 4);
 }
 
-static void test_cuda_every_dtype_crosses(void)
+TEST(test_cuda_every_dtype_crosses)
 {
     NEED_CUDA();
     const Tensor b = integers_of<int8_t>(Shape(2, 3), {1, 2, 3, 4, 5, -6});
@@ -60,7 +60,7 @@ static void test_cuda_every_dtype_crosses(void)
     EXPECT(cpu()->equal(i.cuda().cpu(), i) && cpu()->equal(b.to(tr::CUDA[0]).to(tr::CPU), b));
 }
 
-static void test_cuda_products_match_the_cpu(void)
+TEST(test_cuda_products_match_the_cpu)
 {
     NEED_CUDA();
     const Tensor a = cpu()->randn(Shape(37, 65), 1), b = cpu()->randn(Shape(65, 20), 2), c = cpu()->mm(a, b);
@@ -86,7 +86,7 @@ static void test_cuda_products_match_the_cpu(void)
     EXPECT_REFUSED(gpu()->mm_into(x, Tensor(Shape(65, 20), DType::FP32, tr::CUDA[0]), r), "empty tensors");
 }
 
-static void test_cuda_elements_match_the_cpu(void)
+TEST(test_cuda_elements_match_the_cpu)
 {
     NEED_CUDA();
     const Tensor a = cpu()->randn(Shape(5, 7), 1), b = cpu()->randn(Shape(5, 7), 2);
@@ -121,7 +121,7 @@ static void test_cuda_elements_match_the_cpu(void)
     EXPECT_REFUSED(gpu()->add_into(x, row, r), "Tensor shape mismatch: (5,7) vs (1,7)");
 }
 
-static void test_cuda_convolutions_match_the_cpu(void)
+TEST(test_cuda_convolutions_match_the_cpu)
 {
     NEED_CUDA();
     const Tensor x = cpu()->randn(Shape(2, 3, 9, 9), 1), k = cpu()->randn(Shape(4, 3, 3, 3), 2);
@@ -152,7 +152,7 @@ static void test_cuda_convolutions_match_the_cpu(void)
     EXPECT_REFUSED(gpu()->conv(gx, gk, 0), "Stride must be positive");
 }
 
-static void test_cuda_copies_go_both_ways(void)
+TEST(test_cuda_copies_go_both_ways)
 {
     NEED_CUDA();
     const Tensor a = tensor_of(Shape(2, 3), counting(6));
@@ -180,7 +180,7 @@ static void test_cuda_copies_go_both_ways(void)
     }
 }
 
-static void test_cuda_raw_memory_is_copied_as_it_is(void)
+TEST(test_cuda_raw_memory_is_copied_as_it_is)
 {
     NEED_CUDA();
     const auto memory = gpu()->allocate(64);
@@ -193,7 +193,7 @@ static void test_cuda_raw_memory_is_copied_as_it_is(void)
     EXPECT_REFUSED(gpu()->allocate(size_t{1} << 50), "CUDA memory allocation failed");
 }
 
-static void test_cuda_views_keep_indices(void)
+TEST(test_cuda_views_keep_indices)
 {
     NEED_CUDA();
     const Tensor x = there(Shape(2, 3, 4, 5), counting(120));
@@ -209,7 +209,7 @@ static void test_cuda_views_keep_indices(void)
     EXPECT(near(gpu()->transpose(m), Shape(3, 2), {1, 4, 2, 5, 3, 6}));
 }
 
-static void test_cuda_random_numbers_are_the_cpus(void)
+TEST(test_cuda_random_numbers_are_the_cpus)
 {
     NEED_CUDA();
     EXPECT(floats_of(gpu()->randn(Shape(4, 5), 9)) == floats_of(cpu()->randn(Shape(4, 5), 9)));
@@ -221,7 +221,7 @@ static void test_cuda_random_numbers_are_the_cpus(void)
            floats_of(cpu()->randbool(Shape(4, 5), 0.5f, 9)));
 }
 
-static void test_cuda_text_shows_rows_and_the_device(void)
+TEST(test_cuda_text_shows_rows_and_the_device)
 {
     NEED_CUDA();
     EXPECT(
@@ -230,21 +230,8 @@ static void test_cuda_text_shows_rows_and_the_device(void)
            "  [1.0000, 2.0000],\n  [3.0000, 4.0000]\n])");
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     Logger::get_instance().set_quiet_mode(true);
     BackendManager::instance();
-    TEST_BEGIN(argc, argv);
-    RUN(test_cuda_matrices_lie_in_columns);
-    RUN(test_cuda_tensors_of_other_ranks_lie_in_rows);
-    RUN(test_cuda_every_dtype_crosses);
-    RUN(test_cuda_products_match_the_cpu);
-    RUN(test_cuda_elements_match_the_cpu);
-    RUN(test_cuda_convolutions_match_the_cpu);
-    RUN(test_cuda_copies_go_both_ways);
-    RUN(test_cuda_raw_memory_is_copied_as_it_is);
-    RUN(test_cuda_views_keep_indices);
-    RUN(test_cuda_random_numbers_are_the_cpus);
-    RUN(test_cuda_text_shows_rows_and_the_device);
-    return TEST_END();
 }

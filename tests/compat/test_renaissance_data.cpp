@@ -7,7 +7,7 @@
 
 using namespace tr;
 
-static void test_shape_aligns_sizes_at_the_right(void)
+TEST(test_shape_aligns_sizes_at_the_right)
 {
     const Shape s(2, 3), c(4, 2, 3), b(5, 4, 2, 3);
     EXPECT(s.n() == 0 && s.c() == 0 && s.h() == 2 && s.w() == 3);
@@ -22,14 +22,14 @@ static void test_shape_aligns_sizes_at_the_right(void)
     EXPECT(text.str() == "(4,2,3)");
 }
 
-static void test_shape_of_a_scalar_has_one_element(void)
+TEST(test_shape_of_a_scalar_has_one_element)
 {
     EXPECT(Shape().is_scalar() && Shape().ndim() == 0 && Shape().numel() == 1);
     EXPECT(Shape(0).is_scalar() && Shape(0) == Shape() && Shape(std::initializer_list<int32_t>{}) == Shape());
     EXPECT_REFUSED(Shape().dim(0), "[Shape::dim] Dimension index out of range");
 }
 
-static void test_shape_refuses_bad_sizes(void)
+TEST(test_shape_refuses_bad_sizes)
 {
     EXPECT_REFUSED(Shape(-1), "Shape dimensions must be non-negative");
     EXPECT_REFUSED(Shape(2, -3), "Shape dimensions must be non-negative");
@@ -39,7 +39,7 @@ static void test_shape_refuses_bad_sizes(void)
     EXPECT(Shape(INT32_MAX, 1000).numel() == 1000LL * INT32_MAX);
 }
 
-static void test_shape_knows_what_multiplies_and_broadcasts(void)
+TEST(test_shape_knows_what_multiplies_and_broadcasts)
 {
     EXPECT(Shape(3, 4).is_matmul_compatible(Shape(4, 5)) && !Shape(3, 4).is_matmul_compatible(Shape(5, 4)));
     EXPECT(!Shape(4).is_matmul_compatible(Shape(4, 5)) && !Shape(1, 3, 4).is_matmul_compatible(Shape(4, 5)));
@@ -48,7 +48,7 @@ static void test_shape_knows_what_multiplies_and_broadcasts(void)
     EXPECT(!Shape(2, 3).is_broadcastable_to(Shape(4, 3)));
 }
 
-static void test_dtypes_have_the_numbers_and_names_of_files(void)
+TEST(test_dtypes_have_the_numbers_and_names_of_files)
 {
     EXPECT(static_cast<int>(DType::FP32) == 1 && static_cast<int>(DType::INT8) == 2);
     EXPECT(static_cast<int>(DType::INT32) == 3);
@@ -64,7 +64,7 @@ static void test_dtypes_have_the_numbers_and_names_of_files(void)
     EXPECT_REFUSED(string_to_dtype("fp16"), "[string_to_dtype] Unsupported dtype string: 'fp16'");
 }
 
-static void test_devices_are_named_counted_and_hashed(void)
+TEST(test_devices_are_named_counted_and_hashed)
 {
     EXPECT(tr::CPU.to_string() == "CPU" && tr::CUDA[3].str() == "CUDA:3");
     EXPECT(tr::CPU.is_cpu() && !tr::CPU.is_cuda() && tr::CUDA[0].is_cuda());
@@ -77,7 +77,7 @@ static void test_devices_are_named_counted_and_hashed(void)
     EXPECT_REFUSED(Device("CUDA", 8), "got: 8");
 }
 
-static void test_strides_are_those_of_packed_rows(void)
+TEST(test_strides_are_those_of_packed_rows)
 {
     const Shape shape(2, 3, 4, 5);
     Strides s(shape);
@@ -90,7 +90,7 @@ static void test_strides_are_those_of_packed_rows(void)
     EXPECT_THROWS(std::out_of_range, s.stride(-1), "-1");
 }
 
-static void test_offsets_take_ranges_from_the_last_dim_on(void)
+TEST(test_offsets_take_ranges_from_the_last_dim_on)
 {
     Offset o(1, 2, 3, 4);
     EXPECT(o.h_start() == 1 && o.h_end() == 2 && o.w_start() == 3 && o.w_end() == 4);
@@ -109,7 +109,7 @@ static void test_offsets_take_ranges_from_the_last_dim_on(void)
     EXPECT_REFUSED(o.set_h_stride(-1), "invalid stride for H dimension");
 }
 
-static void test_storage_is_empty_until_it_is_given_memory(void)
+TEST(test_storage_is_empty_until_it_is_given_memory)
 {
     Storage s(1024, tr::CPU);
     EXPECT(s.is_empty() && s.size() == 1024 && s.device() == tr::CPU && s.data_ptr() == nullptr);
@@ -122,7 +122,7 @@ static void test_storage_is_empty_until_it_is_given_memory(void)
     EXPECT(reinterpret_cast<uintptr_t>(holder.get()) % TR_MEMORY_ALIGNMENT == 0);
 }
 
-static void test_exceptions_say_type_message_and_place(void)
+TEST(test_exceptions_say_type_message_and_place)
 {
     const TRException plain("words"), placed("words", "a.cpp", 7), half("words", "a.cpp");
     EXPECT(std::string(plain.what()) == "TRException: words" && plain.file().empty() && plain.line() == 0);
@@ -150,7 +150,7 @@ static std::string read_whole(const char *path)
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-static void test_logger_writes_what_its_level_lets_through(void)
+TEST(test_logger_writes_what_its_level_lets_through)
 {
     const char *path = "/tmp/tessera-test-renaissance.log";
     Logger &log = Logger::get_instance();
@@ -179,7 +179,7 @@ static void test_logger_writes_what_its_level_lets_through(void)
     std::remove(path);
 }
 
-static void test_profiler_times_and_counts_work(void)
+TEST(test_profiler_times_and_counts_work)
 {
     Profiler p;
     EXPECT_REFUSED(p.stop(), "[Profiler::stop] Timer has not yet started!");
@@ -205,22 +205,8 @@ static void test_profiler_times_and_counts_work(void)
     EXPECT_REFUSED(p.set_iterations(0), "Invalid iteration count: 0");
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     Logger::get_instance().set_quiet_mode(true);
     BackendManager::instance();
-    TEST_BEGIN(argc, argv);
-    RUN(test_shape_aligns_sizes_at_the_right);
-    RUN(test_shape_of_a_scalar_has_one_element);
-    RUN(test_shape_refuses_bad_sizes);
-    RUN(test_shape_knows_what_multiplies_and_broadcasts);
-    RUN(test_dtypes_have_the_numbers_and_names_of_files);
-    RUN(test_devices_are_named_counted_and_hashed);
-    RUN(test_strides_are_those_of_packed_rows);
-    RUN(test_offsets_take_ranges_from_the_last_dim_on);
-    RUN(test_storage_is_empty_until_it_is_given_memory);
-    RUN(test_exceptions_say_type_message_and_place);
-    RUN(test_logger_writes_what_its_level_lets_through);
-    RUN(test_profiler_times_and_counts_work);
-    return TEST_END();
 }

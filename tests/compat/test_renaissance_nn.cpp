@@ -61,7 +61,7 @@ static Shape result_shape(const Sizes &s, bool transposed)
     return Shape(s.n, s.o, size(s.h), size(s.w));
 }
 
-static void test_convolutions_match_single_products(void)
+TEST(test_convolutions_match_single_products)
 {
     for (const Sizes &s : cases) {
         const std::vector<float> x = random_values(s.n * s.c * s.h * s.w, 1);
@@ -80,7 +80,7 @@ static void test_convolutions_match_single_products(void)
     }
 }
 
-static void test_convolutions_of_fewer_dims_give_four(void)
+TEST(test_convolutions_of_fewer_dims_give_four)
 {
     const std::vector<float> x = counting(16), ones(9, 1.0f);
     const Tensor kernel = tensor_of(Shape(1, 1, 3, 3), ones);
@@ -94,7 +94,7 @@ static void test_convolutions_of_fewer_dims_give_four(void)
     EXPECT(near(two, Shape(1, 2, 1, 1), {9, 9}));
 }
 
-static void test_convolutions_refuse_what_does_not_fit(void)
+TEST(test_convolutions_refuse_what_does_not_fit)
 {
     const Tensor x = Tensor::ones(Shape(4, 4)), k = Tensor::ones(Shape(1, 1, 3, 3)), none(Shape(4, 4));
     Tensor wrong = Tensor::ones(Shape(1, 1, 3, 3)), unset(Shape(1, 1, 2, 2)),
@@ -122,7 +122,7 @@ static void test_convolutions_refuse_what_does_not_fit(void)
     EXPECT_REFUSED(cpu()->conv(Tensor(Shape(4, 4), DType::FP32, tr::CUDA[0]), k), "Device must be CPU");
 }
 
-static void test_pools_of_two_to_four_dims(void)
+TEST(test_pools_of_two_to_four_dims)
 {
     const std::vector<float> x = counting(16);
     Tensor r = Tensor::zeros(Shape(2, 2)), mean = Tensor::zeros(Shape(1, 1));
@@ -140,7 +140,7 @@ static void test_pools_of_two_to_four_dims(void)
     EXPECT(near(mean, Shape(1, 1), {8.5f}));
 }
 
-static void test_pools_refuse_what_does_not_fit(void)
+TEST(test_pools_refuse_what_does_not_fit)
 {
     const Tensor x = Tensor::ones(Shape(4, 4));
     Tensor wrong = Tensor::ones(Shape(3, 3)), unset(Shape(2, 2)),
@@ -159,7 +159,7 @@ static void test_pools_refuse_what_does_not_fit(void)
     EXPECT_REFUSED(cpu()->global_avg_pool_into(x, wrong), "[CPU GlobalAvgPool] Result shape mismatch");
 }
 
-static void test_losses(void)
+TEST(test_losses)
 {
     const Tensor pred = tensor_of(Shape(2, 2), {0.25f, 0.75f, 0.5f, 0.0f}),
                  label = tensor_of(Shape(2, 2), {0, 1, 0.5f, 0.5f});
@@ -189,7 +189,7 @@ static void test_losses(void)
                    "Result tensor has no allocated");
 }
 
-static void test_one_hot_rows(void)
+TEST(test_one_hot_rows)
 {
     const Tensor label = integers_of<int32_t>(Shape(2), {2, 0});
     Tensor r = Tensor::ones(Shape(2, 4)), wrong = Tensor::ones(Shape(2, 3));
@@ -206,7 +206,7 @@ static void test_one_hot_rows(void)
     EXPECT_THROWS(ShapeError, cpu()->one_hot_into(label, wrong, 4), "Result tensor number of classes (3)");
 }
 
-static void test_dropout_keeps_the_mean(void)
+TEST(test_dropout_keeps_the_mean)
 {
     const Tensor x = Tensor::full(Shape(10000), 2.0f);
     Tensor mask = Tensor::zeros(Shape(10000)), y = Tensor::zeros(Shape(10000)),
@@ -232,18 +232,8 @@ static void test_dropout_keeps_the_mean(void)
     EXPECT_THROWS(ShapeError, cpu()->ddropout_into(x, none, y, 0.5f), "Mask tensor is empty");
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     Logger::get_instance().set_quiet_mode(true);
     BackendManager::instance();
-    TEST_BEGIN(argc, argv);
-    RUN(test_convolutions_match_single_products);
-    RUN(test_convolutions_of_fewer_dims_give_four);
-    RUN(test_convolutions_refuse_what_does_not_fit);
-    RUN(test_pools_of_two_to_four_dims);
-    RUN(test_pools_refuse_what_does_not_fit);
-    RUN(test_losses);
-    RUN(test_one_hot_rows);
-    RUN(test_dropout_keeps_the_mean);
-    return TEST_END();
 }

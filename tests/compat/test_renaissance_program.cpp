@@ -1,6 +1,7 @@
 /* test_renaissance_program.cpp - a program as its users write them: a small network is trained on the
  * CPU backend, saved, loaded, checked on the CUDA backend, and beside it an image is taken through
  * convolutions and pools. Its numbers are checked. */
+#define TEST_OWN_MAIN
 #include "renaissance_test.hpp"
 
 using namespace tr;

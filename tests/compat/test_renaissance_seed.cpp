@@ -5,7 +5,7 @@
 
 using namespace tr;
 
-static void test_basic_creation_makes_tensors_without_memory(void)
+TEST(test_basic_creation_makes_tensors_without_memory)
 {
     // 创建空张量
     Tensor t1;
@@ -21,7 +21,7 @@ static void test_basic_creation_makes_tensors_without_memory(void)
     EXPECT(cuda_tensor.is_empty() && cuda_tensor.numel() == 6 && cuda_tensor.device() == tr::CUDA[0]);
 }
 
-static void test_access_is_row_major_on_the_cpu_and_column_major_on_cuda(void)
+TEST(test_access_is_row_major_on_the_cpu_and_column_major_on_cuda)
 {
     NEED_CUDA();
     auto cuda_backend = BackendManager::get_cuda_backend();
@@ -46,7 +46,7 @@ static void test_access_is_row_major_on_the_cpu_and_column_major_on_cuda(void)
     EXPECT(floats_of(cuda_a) == floats_of(cpu_a));
 }
 
-static void test_work_across_backends_gives_the_same_product(void)
+TEST(test_work_across_backends_gives_the_same_product)
 {
     NEED_CUDA();
     // 获取后端实例
@@ -75,7 +75,7 @@ static void test_work_across_backends_gives_the_same_product(void)
     EXPECT(!cpu_backend->is_close(expected, cpu_backend->mul(cpu_result, 1.01f), 1e-4f));
 }
 
-static void test_new_names_for_dims_and_the_check_of_shapes(void)
+TEST(test_new_names_for_dims_and_the_check_of_shapes)
 {
     Tensor cpu_a = Tensor::randn(Shape(1024, 2048), 42);
     Tensor cpu_b = Tensor::randn(Shape(2048, 512), 42);
@@ -93,7 +93,7 @@ static void test_new_names_for_dims_and_the_check_of_shapes(void)
     EXPECT(Tensor(Shape(2, 3, 4, 5)).number() == 2);
 }
 
-static void test_scalars_are_set_and_read(void)
+TEST(test_scalars_are_set_and_read)
 {
     // 创建标量张量
     Tensor scalar = Tensor::full(Shape(), 3.14f);
@@ -107,7 +107,7 @@ static void test_scalars_are_set_and_read(void)
     EXPECT(scalar.item<float>() == 2.718f && scalar.item<int32_t>() == 2 && scalar.item<int8_t>() == 2);
 }
 
-static void test_factories_fill_tensors_on_every_device(void)
+TEST(test_factories_fill_tensors_on_every_device)
 {
     NEED_CUDA();
     // 创建零张量
@@ -130,7 +130,7 @@ static void test_factories_fill_tensors_on_every_device(void)
     EXPECT(floats_of(random) != floats_of(Tensor::randn(Shape(3, 4), 12346)));
 }
 
-static void test_conversion_lays_out_columns_as_the_document_shows(void)
+TEST(test_conversion_lays_out_columns_as_the_document_shows)
 {
     NEED_CUDA();
     // 原始行主序数据（CPU）, 内存布局：[1, 2, 3, 4, 5, 6]
@@ -156,7 +156,7 @@ static void test_conversion_lays_out_columns_as_the_document_shows(void)
     EXPECT(cuda.strides().h() == 1 && cuda.strides().w() == M && cuda.is_contiguous());
 }
 
-static void test_failures_are_caught_as_the_document_catches_them(void)
+TEST(test_failures_are_caught_as_the_document_catches_them)
 {
     bool caught = false;
     try {
@@ -191,7 +191,7 @@ public:
     }
 };
 
-static void test_a_backend_of_the_program_serves_its_device(void)
+TEST(test_a_backend_of_the_program_serves_its_device)
 {
     BackendManager &manager = BackendManager::instance();
     if (manager.is_registered(tr::CUDA[7])) SKIP("there is a device CUDA:7");
@@ -205,19 +205,8 @@ static void test_a_backend_of_the_program_serves_its_device(void)
     EXPECT_REFUSED(BackendManager::get_cpu_backend()->tanh(t), "tensor must be on CPU device");
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     Logger::get_instance().set_quiet_mode(true);
     BackendManager::instance();
-    TEST_BEGIN(argc, argv);
-    RUN(test_basic_creation_makes_tensors_without_memory);
-    RUN(test_access_is_row_major_on_the_cpu_and_column_major_on_cuda);
-    RUN(test_work_across_backends_gives_the_same_product);
-    RUN(test_new_names_for_dims_and_the_check_of_shapes);
-    RUN(test_scalars_are_set_and_read);
-    RUN(test_factories_fill_tensors_on_every_device);
-    RUN(test_conversion_lays_out_columns_as_the_document_shows);
-    RUN(test_failures_are_caught_as_the_document_catches_them);
-    RUN(test_a_backend_of_the_program_serves_its_device);
-    return TEST_END();
 }

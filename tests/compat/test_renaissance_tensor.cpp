@@ -14,7 +14,7 @@ static std::shared_ptr<CpuBackend> cpu() { return BackendManager::get_cpu_backen
 
 /* Tensor ---------------------------------------------------------------------------------- */
 
-static void test_tensor_tells_its_shape_dtype_and_memory(void)
+TEST(test_tensor_tells_its_shape_dtype_and_memory)
 {
     const Tensor t = Tensor::empty(Shape(2, 3, 4, 5), DType::INT8);
     EXPECT(t.ndim() == 4 && t.numel() == 120 && t.memory_size() == 120 && t.dtype_size() == 1);
@@ -28,7 +28,7 @@ static void test_tensor_tells_its_shape_dtype_and_memory(void)
     EXPECT_REFUSED(Tensor::empty(Shape(2), DType::UNKNOWN), "Tensor dtype must be");
 }
 
-static void test_tensor_copies_share_their_storage(void)
+TEST(test_tensor_copies_share_their_storage)
 {
     Tensor a = tensor_of(Shape(2, 2), {1, 2, 3, 4});
     const Tensor b = a, c = a.view();
@@ -43,7 +43,7 @@ static void test_tensor_copies_share_their_storage(void)
     EXPECT(d.is_empty() && !d.storage_allocated());
 }
 
-static void test_tensor_data_crosses_the_host_whole_or_not_at_all(void)
+TEST(test_tensor_data_crosses_the_host_whole_or_not_at_all)
 {
     Tensor t = Tensor::zeros(Shape(2, 3));
     float values[6] = {1, 2, 3, 4, 5, 6}, back[6];
@@ -59,7 +59,7 @@ static void test_tensor_data_crosses_the_host_whole_or_not_at_all(void)
     EXPECT_REFUSED(Tensor(Shape(2, 3)).to_cpu_data(back, 24), "Cannot copy data from empty Tensor");
 }
 
-static void test_tensor_items_are_scalars_only(void)
+TEST(test_tensor_items_are_scalars_only)
 {
     EXPECT(Tensor::full(Shape(), -7.9f).item<int32_t>() == -7 &&
            Tensor::full(Shape(), 1e20f).item<int8_t>() == 127);
@@ -72,7 +72,7 @@ static void test_tensor_items_are_scalars_only(void)
     EXPECT_REFUSED(cpu()->get_scalar_int32(Tensor()), "get_scalar_int32: tensor data is null");
 }
 
-static void test_tensor_factories_fill_every_dtype(void)
+TEST(test_tensor_factories_fill_every_dtype)
 {
     EXPECT(near(Tensor::ones(Shape(3)), Shape(3), {1, 1, 1}));
     EXPECT(values_of<int8_t>(Tensor::full(Shape(2), -3.7f, DType::INT8)) == (std::vector<int8_t>{-3, -3}));
@@ -83,7 +83,7 @@ static void test_tensor_factories_fill_every_dtype(void)
     EXPECT_REFUSED(Tensor::randn(Shape(2), 1, DType::INT8), "[Tensor::randn] Only FP32 is supported");
 }
 
-static void test_tensor_older_functions_see_the_same_elements(void)
+TEST(test_tensor_older_functions_see_the_same_elements)
 {
     const Tensor t = tensor_of(Shape(2, 3), counting(6));
     EXPECT(near(t.reshape(Shape(3, 2)), Shape(3, 2), counting(6)) &&
@@ -109,7 +109,7 @@ static std::string printed(const std::function<void()> &call)
     return text.str();
 }
 
-static void test_tensor_text_of_each_rank(void)
+TEST(test_tensor_text_of_each_rank)
 {
     EXPECT(Tensor::full(Shape(), 1.5f).to_string() ==
            "Tensor(shape=(), dtype=FP32, device=CPU, numel=1, data=1.5000)");
@@ -139,7 +139,7 @@ static void test_tensor_text_of_each_rank(void)
 
 /* Backends -------------------------------------------------------------------------------- */
 
-static void test_manager_knows_its_backends(void)
+TEST(test_manager_knows_its_backends)
 {
     BackendManager &m = BackendManager::instance();
     EXPECT(m.get_backend(tr::CPU)->name() == "CpuBackend" && m.get_backend(tr::CPU)->device() == tr::CPU);
@@ -151,7 +151,7 @@ static void test_manager_knows_its_backends(void)
     EXPECT_REFUSED(CudaBackend(-1), "Invalid CUDA device ID: -1");
 }
 
-static void test_backend_memory_is_aligned_and_goes_back(void)
+TEST(test_backend_memory_is_aligned_and_goes_back)
 {
     auto memory = cpu()->allocate(1000);
     char text[4] = "abc", back[4] = "";
@@ -171,7 +171,7 @@ static void test_backend_memory_is_aligned_and_goes_back(void)
            cpu()->get_memory_size(Tensor::ones(Shape(5))) == 20);
 }
 
-static void test_backend_makes_and_fills(void)
+TEST(test_backend_makes_and_fills)
 {
     Tensor f = cpu()->zeros(Shape(2), DType::FP32), b = cpu()->ones(Shape(2), DType::INT8);
     Tensor i = cpu()->ones(Shape(2), DType::INT32);
@@ -198,7 +198,7 @@ static void test_backend_makes_and_fills(void)
     EXPECT_REFUSED(CpuBackend::full_inplace(i, 3), "only FP32");
 }
 
-static void test_backend_random_numbers_are_those_of_the_standard_library(void)
+TEST(test_backend_random_numbers_are_those_of_the_standard_library)
 {
     std::mt19937 engine(42);
     std::normal_distribution<float> normal(0.0f, 1.0f);
@@ -232,7 +232,7 @@ static void test_backend_random_numbers_are_those_of_the_standard_library(void)
     EXPECT_REFUSED(CpuBackend::uniform_inplace(none), "uniform_inplace: Cannot operate on empty tensor");
 }
 
-static void test_backend_random_integers_are_in_range(void)
+TEST(test_backend_random_integers_are_in_range)
 {
     bool inside = true;
     for (const int8_t x : values_of<int8_t>(cpu()->randint(Shape(1000), -50, 50, DType::INT8, 1)))
@@ -257,7 +257,7 @@ static void test_backend_random_integers_are_in_range(void)
     EXPECT_REFUSED(CpuBackend::randint_inplace(t, 0, 5, DType::FP32), "tensor dtype must match");
 }
 
-static void test_backend_copies_deep(void)
+TEST(test_backend_copies_deep)
 {
     const Tensor a = tensor_of(Shape(2, 2), {1, 2, 3, 4});
     Tensor b = cpu()->copy(a), c = Tensor::zeros(Shape(2, 2));
@@ -279,7 +279,7 @@ static void test_backend_copies_deep(void)
                    "CpuBackend::from_cpu expects");
 }
 
-static void test_backend_items_by_index(void)
+TEST(test_backend_items_by_index)
 {
     Tensor f = Tensor::zeros(Shape(2, 3)), b = Tensor::zeros(Shape(4), DType::INT8);
     Tensor i = Tensor::zeros(Shape(4), DType::INT32);
@@ -311,7 +311,7 @@ static std::string read_bytes(void)
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-static void test_file_has_the_documented_bytes(void)
+TEST(test_file_has_the_documented_bytes)
 {
     cpu()->export_tensor(integers_of<int8_t>(Shape(2, 3), {1, 2, 3, 4, 5, -1}), path);
     const unsigned char expected[] = {'T', 'S', 'R', '!', 1, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0,
@@ -324,7 +324,7 @@ static void test_file_has_the_documented_bytes(void)
     std::remove(path);
 }
 
-static void test_file_round_trip_of_every_rank_and_dtype(void)
+TEST(test_file_round_trip_of_every_rank_and_dtype)
 {
     for (const Shape &shape :
          {Shape(), Shape(5), Shape(3, 4), Shape(2, 3, 4), Shape(1, 1, 3, 4), Shape(2, 1, 3, 1)}) {
@@ -342,7 +342,7 @@ static void test_file_round_trip_of_every_rank_and_dtype(void)
 }
 
 /* A limit on the size of files stands for a full disk. */
-static void test_file_that_cannot_be_written_leaves_the_old_one(void)
+TEST(test_file_that_cannot_be_written_leaves_the_old_one)
 {
     cpu()->export_tensor(tensor_of(Shape(2, 2), counting(4)), path);
     const std::string old = read_bytes();
@@ -358,7 +358,7 @@ static void test_file_that_cannot_be_written_leaves_the_old_one(void)
     std::remove(path);
 }
 
-static void test_file_is_no_pipe(void)
+TEST(test_file_is_no_pipe)
 {
     EXPECT(mkfifo(path, 0600) == 0);
     EXPECT_REFUSED(cpu()->import_tensor(path), "is no regular file");
@@ -366,7 +366,7 @@ static void test_file_is_no_pipe(void)
     std::remove(path);
 }
 
-static void test_file_that_is_wrong_is_refused(void)
+TEST(test_file_that_is_wrong_is_refused)
 {
     cpu()->export_tensor(tensor_of(Shape(2, 2), counting(4)), path);
     const std::string good = read_bytes();
@@ -397,7 +397,7 @@ static void test_file_that_is_wrong_is_refused(void)
                    "Failed to open file");
 }
 
-static void test_gradients_belong_to_tensors(void)
+TEST(test_gradients_belong_to_tensors)
 {
     Tensor w = Tensor::ones(Shape(2, 3));
     const Tensor &fixed = w;
@@ -422,30 +422,8 @@ static void test_gradients_belong_to_tensors(void)
     EXPECT_REFUSED(w.set_grad(Tensor::zeros(Shape(2, 3), DType::INT8)), "dtype mismatch");
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     Logger::get_instance().set_quiet_mode(true);
     BackendManager::instance();
-    TEST_BEGIN(argc, argv);
-    RUN(test_tensor_tells_its_shape_dtype_and_memory);
-    RUN(test_tensor_copies_share_their_storage);
-    RUN(test_tensor_data_crosses_the_host_whole_or_not_at_all);
-    RUN(test_tensor_items_are_scalars_only);
-    RUN(test_tensor_factories_fill_every_dtype);
-    RUN(test_tensor_older_functions_see_the_same_elements);
-    RUN(test_tensor_text_of_each_rank);
-    RUN(test_manager_knows_its_backends);
-    RUN(test_backend_memory_is_aligned_and_goes_back);
-    RUN(test_backend_makes_and_fills);
-    RUN(test_backend_random_numbers_are_those_of_the_standard_library);
-    RUN(test_backend_random_integers_are_in_range);
-    RUN(test_backend_copies_deep);
-    RUN(test_backend_items_by_index);
-    RUN(test_file_has_the_documented_bytes);
-    RUN(test_file_round_trip_of_every_rank_and_dtype);
-    RUN(test_file_that_cannot_be_written_leaves_the_old_one);
-    RUN(test_file_is_no_pipe);
-    RUN(test_file_that_is_wrong_is_refused);
-    RUN(test_gradients_belong_to_tensors);
-    return TEST_END();
 }

@@ -12,7 +12,7 @@ static tiny_tensor_t *make(int ndim, const int *shape)
     return t;
 }
 
-static void test_create_makes_zeros_with_gradients(void)
+TEST(test_create_makes_zeros_with_gradients)
 {
     tiny_tensor_t *t = make(3, (int[]){ 2, 3, 4 });
     EXPECT(tiny_tensor_ndim(t) == 3 && tiny_tensor_numel(t) == 24 && t->data_size == 96);
@@ -24,7 +24,7 @@ static void test_create_makes_zeros_with_gradients(void)
     tiny_tensor_destroy(NULL);
 }
 
-static void test_create_refuses_bad_shapes_and_dtypes(void)
+TEST(test_create_refuses_bad_shapes_and_dtypes)
 {
     const int good[9] = { 1, 1, 1, 1, 1, 1, 1, 2, 1 }, zero[2] = { 2, 0 }, negative[2] = { 2, -1 };
     const int huge[2] = { INT_MAX, 2 };
@@ -41,7 +41,7 @@ static void test_create_refuses_bad_shapes_and_dtypes(void)
            !tiny_tensor_create(good, 2, (tiny_ai_dtype_t)99));
 }
 
-static void test_other_dtypes_are_stored(void)
+TEST(test_other_dtypes_are_stored)
 {
     const struct { tiny_ai_dtype_t dtype; size_t size;
     } all[] = { { TINY_AI_DTYPE_FLOAT16, 2 },
@@ -57,7 +57,7 @@ static void test_other_dtypes_are_stored(void)
     }
 }
 
-static void test_from_buffer_looks_at_the_callers_memory(void)
+TEST(test_from_buffer_looks_at_the_callers_memory)
 {
     float buf[12] = { 0 };
     tiny_tensor_t *t = tiny_tensor_from_buffer(buf, (int[]){ 3, 4 }, 2, TINY_AI_DTYPE_FLOAT32, false);
@@ -72,7 +72,7 @@ static void test_from_buffer_looks_at_the_callers_memory(void)
     EXPECT(!tiny_tensor_from_buffer(buf, (int[]){ 0 }, 1, TINY_AI_DTYPE_FLOAT32, true));
 }
 
-static void test_from_buffer_takes_over_what_malloc_gave(void)
+TEST(test_from_buffer_takes_over_what_malloc_gave)
 {
     float *buf = (float *)malloc(12 * sizeof *buf);
     for (int i = 0; i < 12; i++) buf[i] = (float)i;
@@ -82,7 +82,7 @@ static void test_from_buffer_takes_over_what_malloc_gave(void)
     tiny_tensor_destroy(t);
 }
 
-static void test_copy_takes_data_gradients_and_their_need_along(void)
+TEST(test_copy_takes_data_gradients_and_their_need_along)
 {
     tiny_tensor_t *a = make(2, (int[]){ 2, 3 }), *b = make(2, (int[]){ 2, 3 });
     EXPECT(tiny_tensor_fill(a, 3.5f) == TINY_OK && tiny_tensor_requires_grad(a, true) == TINY_OK);
@@ -94,7 +94,7 @@ static void test_copy_takes_data_gradients_and_their_need_along(void)
     tiny_tensor_destroy(b);
 }
 
-static void test_copy_refuses_what_does_not_fit(void)
+TEST(test_copy_refuses_what_does_not_fit)
 {
     tiny_tensor_t *a = make(2, (int[]){ 2, 3 }), *b = make(2, (int[]){ 3, 2 }), *c = make(1, (int[]){ 6 });
     tiny_tensor_t *d = tiny_tensor_create((int[]){ 2, 3 }, 2, TINY_AI_DTYPE_INT32), blank;
@@ -111,7 +111,7 @@ static void test_copy_refuses_what_does_not_fit(void)
     tiny_tensor_destroy(d);
 }
 
-static void test_fill_and_zero_reach_every_element(void)
+TEST(test_fill_and_zero_reach_every_element)
 {
     tiny_tensor_t *t = make(2, (int[]){ 7, 11 });
     EXPECT(tiny_tensor_fill(t, -2.25f) == TINY_OK);
@@ -123,7 +123,7 @@ static void test_fill_and_zero_reach_every_element(void)
     tiny_tensor_destroy(t);
 }
 
-static void test_questions_have_answers_for_no_tensor(void)
+TEST(test_questions_have_answers_for_no_tensor)
 {
     tiny_tensor_t blank;
     memset(&blank, 0, sizeof blank);
@@ -143,7 +143,7 @@ static void test_questions_have_answers_for_no_tensor(void)
     tiny_tensor_destroy(a);
 }
 
-static void test_shapes_and_elements_are_bounded(void)
+TEST(test_shapes_and_elements_are_bounded)
 {
     tiny_tensor_t *a = make(2, (int[]){ 3, 4 }), *b = make(2, (int[]){ 3, 4 }), *c = make(2, (int[]){ 3, 5 });
     EXPECT(tiny_tensor_shape(a, 0) == 3 && tiny_tensor_shape(a, 1) == 4);
@@ -158,7 +158,7 @@ static void test_shapes_and_elements_are_bounded(void)
     tiny_tensor_destroy(c);
 }
 
-static void test_gradients_are_switched_on_and_off(void)
+TEST(test_gradients_are_switched_on_and_off)
 {
     tiny_tensor_t *t = make(1, (int[]){ 4 });
     void *grad = tiny_tensor_grad(t);
@@ -169,7 +169,7 @@ static void test_gradients_are_switched_on_and_off(void)
     tiny_tensor_destroy(t);
 }
 
-static void test_print_info_writes_what_the_header_shows(void)
+TEST(test_print_info_writes_what_the_header_shows)
 {
     char text[1024] = "";
     int ends[2];
@@ -190,22 +190,4 @@ static void test_print_info_writes_what_the_header_shows(void)
                    "Tensor [weights]:\n  Shape: [3, 4]\n  Dtype: 0\n  Numel: 12\n  Data size: 48 bytes\n"
                    "  Requires grad: false\nTensor [unknown]: NULL\n"));
     tiny_tensor_destroy(t);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_create_makes_zeros_with_gradients);
-    RUN(test_create_refuses_bad_shapes_and_dtypes);
-    RUN(test_other_dtypes_are_stored);
-    RUN(test_from_buffer_looks_at_the_callers_memory);
-    RUN(test_from_buffer_takes_over_what_malloc_gave);
-    RUN(test_copy_takes_data_gradients_and_their_need_along);
-    RUN(test_copy_refuses_what_does_not_fit);
-    RUN(test_fill_and_zero_reach_every_element);
-    RUN(test_questions_have_answers_for_no_tensor);
-    RUN(test_shapes_and_elements_are_bounded);
-    RUN(test_gradients_are_switched_on_and_off);
-    RUN(test_print_info_writes_what_the_header_shows);
-    return TEST_END();
 }

@@ -57,7 +57,7 @@ static bool has_lapack()
     return has;
 }
 
-static void test_matrices_are_made_of_zeros(void)
+TEST(test_matrices_are_made_of_zeros)
 {
     const Mat one, two(2, 3), padded(2, 3, 5), empty(0, 3);
     EXPECT(one.row == 1 && one.col == 1 && one(0, 0) == 0.0f && one.element == 1);
@@ -67,7 +67,7 @@ static void test_matrices_are_made_of_zeros(void)
     for (int i = 0; i < padded.memory; i++) EXPECT(padded.data[i] == 0.0f);
 }
 
-static void test_matrices_of_bad_sizes_have_no_data(void)
+TEST(test_matrices_of_bad_sizes_have_no_data)
 {
     Quiet quiet;
     float buf[4] = {0};
@@ -81,7 +81,7 @@ static void test_matrices_of_bad_sizes_have_no_data(void)
     EXPECT(copy.data == nullptr && is_refusal(bad.transpose()) && bad.norm() == 0.0f);
 }
 
-static void test_copies_are_deep_except_of_parts(void)
+TEST(test_copies_are_deep_except_of_parts)
 {
     Mat a = numbered(3, 4, 6, 1), b(a), c;
     c = a;
@@ -94,7 +94,7 @@ static void test_copies_are_deep_except_of_parts(void)
     EXPECT(part.row == 2 && part(0, 0) == 99.0f);
 }
 
-static void test_assignment_resizes_owners_and_writes_into_buffers(void)
+TEST(test_assignment_resizes_owners_and_writes_into_buffers)
 {
     float buf[6] = {0};
     Mat view(buf, 2, 3), owner(4, 4), src = numbered(2, 3, 5, 2);
@@ -106,7 +106,7 @@ static void test_assignment_resizes_owners_and_writes_into_buffers(void)
     EXPECT(!view.ext_buff && view.row == 3 && view.data != buf);
 }
 
-static void test_regions_are_views_or_copies(void)
+TEST(test_regions_are_views_or_copies)
 {
     Mat a = numbered(4, 5, 7, 4);
     Mat v = a.view_roi(Mat::ROI(1, 2, 3, 2)), c = a.copy_roi(Mat::ROI(1, 2, 3, 2)), b = a.block(2, 1, 2, 3);
@@ -122,7 +122,7 @@ static void test_regions_are_views_or_copies(void)
     EXPECT(roi.pos_x == 4 && roi.pos_y == 3 && roi.area_roi() == 10 && Mat::ROI(0, 0, -1, 2).area_roi() == 0);
 }
 
-static void test_parts_are_pasted_and_heads_shared(void)
+TEST(test_parts_are_pasted_and_heads_shared)
 {
     Mat a(4, 4), b = numbered(2, 2, 3, 5), head;
     EXPECT(a.copy_paste(b, 1, 2) == TINY_OK && a(1, 2) == b(0, 0) && a(2, 3) == b(1, 1) && a(0, 0) == 0.0f);
@@ -133,7 +133,7 @@ static void test_parts_are_pasted_and_heads_shared(void)
            a.copy_head(Mat(0, 0)) == TINY_ERR_INVALID_ARG);
 }
 
-static void test_rows_and_columns_change_places(void)
+TEST(test_rows_and_columns_change_places)
 {
     Mat a = numbered(3, 4, 5, 6), b(a);
     a.swap_rows(0, 2);
@@ -148,7 +148,7 @@ static void test_rows_and_columns_change_places(void)
     EXPECT(a(1, 1) == 0.0f && a.norm() == 0.0f);
 }
 
-static void test_arithmetic_agrees_with_loops_and_leaves_padding_alone(void)
+TEST(test_arithmetic_agrees_with_loops_and_leaves_padding_alone)
 {
     Mat a = numbered(5, 7, 9, 7), b = numbered(5, 7, 8, 8);
     a.data[7] = 123.0f;
@@ -177,7 +177,7 @@ static void test_arithmetic_agrees_with_loops_and_leaves_padding_alone(void)
     EXPECT(y.data[7] == 5.0f);
 }
 
-static void test_arithmetic_refuses_sizes_that_do_not_fit(void)
+TEST(test_arithmetic_refuses_sizes_that_do_not_fit)
 {
     Quiet quiet;
     Mat a = numbered(2, 3, 3, 9), b = numbered(3, 2, 2, 10), before(a), zero(2, 3);
@@ -196,7 +196,7 @@ static void test_arithmetic_refuses_sizes_that_do_not_fit(void)
     EXPECT(!(a == before));
 }
 
-static void test_products_agree_with_loops(void)
+TEST(test_products_agree_with_loops)
 {
     Mat a = numbered(6, 9, 11, 11), b = numbered(9, 5, 5, 12), c = a * b, square = numbered(9, 9, 9, 13),
         x(a);
@@ -213,7 +213,7 @@ static void test_products_agree_with_loops(void)
     EXPECT(same(b.transpose().transpose(), b, 0) && b.transpose()(4, 8) == b(8, 4));
 }
 
-static void test_norms_and_dot_products(void)
+TEST(test_norms_and_dot_products)
 {
     Mat a(2, 2), b = Mat::ones(2, 2);
     a(0, 0) = 3.0f;
@@ -226,7 +226,7 @@ static void test_norms_and_dot_products(void)
     EXPECT(z.norm() == 0.0f);
 }
 
-static void test_makers_make_what_they_say(void)
+TEST(test_makers_make_what_they_say)
 {
     const Mat e = Mat::eye(3), o = Mat::ones(2), w = Mat::augment(Mat::ones(3, 1), e),
               t = Mat::vstack(Mat::ones(1, 3), e);
@@ -237,7 +237,7 @@ static void test_makers_make_what_they_say(void)
     EXPECT(is_refusal(Mat::augment(o, e)) && is_refusal(Mat::vstack(o, e)) && Mat::eye(-1).data == nullptr);
 }
 
-static void test_text_of_matrices(void)
+TEST(test_text_of_matrices)
 {
     Mat a(2, 2), b(2, 2);
     a(0, 1) = 2.5f;
@@ -266,7 +266,7 @@ static void test_text_of_matrices(void)
     EXPECT(quiet.sink.str() == "[Error] Invalid matrix dimensions\n");
 }
 
-static void test_linear_algebra_of_square_matrices(void)
+TEST(test_linear_algebra_of_square_matrices)
 {
     if (!has_lapack()) SKIP("no LAPACK");
     Mat a(3, 3), b(3, 1);
@@ -301,7 +301,7 @@ static void test_linear_algebra_of_square_matrices(void)
     EXPECT(a.eigendecompose_qr().status == TINY_OK && a.eigendecompose_jacobi().status == TINY_OK);
 }
 
-static void test_linear_algebra_of_tall_matrices(void)
+TEST(test_linear_algebra_of_tall_matrices)
 {
     if (!has_lapack()) SKIP("no LAPACK");
     Mat a = numbered(5, 3, 4, 21), q, r, b = numbered(5, 1, 1, 22);
@@ -319,7 +319,7 @@ static void test_linear_algebra_of_tall_matrices(void)
     EXPECT(same(us * svd.V.transpose(), a, 1e-3) && same(Mat::pseudo_inverse(svd) * a, Mat::eye(3), 1e-3));
 }
 
-static void test_elimination_reduces_rows(void)
+TEST(test_elimination_reduces_rows)
 {
     Mat a(2, 3);
     const float values[6] = {0, 2, 4, 1, 1, 3};
@@ -331,7 +331,7 @@ static void test_elimination_reduces_rows(void)
     EXPECT(m.row == 2 && m(0, 0) == b(0, 1) && m(1, 1) == b(2, 2) && same(b.cofactor(1, 0), m));
 }
 
-static void test_linear_algebra_refuses_bad_matrices(void)
+TEST(test_linear_algebra_refuses_bad_matrices)
 {
     Quiet quiet;
     Mat tall = numbered(3, 2, 2, 31), zero(2, 2), b(2, 1);
@@ -346,7 +346,7 @@ static void test_linear_algebra_refuses_bad_matrices(void)
     EXPECT(is_none(Mat::solve_cholesky(tall.cholesky_decompose(), b)));
 }
 
-static void test_matrices_without_elements(void)
+TEST(test_matrices_without_elements)
 {
     Quiet quiet;
     Mat none(0, 0);
@@ -359,7 +359,7 @@ static void test_matrices_without_elements(void)
            is_none(none.inverse_gje()) && is_none(Mat::pseudo_inverse(none.svd_decompose())));
 }
 
-static void test_the_symmetric_part_is_decomposed(void)
+TEST(test_the_symmetric_part_is_decomposed)
 {
     if (!has_lapack()) SKIP("no LAPACK");
     Mat a(2, 2);
@@ -370,7 +370,7 @@ static void test_the_symmetric_part_is_decomposed(void)
            std::fabs(e.eigenvalues(1, 0) - 3.0f) < 1e-5f);
 }
 
-static void test_minors_of_any_size(void)
+TEST(test_minors_of_any_size)
 {
     Quiet quiet;
     const Mat wide = numbered(3, 4, 4, 17), square = numbered(3, 3, 3, 5), row = numbered(1, 4, 4, 5);
@@ -381,7 +381,7 @@ static void test_minors_of_any_size(void)
            is_none(square.minor(0, 3)) && is_none(row.minor(0, 0)));
 }
 
-static void test_iterations_and_tolerances_that_are_none(void)
+TEST(test_iterations_and_tolerances_that_are_none)
 {
     Quiet quiet;
     const Mat a = Mat::eye(3);
@@ -407,7 +407,7 @@ static void test_iterations_and_tolerances_that_are_none(void)
 
 /* TinyMath in C ------------------------------------------------------------------------ */
 
-static void test_vectors_agree_with_loops_in_every_step(void)
+TEST(test_vectors_agree_with_loops_in_every_step)
 {
     float a[40], b[40], c[40];
     for (int i = 0; i < 40; i++) {
@@ -440,7 +440,7 @@ static void test_vectors_agree_with_loops_in_every_step(void)
     EXPECT(tiny_vec_dotprod_f32(b, b, &dot, 2) == TINY_OK && near(dot, 0.3125));
 }
 
-static void test_vectors_refuse_bad_input(void)
+TEST(test_vectors_refuse_bad_input)
 {
     float a[4] = {1, 0, -1, 2}, c[4] = {9, 9, 9, 9};
     EXPECT(tiny_vec_add_f32(nullptr, a, c, 4, 1, 1, 1) == TINY_ERR_MATH_NULL_POINTER);
@@ -460,7 +460,7 @@ static void test_vectors_refuse_bad_input(void)
            tiny_vec_dotprod_f32(a, a, c, 0) == TINY_ERR_INVALID_ARG);
 }
 
-static void test_padded_matrices_agree_with_loops(void)
+TEST(test_padded_matrices_agree_with_loops)
 {
     std::vector<float> a(64), b(64), c(64), want(64);
     for (int i = 0; i < 64; i++) {
@@ -493,7 +493,7 @@ static void test_padded_matrices_agree_with_loops(void)
     EXPECT(c[0] == a[0] * b[0] + a[1] * b[4] && c[5] == a[3] * b[0] + a[4] * b[4]);
 }
 
-static void test_padded_matrices_refuse_bad_input(void)
+TEST(test_padded_matrices_refuse_bad_input)
 {
     float a[4] = {0};
     EXPECT(tiny_mat_add_f32(a, a, nullptr, 2, 2, 0, 0, 0, 1, 1, 1) == TINY_ERR_MATH_NULL_POINTER);
@@ -504,35 +504,4 @@ static void test_padded_matrices_refuse_bad_input(void)
     EXPECT(tiny_mat_mult_f32(a, a, nullptr, 1, 1, 1) == TINY_ERR_MATH_NULL_POINTER &&
            tiny_mat_mult_f32(a, a, a, 1, 0, 1) == TINY_ERR_MATH_INVALID_PARAM);
     EXPECT(tiny_mat_mult_ex_f32(a, a, a, 1, 1, 1, 0, -1, 0) == TINY_ERR_MATH_INVALID_PARAM);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_matrices_are_made_of_zeros);
-    RUN(test_matrices_of_bad_sizes_have_no_data);
-    RUN(test_copies_are_deep_except_of_parts);
-    RUN(test_assignment_resizes_owners_and_writes_into_buffers);
-    RUN(test_regions_are_views_or_copies);
-    RUN(test_parts_are_pasted_and_heads_shared);
-    RUN(test_rows_and_columns_change_places);
-    RUN(test_arithmetic_agrees_with_loops_and_leaves_padding_alone);
-    RUN(test_arithmetic_refuses_sizes_that_do_not_fit);
-    RUN(test_products_agree_with_loops);
-    RUN(test_norms_and_dot_products);
-    RUN(test_makers_make_what_they_say);
-    RUN(test_text_of_matrices);
-    RUN(test_linear_algebra_of_square_matrices);
-    RUN(test_linear_algebra_of_tall_matrices);
-    RUN(test_elimination_reduces_rows);
-    RUN(test_linear_algebra_refuses_bad_matrices);
-    RUN(test_matrices_without_elements);
-    RUN(test_the_symmetric_part_is_decomposed);
-    RUN(test_minors_of_any_size);
-    RUN(test_iterations_and_tolerances_that_are_none);
-    RUN(test_vectors_agree_with_loops_in_every_step);
-    RUN(test_vectors_refuse_bad_input);
-    RUN(test_padded_matrices_agree_with_loops);
-    RUN(test_padded_matrices_refuse_bad_input);
-    return TEST_END();
 }

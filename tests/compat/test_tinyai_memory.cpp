@@ -32,7 +32,7 @@ static void start(int refuse)
     refuse_after = refuse;
 }
 
-static void test_a_tensor_takes_one_block(void)
+TEST(test_a_tensor_takes_one_block)
 {
     start(-1);
     {
@@ -47,7 +47,7 @@ static void test_a_tensor_takes_one_block(void)
     EXPECT(taken == 2 && given_back == 2);
 }
 
-static void test_views_take_nothing(void)
+TEST(test_views_take_nothing)
 {
     float buf[6] = {0};
     const int shape[2] = {2, 3};
@@ -60,7 +60,7 @@ static void test_views_take_nothing(void)
     EXPECT(taken == 0 && given_back == 0);
 }
 
-static void test_failed_allocation_leaves_no_data(void)
+TEST(test_failed_allocation_leaves_no_data)
 {
     start(0);
     Tensor a(2, 3);
@@ -78,7 +78,7 @@ static void test_failed_allocation_leaves_no_data(void)
     EXPECT(c.data != nullptr && c.size == 4);
 }
 
-static void test_failed_copy_onto_a_tensor_gives_its_memory_back(void)
+TEST(test_failed_copy_onto_a_tensor_gives_its_memory_back)
 {
     start(2);
     {
@@ -90,7 +90,7 @@ static void test_failed_copy_onto_a_tensor_gives_its_memory_back(void)
     refuse_after = -1;
 }
 
-static void test_macros_of_the_configuration_are_there(void)
+TEST(test_macros_of_the_configuration_are_there)
 {
     void *p = TINY_AI_MALLOC_PSRAM(16);
     EXPECT(p != nullptr);
@@ -99,15 +99,4 @@ static void test_macros_of_the_configuration_are_there(void)
     EXPECT(MCU_PLATFORM_SELECTED == MCU_PLATFORM_GENERIC && TINY_MATH_MIN_DENOMINATOR == 1e-6f);
     EXPECT(TINY_ERR_AI_ALLOC_FAILED == 0x90003 && TINY_ERR_AI_NO_CACHE == 0x9000a && TINY_OK == 0);
     EXPECT(TINY_FAIL == -1 && TINY_ERR_NO_MEM == 0x101 && TINY_ERR_MATH_NULL_POINTER == 0x70007);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_a_tensor_takes_one_block);
-    RUN(test_views_take_nothing);
-    RUN(test_failed_allocation_leaves_no_data);
-    RUN(test_failed_copy_onto_a_tensor_gives_its_memory_back);
-    RUN(test_macros_of_the_configuration_are_there);
-    return TEST_END();
 }

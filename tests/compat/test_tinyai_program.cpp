@@ -274,7 +274,7 @@ struct Plain
 
 } // namespace
 
-static void test_program_trains_as_plain_arrays_do(void)
+TEST(test_program_trains_as_plain_arrays_do)
 {
     float samples[SAMPLES][IN];
     int labels[SAMPLES];
@@ -312,7 +312,7 @@ static void test_program_trains_as_plain_arrays_do(void)
 }
 
 /* A dense layer by the matrices of TinyMath, as the document suggests. */
-static void test_program_computes_a_layer_by_matrices(void)
+TEST(test_program_computes_a_layer_by_matrices)
 {
     const int batch = 5, in = 7, out = 3;
     Lcg numbers{3};
@@ -331,12 +331,4 @@ static void test_program_computes_a_layer_by_matrices(void)
     Mat view = back.to_mat();
     view = y;
     EXPECT(back.at(4, 2) == y(4, 2));
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_program_trains_as_plain_arrays_do);
-    RUN(test_program_computes_a_layer_by_matrices);
-    return TEST_END();
 }

@@ -51,7 +51,7 @@ static std::string printed(const Tensor &t, const char *name)
 /* The document's examples -------------------------------------------------------- */
 
 /* x.shape() and x.size(), as the document has them, compile nowhere: both are fields. */
-static void test_document_access_example_runs(void)
+TEST(test_document_access_example_runs)
 {
     Tensor x({32, 3, 64});
     EXPECT(shape_is(x, 3, 32, 3, 64, 1));
@@ -60,7 +60,7 @@ static void test_document_access_example_runs(void)
     EXPECT(x(0, 1, 2) == 5.0f);
 }
 
-static void test_document_constructors_make_zeros_of_each_rank(void)
+TEST(test_document_constructors_make_zeros_of_each_rank)
 {
     const int N = 2, F = 3, C = 4, L = 5, H = 6, W = 7;
     Tensor t1(N);
@@ -76,7 +76,7 @@ static void test_document_constructors_make_zeros_of_each_rank(void)
     EXPECT(t0.ndim == 0 && t0.size == 0 && t0.data == nullptr && !t0.owns_data);
 }
 
-static void test_document_named_constructors_run(void)
+TEST(test_document_named_constructors_run)
 {
     float buf[6] = {1, 2, 3, 4, 5, 6};
     const int shape[2] = {2, 3};
@@ -90,7 +90,7 @@ static void test_document_named_constructors_run(void)
     EXPECT(like.same_shape(view) && like.owns_data && like.data != buf && all_are(like, 0));
 }
 
-static void test_document_loop_over_four_dims_runs(void)
+TEST(test_document_loop_over_four_dims_runs)
 {
     const int B = 2, C = 3, H = 4, W = 5;
     const float some_value = 1.5f;
@@ -102,7 +102,7 @@ static void test_document_loop_over_four_dims_runs(void)
     EXPECT(all_are(x, 1.5f));
 }
 
-static void test_document_matrix_example_shares_memory(void)
+TEST(test_document_matrix_example_shares_memory)
 {
     const int B = 2, F = 3;
     Tensor x(B, F);
@@ -112,7 +112,7 @@ static void test_document_matrix_example_shares_memory(void)
     EXPECT(x.at(1, 2) == 7.0f);
 }
 
-static void test_document_reshapes_of_the_attention_example_run(void)
+TEST(test_document_reshapes_of_the_attention_example_run)
 {
     Tensor x(4, 12);
     count_up(x);
@@ -120,7 +120,7 @@ static void test_document_reshapes_of_the_attention_example_run(void)
     EXPECT(x.reshape_2d(4, 12) == TINY_OK && x.at(1, 11) == 23.0f);
 }
 
-static void test_document_says_tensors_live_in_vectors(void)
+TEST(test_document_says_tensors_live_in_vectors)
 {
     std::vector<Tensor> layers;
     for (int i = 0; i < 20; i++) {
@@ -133,7 +133,7 @@ static void test_document_says_tensors_live_in_vectors(void)
 
 /* Elements and dims ---------------------------------------------------------------- */
 
-static void test_at_is_row_major_in_every_rank(void)
+TEST(test_at_is_row_major_in_every_rank)
 {
     Tensor t(2, 3, 4, 5);
     count_up(t);
@@ -145,7 +145,7 @@ static void test_at_is_row_major_in_every_rank(void)
     EXPECT(c.at(119) == 119.0f && t.at(7) == 7.0f);
 }
 
-static void test_dims_have_names_by_rank(void)
+TEST(test_dims_have_names_by_rank)
 {
     const Tensor one(7), two(2, 3), three(2, 3, 4), four(2, 3, 4, 5), none;
     EXPECT(one.batch() == 1 && one.rows() == 7 && one.cols() == 7 && one.channels() == 1);
@@ -157,7 +157,7 @@ static void test_dims_have_names_by_rank(void)
 
 /* Shapes that are none --------------------------------------------------------------- */
 
-static void test_tensors_of_bad_shapes_have_no_data(void)
+TEST(test_tensors_of_bad_shapes_have_no_data)
 {
     const Tensor negative(-2, 3), zero(0), huge(70000, 70000), four(40000, 40000, 40000, 40000);
     EXPECT(negative.data == nullptr && negative.size == 0 && !negative.owns_data);
@@ -168,7 +168,7 @@ static void test_tensors_of_bad_shapes_have_no_data(void)
     EXPECT(empty.size == 0 && empty.data == nullptr);
 }
 
-static void test_calls_on_tensors_without_data_do_nothing(void)
+TEST(test_calls_on_tensors_without_data_do_nothing)
 {
     Tensor none, negative(-1), x(2);
     x.fill(3);
@@ -183,7 +183,7 @@ static void test_calls_on_tensors_without_data_do_nothing(void)
     EXPECT(x.data == nullptr && x.size == 0);
 }
 
-static void test_from_data_refuses_bad_shapes(void)
+TEST(test_from_data_refuses_bad_shapes)
 {
     float buf[4] = {0};
     const int good[4] = {1, 2, 1, 2}, negative[2] = {2, -1}, huge[3] = {70000, 70000, 2};
@@ -196,7 +196,7 @@ static void test_from_data_refuses_bad_shapes(void)
            Tensor::from_data(nullptr, 2, good).size == 2);
 }
 
-static void test_reshape_refuses_what_does_not_fit(void)
+TEST(test_reshape_refuses_what_does_not_fit)
 {
     Tensor t(2, 6);
     const int wrong[2] = {5, 2}, negative[2] = {-2, -6}, five[5] = {1, 1, 1, 2, 6}, good[4] = {2, 1, 3, 2};
@@ -216,7 +216,7 @@ static void test_reshape_refuses_what_does_not_fit(void)
 
 /* Copies ------------------------------------------------------------------------------ */
 
-static void test_copies_are_deep(void)
+TEST(test_copies_are_deep)
 {
     Tensor a(2, 3);
     count_up(a);
@@ -227,7 +227,7 @@ static void test_copies_are_deep(void)
     EXPECT(b.owns_data && c.owns_data && d.owns_data && b.same_shape(a) && d.same_shape(a));
 }
 
-static void test_copying_a_view_gives_a_tensor_of_its_own(void)
+TEST(test_copying_a_view_gives_a_tensor_of_its_own)
 {
     float buf[4] = {1, 2, 3, 4};
     const int shape[1] = {4};
@@ -237,7 +237,7 @@ static void test_copying_a_view_gives_a_tensor_of_its_own(void)
     EXPECT(copy.owns_data && copy.data != buf && copy.at(0) == 1.0f && view.at(0) == 9.0f);
 }
 
-static void test_assigning_to_a_view_leaves_the_owner_alone(void)
+TEST(test_assigning_to_a_view_leaves_the_owner_alone)
 {
     float buf[4] = {1, 2, 3, 4};
     const int shape[1] = {4};
@@ -252,7 +252,7 @@ static void test_assigning_to_a_view_leaves_the_owner_alone(void)
     EXPECT(buf[0] == 1.0f && view.size == 2 && all_are(view, 8));
 }
 
-static void test_assignment_reuses_memory_of_the_same_size(void)
+TEST(test_assignment_reuses_memory_of_the_same_size)
 {
     Tensor a(2, 3), b(3, 2);
     count_up(b);
@@ -266,7 +266,7 @@ static void test_assignment_reuses_memory_of_the_same_size(void)
     EXPECT(a.size == 7 && a.owns_data);
 }
 
-static void test_a_tensor_may_be_assigned_a_view_of_itself(void)
+TEST(test_a_tensor_may_be_assigned_a_view_of_itself)
 {
     Tensor a(2, 3);
     const int half[1] = {3}, turned[2] = {3, 2};
@@ -278,7 +278,7 @@ static void test_a_tensor_may_be_assigned_a_view_of_itself(void)
     EXPECT(a.size == 3 && a.at(0) == 3.0f && a.at(2) == 5.0f && a.owns_data);
 }
 
-static void test_moving_takes_the_data_along(void)
+TEST(test_moving_takes_the_data_along)
 {
     Tensor a(2, 3);
     count_up(a);
@@ -295,7 +295,7 @@ static void test_moving_takes_the_data_along(void)
            std::is_nothrow_move_assignable<Tensor>::value);
 }
 
-static void test_copy_from_needs_as_many_elements(void)
+TEST(test_copy_from_needs_as_many_elements)
 {
     Tensor a(2, 3), b(3, 2), c(5);
     count_up(b);
@@ -308,7 +308,7 @@ static void test_copy_from_needs_as_many_elements(void)
     EXPECT(a.at(1, 2) == 5.0f);
 }
 
-static void test_fill_and_zero_reach_every_element(void)
+TEST(test_fill_and_zero_reach_every_element)
 {
     Tensor t(3, 5, 7);
     t.fill(2.5f);
@@ -317,7 +317,7 @@ static void test_fill_and_zero_reach_every_element(void)
     EXPECT(all_are(t, 0.0f));
 }
 
-static void test_same_shape_compares_dims(void)
+TEST(test_same_shape_compares_dims)
 {
     EXPECT(Tensor(2, 3).same_shape(Tensor(2, 3)));
     EXPECT(!Tensor(2, 3).same_shape(Tensor(3, 2)));
@@ -325,7 +325,7 @@ static void test_same_shape_compares_dims(void)
     EXPECT(Tensor().same_shape(Tensor()));
 }
 
-static void test_to_mat_of_more_dims_is_the_first_matrix(void)
+TEST(test_to_mat_of_more_dims_is_the_first_matrix)
 {
     Tensor t(2, 3, 4), v(5);
     count_up(t);
@@ -337,7 +337,7 @@ static void test_to_mat_of_more_dims_is_the_first_matrix(void)
 
 /* Text --------------------------------------------------------------------------------- */
 
-static void test_print_shows_shape_and_at_most_32_elements(void)
+TEST(test_print_shows_shape_and_at_most_32_elements)
 {
     Tensor t(2, 2);
     count_up(t);
@@ -350,42 +350,11 @@ static void test_print_shows_shape_and_at_most_32_elements(void)
     EXPECT(printed(Tensor(), nullptr) == "Tensor ''  ndim=0  shape=[]  size=0\n  <null data>\n");
 }
 
-static void test_fields_lie_as_programs_expect(void)
+TEST(test_fields_lie_as_programs_expect)
 {
     EXPECT((std::is_same<decltype(Tensor::shape), int[4]>::value));
     EXPECT((std::is_same<decltype(Tensor::data), float *>::value));
     EXPECT((std::is_same<decltype(Tensor::size), int>::value &&
             std::is_same<decltype(Tensor::ndim), int>::value));
     EXPECT((!std::is_convertible<int, Tensor>::value));
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_document_access_example_runs);
-    RUN(test_document_constructors_make_zeros_of_each_rank);
-    RUN(test_document_named_constructors_run);
-    RUN(test_document_loop_over_four_dims_runs);
-    RUN(test_document_matrix_example_shares_memory);
-    RUN(test_document_reshapes_of_the_attention_example_run);
-    RUN(test_document_says_tensors_live_in_vectors);
-    RUN(test_at_is_row_major_in_every_rank);
-    RUN(test_dims_have_names_by_rank);
-    RUN(test_tensors_of_bad_shapes_have_no_data);
-    RUN(test_calls_on_tensors_without_data_do_nothing);
-    RUN(test_from_data_refuses_bad_shapes);
-    RUN(test_reshape_refuses_what_does_not_fit);
-    RUN(test_copies_are_deep);
-    RUN(test_copying_a_view_gives_a_tensor_of_its_own);
-    RUN(test_assigning_to_a_view_leaves_the_owner_alone);
-    RUN(test_assignment_reuses_memory_of_the_same_size);
-    RUN(test_a_tensor_may_be_assigned_a_view_of_itself);
-    RUN(test_moving_takes_the_data_along);
-    RUN(test_copy_from_needs_as_many_elements);
-    RUN(test_fill_and_zero_reach_every_element);
-    RUN(test_same_shape_compares_dims);
-    RUN(test_to_mat_of_more_dims_is_the_first_matrix);
-    RUN(test_print_shows_shape_and_at_most_32_elements);
-    RUN(test_fields_lie_as_programs_expect);
-    return TEST_END();
 }

@@ -19,7 +19,7 @@ template <class F> static bool fails(F f, tsr_status status, const char *part)
     return false;
 }
 
-static void test_cpp_copies_share_and_moves_move()
+TEST(test_cpp_copies_share_and_moves_move)
 {
     tensor a = zeros<float>({2, 3}), b = a, none_yet;
     EXPECT(owners(a) == 2 && a.get() == b.get() && !none_yet && a);
@@ -38,7 +38,7 @@ static void test_cpp_copies_share_and_moves_move()
     EXPECT(owners(back) == 2);
 }
 
-static void test_cpp_shapes_are_lists()
+TEST(test_cpp_shapes_are_lists)
 {
     const tensor t = ones<double>({2, 3, 4});
     EXPECT((t.shape() == shape{2, 3, 4}) && (t.strides() == shape{12, 4, 1}) && t.ndim() == 3);
@@ -49,7 +49,7 @@ static void test_cpp_shapes_are_lists()
     EXPECT(tensor().ndim() == 0 && tensor().shape().size() == 0 && tensor().size() == 0);
 }
 
-static void test_cpp_indices_are_views()
+TEST(test_cpp_indices_are_views)
 {
     const tensor x = arange<std::int32_t>(24).view({2, 3, 4});
     EXPECT(x(1, 2, 3).item<int>() == 23 && x[1][2][3].item<int>() == 23);
@@ -74,7 +74,7 @@ static void test_cpp_indices_are_views()
     EXPECT((ones<float>({1, 3}).expand({4, 3}).strides() == shape{0, 1}));
 }
 
-static void test_cpp_operators_are_ops()
+TEST(test_cpp_operators_are_ops)
 {
     tensor x = from({1.0f, 2.0f, 3.0f});
     EXPECT(((x * 2 + 1) / 2 - x).to_vector<float>() == (std::vector<float>{0.5f, 0.5f, 0.5f}));
@@ -102,7 +102,7 @@ static void test_cpp_operators_are_ops()
     EXPECT(fails([&] { x += ones<float>({2, 3}); }, TSR_ESHAPE, "add"));
 }
 
-static void test_cpp_calls_make_their_results()
+TEST(test_cpp_calls_make_their_results)
 {
     const tensor x = ones<float>({2, 3});
     EXPECT((call(tsr_norm, x, axes{1}, false, 2.0).shape() == shape{2}));
@@ -120,7 +120,7 @@ static void test_cpp_calls_make_their_results()
     EXPECT(fails([&] { (void)x.to_device("nowhere"); }, TSR_EDEVICE, "nowhere"));
 }
 
-static void test_cpp_memory_of_others()
+TEST(test_cpp_memory_of_others)
 {
     float samples[4] = {1, 2, 3, 4};
     const float *constant = samples;
@@ -135,7 +135,7 @@ static void test_cpp_memory_of_others()
 
 static bool refuse(void *, std::size_t) { return false; }
 
-static void test_cpp_failures_throw_and_leak_nothing()
+TEST(test_cpp_failures_throw_and_leak_nothing)
 {
     tensor x = ones<float>({100, 100});
     tsr_set_alloc_hook(refuse, nullptr);
@@ -145,17 +145,4 @@ static void test_cpp_failures_throw_and_leak_nothing()
     EXPECT(fails([] { (void)load("/nowhere/x.npy"); }, TSR_EIO, "nowhere"));
     EXPECT(fails([] { (void)(tensor() + 1); }, TSR_ENULL, "add"));
     EXPECT(fails([] { (void)tensor().data<float>(); }, TSR_EDTYPE, ""));
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_cpp_copies_share_and_moves_move);
-    RUN(test_cpp_shapes_are_lists);
-    RUN(test_cpp_indices_are_views);
-    RUN(test_cpp_operators_are_ops);
-    RUN(test_cpp_calls_make_their_results);
-    RUN(test_cpp_memory_of_others);
-    RUN(test_cpp_failures_throw_and_leak_nothing);
-    return TEST_END();
 }

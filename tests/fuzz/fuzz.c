@@ -7,6 +7,7 @@
 
 #include "tessera/tessera.h"
 #include "fuzz.h"
+#define TEST_OWN_MAIN
 #include "test.h"
 
 enum { MOST = 1 << 16 };  /* bytes of a mutant */

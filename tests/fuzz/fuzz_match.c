@@ -7,6 +7,7 @@
 
 #include "fuzz.h"
 #include "tessera/tessera.h"
+#define TEST_OWN_MAIN
 #include "test.h"
 
 enum { TEXT = 4095, NORMAL = 8192, ROUNDS = 3 };

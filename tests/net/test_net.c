@@ -4,6 +4,7 @@
  *     test_net --seed 7 --passes 100    more of it, from other numbers (or TSR_SEED=7, TSR_PASSES=100)
  *     test_net --part 3/32              the checks from 3/32 to 4/32 of their list
  *     test_net --only "matmul f64" --scale edges --seed 7 --trial 31    one trial again
+ *     test_net --only matmul            every check of that family, or whose name begins so
  *
  * A trial is run with one thread and compared with the references, in memory between pages that cannot
  * be accessed, the library's own blocks included. The same trial is run again with 2, 3, 5 or 8 threads,
@@ -48,7 +49,7 @@ static struct {
     uint64_t    seed;
     int64_t     passes;         /* 0: as many as the scale says */
     int64_t     trial;          /* that alone; -1: all */
-    const char *only;           /* a check's name, or NULL */
+    const char *only;           /* a check's name, the words it begins with, or a family; or NULL */
     const char *scale;
     int         part, parts;    /* part of so many of the list of checks */
     check_list  list;
@@ -199,6 +200,13 @@ static bool is_chosen(const check *c, const scale *s, int index, int64_t pass)
     return net.only || ((index + pass) % s->among == 0 && pass % (c->every > 1 ? c->every : 1) == 0);
 }
 
+static bool is_named(const check *c)
+{
+    const size_t n = net.only ? strlen(net.only) : 0;
+    return n == 0 || !strcmp(c->family, net.only) ||
+           (!strncmp(c->name, net.only, n) && (c->name[n] == '\0' || c->name[n] == ' '));
+}
+
 static void run_scale(const scale *s)
 {
     static const int threads[] = { 2, 3, 5, 8 };
@@ -213,7 +221,7 @@ static void run_scale(const scale *s)
             for (int k = 0; k < (c->more && s->edges ? c->more : 1); k++) {
                 const int64_t number = pass * MOST_MORE + k;
                 if (net.trial >= 0 ? number != net.trial : !is_chosen(c, s, i, pass)) continue;
-                if (net.only && strcmp(c->name, net.only)) continue;
+                if (!is_named(c)) continue;
                 const int some = threads[(i + number) % 4];
                 const verdict v = try_trial(c, trial_random(net.seed, c, number), s, some);
                 net.trials++;
@@ -261,5 +269,6 @@ int main(int argc, char **argv)
     printf("%lld passed, %lld failed, 0 skipped\n", (long long)(net.trials - net.failed),
            (long long)net.failed);
     free(net.list.item);
-    return net.failed != 0;
+    if (net.only && net.trials == 0) fprintf(stderr, "no check is named %s\n", net.only);
+    return net.failed != 0 || (net.only && net.trials == 0);
 }

@@ -8,6 +8,7 @@
 #endif
 #include <dlfcn.h>
 
+#define TEST_OWN_MAIN
 #include "test.h"
 #include "ops/dispatch.h"
 

@@ -134,7 +134,7 @@ static void expect_reads_of_all_kinds(const char *path, const char *name)
 }
 
 /* Without any fault of ours: the system's own word for what cannot be done. */
-static void test_calls_that_cannot_be_done_say_why(void)
+TEST(test_calls_that_cannot_be_done_say_why)
 {
     struct stat info;
     uint64_t space = 0;
@@ -159,7 +159,7 @@ static void test_calls_that_cannot_be_done_say_why(void)
     EXPECT(tsri_sys_close(-1) == -1 && errno == EBADF);
 }
 
-static void test_readers_survive_a_disk_that_fails(void)
+TEST(test_readers_survive_a_disk_that_fails)
 {
     for (int i = 0; i < KINDS; i++) {
         const char *path = file_path(kinds[i].name);
@@ -184,7 +184,7 @@ static const char *write_set(void)
     return file_path("set.safetensors.index.json");
 }
 
-static void test_a_set_of_files_survives_a_disk_that_fails(void)
+TEST(test_a_set_of_files_survives_a_disk_that_fails)
 {
     expect_reads_of_all_kinds(write_set(), "b");
 }
@@ -200,7 +200,7 @@ static tsr_status read_pipe_of(tsr_tensor **out, const unsigned char *data, size
     return s;
 }
 
-static void test_a_pipe_survives_reads_that_fail(void)
+TEST(test_a_pipe_survives_reads_that_fail)
 {
     size_t bytes = 0;
     tsr_tensor *want = NULL;
@@ -227,7 +227,7 @@ static void test_a_pipe_survives_reads_that_fail(void)
     free(data);
 }
 
-static void test_mapping_survives_a_disk_that_fails(void)
+TEST(test_mapping_survives_a_disk_that_fails)
 {
     const char *path = file_path("x.npy");
     EXPECT_OK(write_kind(&kinds[0], path));
@@ -324,16 +324,16 @@ static void expect_writes_of_all_kinds(void)
         for (int replaces = 0; replaces < 2; replaces++) expect_writes(&kinds[i], replaces);
 }
 
-static void test_writers_survive_a_disk_that_fails(void) { expect_writes_of_all_kinds(); }
+TEST(test_writers_survive_a_disk_that_fails) { expect_writes_of_all_kinds(); }
 
-static void test_writers_without_nameless_files_survive_too(void)
+TEST(test_writers_without_nameless_files_survive_too)
 {
     fault.is_named = true;
     expect_writes_of_all_kinds();
     fault.is_named = false;
 }
 
-static void test_writers_that_cannot_give_a_name_survive_too(void)
+TEST(test_writers_that_cannot_give_a_name_survive_too)
 {
     fault.cannot_link = true;
     expect_writes_of_all_kinds();
@@ -341,7 +341,7 @@ static void test_writers_that_cannot_give_a_name_survive_too(void)
 }
 
 /* An error in giving up does not hide the first one, and the sink is gone all the same. */
-static void test_a_writer_that_is_cancelled_leaves_nothing(void)
+TEST(test_a_writer_that_is_cancelled_leaves_nothing)
 {
     const int files = open_files(), names = count_names(files_folder);
     for (int named = 0; named < 2; named++) {
@@ -359,7 +359,7 @@ static void test_a_writer_that_is_cancelled_leaves_nothing(void)
     }
 }
 
-static void test_short_reads_and_writes_are_gone_on_with(void)
+TEST(test_short_reads_and_writes_are_gone_on_with)
 {
     fault.is_short = true;
     for (int i = 0; i < KINDS; i++) {
@@ -381,23 +381,15 @@ static void test_short_reads_and_writes_are_gone_on_with(void)
     fault.is_short = false;
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
-    TEST_BEGIN(argc, argv);
     fault_folder();
     make_tensors();
-    RUN(test_calls_that_cannot_be_done_say_why);
-    RUN(test_readers_survive_a_disk_that_fails);
-    RUN(test_a_set_of_files_survives_a_disk_that_fails);
-    RUN(test_a_pipe_survives_reads_that_fail);
-    RUN(test_mapping_survives_a_disk_that_fails);
-    RUN(test_writers_survive_a_disk_that_fails);
-    RUN(test_writers_without_nameless_files_survive_too);
-    RUN(test_writers_that_cannot_give_a_name_survive_too);
-    RUN(test_a_writer_that_is_cancelled_leaves_nothing);
-    RUN(test_short_reads_and_writes_are_gone_on_with);
+}
+
+TEST_AFTER
+{
     tsr_release(&numbers);
     tsr_release(&picture);
     files_remove();
-    return TEST_END();
 }

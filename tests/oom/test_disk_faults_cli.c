@@ -161,7 +161,7 @@ static void make_inputs(void)
     tsr_release(&t);
 }
 
-static void test_info_and_stats_survive_a_disk_that_fails(void)
+TEST(test_info_and_stats_survive_a_disk_that_fails)
 {
     try_errors(&info_command, (const char *[]){ "info", input, NULL }, NULL);
     try_errors(&info_command, (const char *[]){ "info", folder_of_inputs, NULL }, NULL);
@@ -179,7 +179,7 @@ static void try_convert(const char *name, const char *out, const char *word, con
                folder);
 }
 
-static void test_convert_survives_a_disk_that_fails(void)
+TEST(test_convert_survives_a_disk_that_fails)
 {
     try_convert("one", "x.npz", NULL, NULL);
     try_convert("gguf", "x.gguf", "--encoding", "f16");
@@ -187,16 +187,16 @@ static void test_convert_survives_a_disk_that_fails(void)
     try_convert("shards", "x.safetensors", "--shard", "5KB");
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
-    TEST_BEGIN(argc, argv);
     fault_folder();
     complaints = open(file_path("complaints"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     EXPECT(complaints >= 0);
     make_inputs();
-    RUN(test_info_and_stats_survive_a_disk_that_fails);
-    RUN(test_convert_survives_a_disk_that_fails);
+}
+
+TEST_AFTER
+{
     close(complaints);
     files_remove();
-    return TEST_END();
 }

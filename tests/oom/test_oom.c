@@ -592,9 +592,9 @@ static void check_all(source from)
             if (has_handle(&scenarios[i], (handle)h)) check_scenario(&scenarios[i], (handle)h, from);
 }
 
-static void test_oom_by_the_hook_every_call_fails_cleanly(void) { check_all(BY_HOOK); }
+TEST(test_oom_by_the_hook_every_call_fails_cleanly) { check_all(BY_HOOK); }
 
-static void test_oom_of_the_allocator_every_call_fails_cleanly(void)
+TEST(test_oom_of_the_allocator_every_call_fails_cleanly)
 {
     const bool was_on = tsr_pool_is_enabled();
     tsr_pool_enable(false);
@@ -638,7 +638,7 @@ static bool loses_blocks(const struct scenario *s, long n, bool *fired)
     return lost;
 }
 
-static void test_oom_every_block_comes_back(void)
+TEST(test_oom_every_block_comes_back)
 {
     const bool was_on = tsr_pool_is_enabled();
     tsr_pool_enable(false);
@@ -657,7 +657,7 @@ static void test_oom_every_block_comes_back(void)
 }
 
 /* With the pool on, a failing allocator is asked again once the pool is empty. */
-static void test_oom_cached_blocks_are_given_up_before_a_call_fails(void)
+TEST(test_oom_cached_blocks_are_given_up_before_a_call_fails)
 {
     const bool was_on = tsr_pool_is_enabled();
     tsr_tensor *small = NULL, *large = NULL;
@@ -680,7 +680,7 @@ static void test_oom_cached_blocks_are_given_up_before_a_call_fails(void)
 }
 
 /* After any number of failures the same calls succeed, and nothing has piled up. */
-static void test_oom_is_recovered_from(void)
+TEST(test_oom_is_recovered_from)
 {
     tsr_memory_stats before, after;
     tsr_tensor *t = NULL;
@@ -699,18 +699,15 @@ static void test_oom_is_recovered_from(void)
     EXPECT(before.cached_bytes == after.cached_bytes && before.live_bytes == after.live_bytes);
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
     const int fd = mkstemp(file);
     for (int i = 0; i < ROWS * COLS; i++) numbers[i] = (float)i;
-    if (fd < 0 || write(fd, numbers, sizeof numbers) != (ssize_t)sizeof numbers) return 1;
+    if (fd < 0 || write(fd, numbers, sizeof numbers) != (ssize_t)sizeof numbers) exit(1);
     (void)close(fd);
-    TEST_BEGIN(argc, argv);
-    RUN(test_oom_by_the_hook_every_call_fails_cleanly);
-    RUN(test_oom_of_the_allocator_every_call_fails_cleanly);
-    RUN(test_oom_every_block_comes_back);
-    RUN(test_oom_cached_blocks_are_given_up_before_a_call_fails);
-    RUN(test_oom_is_recovered_from);
+}
+
+TEST_AFTER
+{
     (void)unlink(file);
-    return TEST_END();
 }

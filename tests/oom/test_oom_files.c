@@ -56,7 +56,7 @@ static void expect_opens(const unsigned char *data, size_t bytes, const char *en
         EXPECT_EACH_REFUSAL(open_named(data, bytes, ending, length));
 }
 
-static void test_each_piece_of_a_file_is_once_without_room(void)
+TEST(test_each_piece_of_a_file_is_once_without_room)
 {
     static const char *const goldens[] = { "quant.gguf", "tensors.safetensors", "c0d8i0.png", "stored.npz",
                                            "deflated.npz", "v1.npy" };
@@ -82,7 +82,7 @@ static tsr_status open_path(const char *path)
     return s;
 }
 
-static void test_each_piece_of_a_set_is_once_without_room(void)
+TEST(test_each_piece_of_a_set_is_once_without_room)
 {
     char path[2300];
     for (int length = 0; length < 2064; length += 16) {
@@ -136,7 +136,7 @@ static tsr_status write_padded(const char *name, int length)
     return s;
 }
 
-static void test_each_piece_of_a_writer_is_once_without_room(void)
+TEST(test_each_piece_of_a_writer_is_once_without_room)
 {
     static const char *const names[] = { "p.gguf", "p.safetensors", "p.npz" };
     for (int i = 0; i < 3; i++)
@@ -155,7 +155,7 @@ static tsr_status save(const char *name, const tsr_tensor *t)
 }
 
 /* In several pieces, each of which is packed. */
-static void test_strided_tensors_are_written_or_there_is_no_memory_to_pack_them(void)
+TEST(test_strided_tensors_are_written_or_there_is_no_memory_to_pack_them)
 {
     tsr_tensor *t = NULL;
     EXPECT_OK(tsr_zeros(&t, TSR_U8, TSR_SHAPE(3 << 20, 4)));
@@ -178,7 +178,7 @@ static tsr_status write_keys(int length)
     return s;
 }
 
-static void test_tables_of_names_grow_or_say_that_they_cannot(void)
+TEST(test_tables_of_names_grow_or_say_that_they_cannot)
 {
     for (int length = 4; length < 4112; length += 16) EXPECT_EACH_REFUSAL(write_keys(length));
 }
@@ -213,7 +213,7 @@ static tsr_status load(const char *path, const char *name)
     return s;
 }
 
-static void test_parts_are_read_or_there_is_no_memory_for_them(void)
+TEST(test_parts_are_read_or_there_is_no_memory_for_them)
 {
     for (int i = 0; i < ROWS; i++)
         for (int copy = 0; copy < 2; copy++) EXPECT_EACH_REFUSAL(read_rows(rows[i][0], rows[i][1], copy));
@@ -231,7 +231,7 @@ static int fail_maps(tsri_call call, size_t *bytes)
 }
 
 /* Neither pages to write on nor pages to read. */
-static void test_files_that_cannot_be_mapped_are_told_or_read(void)
+TEST(test_files_that_cannot_be_mapped_are_told_or_read)
 {
     write_bytes(file_path("t.pgm"), "P2 2 2 9 1 2 3 4 ", 17);
     write_bytes(file_path("t.csv"), "1,2\n3,4\n", 8);
@@ -282,7 +282,7 @@ static tsr_status read_long_pipe(void)
     return s;
 }
 
-static void test_a_pipe_is_read_or_there_is_no_memory_for_it(void) { EXPECT_EACH_REFUSAL(read_long_pipe()); }
+TEST(test_a_pipe_is_read_or_there_is_no_memory_for_it) { EXPECT_EACH_REFUSAL(read_long_pipe()); }
 
 /* The system --------------------------------------------------------------------------- */
 
@@ -302,7 +302,7 @@ static void test_a_pipe_is_read_or_there_is_no_memory_for_it(void) { EXPECT_EACH
     } while (0)
 
 /* Files that take several writes or reads of each kind. */
-static void test_long_files_survive_a_disk_that_fails(void)
+TEST(test_long_files_survive_a_disk_that_fails)
 {
     tsr_tensor *image = NULL, *wide = NULL;
     EXPECT_OK(tsr_full(&image, TSR_U8, TSR_SHAPE(700, 900), TSR_SCALAR(7)));
@@ -342,7 +342,7 @@ static tsr_status open_zip(const unsigned char *zip, size_t bytes)
     return open_path(file_path("z.npz"));
 }
 
-static void test_records_of_64_bits_are_found_or_told(void)
+TEST(test_records_of_64_bits_are_found_or_told)
 {
     unsigned char zip[128];
     const size_t bytes = make_zip64(zip);
@@ -372,7 +372,7 @@ static int some_links_are_taken(tsri_call call, size_t *bytes)
     return call == TSRI_LINK && links++ < of_links ? EEXIST : 0;
 }
 
-static void test_names_that_are_taken_are_passed_over(void)
+TEST(test_names_that_are_taken_are_passed_over)
 {
     const int before = count_names(files_folder);
     opens = 0;
@@ -399,7 +399,7 @@ static tsr_status save_unsynced(void)
     return s;
 }
 
-static void test_files_that_can_be_given_no_name_are_copied(void)
+TEST(test_files_that_can_be_given_no_name_are_copied)
 {
     tsr_tensor *back = NULL;
     fault.cannot_link = true;
@@ -425,7 +425,7 @@ static int cut_before_reading(tsri_call call, size_t *bytes)
 }
 
 /* Another program cuts the file while it is written and read back. */
-static void test_a_file_that_is_cut_while_it_is_written_is_told(void)
+TEST(test_a_file_that_is_cut_while_it_is_written_is_told)
 {
     tsr_writer *w = NULL;
     cut_file = dup(0);
@@ -445,7 +445,7 @@ static int fail_writes(tsri_call call, size_t *bytes)
     return call == TSRI_WRITE ? ENOSPC : 0;
 }
 
-static void test_a_writer_that_failed_takes_nothing_more(void)
+TEST(test_a_writer_that_failed_takes_nothing_more)
 {
     tsr_writer *w = NULL;
     EXPECT_OK(tsr_writer_create(&w, file_path("broken.safetensors"), NULL));
@@ -459,7 +459,7 @@ static void test_a_writer_that_failed_takes_nothing_more(void)
 }
 
 /* More writers than the table of temporary files has places. */
-static void test_temporary_files_are_abandoned_by_the_process_that_made_them(void)
+TEST(test_temporary_files_are_abandoned_by_the_process_that_made_them)
 {
     enum { WRITERS = 260, PLACES = 256 };
     static tsr_writer *w[WRITERS];
@@ -485,29 +485,16 @@ static void test_temporary_files_are_abandoned_by_the_process_that_made_them(voi
     EXPECT(count_names(files_folder) == before);
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
-    TEST_BEGIN(argc, argv);
     fault_folder();
     EXPECT_OK(tsr_arange(&numbers, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(128), TSR_SCALAR(1)));
     EXPECT_OK(tsr_view(&numbers, numbers, TSR_SHAPE(32, 4)));
     EXPECT_OK(tsr_transpose(&numbers, numbers, 0, 1));
-    RUN(test_each_piece_of_a_file_is_once_without_room);
-    RUN(test_each_piece_of_a_set_is_once_without_room);
-    RUN(test_each_piece_of_a_writer_is_once_without_room);
-    RUN(test_strided_tensors_are_written_or_there_is_no_memory_to_pack_them);
-    RUN(test_tables_of_names_grow_or_say_that_they_cannot);
-    RUN(test_parts_are_read_or_there_is_no_memory_for_them);
-    RUN(test_files_that_cannot_be_mapped_are_told_or_read);
-    RUN(test_a_pipe_is_read_or_there_is_no_memory_for_it);
-    RUN(test_long_files_survive_a_disk_that_fails);
-    RUN(test_records_of_64_bits_are_found_or_told);
-    RUN(test_names_that_are_taken_are_passed_over);
-    RUN(test_files_that_can_be_given_no_name_are_copied);
-    RUN(test_a_file_that_is_cut_while_it_is_written_is_told);
-    RUN(test_a_writer_that_failed_takes_nothing_more);
-    RUN(test_temporary_files_are_abandoned_by_the_process_that_made_them);
+}
+
+TEST_AFTER
+{
     tsr_release(&numbers);
     files_remove();
-    return TEST_END();
 }

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#define TEST_OWN_MAIN
 #include "test.h"
 
 #include "core/memory_int.h"
@@ -559,8 +560,7 @@ int main(int argc, char **argv)
 {
     (void)setenv("TSR_FFT", "own", 0);
     TEST_BEGIN(argc, argv);
-    RUN(test_every_op_fails_cleanly_when_the_system_refuses); /* first: the child finds the library untouched
-                                                               */
+    RUN(test_every_op_fails_cleanly_when_the_system_refuses); /* first: the child uses the library first */
     RUN(test_every_op_fails_cleanly_when_the_hook_refuses);
     RUN(test_every_op_fails_cleanly_in_parts);
     RUN(test_every_op_fails_cleanly_without_the_pool);

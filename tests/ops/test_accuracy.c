@@ -34,7 +34,7 @@ static void expect_within(const acc_function *f, tsr_dtype d, int64_t n)
                    tsr_dtype_name(d), (long long)(r.count - r.rounded), (long long)r.count);
 }
 
-static void test_functions_of_short_floats_are_within_their_bounds(void)
+TEST(test_functions_of_short_floats_are_within_their_bounds)
 {
     for (int i = 0; i < functions; i++)
         for (int s = 0; s < 4 && !acc_functions[i].is_complex; s++) {
@@ -52,20 +52,20 @@ static bool is_watched(const acc_function *f)
     return false;
 }
 
-static void test_functions_of_f32_are_within_their_bounds(void)
+TEST(test_functions_of_f32_are_within_their_bounds)
 {
     for (int i = 0; i < functions; i++)
         if (!acc_functions[i].is_complex)
             expect_within(&acc_functions[i], TSR_F32, 1 << (is_watched(&acc_functions[i]) ? 18 : 14));
 }
 
-static void test_functions_of_f64_are_within_their_bounds(void)
+TEST(test_functions_of_f64_are_within_their_bounds)
 {
     for (int i = 0; i < functions; i++)
         if (!acc_functions[i].is_complex) expect_within(&acc_functions[i], TSR_F64, 1 << 12);
 }
 
-static void test_functions_of_complex_numbers_are_within_their_bounds(void)
+TEST(test_functions_of_complex_numbers_are_within_their_bounds)
 {
     for (int i = 0; i < functions; i++)
         if (acc_functions[i].is_complex) {
@@ -76,7 +76,7 @@ static void test_functions_of_complex_numbers_are_within_their_bounds(void)
 
 /* Products that lie half way between two numbers, and a third operand that is too small to change them
  * but decides to which side they go. A sum rounded to f32 on the way forgets it. */
-static void test_fma_of_short_floats_is_rounded_once(void)
+TEST(test_fma_of_short_floats_is_rounded_once)
 {
     static const struct { tsr_dtype dtype; double x, y, w, down, up; } rows[] = {
         { TSR_F16, 1 + 0x1p-6, 1 + 0x1p-5, 0x1p-24, 1 + 0x1p-5 + 0x1p-6, 1 + 0x1p-5 + 0x1p-6 + 0x1p-10 },
@@ -101,7 +101,7 @@ static void test_fma_of_short_floats_is_rounded_once(void)
 }
 
 /* The means of judging, against cases worked out by hand. */
-static void test_errors_are_counted_in_units_of_the_right_value(void)
+TEST(test_errors_are_counted_in_units_of_the_right_value)
 {
     static const struct { tsr_dtype dtype; double got; acc_value want; double off; bool rounded; } rows[] = {
         { TSR_F32, 1, { 1, 0, 0 }, 0, true },
@@ -131,15 +131,7 @@ static void test_errors_are_counted_in_units_of_the_right_value(void)
     }
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
-    TEST_BEGIN(argc, argv);
     functions = acc_list();
-    RUN(test_errors_are_counted_in_units_of_the_right_value);
-    RUN(test_fma_of_short_floats_is_rounded_once);
-    RUN(test_functions_of_short_floats_are_within_their_bounds);
-    RUN(test_functions_of_f32_are_within_their_bounds);
-    RUN(test_functions_of_f64_are_within_their_bounds);
-    RUN(test_functions_of_complex_numbers_are_within_their_bounds);
-    return TEST_END();
 }

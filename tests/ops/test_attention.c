@@ -301,7 +301,7 @@ static void answer(const question *x, const tsr_attention_options *how, uint64_t
 
 /* Small ------------------------------------------------------------------------------------- */
 
-static void test_attention_matches_direct_loops_for_every_dtype_mask_and_stride(void)
+TEST(test_attention_matches_direct_loops_for_every_dtype_mask_and_stride)
 {
     static const double scales[] = { 0, 0, 0.5, -1, 2 };
     for (int d = 0; d < FLOATS; d++)
@@ -318,7 +318,7 @@ static void test_attention_matches_direct_loops_for_every_dtype_mask_and_stride(
         }
 }
 
-static void test_dtypes_are_promoted(void)
+TEST(test_dtypes_are_promoted)
 {
     uint64_t random = 5;
     const shapes s = { .batch = 0, .count = 1, .heads = 2, .kv_heads = 1, .m = 3, .n = 4, .d = 2, .e = 3 };
@@ -339,7 +339,7 @@ static void test_dtypes_are_promoted(void)
 /* Large ------------------------------------------------------------------------------------- */
 
 /* Lengths about the sizes of blocks. */
-static void test_lengths_about_the_sizes_of_blocks_match_direct_loops(void)
+TEST(test_lengths_about_the_sizes_of_blocks_match_direct_loops)
 {
     static const shapes all[] = {
         { 0, { 0 }, 1, 1, 1, 64, 128, 8, 8 },   { 0, { 0 }, 1, 2, 1, 33, 127, 5, 9 },
@@ -375,7 +375,7 @@ static bool count_bytes(void *context, size_t bytes)
 }
 
 /* 4096 x 4096 scores are 64 MiB of f32. */
-static void test_memory_grows_with_the_sequence_and_not_with_its_square(void)
+TEST(test_memory_grows_with_the_sequence_and_not_with_its_square)
 {
     enum { LENGTH = 4096, MIB = 1 << 20 };
     tsr_tensor *q = NULL, *z[2] = { NULL };
@@ -409,7 +409,7 @@ static void test_memory_grows_with_the_sequence_and_not_with_its_square(void)
 
 /* Hard numbers -------------------------------------------------------------------------------- */
 
-static void test_large_scores_do_not_overflow(void)
+TEST(test_large_scores_do_not_overflow)
 {
     for (int d = 0; d < FLOATS; d++)
         for (int parts = 0; parts < 2; parts++) {
@@ -432,7 +432,7 @@ static void test_large_scores_do_not_overflow(void)
         }
 }
 
-static void test_rows_that_see_nothing_are_zero(void)
+TEST(test_rows_that_see_nothing_are_zero)
 {
     uint64_t random = 9;
     const shapes s = { .batch = 0, .count = 1, .heads = 2, .kv_heads = 2, .m = 70, .n = 5, .d = 3, .e = 2 };
@@ -461,7 +461,7 @@ static void test_rows_that_see_nothing_are_zero(void)
 }
 
 /* Memory that no row may look at may hold anything. */
-static void test_what_may_not_be_seen_may_be_nan(void)
+TEST(test_what_may_not_be_seen_may_be_nan)
 {
     enum { KEYS = 300, SEEN = 140 };
     static const wide wild[] = { NAN, INFINITY, -INFINITY };
@@ -491,7 +491,7 @@ static void test_what_may_not_be_seen_may_be_nan(void)
 }
 
 /* What may be seen counts: NaN and infinities reach the rows that look at them. */
-static void test_nan_and_infinities_that_are_seen_come_through(void)
+TEST(test_nan_and_infinities_that_are_seen_come_through)
 {
     static const wide wild[] = { NAN, INFINITY, -INFINITY };
     for (int i = 0; i < 300; i++)
@@ -521,7 +521,7 @@ static void test_nan_and_infinities_that_are_seen_come_through(void)
 }
 
 /* The exponential that weights are made with. */
-static void test_exponentials_are_right_to_their_last_digits(void)
+TEST(test_exponentials_are_right_to_their_last_digits)
 {
     for (int i = 0; i <= 100000; i++) {
         const float f = -87.3f * (float)i / 100000;
@@ -537,7 +537,7 @@ static void test_exponentials_are_right_to_their_last_digits(void)
 
 /* Aliasing ------------------------------------------------------------------------------------ */
 
-static void test_a_result_may_be_or_overlap_an_operand(void)
+TEST(test_a_result_may_be_or_overlap_an_operand)
 {
     for (int which = 0; which < 4; which++)
         for (int parts = 0; parts < 2; parts++) {
@@ -565,7 +565,7 @@ static void test_a_result_may_be_or_overlap_an_operand(void)
 
 /* Self-attention -------------------------------------------------------------------------------- */
 
-static void test_self_attention_is_causal_attention_with_heads_in_the_middle(void)
+TEST(test_self_attention_is_causal_attention_with_heads_in_the_middle)
 {
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_BF16, TSR_F64 };
     for (int i = 0; i < 240; i++)
@@ -706,7 +706,7 @@ static void expect_layer(const tsr_tensor *z, const layer *l, bool causal, wide 
     }
 }
 
-static void test_a_layer_of_attention_matches_direct_loops(void)
+TEST(test_a_layer_of_attention_matches_direct_loops)
 {
     for (int i = 0; i < 400; i++) {
         uint64_t random = (uint64_t)i;
@@ -724,7 +724,7 @@ static void test_a_layer_of_attention_matches_direct_loops(void)
 }
 
 /* What a fused matrix is for: rows of q, then of k, then of v. */
-static void test_a_fused_matrix_is_three_slices(void)
+TEST(test_a_fused_matrix_is_three_slices)
 {
     uint64_t random = 3;
     layer l;
@@ -754,7 +754,7 @@ static void test_a_fused_matrix_is_three_slices(void)
 
 /* Before there is data -------------------------------------------------------------------------- */
 
-static void test_infer_and_cost_need_no_data(void)
+TEST(test_infer_and_cost_need_no_data)
 {
     tsr_desc q, k, v, z;
     tsr_cost cost;
@@ -779,7 +779,7 @@ static void test_infer_and_cost_need_no_data(void)
 
 /* Bad input ---------------------------------------------------------------------------------------- */
 
-static void test_bad_arguments_are_refused_in_words(void)
+TEST(test_bad_arguments_are_refused_in_words)
 {
     tsr_tensor *q = NULL, *k = NULL, *v = NULL, *z = NULL, *i = NULL, *mask = NULL, *flat = NULL,
                *other = NULL;
@@ -821,7 +821,7 @@ static void test_bad_arguments_are_refused_in_words(void)
     tsr_release(&q);
 }
 
-static void test_bad_arguments_of_self_attention_are_refused_in_words(void)
+TEST(test_bad_arguments_of_self_attention_are_refused_in_words)
 {
     tsr_tensor *q = NULL, *k = NULL, *z = NULL, *flat = NULL;
     EXPECT_OK(tsr_zeros(&q, TSR_F32, TSR_SHAPE(3, 4, 5)));
@@ -841,7 +841,7 @@ static void test_bad_arguments_of_self_attention_are_refused_in_words(void)
     tsr_release(&q);
 }
 
-static void test_bad_arguments_of_a_layer_are_refused_in_words(void)
+TEST(test_bad_arguments_of_a_layer_are_refused_in_words)
 {
     tsr_tensor *x = NULL, *w = NULL, *narrow = NULL, *vector = NULL, *z = NULL, *mask = NULL;
     EXPECT_OK(tsr_zeros(&x, TSR_F32, TSR_SHAPE(2, 3, 6)));
@@ -886,7 +886,7 @@ static void test_bad_arguments_of_a_layer_are_refused_in_words(void)
 /* Memory --------------------------------------------------------------------------------------------- */
 
 /* Operands that do not fit their strides are rare; what does not fit any memory is told. */
-static void test_a_block_that_no_memory_holds_is_refused(void)
+TEST(test_a_block_that_no_memory_holds_is_refused)
 {
     tsr_tensor *one = NULL, *q = NULL, *v = NULL, *z = NULL;
     EXPECT_OK(tsr_ones(&one, TSR_F32, TSR_SHAPE(1, 1, 1)));
@@ -897,28 +897,4 @@ static void test_a_block_that_no_memory_holds_is_refused(void)
     tsr_release(&v);
     tsr_release(&q);
     tsr_release(&one);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_attention_matches_direct_loops_for_every_dtype_mask_and_stride);
-    RUN(test_dtypes_are_promoted);
-    RUN(test_lengths_about_the_sizes_of_blocks_match_direct_loops);
-    RUN(test_memory_grows_with_the_sequence_and_not_with_its_square);
-    RUN(test_large_scores_do_not_overflow);
-    RUN(test_rows_that_see_nothing_are_zero);
-    RUN(test_what_may_not_be_seen_may_be_nan);
-    RUN(test_nan_and_infinities_that_are_seen_come_through);
-    RUN(test_exponentials_are_right_to_their_last_digits);
-    RUN(test_a_result_may_be_or_overlap_an_operand);
-    RUN(test_self_attention_is_causal_attention_with_heads_in_the_middle);
-    RUN(test_a_layer_of_attention_matches_direct_loops);
-    RUN(test_a_fused_matrix_is_three_slices);
-    RUN(test_infer_and_cost_need_no_data);
-    RUN(test_bad_arguments_are_refused_in_words);
-    RUN(test_bad_arguments_of_self_attention_are_refused_in_words);
-    RUN(test_bad_arguments_of_a_layer_are_refused_in_words);
-    RUN(test_a_block_that_no_memory_holds_is_refused);
-    return TEST_END();
 }

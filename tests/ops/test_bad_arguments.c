@@ -56,7 +56,7 @@ static tsr_tensor *vast_batch(void)
 
 #define EXPECT_TOO_MUCH(call) EXPECT_STATUS(call, TSR_EOVERFLOW)
 
-static void test_results_whose_strides_overflow_are_refused(void)
+TEST(test_results_whose_strides_overflow_are_refused)
 {
     tsr_tensor *x = vast(TSR_F32, 0, 4), *square = vast(TSR_F32, 0, 0), *bits = vast(TSR_BOOL, 0, 4),
                *u = NULL;
@@ -121,7 +121,7 @@ static void test_results_whose_strides_overflow_are_refused(void)
     drop();
 }
 
-static void test_products_name_the_operand_that_does_not_fit(void)
+TEST(test_products_name_the_operand_that_does_not_fit)
 {
     tsr_tensor *m = F32(2, 3), *v = F32(3), *cube = F32(2, 2, 3), *bits = make(TSR_BOOL, TSR_SHAPE(2, 3));
     EXPECT_FAILS(tsr_gemm(&z, v, m, NULL, TSR_SCALAR(1), TSR_SCALAR(0)), TSR_ESHAPE, "gemm: a");
@@ -152,7 +152,7 @@ static void test_products_name_the_operand_that_does_not_fit(void)
 }
 
 /* Ones: every element of the product counts the elements along the axis. */
-static void test_tensordot_takes_mixed_dtypes_and_results_that_overlap(void)
+TEST(test_tensordot_takes_mixed_dtypes_and_results_that_overlap)
 {
     tsr_tensor *a = F32(3, 3), *b = make(TSR_F64, TSR_SHAPE(3, 3)), *same = a;
     EXPECT_OK(tsr_tensordot(&z, a, b, 1, NULL, NULL));
@@ -164,7 +164,7 @@ static void test_tensordot_takes_mixed_dtypes_and_results_that_overlap(void)
     drop();
 }
 
-static void test_windows_of_convolutions_are_checked(void)
+TEST(test_windows_of_convolutions_are_checked)
 {
     tsr_tensor *x = F32(1, 2, 5, 5), *w = F32(2, 2, 3, 3), *empty = F32(2, 2, 0, 3);
     const int64_t far = INT64_MAX - 2;
@@ -188,7 +188,7 @@ static void test_windows_of_convolutions_are_checked(void)
     drop();
 }
 
-static void test_windows_of_pools_are_checked(void)
+TEST(test_windows_of_pools_are_checked)
 {
     tsr_tensor *x = F32(1, 2, 5, 5), *none = F32(1, 2, 0, 5);
     EXPECT_FAILS(tsr_max_pool2d(&z, NULL, x, &(tsr_pool){ .kernel = { 2, 2 }, .divisor = 3 }), TSR_EINVAL,
@@ -203,7 +203,7 @@ static void test_windows_of_pools_are_checked(void)
     drop();
 }
 
-static void test_parameters_of_networks_are_checked(void)
+TEST(test_parameters_of_networks_are_checked)
 {
     tsr_tensor *x = F32(4, 6), *odd = F32(4, 2, 5), *places = I64(4), *even = F32(4, 2, 6);
     EXPECT_FAILS(tsr_rope(&z, odd, places, 10000, TSR_ROPE_HALVES), TSR_ESHAPE, "odd");
@@ -238,7 +238,7 @@ static void test_parameters_of_networks_are_checked(void)
     drop();
 }
 
-static void test_indices_and_what_they_place_must_fit(void)
+TEST(test_indices_and_what_they_place_must_fit)
 {
     tsr_tensor *t = F32(4, 6), *at = I64(2), *src = F32(2, 6);
     EXPECT_FAILS(tsr_index_add(&z, t, I64(2, 2), src, 0), TSR_ESHAPE, "index");
@@ -255,7 +255,7 @@ static void test_indices_and_what_they_place_must_fit(void)
 }
 
 /* A product needs one dim more than its vectors have, and a result may have so many. */
-static void test_ranks_that_leave_no_room_are_refused(void)
+TEST(test_ranks_that_leave_no_room_are_refused)
 {
     int64_t ones[TSR_MAX_NDIM];
     for (int i = 0; i < TSR_MAX_NDIM; i++) ones[i] = 1;
@@ -268,7 +268,7 @@ static void test_ranks_that_leave_no_room_are_refused(void)
 }
 
 /* Results that do not fit what the quick path of small products takes, and must not be written to. */
-static void test_given_results_of_products_must_fit(void)
+TEST(test_given_results_of_products_must_fit)
 {
     tsr_tensor *a = F32(2, 3), *b = F32(3, 2), *wrong = F32(3, 2), *narrow = F32(2, 3), *locked = NULL,
                *bare = NULL;
@@ -299,7 +299,7 @@ static tsr_status infer(tsr_op_kind kind, int n, const tsr_tensor *a, const tsr_
 }
 
 /* Parameters that no call of the library makes, as a backend's author may ask about them. */
-static void test_parameters_of_questions_are_checked(void)
+TEST(test_parameters_of_questions_are_checked)
 {
     tsr_tensor *x = F32(1, 2, 5, 5), *w = F32(2, 2, 3, 3), *m = F32(4, 6), *one = F32(1);
     tsr_conv_params conv = {
@@ -324,7 +324,7 @@ static void test_parameters_of_questions_are_checked(void)
     drop();
 }
 
-static void test_questions_promote_as_calls_do(void)
+TEST(test_questions_promote_as_calls_do)
 {
     tsr_tensor *q = F32(2, 3, 4), *k = make(TSR_F64, TSR_SHAPE(2, 3, 4)),
                *bits = make(TSR_BOOL, TSR_SHAPE(2, 3, 4));
@@ -342,7 +342,7 @@ static void test_questions_promote_as_calls_do(void)
 }
 
 /* The work of an adaptive mean is done once for each element of x, and that of a draw for each logit. */
-static void test_costs_count_what_is_read(void)
+TEST(test_costs_count_what_is_read)
 {
     tsr_tensor *x = F32(1, 2, 8, 8), *logits = F32(3, 10), *chance = make(TSR_F64, TSR_SHAPE(3));
     const tsr_pool_params wide = { .spatial = 2, .adaptive = true, .kernel = { 2, 2 } };
@@ -357,7 +357,7 @@ static void test_costs_count_what_is_read(void)
     drop();
 }
 
-static void test_shapes_that_overflow_and_lists_with_holes_are_refused(void)
+TEST(test_shapes_that_overflow_and_lists_with_holes_are_refused)
 {
     tsr_tensor *m = F32(4, 6), *bare = NULL, *grid[2] = { NULL };
     tsr_desc d;
@@ -374,7 +374,7 @@ static void test_shapes_that_overflow_and_lists_with_holes_are_refused(void)
 }
 
 /* The quick path of sums takes none of these. */
-static void test_sums_into_a_given_scalar(void)
+TEST(test_sums_into_a_given_scalar)
 {
     static const float zero;
     tsr_tensor *x = F32(4, 6), *scalar = make(TSR_F32, 0, NULL), *locked = NULL, *bare = NULL,
@@ -397,7 +397,7 @@ static void test_sums_into_a_given_scalar(void)
     drop();
 }
 
-static void test_einsum_counts_the_dims_of_its_results(void)
+TEST(test_einsum_counts_the_dims_of_its_results)
 {
     tsr_tensor *v = F32(1), *m = F32(3, 3), *same = m;
     tsr_tensor *deep = make(TSR_F32, TSR_SHAPE(1, 1, 1, 1, 1, 1));
@@ -410,7 +410,7 @@ static void test_einsum_counts_the_dims_of_its_results(void)
     drop();
 }
 
-static void test_described_operands_without_memory_are_named(void)
+TEST(test_described_operands_without_memory_are_named)
 {
     tsr_tensor *bare = NULL, *x = F32(4, 6), *table = F32(9, 3);
     tsr_desc d;
@@ -426,7 +426,7 @@ static void test_described_operands_without_memory_are_named(void)
 }
 
 /* Without axes, what they point to plays no part. */
-static void test_tensordot_of_no_axes_is_the_outer_product(void)
+TEST(test_tensordot_of_no_axes_is_the_outer_product)
 {
     tsr_tensor *m = F32(2, 3);
     EXPECT_OK(tsr_tensordot(&z, m, m, 0, (const int[]){ 7 }, NULL));
@@ -450,7 +450,7 @@ static void expect_report(tsr_dtype dtype, const char *words)
     tsr_release(&b);
 }
 
-static void test_reports_of_differences_write_each_kind_of_number(void)
+TEST(test_reports_of_differences_write_each_kind_of_number)
 {
     expect_report(TSR_BOOL, "true vs false");
     expect_report(TSR_I32, "1 vs 0");
@@ -459,7 +459,7 @@ static void test_reports_of_differences_write_each_kind_of_number(void)
     drop();
 }
 
-static void test_matrices_that_do_not_fit_are_refused(void)
+TEST(test_matrices_that_do_not_fit_are_refused)
 {
     tsr_tensor *a = F32(2, 3, 3), *bits = make(TSR_BOOL, TSR_SHAPE(3, 3)), *scalar = make(TSR_F32, 0, NULL);
     EXPECT_FAILS(tsr_solve(&z, a, scalar), TSR_ESHAPE, "solve: b");
@@ -489,7 +489,7 @@ static tsr_tensor *repeated(tsr_dtype dtype, int ndim, const int64_t *shape)
 }
 
 /* Of more than 2^63 bytes, though the operands have fewer, or are repeated. */
-static void test_results_of_more_bytes_than_there_are_addresses_are_refused(void)
+TEST(test_results_of_more_bytes_than_there_are_addresses_are_refused)
 {
     const int64_t many = INT64_MAX / 4;
     tsr_tensor *bits = repeated(TSR_BOOL, 1, &many), *floats = repeated(TSR_F32, 1, &many);
@@ -504,7 +504,7 @@ static void test_results_of_more_bytes_than_there_are_addresses_are_refused(void
     drop();
 }
 
-static void test_windows_beyond_all_numbers_are_refused(void)
+TEST(test_windows_beyond_all_numbers_are_refused)
 {
     tsr_tensor *x = F32(1, 1, 5), *w = F32(1, 1, 3), *none = F32(1, 1, 0);
     const int64_t most = INT64_MAX;
@@ -530,7 +530,7 @@ static void test_windows_beyond_all_numbers_are_refused(void)
     drop();
 }
 
-static void test_heads_that_weights_do_not_have_are_refused(void)
+TEST(test_heads_that_weights_do_not_have_are_refused)
 {
     tsr_tensor *x = F32(5, 4), *four = F32(4, 4), *six = F32(6, 4), *none = F32(0, 4);
     tsr_attention_weights w = { .q = none, .k = four, .v = four, .out = four };
@@ -545,7 +545,7 @@ static void test_heads_that_weights_do_not_have_are_refused(void)
     drop();
 }
 
-static void test_losses_and_factors_that_do_not_fit_are_refused(void)
+TEST(test_losses_and_factors_that_do_not_fit_are_refused)
 {
     tsr_tensor *bytes = make(TSR_I8, TSR_SHAPE(2, 3)), *other = make(TSR_I8, TSR_SHAPE(3, 2)),
                *described = NULL;
@@ -568,7 +568,7 @@ static void test_losses_and_factors_that_do_not_fit_are_refused(void)
     drop();
 }
 
-static void test_gathers_of_different_ranks_are_not_inferred(void)
+TEST(test_gathers_of_different_ranks_are_not_inferred)
 {
     tsr_desc x, index, result;
     EXPECT_OK(tsr_desc_init(&x, TSR_F32, TSR_SHAPE(2, 3), NULL));
@@ -577,7 +577,7 @@ static void test_gathers_of_different_ranks_are_not_inferred(void)
                            &(tsr_axis_params){ 0 }), TSR_ESHAPE, "differ in rank");
 }
 
-static void test_losses_without_classes_are_not_inferred(void)
+TEST(test_losses_without_classes_are_not_inferred)
 {
     const tsr_loss_params params = { .reduction = TSR_REDUCTION_MEAN };
     tsr_desc x, target, result;
@@ -587,7 +587,7 @@ static void test_losses_without_classes_are_not_inferred(void)
                  TSR_ESHAPE, "no classes");
 }
 
-static void test_tables_and_tensors_that_are_not_there_are_named(void)
+TEST(test_tables_and_tensors_that_are_not_there_are_named)
 {
     tsr_tensor *x = F32(2, 1, 4), *at = I64(2), *table = F32(8, 2), *wide = F32(8, 3), *described = NULL,
                none = { 0 };
@@ -604,7 +604,7 @@ static void test_tables_and_tensors_that_are_not_there_are_named(void)
     drop();
 }
 
-static void test_einsum_names_the_dims_that_differ(void)
+TEST(test_einsum_names_the_dims_that_differ)
 {
     tsr_tensor *a = F32(2, 5, 3), *b = F32(2, 3), *c = F32(4, 3);
     EXPECT_FAILS(tsr_einsum(&z, "Aj,Aj->j", 2, (const tsr_tensor *const[]){ b, c }), TSR_ESHAPE, "A");
@@ -616,7 +616,7 @@ static void test_einsum_names_the_dims_that_differ(void)
     drop();
 }
 
-static void test_infinite_parts_are_close_to_nothing_else(void)
+TEST(test_infinite_parts_are_close_to_nothing_else)
 {
     const tsr_c128 plain = { 1, 2 }, others[] = { { 1, INFINITY }, { -INFINITY, 2 } };
     for (int i = 0; i < 2; i++)
@@ -631,46 +631,11 @@ static void test_infinite_parts_are_close_to_nothing_else(void)
         }
 }
 
-static void test_nothing_is_made_of_no_data(void)
+TEST(test_nothing_is_made_of_no_data)
 {
     EXPECT_OK(tsr_from_data(&z, TSR_F32, TSR_SHAPE(0), NULL));
     EXPECT(tsr_numel(z) == 0);
     tsr_release(&z);
     EXPECT_FAILS(tsr_from_data(&z, TSR_F32, TSR_SHAPE(2), NULL), TSR_ENULL, "data is NULL");
     drop();
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_results_whose_strides_overflow_are_refused);
-    RUN(test_products_name_the_operand_that_does_not_fit);
-    RUN(test_tensordot_takes_mixed_dtypes_and_results_that_overlap);
-    RUN(test_windows_of_convolutions_are_checked);
-    RUN(test_windows_of_pools_are_checked);
-    RUN(test_parameters_of_networks_are_checked);
-    RUN(test_indices_and_what_they_place_must_fit);
-    RUN(test_ranks_that_leave_no_room_are_refused);
-    RUN(test_given_results_of_products_must_fit);
-    RUN(test_parameters_of_questions_are_checked);
-    RUN(test_questions_promote_as_calls_do);
-    RUN(test_costs_count_what_is_read);
-    RUN(test_shapes_that_overflow_and_lists_with_holes_are_refused);
-    RUN(test_sums_into_a_given_scalar);
-    RUN(test_einsum_counts_the_dims_of_its_results);
-    RUN(test_reports_of_differences_write_each_kind_of_number);
-    RUN(test_described_operands_without_memory_are_named);
-    RUN(test_tensordot_of_no_axes_is_the_outer_product);
-    RUN(test_matrices_that_do_not_fit_are_refused);
-    RUN(test_results_of_more_bytes_than_there_are_addresses_are_refused);
-    RUN(test_windows_beyond_all_numbers_are_refused);
-    RUN(test_heads_that_weights_do_not_have_are_refused);
-    RUN(test_losses_and_factors_that_do_not_fit_are_refused);
-    RUN(test_losses_without_classes_are_not_inferred);
-    RUN(test_gathers_of_different_ranks_are_not_inferred);
-    RUN(test_tables_and_tensors_that_are_not_there_are_named);
-    RUN(test_einsum_names_the_dims_that_differ);
-    RUN(test_infinite_parts_are_close_to_nothing_else);
-    RUN(test_nothing_is_made_of_no_data);
-    return TEST_END();
 }

@@ -39,7 +39,7 @@ static tsr_tensor *matrix(tsr_dtype dtype, int64_t rows, int64_t cols, int how, 
     return t;
 }
 
-static void test_blas_products_match_whatever_the_strides(void)
+TEST(test_blas_products_match_whatever_the_strides)
 {
     const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_C64, TSR_C128 };
     for (int d = 0; d < 4; d++)
@@ -60,10 +60,7 @@ static void test_blas_products_match_whatever_the_strides(void)
                 }
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
-    TEST_BEGIN(argc, argv);
     (void)setenv("TSR_BLAS", library, 1);
-    RUN(test_blas_products_match_whatever_the_strides);
-    return TEST_END();
 }

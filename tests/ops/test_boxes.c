@@ -86,7 +86,7 @@ static void check_join(tsr_dtype dtype, int n, int ndim, const int64_t *shape, i
 
 static const tsr_dtype sizes[] = { TSR_I8, TSR_I16, TSR_F32, TSR_F64, TSR_C128 };
 
-static void test_joined_boxes_hold_the_elements_of_their_parts(void)
+TEST(test_joined_boxes_hold_the_elements_of_their_parts)
 {
     for (unsigned i = 0; i < 5; i++)
         for (unsigned layout = 0; layout < 3; layout++) {
@@ -125,7 +125,7 @@ static void check_interleaved(tsr_dtype dtype, int n, int64_t rows, int64_t cols
     tsr_release(&wide);
 }
 
-static void test_stacked_elements_are_neighbours(void)
+TEST(test_stacked_elements_are_neighbours)
 {
     static const int counts[] = { 2, 3, 4, 5, 8, 9, 15, 16, 17, 33, 64, 70 };
     for (unsigned i = 0; i < 5; i++)
@@ -141,7 +141,7 @@ static void test_stacked_elements_are_neighbours(void)
     check_interleaved(TSR_F64, 8, 600, 1041, 0);
 }
 
-static void test_joined_boxes_do_not_depend_on_threads(void)
+TEST(test_joined_boxes_do_not_depend_on_threads)
 {
     for (int threads = 2; threads <= 5; threads += 3) {
         EXPECT_OK(tsr_set_threads(threads));
@@ -186,7 +186,7 @@ static void check_pad(tsr_dtype dtype, int ndim, const int64_t *shape, const int
     tsr_release(&z);
 }
 
-static void test_padded_boxes_continue_what_is_there(void)
+TEST(test_padded_boxes_continue_what_is_there)
 {
     static const int64_t planes[] = { 9, 31, 28, 30 }, one[] = { 0, 0, 1, 2 }, two[] = { 0, 0, 3, 0 };
     static const int64_t rows[] = { 9001, 40 }, left[] = { 0, 7 }, none[] = { 0, 0 };
@@ -223,7 +223,7 @@ static bool allow_some(void *context, size_t bytes)
         for (int i_ = 0; i_ < RESULTS; i_++) tsr_release(&out[i_]);                         \
     } while (0)
 
-static void test_out_of_memory_leaves_nothing_behind(void)
+TEST(test_out_of_memory_leaves_nothing_behind)
 {
     static const int64_t shape[] = { 9, 31, 28, 30 }, one[] = { 0, 0, 1, 1 };
     tsr_tensor *x = make(TSR_F64, 4, shape, 0, 3);
@@ -234,15 +234,4 @@ static void test_out_of_memory_leaves_nothing_behind(void)
     EXPECT_SURVIVES(1, tsr_pad(&out[0], x, 4, one, one, TSR_PAD_REFLECT, TSR_SCALAR(0)));
     EXPECT_OK(tsr_set_threads(0));
     tsr_release(&x);
-}
-
-int main(int argc, char **argv)
-{
-    ref_begin(argc, argv);
-    RUN(test_joined_boxes_hold_the_elements_of_their_parts);
-    RUN(test_stacked_elements_are_neighbours);
-    RUN(test_joined_boxes_do_not_depend_on_threads);
-    RUN(test_padded_boxes_continue_what_is_there);
-    RUN(test_out_of_memory_leaves_nothing_behind);
-    return TEST_END();
 }

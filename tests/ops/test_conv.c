@@ -280,12 +280,12 @@ static void check_dtypes(uint64_t seed, int cases)
         }
 }
 
-static void test_convolutions_match_loops_for_every_dtype_stride_and_option(void)
+TEST(test_convolutions_match_loops_for_every_dtype_stride_and_option)
 {
     check_dtypes(11, 2 * CASES);
 }
 
-static void test_convolutions_done_with_other_ops_match_loops(void)
+TEST(test_convolutions_done_with_other_ops_match_loops)
 {
     tsri_prefer_parts(true);
     check_dtypes(77000, 2 * CASES);
@@ -315,7 +315,7 @@ static void check_large(problem p, tsr_dtype dtype, bool channels_last, const ch
     free_operands(&o);
 }
 
-static void test_many_kernels_channels_and_places_are_cut_into_pieces(void)
+TEST(test_many_kernels_channels_and_places_are_cut_into_pieces)
 {
     const problem kernels = { .spatial = 2,
                               .bias = true,
@@ -353,7 +353,7 @@ static void test_many_kernels_channels_and_places_are_cut_into_pieces(void)
     check_large(places, TSR_F16, false, "places");
 }
 
-static void test_large_windows_are_cut_into_boxes_of_outputs(void)
+TEST(test_large_windows_are_cut_into_boxes_of_outputs)
 {
     const problem rows = { .spatial = 2, .bias = true, .batch = 1, .groups = 1, .channels = 24, .kernels = 2,
                            .in = { 70, 64, 1 }, .taps = { 3, 3, 1 }, .how.padding = { 1, 1 } };
@@ -372,7 +372,7 @@ static void test_large_windows_are_cut_into_boxes_of_outputs(void)
     check_large(taps, TSR_F32, false, "taps that are summed in parts");
 }
 
-static void test_kernels_that_fill_vectors_match_loops(void)
+TEST(test_kernels_that_fill_vectors_match_loops)
 {
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F32, TSR_BF16, TSR_F16 };
     static const int64_t kernels[] = { 9, 15, 16, 28, 31, 32, 45, 64, 70 },
@@ -389,7 +389,7 @@ static void test_kernels_that_fill_vectors_match_loops(void)
     }
 }
 
-static void test_kernels_that_fill_vectors_are_cut_into_boxes_and_bands(void)
+TEST(test_kernels_that_fill_vectors_are_cut_into_boxes_and_bands)
 {
     problem line = { .spatial = 1, .bias = true, .batch = 1, .groups = 1, .channels = 56, .kernels = 32,
                      .in = { 1500, 1, 1 }, .taps = { 3, 1, 1 }, .how.padding = { 1 } };
@@ -428,7 +428,7 @@ static void test_kernels_that_fill_vectors_are_cut_into_boxes_and_bands(void)
     check_large(line, TSR_F32, false, "lines a page long");
 }
 
-static void test_depthwise_windows_of_three_by_three(void)
+TEST(test_depthwise_windows_of_three_by_three)
 {
     for (int64_t wide = 1; wide < 72; wide += wide < 36 ? 1 : 7) {
         problem p = { .spatial = 2, .bias = wide % 2 == 0, .batch = 2, .groups = 3, .channels = 1,
@@ -445,7 +445,7 @@ static void test_depthwise_windows_of_three_by_three(void)
                            .how.groups = 2 }, TSR_F32, false, "three by three, in parts");
 }
 
-static void test_windows_of_one_place_are_products_of_matrices(void)
+TEST(test_windows_of_one_place_are_products_of_matrices)
 {
     const problem p = { .spatial = 3, .bias = true, .batch = 2, .groups = 2, .channels = 9, .kernels = 7,
                         .in = { 3, 5, 12 }, .taps = { 1, 1, 1 }, .how.groups = 2 };
@@ -457,7 +457,7 @@ static void test_windows_of_one_place_are_products_of_matrices(void)
     check_large(column, TSR_F64, true, "a column");
 }
 
-static void test_depthwise_rows_are_long_and_strided(void)
+TEST(test_depthwise_rows_are_long_and_strided)
 {
     const problem p = { .spatial = 2, .bias = true, .batch = 2, .groups = 3, .channels = 1, .kernels = 1,
                         .in = { 6, 601, 1 }, .taps = { 3, 5, 1 }, .how.padding = { 1, 2 }, .how.groups = 3 };
@@ -526,7 +526,7 @@ static void check_rounding(tsr_dtype dtype, uint64_t seed)
     free_operands(&in);
 }
 
-static void test_sums_of_fractions_are_rounded_once(void)
+TEST(test_sums_of_fractions_are_rounded_once)
 {
     static const tsr_dtype dtypes[] = { TSR_F8E4M3, TSR_F8E5M2, TSR_F16, TSR_BF16, TSR_F32, TSR_F64 };
     for (int parts = 0; parts < 2; parts++) {
@@ -537,7 +537,7 @@ static void test_sums_of_fractions_are_rounded_once(void)
     }
 }
 
-static void test_nan_and_infinity_reach_the_windows_that_hold_them(void)
+TEST(test_nan_and_infinity_reach_the_windows_that_hold_them)
 {
     for (int parts = 0; parts < 2; parts++)
         for (int depthwise = 0; depthwise < 2; depthwise++) {
@@ -566,7 +566,7 @@ static void test_nan_and_infinity_reach_the_windows_that_hold_them(void)
         }
 }
 
-static void test_a_complex_bias_keeps_its_infinity_apart(void)
+TEST(test_a_complex_bias_keeps_its_infinity_apart)
 {
     tsr_tensor *x = NULL, *w = NULL, *b = NULL, *z = NULL;
     EXPECT_OK(tsr_ones(&x, TSR_C64, 3, (const int64_t[]){ 1, 1, 3 }));
@@ -616,7 +616,7 @@ static void check_layouts(problem p, tsr_dtype dtype)
     free_operands(&o);
 }
 
-static void test_layouts_give_the_same_bits(void)
+TEST(test_layouts_give_the_same_bits)
 {
     problem p = { .spatial = 2, .bias = true, .batch = 2, .groups = 1, .channels = 70, .kernels = 64,
                   .in = { 9, 13, 1 }, .taps = { 3, 3, 1 }, .how.padding = { 1, 1 } };
@@ -634,7 +634,7 @@ static void test_layouts_give_the_same_bits(void)
 /* Meaning ---------------------------------------------------------------------------------- */
 
 /* Seed 001's shapes: a signal of one channel, an image of one channel. */
-static void test_the_smallest_signal_and_image(void)
+TEST(test_the_smallest_signal_and_image)
 {
     tsr_tensor *x = NULL, *w = NULL, *z = NULL;
     EXPECT_OK(tsr_from_data(&x, TSR_F32, 3, (const int64_t[]){ 1, 1, 5 }, (const float[]){ 1, 2, 3, 4, 5 }));
@@ -655,7 +655,7 @@ static void test_the_smallest_signal_and_image(void)
     tsr_release(&z);
 }
 
-static void test_dtypes_are_promoted_together(void)
+TEST(test_dtypes_are_promoted_together)
 {
     tsr_tensor *x = NULL, *w = NULL, *b = NULL, *z = NULL;
     EXPECT_OK(tsr_ones(&x, TSR_F16, 3, (const int64_t[]){ 1, 2, 4 }));
@@ -676,7 +676,7 @@ static bool are_equal(const tsr_tensor *a, const tsr_tensor *b)
     return equal;
 }
 
-static void test_a_result_may_be_x_itself_or_overlap_it(void)
+TEST(test_a_result_may_be_x_itself_or_overlap_it)
 {
     for (int parts = 0; parts < 2; parts++)
         for (int turned = 0; turned < 2; turned++) {
@@ -708,7 +708,7 @@ static void test_a_result_may_be_x_itself_or_overlap_it(void)
 }
 
 /* Sizes whose sums or products leave 63 bits, and strides longer than everything. */
-static void test_huge_options_overflow_in_words_or_leave_one_window(void)
+TEST(test_huge_options_overflow_in_words_or_leave_one_window)
 {
     const int64_t huge = INT64_MAX;
     for (int parts = 0; parts < 2; parts++) {
@@ -753,7 +753,7 @@ static void test_huge_options_overflow_in_words_or_leave_one_window(void)
 
 /* Before there is data ------------------------------------------------------------------------ */
 
-static void test_infer_and_cost_need_no_data(void)
+TEST(test_infer_and_cost_need_no_data)
 {
     tsr_desc x, w, b, z;
     tsr_cost cost;
@@ -784,7 +784,7 @@ static void test_infer_and_cost_need_no_data(void)
 
 /* Bad input ------------------------------------------------------------------------------------ */
 
-static void test_bad_arguments_are_refused_in_words(void)
+TEST(test_bad_arguments_are_refused_in_words)
 {
     tsr_tensor *x = NULL, *w = NULL, *b = NULL, *z = NULL, *flags = NULL, *odd = NULL;
     EXPECT_OK(tsr_zeros(&x, TSR_F32, 4, (const int64_t[]){ 1, 4, 5, 6 }));
@@ -847,28 +847,3 @@ static void test_bad_arguments_are_refused_in_words(void)
 }
 
 /* Memory ---------------------------------------------------------------------------------------- */
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_convolutions_match_loops_for_every_dtype_stride_and_option);
-    RUN(test_convolutions_done_with_other_ops_match_loops);
-    RUN(test_many_kernels_channels_and_places_are_cut_into_pieces);
-    RUN(test_large_windows_are_cut_into_boxes_of_outputs);
-    RUN(test_kernels_that_fill_vectors_match_loops);
-    RUN(test_kernels_that_fill_vectors_are_cut_into_boxes_and_bands);
-    RUN(test_depthwise_windows_of_three_by_three);
-    RUN(test_windows_of_one_place_are_products_of_matrices);
-    RUN(test_depthwise_rows_are_long_and_strided);
-    RUN(test_sums_of_fractions_are_rounded_once);
-    RUN(test_nan_and_infinity_reach_the_windows_that_hold_them);
-    RUN(test_a_complex_bias_keeps_its_infinity_apart);
-    RUN(test_layouts_give_the_same_bits);
-    RUN(test_the_smallest_signal_and_image);
-    RUN(test_dtypes_are_promoted_together);
-    RUN(test_a_result_may_be_x_itself_or_overlap_it);
-    RUN(test_huge_options_overflow_in_words_or_leave_one_window);
-    RUN(test_infer_and_cost_need_no_data);
-    RUN(test_bad_arguments_are_refused_in_words);
-    return TEST_END();
-}

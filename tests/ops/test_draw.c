@@ -62,14 +62,14 @@ static void check_length(int64_t n)
         }
 }
 
-static void test_every_length_has_the_numbers_of_its_blocks(void)
+TEST(test_every_length_has_the_numbers_of_its_blocks)
 {
     for (int64_t n = 1; n < 140; n++) check_length(n);
     static const int64_t more[] = { 511, 512, 513, 1023, 1024, 1025, 1500, 2047, 4097, 9001 };
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) check_length(more[i]);
 }
 
-static void test_views_have_the_numbers_of_packed_tensors(void)
+TEST(test_views_have_the_numbers_of_packed_tensors)
 {
     tsr_tensor *whole = NULL, *part = NULL;
     for (int d = 0; d < 4; d++)
@@ -85,7 +85,7 @@ static void test_views_have_the_numbers_of_packed_tensors(void)
             }
 }
 
-static void test_numbers_do_not_depend_on_threads_and_size(void)
+TEST(test_numbers_do_not_depend_on_threads_and_size)
 {
     tsr_tensor *z[2] = { NULL };
     const int64_t n = (12 << 20) + 5, few = 70000;
@@ -103,7 +103,7 @@ static void test_numbers_do_not_depend_on_threads_and_size(void)
     EXPECT_OK(tsr_set_threads(0));
 }
 
-static void test_words_are_those_of_philox_beyond_32_bits(void)
+TEST(test_words_are_those_of_philox_beyond_32_bits)
 {
     static const uint64_t firsts[] = { 0, 5, 0xfffffff0u, 0xffffffffu, 0x1fffffffeu, 0x500000006u };
     uint32_t words[TSRI_DRAW_WORDS], want[4];
@@ -130,7 +130,7 @@ static bool are_right(const float *got, int64_t made, uint64_t first, bool unifo
     return (double)got[made] == 77;
 }
 
-static void test_values_made_from_blocks_are_those_of_the_words(void)
+TEST(test_values_made_from_blocks_are_those_of_the_words)
 {
     static const uint64_t firsts[] = {
         0, 5, 0xffffffc0u, 0xffffffdfu, 0xffffffe0u, 0xfffffff0u, 0x1ffffff80u
@@ -160,7 +160,7 @@ static uint32_t odd_word(uint32_t i)
     return i < 16 ? ends[i] : i * 2654435761u;
 }
 
-static void test_normal_kernels_have_the_bits_of_same_math(void)
+TEST(test_normal_kernels_have_the_bits_of_same_math)
 {
     static uint32_t words[TSRI_DRAW_WORDS];
     static float f[TSRI_DRAW_WORDS], g[2];
@@ -185,7 +185,7 @@ static void test_normal_kernels_have_the_bits_of_same_math(void)
     }
 }
 
-static void test_integers_and_exponentials_are_those_of_their_words(void)
+TEST(test_integers_and_exponentials_are_those_of_their_words)
 {
     for (int64_t n = 1; n < 3000; n = n * 2 + 1) {
         tsr_tensor *narrow = NULL, *wide = NULL, *e = NULL, *f = NULL;
@@ -237,24 +237,10 @@ static void expect_integers(int64_t low, int64_t high)
     tsr_release(&t);
 }
 
-static void test_integers_are_drawn_again_where_words_leave_a_rest(void)
+TEST(test_integers_are_drawn_again_where_words_leave_a_rest)
 {
     expect_integers(-7, ((int64_t)3 << 30) + 1);
     expect_integers(0, (int64_t)1 << 32);
     expect_integers(INT64_MIN / 4, INT64_MAX);
     expect_integers(-((int64_t)3 << 61), (int64_t)3 << 61);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_every_length_has_the_numbers_of_its_blocks);
-    RUN(test_views_have_the_numbers_of_packed_tensors);
-    RUN(test_numbers_do_not_depend_on_threads_and_size);
-    RUN(test_words_are_those_of_philox_beyond_32_bits);
-    RUN(test_values_made_from_blocks_are_those_of_the_words);
-    RUN(test_normal_kernels_have_the_bits_of_same_math);
-    RUN(test_integers_and_exponentials_are_those_of_their_words);
-    RUN(test_integers_are_drawn_again_where_words_leave_a_rest);
-    return TEST_END();
 }

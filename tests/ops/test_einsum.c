@@ -193,7 +193,7 @@ static void run_expression(uint64_t *r, const expression *e, tsr_dtype dtype, in
     strided_free(&z);
 }
 
-static void test_einsum_is_the_sum_over_all_indices(void)
+TEST(test_einsum_is_the_sum_over_all_indices)
 {
     uint64_t r = 21;
     for (int round = 0; round < 10000; round++) {
@@ -205,7 +205,7 @@ static void test_einsum_is_the_sum_over_all_indices(void)
 
 /* By name ------------------------------------------------------------------------------------ */
 
-static void test_einsum_reads_every_part_of_the_notation(void)
+TEST(test_einsum_reads_every_part_of_the_notation)
 {
     tsr_tensor *a = NULL, *z = NULL, *s = NULL, *v = NULL;
     EXPECT_OK(tsr_arange(&v, TSR_F64, tsr_scalar_i64(0), tsr_scalar_i64(9), tsr_scalar_i64(1)));
@@ -251,7 +251,7 @@ static void test_einsum_reads_every_part_of_the_notation(void)
     tsr_release(&a); tsr_release(&s); tsr_release(&v);
 }
 
-static void test_einsum_points_at_what_is_wrong(void)
+TEST(test_einsum_points_at_what_is_wrong)
 {
     tsr_tensor *a = NULL, *b = NULL, *none = NULL, *z = NULL;
     tsr_desc d;
@@ -304,7 +304,7 @@ static void test_einsum_points_at_what_is_wrong(void)
     tsr_release(&a); tsr_release(&b); tsr_release(&none);
 }
 
-static void test_einsum_takes_numbers_and_mixed_dtypes(void)
+TEST(test_einsum_takes_numbers_and_mixed_dtypes)
 {
     tsr_tensor *a = NULL, *h = NULL, *z = NULL;
     EXPECT_OK(tsr_full(&a, TSR_F32, TSR_SHAPE(2), tsr_scalar_i64(3)));
@@ -317,7 +317,7 @@ static void test_einsum_takes_numbers_and_mixed_dtypes(void)
     tsr_release(&a); tsr_release(&h); tsr_release(&z);
 }
 
-static void test_einsum_keeps_products_on_the_way_in_f32(void)
+TEST(test_einsum_keeps_products_on_the_way_in_f32)
 {
     /* 300 * 300 is more than f16 holds; times 1 / 1024 it is not. */
     tsr_tensor *a = NULL, *b = NULL, *z = NULL;
@@ -331,7 +331,7 @@ static void test_einsum_keeps_products_on_the_way_in_f32(void)
     tsr_release(&a); tsr_release(&b); tsr_release(&z);
 }
 
-static void test_einsum_multiplies_the_smallest_product_first(void)
+TEST(test_einsum_multiplies_the_smallest_product_first)
 {
     /* In any other order a product on the way would need terabytes. */
     tsr_tensor *a = NULL, *b = NULL, *z = NULL;
@@ -343,7 +343,7 @@ static void test_einsum_multiplies_the_smallest_product_first(void)
     tsr_release(&a); tsr_release(&b); tsr_release(&z);
 }
 
-static void test_einsum_works_at_the_highest_rank(void)
+TEST(test_einsum_works_at_the_highest_rank)
 {
     int64_t twos[TSR_MAX_NDIM];
     int back[TSR_MAX_NDIM];
@@ -378,7 +378,7 @@ static void test_einsum_works_at_the_highest_rank(void)
     tsr_release(&a); tsr_release(&b); tsr_release(&z); tsr_release(&v);
 }
 
-static void test_einsum_may_write_over_its_operands(void)
+TEST(test_einsum_may_write_over_its_operands)
 {
     tsr_tensor *a = NULL, *copy = NULL, *want = NULL;
     EXPECT_OK(tsr_arange(&copy, TSR_I32, tsr_scalar_i64(0), tsr_scalar_i64(16), tsr_scalar_i64(1)));
@@ -393,18 +393,4 @@ static void test_einsum_may_write_over_its_operands(void)
         tsr_release(&want);
     }
     tsr_release(&a); tsr_release(&copy);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_einsum_is_the_sum_over_all_indices);
-    RUN(test_einsum_reads_every_part_of_the_notation);
-    RUN(test_einsum_points_at_what_is_wrong);
-    RUN(test_einsum_takes_numbers_and_mixed_dtypes);
-    RUN(test_einsum_keeps_products_on_the_way_in_f32);
-    RUN(test_einsum_multiplies_the_smallest_product_first);
-    RUN(test_einsum_works_at_the_highest_rank);
-    RUN(test_einsum_may_write_over_its_operands);
-    return TEST_END();
 }

@@ -475,7 +475,7 @@ static void same_dtype_case(ref_case *c)
     run_plan(c, &p);
 }
 
-static void test_every_op_in_every_dtype_is_as_the_reference_says_through_any_strides(void)
+TEST(test_every_op_in_every_dtype_is_as_the_reference_says_through_any_strides)
 {
     list_pairs();
     EXPECT_MSG(npairs > 900, "%d pairs", npairs);
@@ -483,7 +483,7 @@ static void test_every_op_in_every_dtype_is_as_the_reference_says_through_any_st
 }
 
 /* Every pattern of the one-byte floats, which the cases above meet by chance only. */
-static void test_every_op_of_one_is_right_for_every_f8_value(void)
+TEST(test_every_op_of_one_is_right_for_every_f8_value)
 {
     static const tsr_dtype dtypes[] = { TSR_F8E4M3, TSR_F8E5M2 };
     const double params[2] = { 0.5, 2 };
@@ -511,7 +511,7 @@ static void test_every_op_of_one_is_right_for_every_f8_value(void)
 }
 
 /* And every two of them under the ops of two. */
-static void test_every_op_of_two_is_right_for_every_two_f8_values(void)
+TEST(test_every_op_of_two_is_right_for_every_two_f8_values)
 {
     static unsigned char bytes[256];
     static const tsr_dtype dtypes[] = { TSR_F8E4M3, TSR_F8E5M2 };
@@ -570,7 +570,7 @@ static void mixed_case(ref_case *c)
     run_plan(c, &p);
 }
 
-static void test_operands_of_different_dtypes_are_promoted_or_refused(void) { ref_cases(20000, mixed_case); }
+TEST(test_operands_of_different_dtypes_are_promoted_or_refused) { ref_cases(20000, mixed_case); }
 
 static void number_case(ref_case *c)
 {
@@ -583,7 +583,7 @@ static void number_case(ref_case *c)
     run_plan(c, &p);
 }
 
-static void test_a_number_takes_the_dtype_of_the_tensors_beside_it(void) { ref_cases(20000, number_case); }
+TEST(test_a_number_takes_the_dtype_of_the_tensors_beside_it) { ref_cases(20000, number_case); }
 
 /* Refusals ------------------------------------------------------------------------------------ */
 
@@ -628,7 +628,7 @@ static void refuses_dtypes(const rule *r)
     }
 }
 
-static void test_every_op_refuses_the_dtypes_it_does_not_take_and_names_them(void)
+TEST(test_every_op_refuses_the_dtypes_it_does_not_take_and_names_them)
 {
     each_op(refuses_dtypes);
 }
@@ -655,7 +655,7 @@ static void refuses_missing(const rule *r)
     tsr_release(&described);
 }
 
-static void test_every_op_refuses_operands_that_are_missing_none_or_described(void)
+TEST(test_every_op_refuses_operands_that_are_missing_none_or_described)
 {
     each_op(refuses_missing);
 }
@@ -692,7 +692,7 @@ static void refuses_results(const rule *r)
     tsr_release(&wide);
 }
 
-static void test_every_op_refuses_results_that_do_not_fit(void) { each_op(refuses_results); }
+TEST(test_every_op_refuses_results_that_do_not_fit) { each_op(refuses_results); }
 
 static void refuses_shapes(const rule *r)
 {
@@ -707,9 +707,9 @@ static void refuses_shapes(const rule *r)
     tsr_release(&bad);
 }
 
-static void test_every_op_of_several_refuses_shapes_that_do_not_broadcast(void) { each_op(refuses_shapes); }
+TEST(test_every_op_of_several_refuses_shapes_that_do_not_broadcast) { each_op(refuses_shapes); }
 
-static void test_hardtanh_refuses_bounds_in_the_wrong_order(void)
+TEST(test_hardtanh_refuses_bounds_in_the_wrong_order)
 {
     tsr_tensor *x = ones(TSR_F32), *out = NULL;
     EXPECT_FAILS(tsr_hardtanh(&out, x, 2, 1), TSR_EINVAL, "hardtanh");
@@ -791,7 +791,7 @@ static void copies_aside(const rule *r)
     tsr_release(&flag);
 }
 
-static void test_every_op_without_memory_for_its_temporaries_fails_and_changes_nothing(void)
+TEST(test_every_op_without_memory_for_its_temporaries_fails_and_changes_nothing)
 {
     each_op(makes_and_converts);
     each_op(copies_aside);
@@ -818,7 +818,7 @@ static void runs_in_place(const rule *r)
     tsr_release(&flag);
 }
 
-static void test_every_op_in_place_allocates_nothing(void) { each_op(runs_in_place); }
+TEST(test_every_op_in_place_allocates_nothing) { each_op(runs_in_place); }
 
 /* Many elements ---------------------------------------------------------------------------------- */
 
@@ -860,7 +860,7 @@ static void splits(const rule *r)
     tsr_release(&whole);
 }
 
-static void test_every_op_of_many_elements_is_as_of_few(void) { each_op(splits); }
+TEST(test_every_op_of_many_elements_is_as_of_few) { each_op(splits); }
 
 /* A power that all elements have may be taken another way than one that each has of its own. */
 static void check_power(tsr_dtype dtype, int power)
@@ -886,7 +886,7 @@ static void check_power(tsr_dtype dtype, int power)
     tsr_release(&powers);
 }
 
-static void test_powers_by_a_number_are_squares_and_reciprocals_too(void)
+TEST(test_powers_by_a_number_are_squares_and_reciprocals_too)
 {
     static const tsr_dtype dtypes[] = { TSR_F16, TSR_BF16, TSR_F32, TSR_F64 };
     for (int d = 0; d < 4; d++)
@@ -894,7 +894,7 @@ static void test_powers_by_a_number_are_squares_and_reciprocals_too(void)
 }
 
 /* Every operand and the result have to be packed on the way, and all are as wide as can be. */
-static void test_long_rows_of_the_widest_dtype_with_gaps_are_as_packed_ones(void)
+TEST(test_long_rows_of_the_widest_dtype_with_gaps_are_as_packed_ones)
 {
     tsr_tensor *wide = NULL, *x = NULL, *room = NULL, *got = NULL, *packed = NULL, *want = NULL;
     bool same = false;
@@ -913,25 +913,4 @@ static void test_long_rows_of_the_widest_dtype_with_gaps_are_as_packed_ones(void
     tsr_release(&got);
     tsr_release(&packed);
     tsr_release(&want);
-}
-
-int main(int argc, char **argv)
-{
-    ref_begin(argc, argv);
-    RUN(test_every_op_in_every_dtype_is_as_the_reference_says_through_any_strides);
-    RUN(test_every_op_of_one_is_right_for_every_f8_value);
-    RUN(test_every_op_of_two_is_right_for_every_two_f8_values);
-    RUN(test_operands_of_different_dtypes_are_promoted_or_refused);
-    RUN(test_a_number_takes_the_dtype_of_the_tensors_beside_it);
-    RUN(test_every_op_refuses_the_dtypes_it_does_not_take_and_names_them);
-    RUN(test_every_op_refuses_operands_that_are_missing_none_or_described);
-    RUN(test_every_op_refuses_results_that_do_not_fit);
-    RUN(test_every_op_of_several_refuses_shapes_that_do_not_broadcast);
-    RUN(test_hardtanh_refuses_bounds_in_the_wrong_order);
-    RUN(test_every_op_without_memory_for_its_temporaries_fails_and_changes_nothing);
-    RUN(test_every_op_in_place_allocates_nothing);
-    RUN(test_every_op_of_many_elements_is_as_of_few);
-    RUN(test_powers_by_a_number_are_squares_and_reciprocals_too);
-    RUN(test_long_rows_of_the_widest_dtype_with_gaps_are_as_packed_ones);
-    return TEST_END();
 }

@@ -57,7 +57,7 @@ static void check_lanes(tsr_tensor *x)
     expect_filled(&z, 0, 0);
 }
 
-static void test_empty_tensors_with_any_strides(void)
+TEST(test_empty_tensors_with_any_strides)
 {
     const int64_t strides[][2] = {
         { 1, FAR }, { FAR, FAR }, { -FAR, -FAR }, { FAR, -FAR }, { INT64_MIN, INT64_MIN }
@@ -71,7 +71,7 @@ static void test_empty_tensors_with_any_strides(void)
 }
 
 /* Dims whose product is no number, beside one that is 0. */
-static void test_empty_tensors_with_huge_dims(void)
+TEST(test_empty_tensors_with_huge_dims)
 {
     tsr_tensor *x = empty_with(TSR_SHAPE(FAR, 0, 16, FAR), (const int64_t[]){ 1, 1, 1, 1 }), *z = NULL;
     EXPECT_OK(tsr_sum(&z, x, 0, NULL, false));
@@ -188,7 +188,7 @@ static bool goes_by_signature(tsr_op_kind kind)
            (!own || kind == TSR_OP_MATMUL || kind == TSR_OP_MATMUL_I8 || kind == TSR_OP_ADD);
 }
 
-static void test_no_op_looks_at_the_strides_of_no_elements(void)
+TEST(test_no_op_looks_at_the_strides_of_no_elements)
 {
     int done = 0;
     for (int kind = TSR_OP_NONE + 1; kind < TSR_OP_COUNT; kind++) {
@@ -204,7 +204,7 @@ static void test_no_op_looks_at_the_strides_of_no_elements(void)
 }
 
 /* Batches of empty matrices: leading dims alone would reach too far, or be too many. */
-static void test_products_of_empty_matrices_of_huge_batches(void)
+TEST(test_products_of_empty_matrices_of_huge_batches)
 {
     const int64_t strides[] = { FAR, FAR, 1 };
     tsr_tensor *a = empty_with(TSR_SHAPE(3, 0, 4), strides), *b = empty_with(TSR_SHAPE(3, 4, 0), strides),
@@ -220,7 +220,7 @@ static void test_products_of_empty_matrices_of_huge_batches(void)
 }
 
 /* More matrices and lines than can be counted through, all without elements: nothing is done for each. */
-static void test_time_does_not_depend_on_how_many_empty_matrices_there_are(void)
+TEST(test_time_does_not_depend_on_how_many_empty_matrices_there_are)
 {
     const int64_t shape[] = { (int64_t)1 << 40, (int64_t)1 << 18, 0, 4 };
     tsr_tensor *x = empty_with(4, shape, (const int64_t[]){ 1, 1, 1, 1 }), *z = NULL;
@@ -248,7 +248,7 @@ static void test_time_does_not_depend_on_how_many_empty_matrices_there_are(void)
 }
 
 /* An empty result whose packed strides are no numbers is refused, with the op's name. */
-static void test_products_whose_strides_overflow_are_refused(void)
+TEST(test_products_whose_strides_overflow_are_refused)
 {
     tsr_tensor *a = empty_with(TSR_SHAPE(FAR, FAR, 0, 4), (const int64_t[]){ 1, 1, 1, 1 });
     tsr_tensor *b = empty_with(TSR_SHAPE(4, 0), (const int64_t[]){ 1, 1 }), *z = NULL;
@@ -258,23 +258,10 @@ static void test_products_whose_strides_overflow_are_refused(void)
     tsr_release(&b);
 }
 
-static void test_frequencies_of_no_length_are_refused(void)
+TEST(test_frequencies_of_no_length_are_refused)
 {
     tsr_tensor *z = NULL;
     EXPECT_FAILS(tsr_fftfreq(&z, INT64_MIN, 1, TSR_F32), TSR_EINVAL, "n is");
     EXPECT_FAILS(tsr_rfftfreq(&z, INT64_MIN, 1, TSR_F32), TSR_EINVAL, "n is");
     EXPECT(!z);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_empty_tensors_with_any_strides);
-    RUN(test_empty_tensors_with_huge_dims);
-    RUN(test_no_op_looks_at_the_strides_of_no_elements);
-    RUN(test_products_of_empty_matrices_of_huge_batches);
-    RUN(test_time_does_not_depend_on_how_many_empty_matrices_there_are);
-    RUN(test_products_whose_strides_overflow_are_refused);
-    RUN(test_frequencies_of_no_length_are_refused);
-    return TEST_END();
 }

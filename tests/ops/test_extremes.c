@@ -164,7 +164,7 @@ static void expect_products(int f, int c, layout how, int64_t width, int64_t n)
     tsr_release(&all);
 }
 
-static void test_products_do_not_overflow_on_the_way(void)
+TEST(test_products_do_not_overflow_on_the_way)
 {
     for (size_t f = 0; f < COUNT(floats); f++)
         for (size_t c = 0; c < COUNT(products); c++)
@@ -189,7 +189,7 @@ static double any_power(int64_t i, int64_t n, double big)
     }
 }
 
-static void test_products_take_subnormal_factors(void)
+TEST(test_products_take_subnormal_factors)
 {
     for (int how = 0; how < LAYOUTS; how++)
         for (size_t l = 0; l < COUNT(lengths); l++) {
@@ -205,7 +205,7 @@ static void test_products_take_subnormal_factors(void)
 }
 
 /* Just inside and just outside of the range. */
-static void test_products_are_rounded_once_at_the_ends(void)
+TEST(test_products_are_rounded_once_at_the_ends)
 {
     static const struct { double x[3], wanted;
     } cases[] = {
@@ -229,7 +229,7 @@ static void test_products_are_rounded_once_at_the_ends(void)
 }
 
 /* i big, i / big, ...: factors turn the product by a quarter each. */
-static void test_complex_products_turn(void)
+TEST(test_complex_products_turn)
 {
     for (size_t l = 0; l < COUNT(lengths); l++)
         for (int wide = 0; wide < 2; wide++) {
@@ -360,19 +360,19 @@ static void expect_scaled_all(tsr_dtype dtype, double unit, const int *powers, s
                 }
 }
 
-static void test_large_and_small_doubles_keep_their_digits(void)
+TEST(test_large_and_small_doubles_keep_their_digits)
 {
     expect_scaled_all(TSR_F64, 0x1p-44, (const int[]){ 505, -495, 700, -700, 1000, -1000 }, 6);
 }
 
-static void test_large_and_small_floats_keep_their_digits(void)
+TEST(test_large_and_small_floats_keep_their_digits)
 {
     expect_scaled_all(TSR_F32, 0x1p-20, (const int[]){ 55, -55, 100, -100 }, 4);
     expect_scaled_all(TSR_BF16, 0x1p-6, (const int[]){ 55, -55, 100, -100 }, 4);
 }
 
 /* The sum leaves the range, its mean does not; sums may come back. */
-static void test_sums_come_back_into_the_range(void)
+TEST(test_sums_come_back_into_the_range)
 {
     for (size_t l = 0; l < COUNT(lengths); l++) {
         tsr_tensor *x = make(TSR_F64, ROWS, 1, lengths[l], only_big, 0x1.8p1023),
@@ -391,7 +391,7 @@ static void test_sums_come_back_into_the_range(void)
 }
 
 /* What is infinite or NaN stays so, and deviations of equal numbers are 0. */
-static void test_infinite_and_equal_elements(void)
+TEST(test_infinite_and_equal_elements)
 {
     static const double given[][3] = {
         { INFINITY, 1, 2 }, { INFINITY, -INFINITY, 1 }, { NAN, 1e300, 1 }, { 3, 3, 3 }
@@ -410,7 +410,7 @@ static void test_infinite_and_equal_elements(void)
 }
 
 /* Weights are taken after the row was brought near 1; eps counts as it does for ordinary rows. */
-static void test_norms_of_large_rows_take_weights_and_eps(void)
+TEST(test_norms_of_large_rows_take_weights_and_eps)
 {
     enum { N = 6 };
     tsr_tensor *x = NULL, *w = NULL, *b = NULL, *z = NULL;
@@ -456,7 +456,7 @@ static void expect_parts(const tsr_tensor *z, double re, double im, const char *
                    "%s: %g %g, not %g %g", what, v[2 * i], v[2 * i + 1], re, im);
 }
 
-static void test_complex_numbers_far_from_1(void)
+TEST(test_complex_numbers_far_from_1)
 {
     static const double bigs[] = { 0x1p660, 0x1p1020, 0x1p-660, 0x1p-1000 };
     for (size_t c = 0; c < COUNT(bigs); c++) {
@@ -484,7 +484,7 @@ static void test_complex_numbers_far_from_1(void)
     }
 }
 
-static void test_hypot_and_exponentials_far_out(void)
+TEST(test_hypot_and_exponentials_far_out)
 {
     static const double bigs[] = { 0x1p1020, 0x1p-1040, 0x1p600, 0x1p-600 };
     for (size_t c = 0; c < COUNT(bigs); c++) {
@@ -499,21 +499,4 @@ static void test_hypot_and_exponentials_far_out(void)
         EXPECT(fabs(number(s, 5) - 1.0 / 33) < 1e-16);
         tsr_release(&x); tsr_release(&y); tsr_release(&z); tsr_release(&s); tsr_release(&l);
     }
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_products_do_not_overflow_on_the_way);
-    RUN(test_products_take_subnormal_factors);
-    RUN(test_products_are_rounded_once_at_the_ends);
-    RUN(test_complex_products_turn);
-    RUN(test_large_and_small_doubles_keep_their_digits);
-    RUN(test_large_and_small_floats_keep_their_digits);
-    RUN(test_sums_come_back_into_the_range);
-    RUN(test_infinite_and_equal_elements);
-    RUN(test_norms_of_large_rows_take_weights_and_eps);
-    RUN(test_complex_numbers_far_from_1);
-    RUN(test_hypot_and_exponentials_far_out);
-    return TEST_END();
 }

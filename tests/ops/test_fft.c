@@ -10,6 +10,7 @@
 #include "cpu/fft/fft.h"
 #include "cpu/fft/fft_kernels.h"
 #include "cpu/fft/roots.h"
+#define TEST_OWN_MAIN
 #include "property/reference.h"
 
 /* An allocation beyond all memory fails, under a sanitizer too. */

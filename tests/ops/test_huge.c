@@ -21,7 +21,7 @@ static void repeat(tsr_tensor **out, tsr_dtype dtype, int64_t n)
     tsr_release(&row);
 }
 
-static void test_views_and_copies_of_huge_tensors(void)
+TEST(test_views_and_copies_of_huge_tensors)
 {
     tsr_tensor *x = NULL, *part = NULL, *copy = NULL;
     float v = 0;
@@ -38,7 +38,7 @@ static void test_views_and_copies_of_huge_tensors(void)
     tsr_release(&x);
 }
 
-static void test_elementwise_ops_on_parts_of_huge_tensors(void)
+TEST(test_elementwise_ops_on_parts_of_huge_tensors)
 {
     tsr_tensor *x = NULL, *part = NULL, *z = NULL;
     float v = 0;
@@ -54,7 +54,7 @@ static void test_elementwise_ops_on_parts_of_huge_tensors(void)
     tsr_release(&x);
 }
 
-static void test_indices_beyond_32_bits(void)
+TEST(test_indices_beyond_32_bits)
 {
     tsr_tensor *x = NULL, *index = NULL, *z = NULL, *wide = NULL;
     int64_t places[] = { many - 1, 0, -many, ((int64_t)1 << 31) + 7 };
@@ -79,7 +79,7 @@ static void test_indices_beyond_32_bits(void)
     tsr_release(&x);
 }
 
-static void test_products_with_huge_batches_are_inferred_and_refused_by_size(void)
+TEST(test_products_with_huge_batches_are_inferred_and_refused_by_size)
 {
     tsr_tensor *x = NULL, *part = NULL, *z = NULL;
     tsr_desc d;
@@ -95,7 +95,7 @@ static void test_products_with_huge_batches_are_inferred_and_refused_by_size(voi
     tsr_release(&x);
 }
 
-static void test_reductions_of_huge_tensors(void)
+TEST(test_reductions_of_huge_tensors)
 {
     if (!WALKS) SKIP("walking 2^31 elements under a sanitizer");
     tsr_tensor *one = NULL, *x = NULL, *z = NULL;
@@ -114,7 +114,7 @@ static void test_reductions_of_huge_tensors(void)
     tsr_release(&one);
 }
 
-static void test_products_over_huge_sums(void)
+TEST(test_products_over_huge_sums)
 {
     if (!WALKS) SKIP("walking 2^31 elements under a sanitizer");
     tsr_tensor *one = NULL, *x = NULL, *z = NULL;
@@ -129,7 +129,7 @@ static void test_products_over_huge_sums(void)
     tsr_release(&one);
 }
 
-static void test_windows_and_softmax_on_parts_of_huge_tensors(void)
+TEST(test_windows_and_softmax_on_parts_of_huge_tensors)
 {
     tsr_tensor *x = NULL, *part = NULL, *z = NULL, *pooled = NULL;
     repeat(&x, TSR_F32, 6);
@@ -142,17 +142,4 @@ static void test_windows_and_softmax_on_parts_of_huge_tensors(void)
     tsr_release(&z);
     tsr_release(&part);
     tsr_release(&x);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_views_and_copies_of_huge_tensors);
-    RUN(test_elementwise_ops_on_parts_of_huge_tensors);
-    RUN(test_indices_beyond_32_bits);
-    RUN(test_products_with_huge_batches_are_inferred_and_refused_by_size);
-    RUN(test_reductions_of_huge_tensors);
-    RUN(test_products_over_huge_sums);
-    RUN(test_windows_and_softmax_on_parts_of_huge_tensors);
-    return TEST_END();
 }

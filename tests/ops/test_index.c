@@ -34,7 +34,7 @@ static void take_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_take_puts_the_indices_dims_where_the_axis_was(void) { ref_cases(2 * EACH, take_case); }
+TEST(test_take_puts_the_indices_dims_where_the_axis_was) { ref_cases(2 * EACH, take_case); }
 
 static void along_case(ref_case *c)
 {
@@ -70,7 +70,7 @@ static void along_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_picks_along_an_axis_broadcast_or_are_cut(void) { ref_cases(2 * EACH, along_case); }
+TEST(test_picks_along_an_axis_broadcast_or_are_cut) { ref_cases(2 * EACH, along_case); }
 
 /* An index that lies outside: nothing is made or changed, and the message says where. */
 static void outside_case(ref_case *c)
@@ -108,7 +108,7 @@ static void outside_case(ref_case *c)
     check_refused(c, 1);
 }
 
-static void test_an_index_outside_its_dim_is_named(void) { ref_cases(EACH, outside_case); }
+TEST(test_an_index_outside_its_dim_is_named) { ref_cases(EACH, outside_case); }
 
 /* Writing ----------------------------------------------------------------------------------- */
 
@@ -201,7 +201,7 @@ static void scatter_case(ref_case *c)
     else check_refused(c, 1);
 }
 
-static void test_scatter_is_a_loop_in_row_major_order(void) { ref_cases(3 * EACH, scatter_case); }
+TEST(test_scatter_is_a_loop_in_row_major_order) { ref_cases(3 * EACH, scatter_case); }
 
 static void index_add_case(ref_case *c)
 {
@@ -235,7 +235,7 @@ static void index_add_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_index_add_adds_slices(void) { ref_cases(EACH, index_add_case); }
+TEST(test_index_add_adds_slices) { ref_cases(EACH, index_add_case); }
 
 static void one_hot_case(ref_case *c)
 {
@@ -259,7 +259,7 @@ static void one_hot_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_one_hot_marks_each_index(void) { ref_cases(EACH, one_hot_case); }
+TEST(test_one_hot_marks_each_index) { ref_cases(EACH, one_hot_case); }
 
 /* Masks ------------------------------------------------------------------------------------- */
 
@@ -309,7 +309,7 @@ static void masked_select_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_masked_select_lists_what_is_true(void) { ref_cases(EACH, masked_select_case); }
+TEST(test_masked_select_lists_what_is_true) { ref_cases(EACH, masked_select_case); }
 
 static void masked_fill_case(ref_case *c)
 {
@@ -333,7 +333,7 @@ static void masked_fill_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_masked_fill_changes_what_is_true(void) { ref_cases(EACH, masked_fill_case); }
+TEST(test_masked_fill_changes_what_is_true) { ref_cases(EACH, masked_fill_case); }
 
 static void nonzero_case(ref_case *c)
 {
@@ -358,7 +358,7 @@ static void nonzero_case(ref_case *c)
 }
 
 /* want_i64 needs the dtype's size before the shape is known. */
-static void test_nonzero_lists_indices_in_row_major_order(void)
+TEST(test_nonzero_lists_indices_in_row_major_order)
 {
     want_shape(0, TSR_I64, 0, NULL);
     ref_cases(EACH, nonzero_case);
@@ -374,7 +374,7 @@ static void expect_f32(const tsr_tensor *t, int n, const float *numbers)
         EXPECT_MSG(got[i] == numbers[i], "element %d is %g, not %g", i, got[i], numbers[i]);
 }
 
-static void test_the_last_of_several_is_set_and_all_are_added(void)
+TEST(test_the_last_of_several_is_set_and_all_are_added)
 {
     tsr_tensor *t = NULL, *at = NULL, *src = NULL, *y = NULL;
     EXPECT_OK(tsr_from_data(&t, TSR_F32, TSR_SHAPE(3), (float[]){ 10, 20, 30 }));
@@ -395,7 +395,7 @@ static void test_the_last_of_several_is_set_and_all_are_added(void)
     for (int i = 0; i < 4; i++) tsr_release(&all[i]);
 }
 
-static void test_bad_input_is_refused_in_words(void)
+TEST(test_bad_input_is_refused_in_words)
 {
     tsr_tensor *t = NULL, *at = NULL, *y = NULL, *f = NULL, *mask = NULL, *described = NULL, *z = NULL,
                *deep = NULL;
@@ -492,7 +492,7 @@ static void test_bad_input_is_refused_in_words(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(&all[i]);
 }
 
-static void test_large_gathers_are_right_on_every_thread(void)
+TEST(test_large_gathers_are_right_on_every_thread)
 {
     tsr_tensor *t = NULL, *at = NULL, *y = NULL;
     uint64_t random = 3;
@@ -513,7 +513,7 @@ static void test_large_gathers_are_right_on_every_thread(void)
 }
 
 /* Rows of which each begins elsewhere in a line, to and from between guards; some are met again. */
-static void test_long_rows_of_every_length_move_and_are_added(void)
+TEST(test_long_rows_of_every_length_move_and_are_added)
 {
     enum { ROWS = 9, PICKS = 23, GUARD = -77 };
     for (int64_t n = 60; n < 420; n += n < 140 ? 1 : 37)
@@ -559,23 +559,4 @@ static void test_long_rows_of_every_length_move_and_are_added(void)
             tsr_release(&was);
             tsr_release(&whole);
         }
-}
-
-int main(int argc, char **argv)
-{
-    ref_begin(argc, argv);
-    RUN(test_take_puts_the_indices_dims_where_the_axis_was);
-    RUN(test_picks_along_an_axis_broadcast_or_are_cut);
-    RUN(test_an_index_outside_its_dim_is_named);
-    RUN(test_scatter_is_a_loop_in_row_major_order);
-    RUN(test_index_add_adds_slices);
-    RUN(test_one_hot_marks_each_index);
-    RUN(test_masked_select_lists_what_is_true);
-    RUN(test_masked_fill_changes_what_is_true);
-    RUN(test_nonzero_lists_indices_in_row_major_order);
-    RUN(test_the_last_of_several_is_set_and_all_are_added);
-    RUN(test_bad_input_is_refused_in_words);
-    RUN(test_large_gathers_are_right_on_every_thread);
-    RUN(test_long_rows_of_every_length_move_and_are_added);
-    return TEST_END();
 }

@@ -220,7 +220,7 @@ static void tails_of(uint64_t *seed, tsr_op_kind op, tsr_dtype dtype)
 
 static void tails(uint64_t *seed) { for_each_kernel(seed, tails_of); }
 
-static void test_kernels_of_every_set_have_the_portable_results_for_every_tail_and_alignment(void)
+TEST(test_kernels_of_every_set_have_the_portable_results_for_every_tail_and_alignment)
 {
     for_each_set(tails);
 }
@@ -240,7 +240,7 @@ static void streams_of(uint64_t *seed, tsr_op_kind op, tsr_dtype dtype)
 
 static void streams(uint64_t *seed) { for_each_kernel(seed, streams_of); }
 
-static void test_results_written_around_the_caches_are_the_same(void) { for_each_set(streams); }
+TEST(test_results_written_around_the_caches_are_the_same) { for_each_set(streams); }
 
 /* Steps of any kind, with the result's elements apart from each other. */
 static void lay_out_anyhow(uint64_t *seed, tile_case *c)
@@ -279,7 +279,7 @@ static void stages_of(uint64_t *seed, tsr_op_kind op, tsr_dtype dtype)
 
 static void stages(uint64_t *seed) { for_each_kernel(seed, stages_of); }
 
-static void test_tiles_of_any_steps_go_through_the_stage(void) { for_each_set(stages); }
+TEST(test_tiles_of_any_steps_go_through_the_stage) { for_each_set(stages); }
 
 /* Casts ----------------------------------------------------------------------------------- */
 
@@ -321,7 +321,7 @@ static void casts(uint64_t *seed)
     EXPECT_MSG(found > 100, "%s has only %d casts", set_name, found);
 }
 
-static void test_direct_casts_have_the_bits_of_the_way_through_a_wide_type(void) { for_each_set(casts); }
+TEST(test_direct_casts_have_the_bits_of_the_way_through_a_wide_type) { for_each_set(casts); }
 
 /* Functions ------------------------------------------------------------------------------- */
 
@@ -368,26 +368,14 @@ static void all_functions(uint64_t *seed)
             expect_function(seed, &elementwise_ops[i]);
 }
 
-static void test_functions_of_floats_are_within_their_bounds_for_any_pattern(void)
+TEST(test_functions_of_floats_are_within_their_bounds_for_any_pattern)
 {
     for_each_set(all_functions);
 }
 
 /* What an op touches decides, not what it is. */
-static void test_small_results_stay_in_the_caches(void)
+TEST(test_small_results_stay_in_the_caches)
 {
     EXPECT(!tsri_cpu_streams(0) && !tsri_cpu_streams(1 << 20));
     EXPECT(tsri_cpu_streams((int64_t)1 << 32));
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_kernels_of_every_set_have_the_portable_results_for_every_tail_and_alignment);
-    RUN(test_results_written_around_the_caches_are_the_same);
-    RUN(test_tiles_of_any_steps_go_through_the_stage);
-    RUN(test_direct_casts_have_the_bits_of_the_way_through_a_wide_type);
-    RUN(test_functions_of_floats_are_within_their_bounds_for_any_pattern);
-    RUN(test_small_results_stay_in_the_caches);
-    return TEST_END();
 }

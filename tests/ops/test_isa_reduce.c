@@ -208,7 +208,7 @@ static void accumulate_all(uint64_t *seed)
     EXPECT(tried >= 40);
 }
 
-static void test_every_sets_kernels_accumulate_what_the_portable_ones_do(void)
+TEST(test_every_sets_kernels_accumulate_what_the_portable_ones_do)
 {
     for_each_set(accumulate_all);
 }
@@ -268,7 +268,7 @@ static void repeating_all(uint64_t *seed)
         }
 }
 
-static void test_every_set_accumulates_columns_that_repeat(void) { for_each_set(repeating_all); }
+TEST(test_every_set_accumulates_columns_that_repeat) { for_each_set(repeating_all); }
 
 /* Long runs ---------------------------------------------------------------------------------- */
 
@@ -371,7 +371,7 @@ static void long_all(uint64_t *seed)
     for (int i = 0; i < 40; i++) one_found(seed, i % 2 ? TSR_F32 : TSR_F64);
 }
 
-static void test_every_set_reads_long_runs_at_several_places(void) { for_each_set(long_all); }
+TEST(test_every_set_reads_long_runs_at_several_places) { for_each_set(long_all); }
 
 /* Runs that are read in twos come to the same bits as each alone. */
 static void one_pair(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
@@ -405,7 +405,7 @@ static void pairs_all(uint64_t *seed)
         }
 }
 
-static void test_a_run_comes_to_the_same_beside_another(void) { for_each_set(pairs_all); }
+TEST(test_a_run_comes_to_the_same_beside_another) { for_each_set(pairs_all); }
 
 static void finalise_all(uint64_t *seed)
 {
@@ -423,7 +423,7 @@ static void finalise_all(uint64_t *seed)
     }
 }
 
-static void test_every_set_finalises_totals_and_extremes_alike(void) { for_each_set(finalise_all); }
+TEST(test_every_set_finalises_totals_and_extremes_alike) { for_each_set(finalise_all); }
 
 /* Few elements --------------------------------------------------------------------------------- */
 
@@ -504,7 +504,7 @@ static void few_all(uint64_t *seed)
                 one_short(seed, (tsri_acc_kind)kind, dtypes[d]);
 }
 
-static void test_every_sets_kernels_for_few_elements_give_what_plain_loops_do(void) { for_each_set(few_all); }
+TEST(test_every_sets_kernels_for_few_elements_give_what_plain_loops_do) { for_each_set(few_all); }
 
 /* Scans ---------------------------------------------------------------------------------------- */
 
@@ -564,16 +564,4 @@ static void scan_all(uint64_t *seed)
             for (int i = 0; i < CASES; i++) one_scan(seed, (tsri_scan)kind, dtypes[d]);
 }
 
-static void test_every_sets_kernels_scan_as_the_portable_ones_do(void) { for_each_set(scan_all); }
-
-int main(void)
-{
-    RUN(test_every_sets_kernels_accumulate_what_the_portable_ones_do);
-    RUN(test_every_sets_kernels_for_few_elements_give_what_plain_loops_do);
-    RUN(test_every_set_accumulates_columns_that_repeat);
-    RUN(test_every_set_reads_long_runs_at_several_places);
-    RUN(test_a_run_comes_to_the_same_beside_another);
-    RUN(test_every_set_finalises_totals_and_extremes_alike);
-    RUN(test_every_sets_kernels_scan_as_the_portable_ones_do);
-    return TEST_END();
-}
+TEST(test_every_sets_kernels_scan_as_the_portable_ones_do) { for_each_set(scan_all); }

@@ -12,6 +12,7 @@
 
 #include "cpu/lapack.h"
 #include "opcheck/trial.h"
+#define TEST_OWN_MAIN
 #include "test.h"
 
 static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_C64, TSR_C128 };

@@ -67,7 +67,7 @@ enum { SHAPES = 4 };
 
 /* The operators ---------------------------------------------------------------------------- */
 
-static void test_add_is_c_equals_a_plus_b(void)
+TEST(test_add_is_c_equals_a_plus_b)
 {
     EACH_CASE(d, s, v) {
         tsr_tensor *a = make(dtypes[d], 2, shapes[s], v), *b = make(dtypes[d], 2, shapes[s], v), *c = NULL;
@@ -81,7 +81,7 @@ static void test_add_is_c_equals_a_plus_b(void)
     }
 }
 
-static void test_argmax_gives_the_largest_and_where_it_is(void)
+TEST(test_argmax_gives_the_largest_and_where_it_is)
 {
     EACH_CASE(d, s, v) {
         const int64_t n = shapes[s][0] * shapes[s][1];
@@ -98,7 +98,7 @@ static void test_argmax_gives_the_largest_and_where_it_is(void)
     }
 }
 
-static void test_embedding_takes_rows_of_the_weight(void)
+TEST(test_embedding_takes_rows_of_the_weight)
 {
     EACH_CASE(d, s, v) {
         const int64_t n = 50, rows = shapes[s][0];
@@ -116,7 +116,7 @@ static void test_embedding_takes_rows_of_the_weight(void)
     }
 }
 
-static void test_linear_is_x_times_w_transposed_plus_bias(void)
+TEST(test_linear_is_x_times_w_transposed_plus_bias)
 {
     EACH_CASE(d, s, v) {
         const int64_t m = shapes[s][0], k = shapes[s][1], n = 19;
@@ -143,7 +143,7 @@ static void test_linear_is_x_times_w_transposed_plus_bias(void)
     }
 }
 
-static void test_rearrange_copies_between_any_strides(void)
+TEST(test_rearrange_copies_between_any_strides)
 {
     EACH_CASE(d, s, v) {
         tsr_tensor *x = make(dtypes[d], 2, shapes[s], v), *out = NULL, *column = NULL;
@@ -161,7 +161,7 @@ static void test_rearrange_copies_between_any_strides(void)
     }
 }
 
-static void test_rms_norm_divides_by_the_root_of_the_mean_square(void)
+TEST(test_rms_norm_divides_by_the_root_of_the_mean_square)
 {
     EACH_CASE(d, s, v) {
         const int64_t n = shapes[s][1];
@@ -190,7 +190,7 @@ static double turned(const tsr_tensor *x, int64_t i, int64_t h, int64_t j, int64
     return j < half ? a * cos(angle) - b * sin(angle) : b * cos(angle) + a * sin(angle);
 }
 
-static void test_rope_turns_pairs_by_position(void)
+TEST(test_rope_turns_pairs_by_position)
 {
     static const struct { int64_t shape[3], start; } cases[] = { { { 2, 1, 4 }, 0 }, { { 51, 4, 64 }, 512 } };
     for (int d = 0; d < DTYPES; d++)
@@ -212,7 +212,7 @@ static void test_rope_turns_pairs_by_position(void)
             }
 }
 
-static void test_swiglu_gates_up(void)
+TEST(test_swiglu_gates_up)
 {
     EACH_CASE(d, s, v) {
         tsr_tensor *gate = make(dtypes[d], 2, shapes[s], v), *up = make(dtypes[d], 2, shapes[s], v),
@@ -227,18 +227,4 @@ static void test_swiglu_gates_up(void)
         tsr_release(&up);
         tsr_release(&out);
     }
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_add_is_c_equals_a_plus_b);
-    RUN(test_argmax_gives_the_largest_and_where_it_is);
-    RUN(test_embedding_takes_rows_of_the_weight);
-    RUN(test_linear_is_x_times_w_transposed_plus_bias);
-    RUN(test_rearrange_copies_between_any_strides);
-    RUN(test_rms_norm_divides_by_the_root_of_the_mean_square);
-    RUN(test_rope_turns_pairs_by_position);
-    RUN(test_swiglu_gates_up);
-    return TEST_END();
 }

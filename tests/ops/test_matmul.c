@@ -94,7 +94,7 @@ static shapes random_shapes(uint64_t *r)
     return s;
 }
 
-static void test_matmul_is_exact_for_every_dtype_shape_and_stride(void)
+TEST(test_matmul_is_exact_for_every_dtype_shape_and_stride)
 {
     uint64_t r = 1;
     for (int i = 0; i < 4000; i++) {
@@ -129,7 +129,7 @@ static void check_sizes(tsr_dtype dtype, int64_t m, int64_t k, int64_t n, uint64
     strided_free(&z);
 }
 
-static void test_matmul_is_exact_around_the_edges_of_panels_tiles_and_blocks(void)
+TEST(test_matmul_is_exact_around_the_edges_of_panels_tiles_and_blocks)
 {
     static const int64_t sizes[] = { 1, 2, 3, 4, 5, 7, 8, 9, 31, 63, 64, 65, 127, 128, 129 };
     static const int64_t depths[] = { 1, 2, 3, 17, 255, 256, 257, 511, 513 };
@@ -142,7 +142,7 @@ static void test_matmul_is_exact_around_the_edges_of_panels_tiles_and_blocks(voi
     }
 }
 
-static void test_matmul_is_exact_around_the_edges_of_chunks(void)
+TEST(test_matmul_is_exact_around_the_edges_of_chunks)
 {
     uint64_t r = 3;
     check_sizes(TSR_F32, 1023, 3, 5, &r);
@@ -159,7 +159,7 @@ static void test_matmul_is_exact_around_the_edges_of_chunks(void)
     check_sizes(TSR_BF16, 65, 64, 100, &r);
 }
 
-static void test_vectors_are_exact_at_every_length(void)
+TEST(test_vectors_are_exact_at_every_length)
 {
     uint64_t r = 4;
     static const int64_t lengths[] = { 0,   1,   2,   7,    8,    9,    127,  128, 129,
@@ -184,7 +184,7 @@ static uint32_t word_at_an_edge(uint64_t *r)
     return pick < n ? edges[pick] : (uint32_t)test_next(r);
 }
 
-static void test_matmul_of_words_wraps(void)
+TEST(test_matmul_of_words_wraps)
 {
     uint64_t r = 6;
     static const int64_t lengths[] = { 1, 2, 3, 15, 16, 17, 33, 255, 256, 257, 600 };
@@ -229,7 +229,7 @@ static void check_bytes(strided a, strided b, bool lowest, uint64_t *r)
     strided_free(&z);
 }
 
-static void test_matmul_i8_sums_bytes_of_both_signs_in_i32(void)
+TEST(test_matmul_i8_sums_bytes_of_both_signs_in_i32)
 {
     uint64_t r = 5;
     for (int i = 0; i < 400; i++) {
@@ -240,7 +240,7 @@ static void test_matmul_i8_sums_bytes_of_both_signs_in_i32(void)
     }
 }
 
-static void test_long_and_wide_sums_of_bytes_are_exact(void)
+TEST(test_long_and_wide_sums_of_bytes_are_exact)
 {
     static const int64_t sizes[][3] = {
         { 5, 4160, 33 }, { 17, 2112, 32 }, { 65, 64, 48 }, { 33, 4100, 16 }, { 40, 128, 96 }
@@ -253,7 +253,7 @@ static void test_long_and_wide_sums_of_bytes_are_exact(void)
     }
 }
 
-static void test_matmul_i8_takes_bytes_only(void)
+TEST(test_matmul_i8_takes_bytes_only)
 {
     tsr_tensor *a = NULL, *b = NULL, *z = NULL;
     EXPECT_OK(tsr_zeros(&a, TSR_I16, TSR_SHAPE(2, 3)));
@@ -288,7 +288,7 @@ static void random_floats(uint64_t *r, tsr_tensor *t)
     for (int64_t i = 0; i < tsr_numel(t); i++) x[i] = (float)(test_below(r, 20001) - 10000) / 997.0f;
 }
 
-static void test_sums_have_the_order_of_the_header_on_every_path(void)
+TEST(test_sums_have_the_order_of_the_header_on_every_path)
 {
     static const int64_t shape[][3] = { { 1, 1024, 1 }, { 1, 300, 1 },   { 40, 5000, 1 },    { 1, 700, 33 },
                                         { 5, 6, 7 },    { 70, 2600, 9 }, { 130, 300, 140 }, { 3, 257, 3 } };
@@ -323,7 +323,7 @@ static void test_sums_have_the_order_of_the_header_on_every_path(void)
     }
 }
 
-static void test_products_of_fractions_are_as_accurate_as_their_type(void)
+TEST(test_products_of_fractions_are_as_accurate_as_their_type)
 {
     uint64_t r = 7;
     tsr_tensor *a = NULL, *b = NULL, *z = NULL;
@@ -385,7 +385,7 @@ static void check_same_bits(const tsr_tensor *part, const tsr_tensor *whole, int
 }
 
 /* One row, one column, and a result whose columns lie along memory have the sums of the whole. */
-static void test_sums_do_not_depend_on_the_way_a_product_takes(void)
+TEST(test_sums_do_not_depend_on_the_way_a_product_takes)
 {
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_C64, TSR_C128 };
     static const int64_t sizes[][3] = { { 37, 700, 53 }, { 9, 11, 7 }, { 130, 300, 260 } };
@@ -436,7 +436,7 @@ static tsr_tensor *spread(const tsr_tensor *t, int64_t step)
 }
 
 /* Long dots have an order of their own, that strides, threads and batches do not change. */
-static void test_long_dots_are_the_same_and_accurate_on_every_path(void)
+TEST(test_long_dots_are_the_same_and_accurate_on_every_path)
 {
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16 };
     static const int64_t lengths[] = { 1024, 1025, 2048, 2049, 2303, 4096 + 131, 70001, 600001 };
@@ -487,7 +487,7 @@ static void test_long_dots_are_the_same_and_accurate_on_every_path(void)
 }
 
 /* Results larger than caches, of few products each. */
-static void test_long_results_of_short_sums_are_exact(void)
+TEST(test_long_results_of_short_sums_are_exact)
 {
     static const int64_t sizes[][3] = {
         { 1100000, 8, 8 }, { 4160, 3, 4160 }, { 4200, 1, 4133 }, { 700001, 5, 17 }, { 1999, 16, 2000 },
@@ -520,7 +520,7 @@ static void test_long_results_of_short_sums_are_exact(void)
 
 /* Special values ---------------------------------------------------------------------- */
 
-static void test_nan_and_infinity_reach_the_rows_and_columns_they_are_in(void)
+TEST(test_nan_and_infinity_reach_the_rows_and_columns_they_are_in)
 {
     static const int64_t sizes[] = { 1, 3, 9, 70 };
     for (size_t c = 0; c < 4; c++) {
@@ -540,7 +540,7 @@ static void test_nan_and_infinity_reach_the_rows_and_columns_they_are_in(void)
 
 /* gemm --------------------------------------------------------------------------------- */
 
-static void test_gemm_adds_a_scaled_c_of_any_stride_that_broadcasts(void)
+TEST(test_gemm_adds_a_scaled_c_of_any_stride_that_broadcasts)
 {
     uint64_t r = 9;
     for (int round = 0; round < 1500; round++) {
@@ -579,7 +579,7 @@ static void test_gemm_adds_a_scaled_c_of_any_stride_that_broadcasts(void)
     }
 }
 
-static void test_gemm_with_beta_0_does_not_read_c(void)
+TEST(test_gemm_with_beta_0_does_not_read_c)
 {
     tsr_tensor *a = NULL, *c = NULL;
     EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(9, 9)));
@@ -590,7 +590,7 @@ static void test_gemm_with_beta_0_does_not_read_c(void)
     tsr_release(&a); tsr_release(&c);
 }
 
-static void test_gemm_scales_by_complex_and_wide_integer_factors(void)
+TEST(test_gemm_scales_by_complex_and_wide_integer_factors)
 {
     tsr_tensor *a = NULL, *z = NULL, *i = NULL, *iz = NULL;
     EXPECT_OK(tsr_full(&a, TSR_C64, TSR_SHAPE(2, 2), tsr_scalar_c128(1, 2)));
@@ -603,7 +603,7 @@ static void test_gemm_scales_by_complex_and_wide_integer_factors(void)
     tsr_release(&a); tsr_release(&z); tsr_release(&i); tsr_release(&iz);
 }
 
-static void test_gemm_c_may_be_a_number(void)
+TEST(test_gemm_c_may_be_a_number)
 {
     tsr_tensor *a = NULL, *z = NULL;
     EXPECT_OK(tsr_ones(&a, TSR_F16, TSR_SHAPE(3, 3)));
@@ -614,7 +614,7 @@ static void test_gemm_c_may_be_a_number(void)
 
 /* What is made of matmul ------------------------------------------------------------------ */
 
-static void test_linear_is_x_times_w_transposed_plus_bias(void)
+TEST(test_linear_is_x_times_w_transposed_plus_bias)
 {
     uint64_t r = 10;
     for (int round = 0; round < 600; round++) {
@@ -644,7 +644,7 @@ static void test_linear_is_x_times_w_transposed_plus_bias(void)
     }
 }
 
-static void test_addmm_is_c_plus_the_product(void)
+TEST(test_addmm_is_c_plus_the_product)
 {
     tsr_tensor *a = NULL, *b = NULL, *c = NULL, *z = NULL;
     EXPECT_OK(tsr_full(&a, TSR_I32, TSR_SHAPE(2, 3), tsr_scalar_i64(2)));
@@ -658,7 +658,7 @@ static void test_addmm_is_c_plus_the_product(void)
     tsr_release(&a); tsr_release(&b); tsr_release(&c); tsr_release(&z);
 }
 
-static void test_dot_does_not_conjugate_and_vecdot_does(void)
+TEST(test_dot_does_not_conjugate_and_vecdot_does)
 {
     tsr_tensor *a = NULL, *b = NULL, *dot = NULL, *vecdot = NULL;
     EXPECT_OK(tsr_full(&a, TSR_C128, TSR_SHAPE(3), tsr_scalar_c128(1, 2)));
@@ -671,7 +671,7 @@ static void test_dot_does_not_conjugate_and_vecdot_does(void)
     tsr_release(&a); tsr_release(&b); tsr_release(&dot); tsr_release(&vecdot);
 }
 
-static void test_vecdot_broadcasts_around_any_axis(void)
+TEST(test_vecdot_broadcasts_around_any_axis)
 {
     uint64_t r = 11;
     for (int round = 0; round < 500; round++) {
@@ -718,7 +718,7 @@ static void test_vecdot_broadcasts_around_any_axis(void)
     }
 }
 
-static void test_outer_multiplies_each_with_each(void)
+TEST(test_outer_multiplies_each_with_each)
 {
     uint64_t r = 12;
     for (int d = 0; d < 3 * PRODUCT_DTYPES; d++) {
@@ -741,7 +741,7 @@ static void test_outer_multiplies_each_with_each(void)
 
 /* Dtypes ------------------------------------------------------------------------------------ */
 
-static void test_operands_of_different_dtypes_are_promoted(void)
+TEST(test_operands_of_different_dtypes_are_promoted)
 {
     tsr_tensor *a = NULL, *b = NULL, *z = NULL;
     EXPECT_OK(tsr_full(&a, TSR_F16, TSR_SHAPE(2, 3), tsr_scalar_f64(1.5)));
@@ -771,7 +771,7 @@ static void test_operands_of_different_dtypes_are_promoted(void)
 
 /* Memory ------------------------------------------------------------------------------------- */
 
-static void test_a_result_that_overlaps_an_operand_is_as_if_it_were_copied_first(void)
+TEST(test_a_result_that_overlaps_an_operand_is_as_if_it_were_copied_first)
 {
     uint64_t r = 13;
     for (int round = 0; round < 300; round++) {
@@ -802,7 +802,7 @@ static void test_a_result_that_overlaps_an_operand_is_as_if_it_were_copied_first
 }
 
 /* Sizes at which a part of the result is written before all of the operand is read. */
-static void test_a_long_result_may_overlap_an_operand_too(void)
+TEST(test_a_long_result_may_overlap_an_operand_too)
 {
     uint64_t r = 15;
     tsr_tensor *a = NULL, *x = NULL, *x_copy = NULL, *tall = NULL, *from = NULL, *to = NULL,
@@ -832,7 +832,7 @@ static void test_a_long_result_may_overlap_an_operand_too(void)
     tsr_release(&from_copy); tsr_release(&b);
 }
 
-static void test_a_result_must_fit_and_be_writable(void)
+TEST(test_a_result_must_fit_and_be_writable)
 {
     tsr_tensor *a = NULL, *z = NULL, *wide = NULL;
     EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(2, 2)));
@@ -849,7 +849,7 @@ static void test_a_result_must_fit_and_be_writable(void)
     tsr_release(&a); tsr_release(&z); tsr_release(&wide);
 }
 
-static void test_a_described_result_is_allocated_with_its_strides(void)
+TEST(test_a_described_result_is_allocated_with_its_strides)
 {
     tsr_tensor *a = NULL, *z = NULL;
     tsr_desc d;
@@ -861,7 +861,7 @@ static void test_a_described_result_is_allocated_with_its_strides(void)
     tsr_release(&a); tsr_release(&z);
 }
 
-static void test_sums_over_nothing_are_0_or_beta_times_c(void)
+TEST(test_sums_over_nothing_are_0_or_beta_times_c)
 {
     for (int i = 0; i < PRODUCT_DTYPES; i++) {
         tsr_tensor *a = NULL, *b = NULL, *c = NULL, *z = NULL, *v = NULL, *dot = NULL;
@@ -887,7 +887,7 @@ static void test_sums_over_nothing_are_0_or_beta_times_c(void)
 
 /* Tensordot -------------------------------------------------------------------------------- */
 
-static void test_tensordot_sums_over_pairs_of_axes(void)
+TEST(test_tensordot_sums_over_pairs_of_axes)
 {
     uint64_t r = 14;
     for (int round = 0; round < 1500; round++) {
@@ -951,7 +951,7 @@ static void test_tensordot_sums_over_pairs_of_axes(void)
     }
 }
 
-static void test_tensordot_says_which_axes_do_not_fit(void)
+TEST(test_tensordot_says_which_axes_do_not_fit)
 {
     tsr_tensor *a = NULL, *b = NULL, *z = NULL;
     EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(2, 3)));
@@ -971,7 +971,7 @@ static void test_tensordot_says_which_axes_do_not_fit(void)
 
 /* Words ---------------------------------------------------------------------------------------- */
 
-static void test_shapes_that_do_not_fit_are_named(void)
+TEST(test_shapes_that_do_not_fit_are_named)
 {
     tsr_tensor *m34 = NULL, *m56 = NULL, *v4 = NULL, *v5 = NULL, *s = NULL, *b2 = NULL, *b3 = NULL, *z = NULL;
     EXPECT_OK(tsr_ones(&m34, TSR_F32, TSR_SHAPE(3, 4)));
@@ -1040,7 +1040,7 @@ static tsr_status call(int op, tsr_tensor **z, const tsr_tensor *a, const tsr_te
     }
 }
 
-static void test_every_op_refuses_what_is_no_operand(void)
+TEST(test_every_op_refuses_what_is_no_operand)
 {
     tsr_tensor *matrix = NULL, *vector = NULL, *described = NULL, *z = NULL, zeroed = { .data = NULL };
     tsr_desc d;
@@ -1062,43 +1062,4 @@ static void test_every_op_refuses_what_is_no_operand(void)
         tsr_release(&z);
     }
     tsr_release(&matrix); tsr_release(&vector); tsr_release(&described);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_matmul_is_exact_for_every_dtype_shape_and_stride);
-    RUN(test_matmul_is_exact_around_the_edges_of_panels_tiles_and_blocks);
-    RUN(test_matmul_is_exact_around_the_edges_of_chunks);
-    RUN(test_vectors_are_exact_at_every_length);
-    RUN(test_matmul_of_words_wraps);
-    RUN(test_matmul_i8_sums_bytes_of_both_signs_in_i32);
-    RUN(test_long_and_wide_sums_of_bytes_are_exact);
-    RUN(test_matmul_i8_takes_bytes_only);
-    RUN(test_sums_have_the_order_of_the_header_on_every_path);
-    RUN(test_products_of_fractions_are_as_accurate_as_their_type);
-    RUN(test_sums_do_not_depend_on_the_way_a_product_takes);
-    RUN(test_long_dots_are_the_same_and_accurate_on_every_path);
-    RUN(test_long_results_of_short_sums_are_exact);
-    RUN(test_nan_and_infinity_reach_the_rows_and_columns_they_are_in);
-    RUN(test_gemm_adds_a_scaled_c_of_any_stride_that_broadcasts);
-    RUN(test_gemm_with_beta_0_does_not_read_c);
-    RUN(test_gemm_scales_by_complex_and_wide_integer_factors);
-    RUN(test_gemm_c_may_be_a_number);
-    RUN(test_linear_is_x_times_w_transposed_plus_bias);
-    RUN(test_addmm_is_c_plus_the_product);
-    RUN(test_dot_does_not_conjugate_and_vecdot_does);
-    RUN(test_vecdot_broadcasts_around_any_axis);
-    RUN(test_outer_multiplies_each_with_each);
-    RUN(test_operands_of_different_dtypes_are_promoted);
-    RUN(test_a_result_that_overlaps_an_operand_is_as_if_it_were_copied_first);
-    RUN(test_a_long_result_may_overlap_an_operand_too);
-    RUN(test_a_result_must_fit_and_be_writable);
-    RUN(test_a_described_result_is_allocated_with_its_strides);
-    RUN(test_sums_over_nothing_are_0_or_beta_times_c);
-    RUN(test_tensordot_sums_over_pairs_of_axes);
-    RUN(test_tensordot_says_which_axes_do_not_fit);
-    RUN(test_shapes_that_do_not_fit_are_named);
-    RUN(test_every_op_refuses_what_is_no_operand);
-    return TEST_END();
 }

@@ -29,7 +29,7 @@ static tsr_tensor *filled(tsr_dtype dtype, int ndim, const int64_t *shape)
 }
 
 /* Lanes that do not stay in a cache are worked on in parts, of which some have nothing to add. */
-static void test_long_lanes_may_begin_or_end_with_anything(void)
+TEST(test_long_lanes_may_begin_or_end_with_anything)
 {
     enum { N = 5000, LANES = 32 };
     for (int log = 0; log < 2; log++) {
@@ -96,7 +96,7 @@ static void close_kit(kit *k)
 enum { CALLS = 24 };
 
 /* Which elements go does not depend on how they lie, or on their dtype. */
-static void test_dropout_depends_on_seed_and_index_alone(void)
+TEST(test_dropout_depends_on_seed_and_index_alone)
 {
     tsr_tensor *ones = NULL, *z = NULL, *turned = NULL, *column = NULL, *same = NULL;
     int64_t kept = 0;
@@ -123,7 +123,7 @@ static void test_dropout_depends_on_seed_and_index_alone(void)
 }
 
 /* An element goes exactly where its number is below p, however close. */
-static void test_dropout_compares_numbers_exactly(void)
+TEST(test_dropout_compares_numbers_exactly)
 {
     for (int parts = 0; parts < 2; parts++)
         for (uint64_t seed = 1; seed < 20; seed++) {
@@ -146,7 +146,7 @@ static void test_dropout_compares_numbers_exactly(void)
 
 /* Hard numbers ---------------------------------------------------------------------------------- */
 
-static void test_norms_do_not_cancel_under_a_large_mean(void)
+TEST(test_norms_do_not_cancel_under_a_large_mean)
 {
     for (int parts = 0; parts < 2; parts++) {
         tsr_tensor *x = NULL, *z = NULL;
@@ -165,7 +165,7 @@ static void test_norms_do_not_cancel_under_a_large_mean(void)
     }
 }
 
-static void test_norms_of_large_numbers_do_not_overflow(void)
+TEST(test_norms_of_large_numbers_do_not_overflow)
 {
     for (int parts = 0; parts < 2; parts++) {
         tsr_tensor *x = NULL, *z = NULL;
@@ -180,7 +180,7 @@ static void test_norms_of_large_numbers_do_not_overflow(void)
 }
 
 /* Weights and biases that are infinite, NaN or 0 of either sign give what multiplying and adding gives. */
-static void test_norms_with_hard_weights(void)
+TEST(test_norms_with_hard_weights)
 {
     enum { N = 41 };
     static const float hard[] = { INFINITY, -INFINITY, NAN, 0.0f, -0.0f, 1e38f, -1e-40f, 1 };
@@ -241,7 +241,7 @@ static void expect_values(const tsr_tensor *t, int n, const double *want)
     }
 }
 
-static void test_softmax_of_infinities_is_as_documented(void)
+TEST(test_softmax_of_infinities_is_as_documented)
 {
     static const struct { double x[3], soft[3], log[3]; } rows[] = {
         { { 0, -INFINITY, 0 }, { 0.5, 0, 0.5 }, { -0.69314718, -INFINITY, -0.69314718 } },
@@ -267,7 +267,7 @@ static void test_softmax_of_infinities_is_as_documented(void)
             }
 }
 
-static void test_causal_rows_that_see_nothing_are_zero(void)
+TEST(test_causal_rows_that_see_nothing_are_zero)
 {
     for (int parts = 0; parts < 2; parts++) {
         tsr_tensor *x = NULL;
@@ -283,7 +283,7 @@ static void test_causal_rows_that_see_nothing_are_zero(void)
     }
 }
 
-static void test_add_rms_norm_may_write_the_sum_over_its_operands(void)
+TEST(test_add_rms_norm_may_write_the_sum_over_its_operands)
 {
     for (int over = 0; over < 3; over++) {  /* x, the residual, or the norm over x */
         tsr_tensor *x = NULL, *y = NULL, *z = NULL, *sum = NULL;
@@ -304,7 +304,7 @@ static void test_add_rms_norm_may_write_the_sum_over_its_operands(void)
     }
 }
 
-static void test_losses_of_nothing(void)
+TEST(test_losses_of_nothing)
 {
     tsr_tensor *x = NULL, *target = NULL, *z = NULL;
     for (int parts = 0; parts < 2; parts++) {
@@ -336,7 +336,7 @@ static void test_losses_of_nothing(void)
 
 /* Bad input --------------------------------------------------------------------------------------- */
 
-static void test_bad_arguments_are_refused_in_words(void)
+TEST(test_bad_arguments_are_refused_in_words)
 {
     kit k;
     tsr_tensor *z = NULL, *sum = NULL, *ints = NULL, *none = NULL, *three = NULL;
@@ -423,7 +423,7 @@ static void test_bad_arguments_are_refused_in_words(void)
     close_kit(&k);
 }
 
-static void test_bad_losses_are_refused_in_words(void)
+TEST(test_bad_losses_are_refused_in_words)
 {
     kit k;
     tsr_tensor *z = NULL, *three = NULL;
@@ -467,7 +467,7 @@ static void test_bad_losses_are_refused_in_words(void)
     close_kit(&k);
 }
 
-static void test_infer_needs_no_data(void)
+TEST(test_infer_needs_no_data)
 {
     tsr_desc x, target, z;
     const tsr_loss_params mean = { .reduction = TSR_REDUCTION_MEAN },
@@ -537,7 +537,7 @@ static void expect_long_lanes(tsr_dtype dtype, const int64_t *shape, bool x_by_c
     tsr_release(&norm);
 }
 
-static void test_long_lanes_along_every_stride_are_right(void)
+TEST(test_long_lanes_along_every_stride_are_right)
 {
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16 };
     static const int64_t shapes[][2] = { { 3, 5000 }, { 37, 1201 }, { 700, 33 },  { 1, 513 },
@@ -546,24 +546,4 @@ static void test_long_lanes_along_every_stride_are_right(void)
         for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
             for (int layout = 0; layout < 4; layout++)
                 expect_long_lanes(dtypes[d], shapes[k], layout & 1, layout & 2);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_long_lanes_along_every_stride_are_right);
-    RUN(test_long_lanes_may_begin_or_end_with_anything);
-    RUN(test_dropout_depends_on_seed_and_index_alone);
-    RUN(test_dropout_compares_numbers_exactly);
-    RUN(test_norms_do_not_cancel_under_a_large_mean);
-    RUN(test_norms_of_large_numbers_do_not_overflow);
-    RUN(test_norms_with_hard_weights);
-    RUN(test_softmax_of_infinities_is_as_documented);
-    RUN(test_causal_rows_that_see_nothing_are_zero);
-    RUN(test_add_rms_norm_may_write_the_sum_over_its_operands);
-    RUN(test_losses_of_nothing);
-    RUN(test_bad_arguments_are_refused_in_words);
-    RUN(test_bad_losses_are_refused_in_words);
-    RUN(test_infer_needs_no_data);
-    return TEST_END();
 }

@@ -1,5 +1,6 @@
 /* test_ops_threads.c - every op family with one thread and with several, and from several threads
  * at once: the same bits. Meant for the thread sanitizer too. */
+#define TEST_OWN_MAIN
 #include "test.h"
 
 #include "tessera/threads.h"

@@ -110,7 +110,7 @@ static void sort_case(ref_case *c)
     check_results(c, 2);
 }
 
-static void test_sorting_is_insertion_that_keeps_ties_in_order(void) { ref_cases(3 * EACH, sort_case); }
+TEST(test_sorting_is_insertion_that_keeps_ties_in_order) { ref_cases(3 * EACH, sort_case); }
 
 static void topk_case(ref_case *c)
 {
@@ -130,7 +130,7 @@ static void topk_case(ref_case *c)
     check_results(c, 2);
 }
 
-static void test_topk_is_the_beginning_of_the_sorted(void) { ref_cases(EACH, topk_case); }
+TEST(test_topk_is_the_beginning_of_the_sorted) { ref_cases(EACH, topk_case); }
 
 static void kthvalue_case(ref_case *c)
 {
@@ -167,7 +167,7 @@ static void kthvalue_case(ref_case *c)
     check_results(c, 2);
 }
 
-static void test_kthvalue_is_one_of_the_sorted(void) { ref_cases(EACH, kthvalue_case); }
+TEST(test_kthvalue_is_one_of_the_sorted) { ref_cases(EACH, kthvalue_case); }
 
 /* Laws, on lanes that are long ---------------------------------------------------------------- */
 
@@ -251,7 +251,7 @@ static void check_laws(tsr_dtype dtype, int64_t lanes, int64_t n, int spread, bo
     tsr_release(&places);
 }
 
-static void test_sorting_obeys_its_laws(void)
+TEST(test_sorting_obeys_its_laws)
 {
     static const int64_t sizes[] = { 1, 2, 47, 48, 49, 64, 65, 127, 128, 129, 256, 257, 1000, 20000 };
     for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++)
@@ -261,7 +261,7 @@ static void test_sorting_obeys_its_laws(void)
                            (i + (size_t)spread) % 2 == 0);
 }
 
-static void test_lanes_sorted_by_many_threads_obey_the_laws(void)
+TEST(test_lanes_sorted_by_many_threads_obey_the_laws)
 {
     EXPECT_OK(tsr_set_threads(4));
     check_laws(TSR_F32, 64, 1000, 0, true);
@@ -329,7 +329,7 @@ static void unique_case(ref_case *c)
     check_results(c, 4);
 }
 
-static void test_unique_tells_values_counts_numbers_and_places(void) { ref_cases(EACH, unique_case); }
+TEST(test_unique_tells_values_counts_numbers_and_places) { ref_cases(EACH, unique_case); }
 
 /* Finding -------------------------------------------------------------------------------------- */
 
@@ -374,7 +374,7 @@ static void isin_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_isin_finds_what_is_equal(void) { ref_cases(EACH, isin_case); }
+TEST(test_isin_finds_what_is_equal) { ref_cases(EACH, isin_case); }
 
 static int compare_elements(const void *a, const void *b) { return compare(in[1].dtype, a, b); }
 
@@ -412,7 +412,7 @@ static void searchsorted_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_searchsorted_counts_what_comes_before(void) { ref_cases(EACH, searchsorted_case); }
+TEST(test_searchsorted_counts_what_comes_before) { ref_cases(EACH, searchsorted_case); }
 
 /* By hand ---------------------------------------------------------------------------------------- */
 
@@ -425,7 +425,7 @@ static void expect_i64(const tsr_tensor *t, int n, const int64_t *numbers)
                    (long long)numbers[i]);
 }
 
-static void test_nan_is_last_and_zeros_are_equal(void)
+TEST(test_nan_is_last_and_zeros_are_equal)
 {
     const float nan = tsr_f16_to_f32(0x7e00), inf = tsr_f16_to_f32(0x7c00);
     tsr_tensor *x = NULL, *at = NULL, *v = NULL, *count = NULL;
@@ -444,7 +444,7 @@ static void test_nan_is_last_and_zeros_are_equal(void)
     for (int i = 0; i < 4; i++) tsr_release(&all[i]);
 }
 
-static void test_a_number_is_searched_for_in_the_lists_dtype(void)
+TEST(test_a_number_is_searched_for_in_the_lists_dtype)
 {
     tsr_tensor *list = NULL, *at = NULL;
     EXPECT_OK(tsr_from_data(&list, TSR_I16, TSR_SHAPE(4), (int16_t[]){ 1, 3, 3, 8 }));
@@ -457,7 +457,7 @@ static void test_a_number_is_searched_for_in_the_lists_dtype(void)
     tsr_release(&list);
 }
 
-static void test_bad_input_is_refused_in_words(void)
+TEST(test_bad_input_is_refused_in_words)
 {
     tsr_tensor *x = NULL, *y = NULL, *z = NULL, *scalar = NULL, *i = NULL, *described = NULL, *shared = NULL;
     tsr_tensor *integers = NULL;
@@ -521,7 +521,7 @@ static void test_bad_input_is_refused_in_words(void)
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) tsr_release(&all[k]);
 }
 
-static void test_nothing_is_sorted_too(void)
+TEST(test_nothing_is_sorted_too)
 {
     tsr_tensor *x = NULL, *v = NULL, *at = NULL, *count = NULL, *which = NULL, *first = NULL;
     EXPECT_OK(tsr_zeros(&x, TSR_I8, TSR_SHAPE(0, 4)));
@@ -536,22 +536,4 @@ static void test_nothing_is_sorted_too(void)
     EXPECT(v->shape[0] == 0 && v->shape[1] == 0);
     tsr_tensor *all[] = { x, v, at, count, which, first };
     for (int i = 0; i < 6; i++) tsr_release(&all[i]);
-}
-
-int main(int argc, char **argv)
-{
-    ref_begin(argc, argv);
-    RUN(test_sorting_is_insertion_that_keeps_ties_in_order);
-    RUN(test_topk_is_the_beginning_of_the_sorted);
-    RUN(test_kthvalue_is_one_of_the_sorted);
-    RUN(test_sorting_obeys_its_laws);
-    RUN(test_lanes_sorted_by_many_threads_obey_the_laws);
-    RUN(test_unique_tells_values_counts_numbers_and_places);
-    RUN(test_isin_finds_what_is_equal);
-    RUN(test_searchsorted_counts_what_comes_before);
-    RUN(test_nan_is_last_and_zeros_are_equal);
-    RUN(test_a_number_is_searched_for_in_the_lists_dtype);
-    RUN(test_bad_input_is_refused_in_words);
-    RUN(test_nothing_is_sorted_too);
-    return TEST_END();
 }

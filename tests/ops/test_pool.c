@@ -253,10 +253,10 @@ static void check_dtypes(bool average, uint64_t seed)
         }
 }
 
-static void test_max_pools_match_loops_for_every_dtype_stride_and_option(void) { check_dtypes(false, 21); }
-static void test_avg_pools_match_loops_for_every_dtype_stride_and_option(void) { check_dtypes(true, 50021); }
+TEST(test_max_pools_match_loops_for_every_dtype_stride_and_option) { check_dtypes(false, 21); }
+TEST(test_avg_pools_match_loops_for_every_dtype_stride_and_option) { check_dtypes(true, 50021); }
 
-static void test_pools_done_with_other_ops_match_loops(void)
+TEST(test_pools_done_with_other_ops_match_loops)
 {
     tsri_prefer_parts(true);
     check_dtypes(false, 90000);
@@ -264,7 +264,7 @@ static void test_pools_done_with_other_ops_match_loops(void)
     tsri_prefer_parts(false);
 }
 
-static void test_long_rows_and_wide_windows(void)
+TEST(test_long_rows_and_wide_windows)
 {
     uint64_t r = 8;
     problem p = { .spatial = 2, .batched = true, .batch = 1, .channels = 2, .in = { 9, 700, 1 },
@@ -282,7 +282,7 @@ static void test_long_rows_and_wide_windows(void)
 
 /* Windows that are too large for the ways that small ones go, rows that slide far, and more channels
  * than a vector has lanes, which may lie closest together. */
-static void test_windows_and_rows_of_every_size(void)
+TEST(test_windows_and_rows_of_every_size)
 {
     static const problem sizes[] = {
         { .spatial = 2,
@@ -328,7 +328,7 @@ static void test_windows_and_rows_of_every_size(void)
 
 /* Meaning ------------------------------------------------------------------------------------- */
 
-static void test_all_places_come_together(void)
+TEST(test_all_places_come_together)
 {
     for (int parts = 0; parts < 2; parts++) {
         tsr_tensor *x = NULL, *z = NULL, *at = NULL, *flat = NULL;
@@ -355,7 +355,7 @@ static void test_all_places_come_together(void)
     }
 }
 
-static void test_the_first_nan_is_the_place_of_a_nan(void)
+TEST(test_the_first_nan_is_the_place_of_a_nan)
 {
     const float in[] = { 1, NAN, 3, NAN };
     for (int parts = 0; parts < 2; parts++) {
@@ -372,7 +372,7 @@ static void test_the_first_nan_is_the_place_of_a_nan(void)
 }
 
 /* Zeros of both signs and NaNs: values are those that the places lie at, bit for bit. */
-static void test_windows_that_move_by_two_take_the_first_of_equal_numbers(void)
+TEST(test_windows_that_move_by_two_take_the_first_of_equal_numbers)
 {
     static const float choice[] = { -1, 0.0f, -0.0f, 0.0f, -0.0f, -2, NAN };
     uint64_t r = 9;
@@ -397,7 +397,7 @@ static void test_windows_that_move_by_two_take_the_first_of_equal_numbers(void)
 }
 
 /* Results beyond the caches are those of the images one by one, whether or not planes follow each other. */
-static void test_large_pools_are_those_of_their_images(void)
+TEST(test_large_pools_are_those_of_their_images)
 {
     static const tsr_pool ways[] = { { .kernel = { 2, 2 }, .stride = { 2, 2 } },
                                      { .kernel = { 3, 3 }, .stride = { 2, 2 }, .padding = { 1, 1 } } };
@@ -425,7 +425,7 @@ static void test_large_pools_are_those_of_their_images(void)
     }
 }
 
-static void test_sums_of_a_large_window_do_not_lose_small_numbers(void)
+TEST(test_sums_of_a_large_window_do_not_lose_small_numbers)
 {
     tsr_tensor *x = NULL, *z = NULL;
     EXPECT_OK(tsr_full(&x, TSR_F32, 3, (const int64_t[]){ 1, 1, 1 << 20 }, TSR_SCALAR(0.1)));
@@ -437,7 +437,7 @@ static void test_sums_of_a_large_window_do_not_lose_small_numbers(void)
     tsr_release(&z);
 }
 
-static void test_a_result_may_overlap_x(void)
+TEST(test_a_result_may_overlap_x)
 {
     for (int parts = 0; parts < 2; parts++) {
         tsr_tensor *all = NULL, *x = NULL, *z = NULL, *want = NULL;
@@ -465,7 +465,7 @@ static void test_a_result_may_overlap_x(void)
     }
 }
 
-static void test_infer_and_cost_need_no_data(void)
+TEST(test_infer_and_cost_need_no_data)
 {
     tsr_desc x, z[2];
     tsr_cost cost;
@@ -483,7 +483,7 @@ static void test_infer_and_cost_need_no_data(void)
 
 /* Bad input --------------------------------------------------------------------------------------- */
 
-static void test_bad_arguments_are_refused_in_words(void)
+TEST(test_bad_arguments_are_refused_in_words)
 {
     tsr_tensor *x = NULL, *z = NULL, *at = NULL, *i = NULL, *c = NULL;
     const tsr_pool two = { .kernel = { 2, 2, 2 } };
@@ -541,22 +541,3 @@ static void test_bad_arguments_are_refused_in_words(void)
 }
 
 /* Memory ---------------------------------------------------------------------------------------- */
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_max_pools_match_loops_for_every_dtype_stride_and_option);
-    RUN(test_avg_pools_match_loops_for_every_dtype_stride_and_option);
-    RUN(test_pools_done_with_other_ops_match_loops);
-    RUN(test_long_rows_and_wide_windows);
-    RUN(test_windows_and_rows_of_every_size);
-    RUN(test_all_places_come_together);
-    RUN(test_the_first_nan_is_the_place_of_a_nan);
-    RUN(test_windows_that_move_by_two_take_the_first_of_equal_numbers);
-    RUN(test_large_pools_are_those_of_their_images);
-    RUN(test_sums_of_a_large_window_do_not_lose_small_numbers);
-    RUN(test_a_result_may_overlap_x);
-    RUN(test_infer_and_cost_need_no_data);
-    RUN(test_bad_arguments_are_refused_in_words);
-    return TEST_END();
-}

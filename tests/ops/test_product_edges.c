@@ -6,6 +6,7 @@
  * numbers, so that sums are exact in any order. */
 #if defined(__unix__) || defined(__APPLE__)
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
+#define TEST_OWN_MAIN
 #include "guarded.h"
 
 /* Layouts -------------------------------------------------------------------------- */

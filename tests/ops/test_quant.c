@@ -136,7 +136,7 @@ static void expect_quantised(const tsr_tensor *z, const quantity *q, const char 
                    tsr_dtype_name(z->dtype), q->axis, load(z, i), byte_for(q, i, z->dtype));
 }
 
-static void test_quantise_is_exact_for_every_dtype_axis_and_stride(void)
+TEST(test_quantise_is_exact_for_every_dtype_axis_and_stride)
 {
     for (int d = 0; d < FLOATS * 2; d++)
         for (int i = 0; i < EACH; i++)
@@ -164,7 +164,7 @@ static void test_quantise_is_exact_for_every_dtype_axis_and_stride(void)
             }
 }
 
-static void test_ties_go_to_even_and_ends_saturate(void)
+TEST(test_ties_go_to_even_and_ends_saturate)
 {
     static const float x[] = { 0.5f, 1.5f,    2.5f, -0.5f, -1.5f, -2.5f,    126.5f,    127.5f,
                                1e9f, -128.5f, -129, -1e9f, NAN,   INFINITY, -INFINITY, 0.49999997f };
@@ -197,7 +197,7 @@ static void expect_numbers(const tsr_tensor *z, const quantity *q, const char *w
     }
 }
 
-static void test_dequantise_is_exact_for_every_dtype_axis_and_stride(void)
+TEST(test_dequantise_is_exact_for_every_dtype_axis_and_stride)
 {
     for (int d = 0; d < FLOATS * 4; d++)
         for (int i = 0; i < EACH; i++)
@@ -263,7 +263,7 @@ static void expect_range(const tsr_tensor *scale, const tsr_tensor *zero, const 
     }
 }
 
-static void test_ranges_cover_what_is_finite(void)
+TEST(test_ranges_cover_what_is_finite)
 {
     for (int d = 0; d < FLOATS; d++)
         for (int i = 0; i < 2 * EACH; i++) {
@@ -297,7 +297,7 @@ static void test_ranges_cover_what_is_finite(void)
 }
 
 /* What is quantised and taken back is at most half a scale off. */
-static void test_quantised_numbers_come_back_near(void)
+TEST(test_quantised_numbers_come_back_near)
 {
     for (int symmetric = 0; symmetric < 2; symmetric++)
         for (int b = 0; b < 2; b++) {
@@ -403,7 +403,7 @@ static void expect_product(const tsr_tensor *z, const side *a, const side *b, co
     }
 }
 
-static void test_products_are_exact_before_they_are_rounded(void)
+TEST(test_products_are_exact_before_they_are_rounded)
 {
     static const tsr_dtype results[] = { TSR_F16, TSR_BF16, TSR_F32, TSR_F64 };
     for (int i = 0; i < 1200; i++) {
@@ -445,7 +445,7 @@ static void test_products_are_exact_before_they_are_rounded(void)
 }
 
 /* 70000 * 255 * 255 is more than 2^32. */
-static void test_long_sums_of_bytes_do_not_wrap(void)
+TEST(test_long_sums_of_bytes_do_not_wrap)
 {
     enum { K = 70000 };
     tsr_tensor *a = NULL, *b = NULL, *scale = NULL, *zero = NULL, *z = NULL;
@@ -465,7 +465,7 @@ static void test_long_sums_of_bytes_do_not_wrap(void)
 }
 
 /* The result lies in the memory of an operand: bytes over the numbers that they stand for. */
-static void test_a_result_may_overlap_an_operand(void)
+TEST(test_a_result_may_overlap_an_operand)
 {
     for (int parts = 0; parts < 2; parts++) {
         tsr_tensor *x = NULL, *bits = NULL, *scale = NULL, *want = NULL;
@@ -487,7 +487,7 @@ static void test_a_result_may_overlap_an_operand(void)
     }
 }
 
-static void test_infer_needs_no_data(void)
+TEST(test_infer_needs_no_data)
 {
     tsr_desc x, scale, out[3];
     const tsr_quant_params params = { 1, TSR_U8, false }, whole = { TSR_ALL_AXES, TSR_F16, false };
@@ -508,7 +508,7 @@ static void test_infer_needs_no_data(void)
 
 /* Bad input ------------------------------------------------------------------------------------------ */
 
-static void test_bad_arguments_are_refused_in_words(void)
+TEST(test_bad_arguments_are_refused_in_words)
 {
     tsr_tensor *x = NULL, *q = NULL, *scale = NULL, *five = NULL, *z = NULL, *s = NULL, *o = NULL;
     EXPECT_OK(tsr_zeros(&x, TSR_F32, TSR_SHAPE(4, 6)));
@@ -566,7 +566,7 @@ static void test_bad_arguments_are_refused_in_words(void)
     tsr_release(&x);
 }
 
-static void test_bad_arguments_of_products_are_refused_in_words(void)
+TEST(test_bad_arguments_of_products_are_refused_in_words)
 {
     tsr_tensor *a = NULL, *b = NULL, *f = NULL, *one = NULL, *zero = NULL, *z = NULL;
     EXPECT_OK(tsr_zeros(&a, TSR_I8, TSR_SHAPE(2, 3)));
@@ -614,21 +614,4 @@ static void test_bad_arguments_of_products_are_refused_in_words(void)
     tsr_release(&f);
     tsr_release(&b);
     tsr_release(&a);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_quantise_is_exact_for_every_dtype_axis_and_stride);
-    RUN(test_ties_go_to_even_and_ends_saturate);
-    RUN(test_dequantise_is_exact_for_every_dtype_axis_and_stride);
-    RUN(test_ranges_cover_what_is_finite);
-    RUN(test_quantised_numbers_come_back_near);
-    RUN(test_products_are_exact_before_they_are_rounded);
-    RUN(test_long_sums_of_bytes_do_not_wrap);
-    RUN(test_a_result_may_overlap_an_operand);
-    RUN(test_infer_needs_no_data);
-    RUN(test_bad_arguments_are_refused_in_words);
-    RUN(test_bad_arguments_of_products_are_refused_in_words);
-    return TEST_END();
 }

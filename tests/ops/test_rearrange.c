@@ -71,7 +71,7 @@ static void turn(tsr_dtype dtype, int64_t rows, int64_t cols, int64_t skew)
     tsr_release(&x);
 }
 
-static void test_turning_matrices_around_the_blocks(void)
+TEST(test_turning_matrices_around_the_blocks)
 {
     static const int64_t sizes[] = {
         1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 80, 127, 129, 144, 200
@@ -82,7 +82,7 @@ static void test_turning_matrices_around_the_blocks(void)
             for (int j = 0; j < N; j++) turn(dtypes[d], sizes[i], sizes[j], (i + j) % 3);
 }
 
-static void test_turning_matrices_around_the_parts(void)
+TEST(test_turning_matrices_around_the_parts)
 {
     static const int64_t sizes[][2] = { { 511, 70 }, { 512, 513 }, { 530, 575 },
                                         { 576, 64 }, { 577, 129 }, { 1030, 300 } };
@@ -93,7 +93,7 @@ static void test_turning_matrices_around_the_parts(void)
         }
 }
 
-static void test_turning_matrices_beyond_the_caches(void)
+TEST(test_turning_matrices_beyond_the_caches)
 {
     turn(TSR_F32, 2048, 1024, 0);
     turn(TSR_F32, 2001, 1003, 1);
@@ -104,7 +104,7 @@ static void test_turning_matrices_beyond_the_caches(void)
 }
 
 /* Results that are written in whole lines although their rows begin anywhere in one. */
-static void test_turning_matrices_whose_rows_share_lines(void)
+TEST(test_turning_matrices_whose_rows_share_lines)
 {
     turn(TSR_U8, 3336, 2063, 4);
     turn(TSR_U8, 3332, 2100, 3);
@@ -145,7 +145,7 @@ static void permute(tsr_dtype dtype, int n, const int64_t *shape, uint64_t seed)
     tsr_release(&x);
 }
 
-static void test_permutations_of_short_and_long_dims(void)
+TEST(test_permutations_of_short_and_long_dims)
 {
     static const int64_t shapes[][6] = { { 3, 4, 7, 53, 9 },   { 2, 3, 20, 20, 5 }, { 16, 3, 3, 16, 2 },
                                          { 100, 3, 40, 1, 2 }, { 4, 64, 7, 7, 3 },  { 33, 2, 65, 2, 2 } };
@@ -156,7 +156,7 @@ static void test_permutations_of_short_and_long_dims(void)
     permute(TSR_F32, 6, (const int64_t[]){ 3, 4, 50, 50, 5, 7 }, 1);
 }
 
-static void test_images_change_their_layout(void)
+TEST(test_images_change_their_layout)
 {
     for (int d = 0; d < DTYPES; d++)
         for (int64_t channels = 1; channels <= 5; channels++) {
@@ -173,7 +173,7 @@ static void test_images_change_their_layout(void)
         }
 }
 
-static void test_repeated_rows_and_columns(void)
+TEST(test_repeated_rows_and_columns)
 {
     for (int d = 0; d < DTYPES; d++)
         for (int64_t n = 1; n < 40000; n += n < 140 ? 9 : 19000) {
@@ -189,7 +189,7 @@ static void test_repeated_rows_and_columns(void)
         }
 }
 
-static void test_large_results_are_written_around_the_caches(void)
+TEST(test_large_results_are_written_around_the_caches)
 {
     tsr_tensor *x = NULL, *y = NULL;
     EXPECT_OK(tsr_empty(&x, TSR_F32, TSR_SHAPE(1500, 1801)));
@@ -207,7 +207,7 @@ static void test_large_results_are_written_around_the_caches(void)
 }
 
 /* Every second element of long rows, which are read a part at a time. */
-static void test_ops_on_every_second_element(void)
+TEST(test_ops_on_every_second_element)
 {
     static const int64_t sizes[] = { 16384, 20011, 3 << 20 };
     tsr_tensor *x = NULL, *y = NULL, *evens = NULL, *odds = NULL, *z = NULL;
@@ -230,19 +230,4 @@ static void test_ops_on_every_second_element(void)
         tsr_release(&odds);
         tsr_release(&z);
     }
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_turning_matrices_around_the_blocks);
-    RUN(test_turning_matrices_around_the_parts);
-    RUN(test_turning_matrices_beyond_the_caches);
-    RUN(test_turning_matrices_whose_rows_share_lines);
-    RUN(test_permutations_of_short_and_long_dims);
-    RUN(test_images_change_their_layout);
-    RUN(test_repeated_rows_and_columns);
-    RUN(test_large_results_are_written_around_the_caches);
-    RUN(test_ops_on_every_second_element);
-    return TEST_END();
 }

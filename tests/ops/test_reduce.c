@@ -83,7 +83,7 @@ static tsr_tensor *vector(tsr_dtype dtype, int64_t n)
     return t;
 }
 
-static void test_large_sums_match_long_double_within_units_of_the_sum_of_sizes(void)
+TEST(test_large_sums_match_long_double_within_units_of_the_sum_of_sizes)
 {
     static const tsr_dtype dtypes[] = { TSR_F16, TSR_BF16, TSR_F32, TSR_F64 };
     for (int d = 0; d < 4; d++)
@@ -110,7 +110,7 @@ static void test_large_sums_match_long_double_within_units_of_the_sum_of_sizes(v
         }
 }
 
-static void test_ten_million_tenths_sum_to_a_million(void)
+TEST(test_ten_million_tenths_sum_to_a_million)
 {
     tsr_tensor *x = NULL, *z = NULL;
     EXPECT_OK(tsr_full(&x, TSR_F32, 1, (const int64_t[]){ 10000000 }, TSR_SCALAR(0.1)));
@@ -123,7 +123,7 @@ static void test_ten_million_tenths_sum_to_a_million(void)
     tsr_release(&x);
 }
 
-static void test_more_than_2_to_the_31_elements_are_reduced(void)
+TEST(test_more_than_2_to_the_31_elements_are_reduced)
 {
     tsr_tensor *one = NULL, *x = NULL, *z = NULL;
     const int64_t shape[] = { 65536, 65536 };
@@ -148,7 +148,7 @@ static void test_more_than_2_to_the_31_elements_are_reduced(void)
 }
 
 /* Windows over a short vector: as many elements, none of them repeated along a dim of stride 0. */
-static void test_overlapping_windows_are_reduced_element_by_element(void)
+TEST(test_overlapping_windows_are_reduced_element_by_element)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     const int64_t side = 5000;
@@ -170,7 +170,7 @@ static void test_overlapping_windows_are_reduced_element_by_element(void)
 
 /* Hard numbers -------------------------------------------------------------------------------- */
 
-static void test_variance_does_not_cancel_under_a_large_mean(void)
+TEST(test_variance_does_not_cancel_under_a_large_mean)
 {
     static const double shifts[] = { 0, 1e6, 1e9, 1e12, 1e15 };
     for (int s = 0; s < 5; s++)
@@ -194,7 +194,7 @@ static void test_variance_does_not_cancel_under_a_large_mean(void)
     tsr_release(&x);
 }
 
-static void test_logsumexp_and_norm_do_not_overflow(void)
+TEST(test_logsumexp_and_norm_do_not_overflow)
 {
     tsr_tensor *x = vector(TSR_F64, 2), *z = NULL;
     if (!x) return;
@@ -227,7 +227,7 @@ static void test_logsumexp_and_norm_do_not_overflow(void)
     tsr_release(&x);
 }
 
-static void test_infinities_in_sums_stay_infinities(void)
+TEST(test_infinities_in_sums_stay_infinities)
 {
     tsr_tensor *x = vector(TSR_F64, 1000), *z = NULL;
     if (!x) return;
@@ -246,7 +246,7 @@ static void test_infinities_in_sums_stay_infinities(void)
     tsr_release(&x);
 }
 
-static void test_argmax_finds_the_first_of_equals_and_the_first_nan(void)
+TEST(test_argmax_finds_the_first_of_equals_and_the_first_nan)
 {
     tsr_tensor *x = vector(TSR_F32, 200000), *z = NULL, *turned = NULL;
     if (!x) return;
@@ -274,7 +274,7 @@ static void test_argmax_finds_the_first_of_equals_and_the_first_nan(void)
 }
 
 /* Rows and runs of a few elements, of whole numbers: everything is exact. */
-static void test_narrow_matrices_are_right_along_both_axes(void)
+TEST(test_narrow_matrices_are_right_along_both_axes)
 {
     static const int64_t shapes[][2] = { { 1003, 7 }, { 2000, 8 }, { 301, 63 },
                                          { 7, 1003 }, { 900, 1 },  { 40, 33 } };
@@ -309,7 +309,7 @@ static void test_narrow_matrices_are_right_along_both_axes(void)
         }
 }
 
-static void test_any_and_all_see_one_element_among_many(void)
+TEST(test_any_and_all_see_one_element_among_many)
 {
     tsr_tensor *x = NULL, *z = NULL;
     EXPECT_OK(tsr_zeros(&x, TSR_F16, 1, (const int64_t[]){ 300000 }));
@@ -334,7 +334,7 @@ static void test_any_and_all_see_one_element_among_many(void)
 
 /* Nothing, and one --------------------------------------------------------------------------- */
 
-static void test_no_elements_give_each_ops_neutral_answer(void)
+TEST(test_no_elements_give_each_ops_neutral_answer)
 {
     static const struct { int op; double answer;
     } want[] = {
@@ -362,7 +362,7 @@ static void test_no_elements_give_each_ops_neutral_answer(void)
     tsr_release(&x);
 }
 
-static void test_a_scalar_is_reduced_to_itself(void)
+TEST(test_a_scalar_is_reduced_to_itself)
 {
     tsr_tensor *x = NULL, *z = NULL;
     EXPECT_OK(tsr_full(&x, TSR_I32, 0, NULL, TSR_SCALAR(-7)));
@@ -378,7 +378,7 @@ static void test_a_scalar_is_reduced_to_itself(void)
 
 /* Bad input ----------------------------------------------------------------------------------- */
 
-static void test_bad_arguments_are_refused_in_words(void)
+TEST(test_bad_arguments_are_refused_in_words)
 {
     tsr_tensor *x = NULL, *b = NULL, *z = NULL, *none = NULL;
     EXPECT_OK(tsr_zeros(&x, TSR_F32, 2, (const int64_t[]){ 2, 3 }));
@@ -413,7 +413,7 @@ static void test_bad_arguments_are_refused_in_words(void)
     tsr_release(&b);
 }
 
-static void test_infer_needs_no_data(void)
+TEST(test_infer_needs_no_data)
 {
     tsr_desc x, z;
     const tsr_reduce_params params = { .axes = 5, .keepdims = true };
@@ -430,7 +430,7 @@ static void test_infer_needs_no_data(void)
 
 /* Memory ---------------------------------------------------------------------------------------- */
 
-static void test_scans_work_in_place(void)
+TEST(test_scans_work_in_place)
 {
     tsr_tensor *x = NULL;
     EXPECT_OK(tsr_empty(&x, TSR_I64, 2, (const int64_t[]){ 100, 70 }));
@@ -444,7 +444,7 @@ static void test_scans_work_in_place(void)
 }
 
 /* As if x had been copied first, wherever the result begins in it. */
-static void test_a_result_may_lie_over_its_operand(void)
+TEST(test_a_result_may_lie_over_its_operand)
 {
     for (int i = 0; i < OPS; i++)
         for (int64_t offset = 0; offset < 9; offset++) {
@@ -464,26 +464,4 @@ static void test_a_result_may_lie_over_its_operand(void)
             tsr_release(&want);
             tsr_release(&z);
         }
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_large_sums_match_long_double_within_units_of_the_sum_of_sizes);
-    RUN(test_ten_million_tenths_sum_to_a_million);
-    RUN(test_more_than_2_to_the_31_elements_are_reduced);
-    RUN(test_overlapping_windows_are_reduced_element_by_element);
-    RUN(test_variance_does_not_cancel_under_a_large_mean);
-    RUN(test_logsumexp_and_norm_do_not_overflow);
-    RUN(test_infinities_in_sums_stay_infinities);
-    RUN(test_argmax_finds_the_first_of_equals_and_the_first_nan);
-    RUN(test_narrow_matrices_are_right_along_both_axes);
-    RUN(test_any_and_all_see_one_element_among_many);
-    RUN(test_no_elements_give_each_ops_neutral_answer);
-    RUN(test_a_scalar_is_reduced_to_itself);
-    RUN(test_bad_arguments_are_refused_in_words);
-    RUN(test_infer_needs_no_data);
-    RUN(test_scans_work_in_place);
-    RUN(test_a_result_may_lie_over_its_operand);
-    return TEST_END();
 }

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <math.h>
 
+#define TEST_OWN_MAIN
 #include "guarded.h"
 
 enum { MOST_NDIM = 3 };

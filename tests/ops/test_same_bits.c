@@ -12,6 +12,7 @@
 #endif
 #include <unistd.h>
 
+#define TEST_OWN_MAIN
 #include "any_op.h"
 
 enum { LINE = 128, MOST_LINES = 8192, SEEDS = 4 };

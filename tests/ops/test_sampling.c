@@ -66,7 +66,7 @@ static uint64_t integer_for(uint64_t seed, uint64_t i, uint64_t r)
     }
 }
 
-static void test_integers_follow_their_description(void)
+TEST(test_integers_follow_their_description)
 {
     static const int64_t ranges[][2] = {
         { 0, 1 },
@@ -99,7 +99,7 @@ static void test_integers_follow_their_description(void)
         }
 }
 
-static void test_integers_are_the_same_in_every_dtype_stride_and_length(void)
+TEST(test_integers_are_the_same_in_every_dtype_stride_and_length)
 {
     tsr_tensor *want = NULL;
     EXPECT_OK(tsr_integers(&want, TSR_I64, TSR_SHAPE(10000), 0, 100, 5));
@@ -118,7 +118,7 @@ static void test_integers_are_the_same_in_every_dtype_stride_and_length(void)
     tsr_release(&want);
 }
 
-static void test_integers_are_equally_likely(void)
+TEST(test_integers_are_equally_likely)
 {
     static const int64_t ranges[] = { 2, 3, 7, 10, 64, 100, 255 };
     for (int r = 0; r < 7; r++) {
@@ -141,7 +141,7 @@ static void test_integers_are_equally_likely(void)
 }
 
 /* Ranges of 3/4 of 2^32 and 2^64: remainders without rejection would make the lower third twice as likely. */
-static void test_wide_ranges_are_not_biased(void)
+TEST(test_wide_ranges_are_not_biased)
 {
     static const int64_t highs[] = { 3221225472ll, 0x5fffffffffffffffll };
     for (int w = 0; w < 2; w++) {
@@ -163,7 +163,7 @@ static void test_wide_ranges_are_not_biased(void)
 
 /* Numbers -------------------------------------------------------------------------------------- */
 
-static void test_normal_is_randn_moved_and_stretched(void)
+TEST(test_normal_is_randn_moved_and_stretched)
 {
     for (int d = 0; d < 6; d++) {
         tsr_tensor *z = NULL, *plain = NULL;
@@ -180,7 +180,7 @@ static void test_normal_is_randn_moved_and_stretched(void)
     }
 }
 
-static void test_exponential_follows_its_description(void)
+TEST(test_exponential_follows_its_description)
 {
     tsr_tensor *f = NULL, *d = NULL, *h = NULL;
     EXPECT_OK(tsr_exponential(&f, TSR_F32, TSR_SHAPE(403), 2.5, 77));
@@ -203,7 +203,7 @@ static void test_exponential_follows_its_description(void)
     tsr_release(&f);
 }
 
-static void test_exponential_has_its_distribution(void)
+TEST(test_exponential_has_its_distribution)
 {
     int64_t counts[20] = { 0 };
     double expected[20];
@@ -216,7 +216,7 @@ static void test_exponential_has_its_distribution(void)
 }
 
 /* Strides decide nothing. */
-static void test_exponential_does_not_depend_on_strides(void)
+TEST(test_exponential_does_not_depend_on_strides)
 {
     for (int i = 0; i < 120; i++) {
         uint64_t random = (uint64_t)i;
@@ -235,7 +235,7 @@ static void test_exponential_does_not_depend_on_strides(void)
 
 /* Yes and no -------------------------------------------------------------------------------------- */
 
-static void test_bernoulli_is_true_where_uniform_is_below_p(void)
+TEST(test_bernoulli_is_true_where_uniform_is_below_p)
 {
     static const double ps[] = { 0, 1, 0.5, 0.1, 0.75 };
     tsr_tensor *u = NULL;
@@ -255,7 +255,7 @@ static void test_bernoulli_is_true_where_uniform_is_below_p(void)
     tsr_release(&u);
 }
 
-static void test_bernoulli_takes_a_probability_for_each_element(void)
+TEST(test_bernoulli_takes_a_probability_for_each_element)
 {
     for (int i = 0; i < 220; i++) {
         uint64_t random = (uint64_t)i;
@@ -281,7 +281,7 @@ static void test_bernoulli_takes_a_probability_for_each_element(void)
 
 /* Order ---------------------------------------------------------------------------------------------- */
 
-static void test_permutations_hold_every_index_once(void)
+TEST(test_permutations_hold_every_index_once)
 {
     static const int64_t lengths[] = { 0, 1, 2, 3, 10, 1000, 100000 };
     for (int l = 0; l < 7; l++) {
@@ -301,7 +301,7 @@ static void test_permutations_hold_every_index_once(void)
 }
 
 /* All 24 orders of four, over seeds. */
-static void test_permutations_are_equally_likely(void)
+TEST(test_permutations_are_equally_likely)
 {
     int64_t counts[256] = { 0 }, found[24];
     double expected[24];
@@ -324,7 +324,7 @@ static void test_permutations_are_equally_likely(void)
     EXPECT_MSG(chi_squared(24, found, expected) < bound(23), "%g", chi_squared(24, found, expected));
 }
 
-static void test_shuffle_takes_by_permutation(void)
+TEST(test_shuffle_takes_by_permutation)
 {
     for (int i = 0; i < 220; i++) {
         uint64_t random = (uint64_t)i;
@@ -359,7 +359,7 @@ static void test_shuffle_takes_by_permutation(void)
 
 /* By weight -------------------------------------------------------------------------------------------- */
 
-static void test_multinomial_draws_by_weight(void)
+TEST(test_multinomial_draws_by_weight)
 {
     static const double weights[] = { 0, 1, 2, 0, 3, 0.5, 0 };
     int64_t counts[7] = { 0 };
@@ -378,7 +378,7 @@ static void test_multinomial_draws_by_weight(void)
 }
 
 /* Index i is drawn first with probability w[i], and j after it with w[j] / (1 - w[i]). */
-static void test_multinomial_without_replacement_draws_one_after_the_other(void)
+TEST(test_multinomial_without_replacement_draws_one_after_the_other)
 {
     enum { ROWS = 60000 };
     static const double weights[] = { 0.5, 0.2, 0.2, 0.1 };
@@ -406,7 +406,7 @@ static void test_multinomial_without_replacement_draws_one_after_the_other(void)
 }
 
 /* The description, read off in plain loops: sums so far against uniform numbers. */
-static void test_multinomial_matches_direct_loops_for_every_dtype_and_stride(void)
+TEST(test_multinomial_matches_direct_loops_for_every_dtype_and_stride)
 {
     for (int i = 0; i < 600; i++) {
         uint64_t random = (uint64_t)i;
@@ -445,7 +445,7 @@ static void test_multinomial_matches_direct_loops_for_every_dtype_and_stride(voi
     }
 }
 
-static void test_multinomial_without_replacement_never_repeats(void)
+TEST(test_multinomial_without_replacement_never_repeats)
 {
     for (int i = 0; i < 300; i++) {
         uint64_t random = (uint64_t)i;
@@ -467,7 +467,7 @@ static void test_multinomial_without_replacement_never_repeats(void)
     }
 }
 
-static void test_bad_weights_are_refused_in_words(void)
+TEST(test_bad_weights_are_refused_in_words)
 {
     tsr_tensor *w = NULL, *z = NULL;
     EXPECT_OK(tsr_ones(&w, TSR_F32, TSR_SHAPE(2, 3, 4)));
@@ -515,7 +515,7 @@ static int64_t sample_row(const double *logits, int64_t n, double temperature, i
     return order[at];
 }
 
-static void test_sample_matches_direct_loops_for_every_dtype_and_stride(void)
+TEST(test_sample_matches_direct_loops_for_every_dtype_and_stride)
 {
     static const double temperatures[] = { 1, 0.5, 2, 0, 1e-3 },
                         ps[] = { 1, 0.9137, 0.5219, 0, 0.0513 }; /* no sum is exactly there */
@@ -552,7 +552,7 @@ static void test_sample_matches_direct_loops_for_every_dtype_and_stride(void)
     }
 }
 
-static void test_sample_has_the_distribution_of_softmax(void)
+TEST(test_sample_has_the_distribution_of_softmax)
 {
     static const double logits[] = { 0.5, -1, 2, 0, 1 };
     int64_t counts[5] = { 0 };
@@ -576,7 +576,7 @@ static void test_sample_has_the_distribution_of_softmax(void)
     tsr_release(&x);
 }
 
-static void test_sample_of_a_vector_is_a_scalar(void)
+TEST(test_sample_of_a_vector_is_a_scalar)
 {
     tsr_tensor *x = NULL, *z = NULL;
     EXPECT_OK(tsr_zeros(&x, TSR_F16, TSR_SHAPE(100)));
@@ -590,7 +590,7 @@ static void test_sample_of_a_vector_is_a_scalar(void)
     tsr_release(&x);
 }
 
-static void test_logits_that_cannot_be_sampled_are_refused_in_words(void)
+TEST(test_logits_that_cannot_be_sampled_are_refused_in_words)
 {
     tsr_tensor *x = NULL, *z = NULL;
     EXPECT_OK(tsr_full(&x, TSR_F32, TSR_SHAPE(3, 4), TSR_SCALAR(1)));
@@ -613,7 +613,7 @@ static void test_logits_that_cannot_be_sampled_are_refused_in_words(void)
 
 /* Bad input ---------------------------------------------------------------------------------------------- */
 
-static void test_bad_arguments_of_numbers_are_refused_in_words(void)
+TEST(test_bad_arguments_of_numbers_are_refused_in_words)
 {
     tsr_tensor *z = NULL, *b = NULL, *f = NULL;
     const int64_t negative[] = { -1 };
@@ -653,7 +653,7 @@ static void test_bad_arguments_of_numbers_are_refused_in_words(void)
     tsr_release(&b);
 }
 
-static void test_bad_arguments_of_choices_are_refused_in_words(void)
+TEST(test_bad_arguments_of_choices_are_refused_in_words)
 {
     tsr_tensor *z = NULL, *f = NULL, *i = NULL, *scalar = NULL, *empty = NULL;
     EXPECT_OK(tsr_ones(&f, TSR_F32, TSR_SHAPE(2, 3)));
@@ -698,7 +698,7 @@ static void test_bad_arguments_of_choices_are_refused_in_words(void)
     tsr_release(&f);
 }
 
-static void test_nothing_gives_nothing(void)
+TEST(test_nothing_gives_nothing)
 {
     tsr_tensor *none = NULL, *z = NULL, *f = NULL;
     EXPECT_OK(tsr_zeros(&none, TSR_F32, TSR_SHAPE(0, 4)));
@@ -719,35 +719,4 @@ static void test_nothing_gives_nothing(void)
     tsr_release(&z);
     tsr_release(&f);
     tsr_release(&none);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_integers_follow_their_description);
-    RUN(test_integers_are_the_same_in_every_dtype_stride_and_length);
-    RUN(test_integers_are_equally_likely);
-    RUN(test_wide_ranges_are_not_biased);
-    RUN(test_normal_is_randn_moved_and_stretched);
-    RUN(test_exponential_follows_its_description);
-    RUN(test_exponential_has_its_distribution);
-    RUN(test_exponential_does_not_depend_on_strides);
-    RUN(test_bernoulli_is_true_where_uniform_is_below_p);
-    RUN(test_bernoulli_takes_a_probability_for_each_element);
-    RUN(test_permutations_hold_every_index_once);
-    RUN(test_permutations_are_equally_likely);
-    RUN(test_shuffle_takes_by_permutation);
-    RUN(test_multinomial_draws_by_weight);
-    RUN(test_multinomial_without_replacement_draws_one_after_the_other);
-    RUN(test_multinomial_matches_direct_loops_for_every_dtype_and_stride);
-    RUN(test_multinomial_without_replacement_never_repeats);
-    RUN(test_bad_weights_are_refused_in_words);
-    RUN(test_sample_matches_direct_loops_for_every_dtype_and_stride);
-    RUN(test_sample_has_the_distribution_of_softmax);
-    RUN(test_sample_of_a_vector_is_a_scalar);
-    RUN(test_logits_that_cannot_be_sampled_are_refused_in_words);
-    RUN(test_bad_arguments_of_numbers_are_refused_in_words);
-    RUN(test_bad_arguments_of_choices_are_refused_in_words);
-    RUN(test_nothing_gives_nothing);
-    return TEST_END();
 }

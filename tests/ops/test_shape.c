@@ -32,7 +32,7 @@ static void tile_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_tile_repeats_the_whole(void) { ref_cases(EACH, tile_case); }
+TEST(test_tile_repeats_the_whole) { ref_cases(EACH, tile_case); }
 
 static void repeat_case(ref_case *c)
 {
@@ -55,7 +55,7 @@ static void repeat_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_repeat_repeats_each_index(void) { ref_cases(EACH, repeat_case); }
+TEST(test_repeat_repeats_each_index) { ref_cases(EACH, repeat_case); }
 
 static void roll_case(ref_case *c)
 {
@@ -86,7 +86,7 @@ static void roll_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_roll_moves_indices_round(void) { ref_cases(EACH, roll_case); }
+TEST(test_roll_moves_indices_round) { ref_cases(EACH, roll_case); }
 
 /* Which element of n stands at place i, which may lie outside; -1: none. */
 static int64_t padded_from(int64_t i, int64_t n, tsr_pad_mode mode)
@@ -138,7 +138,7 @@ static void pad_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_pad_continues_what_is_there(void) { ref_cases(4 * EACH, pad_case); }
+TEST(test_pad_continues_what_is_there) { ref_cases(4 * EACH, pad_case); }
 
 static void triangle_case(ref_case *c)
 {
@@ -163,7 +163,7 @@ static void triangle_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_triangles_keep_one_side_of_a_diagonal(void) { ref_cases(2 * EACH, triangle_case); }
+TEST(test_triangles_keep_one_side_of_a_diagonal) { ref_cases(2 * EACH, triangle_case); }
 
 static void diag_case(ref_case *c)
 {
@@ -196,7 +196,7 @@ static void diag_case(ref_case *c)
     check_results(c, 1);
 }
 
-static void test_diag_is_between_vectors_and_matrices(void) { ref_cases(2 * EACH, diag_case); }
+TEST(test_diag_is_between_vectors_and_matrices) { ref_cases(2 * EACH, diag_case); }
 
 /* Grids ------------------------------------------------------------------------------------ */
 
@@ -230,7 +230,7 @@ static void meshgrid_case(ref_case *c)
     MUST(!memcmp(memory, before, sizeof memory));
 }
 
-static void test_meshgrid_gives_views_along_each_dim(void) { ref_cases(EACH, meshgrid_case); }
+TEST(test_meshgrid_gives_views_along_each_dim) { ref_cases(EACH, meshgrid_case); }
 
 /* By hand ------------------------------------------------------------------------------------ */
 
@@ -242,7 +242,7 @@ static void expect_i32(const tsr_tensor *t, int n, const int32_t *numbers)
         EXPECT_MSG(got[i] == numbers[i], "element %d is %d, not %d", i, got[i], numbers[i]);
 }
 
-static void test_pad_looks_as_the_header_draws_it(void)
+TEST(test_pad_looks_as_the_header_draws_it)
 {
     tsr_tensor *t = NULL, *y = NULL;
     static const int32_t drawn[][11] = {
@@ -259,7 +259,7 @@ static void test_pad_looks_as_the_header_draws_it(void)
 }
 
 /* Rows that begin anywhere in a line, of a result that is more than a cache holds. */
-static void test_large_pads_are_right_for_every_size_and_stride(void)
+TEST(test_large_pads_are_right_for_every_size_and_stride)
 {
     static const tsr_dtype dtypes[] = { TSR_U8, TSR_I16, TSR_I32, TSR_I64, TSR_C128 };
     static const int64_t ahead[] = { 0, 1, 2, 1 }, behind[] = { 1, 0, 1, 3 }, cols[] = { 1, 7, 31, 56, 97 };
@@ -293,7 +293,7 @@ static void test_large_pads_are_right_for_every_size_and_stride(void)
         }
 }
 
-static void test_the_highest_rank_tiles_and_repeats_too(void)
+TEST(test_the_highest_rank_tiles_and_repeats_too)
 {
     int64_t shape[TSR_MAX_NDIM], reps[TSR_MAX_NDIM];
     tsr_tensor *t = NULL, *y = NULL;
@@ -314,7 +314,7 @@ static void test_the_highest_rank_tiles_and_repeats_too(void)
     tsr_release(&t);
 }
 
-static void test_scalars_are_taken_where_there_is_sense_in_it(void)
+TEST(test_scalars_are_taken_where_there_is_sense_in_it)
 {
     tsr_tensor *t = NULL, *y = NULL;
     EXPECT_OK(tsr_from_data(&t, TSR_I32, TSR_SCALAR_SHAPE, (int32_t[]){ 7 }));
@@ -331,7 +331,7 @@ static void test_scalars_are_taken_where_there_is_sense_in_it(void)
     tsr_release(&t);
 }
 
-static void test_bad_input_is_refused_in_words(void)
+TEST(test_bad_input_is_refused_in_words)
 {
     tsr_tensor *t = NULL, *y = NULL, *small = NULL, *described = NULL, *v = NULL, *fixed = NULL,
                *spread = NULL;
@@ -413,7 +413,7 @@ static void test_bad_input_is_refused_in_words(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(&all[i]);
 }
 
-static void test_padding_nothing_needs_a_constant(void)
+TEST(test_padding_nothing_needs_a_constant)
 {
     tsr_tensor *t = NULL, *y = NULL;
     const int64_t none[] = { 0, 0 }, two[] = { 2, 0 };
@@ -431,7 +431,7 @@ static void test_padding_nothing_needs_a_constant(void)
     tsr_release(&t);
 }
 
-static void test_described_and_placed_results_are_filled(void)
+TEST(test_described_and_placed_results_are_filled)
 {
     tsr_tensor *t = NULL, *y = NULL, place, *p = tsr_place_none(&place);
     tsr_desc d;
@@ -446,24 +446,4 @@ static void test_described_and_placed_results_are_filled(void)
     tsr_release(&p);
     tsr_release(&y);
     tsr_release(&t);
-}
-
-int main(int argc, char **argv)
-{
-    ref_begin(argc, argv);
-    RUN(test_tile_repeats_the_whole);
-    RUN(test_repeat_repeats_each_index);
-    RUN(test_roll_moves_indices_round);
-    RUN(test_pad_continues_what_is_there);
-    RUN(test_triangles_keep_one_side_of_a_diagonal);
-    RUN(test_diag_is_between_vectors_and_matrices);
-    RUN(test_meshgrid_gives_views_along_each_dim);
-    RUN(test_pad_looks_as_the_header_draws_it);
-    RUN(test_large_pads_are_right_for_every_size_and_stride);
-    RUN(test_the_highest_rank_tiles_and_repeats_too);
-    RUN(test_scalars_are_taken_where_there_is_sense_in_it);
-    RUN(test_bad_input_is_refused_in_words);
-    RUN(test_padding_nothing_needs_a_constant);
-    RUN(test_described_and_placed_results_are_filled);
-    return TEST_END();
 }

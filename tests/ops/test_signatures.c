@@ -39,14 +39,14 @@ static void expect_exact(tsr_op_kind kind)
         }
 }
 
-static void test_ops_take_the_dtypes_of_their_signatures_and_no_others(void)
+TEST(test_ops_take_the_dtypes_of_their_signatures_and_no_others)
 {
     for (int kind = TSR_OP_NONE + 1; kind < TSR_OP_COUNT; kind++)
         if (kind != TSR_OP_SCATTER) expect_exact((tsr_op_kind)kind);
 }
 
 /* What is scattered into is the caller's, so the call is asked. It makes i64 of any integers. */
-static void test_scatter_takes_the_dtypes_of_its_signature_and_no_others(void)
+TEST(test_scatter_takes_the_dtypes_of_its_signature_and_no_others)
 {
     tsr_tensor *x = NULL, *at = NULL, *z = NULL;
     EXPECT_OK(tsr_zeros(&at, TSR_I64, TSR_SHAPE(3)));
@@ -75,7 +75,7 @@ static tsr_status draw(tsr_op_kind kind, tsr_tensor **t, tsr_dtype d)
     }
 }
 
-static void test_results_are_made_of_the_dtypes_of_their_signatures_and_no_others(void)
+TEST(test_results_are_made_of_the_dtypes_of_their_signatures_and_no_others)
 {
     static const tsr_op_kind kinds[] = { TSR_OP_FILL, TSR_OP_UNIFORM, TSR_OP_RANDN, TSR_OP_INTEGERS,
                                          TSR_OP_EXPONENTIAL };
@@ -90,13 +90,4 @@ static void test_results_are_made_of_the_dtypes_of_their_signatures_and_no_other
                        tsr_dtype_name((tsr_dtype)d), tsr_status_name(got), tsr_status_name(want));
             tsr_release(&t);
         }
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_ops_take_the_dtypes_of_their_signatures_and_no_others);
-    RUN(test_scatter_takes_the_dtypes_of_its_signature_and_no_others);
-    RUN(test_results_are_made_of_the_dtypes_of_their_signatures_and_no_others);
-    return TEST_END();
 }

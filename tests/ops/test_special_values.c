@@ -287,7 +287,7 @@ static void expect_binary(const char *name, binary_fn fn, const rule *rules, siz
 
 /* One real operand ---------------------------------------------------------------------------- */
 
-static void test_signs_at_special_values_are_as_the_standard_says(void)
+TEST(test_signs_at_special_values_are_as_the_standard_says)
 {
     UNARY(abs, R1(A_NAN, IS_NAN), R1(MINUS_0, IS_PLUS_0), R1(MINUS_INF, IS_INF), R1(FINITE, IS_ABS_X));
     UNARY(sign, R1(BELOW_0, IS_MINUS_1), R1(ZERO, IS_PLUS_0), R1(ABOVE_0, IS_1), R1(A_NAN, IS_NAN));
@@ -297,7 +297,7 @@ static void test_signs_at_special_values_are_as_the_standard_says(void)
     UNARY(real, R1(NUMBER, IS_X), R1(A_NAN, IS_NAN));
 }
 
-static void test_inverse_functions_at_special_values_are_as_the_standard_says(void)
+TEST(test_inverse_functions_at_special_values_are_as_the_standard_says)
 {
     UNARY(acos, R1(A_NAN, IS_NAN), R1(ABOVE_1, IS_NAN), R1(BELOW_MINUS_1, IS_NAN), R1(ONE, IS_PLUS_0),
           R1(MINUS_1, IS_PI), R1(ZERO, IS_PI_2));
@@ -310,7 +310,7 @@ static void test_inverse_functions_at_special_values_are_as_the_standard_says(vo
           R1(ONE, IS_INF), R1(ZERO, IS_X));
 }
 
-static void test_circular_and_hyperbolic_functions_at_special_values_are_as_the_standard_says(void)
+TEST(test_circular_and_hyperbolic_functions_at_special_values_are_as_the_standard_says)
 {
     UNARY(cos, R1(A_NAN, IS_NAN), R1(ZERO, IS_1), R1(INFINITE, IS_NAN));
     UNARY(sin, R1(A_NAN, IS_NAN), R1(ZERO, IS_X), R1(INFINITE, IS_NAN));
@@ -320,7 +320,7 @@ static void test_circular_and_hyperbolic_functions_at_special_values_are_as_the_
     UNARY(tanh, R1(A_NAN, IS_NAN), R1(ZERO, IS_X), R1(PLUS_INF, IS_1), R1(MINUS_INF, IS_MINUS_1));
 }
 
-static void test_exponentials_and_logarithms_at_special_values_are_as_the_standard_says(void)
+TEST(test_exponentials_and_logarithms_at_special_values_are_as_the_standard_says)
 {
     UNARY(exp, R1(A_NAN, IS_NAN), R1(ZERO, IS_1), R1(PLUS_INF, IS_INF), R1(MINUS_INF, IS_PLUS_0));
     UNARY(exp2, R1(A_NAN, IS_NAN), R1(ZERO, IS_1), R1(PLUS_INF, IS_INF), R1(MINUS_INF, IS_PLUS_0));
@@ -335,7 +335,7 @@ static void test_exponentials_and_logarithms_at_special_values_are_as_the_standa
           R1(PLUS_INF, IS_INF));
 }
 
-static void test_roundings_at_special_values_are_as_the_standard_says(void)
+TEST(test_roundings_at_special_values_are_as_the_standard_says)
 {
 #define ROUNDED R1(WHOLE, IS_X), R1(INFINITE, IS_X), R1(ZERO, IS_X), R1(A_NAN, IS_NAN)
     UNARY(ceil, ROUNDED, R1(NEGATIVE, IS_BELOW_0));
@@ -346,7 +346,7 @@ static void test_roundings_at_special_values_are_as_the_standard_says(void)
 }
 
 /* The samples have 0.5, 1.5 and 2.5 and no other halves. */
-static void test_round_takes_halves_to_even(void)
+TEST(test_round_takes_halves_to_even)
 {
     tsr_c128 z[PAIRS];
     for (size_t d = 0; d < COUNT(reals); d++) {
@@ -358,7 +358,7 @@ static void test_round_takes_halves_to_even(void)
     }
 }
 
-static void test_powers_at_special_values_are_as_the_standard_says(void)
+TEST(test_powers_at_special_values_are_as_the_standard_says)
 {
     UNARY(sqrt, R1(A_NAN, IS_NAN), R1(BELOW_0, IS_NAN), R1(ZERO, IS_X), R1(PLUS_INF, IS_INF));
     UNARY(square, R1(A_NAN, IS_NAN), R1(INFINITE, IS_INF), R1(ZERO, IS_PLUS_0), R1(NUMBER, IS_ABOVE_0));
@@ -369,7 +369,7 @@ static void test_powers_at_special_values_are_as_the_standard_says(void)
           R1(PLUS_INF, IS_PLUS_0));
 }
 
-static void test_questions_of_one_at_special_values_are_as_the_standard_says(void)
+TEST(test_questions_of_one_at_special_values_are_as_the_standard_says)
 {
     UNARY(isfinite, R1(FINITE, IS_TRUE), R1(INFINITE, IS_FALSE), R1(A_NAN, IS_FALSE));
     UNARY(isinf, R1(FINITE, IS_FALSE), R1(INFINITE, IS_TRUE), R1(A_NAN, IS_FALSE));
@@ -378,7 +378,7 @@ static void test_questions_of_one_at_special_values_are_as_the_standard_says(voi
 }
 
 /* Beyond the standard: what the activations do at the ends. */
-static void test_activations_go_to_their_limits(void)
+TEST(test_activations_go_to_their_limits)
 {
     UNARY(relu, R1(A_NAN, IS_NAN), R1(ZERO, IS_PLUS_0), R1(ABOVE_0, IS_X), R1(BELOW_0, IS_PLUS_0));
     UNARY(sigmoid, R1(A_NAN, IS_NAN), R1(PLUS_INF, IS_1), R1(MINUS_INF, IS_PLUS_0), R1(NUMBER, IS_ABOVE_0));
@@ -398,7 +398,7 @@ static void test_activations_go_to_their_limits(void)
 }
 
 /* The largest numbers of f64 do not overflow on the way. */
-static void test_activations_keep_the_largest_numbers(void)
+TEST(test_activations_keep_the_largest_numbers)
 {
     static const unary_fn all[] = { tsr_relu, tsr_silu, tsr_gelu, tsr_gelu_tanh, tsr_softplus,
                                     tsr_hardswish };
@@ -416,7 +416,7 @@ static void test_activations_keep_the_largest_numbers(void)
 
 /* Two real operands -------------------------------------------------------------------------- */
 
-static void test_add_and_subtract_at_special_values_are_as_the_standard_says(void)
+TEST(test_add_and_subtract_at_special_values_are_as_the_standard_says)
 {
     BINARY(add, R2(A_NAN, ANY, IS_NAN), R2(ANY, A_NAN, IS_NAN), R2(PLUS_INF, MINUS_INF, IS_NAN),
            R2(MINUS_INF, PLUS_INF, IS_NAN), R2(PLUS_INF, PLUS_INF, IS_INF),
@@ -431,7 +431,7 @@ static void test_add_and_subtract_at_special_values_are_as_the_standard_says(voi
            R2(ONE, ONE, IS_PLUS_0));
 }
 
-static void test_multiply_at_special_values_is_as_the_standard_says(void)
+TEST(test_multiply_at_special_values_is_as_the_standard_says)
 {
     BINARY(mul, R2(A_NAN, ANY, IS_NAN), R2(ANY, A_NAN, IS_NAN), R2(INFINITE, ZERO, IS_NAN),
            R2(ZERO, INFINITE, IS_NAN), R2(PLUS_INF, ABOVE_0, IS_INF), R2(PLUS_INF, BELOW_0, IS_MINUS_INF),
@@ -460,18 +460,18 @@ static void test_multiply_at_special_values_is_as_the_standard_says(void)
     R2(POSITIVE, POSITIVE, IS_ABOVE_0), R2(NEGATIVE, NEGATIVE, IS_ABOVE_0),                                \
     R2(POSITIVE, NEGATIVE, IS_BELOW_0), R2(NEGATIVE, POSITIVE, IS_BELOW_0)
 
-static void test_divide_at_special_values_is_as_the_standard_says(void)
+TEST(test_divide_at_special_values_is_as_the_standard_says)
 {
     BINARY(div, QUOTIENT, R2(POSITIVE, MINUS_INF, IS_MINUS_0), R2(NEGATIVE, PLUS_INF, IS_MINUS_0));
 }
 
 /* A finite number by an infinity of the other sign is -0. The standard also allows Python's -1. */
-static void test_floor_divide_at_special_values_is_as_the_standard_says(void)
+TEST(test_floor_divide_at_special_values_is_as_the_standard_says)
 {
     BINARY(floor_div, QUOTIENT, R2(POSITIVE, MINUS_INF, IS_MINUS_0), R2(NEGATIVE, PLUS_INF, IS_MINUS_0));
 }
 
-static void test_remainder_at_special_values_is_as_the_standard_says(void)
+TEST(test_remainder_at_special_values_is_as_the_standard_says)
 {
     BINARY(remainder, R2(A_NAN, ANY, IS_NAN), R2(ANY, A_NAN, IS_NAN), R2(INFINITE, ANY, IS_NAN),
            R2(ANY, ZERO, IS_NAN), R2(ZERO, ABOVE_0, IS_PLUS_0), R2(ZERO, BELOW_0, IS_MINUS_0),
@@ -481,7 +481,7 @@ static void test_remainder_at_special_values_is_as_the_standard_says(void)
 }
 
 /* What Python's % gives, also where the sum with the divisor rounds up to it. */
-static void test_remainder_is_that_of_python(void)
+TEST(test_remainder_is_that_of_python)
 {
     static const double rows[][3] = {
         { 5, 2, 1 }, { -5, 2, 1 }, { 5, -2, -1 }, { -5, -2, -1 }, { 1.25, 0.5, 0.25 }, { -1.25, 0.5, 0.25 },
@@ -499,7 +499,7 @@ static void test_remainder_is_that_of_python(void)
     }
 }
 
-static void test_pow_at_special_values_is_as_the_standard_says(void)
+TEST(test_pow_at_special_values_is_as_the_standard_says)
 {
     BINARY(pow, R2(NOT_1, A_NAN, IS_NAN), R2(ONE, ANY, IS_1), R2(ANY, ZERO, IS_1), R2(A_NAN, NOT_0, IS_NAN),
            R2(OUTSIDE_1, PLUS_INF, IS_INF), R2(OUTSIDE_1, MINUS_INF, IS_PLUS_0), R2(UNIT, INFINITE, IS_1),
@@ -512,7 +512,7 @@ static void test_pow_at_special_values_is_as_the_standard_says(void)
            R2(MINUS_0, OTHER_BELOW_0, IS_INF), R2(NEGATIVE, FRACTION, IS_NAN), R2(NUMBER, ONE, IS_X));
 }
 
-static void test_atan2_at_special_values_is_as_the_standard_says(void)
+TEST(test_atan2_at_special_values_is_as_the_standard_says)
 {
     BINARY(atan2, R2(A_NAN, ANY, IS_NAN), R2(ANY, A_NAN, IS_NAN), R2(ABOVE_0, ZERO, IS_PI_2),
            R2(BELOW_0, ZERO, IS_MINUS_PI_2), R2(ZERO, ABOVE_0, IS_X), R2(ZERO, PLUS_0, IS_X),
@@ -525,7 +525,7 @@ static void test_atan2_at_special_values_is_as_the_standard_says(void)
            R2(MINUS_INF, MINUS_INF, IS_MINUS_3PI_4));
 }
 
-static void test_hypot_at_special_values_is_as_the_standard_says(void)
+TEST(test_hypot_at_special_values_is_as_the_standard_says)
 {
     BINARY(hypot, R2(INFINITE, ANY, IS_INF), R2(ANY, INFINITE, IS_INF), R2(ZERO, ANY, IS_ABS_Y),
            R2(ANY, ZERO, IS_ABS_X), R2(FINITE, A_NAN, IS_NAN), R2(A_NAN, FINITE, IS_NAN),
@@ -541,7 +541,7 @@ static tsr_status hypot_turned(tsr_tensor **out, const tsr_tensor *x, const tsr_
     return s;
 }
 
-static void test_hypot_does_not_depend_on_order_and_signs(void)
+TEST(test_hypot_does_not_depend_on_order_and_signs)
 {
     tsr_c128 z[PAIRS], turned[PAIRS];
     for (size_t d = 0; d < COUNT(reals); d++) {
@@ -551,13 +551,13 @@ static void test_hypot_does_not_depend_on_order_and_signs(void)
     }
 }
 
-static void test_copysign_at_special_values_is_as_the_standard_says(void)
+TEST(test_copysign_at_special_values_is_as_the_standard_says)
 {
     BINARY(copysign, R2(NUMBER, SIGNED, IS_MINUS_ABS_X), R2(NUMBER, UNSIGNED, IS_ABS_X),
            R2(A_NAN, SIGNED, IS_SIGNED_NAN), R2(A_NAN, UNSIGNED, IS_UNSIGNED_NAN));
 }
 
-static void test_logaddexp_at_special_values_is_as_the_standard_says(void)
+TEST(test_logaddexp_at_special_values_is_as_the_standard_says)
 {
     BINARY(logaddexp, R2(A_NAN, ANY, IS_NAN), R2(ANY, A_NAN, IS_NAN), R2(PLUS_INF, NUMBER, IS_INF),
            R2(NUMBER, PLUS_INF, IS_INF), R2(MINUS_INF, NONZERO, IS_Y), R2(NONZERO, MINUS_INF, IS_X),
@@ -565,7 +565,7 @@ static void test_logaddexp_at_special_values_is_as_the_standard_says(void)
 }
 
 /* Of two zeros the standard takes either: here +0 is the larger. */
-static void test_maximum_and_minimum_at_special_values_are_as_the_standard_says(void)
+TEST(test_maximum_and_minimum_at_special_values_are_as_the_standard_says)
 {
     BINARY(maximum, R2(A_NAN, ANY, IS_NAN), R2(ANY, A_NAN, IS_NAN), R2(ZERO, PLUS_0, IS_PLUS_0),
            R2(PLUS_0, ZERO, IS_PLUS_0), R2(MINUS_INF, NUMBER, IS_Y), R2(NUMBER, PLUS_INF, IS_Y),
@@ -577,7 +577,7 @@ static void test_maximum_and_minimum_at_special_values_are_as_the_standard_says(
     BINARY(fmin, R2(A_NAN, ANY, IS_Y), R2(ANY, A_NAN, IS_X), R2(PLUS_INF, NUMBER, IS_Y));
 }
 
-static void test_comparisons_at_special_values_are_as_the_standard_says(void)
+TEST(test_comparisons_at_special_values_are_as_the_standard_says)
 {
 #define NO_NAN(r) R2(A_NAN, ANY, r), R2(ANY, A_NAN, r)
     BINARY(eq, NO_NAN(IS_FALSE), R2(PLUS_INF, PLUS_INF, IS_TRUE), R2(MINUS_INF, MINUS_INF, IS_TRUE),
@@ -601,7 +601,7 @@ static void test_comparisons_at_special_values_are_as_the_standard_says(void)
            R2(ZERO, NOT_0, IS_TRUE));
 }
 
-static void test_nextafter_at_special_values_is_as_the_standard_says(void)
+TEST(test_nextafter_at_special_values_is_as_the_standard_says)
 {
     BINARY(nextafter, R2(A_NAN, ANY, IS_NAN), R2(ANY, A_NAN, IS_NAN), R2(ZERO, ZERO, IS_Y),
            R2(ONE, ONE, IS_1), R2(PLUS_INF, PLUS_INF, IS_INF), R2(MINUS_INF, MINUS_INF, IS_MINUS_INF),
@@ -609,7 +609,7 @@ static void test_nextafter_at_special_values_is_as_the_standard_says(void)
 }
 
 /* Beside zeros, ones and the largest numbers of each dtype. */
-static void test_nextafter_takes_the_next_number_of_the_dtype(void)
+TEST(test_nextafter_takes_the_next_number_of_the_dtype)
 {
     static const double least[]   = { 0x1p-1074, 0x1p-149, 0x1p-24, 0x1p-133, 0x1p-16 };
     static const double largest[] = { 0x1.fffffffffffffp1023, 0x1.fffffep127, 65504, 0x1.fep127, 57344 };
@@ -637,7 +637,7 @@ static void test_nextafter_takes_the_next_number_of_the_dtype(void)
 }
 
 /* Bounds that cross are left open; here the upper one wins. */
-static void test_clip_at_special_values_is_as_the_standard_says(void)
+TEST(test_clip_at_special_values_is_as_the_standard_says)
 {
     static const double rows[][4] = {
         { NAN, 0, 1, NAN }, { 0.5, NAN, 1, NAN }, { 0.5, 0, NAN, NAN }, { NAN, NAN, NAN, NAN },
@@ -661,7 +661,7 @@ static void test_clip_at_special_values_is_as_the_standard_says(void)
 /* Integers ---------------------------------------------------------------------------------- */
 
 /* The edges that C leaves undefined. */
-static void test_integers_wrap_at_their_ends(void)
+TEST(test_integers_wrap_at_their_ends)
 {
     static const struct { binary_fn fn; int64_t x, y, z; } rows[] = {
         { tsr_floor_div, INT64_MIN, -1, INT64_MIN }, { tsr_remainder, INT64_MIN, -1, 0 },
@@ -697,7 +697,7 @@ static void test_integers_wrap_at_their_ends(void)
 
 #define NAN_NAN IS_NAN, IS_NAN
 
-static void test_complex_exponentials_at_special_values_are_as_the_standard_says(void)
+TEST(test_complex_exponentials_at_special_values_are_as_the_standard_says)
 {
     COMPLEX(exp, { ZERO, PLUS_0, IS_1, IS_PLUS_0 }, { FINITE, PLUS_INF, NAN_NAN }, { FINITE, A_NAN, NAN_NAN },
             { PLUS_INF, PLUS_0, IS_INF, IS_PLUS_0 }, { MINUS_INF, FINITE, IS_0_COS_Y, IS_0_SIN_Y },
@@ -713,7 +713,7 @@ static void test_complex_exponentials_at_special_values_are_as_the_standard_says
             { A_NAN, PLUS_0, IS_NAN, IS_PLUS_0 }, { A_NAN, NOT_0, NAN_NAN });
 }
 
-static void test_complex_logarithms_at_special_values_are_as_the_standard_says(void)
+TEST(test_complex_logarithms_at_special_values_are_as_the_standard_says)
 {
 #define LOGARITHM                                                                                         \
     { FINITE, PLUS_INF, IS_INF, IS_PI_2 }, { FINITE, A_NAN, NAN_NAN },                                     \
@@ -728,7 +728,7 @@ static void test_complex_logarithms_at_special_values_are_as_the_standard_says(v
 #undef LOGARITHM
 }
 
-static void test_complex_roots_at_special_values_are_as_the_standard_says(void)
+TEST(test_complex_roots_at_special_values_are_as_the_standard_says)
 {
     COMPLEX(sqrt, { ZERO, PLUS_0, IS_PLUS_0, IS_PLUS_0 }, { ANY, PLUS_INF, IS_INF, IS_INF },
             { FINITE, A_NAN, NAN_NAN }, { MINUS_INF, POSITIVE, IS_PLUS_0, IS_INF },
@@ -738,7 +738,7 @@ static void test_complex_roots_at_special_values_are_as_the_standard_says(void)
 }
 
 /* tanh of +0 and infinity or NaN is as the C standard has it since 2018. */
-static void test_complex_hyperbolics_at_special_values_are_as_the_standard_says(void)
+TEST(test_complex_hyperbolics_at_special_values_are_as_the_standard_says)
 {
     COMPLEX(sinh, { PLUS_0, PLUS_0, IS_PLUS_0, IS_PLUS_0 }, { PLUS_0, PLUS_INF, IS_ANY_0, IS_NAN },
             { PLUS_0, A_NAN, IS_ANY_0, IS_NAN }, { POSITIVE, PLUS_INF, NAN_NAN },
@@ -758,7 +758,7 @@ static void test_complex_hyperbolics_at_special_values_are_as_the_standard_says(
             { A_NAN, PLUS_0, IS_NAN, IS_PLUS_0 }, { A_NAN, NOT_0, NAN_NAN });
 }
 
-static void test_complex_inverses_at_special_values_are_as_the_standard_says(void)
+TEST(test_complex_inverses_at_special_values_are_as_the_standard_says)
 {
     COMPLEX(acos, { ZERO, PLUS_0, IS_PI_2, IS_MINUS_0 }, { ZERO, A_NAN, IS_PI_2, IS_NAN },
             { FINITE, PLUS_INF, IS_PI_2, IS_MINUS_INF }, { NONZERO, A_NAN, NAN_NAN },
@@ -784,7 +784,7 @@ static void test_complex_inverses_at_special_values_are_as_the_standard_says(voi
             { A_NAN, FINITE, NAN_NAN }, { A_NAN, PLUS_INF, IS_ANY_0, IS_PI_2 }, { A_NAN, A_NAN, NAN_NAN });
 }
 
-static void test_complex_parts_at_special_values_are_as_the_standard_says(void)
+TEST(test_complex_parts_at_special_values_are_as_the_standard_says)
 {
     COMPLEX(abs, { INFINITE, ANY, IS_INF, IS_PLUS_0 }, { ANY, INFINITE, IS_INF, IS_PLUS_0 },
             { ZERO, ANY, IS_ABS_Y, IS_PLUS_0 }, { ANY, ZERO, IS_ABS_X, IS_PLUS_0 },
@@ -826,7 +826,7 @@ static bool is_same_complex(tsr_c128 a, tsr_c128 b, double unit)
 
 /* f(conj x) = conj f(x), and for odd functions f(-x) = -f(x), for even ones f(-x) = f(x). What
  * comes of a NaN has no sign to speak of. */
-static void test_complex_functions_are_symmetric(void)
+TEST(test_complex_functions_are_symmetric)
 {
     static const struct { unary_fn fn; const char *name; int parity; } all[] = {
         { tsr_exp, "exp", 0 }, { tsr_expm1, "expm1", 0 }, { tsr_log, "log", 0 }, { tsr_log1p, "log1p", 0 },
@@ -858,7 +858,7 @@ static void test_complex_functions_are_symmetric(void)
 static tsr_c128 sizes_of(tsr_c128 z) { return (tsr_c128){ fabs(z.re), fabs(z.im) }; }
 
 /* f(x) is -i g(i x), or g(i x) for the cosine. */
-static void test_complex_circular_functions_are_hyperbolic_ones_turned(void)
+TEST(test_complex_circular_functions_are_hyperbolic_ones_turned)
 {
     static const struct { unary_fn fn, turned; const char *name; bool even; } all[] = {
         { tsr_sin, tsr_sinh, "sin", false }, { tsr_cos, tsr_cosh, "cos", true },
@@ -883,7 +883,7 @@ static void test_complex_circular_functions_are_hyperbolic_ones_turned(void)
         }
 }
 
-static void test_complex_logarithms_differ_by_a_factor(void)
+TEST(test_complex_logarithms_differ_by_a_factor)
 {
     tsr_c128 l[PAIRS], z[PAIRS];
     for (size_t d = 0; d < COUNT(complexes); d++)
@@ -909,7 +909,7 @@ static void run_with(tsr_c128 *z, binary_fn fn, tsr_dtype dtype, tsr_c128 w)
 }
 
 /* The rules of real numbers, for each part by itself. */
-static void test_complex_sums_follow_the_rules_of_real_ones_in_each_part(void)
+TEST(test_complex_sums_follow_the_rules_of_real_ones_in_each_part)
 {
     tsr_c128 z[PAIRS];
     for (size_t d = 0; d < COUNT(complexes); d++)
@@ -924,7 +924,7 @@ static void test_complex_sums_follow_the_rules_of_real_ones_in_each_part(void)
         }
 }
 
-static void test_complex_equality_is_that_of_both_parts(void)
+TEST(test_complex_equality_is_that_of_both_parts)
 {
     tsr_c128 same[PAIRS], other[PAIRS];
     for (size_t d = 0; d < COUNT(complexes); d++)
@@ -941,7 +941,7 @@ static void test_complex_equality_is_that_of_both_parts(void)
 
 /* Of finite parts by the textbook; of NaN alone NaN; the rest is open, and ours are as C has them:
  * what has an infinite part is infinite, unless the other factor is 0. */
-static void test_complex_products_and_quotients_at_special_values_are_as_the_standard_says(void)
+TEST(test_complex_products_and_quotients_at_special_values_are_as_the_standard_says)
 {
     tsr_c128 product[PAIRS], quotient[PAIRS];
     for (size_t d = 0; d < COUNT(complexes); d++)
@@ -975,7 +975,7 @@ static void test_complex_products_and_quotients_at_special_values_are_as_the_sta
 }
 
 /* As 1 / x and x * x; as exp(y log x), and more carefully at 0. */
-static void test_complex_powers_at_special_values_are_as_the_standard_says(void)
+TEST(test_complex_powers_at_special_values_are_as_the_standard_says)
 {
     tsr_c128 z[PAIRS], want[PAIRS];
     tsr_tensor *one = NULL, *x = NULL, *out = NULL;
@@ -1053,7 +1053,7 @@ static const reduction reductions[] = {
     { "all", tsr_all, 3, { 1, NAN, -0.0 }, 0.0 },   { "all", tsr_all, 3, { -INF, 1, 1 }, 1 },
 };
 
-static void test_reductions_at_special_values_are_as_the_standard_says(void)
+TEST(test_reductions_at_special_values_are_as_the_standard_says)
 {
     for (size_t r = 0; r < COUNT(reductions); r++)
         for (size_t d = 0; d < COUNT(reals); d++) {
@@ -1065,7 +1065,7 @@ static void test_reductions_at_special_values_are_as_the_standard_says(void)
 }
 
 /* Each part by itself: NaN in one leaves the other. */
-static void test_complex_reductions_at_special_values_are_as_the_standard_says(void)
+TEST(test_complex_reductions_at_special_values_are_as_the_standard_says)
 {
     static const struct { const char *name; reduce_fn fn; int64_t n; tsr_c128 v[2], z; } rows[] = {
         { "sum", tsr_sum, 0, { { 0, 0 } }, { 0.0, 0.0 } },
@@ -1088,61 +1088,11 @@ static void test_complex_reductions_at_special_values_are_as_the_standard_says(v
 }
 
 /* The standard lets an implementation refuse. */
-static void test_max_and_min_of_nothing_are_refused(void)
+TEST(test_max_and_min_of_nothing_are_refused)
 {
     tsr_tensor *x = NULL, *z = NULL;
     EXPECT_OK(tsr_empty(&x, TSR_F32, TSR_SHAPE(0)));
     EXPECT_STATUS(tsr_max(&z, x, 0, NULL, false), TSR_ESHAPE);
     EXPECT_STATUS(tsr_min(&z, x, 0, NULL, false), TSR_ESHAPE);
     tsr_release(&x);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_signs_at_special_values_are_as_the_standard_says);
-    RUN(test_inverse_functions_at_special_values_are_as_the_standard_says);
-    RUN(test_circular_and_hyperbolic_functions_at_special_values_are_as_the_standard_says);
-    RUN(test_exponentials_and_logarithms_at_special_values_are_as_the_standard_says);
-    RUN(test_roundings_at_special_values_are_as_the_standard_says);
-    RUN(test_round_takes_halves_to_even);
-    RUN(test_powers_at_special_values_are_as_the_standard_says);
-    RUN(test_questions_of_one_at_special_values_are_as_the_standard_says);
-    RUN(test_activations_go_to_their_limits);
-    RUN(test_activations_keep_the_largest_numbers);
-    RUN(test_add_and_subtract_at_special_values_are_as_the_standard_says);
-    RUN(test_multiply_at_special_values_is_as_the_standard_says);
-    RUN(test_divide_at_special_values_is_as_the_standard_says);
-    RUN(test_floor_divide_at_special_values_is_as_the_standard_says);
-    RUN(test_remainder_at_special_values_is_as_the_standard_says);
-    RUN(test_remainder_is_that_of_python);
-    RUN(test_pow_at_special_values_is_as_the_standard_says);
-    RUN(test_atan2_at_special_values_is_as_the_standard_says);
-    RUN(test_hypot_at_special_values_is_as_the_standard_says);
-    RUN(test_hypot_does_not_depend_on_order_and_signs);
-    RUN(test_copysign_at_special_values_is_as_the_standard_says);
-    RUN(test_logaddexp_at_special_values_is_as_the_standard_says);
-    RUN(test_maximum_and_minimum_at_special_values_are_as_the_standard_says);
-    RUN(test_comparisons_at_special_values_are_as_the_standard_says);
-    RUN(test_nextafter_at_special_values_is_as_the_standard_says);
-    RUN(test_nextafter_takes_the_next_number_of_the_dtype);
-    RUN(test_clip_at_special_values_is_as_the_standard_says);
-    RUN(test_integers_wrap_at_their_ends);
-    RUN(test_complex_exponentials_at_special_values_are_as_the_standard_says);
-    RUN(test_complex_logarithms_at_special_values_are_as_the_standard_says);
-    RUN(test_complex_roots_at_special_values_are_as_the_standard_says);
-    RUN(test_complex_hyperbolics_at_special_values_are_as_the_standard_says);
-    RUN(test_complex_inverses_at_special_values_are_as_the_standard_says);
-    RUN(test_complex_parts_at_special_values_are_as_the_standard_says);
-    RUN(test_complex_functions_are_symmetric);
-    RUN(test_complex_circular_functions_are_hyperbolic_ones_turned);
-    RUN(test_complex_logarithms_differ_by_a_factor);
-    RUN(test_complex_sums_follow_the_rules_of_real_ones_in_each_part);
-    RUN(test_complex_equality_is_that_of_both_parts);
-    RUN(test_complex_products_and_quotients_at_special_values_are_as_the_standard_says);
-    RUN(test_complex_powers_at_special_values_are_as_the_standard_says);
-    RUN(test_reductions_at_special_values_are_as_the_standard_says);
-    RUN(test_complex_reductions_at_special_values_are_as_the_standard_says);
-    RUN(test_max_and_min_of_nothing_are_refused);
-    return TEST_END();
 }

@@ -26,6 +26,10 @@
 #include <stdarg.h>
 
 #include "opcheck/number.h"
+#ifndef TEST_OWN_MAIN
+#define TEST_OWN_MAIN
+#define REF_MAIN
+#endif
 #include "test.h"
 
 enum {
@@ -490,5 +494,13 @@ static inline void ref_random_element(ref_case *c, tsr_dtype dtype, void *p)
     ref_store_bits(p, size, ref_random_real(c, part));
     if (ref_is_complex(dtype)) ref_store_bits((char *)p + size, size, ref_random_real(c, part));
 }
+
+#ifdef REF_MAIN
+int main(int argc, char **argv)
+{
+    ref_begin(argc, argv);
+    return test_all();
+}
+#endif
 
 #endif

@@ -139,7 +139,7 @@ static void copy_case(ref_case *c)
     (void)memory_is(c, &p.dst, p.from, &p.src);
 }
 
-static void test_copy_converts_every_dtype_to_every_other_through_any_strides(void)
+TEST(test_copy_converts_every_dtype_to_every_other_through_any_strides)
 {
     ref_cases(40000, copy_case);
 }
@@ -151,7 +151,7 @@ static void overlap_case(ref_case *c)
     (void)memory_is(c, &p.dst, p.from, &p.src);
 }
 
-static void test_copy_between_overlapping_tensors_is_as_if_the_source_was_copied_first(void)
+TEST(test_copy_between_overlapping_tensors_is_as_if_the_source_was_copied_first)
 {
     ref_cases(40000, overlap_case);
 }
@@ -179,7 +179,7 @@ static void in_place_case(ref_case *c)
     (void)memory_is(c, &p.dst, from, &p.src);
 }
 
-static void test_copy_converts_in_place(void) { ref_cases(20000, in_place_case); }
+TEST(test_copy_converts_in_place) { ref_cases(20000, in_place_case); }
 
 /* Cast and rearrange ----------------------------------------------------------------- */
 
@@ -207,7 +207,7 @@ static void cast_case(ref_case *c)
     MUST(p.src.n == 0 || keeps_order(&c->t[2]->desc, &c->t[1]->desc));
 }
 
-static void test_cast_converts_into_a_new_tensor_or_a_given_one(void) { ref_cases(20000, cast_case); }
+TEST(test_cast_converts_into_a_new_tensor_or_a_given_one) { ref_cases(20000, cast_case); }
 
 static void rearrange_case(ref_case *c)
 {
@@ -228,7 +228,7 @@ static void rearrange_case(ref_case *c)
     }
 }
 
-static void test_rearrange_keeps_the_bits_of_every_element(void) { ref_cases(20000, rearrange_case); }
+TEST(test_rearrange_keeps_the_bits_of_every_element) { ref_cases(20000, rearrange_case); }
 
 /* Fill --------------------------------------------------------------------------- */
 
@@ -277,7 +277,7 @@ static void fill_case(ref_case *c)
     (void)memory_is_as_before(c);
 }
 
-static void test_fill_writes_every_element_and_nothing_else(void) { ref_cases(20000, fill_case); }
+TEST(test_fill_writes_every_element_and_nothing_else) { ref_cases(20000, fill_case); }
 
 /* Load and store ------------------------------------------------------------------- */
 
@@ -304,7 +304,7 @@ static void load_case(ref_case *c)
     (void)memory_is(c, &p.dst, dtype, NULL);
 }
 
-static void test_load_and_store_reach_host_buffers_at_any_address(void) { ref_cases(20000, load_case); }
+TEST(test_load_and_store_reach_host_buffers_at_any_address) { ref_cases(20000, load_case); }
 
 /* Described destinations ------------------------------------------------------------ */
 
@@ -333,7 +333,7 @@ static void described_case(ref_case *c)
     (void)elements_are(c, (const unsigned char *)c->t[0]->data + low, &own, p.from, &p.src);
 }
 
-static void test_the_first_write_allocates_a_described_tensor(void) { ref_cases(5000, described_case); }
+TEST(test_the_first_write_allocates_a_described_tensor) { ref_cases(5000, described_case); }
 
 /* Refusals ------------------------------------------------------------------------ */
 
@@ -375,7 +375,7 @@ static void refusal_case(ref_case *c)
     (void)memory_is_as_before(c);
 }
 
-static void test_a_destination_that_repeats_elements_or_is_read_only_is_refused(void)
+TEST(test_a_destination_that_repeats_elements_or_is_read_only_is_refused)
 {
     ref_cases(20000, refusal_case);
 }
@@ -394,7 +394,7 @@ static void shape_case(ref_case *c)
     if (!same) MUST(tsr_rearrange(&c->t[0], c->t[1]) == TSR_ESHAPE && memory_is_as_before(c));
 }
 
-static void test_copy_between_different_shapes_is_refused(void) { ref_cases(5000, shape_case); }
+TEST(test_copy_between_different_shapes_is_refused) { ref_cases(5000, shape_case); }
 
 /* All short values ------------------------------------------------------------------ */
 
@@ -421,7 +421,7 @@ static void every_value_case(ref_case *c)
     }
 }
 
-static void test_every_value_of_the_short_dtypes_converts_as_by_hand(void)
+TEST(test_every_value_of_the_short_dtypes_converts_as_by_hand)
 {
     ref_cases(18 * 18, every_value_case);
 }
@@ -465,22 +465,4 @@ static void large_case(ref_case *c)
     }
 }
 
-static void test_large_copies_are_right_in_blocks_and_threads(void) { ref_cases(20, large_case); }
-
-int main(int argc, char **argv)
-{
-    ref_begin(argc, argv);
-    RUN(test_copy_converts_every_dtype_to_every_other_through_any_strides);
-    RUN(test_copy_between_overlapping_tensors_is_as_if_the_source_was_copied_first);
-    RUN(test_copy_converts_in_place);
-    RUN(test_cast_converts_into_a_new_tensor_or_a_given_one);
-    RUN(test_rearrange_keeps_the_bits_of_every_element);
-    RUN(test_fill_writes_every_element_and_nothing_else);
-    RUN(test_load_and_store_reach_host_buffers_at_any_address);
-    RUN(test_the_first_write_allocates_a_described_tensor);
-    RUN(test_a_destination_that_repeats_elements_or_is_read_only_is_refused);
-    RUN(test_copy_between_different_shapes_is_refused);
-    RUN(test_every_value_of_the_short_dtypes_converts_as_by_hand);
-    RUN(test_large_copies_are_right_in_blocks_and_threads);
-    return TEST_END();
-}
+TEST(test_large_copies_are_right_in_blocks_and_threads) { ref_cases(20, large_case); }

@@ -78,7 +78,7 @@ static void full_case(ref_case *c)
     (void)result_is(c, &v, given, TSR_I64);
 }
 
-static void test_full_zeros_and_ones_fill_what_they_make_or_are_given(void) { ref_cases(20000, full_case); }
+TEST(test_full_zeros_and_ones_fill_what_they_make_or_are_given) { ref_cases(20000, full_case); }
 
 static void eye_case(ref_case *c)
 {
@@ -98,7 +98,7 @@ static void eye_case(ref_case *c)
     (void)result_is(c, &v, given, TSR_I64);
 }
 
-static void test_eye_has_ones_on_one_diagonal(void) { ref_cases(20000, eye_case); }
+TEST(test_eye_has_ones_on_one_diagonal) { ref_cases(20000, eye_case); }
 
 static void from_data_case(ref_case *c)
 {
@@ -118,7 +118,7 @@ static void from_data_case(ref_case *c)
     (void)result_is(c, &v, given, dtype);
 }
 
-static void test_from_data_copies_row_major_elements(void) { ref_cases(20000, from_data_case); }
+TEST(test_from_data_copies_row_major_elements) { ref_cases(20000, from_data_case); }
 
 /* Like --------------------------------------------------------------------------- */
 
@@ -181,7 +181,7 @@ static void like_case(ref_case *c)
     MUST(!memcmp(before, memory, sizeof memory));
 }
 
-static void test_likes_keep_dtype_shape_and_order_of_dims(void) { ref_cases(20000, like_case); }
+TEST(test_likes_keep_dtype_shape_and_order_of_dims) { ref_cases(20000, like_case); }
 
 /* Arange ------------------------------------------------------------------------- */
 
@@ -235,7 +235,7 @@ static void integer_range_case(ref_case *c)
     (void)result_is(c, &v, given, TSR_I64);
 }
 
-static void test_arange_of_integers_is_exact(void) { ref_cases(30000, integer_range_case); }
+TEST(test_arange_of_integers_is_exact) { ref_cases(30000, integer_range_case); }
 
 static double random_double(ref_case *c)
 {
@@ -268,10 +268,10 @@ static void float_range_case(ref_case *c)
     (void)result_is(c, &v, given, TSR_F64);
 }
 
-static void test_arange_of_floats_counts_and_computes_in_double(void) { ref_cases(20000, float_range_case); }
+TEST(test_arange_of_floats_counts_and_computes_in_double) { ref_cases(20000, float_range_case); }
 
 /* Counts by Python: max(0, math.ceil((stop - start) / step)). */
-static void test_arange_counts_as_python_does(void)
+TEST(test_arange_counts_as_python_does)
 {
     static const struct { double start, stop, step; int64_t n; } cases[] = {
         { 0.0, 1.0, 0.1, 10 }, { 0.0, 0.3, 0.1, 3 }, { 1.0, 2.0, 0.1, 10 }, { 0.0, 2.1, 0.7, 4 },
@@ -292,7 +292,7 @@ static void test_arange_counts_as_python_does(void)
     }
 }
 
-static void test_arange_refuses_what_has_no_end(void)
+TEST(test_arange_refuses_what_has_no_end)
 {
     tsr_tensor *t = NULL;
     EXPECT_FAILS(tsr_arange(&t, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(9), TSR_SCALAR(0)), TSR_EINVAL,
@@ -320,7 +320,7 @@ static void test_arange_refuses_what_has_no_end(void)
     EXPECT(t == NULL);
 }
 
-static void test_arange_reaches_from_one_end_of_the_integers_to_the_other(void)
+TEST(test_arange_reaches_from_one_end_of_the_integers_to_the_other)
 {
     tsr_tensor *t = NULL;
     const int64_t quarter = INT64_C(1) << 62;
@@ -385,7 +385,7 @@ static void linspace_case(ref_case *c)
     (void)result_is(c, &v, given, exact);
 }
 
-static void test_linspace_is_even_and_ends_exactly(void) { ref_cases(20000, linspace_case); }
+TEST(test_linspace_is_even_and_ends_exactly) { ref_cases(20000, linspace_case); }
 
 /* Results that do not fit ------------------------------------------------------------ */
 
@@ -406,21 +406,4 @@ static void misfit_case(ref_case *c)
     for (int64_t k = 0; k < tsr_numel(had); k++) MUST(((int32_t *)had->data)[k] == 0);
 }
 
-static void test_a_given_result_must_have_the_dtype_and_shape(void) { ref_cases(1000, misfit_case); }
-
-int main(int argc, char **argv)
-{
-    ref_begin(argc, argv);
-    RUN(test_full_zeros_and_ones_fill_what_they_make_or_are_given);
-    RUN(test_eye_has_ones_on_one_diagonal);
-    RUN(test_from_data_copies_row_major_elements);
-    RUN(test_likes_keep_dtype_shape_and_order_of_dims);
-    RUN(test_arange_of_integers_is_exact);
-    RUN(test_arange_of_floats_counts_and_computes_in_double);
-    RUN(test_arange_counts_as_python_does);
-    RUN(test_arange_refuses_what_has_no_end);
-    RUN(test_arange_reaches_from_one_end_of_the_integers_to_the_other);
-    RUN(test_linspace_is_even_and_ends_exactly);
-    RUN(test_a_given_result_must_have_the_dtype_and_shape);
-    return TEST_END();
-}
+TEST(test_a_given_result_must_have_the_dtype_and_shape) { ref_cases(1000, misfit_case); }

@@ -124,7 +124,7 @@ static void join_case(ref_case *c)
     MUST(!memcmp(memory, before, sizeof memory));
 }
 
-static void test_joined_tensors_hold_the_elements_of_their_parts(void) { ref_cases(40000, join_case); }
+TEST(test_joined_tensors_hold_the_elements_of_their_parts) { ref_cases(40000, join_case); }
 
 /* A part of another dtype, rank or size, or an axis that there is not. */
 static void misfit_case(ref_case *c)
@@ -170,7 +170,7 @@ static void misfit_case(ref_case *c)
     MUST(c->t[OUT] == NULL && !memcmp(memory, before, sizeof memory));
 }
 
-static void test_parts_that_do_not_fit_are_refused(void) { ref_cases(10000, misfit_case); }
+TEST(test_parts_that_do_not_fit_are_refused) { ref_cases(10000, misfit_case); }
 
 /* Cutting ---------------------------------------------------------------------------- */
 
@@ -245,7 +245,7 @@ static void cut_case(ref_case *c)
     MUST(good);
 }
 
-static void test_split_and_unstack_cut_views_out_of_their_source(void) { ref_cases(20000, cut_case); }
+TEST(test_split_and_unstack_cut_views_out_of_their_source) { ref_cases(20000, cut_case); }
 
 /* A dim cut in several and merged again is the dim it was. */
 static void round_trip_case(ref_case *c)
@@ -267,7 +267,7 @@ static void round_trip_case(ref_case *c)
     MUST(tsr_same_desc(c->t[2], c->t[OUT]) && c->t[2]->data == c->t[OUT]->data);
 }
 
-static void test_a_dim_that_is_split_merges_again(void) { ref_cases(10000, round_trip_case); }
+TEST(test_a_dim_that_is_split_merges_again) { ref_cases(10000, round_trip_case); }
 
 /* What is cut apart and joined again is as it was. */
 static void cut_and_join_case(ref_case *c)
@@ -296,15 +296,4 @@ static void cut_and_join_case(ref_case *c)
         MUST(!memcmp((char *)c->t[7]->data + (size_t)k * size, memory + whole.at[k], size));
 }
 
-static void test_what_is_cut_apart_joins_again(void) { ref_cases(10000, cut_and_join_case); }
-
-int main(int argc, char **argv)
-{
-    ref_begin(argc, argv);
-    RUN(test_joined_tensors_hold_the_elements_of_their_parts);
-    RUN(test_parts_that_do_not_fit_are_refused);
-    RUN(test_split_and_unstack_cut_views_out_of_their_source);
-    RUN(test_a_dim_that_is_split_merges_again);
-    RUN(test_what_is_cut_apart_joins_again);
-    return TEST_END();
-}
+TEST(test_what_is_cut_apart_joins_again) { ref_cases(10000, cut_and_join_case); }

@@ -61,11 +61,4 @@ static void print_case(ref_case *c)
     MUST(again == length && strlen(expected) == room - 1 && strncmp(shown, expected, room - 1) == 0);
 }
 
-static void test_printing_shows_the_elements_wherever_they_lie(void) { ref_cases(25000, print_case); }
-
-int main(int argc, char **argv)
-{
-    ref_begin(argc, argv);
-    RUN(test_printing_shows_the_elements_wherever_they_lie);
-    return TEST_END();
-}
+TEST(test_printing_shows_the_elements_wherever_they_lie) { ref_cases(25000, print_case); }

@@ -875,7 +875,7 @@ static void chain_case(ref_case *c)
         if (!take_step(&s, random_step(c))) return;
 }
 
-static void test_chains_of_views_reach_the_elements_they_name(void) { ref_cases(60000, chain_case); }
+TEST(test_chains_of_views_reach_the_elements_they_name) { ref_cases(60000, chain_case); }
 
 /* Each view function alone, so that a failure names it. */
 static void each_step_case(ref_case *c)
@@ -886,9 +886,9 @@ static void each_step_case(ref_case *c)
     if (!c->failed) (void)take_step(&s, (size_t)c->number % (sizeof steps / sizeof *steps));
 }
 
-static void test_each_view_reaches_the_elements_it_names(void) { ref_cases(44000, each_step_case); }
+TEST(test_each_view_reaches_the_elements_it_names) { ref_cases(44000, each_step_case); }
 
-static void test_each_view_was_tried_often_enough(void)
+TEST(test_each_view_was_tried_often_enough)
 {
     if (ref_options.only >= 0 || ref_options.scale < 1 || test_state.filter) SKIP("few cases were asked for");
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -1019,7 +1019,7 @@ static void question_case(ref_case *c)
     if (!c->failed) packed_like_case(c, &d, &v);
 }
 
-static void test_questions_about_descs_are_answered_as_enumeration_does(void)
+TEST(test_questions_about_descs_are_answered_as_enumeration_does)
 {
     ref_cases(30000, question_case);
 }
@@ -1065,7 +1065,7 @@ static void broadcast_case(ref_case *c)
     }
 }
 
-static void test_shapes_broadcast_by_the_rule_of_numpy(void) { ref_cases(20000, broadcast_case); }
+TEST(test_shapes_broadcast_by_the_rule_of_numpy) { ref_cases(20000, broadcast_case); }
 
 static void matmul_case(ref_case *c)
 {
@@ -1088,17 +1088,9 @@ static void matmul_case(ref_case *c)
     MUST(tsr_desc_matmul_check(a, b) == (fits ? TSR_OK : TSR_ESHAPE));
 }
 
-static void test_matmul_accepts_the_shapes_that_can_be_multiplied(void) { ref_cases(5000, matmul_case); }
+TEST(test_matmul_accepts_the_shapes_that_can_be_multiplied) { ref_cases(5000, matmul_case); }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
-    ref_begin(argc, argv);
     for (size_t i = 0; i < sizeof memory; i++) memory[i] = (unsigned char)(i * 167 + i / 251);
-    RUN(test_each_view_reaches_the_elements_it_names);
-    RUN(test_chains_of_views_reach_the_elements_they_name);
-    RUN(test_each_view_was_tried_often_enough);
-    RUN(test_questions_about_descs_are_answered_as_enumeration_does);
-    RUN(test_shapes_broadcast_by_the_rule_of_numpy);
-    RUN(test_matmul_accepts_the_shapes_that_can_be_multiplied);
-    return TEST_END();
 }

@@ -1,5 +1,6 @@
 /* Devices and the backends behind them, with one of the test's own: host memory that plays a
  * device. */
+#define TEST_OWN_MAIN
 #include "test.h"
 #include "tessera/backend.h"
 

@@ -153,7 +153,7 @@ static bool held_is_whole(const tsr_tensor *out)
 
 /* config.h, status.h ----------------------------------------------------------------- */
 
-static void test_bad_input_to_config_and_status(void)
+TEST(test_bad_input_to_config_and_status)
 {
     EXPECT(tsr_version()[0] != '\0');
     EXPECT(tsr_build_max_ndim() == TSR_MAX_NDIM);
@@ -168,7 +168,7 @@ static void test_bad_input_to_config_and_status(void)
 
 /* dtype.h, scalar.h ------------------------------------------------------------------ */
 
-static void test_bad_input_to_dtype(void)
+TEST(test_bad_input_to_dtype)
 {
     tsr_dtype dtype = TSR_I8;
     int64_t number = 7;
@@ -213,7 +213,7 @@ static void test_bad_input_to_dtype(void)
 }
 
 /* Any pattern and any value is a legal argument; the sanitizer watches the arithmetic. */
-static void test_bad_input_to_short_floats(void)
+TEST(test_bad_input_to_short_floats)
 {
     const double values[] = { 0.0, -0.0, 1e-320, -1e-40, 65504, 65520, 1e38, 3.5e38, -1e308, INFINITY,
                               -INFINITY, NAN };
@@ -241,7 +241,7 @@ static void test_bad_input_to_short_floats(void)
     }
 }
 
-static void test_bad_input_to_scalar(void)
+TEST(test_bad_input_to_scalar)
 {
     tsr_scalar s = tsr_scalar_i64(5);
     unsigned char element[16] = { 1 };
@@ -281,7 +281,7 @@ static void check_queries_of(const tsr_desc *d)
     EXPECT(tsr_desc_to_string(text, sizeof text, d) > 0 && text[0]);
 }
 
-static void test_bad_input_to_desc_queries(void)
+TEST(test_bad_input_to_desc_queries)
 {
     set_up();
     check_queries_of(NULL);
@@ -299,7 +299,7 @@ static void test_bad_input_to_desc_queries(void)
     tear_down();
 }
 
-static void test_bad_input_to_desc_making(void)
+TEST(test_bad_input_to_desc_making)
 {
     const int64_t two[] = { 2, 3 }, huge[] = { INT64_MAX, INT64_MAX }, far[] = { INT64_MAX, INT64_MIN };
     tsr_desc d;
@@ -331,7 +331,7 @@ static void test_bad_input_to_desc_making(void)
     tear_down();
 }
 
-static void test_bad_input_to_desc_shape_arithmetic(void)
+TEST(test_bad_input_to_desc_shape_arithmetic)
 {
     const tsr_desc *one[] = { &matrix }, *with_null[] = { &matrix, NULL };
     tsr_desc other, scalar;
@@ -385,7 +385,7 @@ static void test_bad_input_to_desc_shape_arithmetic(void)
         }                                                                             \
     } while (0)
 
-static void test_bad_input_to_desc_views(void)
+TEST(test_bad_input_to_desc_views)
 {
     tsr_desc d;
     int64_t offset = 7;
@@ -438,7 +438,7 @@ static void test_bad_input_to_desc_views(void)
 
 /* A dim of size 1 may have any stride, and so may every dim where there are no elements: no
  * arithmetic on them may overflow. */
-static void test_bad_input_strides_that_never_matter_do_no_harm(void)
+TEST(test_bad_input_strides_that_never_matter_do_no_harm)
 {
     const int64_t junk[] = { INT64_MIN, INT64_MAX, INT64_MIN + 1, -1, 0 };
     tsr_desc d, out;
@@ -479,7 +479,7 @@ static void test_bad_input_strides_that_never_matter_do_no_harm(void)
 }
 
 /* The same through tensors, where offsets become addresses. */
-static void test_bad_input_views_of_empty_tensors_stay_where_they_are(void)
+TEST(test_bad_input_views_of_empty_tensors_stay_where_they_are)
 {
     const int64_t stride[] = { INT64_MAX, 1, INT64_MIN };
     tsr_desc d;
@@ -506,7 +506,7 @@ static void test_bad_input_views_of_empty_tensors_stay_where_they_are(void)
 
 /* match.h ---------------------------------------------------------------------------- */
 
-static void test_bad_input_to_match(void)
+TEST(test_bad_input_to_match)
 {
     tsr_signature s;
     tsr_bindings b = { { 0 }, { 0 } };
@@ -552,7 +552,7 @@ static void test_bad_input_to_match(void)
 
 /* device.h, backend.h ---------------------------------------------------------------- */
 
-static void test_bad_input_to_device_and_backend(void)
+TEST(test_bad_input_to_device_and_backend)
 {
     tsr_device device = 7;
     char text[64];
@@ -586,7 +586,7 @@ static void test_bad_input_to_device_and_backend(void)
 
 /* memory.h --------------------------------------------------------------------------- */
 
-static void test_bad_input_to_memory_kinds(void)
+TEST(test_bad_input_to_memory_kinds)
 {
     tsr_memory out = 7;
     const tsr_memory_kind kind = {
@@ -631,7 +631,7 @@ static void test_bad_input_to_memory_kinds(void)
 
 static void no_deleter(void *context, void *data, size_t bytes) { (void)context; (void)data; (void)bytes; }
 
-static void test_bad_input_to_storages(void)
+TEST(test_bad_input_to_storages)
 {
     tsr_storage *s = NULL;
     char byte = 0;
@@ -672,7 +672,7 @@ static void test_bad_input_to_storages(void)
     tsr_storage_release(&s);
 }
 
-static void test_bad_input_to_file_mappings(void)
+TEST(test_bad_input_to_file_mappings)
 {
     char path[] = "/tmp/tessera-test-XXXXXX", fifo[64];
     tsr_storage *s = NULL;
@@ -714,7 +714,7 @@ static void test_bad_input_to_file_mappings(void)
     tear_down();
 }
 
-static void test_bad_input_to_pool_and_counting(void)
+TEST(test_bad_input_to_pool_and_counting)
 {
     const bool on = tsr_pool_is_enabled();
     const size_t limit = tsr_pool_limit();
@@ -736,7 +736,7 @@ static void test_bad_input_to_pool_and_counting(void)
     EXPECT(tsr_memory_report(text, 1) > 1 && text[0] == '\0');
 }
 
-static void test_bad_input_to_allocator_and_arena(void)
+TEST(test_bad_input_to_allocator_and_arena)
 {
     static _Alignas(64) unsigned char block[512];
     tsr_arena arena = { 0 };
@@ -791,7 +791,7 @@ static void test_bad_input_to_allocator_and_arena(void)
         }                                                                             \
     } while (0)
 
-static void test_bad_input_to_factories(void)
+TEST(test_bad_input_to_factories)
 {
     const int64_t shape_23[] = { 2, 3 };
     const tsr_scalar one = tsr_scalar_i64(1);
@@ -828,7 +828,7 @@ static void test_bad_input_to_factories(void)
     tear_down();
 }
 
-static void test_bad_input_to_progressions(void)
+TEST(test_bad_input_to_progressions)
 {
     const tsr_scalar zero = tsr_scalar_i64(0), one = tsr_scalar_i64(1), nan = tsr_scalar_f64(NAN);
     const tsr_scalar most = tsr_scalar_i64(INT64_MAX), least = tsr_scalar_i64(INT64_MIN),
@@ -868,7 +868,7 @@ static void test_bad_input_to_progressions(void)
     tear_down();
 }
 
-static void test_bad_input_to_owning_and_likes(void)
+TEST(test_bad_input_to_owning_and_likes)
 {
     const tsr_scalar one = tsr_scalar_i64(1);
     tsr_tensor *nothing = NULL;
@@ -905,7 +905,7 @@ static void test_bad_input_to_owning_and_likes(void)
     tear_down();
 }
 
-static void test_bad_input_to_foreign_memory(void)
+TEST(test_bad_input_to_foreign_memory)
 {
     float data[6] = { 0 };
     tsr_storage *s = NULL;
@@ -957,7 +957,7 @@ static void test_bad_input_to_foreign_memory(void)
     tear_down();
 }
 
-static void test_bad_input_to_tensor_queries(void)
+TEST(test_bad_input_to_tensor_queries)
 {
     int64_t n = 7;
     tsr_matrix m = { .ld = 7 };
@@ -991,7 +991,7 @@ static void test_bad_input_to_tensor_queries(void)
 }
 
 /* What tsr_check is for: a struct that something else wrote to. */
-static void test_bad_input_check_names_a_corrupt_tensor(void)
+TEST(test_bad_input_check_names_a_corrupt_tensor)
 {
     float data[8] = { 0 };
     tsr_tensor t;
@@ -1045,7 +1045,7 @@ static void test_bad_input_check_names_a_corrupt_tensor(void)
         EXPECT(held_is_whole(out_));                                                  \
     } while (0)
 
-static void test_bad_input_to_views(void)
+TEST(test_bad_input_to_views)
 {
     const int64_t six_1[] = { 6 }, stride[] = { 1 }, ones[] = { 1, 1 };
     const int swap[] = { 1, 0 };
@@ -1077,7 +1077,7 @@ static void test_bad_input_to_views(void)
     tear_down();
 }
 
-static void test_bad_input_to_view_shapes(void)
+TEST(test_bad_input_to_view_shapes)
 {
     const int64_t shape[] = { 2, 3 };
     set_up();
@@ -1127,7 +1127,7 @@ static void test_bad_input_to_view_shapes(void)
     tear_down();
 }
 
-static void test_bad_input_to_view_axes(void)
+TEST(test_bad_input_to_view_axes)
 {
     tsr_tensor *outs[3] = { NULL, NULL, NULL };
     const int64_t ones[] = { 1, 1 };
@@ -1174,7 +1174,7 @@ static void test_bad_input_to_view_axes(void)
     tear_down();
 }
 
-static void test_bad_input_to_view_ranges(void)
+TEST(test_bad_input_to_view_ranges)
 {
     const int64_t bad[] = { 4, -4, INT64_MAX, INT64_MIN + 1 };
     tsr_tensor *outs[3] = { NULL, NULL, NULL };
@@ -1218,7 +1218,7 @@ static void test_bad_input_to_view_ranges(void)
     tear_down();
 }
 
-static void test_bad_input_to_view_dtypes(void)
+TEST(test_bad_input_to_view_dtypes)
 {
     tsr_tensor *bytes = NULL, *odd = NULL;
     set_up();
@@ -1291,7 +1291,7 @@ ELEMENT(C32, c32, tsr_c32)
 ELEMENT(C64, c64, tsr_c64)
 ELEMENT(C128, c128, tsr_c128)
 
-static void test_bad_input_to_elements_by_dtype(void)
+TEST(test_bad_input_to_elements_by_dtype)
 {
     set_up();
 #define X(ID, suffix, S, kind, name) check_element_##suffix();
@@ -1307,7 +1307,7 @@ static void test_bad_input_to_elements_by_dtype(void)
     tear_down();
 }
 
-static void test_bad_input_to_elements(void)
+TEST(test_bad_input_to_elements)
 {
     tsr_scalar s = tsr_scalar_i64(7);
     void *p = &s;
@@ -1358,7 +1358,7 @@ static void test_bad_input_to_elements(void)
 }
 
 /* A write that fails for its arguments is no first write. */
-static void test_bad_input_failed_writes_leave_a_described_tensor_described(void)
+TEST(test_bad_input_failed_writes_leave_a_described_tensor_described)
 {
     set_up();
     BAD(TSR_EINDEX, tsr_set_f32(described, TSR_INDEX(2, 0), 1));
@@ -1374,7 +1374,7 @@ static void test_bad_input_failed_writes_leave_a_described_tensor_described(void
 
 /* move.h, random.h ------------------------------------------------------------------- */
 
-static void test_bad_input_to_filling_and_copying(void)
+TEST(test_bad_input_to_filling_and_copying)
 {
     float buffer[6] = { 7 };
     const tsr_scalar one = tsr_scalar_i64(1);
@@ -1431,7 +1431,7 @@ static void test_bad_input_to_filling_and_copying(void)
     tear_down();
 }
 
-static void test_bad_input_to_joining(void)
+TEST(test_bad_input_to_joining)
 {
     set_up();
     tsr_tensor *scalar = NULL, *wide = NULL;
@@ -1479,7 +1479,7 @@ static void test_bad_input_to_joining(void)
     tear_down();
 }
 
-static void test_bad_input_to_random(void)
+TEST(test_bad_input_to_random)
 {
     const int64_t shape[] = { 2, 3 };
     uint32_t words[4] = { 7, 7, 7, 7 };
@@ -1511,7 +1511,7 @@ static void test_bad_input_to_random(void)
 
 /* compare.h -------------------------------------------------------------------------- */
 
-static void test_bad_input_to_comparing(void)
+TEST(test_bad_input_to_comparing)
 {
     bool same = true;
     tsr_close_report report;
@@ -1555,7 +1555,7 @@ static void count_text(void *context, const char *text, size_t length)
     *(size_t *)context += length;
 }
 
-static void test_bad_input_to_printing(void)
+TEST(test_bad_input_to_printing)
 {
     char text[512];
     size_t length = 7, written = 0;
@@ -1599,7 +1599,7 @@ static tsr_status count_range(void *context, int64_t begin, int64_t end)
     return begin <= end ? TSR_OK : TSR_EINVAL;
 }
 
-static void test_bad_input_to_threads(void)
+TEST(test_bad_input_to_threads)
 {
     BAD(TSR_ENULL, tsr_parallel_for(1, 1, NULL, NULL));
     BAD(TSR_EINVAL, tsr_parallel_for(-1, 1, count_range, NULL));
@@ -1907,7 +1907,7 @@ static void try_making(tsr_status (*call)(int, tsr_tensor **), int which, const 
 }
 
 /* TSR_FUZZ_ROUNDS and TSR_FUZZ_SEED make it longer, and another. */
-static void test_bad_input_random_arguments_never_crash(void)
+TEST(test_bad_input_random_arguments_never_crash)
 {
     const char *effort = getenv("TSR_FUZZ_ROUNDS"), *seed = getenv("TSR_FUZZ_SEED");
     const long rounds = effort ? strtol(effort, NULL, 10) : 200000;
@@ -1927,48 +1927,4 @@ static void test_bad_input_random_arguments_never_crash(void)
     EXPECT_OK(tsr_copy(held, good));
     drop_cast();
     tear_down();
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_bad_input_to_config_and_status);
-    RUN(test_bad_input_to_dtype);
-    RUN(test_bad_input_to_short_floats);
-    RUN(test_bad_input_to_scalar);
-    RUN(test_bad_input_to_desc_queries);
-    RUN(test_bad_input_to_desc_making);
-    RUN(test_bad_input_to_desc_shape_arithmetic);
-    RUN(test_bad_input_to_desc_views);
-    RUN(test_bad_input_strides_that_never_matter_do_no_harm);
-    RUN(test_bad_input_views_of_empty_tensors_stay_where_they_are);
-    RUN(test_bad_input_to_match);
-    RUN(test_bad_input_to_device_and_backend);
-    RUN(test_bad_input_to_memory_kinds);
-    RUN(test_bad_input_to_storages);
-    RUN(test_bad_input_to_file_mappings);
-    RUN(test_bad_input_to_pool_and_counting);
-    RUN(test_bad_input_to_allocator_and_arena);
-    RUN(test_bad_input_to_factories);
-    RUN(test_bad_input_to_progressions);
-    RUN(test_bad_input_to_owning_and_likes);
-    RUN(test_bad_input_to_foreign_memory);
-    RUN(test_bad_input_to_tensor_queries);
-    RUN(test_bad_input_check_names_a_corrupt_tensor);
-    RUN(test_bad_input_to_views);
-    RUN(test_bad_input_to_view_shapes);
-    RUN(test_bad_input_to_view_axes);
-    RUN(test_bad_input_to_view_ranges);
-    RUN(test_bad_input_to_view_dtypes);
-    RUN(test_bad_input_to_elements_by_dtype);
-    RUN(test_bad_input_to_elements);
-    RUN(test_bad_input_failed_writes_leave_a_described_tensor_described);
-    RUN(test_bad_input_to_filling_and_copying);
-    RUN(test_bad_input_to_joining);
-    RUN(test_bad_input_to_random);
-    RUN(test_bad_input_to_comparing);
-    RUN(test_bad_input_to_printing);
-    RUN(test_bad_input_to_threads);
-    RUN(test_bad_input_random_arguments_never_crash);
-    return TEST_END();
 }

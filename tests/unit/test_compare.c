@@ -201,7 +201,7 @@ static void check_pair(const tsr_tensor *a, const tsr_tensor *b, uint64_t *r, in
     counts[2]++;
 }
 
-static void test_compare_agrees_with_a_naive_indexer(void)
+TEST(test_compare_agrees_with_a_naive_indexer)
 {
     uint64_t r = 3;
     int counts[3] = { 0 };
@@ -223,7 +223,7 @@ static void test_compare_agrees_with_a_naive_indexer(void)
 }
 
 /* One element that differs, at every place of every row length around a group. */
-static void test_equal_sees_a_difference_at_every_place(void)
+TEST(test_equal_sees_a_difference_at_every_place)
 {
     for (int k = 1; k < TSR_DTYPE_COUNT; k++) {
         const tsr_dtype dtype = (tsr_dtype)k;
@@ -273,7 +273,7 @@ static answer ask(tsr_dtype dtype, tsr_scalar x, tsr_scalar y, const tsr_close_o
 
 static const tsr_close_opts exactly = { -1, -1, false };
 
-static void test_zeros_are_equal_and_nans_are_not(void)
+TEST(test_zeros_are_equal_and_nans_are_not)
 {
     static const tsr_dtype floats[] = { TSR_F8E4M3, TSR_F8E5M2, TSR_F16, TSR_BF16, TSR_F32, TSR_F64, TSR_C32,
                                         TSR_C64, TSR_C128 };
@@ -292,7 +292,7 @@ static void test_zeros_are_equal_and_nans_are_not(void)
     }
 }
 
-static void test_infinities_are_close_to_themselves_only(void)
+TEST(test_infinities_are_close_to_themselves_only)
 {
     static const tsr_dtype floats[] = { TSR_F8E5M2, TSR_F16, TSR_BF16, TSR_F32, TSR_F64, TSR_C32, TSR_C64,
                                         TSR_C128 };
@@ -308,7 +308,7 @@ static void test_infinities_are_close_to_themselves_only(void)
     }
 }
 
-static void test_ulps_count_steps_between_floats(void)
+TEST(test_ulps_count_steps_between_floats)
 {
     answer w = ask(TSR_F32, tsr_scalar_f64(2), tsr_scalar_f64(2.5), NULL);
     EXPECT(w.report.differ == 1 && w.report.first.ulps == 2097152 && w.report.first.error == 0.5);
@@ -326,7 +326,7 @@ static void test_ulps_count_steps_between_floats(void)
     EXPECT(w.report.first.ulps == -1);
 }
 
-static void test_integers_beyond_doubles_are_compared_exactly(void)
+TEST(test_integers_beyond_doubles_are_compared_exactly)
 {
     const int64_t big = (int64_t)1 << 60;
     const tsr_close_opts two53 = { -1, 9007199254740992.0, false }, wide = { -1, 1e30, false };
@@ -348,7 +348,7 @@ static void test_integers_beyond_doubles_are_compared_exactly(void)
     EXPECT(!ask(TSR_BOOL, tsr_scalar_bool(true), tsr_scalar_bool(false), NULL).close);
 }
 
-static void test_worst_of_integers_is_exact(void)
+TEST(test_worst_of_integers_is_exact)
 {
     int64_t a[3] = { 0, 0, 0 }, b[3] = { ((int64_t)1 << 60) + 1, ((int64_t)1 << 60) + 2, 5 };
     const int64_t n = 3;
@@ -363,7 +363,7 @@ static void test_worst_of_integers_is_exact(void)
     EXPECT(!close && report.differ == 3 && report.first.index[0] == 0 && report.worst.index[0] == 1);
 }
 
-static void test_complex_values_are_measured_by_distance(void)
+TEST(test_complex_values_are_measured_by_distance)
 {
     const tsr_scalar x = tsr_scalar_c128(1, 1), y = tsr_scalar_c128(4, 5);
     answer w = ask(TSR_C128, x, y, &(tsr_close_opts){ -1, 5, false });
@@ -383,7 +383,7 @@ static void test_complex_values_are_measured_by_distance(void)
     EXPECT(!ask(TSR_C32, tsr_scalar_c128(1, 2), tsr_scalar_c128(1, 3), NULL).equal);
 }
 
-static void test_tolerance_is_relative_to_the_second(void)
+TEST(test_tolerance_is_relative_to_the_second)
 {
     const tsr_close_opts tenth = { 0.1, -1, false };
     EXPECT(ask(TSR_F64, tsr_scalar_f64(100), tsr_scalar_f64(110), &tenth).close);
@@ -396,7 +396,7 @@ static void test_tolerance_is_relative_to_the_second(void)
 
 /* Reports, descs, memory ------------------------------------------------------------ */
 
-static void test_report_reads_as_a_sentence(void)
+TEST(test_report_reads_as_a_sentence)
 {
     float x[6] = { 1, 2, 3, 4, 5, 6 }, y[6] = { 1, 2.5f, 3, 4, 5, 16 };
     tsr_desc d;
@@ -434,7 +434,7 @@ static void test_report_reads_as_a_sentence(void)
     EXPECT_MSG(strstr(text, "18446744073709551615 vs 18446744073709551614 (1, 1 ulp)") != NULL, "%s", text);
 }
 
-static void test_same_desc_and_same_shape(void)
+TEST(test_same_desc_and_same_shape)
 {
     tsr_tensor *a = NULL, *b = NULL, none = { 0 };
     tsr_desc d;
@@ -457,7 +457,7 @@ static void test_same_desc_and_same_shape(void)
     tsr_release(&a);
 }
 
-static void test_identical_means_the_same_memory_seen_the_same_way(void)
+TEST(test_identical_means_the_same_memory_seen_the_same_way)
 {
     tsr_tensor *a = NULL, *b = NULL, *c = NULL, none = { 0 };
     EXPECT_OK(tsr_zeros(&a, TSR_F32, TSR_SHAPE(3, 3)));
@@ -480,7 +480,7 @@ static void test_identical_means_the_same_memory_seen_the_same_way(void)
     tsr_release(&a);
 }
 
-static void test_identical_empties_share_their_storage(void)
+TEST(test_identical_empties_share_their_storage)
 {
     tsr_tensor *a = NULL, *b = NULL, *c = NULL;
     bool equal = false;
@@ -498,7 +498,7 @@ static void test_identical_empties_share_their_storage(void)
     tsr_release(&a);
 }
 
-static void test_equal_of_other_shapes_and_dtypes_is_false_and_allclose_fails(void)
+TEST(test_equal_of_other_shapes_and_dtypes_is_false_and_allclose_fails)
 {
     tsr_tensor *a = NULL, *b = NULL, *c = NULL;
     bool out = true;
@@ -532,7 +532,7 @@ static void far_free(void *context, void *data, size_t bytes)
     (void)bytes;
 }
 
-static void test_compare_refuses_bad_arguments(void)
+TEST(test_compare_refuses_bad_arguments)
 {
     tsr_tensor *a = NULL, *declared = NULL, *nowhere = NULL;
     tsr_memory far_away;
@@ -565,25 +565,4 @@ static void test_compare_refuses_bad_arguments(void)
     EXPECT_OK(tsr_memory_unregister(far_away));
     tsr_release(&declared);
     tsr_release(&a);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_compare_agrees_with_a_naive_indexer);
-    RUN(test_equal_sees_a_difference_at_every_place);
-    RUN(test_zeros_are_equal_and_nans_are_not);
-    RUN(test_infinities_are_close_to_themselves_only);
-    RUN(test_ulps_count_steps_between_floats);
-    RUN(test_integers_beyond_doubles_are_compared_exactly);
-    RUN(test_worst_of_integers_is_exact);
-    RUN(test_complex_values_are_measured_by_distance);
-    RUN(test_tolerance_is_relative_to_the_second);
-    RUN(test_report_reads_as_a_sentence);
-    RUN(test_same_desc_and_same_shape);
-    RUN(test_identical_means_the_same_memory_seen_the_same_way);
-    RUN(test_identical_empties_share_their_storage);
-    RUN(test_equal_of_other_shapes_and_dtypes_is_false_and_allclose_fails);
-    RUN(test_compare_refuses_bad_arguments);
-    return TEST_END();
 }

@@ -3,6 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread barriers, fork */
 #endif
+#define TEST_OWN_MAIN
 #include "test.h"
 
 #ifdef TSR_NO_THREADS

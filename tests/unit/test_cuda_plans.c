@@ -10,7 +10,7 @@
 
 /* Dividing ------------------------------------------------------------------------------------ */
 
-static void test_division_by_multiplication_is_exact(void)
+TEST(test_division_by_multiplication_is_exact)
 {
     static const uint32_t divisors[] = { 1,     2,     3,       5,          7,          10,
                                          24,    50,    127,     128,        1000,       16001,
@@ -29,13 +29,13 @@ static void test_division_by_multiplication_is_exact(void)
 
 /* Loops ----------------------------------------------------------------------------------------- */
 
-static void test_sizes_are_the_librarys(void)
+TEST(test_sizes_are_the_librarys)
 {
     for (int d = 0; d < TSR_DTYPE_COUNT; d++)
         EXPECT((size_t)tsrc_size((tsr_dtype)d) == tsr_dtype_size((tsr_dtype)d));
 }
 
-static void test_ordered_loop_keeps_the_order_and_merges(void)
+TEST(test_ordered_loop_keeps_the_order_and_merges)
 {
     tsr_tensor t;
     tsr_loop l;
@@ -81,7 +81,7 @@ static int cover(const tsr_loop *part, void *context)
     return 0;
 }
 
-static void test_parts_of_a_loop_cover_it_once(void)
+TEST(test_parts_of_a_loop_cover_it_once)
 {
     static char memory[4096];
     covered c = { memory, 0, 0, { 0 } };
@@ -98,7 +98,7 @@ static void test_parts_of_a_loop_cover_it_once(void)
 
 /* Nests ------------------------------------------------------------------------------------------- */
 
-static void test_nest_takes_neighbours_only_where_they_are_aligned(void)
+TEST(test_nest_takes_neighbours_only_where_they_are_aligned)
 {
     tsrc_nest n;
     const int size[] = { 4, 4 };
@@ -125,7 +125,7 @@ static void test_nest_takes_neighbours_only_where_they_are_aligned(void)
     EXPECT(n.per == 4 && n.total == 160 && n.len == 62);
 }
 
-static void test_nest_of_a_scalar_is_one_thread(void)
+TEST(test_nest_of_a_scalar_is_one_thread)
 {
     tsrc_nest n;
     const int size[] = { 8 };
@@ -149,7 +149,7 @@ static tsrc_copy plan_2d(int64_t rows, int64_t columns, int64_t ds0, int64_t ds1
     return c;
 }
 
-static void test_copies_are_done_in_the_way_that_suits_them(void)
+TEST(test_copies_are_done_in_the_way_that_suits_them)
 {
     EXPECT(plan_2d(1000, 1000, 1000, 1, 1, 1000, 4).kind == TSRC_COPY_WIDE);
     EXPECT(plan_2d(1000, 1000, 1000, 1, 1, 1000, 1).kind == TSRC_COPY_WIDE);
@@ -162,7 +162,7 @@ static void test_copies_are_done_in_the_way_that_suits_them(void)
     EXPECT(odd.kind == TSRC_COPY_ROWS && odd.width == 4);
 }
 
-static void test_one_run_is_copied_in_words(void)
+TEST(test_one_run_is_copied_in_words)
 {
     tsrc_copy c;
     tsr_loop l = {
@@ -252,7 +252,7 @@ static void check_reversal(int n, const int64_t *shape, int size)
     EXPECT(!memcmp(dst, want, (size_t)(count * size)));
 }
 
-static void test_tiles_move_every_element_to_its_place(void)
+TEST(test_tiles_move_every_element_to_its_place)
 {
     check_reversal(2, (int64_t[]){ 130, 77 }, 4);
     check_reversal(3, (int64_t[]){ 40, 30, 20 }, 8);
@@ -262,7 +262,7 @@ static void test_tiles_move_every_element_to_its_place(void)
     check_reversal(2, (int64_t[]){ 100, 100 }, 16);
 }
 
-static void test_short_runs_are_moved_in_tiles(void)
+TEST(test_short_runs_are_moved_in_tiles)
 {
     tsrc_copy c;
     const tsr_loop l = { .ndim = 4,
@@ -276,7 +276,7 @@ static void test_short_runs_are_moved_in_tiles(void)
     EXPECT(c.blocks == 64 * 512);
 }
 
-static void test_images_are_taken_for_images(void)
+TEST(test_images_are_taken_for_images)
 {
     tsrc_mix m;
     tsr_loop l = { .ndim = 3,
@@ -303,7 +303,7 @@ static void test_images_are_taken_for_images(void)
 
 /* Reductions ------------------------------------------------------------------------------------------- */
 
-static void test_reductions_share_out_rows_columns_and_totals(void)
+TEST(test_reductions_share_out_rows_columns_and_totals)
 {
     tsrc_reduction r;
     const tsr_loop rows = { .ndim = 1, .noperands = 2, .n = { 16384 }, .step = { { 4, 65536 } } };
@@ -339,7 +339,7 @@ static tsrc_matrix matrix(int64_t b, int64_t m, int64_t n, int64_t sb, int64_t s
     return tsrc_matrix_of(&t);
 }
 
-static void test_matrices_are_seen_as_cublas_sees_them(void)
+TEST(test_matrices_are_seen_as_cublas_sees_them)
 {
     tsrc_matrix m = matrix(3, 4, 5, 20, 5, 1);
     EXPECT(m.fits && m.transposed && m.lead == 5 && m.batch == 20);
@@ -357,7 +357,7 @@ static void test_matrices_are_seen_as_cublas_sees_them(void)
 
 /* Random numbers ---------------------------------------------------------------------------------------- */
 
-static void test_ranges_are_the_cpus(void)
+TEST(test_ranges_are_the_cpus)
 {
     static const tsr_dtype dtypes[] = { TSR_F8E4M3, TSR_F8E5M2, TSR_F16, TSR_BF16, TSR_F32, TSR_F64 };
     static const double ends[][2] = { { 0, 1 },        { -1, 1 },   { -3.3, -3.2 }, { 0.1, 0.1 },
@@ -375,24 +375,4 @@ static void test_ranges_are_the_cpus(void)
     const tsri_range a = tsri_range_of(TSR_F64, -1.7e308, 1.7e308);
     const tsrc_range b = tsrc_range_of(TSR_F64, -1.7e308, 1.7e308);
     EXPECT(a.unit == 2 && b.unit == 2 && a.width == b.width && a.last == b.last);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_division_by_multiplication_is_exact);
-    RUN(test_sizes_are_the_librarys);
-    RUN(test_ordered_loop_keeps_the_order_and_merges);
-    RUN(test_parts_of_a_loop_cover_it_once);
-    RUN(test_nest_takes_neighbours_only_where_they_are_aligned);
-    RUN(test_nest_of_a_scalar_is_one_thread);
-    RUN(test_copies_are_done_in_the_way_that_suits_them);
-    RUN(test_one_run_is_copied_in_words);
-    RUN(test_tiles_move_every_element_to_its_place);
-    RUN(test_short_runs_are_moved_in_tiles);
-    RUN(test_images_are_taken_for_images);
-    RUN(test_reductions_share_out_rows_columns_and_totals);
-    RUN(test_matrices_are_seen_as_cublas_sees_them);
-    RUN(test_ranges_are_the_cpus);
-    return TEST_END();
 }

@@ -26,7 +26,7 @@ static tsr_desc strided(tsr_dtype dtype, int ndim, const int64_t *shape, const i
 
 /* Making ------------------------------------------------------------------------- */
 
-static void test_desc_without_strides_is_row_major_and_packed(void)
+TEST(test_desc_without_strides_is_row_major_and_packed)
 {
     tsr_desc d = strided(TSR_F32, 3, DIMS(2, 3, 4), NULL);
     EXPECT_DESC(&d, "f32(2, 3, 4 | 12, 4, 1)");
@@ -37,7 +37,7 @@ static void test_desc_without_strides_is_row_major_and_packed(void)
     EXPECT(!tsr_desc_is_contiguous(&d) && tsr_desc_is_column_major(&d) && tsr_desc_is_dense(&d));
 }
 
-static void test_desc_packed_strides_are_computed_with_max_of_size_and_one(void)
+TEST(test_desc_packed_strides_are_computed_with_max_of_size_and_one)
 {
     tsr_desc d = strided(TSR_I8, 4, DIMS(2, 0, 3, 0), NULL);
     EXPECT_DESC(&d, "i8(2, 0, 3, 0 | 3, 3, 1, 1)");
@@ -45,7 +45,7 @@ static void test_desc_packed_strides_are_computed_with_max_of_size_and_one(void)
     EXPECT_DESC(&d, "i8(2, 0, 3, 0 | 1, 2, 2, 6)");
 }
 
-static void test_desc_of_rank_zero_is_a_scalar_with_one_element(void)
+TEST(test_desc_of_rank_zero_is_a_scalar_with_one_element)
 {
     tsr_desc d = strided(TSR_F64, 0, NULL, NULL);
     int64_t lo = 5, hi = 5;
@@ -56,7 +56,7 @@ static void test_desc_of_rank_zero_is_a_scalar_with_one_element(void)
     EXPECT(!tsr_desc_has_broadcast(&d) && !tsr_desc_self_overlaps(&d));
 }
 
-static void test_desc_with_a_dim_of_zero_has_no_elements_and_is_contiguous(void)
+TEST(test_desc_with_a_dim_of_zero_has_no_elements_and_is_contiguous)
 {
     tsr_desc d = strided(TSR_F32, 3, DIMS(4, 0, 2), DIMS(-7, 0, INT64_MAX));
     int64_t lo = 5, hi = 5;
@@ -67,7 +67,7 @@ static void test_desc_with_a_dim_of_zero_has_no_elements_and_is_contiguous(void)
     EXPECT(tsr_desc_is_contiguous_range(&d, 0, 1));
 }
 
-static void test_desc_keeps_zero_and_negative_strides(void)
+TEST(test_desc_keeps_zero_and_negative_strides)
 {
     tsr_desc d = strided(TSR_I32, 3, DIMS(2, 3, 4), DIMS(-12, 0, 1));
     int64_t lo, hi;
@@ -80,7 +80,7 @@ static void test_desc_keeps_zero_and_negative_strides(void)
     EXPECT(tsr_desc_self_overlaps(&d));
 }
 
-static void test_desc_stride_of_a_dim_of_one_never_matters(void)
+TEST(test_desc_stride_of_a_dim_of_one_never_matters)
 {
     tsr_desc junk = strided(TSR_F32, 3, DIMS(1, 3, 1), DIMS(INT64_MIN, 1, INT64_MAX));
     tsr_desc d = strided(TSR_F32, 3, DIMS(1, 3, 1), NULL);
@@ -92,7 +92,7 @@ static void test_desc_stride_of_a_dim_of_one_never_matters(void)
     EXPECT(!tsr_desc_is_broadcast_dim(&zero, 0) && !tsr_desc_self_overlaps(&zero));
 }
 
-static void test_desc_of_the_highest_rank_can_be_made_and_no_higher(void)
+TEST(test_desc_of_the_highest_rank_can_be_made_and_no_higher)
 {
     int64_t shape[TSR_MAX_NDIM + 1];
     tsr_desc d;
@@ -109,7 +109,7 @@ static void test_desc_of_the_highest_rank_can_be_made_and_no_higher(void)
     EXPECT(tsr_build_max_ndim() == TSR_MAX_NDIM);
 }
 
-static void test_desc_failures_say_what_was_wrong_and_leave_the_result_alone(void)
+TEST(test_desc_failures_say_what_was_wrong_and_leave_the_result_alone)
 {
     tsr_desc d = strided(TSR_F32, 2, DIMS(2, 3), NULL);
     EXPECT_FAILS(tsr_desc_init(NULL, TSR_F32, 1, DIMS(2), NULL), TSR_ENULL, "desc: out is NULL");
@@ -127,7 +127,7 @@ static void test_desc_failures_say_what_was_wrong_and_leave_the_result_alone(voi
     EXPECT_DESC(&d, "f32(2, 3 | 3, 1)");
 }
 
-static void test_desc_check_accepts_what_init_makes_and_nothing_else(void)
+TEST(test_desc_check_accepts_what_init_makes_and_nothing_else)
 {
     tsr_desc d = strided(TSR_F32, 2, DIMS(2, 3), DIMS(-9, 0));
     EXPECT_OK(tsr_desc_check(&d));
@@ -146,7 +146,7 @@ static void test_desc_check_accepts_what_init_makes_and_nothing_else(void)
 
 /* Asking ------------------------------------------------------------------------- */
 
-static void test_desc_queries_of_null_or_invalid_descs_answer_nothing(void)
+TEST(test_desc_queries_of_null_or_invalid_descs_answer_nothing)
 {
     tsr_desc bad[4] = { strided(TSR_F32, 2, DIMS(2, 3), NULL) };
     for (int i = 1; i < 4; i++) bad[i] = bad[0];
@@ -171,7 +171,7 @@ static void test_desc_queries_of_null_or_invalid_descs_answer_nothing(void)
     EXPECT(!strncmp(text(&bad[0]), "invalid desc", 12) && !strncmp(text(&bad[1]), "invalid desc", 12));
 }
 
-static void test_desc_dense_means_packed_in_some_order_even_backwards(void)
+TEST(test_desc_dense_means_packed_in_some_order_even_backwards)
 {
     tsr_desc d = strided(TSR_F32, 3, DIMS(2, 3, 4), DIMS(4, -8, 1));
     EXPECT(tsr_desc_is_dense(&d) && !tsr_desc_is_contiguous(&d));
@@ -185,7 +185,7 @@ static void test_desc_dense_means_packed_in_some_order_even_backwards(void)
     EXPECT(!tsr_desc_is_dense(&d));
 }
 
-static void test_desc_range_asks_only_about_its_dims(void)
+TEST(test_desc_range_asks_only_about_its_dims)
 {
     tsr_desc d = strided(TSR_F32, 3, DIMS(2, 3, 4), DIMS(100, 4, 1));
     EXPECT(tsr_desc_is_contiguous_range(&d, 1, 3) && !tsr_desc_is_contiguous_range(&d, 0, 3));
@@ -195,7 +195,7 @@ static void test_desc_range_asks_only_about_its_dims(void)
            !tsr_desc_is_contiguous_range(&d, 2, 1));
 }
 
-static void test_desc_dims_merge_when_they_are_walked_as_one(void)
+TEST(test_desc_dims_merge_when_they_are_walked_as_one)
 {
     tsr_desc d = strided(TSR_F32, 4, DIMS(2, 3, 4, 5), DIMS(60, 20, 5, 2));
     EXPECT(tsr_desc_can_merge(&d, 0) && tsr_desc_can_merge(&d, -4));
@@ -205,7 +205,7 @@ static void test_desc_dims_merge_when_they_are_walked_as_one(void)
     EXPECT(tsr_desc_can_merge(&d, 0));
 }
 
-static void test_desc_same_compares_what_counts(void)
+TEST(test_desc_same_compares_what_counts)
 {
     tsr_desc a = strided(TSR_F32, 2, DIMS(2, 3), NULL), b = a;
     b.shape[2] = 77;  /* beyond the rank */
@@ -221,7 +221,7 @@ static void test_desc_same_compares_what_counts(void)
     EXPECT(tsr_desc_same(&a, &b));
 }
 
-static void test_desc_dim_counts_from_either_end(void)
+TEST(test_desc_dim_counts_from_either_end)
 {
     tsr_desc d = strided(TSR_F32, 3, DIMS(2, 3, 4), NULL);
     int64_t n = 0;
@@ -237,7 +237,7 @@ static void test_desc_dim_counts_from_either_end(void)
     EXPECT(n == 4);
 }
 
-static void test_desc_offset_is_the_sum_of_index_times_stride(void)
+TEST(test_desc_offset_is_the_sum_of_index_times_stride)
 {
     tsr_desc d = strided(TSR_F32, 3, DIMS(2, 3, 4), DIMS(-12, 0, 2));
     int64_t at = 0;
@@ -258,7 +258,7 @@ static void test_desc_offset_is_the_sum_of_index_times_stride(void)
     EXPECT_STATUS(tsr_desc_offset(&at, &d, 1, DIMS(INT64_MAX)), TSR_EINDEX);
 }
 
-static void test_desc_text_is_cut_to_fit_and_measured_whole(void)
+TEST(test_desc_text_is_cut_to_fit_and_measured_whole)
 {
     tsr_desc d = strided(TSR_BF16, 2, DIMS(3, 4), DIMS(4, -1));
     char out[32];
@@ -275,7 +275,7 @@ static void test_desc_text_is_cut_to_fit_and_measured_whole(void)
 
 /* Shape arithmetic ------------------------------------------------------------------ */
 
-static void test_desc_broadcast_aligns_at_the_right_and_repeats_ones(void)
+TEST(test_desc_broadcast_aligns_at_the_right_and_repeats_ones)
 {
     const tsr_desc a = strided(TSR_F32, 3, DIMS(5, 1, 4), NULL), b = strided(TSR_F32, 2, DIMS(3, 1), NULL);
     const tsr_desc c = strided(TSR_F32, 0, NULL, NULL), zero = strided(TSR_F32, 1, DIMS(0), NULL);
@@ -290,7 +290,7 @@ static void test_desc_broadcast_aligns_at_the_right_and_repeats_ones(void)
     EXPECT(ndim == 0);
 }
 
-static void test_desc_broadcast_names_the_operands_and_dims_that_disagree(void)
+TEST(test_desc_broadcast_names_the_operands_and_dims_that_disagree)
 {
     const tsr_desc a = strided(TSR_F32, 2, DIMS(2, 3), NULL), b = strided(TSR_F32, 2, DIMS(2, 4), NULL);
     const tsr_desc one = strided(TSR_F32, 1, DIMS(1), NULL);
@@ -306,7 +306,7 @@ static void test_desc_broadcast_names_the_operands_and_dims_that_disagree(void)
     EXPECT(ndim == -1);
 }
 
-static void test_desc_matmul_check_follows_the_matrix_rule(void)
+TEST(test_desc_matmul_check_follows_the_matrix_rule)
 {
     const tsr_desc m23 = strided(TSR_F32, 2, DIMS(2, 3), NULL), m34 = strided(TSR_F32, 2, DIMS(3, 4), NULL);
     const tsr_desc v3 = strided(TSR_F32, 1, DIMS(3), NULL), s = strided(TSR_F32, 0, NULL, NULL);
@@ -326,7 +326,7 @@ static void test_desc_matmul_check_follows_the_matrix_rule(void)
     EXPECT_FAILS(tsr_desc_matmul_check(&m23, &s), TSR_ESHAPE, "b is a scalar");
 }
 
-static void test_desc_packed_like_keeps_the_order_that_memory_has(void)
+TEST(test_desc_packed_like_keeps_the_order_that_memory_has)
 {
     tsr_desc d = strided(TSR_F32, 3, DIMS(2, 3, 4), DIMS(1, 2, 6)), like;
     EXPECT_OK(tsr_desc_packed_like(&like, &d, TSR_I8));
@@ -343,7 +343,7 @@ static void test_desc_packed_like_keeps_the_order_that_memory_has(void)
     EXPECT_STATUS(tsr_desc_packed_like(&like, &d, TSR_DTYPE_INVALID), TSR_EDTYPE);
 }
 
-static void test_desc_view_offsets_need_not_be_asked_for(void)
+TEST(test_desc_view_offsets_need_not_be_asked_for)
 {
     const tsr_desc d = strided(TSR_C64, 2, DIMS(3, 4), NULL);
     tsr_desc v;
@@ -359,7 +359,7 @@ static void test_desc_view_offsets_need_not_be_asked_for(void)
     EXPECT_DESC(&v, "f32(3, 4 | 8, 2)");
 }
 
-static void test_desc_view_offsets_count_elements_of_the_result(void)
+TEST(test_desc_view_offsets_count_elements_of_the_result)
 {
     const tsr_desc d = strided(TSR_C64, 2, DIMS(3, 4), DIMS(-4, 1));
     tsr_desc v;
@@ -376,7 +376,7 @@ static void test_desc_view_offsets_count_elements_of_the_result(void)
 
 /* Helpers that the rest of the library stands on -------------------------------------- */
 
-static void test_desc_arithmetic_helpers_refuse_to_overflow(void)
+TEST(test_desc_arithmetic_helpers_refuse_to_overflow)
 {
     int64_t r = 7;
     EXPECT(tsri_mul(&r, INT64_C(3037000499), INT64_C(3037000499)) && r == INT64_C(9223372030926249001));
@@ -384,34 +384,4 @@ static void test_desc_arithmetic_helpers_refuse_to_overflow(void)
     EXPECT(!tsri_mul(&r, INT64_MIN, -1));
     EXPECT(tsri_add(&r, INT64_MAX, 0) && r == INT64_MAX && !tsri_add(&r, INT64_MAX, 1) && r == INT64_MAX);
     EXPECT(!tsri_add(&r, INT64_MIN, -1));
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_desc_without_strides_is_row_major_and_packed);
-    RUN(test_desc_packed_strides_are_computed_with_max_of_size_and_one);
-    RUN(test_desc_of_rank_zero_is_a_scalar_with_one_element);
-    RUN(test_desc_with_a_dim_of_zero_has_no_elements_and_is_contiguous);
-    RUN(test_desc_keeps_zero_and_negative_strides);
-    RUN(test_desc_stride_of_a_dim_of_one_never_matters);
-    RUN(test_desc_of_the_highest_rank_can_be_made_and_no_higher);
-    RUN(test_desc_failures_say_what_was_wrong_and_leave_the_result_alone);
-    RUN(test_desc_check_accepts_what_init_makes_and_nothing_else);
-    RUN(test_desc_queries_of_null_or_invalid_descs_answer_nothing);
-    RUN(test_desc_dense_means_packed_in_some_order_even_backwards);
-    RUN(test_desc_range_asks_only_about_its_dims);
-    RUN(test_desc_dims_merge_when_they_are_walked_as_one);
-    RUN(test_desc_same_compares_what_counts);
-    RUN(test_desc_dim_counts_from_either_end);
-    RUN(test_desc_offset_is_the_sum_of_index_times_stride);
-    RUN(test_desc_text_is_cut_to_fit_and_measured_whole);
-    RUN(test_desc_broadcast_aligns_at_the_right_and_repeats_ones);
-    RUN(test_desc_broadcast_names_the_operands_and_dims_that_disagree);
-    RUN(test_desc_matmul_check_follows_the_matrix_rule);
-    RUN(test_desc_packed_like_keeps_the_order_that_memory_has);
-    RUN(test_desc_view_offsets_need_not_be_asked_for);
-    RUN(test_desc_view_offsets_count_elements_of_the_result);
-    RUN(test_desc_arithmetic_helpers_refuse_to_overflow);
-    return TEST_END();
 }

@@ -1,5 +1,6 @@
 /* Backends that lack entries, and entries that fail: what the caller gets then, and what is left behind. The
  * devices of these backends are host memory. */
+#define TEST_OWN_MAIN
 #include "test.h"
 #include "tessera/backend.h"
 #include "backend/streams.h"

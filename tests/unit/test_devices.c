@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#define TEST_OWN_MAIN
 #include "test.h"
 #include "tessera/backend.h"
 

@@ -138,10 +138,10 @@ static void check_all_patterns(tsr_dtype dtype)
     EXPECT(checked > 100);
 }
 
-static void test_digits_of_every_f16_are_shortest_and_nearest(void)    { check_all_patterns(TSR_F16); }
-static void test_digits_of_every_bf16_are_shortest_and_nearest(void)   { check_all_patterns(TSR_BF16); }
-static void test_digits_of_every_f8e4m3_are_shortest_and_nearest(void) { check_all_patterns(TSR_F8E4M3); }
-static void test_digits_of_every_f8e5m2_are_shortest_and_nearest(void) { check_all_patterns(TSR_F8E5M2); }
+TEST(test_digits_of_every_f16_are_shortest_and_nearest)    { check_all_patterns(TSR_F16); }
+TEST(test_digits_of_every_bf16_are_shortest_and_nearest)   { check_all_patterns(TSR_BF16); }
+TEST(test_digits_of_every_f8e4m3_are_shortest_and_nearest) { check_all_patterns(TSR_F8E4M3); }
+TEST(test_digits_of_every_f8e5m2_are_shortest_and_nearest) { check_all_patterns(TSR_F8E5M2); }
 
 /* TSR_TEST_DIGITS asks for more values than the quick default. */
 static int64_t how_many(void)
@@ -166,10 +166,10 @@ static void check_random(tsr_dtype dtype, int mantissa, int exponents)
         }
 }
 
-static void test_digits_of_f32_are_shortest_and_nearest(void) { check_random(TSR_F32, 23, 255); }
-static void test_digits_of_f64_are_shortest_and_nearest(void) { check_random(TSR_F64, 52, 2047); }
+TEST(test_digits_of_f32_are_shortest_and_nearest) { check_random(TSR_F32, 23, 255); }
+TEST(test_digits_of_f64_are_shortest_and_nearest) { check_random(TSR_F64, 52, 2047); }
 
-static void test_digits_of_powers_of_ten_are_one_digit(void)
+TEST(test_digits_of_powers_of_ten_are_one_digit)
 {
     for (int e = -323; e <= 308; e++) {
         char text[16], room[ROOM];
@@ -238,7 +238,7 @@ static double random_double(uint64_t *state, bool moderate)
     return v;
 }
 
-static void test_digits_with_a_precision_are_correctly_rounded(void)
+TEST(test_digits_with_a_precision_are_correctly_rounded)
 {
     uint64_t state = 7;
     for (int64_t i = how_many() / 5; i > 0; i--) {
@@ -248,7 +248,7 @@ static void test_digits_with_a_precision_are_correctly_rounded(void)
     }
 }
 
-static void test_digits_of_ties_round_to_even(void)
+TEST(test_digits_of_ties_round_to_even)
 {
     static const double ties[] = { 0.5, 1.5, 2.5, 0.125, 0.375, 2.25, 9.5, 99.5, 0.0625, 1e22 + 2097152 };
     for (size_t i = 0; i < sizeof ties / sizeof *ties; i++)
@@ -258,7 +258,7 @@ static void test_digits_of_ties_round_to_even(void)
         }
 }
 
-static void test_digits_can_be_all_of_them(void)
+TEST(test_digits_can_be_all_of_them)
 {
     static const double v[] = { 5e-324, 2.2250738585072011e-308, 1.7976931348623157e308, 0.1, 1e23 };
     for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
@@ -268,7 +268,7 @@ static void test_digits_can_be_all_of_them(void)
     }
 }
 
-static void test_digits_end_with_the_room_correctly_rounded(void)
+TEST(test_digits_end_with_the_room_correctly_rounded)
 {
     char room[5];
     const double v = 123456.0;
@@ -279,7 +279,7 @@ static void test_digits_end_with_the_room_correctly_rounded(void)
 }
 
 /* One digit further than needed shows the value's own digits, not zeros. */
-static void test_digits_go_on_where_asked(void)
+TEST(test_digits_go_on_where_asked)
 {
     char room[ROOM];
     tsri_decimal d;
@@ -304,7 +304,7 @@ static void expect_f64(double v, const char *want)
     EXPECT_MSG(!strcmp(got, want) && text.length == strlen(want), "%s, not %s", got, want);
 }
 
-static void test_put_f64_is_short_and_plain(void)
+TEST(test_put_f64_is_short_and_plain)
 {
     expect_f64(0, "0");
     expect_f64(-0.0, "-0");
@@ -334,7 +334,7 @@ static void expect_scalar(tsr_dtype dtype, const void *element, const char *want
     EXPECT_MSG(!strcmp(got, want), "%s: %s, not %s", tsr_dtype_name(dtype), got, want);
 }
 
-static void test_put_scalar_writes_every_dtype(void)
+TEST(test_put_scalar_writes_every_dtype)
 {
     expect_scalar(TSR_BOOL, &(uint8_t){ 1 }, "True");
     expect_scalar(TSR_BOOL, &(uint8_t){ 0 }, "False");
@@ -376,7 +376,7 @@ static void test_put_scalar_writes_every_dtype(void)
         EXPECT_MSG(text_.length == (size_t)n_ && !strncmp(want_, part_, 7), "%s", part_);       \
     } while (0)
 
-static void test_put_writes_as_printf_does(void)
+TEST(test_put_writes_as_printf_does)
 {
     EXPECT_AS_PRINTF("%d %i %u %x", -12, 34, 56u, 0xabcdu);
     EXPECT_AS_PRINTF("%ld %lld %zd %jd %td", -1L, -2LL, (size_t)3, (intmax_t)-4, (ptrdiff_t)-5);
@@ -393,7 +393,7 @@ static void test_put_writes_as_printf_does(void)
     EXPECT_AS_PRINTF("[%3c] [%-3c]", 'a', 'b');
 }
 
-static void test_put_takes_a_null_string_and_an_unfinished_format(void)
+TEST(test_put_takes_a_null_string_and_an_unfinished_format)
 {
     char got[64];
     const char *volatile none = NULL, *volatile cut = "a%", *volatile other = "a%qb";
@@ -406,26 +406,4 @@ static void test_put_takes_a_null_string_and_an_unfinished_format(void)
     text = tsri_text_into(got, sizeof got);
     tsri_put(&text, other, 0);
     EXPECT(!strcmp(got, "aqb"));
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_digits_of_every_f16_are_shortest_and_nearest);
-    RUN(test_digits_of_every_bf16_are_shortest_and_nearest);
-    RUN(test_digits_of_every_f8e4m3_are_shortest_and_nearest);
-    RUN(test_digits_of_every_f8e5m2_are_shortest_and_nearest);
-    RUN(test_digits_of_f32_are_shortest_and_nearest);
-    RUN(test_digits_of_f64_are_shortest_and_nearest);
-    RUN(test_digits_of_powers_of_ten_are_one_digit);
-    RUN(test_digits_with_a_precision_are_correctly_rounded);
-    RUN(test_digits_of_ties_round_to_even);
-    RUN(test_digits_can_be_all_of_them);
-    RUN(test_digits_end_with_the_room_correctly_rounded);
-    RUN(test_digits_go_on_where_asked);
-    RUN(test_put_f64_is_short_and_plain);
-    RUN(test_put_scalar_writes_every_dtype);
-    RUN(test_put_writes_as_printf_does);
-    RUN(test_put_takes_a_null_string_and_an_unfinished_format);
-    return TEST_END();
 }

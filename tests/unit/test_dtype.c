@@ -6,7 +6,7 @@ enum { WRONG = sizeof wrong / sizeof *wrong };
 
 /* The table ----------------------------------------------------------------------- */
 
-static void test_dtype_table_says_what_each_dtype_is(void)
+TEST(test_dtype_table_says_what_each_dtype_is)
 {
     static const struct { tsr_dtype d; size_t size; tsr_kind kind; const char *name, *long_name; } all[] = {
         { TSR_BOOL, 1, TSR_BOOLEAN, "bool", "bool" },
@@ -39,7 +39,7 @@ static void test_dtype_table_says_what_each_dtype_is(void)
     }
 }
 
-static void test_dtype_queries_answer_for_what_is_no_dtype(void)
+TEST(test_dtype_queries_answer_for_what_is_no_dtype)
 {
     for (int i = 0; i < WRONG; i++) {
         EXPECT(!tsr_dtype_is_valid(wrong[i]));
@@ -51,7 +51,7 @@ static void test_dtype_queries_answer_for_what_is_no_dtype(void)
     }
 }
 
-static void test_dtype_kinds_have_names(void)
+TEST(test_dtype_kinds_have_names)
 {
     EXPECT(strcmp(tsr_kind_name(TSR_BOOLEAN), "boolean") == 0);
     EXPECT(strcmp(tsr_kind_name(TSR_SIGNED), "signed") == 0);
@@ -63,7 +63,7 @@ static void test_dtype_kinds_have_names(void)
     EXPECT(strcmp(tsr_kind_name((tsr_kind)-1), "invalid") == 0);
 }
 
-static void test_dtype_real_is_the_part_of_a_complex_and_itself_otherwise(void)
+TEST(test_dtype_real_is_the_part_of_a_complex_and_itself_otherwise)
 {
     EXPECT(tsr_dtype_real(TSR_C32) == TSR_F16);
     EXPECT(tsr_dtype_real(TSR_C64) == TSR_F32);
@@ -73,7 +73,7 @@ static void test_dtype_real_is_the_part_of_a_complex_and_itself_otherwise(void)
         else EXPECT(2 * tsr_dtype_size(tsr_dtype_real((tsr_dtype)d)) == tsr_dtype_size((tsr_dtype)d));
 }
 
-static void test_dtype_complex_structs_are_two_parts_and_no_padding(void)
+TEST(test_dtype_complex_structs_are_two_parts_and_no_padding)
 {
     EXPECT(sizeof(tsr_c32) == 4 && sizeof(tsr_c64) == 8 && sizeof(tsr_c128) == 16);
     EXPECT(sizeof(tsr_dtype) == 4 && sizeof(tsr_kind) == 4 && sizeof(tsr_numbering) == 4);
@@ -140,7 +140,7 @@ static tsr_dtype promoted(tsr_dtype a, tsr_dtype b)
     return s == TSR_OK ? out : TSR_DTYPE_INVALID;
 }
 
-static void test_dtype_promotion_is_the_table(void)
+TEST(test_dtype_promotion_is_the_table)
 {
     expected[TSR_BOOL][TSR_BOOL] = TSR_BOOL;
     read_table(integers, 8);
@@ -158,7 +158,7 @@ static bool is_the_f8_bf16_triple(tsr_dtype a, tsr_dtype b, tsr_dtype c)
     return (1u << a | 1u << b | 1u << c) == all;
 }
 
-static void test_dtype_promotion_is_symmetric_and_associative_where_defined(void)
+TEST(test_dtype_promotion_is_symmetric_and_associative_where_defined)
 {
     for (int i = 1; i < TSR_DTYPE_COUNT; i++)
         for (int j = 1; j < TSR_DTYPE_COUNT; j++) {
@@ -176,7 +176,7 @@ static void test_dtype_promotion_is_symmetric_and_associative_where_defined(void
     EXPECT(promoted(TSR_F8E4M3, promoted(TSR_F8E5M2, TSR_BF16)) == TSR_BF16);
 }
 
-static void test_dtype_promotion_says_why_not(void)
+TEST(test_dtype_promotion_says_why_not)
 {
     tsr_dtype out = TSR_I8;
     EXPECT_FAILS(tsr_dtype_promote(&out, TSR_I32, TSR_F32), TSR_EDTYPE, "i32 (signed) and f32 (floating)");
@@ -201,7 +201,7 @@ static void expect_parse(const char *name, tsr_dtype want)
     EXPECT_MSG(got == want, "\"%s\" reads as %s", name, tsr_dtype_name(got));
 }
 
-static void test_dtype_parse_reads_both_names_in_any_case(void)
+TEST(test_dtype_parse_reads_both_names_in_any_case)
 {
     for (int d = 1; d < TSR_DTYPE_COUNT; d++) {
         const char *names[] = { tsr_dtype_name((tsr_dtype)d), tsr_dtype_long_name((tsr_dtype)d) };
@@ -217,7 +217,7 @@ static void test_dtype_parse_reads_both_names_in_any_case(void)
     expect_parse("bFloat16", TSR_BF16);
 }
 
-static void test_dtype_parse_reads_aliases(void)
+TEST(test_dtype_parse_reads_aliases)
 {
     static const struct { const char *word; tsr_dtype dtype; } alias[] = {
         { "boolean", TSR_BOOL }, { "char", TSR_I8 }, { "short", TSR_I16 }, { "int", TSR_I32 },
@@ -232,7 +232,7 @@ static void test_dtype_parse_reads_aliases(void)
     for (size_t i = 0; i < sizeof alias / sizeof *alias; i++) expect_parse(alias[i].word, alias[i].dtype);
 }
 
-static void test_dtype_parse_refuses_other_words(void)
+TEST(test_dtype_parse_refuses_other_words)
 {
     static const char *const words[] = {
         "", " ", "f", "f3", "f322", " f32", "f32 ", "f33", "float3", "floats", "invalid", "int128", "uint",
@@ -247,7 +247,7 @@ static void test_dtype_parse_refuses_other_words(void)
     EXPECT(out == TSR_U16);
 }
 
-static void test_dtype_parse_shortens_a_long_word_in_its_message(void)
+TEST(test_dtype_parse_shortens_a_long_word_in_its_message)
 {
     char word[5000];
     tsr_dtype out;
@@ -267,7 +267,7 @@ static void expect_number(tsr_numbering system, int64_t number, tsr_dtype want)
                tsr_dtype_name(got));
 }
 
-static void test_dtype_numbers_are_those_of_the_other_systems(void)
+TEST(test_dtype_numbers_are_those_of_the_other_systems)
 {
     static const tsr_dtype infini[20] = {
         0, TSR_U8, TSR_BOOL, TSR_I8, TSR_I16, TSR_I32, TSR_I64, TSR_U8, TSR_U16, TSR_U32, TSR_U64, TSR_F8E4M3,
@@ -289,7 +289,7 @@ static void test_dtype_numbers_are_those_of_the_other_systems(void)
 
 static int64_t dl(int code, int bits, int lanes) { return code | (int64_t)bits << 8 | (int64_t)lanes << 16; }
 
-static void test_dtype_dlpack_numbers_are_dldatatype_in_memory(void)
+TEST(test_dtype_dlpack_numbers_are_dldatatype_in_memory)
 {
     static const struct { int code, bits; tsr_dtype dtype; } all[] = {
         { 6, 8, TSR_BOOL }, { 0, 8, TSR_I8 }, { 0, 16, TSR_I16 }, { 0, 32, TSR_I32 }, { 0, 64, TSR_I64 },
@@ -309,7 +309,7 @@ static void test_dtype_dlpack_numbers_are_dldatatype_in_memory(void)
     }
 }
 
-static void test_dtype_numbers_come_back(void)
+TEST(test_dtype_numbers_come_back)
 {
     for (int system = 0; system < TSR_NUMBERING_COUNT; system++)
         for (int d = 1; d < TSR_DTYPE_COUNT; d++) {
@@ -332,7 +332,7 @@ static int written(tsr_numbering system)
     return n;
 }
 
-static void test_dtype_numbers_cover_what_each_system_has(void)
+TEST(test_dtype_numbers_cover_what_each_system_has)
 {
     EXPECT(written(TSR_NUMBERING_INFINIOP) == 17);   /* all but f8e5m2 */
     EXPECT(written(TSR_NUMBERING_LLAISYS) == 17);
@@ -341,7 +341,7 @@ static void test_dtype_numbers_cover_what_each_system_has(void)
     EXPECT(written(TSR_NUMBERING_DLPACK) == 18);
 }
 
-static void test_dtype_numbers_without_a_dtype_are_refused(void)
+TEST(test_dtype_numbers_without_a_dtype_are_refused)
 {
     static const struct { tsr_numbering system; int64_t number; } bad[] = {
         { TSR_NUMBERING_INFINIOP, 0 }, { TSR_NUMBERING_INFINIOP, 15 }, { TSR_NUMBERING_INFINIOP, 20 },
@@ -367,7 +367,7 @@ static void test_dtype_numbers_without_a_dtype_are_refused(void)
     EXPECT(out == TSR_U16);
 }
 
-static void test_dtype_without_a_number_there_is_refused(void)
+TEST(test_dtype_without_a_number_there_is_refused)
 {
     int64_t out = -9;
     EXPECT_FAILS(tsr_dtype_to_number(&out, TSR_NUMBERING_INFINIOP, TSR_F8E5M2), TSR_EDTYPE,
@@ -392,7 +392,7 @@ static const struct { const char *text; tsr_dtype dtype; } typestrs[] = {
     { "<f4", TSR_F32 }, { "<f8", TSR_F64 }, { "<c8", TSR_C64 }, { "<c16", TSR_C128 },
 };
 
-static void test_dtype_typestrs_are_numpys(void)
+TEST(test_dtype_typestrs_are_numpys)
 {
     for (size_t i = 0; i < sizeof typestrs / sizeof *typestrs; i++) {
         char text[8] = "";
@@ -402,7 +402,7 @@ static void test_dtype_typestrs_are_numpys(void)
     }
 }
 
-static void test_dtype_typestrs_are_read_in_native_order_only(void)
+TEST(test_dtype_typestrs_are_read_in_native_order_only)
 {
     for (size_t i = 0; i < sizeof typestrs / sizeof *typestrs; i++)
         for (const char *order = "<=|>"; *order; order++) {
@@ -420,7 +420,7 @@ static void test_dtype_typestrs_are_read_in_native_order_only(void)
         }
 }
 
-static void test_dtype_typestrs_of_other_types_are_refused(void)
+TEST(test_dtype_typestrs_of_other_types_are_refused)
 {
     static const char *const words[] = {
         "", "<", "f4", "<f", "<f3", "<f16", "<c4", "<V2", "|V1", "<M8", "|S8", "<U4", "|O8", "<f4 ", "<f04",
@@ -439,31 +439,4 @@ static void test_dtype_typestrs_of_other_types_are_refused(void)
         EXPECT_FAILS(tsr_dtype_to_typestr(text, wrong[i]), TSR_EDTYPE, "no dtype");
     EXPECT_FAILS(tsr_dtype_to_typestr(NULL, TSR_F32), TSR_ENULL, "out is NULL");
     EXPECT(out == TSR_U16 && strcmp(text, "kept") == 0);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_dtype_table_says_what_each_dtype_is);
-    RUN(test_dtype_queries_answer_for_what_is_no_dtype);
-    RUN(test_dtype_kinds_have_names);
-    RUN(test_dtype_real_is_the_part_of_a_complex_and_itself_otherwise);
-    RUN(test_dtype_complex_structs_are_two_parts_and_no_padding);
-    RUN(test_dtype_promotion_is_the_table);
-    RUN(test_dtype_promotion_is_symmetric_and_associative_where_defined);
-    RUN(test_dtype_promotion_says_why_not);
-    RUN(test_dtype_parse_reads_both_names_in_any_case);
-    RUN(test_dtype_parse_reads_aliases);
-    RUN(test_dtype_parse_refuses_other_words);
-    RUN(test_dtype_parse_shortens_a_long_word_in_its_message);
-    RUN(test_dtype_numbers_are_those_of_the_other_systems);
-    RUN(test_dtype_dlpack_numbers_are_dldatatype_in_memory);
-    RUN(test_dtype_numbers_come_back);
-    RUN(test_dtype_numbers_cover_what_each_system_has);
-    RUN(test_dtype_numbers_without_a_dtype_are_refused);
-    RUN(test_dtype_without_a_number_there_is_refused);
-    RUN(test_dtype_typestrs_are_numpys);
-    RUN(test_dtype_typestrs_are_read_in_native_order_only);
-    RUN(test_dtype_typestrs_of_other_types_are_refused);
-    return TEST_END();
 }

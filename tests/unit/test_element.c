@@ -27,7 +27,7 @@ static int32_t at(const tsr_tensor *t, const int64_t *i)
     }
 }
 
-static void test_element_unchecked_and_checked_access_agree_for_every_rank(void)
+TEST(test_element_unchecked_and_checked_access_agree_for_every_rank)
 {
     for (int ndim = 1; ndim <= 6; ndim++) {
         tsr_tensor *t = tangled(ndim);
@@ -51,7 +51,7 @@ static void test_element_unchecked_and_checked_access_agree_for_every_rank(void)
     }
 }
 
-static void test_element_unchecked_access_is_an_lvalue(void)
+TEST(test_element_unchecked_access_is_an_lvalue)
 {
     tsr_tensor *t = NULL;
     EXPECT_OK(tsr_zeros(&t, TSR_F64, TSR_SHAPE(2, 2)));
@@ -62,7 +62,7 @@ static void test_element_unchecked_access_is_an_lvalue(void)
     tsr_release(&t);
 }
 
-static void test_element_arguments_of_unchecked_access_are_evaluated_once(void)
+TEST(test_element_arguments_of_unchecked_access_are_evaluated_once)
 {
     tsr_tensor *t = tangled(2);
     int64_t i = 0, j = 0;
@@ -102,7 +102,7 @@ static void test_element_arguments_of_unchecked_access_are_evaluated_once(void)
         tsr_release(&t); \
     } while (0)
 
-static void test_element_typed_access_reads_what_it_wrote_and_checks_everything(void)
+TEST(test_element_typed_access_reads_what_it_wrote_and_checks_everything)
 {
     TYPED(bool, BOOL, bool, true, got == value);
     TYPED(i8, I8, int8_t, INT8_MIN, got == value);
@@ -127,7 +127,7 @@ static void test_element_typed_access_reads_what_it_wrote_and_checks_everything(
     TYPED(c128, C128, tsr_c128, c128, got.re == value.re && got.im == value.im);
 }
 
-static void test_element_of_a_scalar_has_no_indices(void)
+TEST(test_element_of_a_scalar_has_no_indices)
 {
     tsr_tensor *t = NULL;
     float x = 0;
@@ -141,7 +141,7 @@ static void test_element_of_a_scalar_has_no_indices(void)
     tsr_release(&t);
 }
 
-static void test_element_indices_count_from_the_end_in_every_dim(void)
+TEST(test_element_indices_count_from_the_end_in_every_dim)
 {
     tsr_tensor *t = NULL;
     int32_t first = 0, last = 0;
@@ -160,7 +160,7 @@ static void test_element_indices_count_from_the_end_in_every_dim(void)
     tsr_release(&t);
 }
 
-static void test_element_of_an_empty_tensor_is_out_of_range(void)
+TEST(test_element_of_an_empty_tensor_is_out_of_range)
 {
     tsr_tensor *t = NULL;
     float x = 0;
@@ -171,7 +171,7 @@ static void test_element_of_an_empty_tensor_is_out_of_range(void)
     tsr_release(&t);
 }
 
-static void test_element_converting_access_takes_any_dtype(void)
+TEST(test_element_converting_access_takes_any_dtype)
 {
     for (int d = 1; d < TSR_DTYPE_COUNT; d++) {
         tsr_tensor *t = NULL;
@@ -188,7 +188,7 @@ static void test_element_converting_access_takes_any_dtype(void)
     }
 }
 
-static void test_element_converting_access_keeps_64_bit_integers_exact(void)
+TEST(test_element_converting_access_keeps_64_bit_integers_exact)
 {
     tsr_tensor *t = NULL;
     tsr_scalar s;
@@ -207,7 +207,7 @@ static void test_element_converting_access_keeps_64_bit_integers_exact(void)
     tsr_release(&t);
 }
 
-static void test_element_writes_to_repeated_or_read_only_elements_are_refused(void)
+TEST(test_element_writes_to_repeated_or_read_only_elements_are_refused)
 {
     static const float constant[2] = { 1, 2 };
     tsr_tensor *t = NULL, *v = NULL;
@@ -227,7 +227,7 @@ static void test_element_writes_to_repeated_or_read_only_elements_are_refused(vo
     tsr_release(&t);
 }
 
-static void test_element_pointer_takes_a_prefix_of_the_indices(void)
+TEST(test_element_pointer_takes_a_prefix_of_the_indices)
 {
     tsr_tensor *t = NULL, *v = NULL;
     void *p = NULL;
@@ -253,7 +253,7 @@ static void test_element_pointer_takes_a_prefix_of_the_indices(void)
     tsr_release(&t);
 }
 
-static void test_element_item_is_the_one_element_whatever_the_rank(void)
+TEST(test_element_item_is_the_one_element_whatever_the_rank)
 {
     tsr_tensor *t = NULL, *v = NULL;
     tsr_scalar s;
@@ -273,22 +273,4 @@ static void test_element_item_is_the_one_element_whatever_the_rank(void)
     EXPECT_STATUS(tsr_item_i64(NULL, v), TSR_ENULL);
     tsr_release(&v);
     tsr_release(&t);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_element_unchecked_and_checked_access_agree_for_every_rank);
-    RUN(test_element_unchecked_access_is_an_lvalue);
-    RUN(test_element_arguments_of_unchecked_access_are_evaluated_once);
-    RUN(test_element_typed_access_reads_what_it_wrote_and_checks_everything);
-    RUN(test_element_of_a_scalar_has_no_indices);
-    RUN(test_element_indices_count_from_the_end_in_every_dim);
-    RUN(test_element_of_an_empty_tensor_is_out_of_range);
-    RUN(test_element_converting_access_takes_any_dtype);
-    RUN(test_element_converting_access_keeps_64_bit_integers_exact);
-    RUN(test_element_writes_to_repeated_or_read_only_elements_are_refused);
-    RUN(test_element_pointer_takes_a_prefix_of_the_indices);
-    RUN(test_element_item_is_the_one_element_whatever_the_rank);
-    return TEST_END();
 }

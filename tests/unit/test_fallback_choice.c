@@ -23,18 +23,11 @@ static int in_a_process(const char *wish)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void test_fallback_is_an_error_unless_the_variable_says_otherwise(void)
+TEST(test_fallback_is_an_error_unless_the_variable_says_otherwise)
 {
     EXPECT(in_a_process(NULL) == TSR_FALLBACK_ERROR);
     EXPECT(in_a_process("warn") == TSR_FALLBACK_WARN);
     EXPECT(in_a_process("allow") == TSR_FALLBACK_ALLOW);
     EXPECT(in_a_process("allowed") == TSR_FALLBACK_ERROR);
     EXPECT(in_a_process("") == TSR_FALLBACK_ERROR);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_fallback_is_an_error_unless_the_variable_says_otherwise);
-    return TEST_END();
 }

@@ -32,7 +32,7 @@ static bool is_counted(const tsr_tensor *t)
 
 /* npy and npz -------------------------------------------------------------------------- */
 
-static void test_every_npy_version_order_and_byte_order_is_read(void)
+TEST(test_every_npy_version_order_and_byte_order_is_read)
 {
     static const struct { const char *name; tsr_dtype dtype; bool mapped;
     } files[] = {
@@ -63,7 +63,7 @@ static void test_every_npy_version_order_and_byte_order_is_read(void)
     tsr_release(&t);
 }
 
-static void test_text_and_records_are_refused_in_words(void)
+TEST(test_text_and_records_are_refused_in_words)
 {
     tsr_tensor *t = NULL;
     EXPECT_FAILS(tsr_file_load(&t, golden("text.npy"), NULL), TSR_EUNSUPPORTED, "<U3");
@@ -92,7 +92,7 @@ static void expect_counted(const char *path, int n)
     tsr_file_close(&f);
 }
 
-static void test_npz_members_are_read_stored_and_deflated(void)
+TEST(test_npz_members_are_read_stored_and_deflated)
 {
     tsr_tensor *t = NULL;
     expect_counted(golden("stored.npz"), COUNTED);
@@ -109,7 +109,7 @@ static void test_npz_members_are_read_stored_and_deflated(void)
 }
 
 /* A zip file whose sizes all stand in zip64 fields, made by hand. */
-static void test_zip64_sizes_are_read(void)
+TEST(test_zip64_sizes_are_read)
 {
     size_t bytes = 0;
     unsigned char *npy = read_bytes(golden("v1.npy"), &bytes), zip[1024] = { 0 }, *p = zip;
@@ -146,7 +146,7 @@ static void test_zip64_sizes_are_read(void)
     free(npy);
 }
 
-static void test_npz_is_written_stored_and_deflated(void)
+TEST(test_npz_is_written_stored_and_deflated)
 {
     uint64_t r = 5;
     for (int compress = 0; compress < 2; compress++) {
@@ -206,7 +206,7 @@ static unsigned char *directory_entry(unsigned char *zip, size_t bytes, int inde
     return NULL;
 }
 
-static void test_the_checksum_of_a_stored_member_is_tested_when_it_is_read(void)
+TEST(test_the_checksum_of_a_stored_member_is_tested_when_it_is_read)
 {
     size_t bytes = 0, data = 0;
     unsigned char *zip = two_members(&bytes, &data);
@@ -227,7 +227,7 @@ static void test_the_checksum_of_a_stored_member_is_tested_when_it_is_read(void)
     free(zip);
 }
 
-static void test_members_that_overlap_are_refused(void)
+TEST(test_members_that_overlap_are_refused)
 {
     size_t bytes = 0, data = 0;
     unsigned char *zip = two_members(&bytes, &data), *entry = directory_entry(zip, bytes, 1);
@@ -239,7 +239,7 @@ static void test_members_that_overlap_are_refused(void)
 }
 
 /* Members whose headers are a megabyte of spaces, in a thousand bytes each. */
-static void test_headers_are_bounded_by_the_file(void)
+TEST(test_headers_are_bounded_by_the_file)
 {
     enum { MEMBERS = 40, HEADER = 1 << 20 };
     static uint32_t scratch[TSRI_DEFLATE_SCRATCH / 4];
@@ -278,7 +278,7 @@ static void test_headers_are_bounded_by_the_file(void)
 }
 
 /* The memory of zlib is ours too: what it lacks is no damage of the file. */
-static void test_a_large_deflated_member_survives_running_out_of_memory(void)
+TEST(test_a_large_deflated_member_survives_running_out_of_memory)
 {
     tsr_tensor *t = NULL, *back = NULL;
     tsr_writer *w = NULL;
@@ -296,7 +296,7 @@ static void test_a_large_deflated_member_survives_running_out_of_memory(void)
     tsr_release(&t);
 }
 
-static void test_names_with_quotes_and_backslashes_come_back(void)
+TEST(test_names_with_quotes_and_backslashes_come_back)
 {
     static const char *const names[] = { "a\"b", "c\\d", "\\\"", "\t" };
     tsr_tensor *t = NULL, *back = NULL;
@@ -310,7 +310,7 @@ static void test_names_with_quotes_and_backslashes_come_back(void)
     tsr_release(&back);
 }
 
-static void test_no_name_is_written_twice(void)
+TEST(test_no_name_is_written_twice)
 {
     tsr_tensor *t = NULL;
     tsr_writer *w = NULL;
@@ -352,7 +352,7 @@ static void expect_inflated(deflate_fn deflate, inflate_fn inflate, size_t n, si
     EXPECT(inflate(z_back, n, z_packed, at / 2, NULL, &made) == TSRI_INFLATE_SHORT);
 }
 
-static void test_what_is_deflated_is_inflated_again(void)
+TEST(test_what_is_deflated_is_inflated_again)
 {
     uint64_t r = 9;
     for (int k = 0; k < 300; k++) {
@@ -386,7 +386,7 @@ static void fill_with_rare_values(size_t n)
     }
 }
 
-static void test_a_stream_that_ends_anywhere_is_short(void)
+TEST(test_a_stream_that_ends_anywhere_is_short)
 {
     enum { N = 20000 };
     static uint32_t scratch[TSRI_DEFLATE_SCRATCH / 4];
@@ -403,7 +403,7 @@ static void test_a_stream_that_ends_anywhere_is_short(void)
     free(cut);
 }
 
-static void test_decimals_are_rounded_as_strtod_does(void)
+TEST(test_decimals_are_rounded_as_strtod_does)
 {
     static const char *const numbers[] = {
         "9007199254740993.0",
@@ -474,7 +474,7 @@ static void test_decimals_are_rounded_as_strtod_does(void)
 
 /* safetensors -------------------------------------------------------------------------- */
 
-static void test_safetensors_of_the_official_writer_are_read(void)
+TEST(test_safetensors_of_the_official_writer_are_read)
 {
     tsr_file *f = NULL;
     tsr_meta m;
@@ -485,7 +485,7 @@ static void test_safetensors_of_the_official_writer_are_read(void)
     tsr_file_close(&f);
 }
 
-static void test_a_set_of_files_is_read_through_its_index(void)
+TEST(test_a_set_of_files_is_read_through_its_index)
 {
     tsr_file *f = NULL;
     tsr_meta m;
@@ -528,7 +528,7 @@ static void test_a_set_of_files_is_read_through_its_index(void)
 }
 
 /* The length of a header may begin with the byte of a brace, or of a space and a brace. */
-static void test_a_length_is_not_taken_for_json(void)
+TEST(test_a_length_is_not_taken_for_json)
 {
     static const size_t lengths[] = { 0x7b, 0x227b, 0x7b20 };
     static const char header[] = "{\"a\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}";
@@ -559,7 +559,7 @@ static tsr_status open_header(tsr_file **f, const char *header, size_t data)
 
 #define EMPTY_TENSOR "{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}"
 
-static void test_escapes_of_json_are_read(void)
+TEST(test_escapes_of_json_are_read)
 {
     static const struct { const char *json, *name; } same[] = {
         { "\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t" },
@@ -581,7 +581,7 @@ static void test_escapes_of_json_are_read(void)
     }
 }
 
-static void test_damaged_json_says_what_is_wrong(void)
+TEST(test_damaged_json_says_what_is_wrong)
 {
 #define SHAPE(text) "{\"a\":{\"dtype\":\"F32\",\"shape\":" text ",\"data_offsets\":[0,4]}}"
     static const char *const bad[][2] = {
@@ -641,7 +641,7 @@ static tsr_status open_index_with(const char *value)
     return s;
 }
 
-static void test_values_of_json_that_nobody_asked_for_are_stepped_over(void)
+TEST(test_values_of_json_that_nobody_asked_for_are_stepped_over)
 {
     static const char *const good[] = { "1", "-1.5e+3", "true", "null", "\"a\\\"b]\"", "{}", "[ ]", "[[],{}]",
                                         "{\"a\":[1,{\"b\":\"}\"}],\"c\":{}}" };
@@ -680,7 +680,7 @@ static tsr_status open_npy(const char *header, size_t data)
     return s;
 }
 
-static void test_damaged_npy_says_what_is_wrong(void)
+TEST(test_damaged_npy_says_what_is_wrong)
 {
 #define NPY(descr, order, shape) "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape "}"
     static const struct { const char *header; tsr_status status; const char *words; } bad[] = {
@@ -721,7 +721,7 @@ static void test_damaged_npy_says_what_is_wrong(void)
 #undef NPY
 }
 
-static void test_npy_that_ends_early_or_is_of_another_version_is_refused(void)
+TEST(test_npy_that_ends_early_or_is_of_another_version_is_refused)
 {
     static const struct { const char *bytes; size_t n; tsr_status status; const char *words; } bad[] = {
         { "\x93NUMPY\1\0\0", 9, TSR_EFORMAT, "begin as npy" },
@@ -737,7 +737,7 @@ static void test_npy_that_ends_early_or_is_of_another_version_is_refused(void)
                      bad[i].words);
 }
 
-static void test_damaged_safetensors_say_what_is_wrong(void)
+TEST(test_damaged_safetensors_say_what_is_wrong)
 {
     static const struct { const char *header; size_t data; tsr_status status; const char *words;
     } bad[] = {
@@ -798,7 +798,7 @@ static void test_damaged_safetensors_say_what_is_wrong(void)
 static const char *const quants[] = { "q4_0", "q4_1", "q5_0", "q5_1", "q8_0",  "q2_k",
                                       "q3_k", "q4_k", "q5_k", "q6_k", "iq4_nl" };
 
-static void test_quantised_blocks_are_read_as_their_makers_read_them(void)
+TEST(test_quantised_blocks_are_read_as_their_makers_read_them)
 {
     tsr_file *f = NULL, *want = NULL;
     tsr_tensor *t = NULL, *w = NULL;
@@ -863,7 +863,7 @@ static void expect_metadata(const tsr_file *f)
 }
 
 /* Blocks as the format lists them. With a wrong size, a tensor that is only carried through would be cut. */
-static void test_gguf_types_have_the_sizes_of_the_format(void)
+TEST(test_gguf_types_have_the_sizes_of_the_format)
 {
     static const struct { uint32_t number; int elements, bytes; } types[] = {
         { 0, 1, 4 }, { 1, 1, 2 }, { 2, 32, 18 }, { 3, 32, 20 }, { 6, 32, 22 },
@@ -882,7 +882,7 @@ static void test_gguf_types_have_the_sizes_of_the_format(void)
     }
 }
 
-static void test_gguf_comes_through_a_copy_whole(void)
+TEST(test_gguf_comes_through_a_copy_whole)
 {
     tsr_file *f = NULL, *g = NULL;
     tsr_writer *w = NULL;
@@ -924,7 +924,7 @@ static void test_gguf_comes_through_a_copy_whole(void)
     tsr_file_close(&g);
 }
 
-static void test_numbers_are_encoded_as_their_makers_encode_them(void)
+TEST(test_numbers_are_encoded_as_their_makers_encode_them)
 {
     static const struct {
         const char *encoding, *bytes;
@@ -961,7 +961,7 @@ static void test_numbers_are_encoded_as_their_makers_encode_them(void)
     tsr_release(&wide);
 }
 
-static void test_damaged_gguf_says_what_is_wrong(void)
+TEST(test_damaged_gguf_says_what_is_wrong)
 {
     static const struct { const char *bytes; size_t n; tsr_status status; const char *words;
     } bad[] = {
@@ -1042,7 +1042,7 @@ static void expect_png(int type, int depth, int interlaced, bool transparency)
     tsr_release(&t);
 }
 
-static void test_png_of_every_kind_is_read(void)
+TEST(test_png_of_every_kind_is_read)
 {
     static const int kinds[][2] = { { 0, 1 }, { 0, 2 },  { 0, 4 },  { 0, 8 }, { 0, 16 },
                                     { 2, 8 }, { 2, 16 }, { 3, 1 },  { 3, 2 }, { 3, 4 },
@@ -1056,7 +1056,7 @@ static void test_png_of_every_kind_is_read(void)
     expect_png(2, 16, 0, true);
 }
 
-static void test_images_come_back_as_they_were_written(void)
+TEST(test_images_come_back_as_they_were_written)
 {
     static const char *const names[] = { "i.png", "i.ppm", "i.pam" };
     uint64_t r = 3;
@@ -1098,7 +1098,7 @@ static tsr_status load_text(tsr_tensor **t, const char *text, size_t n, const ch
     return s;
 }
 
-static void test_pnm_in_text_and_bits_is_read(void)
+TEST(test_pnm_in_text_and_bits_is_read)
 {
     static const struct { const char *text; size_t n; int channels; unsigned first, last; } files[] = {
         { "P1 # a comment\n2 2\n01 10", 24, 1, 255, 255 }, { "P2\n2 2 9\n1 2\n3 9\n", 17, 1, 1, 9 },
@@ -1124,7 +1124,7 @@ static void test_pnm_in_text_and_bits_is_read(void)
 
 /* Tables ------------------------------------------------------------------------------- */
 
-static void test_tables_are_read_with_names_comments_quotes_and_gaps(void)
+TEST(test_tables_are_read_with_names_comments_quotes_and_gaps)
 {
     static const char text[] =
         "\xEF\xBB\xBF# made by hand\r\nx, \"y, z\" ,w\r\n1,2.5,-3e2\r\n\r\n \"4\" ,, inf\r\n";
@@ -1151,7 +1151,7 @@ static void test_tables_are_read_with_names_comments_quotes_and_gaps(void)
     tsr_release(&t);
 }
 
-static void test_tables_come_back_as_they_were_written(void)
+TEST(test_tables_come_back_as_they_were_written)
 {
     uint64_t r = 8;
     for (int k = 0; k < 150; k++) {
@@ -1203,7 +1203,7 @@ static tsr_status save_and_load(const char *path, const tsr_tensor *t, const cha
     return s;
 }
 
-static void test_every_format_survives_running_out_of_memory(void)
+TEST(test_every_format_survives_running_out_of_memory)
 {
     static const char *const names[] = { "o.npy", "o.npz", "o.safetensors", "o.gguf", "o.png",
                                          "o.pgm", "o.csv", "o.tsv",         "o.raw" };
@@ -1274,7 +1274,7 @@ static bool refuse_one(void *context, size_t bytes)
 
 /* One allocation fails, the first, the second, ... and those after it do not: whoever overlooks it goes on
  * without. Names of many lengths, so that each piece that is kept is once the one that has no room. */
-static void test_files_of_many_tensors_survive_one_allocation_that_fails(void)
+TEST(test_files_of_many_tensors_survive_one_allocation_that_fails)
 {
     static const char *const names[] = { "many.npz", "many.safetensors", "many.gguf" };
     tsr_tensor *t = NULL;
@@ -1295,44 +1295,7 @@ static void test_files_of_many_tensors_survive_one_allocation_that_fails(void)
     tsr_release(&t);
 }
 
-int main(int argc, char **argv)
+TEST_AFTER
 {
-    TEST_BEGIN(argc, argv);
-    RUN(test_every_npy_version_order_and_byte_order_is_read);
-    RUN(test_text_and_records_are_refused_in_words);
-    RUN(test_npz_members_are_read_stored_and_deflated);
-    RUN(test_zip64_sizes_are_read);
-    RUN(test_npz_is_written_stored_and_deflated);
-    RUN(test_the_checksum_of_a_stored_member_is_tested_when_it_is_read);
-    RUN(test_members_that_overlap_are_refused);
-    RUN(test_headers_are_bounded_by_the_file);
-    RUN(test_a_large_deflated_member_survives_running_out_of_memory);
-    RUN(test_names_with_quotes_and_backslashes_come_back);
-    RUN(test_no_name_is_written_twice);
-    RUN(test_what_is_deflated_is_inflated_again);
-    RUN(test_a_stream_that_ends_anywhere_is_short);
-    RUN(test_decimals_are_rounded_as_strtod_does);
-    RUN(test_safetensors_of_the_official_writer_are_read);
-    RUN(test_a_set_of_files_is_read_through_its_index);
-    RUN(test_a_length_is_not_taken_for_json);
-    RUN(test_escapes_of_json_are_read);
-    RUN(test_damaged_json_says_what_is_wrong);
-    RUN(test_values_of_json_that_nobody_asked_for_are_stepped_over);
-    RUN(test_damaged_npy_says_what_is_wrong);
-    RUN(test_npy_that_ends_early_or_is_of_another_version_is_refused);
-    RUN(test_damaged_safetensors_say_what_is_wrong);
-    RUN(test_quantised_blocks_are_read_as_their_makers_read_them);
-    RUN(test_gguf_types_have_the_sizes_of_the_format);
-    RUN(test_gguf_comes_through_a_copy_whole);
-    RUN(test_numbers_are_encoded_as_their_makers_encode_them);
-    RUN(test_damaged_gguf_says_what_is_wrong);
-    RUN(test_png_of_every_kind_is_read);
-    RUN(test_images_come_back_as_they_were_written);
-    RUN(test_pnm_in_text_and_bits_is_read);
-    RUN(test_tables_are_read_with_names_comments_quotes_and_gaps);
-    RUN(test_tables_come_back_as_they_were_written);
-    RUN(test_every_format_survives_running_out_of_memory);
-    RUN(test_files_of_many_tensors_survive_one_allocation_that_fails);
     files_remove();
-    return TEST_END();
 }

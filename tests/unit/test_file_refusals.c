@@ -27,7 +27,7 @@ static tsr_tensor *zeros_of(tsr_dtype dtype, int ndim, const int64_t *shape)
     return t;
 }
 
-static void test_encodings_are_refused_where_there_are_none(void)
+TEST(test_encodings_are_refused_where_there_are_none)
 {
     static const char *const names[] = { "e.npy", "e.npz", "e.safetensors", "e.png",
                                          "e.pgm", "e.csv", "e.tsv",         "e.raw" };
@@ -41,7 +41,7 @@ static void test_encodings_are_refused_where_there_are_none(void)
     tsr_release(&t);
 }
 
-static void test_dtypes_that_a_format_lacks_are_refused(void)
+TEST(test_dtypes_that_a_format_lacks_are_refused)
 {
     static const struct { const char *name; tsr_dtype dtype; const char *words; } bad[] = {
         { "d.npy", TSR_BF16, "npy has no bf16" }, { "d.npz", TSR_BF16, "npy has no bf16" },
@@ -69,7 +69,7 @@ static tsr_status declare(const char *path, tsr_dtype dtype, int ndim, const int
 }
 
 /* Nothing of it lies anywhere, but packed strides of its dims would exceed 64 bits. */
-static void test_dims_that_cannot_be_packed_are_not_declared(void)
+TEST(test_dims_that_cannot_be_packed_are_not_declared)
 {
     const int64_t shape[] = { 0, (int64_t)1 << 40, (int64_t)1 << 40 }, stride[] = { 0, 0, 0 };
     tsr_writer *w = writer_of("dims.npz");
@@ -79,7 +79,7 @@ static void test_dims_that_cannot_be_packed_are_not_declared(void)
     tsr_writer_cancel(&w);
 }
 
-static void test_shapes_that_are_no_image_are_refused(void)
+TEST(test_shapes_that_are_no_image_are_refused)
 {
     enum { HUGE_SIDE = INT32_MAX };
     for (int png = 0; png < 2; png++) {
@@ -97,7 +97,7 @@ static void test_shapes_that_are_no_image_are_refused(void)
     EXPECT_OK(declare("s.pgm", TSR_U8, TSR_SHAPE(0, 2)));
 }
 
-static void test_what_was_declared_comes_in_its_order_and_shape(void)
+TEST(test_what_was_declared_comes_in_its_order_and_shape)
 {
     tsr_tensor *t = zeros_of(TSR_F32, TSR_SHAPE(3)), *wide = zeros_of(TSR_F64, TSR_SHAPE(3)),
                *long_one = zeros_of(TSR_F32, TSR_SHAPE(4));
@@ -121,7 +121,7 @@ static void test_what_was_declared_comes_in_its_order_and_shape(void)
 }
 
 /* Tensors that share one element may be larger than any file. */
-static void test_tensors_larger_than_the_disk_are_refused(void)
+TEST(test_tensors_larger_than_the_disk_are_refused)
 {
     tsr_tensor *t = zeros_of(TSR_F32, TSR_SHAPE(1, 1)), *large = NULL;
     tsr_writer *w = writer_of("large.safetensors");
@@ -137,7 +137,7 @@ static void test_tensors_larger_than_the_disk_are_refused(void)
 
 /* Metadata ----------------------------------------------------------------------------- */
 
-static void test_metadata_that_is_none_is_refused(void)
+TEST(test_metadata_that_is_none_is_refused)
 {
     static const char *const hole[] = { "a", NULL };
     tsr_meta chain[9];
@@ -192,7 +192,7 @@ static void test_metadata_that_is_none_is_refused(void)
     tsr_file_close(&f);
 }
 
-static void test_safetensors_takes_texts_of_utf8_and_keeps_them(void)
+TEST(test_safetensors_takes_texts_of_utf8_and_keeps_them)
 {
     tsr_writer *w = writer_of("texts.safetensors");
     tsr_file *f = NULL;
@@ -211,7 +211,7 @@ static void test_safetensors_takes_texts_of_utf8_and_keeps_them(void)
 }
 
 /* A header of more than 100 MiB is refused when it is known to be one: at the first tensor or at the end. */
-static void test_headers_of_safetensors_are_bounded(void)
+TEST(test_headers_of_safetensors_are_bounded)
 {
     enum { LONG = 101 << 20 };
     char *text = malloc(LONG + 1);
@@ -248,7 +248,7 @@ static tsr_status set_alignment(tsr_writer *w, tsr_dtype dtype, uint64_t v)
                                            .number = tsr_scalar_u64(v) });
 }
 
-static void test_gguf_is_aligned_as_its_metadata_say(void)
+TEST(test_gguf_is_aligned_as_its_metadata_say)
 {
     static const uint64_t bad[] = { 0, 4, 24, INT64_C(1) << 21 };
     tsr_tensor *t = zeros_of(TSR_F32, TSR_SHAPE(3)), *back = NULL;
@@ -279,7 +279,7 @@ static void test_gguf_is_aligned_as_its_metadata_say(void)
     tsr_release(&t);
 }
 
-static void test_what_cannot_be_encoded_is_refused(void)
+TEST(test_what_cannot_be_encoded_is_refused)
 {
     static const struct { tsr_dtype dtype; int ndim; int64_t last; const char *encoding; tsr_status status;
                           const char *words; } bad[] = {
@@ -304,7 +304,7 @@ static void test_what_cannot_be_encoded_is_refused(void)
     tsr_release(&t);
 }
 
-static void test_blocks_of_zeros_and_of_nan_are_encoded_as_zeros(void)
+TEST(test_blocks_of_zeros_and_of_nan_are_encoded_as_zeros)
 {
     static const char *const encodings[] = { "q8_0", "q4_0" };
     tsr_tensor *t = zeros_of(TSR_F32, TSR_SHAPE(3, 32)), *back = NULL;
@@ -331,7 +331,7 @@ static void test_blocks_of_zeros_and_of_nan_are_encoded_as_zeros(void)
 }
 
 /* Empty tensors, so that nothing is moved when the list is known. */
-static void test_files_of_empty_tensors_are_written_and_read(void)
+TEST(test_files_of_empty_tensors_are_written_and_read)
 {
     static const char *const names[] = { "empty.gguf", "empty.safetensors", "empty.npz" };
     tsr_tensor *t = zeros_of(TSR_F32, TSR_SHAPE(0, 32));
@@ -360,7 +360,7 @@ static void test_files_of_empty_tensors_are_written_and_read(void)
 }
 
 /* Blocks in a tensor of as many dims as there are: none is left for their bytes. */
-static void test_blocks_of_the_highest_rank_are_read_whole_and_in_parts(void)
+TEST(test_blocks_of_the_highest_rank_are_read_whole_and_in_parts)
 {
     unsigned char g[512] = "GGUF\3\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0a\x10", *p = g + 37;
     *p = 32, p += 8;
@@ -395,7 +395,7 @@ static void test_blocks_of_the_highest_rank_are_read_whole_and_in_parts(void)
 }
 
 /* Texts and arrays longer than the window through which headers are read. */
-static void test_long_values_of_gguf_come_back(void)
+TEST(test_long_values_of_gguf_come_back)
 {
     enum { LONG = 200000 };
     char *text = malloc(LONG + 1);
@@ -424,7 +424,7 @@ static void test_long_values_of_gguf_come_back(void)
 
 /* npz ---------------------------------------------------------------------------------- */
 
-static void test_names_of_npz_are_short_utf8_and_its_own_ones_are_free(void)
+TEST(test_names_of_npz_are_short_utf8_and_its_own_ones_are_free)
 {
     static char name[60001];
     tsr_tensor *t = zeros_of(TSR_F32, TSR_SHAPE(2));
@@ -450,7 +450,7 @@ static void test_names_of_npz_are_short_utf8_and_its_own_ones_are_free(void)
 }
 
 /* More members than 16 bits count: their number stands in a record of 64 bits. */
-static void test_more_members_than_16_bits_count_are_written_and_read(void)
+TEST(test_more_members_than_16_bits_count_are_written_and_read)
 {
     enum { MEMBERS = 65536 };
     tsr_tensor *t = zeros_of(TSR_U8, TSR_SHAPE(0));
@@ -528,7 +528,7 @@ static tsr_status read_png(tsr_tensor **t, const bytes *b, const char *change, s
     return s;
 }
 
-static void test_colours_streams_and_chunks_that_are_none_are_told(void)
+TEST(test_colours_streams_and_chunks_that_are_none_are_told)
 {
     unsigned char packed[64];
     tsr_tensor *t = NULL;
@@ -550,7 +550,7 @@ static void test_colours_streams_and_chunks_that_are_none_are_told(void)
     EXPECT(t == NULL);
 }
 
-static void test_images_larger_than_a_piece_come_back(void)
+TEST(test_images_larger_than_a_piece_come_back)
 {
     uint64_t r = 12;
     tsr_tensor *t = zeros_of(TSR_U8, TSR_SHAPE(700, 900)), *back = NULL;
@@ -579,7 +579,7 @@ static tsr_status load_text(tsr_tensor **t, const char *text, const char *name, 
     return s;
 }
 
-static void test_pnm_of_too_many_channels_or_too_large_samples_is_refused(void)
+TEST(test_pnm_of_too_many_channels_or_too_large_samples_is_refused)
 {
     static const char *const bad[] = { "P5 1 1 0\n.", "P5 1 1 65536\n..",
                                        "P7\nWIDTH 1\nHEIGHT 1\nMAXVAL 9\nENDHDR\n.",
@@ -592,7 +592,7 @@ static void test_pnm_of_too_many_channels_or_too_large_samples_is_refused(void)
 
 /* Tables ------------------------------------------------------------------------------- */
 
-static void test_tables_keep_tabs_and_change_under_no_reader(void)
+TEST(test_tables_keep_tabs_and_change_under_no_reader)
 {
     tsr_tensor *t = NULL;
     tsr_file *f = NULL;
@@ -613,7 +613,7 @@ static void test_tables_keep_tabs_and_change_under_no_reader(void)
 }
 
 /* More text than the buffer of a writer. */
-static void test_long_tables_come_back(void)
+TEST(test_long_tables_come_back)
 {
     tsr_tensor *t = NULL, *back = NULL;
     EXPECT_OK(tsr_arange(&t, TSR_F64, TSR_SCALAR(0), TSR_SCALAR(30000), TSR_SCALAR(1)));
@@ -636,7 +636,7 @@ static tsr_status open_index(const char *text)
     return s;
 }
 
-static void test_an_index_says_what_is_where(void)
+TEST(test_an_index_says_what_is_where)
 {
     static const char *const parts[] = { "one.safetensors", "two.safetensors" }, *const names[] = { "b",
                                                                                                     "d" };
@@ -684,7 +684,7 @@ static tsr_status open_header(tsr_file **f, const char *header, size_t data)
     return tsr_file_open_bytes(f, file, 8 + n + data, "h.safetensors", NULL);
 }
 
-static void test_an_empty_name_is_a_name_and_no_name_is_not(void)
+TEST(test_an_empty_name_is_a_name_and_no_name_is_not)
 {
     tsr_file *f = NULL;
     tsr_file_entry e;
@@ -708,7 +708,7 @@ static void test_an_empty_name_is_a_name_and_no_name_is_not(void)
 
 /* Files and paths ---------------------------------------------------------------------- */
 
-static void test_a_file_that_is_cut_short_while_open_is_told(void)
+TEST(test_a_file_that_is_cut_short_while_open_is_told)
 {
     tsr_tensor *t = zeros_of(TSR_F32, TSR_SHAPE(1000)), *back = NULL;
     tsr_file *f = NULL;
@@ -720,7 +720,7 @@ static void test_a_file_that_is_cut_short_while_open_is_told(void)
     tsr_release(&t);
 }
 
-static void test_paths_are_relative_or_long_within_bounds(void)
+TEST(test_paths_are_relative_or_long_within_bounds)
 {
     tsr_tensor *t = zeros_of(TSR_F32, TSR_SHAPE(2)), *back = NULL;
     char before[4096], path[4200];
@@ -740,7 +740,7 @@ static void test_paths_are_relative_or_long_within_bounds(void)
 }
 
 /* The names that stand for descriptors. */
-static void test_descriptors_are_opened_by_each_of_their_names(void)
+TEST(test_descriptors_are_opened_by_each_of_their_names)
 {
     static const char table[] = "1,2\n";
     static const char *const names[] = { "/dev/fd/%d", "/proc/self/fd/%d", "/dev/stdin" };
@@ -769,7 +769,7 @@ static void test_descriptors_are_opened_by_each_of_their_names(void)
 
 /* Tensors that are given --------------------------------------------------------------- */
 
-static void test_tensors_of_nonsense_are_neither_read_into_nor_written(void)
+TEST(test_tensors_of_nonsense_are_neither_read_into_nor_written)
 {
     tsr_tensor *t = zeros_of(TSR_F32, TSR_SHAPE(2)), *p = NULL;
     tsr_file *f = NULL;
@@ -798,7 +798,7 @@ static void test_tensors_of_nonsense_are_neither_read_into_nor_written(void)
 }
 
 /* A row that is larger than a piece is cut in its turn. */
-static void test_strided_tensors_of_long_rows_are_written(void)
+TEST(test_strided_tensors_of_long_rows_are_written)
 {
     enum { LONG = 3 << 20 };
     tsr_tensor *t = NULL, *back = NULL;
@@ -815,7 +815,7 @@ static void test_strided_tensors_of_long_rows_are_written(void)
 
 /* What they share ---------------------------------------------------------------------- */
 
-static void test_shapes_of_files_are_checked_for_every_format(void)
+TEST(test_shapes_of_files_are_checked_for_every_format)
 {
     tsr_file f = { .path = "f" };
     tsri_entry *e = NULL;
@@ -828,7 +828,7 @@ static void test_shapes_of_files_are_checked_for_every_format(void)
     EXPECT(tsri_bump_take(&f.memory, SIZE_MAX) == NULL && f.memory.blocks == NULL);
 }
 
-static void test_a_header_of_npy_that_changed_is_told(void)
+TEST(test_a_header_of_npy_that_changed_is_told)
 {
     tsr_file f = { .path = "f" };
     tsri_npy_header h;
@@ -836,7 +836,7 @@ static void test_a_header_of_npy_that_changed_is_told(void)
     EXPECT_FAILS(tsri_npy_parse(&h, &f, "it", head, 10), TSR_EFORMAT, "changed while it was read");
 }
 
-static void test_names_are_found_after_others_are_removed(void)
+TEST(test_names_are_found_after_others_are_removed)
 {
     enum { NAMES = 300 };
     static char names[NAMES][8];
@@ -854,7 +854,7 @@ static void test_names_are_found_after_others_are_removed(void)
     tsri_bump_free(&memory);
 }
 
-static void test_numbers_of_many_digits_are_rounded_as_strtod_does(void)
+TEST(test_numbers_of_many_digits_are_rounded_as_strtod_does)
 {
     static char text[1200];
     static const char *const starts[] = { "9007199254740993.", "9007199254740992.9", "0.0000001", "1" };
@@ -877,7 +877,7 @@ static void test_numbers_of_many_digits_are_rounded_as_strtod_does(void)
 
 /* Deflate ------------------------------------------------------------------------------ */
 
-static void test_bytes_that_do_not_compress_are_stored_in_blocks(void)
+TEST(test_bytes_that_do_not_compress_are_stored_in_blocks)
 {
     enum { LONG = 200000 };
     static uint32_t scratch[TSRI_DEFLATE_SCRATCH / 4];
@@ -897,7 +897,7 @@ static void test_bytes_that_do_not_compress_are_stored_in_blocks(void)
 }
 
 /* Bytes of which each is half as frequent as the one before: codes of every length; with distances. */
-static void test_streams_cut_anywhere_end_short(void)
+TEST(test_streams_cut_anywhere_end_short)
 {
     enum { LONG = 30000 };
     static uint32_t scratch[TSRI_DEFLATE_SCRATCH / 4];
@@ -926,7 +926,7 @@ static void test_streams_cut_anywhere_end_short(void)
 }
 
 /* The first length of a code says "as the one before", and there is none. */
-static void test_a_code_that_repeats_nothing_is_damage(void)
+TEST(test_a_code_that_repeats_nothing_is_damage)
 {
     static const uint8_t fields[][2] = { { 1, 1 }, { 2, 2 }, { 0, 5 }, { 0, 5 }, { 0, 4 }, { 1, 3 },
                                          { 0, 3 }, { 1, 3 }, { 0, 3 }, { 0, 1 }, { 0, 2 } };
@@ -940,7 +940,7 @@ static void test_a_code_that_repeats_nothing_is_damage(void)
     EXPECT(made == 0);
 }
 
-static void test_zlib_takes_what_it_can_count_and_says_when_room_is_short(void)
+TEST(test_zlib_takes_what_it_can_count_and_says_when_room_is_short)
 {
     static unsigned char plain[1000], packed[2000], back[1000];
     tsri_inflated r = TSRI_INFLATE_BAD;
@@ -965,46 +965,7 @@ static void test_zlib_takes_what_it_can_count_and_says_when_room_is_short(void)
     EXPECT(!inflated && deflated == 0);
 }
 
-int main(int argc, char **argv)
+TEST_AFTER
 {
-    TEST_BEGIN(argc, argv);
-    RUN(test_encodings_are_refused_where_there_are_none);
-    RUN(test_dtypes_that_a_format_lacks_are_refused);
-    RUN(test_dims_that_cannot_be_packed_are_not_declared);
-    RUN(test_shapes_that_are_no_image_are_refused);
-    RUN(test_what_was_declared_comes_in_its_order_and_shape);
-    RUN(test_tensors_larger_than_the_disk_are_refused);
-    RUN(test_metadata_that_is_none_is_refused);
-    RUN(test_safetensors_takes_texts_of_utf8_and_keeps_them);
-    RUN(test_headers_of_safetensors_are_bounded);
-    RUN(test_gguf_is_aligned_as_its_metadata_say);
-    RUN(test_what_cannot_be_encoded_is_refused);
-    RUN(test_blocks_of_zeros_and_of_nan_are_encoded_as_zeros);
-    RUN(test_files_of_empty_tensors_are_written_and_read);
-    RUN(test_blocks_of_the_highest_rank_are_read_whole_and_in_parts);
-    RUN(test_long_values_of_gguf_come_back);
-    RUN(test_names_of_npz_are_short_utf8_and_its_own_ones_are_free);
-    RUN(test_more_members_than_16_bits_count_are_written_and_read);
-    RUN(test_colours_streams_and_chunks_that_are_none_are_told);
-    RUN(test_images_larger_than_a_piece_come_back);
-    RUN(test_pnm_of_too_many_channels_or_too_large_samples_is_refused);
-    RUN(test_tables_keep_tabs_and_change_under_no_reader);
-    RUN(test_long_tables_come_back);
-    RUN(test_an_index_says_what_is_where);
-    RUN(test_an_empty_name_is_a_name_and_no_name_is_not);
-    RUN(test_a_file_that_is_cut_short_while_open_is_told);
-    RUN(test_paths_are_relative_or_long_within_bounds);
-    RUN(test_descriptors_are_opened_by_each_of_their_names);
-    RUN(test_tensors_of_nonsense_are_neither_read_into_nor_written);
-    RUN(test_strided_tensors_of_long_rows_are_written);
-    RUN(test_shapes_of_files_are_checked_for_every_format);
-    RUN(test_a_header_of_npy_that_changed_is_told);
-    RUN(test_names_are_found_after_others_are_removed);
-    RUN(test_numbers_of_many_digits_are_rounded_as_strtod_does);
-    RUN(test_bytes_that_do_not_compress_are_stored_in_blocks);
-    RUN(test_streams_cut_anywhere_end_short);
-    RUN(test_a_code_that_repeats_nothing_is_damage);
-    RUN(test_zlib_takes_what_it_can_count_and_says_when_room_is_short);
     files_remove();
-    return TEST_END();
 }

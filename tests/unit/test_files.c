@@ -20,7 +20,7 @@ static bool has_dtype(const char *name, tsr_dtype dtype)
     return dtype != TSR_C32 && dtype != TSR_C128;
 }
 
-static void test_what_is_saved_is_loaded_whatever_its_strides_and_dtype(void)
+TEST(test_what_is_saved_is_loaded_whatever_its_strides_and_dtype)
 {
     uint64_t r = 1;
     for (int i = 0; i < 2; i++)
@@ -38,7 +38,7 @@ static void test_what_is_saved_is_loaded_whatever_its_strides_and_dtype(void)
         }
 }
 
-static void test_large_strided_tensors_are_written_in_pieces(void)
+TEST(test_large_strided_tensors_are_written_in_pieces)
 {
     tsr_tensor *t = NULL, *v = NULL, *back = NULL;
     EXPECT_OK(tsr_arange(&t, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(3000000), TSR_SCALAR(1)));
@@ -54,7 +54,7 @@ static void test_large_strided_tensors_are_written_in_pieces(void)
 
 /* Reading ------------------------------------------------------------------------------ */
 
-static void test_slices_equal_slices_of_the_whole(void)
+TEST(test_slices_equal_slices_of_the_whole)
 {
     uint64_t r = 7;
     for (int k = 0; k < 400; k++) {
@@ -95,7 +95,7 @@ static void test_slices_equal_slices_of_the_whole(void)
     }
 }
 
-static void test_reading_maps_what_is_aligned_and_the_file_never_changes(void)
+TEST(test_reading_maps_what_is_aligned_and_the_file_never_changes)
 {
     tsr_tensor *t = NULL, *a = NULL, *b = NULL;
     tsr_file *f = NULL;
@@ -122,7 +122,7 @@ static void test_reading_maps_what_is_aligned_and_the_file_never_changes(void)
 }
 
 /* Results beside a mapped tensor are in memory: no op makes a file. */
-static void test_ops_on_mapped_tensors_make_results_in_memory(void)
+TEST(test_ops_on_mapped_tensors_make_results_in_memory)
 {
     tsr_tensor *t = NULL, *x = NULL, *z = NULL;
     EXPECT_OK(tsr_uniform(&t, TSR_F32, TSR_SHAPE(64, 32), 0, 1, 1));
@@ -147,7 +147,7 @@ static void test_ops_on_mapped_tensors_make_results_in_memory(void)
     tsr_release(&x);
 }
 
-static void test_tensors_are_read_into_what_is_given_if_it_fits(void)
+TEST(test_tensors_are_read_into_what_is_given_if_it_fits)
 {
     tsr_tensor *t = NULL, *out = NULL, *wide = NULL;
     tsr_file *f = NULL;
@@ -177,7 +177,7 @@ static void test_tensors_are_read_into_what_is_given_if_it_fits(void)
     tsr_release(&t);
 }
 
-static void test_a_pipe_is_read_to_its_end(void)
+TEST(test_a_pipe_is_read_to_its_end)
 {
     tsr_tensor *t = NULL, *back = NULL;
     size_t bytes = 0;
@@ -209,7 +209,7 @@ static void test_a_pipe_is_read_to_its_end(void)
 }
 
 /* One that nobody writes to would keep its reader for ever, and a device never end. */
-static void test_pipes_sockets_and_devices_are_no_files(void)
+TEST(test_pipes_sockets_and_devices_are_no_files)
 {
     tsr_file *f = NULL;
     const char *fifo = file_path("fifo.npy"), *link = file_path("endless.npy");
@@ -221,7 +221,7 @@ static void test_pipes_sockets_and_devices_are_no_files(void)
 }
 
 /* Opening a file costs its list, and reading a tensor of it nothing, however large they are. */
-static void test_a_large_file_opens_at_once(void)
+TEST(test_a_large_file_opens_at_once)
 {
     enum { TENSORS = 1000, HEADER = 1 << 17 };
     static char header[HEADER];
@@ -269,7 +269,7 @@ static tsr_status read_some(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static void test_one_file_serves_many_threads(void)
+TEST(test_one_file_serves_many_threads)
 {
     tsr_tensor *t = NULL;
     EXPECT_OK(tsr_arange(&t, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(1000), TSR_SCALAR(1)));
@@ -289,7 +289,7 @@ static void test_one_file_serves_many_threads(void)
     tsr_release(&t);
 }
 
-static void test_raw_bytes_take_the_shape_they_are_given(void)
+TEST(test_raw_bytes_take_the_shape_they_are_given)
 {
     static const float numbers[] = { 1, 2, 3, 4, 5, 6 };
     tsr_tensor *t = NULL;
@@ -340,7 +340,7 @@ static void test_raw_bytes_take_the_shape_they_are_given(void)
 
 /* Writing ------------------------------------------------------------------------------ */
 
-static void test_declared_and_undeclared_tensors_make_the_same_file(void)
+TEST(test_declared_and_undeclared_tensors_make_the_same_file)
 {
     uint64_t r = 3;
     tsr_tensor *t[40];
@@ -390,7 +390,7 @@ static void expect_untouched(const char *path, const tsr_tensor *t)
     tsr_release(&back);
 }
 
-static void test_the_old_file_stays_until_the_new_one_is_complete(void)
+TEST(test_the_old_file_stays_until_the_new_one_is_complete)
 {
     tsr_tensor *t = NULL, *big = NULL;
     tsr_writer *w = NULL;
@@ -431,7 +431,7 @@ static void create_named(tsr_writer **w, const char *path)
     EXPECT(tsri_system_fault == NULL);
 }
 
-static void test_a_program_that_ends_can_abandon_its_writers(void)
+TEST(test_a_program_that_ends_can_abandon_its_writers)
 {
     tsr_tensor *t = NULL;
     tsr_writer *w = NULL, *other = NULL;
@@ -483,7 +483,7 @@ static int refuse_rights(tsri_call call, size_t *bytes)
     return refused ? EOPNOTSUPP : 0;
 }
 
-static void test_a_temporary_file_has_no_more_rights_than_the_one_in_its_place(void)
+TEST(test_a_temporary_file_has_no_more_rights_than_the_one_in_its_place)
 {
     tsr_tensor *t = NULL;
     tsr_writer *w = NULL;
@@ -508,7 +508,7 @@ static void test_a_temporary_file_has_no_more_rights_than_the_one_in_its_place(v
 }
 
 /* A child writes until it is killed; whenever that is, the old file is whole or the new one is. */
-static void test_a_kill_at_any_moment_leaves_a_whole_file(void)
+TEST(test_a_kill_at_any_moment_leaves_a_whole_file)
 {
     tsr_tensor *a = NULL, *b = NULL, *back = NULL;
     const char *path = file_path("killed.npy");
@@ -537,7 +537,7 @@ static void test_a_kill_at_any_moment_leaves_a_whole_file(void)
 }
 
 /* A limit on the size of files stands for a full disk. */
-static void test_a_write_that_fails_is_told_and_leaves_the_old_file(void)
+TEST(test_a_write_that_fails_is_told_and_leaves_the_old_file)
 {
     tsr_tensor *t = NULL, *big = NULL;
     const char *path = file_path("full.npy");
@@ -562,7 +562,7 @@ static void test_a_write_that_fails_is_told_and_leaves_the_old_file(void)
     tsr_release(&big);
 }
 
-static void test_free_space_is_checked_before_anything_is_written(void)
+TEST(test_free_space_is_checked_before_anything_is_written)
 {
     tsr_writer *w = NULL;
     tsr_desc d;
@@ -573,7 +573,7 @@ static void test_free_space_is_checked_before_anything_is_written(void)
     EXPECT(!file_exists(file_path("huge.safetensors")));
 }
 
-static void test_links_are_followed_and_rights_kept(void)
+TEST(test_links_are_followed_and_rights_kept)
 {
     tsr_tensor *t = NULL, *back = NULL;
     struct stat info;
@@ -593,7 +593,7 @@ static void test_links_are_followed_and_rights_kept(void)
 
 /* Hostile callers ---------------------------------------------------------------------- */
 
-static void test_bad_arguments_are_told_apart(void)
+TEST(test_bad_arguments_are_told_apart)
 {
     tsr_tensor *t = NULL, *out = NULL, *described = NULL;
     tsr_file *f = NULL;
@@ -709,7 +709,7 @@ static void test_bad_arguments_are_told_apart(void)
     tsr_release(&described);
 }
 
-static void test_a_format_of_one_tensor_takes_one(void)
+TEST(test_a_format_of_one_tensor_takes_one)
 {
     tsr_tensor *t = NULL;
     tsr_writer *w = NULL;
@@ -750,7 +750,7 @@ static tsr_status write_and_read(const char *path, const tsr_tensor *t, tsr_tens
     return s;
 }
 
-static void test_large_tensors_are_read_in_pieces_by_several_threads(void)
+TEST(test_large_tensors_are_read_in_pieces_by_several_threads)
 {
     const int64_t bytes = (12 << 20) + 5;
     tsr_tensor *t = NULL, *back = NULL;
@@ -767,7 +767,7 @@ static void test_large_tensors_are_read_in_pieces_by_several_threads(void)
     tsr_release(&back);
 }
 
-static void test_a_path_of_no_bytes_is_refused(void)
+TEST(test_a_path_of_no_bytes_is_refused)
 {
     tsr_writer *w = NULL;
     EXPECT_FAILS(tsr_writer_create(&w, "", &(tsr_writer_opts){ .format = "npz" }), TSR_EINVAL,
@@ -775,7 +775,7 @@ static void test_a_path_of_no_bytes_is_refused(void)
     EXPECT(w == NULL);
 }
 
-static void test_running_out_of_memory_leaves_nothing_behind(void)
+TEST(test_running_out_of_memory_leaves_nothing_behind)
 {
     tsr_tensor *t = NULL, *bools = NULL, *out = NULL, *given = NULL, *flags = NULL;
     EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(3, 4)));
@@ -795,33 +795,7 @@ static void test_running_out_of_memory_leaves_nothing_behind(void)
     tsr_release(&flags);
 }
 
-int main(int argc, char **argv)
+TEST_AFTER
 {
-    TEST_BEGIN(argc, argv);
-    RUN(test_what_is_saved_is_loaded_whatever_its_strides_and_dtype);
-    RUN(test_large_strided_tensors_are_written_in_pieces);
-    RUN(test_slices_equal_slices_of_the_whole);
-    RUN(test_reading_maps_what_is_aligned_and_the_file_never_changes);
-    RUN(test_ops_on_mapped_tensors_make_results_in_memory);
-    RUN(test_tensors_are_read_into_what_is_given_if_it_fits);
-    RUN(test_a_pipe_is_read_to_its_end);
-    RUN(test_pipes_sockets_and_devices_are_no_files);
-    RUN(test_a_large_file_opens_at_once);
-    RUN(test_one_file_serves_many_threads);
-    RUN(test_raw_bytes_take_the_shape_they_are_given);
-    RUN(test_declared_and_undeclared_tensors_make_the_same_file);
-    RUN(test_the_old_file_stays_until_the_new_one_is_complete);
-    RUN(test_a_program_that_ends_can_abandon_its_writers);
-    RUN(test_a_temporary_file_has_no_more_rights_than_the_one_in_its_place);
-    RUN(test_a_kill_at_any_moment_leaves_a_whole_file);
-    RUN(test_a_write_that_fails_is_told_and_leaves_the_old_file);
-    RUN(test_free_space_is_checked_before_anything_is_written);
-    RUN(test_links_are_followed_and_rights_kept);
-    RUN(test_bad_arguments_are_told_apart);
-    RUN(test_large_tensors_are_read_in_pieces_by_several_threads);
-    RUN(test_a_path_of_no_bytes_is_refused);
-    RUN(test_a_format_of_one_tensor_takes_one);
-    RUN(test_running_out_of_memory_leaves_nothing_behind);
     files_remove();
-    return TEST_END();
 }

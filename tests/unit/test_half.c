@@ -121,7 +121,7 @@ static void expect_f32(const format *f, float x)
 
 /* Short to f32 -------------------------------------------------------------------- */
 
-static void test_half_every_pattern_has_its_value(void)
+TEST(test_half_every_pattern_has_its_value)
 {
     for (int i = 0; i < FORMATS; i++) {
         const format *f = &formats[i];
@@ -139,7 +139,7 @@ static void test_half_every_pattern_has_its_value(void)
     }
 }
 
-static void test_half_every_pattern_comes_back(void)
+TEST(test_half_every_pattern_comes_back)
 {
     for (int i = 0; i < FORMATS; i++) {
         const format *f = &formats[i];
@@ -152,7 +152,7 @@ static void test_half_every_pattern_comes_back(void)
     }
 }
 
-static void test_half_known_values(void)
+TEST(test_half_known_values)
 {
     EXPECT(tsr_f16_to_f32(0x3c00) == 1 && tsr_f16_to_f32(0x7bff) == 65504 && tsr_f16_to_f32(0xc000) == -2);
     EXPECT(tsr_bf16_to_f32(0x3f80) == 1 && tsr_bf16_to_f32(0x4049) == 3.140625f);
@@ -172,7 +172,7 @@ static void test_half_known_values(void)
 
 /* f32 and f64 to short --------------------------------------------------------------- */
 
-static void test_half_midpoints_go_to_even_and_their_neighbours_do_not(void)
+TEST(test_half_midpoints_go_to_even_and_their_neighbours_do_not)
 {
     for (int i = 0; i < FORMATS; i++) {
         const format *f = &formats[i];
@@ -190,7 +190,7 @@ static void test_half_midpoints_go_to_even_and_their_neighbours_do_not(void)
     }
 }
 
-static void test_half_f64_is_not_rounded_twice(void)
+TEST(test_half_f64_is_not_rounded_twice)
 {
     /* A hair above a tie: through f32 the hair is lost, and the tie goes down. */
     EXPECT(tsri_f64_to_f16(0x1.002p0 + 0x1p-40) == 0x3c01);
@@ -209,7 +209,7 @@ static void test_half_f64_is_not_rounded_twice(void)
     EXPECT(tsri_f64_to_f8e4m3(464) == 0x7e && tsri_f64_to_f8e4m3(464 + 0x1p-40) == 0x7f);
 }
 
-static void test_half_random_f32_patterns_round_to_nearest_even(void)
+TEST(test_half_random_f32_patterns_round_to_nearest_even)
 {
     uint64_t state = 1;
     for (int n = 0; n < 10000000; n++) {
@@ -226,7 +226,7 @@ static void test_half_random_f32_patterns_round_to_nearest_even(void)
 }
 
 /* Uniform patterns overflow or vanish mostly; these lie where the format does. */
-static void test_half_random_numbers_in_range_round_to_nearest_even(void)
+TEST(test_half_random_numbers_in_range_round_to_nearest_even)
 {
     uint64_t state = 2;
     for (int n = 0; n < 500000; n++)
@@ -241,7 +241,7 @@ static void test_half_random_numbers_in_range_round_to_nearest_even(void)
         }
 }
 
-static void test_half_nan_keeps_its_sign_and_top_payload_bits_and_is_quiet(void)
+TEST(test_half_nan_keeps_its_sign_and_top_payload_bits_and_is_quiet)
 {
     uint64_t state = 3;
     for (int n = 0; n < 100000; n++) {
@@ -262,7 +262,7 @@ static void test_half_nan_keeps_its_sign_and_top_payload_bits_and_is_quiet(void)
     }
 }
 
-static void test_half_infinity_overflows_and_saturates(void)
+TEST(test_half_infinity_overflows_and_saturates)
 {
     const float inf = tsri_f32_from_bits(0x7f800000u);
     for (int i = 0; i < FORMATS; i++) {
@@ -274,7 +274,7 @@ static void test_half_infinity_overflows_and_saturates(void)
     }
 }
 
-static void test_half_tiny_numbers_become_zeros_of_their_sign(void)
+TEST(test_half_tiny_numbers_become_zeros_of_their_sign)
 {
     const double tiny[] = { 0, 0x1p-1074, 0x1p-1022, 0x1p-200, 0x1p-149 };
     for (int i = 0; i < FORMATS; i++)
@@ -315,7 +315,7 @@ static uint64_t digest(void)
 }
 #endif
 
-static void test_half_ignores_rounding_and_flushing_modes(void)
+TEST(test_half_ignores_rounding_and_flushing_modes)
 {
 #ifdef HAVE_MXCSR
     const unsigned usual = _mm_getcsr();
@@ -364,7 +364,7 @@ static void expect_integer(uint64_t v)
     }
 }
 
-static void test_half_integers_round_once(void)
+TEST(test_half_integers_round_once)
 {
     for (uint64_t v = 0; v < 70000; v++) expect_integer(v);
     for (int k = 16; k < 64; k++)
@@ -412,7 +412,7 @@ static void expect_cut(double x)
     EXPECT(tsri_f32_to_u64_sat(f) == tsri_f64_to_u64_sat(g));
 }
 
-static void test_half_floats_truncate_and_saturate_to_integers(void)
+TEST(test_half_floats_truncate_and_saturate_to_integers)
 {
     uint64_t state = 4;
     for (int k = 0; k < 70; k++)
@@ -435,7 +435,7 @@ static void test_half_floats_truncate_and_saturate_to_integers(void)
     expect_cut(tsri_f64_from_bits(0xfff8000000000000u));
 }
 
-static void test_half_64_bit_integers_saturate_at_their_own_ends(void)
+TEST(test_half_64_bit_integers_saturate_at_their_own_ends)
 {
     const double nan = tsri_f64_from_bits(0x7ff8000000000000u), inf = tsri_f64_from_bits(0x7ff0000000000000u);
     EXPECT(tsri_f64_to_i64_sat(0x1p63) == INT64_MAX && tsri_f64_to_i64_sat(-0x1p63) == INT64_MIN);
@@ -452,23 +452,7 @@ static void test_half_64_bit_integers_saturate_at_their_own_ends(void)
     EXPECT(tsri_f32_to_i64_sat(0x1.fffffep62f) == INT64_MAX - 0x7fffffffff);
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
-    TEST_BEGIN(argc, argv);
     for (int i = 0; i < FORMATS; i++) build(&formats[i]);
-    RUN(test_half_every_pattern_has_its_value);
-    RUN(test_half_every_pattern_comes_back);
-    RUN(test_half_known_values);
-    RUN(test_half_midpoints_go_to_even_and_their_neighbours_do_not);
-    RUN(test_half_f64_is_not_rounded_twice);
-    RUN(test_half_random_f32_patterns_round_to_nearest_even);
-    RUN(test_half_random_numbers_in_range_round_to_nearest_even);
-    RUN(test_half_nan_keeps_its_sign_and_top_payload_bits_and_is_quiet);
-    RUN(test_half_infinity_overflows_and_saturates);
-    RUN(test_half_tiny_numbers_become_zeros_of_their_sign);
-    RUN(test_half_ignores_rounding_and_flushing_modes);
-    RUN(test_half_integers_round_once);
-    RUN(test_half_floats_truncate_and_saturate_to_integers);
-    RUN(test_half_64_bit_integers_saturate_at_their_own_ends);
-    return TEST_END();
 }

@@ -21,7 +21,7 @@ static tsr_status infer2(tsr_desc *z, tsr_op_kind kind, tsr_desc x, tsr_desc y)
     return tsr_infer(z, kind, 2, (const tsr_desc *[]){ &x, &y }, NULL);
 }
 
-static void test_every_op_is_found_by_its_name(void)
+TEST(test_every_op_is_found_by_its_name)
 {
     for (int kind = TSR_OP_NONE + 1; kind < TSR_OP_COUNT; kind++)
         EXPECT(tsr_op_find(tsr_op_get_info((tsr_op_kind)kind)->name) == (tsr_op_kind)kind);
@@ -29,7 +29,7 @@ static void test_every_op_is_found_by_its_name(void)
     EXPECT(tsr_op_find(NULL) == TSR_OP_NONE);
 }
 
-static void test_every_signature_parses(void)
+TEST(test_every_signature_parses)
 {
     for (int kind = TSR_OP_NONE + 1; kind < TSR_OP_COUNT; kind++) {
         tsr_signature s;
@@ -41,7 +41,7 @@ static void test_every_signature_parses(void)
     }
 }
 
-static void test_rows_are_the_ops_and_then_the_composed_ones(void)
+TEST(test_rows_are_the_ops_and_then_the_composed_ones)
 {
     int count = 0;
     for (; tsr_op_row(count); count++) {
@@ -57,7 +57,7 @@ static void test_rows_are_the_ops_and_then_the_composed_ones(void)
     EXPECT(count > TSR_OP_COUNT);
 }
 
-static void test_elementwise_ops_promote_and_broadcast(void)
+TEST(test_elementwise_ops_promote_and_broadcast)
 {
     tsr_desc z, want = D(TSR_F32, 2, 4, 3);
     EXPECT_OK(infer2(&z, TSR_OP_ADD, D(TSR_F32, 2, 1, 3), D(TSR_BF16, 4, 1)));
@@ -68,7 +68,7 @@ static void test_elementwise_ops_promote_and_broadcast(void)
     EXPECT_FAILS(infer2(&z, TSR_OP_ADD, D(TSR_F32, 2), D(TSR_I32, 2)), TSR_EDTYPE, "add");
 }
 
-static void test_reductions_lose_their_axes(void)
+TEST(test_reductions_lose_their_axes)
 {
     tsr_desc z, want = D(TSR_I64, 2, 4);
     tsr_reduce_params params = { .axes = 1 << 1 };
@@ -79,7 +79,7 @@ static void test_reductions_lose_their_axes(void)
     EXPECT_FAILS(infer1(&z, TSR_OP_SUM, D(TSR_I8, 2, 3, 4), NULL), TSR_ENULL, "params");
 }
 
-static void test_matmul_broadcasts_its_batch(void)
+TEST(test_matmul_broadcasts_its_batch)
 {
     tsr_desc z, want = D(TSR_F16, 5, 3, 2, 7), row = D(TSR_F32, 7);
     EXPECT_OK(infer2(&z, TSR_OP_MATMUL, D(TSR_F16, 5, 1, 2, 4), D(TSR_F16, 3, 4, 7)));
@@ -91,7 +91,7 @@ static void test_matmul_broadcasts_its_batch(void)
     EXPECT_FAILS(infer2(&z, TSR_OP_MATMUL, D(TSR_F32, 2, 4), D(TSR_F32, 5, 7)), TSR_ESHAPE, "k is 4");
 }
 
-static void test_sorting_gives_values_and_indices(void)
+TEST(test_sorting_gives_values_and_indices)
 {
     tsr_desc z[2];
     const tsr_sort_params params = { 0, false };
@@ -99,14 +99,14 @@ static void test_sorting_gives_values_and_indices(void)
     EXPECT(z[0].dtype == TSR_F32 && z[1].dtype == TSR_I64 && z[1].shape[0] == 3 && z[1].ndim == 2);
 }
 
-static void test_results_that_the_caller_chooses_are_not_inferred(void)
+TEST(test_results_that_the_caller_chooses_are_not_inferred)
 {
     tsr_desc z;
     const tsr_fill_params params = { TSR_SCALAR(1) };
     EXPECT_FAILS(tsr_infer(&z, TSR_OP_FILL, 0, NULL, &params), TSR_EUNSUPPORTED, "chooses");
 }
 
-static void test_inferring_and_computing_agree(void)
+TEST(test_inferring_and_computing_agree)
 {
     tsr_tensor *x = NULL, *y = NULL, *z = NULL;
     tsr_desc d;
@@ -120,7 +120,7 @@ static void test_inferring_and_computing_agree(void)
     tsr_release(&x);
 }
 
-static void test_cost_counts_bytes_and_flops(void)
+TEST(test_cost_counts_bytes_and_flops)
 {
     tsr_cost c;
     tsr_desc a = D(TSR_F32, 10, 20), b = D(TSR_F32, 20, 30);
@@ -134,7 +134,7 @@ static void test_cost_counts_bytes_and_flops(void)
     EXPECT(c.flops == 200 && c.bytes == 804);
 }
 
-static void test_bad_questions_are_explained(void)
+TEST(test_bad_questions_are_explained)
 {
     tsr_desc z, x = D(TSR_F32, 2), broken = x;
     tsr_cost c;
@@ -150,21 +150,4 @@ static void test_bad_questions_are_explained(void)
     EXPECT_FAILS(infer1(&z, TSR_OP_NEG, broken, NULL), TSR_EINVAL, "neg");
     EXPECT_FAILS(tsr_op_cost(NULL, TSR_OP_NEG, 1, in, NULL), TSR_ENULL, "out");
     EXPECT_FAILS(tsr_op_cost(&c, TSR_OP_MAX_, 1, in, NULL), TSR_EINVAL, "no op");
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_every_op_is_found_by_its_name);
-    RUN(test_every_signature_parses);
-    RUN(test_rows_are_the_ops_and_then_the_composed_ones);
-    RUN(test_elementwise_ops_promote_and_broadcast);
-    RUN(test_reductions_lose_their_axes);
-    RUN(test_matmul_broadcasts_its_batch);
-    RUN(test_sorting_gives_values_and_indices);
-    RUN(test_results_that_the_caller_chooses_are_not_inferred);
-    RUN(test_inferring_and_computing_agree);
-    RUN(test_cost_counts_bytes_and_flops);
-    RUN(test_bad_questions_are_explained);
-    return TEST_END();
 }

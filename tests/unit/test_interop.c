@@ -32,7 +32,7 @@ static void produce(producer *p)
     p->old = (tsr_dl_managed){ p->m.dl_tensor, p, count_legacy };
 }
 
-static void test_imports_share_memory_and_delete_once(void)
+TEST(test_imports_share_memory_and_delete_once)
 {
     producer p;
     tsr_tensor *t = NULL, *view = NULL;
@@ -62,7 +62,7 @@ static void test_imports_share_memory_and_delete_once(void)
     EXPECT(p.deleted == 2);
 }
 
-static void test_imports_take_every_stride_and_offset(void)
+TEST(test_imports_take_every_stride_and_offset)
 {
     producer p;
     tsr_tensor *t = NULL;
@@ -95,7 +95,7 @@ static void test_imports_take_every_stride_and_offset(void)
     EXPECT(p.deleted == 5);
 }
 
-static void test_a_read_only_import_refuses_to_be_written(void)
+TEST(test_a_read_only_import_refuses_to_be_written)
 {
     producer p;
     tsr_tensor *t = NULL, *view = NULL;
@@ -109,7 +109,7 @@ static void test_a_read_only_import_refuses_to_be_written(void)
     tsr_release(&view);
 }
 
-static void test_imports_that_cannot_be_are_refused_and_stay_the_callers(void)
+TEST(test_imports_that_cannot_be_are_refused_and_stay_the_callers)
 {
     producer p;
     tsr_tensor *t = NULL;
@@ -145,7 +145,7 @@ static void test_imports_that_cannot_be_are_refused_and_stay_the_callers(void)
 
 /* Exports ------------------------------------------------------------------------------ */
 
-static void test_imports_outside_the_address_space_are_refused(void)
+TEST(test_imports_outside_the_address_space_are_refused)
 {
     producer p;
     tsr_tensor *t = NULL;
@@ -158,7 +158,7 @@ static void test_imports_outside_the_address_space_are_refused(void)
 }
 
 /* Nothing is counted or reached where one dim is 0, however long the others are. */
-static void test_empty_tensors_of_any_other_dims_go_out_and_come_back(void)
+TEST(test_empty_tensors_of_any_other_dims_go_out_and_come_back)
 {
     const tsr_desc d = {
         .dtype = TSR_F32, .ndim = 4, .shape = { 1, INT64_MAX / 3, 5, 0 }, .stride = { 1, 7, 0, 1 }
@@ -177,7 +177,7 @@ static void test_empty_tensors_of_any_other_dims_go_out_and_come_back(void)
     tsr_release(&t);
 }
 
-static void test_exports_come_back_the_same_for_every_dtype_and_layout(void)
+TEST(test_exports_come_back_the_same_for_every_dtype_and_layout)
 {
     uint64_t r = 11;
     for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++)
@@ -204,7 +204,7 @@ static void test_exports_come_back_the_same_for_every_dtype_and_layout(void)
         }
 }
 
-static void test_exports_say_what_is_read_only(void)
+TEST(test_exports_say_what_is_read_only)
 {
     static const float numbers[4] = { 1, 2, 3, 4 };
     tsr_tensor *t = NULL;
@@ -231,7 +231,7 @@ static void remember(void *context, const char *kind, const char *message)
     snprintf(said, sizeof said, "%s %s: %s", (const char *)context, kind, message);
 }
 
-static void test_the_exchange_table_makes_looks_and_passes_on(void)
+TEST(test_the_exchange_table_makes_looks_and_passes_on)
 {
     const tsr_dl_exchange_api *api = tsr_dlpack_exchange_api();
     int64_t shape[] = { 3, 5 };
@@ -262,7 +262,7 @@ static void test_the_exchange_table_makes_looks_and_passes_on(void)
     EXPECT(api->managed_tensor_to_object(m, NULL) == -1 && api->dltensor_from_object(NULL, &look) == -1);
 }
 
-static void test_exchange_table_says_what_failed(void)
+TEST(test_exchange_table_says_what_failed)
 {
     const tsr_dl_exchange_api *api = tsr_dlpack_exchange_api();
     int64_t shape[] = { 3, (int64_t)1 << 56 };
@@ -279,7 +279,7 @@ static void test_exchange_table_says_what_failed(void)
     tsr_release(&t);
 }
 
-static void test_memory_that_the_host_reaches_is_the_cpus(void)
+TEST(test_memory_that_the_host_reaches_is_the_cpus)
 {
     static const int32_t types[] = { TSR_DL_CPU, TSR_DL_CUDA_HOST, TSR_DL_ROCM_HOST };
     for (int i = 0; i < 3; i++) {
@@ -302,7 +302,7 @@ static void count_buffer(void *context, void *data, size_t bytes)
     buffers_deleted++;
 }
 
-static void test_buffers_are_bounded_and_deleted_once(void)
+TEST(test_buffers_are_bounded_and_deleted_once)
 {
     _Alignas(8) char bytes[64];
     tsr_tensor *t = NULL;
@@ -323,7 +323,7 @@ static void test_buffers_are_bounded_and_deleted_once(void)
     EXPECT(buffers_deleted == 1);
 }
 
-static void test_buffer_may_be_as_long_as_a_pointer_difference(void)
+TEST(test_buffer_may_be_as_long_as_a_pointer_difference)
 {
     _Alignas(8) char bytes[64];
     tsr_tensor *t = NULL;
@@ -339,7 +339,7 @@ static void test_buffer_may_be_as_long_as_a_pointer_difference(void)
 
 /* Arrow -------------------------------------------------------------------------------- */
 
-static void test_columns_go_to_arrow_and_back(void)
+TEST(test_columns_go_to_arrow_and_back)
 {
     uint64_t r = 5;
     for (int dtype = 1; dtype < TSR_DTYPE_COUNT; dtype++)
@@ -376,7 +376,7 @@ static void release_ours(tsr_arrow_array *a)
 }
 static void release_nothing(tsr_arrow_schema *s) { s->release = NULL; }
 
-static void test_columns_that_cannot_be_are_refused(void)
+TEST(test_columns_that_cannot_be_are_refused)
 {
     static const int16_t numbers[] = { 1, 2, 3, 4, 5 };
     static const uint8_t valid[] = { 0x1e };
@@ -429,7 +429,7 @@ static void test_columns_that_cannot_be_are_refused(void)
     EXPECT_FAILS(tsr_from_arrow(&t, &a, &s), TSR_EUNSUPPORTED, "1 of 4");
 }
 
-static void test_columns_without_elements_or_bits_are_taken(void)
+TEST(test_columns_without_elements_or_bits_are_taken)
 {
     static const int16_t numbers[] = { 1, 2, 3, 4, 5 };
     static const uint8_t valid[] = { 0 };
@@ -457,7 +457,7 @@ static void test_columns_without_elements_or_bits_are_taken(void)
 
 /* Hostile callers ---------------------------------------------------------------------- */
 
-static void test_bad_arguments_are_told_apart(void)
+TEST(test_bad_arguments_are_told_apart)
 {
     producer p;
     tsr_tensor *t = NULL, *described = NULL;
@@ -528,7 +528,7 @@ static tsr_status through_arrow(const tsr_tensor *t)
     return s;
 }
 
-static void test_running_out_of_memory_leaves_nothing_behind(void)
+TEST(test_running_out_of_memory_leaves_nothing_behind)
 {
     tsr_tensor *t = NULL, *bools = NULL;
     EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(3)));
@@ -541,7 +541,7 @@ static void test_running_out_of_memory_leaves_nothing_behind(void)
     tsr_release(&bools);
 }
 
-static void test_interop_dlpack_that_reaches_below_the_address_space_is_refused(void)
+TEST(test_interop_dlpack_that_reaches_below_the_address_space_is_refused)
 {
     tsr_tensor *t = NULL;
     const tsr_dl_tensor dl = { .data = (void *)(uintptr_t)64, .device = { TSR_DL_CPU, 0 }, .ndim = 1,
@@ -549,29 +549,4 @@ static void test_interop_dlpack_that_reaches_below_the_address_space_is_refused(
                                .strides = (int64_t[]){ -1 } };
     EXPECT_FAILS(tsr_wrap_dlpack(&t, &dl, true), TSR_EOVERFLOW, "out of the address space");
     EXPECT(t == NULL);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_imports_share_memory_and_delete_once);
-    RUN(test_imports_take_every_stride_and_offset);
-    RUN(test_a_read_only_import_refuses_to_be_written);
-    RUN(test_imports_that_cannot_be_are_refused_and_stay_the_callers);
-    RUN(test_imports_outside_the_address_space_are_refused);
-    RUN(test_empty_tensors_of_any_other_dims_go_out_and_come_back);
-    RUN(test_exports_come_back_the_same_for_every_dtype_and_layout);
-    RUN(test_exports_say_what_is_read_only);
-    RUN(test_the_exchange_table_makes_looks_and_passes_on);
-    RUN(test_buffers_are_bounded_and_deleted_once);
-    RUN(test_buffer_may_be_as_long_as_a_pointer_difference);
-    RUN(test_exchange_table_says_what_failed);
-    RUN(test_memory_that_the_host_reaches_is_the_cpus);
-    RUN(test_columns_go_to_arrow_and_back);
-    RUN(test_columns_that_cannot_be_are_refused);
-    RUN(test_columns_without_elements_or_bits_are_taken);
-    RUN(test_bad_arguments_are_told_apart);
-    RUN(test_running_out_of_memory_leaves_nothing_behind);
-    RUN(test_interop_dlpack_that_reaches_below_the_address_space_is_refused);
-    return TEST_END();
 }

@@ -19,7 +19,7 @@ const char *__asan_default_options(void) { return "allocator_may_return_null=1";
 
 /* Counting ------------------------------------------------------------------------- */
 
-static void test_limits_descs_hold_more_than_2_to_31_and_2_to_40_elements(void)
+TEST(test_limits_descs_hold_more_than_2_to_31_and_2_to_40_elements)
 {
     tsr_desc d;
     int64_t at = 0;
@@ -37,7 +37,7 @@ static void test_limits_descs_hold_more_than_2_to_31_and_2_to_40_elements(void)
     EXPECT(!tsr_desc_self_overlaps(&d) && tsr_desc_is_dense(&d) && tsr_desc_is_column_major(&d));
 }
 
-static void test_limits_counts_reach_2_to_63_minus_1_and_no_further(void)
+TEST(test_limits_counts_reach_2_to_63_minus_1_and_no_further)
 {
     tsr_desc d;
     EXPECT_OK(tsr_desc_init(&d, TSR_U8, 1, DIMS(INT64_MAX), NULL));
@@ -54,7 +54,7 @@ static void test_limits_counts_reach_2_to_63_minus_1_and_no_further(void)
     EXPECT(tsr_desc_numel(&d) == 0 && tsr_desc_is_contiguous(&d));
 }
 
-static void test_limits_bytes_and_spans_overflow_before_elements_do(void)
+TEST(test_limits_bytes_and_spans_overflow_before_elements_do)
 {
     tsr_desc d;
     int64_t lo, hi;
@@ -78,7 +78,7 @@ static void test_limits_bytes_and_spans_overflow_before_elements_do(void)
     EXPECT(tsr_desc_span(&d, &lo, &hi) == INT64_MAX && lo == 1 - INT64_MAX && hi == 1);
 }
 
-static void test_limits_views_overflow_with_a_status(void)
+TEST(test_limits_views_overflow_with_a_status)
 {
     tsr_desc d, v;
     EXPECT_OK(tsr_desc_init(&d, TSR_U8, 2, DIMS(POWER(40), 1), DIMS(0, 1)));
@@ -99,7 +99,7 @@ static void test_limits_views_overflow_with_a_status(void)
     EXPECT(v.stride[0] == 2);
 }
 
-static void test_limits_slices_of_huge_dims_count_exactly(void)
+TEST(test_limits_slices_of_huge_dims_count_exactly)
 {
     tsr_desc d, v;
     int64_t at = 0;
@@ -118,7 +118,7 @@ static void test_limits_slices_of_huge_dims_count_exactly(void)
 
 /* Broadcast tensors ------------------------------------------------------------------- */
 
-static void test_limits_broadcast_tensor_of_2_to_40_elements_is_read_like_any_other(void)
+TEST(test_limits_broadcast_tensor_of_2_to_40_elements_is_read_like_any_other)
 {
     tsr_tensor *t = NULL, *big = NULL, *part = NULL, *copy = NULL;
     float x = 0;
@@ -145,7 +145,7 @@ static void test_limits_broadcast_tensor_of_2_to_40_elements_is_read_like_any_ot
     tsr_release(&t);
 }
 
-static void test_limits_a_copy_too_large_for_memory_fails_with_a_status(void)
+TEST(test_limits_a_copy_too_large_for_memory_fails_with_a_status)
 {
     tsr_tensor *t = NULL, *big = NULL, *copy = NULL;
     EXPECT_OK(tsr_ones(&t, TSR_F64, TSR_SHAPE(1)));
@@ -160,7 +160,7 @@ static void test_limits_a_copy_too_large_for_memory_fails_with_a_status(void)
     tsr_release(&t);
 }
 
-static void test_limits_printing_2_to_40_elements_shows_the_ends(void)
+TEST(test_limits_printing_2_to_40_elements_shows_the_ends)
 {
     tsr_tensor *t = NULL, *big = NULL;
     char text[4000];
@@ -175,7 +175,7 @@ static void test_limits_printing_2_to_40_elements_shows_the_ends(void)
     tsr_release(&t);
 }
 
-static void test_limits_joining_dims_that_overflow_is_refused(void)
+TEST(test_limits_joining_dims_that_overflow_is_refused)
 {
     tsr_tensor *t = NULL, *big = NULL, *out = NULL;
     EXPECT_OK(tsr_ones(&t, TSR_U8, TSR_SHAPE(1)));
@@ -207,7 +207,7 @@ static bool make_sparse(char path[PATH], int64_t size)
     return made;
 }
 
-static void test_limits_a_mapped_file_is_read_at_both_ends_beyond_2_to_40(void)
+TEST(test_limits_a_mapped_file_is_read_at_both_ends_beyond_2_to_40)
 {
     char path[PATH];
     const int64_t size = POWER(41);
@@ -250,7 +250,7 @@ static void test_limits_a_mapped_file_is_read_at_both_ends_beyond_2_to_40(void)
     tsr_release(&t);
 }
 
-static void test_limits_elements_beyond_2_to_32_bytes_are_written_where_they_lie(void)
+TEST(test_limits_elements_beyond_2_to_32_bytes_are_written_where_they_lie)
 {
     char path[PATH];
     const int64_t size = POWER(33) + POWER(20);
@@ -278,21 +278,4 @@ static void test_limits_elements_beyond_2_to_32_bytes_are_written_where_they_lie
     EXPECT(elements[POWER(32) + 999] == 999 && elements[POWER(32) + 1000] == 0);
     tsr_release(&v);
     tsr_release(&t);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_limits_descs_hold_more_than_2_to_31_and_2_to_40_elements);
-    RUN(test_limits_counts_reach_2_to_63_minus_1_and_no_further);
-    RUN(test_limits_bytes_and_spans_overflow_before_elements_do);
-    RUN(test_limits_views_overflow_with_a_status);
-    RUN(test_limits_slices_of_huge_dims_count_exactly);
-    RUN(test_limits_broadcast_tensor_of_2_to_40_elements_is_read_like_any_other);
-    RUN(test_limits_a_copy_too_large_for_memory_fails_with_a_status);
-    RUN(test_limits_printing_2_to_40_elements_shows_the_ends);
-    RUN(test_limits_joining_dims_that_overflow_is_refused);
-    RUN(test_limits_a_mapped_file_is_read_at_both_ends_beyond_2_to_40);
-    RUN(test_limits_elements_beyond_2_to_32_bytes_are_written_where_they_lie);
-    return TEST_END();
 }

@@ -23,7 +23,7 @@ static tsri_loop build(int ndim, const int64_t *shape, int nop, const tsri_opera
 
 /* Reducing ------------------------------------------------------------------------- */
 
-static void test_loop_over_packed_operands_is_one_run(void)
+TEST(test_loop_over_packed_operands_is_one_run)
 {
     const tsri_operand op[] = { operand(0, DIMS(12, 4, 1), 4), operand(4096, DIMS(12, 4, 1), 8) };
     const tsri_loop loop = build(3, DIMS(2, 3, 4), 2, op, 0);
@@ -31,21 +31,21 @@ static void test_loop_over_packed_operands_is_one_run(void)
     EXPECT(loop.base[0] == memory && loop.base[1] == memory + 4096 && tsri_loop_count(&loop) == 24);
 }
 
-static void test_loop_drops_dims_of_one_whatever_their_stride(void)
+TEST(test_loop_drops_dims_of_one_whatever_their_stride)
 {
     const tsri_operand op[] = { operand(0, DIMS(INT64_MIN, 7, INT64_MAX), 4) };
     const tsri_loop loop = build(3, DIMS(1, 5, 1), 1, op, 0);
     EXPECT(loop.ndim == 1 && loop.dim[0].n == 5 && loop.dim[0].step[0] == 28);
 }
 
-static void test_loop_of_a_scalar_meets_one_element(void)
+TEST(test_loop_of_a_scalar_meets_one_element)
 {
     const tsri_operand op[] = { operand(8, NULL, 4) };
     const tsri_loop loop = build(0, NULL, 1, op, 0);
     EXPECT(tsri_loop_count(&loop) == 1 && loop.base[0] == memory + 8);
 }
 
-static void test_loop_flips_what_the_lead_walks_backwards(void)
+TEST(test_loop_flips_what_the_lead_walks_backwards)
 {
     const tsri_operand op[] = { operand(100, DIMS(-5, 1), 4), operand(200, DIMS(5, 1), 4) };
     const tsri_loop loop = build(2, DIMS(2, 4), 2, op, 0);
@@ -53,7 +53,7 @@ static void test_loop_flips_what_the_lead_walks_backwards(void)
     EXPECT(loop.base[0] == memory + 80 && loop.base[1] == memory + 220);
 }
 
-static void test_loop_sorts_by_the_steps_of_the_lead(void)
+TEST(test_loop_sorts_by_the_steps_of_the_lead)
 {
     const tsri_operand op[] = { operand(0, DIMS(1, 50, 10), 1), operand(0, DIMS(100, 1, 7), 1) };
     const tsri_loop loop = build(3, DIMS(2, 3, 4), 2, op, 0);
@@ -63,14 +63,14 @@ static void test_loop_sorts_by_the_steps_of_the_lead(void)
     EXPECT(loop.dim[2].n == 2 && loop.dim[2].step[0] == 1 && loop.dim[2].step[1] == 100);
 }
 
-static void test_loop_lets_the_others_decide_where_the_lead_does_not_care(void)
+TEST(test_loop_lets_the_others_decide_where_the_lead_does_not_care)
 {
     const tsri_operand op[] = { operand(0, DIMS(0, 0), 4), operand(0, DIMS(1, 2), 4) };
     const tsri_loop loop = build(2, DIMS(2, 3), 2, op, 0);
     EXPECT(loop.ndim == 1 && loop.dim[0].n == 6 && loop.dim[0].step[0] == 0 && loop.dim[0].step[1] == 4);
 }
 
-static void test_loop_merges_only_what_every_operand_walks_as_one(void)
+TEST(test_loop_merges_only_what_every_operand_walks_as_one)
 {
     const tsri_operand both[] = { operand(0, DIMS(4, 1), 4), operand(0, DIMS(0, 0), 4) };
     tsri_loop loop = build(2, DIMS(3, 4), 2, both, 0);
@@ -80,7 +80,7 @@ static void test_loop_merges_only_what_every_operand_walks_as_one(void)
     EXPECT(loop.ndim == 2);
 }
 
-static void test_loop_in_order_keeps_the_order_of_indices(void)
+TEST(test_loop_in_order_keeps_the_order_of_indices)
 {
     const tsri_operand op[] = { operand(100, DIMS(1, -10, 3), 1) };
     const tsri_loop loop = build(3, DIMS(2, 3, 4), 1, op, TSRI_ORDERED);
@@ -106,7 +106,7 @@ static bool count_visit(const tsri_tile *tile, void *context)
     return true;
 }
 
-static void test_loop_empty_never_calls_the_kernel(void)
+TEST(test_loop_empty_never_calls_the_kernel)
 {
     const int64_t shapes[][3] = { { 0, 3, 4 }, { 2, 0, 4 }, { 2, 3, 0 }, { 0, 0, 0 } };
     for (int i = 0; i < 4; i++) {
@@ -131,7 +131,7 @@ static bool stop_visit(const tsri_tile *tile, void *context)
     return --s->left > 0;
 }
 
-static void test_loop_visit_stops_when_told(void)
+TEST(test_loop_visit_stops_when_told)
 {
     const tsri_operand op[] = { operand(0, DIMS(1000, 100, 10, 1), 1) };
     const tsri_loop loop = build(4, DIMS(3, 3, 3, 3), 1, op, TSRI_ORDERED);
@@ -141,7 +141,7 @@ static void test_loop_visit_stops_when_told(void)
     EXPECT(tsri_loop_visit(&loop, stop_visit, &s) && s.seen == 9);
 }
 
-static void test_loop_reduction_is_an_operand_with_step_zero(void)
+TEST(test_loop_reduction_is_an_operand_with_step_zero)
 {
     /* The sum over columns of a 3 x 4 matrix: the output does not move along them. */
     const tsri_operand op[] = { operand(0, DIMS(1, 0), 4), operand(4096, DIMS(4, 1), 4) };
@@ -182,7 +182,7 @@ static int compare_rows(const void *a, const void *b)
 
 /* Random shapes and strides: the walk meets the tuples of addresses that enumeration lists, each
  * as often, and in order if an order was asked for. */
-static void test_loop_meets_every_index_once_with_all_operands_in_step(void)
+TEST(test_loop_meets_every_index_once_with_all_operands_in_step)
 {
     uint64_t random = 77;
     for (int round = 0; round < 20000; round++) {
@@ -240,7 +240,7 @@ static void add_one(const tsri_tile *t, const void *params)
 }
 
 /* What a kernel needs is asked of the tiles that it would be handed. */
-static void test_loop_meets_the_needs_of_a_kernel_or_not(void)
+TEST(test_loop_meets_the_needs_of_a_kernel_or_not)
 {
     const tsri_operand op[] = { operand(0, DIMS(200, 10, 1), 1) };
     const tsri_loop loop = build(3, DIMS(4, 5, 6), 1, op, TSRI_ORDERED);
@@ -263,7 +263,7 @@ static void note_rows(const tsri_tile *t, const void *params)
     add_one(t, NULL);
 }
 
-static void test_loop_parallel_hands_a_kernel_the_rows_it_needs(void)
+TEST(test_loop_parallel_hands_a_kernel_the_rows_it_needs)
 {
     static const tsri_needs needs[] = { { 1, 1 }, { 7, 1 }, { 1, 8 }, { 16, 4 }, { 300, 1 }, { 1000, 1 } };
     const tsri_operand op[] = { operand(0, DIMS(ROW_STEP, 1), 1) };
@@ -280,7 +280,7 @@ static void test_loop_parallel_hands_a_kernel_the_rows_it_needs(void)
     EXPECT_OK(tsr_set_threads(0));
 }
 
-static void test_loop_parallel_meets_every_element_once(void)
+TEST(test_loop_parallel_meets_every_element_once)
 {
     static const int64_t shapes[][3] = {
         { 40, 40, 40 }, { 2, 3, 9000 }, { 9000, 2, 3 }, { 3, 9000, 2 }, { 1, 1, 60000 }
@@ -297,25 +297,4 @@ static void test_loop_parallel_meets_every_element_once(void)
             for (int64_t k = 0; k < (int64_t)sizeof memory; k++) right += memory[k] == (k < n);
             EXPECT_MSG(right == (int64_t)sizeof memory, "shape %d, grain %lld", i, (long long)grain);
         }
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_loop_over_packed_operands_is_one_run);
-    RUN(test_loop_drops_dims_of_one_whatever_their_stride);
-    RUN(test_loop_of_a_scalar_meets_one_element);
-    RUN(test_loop_flips_what_the_lead_walks_backwards);
-    RUN(test_loop_sorts_by_the_steps_of_the_lead);
-    RUN(test_loop_lets_the_others_decide_where_the_lead_does_not_care);
-    RUN(test_loop_merges_only_what_every_operand_walks_as_one);
-    RUN(test_loop_in_order_keeps_the_order_of_indices);
-    RUN(test_loop_empty_never_calls_the_kernel);
-    RUN(test_loop_visit_stops_when_told);
-    RUN(test_loop_reduction_is_an_operand_with_step_zero);
-    RUN(test_loop_meets_every_index_once_with_all_operands_in_step);
-    RUN(test_loop_meets_the_needs_of_a_kernel_or_not);
-    RUN(test_loop_parallel_hands_a_kernel_the_rows_it_needs);
-    RUN(test_loop_parallel_meets_every_element_once);
-    return TEST_END();
 }

@@ -58,7 +58,7 @@ static tsr_status match1(const char *text, const char *op, tsr_desc a)
 
 /* The seed's three examples --------------------------------------------------- */
 
-static void test_match_seed_example_one_wants_float32_two_dims_and_last_stride_one(void)
+TEST(test_match_seed_example_one_wants_float32_two_dims_and_last_stride_one)
 {
     const char *p = "{ float32 | (d1, d2) | (..., 1) }";
     EXPECT(FITS(p, 3, 4));
@@ -69,7 +69,7 @@ static void test_match_seed_example_one_wants_float32_two_dims_and_last_stride_o
     EXPECT(!fits(p, strided(TSR_F32, TSR_SHAPE(3, 4), (int64_t[]){ 1, 3 })));
 }
 
-static void test_match_seed_example_two_takes_three_or_four_dims_and_any_strides(void)
+TEST(test_match_seed_example_two_takes_three_or_four_dims_and_any_strides)
 {
     const char *p = "{ dT | ((b,) h, w, c) | (...) }";
     EXPECT(!FITS(p, 3, 4));
@@ -79,7 +79,7 @@ static void test_match_seed_example_two_takes_three_or_four_dims_and_any_strides
     EXPECT(fits(p, strided(TSR_BF16, TSR_SHAPE(2, 3, 4), (int64_t[]){ 0, -1, 100 })));
 }
 
-static void test_match_seed_example_three_takes_two_dims_or_more_all_packed(void)
+TEST(test_match_seed_example_three_takes_two_dims_or_more_all_packed)
 {
     const char *p = "{ dT | ((...,) m, n) | (~) }";
     EXPECT(!FITS(p, 5));
@@ -88,7 +88,7 @@ static void test_match_seed_example_three_takes_two_dims_or_more_all_packed(void
     EXPECT(!fits(p, strided(TSR_F32, TSR_SHAPE(4, 5), (int64_t[]){ 1, 4 })));
 }
 
-static void test_match_seed_examples_run_with_semicolons(void)
+TEST(test_match_seed_examples_run_with_semicolons)
 {
     EXPECT(FITS("{float32; (d1, d2); (..., 1)}", 3, 4));
     EXPECT(!FITS("{float32; (d1, d2); (..., 2)}", 3, 4));
@@ -97,7 +97,7 @@ static void test_match_seed_examples_run_with_semicolons(void)
 
 /* Dtypes --------------------------------------------------------------------- */
 
-static void test_match_short_long_and_capital_dtype_names_are_one(void)
+TEST(test_match_short_long_and_capital_dtype_names_are_one)
 {
     for (int i = 1; i < TSR_DTYPE_COUNT; i++) {
         const tsr_dtype d = (tsr_dtype)i;
@@ -114,7 +114,7 @@ static void test_match_short_long_and_capital_dtype_names_are_one(void)
     }
 }
 
-static void test_match_kinds_hold_the_dtypes_they_say(void)
+TEST(test_match_kinds_hold_the_dtypes_they_say)
 {
     static const struct { const char *name; int kinds; } sets[] = {
         { "bool", 1 << TSR_BOOLEAN },
@@ -139,7 +139,7 @@ static void test_match_kinds_hold_the_dtypes_they_say(void)
         }
 }
 
-static void test_match_a_dtype_list_mixes_dtypes_and_kinds(void)
+TEST(test_match_a_dtype_list_mixes_dtypes_and_kinds)
 {
     const char *p = "{ f16 / unsigned/ i64 | (n) }";
     EXPECT(fits(p, packed(TSR_F16, TSR_SHAPE(2))));
@@ -148,7 +148,7 @@ static void test_match_a_dtype_list_mixes_dtypes_and_kinds(void)
     EXPECT(!fits(p, packed(TSR_I32, TSR_SHAPE(2))));
 }
 
-static void test_match_a_dtype_variable_is_one_dtype_in_all_operands(void)
+TEST(test_match_a_dtype_variable_is_one_dtype_in_all_operands)
 {
     const char *p = "a{ dT | (...) } b{ dT | (...) }";
     EXPECT_OK(match2(p, "add", packed(TSR_F16, TSR_SHAPE(2)), packed(TSR_F16, TSR_SHAPE(3))));
@@ -156,20 +156,20 @@ static void test_match_a_dtype_variable_is_one_dtype_in_all_operands(void)
                 "add: b: dT is f32 from a, but b is i64");
 }
 
-static void test_match_two_dtype_variables_are_independent(void)
+TEST(test_match_two_dtype_variables_are_independent)
 {
     EXPECT_OK(match2("a{ dT | (n) } b{ dU | (n) }", "cast", packed(TSR_F16, TSR_SHAPE(2)),
                      packed(TSR_I8, TSR_SHAPE(2))));
 }
 
-static void test_match_a_lower_case_variable_needs_a_colon_once(void)
+TEST(test_match_a_lower_case_variable_needs_a_colon_once)
 {
     EXPECT_STATUS(match2("a{ t:floating | (n) } b{ t | (n) }", "op", packed(TSR_F16, TSR_SHAPE(2)),
                          packed(TSR_F32, TSR_SHAPE(2))), TSR_EDTYPE);
     EXPECT_FAILS(parse("a{ t | (n) }"), TSR_EFORMAT, "column 4: expected a dtype or a kind, found t");
 }
 
-static void test_match_a_misspelt_dtype_is_no_variable(void)
+TEST(test_match_a_misspelt_dtype_is_no_variable)
 {
     EXPECT_FAILS(parse("{ flaot32 | (n) }"), TSR_EFORMAT,
                  "column 3: expected a dtype or a kind, found flaot32");
@@ -178,7 +178,7 @@ static void test_match_a_misspelt_dtype_is_no_variable(void)
                  "column 3: expected a variable before ':', found dtype F32");
 }
 
-static void test_match_a_wrong_dtype_says_which_are_accepted(void)
+TEST(test_match_a_wrong_dtype_says_which_are_accepted)
 {
     EXPECT_SAYS(match1("x{ dT:floating/c64 | (n) }", "exp", packed(TSR_I32, TSR_SHAPE(2))), TSR_EDTYPE,
                 "exp: x: dtype must be floating/c64, but x is i32");
@@ -188,7 +188,7 @@ static void test_match_a_wrong_dtype_says_which_are_accepted(void)
 
 /* Shapes --------------------------------------------------------------------- */
 
-static void test_match_numbers_are_literal_dims(void)
+TEST(test_match_numbers_are_literal_dims)
 {
     EXPECT(FITS("{ f32 | (m, 3, k) }", 2, 3, 4));
     EXPECT(!FITS("{ f32 | (m, 3, k) }", 2, 4, 4));
@@ -196,7 +196,7 @@ static void test_match_numbers_are_literal_dims(void)
     EXPECT(!FITS("{ f32 | (0) }", 1));
 }
 
-static void test_match_a_literal_dim_that_differs_is_named(void)
+TEST(test_match_a_literal_dim_that_differs_is_named)
 {
     EXPECT_SAYS(match1("x{ f32 | (m, 3, k) }", "op", packed(TSR_F32, TSR_SHAPE(2, 4, 5))), TSR_ESHAPE,
                 "op: x: dim 1 must be 3, but x is f32(2, 4, 5 | 20, 5, 1)");
@@ -204,14 +204,14 @@ static void test_match_a_literal_dim_that_differs_is_named(void)
                 "rgb: x: dim -1 must be 3, but x is f32(2, 4 | 4, 1)");
 }
 
-static void test_match_underscore_is_any_one_dim(void)
+TEST(test_match_underscore_is_any_one_dim)
 {
     EXPECT(FITS("{ f32 | (_, _) }", 2, 3));
     EXPECT(!FITS("{ f32 | (_, _) }", 2));
     EXPECT(!FITS("{ f32 | (_, _) }", 2, 3, 4));
 }
 
-static void test_match_empty_brackets_are_a_scalar(void)
+TEST(test_match_empty_brackets_are_a_scalar)
 {
     EXPECT(fits_scalar("{ f32 | () }"));
     EXPECT(fits_scalar("{ f32 | () | () }"));
@@ -221,21 +221,21 @@ static void test_match_empty_brackets_are_a_scalar(void)
     EXPECT(!fits_scalar("{ f32 | (n) }"));
 }
 
-static void test_match_a_trailing_comma_ends_a_list(void)
+TEST(test_match_a_trailing_comma_ends_a_list)
 {
     EXPECT(FITS("{ f32 | (m,) | (1,) }", 3));
     EXPECT(!fits_scalar("{ f32 | (m,) }"));
     EXPECT(FITS("{ f32 | (...,) }", 3, 4));
 }
 
-static void test_match_a_name_met_twice_must_be_equal(void)
+TEST(test_match_a_name_met_twice_must_be_equal)
 {
     EXPECT(FITS("{ f32 | (n, n) }", 3, 3));
     EXPECT_SAYS(match1("a{ f32 | (n, n) }", "det", packed(TSR_F32, TSR_SHAPE(3, 4))), TSR_ESHAPE,
                 "det: a: n is 3 from a, but dim 1 of a is 4");
 }
 
-static void test_match_matmul_says_which_dim_of_which_operand(void)
+TEST(test_match_matmul_says_which_dim_of_which_operand)
 {
     const char *p = "a{ dT | ((...,) m, k) } b{ dT | ((...,) k, n) } -> c{ dT | ((...,) m, n) | (~) }";
     EXPECT_OK(match2(p, "matmul", packed(TSR_F32, TSR_SHAPE(2, 3, 4)), packed(TSR_F32, TSR_SHAPE(4, 5))));
@@ -243,7 +243,7 @@ static void test_match_matmul_says_which_dim_of_which_operand(void)
                 TSR_ESHAPE, "matmul: b: k is 4 from a, but dim -2 of b is 5");
 }
 
-static void test_match_dims_before_the_floating_ones_are_counted_from_the_front(void)
+TEST(test_match_dims_before_the_floating_ones_are_counted_from_the_front)
 {
     const tsr_desc a = packed(TSR_F32, TSR_SHAPE(2, 3, 4));
     EXPECT_FAILS(match1("a{ f32 | (9, ..., k) }", "op", a), TSR_ESHAPE, "dim 0 must be 9");
@@ -253,7 +253,7 @@ static void test_match_dims_before_the_floating_ones_are_counted_from_the_front(
     EXPECT_FAILS(match1("a{ f32 | (m, 9, (k,)) }", "op", a), TSR_ESHAPE, "dim 1 must be 9");
 }
 
-static void test_match_rank_failures_say_which_ranks_are_accepted(void)
+TEST(test_match_rank_failures_say_which_ranks_are_accepted)
 {
     const tsr_desc d = packed(TSR_F32, TSR_SHAPE(7));
     EXPECT_SAYS(match1("x{ f32 | (m, n) }", "op", d), TSR_ESHAPE,
@@ -268,7 +268,7 @@ static void test_match_rank_failures_say_which_ranks_are_accepted(void)
                 "tensor: rank must be 0 for (), but tensor is f32(7 | 1)");
 }
 
-static void test_match_an_optional_dim_that_is_left_out_binds_nothing(void)
+TEST(test_match_an_optional_dim_that_is_left_out_binds_nothing)
 {
     const tsr_signature s = parsed("a{ f32 | ((b,) m) } c{ f32 | ((b,) m) }");
     const tsr_desc one = packed(TSR_F32, TSR_SHAPE(3)), two = packed(TSR_F32, TSR_SHAPE(5, 3));
@@ -281,7 +281,7 @@ static void test_match_an_optional_dim_that_is_left_out_binds_nothing(void)
     EXPECT(v == 5);
 }
 
-static void test_match_several_optional_dims_fill_from_the_right(void)
+TEST(test_match_several_optional_dims_fill_from_the_right)
 {
     const tsr_signature s = parsed("x{ f32 | ((n,) (c,) h, w) }");
     const tsr_desc d = packed(TSR_F32, TSR_SHAPE(7, 5, 6));
@@ -293,7 +293,7 @@ static void test_match_several_optional_dims_fill_from_the_right(void)
     EXPECT(v == 7);
 }
 
-static void test_match_optional_dims_fill_before_dots_take_any(void)
+TEST(test_match_optional_dims_fill_before_dots_take_any)
 {
     const tsr_signature s = parsed("x{ f32 | ((a,) ..., (c,) h) }");
     const tsr_desc d = packed(TSR_F32, TSR_SHAPE(2, 3, 4, 5)), e = packed(TSR_F32, TSR_SHAPE(8, 9));
@@ -310,7 +310,7 @@ static void test_match_optional_dims_fill_before_dots_take_any(void)
     EXPECT(v == 8);
 }
 
-static void test_match_optional_dims_may_stand_last_or_alone_or_be_numbers(void)
+TEST(test_match_optional_dims_may_stand_last_or_alone_or_be_numbers)
 {
     EXPECT(FITS("{ f32 | (h, w, (c,)) }", 2, 3) && FITS("{ f32 | (h, w (3,)) }", 2, 3, 3) == false);
     EXPECT(FITS("{ f32 | (h, w, (3,)) }", 2, 3, 3) && !FITS("{ f32 | (h, w, (3,)) }", 2, 3, 4));
@@ -320,7 +320,7 @@ static void test_match_optional_dims_may_stand_last_or_alone_or_be_numbers(void)
 
 /* Strides -------------------------------------------------------------------- */
 
-static void test_match_a_stride_that_differs_is_named(void)
+TEST(test_match_a_stride_that_differs_is_named)
 {
     const tsr_desc t = strided(TSR_F32, TSR_SHAPE(3, 4), (int64_t[]){ 1, 3 });
     EXPECT_SAYS(match1("src{ any | (...) | (..., 1) } -> dst{ any | (...) }", "rearrange", t), TSR_ESTRIDE,
@@ -329,7 +329,7 @@ static void test_match_a_stride_that_differs_is_named(void)
                 "op: src: stride 0 must be 2, but src is f32(3, 4 | 1, 3)");
 }
 
-static void test_match_strides_may_be_negative_zero_or_named(void)
+TEST(test_match_strides_may_be_negative_zero_or_named)
 {
     EXPECT(fits("{ f32 | (n) | (-1) }", strided(TSR_F32, TSR_SHAPE(4), (int64_t[]){ -1 })));
     EXPECT(!fits("{ f32 | (n) | (-1) }", strided(TSR_F32, TSR_SHAPE(4), (int64_t[]){ 1 })));
@@ -341,7 +341,7 @@ static void test_match_strides_may_be_negative_zero_or_named(void)
                 TSR_ESTRIDE, "op: b: s is 2 from a, but stride 0 of b is -3");
 }
 
-static void test_match_strides_with_dots_line_up_at_both_ends(void)
+TEST(test_match_strides_with_dots_line_up_at_both_ends)
 {
     const tsr_desc d = strided(TSR_F32, TSR_SHAPE(2, 3, 4, 5), (int64_t[]){ 7, 100, 200, 1 });
     EXPECT(fits("{ f32 | (...) | (7, ..., 1) }", d));
@@ -352,7 +352,7 @@ static void test_match_strides_with_dots_line_up_at_both_ends(void)
     EXPECT(!fits("{ f32 | (...) | (7, 100, _, ..., 200, 1) }", d));
 }
 
-static void test_match_strides_may_have_optional_entries(void)
+TEST(test_match_strides_may_have_optional_entries)
 {
     const char *p = "{ f32 | ((b,) h, w) | ((s,) _, 1) }";
     EXPECT(FITS(p, 3, 4) && FITS(p, 2, 3, 4));
@@ -360,13 +360,13 @@ static void test_match_strides_may_have_optional_entries(void)
     EXPECT(!fits("{ f32 | ((b,) n) | ((9,) 1) }", strided(TSR_F32, TSR_SHAPE(2, 4), (int64_t[]){ 8, 1 })));
 }
 
-static void test_match_strides_for_another_rank_are_a_stride_failure(void)
+TEST(test_match_strides_for_another_rank_are_a_stride_failure)
 {
     EXPECT_SAYS(match1("x{ f32 | (...) | (s, 1) }", "op", packed(TSR_F32, TSR_SHAPE(7))), TSR_ESTRIDE,
                 "op: x: rank must be 2 for strides (s, 1), but x is f32(7 | 1)");
 }
 
-static void test_match_a_stride_of_a_dim_of_size_one_matches_anything_and_binds_nothing(void)
+TEST(test_match_a_stride_of_a_dim_of_size_one_matches_anything_and_binds_nothing)
 {
     const tsr_signature s = parsed("a{ f32 | (m, n) | (s, 1) }");
     const tsr_desc junk = strided(TSR_F32, TSR_SHAPE(1, 1), (int64_t[]){ 77, -5 });
@@ -378,7 +378,7 @@ static void test_match_a_stride_of_a_dim_of_size_one_matches_anything_and_binds_
     EXPECT(v == 1);
 }
 
-static void test_match_strides_of_an_empty_desc_match_anything(void)
+TEST(test_match_strides_of_an_empty_desc_match_anything)
 {
     const tsr_desc d = strided(TSR_F32, TSR_SHAPE(0, 4), (int64_t[]){ 3, 3 });
     EXPECT(fits("{ f32 | (m, n) | (..., 1) }", d));
@@ -386,7 +386,7 @@ static void test_match_strides_of_an_empty_desc_match_anything(void)
     EXPECT_STATUS(tsr_match_text("{ f32 | (...) | (1) }", &d), TSR_ESTRIDE);
 }
 
-static void test_match_tilde_wants_row_major_and_packed(void)
+TEST(test_match_tilde_wants_row_major_and_packed)
 {
     EXPECT(FITS("{ f32 | (...) | ( ~ ) }", 2, 3));
     EXPECT(fits("{ f32 | (...) | (~) }", strided(TSR_F32, TSR_SHAPE(2, 1, 3), (int64_t[]){ 3, 99, 1 })));
@@ -395,7 +395,7 @@ static void test_match_tilde_wants_row_major_and_packed(void)
                 "op: x: must be row-major and packed, but x is f32(3, 4 | 1, 3)");
 }
 
-static void test_match_names_of_dims_strides_and_dtypes_are_separate(void)
+TEST(test_match_names_of_dims_strides_and_dtypes_are_separate)
 {
     const tsr_signature s = parsed("a{ T | (T, s) | (T, s) }");
     const tsr_desc d = strided(TSR_F32, TSR_SHAPE(3, 4), (int64_t[]){ 10, 2 });
@@ -408,7 +408,7 @@ static void test_match_names_of_dims_strides_and_dtypes_are_separate(void)
 
 /* Signatures ----------------------------------------------------------------- */
 
-static void test_match_bindings_give_sizes_strides_and_dtypes(void)
+TEST(test_match_bindings_give_sizes_strides_and_dtypes)
 {
     const tsr_signature s = parsed("a{ dT | (m, n) | (ld, 1) }");
     const tsr_desc d = strided(TSR_BF16, TSR_SHAPE(3, 4), (int64_t[]){ 10, 1 });
@@ -422,7 +422,7 @@ static void test_match_bindings_give_sizes_strides_and_dtypes(void)
     EXPECT_FAILS(tsr_binding(&m, &s, &b, "q"), TSR_EINVAL, "binding: the signature has no name q");
 }
 
-static void test_match_bindings_carry_over_to_the_next_match(void)
+TEST(test_match_bindings_carry_over_to_the_next_match)
 {
     const tsr_signature s = parsed("a{ dT | (n) } b{ dT | (n) }");
     const tsr_desc x = packed(TSR_F32, TSR_SHAPE(3)), y = packed(TSR_F32, TSR_SHAPE(4));
@@ -432,7 +432,7 @@ static void test_match_bindings_carry_over_to_the_next_match(void)
                 "op: b: n is 3 from a, but dim 0 of b is 4");
 }
 
-static void test_match_bindings_are_left_alone_by_a_failure(void)
+TEST(test_match_bindings_are_left_alone_by_a_failure)
 {
     const tsr_signature s = parsed("a{ dT | (n) } b{ dT | (m, n) }");
     const tsr_desc x = packed(TSR_F32, TSR_SHAPE(3)), y = packed(TSR_F32, TSR_SHAPE(5, 4));
@@ -444,7 +444,7 @@ static void test_match_bindings_are_left_alone_by_a_failure(void)
     EXPECT(memcmp(&before, &b, sizeof b) == 0);
 }
 
-static void test_match_bindings_from_elsewhere_do_not_break_the_message(void)
+TEST(test_match_bindings_from_elsewhere_do_not_break_the_message)
 {
     const tsr_signature s = parsed("a{ f32 | (n) }");
     const tsr_desc x = packed(TSR_F32, TSR_SHAPE(3));
@@ -453,7 +453,7 @@ static void test_match_bindings_from_elsewhere_do_not_break_the_message(void)
                 "op: a: n is 9 from an earlier match, but dim 0 of a is 3");
 }
 
-static void test_match_results_are_matched_when_given(void)
+TEST(test_match_results_are_matched_when_given)
 {
     const tsr_signature s = parsed("a{ f32 | (n) } -> c{ f32 | (n) }");
     const tsr_desc x = packed(TSR_F32, TSR_SHAPE(3)), y = packed(TSR_F32, TSR_SHAPE(4));
@@ -463,7 +463,7 @@ static void test_match_results_are_matched_when_given(void)
     EXPECT_STATUS(tsr_match(&s, "op", 2, (const tsr_desc *[]){ &x, &y }, NULL), TSR_ESHAPE);
 }
 
-static void test_match_a_signature_may_have_no_inputs(void)
+TEST(test_match_a_signature_may_have_no_inputs)
 {
     const tsr_signature s = parsed("-> dst{ floating/complex | (...) }");
     const tsr_desc good = packed(TSR_C64, TSR_SHAPE(2)), bad = packed(TSR_I8, TSR_SHAPE(2));
@@ -473,7 +473,7 @@ static void test_match_a_signature_may_have_no_inputs(void)
                 "randn: dst: dtype must be floating/complex, but dst is i8");
 }
 
-static void test_match_every_signature_of_op_def_parses(void)
+TEST(test_match_every_signature_of_op_def_parses)
 {
     static const char *const signatures[] = {
 #define X(ID, name, family, params, signature, flops, doc, call) signature,
@@ -483,7 +483,7 @@ static void test_match_every_signature_of_op_def_parses(void)
         EXPECT_MSG(parse(signatures[i]) == TSR_OK, "%s: %s", signatures[i], tsr_last_error());
 }
 
-static void test_match_success_leaves_the_last_error_alone(void)
+TEST(test_match_success_leaves_the_last_error_alone)
 {
     EXPECT_STATUS(parse("nonsense"), TSR_EFORMAT);
     char before[256];
@@ -493,7 +493,7 @@ static void test_match_success_leaves_the_last_error_alone(void)
 }
 
 /* Every message begins with the operand where no op is named. */
-static void test_match_messages_need_no_op(void)
+TEST(test_match_messages_need_no_op)
 {
     tsr_desc d = packed(TSR_F32, TSR_SHAPE(2, 3));
     EXPECT_SAYS(match1("x{ f32 | (m, 4) }", NULL, d), TSR_ESHAPE,
@@ -528,7 +528,7 @@ static void expect_normal(const char *text, const char *want)
     EXPECT_MSG(strcmp(got, again) == 0, "\"%s\" became \"%s\"", got, again);
 }
 
-static void test_match_normal_form_is_one_spelling_for_all(void)
+TEST(test_match_normal_form_is_one_spelling_for_all)
 {
     expect_normal("{float32;(d1,d2);(...,1)}", "{ f32 | (d1, d2) | (..., 1) }");
     expect_normal("tensor { dT | ((b,), h, w, c,) | ((...,)) }", "{ dT | ((b,) h, w, c) }");
@@ -539,7 +539,7 @@ static void test_match_normal_form_is_one_spelling_for_all(void)
                   "x{ any | (9223372036854775807) | (-9223372036854775808) }");
 }
 
-static void test_match_normal_form_names_the_largest_kinds(void)
+TEST(test_match_normal_form_names_the_largest_kinds)
 {
     expect_normal("{ numeric/bool | () }", "{ any | () }");
     expect_normal("{ complex/integer/floating | () }", "{ numeric | () }");
@@ -548,7 +548,7 @@ static void test_match_normal_form_names_the_largest_kinds(void)
     expect_normal("{ dU:c64/bool | () }", "{ dU:bool/c64 | () }");
 }
 
-static void test_match_normal_form_is_cut_to_fit_and_counted(void)
+TEST(test_match_normal_form_is_cut_to_fit_and_counted)
 {
     const tsr_signature s = parsed("a{ f32 | (n) }");
     char out[8];
@@ -560,7 +560,7 @@ static void test_match_normal_form_is_cut_to_fit_and_counted(void)
 
 /* What does not parse ---------------------------------------------------------- */
 
-static void test_match_parse_failures_say_where_and_what_was_expected(void)
+TEST(test_match_parse_failures_say_where_and_what_was_expected)
 {
     static const struct { const char *text; int column; const char *says; } cases[] = {
         { "", 1, "expected an operand, as in a{ f32 | (n) }, found the end" },
@@ -609,7 +609,7 @@ static void test_match_parse_failures_say_where_and_what_was_expected(void)
     }
 }
 
-static void test_match_a_failed_parse_leaves_the_signature_alone(void)
+TEST(test_match_a_failed_parse_leaves_the_signature_alone)
 {
     tsr_signature s, before;
     memset(&s, 0x5a, sizeof s);
@@ -632,7 +632,7 @@ static const char *long_signature(char *out, size_t size, int operands, int dims
     return out;
 }
 
-static void test_match_limits_hold_exactly_and_are_said_in_words(void)
+TEST(test_match_limits_hold_exactly_and_are_said_in_words)
 {
     char text[2048];
     EXPECT_OK(parse(long_signature(text, sizeof text, 8, 1, false)));
@@ -652,7 +652,7 @@ static void test_match_limits_hold_exactly_and_are_said_in_words(void)
     EXPECT_OK(parse("a_name_of_15_ch{ f32 | (a_name_of_15_ch) }"));
 }
 
-static void test_match_the_highest_rank_matches(void)
+TEST(test_match_the_highest_rank_matches)
 {
     char text[512];
     int64_t shape[TSR_MAX_NDIM];
@@ -666,7 +666,7 @@ static void test_match_the_highest_rank_matches(void)
 
 /* Arguments ------------------------------------------------------------------- */
 
-static void test_match_null_arguments_are_named(void)
+TEST(test_match_null_arguments_are_named)
 {
     const tsr_signature s = parsed("a{ f32 | (n) }");
     const tsr_desc d = packed(TSR_F32, TSR_SHAPE(3));
@@ -686,7 +686,7 @@ static void test_match_null_arguments_are_named(void)
     EXPECT_OK(tsr_match(&s, NULL, 0, NULL, NULL));
 }
 
-static void test_match_a_wrong_number_of_descs_is_refused(void)
+TEST(test_match_a_wrong_number_of_descs_is_refused)
 {
     const tsr_signature s = parsed("a{ f32 | (n) }");
     const tsr_desc d = packed(TSR_F32, TSR_SHAPE(3));
@@ -698,7 +698,7 @@ static void test_match_a_wrong_number_of_descs_is_refused(void)
                 "match_text: a pattern of 2 operands for one desc");
 }
 
-static void test_match_a_broken_desc_is_refused(void)
+TEST(test_match_a_broken_desc_is_refused)
 {
     const tsr_desc good = packed(TSR_F32, TSR_SHAPE(3));
     tsr_desc d = good;
@@ -716,7 +716,7 @@ static void test_match_a_broken_desc_is_refused(void)
     EXPECT_SAYS(match1("a{ any | (...) }", "op", d), TSR_ESHAPE, "op: a: dim 0 is negative in f32(-2 | 1)");
 }
 
-static void test_match_text_begins_its_messages_with_its_name(void)
+TEST(test_match_text_begins_its_messages_with_its_name)
 {
     const tsr_desc d = packed(TSR_F32, TSR_SHAPE(3));
     EXPECT_SAYS(tsr_match_text("{ i32 | (n) }", &d), TSR_EDTYPE,
@@ -963,7 +963,7 @@ static void g_compare(const char *text, const g_operand *o, int count, const tsr
     EXPECT_MSG(tsr_match(&again, "op", count, descs, &b2) == got, "%s: %s", text, normal);
 }
 
-static void test_match_agrees_with_a_naive_matcher_on_random_patterns(void)
+TEST(test_match_agrees_with_a_naive_matcher_on_random_patterns)
 {
     uint64_t r = 20240917;
     int seen[32] = { 0 };
@@ -987,65 +987,4 @@ static void test_match_agrees_with_a_naive_matcher_on_random_patterns(void)
                    seen[TSR_ESTRIDE] > 2000 && seen[TSR_EFORMAT] > 1000,
                "ok %d, dtype %d, shape %d, stride %d, format %d", seen[TSR_OK], seen[TSR_EDTYPE],
                seen[TSR_ESHAPE], seen[TSR_ESTRIDE], seen[TSR_EFORMAT]);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_match_seed_example_one_wants_float32_two_dims_and_last_stride_one);
-    RUN(test_match_seed_example_two_takes_three_or_four_dims_and_any_strides);
-    RUN(test_match_seed_example_three_takes_two_dims_or_more_all_packed);
-    RUN(test_match_seed_examples_run_with_semicolons);
-    RUN(test_match_short_long_and_capital_dtype_names_are_one);
-    RUN(test_match_kinds_hold_the_dtypes_they_say);
-    RUN(test_match_a_dtype_list_mixes_dtypes_and_kinds);
-    RUN(test_match_a_dtype_variable_is_one_dtype_in_all_operands);
-    RUN(test_match_two_dtype_variables_are_independent);
-    RUN(test_match_a_lower_case_variable_needs_a_colon_once);
-    RUN(test_match_a_misspelt_dtype_is_no_variable);
-    RUN(test_match_a_wrong_dtype_says_which_are_accepted);
-    RUN(test_match_numbers_are_literal_dims);
-    RUN(test_match_a_literal_dim_that_differs_is_named);
-    RUN(test_match_underscore_is_any_one_dim);
-    RUN(test_match_empty_brackets_are_a_scalar);
-    RUN(test_match_a_trailing_comma_ends_a_list);
-    RUN(test_match_a_name_met_twice_must_be_equal);
-    RUN(test_match_matmul_says_which_dim_of_which_operand);
-    RUN(test_match_dims_before_the_floating_ones_are_counted_from_the_front);
-    RUN(test_match_rank_failures_say_which_ranks_are_accepted);
-    RUN(test_match_an_optional_dim_that_is_left_out_binds_nothing);
-    RUN(test_match_several_optional_dims_fill_from_the_right);
-    RUN(test_match_optional_dims_fill_before_dots_take_any);
-    RUN(test_match_optional_dims_may_stand_last_or_alone_or_be_numbers);
-    RUN(test_match_a_stride_that_differs_is_named);
-    RUN(test_match_strides_may_be_negative_zero_or_named);
-    RUN(test_match_strides_with_dots_line_up_at_both_ends);
-    RUN(test_match_strides_may_have_optional_entries);
-    RUN(test_match_strides_for_another_rank_are_a_stride_failure);
-    RUN(test_match_a_stride_of_a_dim_of_size_one_matches_anything_and_binds_nothing);
-    RUN(test_match_strides_of_an_empty_desc_match_anything);
-    RUN(test_match_tilde_wants_row_major_and_packed);
-    RUN(test_match_names_of_dims_strides_and_dtypes_are_separate);
-    RUN(test_match_bindings_give_sizes_strides_and_dtypes);
-    RUN(test_match_bindings_carry_over_to_the_next_match);
-    RUN(test_match_bindings_are_left_alone_by_a_failure);
-    RUN(test_match_bindings_from_elsewhere_do_not_break_the_message);
-    RUN(test_match_results_are_matched_when_given);
-    RUN(test_match_a_signature_may_have_no_inputs);
-    RUN(test_match_messages_need_no_op);
-    RUN(test_match_every_signature_of_op_def_parses);
-    RUN(test_match_success_leaves_the_last_error_alone);
-    RUN(test_match_normal_form_is_one_spelling_for_all);
-    RUN(test_match_normal_form_names_the_largest_kinds);
-    RUN(test_match_normal_form_is_cut_to_fit_and_counted);
-    RUN(test_match_parse_failures_say_where_and_what_was_expected);
-    RUN(test_match_a_failed_parse_leaves_the_signature_alone);
-    RUN(test_match_limits_hold_exactly_and_are_said_in_words);
-    RUN(test_match_the_highest_rank_matches);
-    RUN(test_match_null_arguments_are_named);
-    RUN(test_match_a_wrong_number_of_descs_is_refused);
-    RUN(test_match_a_broken_desc_is_refused);
-    RUN(test_match_text_begins_its_messages_with_its_name);
-    RUN(test_match_agrees_with_a_naive_matcher_on_random_patterns);
-    return TEST_END();
 }

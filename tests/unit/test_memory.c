@@ -30,7 +30,7 @@ static tsr_tensor *make(tsr_memory kind, int64_t bytes)
 
 /* Ownership -------------------------------------------------------------------------- */
 
-static void test_memory_owned_storage_belongs_to_the_library(void)
+TEST(test_memory_owned_storage_belongs_to_the_library)
 {
     tsr_storage *s = NULL;
     const tsr_memory_stats before = stats_now();
@@ -49,7 +49,7 @@ static void test_memory_owned_storage_belongs_to_the_library(void)
     EXPECT(stats_now().live_bytes == before.live_bytes && stats_now().live_storages == before.live_storages);
 }
 
-static void test_memory_empty_storage_has_an_address(void)
+TEST(test_memory_empty_storage_has_an_address)
 {
     for (tsr_memory kind = TSR_MEMORY_HOST; kind <= TSR_MEMORY_HUGE; kind++) {
         tsr_storage *s = NULL;
@@ -59,7 +59,7 @@ static void test_memory_empty_storage_has_an_address(void)
     }
 }
 
-static void test_memory_borrowed_is_neither_counted_nor_freed(void)
+TEST(test_memory_borrowed_is_neither_counted_nor_freed)
 {
     static float data[6] = { 1, 2, 3, 4, 5, 6 };
     tsr_storage *s = NULL;
@@ -86,7 +86,7 @@ static void note_deletion(void *context, void *data, size_t bytes)
     *d = (deletion){ d->calls + 1, data, bytes };
 }
 
-static void test_memory_adopted_goes_to_its_deleter_once_after_the_last_view(void)
+TEST(test_memory_adopted_goes_to_its_deleter_once_after_the_last_view)
 {
     static float data[6];
     deletion gone = { 0, NULL, 0 };
@@ -110,7 +110,7 @@ static void test_memory_adopted_goes_to_its_deleter_once_after_the_last_view(voi
 }
 
 /* The deleter gets the lowest byte, which for strides that walk backwards is not element 0. */
-static void test_memory_adopted_backwards_is_deleted_by_its_lowest_byte(void)
+TEST(test_memory_adopted_backwards_is_deleted_by_its_lowest_byte)
 {
     static float data[6];
     deletion gone = { 0, NULL, 0 };
@@ -129,7 +129,7 @@ static void release_another(void *context, void *data, size_t bytes)
     tsr_release(context);
 }
 
-static void test_memory_deleter_may_call_the_library(void)
+TEST(test_memory_deleter_may_call_the_library)
 {
     static float data[2];
     tsr_tensor *t = NULL, *other = NULL;
@@ -170,7 +170,7 @@ static float read_file(int i)
     return x;
 }
 
-static void test_memory_mapped_file_reads_at_any_offset(void)
+TEST(test_memory_mapped_file_reads_at_any_offset)
 {
     const int firsts[] = { 0, 1, 1023, 1024, 1025, 3999 };  /* around the end of a page */
     tsr_desc d;
@@ -187,7 +187,7 @@ static void test_memory_mapped_file_reads_at_any_offset(void)
     }
 }
 
-static void test_memory_mapped_file_cannot_be_written(void)
+TEST(test_memory_mapped_file_cannot_be_written)
 {
     tsr_tensor *t = NULL, *row = NULL;
     tsr_desc d;
@@ -203,7 +203,7 @@ static void test_memory_mapped_file_cannot_be_written(void)
     tsr_release(&row);
 }
 
-static void test_memory_copy_on_write_keeps_the_file(void)
+TEST(test_memory_copy_on_write_keeps_the_file)
 {
     tsr_tensor *t = NULL;
     tsr_desc d;
@@ -216,7 +216,7 @@ static void test_memory_copy_on_write_keeps_the_file(void)
     EXPECT(read_file(1129) == in_file(1129));
 }
 
-static void test_memory_mapped_storage_to_the_end_of_the_file(void)
+TEST(test_memory_mapped_storage_to_the_end_of_the_file)
 {
     tsr_storage *s = NULL;
     const tsr_memory_stats before = stats_now();
@@ -231,7 +231,7 @@ static void test_memory_mapped_storage_to_the_end_of_the_file(void)
     tsr_storage_release(&s);
 }
 
-static void test_memory_mapping_says_why_it_cannot_be(void)
+TEST(test_memory_mapping_says_why_it_cannot_be)
 {
     tsr_storage *s = NULL;
     EXPECT_FAILS(tsr_storage_map_file(&s, "/nothing/here", 0, 0, TSR_MAP_READ), TSR_EIO, "No such file");
@@ -242,7 +242,7 @@ static void test_memory_mapping_says_why_it_cannot_be(void)
     EXPECT(s == NULL);
 }
 
-static void test_memory_empty_file_maps_to_an_empty_tensor(void)
+TEST(test_memory_empty_file_maps_to_an_empty_tensor)
 {
     char empty[] = "/tmp/tessera-empty-XXXXXX";
     const int file = mkstemp(empty);
@@ -260,7 +260,7 @@ static void test_memory_empty_file_maps_to_an_empty_tensor(void)
     (void)unlink(empty);
 }
 
-static void test_memory_likes_of_a_mapping_are_plain_memory(void)
+TEST(test_memory_likes_of_a_mapping_are_plain_memory)
 {
     tsr_tensor *t = NULL, *copy = NULL;
     tsr_desc d;
@@ -277,7 +277,7 @@ static void test_memory_likes_of_a_mapping_are_plain_memory(void)
 
 /* Kinds ------------------------------------------------------------------------------ */
 
-static void test_memory_kinds_align_as_promised(void)
+TEST(test_memory_kinds_align_as_promised)
 {
     const struct { tsr_memory kind; size_t alignment; const char *name; } kinds[] = {
         { TSR_MEMORY_HOST, 64, "host" },
@@ -331,7 +331,7 @@ static bool is_in_psram(const tsr_tensor *t)
     return data >= psram_block && data + tsr_byte_size(t) <= psram_block + PSRAM_BYTES;
 }
 
-static void test_memory_registered_kind_is_used_like_any_other(void)
+TEST(test_memory_registered_kind_is_used_like_any_other)
 {
     tsr_tensor *t = NULL, *there = NULL, *back = NULL, *copy = NULL;
     bool same = false;
@@ -356,7 +356,7 @@ static void test_memory_registered_kind_is_used_like_any_other(void)
     unregister_psram();
 }
 
-static void test_memory_described_tensor_is_allocated_in_its_kind_by_the_first_write(void)
+TEST(test_memory_described_tensor_is_allocated_in_its_kind_by_the_first_write)
 {
     tsr_desc d;
     tsr_tensor *t = NULL;
@@ -370,7 +370,7 @@ static void test_memory_described_tensor_is_allocated_in_its_kind_by_the_first_w
     unregister_psram();
 }
 
-static void test_memory_exhausted_kind_is_enomem_and_recovers(void)
+TEST(test_memory_exhausted_kind_is_enomem_and_recovers)
 {
     tsr_tensor *all[64] = { NULL }, *more = NULL;
     tsr_desc d;
@@ -395,7 +395,7 @@ static void test_memory_exhausted_kind_is_enomem_and_recovers(void)
     unregister_psram();
 }
 
-static void test_memory_freed_neighbours_merge(void)
+TEST(test_memory_freed_neighbours_merge)
 {
     tsr_tensor *all[8];
     tsr_tensor *large = NULL;
@@ -450,7 +450,7 @@ static tsr_memory register_counting(const char *name, size_t alignment)
     return out;
 }
 
-static void test_memory_registered_kind_gets_back_what_it_gave(void)
+TEST(test_memory_registered_kind_gets_back_what_it_gave)
 {
     const tsr_memory kind = register_counting("counting", 256);
     uint64_t dice = 1;
@@ -471,7 +471,7 @@ static void test_memory_registered_kind_gets_back_what_it_gave(void)
     EXPECT_OK(tsr_memory_unregister(plain));
 }
 
-static void test_memory_kind_in_use_is_ebusy(void)
+TEST(test_memory_kind_in_use_is_ebusy)
 {
     const tsr_memory kind = register_counting("counting", 0);
     tsr_storage *s = NULL;
@@ -491,7 +491,7 @@ static void test_memory_kind_in_use_is_ebusy(void)
     EXPECT_FAILS(tsr_memory_unregister(kind), TSR_EINVAL, "no kind that was registered");
 }
 
-static void test_memory_kind_that_is_gone_is_no_kind(void)
+TEST(test_memory_kind_that_is_gone_is_no_kind)
 {
     tsr_tensor *t = NULL;
     tsr_desc d;
@@ -505,7 +505,7 @@ static void test_memory_kind_that_is_gone_is_no_kind(void)
     tsr_release(&t);
 }
 
-static void test_memory_kind_names_are_copied_and_unique(void)
+TEST(test_memory_kind_names_are_copied_and_unique)
 {
     char name[] = "mine";
     tsr_memory found = -1, again = -1;
@@ -525,7 +525,7 @@ static void test_memory_kind_names_are_copied_and_unique(void)
     EXPECT_OK(tsr_memory_unregister(again));
 }
 
-static void test_memory_kinds_are_limited_and_places_are_used_again(void)
+TEST(test_memory_kinds_are_limited_and_places_are_used_again)
 {
     tsr_memory kinds[TSR_MEMORY_MAX], extra = -1;
     int n = 0;
@@ -544,7 +544,7 @@ static void test_memory_kinds_are_limited_and_places_are_used_again(void)
     while (n-- > 0) EXPECT_OK(tsr_memory_unregister(kinds[n]));
 }
 
-static void test_memory_hidden_kind_is_kept_from_the_host(void)
+TEST(test_memory_hidden_kind_is_kept_from_the_host)
 {
     tsr_memory kind = -1;
     const tsr_memory_kind hidden = { .size = sizeof hidden, .name = "hidden", .context = &counted,
@@ -589,7 +589,7 @@ static void run_workload(void)
     tsr_release(&c);
 }
 
-static void test_memory_whole_workload_runs_from_an_arena(void)
+TEST(test_memory_whole_workload_runs_from_an_arena)
 {
     static _Alignas(64) unsigned char block[512 * 1024];
     tsr_arena arena;
@@ -610,7 +610,7 @@ static void test_memory_whole_workload_runs_from_an_arena(void)
     run_workload();
 }
 
-static void test_memory_allocator_gets_every_block_back(void)
+TEST(test_memory_allocator_gets_every_block_back)
 {
     const bool was_on = tsr_pool_is_enabled();
     for (int on = 0; on < 2; on++) {
@@ -638,7 +638,7 @@ static bool within_quota(void *context, size_t bytes)
     return fits;
 }
 
-static void test_memory_hook_can_be_a_quota(void)
+TEST(test_memory_hook_can_be_a_quota)
 {
     quota q = { stats_now().live_bytes + 10000, 0 };
     tsr_tensor *a = NULL, *b = NULL;
@@ -660,7 +660,7 @@ static bool note_size(void *context, size_t bytes)
     return true;
 }
 
-static void test_memory_hook_is_asked_for_cached_memory_too(void)
+TEST(test_memory_hook_is_asked_for_cached_memory_too)
 {
     const bool was_on = tsr_pool_is_enabled();
     tsr_tensor *t = NULL;
@@ -679,7 +679,7 @@ static void test_memory_hook_is_asked_for_cached_memory_too(void)
 
 /* Counting --------------------------------------------------------------------------- */
 
-static void test_memory_counts_are_exact(void)
+TEST(test_memory_counts_are_exact)
 {
     static float data[10];
     tsr_tensor *a = NULL, *b = NULL, *view = NULL, placed;
@@ -719,7 +719,7 @@ static void test_memory_counts_are_exact(void)
     EXPECT(now.live_tensors == start.live_tensors && now.allocations == start.allocations + 2);
 }
 
-static void test_memory_peak_is_the_most_since_it_was_reset(void)
+TEST(test_memory_peak_is_the_most_since_it_was_reset)
 {
     const int64_t sizes[] = { 10, 1000, 70000, 300, 1 << 20 };  /* around what a thread counts for itself */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -753,7 +753,7 @@ static const char *line_with(const char *report, const char *part)
     return line;
 }
 
-static void test_memory_report_says_who_holds_what(void)
+TEST(test_memory_report_says_who_holds_what)
 {
     static float data[10];
     char report[4000];
@@ -796,7 +796,7 @@ static void test_memory_report_says_who_holds_what(void)
     unregister_psram();
 }
 
-static void test_memory_report_is_cut_to_fit_and_returns_its_whole_length(void)
+TEST(test_memory_report_is_cut_to_fit_and_returns_its_whole_length)
 {
     char whole[4000], cut[4000];
     tsr_tensor *t = NULL;
@@ -812,7 +812,7 @@ static void test_memory_report_is_cut_to_fit_and_returns_its_whole_length(void)
     tsr_release(&t);
 }
 
-static void test_memory_report_of_many_storages_tells_how_many_are_left_out(void)
+TEST(test_memory_report_of_many_storages_tells_how_many_are_left_out)
 {
     char report[8000];
     tsr_tensor *all[200];
@@ -835,7 +835,7 @@ static void test_memory_report_of_many_storages_tells_how_many_are_left_out(void
     for (int i = 0; i < 200; i++) tsr_release(&all[i]);
 }
 
-static void test_memory_names_are_cut_and_can_be_taken_away(void)
+TEST(test_memory_names_are_cut_and_can_be_taken_away)
 {
     char report[2000];
     tsr_tensor *t = make(TSR_MEMORY_HOST, 1000);
@@ -907,14 +907,14 @@ static void stress_arena(size_t skew, uint64_t seed)
     tsr_arena_free(&arena, all, arena.size - 64);
 }
 
-static void test_memory_arena_hands_out_no_byte_twice_and_merges_all(void)
+TEST(test_memory_arena_hands_out_no_byte_twice_and_merges_all)
 {
     stress_arena(0, 1);
     stress_arena(1, 2);
     stress_arena(63, 3);
 }
 
-static void test_memory_arena_takes_the_first_hole_that_fits(void)
+TEST(test_memory_arena_takes_the_first_hole_that_fits)
 {
     static _Alignas(64) unsigned char block[64 * 1024];
     tsr_arena arena;
@@ -932,7 +932,7 @@ static void test_memory_arena_takes_the_first_hole_that_fits(void)
 
 /* Corners of the allocator ------------------------------------------------------------- */
 
-static void test_memory_default_allocator_takes_any_size_and_alignment(void)
+TEST(test_memory_default_allocator_takes_any_size_and_alignment)
 {
     EXPECT(tsri_alloc(SIZE_MAX - 100, 64) == NULL);
     static const size_t bytes[] = { 0, 10, 0, 100, (size_t)3 << 20, (size_t)3 << 20 };
@@ -945,9 +945,9 @@ static void test_memory_default_allocator_takes_any_size_and_alignment(void)
     }
 }
 
-static void test_memory_without_a_hook_all_is_allowed(void) { EXPECT(tsri_alloc_ask_hook(100)); }
+TEST(test_memory_without_a_hook_all_is_allowed) { EXPECT(tsri_alloc_ask_hook(100)); }
 
-static void test_memory_allocator_stays_while_a_storage_lives(void)
+TEST(test_memory_allocator_stays_while_a_storage_lives)
 {
     tsr_storage *s = NULL;
     EXPECT_OK(tsr_storage_create(&s, 100, TSR_CPU, TSR_MEMORY_HOST));
@@ -991,7 +991,7 @@ static void expect_allocator_stays(int n, const intptr_t *bytes, tsr_status stat
     EXPECT(pthread_barrier_destroy(&meeting) == 0 && pthread_barrier_destroy(&parting) == 0);
 }
 
-static void test_memory_allocator_stays_while_another_thread_keeps_memory(void)
+TEST(test_memory_allocator_stays_while_another_thread_keeps_memory)
 {
 #ifdef TSR_NO_THREADS
     SKIP("a build for one thread");
@@ -1005,7 +1005,7 @@ static void test_memory_allocator_stays_while_another_thread_keeps_memory(void)
 
 static void no_delete(void *context, void *data, size_t bytes) { (void)context, (void)data, (void)bytes; }
 
-static void test_memory_of_nobody_is_refused_unless_it_is_empty(void)
+TEST(test_memory_of_nobody_is_refused_unless_it_is_empty)
 {
     tsr_storage *s = NULL;
     EXPECT_FAILS(tsr_storage_borrow(&s, NULL, 5, TSR_CPU, TSR_MEMORY_HOST), TSR_ENULL,
@@ -1025,7 +1025,7 @@ static void *some_alloc(void *context, size_t bytes, size_t alignment)
 }
 static void some_free(void *context, void *data, size_t bytes) { (void)context, (void)bytes, free(data); }
 
-static void test_memory_kind_names_have_letters_digits_and_dashes(void)
+TEST(test_memory_kind_names_have_letters_digits_and_dashes)
 {
     static const char *const wrong[] = { "", "a/b", "a:", "a@", "a[", "a`", "a{", "a b", "a\x80" };
     tsr_memory kind = 0;
@@ -1042,52 +1042,12 @@ static void test_memory_kind_names_have_letters_digits_and_dashes(void)
     EXPECT_OK(tsr_memory_unregister(kind));
 }
 
-int main(int argc, char **argv)
+TEST_BEFORE
 {
-    if (!write_file()) return 1;
-    TEST_BEGIN(argc, argv);
-    RUN(test_memory_owned_storage_belongs_to_the_library);
-    RUN(test_memory_empty_storage_has_an_address);
-    RUN(test_memory_borrowed_is_neither_counted_nor_freed);
-    RUN(test_memory_adopted_goes_to_its_deleter_once_after_the_last_view);
-    RUN(test_memory_adopted_backwards_is_deleted_by_its_lowest_byte);
-    RUN(test_memory_deleter_may_call_the_library);
-    RUN(test_memory_mapped_file_reads_at_any_offset);
-    RUN(test_memory_mapped_file_cannot_be_written);
-    RUN(test_memory_copy_on_write_keeps_the_file);
-    RUN(test_memory_mapped_storage_to_the_end_of_the_file);
-    RUN(test_memory_mapping_says_why_it_cannot_be);
-    RUN(test_memory_empty_file_maps_to_an_empty_tensor);
-    RUN(test_memory_likes_of_a_mapping_are_plain_memory);
-    RUN(test_memory_kinds_align_as_promised);
-    RUN(test_memory_registered_kind_is_used_like_any_other);
-    RUN(test_memory_described_tensor_is_allocated_in_its_kind_by_the_first_write);
-    RUN(test_memory_exhausted_kind_is_enomem_and_recovers);
-    RUN(test_memory_freed_neighbours_merge);
-    RUN(test_memory_registered_kind_gets_back_what_it_gave);
-    RUN(test_memory_kind_in_use_is_ebusy);
-    RUN(test_memory_kind_that_is_gone_is_no_kind);
-    RUN(test_memory_kind_names_are_copied_and_unique);
-    RUN(test_memory_kinds_are_limited_and_places_are_used_again);
-    RUN(test_memory_hidden_kind_is_kept_from_the_host);
-    RUN(test_memory_whole_workload_runs_from_an_arena);
-    RUN(test_memory_allocator_gets_every_block_back);
-    RUN(test_memory_hook_can_be_a_quota);
-    RUN(test_memory_hook_is_asked_for_cached_memory_too);
-    RUN(test_memory_counts_are_exact);
-    RUN(test_memory_peak_is_the_most_since_it_was_reset);
-    RUN(test_memory_report_says_who_holds_what);
-    RUN(test_memory_report_is_cut_to_fit_and_returns_its_whole_length);
-    RUN(test_memory_report_of_many_storages_tells_how_many_are_left_out);
-    RUN(test_memory_names_are_cut_and_can_be_taken_away);
-    RUN(test_memory_arena_hands_out_no_byte_twice_and_merges_all);
-    RUN(test_memory_arena_takes_the_first_hole_that_fits);
-    RUN(test_memory_default_allocator_takes_any_size_and_alignment);
-    RUN(test_memory_without_a_hook_all_is_allowed);
-    RUN(test_memory_allocator_stays_while_a_storage_lives);
-    RUN(test_memory_allocator_stays_while_another_thread_keeps_memory);
-    RUN(test_memory_of_nobody_is_refused_unless_it_is_empty);
-    RUN(test_memory_kind_names_have_letters_digits_and_dashes);
+    if (!write_file()) exit(1);
+}
+
+TEST_AFTER
+{
     (void)unlink(path);
-    return TEST_END();
 }

@@ -84,7 +84,7 @@ static const char *text_of(char text[TSRI_DESC_TEXT], const tsr_desc *d)
     return text;
 }
 
-static void test_self_overlap_agrees_with_marking_every_byte(void)
+TEST(test_self_overlap_agrees_with_marking_every_byte)
 {
     uint64_t r = 1;
     int yes = 0, cases = 40000;
@@ -100,7 +100,7 @@ static void test_self_overlap_agrees_with_marking_every_byte(void)
     EXPECT_MSG(yes > cases / 5 && yes < cases * 4 / 5, "%d of %d overlap: hardly two-sided", yes, cases);
 }
 
-static void test_overlap_agrees_with_marking_every_byte(void)
+TEST(test_overlap_agrees_with_marking_every_byte)
 {
     uint64_t r = 2;
     int yes = 0, cases = 60000;
@@ -132,7 +132,7 @@ static bool self_overlaps(int ndim, const int64_t *shape, const int64_t *stride)
     return tsr_desc_self_overlaps(&d);
 }
 
-static void test_self_overlap_of_known_cases(void)
+TEST(test_self_overlap_of_known_cases)
 {
     EXPECT(!self_overlaps(0, NULL, NULL));
     EXPECT(!self_overlaps(1, (int64_t[]){ 5 }, (int64_t[]){ -1 }));
@@ -145,7 +145,7 @@ static void test_self_overlap_of_known_cases(void)
     EXPECT(!tsr_desc_self_overlaps(NULL));
 }
 
-static void test_self_overlap_is_exact_for_huge_dims(void)
+TEST(test_self_overlap_is_exact_for_huge_dims)
 {
     /* a * x = b * y first at x = b, y = a: the edge, a million indices away. */
     EXPECT(!self_overlaps(2, (int64_t[]){ 1000001, 2000000 }, (int64_t[]){ 1000003, 1000001 }));
@@ -173,7 +173,7 @@ static bool sixteen_meet(const int64_t stride[4])
 }
 
 /* Steps whose remainders take more than 32 bits. */
-static void test_self_overlap_is_exact_for_strides_of_many_bits(void)
+TEST(test_self_overlap_is_exact_for_strides_of_many_bits)
 {
     uint64_t r = 11;
     int meet = 0;
@@ -190,7 +190,7 @@ static void test_self_overlap_is_exact_for_strides_of_many_bits(void)
     EXPECT_MSG(meet > 500 && meet < 3500, "%d", meet);
 }
 
-static void test_overlap_of_huge_interleaved_views_is_exact(void)
+TEST(test_overlap_of_huge_interleaved_views_is_exact)
 {
     const int64_t n = (int64_t)1 << 30;
     tsr_desc even, third;
@@ -206,7 +206,7 @@ static void test_overlap_of_huge_interleaved_views_is_exact(void)
 }
 
 /* Strides with no factor in common in many dims: the search ends, and never says no. */
-static void test_overlap_gives_up_with_true(void)
+TEST(test_overlap_gives_up_with_true)
 {
     static const int64_t stride[] = { 982451653, 961748941, 941083987, 920419823, 899809363, 879190841,
                                       858599509 };
@@ -222,7 +222,7 @@ static void test_overlap_gives_up_with_true(void)
     EXPECT(!tsr_desc_self_overlaps(&d));
 }
 
-static void test_overlap_of_tensors(void)
+TEST(test_overlap_of_tensors)
 {
     tsr_tensor *t = NULL, *row = NULL, *column = NULL, *declared = NULL, *wide = NULL, *none = NULL;
     tsr_tensor zeroed = { 0 };
@@ -252,18 +252,4 @@ static void test_overlap_of_tensors(void)
     tsr_release(&column);
     tsr_release(&row);
     tsr_release(&t);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_self_overlap_agrees_with_marking_every_byte);
-    RUN(test_overlap_agrees_with_marking_every_byte);
-    RUN(test_self_overlap_of_known_cases);
-    RUN(test_self_overlap_is_exact_for_huge_dims);
-    RUN(test_self_overlap_is_exact_for_strides_of_many_bits);
-    RUN(test_overlap_of_huge_interleaved_views_is_exact);
-    RUN(test_overlap_gives_up_with_true);
-    RUN(test_overlap_of_tensors);
-    return TEST_END();
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/library.h"
+#define TEST_OWN_MAIN
 #include "test.h"
 #include "tessera/backend.h"
 

@@ -4,6 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#define TEST_OWN_MAIN
 #include "test.h"
 
 #include "core/sanitize.h"

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #endif
 
+#define TEST_OWN_MAIN
 #include "test.h"
 #include "core/memory_int.h"
 

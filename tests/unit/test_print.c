@@ -97,7 +97,7 @@ static void check_golden(const golden *g)
                tsr_dtype_name(g->desc.dtype), g->opts.precision, g->opts.line_width, got, g->text);
 }
 
-static void test_print_gives_the_text_of_numpy(void)
+TEST(test_print_gives_the_text_of_numpy)
 {
     static golden g;
     int count = 0;
@@ -134,7 +134,7 @@ static void place(tsr_tensor *t, tsr_dtype dtype, int ndim, const int64_t *shape
     EXPECT_OK(tsr_place(t, data, &d));
 }
 
-static void test_print_puts_a_header_before_the_values(void)
+TEST(test_print_puts_a_header_before_the_values)
 {
     tsr_tensor t;
     place(&t, TSR_F32, TSR_SHAPE(2, 3), NULL, numbers);
@@ -143,7 +143,7 @@ static void test_print_puts_a_header_before_the_values(void)
     expect_text(&t, &(tsr_print_opts){ .name = "w", .no_header = true }, "w: [[0. 1. 2.]\n    [3. 4. 5.]]");
 }
 
-static void test_print_follows_any_strides(void)
+TEST(test_print_follows_any_strides)
 {
     tsr_tensor t;
     const tsr_print_opts bare = { .no_header = true };
@@ -159,7 +159,7 @@ static void test_print_follows_any_strides(void)
     expect_text(&t, NULL, "f32()\n7.");
 }
 
-static void test_print_of_a_view_shows_the_view(void)
+TEST(test_print_of_a_view_shows_the_view)
 {
     tsr_tensor t, view, *v = tsr_place_none(&view);
     const tsr_print_opts bare = { .no_header = true };
@@ -174,7 +174,7 @@ static void test_print_of_a_view_shows_the_view(void)
 }
 
 /* Were it to visit them all, this test would not end. */
-static void test_print_touches_only_what_it_shows(void)
+TEST(test_print_touches_only_what_it_shows)
 {
     tsr_tensor t;
     int16_t one = -7;
@@ -191,14 +191,14 @@ static void test_print_touches_only_what_it_shows(void)
 
 /* Special states -------------------------------------------------------------------- */
 
-static void test_print_of_no_elements_is_two_brackets(void)
+TEST(test_print_of_no_elements_is_two_brackets)
 {
     tsr_tensor t;
     place(&t, TSR_U8, TSR_SHAPE(3, 0, 2), NULL, numbers);
     expect_text(&t, NULL, "u8(3, 0, 2 | 2, 2, 1)\n[]");
 }
 
-static void test_print_says_that_a_described_tensor_has_no_memory(void)
+TEST(test_print_says_that_a_described_tensor_has_no_memory)
 {
     tsr_desc d;
     tsr_tensor *t = NULL;
@@ -227,7 +227,7 @@ static void far_free(void *context, void *data, size_t bytes)
     free(data);
 }
 
-static void test_print_says_that_the_host_cannot_read_it(void)
+TEST(test_print_says_that_the_host_cannot_read_it)
 {
     tsr_desc d;
     tsr_tensor *t = NULL;
@@ -244,7 +244,7 @@ static void test_print_says_that_the_host_cannot_read_it(void)
     EXPECT_OK(tsr_memory_unregister(far));
 }
 
-static void test_print_needs_a_tensor_and_says_so(void)
+TEST(test_print_needs_a_tensor_and_says_so)
 {
     tsr_tensor none = { 0 }, t;
     char text[8];
@@ -261,7 +261,7 @@ static void test_print_needs_a_tensor_and_says_so(void)
 
 /* Options ------------------------------------------------------------------------------ */
 
-static void test_print_can_do_without_exponents(void)
+TEST(test_print_can_do_without_exponents)
 {
     tsr_tensor t;
     const tsr_print_opts bare = { .no_header = true, .suppress_exponent = true };
@@ -270,7 +270,7 @@ static void test_print_can_do_without_exponents(void)
                            "                      -0.00001]");
 }
 
-static void test_print_of_large_numbers_without_exponents_is_exact_to_the_units(void)
+TEST(test_print_of_large_numbers_without_exponents_is_exact_to_the_units)
 {
     tsr_tensor t;
     const tsr_print_opts bare = { .no_header = true, .suppress_exponent = true };
@@ -278,7 +278,7 @@ static void test_print_of_large_numbers_without_exponents_is_exact_to_the_units(
     expect_text(&t, &bare, "[ 16777216. 123456792.]");
 }
 
-static void test_print_options_at_their_ends_are_harmless(void)
+TEST(test_print_options_at_their_ends_are_harmless)
 {
     tsr_tensor t;
     char text[TEXT];
@@ -298,7 +298,7 @@ static void test_print_options_at_their_ends_are_harmless(void)
 
 /* Sizes and sinks ------------------------------------------------------------------------ */
 
-static void test_print_cuts_short_and_still_counts(void)
+TEST(test_print_cuts_short_and_still_counts)
 {
     tsr_tensor t;
     char text[64];
@@ -326,7 +326,7 @@ static void gather(void *context, const char *text, size_t length)
     g->empty += length == 0;
 }
 
-static void test_print_hands_a_sink_the_whole_text_in_pieces(void)
+TEST(test_print_hands_a_sink_the_whole_text_in_pieces)
 {
     static gathered g;
     static char want[TEXT];
@@ -343,7 +343,7 @@ static void test_print_hands_a_sink_the_whole_text_in_pieces(void)
 }
 
 /* Pieces are cut where the room ends, also where that is the end of the text: none is empty. */
-static void test_print_hands_a_sink_no_empty_piece(void)
+TEST(test_print_hands_a_sink_no_empty_piece)
 {
     static gathered g;
     char want[1024], name[300];
@@ -381,7 +381,7 @@ static void forget(void *context, void *data, size_t bytes)
     (void)bytes;
 }
 
-static void test_describe_says_whose_memory_it_is(void)
+TEST(test_describe_says_whose_memory_it_is)
 {
     tsr_desc d;
     tsr_tensor *t = NULL, *v = NULL, placed;
@@ -421,7 +421,7 @@ static tsr_status print_into(const char *file, const tsr_tensor *t)
     return s;
 }
 
-static void test_print_goes_to_standard_output_which_may_be_full(void)
+TEST(test_print_goes_to_standard_output_which_may_be_full)
 {
     char path[] = "/tmp/test_print_XXXXXX", want[4000], got[4000] = "";
     tsr_tensor *t = NULL;
@@ -439,27 +439,4 @@ static void test_print_goes_to_standard_output_which_may_be_full(void)
     }
     (void)unlink(path);
     tsr_release(&t);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_print_gives_the_text_of_numpy);
-    RUN(test_print_puts_a_header_before_the_values);
-    RUN(test_print_follows_any_strides);
-    RUN(test_print_of_a_view_shows_the_view);
-    RUN(test_print_touches_only_what_it_shows);
-    RUN(test_print_of_no_elements_is_two_brackets);
-    RUN(test_print_says_that_a_described_tensor_has_no_memory);
-    RUN(test_print_says_that_the_host_cannot_read_it);
-    RUN(test_print_needs_a_tensor_and_says_so);
-    RUN(test_print_can_do_without_exponents);
-    RUN(test_print_of_large_numbers_without_exponents_is_exact_to_the_units);
-    RUN(test_print_options_at_their_ends_are_harmless);
-    RUN(test_print_cuts_short_and_still_counts);
-    RUN(test_print_hands_a_sink_the_whole_text_in_pieces);
-    RUN(test_print_hands_a_sink_no_empty_piece);
-    RUN(test_describe_says_whose_memory_it_is);
-    RUN(test_print_goes_to_standard_output_which_may_be_full);
-    return TEST_END();
 }

@@ -26,7 +26,7 @@ static void check_philox(const uint32_t counter[4], const uint32_t key[2], const
 }
 
 /* From the Random123 distribution, kat_vectors. */
-static void test_philox_gives_the_published_words(void)
+TEST(test_philox_gives_the_published_words)
 {
     check_philox((uint32_t[]){ 0, 0, 0, 0 }, (uint32_t[]){ 0, 0 },
                  (uint32_t[]){ 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 });
@@ -38,7 +38,7 @@ static void test_philox_gives_the_published_words(void)
                  (uint32_t[]){ 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 });
 }
 
-static void test_philox_leaves_null_alone(void)
+TEST(test_philox_leaves_null_alone)
 {
     uint32_t words[4] = { 1, 2, 3, 4 };
     tsr_philox(NULL, words, words);
@@ -48,7 +48,7 @@ static void test_philox_leaves_null_alone(void)
 }
 
 /* The bits of the first values, the same on every machine. */
-static void test_random_values_have_known_bits(void)
+TEST(test_random_values_have_known_bits)
 {
     static const uint32_t uniform_f32[] = {
         0x3ee14088u, 0x3f0b1960u, 0xbf56b0c0u, 0xbd2f6020u, 0x3eb72850u, 0xbeb707ccu
@@ -81,7 +81,7 @@ static void test_random_values_have_known_bits(void)
 }
 
 /* The mapping, read off its description and not off its code. */
-static void test_uniform_follows_its_description(void)
+TEST(test_uniform_follows_its_description)
 {
     const uint64_t seed = 77;
     tsr_tensor *f = NULL, *d = NULL;
@@ -124,7 +124,7 @@ static moments moments_of(const tsr_tensor *t)
 static bool near(double x, double want, double by) { return x >= want - by && x <= want + by; }
 
 /* Five deviations to either side: the seed is fixed, so this passes or it does not. */
-static void test_uniform_has_the_moments_of_a_uniform(void)
+TEST(test_uniform_has_the_moments_of_a_uniform)
 {
     static const tsr_dtype dtypes[] = { TSR_F16, TSR_F32, TSR_F64 };
     for (int k = 0; k < 3; k++) {
@@ -140,7 +140,7 @@ static void test_uniform_has_the_moments_of_a_uniform(void)
     }
 }
 
-static void test_uniform_fills_256_bins_evenly(void)
+TEST(test_uniform_fills_256_bins_evenly)
 {
     tsr_tensor *t = NULL;
     int64_t bin[256] = { 0 };
@@ -155,7 +155,7 @@ static void test_uniform_fills_256_bins_evenly(void)
     tsr_release(&t);
 }
 
-static void test_randn_has_the_moments_of_a_normal(void)
+TEST(test_randn_has_the_moments_of_a_normal)
 {
     static const tsr_dtype dtypes[] = { TSR_F16, TSR_F32, TSR_F64 };
     for (int k = 0; k < 3; k++) {
@@ -172,7 +172,7 @@ static void test_randn_has_the_moments_of_a_normal(void)
 }
 
 /* Bins of one sixteenth each, by the normal distribution's quantiles; and tails. */
-static void test_randn_fills_equal_bins_evenly(void)
+TEST(test_randn_fills_equal_bins_evenly)
 {
     static const double edge[] = { 0, 0.1573106846, 0.3186393640, 0.4887764111, 0.6744897502, 0.8871465590,
                                    1.1503493804, 1.5341205444 };
@@ -201,7 +201,7 @@ static void test_randn_fills_equal_bins_evenly(void)
 }
 
 /* The ends of Box and Muller's transform: log of the smallest number and of 1. */
-static void test_normal_is_finite_at_the_ends(void)
+TEST(test_normal_is_finite_at_the_ends)
 {
     EXPECT(tsri_log_f32(1.0f) == 0 && tsri_sqrt_f32(0) == 0);
     EXPECT(tsri_log_f64(1.0) == 0 && tsri_sqrt_f64(0) == 0);
@@ -211,7 +211,7 @@ static void test_normal_is_finite_at_the_ends(void)
     EXPECT_MSG(near(d, 8.6522, 1e-4), "%g", d);
 }
 
-static void test_quarter_turns_are_exact(void)
+TEST(test_quarter_turns_are_exact)
 {
     static const double want[4][2] = { { 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } };
     for (uint32_t q = 0; q < 4; q++) {
@@ -225,7 +225,7 @@ static void test_quarter_turns_are_exact(void)
 }
 
 /* Angles at which both series are at their ends, and the identity everywhere. */
-static void test_cos_and_sin_lie_on_the_circle(void)
+TEST(test_cos_and_sin_lie_on_the_circle)
 {
     for (uint64_t i = 0; i < 4096; i++) {
         float c, s;
@@ -253,7 +253,7 @@ static bool make(tsr_tensor **out, bool normal, tsr_dtype dtype, int ndim, const
     return s == TSR_OK;
 }
 
-static void test_random_values_do_not_depend_on_strides(void)
+TEST(test_random_values_do_not_depend_on_strides)
 {
     static char buffer[1 << 14];
     static const int64_t shape[] = { 3, 1, 5, 4 };
@@ -283,7 +283,7 @@ static void test_random_values_do_not_depend_on_strides(void)
     }
 }
 
-static void test_a_shorter_tensor_is_the_start_of_a_longer_one(void)
+TEST(test_a_shorter_tensor_is_the_start_of_a_longer_one)
 {
     for (int k = 0; k < 2 * FLOATS; k++) {
         tsr_tensor *whole = NULL;
@@ -299,7 +299,7 @@ static void test_a_shorter_tensor_is_the_start_of_a_longer_one(void)
     }
 }
 
-static void test_random_elements_are_the_same_in_any_pieces(void)
+TEST(test_random_elements_are_the_same_in_any_pieces)
 {
     const tsri_range range = tsri_range_of(TSR_F32, -2, 3);
     float whole[64], part[64];
@@ -314,7 +314,7 @@ static void test_random_elements_are_the_same_in_any_pieces(void)
 }
 
 /* Elements are made many blocks at a time; one block at a time gives the same. */
-static void test_random_elements_are_those_of_their_blocks(void)
+TEST(test_random_elements_are_those_of_their_blocks)
 {
     const tsri_range f32_range = tsri_range_of(TSR_F32, -2, 3), f64_range = tsri_range_of(TSR_F64, -2, 3);
     const uint64_t seed = 0xfedcba9876543210u;
@@ -336,7 +336,7 @@ static void test_random_elements_are_those_of_their_blocks(void)
     }
 }
 
-static void test_random_counts_blocks_beyond_32_bits(void)
+TEST(test_random_counts_blocks_beyond_32_bits)
 {
     const tsri_range range = tsri_range_of(TSR_F32, 0, 1);
     const int64_t block = ((int64_t)5 << 32) + 6;
@@ -347,7 +347,7 @@ static void test_random_counts_blocks_beyond_32_bits(void)
     EXPECT((double)x == (double)(w[3] >> 8) / 16777216.0);
 }
 
-static void test_complex_parts_are_consecutive_numbers(void)
+TEST(test_complex_parts_are_consecutive_numbers)
 {
     static const tsr_dtype pairs[][2] = { { TSR_C32, TSR_F16 }, { TSR_C64, TSR_F32 }, { TSR_C128, TSR_F64 } };
     for (int k = 0; k < 6; k++) {
@@ -360,7 +360,7 @@ static void test_complex_parts_are_consecutive_numbers(void)
     }
 }
 
-static void test_short_floats_are_rounded_f32(void)
+TEST(test_short_floats_are_rounded_f32)
 {
     tsr_tensor *f = NULL, *h = NULL, *b = NULL;
     EXPECT_OK(tsr_randn(&f, TSR_F32, TSR_SHAPE(1000), 6));
@@ -381,7 +381,7 @@ static void test_short_floats_are_rounded_f32(void)
     tsr_release(&f);
 }
 
-static void test_another_seed_and_the_other_stream_give_other_values(void)
+TEST(test_another_seed_and_the_other_stream_give_other_values)
 {
     uint32_t a[4], b[4];
     tsri_random_words(a, 1, 0, TSRI_STREAM_UNIFORM);
@@ -428,7 +428,7 @@ static double rounded_to(tsr_dtype dtype, double v)
     return tsr_scalar_to_f64(s);
 }
 
-static void test_uniform_stays_within_its_bounds(void)
+TEST(test_uniform_stays_within_its_bounds)
 {
     static const double ranges[][2] = {
         { 0, 1 }, { -1, 0 }, { 0.1, 0.2 }, { 0.1, 0.3 }, { -0.3, -0.1 }, { 1, 1 }, { 0, 0 }, { -2.5, -2.5 },
@@ -456,7 +456,7 @@ static void test_uniform_stays_within_its_bounds(void)
 }
 
 /* high - low overflows; half of the values lie on each side all the same. */
-static void test_uniform_spans_the_whole_of_a_dtype(void)
+TEST(test_uniform_spans_the_whole_of_a_dtype)
 {
     static const double tops[] = { 448, 57344, 65504, 3.3895313892515355e38, 3.4028234663852886e38,
                                    1.7976931348623157e308 };
@@ -477,7 +477,7 @@ static void test_uniform_spans_the_whole_of_a_dtype(void)
     }
 }
 
-static void test_random_of_no_elements_and_of_rank_0(void)
+TEST(test_random_of_no_elements_and_of_rank_0)
 {
     tsr_tensor *t = NULL;
     EXPECT_OK(tsr_uniform(&t, TSR_F32, TSR_SHAPE(3, 0, 2), 0, 1, 1));
@@ -490,7 +490,7 @@ static void test_random_of_no_elements_and_of_rank_0(void)
     tsr_release(&t);
 }
 
-static void test_random_refuses_bad_arguments(void)
+TEST(test_random_refuses_bad_arguments)
 {
     const double inf = 1e308 * 10, nan = inf - inf;
     tsr_tensor *t = NULL;
@@ -515,33 +515,4 @@ static void test_random_refuses_bad_arguments(void)
     EXPECT_STATUS(tsr_randn(&t, TSR_F64, TSR_SHAPE(2, 3), 1), TSR_EDTYPE);
     EXPECT(t == held);
     tsr_release(&t);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_philox_gives_the_published_words);
-    RUN(test_philox_leaves_null_alone);
-    RUN(test_random_values_have_known_bits);
-    RUN(test_uniform_follows_its_description);
-    RUN(test_uniform_has_the_moments_of_a_uniform);
-    RUN(test_uniform_fills_256_bins_evenly);
-    RUN(test_randn_has_the_moments_of_a_normal);
-    RUN(test_randn_fills_equal_bins_evenly);
-    RUN(test_normal_is_finite_at_the_ends);
-    RUN(test_quarter_turns_are_exact);
-    RUN(test_cos_and_sin_lie_on_the_circle);
-    RUN(test_random_values_do_not_depend_on_strides);
-    RUN(test_a_shorter_tensor_is_the_start_of_a_longer_one);
-    RUN(test_random_elements_are_the_same_in_any_pieces);
-    RUN(test_random_elements_are_those_of_their_blocks);
-    RUN(test_random_counts_blocks_beyond_32_bits);
-    RUN(test_complex_parts_are_consecutive_numbers);
-    RUN(test_short_floats_are_rounded_f32);
-    RUN(test_another_seed_and_the_other_stream_give_other_values);
-    RUN(test_uniform_stays_within_its_bounds);
-    RUN(test_uniform_spans_the_whole_of_a_dtype);
-    RUN(test_random_of_no_elements_and_of_rank_0);
-    RUN(test_random_refuses_bad_arguments);
-    return TEST_END();
 }

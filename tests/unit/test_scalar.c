@@ -147,7 +147,7 @@ static void expect_store_everywhere(tsr_scalar s)
 
 /* Stores ---------------------------------------------------------------------------- */
 
-static void test_scalar_integers_store_to_every_dtype(void)
+TEST(test_scalar_integers_store_to_every_dtype)
 {
     expect_store_everywhere(tsr_scalar_bool(false));
     expect_store_everywhere(tsr_scalar_bool(true));
@@ -164,7 +164,7 @@ static void test_scalar_integers_store_to_every_dtype(void)
     expect_store_everywhere(tsr_scalar_u64(UINT64_MAX));
 }
 
-static void test_scalar_floats_store_to_every_dtype(void)
+TEST(test_scalar_floats_store_to_every_dtype)
 {
     uint64_t state = 1;
     const double inf = tsri_f64_from_bits(0x7ff0000000000000u);
@@ -196,7 +196,7 @@ static bool is_nan_with_sign(double x, int negative)
     return x != x && (int)(tsri_f64_bits(x) >> 63) == negative;
 }
 
-static void test_scalar_nan_is_nan_with_its_sign_zero_as_integer_and_true(void)
+TEST(test_scalar_nan_is_nan_with_its_sign_zero_as_integer_and_true)
 {
     for (int negative = 0; negative < 2; negative++) {
         const double nan = tsri_f64_from_bits(negative ? 0xfff8000000000000u : 0x7ff8000000000000u);
@@ -235,7 +235,7 @@ static void expect_load(tsr_dtype d, const void *element, tsr_scalar want)
                (unsigned long long)got.as.u);
 }
 
-static void test_scalar_load_is_exact_for_every_dtype(void)
+TEST(test_scalar_load_is_exact_for_every_dtype)
 {
     expect_load(TSR_BOOL, &(uint8_t){ 1 }, tsr_scalar_bool(true));
     expect_load(TSR_BOOL, &(uint8_t){ 0 }, tsr_scalar_bool(false));
@@ -258,7 +258,7 @@ static void test_scalar_load_is_exact_for_every_dtype(void)
     expect_load(TSR_C128, &(tsr_c128){ 0.1, -0.2 }, tsr_scalar_c128(0.1, -0.2));
 }
 
-static void test_scalar_any_byte_but_zero_is_a_true_bool(void)
+TEST(test_scalar_any_byte_but_zero_is_a_true_bool)
 {
     for (int b = 0; b < 256; b++) expect_load(TSR_BOOL, &(uint8_t){ (uint8_t)b }, tsr_scalar_bool(b != 0));
     tsr_scalar odd = tsr_scalar_u64(12);
@@ -271,7 +271,7 @@ static void test_scalar_any_byte_but_zero_is_a_true_bool(void)
 
 /* Every element of every dtype, loaded and stored as every dtype; in its own dtype
  * it comes back with the same bytes. Signalling NaNs become quiet, so NaNs stay out. */
-static void test_scalar_every_pair_of_dtypes_converts(void)
+TEST(test_scalar_every_pair_of_dtypes_converts)
 {
     uint64_t state = 2;
     for (int from = 1; from < TSR_DTYPE_COUNT; from++)
@@ -293,7 +293,7 @@ static void test_scalar_every_pair_of_dtypes_converts(void)
 
 /* As C numbers ------------------------------------------------------------------------- */
 
-static void test_scalar_becomes_c_numbers_by_the_rules(void)
+TEST(test_scalar_becomes_c_numbers_by_the_rules)
 {
     EXPECT(tsr_scalar_to_f64(tsr_scalar_i64(-3)) == -3);
     EXPECT(tsr_scalar_to_f64(tsr_scalar_u64(UINT64_MAX)) == 0x1p64);
@@ -310,7 +310,7 @@ static void test_scalar_becomes_c_numbers_by_the_rules(void)
     EXPECT(c.re == 1 && c.im == 2 && r.re == -4 && tsri_f64_bits(r.im) == 0);
 }
 
-static void test_scalar_reads_only_the_member_its_dtype_names(void)
+TEST(test_scalar_reads_only_the_member_its_dtype_names)
 {
     tsr_scalar s = tsr_scalar_c128(3, 9);
     tsr_c64 c = { 1, 1 };
@@ -321,7 +321,7 @@ static void test_scalar_reads_only_the_member_its_dtype_names(void)
     EXPECT(!tsr_scalar_to_bool(s));
 }
 
-static void test_scalar_macro_takes_any_c_number(void)
+TEST(test_scalar_macro_takes_any_c_number)
 {
     EXPECT(same_scalar(TSR_SCALAR(3), tsr_scalar_i64(3)) && same_scalar(TSR_SCALAR(3u), tsr_scalar_u64(3)));
     EXPECT(same_scalar(TSR_SCALAR((short)-3), tsr_scalar_i64(-3)));
@@ -338,7 +338,7 @@ static void test_scalar_macro_takes_any_c_number(void)
 
 /* Mistakes ------------------------------------------------------------------------------ */
 
-static void test_scalar_refuses_null_and_what_is_no_dtype(void)
+TEST(test_scalar_refuses_null_and_what_is_no_dtype)
 {
     static const tsr_dtype wrong[] = { TSR_DTYPE_INVALID, TSR_DTYPE_COUNT, (tsr_dtype)-1 };
     float x = 7;
@@ -353,7 +353,7 @@ static void test_scalar_refuses_null_and_what_is_no_dtype(void)
     EXPECT(x == 7 && s.as.i == 5);
 }
 
-static void test_scalar_of_another_dtype_is_refused_and_reads_as_zero(void)
+TEST(test_scalar_of_another_dtype_is_refused_and_reads_as_zero)
 {
     float x = 7;
     tsr_scalar s = tsr_scalar_f64(5);
@@ -364,21 +364,4 @@ static void test_scalar_of_another_dtype_is_refused_and_reads_as_zero(void)
     EXPECT(x == 7);
     EXPECT(tsr_scalar_to_f64(s) == 0 && tsr_scalar_to_i64(s) == 0 && tsr_scalar_to_u64(s) == 0);
     EXPECT(!tsr_scalar_to_bool(s) && tsr_scalar_to_c128(s).re == 0 && tsr_scalar_to_c128(s).im == 0);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_scalar_integers_store_to_every_dtype);
-    RUN(test_scalar_floats_store_to_every_dtype);
-    RUN(test_scalar_nan_is_nan_with_its_sign_zero_as_integer_and_true);
-    RUN(test_scalar_load_is_exact_for_every_dtype);
-    RUN(test_scalar_any_byte_but_zero_is_a_true_bool);
-    RUN(test_scalar_every_pair_of_dtypes_converts);
-    RUN(test_scalar_becomes_c_numbers_by_the_rules);
-    RUN(test_scalar_reads_only_the_member_its_dtype_names);
-    RUN(test_scalar_macro_takes_any_c_number);
-    RUN(test_scalar_refuses_null_and_what_is_no_dtype);
-    RUN(test_scalar_of_another_dtype_is_refused_and_reads_as_zero);
-    return TEST_END();
 }

@@ -21,7 +21,7 @@ static tsr_tensor *make(int64_t n)
 
 /* Many, and blocks ------------------------------------------------------------------ */
 
-static void test_release_all_takes_any_number_and_nulls_them(void)
+TEST(test_release_all_takes_any_number_and_nulls_them)
 {
     tsr_tensor *a = make(2), *b = NULL, *c = make(300);
     tsr_release_all(&a);
@@ -57,7 +57,7 @@ static int64_t leave_scope(bool early)
     return 0;
 }
 
-static void test_auto_releases_however_the_block_is_left(void)
+TEST(test_auto_releases_however_the_block_is_left)
 {
     for (int how = 0; how < 3; how++) EXPECT(leave_early(how) == (how == 2 ? 2 : 0));
     EXPECT(leave_scope(true) == 7 && leave_scope(false) == 0);
@@ -66,7 +66,7 @@ static void test_auto_releases_however_the_block_is_left(void)
 
 /* Scopes ----------------------------------------------------------------------------- */
 
-static void test_scope_releases_what_was_made_within(void)
+TEST(test_scope_releases_what_was_made_within)
 {
     tsr_tensor *before = make(3), *given = make(6), *a, *b = NULL, *c = NULL;
     const int64_t tensors = live();
@@ -85,7 +85,7 @@ static void test_scope_releases_what_was_made_within(void)
     tsr_release_all(&before, &given);
 }
 
-static void test_scope_keeps_what_is_kept_for_the_one_around(void)
+TEST(test_scope_keeps_what_is_kept_for_the_one_around)
 {
     const int64_t tensors = live();
     tsr_scope outer, inner;
@@ -106,7 +106,7 @@ static void test_scope_keeps_what_is_kept_for_the_one_around(void)
     tsr_release(&free_one);
 }
 
-static void test_scope_end_closes_those_inside(void)
+TEST(test_scope_end_closes_those_inside)
 {
     const int64_t tensors = live();
     tsr_scope outer, inner, other;
@@ -127,7 +127,7 @@ static void test_scope_end_closes_those_inside(void)
     tsr_release(&t);
 }
 
-static void test_scope_leaves_other_owners_theirs(void)
+TEST(test_scope_leaves_other_owners_theirs)
 {
     tsr_scope scope;
     tsr_tensor *a, *mine, *v = NULL;
@@ -140,7 +140,7 @@ static void test_scope_leaves_other_owners_theirs(void)
     tsr_release_all(&mine, &v);
 }
 
-static void test_scope_follows_handles_that_are_rebound(void)
+TEST(test_scope_follows_handles_that_are_rebound)
 {
     tsr_tensor *outside = make(6), *shared = tsr_retain(outside), *y = make(6);
     tsr_scope scope;
@@ -153,7 +153,7 @@ static void test_scope_follows_handles_that_are_rebound(void)
     tsr_release_all(&outside, &shared, &y);
 }
 
-static void test_scope_has_nothing_to_do_with_placed_tensors(void)
+TEST(test_scope_has_nothing_to_do_with_placed_tensors)
 {
     tsr_scope scope;
     tsr_tensor place, *p = tsr_place_none(&place);
@@ -165,7 +165,7 @@ static void test_scope_has_nothing_to_do_with_placed_tensors(void)
     tsr_release(&p);
 }
 
-static void test_scope_lets_exported_memory_live(void)
+TEST(test_scope_lets_exported_memory_live)
 {
     tsr_scope scope;
     tsr_arrow_array array;
@@ -206,7 +206,7 @@ done:
     return s;
 }
 
-static void test_scope_cleans_up_whatever_fails(void)
+TEST(test_scope_cleans_up_whatever_fails)
 {
     tsr_tensor *x = NULL, *y = NULL;
     EXPECT_OK(tsr_ones(&x, TSR_F32, TSR_SHAPE(20, 30)));
@@ -239,7 +239,7 @@ static void *in_a_thread(void *context)
     return context;
 }
 
-static void test_scopes_of_threads_do_not_meet(void)
+TEST(test_scopes_of_threads_do_not_meet)
 {
     enum { THREADS = 4 };
     pthread_t thread[THREADS];
@@ -261,7 +261,7 @@ static void test_scopes_of_threads_do_not_meet(void)
 
 /* Replacing, jumping, ignoring ------------------------------------------------------------ */
 
-static void test_replace_takes_any_shape_and_dtype(void)
+TEST(test_replace_takes_any_shape_and_dtype)
 {
     tsr_tensor *y = NULL, place, *p = tsr_place_none(&place), *shared;
     EXPECT_OK(TSR_REPLACE(&y, tsr_ones, TSR_F32, TSR_SHAPE(4, 6)));
@@ -278,7 +278,7 @@ static void test_replace_takes_any_shape_and_dtype(void)
     tsr_release_all(&y, &shared, &p);
 }
 
-static void test_replace_leaves_the_handle_alone_when_it_fails(void)
+TEST(test_replace_leaves_the_handle_alone_when_it_fails)
 {
     tsr_tensor *y = make(3), *before = y;
     EXPECT_FAILS(TSR_REPLACE(&y, tsr_view, y, TSR_SHAPE(2)), TSR_ESHAPE, "view");
@@ -301,35 +301,11 @@ done:
     return s;
 }
 
-static void test_go_jumps_at_a_failure_and_ignore_goes_on(void)
+TEST(test_go_jumps_at_a_failure_and_ignore_goes_on)
 {
     int steps = 0;
     EXPECT(jump(TSR_OK, &steps) == TSR_OK && steps == 2);
     EXPECT(jump(TSR_ESHAPE, &steps) == TSR_ESHAPE && steps == 2);
     TSR_IGNORE(tsr_alloc(NULL));
     EXPECT(tsr_last_status() == TSR_ENULL);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_release_all_takes_any_number_and_nulls_them);
-#ifdef TSR_AUTO
-    RUN(test_auto_releases_however_the_block_is_left);
-#endif
-    RUN(test_scope_releases_what_was_made_within);
-    RUN(test_scope_keeps_what_is_kept_for_the_one_around);
-    RUN(test_scope_end_closes_those_inside);
-    RUN(test_scope_leaves_other_owners_theirs);
-    RUN(test_scope_follows_handles_that_are_rebound);
-    RUN(test_scope_has_nothing_to_do_with_placed_tensors);
-    RUN(test_scope_lets_exported_memory_live);
-    RUN(test_scope_cleans_up_whatever_fails);
-#ifndef TSR_NO_THREADS
-    RUN(test_scopes_of_threads_do_not_meet);
-#endif
-    RUN(test_replace_takes_any_shape_and_dtype);
-    RUN(test_replace_leaves_the_handle_alone_when_it_fails);
-    RUN(test_go_jumps_at_a_failure_and_ignore_goes_on);
-    return TEST_END();
 }

@@ -14,7 +14,7 @@ static tsr_tensor *counting(int64_t rows, int64_t cols)
 
 /* infiniopCreateTensorDescriptor ---------------------------------------------------- */
 
-static void test_seed_000_create_descriptor_keeps_dtype_shape_and_strides(void)
+TEST(test_seed_000_create_descriptor_keeps_dtype_shape_and_strides)
 {
     tsr_desc d;
     EXPECT_OK(tsr_desc_init(&d, TSR_F16, TSR_SHAPE(2, 3, 4), (int64_t[]){ 100, 8, 2 }));
@@ -24,7 +24,7 @@ static void test_seed_000_create_descriptor_keeps_dtype_shape_and_strides(void)
     EXPECT(tsr_desc_numel(&d) == 24);
 }
 
-static void test_seed_000_create_descriptor_of_rank_0_is_a_scalar_with_null_shape(void)
+TEST(test_seed_000_create_descriptor_of_rank_0_is_a_scalar_with_null_shape)
 {
     tsr_desc d;
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, 0, NULL, NULL));
@@ -40,7 +40,7 @@ static void test_seed_000_create_descriptor_of_rank_0_is_a_scalar_with_null_shap
     tsr_release(&t);
 }
 
-static void test_seed_000_create_descriptor_with_null_strides_is_contiguous(void)
+TEST(test_seed_000_create_descriptor_with_null_strides_is_contiguous)
 {
     tsr_desc d;
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 3, 4), NULL));
@@ -53,7 +53,7 @@ static void test_seed_000_create_descriptor_with_null_strides_is_contiguous(void
     EXPECT(tsr_desc_numel(&d) == 0 && tsr_desc_is_contiguous(&d));
 }
 
-static void test_seed_000_create_descriptor_accepts_negative_strides(void)
+TEST(test_seed_000_create_descriptor_accepts_negative_strides)
 {
     tsr_desc d;
     int64_t lo = 0, hi = 0;
@@ -63,7 +63,7 @@ static void test_seed_000_create_descriptor_accepts_negative_strides(void)
     EXPECT(lo == -2 * 4 && hi == 4 * 4);
 }
 
-static void test_seed_000_create_descriptor_reports_null_pointers(void)
+TEST(test_seed_000_create_descriptor_reports_null_pointers)
 {
     tsr_desc d = { .ndim = 77 };
     EXPECT_FAILS(tsr_desc_init(NULL, TSR_F32, TSR_SHAPE(2), NULL), TSR_ENULL, "out");
@@ -71,7 +71,7 @@ static void test_seed_000_create_descriptor_reports_null_pointers(void)
     EXPECT(d.ndim == 77);
 }
 
-static void test_seed_000_create_descriptor_rejects_what_is_no_descriptor(void)
+TEST(test_seed_000_create_descriptor_rejects_what_is_no_descriptor)
 {
     tsr_desc d;
     EXPECT_STATUS(tsr_desc_init(&d, TSR_DTYPE_INVALID, TSR_SHAPE(2), NULL), TSR_EDTYPE);
@@ -83,7 +83,7 @@ static void test_seed_000_create_descriptor_rejects_what_is_no_descriptor(void)
 
 /* infiniopDestroyTensorDescriptor --------------------------------------------------- */
 
-static void test_seed_000_descriptors_are_values_and_need_no_destroying(void)
+TEST(test_seed_000_descriptors_are_values_and_need_no_destroying)
 {
     tsr_memory_stats before, after;
     tsr_desc a, b;
@@ -96,7 +96,7 @@ static void test_seed_000_descriptors_are_values_and_need_no_destroying(void)
     EXPECT(before.allocations == after.allocations && before.live_bytes == after.live_bytes);
 }
 
-static void test_seed_000_destroy_releases_a_descriptor_handle_once(void)
+TEST(test_seed_000_destroy_releases_a_descriptor_handle_once)
 {
     /* Where a handle is wanted, a described tensor is one: a desc without memory. */
     tsr_desc d;
@@ -111,7 +111,7 @@ static void test_seed_000_destroy_releases_a_descriptor_handle_once(void)
 
 /* Descriptor and data apart --------------------------------------------------------- */
 
-static void test_seed_000_one_descriptor_describes_many_buffers(void)
+TEST(test_seed_000_one_descriptor_describes_many_buffers)
 {
     float first[4] = { 1, 2, 3, 4 }, second[4] = { 5, 6, 7, 8 };
     tsr_desc d;
@@ -126,7 +126,7 @@ static void test_seed_000_one_descriptor_describes_many_buffers(void)
 }
 
 /* addr + ((3 - 1) * s1 + (2 - 1) * s2) * size(T) */
-static void test_seed_000_address_of_row_3_column_2_follows_the_formula(void)
+TEST(test_seed_000_address_of_row_3_column_2_follows_the_formula)
 {
     static const int64_t strides[][2] = { { 4, 1 },  { 1, 6 }, { 8, 2 },  { -4, 1 },
                                           { 5, -1 }, { 0, 1 }, { -7, -2 } };
@@ -149,7 +149,7 @@ static void test_seed_000_address_of_row_3_column_2_follows_the_formula(void)
 
 /* Strides that are zero or negative ------------------------------------------------- */
 
-static void test_seed_000_stride_zero_repeats_the_data_along_its_dim(void)
+TEST(test_seed_000_stride_zero_repeats_the_data_along_its_dim)
 {
     float row[3] = { 1, 2, 3 };
     tsr_desc d;
@@ -165,14 +165,14 @@ static void test_seed_000_stride_zero_repeats_the_data_along_its_dim(void)
     tsr_release(&t);
 }
 
-static void test_seed_000_stride_zero_of_a_dim_of_length_1_is_no_broadcast(void)
+TEST(test_seed_000_stride_zero_of_a_dim_of_length_1_is_no_broadcast)
 {
     tsr_desc d;
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(1, 3), (int64_t[]){ 0, 1 }));
     EXPECT(!tsr_desc_is_broadcast_dim(&d, 0) && !tsr_desc_has_broadcast(&d) && tsr_desc_is_contiguous(&d));
 }
 
-static void test_seed_000_negative_stride_walks_backwards_from_element_zero(void)
+TEST(test_seed_000_negative_stride_walks_backwards_from_element_zero)
 {
     float values[4] = { 10, 20, 30, 40 };
     tsr_desc d;
@@ -185,7 +185,7 @@ static void test_seed_000_negative_stride_walks_backwards_from_element_zero(void
 
 /* Views by descriptor alone --------------------------------------------------------- */
 
-static void test_seed_000_transpose_and_slice_change_metadata_and_move_nothing(void)
+TEST(test_seed_000_transpose_and_slice_change_metadata_and_move_nothing)
 {
     tsr_tensor *t = counting(3, 4), *turned = NULL, *cut = NULL;
     EXPECT_OK(tsr_transpose(&turned, t, 0, 1));
@@ -209,7 +209,7 @@ static tsr_desc desc_of(tsr_dtype dtype, int ndim, const int64_t *shape, const i
     return d;
 }
 
-static void test_seed_000_notation_float32_d1_d2_with_last_stride_1(void)
+TEST(test_seed_000_notation_float32_d1_d2_with_last_stride_1)
 {
     static const char pattern[] = "{ float32 | (d1, d2) | (..., 1) }";
     const tsr_desc packed = desc_of(TSR_F32, TSR_SHAPE(3, 4), NULL);
@@ -224,7 +224,7 @@ static void test_seed_000_notation_float32_d1_d2_with_last_stride_1(void)
     EXPECT_FAILS(tsr_match_text(pattern, &cube), TSR_ESHAPE, "rank");
 }
 
-static void test_seed_000_notation_optional_b_before_h_w_c(void)
+TEST(test_seed_000_notation_optional_b_before_h_w_c)
 {
     static const char pattern[] = "{ dT | ((b,) h, w, c) | (...) }";
     const tsr_desc image = desc_of(TSR_U8, TSR_SHAPE(8, 6, 3), (int64_t[]){ -18, 3, 1 });
@@ -237,7 +237,7 @@ static void test_seed_000_notation_optional_b_before_h_w_c(void)
     EXPECT_FAILS(tsr_match_text(pattern, &video), TSR_ESHAPE, "3 or 4");
 }
 
-static void test_seed_000_notation_any_rank_from_2_and_contiguous(void)
+TEST(test_seed_000_notation_any_rank_from_2_and_contiguous)
 {
     static const char pattern[] = "{ dT | ((...,) m, n) | (~) }";
     const tsr_desc matrix = desc_of(TSR_F32, TSR_SHAPE(3, 4), NULL);
@@ -250,13 +250,13 @@ static void test_seed_000_notation_any_rank_from_2_and_contiguous(void)
     EXPECT_STATUS(tsr_match_text(pattern, &turned), TSR_ESTRIDE);
 }
 
-static void test_seed_000_notation_may_be_written_with_semicolons(void)
+TEST(test_seed_000_notation_may_be_written_with_semicolons)
 {
     const tsr_desc d = desc_of(TSR_F32, TSR_SHAPE(3, 4), NULL);
     EXPECT_OK(tsr_match_text("{ float32; (d1, d2); (..., 1) }", &d));
 }
 
-static void test_seed_000_notation_names_bind_across_operands(void)
+TEST(test_seed_000_notation_names_bind_across_operands)
 {
     tsr_signature s;
     const tsr_desc a = desc_of(TSR_F32, TSR_SHAPE(2, 4), NULL);
@@ -270,7 +270,7 @@ static void test_seed_000_notation_names_bind_across_operands(void)
 
 /* Rearrange ------------------------------------------------------------------------- */
 
-static void test_seed_000_rearrange_packs_any_strides(void)
+TEST(test_seed_000_rearrange_packs_any_strides)
 {
     tsr_tensor *t = counting(3, 4), *view = NULL, *packed = NULL;
     EXPECT_OK(tsr_transpose(&view, t, 0, 1));
@@ -284,7 +284,7 @@ static void test_seed_000_rearrange_packs_any_strides(void)
     tsr_release(&t);
 }
 
-static void test_seed_000_rearrange_writes_into_the_strides_of_its_result(void)
+TEST(test_seed_000_rearrange_writes_into_the_strides_of_its_result)
 {
     float block[40];
     tsr_desc d;
@@ -302,7 +302,7 @@ static void test_seed_000_rearrange_writes_into_the_strides_of_its_result(void)
     tsr_release(&t);
 }
 
-static void test_seed_000_rearrange_refuses_a_broadcast_destination(void)
+TEST(test_seed_000_rearrange_refuses_a_broadcast_destination)
 {
     float row[3] = { 7, 7, 7 };
     tsr_desc d;
@@ -313,32 +313,4 @@ static void test_seed_000_rearrange_refuses_a_broadcast_destination(void)
     EXPECT(row[0] == 7 && row[1] == 7 && row[2] == 7);
     tsr_release(&target);
     tsr_release(&source);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_seed_000_create_descriptor_keeps_dtype_shape_and_strides);
-    RUN(test_seed_000_create_descriptor_of_rank_0_is_a_scalar_with_null_shape);
-    RUN(test_seed_000_create_descriptor_with_null_strides_is_contiguous);
-    RUN(test_seed_000_create_descriptor_accepts_negative_strides);
-    RUN(test_seed_000_create_descriptor_reports_null_pointers);
-    RUN(test_seed_000_create_descriptor_rejects_what_is_no_descriptor);
-    RUN(test_seed_000_descriptors_are_values_and_need_no_destroying);
-    RUN(test_seed_000_destroy_releases_a_descriptor_handle_once);
-    RUN(test_seed_000_one_descriptor_describes_many_buffers);
-    RUN(test_seed_000_address_of_row_3_column_2_follows_the_formula);
-    RUN(test_seed_000_stride_zero_repeats_the_data_along_its_dim);
-    RUN(test_seed_000_stride_zero_of_a_dim_of_length_1_is_no_broadcast);
-    RUN(test_seed_000_negative_stride_walks_backwards_from_element_zero);
-    RUN(test_seed_000_transpose_and_slice_change_metadata_and_move_nothing);
-    RUN(test_seed_000_notation_float32_d1_d2_with_last_stride_1);
-    RUN(test_seed_000_notation_optional_b_before_h_w_c);
-    RUN(test_seed_000_notation_any_rank_from_2_and_contiguous);
-    RUN(test_seed_000_notation_may_be_written_with_semicolons);
-    RUN(test_seed_000_notation_names_bind_across_operands);
-    RUN(test_seed_000_rearrange_packs_any_strides);
-    RUN(test_seed_000_rearrange_writes_into_the_strides_of_its_result);
-    RUN(test_seed_000_rearrange_refuses_a_broadcast_destination);
-    return TEST_END();
 }

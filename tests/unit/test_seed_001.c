@@ -24,7 +24,7 @@ static bool all_are(const tsr_tensor *t, float value)
 
 /* Constructors ---------------------------------------------------------------------- */
 
-static void test_seed_001_construct_1_to_4_dims_is_zeroed_and_contiguous(void)
+TEST(test_seed_001_construct_1_to_4_dims_is_zeroed_and_contiguous)
 {
     static const int64_t shape[4] = { 5, 4, 3, 2 };
     static const int64_t sizes[] = { 5, 20, 60, 120 };
@@ -37,7 +37,7 @@ static void test_seed_001_construct_1_to_4_dims_is_zeroed_and_contiguous(void)
     }
 }
 
-static void test_seed_001_construct_empty_allocates_nothing(void)
+TEST(test_seed_001_construct_empty_allocates_nothing)
 {
     tsr_tensor *t = NULL; /* Tensor t0; */
     EXPECT(tsr_is_none(t) && !tsr_is_allocated(t));
@@ -48,7 +48,7 @@ static void test_seed_001_construct_empty_allocates_nothing(void)
     EXPECT(tsr_is_none(tsr_place_none(&on_stack)));
 }
 
-static void test_seed_001_size_of_32_by_3_by_64_is_6144(void)
+TEST(test_seed_001_size_of_32_by_3_by_64_is_6144)
 {
     tsr_tensor *x = NULL;
     float value = -1;
@@ -60,7 +60,7 @@ static void test_seed_001_size_of_32_by_3_by_64_is_6144(void)
     tsr_release(&x);
 }
 
-static void test_seed_001_zeros_clears_memory_that_was_used_before(void)
+TEST(test_seed_001_zeros_clears_memory_that_was_used_before)
 {
     for (int round = 0; round < 4; round++) {
         tsr_tensor *t = NULL;
@@ -71,7 +71,7 @@ static void test_seed_001_zeros_clears_memory_that_was_used_before(void)
     }
 }
 
-static void test_seed_001_zeros_like_has_the_shape_and_other_memory(void)
+TEST(test_seed_001_zeros_like_has_the_shape_and_other_memory)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3, 4)), *z = NULL;
     EXPECT_OK(tsr_zeros_like(&z, t));
@@ -81,7 +81,7 @@ static void test_seed_001_zeros_like_has_the_shape_and_other_memory(void)
     tsr_release(&t);
 }
 
-static void test_seed_001_from_data_borrows_and_neither_copies_nor_frees(void)
+TEST(test_seed_001_from_data_borrows_and_neither_copies_nor_frees)
 {
     float buffer[6] = { 0, 1, 2, 3, 4, 5 };
     tsr_desc d;
@@ -97,7 +97,7 @@ static void test_seed_001_from_data_borrows_and_neither_copies_nor_frees(void)
     EXPECT(buffer[4] == 40);
 }
 
-static void test_seed_001_from_data_placed_uses_no_heap_at_all(void)
+TEST(test_seed_001_from_data_placed_uses_no_heap_at_all)
 {
     float buffer[6] = { 0 };
     tsr_memory_stats before, after;
@@ -117,7 +117,7 @@ static void test_seed_001_from_data_placed_uses_no_heap_at_all(void)
 
 /* Elements -------------------------------------------------------------------------- */
 
-static void test_seed_001_at_is_an_lvalue_by_the_row_major_formula(void)
+TEST(test_seed_001_at_is_an_lvalue_by_the_row_major_formula)
 {
     static const int64_t s[4] = { 2, 3, 4, 5 };
     tsr_tensor *t4 = counting(4, s), *t3 = counting(3, s), *t2 = counting(2, s), *t1 = counting(1, s);
@@ -142,7 +142,7 @@ static void test_seed_001_at_is_an_lvalue_by_the_row_major_formula(void)
     tsr_release(&t4);
 }
 
-static void test_seed_001_data_is_the_flat_row_major_buffer(void)
+TEST(test_seed_001_data_is_the_flat_row_major_buffer)
 {
     tsr_tensor *t = counting(TSR_SHAPE(3, 4));
     float *data = t->data;
@@ -153,7 +153,7 @@ static void test_seed_001_data_is_the_flat_row_major_buffer(void)
 
 /* Shape accessors ------------------------------------------------------------------- */
 
-static void test_seed_001_batch_rows_cols_channels_follow_the_rank(void)
+TEST(test_seed_001_batch_rows_cols_channels_follow_the_rank)
 {
     static const int64_t shape[4] = { 2, 3, 4, 5 };
     /* Of rank 1 the document says that rows() is shape[0]; here a vector is one row. */
@@ -173,7 +173,7 @@ static void test_seed_001_batch_rows_cols_channels_follow_the_rank(void)
 
 /* In place -------------------------------------------------------------------------- */
 
-static void test_seed_001_zero_clears_in_place(void)
+TEST(test_seed_001_zero_clears_in_place)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3));
     const void *data = t->data;
@@ -182,7 +182,7 @@ static void test_seed_001_zero_clears_in_place(void)
     tsr_release(&t);
 }
 
-static void test_seed_001_fill_sets_every_element_of_a_tensor_or_view(void)
+TEST(test_seed_001_fill_sets_every_element_of_a_tensor_or_view)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *column = NULL;
     EXPECT_OK(tsr_fill(t, TSR_SCALAR(1.5f)));
@@ -195,7 +195,7 @@ static void test_seed_001_fill_sets_every_element_of_a_tensor_or_view(void)
     tsr_release(&t);
 }
 
-static void test_seed_001_copy_from_copies_the_values(void)
+TEST(test_seed_001_copy_from_copies_the_values)
 {
     tsr_tensor *src = counting(TSR_SHAPE(3, 4)), *dst = NULL;
     bool equal = false;
@@ -207,7 +207,7 @@ static void test_seed_001_copy_from_copies_the_values(void)
     tsr_release(&src);
 }
 
-static void test_seed_001_copy_from_fails_on_shape_mismatch(void)
+TEST(test_seed_001_copy_from_fails_on_shape_mismatch)
 {
     tsr_tensor *src = counting(TSR_SHAPE(3, 4)), *dst = NULL;
     EXPECT_OK(tsr_full(&dst, TSR_F32, TSR_SHAPE(4, 3), TSR_SCALAR(5)));
@@ -217,7 +217,7 @@ static void test_seed_001_copy_from_fails_on_shape_mismatch(void)
     tsr_release(&src);
 }
 
-static void test_seed_001_clone_is_deep_and_owns_its_memory(void)
+TEST(test_seed_001_clone_is_deep_and_owns_its_memory)
 {
     float buffer[4] = { 1, 2, 3, 4 };
     tsr_desc d;
@@ -234,7 +234,7 @@ static void test_seed_001_clone_is_deep_and_owns_its_memory(void)
 
 /* reshape --------------------------------------------------------------------------- */
 
-static void test_seed_001_reshape_changes_the_shape_and_keeps_the_buffer(void)
+TEST(test_seed_001_reshape_changes_the_shape_and_keeps_the_buffer)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 12));
     const void *data = t->data;
@@ -245,7 +245,7 @@ static void test_seed_001_reshape_changes_the_shape_and_keeps_the_buffer(void)
     tsr_release(&t);
 }
 
-static void test_seed_001_reshape_3d_and_2d_go_back_and_forth(void)
+TEST(test_seed_001_reshape_3d_and_2d_go_back_and_forth)
 {
     /* [B, F] to [B, T, E] and back, as an attention layer does. */
     tsr_tensor *t = counting(TSR_SHAPE(2, 12));
@@ -257,7 +257,7 @@ static void test_seed_001_reshape_3d_and_2d_go_back_and_forth(void)
     tsr_release(&t);
 }
 
-static void test_seed_001_reshape_fails_when_the_count_differs_and_changes_nothing(void)
+TEST(test_seed_001_reshape_fails_when_the_count_differs_and_changes_nothing)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 12));
     const void *data = t->data;
@@ -286,7 +286,7 @@ static void naive_sgemm(float *c, int64_t ldc, const tsr_matrix *a, const tsr_ma
         }
 }
 
-static void test_seed_001_to_mat_is_a_zero_copy_matrix_ready_for_blas(void)
+TEST(test_seed_001_to_mat_is_a_zero_copy_matrix_ready_for_blas)
 {
     tsr_tensor *whole = counting(TSR_SHAPE(4, 5)), *a = NULL, *b = NULL, *c = NULL;
     tsr_matrix ma, mb, mc;
@@ -313,7 +313,7 @@ static void test_seed_001_to_mat_is_a_zero_copy_matrix_ready_for_blas(void)
     tsr_release(&whole);
 }
 
-static void test_seed_001_to_mat_is_for_two_dims_with_one_unit_stride(void)
+TEST(test_seed_001_to_mat_is_for_two_dims_with_one_unit_stride)
 {
     tsr_tensor *cube = counting(TSR_SHAPE(2, 3, 4)), *sparse = NULL;
     tsr_matrix m;
@@ -326,7 +326,7 @@ static void test_seed_001_to_mat_is_for_two_dims_with_one_unit_stride(void)
 
 /* same_shape and print -------------------------------------------------------------- */
 
-static void test_seed_001_same_shape_compares_rank_and_sizes(void)
+TEST(test_seed_001_same_shape_compares_rank_and_sizes)
 {
     tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *padded = counting(TSR_SHAPE(2, 3, 1));
     tsr_tensor *b = NULL, *turned = NULL;
@@ -361,7 +361,7 @@ static const char *print_text(const tsr_tensor *t, const tsr_print_opts *opts)
     return printed.text;
 }
 
-static void test_seed_001_print_shows_name_shape_and_up_to_32_elements(void)
+TEST(test_seed_001_print_shows_name_shape_and_up_to_32_elements)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3));
     tsr_tensor *full = counting(TSR_SHAPE(32)), *more = counting(TSR_SHAPE(33));
@@ -376,7 +376,7 @@ static void test_seed_001_print_shows_name_shape_and_up_to_32_elements(void)
     tsr_release(&t);
 }
 
-static void test_seed_001_print_of_the_first_32_is_a_slice(void)
+TEST(test_seed_001_print_of_the_first_32_is_a_slice)
 {
     tsr_tensor *t = counting(TSR_SHAPE(8, 9)), *first = NULL;
     EXPECT_OK(tsr_view(&first, t, TSR_SHAPE(-1)));
@@ -389,7 +389,7 @@ static void test_seed_001_print_of_the_first_32_is_a_slice(void)
 
 /* Copy, move, destroy --------------------------------------------------------------- */
 
-static void test_seed_001_copying_is_clone_moving_hands_the_handle_over(void)
+TEST(test_seed_001_copying_is_clone_moving_hands_the_handle_over)
 {
     tsr_tensor *a = counting(TSR_SHAPE(4)), *copy = NULL;
     EXPECT_OK(tsr_clone(&copy, a));
@@ -405,7 +405,7 @@ static void test_seed_001_copying_is_clone_moving_hands_the_handle_over(void)
     tsr_release(&copy);
 }
 
-static void test_seed_001_destroy_frees_owned_memory_and_leaves_borrowed(void)
+TEST(test_seed_001_destroy_frees_owned_memory_and_leaves_borrowed)
 {
     float buffer[64] = { 0 };
     const int64_t live = tsr_memory_live(TSR_MEMORY_HOST);
@@ -423,7 +423,7 @@ static void test_seed_001_destroy_frees_owned_memory_and_leaves_borrowed(void)
     EXPECT(buffer[63] == 1);
 }
 
-static void test_seed_001_tensors_live_in_containers(void)
+TEST(test_seed_001_tensors_live_in_containers)
 {
     tsr_tensor *layers[3] = { NULL };
     for (int i = 0; i < 3; i++) EXPECT_OK(tsr_full(&layers[i], TSR_F32, TSR_SHAPE(2, 2), TSR_SCALAR(i)));
@@ -453,7 +453,7 @@ static void counted_free(void *context, void *data, size_t bytes)
     free(data);
 }
 
-static void test_seed_001_allocator_hooks_replace_malloc_and_free(void)
+TEST(test_seed_001_allocator_hooks_replace_malloc_and_free)
 {
     counts c = { 0, 0, 0 };
     tsr_tensor *t = NULL;
@@ -467,7 +467,7 @@ static void test_seed_001_allocator_hooks_replace_malloc_and_free(void)
     EXPECT(c.allocs == c.frees && c.bytes == 0);
 }
 
-static void test_seed_001_psram_is_a_registered_memory_kind(void)
+TEST(test_seed_001_psram_is_a_registered_memory_kind)
 {
     counts c = { 0, 0, 0 };
     tsr_memory psram = -1;
@@ -492,7 +492,7 @@ static bool refuse(void *context, size_t bytes)
     return false;
 }
 
-static void test_seed_001_out_of_memory_is_a_status(void)
+TEST(test_seed_001_out_of_memory_is_a_status)
 {
     tsr_tensor *t = NULL;
     tsr_set_alloc_hook(refuse, NULL);
@@ -503,7 +503,7 @@ static void test_seed_001_out_of_memory_is_a_status(void)
 
 /* Broadcasting ---------------------------------------------------------------------- */
 
-static void test_seed_001_broadcast_of_3_1_and_1_4_is_3_4(void)
+TEST(test_seed_001_broadcast_of_3_1_and_1_4_is_3_4)
 {
     tsr_tensor *a = counting(TSR_SHAPE(3, 1)), *b = counting(TSR_SHAPE(1, 4)), *wide_a = NULL, *wide_b = NULL;
     int ndim = 0;
@@ -522,7 +522,7 @@ static void test_seed_001_broadcast_of_3_1_and_1_4_is_3_4(void)
     tsr_release(&a);
 }
 
-static void test_seed_001_broadcast_aligns_at_the_right_and_fills_missing_dims(void)
+TEST(test_seed_001_broadcast_aligns_at_the_right_and_fills_missing_dims)
 {
     tsr_desc a, b, c;
     int ndim = 0;
@@ -533,41 +533,4 @@ static void test_seed_001_broadcast_aligns_at_the_right_and_fills_missing_dims(v
     EXPECT_OK(tsr_desc_broadcast(&ndim, shape, 2, (const tsr_desc *[]){ &a, &b }));
     EXPECT(ndim == 3 && shape[0] == 5 && shape[1] == 3 && shape[2] == 4);
     EXPECT_STATUS(tsr_desc_broadcast(&ndim, shape, 2, (const tsr_desc *[]){ &a, &c }), TSR_ESHAPE);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_seed_001_construct_1_to_4_dims_is_zeroed_and_contiguous);
-    RUN(test_seed_001_construct_empty_allocates_nothing);
-    RUN(test_seed_001_size_of_32_by_3_by_64_is_6144);
-    RUN(test_seed_001_zeros_clears_memory_that_was_used_before);
-    RUN(test_seed_001_zeros_like_has_the_shape_and_other_memory);
-    RUN(test_seed_001_from_data_borrows_and_neither_copies_nor_frees);
-    RUN(test_seed_001_from_data_placed_uses_no_heap_at_all);
-    RUN(test_seed_001_at_is_an_lvalue_by_the_row_major_formula);
-    RUN(test_seed_001_data_is_the_flat_row_major_buffer);
-    RUN(test_seed_001_batch_rows_cols_channels_follow_the_rank);
-    RUN(test_seed_001_zero_clears_in_place);
-    RUN(test_seed_001_fill_sets_every_element_of_a_tensor_or_view);
-    RUN(test_seed_001_copy_from_copies_the_values);
-    RUN(test_seed_001_copy_from_fails_on_shape_mismatch);
-    RUN(test_seed_001_clone_is_deep_and_owns_its_memory);
-    RUN(test_seed_001_reshape_changes_the_shape_and_keeps_the_buffer);
-    RUN(test_seed_001_reshape_3d_and_2d_go_back_and_forth);
-    RUN(test_seed_001_reshape_fails_when_the_count_differs_and_changes_nothing);
-    RUN(test_seed_001_to_mat_is_a_zero_copy_matrix_ready_for_blas);
-    RUN(test_seed_001_to_mat_is_for_two_dims_with_one_unit_stride);
-    RUN(test_seed_001_same_shape_compares_rank_and_sizes);
-    RUN(test_seed_001_print_shows_name_shape_and_up_to_32_elements);
-    RUN(test_seed_001_print_of_the_first_32_is_a_slice);
-    RUN(test_seed_001_copying_is_clone_moving_hands_the_handle_over);
-    RUN(test_seed_001_destroy_frees_owned_memory_and_leaves_borrowed);
-    RUN(test_seed_001_tensors_live_in_containers);
-    RUN(test_seed_001_allocator_hooks_replace_malloc_and_free);
-    RUN(test_seed_001_psram_is_a_registered_memory_kind);
-    RUN(test_seed_001_out_of_memory_is_a_status);
-    RUN(test_seed_001_broadcast_of_3_1_and_1_4_is_3_4);
-    RUN(test_seed_001_broadcast_aligns_at_the_right_and_fills_missing_dims);
-    return TEST_END();
 }

@@ -23,7 +23,7 @@ static double value_at(const tsr_tensor *t, int n, const int64_t *index)
 
 /* load ------------------------------------------------------------------------------ */
 
-static void test_seed_002_load_copies_host_data_into_the_tensor(void)
+TEST(test_seed_002_load_copies_host_data_into_the_tensor)
 {
     const float data[6] = { 1, 2, 3, 4, 5, 6 };
     tsr_tensor *t = NULL;
@@ -33,7 +33,7 @@ static void test_seed_002_load_copies_host_data_into_the_tensor(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_load_honours_the_offset_of_a_slice(void)
+TEST(test_seed_002_load_honours_the_offset_of_a_slice)
 {
     const float data[3] = { 10, 20, 30 };
     const float want[9] = { 0, 0, 0, 10, 20, 30, 0, 0, 0 };
@@ -46,7 +46,7 @@ static void test_seed_002_load_honours_the_offset_of_a_slice(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_load_honours_strides(void)
+TEST(test_seed_002_load_honours_strides)
 {
     const float data[6] = { 1, 2, 3, 4, 5, 6 };
     const float want[6] = { 1, 4, 2, 5, 3, 6 };
@@ -60,7 +60,7 @@ static void test_seed_002_load_honours_strides(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_load_allocates_a_described_tensor(void)
+TEST(test_seed_002_load_allocates_a_described_tensor)
 {
     const int32_t data[2] = { 7, 8 };
     tsr_desc d;
@@ -72,7 +72,7 @@ static void test_seed_002_load_allocates_a_described_tensor(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_load_checks_the_size_and_the_pointer(void)
+TEST(test_seed_002_load_checks_the_size_and_the_pointer)
 {
     const float data[6] = { 1, 2, 3, 4, 5, 6 };
     tsr_tensor *t = NULL;
@@ -83,7 +83,7 @@ static void test_seed_002_load_checks_the_size_and_the_pointer(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_store_is_the_way_back(void)
+TEST(test_seed_002_store_is_the_way_back)
 {
     float back[6] = { 0 };
     const float want[6] = { 0, 3, 1, 4, 2, 5 };
@@ -104,7 +104,7 @@ static bool contiguous(int ndim, const int64_t *shape, const int64_t *stride)
     return tsr_desc_is_contiguous(&d);
 }
 
-static void test_seed_002_is_contiguous_when_each_stride_is_the_product_behind_it(void)
+TEST(test_seed_002_is_contiguous_when_each_stride_is_the_product_behind_it)
 {
     EXPECT(contiguous(TSR_SHAPE(2, 3, 4), (int64_t[]){ 12, 4, 1 }));
     EXPECT(!contiguous(TSR_SHAPE(2, 3, 4), (int64_t[]){ 4, 8, 1 }));
@@ -113,13 +113,13 @@ static void test_seed_002_is_contiguous_when_each_stride_is_the_product_behind_i
     EXPECT(!contiguous(TSR_SHAPE(3), (int64_t[]){ 0 }));
 }
 
-static void test_seed_002_is_contiguous_needs_a_last_stride_of_1(void)
+TEST(test_seed_002_is_contiguous_needs_a_last_stride_of_1)
 {
     /* The recurrence stride[i] == stride[i + 1] * shape[i + 1] holds, and yet there are gaps. */
     EXPECT(!contiguous(TSR_SHAPE(2, 3), (int64_t[]){ 6, 2 }));
 }
 
-static void test_seed_002_is_contiguous_ignores_dims_of_size_1_and_empty_tensors(void)
+TEST(test_seed_002_is_contiguous_ignores_dims_of_size_1_and_empty_tensors)
 {
     EXPECT(contiguous(TSR_SHAPE(2, 1, 4), (int64_t[]){ 4, 777, 1 }));
     EXPECT(contiguous(TSR_SHAPE(1, 4), (int64_t[]){ -5, 1 }));
@@ -128,7 +128,7 @@ static void test_seed_002_is_contiguous_ignores_dims_of_size_1_and_empty_tensors
     EXPECT(contiguous(TSR_SCALAR_SHAPE, NULL));
 }
 
-static void test_seed_002_is_contiguous_tells_slices_and_permutations_apart(void)
+TEST(test_seed_002_is_contiguous_tells_slices_and_permutations_apart)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(4, 5)), *v = NULL;
     EXPECT(tsr_is_contiguous(t));
@@ -146,7 +146,7 @@ static void test_seed_002_is_contiguous_tells_slices_and_permutations_apart(void
 
 /* view ------------------------------------------------------------------------------ */
 
-static void test_seed_002_view_splits_and_merges_dims_of_the_same_memory(void)
+TEST(test_seed_002_view_splits_and_merges_dims_of_the_same_memory)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(2, 3, 5)), *v = NULL;
     EXPECT_OK(tsr_view(&v, t, TSR_SHAPE(6, 5)));
@@ -161,7 +161,7 @@ static void test_seed_002_view_splits_and_merges_dims_of_the_same_memory(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_view_keeps_strides_that_are_not_row_major(void)
+TEST(test_seed_002_view_keeps_strides_that_are_not_row_major)
 {
     /* Columns 1 to 3 of 4 x 6, split into 2 x 2 rows: the gaps between rows stay. */
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(4, 6)), *v = NULL;
@@ -176,7 +176,7 @@ static void test_seed_002_view_keeps_strides_that_are_not_row_major(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_view_of_a_permuted_tensor_splits_where_strides_allow(void)
+TEST(test_seed_002_view_of_a_permuted_tensor_splits_where_strides_allow)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(6, 4)), *v = NULL;
     EXPECT_OK(tsr_permute(&v, t, TSR_AXES(1, 0))); /* f32(4, 6 | 1, 4) */
@@ -188,7 +188,7 @@ static void test_seed_002_view_of_a_permuted_tensor_splits_where_strides_allow(v
     tsr_release(&t);
 }
 
-static void test_seed_002_view_fails_where_dims_cannot_merge_and_reshape_copies(void)
+TEST(test_seed_002_view_fails_where_dims_cannot_merge_and_reshape_copies)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(3, 4)), *turned = NULL, *flat = NULL;
     EXPECT_OK(tsr_permute(&turned, t, TSR_AXES(1, 0)));
@@ -202,7 +202,7 @@ static void test_seed_002_view_fails_where_dims_cannot_merge_and_reshape_copies(
     tsr_release(&t);
 }
 
-static void test_seed_002_view_keeps_the_offset_of_a_slice(void)
+TEST(test_seed_002_view_keeps_the_offset_of_a_slice)
 {
     tsr_tensor *t = counting(TSR_F64, TSR_SHAPE(4, 6)), *v = NULL;
     EXPECT_OK(tsr_slice(&v, t, 0, 2, 4, 1));
@@ -212,7 +212,7 @@ static void test_seed_002_view_keeps_the_offset_of_a_slice(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_view_checks_the_number_of_elements(void)
+TEST(test_seed_002_view_checks_the_number_of_elements)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(3, 4)), *v = NULL;
     EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(3, 5)), TSR_ESHAPE, "view");
@@ -220,7 +220,7 @@ static void test_seed_002_view_checks_the_number_of_elements(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_view_outlives_its_source(void)
+TEST(test_seed_002_view_outlives_its_source)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(2, 3)), *v = NULL;
     EXPECT_OK(tsr_view(&v, t, TSR_SHAPE(3, 2)));
@@ -231,7 +231,7 @@ static void test_seed_002_view_outlives_its_source(void)
 
 /* permute --------------------------------------------------------------------------- */
 
-static void test_seed_002_permute_reorders_shape_and_strides_together(void)
+TEST(test_seed_002_permute_reorders_shape_and_strides_together)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(2, 3, 4)), *p = NULL;
     EXPECT_OK(tsr_permute(&p, t, TSR_AXES(2, 0, 1)));
@@ -244,7 +244,7 @@ static void test_seed_002_permute_reorders_shape_and_strides_together(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_permute_twice_with_the_inverse_is_the_tensor_again(void)
+TEST(test_seed_002_permute_twice_with_the_inverse_is_the_tensor_again)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(2, 3, 4)), *p = NULL;
     EXPECT_OK(tsr_permute(&p, t, TSR_AXES(2, 0, 1)));
@@ -254,7 +254,7 @@ static void test_seed_002_permute_twice_with_the_inverse_is_the_tensor_again(voi
     tsr_release(&t);
 }
 
-static void test_seed_002_permute_rejects_what_is_no_permutation(void)
+TEST(test_seed_002_permute_rejects_what_is_no_permutation)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(2, 3, 4)), *p = NULL;
     EXPECT_FAILS(tsr_permute(&p, t, TSR_AXES(0, 0, 1)), TSR_EINVAL, "axis 0 is named twice");
@@ -268,7 +268,7 @@ static void test_seed_002_permute_rejects_what_is_no_permutation(void)
 
 /* slice ----------------------------------------------------------------------------- */
 
-static void test_seed_002_slice_narrows_the_shape_and_keeps_the_strides(void)
+TEST(test_seed_002_slice_narrows_the_shape_and_keeps_the_strides)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(4, 5)), *v = NULL;
     EXPECT_OK(tsr_slice(&v, t, 1, 1, 4, 1));
@@ -278,7 +278,7 @@ static void test_seed_002_slice_narrows_the_shape_and_keeps_the_strides(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_slice_of_a_slice_starts_at_the_right_element(void)
+TEST(test_seed_002_slice_of_a_slice_starts_at_the_right_element)
 {
     static const tsr_dtype dtypes[] = { TSR_U8, TSR_F16, TSR_I32, TSR_F64, TSR_C128 };
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
@@ -299,7 +299,7 @@ static void test_seed_002_slice_of_a_slice_starts_at_the_right_element(void)
     }
 }
 
-static void test_seed_002_slice_of_a_permuted_tensor_uses_its_strides(void)
+TEST(test_seed_002_slice_of_a_permuted_tensor_uses_its_strides)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(4, 5)), *v = NULL;
     EXPECT_OK(tsr_permute(&v, t, TSR_AXES(1, 0)));
@@ -310,7 +310,7 @@ static void test_seed_002_slice_of_a_permuted_tensor_uses_its_strides(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_slice_may_be_empty_step_and_walk_backwards(void)
+TEST(test_seed_002_slice_may_be_empty_step_and_walk_backwards)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(6)), *v = NULL;
     EXPECT_OK(tsr_slice(&v, t, 0, 3, 3, 1));
@@ -327,7 +327,7 @@ static void test_seed_002_slice_may_be_empty_step_and_walk_backwards(void)
     tsr_release(&t);
 }
 
-static void test_seed_002_slice_checks_the_axis_and_the_bounds(void)
+TEST(test_seed_002_slice_checks_the_axis_and_the_bounds)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(2, 3)), *v = NULL;
     EXPECT_FAILS(tsr_slice(&v, t, 3, 0, 1, 1), TSR_EINDEX, "slice: axis 3 of f32(2, 3 | 3, 1)");
@@ -336,35 +336,4 @@ static void test_seed_002_slice_checks_the_axis_and_the_bounds(void)
     EXPECT_STATUS(tsr_slice(&v, t, 1, 0, 3, 0), TSR_EINVAL);
     EXPECT(v == NULL);
     tsr_release(&t);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_seed_002_load_copies_host_data_into_the_tensor);
-    RUN(test_seed_002_load_honours_the_offset_of_a_slice);
-    RUN(test_seed_002_load_honours_strides);
-    RUN(test_seed_002_load_allocates_a_described_tensor);
-    RUN(test_seed_002_load_checks_the_size_and_the_pointer);
-    RUN(test_seed_002_store_is_the_way_back);
-    RUN(test_seed_002_is_contiguous_when_each_stride_is_the_product_behind_it);
-    RUN(test_seed_002_is_contiguous_needs_a_last_stride_of_1);
-    RUN(test_seed_002_is_contiguous_ignores_dims_of_size_1_and_empty_tensors);
-    RUN(test_seed_002_is_contiguous_tells_slices_and_permutations_apart);
-    RUN(test_seed_002_view_splits_and_merges_dims_of_the_same_memory);
-    RUN(test_seed_002_view_keeps_strides_that_are_not_row_major);
-    RUN(test_seed_002_view_of_a_permuted_tensor_splits_where_strides_allow);
-    RUN(test_seed_002_view_fails_where_dims_cannot_merge_and_reshape_copies);
-    RUN(test_seed_002_view_keeps_the_offset_of_a_slice);
-    RUN(test_seed_002_view_checks_the_number_of_elements);
-    RUN(test_seed_002_view_outlives_its_source);
-    RUN(test_seed_002_permute_reorders_shape_and_strides_together);
-    RUN(test_seed_002_permute_twice_with_the_inverse_is_the_tensor_again);
-    RUN(test_seed_002_permute_rejects_what_is_no_permutation);
-    RUN(test_seed_002_slice_narrows_the_shape_and_keeps_the_strides);
-    RUN(test_seed_002_slice_of_a_slice_starts_at_the_right_element);
-    RUN(test_seed_002_slice_of_a_permuted_tensor_uses_its_strides);
-    RUN(test_seed_002_slice_may_be_empty_step_and_walk_backwards);
-    RUN(test_seed_002_slice_checks_the_axis_and_the_bounds);
-    return TEST_END();
 }

@@ -47,7 +47,7 @@ static void count_deletion(void *context, void *data, size_t bytes)
     free(data);
 }
 
-static void test_seed_003_constructor_1_borrowed_leaves_the_memory_to_the_caller(void)
+TEST(test_seed_003_constructor_1_borrowed_leaves_the_memory_to_the_caller)
 {
     float *buffer = malloc(6 * sizeof *buffer);
     tsr_desc d;
@@ -61,7 +61,7 @@ static void test_seed_003_constructor_1_borrowed_leaves_the_memory_to_the_caller
     free(buffer);
 }
 
-static void test_seed_003_constructor_1_not_borrowed_frees_the_memory_once(void)
+TEST(test_seed_003_constructor_1_not_borrowed_frees_the_memory_once)
 {
     float *buffer = malloc(6 * sizeof *buffer);
     int deletions = 0;
@@ -77,7 +77,7 @@ static void test_seed_003_constructor_1_not_borrowed_frees_the_memory_once(void)
     EXPECT(deletions == 1);
 }
 
-static void test_seed_003_constructor_1_checks_the_size_of_the_memory(void)
+TEST(test_seed_003_constructor_1_checks_the_size_of_the_memory)
 {
     float buffer[6] = { 0 };
     tsr_storage *storage = NULL;
@@ -94,7 +94,7 @@ static void test_seed_003_constructor_1_checks_the_size_of_the_memory(void)
 
 /* Constructors 2 to 5 --------------------------------------------------------------- */
 
-static void test_seed_003_constructors_2_to_5_set_the_shape_and_allocate_nothing(void)
+TEST(test_seed_003_constructors_2_to_5_set_the_shape_and_allocate_nothing)
 {
     counts c = { 0, 0 };
     const tsr_memory dvpp = register_kind("dvpp", true, &c);
@@ -112,7 +112,7 @@ static void test_seed_003_constructors_2_to_5_set_the_shape_and_allocate_nothing
     EXPECT_OK(tsr_memory_unregister(dvpp));
 }
 
-static void test_seed_003_create_tensor_base_reports_what_is_invalid(void)
+TEST(test_seed_003_create_tensor_base_reports_what_is_invalid)
 {
     tsr_desc d;
     tsr_tensor *t = NULL;
@@ -126,7 +126,7 @@ static void test_seed_003_create_tensor_base_reports_what_is_invalid(void)
 
 /* TensorBaseMalloc ------------------------------------------------------------------ */
 
-static void test_seed_003_malloc_gives_a_described_tensor_memory_once(void)
+TEST(test_seed_003_malloc_gives_a_described_tensor_memory_once)
 {
     counts c = { 0, 0 };
     const tsr_memory dvpp = register_kind("dvpp", true, &c);
@@ -149,7 +149,7 @@ static bool refuse(void *context, size_t bytes)
     return false;
 }
 
-static void test_seed_003_malloc_out_of_memory_leaves_the_tensor_described(void)
+TEST(test_seed_003_malloc_out_of_memory_leaves_the_tensor_described)
 {
     tsr_tensor *t = described(TSR_F32, TSR_SHAPE(100), TSR_MEMORY_HOST);
     tsr_set_alloc_hook(refuse, NULL);
@@ -161,7 +161,7 @@ static void test_seed_003_malloc_out_of_memory_leaves_the_tensor_described(void)
     EXPECT_STATUS(tsr_alloc(NULL), TSR_ENULL);
 }
 
-static void test_seed_003_first_write_allocates_without_malloc(void)
+TEST(test_seed_003_first_write_allocates_without_malloc)
 {
     tsr_tensor *t = described(TSR_I32, TSR_SHAPE(3), TSR_MEMORY_HOST);
     EXPECT_OK(tsr_fill(t, TSR_SCALAR(6)));
@@ -171,7 +171,7 @@ static void test_seed_003_first_write_allocates_without_malloc(void)
 
 /* TensorBaseCopy -------------------------------------------------------------------- */
 
-static void test_seed_003_copy_moves_data_between_memory_kinds(void)
+TEST(test_seed_003_copy_moves_data_between_memory_kinds)
 {
     counts c = { 0, 0 };
     const tsr_memory dvpp = register_kind("dvpp", true, &c);
@@ -191,7 +191,7 @@ static void test_seed_003_copy_moves_data_between_memory_kinds(void)
     EXPECT_OK(tsr_memory_unregister(dvpp));
 }
 
-static void test_seed_003_copy_needs_equal_shapes_and_a_source_with_memory(void)
+TEST(test_seed_003_copy_needs_equal_shapes_and_a_source_with_memory)
 {
     tsr_tensor *a = NULL, *b = NULL, *nothing = described(TSR_F32, TSR_SHAPE(2), TSR_MEMORY_HOST);
     EXPECT_OK(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2)));
@@ -212,7 +212,7 @@ static void free_data(void *context, void *data, size_t bytes)
     free(data);
 }
 
-static void test_seed_003_get_tensor_type_names_the_memory(void)
+TEST(test_seed_003_get_tensor_type_names_the_memory)
 {
     counts c = { 0, 0 };
     const tsr_memory dvpp = register_kind("dvpp", true, &c), far = register_kind("far", false, &c);
@@ -241,21 +241,21 @@ static void test_seed_003_get_tensor_type_names_the_memory(void)
 
 /* Metadata -------------------------------------------------------------------------- */
 
-static void test_seed_003_get_size_counts_elements(void)
+TEST(test_seed_003_get_size_counts_elements)
 {
     tsr_tensor *t = described(TSR_F16, TSR_SHAPE(224, 224, 3), TSR_MEMORY_HOST);
     EXPECT(tsr_numel(t) == 224 * 224 * 3);
     tsr_release(&t);
 }
 
-static void test_seed_003_get_byte_size_counts_bytes(void)
+TEST(test_seed_003_get_byte_size_counts_bytes)
 {
     tsr_tensor *t = described(TSR_F16, TSR_SHAPE(224, 224, 3), TSR_MEMORY_HOST);
     EXPECT(tsr_byte_size(t) == 224 * 224 * 3 * 2);
     tsr_release(&t);
 }
 
-static void test_seed_003_get_shape_and_get_strides_are_fields(void)
+TEST(test_seed_003_get_shape_and_get_strides_are_fields)
 {
     static const int64_t shape[4] = { 1, 2, 3, 4 }, strides[4] = { 24, 12, 4, 1 };
     tsr_tensor *t = described(TSR_F32, 4, shape, TSR_MEMORY_HOST);
@@ -264,7 +264,7 @@ static void test_seed_003_get_shape_and_get_strides_are_fields(void)
     tsr_release(&t);
 }
 
-static void test_seed_003_get_device_id_is_a_field_with_a_name(void)
+TEST(test_seed_003_get_device_id_is_a_field_with_a_name)
 {
     char name[16];
     tsr_device device = -1;
@@ -277,7 +277,7 @@ static void test_seed_003_get_device_id_is_a_field_with_a_name(void)
     tsr_release(&t);
 }
 
-static void test_seed_003_get_data_type_and_size_cover_the_enum(void)
+TEST(test_seed_003_get_data_type_and_size_cover_the_enum)
 {
     static const struct { int64_t number; tsr_dtype dtype; size_t size; const char *name; } table[] = {
         { 0, TSR_F32, 4, "float32" }, { 1, TSR_F16, 2, "float16" },  { 2, TSR_I8, 1, "int8" },
@@ -298,7 +298,7 @@ static void test_seed_003_get_data_type_and_size_cover_the_enum(void)
     EXPECT(tsr_dtype_size(TSR_DTYPE_INVALID) == 0);
 }
 
-static void test_seed_003_is_host_and_is_device_follow_the_memory_kind(void)
+TEST(test_seed_003_is_host_and_is_device_follow_the_memory_kind)
 {
     counts c = { 0, 0 };
     const tsr_memory dvpp = register_kind("dvpp", true, &c), far = register_kind("far", false, &c);
@@ -323,7 +323,7 @@ static tsr_tensor *counting(int ndim, const int64_t *shape)
     return t;
 }
 
-static void test_seed_003_get_buffer_1_is_the_data_pointer(void)
+TEST(test_seed_003_get_buffer_1_is_the_data_pointer)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *none = described(TSR_F32, TSR_SHAPE(2), TSR_MEMORY_HOST);
     EXPECT(t->data == tsr_storage_data(t->storage));
@@ -332,7 +332,7 @@ static void test_seed_003_get_buffer_1_is_the_data_pointer(void)
     tsr_release(&t);
 }
 
-static void test_seed_003_get_buffer_2_adds_indices_times_strides_in_elements(void)
+TEST(test_seed_003_get_buffer_2_adds_indices_times_strides_in_elements)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3, 4));
     void *p = NULL;
@@ -345,7 +345,7 @@ static void test_seed_003_get_buffer_2_adds_indices_times_strides_in_elements(vo
     tsr_release(&t);
 }
 
-static void test_seed_003_get_buffer_3_is_a_typed_pointer(void)
+TEST(test_seed_003_get_buffer_3_is_a_typed_pointer)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3));
     const float *p = &TSR_AT(float, t, 1, 2);
@@ -353,7 +353,7 @@ static void test_seed_003_get_buffer_3_is_a_typed_pointer(void)
     tsr_release(&t);
 }
 
-static void test_seed_003_get_buffer_checks_the_indices(void)
+TEST(test_seed_003_get_buffer_checks_the_indices)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3));
     void *p = &p;
@@ -363,7 +363,7 @@ static void test_seed_003_get_buffer_checks_the_indices(void)
     tsr_release(&t);
 }
 
-static void test_seed_003_get_value_reads_an_element_of_the_named_type(void)
+TEST(test_seed_003_get_value_reads_an_element_of_the_named_type)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *turned = NULL;
     float value = 0;
@@ -376,7 +376,7 @@ static void test_seed_003_get_value_reads_an_element_of_the_named_type(void)
     tsr_release(&t);
 }
 
-static void test_seed_003_get_value_fails_for_another_type_index_or_place(void)
+TEST(test_seed_003_get_value_fails_for_another_type_index_or_place)
 {
     counts c = { 0, 0 };
     const tsr_memory far = register_kind("far", false, &c);
@@ -399,7 +399,7 @@ static void test_seed_003_get_value_fails_for_another_type_index_or_place(void)
 
 /* ToDevice, ToDvpp, ToHost ---------------------------------------------------------- */
 
-static void test_seed_003_to_dvpp_and_to_host_deploy_and_keep_the_values(void)
+TEST(test_seed_003_to_dvpp_and_to_host_deploy_and_keep_the_values)
 {
     counts c = { 0, 0 };
     const tsr_memory dvpp = register_kind("dvpp", true, &c);
@@ -419,7 +419,7 @@ static void test_seed_003_to_dvpp_and_to_host_deploy_and_keep_the_values(void)
     EXPECT_OK(tsr_memory_unregister(dvpp));
 }
 
-static void test_seed_003_to_leaves_other_owners_where_they_were(void)
+TEST(test_seed_003_to_leaves_other_owners_where_they_were)
 {
     counts c = { 0, 0 };
     const tsr_memory dvpp = register_kind("dvpp", true, &c);
@@ -438,7 +438,7 @@ static void test_seed_003_to_leaves_other_owners_where_they_were(void)
     EXPECT_OK(tsr_memory_unregister(dvpp));
 }
 
-static void test_seed_003_to_device_fails_without_such_a_device(void)
+TEST(test_seed_003_to_device_fails_without_such_a_device)
 {
     tsr_tensor *t = counting(TSR_SHAPE(4)), *moved = NULL;
     EXPECT_STATUS(tsr_to_memory(&moved, t, 255 * 256, TSR_MEMORY_HOST), TSR_EDEVICE);
@@ -448,7 +448,7 @@ static void test_seed_003_to_device_fails_without_such_a_device(void)
 
 /* Batches --------------------------------------------------------------------------- */
 
-static void test_seed_003_batch_concat_joins_along_the_batch(void)
+TEST(test_seed_003_batch_concat_joins_along_the_batch)
 {
     tsr_tensor *parts[3] = { NULL }, *out = NULL;
     for (int i = 0; i < 3; i++)
@@ -461,7 +461,7 @@ static void test_seed_003_batch_concat_joins_along_the_batch(void)
     for (int i = 0; i < 3; i++) tsr_release(&parts[i]);
 }
 
-static void test_seed_003_batch_stack_adds_a_dim(void)
+TEST(test_seed_003_batch_stack_adds_a_dim)
 {
     tsr_tensor *parts[3] = { NULL }, *out = NULL;
     for (int i = 0; i < 3; i++)
@@ -474,7 +474,7 @@ static void test_seed_003_batch_stack_adds_a_dim(void)
     for (int i = 0; i < 3; i++) tsr_release(&parts[i]);
 }
 
-static void test_seed_003_batch_vector_chooses_by_keep_dims(void)
+TEST(test_seed_003_batch_vector_chooses_by_keep_dims)
 {
     tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *b = counting(TSR_SHAPE(2, 3)), *kept = NULL, *added = NULL;
     EXPECT_OK(tsr_batch_join(&kept, 2, (const tsr_tensor *[]){ a, b }, true));
@@ -487,7 +487,7 @@ static void test_seed_003_batch_vector_chooses_by_keep_dims(void)
     tsr_release(&a);
 }
 
-static void test_seed_003_batching_rejects_tensors_that_do_not_fit(void)
+TEST(test_seed_003_batching_rejects_tensors_that_do_not_fit)
 {
     tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *b = counting(TSR_SHAPE(2, 4)), *c = NULL, *out = NULL;
     EXPECT_OK(tsr_zeros(&c, TSR_F64, TSR_SHAPE(2, 3)));
@@ -503,7 +503,7 @@ static void test_seed_003_batching_rejects_tensors_that_do_not_fit(void)
 
 /* GetDesc and CheckTensorValid ------------------------------------------------------ */
 
-static void test_seed_003_get_desc_says_what_the_tensor_is(void)
+TEST(test_seed_003_get_desc_says_what_the_tensor_is)
 {
     char text[128];
     tsr_tensor *t = counting(TSR_SHAPE(3, 4)), *later = described(TSR_F16, TSR_SHAPE(2), TSR_MEMORY_HOST);
@@ -515,7 +515,7 @@ static void test_seed_003_get_desc_says_what_the_tensor_is(void)
     tsr_release(&t);
 }
 
-static void test_seed_003_check_tensor_valid_accepts_described_and_allocated(void)
+TEST(test_seed_003_check_tensor_valid_accepts_described_and_allocated)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *later = described(TSR_F32, TSR_SHAPE(2), TSR_MEMORY_HOST);
     EXPECT_OK(tsr_check(t));
@@ -524,7 +524,7 @@ static void test_seed_003_check_tensor_valid_accepts_described_and_allocated(voi
     tsr_release(&t);
 }
 
-static void test_seed_003_check_tensor_valid_finds_what_is_wrong(void)
+TEST(test_seed_003_check_tensor_valid_finds_what_is_wrong)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3)), empty;
     EXPECT_FAILS(tsr_check(NULL), TSR_ENULL, "t");
@@ -539,43 +539,4 @@ static void test_seed_003_check_tensor_valid_finds_what_is_wrong(void)
     t->memory = TSR_MEMORY_HOST;
     EXPECT_OK(tsr_check(t));
     tsr_release(&t);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_seed_003_constructor_1_borrowed_leaves_the_memory_to_the_caller);
-    RUN(test_seed_003_constructor_1_not_borrowed_frees_the_memory_once);
-    RUN(test_seed_003_constructor_1_checks_the_size_of_the_memory);
-    RUN(test_seed_003_constructors_2_to_5_set_the_shape_and_allocate_nothing);
-    RUN(test_seed_003_create_tensor_base_reports_what_is_invalid);
-    RUN(test_seed_003_malloc_gives_a_described_tensor_memory_once);
-    RUN(test_seed_003_malloc_out_of_memory_leaves_the_tensor_described);
-    RUN(test_seed_003_first_write_allocates_without_malloc);
-    RUN(test_seed_003_copy_moves_data_between_memory_kinds);
-    RUN(test_seed_003_copy_needs_equal_shapes_and_a_source_with_memory);
-    RUN(test_seed_003_get_tensor_type_names_the_memory);
-    RUN(test_seed_003_get_size_counts_elements);
-    RUN(test_seed_003_get_byte_size_counts_bytes);
-    RUN(test_seed_003_get_shape_and_get_strides_are_fields);
-    RUN(test_seed_003_get_device_id_is_a_field_with_a_name);
-    RUN(test_seed_003_get_data_type_and_size_cover_the_enum);
-    RUN(test_seed_003_is_host_and_is_device_follow_the_memory_kind);
-    RUN(test_seed_003_get_buffer_1_is_the_data_pointer);
-    RUN(test_seed_003_get_buffer_2_adds_indices_times_strides_in_elements);
-    RUN(test_seed_003_get_buffer_3_is_a_typed_pointer);
-    RUN(test_seed_003_get_buffer_checks_the_indices);
-    RUN(test_seed_003_get_value_reads_an_element_of_the_named_type);
-    RUN(test_seed_003_get_value_fails_for_another_type_index_or_place);
-    RUN(test_seed_003_to_dvpp_and_to_host_deploy_and_keep_the_values);
-    RUN(test_seed_003_to_leaves_other_owners_where_they_were);
-    RUN(test_seed_003_to_device_fails_without_such_a_device);
-    RUN(test_seed_003_batch_concat_joins_along_the_batch);
-    RUN(test_seed_003_batch_stack_adds_a_dim);
-    RUN(test_seed_003_batch_vector_chooses_by_keep_dims);
-    RUN(test_seed_003_batching_rejects_tensors_that_do_not_fit);
-    RUN(test_seed_003_get_desc_says_what_the_tensor_is);
-    RUN(test_seed_003_check_tensor_valid_accepts_described_and_allocated);
-    RUN(test_seed_003_check_tensor_valid_finds_what_is_wrong);
-    return TEST_END();
 }

@@ -29,7 +29,7 @@ static bool equal(const tsr_tensor *a, const tsr_tensor *b)
 
 /* Constructors ---------------------------------------------------------------------- */
 
-static void test_seed_004_default_constructor_is_a_scalar_without_memory(void)
+TEST(test_seed_004_default_constructor_is_a_scalar_without_memory)
 {
     tsr_tensor *t = described(TSR_F32, TSR_SCALAR_SHAPE);
     EXPECT(tsr_is_scalar(t) && t->dtype == TSR_F32 && t->device == TSR_CPU && !tsr_is_allocated(t));
@@ -37,7 +37,7 @@ static void test_seed_004_default_constructor_is_a_scalar_without_memory(void)
     tsr_release(&t);
 }
 
-static void test_seed_004_light_constructor_stores_metadata_and_allocates_nothing(void)
+TEST(test_seed_004_light_constructor_stores_metadata_and_allocates_nothing)
 {
     tsr_memory_stats before, after;
     tsr_memory_get_stats(&before);
@@ -52,7 +52,7 @@ static void test_seed_004_light_constructor_stores_metadata_and_allocates_nothin
 
 /* Metadata -------------------------------------------------------------------------- */
 
-static void test_seed_004_shape_dtype_and_device_are_fields(void)
+TEST(test_seed_004_shape_dtype_and_device_are_fields)
 {
     tsr_tensor *t = NULL;
     EXPECT_OK(tsr_zeros(&t, TSR_I8, TSR_SHAPE(2, 3)));
@@ -61,7 +61,7 @@ static void test_seed_004_shape_dtype_and_device_are_fields(void)
     tsr_release(&t);
 }
 
-static void test_seed_004_dim_size_checks_its_bounds(void)
+TEST(test_seed_004_dim_size_checks_its_bounds)
 {
     tsr_tensor *t = described(TSR_F32, TSR_SHAPE(2, 3, 4));
     int64_t size = -1;
@@ -75,14 +75,14 @@ static void test_seed_004_dim_size_checks_its_bounds(void)
     tsr_release(&t);
 }
 
-static void test_seed_004_batch_channel_height_width_of_nchw(void)
+TEST(test_seed_004_batch_channel_height_width_of_nchw)
 {
     tsr_tensor *t = described(TSR_F32, TSR_SHAPE(8, 3, 32, 64));
     EXPECT(tsr_batch(t) == 8 && tsr_channels(t) == 3 && tsr_height(t) == 32 && tsr_width(t) == 64);
     tsr_release(&t);
 }
 
-static void test_seed_004_height_and_width_are_rows_and_cols_of_a_matrix(void)
+TEST(test_seed_004_height_and_width_are_rows_and_cols_of_a_matrix)
 {
     tsr_tensor *t = described(TSR_F32, TSR_SHAPE(1024, 2048));
     EXPECT(tsr_height(t) == 1024 && tsr_width(t) == 2048 && tsr_rows(t) == 1024 && tsr_cols(t) == 2048);
@@ -92,7 +92,7 @@ static void test_seed_004_height_and_width_are_rows_and_cols_of_a_matrix(void)
 
 /* Data and scalars ------------------------------------------------------------------ */
 
-static void test_seed_004_data_ptr_is_element_zero(void)
+TEST(test_seed_004_data_ptr_is_element_zero)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *v = NULL;
     EXPECT(t->data == tsr_storage_data(t->storage));
@@ -102,7 +102,7 @@ static void test_seed_004_data_ptr_is_element_zero(void)
     tsr_release(&t);
 }
 
-static void test_seed_004_item_reads_the_value_of_a_scalar(void)
+TEST(test_seed_004_item_reads_the_value_of_a_scalar)
 {
     tsr_tensor *scalar = NULL, *whole = NULL, *matrix = counting(TSR_SHAPE(2, 3));
     double value = 0;
@@ -122,7 +122,7 @@ static void test_seed_004_item_reads_the_value_of_a_scalar(void)
     tsr_release(&scalar);
 }
 
-static void test_seed_004_is_scalar_means_rank_0(void)
+TEST(test_seed_004_is_scalar_means_rank_0)
 {
     tsr_tensor *scalar = described(TSR_F32, TSR_SCALAR_SHAPE), *one = described(TSR_F32, TSR_SHAPE(1));
     EXPECT(tsr_is_scalar(scalar) && !tsr_is_scalar(one) && !tsr_is_scalar(NULL));
@@ -130,7 +130,7 @@ static void test_seed_004_is_scalar_means_rank_0(void)
     tsr_release(&scalar);
 }
 
-static void test_seed_004_is_matmul_compatible_compares_inner_and_batch_dims(void)
+TEST(test_seed_004_is_matmul_compatible_compares_inner_and_batch_dims)
 {
     tsr_desc a, b, c, batched, vector;
     EXPECT_OK(tsr_desc_init(&a, TSR_F32, TSR_SHAPE(1024, 2048), NULL));
@@ -146,7 +146,7 @@ static void test_seed_004_is_matmul_compatible_compares_inner_and_batch_dims(voi
 
 /* Factories ------------------------------------------------------------------------- */
 
-static void test_seed_004_empty_zeros_ones_full_make_what_they_say(void)
+TEST(test_seed_004_empty_zeros_ones_full_make_what_they_say)
 {
     tsr_tensor *e = NULL, *z = NULL, *o = NULL, *f = NULL;
     EXPECT_OK(tsr_empty(&e, TSR_F32, TSR_SHAPE(3, 4)));
@@ -164,7 +164,7 @@ static void test_seed_004_empty_zeros_ones_full_make_what_they_say(void)
     tsr_release(&e);
 }
 
-static void test_seed_004_randn_is_normal_and_repeats_with_its_seed(void)
+TEST(test_seed_004_randn_is_normal_and_repeats_with_its_seed)
 {
     enum { N = 10000 };
     tsr_tensor *a = NULL, *b = NULL, *c = NULL;
@@ -188,7 +188,7 @@ static void test_seed_004_randn_is_normal_and_repeats_with_its_seed(void)
 
 /* Comparison ------------------------------------------------------------------------ */
 
-static void test_seed_004_equality_is_four_questions_with_four_names(void)
+TEST(test_seed_004_equality_is_four_questions_with_four_names)
 {
     tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *b = NULL, *view = NULL, *off = NULL;
     bool close = false;
@@ -207,7 +207,7 @@ static void test_seed_004_equality_is_four_questions_with_four_names(void)
     tsr_release(&a);
 }
 
-static void test_seed_004_not_equal_for_another_shape_or_dtype_is_no_failure(void)
+TEST(test_seed_004_not_equal_for_another_shape_or_dtype_is_no_failure)
 {
     tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *turned = counting(TSR_SHAPE(3, 2)), *wide = NULL;
     EXPECT_OK(tsr_cast(&wide, a, TSR_F64));
@@ -219,7 +219,7 @@ static void test_seed_004_not_equal_for_another_shape_or_dtype_is_no_failure(voi
 
 /* Tools ----------------------------------------------------------------------------- */
 
-static void test_seed_004_to_string_shows_type_shape_and_values(void)
+TEST(test_seed_004_to_string_shows_type_shape_and_values)
 {
     char text[128];
     size_t length = 0;
@@ -230,7 +230,7 @@ static void test_seed_004_to_string_shows_type_shape_and_values(void)
     tsr_release(&t);
 }
 
-static void test_seed_004_memory_size_and_numel(void)
+TEST(test_seed_004_memory_size_and_numel)
 {
     tsr_tensor *t = described(TSR_F32, TSR_SHAPE(1024, 2048)), *bytes = described(TSR_I8, TSR_SHAPE(3, 5));
     EXPECT(tsr_numel(t) == 1024 * 2048 && tsr_byte_size(t) == 1024 * 2048 * 4);
@@ -250,7 +250,7 @@ static tsr_tensor *column_major(int ndim, const int64_t *shape)
     return t;
 }
 
-static void test_seed_004_from_cpu_lays_the_documents_example_out_column_major(void)
+TEST(test_seed_004_from_cpu_lays_the_documents_example_out_column_major)
 {
     /* [[1, 2, 3], [4, 5, 6]]: row-major 1 2 3 4 5 6, column-major 1 4 2 5 3 6. */
     static const float rows[6] = { 1, 2, 3, 4, 5, 6 }, columns[6] = { 1, 4, 2, 5, 3, 6 };
@@ -264,7 +264,7 @@ static void test_seed_004_from_cpu_lays_the_documents_example_out_column_major(v
     tsr_release(&cpu);
 }
 
-static void test_seed_004_to_cpu_restores_the_row_major_memory(void)
+TEST(test_seed_004_to_cpu_restores_the_row_major_memory)
 {
     static const float rows[6] = { 1, 2, 3, 4, 5, 6 };
     tsr_tensor *cpu = NULL, *cuda = column_major(TSR_SHAPE(2, 3)), *back = NULL;
@@ -277,7 +277,7 @@ static void test_seed_004_to_cpu_restores_the_row_major_memory(void)
     tsr_release(&cpu);
 }
 
-static void test_seed_004_layout_conversion_round_trips_bit_for_bit_in_any_rank(void)
+TEST(test_seed_004_layout_conversion_round_trips_bit_for_bit_in_any_rank)
 {
     static const int64_t shape[4] = { 5, 3, 7, 2 };
     for (int ndim = 0; ndim <= 4; ndim++) {
@@ -292,7 +292,7 @@ static void test_seed_004_layout_conversion_round_trips_bit_for_bit_in_any_rank(
     }
 }
 
-static void test_seed_004_an_index_means_the_same_in_every_layout(void)
+TEST(test_seed_004_an_index_means_the_same_in_every_layout)
 {
     tsr_tensor *cpu = NULL, *cuda = column_major(TSR_SHAPE(16, 32));
     EXPECT_OK(tsr_randn(&cpu, TSR_F32, TSR_SHAPE(16, 32), 42));
@@ -309,7 +309,7 @@ static void test_seed_004_an_index_means_the_same_in_every_layout(void)
 
 /* Storage --------------------------------------------------------------------------- */
 
-static void test_seed_004_tensors_share_a_storage_and_the_last_one_frees_it(void)
+TEST(test_seed_004_tensors_share_a_storage_and_the_last_one_frees_it)
 {
     tsr_storage *storage = NULL;
     tsr_desc d;
@@ -351,7 +351,7 @@ static tsr_status read_rows(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static void test_seed_004_const_access_is_safe_from_many_threads(void)
+TEST(test_seed_004_const_access_is_safe_from_many_threads)
 {
     tsr_tensor *t = counting(TSR_SHAPE(16, 32));
     EXPECT_OK(tsr_set_threads(4));
@@ -364,7 +364,7 @@ static void test_seed_004_const_access_is_safe_from_many_threads(void)
 
 /* Errors ---------------------------------------------------------------------------- */
 
-static void test_seed_004_failures_are_statuses_with_words_not_exceptions(void)
+TEST(test_seed_004_failures_are_statuses_with_words_not_exceptions)
 {
     tsr_tensor *t = NULL;
     tsr_device device = TSR_CPU;
@@ -372,33 +372,4 @@ static void test_seed_004_failures_are_statuses_with_words_not_exceptions(void)
     EXPECT_STATUS(tsr_zeros(&t, TSR_F32, TSR_SHAPE(INT64_MAX, 4)), TSR_EOVERFLOW);
     EXPECT_FAILS(tsr_device_parse(&device, "nosuch:0"), TSR_EDEVICE, "cpu:0");
     EXPECT(t == NULL && device == TSR_CPU);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_seed_004_default_constructor_is_a_scalar_without_memory);
-    RUN(test_seed_004_light_constructor_stores_metadata_and_allocates_nothing);
-    RUN(test_seed_004_shape_dtype_and_device_are_fields);
-    RUN(test_seed_004_dim_size_checks_its_bounds);
-    RUN(test_seed_004_batch_channel_height_width_of_nchw);
-    RUN(test_seed_004_height_and_width_are_rows_and_cols_of_a_matrix);
-    RUN(test_seed_004_data_ptr_is_element_zero);
-    RUN(test_seed_004_item_reads_the_value_of_a_scalar);
-    RUN(test_seed_004_is_scalar_means_rank_0);
-    RUN(test_seed_004_is_matmul_compatible_compares_inner_and_batch_dims);
-    RUN(test_seed_004_empty_zeros_ones_full_make_what_they_say);
-    RUN(test_seed_004_randn_is_normal_and_repeats_with_its_seed);
-    RUN(test_seed_004_equality_is_four_questions_with_four_names);
-    RUN(test_seed_004_not_equal_for_another_shape_or_dtype_is_no_failure);
-    RUN(test_seed_004_to_string_shows_type_shape_and_values);
-    RUN(test_seed_004_memory_size_and_numel);
-    RUN(test_seed_004_from_cpu_lays_the_documents_example_out_column_major);
-    RUN(test_seed_004_to_cpu_restores_the_row_major_memory);
-    RUN(test_seed_004_layout_conversion_round_trips_bit_for_bit_in_any_rank);
-    RUN(test_seed_004_an_index_means_the_same_in_every_layout);
-    RUN(test_seed_004_tensors_share_a_storage_and_the_last_one_frees_it);
-    RUN(test_seed_004_const_access_is_safe_from_many_threads);
-    RUN(test_seed_004_failures_are_statuses_with_words_not_exceptions);
-    return TEST_END();
 }

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #endif
 
-static void test_status_names_and_texts_come_from_the_list(void)
+TEST(test_status_names_and_texts_come_from_the_list)
 {
 #define X(ID, number, text)                                        \
     EXPECT((int)TSR_##ID == number);                               \
@@ -17,7 +17,7 @@ static void test_status_names_and_texts_come_from_the_list(void)
     EXPECT(TSR_OK == 0 && sizeof(tsr_status) == 4);
 }
 
-static void test_status_numbers_that_are_none_have_names_too(void)
+TEST(test_status_numbers_that_are_none_have_names_too)
 {
     const int numbers[] = { -1, 18, 1000, 0x7fffffff };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -26,7 +26,7 @@ static void test_status_numbers_that_are_none_have_names_too(void)
     }
 }
 
-static void test_status_of_a_failure_is_kept_with_its_words(void)
+TEST(test_status_of_a_failure_is_kept_with_its_words)
 {
     tsr_tensor *t = NULL;
     EXPECT(tsr_last_status() == TSR_OK && !strcmp(tsr_last_error(), ""));
@@ -35,7 +35,7 @@ static void test_status_of_a_failure_is_kept_with_its_words(void)
     EXPECT(strstr(tsr_last_error(), "-3") && strstr(tsr_last_error(), "dim 1"));
 }
 
-static void test_status_words_name_the_op_the_argument_and_what_was_expected(void)
+TEST(test_status_words_name_the_op_the_argument_and_what_was_expected)
 {
     tsr_tensor *t = NULL, *v = NULL;
     EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(2, 3)));
@@ -47,7 +47,7 @@ static void test_status_words_name_the_op_the_argument_and_what_was_expected(voi
     tsr_release(&t);
 }
 
-static void test_status_words_survive_calls_that_succeed(void)
+TEST(test_status_words_survive_calls_that_succeed)
 {
     tsr_tensor *t = NULL, *v = NULL;
     bool same;
@@ -62,7 +62,7 @@ static void test_status_words_survive_calls_that_succeed(void)
     EXPECT(tsr_last_status() == TSR_EBUSY && !strcmp(tsr_last_error(), "kept 7"));
 }
 
-static void test_status_is_forgotten_on_demand(void)
+TEST(test_status_is_forgotten_on_demand)
 {
     (void)tsri_fail(TSR_EIO, "something");
     tsr_clear_error();
@@ -71,7 +71,7 @@ static void test_status_is_forgotten_on_demand(void)
     EXPECT(tsr_last_status() == TSR_OK);
 }
 
-static void test_status_words_are_cut_to_fit(void)
+TEST(test_status_words_are_cut_to_fit)
 {
     char longer[3 * TSRI_MESSAGE];
     memset(longer, 'x', sizeof longer);
@@ -89,14 +89,14 @@ static void test_status_words_are_cut_to_fit(void)
     EXPECT(strlen(tsr_last_error()) == TSRI_MESSAGE - 1);
 }
 
-static void test_status_words_may_quote_the_words_before(void)
+TEST(test_status_words_may_quote_the_words_before)
 {
     (void)tsri_fail(TSR_EIO, "inner");
     (void)tsri_fail(TSR_EFORMAT, "outer: %s", tsr_last_error());
     EXPECT(tsr_last_status() == TSR_EFORMAT && !strcmp(tsr_last_error(), "outer: inner"));
 }
 
-static void test_status_failures_allocate_nothing(void)
+TEST(test_status_failures_allocate_nothing)
 {
     tsr_memory_stats before, after;
     tsr_tensor *t = NULL;
@@ -116,7 +116,7 @@ static tsr_status fails_twice(int *steps)
     return TSR_OK;
 }
 
-static void test_status_try_returns_at_the_first_failure(void)
+TEST(test_status_try_returns_at_the_first_failure)
 {
     int steps = 0;
     EXPECT_STATUS(fails_twice(&steps), TSR_EINDEX);
@@ -125,7 +125,7 @@ static void test_status_try_returns_at_the_first_failure(void)
 
 #ifdef TSR_NO_THREADS
 
-static void test_status_words_of_threads_do_not_mix(void) { SKIP("a build without threads"); }
+TEST(test_status_words_of_threads_do_not_mix) { SKIP("a build without threads"); }
 
 #else
 
@@ -148,7 +148,7 @@ static void *speak(void *context)
     return NULL;
 }
 
-static void test_status_words_of_threads_do_not_mix(void)
+TEST(test_status_words_of_threads_do_not_mix)
 {
     pthread_t threads[THREADS];
     speaker speakers[THREADS] = { { 0, 0 } };
@@ -165,20 +165,3 @@ static void test_status_words_of_threads_do_not_mix(void)
 }
 
 #endif
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_status_names_and_texts_come_from_the_list);
-    RUN(test_status_numbers_that_are_none_have_names_too);
-    RUN(test_status_of_a_failure_is_kept_with_its_words);
-    RUN(test_status_words_name_the_op_the_argument_and_what_was_expected);
-    RUN(test_status_words_survive_calls_that_succeed);
-    RUN(test_status_is_forgotten_on_demand);
-    RUN(test_status_words_are_cut_to_fit);
-    RUN(test_status_words_may_quote_the_words_before);
-    RUN(test_status_failures_allocate_nothing);
-    RUN(test_status_try_returns_at_the_first_failure);
-    RUN(test_status_words_of_threads_do_not_mix);
-    return TEST_END();
-}

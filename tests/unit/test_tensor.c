@@ -12,7 +12,7 @@ static tsr_desc desc(tsr_dtype dtype, int ndim, const int64_t *shape, const int6
 
 /* Three states ---------------------------------------------------------------------- */
 
-static void test_tensor_none_answers_nothing(void)
+TEST(test_tensor_none_answers_nothing)
 {
     tsr_tensor zeroed, *none[] = { NULL, &zeroed };
     memset(&zeroed, 0, sizeof zeroed);
@@ -30,7 +30,7 @@ static void test_tensor_none_answers_nothing(void)
     tsr_set_name(NULL, "nothing");
 }
 
-static void test_tensor_described_has_everything_but_memory(void)
+TEST(test_tensor_described_has_everything_but_memory)
 {
     const tsr_desc d = desc(TSR_F32, 2, DIMS(2, 3), DIMS(-4, 1));
     tsr_tensor *t = NULL;
@@ -54,7 +54,7 @@ static void test_tensor_described_has_everything_but_memory(void)
     tsr_release(&t);
 }
 
-static void test_tensor_described_is_allocated_by_the_first_write(void)
+TEST(test_tensor_described_is_allocated_by_the_first_write)
 {
     const tsr_desc d = desc(TSR_I16, 1, DIMS(4), NULL);
     tsr_tensor *t[7] = { NULL }, *src = NULL;
@@ -75,7 +75,7 @@ static void test_tensor_described_is_allocated_by_the_first_write(void)
     tsr_release(&src);
 }
 
-static void test_tensor_described_cannot_be_read(void)
+TEST(test_tensor_described_cannot_be_read)
 {
     const tsr_desc d = desc(TSR_I16, 1, DIMS(1), NULL);
     tsr_tensor *t = NULL, *other = NULL;
@@ -99,7 +99,7 @@ static void test_tensor_described_cannot_be_read(void)
     tsr_release(&t);
 }
 
-static void test_tensor_failed_writes_leave_a_described_tensor_described(void)
+TEST(test_tensor_failed_writes_leave_a_described_tensor_described)
 {
     const tsr_desc d = desc(TSR_I16, 1, DIMS(4), NULL), repeated = desc(TSR_I16, 1, DIMS(4), DIMS(0));
     tsr_tensor *t = NULL, *src = NULL;
@@ -120,7 +120,7 @@ static void test_tensor_failed_writes_leave_a_described_tensor_described(void)
     tsr_release(&src);
 }
 
-static void test_tensor_declare_checks_device_and_kind_and_replaces(void)
+TEST(test_tensor_declare_checks_device_and_kind_and_replaces)
 {
     const tsr_desc d = desc(TSR_F32, 1, DIMS(4), NULL);
     tsr_tensor *t = NULL;
@@ -139,7 +139,7 @@ static void test_tensor_declare_checks_device_and_kind_and_replaces(void)
 
 /* Owning --------------------------------------------------------------------------- */
 
-static void test_tensor_retain_is_one_more_owner_of_the_same_handle(void)
+TEST(test_tensor_retain_is_one_more_owner_of_the_same_handle)
 {
     tsr_tensor *a = NULL, *b = NULL;
     EXPECT_OK(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2)));
@@ -154,7 +154,7 @@ static void test_tensor_retain_is_one_more_owner_of_the_same_handle(void)
     EXPECT(tsr_retain(NULL) == NULL);
 }
 
-static void test_tensor_clone_has_memory_of_its_own_in_the_same_order(void)
+TEST(test_tensor_clone_has_memory_of_its_own_in_the_same_order)
 {
     tsr_tensor *t = NULL, *v = NULL, *c = NULL;
     EXPECT_OK(tsr_arange(&t, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(24), TSR_SCALAR(1)));
@@ -174,7 +174,7 @@ static void test_tensor_clone_has_memory_of_its_own_in_the_same_order(void)
     tsr_release(&t);
 }
 
-static void test_tensor_clone_of_a_described_tensor_is_described(void)
+TEST(test_tensor_clone_of_a_described_tensor_is_described)
 {
     const tsr_desc d = desc(TSR_F32, 2, DIMS(2, 3), DIMS(1, 9));
     tsr_tensor *t = NULL, *c = NULL;
@@ -185,7 +185,7 @@ static void test_tensor_clone_of_a_described_tensor_is_described(void)
     tsr_release(&t);
 }
 
-static void test_tensor_results_that_exist_are_written_into(void)
+TEST(test_tensor_results_that_exist_are_written_into)
 {
     tsr_tensor *t = NULL, *same = NULL;
     EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(2, 2)));
@@ -203,7 +203,7 @@ static void test_tensor_results_that_exist_are_written_into(void)
 
 /* Borrowed and adopted ---------------------------------------------------------------- */
 
-static void test_tensor_wrap_looks_at_the_callers_memory(void)
+TEST(test_tensor_wrap_looks_at_the_callers_memory)
 {
     float numbers[6] = { 0, 1, 2, 3, 4, 5 };
     const tsr_desc d = desc(TSR_F32, 2, DIMS(2, 3), DIMS(-3, 1));
@@ -224,7 +224,7 @@ static void test_tensor_wrap_looks_at_the_callers_memory(void)
     EXPECT(t == NULL);
 }
 
-static void test_tensor_wrap_of_no_elements_needs_no_memory(void)
+TEST(test_tensor_wrap_of_no_elements_needs_no_memory)
 {
     const tsr_desc d = desc(TSR_F32, 2, DIMS(0, 3), NULL);
     tsr_tensor *t = NULL, *v = NULL;
@@ -237,7 +237,7 @@ static void test_tensor_wrap_of_no_elements_needs_no_memory(void)
     tsr_release(&t);
 }
 
-static void test_tensor_wrap_const_cannot_be_written(void)
+TEST(test_tensor_wrap_const_cannot_be_written)
 {
     static const float numbers[2] = { 1, 2 };
     const tsr_desc d = desc(TSR_F32, 1, DIMS(2), NULL);
@@ -270,7 +270,7 @@ static void note_deletion(void *context, void *data, size_t bytes)
     d->bytes = bytes;
 }
 
-static void test_tensor_adopted_memory_is_deleted_once_after_the_last_tensor(void)
+TEST(test_tensor_adopted_memory_is_deleted_once_after_the_last_tensor)
 {
     float numbers[6] = { 0 };
     deletion gone = { 0, NULL, 0 };
@@ -291,7 +291,7 @@ static void test_tensor_adopted_memory_is_deleted_once_after_the_last_tensor(voi
     EXPECT(t == NULL && gone.calls == 1);  /* what failed is still the caller's */
 }
 
-static void test_tensor_adopted_memory_is_deleted_when_its_handle_is_rebound(void)
+TEST(test_tensor_adopted_memory_is_deleted_when_its_handle_is_rebound)
 {
     float numbers[2] = { 0 };
     deletion gone = { 0, NULL, 0 };
@@ -307,7 +307,7 @@ static void test_tensor_adopted_memory_is_deleted_when_its_handle_is_rebound(voi
     tsr_release(&other);
 }
 
-static void test_tensor_from_storage_is_checked_against_it(void)
+TEST(test_tensor_from_storage_is_checked_against_it)
 {
     const tsr_desc d = desc(TSR_I32, 1, DIMS(3), DIMS(-1)), big = desc(TSR_I32, 1, DIMS(5), NULL);
     tsr_storage *s = NULL;
@@ -334,7 +334,7 @@ static void test_tensor_from_storage_is_checked_against_it(void)
 
 /* Placing ---------------------------------------------------------------------------- */
 
-static void test_tensor_placed_needs_no_allocation_for_itself_or_its_views(void)
+TEST(test_tensor_placed_needs_no_allocation_for_itself_or_its_views)
 {
     float samples[6] = { 0, 1, 2, 3, 4, 5 };
     const tsr_desc d = desc(TSR_F32, 2, DIMS(2, 3), NULL);
@@ -362,7 +362,7 @@ static void test_tensor_placed_needs_no_allocation_for_itself_or_its_views(void)
     EXPECT_STATUS(tsr_place(&frame, (char *)samples + 2, &d), TSR_EINVAL);
 }
 
-static void test_tensor_placed_view_holds_the_storage_it_looks_at(void)
+TEST(test_tensor_placed_view_holds_the_storage_it_looks_at)
 {
     tsr_tensor *t = NULL, place, *p = tsr_place_none(&place);
     EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(3)));
@@ -378,7 +378,7 @@ static void test_tensor_placed_view_holds_the_storage_it_looks_at(void)
     tsr_release(&t);
 }
 
-static void test_tensor_placed_none_is_a_result_that_factories_fill(void)
+TEST(test_tensor_placed_none_is_a_result_that_factories_fill)
 {
     tsr_tensor place, *p = tsr_place_none(&place);
     EXPECT_OK(tsr_ones(&p, TSR_F32, TSR_SHAPE(3)));
@@ -389,7 +389,7 @@ static void test_tensor_placed_none_is_a_result_that_factories_fill(void)
 
 /* Asking ----------------------------------------------------------------------------- */
 
-static void test_tensor_names_of_dims_by_rank(void)
+TEST(test_tensor_names_of_dims_by_rank)
 {
     static const struct { int ndim; int64_t shape[6], batch, channels, height, width; } cases[] = {
         { 0, { 0 }, 1, 1, 1, 1 },
@@ -411,7 +411,7 @@ static void test_tensor_names_of_dims_by_rank(void)
     }
 }
 
-static void test_tensor_dim_counts_from_either_end(void)
+TEST(test_tensor_dim_counts_from_either_end)
 {
     tsr_tensor *t = NULL;
     int64_t n = 0;
@@ -424,7 +424,7 @@ static void test_tensor_dim_counts_from_either_end(void)
     tsr_release(&t);
 }
 
-static void test_tensor_as_matrix_knows_rows_columns_and_leading_dimension(void)
+TEST(test_tensor_as_matrix_knows_rows_columns_and_leading_dimension)
 {
     static const struct { int64_t shape[2], stride[2], ld; int row_major; } cases[] = {
         { { 3, 4 }, { 4, 1 }, 4, 1 },   /* packed */
@@ -465,7 +465,7 @@ static void test_tensor_as_matrix_knows_rows_columns_and_leading_dimension(void)
     }
 }
 
-static void test_tensor_as_matrix_wants_two_dims(void)
+TEST(test_tensor_as_matrix_wants_two_dims)
 {
     tsr_tensor *t = NULL;
     tsr_matrix m;
@@ -476,7 +476,7 @@ static void test_tensor_as_matrix_wants_two_dims(void)
     tsr_release(&t);
 }
 
-static void test_tensor_check_finds_what_is_corrupt(void)
+TEST(test_tensor_check_finds_what_is_corrupt)
 {
     tsr_tensor *t = NULL, good;
     EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(2, 3)));
@@ -508,7 +508,7 @@ static void test_tensor_check_finds_what_is_corrupt(void)
     tsr_release(&t);
 }
 
-static void test_tensor_likes_lie_where_their_model_lies(void)
+TEST(test_tensor_likes_lie_where_their_model_lies)
 {
     const tsr_desc d = desc(TSR_I16, 2, DIMS(3, 4), DIMS(1, 3));
     tsr_tensor *t = NULL, *like = NULL;
@@ -521,7 +521,7 @@ static void test_tensor_likes_lie_where_their_model_lies(void)
     tsr_release(&t);
 }
 
-static void test_tensor_to_is_the_tensor_seen_again_where_it_is_there_already(void)
+TEST(test_tensor_to_is_the_tensor_seen_again_where_it_is_there_already)
 {
     tsr_tensor *t = NULL, *same = NULL, *moved = NULL;
     EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(2, 3)));
@@ -540,7 +540,7 @@ static void test_tensor_to_is_the_tensor_seen_again_where_it_is_there_already(vo
     tsr_release(&t);
 }
 
-static void test_tensor_may_overlap_is_exact_for_interleaved_views(void)
+TEST(test_tensor_may_overlap_is_exact_for_interleaved_views)
 {
     tsr_tensor *t = NULL, *even = NULL, *odd = NULL;
     EXPECT_OK(tsr_zeros(&t, TSR_I32, TSR_SHAPE(10)));
@@ -553,7 +553,7 @@ static void test_tensor_may_overlap_is_exact_for_interleaved_views(void)
     tsr_release(&t);
 }
 
-static void test_tensor_of_nothing_may_be_placed_nowhere(void)
+TEST(test_tensor_of_nothing_may_be_placed_nowhere)
 {
     tsr_desc d;
     tsr_tensor t;
@@ -563,38 +563,4 @@ static void test_tensor_of_nothing_may_be_placed_nowhere(void)
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(1, 4), NULL));
     EXPECT_FAILS(tsr_place(&t, NULL, &d), TSR_ENULL, "place");
     EXPECT(tsr_number_init(NULL, tsr_scalar_i64(1)) == NULL);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_tensor_none_answers_nothing);
-    RUN(test_tensor_described_has_everything_but_memory);
-    RUN(test_tensor_described_is_allocated_by_the_first_write);
-    RUN(test_tensor_described_cannot_be_read);
-    RUN(test_tensor_failed_writes_leave_a_described_tensor_described);
-    RUN(test_tensor_declare_checks_device_and_kind_and_replaces);
-    RUN(test_tensor_retain_is_one_more_owner_of_the_same_handle);
-    RUN(test_tensor_clone_has_memory_of_its_own_in_the_same_order);
-    RUN(test_tensor_clone_of_a_described_tensor_is_described);
-    RUN(test_tensor_results_that_exist_are_written_into);
-    RUN(test_tensor_wrap_looks_at_the_callers_memory);
-    RUN(test_tensor_wrap_of_no_elements_needs_no_memory);
-    RUN(test_tensor_wrap_const_cannot_be_written);
-    RUN(test_tensor_adopted_memory_is_deleted_once_after_the_last_tensor);
-    RUN(test_tensor_adopted_memory_is_deleted_when_its_handle_is_rebound);
-    RUN(test_tensor_from_storage_is_checked_against_it);
-    RUN(test_tensor_placed_needs_no_allocation_for_itself_or_its_views);
-    RUN(test_tensor_placed_view_holds_the_storage_it_looks_at);
-    RUN(test_tensor_placed_none_is_a_result_that_factories_fill);
-    RUN(test_tensor_names_of_dims_by_rank);
-    RUN(test_tensor_dim_counts_from_either_end);
-    RUN(test_tensor_as_matrix_knows_rows_columns_and_leading_dimension);
-    RUN(test_tensor_as_matrix_wants_two_dims);
-    RUN(test_tensor_check_finds_what_is_corrupt);
-    RUN(test_tensor_likes_lie_where_their_model_lies);
-    RUN(test_tensor_to_is_the_tensor_seen_again_where_it_is_there_already);
-    RUN(test_tensor_may_overlap_is_exact_for_interleaved_views);
-    RUN(test_tensor_of_nothing_may_be_placed_nowhere);
-    return TEST_END();
 }

@@ -21,6 +21,7 @@
 #include <unistd.h>
 #endif
 
+#define TEST_OWN_MAIN
 #include "test.h"
 #include "core/atomic.h"
 #include "core/status_int.h"

@@ -9,7 +9,7 @@ static const char *family_of(tsri_vendor vendor, uint32_t family, bool avx512, c
     return tsri_tuning_find(m, wish)->name;
 }
 
-static void test_processors_have_the_tuning_of_their_family(void)
+TEST(test_processors_have_the_tuning_of_their_family)
 {
     EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, true, NULL), "intel_server"));
     EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, false, NULL), "intel_client"));
@@ -20,7 +20,7 @@ static void test_processors_have_the_tuning_of_their_family(void)
     EXPECT(!strcmp(family_of(TSRI_VENDOR_OTHER, 6, true, NULL), "default"));
 }
 
-static void test_a_wish_names_a_family(void)
+TEST(test_a_wish_names_a_family)
 {
     EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, true, "amd_zen"), "amd_zen"));
     EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, true, "intel_server"), "intel_server"));
@@ -29,7 +29,7 @@ static void test_a_wish_names_a_family(void)
     EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, false, ""), "intel_client"));
 }
 
-static void test_every_family_is_complete(void)
+TEST(test_every_family_is_complete)
 {
     static const tsri_tuning *const all[] = { &tsri_tuning_default, &tsri_tuning_intel_server,
                                               &tsri_tuning_intel_client, &tsri_tuning_amd_zen };
@@ -44,13 +44,4 @@ static void test_every_family_is_complete(void)
         EXPECT_MSG(t->resident_usual <= t->resident_most, "%s", t->name);
     }
     EXPECT(tsri_tuning_get() == tsri_tuning_used);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_processors_have_the_tuning_of_their_family);
-    RUN(test_a_wish_names_a_family);
-    RUN(test_every_family_is_complete);
-    return TEST_END();
 }

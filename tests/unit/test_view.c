@@ -38,7 +38,7 @@ static void expect_view(int line, const tsr_tensor *t, const char *desc, int n, 
 
 /* View, reshape, contiguous ----------------------------------------------------------- */
 
-static void test_view_shows_the_same_elements_under_another_shape(void)
+TEST(test_view_shows_the_same_elements_under_another_shape)
 {
     tsr_tensor *t = cube(), *v = NULL;
     EXPECT_OK(tsr_view(&v, t, TSR_SHAPE(4, 6)));
@@ -54,7 +54,7 @@ static void test_view_shows_the_same_elements_under_another_shape(void)
     tsr_release(&t);
 }
 
-static void test_view_of_one_element_has_any_rank(void)
+TEST(test_view_of_one_element_has_any_rank)
 {
     tsr_tensor *t = NULL, *v = NULL;
     EXPECT_OK(tsr_full(&t, TSR_I32, TSR_SCALAR_SHAPE, TSR_SCALAR(7)));
@@ -66,7 +66,7 @@ static void test_view_of_one_element_has_any_rank(void)
     tsr_release(&t);
 }
 
-static void test_view_splits_and_merges_dims_that_strides_allow(void)
+TEST(test_view_splits_and_merges_dims_that_strides_allow)
 {
     tsr_tensor *t = cube(), *v = NULL;
     EXPECT_OK(tsr_slice(&v, t, 2, 0, 2, 1));          /* (2, 3, 2 | 12, 4, 1) */
@@ -78,7 +78,7 @@ static void test_view_splits_and_merges_dims_that_strides_allow(void)
     tsr_release(&t);
 }
 
-static void test_view_refuses_and_names_the_dims_that_cannot_be_walked_as_one(void)
+TEST(test_view_refuses_and_names_the_dims_that_cannot_be_walked_as_one)
 {
     tsr_tensor *t = cube(), *v = NULL, *keep = NULL;
     EXPECT_OK(tsr_transpose(&v, t, 0, 1));
@@ -98,7 +98,7 @@ static void test_view_refuses_and_names_the_dims_that_cannot_be_walked_as_one(vo
     tsr_release(&t);
 }
 
-static void test_view_refuses_shapes_that_do_not_hold_the_elements(void)
+TEST(test_view_refuses_shapes_that_do_not_hold_the_elements)
 {
     tsr_tensor *t = cube(), *v = NULL;
     EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(5, 5)), TSR_ESHAPE,
@@ -117,7 +117,7 @@ static void test_view_refuses_shapes_that_do_not_hold_the_elements(void)
     tsr_release(&t);
 }
 
-static void test_view_of_no_elements_has_any_shape_without_elements(void)
+TEST(test_view_of_no_elements_has_any_shape_without_elements)
 {
     tsr_tensor *t = counting(TSR_SHAPE(0, 3)), *v = NULL;
     EXPECT_OK(tsr_view(&v, t, TSR_SHAPE(5, 0, 7)));
@@ -130,7 +130,7 @@ static void test_view_of_no_elements_has_any_shape_without_elements(void)
     tsr_release(&t);
 }
 
-static void test_reshape_is_a_view_where_it_can_and_a_copy_where_it_must(void)
+TEST(test_reshape_is_a_view_where_it_can_and_a_copy_where_it_must)
 {
     tsr_tensor *t = cube(), *v = NULL, *r = NULL;
     EXPECT_OK(tsr_reshape(&r, t, TSR_SHAPE(6, 4)));
@@ -149,7 +149,7 @@ static void test_reshape_is_a_view_where_it_can_and_a_copy_where_it_must(void)
     tsr_release(&t);
 }
 
-static void test_contiguous_is_the_tensor_seen_again_if_it_is_packed(void)
+TEST(test_contiguous_is_the_tensor_seen_again_if_it_is_packed)
 {
     tsr_tensor *t = cube(), *v = NULL, *c = NULL;
     EXPECT_OK(tsr_contiguous(&c, t));
@@ -166,7 +166,7 @@ static void test_contiguous_is_the_tensor_seen_again_if_it_is_packed(void)
 
 /* Slice and select ------------------------------------------------------------------ */
 
-static void test_slice_takes_every_step_th_index_before_stop(void)
+TEST(test_slice_takes_every_step_th_index_before_stop)
 {
     tsr_tensor *t = counting(TSR_SHAPE(10)), *v = NULL;
     EXPECT_OK(tsr_slice(&v, t, 0, 2, 7, 2));
@@ -185,7 +185,7 @@ static void test_slice_takes_every_step_th_index_before_stop(void)
     tsr_release(&t);
 }
 
-static void test_slice_backwards_starts_at_start_and_ends_after_stop(void)
+TEST(test_slice_backwards_starts_at_start_and_ends_after_stop)
 {
     tsr_tensor *t = counting(TSR_SHAPE(10)), *v = NULL;
     EXPECT_OK(tsr_slice(&v, t, 0, 7, 2, -2));
@@ -200,7 +200,7 @@ static void test_slice_backwards_starts_at_start_and_ends_after_stop(void)
     tsr_release(&t);
 }
 
-static void test_slice_bounds_left_out_are_the_ends_for_either_direction(void)
+TEST(test_slice_bounds_left_out_are_the_ends_for_either_direction)
 {
     tsr_tensor *t = counting(TSR_SHAPE(5)), *v = NULL;
     EXPECT_OK(tsr_slice(&v, t, 0, TSR_NONE, TSR_NONE, 2));
@@ -219,7 +219,7 @@ static void test_slice_bounds_left_out_are_the_ends_for_either_direction(void)
     tsr_release(&t);
 }
 
-static void test_slice_of_nothing_is_nothing(void)
+TEST(test_slice_of_nothing_is_nothing)
 {
     tsr_tensor *t = counting(TSR_SHAPE(0, 3)), *v = NULL;
     EXPECT_OK(tsr_slice(&v, t, 0, TSR_NONE, TSR_NONE, 1));
@@ -232,7 +232,7 @@ static void test_slice_of_nothing_is_nothing(void)
     tsr_release(&t);
 }
 
-static void test_slice_of_a_slice_adds_offsets(void)
+TEST(test_slice_of_a_slice_adds_offsets)
 {
     tsr_tensor *t = counting(TSR_SHAPE(4, 10)), *v = NULL;
     EXPECT_OK(tsr_slice(&v, t, 1, 1, 10, 2));       /* 1 3 5 7 9 */
@@ -244,7 +244,7 @@ static void test_slice_of_a_slice_adds_offsets(void)
     tsr_release(&t);
 }
 
-static void test_slice_bounds_are_strict_and_nothing_is_clamped(void)
+TEST(test_slice_bounds_are_strict_and_nothing_is_clamped)
 {
     tsr_tensor *t = counting(TSR_SHAPE(5)), *v = NULL;
     static const int64_t bad[][3] = {
@@ -265,7 +265,7 @@ static void test_slice_bounds_are_strict_and_nothing_is_clamped(void)
     tsr_release(&t);
 }
 
-static void test_select_takes_one_index_and_drops_the_axis(void)
+TEST(test_select_takes_one_index_and_drops_the_axis)
 {
     tsr_tensor *t = cube(), *v = NULL;
     EXPECT_OK(tsr_select(&v, t, 1, -1));
@@ -283,7 +283,7 @@ static void test_select_takes_one_index_and_drops_the_axis(void)
     tsr_release(&t);
 }
 
-static void test_at_prefix_is_the_sub_tensor_behind_some_indices(void)
+TEST(test_at_prefix_is_the_sub_tensor_behind_some_indices)
 {
     tsr_tensor *t = cube(), *v = NULL;
     EXPECT_OK(tsr_at_prefix(&v, t, TSR_INDEX(1, -1)));
@@ -300,7 +300,7 @@ static void test_at_prefix_is_the_sub_tensor_behind_some_indices(void)
 
 /* Orders ------------------------------------------------------------------------- */
 
-static void test_permute_puts_dim_axes_i_at_place_i(void)
+TEST(test_permute_puts_dim_axes_i_at_place_i)
 {
     tsr_tensor *t = cube(), *v = NULL;
     EXPECT_OK(tsr_permute(&v, t, TSR_AXES(2, 0, 1)));
@@ -312,7 +312,7 @@ static void test_permute_puts_dim_axes_i_at_place_i(void)
     tsr_release(&t);
 }
 
-static void test_permute_wants_every_axis_once(void)
+TEST(test_permute_wants_every_axis_once)
 {
     tsr_tensor *t = cube(), *v = NULL;
     EXPECT_FAILS(tsr_permute(&v, t, TSR_AXES(0, 1)), TSR_EINVAL,
@@ -325,7 +325,7 @@ static void test_permute_wants_every_axis_once(void)
     tsr_release(&t);
 }
 
-static void test_transpose_swaps_two_dims(void)
+TEST(test_transpose_swaps_two_dims)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *v = NULL;
     EXPECT_OK(tsr_transpose(&v, t, 0, -1));
@@ -338,7 +338,7 @@ static void test_transpose_swaps_two_dims(void)
     tsr_release(&t);
 }
 
-static void test_move_axis_shifts_those_between(void)
+TEST(test_move_axis_shifts_those_between)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3, 4, 5)), *v = NULL;
     EXPECT_OK(tsr_move_axis(&v, t, 0, -1));
@@ -353,7 +353,7 @@ static void test_move_axis_shifts_those_between(void)
     tsr_release(&t);
 }
 
-static void test_flip_walks_axes_backwards_from_their_other_end(void)
+TEST(test_flip_walks_axes_backwards_from_their_other_end)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *v = NULL;
     EXPECT_OK(tsr_flip(&v, t, TSR_AXES(1)));
@@ -370,7 +370,7 @@ static void test_flip_walks_axes_backwards_from_their_other_end(void)
 
 /* Repeating and adding dims ------------------------------------------------------------- */
 
-static void test_expand_repeats_dims_of_one_and_new_leading_dims_with_stride_zero(void)
+TEST(test_expand_repeats_dims_of_one_and_new_leading_dims_with_stride_zero)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 1)), *v = NULL;
     EXPECT_OK(tsr_expand(&v, t, TSR_SHAPE(2, -1, 3)));
@@ -385,7 +385,7 @@ static void test_expand_repeats_dims_of_one_and_new_leading_dims_with_stride_zer
     tsr_release(&t);
 }
 
-static void test_expand_refuses_what_cannot_be_repeated(void)
+TEST(test_expand_refuses_what_cannot_be_repeated)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 1)), *v = NULL;
     EXPECT_FAILS(tsr_expand(&v, t, TSR_SHAPE(3, 1)), TSR_ESHAPE,
@@ -400,7 +400,7 @@ static void test_expand_refuses_what_cannot_be_repeated(void)
     tsr_release(&t);
 }
 
-static void test_squeeze_drops_dims_of_one_and_unsqueeze_adds_them(void)
+TEST(test_squeeze_drops_dims_of_one_and_unsqueeze_adds_them)
 {
     tsr_tensor *t = counting(TSR_SHAPE(1, 3, 1)), *v = NULL;
     EXPECT_OK(tsr_squeeze(&v, t, 0));
@@ -420,7 +420,7 @@ static void test_squeeze_drops_dims_of_one_and_unsqueeze_adds_them(void)
     tsr_release(&t);
 }
 
-static void test_no_view_exceeds_the_highest_rank(void)
+TEST(test_no_view_exceeds_the_highest_rank)
 {
     int64_t shape[TSR_MAX_NDIM];
     for (int i = 0; i < TSR_MAX_NDIM; i++) shape[i] = 1;
@@ -437,7 +437,7 @@ static void test_no_view_exceeds_the_highest_rank(void)
 
 /* Diagonals and windows ------------------------------------------------------------------ */
 
-static void test_diagonal_becomes_a_new_last_dim(void)
+TEST(test_diagonal_becomes_a_new_last_dim)
 {
     tsr_tensor *t = counting(TSR_SHAPE(3, 4)), *v = NULL;
     EXPECT_OK(tsr_diagonal(&v, t, 0, 0, 1));
@@ -463,7 +463,7 @@ static void test_diagonal_becomes_a_new_last_dim(void)
     tsr_release(&t);
 }
 
-static void test_diagonal_can_be_written(void)
+TEST(test_diagonal_can_be_written)
 {
     tsr_tensor *t = NULL, *v = NULL;
     EXPECT_OK(tsr_zeros(&t, TSR_I32, TSR_SHAPE(3, 3)));
@@ -474,7 +474,7 @@ static void test_diagonal_can_be_written(void)
     tsr_release(&t);
 }
 
-static void test_unfold_shows_sliding_windows(void)
+TEST(test_unfold_shows_sliding_windows)
 {
     tsr_tensor *t = counting(TSR_SHAPE(6)), *v = NULL;
     EXPECT_OK(tsr_unfold(&v, t, 0, 3, 2));
@@ -500,7 +500,7 @@ static void test_unfold_shows_sliding_windows(void)
 
 /* Merge and split ------------------------------------------------------------------------ */
 
-static void test_merge_dims_makes_one_of_several_that_are_walked_as_one(void)
+TEST(test_merge_dims_makes_one_of_several_that_are_walked_as_one)
 {
     tsr_tensor *t = cube(), *v = NULL;
     EXPECT_OK(tsr_merge_dims(&v, t, 1, 2));
@@ -517,7 +517,7 @@ static void test_merge_dims_makes_one_of_several_that_are_walked_as_one(void)
     tsr_release(&t);
 }
 
-static void test_split_dim_makes_several_of_one(void)
+TEST(test_split_dim_makes_several_of_one)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 12)), *v = NULL;
     EXPECT_OK(tsr_split_dim(&v, t, 1, 3, (const int64_t[]){ 2, -1, 2 }));
@@ -536,7 +536,7 @@ static void test_split_dim_makes_several_of_one(void)
 
 /* as_strided ------------------------------------------------------------------------------ */
 
-static void test_as_strided_takes_any_strides_inside_the_storage(void)
+TEST(test_as_strided_takes_any_strides_inside_the_storage)
 {
     tsr_tensor *t = counting(TSR_SHAPE(10)), *v = NULL, *part = NULL;
     EXPECT_OK(tsr_as_strided(&v, t, 2, (const int64_t[]){ 2, 3 }, (const int64_t[]){ 2, 3 }, 1));
@@ -552,7 +552,7 @@ static void test_as_strided_takes_any_strides_inside_the_storage(void)
     tsr_release(&t);
 }
 
-static void test_as_strided_cannot_escape(void)
+TEST(test_as_strided_cannot_escape)
 {
     tsr_tensor *t = counting(TSR_SHAPE(10)), *v = NULL;
     EXPECT_FAILS(tsr_as_strided(&v, t, 1, (const int64_t[]){ 10 }, (const int64_t[]){ 1 }, 1), TSR_EBOUNDS,
@@ -580,7 +580,7 @@ static void test_as_strided_cannot_escape(void)
     tsr_release(&t);
 }
 
-static void test_as_strided_of_a_placed_tensor_stays_in_what_that_tensor_reaches(void)
+TEST(test_as_strided_of_a_placed_tensor_stays_in_what_that_tensor_reaches)
 {
     int32_t numbers[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     tsr_tensor placed, *v = NULL;
@@ -598,7 +598,7 @@ static void test_as_strided_of_a_placed_tensor_stays_in_what_that_tensor_reaches
 
 /* Other elements -------------------------------------------------------------------------- */
 
-static void test_real_and_imag_are_the_parts_of_a_complex_tensor(void)
+TEST(test_real_and_imag_are_the_parts_of_a_complex_tensor)
 {
     static const tsr_c64 values[] = { { 1, 2 }, { 3, 4 }, { 5, 6 } };
     tsr_tensor *t = NULL, *re = NULL, *im = NULL;
@@ -618,7 +618,7 @@ static void test_real_and_imag_are_the_parts_of_a_complex_tensor(void)
     tsr_release(&t);
 }
 
-static void test_bit_view_to_a_dtype_of_equal_size_takes_any_strides(void)
+TEST(test_bit_view_to_a_dtype_of_equal_size_takes_any_strides)
 {
     tsr_tensor *t = NULL, *v = NULL;
     EXPECT_OK(tsr_full(&t, TSR_F32, TSR_SHAPE(2, 3), TSR_SCALAR(1.0)));
@@ -637,7 +637,7 @@ static void test_bit_view_to_a_dtype_of_equal_size_takes_any_strides(void)
     tsr_release(&t);
 }
 
-static void test_bit_view_to_another_size_scales_the_last_dim(void)
+TEST(test_bit_view_to_another_size_scales_the_last_dim)
 {
     tsr_tensor *t = NULL, *v = NULL, *s = NULL;
     EXPECT_OK(tsr_zeros(&t, TSR_I32, TSR_SHAPE(2, 4)));
@@ -670,7 +670,7 @@ static void test_bit_view_to_another_size_scales_the_last_dim(void)
 
 /* Several at once --------------------------------------------------------------------------- */
 
-static void test_split_rebinds_all_of_its_results_or_none(void)
+TEST(test_split_rebinds_all_of_its_results_or_none)
 {
     tsr_tensor *t = counting(TSR_SHAPE(2, 5)), *outs[3] = { NULL, NULL, NULL };
     EXPECT_OK(tsr_split(outs, t, 1, 3, (const int64_t[]){ 2, 0, 3 }));
@@ -691,7 +691,7 @@ static void test_split_rebinds_all_of_its_results_or_none(void)
     tsr_release(&t);
 }
 
-static void test_unstack_gives_one_view_per_index(void)
+TEST(test_unstack_gives_one_view_per_index)
 {
     tsr_tensor *t = counting(TSR_SHAPE(3, 2)), *outs[3] = { NULL, NULL, NULL };
     outs[1] = t;  /* the source may be one of the results */
@@ -706,7 +706,7 @@ static void test_unstack_gives_one_view_per_index(void)
 
 /* Handles -------------------------------------------------------------------------------- */
 
-static void test_views_outlive_their_source(void)
+TEST(test_views_outlive_their_source)
 {
     tsr_tensor *t = cube(), *v = NULL, *w = NULL;
     EXPECT_OK(tsr_transpose(&v, t, 0, 1));
@@ -720,7 +720,7 @@ static void test_views_outlive_their_source(void)
     tsr_release(&w);
 }
 
-static void test_views_rebind_their_result_and_drop_what_it_held(void)
+TEST(test_views_rebind_their_result_and_drop_what_it_held)
 {
     tsr_tensor *t = cube(), *v = cube();
     tsr_memory_stats before, after;
@@ -734,7 +734,7 @@ static void test_views_rebind_their_result_and_drop_what_it_held(void)
     tsr_release(&t);
 }
 
-static void test_views_leave_other_owners_of_a_shared_handle_alone(void)
+TEST(test_views_leave_other_owners_of_a_shared_handle_alone)
 {
     tsr_tensor *t = cube(), *other = tsr_retain(t);
     EXPECT(other == t && t->count == 2);
@@ -746,7 +746,7 @@ static void test_views_leave_other_owners_of_a_shared_handle_alone(void)
     tsr_release(&other);
 }
 
-static void test_views_of_described_tensors_and_of_none_are_refused(void)
+TEST(test_views_of_described_tensors_and_of_none_are_refused)
 {
     tsr_desc d;
     tsr_tensor *t = NULL, *v = NULL, none;
@@ -759,7 +759,7 @@ static void test_views_of_described_tensors_and_of_none_are_refused(void)
     tsr_release(&t);
 }
 
-static void test_views_of_read_only_tensors_are_read_only(void)
+TEST(test_views_of_read_only_tensors_are_read_only)
 {
     static const int32_t numbers[4] = { 1, 2, 3, 4 };
     tsr_desc d;
@@ -775,53 +775,4 @@ static void test_views_of_read_only_tensors_are_read_only(void)
     EXPECT_OK(tsr_zero(v));
     tsr_release(&v);
     tsr_release(&t);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_view_shows_the_same_elements_under_another_shape);
-    RUN(test_view_of_one_element_has_any_rank);
-    RUN(test_view_splits_and_merges_dims_that_strides_allow);
-    RUN(test_view_refuses_and_names_the_dims_that_cannot_be_walked_as_one);
-    RUN(test_view_refuses_shapes_that_do_not_hold_the_elements);
-    RUN(test_view_of_no_elements_has_any_shape_without_elements);
-    RUN(test_reshape_is_a_view_where_it_can_and_a_copy_where_it_must);
-    RUN(test_contiguous_is_the_tensor_seen_again_if_it_is_packed);
-    RUN(test_slice_takes_every_step_th_index_before_stop);
-    RUN(test_slice_backwards_starts_at_start_and_ends_after_stop);
-    RUN(test_slice_bounds_left_out_are_the_ends_for_either_direction);
-    RUN(test_slice_of_nothing_is_nothing);
-    RUN(test_slice_of_a_slice_adds_offsets);
-    RUN(test_slice_bounds_are_strict_and_nothing_is_clamped);
-    RUN(test_select_takes_one_index_and_drops_the_axis);
-    RUN(test_at_prefix_is_the_sub_tensor_behind_some_indices);
-    RUN(test_permute_puts_dim_axes_i_at_place_i);
-    RUN(test_permute_wants_every_axis_once);
-    RUN(test_transpose_swaps_two_dims);
-    RUN(test_move_axis_shifts_those_between);
-    RUN(test_flip_walks_axes_backwards_from_their_other_end);
-    RUN(test_expand_repeats_dims_of_one_and_new_leading_dims_with_stride_zero);
-    RUN(test_expand_refuses_what_cannot_be_repeated);
-    RUN(test_squeeze_drops_dims_of_one_and_unsqueeze_adds_them);
-    RUN(test_no_view_exceeds_the_highest_rank);
-    RUN(test_diagonal_becomes_a_new_last_dim);
-    RUN(test_diagonal_can_be_written);
-    RUN(test_unfold_shows_sliding_windows);
-    RUN(test_merge_dims_makes_one_of_several_that_are_walked_as_one);
-    RUN(test_split_dim_makes_several_of_one);
-    RUN(test_as_strided_takes_any_strides_inside_the_storage);
-    RUN(test_as_strided_cannot_escape);
-    RUN(test_as_strided_of_a_placed_tensor_stays_in_what_that_tensor_reaches);
-    RUN(test_real_and_imag_are_the_parts_of_a_complex_tensor);
-    RUN(test_bit_view_to_a_dtype_of_equal_size_takes_any_strides);
-    RUN(test_bit_view_to_another_size_scales_the_last_dim);
-    RUN(test_split_rebinds_all_of_its_results_or_none);
-    RUN(test_unstack_gives_one_view_per_index);
-    RUN(test_views_outlive_their_source);
-    RUN(test_views_rebind_their_result_and_drop_what_it_held);
-    RUN(test_views_leave_other_owners_of_a_shared_handle_alone);
-    RUN(test_views_of_described_tensors_and_of_none_are_refused);
-    RUN(test_views_of_read_only_tensors_are_read_only);
-    return TEST_END();
 }

@@ -33,7 +33,7 @@ static int in_a_process(const char *wish)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 3;
 }
 
-static void test_another_zlib_is_used_or_none(void)
+TEST(test_another_zlib_is_used_or_none)
 {
     const int plain = in_a_process(NULL);
     EXPECT(plain <= 1);
@@ -44,7 +44,7 @@ static void test_another_zlib_is_used_or_none(void)
 }
 
 /* Every room that is too small is told from one that is not. */
-static void test_zlib_makes_all_or_nothing(void)
+TEST(test_zlib_makes_all_or_nothing)
 {
     static unsigned char plain[600], packed[1000], large[200000];
     uint64_t r = 8;
@@ -64,7 +64,7 @@ static void test_zlib_makes_all_or_nothing(void)
 }
 
 /* zlib counts room by 32 bits: it is told of more in parts. */
-static void test_zlib_takes_room_beyond_4_gib(void)
+TEST(test_zlib_takes_room_beyond_4_gib)
 {
     const size_t room = (size_t)5 << 30;
     unsigned char plain[100], packed[200];
@@ -79,13 +79,4 @@ static void test_zlib_takes_room_beyond_4_gib(void)
     EXPECT(tsri_zlib_inflate(&result, dst, room, packed, n, NULL, &made) && result == TSRI_INFLATE_DONE);
     EXPECT(made == sizeof plain && memcmp(dst, plain, made) == 0);
     (void)munmap(dst, room);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_another_zlib_is_used_or_none);
-    RUN(test_zlib_makes_all_or_nothing);
-    RUN(test_zlib_takes_room_beyond_4_gib);
-    return TEST_END();
 }
