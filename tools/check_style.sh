@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # What every source file looks like: lines of at most 110 columns, no tabs, no blanks at the end of a line.
-# Examples quote what they print, however long. CONTRIBUTING.md has the rest, which no program checks.
+# Examples quote what they print, however long. x86 is named in files of x86 alone: what is shared between
+# instruction sets is written in the words of src/cpu/simd/avx2.h and avx512.h. CONTRIBUTING.md has the rest,
+# which no program checks.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 found=$(git ls-files src include cli opcheck tests bench backends backend-check examples compat python 2>/dev/null |
@@ -9,4 +11,7 @@ found=$(git ls-files src include cli opcheck tests bench backends backend-check 
                /\t/ { print FILENAME ":" FNR ": a tab" }
                /[ \t]$/ { print FILENAME ":" FNR ": blanks at the end" }')
 [ -z "$found" ] || { echo "$found"; exit 1; }
+found=$(grep -nE '\b_mm(256|512)?_|\b__m(128|256|512|mask)|immintrin' $(git ls-files src include opcheck) |
+    grep -vE '^src/cpu/(x86/|simd/avx)')
+[ -z "$found" ] || { echo "x86 in a file that is shared:"; echo "$found"; exit 1; }
 echo "lines of all sources are plain and at most 110 columns"

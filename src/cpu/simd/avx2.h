@@ -440,4 +440,119 @@ V void vi_stream_16(void *p, vi x) { _mm_stream_si128(p, vi_to_16(x)); }
 enum { HAS_TABLES = 0 };
 V vf vf_lookup(const float *table, vi i) { return _mm256_i32gather_ps(table, i, 4); }
 
+/* Parts of vectors ------------------------------------------------------------------------- */
+
+/* VD floats as doubles, straight from memory, which takes no shuffles; the first n of them. */
+V vd vd_load_floats(const void *p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
+V vd vd_load_floats_n(const void *p, int64_t n) { return vd_low_of(vf_load_n(p, n)); }
+
+/* The floats at p in the lanes of m; `otherwise` in the others. */
+V vf vf_load_where(const void *p, vm m, vf otherwise)
+{
+    return vf_select(m, _mm256_maskload_ps(p, m), otherwise);
+}
+
+/* Is either a NaN? */
+V vm vf_unordered(vf a, vf b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_UNORD_Q)); }
+V vk vd_unordered(vd a, vd b) { return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_UNORD_Q)); }
+
+/* y, but `plain` where y is 0 or NaN. */
+V vf vf_unless_zero(vf y, vf plain)
+{
+    return _mm256_blendv_ps(y, plain, _mm256_cmp_ps(y, vf_zero(), _CMP_EQ_UQ));
+}
+
+/* Lane 0; all lanes the last one; swaps of lanes that are `by` apart, a constant. */
+V double vd_first_lane(vd x) { return _mm256_cvtsd_f64(x); }
+V vd vd_last_lane(vd x) { return _mm256_permute4x64_pd(x, 0xff); }
+V vd vd_swap(vd x, int by) { return by == 2 ? _mm256_permute2f128_pd(x, x, 1) : _mm256_permute_pd(x, 0x5); }
+V vf vf_swap(vf x, int by)
+{
+    if (by == 4) return _mm256_permute2f128_ps(x, x, 1);
+    return by == 2 ? _mm256_permute_ps(x, 0x4e) : _mm256_permute_ps(x, 0xb1);
+}
+
+/* Lanes 0, 2, 4, ... of two vectors, and the others. */
+V vf vf_in_order(vf x) { return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8)); }
+V vf vf_evens(vf a, vf b) { return vf_in_order(_mm256_shuffle_ps(a, b, 0x88)); }
+V vf vf_odds(vf a, vf b) { return vf_in_order(_mm256_shuffle_ps(a, b, 0xdd)); }
+
+/* Two vectors of floats as one of short floats. */
+V vi vi_of_halves(__m128i a, __m128i b) { return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1); }
+V vi vi_of_f16(vf a, vf b)
+{
+    return vi_of_halves(_mm256_cvtps_ph(a, NEAREST), _mm256_cvtps_ph(b, NEAREST));
+}
+V vi vi_of_bf16(vf a, vf b) { return vi_of_halves(vf_to_bf16(a), vf_to_bf16(b)); }
+
+/* The larger, and of two zeros +0, so that the result does not depend on the order of elements. A NaN in x is
+ * ignored. */
+V vf vf_max_ordered(vf x, vf best)
+{
+    return _mm256_and_ps(_mm256_max_ps(x, best), _mm256_or_ps(x, _mm256_cmp_ps(x, best, _CMP_NEQ_UQ)));
+}
+V vd vd_max_ordered(vd x, vd best)
+{
+    return _mm256_and_pd(_mm256_max_pd(x, best), _mm256_or_pd(x, _mm256_cmp_pd(x, best, _CMP_NEQ_UQ)));
+}
+V float vf_largest_lane(vf x)
+{
+    x = vf_max_ordered(x, vf_swap(x, 4));
+    x = vf_max_ordered(x, vf_swap(x, 2));
+    return _mm256_cvtss_f32(vf_max_ordered(x, vf_swap(x, 1)));
+}
+V double vd_largest_lane(vd x)
+{
+    x = vd_max_ordered(x, vd_swap(x, 2));
+    return vd_first_lane(vd_max_ordered(x, vd_swap(x, 1)));
+}
+
+/* Lane l: the reduction of all lanes of x[l] by f. */
+V vd vd_reduce(const vd x[VD], vd (*f)(vd, vd))
+{
+    const vd a = f(_mm256_unpacklo_pd(x[0], x[1]), _mm256_unpackhi_pd(x[0], x[1]));
+    const vd b = f(_mm256_unpacklo_pd(x[2], x[3]), _mm256_unpackhi_pd(x[2], x[3]));
+    return f(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31));
+}
+V vf vf_reduce_two(vf a, vf b, vf (*f)(vf, vf))
+{
+    return f(_mm256_blend_ps(a, b, 0xcc),
+             _mm256_castpd_ps(_mm256_shuffle_pd(_mm256_castps_pd(a), _mm256_castps_pd(b), 0x5)));
+}
+V vf vf_reduce_four(const vf *x, vf (*f)(vf, vf))
+{
+    const vf a = vf_reduce_two(x[0], x[1], f), b = vf_reduce_two(x[2], x[3], f);
+    return f(_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd));
+}
+V vf vf_reduce(const vf x[VF], vf (*f)(vf, vf))
+{
+    const vf a = vf_reduce_four(x, f), b = vf_reduce_four(x + 4, f);
+    return f(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+}
+
+/* Lane l: the sum of lanes 0 .. l. */
+V vd vd_running_sum(vd x)
+{
+    x = vd_add(x, _mm256_blend_pd(_mm256_permute4x64_pd(x, 0x90), vd_zero(), 1));
+    return vd_add(x, _mm256_permute2f128_pd(x, x, 0x08));
+}
+
+/* *x = m and returns e, with x = m 2^e: not with a few instructions here. */
+enum { HAS_EXPONENTS = 0 };
+V vd vd_split_exponent(vd *x) { (void)x; return vd_zero(); }
+
+/* 16 bytes. */
+typedef __m128i vb;
+V vb   vb_load(const void *p)     { return _mm_loadu_si128(p); }
+V void vb_store(void *p, vb x)    { _mm_storeu_si128(p, x); }
+V vb   vb_or(vb a, vb b)          { return _mm_or_si128(a, b); }
+V vb   vb_shuffle(vb a, vb order) { return _mm_shuffle_epi8(a, order); }
+
+/* After non-temporal stores, before others read them. */
+V void stream_fence(void) { _mm_sfence(); }
+
+/* Prefetches a line that will be written: stores retire in order, and one that waits for its line holds up
+ * those after it. */
+V void prefetch_to_write(const void *p) { __asm__ volatile("prefetchw (%0)" : : "r"(p)); }
+
 #endif

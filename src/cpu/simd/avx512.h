@@ -401,4 +401,150 @@ V vf vf_lookup(const float *table, vi i)
     return _mm512_permutex2var_ps(vf_load(table), i, vf_load(table + 16));
 }
 
+/* Parts of vectors ------------------------------------------------------------------------- */
+
+/* VD floats as doubles, straight from memory, which takes no shuffles; the first n of them. */
+V vd vd_load_floats(const void *p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
+V vd vd_load_floats_n(const void *p, int64_t n)
+{
+    return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(vk_first(n), p));
+}
+
+/* The floats at p in the lanes of m; `otherwise` in the others. */
+V vf vf_load_where(const void *p, vm m, vf otherwise) { return _mm512_mask_loadu_ps(otherwise, m, p); }
+
+/* Is either a NaN? */
+V vm vf_unordered(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
+V vk vd_unordered(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q); }
+
+/* y, but `plain` where y is 0 or NaN. */
+V vf vf_unless_zero(vf y, vf plain)
+{
+    return _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(y, vf_zero(), _CMP_EQ_UQ), plain);
+}
+
+/* Lane 0; all lanes the last one; swaps of lanes that are `by` apart, a constant. */
+V double vd_first_lane(vd x) { return _mm512_cvtsd_f64(x); }
+V vd vd_last_lane(vd x) { return _mm512_permutexvar_pd(_mm512_set1_epi64(7), x); }
+V vd vd_swap(vd x, int by)
+{
+    if (by == 4) return _mm512_shuffle_f64x2(x, x, 0x4e);
+    return by == 2 ? _mm512_shuffle_f64x2(x, x, 0xb1) : _mm512_permute_pd(x, 0x55);
+}
+V vf vf_swap(vf x, int by)
+{
+    if (by == 8) return _mm512_shuffle_f32x4(x, x, 0x4e);
+    if (by == 4) return _mm512_shuffle_f32x4(x, x, 0xb1);
+    return by == 2 ? _mm512_permute_ps(x, 0x4e) : _mm512_permute_ps(x, 0xb1);
+}
+
+/* Lanes 0, 2, 4, ... of two vectors, and the others. */
+V vf vf_evens(vf a, vf b)
+{
+    return _mm512_permutex2var_ps(
+        a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
+}
+V vf vf_odds(vf a, vf b)
+{
+    return _mm512_permutex2var_ps(
+        a, _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), b);
+}
+
+/* Two vectors of floats as one of short floats. */
+V vi vi_of_halves(__m256i a, __m256i b) { return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1); }
+V vi vi_of_f16(vf a, vf b)
+{
+    return vi_of_halves(_mm512_cvtps_ph(a, NEAREST), _mm512_cvtps_ph(b, NEAREST));
+}
+V vi vi_of_bf16(vf a, vf b) { return vi_of_halves(vf_to_bf16(a), vf_to_bf16(b)); }
+
+/* The larger, and of two zeros +0, so that the result does not depend on the order of elements. A NaN in x is
+ * ignored. */
+enum { LARGER = 5 };  /* the larger, with its own sign */
+V vf vf_max_ordered(vf x, vf best) { return _mm512_range_ps(x, best, LARGER); }
+V vd vd_max_ordered(vd x, vd best) { return _mm512_range_pd(x, best, LARGER); }
+V float vf_largest_lane(vf x)
+{
+    x = vf_max_ordered(x, vf_swap(x, 8));
+    x = vf_max_ordered(x, vf_swap(x, 4));
+    x = vf_max_ordered(x, vf_swap(x, 2));
+    return _mm512_cvtss_f32(vf_max_ordered(x, vf_swap(x, 1)));
+}
+V double vd_largest_lane(vd x)
+{
+    x = vd_max_ordered(x, vd_swap(x, 4));
+    x = vd_max_ordered(x, vd_swap(x, 2));
+    return vd_first_lane(vd_max_ordered(x, vd_swap(x, 1)));
+}
+
+/* Lane l: the reduction of all lanes of x[l] by f. */
+V vd vd_reduce_two(vd a, vd b, vd (*f)(vd, vd))
+{
+    return f(_mm512_mask_blend_pd(0xaa, a, b), _mm512_shuffle_pd(a, b, 0x55));
+}
+V vd vd_reduce_four(vd a, vd b, vd (*f)(vd, vd))
+{
+    return f(_mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(a, b, 0xdd));
+}
+V vd vd_reduce(const vd x[VD], vd (*f)(vd, vd))
+{
+    const vd a = vd_reduce_two(x[0], x[1], f), b = vd_reduce_two(x[2], x[3], f),
+             c = vd_reduce_two(x[4], x[5], f), d = vd_reduce_two(x[6], x[7], f);
+    return vd_reduce_four(vd_reduce_four(a, b, f), vd_reduce_four(c, d, f), f);
+}
+V vf vf_reduce_two(vf a, vf b, vf (*f)(vf, vf))
+{
+    return f(_mm512_mask_blend_ps(0xcccc, a, b),
+             _mm512_castpd_ps(_mm512_shuffle_pd(_mm512_castps_pd(a), _mm512_castps_pd(b), 0x55)));
+}
+V vf vf_reduce_four(const vf *x, vf (*f)(vf, vf))
+{
+    const vf a = vf_reduce_two(x[0], x[1], f), b = vf_reduce_two(x[2], x[3], f);
+    return f(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xdd));
+}
+V vf vf_reduce_lanes(vf a, vf b, vf (*f)(vf, vf))
+{
+    return f(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
+}
+V vf vf_reduce(const vf x[VF], vf (*f)(vf, vf))
+{
+    const vf a = vf_reduce_four(x, f), b = vf_reduce_four(x + 4, f), c = vf_reduce_four(x + 8, f),
+             d = vf_reduce_four(x + 12, f);
+    return vf_reduce_lanes(vf_reduce_lanes(a, b, f), vf_reduce_lanes(c, d, f), f);
+}
+
+/* Lane l: the sum of lanes 0 .. l. */
+V vd vd_running_sum(vd x)
+{
+    const __m512i none = _mm512_setzero_si512();
+    x = vd_add(x, vl_as_vd(_mm512_alignr_epi64(vd_bits(x), none, 7)));
+    x = vd_add(x, vl_as_vd(_mm512_alignr_epi64(vd_bits(x), none, 6)));
+    return vd_add(x, vl_as_vd(_mm512_alignr_epi64(vd_bits(x), none, 4)));
+}
+
+/* *x = m and returns e, with x = m 2^e and 1 <= |m| < 2; 0, infinity and NaN stay, and e is 0.
+ * HAS_EXPONENTS: with a few instructions. */
+enum { HAS_EXPONENTS = 1 };
+V vd vd_split_exponent(vd *x)
+{
+    const __mmask8 other = _mm512_fpclass_pd_mask(*x, 0x9f), plain = (__mmask8)~other;
+    const vd e = _mm512_maskz_getexp_pd(plain, *x);
+    *x = _mm512_mask_getmant_pd(*x, plain, *x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
+    return e;
+}
+
+/* 16 bytes. */
+typedef __m128i vb;
+V vb   vb_load(const void *p)     { return _mm_loadu_si128(p); }
+V void vb_store(void *p, vb x)    { _mm_storeu_si128(p, x); }
+V vb   vb_or(vb a, vb b)          { return _mm_or_si128(a, b); }
+V vb   vb_shuffle(vb a, vb order) { return _mm_shuffle_epi8(a, order); }
+
+/* After non-temporal stores, before others read them. */
+V void stream_fence(void) { _mm_sfence(); }
+
+/* Prefetches a line that will be written: stores retire in order, and one that waits for its line holds up
+ * those after it. */
+V void prefetch_to_write(const void *p) { __asm__ volatile("prefetchw (%0)" : : "r"(p)); }
+
 #endif

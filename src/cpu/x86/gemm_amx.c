@@ -9,8 +9,8 @@
 #include "cpu/gemm/gemm.h"
 #include "cpu/kernels.h"
 #include "cpu/simd/avx512.h"
-#include "cpu/gemm/pack_fours.inc"
-#include "cpu/gemm/pack_pairs_16.inc"
+#include "cpu/x86/pack_fours.inc"
+#include "cpu/x86/pack_pairs_16.inc"
 
 enum { LINE = 64, HEIGHT = 16, SIDE = 16, BLOCK_BYTES = 4096 };
 

@@ -5,7 +5,7 @@
 #include "cpu/gemm/unroll.h"
 #include "cpu/kernels.h"
 #include "cpu/simd/avx512.h"
-#include "cpu/gemm/pack_pairs_16.inc"
+#include "cpu/x86/pack_pairs_16.inc"
 
 #define EACH_1 TO_12
 #define EACH_2 TO_12

@@ -91,7 +91,7 @@ static void split_b(void *panel, const char *src, int64_t step, int64_t step_k, 
 
 /* Panels of fours -------------------------------------------------------------------------- */
 
-#include "cpu/gemm/pack_fours.inc"
+#include "cpu/x86/pack_fours.inc"
 
 static void pack_u8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
                     int width)

@@ -1,7 +1,6 @@
 /* reduce_avx2.c - reductions with the vectors of AVX2. */
 #define ISA(name) name##_avx2
 #include "cpu/simd/avx2.h"
-#define VECTOR_BYTES 32
 V vl vi_sum8(vi x) { return _mm256_sad_epu8(x, _mm256_setzero_si256()); }
 #include "cpu/simd/reduce_dtypes.inc"
 

@@ -1,7 +1,6 @@
 /* reduce_avx512.c - reductions with the vectors of AVX-512. */
 #define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
-#define VECTOR_BYTES 64
 V vl vi_sum8(vi x) { return _mm512_sad_epu8(x, _mm512_setzero_si512()); }
 #include "cpu/simd/reduce_dtypes.inc"
 
