@@ -7,6 +7,7 @@
 #   make all        everything there is to build, CUDA too where nvcc is
 #   make plugins    backends, CUDA only if asked before
 #   make cuda       the backend for NVIDIA GPUs (needs nvcc)
+#   make python     the Python package: build/python, to be on PYTHONPATH
 #   make compat     the interfaces of other tensor systems
 #   make install    what was built, to PREFIX (/usr/local), below DESTDIR if set
 #   make docs       pages with search, and man pages: build/docs
@@ -43,7 +44,7 @@ endif
 RUN_BUILD = MAKEFLAGS=--no-print-directory cmake --build
 CMAKE_BUILD = $(RUN_BUILD) $(BUILD) -j$(JOBS)
 
-.PHONY: build help demo check test all plugins cuda compat install docs amalgamate package coverage \
+.PHONY: build help demo check test all plugins cuda compat python install docs amalgamate package coverage \
 	soak bench bench-peers bench-all clean
 
 build: $(BUILD)/CMakeCache.txt
@@ -84,6 +85,9 @@ cuda:
 compat: $(BUILD)/CMakeCache.txt
 	@$(CMAKE_BUILD) --target faces
 
+python: $(BUILD)/CMakeCache.txt
+	@$(CMAKE_BUILD) --target python
+
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
@@ -95,7 +99,7 @@ amalgamate:
 
 # A build of its own, of what is packaged.
 package:
-	@cmake -S . -B build/package -DTSR_CUDA=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_TESTS=OFF -DTSR_BUILD_EXAMPLES=OFF
+	@cmake -S . -B build/package -DTSR_CUDA=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_PYTHON=OFF -DTSR_BUILD_TESTS=OFF -DTSR_BUILD_EXAMPLES=OFF
 	@$(RUN_BUILD) build/package -j$(JOBS)
 	@cd build/package && cpack -B $(CURDIR)/build/packages >/dev/null && \
 		cpack --config CPackSourceConfig.cmake -B $(CURDIR)/build/packages >/dev/null

@@ -13,8 +13,6 @@ import subprocess
 import sys
 import tempfile
 
-FOLDERS = ["src/core", "src/backend", "src/ops", "src/cpu", "src/cpu/gemm", "src/cpu/nn", "src/cpu/conv", "src/cpu/fft",
-           "src/io", "src/interop"]
 PATHS = ["include", "src"]
 CC = os.environ.get("CC", "cc")
 
@@ -229,9 +227,10 @@ class Headers:
 
 def source_files():
     files = []
-    for folder in FOLDERS:
-        files += sorted(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".c"))
-    return files
+    for folder, _, names in os.walk("src"):
+        if not folder.endswith("/x86"):
+            files += [os.path.join(folder, f) for f in names if f.endswith(".c")]
+    return sorted(files)
 
 
 def part_of(text, owner, undefined):

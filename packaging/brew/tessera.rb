@@ -10,6 +10,7 @@ class Tessera < Formula
 
   def install
     system "cmake", "-S", ".", "-B", "build", *std_cmake_args, "-DTSR_CUDA=OFF", "-DTSR_BUILD_COMPAT=OFF",
+           "-DTSR_BUILD_PYTHON=OFF",
            "-DTSR_BUILD_BACKENDS=OFF", "-DTSR_BUILD_TESTS=OFF", "-DTSR_BUILD_EXAMPLES=OFF"
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"

@@ -31,7 +31,7 @@ class Tessera(ConanFile):
     def generate(self):
         toolchain = CMakeToolchain(self)
         toolchain.variables["TSR_BUILD_CLI"] = bool(self.options.command)
-        for name in ("TSR_CUDA", "TSR_BUILD_COMPAT", "TSR_BUILD_BACKENDS", "TSR_BUILD_TESTS", "TSR_BUILD_EXAMPLES"):
+        for name in ("TSR_CUDA", "TSR_BUILD_COMPAT", "TSR_BUILD_PYTHON", "TSR_BUILD_BACKENDS", "TSR_BUILD_TESTS", "TSR_BUILD_EXAMPLES"):
             toolchain.variables[name] = False
         toolchain.generate()
 

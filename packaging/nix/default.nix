@@ -11,6 +11,7 @@ pkgs.stdenv.mkDerivation {
   cmakeFlags = [
     "-DTSR_CUDA=OFF"
     "-DTSR_BUILD_COMPAT=OFF"
+    "-DTSR_BUILD_PYTHON=OFF"
     "-DTSR_BUILD_BACKENDS=OFF"
     "-DTSR_BUILD_TESTS=OFF"
     "-DTSR_BUILD_EXAMPLES=OFF"

@@ -3,7 +3,7 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS options FEATURES tool TSR_BUILD_CLI)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
-    OPTIONS ${options} -DTSR_CUDA=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_BACKENDS=OFF -DTSR_BUILD_TESTS=OFF
+    OPTIONS ${options} -DTSR_CUDA=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_PYTHON=OFF -DTSR_BUILD_BACKENDS=OFF -DTSR_BUILD_TESTS=OFF
             -DTSR_BUILD_EXAMPLES=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/tessera)
