@@ -176,6 +176,25 @@ static void check_silu_and_mul(trial *t)
     }
 }
 
+/* alpha * x + y, also in place; the order of operands is that of BLAS. */
+static void check_axpy(trial *t)
+{
+    int64_t shape[TRIAL_RANK];
+    const int ndim = random_shape(t, shape, 0, TRIAL_RANK, true);
+    const double alpha = once_in(t, 4) ? -2 : 1.5;
+    make_input(t, X, t->check->dtype, ndim, shape, FILL_SMALL);
+    make_input(t, WQ, t->check->dtype, ndim, shape, FILL_SMALL);
+    make_output(t, RESULT, t->check->dtype, ndim, shape);
+    GO_ON(t);
+    NEED(t, tsr_axpy(&t->tensor[RESULT], TSR_SCALAR(alpha), t->tensor[X], t->tensor[WQ]));
+    check_gaps(t, RESULT);
+    const int64_t count = count_of(ndim, shape);
+    for (int64_t i = first_sample(t, count, 8); i >= 0; i = next_sample(t, i, count, 8)) {
+        const double x = alpha * at(t, X, i), y = at(t, WQ, i);
+        check_near(t, RESULT, i, real_value(x + y), epsilon_of(t->check->dtype) * (fabs(x) + fabs(y)));
+    }
+}
+
 /* f8 rounds so coarsely between the steps that every result would pass. */
 static bool is_fine(tsr_dtype dtype) { return is_float(dtype) && dtype >= TSR_F16; }
 
@@ -185,6 +204,7 @@ void list_layers(check_list *list)
                is_fine);
     add_checks(list, (check){ .family = "nn", .run = check_instance_norm, .every = 2 }, "instance_norm",
                is_float);
+    add_checks(list, (check){ .family = "elementwise", .run = check_axpy, .every = 2 }, "axpy", is_float);
     add_checks(list, (check){ .family = "nn", .run = check_silu_and_mul, .every = 2 }, "silu_and_mul",
                is_float);
 }

@@ -26,7 +26,8 @@ OTHER_HEADERS = {
     "device.h": "devices", "dtype.h": "dtypes", "element.h": "single elements",
     "interop.h": "memory of others", "io.h": "files", "log.h": "messages", "match.h": "signatures",
     "memory.h": "memory", "op.h": "the list of ops", "op_rows.h": "macros", "ops.h": "includes",
-    "print.h": "printing", "scalar.h": "single numbers", "status.h": "failures", "stream.h": "devices",
+    "print.h": "printing", "scalar.h": "single numbers", "scope.h": "life of tensors",
+    "status.h": "failures", "stream.h": "devices",
     "tessera.h": "includes", "threads.h": "threads", "view.h": "views: nothing is computed",
 }
 

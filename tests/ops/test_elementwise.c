@@ -914,3 +914,24 @@ TEST(test_long_rows_of_the_widest_dtype_with_gaps_are_as_packed_ones)
     tsr_release(&packed);
     tsr_release(&want);
 }
+
+TEST(test_axpy_takes_numbers_of_its_dtype_and_works_in_place)
+{
+    tsr_tensor *x = NULL, *y = NULL, *n = NULL, *out = NULL, none;
+    EXPECT_OK(tsr_full(&x, TSR_F32, TSR_SHAPE(2, 3), TSR_SCALAR(4)));
+    EXPECT_OK(tsr_ones(&y, TSR_F32, TSR_SHAPE(2, 3)));
+    EXPECT_OK(tsr_full(&n, TSR_I32, TSR_SHAPE(3), TSR_SCALAR(5)));
+    EXPECT_OK(tsr_axpy(&y, TSR_SCALAR(0.5), x, y));
+    EXPECT(TSR_AT(float, y, 1, 2) == 3);
+    EXPECT_OK(tsr_axpy(&out, TSR_SCALAR(-2), n, n));
+    EXPECT(out->dtype == TSR_I32 && TSR_AT(int32_t, out, 2) == -5);
+    tsr_release(&out);
+    EXPECT_FAILS(tsr_axpy(&out, TSR_SCALAR(0.5), n, n), TSR_EDTYPE, "number does not fit i32");
+    EXPECT_FAILS(tsr_axpy(NULL, TSR_SCALAR(1), x, y), TSR_ENULL, "axpy: out");
+    EXPECT_FAILS(tsr_axpy(&out, TSR_SCALAR(1), NULL, y), TSR_ENULL, "axpy: x");
+    EXPECT_FAILS(tsr_axpy(&out, TSR_SCALAR(1), x, NULL), TSR_ENULL, "axpy: y");
+    EXPECT_FAILS(tsr_axpy(&out, TSR_SCALAR(1), x, tsr_place_none(&none)), TSR_EDTYPE, "");
+    EXPECT_FAILS(tsr_axpy(&out, (tsr_scalar){ .dtype = TSR_F32 }, x, y), TSR_EDTYPE, "");
+    EXPECT(out == NULL);
+    tsr_release_all(&x, &y, &n);
+}

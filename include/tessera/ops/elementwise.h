@@ -211,6 +211,11 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_fma(tsr_tensor **out, const tsr_tensor *x,
 TSR_API TSR_MUST_CHECK tsr_status tsr_addcmul(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y,
                                               const tsr_tensor *w, double scale);
 
+/* alpha * x + y, rounded once for real dtypes; in place: tsr_axpy(&y, TSR_SCALAR(0.5), x, y). alpha takes the
+ * dtype of x and y: TSR_EDTYPE if that has no such numbers. (numeric) */
+TSR_API TSR_MUST_CHECK tsr_status tsr_axpy(tsr_tensor **out, tsr_scalar alpha, const tsr_tensor *x,
+                                           const tsr_tensor *y);
+
 TSR_END_C
 
 #endif
