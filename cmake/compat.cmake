@@ -40,8 +40,10 @@ function(add_face_library face name)
         BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH ${PROJECT_BINARY_DIR}/lib
         INSTALL_RPATH "${own_place}/../../../..")
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/compat/${face})
-    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/compat/${face}/include
-         ${PROJECT_BINARY_DIR}/compat/${face}/include SYMBOLIC)
+    set(link ${PROJECT_BINARY_DIR}/compat/${face}/include)
+    if(IS_SYMLINK ${link} OR NOT IS_DIRECTORY ${link})  # a face may make some of its headers there
+        file(CREATE_LINK ${PROJECT_SOURCE_DIR}/compat/${face}/include ${link} SYMBOLIC)
+    endif()
     if(TSR_INSTALL)
         install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera/compat/${face}/lib
                 COMPONENT compat OPTIONAL)

@@ -135,8 +135,10 @@ infiniStatus_t infiniopCreatePagedCachingDescriptor(
     infiniopTensorDescriptor_t slot_mapping)
 {
     Draft draft(TAG_PagedCaching, handle, desc_ptr, 2, { k_cache, v_cache, k, v, slot_mapping });
-    return draft.one_dtype({ 0, 1, 2, 3 }).dtypes(4, INTEGERS).rank(0, 4, 4).one_shape({ 0, 1 }).rank(2, 3, 3)
-        .one_shape({ 2, 3 }).shape(2, { draft.dim(2, 0), draft.dim(0, 1), draft.dim(0, 3) })
+    return draft.one_dtype({ 0, 1, 2, 3 }).dtypes(4, INTEGERS).rank(0, 4, 4).rank(2, 3, 3)
+        .shape(1, { draft.dim(0, 0), draft.dim(0, 1), draft.dim(0, 2), draft.dim(1, 3) })
+        .shape(2, { draft.dim(2, 0), draft.dim(0, 1), draft.dim(0, 3) })
+        .shape(3, { draft.dim(2, 0), draft.dim(0, 1), draft.dim(1, 3) })
         .shape(4, { draft.dim(2, 0) }).finish();
 }
 
@@ -182,7 +184,9 @@ void need_pages(Draft &draft, float scale)
     draft.op.number[0] = scale;
     const int64_t heads = draft.dim(1, 1), kv = draft.dim(2, 1);
     draft.dtypes(0, FLOATS).one_dtype({ 0, 1, 2, 3 }).dtypes(4, INTEGERS).dtypes(5, INTEGERS)
-        .dtypes(6, FLOATS).rank(1, 3, 3).one_shape({ 0, 1 }).rank(2, 4, 4).one_shape({ 2, 3 })
+        .dtypes(6, FLOATS).rank(1, 3, 3).rank(2, 4, 4)
+        .shape(3, { draft.dim(2, 0), kv, draft.dim(2, 2), draft.dim(3, 3) })
+        .shape(0, { draft.dim(1, 0), heads, draft.dim(3, 3) })
         .need(draft.dim(2, 3) == draft.dim(1, 2) && kv > 0 && heads % kv == 0 && draft.dim(2, 2) > 0,
               INFINI_STATUS_BAD_TENSOR_SHAPE)
         .rank(4, 2, 2).shape(5, { draft.dim(4, 0) }).shape(6, { heads })

@@ -7,6 +7,38 @@
 
 using namespace face;
 
+namespace face {
+
+Live live;
+
+namespace {
+
+/* A copy on the heap that is known by its tag. */
+template <class Object>
+infiniStatus_t hand_over(Object **out, const Object &object, uint32_t tag)
+{
+    Object *made = new (std::nothrow) Object(object);
+    if (!made || !live.add(made, tag)) {
+        delete made;
+        return INFINI_STATUS_INTERNAL_ERROR;
+    }
+    *out = made;
+    return INFINI_STATUS_SUCCESS;
+}
+
+template <class Object>
+infiniStatus_t end(Object *object, uint32_t tag)
+{
+    if (!object) return INFINI_STATUS_NULL_POINTER;
+    if (!live.remove(object, tag)) return INFINI_STATUS_BAD_PARAM;
+    delete object;
+    return INFINI_STATUS_SUCCESS;
+}
+
+} // namespace
+
+} // namespace face
+
 /* Handles ------------------------------------------------------------------------- */
 
 infiniStatus_t infiniopCreateHandle(infiniopHandle_t *handle_ptr)
@@ -15,17 +47,12 @@ infiniStatus_t infiniopCreateHandle(infiniopHandle_t *handle_ptr)
     if (!handle_ptr) return INFINI_STATUS_NULL_POINTER;
     FACE_TRY(infinirtGetDevice(&h.device, &h.device_id));
     FACE_TRY(find_device(&h.where, h.device, h.device_id));
-    InfiniopHandle *made = new (std::nothrow) InfiniopHandle(h);
-    if (!made) return INFINI_STATUS_INTERNAL_ERROR;
-    *handle_ptr = made;
-    return INFINI_STATUS_SUCCESS;
+    return hand_over(handle_ptr, h, TAG_HANDLE);
 }
 
 infiniStatus_t infiniopDestroyHandle(infiniopHandle_t handle)
 {
-    if (!handle) return INFINI_STATUS_NULL_POINTER;
-    delete handle;
-    return INFINI_STATUS_SUCCESS;
+    return end(handle, TAG_HANDLE);
 }
 
 infiniStatus_t infiniopSetRuntimeDevice(infiniDevice_t device, int device_id)
@@ -74,8 +101,8 @@ infiniStatus_t infiniopCreateTensorDescriptor(infiniopTensorDescriptor_t *desc_p
     tsr_desc d;
     if (!desc_ptr) return INFINI_STATUS_NULL_POINTER;
     FACE_TRY(make_desc(&d, dtype, ndim, shape, strides));
-    InfiniopTensorDescriptor *made = new (std::nothrow) InfiniopTensorDescriptor;
-    if (!made) return INFINI_STATUS_INTERNAL_ERROR;
+    InfiniopTensorDescriptor *made = nullptr;
+    FACE_TRY(hand_over(&made, InfiniopTensorDescriptor(), TAG_TENSOR));
     made->dtype = dtype;
     made->ndim = ndim;
     made->shape = made->own_shape;
@@ -90,8 +117,7 @@ infiniStatus_t infiniopCreateTensorDescriptor(infiniopTensorDescriptor_t *desc_p
 
 infiniStatus_t infiniopDestroyTensorDescriptor(infiniopTensorDescriptor_t desc)
 {
-    delete desc;
-    return INFINI_STATUS_SUCCESS;
+    return desc ? end(desc, TAG_TENSOR) : INFINI_STATUS_SUCCESS;
 }
 
 /* All groups ---------------------------------------------------------------------------- */
@@ -100,6 +126,7 @@ infiniStatus_t infiniopGetDescriptorDeviceType(const InfiniopDescriptor *desc_pt
                                                infiniDevice_t *device_type)
 {
     if (!desc_ptr || !device_type) return INFINI_STATUS_NULL_POINTER;
+    if (live.kind(desc_ptr) <= TAG_TENSOR) return INFINI_STATUS_BAD_PARAM;
     *device_type = desc_ptr->device_type;
     return INFINI_STATUS_SUCCESS;
 }
@@ -107,6 +134,7 @@ infiniStatus_t infiniopGetDescriptorDeviceType(const InfiniopDescriptor *desc_pt
 infiniStatus_t infiniopGetDescriptorDeviceId(const InfiniopDescriptor *desc_ptr, int *device_id)
 {
     if (!desc_ptr || !device_id) return INFINI_STATUS_NULL_POINTER;
+    if (live.kind(desc_ptr) <= TAG_TENSOR) return INFINI_STATUS_BAD_PARAM;
     *device_id = desc_ptr->device_id;
     return INFINI_STATUS_SUCCESS;
 }
@@ -123,10 +151,7 @@ infiniStatus_t workspace_size(const InfiniopDescriptor *desc, Tag tag, size_t *s
 
 infiniStatus_t destroy(InfiniopDescriptor *desc, Tag tag)
 {
-    FACE_TRY(check(desc, tag));
-    desc->tag = TAG_NONE;
-    delete desc;
-    return INFINI_STATUS_SUCCESS;
+    return end(desc, tag);
 }
 
 } // namespace
@@ -156,6 +181,7 @@ Draft::Draft(Tag tag, infiniopHandle_t handle, InfiniopDescriptor **out, int res
     op.results = results;
     op.given = 0;
     need(handle && out, INFINI_STATUS_NULL_POINTER);
+    if (good()) need(live.kind(handle) == TAG_HANDLE, INFINI_STATUS_BAD_PARAM);
     if (!good()) return;
     op.device_type = handle->device;
     op.device_id = handle->device_id;
@@ -163,6 +189,7 @@ Draft::Draft(Tag tag, infiniopHandle_t handle, InfiniopDescriptor **out, int res
     for (int i = 0; i < op.count && good(); i++) {
         const InfiniopTensorDescriptor *t = tensors.begin()[i];
         need(t || optional >> i & 1, INFINI_STATUS_NULL_POINTER);
+        if (t) need(live.kind(t) == TAG_TENSOR, INFINI_STATUS_BAD_PARAM);
         if (!t || !good()) continue;
         op.given |= 1u << i;
         op.dtype[i] = t->dtype;
@@ -241,6 +268,17 @@ Draft &Draft::scalar(int i)
     return *this;
 }
 
+Draft &Draft::expand(int i, int like)
+{
+    if (!good() || !has(i)) return *this;
+    const tsr_desc &shape = op.tensor[like].desc;
+    tsr_desc expanded;
+    need(tsr_desc_expand(&expanded, &op.tensor[i].desc, shape.ndim, shape.shape) == TSR_OK,
+         INFINI_STATUS_BAD_TENSOR_SHAPE);
+    if (good()) op.tensor[i].desc = expanded;
+    return *this;
+}
+
 Draft &Draft::axis(int i, int64_t axis)
 {
     if (!good()) return *this;
@@ -266,10 +304,7 @@ infiniStatus_t Draft::finish()
     for (int i = 0; i < MAX_TENSORS && good(); i++)
         if (has(i)) status_ = set_tensor(&op, i, op.tensor[i].desc);
     if (!good()) return status_;
-    InfiniopDescriptor *made = new (std::nothrow) InfiniopDescriptor(op);
-    if (!made) return INFINI_STATUS_INTERNAL_ERROR;
-    *out_ = made;
-    return INFINI_STATUS_SUCCESS;
+    return hand_over(out_, op, op.tag);
 }
 
 /* Operands ------------------------------------------------------------------------------ */

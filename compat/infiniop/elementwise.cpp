@@ -1,34 +1,13 @@
 /* elementwise.cpp - operators that work element by element.
  *
  * Broadcasting is by strides: all tensors of an operator have the shape of its result. */
-#include "op.h"
+#include "elementwise.h"
 
 #include <cmath>
 
 using namespace face;
 
 namespace {
-
-using Unary = tsr_status(tsr_tensor **, const tsr_tensor *);
-using Binary = tsr_status(tsr_tensor **, const tsr_tensor *, const tsr_tensor *);
-
-infiniStatus_t create_unary(Tag tag, infiniopHandle_t handle, InfiniopDescriptor **out,
-                            infiniopTensorDescriptor_t y, infiniopTensorDescriptor_t x, Dtypes dtypes)
-{
-    return Draft(tag, handle, out, 1, { y, x })
-        .all_dtypes(dtypes)
-        .one_dtype({ 0, 1 })
-        .one_shape({ 0, 1 })
-        .finish();
-}
-
-infiniStatus_t create_binary(Tag tag, infiniopHandle_t handle, InfiniopDescriptor **out,
-                             infiniopTensorDescriptor_t c, infiniopTensorDescriptor_t a,
-                             infiniopTensorDescriptor_t b, Dtypes dtypes)
-{
-    return Draft(tag, handle, out, 1, { c, a, b })
-        .all_dtypes(dtypes).one_dtype({ 0, 1, 2 }).one_shape({ 0, 1, 2 }).finish();
-}
 
 /* x * sigmoid(1.702 x) */
 tsr_status quick_gelu(tsr_tensor **y, const tsr_tensor *x)
@@ -102,23 +81,6 @@ tsr_status fill_with(tsr_tensor *t, int value) { return tsr_fill(t, TSR_SCALAR(v
 
 } // namespace
 
-/* y from x: the group, the function, the dtypes. */
-#define UNARY(Name, function, dtypes) \
-    infiniStatus_t infiniopCreate##Name##Descriptor( \
-        infiniopHandle_t handle, infiniop##Name##Descriptor_t *desc_ptr, infiniopTensorDescriptor_t y, \
-        infiniopTensorDescriptor_t x) \
-    { \
-        return create_unary(TAG_##Name, handle, desc_ptr, y, x, dtypes); \
-    } \
-    infiniStatus_t infiniop##Name(infiniop##Name##Descriptor_t desc, void *, size_t, void *y, const void *x, \
-                                  void *stream) \
-    { \
-        return run(desc, TAG_##Name, stream, { y, x }, [](tsr_tensor **t, const InfiniopDescriptor &) { \
-            Unary *op = function; \
-            return op(&t[0], t[1]); \
-        }); \
-    }
-
 UNARY(Atanh, tsr_atanh, FLOATS)
 UNARY(Erf, tsr_erf, FLOATS)
 UNARY(Erfc, tsr_erfc, FLOATS)
@@ -134,23 +96,6 @@ UNARY(Relu, tsr_relu, FLOATS)
 UNARY(Sigmoid, tsr_sigmoid, FLOATS)
 UNARY(Silu, tsr_silu, FLOATS)
 UNARY(Tanh, tsr_tanh, FLOATS)
-
-/* c from a and b. */
-#define BINARY(Name, function, dtypes) \
-    infiniStatus_t infiniopCreate##Name##Descriptor( \
-        infiniopHandle_t handle, infiniop##Name##Descriptor_t *desc_ptr, infiniopTensorDescriptor_t c, \
-        infiniopTensorDescriptor_t a, infiniopTensorDescriptor_t b) \
-    { \
-        return create_binary(TAG_##Name, handle, desc_ptr, c, a, b, dtypes); \
-    } \
-    infiniStatus_t infiniop##Name(infiniop##Name##Descriptor_t desc, void *, size_t, void *c, const void *a, \
-                                  const void *b, void *stream) \
-    { \
-        return run(desc, TAG_##Name, stream, { c, a, b }, [](tsr_tensor **t, const InfiniopDescriptor &) { \
-            Binary *op = function; \
-            return op(&t[0], t[1], t[2]); \
-        }); \
-    }
 
 namespace {
 

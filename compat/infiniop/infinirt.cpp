@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "device.h"
+#include "live.h"
 
 using namespace face;
 
@@ -45,13 +46,41 @@ Blocks &blocks()
     return *all;
 }
 
-tsr_stream *stream_of(infinirtStream_t s) { return s == &cpu_stream ? nullptr : (tsr_stream *)s; }
+/* What this library gave out, and is not destroyed. Memory of the host is here, of devices in the blocks. */
+enum Kind : uint32_t { STREAM = 1, EVENT, GRAPH, MEMORY };
+Live live;
+
+/* NULL, and the CPU's stream, are the device's own. */
+infiniStatus_t find(tsr_stream **out, infinirtStream_t s)
+{
+    *out = s == &cpu_stream ? nullptr : (tsr_stream *)s;
+    return !*out || live.kind(s) == STREAM ? INFINI_STATUS_SUCCESS : INFINI_STATUS_BAD_PARAM;
+}
+
+infiniStatus_t find(Event **out, infinirtEvent_t e)
+{
+    *out = (Event *)e;
+    if (!e) return INFINI_STATUS_NULL_POINTER;
+    return live.kind(e) == EVENT ? INFINI_STATUS_SUCCESS : INFINI_STATUS_BAD_PARAM;
+}
 
 infiniStatus_t host_alloc(void **out, size_t size)
 {
     void *p = nullptr;
     if (posix_memalign(&p, 64, size ? size : 1)) return INFINI_STATUS_INTERNAL_ERROR;
+    if (!live.add(p, MEMORY)) {
+        std::free(p);
+        return INFINI_STATUS_INTERNAL_ERROR;
+    }
     *out = p;
+    return INFINI_STATUS_SUCCESS;
+}
+
+infiniStatus_t host_free(void *p)
+{
+    if (!p) return INFINI_STATUS_SUCCESS;
+    if (!live.remove(p, MEMORY)) return INFINI_STATUS_BAD_PARAM;
+    std::free(p);
     return INFINI_STATUS_SUCCESS;
 }
 
@@ -202,30 +231,39 @@ infiniStatus_t infinirtStreamCreate(infinirtStream_t *stream_ptr)
     tsr_stream *s = nullptr;
     if (on_cpu()) return INFINI_STATUS_SUCCESS;
     FACE_TRY(status_of(tsr_stream_create(&s, current)));
+    if (!live.add(s, STREAM)) {
+        tsr_stream_destroy(&s);
+        return INFINI_STATUS_INTERNAL_ERROR;
+    }
     *stream_ptr = s;
     return INFINI_STATUS_SUCCESS;
 }
 
 infiniStatus_t infinirtStreamDestroy(infinirtStream_t stream)
 {
-    tsr_stream *s = stream_of(stream);
+    tsr_stream *s = nullptr;
+    FACE_TRY(find(&s, stream));
+    if (s && !live.remove(s, STREAM)) return INFINI_STATUS_BAD_PARAM;
     tsr_stream_destroy(&s);
     return INFINI_STATUS_SUCCESS;
 }
 
 infiniStatus_t infinirtStreamSynchronize(infinirtStream_t stream)
 {
-    if (stream_of(stream)) return status_of(tsr_stream_sync(stream_of(stream)));
+    tsr_stream *s = nullptr;
+    FACE_TRY(find(&s, stream));
+    if (s) return status_of(tsr_stream_sync(s));
     if (!on_cpu()) return status_of(tsr_device_sync(current));
     return INFINI_STATUS_SUCCESS;
 }
 
 infiniStatus_t infinirtStreamWaitEvent(infinirtStream_t stream, infinirtEvent_t event)
 {
-    if (!event) return INFINI_STATUS_NULL_POINTER;
-    const Event *e = (const Event *)event;
-    if (e->device_event)
-        return status_of(tsr_stream_wait(stream_of(stream), (const tsr_event *)e->device_event));
+    Event *e = nullptr;
+    tsr_stream *s = nullptr;
+    FACE_TRY(find(&e, event));
+    FACE_TRY(find(&s, stream));
+    if (e->device_event) return status_of(tsr_stream_wait(s, (const tsr_event *)e->device_event));
     return INFINI_STATUS_SUCCESS;
 }
 
@@ -241,9 +279,10 @@ infiniStatus_t infinirtEventCreateWithFlags(infinirtEvent_t *event_ptr, uint32_t
     e->flags = flags;
     tsr_event *made = nullptr;
     const tsr_status s = on_cpu() ? TSR_OK : tsr_event_create(&made, current);
-    if (s != TSR_OK) {
+    if (s != TSR_OK || !live.add(e, EVENT)) {
+        tsr_event_destroy(&made);
         delete e;
-        return status_of(s);
+        return s == TSR_OK ? INFINI_STATUS_INTERNAL_ERROR : status_of(s);
     }
     e->device_event = made;
     *event_ptr = e;
@@ -257,10 +296,11 @@ infiniStatus_t infinirtEventCreate(infinirtEvent_t *event_ptr)
 
 infiniStatus_t infinirtEventRecord(infinirtEvent_t event, infinirtStream_t stream)
 {
-    Event *e = (Event *)event;
-    if (!e) return INFINI_STATUS_NULL_POINTER;
-    if (e->device_event)
-        FACE_TRY(status_of(tsr_event_record((tsr_event *)e->device_event, stream_of(stream))));
+    Event *e = nullptr;
+    tsr_stream *s = nullptr;
+    FACE_TRY(find(&e, event));
+    FACE_TRY(find(&s, stream));
+    if (e->device_event) FACE_TRY(status_of(tsr_event_record((tsr_event *)e->device_event, s)));
     e->when = Clock::now();
     e->recorded = true;
     return INFINI_STATUS_SUCCESS;
@@ -268,8 +308,9 @@ infiniStatus_t infinirtEventRecord(infinirtEvent_t event, infinirtStream_t strea
 
 infiniStatus_t infinirtEventQuery(infinirtEvent_t event, infinirtEventStatus_t *status_ptr)
 {
-    const Event *e = (const Event *)event;
-    if (!e || !status_ptr) return INFINI_STATUS_NULL_POINTER;
+    Event *e = nullptr;
+    FACE_TRY(find(&e, event));
+    if (!status_ptr) return INFINI_STATUS_NULL_POINTER;
     *status_ptr = INFINIRT_EVENT_COMPLETE;
     bool done = true;
     if (!e->device_event || !e->recorded) return INFINI_STATUS_SUCCESS;
@@ -280,16 +321,17 @@ infiniStatus_t infinirtEventQuery(infinirtEvent_t event, infinirtEventStatus_t *
 
 infiniStatus_t infinirtEventSynchronize(infinirtEvent_t event)
 {
-    const Event *e = (const Event *)event;
-    if (!e) return INFINI_STATUS_NULL_POINTER;
+    Event *e = nullptr;
+    FACE_TRY(find(&e, event));
     if (e->device_event && e->recorded) return status_of(tsr_event_sync((const tsr_event *)e->device_event));
     return INFINI_STATUS_SUCCESS;
 }
 
 infiniStatus_t infinirtEventDestroy(infinirtEvent_t event)
 {
-    Event *e = (Event *)event;
-    if (!e) return INFINI_STATUS_NULL_POINTER;
+    Event *e = nullptr;
+    FACE_TRY(find(&e, event));
+    if (!live.remove(e, EVENT)) return INFINI_STATUS_BAD_PARAM;
     tsr_event *made = (tsr_event *)e->device_event;
     if (made) tsr_event_destroy(&made);
     delete e;
@@ -298,8 +340,10 @@ infiniStatus_t infinirtEventDestroy(infinirtEvent_t event)
 
 infiniStatus_t infinirtEventElapsedTime(float *ms_ptr, infinirtEvent_t start, infinirtEvent_t end)
 {
-    const Event *from = (const Event *)start, *to = (const Event *)end;
-    if (!ms_ptr || !from || !to) return INFINI_STATUS_NULL_POINTER;
+    Event *from = nullptr, *to = nullptr;
+    FACE_TRY(find(&from, start));
+    FACE_TRY(find(&to, end));
+    if (!ms_ptr) return INFINI_STATUS_NULL_POINTER;
     if (!from->recorded || !to->recorded || ((from->flags | to->flags) & INFINIRT_EVENT_DISABLE_TIMING))
         return INFINI_STATUS_BAD_PARAM;
     if (from->device_event && to->device_event) {
@@ -329,16 +373,10 @@ infiniStatus_t infinirtMallocHost(void **p_ptr, size_t size)
 
 infiniStatus_t infinirtFree(void *ptr)
 {
-    if (!on_cpu() && ptr) return device_free(ptr);
-    std::free(ptr);
-    return INFINI_STATUS_SUCCESS;
+    return !on_cpu() && ptr ? device_free(ptr) : host_free(ptr);
 }
 
-infiniStatus_t infinirtFreeHost(void *ptr)
-{
-    std::free(ptr);
-    return INFINI_STATUS_SUCCESS;
-}
+infiniStatus_t infinirtFreeHost(void *ptr) { return host_free(ptr); }
 
 infiniStatus_t infinirtMallocAsync(void **p_ptr, size_t size, infinirtStream_t)
 {
@@ -353,8 +391,10 @@ infiniStatus_t infinirtMemcpyAsync(void *dst, const void *src, size_t size, infi
     if ((int)kind < INFINIRT_MEMCPY_H2H || (int)kind > INFINIRT_MEMCPY_D2D) return INFINI_STATUS_BAD_PARAM;
     const bool to_device = kind == INFINIRT_MEMCPY_H2D || kind == INFINIRT_MEMCPY_D2D;
     const bool from_device = kind == INFINIRT_MEMCPY_D2H || kind == INFINIRT_MEMCPY_D2D;
-    tsr_stream *s = on_cpu() ? nullptr : stream_of(stream),
-               *before = s ? tsr_stream_current(current) : nullptr;
+    tsr_stream *s = nullptr;
+    FACE_TRY(find(&s, stream));
+    if (on_cpu()) s = nullptr;
+    tsr_stream *before = s ? tsr_stream_current(current) : nullptr;
     if (s) FACE_TRY(status_of(tsr_stream_use(s)));
     const infiniStatus_t done =
         copy(dst, to_device ? current : TSR_CPU, src, from_device ? current : TSR_CPU, size);
@@ -401,16 +441,23 @@ infiniStatus_t infinirtMemsetAsync(void *ptr, int value, size_t count, infinirtS
 
 infiniStatus_t infinirtStreamBeginCapture(infinirtStream_t stream, infinirtStreamCaptureMode_t)
 {
-    if (on_cpu() || !stream_of(stream)) return INFINI_STATUS_NOT_IMPLEMENTED;
-    return status_of(tsr_graph_begin(stream_of(stream)));
+    tsr_stream *s = nullptr;
+    FACE_TRY(find(&s, stream));
+    return on_cpu() || !s ? INFINI_STATUS_NOT_IMPLEMENTED : status_of(tsr_graph_begin(s));
 }
 
 infiniStatus_t infinirtStreamEndCapture(infinirtStream_t stream, infinirtGraph_t *graph_ptr)
 {
     tsr_graph *g = nullptr;
+    tsr_stream *s = nullptr;
     if (!graph_ptr) return INFINI_STATUS_NULL_POINTER;
-    if (on_cpu() || !stream_of(stream)) return INFINI_STATUS_NOT_IMPLEMENTED;
-    FACE_TRY(status_of(tsr_graph_end(&g, stream_of(stream))));
+    FACE_TRY(find(&s, stream));
+    if (on_cpu() || !s) return INFINI_STATUS_NOT_IMPLEMENTED;
+    FACE_TRY(status_of(tsr_graph_end(&g, s)));
+    if (!live.add(g, GRAPH)) {
+        tsr_graph_destroy(&g);
+        return INFINI_STATUS_INTERNAL_ERROR;
+    }
     *graph_ptr = g;
     return INFINI_STATUS_SUCCESS;
 }
@@ -420,6 +467,7 @@ infiniStatus_t infinirtGraphInstantiate(infinirtGraphExec_t *graph_exec_ptr, inf
                                         infinirtGraphNode_t *node_ptr, char *log_buffer, size_t buffer_size)
 {
     if (!graph_exec_ptr || !graph) return INFINI_STATUS_NULL_POINTER;
+    if (live.kind(graph) != GRAPH) return INFINI_STATUS_BAD_PARAM;
     if (node_ptr) *node_ptr = nullptr;
     if (log_buffer && buffer_size) log_buffer[0] = 0;
     *graph_exec_ptr = graph;
@@ -428,14 +476,18 @@ infiniStatus_t infinirtGraphInstantiate(infinirtGraphExec_t *graph_exec_ptr, inf
 
 infiniStatus_t infinirtGraphLuanch(infinirtGraphExec_t graph_exec, infinirtStream_t stream)
 {
+    tsr_stream *s = nullptr;
     if (!graph_exec) return INFINI_STATUS_NULL_POINTER;
-    return status_of(tsr_graph_launch((tsr_graph *)graph_exec, stream_of(stream)));
+    if (live.kind(graph_exec) != GRAPH) return INFINI_STATUS_BAD_PARAM;
+    FACE_TRY(find(&s, stream));
+    return status_of(tsr_graph_launch((tsr_graph *)graph_exec, s));
 }
 
 infiniStatus_t infinirtGraphDestroy(infinirtGraph_t graph)
 {
     tsr_graph *g = (tsr_graph *)graph;
     if (!g) return INFINI_STATUS_NULL_POINTER;
+    if (!live.remove(g, GRAPH)) return INFINI_STATUS_BAD_PARAM;
     tsr_graph_destroy(&g);
     return INFINI_STATUS_SUCCESS;
 }

@@ -202,9 +202,40 @@ tsr_status select_or_none(tsr_tensor **out, const tsr_tensor *t, int64_t i)
     return t ? tsr_select(out, t, 0, i) : TSR_OK;
 }
 
+/* b tanh(x / b) */
+tsr_status bounded(tsr_tensor **out, const tsr_tensor *x, double b)
+{
+    TSR_TRY(tsr_mul(out, x, TSR_NUMBER(1 / b)));
+    TSR_TRY(tsr_tanh(out, *out));
+    return tsr_mul(out, *out, TSR_NUMBER(b));
+}
+
+/* sigmoid(gate) times the gate held within 4, times the other half held within 25. */
+tsr_status situ_glu(tsr_tensor **out, const tsr_tensor *hidden)
+{
+    const int last = hidden->ndim - 1;
+    const int64_t n = hidden->shape[last] / 2;
+    Temp open, scale, other;
+    View gate, up;
+    TSR_TRY(tsr_slice(&gate, hidden, last, 0, n, 1));
+    TSR_TRY(tsr_slice(&up, hidden, last, n, 2 * n, 1));
+    TSR_TRY(bounded(&scale, gate, 4));
+    TSR_TRY(tsr_sigmoid(&open, gate));
+    TSR_TRY(tsr_mul(&scale, scale, open));
+    TSR_TRY(bounded(&other, up, 25));
+    return tsr_mul(out, scale, other);
+}
+
+tsr_status activate(tsr_tensor **out, const tsr_tensor *hidden, int activation)
+{
+    if (activation == INFINIOP_FUSED_MOE_ACT_SITUGLU) return situ_glu(out, hidden);
+    if (activation == INFINIOP_FUSED_MOE_ACT_SWIGLU) return tsr_silu_and_mul(out, hidden);
+    return tsr_silu(out, hidden);
+}
+
 /* weight * (w2 act(w1 x + b1) + b2) of one expert; t are w1, w2, b1, b2. */
 tsr_status moe_expert(tsr_tensor **out, const tsr_tensor *x, tsr_tensor *const *t, int64_t e, double weight,
-                      bool gated)
+                      int activation)
 {
     Temp w1, w2, b1, b2, hidden, act, y;
     TSR_TRY(tsr_select(&w1, t[0], 0, e));
@@ -212,8 +243,7 @@ tsr_status moe_expert(tsr_tensor **out, const tsr_tensor *x, tsr_tensor *const *
     TSR_TRY(select_or_none(&b1, t[2], e));
     TSR_TRY(select_or_none(&b2, t[3], e));
     TSR_TRY(tsr_linear(&hidden, x, w1, b1));
-    if (gated) TSR_TRY(tsr_silu_and_mul(&act, hidden));
-    else TSR_TRY(tsr_silu(&act, hidden));
+    TSR_TRY(activate(&act, hidden, activation));
     TSR_TRY(tsr_linear(&y, act, w2, b2));
     return tsr_mul(out, y, TSR_NUMBER(weight));
 }
@@ -222,12 +252,12 @@ tsr_status fused_moe(tsr_tensor **t, const InfiniopDescriptor &op)
 {
     Choice choice;
     Temp x, sum;
-    const bool gated = op.integer[0] == INFINIOP_FUSED_MOE_ACT_SWIGLU;
+    const int activation = (int)op.integer[0];
     TSR_TRY(read_choice(&choice, t[2], t[3], t[4]->shape[0]));
     TSR_TRY(tsr_cast(&x, t[1], wide(t[1])));
     TSR_TRY(tsr_zeros_like(&sum, x));
     TSR_TRY(mix(sum, x, choice, [&](tsr_tensor **part, const tsr_tensor *token, int64_t e, double weight) {
-        return moe_expert(part, token, t + 4, e, weight, gated);
+        return moe_expert(part, token, t + 4, e, weight, activation);
     }));
     return tsr_copy(t[0], sum);
 }
@@ -244,9 +274,9 @@ infiniStatus_t infiniopCreateFusedMoeDescriptor(
     Draft draft(TAG_FusedMoe, handle, desc_ptr, 1,
                 { out, input, token_selected_experts, token_final_scales, w1, w2, b1, b2 },
                 1u << 6 | 1u << 7);
-    const int64_t wide_by = activation == INFINIOP_FUSED_MOE_ACT_SWIGLU ? 2 : 1;
+    const int64_t wide_by = activation == INFINIOP_FUSED_MOE_ACT_SILU ? 1 : 2;
     draft.op.integer[0] = activation;
-    draft.need(activation == INFINIOP_FUSED_MOE_ACT_SILU || activation == INFINIOP_FUSED_MOE_ACT_SWIGLU,
+    draft.need((int)activation >= INFINIOP_FUSED_MOE_ACT_SILU && activation <= INFINIOP_FUSED_MOE_ACT_SITUGLU,
                INFINI_STATUS_NOT_IMPLEMENTED)
         .dtypes(0, FLOATS).one_dtype({ 0, 1, 4, 5, 6, 7 }).dtypes(2, INTEGERS).dtypes(3, FLOATS)
         .rank(1, 2, 2).one_shape({ 0, 1 }).rank(2, 2, 2).one_shape({ 2, 3 }).rank(4, 3, 3).rank(5, 3, 3)
@@ -353,4 +383,65 @@ infiniStatus_t infiniopDeepseekMoeWithDevicePtrs(infiniopDeepseekMoeDescriptor_t
     return run_deepseek(desc, stream, out, hidden, topk_indices, topk_weights,
                         { (const void *const *)gate_weight_ptrs, (const void *const *)up_weight_ptrs,
                           (const void *const *)down_weight_ptrs });
+}
+
+/* Sums of products ------------------------------------------------------------------------------- */
+
+/* beta input + alpha (sum over the batch of batch1 batch2); input broadcasts. */
+infiniStatus_t infiniopCreateAddbmmDescriptor(Handle handle, Desc *out, T y, T input, T batch1, T batch2,
+                                              float alpha, float beta)
+{
+    Draft draft(TAG_Addbmm, handle, out, 1, { y, input, batch1, batch2 });
+    draft.op.number[0] = alpha;
+    draft.op.number[1] = beta;
+    return draft.all_dtypes(FLOATS).one_dtype({ 0, 1, 2, 3 }).rank(2, 3, 3)
+        .shape(3, { draft.dim(2, 0), draft.dim(2, 2), draft.dim(3, 2) })
+        .shape(0, { draft.dim(2, 1), draft.dim(3, 2) }).expand(1, 0).finish();
+}
+
+infiniStatus_t infiniopAddbmm(Desc desc, P, size_t, P y, C input, C batch1, C batch2, P stream)
+{
+    return run(desc, TAG_Addbmm, stream, { y, input, batch1, batch2 },
+               [](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
+                   const int batch = 0;
+                   Temp a, b, products, sum, start;
+                   TSR_TRY(tsr_cast(&a, t[2], wide(t[2])));
+                   TSR_TRY(tsr_cast(&b, t[3], wide(t[3])));
+                   TSR_TRY(tsr_matmul(&products, a, b));
+                   TSR_TRY(tsr_sum(&sum, products, 1, &batch, false));
+                   TSR_TRY(tsr_mul(&sum, sum, TSR_NUMBER(op.number[0])));
+                   if (op.number[1] == 0) return tsr_copy(t[0], sum);
+                   TSR_TRY(tsr_cast(&start, t[1], wide(t[1])));
+                   TSR_TRY(tsr_mul(&start, start, TSR_NUMBER(op.number[1])));
+                   TSR_TRY(tsr_add(&sum, sum, start));
+                   return tsr_copy(t[0], sum);
+               });
+}
+
+/* beta input + alpha vec1 vec2^T; input broadcasts. */
+infiniStatus_t infiniopCreateAddrDescriptor(Handle handle, Desc *out, T y, T input, T vec1, T vec2,
+                                            float beta, float alpha)
+{
+    Draft draft(TAG_Addr, handle, out, 1, { y, input, vec1, vec2 });
+    draft.op.number[0] = alpha;
+    draft.op.number[1] = beta;
+    return draft.all_dtypes(FLOATS).one_dtype({ 0, 1, 2, 3 }).rank(2, 1, 1).rank(3, 1, 1)
+        .shape(0, { draft.dim(2, 0), draft.dim(3, 0) }).expand(1, 0).finish();
+}
+
+infiniStatus_t infiniopAddr(Desc desc, P, size_t, P y, C input, C vec1, C vec2, P stream)
+{
+    return run(desc, TAG_Addr, stream, { y, input, vec1, vec2 },
+               [](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
+                   Temp a, b, sum, start;
+                   TSR_TRY(tsr_cast(&a, t[2], wide(t[2])));
+                   TSR_TRY(tsr_cast(&b, t[3], wide(t[3])));
+                   TSR_TRY(tsr_mul(&a, a, TSR_NUMBER(op.number[0])));
+                   TSR_TRY(tsr_outer(&sum, a, b));
+                   if (op.number[1] == 0) return tsr_copy(t[0], sum);
+                   TSR_TRY(tsr_cast(&start, t[1], wide(t[1])));
+                   TSR_TRY(tsr_mul(&start, start, TSR_NUMBER(op.number[1])));
+                   TSR_TRY(tsr_add(&sum, sum, start));
+                   return tsr_copy(t[0], sum);
+               });
 }

@@ -10,11 +10,7 @@
     } \
     infiniStatus_t infiniop##Name run_arguments { return INFINI_STATUS_NOT_IMPLEMENTED; }
 
-using Handle = infiniopHandle_t;
-using Desc = InfiniopDescriptor *;
-using T = infiniopTensorDescriptor_t;
-using P = void *;
-using C = const void *;
+using namespace face;
 
 MISSING(ChunkGatedDeltaRule, (Handle, Desc *, T, T, T, T, T, T, T, T, T, T, T, bool, size_t),
         (Desc, P, size_t, P, P, P, C, C, C, C, C, C, C, C, P))
@@ -32,3 +28,27 @@ MISSING(GptqMarlinGemm, (Handle, Desc *, T, T, T, T, T, T, T, T),
 MISSING(GptqMarlinRepack, (Handle, Desc *, T, T, T, int64_t, bool), (Desc, P, size_t, P, C, C, P))
 MISSING(GptqQyblasGemm, (Handle, Desc *, T, T, T, T, T),
         (Desc, P, size_t, P, C, C, P, P, int64_t, int64_t, P))
+MISSING(CausalConv1d, (Handle, Desc *, T, T, T, T, T, T, T, T, T),
+        (Desc, P, size_t, P, P, P, C, C, C, C, C, C, P))
+MISSING(FlashAttention, (Handle, Desc *, T, T, T, T, T, float, char), (Desc, P, size_t, P, C, C, C, C, P))
+MISSING(Fp8IndexerLogits, (Handle, Desc *, T, T, T, T, T, T, T), (Desc, P, C, C, C, C, C, C, P))
+MISSING(Fp8IndexerQuant, (Handle, Desc *, T, T, T, T), (Desc, P, P, C, C, P))
+MISSING(Fp8MlaRmsnormCache, (Handle, Desc *, T, T, T, T, T, T, double), (Desc, P, P, C, C, C, C, P))
+MISSING(Fp8SparseMla, (Handle, Desc *, T, T, T, T, T, float), (Desc, P, size_t, P, C, C, C, C, P))
+MISSING(FusedFp8Indexer, (Handle, Desc *, T, T, T, T, T, T, T, T, T, T, uint64_t, double, double),
+        (Desc, P, P, P, C, C, C, C, C, C, C, P))
+MISSING(FusedMoeMxfp4, (Handle, Desc *, T, T, T, T, T, T, T, T, infiniopFusedMoeActivation_t),
+        (Desc, P, size_t, P, C, C, C, C, C, C, C, P))
+MISSING(KimiDeltaAttention, (Handle, Desc *, T, T, T, T, T, T, T, T, T, T, T, T, T, float, float, bool),
+        (Desc, P, size_t, P, P, P, C, C, C, C, C, C, C, C, C, C, P))
+MISSING(LinearMxfp4, (Handle, Desc *, T, T, T, T, T, float), (Desc, P, size_t, P, C, C, C, C, P))
+MISSING(MambaSelectiveScan, (Handle, Desc *, T, T, T, T, T, T, T, T, T, T),
+        (Desc, P, size_t, P, C, C, C, C, C, C, C, C, P, P))
+MISSING(MoeAlign, (Handle, Desc *, T, T, T, T, size_t, size_t), (Desc, P, size_t, P, P, P, C, C, int, P))
+MISSING(MoeFusedDense, (Handle, Desc *, T, T, T, T, T, T, T, T, T),
+        (Desc, P, size_t, P, C, C, C, C, C, C, C, C, P))
+MISSING(MoeFusedGate, (Handle, Desc *, T, T, T, T, size_t, size_t, size_t, float, bool),
+        (Desc, P, size_t, P, P, C, C, P))
+MISSING(PrepareMoeInput, (Handle, Desc *, T, T, T, T, T, T, T, size_t, size_t, size_t),
+        (Desc, P, size_t, P, P, P, P, P, P, C, P))
+MISSING(Rwkv5Wkv, (Handle, Desc *, T, T, T, T, T, T, T), (Desc, P, size_t, P, C, C, C, C, C, P, P))

@@ -26,6 +26,7 @@
 
 #include "device.h"
 #include "infiniop.h"
+#include "live.h"
 
 /* As the original's Python front end sees it: some releases of that read and write these fields. */
 struct InfiniopTensorDescriptor {
@@ -46,13 +47,16 @@ struct InfiniopHandle {
 namespace face {
 
 enum Tag : uint32_t {
-    TAG_NONE = 0x1f0b0000, /* so that other memory is unlikely to pass for a descriptor */
+    TAG_HANDLE = 1,
+    TAG_TENSOR,
 #define X(Name) TAG_##Name,
 #include "groups.def"
 #undef X
 };
 
-enum { MAX_TENSORS = 11, MAX_RESULTS = 4 };
+extern Live live; /* handles, tensor descriptors and descriptors, each with its tag */
+
+enum { MAX_TENSORS = 12, MAX_RESULTS = 4 };
 
 } // namespace face
 
@@ -84,6 +88,13 @@ constexpr Dtypes INTEGERS = set_of(INFINI_DTYPE_I8) | set_of(INFINI_DTYPE_I16) |
 constexpr Dtypes BYTES = set_of(INFINI_DTYPE_BYTE) | set_of(INFINI_DTYPE_U8) | set_of(INFINI_DTYPE_I8);
 constexpr Dtypes NUMBERS = FLOATS | INTEGERS;
 constexpr Dtypes ANY = ~0u;
+
+/* Short names for long parameter lists: a tensor's descriptor, results and operands. */
+using Handle = infiniopHandle_t;
+using Desc = InfiniopDescriptor *;
+using T = infiniopTensorDescriptor_t;
+using P = void *;
+using C = const void *;
 
 /* A tensor that lives to the end of the block; passes as a handle to make or to read. */
 class Temp {
@@ -128,6 +139,7 @@ public:
     const tsr_desc &operator[](int i) const { return op.tensor[i].desc; }
     tsr_desc &operator[](int i) { return op.tensor[i].desc; }
     int64_t dim(int i, int axis) const; /* negative axes count from the end; 0 if there is none */
+    int dims(int i) const { return good() && has(i) ? op.tensor[i].ndim : 0; }
 
     Draft &need(bool condition, infiniStatus_t otherwise);
     Draft &dtypes(int i, Dtypes allowed);             /* BAD_TENSOR_DTYPE; skips what is not given */
@@ -137,6 +149,7 @@ public:
     Draft &rank(int i, int least, int most);
     Draft &shape(int i, std::initializer_list<int64_t> sizes);
     Draft &scalar(int i);                             /* one element; its dims are dropped */
+    Draft &expand(int i, int like);                   /* broadcasts tensor i to the shape of another */
     Draft &axis(int i, int64_t axis);                 /* BAD_PARAM unless tensor i has it */
 
     /* Would Tessera's op give tensor 0 from these others? Its failure is the status. */
@@ -204,11 +217,11 @@ private:
 /* Elements moved byte by byte, on the host: no alignment needed, nothing allocated. */
 tsr_status copy_bytes(void *dst, const tsr_desc *dst_desc, const void *src, const tsr_desc *src_desc);
 
-/* Is this a descriptor of that group? */
+/* Is this a descriptor of that group, and not destroyed? */
 inline infiniStatus_t check(const InfiniopDescriptor *desc, Tag tag)
 {
     if (!desc) return INFINI_STATUS_NULL_POINTER;
-    return desc->tag == tag ? INFINI_STATUS_SUCCESS : INFINI_STATUS_BAD_PARAM;
+    return live.kind(desc) == tag ? INFINI_STATUS_SUCCESS : INFINI_STATUS_BAD_PARAM;
 }
 
 /* Ops of this thread go to the stream while it lives; NULL is the current one. */
@@ -229,12 +242,12 @@ private:
     tsr_device where_ = TSR_CPU;
 };
 
-/* body(tensors, descriptor) -> tsr_status; tensors[i] is NULL where it was not given. */
+/* body(tensors, descriptor) -> tsr_status; tensors[i] is NULL where it was not given. The descriptor was
+ * checked, or is a copy of one that was. */
 template <int N, class Body>
-infiniStatus_t run(const InfiniopDescriptor *desc, Tag tag, void *stream, const void *const (&data)[N],
-                   Body &&body)
+infiniStatus_t run_checked(const InfiniopDescriptor *desc, void *stream, const void *const (&data)[N],
+                           Body &&body)
 {
-    FACE_TRY(check(desc, tag));
     Operand operand[N];
     tsr_tensor *t[N];
     for (int i = 0; i < N; i++) {
@@ -245,6 +258,14 @@ infiniStatus_t run(const InfiniopDescriptor *desc, Tag tag, void *stream, const 
     FACE_TRY(status_of(body(t, *desc)));
     for (int i = 0; i < desc->results; i++) FACE_TRY(operand[i].write_back());
     return INFINI_STATUS_SUCCESS;
+}
+
+template <int N, class Body>
+infiniStatus_t run(const InfiniopDescriptor *desc, Tag tag, void *stream, const void *const (&data)[N],
+                   Body &&body)
+{
+    FACE_TRY(check(desc, tag));
+    return run_checked(desc, stream, data, body);
 }
 
 /* A tensor of the device that an op runs on, from numbers of the host. */

@@ -55,7 +55,8 @@ infiniStatus_t infiniopRandomSample(infiniopRandomSampleDescriptor_t desc, void 
                                     const void *probs, float random_val, float topp, int topk,
                                     float temperature, void *stream)
 {
-    if (!(random_val >= 0 && random_val < 1)) return INFINI_STATUS_BAD_PARAM;
+    FACE_TRY(check(desc, TAG_RandomSample));
+    if (!(random_val >= 0 && random_val < 1) || desc->integer[0]) return INFINI_STATUS_BAD_PARAM;
     return run(desc, TAG_RandomSample, stream, { result, probs },
                [=](tsr_tensor **t, const InfiniopDescriptor &) {
         return sample(t[0], t[1], random_val, topp, topk, temperature);
@@ -83,7 +84,7 @@ infiniStatus_t run_experts(const InfiniopDescriptor *desc, Tag tag, void *stream
     d.dtype = TSR_I32;
     FACE_TRY(set_tensor(&op, 1, d));
     op.results = 2;
-    return run(&op, tag, stream, { values, indices, x, bias },
+    return run_checked(&op, stream, { values, indices, x, bias },
                [=](tsr_tensor **t, const InfiniopDescriptor &) {
         return body(t[0], t[1], t + 2, topk, factor, norm);
     });
@@ -266,4 +267,131 @@ infiniStatus_t infiniopHistc(infiniopHistcDescriptor_t desc, void *, size_t, voi
                              void *stream)
 {
     return run(desc, TAG_Histc, stream, { y, x }, histogram);
+}
+
+/* Routing with described results ------------------------------------------------------------------ */
+
+namespace {
+
+/* weights, indices, gate, bias: (n, k) twice, (n, experts), (experts) or none. */
+Draft &need_routing(Draft &draft, bool renormalize)
+{
+    draft.op.integer[0] = renormalize;
+    return draft.dtypes(0, set_of(INFINI_DTYPE_F32)).dtypes(1, INTEGERS).dtypes(2, FLOATS).dtypes(3, FLOATS)
+        .rank(2, 2, 2).rank(0, 2, 2).one_shape({ 0, 1 }).shape(3, { draft.dim(2, 1) })
+        .need(draft.dim(0, 0) == draft.dim(2, 0) && draft.dim(0, 1) >= 1, INFINI_STATUS_BAD_TENSOR_SHAPE)
+        .need(draft.dim(0, 1) <= draft.dim(2, 1), INFINI_STATUS_BAD_TENSOR_SHAPE);
+}
+
+/* The experts of the best scores; the bias counts for the choice and not for the weights. */
+tsr_status choose_experts(tsr_tensor **t, const tsr_tensor *scores, bool renormalize)
+{
+    Temp bias, biased, best, places, weights;
+    const tsr_tensor *choice = scores;
+    if (t[3]) {
+        TSR_TRY(tsr_cast(&bias, t[3], scores->dtype));
+        TSR_TRY(tsr_add(&biased, scores, bias));
+        choice = biased;
+    }
+    TSR_TRY(tsr_topk(&best, &places, choice, t[0]->shape[1], -1, true, true));
+    TSR_TRY(tsr_gather(&weights, scores, places, 1));
+    if (renormalize) TSR_TRY(divide_by_sum(&weights, 0));
+    TSR_TRY(tsr_copy(t[0], weights));
+    return tsr_copy(t[1], places);
+}
+
+} // namespace
+
+infiniStatus_t infiniopCreateMoeTopkSoftmaxDescriptor(Handle handle, Desc *out, T weights, T indices,
+                                                      T gate, T bias, bool renormalize, float softcapping)
+{
+    Draft draft(TAG_MoeTopkSoftmax, handle, out, 2, { weights, indices, gate, bias }, 1u << 3);
+    draft.op.number[0] = softcapping;
+    return need_routing(draft, renormalize).finish();
+}
+
+infiniStatus_t infiniopMoeTopkSoftmax(Desc desc, P, size_t, P weights, P indices, C gate, C bias, P stream)
+{
+    return run(desc, TAG_MoeTopkSoftmax, stream, { weights, indices, gate, bias },
+               [](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
+                   Temp scores;
+                   TSR_TRY(tsr_cast(&scores, t[2], TSR_F32));
+                   if (op.number[0] != 0) {
+                       TSR_TRY(tsr_mul(&scores, scores, TSR_NUMBER(1 / op.number[0])));
+                       TSR_TRY(tsr_tanh(&scores, scores));
+                       TSR_TRY(tsr_mul(&scores, scores, TSR_NUMBER(op.number[0])));
+                   }
+                   TSR_TRY(tsr_softmax(&scores, scores, -1));
+                   return choose_experts(t, scores, op.integer[0]);
+               });
+}
+
+infiniStatus_t infiniopCreateMoeTopkSigmoidDescriptor(Handle handle, Desc *out, T weights, T indices,
+                                                      T gate, T bias, bool renormalize)
+{
+    Draft draft(TAG_MoeTopkSigmoid, handle, out, 2, { weights, indices, gate, bias }, 1u << 3);
+    return need_routing(draft, renormalize).finish();
+}
+
+infiniStatus_t infiniopMoeTopkSigmoid(Desc desc, P, size_t, P weights, P indices, C gate, C bias, P stream)
+{
+    return run(desc, TAG_MoeTopkSigmoid, stream, { weights, indices, gate, bias },
+               [](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
+                   Temp scores;
+                   TSR_TRY(tsr_cast(&scores, t[2], TSR_F32));
+                   TSR_TRY(tsr_sigmoid(&scores, scores));
+                   return choose_experts(t, scores, op.integer[0]);
+               });
+}
+
+/* (n, k, width) summed over k. */
+infiniStatus_t infiniopCreateMoeSumDescriptor(Handle handle, Desc *out, T y, T x)
+{
+    Draft draft(TAG_MoeSum, handle, out, 1, { y, x });
+    return draft.all_dtypes(FLOATS).one_dtype({ 0, 1 }).rank(1, 3, 3)
+        .shape(0, { draft.dim(1, 0), draft.dim(1, 2) }).finish();
+}
+
+infiniStatus_t infiniopMoeSum(Desc desc, P, size_t, P y, C x, P stream)
+{
+    return run(desc, TAG_MoeSum, stream, { y, x },
+               [](tsr_tensor **t, const InfiniopDescriptor &) -> tsr_status {
+                   const int experts = 1;
+                   Temp wide_x, sum;
+                   TSR_TRY(tsr_cast(&wide_x, t[1], wide(t[1])));
+                   TSR_TRY(tsr_sum(&sum, wide_x, 1, &experts, false));
+                   return tsr_copy(t[0], sum);
+               });
+}
+
+/* Draws in batches -------------------------------------------------------------------------------- */
+
+infiniStatus_t infiniopCreateRandomSampleBatchDescriptor(Handle handle, infiniopRandomSampleDescriptor_t *out,
+                                                         T result, T probs)
+{
+    Draft draft(TAG_RandomSample, handle, out, 1, { result, probs });
+    draft.op.integer[0] = 1;
+    return draft.dtypes(0, INTEGERS).dtypes(1, FLOATS).rank(1, 2, 2).shape(0, { draft.dim(1, 0) })
+        .need(draft.dim(1, 1) > 0, INFINI_STATUS_BAD_TENSOR_SHAPE).finish();
+}
+
+infiniStatus_t infiniopRandomSampleBatch(infiniopRandomSampleDescriptor_t desc, P, size_t, P result, C probs,
+                                         const float *random_val, const float *topp, const int *topk,
+                                         const float *temperature, int batch_size, P stream)
+{
+    FACE_TRY(check(desc, TAG_RandomSample));
+    if (!random_val || !topp || !topk || !temperature) return INFINI_STATUS_NULL_POINTER;
+    if (!desc->integer[0] || batch_size != desc->tensor[1].shape[0]) return INFINI_STATUS_BAD_PARAM;
+    for (int i = 0; i < batch_size; i++)
+        if (!(random_val[i] >= 0 && random_val[i] < 1)) return INFINI_STATUS_BAD_PARAM;
+    return run(desc, TAG_RandomSample, stream, { result, probs },
+               [=](tsr_tensor **t, const InfiniopDescriptor &) -> tsr_status {
+                   for (int i = 0; i < batch_size; i++) {
+                       View one, row;
+                       TSR_TRY(tsr_select(&one, t[0], 0, i));
+                       TSR_TRY(tsr_select(&row, t[1], 0, i));
+                       TSR_TRY(sample(one, row, random_val[i], topp[i], topk[i], temperature[i]));
+                   }
+                   return TSR_OK;
+               });
 }

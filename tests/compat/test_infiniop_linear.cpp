@@ -370,9 +370,40 @@ TEST(test_fused_moe_mixes_the_chosen_experts)
                             nullptr)),
                     INFINI_STATUS_BAD_PARAM);
                 EXPECT_INFINI(CREATE_OP(FusedMoe, out.desc(), x.desc(), index.desc(), scale.desc(), w1.desc(),
-                                        w2.desc(), nullptr, nullptr, INFINIOP_FUSED_MOE_ACT_SITUGLU),
+                                        w2.desc(), nullptr, nullptr, INFINIOP_FUSED_MOE_ACT_SWIGLU_LIMIT_10),
                               INFINI_STATUS_NOT_IMPLEMENTED);
             }
+}
+
+TEST(test_fused_moe_bounds_both_halves)
+{
+    Handle handle;
+    const size_t h = 3, inter = 4;
+    const infiniDtype_t dt = INFINI_DTYPE_F32;
+    Array out({ 1, h }, dt), x({ 1, h }, dt), w1({ 1, 2 * inter, h }, dt), w2({ 1, h, inter }, dt);
+    Array index({ 1, 1 }, INFINI_DTYPE_I32), scale({ 1, 1 }, dt);
+    x.random(1, -9, 9);
+    w1.random(2);
+    w2.random(3);
+    scale.fill([](size_t) { return 0.5; });
+    EXPECT_DONE(RUN_OP(FusedMoe,
+                       (out.desc(), x.desc(), index.desc(), scale.desc(), w1.desc(), w2.desc(), nullptr,
+                        nullptr, INFINIOP_FUSED_MOE_ACT_SITUGLU),
+                       (out.data(), x.data(), index.data(), scale.data(), w1.data(), w2.data(), nullptr,
+                        nullptr)));
+    expect_elements("FusedMoe", out, [&](size_t i) {
+        double y = 0;
+        for (size_t j = 0; j < inter; j++) {
+            double gate = 0, up = 0;
+            for (size_t q = 0; q < h; q++) {
+                gate += w1[j * h + q] * x[q];
+                up += w1[(inter + j) * h + q] * x[q];
+            }
+            const double open = 4 * std::tanh(gate / 4) / (1 + std::exp(-gate));
+            y += open * 25 * std::tanh(up / 25) * w2[i * inter + j];
+        }
+        return 0.5 * y;
+    }, 8);
 }
 
 TEST(test_deepseek_moe_finds_its_experts_by_pointers)

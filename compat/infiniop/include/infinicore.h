@@ -51,6 +51,7 @@ typedef enum {
     INFINI_DEVICE_HYGON = 8,
     INFINI_DEVICE_SUGON = 8, /* its earlier name */
     INFINI_DEVICE_QY = 9,
+    INFINI_DEVICE_ALI = 10,
     INFINI_DEVICE_TYPE_COUNT
 } infiniDevice_t;
 

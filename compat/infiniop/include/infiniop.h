@@ -4,6 +4,7 @@
 #define INFINIOP_H
 
 #include "infiniop/handle.h"
+#include "infiniop/groups.h"
 #include "infiniop/ops/add.h"
 #include "infiniop/ops/add_rms_norm.h"
 #include "infiniop/ops/addcmul.h"
