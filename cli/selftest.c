@@ -402,7 +402,7 @@ const command selftest_command = {
             "  --json             one JSON document\n"
             "  --verbose          each check, and how often it ran\n"
             "\n"
-            "What a machine cannot do, as it lacks LAPACK, is counted as skipped, and so are\n"
+            "What a machine cannot do is counted as skipped, with the reason, and so are\n"
             "ops that no check is about. The last line tells the counts and the seed; with\n"
             "the same seed a failure can be seen again.\n"
             "\n"

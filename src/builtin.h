@@ -23,7 +23,8 @@ typedef struct tsri_host_entries {
     /* out = x, of its dtype, with before[d] elements ahead of it in dim d, and value around it. */
     bool (*pad)(tsr_status *s, tsr_tensor *out, const tsr_tensor *x, const int64_t *before, tsr_scalar value);
 
-    /* dst = src, of one dtype, where dst is a piece of a result of `whole` bytes that is written as a whole. */
+    /* dst = src, of one dtype, where dst is a piece of a result of `whole` bytes that is written as a
+     * whole. */
     tsr_status (*copy_piece)(tsr_tensor *dst, const tsr_tensor *src, int64_t whole);
 } tsri_host_entries;
 

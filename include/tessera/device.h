@@ -89,10 +89,9 @@ TSR_API tsr_fallback              tsr_get_fallback(void);
 /* Libraries of others ----------------------------------------------------------------
  *
  * LAPACK, FFTW, zlib and, where one is named, a BLAS are opened when they are first needed. They end the
- * program where this library would return TSR_ENOMEM. Without them results come from kernels of our own,
- * and what only LAPACK can do is TSR_EUNSUPPORTED. They are used at first, unless the environment variable
- * TSR_EXTERNAL is off. A build with -DTSR_EXTERNAL=OFF never uses them, whatever is set. For the whole
- * process, from the next call on. */
+ * program where this library would return TSR_ENOMEM. Without them results come from kernels of our own.
+ * They are used at first, unless the environment variable TSR_EXTERNAL is off. A build with
+ * -DTSR_EXTERNAL=OFF never uses them, whatever is set. For the whole process, from the next call on. */
 TSR_API void tsr_set_external(bool used);
 TSR_API bool tsr_get_external(void);
 

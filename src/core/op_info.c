@@ -1,4 +1,5 @@
-/* op_info.c - the rows of op.def as data: the ops of backends by their kinds, and behind them the composed ones. */
+/* op_info.c - the rows of op.def as data: the ops of backends by their kinds, and behind them the
+ * composed ones. */
 #include "mem.h"
 #include "tessera/op.h"
 

@@ -11,6 +11,7 @@ const tsri_lapack *tsri_lapack_get(tsr_dtype dtype)
 
 #else
 
+#include "factor/factor.h"
 #include "core/library.h"
 #include "core/env.h"
 #include "core/lock.h"
@@ -84,9 +85,9 @@ static void find(void)
 
 const tsri_lapack *tsri_lapack_get(tsr_dtype dtype)
 {
-    if (!tsri_libraries_used()) return NULL;
+    if (!tsri_libraries_used()) return tsri_factor_own(dtype);
     tsri_once_run(&once, find);
-    if (!found) return NULL;
+    if (!found) return tsri_factor_own(dtype);
     return &tables[dtype == TSR_F32 ? 0 : dtype == TSR_F64 ? 1 : dtype == TSR_C64 ? 2 : 3];
 }
 

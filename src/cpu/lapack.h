@@ -6,7 +6,8 @@
  *
  * The library that is taken is the first of these that opens and has every routine:
  * the path in TSR_LAPACK, where that is set ("none": no library at all); or else
- * OpenBLAS, the reference LAPACK and MKL by the names they are installed under.
+ * OpenBLAS, the reference LAPACK and MKL by the names they are installed under. Where none is found or
+ * none may be opened, routines of our own serve (factor/factor.h).
  */
 #ifndef TSRI_LAPACK_H
 #define TSRI_LAPACK_H
@@ -56,7 +57,8 @@ typedef struct tsri_lapack {
     } geev;
 } tsri_lapack;
 
-/* The routines for f32, f64, c64 or c128; NULL if there is no LAPACK. */
+/* The routines for f32, f64, c64 or c128: a library's, or those of factor/factor.h. NULL on a
+ * microcontroller. */
 const tsri_lapack *tsri_lapack_get(tsr_dtype dtype);
 
 #endif

@@ -1,6 +1,6 @@
-/* linalg.c - factorisations on the CPU, by LAPACK. See linalg.h.
+/* linalg.c - factorisations on the CPU, by LAPACK or routines with its interface. See linalg.h.
  *
- * A matrix that holds NaN or an infinity never reaches LAPACK, whose iterations need not
+ * A matrix that holds NaN or an infinity never reaches them, as their iterations need not
  * end then: its results are NaN.
  */
 #include "linalg.h"
@@ -77,7 +77,7 @@ TSRI_COLD tsr_status tsri_factor_fail(const tsri_factoring *c, int64_t number, i
                          "%s: %s is not positive definite: its leading minor of order %d is not positive",
                          c->op, matrix, (int)info);
     default:
-        return tsri_fail(TSR_EINVAL, "%s: %s: the iteration did not converge (LAPACK says %d)", c->op, matrix,
+        return tsri_fail(TSR_EINVAL, "%s: %s: the iteration did not converge (value %d)", c->op, matrix,
                          (int)info);
     }
 }
@@ -387,12 +387,7 @@ static tsr_status open_factoring(tsri_factoring *c, const tsr_op *op)
 {
     const tsr_desc *a = c->a;
     const int64_t m = a->shape[a->ndim - 2], n = a->shape[a->ndim - 1];
-    TSRI_CHECK(c->f || tsr_get_external(), TSR_EUNSUPPORTED,
-               "%s: needs LAPACK, and libraries of others are not used here (tsr_set_external, TSR_EXTERNAL)",
-               c->op);
-    TSRI_CHECK(c->f, TSR_EUNSUPPORTED,
-               "%s: needs LAPACK, and none was found; install libopenblas0 (Debian: apt-get install "
-               "libopenblas0) or set TSR_LAPACK to its absolute path", c->op);
+    TSRI_CHECK(c->f, TSR_EUNSUPPORTED, "%s: a build for microcontrollers has no factorisations", c->op);
     for (int i = 0; i < op->nin; i++) {
         const tsr_tensor *t = op->in[i];
         TSRI_TRY(tsri_factor_check_count(c, (double)tsri_max(t->shape[t->ndim - 2], t->shape[t->ndim - 1])));

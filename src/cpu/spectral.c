@@ -1,4 +1,5 @@
-/* spectral.c - singular values and eigenvalues on the CPU, by LAPACK. See linalg.h. */
+/* spectral.c - singular values and eigenvalues on the CPU, by LAPACK or routines with its interface. See
+ * linalg.h. */
 #include "linalg.h"
 
 /* Singular values -------------------------------------------------------------------------- */

@@ -123,17 +123,17 @@ static void run_with(trial *t, const check *c, uint64_t random, const trial_sett
     net.runs++;
 }
 
-/* The same for all runs of a trial. Most of linear algebra needs a library. */
-static void choose_kernels(const check *c, uint64_t random)
+/* The same for all runs of a trial. */
+static void choose_kernels(uint64_t random)
 {
     tsri_cpu_stream_from((random >> 40) % 3 == 0 ? 1 : 0);
-    tsr_set_external((random >> 44) % 2 == 0 || !strcmp(c->family, "linalg"));
+    tsr_set_external((random >> 44) % 2 == 0);
     tsri_prefer_parts((random >> 48) % 6 == 0);
 }
 
 static verdict try_trial(const check *c, uint64_t random, const scale *s, int threads)
 {
-    choose_kernels(c, random);
+    choose_kernels(random);
     const trial_settings checked = { .elements = s->elements, .edges = net.edges, .guarded = true,
                                      .nedges = s->edges ? net.nedges : 0 };
     trial_settings unchecked = checked;

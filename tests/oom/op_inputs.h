@@ -196,14 +196,12 @@ static tsr_tensor *own, *own_turned, *own_backward, *window, *shifted;
 #define FIRST_FMA              x
 
 #define CALL(name, call)   static tsr_status run_##name(void) { return call; }
-#define LAPACK(name, call) CALL(name, call)
 #define OWN(name, call)    CALL(own_##name, call)
 #include "op_calls.inc"
 #undef CALL
-#undef LAPACK
 #undef OWN
 
-typedef enum does { MAKES, FACTORS, WRITES } does;
+typedef enum does { MAKES, WRITES } does;
 
 static const struct scenario {
     const char *name;
@@ -211,11 +209,9 @@ static const struct scenario {
     does        does;  /* WRITES: into `own` */
 } scenarios[] = {
 #define CALL(name, call)   { #name, run_##name, MAKES },
-#define LAPACK(name, call) { #name, run_##name, FACTORS },
 #define OWN(name, call)    { "own " #name, run_own_##name, WRITES },
 #include "op_calls.inc"
 #undef CALL
-#undef LAPACK
 #undef OWN
 };
 

@@ -278,14 +278,6 @@ static bool fails_at(const struct scenario *s, handle h, const mode *m, long n)
 
 /* All of them ----------------------------------------------------------------------------------- */
 
-static bool has_lapack(void)
-{
-    tsr_tensor *z = NULL;
-    const tsr_status status = tsr_inv(&z, square);
-    tsr_release(&z);
-    return status != TSR_EUNSUPPORTED;
-}
-
 static void find_wanted(const struct scenario *s)
 {
     if (s->does == WRITES) make_own();
@@ -327,11 +319,9 @@ static void check_mode(const mode *m)
 {
     tsr_pool_enable(m->pool);
     EXPECT_OK(tsr_set_threads(m->threads));
-    const bool factors = has_lapack();
     const uint64_t hash = hash_inputs();
     const long live = at_rest();
     for (int i = 0; i < SCENARIOS; i++) {
-        if (scenarios[i].does == FACTORS && !factors) continue;
         check_scenario(&scenarios[i], m);
         EXPECT_MSG(hash_inputs() == hash, "%s, %s, %d threads: an operand changed", scenarios[i].name,
                    m->name, m->threads);
@@ -522,7 +512,7 @@ static void run_child(void)
         shown->threads = threads;
         for (int i = 0; i < SCENARIOS && !shown->failures; i++) {
             shown->name = scenarios[i].name;
-            if (scenarios[i].does != FACTORS) step_limits(&scenarios[i]);
+            step_limits(&scenarios[i]);
         }
     }
     drop_inputs();

@@ -7,9 +7,9 @@
  *   - What factorises (det, slogdet, inv, solve, lstsq, cholesky, lu, qr, svd, svdvals,
  *     eigh, eigvalsh, eig, eigvals, pinv, matrix_rank; matrix_power below 0;
  *     matrix_norm by singular values) takes f32, f64, c64 and c128 (TSR_EDTYPE:
- *     tsr_cast converts), and needs LAPACK on the CPU. It is looked for when it is
- *     first needed: at the absolute path in TSR_LAPACK, or by its usual names. Without one these
- *     functions are TSR_EUNSUPPORTED. Matrices without elements need none.
+ *     tsr_cast converts). On the CPU a LAPACK is used where there is one: it is looked for when it is
+ *     first needed, at the absolute path in TSR_LAPACK, or by its usual names. Without one,
+ *     routines of our own serve: as exact but for a small factor, and up to five times as slow.
  *   - A matrix that holds NaN or an infinity gives NaN wherever its results have elements
  *     that depend on it, and no failure; its rank is 0. Other matrices of the batch are
  *     not touched by that.
@@ -19,7 +19,7 @@
  *   - Results that are made are packed and row-major; those that are given may have any
  *     strides. Where one overlaps an operand, the outcome is as if the operand had been
  *     copied first. Two results of one call that overlap are TSR_EOVERLAP.
- *   - Bits depend on the LAPACK that was found, but not on tsr_set_threads().
+ *   - Bits depend on the LAPACK that was found, if any, but not on tsr_set_threads().
  *   - rtol is relative to the largest singular value of each matrix: what is not larger
  *     than rtol times that counts as 0. Negative means the default, max(rows, cols) times
  *     the distance from 1 to the next number of the dtype. TSR_EINVAL if it is not finite.
