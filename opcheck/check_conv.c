@@ -34,6 +34,11 @@ static void random_channels(trial *t, window *v)
         return;
     }
     v->groups = once_in(t, 4) ? random_size(t, 1, 3, MOST_CHANNELS) : 1;
+    if (v->groups == 1 && most_elements(t) > 4000 && once_in(t, 8)) { /* blocks of either */
+        v->c = random_between(t, 1, once_in(t, 2) ? 4 : 430);
+        v->o = random_between(t, 1, v->c < 5 ? 540 : 8);
+        return;
+    }
     const int64_t most = MOST_CHANNELS / v->groups;
     v->c = v->groups * (v->groups > 1 && once_in(t, 2) ? 1 : random_size(t, 1, 2, most));
     v->o = v->groups * (v->groups > 1 && once_in(t, 2) ? 1 : random_size(t, 1, 3, most));
@@ -49,9 +54,11 @@ static window random_window(trial *t)
     v.single = v.n == 1 && once_in(t, 3);
     int64_t left = most_elements(t) / 8 / v.c;
     for (int d = v.dims - 1; d >= 0; d--) {
-        v.kernel[d] = d == v.dims - 1 ? random_size(t, 1, 3, 12) : random_between(t, 1, 3);
+        v.kernel[d] = d < v.dims - 1 ? random_between(t, 1, once_in(t, 8) ? 12 : 3)
+                                     : random_size(t, 1, 3, once_in(t, 12) ? 300 : 12);
         v.stride[d] = plain ? stride : random_between(t, 1, 3);
         v.dilation[d] = plain || once_in(t, 2) ? 1 : random_between(t, 1, 3);
+        while (v.kernel[d] > 3 && reach_of(&v, d) > left) v.kernel[d] /= 2;
         v.in[d] = reach_of(&v, d) + random_size(t, 0, 3, left);
         left /= v.in[d];
     }
@@ -440,7 +447,7 @@ static void list_channels_last(check_list *list, tsr_dtype dtype)
                                .about = channels_last,
                                .dtype = dtype,
                                .every = 2,
-                               .more = i < 1 ? 3 : 1 },
+                               .more = i < 1 ? 6 : 2 },
                       rules[i].name);
 }
 
@@ -451,19 +458,19 @@ void list_conv(check_list *list)
         if (dtype == TSR_C32) continue;
         list_channels_last(list, dtype);
         add_check(list, (check){ .family = "conv", .op = TSR_OP_CONV, .run = check_conv, .dtype = dtype,
-                                 .more = 6 },
+                                 .more = 16 },
                   "conv");
         add_check(list,
                   (check){ .family = "conv", .op = TSR_OP_CONV_TRANSPOSE, .run = check_conv, .dtype = dtype,
-                           .more = 2 },
+                           .more = 6 },
                   "conv_transpose");
         if (is_complex(dtype)) continue;
         add_check(list, (check){ .family = "pool", .op = TSR_OP_MAX_POOL, .run = check_pool, .dtype = dtype,
-                                 .more = 2 },
+                                 .more = 6 },
                   "max_pool");
         if (!is_float(dtype)) continue;
         add_check(list, (check){ .family = "pool", .op = TSR_OP_AVG_POOL, .run = check_pool, .dtype = dtype,
-                                 .more = 4 },
+                                 .more = 8 },
                   "avg_pool");
         add_check(list,
                   (check){ .family = "quant", .op = TSR_OP_QUANTISE, .run = check_quantise, .dtype = dtype },

@@ -1,9 +1,10 @@
-/* check_index.c - picking and placing elements by number. */
+/* check_index.c - elements taken and placed by number. */
+#include <stdio.h>
 #include <string.h>
 
 #include "trial.h"
 
-enum { INPUT, INDEX, RESULT, SOURCE, WANTED };
+enum { INPUT, INDEX, RESULT, SOURCE, WANTED, FULL_INPUT, FULL_MASK };
 
 static const char family[] = "index";
 
@@ -16,31 +17,31 @@ static int64_t index_at(const tsr_tensor *index, int64_t k, int64_t n)
     return i < 0 ? i + n : i;
 }
 
-/* An input, and an index tensor of its shape but for the axis. Returns the rank. */
-static int make_operands(trial *t, int64_t shape[TRIAL_RANK], int64_t picks[TRIAL_RANK], int *axis)
+/* An input, and an index of its shape but for the axis; other dims may be shorter. Returns the rank. */
+static int make_operands(trial *t, int64_t shape[TRIAL_RANK], int64_t taken[TRIAL_RANK], int *axis)
 {
     const int ndim = random_shape(t, shape, 1, 3, false);
     *axis = (int)random_below(t, ndim);
-    memcpy(picks, shape, sizeof(int64_t) * TRIAL_RANK);
-    picks[*axis] = random_size(t, 0, 7, most_elements(t) / (count_of(ndim, shape) / shape[*axis]));
+    for (int d = 0; d < ndim; d++) taken[d] = once_in(t, 6) ? random_between(t, 0, shape[d]) : shape[d];
+    taken[*axis] = random_size(t, 0, 7, most_elements(t) / (count_of(ndim, shape) / shape[*axis]));
     make_input(t, INPUT, t->check->dtype, ndim, shape, FILL_SPECIAL);
-    make_indices(t, INDEX, index_dtypes[random_below(t, 5)], ndim, picks, shape[*axis]);
+    make_indices(t, INDEX, index_dtypes[random_below(t, 5)], ndim, taken, shape[*axis]);
     return ndim;
 }
 
 static void check_gather(trial *t)
 {
-    int64_t shape[TRIAL_RANK], picks[TRIAL_RANK];
+    int64_t shape[TRIAL_RANK], taken[TRIAL_RANK];
     int axis;
-    const int ndim = make_operands(t, shape, picks, &axis);
-    make_output(t, RESULT, t->check->dtype, ndim, picks);
+    const int ndim = make_operands(t, shape, taken, &axis);
+    make_output(t, RESULT, t->check->dtype, ndim, taken);
     GO_ON(t);
     NEED(t, tsr_gather(&t->tensor[RESULT], t->tensor[INPUT], t->tensor[INDEX], axis));
     check_gaps(t, RESULT);
     GO_ON(t);
     for (int64_t k = 0; k < tsr_numel(t->tensor[RESULT]); k++) {
         int64_t at[TSR_MAX_NDIM];
-        index_of(at, k, ndim, picks);
+        index_of(at, k, ndim, taken);
         at[axis] = index_at(t->tensor[INDEX], k, shape[axis]);
         MUST(t, same_bits(t->check->dtype, element(t->tensor[RESULT], k),
                           element(t->tensor[INPUT], place_of(at, ndim, shape))),
@@ -53,13 +54,13 @@ static void check_take(trial *t)
 {
     int64_t shape[TRIAL_RANK], result[TRIAL_RANK];
     const int ndim = random_shape(t, shape, 1, 3, false), axis = (int)random_below(t, ndim);
-    const int64_t picks = random_size(t, 0, 7, most_elements(t) / (count_of(ndim, shape) / shape[axis]));
+    const int64_t taken = random_size(t, 0, 7, most_elements(t) / (count_of(ndim, shape) / shape[axis]));
     make_input(t, INPUT, t->check->dtype, ndim, shape, FILL_SPECIAL);
-    make_indices(t, INDEX, index_dtypes[random_below(t, 5)], 1, &picks, shape[axis]);
+    make_indices(t, INDEX, index_dtypes[random_below(t, 5)], 1, &taken, shape[axis]);
     GO_ON(t);
     NEED(t, tsr_take(&t->tensor[RESULT], t->tensor[INPUT], t->tensor[INDEX], axis));
     memcpy(result, shape, sizeof result);
-    result[axis] = picks;
+    result[axis] = taken;
     check_shape(t, RESULT, t->check->dtype, ndim, result);
     GO_ON(t);
     for (int64_t k = 0; k < tsr_numel(t->tensor[RESULT]); k++) {
@@ -94,17 +95,17 @@ static void check_scatter(trial *t)
 {
     const tsr_scatter_mode mode = *(const tsr_scatter_mode *)t->check->about;
     const tsr_dtype dtype = t->check->dtype;
-    int64_t shape[TRIAL_RANK], picks[TRIAL_RANK];
+    int64_t shape[TRIAL_RANK], taken[TRIAL_RANK];
     int axis;
-    const int ndim = make_operands(t, shape, picks, &axis);
+    const int ndim = make_operands(t, shape, taken, &axis);
     make_input(t, INPUT, dtype, ndim, shape, FILL_SMALL);
-    make_input(t, SOURCE, dtype, ndim, picks, FILL_SMALL);
+    make_input(t, SOURCE, dtype, ndim, taken, FILL_SMALL);
     make_packed(t, WANTED, INPUT, ndim, shape);
     const int from = make_output_like(t, RESULT, INPUT);
     GO_ON(t);
     for (int64_t k = 0; k < tsr_numel(t->tensor[SOURCE]); k++) {
         int64_t at[TSR_MAX_NDIM];
-        index_of(at, k, ndim, picks);
+        index_of(at, k, ndim, taken);
         at[axis] = index_at(t->tensor[INDEX], k, shape[axis]);
         combine(dtype, element(t->tensor[WANTED], place_of(at, ndim, shape)), element(t->tensor[SOURCE], k),
                 mode);
@@ -115,22 +116,65 @@ static void check_scatter(trial *t)
     check_same(t, RESULT, WANTED, true);
 }
 
+/* One index lies outside its dim: the call fails, says which, and makes nothing. */
+static void check_outside(trial *t)
+{
+    int64_t shape[TRIAL_RANK], taken[TRIAL_RANK], at[TRIAL_RANK];
+    char where[120] = "";
+    const int ndim = random_shape(t, shape, 1, 3, false), axis = (int)random_below(t, ndim),
+              dims = random_shape(t, taken, 0, 3, false);
+    const int64_t n = shape[axis] < 127 ? shape[axis] : 127, k = random_below(t, count_of(dims, taken));
+    const tsr_dtype dtype = index_dtypes[random_below(t, 5)];
+    const bool before = is_signed(dtype) && once_in(t, 2);
+    shape[axis] = n;
+    make_input(t, INPUT, t->check->dtype, ndim, shape, FILL_SMALL);
+    make_output(t, INDEX, dtype, dims, taken);
+    GO_ON(t);
+    for (int64_t i = 0; i < count_of(dims, taken); i++) {
+        const int64_t index = i != k ? random_below(t, n) : before ? -n - 1 : n;
+        write_value(dtype, element(t->tensor[INDEX], i), integer_value(dtype, (uint64_t)index));
+    }
+    index_of(at, k, dims, taken);
+    for (int d = 0; d < dims; d++)
+        snprintf(where + strlen(where), sizeof where - strlen(where), d ? ", %lld" : "%lld",
+                 (long long)at[d]);
+    char said[200];
+    snprintf(said, sizeof said, "take: index %lld at (%s) is outside dim %d of ",
+             (long long)(before ? -n - 1 : n), where, axis);
+    mirrors_end();
+    const tsr_status s = tsr_take(&t->tensor[RESULT], t->tensor[INPUT], t->tensor[INDEX], axis);
+    MUST(t, s == TSR_EINDEX && !t->tensor[RESULT] && strstr(tsr_last_error(), said),
+         "%s: \"%s\" should say \"%s\"", tsr_status_name(s), tsr_last_error(), said);
+    MUST(t, tsr_one_hot(&t->tensor[RESULT], t->tensor[INDEX], n, TSR_F32) == TSR_EINDEX && !t->tensor[RESULT],
+         "one_hot took an index that lies outside");
+}
+
+/* Operands and masks broadcast to each other. */
 static void check_masked_select(trial *t)
 {
-    int64_t shape[TRIAL_RANK], n = 0;
-    const int ndim = random_shape(t, shape, 0, 3, true);
-    make_input(t, INPUT, t->check->dtype, ndim, shape, FILL_SPECIAL);
-    make_input(t, INDEX, TSR_BOOL, ndim, shape, FILL_SMALL);
+    int64_t shape[TRIAL_RANK], own[2][TRIAL_RANK], n = 0;
+    const int ndim = random_shape(t, shape, 0, 3, true), shorter = (int)random_below(t, 2),
+              drop = once_in(t, 3) ? (int)random_between(t, 0, ndim) : 0;
+    memcpy(own[0], shape, sizeof shape);
+    memcpy(own[1], shape, sizeof shape);
+    for (int d = 0; d < ndim; d++)
+        if (once_in(t, 4)) own[d < drop ? shorter : random_below(t, 2)][d] = 1;
+    for (int i = 0; i < 2; i++) {
+        const int less = i == shorter ? drop : 0;
+        make_input(t, i ? INDEX : INPUT, i ? TSR_BOOL : t->check->dtype, ndim - less, own[i] + less,
+                   i ? FILL_SMALL : FILL_SPECIAL);
+        make_packed(t, i ? FULL_MASK : FULL_INPUT, i ? INDEX : INPUT, ndim, shape);
+    }
     GO_ON(t);
     NEED(t, tsr_masked_select(&t->tensor[RESULT], t->tensor[INPUT], t->tensor[INDEX]));
-    for (int64_t k = 0; k < tsr_numel(t->tensor[INPUT]); k++)
-        n += (int64_t)value_at(t->tensor[INDEX], k).bits;
+    const int64_t count = count_of(ndim, shape);
+    for (int64_t k = 0; k < count; k++) n += (int64_t)value_at(t->tensor[FULL_MASK], k).bits;
     check_shape(t, RESULT, t->check->dtype, 1, &n);
     GO_ON(t);
     n = 0;
-    for (int64_t k = 0; k < tsr_numel(t->tensor[INPUT]); k++) {
-        if (!value_at(t->tensor[INDEX], k).bits) continue;
-        MUST(t, same_bits(t->check->dtype, element(t->tensor[RESULT], n), element(t->tensor[INPUT], k)),
+    for (int64_t k = 0; k < count; k++) {
+        if (!value_at(t->tensor[FULL_MASK], k).bits) continue;
+        MUST(t, same_bits(t->check->dtype, element(t->tensor[RESULT], n), element(t->tensor[FULL_INPUT], k)),
              "element %lld, where the mask is true, is not in its place", (long long)k);
         n++;
     }
@@ -139,7 +183,7 @@ static void check_masked_select(trial *t)
 static void check_nonzero(trial *t)
 {
     int64_t shape[TRIAL_RANK], rows = 0;
-    const int ndim = random_shape(t, shape, 1, 3, true);
+    const int ndim = random_shape(t, shape, 0, 3, true);
     make_input(t, INPUT, t->check->dtype, ndim, shape, FILL_SPECIAL);
     GO_ON(t);
     NEED(t, tsr_nonzero(&t->tensor[RESULT], t->tensor[INPUT]));
@@ -173,6 +217,11 @@ void list_index(check_list *list)
         c.op = TSR_OP_NONE;
         c.run = check_masked_select;
         add_check(list, c, "masked_select");
+        check outside = any;
+        outside.run = check_outside;
+        outside.cpu_only = true; /* a device says so later, or not at all */
+        outside.every = 3;
+        add_check(list, outside, "index outside");
         c.run = check_nonzero;
         add_check(list, c, "nonzero");
         c.op = TSR_OP_SCATTER;

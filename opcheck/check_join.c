@@ -3,13 +3,14 @@
 
 #include "trial.h"
 
-enum { RESULT, FIRST, MOST = 5 }; /* parts lie from FIRST on */
+/* Parts lie from FIRST on; a stack has those again and again. */
+enum { RESULT, FIRST, MOST = 5, MOST_STACKED = 70 };
 
 /* Parts of a whole: sizes along an axis, which a stack adds. */
 typedef struct parts {
     int n, axis, ndim; /* ndim of the whole */
     int64_t whole[TRIAL_RANK + 1];
-    int64_t begin[MOST + 1]; /* where each part begins along the axis, and the end */
+    int64_t begin[MOST_STACKED + 1]; /* where each part begins along the axis, and the end */
 } parts;
 
 /* The shape of part i; a part of a stack lacks the axis. Returns the rank. */
@@ -24,13 +25,19 @@ static int shape_of_part(int64_t *shape, const parts *p, int i, bool stacked)
     return n;
 }
 
-/* A shape whose axis is cut into n parts, some of them empty; of one index each for a stack. */
-static parts random_parts(trial *t, bool stacked)
+/* A shape whose axis is cut into n parts, some of them empty; of one index each for a stack, which may have
+ * more of them and whose elements are often neighbours. */
+static parts random_parts(trial *t, bool stacked, int64_t most)
 {
     parts p = { .n = (int)random_between(t, 1, MOST) };
     p.ndim = random_shape(t, p.whole, 1, TRIAL_RANK, true);
-    p.axis = (int)random_below(t, p.ndim);
-    if (stacked) p.whole[p.axis] = p.n;
+    p.axis = stacked && once_in(t, 2) ? p.ndim - 1 : (int)random_below(t, p.ndim);
+    if (stacked) {
+        p.whole[p.axis] = 1;
+        const int64_t room = most_elements(t) / (count_of(p.ndim, p.whole) + 1);
+        if (most > MOST && room > MOST) p.n = (int)random_size(t, 1, MOST, room < most ? room : most);
+        p.whole[p.axis] = p.n;
+    }
     const int64_t length = p.whole[p.axis];
     for (int i = 1; i < p.n; i++)
         p.begin[i] = stacked ? i : once_in(t, 3) ? p.begin[i - 1] : random_between(t, p.begin[i - 1], length);
@@ -50,7 +57,7 @@ static void check_parts(trial *t, const parts *p, bool stacked)
         for (int d = 0; d < p->ndim; d++)
             if (d != p->axis || !stacked) own[n++] = at[d] - (d == p->axis ? p->begin[i] : 0);
         shape_of_part(shape, p, i, stacked);
-        check_bits(t, RESULT, k, element(t->tensor[FIRST + i], place_of(own, n, shape)));
+        check_bits(t, RESULT, k, element(t->tensor[FIRST + i % MOST], place_of(own, n, shape)));
     }
 }
 
@@ -76,13 +83,13 @@ static const join_rule concat_rule = { "concat", false, concat }, stack_rule = {
 static void check_join(trial *t)
 {
     const join_rule *r = t->check->about;
-    const parts p = random_parts(t, r->stacked);
-    const tsr_tensor *in[MOST];
+    const parts p = random_parts(t, r->stacked, r->stacked ? MOST_STACKED : MOST);
+    const tsr_tensor *in[MOST_STACKED];
     for (int i = 0; i < p.n; i++) {
         int64_t shape[TRIAL_RANK];
         const int ndim = shape_of_part(shape, &p, i, r->stacked);
-        make_input(t, FIRST + i, t->check->dtype, ndim, shape, FILL_SPECIAL);
-        in[i] = t->tensor[FIRST + i];
+        if (i < MOST) make_input(t, FIRST + i, t->check->dtype, ndim, shape, FILL_SPECIAL);
+        in[i] = t->tensor[FIRST + i % MOST];
     }
     const bool given = !once_in(t, 4);
     if (given) make_output(t, RESULT, t->check->dtype, p.ndim, p.whole);
@@ -97,7 +104,7 @@ static void check_join(trial *t)
 static void check_cut(trial *t)
 {
     const bool stacked = !strcmp(t->check->name, "unstack");
-    const parts p = random_parts(t, stacked);
+    const parts p = random_parts(t, stacked, MOST);
     const tsr_dtype dtype = (tsr_dtype)random_between(t, 1, TSR_DTYPE_COUNT - 1);
     int64_t sizes[MOST];
     for (int i = 0; i < p.n; i++) sizes[i] = p.begin[i + 1] - p.begin[i];

@@ -4,7 +4,7 @@
 
 #include "trial.h"
 
-enum { X, WQ, WK, WV, WO, BQ, BK, BV, BO, RESULT };
+enum { X, WQ, WK, WV, WO, BQ, BK, BV, BO, RESULT, MASK, FULL_MASK };
 
 static double at(const trial *t, int slot, int64_t k) { return value_at(t->tensor[slot], k).re; }
 
@@ -35,19 +35,28 @@ static void project(const trial *t, double *out, const double *x, int64_t in, in
     }
 }
 
-static void mix(projected *p, const layer *l, int64_t head, int64_t i)
+/* Does row i of a head see row c? */
+static bool is_seen(const trial *t, const layer *l, int64_t batch, int64_t head, int64_t i, int64_t c)
 {
-    const int64_t own = head / (l->h / l->g), seen = l->causal ? i + 1 : l->seq;
+    const tsr_tensor *mask = t->tensor[FULL_MASK];
+    if (l->causal && c > i) return false;
+    return !mask || value_at(mask, ((batch * l->h + head) * l->seq + i) * l->seq + c).bits != 0;
+}
+
+static void mix(const trial *t, projected *p, const layer *l, int64_t batch, int64_t head, int64_t i)
+{
+    const int64_t own = head / (l->h / l->g);
     double weight[SEQ], sum = 0;
-    for (int64_t c = 0; c < seen; c++) {
+    for (int64_t c = 0; c < l->seq; c++) {
         double score = 0;
         for (int64_t j = 0; j < l->d; j++) score += p->q[i][head * l->d + j] * p->k[c][own * l->d + j];
-        sum += weight[c] = exp(score / sqrt((double)l->d));
+        weight[c] = is_seen(t, l, batch, head, i, c) ? exp(score / sqrt((double)l->d)) : 0;
+        sum += weight[c];
     }
     for (int64_t j = 0; j < l->e; j++) {
         double top = 0;
-        for (int64_t c = 0; c < seen; c++) top += weight[c] * p->v[c][own * l->e + j];
-        p->mixed[i][head * l->e + j] = top / sum;
+        for (int64_t c = 0; c < l->seq; c++) top += weight[c] * p->v[c][own * l->e + j];
+        p->mixed[i][head * l->e + j] = sum > 0 ? top / sum : 0;
     }
 }
 
@@ -60,7 +69,7 @@ static void run_layer(const trial *t, projected *p, const layer *l, int64_t batc
         project(t, p->k[i], x, l->embed, l->g * l->d, WK, BK);
         project(t, p->v[i], x, l->embed, l->g * l->e, WV, BV);
     }
-    for (int64_t i = 0; i < l->seq * l->h; i++) mix(p, l, i % l->h, i / l->h);
+    for (int64_t i = 0; i < l->seq * l->h; i++) mix(t, p, l, batch, i % l->h, i / l->h);
 }
 
 /* What one rounding of the dtype changes a number near 1 by. */
@@ -100,6 +109,12 @@ static layer make_layer(trial *t)
         tsr_reshape(&t->tensor[X], t->tensor[X], TSR_SHAPE(l.batches, l.seq, l.embed)) != TSR_OK)
         fail_trial(t, "no reshape: %s", tsr_last_error());
     make_output(t, RESULT, t->check->dtype, 3, (const int64_t[]){ l.batches, l.seq, l.features });
+    const int64_t full[] = { l.batches, l.h, l.seq, l.seq };
+    const int drop = (int)random_below(t, 4);
+    if (once_in(t, 2)) {
+        make_input(t, MASK, TSR_BOOL, 4 - drop, full + drop, FILL_SMALL);
+        make_packed(t, FULL_MASK, MASK, 4, full);
+    }
     return l;
 }
 
@@ -110,7 +125,7 @@ static void check_layer(trial *t)
     tsr_tensor **s = t->tensor;
     GO_ON(t);
     const tsr_attention_weights w = { s[WQ], s[WK], s[WV], s[WO], s[BQ], s[BK], s[BV], s[BO] };
-    NEED(t, tsr_multi_head_attention(&s[RESULT], s[X], &w, l.h, NULL, &how));
+    NEED(t, tsr_multi_head_attention(&s[RESULT], s[X], &w, l.h, s[MASK], &how));
     check_gaps(t, RESULT);
     for (int64_t b = 0; b < l.batches && !t->failed; b++) {
         projected p;

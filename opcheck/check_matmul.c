@@ -60,6 +60,18 @@ static void check_values(trial *t, int64_t batches, int64_t m, int64_t n)
     }
 }
 
+/* Integers of any bits, whose sums wrap. */
+static filling numbers_of(tsr_dtype dtype) { return is_integer(dtype) ? FILL_SPECIAL : FILL_SMALL; }
+
+/* Half of the operands are packed, as kernels for matrices in their places want them; or all three. */
+static void make_matrix(trial *t, int slot, tsr_dtype dtype, int rank, const int64_t *shape, bool all_packed)
+{
+    t->packed = all_packed || once_in(t, 3);
+    if (slot == RESULT) make_output(t, slot, dtype, rank, shape);
+    else                make_input(t, slot, dtype, rank, shape, numbers_of(dtype));
+    t->packed = false;
+}
+
 static void check_product(trial *t)
 {
     const rule *r = t->check->about;
@@ -70,9 +82,10 @@ static void check_product(trial *t)
     const int64_t batches = random_between(t, 1, 3);
     const int64_t a[] = { batches, m, k }, b[] = { batches, k, n }, c[] = { batches, m, n };
     const int skip = batched ? 0 : 1, rank = batched ? 3 : 2;
-    make_input(t, A, t->check->dtype, rank, a + skip, FILL_SMALL);
-    make_input(t, B, t->check->other ? t->check->other : t->check->dtype, rank, b + skip, FILL_SMALL);
-    make_output(t, RESULT, t->check->other ? TSR_I32 : t->check->dtype, rank, c + skip);
+    const bool packed = once_in(t, 4);
+    make_matrix(t, A, t->check->dtype, rank, a + skip, packed);
+    make_matrix(t, B, t->check->other ? t->check->other : t->check->dtype, rank, b + skip, packed);
+    make_matrix(t, RESULT, t->check->other ? TSR_I32 : t->check->dtype, rank, c + skip, packed);
     GO_ON(t);
     if (once_in(t, 4)) tsr_release(&t->tensor[RESULT]);
     const bool made = !t->tensor[RESULT];
@@ -86,33 +99,32 @@ static void check_product(trial *t)
 /* alpha * (a @ b) + beta * c, with c repeated; c + a @ b; or a @ w^T + c. */
 enum { GEMM, ADDMM, LINEAR };
 
-/* c is none, or broadcasts to (m, n): FULL is what it is then. */
-static void make_addend(trial *t, int64_t m, int64_t n, int call)
+/* c is none, or broadcasts to the result: FULL is what it is then. */
+static void make_addend(trial *t, int ndim, const int64_t *whole, int call)
 {
-    const int64_t whole[] = { m, n };
-    int64_t own[] = { m, n };
-    const int kind = (int)random_below(t, 4), drop = call == LINEAR || kind == 0;
+    int64_t own[3];
+    const int drop = call == LINEAR ? ndim - 1 : (int)random_between(t, 0, call == ADDMM ? 1 : ndim);
     if (call != ADDMM && once_in(t, 4)) return;
-    if (kind == 1) own[0] = 1;
-    if (kind == 2) own[1] = 1;
-    make_input(t, C, t->check->dtype, 2 - drop, call == LINEAR ? &whole[1] : own + drop, FILL_SMALL);
-    make_packed(t, FULL, C, 2, whole);
+    for (int d = 0; d < ndim; d++) own[d] = call != LINEAR && once_in(t, 4) ? 1 : whole[d];
+    make_input(t, C, t->check->dtype, ndim - drop, own + drop, numbers_of(t->check->dtype));
+    make_packed(t, FULL, C, ndim, whole);
 }
 
 static tsr_status call_addition(trial *t, int call, int64_t alpha, int64_t beta)
 {
     tsr_tensor **out = &t->tensor[RESULT];
     const tsr_tensor *a = t->tensor[A], *b = t->tensor[B], *c = t->tensor[C];
+    if (c && tsr_same_shape(c, *out)) c = operand_or_result(t, C, RESULT);
     if (call == GEMM) return tsr_gemm(out, a, b, c, TSR_SCALAR(alpha), TSR_SCALAR(beta));
     return call == ADDMM ? tsr_addmm(out, c, a, b) : tsr_linear(out, a, t->tensor[W], c);
 }
 
-static void check_sums(trial *t, int64_t n, int64_t alpha, int64_t beta)
+static void check_sums(trial *t, int64_t m, int64_t n, int64_t alpha, int64_t beta)
 {
-    const int64_t count = tsr_numel(t->tensor[RESULT]), cost = t->tensor[A]->shape[1];
+    const int64_t count = tsr_numel(t->tensor[RESULT]), cost = t->tensor[A]->shape[t->tensor[A]->ndim - 1];
     for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
         double size = 0;
-        const value ab = right(t->tensor[A], t->tensor[B], 0, k / n, k % n, &size),
+        const value ab = right(t->tensor[A], t->tensor[B], k / (m * n), k / n % m, k % n, &size),
                     c = t->tensor[FULL] ? value_at(t->tensor[FULL], k) : (value){ 0 };
         const double x = (double)alpha, y = (double)beta;
         const value wanted = { .bits = (uint64_t)alpha * ab.bits + (uint64_t)beta * c.bits,
@@ -123,25 +135,30 @@ static void check_sums(trial *t, int64_t n, int64_t alpha, int64_t beta)
     }
 }
 
+/* In batches too, but for addmm; w is one matrix for all rows of x. */
 static void check_addition(trial *t)
 {
     const int64_t most = most_elements(t), m = random_size(t, 0, 9, most),
                   k = random_size(t, 0, 12, most / (m + 1)), longer = m > k ? m : k,
                   n = random_size(t, 0, 9, most / (longer + 1));
-    const int call = (int)random_below(t, 3);
+    const int call = (int)random_below(t, 3), rank = call != ADDMM && once_in(t, 3) ? 3 : 2, first = 3 - rank;
     const bool is_unsigned = is_integer(t->check->dtype) && !is_signed(t->check->dtype);
     const int64_t least = is_unsigned ? 0 : -2, alpha = call == GEMM ? random_between(t, least, 2) : 1,
-                  beta = call == GEMM ? random_between(t, least, 2) : 1;
-    make_input(t, A, t->check->dtype, 2, (const int64_t[]){ m, k }, FILL_SMALL);
-    make_input(t, W, t->check->dtype, 2, (const int64_t[]){ n, k }, FILL_SMALL);
-    make_addend(t, m, n, call);
-    make_output(t, RESULT, t->check->dtype, 2, (const int64_t[]){ m, n });
+                  beta = call == GEMM ? random_between(t, least, 2) : 1,
+                  batches = rank == 3 ? random_between(t, 1, 3) : 1;
+    const int64_t a[] = { batches, m, k }, w[] = { batches, n, k }, z[] = { batches, m, n };
+    const int skip = call == LINEAR ? 1 : first;
+    make_input(t, A, t->check->dtype, rank, a + first, numbers_of(t->check->dtype));
+    make_input(t, W, t->check->dtype, 3 - skip, w + skip, numbers_of(t->check->dtype));
+    make_addend(t, rank, z + first, call);
+    make_output(t, RESULT, t->check->dtype, rank, z + first);
     GO_ON(t);
-    NEED(t, tsr_transpose(&t->tensor[B], t->tensor[W], 0, 1));
+    NEED(t, tsr_transpose(&t->tensor[B], t->tensor[W], -2, -1));
     NEED(t, call_addition(t, call, alpha, beta));
+    if (rank == 3) NEED(t, tsr_expand(&t->tensor[B], t->tensor[B], 3, (const int64_t[]){ batches, k, n }));
     check_gaps(t, RESULT);
     GO_ON(t);
-    check_sums(t, n, alpha, beta);
+    check_sums(t, m, n, alpha, beta);
 }
 
 /* Large enough that a product is cut into blocks; of small integers, so that any order of
@@ -174,11 +191,11 @@ void list_matmul(check_list *list)
                         .op = TSR_OP_MATMUL,
                         .run = check_product,
                         .about = &rules[0],
-                        .more = 16,
+                        .more = 32,
                         .dtype = (tsr_dtype)d };
             add_check(list, c, "matmul");
             c.run = check_addition;
-            c.more = 4;
+            c.more = 8;
             add_check(list, c, "gemm");
         }
     for (int i = 0; i < 4; i++)

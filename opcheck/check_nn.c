@@ -174,9 +174,10 @@ static void check_swiglu(trial *t)
 
 /* Attention ------------------------------------------------------------------------------------- */
 
-/* How a trial attends: g heads of keys for h of queries; scores are multiplied with scale / sqrt(d). */
+/* How a trial attends: in each of b batches g heads of keys for h of queries; scores are multiplied with
+ * scale / sqrt(d). */
 typedef struct attending {
-    int64_t h, g, m, n, d, e;
+    int64_t b, h, g, m, n, d, e;
     double scale;
     bool causal;
 } attending;
@@ -193,11 +194,11 @@ static bool is_seen(const trial *t, const attending *a, int64_t head, int64_t i,
     return v.re != -INFINITY;
 }
 
-/* softmax(scale q k^T + mask) v; element j of row i of a head. */
+/* softmax(scale q k^T + mask) v; element j of row i of a head, which is one of b * h. */
 static double right_attention(const trial *t, const attending *a, int64_t head, int64_t i, int64_t j)
 {
     const tsr_tensor *q = t->tensor[X], *k = t->tensor[Y], *v = t->tensor[Z];
-    const int64_t own = head / (a->h / a->g);
+    const int64_t own = head / a->h * a->g + head % a->h / (a->h / a->g);
     double top = 0, bottom = 0;
     for (int64_t c = 0; c < a->n; c++) {
         double dot = 0;
@@ -211,29 +212,31 @@ static double right_attention(const trial *t, const attending *a, int64_t head, 
     return bottom > 0 ? top / bottom : 0;
 }
 
-/* Of bools, or of numbers to add; for all heads, or all rows too. */
-static void make_mask(trial *t, const attending *a)
+/* Of bools, or of numbers to add; for all batches or heads, or for all rows too. */
+static void make_mask(trial *t, const attending *a, int rank)
 {
-    const int64_t full[] = { a->h, a->m, a->n };
-    int64_t shape[] = { a->h, a->m, a->n };
-    const int drop = (int)random_below(t, 2);
+    const int64_t full[] = { a->b, a->h, a->m, a->n };
+    int64_t shape[] = { a->b, a->h, a->m, a->n };
+    const int first = 4 - rank, drop = (int)random_between(t, first, 3);
     const tsr_dtype dtype = once_in(t, 2) ? TSR_BOOL : once_in(t, 2) ? TSR_F32 : t->check->dtype;
-    if (once_in(t, 3)) shape[1] = 1;
-    make_output(t, MASK, dtype, 3 - drop, shape + drop);
+    for (int d = 0; d < 3; d++)
+        if (once_in(t, 4)) shape[d] = 1;
+    make_output(t, MASK, dtype, 4 - drop, shape + drop);
     GO_ON(t);
     for (int64_t k = 0; k < tsr_numel(t->tensor[MASK]); k++) {
         const bool hidden = once_in(t, 4);
         const double add = hidden && dtype != TSR_F8E4M3 ? -INFINITY : (double)random_between(t, -4, 4);
         write_value(dtype, element(t->tensor[MASK], k), (value){ .bits = !hidden, .re = add });
     }
-    make_packed(t, FULL_MASK, MASK, 3, full);
+    make_packed(t, FULL_MASK, MASK, rank, full + first);
 }
 
 static attending random_attending(trial *t)
 {
     static const double scales[] = { 1, 1, 0.5, -1 };
     const int64_t most = most_elements(t);
-    attending a = { .g = random_between(t, 1, 2),
+    attending a = { .b = once_in(t, 3) ? random_between(t, 0, 3) : 1,
+                    .g = random_between(t, 1, 2),
                     .causal = once_in(t, 2),
                     .scale = scales[random_below(t, 4)] };
     a.h = a.g * random_between(t, 1, 3);
@@ -241,6 +244,7 @@ static attending random_attending(trial *t)
     a.n = a.m + random_size(t, 0, 2, most / 16);
     a.d = random_size(t, 1, 4, most / (2 * a.n));
     a.e = random_size(t, 1, 4, most / (2 * a.n));
+    if (once_in(t, 8)) a.n = random_between(t, 0, a.m); /* then the first rows see nothing, if it is causal */
     return a;
 }
 
@@ -249,16 +253,19 @@ static void check_attention(trial *t)
     const attending a = random_attending(t);
     const tsr_attention_options how = { .causal = a.causal,
                                         .scale = a.scale == 1 ? 0 : a.scale / sqrt((double)a.d) };
-    make_input(t, X, t->check->dtype, 3, (const int64_t[]){ a.h, a.m, a.d }, FILL_SMALL);
-    make_input(t, Y, t->check->dtype, 3, (const int64_t[]){ a.g, a.n, a.d }, FILL_SMALL);
-    make_input(t, Z, t->check->dtype, 3, (const int64_t[]){ a.g, a.n, a.e }, FILL_SMALL);
-    make_output(t, RESULT, t->check->dtype, 3, (const int64_t[]){ a.h, a.m, a.e });
-    if (once_in(t, 3) && a.h * a.m * a.n <= 4 * most_elements(t)) make_mask(t, &a);
+    const int rank = a.b == 1 && once_in(t, 2) ? 3 : 4, first = 4 - rank;
+    const int64_t q[] = { a.b, a.h, a.m, a.d }, k[] = { a.b, a.g, a.n, a.d }, v[] = { a.b, a.g, a.n, a.e },
+                  z[] = { a.b, a.h, a.m, a.e };
+    make_input(t, X, t->check->dtype, rank, q + first, FILL_SMALL);
+    make_input(t, Y, t->check->dtype, rank, k + first, FILL_SMALL);
+    make_input(t, Z, t->check->dtype, rank, v + first, FILL_SMALL);
+    make_output(t, RESULT, t->check->dtype, rank, z + first);
+    if (once_in(t, 3) && a.b * a.h * a.m * a.n <= 4 * most_elements(t)) make_mask(t, &a, rank);
     GO_ON(t);
     NEED(t,
          tsr_attention(&t->tensor[RESULT], t->tensor[X], t->tensor[Y], t->tensor[Z], t->tensor[MASK], &how));
     check_gaps(t, RESULT);
-    const int64_t count = a.h * a.m * a.e, cost = a.n * (a.d + 4);
+    const int64_t count = a.b * a.h * a.m * a.e, cost = a.n * (a.d + 4);
     for (int64_t at = first_sample(t, count, cost); at >= 0; at = next_sample(t, at, count, cost)) {
         const double wanted = right_attention(t, &a, at / (a.m * a.e), at / a.e % a.m, at % a.e);
         /* A rounding of a score of 256 is multiplied by the sizes of the values. */
@@ -267,7 +274,7 @@ static void check_attention(trial *t)
 }
 
 /* Row i of the last m sees rows 0 .. i + n - m; heads lie side by side, and share keys. */
-static double right_self_attention(const trial *t, int64_t i, int64_t head, int64_t j)
+static double right_self_attention(const trial *t, double scale, int64_t i, int64_t head, int64_t j)
 {
     const tsr_tensor *q = t->tensor[X], *k = t->tensor[Y], *v = t->tensor[Z];
     const int64_t h = q->shape[1], g = k->shape[1], d = q->shape[2], e = v->shape[2], own = head / (h / g);
@@ -276,7 +283,7 @@ static double right_self_attention(const trial *t, int64_t i, int64_t head, int6
         double score = 0;
         for (int64_t a = 0; a < d; a++)
             score += value_at(q, (i * h + head) * d + a).re * value_at(k, (c * g + own) * d + a).re;
-        const double weight = exp(score / sqrt((double)d) - 100);
+        const double weight = exp(score * scale - 100);
         top += weight * value_at(v, (c * g + own) * e + j).re;
         bottom += weight;
     }
@@ -285,18 +292,23 @@ static double right_self_attention(const trial *t, int64_t i, int64_t head, int6
 
 static void check_self_attention(trial *t)
 {
-    const int64_t g = random_between(t, 1, 2), h = g * random_between(t, 1, 2), m = random_between(t, 1, 4),
-                  n = m + random_below(t, 3), d = random_between(t, 1, 4), e = random_between(t, 1, 4);
+    const int64_t most = most_elements(t), g = random_between(t, 1, 2), h = g * random_between(t, 1, 2),
+                  m = random_size(t, 1, 4, most / 16), n = m + random_size(t, 0, 3, most / 16),
+                  d = random_size(t, 1, 4, most / (2 * n)), e = random_size(t, 1, 4, most / (2 * n));
+    const bool usual = once_in(t, 2);
+    const double scale = usual ? 1 / sqrt((double)d) : 0.5 / sqrt((double)d);
     const int64_t q[] = { m, h, d }, k[] = { n, g, d }, v[] = { n, g, e }, z[] = { m, h, e };
     make_input(t, X, t->check->dtype, 3, q, FILL_SMALL);
     make_input(t, Y, t->check->dtype, 3, k, FILL_SMALL);
     make_input(t, Z, t->check->dtype, 3, v, FILL_SMALL);
     make_output(t, RESULT, t->check->dtype, 3, z);
     GO_ON(t);
-    NEED(t, tsr_self_attention(&t->tensor[RESULT], t->tensor[X], t->tensor[Y], t->tensor[Z], 0));
+    NEED(t, tsr_self_attention(&t->tensor[RESULT], t->tensor[X], t->tensor[Y], t->tensor[Z],
+                               usual ? 0 : scale));
     check_gaps(t, RESULT);
-    for (int64_t at = 0; at < m * h * e && !t->failed; at++)
-        check_near(t, RESULT, at, real_value(right_self_attention(t, at / e / h, at / e % h, at % e)),
+    const int64_t count = m * h * e, cost = n * (d + 4);
+    for (int64_t at = first_sample(t, count, cost); at >= 0; at = next_sample(t, at, count, cost))
+        check_near(t, RESULT, at, real_value(right_self_attention(t, scale, at / e / h, at / e % h, at % e)),
                    256 * 16 * epsilon_of(t->check->dtype));
 }
 
@@ -320,7 +332,7 @@ void list_nn(check_list *list)
                      .op = TSR_OP_ATTENTION,
                      .run = check_attention,
                      .dtype = (tsr_dtype)d,
-                     .more = 4 };
+                     .more = 8 };
         add_check(list, c, "attention");
         c.op = TSR_OP_SELF_ATTENTION;
         c.run = check_self_attention;

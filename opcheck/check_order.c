@@ -82,11 +82,14 @@ static void check_sort(trial *t)
     const int ndim = random_input(t, shape), axis = (int)random_below(t, ndim);
     const bool descending = once_in(t, 2), both = once_in(t, 2);
     const int from = make_output_like(t, RESULT, INPUT);
+    const bool given = once_in(t, 2);
+    if (both && given) make_output(t, INDICES, TSR_I64, ndim, shape);
     GO_ON(t);
     if (both) {
         NEED(t, tsr_sort_with_indices(&t->tensor[RESULT], &t->tensor[INDICES], t->tensor[from], axis,
                                       descending));
         check_shape(t, INDICES, TSR_I64, ndim, shape);
+        if (given) check_gaps(t, INDICES);
     } else {
         NEED(t, tsr_sort(&t->tensor[RESULT], t->tensor[from], axis, descending));
     }
@@ -106,17 +109,46 @@ static void check_argsort(trial *t)
     check_ordered(t, axis, descending, shape[axis], false, true);
 }
 
+/* In any order: each index names an element of the lane that is among the best, and none is named twice. */
+static void check_best(trial *t, int axis, bool largest, int64_t kept)
+{
+    const tsr_tensor *x = t->tensor[INPUT], *v = t->tensor[RESULT], *i = t->tensor[INDICES];
+    GO_ON(t);
+    const int64_t count = tsr_numel(v), n = x->shape[axis], cost = 8 * (n + kept);
+    for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
+        int64_t index[TSR_MAX_NDIM];
+        index_of(index, k, v->ndim, v->shape);
+        const int64_t own = (int64_t)value_at(i, k).bits;
+        MUST(t, own >= 0 && own < n, "index %lld is %lld", (long long)k, (long long)own);
+        for (int64_t other = 0; other < index[axis]; other++)
+            MUST(t, (int64_t)value_at(i, in_lane(v, k, axis, other)).bits != own, "index %lld is there twice",
+                 (long long)own);
+        index[axis] = own;
+        const int64_t from = place_of(index, x->ndim, x->shape);
+        MUST(t, rank_of(x, from, axis, largest) < kept, "element %lld is not among the best %lld",
+             (long long)from, (long long)kept);
+        check_bits(t, RESULT, k, element(x, from));
+    }
+}
+
 static void check_topk(trial *t)
 {
     int64_t shape[TRIAL_RANK];
     const int ndim = random_input(t, shape), axis = (int)random_below(t, ndim);
-    const bool largest = once_in(t, 2);
+    const bool largest = once_in(t, 2), sorted = !once_in(t, 3), given = once_in(t, 2);
     const int64_t k = random_between(t, 0, shape[axis]);
-    GO_ON(t);
-    NEED(t, tsr_topk(&t->tensor[RESULT], &t->tensor[INDICES], t->tensor[INPUT], k, axis, largest, true));
     shape[axis] = k;
+    if (given) make_output(t, RESULT, t->check->dtype, ndim, shape);
+    if (given) make_output(t, INDICES, TSR_I64, ndim, shape);
+    GO_ON(t);
+    NEED(t, tsr_topk(&t->tensor[RESULT], &t->tensor[INDICES], t->tensor[INPUT], k,
+                     once_in(t, 2) ? axis : axis - ndim, largest, sorted));
+    if (given) check_gaps(t, RESULT);
+    if (given) check_gaps(t, INDICES);
     check_shape(t, RESULT, t->check->dtype, ndim, shape);
-    check_ordered(t, axis, largest, k, true, true);
+    check_shape(t, INDICES, TSR_I64, ndim, shape);
+    if (sorted) check_ordered(t, axis, largest, k, true, true);
+    else        check_best(t, axis, largest, k);
 }
 
 /* The place before which x belongs is the number of elements before it. */

@@ -162,12 +162,6 @@ static void reference(array *a, const call *c)
         if (!c->op->half_in) reference_axis(a, c, i);
 }
 
-static tsr_dtype result_dtype(const op_case *op, tsr_dtype x)
-{
-    const bool wide = x == TSR_F64 || x == TSR_C128;
-    return op->half_in ? (wide ? TSR_F64 : TSR_F32) : (wide ? TSR_C128 : TSR_C64);
-}
-
 static long double eps_of(tsr_dtype dtype)
 {
     return dtype == TSR_F64 || dtype == TSR_C128 ? (long double)DBL_EPSILON : (long double)FLT_EPSILON;
@@ -197,163 +191,11 @@ static void store_random(uint64_t *random, tsr_dtype dtype, unsigned char *p)
     }
 }
 
-static void load_view(array *a, const ref_view *v, const unsigned char *memory)
-{
-    a->ndim = v->ndim;
-    a->n = v->n;
-    for (int d = 0; d < v->ndim; d++) a->shape[d] = v->shape[d];
-    for (int64_t k = 0; k < v->n; k++) a->v[k] = load(v->dtype, memory + v->at[k]);
-}
-
 static long double size_of(const array *a)
 {
     long double sum = 0;
     for (int64_t k = 0; k < a->n; k++) sum += a->v[k].re * a->v[k].re + a->v[k].im * a->v[k].im;
     return sqrtl(sum);
-}
-
-/* Random calls ------------------------------------------------------------------------- */
-
-static unsigned char memory[REF_BYTES], before[REF_BYTES];
-
-/* Moves a view so that its lowest byte is at `lowest` or just above, aligned; returns its first
- * element's place. */
-static int64_t move_to(ref_view *v, int64_t lowest, int64_t align)
-{
-    int64_t low, high;
-    ref_span(v, &low, &high);
-    const int64_t first = (lowest - low + align - 1) / align * align;
-    for (int64_t k = 0; k < v->n; k++) v->at[k] += first;
-    return first;
-}
-
-static bool make_tensor(ref_case *c, int handle, ref_view *v, tsr_dtype dtype, int ndim, const int64_t *shape,
-                        bool writable, int64_t lowest)
-{
-    tsr_desc d;
-    int64_t low, high;
-    ref_random_desc(c, &d, v, &low, dtype, ndim, shape, writable, HALF - 64);
-    const int64_t first = move_to(v, lowest, ref_align(dtype));
-    ref_span(v, &low, &high);
-    return ref_make(c, handle, memory, first, &d, v->n ? low : first, v->n ? high : first);
-}
-
-/* Axes, lengths and norm, and what of them is left for the library to find out. */
-typedef struct wording {
-    int            naxes;
-    int            axes[TSR_MAX_NDIM];
-    int64_t        lengths[TSR_MAX_NDIM];
-    const int     *axes_given;
-    const int64_t *lengths_given;
-} wording;
-
-static int64_t default_length(const op_case *op, bool last, int64_t size)
-{
-    return last && op->half_in ? 2 * (size - 1) : size;
-}
-
-static void choose_call(ref_case *c, call *f, wording *w, const ref_view *x)
-{
-    int order[TSR_MAX_NDIM];
-    const bool listed = ref_once_in(c, 2);
-    ref_shuffle(c, x->ndim, order);
-    f->count = f->op->one ? 1 : (int)ref_between(c, 1, x->ndim);
-    f->norm = (tsr_fft_norm)ref_below(c, 3);
-    w->naxes = !listed && f->count == x->ndim && ref_once_in(c, 2) ? 0 : f->count;
-    bool all_default = true;
-    for (int i = 0; i < f->count; i++) {
-        f->axis[i] = f->op->one || listed ? order[i] : x->ndim - f->count + i;
-        w->axes[i] = ref_once_in(c, 2) ? f->axis[i] - x->ndim : f->axis[i];
-        const int64_t size = x->shape[f->axis[i]], usual = default_length(f->op, i == f->count - 1, size);
-        const bool is_default = usual > 0 && ref_once_in(c, 2);
-        f->n[i] = is_default ? usual : ref_between(c, 1, f->op->one ? 2 * size + 3 : size + 2);
-        w->lengths[i] = is_default ? 0 : f->n[i];
-        all_default = all_default && is_default;
-    }
-    w->axes_given = listed ? w->axes : NULL;
-    w->lengths_given = all_default && ref_once_in(c, 2) ? NULL : w->lengths;
-}
-
-static tsr_status make_call(const call *f, const wording *w, tsr_tensor **out, const tsr_tensor *x)
-{
-    if (f->op->one) return f->op->one(out, x, w->lengths[0], w->axes[0], f->norm);
-    return f->op->many(out, x, w->naxes, w->lengths_given, w->axes_given, f->norm);
-}
-
-static void say_call(ref_case *c, const call *f)
-{
-    ref_say(c, "    %s, norm %d, axes and lengths:", f->op->name, (int)f->norm);
-    for (int i = 0; i < f->count; i++) ref_say(c, " %d %lld", f->axis[i], (long long)f->n[i]);
-    ref_say(c, "\n");
-}
-
-/* Is every element of z right, and every other byte as it was? */
-static bool is_right(ref_case *c, const call *f, const ref_view *z, const tsr_tensor *given, long double size)
-{
-    const unsigned char *at = given ? memory : NULL;
-    long double bound = size, log = 2;
-    for (int i = 0; i < f->count; i++) {
-        bound *= scale_of(f->norm, f->op->inverse, f->n[i]);
-        log += log2l((long double)f->n[i]);
-    }
-    bound *= 3 * log * eps_of(z->dtype);
-    for (int64_t k = 0; k < z->n; k++) {
-        const num got =
-            load(z->dtype, at ? at + z->at[k] : (unsigned char *)c->t[1]->data + k * ref_size(z->dtype));
-        const num want = work.v[k];
-        if (fabsl(got.re - want.re) <= bound && fabsl(got.im - want.im) <= bound) continue;
-        ref_say(c, "    element %lld is %.20Lg %.20Lg, not %.20Lg %.20Lg\n", (long long)k, got.re, got.im,
-                want.re, want.im);
-        return false;
-    }
-    if (!given) return true;
-    for (int64_t k = 0; k < z->n; k++)
-        memcpy(before + z->at[k], memory + z->at[k], (size_t)ref_size(z->dtype));
-    return !memcmp(before, memory, sizeof memory);
-}
-
-static const op_case *the_op;
-static tsr_dtype the_dtype;
-
-static void one_case(ref_case *c)
-{
-    static ref_view x, z;
-    int64_t shape[TSR_MAX_NDIM];
-    call f = { .op = the_op };
-    wording w;
-    int ndim;
-    do ndim = ref_random_shape(c, shape, 4, the_op->one ? 60 : 30);
-    while (ndim == 0 || ref_count(ndim, shape) == 0);
-    MUST(make_tensor(c, 0, &x, the_dtype, ndim, shape, false, 0));
-    for (int64_t k = 0; k < x.n; k++) store_random(&c->random, the_dtype, memory + x.at[k]);
-    choose_call(c, &f, &w, &x);
-    say_call(c, &f);
-    load_view(&work, &x, memory);
-    const long double size = size_of(&work) * (the_op->half_in ? 2 : 1);
-    reference(&work, &f);
-    const int kind = (int)ref_below(c, 3); /* made; given; given where x is, perhaps */
-    ref_set_shape(&z, result_dtype(the_op, the_dtype), work.ndim, work.shape);
-    if (kind > 0) MUST(make_tensor(c, 1, &z, z.dtype, work.ndim, work.shape, true, kind == 1 ? HALF : 0));
-    memcpy(before, memory, sizeof memory);
-    MUST(make_call(&f, &w, &c->t[1], c->t[0]) == TSR_OK);
-    MUST(c->t[1]->dtype == z.dtype && c->t[1]->ndim == work.ndim);
-    for (int d = 0; d < work.ndim; d++) MUST(c->t[1]->shape[d] == work.shape[d]);
-    MUST(is_right(c, &f, &z, kind > 0 ? c->t[1] : NULL, size));
-}
-
-static bool takes(const op_case *op, tsr_dtype dtype)
-{
-    return ref_is_float(dtype) || (!op->half_out && (dtype == TSR_C64 || dtype == TSR_C128));
-}
-
-static void random_calls(void)
-{
-    for (int o = 0; o < OPS; o++)
-        for (int d = 1; d < TSR_DTYPE_COUNT; d++) {
-            the_op = &ops[o];
-            the_dtype = (tsr_dtype)d;
-            if (takes(the_op, the_dtype)) ref_cases(220, one_case);
-        }
 }
 
 /* Lengths ------------------------------------------------------------------------------ */
@@ -609,39 +451,6 @@ static void lanes_alone(void)
             }
 }
 
-static void expect_same_for_threads(const tsr_tensor *x, int axis, const op_case *op)
-{
-    static const int threads[] = { 1, 2, 3, 7 };
-    tsr_tensor *first = NULL;
-    for (int i = 0; i < 4; i++) {
-        tsr_tensor *z = NULL;
-        EXPECT_OK(tsr_set_threads(threads[i]));
-        EXPECT_OK(op->one(&z, x, 0, axis, TSR_FFT_BACKWARD));
-        if (i == 0) {
-            first = z;
-            continue;
-        }
-        EXPECT_MSG(same_bytes(z, first), "%s, axis %d, %d threads", op->name, axis, threads[i]);
-        tsr_release(&z);
-    }
-    tsr_release(&first);
-    EXPECT_OK(tsr_set_threads(0));
-}
-
-static void thread_counts(void)
-{
-    static const int64_t shapes[][2] = { { 1, 150000 }, { 1, 131072 }, { 1, 40009 }, { 700, 96 }, { 96, 700 },
-                                         { 3, 30030 }, { 7000, 10 } };
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (int o = 0; o < ONE; o++) {
-            tsr_tensor *x = NULL;
-            EXPECT_OK(tsr_uniform(&x, ops[o].half_out ? TSR_F32 : TSR_C64, 2, shapes[i], -1, 1, i));
-            for (int axis = 0; axis < 2; axis++)
-                if (shapes[i][axis] > 1) expect_same_for_threads(x, axis, &ops[o]);
-            tsr_release(&x);
-        }
-}
-
 static void in_place(void)
 {
     for (int64_t n = 1; n < 70; n++) {
@@ -714,7 +523,6 @@ static void many_plans_at_once(void)
         (void)tsri_fft_use(TSRI_FFT_AUTO);                                        \
     }
 
-BOTH(random_calls, random_calls_match_direct_sums)
 BOTH(all_lengths_to_130, lengths_to_130_match_direct_sums)
 BOTH(long_lengths, long_and_prime_lengths_match_direct_sums)
 BOTH(round_trips, transforms_there_and_back_give_the_same)
@@ -723,7 +531,6 @@ BOTH(mirrored_spectra, spectra_of_reals_are_mirrored_to_the_last_bit)
 BOTH(unseen_parts, imaginary_parts_that_reals_cannot_have_are_not_seen)
 BOTH(impulses, an_impulse_is_a_wave)
 BOTH(lanes_alone, a_lane_does_not_depend_on_its_neighbours)
-BOTH(thread_counts, thread_counts_give_the_same_bits)
 BOTH(in_place, results_may_be_where_x_is)
 BOTH(many_plans_at_once, threads_transform_at_once)
 
@@ -1010,8 +817,6 @@ int main(int argc, char **argv)
     RUN_BY_FFTW(lengths_to_130_match_direct_sums);
     RUN(test_long_and_prime_lengths_match_direct_sums_by_our_kernels);
     RUN_BY_FFTW(long_and_prime_lengths_match_direct_sums);
-    RUN(test_random_calls_match_direct_sums_by_our_kernels);
-    RUN_BY_FFTW(random_calls_match_direct_sums);
     RUN(test_transforms_there_and_back_give_the_same_by_our_kernels);
     RUN_BY_FFTW(transforms_there_and_back_give_the_same);
     RUN(test_orthonormal_transforms_keep_the_energy_by_our_kernels);
@@ -1024,8 +829,6 @@ int main(int argc, char **argv)
     RUN_BY_FFTW(an_impulse_is_a_wave);
     RUN(test_a_lane_does_not_depend_on_its_neighbours_by_our_kernels);
     RUN_BY_FFTW(a_lane_does_not_depend_on_its_neighbours);
-    RUN(test_thread_counts_give_the_same_bits_by_our_kernels);
-    RUN_BY_FFTW(thread_counts_give_the_same_bits);
     RUN(test_results_may_be_where_x_is_by_our_kernels);
     RUN_BY_FFTW(results_may_be_where_x_is);
     RUN(test_threads_transform_at_once_by_our_kernels);

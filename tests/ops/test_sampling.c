@@ -405,46 +405,6 @@ TEST(test_multinomial_without_replacement_draws_one_after_the_other)
     tsr_release(&w);
 }
 
-/* The description, read off in plain loops: sums so far against uniform numbers. */
-TEST(test_multinomial_matches_direct_loops_for_every_dtype_and_stride)
-{
-    for (int i = 0; i < 600; i++) {
-        uint64_t random = (uint64_t)i;
-        const int64_t rows = test_below(&random, 5), n = 1 + test_below(&random, 9),
-                      samples = test_below(&random, 8);
-        strided w = strided_make(&random, floats[i % 6], 2, (const int64_t[]){ rows, n }, true, false);
-        strided z = strided_make(&random, TSR_I64, 2, (const int64_t[]){ rows, samples }, false, false);
-        tsr_tensor *u = NULL;
-        for (int64_t k = 0; k < tsr_numel(w.t); k++)
-            set(w.t, k, test_below(&random, 3) ? (double)(1 + test_below(&random, 8)) : 0);
-        for (int64_t r = 0; r < rows; r++) set(w.t, r * n + test_below(&random, n), 4);
-        EXPECT_OK(tsr_uniform(&u, TSR_F64, TSR_SHAPE(rows, samples), 0, 1, (uint64_t)i));
-        const tsr_status s = tsr_multinomial(&z.t, w.t, samples, true, (uint64_t)i);
-        bool alive = true;  /* strides of 0 can undo the row's weight */
-        for (int64_t r = 0; r < rows; r++) {
-            double sum = 0;
-            for (int64_t k = 0; k < n; k++) sum += number_at(w.t, r * n + k);
-            alive &= sum > 0;
-        }
-        EXPECT(s == (alive ? TSR_OK : TSR_EINVAL));
-        for (int64_t k = 0; alive && u && k < rows * samples; k++) {
-            const int64_t r = k / samples;
-            double total = 0, so_far = 0;
-            for (int64_t c = 0; c < n; c++) total += number_at(w.t, r * n + c);
-            int64_t at = 0;
-            for (; at < n; at++) {
-                so_far += number_at(w.t, r * n + at);
-                if (so_far > number_at(u, k) * total) break;
-            }
-            EXPECT_MSG(integer_at(z.t, k) == at, "%lld, not %lld", (long long)integer_at(z.t, k),
-                       (long long)at);
-        }
-        tsr_release(&u);
-        strided_free(&z);
-        strided_free(&w);
-    }
-}
-
 TEST(test_multinomial_without_replacement_never_repeats)
 {
     for (int i = 0; i < 300; i++) {
@@ -493,64 +453,6 @@ TEST(test_bad_weights_are_refused_in_words)
 }
 
 /* Logits ---------------------------------------------------------------------------------------------- */
-
-/* The index that a row gives for r, in plain loops. */
-static int64_t sample_row(const double *logits, int64_t n, double temperature, int64_t top_k, double top_p,
-                          double r)
-{
-    int64_t order[64], k = top_k == 0 || top_k > n ? n : top_k;
-    long double sums[64], total = 0;
-    for (int64_t i = 0; i < n; i++) {  /* insertion: descending, equal ones as they come */
-        int64_t at = i;
-        for (; at > 0 && logits[order[at - 1]] < logits[i]; at--) order[at] = order[at - 1];
-        order[at] = i;
-    }
-    if (temperature == 0) return order[0];
-    for (int64_t i = 0; i < k; i++)
-        sums[i] = total +=
-            expl(((long double)logits[order[i]] - (long double)logits[order[0]]) / (long double)temperature);
-    int64_t last = 0, at = 0;
-    while (last < k - 1 && sums[last] < (long double)top_p * total) last++;
-    while (at < last && sums[at] < (long double)r * sums[last]) at++;
-    return order[at];
-}
-
-TEST(test_sample_matches_direct_loops_for_every_dtype_and_stride)
-{
-    static const double temperatures[] = { 1, 0.5, 2, 0, 1e-3 },
-                        ps[] = { 1, 0.9137, 0.5219, 0, 0.0513 }; /* no sum is exactly there */
-    for (int i = 0; i < 6 * 220; i++) {
-        uint64_t random = (uint64_t)i;
-        const int64_t rows = test_below(&random, 5), n = 1 + test_below(&random, 40),
-                      top_k = test_below(&random, 2) * test_below(&random, 45);
-        const double temperature = temperatures[test_below(&random, 5)], top_p = ps[test_below(&random, 5)];
-        const double given = (double)test_below(&random, 1000) / 1000 + 0.00037;
-        strided x = strided_make(&random, floats[i % 6], 2, (const int64_t[]){ rows, n }, true, false);
-        strided z = strided_make(&random, TSR_I64, 1, &rows, false, false);
-        tsr_tensor *u = NULL, *made = NULL;
-        for (int64_t k = 0; k < tsr_numel(x.t); k++)  /* many are equal */
-            set(x.t, k,
-                test_below(&random, 8) || floats[i % 6] == TSR_F8E4M3
-                    ? (double)(test_below(&random, 33) - 16) / 4
-                    : -INFINITY);
-        for (int64_t r = 0; r < rows; r++) set(x.t, r * n, 1);
-        EXPECT_OK(tsr_uniform(&u, TSR_F64, 1, &rows, 0, 1, (uint64_t)i));
-        EXPECT_OK(tsr_sample_with(&z.t, x.t, temperature, top_k, top_p, given));
-        EXPECT_OK(tsr_sample(&made, x.t, temperature, top_k, top_p, (uint64_t)i));
-        EXPECT(made && made->dtype == TSR_I64 && made->ndim == 1);
-        for (int64_t r = 0; u && made && r < rows; r++) {
-            double row[64];
-            for (int64_t k = 0; k < n; k++) row[k] = number_at(x.t, r * n + k);
-            EXPECT_MSG(integer_at(z.t, r) == sample_row(row, n, temperature, top_k, top_p, given),
-                       "with %g: %lld", given, (long long)integer_at(z.t, r));
-            EXPECT(integer_at(made, r) == sample_row(row, n, temperature, top_k, top_p, number_at(u, r)));
-        }
-        tsr_release(&made);
-        tsr_release(&u);
-        strided_free(&z);
-        strided_free(&x);
-    }
-}
 
 TEST(test_sample_has_the_distribution_of_softmax)
 {
