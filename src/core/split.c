@@ -27,6 +27,16 @@ void tsri_split_finely(bool finely) { tsri_store_relaxed(&split_mode, finely ? F
 
 bool tsri_worth_sharing(int64_t size, int64_t least) { return size >= least || get_split_mode() == FINE; }
 
+static int64_t thread_work = 256 << 10;
+
+void tsri_set_thread_work(int64_t work) { tsri_store_relaxed(&thread_work, work); }
+
+int64_t tsri_grain(double work)
+{
+    const double grain = (double)tsri_load_relaxed(&thread_work) / (work > 1 ? work : 1);
+    return grain > 1 ? (int64_t)grain : 1;
+}
+
 static int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -37,6 +37,22 @@ int64_t tsri_split_begin(const tsri_split *s, int i);
  * as unevenly as the functions' needs allow, whatever the grain. */
 void tsri_split_finely(bool finely);
 
+/* Work is estimated in bytes that take as long to read or write in order. What others cost: */
+enum {
+    TSRI_WORK_PRODUCT = 2,    /* a multiplication of blocks of matrices */
+    TSRI_WORK_READ = 8,       /* an element that is read once, and added, compared or multiplied */
+    TSRI_WORK_ELEMENT = 16,   /* one that is read and written several times, or found by its index */
+    TSRI_WORK_DECODED = 32,   /* one that is decoded or sorted */
+    TSRI_WORK_NUMBER = 64,    /* a random number, a logarithm */
+    TSRI_WORK_SEARCH = 256    /* a search, a sine of a double */
+};
+
+/* How many indices of so much work make a part that is worth waking a thread for: 1 at least. */
+int64_t tsri_grain(double work);
+
+/* The work that such a part has (cpu/tuning). */
+void tsri_set_thread_work(int64_t work);
+
 /* Is work of this size worth sharing? Always, where loops are split finely. For choices that are made
  * before a loop is split. */
 bool tsri_worth_sharing(int64_t size, int64_t least);

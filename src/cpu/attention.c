@@ -32,8 +32,7 @@ enum {
     SIDE = 8,            /* rows that become weights together */
     UNPACKED_ROWS = 4,   /* rows up to which packing keys does not pay */
     MOST_STEP = 1024,    /* bytes from row to row of v up to which packing it does not pay */
-    LANES = 8,           /* partial sums and maxima of a row */
-    PART_WORK = 1 << 17  /* multiplications that make a thread worth waking */
+    LANES = 8            /* partial sums and maxima of a row */
 };
 
 static const int64_t MOST_BYTES = INT64_C(1) << 46;  /* of scratch; no machine has more */
@@ -260,6 +259,6 @@ tsr_status tsri_cpu_attention(const tsr_op *op)
     a.late_scale = early ? 1 : p->scale;
     TSRI_TRY(read_mask(&a, op->nin > 3 ? op->in[3] : NULL));
     const double work = (double)block_rows(&a) * (double)(a.n + 1) * (double)(a.d + a.e);
-    const int64_t grain = work > PART_WORK ? 1 : (int64_t)(PART_WORK / work);
-    return tsri_parallel_for(a.blocks * heads, grain, dtype == TSR_F64 ? run_f64 : run_f32, &a);
+    return tsri_parallel_for(a.blocks * heads, tsri_grain(TSRI_WORK_PRODUCT * work),
+                             dtype == TSR_F64 ? run_f64 : run_f32, &a);
 }

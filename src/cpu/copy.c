@@ -12,10 +12,10 @@
 #include "cpu_run.h"
 #include "core/dtype_int.h"
 #include "core/loop.h"
+#include "core/threads_int.h"
 #include "kernels.h"
 
 enum {
-    GRAIN_BYTES = 256 << 10, /* worth a thread */
     MAX_LIST = 1024, /* offsets that are listed */
     MIN_LIST = 8
 };
@@ -140,7 +140,7 @@ static tsr_status copy_by_offsets(tsri_loop *loop, int dense, int64_t size, cons
     *done = p.n >= MIN_LIST && !narrow;
     if (!*done) return TSR_OK;
     sort_by_source(&outer);
-    const int64_t grain = GRAIN_BYTES / (2 * size * p.n) + 1;
+    const int64_t grain = tsri_grain((double)(2 * size * p.n));
     const tsri_kernel kernel = list_kernel(&p, &outer, size, k);
     return tsri_loop_run_parallel(&outer, &kernel, grain);
 }
@@ -167,5 +167,5 @@ tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src, int64_t wh
     const int64_t all = bytes > whole ? bytes : whole;
     loop.stream = (transposed && bytes >= tsri_tuning_get()->stream_transposed) || tsri_cpu_streams(2 * all);
     const tsri_kernel copy = { .fn = k->copy[__builtin_ctz((unsigned)size)], .params = NULL };
-    return tsri_loop_run_parallel(&loop, &copy, GRAIN_BYTES / (2 * size));
+    return tsri_loop_run_parallel(&loop, &copy, tsri_grain((double)(2 * size)));
 }

@@ -4,12 +4,10 @@
 #include "core/dtype_int.h"
 #include "core/loop.h"
 #include "core/mem.h"
+#include "core/threads_int.h"
 #include "kernels.h"
 #include "stage.h"
 #include "tessera/threads.h"
-
-/* Elements a thread must have to be worth waking, for work at memory speed. */
-enum { GRAIN_BYTES = 256 << 10 };
 
 static tsri_operand operand(const tsr_tensor *t)
 {
@@ -65,7 +63,7 @@ tsr_status tsri_cpu_copy(const tsr_op *op)
     const tsri_stage stage = { direct ? direct : cast_tile, &c, 2, { operands[0].size, operands[1].size } };
     const int64_t bytes = operands[0].size + operands[1].size;
     tsri_loop_build(&loop, dst->ndim, dst->shape, 2, operands, 0);
-    return run_staged(&loop, &stage, bytes, dst->data == src->data, GRAIN_BYTES / bytes);
+    return run_staged(&loop, &stage, bytes, dst->data == src->data, tsri_grain((double)bytes));
 }
 
 /* Fill -------------------------------------------------------------------------- */
@@ -98,10 +96,10 @@ tsr_status tsri_cpu_fill(const tsr_op *op)
         inner->n *= size;  /* the same memory as bytes */
         inner->step[0] = 1;
         return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = set_bytes, .params = element },
-                                      GRAIN_BYTES);
+                                      tsri_grain(1));
     }
     const tsri_kernel fill = { .fn = tsri_cpu_kernels_get()->fill[log2_of(size)], .params = element };
-    return tsri_loop_run_parallel(&loop, &fill, GRAIN_BYTES / size);
+    return tsri_loop_run_parallel(&loop, &fill, tsri_grain((double)size));
 }
 
 /* Elementwise ------------------------------------------------------------------- */
@@ -180,6 +178,6 @@ tsr_status tsri_cpu_elementwise(const tsr_op *given)
     for (int i = 0; i <= op->nin; i++) bytes += stage.size[i] = operands[i].size;
     tsri_loop_build(&loop, out->ndim, out->shape, op->nin + 1, operands, 0);
     /* Work that is bound by arithmetic is worth a thread sooner than work that is bound by memory. */
-    const int64_t grain = GRAIN_BYTES / (bytes + 4 * (int64_t)tsr_op_get_info(op->kind)->flops);
-    return run_staged(&loop, &stage, bytes, is_in_place(op), grain);
+    const double work = (double)(bytes + 4 * (int64_t)tsr_op_get_info(op->kind)->flops);
+    return run_staged(&loop, &stage, bytes, is_in_place(op), tsri_grain(work));
 }

@@ -11,7 +11,6 @@
 #include "core/threads_int.h"
 
 enum {
-    GRAIN = 4096,
     BLOCKS = TSRI_DRAW_WORDS / 4,  /* made at a time */
     NUMBERS = TSRI_DRAW_WORDS
 };
@@ -201,7 +200,7 @@ static tsr_status draw_all(draw *d, const tsr_tensor *z)
     if (count == 0) return TSR_OK;
     d->loop.stream = tsri_cpu_streams(count * d->size);
     const int64_t n = d->loop.ndim > 0 ? d->loop.dim[0].n : 1, each = count / n;
-    return tsri_parallel_for(n, GRAIN / each + 1, write_part, d);
+    return tsri_parallel_for(n, tsri_grain(TSRI_WORK_NUMBER * (double)each), write_part, d);
 }
 
 /* Ops ------------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
  * LIMIT: the scatter of one long lane runs on one thread. */
 #include "core/half.h"
 #include "core/mem.h"
+#include "core/threads_int.h"
 #include "cpu_run.h"
 #include "index.h"
 #include "kernels.h"
@@ -61,9 +62,6 @@ void tsri_cpu_index_portable(tsri_cpu_kernels *k)
     k->scatter[TSR_SCATTER_MAX][TSR_BOOL] = scatter_max_bool;
 }
 
-/* Elements a thread must have to be worth waking. */
-enum { GRAIN = 16 << 10 };
-
 tsr_status tsri_cpu_gather(const tsr_op *op)
 {
     tsri_loop loop;
@@ -80,7 +78,7 @@ tsr_status tsri_cpu_gather(const tsr_op *op)
     tsri_loop_build(&loop, z->ndim, z->shape, 3, operands, 0);
     loop.stream = tsri_cpu_streams(2 * tsri_loop_count(&loop) * tsri_dtype_size(z->dtype));
     const tsri_kernel kernel = { .fn = tsri_cpu_kernels_get()->gather[size_slot(z->dtype)], .params = &step };
-    return tsri_loop_run_parallel(&loop, &kernel, GRAIN);
+    return tsri_loop_run_parallel(&loop, &kernel, tsri_grain(TSRI_WORK_ELEMENT));
 }
 
 tsr_status tsri_cpu_scatter(const tsr_op *op)
@@ -95,5 +93,5 @@ tsr_status tsri_cpu_scatter(const tsr_op *op)
     if (n == 0) return TSR_OK;
     tsri_lanes_build(&loop, &index->desc, 3, (const tsr_tensor *const[]){ z, index, x }, p->axis);
     const tsri_kernel kernel = { .fn = tsri_cpu_kernels_get()->scatter[p->mode][z->dtype], .params = &lane };
-    return tsri_loop_run_parallel(&loop, &kernel, GRAIN / n + 1);
+    return tsri_loop_run_parallel(&loop, &kernel, tsri_grain(TSRI_WORK_ELEMENT * (double)n));
 }

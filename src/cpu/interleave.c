@@ -11,7 +11,6 @@
 
 enum {
     STRIP_BYTES = 4096,        /* of a source */
-    GRAIN_BYTES = 256 << 10,   /* worth a thread */
     LINE        = 64
 };
 
@@ -111,6 +110,6 @@ bool tsri_cpu_interleave(tsr_status *s, tsr_tensor *out, int n, const tsr_tensor
     j.strips = j.run / j.strip > 0 ? j.run / j.strip : 1;
     j.stream = tsri_cpu_streams(2 * tsr_numel(out) * size) && is_aligned(&j);
     const int64_t cells = tsr_numel(out) / n, each = 2 * size * n * (j.run < j.strip ? j.run : j.strip);
-    *s = tsri_parallel_for(cells / j.run * j.strips, GRAIN_BYTES / each + 1, run_strips, &j);
+    *s = tsri_parallel_for(cells / j.run * j.strips, tsri_grain((double)each), run_strips, &j);
     return true;
 }

@@ -3,6 +3,7 @@
 #include "conv/pooling.h"
 #include "core/env.h"
 #include "core/lock.h"
+#include "core/threads_int.h"
 
 tsri_cpu_kernels tsri_cpu_table;
 bool tsri_cpu_table_chosen;
@@ -49,6 +50,7 @@ static void choose(void)
 #endif
     machine = tsri_machine_find(tsri_env("TSR_ISA"));
     tsri_tuning_used = tsri_tuning_find(machine, tsri_env("TSR_TUNING"));
+    tsri_set_thread_work(tsri_tuning_used->thread_work);
     improve(&tsri_cpu_table, machine);
     tsri_store_release(&tsri_cpu_table_chosen, true);
 }

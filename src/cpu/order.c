@@ -526,7 +526,7 @@ static tsr_status sort_long(long_lane *l)
     const sorting *s = l->s;
     ambiguous_places at = { 0, 0 };
     const int wanted = 4 * tsr_threads() < SEGMENTS ? 4 * tsr_threads() : SEGMENTS;
-    TSRI_TRY(tsri_parallel_for(s->n, LONG / 8, read_part, l));
+    TSRI_TRY(tsri_parallel_for(s->n, tsri_grain(TSRI_WORK_ELEMENT), read_part, l));
     l->segments = 1;
     l->begin[0] = 0;
     l->begin[1] = s->n;
@@ -535,7 +535,7 @@ static tsr_status sort_long(long_lane *l)
     if (s->halves) break_ties(s, (uint64_t *)(void *)l->held, NULL, l->x);
     const bool has_ambiguous = tsri_load_acquire(&l->ambiguous) != 0 && !s->has_indices;
     if (has_ambiguous) at = find_ambiguous(s, l->held);
-    TSRI_TRY(tsri_parallel_for(s->keep, LONG / 8, write_part, l));
+    TSRI_TRY(tsri_parallel_for(s->keep, tsri_grain(TSRI_WORK_ELEMENT), write_part, l));
     if (has_ambiguous) put_ambiguous(s, l->values, l->x, at);
     return TSR_OK;
 }
@@ -605,7 +605,7 @@ tsr_status tsri_cpu_sort(const tsr_op *op)
                      (const tsr_tensor *const[]){ first, indices ? indices : first, x }, p->axis);
     if (is_long(&s, &loop)) return sort_long_lane(&s, &loop);
     TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = sort_tile, .params = &s },
-                                    (8 << 10) / n + 1));
+                                    tsri_grain(TSRI_WORK_DECODED * (double)n)));
     TSRI_CHECK(tsri_load_acquire(&no_room) == 0, TSR_ENOMEM, "sort: no memory to sort %lld elements",
                (long long)n);
     return TSR_OK;
@@ -671,7 +671,8 @@ tsr_status tsri_cpu_searchsorted(const tsr_op *op)
         { z->data, z->stride, sizeof(int64_t) }, { x->data, x->stride, tsri_dtype_size(x->dtype) },
     };
     tsri_loop_build(&loop, z->ndim, z->shape, 2, operands, 0);
-    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = searches[size_slot], .params = &l }, 1024);
+    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = searches[size_slot], .params = &l },
+                                  tsri_grain(TSRI_WORK_SEARCH));
 }
 
 /* Portable kernels ----------------------------------------------------------------------- */

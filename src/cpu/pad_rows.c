@@ -6,10 +6,7 @@
 #include "cpu_run.h"
 #include "rows_writer.h"
 
-enum {
-    WORTH_BYTES = 1 << 20,    /* of a result */
-    PART_BYTES  = 256 << 10   /* worth a thread */
-};
+enum { WORTH_BYTES = 1 << 20 };  /* of a result */
 
 static bool has_short_rows(const tsr_tensor *out, const tsr_tensor *t)
 {
@@ -98,7 +95,7 @@ static tsr_status pad_rows(tsr_tensor *out, const tsr_tensor *t, const int64_t *
                   .stream = tsri_cpu_streams(bytes + tsr_numel(t) * size) };
     TSRI_TRY(tsr_scalar_store(element, out->dtype, value));
     for (int64_t i = 0; i < TSRI_WRITER_ROW; i += size) memcpy(values + i, element, (size_t)size);
-    return tsri_parallel_for(tsr_numel(out) / cols, PART_BYTES / (cols * size) + 1, pad_some, &p);
+    return tsri_parallel_for(tsr_numel(out) / cols, tsri_grain((double)(cols * size)), pad_some, &p);
 }
 
 bool tsri_cpu_pad(tsr_status *s, tsr_tensor *out, const tsr_tensor *x, const int64_t *before,

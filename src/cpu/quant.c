@@ -4,6 +4,7 @@
  * steps of 0. A run of elements at a time is widened (kernels.h), computed, and narrowed. */
 #include "quant.h"
 #include "core/desc_int.h"
+#include "core/threads_int.h"
 #include "cpu_run.h"
 #include "kernels.h"
 #include "tessera/ops/reduce.h"
@@ -115,7 +116,8 @@ static tsr_status run_tiles(const tsr_op *op, tsri_tile_fn tile)
     };
     tsri_loop loop;
     tsri_loop_build(&loop, z->ndim, z->shape, 4, operands, 0);
-    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = tile, .params = &q }, 16 << 10);
+    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = tile, .params = &q },
+                                  tsri_grain(TSRI_WORK_ELEMENT));
 }
 
 tsr_status tsri_cpu_quantise(const tsr_op *op) { return run_tiles(op, quantise_tile); }

@@ -21,7 +21,6 @@
 #include <math.h>
 
 enum {
-    PART    = 32768, /* elements that are worth waking a thread for */
     PARTS   = 64,    /* most parts of a nest; with this many blocks there are no parts */
     SLICE   = 64,    /* outputs whose parts are merged at a time */
     SMALL   = 16384, /* up to so many contiguous elements are reduced without a nest */
@@ -424,7 +423,7 @@ static void choose_parts(tsri_reduction *r)
     const int64_t width = r->joined > 1 ? r->side.n : r->by_columns ? innermost(&r->outer).n : 1;
     const int64_t elements = tsri_loop_count(&r->reduced) * (width < TSRI_SIDE ? width : TSRI_SIDE);
     const int64_t blocks = count_blocks(r), enough = PARTS / (blocks > 0 ? blocks : 1);
-    const int64_t wanted = elements / PART < enough ? elements / PART : enough;
+    const int64_t most = elements / tsri_grain(TSRI_WORK_READ), wanted = most < enough ? most : enough;
     r->parts = 1;
     r->part_dim = 0;
     if (wanted < 2) return;
@@ -554,9 +553,9 @@ static tsr_status reduce_general(tsri_reduction *r, const tsr_tensor *x, const t
     tsri_reduce_short_plan(r, x->dtype);
     if (r->parts > 1) return run_parts(r);
     const int64_t each = tsri_loop_count(&r->reduced) * (r->joined > 1 ? r->side.n : 1);
-    const int64_t cost = each * (1 + (int64_t)tsr_op_get_info(r->op)->flops / 2) + 8;
+    const int64_t cost = 1 + (int64_t)tsr_op_get_info(r->op)->flops / 2;
     return tsri_loop_run_parallel(&r->outer, &(tsri_kernel){ .fn = reduce_tile, .params = r },
-                                  cost < PART ? PART / cost : 1);
+                                  tsri_grain(TSRI_WORK_READ * ((double)each * (double)cost + 8)));
 }
 
 tsr_status tsri_cpu_reduce(const tsr_op *op)

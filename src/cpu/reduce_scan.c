@@ -1,14 +1,12 @@
 /* reduce_scan.c - scans: op -> lines along the axis, split over threads. */
 #include "cpu_run.h"
 #include "core/desc_int.h"
+#include "core/threads_int.h"
 #include "reduce_run.h"
 
 #ifndef TSR_FREESTANDING
 
-enum {
-    PART = 32768,       /* elements that are worth waking a thread for */
-    SIDE = TSRI_LINES
-};
+enum { SIDE = TSRI_LINES };
 
 typedef struct scan_job {
     tsri_scan_fn scan;
@@ -66,9 +64,8 @@ tsr_status tsri_cpu_scan(const tsr_op *op)
     if (j.lines.rows) j.side = SIDE;
     const int64_t bytes = tsri_dtype_size(z->dtype) + tsri_dtype_size(x->dtype);
     j.lines.stream = z->data != x->data && tsri_cpu_streams(tsri_loop_count(&outer) * j.lines.n * bytes);
-    const int64_t grain = j.lines.n < PART / 2 ? PART / (2 * j.lines.n + 8) : 1;
     return tsri_loop_run_parallel(&outer, &(tsri_kernel){ .fn = scan_tile, .params = &j },
-                                  grain > 1 ? grain : 1);
+                                  tsri_grain(TSRI_WORK_READ * (2 * (double)j.lines.n + 8)));
 }
 
 #else

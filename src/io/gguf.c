@@ -323,7 +323,8 @@ static tsr_status decode_some(void *context, int64_t begin, int64_t end)
 static void decode_all(tsr_tensor *t, const unsigned char *src, const tsri_gguf_type *type)
 {
     decoding d = { t->data, src, type };
-    (void)!tsri_parallel_for(tsr_numel(t) / type->elements, 8192 / type->elements, decode_some, &d);
+    const int64_t grain = tsri_grain(TSRI_WORK_DECODED * (double)type->elements);
+    (void)!tsri_parallel_for(tsr_numel(t) / type->elements, grain, decode_some, &d);
 }
 
 static tsr_status read_blocks(tsr_tensor **out, const tsr_file *f, const tsri_entry *e)

@@ -1,4 +1,5 @@
 /* test_tuning.c - which family of processors a machine is taken for. */
+#include "core/threads_int.h"
 #include "cpu/kernels.h"
 #include "test.h"
 
@@ -44,4 +45,16 @@ TEST(test_every_family_is_complete)
         EXPECT_MSG(t->resident_usual <= t->resident_most, "%s", t->name);
     }
     EXPECT(tsri_tuning_get() == tsri_tuning_used);
+}
+
+TEST(test_a_part_has_the_work_that_is_worth_a_thread)
+{
+    const int64_t work = tsri_tuning_get()->thread_work;
+    EXPECT(work >= 1 << 10 && tsri_grain(1) == work && tsri_grain(0) == work);
+    EXPECT(tsri_grain(TSRI_WORK_PRODUCT) == work / TSRI_WORK_PRODUCT);
+    EXPECT(tsri_grain(TSRI_WORK_READ * 1000.0) == work / 8000);
+    EXPECT(tsri_grain((double)work) == 1 && tsri_grain(1e300) == 1);
+    tsri_set_thread_work(64);
+    EXPECT(tsri_grain(TSRI_WORK_ELEMENT) == 4);
+    tsri_set_thread_work(work);
 }

@@ -9,8 +9,7 @@
 
 enum {
     ROW = 256,           /* outputs summed together */
-    MOST_KERNELS = 3,    /* kernels of a group up to which packing does not pay */
-    PART_WORK = 1 << 15  /* multiplications that make a thread worth waking */
+    MOST_KERNELS = 3     /* kernels of a group up to which packing does not pay */
 };
 
 /* One row of outputs of one kernel: addresses of its image's channel, weights, bias and outputs. */
@@ -69,8 +68,7 @@ tsr_status tsri_grid_direct(const tsri_grid *g)
 {
     const tsri_slide *a = g->axis;
     const double work = (double)a[2].out * (double)a[0].taps * (double)a[1].taps * (double)(a[2].taps + 1);
-    const int64_t grain = work < PART_WORK ? (int64_t)(PART_WORK / (work + 1)) : 1;
     tsri_grid whole = *g;
-    return tsri_parallel_for(g->batch * g->groups * g->kernels * a[0].out * a[1].out, grain, sum_rows,
-                             &whole);
+    return tsri_parallel_for(g->batch * g->groups * g->kernels * a[0].out * a[1].out,
+                             tsri_grain(TSRI_WORK_READ * (work + 1)), sum_rows, &whole);
 }

@@ -29,8 +29,7 @@ enum {
     PLACES = 128,                    /* of a unit */
     PART_K = 2 * TSRI_GEMM_BLOCK,    /* whose columns are packed at a time */
     ROWS = 64,                       /* of weights that stay in a cache over all panels of columns */
-    GATHERED = 32,                   /* channels gathered at a time, where places have no common stride */
-    UNIT_WORK = 1 << 17              /* multiplications that make a thread worth waking */
+    GATHERED = 32                    /* channels gathered at a time, where places have no common stride */
 };
 
 static const int64_t OUTSIDE = INT64_MIN;
@@ -353,11 +352,11 @@ static double unit_work(const job *j)
 
 static tsr_status multiply_packed(job *j)
 {
-    const int64_t grain = most(1, UNIT_WORK / (8 * (j->k + 1)));
+    const int64_t grain = tsri_grain(TSRI_WORK_PRODUCT * 8 * (double)(j->k + 1));
     TSRI_TRY(tsri_parallel_for(j->g->groups * j->panels, grain, pack_weights, j));
     cut_units(j);
     return tsri_parallel_for(j->g->batch * j->g->groups * j->blocks * j->slices,
-                            most(1, (int64_t)(UNIT_WORK / unit_work(j))), multiply_units, j);
+                            tsri_grain(TSRI_WORK_PRODUCT * unit_work(j)), multiply_units, j);
 }
 
 /* Kernels first .. first + kernels - 1 of each group. */

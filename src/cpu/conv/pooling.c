@@ -7,7 +7,6 @@
 #include "pooling_job.h"
 #include "core/threads_int.h"
 
-enum { PART_WORK = 1 << 15 };  /* elements that make a thread worth waking */
 
 /* Bytes from one index of a dim to the next; 0 where there is no next. */
 static int64_t bytes_along(const tsr_tensor *t, int axis)
@@ -194,5 +193,5 @@ tsr_status tsri_cpu_pool(const tsr_op *op)
     if (tsr_desc_numel(&op->out[0]->desc) == 0) return TSR_OK;
     describe_job(&j, op);
     return tsri_parallel_for(j.images * j.channels * j.axis[0].out * j.axis[1].out * j.blocks,
-                            (int64_t)(PART_WORK / block_work(&j)), pool_blocks, &j);
+                            tsri_grain(TSRI_WORK_READ * block_work(&j)), pool_blocks, &j);
 }

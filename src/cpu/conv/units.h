@@ -9,8 +9,6 @@ static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-enum { TSRI_CONV_WORK = 1 << 17 };  /* multiplications that make a thread worth waking */
-
 /* Cuts `out` outputs into nearly equal boxes of at most `wanted`: outputs of a box, and the number of
  * boxes. */
 static inline void tsri_cut_axis(int64_t out, int64_t wanted, int64_t *box, int64_t *boxes)
@@ -70,12 +68,6 @@ typedef struct tsri_conv_shares {
     tsr_status (*multiply)(void *job, int64_t begin, int64_t end);
 } tsri_conv_shares;
 
-static inline int64_t tsri_conv_grain(double work)
-{
-    const double grain = TSRI_CONV_WORK / work;
-    return grain > 1 ? (int64_t)grain : 1;
-}
-
 /* Cuts panels into slices, as above, and runs the job. */
 static inline tsr_status tsri_share_units(const tsri_conv_shares *s, const tsri_grid *g, int64_t *slice,
                                           int64_t *slices, void *job)
@@ -84,9 +76,11 @@ static inline tsr_status tsri_share_units(const tsri_conv_shares *s, const tsri_
     tsri_cut_panels(units, s->panels, s->fewest, slice, slices);
     const double outputs = (double)s->box[0] * (double)s->box[1] * (double)s->box[2];
     const double products = outputs * (double)s->kernels * (double)s->k;
-    TSRI_TRY(tsri_parallel_for(g->groups * s->panels * s->parts,
-                              tsri_conv_grain(s->packing * (double)s->k / (double)s->parts), s->pack, job));
-    return tsri_parallel_for(units * *slices, tsri_conv_grain(products / (double)*slices), s->multiply, job);
+    const double packing = s->packing * (double)s->k / (double)s->parts;
+    TSRI_TRY(tsri_parallel_for(g->groups * s->panels * s->parts, tsri_grain(TSRI_WORK_PRODUCT * packing),
+                               s->pack, job));
+    return tsri_parallel_for(units * *slices, tsri_grain(TSRI_WORK_PRODUCT * products / (double)*slices),
+                             s->multiply, job);
 }
 
 #endif

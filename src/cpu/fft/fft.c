@@ -25,8 +25,7 @@ enum {
     LINE_BYTES = 64,             /* of the tensor: a cache line */
     PACKED_BYTES = 256 << 10,      /* most scratch memory of a group, where a lane has unit stride */
     STRIDED_BYTES  = 2 << 20,        /* and where it has not */
-    CHUNK      = 2048,           /* elements of a lane that are moved at a time */
-    GRAIN      = 1 << 14         /* elements that make a thread worth waking */
+    CHUNK      = 2048            /* elements of a lane that are moved at a time */
 };
 
 /* What is true of all lanes of a call. */
@@ -87,7 +86,8 @@ static tsr_status move_chunks(void *context, int64_t begin, int64_t end)
 static tsr_status run_copy(copy_job *h)
 {
     const int64_t total = h->move.stream[0].total, chunks = (total + CHUNK - 1) / CHUNK;
-    return tsri_parallel_for(chunks, most(GRAIN / CHUNK / h->move.lanes, 1), move_chunks, h);
+    const double each = CHUNK * (double)h->move.lanes;
+    return tsri_parallel_for(chunks, tsri_grain(TSRI_WORK_ELEMENT * each), move_chunks, h);
 }
 
 /* Numbers in scratch memory: where the two streams begin, and their steps. */
@@ -304,7 +304,8 @@ static tsr_status run_lanes(const tsr_op *op, job *j, bool wide)
     j->lanes = lanes_at_a_time(j, wide);
     const tsr_tensor *const operands[] = { op->out[0], op->in[0] };
     tsri_lanes_build(&loop, &op->out[0]->desc, 2, operands, p->axis);
-    TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = run_tile, .params = j }, GRAIN / j->n + 1));
+    TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = run_tile, .params = j },
+                                    tsri_grain(TSRI_WORK_ELEMENT * (double)j->n)));
     return tsri_load_acquire(&no_room) ? TSR_ENOMEM : TSR_OK;
 }
 

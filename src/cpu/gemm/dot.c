@@ -7,10 +7,7 @@
 #include "core/status_int.h"
 #include "core/threads_int.h"
 
-enum {
-    SUMS = 256,  /* sums of pieces that are held at a time */
-    PART = 16    /* pieces that make a thread worth waking */
-};
+enum { SUMS = 256 };  /* sums of pieces that are held at a time */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -76,7 +73,7 @@ tsr_status tsri_gemm_long_dot(const tsri_gemm *g)
     some_pieces s = { .g = g };
     for (; s.p < g->k; s.p += SUMS * TSRI_GEMM_PIECE) {
         const int64_t n = least((g->k - s.p + TSRI_GEMM_PIECE - 1) / TSRI_GEMM_PIECE, SUMS);
-        TSRI_TRY(tsri_parallel_for(n, PART, sum_pieces, &s));
+        TSRI_TRY(tsri_parallel_for(n, tsri_grain(TSRI_WORK_READ * TSRI_GEMM_PIECE), sum_pieces, &s));
         for (int64_t i = 0; i < n; i++)
             if (g->cls == TSRI_GEMM_F32) total.f += (float)s.sum[i];
             else                         total.d += s.sum[i];

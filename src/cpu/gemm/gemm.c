@@ -7,10 +7,10 @@
 #include "core/atomic.h"
 #include "core/desc_int.h"
 #include "core/loop.h"
+#include "core/threads_int.h"
 #include "cpu/kernels.h"
 #include "tessera/threads.h"
 
-enum { PART_WORK = 1 << 17 };  /* multiplications that make a thread worth waking */
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -131,8 +131,8 @@ static void set_scale(tsri_gemm_scale *s, const tsr_matmul_params *p, bool has_c
 static int64_t batch_grain(const tsri_gemm *g, int64_t count)
 {
     const double work = (double)g->m * (double)g->n * (double)(g->k + 1);
-    if (count < 2 * tsr_threads() || work > 64.0 * PART_WORK) return most(count, 1);
-    return work < 1 ? count : most(1, (int64_t)(PART_WORK / work));
+    if (count < 2 * tsr_threads() || work > 64 * (double)tsri_grain(TSRI_WORK_PRODUCT)) return most(count, 1);
+    return work < 1 ? count : tsri_grain(TSRI_WORK_PRODUCT * work);
 }
 
 static tsr_status run_batch(batch *b, const tsr_desc *z, const tsr_desc *a, const tsr_desc *bd,

@@ -491,7 +491,8 @@ static tsr_status multiply_chunk(chunk *c)
     shape_tiles(c);
     const int64_t tile_work = least(c->m, c->tile_high * height) * least(c->n, c->tile_wide * width) * c->k;
     TSRI_TRY(pack(c));
-    return tsri_parallel_for(tiles_of(c), most(1, PART_WORK / tile_work), multiply_tiles, c);
+    const int64_t grain = tsri_grain(TSRI_WORK_PRODUCT * (double)tile_work);
+    return tsri_parallel_for(tiles_of(c), grain, multiply_tiles, c);
 }
 
 static int64_t packed_a_bytes(const plan *p, int64_t m, int64_t k)
@@ -662,7 +663,7 @@ static tsr_status multiply_with(plan *p)
 tsr_status tsri_gemm_panels(const tsri_gemm *g)
 {
     const int threads = tsri_threads_here();
-    if (tsri_gemm_is_small(g, threads == 1 ? TSRI_GEMM_SMALL : 2 * PART_WORK)) {
+    if (tsri_gemm_is_small(g, threads == 1 ? TSRI_GEMM_SMALL : 2 * tsri_grain(TSRI_WORK_PRODUCT))) {
         tsri_gemm_small(g, 1, (const int64_t[]){ 0, 0, 0 });
         return TSR_OK;
     }

@@ -6,7 +6,6 @@
 #include "gemm.h"
 
 enum {
-    PART_WORK = 1 << 17,  /* multiplications that make a thread worth waking */
     SMALL_M = 64,         /* rows up to which packing b does not pay */
     SMALL_N = 192,        /* columns up to which packing a does not pay */
     SHORT_K = 64          /* indices of k up to which a micro-tile takes less time than z takes to arrive */

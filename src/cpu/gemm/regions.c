@@ -9,7 +9,7 @@
 #include "core/threads_int.h"
 
 enum {
-    LEAST_WORK = 1 << 19,  /* multiplications for each thread */
+    LEAST_PARTS = 4,       /* of each thread, that are worth waking one for */
     SMALL_M = 512,         /* rows up to which regions are used */
     LARGE_N = 512,         /* columns for each thread from which they are */
     MOST_DOWN = 16,        /* regions along m */
@@ -80,8 +80,9 @@ tsr_status tsri_gemm_regions(const tsri_gemm *g)
 {
     const int64_t threads = tsri_threads_here();
     const double work = (double)g->m * (double)g->n * (double)g->k;
+    const double least_work = LEAST_PARTS * (double)tsri_grain(TSRI_WORK_PRODUCT);
     const bool suits = g->kernels->whole_rows || g->m <= SMALL_M || g->n / LARGE_N >= threads;
-    if (threads == 1 || !suits || work < (double)LEAST_WORK * (double)threads || !tsri_gemm_packs_b_only(g))
+    if (threads == 1 || !suits || work < least_work * (double)threads || !tsri_gemm_packs_b_only(g))
         return tsri_gemm_panels(g);
     const tsri_gemm_microkernels *micro = g->kernels->microkernels;
     while (micro->cols < g->kernels->panel) micro++;

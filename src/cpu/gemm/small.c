@@ -3,6 +3,7 @@
  *
  * The order of loops, from the outermost: block of k, panel of b, rows of a (run_strip), index of k. */
 #include "panels.h"
+#include "core/threads_int.h"
 
 /* Calls on a few elements come here, so divisions and stores that can be left out are. */
 static void multiply_small(const tsri_gemm *g, const char *a, const char *b, char *z)
@@ -46,7 +47,7 @@ bool tsri_gemm_one_panel(const tsri_gemm_kernels *u, const tsr_tensor *z, const 
     const int64_t m = z->shape[0], n = z->shape[1], k = a->shape[1], size = u->element;
     if ((uint64_t)m - 2 > MOST - 2 || (uint64_t)n - 2 > MOST - 2 || (uint64_t)k - 1 > MOST - 1) return false;
     if (z->stride[1] != 1 || b->stride[1] != 1 || (a->stride[1] != 1 && a->stride[0] != 1)) return false;
-    if (u->packed_only || m * n * k > PART_WORK) return false;
+    if (u->packed_only || m * n * k > tsri_grain(TSRI_WORK_PRODUCT)) return false;
     const tsri_gemm_microkernels *micro = u->microkernels;
     while (micro->cols < n)
         if ((++micro)->cols == 0) return false;

@@ -10,7 +10,6 @@
 #include "core/threads_int.h"
 
 enum {
-    PART_WORK = 1 << 15,  /* multiplications that make a thread worth waking */
     GROUPS = 16,          /* groups of rows that share a packed vector */
 #ifdef TSR_FREESTANDING
     VECTOR_BYTES = 4096,  /* of the vector that are packed at a time */
@@ -22,7 +21,6 @@ enum {
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /* Sums of a group of rows, of any class: real parts, then imaginary ones. */
@@ -178,11 +176,12 @@ static bool can_sweep(const tsri_gemm *g)
 tsr_status tsri_gemm_vector(const tsri_gemm *g)
 {
     tsri_gemm own = *g;
-    const int64_t groups = pieces(g->m, TSRI_GEMM_ROWS), grain = most(1, PART_WORK / (TSRI_GEMM_ROWS * g->k));
+    const int64_t groups = pieces(g->m, TSRI_GEMM_ROWS);
     if (tsri_gemm_is_long_dot(g)) return tsri_gemm_long_dot(g);
     if (g->m == 1) {
         multiply_dot(g);
         return TSR_OK;
     }
-    return tsri_parallel_for(groups, grain, can_sweep(g) ? sweep_parts : multiply_groups, &own);
+    return tsri_parallel_for(groups, tsri_grain(TSRI_WORK_READ * TSRI_GEMM_ROWS * (double)g->k),
+                             can_sweep(g) ? sweep_parts : multiply_groups, &own);
 }

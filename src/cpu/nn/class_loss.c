@@ -6,6 +6,7 @@
 #include "rows_run.h"
 #include "core/alloc.h"
 #include "core/desc_int.h"
+#include "core/threads_int.h"
 #include "cpu/cpu_run.h"
 #include "cpu/lanes.h"
 #include "tessera/ops/nn.h"
@@ -140,7 +141,8 @@ static tsr_status find_losses(const tsr_op *op, losing *l)
         return tsri_rows_run(&rows, operands);
     }
     tsri_lanes_build(&loop, &x->desc, 4, operands, 1);
-    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = likelihood_tile, .params = l }, 4096);
+    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = likelihood_tile, .params = l },
+                                  tsri_grain(TSRI_WORK_NUMBER));
 }
 
 static tsr_status reduce_losses(tsr_tensor *z, const losing *l, const tsr_tensor *target)

@@ -105,7 +105,7 @@ tsr_status tsri_cpu_dropout(const tsr_op *op)
                    k->widen[x->dtype],
                    k->narrow[k->wide[x->dtype]][x->dtype],
                    0 };
-    return tsri_parallel_for(n, 4096 / each + 1, drop_part, &d);
+    return tsri_parallel_for(n, tsri_grain(TSRI_WORK_NUMBER * (double)each), drop_part, &d);
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include "rows_run.h"
 #include "core/alloc.h"
 #include "core/tensor_int.h"
+#include "core/threads_int.h"
 #include "cpu/cpu_run.h"
 #include "cpu/reduce.h"
 
@@ -342,7 +343,8 @@ tsr_status tsri_cpu_batch_norm(const tsr_op *op)
         b.packed =
             loop.ndim > 0 && step[0] == size && step[1] == size && tsri_row_dtype(x->dtype) == x->dtype;
         b.stream = x->data != z->data && tsri_cpu_streams(2 * size * tsri_loop_count(&loop));
-        s = tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = batch_tile, .params = &b }, 8 << 10);
+        s = tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = batch_tile, .params = &b },
+                                   tsri_grain(TSRI_WORK_DECODED));
     }
     if (channels) tsri_free(channels, bytes);
     return s;

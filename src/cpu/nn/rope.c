@@ -111,7 +111,8 @@ tsr_status tsri_cpu_rope(const tsr_op *op)
         for (int64_t j = 0; j < d / 2; j++)
             slowness[j] = pow(((const tsr_rope_params *)op->params)->theta, 2 * (double)j / (double)d);
     t.slowness = slowness;
-    tsr_status s = tsri_parallel_for(seq, 1024 / (d / 2 + 1) + 1, make_rotations, &t);
+    const int64_t grain = tsri_grain(TSRI_WORK_SEARCH * (double)(d / 2 + 1));
+    tsr_status s = tsri_parallel_for(seq, grain, make_rotations, &t);
     if (s == TSR_OK) s = rotate(op, &t);
     tsri_free(t.rotations, (size_t)bytes);
     return s;

@@ -16,6 +16,7 @@
 #include "core/alloc.h"
 #include "core/atomic.h"
 #include "core/mem.h"
+#include "core/threads_int.h"
 #include "cpu/cpu_run.h"
 #include "cpu/lanes.h"
 
@@ -28,8 +29,7 @@ enum {
     PART = 16,         /* numbers of a lane at a time, for lanes that are worked on in parts */
     PART_WIDE = 512, /* lanes of a tile of such */
     AHEAD = 256 << 10, /* bytes of a row, at most, for the next one to be prefetched */
-    STACK_BYTES   = 8 << 10,   /* bytes of scratch on the stack */
-    GRAIN = 16 << 10   /* elements that make a thread worth waking */
+    STACK_BYTES   = 8 << 10    /* bytes of scratch on the stack */
 };
 
 const int64_t tsri_edges_rows[] = { SHORT, MOST_WIDE, PART_WIDE, 0 };
@@ -338,7 +338,7 @@ tsr_status tsri_rows_run(tsri_rows *r, const tsr_tensor *const *operands)
     TSRI_CHECK(plan_scratch(r), TSR_ENOMEM, "%s: no room for %lld elements of a lane", r->op,
                (long long)r->n);
     TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = rows_tile, .params = r },
-                                    GRAIN / (r->n + 1) + 1));
+                                    tsri_grain(TSRI_WORK_ELEMENT * (double)(r->n + 1))));
     TSRI_CHECK(tsri_load_acquire(&no_room) == 0, TSR_ENOMEM, "%s: no room for %lld elements of a lane", r->op,
                (long long)r->n);
     return TSR_OK;

@@ -8,6 +8,7 @@
 
 const tsri_tuning tsri_tuning_amd_zen = {
     .name = "amd_zen",
+    .thread_work = 256 << 10,
     .reads_apart = false,
     .run_ahead = 0,
     .column_ahead = 0,

@@ -3,6 +3,7 @@
 
 const tsri_tuning tsri_tuning_default = {
     .name = "default",
+    .thread_work = 256 << 10,
     .reads_apart = false,
     .run_ahead = 0,
     .column_ahead = 0,

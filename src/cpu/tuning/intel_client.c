@@ -5,6 +5,7 @@
 
 const tsri_tuning tsri_tuning_intel_client = {
     .name = "intel_client",
+    .thread_work = 256 << 10,
     .reads_apart = true,
     .run_ahead = 1024,
     .column_ahead = 1024,

@@ -8,6 +8,7 @@
 
 const tsri_tuning tsri_tuning_intel_server = {
     .name = "intel_server",
+    .thread_work = 256 << 10,
     .reads_apart = true,
     .run_ahead = 1024,
     .column_ahead = 1024,

@@ -16,6 +16,8 @@
 typedef struct tsri_tuning {
     const char *name;
 
+    int64_t thread_work;     /* of a part of a loop that is worth waking a thread for (core/threads_int.h) */
+
     /* Memory that is read in order. The hardware prefetcher stops at the end of a page. */
     bool    reads_apart;     /* a long run is read at several places alternately, each a stream of its own,
                                 and two runs at once */
