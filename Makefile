@@ -7,8 +7,12 @@
 #   make all        everything there is to build, CUDA too where nvcc is
 #   make plugins    backends, CUDA only if asked before
 #   make cuda       the backend for NVIDIA GPUs (needs nvcc)
+#   make python     the Python package: build/python, to be on PYTHONPATH
 #   make compat     the interfaces of other tensor systems
 #   make install    what was built, to PREFIX (/usr/local), below DESTDIR if set
+#   make docs       pages with search, and man pages: build/docs
+#   make amalgamate two files to add to any program: build/dist/tessera.h and tessera.c
+#   make package    archives of what is installed and of the sources: build/packages (packaging/ has recipes)
 #   make coverage   lines and branches that the tests reach, by folder and file
 #   make soak       fuzzing and generated tests with new data, for HOURS=n; goes on where it stopped
 #   make bench      benchmarks, build/bench.json (BENCH=regex: some of them, QUICK=1: a minute)
@@ -40,8 +44,8 @@ endif
 RUN_BUILD = MAKEFLAGS=--no-print-directory cmake --build
 CMAKE_BUILD = $(RUN_BUILD) $(BUILD) -j$(JOBS)
 
-.PHONY: build help demo check test all plugins cuda compat install coverage soak bench bench-peers \
-	bench-all clean
+.PHONY: build help demo check test all plugins cuda compat python install docs amalgamate package coverage \
+	soak bench bench-peers bench-all clean
 
 build: $(BUILD)/CMakeCache.txt
 	@$(CMAKE_BUILD) --target tessera tessera_static tsr
@@ -81,8 +85,26 @@ cuda:
 compat: $(BUILD)/CMakeCache.txt
 	@$(CMAKE_BUILD) --target faces
 
+python: $(BUILD)/CMakeCache.txt
+	@$(CMAKE_BUILD) --target python
+
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+docs:
+	@tools/docs.sh || [ $$? = 77 ]
+
+amalgamate:
+	@tools/amalgamate.py build/dist
+
+# A build of its own, of what is packaged.
+package:
+	@cmake -S . -B build/package -DTSR_CUDA=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_PYTHON=OFF -DTSR_BUILD_TESTS=OFF -DTSR_BUILD_EXAMPLES=OFF
+	@$(RUN_BUILD) build/package -j$(JOBS)
+	@cd build/package && cpack -B $(CURDIR)/build/packages >/dev/null && \
+		cpack --config CPackSourceConfig.cmake -B $(CURDIR)/build/packages >/dev/null
+	@rm -rf build/packages/_CPack_Packages
+	@ls build/packages/*.tar.gz
 
 coverage:
 	@JOBS=$(JOBS) tools/coverage.sh

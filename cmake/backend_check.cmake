@@ -20,5 +20,5 @@ set_target_properties(tsr-backend-check PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PR
 
 if(TSR_INSTALL)
     # Not there after a build of the libraries alone.
-    install(TARGETS tsr-backend-check RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+    install(TARGETS tsr-backend-check RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT development OPTIONAL)
 endif()

@@ -19,8 +19,9 @@ function(add_backend name)
         target_link_options(backend-${name} PRIVATE -fsanitize=${TSR_SANITIZE})
     endif()
     add_dependencies(backends backend-${name})
-    if(TSR_INSTALL)
-        install(TARGETS backend-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera OPTIONAL)
+    # Not null and sim, which are devices for tests.
+    if(TSR_INSTALL AND NOT name MATCHES "^(null|sim)$")
+        install(TARGETS backend-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera COMPONENT ${name} OPTIONAL)
     endif()
 endfunction()
 

@@ -18,10 +18,11 @@ set_target_properties(tsr PROPERTIES
 
 if(TSR_INSTALL)
     # Not there after a build of the libraries alone.
-    install(TARGETS tsr RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
-    install(FILES docs/man/tsr.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(TARGETS tsr RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command OPTIONAL)
+    install(FILES docs/man/tsr.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
     install(FILES cli/completion/tsr.bash RENAME tsr
-            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-    install(FILES cli/completion/_tsr DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-    install(FILES cli/completion/tsr.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT command)
+    install(FILES cli/completion/_tsr DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
+    install(FILES cli/completion/tsr.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+            COMPONENT command)
 endif()

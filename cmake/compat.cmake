@@ -15,6 +15,15 @@ else()
     return()
 endif()
 
+# install_with_face(face path folder): the path goes to lib/tessera/<folder>, if the face was built.
+function(install_with_face face path folder)
+    install(CODE "file(GLOB built \"${PROJECT_BINARY_DIR}/compat/${face}/lib/lib*\")
+    if(built AND EXISTS \"${path}\")
+        file(INSTALL DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/tessera/${folder}\"
+             USE_SOURCE_PERMISSIONS FILES \"${path}\")
+    endif()" COMPONENT compat)
+endfunction()
+
 # add_face_library(face name source...): libname.so, which finds libtessera.so from where it lies.
 function(add_face_library face name)
     add_library(${name} SHARED ${ARGN})
@@ -36,8 +45,9 @@ function(add_face_library face name)
         file(CREATE_LINK ${PROJECT_SOURCE_DIR}/compat/${face}/include ${link} SYMBOLIC)
     endif()
     if(TSR_INSTALL)
-        install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera/compat/${face}/lib OPTIONAL)
-        install(DIRECTORY compat/${face}/include DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera/compat/${face})
+        install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tessera/compat/${face}/lib
+                COMPONENT compat OPTIONAL)
+        install_with_face(${face} ${PROJECT_SOURCE_DIR}/compat/${face}/include compat/${face})
     endif()
 endfunction()
 
@@ -77,3 +87,8 @@ foreach(file IN LISTS face_files)
     include(${file})
 endforeach()
 add_face_tests(test_faces_* ${faces})
+
+# Where there is no device, sim stands in for one.
+if(TSR_INSTALL AND TARGET backend-sim)
+    install_with_face(mxbase ${PROJECT_BINARY_DIR}/lib/tessera/libtessera-sim.so .)
+endif()

@@ -17,6 +17,22 @@ if grep -rlI "$work/first" "$prefix"; then
     exit 1
 fi
 
+if find "$prefix" -name 'libtessera-null*' | grep .; then
+    echo "^ a device for tests is installed"
+    exit 1
+fi
+
+echo "--- components"
+for part in runtime:libtessera.so. command:bin/tsr development:tessera.hpp; do
+    cmake --install "$build" --prefix "$work/${part%%:*}" --component "${part%%:*}" >/dev/null
+    if [ "${part%%:*}" = command ] && [ ! -e "$build/bin/tsr" ]; then continue; fi
+    find "$work/${part%%:*}" | grep -F "${part#*:}" >/dev/null || { echo "no ${part#*:} in ${part%%:*}"; exit 1; }
+done
+if find "$work/runtime" "$work/command" -name '*.h' -o -name '*.a' -o -name libtessera.so | grep .; then
+    echo "^ not for running programs"
+    exit 1
+fi
+
 echo "--- CMake"
 cmake -S "$consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$work/cmake"

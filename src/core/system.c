@@ -20,7 +20,7 @@
 tsri_fault_fn tsri_system_fault;
 
 /* Must this call fail? Sets errno if so. */
-static bool fails(tsri_call call, size_t *bytes)
+static bool fails(tsri_system_call call, size_t *bytes)
 {
     size_t ignored = 0;
     const int error = tsri_system_fault ? tsri_system_fault(call, bytes ? bytes : &ignored) : 0;

@@ -11,14 +11,14 @@
 #include "posix.h"
 #include "tessera/config.h"
 
-typedef enum tsri_call {
+typedef enum tsri_system_call {
     TSRI_OPEN, TSRI_CLOSE, TSRI_STAT, TSRI_READ, TSRI_WRITE, TSRI_MAP, TSRI_SYNC, TSRI_TRUNCATE,
     TSRI_RENAME, TSRI_LINK, TSRI_UNLINK, TSRI_CHMOD, TSRI_SPACE, TSRI_RESOLVE, TSRI_CALLS
-} tsri_call;
+} tsri_system_call;
 
 /* For tests, and else NULL: asked before each call. Returns the errno to fail with, or 0; may lower
  * *bytes of a read or write, not to 0. A close that fails still closes. */
-typedef int (*tsri_fault_fn)(tsri_call call, size_t *bytes);
+typedef int (*tsri_fault_fn)(tsri_system_call call, size_t *bytes);
 extern tsri_fault_fn tsri_system_fault;
 
 #if defined(TSRI_POSIX) && !defined(TSR_NO_FILES)

@@ -30,8 +30,8 @@ tsr_status tsri_check_factorable(const char *op, const char *what, const tsr_ten
 
 tsr_status tsri_check_square(const char *op, const char *what, const tsr_tensor *a)
 {
-    TSRI_CHECK(tsri_rows(a) == tsri_cols(a), TSR_ESHAPE, "%s: %s is %s, whose matrices are not square", op,
-               what, TSRI_DESC(&a->desc));
+    TSRI_CHECK(tsri_row_count(a) == tsri_col_count(a), TSR_ESHAPE,
+               "%s: %s is %s, whose matrices are not square", op, what, TSRI_DESC(&a->desc));
     return TSR_OK;
 }
 
@@ -155,8 +155,8 @@ static tsr_status prepare_side(sides *y, int i, const tsr_tensor *t)
         t = y->temporary[i];
     }
     for (int d = 0; d < y->nbatch; d++) shape[d] = y->batch[d];
-    shape[y->nbatch] = tsri_rows(t);
-    shape[y->nbatch + 1] = tsri_cols(t);
+    shape[y->nbatch] = tsri_row_count(t);
+    shape[y->nbatch + 1] = tsri_col_count(t);
     y->view[i] = *t;
     return tsri_desc_expand(&y->view[i].desc, &t->desc, y->nbatch + 2, shape);
 }
@@ -178,13 +178,13 @@ static tsr_status solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b
     sides y = { .nbatch = 0 };
     tsr_desc d;
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(tsri_rows(b) == tsri_rows(a), TSR_ESHAPE,
+    TSRI_CHECK(tsri_row_count(b) == tsri_row_count(a), TSR_ESHAPE,
                "solve: a is %s and b is %s: b has not as many rows as a", TSRI_DESC(&a->desc),
                TSRI_DESC(&b->desc));
     TSRI_TRY(tsr_dtype_promote(&y.dtype, a->dtype, b->dtype));
     TSRI_TRY(tsri_join_batches(&y.nbatch, y.batch, "solve", a, b));
     if (!vector) return solve_run(x, &y, a, b);
-    TSRI_TRY(tsri_batch_desc(&d, "solve", y.dtype, &a->desc, tsri_rows(a), -1));
+    TSRI_TRY(tsri_batch_desc(&d, "solve", y.dtype, &a->desc, tsri_row_count(a), -1));
     TSRI_TRY(tsri_result(x, &origin, "solve", &d, a));
     tsr_tensor column = tsri_as_column(*x), *into = &column;
     return tsri_result_end(x, origin, solve_run(&into, &y, a, b));

@@ -34,8 +34,8 @@ tsr_status tsri_join_batches(int *n, int64_t *shape, const char *op, const tsr_t
 tsr_status tsri_svd(const char *name, tsr_tensor **u, tsr_tensor **s, tsr_tensor **vh, const tsr_tensor *a,
                     bool full_matrices);
 
-static inline int64_t tsri_rows(const tsr_tensor *a) { return a->shape[a->ndim - 2]; }
-static inline int64_t tsri_cols(const tsr_tensor *a) { return a->shape[a->ndim - 1]; }
+static inline int64_t tsri_row_count(const tsr_tensor *a) { return a->shape[a->ndim - 2]; }
+static inline int64_t tsri_col_count(const tsr_tensor *a) { return a->shape[a->ndim - 1]; }
 static inline int64_t tsri_least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline bool    tsri_is_complex(const tsr_tensor *t) { return tsr_dtype_kind(t->dtype) == TSR_COMPLEX; }
 

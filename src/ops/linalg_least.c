@@ -20,7 +20,7 @@ static tsr_status which_count(tsr_tensor **out, const tsr_tensor *s, const tsr_t
 {
     tsr_tensor *limit = NULL;
     const double next = s->dtype == TSR_F32 ? 0x1p-23 : 0x1p-52;
-    if (rtol < 0) rtol = (double)tsri_max(tsri_rows(a), tsri_cols(a)) * next;
+    if (rtol < 0) rtol = (double)tsri_max(tsri_row_count(a), tsri_col_count(a)) * next;
     tsr_status status = tsr_norm(&limit, s, LAST, true, __builtin_inf());
     if (status == TSR_OK) status = tsr_mul(&limit, limit, TSR_NUMBER(rtol));
     if (status == TSR_OK) status = tsr_gt(out, s, limit);
@@ -97,7 +97,7 @@ tsr_status tsr_pinv(tsr_tensor **out, const tsr_tensor *a, double rtol)
     TSRI_CHECK(out, TSR_ENULL, "pinv: out is NULL");
     TSRI_TRY(tsri_check_factorable("pinv", "a", a));
     TSRI_TRY(check_rtol("pinv", rtol));
-    TSRI_TRY(tsri_batch_desc(&d, "pinv", a->dtype, &a->desc, tsri_cols(a), tsri_rows(a)));
+    TSRI_TRY(tsri_batch_desc(&d, "pinv", a->dtype, &a->desc, tsri_col_count(a), tsri_row_count(a)));
     TSRI_TRY(tsri_result(out, &origin, "pinv", &d, a));
     return tsri_result_end(out, origin, pinv_run(out, a, rtol));
 }
@@ -112,12 +112,12 @@ static tsr_status infer_lstsq(tsr_desc *out, const tsr_tensor *a, const tsr_tens
     tsr_dtype dtype = TSR_DTYPE_INVALID;
     TSRI_TRY(tsri_product_dtype(&dtype, "lstsq", 2, (const tsr_tensor *const[]){ a, b },
                                 (const char *const[]){ "a", "b" }));
-    TSRI_CHECK(tsri_rows(b) == tsri_rows(a), TSR_ESHAPE,
+    TSRI_CHECK(tsri_row_count(b) == tsri_row_count(a), TSR_ESHAPE,
                "lstsq: a is %s and b is %s: b has not as many rows as a", TSRI_DESC(&a->desc),
                TSRI_DESC(&b->desc));
     TSRI_TRY(tsri_join_batches(&ndim, shape, "lstsq", a, b));
-    shape[ndim++] = tsri_cols(a);
-    if (!vector) shape[ndim++] = tsri_cols(b);
+    shape[ndim++] = tsri_col_count(a);
+    if (!vector) shape[ndim++] = tsri_col_count(b);
     return tsri_desc_packed(out, "lstsq", dtype, ndim, shape);
 }
 

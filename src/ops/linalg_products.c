@@ -231,7 +231,7 @@ tsr_status tsr_matrix_power(tsr_tensor **out, const tsr_tensor *a, int64_t n)
     TSRI_TRY(tsri_check_numeric("matrix_power", "a", a));
     if (n < 0) TSRI_TRY(tsri_check_factorable("matrix_power", "a", a));
     TSRI_TRY(tsri_check_square("matrix_power", "a", a));
-    TSRI_TRY(tsri_batch_desc(&d, "matrix_power", a->dtype, &a->desc, tsri_rows(a), tsri_cols(a)));
+    TSRI_TRY(tsri_batch_desc(&d, "matrix_power", a->dtype, &a->desc, tsri_row_count(a), tsri_col_count(a)));
     TSRI_TRY(tsri_result(out, &origin, "matrix_power", &d, a));
     return tsri_result_end(out, origin, power(*out, a, n));
 }

@@ -136,7 +136,8 @@ static tsr_status parity(tsr_tensor **out, const tsr_tensor *pivots, tsr_dtype d
     tsr_tensor *t[3] = { NULL };
     tsr_status s;
     TSRI_WORK_ON(pivots->device, s,
-                 tsr_arange(&t[0], TSR_I64, TSR_SCALAR(0), TSR_SCALAR(tsri_cols(pivots)), TSR_SCALAR(1)));
+                 tsr_arange(&t[0], TSR_I64, TSR_SCALAR(0), TSR_SCALAR(tsri_col_count(pivots)),
+                            TSR_SCALAR(1)));
     if (s == TSR_OK) s = tsr_ne(&t[1], pivots, t[0]);
     if (s == TSR_OK) s = tsr_count_nonzero(&t[2], t[1], LAST, false);
     if (s == TSR_OK) s = tsr_remainder(&t[2], t[2], TSR_NUMBER(2));
@@ -254,7 +255,7 @@ static tsr_status permutation(tsr_tensor *p, const tsr_tensor *pivots)
 static tsr_status lu_run(tsr_tensor *p, tsr_tensor **l, tsr_tensor **u, const tsr_tensor *a)
 {
     tsr_tensor *lu = NULL, *pivots = NULL, part, ones;
-    const int64_t k = tsri_least(tsri_rows(a), tsri_cols(a));
+    const int64_t k = tsri_least(tsri_row_count(a), tsri_col_count(a));
     tsr_status s = factor_lu("lu", &lu, &pivots, a);
     if (s == TSR_OK) s = permutation(p, pivots);
     if (s == TSR_OK) s = tsri_see_slice(&part, lu, a->ndim - 1, 0, k, 1);
@@ -277,7 +278,7 @@ tsr_status tsr_lu(tsr_tensor **p, tsr_tensor **l, tsr_tensor **u, const tsr_tens
     int fitted = 0;
     TSRI_TRY(tsri_check_handles("lu", 3, outs, (const char *const[]){ "p", "l", "u" }));
     TSRI_TRY(tsri_check_factorable("lu", "a", a));
-    const int64_t m = tsri_rows(a), n = tsri_cols(a), k = tsri_least(m, n);
+    const int64_t m = tsri_row_count(a), n = tsri_col_count(a), k = tsri_least(m, n);
     TSRI_TRY(tsri_batch_desc(&d[0], "lu", TSR_I64, &a->desc, m, -1));
     TSRI_TRY(tsri_batch_desc(&d[1], "lu", a->dtype, &a->desc, m, k));
     TSRI_TRY(tsri_batch_desc(&d[2], "lu", a->dtype, &a->desc, k, n));

@@ -16,7 +16,7 @@ static struct {
     int  countdown;     /* 1: the next call fails; 0 and less: none does */
     int  error;
     bool fired;
-    int  which;         /* the tsri_call that failed; TSRI_CALLS: one of the command's own */
+    int  which;         /* the tsri_system_call that failed; TSRI_CALLS: one of the command's own */
     bool is_short;      /* reads and writes do a few bytes at a time */
     bool is_named;      /* there are no files without a name */
     bool cannot_link;   /* there are, but they can be given none */
@@ -32,7 +32,7 @@ static int fault_count(int which)
     return fault.error;
 }
 
-static int fault_of_library(tsri_call call, size_t *bytes)
+static int fault_of_library(tsri_system_call call, size_t *bytes)
 {
     if (fault.is_named && call == TSRI_OPEN && fault.opens++ == 0) return EOPNOTSUPP;
     if (fault.cannot_link && call == TSRI_LINK) return EPERM;

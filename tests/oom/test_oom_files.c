@@ -224,7 +224,7 @@ TEST(test_parts_are_read_or_there_is_no_memory_for_them)
     EXPECT_EACH_REFUSAL(read_rows(file_path("t.csv"), NULL, false));
 }
 
-static int fail_maps(tsri_call call, size_t *bytes)
+static int fail_maps(tsri_system_call call, size_t *bytes)
 {
     (void)bytes;
     return call == TSRI_MAP ? ENODEV : 0;
@@ -360,13 +360,13 @@ TEST(test_records_of_64_bits_are_found_or_told)
 
 static int opens, links, of_links;
 
-static int names_are_taken(tsri_call call, size_t *bytes)
+static int names_are_taken(tsri_system_call call, size_t *bytes)
 {
     (void)bytes;
     return call != TSRI_OPEN ? 0 : opens++ == 0 ? EOPNOTSUPP : EEXIST;
 }
 
-static int some_links_are_taken(tsri_call call, size_t *bytes)
+static int some_links_are_taken(tsri_system_call call, size_t *bytes)
 {
     (void)bytes;
     return call == TSRI_LINK && links++ < of_links ? EEXIST : 0;
@@ -417,7 +417,7 @@ TEST(test_files_that_can_be_given_no_name_are_copied)
 
 static int cut_file;
 
-static int cut_before_reading(tsri_call call, size_t *bytes)
+static int cut_before_reading(tsri_system_call call, size_t *bytes)
 {
     (void)bytes;
     if (call == TSRI_READ) EXPECT(ftruncate(cut_file, 0) == 0);
@@ -439,7 +439,7 @@ TEST(test_a_file_that_is_cut_while_it_is_written_is_told)
     EXPECT(!file_exists(file_path("cut.safetensors")));
 }
 
-static int fail_writes(tsri_call call, size_t *bytes)
+static int fail_writes(tsri_system_call call, size_t *bytes)
 {
     (void)bytes;
     return call == TSRI_WRITE ? ENOSPC : 0;

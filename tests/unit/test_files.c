@@ -416,7 +416,7 @@ TEST(test_the_old_file_stays_until_the_new_one_is_complete)
 }
 
 /* Files without a name are not to be had: the first open fails, and the next makes one with a name. */
-static int refuse_first_open(tsri_call call, size_t *bytes)
+static int refuse_first_open(tsri_system_call call, size_t *bytes)
 {
     (void)bytes;
     if (call != TSRI_OPEN) return 0;
@@ -473,7 +473,7 @@ static int rights_of_temporary(void)
 }
 
 /* Refuses files without a name, and to change rights. */
-static int refuse_rights(tsri_call call, size_t *bytes)
+static int refuse_rights(tsri_system_call call, size_t *bytes)
 {
     static bool refused;
     (void)bytes;
