@@ -39,27 +39,16 @@ bool fail(machine *m, const node *at, const char *format, ...)
 
 tsr_dtype floating_of(tsr_dtype dtype)
 {
-    const tsr_kind kind = tsr_dtype_kind(dtype);
-    if (kind == TSR_FLOATING || kind == TSR_COMPLEX) return dtype;
-    const size_t size = tsr_dtype_size(dtype);
-    return size == 1 ? TSR_F16 : size == 2 ? TSR_F32 : TSR_F64;
+    return tsr_dtype_floating(dtype);
 }
 
 bool promote(tsr_dtype *out, tsr_dtype a, tsr_dtype b)
 {
-    const tsr_kind ka = tsr_dtype_kind(a), kb = tsr_dtype_kind(b);
-    const bool integer_a = ka == TSR_SIGNED || ka == TSR_UNSIGNED,
-               integer_b = kb == TSR_SIGNED || kb == TSR_UNSIGNED;
-    if (tsr_dtype_promote(out, a, b) == TSR_OK) return true;
-    if (ka == TSR_BOOLEAN || kb == TSR_BOOLEAN) {
-        *out = ka == TSR_BOOLEAN ? b : a;
-        return true;
-    }
-    if (integer_a && integer_b) { /* u64 with a signed one */
-        *out = TSR_F64;
-        return true;
-    }
-    return tsr_dtype_promote(out, floating_of(a), floating_of(b)) == TSR_OK;
+    const tsr_promotion before = tsr_get_promotion();
+    TSR_IGNORE(tsr_set_promotion(TSR_PROMOTE_MIXED));
+    const bool ok = tsr_dtype_promote(out, a, b) == TSR_OK;
+    TSR_IGNORE(tsr_set_promotion(before));
+    return ok;
 }
 
 bool cast_to(machine *m, tsr_tensor **out, tsr_tensor *t, tsr_dtype dtype, const node *at)

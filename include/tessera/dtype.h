@@ -77,6 +77,22 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_dtype_parse(tsr_dtype *out, const char *na
  * three matters only for the two f8s with bf16. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_dtype_promote(tsr_dtype *out, tsr_dtype a, tsr_dtype b);
 
+/* What happens where kinds mix, for calls of this thread. TSR_PROMOTE_STANDARD, at first: an error, as above.
+ * TSR_PROMOTE_MIXED: NumPy's answers. Bool gives way to numbers, integers to floats and these to complex; an
+ * integer counts as tsr_dtype_floating of it there, u64 with a signed integer is f64. Ops that take no
+ * integers compute in tsr_dtype_floating of them, div in f64; a number that does not fit (TSR_NUMBER(0.5)
+ * with i32) counts as a float too. TSR_EINVAL. */
+typedef enum tsr_promotion {
+    TSR_PROMOTE_STANDARD = 0, TSR_PROMOTE_MIXED,
+    TSR_PROMOTE_MAX_ = 0x7fffffff
+} tsr_promotion;
+
+TSR_API TSR_MUST_CHECK tsr_status tsr_set_promotion(tsr_promotion rule);
+TSR_API tsr_promotion             tsr_get_promotion(void);
+
+/* The float for integers and bool: f16 for one byte, f32 for two, f64 for more. Others are as they are. */
+TSR_API tsr_dtype tsr_dtype_floating(tsr_dtype dtype);
+
 /* Numberings of other systems ------------------------------------------------
  *
  * Each map has a "from" that fails with TSR_EDTYPE and words where the other

@@ -5,6 +5,7 @@
  */
 #include "dtype_int.h"
 #include "half.h"
+#include "memory_int.h"
 #include "status_int.h"
 #include "tessera/dtype.h"
 
@@ -97,7 +98,7 @@ static bool is_integer(tsr_dtype d) { return table[d].kind == TSR_SIGNED || tabl
 static bool is_inexact(tsr_dtype d) { return table[d].kind == TSR_FLOATING || table[d].kind == TSR_COMPLEX; }
 
 /* TSR_DTYPE_INVALID where the table has no answer. */
-static tsr_dtype promote(tsr_dtype a, tsr_dtype b)
+static tsr_dtype promote_standard(tsr_dtype a, tsr_dtype b)
 {
     if (a == b) return a;
     if (is_integer(a) && is_integer(b)) return promote_integers(a, b);
@@ -105,6 +106,36 @@ static tsr_dtype promote(tsr_dtype a, tsr_dtype b)
     if (table[a].kind == TSR_COMPLEX || table[b].kind == TSR_COMPLEX) return promote_complex(a, b);
     return promote_floats(a, b);
 }
+
+static tsr_dtype promote_mixed(tsr_dtype a, tsr_dtype b)
+{
+    if (table[a].kind == TSR_BOOLEAN) return b;
+    if (table[b].kind == TSR_BOOLEAN) return a;
+    if (is_integer(a) && is_integer(b)) return TSR_F64;
+    return promote_standard(tsr_dtype_floating(a), tsr_dtype_floating(b));
+}
+
+static tsr_dtype promote(tsr_dtype a, tsr_dtype b)
+{
+    const tsr_dtype both = promote_standard(a, b);
+    return both == TSR_DTYPE_INVALID && tsri_mine.mixes ? promote_mixed(a, b) : both;
+}
+
+tsr_dtype tsr_dtype_floating(tsr_dtype dtype)
+{
+    if (!tsr_dtype_is_valid(dtype) || is_inexact(dtype)) return dtype;
+    return table[dtype].size == 1 ? TSR_F16 : table[dtype].size == 2 ? TSR_F32 : TSR_F64;
+}
+
+tsr_status tsr_set_promotion(tsr_promotion rule)
+{
+    TSRI_CHECK(rule == TSR_PROMOTE_STANDARD || rule == TSR_PROMOTE_MIXED, TSR_EINVAL,
+               "set_promotion: %d is no rule", (int)rule);
+    tsri_mine.mixes = rule == TSR_PROMOTE_MIXED;
+    return TSR_OK;
+}
+
+tsr_promotion tsr_get_promotion(void) { return tsri_mine.mixes ? TSR_PROMOTE_MIXED : TSR_PROMOTE_STANDARD; }
 
 tsr_status tsr_dtype_promote(tsr_dtype *out, tsr_dtype a, tsr_dtype b)
 {

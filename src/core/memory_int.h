@@ -45,6 +45,7 @@ typedef struct tsri_cache {
     void              *block[TSRI_THREAD_CLASSES];
     struct tsri_cache *next, **link;
     struct tsr_scope  *scope;         /* the innermost that is open */
+    bool               mixes;         /* kinds are promoted together (tsr_set_promotion) */
 } tsri_cache;
 
 #ifdef TSR_NO_THREADS

@@ -41,8 +41,12 @@ static TSRI_ALWAYS_INLINE tsr_status promote(context *x)
     tsr_dtype dtypes[TSR_OP_MAX_IN];
     tsri_operands *o = &x->operands;
     const int nin = x->call->nin;
-    if (TSRI_LIKELY(nin == 0 || (o->in[0] && tsri_same_dtypes(nin, o->in)))) return TSR_OK;
-    TSRI_TRY(tsri_promote(dtypes, x->name, nin, o->in, x->parsed->rule.group));
+    const tsri_dtype_rule *rule = &x->parsed->rule;
+    if (TSRI_LIKELY(nin == 0)) return TSR_OK;
+    if (TSRI_LIKELY(o->in[0] && tsri_same_dtypes(nin, o->in) && tsri_takes_dtype(rule, o->in[0])))
+        return TSR_OK;
+    TSRI_TRY(tsri_promote(dtypes, x->name, nin, o->in, rule->group));
+    tsri_widen(dtypes, x->call->kind, nin, rule);
     TSRI_TRY(tsri_check_numbers(x->name, nin, o->in, dtypes));
     for (int i = 0; i < nin; i++) TSRI_TRY(tsri_operand_convert(o, i, dtypes[i]));
     return TSR_OK;

@@ -50,6 +50,7 @@ static tsr_status promote(context *c)
     const bool same = tsri_same_dtypes(c->nin, c->operands.in);
     for (int i = 0; same && i < c->nin; i++) c->dtype[i] = c->operands.in[0]->dtype;
     if (!same) TSRI_TRY(tsri_promote(c->dtype, c->name, c->nin, c->operands.in, rule->group));
+    tsri_widen(c->dtype, c->kind, c->nin, rule);
     for (int i = 0; i < c->nin; i++)
         if (!(rule->accepts[i] >> c->dtype[i] & 1)) return blame_dtype(c, i);
     return same ? TSR_OK : tsri_check_numbers(c->name, c->nin, c->operands.in, c->dtype);

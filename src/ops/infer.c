@@ -43,13 +43,14 @@ static tsr_status open_question(question *q, tsr_op_kind kind, int nin, const ts
 }
 
 /* Operands that share a dtype name, in the dtype they come to. */
-static tsr_status promote(question *q, const tsri_dtype_rule *rule)
+static tsr_status promote(question *q, tsr_op_kind kind, const tsri_dtype_rule *rule)
 {
     tsr_dtype dtypes[TSR_OP_MAX_IN];
     const tsr_tensor *tensors[TSR_OP_MAX_IN];
     for (int i = 0; i < rule->nin; i++)
         tensors[i] = q->in[i] ? tsri_tensor_like(&q->like[i], q->in[i]) : NULL;
     TSRI_TRY(tsri_promote(dtypes, q->name, rule->nin, tensors, rule->group));
+    tsri_widen(dtypes, kind, rule->nin, rule);
     for (int i = 0; i < rule->nin; i++) {
         if (!q->in[i]) continue;
         q->like[i].dtype = dtypes[i];
@@ -65,7 +66,7 @@ static tsr_status infer(tsr_desc *out, question *q, tsr_op_kind kind, const void
     tsr_bindings bindings;
     if (checks_itself(kind)) return rule(out, q->name, kind, q->in, params);
     memset(bindings.bound, 0, sizeof bindings.bound);
-    TSRI_TRY(promote(q, &p->rule));
+    TSRI_TRY(promote(q, kind, &p->rule));
     TSRI_TRY(tsr_match(&p->signature, q->name, p->rule.nin, q->in, &bindings));
     return rule ? rule(out, q->name, kind, q->in, params)
                 : tsri_infer_by_signature(out, q->name, kind, q->in, &bindings);

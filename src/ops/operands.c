@@ -11,6 +11,35 @@ static bool is_in_group(const uint8_t *group, int i, int first)
     return !group || (group[i] == group[first] && group[i] != TSRI_NO_NAME);
 }
 
+/* The dtype of tensors beside a number that may be of a wider kind. */
+static tsr_dtype with_number(tsr_dtype dtype, tsr_dtype number)
+{
+    if (tsri_number_fits(tsr_dtype_kind(number), tsr_dtype_kind(dtype))) return dtype;
+    const tsr_dtype floating = tsr_dtype_floating(dtype);
+    if (tsr_dtype_kind(number) != TSR_COMPLEX)
+        return tsr_dtype_kind(number) == TSR_FLOATING ? floating : TSR_I64; /* bool beside an integer */
+    return floating == TSR_F64 ? TSR_C128 : TSR_C64;
+}
+
+static bool accepts(uint32_t dtypes, tsr_dtype dtype) { return dtypes >> dtype & 1; }
+
+/* What a dtype becomes where an op takes only these. */
+static tsr_dtype widened(uint32_t dtypes, tsr_dtype dtype, bool divides)
+{
+    const tsr_kind kind = tsr_dtype_kind(dtype);
+    if (accepts(dtypes, dtype)) return dtype;
+    if (kind == TSR_BOOLEAN && accepts(dtypes, TSR_I8)) return TSR_I8;
+    if (kind == TSR_FLOATING || kind == TSR_COMPLEX || !accepts(dtypes, TSR_F64)) return dtype;
+    return divides ? TSR_F64 : tsr_dtype_floating(dtype);
+}
+
+void tsri_widen(tsr_dtype *dtypes, tsr_op_kind kind, int n, const tsri_dtype_rule *rule)
+{
+    for (int i = 0; i < n && tsri_mine.mixes; i++)
+        if (dtypes[i] != TSR_DTYPE_INVALID && rule->group[i] != TSRI_NO_NAME)
+            dtypes[i] = widened(rule->accepts[i], dtypes[i], kind == TSR_OP_DIV);
+}
+
 /* What the group of operand `first` comes to. */
 static tsr_status common_dtype(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
                                const uint8_t *group, int first)
@@ -26,6 +55,9 @@ static tsr_status common_dtype(tsr_dtype *out, const char *op, int n, const tsr_
                             "%s: %s and %s do not mix (tsr_cast converts)", op, tsr_dtype_name(dtype),
                             TSRI_DESC(&in[i]->desc));
         }
+    for (int i = first; i < n && tsri_mine.mixes; i++)
+        if (in[i] && is_in_group(group, i, first) && tsri_is_number(in[i]))
+            dtype = with_number(dtype, in[i]->dtype);
     *out = dtype;
     return TSR_OK;
 }

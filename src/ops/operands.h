@@ -32,6 +32,15 @@ bool tsri_number_fits(tsr_kind number, tsr_kind kind);
 tsr_status tsri_promote(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
                         const uint8_t *group);
 
+/* Do operands of one dtype stay as they are? Where kinds mix, not if the op does not take it. */
+static inline bool tsri_takes_dtype(const tsri_dtype_rule *rule, const tsr_tensor *t)
+{
+    return !tsri_mine.mixes || (rule->accepts[0] >> t->dtype & 1);
+}
+
+/* Where kinds mix: bool that an op does not take comes to an integer, and integers come to floats. */
+void tsri_widen(tsr_dtype *dtypes, tsr_op_kind kind, int n, const tsri_dtype_rule *rule);
+
 /* The same for operands that all come to one dtype, with tsri_check_numbers. */
 tsr_status tsri_promote_all(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in);
 

@@ -191,6 +191,8 @@ TEST(test_bad_input_to_dtype)
     BAD(TSR_EDTYPE, tsr_dtype_parse(&dtype, ""));
     BAD(TSR_EDTYPE, tsr_dtype_parse(&dtype, "f31"));
     BAD(TSR_ENULL, tsr_dtype_promote(NULL, TSR_F32, TSR_F32));
+    BAD(TSR_EINVAL, tsr_set_promotion((tsr_promotion)-1));
+    EXPECT(tsr_get_promotion() == TSR_PROMOTE_STANDARD && (int)tsr_dtype_floating((tsr_dtype)99) == 99);
     BAD(TSR_EDTYPE, tsr_dtype_promote(&dtype, TSR_F32, TSR_I32));
 
     const int64_t numbers[] = { -2, 99, INT64_MAX, INT64_MIN };
