@@ -167,7 +167,6 @@ address_sanitizer() {
     for isa in $sets; do
         echo "--- $isa"
         TSR_ISA=$isa TSR_TUNING=$(other_tuning $isa) TSR_PASSES=1 run_programs build/asan net
-        TSR_ISA=$isa only='*_edges' run_programs build/asan ops
     done
 }
 
