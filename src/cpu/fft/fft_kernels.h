@@ -35,7 +35,8 @@ typedef struct tsri_fft_kernels {
 /* One set for each instruction set: the same C, the same bits. */
 extern const tsri_fft_kernels tsri_fft_kernels_portable, tsri_fft_kernels_avx2, tsri_fft_kernels_avx512;
 
-/* The best that this build has and this machine runs. */
+/* The best that this build has and this machine runs: set with the table of kernels (cpu/sets.def). */
+extern const tsri_fft_kernels *tsri_fft_kernels_used;
 const tsri_fft_kernels *tsri_fft_kernels_get(void);
 
 /* Elements of a lane in one buffer. */

@@ -1,3 +1,11 @@
 /* fft_avx512.c - the Fourier kernels again, compiled for AVX-512. */
 #define KERNELS tsri_fft_kernels_avx512
 #include "cpu/fft/fft_kernels.inc"
+#include "cpu/kernels.h"
+
+void tsri_cpu_fft_avx512(tsri_cpu_kernels *k);
+void tsri_cpu_fft_avx512(tsri_cpu_kernels *k)
+{
+    (void)k;  /* they have a table of their own */
+    tsri_fft_kernels_used = &tsri_fft_kernels_avx512;
+}
