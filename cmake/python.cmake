@@ -3,7 +3,7 @@
 # build/lib.
 #
 # Left out where there is no Python with its headers, and from builds that a Python program cannot load.
-if(TSR_SANITIZE OR TSR_COVERAGE OR TSR_NO_THREADS OR TSR_MAX_NDIM)
+if(TSR_SANITIZE OR TSR_COVERAGE OR TSR_NO_THREADS OR (TSR_MAX_NDIM AND TSR_MAX_NDIM LESS 16))
     return()
 endif()
 find_package(Python3 3.10 QUIET COMPONENTS Interpreter Development.Module)

@@ -63,19 +63,27 @@ static int add_all(selection *s, int until)
     return 0;
 }
 
-static int add_index_object(selection *s, PyObject *o)
+static int add_long(selection *s, PyObject *o)
 {
-    if (PyBool_Check(o) || !PyIndex_Check(o)) return NOT_PLAIN;
-    if (is_array(o) && (tensor_of(o)->ndim || tensor_of(o)->dtype == TSR_BOOL)) return NOT_PLAIN;
-    PyObject *i = PyNumber_Index(o);
-    if (!i) return -1;
-    const long long v = PyLong_AsLongLong(i);
-    Py_DECREF(i);
+    const long long v = PyLong_AsLongLong(o);
     if (v == -1 && PyErr_Occurred()) {
         PyErr_SetString(PyExc_IndexError, "an index is beyond 64 bits");
         return -1;
     }
     return add_integer(s, v);
+}
+
+static int add_index_object(selection *s, PyObject *o)
+{
+    if (PyBool_Check(o)) return NOT_PLAIN;
+    if (PyLong_Check(o)) return add_long(s, o);
+    if (!PyIndex_Check(o)) return NOT_PLAIN;
+    if (is_array(o) && (tensor_of(o)->ndim || tensor_of(o)->dtype == TSR_BOOL)) return NOT_PLAIN;
+    PyObject *i = PyNumber_Index(o);
+    if (!i) return -1;
+    const int result = add_long(s, i);
+    Py_DECREF(i);
+    return result;
 }
 
 /* named: axes that the whole key names, for the ellipsis. */
@@ -114,10 +122,28 @@ static int select_tuple(selection *s, PyObject *key)
     return 0;
 }
 
+/* One element: an integer within its dim for each axis. False: something else, which starts again. */
+static bool select_element(selection *s, PyObject *key)
+{
+    const tsr_tensor *t = s->t;
+    if (PyTuple_Size(key) != t->ndim) return false;
+    for (int i = 0; i < t->ndim; i++) {
+        PyObject *o = PyTuple_GetItem(key, i);
+        if (!PyLong_CheckExact(o)) return false;
+        int overflow;
+        const int64_t at = PyLong_AsLongLongAndOverflow(o, &overflow), wrapped = at < 0 ? at + t->shape[i] : at;
+        if (overflow || wrapped < 0 || wrapped >= t->shape[i]) return false;
+        s->offset += wrapped * t->stride[i];
+    }
+    return true;
+}
+
 static int select_key(selection *s, const tsr_tensor *t, PyObject *key)
 {
     s->t = t;
     s->axis = s->ndim = 0;
+    s->offset = 0;
+    if (PyTuple_Check(key) && select_element(s, key)) return 0;
     s->offset = 0;
     const int result =
         PyTuple_Check(key) ? select_tuple(s, key) : add_part(s, key, key != Py_Ellipsis && key != Py_None);
@@ -187,15 +213,29 @@ static int copy_into(tsr_tensor *to, const tsr_tensor *from)
     return s == TSR_OK ? 0 : fail_int(s);
 }
 
+static int fit_into(tsr_scalar *item, tsr_dtype dtype)
+{
+    tsr_dtype wanted = dtype;
+    if (number_fit(item, &wanted)) return -1;
+    if (wanted == dtype) return 0;
+    PyErr_Format(PyExc_TypeError, "a complex number is not stored in %s", tsr_dtype_long_name(dtype));
+    return -1;
+}
+
+/* One element that the host reaches: no view is needed. */
+static int store(const selection *s, tsr_scalar item)
+{
+    const tsr_tensor *t = s->t;
+    if (fit_into(&item, t->dtype)) return -1;
+    char *at = (char *)t->data + s->offset * (int64_t)tsr_dtype_size(t->dtype);
+    const tsr_status status = tsr_scalar_store(at, t->dtype, item);
+    return status == TSR_OK ? 0 : fail_int(status);
+}
+
 static int fill_with(tsr_tensor *to, tsr_scalar item)
 {
-    tsr_dtype dtype = to->dtype;
-    if (number_fit(&item, &dtype)) return -1;
-    if (dtype != to->dtype) {
-        PyErr_Format(PyExc_TypeError, "a complex number is not stored in %s", tsr_dtype_long_name(to->dtype));
-        return -1;
-    }
     tsr_status s;
+    if (fit_into(&item, to->dtype)) return -1;
     RUN(s, tsr_numel(to), tsr_fill(to, item));
     return s == TSR_OK ? 0 : fail_int(s);
 }
@@ -222,6 +262,8 @@ int index_set(PyObject *self, PyObject *key, PyObject *item)
     const int result = is_array(item) ? 0 : number_from(&number, item);
     if (result < 0) return -1;
     if (plain || result) return by_package("_set_item", self, key, item);
+    const bool single = s.ndim == 0 && !is_array(item) && s.t->device == TSR_CPU;
+    if (single && !tsr_is_readonly(s.t)) return store(&s, number);
     tsr_tensor *view = NULL;
     const tsr_status status = make_view(&view, &s);
     if (status != TSR_OK) return fail_int(status);

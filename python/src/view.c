@@ -330,27 +330,66 @@ static int device_from(tsr_device *out, PyObject *o)
     return s == TSR_OK ? 0 : fail_int(s);
 }
 
-/* empty(shape, dtype, device): None is the default device. */
+static tsr_status make_filled(tsr_tensor **t, const tsr_desc *desc, tsr_device device, int fill)
+{
+    tsr_status s;
+    TSR_TRY(tsr_declare(t, desc, device, TSR_MEMORY_HOST));
+    TSR_TRY(tsr_alloc(*t));
+    if (fill < 0) return TSR_OK;
+    RUN(s, tsr_numel(*t), fill ? tsr_fill(*t, tsr_scalar_i64(fill)) : tsr_zero(*t));
+    return s;
+}
+
+/* fill: what every element is; -1: they are not set. None is the default device. */
+static PyObject *made(PyObject *list, PyObject *dtype, PyObject *name, int fill)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    int n;
+    tsr_dtype number = TSR_F64;
+    tsr_device device = tsr_device_default();
+    tsr_desc desc;
+    tsr_tensor *t = NULL;
+    if (integers_of(shape, &n, list, "shape")) return NULL;
+    if (dtype != Py_None && dtype_from(&number, dtype)) return NULL;
+    if (name != Py_None && device_from(&device, name)) return NULL;
+    tsr_status s = tsr_desc_init(&desc, number, n, shape, NULL);
+    if (s == TSR_OK) s = make_filled(&t, &desc, device, fill);
+    if (s == TSR_OK) return array_wrap(t, NULL);
+    tsr_release(&t);
+    return fail(s);
+}
+
 SIGNATURE(empty)
 {
     (void)self;
     static char *keywords[] = { "shape", "dtype", "device", NULL };
-    PyObject *list, *dtype, *name = Py_None;
-    int64_t shape[TSR_MAX_NDIM];
-    int n;
-    tsr_dtype number;
-    tsr_device device = tsr_device_default();
-    tsr_desc desc;
-    tsr_tensor *t = NULL;
-    if (!PARSE("OO|O:empty", &list, &dtype, &name)) return NULL;
-    if (integers_of(shape, &n, list, "empty") || dtype_from(&number, dtype)) return NULL;
-    if (name != Py_None && device_from(&device, name)) return NULL;
-    tsr_status s = tsr_desc_init(&desc, number, n, shape, NULL);
-    if (s == TSR_OK) s = tsr_declare(&t, &desc, device, TSR_MEMORY_HOST);
-    if (s == TSR_OK) s = tsr_alloc(t);
-    if (s == TSR_OK) return array_wrap(t, NULL);
-    tsr_release(&t);
-    return fail(s);
+    PyObject *shape, *dtype = Py_None, *device = Py_None;
+    return PARSE("O|$OO:empty", &shape, &dtype, &device) ? made(shape, dtype, device, -1) : NULL;
+}
+
+SIGNATURE(zeros)
+{
+    (void)self;
+    static char *keywords[] = { "shape", "dtype", "device", NULL };
+    PyObject *shape, *dtype = Py_None, *device = Py_None;
+    return PARSE("O|$OO:zeros", &shape, &dtype, &device) ? made(shape, dtype, device, 0) : NULL;
+}
+
+SIGNATURE(ones)
+{
+    (void)self;
+    static char *keywords[] = { "shape", "dtype", "device", NULL };
+    PyObject *shape, *dtype = Py_None, *device = Py_None;
+    return PARSE("O|$OO:ones", &shape, &dtype, &device) ? made(shape, dtype, device, 1) : NULL;
+}
+
+/* The same by place: (shape, dtype, device=None). */
+static PyObject *empty_by_place(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *shape, *dtype, *device = Py_None;
+    if (!PyArg_ParseTuple(args, "OO|O:empty", &shape, &dtype, &device)) return NULL;
+    return made(shape, dtype, device, -1);
 }
 
 static PyObject *to_device(PyObject *self, PyObject *args)
@@ -409,7 +448,11 @@ static PyMethodDef view_methods[] = {
       "copy that is." },
     { "shares_memory", may_overlap, METH_VARARGS,
       "shares_memory(a, b, /)\n--\n\nCould a write to one be seen through the other?" },
-    { "_empty", FUNCTION(empty), NAMED, NULL },
+    { "empty", FUNCTION(empty), NAMED,
+      "empty(shape, *, dtype=None, device=None)\n--\n\nAn array whose elements are not set." },
+    { "zeros", FUNCTION(zeros), NAMED, "zeros(shape, *, dtype=None, device=None)\n--\n\nEvery element 0." },
+    { "ones", FUNCTION(ones), NAMED, "ones(shape, *, dtype=None, device=None)\n--\n\nEvery element 1." },
+    { "_empty", empty_by_place, METH_VARARGS, NULL },
     { "_to", to_device, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL }
 };

@@ -3,31 +3,11 @@ import math
 
 from . import _tessera as c
 from ._common import Array, as_dtype, cast, default_dtype, need_array, ops, result_type
+from ._tessera import empty, ones, zeros
 
 
 def _place(x, device):
     return x if device is None or x.device == device else c._to(x, device)
-
-
-def _filled(shape, dtype, device, value):
-    out = c._empty(shape, dtype, device)
-    ops.fill(out, value) if value else ops.zero(out)
-    return out
-
-
-def empty(shape, *, dtype=None, device=None):
-    """An array whose elements are not set."""
-    return c._empty(shape, as_dtype(dtype, c.float64), device)
-
-
-def zeros(shape, *, dtype=None, device=None):
-    """Every element 0."""
-    return _filled(shape, as_dtype(dtype, c.float64), device, 0)
-
-
-def ones(shape, *, dtype=None, device=None):
-    """Every element 1."""
-    return _filled(shape, as_dtype(dtype, c.float64), device, 1)
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
@@ -46,12 +26,12 @@ def empty_like(x, /, *, dtype=None, device=None):
 
 def zeros_like(x, /, *, dtype=None, device=None):
     """An array of x's shape, every element 0."""
-    return _filled(x.shape, as_dtype(dtype, x.dtype), device or x.device, 0)
+    return zeros(x.shape, dtype=dtype or x.dtype, device=device or x.device)
 
 
 def ones_like(x, /, *, dtype=None, device=None):
     """An array of x's shape, every element 1."""
-    return _filled(x.shape, as_dtype(dtype, x.dtype), device or x.device, 1)
+    return ones(x.shape, dtype=dtype or x.dtype, device=device or x.device)
 
 
 def full_like(x, /, fill_value, *, dtype=None, device=None):
@@ -167,10 +147,17 @@ def _stacked(obj, dtype):
     return asarray(obj, dtype=dtype)
 
 
+_PLAIN = frozenset((list, tuple, bool, int, float, complex))
+
+
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """An array of obj: an array, a number, nested lists or tuples of numbers, or what has memory of
     numbers (the buffer protocol, DLPack). Memory is shared unless copy is True, or dtype or device
     are others; copy=False fails where it cannot be."""
+    if type(obj) in _PLAIN and copy is not False:
+        x = c.from_numbers(obj, dtype)
+        if x is not None:
+            return x if device is None else _place(x, device)
     if dtype is not None:
         dtype = c.dtype(dtype)
     made = False

@@ -40,9 +40,10 @@ def _without_ellipsis(parts, ndim):
     return parts[:at] + [slice(None)] * (ndim - named) + parts[at + 1:]
 
 
-def _mask_indices(mask, shape, axis):
-    if mask.shape != shape:
-        raise IndexError(f"a mask of shape {mask.shape} for dims of shape {shape} at axis {axis}")
+def _mask_indices(mask, shape):
+    """Where a mask is true. It has the sizes of the dims that it is for, or 0."""
+    if any(m not in (n, 0) for m, n in zip(mask.shape, shape)):
+        raise IndexError(f"a mask of shape {mask.shape} for dims of shape {shape}")
     places = ops.nonzero(mask)
     return [places[:, i] for i in range(mask.ndim)]
 
@@ -57,7 +58,7 @@ def _split(x, parts):
             indices.append(c._empty((1 if part else 0,), c.int64) * 0)
             at.append(len(plain) - 1)
         elif isinstance(part, Array) and part.dtype is c.bool:
-            for k, index in enumerate(_mask_indices(part, x.shape[axis:axis + part.ndim], axis)):
+            for index in _mask_indices(part, x.shape[axis:axis + part.ndim]):
                 plain.append(slice(None))
                 indices.append(index)
                 at.append(len(plain) - 1)
@@ -114,14 +115,14 @@ def _gathered(view, indices, at, adjacent):
     return c.moveaxis(out, tuple(range(n)), tuple(range(at[0], at[0] + n)))
 
 
+def _is_mask(parts):
+    return len(parts) == 1 and isinstance(parts[0], Array) and parts[0].dtype is c.bool and parts[0].ndim > 0
+
+
 def get_item(x, key):
     """x[key]: a copy."""
     parts = _parts(key)
-    if len(parts) == 1 and isinstance(
-    parts[0],
-     Array) and parts[0].dtype is c.bool and parts[0].ndim == x.ndim > 0:
-        if parts[0].shape != x.shape:
-            raise IndexError(f"a mask of shape {parts[0].shape} for an array of shape {x.shape}")
+    if _is_mask(parts) and parts[0].shape == x.shape:
         return ops.masked_select(x, parts[0])
     view, indices, at, adjacent = _split(x, _without_ellipsis(parts, x.ndim))
     if len(indices) == 1 and not adjacent:
@@ -155,10 +156,8 @@ def set_item(x, key, value):
         x[tuple(int(p) if isinstance(p, Array) else p for p in parts)] = _value_for(x, value)
         return
     value = _value_for(x, value)
-    if len(parts) == 1 and parts[0].dtype is c.bool and value.size == 1 and 0 < parts[0].ndim <= x.ndim:
+    if _is_mask(parts) and value.size == 1 and parts[0].shape == x.shape[:parts[0].ndim]:
         mask = parts[0]
-        if mask.shape != x.shape[:mask.ndim]:
-            raise IndexError(f"a mask of shape {mask.shape} for an array of shape {x.shape}")
         mask = c.reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
         ops.masked_fill(x, mask, c.reshape(value, ()), out=x)
         return

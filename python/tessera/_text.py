@@ -5,6 +5,8 @@ import sys
 from . import _tessera as c
 from ._common import Array, ops
 
+# What a memoryview makes lists of.
+_LISTED = {d.name for d in c.dtypes if d.kind in ("boolean", "signed", "unsigned")} | {"float32", "float64"}
 _BITS = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}
 
 
@@ -36,6 +38,8 @@ def to_format(x, spec=""):
 def to_list(x):
     if x.ndim == 0:
         return x.item()
+    if x.size and x.device == "cpu" and x.dtype.name in _LISTED:
+        return memoryview(x).tolist()
     return [to_list(part) for part in x]
 
 

@@ -94,7 +94,9 @@ def matrix_rank(x, /, *, rtol=None):
 
 def outer(x1, x2, /):
     """out[i, j] = x1[i] * x2[j]."""
-    return _ops.outer(x1, x2)
+    if _need_array(x1, "outer").ndim != 1 or _need_array(x2, "outer").ndim != 1:
+        raise ValueError(f"outer: the arrays have {x1.ndim} and {x2.ndim} dims, and not 1")
+    return _ops.mul(_c.expand_dims(x1, 1), x2)  # not a sum of one product, which would lose -0
 
 
 def pinv(x, /, *, rtol=None):
