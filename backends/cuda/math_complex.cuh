@@ -142,7 +142,7 @@ TSRC_CALL Complex op_sign(Complex x)
 }
 
 /* expm1(a) cos b + (cos b - 1) + i exp(a) sin b, and cos b - 1 = -2 sin^2(b / 2). From 40 on the 1 is
- * lost; below -1 nothing cancels. */
+ * lost; below -1 nothing cancels. The 0 at the end makes a zero positive. */
 TSRC_CALL Complex op_expm1(Complex x)
 {
     if (!isfinite(x.re) || !isfinite(x.im) || x.re > 40 || x.re < -1) {
@@ -150,7 +150,7 @@ TSRC_CALL Complex op_expm1(Complex x)
         return { e.re - 1, e.im };
     }
     const double half = sin(x.im / 2);
-    return { expm1(x.re) * cos(x.im) - 2 * half * half, exp(x.re) * sin(x.im) };
+    return { expm1(x.re) * cos(x.im) - 2 * half * half + 0.0, exp(x.re) * sin(x.im) };
 }
 
 TSRC_FN Complex over(Complex x, double by) { return { x.re / by, x.im / by }; }

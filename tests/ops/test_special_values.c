@@ -705,7 +705,7 @@ TEST(test_complex_exponentials_at_special_values_are_as_the_standard_says)
             { PLUS_INF, PLUS_INF, IS_ANY_INF, IS_NAN }, { MINUS_INF, A_NAN, IS_ANY_0, IS_ANY_0 },
             { PLUS_INF, A_NAN, IS_ANY_INF, IS_NAN }, { A_NAN, PLUS_0, IS_NAN, IS_PLUS_0 },
             { A_NAN, NOT_0, NAN_NAN });
-    COMPLEX(expm1, { ZERO, PLUS_0, IS_X, IS_PLUS_0 }, { FINITE, PLUS_INF, NAN_NAN },
+    COMPLEX(expm1, { ZERO, PLUS_0, IS_PLUS_0, IS_PLUS_0 }, { FINITE, PLUS_INF, NAN_NAN },
             { FINITE, A_NAN, NAN_NAN }, { PLUS_INF, PLUS_0, IS_INF, IS_PLUS_0 },
             { MINUS_INF, FINITE, IS_MINUS_1, IS_0_SIN_Y }, { PLUS_INF, NONZERO, IS_INF_COS_Y, IS_INF_SIN_Y },
             { MINUS_INF, PLUS_INF, IS_MINUS_1, IS_ANY_0 }, { PLUS_INF, PLUS_INF, IS_ANY_INF, IS_NAN },

@@ -203,7 +203,7 @@ static inline wide2 op_expm1(wide2 x)
 {
     if (!finite_parts(x) || x.x > ONLY_EXP || x.x < -1) return op_exp(x) - C(W(1), W(0));
     const wide s = sin(x.y / 2);
-    return C(expm1(x.x) * cos(x.y) - 2 * s * s, exp(x.x) * sin(x.y));
+    return C(expm1(x.x) * cos(x.y) - 2 * s * s + W(0), exp(x.x) * sin(x.y));
 }
 
 static inline wide2 op_pow(wide2 x, wide2 y)
