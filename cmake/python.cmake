@@ -51,4 +51,13 @@ foreach(module IN LISTS python_modules)
         DEPENDS python/tessera/${module} COMMENT "")
     list(APPEND python_copies ${python_package}/${module})
 endforeach()
-add_custom_target(python ALL DEPENDS ${python_copies} python_extension)
+
+# Types of the namespace, as the package itself has it.
+set(python_types ${python_package}/__init__.pyi ${python_package}/linalg.pyi ${python_package}/fft.pyi)
+add_custom_command(
+    OUTPUT ${python_types}
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1
+            ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/python/make_types.py ${python_package}
+    DEPENDS python/make_types.py python_extension ${python_copies}
+    COMMENT "Making Python's types")
+add_custom_target(python ALL DEPENDS ${python_types})

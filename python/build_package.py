@@ -45,10 +45,8 @@ def build(folder):
                     *(f"-DTSR_BUILD_{part}=OFF" for part in parts)], check=True)
     subprocess.run(["cmake", "--build", folder, "-j", jobs, "--target", "python"], check=True)
     package = pathlib.Path(folder) / "python" / "tessera"
-    library = next(
-    p for p in (
-        pathlib.Path(folder) /
-         "lib").glob("libtessera.so.*") if p.name.count(".") == 2)
+    # The shortest name with a version is the one that the extension asks for.
+    library = min((pathlib.Path(folder) / "lib").glob("libtessera.so.*"), key=lambda p: len(p.name))
     shutil.copy(library.resolve(), package / library.name)
     if shutil.which("strip"):
         for file in package.glob("*.so*"):
@@ -94,6 +92,13 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         name = f"tessera-{version()}-{tag}.whl"
         write_wheel(pathlib.Path(wheel_directory) / name, files)
     return name
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    info = pathlib.Path(metadata_directory) / f"tessera-{version()}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(metadata())
+    return info.name
 
 
 def get_requires_for_build_wheel(config_settings=None):
