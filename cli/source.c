@@ -147,14 +147,11 @@ static bool ends_with(const char *text, const char *end)
 
 static const char index_ending[] = ".safetensors.index.json";
 
+/* Raw bytes do not tell their dtype. */
 static bool is_tensor_file(const char *name)
 {
-    static const char *const endings[] = { ".npy", ".npz", ".safetensors", ".gguf", ".png", ".ppm", ".pgm",
-                                           ".pnm", ".csv", ".tsv", index_ending };
-    if (name[0] == '.') return false;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(name, endings[i])) return true;
-    return false;
+    const tsr_format_info *format = name[0] == '.' ? NULL : tsr_format_of_path(name);
+    return format && strcmp(format->name, "raw") != 0;
 }
 
 /* Indices first: what they list need not be opened again. */

@@ -19,32 +19,18 @@ static const tsr_format_info *find_format(const char *name)
     return NULL;
 }
 
-static const char *format_of_ending(const char *path)
-{
-    static const char *const endings[][2] = {
-        { ".npy", "npy" },   { ".npz", "npz" }, { ".safetensors", "safetensors" },
-        { ".gguf", "gguf" }, { ".png", "png" }, { ".ppm", "pnm" },
-        { ".pgm", "pnm" },   { ".pnm", "pnm" }, { ".csv", "csv" },
-        { ".tsv", "tsv" },   { ".raw", "raw" }, { ".bin", "raw" }
-    };
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (!strcmp(dot, endings[i][0])) return endings[i][1];
-    return NULL;
-}
-
 bool choose_format(plan *p)
 {
-    const char *name = p->r->to ? p->r->to : p->is_directory ? "npy" : format_of_ending(p->out);
-    if (!name) {
+    const char *name = p->r->to ? p->r->to : "npy";
+    p->format = p->r->to || p->is_directory ? find_format(name) : tsr_format_of_path(p->out);
+    if (!p->format && !p->r->to) {
         complain_usage(convert_name, "the name %s does not say which format to write: use --to FORMAT",
                        p->out);
         return false;
     }
-    p->format = find_format(name);
     if (p->format && p->format->writes) return true;
     complain_usage(convert_name, p->format ? "the format %s is not written" : "there is no format %s",
-                   name);
+                   p->format ? p->format->name : name);
     return false;
 }
 
@@ -200,9 +186,9 @@ static void plan_path(const plan *p, step *st, bool codes_capitals)
 {
     char *name = filename_of(st->name, codes_capitals);
     const bool slash = p->out[strlen(p->out) - 1] == '/';
-    const char *format = p->format->name, *ending = !strcmp(format, "pnm") ? "ppm" : format;
+    const char *endings = p->format->endings;
     free(st->path);
-    st->path = text_of("%s%s%s.%s", p->out, slash ? "" : "/", name, ending);
+    st->path = text_of("%s%s%s%.*s", p->out, slash ? "" : "/", name, (int)strcspn(endings, " "), endings);
     free(name);
 }
 

@@ -229,10 +229,14 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_file_save(const char *path, const tsr_tens
 typedef struct tsr_format_info {
     const char *name, *doc;
     bool        reads, writes, many;  /* many: more than one tensor to a file */
+    const char *endings;  /* of names, in lower case, with spaces between: ".tsv .tab" */
 } tsr_format_info;
 
 /* Format 0, 1, ...; NULL past the last. */
 TSR_API const tsr_format_info *tsr_format_get_info(int index);
+
+/* The format that the end of a path names, in any case; NULL if none does, or if path is NULL. */
+TSR_API const tsr_format_info *tsr_format_of_path(const char *path);
 
 TSR_END_C
 

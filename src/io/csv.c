@@ -269,11 +269,11 @@ static tsr_status add(tsr_writer *w, tsri_planned *planned, const tsr_tensor *t)
 }
 
 const tsri_format tsri_csv = {
-    .info = { "csv", "a table of numbers, between commas", true, true, false },
-    .endings = ".csv", .open = open_csv, .read = read_table, .plan = plan, .add = add,
+    .info = { "csv", "a table of numbers, between commas", true, true, false, ".csv" },
+    .open = open_csv, .read = read_table, .plan = plan, .add = add,
 };
 
 const tsri_format tsri_tsv = {
-    .info = { "tsv", "a table of numbers, between tabs", true, true, false },
-    .endings = ".tsv .tab", .open = open_tsv, .read = read_table, .plan = plan, .add = add,
+    .info = { "tsv", "a table of numbers, between tabs", true, true, false, ".tsv .tab" },
+    .open = open_tsv, .read = read_table, .plan = plan, .add = add,
 };

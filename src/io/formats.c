@@ -1,11 +1,10 @@
-/* formats.c - the one list of file formats. */
+/* formats.c - formats by name, by first bytes, by the end of a path. */
 #include "io_int.h"
 
-/* In the order in which they are asked about the first bytes; those that only a name
- * tells come last. */
 static const tsri_format *const formats[] = {
-    &tsri_npy,         &tsri_npz, &tsri_gguf, &tsri_png, &tsri_pnm,
-    &tsri_safetensors, &tsri_csv, &tsri_tsv,  &tsri_raw,
+#define X(name) &tsri_##name,
+#include "formats.def"
+#undef X
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -42,7 +41,7 @@ const tsri_format *tsri_format_of_path(const char *path)
 {
     const size_t length = tsri_strlen(path);
     for (int i = 0; i < FORMATS; i++)
-        for (const char *e = formats[i]->endings; *e;) {
+        for (const char *e = formats[i]->info.endings; *e;) {
             size_t n = 0;
             while (e[n] && e[n] != ' ') n++;
             if (ends_with(path, length, e, n)) return formats[i];
@@ -50,4 +49,10 @@ const tsri_format *tsri_format_of_path(const char *path)
             while (*e == ' ') e++;
         }
     return NULL;
+}
+
+const tsr_format_info *tsr_format_of_path(const char *path)
+{
+    const tsri_format *format = path ? tsri_format_of_path(path) : NULL;
+    return format ? &format->info : NULL;
 }

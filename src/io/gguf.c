@@ -684,8 +684,9 @@ static tsr_status check_meta(const tsr_writer *w, const tsr_meta *m)
 }
 
 const tsri_format tsri_gguf = {
-    .info = { "gguf", "many tensors, some in blocks of quantised numbers, and metadata", true, true, true },
-    .endings = ".gguf", .is = is_gguf, .open = open_gguf, .read = read_blocks, .read_part = read_part,
+    .info = { "gguf", "many tensors, some in blocks of quantised numbers, and metadata", true, true, true,
+              ".gguf" },
+    .is = is_gguf, .open = open_gguf, .read = read_blocks, .read_part = read_part,
     .read_raw = read_raw, .plan = plan,
     .data_start = data_start, .add = add, .finish = finish, .check_meta = check_meta,
 };

@@ -1,6 +1,6 @@
 /* io_int.h - what the formats share.
  *
- * A format is a file with a tsri_format and a row in formats.c. To read, it fills a
+ * A format is a file with a tsri_format and a row in formats.def. To read, it fills a
  * tsr_file with entries from a source; most entries are plain (elements as they lie in
  * memory, maybe of the other byte order), and file.c reads those for all formats. To
  * write, it says where headers and data go in a sink; writer.c does the rest.
@@ -128,7 +128,6 @@ tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t);
 
 typedef struct tsri_format {
     tsr_format_info info;
-    const char     *endings;    /* of names, in lower case: ".npy", ".tif .tiff" */
 
     /* Do the first bytes (at most 64) say it is this? NULL: only the name can. */
     bool       (*is)(const unsigned char *head, size_t bytes);
@@ -153,8 +152,9 @@ typedef struct tsri_format {
     tsr_status (*check_meta)(const tsr_writer *w, const tsr_meta *m);  /* NULL: there is no metadata */
 } tsri_format;
 
-extern const tsri_format tsri_npy, tsri_npz, tsri_safetensors, tsri_gguf, tsri_png, tsri_pnm, tsri_csv,
-    tsri_tsv, tsri_raw;
+#define X(name) extern const tsri_format tsri_##name;
+#include "formats.def"
+#undef X
 
 /* The format by name; by the first bytes; by the end of a path. NULL if there is none. */
 const tsri_format *tsri_format_named(const char *name);

@@ -271,6 +271,6 @@ static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
 }
 
 const tsri_format tsri_npy = {
-    .info = { "npy", "one tensor, as NumPy saves it", true, true, false },
-    .endings = ".npy", .is = is_npy, .open = open_npy, .plan = plan, .add = add,
+    .info = { "npy", "one tensor, as NumPy saves it", true, true, false, ".npy" },
+    .is = is_npy, .open = open_npy, .plan = plan, .add = add,
 };

@@ -238,8 +238,8 @@ static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
 }
 
 const tsri_format tsri_pnm = {
-    .info = { "pnm", "an image without compression: pbm, pgm, ppm, pam", true, true, false },
-    .endings = ".pnm .pgm .ppm .pbm .pam",
+    .info = { "pnm", "an image without compression: pbm, pgm, ppm, pam", true, true, false,
+              ".ppm .pgm .pnm .pbm .pam" },
     .is = is_pnm,
     .open = open_pnm,
     .read = read_pnm,

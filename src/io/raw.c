@@ -55,6 +55,6 @@ static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
 }
 
 const tsri_format tsri_raw = {
-    .info = { "raw", "bytes alone; dtype and shape come from the caller", true, true, false },
-    .endings = ".raw .bin", .open = open_raw, .plan = plan, .add = add,
+    .info = { "raw", "bytes alone; dtype and shape come from the caller", true, true, false, ".raw .bin" },
+    .open = open_raw, .plan = plan, .add = add,
 };

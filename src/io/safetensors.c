@@ -494,8 +494,8 @@ static tsr_status check_meta(const tsr_writer *w, const tsr_meta *m)
 }
 
 const tsri_format tsri_safetensors = {
-    .info = { "safetensors", "many tensors and texts; also the index of a set of files", true, true, true },
-    .endings = ".safetensors .safetensors.index.json",
+    .info = { "safetensors", "many tensors and texts; also the index of a set of files", true, true, true,
+              ".safetensors .safetensors.index.json" },
     .is = is_safetensors,
     .open = open_safetensors,
     .plan = plan,

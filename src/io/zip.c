@@ -551,8 +551,7 @@ static tsr_status finish(tsr_writer *w)
 }
 
 const tsri_format tsri_npz = {
-    .info = { "npz", "many tensors: a zip file of npy files", true, true, true },
-    .endings = ".npz",
+    .info = { "npz", "many tensors: a zip file of npy files", true, true, true, ".npz" },
     .is = is_zip,
     .open = open_npz,
     .read = read_deflated,

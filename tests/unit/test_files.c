@@ -632,6 +632,7 @@ TEST(test_bad_arguments_are_told_apart)
     EXPECT(tsr_file_part(NULL, 0) == NULL && tsr_file_part(f, 1) == NULL && tsr_file_part(f, -1) == NULL);
     EXPECT(strcmp(tsr_file_part(f, 0), path) == 0);
     EXPECT(tsr_format_get_info(-1) == NULL && tsr_format_get_info(1000) == NULL);
+    EXPECT(tsr_format_of_path(NULL) == NULL && tsr_format_of_path("npy") == NULL);
     EXPECT_STATUS(tsr_file_list(NULL, f, 0), TSR_ENULL);
     EXPECT_STATUS(tsr_file_list(&e, NULL, 0), TSR_ENULL);
     EXPECT_STATUS(tsr_file_list(&e, f, 1), TSR_EINDEX);
@@ -707,6 +708,21 @@ TEST(test_bad_arguments_are_told_apart)
     tsr_writer_cancel(NULL);
     tsr_release(&t);
     tsr_release(&described);
+}
+
+TEST(test_the_end_of_a_path_names_the_format)
+{
+    EXPECT(strcmp(tsr_format_of_path("a/b.npy")->name, "npy") == 0);
+    EXPECT(strcmp(tsr_format_of_path("B.Tab")->name, "tsv") == 0);
+    EXPECT(strcmp(tsr_format_of_path("m.safetensors.index.json")->name, "safetensors") == 0);
+    EXPECT(tsr_format_of_path("a.npy.txt") == NULL && tsr_format_of_path("") == NULL);
+    for (int i = 0; tsr_format_get_info(i); i++) {
+        const tsr_format_info *format = tsr_format_get_info(i);
+        char name[40] = "x";
+        EXPECT(format->endings[0] == '.');
+        strncat(name, format->endings, strcspn(format->endings, " "));
+        EXPECT(tsr_format_of_path(name) == format);
+    }
 }
 
 TEST(test_a_format_of_one_tensor_takes_one)
