@@ -24,7 +24,7 @@ function(add_test_programs kind pattern)
             OUTPUT_NAME ${name}
             SANITIZED_OPTIMIZATION "${sanitized_optimization_${kind}}"
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${kind})
-        target_compile_definitions(${target} PRIVATE TEST_PLUGINS="${PROJECT_BINARY_DIR}/lib/tessera"
+        target_compile_definitions(${target} PRIVATE ${tessera_isa_definitions} TEST_PLUGINS="${PROJECT_BINARY_DIR}/lib/tessera"
             $<$<BOOL:${TSR_COVERAGE}>:TEST_COVERAGE>)
         if(TARGET backend-sim)
             add_dependencies(${target} backend-sim)

@@ -36,7 +36,7 @@ can_fuzz || { echo "clang builds no program with libFuzzer and sanitizers that r
 build() {
     cmake -S . -B $folder -DCMAKE_C_COMPILER=clang -DTSR_FUZZER=ON -DTSR_SANITIZE=address,undefined \
         -DTSR_CUDA=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_CLI=OFF -DTSR_BUILD_BACKENDS=OFF \
-        -DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_VBMI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF \
+        -DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF \
         -DTSR_HAVE_AVX2=OFF && cmake --build $folder -j"${JOBS:-$(nproc)}" --target tests-fuzz
 }
 

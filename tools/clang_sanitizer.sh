@@ -37,7 +37,7 @@ clang_sanitizer() {
     sanitizer_runs "$folder" "$sanitizers" >/dev/null 2>&1 || { echo "no runtime of clang's sanitizer that runs here"; return 77; }
     cmake -S . -B "$folder" -DCMAKE_C_COMPILER=clang -DTSR_SANITIZE="$sanitizers" -DTSR_CUDA=OFF -DTSR_BUILD_COMPAT=OFF \
         -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_CLI=OFF -DTSR_BUILD_BACKENDS=OFF -DTSR_HAVE_AVX2=OFF -DTSR_HAVE_AVX512=OFF \
-        -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_VBMI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF || return 1
+        -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF || return 1
     cmake --build "$folder" -j"$jobs" --target "${@/\//-}" || return 1
     printf "$folder/tests/%s\n" "$@" | xargs -P "$jobs" -I{} bash -c 'run_one {}'
 }

@@ -34,7 +34,7 @@ targets=(tests/fuzz/corpus/*/)
 threads=(1 2 3 5 8)
 best=$(build/bin/tsr --version | sed -n 's/.*, \([a-z0-9]*\) kernels$/\1/p')
 sets=()
-for set in portable avx2 avx512; do
+for set in $(sed -n 's/^X([A-Z0-9]*, *\([a-z0-9]*\)).*/\1/p' src/cpu/levels.def); do
     sets+=("$set")
     if [ "$set" = "$best" ]; then break; fi
 done

@@ -94,7 +94,7 @@ if nvidia-smi >/dev/null 2>&1; then has_gpu=yes; fi
 
 # Without the kernels that take longest to build: for steps that are about something else. Those
 # about the core have kernels in plain C alone.
-lean="-DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_VBMI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF $no_gpu"
+lean="-DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF $no_gpu"
 plain="$lean -DTSR_HAVE_AVX2=OFF"
 
 # Every kind of test program, those that take longest first.
@@ -126,7 +126,7 @@ lower_sets() {
     local best isa
     best=$(build/bin/tsr --version | sed -n 's/.*, \([a-z0-9]*\) kernels$/\1/p')
     [ -n "$best" ] || { echo "tsr --version names no kernels" >&2; return 1; }
-    for isa in portable avx2; do
+    for isa in $(sed -n 's/^X([A-Z0-9]*, *\([a-z0-9]*\)).*/\1/p' src/cpu/levels.def); do
         if [ "$isa" = "$best" ]; then break; fi
         echo "$isa"
     done

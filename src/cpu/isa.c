@@ -2,7 +2,11 @@
 #include "isa.h"
 #include "core/mem.h"
 
-static const char *const names[TSRI_ISA_COUNT] = { "portable", "avx2", "avx512" };
+static const char *const names[] = {
+#define X(ID, name) #name,
+#include "levels.def"
+#undef X
+};
 
 const char *tsri_isa_name(tsri_isa isa) { return names[isa]; }
 
@@ -26,7 +30,10 @@ static bool may_use_tiles(void) { return false; }
 
 enum { YMM_STATE = 0x6, ZMM_STATE = 0xe6, TILE_STATE = 0x60000 };
 
-/* The registers whose contents the system saves: the others must not be touched. */
+/* The words of cpuid that are asked for, by leaf, and the registers whose contents the system saves: others
+ * must not be touched. */
+typedef struct features { uint32_t id, c1, b7, c7, d7, a71; uint64_t saved; } features;
+
 static uint64_t saved_state(void)
 {
     uint32_t low, high;
@@ -34,45 +41,65 @@ static uint64_t saved_state(void)
     return (uint64_t)high << 32 | low;
 }
 
-static bool all(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
+static features read_features(void)
+{
+    features f = { 0 };
+    uint32_t a, b, c, d;
+    if (!__get_cpuid(1, &f.id, &b, &f.c1, &d)) return f;
+    if (f.c1 & bit_OSXSAVE) f.saved = saved_state();
+    if (!__get_cpuid_count(7, 0, &a, &f.b7, &f.c7, &f.d7)) return f;
+    if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) f.a71 = a;
+    return f;
+}
 
-/* `id` is what leaf 1 of CPUID gives: families above 15 are in two parts. */
-static tsri_processor ask_processor(uint32_t id)
+static bool all(uint64_t word, uint64_t bits) { return (word & bits) == bits; }
+
+static bool has_portable(const features *f) { return f != NULL; }
+
+static bool has_avx2(const features *f)
+{
+    return all(f->c1, bit_FMA | bit_F16C | bit_AVX) && all(f->b7, bit_AVX2 | bit_BMI2) &&
+           all(f->saved, YMM_STATE);
+}
+
+static bool has_avx512(const features *f)
+{
+    return all(f->b7, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL | bit_AVX512CD) &&
+           all(f->saved, ZMM_STATE);
+}
+
+static uint32_t find_extras(const features *f)
+{
+    const bool tiles = all(f->d7, 1u << 24 | 1u << 25 | 1u << 22) && all(f->saved, TILE_STATE);
+    return (f->c7 & 1u << 11 ? TSRI_EXTRA_VNNI : 0u) | (f->a71 & 1u << 5 ? TSRI_EXTRA_BF16 : 0u) |
+           (tiles && may_use_tiles() ? TSRI_EXTRA_AMX : 0u);
+}
+
+/* `id` is of leaf 1: families above 15 are in two parts. */
+static tsri_processor find_processor(const features *f)
 {
     enum { HYGON_EBX = 0x6f677948 };  /* of HygonGenuine */
-    tsri_processor p = { .family = id >> 8 & 15 };
+    tsri_processor p = { .family = f->id >> 8 & 15, .avx512 = all(f->b7, bit_AVX512F) };
     uint32_t a, b, c, d;
-    if (p.family == 15) p.family += id >> 20 & 0xff;
+    if (p.family == 15) p.family += f->id >> 20 & 0xff;
     if (!__get_cpuid(0, &a, &b, &c, &d)) return p;
     if (b == signature_INTEL_ebx) p.vendor = TSRI_VENDOR_INTEL;
     if (b == signature_AMD_ebx || b == HYGON_EBX) p.vendor = TSRI_VENDOR_AMD;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) p.avx512 = all(b, bit_AVX512F);
     return p;
 }
 
 static tsri_machine ask(void)
 {
-    tsri_machine m = { .isa = TSRI_ISA_PORTABLE };
-    uint32_t a, b, c, d, b7, c7, d7, a71 = 0;
-    if (!__get_cpuid(1, &a, &b, &c, &d)) return m;
-    m.processor = ask_processor(a);
-    if (!all(c, bit_OSXSAVE)) return m;
-    const uint64_t state = saved_state();
-    if (!__get_cpuid_count(7, 0, &a, &b7, &c7, &d7)) return m;
-    if (!all(c, bit_FMA | bit_F16C | bit_AVX) || !all(b7, bit_AVX2 | bit_BMI2)) return m;
-    if ((state & YMM_STATE) != YMM_STATE) return m;
-    m.isa = TSRI_ISA_AVX2;
-    if (!all(b7, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL | bit_AVX512CD)) return m;
-    if ((state & ZMM_STATE) != ZMM_STATE) return m;
-    m.isa = TSRI_ISA_AVX512;
-    if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) a71 = a;
-    if (c7 & 1u << 11) m.extras |= TSRI_EXTRA_VNNI;
-    if (c7 & 1u << 1) m.extras |= TSRI_EXTRA_VBMI;
-    if (a71 & 1u << 5) m.extras |= TSRI_EXTRA_BF16;
-    if (d7 & 1u << 23) m.extras |= TSRI_EXTRA_FP16;
-    const bool tiles = all(d7, 1u << 24 | 1u << 25 | 1u << 22) && (state & TILE_STATE) == TILE_STATE;
-    if (tiles && may_use_tiles()) m.extras |= TSRI_EXTRA_AMX;
-    return m;
+    static bool (*const has[])(const features *) = {
+#define X(ID, name) has_##name,
+#include "levels.def"
+#undef X
+    };
+    const features f = read_features();
+    int level = TSRI_ISA_PORTABLE;
+    while (level + 1 < TSRI_ISA_COUNT && has[level + 1](&f)) level++;
+    const uint32_t extras = level >= TSRI_ISA_AVX512 ? find_extras(&f) : 0;
+    return (tsri_machine){ (tsri_isa)level, extras, find_processor(&f) };
 }
 
 #else

@@ -13,18 +13,16 @@
 #include <stdint.h>
 
 typedef enum tsri_isa {
-    TSRI_ISA_PORTABLE,
-    TSRI_ISA_AVX2,    /* AVX2, FMA, F16C, BMI2 */
-    TSRI_ISA_AVX512,  /* and AVX-512 F, BW, DQ, VL, CD */
+#define X(ID, name) TSRI_ISA_##ID,
+#include "levels.def"
+#undef X
     TSRI_ISA_COUNT
 } tsri_isa;
 
 enum {
     TSRI_EXTRA_VNNI = 1 << 0,  /* AVX512-VNNI */
     TSRI_EXTRA_BF16 = 1 << 1,  /* AVX512-BF16 */
-    TSRI_EXTRA_FP16 = 1 << 2,  /* AVX512-FP16 */
-    TSRI_EXTRA_AMX  = 1 << 3,  /* AMX tiles with int8 and bf16, allowed by the system */
-    TSRI_EXTRA_VBMI = 1 << 4   /* AVX512-VBMI */
+    TSRI_EXTRA_AMX  = 1 << 2   /* AMX tiles with int8 and bf16, allowed by the system */
 };
 
 typedef enum tsri_vendor { TSRI_VENDOR_OTHER, TSRI_VENDOR_INTEL, TSRI_VENDOR_AMD } tsri_vendor;

@@ -10,24 +10,10 @@
 #include "cpu/cpu_run.h"
 #include "cpu/kernels.h"
 #include "cpu/stage.h"
+#include "isa_sets.h"
 #include "opcheck/elementwise_ops.h"
 #include "opcheck/reference.h"
 #include "test.h"
-
-/* Sets that a build lacks are not there to be linked. */
-#define SET(name) void tsri_cpu_##name(tsri_cpu_kernels *k) __attribute__((weak));
-SET(elementwise_avx2) SET(integer_avx2) SET(cast_avx2)
-SET(elementwise_avx512) SET(integer_avx512) SET(cast_avx512)
-#undef SET
-
-typedef void (*fill_fn)(tsri_cpu_kernels *k);
-
-static const struct set { const char *name; tsri_isa isa; fill_fn *fill; } sets[] = {
-    { "avx2", TSRI_ISA_AVX2,
-      (fill_fn[]){ tsri_cpu_elementwise_avx2, tsri_cpu_integer_avx2, tsri_cpu_cast_avx2, NULL } },
-    { "avx512", TSRI_ISA_AVX512,
-      (fill_fn[]){ tsri_cpu_elementwise_avx512, tsri_cpu_integer_avx512, tsri_cpu_cast_avx512, NULL } },
-};
 
 static tsri_cpu_kernels portable, table;
 static const char *set_name;
@@ -43,12 +29,11 @@ static void make_portable(tsri_cpu_kernels *k)
 static void for_each_set(void (*what)(uint64_t *seed))
 {
     make_portable(&portable);
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        uint64_t seed = 20260101 + i;
-        if (!sets[i].fill[0] || tsri_machine_find(NULL).isa < sets[i].isa) continue;
+    for (int level = TSRI_ISA_PORTABLE + 1; level < TSRI_ISA_COUNT; level++) {
+        uint64_t seed = 20260100 + (uint64_t)level;
         make_portable(&table);
-        for (const fill_fn *fill = sets[i].fill; *fill; fill++) (*fill)(&table);
-        set_name = sets[i].name;
+        if (!isa_sets_fill(&table, (tsri_isa)level)) continue;
+        set_name = tsri_isa_name((tsri_isa)level);
         what(&seed);
     }
 }

@@ -7,15 +7,8 @@
 #include <math.h>
 
 #include "core/half.h"
-#include "cpu/kernels.h"
+#include "isa_sets.h"
 #include "test.h"
-
-/* Sets that a build lacks are not there to be linked. */
-#define SET(name) void tsri_cpu_##name(tsri_cpu_kernels *k) __attribute__((weak));
-SET(reduce_avx2) SET(reduce_avx512)
-#undef SET
-
-typedef void (*fill_fn)(tsri_cpu_kernels *k);
 
 enum { MOST = 1 << 16, CASES = 250, SPARE = 3 };
 
@@ -26,17 +19,12 @@ static _Alignas(64) char elements[MOST * 16], results[2][MOST * 16];
 /* Runs `what` for every set of this build that this machine can run. */
 static void for_each_set(void (*what)(uint64_t *seed))
 {
-    const struct { const char *name; tsri_isa isa; fill_fn fill; } sets[] = {
-        { "avx2", TSRI_ISA_AVX2, tsri_cpu_reduce_avx2 },
-        { "avx512", TSRI_ISA_AVX512, tsri_cpu_reduce_avx512 },
-    };
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        uint64_t seed = 20260201 + i;
-        if (!sets[i].fill || tsri_machine_find(NULL).isa < sets[i].isa) continue;
+    for (int level = TSRI_ISA_PORTABLE + 1; level < TSRI_ISA_COUNT; level++) {
+        uint64_t seed = 20260200 + (uint64_t)level;
         tsri_cpu_reduce_portable(&portable);
         table = portable;
-        sets[i].fill(&table);
-        set_name = sets[i].name;
+        if (!isa_sets_fill(&table, (tsri_isa)level)) continue;
+        set_name = tsri_isa_name((tsri_isa)level);
         what(&seed);
     }
 }

@@ -15,7 +15,7 @@ import time
 
 # Instruction sets that TSR_ISA names and their flags in /proc/cpuinfo; native is avx512 with what else there is.
 LEVELS = {"portable": None, "avx2": "avx2", "avx512": "avx512bw", "native": "avx512_vnni"}
-EXTENSIONS = {"vnni": "avx512_vnni", "vbmi": "avx512vbmi", "bf16": "avx512_bf16", "amx": "amx_int8"}
+EXTENSIONS = {"vnni": "avx512_vnni", "bf16": "avx512_bf16", "amx": "amx_int8"}
 
 # Programs that take minutes, in parts that take seconds and enter less each: their arguments.
 PARTS = {"net/test_net": [["--part", f"{k}/32"] for k in range(32)],
