@@ -1,35 +1,38 @@
-"""What docs/howto/add-an-op.md tells to write is enough for an op that every suite covers.
+"""What docs/howto/add-*.md tell to write is enough.
 
     python3 tools/check_howto.py [FOLDER]
 
-Copies the tree to FOLDER (build/howto), applies the page's snippets, builds the library with portable kernels
-and the programs below, and runs them for the new ops. Then each of the new functions is made wrong, and the
-programs that compare with the reference must say so.
+Copies the tree to FOLDER (build/howto), applies the snippets of all pages, builds the library with portable
+kernels and the programs that the pages name, and runs their commands. Then the new code is made wrong, and the
+programs that should notice must fail. Comments in a page tell what a block of code is for:
 
-A snippet is a block of code behind a comment that tells the file and the line it goes after or before:
-
-    <!-- apply: include/tessera/op.def | after: text of one line -->
+    <!-- apply: FILE | after: text of one line -->   goes beside the only line with the text; also `before:`
+    <!-- create: FILE -->                            is a new file
+    <!-- run -->                                     lines `$ command`, each followed by what it prints, in which
+                                                     `...` is any text and the number of blanks does not count
+    <!-- build: TARGET ... -->                       what the commands need
+    <!-- wrong: FILE | text | other text -->         makes the code wrong
+    <!-- fails: WORD ... | command -->               the command then fails, and prints each word
 
 Prints one line a failure; the exit status is 1 if there is one.
 """
+import glob
 import os
 import re
 import shutil
 import subprocess
 import sys
 
-PAGE = "docs/howto/add-an-op.md"
 FOLDER = sys.argv[1] if len(sys.argv) > 1 else "build/howto"
-TREE, BUILD = FOLDER + "/tree", FOLDER + "/build"
+TREE = FOLDER + "/tree"
 JOBS = os.environ.get("JOBS", str(os.cpu_count() or 2))
 
 # Portable kernels alone and little optimisation: what takes time is the build.
-SETTINGS = [f"-DTSR_HAVE_{isa}=OFF" for isa in ("AVX2", "AVX512", "VNNI", "VBMI", "BF16", "AMX")] + [
+SETTINGS = [f"-DTSR_HAVE_{isa}=OFF" for isa in ("AVX2", "AVX512", "VNNI", "BF16", "AMX")] + [
     "-DTSR_CUDA=OFF", "-DTSR_BUILD_COMPAT=OFF", "-DTSR_BUILD_EXAMPLES=OFF", "-DCMAKE_C_FLAGS_RELEASE=-O1",
     "-DTSR_TEST_OPTIMIZATION=-O0"]
-TARGETS = ["ops-test_elementwise", "ops-test_accuracy", "tsr", "tsr-backend-check", "backend-sim"]
 
-MATH = "src/cpu/template/math.inc"
+COMMENT = r"<!-- (apply|create|run|build|wrong|fails)(?:: (.*?))? -->\n(?:```\w*\n(.*?)```\n)?"
 failed = 0
 
 
@@ -42,22 +45,62 @@ def expect(ok, what, output=""):
     return ok
 
 
-# The page ---------------------------------------------------------------------------------
-
-
 def read(path):
     with open(path) as f:
         return f.read()
 
 
-def read_snippets(page):
-    """[(file, "after" or "before", text of the line, code)]."""
-    pattern = r"<!-- apply: (\S+) \| (after|before): (.*?) -->\n```\w*\n(.*?)```\n"
-    found = re.findall(pattern, page, re.S)
-    whole = found and len(found) == page.count("<!-- apply:")
-    if not expect(whole, f"{PAGE}: a comment without its snippet"):
-        sys.exit(1)
-    return found
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as f:
+        f.write(text)
+
+
+class Page:
+    def __init__(self, path):
+        self.path = path
+        self.found = [(kind, [word.strip() for word in rest.split(" | ")], code)
+                      for kind, rest, code in re.findall(COMMENT, read(path), re.S)]
+        lost = read(path).count("<!-- ") - len(self.found)
+        expect(not lost, f"{path}: {lost} comments are not understood")
+
+    def all(self, kind):
+        return [(words, code) for found, words, code in self.found if found == kind]
+
+    def edit(self, file, change, what):
+        text = change(read(f"{TREE}/{file}"))
+        if expect(text is not None, f"{self.path}: {file}: not one line with '{what}'"):
+            write(f"{TREE}/{file}", text)
+
+    def apply(self):
+        for (file,), code in self.all("create"):
+            expect(not os.path.exists(f"{TREE}/{file}"), f"{self.path}: {file} exists")
+            write(f"{TREE}/{file}", code)
+        for (file, place), code in self.all("apply"):
+            where, anchor = place.split(": ", 1)
+            self.edit(file, lambda text: insert(text, where, anchor, code), anchor)
+
+    def spoil(self):
+        for (file, text, other), _ in self.all("wrong"):
+            self.edit(file, lambda all_of_it: all_of_it.replace(text, other) if text in all_of_it else None, text)
+
+    def targets(self):
+        return [target for (names,), _ in self.all("build") for target in names.split()]
+
+    def check_commands(self):
+        for _, code in self.all("run"):
+            for command, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", code, re.M):
+                status, output = run("bash", "-o", "pipefail", "-c", command, cwd=TREE)
+                expect(status == 0, f"{self.path}: $ {command}: status {status}", output)
+                expect(not printed.strip() or is_like(output, printed), f"{self.path}: $ {command}",
+                       f"expected:\n{printed}\ngot:\n{output}")
+
+    def check_spoilt(self):
+        for (words, command), _ in self.all("fails"):
+            status, output = run("bash", "-c", command, cwd=TREE)
+            for word in words.split():
+                expect(status != 0 and re.search(rf"\b{word}\b", output),
+                       f"{self.path}: {command} finds a wrong {word}", output)
 
 
 def insert(text, where, anchor, code):
@@ -70,31 +113,21 @@ def insert(text, where, anchor, code):
     return "".join(lines[:place]) + code + "".join(lines[place:])
 
 
-def apply(snippets):
-    for path, where, anchor, code in snippets:
-        path = f"{TREE}/{path}"
-        text = insert(read(path), where, anchor, code)
-        if not expect(text is not None, f"{path}: not one line with '{anchor}'"):
-            sys.exit(1)
-        write(path, text)
+def is_like(output, printed):
+    pattern = r"\s+".join(re.escape(word).replace(r"\.\.\.", ".*") for word in printed.split())
+    return re.fullmatch(rf"\s*{pattern}\s*", output, re.S)
 
 
-def write(path, text):
-    with open(path, "w") as f:
-        f.write(text)
-
-
-# Building and running -----------------------------------------------------------------------
-
-
-def run(*words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+def run(*words, cwd=None):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=cwd,
                           env={**os.environ, "TSR_FALLBACK": "error"})
     return done.returncode, done.stdout
 
 
-def build():
-    status, output = run("cmake", "--build", BUILD, f"-j{JOBS}", "--target", *TARGETS)
+def build(targets):
+    status, output = run("cmake", "--build", TREE + "/build", f"-j{JOBS}", "--target", *targets)
+    warned = [line for line in output.splitlines() if "warning:" in line]
+    expect(not warned, "the copy builds with warnings", "\n".join(warned))
     return expect(status == 0, "the copy does not build", output)
 
 
@@ -103,53 +136,24 @@ def copy_tree():
     shutil.copytree(".", TREE, ignore=shutil.ignore_patterns("build", "build-*", ".git"), symlinks=True)
 
 
-def check_right(names):
-    for program in ("test_elementwise", "test_accuracy"):
-        status, output = run(f"{BUILD}/tests/ops/{program}")
-        expect(status == 0, program, output)
-    status, output = run(f"{BUILD}/bin/tsr", "selftest", "--seed", "1", "--seconds", "0", "--verbose",
-                         "--family", "elementwise")
-    expect(status == 0, "tsr selftest", output)
-    for name in names:
-        expect(re.search(rf"^ok +elementwise +{name} f32 +[1-9]", output, re.M), f"tsr selftest runs {name}")
-        status, device = run(f"{BUILD}/bin/tsr-backend-check", "sim", "--filter", name + " ")
-        expect(status == 0 and f" {name} f32" in device, f"tsr-backend-check of {name}", device)
-        expect(f"`{name}`" in run(f"{BUILD}/bin/tsr", "ops", "--markdown")[1], f"{name} in the reference")
-    status, output = run(f"{TREE}/tools/check_rows.sh")
-    expect(status == 0, "check_rows.sh", output)
-
-
-def check_wrong(names):
-    """The functions give other numbers: the three that compare with the reference name each op."""
-    path = f"{TREE}/{MATH}"
-    text = read(path)
-    for name in names:
-        text = re.sub(rf"(math_{name}\(.*?return )(.*?);", r"\1 1.001 * \2;", text)
-    write(path, text)
-    if not build():
-        return
-    commands = {"test_elementwise": [f"{BUILD}/tests/ops/test_elementwise"],
-                "test_accuracy": [f"{BUILD}/tests/ops/test_accuracy"],
-                "tsr selftest": [f"{BUILD}/bin/tsr", "selftest", "--seed", "1", "--seconds", "0", "--family",
-                                 "elementwise"]}
-    for title, words in commands.items():
-        status, output = run(*words)
-        for name in names:
-            expect(status != 0 and re.search(rf"\b{name}\b", output), f"{title} finds a wrong {name}", output)
-
-
 def main():
-    snippets = read_snippets(read(PAGE))
-    names = re.findall(r"^(?:UNARY|BINARY)\(\w+, (\w+),", "\n".join(code for *_, code in snippets), re.M)
-    expect(names, f"{PAGE} has rows")
+    pages = [page for page in map(Page, sorted(glob.glob("docs/howto/add-*.md"))) if page.found]
+    targets = sorted({target for page in pages for target in page.targets()})
     copy_tree()
-    apply(snippets)
-    status, output = run("cmake", "-S", TREE, "-B", BUILD, *SETTINGS)
-    if expect(status == 0, "cmake", output) and build():
-        check_right(names)
-        check_wrong(names)
+    for page in pages:
+        page.apply()
+    status, output = run("cmake", "-S", TREE, "-B", TREE + "/build", *SETTINGS, *os.environ.get("HOWTO_CMAKE", "").split())
+    if not failed and expect(status == 0, "cmake", output) and build(targets):
+        for page in pages:
+            page.check_commands()
+        for page in pages:
+            page.spoil()
+        if build(targets):
+            for page in pages:
+                page.check_spoilt()
+    for page in pages:
+        print(f"{page.path}: {len(page.all('apply')) + len(page.all('create'))} places")
     if not failed:
-        print(f"{', '.join(names)}: {len(snippets)} places, and every suite covers them")
         shutil.rmtree(FOLDER, ignore_errors=True)
     return 1 if failed else 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What docs/howto/add-an-op.md tells to write is enough: see check_howto.py. Exit status 77: there is no Python.
+# What docs/howto/add-*.md tell to write is enough: see check_howto.py. Exit status 77: there is no Python.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 command -v python3 >/dev/null || { echo "no python3"; exit 77; }
