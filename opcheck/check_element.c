@@ -8,22 +8,18 @@ enum { FROM, TO, DRAWS = 40, RANK = TRIAL_RANK };
 
 /* Short floats ------------------------------------------------------------------------------------ */
 
-#define SHORT_FLOAT(name) \
+#define SHORT_FLOATS(X) X(F16, f16, uint16_t) X(BF16, bf16, uint16_t) X(F8E4M3, f8e4m3, uint8_t) \
+    X(F8E5M2, f8e5m2, uint8_t)
+
+#define CALLS(ID, name, S) \
     static uint64_t name##_of_float(float x) { return tsr_f32_to_##name(x); } \
     static uint64_t name##_of_double(double x) { return tsr_f64_to_##name(x); } \
-    static uint64_t name##_saturated(float x) { return tsr_f32_to_##name##_sat(x); }
-
-SHORT_FLOAT(f16)
-SHORT_FLOAT(bf16)
-SHORT_FLOAT(f8e4m3)
-SHORT_FLOAT(f8e5m2)
-
-static float float_of_f16(uint64_t bits) { return tsr_f16_to_f32((uint16_t)bits); }
-static float float_of_bf16(uint64_t bits) { return tsr_bf16_to_f32((uint16_t)bits); }
-static float float_of_f8e4m3(uint64_t bits) { return tsr_f8e4m3_to_f32((uint8_t)bits); }
-static float float_of_f8e5m2(uint64_t bits) { return tsr_f8e5m2_to_f32((uint8_t)bits); }
+    static uint64_t name##_saturated(float x) { return tsr_f32_to_##name##_sat(x); } \
+    static float    float_of_##name(uint64_t bits) { return tsr_##name##_to_f32((S)bits); }
+SHORT_FLOATS(CALLS)
 
 typedef struct short_float {
+    tsr_dtype dtype;
     uint64_t (*of_float)(float x);
     uint64_t (*of_double)(double x);
     uint64_t (*saturated)(float x);
@@ -31,10 +27,8 @@ typedef struct short_float {
 } short_float;
 
 static const short_float shorts[] = {
-    { f16_of_float, f16_of_double, f16_saturated, float_of_f16 },
-    { bf16_of_float, bf16_of_double, bf16_saturated, float_of_bf16 },
-    { f8e4m3_of_float, f8e4m3_of_double, f8e4m3_saturated, float_of_f8e4m3 },
-    { f8e5m2_of_float, f8e5m2_of_double, f8e5m2_saturated, float_of_f8e5m2 },
+#define ROW(ID, name, S) { TSR_##ID, name##_of_float, name##_of_double, name##_saturated, float_of_##name },
+    SHORT_FLOATS(ROW)
 };
 
 static value value_of_bits(tsr_dtype dtype, uint64_t bits)
@@ -116,14 +110,13 @@ static void check_access(trial *t)
 
 void list_element(check_list *list)
 {
-    static const tsr_dtype dtypes[] = { TSR_F16, TSR_BF16, TSR_F8E4M3, TSR_F8E5M2 };
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof shorts / sizeof *shorts; i++)
         add_check(list,
                   (check){ .family = "element",
                            .run = check_short_float,
                            .every = 4,
                            .about = &shorts[i],
-                           .dtype = dtypes[i] },
+                           .dtype = shorts[i].dtype },
                   "short float");
     add_checks(list, (check){ .family = "element", .run = check_access, .every = 4 }, "get and set", NULL);
 }

@@ -220,7 +220,8 @@ void list_loss(check_list *list)
         { "nll_loss", check_class_loss },
         { "cross_entropy_soft", check_soft_loss },
     };
-    for (int d = TSR_F8E4M3; d <= TSR_F64; d++) {
+    for (int d = 1; d < TSR_DTYPE_COUNT; d++) {
+        if (!is_float((tsr_dtype)d)) continue;
         for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
             add_check(list,
                       (check){ .family = "nn",

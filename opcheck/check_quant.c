@@ -235,7 +235,7 @@ static void check_matmul_quantised(trial *t)
         check_product(t, i, m, k, n);
 }
 
-static bool is_product(tsr_dtype dtype) { return is_float(dtype) && dtype >= TSR_F16; }
+static bool is_product(tsr_dtype dtype) { return is_float(dtype) && size_of(dtype) > 1; }
 
 void list_quant(check_list *list)
 {

@@ -185,14 +185,10 @@ static inline ew_real ew_unit(tsr_dtype real, ew_real x)
 
 static inline ew_real ew_largest(tsr_dtype real)
 {
-    switch (real) {
-    case TSR_F8E4M3: return 448;
-    case TSR_F8E5M2: return 57344;
-    case TSR_F16:    return 65504;
-    case TSR_BF16:   return 0x1.fep127L;
-    case TSR_F32:    return FLT_MAX;
-    default:         return DBL_MAX;
-    }
+    const ref_format f = ref_format_of(real);
+    const int highest = (1 << (f.exponent_bits - 1)) - (f.infinities ? 1 : 0);
+    const ew_real last = ldexpl(1, f.infinities ? -f.mantissa_bits : 1 - f.mantissa_bits);
+    return ldexpl(2 - last, highest);
 }
 
 #endif

@@ -12,14 +12,27 @@
 
 static inline int64_t ref_size(tsr_dtype dtype)
 {
-    static const int64_t sizes[] = { 0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 1, 1, 2, 2, 4, 8, 4, 8, 16 };
+    static const int64_t sizes[] = {
+        0,
+#define X(ID, suffix, S, kind, name) sizeof(S),
+#include "tessera/dtype.def"
+#undef X
+    };
     return sizes[dtype];
 }
 
-static inline bool ref_is_complex(tsr_dtype dtype)
+static inline tsr_kind ref_kind(tsr_dtype dtype)
 {
-    return dtype == TSR_C32 || dtype == TSR_C64 || dtype == TSR_C128;
+    static const tsr_kind kinds[] = {
+        TSR_KIND_INVALID,
+#define X(ID, suffix, S, kind, name) TSR_##kind,
+#include "tessera/dtype.def"
+#undef X
+    };
+    return kinds[dtype];
 }
+
+static inline bool ref_is_complex(tsr_dtype dtype) { return ref_kind(dtype) == TSR_COMPLEX; }
 
 /* What an element's address must be a multiple of. */
 static inline int64_t ref_align(tsr_dtype dtype) { return ref_size(dtype) / (ref_is_complex(dtype) ? 2 : 1); }
@@ -56,8 +69,8 @@ static inline ref_format ref_format_of(tsr_dtype dtype)
     }
 }
 
-static inline bool ref_is_float(tsr_dtype d) { return d >= TSR_F8E4M3 && d <= TSR_F64; }
-static inline bool ref_is_signed(tsr_dtype d) { return d >= TSR_I8 && d <= TSR_I64; }
+static inline bool ref_is_float(tsr_dtype d) { return ref_kind(d) == TSR_FLOATING; }
+static inline bool ref_is_signed(tsr_dtype d) { return ref_kind(d) == TSR_SIGNED; }
 static inline int  ref_bits(tsr_dtype d) { return (int)ref_size(d) * 8; }
 static inline uint64_t ref_low_mask(int bits) { return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1; }
 

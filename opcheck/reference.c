@@ -102,7 +102,7 @@ static bool ew_bits_are(tsr_dtype part, const unsigned char *got, const unsigned
 static bool ew_is_near(tsr_dtype part, ew_real g, ew_real want, ew_real off)
 {
     const ew_real largest = ew_largest(part), beyond = largest + ew_unit(part, largest) / 2;
-    const bool no_infinity = part == TSR_F8E4M3;
+    const bool no_infinity = ref_is_float(part) && !ref_format_of(part).infinities;
     if (isnan(want)) return isnan(g);
     if (!isfinite(g)) {
         const bool side = no_infinity ? isnan(g) : isinf(g) && (g > 0) == (want > 0);

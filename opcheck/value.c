@@ -10,10 +10,10 @@
 
 /* Formats ----------------------------------------------------------------------------- */
 
-bool is_float(tsr_dtype dtype) { return dtype >= TSR_F8E4M3 && dtype <= TSR_F64; }
-bool is_complex(tsr_dtype dtype) { return dtype >= TSR_C32 && dtype <= TSR_C128; }
-bool is_integer(tsr_dtype dtype) { return dtype >= TSR_I8 && dtype <= TSR_U64; }
-bool is_signed(tsr_dtype dtype) { return dtype >= TSR_I8 && dtype <= TSR_I64; }
+bool is_float(tsr_dtype dtype) { return ref_is_float(dtype); }
+bool is_complex(tsr_dtype dtype) { return ref_is_complex(dtype); }
+bool is_integer(tsr_dtype dtype) { return is_signed(dtype) || ref_kind(dtype) == TSR_UNSIGNED; }
+bool is_signed(tsr_dtype dtype) { return ref_is_signed(dtype); }
 
 size_t    size_of(tsr_dtype dtype) { return (size_t)ref_size(dtype); }
 int       bits_of(tsr_dtype dtype) { return ref_bits(dtype); }

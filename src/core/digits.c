@@ -96,10 +96,9 @@ typedef struct layout {
 static layout layout_of(tsr_dtype dtype)
 {
     switch (dtype) {
-    case TSR_F8E4M3: return (layout){ 3, 4, false };
-    case TSR_F8E5M2: return (layout){ 2, 5, true };
-    case TSR_F16:    return (layout){ 10, 5, true };
-    case TSR_BF16:   return (layout){ 7, 8, true };
+#define X(ID, suffix, S, mant, exp, inf, dlpack) case TSR_##ID: return (layout){ mant, exp, inf };
+#include "short_floats.def"
+#undef X
     case TSR_F32:    return (layout){ 23, 8, true };
     default:         return (layout){ 52, 11, true };
     }

@@ -156,19 +156,10 @@ tsr_status tsr_dtype_promote(tsr_dtype *out, tsr_dtype a, tsr_dtype b)
 
 /* Short floats, one value at a time -------------------------------------------- */
 
-float    tsr_f16_to_f32(uint16_t bits)       { return tsri_f16_to_f32(bits); }
-float    tsr_bf16_to_f32(uint16_t bits)      { return tsri_bf16_to_f32(bits); }
-float    tsr_f8e4m3_to_f32(uint8_t bits)     { return tsri_f8e4m3_to_f32(bits); }
-float    tsr_f8e5m2_to_f32(uint8_t bits)     { return tsri_f8e5m2_to_f32(bits); }
-uint16_t tsr_f32_to_f16(float value)         { return tsri_f32_to_f16(value); }
-uint16_t tsr_f32_to_bf16(float value)        { return tsri_f32_to_bf16(value); }
-uint8_t  tsr_f32_to_f8e4m3(float value)      { return tsri_f32_to_f8e4m3(value); }
-uint8_t  tsr_f32_to_f8e5m2(float value)      { return tsri_f32_to_f8e5m2(value); }
-uint16_t tsr_f64_to_f16(double value)        { return tsri_f64_to_f16(value); }
-uint16_t tsr_f64_to_bf16(double value)       { return tsri_f64_to_bf16(value); }
-uint8_t  tsr_f64_to_f8e4m3(double value)     { return tsri_f64_to_f8e4m3(value); }
-uint8_t  tsr_f64_to_f8e5m2(double value)     { return tsri_f64_to_f8e5m2(value); }
-uint16_t tsr_f32_to_f16_sat(float value)     { return tsri_f32_to_f16_sat(value); }
-uint16_t tsr_f32_to_bf16_sat(float value)    { return tsri_f32_to_bf16_sat(value); }
-uint8_t  tsr_f32_to_f8e4m3_sat(float value)  { return tsri_f32_to_f8e4m3_sat(value); }
-uint8_t  tsr_f32_to_f8e5m2_sat(float value)  { return tsri_f32_to_f8e5m2_sat(value); }
+#define X(ID, suffix, S, mant, exp, inf, dlpack)                                           \
+    float tsr_##suffix##_to_f32(S bits)        { return tsri_##suffix##_to_f32(bits); }     \
+    S     tsr_f32_to_##suffix(float value)     { return tsri_f32_to_##suffix(value); }      \
+    S     tsr_f32_to_##suffix##_sat(float value) { return tsri_f32_to_##suffix##_sat(value); } \
+    S     tsr_f64_to_##suffix(double value)    { return tsri_f64_to_##suffix(value); }
+#include "short_floats.def"
+#undef X

@@ -87,14 +87,16 @@ static const struct { const char *name; const uint8_t *dtype; int64_t count; } n
     { "DLPack",           NULL,        0 },
 };
 
-enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6,
-       DL_FLOAT8_E4M3FN = 10, DL_FLOAT8_E5M2 = 12 };
+enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_COMPLEX = 5, DL_BOOL = 6 };
 
 static int dlpack_code(tsr_dtype dtype)
 {
-    if (dtype == TSR_BF16)   return DL_BFLOAT;
-    if (dtype == TSR_F8E4M3) return DL_FLOAT8_E4M3FN;
-    if (dtype == TSR_F8E5M2) return DL_FLOAT8_E5M2;
+    switch (dtype) {
+#define X(ID, suffix, S, mant, exp, inf, dlpack) case TSR_##ID: return dlpack;
+#include "short_floats.def"
+#undef X
+    default: break;
+    }
     switch (tsr_dtype_kind(dtype)) {
     case TSR_BOOLEAN:  return DL_BOOL;
     case TSR_SIGNED:   return DL_INT;
@@ -167,8 +169,9 @@ tsr_status tsr_dtype_to_number(int64_t *out, tsr_numbering system, tsr_dtype dty
 /* 0 for a dtype that NumPy itself does not have. */
 static char kind_letter(tsr_dtype dtype)
 {
-    if (dtype == TSR_BF16 || dtype == TSR_F8E4M3 || dtype == TSR_F8E5M2 || dtype == TSR_C32) return 0;
-    switch (tsr_dtype_kind(dtype)) {
+    const tsr_kind kind = tsr_dtype_kind(dtype);
+    if (dtype == TSR_BF16 || dtype == TSR_C32 || (kind == TSR_FLOATING && tsr_dtype_size(dtype) == 1)) return 0;
+    switch (kind) {
     case TSR_BOOLEAN:  return 'b';
     case TSR_SIGNED:   return 'i';
     case TSR_UNSIGNED: return 'u';

@@ -119,31 +119,20 @@ static TSRI_ALWAYS_INLINE tsr_status set(tsr_tensor *t, int n, const int64_t *in
     return write_element(op, t, n, index, value, size);
 }
 
-#define GET(ID, suffix, T)                                                                    \
-    tsr_status tsr_get_##suffix(T *out, const tsr_tensor *t, int n, const int64_t *index)     \
-    { return get(out, sizeof(T), "get_" #suffix, TSR_##ID, t, n, index); }
-#define SET(ID, suffix, T)                                                                    \
-    tsr_status tsr_set_##suffix(tsr_tensor *t, int n, const int64_t *index, T value)          \
-    { return set(t, n, index, "set_" #suffix, TSR_##ID, &value, sizeof(T)); }
+/* Elements as callers have them: a bool is no byte. */
+#define ELEMENT_BOOLEAN(S) bool
+#define ELEMENT_SIGNED(S) S
+#define ELEMENT_UNSIGNED(S) S
+#define ELEMENT_FLOATING(S) S
+#define ELEMENT_COMPLEX(S) S
 
-GET(BOOL, bool, bool) SET(BOOL, bool, bool)
-GET(I8, i8, int8_t) SET(I8, i8, int8_t)
-GET(I16, i16, int16_t) SET(I16, i16, int16_t)
-GET(I32, i32, int32_t) SET(I32, i32, int32_t)
-GET(I64, i64, int64_t) SET(I64, i64, int64_t)
-GET(U8, u8, uint8_t) SET(U8, u8, uint8_t)
-GET(U16, u16, uint16_t) SET(U16, u16, uint16_t)
-GET(U32, u32, uint32_t) SET(U32, u32, uint32_t)
-GET(U64, u64, uint64_t) SET(U64, u64, uint64_t)
-GET(F8E4M3, f8e4m3, uint8_t) SET(F8E4M3, f8e4m3, uint8_t)
-GET(F8E5M2, f8e5m2, uint8_t) SET(F8E5M2, f8e5m2, uint8_t)
-GET(F16, f16, uint16_t) SET(F16, f16, uint16_t)
-GET(BF16, bf16, uint16_t) SET(BF16, bf16, uint16_t)
-GET(F32, f32, float) SET(F32, f32, float)
-GET(F64, f64, double) SET(F64, f64, double)
-GET(C32, c32, tsr_c32) SET(C32, c32, tsr_c32)
-GET(C64, c64, tsr_c64) SET(C64, c64, tsr_c64)
-GET(C128, c128, tsr_c128) SET(C128, c128, tsr_c128)
+#define X(ID, suffix, S, kind, name)                                                                     \
+    tsr_status tsr_get_##suffix(ELEMENT_##kind(S) *out, const tsr_tensor *t, int n, const int64_t *index) \
+    { return get(out, sizeof *out, "get_" #suffix, TSR_##ID, t, n, index); }                             \
+    tsr_status tsr_set_##suffix(tsr_tensor *t, int n, const int64_t *index, ELEMENT_##kind(S) value)     \
+    { return set(t, n, index, "set_" #suffix, TSR_##ID, &value, sizeof value); }
+#include "tessera/dtype.def"
+#undef X
 
 tsr_status tsr_get(tsr_scalar *out, const tsr_tensor *t, int n, const int64_t *index)
 {

@@ -112,119 +112,67 @@ static TSRI_ALWAYS_INLINE uint32_t tsri_round_f64(uint64_t u, int mant, int bias
     return u < least ? (uint32_t)(whole + up) : (uint32_t)normal;
 }
 
-/* Short to f32: exact --------------------------------------------------------- */
-
-static inline float tsri_f16_to_f32(uint16_t bits)
-{
-    const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
-    const uint32_t m = bits & 0x7fffu;
-    const uint32_t special = 0x7f800000u | m << 13 | (m > 0x7c00u ? 0x00400000u : 0u);
-    const uint32_t wide = tsri_widen_to_f32(m, 10, 15);
-    return tsri_f32_from_bits(sign | tsri_pick32(m >= 0x7c00u, special, wide));
-}
-
-static inline float tsri_bf16_to_f32(uint16_t bits)
-{
-    const uint32_t quiet = (bits & 0x7fffu) > 0x7f80u ? 0x00400000u : 0u;
-    return tsri_f32_from_bits((uint32_t)bits << 16 | quiet);
-}
-
-static inline float tsri_f8e5m2_to_f32(uint8_t bits) { return tsri_f16_to_f32((uint16_t)(bits << 8)); }
-
-static inline float tsri_f8e4m3_to_f32(uint8_t bits)
-{
-    const uint32_t sign = (uint32_t)(bits & 0x80u) << 24;
-    const uint32_t m = bits & 0x7fu;
-    const uint32_t wide = tsri_widen_to_f32(m, 3, 7);
-    return tsri_f32_from_bits(sign | tsri_pick32(m == 0x7fu, 0x7fc00000u, wide));
-}
-
-/* f32 to short ---------------------------------------------------------------
+/* Any short format -------------------------------------------------------------
  *
- * `top` caps what was too large: the pattern of infinity, or of the largest
- * finite value to saturate. */
+ * With `mant` bits of mantissa and `exp` of exponent; `inf`: with infinities (short_floats.def). All three are
+ * constants where these are used. A format with the exponents of f32 is its upper part. */
 
-static TSRI_ALWAYS_INLINE uint16_t tsri_f32_to_f16_top(float value, uint32_t top)
+/* The pattern of infinity, or of NaN where there are no infinities: what too large numbers become. */
+#define TSRI_SHORT_TOP(mant, exp, inf) \
+    ((inf) ? ((1u << (exp)) - 1u) << (mant) : (1u << ((mant) + (exp))) - 1u)
+
+/* The highest pattern that is not NaN. */
+#define TSRI_SHORT_NUMBER(mant, exp, inf) (TSRI_SHORT_TOP(mant, exp, inf) - ((inf) ? 0u : 1u))
+
+/* Exact. */
+static TSRI_ALWAYS_INLINE float tsri_short_to_f32(uint32_t bits, int mant, int exp, bool inf)
+{
+    const uint32_t m = bits & ((1u << (mant + exp)) - 1u), sign = bits >> (mant + exp) << 31;
+    const uint32_t top = TSRI_SHORT_TOP(mant, exp, inf), quiet = m > top ? 0x00400000u : 0u;
+    const uint32_t special = inf ? 0x7f800000u | m << (23 - mant) | quiet : 0x7fc00000u;
+    if (exp == 8) return tsri_f32_from_bits(sign | m << (23 - mant) | quiet);
+    const uint32_t wide = tsri_widen_to_f32(m, mant, (1 << (exp - 1)) - 1);
+    return tsri_f32_from_bits(sign | tsri_pick32(m >= top, special, wide));
+}
+
+/* The NaN with the top bits of the payload of another, made quiet. */
+static TSRI_ALWAYS_INLINE uint32_t tsri_short_nan(uint32_t payload, int mant, int exp, bool inf)
+{
+    const uint32_t quiet = ((1u << (exp + 1)) - 1u) << (mant - 1);
+    return inf ? quiet | (payload & ((1u << mant) - 1u)) : TSRI_SHORT_TOP(mant, exp, inf);
+}
+
+/* Rounded once. `top` caps what was too large: TSRI_SHORT_TOP, or one less to saturate. */
+static TSRI_ALWAYS_INLINE uint32_t tsri_f32_to_short(float value, uint32_t top, int mant, int exp, bool inf)
 {
     const uint32_t bits = tsri_f32_bits(value), u = bits & 0x7fffffffu;
-    const uint32_t m = tsri_round_f32(u, 10, 15);
-    const uint32_t capped = m < top ? m : top;
-    const uint32_t nan = 0x7e00u | (u >> 13 & 0x3ffu);
-    return (uint16_t)((bits >> 16 & 0x8000u) | (u > 0x7f800000u ? nan : capped));
+    const uint32_t upper = (u + ((1u << (22 - mant)) - 1u) + (u >> (23 - mant) & 1u)) >> (23 - mant);
+    const uint32_t m = exp == 8 ? upper : tsri_round_f32(u, mant, (1 << (exp - 1)) - 1);
+    const uint32_t capped = m < top ? m : top, nan = tsri_short_nan(u >> (23 - mant), mant, exp, inf);
+    return bits >> 31 << (mant + exp) | (u > 0x7f800000u ? nan : capped);
 }
 
-static TSRI_ALWAYS_INLINE uint16_t tsri_f32_to_bf16_top(float value, uint32_t top)
-{
-    const uint32_t bits = tsri_f32_bits(value), u = bits & 0x7fffffffu;
-    const uint32_t m = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
-    const uint32_t capped = m < top ? m : top;
-    const uint32_t nan = 0x7fc0u | (u >> 16 & 0x7fu);
-    return (uint16_t)((bits >> 16 & 0x8000u) | (u > 0x7f800000u ? nan : capped));
-}
-
-static TSRI_ALWAYS_INLINE uint8_t tsri_f32_to_f8e5m2_top(float value, uint32_t top)
-{
-    const uint32_t bits = tsri_f32_bits(value), u = bits & 0x7fffffffu;
-    const uint32_t m = tsri_round_f32(u, 2, 15);
-    const uint32_t capped = m < top ? m : top;
-    const uint32_t nan = 0x7eu | (u >> 21 & 3u);
-    return (uint8_t)((bits >> 24 & 0x80u) | (u > 0x7f800000u ? nan : capped));
-}
-
-static TSRI_ALWAYS_INLINE uint8_t tsri_f32_to_f8e4m3_top(float value, uint32_t top)
-{
-    const uint32_t bits = tsri_f32_bits(value), u = bits & 0x7fffffffu;
-    const uint32_t m = tsri_round_f32(u, 3, 7);
-    const uint32_t capped = m < top ? m : top;
-    return (uint8_t)((bits >> 24 & 0x80u) | (u > 0x7f800000u ? 0x7fu : capped));
-}
-
-static inline uint16_t tsri_f32_to_f16(float value)    { return tsri_f32_to_f16_top(value, 0x7c00); }
-static inline uint16_t tsri_f32_to_bf16(float value)   { return tsri_f32_to_bf16_top(value, 0x7f80); }
-static inline uint8_t  tsri_f32_to_f8e5m2(float value) { return tsri_f32_to_f8e5m2_top(value, 0x7c); }
-static inline uint8_t  tsri_f32_to_f8e4m3(float value) { return tsri_f32_to_f8e4m3_top(value, 0x7f); }
-
-static inline uint16_t tsri_f32_to_f16_sat(float value)    { return tsri_f32_to_f16_top(value, 0x7bff); }
-static inline uint16_t tsri_f32_to_bf16_sat(float value)   { return tsri_f32_to_bf16_top(value, 0x7f7f); }
-static inline uint8_t  tsri_f32_to_f8e5m2_sat(float value) { return tsri_f32_to_f8e5m2_top(value, 0x7b); }
-static inline uint8_t  tsri_f32_to_f8e4m3_sat(float value) { return tsri_f32_to_f8e4m3_top(value, 0x7e); }
-
-/* f64 to short ---------------------------------------------------------------- */
-
-static inline uint16_t tsri_f64_to_f16(double value)
+static TSRI_ALWAYS_INLINE uint32_t tsri_f64_to_short(double value, int mant, int exp, bool inf)
 {
     const uint64_t bits = tsri_f64_bits(value), u = bits & 0x7fffffffffffffffu;
-    const uint32_t m = tsri_round_f64(u, 10, 15);
-    const uint32_t capped = m < 0x7c00u ? m : 0x7c00u;
-    const uint32_t nan = 0x7e00u | ((uint32_t)(u >> 42) & 0x3ffu);
-    return (uint16_t)(((uint32_t)(bits >> 48) & 0x8000u) | (u > 0x7ff0000000000000u ? nan : capped));
+    const uint32_t m = tsri_round_f64(u, mant, (1 << (exp - 1)) - 1), top = TSRI_SHORT_TOP(mant, exp, inf);
+    const uint32_t capped = m < top ? m : top;
+    const uint32_t nan = tsri_short_nan((uint32_t)(u >> (52 - mant)), mant, exp, inf);
+    return (uint32_t)(bits >> 63) << (mant + exp) | (u > 0x7ff0000000000000u ? nan : capped);
 }
 
-static inline uint16_t tsri_f64_to_bf16(double value)
-{
-    const uint64_t bits = tsri_f64_bits(value), u = bits & 0x7fffffffffffffffu;
-    const uint32_t m = tsri_round_f64(u, 7, 127);
-    const uint32_t capped = m < 0x7f80u ? m : 0x7f80u;
-    const uint32_t nan = 0x7fc0u | ((uint32_t)(u >> 45) & 0x7fu);
-    return (uint16_t)(((uint32_t)(bits >> 48) & 0x8000u) | (u > 0x7ff0000000000000u ? nan : capped));
-}
-
-static inline uint8_t tsri_f64_to_f8e5m2(double value)
-{
-    const uint64_t bits = tsri_f64_bits(value), u = bits & 0x7fffffffffffffffu;
-    const uint32_t m = tsri_round_f64(u, 2, 15);
-    const uint32_t capped = m < 0x7cu ? m : 0x7cu;
-    const uint32_t nan = 0x7eu | ((uint32_t)(u >> 50) & 3u);
-    return (uint8_t)(((uint32_t)(bits >> 56) & 0x80u) | (u > 0x7ff0000000000000u ? nan : capped));
-}
-
-static inline uint8_t tsri_f64_to_f8e4m3(double value)
-{
-    const uint64_t bits = tsri_f64_bits(value), u = bits & 0x7fffffffffffffffu;
-    const uint32_t m = tsri_round_f64(u, 3, 7);
-    const uint32_t capped = m < 0x7fu ? m : 0x7fu;
-    return (uint8_t)(((uint32_t)(bits >> 56) & 0x80u) | (u > 0x7ff0000000000000u ? 0x7fu : capped));
-}
+/* tsri_f16_to_f32, tsri_f32_to_f16, tsri_f32_to_f16_sat, tsri_f64_to_f16, and so on. */
+#define X(ID, suffix, S, mant, exp, inf, dlpack)                                               \
+    static inline float tsri_##suffix##_to_f32(S bits)                                         \
+    { return tsri_short_to_f32(bits, mant, exp, inf); }                                        \
+    static inline S tsri_f32_to_##suffix(float value)                                          \
+    { return (S)tsri_f32_to_short(value, TSRI_SHORT_TOP(mant, exp, inf), mant, exp, inf); }    \
+    static inline S tsri_f32_to_##suffix##_sat(float value)                                    \
+    { return (S)tsri_f32_to_short(value, TSRI_SHORT_TOP(mant, exp, inf) - 1u, mant, exp, inf); } \
+    static inline S tsri_f64_to_##suffix(double value)                                         \
+    { return (S)tsri_f64_to_short(value, mant, exp, inf); }
+#include "short_floats.def"
+#undef X
 
 /* Integers to floats ------------------------------------------------------------
  *

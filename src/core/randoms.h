@@ -66,10 +66,9 @@ typedef struct tsri_range {
 static inline uint64_t tsri_float_bits(tsr_dtype dtype, double v)
 {
     switch (dtype) {
-    case TSR_F8E4M3: return tsri_f64_to_f8e4m3(v);
-    case TSR_F8E5M2: return tsri_f64_to_f8e5m2(v);
-    case TSR_F16:    return tsri_f64_to_f16(v);
-    case TSR_BF16:   return tsri_f64_to_bf16(v);
+#define X(ID, suffix, S, mant, exp, inf, dlpack) case TSR_##ID: return tsri_f64_to_##suffix(v);
+#include "short_floats.def"
+#undef X
     case TSR_F32:    return tsri_f32_bits((float)v);
     default:         return tsri_f64_bits(v);
     }
@@ -78,10 +77,9 @@ static inline uint64_t tsri_float_bits(tsr_dtype dtype, double v)
 static inline double tsri_float_value(tsr_dtype dtype, uint64_t bits)
 {
     switch (dtype) {
-    case TSR_F8E4M3: return (double)tsri_f8e4m3_to_f32((uint8_t)bits);
-    case TSR_F8E5M2: return (double)tsri_f8e5m2_to_f32((uint8_t)bits);
-    case TSR_F16:    return (double)tsri_f16_to_f32((uint16_t)bits);
-    case TSR_BF16:   return (double)tsri_bf16_to_f32((uint16_t)bits);
+#define X(ID, suffix, S, mant, exp, inf, dlpack) case TSR_##ID: return (double)tsri_##suffix##_to_f32((S)bits);
+#include "short_floats.def"
+#undef X
     case TSR_F32:    return (double)tsri_f32_from_bits((uint32_t)bits);
     default:         return tsri_f64_from_bits(bits);
     }
@@ -261,22 +259,16 @@ static inline void tsri_random_lanes_f64(double out[2 * TSRI_LANES], uint64_t se
 static inline void tsri_random_round(unsigned char out[16 * TSRI_LANES], tsr_dtype dtype,
                                      const float values[4 * TSRI_LANES])
 {
-    uint16_t half[4 * TSRI_LANES];
     switch (dtype) {
-    case TSR_F8E4M3:
-        for (int i = 0; i < 4 * TSRI_LANES; i++) out[i] = tsri_f32_to_f8e4m3(values[i]);
+#define X(ID, suffix, S, mant, exp, inf, dlpack)                                          \
+    case TSR_##ID:                                                                        \
+        for (int i = 0; i < 4 * TSRI_LANES; i++) {                                        \
+            const S element = tsri_f32_to_##suffix(values[i]);                            \
+            memcpy(out + i * (int)sizeof element, &element, sizeof element);              \
+        }                                                                                 \
         return;
-    case TSR_F8E5M2:
-        for (int i = 0; i < 4 * TSRI_LANES; i++) out[i] = tsri_f32_to_f8e5m2(values[i]);
-        return;
-    case TSR_F16:
-        for (int i = 0; i < 4 * TSRI_LANES; i++) half[i] = tsri_f32_to_f16(values[i]);
-        memcpy(out, half, sizeof half);
-        return;
-    case TSR_BF16:
-        for (int i = 0; i < 4 * TSRI_LANES; i++) half[i] = tsri_f32_to_bf16(values[i]);
-        memcpy(out, half, sizeof half);
-        return;
+#include "short_floats.def"
+#undef X
     default:
         memcpy(out, values, 4 * TSRI_LANES * sizeof *values);
         return;

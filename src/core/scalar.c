@@ -101,10 +101,9 @@ static double load_float(tsr_dtype dtype, const void *p)
 {
     const uint64_t bits = load_unsigned(p, tsr_dtype_size(dtype));
     switch (dtype) {
-    case TSR_F8E4M3: return (double)tsri_f8e4m3_to_f32((uint8_t)bits);
-    case TSR_F8E5M2: return (double)tsri_f8e5m2_to_f32((uint8_t)bits);
-    case TSR_F16:    return (double)tsri_f16_to_f32((uint16_t)bits);
-    case TSR_BF16:   return (double)tsri_bf16_to_f32((uint16_t)bits);
+#define X(ID, suffix, S, mant, exp, inf, dlpack) case TSR_##ID: return (double)tsri_##suffix##_to_f32((S)bits);
+#include "short_floats.def"
+#undef X
     case TSR_F32:    return (double)tsri_f32_from_bits((uint32_t)bits);
     default:         return tsri_f64_from_bits(bits);
     }
@@ -178,10 +177,9 @@ static double to_f64_odd(tsr_scalar s)
 static uint64_t float_bits(tsr_dtype dtype, tsr_scalar s)
 {
     switch (dtype) {
-    case TSR_F8E4M3: return tsri_f64_to_f8e4m3(to_f64_odd(s));
-    case TSR_F8E5M2: return tsri_f64_to_f8e5m2(to_f64_odd(s));
-    case TSR_F16:    return tsri_f64_to_f16(to_f64_odd(s));
-    case TSR_BF16:   return tsri_f64_to_bf16(to_f64_odd(s));
+#define X(ID, suffix, S, mant, exp, inf, dlpack) case TSR_##ID: return tsri_f64_to_##suffix(to_f64_odd(s));
+#include "short_floats.def"
+#undef X
     case TSR_F32:    return tsri_f32_bits((float)to_f64_odd(s));
     default:         return tsri_f64_bits(tsr_scalar_to_f64(s));
     }

@@ -145,61 +145,11 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 #define NAME(x) x##_f32
 #include "template/through.inc"
 
-#define S uint8_t
-#define D double
-#define R uint8_t
-#define E double
-#define DTYPE TSR_F8E4M3
-#define WIDEN(s) ((double)tsri_f8e4m3_to_f32(s))
-#define NARROW(d) tsri_f64_to_f8e4m3(d)
-#define NARROW_PART(d) tsri_f64_to_f8e4m3(d)
-#define OPS(X) FLOAT_WALKS(X) X(each3, clip, CLIP)
-#define MATHS
-#define WIDER(op) op##_f64
-#define NAME(x) x##_f8e4m3
-#include "template/through.inc"
-
-#define S uint8_t
-#define D double
-#define R uint8_t
-#define E double
-#define DTYPE TSR_F8E5M2
-#define WIDEN(s) ((double)tsri_f8e5m2_to_f32(s))
-#define NARROW(d) tsri_f64_to_f8e5m2(d)
-#define NARROW_PART(d) tsri_f64_to_f8e5m2(d)
-#define OPS(X) FLOAT_WALKS(X) X(each3, clip, CLIP)
-#define MATHS
-#define WIDER(op) op##_f64
-#define NAME(x) x##_f8e5m2
-#include "template/through.inc"
-
-#define S uint16_t
-#define D double
-#define R uint16_t
-#define E double
-#define DTYPE TSR_F16
-#define WIDEN(s) ((double)tsri_f16_to_f32(s))
-#define NARROW(d) tsri_f64_to_f16(d)
-#define NARROW_PART(d) tsri_f64_to_f16(d)
-#define OPS(X) FLOAT_WALKS(X) X(each3, clip, CLIP)
-#define MATHS
-#define WIDER(op) op##_f64
-#define NAME(x) x##_f16
-#include "template/through.inc"
-
-#define S uint16_t
-#define D double
-#define R uint16_t
-#define E double
-#define DTYPE TSR_BF16
-#define WIDEN(s) ((double)tsri_bf16_to_f32(s))
-#define NARROW(d) tsri_f64_to_bf16(d)
-#define NARROW_PART(d) tsri_f64_to_bf16(d)
-#define OPS(X) FLOAT_WALKS(X) X(each3, clip, CLIP)
-#define MATHS
-#define WIDER(op) op##_f64
-#define NAME(x) x##_bf16
-#include "template/through.inc"
+#define TEMPLATE "through.inc"
+#define EACH_SHORT "short_through.inc"
+#include "template/each_short.inc"
+#undef EACH_SHORT
+#undef TEMPLATE
 
 /* Complex numbers ------------------------------------------------------------------------- */
 
@@ -274,9 +224,9 @@ static void enter_where(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 void tsri_cpu_elementwise_portable(tsri_cpu_kernels *k)
 {
     tsri_tile_fn (*table)[TSR_DTYPE_COUNT] = k->elementwise;
-    enter_through_f8e4m3(table); enter_parts_f8e4m3(table);
-    enter_through_f8e5m2(table); enter_parts_f8e5m2(table);
-    enter_through_f16(table); enter_parts_f16(table); enter_through_bf16(table); enter_parts_bf16(table);
+#define X(ID, suffix, S, mant, exp, inf, dlpack) enter_through_##suffix(table); enter_parts_##suffix(table);
+#include "core/short_floats.def"
+#undef X
     enter_ops_f32(table); enter_through_f32(table); enter_parts_f32(table); enter_f64(table);
     enter_i8(table); enter_i16(table); enter_i32(table); enter_i64(table);
     enter_u8(table); enter_u16(table); enter_u32(table); enter_u64(table);

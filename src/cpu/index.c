@@ -52,7 +52,9 @@ void tsri_cpu_index_portable(tsri_cpu_kernels *k)
 #define ENTER(ID, dtype)                                            \
     k->scatter[TSR_SCATTER_ADD][TSR_##ID] = scatter_add_##dtype;    \
     k->scatter[TSR_SCATTER_MAX][TSR_##ID] = scatter_max_##dtype
-    ENTER(F8E4M3, f8e4m3); ENTER(F8E5M2, f8e5m2); ENTER(F16, f16); ENTER(BF16, bf16);
+#define X(ID, suffix, S, mant, exp, inf, dlpack) ENTER(ID, suffix);
+#include "core/short_floats.def"
+#undef X
     ENTER(F32, f32); ENTER(F64, f64);
     ENTER(I8, i8); ENTER(I16, i16); ENTER(I32, i32); ENTER(I64, i64);
     ENTER(U8, u8); ENTER(U16, u16); ENTER(U32, u32); ENTER(U64, u64);

@@ -10,6 +10,7 @@
  * so far are held. */
 #include "core/alloc.h"
 #include "core/atomic.h"
+#include "core/half.h"
 #include "core/mem.h"
 #include "core/memory_int.h"
 #include "cpu_run.h"
@@ -59,8 +60,10 @@ typedef struct wide_item {
 static tsri_key_rule rule_of(tsr_dtype dtype, bool descending)
 {
     static const uint64_t finite[TSR_DTYPE_COUNT] = {
-        [TSR_F8E4M3] = 0x7e, [TSR_F8E5M2] = 0x7c,     [TSR_F16] = 0x7c00,
-        [TSR_BF16] = 0x7f80, [TSR_F32] = 0x7f800000, [TSR_F64] = 0x7ff0000000000000,
+        [TSR_F32] = 0x7f800000, [TSR_F64] = 0x7ff0000000000000,
+#define X(ID, suffix, S, mant, exp, inf, dlpack) [TSR_##ID] = TSRI_SHORT_NUMBER(mant, exp, inf),
+#include "core/short_floats.def"
+#undef X
     };
     const int bits = 8 * (int)tsri_dtype_size(dtype);
     const tsr_kind kind = tsr_dtype_kind(dtype);

@@ -84,8 +84,10 @@ void tsri_cpu_reduce_portable(tsri_cpu_kernels *k)
     enter_integers(k);
     enter_c64(k); enter_c128(k);
     k->accumulate[TSRI_ACC_NONZERO][TSR_C32] = nonzero_c32;
-    enter_scans_f8e4m3(k); enter_scans_f8e5m2(k); enter_scans_f16(k); enter_scans_bf16(k); enter_scans_f32(k);
-    enter_scans_f64(k);
+#define X(ID, suffix, S, mant, exp, inf, dlpack) enter_scans_##suffix(k);
+#include "core/short_floats.def"
+#undef X
+    enter_scans_f32(k); enter_scans_f64(k);
     enter_scans_i8(k); enter_scans_i16(k); enter_scans_i32(k); enter_scans_i64(k);
     enter_scans_u8(k); enter_scans_u16(k); enter_scans_u32(k); enter_scans_u64(k);
     enter_scans_bool(k);

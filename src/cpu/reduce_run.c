@@ -90,14 +90,8 @@ static void widen_bools(void *wide, const char *src, int64_t step, int64_t n)
 /* The dtype whose kernels are used for one that has none. */
 static tsr_dtype stand_in(tsr_dtype dtype)
 {
-    switch (dtype) {
-    case TSR_F8E4M3:
-    case TSR_F8E5M2:
-    case TSR_F16:
-    case TSR_BF16: return TSR_F32;
-    case TSR_BOOL: return TSR_U8;
-    default:       return dtype;
-    }
+    if (tsr_dtype_kind(dtype) == TSR_FLOATING && tsri_dtype_size(dtype) < 4) return TSR_F32;
+    return dtype == TSR_BOOL ? TSR_U8 : dtype;
 }
 
 static tsri_numbers numbers_of(tsr_dtype dtype)

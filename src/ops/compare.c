@@ -53,10 +53,10 @@ bool tsr_identical(const tsr_tensor *a, const tsr_tensor *b)
 #define value_u16  load_u16
 #define value_u32  load_u32
 #define value_u64  load_u64
-static inline double   value_f8e4m3(const char *p) { return (double)tsri_f8e4m3_to_f32(load_f8e4m3(p)); }
-static inline double   value_f8e5m2(const char *p) { return (double)tsri_f8e5m2_to_f32(load_f8e5m2(p)); }
-static inline double   value_f16(const char *p)    { return (double)tsri_f16_to_f32(load_f16(p)); }
-static inline double   value_bf16(const char *p)   { return (double)tsri_bf16_to_f32(load_bf16(p)); }
+#define X(ID, suffix, S, mant, exp, inf, dlpack) \
+    static inline double value_##suffix(const char *p) { return (double)tsri_##suffix##_to_f32(load_##suffix(p)); }
+#include "core/short_floats.def"
+#undef X
 static inline double   value_f32(const char *p)    { return (double)load_f32(p); }
 static inline double   value_f64(const char *p)    { return load_f64(p); }
 static inline tsr_c128 value_c32(const char *p)    { return (tsr_c128){ value_f16(p), value_f16(p + 2) }; }
@@ -79,7 +79,7 @@ static double length_of(double x, double y)
 /* Are two elements the same value? --------------------------------------------
  *
  * Floats are compared by their patterns, which no mode of the processor touches:
- * equal and not NaN (above infinity's pattern, `top`), or both zero. No branches,
+ * equal and not NaN (above `top`), or both zero. No branches,
  * so that loops become vector code. */
 
 static inline bool same_pattern(uint32_t a, uint32_t b, uint32_t sign, uint32_t top)
@@ -87,29 +87,15 @@ static inline bool same_pattern(uint32_t a, uint32_t b, uint32_t sign, uint32_t 
     return (((a ^ b) == 0) & ((a & ~sign) <= top)) | (((a | b) & ~sign) == 0);
 }
 
-static inline bool same_f8e4m3(const char *a, const char *b, const void *p)
-{
-    (void)p;
-    return same_pattern(load_f8e4m3(a), load_f8e4m3(b), 0x80, 0x7e); /* the largest: it has no infinity */
-}
-
-static inline bool same_f8e5m2(const char *a, const char *b, const void *p)
-{
-    (void)p;
-    return same_pattern(load_f8e5m2(a), load_f8e5m2(b), 0x80, 0x7c);
-}
-
-static inline bool same_f16(const char *a, const char *b, const void *p)
-{
-    (void)p;
-    return same_pattern(load_f16(a), load_f16(b), 0x8000, 0x7c00);
-}
-
-static inline bool same_bf16(const char *a, const char *b, const void *p)
-{
-    (void)p;
-    return same_pattern(load_bf16(a), load_bf16(b), 0x8000, 0x7f80);
-}
+#define X(ID, suffix, S, mant, exp, inf, dlpack)                                                 \
+    static inline bool same_##suffix(const char *a, const char *b, const void *p)                \
+    {                                                                                            \
+        (void)p;                                                                                 \
+        return same_pattern(load_##suffix(a), load_##suffix(b), 1u << ((mant) + (exp)),          \
+                            TSRI_SHORT_NUMBER(mant, exp, inf));                                  \
+    }
+#include "core/short_floats.def"
+#undef X
 
 static inline bool same_f32(const char *a, const char *b, const void *p)
 {

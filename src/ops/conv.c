@@ -223,7 +223,7 @@ static tsr_status add_bias(tsr_tensor *z, const tsr_tensor *bias, int spatial)
 /* Floats that are summed in f32, and so must stay there until the bias is in. */
 static bool is_short(tsr_dtype dtype)
 {
-    return dtype == TSR_F8E4M3 || dtype == TSR_F8E5M2 || dtype == TSR_F16 || dtype == TSR_BF16;
+    return tsr_dtype_kind(dtype) == TSR_FLOATING && tsr_dtype_size(dtype) < 4;
 }
 
 static tsr_status widen(tsr_tensor **out, const tsr_tensor *t)

@@ -36,17 +36,19 @@ static bool is_grouped(const rule *r, int i) { return r->op != TSR_OP_WHERE || i
 /* Is a dtype in one of the classes named between dT: and the bar? */
 static bool class_has(const char *signature, tsr_dtype d)
 {
-    static const struct { const char *name; tsr_dtype low, high; } classes[] = {
-        { "any", TSR_BOOL, TSR_C128 }, { "numeric", TSR_I8, TSR_C128 }, { "real", TSR_I8, TSR_F64 },
-        { "integer", TSR_I8, TSR_U64 }, { "floating", TSR_F8E4M3, TSR_F64 }, { "complex", TSR_C32, TSR_C128 },
-        { "bool", TSR_BOOL, TSR_BOOL }, { "c64", TSR_C64, TSR_C64 }, { "c128", TSR_C128, TSR_C128 },
+    enum { BOOLS = 1 << TSR_BOOLEAN, INTEGERS = 1 << TSR_SIGNED | 1 << TSR_UNSIGNED,
+           FLOATS = 1 << TSR_FLOATING, COMPLEXES = 1 << TSR_COMPLEX, NUMBERS = INTEGERS | FLOATS | COMPLEXES };
+    static const struct { const char *name; int kinds; tsr_dtype only; } classes[] = {
+        { "any", BOOLS | NUMBERS, 0 },   { "numeric", NUMBERS, 0 },   { "real", INTEGERS | FLOATS, 0 },
+        { "integer", INTEGERS, 0 },      { "floating", FLOATS, 0 },   { "complex", COMPLEXES, 0 },
+        { "bool", BOOLS, 0 },            { "c64", COMPLEXES, TSR_C64 }, { "c128", COMPLEXES, TSR_C128 },
     };
     const char *at = strstr(signature, "dT:") + 3;
     while (*at != ' ' && *at != '|') {
         const size_t length = strcspn(at, "/ |");
         for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
             if (strlen(classes[i].name) == length && !strncmp(at, classes[i].name, length) &&
-                d >= classes[i].low && d <= classes[i].high)
+                (classes[i].kinds >> ref_kind(d) & 1) && (!classes[i].only || classes[i].only == d))
                 return true;
         at += length + (at[length] == '/');
     }
@@ -155,7 +157,7 @@ static bool number_fits(tsr_dtype number, tsr_dtype group)
 {
     if (number == TSR_BOOL) return true;
     if (number == TSR_I64 || number == TSR_U64) return group != TSR_BOOL;
-    if (number == TSR_F64) return group >= TSR_F8E4M3;
+    if (number == TSR_F64) return ref_is_float(group) || ref_is_complex(group);
     return ref_is_complex(group);
 }
 

@@ -17,6 +17,7 @@
 
 static tsri_cpu_kernels portable, table;
 static const char *set_name;
+static bool set_is_whole;  /* a set that has most kernels */
 
 static void make_portable(tsri_cpu_kernels *k)
 {
@@ -34,6 +35,7 @@ static void for_each_set(void (*what)(uint64_t *seed))
         make_portable(&table);
         if (!isa_sets_fill(&table, (tsri_isa)level)) continue;
         set_name = tsri_isa_name((tsri_isa)level);
+        set_is_whole = level >= TSRI_ISA_AVX2;
         what(&seed);
     }
 }
@@ -177,17 +179,17 @@ static void expect_same(const tile_case *c, tsri_tile_fn got, const void *got_pa
                tsr_op_get_info(c->op)->name, tsr_dtype_name(c->dtype));
 }
 
-/* Every kernel that the set has overwritten. */
+/* Every kernel that the set has overwritten; swiglu is with those of networks. */
 static void for_each_kernel(uint64_t *seed, void (*what)(uint64_t *seed, tsr_op_kind op, tsr_dtype dtype))
 {
     int found = 0;
     for (int op = 1; op < TSR_OP_COUNT; op++)
         for (int d = 1; d < TSR_DTYPE_COUNT; d++) {
-            if (table.elementwise[op][d] == portable.elementwise[op][d]) continue;
+            if (!portable.elementwise[op][d] || table.elementwise[op][d] == portable.elementwise[op][d]) continue;
             what(seed, (tsr_op_kind)op, (tsr_dtype)d);
             found++;
         }
-    EXPECT_MSG(found > 300, "%s has only %d kernels", set_name, found);
+    EXPECT_MSG(!set_is_whole || found > 300, "%s has only %d kernels", set_name, found);
 }
 
 static void tails_of(uint64_t *seed, tsr_op_kind op, tsr_dtype dtype)
@@ -303,7 +305,7 @@ static void casts(uint64_t *seed)
             for (int i = 0; i < 8; i++)
                 expect_cast(seed, (tsr_dtype)from, (tsr_dtype)to, 1 + test_below(seed, 4000), i % 2 != 0);
         }
-    EXPECT_MSG(found > 100, "%s has only %d casts", set_name, found);
+    EXPECT_MSG(!set_is_whole || found > 100, "%s has only %d casts", set_name, found);
 }
 
 TEST(test_direct_casts_have_the_bits_of_the_way_through_a_wide_type) { for_each_set(casts); }

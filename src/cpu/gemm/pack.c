@@ -16,8 +16,9 @@
 #define ROW(suffix, cls, native) { TSRI_GEMM_##cls, native, pack_##suffix, store_##suffix, rows_##suffix }
 
 const tsri_gemm_dtype tsri_gemm_dtypes[TSR_DTYPE_COUNT] = {
-    [TSR_F8E4M3] = ROW(f8e4m3, F32, false), [TSR_F8E5M2] = ROW(f8e5m2, F32, false),
-    [TSR_F16] = ROW(f16, F32, false),       [TSR_BF16] = ROW(bf16, F32, false),
+#define X(ID, suffix, S, mant, exp, inf, dlpack) [TSR_##ID] = ROW(suffix, F32, false),
+#include "core/short_floats.def"
+#undef X
     [TSR_F32] = ROW(f32, F32, true),        [TSR_F64] = ROW(f64, F64, true),
     [TSR_I8] = ROW(i8, I16, false),         [TSR_U8] = ROW(u8, I16, false),
     [TSR_I16] = ROW(i16, I16, false),       [TSR_U16] = ROW(u16, I16, false),

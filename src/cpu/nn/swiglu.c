@@ -14,10 +14,9 @@
 void tsri_cpu_swiglu_portable(tsri_cpu_kernels *k)
 {
     tsri_tile_fn *slot = k->elementwise[TSR_OP_SWIGLU];
-    slot[TSR_F8E4M3] = swiglu_f8e4m3;
-    slot[TSR_F8E5M2] = swiglu_f8e5m2;
-    slot[TSR_F16] = swiglu_f16;
-    slot[TSR_BF16] = swiglu_bf16;
+#define X(ID, suffix, S, mant, exp, inf, dlpack) slot[TSR_##ID] = swiglu_##suffix;
+#include "core/short_floats.def"
+#undef X
     slot[TSR_F32] = swiglu_f32;
     slot[TSR_F64] = swiglu_f64;
 }
