@@ -24,7 +24,7 @@ enum { ROUNDS = 60, SIDE = 2048 };
 
 /* Everything the workloads touch; made once. */
 static struct {
-    tsr_tensor *small, *four, *rebound, *grid, *source, *target, *turned;
+    tsr_tensor *small, *four, *rebound, *grid, *source, *target, *transposed;
     float      *raw, *raw_copy;
 } world;
 
@@ -182,7 +182,7 @@ static void copy_packed(int64_t n)
 
 static void copy_turned(int64_t n)
 {
-    for (; n > 0; n--) must(tsr_copy(world.target, world.turned));
+    for (; n > 0; n--) must(tsr_copy(world.target, world.transposed));
 }
 
 typedef struct workload {
@@ -287,7 +287,7 @@ static void make_world(void)
     must(tsr_randn(&world.grid, TSR_F32, TSR_SHAPE(GRID, GRID), 1));
     must(tsr_randn(&world.source, TSR_F32, TSR_SHAPE(SIDE, SIDE), 2));
     must(tsr_zeros(&world.target, TSR_F32, TSR_SHAPE(SIDE, SIDE)));
-    must(tsr_transpose(&world.turned, world.source, 0, 1));
+    must(tsr_transpose(&world.transposed, world.source, 0, 1));
     world.raw = world.grid->data;
     world.raw_copy = calloc((size_t)SIDE * SIDE, sizeof(float));
     if (!world.raw_copy) exit(1);
@@ -296,7 +296,7 @@ static void make_world(void)
 static void free_world(void)
 {
     tsr_tensor **all[] = { &world.small,  &world.four,   &world.rebound, &world.grid,
-                           &world.source, &world.target, &world.turned };
+                           &world.source, &world.target, &world.transposed };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(all[i]);
     free(world.raw_copy);
 }

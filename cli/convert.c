@@ -181,7 +181,7 @@ const command convert_command = {
             "  --rename REGEX=NEW  change names: the first match becomes NEW, in which \\1 is\n"
             "                    what the first group matched; several are applied in order\n"
             "  --prefix TEXT     put this before every name\n"
-            "  --transpose AXES  permute dims, as in 1,0; 'all' turns them round\n"
+            "  --transpose AXES  permute dims, as in 1,0; 'all' reverses them\n"
             "  --shard SIZE      safetensors in pieces of 5GB, 512MiB, ... and their index\n"
             "  --encoding NAME   gguf: f32 f16 bf16 q8_0 q4_0\n"
             "  --compress        npz: deflate\n"

@@ -354,7 +354,7 @@ const command info_command = {
             READING_HELP
             "\n"
             "The kind 'mapped' means that the tensor lies in the file as in memory, and is\n"
-            "used where it lies; 'read', that it is brought into order first.\n"
+            "used in place; 'read', that its elements are converted first.\n"
             "\n"
             "examples:\n"
             "  tsr info model.safetensors\n"

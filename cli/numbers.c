@@ -63,7 +63,7 @@ void numbers_at(double *out, const tsr_tensor *numbers, int64_t from, int64_t n)
 
 int key_bits(tsr_dtype dtype) { return is_short(dtype) ? 32 : 64; }
 
-/* Negative floats run backwards: all of their bits are turned, of the others the sign. */
+/* Negative floats run backwards: all of their bits are flipped, of the others the sign. */
 static uint64_t float_key(double x)
 {
     uint64_t bits;
@@ -91,10 +91,10 @@ static int64_t float_keys(uint64_t *keys, bool is_short_one, const double *x, in
 
 static int64_t integer_keys(uint64_t *keys, tsr_dtype dtype, const uint64_t *x, int64_t n)
 {
-    const uint64_t turned =
+    const uint64_t flipped =
         tsr_dtype_kind(dtype) != TSR_SIGNED ? 0 : (uint64_t)1 << (is_short(dtype) ? 31 : 63);
     const uint64_t kept = is_short(dtype) ? 0xffffffffu : UINT64_MAX;
-    for (int64_t i = 0; i < n; i++) keys[i] = (x[i] & kept) ^ turned;
+    for (int64_t i = 0; i < n; i++) keys[i] = (x[i] & kept) ^ flipped;
     return n;
 }
 

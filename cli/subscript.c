@@ -94,13 +94,13 @@ static void cut_range(tsr_file_range *out, int64_t *length, const subscript_part
     else                   start = held(start < 0 ? start + n : start, low, high);
     if (stop == TSR_NONE)  stop = back ? low : high;
     else                   stop = held(stop < 0 ? stop + n : stop, low, high);
-    const int64_t way = back ? start - stop : stop - start;
-    if (way <= 0) {
+    const int64_t distance = back ? start - stop : stop - start;
+    if (distance <= 0) {
         *length = 0;
         *out = (tsr_file_range){ 0, 0, 1 };
         return;
     }
-    *length = (way - 1) / (back ? -step : step) + 1;
+    *length = (distance - 1) / (back ? -step : step) + 1;
     *out = (tsr_file_range){ start, stop < 0 ? TSR_NONE : stop, step };
 }
 

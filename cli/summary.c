@@ -9,16 +9,16 @@
 #include "room.h"
 
 enum { PIECE = 1 << 18, RUN = 1024, DIGITS = 1 << 16, RANKS = 2 * SUMMARY_QUANTILES };
-enum { FEW = 512 };  /* numbers that are sorted: tables would cost more */
+enum { SORTED_MOST = 512 };  /* numbers that are sorted: tables would cost more */
 
 /* The search for some ranks: the upper digits of each that are known, and how many numbers
  * with these digits come before it. */
 typedef struct search {
     int       ranks, levels, tables;    /* tables: how many different beginnings there are */
     uint64_t  beginning[RANKS], table_beginning[RANKS];
-    int64_t   rank[RANKS], *counts;     /* DIGITS to a table; NULL if there are few numbers */
+    int64_t   rank[RANKS], *counts;     /* DIGITS to a table; NULL if the numbers are sorted */
     uint8_t  *may_match;                /* DIGITS: upper digit of a beginning? */
-    uint64_t  few[FEW];                 /* the keys of few numbers */
+    uint64_t  sorted[SORTED_MOST];      /* the keys, if they are */
     int64_t   kept;
 } search;
 
@@ -97,15 +97,15 @@ static int by_key(const void *a, const void *b)
 
 static void keep_keys(search *q, const uint64_t *keys, int64_t n)
 {
-    memcpy(q->few + q->kept, keys, (size_t)n * sizeof *keys);
+    memcpy(q->sorted + q->kept, keys, (size_t)n * sizeof *keys);
     q->kept += n;
 }
 
-/* Of few numbers all digits are known at once. */
+/* All digits of sorted keys are known at once. */
 static void rank_few(search *q)
 {
-    qsort(q->few, (size_t)q->kept, sizeof *q->few, by_key);
-    for (int i = 0; i < q->ranks; i++) q->beginning[i] = q->few[q->rank[i]];
+    qsort(q->sorted, (size_t)q->kept, sizeof *q->sorted, by_key);
+    for (int i = 0; i < q->ranks; i++) q->beginning[i] = q->sorted[q->rank[i]];
 }
 
 /* The two ranks between which quantile i lies, and how far from the first. */
@@ -287,9 +287,9 @@ static bool has_many(const walk *w)
     int64_t n = 1;
     for (int i = 0; i < w->c.ndim; i++) {
         if (w->c.length[i] == 0) return false;
-        n = n > FEW / w->c.length[i] ? FEW + 1 : n * w->c.length[i];
+        n = n > SORTED_MOST / w->c.length[i] ? SORTED_MOST + 1 : n * w->c.length[i];
     }
-    return n > FEW;
+    return n > SORTED_MOST;
 }
 
 static void begin(walk *w)

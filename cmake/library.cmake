@@ -55,7 +55,7 @@ if(TSR_HAVE_NO_INTERPOSITION)
     target_compile_options(tessera_objects PRIVATE -fno-semantic-interposition)
 endif()
 
-# What headers and library must agree on travels with the library to whoever links it.
+# What headers and library must agree on is part of the installed package.
 set(tessera_public_definitions)
 if(TSR_MAX_NDIM)
     list(APPEND tessera_public_definitions TSR_MAX_NDIM=${TSR_MAX_NDIM})

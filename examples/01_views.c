@@ -7,10 +7,10 @@
 
 int main(void)
 {
-    tsr_tensor *a = NULL, *column = NULL, *turned = NULL, *flat = NULL;
+    tsr_tensor *a = NULL, *column = NULL, *transposed = NULL, *flat = NULL;
     tsr_status s;
 
-    /* 0 .. 11 as 3 x 4. View functions rebind their result, so `a` may be its own view. */
+    /* 0 .. 11 as 3 x 4. View functions replace their result, so `a` may be its own view. */
     TSR_GO(tsr_arange(&a, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(1)));
     TSR_GO(tsr_view(&a, a, TSR_SHAPE(3, 4)));
     TSR_GO(tsr_print(a, &(tsr_print_opts){ .name = "a" }));
@@ -21,23 +21,23 @@ int main(void)
     TSR_GO(tsr_print(a, &(tsr_print_opts){ .name = "a, its last column filled through a view" }));
 
     /* Rows 1 and 2, columns 0 and 2, then transposed: three views, no copy. */
-    TSR_GO(tsr_slice(&turned, a, 0, 1, 3, 1));
-    TSR_GO(tsr_slice(&turned, turned, 1, 0, TSR_NONE, 2));
-    TSR_GO(tsr_transpose(&turned, turned, 0, 1));
-    TSR_GO(tsr_print(turned, &(tsr_print_opts){ .name = "turned" }));
+    TSR_GO(tsr_slice(&transposed, a, 0, 1, 3, 1));
+    TSR_GO(tsr_slice(&transposed, transposed, 1, 0, TSR_NONE, 2));
+    TSR_GO(tsr_transpose(&transposed, transposed, 0, 1));
+    TSR_GO(tsr_print(transposed, &(tsr_print_opts){ .name = "transposed" }));
 
     /* A view exists exactly when the strides allow it. reshape copies when they do not. */
-    if (tsr_view(&flat, turned, TSR_SHAPE(4)) != TSR_OK) printf("%s\n", tsr_last_error());
-    TSR_GO(tsr_reshape(&flat, turned, TSR_SHAPE(4)));
+    if (tsr_view(&flat, transposed, TSR_SHAPE(4)) != TSR_OK) printf("%s\n", tsr_last_error());
+    TSR_GO(tsr_reshape(&flat, transposed, TSR_SHAPE(4)));
     TSR_GO(tsr_print(flat, &(tsr_print_opts){ .name = "flat" }));
 
     /* The view outlives the tensor it was made from. */
     tsr_release(&a);
-    printf("turned(1, 0) is still %d\n", (int)TSR_AT(int32_t, turned, 1, 0));
+    printf("transposed(1, 0) is still %d\n", (int)TSR_AT(int32_t, transposed, 1, 0));
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release_all(&a, &column, &turned, &flat);
+    tsr_release_all(&a, &column, &transposed, &flat);
     return s != TSR_OK;
 }
 
@@ -50,11 +50,11 @@ a, its last column filled through a view: i32(3, 4 | 4, 1)
 [[ 0  1  2 99]
  [ 4  5  6 99]
  [ 8  9 10 99]]
-turned: i32(2, 2 | 2, 4)
+transposed: i32(2, 2 | 2, 4)
 [[ 4  8]
  [ 6 10]]
-view: shape (4) needs dims 0 and 1 of i32(2, 2 | 2, 4) walked as one, and their strides do not allow it (tsr_reshape copies)
+view: cannot view i32(2, 2 | 2, 4) as (4): dims 0 and 1 are not contiguous (tsr_reshape copies)
 flat: i32(4 | 1)
 [ 4  8  6 10]
-turned(1, 0) is still 6
+transposed(1, 0) is still 6
 */

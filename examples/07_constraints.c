@@ -26,29 +26,29 @@ static void try_pattern(const char *pattern, const tsr_tensor *t)
 
 int main(void)
 {
-    tsr_tensor *a = NULL, *b = NULL, *c = NULL, *turned = NULL;
+    tsr_tensor *a = NULL, *b = NULL, *c = NULL, *transposed = NULL;
     tsr_status s;
 
     TSR_GO(tsr_ones(&a, TSR_F32, TSR_SHAPE(2, 4)));
     TSR_GO(tsr_full(&b, TSR_F32, TSR_SHAPE(4, 3), TSR_SCALAR(0.5)));
     TSR_GO(tsr_zeros(&c, TSR_F32, TSR_SHAPE(2, 3)));
-    TSR_GO(tsr_transpose(&turned, b, 0, 1));
+    TSR_GO(tsr_transpose(&transposed, b, 0, 1));
     TSR_GO(multiply(c, a, b));
     TSR_GO(tsr_print(c, &(tsr_print_opts){ .name = "c" }));
 
-    if (multiply(c, a, turned) != TSR_OK) printf("%s\n", tsr_last_error());
+    if (multiply(c, a, transposed) != TSR_OK) printf("%s\n", tsr_last_error());
 
-    /* One pattern against one tensor: turned is f32(3, 4 | 1, 3). */
-    try_pattern("{ floating | (m, n) }", turned);
-    try_pattern("{ f16/bf16 | (m, n) }", turned);
-    try_pattern("{ dT | ((b,) h, w, c) | (...) }", turned);
-    try_pattern("{ dT | ((...,) m, n) | (~) }", turned);
-    try_pattern("{ f32 | (3, n) | (1, ld) }", turned);
-    try_pattern("{ f32 | (m n) }", turned);
+    /* One pattern against one tensor: transposed is f32(3, 4 | 1, 3). */
+    try_pattern("{ floating | (m, n) }", transposed);
+    try_pattern("{ f16/bf16 | (m, n) }", transposed);
+    try_pattern("{ dT | ((b,) h, w, c) | (...) }", transposed);
+    try_pattern("{ dT | ((...,) m, n) | (~) }", transposed);
+    try_pattern("{ f32 | (3, n) | (1, ld) }", transposed);
+    try_pattern("{ f32 | (m n) }", transposed);
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release_all(&a, &b, &c, &turned);
+    tsr_release_all(&a, &b, &c, &transposed);
     return s != TSR_OK;
 }
 

@@ -23,7 +23,7 @@ static tsr_status placed(void)
     TSR_TRY(tsr_place(&frame, samples, &d));
     for (int64_t i = 0; i < 3; i++)
         for (int64_t j = 0; j < 4; j++) TSR_AT(float, &frame, i, j) = (float)(i * 10 + j);
-    TSR_TRY(tsr_slice(&odd, &frame, 1, 1, TSR_NONE, 2)); /* rebinds `place`: no allocation */
+    TSR_TRY(tsr_slice(&odd, &frame, 1, 1, TSR_NONE, 2)); /* replaces `place`: no allocation */
     TSR_TRY(tsr_print(odd, &(tsr_print_opts){ .name = "odd columns" }));
     tsr_release(&odd);
     return TSR_OK;

@@ -9,7 +9,7 @@
 
 int main(void)
 {
-    tsr_tensor *x = NULL, *mean = NULL, *centred = NULL, *turned = NULL, *gram = NULL;
+    tsr_tensor *x = NULL, *mean = NULL, *centred = NULL, *transposed = NULL, *gram = NULL;
     tsr_tensor *positive = NULL, *kept = NULL, *sorted = NULL;
     tsr_status s;
 
@@ -24,8 +24,8 @@ int main(void)
     SHOW(centred);
 
     /* A product with a transposed view; nothing is copied for it. */
-    TSR_GO(tsr_transpose(&turned, x, 0, 1));
-    TSR_GO(tsr_matmul(&gram, x, turned));
+    TSR_GO(tsr_transpose(&transposed, x, 0, 1));
+    TSR_GO(tsr_matmul(&gram, x, transposed));
     SHOW(gram);
 
     /* A comparison is a bool tensor, and where() chooses by one. */
@@ -41,7 +41,7 @@ int main(void)
 
 done:
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release_all(&x, &mean, &centred, &turned, &gram, &positive, &kept, &sorted);
+    tsr_release_all(&x, &mean, &centred, &transposed, &gram, &positive, &kept, &sorted);
     return s != TSR_OK;
 }
 

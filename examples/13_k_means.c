@@ -48,7 +48,7 @@ int main(void)
         rounds++;
     }
 
-    printf("settled: %s\n", same ? "yes" : "no");
+    printf("converged: %s\n", same ? "yes" : "no");
     TSR_GO(tsr_print(centres, &(tsr_print_opts){ .name = "centres", .precision = 1 }));
     TSR_GO(tsr_print(counts, &(tsr_print_opts){ .name = "points" }));
 
@@ -59,7 +59,7 @@ done:
 }
 
 /* Output:
-settled: yes
+converged: yes
 centres: f32(3, 2 | 2, 1)
 [[ 0.  -0.1]
  [ 6.   1.1]

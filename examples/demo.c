@@ -121,7 +121,7 @@ done:
 
 static tsr_status share_memory(void)
 {
-    tsr_tensor *a = NULL, *column = NULL, *turned = NULL;
+    tsr_tensor *a = NULL, *column = NULL, *transposed = NULL;
     tsr_status s;
 
     title("Views share memory");
@@ -132,12 +132,12 @@ static tsr_status share_memory(void)
     TSR_GO(tsr_fill(column, TSR_SCALAR(-1)));
     TSR_GO(show("column 2, filled", column));
     TSR_GO(show("a, seen again", a));
-    TSR_GO(tsr_transpose(&turned, a, 0, 1));
-    TSR_GO(show("a, transposed", turned));
+    TSR_GO(tsr_transpose(&transposed, a, 0, 1));
+    TSR_GO(show("a, transposed", transposed));
     note("", "the same 12 numbers; only shape and strides changed places");
 
 done:
-    tsr_release_all(&a, &column, &turned);
+    tsr_release_all(&a, &column, &transposed);
     return s;
 }
 

@@ -226,7 +226,8 @@ static void make_mask(trial *t, const attending *a, int rank)
     GO_ON(t);
     for (int64_t k = 0; k < tsr_numel(t->tensor[MASK]); k++) {
         const bool hidden = once_in(t, 4);
-        const double add = hidden && ref_format_of(dtype).infinities ? -INFINITY : (double)random_between(t, -4, 4);
+        const bool hides = hidden && ref_format_of(dtype).infinities;
+        const double add = hides ? -INFINITY : (double)random_between(t, -4, 4);
         write_value(dtype, element(t->tensor[MASK], k), (value){ .bits = !hidden, .re = add });
     }
     make_packed(t, FULL_MASK, MASK, rank, full + first);

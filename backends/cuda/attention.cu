@@ -152,10 +152,10 @@ TSRC_FN void copy_ahead(void *to, const void *from, bool there)
 
 TSRC_FN void wait_ahead() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-/* Begins to bring ROWS x WIDTH elements; what is past `have` rows or `cols` columns is 0. `any` is an
+/* Begins to fetch ROWS x WIDTH elements; what is past `have` rows or `cols` columns is 0. `any` is an
  * address that could be read. */
 template <class T, int ROWS, int WIDTH, int PITCH, class At>
-TSRC_FN void bring(T *to, uint32_t have, uint32_t cols, At at, const char *any, const Heads &h)
+TSRC_FN void fetch(T *to, uint32_t have, uint32_t cols, At at, const char *any, const Heads &h)
 {
     enum { V = 16 / sizeof(T), ACROSS = WIDTH / V };
     if (h.wide) {
@@ -350,7 +350,7 @@ template <class T, int R, int K, int W> struct Fma {
     }
 };
 
-/* Begins to bring piece number `step` of the keys from `first` on: of k, and after those of v. */
+/* Begins to fetch piece number `step` of the keys from `first` on: of k, and after those of v. */
 template <class Part, class T>
 TSRC_FN void bring_piece(const AttentionArgs &a, const Spot &s, T *to, uint32_t first, uint32_t step,
                          uint32_t of_keys)
@@ -359,13 +359,13 @@ TSRC_FN void bring_piece(const AttentionArgs &a, const Spot &s, T *to, uint32_t 
     if (step < of_keys) {
         const uint32_t column = step * Part::COLUMNS;
         const char *from = s.data[OF_K] + int64_t(first) * k.row + int64_t(column) * k.col;
-        bring<T, Part::KEYS, Part::COLUMNS, Part::PITCH>(
+        fetch<T, Part::KEYS, Part::COLUMNS, Part::PITCH>(
             to, s.keys - first, a.d - column, [&](uint32_t r) { return from + int64_t(r) * k.row; },
             s.data[OF_K], k);
     } else {
         const uint32_t key = first + (step - of_keys) * Part::VALUES;
         const char *from = s.data[OF_V] + int64_t(key) * v.row;
-        bring<T, Part::VALUES, Part::X * LANES * Part::V, Part::X * LANES * Part::V>(
+        fetch<T, Part::VALUES, Part::X * LANES * Part::V, Part::X * LANES * Part::V>(
             to, s.keys - key, a.e, [&](uint32_t r) { return from + int64_t(r) * v.row; }, s.data[OF_V], v);
     }
 }
@@ -718,12 +718,12 @@ __global__ void __launch_bounds__(THREADS, W <= 128 ? 4 - M : 1)
     const auto bring_tile = [&](uint16_t *to, int operand, uint32_t first, uint32_t cols) {
         const Heads &h = a.of[operand];
         const char *from = s.data[operand] + int64_t(first) * h.row;
-        bring<uint16_t, Part::KEYS, W, Part::PITCH>(
+        fetch<uint16_t, Part::KEYS, W, Part::PITCH>(
             to, s.keys - first, cols, [&](uint32_t r) { return from + int64_t(r) * h.row; }, s.data[operand],
             h);
     };
     Part part;
-    bring<uint16_t, Part::ROWS, W, Part::PITCH>(
+    fetch<uint16_t, Part::ROWS, W, Part::PITCH>(
         q, s.rows, a.d, [&](uint32_t r) { return row_at(a, s, OF_Q, r); }, s.data[OF_Q], a.of[OF_Q]);
     for (bool care = false;; care = true) {
         part.begin();

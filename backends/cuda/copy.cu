@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) wide4_kernel(const __grid_consta
     }
 }
 
-/* Blocks of 2 x 2 are turned in registers; a word of shared memory is a pair along b. */
+/* Blocks of 2 x 2 are transposed in registers; a word of shared memory is a pair along b. */
 __global__ void __launch_bounds__(TSRC_THREADS) wide2_kernel(const __grid_constant__ WideArgs args)
 {
     enum { T = 64 };

@@ -1,4 +1,4 @@
-/* cublas.cpp - cuBLASLt, opened by name: the plugin loads without it. Ways to multiply are asked for
+/* cublas.cpp - cuBLASLt, opened by name: the plugin loads without it. Plans to multiply are asked for
  * once for each shape, and kept. */
 #include "cublas.h"
 
@@ -31,7 +31,7 @@ struct Lt {
 #undef X
     cublasLtHandle_t handle[MOST_DEVICES] = {};
     std::mutex lock;
-    bool fast = false; /* f32 by way of TF32 */
+    bool fast = false; /* f32 by plan of TF32 */
 };
 
 static Lt lt;
@@ -110,17 +110,17 @@ bool lt_has(tsr_dtype in, tsr_dtype out)
     return is_open() && types_of(&t, in, out);
 }
 
-/* Ways ---------------------------------------------------------------------------------------------- */
+/* Plans ---------------------------------------------------------------------------------------------- */
 
-/* What a way depends on: all of a product but its addresses, of which the alignment counts. */
-struct WayKey {
-    int32_t device, in, out, turns, bias;
+/* What a plan depends on: all of a product but its addresses, of which the alignment counts. */
+struct PlanKey {
+    int32_t device, in, out, transposes, bias;
     int32_t aligned[4];
     int64_t m, n, k, batch, lead[4], apart[4];
-    bool operator<(const WayKey &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
+    bool operator<(const PlanKey &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
 };
 
-struct Way {
+struct Plan {
     bool there = false;
     cublasLtMatmulDesc_t desc = nullptr;
     cublasLtMatrixLayout_t layout[4] = {};
@@ -128,9 +128,9 @@ struct Way {
     size_t workspace = 0;
 };
 
-enum { WORKSPACE = 32 << 20, MOST_WAYS = 4096 };
+enum { WORKSPACE = 32 << 20, MOST_PLANS = 4096 };
 
-static std::map<WayKey, Way> ways;
+static std::map<PlanKey, Plan> plans;
 static std::shared_mutex ways_lock;
 
 static int32_t alignment_of(const void *p)
@@ -140,14 +140,14 @@ static int32_t alignment_of(const void *p)
     return a;
 }
 
-static WayKey key_of(const Work &w, const LtProduct &p)
+static PlanKey key_of(const Work &w, const LtProduct &p)
 {
-    WayKey k;
+    PlanKey k;
     std::memset(&k, 0, sizeof k);
     k.device = w.device;
     k.in = p.in;
     k.out = p.out;
-    k.turns = p.turn_first | p.turn_second << 1;
+    k.transposes = p.transpose_first | p.transpose_second << 1;
     k.bias = p.bias != nullptr;
     const void *data[] = { p.first, p.second, p.c, p.z };
     for (int i = 0; i < 4; i++) {
@@ -182,10 +182,10 @@ static bool make_desc(cublasLtMatmulDesc_t *out, const LtProduct &p, const Types
     const cublasLtEpilogue_t bias = CUBLASLT_EPILOGUE_BIAS;
     if (lt.cublasLtMatmulDescCreate(out, t.compute, t.scale) != CUBLAS_STATUS_SUCCESS) return false;
     bool good = true;
-    if (p.turn_first)
+    if (p.transpose_first)
         good = lt.cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_TRANSA, &yes, sizeof yes) ==
                CUBLAS_STATUS_SUCCESS;
-    if (p.turn_second && good)
+    if (p.transpose_second && good)
         good = lt.cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_TRANSB, &yes, sizeof yes) ==
                CUBLAS_STATUS_SUCCESS;
     if (p.bias && good)
@@ -194,7 +194,7 @@ static bool make_desc(cublasLtMatmulDesc_t *out, const LtProduct &p, const Types
     return good;
 }
 
-static bool choose(Way *way, cublasLtHandle_t handle, const WayKey &k)
+static bool choose(Plan *plan, cublasLtHandle_t handle, const PlanKey &k)
 {
     static const cublasLtMatmulPreferenceAttributes_t names[] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
@@ -215,52 +215,52 @@ static bool choose(Way *way, cublasLtHandle_t handle, const WayKey &k)
                CUBLAS_STATUS_SUCCESS;
     }
     if (good)
-        good = lt.cublasLtMatmulAlgoGetHeuristic(handle, way->desc, way->layout[0], way->layout[1],
-                                                 way->layout[2], way->layout[3], wish, 1, &found,
+        good = lt.cublasLtMatmulAlgoGetHeuristic(handle, plan->desc, plan->layout[0], plan->layout[1],
+                                                 plan->layout[2], plan->layout[3], wish, 1, &found,
                                                  &count) == CUBLAS_STATUS_SUCCESS &&
                count > 0 && found.state == CUBLAS_STATUS_SUCCESS;
     lt.cublasLtMatmulPreferenceDestroy(wish);
     if (!good) return false;
-    way->algo = found.algo;
-    way->workspace = found.workspaceSize;
+    plan->algo = found.algo;
+    plan->workspace = found.workspaceSize;
     return true;
 }
 
-static void forget(Way *way)
+static void forget(Plan *plan)
 {
-    if (way->desc) lt.cublasLtMatmulDescDestroy(way->desc);
-    for (cublasLtMatrixLayout_t &l : way->layout)
+    if (plan->desc) lt.cublasLtMatmulDescDestroy(plan->desc);
+    for (cublasLtMatrixLayout_t &l : plan->layout)
         if (l) lt.cublasLtMatrixLayoutDestroy(l);
-    *way = Way();
+    *plan = Plan();
 }
 
-static Way make_way(cublasLtHandle_t handle, const LtProduct &p, const WayKey &k, const Types &t)
+static Plan make_plan(cublasLtHandle_t handle, const LtProduct &p, const PlanKey &k, const Types &t)
 {
-    Way way;
-    const int64_t rows[] = { p.turn_first ? p.k : p.m, p.turn_second ? p.n : p.k, p.m, p.m };
-    const int64_t columns[] = { p.turn_first ? p.m : p.k, p.turn_second ? p.k : p.n, p.n, p.n };
-    way.there = make_desc(&way.desc, p, t);
-    for (int i = 0; i < 4 && way.there; i++)
-        way.there = make_layout(&way.layout[i], i < 2 ? t.in : t.out, rows[i], columns[i], p.lead[i], p.batch,
-                                p.apart[i]);
-    if (way.there) way.there = choose(&way, handle, k);
-    if (!way.there) forget(&way);
-    return way;
+    Plan plan;
+    const int64_t rows[] = { p.transpose_first ? p.k : p.m, p.transpose_second ? p.n : p.k, p.m, p.m };
+    const int64_t columns[] = { p.transpose_first ? p.m : p.k, p.transpose_second ? p.k : p.n, p.n, p.n };
+    plan.there = make_desc(&plan.desc, p, t);
+    for (int i = 0; i < 4 && plan.there; i++)
+        plan.there = make_layout(&plan.layout[i], i < 2 ? t.in : t.out, rows[i], columns[i], p.lead[i],
+                                 p.batch, p.apart[i]);
+    if (plan.there) plan.there = choose(&plan, handle, k);
+    if (!plan.there) forget(&plan);
+    return plan;
 }
 
-/* The way for a product, made if it is the first of its kind. Ways stay where they are. */
-static const Way *way_for(cublasLtHandle_t handle, const LtProduct &p, const WayKey &k, const Types &t)
+/* The plan for a product, made if it is the first of its kind. Plans stay where they are. */
+static const Plan *plan_for(cublasLtHandle_t handle, const LtProduct &p, const PlanKey &k, const Types &t)
 {
     {
         std::shared_lock<std::shared_mutex> guard(ways_lock);
-        const auto found = ways.find(k);
-        if (found != ways.end()) return &found->second;
+        const auto found = plans.find(k);
+        if (found != plans.end()) return &found->second;
     }
     std::unique_lock<std::shared_mutex> guard(ways_lock);
-    const auto found = ways.find(k);
-    if (found != ways.end()) return &found->second;
-    if (ways.size() >= MOST_WAYS) return nullptr;
-    return &(ways[k] = make_way(handle, p, k, t));
+    const auto found = plans.find(k);
+    if (found != plans.end()) return &found->second;
+    if (plans.size() >= MOST_PLANS) return nullptr;
+    return &(plans[k] = make_plan(handle, p, k, t));
 }
 
 /* Numbers as the scale type has them. */
@@ -280,33 +280,34 @@ tsr_status lt_multiply(const Work &w, const LtProduct &p)
 {
     Types t;
     cublasLtHandle_t handle = nullptr;
-    Way own;
+    Plan own;
     Scratch workspace(w);
     alignas(16) unsigned char alpha[16], beta[16];
     if (!is_open() || !types_of(&t, p.in, p.out) || p.batch > INT32_MAX) return TSR_EUNSUPPORTED;
     TSRC_TRY(handle_of(w, &handle));
-    const WayKey key = key_of(w, p);
-    const Way *way = way_for(handle, p, key, t);
-    if (!way) {
-        own = make_way(handle, p, key, t);
-        way = &own;
+    const PlanKey key = key_of(w, p);
+    const Plan *plan = plan_for(handle, p, key, t);
+    if (!plan) {
+        own = make_plan(handle, p, key, t);
+        plan = &own;
     }
-    if (!way->there) return TSR_EUNSUPPORTED;
-    if (way->workspace) TSRC_TRY(workspace.take(way->workspace));
+    if (!plan->there) return TSR_EUNSUPPORTED;
+    if (plan->workspace) TSRC_TRY(workspace.take(plan->workspace));
     put_scale(alpha, t.scale, p.alpha, p.alpha_i);
     put_scale(beta, t.scale, p.beta, p.beta_i);
     cublasLtMatmulDescOpaque_t with_bias;
-    cublasLtMatmulDesc_t desc = way->desc;
+    cublasLtMatmulDesc_t desc = plan->desc;
     if (p.bias) { /* the address is part of the desc: of a copy of it */
-        with_bias = *way->desc;
+        with_bias = *plan->desc;
         desc = &with_bias;
         const cublasStatus_t set = lt.cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                                                      &p.bias, sizeof p.bias);
         if (set != CUBLAS_STATUS_SUCCESS) return blame(w, "the bias", set);
     }
-    const cublasStatus_t s = lt.cublasLtMatmul(handle, desc, alpha, p.first, way->layout[0], p.second,
-                                               way->layout[1], beta, p.c, way->layout[2], p.z, way->layout[3],
-                                               &way->algo, workspace.bytes(), way->workspace, w.stream);
+    const cublasStatus_t s = lt.cublasLtMatmul(handle, desc, alpha, p.first, plan->layout[0], p.second,
+                                               plan->layout[1], beta, p.c, plan->layout[2], p.z,
+                                               plan->layout[3], &plan->algo, workspace.bytes(),
+                                               plan->workspace, w.stream);
     forget(&own);
     if (s == CUBLAS_STATUS_NOT_SUPPORTED) return TSR_EUNSUPPORTED;
     return s == CUBLAS_STATUS_SUCCESS ? TSR_OK : blame(w, "the product", s);

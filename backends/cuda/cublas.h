@@ -10,7 +10,7 @@ namespace tsrc {
 struct LtProduct {
     tsr_dtype in, out; /* of the operands; of c and z */
     int64_t m, n, k, batch;
-    bool turn_first, turn_second; /* as they lie they are transposed */
+    bool transpose_first, transpose_second; /* as they lie they are transposed */
     int64_t lead[4], apart[4];    /* first, second, c, z: leading dims, matrices apart (elements) */
     const void *first, *second, *c;
     void *z;

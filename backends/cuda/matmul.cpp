@@ -1,6 +1,6 @@
 /* matmul.cpp - products of matrices: cuBLASLt where it multiplies the dtype, kernels of our own elsewhere.
  *
- * cuBLAS counts columns first. A row-major matrix is a column-major one turned over, so z = a @ b with a
+ * cuBLAS counts columns first. A row-major matrix is a column-major one transposed, so z = a @ b with a
  * row-major z is computed as z^T = b^T @ a^T, without moving anything. What no leading dim describes is
  * packed first. */
 #include "cublas.h"
@@ -25,12 +25,12 @@ static int64_t batches(const tsr_tensor *t)
     return n;
 }
 
-/* A packed tensor like t, in a dtype; turned: with its last two dims the other way round in memory. */
-static tsr_status make_packed(const Work &, Operand &o, const tsr_tensor *t, tsr_dtype dtype, bool turned)
+/* A packed tensor like t, in a dtype; transposed: with its last two dims the other way round in memory. */
+static tsr_status make_packed(const Work &, Operand &o, const tsr_tensor *t, tsr_dtype dtype, bool transposed)
 {
     TSRC_TRY(o.memory.take(size_t(numel(t)) * size_t(tsrc_size(dtype))));
     o.tensor = packed(o.memory.bytes(), dtype, t->ndim, t->shape);
-    if (turned) {
+    if (transposed) {
         const int row = t->ndim - 2;
         o.tensor.stride[row] = 1;
         o.tensor.stride[row + 1] = t->shape[row];
@@ -56,12 +56,12 @@ static tsr_status open_bytes(const Work &w, Operand &o, const tsr_tensor *t, boo
         reinterpret_cast<uintptr_t>(o.tensor.data) % 16 == 0)
         return TSR_OK;
     const tsr_tensor from = o.tensor;
-    Operand turned(w);
-    TSRC_TRY(make_packed(w, turned, t, t->dtype, !is_left));
-    TSRC_TRY(copy(w, &turned.tensor, &from));
-    o.tensor = turned.tensor;
-    o.matrix = turned.matrix;
-    o.memory.swap(turned.memory);
+    Operand transposed(w);
+    TSRC_TRY(make_packed(w, transposed, t, t->dtype, !is_left));
+    TSRC_TRY(copy(w, &transposed.tensor, &from));
+    o.tensor = transposed.tensor;
+    o.matrix = transposed.matrix;
+    o.memory.swap(transposed.memory);
     return TSR_OK;
 }
 
@@ -100,10 +100,10 @@ static tsr_status place_c(const Work &w, LtProduct &p, const tsr_tensor *c, cons
     return copy(w, &z.tensor, c);
 }
 
-static void put_operand(LtProduct &p, int slot, const Operand &o, bool turned)
+static void put_operand(LtProduct &p, int slot, const Operand &o, bool transposed)
 {
     (slot ? p.second : p.first) = o.tensor.data;
-    (slot ? p.turn_second : p.turn_first) = turned;
+    (slot ? p.transpose_second : p.transpose_first) = transposed;
     p.lead[slot] = o.matrix.lead;
     p.apart[slot] = o.matrix.batch;
 }
@@ -165,15 +165,15 @@ static tsr_status multiply_lt(const Work &w, const tsr_tensor *c)
     }
     z.tensor = *result;
     z.matrix = tsrc_matrix_of(result);
-    const bool aside = !z.matrix.fits || out != result->dtype;
-    if (aside) TSRC_TRY(make_packed(w, z, result, out, false));
+    const bool is_temporary = !z.matrix.fits || out != result->dtype;
+    if (is_temporary) TSRC_TRY(make_packed(w, z, result, out, false));
     if (c && c->dtype != out) {
         TSRC_TRY(make_packed(w, wide_c, c, out, false));
         TSRC_TRY(copy(w, &wide_c.tensor, c));
         c = &wide_c.tensor;
     }
     TSRC_TRY(multiply_opened(w, a, b, z, c, s));
-    return aside ? copy(w, result, &z.tensor) : TSR_OK;
+    return is_temporary ? copy(w, result, &z.tensor) : TSR_OK;
 }
 
 bool has_matmul(const tsr_op *op)

@@ -253,7 +253,7 @@ bool tsrc_reduction_of(tsrc_reduction *out, const tsr_loop *kept, const tsr_loop
     for (int i = 0; i < reduced->ndim; i++) {
         const int d = reduced->ndim - 1 - i;
         const int64_t n = i == 0 ? reduced->n[d] / out->per : reduced->n[d];
-        out->n[i] = tsrc_div_by(n <= TSRC_LIMIT ? (uint32_t)n : 1); /* a lone dim is not divided by */
+        out->n[i] = tsrc_div_by(n <= TSRC_LIMIT ? (uint32_t)n : 1); /* an only dim is not divided by */
         out->step[i] = reduced->step[d][0] * (i == 0 ? out->per : 1);
     }
     share_block(out, kept, reduced, size, per);

@@ -1,6 +1,6 @@
 /* reduce.cuh - the kernels of reductions.
  *
- * K is a way of collecting:
+ * K is how elements are accumulated:
  *     K::S, K::V                      storage type of elements, neighbours taken at once
  *     K::State, K::W                  at most four words; how many
  *     K::BLOCKS                       that a multiprocessor is to have at once; 1: as it comes
@@ -80,7 +80,7 @@ TSRC_FN void collect_part(const ReduceArgs &a, const char *x, uint64_t first, ui
 }
 
 /* Hands over what an output came to. */
-template <class K> TSRC_FN void settle(const ReduceArgs &a, uint32_t output, const Words &words, char *z)
+template <class K> TSRC_FN void finalise(const ReduceArgs &a, uint32_t output, const Words &words, char *z)
 {
     Words none = {};
     K::finish(a, words, a.constants ? a.constants[output] : none, z, a.next ? a.next + output : nullptr);
@@ -138,7 +138,7 @@ TSRC_FN void hand_over(const ReduceArgs &a, uint32_t part, uint32_t output, cons
     if (a.plan.parts > 1)
         a.states[uint64_t(part) * a.plan.outputs + output] = words;
     else
-        settle<K>(a, output, words, z);
+        finalise<K>(a, output, words, z);
 }
 
 template <class K>
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) merge_kernel(const __grid_consta
     if (lane != 0 || output >= r.outputs) return;
     int64_t z = 0, x = 0;
     find_place(r.kept, output, z, x);
-    settle<K>(a, output, K::pack(state), r.z + z);
+    finalise<K>(a, output, K::pack(state), r.z + z);
 }
 
 template <class K> Reducer make_reducer()

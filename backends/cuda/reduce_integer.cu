@@ -41,8 +41,8 @@ template <class B, bool PRODUCT> struct IntegerTotal {
     }
 };
 
-/* Signed numbers in the order that is asked for: unsigned ones have their top bit turned, and all bits
- * are turned for the smallest. */
+/* Signed numbers in the order that is asked for: unsigned ones have their top bit inverted, and all bits
+ * are inverted for the smallest. */
 TSRC_FN int64_t ordered(const ReduceArgs &a, int64_t v)
 {
     if (!a.flag) v ^= int64_t(1) << 63;
@@ -65,7 +65,7 @@ template <class B> struct IntegerLargest {
     static TSRC_FN State unpack(const Words &w) { return from_word(w.w[0]); }
     static TSRC_FN void finish(const ReduceArgs &a, const Words &w, const Words &, char *z, Words *)
     {
-        store_integer(a.to, z, ordered(a, from_word(w.w[0]))); /* turned twice is as it was */
+        store_integer(a.to, z, ordered(a, from_word(w.w[0]))); /* inverted twice is as it was */
     }
 };
 

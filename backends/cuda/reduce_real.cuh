@@ -4,7 +4,7 @@
 
 namespace tsrc {
 
-/* A power of two that brings x near 1. */
+/* A power of two that scales x near 1. */
 TSRC_FN double scale_of(double x)
 {
     const int e = x > 0 && x < INFINITY ? ilogb(x) : 0;

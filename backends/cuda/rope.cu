@@ -1,4 +1,4 @@
-/* rope.cu - rotary positions: a thread turns one pair of all heads at one place. */
+/* rope.cu - rotary positions: a thread rotates one pair of all heads at one place. */
 #include <cstring>
 
 #include "convert.cuh"

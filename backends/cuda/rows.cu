@@ -139,7 +139,7 @@ template <class S, int TH, int R> struct Registers {
     }
 };
 
-/* Unseen elements are -inf on the way. A NaN is passed over by fmaxf, and makes the sum NaN. */
+/* Unseen elements are -inf in between. A NaN is passed over by fmaxf, and makes the sum NaN. */
 template <class S, int TH, int R, int OP>
 __global__ void __launch_bounds__(TH, 1024 / TH) softmax_kernel(const __grid_constant__ RowArgs a)
 {

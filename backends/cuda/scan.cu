@@ -77,11 +77,13 @@ template <bool PRODUCT> struct IntegerScan {
 
 struct IntegerLargest {
     using State = int64_t;
-    static TSRC_FN int64_t turn(const ScanArgs &a) { return a.from == TSR_U64 ? INT64_MIN : 0; }
+    static TSRC_FN int64_t sign_bit(const ScanArgs &a) { return a.from == TSR_U64 ? INT64_MIN : 0; }
     static TSRC_FN State begin(const ScanArgs &) { return INT64_MIN; }
-    static TSRC_FN State load(const ScanArgs &a, const char *p) { return load_integer(a.from, p) ^ turn(a); }
+    static TSRC_FN State load(const ScanArgs &a, const char *p)
+    { return load_integer(a.from, p) ^ sign_bit(a); }
     static TSRC_FN State join(const ScanArgs &, State a, State b) { return b > a ? b : a; }
-    static TSRC_FN void store(const ScanArgs &a, char *p, State s) { store_integer(a.to, p, s ^ turn(a)); }
+    static TSRC_FN void store(const ScanArgs &a, char *p, State s)
+    { store_integer(a.to, p, s ^ sign_bit(a)); }
 };
 
 TSRC_FN Complex load_complex(int dtype, const char *p)

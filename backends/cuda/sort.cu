@@ -44,12 +44,12 @@ TSRC_FN void store_bits(char *p, uint64_t v, int size)
 /* Turning the order round leaves NaN where it is. */
 TSRC_FN uint64_t key_of(uint64_t x, const KeyRule &r)
 {
-    const uint64_t turn = r.descending ? r.all : 0;
+    const uint64_t invert = r.descending ? r.all : 0;
     if (r.truth) x = x != 0;
-    if (r.finite == 0) return (x ^ r.sign ^ turn) & r.all;
+    if (r.finite == 0) return (x ^ r.sign ^ invert) & r.all;
     const uint64_t size = x & ~r.sign & r.all, b = size ? x : 0;
     if (size > r.finite) return r.all;
-    return ((b & r.sign ? ~b : b ^ r.sign) ^ turn) & r.all;
+    return ((b & r.sign ? ~b : b ^ r.sign) ^ invert) & r.all;
 }
 
 struct SortArgs {

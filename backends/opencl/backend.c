@@ -25,63 +25,65 @@ tsr_status ocl_fail(tsr_status status, const char *format, ...)
 
 /* Ops ------------------------------------------------------------------------------------ */
 
-static const ocl_way *const ways[TSR_OP_COUNT] = {
-    [TSR_OP_COPY] = &ocl_way_copy,           [TSR_OP_FILL] = &ocl_way_fill,
-    [TSR_OP_WHERE] = &ocl_way_where,         [TSR_OP_GATHER] = &ocl_way_gather,
-    [TSR_OP_SCATTER] = &ocl_way_scatter,     [TSR_OP_SORT] = &ocl_way_sort,
-    [TSR_OP_ARGSORT] = &ocl_way_sort,        [TSR_OP_SEARCHSORTED] = &ocl_way_search,
-    [TSR_OP_MATMUL] = &ocl_way_matmul,       [TSR_OP_MATMUL_I8] = &ocl_way_matmul,
-    [TSR_OP_UNIFORM] = &ocl_way_random,      [TSR_OP_RANDN] = &ocl_way_random,
-    [TSR_OP_INTEGERS] = &ocl_way_random,     [TSR_OP_EXPONENTIAL] = &ocl_way_random,
-    [TSR_OP_SOFTMAX] = &ocl_way_rows,        [TSR_OP_LOG_SOFTMAX] = &ocl_way_rows,
-    [TSR_OP_CAUSAL_SOFTMAX] = &ocl_way_rows, [TSR_OP_ROPE] = &ocl_way_rope,
-    [TSR_OP_LAYER_NORM] = &ocl_way_rows,     [TSR_OP_RMS_NORM] = &ocl_way_rows,
-    [TSR_OP_ADD_RMS_NORM] = &ocl_way_rows,
+static const ocl_runner *const runners[TSR_OP_COUNT] = {
+    [TSR_OP_COPY] = &ocl_runner_copy,           [TSR_OP_FILL] = &ocl_runner_fill,
+    [TSR_OP_WHERE] = &ocl_runner_where,         [TSR_OP_GATHER] = &ocl_runner_gather,
+    [TSR_OP_SCATTER] = &ocl_runner_scatter,     [TSR_OP_SORT] = &ocl_runner_sort,
+    [TSR_OP_ARGSORT] = &ocl_runner_sort,        [TSR_OP_SEARCHSORTED] = &ocl_runner_search,
+    [TSR_OP_MATMUL] = &ocl_runner_matmul,       [TSR_OP_MATMUL_I8] = &ocl_runner_matmul,
+    [TSR_OP_UNIFORM] = &ocl_runner_random,      [TSR_OP_RANDN] = &ocl_runner_random,
+    [TSR_OP_INTEGERS] = &ocl_runner_random,     [TSR_OP_EXPONENTIAL] = &ocl_runner_random,
+    [TSR_OP_SOFTMAX] = &ocl_runner_rows,        [TSR_OP_LOG_SOFTMAX] = &ocl_runner_rows,
+    [TSR_OP_CAUSAL_SOFTMAX] = &ocl_runner_rows, [TSR_OP_ROPE] = &ocl_runner_rope,
+    [TSR_OP_LAYER_NORM] = &ocl_runner_rows,     [TSR_OP_RMS_NORM] = &ocl_runner_rows,
+    [TSR_OP_ADD_RMS_NORM] = &ocl_runner_rows,
 };
 
-/* Families whose ops all have one way, but for those above. */
-static const ocl_way *way_of(tsr_op_kind kind)
+/* Families whose ops all have one, but for those above. */
+static const ocl_runner *runner_of(tsr_op_kind kind)
 {
-    static const struct { const char *family; const ocl_way *way; } families[] = {
-        { "elementwise", &ocl_way_elementwise }, { "reduce", &ocl_way_reduce }, { "scan", &ocl_way_scan },
+    static const struct { const char *family; const ocl_runner *runner; } families[] = {
+        { "elementwise", &ocl_runner_elementwise },
+        { "reduce", &ocl_runner_reduce }, { "scan", &ocl_runner_scan },
     };
     const tsr_op_info *info = ocl_host->op_info(kind);
     if (!info) return NULL;
-    if (kind < TSR_OP_COUNT && ways[kind]) return ways[kind];
+    if (kind < TSR_OP_COUNT && runners[kind]) return runners[kind];
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        if (!strcmp(families[i].family, info->family)) return families[i].way;
+        if (!strcmp(families[i].family, info->family)) return families[i].runner;
     return NULL;
 }
 
 /* c32 is stored, moved and asked whether it is zero; nothing is computed in it. */
 static bool computes_c32(const tsr_op *op)
 {
-    const ocl_way *way = way_of(op->kind);
-    return op->out[0]->dtype == TSR_C32 && (way == &ocl_way_elementwise || way == &ocl_way_reduce ||
-                                            way == &ocl_way_scan || way == &ocl_way_matmul);
+    const ocl_runner *runner = runner_of(op->kind);
+    return op->out[0]->dtype == TSR_C32 &&
+           (runner == &ocl_runner_elementwise || runner == &ocl_runner_reduce || runner == &ocl_runner_scan ||
+            runner == &ocl_runner_matmul);
 }
 
 /* NULL: it can be done. */
 static const char *why_not(int index, const tsr_op *op)
 {
-    const ocl_way *way = way_of(op->kind);
-    if (!way) return "it has no kernel for this op";
+    const ocl_runner *runner = runner_of(op->kind);
+    if (!runner) return "it has no kernel for this op";
     if (computes_c32(op)) return "c32 is for storage";
-    return way->can(ocl_device_at(index), op);
+    return runner->can(ocl_device_at(index), op);
 }
 
 static bool supports(int index, const tsr_op *op) { return why_not(index, op) == NULL; }
 
 static tsr_status run(int index, const tsr_op *op)
 {
-    const ocl_way *way = way_of(op->kind);
+    const ocl_runner *runner = runner_of(op->kind);
     ocl_call call = { .device = ocl_device_at(index), .op = op };
-    if (!way || !call.device)
+    if (!runner || !call.device)
         return ocl_fail(TSR_EUNSUPPORTED, "opencl:%d: there is no kernel for op %d", index, (int)op->kind);
     call.name = ocl_host->op_info(op->kind)->name;
     if (ocl_numel(op->out[0]) == 0) return TSR_OK;
     OCL_TRY(ocl_stream_of(&call.stream, index, op->stream));
-    return way->run(&call);
+    return runner->run(&call);
 }
 
 /* The table ------------------------------------------------------------------------------- */

@@ -109,7 +109,7 @@ static bool is_alike(tsr_op_kind a, tsr_op_kind b, tsr_dtype dtype)
     return group_of(a) == group_of(b) && f.nin == g.nin && f.answers == g.answers && f.is_real == g.is_real;
 }
 
-/* "every bit turned" of a bool is "not". */
+/* "every bit inverted" of a bool is "not". */
 static const char *function_of(tsr_op_kind kind, tsr_dtype dtype)
 {
     return kind == TSR_OP_BITWISE_NOT && dtype == TSR_BOOL ? "logical_not" : ocl_host->op_info(kind)->name;
@@ -209,4 +209,4 @@ static tsr_status run(const ocl_call *call)
     return ocl_end(&l, t.count);
 }
 
-const ocl_way ocl_way_elementwise = { can, run };
+const ocl_runner ocl_runner_elementwise = { can, run };

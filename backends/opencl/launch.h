@@ -1,4 +1,4 @@
-/* launch.h - a kernel on its way: arguments in order, then its work items.
+/* launch.h - the start of a kernel: arguments in order, then its work items.
  *
  *     OCL_TRY(ocl_begin(&l, call, "move", "copy", "-DSIZE=4"));
  *     ocl_arg_mem(&l, z);

@@ -99,11 +99,11 @@ static tsr_status prepare(const ocl_call *call, const product *p)
     tsr_op op = { .kind = TSR_OP_FILL, .nout = 1, .out = { call->op->out[0] }, .params = &zero };
     ocl_call part = *call;
     part.op = &op;
-    if (!p->has_c) return ocl_way_fill.run(&part);
+    if (!p->has_c) return ocl_runner_fill.run(&part);
     op.kind = TSR_OP_COPY;
     op.nin = 1;
     op.in[0] = call->op->in[2];
-    return ocl_way_copy.run(&part);
+    return ocl_runner_copy.run(&part);
 }
 
 static tsr_status run_blast(const ocl_call *call, const product *p)
@@ -293,4 +293,4 @@ static tsr_status run(const ocl_call *call)
     return TSR_OK;
 }
 
-const ocl_way ocl_way_matmul = { can, run };
+const ocl_runner ocl_runner_matmul = { can, run };

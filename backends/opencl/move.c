@@ -1,4 +1,4 @@
-/* move.c - copy, fill, where, gather, scatter: elements on their way. */
+/* move.c - copy, fill, where, gather, scatter: elements moved. */
 #include "launch.h"
 #include "numbers.h"
 
@@ -40,7 +40,8 @@ static tsr_status copy_bytes(const ocl_call *call, const ocl_nest *t, const cl_m
                     ocl_error_name(error));
 }
 
-/* The dim outside the last along which the source runs on; -1 if there is none worth turning for. */
+/* The dim outside the last along which the source has unit stride; -1 if none is
+ * worth transposing for. */
 static int dense_dim(const ocl_nest *t, int64_t size)
 {
     enum { LEAST = 16 };
@@ -62,7 +63,7 @@ static void leave_out(ocl_nest *t, int d)
     t->ndim--;
 }
 
-static tsr_status turn(const ocl_call *call, const ocl_nest *all, const cl_mem *mems, int dense,
+static tsr_status transpose(const ocl_call *call, const ocl_nest *all, const cl_mem *mems, int dense,
                        const char *options)
 {
     enum { SIDE = 16 };
@@ -77,7 +78,7 @@ static tsr_status turn(const ocl_call *call, const ocl_nest *all, const cl_mem *
         const size_t groups[3] = { (size_t)(all->n[last] + SIDE - 1) / SIDE,
                                    (size_t)(all->n[dense] + SIDE - 1) / SIDE,
                                    (size_t)(rest < OCL_LANES_AT_ONCE ? rest : OCL_LANES_AT_ONCE) };
-        OCL_TRY(ocl_begin(&l, call, "move", alone ? "turn_block" : "turn", options));
+        OCL_TRY(ocl_begin(&l, call, "move", alone ? "transpose_block" : "transpose", options));
         ocl_arg_mem(&l, mems[0]);
         ocl_arg_mem(&l, mems[1]);
         ocl_arg_nest(&l, &t);
@@ -99,7 +100,7 @@ static tsr_status copy_same(const ocl_call *call, const ocl_nest *t, const cl_me
     if (runs_on(t, 0) && runs_on(t, 1)) return copy_bytes(call, t, mems);
     size_option(options, dtype);
     const int dense = dense_dim(t, (int64_t)ocl_size_of(dtype));
-    if (dense >= 0 && call->device->group >= 256) return turn(call, t, mems, dense, options);
+    if (dense >= 0 && call->device->group >= 256) return transpose(call, t, mems, dense, options);
     OCL_TRY(ocl_begin(&l, call, "move", "copy", options));
     ocl_arg_mem(&l, mems[0]);
     ocl_arg_mem(&l, mems[1]);
@@ -126,7 +127,7 @@ static tsr_status run_copy(const ocl_call *call)
     return ocl_end(&l, t.count);
 }
 
-const ocl_way ocl_way_copy = { can_copy, run_copy };
+const ocl_runner ocl_runner_copy = { can_copy, run_copy };
 
 /* Fill ----------------------------------------------------------------------------------- */
 
@@ -167,7 +168,7 @@ static tsr_status run_fill(const ocl_call *call)
     return ocl_end(&l, t.count);
 }
 
-const ocl_way ocl_way_fill = { can_always, run_fill };
+const ocl_runner ocl_runner_fill = { can_always, run_fill };
 
 /* Where ---------------------------------------------------------------------------------- */
 
@@ -187,7 +188,7 @@ static tsr_status run_where(const ocl_call *call)
     return ocl_end(&l, t.count);
 }
 
-const ocl_way ocl_way_where = { can_always, run_where };
+const ocl_runner ocl_runner_where = { can_always, run_where };
 
 /* Gather and scatter ----------------------------------------------------------------------- */
 
@@ -213,7 +214,7 @@ static tsr_status run_gather(const ocl_call *call)
     return ocl_end(&l, t.count);
 }
 
-const ocl_way ocl_way_gather = { can_always, run_gather };
+const ocl_runner ocl_runner_gather = { can_always, run_gather };
 
 static const char *can_scatter(const ocl_device *d, const tsr_op *op)
 {
@@ -245,4 +246,4 @@ static tsr_status run_scatter(const ocl_call *call)
     return ocl_end(&l, t.count);
 }
 
-const ocl_way ocl_way_scatter = { can_scatter, run_scatter };
+const ocl_runner ocl_runner_scatter = { can_scatter, run_scatter };

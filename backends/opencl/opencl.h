@@ -133,13 +133,13 @@ tsr_status ocl_scratch(cl_mem *out, const ocl_call *call, size_t bytes);
 
 /* Who can do an op, and does it. can() answers NULL, or why not in a few words; operands are
  * allocated, and run() is not called for results without elements. */
-typedef struct ocl_way {
+typedef struct ocl_runner {
     const char *(*can)(const ocl_device *d, const tsr_op *op);
     tsr_status  (*run)(const ocl_call *call);
-} ocl_way;
+} ocl_runner;
 
-extern const ocl_way ocl_way_copy, ocl_way_fill, ocl_way_where, ocl_way_gather, ocl_way_scatter,
-    ocl_way_elementwise, ocl_way_reduce, ocl_way_scan, ocl_way_sort, ocl_way_search, ocl_way_matmul,
-    ocl_way_random, ocl_way_rows, ocl_way_rope;
+extern const ocl_runner ocl_runner_copy, ocl_runner_fill, ocl_runner_where, ocl_runner_gather,
+    ocl_runner_scatter, ocl_runner_elementwise, ocl_runner_reduce, ocl_runner_scan, ocl_runner_sort,
+    ocl_runner_search, ocl_runner_matmul, ocl_runner_random, ocl_runner_rows, ocl_runner_rope;
 
 #endif

@@ -116,4 +116,4 @@ static tsr_status run(const ocl_call *call)
     return end(&l, &t, op->out[0]->dtype);
 }
 
-const ocl_way ocl_way_random = { can, run };
+const ocl_runner ocl_runner_random = { can, run };

@@ -15,9 +15,9 @@ enum {
 };
 
 /* As in reduce.cl. */
-typedef struct way {
+typedef struct reduce_flags {
     cl_int which, least, sizes, next;
-} way;
+} reduce_flags;
 
 enum { NEXT_DEVIATION = 1, NEXT_EXP, NEXT_SQUARE, NEXT_POWER };
 
@@ -79,7 +79,7 @@ typedef struct reduction {
     int      kept;        /* dims of the nest that are the result's */
     int64_t  n;           /* elements of a lane */
     int64_t  parts, part;
-    bool     lone;
+    bool     serial;
 } reduction;
 
 /* A tensor with some of another's dims. */
@@ -143,9 +143,9 @@ static void divide(reduction *r, const ocl_device *d)
     const int64_t lanes = r->t.count, units = d->units ? d->units : 1;
     const int64_t across = r->kept ? length(r->t.step[1][r->kept - 1]) : INT64_MAX;
     const int64_t along = r->t.ndim > r->kept ? length(r->t.step[1][r->t.ndim - 1]) : 0;
-    r->lone = r->n <= SHORT || (lanes >= MANY && across < along);
+    r->serial = r->n <= SHORT || (lanes >= MANY && across < along);
     r->parts = 1;
-    if (!r->lone && lanes < 4 * units) {
+    if (!r->serial && lanes < 4 * units) {
         const int64_t wanted = (8 * units + lanes - 1) / lanes, worth = (r->n + PART - 1) / PART;
         r->parts = wanted < worth ? wanted : worth;
         if (r->parts > MOST_PARTS) r->parts = MOST_PARTS;
@@ -171,7 +171,7 @@ static void set_args(ocl_launch *l, const reduction *r, const plan *p, int pass)
     ocl_arg_long(l, r->parts);
     ocl_arg_long(l, r->part);
     ocl_arg_wide(l, p->p);
-    const way how = { (cl_int)l->call->op->kind, pass == 0 && p->least, pass == 0 && p->sizes,
+    const reduce_flags how = { (cl_int)l->call->op->kind, pass == 0 && p->least, pass == 0 && p->sizes,
                       pass == 0 ? p->next : 0 };
     ocl_arg(l, sizeof how, &how);
 }
@@ -183,9 +183,9 @@ static tsr_status run_pass(const ocl_call *call, const reduction *r, const plan 
     ocl_fix_dtypes(dtypes, sizeof dtypes, &r->t, r->t.count * r->n);
     snprintf(options, sizeof options, "%s -DCOLLECT_%s%s%s", ocl_class_option(call->op->in[0]->dtype),
              p->pass[pass], call->device->is_processor ? " -DSTRIP=16" : " -DSTRIP=1", dtypes);
-    OCL_TRY(ocl_begin(&l, call, "reduce", r->lone ? "lone" : "group", options));
+    OCL_TRY(ocl_begin(&l, call, "reduce", r->serial ? "serial" : "group", options));
     set_args(&l, r, p, pass);
-    if (r->lone) return ocl_end(&l, call->device->is_processor ? (r->t.count + 15) / 16 : r->t.count);
+    if (r->serial) return ocl_end(&l, call->device->is_processor ? (r->t.count + 15) / 16 : r->t.count);
     const size_t group = ocl_group_for(&l, r->part, state_size(call->device));
     ocl_arg_local(&l, group * state_size(call->device));
     OCL_TRY(ocl_end_groups(&l, 2, (const size_t[]){ (size_t)r->t.count, (size_t)r->parts },
@@ -214,4 +214,4 @@ static tsr_status run(const ocl_call *call)
     return s;
 }
 
-const ocl_way ocl_way_reduce = { can, run };
+const ocl_runner ocl_runner_reduce = { can, run };

@@ -66,4 +66,4 @@ static tsr_status run(const ocl_call *call)
     return s;
 }
 
-const ocl_way ocl_way_rope = { can, run };
+const ocl_runner ocl_runner_rope = { can, run };

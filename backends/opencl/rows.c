@@ -148,4 +148,4 @@ static tsr_status run(const ocl_call *call)
     return is_softmax(call->op->kind) ? run_softmax(call) : run_norm(call);
 }
 
-const ocl_way ocl_way_rows = { can, run };
+const ocl_runner ocl_runner_rows = { can, run };

@@ -28,23 +28,23 @@ static tsr_status run(const ocl_call *call)
     ocl_nest_lanes(&t, x->ndim, x->shape, axis, 2, operands);
     /* A stretch's product may leave the range that the product so far stays in. */
     const bool is_whole = !ocl_is_floating(x->dtype) && !ocl_is_complex(x->dtype);
-    const bool in_turn = op->kind == TSR_OP_CUMPROD && !is_whole;
-    const bool lone = in_turn || n < LONG || t.count >= 64 * (int64_t)call->device->units;
+    const bool in_order = op->kind == TSR_OP_CUMPROD && !is_whole;
+    const bool serial = in_order || n < LONG || t.count >= 64 * (int64_t)call->device->units;
     ocl_fix_dtypes(dtypes, sizeof dtypes, &t, t.count * n);
     snprintf(options, sizeof options, "%s -DSCAN_%s%s", ocl_class_option(x->dtype),
              op->kind == TSR_OP_CUMSUM ? "SUM" : op->kind == TSR_OP_CUMPROD ? "PROD" : "MAX", dtypes);
-    OCL_TRY(ocl_begin(&l, call, "scan", lone ? "lone" : "scan", options));
+    OCL_TRY(ocl_begin(&l, call, "scan", serial ? "serial" : "scan", options));
     ocl_arg_mem(&l, operands[0].mem);
     ocl_arg_mem(&l, operands[1].mem);
     ocl_arg_nest(&l, &t);
     ocl_arg_long(&l, n);
     ocl_arg_long(&l, operands[0].stride[axis]);
     ocl_arg_long(&l, operands[1].stride[axis]);
-    if (lone) return ocl_end(&l, t.count);
+    if (serial) return ocl_end(&l, t.count);
     const size_t bytes = state_size(call->device, x->dtype), group = ocl_group_for(&l, n, bytes),
                  groups = (size_t)t.count;
     ocl_arg_local(&l, group * bytes);
     return ocl_end_groups(&l, 1, &groups, &group);
 }
 
-const ocl_way ocl_way_scan = { can, run };
+const ocl_runner ocl_runner_scan = { can, run };

@@ -151,7 +151,7 @@ static tsr_status run(const ocl_call *call)
     return status;
 }
 
-const ocl_way ocl_way_sort = { can, run };
+const ocl_runner ocl_runner_sort = { can, run };
 
 static tsr_status run_search(const ocl_call *call)
 {
@@ -174,4 +174,4 @@ static tsr_status run_search(const ocl_call *call)
     return ocl_end(&l, t.count);
 }
 
-const ocl_way ocl_way_search = { can, run_search };
+const ocl_runner ocl_runner_search = { can, run_search };

@@ -154,7 +154,7 @@ static cl_event marker_of(event *e)
     return marker;
 }
 
-/* Work of other queues may wait for the marker: the queue is on its way to it from now on. */
+/* Work of other queues may wait for the marker: the queue will reach it. */
 tsr_status ocl_event_record(int device, void *handle, void *stream)
 {
     event *e = handle;

@@ -296,7 +296,7 @@ typedef struct task {
     void        *to, *from;
     size_t       bytes;
     event       *event;
-    uint64_t     turn;
+    uint64_t     number;
     bool         fails;
 } task;
 
@@ -345,10 +345,10 @@ static void pass_event(event *e)
     pthread_mutex_unlock(&e->lock);
 }
 
-static void await_event(event *e, uint64_t turn)
+static void await_event(event *e, uint64_t number)
 {
     pthread_mutex_lock(&e->lock);
-    while (e->done < turn) pthread_cond_wait(&e->wake, &e->lock);
+    while (e->done < number) pthread_cond_wait(&e->wake, &e->lock);
     pthread_mutex_unlock(&e->lock);
 }
 
@@ -376,7 +376,7 @@ static void perform(stream *s, task *t)
     case DOWNLOAD:
     case PEER: memcpy(t->to, t->from, t->bytes); break;
     case RECORD: pass_event(t->event); break;
-    case WAIT: await_event(t->event, t->turn); break;
+    case WAIT: await_event(t->event, t->number); break;
     }
 }
 
@@ -666,7 +666,7 @@ static tsr_status queue_event(int index, void *handle, event *e, int what)
     pthread_mutex_lock(&e->lock);
     e->owners++;
     if (what == RECORD) e->recorded++;
-    t->turn = e->recorded;
+    t->number = e->recorded;
     pthread_mutex_unlock(&e->lock);
     t->what = what;
     t->event = e;

@@ -20,11 +20,11 @@ static tsr_status two_layers(job *j)
 /* (8, 128, 16, 64) with tokens and heads exchanged and laid out anew, times (64, 64). */
 static tsr_status permute_then_multiply(job *j)
 {
-    tsr_tensor *turned = NULL;
-    tsr_status s = tsr_permute(&turned, j->x[0], TSR_AXES(0, 2, 1, 3));
-    if (s == TSR_OK) s = tsr_copy(j->x[3], turned);
+    tsr_tensor *transposed = NULL;
+    tsr_status s = tsr_permute(&transposed, j->x[0], TSR_AXES(0, 2, 1, 3));
+    if (s == TSR_OK) s = tsr_copy(j->x[3], transposed);
     if (s == TSR_OK) s = tsr_matmul(&j->z, j->x[3], j->x[1]);
-    tsr_release(&turned);
+    tsr_release(&transposed);
     return s;
 }
 

@@ -68,7 +68,7 @@ static job *add_vectors(const char *op, tsr_dtype dtype, const char *tag, int64_
 }
 
 /* Broadcasts and mixed orders of (4096, 4096). */
-enum mix { OUTER, ROW, COLUMN, TURNED };
+enum mix { OUTER, ROW, COLUMN, TRANSPOSED };
 
 static void make_mixed(job *j)
 {
@@ -80,14 +80,14 @@ static void make_mixed(job *j)
     case OUTER:
     case ROW:    VALUES(&j->x[1], TSR_F32, 1, n); break;
     case COLUMN: VALUES(&j->x[1], TSR_F32, n, 1); break;
-    case TURNED: VALUES(&j->x[2], TSR_F32, n, n); must(tsr_transpose(&j->x[1], j->x[2], 0, 1)); break;
+    case TRANSPOSED: VALUES(&j->x[2], TSR_F32, n, n); must(tsr_transpose(&j->x[1], j->x[2], 0, 1)); break;
     }
 }
 
 static void add_mixed(const char *name, enum mix mix, bool quick)
 {
     const double all = 4096.0 * 4096 * 4, row = 4096 * 4;
-    job *j = add(mix == OUTER ? 2 * row : mix == TURNED ? 2 * all : all + row, all, 0, quick, "%s", name);
+    job *j = add(mix == OUTER ? 2 * row : mix == TRANSPOSED ? 2 * all : all + row, all, 0, quick, "%s", name);
     j->make = make_mixed;
     j->run = run_binary;
     j->n[0] = 4096;
@@ -158,7 +158,7 @@ void add_elementwise(void)
     j->make = make_stepped;
     j->run = run_binary;
     j->n[0] = 1 << 23;
-    add_mixed("b.add_T.f32.4096", TURNED, true);
+    add_mixed("b.add_T.f32.4096", TRANSPOSED, true);
     for (int i = 0; i < 8; i++) {
         j = add((double)N16M * size_of(casts[i][0]), (double)N16M * size_of(casts[i][1]), 0, i == 0 || i == 4,
                 "b.cast.%s.%s.16M", dtype_name(casts[i][0]), dtype_name(casts[i][1]));

@@ -26,7 +26,7 @@ static struct {
     pthread_cond_t  wake;
     bool            awake, stop;
     task_fn         task;
-    atomic_int      turn, busy;
+    atomic_int      round, busy;
 } crew = { .threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
 static void wait_until_awake(void)
@@ -40,12 +40,12 @@ static void *work(void *part)
 {
     int seen = 0;
     while (!crew.stop) {
-        const int turn = atomic_load_explicit(&crew.turn, memory_order_acquire);
-        if (turn == seen) {
+        const int round = atomic_load_explicit(&crew.round, memory_order_acquire);
+        if (round == seen) {
             if (!crew.awake) wait_until_awake();
             continue;
         }
-        seen = turn;
+        seen = round;
         crew.task((int)(intptr_t)part, crew.threads);
         atomic_fetch_sub_explicit(&crew.busy, 1, memory_order_release);
     }
@@ -65,7 +65,7 @@ static void run_together(task_fn task)
 {
     crew.task = task;
     atomic_store_explicit(&crew.busy, crew.threads - 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&crew.turn, 1, memory_order_release);
+    atomic_fetch_add_explicit(&crew.round, 1, memory_order_release);
     task(0, crew.threads);
     while (atomic_load_explicit(&crew.busy, memory_order_acquire) > 0) {}
 }

@@ -90,9 +90,9 @@ static bool product(const words *w)
                   c = count == 4 ? n[3] : count == 3 ? n[2] : n[0];
     const int64_t x[] = { b, m, k }, y[] = { b, k, c }, z[] = { b, m, c };
     const int skip = 3 - rank;
-    const char *turned = rank == 3 ? "021" : "10";
-    const desc xd = plain(rank, x + skip, i8 ? dnnl_u8 : dnnl_f32, how && how[1] == 't' ? turned : NULL);
-    const desc yd = plain(rank, y + skip, i8 ? dnnl_s8 : dnnl_f32, how && how[2] == 't' ? turned : NULL);
+    const char *transposed = rank == 3 ? "021" : "10";
+    const desc xd = plain(rank, x + skip, i8 ? dnnl_u8 : dnnl_f32, how && how[1] == 't' ? transposed : NULL);
+    const desc yd = plain(rank, y + skip, i8 ? dnnl_s8 : dnnl_f32, how && how[2] == 't' ? transposed : NULL);
     const desc zd = plain(rank, z + skip, i8 ? dnnl_s32 : dnnl_f32, NULL);
     dnnl_matmul_desc_t op;
     return dnnl_matmul_desc_init(&op, &xd, &yd, NULL, &zd) == dnnl_success && make_op(&op, weighted);

@@ -16,7 +16,7 @@ enum { RULES_MOST = 64 };
 typedef struct request {
     bool         json, force, compress, quiet, transposes;
     const char  *to, *dtype, *from_dtype, *select, *transpose, *shard, *encoding, *prefix;
-    int          rules, naxes, axes[TSR_MAX_NDIM];  /* naxes 0: all axes turned round */
+    int          rules, naxes, axes[TSR_MAX_NDIM];  /* naxes 0: all axes reversed */
     rename_rule *rule[RULES_MOST];
     tsr_dtype    result;                            /* TSR_DTYPE_INVALID: as it is */
     double       shard_bytes;                       /* 0: one file */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef enum kind { PATH, DASHES, RECT, DISC, TEXT, TURNED, IMAGE } kind;
+typedef enum kind { PATH, DASHES, RECT, DISC, TEXT, ROTATED, IMAGE } kind;
 
 typedef struct shape {
     kind     kind;
@@ -102,9 +102,9 @@ void canvas_text(canvas *c, double x, double y, double size, anchor at, uint32_t
         strlen(text) + 1);
 }
 
-void canvas_turned(canvas *c, double x, double y, double size, anchor at, uint32_t colour, const char *text)
+void canvas_rotated(canvas *c, double x, double y, double size, anchor at, uint32_t colour, const char *text)
 {
-    add(c, (shape){ .kind = TURNED, .colour = colour, .x = x, .y = y, .size = size, .at = at }, text,
+    add(c, (shape){ .kind = ROTATED, .colour = colour, .x = x, .y = y, .size = size, .at = at }, text,
         strlen(text) + 1);
 }
 
@@ -211,8 +211,8 @@ static void draw_text(const raster *r, const shape *s)
             }
             const double right = ((double)i * STEP + (p[0] - '0')) * GRID_X * s->size - width;
             const double up = (6 - (p[1] - '0')) * GRID_Y * s->size;
-            const double at[] = { (s->kind == TURNED ? s->x - up : s->x + right) * r->scale,
-                                  (s->kind == TURNED ? s->y - right : s->y - up) * r->scale };
+            const double at[] = { (s->kind == ROTATED ? s->x - up : s->x + right) * r->scale,
+                                  (s->kind == ROTATED ? s->y - right : s->y - up) * r->scale };
             fill_segment(r, pen ? last : at, at, radius, s->colour);
             memcpy(last, at, sizeof last);
             pen = true;
@@ -246,7 +246,7 @@ static void draw(const raster *r, const shape *s)
         break;
     case DISC:   fill_segment(r, centre, centre, s->size * r->scale, s->colour); break;
     case TEXT:
-    case TURNED: draw_text(r, s); break;
+    case ROTATED: draw_text(r, s); break;
     case IMAGE:  draw_image(r, s); break;
     }
 }
@@ -317,7 +317,7 @@ static void write_text(FILE *f, const shape *s)
     static const char *const anchors[] = { "start", "middle", "end" };
     fprintf(f, "<text x=\"%.6g\" y=\"%.6g\" font-size=\"%.4g\" fill=\"#%06x\" text-anchor=\"%s\"", s->x, s->y,
             s->size, (unsigned)s->colour, anchors[s->at]);
-    if (s->kind == TURNED) fprintf(f, " transform=\"rotate(-90 %.6g %.6g)\"", s->x, s->y);
+    if (s->kind == ROTATED) fprintf(f, " transform=\"rotate(-90 %.6g %.6g)\"", s->x, s->y);
     fputc('>', f);
     write_escaped(f, s->data);
     fputs("</text>\n", f);
@@ -369,7 +369,7 @@ static void write_shape(FILE *f, const shape *s)
                 (unsigned)s->colour);
         break;
     case TEXT:
-    case TURNED: write_text(f, s); break;
+    case ROTATED: write_text(f, s); break;
     case IMAGE: write_image(f, s); break;
     }
 }

@@ -24,9 +24,9 @@ void canvas_path(canvas *c, int n, const double *xy, double width, uint32_t colo
 void canvas_rect(canvas *c, double x, double y, double w, double h, uint32_t colour);
 void canvas_disc(canvas *c, double x, double y, double radius, uint32_t colour);
 
-/* ASCII, its baseline at y; `size` is that of the font. Turned text runs upwards from (x, y). */
+/* ASCII, its baseline at y; `size` is that of the font. Rotated text runs upwards from (x, y). */
 void canvas_text(canvas *c, double x, double y, double size, anchor at, uint32_t colour, const char *text);
-void canvas_turned(canvas *c, double x, double y, double size, anchor at, uint32_t colour, const char *text);
+void canvas_rotated(canvas *c, double x, double y, double size, anchor at, uint32_t colour, const char *text);
 
 /* Rows of squares of one colour each: (rows, columns, 3) bytes, copied. */
 void canvas_image(canvas *c, double x, double y, double w, double h, int rows, int columns,

@@ -107,7 +107,7 @@ void chart_frame_with(const chart *ch, const char *title, int flags)
         canvas_text(ch->c, ch->x + ch->w / 2, ch->y + ch->h + 32, 11, ANCHOR_MIDDLE, CHART_INK,
                     ch->across.label);
     if (ch->up.label)
-        canvas_turned(ch->c, ch->x - 44, ch->y + ch->h / 2, 11, ANCHOR_MIDDLE, CHART_INK, ch->up.label);
+        canvas_rotated(ch->c, ch->x - 44, ch->y + ch->h / 2, 11, ANCHOR_MIDDLE, CHART_INK, ch->up.label);
 }
 
 void chart_frame(const chart *ch, const char *title) { chart_frame_with(ch, title, 0); }

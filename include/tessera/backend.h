@@ -1,7 +1,7 @@
 /* backend.h - the contract between the library and a kind of device.
  *
  * The only header that the author of a backend needs. A backend is a table: memory,
- * ops, and, where the device works on its own, streams and events. An op travels to
+ * ops, and, where the device works on its own, streams and events. An op is passed to
  * it as data, so that a new op never changes this interface; "can you?" and "do it"
  * are two questions.
  *

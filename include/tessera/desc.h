@@ -102,7 +102,7 @@ TSR_API bool tsr_desc_is_dense(const tsr_desc *d);
 TSR_API bool tsr_desc_is_broadcast_dim(const tsr_desc *d, int axis);
 TSR_API bool tsr_desc_has_broadcast(const tsr_desc *d);
 
-/* Can dims axis and axis + 1 be walked as one? */
+/* Are dims axis and axis + 1 contiguous, so that one dim can stand for both? */
 TSR_API bool tsr_desc_can_merge(const tsr_desc *d, int axis);
 
 /* Do two indices reach the same byte? Exact, except that a search that would

@@ -92,8 +92,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_multinomial(tsr_tensor **out, const tsr_te
  *
  * The probabilities are softmax(logits / temperature), in f64. In descending order, equal
  * ones by index, the first top_k are kept (0: all), and of those the shortest beginning
- * whose sum is at least top_p of theirs (1: all). Drawn is the first that brings the sum
- * so far to r times the sum of what is kept, r being a number in [0, 1) for each row.
+ * whose sum is at least top_p of theirs (1: all). Drawn is the first with which the sum
+ * reaches r times the sum of what is kept, r being a number in [0, 1) for each row.
  * Temperature 0 takes the largest logit, the first of equals.
  *
  * tsr_sample takes r from tsr_uniform with this seed in f64, tsr_sample_with is told r,

@@ -77,7 +77,7 @@ TSR_API bool     tsr_scalar_to_bool(tsr_scalar s);
 TSR_API tsr_c128 tsr_scalar_to_c128(tsr_scalar s);
 
 /* One element in memory (any alignment) to a scalar, exactly; and back, by the
- * conversion rules (a NaN may become quiet on the way). TSR_ENULL; TSR_EDTYPE for
+ * conversion rules (a NaN may become quiet). TSR_ENULL; TSR_EDTYPE for
  * what is no dtype, or a scalar whose dtype is none of the five. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_scalar_load(tsr_scalar *out, tsr_dtype dtype, const void *element);
 TSR_API TSR_MUST_CHECK tsr_status tsr_scalar_store(void *element, tsr_dtype dtype, tsr_scalar s);

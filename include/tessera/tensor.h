@@ -16,8 +16,8 @@
  * tsr_release(&t) drops one and sets t to NULL. A view is a tensor of its own
  * that shares the storage.
  *
- * Factories follow the rule for results: a NULL handle is made, one that holds a
- * tensor is written into and must have that dtype and shape.
+ * Factories follow the rule for results: if *out is NULL a tensor is allocated; otherwise it
+ * must have that dtype and shape, and is overwritten.
  */
 #ifndef TESSERA_TENSOR_H
 #define TESSERA_TENSOR_H
@@ -154,7 +154,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_map_file(tsr_tensor **out, const char *pat
  *     tsr_tensor frame;
  *     tsr_place(&frame, samples, &desc);
  *
- * A view function given a handle to a placed tensor rebinds it where it lies,
+ * A view function given a handle to a placed tensor writes the view into that struct,
  * so that views need no allocation either:
  *
  *     tsr_tensor row, *r = tsr_place_none(&row);
@@ -258,7 +258,7 @@ TSR_API void tsr_set_name(tsr_tensor *t, const char *name);
 TSR_END_C
 
 #ifdef __cplusplus
-/* A number that turns into a tensor by itself and lives as long as its statement. */
+/* A number that is converted to a tensor, which lives as long as its statement. */
 struct tsr_number_value : tsr_number {
     explicit tsr_number_value(tsr_scalar s) : tsr_number() { tsr_number_init(this, s); }
     operator const tsr_tensor *() const { return &tensor; }

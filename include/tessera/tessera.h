@@ -48,10 +48,11 @@
  *     in tsr_last_error(), in words. No call prints, exits or aborts. A NULL where
  *     a pointer is needed is TSR_ENULL, and the message names the argument.
  *   - Results come first, then inputs: tsr_cast(&y, x, TSR_F16) reads y = cast x.
- *   - A result handle that is NULL is made for you; one that is not is written
- *     into, and must fit. View functions rebind theirs. After a failure a NULL
- *     handle is still NULL and a handle that held a tensor still holds it; its
- *     contents may be undefined only if the failure is ENOMEM or a device's.
+ *   - If *out is NULL a tensor is allocated; otherwise it must have the result's
+ *     shape and dtype, and is overwritten. View functions release *out and replace
+ *     it. After a failure a NULL *out is still NULL, and any other still holds its
+ *     tensor; its contents may be undefined only if the failure is ENOMEM or a
+ *     device's.
  *   - What you make or are given through a result, you release.
  *   - Sizes and indices are int64_t, strides count elements. Negative axes and
  *     indices count from the end.

@@ -1,7 +1,7 @@
 /* view.h - other ways to look at the same memory.
  *
- * A view function never copies. It rebinds its result: whatever *out held is let
- * go, and *out becomes a tensor that shares t's storage (t may be *out itself).
+ * A view function never copies. It releases what *out held and replaces it by a
+ * tensor that shares t's storage (t may be *out itself).
  * On failure *out is as it was. The view keeps the storage alive; t may be
  * released first. Views of a described tensor are TSR_ESTATE, as there is no
  * memory to look at (allocate it first; desc.h has the same functions on descs).
@@ -17,7 +17,7 @@ TSR_BEGIN_C
 
 /* The same elements in row-major order under another shape. One dim may be -1:
  * it is worked out. TSR_ESHAPE if the counts differ; TSR_ESTRIDE, naming the
- * dims, if the strides do not let those dims be walked as one. */
+ * dims, if the new shape merges dims that are not contiguous. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_view(tsr_tensor **out, const tsr_tensor *t, int ndim,
                                            const int64_t *shape);
 

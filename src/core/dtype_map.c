@@ -170,7 +170,8 @@ tsr_status tsr_dtype_to_number(int64_t *out, tsr_numbering system, tsr_dtype dty
 static char kind_letter(tsr_dtype dtype)
 {
     const tsr_kind kind = tsr_dtype_kind(dtype);
-    if (dtype == TSR_BF16 || dtype == TSR_C32 || (kind == TSR_FLOATING && tsr_dtype_size(dtype) == 1)) return 0;
+    if (kind == TSR_FLOATING && tsr_dtype_size(dtype) == 1) return 0;
+    if (dtype == TSR_BF16 || dtype == TSR_C32) return 0;
     switch (kind) {
     case TSR_BOOLEAN:  return 'b';
     case TSR_SIGNED:   return 'i';

@@ -114,8 +114,8 @@ static TSRI_ALWAYS_INLINE uint32_t tsri_round_f64(uint64_t u, int mant, int bias
 
 /* Any short format -------------------------------------------------------------
  *
- * With `mant` bits of mantissa and `exp` of exponent; `inf`: with infinities (short_floats.def). All three are
- * constants where these are used. A format with the exponents of f32 is its upper part. */
+ * With `mant` bits of mantissa and `exp` of exponent; `inf`: with infinities (short_floats.def). All three
+ * are constants where these are used. A format with the exponents of f32 is its upper part. */
 
 /* The pattern of infinity, or of NaN where there are no infinities: what too large numbers become. */
 #define TSRI_SHORT_TOP(mant, exp, inf) \

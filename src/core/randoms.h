@@ -77,7 +77,8 @@ static inline uint64_t tsri_float_bits(tsr_dtype dtype, double v)
 static inline double tsri_float_value(tsr_dtype dtype, uint64_t bits)
 {
     switch (dtype) {
-#define X(ID, suffix, S, mant, exp, inf, dlpack) case TSR_##ID: return (double)tsri_##suffix##_to_f32((S)bits);
+#define X(ID, suffix, S, mant, exp, inf, dlpack) \
+    case TSR_##ID: return (double)tsri_##suffix##_to_f32((S)bits);
 #include "short_floats.def"
 #undef X
     case TSR_F32:    return (double)tsri_f32_from_bits((uint32_t)bits);

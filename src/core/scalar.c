@@ -101,7 +101,8 @@ static double load_float(tsr_dtype dtype, const void *p)
 {
     const uint64_t bits = load_unsigned(p, tsr_dtype_size(dtype));
     switch (dtype) {
-#define X(ID, suffix, S, mant, exp, inf, dlpack) case TSR_##ID: return (double)tsri_##suffix##_to_f32((S)bits);
+#define X(ID, suffix, S, mant, exp, inf, dlpack) \
+    case TSR_##ID: return (double)tsri_##suffix##_to_f32((S)bits);
 #include "short_floats.def"
 #undef X
     case TSR_F32:    return (double)tsri_f32_from_bits((uint32_t)bits);

@@ -141,9 +141,8 @@ static tsr_status view_as(tsr_desc *out, const char *op, const tsr_desc *d, int 
     int stuck = -1;
     TSRI_TRY(reshape(out, &stuck, op, d, ndim, shape));
     TSRI_CHECK(stuck < 0, TSR_ESTRIDE,
-               "%s: shape %s needs dims %d and %d of %s walked as one, and their strides "
-               "do not allow it (tsr_reshape copies)",
-               op, TSRI_DIMS(ndim, out->shape), stuck, next_longer_dim(d, stuck), TSRI_DESC(d));
+               "%s: cannot view %s as %s: dims %d and %d are not contiguous (tsr_reshape copies)", op,
+               TSRI_DESC(d), TSRI_DIMS(ndim, out->shape), stuck, next_longer_dim(d, stuck));
     return TSR_OK;
 }
 

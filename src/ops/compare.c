@@ -54,7 +54,8 @@ bool tsr_identical(const tsr_tensor *a, const tsr_tensor *b)
 #define value_u32  load_u32
 #define value_u64  load_u64
 #define X(ID, suffix, S, mant, exp, inf, dlpack) \
-    static inline double value_##suffix(const char *p) { return (double)tsri_##suffix##_to_f32(load_##suffix(p)); }
+    static inline double value_##suffix(const char *p) \
+    { return (double)tsri_##suffix##_to_f32(load_##suffix(p)); }
 #include "core/short_floats.def"
 #undef X
 static inline double   value_f32(const char *p)    { return (double)load_f32(p); }

@@ -28,7 +28,7 @@ bool tsri_number_fits(tsr_kind number, tsr_kind kind);
 
 /* The dtypes that n operands come to. Those of one group (group[i]; all if group is NULL) are promoted
  * together; numbers take the dtype of the tensors beside them, and count only among themselves. in[i] may be
- * NULL. TSR_EDTYPE if they do not mix. */
+ * NULL. TSR_EDTYPE if they are not promoted together. */
 tsr_status tsri_promote(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
                         const uint8_t *group);
 

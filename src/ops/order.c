@@ -321,8 +321,8 @@ static tsr_status common_dtype(tsr_dtype *out, const char *op, const tsr_tensor 
     if (is_number(x) && breadth(tsr_dtype_kind(x->dtype)) <= breadth(tsr_dtype_kind(list->dtype)))
         return TSR_OK;
     TSRI_CHECK(!is_number(x) && tsr_dtype_promote(out, list->dtype, x->dtype) == TSR_OK, TSR_EDTYPE,
-               "%s: %s and %s do not mix (tsr_cast converts)", op, TSRI_DESC(&list->desc),
-               TSRI_DESC(&x->desc));
+               "%s: %s and %s are not promoted together; tsr_cast one of them first", op,
+               TSRI_DESC(&list->desc), TSRI_DESC(&x->desc));
     return TSR_OK;
 }
 

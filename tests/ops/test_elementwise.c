@@ -37,7 +37,8 @@ static bool is_grouped(const rule *r, int i) { return r->op != TSR_OP_WHERE || i
 static bool class_has(const char *signature, tsr_dtype d)
 {
     enum { BOOLS = 1 << TSR_BOOLEAN, INTEGERS = 1 << TSR_SIGNED | 1 << TSR_UNSIGNED,
-           FLOATS = 1 << TSR_FLOATING, COMPLEXES = 1 << TSR_COMPLEX, NUMBERS = INTEGERS | FLOATS | COMPLEXES };
+           FLOATS = 1 << TSR_FLOATING, COMPLEXES = 1 << TSR_COMPLEX,
+           NUMBERS = INTEGERS | FLOATS | COMPLEXES };
     static const struct { const char *name; int kinds; tsr_dtype only; } classes[] = {
         { "any", BOOLS | NUMBERS, 0 },   { "numeric", NUMBERS, 0 },   { "real", INTEGERS | FLOATS, 0 },
         { "integer", INTEGERS, 0 },      { "floating", FLOATS, 0 },   { "complex", COMPLEXES, 0 },

@@ -185,7 +185,8 @@ static void for_each_kernel(uint64_t *seed, void (*what)(uint64_t *seed, tsr_op_
     int found = 0;
     for (int op = 1; op < TSR_OP_COUNT; op++)
         for (int d = 1; d < TSR_DTYPE_COUNT; d++) {
-            if (!portable.elementwise[op][d] || table.elementwise[op][d] == portable.elementwise[op][d]) continue;
+            const tsri_tile_fn own = table.elementwise[op][d], plain = portable.elementwise[op][d];
+            if (!plain || own == plain) continue;
             what(seed, (tsr_op_kind)op, (tsr_dtype)d);
             found++;
         }

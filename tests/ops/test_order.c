@@ -232,13 +232,14 @@ TEST(test_bad_input_is_refused_in_words)
     EXPECT_FAILS(tsr_isin(&y, NULL, x), TSR_ENULL, "isin: x");
     EXPECT_FAILS(tsr_isin(&y, x, NULL), TSR_ENULL, "isin: test");
     EXPECT_FAILS(tsr_isin(&y, x, z), TSR_EDTYPE, "isin: test");
-    EXPECT_FAILS(tsr_isin(&y, x, integers), TSR_EDTYPE, "isin: i64(3 | 1) and f32(2, 3 | 3, 1) do not mix");
+    EXPECT_FAILS(tsr_isin(&y, x, integers), TSR_EDTYPE,
+                 "isin: i64(3 | 1) and f32(2, 3 | 3, 1) are not promoted together");
     EXPECT_FAILS(tsr_isin(&integers, x, x), TSR_EDTYPE, "isin: the result is bool(2, 3");
     EXPECT_FAILS(tsr_searchsorted(NULL, integers, integers, true), TSR_ENULL, "searchsorted: out");
     EXPECT_FAILS(tsr_searchsorted(&y, NULL, integers, true), TSR_ENULL, "searchsorted: sorted");
     EXPECT_FAILS(tsr_searchsorted(&y, integers, NULL, true), TSR_ENULL, "searchsorted: x");
     EXPECT_FAILS(tsr_searchsorted(&y, x, x, true), TSR_ESHAPE, "searchsorted: sorted is f32(2, 3 | 3, 1)");
-    EXPECT_FAILS(tsr_searchsorted(&y, integers, x, true), TSR_EDTYPE, "do not mix");
+    EXPECT_FAILS(tsr_searchsorted(&y, integers, x, true), TSR_EDTYPE, "not promoted together");
     EXPECT(y == NULL && i == NULL);
 
     tsr_tensor *all[] = { x, z, scalar, described, integers };

@@ -197,8 +197,8 @@ static bool open_a_dim(ref_case *c, int ndim, const int64_t *shape, int64_t *ask
 static bool names_two_dims(const char *message, const tsr_desc *d)
 {
     int a = -1, b = -1;
-    const char *at = strstr(message, "needs dims ");
-    if (!at || sscanf(at, "needs dims %d and %d", &a, &b) != 2) return false;
+    const char *at = strstr(message, ": dims ");
+    if (!at || sscanf(at, ": dims %d and %d", &a, &b) != 2) return false;
     if (a < 0 || b <= a || b >= d->ndim || d->shape[a] == 1 || d->shape[b] == 1) return false;
     for (int i = a + 1; i < b; i++) if (d->shape[i] != 1) return false;
     return d->stride[a] != d->stride[b] * d->shape[b];

@@ -195,7 +195,7 @@ TEST(test_desc_range_asks_only_about_its_dims)
            !tsr_desc_is_contiguous_range(&d, 2, 1));
 }
 
-TEST(test_desc_dims_merge_when_they_are_walked_as_one)
+TEST(test_desc_dims_merge_when_they_are_contiguous)
 {
     tsr_desc d = strided(TSR_F32, 4, DIMS(2, 3, 4, 5), DIMS(60, 20, 5, 2));
     EXPECT(tsr_desc_can_merge(&d, 0) && tsr_desc_can_merge(&d, -4));

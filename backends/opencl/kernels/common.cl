@@ -389,13 +389,13 @@ static inline ulong last_number(int dtype)
 static inline ulong order_key(ulong bits, int dtype, int descending)
 {
     const int size = size_of(dtype);
-    const ulong sign = 1ul << (8 * size - 1), all = sign | (sign - 1ul), turn = descending ? all : 0ul;
+    const ulong sign = 1ul << (8 * size - 1), all = sign | (sign - 1ul), invert = descending ? all : 0ul;
     const ulong last = last_number(dtype);
     if (last == 0ul) {
-        if (dtype == T_BOOL) return (ulong)(bits != 0ul) ^ turn;
-        return (dtype >= T_I8 && dtype <= T_I64 ? bits ^ sign : bits) ^ turn;
+        if (dtype == T_BOOL) return (ulong)(bits != 0ul) ^ invert;
+        return (dtype >= T_I8 && dtype <= T_I64 ? bits ^ sign : bits) ^ invert;
     }
     const ulong magnitude = bits & ~sign, b = magnitude ? bits : 0ul;
     if (magnitude > last) return all;
-    return ((b & sign ? ~b & all : b ^ sign)) ^ turn;
+    return ((b & sign ? ~b & all : b ^ sign)) ^ invert;
 }

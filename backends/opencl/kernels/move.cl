@@ -10,7 +10,7 @@ kernel void copy(BYTES z, CONST_BYTES x, nest t)
 }
 
 /* Two dims of the nest, of which operand 0 walks the last with steps of an element and operand 1 the
- * one before: blocks of SIDE x SIDE are turned in local memory. The others are in the nest. */
+ * one before: blocks of SIDE x SIDE are transposed in local memory. The others are in the nest. */
 #define SIDE 16
 #if SIZE == 1
 typedef uchar word;
@@ -23,7 +23,8 @@ typedef ulong word;
 #endif
 
 #if SIZE <= 8
-kernel void turn(BYTES z, CONST_BYTES x, nest t, ulong first, long rows, long z_row, long cols, long x_col)
+kernel void transpose(BYTES z, CONST_BYTES x, nest t, ulong first, long rows, long z_row, long cols,
+                      long x_col)
 {
     local word block[SIDE][SIDE + 1];
     const int i = (int)get_local_id(0), j = (int)get_local_id(1);
@@ -40,7 +41,7 @@ kernel void turn(BYTES z, CONST_BYTES x, nest t, ulong first, long rows, long z_
 
 /* The same without local memory, a work item for each block: for devices that are processors. */
 #if SIZE <= 8
-kernel void turn_block(BYTES z, CONST_BYTES x, nest t, ulong first, long rows, long z_row, long cols,
+kernel void transpose_block(BYTES z, CONST_BYTES x, nest t, ulong first, long rows, long z_row, long cols,
                        long x_col)
 {
     const long row = (long)get_group_id(1) * SIDE, col = (long)get_group_id(0) * SIDE;

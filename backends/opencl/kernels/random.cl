@@ -47,7 +47,7 @@ static inline float log_float(float x)
     return e * 0.693147181f + (2.0f * s + 2.0f * s * series);
 }
 
-static inline float2 turn_float(uint turn)
+static inline float2 cos_sin_float(uint turn)
 {
     const uint quarter = (turn + 0x20000000u) >> 30;
     const float x = (float)(int)(turn << 2) * (1.57079633f / 4294967296.0f), z = x * x;
@@ -79,7 +79,7 @@ static inline double log_double(double x)
     return e * 0.693147180559945309 + (2.0 * s + 2.0 * s * series);
 }
 
-static inline double2 turn_double(ulong turn)
+static inline double2 cos_sin_double(ulong turn)
 {
     const ulong quarter = (turn + 0x2000000000000000ul) >> 62;
     const double x = (double)(long)(turn << 2) * (1.57079632679489662 / 18446744073709551616.0), z = x * x;
@@ -121,13 +121,13 @@ static inline float positive(uint4 w, int i)
 static inline double2 normal_pair(uint4 w, int i)
 {
     const double radius = root_double(-2.0 * log_double(positive(w, 0)));
-    return radius * turn_double(bits_of(w, 1));
+    return radius * cos_sin_double(bits_of(w, 1));
 }
 #else
 static inline float2 normal_pair(uint4 w, int i)
 {
     const float radius = root_float(-2.0f * log_float(positive(w, i)));
-    return radius * turn_float(word_of(w, i + 1));
+    return radius * cos_sin_float(word_of(w, i + 1));
 }
 #endif
 

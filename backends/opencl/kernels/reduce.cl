@@ -16,12 +16,12 @@
  * What differs little is no matter of building: `how` says it. */
 
 /* As in reduce.c. */
-typedef struct way {
+typedef struct reduce_flags {
     int which;  /* the op */
     int least;  /* the largest of -x */
     int sizes;  /* of |x| */
     int next;   /* what the second pass adds up, NEXT_...; 0: there is none after this one */
-} way;
+} reduce_flags;
 
 enum { NEXT_DEVIATION = 1, NEXT_EXP, NEXT_SQUARE, NEXT_POWER };
 
@@ -37,7 +37,7 @@ typedef struct state { wide f[4]; ulong u; long at; } state;
 #define WHOLE
 #endif
 
-#define TURNED(x) (how.least ? -(x) : (x))
+#define NEGATED(x) (how.least ? -(x) : (x))
 #define TURNED_BITS(x) (how.least ? ~(x) : (x))
 
 #ifdef CLASS_SIGNED
@@ -112,7 +112,7 @@ static inline void multiply(wide *re, wide *im, wide by_re, wide by_im)
     *re = r;
 }
 
-static inline void take(state *s, value x, long at, const wide *k, way how)
+static inline void take(state *s, value x, long at, const wide *k, reduce_flags how)
 {
 #if defined(COLLECT_COUNT)
     s->u += is_set(x) ? 1 : 0;
@@ -138,14 +138,14 @@ static inline void take(state *s, value x, long at, const wide *k, way how)
     s->f[0] *= (wide)x;
 #elif defined(COLLECT_LARGEST)
 #ifdef CLASS_COMPLEX
-    const wide v = TURNED(size_of_value(x));
+    const wide v = NEGATED(size_of_value(x));
 #else
-    const wide v = TURNED(how.sizes ? fabs((wide)x) : (wide)x);
+    const wide v = NEGATED(how.sizes ? fabs((wide)x) : (wide)x);
 #endif
     s->f[0] = v > s->f[0] ? v : s->f[0];
     s->f[1] = v != v ? 1 : s->f[1];
 #elif !defined(CLASS_COMPLEX)
-    const wide v = TURNED((wide)x);
+    const wide v = NEGATED((wide)x);
     if (s->at < 0 || v > s->f[0] || (v != v && s->f[0] == s->f[0])) {
         s->f[0] = v;
         s->at = at;
@@ -196,10 +196,13 @@ static inline void merge(state *a, const state *b)
 /* What a state comes to ------------------------------------------------------------------------------ */
 
 static inline wide sum_of(const state *s, int slot) { return with_error(s->f[slot], s->f[slot + 1]); }
-static inline wide extreme_of(const state *s, way how) { return s->f[1] != 0 ? (wide)NAN : TURNED(s->f[0]); }
+static inline wide extreme_of(const state *s, reduce_flags how)
+{
+    return s->f[1] != 0 ? (wide)NAN : NEGATED(s->f[0]);
+}
 
 /* Numbers for the second pass; k[1] keeps the extreme where there is one. */
-static inline void hand_on(global wide *k, const state *s, long n, wide p, way how)
+static inline void hand_on(global wide *k, const state *s, long n, wide p, reduce_flags how)
 {
     if (how.next == NEXT_DEVIATION) {
         for (int slot = 0; slot < 4; slot += 2) {
@@ -220,7 +223,7 @@ static inline void hand_on(global wide *k, const state *s, long n, wide p, way h
     else                              k[0] = plain && m != 0 ? m : 1;
 }
 
-static inline void give(BYTES z, int dtype, const state *s, const wide *k, long n, wide p, way how)
+static inline void give(BYTES z, int dtype, const state *s, const wide *k, long n, wide p, reduce_flags how)
 {
 #if defined(COLLECT_COUNT)
     if (how.which == O_ANY)      *z = s->u != 0;
@@ -265,7 +268,7 @@ static inline void give(BYTES z, int dtype, const state *s, const wide *k, long 
 /* Kernels ---------------------------------------------------------------------------------------------- */
 
 static inline void end(BYTES z, int dtype, const state *s, global wide *k, const wide *own, long n, wide p,
-                       way how)
+                       reduce_flags how)
 {
     if (how.next) hand_on(k, s, n, p, how);
     else give(z, dtype, s, own, n, p, how);
@@ -275,7 +278,7 @@ static inline void end(BYTES z, int dtype, const state *s, global wide *k, const
 
 #define ARGUMENTS \
     BYTES z, CONST_BYTES x, nest t, global wide *k, global state *states, int kept, long n, int is_small, \
-        long parts, long part, wide p, way how
+        long parts, long part, wide p, reduce_flags how
 
 static inline void read_k(wide *own, global const wide *k, ulong o)
 {
@@ -288,7 +291,7 @@ static inline void read_k(wide *own, global const wide *k, ulong o)
 
 /* A work item for each STRIP of lanes, which it walks side by side: where a work item runs alone, lines of
  * memory are then used up. */
-kernel void lone(ARGUMENTS)
+kernel void serial(ARGUMENTS)
 {
     const ulong first = get_global_id(0) * STRIP;
     if (first >= (ulong)t.count) return;

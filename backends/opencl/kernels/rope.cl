@@ -1,4 +1,4 @@
-/* rope.cl - rotary positions: pairs of a row turned by position / slowness, in f64. */
+/* rope.cl - rotary positions: pairs of a row rotated by position / slowness, in f64. */
 
 /* The nest has all dims but the last: z, x, positions. A work item for each pair of each row. */
 kernel void rope(BYTES z, CONST_BYTES x, CONST_BYTES positions, global const double *slowness, nest t,
@@ -10,7 +10,8 @@ kernel void rope(BYTES z, CONST_BYTES x, CONST_BYTES positions, global const dou
     const long one = by_pairs ? 2 * j : j, other = by_pairs ? one + 1 : j + pairs;
     long at[3] = { t.base[0], t.base[1], t.base[2] };
     place(&t, get_global_id(0), at, 3);
-    const double turn = (double)AT_CONST(long, positions + at[2]) / slowness[j], c = cos(turn), s = sin(turn);
+    const double angle = (double)AT_CONST(long, positions + at[2]) / slowness[j];
+    const double c = cos(angle), s = sin(angle);
     const double a = (double)LOAD(x + at[1] + one * x_step, from),
                  b = (double)LOAD(x + at[1] + other * x_step, from);
     store_real(z + at[0] + one * z_step, to, a * c - b * s);

@@ -113,7 +113,7 @@ kernel void scan(BYTES z, CONST_BYTES x, nest t, long n, long z_step, long x_ste
 }
 
 /* A work item for each line. */
-kernel void lone(BYTES z, CONST_BYTES x, nest t, long n, long z_step, long x_step)
+kernel void serial(BYTES z, CONST_BYTES x, nest t, long n, long z_step, long x_step)
 {
     const ulong line = get_global_id(0);
     if (line >= (ulong)t.count) return;

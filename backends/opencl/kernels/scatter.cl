@@ -1,7 +1,7 @@
 /* scatter.cl - lanes along an axis, each walked in order by one work item: two indices meet in one
  * element only within a lane. MODE_SET, MODE_ADD or MODE_MAX.
  *
- * LIMIT: a lone long lane is walked by one work item. */
+ * LIMIT: a single long lane is walked by one work item. */
 
 #if defined(MODE_SET)
 static inline void put(BYTES z, CONST_BYTES x, int dtype) { move_bits(z, x, size_of(dtype)); }

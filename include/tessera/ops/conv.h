@@ -8,8 +8,7 @@
  *   - Options are a struct in which zero means the default. Numbers that are negative,
  *     or that an op has no use for, are TSR_EINVAL.
  *   - Operands have any strides, and so channels may come last in memory. Results that
- *     are made are packed and row-major. Where a result overlaps an operand, the outcome
- *     is as if the operand had been copied first.
+ *     are allocated are contiguous. A result may overlap an operand.
  *   - An empty batch and no channels are legal: a sum over nothing is 0.
  *   - The result has the same bits for every number of threads.
  *   - Zeros beside x, and between its elements, times a weight that is infinite or NaN are NaN
@@ -31,7 +30,7 @@ TSR_BEGIN_C
 typedef enum tsr_conv_fit {
     TSR_CONV_PADDED = 0, /* with the padding given */
     TSR_CONV_VALID,      /* without any */
-    TSR_CONV_SAME,       /* with what makes the result ceil(in / stride) long; an odd zero goes behind */
+    TSR_CONV_SAME,       /* so that the result is ceil(in / stride) long; odd padding is added at the end */
     TSR_CONV_FIT_MAX_ = 0x7fffffff
 } tsr_conv_fit;
 
@@ -76,7 +75,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_conv3d(tsr_tensor **out, const tsr_tensor 
  *
  *     out = (in - 1) * stride - low - high + dilation * (k - 1) + output_padding + 1
  *
- * which brings back the shape that a convolution with the same options had.
+ * which restores the shape that a convolution with the same options had.
  *
  * TSR_EINVAL   fit is TSR_CONV_SAME; output_padding is not below the stride or the dilation
  * TSR_ESHAPE   as above; a spatial dim of x is empty, or one of the result would be negative

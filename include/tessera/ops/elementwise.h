@@ -147,7 +147,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_remainder(tsr_tensor **out, const tsr_tens
 TSR_API TSR_MUST_CHECK tsr_status tsr_pow(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y);
 /* the angle of (y, x): atan(x / y) in the right quadrant. (floating) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_atan2(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y);
-/* sqrt(x^2 + y^2) without overflow on the way. (floating) */
+/* sqrt(x^2 + y^2) without intermediate overflow. (floating) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_hypot(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y);
 /* |x| with the sign of y. (floating) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_copysign(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y);

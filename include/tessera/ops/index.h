@@ -1,4 +1,4 @@
-/* index.h - ops that pick elements by number.
+/* index.h - ops that select elements by index.
  *
  * Rules for the whole header:
  *
@@ -28,7 +28,7 @@ TSR_BEGIN_C
 TSR_API TSR_MUST_CHECK tsr_status tsr_take(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index,
                                            int axis);
 
-/* out[.., i, ..] = t[.., index[.., i, ..], ..]: as many picks along the axis as index
+/* out[.., i, ..] = t[.., index[.., i, ..], ..]: as many along the axis as index
  * is long there. t and index have one rank (TSR_ESHAPE).
  *
  * The two differ in the other dims. NumPy's rule, for tsr_take_along_axis: they

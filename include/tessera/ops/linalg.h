@@ -16,9 +16,9 @@
  *   - A matrix that has no answer (singular, not positive definite, an iteration that does
  *     not converge) is TSR_EINVAL; the message names its place in the batch. Results that
  *     were given have undefined contents then.
- *   - Results that are made are packed and row-major; those that are given may have any
- *     strides. Where one overlaps an operand, the outcome is as if the operand had been
- *     copied first. Two results of one call that overlap are TSR_EOVERLAP.
+ *   - Results that are allocated are contiguous; those that are given may have any
+ *     strides. A result may overlap an operand, but two results of one call that overlap
+ *     are TSR_EOVERLAP.
  *   - Bits depend on the LAPACK that was found, if any, but not on tsr_set_threads().
  *   - rtol is relative to the largest singular value of each matrix: what is not larger
  *     than rtol times that counts as 0. Negative means the default, max(rows, cols) times
@@ -84,7 +84,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_cross(tsr_tensor **out, const tsr_tensor *
 TSR_API TSR_MUST_CHECK tsr_status tsr_kron(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b);
 
 /* The product of n equal square matrices; the identity for 0; of the inverse for n < 0.
- * Each product on the way is rounded to the dtype. (numeric; as inv for n < 0) */
+ * Each product in between is rounded to the dtype. (numeric; as inv for n < 0) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_matrix_power(tsr_tensor **out, const tsr_tensor *a, int64_t n);
 
 /* Systems --------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_inv(tsr_tensor **out, const tsr_tensor *a)
  * TSR_EINVAL as for inv. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b);
 
-/* x with the least norm among those that bring |a @ x - b| to its least, for a of any
+/* x with the least norm among those that minimise |a @ x - b|, for a of any
  * shape (..., m, n), by its singular values. b is a vector of m or (..., m, k). */
 TSR_API TSR_MUST_CHECK tsr_status tsr_lstsq(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b,
                                             double rtol);

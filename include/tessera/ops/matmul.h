@@ -15,12 +15,11 @@
  *     dtype and the machine's vectors alone. NaN and infinities take part as numbers do.
  *     A complex product is the textbook one: an infinity in it may give NaN.
  *   - Operands and results have any strides; a transpose is a view. Results that are
- *     made are packed and row-major.
- *   - Where the result overlaps an operand, the outcome is as if the operand had been
- *     copied first.
+ *     allocated are contiguous.
+ *   - The result may overlap an operand.
  *   - Dims of size 0 are legal: a sum over nothing is 0.
  *
- * TSR_EDTYPE if a dtype is not taken, or kinds mix; TSR_ESHAPE if shapes do not fit.
+ * TSR_EDTYPE if a dtype is not taken, or integers meet floats (cast first); TSR_ESHAPE if shapes do not fit.
  */
 #ifndef TESSERA_OPS_MATMUL_H
 #define TESSERA_OPS_MATMUL_H
@@ -103,7 +102,7 @@ enum { TSR_EINSUM_OPERANDS = 32 };  /* the most that tsr_einsum takes */
  *
  * Operands are multiplied in pairs. Of more than two, the pair whose product is smallest
  * goes first (of equals, the one with fewer multiplications, then the earlier one); what
- * stands in one operand only is summed first of all. Products on the way are kept in the
+ * stands in one operand only is summed first of all. Products in between are kept in the
  * type that sums have.
  *
  * TSR_EFORMAT     the text is no such notation: the message names the column, from 1, and

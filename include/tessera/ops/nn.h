@@ -27,7 +27,7 @@ TSR_BEGIN_C
 
 /* Softmax -------------------------------------------------------------------- */
 
-/* exp(x) over the sum of exp(x) along an axis, without overflow on the way; and its
+/* exp(x) over the sum of exp(x) along an axis, without intermediate overflow; and its
  * logarithm. -inf counts as nothing. A lane that is -inf throughout, or has a NaN or
  * +inf in it, gives NaN throughout. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_softmax(tsr_tensor **out, const tsr_tensor *x, int axis);
@@ -84,7 +84,7 @@ typedef enum tsr_rope_mode {
     TSR_ROPE_MODE_MAX_ = 0x7fffffff
 } tsr_rope_mode;
 
-/* Turns each pair (a, b) of x (..., seq, heads, d) by an angle that depends on the place
+/* Rotates each pair (a, b) of x (..., seq, heads, d) by an angle that depends on the place
  * in the sequence and on the pair, positions[i] / theta^(2j / d):
  *
  *     a' = a cos - b sin        b' = b cos + a sin

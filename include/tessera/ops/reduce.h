@@ -1,4 +1,4 @@
-/* reduce.h - ops that bring axes together, and ops that run along one.
+/* reduce.h - reductions over axes, and scans along one.
  *
  * Rules for the whole header:
  *
@@ -11,7 +11,7 @@
  *     added with the error carried along, so that the error is a few units in the
  *     last place of the sum of |x|, however many elements there are.
  *   - Products are kept with an exponent of any size and rounded once: factors that
- *     would overflow or vanish on the way do no harm, and 0 times finite numbers is 0.
+ *     overflow or underflow in between do no harm, and 0 times finite numbers is 0.
  *     Sums, means, var and std of f64 come out wherever they are representable. A
  *     cumprod is in f64 at every step, as it stands.
  *   - The result has the same bits for every number of threads.
@@ -69,12 +69,12 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_all(tsr_tensor **out, const tsr_tensor *x,
 TSR_API TSR_MUST_CHECK tsr_status tsr_count_nonzero(tsr_tensor **out, const tsr_tensor *x, int naxes,
                                                     const int *axes, bool keepdims);
 
-/* The logarithm of the sum of exp(x), without overflow on the way. For f32 and shorter the
+/* The logarithm of the sum of exp(x), without intermediate overflow. For f32 and shorter the
  * exponentials may be off by 2^-34 of themselves. (floating) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_logsumexp(tsr_tensor **out, const tsr_tensor *x, int naxes,
                                                 const int *axes, bool keepdims);
 
-/* (sum of |x|^p)^(1/p), without overflow on the way; p 0 counts what is not zero,
+/* (sum of |x|^p)^(1/p), without intermediate overflow; p 0 counts what is not zero,
  * infinity is the largest |x|, -infinity the smallest. The result is real.
  * (floating/complex)
  *

@@ -3,11 +3,10 @@
  * Rules for the whole header:
  *
  *   - Elements keep their bits; any dtype is taken, and the result has it.
- *   - A result that is made is packed and row-major; one that is given may have any
- *     strides. Where it overlaps an input, the outcome is as if that input had been
- *     copied first.
+ *   - A result that is allocated is contiguous; one that is given may have any
+ *     strides, and may overlap an input.
  *   - Negative axes count from the end.
- *   - tsr_meshgrid is a view function: it copies nothing and rebinds its results.
+ *   - tsr_meshgrid is a view function: it copies nothing, and releases and replaces its results.
  *
  * TSR_EINDEX if there is no such axis; TSR_EOVERFLOW if the result would have more
  * than 2^63 - 1 elements or bytes.
