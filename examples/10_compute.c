@@ -36,7 +36,7 @@ int main(void)
     TSR_GO(tsr_sort(&sorted, kept, 1, true));
     SHOW(sorted);
 
-    /* Kinds do not mix by accident. */
+    /* Integers, bools and floats are not promoted together. */
     if (tsr_add(&gram, x, positive) != TSR_OK) printf("%s\n", tsr_last_error());
 
 done:
@@ -61,5 +61,5 @@ kept: f32(2, 3 | 3, 1)
 sorted: f32(2, 3 | 3, 1)
 [[-1. -1. -1.]
  [10.  8.  6.]]
-add: f32 and bool(2, 3 | 3, 1) do not mix (tsr_cast converts)
+add: f32 and bool(2, 3 | 3, 1) are not promoted together; tsr_cast one of them first
 */
