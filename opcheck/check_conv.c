@@ -1,4 +1,4 @@
-/* check_conv.c - windows over one to three spatial dims, and bytes that stand for numbers. */
+/* check_conv.c - windows over one to three spatial dims. */
 #include <math.h>
 #include <string.h>
 
@@ -352,77 +352,6 @@ static void check_pool(trial *t)
     }
 }
 
-/* Quantisation ------------------------------------------------------------------------------------- */
-
-static double clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
-
-/* One scale, a power of two, so that quotients are exact and the halves are halves. */
-static void check_quantise(trial *t)
-{
-    const double scale = ldexp(1, (int)random_between(t, -4, 0));
-    int64_t shape[TRIAL_RANK];
-    const int ndim = random_shape(t, shape, 0, 3, true);
-    const tsr_dtype bytes = once_in(t, 2) ? TSR_I8 : TSR_U8;
-    const bool is_i8 = bytes == TSR_I8;
-    make_input(t, X, t->check->dtype, ndim, shape, FILL_SMALL);
-    make_output(t, RESULT, bytes, ndim, shape);
-    GO_ON(t);
-    NEED(t, tsr_full(&t->tensor[W], TSR_F32, TSR_SCALAR_SHAPE, TSR_SCALAR(scale)));
-    NEED(t, tsr_quantise(&t->tensor[RESULT], t->tensor[X], t->tensor[W], NULL, TSR_ALL_AXES, bytes));
-    check_gaps(t, RESULT);
-    GO_ON(t);
-    NEED(t, tsr_dequantise(&t->tensor[BIAS], t->tensor[RESULT], t->tensor[W], NULL, TSR_ALL_AXES, TSR_F64));
-    const int64_t count = count_of(ndim, shape);
-    for (int64_t k = first_sample(t, count, 2); k >= 0; k = next_sample(t, k, count, 2)) {
-        const double steps = rint(value_at(t->tensor[X], k).re / scale);
-        const double byte = clamp(steps, is_i8 ? -128 : 0, is_i8 ? 127 : 255);
-        check_near(t, RESULT, k, integer_value(TSR_I64, (uint64_t)(int64_t)byte), 0);
-        check_near(t, BIAS, k, real_value(byte * scale), 0);
-    }
-}
-
-/* The scale and zero point of all of x. */
-static void right_range(const tsr_tensor *x, bool is_i8, bool symmetric, double *scale, double *zero)
-{
-    double low = 0, high = 0;
-    for (int64_t k = 0; k < tsr_numel(x); k++) {
-        low = fmin(low, value_at(x, k).re);
-        high = fmax(high, value_at(x, k).re);
-    }
-    *scale = symmetric ? fmax(-low, high) / 127 : high / 255 - low / 255;
-    if (*scale == 0) *scale = 1;
-    *zero = symmetric ? (is_i8 ? 0 : 128) : rint((is_i8 ? -128 : 0) - low / *scale);
-}
-
-/* Checks the range, and the bytes if they are asked for; where a quotient is as good as a half, either will
- * do. */
-static void check_range(trial *t)
-{
-    const bool is_i8 = once_in(t, 2), symmetric = once_in(t, 2),
-               all = t->check->op == TSR_OP_QUANTISE_DYNAMIC;
-    const tsr_dtype bytes = is_i8 ? TSR_I8 : TSR_U8;
-    int64_t shape[TRIAL_RANK];
-    double scale, zero;
-    const int ndim = random_shape(t, shape, 0, 3, false);
-    tsr_tensor **s = &t->tensor[W], **z = &t->tensor[BIAS];
-    make_input(t, X, t->check->dtype, ndim, shape, FILL_SMALL);
-    make_output(t, RESULT, bytes, ndim, shape);
-    GO_ON(t);
-    if (all)
-        NEED(t, tsr_quantise_dynamic(&t->tensor[RESULT], s, z, t->tensor[X], TSR_ALL_AXES, bytes, symmetric));
-    else     NEED(t, tsr_quantisation_range(s, z, t->tensor[X], TSR_ALL_AXES, bytes, symmetric));
-    check_gaps(t, RESULT);
-    right_range(t->tensor[X], is_i8, symmetric, &scale, &zero);
-    check_near(t, W, 0, real_value(scale), 4 * epsilon_of(t->check->dtype) * scale);
-    MUST(t, fabs(value_at(*z, 0).re - zero) <= 1, "the zero point is %g, not %g", value_at(*z, 0).re, zero);
-    for (int64_t k = 0; all && k < count_of(ndim, shape) && !t->failed; k++) {
-        const double steps = value_at(t->tensor[X], k).re / value_at(*s, 0).re;
-        const double byte = clamp(steps + value_at(*z, 0).re, is_i8 ? -128 : 0, is_i8 ? 127 : 255);
-        MUST(t, fabs(value_at(t->tensor[RESULT], k).re - byte) <= 0.5 + 1e-4,
-             "byte %lld is %g, and %g was meant", (long long)k, value_at(t->tensor[RESULT], k).re, byte);
-    }
-}
-
 static bool is_real(tsr_dtype dtype) { return is_integer(dtype) || is_float(dtype); }
 
 static void list_channels_last(check_list *list, tsr_dtype dtype)
@@ -472,20 +401,5 @@ void list_conv(check_list *list)
         add_check(list, (check){ .family = "pool", .op = TSR_OP_AVG_POOL, .run = check_pool, .dtype = dtype,
                                  .more = 8 },
                   "avg_pool");
-        add_check(list,
-                  (check){ .family = "quant", .op = TSR_OP_QUANTISE, .run = check_quantise, .dtype = dtype },
-                  "quantise");
-        add_check(
-            list,
-            (check){ .family = "quant", .op = TSR_OP_DEQUANTISE, .run = check_quantise, .dtype = dtype },
-            "dequantise");
-        add_check(
-            list,
-            (check){ .family = "quant", .op = TSR_OP_QUANTISATION_RANGE, .run = check_range, .dtype = dtype },
-            "quantisation_range");
-        add_check(
-            list,
-            (check){ .family = "quant", .op = TSR_OP_QUANTISE_DYNAMIC, .run = check_range, .dtype = dtype },
-            "quantise_dynamic");
     }
 }

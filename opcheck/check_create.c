@@ -14,15 +14,17 @@ static void check_number(trial *t, int64_t k, int64_t number)
     check_bits(t, RESULT, k, wanted);
 }
 
-/* Zeros, ones and a number, in a shape or in that of another tensor; or data. */
+/* Zeros, ones and a number, in a shape, made or given, or in that of another tensor. */
 static void check_full(trial *t)
 {
     int64_t shape[RANK];
     const int ndim = random_shape(t, shape, 0, RANK, true), which = (int)random_below(t, 6);
-    const int64_t number = which % 3 == 2 ? random_between(t, 2, 9) : which % 3;
+    const int64_t number = which % 3 == 2 ? (int64_t)random_bits(t) : which % 3;
+    const bool given = which < 3 && once_in(t, 2);
     const tsr_dtype dtype = t->check->dtype;
     tsr_tensor **out = &t->tensor[RESULT];
     make_input(t, LIKE, dtype, ndim, shape, FILL_SMALL);
+    if (given) make_output(t, RESULT, dtype, ndim, shape);
     GO_ON(t);
     switch (which) {
     case 0: NEED(t, tsr_zeros(out, dtype, ndim, shape)); break;
@@ -32,6 +34,7 @@ static void check_full(trial *t)
     case 4: NEED(t, tsr_ones_like(out, t->tensor[LIKE])); break;
     default: NEED(t, tsr_full_like(out, t->tensor[LIKE], TSR_SCALAR(number)));
     }
+    if (given) check_gaps(t, RESULT);
     check_shape(t, RESULT, dtype, ndim, shape);
     const int64_t count = count_of(ndim, shape);
     for (int64_t k = first_sample(t, count, 2); k >= 0; k = next_sample(t, k, count, 2))
@@ -42,7 +45,9 @@ static void check_eye(trial *t)
 {
     const int64_t rows = random_size(t, 0, 9, most_elements(t)),
                   cols = random_size(t, 0, 9, most_elements(t) / (rows + 1)),
-                  k = random_between(t, -rows - 1, cols + 1), shape[] = { rows, cols };
+                  outside = once_in(t, 2) ? INT64_MIN : INT64_MAX,
+                  k = once_in(t, 20) ? outside : random_between(t, -rows - 1, cols + 1),
+                  shape[] = { rows, cols };
     const bool given = once_in(t, 2);
     if (given) make_output(t, RESULT, t->check->dtype, 2, shape);
     GO_ON(t);

@@ -15,7 +15,10 @@ static void check_copy(trial *t)
     make_input(t, SOURCE, t->check->dtype, ndim, shape, FILL_SPECIAL);
     GO_ON(t);
     if (once_in(t, 3)) {
+        tsr_desc like;
         NEED(t, tsr_cast(&t->tensor[RESULT], t->tensor[SOURCE], t->check->other));
+        NEED(t, tsr_desc_packed_like(&like, &t->tensor[SOURCE]->desc, t->check->other));
+        MUST(t, tsr_desc_same(&t->tensor[RESULT]->desc, &like), "the result is not packed in the order of x");
     } else {
         make_output(t, RESULT, t->check->other, ndim, shape);
         GO_ON(t);
@@ -30,17 +33,24 @@ static void check_fill(trial *t)
 {
     int64_t shape[TRIAL_RANK];
     const int ndim = random_shape(t, shape, 0, TRIAL_RANK, true);
-    const int64_t x = random_between(t, 0, 9);
-    unsigned char wanted[16];
+    static const tsr_dtype scalars[] = { TSR_BOOL, TSR_I64, TSR_U64, TSR_F64, TSR_C128 };
+    const tsr_dtype from = scalars[random_below(t, 5)];
+    unsigned char wanted[16] = { 0 };
+    char text[64];
+    tsr_scalar x;
+    make_input(t, OTHER, from, 0, NULL, FILL_SPECIAL);
     make_output(t, RESULT, t->check->dtype, ndim, shape);
     GO_ON(t);
-    NEED(t, tsr_fill(t->tensor[RESULT], TSR_SCALAR(x)));
+    const bool zero = once_in(t, 6);
+    NEED(t, tsr_item(&x, t->tensor[OTHER]));
+    if (zero) NEED(t, tsr_zero(t->tensor[RESULT]));
+    else      NEED(t, tsr_fill(t->tensor[RESULT], x));
     check_gaps(t, RESULT);
     GO_ON(t);
-    convert(t->check->dtype, wanted, TSR_I64, &x);
+    if (!zero) convert(t->check->dtype, wanted, from, element(t->tensor[OTHER], 0));
     for (int64_t k = 0; k < tsr_numel(t->tensor[RESULT]); k++)
-        MUST(t, same_bits(t->check->dtype, element(t->tensor[RESULT], k), wanted), "element %lld is not %lld",
-             (long long)k, (long long)x);
+        MUST(t, same_bits(t->check->dtype, element(t->tensor[RESULT], k), wanted), "element %lld is not %s",
+             (long long)k, value_text(text, t->check->dtype, wanted));
 }
 
 /* A tensor whose halves overlap is copied onto itself as if through a copy. */
@@ -89,7 +99,7 @@ void list_movement(check_list *list)
         const tsr_dtype dtype = (tsr_dtype)a;
         for (int b = 1; b < TSR_DTYPE_COUNT; b++)
             add_check(list, (check){ .family = family, .op = TSR_OP_COPY, .run = check_copy, .dtype = dtype,
-                                     .other = (tsr_dtype)b }, "copy");
+                                     .other = (tsr_dtype)b, .more = a == b ? 8 : 1 }, "copy");
         add_check(list, (check){ .family = family, .op = TSR_OP_FILL, .run = check_fill, .dtype = dtype },
                   "fill");
         add_check(list, (check){ .family = family, .op = TSR_OP_COPY, .run = check_overlap, .dtype = dtype },

@@ -20,8 +20,8 @@ typedef struct channels {
 static channels draw_channels(trial *t, bool may_be_empty)
 {
     channels c = { .axis = TSR_ALL_AXES, .count = 1, .bytes = once_in(t, 2) ? TSR_I8 : TSR_U8 };
-    c.ndim = random_shape(t, c.shape, 1, RANK, may_be_empty);
-    if (once_in(t, 4)) return c;
+    c.ndim = random_shape(t, c.shape, 0, RANK, may_be_empty);
+    if (c.ndim == 0 || once_in(t, 4)) return c;
     c.axis = (int)random_below(t, c.ndim);
     c.count = c.shape[c.axis];
     return c;
@@ -240,17 +240,22 @@ static bool is_product(tsr_dtype dtype) { return is_float(dtype) && size_of(dtyp
 void list_quant(check_list *list)
 {
     static const char all[] = "all";
-    const check c = { .family = "quant", .every = 2 };
+    const check c = { .family = "quant" };
     check q = c, d = c, r = c, y = c, m = c;
     q.run = check_quantise;
     d.run = check_dequantise;
     r.run = y.run = check_range;
     y.about = all;
     m.run = check_matmul_quantised;
+    m.every = 2;
     m.more = 4;
-    add_checks(list, q, "quantise channels", is_float);
-    add_checks(list, d, "dequantise channels", is_float);
-    add_checks(list, r, "quantisation_range of channels", is_float);
-    add_checks(list, y, "quantise_dynamic channels", is_float);
+    q.op = TSR_OP_QUANTISE;
+    add_checks(list, q, "quantise", is_float);
+    d.op = TSR_OP_DEQUANTISE;
+    add_checks(list, d, "dequantise", is_float);
+    r.op = TSR_OP_QUANTISATION_RANGE;
+    add_checks(list, r, "quantisation_range", is_float);
+    y.op = TSR_OP_QUANTISE_DYNAMIC;
+    add_checks(list, y, "quantise_dynamic", is_float);
     add_checks(list, m, "matmul_quantised", is_product);
 }

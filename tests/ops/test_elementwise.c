@@ -12,6 +12,8 @@
 #include "opcheck/reference.h"
 #include "property/reference.h"
 
+static _Alignas(64) unsigned char memory[REF_BYTES], before[REF_BYTES];
+
 /* The ops ------------------------------------------------------------------------------- */
 
 static tsr_status call(tsr_tensor **out, tsr_op_kind op, const tsr_tensor *const *in, const double *params)
@@ -78,8 +80,6 @@ enum { REGION = REF_BYTES / 4, MARGIN = 64, OUT = 3 };
 typedef enum way { MADE, DESCRIBED, PLACED_NONE, GIVEN, IN_PLACE, OVERLAPPING, WAYS } way;
 static const char *const way_names[] = { "made",  "described", "a placed none",
                                          "given", "in place",  "overlapping" };
-
-static _Alignas(64) unsigned char memory[REF_BYTES], before[REF_BYTES];
 
 /* What a case is about; the rest of it is random. */
 typedef struct plan {
@@ -824,46 +824,6 @@ static void runs_in_place(const rule *r)
 TEST(test_every_op_in_place_allocates_nothing) { each_op(runs_in_place); }
 
 /* Many elements ---------------------------------------------------------------------------------- */
-
-/* Work split over threads gives what work on slices gives, in any order of memory. */
-static void splits(const rule *r)
-{
-    enum { LONG = 700, WIDE = 300 };
-    tsr_tensor *x = NULL, *turned = NULL, *flag = NULL, *turned_flag = NULL, *whole = NULL, *row = NULL,
-               *part = NULL;
-    const tsr_dtype d = some_dtype(r);
-    bool same = false;
-    EXPECT_OK(tsr_empty(&x, d, TSR_SHAPE(WIDE, LONG)));
-    EXPECT_OK(tsr_ones(&flag, TSR_BOOL, TSR_SHAPE(WIDE, LONG)));
-    if (ref_is_float(d)) EXPECT_OK(tsr_uniform(&x, d, TSR_SHAPE(WIDE, LONG), 0.1, 0.9, 5));
-    else EXPECT_OK(tsr_fill(x, TSR_SCALAR(3)));
-    EXPECT_OK(tsr_transpose(&turned, x, 0, 1));
-    EXPECT_OK(tsr_transpose(&turned_flag, flag, 0, 1));
-    const tsr_tensor *in[3] = { is_grouped(r, 0) ? turned : turned_flag, turned, turned };
-    EXPECT_OK(call(&whole, r->op, in, no_params));
-    for (int64_t i = 0; i < LONG && whole; i += 233) {
-        tsr_tensor *slice = NULL, *flags = NULL;
-        EXPECT_OK(tsr_select(&slice, turned, 0, i));
-        EXPECT_OK(tsr_select(&flags, turned_flag, 0, i));
-        EXPECT_OK(tsr_select(&row, whole, 0, i));
-        const tsr_tensor *few[3] = { is_grouped(r, 0) ? slice : flags, slice, slice };
-        EXPECT_OK(call(&part, r->op, few, no_params));
-        EXPECT_OK(tsr_allclose(&same, row, part,
-                               &(tsr_close_opts){ .rtol = -1, .atol = -1, .equal_nan = true }, NULL));
-        EXPECT_MSG(same, "%s, row %lld", tsr_op_get_info(r->op)->name, (long long)i);
-        tsr_release(&slice);
-        tsr_release(&flags);
-        tsr_release(&part);
-        tsr_release(&row);
-    }
-    tsr_release(&x);
-    tsr_release(&turned);
-    tsr_release(&flag);
-    tsr_release(&turned_flag);
-    tsr_release(&whole);
-}
-
-TEST(test_every_op_of_many_elements_is_as_of_few) { each_op(splits); }
 
 /* A power that all elements have may be taken another way than one that each has of its own. */
 static void check_power(tsr_dtype dtype, int power)

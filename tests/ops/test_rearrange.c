@@ -1,4 +1,4 @@
-/* test_rearrange.c - copies between layouts, at sizes where the vector kernels change their way:
+/* test_rearrange.c - copies between layouts, at sizes where other vector kernels begin:
  * around blocks, parts and buffers, whole and with rests, aligned and not. Every element is compared
  * with the one that the index arithmetic names. */
 #include "test.h"
@@ -56,7 +56,7 @@ static void copy_and_compare(const tsr_tensor *view, int64_t skew)
     tsr_release(&room);
 }
 
-static void turn(tsr_dtype dtype, int64_t rows, int64_t cols, int64_t skew)
+static void transpose(tsr_dtype dtype, int64_t rows, int64_t cols, int64_t skew)
 {
     tsr_tensor *x = NULL, *y = NULL;
     EXPECT_OK(tsr_empty(&x, dtype, TSR_SHAPE(rows, cols)));
@@ -71,7 +71,7 @@ static void turn(tsr_dtype dtype, int64_t rows, int64_t cols, int64_t skew)
     tsr_release(&x);
 }
 
-TEST(test_turning_matrices_around_the_blocks)
+TEST(test_transposing_matrices_around_the_blocks)
 {
     static const int64_t sizes[] = {
         1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 80, 127, 129, 144, 200
@@ -79,45 +79,45 @@ TEST(test_turning_matrices_around_the_blocks)
     enum { N = sizeof sizes / sizeof sizes[0] };
     for (int d = 0; d < DTYPES; d++)
         for (int i = 0; i < N; i++)
-            for (int j = 0; j < N; j++) turn(dtypes[d], sizes[i], sizes[j], (i + j) % 3);
+            for (int j = 0; j < N; j++) transpose(dtypes[d], sizes[i], sizes[j], (i + j) % 3);
 }
 
-TEST(test_turning_matrices_around_the_parts)
+TEST(test_transposing_matrices_around_the_parts)
 {
     static const int64_t sizes[][2] = { { 511, 70 }, { 512, 513 }, { 530, 575 },
                                         { 576, 64 }, { 577, 129 }, { 1030, 300 } };
     for (int d = 0; d < DTYPES; d++)
         for (int i = 0; i < 6; i++) {
-            turn(dtypes[d], sizes[i][0], sizes[i][1], 0);
-            turn(dtypes[d], sizes[i][1], sizes[i][0], 1);
+            transpose(dtypes[d], sizes[i][0], sizes[i][1], 0);
+            transpose(dtypes[d], sizes[i][1], sizes[i][0], 1);
         }
 }
 
-TEST(test_turning_matrices_beyond_the_caches)
+TEST(test_transposing_matrices_beyond_the_caches)
 {
-    turn(TSR_F32, 2048, 1024, 0);
-    turn(TSR_F32, 2001, 1003, 1);
-    turn(TSR_U8, 3333, 2999, 5);
-    turn(TSR_BF16, 2500, 1601, 0);
-    turn(TSR_F64, 1040, 1100, 0);
-    turn(TSR_C128, 700, 800, 1);
+    transpose(TSR_F32, 2048, 1024, 0);
+    transpose(TSR_F32, 2001, 1003, 1);
+    transpose(TSR_U8, 3333, 2999, 5);
+    transpose(TSR_BF16, 2500, 1601, 0);
+    transpose(TSR_F64, 1040, 1100, 0);
+    transpose(TSR_C128, 700, 800, 1);
 }
 
 /* Results that are written in whole lines although their rows begin anywhere in one. */
-TEST(test_turning_matrices_whose_rows_share_lines)
+TEST(test_transposing_matrices_whose_rows_share_lines)
 {
-    turn(TSR_U8, 3336, 2063, 4);
-    turn(TSR_U8, 3332, 2100, 3);
-    turn(TSR_F16, 2022, 1559, 2);
-    turn(TSR_F32, 2061, 1029, 0);
-    turn(TSR_F32, 1616, 1040, 3);
-    turn(TSR_F64, 1023, 1037, 1);
-    turn(TSR_C128, 641, 700, 0);
-    turn(TSR_F32, 100000, 17, 1);  /* few rows, or few columns */
-    turn(TSR_F32, 17, 100000, 0);
-    turn(TSR_F32, 50000, 64, 0);
-    turn(TSR_F64, 11, 100001, 1);
-    turn(TSR_F64, 100001, 11, 0);
+    transpose(TSR_U8, 3336, 2063, 4);
+    transpose(TSR_U8, 3332, 2100, 3);
+    transpose(TSR_F16, 2022, 1559, 2);
+    transpose(TSR_F32, 2061, 1029, 0);
+    transpose(TSR_F32, 1616, 1040, 3);
+    transpose(TSR_F64, 1023, 1037, 1);
+    transpose(TSR_C128, 641, 700, 0);
+    transpose(TSR_F32, 100000, 17, 1);  /* few rows, or few columns */
+    transpose(TSR_F32, 17, 100000, 0);
+    transpose(TSR_F32, 50000, 64, 0);
+    transpose(TSR_F64, 11, 100001, 1);
+    transpose(TSR_F64, 100001, 11, 0);
 }
 
 /* Every permutation of the axes, whole and with steps. */

@@ -216,3 +216,31 @@ TEST(test_described_and_placed_results_are_filled)
     tsr_release(&y);
     tsr_release(&t);
 }
+
+/* Parts and results that are windows of one block: as if the parts were copied first. */
+TEST(test_a_joined_result_may_overlap_its_parts)
+{
+    for (int64_t i = 0; i < 60; i++) {
+        const bool stacked = i % 2;
+        const int axis = (int)(i / 2 % 2);
+        const int64_t cols = axis && !stacked ? 12 : 6;
+        tsr_tensor *block = NULL, *part[3] = { NULL }, *copy[3] = { NULL }, *z = NULL, *want = NULL;
+        bool same = false;
+        EXPECT_OK(tsr_integers(&block, TSR_I16, TSR_SHAPE(400), 0, 30000, (uint64_t)i));
+        for (int k = 0; k < 3; k++) {
+            EXPECT_OK(tsr_as_strided(&part[k], block, TSR_SHAPE(4, 4), (const int64_t[]){ 9, k == 1 ? -2 : 2 },
+                                     (i * 7 + k * 11) % 150 + 20));
+            EXPECT_OK(tsr_clone(&copy[k], part[k]));
+        }
+        const int64_t flat[] = { axis ? 4 : 12, axis ? 12 : 4 }, deep[] = { axis ? 4 : 3, axis ? 3 : 4, 4 };
+        const int64_t strides[] = { stacked ? 40 : cols + 13, stacked ? 9 : 1, 1 };
+        EXPECT_OK(tsr_as_strided(&z, block, stacked ? 3 : 2, stacked ? deep : flat, strides, i % 9));
+        const tsr_tensor *const in[] = { part[0], part[1], part[2] }, *const own[] = { copy[0], copy[1], copy[2] };
+        EXPECT_OK(stacked ? tsr_stack(&want, 3, own, axis) : tsr_concat(&want, 3, own, axis));
+        EXPECT_OK(stacked ? tsr_stack(&z, 3, in, axis) : tsr_concat(&z, 3, in, axis));
+        EXPECT_OK(tsr_equal(&same, z, want));
+        EXPECT_MSG(same, "case %d", (int)i);
+        tsr_tensor *all[] = { block, part[0], part[1], part[2], copy[0], copy[1], copy[2], z, want };
+        for (int k = 0; k < 9; k++) tsr_release(&all[k]);
+    }
+}

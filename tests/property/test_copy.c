@@ -89,20 +89,6 @@ static bool memory_is_as_before(ref_case *c)
     return true;
 }
 
-/* A tensor with memory of its own holds the wanted elements. */
-static bool result_is(ref_case *c, const tsr_tensor *t, const ref_view *src, tsr_dtype dtype)
-{
-    static ref_view v;
-    int64_t lo;
-    MUST_TRUE(tsr_check(t) == TSR_OK && t->dtype == dtype && t->ndim == src->ndim && !tsr_is_view(t));
-    for (int i = 0; i < t->ndim; i++) MUST_TRUE(t->shape[i] == src->shape[i]);
-    MUST_TRUE(tsr_desc_is_dense(&t->desc));
-    (void)tsr_desc_span(&t->desc, &lo, NULL);
-    ref_of_desc(&v, &t->desc, -lo);
-    return elements_are(c, (const unsigned char *)t->data + lo, &v, src->dtype, src) &&
-           memory_is_as_before(c);
-}
-
 /* Copy --------------------------------------------------------------------------- */
 
 typedef struct pair {
@@ -130,18 +116,6 @@ static bool make_pair(ref_case *c, bool overlap)
     memcpy(before, memory, sizeof memory);
     want_converted(&p.src, p.to);
     return true;
-}
-
-static void copy_case(ref_case *c)
-{
-    if (!make_pair(c, false)) return;
-    MUST(tsr_copy(c->t[0], c->t[1]) == TSR_OK);
-    (void)memory_is(c, &p.dst, p.from, &p.src);
-}
-
-TEST(test_copy_converts_every_dtype_to_every_other_through_any_strides)
-{
-    ref_cases(40000, copy_case);
 }
 
 static void overlap_case(ref_case *c)
@@ -180,104 +154,6 @@ static void in_place_case(ref_case *c)
 }
 
 TEST(test_copy_converts_in_place) { ref_cases(20000, in_place_case); }
-
-/* Cast and rearrange ----------------------------------------------------------------- */
-
-/* In the source's order of dims: where two strides differ, theirs differ the same way. */
-static bool keeps_order(const tsr_desc *like, const tsr_desc *d)
-{
-    for (int a = 0; a < d->ndim; a++)
-        for (int b = 0; b < d->ndim; b++) {
-            if (d->shape[a] <= 1 || d->shape[b] <= 1 || !d->stride[a] || !d->stride[b]) continue;
-            if (llabs(d->stride[a]) > llabs(d->stride[b]) && like->stride[a] < like->stride[b]) return false;
-        }
-    return true;
-}
-
-static void cast_case(ref_case *c)
-{
-    if (!make_pair(c, ref_once_in(c, 2))) return;
-    if (ref_once_in(c, 2)) {
-        MUST(tsr_cast(&c->t[0], c->t[1], p.to) == TSR_OK && c->t[0]->dtype == p.to);
-        (void)memory_is(c, &p.dst, p.from, &p.src);
-        return;
-    }
-    MUST(tsr_cast(&c->t[2], c->t[1], p.to) == TSR_OK);
-    if (!result_is(c, c->t[2], &p.src, p.to)) return;
-    MUST(p.src.n == 0 || keeps_order(&c->t[2]->desc, &c->t[1]->desc));
-}
-
-TEST(test_cast_converts_into_a_new_tensor_or_a_given_one) { ref_cases(20000, cast_case); }
-
-static void rearrange_case(ref_case *c)
-{
-    const bool given = ref_once_in(c, 2), overlap = ref_once_in(c, 2);
-    p.from = p.to = (tsr_dtype)(1 + c->number % 18);
-    p.ndim = ref_random_shape(c, p.shape, REF_RANK, REF_SOURCE);
-    ref_random_bytes(c, memory, sizeof memory);
-    if (!make_tensor(c, 1, &p.src, p.from, p.ndim, p.shape, false, 32, REF_BYTES / 2 - 128)) return;
-    const int64_t at = overlap ? ref_below(c, 64) : REF_BYTES / 2 + 32;
-    if (!make_tensor(c, 0, &p.dst, p.to, p.ndim, p.shape, true, at, REF_BYTES / 2 - 128)) return;
-    memcpy(before, memory, sizeof memory);
-    want_converted(&p.src, p.to);
-    MUST(tsr_rearrange(given ? &c->t[0] : &c->t[2], c->t[1]) == TSR_OK);
-    if (given) {
-        (void)memory_is(c, &p.dst, p.from, &p.src);
-    } else if (result_is(c, c->t[2], &p.src, p.to)) {
-        MUST(tsr_is_contiguous(c->t[2]));
-    }
-}
-
-TEST(test_rearrange_keeps_the_bits_of_every_element) { ref_cases(20000, rearrange_case); }
-
-/* Fill --------------------------------------------------------------------------- */
-
-static tsr_scalar random_scalar(ref_case *c, unsigned char *element)
-{
-    static const tsr_dtype dtypes[] = { TSR_BOOL, TSR_I64, TSR_U64, TSR_F64, TSR_C128 };
-    tsr_scalar s = tsr_scalar_i64(0);
-    s.dtype = dtypes[ref_below(c, 5)];
-    memset(element, 0, 16);
-    ref_random_element(c, s.dtype, element);
-    if (ref_once_in(c, 5)) memset(element, 0, 16);  /* all bytes alike take another road */
-    if (s.dtype == TSR_C128)     memcpy(&s.as.c, element, 16);
-    else if (s.dtype == TSR_F64) memcpy(&s.as.c.re, element, 8);
-    else                         s.as.u = ref_load_bits(element, ref_size(s.dtype));
-    return s;
-}
-
-/* As a scalar becomes an element: a NaN may become quiet. */
-static bool fills_as(tsr_dtype dtype, const void *got, const void *want)
-{
-    const tsr_dtype part = ref_part(dtype);
-    const size_t size = (size_t)ref_size(part);
-    return ref_part_is(part, got, want, true) &&
-           (!ref_is_complex(dtype) ||
-            ref_part_is(part, (const char *)got + size, (const char *)want + size, true));
-}
-
-static void fill_case(ref_case *c)
-{
-    unsigned char element[16], want[16];
-    const bool zero = ref_once_in(c, 6);
-    tsr_scalar value = random_scalar(c, element);
-    const tsr_dtype dtype = (tsr_dtype)(1 + c->number % 18);
-    p.ndim = ref_random_shape(c, p.shape, REF_RANK, REF_SOURCE);
-    ref_random_bytes(c, memory, sizeof memory);
-    if (!make_tensor(c, 0, &p.dst, dtype, p.ndim, p.shape, true, 64, REF_BYTES - 256)) return;
-    memcpy(before, memory, sizeof memory);
-    if (zero) memset(want, 0, sizeof want);
-    else      ref_convert(dtype, want, value.dtype, element);
-    say_element(c, tsr_dtype_name(value.dtype), value.dtype, element);
-    MUST((zero ? tsr_zero(c->t[0]) : tsr_fill(c->t[0], value)) == TSR_OK);
-    for (int64_t k = 0; k < p.dst.n; k++) {
-        MUST(fills_as(dtype, memory + p.dst.at[k], want));
-        memcpy(before + p.dst.at[k], memory + p.dst.at[k], (size_t)ref_size(dtype));
-    }
-    (void)memory_is_as_before(c);
-}
-
-TEST(test_fill_writes_every_element_and_nothing_else) { ref_cases(20000, fill_case); }
 
 /* Load and store ------------------------------------------------------------------- */
 
@@ -380,22 +256,6 @@ TEST(test_a_destination_that_repeats_elements_or_is_read_only_is_refused)
     ref_cases(20000, refusal_case);
 }
 
-static void shape_case(ref_case *c)
-{
-    int64_t other[TSR_MAX_NDIM];
-    p.ndim = ref_random_shape(c, p.shape, REF_RANK, 60);
-    const int ndim = ref_random_shape(c, other, REF_RANK, 60);
-    bool same = ndim == p.ndim;
-    for (int i = 0; i < ndim && same; i++) same = other[i] == p.shape[i];
-    if (!make_tensor(c, 1, &p.src, TSR_F32, p.ndim, p.shape, false, 64, REF_BYTES / 2 - 256)) return;
-    if (!make_tensor(c, 0, &p.dst, TSR_F32, ndim, other, true, REF_BYTES / 2, REF_BYTES / 2 - 256)) return;
-    memcpy(before, memory, sizeof memory);
-    MUST(tsr_copy(c->t[0], c->t[1]) == (same ? TSR_OK : TSR_ESHAPE));
-    if (!same) MUST(tsr_rearrange(&c->t[0], c->t[1]) == TSR_ESHAPE && memory_is_as_before(c));
-}
-
-TEST(test_copy_between_different_shapes_is_refused) { ref_cases(5000, shape_case); }
-
 /* All short values ------------------------------------------------------------------ */
 
 /* Every pattern of every dtype of at most two bytes, to every dtype. */
@@ -425,44 +285,3 @@ TEST(test_every_value_of_the_short_dtypes_converts_as_by_hand)
 {
     ref_cases(18 * 18, every_value_case);
 }
-
-/* Large tensors --------------------------------------------------------------------- */
-
-/* Big enough for several threads and for blocks, in all element sizes and memory orders. */
-static void large_case(ref_case *c)
-{
-    static const tsr_dtype dtypes[] = { TSR_U8, TSR_U16, TSR_I32, TSR_I64, TSR_C128 };
-    const tsr_dtype from = dtypes[c->number % 5], to = ref_once_in(c, 2) ? from : dtypes[ref_below(c, 5)];
-    const int64_t shape[] = { ref_between(c, 3, 40), ref_between(c, 150, 260), ref_between(c, 60, 140) };
-    tsr_desc d[2];
-    for (int i = 0; i < 2; i++) {
-        int64_t stride[3];
-        ref_packed_strides(c, 3, shape, stride, true, true);
-        MUST(tsr_desc_init(&d[i], i ? from : to, 3, shape, stride) == TSR_OK);
-        MUST(tsr_declare(&c->t[i], &d[i], TSR_CPU, TSR_MEMORY_HOST) == TSR_OK &&
-             tsr_alloc(c->t[i]) == TSR_OK);
-        ref_say_desc(c, &d[i]);
-    }
-    int64_t index[3] = { 0 }, n = ref_count(3, shape);
-    const int64_t size_from = ref_size(from), size_to = ref_size(to);
-    unsigned char *src = c->t[1]->data, *dst = c->t[0]->data, element[16] = { 0 }, want[16];
-    for (int64_t k = 0; k < n; k++, ref_next(index, 3, shape)) {
-        const int64_t at = index[0] * d[1].stride[0] + index[1] * d[1].stride[1] + index[2] * d[1].stride[2];
-        const int32_t value = (int32_t)(k * 2654435761u >> 8);
-        memset(element, 0, sizeof element);
-        ref_convert(from, element, TSR_I32, &value);
-        memcpy(src + at * size_from, element, (size_t)size_from);
-    }
-    MUST(tsr_fill(c->t[0], TSR_SCALAR(77)) == TSR_OK && tsr_copy(c->t[0], c->t[1]) == TSR_OK);
-    for (int64_t k = 0; k < n; k++, ref_next(index, 3, shape)) {
-        int64_t at = 0, from_at = 0;
-        for (int i = 0; i < 3; i++) {
-            at += index[i] * d[0].stride[i];
-            from_at += index[i] * d[1].stride[i];
-        }
-        ref_convert(to, want, from, src + from_at * size_from);
-        MUST(!memcmp(dst + at * size_to, want, (size_t)size_to));
-    }
-}
-
-TEST(test_large_copies_are_right_in_blocks_and_threads) { ref_cases(20, large_case); }

@@ -60,46 +60,6 @@ static void want_all(const ref_view *v, tsr_dtype from, const void *element)
 
 /* Full --------------------------------------------------------------------------- */
 
-static void full_case(ref_case *c)
-{
-    static ref_view v;
-    int64_t shape[TSR_MAX_NDIM];
-    const int ndim = ref_random_shape(c, shape, REF_RANK, REF_SOURCE);
-    const tsr_dtype dtype = (tsr_dtype)(1 + c->number % 18);
-    const bool given = maybe_given(c, &v, dtype, ndim, shape);
-    MUST_GO_ON(c);
-    const int64_t values[] = { 0, 1, (int64_t)test_next(&c->random) };
-    const int which = (int)ref_below(c, 3);
-    want_all(&v, TSR_I64, &values[which]);
-    ref_say(c, "    %s of %s\n", which == 0 ? "zeros" : which == 1 ? "ones" : "full", tsr_dtype_name(dtype));
-    MUST((which == 0   ? tsr_zeros(&c->t[0], dtype, ndim, shape)
-          : which == 1 ? tsr_ones(&c->t[0], dtype, ndim, shape)
-                       : tsr_full(&c->t[0], dtype, ndim, shape, TSR_SCALAR(values[2]))) == TSR_OK);
-    (void)result_is(c, &v, given, TSR_I64);
-}
-
-TEST(test_full_zeros_and_ones_fill_what_they_make_or_are_given) { ref_cases(20000, full_case); }
-
-static void eye_case(ref_case *c)
-{
-    static ref_view v;
-    const int64_t shape[] = { ref_below(c, 12), ref_below(c, 12) };
-    const tsr_dtype dtype = (tsr_dtype)(1 + c->number % 18);
-    int64_t k = ref_between(c, -14, 14);
-    if (ref_once_in(c, 30)) k = ref_once_in(c, 2) ? INT64_MIN : INT64_MAX;
-    const bool given = maybe_given(c, &v, dtype, 2, shape);
-    MUST_GO_ON(c);
-    for (REF_EACH(&v, index, at)) {
-        const int64_t one = index[1] - index[0] == k;
-        ref_convert(dtype, wanted[at], TSR_I64, &one);
-    }
-    ref_say(c, "    eye %lld x %lld, %lld\n", (long long)shape[0], (long long)shape[1], (long long)k);
-    MUST(tsr_eye(&c->t[0], dtype, shape[0], shape[1], k) == TSR_OK);
-    (void)result_is(c, &v, given, TSR_I64);
-}
-
-TEST(test_eye_has_ones_on_one_diagonal) { ref_cases(20000, eye_case); }
-
 static void from_data_case(ref_case *c)
 {
     static ref_view v;
