@@ -51,9 +51,7 @@ static void make_square(void)
     EXPECT_OK(tsr_transpose(&square_turned, square, 0, 1));
     EXPECT_OK(tsr_cast(&wide_square, square, TSR_F64));
     EXPECT_OK(tsr_cast(&complex_square, square, TSR_C64));
-    tsr_release(&a);
-    tsr_release(&b);
-    tsr_release(&unit);
+    tsr_release_all(&a, &b, &unit);
 }
 
 static void make_matrices(void)

@@ -185,9 +185,7 @@ static void test_operands_on_two_devices_are_refused(void)
     EXPECT_OK(tsr_empty(&places, TSR_I64, TSR_SHAPE(3, 3)));
     EXPECT_FAILS(tsr_sort_with_indices(&z, &places, there, 0, false), TSR_EDEVICE, "operands on");
     EXPECT(!z);
-    tsr_release(&here);
-    tsr_release(&there);
-    tsr_release(&places);
+    tsr_release_all(&here, &there, &places);
 }
 
 static void find_sim(void)

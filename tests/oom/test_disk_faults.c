@@ -374,8 +374,7 @@ TEST(test_short_reads_and_writes_are_gone_on_with)
         EXPECT_OK(open_and_read(&got, path, name, true, read_whole));
         fault_disarm();
         EXPECT(same_file(path, data, bytes) && same_bits(got, want));
-        tsr_release(&want);
-        tsr_release(&got);
+        tsr_release_all(&want, &got);
         free(data);
     }
     fault.is_short = false;
@@ -389,7 +388,6 @@ TEST_BEFORE
 
 TEST_AFTER
 {
-    tsr_release(&numbers);
-    tsr_release(&picture);
+    tsr_release_all(&numbers, &picture);
     files_remove();
 }

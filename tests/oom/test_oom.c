@@ -454,10 +454,7 @@ static void prepare(fixture *f, const struct scenario *s, handle h, tsr_tensor *
         others[i] = h == SHARED ? tsr_retain(f->out[i]) : NULL;
     }
     if (s->does == SPLITS && h == SHARED) {  /* one of each: NULL, shared, placed */
-        tsr_release(&f->out[0]);
-        tsr_release(&others[0]);
-        tsr_release(&f->out[2]);
-        tsr_release(&others[2]);
+        tsr_release_all(&f->out[0], &others[0], &f->out[2], &others[2]);
         f->out[2] = tsr_place_none(&f->place[2]);
     }
     if (h == SHARED) tsr_storage_release(&f->made);
@@ -672,8 +669,7 @@ TEST(test_oom_cached_blocks_are_given_up_before_a_call_fails)
     tsr_memory_stats stats;
     tsr_memory_get_stats(&stats);
     EXPECT(stats.cached_bytes == 0);
-    tsr_release(&small);
-    tsr_release(&large);
+    tsr_release_all(&small, &large);
     (void)tsr_pool_trim(0);
     tsr_pool_enable(was_on);
     end();

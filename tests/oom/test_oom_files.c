@@ -310,8 +310,7 @@ TEST(test_long_files_survive_a_disk_that_fails)
     EXPECT_EACH_FAULT(save("f.png", image));
     EXPECT_EACH_FAULT(save("f.pgm", wide));
     EXPECT_EACH_FAULT(save("f.csv", wide));
-    tsr_release(&image);
-    tsr_release(&wide);
+    tsr_release_all(&image, &wide);
     enum { LONG = 200000 };
     char *text = calloc(1, LONG + 1);
     tsr_writer *w = NULL;

@@ -95,8 +95,7 @@ TEST(test_fma_of_short_floats_is_rounded_once)
             EXPECT_OK(tsr_fma(&z, x, TSR_NUMBER(rows[r].y), TSR_NUMBER(sign * rows[r].w)));
             EXPECT_OK(tsr_item_f64(&got, z));
             EXPECT_MSG(got == want, "row %zu: %a, not %a", r, got, want);
-            tsr_release(&x);
-            tsr_release(&z);
+            tsr_release_all(&x, &z);
         }
 }
 

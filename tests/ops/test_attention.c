@@ -66,9 +66,7 @@ TEST(test_memory_grows_with_the_sequence_and_not_with_its_square)
         EXPECT_OK(tsr_allclose(&close, z[0], z[1], &(tsr_close_opts){ 1e-4, 1e-5, false }, NULL));
     EXPECT(close);
     EXPECT_OK(tsr_set_threads(0));
-    tsr_release(&z[0]);
-    tsr_release(&z[1]);
-    tsr_release(&q);
+    tsr_release_all(&z[0], &z[1], &q);
 }
 
 /* Hard numbers -------------------------------------------------------------------------------- */
@@ -89,10 +87,7 @@ TEST(test_large_scores_do_not_overflow)
             EXPECT_OK(tsr_attention(&z, q, k, v, NULL, NULL));
             tsri_prefer_parts(false);
             EXPECT(z && load(z, 0) == 3);
-            tsr_release(&z);
-            tsr_release(&v);
-            tsr_release(&k);
-            tsr_release(&q);
+            tsr_release_all(&z, &v, &k, &q);
         }
 }
 
@@ -226,9 +221,7 @@ TEST(test_a_result_may_be_or_overlap_an_operand)
             if (z && want)
                 EXPECT_OK(tsr_allclose(&close, z, want, &(tsr_close_opts){ 1e-5, 1e-6, false }, NULL));
             EXPECT(close);
-            tsr_release(&z);
-            tsr_release(&want);
-            tsr_release(&block);
+            tsr_release_all(&z, &want, &block);
             for (int i = 0; i < 3; i++) tsr_release(&t[i]);
         }
 }
@@ -293,13 +286,7 @@ TEST(test_bad_arguments_are_refused_in_words)
                  "attention: the result is f32(2, 4, 3, 7");
     EXPECT_FAILS(tsr_attention(&i, q, k, v, NULL, NULL), TSR_EDTYPE, "attention: the result is f32");
     EXPECT(z == NULL);
-    tsr_release(&other);
-    tsr_release(&flat);
-    tsr_release(&mask);
-    tsr_release(&i);
-    tsr_release(&v);
-    tsr_release(&k);
-    tsr_release(&q);
+    tsr_release_all(&other, &flat, &mask, &i, &v, &k, &q);
 }
 
 TEST(test_bad_arguments_of_self_attention_are_refused_in_words)
@@ -317,9 +304,7 @@ TEST(test_bad_arguments_of_self_attention_are_refused_in_words)
     EXPECT_FAILS(tsr_self_attention(&z, q, k, k, 0), TSR_ESHAPE, "4 heads do not divide into 3");
     EXPECT_FAILS(tsr_self_attention(&k, q, q, q, 0), TSR_ESHAPE, "self_attention: the result is f32(3, 4, 5");
     EXPECT(z == NULL);
-    tsr_release(&flat);
-    tsr_release(&k);
-    tsr_release(&q);
+    tsr_release_all(&flat, &k, &q);
 }
 
 TEST(test_bad_arguments_of_a_layer_are_refused_in_words)
@@ -357,11 +342,7 @@ TEST(test_bad_arguments_of_a_layer_are_refused_in_words)
     bad.q_bias = narrow;
     EXPECT_STATUS(tsr_multi_head_attention(&z, x, &bad, 2, NULL, NULL), TSR_ESHAPE);
     EXPECT(z == NULL);
-    tsr_release(&mask);
-    tsr_release(&vector);
-    tsr_release(&narrow);
-    tsr_release(&w);
-    tsr_release(&x);
+    tsr_release_all(&mask, &vector, &narrow, &w, &x);
 }
 
 /* Memory --------------------------------------------------------------------------------------------- */
@@ -375,7 +356,5 @@ TEST(test_a_block_that_no_memory_holds_is_refused)
     EXPECT_OK(tsr_expand(&v, one, TSR_SHAPE(1, 1, 2)));
     EXPECT_FAILS(tsr_attention(&z, q, q, v, NULL, NULL), TSR_ENOMEM, "attention: no memory");
     EXPECT(z == NULL);
-    tsr_release(&v);
-    tsr_release(&q);
-    tsr_release(&one);
+    tsr_release_all(&v, &q, &one);
 }

@@ -25,8 +25,7 @@ static void drop(void)
 {
     while (nkept > 0) tsr_release(&kept[--nkept]);
     EXPECT(!z && !y);
-    tsr_release(&z);
-    tsr_release(&y);
+    tsr_release_all(&z, &y);
 }
 
 #define F32(...) make(TSR_F32, TSR_SHAPE(__VA_ARGS__))
@@ -286,8 +285,7 @@ TEST(test_given_results_of_products_must_fit)
     EXPECT_FAILS(tsr_matmul(&wrong, a, bare), TSR_ESTATE, "b");
     EXPECT_OK(tsr_matmul(&bare, a, b));
     for (int i = 0; i < 4; i++) EXPECT(((const float *)bare->data)[i] == 3);
-    tsr_release(&locked);
-    tsr_release(&bare);
+    tsr_release_all(&locked, &bare);
     drop();
 }
 
@@ -392,8 +390,7 @@ TEST(test_sums_into_a_given_scalar)
     EXPECT_OK(tsr_declare(&bare, &d, TSR_CPU, TSR_MEMORY_DEFAULT));
     EXPECT_OK(tsr_sum(&bare, x, 0, NULL, false));
     EXPECT(*(const float *)bare->data == 24);
-    tsr_release(&locked);
-    tsr_release(&bare);
+    tsr_release_all(&locked, &bare);
     drop();
 }
 
@@ -626,8 +623,7 @@ TEST(test_infinite_parts_are_close_to_nothing_else)
             EXPECT_OK(tsr_from_data(&y, TSR_C128, TSR_SHAPE(1), swap ? &others[i] : &plain));
             EXPECT_OK(tsr_allclose(&same, z, y, &(tsr_close_opts){ .atol = 1e300, .rtol = 1 }, NULL));
             EXPECT(!same);
-            tsr_release(&z);
-            tsr_release(&y);
+            tsr_release_all(&z, &y);
         }
 }
 

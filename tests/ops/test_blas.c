@@ -22,9 +22,7 @@ static double error_of(const tsr_tensor *z, const tsr_tensor *a, const tsr_tenso
     EXPECT_OK(tsr_item_f64(&worst, most));
     tsr_release(&most);
     for (int i = 0; i < 3; i++) tsr_release(&wide[i]);
-    tsr_release(&want);
-    tsr_release(&gap);
-    tsr_release(&size);
+    tsr_release_all(&want, &gap, &size);
     return worst / (double)a->shape[1];
 }
 
@@ -54,9 +52,7 @@ TEST(test_blas_products_match_whatever_the_strides)
                     const double error = error_of(z, a, b);
                     EXPECT_MSG(error >= 0 && error < limit, "%s a %d b %d z %d: %g",
                                tsr_dtype_name(dtypes[d]), how_a, how_b, how_z, error);
-                    tsr_release(&a);
-                    tsr_release(&b);
-                    tsr_release(&z);
+                    tsr_release_all(&a, &b, &z);
                 }
 }
 

@@ -35,9 +35,7 @@ TEST(test_nan_and_infinity_reach_the_windows_that_hold_them)
                         const bool inf = !nan && (k == 1 || !depthwise) && llabs(i - 4) < 2 && j < 2;
                         EXPECT(nan ? isnan(got) : inf ? got == -INFINITY : isfinite(got));
                     }
-            tsr_release(&x);
-            tsr_release(&w);
-            tsr_release(&z);
+            tsr_release_all(&x, &w, &z);
             tsri_prefer_parts(false);
         }
 }
@@ -83,10 +81,7 @@ TEST(test_a_complex_bias_keeps_its_infinity_apart)
     EXPECT_OK(tsr_full(&b, TSR_C64, 1, (const int64_t[]){ 1 }, tsr_scalar_c128(INFINITY, 2)));
     EXPECT_OK(tsr_conv1d(&z, x, w, b, NULL));
     EXPECT(z && ((tsr_c64 *)z->data)->re == INFINITY && ((tsr_c64 *)z->data)->im == 2);
-    tsr_release(&x);
-    tsr_release(&w);
-    tsr_release(&b);
-    tsr_release(&z);
+    tsr_release_all(&x, &w, &b, &z);
 }
 
 /* Meaning ---------------------------------------------------------------------------------- */
@@ -100,17 +95,13 @@ TEST(test_the_smallest_signal_and_image)
     EXPECT_OK(tsr_conv1d(&z, x, w, NULL, NULL));
     EXPECT(z && z->ndim == 3 && z->shape[2] == 3);
     for (int i = 0; z && i < 3; i++) EXPECT(((float *)z->data)[i] == -2);
-    tsr_release(&x);
-    tsr_release(&w);
-    tsr_release(&z);
+    tsr_release_all(&x, &w, &z);
     EXPECT_OK(tsr_ones(&x, TSR_F32, 4, (const int64_t[]){ 1, 1, 4, 4 }));
     EXPECT_OK(tsr_ones(&w, TSR_F32, 4, (const int64_t[]){ 1, 1, 3, 3 }));
     EXPECT_OK(tsr_conv2d(&z, x, w, NULL, &(tsr_conv){ .padding = { 1, 1 } }));
     static const float want[] = { 4, 6, 6, 4, 6, 9, 9, 6, 6, 9, 9, 6, 4, 6, 6, 4 };
     EXPECT(z && memcmp(z->data, want, sizeof want) == 0);
-    tsr_release(&x);
-    tsr_release(&w);
-    tsr_release(&z);
+    tsr_release_all(&x, &w, &z);
 }
 
 TEST(test_dtypes_are_promoted_together)
@@ -121,10 +112,7 @@ TEST(test_dtypes_are_promoted_together)
     EXPECT_OK(tsr_ones(&b, TSR_F16, 1, (const int64_t[]){ 3 }));
     EXPECT_OK(tsr_conv1d(&z, x, w, b, NULL));
     EXPECT(z && z->dtype == TSR_F32 && ((float *)z->data)[8] == 5);
-    tsr_release(&x);
-    tsr_release(&w);
-    tsr_release(&b);
-    tsr_release(&z);
+    tsr_release_all(&x, &w, &b, &z);
 }
 
 static bool are_equal(const tsr_tensor *a, const tsr_tensor *b)
@@ -152,12 +140,7 @@ TEST(test_a_result_may_be_x_itself_or_overlap_it)
             EXPECT_OK(tsr_copy(x, copy));
             EXPECT_OK(convs[transposed][1](&x, x, w, NULL, &how));
             EXPECT(x && want && are_equal(x, want));
-            tsr_release(&all);
-            tsr_release(&x);
-            tsr_release(&w);
-            tsr_release(&want);
-            tsr_release(&z);
-            tsr_release(&copy);
+            tsr_release_all(&all, &x, &w, &want, &z, &copy);
             tsri_prefer_parts(false);
         }
 }
@@ -199,9 +182,7 @@ TEST(test_huge_options_overflow_in_words_or_leave_one_window)
         EXPECT_OK(tsr_slice(&x, x, 2, 0, 1, 1));
         EXPECT_OK(tsr_conv_transpose1d(&z, x, w, NULL, &(tsr_conv){ .stride = { huge } }));
         EXPECT(z && z->shape[2] == 2 && ((float *)z->data)[0] == 1 && ((float *)z->data)[1] == 1);
-        tsr_release(&x);
-        tsr_release(&w);
-        tsr_release(&z);
+        tsr_release_all(&x, &w, &z);
         tsri_prefer_parts(false);
     }
 }
@@ -294,9 +275,5 @@ TEST(test_bad_arguments_are_refused_in_words)
     EXPECT_OK(tsr_slice(&w, w, 2, 0, 0, 1));
     EXPECT_FAILS(tsr_conv_transpose2d(&z, x, w, NULL, NULL), TSR_ESHAPE, "is empty");
     EXPECT(z == NULL);
-    tsr_release(&x);
-    tsr_release(&w);
-    tsr_release(&b);
-    tsr_release(&flags);
-    tsr_release(&odd);
+    tsr_release_all(&x, &w, &b, &flags, &odd);
 }

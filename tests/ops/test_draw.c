@@ -80,8 +80,7 @@ TEST(test_views_have_the_numbers_of_packed_tensors)
                 EXPECT_OK(tsr_slice(&part, whole, 0, skip, room, step));
                 EXPECT_OK(fill(&part, false, dtypes[d], n, 0, 1, 11));
                 EXPECT(is_right(part->data, step, dtypes[d], false, n, 0, 1, 11));
-                tsr_release(&part);
-                tsr_release(&whole);
+                tsr_release_all(&part, &whole);
             }
 }
 
@@ -207,10 +206,7 @@ TEST(test_integers_and_exponentials_are_those_of_their_words)
             tsri_draw_words(w, 9, at / 2, TSRI_STREAM_EXPONENTIAL, 0);
             EXPECT(((double *)f->data)[i] == tsri_exponential_f64(w + i % 2 * 2) / 0.5);
         }
-        tsr_release(&narrow);
-        tsr_release(&wide);
-        tsr_release(&e);
-        tsr_release(&f);
+        tsr_release_all(&narrow, &wide, &e, &f);
     }
 }
 

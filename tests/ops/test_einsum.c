@@ -156,9 +156,9 @@ TEST(test_einsum_works_at_the_highest_rank)
     EXPECT_OK(tsr_einsum(&z, "abcdefghijklmnop,abcdefghijklmnop->", 2, (const tsr_tensor *const[]){ a, b }));
     double want = 0;
     for (int i = 0; i < 65536; i++) {
-        int turned = 0;
-        for (int bit = 0; bit < 16; bit++) turned |= (i >> bit & 1) << (15 - bit);
-        want += (double)i * turned;
+        int reversed = 0;
+        for (int bit = 0; bit < 16; bit++) reversed |= (i >> bit & 1) << (15 - bit);
+        want += (double)i * reversed;
     }
     EXPECT(*(double *)z->data == want);
     tsr_release(&z);

@@ -507,8 +507,7 @@ TEST(test_every_op_of_one_is_right_for_every_f8_value)
                            tsr_op_get_info(r.op)->name, (unsigned)i, tsr_dtype_name(dtypes[d]),
                            (unsigned)((unsigned char *)z->data)[i]);
             }
-            tsr_release(&x);
-            tsr_release(&z);
+            tsr_release_all(&x, &z);
         }
     }
 }
@@ -536,9 +535,7 @@ TEST(test_every_op_of_two_is_right_for_every_two_f8_values)
                            (unsigned)i / 256, (unsigned)i % 256, tsr_dtype_name(dtypes[d]),
                            (unsigned)((unsigned char *)z->data)[i]);
             }
-            tsr_release(&x);
-            tsr_release(&y);
-            tsr_release(&z);
+            tsr_release_all(&x, &y, &z);
         }
     }
 }
@@ -626,8 +623,7 @@ static void refuses_dtypes(const rule *r)
         const tsr_tensor *in[3] = { is_grouped(r, 0) ? t : c, t, t };
         EXPECT_FAILS(call(&out, r->op, in, no_params), TSR_EDTYPE, tsr_op_get_info(r->op)->name);
         EXPECT(strstr(tsr_last_error(), tsr_dtype_name((tsr_dtype)d)) && out == NULL);
-        tsr_release(&t);
-        tsr_release(&c);
+        tsr_release_all(&t, &c);
     }
 }
 
@@ -653,9 +649,7 @@ static void refuses_missing(const rule *r)
         }
     const tsr_tensor *in[3] = { is_grouped(r, 0) ? good : flag, good, good };
     EXPECT_FAILS(call(NULL, r->op, in, no_params), TSR_ENULL, name);
-    tsr_release(&good);
-    tsr_release(&flag);
-    tsr_release(&described);
+    tsr_release_all(&good, &flag, &described);
 }
 
 TEST(test_every_op_refuses_operands_that_are_missing_none_or_described)
@@ -669,8 +663,7 @@ static void refuses_result(const rule *r, tsr_tensor *out, tsr_status status)
     const tsr_tensor *in[3] = { is_grouped(r, 0) ? good : flag, good, good };
     EXPECT_FAILS(call(&out, r->op, in, no_params), status, tsr_op_get_info(r->op)->name);
     EXPECT(out == was);
-    tsr_release(&good);
-    tsr_release(&flag);
+    tsr_release_all(&good, &flag);
 }
 
 /* A result of another dtype, of another shape, read-only, or over itself. */
@@ -691,8 +684,7 @@ static void refuses_results(const rule *r)
     EXPECT_OK(tsr_desc_init(&d, dtype, TSR_SHAPE(ROWS, COLS), (const int64_t[]){ 1, 1 }));
     EXPECT_OK(tsr_wrap(&out, wide->data, &d));
     refuses_result(r, out, TSR_EOVERLAP);
-    tsr_release(&out);
-    tsr_release(&wide);
+    tsr_release_all(&out, &wide);
 }
 
 TEST(test_every_op_refuses_results_that_do_not_fit) { each_op(refuses_results); }
@@ -705,9 +697,7 @@ static void refuses_shapes(const rule *r)
     in[r->nin - 1] = bad;
     if (r->nin > 1) EXPECT_FAILS(call(&out, r->op, in, no_params), TSR_ESHAPE, tsr_op_get_info(r->op)->name);
     EXPECT(out == NULL);
-    tsr_release(&good);
-    tsr_release(&flag);
-    tsr_release(&bad);
+    tsr_release_all(&good, &flag, &bad);
 }
 
 TEST(test_every_op_of_several_refuses_shapes_that_do_not_broadcast) { each_op(refuses_shapes); }
@@ -770,10 +760,7 @@ static void makes_and_converts(const rule *r)
     EXPECT_OK(tsr_ones(&flag, TSR_BOOL, TSR_SHAPE(MANY)));
     const tsr_tensor *in[3] = { is_grouped(r, 0) ? x : flag, is_grouped(r, 0) ? y : x, y };
     EXPECT(failures_of(r->op, &out, in, x) >= 2);
-    tsr_release(&x);
-    tsr_release(&y);
-    tsr_release(&flag);
-    tsr_release(&out);
+    tsr_release_all(&x, &y, &flag, &out);
 }
 
 /* A result across an operand, which is copied first. */
@@ -788,10 +775,7 @@ static void copies_aside(const rule *r)
     EXPECT_OK(tsr_slice(&high, all, 0, 1, MANY + 1, 1));
     const tsr_tensor *in[3] = { is_grouped(r, 0) ? high : flag, high, high };
     EXPECT(failures_of(r->op, &low, in, all) >= 1);
-    tsr_release(&all);
-    tsr_release(&low);
-    tsr_release(&high);
-    tsr_release(&flag);
+    tsr_release_all(&all, &low, &high, &flag);
 }
 
 TEST(test_every_op_without_memory_for_its_temporaries_fails_and_changes_nothing)
@@ -817,8 +801,7 @@ static void runs_in_place(const rule *r)
     tsr_set_alloc_hook(refuse_all, NULL);
     EXPECT_OK(call(&x, r->op, in, no_params));
     tsr_set_alloc_hook(NULL, NULL);
-    tsr_release(&x);
-    tsr_release(&flag);
+    tsr_release_all(&x, &flag);
 }
 
 TEST(test_every_op_in_place_allocates_nothing) { each_op(runs_in_place); }
@@ -842,11 +825,7 @@ static void check_power(tsr_dtype dtype, int power)
     else if (power == -1) EXPECT_OK(tsr_reciprocal(&want, x));
     else                  EXPECT_OK(tsr_pow(&want, x, powers));
     EXPECT(memcmp(z->data, want->data, (size_t)tsr_desc_bytes(&z->desc)) == 0);
-    tsr_release(&given);
-    tsr_release(&x);
-    tsr_release(&z);
-    tsr_release(&want);
-    tsr_release(&powers);
+    tsr_release_all(&given, &x, &z, &want, &powers);
 }
 
 TEST(test_powers_by_a_number_are_squares_and_reciprocals_too)
@@ -870,12 +849,7 @@ TEST(test_long_rows_of_the_widest_dtype_with_gaps_are_as_packed_ones)
     EXPECT_OK(tsr_fma(&want, packed, packed, packed));
     EXPECT_OK(tsr_equal(&same, got, want));
     EXPECT(same);
-    tsr_release(&wide);
-    tsr_release(&x);
-    tsr_release(&room);
-    tsr_release(&got);
-    tsr_release(&packed);
-    tsr_release(&want);
+    tsr_release_all(&wide, &x, &room, &got, &packed, &want);
 }
 
 TEST(test_axpy_takes_numbers_of_its_dtype_and_works_in_place)

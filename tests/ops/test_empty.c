@@ -215,8 +215,7 @@ TEST(test_products_of_empty_matrices_of_huge_batches)
     EXPECT_OK(tsr_matmul(&z, b, a));
     expect_filled(&z, 3 * 4 * 4, 0);
     EXPECT_OK(tsr_desc_matmul_check(&a->desc, &b->desc));
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&a, &b);
 }
 
 /* More matrices and lines than can be counted through, all without elements: nothing is done for each. */
@@ -224,12 +223,12 @@ TEST(test_time_does_not_depend_on_how_many_empty_matrices_there_are)
 {
     const int64_t shape[] = { (int64_t)1 << 40, (int64_t)1 << 18, 0, 4 };
     tsr_tensor *x = empty_with(4, shape, (const int64_t[]){ 1, 1, 1, 1 }), *z = NULL;
-    tsr_tensor *w = empty_with(TSR_SHAPE(4, 0), (const int64_t[]){ 1, 1 }), *turned = NULL, *bytes = NULL,
+    tsr_tensor *w = empty_with(TSR_SHAPE(4, 0), (const int64_t[]){ 1, 1 }), *transposed = NULL, *bytes = NULL,
                *byte_w = NULL;
     EXPECT_OK(tsr_matmul(&z, x, w));
     expect_filled(&z, 0, 0);
-    EXPECT_OK(tsr_transpose(&turned, w, 0, 1));
-    EXPECT_OK(tsr_linear(&z, x, turned, NULL));
+    EXPECT_OK(tsr_transpose(&transposed, w, 0, 1));
+    EXPECT_OK(tsr_linear(&z, x, transposed, NULL));
     expect_filled(&z, 0, 0);
     EXPECT_OK(tsr_cast(&bytes, x, TSR_I8));
     EXPECT_OK(tsr_cast(&byte_w, w, TSR_I8));
@@ -243,7 +242,7 @@ TEST(test_time_does_not_depend_on_how_many_empty_matrices_there_are)
         EXPECT_OK(tsr_softmax(&z, x, axis));
         expect_filled(&z, 0, 0);
     }
-    tsr_tensor **all[] = { &x, &w, &turned, &bytes, &byte_w };
+    tsr_tensor **all[] = { &x, &w, &transposed, &bytes, &byte_w };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(all[i]);
 }
 
@@ -254,8 +253,7 @@ TEST(test_products_whose_strides_overflow_are_refused)
     tsr_tensor *b = empty_with(TSR_SHAPE(4, 0), (const int64_t[]){ 1, 1 }), *z = NULL;
     EXPECT_FAILS(tsr_matmul(&z, a, b), TSR_EOVERFLOW, "matmul: ");
     EXPECT(!z);
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&a, &b);
 }
 
 TEST(test_frequencies_of_no_length_are_refused)

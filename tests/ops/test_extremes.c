@@ -35,8 +35,7 @@ static tsr_tensor *make(tsr_dtype dtype, layout how, int64_t width, int64_t n, v
     if (how == ROWS)         EXPECT_OK(tsr_slice(&z, all, 1, 0, n, 1));
     else if (how == COLUMNS) EXPECT_OK(tsr_transpose(&z, all, 0, 1));
     else                     EXPECT_OK(tsr_slice(&z, all, 1, 0, n * step, 2));
-    tsr_release(&wide);
-    tsr_release(&all);
+    tsr_release_all(&wide, &all);
     return z;
 }
 
@@ -159,9 +158,7 @@ static void expect_products(int f, int c, layout how, int64_t width, int64_t n)
                    (long long)width, v, wanted);
     }
     if (all && !is_complex(floats[f].dtype)) EXPECT(same_number(number(all, 0), wanted));
-    tsr_release(&x);
-    tsr_release(&z);
-    tsr_release(&all);
+    tsr_release_all(&x, &z, &all);
 }
 
 TEST(test_products_do_not_overflow_on_the_way)
@@ -199,8 +196,7 @@ TEST(test_products_take_subnormal_factors)
             for (int64_t j = 0; j < width; j++)
                 EXPECT_MSG(number(z, j) == 1, "layout %d, n %lld: %a", how, (long long)lengths[l],
                            number(z, j));
-            tsr_release(&x);
-            tsr_release(&z);
+            tsr_release_all(&x, &z);
         }
 }
 
@@ -223,8 +219,7 @@ TEST(test_products_are_rounded_once_at_the_ends)
         EXPECT_OK(tsr_prod(&z, x, 0, NULL, false));
         EXPECT_MSG(number(z, 0) == cases[c].wanted, "case %d: %a, not %a", (int)c, number(z, 0),
                    cases[c].wanted);
-        tsr_release(&x);
-        tsr_release(&z);
+        tsr_release_all(&x, &z);
     }
 }
 
@@ -242,8 +237,7 @@ TEST(test_complex_products_turn)
             z = run(prod_all, x, "complex");
             const double re = z ? wide ? ((double *)z->data)[0] : (double)((float *)z->data)[0] : NAN;
             EXPECT_MSG(re == 1, "n %lld: %g", (long long)n, re);
-            tsr_release(&x);
-            tsr_release(&z);
+            tsr_release_all(&x, &z);
         }
 }
 
@@ -378,16 +372,14 @@ TEST(test_sums_come_back_into_the_range)
         tsr_tensor *x = make(TSR_F64, ROWS, 1, lengths[l], only_big, 0x1.8p1023),
                    *z = run(mean_all, x, "mean");
         EXPECT_MSG(number(z, 0) == 0x1.8p1023, "mean of %lld: %g", (long long)lengths[l], number(z, 0));
-        tsr_release(&x);
-        tsr_release(&z);
+        tsr_release_all(&x, &z);
     }
     tsr_tensor *x = NULL, *z = NULL;
     EXPECT_OK(tsr_empty(&x, TSR_F64, TSR_SHAPE(4)));
     memcpy(x->data, (const double[]){ 0x1p1023, 0x1p1023, -0x1p1023, -0x1p1022 }, 4 * sizeof(double));
     EXPECT_OK(tsr_sum(&z, x, 0, NULL, false));
     EXPECT_MSG(number(z, 0) == 0x1p1022, "%g", number(z, 0));
-    tsr_release(&x);
-    tsr_release(&z);
+    tsr_release_all(&x, &z);
 }
 
 /* What is infinite or NaN stays so, and deviations of equal numbers are 0. */
@@ -479,8 +471,7 @@ TEST(test_complex_numbers_far_from_1)
             expect_parts(z, 0.2 / big, -0.4 / big, "reciprocal");
             tsr_release(&z);
         }
-        tsr_release(&x);
-        tsr_release(&y);
+        tsr_release_all(&x, &y);
     }
 }
 

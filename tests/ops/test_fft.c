@@ -233,8 +233,7 @@ static void expect_accurate(const op_case *op, tsr_dtype dtype, int64_t n, tsr_f
     if (units > worst[wide].units) worst[wide].units = units, worst[wide].n = n, worst[wide].name = op->name;
     EXPECT_MSG(units <= 1, "%s of %lld %s: %Lg units of eps log2 n", op->name, (long long)n,
                tsr_dtype_name(dtype), units);
-    tsr_release(&x);
-    tsr_release(&z);
+    tsr_release_all(&x, &z);
 }
 
 static void expect_length(int64_t n)
@@ -299,9 +298,7 @@ static void round_trip(one_fn forth, one_fn back, tsr_dtype dtype, int64_t n, ts
     const double bound = (double)eps_of(dtype) * 2 * (log2((double)n) + 1);
     EXPECT_MSG(z && distance(x, z) < bound, "%lld %s: %g", (long long)n, tsr_dtype_name(dtype),
                z ? distance(x, z) : 0);
-    tsr_release(&x);
-    tsr_release(&y);
-    tsr_release(&z);
+    tsr_release_all(&x, &y, &z);
 }
 
 static void round_trips(void)
@@ -335,8 +332,7 @@ static void parsevals_law(void)
         tsr_release(&z);
         EXPECT_OK(tsr_fftn(&z, x, 0, NULL, NULL, TSR_FFT_ORTHO));
         EXPECT(x && z && fabs(energy(z) / energy(x) - 1) < 1e-14);
-        tsr_release(&x);
-        tsr_release(&z);
+        tsr_release_all(&x, &z);
     }
 }
 
@@ -354,9 +350,7 @@ static void mirrored_spectra(void)
                 EXPECT(a.re == b.re && a.im == -b.im);
                 if (k <= n / 2) EXPECT(!memcmp(&a, &TSR_AT(tsr_c128, half, k, v), sizeof a));
             }
-        tsr_release(&x);
-        tsr_release(&z);
-        tsr_release(&half);
+        tsr_release_all(&x, &z, &half);
     }
 }
 
@@ -374,10 +368,7 @@ static void unseen_parts(void)
         EXPECT_OK(tsr_irfft(&a, x, n, 0, TSR_FFT_BACKWARD));
         EXPECT_OK(tsr_irfft(&b, y, n, 0, TSR_FFT_BACKWARD));
         EXPECT_MSG(a && b && !memcmp(a->data, b->data, (size_t)n * 8), "%lld", (long long)n);
-        tsr_release(&x);
-        tsr_release(&y);
-        tsr_release(&a);
-        tsr_release(&b);
+        tsr_release_all(&x, &y, &a, &b);
     }
 }
 
@@ -398,8 +389,7 @@ static void impulses(void)
         }
         EXPECT_OK(tsr_ifft(&z, z, 0, 0, TSR_FFT_BACKWARD));
         EXPECT(z && distance(x, z) < 2e-15);
-        tsr_release(&x);
-        tsr_release(&z);
+        tsr_release_all(&x, &z);
     }
 }
 
@@ -442,12 +432,9 @@ static void lanes_alone(void)
                     if (v != 4)
                         EXPECT_MSG(same_bytes(got, want), "%s of %lld, lane %lld", ops[o].name, (long long)n,
                                    (long long)v);
-                    tsr_release(&alone);
-                    tsr_release(&got);
-                    tsr_release(&want);
+                    tsr_release_all(&alone, &got, &want);
                 }
-                tsr_release(&x);
-                tsr_release(&z);
+                tsr_release_all(&x, &z);
             }
 }
 
@@ -472,10 +459,7 @@ static void in_place(void)
             EXPECT_OK(tsr_fft(&x, t, 0, 0, TSR_FFT_FORWARD));
             EXPECT(same_bytes(x, want));
         }
-        tsr_release(&x);
-        tsr_release(&want);
-        tsr_release(&real);
-        tsr_release(&t);
+        tsr_release_all(&x, &want, &real, &t);
     }
 }
 
@@ -673,9 +657,7 @@ static void test_frequencies_are_counted_from_zero_up_and_from_below(void)
         }
         for (int64_t i = 0; r && i <= n / 2; i++)
             EXPECT(((float *)r->data)[i] == (float)((double)i / ((double)n * -3)));
-        tsr_release(&f);
-        tsr_release(&r);
-        tsr_release(&h);
+        tsr_release_all(&f, &r, &h);
     }
 }
 
@@ -691,9 +673,7 @@ static void test_shifts_bring_zero_to_the_middle_and_back(void)
         EXPECT(same_bytes(f, b));
         EXPECT_OK(tsr_fftshift(&f, f, 0, NULL)); /* in place */
         EXPECT(same_bytes(f, m));
-        tsr_release(&f);
-        tsr_release(&m);
-        tsr_release(&b);
+        tsr_release_all(&f, &m, &b);
     }
     tsr_tensor *x = NULL, *z = NULL;
     EXPECT_OK(tsr_arange(&x, TSR_I16, TSR_SCALAR(0), TSR_SCALAR(6), TSR_SCALAR(1)));
@@ -703,8 +683,7 @@ static void test_shifts_bring_zero_to_the_middle_and_back(void)
     tsr_release(&z);
     EXPECT_OK(tsr_fftshift(&z, x, 1, (const int[]){ 1 }));
     EXPECT(z && TSR_AT(int16_t, z, 0, 0) == 2 && TSR_AT(int16_t, z, 1, 2) == 4);
-    tsr_release(&x);
-    tsr_release(&z);
+    tsr_release_all(&x, &z);
 }
 
 static void expect_one_refuses(const op_case *op, const tsr_tensor *x, const tsr_tensor *ints)
@@ -774,10 +753,7 @@ static void test_bad_arguments_are_refused_in_words(void)
     EXPECT_FAILS(tsr_ifftshift(&z, x, 2, (const int[]){ 0, 0 }), TSR_EINVAL, "twice");
     EXPECT_FAILS(tsr_ifftshift(&ints, x, 0, NULL), TSR_EDTYPE, "ifftshift: the result");
     EXPECT(z == NULL);
-    tsr_release(&x);
-    tsr_release(&ints);
-    tsr_release(&c32);
-    tsr_release(&c64);
+    tsr_release_all(&x, &ints, &c32, &c64);
 }
 
 /* Memory ------------------------------------------------------------------------------- */

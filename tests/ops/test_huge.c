@@ -33,9 +33,7 @@ TEST(test_views_and_copies_of_huge_tensors)
     EXPECT(v == 4);
     EXPECT_OK(tsr_slice(&part, x, 0, 0, many, many - 1));
     EXPECT(part->shape[0] == 2);
-    tsr_release(&copy);
-    tsr_release(&part);
-    tsr_release(&x);
+    tsr_release_all(&copy, &part, &x);
 }
 
 TEST(test_elementwise_ops_on_parts_of_huge_tensors)
@@ -49,9 +47,7 @@ TEST(test_elementwise_ops_on_parts_of_huge_tensors)
     EXPECT_OK(tsr_get_f32(&v, z, TSR_INDEX(1, 2)));
     EXPECT(v == 3);
     EXPECT_FAILS(tsr_add(&part, x, x), TSR_ESHAPE, "add");
-    tsr_release(&z);
-    tsr_release(&part);
-    tsr_release(&x);
+    tsr_release_all(&z, &part, &x);
 }
 
 TEST(test_indices_beyond_32_bits)
@@ -73,10 +69,7 @@ TEST(test_indices_beyond_32_bits)
     places[1] = many;
     EXPECT_OK(tsr_load(index, places, sizeof places));
     EXPECT_FAILS(tsr_take(&z, x, index, 0), TSR_EINDEX, "2147483659");
-    tsr_release(&wide);
-    tsr_release(&z);
-    tsr_release(&index);
-    tsr_release(&x);
+    tsr_release_all(&wide, &z, &index, &x);
 }
 
 TEST(test_products_with_huge_batches_are_inferred_and_refused_by_size)
@@ -90,9 +83,7 @@ TEST(test_products_with_huge_batches_are_inferred_and_refused_by_size)
     EXPECT_OK(tsr_slice(&part, part, 0, many - 3, many, 1));
     EXPECT_OK(tsr_matmul(&z, part, part));
     EXPECT(TSR_AT(float, z, 2, 1, 1) == 11);
-    tsr_release(&z);
-    tsr_release(&part);
-    tsr_release(&x);
+    tsr_release_all(&z, &part, &x);
 }
 
 TEST(test_reductions_of_huge_tensors)
@@ -109,9 +100,7 @@ TEST(test_reductions_of_huge_tensors)
     EXPECT_OK(tsr_argmax(&z, x, 0, false));
     EXPECT_OK(tsr_item_i64(&n, z));
     EXPECT(n == 0);
-    tsr_release(&z);
-    tsr_release(&x);
-    tsr_release(&one);
+    tsr_release_all(&z, &x, &one);
 }
 
 TEST(test_products_over_huge_sums)
@@ -124,9 +113,7 @@ TEST(test_products_over_huge_sums)
     EXPECT_OK(tsr_dot(&z, x, x));
     EXPECT_OK(tsr_item_i64(&n, z));
     EXPECT(n == ((int64_t)1 << 31) + 5);
-    tsr_release(&z);
-    tsr_release(&x);
-    tsr_release(&one);
+    tsr_release_all(&z, &x, &one);
 }
 
 TEST(test_windows_and_softmax_on_parts_of_huge_tensors)
@@ -138,8 +125,5 @@ TEST(test_windows_and_softmax_on_parts_of_huge_tensors)
     EXPECT(TSR_AT(float, z, 0, 5) > 0.6f);
     EXPECT_OK(tsr_max_pool1d(&pooled, NULL, part, &(tsr_pool){ .kernel = { 3 } }));
     EXPECT(TSR_AT(float, pooled, 1, 1) == 5);
-    tsr_release(&pooled);
-    tsr_release(&z);
-    tsr_release(&part);
-    tsr_release(&x);
+    tsr_release_all(&pooled, &z, &part, &x);
 }

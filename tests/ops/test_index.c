@@ -168,12 +168,6 @@ TEST(test_long_rows_of_every_length_move_and_are_added)
                     wrong += got != had * (double)times;
                 }
             EXPECT_MSG(wrong == 0, "%d wrong of rows of %d", wrong, (int)n);
-            tsr_release(&all);
-            tsr_release(&t);
-            tsr_release(&big);
-            tsr_release(&z);
-            tsr_release(&at);
-            tsr_release(&was);
-            tsr_release(&whole);
+            tsr_release_all(&all, &t, &big, &z, &at, &was, &whole);
         }
 }

@@ -236,9 +236,9 @@ static void lay_out_anyhow(uint64_t *seed, tile_case *c)
     for (int i = 0; i <= c->nin; i++) {
         const int64_t size = (int64_t)tsr_dtype_size(c->operand[i]);
         const int64_t gap = test_below(seed, 2) ? 1 : 1 + test_below(seed, 3);
-        const bool turned = test_below(seed, 2) != 0;
-        c->tile.col_step[i] = size * gap * (turned ? c->tile.rows : 1);
-        c->tile.row_step[i] = size * gap * (turned ? 1 : c->tile.cols);
+        const bool transposed = test_below(seed, 2) != 0;
+        c->tile.col_step[i] = size * gap * (transposed ? c->tile.rows : 1);
+        c->tile.row_step[i] = size * gap * (transposed ? 1 : c->tile.cols);
         if (i > 0 && test_below(seed, 4) == 0) c->tile.col_step[i] = 0;
         if (i > 0 && test_below(seed, 6) == 0) c->tile.row_step[i] = 0;
         c->tile.ptr[i] = memory[i] + LEAD;

@@ -29,12 +29,10 @@ static void test_vector_norm_is_norm(void)
     EXPECT_OK(tsr_norm(&b, x, 2, (const int[]){ 0, -1 }, true, 3));
     EXPECT_OK(tsr_equal(&same, a, b));
     EXPECT(same);
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&a, &b);
     EXPECT_OK(tsr_vector_norm(&a, x, 0, NULL, false, 2));
     EXPECT(a && a->ndim == 0);
-    tsr_release(&a);
-    tsr_release(&x);
+    tsr_release_all(&a, &x);
 }
 
 /* With more dims than can be split: each index of the first ones is a product of its own. */
@@ -57,9 +55,7 @@ static void test_kron_of_the_highest_rank(void)
                                           value_at(b, place_of(y, b->ndim, shape)).re;
     }
     EXPECT(tsr_numel(z) > 0 && wrong == 0);
-    tsr_release(&a);
-    tsr_release(&b);
-    tsr_release(&z);
+    tsr_release_all(&a, &b, &z);
 }
 
 static void test_transposes_swap_the_last_two_axes(void)
@@ -76,10 +72,7 @@ static void test_transposes_swap_the_last_two_axes(void)
     EXPECT(a->shape[1] == 4 && a->shape[2] == 3);
     EXPECT_OK(tsr_matrix_transpose(&a, a));
     EXPECT(a->shape[1] == 3 && a->shape[2] == 4);
-    tsr_release(&a);
-    tsr_release(&r);
-    tsr_release(&t);
-    tsr_release(&h);
+    tsr_release_all(&a, &r, &t, &h);
 }
 
 /* Matrices without an answer ------------------------------------------------------------------ */
@@ -96,14 +89,11 @@ static void test_singular_and_indefinite_matrices_are_named(void)
     EXPECT_FAILS(tsr_matrix_power(&z, a, -2), TSR_EINVAL, "singular");
     EXPECT_OK(tsr_det(&z, a));
     EXPECT(TSR_AT(double, z, 1, 2) == 0 && TSR_AT(double, z, 0, 0) != 0);
-    tsr_release(&z);
-    tsr_release(&b);
+    tsr_release_all(&z, &b);
     EXPECT_OK(tsr_slogdet(&z, &b, a));
     EXPECT(TSR_AT(double, z, 1, 2) == 0 && TSR_AT(double, b, 1, 2) == -INFINITY);
     EXPECT(fabs(TSR_AT(double, z, 0, 1)) == 1);
-    tsr_release(&z);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&z, &b, &a);
     EXPECT_OK(tsr_eye(&a, TSR_C64, 4, 4, 0));
     TSR_AT(tsr_c64, a, 2, 2).re = -1;
     EXPECT_FAILS(tsr_cholesky(&z, a, false), TSR_EINVAL,
@@ -181,8 +171,7 @@ static void test_nan_and_infinity_stay_in_their_matrix(void)
                        TSR_AT(int64_t, z[r], 2) == 5);
         }
         for (int r = 0; r < 3; r++) tsr_release(&z[r]);
-        tsr_release(&a);
-        tsr_release(&b);
+        tsr_release_all(&a, &b);
     }
 }
 
@@ -196,9 +185,7 @@ static void test_nan_in_b_stays_in_its_column(void)
     EXPECT_OK(tsr_solve(&x, a, b));
     for (int64_t i = 0; i < 4; i++)
         EXPECT(isfinite(TSR_AT(double, x, i, 0)) && isfinite(TSR_AT(double, x, i, 2)));
-    tsr_release(&a);
-    tsr_release(&b);
-    tsr_release(&x);
+    tsr_release_all(&a, &b, &x);
 }
 
 static void test_huge_and_tiny_numbers_are_decomposed(void)
@@ -272,8 +259,7 @@ static void empty_matrices(void)
         EXPECT(tsr_numel(z[0]) == 0 && z[0]->shape[0] == 0);
         for (int r = 0; r < 3; r++) tsr_release(&z[r]);
     }
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&a, &b);
 }
 
 static void test_matrices_without_elements_have_answers(void) { empty_matrices(); }
@@ -422,13 +408,10 @@ static void test_results_may_overlap_operands(void)
             for (int k = 0; k < 3 && z[k]; k++) expect_close(z[k], want[k]);
             EXPECT_OK(tsr_copy(big, saved));
             for (int k = 0; k < 3; k++) tsr_release(&z[k]);
-            tsr_release(&copy);
-            tsr_release(&saved);
+            tsr_release_all(&copy, &saved);
         }
         for (int r = 0; r < 3; r++) tsr_release(&want[r]);
-        tsr_release(&a);
-        tsr_release(&b);
-        tsr_release(&big);
+        tsr_release_all(&a, &b, &big);
     }
 }
 
@@ -452,23 +435,18 @@ static void test_in_place_results_are_right(void)
     EXPECT_OK(tsr_pinv(&want, a, -1));
     EXPECT_OK(tsr_pinv(&a, a, -1));
     expect_close(a, want);
-    tsr_release(&want);
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&want, &a, &b);
     EXPECT_OK(tsr_randn(&a, TSR_F64, TSR_SHAPE(4, 3), 3));
     EXPECT_OK(tsr_randn(&b, TSR_F64, TSR_SHAPE(3), 4));
     EXPECT_OK(tsr_cross(&want, a, b, -1));
     EXPECT_OK(tsr_cross(&a, a, b, -1));
     expect_close(a, want);
-    tsr_release(&want);
-    tsr_release(&b);
+    tsr_release_all(&want, &b);
     EXPECT_OK(tsr_full(&b, TSR_F64, TSR_SHAPE(1, 1), TSR_SCALAR(3.0)));
     EXPECT_OK(tsr_kron(&want, b, a));
     EXPECT_OK(tsr_kron(&a, b, a));
     expect_close(a, want);
-    tsr_release(&want);
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&want, &a, &b);
 }
 
 /* Described and placed results are filled, and are as they were after a failure. */
@@ -488,10 +466,7 @@ static void test_described_and_placed_results_are_filled(void)
     EXPECT(p == &place && tsr_is_none(p));
     EXPECT_OK(tsr_inv(&p, a));
     expect_close(p, a);
-    tsr_release(&p);
-    tsr_release(&z);
-    tsr_release(&zero);
-    tsr_release(&a);
+    tsr_release_all(&p, &z, &zero, &a);
 }
 
 /* Bad input ----------------------------------------------------------------------------------- */
@@ -600,13 +575,7 @@ static void test_bad_arguments_are_refused_in_words(void)
     EXPECT_FAILS(tsr_kron(&z[0], flag, flag), TSR_EDTYPE, "kron");
     EXPECT_FAILS(tsr_kron(&z[0], a, whole), TSR_EDTYPE, "kron: f32 and i32");
     EXPECT(z[0] == NULL && z[1] == NULL && z[2] == NULL);
-    tsr_release(&a);
-    tsr_release(&v);
-    tsr_release(&odd);
-    tsr_release(&half);
-    tsr_release(&whole);
-    tsr_release(&flag);
-    tsr_release(&small);
+    tsr_release_all(&a, &v, &odd, &half, &whole, &flag, &small);
 }
 
 static void test_results_that_overlap_each_other_are_refused(void)
@@ -617,9 +586,7 @@ static void test_results_that_overlap_each_other_are_refused(void)
     EXPECT_OK(tsr_matrix_transpose(&r, q));
     EXPECT_FAILS(tsr_qr(&q, &r, a, false), TSR_EOVERLAP,
                  "qr: q, f64(3, 3 | 3, 1), and r, f64(3, 3 | 1, 3), overlap");
-    tsr_release(&a);
-    tsr_release(&q);
-    tsr_release(&r);
+    tsr_release_all(&a, &q, &r);
 }
 
 /* Sizes are looked at before memory is. */
@@ -636,8 +603,7 @@ static void test_matrices_beyond_32_bits_are_refused(void)
     EXPECT_OK(tsr_expand(&a, one, TSR_SHAPE((int64_t)1 << 62, 1)));
     EXPECT_FAILS(tsr_kron(&z, a, a), TSR_EOVERFLOW, "kron: dim 0");
     EXPECT(z == NULL);
-    tsr_release(&one);
-    tsr_release(&a);
+    tsr_release_all(&one, &a);
 }
 
 static void test_infer_tells_what_factors_will_be(void)

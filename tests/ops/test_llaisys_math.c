@@ -75,9 +75,7 @@ TEST(test_add_is_c_equals_a_plus_b)
         for (int64_t i = 0; i < shapes[s][0]; i++)
             for (int64_t j = 0; j < shapes[s][1]; j++)
                 expect_near(dtypes[d], at(c, i, j, 0), at(a, i, j, 0) + at(b, i, j, 0), 1, "add");
-        tsr_release(&a);
-        tsr_release(&b);
-        tsr_release(&c);
+        tsr_release_all(&a, &b, &c);
     }
 }
 
@@ -92,9 +90,7 @@ TEST(test_argmax_gives_the_largest_and_where_it_is)
         EXPECT_OK(tsr_max(&value, x, 1, (const int[]){ 0 }, true));
         EXPECT(index && index->dtype == TSR_I64 && index->ndim == 1 && *(const int64_t *)index->data == best);
         EXPECT(value && value->dtype == dtypes[d] && at(value, 0, 0, 0) == at(x, best, 0, 0));
-        tsr_release(&x);
-        tsr_release(&index);
-        tsr_release(&value);
+        tsr_release_all(&x, &index, &value);
     }
 }
 
@@ -110,9 +106,7 @@ TEST(test_embedding_takes_rows_of_the_weight)
         for (int64_t i = 0; out && i < n; i++)
             for (int64_t j = 0; j < shapes[s][1]; j++)
                 EXPECT(at(out, i, j, 0) == at(weight, ((const int64_t *)index->data)[i], j, 0));
-        tsr_release(&weight);
-        tsr_release(&index);
-        tsr_release(&out);
+        tsr_release_all(&weight, &index, &out);
     }
 }
 
@@ -135,11 +129,7 @@ TEST(test_linear_is_x_times_w_transposed_plus_bias)
                 expect_near(dtypes[d], at(y, i, j, 0), sum + at(bias, j, 0, 0), 4 * size + 1, "linear");
                 expect_near(dtypes[d], at(bare, i, j, 0), sum, 4 * size + 1, "linear without bias");
             }
-        tsr_release(&x);
-        tsr_release(&w);
-        tsr_release(&bias);
-        tsr_release(&y);
-        tsr_release(&bare);
+        tsr_release_all(&x, &w, &bias, &y, &bare);
     }
 }
 
@@ -155,9 +145,7 @@ TEST(test_rearrange_copies_between_any_strides)
         for (int64_t i = 0; i < shapes[s][0]; i++)
             for (int64_t j = 0; j < shapes[s][1]; j++)
                 EXPECT(at(out, i, j, 0) == at(x, i, j, 0) && at(column, i, j, 0) == at(x, i, j, 0));
-        tsr_release(&x);
-        tsr_release(&out);
-        tsr_release(&column);
+        tsr_release_all(&x, &out, &column);
     }
 }
 
@@ -175,14 +163,12 @@ TEST(test_rms_norm_divides_by_the_root_of_the_mean_square)
                 expect_near(dtypes[d], at(y, i, j, 0), want, fabs(want), "rms_norm");
             }
         }
-        tsr_release(&x);
-        tsr_release(&w);
-        tsr_release(&y);
+        tsr_release_all(&x, &w, &y);
     }
 }
 
-/* Element j of head h at place i of x, turned. */
-static double turned(const tsr_tensor *x, int64_t i, int64_t h, int64_t j, int64_t position, double theta)
+/* Element j of head h at place i of x, rotated. */
+static double rotated(const tsr_tensor *x, int64_t i, int64_t h, int64_t j, int64_t position, double theta)
 {
     const int64_t n = x->shape[2], half = n / 2, pair = j % half;
     const double angle = (double)position / pow(theta, 2 * (double)pair / (double)n);
@@ -205,10 +191,8 @@ TEST(test_rope_turns_pairs_by_position)
                     for (int64_t h = 0; h < shape[1]; h++)
                         for (int64_t j = 0; j < shape[2]; j++)
                             expect_near(dtypes[d], at(y, i, h, j),
-                                        turned(x, i, h, j, cases[s].start + i, 10000), 1, "rope");
-                tsr_release(&x);
-                tsr_release(&positions);
-                tsr_release(&y);
+                                        rotated(x, i, h, j, cases[s].start + i, 10000), 1, "rope");
+                tsr_release_all(&x, &positions, &y);
             }
 }
 
@@ -223,8 +207,6 @@ TEST(test_swiglu_gates_up)
                 const double want = at(up, i, j, 0) * at(gate, i, j, 0) / (1 + exp(-at(gate, i, j, 0)));
                 expect_near(dtypes[d], at(out, i, j, 0), want, fabs(want), "swiglu");
             }
-        tsr_release(&gate);
-        tsr_release(&up);
-        tsr_release(&out);
+        tsr_release_all(&gate, &up, &out);
     }
 }

@@ -41,8 +41,7 @@ TEST(test_matmul_i8_takes_bytes_only)
     EXPECT_FAILS(tsr_matmul_i8(&z, a, b), TSR_EDTYPE,
                  "matmul_i8: a: dtype must be i8/u8, but a is i16(2, 3 | 3, 1)");
     EXPECT_FAILS(tsr_matmul_i8(&z, b, b), TSR_ESHAPE, "matmul_i8: b: k is 2 from a, but dim -2 of b is 3");
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&a, &b);
 }
 
 /* The order of sums ------------------------------------------------------------------ */
@@ -94,12 +93,7 @@ TEST(test_sums_have_the_order_of_the_header_on_every_path)
                            (long long)k, (long long)n, (double)got, (double)want);
                 EXPECT(((uint16_t *)narrow->data)[i * n + j] == tsr_f32_to_f16(want));
             }
-        tsr_release(&a);
-        tsr_release(&b);
-        tsr_release(&z);
-        tsr_release(&narrow);
-        tsr_release(&ha);
-        tsr_release(&hb);
+        tsr_release_all(&a, &b, &z, &narrow, &ha, &hb);
     }
 }
 
@@ -149,7 +143,7 @@ TEST(test_sums_do_not_depend_on_the_way_a_product_takes)
         const tsr_dtype dtype = dtypes[c / 3];
         const int64_t m = sizes[c % 3][0], k = sizes[c % 3][1], n = sizes[c % 3][2];
         tsr_tensor *a = fractions(&r, dtype, m, k), *b = fractions(&r, dtype, k, n);
-        tsr_tensor *z = NULL, *part = NULL, *row = NULL, *column = NULL, *across = NULL, *turned = NULL;
+        tsr_tensor *z = NULL, *part = NULL, *row = NULL, *column = NULL, *across = NULL, *transposed = NULL;
         EXPECT_OK(tsr_matmul(&z, a, b));
         EXPECT_OK(tsr_slice(&row, a, 0, m / 2, m / 2 + 1, 1));
         EXPECT_OK(tsr_matmul(&part, row, b));
@@ -159,10 +153,10 @@ TEST(test_sums_do_not_depend_on_the_way_a_product_takes)
         EXPECT_OK(tsr_matmul(&part, a, column));
         check_same_bits(part, z, 0, n / 2);
         EXPECT_OK(tsr_empty(&across, dtype, TSR_SHAPE(n, m)));
-        EXPECT_OK(tsr_transpose(&turned, across, 0, 1));
-        EXPECT_OK(tsr_matmul(&turned, a, b));
-        check_same_bits(turned, z, 0, 0);
-        tsr_tensor *const all[] = { a, b, z, part, row, column, across, turned };
+        EXPECT_OK(tsr_transpose(&transposed, across, 0, 1));
+        EXPECT_OK(tsr_matmul(&transposed, a, b));
+        check_same_bits(transposed, z, 0, 0);
+        tsr_tensor *const all[] = { a, b, z, part, row, column, across, transposed };
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(&(tsr_tensor *){ all[i] });
     }
 }
@@ -267,9 +261,7 @@ TEST(test_long_results_of_short_sums_are_exact)
             }
         EXPECT_MSG(wrong == 0, "%lld x %lld x %lld: %lld elements", (long long)m, (long long)k, (long long)n,
                    (long long)wrong);
-        tsr_release(&a);
-        tsr_release(&b);
-        tsr_release(&z);
+        tsr_release_all(&a, &b, &z);
     }
 }
 
@@ -366,8 +358,7 @@ TEST(test_operands_of_different_dtypes_are_promoted)
     EXPECT_OK(tsr_full(&b, TSR_BF16, TSR_SHAPE(3, 2), tsr_scalar_f64(2)));
     EXPECT_OK(tsr_matmul(&z, a, b));
     EXPECT(z->dtype == TSR_F32 && ((float *)z->data)[3] == 9.0f);
-    tsr_release(&z);
-    tsr_release(&b);
+    tsr_release_all(&z, &b);
     EXPECT_OK(tsr_ones(&b, TSR_I32, TSR_SHAPE(3, 2)));
     EXPECT_FAILS(tsr_matmul(&z, a, b), TSR_EDTYPE,
                  "matmul: f16 and i32(3, 2 | 2, 1) are not promoted together");
@@ -410,12 +401,7 @@ TEST(test_a_result_that_overlaps_an_operand_is_as_if_it_were_copied_first)
         EXPECT_OK(tsr_clone(&b_copy, b));
         EXPECT_OK(tsr_matmul(&z, a, b));
         expect_product(z, a_copy, b_copy);
-        tsr_release(&all);
-        tsr_release(&a);
-        tsr_release(&b);
-        tsr_release(&z);
-        tsr_release(&a_copy);
-        tsr_release(&b_copy);
+        tsr_release_all(&all, &a, &b, &z, &a_copy, &b_copy);
     }
 }
 
@@ -435,12 +421,7 @@ TEST(test_a_long_result_may_overlap_an_operand_too)
     EXPECT_OK(tsr_clone(&from_copy, from));
     EXPECT_OK(tsr_matmul(&to, from, b));
     expect_product(to, from_copy, b);
-    tsr_release(&a);
-    tsr_release(&x);
-    tsr_release(&x_copy);
-    tsr_release(&tall);
-    tsr_release(&from);
-    tsr_release(&to);
+    tsr_release_all(&a, &x, &x_copy, &tall, &from, &to);
     tsr_release(&from_copy); tsr_release(&b);
 }
 
@@ -562,13 +543,7 @@ TEST(test_shapes_that_do_not_fit_are_named)
     EXPECT_FAILS(tsr_matmul(&z, m34, NULL), TSR_ENULL, "matmul: b is NULL");
     EXPECT_FAILS(tsr_linear(&z, m34, NULL, NULL), TSR_ENULL, "linear: w is NULL");
     EXPECT(z == NULL);
-    tsr_release(&m34);
-    tsr_release(&m56);
-    tsr_release(&v4);
-    tsr_release(&v5);
-    tsr_release(&s);
-    tsr_release(&b2);
-    tsr_release(&b3);
+    tsr_release_all(&m34, &m56, &v4, &v5, &s, &b2, &b3);
 }
 
 /* Every op, by number, with the same operands throughout; i8 fits them all. */

@@ -57,10 +57,7 @@ TEST(test_long_lanes_may_begin_or_end_with_anything)
                 EXPECT_MSG(got == w || (isnan(got) && isnan(w)) || fabsf(got - w) <= 3e-7f * fabsf(w) + least,
                            "lane %d, %d: %g, not %g", (int)l, (int)i, (double)got, (double)w);
             }
-        tsr_release(&x);
-        tsr_release(&rows);
-        tsr_release(&z);
-        tsr_release(&want);
+        tsr_release_all(&x, &rows, &z, &want);
     }
 }
 
@@ -84,13 +81,7 @@ static bool open_kit(kit *k, tsr_dtype dtype, int64_t n, int64_t c, int64_t l)
 
 static void close_kit(kit *k)
 {
-    tsr_release(&k->x);
-    tsr_release(&k->channels);
-    tsr_release(&k->last);
-    tsr_release(&k->target);
-    tsr_release(&k->heads);
-    tsr_release(&k->positions);
-    tsr_release(&k->table);
+    tsr_release_all(&k->x, &k->channels, &k->last, &k->target, &k->heads, &k->positions, &k->table);
 }
 
 enum { CALLS = 24 };
@@ -98,7 +89,7 @@ enum { CALLS = 24 };
 /* Which elements go does not depend on how they lie, or on their dtype. */
 TEST(test_dropout_depends_on_seed_and_index_alone)
 {
-    tsr_tensor *ones = NULL, *z = NULL, *turned = NULL, *column = NULL, *same = NULL;
+    tsr_tensor *ones = NULL, *z = NULL, *transposed = NULL, *column = NULL, *same = NULL;
     int64_t kept = 0;
     EXPECT_OK(tsr_ones(&ones, TSR_F32, TSR_SHAPE(300, 1001)));
     EXPECT_OK(tsr_dropout(&z, ones, 0.3, 42));
@@ -109,17 +100,13 @@ TEST(test_dropout_depends_on_seed_and_index_alone)
     }
     EXPECT_MSG(llabs(kept - 210210) < 5 * 251, "%lld kept", (long long)kept);  /* five deviations */
     EXPECT_OK(tsr_ones(&column, TSR_BF16, TSR_SHAPE(1001, 300)));
-    EXPECT_OK(tsr_transpose(&turned, column, 0, 1));
-    EXPECT_OK(tsr_dropout(&turned, turned, 0.3, 42));
+    EXPECT_OK(tsr_transpose(&transposed, column, 0, 1));
+    EXPECT_OK(tsr_dropout(&transposed, transposed, 0.3, 42));
     for (int64_t i = 0; i < 300 * 1001; i++)
-        EXPECT((value_at(turned, i).re != 0) == (value_at(z, i).re != 0));
+        EXPECT((value_at(transposed, i).re != 0) == (value_at(z, i).re != 0));
     EXPECT_OK(tsr_dropout(&same, ones, 0.3, 43));
     EXPECT(memcmp(same->data, z->data, (size_t)tsr_byte_size(z)));
-    tsr_release(&same);
-    tsr_release(&ones);
-    tsr_release(&z);
-    tsr_release(&turned);
-    tsr_release(&column);
+    tsr_release_all(&same, &ones, &z, &transposed, &column);
 }
 
 /* An element goes exactly where its number is below p, however close. */
@@ -138,9 +125,7 @@ TEST(test_dropout_compares_numbers_exactly)
             tsri_prefer_parts(false);
             EXPECT(at && ((const double *)at->data)[1] != 0);
             EXPECT(above && ((const double *)above->data)[1] == 0);
-            tsr_release(&x);
-            tsr_release(&at);
-            tsr_release(&above);
+            tsr_release_all(&x, &at, &above);
         }
 }
 
@@ -160,8 +145,7 @@ TEST(test_norms_do_not_cancel_under_a_large_mean)
             const double want = (i % 4 - 1.5) / sqrt(1.25);
             EXPECT(fabs((double)((float *)z->data)[i] - want) < 1e-6);
         }
-        tsr_release(&x);
-        tsr_release(&z);
+        tsr_release_all(&x, &z);
     }
 }
 
@@ -174,8 +158,7 @@ TEST(test_norms_of_large_numbers_do_not_overflow)
         EXPECT_OK(tsr_rms_norm(&z, x, NULL, 1e-5));
         tsri_prefer_parts(false);
         for (int i = 0; z && i < 27; i++) EXPECT(fabs((double)((float *)z->data)[i] + 1) < 1e-6);
-        tsr_release(&x);
-        tsr_release(&z);
+        tsr_release_all(&x, &z);
     }
 }
 
@@ -216,10 +199,7 @@ TEST(test_norms_with_hard_weights)
                 }
             }
         }
-        tsr_release(&x);
-        tsr_release(&w);
-        tsr_release(&b);
-        tsr_release(&z);
+        tsr_release_all(&x, &w, &b, &z);
     }
 }
 
@@ -262,8 +242,7 @@ TEST(test_softmax_of_infinities_is_as_documented)
                 EXPECT_OK(tsr_softmax(&x, x, 0));
                 expect_values(x, 3, rows[r].soft);
                 tsri_prefer_parts(false);
-                tsr_release(&x);
-                tsr_release(&z);
+                tsr_release_all(&x, &z);
             }
 }
 
@@ -297,10 +276,7 @@ TEST(test_add_rms_norm_may_write_the_sum_over_its_operands)
         const tsr_tensor *s = over == 0 ? x : over == 1 ? y : sum, *n = over == 2 ? x : z;
         for (int i = 0; s && n && i < 40; i++)
             EXPECT(((const float *)s->data)[i] == 4 && ((const float *)n->data)[i] == 1);
-        tsr_release(&x);
-        tsr_release(&y);
-        tsr_release(&z);
-        tsr_release(&sum);
+        tsr_release_all(&x, &y, &z, &sum);
     }
 }
 
@@ -321,15 +297,12 @@ TEST(test_losses_of_nothing)
         tsr_release(&z);
         EXPECT_OK(tsr_mse_loss(&z, x, x, TSR_REDUCTION_MEAN));
         expect_values(z, 1, (const double[]){ NAN });
-        tsr_release(&x);
-        tsr_release(&target);
+        tsr_release_all(&x, &target);
         EXPECT_OK(tsr_zeros(&x, TSR_F32, TSR_SHAPE(2, 3)));
         EXPECT_OK(tsr_full(&target, TSR_I64, TSR_SHAPE(2), TSR_SCALAR(-100)));
         EXPECT_OK(tsr_cross_entropy(&z, x, target, NULL, TSR_REDUCTION_MEAN, -100, 0));  /* all are ignored */
         expect_values(z, 1, (const double[]){ NAN });
-        tsr_release(&x);
-        tsr_release(&target);
-        tsr_release(&z);
+        tsr_release_all(&x, &target, &z);
         tsri_prefer_parts(false);
     }
 }
@@ -418,8 +391,7 @@ TEST(test_bad_arguments_are_refused_in_words)
     EXPECT_FAILS(tsr_global_avg_pool(&z, k.last), TSR_ESHAPE, "global_avg_pool: x is f32(6");
     EXPECT_FAILS(tsr_global_avg_pool(&z, ints), TSR_EDTYPE, "global_avg_pool: x is i32");
     EXPECT(z == NULL && sum == NULL);
-    tsr_release(&ints);
-    tsr_release(&three);
+    tsr_release_all(&ints, &three);
     close_kit(&k);
 }
 
@@ -532,9 +504,7 @@ static void expect_long_lanes(tsr_dtype dtype, const int64_t *shape, bool x_by_c
     EXPECT_OK(tsr_softmax(&soft, x, 1));
     EXPECT_OK(tsr_layer_norm(&norm, x, 1, NULL, NULL, 1e-5));
     expect_rows(x, soft, norm);
-    tsr_release(&x);
-    tsr_release(&soft);
-    tsr_release(&norm);
+    tsr_release_all(&x, &soft, &norm);
 }
 
 TEST(test_long_lanes_along_every_stride_are_right)

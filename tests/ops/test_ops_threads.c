@@ -59,8 +59,7 @@ static tsr_status call_dynamic(tsr_tensor **z)
 {
     tsr_tensor *scale = NULL, *zero = NULL;
     const tsr_status s = tsr_quantise_dynamic(z, &scale, &zero, given.x, 1, TSR_I8, false);
-    tsr_release(&scale);
-    tsr_release(&zero);
+    tsr_release_all(&scale, &zero);
     return s;
 }
 

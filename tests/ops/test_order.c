@@ -74,8 +74,7 @@ static void check_parts(const tsr_tensor *x, const tsr_tensor *values, const tsr
     EXPECT_MSG(same_bytes(v, values), "%s, %lld", tsr_dtype_name(x->dtype), (long long)n);
     EXPECT_MSG(same_bytes(p, places), "%s, %lld", tsr_dtype_name(x->dtype), (long long)n);
     for (int i = 0; i < 4; i++) {
-        tsr_release(&v);
-        tsr_release(&p);
+        tsr_release_all(&v, &p);
         EXPECT_OK(tsr_topk(&v, &p, x, few[i], 1, descending, true));
         EXPECT_OK(tsr_slice(&first, values, 1, 0, few[i], 1));
         EXPECT_OK(tsr_contiguous(&first, first));
@@ -86,9 +85,7 @@ static void check_parts(const tsr_tensor *x, const tsr_tensor *values, const tsr
         EXPECT_MSG(same_bytes(p, first), "%s, %lld of %lld", tsr_dtype_name(x->dtype), (long long)few[i],
                    (long long)n);
     }
-    tsr_release(&v);
-    tsr_release(&p);
-    tsr_release(&first);
+    tsr_release_all(&v, &p, &first);
 }
 
 static void check_laws(tsr_dtype dtype, int64_t lanes, int64_t n, int spread, bool descending)
@@ -110,9 +107,7 @@ static void check_laws(tsr_dtype dtype, int64_t lanes, int64_t n, int spread, bo
         EXPECT_MSG(lane_obeys(x, values, places, lane, descending), "%s, lane %lld of %lld",
                    tsr_dtype_name(dtype), (long long)lane, (long long)n);
     check_parts(x, values, places, descending);
-    tsr_release(&x);
-    tsr_release(&values);
-    tsr_release(&places);
+    tsr_release_all(&x, &values, &places);
 }
 
 TEST(test_sorting_obeys_its_laws)
@@ -177,8 +172,7 @@ TEST(test_a_number_is_searched_for_in_the_lists_dtype)
     EXPECT_OK(tsr_searchsorted(&at, list, TSR_NUMBER(3), true));
     expect_i64(at, 1, (int64_t[]){ 3 });
     EXPECT_FAILS(tsr_searchsorted(&at, list, TSR_NUMBER(2.5), false), TSR_EDTYPE, "searchsorted");
-    tsr_release(&at);
-    tsr_release(&list);
+    tsr_release_all(&at, &list);
 }
 
 TEST(test_bad_input_is_refused_in_words)
@@ -255,8 +249,7 @@ TEST(test_nothing_is_sorted_too)
     tsr_release(&v);
     EXPECT_OK(tsr_unique(&v, x, &(tsr_unique_results){ &count, &which, &first }));
     EXPECT(tsr_numel(v) == 0 && tsr_numel(count) == 0 && which->shape[1] == 4 && tsr_numel(first) == 0);
-    tsr_release(&v);
-    tsr_release(&at);
+    tsr_release_all(&v, &at);
     EXPECT_OK(tsr_topk(&v, &at, x, 0, 1, true, true));
     EXPECT(v->shape[0] == 0 && v->shape[1] == 0);
     tsr_tensor *all[] = { x, v, at, count, which, first };

@@ -26,10 +26,7 @@ TEST(test_all_places_come_together)
         tsr_release(&z);
         EXPECT_OK(tsr_adaptive_avg_pool(&z, x, 2, (const int64_t[]){ 1, -1 }));
         EXPECT(z && z->shape[2] == 1 && z->shape[3] == 4 && ((float *)z->data)[1] == 5);
-        tsr_release(&x);
-        tsr_release(&z);
-        tsr_release(&at);
-        tsr_release(&flat);
+        tsr_release_all(&x, &z, &at, &flat);
         tsri_prefer_parts(false);
     }
 }
@@ -43,9 +40,7 @@ TEST(test_the_first_nan_is_the_place_of_a_nan)
         EXPECT_OK(tsr_from_data(&x, TSR_F32, 2, (const int64_t[]){ 1, 4 }, in));
         EXPECT_OK(tsr_max_pool1d(&z, &at, x, &(tsr_pool){ .kernel = { 4 } }));
         EXPECT(z && isnan(*(float *)z->data) && at && *(int64_t *)at->data == 1);
-        tsr_release(&x);
-        tsr_release(&z);
-        tsr_release(&at);
+        tsr_release_all(&x, &z, &at);
         tsri_prefer_parts(false);
     }
 }
@@ -68,10 +63,7 @@ TEST(test_windows_that_move_by_two_take_the_first_of_equal_numbers)
             EXPECT_OK(tsr_max_pool2d(&z, NULL, x, &how));
             EXPECT_OK(tsr_max_pool2d(&same, &place, x, &how));
             EXPECT(z && same && !memcmp(z->data, same->data, (size_t)tsr_byte_size(z)));
-            tsr_release(&x);
-            tsr_release(&z);
-            tsr_release(&same);
-            tsr_release(&place);
+            tsr_release_all(&x, &z, &same, &place);
         }
 }
 
@@ -97,10 +89,7 @@ TEST(test_large_pools_are_those_of_their_images)
             const char *part = (const char *)z->data + i * z->stride[0] * (int64_t)sizeof(float);
             EXPECT(one && !memcmp(part, one->data, (size_t)tsr_byte_size(one)));
         }
-        tsr_release(&x);
-        tsr_release(&image);
-        tsr_release(&z);
-        tsr_release(&one);
+        tsr_release_all(&x, &image, &z, &one);
     }
 }
 
@@ -112,8 +101,7 @@ TEST(test_sums_of_a_large_window_do_not_lose_small_numbers)
     EXPECT(z && *(float *)z->data == 0.1f);
     EXPECT_OK(tsr_avg_pool_all(&z, x, 1));
     EXPECT(z && *(float *)z->data == 0.1f);
-    tsr_release(&x);
-    tsr_release(&z);
+    tsr_release_all(&x, &z);
 }
 
 TEST(test_a_result_may_overlap_x)
@@ -134,10 +122,7 @@ TEST(test_a_result_may_overlap_x)
         EXPECT_OK(tsr_max_pool1d(&z, NULL, z, &how));
         EXPECT_OK(tsr_equal(&equal, z, want));
         EXPECT(equal);
-        tsr_release(&all);
-        tsr_release(&x);
-        tsr_release(&z);
-        tsr_release(&want);
+        tsr_release_all(&all, &x, &z, &want);
         tsri_prefer_parts(false);
     }
 }
@@ -213,7 +198,5 @@ TEST(test_bad_arguments_are_refused_in_words)
     EXPECT_OK(tsr_slice(&x, x, 2, 0, 0, 1));
     EXPECT_FAILS(tsr_avg_pool_all(&z, x, 2), TSR_ESHAPE, "spatial dim 0 of x");
     EXPECT(z == NULL && at == NULL);
-    tsr_release(&x);
-    tsr_release(&i);
-    tsr_release(&c);
+    tsr_release_all(&x, &i, &c);
 }

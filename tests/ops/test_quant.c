@@ -33,9 +33,7 @@ TEST(test_ties_go_to_even_and_ends_saturate)
         tsri_prefer_parts(false);
         for (int i = 0; z && i < N; i++)
             EXPECT_MSG(((int8_t *)z->data)[i] == want[i], "%g: %d", (double)x[i], ((int8_t *)z->data)[i]);
-        tsr_release(&z);
-        tsr_release(&scale);
-        tsr_release(&t);
+        tsr_release_all(&z, &scale, &t);
     }
 }
 
@@ -53,11 +51,7 @@ TEST(test_quantised_numbers_come_back_near)
             for (int64_t i = 0; back && i < 1200; i++)
                 EXPECT(fabs(load(back, i) - load(x, i)) <=
                        load(scale, i / 30) * (symmetric ? 0.5001 : 1.0001));
-            tsr_release(&back);
-            tsr_release(&zero);
-            tsr_release(&scale);
-            tsr_release(&q);
-            tsr_release(&x);
+            tsr_release_all(&back, &zero, &scale, &q, &x);
         }
 }
 
@@ -76,11 +70,7 @@ TEST(test_long_sums_of_bytes_do_not_wrap)
     for (int64_t i = 0; z && i < 6; i++) EXPECT(load(z, i) == 255.0 * 255 * K);
     EXPECT_OK(tsr_matmul_quantised(&z, a, scale, zero, b, scale, zero, NULL, TSR_F64));
     for (int64_t i = 0; z && i < 6; i++) EXPECT(load(z, i) == 254.0 * 254 * K);
-    tsr_release(&z);
-    tsr_release(&zero);
-    tsr_release(&scale);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&z, &zero, &scale, &b, &a);
 }
 
 /* The result lies in the memory of an operand: bytes over the numbers that they stand for. */
@@ -99,10 +89,7 @@ TEST(test_a_result_may_overlap_an_operand)
         bool same = false;
         EXPECT_OK(tsr_equal(&same, bits, want));
         EXPECT(same);
-        tsr_release(&want);
-        tsr_release(&scale);
-        tsr_release(&bits);
-        tsr_release(&x);
+        tsr_release_all(&want, &scale, &bits, &x);
     }
 }
 
@@ -179,10 +166,7 @@ TEST(test_bad_arguments_are_refused_in_words)
     EXPECT_FAILS(tsr_quantise_dynamic(&o, &five, &z, x, 0, TSR_I8, false), TSR_ESHAPE,
                  "quantise_dynamic: the result is f32(4");
     EXPECT(z == NULL && s == NULL && o == NULL);
-    tsr_release(&five);
-    tsr_release(&scale);
-    tsr_release(&q);
-    tsr_release(&x);
+    tsr_release_all(&five, &scale, &q, &x);
 }
 
 TEST(test_bad_arguments_of_products_are_refused_in_words)
@@ -228,9 +212,5 @@ TEST(test_bad_arguments_of_products_are_refused_in_words)
     EXPECT_FAILS(tsr_matmul_quantised(&f, a, one, NULL, b, one, NULL, NULL, TSR_F32), TSR_ESHAPE,
                  "matmul_quantised: the result is");
     EXPECT(z == NULL);
-    tsr_release(&zero);
-    tsr_release(&one);
-    tsr_release(&f);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&zero, &one, &f, &b, &a);
 }

@@ -51,9 +51,7 @@ static void copy_and_compare(const tsr_tensor *view, int64_t skew)
     for (int64_t i = 0; i < (GUARD + skew) * size; i++) EXPECT(bytes[i] == 0xa5);
     for (int64_t i = (GUARD + skew + n) * size; i < (2 * GUARD + skew + n) * size; i++)
         EXPECT(bytes[i] == 0xa5);
-    tsr_release(&to);
-    tsr_release(&part);
-    tsr_release(&room);
+    tsr_release_all(&to, &part, &room);
 }
 
 static void transpose(tsr_dtype dtype, int64_t rows, int64_t cols, int64_t skew)
@@ -67,8 +65,7 @@ static void transpose(tsr_dtype dtype, int64_t rows, int64_t cols, int64_t skew)
     copy_and_compare(y, skew);
     EXPECT_OK(tsr_flip(&y, y, 1, (const int[]){ 1 }));
     copy_and_compare(y, skew);
-    tsr_release(&y);
-    tsr_release(&x);
+    tsr_release_all(&y, &x);
 }
 
 TEST(test_transposing_matrices_around_the_blocks)
@@ -141,8 +138,7 @@ static void permute(tsr_dtype dtype, int n, const int64_t *shape, uint64_t seed)
         else   EXPECT_OK(tsr_slice(&y, y, axis, 0, y->shape[axis], 2));
         copy_and_compare(y, k);
     }
-    tsr_release(&y);
-    tsr_release(&x);
+    tsr_release_all(&y, &x);
 }
 
 TEST(test_permutations_of_short_and_long_dims)
@@ -168,8 +164,7 @@ TEST(test_images_change_their_layout)
             EXPECT_OK(tsr_view(&y, x, TSR_SHAPE(2, 37, 41, channels)));
             EXPECT_OK(tsr_permute(&y, y, 4, (const int[]){ 0, 3, 1, 2 }));
             copy_and_compare(y, 1);
-            tsr_release(&y);
-            tsr_release(&x);
+            tsr_release_all(&y, &x);
         }
 }
 
@@ -184,8 +179,7 @@ TEST(test_repeated_rows_and_columns)
             copy_and_compare(y, n % 3);
             EXPECT_OK(tsr_transpose(&y, y, 0, 1));
             copy_and_compare(y, n % 2);
-            tsr_release(&y);
-            tsr_release(&x);
+            tsr_release_all(&y, &x);
         }
 }
 
@@ -202,8 +196,7 @@ TEST(test_large_results_are_written_around_the_caches)
     EXPECT_OK(tsr_slice(&y, x, 0, 0, 1, 1));
     EXPECT_OK(tsr_expand(&y, y, TSR_SHAPE(1500, 1801)));
     copy_and_compare(y, 1);
-    tsr_release(&y);
-    tsr_release(&x);
+    tsr_release_all(&y, &x);
 }
 
 /* Every second element of long rows, which are read a part at a time. */
@@ -224,10 +217,6 @@ TEST(test_ops_on_every_second_element)
         for (int64_t i = 0; i < n && z; i++)
             wrong += ((const float *)z->data)[i] != (float)(2 * i % 65521 + (2 * i + 1) % 32749);
         EXPECT_MSG(wrong == 0, "%lld of %lld are wrong", (long long)wrong, (long long)n);
-        tsr_release(&x);
-        tsr_release(&y);
-        tsr_release(&evens);
-        tsr_release(&odds);
-        tsr_release(&z);
+        tsr_release_all(&x, &y, &evens, &odds, &z);
     }
 }

@@ -105,8 +105,7 @@ TEST(test_large_sums_match_long_double_within_units_of_the_sum_of_sizes)
                 EXPECT_MSG(is_near(z->dtype, element(z, j), want, (double)size * 0x1p-50), "%s: %g, not %Lg",
                            tsr_dtype_name(x->dtype), value_at(z, j).re, sum);
             }
-            tsr_release(&z);
-            tsr_release(&x);
+            tsr_release_all(&z, &x);
         }
 }
 
@@ -143,8 +142,7 @@ TEST(test_more_than_2_to_the_31_elements_are_reduced)
     EXPECT(take(&z) == 65536);
     EXPECT_OK(tsr_any(&z, x, 0, NULL, false));
     EXPECT(take(&z) == 1);
-    tsr_release(&x);
-    tsr_release(&one);
+    tsr_release_all(&x, &one);
 }
 
 /* Windows over a short vector: as many elements, none of them repeated along a dim of stride 0. */
@@ -164,8 +162,7 @@ TEST(test_overlapping_windows_are_reduced_element_by_element)
     EXPECT(take(&z) == (double)(side * side + 2 * side));
     EXPECT_OK(tsr_max(&z, x, 0, NULL, false));
     EXPECT(take(&z) == 3);
-    tsr_release(&x);
-    tsr_release(&v);
+    tsr_release_all(&x, &v);
 }
 
 /* Hard numbers -------------------------------------------------------------------------------- */
@@ -182,8 +179,7 @@ TEST(test_variance_does_not_cancel_under_a_large_mean)
             EXPECT_OK(tsr_var(&z, x, columns ? 1 : 0, (const int[]){ 0 }, false, 0));
             for (int64_t i = 0; z && i < tsr_numel(z); i++)
                 EXPECT(fabs(((double *)z->data)[i] - 1.25) < 1e-12);
-            tsr_release(&z);
-            tsr_release(&x);
+            tsr_release_all(&z, &x);
         }
     /* In f32, where 1e7 and 1 meet in the last bit. */
     tsr_tensor *x = vector(TSR_F32, 4000), *z = NULL;
@@ -242,13 +238,12 @@ TEST(test_infinities_in_sums_stay_infinities)
     EXPECT_OK(tsr_cumsum(&z, x, 0));
     EXPECT(z && ((double *)z->data)[499] == 124750 && ((double *)z->data)[500] == INFINITY &&
            isnan(((double *)z->data)[501]) && isnan(((double *)z->data)[999]));
-    tsr_release(&z);
-    tsr_release(&x);
+    tsr_release_all(&z, &x);
 }
 
 TEST(test_argmax_finds_the_first_of_equals_and_the_first_nan)
 {
-    tsr_tensor *x = vector(TSR_F32, 200000), *z = NULL, *turned = NULL;
+    tsr_tensor *x = vector(TSR_F32, 200000), *z = NULL, *flipped = NULL;
     if (!x) return;
     float *v = x->data;
     for (int i = 0; i < 200000; i++) v[i] = (float)(i % 1000);
@@ -257,20 +252,19 @@ TEST(test_argmax_finds_the_first_of_equals_and_the_first_nan)
     EXPECT_OK(tsr_argmin(&z, x, TSR_ALL_AXES, true));
     EXPECT(z && z->ndim == 1);
     EXPECT(take(&z) == 0);
-    EXPECT_OK(tsr_flip(&turned, x, 1, (const int[]){ 0 }));
-    EXPECT_OK(tsr_argmin(&z, turned, 0, false));
+    EXPECT_OK(tsr_flip(&flipped, x, 1, (const int[]){ 0 }));
+    EXPECT_OK(tsr_argmin(&z, flipped, 0, false));
     EXPECT(take(&z) == 999);
     v[150000] = v[170000] = NAN;
     EXPECT_OK(tsr_argmax(&z, x, 0, false));
     EXPECT(take(&z) == 150000);
-    EXPECT_OK(tsr_argmin(&z, turned, 0, false));
+    EXPECT_OK(tsr_argmin(&z, flipped, 0, false));
     EXPECT(take(&z) == 29999);
     EXPECT_OK(tsr_max(&z, x, 0, NULL, false));
     EXPECT(isnan(take(&z)));
     EXPECT_OK(tsr_min(&z, x, 0, NULL, false));
     EXPECT(isnan(take(&z)));
-    tsr_release(&turned);
-    tsr_release(&x);
+    tsr_release_all(&flipped, &x);
 }
 
 /* Rows and runs of a few elements, of whole numbers: everything is exact. */
@@ -302,10 +296,7 @@ TEST(test_narrow_matrices_are_right_along_both_axes)
                 EXPECT(((float *)max->data)[j] == v[first + best * step]);
                 EXPECT(((int64_t *)at->data)[j] == best);
             }
-            tsr_release(&sum);
-            tsr_release(&max);
-            tsr_release(&at);
-            tsr_release(&x);
+            tsr_release_all(&sum, &max, &at, &x);
         }
 }
 
@@ -358,8 +349,7 @@ TEST(test_no_elements_give_each_ops_neutral_answer)
     EXPECT(z == NULL);
     EXPECT_OK(tsr_max(&z, x, 1, (const int[]){ 1 }, false));  /* no outputs: nothing is asked of nothing */
     EXPECT(z && tsr_numel(z) == 0);
-    tsr_release(&z);
-    tsr_release(&x);
+    tsr_release_all(&z, &x);
 }
 
 TEST(test_a_scalar_is_reduced_to_itself)
@@ -409,8 +399,7 @@ TEST(test_bad_arguments_are_refused_in_words)
     EXPECT_FAILS(tsr_any(&b, x, 0, NULL, false), TSR_ESHAPE, "any: the result is bool");
     EXPECT_FAILS(tsr_diff(&x, x, 0, 1), TSR_ESHAPE, "diff: the result is f32(1, 3");
     EXPECT(z == NULL);
-    tsr_release(&x);
-    tsr_release(&b);
+    tsr_release_all(&x, &b);
 }
 
 TEST(test_infer_needs_no_data)
@@ -459,9 +448,6 @@ TEST(test_a_result_may_lie_over_its_operand)
                 EXPECT_OK(tsr_equal(&same, z, want));
                 EXPECT_MSG(same, "%s over its operand at %d", ops[i].name, (int)offset);
             }
-            tsr_release(&x);
-            tsr_release(&copy);
-            tsr_release(&want);
-            tsr_release(&z);
+            tsr_release_all(&x, &copy, &want, &z);
         }
 }

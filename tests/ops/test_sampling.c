@@ -175,8 +175,7 @@ TEST(test_normal_is_randn_moved_and_stretched)
                          want = wide == TSR_F32 ? (double)(float)x : fma(number_at(plain, i), 0.25, 1.5);
             EXPECT(is_value(floats[d], element_at(z, i), (value){ 0, (long double)want, 0 }));
         }
-        tsr_release(&plain);
-        tsr_release(&z);
+        tsr_release_all(&plain, &z);
     }
 }
 
@@ -198,9 +197,7 @@ TEST(test_exponential_follows_its_description)
         EXPECT_MSG(fabs(number_at(d, i) - e) <= 1e-14 * e + 1e-15, "%g, not %g", number_at(d, i), e);
         EXPECT(fabs(number_at(h, i) - short_e) <= 1e-3 * short_e + 1e-7);
     }
-    tsr_release(&h);
-    tsr_release(&d);
-    tsr_release(&f);
+    tsr_release_all(&h, &d, &f);
 }
 
 TEST(test_exponential_has_its_distribution)
@@ -272,8 +269,7 @@ TEST(test_bernoulli_takes_a_probability_for_each_element)
             EXPECT((*element_at(z.t, k) == 1) == (number_at(u, k) < number_at(p.t, k)));
             EXPECT(*element_at(made, k) == *element_at(z.t, k));
         }
-        tsr_release(&made);
-        tsr_release(&u);
+        tsr_release_all(&made, &u);
         strided_free(&z);
         strided_free(&p);
     }
@@ -353,8 +349,7 @@ TEST(test_shuffle_takes_by_permutation)
     EXPECT_OK(tsr_shuffle(&same, t, 0, 4));
     EXPECT_OK(tsr_shuffle(&t, t, 0, 4));
     EXPECT(same_bits(t, same));
-    tsr_release(&same);
-    tsr_release(&t);
+    tsr_release_all(&same, &t);
 }
 
 /* By weight -------------------------------------------------------------------------------------------- */
@@ -373,8 +368,7 @@ TEST(test_multinomial_draws_by_weight)
     const int64_t found[] = { counts[1], counts[2], counts[4], counts[5] };
     for (int i = 0; i < 4; i++) expected[i] = MANY / 6.5 * (double[]){ 1, 2, 3, 0.5 }[i];
     EXPECT_MSG(chi_squared(4, found, expected) < bound(3), "%g", chi_squared(4, found, expected));
-    tsr_release(&z);
-    tsr_release(&w);
+    tsr_release_all(&z, &w);
 }
 
 /* Index i is drawn first with probability w[i], and j after it with w[j] / (1 - w[i]). */
@@ -400,9 +394,7 @@ TEST(test_multinomial_without_replacement_draws_one_after_the_other)
             expected[n++] = ROWS * weights[i] * weights[j] / (1 - weights[i]);
         }
     EXPECT_MSG(chi_squared(12, found, expected) < bound(11), "%g", chi_squared(12, found, expected));
-    tsr_release(&z);
-    tsr_release(&rows);
-    tsr_release(&w);
+    tsr_release_all(&z, &rows, &w);
 }
 
 TEST(test_multinomial_without_replacement_never_repeats)
@@ -448,8 +440,7 @@ TEST(test_bad_weights_are_refused_in_words)
                  "row (1, 1) of weights has fewer weights above 0");
     EXPECT_OK(tsr_multinomial(&z, w, 1, false, 1));
     EXPECT(z && integer_at(z, 4) == 1);
-    tsr_release(&z);
-    tsr_release(&w);
+    tsr_release_all(&z, &w);
 }
 
 /* Logits ---------------------------------------------------------------------------------------------- */
@@ -473,9 +464,7 @@ TEST(test_sample_has_the_distribution_of_softmax)
     tsr_release(&z);
     EXPECT_OK(tsr_sample(&z, rows, 1, 0, 0.5, 31));  /* exp(2) is more than half of all */
     for (int64_t i = 0; z && i < MANY; i++) EXPECT(integer_at(z, i) == 2);
-    tsr_release(&z);
-    tsr_release(&rows);
-    tsr_release(&x);
+    tsr_release_all(&z, &rows, &x);
 }
 
 TEST(test_sample_of_a_vector_is_a_scalar)
@@ -488,8 +477,7 @@ TEST(test_sample_of_a_vector_is_a_scalar)
     EXPECT(z && integer_at(z, 0) == 0);
     EXPECT_OK(tsr_sample(&z, x, 0, 0, 1, 7));  /* the first of equals */
     EXPECT(z && integer_at(z, 0) == 0);
-    tsr_release(&z);
-    tsr_release(&x);
+    tsr_release_all(&z, &x);
 }
 
 TEST(test_logits_that_cannot_be_sampled_are_refused_in_words)
@@ -509,8 +497,7 @@ TEST(test_logits_that_cannot_be_sampled_are_refused_in_words)
     set(x, 10, -5);
     EXPECT_OK(tsr_sample(&z, x, 1, 0, 1, 1));
     EXPECT(z && integer_at(z, 2) == 2);
-    tsr_release(&z);
-    tsr_release(&x);
+    tsr_release_all(&z, &x);
 }
 
 /* Bad input ---------------------------------------------------------------------------------------------- */
@@ -551,8 +538,7 @@ TEST(test_bad_arguments_of_numbers_are_refused_in_words)
     EXPECT_FAILS(tsr_bernoulli_each(&z, NULL, 1), TSR_ENULL, "bernoulli_each: p is NULL");
     EXPECT_FAILS(tsr_bernoulli_each(&z, b, 1), TSR_EDTYPE, "bernoulli_each: p is bool");
     EXPECT(z == NULL);
-    tsr_release(&f);
-    tsr_release(&b);
+    tsr_release_all(&f, &b);
 }
 
 TEST(test_bad_arguments_of_choices_are_refused_in_words)
@@ -594,10 +580,7 @@ TEST(test_bad_arguments_of_choices_are_refused_in_words)
     EXPECT_FAILS(tsr_sample_with(&z, f, 1, 0, 1, NAN), TSR_EINVAL, "random is nan");
     EXPECT_FAILS(tsr_sample_with(&i, f, 1, 0, 1, 0), TSR_ESHAPE, "sample_with: the result is i64(2");
     EXPECT(z == NULL);
-    tsr_release(&empty);
-    tsr_release(&scalar);
-    tsr_release(&i);
-    tsr_release(&f);
+    tsr_release_all(&empty, &scalar, &i, &f);
 }
 
 TEST(test_nothing_gives_nothing)
@@ -618,7 +601,5 @@ TEST(test_nothing_gives_nothing)
     tsr_release(&z);
     EXPECT_OK(tsr_integers(&z, TSR_U8, TSR_SCALAR_SHAPE, 5, 6, 1));
     EXPECT(z && integer_at(z, 0) == 5);
-    tsr_release(&z);
-    tsr_release(&f);
-    tsr_release(&none);
+    tsr_release_all(&z, &f, &none);
 }

@@ -23,8 +23,7 @@ TEST(test_pad_looks_as_the_header_draws_it)
         EXPECT_OK(tsr_pad(&y, t, 1, (int64_t[]){ 4 }, (int64_t[]){ 4 }, (tsr_pad_mode)mode, TSR_SCALAR(9)));
         expect_i32(y, 11, drawn[mode]);
     }
-    tsr_release(&t);
-    tsr_release(&y);
+    tsr_release_all(&t, &y);
 }
 
 /* Rows that begin anywhere in a line, of a result that is more than a cache holds. */
@@ -55,10 +54,7 @@ TEST(test_large_pads_are_right_for_every_size_and_stride)
                             wrong += TSR_AT(int32_t, got, a, b, c, d) != there;
                         }
             EXPECT_MSG(wrong == 0, "%d wrong of %s, flipped %d", wrong, tsr_dtype_name(dtypes[k]), flipped);
-            tsr_release(&t);
-            tsr_release(&bytes);
-            tsr_release(&y);
-            tsr_release(&got);
+            tsr_release_all(&t, &bytes, &y, &got);
         }
 }
 
@@ -79,8 +75,7 @@ TEST(test_the_highest_rank_tiles_and_repeats_too)
     tsr_release(&y);
     EXPECT_OK(tsr_repeat(&y, t, 2, 0));
     expect_i32(y, 8, (int32_t[]){ 1, 2, 1, 2, 3, 4, 3, 4 });
-    tsr_release(&y);
-    tsr_release(&t);
+    tsr_release_all(&y, &t);
 }
 
 TEST(test_scalars_are_taken_where_there_is_sense_in_it)
@@ -96,8 +91,7 @@ TEST(test_scalars_are_taken_where_there_is_sense_in_it)
     EXPECT_FAILS(tsr_repeat(&y, t, 2, 0), TSR_EINDEX, "repeat: axis 0");
     EXPECT_FAILS(tsr_tril(&y, t, 0), TSR_ESHAPE, "tril");
     EXPECT_FAILS(tsr_diag(&y, t, 0), TSR_ESHAPE, "diag");
-    tsr_release(&y);
-    tsr_release(&t);
+    tsr_release_all(&y, &t);
 }
 
 TEST(test_bad_input_is_refused_in_words)
@@ -196,8 +190,7 @@ TEST(test_padding_nothing_needs_a_constant)
     tsr_release(&y);
     EXPECT_OK(tsr_pad(&y, t, 2, none, none, TSR_PAD_REFLECT, TSR_SCALAR(5)));
     EXPECT(tsr_numel(y) == 0);
-    tsr_release(&y);
-    tsr_release(&t);
+    tsr_release_all(&y, &t);
 }
 
 TEST(test_described_and_placed_results_are_filled)
@@ -212,9 +205,7 @@ TEST(test_described_and_placed_results_are_filled)
     EXPECT_OK(tsr_repeat(&p, t, 2, 0));
     EXPECT(p == &place);
     expect_i32(p, 6, (int32_t[]){ 1, 1, 2, 2, 3, 3 });
-    tsr_release(&p);
-    tsr_release(&y);
-    tsr_release(&t);
+    tsr_release_all(&p, &y, &t);
 }
 
 /* Parts and results that are windows of one block: as if the parts were copied first. */
@@ -228,14 +219,15 @@ TEST(test_a_joined_result_may_overlap_its_parts)
         bool same = false;
         EXPECT_OK(tsr_integers(&block, TSR_I16, TSR_SHAPE(400), 0, 30000, (uint64_t)i));
         for (int k = 0; k < 3; k++) {
-            EXPECT_OK(tsr_as_strided(&part[k], block, TSR_SHAPE(4, 4), (const int64_t[]){ 9, k == 1 ? -2 : 2 },
-                                     (i * 7 + k * 11) % 150 + 20));
+            const int64_t steps[] = { 9, k == 1 ? -2 : 2 };
+            EXPECT_OK(tsr_as_strided(&part[k], block, TSR_SHAPE(4, 4), steps, (i * 7 + k * 11) % 150 + 20));
             EXPECT_OK(tsr_clone(&copy[k], part[k]));
         }
         const int64_t flat[] = { axis ? 4 : 12, axis ? 12 : 4 }, deep[] = { axis ? 4 : 3, axis ? 3 : 4, 4 };
         const int64_t strides[] = { stacked ? 40 : cols + 13, stacked ? 9 : 1, 1 };
         EXPECT_OK(tsr_as_strided(&z, block, stacked ? 3 : 2, stacked ? deep : flat, strides, i % 9));
-        const tsr_tensor *const in[] = { part[0], part[1], part[2] }, *const own[] = { copy[0], copy[1], copy[2] };
+        const tsr_tensor *const in[] = { part[0], part[1], part[2] },
+                         *const own[] = { copy[0], copy[1], copy[2] };
         EXPECT_OK(stacked ? tsr_stack(&want, 3, own, axis) : tsr_concat(&want, 3, own, axis));
         EXPECT_OK(stacked ? tsr_stack(&z, 3, in, axis) : tsr_concat(&z, 3, in, axis));
         EXPECT_OK(tsr_equal(&same, z, want));

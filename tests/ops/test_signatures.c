@@ -57,8 +57,7 @@ TEST(test_scatter_takes_the_dtypes_of_its_signature_and_no_others)
         const tsr_kind kind = tsr_dtype_kind((tsr_dtype)d);
         EXPECT_STATUS(tsr_scatter(&z, at, x, at, 0, TSR_SCATTER_SET),
                       kind == TSR_SIGNED || kind == TSR_UNSIGNED ? TSR_OK : TSR_EDTYPE);
-        tsr_release(&z);
-        tsr_release(&x);
+        tsr_release_all(&z, &x);
     }
     tsr_release(&at);
 }

@@ -217,8 +217,7 @@ static void run_binary(tsr_c128 *z, binary_fn fn, tsr_dtype dtype, int64_t gap)
 {
     tsr_tensor *x = samples_in(dtype, first, gap), *y = samples_in(dtype, second, gap), *out = NULL;
     EXPECT_OK(fn(&out, x, y));
-    tsr_release(&x);
-    tsr_release(&y);
+    tsr_release_all(&x, &y);
     values_of(z, &out);
 }
 
@@ -494,8 +493,7 @@ TEST(test_remainder_is_that_of_python)
         EXPECT_OK(tsr_remainder(&z, x, TSR_NUMBER(rows[r][1])));
         EXPECT_OK(tsr_item_f64(&got, z));
         EXPECT_MSG(is_same(got, rows[r][2], 0), "%g %% %g is %g", rows[r][0], rows[r][1], got);
-        tsr_release(&x);
-        tsr_release(&z);
+        tsr_release_all(&x, &z);
     }
 }
 
@@ -532,7 +530,7 @@ TEST(test_hypot_at_special_values_is_as_the_standard_says)
            R2(A_NAN, A_NAN, IS_NAN));
 }
 
-static tsr_status hypot_turned(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)
+static tsr_status hypot_exchanged(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *y)
 {
     tsr_tensor *minus = NULL;
     EXPECT_OK(tsr_neg(&minus, x));
@@ -543,11 +541,11 @@ static tsr_status hypot_turned(tsr_tensor **out, const tsr_tensor *x, const tsr_
 
 TEST(test_hypot_does_not_depend_on_order_and_signs)
 {
-    tsr_c128 z[PAIRS], turned[PAIRS];
+    tsr_c128 z[PAIRS], rotated[PAIRS];
     for (size_t d = 0; d < COUNT(reals); d++) {
         run_binary(z, tsr_hypot, reals[d].dtype, 1);
-        run_binary(turned, hypot_turned, reals[d].dtype, 1);
-        for (int64_t i = 0; i < PAIRS; i++) EXPECT(is_same(turned[i].re, z[i].re, 0));
+        run_binary(rotated, hypot_exchanged, reals[d].dtype, 1);
+        for (int64_t i = 0; i < PAIRS; i++) EXPECT(is_same(rotated[i].re, z[i].re, 0));
     }
 }
 
@@ -630,8 +628,7 @@ TEST(test_nextafter_takes_the_next_number_of_the_dtype)
             EXPECT_OK(tsr_item_f64(&got, z));
             EXPECT_MSG(is_same(got, rows[r][2], 0), "nextafter(%g, %g) in %s is %g", rows[r][0], rows[r][1],
                        tsr_dtype_name(reals[d].dtype), got);
-            tsr_release(&x);
-            tsr_release(&z);
+            tsr_release_all(&x, &z);
         }
     }
 }
@@ -653,8 +650,7 @@ TEST(test_clip_at_special_values_is_as_the_standard_says)
             EXPECT_OK(tsr_item_f64(&got, z));
             EXPECT_MSG(is_same(got, rows[r][3], 0), "clip(%g, %g, %g) in %s is %g", rows[r][0], rows[r][1],
                        rows[r][2], tsr_dtype_name(reals[d].dtype), got);
-            tsr_release(&x);
-            tsr_release(&z);
+            tsr_release_all(&x, &z);
         }
 }
 
@@ -682,15 +678,13 @@ TEST(test_integers_wrap_at_their_ends)
         EXPECT_OK(rows[r].fn(&z, x, TSR_NUMBER(rows[r].y)));
         EXPECT_OK(tsr_item_i64(&got, z));
         EXPECT_MSG(got == rows[r].z, "row %zu: %lld, not %lld", r, (long long)got, (long long)rows[r].z);
-        tsr_release(&x);
-        tsr_release(&z);
+        tsr_release_all(&x, &z);
     }
     EXPECT_OK(tsr_full(&x, TSR_I64, TSR_SHAPE(1), TSR_SCALAR(INT64_MIN)));
     EXPECT_OK(tsr_abs(&z, x));
     EXPECT_OK(tsr_item_i64(&got, z));
     EXPECT(got == INT64_MIN);
-    tsr_release(&x);
-    tsr_release(&z);
+    tsr_release_all(&x, &z);
 }
 
 /* Complex ------------------------------------------------------------------------------------- */
@@ -842,15 +836,15 @@ TEST(test_complex_functions_are_symmetric)
             run_unary(z, all[f].fn, complexes[d].dtype, 1);
             for (int64_t i = 0; i < PAIRS; i++) {
                 const double a = first(i), b = second(i);
-                const tsr_c128 mirrored = z[index_of(a, -b)], turned = z[index_of(-a, -b)];
+                const tsr_c128 mirrored = z[index_of(a, -b)], rotated = z[index_of(-a, -b)];
                 const int p = all[f].parity;
                 if (isnan(a) || isnan(b)) continue;
                 EXPECT_MSG(is_same_complex(mirrored, (tsr_c128){ z[i].re, -z[i].im }, 0),
                            "%s(%g, %g) is (%g, %g), and mirrored (%g, %g)", all[f].name, a, b, z[i].re,
                            z[i].im, mirrored.re, mirrored.im);
-                EXPECT_MSG(p == 0 || is_same_complex(turned, (tsr_c128){ p * z[i].re, p * z[i].im }, 0),
-                           "%s(%g, %g) is (%g, %g), and turned (%g, %g)", all[f].name, a, b, z[i].re, z[i].im,
-                           turned.re, turned.im);
+                EXPECT_MSG(p == 0 || is_same_complex(rotated, (tsr_c128){ p * z[i].re, p * z[i].im }, 0),
+                           "%s(%g, %g) is (%g, %g), and rotated (%g, %g)", all[f].name, a, b, z[i].re,
+                           z[i].im, rotated.re, rotated.im);
             }
         }
 }
@@ -860,18 +854,18 @@ static tsr_c128 sizes_of(tsr_c128 z) { return (tsr_c128){ fabs(z.re), fabs(z.im)
 /* f(x) is -i g(i x), or g(i x) for the cosine. */
 TEST(test_complex_circular_functions_are_hyperbolic_ones_turned)
 {
-    static const struct { unary_fn fn, turned; const char *name; bool even; } all[] = {
+    static const struct { unary_fn fn, rotated; const char *name; bool even; } all[] = {
         { tsr_sin, tsr_sinh, "sin", false }, { tsr_cos, tsr_cosh, "cos", true },
         { tsr_tan, tsr_tanh, "tan", false }, { tsr_asin, tsr_asinh, "asin", false },
         { tsr_atan, tsr_atanh, "atan", false },
     };
-    tsr_c128 z[PAIRS], turned[PAIRS];
+    tsr_c128 z[PAIRS], rotated[PAIRS];
     for (size_t f = 0; f < COUNT(all); f++)
         for (size_t d = 0; d < COUNT(complexes); d++) {
             run_unary(z, all[f].fn, complexes[d].dtype, 1);
-            run_unary(turned, all[f].turned, complexes[d].dtype, 1);
+            run_unary(rotated, all[f].rotated, complexes[d].dtype, 1);
             for (int64_t i = 0; i < PAIRS; i++) {
-                const tsr_c128 g = turned[index_of(-second(i), first(i))];
+                const tsr_c128 g = rotated[index_of(-second(i), first(i))];
                 const tsr_c128 want = all[f].even ? g : (tsr_c128){ g.im, -g.re };
                 const bool has_nan = isnan(first(i)) || isnan(second(i));
                 const tsr_c128 got = has_nan ? sizes_of(z[i]) : z[i];
@@ -990,8 +984,7 @@ TEST(test_complex_powers_at_special_values_are_as_the_standard_says)
         EXPECT_OK(tsr_mul(&out, x, x));
         values_of(want, &out);
         for (int64_t i = 0; i < PAIRS; i++) EXPECT(is_same_complex(z[i], want[i], 0));
-        tsr_release(&one);
-        tsr_release(&x);
+        tsr_release_all(&one, &x);
         run_with(z, tsr_pow, complexes[d].dtype, (tsr_c128){ 0, 0 });
         for (int64_t i = 0; i < PAIRS; i++) EXPECT(z[i].re == 1 && z[i].im == 0);
         run_with(z, tsr_pow, complexes[d].dtype, (tsr_c128){ 2, 0 });
@@ -1025,9 +1018,7 @@ static void expect_reduced(const char *name, reduce_fn fn, const dtype_case *d, 
     EXPECT_MSG(is_same_complex(got, want, d->unit),
                "%s of %lld %s, the first (%g, %g), is (%g, %g), not (%g, %g)", name, (long long)n,
                tsr_dtype_name(d->dtype), n ? v[0].re : 0, n ? v[0].im : 0, got.re, got.im, want.re, want.im);
-    tsr_release(&exact);
-    tsr_release(&x);
-    tsr_release(&z);
+    tsr_release_all(&exact, &x, &z);
 }
 
 typedef struct reduction { const char *name; reduce_fn fn; int64_t n; double v[3], z; } reduction;

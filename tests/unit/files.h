@@ -110,8 +110,7 @@ static inline bool same_bits(const tsr_tensor *a, const tsr_tensor *b)
     bool same = a && b && a->dtype == b->dtype && tsr_same_shape(a, b);
     if (same && tsr_rearrange(&pa, a) == TSR_OK && tsr_rearrange(&pb, b) == TSR_OK)
         same = memcmp(pa->data, pb->data, (size_t)tsr_byte_size(a)) == 0;
-    tsr_release(&pa);
-    tsr_release(&pb);
+    tsr_release_all(&pa, &pb);
     return same;
 }
 

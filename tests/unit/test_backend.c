@@ -233,9 +233,7 @@ static void test_backend_loops_are_normalised_for_it(void)
     host->normalise(&loop, 2, (const tsr_tensor *const[]){ a, b });
     same = true;
     EXPECT(walk(&loop, 0, loop.data[0], loop.data[1], &same) == 24 && !same);
-    tsr_release(&a);
-    tsr_release(&b);
-    tsr_release(&other);
+    tsr_release_all(&a, &b, &other);
 }
 
 static void test_backend_knows_how_long_params_are(void)
@@ -284,8 +282,7 @@ static void test_backend_memory_of_a_device_comes_from_its_backend(void)
     EXPECT_OK(tsr_check(t));
     EXPECT_OK(tsr_transpose(&v, t, 0, 1));
     EXPECT(tsr_device_of(v) == toy_device(1) && v->data == t->data);
-    tsr_release(&t);
-    tsr_release(&v);
+    tsr_release_all(&t, &v);
     EXPECT(toy.frees == 0);  /* kept for the next */
     EXPECT(tsr_device_pool_trim(toy_device(1), 0) == taken);
     EXPECT(toy.frees == 1 && toy.device == 1 && toy.bytes == taken && toy.live == 0);
@@ -347,34 +344,30 @@ static void test_backend_ops_go_where_their_operands_live(void)
     EXPECT(toy.runs == 3 && toy.op.kind == TSR_OP_COPY && toy.op.in[0] == a && toy.op.out[0] == b);
     const float want[] = { 7, 7, 9, 7, 7, 9 };
     EXPECT(!memcmp(b->data, want, sizeof want));
-    tsr_release(&column);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&column, &b, &a);
     (void)tsr_device_pool_trim(toy_device(1), 0);
     EXPECT(toy.live == 0);
 }
 
 static void test_backend_results_like_a_tensor_are_made_on_its_device(void)
 {
-    tsr_tensor *a = declare_on_toy(1), *turned = NULL, *out = NULL;
+    tsr_tensor *a = declare_on_toy(1), *transposed = NULL, *out = NULL;
     const tsr_device device = toy_device(1);
     EXPECT_OK(tsr_fill(a, tsr_scalar_i64(7)));
-    EXPECT_OK(tsr_transpose(&turned, a, 0, 1));
+    EXPECT_OK(tsr_transpose(&transposed, a, 0, 1));
     EXPECT_OK(tsr_clone(&out, a));
     EXPECT(tsr_device_of(out) == device && ((float *)out->data)[5] == 7);
     tsr_release(&out);
     EXPECT_OK(tsr_zeros_like(&out, a));
     EXPECT(tsr_device_of(out) == device && ((float *)out->data)[5] == 0);
     tsr_release(&out);
-    EXPECT_OK(tsr_contiguous(&out, turned));
+    EXPECT_OK(tsr_contiguous(&out, transposed));
     EXPECT(tsr_device_of(out) == device && out->data != a->data);
-    EXPECT_OK(tsr_reshape(&out, turned, TSR_SHAPE(-1)));
+    EXPECT_OK(tsr_reshape(&out, transposed, TSR_SHAPE(-1)));
     EXPECT(tsr_device_of(out) == device && out->ndim == 1);
     EXPECT_OK(tsr_to_memory(&out, a, device, TSR_MEMORY_HOST));
     EXPECT(out->data == a->data);
-    tsr_release(&out);
-    tsr_release(&turned);
-    tsr_release(&a);
+    tsr_release_all(&out, &transposed, &a);
 }
 
 static void test_backend_operands_on_two_devices_are_edevice(void)
@@ -388,9 +381,7 @@ static void test_backend_operands_on_two_devices_are_edevice(void)
     EXPECT_FAILS(tsr_add(&out, other, there), TSR_EDEVICE, "add: operands on toy:1 and toy:0");
     EXPECT_FAILS(tsr_matmul(&out, here, there), TSR_ESHAPE, "");
     EXPECT(out == NULL && toy.runs == 0);
-    tsr_release(&here);
-    tsr_release(&there);
-    tsr_release(&other);
+    tsr_release_all(&here, &there, &other);
 }
 
 static void test_backend_that_does_not_support_an_op_is_eunsupported(void)
@@ -409,8 +400,7 @@ static void test_backend_that_does_not_support_an_op_is_eunsupported(void)
     EXPECT_FAILS(tsr_randn(&out, TSR_F32, TSR_SHAPE(2, 3), 1), TSR_EUNSUPPORTED, "randn: the toy backend");
     EXPECT_FAILS(tsr_uniform(&out, TSR_F32, TSR_SHAPE(2, 3), 0, 1, 1), TSR_EUNSUPPORTED,
                  "uniform: the toy backend");
-    tsr_release(&out);
-    tsr_release(&a);
+    tsr_release_all(&out, &a);
 }
 
 static void test_backend_failure_while_running_is_passed_on_with_words(void)
@@ -471,8 +461,7 @@ static void test_backend_values_of_a_device_are_fetched_for_the_host(void)
     EXPECT(tsr_describe(text, sizeof text, a) > 0 && strstr(text, "toy:0"));
     EXPECT_OK(tsr_to_host(&out, a));
     EXPECT(tsr_is_host(out) && !tsr_is_device(out) && tsr_is_device(a) && !tsr_is_host(a));
-    tsr_release(&out);
-    tsr_release(&a);
+    tsr_release_all(&out, &a);
 }
 
 /* Ops as a list ---------------------------------------------------------------------- */

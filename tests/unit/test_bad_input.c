@@ -502,8 +502,7 @@ TEST(test_bad_input_views_of_empty_tensors_stay_where_they_are)
     EXPECT(v && v->data == &byte);
     EXPECT_OK(tsr_pointer(&at, t, TSR_INDEX(3)));
     EXPECT(at == &byte);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 /* match.h ---------------------------------------------------------------------------- */
@@ -1235,8 +1234,7 @@ TEST(test_bad_input_to_view_dtypes)
     BAD_OUT(TSR_ESTRIDE, tsr_bit_view(&out, odd, TSR_F32));
     EXPECT_OK(tsr_select(&odd, bytes, 0, 0));
     BAD_OUT(TSR_ESHAPE, tsr_bit_view(&out, odd, TSR_F32));
-    tsr_release(&odd);
-    tsr_release(&bytes);
+    tsr_release_all(&odd, &bytes);
     tear_down();
 }
 
@@ -1476,8 +1474,7 @@ TEST(test_bad_input_to_joining)
     BAD(TSR_ESHAPE, tsr_concat(&out, 2, pair, 0));
     BAD(TSR_ESHAPE, tsr_stack(&out, 2, pair, 0));
     EXPECT(held_is_whole(out));
-    tsr_release(&wide);
-    tsr_release(&scalar);
+    tsr_release_all(&wide, &scalar);
     tear_down();
 }
 

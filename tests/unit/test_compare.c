@@ -453,8 +453,7 @@ TEST(test_same_desc_and_same_shape)
     EXPECT(!tsr_same_desc(a, b) && !tsr_same_shape(a, b));
     EXPECT(!tsr_same_desc(a, NULL) && !tsr_same_desc(NULL, NULL) && !tsr_same_desc(&none, &none));
     EXPECT(!tsr_same_shape(NULL, a) && !tsr_same_shape(&none, &none));
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&b, &a);
 }
 
 TEST(test_identical_means_the_same_memory_seen_the_same_way)
@@ -475,9 +474,7 @@ TEST(test_identical_means_the_same_memory_seen_the_same_way)
     tsr_release(&c);
     EXPECT_OK(tsr_declare(&c, &a->desc, TSR_CPU, TSR_MEMORY_HOST));
     EXPECT(!tsr_identical(c, c));
-    tsr_release(&c);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&c, &b, &a);
 }
 
 TEST(test_identical_empties_share_their_storage)
@@ -493,9 +490,7 @@ TEST(test_identical_empties_share_their_storage)
     EXPECT(tsr_identical(b, b) && !tsr_identical(b, c));
     EXPECT_OK(tsr_equal(&equal, a, b));
     EXPECT(equal);
-    tsr_release(&c);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&c, &b, &a);
 }
 
 TEST(test_equal_of_other_shapes_and_dtypes_is_false_and_allclose_fails)
@@ -512,9 +507,7 @@ TEST(test_equal_of_other_shapes_and_dtypes_is_false_and_allclose_fails)
     EXPECT(!out);
     EXPECT_FAILS(tsr_allclose(&out, a, b, NULL, NULL), TSR_ESHAPE, "f32(3, 2");
     EXPECT_FAILS(tsr_allclose(&out, a, c, NULL, NULL), TSR_EDTYPE, "i32(2, 3");
-    tsr_release(&c);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&c, &b, &a);
 }
 
 static _Alignas(64) unsigned char far_memory[64];
@@ -563,6 +556,5 @@ TEST(test_compare_refuses_bad_arguments)
     EXPECT(out);
     tsr_release(&nowhere);
     EXPECT_OK(tsr_memory_unregister(far_away));
-    tsr_release(&declared);
-    tsr_release(&a);
+    tsr_release_all(&declared, &a);
 }

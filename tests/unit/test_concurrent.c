@@ -143,7 +143,7 @@ static void read_all(int number)
 {
     char text[200];
     for (int i = 0; i < ROUNDS / 20; i++) {
-        tsr_tensor *turned = NULL, *copy = NULL;
+        tsr_tensor *transposed = NULL, *copy = NULL;
         bool same = false;
         float x = 0;
         tsr_scalar s;
@@ -154,13 +154,12 @@ static void read_all(int number)
         WANT(same);
         WANT_OK(tsr_allclose(&same, shared, shared, NULL, NULL));
         WANT_OK(tsr_to_string(text, sizeof text, NULL, shared, NULL));
-        WANT_OK(tsr_transpose(&turned, shared, 0, 1));
-        WANT_OK(tsr_rearrange(&copy, turned));
-        WANT_OK(tsr_equal(&same, copy, turned));
+        WANT_OK(tsr_transpose(&transposed, shared, 0, 1));
+        WANT_OK(tsr_rearrange(&copy, transposed));
+        WANT_OK(tsr_equal(&same, copy, transposed));
         WANT(same && tsr_desc_is_contiguous(tsr_desc_of(copy)));
         WANT_OK(tsr_check(shared));
-        tsr_release(&copy);
-        tsr_release(&turned);
+        tsr_release_all(&copy, &transposed);
     }
 }
 
@@ -326,8 +325,7 @@ static void register_and_use(int number)
         WANT(u && ((unsigned char *)u->data)[499] == number && tsr_memory_live(memory) == 500);
         WANT(tsr_memory_unregister(memory) == TSR_EBUSY);
         if (i % 8 == 0) (void)tsr_memory_report(report, sizeof report);
-        tsr_release(&t);
-        tsr_release(&u);
+        tsr_release_all(&t, &u);
         WANT_OK(tsr_memory_unregister(memory));
     }
 }

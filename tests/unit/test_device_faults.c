@@ -346,10 +346,7 @@ static void expect_copy(const char *from, const char *to, tsr_dtype dtype)
             EXPECT_OK(tsr_get(&x, dst, TSR_INDEX(i, j)));
             EXPECT(tsr_scalar_to_f64(x) == (double)(j % 2 ? 0 : 4 * (2 - i) + j + 1));
         }
-    tsr_release(&host);
-    tsr_release(&src);
-    tsr_release(&dst);
-    tsr_release(&part);
+    tsr_release_all(&host, &src, &dst, &part);
 }
 
 static void test_device_faults_copies_between_devices_go_through_the_host_where_nothing_else_is_left(void)
@@ -388,11 +385,11 @@ static void expect_faults_told(tsr_tensor *dst, const tsr_tensor *src, const cha
 
 static void test_device_faults_of_copies_between_devices_are_told(void)
 {
-    tsr_tensor *host = numbers(TSR_F32, 3, 4), *src = NULL, *dst = NULL, *turned = NULL;
+    tsr_tensor *host = numbers(TSR_F32, 3, 4), *src = NULL, *dst = NULL, *transposed = NULL;
     reset();
     EXPECT_OK(tsr_to(&src, host, on("full", 0)));
     dst = made(&src->desc, on("full", 1));
-    EXPECT_OK(tsr_transpose(&turned, src, 0, 1));
+    EXPECT_OK(tsr_transpose(&transposed, src, 0, 1));
     tsr_tensor *other = made_of(TSR_F64, 4, 3, on("full", 1)), *rows = NULL;
     EXPECT_OK(tsr_slice(&rows, dst, 1, 0, TSR_NONE, 2));
     tsr_tensor *cols = NULL;
@@ -401,7 +398,7 @@ static void test_device_faults_of_copies_between_devices_are_told(void)
     expect_faults_told(dst, src, "stream_sync", 2);
     expect_faults_told(dst, src, "run", 1);
     expect_faults_told(rows, cols, "run", 2);
-    expect_faults_told(other, turned, "run", 2);
+    expect_faults_told(other, transposed, "run", 2);
     expect_faults_told(rows, cols, "peer", 1);
     fake.peer_refuses = true;
     expect_faults_told(dst, src, "download", 1);
@@ -414,36 +411,31 @@ static void test_device_faults_of_copies_between_devices_are_told(void)
     (void)tsr_device_pool_trim(on("full", 1), 0);
     fail("alloc", 0);
     EXPECT_FAILS(tsr_copy(rows, cols), TSR_EIO, "alloc");
-    tsr_release(&host);
-    tsr_release(&src);
-    tsr_release(&dst);
-    tsr_release(&turned);
-    tsr_release(&other);
-    tsr_release(&rows);
-    tsr_release(&cols);
+    tsr_release_all(&host, &src, &dst, &transposed, &other, &rows, &cols);
 }
 
 /* Up and down ------------------------------------------------------------------------------ */
 
 static void test_device_faults_of_transfers_are_told(void)
 {
-    tsr_tensor *host = numbers(TSR_F32, 3, 4), *there = NULL, *turned = NULL, *wide = numbers(TSR_F64, 2, 3);
+    tsr_tensor *host = numbers(TSR_F32, 3, 4), *wide = numbers(TSR_F64, 2, 3), *there = NULL,
+               *transposed = NULL;
     reset();
     EXPECT_OK(tsr_to(&there, host, on("full", 0)));
-    EXPECT_OK(tsr_transpose(&turned, there, 0, 1));
-    EXPECT_OK(tsr_slice(&turned, turned, 0, 0, TSR_NONE, 2));
+    EXPECT_OK(tsr_transpose(&transposed, there, 0, 1));
+    EXPECT_OK(tsr_slice(&transposed, transposed, 0, 0, TSR_NONE, 2));
     expect_faults_told(there, host, "upload", 1);
     expect_faults_told(host, there, "download", 1);
-    expect_faults_told(turned, wide, "run", 1);
+    expect_faults_told(transposed, wide, "run", 1);
     EXPECT_OK(tsr_copy(there, host));
-    expect_faults_told(turned, wide, "upload", 1);
-    expect_faults_told(wide, turned, "run", 1);
-    expect_faults_told(wide, turned, "download", 1);
+    expect_faults_told(transposed, wide, "upload", 1);
+    expect_faults_told(wide, transposed, "run", 1);
+    expect_faults_told(wide, transposed, "download", 1);
     (void)tsr_device_pool_trim(on("full", 0), 0);
     fail("alloc", 0);
-    EXPECT_FAILS(tsr_copy(turned, wide), TSR_EIO, "alloc");
+    EXPECT_FAILS(tsr_copy(transposed, wide), TSR_EIO, "alloc");
     fail("alloc", 0);
-    EXPECT_FAILS(tsr_copy(wide, turned), TSR_EIO, "alloc");
+    EXPECT_FAILS(tsr_copy(wide, transposed), TSR_EIO, "alloc");
     float x = 0;
     fail("download", 0);
     EXPECT_FAILS(tsr_get_f32(&x, there, TSR_INDEX(0, 0)), TSR_EIO, "the full backend failed");
@@ -461,10 +453,7 @@ static void test_device_faults_of_transfers_are_told(void)
     fail("download", 0);
     EXPECT_OK(tsr_to_string(text, sizeof text, NULL, there, NULL));
     EXPECT_MSG(strstr(text, "which the host cannot read"), "%s", text);
-    tsr_release(&host);
-    tsr_release(&there);
-    tsr_release(&turned);
-    tsr_release(&wide);
+    tsr_release_all(&host, &there, &transposed, &wide);
 }
 
 /* Where the host reaches the memory, work is waited for first. */
@@ -475,8 +464,7 @@ static void test_device_faults_of_work_stop_copies_by_the_host(void)
     EXPECT_OK(tsr_to(&there, host, on("synced", 0)));
     expect_faults_told(there, host, "sync", 1);
     expect_faults_told(host, there, "sync", 1);
-    tsr_release(&host);
-    tsr_release(&there);
+    tsr_release_all(&host, &there);
 }
 
 static void test_device_faults_empty_tensors_move_without_a_transfer(void)
@@ -486,8 +474,7 @@ static void test_device_faults_empty_tensors_move_without_a_transfer(void)
     EXPECT_OK(tsr_copy(there, host));
     EXPECT_OK(tsr_copy_async(host, there));
     EXPECT(fake.uploads == 0 && fake.downloads == 0);
-    tsr_release(&host);
-    tsr_release(&there);
+    tsr_release_all(&host, &there);
 }
 
 /* As many elements as places, but some twice and some not at all. */
@@ -501,10 +488,7 @@ static void test_device_faults_view_that_reads_elements_twice_is_not_taken_for_p
     EXPECT_OK(tsr_empty(&out, TSR_F32, TSR_SHAPE(2, 2, 2)));
     EXPECT_OK(tsr_copy(out, view));
     EXPECT(!memcmp(out->data, want, sizeof want));
-    tsr_release(&host);
-    tsr_release(&there);
-    tsr_release(&view);
-    tsr_release(&out);
+    tsr_release_all(&host, &there, &view, &out);
 }
 
 static int allowed;
@@ -513,9 +497,9 @@ static bool allow_some(void *context, size_t bytes) { return (void)context, (voi
 /* The copy through the host, and the packed one on it, need memory there. */
 static void test_device_faults_copies_without_memory_on_the_host_are_enomem(void)
 {
-    tsr_tensor *host = numbers(TSR_I32, 300, 200), *turned = NULL, *src = NULL, *dst = NULL;
+    tsr_tensor *host = numbers(TSR_I32, 300, 200), *transposed = NULL, *src = NULL, *dst = NULL;
     reset();
-    EXPECT_OK(tsr_transpose(&turned, host, 0, 1));
+    EXPECT_OK(tsr_transpose(&transposed, host, 0, 1));
     EXPECT_OK(tsr_to(&src, host, on("unpinned", 0)));
     dst = made(&src->desc, on("unpinned", 1));
     tsr_status status = TSR_ENOMEM;
@@ -532,14 +516,11 @@ static void test_device_faults_copies_without_memory_on_the_host_are_enomem(void
     tsr_release(&dst);
     dst = made_of(TSR_I32, 200, 300, on("unpinned", 1));
     tsr_set_alloc_hook(allow_some, NULL);
-    EXPECT_STATUS(tsr_copy(dst, turned), TSR_ENOMEM);
+    EXPECT_STATUS(tsr_copy(dst, transposed), TSR_ENOMEM);
     tsr_set_alloc_hook(NULL, NULL);
-    expect_faults_told(dst, turned, "upload", 1);
-    expect_faults_told(turned, dst, "download", 1);
-    tsr_release(&host);
-    tsr_release(&turned);
-    tsr_release(&src);
-    tsr_release(&dst);
+    expect_faults_told(dst, transposed, "upload", 1);
+    expect_faults_told(transposed, dst, "download", 1);
+    tsr_release_all(&host, &transposed, &src, &dst);
 }
 
 static void test_device_faults_ring_without_memory_for_it_is_done_without(void)
@@ -551,8 +532,7 @@ static void test_device_faults_ring_without_memory_for_it_is_done_without(void)
     EXPECT_OK(tsr_copy(there, host));
     is_full = false;
     EXPECT(fake.pinned == pinned && fake.uploads == 1 && equal(there, host));
-    tsr_release(&host);
-    tsr_release(&there);
+    tsr_release_all(&host, &there);
 }
 
 /* The host converts what it packs; what it cannot convert is told as for any copy. */
@@ -572,10 +552,7 @@ static void test_device_faults_copies_convert_as_on_the_host(void)
                 EXPECT_OK(tsr_to_host(&got, there));
                 EXPECT(!memcmp(got->data, want->data, 200 * 300 * tsr_dtype_size(dtypes[k])));
             }
-            tsr_release(&src);
-            tsr_release(&want);
-            tsr_release(&there);
-            tsr_release(&got);
+            tsr_release_all(&src, &want, &there, &got);
         }
 }
 
@@ -585,21 +562,17 @@ static void test_device_faults_copies_convert_as_on_the_host(void)
 static void expect_round_trip(tsr_device device)
 {
     tsr_tensor *host = numbers(TSR_I32, 300, 200), *there = made_of(TSR_I32, 200, 300, device),
-               *turned = NULL;
+               *transposed = NULL;
     tsr_tensor *back = made_of(TSR_I32, 300, 200, TSR_CPU), *straight = NULL;
-    EXPECT_OK(tsr_transpose(&turned, host, 0, 1));
+    EXPECT_OK(tsr_transpose(&transposed, host, 0, 1));
     EXPECT_OK(tsr_transpose(&straight, back, 0, 1));
-    EXPECT_OK(tsr_copy(there, turned));
+    EXPECT_OK(tsr_copy(there, transposed));
     EXPECT_OK(tsr_copy(straight, there));
     EXPECT(equal(back, host));
-    EXPECT_OK(tsr_slice(&turned, straight, 1, -1, TSR_NONE, -1));
-    EXPECT_OK(tsr_copy(turned, there));
-    EXPECT(equal(turned, there));
-    tsr_release(&host);
-    tsr_release(&there);
-    tsr_release(&turned);
-    tsr_release(&back);
-    tsr_release(&straight);
+    EXPECT_OK(tsr_slice(&transposed, straight, 1, -1, TSR_NONE, -1));
+    EXPECT_OK(tsr_copy(transposed, there));
+    EXPECT(equal(transposed, there));
+    tsr_release_all(&host, &there, &transposed, &back, &straight);
 }
 
 static void test_device_faults_transfers_work_without_a_ring(void)
@@ -613,41 +586,37 @@ static void test_device_faults_ring_that_cannot_be_made_is_done_without_and_leav
     for (int device = 10, after = 0; after < 3; after++) {
         static const char *const entries[] = { "host_alloc", "event_create" };
         for (int k = 0; k < 2; k++, device++) {
-            tsr_tensor *host = numbers(TSR_I32, 300, 200), *turned = NULL,
+            tsr_tensor *host = numbers(TSR_I32, 300, 200), *transposed = NULL,
                        *there = made_of(TSR_I32, 200, 300, on("full", device));
-            EXPECT_OK(tsr_transpose(&turned, host, 0, 1));
+            EXPECT_OK(tsr_transpose(&transposed, host, 0, 1));
             reset();
             const int pinned = fake.pinned, events = fake.events;
             fake.for_good = true;
             fail(entries[k], after);
-            EXPECT_OK(tsr_copy(there, turned));
+            EXPECT_OK(tsr_copy(there, transposed));
             EXPECT(fake.after < 0 && fake.pinned == pinned && fake.events == events && fake.uploads == 1);
             fake.for_good = false, fake.fails = NULL;
-            EXPECT(equal(there, turned));
-            tsr_release(&host);
-            tsr_release(&turned);
-            tsr_release(&there);
+            EXPECT(equal(there, transposed));
+            tsr_release_all(&host, &transposed, &there);
         }
     }
 }
 
 static void test_device_faults_in_a_ring_are_told(void)
 {
-    tsr_tensor *host = numbers(TSR_I32, 300, 200), *turned = NULL,
+    tsr_tensor *host = numbers(TSR_I32, 300, 200), *transposed = NULL,
                *there = made_of(TSR_I32, 200, 300, on("full", 3));
     reset();
-    EXPECT_OK(tsr_transpose(&turned, host, 0, 1));
-    expect_faults_told(there, turned, "upload", 1);
-    expect_faults_told(there, turned, "event_record", 1);
-    for (int i = 0; i < 3; i++) EXPECT_OK(tsr_copy(there, turned));
+    EXPECT_OK(tsr_transpose(&transposed, host, 0, 1));
+    expect_faults_told(there, transposed, "upload", 1);
+    expect_faults_told(there, transposed, "event_record", 1);
+    for (int i = 0; i < 3; i++) EXPECT_OK(tsr_copy(there, transposed));
     fail("event_sync", 0);
-    EXPECT_FAILS(tsr_copy(there, turned), TSR_EIO, "copy: the full backend failed");
-    expect_faults_told(turned, there, "download", 1);
-    expect_faults_told(turned, there, "event_record", 1);
-    expect_faults_told(turned, there, "event_sync", 1);
-    tsr_release(&host);
-    tsr_release(&turned);
-    tsr_release(&there);
+    EXPECT_FAILS(tsr_copy(there, transposed), TSR_EIO, "copy: the full backend failed");
+    expect_faults_told(transposed, there, "download", 1);
+    expect_faults_told(transposed, there, "event_record", 1);
+    expect_faults_told(transposed, there, "event_sync", 1);
+    tsr_release_all(&host, &transposed, &there);
 }
 
 /* Rows that are longer than a buffer are cut too. */
@@ -668,9 +637,7 @@ static void test_device_faults_long_rows_go_in_pieces(void)
     fail("download", 1);
     EXPECT_FAILS(tsr_copy(back, there), TSR_EIO, "copy: the full backend failed");
     EXPECT_OK(tsr_copy(back, there));
-    tsr_release(&host);
-    tsr_release(&there);
-    tsr_release(&back);
+    tsr_release_all(&host, &there, &back);
     (void)tsr_device_pool_trim(on("full", 4), 0);
 }
 
@@ -694,8 +661,7 @@ static int by_rows(tsr_tensor *view, tsr_dtype dtype, const char *backend, int i
     EXPECT(equal(there, before));
     if (!tsr_self_overlaps(view)) EXPECT_OK(tsr_copy(view, there));
     EXPECT(equal(view, before));
-    tsr_release(&there);
-    tsr_release(&before);
+    tsr_release_all(&there, &before);
     return fake.rows;
 }
 
@@ -716,8 +682,7 @@ static void test_device_faults_rows_of_pinned_memory_go_at_once_where_they_lie_s
     EXPECT_OK(tsr_slice(&v, pinned, 0, 0, 1, 1));
     EXPECT_OK(tsr_slice(&v, v, 1, 0, TSR_NONE, 2)); /* one loop only */
     EXPECT(by_rows(v, TSR_F32, "full", 0) == 0);
-    tsr_release(&v);
-    tsr_release(&pinned);
+    tsr_release_all(&v, &pinned);
 }
 
 static void test_device_faults_with_pinned_memory_are_told(void)
@@ -737,10 +702,7 @@ static void test_device_faults_with_pinned_memory_are_told(void)
     EXPECT(fake.fails != NULL);
     fake.fails = NULL;
     EXPECT(equal(there, v) && equal(all, pinned));
-    tsr_release(&v);
-    tsr_release(&there);
-    tsr_release(&all);
-    tsr_release(&pinned);
+    tsr_release_all(&v, &there, &all, &pinned);
 }
 
 /* Streams and events ----------------------------------------------------------------------------- */
@@ -1049,8 +1011,7 @@ static void test_device_faults_same_address_on_two_devices_is_no_overlap(void)
     EXPECT_OK(tsr_alloc(there));
     EXPECT_OK(tsr_place(&here, there->data, &there->desc));
     EXPECT(tsr_is_host(there) && tsr_may_overlap(there, &here)); /* both are the host's */
-    tsr_release(&t);
-    tsr_release(&there);
+    tsr_release_all(&t, &there);
 }
 
 static char heard[300];
@@ -1074,8 +1035,7 @@ static void test_device_faults_ops_elsewhere_are_logged_without_a_reason_if_ther
     float x = 0;
     EXPECT_OK(tsr_get_f32(&x, out, TSR_INDEX(1, 2)));
     EXPECT(x == -2);
-    tsr_release(&t);
-    tsr_release(&out);
+    tsr_release_all(&t, &out);
 }
 
 /* What devices say of themselves ------------------------------------------------------------------------ */
@@ -1160,9 +1120,7 @@ static void test_device_faults_device_that_is_gone_is_edevice_everywhere(void)
     tsr_event_destroy(&e);
     tsr_stream_destroy(&s);
     EXPECT(!g && !e && !s);
-    tsr_release(&there);
-    tsr_release(&there_too);
-    tsr_release(&host);
+    tsr_release_all(&there, &there_too, &host);
     reset();
     (void)tsr_device_pool_trim(device, 0);
 }

@@ -25,8 +25,7 @@ static void expect_values(const tsr_tensor *t, int64_t n, const double *want)
     for (int64_t i = 0; wide && i < n && i < tsr_numel(wide); i++)
         EXPECT_MSG(((double *)wide->data)[i] == want[i], "element %lld is %g, not %g", (long long)i,
                    ((double *)wide->data)[i], want[i]);
-    tsr_release(&host);
-    tsr_release(&wide);
+    tsr_release_all(&host, &wide);
 }
 
 static tsr_tensor *on_sim(tsr_dtype dtype, int64_t rows, int64_t cols)
@@ -129,8 +128,7 @@ static void test_devices_host_cannot_read_what_is_the_devices(void)
     EXPECT(can_touch(shared->data) && ((float *)shared->data)[5] == 5);
     ((float *)shared->data)[5] = 50;  /* seen from there too */
     expect_values(shared, 6, (double[]){ 0, 1, 2, 3, 4, 50 });
-    tsr_release(&t);
-    tsr_release(&shared);
+    tsr_release_all(&t, &shared);
 }
 
 static void test_devices_dlpack_has_no_name_for_is_not_exported(void)
@@ -283,41 +281,33 @@ static void test_devices_tensors_move_whatever_their_strides_and_dtypes(void)
         EXPECT_OK(tsr_to_host(&got, dst));
         EXPECT_OK(tsr_equal(&same, got, want));
         EXPECT_MSG(same, "trial %d: %s to %s", trial, tsr_dtype_name(from), tsr_dtype_name(to));
-        tsr_release(&src);
-        tsr_release(&dst);
-        tsr_release(&want);
-        tsr_release(&src_host);
-        tsr_release(&got);
+        tsr_release_all(&src, &dst, &want, &src_host, &got);
     }
 }
 
 /* Longer than the ring of staging buffers, packed and strided. */
 static void test_devices_long_transfers_go_in_chunks(void)
 {
-    tsr_tensor *host = NULL, *there = NULL, *back = NULL, *turned = NULL, *short_one = NULL;
+    tsr_tensor *host = NULL, *there = NULL, *back = NULL, *transposed = NULL, *short_one = NULL;
     bool same = false;
     EXPECT_OK(tsr_uniform(&host, TSR_F32, TSR_SHAPE(2100, 2300), 0, 1, 3));
     EXPECT_OK(tsr_to(&there, host, sim));
     EXPECT_OK(tsr_to_host(&back, there));
     EXPECT_OK(tsr_equal(&same, host, back));
     EXPECT(same && back->data != host->data);
-    EXPECT_OK(tsr_slice(&turned, host, 1, -1, TSR_NONE, -2));
-    EXPECT_OK(tsr_transpose(&turned, turned, 0, 1));
+    EXPECT_OK(tsr_slice(&transposed, host, 1, -1, TSR_NONE, -2));
+    EXPECT_OK(tsr_transpose(&transposed, transposed, 0, 1));
     tsr_release(&there);
-    EXPECT_OK(tsr_to(&there, turned, sim));
-    EXPECT_OK(tsr_equal(&same, there, turned));
+    EXPECT_OK(tsr_to(&there, transposed, sim));
+    EXPECT_OK(tsr_equal(&same, there, transposed));
     EXPECT(same);
     EXPECT_OK(tsr_empty(&short_one, TSR_F16, TSR_SHAPE(1150, 2100)));  /* converts on the way */
     EXPECT_OK(tsr_copy(short_one, there));
     tsr_release(&back);
-    EXPECT_OK(tsr_cast(&back, turned, TSR_F16));
+    EXPECT_OK(tsr_cast(&back, transposed, TSR_F16));
     EXPECT_OK(tsr_equal(&same, short_one, back));
     EXPECT(same);
-    tsr_release(&host);
-    tsr_release(&there);
-    tsr_release(&back);
-    tsr_release(&turned);
-    tsr_release(&short_one);
+    tsr_release_all(&host, &there, &back, &transposed, &short_one);
 }
 
 static void test_devices_moving_to_where_it_is_shares(void)
@@ -331,8 +321,7 @@ static void test_devices_moving_to_where_it_is_shares(void)
     EXPECT_FAILS(tsr_to(NULL, t, sim), TSR_ENULL, "out");
     EXPECT_FAILS(tsr_to(&same, NULL, sim), TSR_ENULL, "t");
     EXPECT_FAILS(tsr_to_host(&same, NULL), TSR_ENULL, "t");
-    tsr_release(&same);
-    tsr_release(&t);
+    tsr_release_all(&same, &t);
 }
 
 /* Ops --------------------------------------------------------------------------------------- */
@@ -355,10 +344,7 @@ static void test_devices_ops_run_where_their_operands_are(void)
     EXPECT(stats.run == 1);
     tsr_op_get_stats(&stats, TSR_OP_NONE);
     EXPECT(stats.run >= 4 && stats.refused == 0 && stats.elsewhere == 0);
-    tsr_release(&a);
-    tsr_release(&b);
-    tsr_release(&c);
-    tsr_release(&d);
+    tsr_release_all(&a, &b, &c, &d);
 }
 
 static void test_devices_default_device_is_where_tensors_come_from_nothing(void)
@@ -377,9 +363,7 @@ static void test_devices_default_device_is_where_tensors_come_from_nothing(void)
     EXPECT_OK(tsr_equal(&same, here, r));
     EXPECT(same);
     EXPECT_FAILS(tsr_device_set_default(4711), TSR_EDEVICE, "4711");
-    tsr_release(&t);
-    tsr_release(&r);
-    tsr_release(&here);
+    tsr_release_all(&t, &r, &here);
 }
 
 static void test_devices_layout_of_matrices_is_the_devices(void)
@@ -402,10 +386,7 @@ static void test_devices_layout_of_matrices_is_the_devices(void)
     EXPECT_OK(tsr_device_set_layout(sim1, TSR_LAYOUT_ROW));
     EXPECT_FAILS(tsr_device_set_layout(TSR_CPU, TSR_LAYOUT_COLUMN), TSR_EDEVICE, "CPU");
     EXPECT_FAILS(tsr_device_set_layout(sim, (tsr_layout)9), TSR_EINVAL, "9");
-    tsr_release(&host);
-    tsr_release(&there);
-    tsr_release(&sum);
-    tsr_release(&back);
+    tsr_release_all(&host, &there, &sum, &back);
 }
 
 static char heard[256];
@@ -447,8 +428,7 @@ static void test_devices_op_a_backend_lacks_runs_elsewhere_if_that_is_allowed(vo
     EXPECT(b->device == sim && stats.in_parts == 1 && stats.elsewhere == 0);
     unsetenv("TSR_SIM_WITHOUT");
     EXPECT_FAILS(tsr_set_fallback((tsr_fallback)7), TSR_EINVAL, "7");
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&a, &b);
 }
 
 /* A weight that is one number of the host, repeated, is carried to the device, in one op or in its parts. */
@@ -473,10 +453,7 @@ static void test_devices_number_of_the_host_is_an_operand_there(void)
         tsr_release(&got);
     }
     unsetenv("TSR_SIM_WITHOUT");
-    tsr_release(&x);
-    tsr_release(&host);
-    tsr_release(&weight);
-    tsr_release(&want);
+    tsr_release_all(&x, &host, &weight, &want);
 }
 
 /* Indices that count from the end, or are no i64, are changed for the op, wherever they are. */
@@ -490,9 +467,7 @@ static void test_devices_indices_there_count_from_the_end(void)
         EXPECT_OK(tsr_take(&z, x, index, 0));
         EXPECT(z && z->device == sim);
         expect_values(z, 6, (const double[]){ 4, 5, 0, 1, 2, 3 });
-        tsr_release(&host);
-        tsr_release(&index);
-        tsr_release(&z);
+        tsr_release_all(&host, &index, &z);
     }
     tsr_release(&x);
 }
@@ -537,8 +512,7 @@ static void test_devices_streams_keep_order_and_events_join_them(void)
     EXPECT_FAILS(tsr_event_record(NULL, one), TSR_ENULL, "e");
     EXPECT_FAILS(tsr_event_elapsed(&seconds, start, NULL), TSR_ENULL, "to");
     EXPECT_FAILS(tsr_stream_create(&one, 1234), TSR_EDEVICE, "1234");
-    tsr_release(&t);
-    tsr_release(&u);
+    tsr_release_all(&t, &u);
     tsr_event_destroy(&event);
     tsr_event_destroy(&start);
     tsr_stream_destroy(&one);
@@ -584,8 +558,7 @@ static void test_devices_tensor_may_die_while_its_work_is_queued(void)
             EXPECT_OK(tsr_full_like(&ones, sums[k], tsr_scalar_i64(i)));
             EXPECT_OK(tsr_add(&more, ones, ones));
             EXPECT_OK(tsr_add(&sums[k], sums[k], more));
-            tsr_release(&ones);
-            tsr_release(&more);
+            tsr_release_all(&ones, &more);
         }
     for (int k = 0; k < 3; k++) {
         double low = 0, high = 0;
@@ -597,8 +570,7 @@ static void test_devices_tensor_may_die_while_its_work_is_queued(void)
         EXPECT_OK(tsr_max(&edge, sums[k], 0, NULL, false));
         EXPECT_OK(tsr_item_f64(&high, edge));
         EXPECT(low == 3660 && high == 3660);
-        tsr_release(&edge);
-        tsr_release(&sums[k]);
+        tsr_release_all(&edge, &sums[k]);
     }
     EXPECT_OK(tsr_stream_use_default(sim));
     for (int k = 0; k < 3; k++) tsr_stream_destroy(&streams[k]);
@@ -636,12 +608,9 @@ static void test_devices_copies_from_pinned_memory_do_not_wait(void)
     EXPECT_OK(tsr_copy(other, there));
     EXPECT_OK(tsr_equal(&same, other, part));
     EXPECT(same);
-    tsr_release(&part);
-    tsr_release(&other);
+    tsr_release_all(&part, &other);
     tsr_release(&pinned);  /* its memory waits for the stream */
-    tsr_release(&host);
-    tsr_release(&there);
-    tsr_release(&back);
+    tsr_release_all(&host, &there, &back);
 }
 
 static void test_devices_graph_is_kept_and_done_again(void)
@@ -666,8 +635,7 @@ static void test_devices_graph_is_kept_and_done_again(void)
     tsr_graph_destroy(&g);
     EXPECT_OK(tsr_stream_use_default(sim));
     tsr_stream_destroy(&s);
-    tsr_release(&x);
-    tsr_release(&y);
+    tsr_release_all(&x, &y);
 }
 
 /* Temporaries of kept work have left before it is done; nobody else gets their memory. */
@@ -704,14 +672,12 @@ static void test_devices_graph_holds_on_to_its_memory(void)
         EXPECT_OK(tsr_max(&t, other[i], 0, NULL, false));
         EXPECT_OK(tsr_item_f64(&high, t));
         EXPECT(low == i && high == i);
-        tsr_release(&t);
-        tsr_release(&other[i]);
+        tsr_release_all(&t, &other[i]);
     }
     tsr_graph_destroy(&g);
     EXPECT_OK(tsr_stream_use_default(sim));
     tsr_stream_destroy(&s);
-    tsr_release(&x);
-    tsr_release(&y);
+    tsr_release_all(&x, &y);
 }
 
 /* Faults -------------------------------------------------------------------------------------- */
@@ -755,10 +721,7 @@ static void test_devices_lost_device_leaves_the_others_working(void)
     expect_values(out, 4, (double[]){ -1, -1, -1, -1 });
     tsr_release(&out);
     EXPECT_OK(tsr_neg(&out, a));
-    tsr_release(&out);
-    tsr_release(&a);
-    tsr_release(&b);
-    tsr_release(&c);
+    tsr_release_all(&out, &a, &b, &c);
 }
 
 /* Threads -------------------------------------------------------------------------------------- */
@@ -775,9 +738,7 @@ static void *work(void *argument)
         *good = tsr_ones(&host, TSR_F64, TSR_SHAPE(100 + i)) == TSR_OK && tsr_to(&t, host, sim) == TSR_OK &&
                 tsr_mul(&t, t, TSR_NUMBER(i)) == TSR_OK && tsr_sum(&sum, t, 0, NULL, false) == TSR_OK &&
                 tsr_item_f64(&x, sum) == TSR_OK && x == i * (100.0 + i);
-        tsr_release(&host);
-        tsr_release(&t);
-        tsr_release(&sum);
+        tsr_release_all(&host, &t, &sum);
     }
     tsr_stream_destroy(&s);
     return NULL;
@@ -856,8 +817,7 @@ static void test_devices_bad_arguments_are_refused_with_words(void)
     tsr_event_destroy(&e);
     tsr_event_destroy(&other);
     tsr_stream_destroy(&s);
-    tsr_release(&t);
-    tsr_release(&out);
+    tsr_release_all(&t, &out);
 }
 
 static int64_t allowed, asked;
@@ -906,8 +866,7 @@ static void test_devices_any_allocation_of_the_host_may_fail(void)
     }
     EXPECT(s == TSR_OK && allowed > 5);
     EXPECT(tsr_stream_current(sim) == NULL);
-    tsr_release(&host);
-    tsr_release(&pinned);
+    tsr_release_all(&host, &pinned);
 }
 
 /* A plugin belongs to the copy of the library that loaded it. */
@@ -993,10 +952,7 @@ static void test_devices_tensors_are_saved_and_read_into(void)
         EXPECT_OK(tsr_to_host(&got, given));
         EXPECT(got && tsr_same_shape(got, want) && memcmp(got->data, want->data, 6 * 8 * 4) == 0);
         tsr_file_close(&f);
-        tsr_release(&t);
-        tsr_release(&want);
-        tsr_release(&given);
-        tsr_release(&got);
+        tsr_release_all(&t, &want, &given, &got);
     }
     EXPECT(unlink(path) == 0);
 }

@@ -223,8 +223,7 @@ TEST(test_element_writes_to_repeated_or_read_only_elements_are_refused)
     EXPECT_FAILS(tsr_set_f32(v, TSR_INDEX(0), 1), TSR_EREADONLY,
                  "set_f32: t is f32(2 | 1) in read-only memory");
     EXPECT_STATUS(tsr_set(v, TSR_INDEX(0), TSR_SCALAR(1)), TSR_EREADONLY);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_element_pointer_takes_a_prefix_of_the_indices)
@@ -249,8 +248,7 @@ TEST(test_element_pointer_takes_a_prefix_of_the_indices)
     EXPECT_STATUS(tsr_pointer(&p, t, -1, NULL), TSR_EINVAL);
     EXPECT_STATUS(tsr_pointer(NULL, t, 0, NULL), TSR_ENULL);
     EXPECT(p == t->data);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_element_item_is_the_one_element_whatever_the_rank)
@@ -271,6 +269,5 @@ TEST(test_element_item_is_the_one_element_whatever_the_rank)
     EXPECT_STATUS(tsr_item(NULL, v), TSR_ENULL);
     EXPECT_STATUS(tsr_item_f64(NULL, v), TSR_ENULL);
     EXPECT_STATUS(tsr_item_i64(NULL, v), TSR_ENULL);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }

@@ -171,8 +171,7 @@ TEST(test_npz_is_written_stored_and_deflated)
             EXPECT(e.mapped == (!compress && e.bytes > 0 && t[i]->dtype != TSR_BOOL));
             EXPECT_OK(tsr_file_read(&back, f, names[i]));
             EXPECT(same_bits(back, t[i]));
-            tsr_release(&back);
-            tsr_release(&t[i]);
+            tsr_release_all(&back, &t[i]);
         }
         tsr_file_close(&f);
     }
@@ -292,8 +291,7 @@ TEST(test_a_large_deflated_member_survives_running_out_of_memory)
     EXPECT_OK(tsr_zero(back));
     EXPECT_SURVIVES(tsr_file_load(&back, file_path("z.npz"), "a"));
     EXPECT(same_bits(back, t) && back->data == data);
-    tsr_release(&back);
-    tsr_release(&t);
+    tsr_release_all(&back, &t);
 }
 
 TEST(test_names_with_quotes_and_backslashes_come_back)
@@ -306,8 +304,7 @@ TEST(test_names_with_quotes_and_backslashes_come_back)
     for (int i = 0; i < 4; i++) EXPECT_OK(tsr_writer_add(w, names[i], t, NULL));
     EXPECT_OK(tsr_writer_finish(&w));
     for (int i = 0; i < 4; i++) EXPECT_OK(tsr_file_load(&back, file_path("names.safetensors"), names[i]));
-    tsr_release(&t);
-    tsr_release(&back);
+    tsr_release_all(&t, &back);
 }
 
 TEST(test_no_name_is_written_twice)
@@ -814,8 +811,7 @@ TEST(test_quantised_blocks_are_read_as_their_makers_read_them)
         EXPECT_OK(tsr_select(&w, w, 0, 1));
         EXPECT_OK(tsr_slice(&w, w, 0, 5, 100, 3));
         EXPECT(same_bits(t, w));
-        tsr_release(&t);
-        tsr_release(&w);
+        tsr_release_all(&t, &w);
         EXPECT_OK(tsr_file_read_raw(&t, f, quants[i]));
         EXPECT(t->ndim == 3 && t->shape[0] == 2 && t->dtype == TSR_U8);
         tsr_release(&t);
@@ -917,8 +913,7 @@ TEST(test_gguf_comes_through_a_copy_whole)
         EXPECT_OK(tsr_file_read_raw(&t, f, e.name));
         EXPECT_OK(tsr_file_read_raw(&u, g, e.name));
         EXPECT(same_bits(t, u));
-        tsr_release(&t);
-        tsr_release(&u);
+        tsr_release_all(&t, &u);
     }
     tsr_file_close(&f);
     tsr_file_close(&g);
@@ -952,13 +947,11 @@ TEST(test_numbers_are_encoded_as_their_makers_encode_them)
         EXPECT_MSG(tsr_numel(got) == tsr_numel(bytes) &&
                        memcmp(got->data, bytes->data, (size_t)tsr_numel(got)) == 0,
                    "%s", kinds[i].encoding);
-        tsr_release(&got);
-        tsr_release(&bytes);
+        tsr_release_all(&got, &bytes);
     }
     tsr_file_close(&f);
     tsr_file_close(&want);
-    tsr_release(&values);
-    tsr_release(&wide);
+    tsr_release_all(&values, &wide);
 }
 
 TEST(test_damaged_gguf_says_what_is_wrong)
@@ -1074,8 +1067,7 @@ TEST(test_images_come_back_as_they_were_written)
         EXPECT_OK(tsr_file_load(&back, file_path(name), NULL));
         if (ndim == 3 && shape[2] == 1) EXPECT_OK(tsr_squeeze(&t, t, 2));
         EXPECT_MSG(same_bits(t, back), "%s %s %d", name, tsr_dtype_name(dtype), k);
-        tsr_release(&t);
-        tsr_release(&back);
+        tsr_release_all(&t, &back);
     }
     tsr_tensor *t = NULL;
     EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(3, 4)));
@@ -1174,9 +1166,7 @@ TEST(test_tables_come_back_as_they_were_written)
                 tsr_reshape(&bits, t, TSR_SHAPE(t->ndim ? t->shape[0] : 1, t->ndim == 2 ? t->shape[1] : 1)));
             EXPECT_MSG(same_bits(back, bits), "%s %s", name, tsr_dtype_name(dtype));
         }
-        tsr_release(&t);
-        tsr_release(&back);
-        tsr_release(&bits);
+        tsr_release_all(&t, &back, &bits);
         tsr_file_close(&f);
     }
     tsr_tensor *t = NULL;
@@ -1236,13 +1226,11 @@ TEST(test_every_format_survives_running_out_of_memory)
     EXPECT_OK(tsr_file_open(&f, file_path("deep.gguf"), NULL));
     EXPECT_SURVIVES(tsr_file_read_slice(&part, f, "a", 1, (tsr_file_range[]){ TSR_FILE_AT(0) }));
     EXPECT(part && part->ndim == TSR_MAX_NDIM - 1 && tsr_numel(part) == 64);
-    tsr_release(&all);
-    tsr_release(&part);
+    tsr_release_all(&all, &part);
     EXPECT_SURVIVES(tsr_file_open(&f, golden("deflated.npz"), NULL));
     EXPECT_SURVIVES(tsr_file_open(&f, golden("set.safetensors.index.json"), NULL));
     tsr_file_close(&f);
-    tsr_release(&bytes);
-    tsr_release(&floats);
+    tsr_release_all(&bytes, &floats);
 }
 
 /* n tensors, each with a name of this length; read back. */

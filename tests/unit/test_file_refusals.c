@@ -115,9 +115,7 @@ TEST(test_what_was_declared_comes_in_its_order_and_shape)
     EXPECT_OK(tsr_file_open(&f, file_path("declared.safetensors"), NULL));
     EXPECT(tsr_file_count(f) == 1);
     tsr_file_close(&f);
-    tsr_release(&t);
-    tsr_release(&wide);
-    tsr_release(&long_one);
+    tsr_release_all(&t, &wide, &long_one);
 }
 
 /* Tensors that share one element may be larger than any file. */
@@ -131,8 +129,7 @@ TEST(test_tensors_larger_than_the_disk_are_refused)
     w = writer_of("large.safetensors");
     EXPECT_OK(tsr_writer_add(w, "b", t, NULL));
     EXPECT_OK(tsr_writer_finish(&w));
-    tsr_release(&large);
-    tsr_release(&t);
+    tsr_release_all(&large, &t);
 }
 
 /* Metadata ----------------------------------------------------------------------------- */
@@ -558,16 +555,14 @@ TEST(test_images_larger_than_a_piece_come_back)
     EXPECT_OK(tsr_file_save(file_path("large.png"), t));
     EXPECT_OK(tsr_file_load(&back, file_path("large.png"), NULL));
     EXPECT(same_bits(back, t));
-    tsr_release(&t);
-    tsr_release(&back);
+    tsr_release_all(&t, &back);
     t = zeros_of(TSR_U8, TSR_SHAPE(1, 10 << 20));  /* a row that comes in several runs */
     ((uint8_t *)t->data)[10 << 19] = 9;
     EXPECT_OK(tsr_slice(&t, t, 1, 0, 10 << 20, 2));
     EXPECT_OK(tsr_file_save(file_path("large.png"), t));
     EXPECT_OK(tsr_file_load(&back, file_path("large.png"), NULL));
     EXPECT(same_bits(back, t));
-    tsr_release(&t);
-    tsr_release(&back);
+    tsr_release_all(&t, &back);
 }
 
 static tsr_status load_text(tsr_tensor **t, const char *text, const char *name, tsr_dtype dtype)
@@ -621,8 +616,7 @@ TEST(test_long_tables_come_back)
     EXPECT_OK(tsr_file_save(file_path("long.csv"), t));
     EXPECT_OK(tsr_file_load(&back, file_path("long.csv"), NULL));
     EXPECT(same_bits(back, t));
-    tsr_release(&t);
-    tsr_release(&back);
+    tsr_release_all(&t, &back);
 }
 
 /* safetensors -------------------------------------------------------------------------- */
@@ -808,8 +802,7 @@ TEST(test_strided_tensors_of_long_rows_are_written)
     EXPECT_OK(tsr_file_save(file_path("rows.npy"), t));
     EXPECT_OK(tsr_file_load(&back, file_path("rows.npy"), NULL));
     EXPECT(same_bits(back, t));
-    tsr_release(&t);
-    tsr_release(&back);
+    tsr_release_all(&t, &back);
     EXPECT(unlink(file_path("rows.npy")) == 0);
 }
 

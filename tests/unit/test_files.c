@@ -32,8 +32,7 @@ TEST(test_what_is_saved_is_loaded_whatever_its_strides_and_dtype)
                 EXPECT_OK(tsr_file_save(file_path(both[i]), t));
                 EXPECT_OK(tsr_file_load(&back, file_path(both[i]), NULL));
                 EXPECT_MSG(same_bits(t, back), "%s %s", both[i], tsr_dtype_name((tsr_dtype)dtype));
-                tsr_release(&t);
-                tsr_release(&back);
+                tsr_release_all(&t, &back);
             }
         }
 }
@@ -47,9 +46,7 @@ TEST(test_large_strided_tensors_are_written_in_pieces)
     EXPECT_OK(tsr_file_save(file_path("big.npy"), v));
     EXPECT_OK(tsr_file_load(&back, file_path("big.npy"), NULL));
     EXPECT(same_bits(v, back));
-    tsr_release(&t);
-    tsr_release(&v);
-    tsr_release(&back);
+    tsr_release_all(&t, &v, &back);
 }
 
 /* Reading ------------------------------------------------------------------------------ */
@@ -88,9 +85,7 @@ TEST(test_slices_equal_slices_of_the_whole)
         EXPECT_OK(tsr_empty_like(&part, want));
         EXPECT_OK(tsr_file_read_slice(&part, f, NULL, n, ranges));
         EXPECT(same_bits(part, want));
-        tsr_release(&part);
-        tsr_release(&want);
-        tsr_release(&t);
+        tsr_release_all(&part, &want, &t);
         tsr_file_close(&f);
     }
 }
@@ -116,9 +111,7 @@ TEST(test_reading_maps_what_is_aligned_and_the_file_never_changes)
     EXPECT_OK(tsr_file_read(&b, f, NULL));
     EXPECT(tsr_memory_of(b) == TSR_MEMORY_HOST && same_bits(b, t));
     tsr_file_close(&f);
-    tsr_release(&t);
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&t, &a, &b);
 }
 
 /* Results beside a mapped tensor are in memory: no op makes a file. */
@@ -143,8 +136,7 @@ TEST(test_ops_on_mapped_tensors_make_results_in_memory)
         EXPECT_MSG(tsr_memory_of(z) == TSR_MEMORY_HOST, "case %d", i);
         tsr_release(&z);
     }
-    tsr_release(&t);
-    tsr_release(&x);
+    tsr_release_all(&t, &x);
 }
 
 TEST(test_tensors_are_read_into_what_is_given_if_it_fits)
@@ -172,9 +164,7 @@ TEST(test_tensors_are_read_into_what_is_given_if_it_fits)
     EXPECT_OK(tsr_wrap_const(&out, wide->data, &t->desc));
     EXPECT_STATUS(tsr_file_read(&out, f, NULL), TSR_EREADONLY);
     tsr_file_close(&f);
-    tsr_release(&out);
-    tsr_release(&wide);
-    tsr_release(&t);
+    tsr_release_all(&out, &wide, &t);
 }
 
 TEST(test_a_pipe_is_read_to_its_end)
@@ -204,8 +194,7 @@ TEST(test_a_pipe_is_read_to_its_end)
     close(ends[0]);
     EXPECT(waitpid(child, NULL, 0) == child);
     free(data);
-    tsr_release(&t);
-    tsr_release(&back);
+    tsr_release_all(&t, &back);
 }
 
 /* One that nobody writes to would keep its reader for ever, and a device never end. */
@@ -373,8 +362,7 @@ TEST(test_declared_and_undeclared_tensors_make_the_same_file)
         tsr_tensor *back = NULL;
         EXPECT_OK(tsr_file_read(&back, f, names[i]));
         EXPECT(same_bits(back, t[i]));
-        tsr_release(&back);
-        tsr_release(&t[i]);
+        tsr_release_all(&back, &t[i]);
     }
     tsr_file_close(&f);
     free(a);
@@ -411,8 +399,7 @@ TEST(test_the_old_file_stays_until_the_new_one_is_complete)
     EXPECT_FAILS(tsr_writer_finish(&w), TSR_EINVAL, "not added");
     expect_untouched(path, t);
     EXPECT(files_count() == files);
-    tsr_release(&t);
-    tsr_release(&big);
+    tsr_release_all(&t, &big);
 }
 
 /* Files without a name are not to be had: the first open fails, and the next makes one with a name. */
@@ -532,8 +519,7 @@ TEST(test_a_kill_at_any_moment_leaves_a_whole_file)
     int left = -1;
     EXPECT(waitpid(child, &left, 0) == child && left == 0);  /* one that is let be writes its file */
     expect_untouched(path, b);
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&a, &b);
 }
 
 /* A limit on the size of files stands for a full disk. */
@@ -558,8 +544,7 @@ TEST(test_a_write_that_fails_is_told_and_leaves_the_old_file)
     EXPECT(waitpid(child, &status, 0) == child && status == 0);
     expect_untouched(path, t);
     EXPECT(files_count() == files);
-    tsr_release(&t);
-    tsr_release(&big);
+    tsr_release_all(&t, &big);
 }
 
 TEST(test_free_space_is_checked_before_anything_is_written)
@@ -587,8 +572,7 @@ TEST(test_links_are_followed_and_rights_kept)
     EXPECT(stat(path, &info) == 0 && (info.st_mode & 0777) == 0640);
     EXPECT_OK(tsr_file_load(&back, path, NULL));
     EXPECT(same_bits(back, t));
-    tsr_release(&t);
-    tsr_release(&back);
+    tsr_release_all(&t, &back);
 }
 
 /* Hostile callers ---------------------------------------------------------------------- */
@@ -706,8 +690,7 @@ TEST(test_bad_arguments_are_told_apart)
     tsr_writer_cancel(&w);
     tsr_writer_cancel(&w);
     tsr_writer_cancel(NULL);
-    tsr_release(&t);
-    tsr_release(&described);
+    tsr_release_all(&t, &described);
 }
 
 TEST(test_the_end_of_a_path_names_the_format)
@@ -760,9 +743,7 @@ static tsr_status write_and_read(const char *path, const tsr_tensor *t, tsr_tens
     EXPECT(s == TSR_OK || s == TSR_ENOMEM);
     tsr_writer_cancel(&w);
     tsr_file_close(&f);
-    tsr_release(&back);
-    tsr_release(&raw);
-    tsr_release(&part);
+    tsr_release_all(&back, &raw, &part);
     return s;
 }
 
@@ -779,8 +760,7 @@ TEST(test_large_tensors_are_read_in_pieces_by_several_threads)
     EXPECT(memcmp(back->data, t->data, (size_t)bytes) == 0);
     EXPECT_OK(tsr_set_threads(0));
     EXPECT(unlink(file_path("large.npy")) == 0);
-    tsr_release(&t);
-    tsr_release(&back);
+    tsr_release_all(&t, &back);
 }
 
 TEST(test_a_path_of_no_bytes_is_refused)
@@ -804,11 +784,7 @@ TEST(test_running_out_of_memory_leaves_nothing_behind)
     EXPECT_SURVIVES(tsr_file_save(file_path("oom.npy"), t));
     EXPECT_SURVIVES(tsr_file_load(&out, file_path("oom.npy"), NULL));
     EXPECT(same_bits(out, t));
-    tsr_release(&t);
-    tsr_release(&bools);
-    tsr_release(&out);
-    tsr_release(&given);
-    tsr_release(&flags);
+    tsr_release_all(&t, &bools, &out, &given, &flags);
 }
 
 TEST_AFTER

@@ -115,9 +115,7 @@ TEST(test_inferring_and_computing_agree)
     EXPECT_OK(tsr_exp(&z, y));
     EXPECT_OK(infer1(&d, TSR_OP_EXP, y->desc, NULL));
     EXPECT(tsr_desc_same(&d, &z->desc));
-    tsr_release(&z);
-    tsr_release(&y);
-    tsr_release(&x);
+    tsr_release_all(&z, &y, &x);
 }
 
 TEST(test_cost_counts_bytes_and_flops)

@@ -105,8 +105,7 @@ TEST(test_a_read_only_import_refuses_to_be_written)
     EXPECT_OK(tsr_transpose(&view, t, 0, 1));
     EXPECT_STATUS(tsr_fill(t, TSR_SCALAR(0)), TSR_EREADONLY);
     EXPECT_STATUS(tsr_fill(view, TSR_SCALAR(0)), TSR_EREADONLY);
-    tsr_release(&t);
-    tsr_release(&view);
+    tsr_release_all(&t, &view);
 }
 
 TEST(test_imports_that_cannot_be_are_refused_and_stay_the_callers)
@@ -172,9 +171,7 @@ TEST(test_empty_tensors_of_any_other_dims_go_out_and_come_back)
     EXPECT(tsr_same_shape(back, t) && tsr_numel(back) == 0);
     EXPECT_OK(tsr_sum(&sum, back, 0, NULL, false));
     EXPECT(*(float *)sum->data == 0);
-    tsr_release(&sum);
-    tsr_release(&back);
-    tsr_release(&t);
+    tsr_release_all(&sum, &back, &t);
 }
 
 TEST(test_exports_come_back_the_same_for_every_dtype_and_layout)
@@ -199,8 +196,7 @@ TEST(test_exports_come_back_the_same_for_every_dtype_and_layout)
             tsr_release(&t);  /* the export keeps the memory */
             EXPECT_OK(tsr_from_dlpack_legacy(&back, old));
             EXPECT(same_bits(kept, back));
-            tsr_release(&back);
-            tsr_release(&kept);
+            tsr_release_all(&back, &kept);
         }
 }
 
@@ -363,8 +359,7 @@ TEST(test_columns_go_to_arrow_and_back)
             EXPECT_OK(tsr_from_arrow(&back, &a, &s));
             EXPECT(a.release == NULL && s.release == NULL && same_bits(t, back));
             EXPECT(dtype == TSR_BOOL || tsr_numel(back) == 0 || tsr_is_readonly(back));
-            tsr_release(&back);
-            tsr_release(&t);
+            tsr_release_all(&back, &t);
         }
 }
 
@@ -537,8 +532,7 @@ TEST(test_running_out_of_memory_leaves_nothing_behind)
     EXPECT_SURVIVES(there_and_back(t, true));
     EXPECT_SURVIVES(through_arrow(t));
     EXPECT_SURVIVES(through_arrow(bools));
-    tsr_release(&t);
-    tsr_release(&bools);
+    tsr_release_all(&t, &bools);
 }
 
 TEST(test_interop_dlpack_that_reaches_below_the_address_space_is_refused)

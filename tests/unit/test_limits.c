@@ -139,10 +139,7 @@ TEST(test_limits_broadcast_tensor_of_2_to_40_elements_is_read_like_any_other)
     EXPECT_OK(tsr_rearrange(&copy, part));
     EXPECT(tsr_numel(copy) == 6000);
     for (int64_t i = 0; i < 6000; i++) EXPECT(((float *)copy->data)[i] == (i % 2 ? 4.0f : 3.0f));
-    tsr_release(&copy);
-    tsr_release(&part);
-    tsr_release(&big);
-    tsr_release(&t);
+    tsr_release_all(&copy, &part, &big, &t);
 }
 
 TEST(test_limits_a_copy_too_large_for_memory_fails_with_a_status)
@@ -156,8 +153,7 @@ TEST(test_limits_a_copy_too_large_for_memory_fails_with_a_status)
     EXPECT_STATUS(tsr_cast(&copy, big, TSR_C128), TSR_EOVERFLOW);
     EXPECT_STATUS(tsr_zeros(&copy, TSR_U8, TSR_SHAPE(POWER(61))), TSR_ENOMEM);
     EXPECT(copy == NULL);
-    tsr_release(&big);
-    tsr_release(&t);
+    tsr_release_all(&big, &t);
 }
 
 TEST(test_limits_printing_2_to_40_elements_shows_the_ends)
@@ -171,8 +167,7 @@ TEST(test_limits_printing_2_to_40_elements_shows_the_ends)
     EXPECT(length > 0 && length < 1000 && strstr(text, "i32(1048576, 1048576 | 0, 0)") &&
            strstr(text, "..."));
     EXPECT(strstr(text, "[7 7 7 ... 7 7 7]") != NULL);
-    tsr_release(&big);
-    tsr_release(&t);
+    tsr_release_all(&big, &t);
 }
 
 TEST(test_limits_joining_dims_that_overflow_is_refused)
@@ -184,8 +179,7 @@ TEST(test_limits_joining_dims_that_overflow_is_refused)
     EXPECT_STATUS(tsr_concat(&out, 2, parts, 0), TSR_EOVERFLOW);
     EXPECT_STATUS(tsr_stack(&out, 2, parts, 0), TSR_EOVERFLOW);
     EXPECT(out == NULL);
-    tsr_release(&big);
-    tsr_release(&t);
+    tsr_release_all(&big, &t);
 }
 
 /* A sparse file ------------------------------------------------------------------------ */
@@ -245,9 +239,7 @@ TEST(test_limits_a_mapped_file_is_read_at_both_ends_beyond_2_to_40)
     EXPECT_OK(tsr_bit_view(&v, t, TSR_F64));
     EXPECT(v->shape[1] == POWER(17) && tsr_numel(v) == POWER(38));
     EXPECT_STATUS(tsr_zero(t), TSR_EREADONLY);
-    tsr_release(&copy);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&copy, &v, &t);
 }
 
 TEST(test_limits_elements_beyond_2_to_32_bytes_are_written_where_they_lie)
@@ -276,6 +268,5 @@ TEST(test_limits_elements_beyond_2_to_32_bytes_are_written_where_they_lie)
     EXPECT_OK(tsr_slice(&v, t, 0, POWER(32), POWER(32) + 1000, 1));
     EXPECT_OK(tsr_arange(&v, TSR_U16, TSR_SCALAR(0), TSR_SCALAR(1000), TSR_SCALAR(1)));
     EXPECT(elements[POWER(32) + 999] == 999 && elements[POWER(32) + 1000] == 0);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }

@@ -97,8 +97,7 @@ TEST(test_memory_adopted_goes_to_its_deleter_once_after_the_last_view)
     EXPECT(tsr_storage_ownership(t->storage) == TSR_ADOPTED && !tsr_is_borrowed(t));
     EXPECT_OK(tsr_transpose(&view, t, 0, 1));
     again = tsr_retain(view);
-    tsr_release(&t);
-    tsr_release(&view);
+    tsr_release_all(&t, &view);
     EXPECT(gone.calls == 0);
     tsr_release(&again);
     EXPECT(gone.calls == 1 && gone.data == data && gone.bytes == sizeof data);
@@ -271,8 +270,7 @@ TEST(test_memory_likes_of_a_mapping_are_plain_memory)
     EXPECT(tsr_memory_of(copy) == TSR_MEMORY_HOST && !tsr_is_readonly(copy));
     EXPECT_OK(tsr_equal(&same, copy, t));
     EXPECT(same);
-    tsr_release(&copy);
-    tsr_release(&t);
+    tsr_release_all(&copy, &t);
 }
 
 /* Kinds ------------------------------------------------------------------------------ */
@@ -349,10 +347,7 @@ TEST(test_memory_registered_kind_is_used_like_any_other)
     EXPECT(same);
     EXPECT_OK(tsr_to_memory(&back, there, TSR_CPU, psram));  /* there already: seen again */
     EXPECT(back->data == there->data);
-    tsr_release(&t);
-    tsr_release(&there);
-    tsr_release(&back);
-    tsr_release(&copy);
+    tsr_release_all(&t, &there, &back, &copy);
     unregister_psram();
 }
 
@@ -584,9 +579,7 @@ static void run_workload(void)
     EXPECT(same);
     EXPECT_OK(tsr_copy(parts[0], parts[1]));
     for (int i = 0; i < 3; i++) tsr_release(&parts[i]);
-    tsr_release(&a);
-    tsr_release(&b);
-    tsr_release(&c);
+    tsr_release_all(&a, &b, &c);
 }
 
 TEST(test_memory_whole_workload_runs_from_an_arena)
@@ -650,8 +643,7 @@ TEST(test_memory_hook_can_be_a_quota)
     tsr_release(&a);
     EXPECT_OK(tsr_zeros(&a, TSR_U8, TSR_SHAPE(6000)));
     tsr_set_alloc_hook(NULL, NULL);
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&a, &b);
 }
 
 static bool note_size(void *context, size_t bytes)
@@ -708,12 +700,10 @@ TEST(test_memory_counts_are_exact)
     EXPECT(tsr_retain(a) == a);  /* an owner, and no tensor */
     EXPECT(stats_now().live_tensors == start.live_tensors + 3);
     tsr_tensor *again = a;
-    tsr_release(&again);
-    tsr_release(&a);
+    tsr_release_all(&again, &a);
     now = stats_now();
     EXPECT(now.live_bytes == start.live_bytes + 4000 && now.live_tensors == start.live_tensors + 2);
-    tsr_release(&view);
-    tsr_release(&b);
+    tsr_release_all(&view, &b);
     now = stats_now();
     EXPECT(now.live_bytes == start.live_bytes && now.live_storages == start.live_storages);
     EXPECT(now.live_tensors == start.live_tensors && now.allocations == start.allocations + 2);
@@ -734,8 +724,7 @@ TEST(test_memory_peak_is_the_most_since_it_was_reset)
         EXPECT(stats_now().peak_bytes == start + 2 * sizes[i]);
         tsr_memory_reset_peak();
         EXPECT(stats_now().peak_bytes == start + sizes[i] + sizes[i] / 2);
-        tsr_release(&a);
-        tsr_release(&b);
+        tsr_release_all(&a, &b);
         EXPECT(stats_now().peak_bytes == start + sizes[i] + sizes[i] / 2);
     }
 }
@@ -788,9 +777,7 @@ TEST(test_memory_report_says_who_holds_what)
     tsr_release(&weights);
     line = line_with((tsr_memory_report(report, sizeof report), report), "weights");
     EXPECT_MSG(strstr(line, "4000") && strstr(line, "1"), "%s", line);  /* the view holds it */
-    tsr_release(&view);
-    tsr_release(&input);
-    tsr_release(&borrowed);
+    tsr_release_all(&view, &input, &borrowed);
     (void)tsr_memory_report(report, sizeof report);
     EXPECT(!strstr(report, "weights") && !strstr(report, "input") && !strstr(report, "outside"));
     unregister_psram();

@@ -247,9 +247,5 @@ TEST(test_overlap_of_tensors)
     EXPECT_OK(tsr_unsqueeze(&wide, row, 0));
     EXPECT_OK(tsr_expand(&wide, wide, TSR_SHAPE(5, 4)));
     EXPECT(tsr_self_overlaps(wide));
-    tsr_release(&wide);
-    tsr_release(&declared);
-    tsr_release(&column);
-    tsr_release(&row);
-    tsr_release(&t);
+    tsr_release_all(&wide, &declared, &column, &row, &t);
 }

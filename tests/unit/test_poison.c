@@ -76,8 +76,7 @@ static void use_after_second_release(bool pool)
     tsr_pool_enable(pool);
     tsr_tensor *t = make(1000), *second = make(1000);
     const char *data = second->data;
-    tsr_release(&t);
-    tsr_release(&second);
+    tsr_release_all(&t, &second);
     touch(data + 8);
 }
 

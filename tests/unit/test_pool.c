@@ -79,13 +79,10 @@ static void test_pool_never_hands_one_block_out_twice(void)
     void *data = leave_block(5000);
     tsr_tensor *a = make(5000), *b = make(5000);
     EXPECT(a->data == data && b->data != data);
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&a, &b);
     tsr_tensor *c = make(5000), *d = make(5000), *e = make(5000);
     EXPECT(c->data != d->data && d->data != e->data && c->data != e->data);
-    tsr_release(&c);
-    tsr_release(&d);
-    tsr_release(&e);
+    tsr_release_all(&c, &d, &e);
     end();
 }
 
@@ -172,9 +169,7 @@ static void test_pool_lets_the_oldest_go_first(void)
     EXPECT(tsr_pool_trim((size_t)cached - 1) >= MIB);
     tsr_tensor *a = make(1 * MIB), *b = make(2 * MIB), *c = make(3 * MIB);
     EXPECT(b->data == second && c->data == third);
-    tsr_release(&a);
-    tsr_release(&b);
-    tsr_release(&c);
+    tsr_release_all(&a, &b, &c);
     end();
 }
 

@@ -401,8 +401,7 @@ TEST(test_describe_says_whose_memory_it_is)
     expect_described(t, "u8() on cpu:0, host memory, adopted, 1 byte");
     EXPECT_OK(tsr_map_file(&t, "/proc/self/exe", 0, &d, TSR_MAP_READ));
     expect_described(t, "u8() on cpu:0, file memory, mapped, read-only, 1 byte");
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 /* Prints with standard output led to a file. */

@@ -95,8 +95,7 @@ TEST(test_uniform_follows_its_description)
         const uint64_t bits = (uint64_t)w[i % 2 * 2 + 1] << 32 | w[i % 2 * 2];
         EXPECT(((double *)d->data)[i] == (double)(bits >> 11) / 9007199254740992.0);
     }
-    tsr_release(&d);
-    tsr_release(&f);
+    tsr_release_all(&d, &f);
 }
 
 /* Statistics ------------------------------------------------------------------- */
@@ -355,8 +354,7 @@ TEST(test_complex_parts_are_consecutive_numbers)
         const tsr_dtype complex = pairs[k / 2][0], real = pairs[k / 2][1];
         if (make(&c, k % 2, complex, TSR_SHAPE(7, 3), 4) && make(&r, k % 2, real, TSR_SHAPE(42), 4))
             EXPECT(!memcmp(c->data, r->data, 42 * tsr_dtype_size(real)));
-        tsr_release(&r);
-        tsr_release(&c);
+        tsr_release_all(&r, &c);
     }
 }
 
@@ -376,9 +374,7 @@ TEST(test_short_floats_are_rounded_f32)
         const uint16_t rounded = tsr_f32_to_f16(((float *)f->data)[i]);
         EXPECT(((uint16_t *)h->data)[i] == (rounded == 0x3c00 ? 0x3bff : rounded)); /* never 1 */
     }
-    tsr_release(&b);
-    tsr_release(&h);
-    tsr_release(&f);
+    tsr_release_all(&b, &h, &f);
 }
 
 TEST(test_another_seed_and_the_other_stream_give_other_values)

@@ -121,8 +121,7 @@ TEST(test_seed_000_one_descriptor_describes_many_buffers)
     EXPECT_OK(tsr_wrap(&b, second, &d));
     EXPECT(a->data == first && b->data == second && tsr_same_desc(a, b));
     EXPECT(TSR_AT(float, a, 0, 1) == 3 && TSR_AT(float, b, 0, 1) == 7);
-    tsr_release(&a);
-    tsr_release(&b);
+    tsr_release_all(&a, &b);
 }
 
 /* addr + ((3 - 1) * s1 + (2 - 1) * s2) * size(T) */
@@ -161,8 +160,7 @@ TEST(test_seed_000_stride_zero_repeats_the_data_along_its_dim)
     EXPECT_OK(tsr_rearrange(&packed, t));
     for (int64_t i = 0; i < 4; i++)
         for (int64_t j = 0; j < 3; j++) EXPECT(TSR_AT(float, packed, i, j) == row[j]);
-    tsr_release(&packed);
-    tsr_release(&t);
+    tsr_release_all(&packed, &t);
 }
 
 TEST(test_seed_000_stride_zero_of_a_dim_of_length_1_is_no_broadcast)
@@ -187,17 +185,15 @@ TEST(test_seed_000_negative_stride_walks_backwards_from_element_zero)
 
 TEST(test_seed_000_transpose_and_slice_change_metadata_and_move_nothing)
 {
-    tsr_tensor *t = counting(3, 4), *turned = NULL, *cut = NULL;
-    EXPECT_OK(tsr_transpose(&turned, t, 0, 1));
-    EXPECT(turned->data == t->data && turned->stride[0] == 1 && turned->stride[1] == 4);
-    EXPECT(turned->shape[0] == 4 && turned->shape[1] == 3);
+    tsr_tensor *t = counting(3, 4), *transposed = NULL, *cut = NULL;
+    EXPECT_OK(tsr_transpose(&transposed, t, 0, 1));
+    EXPECT(transposed->data == t->data && transposed->stride[0] == 1 && transposed->stride[1] == 4);
+    EXPECT(transposed->shape[0] == 4 && transposed->shape[1] == 3);
     EXPECT_OK(tsr_slice(&cut, t, 1, 1, 3, 1));
     EXPECT(cut->data == (float *)t->data + 1 && cut->shape[1] == 2 && cut->stride[0] == 4);
     TSR_AT(float, t, 2, 1) = 99;
-    EXPECT(TSR_AT(float, turned, 1, 2) == 99 && TSR_AT(float, cut, 2, 0) == 99);
-    tsr_release(&cut);
-    tsr_release(&turned);
-    tsr_release(&t);
+    EXPECT(TSR_AT(float, transposed, 1, 2) == 99 && TSR_AT(float, cut, 2, 0) == 99);
+    tsr_release_all(&cut, &transposed, &t);
 }
 
 /* The notation's three examples ----------------------------------------------------- */
@@ -214,12 +210,12 @@ TEST(test_seed_000_notation_float32_d1_d2_with_last_stride_1)
     static const char pattern[] = "{ float32 | (d1, d2) | (..., 1) }";
     const tsr_desc packed = desc_of(TSR_F32, TSR_SHAPE(3, 4), NULL);
     const tsr_desc padded = desc_of(TSR_F32, TSR_SHAPE(3, 4), (int64_t[]){ 9, 1 });
-    const tsr_desc turned = desc_of(TSR_F32, TSR_SHAPE(3, 4), (int64_t[]){ 1, 3 });
+    const tsr_desc transposed = desc_of(TSR_F32, TSR_SHAPE(3, 4), (int64_t[]){ 1, 3 });
     const tsr_desc halves = desc_of(TSR_F16, TSR_SHAPE(3, 4), NULL);
     const tsr_desc cube = desc_of(TSR_F32, TSR_SHAPE(2, 3, 4), NULL);
     EXPECT_OK(tsr_match_text(pattern, &packed));
     EXPECT_OK(tsr_match_text(pattern, &padded));
-    EXPECT_STATUS(tsr_match_text(pattern, &turned), TSR_ESTRIDE);
+    EXPECT_STATUS(tsr_match_text(pattern, &transposed), TSR_ESTRIDE);
     EXPECT_FAILS(tsr_match_text(pattern, &halves), TSR_EDTYPE, "f16");
     EXPECT_FAILS(tsr_match_text(pattern, &cube), TSR_ESHAPE, "rank");
 }
@@ -243,11 +239,11 @@ TEST(test_seed_000_notation_any_rank_from_2_and_contiguous)
     const tsr_desc matrix = desc_of(TSR_F32, TSR_SHAPE(3, 4), NULL);
     const tsr_desc batch = desc_of(TSR_I8, TSR_SHAPE(2, 5, 3, 4), NULL);
     const tsr_desc vector = desc_of(TSR_F32, TSR_SHAPE(3), NULL);
-    const tsr_desc turned = desc_of(TSR_F32, TSR_SHAPE(3, 4), (int64_t[]){ 1, 3 });
+    const tsr_desc transposed = desc_of(TSR_F32, TSR_SHAPE(3, 4), (int64_t[]){ 1, 3 });
     EXPECT_OK(tsr_match_text(pattern, &matrix));
     EXPECT_OK(tsr_match_text(pattern, &batch));
     EXPECT_STATUS(tsr_match_text(pattern, &vector), TSR_ESHAPE);
-    EXPECT_STATUS(tsr_match_text(pattern, &turned), TSR_ESTRIDE);
+    EXPECT_STATUS(tsr_match_text(pattern, &transposed), TSR_ESTRIDE);
 }
 
 TEST(test_seed_000_notation_may_be_written_with_semicolons)
@@ -279,9 +275,7 @@ TEST(test_seed_000_rearrange_packs_any_strides)
     EXPECT(tsr_is_contiguous(packed) && !tsr_may_overlap(packed, t));
     for (int64_t i = 0; i < 4; i++)
         for (int64_t j = 0; j < 3; j++) EXPECT(TSR_AT(float, packed, i, j) == (float)(j * 4 + 3 - i));
-    tsr_release(&packed);
-    tsr_release(&view);
-    tsr_release(&t);
+    tsr_release_all(&packed, &view, &t);
 }
 
 TEST(test_seed_000_rearrange_writes_into_the_strides_of_its_result)
@@ -298,8 +292,7 @@ TEST(test_seed_000_rearrange_writes_into_the_strides_of_its_result)
     EXPECT(touched == 12);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++) EXPECT(block[25 - i * 10 + j * 2] == (float)(i * 4 + j));
-    tsr_release(&target);
-    tsr_release(&t);
+    tsr_release_all(&target, &t);
 }
 
 TEST(test_seed_000_rearrange_refuses_a_broadcast_destination)
@@ -311,6 +304,5 @@ TEST(test_seed_000_rearrange_refuses_a_broadcast_destination)
     EXPECT_OK(tsr_wrap(&target, row, &d));
     EXPECT_STATUS(tsr_rearrange(&target, source), TSR_EOVERLAP);
     EXPECT(row[0] == 7 && row[1] == 7 && row[2] == 7);
-    tsr_release(&target);
-    tsr_release(&source);
+    tsr_release_all(&target, &source);
 }

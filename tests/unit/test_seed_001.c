@@ -77,8 +77,7 @@ TEST(test_seed_001_zeros_like_has_the_shape_and_other_memory)
     EXPECT_OK(tsr_zeros_like(&z, t));
     EXPECT(tsr_same_desc(z, t) && z->data != t->data && all_are(z, 0));
     EXPECT(TSR_AT(float, t, 1, 2, 3) == 23);
-    tsr_release(&z);
-    tsr_release(&t);
+    tsr_release_all(&z, &t);
 }
 
 TEST(test_seed_001_from_data_borrows_and_neither_copies_nor_frees)
@@ -136,10 +135,7 @@ TEST(test_seed_001_at_is_an_lvalue_by_the_row_major_formula)
     EXPECT(((float *)t4->data)[119] == -1);
     const tsr_tensor *seen = t4;
     EXPECT(TSR_AT(const float, seen, 1, 2, 3, 4) == -1);
-    tsr_release(&t1);
-    tsr_release(&t2);
-    tsr_release(&t3);
-    tsr_release(&t4);
+    tsr_release_all(&t1, &t2, &t3, &t4);
 }
 
 TEST(test_seed_001_data_is_the_flat_row_major_buffer)
@@ -191,8 +187,7 @@ TEST(test_seed_001_fill_sets_every_element_of_a_tensor_or_view)
     EXPECT_OK(tsr_fill(column, TSR_SCALAR(9)));
     const float want[6] = { 1.5f, 9, 1.5f, 1.5f, 9, 1.5f };
     EXPECT(memcmp(t->data, want, sizeof want) == 0);
-    tsr_release(&column);
-    tsr_release(&t);
+    tsr_release_all(&column, &t);
 }
 
 TEST(test_seed_001_copy_from_copies_the_values)
@@ -203,8 +198,7 @@ TEST(test_seed_001_copy_from_copies_the_values)
     EXPECT_OK(tsr_copy(dst, src));
     EXPECT_OK(tsr_equal(&equal, dst, src));
     EXPECT(equal && dst->data != src->data);
-    tsr_release(&dst);
-    tsr_release(&src);
+    tsr_release_all(&dst, &src);
 }
 
 TEST(test_seed_001_copy_from_fails_on_shape_mismatch)
@@ -213,8 +207,7 @@ TEST(test_seed_001_copy_from_fails_on_shape_mismatch)
     EXPECT_OK(tsr_full(&dst, TSR_F32, TSR_SHAPE(4, 3), TSR_SCALAR(5)));
     EXPECT_FAILS(tsr_copy(dst, src), TSR_ESHAPE, "f32(4, 3 | 3, 1)");
     EXPECT(all_are(dst, 5));
-    tsr_release(&dst);
-    tsr_release(&src);
+    tsr_release_all(&dst, &src);
 }
 
 TEST(test_seed_001_clone_is_deep_and_owns_its_memory)
@@ -307,10 +300,7 @@ TEST(test_seed_001_to_mat_is_a_zero_copy_matrix_ready_for_blas)
             for (int64_t k = 0; k < 3; k++) want += TSR_AT(float, a, i, k) * TSR_AT(float, a, j, k);
             EXPECT(TSR_AT(float, c, i, j) == want);
         }
-    tsr_release(&c);
-    tsr_release(&b);
-    tsr_release(&a);
-    tsr_release(&whole);
+    tsr_release_all(&c, &b, &a, &whole);
 }
 
 TEST(test_seed_001_to_mat_is_for_two_dims_with_one_unit_stride)
@@ -320,8 +310,7 @@ TEST(test_seed_001_to_mat_is_for_two_dims_with_one_unit_stride)
     EXPECT_STATUS(tsr_as_matrix(&m, cube), TSR_ESHAPE);
     EXPECT_OK(tsr_select(&sparse, cube, 2, 1)); /* f32(2, 3 | 12, 4) */
     EXPECT_STATUS(tsr_as_matrix(&m, sparse), TSR_ESTRIDE);
-    tsr_release(&sparse);
-    tsr_release(&cube);
+    tsr_release_all(&sparse, &cube);
 }
 
 /* same_shape and print -------------------------------------------------------------- */
@@ -329,15 +318,12 @@ TEST(test_seed_001_to_mat_is_for_two_dims_with_one_unit_stride)
 TEST(test_seed_001_same_shape_compares_rank_and_sizes)
 {
     tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *padded = counting(TSR_SHAPE(2, 3, 1));
-    tsr_tensor *b = NULL, *turned = NULL;
+    tsr_tensor *b = NULL, *transposed = NULL;
     EXPECT_OK(tsr_ones(&b, TSR_F32, TSR_SHAPE(2, 3)));
-    EXPECT_OK(tsr_transpose(&turned, a, 0, 1));
-    EXPECT(tsr_same_shape(a, b) && !tsr_same_shape(a, turned));
+    EXPECT_OK(tsr_transpose(&transposed, a, 0, 1));
+    EXPECT(tsr_same_shape(a, b) && !tsr_same_shape(a, transposed));
     EXPECT(!tsr_same_shape(a, padded)); /* a trailing 1 is a dim here, not padding */
-    tsr_release(&padded);
-    tsr_release(&turned);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&padded, &transposed, &b, &a);
 }
 
 static struct { char text[4096]; size_t length; } printed;
@@ -371,9 +357,7 @@ TEST(test_seed_001_print_shows_name_shape_and_up_to_32_elements)
     EXPECT(strstr(all, " 15. ") && strstr(all, " 31.]") && !strstr(all, "..."));
     const char *cut = print_text(more, NULL);
     EXPECT(strstr(cut, "[ 0.  1.  2. ... 30. 31. 32.]"));
-    tsr_release(&more);
-    tsr_release(&full);
-    tsr_release(&t);
+    tsr_release_all(&more, &full, &t);
 }
 
 TEST(test_seed_001_print_of_the_first_32_is_a_slice)
@@ -383,8 +367,7 @@ TEST(test_seed_001_print_of_the_first_32_is_a_slice)
     EXPECT_OK(tsr_slice(&first, first, 0, 0, 32, 1));
     const char *text = print_text(first, NULL);
     EXPECT(strstr(text, " 31.]") && !strstr(text, "32.") && !strstr(text, "..."));
-    tsr_release(&first);
-    tsr_release(&t);
+    tsr_release_all(&first, &t);
 }
 
 /* Copy, move, destroy --------------------------------------------------------------- */
@@ -401,8 +384,7 @@ TEST(test_seed_001_copying_is_clone_moving_hands_the_handle_over)
     a = NULL; /* the old one is empty */
     EXPECT(tsr_is_none(a) && moved->data == data && TSR_AT(float, moved, 3) == 3);
     tsr_release(&a); /* nothing to do */
-    tsr_release(&moved);
-    tsr_release(&copy);
+    tsr_release_all(&moved, &copy);
 }
 
 TEST(test_seed_001_destroy_frees_owned_memory_and_leaves_borrowed)
@@ -416,8 +398,7 @@ TEST(test_seed_001_destroy_frees_owned_memory_and_leaves_borrowed)
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(64), NULL));
     EXPECT_OK(tsr_wrap(&borrowed, buffer, &d));
     EXPECT(tsr_memory_live(TSR_MEMORY_HOST) == live + 4096); /* not the library's */
-    tsr_release(&owned);
-    tsr_release(&borrowed);
+    tsr_release_all(&owned, &borrowed);
     EXPECT(tsr_memory_live(TSR_MEMORY_HOST) == live);
     buffer[63] = 1;
     EXPECT(buffer[63] == 1);
@@ -516,10 +497,7 @@ TEST(test_seed_001_broadcast_of_3_1_and_1_4_is_3_4)
     for (int64_t i = 0; i < 3; i++)
         for (int64_t j = 0; j < 4; j++)
             EXPECT(TSR_AT(float, wide_a, i, j) == (float)i && TSR_AT(float, wide_b, i, j) == (float)j);
-    tsr_release(&wide_b);
-    tsr_release(&wide_a);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&wide_b, &wide_a, &b, &a);
 }
 
 TEST(test_seed_001_broadcast_aligns_at_the_right_and_fills_missing_dims)

@@ -42,22 +42,20 @@ TEST(test_seed_002_load_honours_the_offset_of_a_slice)
     EXPECT_OK(tsr_slice(&row, t, 0, 1, 2, 1));
     EXPECT_OK(tsr_load(row, data, sizeof data));
     EXPECT(memcmp(t->data, want, sizeof want) == 0); /* the rest of the storage is untouched */
-    tsr_release(&row);
-    tsr_release(&t);
+    tsr_release_all(&row, &t);
 }
 
 TEST(test_seed_002_load_honours_strides)
 {
     const float data[6] = { 1, 2, 3, 4, 5, 6 };
     const float want[6] = { 1, 4, 2, 5, 3, 6 };
-    tsr_tensor *t = NULL, *turned = NULL;
+    tsr_tensor *t = NULL, *transposed = NULL;
     EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(3, 2)));
-    EXPECT_OK(tsr_transpose(&turned, t, 0, 1)); /* 2 x 3 */
-    EXPECT_OK(tsr_load(turned, data, sizeof data));
+    EXPECT_OK(tsr_transpose(&transposed, t, 0, 1)); /* 2 x 3 */
+    EXPECT_OK(tsr_load(transposed, data, sizeof data));
     EXPECT(memcmp(t->data, want, sizeof want) == 0);
-    EXPECT(TSR_AT(float, turned, 1, 0) == 4);
-    tsr_release(&turned);
-    tsr_release(&t);
+    EXPECT(TSR_AT(float, transposed, 1, 0) == 4);
+    tsr_release_all(&transposed, &t);
 }
 
 TEST(test_seed_002_load_allocates_a_described_tensor)
@@ -87,12 +85,11 @@ TEST(test_seed_002_store_is_the_way_back)
 {
     float back[6] = { 0 };
     const float want[6] = { 0, 3, 1, 4, 2, 5 };
-    tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(2, 3)), *turned = NULL;
-    EXPECT_OK(tsr_transpose(&turned, t, 0, 1));
-    EXPECT_OK(tsr_store(back, sizeof back, turned));
+    tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(2, 3)), *transposed = NULL;
+    EXPECT_OK(tsr_transpose(&transposed, t, 0, 1));
+    EXPECT_OK(tsr_store(back, sizeof back, transposed));
     EXPECT(memcmp(back, want, sizeof want) == 0);
-    tsr_release(&turned);
-    tsr_release(&t);
+    tsr_release_all(&transposed, &t);
 }
 
 /* isContiguous ---------------------------------------------------------------------- */
@@ -140,8 +137,7 @@ TEST(test_seed_002_is_contiguous_tells_slices_and_permutations_apart)
     EXPECT(!tsr_is_contiguous(v));
     EXPECT_OK(tsr_contiguous(&v, v));
     EXPECT(tsr_is_contiguous(v) && TSR_AT(float, v, 1, 0) == 1 && TSR_AT(float, v, 0, 1) == 5);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 /* view ------------------------------------------------------------------------------ */
@@ -157,8 +153,7 @@ TEST(test_seed_002_view_splits_and_merges_dims_of_the_same_memory)
     EXPECT(TSR_AT(float, t, 0, 0, 0) == 100);
     EXPECT_OK(tsr_view(&v, t, TSR_SHAPE(-1)));
     EXPECT(v->ndim == 1 && v->shape[0] == 30);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_seed_002_view_keeps_strides_that_are_not_row_major)
@@ -172,8 +167,7 @@ TEST(test_seed_002_view_keeps_strides_that_are_not_row_major)
         for (int64_t j = 0; j < 2; j++)
             for (int64_t k = 0; k < 3; k++)
                 EXPECT(TSR_AT(float, v, i, j, k) == (float)((i * 2 + j) * 6 + k + 1));
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_seed_002_view_of_a_permuted_tensor_splits_where_strides_allow)
@@ -184,22 +178,19 @@ TEST(test_seed_002_view_of_a_permuted_tensor_splits_where_strides_allow)
     for (int64_t i = 0; i < 4; i++)
         for (int64_t j = 0; j < 6; j++)
             EXPECT(TSR_AT(float, v, i / 2, i % 2, j / 2, j % 2) == (float)(j * 4 + i));
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_seed_002_view_fails_where_dims_cannot_merge_and_reshape_copies)
 {
-    tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(3, 4)), *turned = NULL, *flat = NULL;
-    EXPECT_OK(tsr_permute(&turned, t, TSR_AXES(1, 0)));
-    EXPECT_FAILS(tsr_view(&flat, turned, TSR_SHAPE(12)), TSR_ESTRIDE, "view");
+    tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(3, 4)), *transposed = NULL, *flat = NULL;
+    EXPECT_OK(tsr_permute(&transposed, t, TSR_AXES(1, 0)));
+    EXPECT_FAILS(tsr_view(&flat, transposed, TSR_SHAPE(12)), TSR_ESTRIDE, "view");
     EXPECT(flat == NULL);
-    EXPECT_OK(tsr_reshape(&flat, turned, TSR_SHAPE(12)));
+    EXPECT_OK(tsr_reshape(&flat, transposed, TSR_SHAPE(12)));
     EXPECT(!tsr_may_overlap(flat, t));
     EXPECT(TSR_AT(float, flat, 0) == 0 && TSR_AT(float, flat, 1) == 4 && TSR_AT(float, flat, 3) == 1);
-    tsr_release(&flat);
-    tsr_release(&turned);
-    tsr_release(&t);
+    tsr_release_all(&flat, &transposed, &t);
 }
 
 TEST(test_seed_002_view_keeps_the_offset_of_a_slice)
@@ -208,8 +199,7 @@ TEST(test_seed_002_view_keeps_the_offset_of_a_slice)
     EXPECT_OK(tsr_slice(&v, t, 0, 2, 4, 1));
     EXPECT_OK(tsr_view(&v, v, TSR_SHAPE(3, 4)));
     EXPECT((double *)v->data == (double *)t->data + 12 && TSR_AT(double, v, 2, 3) == 23);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_seed_002_view_checks_the_number_of_elements)
@@ -240,8 +230,7 @@ TEST(test_seed_002_permute_reorders_shape_and_strides_together)
     for (int64_t i = 0; i < 2; i++)
         for (int64_t j = 0; j < 3; j++)
             for (int64_t k = 0; k < 4; k++) EXPECT(TSR_AT(float, p, k, i, j) == TSR_AT(float, t, i, j, k));
-    tsr_release(&p);
-    tsr_release(&t);
+    tsr_release_all(&p, &t);
 }
 
 TEST(test_seed_002_permute_twice_with_the_inverse_is_the_tensor_again)
@@ -250,8 +239,7 @@ TEST(test_seed_002_permute_twice_with_the_inverse_is_the_tensor_again)
     EXPECT_OK(tsr_permute(&p, t, TSR_AXES(2, 0, 1)));
     EXPECT_OK(tsr_permute(&p, p, TSR_AXES(1, 2, 0)));
     EXPECT(tsr_identical(p, t));
-    tsr_release(&p);
-    tsr_release(&t);
+    tsr_release_all(&p, &t);
 }
 
 TEST(test_seed_002_permute_rejects_what_is_no_permutation)
@@ -274,8 +262,7 @@ TEST(test_seed_002_slice_narrows_the_shape_and_keeps_the_strides)
     EXPECT_OK(tsr_slice(&v, t, 1, 1, 4, 1));
     EXPECT(v->shape[0] == 4 && v->shape[1] == 3 && v->stride[0] == 5 && v->stride[1] == 1);
     EXPECT(v->storage == t->storage && TSR_AT(float, v, 0, 0) == 1 && TSR_AT(float, v, 3, 2) == 18);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_seed_002_slice_of_a_slice_starts_at_the_right_element)
@@ -293,9 +280,7 @@ TEST(test_seed_002_slice_of_a_slice_starts_at_the_right_element)
         EXPECT((char *)v->data - (char *)t->data == 35 * size);
         EXPECT(v->shape[0] == 3 && v->shape[1] == 2);
         EXPECT(value_at(v, TSR_INDEX(0, 0)) == 35 && value_at(v, TSR_INDEX(2, 1)) == 56);
-        tsr_release(&v);
-        tsr_release(&t);
-        tsr_release(&numbers);
+        tsr_release_all(&v, &t, &numbers);
     }
 }
 
@@ -306,8 +291,7 @@ TEST(test_seed_002_slice_of_a_permuted_tensor_uses_its_strides)
     EXPECT_OK(tsr_slice(&v, v, 0, 2, 4, 1));
     EXPECT_OK(tsr_slice(&v, v, 1, 1, 3, 1));
     EXPECT(TSR_AT(float, v, 0, 0) == 7 && TSR_AT(float, v, 1, 1) == 13);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_seed_002_slice_may_be_empty_step_and_walk_backwards)
@@ -323,8 +307,7 @@ TEST(test_seed_002_slice_may_be_empty_step_and_walk_backwards)
     EXPECT(TSR_AT(float, v, 0) == 4 && TSR_AT(float, v, 1) == 3);
     EXPECT_OK(tsr_slice(&v, t, 0, -2, TSR_NONE, 1));
     EXPECT(v->shape[0] == 2 && TSR_AT(float, v, 0) == 4);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_seed_002_slice_checks_the_axis_and_the_bounds)

@@ -106,9 +106,7 @@ TEST(test_seed_003_constructors_2_to_5_set_the_shape_and_allocate_nothing)
     EXPECT(three->dtype == TSR_F16 && three->device == TSR_CPU && !tsr_is_allocated(three));
     EXPECT(five->ndim == 1 && five->shape[0] == 4 && !tsr_is_allocated(five));
     EXPECT(c.allocs == 0 && tsr_memory_live(TSR_MEMORY_HOST) == live);
-    tsr_release(&five);
-    tsr_release(&three);
-    tsr_release(&two);
+    tsr_release_all(&five, &three, &two);
     EXPECT_OK(tsr_memory_unregister(dvpp));
 }
 
@@ -186,8 +184,7 @@ TEST(test_seed_003_copy_moves_data_between_memory_kinds)
     EXPECT_OK(tsr_copy(src, dst));
     EXPECT_OK(tsr_equal(&equal, dst, src));
     EXPECT(equal);
-    tsr_release(&dst);
-    tsr_release(&src);
+    tsr_release_all(&dst, &src);
     EXPECT_OK(tsr_memory_unregister(dvpp));
 }
 
@@ -198,9 +195,7 @@ TEST(test_seed_003_copy_needs_equal_shapes_and_a_source_with_memory)
     EXPECT_OK(tsr_zeros(&b, TSR_F32, TSR_SHAPE(3)));
     EXPECT_STATUS(tsr_copy(a, b), TSR_ESHAPE);
     EXPECT_STATUS(tsr_copy(a, nothing), TSR_ESTATE);
-    tsr_release(&nothing);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&nothing, &b, &a);
 }
 
 /* Memory types ---------------------------------------------------------------------- */
@@ -230,10 +225,7 @@ TEST(test_seed_003_get_tensor_type_names_the_memory)
     EXPECT(tsr_storage_ownership(malloced->storage) == TSR_ADOPTED);
     EXPECT_OK(tsr_memory_find(&found, "dvpp"));
     EXPECT(found == dvpp);
-    tsr_release(&malloced);
-    tsr_release(&on_device);
-    tsr_release(&on_dvpp);
-    tsr_release(&on_host);
+    tsr_release_all(&malloced, &on_device, &on_dvpp, &on_host);
     EXPECT_OK(tsr_memory_unregister(far));
     EXPECT_OK(tsr_memory_unregister(dvpp));
     EXPECT_STATUS(tsr_memory_find(&found, "dvpp"), TSR_EINVAL);
@@ -306,9 +298,7 @@ TEST(test_seed_003_is_host_and_is_device_follow_the_memory_kind)
     tsr_tensor *on_dvpp = described(TSR_F32, TSR_SHAPE(2), dvpp);
     tsr_tensor *on_device = described(TSR_F32, TSR_SHAPE(2), far);
     EXPECT(tsr_is_host(on_host) && tsr_is_host(on_dvpp) && !tsr_is_host(on_device));
-    tsr_release(&on_device);
-    tsr_release(&on_dvpp);
-    tsr_release(&on_host);
+    tsr_release_all(&on_device, &on_dvpp, &on_host);
     EXPECT_OK(tsr_memory_unregister(far));
     EXPECT_OK(tsr_memory_unregister(dvpp));
 }
@@ -328,8 +318,7 @@ TEST(test_seed_003_get_buffer_1_is_the_data_pointer)
     tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *none = described(TSR_F32, TSR_SHAPE(2), TSR_MEMORY_HOST);
     EXPECT(t->data == tsr_storage_data(t->storage));
     EXPECT(none->data == NULL);
-    tsr_release(&none);
-    tsr_release(&t);
+    tsr_release_all(&none, &t);
 }
 
 TEST(test_seed_003_get_buffer_2_adds_indices_times_strides_in_elements)
@@ -365,15 +354,14 @@ TEST(test_seed_003_get_buffer_checks_the_indices)
 
 TEST(test_seed_003_get_value_reads_an_element_of_the_named_type)
 {
-    tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *turned = NULL;
+    tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *transposed = NULL;
     float value = 0;
     EXPECT_OK(tsr_get_f32(&value, t, TSR_INDEX(1, 1)));
     EXPECT(value == 4);
-    EXPECT_OK(tsr_transpose(&turned, t, 0, 1));
-    EXPECT_OK(tsr_get_f32(&value, turned, TSR_INDEX(2, 0)));
+    EXPECT_OK(tsr_transpose(&transposed, t, 0, 1));
+    EXPECT_OK(tsr_get_f32(&value, transposed, TSR_INDEX(2, 0)));
     EXPECT(value == 2);
-    tsr_release(&turned);
-    tsr_release(&t);
+    tsr_release_all(&transposed, &t);
 }
 
 TEST(test_seed_003_get_value_fails_for_another_type_index_or_place)
@@ -392,8 +380,7 @@ TEST(test_seed_003_get_value_fails_for_another_type_index_or_place)
     EXPECT_OK(tsr_alloc(away));
     EXPECT_FAILS(tsr_get_f32(&value, away, TSR_INDEX(0)), TSR_EDEVICE, "far");
     EXPECT(value == -1 && whole == -1 && wide == -1);
-    tsr_release(&away);
-    tsr_release(&t);
+    tsr_release_all(&away, &t);
     EXPECT_OK(tsr_memory_unregister(far));
 }
 
@@ -414,8 +401,7 @@ TEST(test_seed_003_to_dvpp_and_to_host_deploy_and_keep_the_values)
     EXPECT(t->memory == TSR_MEMORY_HOST && c.frees == 1 && tsr_memory_live(dvpp) == 0);
     EXPECT_OK(tsr_equal(&equal, t, before));
     EXPECT(equal);
-    tsr_release(&before);
-    tsr_release(&t);
+    tsr_release_all(&before, &t);
     EXPECT_OK(tsr_memory_unregister(dvpp));
 }
 
@@ -431,10 +417,7 @@ TEST(test_seed_003_to_leaves_other_owners_where_they_were)
     EXPECT(TSR_AT(float, view, 0) == 1);
     EXPECT_OK(tsr_to_memory(&again, moved, TSR_CPU, dvpp)); /* there already: no copy */
     EXPECT(again->data == moved->data && c.allocs == 1);
-    tsr_release(&again);
-    tsr_release(&moved);
-    tsr_release(&view);
-    tsr_release(&t);
+    tsr_release_all(&again, &moved, &view, &t);
     EXPECT_OK(tsr_memory_unregister(dvpp));
 }
 
@@ -481,10 +464,7 @@ TEST(test_seed_003_batch_vector_chooses_by_keep_dims)
     EXPECT(kept->ndim == 2 && kept->shape[0] == 4 && TSR_AT(float, kept, 3, 2) == 5);
     EXPECT_OK(tsr_batch_join(&added, 2, (const tsr_tensor *[]){ a, b }, false));
     EXPECT(added->ndim == 3 && added->shape[0] == 2 && TSR_AT(float, added, 1, 1, 2) == 5);
-    tsr_release(&added);
-    tsr_release(&kept);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&added, &kept, &b, &a);
 }
 
 TEST(test_seed_003_batching_rejects_tensors_that_do_not_fit)
@@ -496,9 +476,7 @@ TEST(test_seed_003_batching_rejects_tensors_that_do_not_fit)
     EXPECT_STATUS(tsr_concat(&out, 2, (const tsr_tensor *[]){ a, c }, 0), TSR_EDTYPE);
     EXPECT_STATUS(tsr_concat(&out, 0, (const tsr_tensor *[]){ a }, 0), TSR_EINVAL);
     EXPECT(out == NULL);
-    tsr_release(&c);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&c, &b, &a);
 }
 
 /* GetDesc and CheckTensorValid ------------------------------------------------------ */
@@ -511,8 +489,7 @@ TEST(test_seed_003_get_desc_says_what_the_tensor_is)
     EXPECT_MSG(!strcmp(text, "f32(3, 4 | 4, 1) on cpu:0, host memory, owned, 48 bytes"), "%s", text);
     (void)tsr_describe(text, sizeof text, later);
     EXPECT_MSG(!strcmp(text, "f16(2 | 1) on cpu:0, host memory, not allocated, 4 bytes"), "%s", text);
-    tsr_release(&later);
-    tsr_release(&t);
+    tsr_release_all(&later, &t);
 }
 
 TEST(test_seed_003_check_tensor_valid_accepts_described_and_allocated)
@@ -520,8 +497,7 @@ TEST(test_seed_003_check_tensor_valid_accepts_described_and_allocated)
     tsr_tensor *t = counting(TSR_SHAPE(2, 3)), *later = described(TSR_F32, TSR_SHAPE(2), TSR_MEMORY_HOST);
     EXPECT_OK(tsr_check(t));
     EXPECT_OK(tsr_check(later));
-    tsr_release(&later);
-    tsr_release(&t);
+    tsr_release_all(&later, &t);
 }
 
 TEST(test_seed_003_check_tensor_valid_finds_what_is_wrong)

@@ -98,8 +98,7 @@ TEST(test_seed_004_data_ptr_is_element_zero)
     EXPECT(t->data == tsr_storage_data(t->storage));
     EXPECT_OK(tsr_select(&v, t, 0, 1));
     EXPECT(v->data == (float *)t->data + 3);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_seed_004_item_reads_the_value_of_a_scalar)
@@ -117,17 +116,14 @@ TEST(test_seed_004_item_reads_the_value_of_a_scalar)
     EXPECT_OK(tsr_item_i64(&number, whole));
     EXPECT(number == -7);
     EXPECT_STATUS(tsr_item_f64(&value, matrix), TSR_ESHAPE);
-    tsr_release(&matrix);
-    tsr_release(&whole);
-    tsr_release(&scalar);
+    tsr_release_all(&matrix, &whole, &scalar);
 }
 
 TEST(test_seed_004_is_scalar_means_rank_0)
 {
     tsr_tensor *scalar = described(TSR_F32, TSR_SCALAR_SHAPE), *one = described(TSR_F32, TSR_SHAPE(1));
     EXPECT(tsr_is_scalar(scalar) && !tsr_is_scalar(one) && !tsr_is_scalar(NULL));
-    tsr_release(&one);
-    tsr_release(&scalar);
+    tsr_release_all(&one, &scalar);
 }
 
 TEST(test_seed_004_is_matmul_compatible_compares_inner_and_batch_dims)
@@ -158,10 +154,7 @@ TEST(test_seed_004_empty_zeros_ones_full_make_what_they_say)
         for (int64_t j = 0; j < 4; j++)
             EXPECT(TSR_AT(float, z, i, j) == 0 && TSR_AT(float, o, i, j) == 1 &&
                    TSR_AT(float, f, i, j) == 2.5f);
-    tsr_release(&f);
-    tsr_release(&o);
-    tsr_release(&z);
-    tsr_release(&e);
+    tsr_release_all(&f, &o, &z, &e);
 }
 
 TEST(test_seed_004_randn_is_normal_and_repeats_with_its_seed)
@@ -181,9 +174,7 @@ TEST(test_seed_004_randn_is_normal_and_repeats_with_its_seed)
     /* Five standard errors. */
     EXPECT_MSG(sum / N > -0.05 && sum / N < 0.05, "mean %g", sum / N);
     EXPECT_MSG(squares / N > 0.93 && squares / N < 1.07, "variance %g", squares / N);
-    tsr_release(&c);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&c, &b, &a);
 }
 
 /* Comparison ------------------------------------------------------------------------ */
@@ -201,10 +192,7 @@ TEST(test_seed_004_equality_is_four_questions_with_four_names)
     EXPECT(equal(a, b) && !equal(a, off));                             /* operator==, operator!= */
     EXPECT_OK(tsr_allclose(&close, a, off, &(tsr_close_opts){ .rtol = 1e-4 }, NULL));
     EXPECT(close);                                                     /* is_close */
-    tsr_release(&off);
-    tsr_release(&view);
-    tsr_release(&b);
-    tsr_release(&a);
+    tsr_release_all(&off, &view, &b, &a);
 }
 
 TEST(test_seed_004_not_equal_for_another_shape_or_dtype_is_no_failure)
@@ -212,9 +200,7 @@ TEST(test_seed_004_not_equal_for_another_shape_or_dtype_is_no_failure)
     tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *turned = counting(TSR_SHAPE(3, 2)), *wide = NULL;
     EXPECT_OK(tsr_cast(&wide, a, TSR_F64));
     EXPECT(!equal(a, turned) && !equal(a, wide));
-    tsr_release(&wide);
-    tsr_release(&turned);
-    tsr_release(&a);
+    tsr_release_all(&wide, &turned, &a);
 }
 
 /* Tools ----------------------------------------------------------------------------- */
@@ -235,8 +221,7 @@ TEST(test_seed_004_memory_size_and_numel)
     tsr_tensor *t = described(TSR_F32, TSR_SHAPE(1024, 2048)), *bytes = described(TSR_I8, TSR_SHAPE(3, 5));
     EXPECT(tsr_numel(t) == 1024 * 2048 && tsr_byte_size(t) == 1024 * 2048 * 4);
     EXPECT(tsr_numel(bytes) == 15 && tsr_byte_size(bytes) == 15);
-    tsr_release(&bytes);
-    tsr_release(&t);
+    tsr_release_all(&bytes, &t);
 }
 
 /* from_cpu and to_cpu: layout is strides -------------------------------------------- */
@@ -260,8 +245,7 @@ TEST(test_seed_004_from_cpu_lays_the_documents_example_out_column_major)
     EXPECT(memcmp(cpu->data, rows, sizeof rows) == 0);
     EXPECT(memcmp(cuda->data, columns, sizeof columns) == 0);
     EXPECT(cuda->stride[0] == 1 && cuda->stride[1] == 2 && tsr_desc_is_column_major(tsr_desc_of(cuda)));
-    tsr_release(&cuda);
-    tsr_release(&cpu);
+    tsr_release_all(&cuda, &cpu);
 }
 
 TEST(test_seed_004_to_cpu_restores_the_row_major_memory)
@@ -272,9 +256,7 @@ TEST(test_seed_004_to_cpu_restores_the_row_major_memory)
     EXPECT_OK(tsr_copy(cuda, cpu));
     EXPECT_OK(tsr_rearrange(&back, cuda));
     EXPECT(tsr_is_contiguous(back) && memcmp(back->data, rows, sizeof rows) == 0);
-    tsr_release(&back);
-    tsr_release(&cuda);
-    tsr_release(&cpu);
+    tsr_release_all(&back, &cuda, &cpu);
 }
 
 TEST(test_seed_004_layout_conversion_round_trips_bit_for_bit_in_any_rank)
@@ -286,9 +268,7 @@ TEST(test_seed_004_layout_conversion_round_trips_bit_for_bit_in_any_rank)
         EXPECT_OK(tsr_copy(cuda, cpu));
         EXPECT_OK(tsr_rearrange(&back, cuda));
         EXPECT(memcmp(back->data, cpu->data, (size_t)tsr_byte_size(cpu)) == 0);
-        tsr_release(&back);
-        tsr_release(&cuda);
-        tsr_release(&cpu);
+        tsr_release_all(&back, &cuda, &cpu);
     }
 }
 
@@ -303,8 +283,7 @@ TEST(test_seed_004_an_index_means_the_same_in_every_layout)
             EXPECT(((float *)cuda->data)[j * 16 + i] == ((float *)cpu->data)[i * 32 + j]);
         }
     EXPECT(equal(cuda, cpu) && !tsr_same_desc(cuda, cpu));
-    tsr_release(&cuda);
-    tsr_release(&cpu);
+    tsr_release_all(&cuda, &cpu);
 }
 
 /* Storage --------------------------------------------------------------------------- */
@@ -325,8 +304,7 @@ TEST(test_seed_004_tensors_share_a_storage_and_the_last_one_frees_it)
     EXPECT_OK(tsr_fill(front, TSR_SCALAR(1)));
     EXPECT_OK(tsr_fill(back, TSR_SCALAR(2)));
     EXPECT(TSR_AT(float, whole, 2) == 1 && TSR_AT(float, whole, 3) == 2);
-    tsr_release(&front);
-    tsr_release(&whole);
+    tsr_release_all(&front, &whole);
     EXPECT(tsr_storage_count(back->storage) == 1 && TSR_AT(float, back, 2) == 2);
     tsr_release(&back);
 }
@@ -344,8 +322,7 @@ static tsr_status read_rows(void *context, int64_t begin, int64_t end)
         if (s == TSR_OK) s = tsr_get_f32(&value, row, TSR_INDEX(-1));
         if (s == TSR_OK && value != (float)((i % t->shape[0] + 1) * t->shape[1])) s = TSR_EINVAL;
         if (s == TSR_OK && (tsr_numel(t) != 512 || !tsr_is_contiguous(t))) s = TSR_ESHAPE;
-        tsr_release(&row);
-        tsr_release(&share);
+        tsr_release_all(&row, &share);
         if (s != TSR_OK) return s;
     }
     return TSR_OK;

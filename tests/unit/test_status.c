@@ -57,8 +57,7 @@ TEST(test_status_words_survive_calls_that_succeed)
     EXPECT_OK(tsr_view(&v, t, TSR_SHAPE(6)));
     EXPECT_OK(tsr_equal(&same, t, t));
     EXPECT_OK(tsr_to_string(text, sizeof text, NULL, t, NULL));
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
     EXPECT(tsr_last_status() == TSR_EBUSY && !strcmp(tsr_last_error(), "kept 7"));
 }
 

@@ -116,8 +116,7 @@ TEST(test_tensor_failed_writes_leave_a_described_tensor_described)
     EXPECT(!tsr_is_allocated(t));
     EXPECT_OK(tsr_alloc(t));  /* one element, seen four times */
     EXPECT(tsr_storage_bytes(t->storage) == 2);
-    tsr_release(&t);
-    tsr_release(&src);
+    tsr_release_all(&t, &src);
 }
 
 TEST(test_tensor_declare_checks_device_and_kind_and_replaces)
@@ -169,9 +168,7 @@ TEST(test_tensor_clone_has_memory_of_its_own_in_the_same_order)
     EXPECT(TSR_AT(int32_t, v, 0, 0) == 5);
     EXPECT_OK(tsr_clone(&c, c));  /* into itself */
     EXPECT(TSR_AT(int32_t, c, 0, 0) == -1);
-    tsr_release(&c);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&c, &v, &t);
 }
 
 TEST(test_tensor_clone_of_a_described_tensor_is_described)
@@ -181,8 +178,7 @@ TEST(test_tensor_clone_of_a_described_tensor_is_described)
     EXPECT_OK(tsr_declare(&t, &d, TSR_CPU, TSR_MEMORY_ALIGNED));
     EXPECT_OK(tsr_clone(&c, t));
     EXPECT(!tsr_is_allocated(c) && c->memory == TSR_MEMORY_ALIGNED && tsr_desc_same_shape(&c->desc, &d));
-    tsr_release(&c);
-    tsr_release(&t);
+    tsr_release_all(&c, &t);
 }
 
 TEST(test_tensor_results_that_exist_are_written_into)
@@ -233,8 +229,7 @@ TEST(test_tensor_wrap_of_no_elements_needs_no_memory)
     EXPECT_OK(tsr_check(t));
     EXPECT_OK(tsr_transpose(&v, t, 0, 1));
     EXPECT_OK(tsr_fill(v, TSR_SCALAR(1)));
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_tensor_wrap_const_cannot_be_written)
@@ -252,8 +247,7 @@ TEST(test_tensor_wrap_const_cannot_be_written)
     EXPECT_OK(tsr_clone(&c, t));
     EXPECT(!tsr_is_readonly(c));
     EXPECT_FAILS(tsr_copy(t, c), TSR_EREADONLY, "copy: dst is f32(2 | 1) in read-only memory");
-    tsr_release(&c);
-    tsr_release(&t);
+    tsr_release_all(&c, &t);
 }
 
 typedef struct deletion {
@@ -280,8 +274,7 @@ TEST(test_tensor_adopted_memory_is_deleted_once_after_the_last_tensor)
     EXPECT(tsr_storage_ownership(t->storage) == TSR_ADOPTED && !tsr_is_borrowed(t));
     EXPECT_OK(tsr_slice(&v, t, 0, 1, 3, 1));
     r = tsr_retain(t);
-    tsr_release(&t);
-    tsr_release(&r);
+    tsr_release_all(&t, &r);
     EXPECT(gone.calls == 0);
     tsr_release(&v);
     EXPECT(gone.calls == 1 && gone.data == numbers && gone.bytes == sizeof numbers);
@@ -303,8 +296,7 @@ TEST(test_tensor_adopted_memory_is_deleted_when_its_handle_is_rebound)
     EXPECT(gone.calls == 0);
     EXPECT_OK(tsr_slice(&t, other, 0, 0, 1, 1));
     EXPECT(gone.calls == 1);
-    tsr_release(&t);
-    tsr_release(&other);
+    tsr_release_all(&t, &other);
 }
 
 TEST(test_tensor_from_storage_is_checked_against_it)
@@ -517,8 +509,7 @@ TEST(test_tensor_likes_lie_where_their_model_lies)
     EXPECT(like->memory == TSR_MEMORY_ALIGNED && tsr_desc_same(&like->desc, &d) &&
            (uintptr_t)like->data % 4096 == 0);
     EXPECT(TSR_AT(int16_t, like, 2, 3) == 0 && !tsr_is_allocated(t));
-    tsr_release(&like);
-    tsr_release(&t);
+    tsr_release_all(&like, &t);
 }
 
 TEST(test_tensor_to_is_the_tensor_seen_again_where_it_is_there_already)
@@ -535,9 +526,7 @@ TEST(test_tensor_to_is_the_tensor_seen_again_where_it_is_there_already)
     EXPECT_STATUS(tsr_to_memory(&moved, t, TSR_CPU, 30), TSR_EINVAL);
     EXPECT(tsr_to_memory(&moved, t, TSR_CPU, TSR_MEMORY_FILE) != TSR_OK);  /* files are mapped, not made */
     EXPECT(moved->memory == TSR_MEMORY_ALIGNED);
-    tsr_release(&moved);
-    tsr_release(&same);
-    tsr_release(&t);
+    tsr_release_all(&moved, &same, &t);
 }
 
 TEST(test_tensor_may_overlap_is_exact_for_interleaved_views)
@@ -548,9 +537,7 @@ TEST(test_tensor_may_overlap_is_exact_for_interleaved_views)
     EXPECT_OK(tsr_slice(&odd, t, 0, 1, 10, 2));
     EXPECT(!tsr_may_overlap(even, odd) && tsr_may_overlap(even, t) && tsr_may_overlap(odd, t));
     EXPECT_OK(tsr_copy(even, odd));
-    tsr_release(&odd);
-    tsr_release(&even);
-    tsr_release(&t);
+    tsr_release_all(&odd, &even, &t);
 }
 
 TEST(test_tensor_of_nothing_may_be_placed_nowhere)

@@ -50,8 +50,7 @@ TEST(test_view_shows_the_same_elements_under_another_shape)
     EXPECT(v->ndim == 1 && v->shape[0] == 24 && v->stride[0] == 1);
     EXPECT_OK(tsr_view(&v, t, TSR_SHAPE(1, 24, 1, -1)));
     EXPECT(v->ndim == 4 && v->shape[3] == 1);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_view_of_one_element_has_any_rank)
@@ -62,8 +61,7 @@ TEST(test_view_of_one_element_has_any_rank)
     EXPECT(v->ndim == 3 && TSR_AT(int32_t, v, 0, 0, 0) == 7);
     EXPECT_OK(tsr_view(&v, v, TSR_SCALAR_SHAPE));
     EXPECT(v->ndim == 0 && tsr_is_scalar(v));
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_view_splits_and_merges_dims_that_strides_allow)
@@ -74,8 +72,7 @@ TEST(test_view_splits_and_merges_dims_that_strides_allow)
     EXPECT_VIEW(v, "i32(6, 2 | 4, 1)", 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21);
     EXPECT_OK(tsr_view(&v, v, TSR_SHAPE(3, 2, 2)));
     EXPECT_VIEW(v, "i32(3, 2, 2 | 8, 4, 1)", 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_view_refuses_and_names_the_dims_that_are_not_contiguous)
@@ -94,8 +91,7 @@ TEST(test_view_refuses_and_names_the_dims_that_are_not_contiguous)
     EXPECT_OK(tsr_unsqueeze(&v, v, 2));
     EXPECT_FAILS(tsr_view(&v, v, TSR_SHAPE(18)), TSR_ESTRIDE,
                  "dims 1 and 3 are not contiguous");
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_view_refuses_shapes_that_do_not_hold_the_elements)
@@ -126,8 +122,7 @@ TEST(test_view_of_no_elements_has_any_shape_without_elements)
     EXPECT(v->shape[0] == 0);
     EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(-1, 0)), TSR_ESHAPE, "does not hold");
     EXPECT_FAILS(tsr_view(&v, t, TSR_SHAPE(1)), TSR_ESHAPE, "does not hold the 0 elements");
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_reshape_is_a_view_where_it_can_and_a_copy_where_it_must)
@@ -144,9 +139,7 @@ TEST(test_reshape_is_a_view_where_it_can_and_a_copy_where_it_must)
     EXPECT(TSR_AT(int32_t, v, 1) == 12);
     EXPECT_FAILS(tsr_reshape(&v, v, TSR_SHAPE(5)), TSR_ESHAPE,
                  "reshape: shape (5) does not hold the 24 elements");
-    tsr_release(&r);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&r, &v, &t);
 }
 
 TEST(test_contiguous_is_the_tensor_seen_again_if_it_is_packed)
@@ -159,9 +152,7 @@ TEST(test_contiguous_is_the_tensor_seen_again_if_it_is_packed)
     EXPECT(tsr_is_contiguous(c) && c->data != v->data && TSR_AT(int32_t, c, 0, 0, 0) == 3);
     EXPECT_OK(tsr_contiguous(&v, v));
     EXPECT(tsr_is_contiguous(v) && TSR_AT(int32_t, v, 1, 2, 3) == 20);
-    tsr_release(&c);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&c, &v, &t);
 }
 
 /* Slice and select ------------------------------------------------------------------ */
@@ -181,8 +172,7 @@ TEST(test_slice_takes_every_step_th_index_before_stop)
     EXPECT_EMPTY(v, "i32(0 | 1)");
     EXPECT_OK(tsr_slice(&v, t, 0, 10, 10, 1));
     EXPECT_EMPTY(v, "i32(0 | 1)");
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_slice_backwards_starts_at_start_and_ends_after_stop)
@@ -196,8 +186,7 @@ TEST(test_slice_backwards_starts_at_start_and_ends_after_stop)
     EXPECT_EMPTY(v, "i32(0 | -1)");
     EXPECT_OK(tsr_slice(&v, t, 0, 9, 0, INT64_MIN));
     EXPECT(v->shape[0] == 1 && TSR_AT(int32_t, v, 0) == 9);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_slice_bounds_left_out_are_the_ends_for_either_direction)
@@ -215,8 +204,7 @@ TEST(test_slice_bounds_left_out_are_the_ends_for_either_direction)
     EXPECT_VIEW(v, "i32(2 | 1)", 0, 1);
     EXPECT_OK(tsr_slice(&v, t, 0, TSR_NONE, 2, -1));
     EXPECT_VIEW(v, "i32(2 | -1)", 4, 3);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_slice_of_nothing_is_nothing)
@@ -228,8 +216,7 @@ TEST(test_slice_of_nothing_is_nothing)
     EXPECT_EMPTY(v, "i32(0, 3 | -3, 1)");
     EXPECT_OK(tsr_slice(&v, t, 0, 0, 0, 1));
     EXPECT_STATUS(tsr_slice(&v, t, 0, 0, 0, -1), TSR_EINDEX);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_slice_of_a_slice_adds_offsets)
@@ -240,8 +227,7 @@ TEST(test_slice_of_a_slice_adds_offsets)
     EXPECT_OK(tsr_slice(&v, v, 0, 2, 4, 1));
     EXPECT_VIEW(v, "i32(2, 2 | 10, -4)", 29, 25, 39, 35);
     EXPECT((int32_t *)v->data == (int32_t *)t->data + 29);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_slice_bounds_are_strict_and_nothing_is_clamped)
@@ -279,8 +265,7 @@ TEST(test_select_takes_one_index_and_drops_the_axis)
                  "select: index 2 of dim 0 of i32(2, 3, 4 | 12, 4, 1), which has 2");
     EXPECT_FAILS(tsr_select(&v, t, 0, -3), TSR_EINDEX, "select: index -3 of dim 0");
     EXPECT(TSR_AT(int32_t, v, 0) == 22);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_at_prefix_is_the_sub_tensor_behind_some_indices)
@@ -294,8 +279,7 @@ TEST(test_at_prefix_is_the_sub_tensor_behind_some_indices)
     EXPECT(tsr_same_desc(v, t) && v->data == t->data);
     EXPECT_STATUS(tsr_at_prefix(&v, t, TSR_INDEX(1, 2, 3, 0)), TSR_ESHAPE);
     EXPECT_STATUS(tsr_at_prefix(&v, t, TSR_INDEX(2)), TSR_EINDEX);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 /* Orders ------------------------------------------------------------------------- */
@@ -308,8 +292,7 @@ TEST(test_permute_puts_dim_axes_i_at_place_i)
     EXPECT(v->stride[0] == 1 && v->stride[1] == 12 && v->stride[2] == 4);
     EXPECT_OK(tsr_permute(&v, v, TSR_AXES(-2, -1, -3)));
     EXPECT(tsr_same_desc(v, t));
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_permute_wants_every_axis_once)
@@ -334,8 +317,7 @@ TEST(test_transpose_swaps_two_dims)
     EXPECT(v->shape[0] == 3);
     EXPECT_FAILS(tsr_transpose(&v, t, 0, 2), TSR_EINDEX,
                  "transpose: axis 2 of i32(2, 3 | 3, 1), which has 2 dims");
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_move_axis_shifts_those_between)
@@ -349,8 +331,7 @@ TEST(test_move_axis_shifts_those_between)
     EXPECT(tsr_same_desc(v, t));
     EXPECT_STATUS(tsr_move_axis(&v, t, 4, 0), TSR_EINDEX);
     EXPECT_STATUS(tsr_move_axis(&v, t, 0, -5), TSR_EINDEX);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_flip_walks_axes_backwards_from_their_other_end)
@@ -364,8 +345,7 @@ TEST(test_flip_walks_axes_backwards_from_their_other_end)
     EXPECT(tsr_same_desc(v, t) && v->data == t->data);
     EXPECT_FAILS(tsr_flip(&v, t, TSR_AXES(0, -2)), TSR_EINVAL, "flip: axis -2 is named twice");
     EXPECT_STATUS(tsr_flip(&v, t, TSR_AXES(2)), TSR_EINDEX);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 /* Repeating and adding dims ------------------------------------------------------------- */
@@ -381,8 +361,7 @@ TEST(test_expand_repeats_dims_of_one_and_new_leading_dims_with_stride_zero)
     EXPECT(tsr_same_desc(v, t));
     EXPECT_OK(tsr_expand(&v, t, TSR_SHAPE(2, 0)));
     EXPECT(tsr_numel(v) == 0);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_expand_refuses_what_cannot_be_repeated)
@@ -416,8 +395,7 @@ TEST(test_squeeze_drops_dims_of_one_and_unsqueeze_adds_them)
     EXPECT_FAILS(tsr_squeeze(&v, t, 1), TSR_ESHAPE, "squeeze: dim 1 of i32(1, 3, 1 | 3, 1, 1) is 3, not 1");
     EXPECT_FAILS(tsr_unsqueeze(&v, t, 4), TSR_EINDEX, "unsqueeze: axis 4 of a result with 4 dims");
     EXPECT_STATUS(tsr_unsqueeze(&v, t, -5), TSR_EINDEX);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_no_view_exceeds_the_highest_rank)
@@ -431,8 +409,7 @@ TEST(test_no_view_exceeds_the_highest_rank)
     EXPECT_STATUS(tsr_stack(&v, 1, (const tsr_tensor *const[]){ t }, 0), TSR_EINVAL);
     EXPECT_OK(tsr_diagonal(&v, t, 0, 0, 1));
     EXPECT(v->ndim == TSR_MAX_NDIM - 1);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 /* Diagonals and windows ------------------------------------------------------------------ */
@@ -459,8 +436,7 @@ TEST(test_diagonal_becomes_a_new_last_dim)
     t = cube();
     EXPECT_OK(tsr_diagonal(&v, t, 0, 0, 2));
     EXPECT_VIEW(v, "i32(3, 2 | 4, 13)", 0, 13, 4, 17, 8, 21);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_diagonal_can_be_written)
@@ -470,8 +446,7 @@ TEST(test_diagonal_can_be_written)
     EXPECT_OK(tsr_diagonal(&v, t, 0, 0, 1));
     EXPECT_OK(tsr_fill(v, TSR_SCALAR(7)));
     for (int64_t i = 0; i < 9; i++) EXPECT(TSR_AT(int32_t, t, i / 3, i % 3) == (i % 4 == 0 ? 7 : 0));
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_unfold_shows_sliding_windows)
@@ -494,8 +469,7 @@ TEST(test_unfold_shows_sliding_windows)
     t = counting(TSR_SHAPE(3, 2));
     EXPECT_OK(tsr_unfold(&v, t, 0, 2, 1));
     EXPECT_VIEW(v, "i32(2, 2, 2 | 2, 1, 2)", 0, 2, 1, 3, 2, 4, 3, 5);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 /* Merge and split ------------------------------------------------------------------------ */
@@ -513,8 +487,7 @@ TEST(test_merge_dims_makes_one_of_several_that_are_contiguous)
     EXPECT_FAILS(tsr_merge_dims(&v, v, 1, 2), TSR_ESTRIDE, "as (2, 6): dims 1 and 2 are not");
     EXPECT_FAILS(tsr_merge_dims(&v, t, 1, 3), TSR_EINDEX, "merge_dims: 3 dims from axis 1 of");
     EXPECT_STATUS(tsr_merge_dims(&v, t, 1, 0), TSR_EINDEX);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_split_dim_makes_several_of_one)
@@ -530,8 +503,7 @@ TEST(test_split_dim_makes_several_of_one)
                  "split_dim: shape (5, 2) does not hold the 12 elements of");
     EXPECT_STATUS(tsr_split_dim(&v, t, 1, 0, NULL), TSR_EINVAL);
     EXPECT_STATUS(tsr_split_dim(&v, t, 2, 1, (const int64_t[]){ 12 }), TSR_EINDEX);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 /* as_strided ------------------------------------------------------------------------------ */
@@ -547,9 +519,7 @@ TEST(test_as_strided_takes_any_strides_inside_the_storage)
     EXPECT_OK(tsr_slice(&part, t, 0, 4, 6, 1));
     EXPECT_OK(tsr_as_strided(&v, part, 1, (const int64_t[]){ 10 }, (const int64_t[]){ 1 }, -4));
     EXPECT(TSR_AT(int32_t, v, 0) == 0 && TSR_AT(int32_t, v, 9) == 9);
-    tsr_release(&part);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&part, &v, &t);
 }
 
 TEST(test_as_strided_cannot_escape)
@@ -576,8 +546,7 @@ TEST(test_as_strided_cannot_escape)
     /* Nothing leaves where there is nothing. */
     EXPECT_OK(tsr_as_strided(&v, t, 1, (const int64_t[]){ 0 }, (const int64_t[]){ 1 }, 999));
     EXPECT(v->data == t->data && tsr_numel(v) == 0);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_as_strided_of_a_placed_tensor_stays_in_what_that_tensor_reaches)
@@ -613,9 +582,7 @@ TEST(test_real_and_imag_are_the_parts_of_a_complex_tensor)
     EXPECT_OK(tsr_view_real(&im, re));
     EXPECT(tsr_same_desc(im, re) && im->data == re->data);
     EXPECT_FAILS(tsr_view_imag(&im, re), TSR_EDTYPE, "view_imag: f32(3 | 2) is not complex");
-    tsr_release(&im);
-    tsr_release(&re);
-    tsr_release(&t);
+    tsr_release_all(&im, &re, &t);
 }
 
 TEST(test_bit_view_to_a_dtype_of_equal_size_takes_any_strides)
@@ -633,8 +600,7 @@ TEST(test_bit_view_to_a_dtype_of_equal_size_takes_any_strides)
     EXPECT_OK(tsr_zeros(&v, TSR_BOOL, TSR_SHAPE(2)));
     EXPECT_OK(tsr_bit_view(&v, v, TSR_BOOL));
     EXPECT_OK(tsr_bit_view(&v, v, TSR_U8));
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_bit_view_to_another_size_scales_the_last_dim)
@@ -663,9 +629,7 @@ TEST(test_bit_view_to_another_size_scales_the_last_dim)
     EXPECT_OK(tsr_select(&s, t, 0, 0));
     EXPECT_OK(tsr_select(&s, s, 0, 0));
     EXPECT_FAILS(tsr_bit_view(&v, s, TSR_I16), TSR_ESHAPE, "bit_view: a scalar of 4 bytes as i16");
-    tsr_release(&s);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&s, &v, &t);
 }
 
 /* Several at once --------------------------------------------------------------------------- */
@@ -713,8 +677,7 @@ TEST(test_views_outlive_their_source)
     EXPECT(tsr_storage_count(t->storage) == 2);
     EXPECT_OK(tsr_select(&w, v, 2, 1));
     EXPECT(tsr_storage_count(t->storage) == 3);
-    tsr_release(&t);
-    tsr_release(&v);
+    tsr_release_all(&t, &v);
     EXPECT(t == NULL && tsr_storage_count(w->storage) == 1);
     EXPECT_VIEW(w, "i32(3, 2 | 4, 12)", 1, 13, 5, 17, 9, 21);
     tsr_release(&w);
@@ -730,8 +693,7 @@ TEST(test_views_rebind_their_result_and_drop_what_it_held)
     EXPECT(after.live_storages == before.live_storages - 1 && after.live_tensors == before.live_tensors);
     EXPECT_OK(tsr_select(&t, t, 0, 1));  /* into its own handle */
     EXPECT(tsr_storage_count(t->storage) == 2 && TSR_AT(int32_t, t, 0, 0) == 12);
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
 
 TEST(test_views_leave_other_owners_of_a_shared_handle_alone)
@@ -773,6 +735,5 @@ TEST(test_views_of_read_only_tensors_are_read_only)
     EXPECT_OK(tsr_reshape(&v, v, TSR_SHAPE(4)));  /* a copy is the caller's own */
     EXPECT(!tsr_is_readonly(v));
     EXPECT_OK(tsr_zero(v));
-    tsr_release(&v);
-    tsr_release(&t);
+    tsr_release_all(&v, &t);
 }
