@@ -91,6 +91,13 @@ static void ask(trial *t, tsr_op_kind kind, const op_facts *f, tsr_dtype dtype)
     const bool first = b->supports(session_of(t)->index, &op),
                second = b->supports(session_of(t)->index, &op);
     REQUIRE(t, first == second, "supports() says yes and no of %s %s", f->info->name, tsr_dtype_name(dtype));
+    if (b->size > offsetof(tsr_backend, plan) && b->plan) {
+        tsr_plan plan = { NULL, NULL, NULL, 0 };
+        const bool planned = b->plan(session_of(t)->index, &op, &plan);
+        REQUIRE(t, planned == first, "plan() and supports() disagree about %s %s", f->info->name,
+                tsr_dtype_name(dtype));
+        REQUIRE(t, !planned || plan.run, "plan() leaves run empty for %s", f->info->name);
+    }
     if (!first && b->why_not)
         REQUIRE(t, b->why_not(session_of(t)->index, &op), "why_not() has no words for %s", f->info->name);
 }

@@ -11,11 +11,14 @@
  * writable and overlaps none, but that a row may be exactly an operand. False: nothing was done, and the op
  * is run as any other; else *s is its status. */
 typedef struct tsri_host_entries {
-    /* A call that costs little. An elementwise op on n > 0 elements that follow each other, in the result as
-     * in all operands, which are of one dtype; or sum, mean, largest or smallest of the n elements of one
-     * operand, into the one element of a result of the same dtype. */
+    /* Calls that cost little. An elementwise op on n > 0 elements that follow each other, in the result as in
+     * all operands, which are of one dtype. */
     bool (*run_row)(tsr_op_kind kind, const void *params, int64_t n, tsr_tensor *out, int nin,
                     const tsr_tensor *const *in);
+
+    /* Sum, mean, largest or smallest of the n > 0 elements of x, which is packed, into the one element of out,
+     * which has the dtype of x or is not supported. */
+    bool (*reduce_row)(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x);
 
     /* out = the n tensors, of one dtype, along its last axis, which they do not have. */
     bool (*stack_last)(tsr_status *s, tsr_tensor *out, int n, const tsr_tensor *const *in);

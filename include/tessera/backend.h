@@ -3,7 +3,7 @@
  * The only header that the author of a backend needs. A backend is a table: memory,
  * ops, and, where the device works on its own, streams and events. An op is passed to
  * it as data, so that a new op never changes this interface; "can you?" and "do it"
- * are two questions.
+ * are two questions, and a plan is what the first one found out for the second.
  *
  * A plugin is a shared object with one exported symbol, tsr_backend_entry, that
  * returns its table (or NULL, after host->fail, if it has no device here):
@@ -87,6 +87,18 @@ typedef struct tsr_host {
 
 /* The table ------------------------------------------------------------------------ */
 
+/* How a backend will run an op, as its plan() found out. It owns nothing: one that is not run is forgotten. */
+typedef struct tsr_plan tsr_plan;
+struct tsr_plan {
+    /* Does what the table's run() does, with what the plan holds. */
+    tsr_status (*run)(const tsr_plan *plan, int device, const tsr_op *op);
+
+    /* The backend's own: a kernel, and what it needs to know. */
+    void      (*kernel)(void);
+    const void *data;
+    int64_t     number;
+};
+
 typedef struct tsr_backend {
     uint32_t    abi;   /* TSR_BACKEND_ABI it was built with */
     uint32_t    size;  /* sizeof(tsr_backend) it was built with */
@@ -168,6 +180,11 @@ typedef struct tsr_backend {
                               size_t bytes, size_t rows, void *stream);
     tsr_status (*download_rows)(int device, void *dst, size_t dst_step, const void *src, size_t src_step,
                                 size_t bytes, size_t rows, void *stream);
+
+    /* supports(), with an answer that need not be found again: where it says yes, *out says how, and the
+     * library calls out->run where it would call run(). It does so at once or never, with the same op (but
+     * for its stream, which is known only then). supports() and run() say and do the same. */
+    bool (*plan)(int device, const tsr_op *op, tsr_plan *out);
 } tsr_backend;
 
 typedef const tsr_backend *(*tsr_backend_entry_fn)(const tsr_host *host);

@@ -179,48 +179,48 @@ static void mark_operands(const tsr_op *op, int stream)
         if (op->in[i]) tsri_storage_used(op->in[i]->storage, stream);
 }
 
-static tsr_status run_there(tsr_op *op)
+static tsr_status run_there(tsr_op *op, const tsri_planned *planned)
 {
-    const tsr_backend *backend = NULL;
-    int index = 0;
+    tsri_planned own;
     const tsr_device device = op->out[0]->device;
-    const char *name = tsr_op_get_info(op->kind)->name;
-    TSRI_TRY(tsri_backend_of(&backend, &index, name, device));
-    if (!backend->supports(index, op)) return run_elsewhere(op, backend, index);
+    if (!planned) {
+        TSRI_TRY(tsri_backend_of(&own.backend, &own.index, tsr_op_get_info(op->kind)->name, device));
+        if (!tsri_plan_ask(&own, op)) return run_elsewhere(op, own.backend, own.index);
+        planned = &own;
+    }
     const int stream = tsri_stream_now(device, &op->stream);
-    const uint32_t failures = tsri_failures();
-    const tsr_status s = backend->run(index, op);
+    const tsr_status s = tsri_plan_do(planned, op);
     mark_operands(op, stream);
     count(op->kind, RUN);
-    return tsri_backend_end(s, failures, name, backend);
+    return s;
 }
 
-tsr_status tsri_device_run(const tsr_op *op)
+tsr_status tsri_device_run(const tsr_op *op, const tsri_planned *planned)
 {
     context j;
     for (int i = 0; i < op->nin; i++) j.temporary[i] = NULL;
     tsr_status s = gather_operands(&j, op);
-    if (s == TSR_OK) s = run_there(&j.op);
+    if (s == TSR_OK) s = run_there(&j.op, planned && !planned->carries ? planned : NULL);
     for (int i = 0; i < op->nin; i++)
         if (j.temporary[i]) tsr_release(&j.temporary[i]);
     return s;
 }
 
-bool tsri_device_supports(const tsr_op *op)
+bool tsri_device_plan(tsri_planned *out, const tsr_op *op)
 {
-    const tsr_backend *backend = NULL;
-    int index = 0;
     tsr_op asked = *op;
     tsr_tensor view[TSR_OP_MAX_IN];
     const tsr_device device = op->out[0]->device;
+    out->carries = false;
     for (int i = 0; i < op->nin; i++) {
         if (!op->in[i] || op->in[i]->device == device) continue;
         view[i] = *op->in[i];
         view[i].device = device;
         asked.in[i] = &view[i];
+        out->carries = true;
     }
-    return tsri_backend_of(&backend, &index, tsr_op_get_info(op->kind)->name, device) == TSR_OK &&
-           backend->supports(index, &asked);
+    return tsri_backend_of(&out->backend, &out->index, tsr_op_get_info(op->kind)->name, device) == TSR_OK &&
+           tsri_plan_ask(out, &asked);
 }
 
 /* Here and there -------------------------------------------------------------------------- */

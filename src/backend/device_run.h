@@ -4,11 +4,11 @@
 
 #include "run.h"
 
-/* tsri_op_run and tsri_op_supported where the first result is not on the CPU: on the current
- * stream of its device, and by the policy of tsr_set_fallback where its backend cannot. Inputs on
- * the CPU that are one element (numbers) are taken along. */
-tsr_status tsri_device_run(const tsr_op *op);
-bool       tsri_device_supports(const tsr_op *op);
+/* tsri_op_run (or tsri_planned_run, where there is a plan) and tsri_op_plan where the first result is not on
+ * the CPU: on the current stream of its device, and by the policy of tsr_set_fallback where its backend
+ * cannot. Inputs on the CPU that are one element (numbers) are carried along. */
+tsr_status tsri_device_run(const tsr_op *op, const tsri_planned *planned);
+bool       tsri_device_plan(tsri_planned *out, const tsr_op *op);
 
 /* An op that was asked of a device was done with others. */
 void tsri_count_in_parts(tsr_op_kind kind);

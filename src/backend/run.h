@@ -9,8 +9,22 @@
  * outputs writable and allocated. TSR_EDEVICE if the operands disagree. */
 tsr_status tsri_op_run(const tsr_op *op);
 
-/* Has the backend of the op's device a kernel for it? */
-bool tsri_op_supported(const tsr_op *op);
+/* Who will run an op, and how. */
+typedef struct tsri_planned {
+    const tsr_backend *backend;
+    int                index;    /* of the device */
+    bool               carries;  /* numbers must be carried to the device: it is planned again with them */
+    tsr_plan           plan;     /* run is NULL: the backend makes none */
+} tsri_planned;
+
+/* Has the backend of the op's device a kernel for it? Then tsri_planned_run is tsri_op_run without another
+ * look for it. */
+bool       tsri_op_plan(tsri_planned *out, const tsr_op *op);
+tsr_status tsri_planned_run(const tsri_planned *p, const tsr_op *op);
+
+/* Asks p->backend, and runs what it planned. */
+bool       tsri_plan_ask(tsri_planned *p, const tsr_op *op);
+tsr_status tsri_plan_do(const tsri_planned *p, const tsr_op *op);
 
 /* dst = src for operands that are checked and do not overlap, except exactly. */
 tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src);

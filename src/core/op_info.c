@@ -1,9 +1,9 @@
 /* op_info.c - the rows of op.def as data: the ops of backends by their kinds, and behind them the
  * composed ones. */
+#include "op_info.h"
 #include "mem.h"
-#include "tessera/op.h"
 
-static const tsr_op_info infos[TSR_OP_COUNT] = {
+const tsr_op_info tsri_op_infos[TSR_OP_COUNT] = {
 #define X(ID, name, family, params, signature, flops, doc, call) \
     [TSR_OP_##ID] = { name, family, params, signature, doc, flops, call, TSR_OP_##ID },
 #include "tessera/op.def"
@@ -11,13 +11,13 @@ static const tsr_op_info infos[TSR_OP_COUNT] = {
 
 const tsr_op_info *tsr_op_get_info(tsr_op_kind kind)
 {
-    return kind > TSR_OP_NONE && kind < TSR_OP_COUNT ? &infos[kind] : NULL;
+    return kind > TSR_OP_NONE && kind < TSR_OP_COUNT ? &tsri_op_infos[kind] : NULL;
 }
 
 tsr_op_kind tsr_op_find(const char *name)
 {
     for (int kind = TSR_OP_NONE + 1; name && kind < TSR_OP_COUNT; kind++)
-        if (tsri_streq(infos[kind].name, name)) return (tsr_op_kind)kind;
+        if (tsri_streq(tsri_op_infos[kind].name, name)) return (tsr_op_kind)kind;
     return TSR_OP_NONE;
 }
 

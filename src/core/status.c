@@ -1,11 +1,11 @@
 /* status.c - names of statuses, and the last failure of each thread. */
 #include "status_int.h"
+#include "failures.h"
 #include "format.h"
-#include "lock.h"
 
 static TSRI_PER_THREAD char message[TSRI_MESSAGE];
 static TSRI_PER_THREAD tsr_status last = TSR_OK;
-static TSRI_PER_THREAD uint32_t failures;
+TSRI_PER_THREAD uint32_t tsri_failure_count;
 
 #define TSRI_STR_(x) #x
 #define TSRI_STR(x) TSRI_STR_(x)
@@ -63,8 +63,8 @@ tsr_status tsri_fail_text(tsr_status status, const char *text)
     tsri_text copy = tsri_text_into(message, sizeof message);
     for (; *text; text++) tsri_put_char(&copy, *text);
     last = status;
-    failures++;
+    tsri_failure_count++;
     return status;
 }
 
-uint32_t tsri_failures(void) { return failures; }
+uint32_t tsri_failures(void) { return tsri_failure_count; }

@@ -26,8 +26,6 @@ static const run_fn runs[TSR_OP_COUNT] = {
     [TSR_OP_FILL]    = tsri_cpu_fill,
     [TSR_OP_UNIFORM] = tsri_cpu_random,
     [TSR_OP_RANDN]   = tsri_cpu_random,
-    [TSR_OP_MATMUL]    = tsri_cpu_matmul,
-    [TSR_OP_MATMUL_I8] = tsri_cpu_matmul,
     [TSR_OP_GATHER]  = tsri_cpu_gather,
     [TSR_OP_SCATTER] = tsri_cpu_scatter,
     [TSR_OP_SORT]    = tsri_cpu_sort,
@@ -101,24 +99,57 @@ static void no_free(int device, void *data, size_t bytes, tsr_memory kind)
     (void)device; (void)data; (void)bytes; (void)kind;
 }
 
-static bool supports(int device, const tsr_op *op)
+static tsr_status run_whole(const tsr_plan *plan, int device, const tsr_op *op)
 {
     (void)device;
-    if (op->kind == TSR_OP_MATMUL || op->kind == TSR_OP_MATMUL_I8) return tsri_cpu_has_matmul(op);
+    return ((run_fn)plan->kernel)(op);
+}
+
+static tsr_status run_elementwise(const tsr_plan *plan, int device, const tsr_op *op)
+{
+    (void)device;
+    return tsri_cpu_elementwise(op, (tsri_tile_fn)plan->kernel);
+}
+
+static tsr_status run_matmul(const tsr_plan *plan, int device, const tsr_op *op)
+{
+    (void)plan;
+    (void)device;
+    return tsri_cpu_matmul(op);
+}
+
+static bool plan(int device, const tsr_op *op, tsr_plan *out)
+{
+    (void)device;
+    if (op->kind <= TSR_OP_NONE || op->kind >= TSR_OP_COUNT) return false;
+    if (op->kind == TSR_OP_MATMUL || op->kind == TSR_OP_MATMUL_I8) {
+        out->run = run_matmul;  /* of all that is not a row, what small calls are most often */
+        return tsri_cpu_has_matmul(op);
+    }
+    if (runs[op->kind]) {
+        out->run = run_whole;
+        out->kernel = (void (*)(void))runs[op->kind];
 #ifndef TSR_FREESTANDING
-    if (op->kind == TSR_OP_CONV || op->kind == TSR_OP_CONV_TRANSPOSE) return tsri_cpu_has_conv(op);
+        if (op->kind == TSR_OP_CONV || op->kind == TSR_OP_CONV_TRANSPOSE) return tsri_cpu_has_conv(op);
 #endif
-    return op->kind > TSR_OP_NONE && op->kind < TSR_OP_COUNT &&
-           (runs[op->kind] || tsri_cpu_has_elementwise(op) || tsri_cpu_has_reduce(op) ||
-            tsri_cpu_has_scan(op));
+        return true;
+    }
+    out->run = run_elementwise;
+    out->kernel = (void (*)(void))tsri_cpu_elementwise_kernel(op);
+    return out->kernel != NULL;
+}
+
+static bool supports(int device, const tsr_op *op)
+{
+    tsr_plan found;
+    return plan(device, op, &found);
 }
 
 static tsr_status run(int device, const tsr_op *op)
 {
-    (void)device;
-    if (runs[op->kind]) return runs[op->kind](op);
-    if (tsri_cpu_has_elementwise(op)) return tsri_cpu_elementwise(op);
-    return tsri_cpu_has_scan(op) ? tsri_cpu_scan(op) : tsri_cpu_reduce(op);
+    tsr_plan found;
+    TSRI_CHECK(plan(device, op, &found), TSR_EUNSUPPORTED, "cpu: there is no kernel for op %d", (int)op->kind);
+    return found.run(&found, device, op);
 }
 
 static tsr_status device_info(int device, tsr_device_info *out)
@@ -142,10 +173,10 @@ static tsr_status device_info(int device, tsr_device_info *out)
 const tsr_backend tsri_cpu_backend = {
     .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_backend), .name = "cpu", .device_count = device_count,
     .alloc = no_alloc, .free = no_free, .supports = supports, .run = run,
-    .device_info = device_info,
+    .device_info = device_info, .plan = plan,
 };
 
 const tsri_host_entries tsri_cpu_entries = {
-    .run_row = tsri_cpu_run_row, .stack_last = tsri_cpu_interleave, .pad = tsri_cpu_pad,
-    .copy_piece = tsri_cpu_copy_same,
+    .run_row = tsri_cpu_run_row, .reduce_row = tsri_cpu_reduce_row,
+    .stack_last = tsri_cpu_interleave, .pad = tsri_cpu_pad, .copy_piece = tsri_cpu_copy_same,
 };

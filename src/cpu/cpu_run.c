@@ -4,6 +4,7 @@
 #include "core/dtype_int.h"
 #include "core/loop.h"
 #include "core/mem.h"
+#include "core/op_info.h"
 #include "core/threads_int.h"
 #include "kernels.h"
 #include "stage.h"
@@ -104,13 +105,11 @@ tsr_status tsri_cpu_fill(const tsr_op *op)
 
 /* Elementwise ------------------------------------------------------------------- */
 
-static tsri_tile_fn elementwise_kernel(const tsr_op *op)
+tsri_tile_fn tsri_cpu_elementwise_kernel(const tsr_op *op)
 {
     const tsr_tensor *last = op->nin > 0 ? op->in[op->nin - 1] : NULL;
     return last ? tsri_cpu_kernels_get()->elementwise[op->kind][last->dtype] : NULL;
 }
-
-bool tsri_cpu_has_elementwise(const tsr_op *op) { return elementwise_kernel(op) != NULL; }
 
 /* Is the result in place of an operand? */
 static bool is_in_place(const tsr_op *op)
@@ -126,7 +125,7 @@ bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tenso
     const tsri_tile_fn kernel = tsri_cpu_kernels_get()->elementwise[kind][in[0]->dtype];
     const int64_t size = tsri_dtype_size(in[0]->dtype);
     tsri_tile t;
-    if (!kernel) return nin == 1 && tsri_cpu_reduce_row(kind, n, out, in[0]);
+    if (!kernel) return false;
     t.stream = false;
     t.rows = 1;
     t.cols = n;
@@ -151,26 +150,25 @@ static bool is_repeated(const tsr_tensor *t)
 }
 
 /* A power of 2 or -1 becomes a square or 1 / x: the same values, faster. */
-static tsr_op simplified(const tsr_op *op)
+static bool simplify(tsr_op *simple, const tsr_op *op)
 {
-    tsr_op simple = *op;
     tsr_scalar value;
     if (op->kind != TSR_OP_POW || tsr_dtype_kind(op->in[1]->dtype) != TSR_FLOATING ||
         !is_repeated(op->in[1]) || tsr_scalar_load(&value, op->in[1]->dtype, op->in[1]->data) != TSR_OK)
-        return simple;
+        return false;
     const double power = tsr_scalar_to_f64(value);
-    if (power != 2 && power != -1) return simple;
-    simple.kind = power == 2 ? TSR_OP_SQUARE : TSR_OP_RECIPROCAL;
-    simple.nin = 1;
-    return simple;
+    if (power != 2 && power != -1) return false;
+    *simple = *op;
+    simple->kind = power == 2 ? TSR_OP_SQUARE : TSR_OP_RECIPROCAL;
+    simple->nin = 1;
+    return true;
 }
 
-tsr_status tsri_cpu_elementwise(const tsr_op *given)
+static tsr_status run_elementwise(const tsr_op *op, tsri_tile_fn kernel)
 {
-    const tsr_op simple = simplified(given), *op = &simple;
     tsri_loop loop;
     tsri_operand operands[TSRI_MAX_OPERANDS];
-    tsri_stage stage = { elementwise_kernel(op), op->params, op->nin + 1, { 0 } };
+    tsri_stage stage = { kernel, op->params, op->nin + 1, { 0 } };
     const tsr_tensor *out = op->out[0];
     int64_t bytes = 0;
     operands[0] = operand(out);
@@ -178,6 +176,13 @@ tsr_status tsri_cpu_elementwise(const tsr_op *given)
     for (int i = 0; i <= op->nin; i++) bytes += stage.size[i] = operands[i].size;
     tsri_loop_build(&loop, out->ndim, out->shape, op->nin + 1, operands, 0);
     /* Work that is bound by arithmetic is worth a thread sooner than work that is bound by memory. */
-    const double work = (double)(bytes + 4 * (int64_t)tsr_op_get_info(op->kind)->flops);
+    const double work = (double)(bytes + 4 * (int64_t)tsri_op_infos[op->kind].flops);
     return run_staged(&loop, &stage, bytes, is_in_place(op), tsri_grain(work));
+}
+
+tsr_status tsri_cpu_elementwise(const tsr_op *op, tsri_tile_fn kernel)
+{
+    tsr_op simple;
+    if (simplify(&simple, op)) return run_elementwise(&simple, tsri_cpu_elementwise_kernel(&simple));
+    return run_elementwise(op, kernel);
 }

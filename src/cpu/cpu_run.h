@@ -2,6 +2,7 @@
 #ifndef TSRI_CPU_RUN_H
 #define TSRI_CPU_RUN_H
 
+#include "core/loop.h"
 #include "core/status_int.h"
 #include "tessera/backend.h"
 
@@ -19,22 +20,17 @@ void tsri_cpu_stream_from(int64_t bytes);
 /* Bytes that stay in a core's own cache while other data is read once (caches.c). */
 int64_t tsri_cpu_resident_bytes(void);
 
-/* As tsri_host_entries.run_row (builtin.h). */
+/* As in tsri_host_entries (builtin.h). */
 bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tensor *out, int nin,
                       const tsr_tensor *const *in);
-
-/* Its reductions: sum, mean, largest or smallest of the n > 0 elements of x, which is packed, into out, which
- * has the dtype of x, one element and lies elsewhere. False: nothing was done. */
 bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x);
 
-/* Any op of the elementwise table. */
-bool       tsri_cpu_has_elementwise(const tsr_op *op);
-tsr_status tsri_cpu_elementwise(const tsr_op *op);
+/* The kernel of an op of the elementwise table, NULL if it has none; and the op, done with it. */
+tsri_tile_fn tsri_cpu_elementwise_kernel(const tsr_op *op);
+tsr_status   tsri_cpu_elementwise(const tsr_op *op, tsri_tile_fn kernel);
 
 /* Reductions and scans (reduce_run.c). */
-bool       tsri_cpu_has_reduce(const tsr_op *op);
 tsr_status tsri_cpu_reduce(const tsr_op *op);
-bool       tsri_cpu_has_scan(const tsr_op *op);
 tsr_status tsri_cpu_scan(const tsr_op *op);
 
 /* index.c, order.c */

@@ -464,12 +464,6 @@ static tsr_status run_parts(const tsri_reduction *r)
 
 /* The op --------------------------------------------------------------------------------- */
 
-bool tsri_cpu_has_reduce(const tsr_op *op)
-{
-    tsri_reduction r;
-    return op->nin == 1 && op->params && plan_passes(&r, op) && find_kernels(&r, op->in[0]->dtype, false);
-}
-
 /* All of a small contiguous tensor, without a nest. */
 static bool reduce_small(tsri_reduction *r, const tsr_tensor *x, char *z)
 {
@@ -568,7 +562,6 @@ tsr_status tsri_cpu_reduce(const tsr_op *op)
 #else
 
 /* See reduce.c. */
-bool tsri_cpu_has_reduce(const tsr_op *op) { (void)op; return false; }
 tsr_status tsri_cpu_reduce(const tsr_op *op) { (void)op; return TSR_EUNSUPPORTED; }
 bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x)
 {

@@ -41,8 +41,6 @@ static tsri_scan_fn scan_kernel(const tsr_op *op)
     return tsri_cpu_kernels_get()->scan[kind][op->in[0]->dtype];
 }
 
-bool tsri_cpu_has_scan(const tsr_op *op) { return scan_kernel(op) != NULL; }
-
 tsr_status tsri_cpu_scan(const tsr_op *op)
 {
     tsri_loop outer;
@@ -71,7 +69,6 @@ tsr_status tsri_cpu_scan(const tsr_op *op)
 #else
 
 /* See reduce.c. */
-bool tsri_cpu_has_scan(const tsr_op *op) { (void)op; return false; }
 tsr_status tsri_cpu_scan(const tsr_op *op) { (void)op; return TSR_EUNSUPPORTED; }
 
 #endif

@@ -2,6 +2,7 @@
 #include "dispatch.h"
 #include "backend/device_run.h"
 #include "core/match_int.h"
+#include "core/op_info.h"
 #include "core/overlap.h"
 #include "operands.h"
 
@@ -132,8 +133,10 @@ static TSRI_ALWAYS_INLINE tsr_status run(context *x)
     op.stream = NULL;
     for (int i = 0; i < x->parsed->rule.nin; i++) op.in[i] = i < c->nin ? x->operands.in[i] : NULL;
     for (int i = 0; i < x->parsed->signature.nresults; i++) op.out[i] = i < c->nout ? *c->out[i] : NULL;
-    if (!traits->parts || !(tsri_load_acquire(&parts_first) || !tsri_op_supported(&op)))
-        return tsri_op_run(&op);
+    tsri_planned planned;
+    if (!traits->parts) return tsri_op_run(&op);
+    if (!tsri_load_acquire(&parts_first) && tsri_op_plan(&planned, &op))
+        return tsri_planned_run(&planned, &op);
     const tsr_device before = tsri_work_on(op.out[0]->device);
     const tsr_status s = traits->parts(&op);
     tsri_work_on(before);
@@ -155,7 +158,7 @@ static TSRI_ALWAYS_INLINE tsr_status dispatch(const tsri_call *call)
     int made = 0;
     context x;
     x.call = call;
-    x.name = call->name ? call->name : tsr_op_get_info(call->kind)->name;
+    x.name = call->name ? call->name : tsri_op_name(call->kind);
     x.parsed = tsri_parsed_of(call->kind);
     TSRI_TRY(check_operands(&x));
     tsr_status s = prepare_and_run(&x, &made);

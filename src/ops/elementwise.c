@@ -10,6 +10,7 @@
 #include "dispatch.h"
 #include "operands.h"
 #include "core/match_int.h"
+#include "core/op_info.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/view.h"
 
@@ -134,7 +135,7 @@ static TSRI_NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kin
     tsr_desc d;
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     c.kind = kind;
-    c.name = tsr_op_get_info(kind)->name;
+    c.name = tsri_op_name(kind);
     c.parsed = tsri_parsed_of(kind);
     c.nin = nin;
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", c.name);
@@ -208,7 +209,7 @@ static tsr_status make_usual(tsr_tensor **out, tsr_op_kind kind, const tsri_dtyp
                              const tsr_tensor *like)
 {
     tsr_desc d;
-    const char *name = tsr_op_get_info(kind)->name;
+    const char *name = tsri_op_name(kind);
     if (rule->result != TSRI_RESULT_FIXED) return tsri_make(out, name, &like->desc, TSR_CPU, TSR_MEMORY_HOST);
     tsri_desc_copy(&d, &like->desc);
     d.dtype = rule->fixed;

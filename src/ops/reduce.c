@@ -94,9 +94,7 @@ static tsr_status reduce(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x
 {
     const int64_t n = count_plain_total(*out, kind, x, params);
     if (n == 0) return tsri_dispatch_unary(out, kind, params, x);
-    if (x->dtype == (*out)->dtype && tsri_is_plain(x) && tsri_is_plain(*out) &&
-        tsri_host->run_row(kind, params, n, *out, 1, &x))
-        return TSR_OK;
+    if (tsri_is_plain(x) && tsri_is_plain(*out) && tsri_host->reduce_row(kind, n, *out, x)) return TSR_OK;
     return tsri_op_run(
         &(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out }, .params = params });
 }

@@ -195,6 +195,80 @@ static void test_backend_table_without_optional_entries_is_accepted(void)
     EXPECT(tsr_device_exists(device));
 }
 
+/* Plans ------------------------------------------------------------------------------ */
+
+/* A backend that plans what the toy does, and softmax. */
+static struct {
+    int        planned, ran, asked;
+    tsr_status fails;
+} planner;
+
+static tsr_status run_plan(const tsr_plan *plan, int device, const tsr_op *op)
+{
+    planner.ran++;
+    EXPECT(plan->data == &planner && plan->number == (int64_t)op->kind);
+    if (planner.fails || op->kind == TSR_OP_SOFTMAX) return planner.fails;
+    return toy_run(device, op);
+}
+
+static bool make_plan(int device, const tsr_op *op, tsr_plan *out)
+{
+    planner.planned++;
+    *out = (tsr_plan){ .run = run_plan, .data = &planner, .number = (int64_t)op->kind };
+    return op->kind == TSR_OP_SOFTMAX || toy_supports(device, op);
+}
+
+static bool never_supports(int device, const tsr_op *op)
+{
+    (void)device;
+    (void)op;
+    planner.asked++;
+    return false;
+}
+
+static tsr_status never_run(int device, const tsr_op *op)
+{
+    (void)device;
+    (void)op;
+    planner.asked++;
+    return TSR_EUNSUPPORTED;
+}
+
+static tsr_tensor *declare_on_planner(void)
+{
+    tsr_desc d;
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 3), NULL));
+    EXPECT_OK(tsr_declare(&t, &d, TSR_DEVICE("planner"), TSR_MEMORY_DEFAULT));
+    return t;
+}
+
+/* Nothing is asked twice: neither where an op is run at once, nor where it could be done in parts. */
+static void test_backend_plans_once_and_its_plan_is_run(void)
+{
+    tsr_backend table = toy_table;
+    table.name = "planner";
+    table.supports = never_supports;
+    table.run = never_run;
+    table.plan = make_plan;
+    EXPECT_OK(tsr_backend_register(&table));
+    tsr_tensor *x = declare_on_planner(), *z = declare_on_planner();
+    EXPECT_OK(tsr_fill(x, TSR_SCALAR(2)));
+    EXPECT(planner.planned == 1 && planner.ran == 1);
+    EXPECT_OK(tsr_copy(z, x));
+    EXPECT(planner.planned == 2 && planner.ran == 2);
+    EXPECT(((const float *)z->data)[5] == 2);
+    EXPECT_OK(tsr_softmax(&z, x, 1));
+    EXPECT(planner.planned == 3 && planner.ran == 3);
+    EXPECT_FAILS(tsr_exp(&z, x), TSR_EUNSUPPORTED, "planner backend cannot do this");
+    EXPECT(planner.planned == 4 && planner.ran == 3);
+    planner.fails = TSR_EIO;
+    EXPECT_FAILS(tsr_copy(z, x), TSR_EIO, "copy: the planner backend failed");
+    EXPECT(planner.asked == 0);
+    tsr_release(&x);
+    tsr_release(&z);
+}
+
 /* What backends are given ------------------------------------------------------------ */
 
 /* Walks the nest: how many places it has, and whether both tensors hold the same value at each. */
@@ -514,6 +588,7 @@ int main(int argc, char **argv)
     RUN(test_backend_registers_once);
     TEST_BEGIN(argc, argv);
     RUN(test_backend_table_without_optional_entries_is_accepted);
+    RUN(test_backend_plans_once_and_its_plan_is_run);
     RUN(test_backend_devices_have_numbers_and_names);
     RUN(test_backend_memory_of_a_device_comes_from_its_backend);
     RUN(test_backend_storage_on_a_device_is_made_there);
