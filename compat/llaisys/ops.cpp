@@ -1,9 +1,8 @@
 /* ops.cpp - llaisys/ops.h: the original's checks, and one op of the library each. */
-#include "face.hpp"
+#include "rope.hpp"
 
 #include <cfloat>
 #include <cmath>
-#include <utility>
 
 namespace
 {
@@ -66,43 +65,7 @@ struct Placed {
     Placed &operator=(const Placed &) = delete;
 };
 
-struct Owned {
-    tsr_tensor *t = nullptr;
-    Owned() = default;
-    ~Owned() { tsr_release(&t); }
-    Owned(const Owned &) = delete;
-    Owned &operator=(const Owned &) = delete;
-};
-
-/* 0, 1, ... n - 1 on a device */
-void count_up(Owned &out, tsr_dtype dtype, int64_t n, tsr_device device)
-{
-    Owned made;
-    must(tsr_arange(&made.t, dtype, TSR_SCALAR(0), TSR_SCALAR(n), TSR_SCALAR(1)));
-    if (made.t->device == device)
-        std::swap(out.t, made.t);
-    else
-        must(tsr_to(&out.t, made.t, device));
-}
-
-/* Sines and cosines of pos / theta^(2j / d), a row for each position. Each step is rounded to f32,
- * as the system's own tests do: at position 1000 that turns pairs by 1e-4 more or less than exact
- * angles would. */
-void make_tables(Owned &sines, Owned &cosines, const tsr_tensor *positions, int64_t d, float theta)
-{
-    Owned j, base, pos;
-    count_up(j, TSR_F32, d / 2, positions->device);
-    must(tsr_mul(&j.t, j.t, TSR_NUMBER(2)));
-    must(tsr_div(&j.t, j.t, TSR_NUMBER(d)));
-    must(tsr_pow(&base.t, TSR_NUMBER(theta), j.t));
-    must(tsr_cast(&pos.t, positions, TSR_F32));
-    must(tsr_unsqueeze(&pos.t, pos.t, 1));
-    must(tsr_div(&cosines.t, pos.t, base.t));
-    must(tsr_sin(&sines.t, cosines.t));
-    must(tsr_cos(&cosines.t, cosines.t));
-}
-
-void turn(tsr_tensor *result, const tsr_tensor *in, const tsr_tensor *positions, float theta)
+void rotate(tsr_tensor *result, const tsr_tensor *in, const tsr_tensor *positions, float theta)
 {
     Owned sines, cosines, rows;
     make_tables(sines, cosines, positions, in->shape[2], theta);
@@ -192,7 +155,7 @@ void llaisysROPE(llaisysTensor_t out, llaisysTensor_t in, llaisysTensor_t pos_id
         must_have_dims(*pos_ids, 1);
         if (!(theta > 0.0f) || std::isinf(theta)) throw_argument("theta is not positive and finite");
         if (in->t->shape[2] % 2) throw_argument("Shapes mismatch: the last dim is odd");
-        turn(out->t, in->t, pos_ids->t, theta);
+        rotate(out->t, in->t, pos_ids->t, theta);
     });
 }
 
