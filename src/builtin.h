@@ -16,8 +16,8 @@ typedef struct tsri_host_entries {
     bool (*run_row)(tsr_op_kind kind, const void *params, int64_t n, tsr_tensor *out, int nin,
                     const tsr_tensor *const *in);
 
-    /* Sum, mean, largest or smallest of the n > 0 elements of x, which is packed, into the one element of out,
-     * which has the dtype of x or is not supported. */
+    /* Sum, mean, largest or smallest of the n > 0 elements of x, which is packed, into the one element of
+     * out, which has the dtype of x or is not supported. */
     bool (*reduce_row)(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x);
 
     /* out = the n tensors, of one dtype, along its last axis, which they do not have. */

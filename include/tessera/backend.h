@@ -87,7 +87,8 @@ typedef struct tsr_host {
 
 /* The table ------------------------------------------------------------------------ */
 
-/* How a backend will run an op, as its plan() found out. It owns nothing: one that is not run is forgotten. */
+/* How a backend will run an op, as its plan() found out. It owns nothing: one that is not run is
+ * forgotten. */
 typedef struct tsr_plan tsr_plan;
 struct tsr_plan {
     /* Does what the table's run() does, with what the plan holds. */

@@ -131,7 +131,8 @@ static bool select_element(selection *s, PyObject *key)
         PyObject *o = PyTuple_GetItem(key, i);
         if (!PyLong_CheckExact(o)) return false;
         int overflow;
-        const int64_t at = PyLong_AsLongLongAndOverflow(o, &overflow), wrapped = at < 0 ? at + t->shape[i] : at;
+        const int64_t at = PyLong_AsLongLongAndOverflow(o, &overflow),
+                      wrapped = at < 0 ? at + t->shape[i] : at;
         if (overflow || wrapped < 0 || wrapped >= t->shape[i]) return false;
         s->offset += wrapped * t->stride[i];
     }

@@ -148,7 +148,8 @@ static bool supports(int device, const tsr_op *op)
 static tsr_status run(int device, const tsr_op *op)
 {
     tsr_plan found;
-    TSRI_CHECK(plan(device, op, &found), TSR_EUNSUPPORTED, "cpu: there is no kernel for op %d", (int)op->kind);
+    TSRI_CHECK(plan(device, op, &found), TSR_EUNSUPPORTED, "cpu: there is no kernel for op %d",
+               (int)op->kind);
     return found.run(&found, device, op);
 }
 

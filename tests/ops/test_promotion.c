@@ -42,7 +42,8 @@ TEST(test_kinds_do_not_mix_unless_asked)
 TEST(test_mixed_kinds_are_promoted_as_numpy_does)
 {
     tsr_tensor *b = full(TSR_BOOL, 1), *i8 = full(TSR_I8, 4), *i32 = full(TSR_I32, 3);
-    tsr_tensor *u64 = full(TSR_U64, 5), *f16 = full(TSR_F16, 2), *f32 = full(TSR_F32, 2), *c = full(TSR_C64, 2), *z = NULL, *t = NULL;
+    tsr_tensor *u64 = full(TSR_U64, 5), *f16 = full(TSR_F16, 2), *f32 = full(TSR_F32, 2),
+               *c = full(TSR_C64, 2), *z = NULL, *t = NULL;
     EXPECT_OK(tsr_set_promotion(TSR_PROMOTE_MIXED));
     EXPECT_OK(tsr_add(&z, i32, f32));
     expect_full(&z, TSR_F64, 5);
