@@ -55,9 +55,9 @@ bool tsri_gemm_one_panel(const tsri_gemm_kernels *u, const tsr_tensor *z, const 
     s.k = k;
     s.a = a->data;
     s.a_row = a->stride[0] * size;
-    s.a_col = a->stride[1] * size;
+    s.a_col = k == 1 ? 0 : a->stride[1] * size; /* of a dim of size 1 it may be any number */
     s.b = b->data;
-    s.b_row = b->stride[0] * size;
+    s.b_row = k == 1 ? 0 : b->stride[0] * size;
     s.z = z->data;
     s.z_row = z->stride[0] * size;
     s.cols = n;
