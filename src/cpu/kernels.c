@@ -62,9 +62,3 @@ const char *tsr_cpu_isa(void)
     (void)tsri_cpu_kernels_get();
     return tsri_isa_name(machine.isa);
 }
-
-tsri_machine tsri_cpu_machine(void)
-{
-    (void)tsri_cpu_kernels_get();
-    return machine;
-}

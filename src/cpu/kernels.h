@@ -106,9 +106,6 @@ static inline const tsri_tuning *tsri_tuning_get(void)
     return tsri_tuning_used;
 }
 
-/* The machine it was chosen for. */
-tsri_machine tsri_cpu_machine(void);
-
 /* Fills every slot (portable.c). */
 void tsri_cpu_portable(tsri_cpu_kernels *k);
 
