@@ -196,7 +196,7 @@ static tsr_status read_table(tsr_tensor **out, const tsr_file *f, const tsri_ent
 
 /* Writing ------------------------------------------------------------------------------ */
 
-static tsr_status plan(tsr_writer *w, tsri_planned *p)
+static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
 {
     TSRI_CHECK(!p->encoding, TSR_EUNSUPPORTED, "writer_add: %s: a table has no encodings", w->path);
     TSRI_CHECK(p->desc.ndim <= 2, TSR_ESHAPE, "writer_add: %s: %s has more dims than a table", w->path,
@@ -244,7 +244,7 @@ static tsr_status print_run(void *context, const void *data, size_t bytes)
     return TSR_OK;
 }
 
-static tsr_status print_table(tsr_writer *w, printing *p, const tsri_planned *planned, const tsr_tensor *t)
+static tsr_status print_table(tsr_writer *w, printing *p, const tsri_file_entry *planned, const tsr_tensor *t)
 {
     const tsr_desc *d = &planned->desc;
     p->w = w;
@@ -259,7 +259,7 @@ static tsr_status print_table(tsr_writer *w, printing *p, const tsri_planned *pl
     return tsri_sink_cut(&w->sink, p->at);
 }
 
-static tsr_status add(tsr_writer *w, tsri_planned *planned, const tsr_tensor *t)
+static tsr_status add(tsr_writer *w, tsri_file_entry *planned, const tsr_tensor *t)
 {
     printing *p = tsri_scratch(sizeof *p);
     TSRI_CHECK(p, TSR_ENOMEM, "writer_add: %s: no room", w->path);

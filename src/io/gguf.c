@@ -438,7 +438,7 @@ static uint64_t aligned(uint64_t at, uint64_t alignment)
 }
 
 /* A u8 tensor for an encoding of blocks holds such blocks; its shape is theirs. */
-static tsr_status plan_blocks(tsr_writer *w, tsri_planned *p, const tsri_gguf_type *type)
+static tsr_status plan_blocks(tsr_writer *w, tsri_file_entry *p, const tsri_gguf_type *type)
 {
     tsr_desc *d = &p->desc;
     TSRI_CHECK(d->ndim >= 2 && d->shape[d->ndim - 1] == type->bytes, TSR_ESHAPE,
@@ -447,7 +447,7 @@ static tsr_status plan_blocks(tsr_writer *w, tsri_planned *p, const tsri_gguf_ty
     return TSR_OK;
 }
 
-static tsr_status plan_encoded(tsr_writer *w, tsri_planned *p, const tsri_gguf_type *type)
+static tsr_status plan_encoded(tsr_writer *w, tsri_file_entry *p, const tsri_gguf_type *type)
 {
     const tsr_desc *d = &p->desc;
     const int64_t row = d->ndim ? d->shape[d->ndim - 1] : 1;
@@ -461,7 +461,7 @@ static tsr_status plan_encoded(tsr_writer *w, tsri_planned *p, const tsri_gguf_t
     return TSR_OK;
 }
 
-static tsr_status plan(tsr_writer *w, tsri_planned *p)
+static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
 {
     const tsri_gguf_type *own = tsri_gguf_type_of(p->desc.dtype);
     const tsri_gguf_type *type = p->encoding ? tsri_gguf_type_named(p->encoding) : own;
@@ -539,7 +539,7 @@ static void put_value(header *h, const tsr_meta *m)
     }
 }
 
-static void put_tensor(header *h, const tsri_planned *p)
+static void put_tensor(header *h, const tsri_file_entry *p)
 {
     const tsri_gguf_type *type = tsri_gguf_type_numbered(p->kind);
     const bool blocks = type->elements > 1 && p->desc.dtype == TSR_U8;
@@ -628,7 +628,7 @@ static tsr_status add_cast(tsr_writer *w, uint64_t at, const tsr_tensor *t, tsr_
     return s;
 }
 
-static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
+static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 {
     const tsri_gguf_type *type = tsri_gguf_type_numbered(p->kind);
     const uint64_t at = w->data_start + p->offset;

@@ -90,7 +90,7 @@ static inline unsigned long long tsri_ull(uint64_t v) { return v; }
 /* Writing ------------------------------------------------------------------------------ */
 
 /* One tensor of a file being written, declared or added. */
-typedef struct tsri_planned {
+typedef struct tsri_file_entry {
     const char *name;
     const char *encoding;
     tsr_desc    desc;           /* packed, row-major */
@@ -98,7 +98,7 @@ typedef struct tsri_planned {
     uint32_t    kind;           /* the format's own */
     uint32_t    check;          /* the format's own: a checksum */
     bool        written;
-} tsri_planned;
+} tsri_file_entry;
 
 struct tsr_writer {
     const struct tsri_format *format;
@@ -107,7 +107,7 @@ struct tsr_writer {
     const char      *path;
     tsri_sink        sink;
     tsri_list        plan_list, meta_list;
-    tsri_planned   **plan;      /* in order */
+    tsri_file_entry **plan;      /* in order */
     tsr_meta       **metas;
     tsri_names       names, keys;  /* of the plan; of the metadata */
     int64_t          added;     /* how many of the plan are written */
@@ -145,9 +145,9 @@ typedef struct tsri_format {
     /* Writing. plan() checks a tensor to come and sets bytes,
      * kind and offset; data_start() says where data begins, from what is planned so far
      * (NULL: 0); add() writes one; finish() writes headers or directories. */
-    tsr_status (*plan)(tsr_writer *w, tsri_planned *p);
+    tsr_status (*plan)(tsr_writer *w, tsri_file_entry *p);
     tsr_status (*data_start)(tsr_writer *w, uint64_t *out);
-    tsr_status (*add)(tsr_writer *w, tsri_planned *p, const tsr_tensor *t);
+    tsr_status (*add)(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t);
     tsr_status (*finish)(tsr_writer *w);
     tsr_status (*check_meta)(const tsr_writer *w, const tsr_meta *m);  /* NULL: there is no metadata */
 } tsri_format;

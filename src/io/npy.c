@@ -253,7 +253,7 @@ static tsr_status open_npy(tsr_file *f)
     return s;
 }
 
-static tsr_status plan(tsr_writer *w, tsri_planned *p)
+static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
 {
     unsigned char head[TSRI_NPY_WRITTEN];
     TSRI_CHECK(!p->encoding, TSR_EUNSUPPORTED, "writer_add: %s: npy has no encodings", w->path);
@@ -262,7 +262,7 @@ static tsr_status plan(tsr_writer *w, tsri_planned *p)
     return TSR_OK;
 }
 
-static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
+static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 {
     unsigned char head[TSRI_NPY_WRITTEN];
     const size_t length = tsri_npy_write(head, &p->desc);

@@ -354,7 +354,7 @@ static bool is_png(const unsigned char *p, size_t n)
 
 /* Writing ------------------------------------------------------------------------------ */
 
-static tsr_status plan(tsr_writer *w, tsri_planned *p)
+static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
 {
     const tsr_desc *d = &p->desc;
     TSRI_CHECK(!p->encoding, TSR_EUNSUPPORTED, "writer_add: %s: png has no encodings", w->path);
@@ -464,7 +464,7 @@ static tsr_status draw(drawing *d, const tsr_desc *desc, const tsr_tensor *t)
     return tsri_sink_cut(&d->w->sink, d->at);
 }
 
-static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
+static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 {
     const tsr_desc *desc = &p->desc;
     const size_t size = tsr_dtype_size(desc->dtype),

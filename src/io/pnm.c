@@ -191,7 +191,7 @@ static void put_header(tsri_text *text, const tsr_desc *d)
                  height, channels, most, channels == 2 ? "GRAYSCALE_ALPHA" : "RGB_ALPHA");
 }
 
-static tsr_status plan(tsr_writer *w, tsri_planned *p)
+static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
 {
     const tsr_desc *d = &p->desc;
     TSRI_CHECK(!p->encoding, TSR_EUNSUPPORTED, "writer_add: %s: pnm has no encodings", w->path);
@@ -224,7 +224,7 @@ static tsr_status write_swapped(void *context, const void *data, size_t bytes)
     return TSR_OK;
 }
 
-static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
+static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 {
     char head[160];
     tsri_text text = tsri_text_into(head, sizeof head);

@@ -42,13 +42,13 @@ static tsr_status open_raw(tsr_file *f)
     return TSR_OK;
 }
 
-static tsr_status plan(tsr_writer *w, tsri_planned *p)
+static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
 {
     TSRI_CHECK(!p->encoding, TSR_EUNSUPPORTED, "writer_add: %s: raw has no encodings", w->path);
     return TSR_OK;
 }
 
-static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
+static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 {
     (void)p;
     return tsri_write_elements(w, 0, t);

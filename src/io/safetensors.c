@@ -402,7 +402,7 @@ static void put_texts(tsri_text *out, const tsr_writer *w)
     tsri_put_char(out, '}');
 }
 
-static void put_tensor(tsri_text *out, const tsri_planned *p)
+static void put_tensor(tsri_text *out, const tsri_file_entry *p)
 {
     tsri_put_json(out, p->name, tsri_strlen(p->name));
     tsri_put(out, ":{\"dtype\":\"%s\",\"shape\":[", name_of(p->desc.dtype));
@@ -433,7 +433,7 @@ static tsr_status data_start(tsr_writer *w, uint64_t *out)
     return TSR_OK;
 }
 
-static tsr_status plan(tsr_writer *w, tsri_planned *p)
+static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
 {
     TSRI_CHECK(!p->encoding, TSR_EUNSUPPORTED, "writer_add: %s: safetensors has no encodings", w->path);
     TSRI_CHECK(name_of(p->desc.dtype), TSR_EDTYPE, "writer_add: %s: safetensors has no %s", w->path,
@@ -445,7 +445,7 @@ static tsr_status plan(tsr_writer *w, tsri_planned *p)
     return TSR_OK;
 }
 
-static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
+static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 {
     return tsri_write_elements(w, w->data_start + p->offset, t);
 }

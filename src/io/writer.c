@@ -170,12 +170,12 @@ static tsr_status check_name(const tsr_writer *w, const char *op, const char *na
     return TSR_OK;
 }
 
-static tsr_status plan(tsri_planned **out, tsr_writer *w, const char *op, const char *name,
+static tsr_status plan(tsri_file_entry **out, tsr_writer *w, const char *op, const char *name,
                        const tsr_desc *desc, const char *encoding)
 {
     if (!name) name = "";
     TSRI_TRY(check_name(w, op, name));
-    tsri_planned *p = tsri_bump_take(&w->memory, sizeof *p);
+    tsri_file_entry *p = tsri_bump_take(&w->memory, sizeof *p);
     if (!p || !tsri_list_grow(&w->memory, &w->plan_list, (void ***)&w->plan)) return no_room(w);
     p->name = tsri_bump_text(&w->memory, name, tsri_strlen(name));
     p->encoding = encoding ? tsri_bump_text(&w->memory, encoding, tsri_strlen(encoding)) : NULL;
@@ -193,7 +193,7 @@ static tsr_status plan(tsri_planned **out, tsr_writer *w, const char *op, const 
 
 tsr_status tsr_writer_declare(tsr_writer *w, const char *name, const tsr_desc *desc, const char *encoding)
 {
-    tsri_planned *p;
+    tsri_file_entry *p;
     TSRI_CHECK(w, TSR_ENULL, "writer_declare: w is NULL");
     TSRI_TRY(tsri_desc_check("writer_declare", desc));
     TSRI_CHECK(!w->broken, TSR_EINVAL, "writer_declare: %s: an earlier call failed", w->path);
@@ -205,12 +205,12 @@ tsr_status tsr_writer_declare(tsr_writer *w, const char *name, const tsr_desc *d
 }
 
 /* The next one that was declared, if it is this. */
-static tsr_status next_declared(tsri_planned **out, const tsr_writer *w, const char *name,
+static tsr_status next_declared(tsri_file_entry **out, const tsr_writer *w, const char *name,
                                 const tsr_desc *desc)
 {
     TSRI_CHECK(w->added < w->plan_list.count, TSR_EINVAL, "writer_add: %s: \"%s\" was not declared", w->path,
                name);
-    tsri_planned *p = w->plan[w->added];
+    tsri_file_entry *p = w->plan[w->added];
     TSRI_CHECK(tsri_streq(p->name, name), TSR_EINVAL,
                "writer_add: %s: \"%s\" comes where \"%s\" was declared", w->path, name, p->name);
     TSRI_CHECK(p->desc.dtype == desc->dtype && tsr_desc_same_shape(&p->desc, desc), TSR_ESHAPE,
@@ -271,7 +271,7 @@ tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t)
 
 static tsr_status add(tsr_writer *w, const char *name, const tsr_tensor *t, const char *encoding)
 {
-    tsri_planned *p;
+    tsri_file_entry *p;
     if (w->declared) TSRI_TRY(next_declared(&p, w, name, &t->desc));
     else {
         TSRI_TRY(plan(&p, w, "writer_add", name, &t->desc, encoding));

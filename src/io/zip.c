@@ -348,7 +348,7 @@ static bool is_zip(const unsigned char *p, size_t n)
 
 enum { ZIP64_EXTRA = 20, VERSION = 45 };
 
-static tsr_status plan(tsr_writer *w, tsri_planned *p)
+static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
 {
     unsigned char head[TSRI_NPY_WRITTEN];
     char own[32];
@@ -402,7 +402,7 @@ static tsr_status put_run(void *context, const void *data, size_t bytes)
     return TSR_OK;
 }
 
-static tsr_status put_member(compressing *c, const tsri_planned *p, const tsr_tensor *t)
+static tsr_status put_member(compressing *c, const tsri_file_entry *p, const tsr_tensor *t)
 {
     unsigned char head[TSRI_NPY_WRITTEN];
     TSRI_TRY(put_run(c, head, tsri_npy_write(head, &p->desc)));
@@ -410,7 +410,7 @@ static tsr_status put_member(compressing *c, const tsri_planned *p, const tsr_te
     return c->deflate ? put_piece(c, head, 0, true) : TSR_OK;
 }
 
-static tsr_status compress_member(compressing *c, const tsri_planned *p, const tsr_tensor *t)
+static tsr_status compress_member(compressing *c, const tsri_file_entry *p, const tsr_tensor *t)
 {
     const size_t bytes = tsri_deflate_room(PIECE) + TSRI_DEFLATE_SCRATCH;
     if (!c->deflate) return put_member(c, p, t);
@@ -423,7 +423,7 @@ static tsr_status compress_member(compressing *c, const tsri_planned *p, const t
 }
 
 /* The bytes of a member unpacked, and of its header with an extra field that leads to a cache line. */
-static uint64_t whole_bytes(const tsri_planned *p)
+static uint64_t whole_bytes(const tsri_file_entry *p)
 {
     unsigned char head[TSRI_NPY_WRITTEN];
     return tsri_npy_write(head, &p->desc) + (uint64_t)tsr_desc_bytes(&p->desc);
@@ -432,7 +432,7 @@ static uint64_t whole_bytes(const tsri_planned *p)
 static uint32_t clip32(uint64_t v) { return v < ONES32 ? (uint32_t)v : ONES32; }
 
 /* The fields that a local header and the directory share. */
-static void put_common(unsigned char *p, const tsri_planned *m, uint64_t bytes)
+static void put_common(unsigned char *p, const tsri_file_entry *m, uint64_t bytes)
 {
     tsri_set16(p, VERSION);
     tsri_set16(p + 2, UTF8);
@@ -445,7 +445,7 @@ static void put_common(unsigned char *p, const tsri_planned *m, uint64_t bytes)
     tsri_set16(p + 22, (uint32_t)tsri_strlen(m->name) + 4);
 }
 
-static tsr_status write_local(tsr_writer *w, const tsri_planned *p, size_t extra)
+static tsr_status write_local(tsr_writer *w, const tsri_file_entry *p, size_t extra)
 {
     unsigned char head[LOCAL + ZIP64_EXTRA + 64] = { 0 };
     const size_t name = tsri_strlen(p->name);
@@ -470,7 +470,7 @@ static tsr_status write_local(tsr_writer *w, const tsri_planned *p, size_t extra
     return tsri_sink_write(&w->sink, p->offset + LOCAL + name + 4, head, extra);
 }
 
-static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
+static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 {
     const uint64_t fixed = w->data_start + LOCAL + tsri_strlen(p->name) + 4, bytes = whole_bytes(p);
     /* A little more than it is unpacked, so that the room is there when compression fails to help. */
@@ -486,7 +486,7 @@ static tsr_status add(tsr_writer *w, tsri_planned *p, const tsr_tensor *t)
     return TSR_OK;
 }
 
-static tsr_status write_central(tsr_writer *w, const tsri_planned *p)
+static tsr_status write_central(tsr_writer *w, const tsri_file_entry *p)
 {
     unsigned char head[CENTRAL] = { 0 }, extra[32] = { 0 };
     const size_t name = tsri_strlen(p->name);
