@@ -562,6 +562,7 @@ const tsr_tensor *operand_or_result(trial *t, int operand, int result)
     const tsr_tensor *x = t->tensor[operand], *z = t->tensor[result];
     if (t->failed || !z || !once_in(t, 6)) return x;
     for (int64_t k = 0; k < tsr_numel(x); k++) memcpy(element(z, k), element(x, k), size_of(x->dtype));
+    mirrors_end();
     return z;
 }
 
