@@ -131,7 +131,7 @@ VALUES = {  # of arguments without a default
     "axis": 0, "k": 2, "n": 2, "count": 2, "depth": 5, "rows": 3, "cols": 4, "samples": 1, "groups": 2,
     "heads": 2, "low": 0, "high": 5, "start": 0, "stop": 4, "value": 1, "eps": 1e-5, "random": 0.5, "seed": 7,
     "shape": (2, 3), "sizes": (2,), "shifts": (1,), "axes": (0,), "reps": (2, 2),
-    "before": (1, 1), "after": (1, 1), "text": b"ij,jk->ik",
+    "alpha": 2, "before": (1, 1), "after": (1, 1), "text": b"ij,jk->ik",
 }
 OWN_VALUES = {"tensordot": {"axes_a": (1,), "axes_b": (0,)}, "max_pool_all": {"n": 1},
               "avg_pool_all": {"n": 1}}
