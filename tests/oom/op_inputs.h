@@ -6,18 +6,17 @@
 
 /* Inputs ---------------------------------------------------------------------------------- */
 
-#define INPUTS(I)                                                                                          \
-    I(x)                                                                                                   \
-    I(turned) I(row) I(eight) I(twelve) I(one) I(three) I(square) I(square_turned) I(wide_square)          \
-        I(complex_square) I(half) I(half_turned) I(left) I(right) I(left_turned) I(right_turned) I(bytes)  \
-            I(bytes_turned) I(positive) I(chances) I(mask) I(mask_turned) I(mask_square) I(along)          \
-                I(along_turned) I(along_square) I(indices) I(classes) I(numbers) I(wide_numbers)           \
-                    I(ascending) I(many) I(wave) I(cube) I(images) I(images_turned) I(wide_images)         \
-                        I(half_images) I(kernels) I(each_kernel) I(half_kernels) I(kernels_back) I(points) \
-                            I(signals) I(taps) I(taps_back) I(volumes) I(blocks) I(heads) I(half_heads)    \
-                                I(queries) I(pairs) I(positions) I(table) I(sheet) I(sheet_turned)         \
-                                    I(half_sheet) I(half_sheet_turned) I(sheet_classes) I(sheet_indices)   \
-                                        I(pictures) I(picture_kernels) I(long_queries)
+#define INPUTS(I)                                                                                      \
+    I(x) I(transposed) I(row) I(eight) I(twelve) I(one) I(three) I(square) I(square_transposed)        \
+    I(wide_square) I(complex_square) I(half) I(half_transposed) I(left) I(right) I(left_transposed)    \
+    I(right_transposed) I(bytes) I(bytes_transposed) I(positive) I(chances) I(mask)                    \
+    I(mask_transposed) I(mask_square) I(along) I(along_transposed) I(along_square) I(indices)          \
+    I(classes) I(numbers) I(wide_numbers) I(ascending) I(many) I(wave) I(cube) I(images)               \
+    I(images_transposed) I(wide_images) I(half_images) I(kernels) I(each_kernel) I(half_kernels)       \
+    I(kernels_back) I(points) I(signals) I(taps) I(taps_back) I(volumes) I(blocks) I(heads)            \
+    I(half_heads) I(queries) I(pairs) I(positions) I(table) I(sheet) I(sheet_transposed)               \
+    I(half_sheet) I(half_sheet_transposed) I(sheet_classes) I(sheet_indices) I(pictures)               \
+    I(picture_kernels) I(long_queries)
 
 #define I(name) static tsr_tensor *name;
 INPUTS(I)
@@ -48,7 +47,7 @@ static void make_square(void)
     EXPECT_OK(tsr_add(&square, a, b));
     EXPECT_OK(tsr_eye(&unit, TSR_F32, 40, 40, 0));
     EXPECT_OK(tsr_addcmul(&square, square, unit, unit, 90));
-    EXPECT_OK(tsr_transpose(&square_turned, square, 0, 1));
+    EXPECT_OK(tsr_transpose(&square_transposed, square, 0, 1));
     EXPECT_OK(tsr_cast(&wide_square, square, TSR_F64));
     EXPECT_OK(tsr_cast(&complex_square, square, TSR_C64));
     tsr_release_all(&a, &b, &unit);
@@ -57,18 +56,18 @@ static void make_square(void)
 static void make_matrices(void)
 {
     draw(&x, TSR_F32, TSR_SHAPE(48, 40), 2);
-    EXPECT_OK(tsr_transpose(&turned, x, 0, 1));
+    EXPECT_OK(tsr_transpose(&transposed, x, 0, 1));
     draw(&row, TSR_F32, TSR_SHAPE(40), 3);
     draw(&eight, TSR_F32, TSR_SHAPE(8), 3);
     draw(&twelve, TSR_F32, TSR_SHAPE(12), 3);
     draw(&one, TSR_F32, TSR_SHAPE(1), 3);
     draw(&three, TSR_F32, TSR_SHAPE(3, 40), 4);
     draw(&half, TSR_F16, TSR_SHAPE(48, 40), 5);
-    EXPECT_OK(tsr_transpose(&half_turned, half, 0, 1));
+    EXPECT_OK(tsr_transpose(&half_transposed, half, 0, 1));
     draw(&left, TSR_F32, TSR_SHAPE(70, 150), 6);
     draw(&right, TSR_F32, TSR_SHAPE(150, 90), 7);
-    EXPECT_OK(tsr_transpose(&left_turned, left, 0, 1));
-    EXPECT_OK(tsr_transpose(&right_turned, right, 0, 1));
+    EXPECT_OK(tsr_transpose(&left_transposed, left, 0, 1));
+    EXPECT_OK(tsr_transpose(&right_transposed, right, 0, 1));
     draw(&positive, TSR_F32, TSR_SHAPE(40), 8);
     draw(&chances, TSR_F32, TSR_SHAPE(40), 9);
     EXPECT_OK(tsr_clip(&chances, chances, row, row));
@@ -79,14 +78,14 @@ static void make_matrices(void)
 static void make_integers(void)
 {
     draw_integers(&bytes, TSR_I8, TSR_SHAPE(48, 40), 100);
-    EXPECT_OK(tsr_transpose(&bytes_turned, bytes, 0, 1));
+    EXPECT_OK(tsr_transpose(&bytes_transposed, bytes, 0, 1));
     draw_integers(&along, TSR_I64, TSR_SHAPE(48, 40), 40);
-    EXPECT_OK(tsr_transpose(&along_turned, along, 0, 1));
+    EXPECT_OK(tsr_transpose(&along_transposed, along, 0, 1));
     draw_integers(&along_square, TSR_I64, TSR_SHAPE(40, 40), 40);
     draw_integers(&indices, TSR_I64, TSR_SHAPE(40), 40);
     draw_integers(&classes, TSR_I64, TSR_SHAPE(48), 40);
     EXPECT_OK(tsr_bernoulli(&mask, TSR_SHAPE(48, 40), 0.5, 6));
-    EXPECT_OK(tsr_transpose(&mask_turned, mask, 0, 1));
+    EXPECT_OK(tsr_transpose(&mask_transposed, mask, 0, 1));
     EXPECT_OK(tsr_bernoulli(&mask_square, TSR_SHAPE(40, 40), 0.5, 6));
     EXPECT_OK(tsr_arange(&positions, TSR_I64, tsr_scalar_i64(0), tsr_scalar_i64(30), tsr_scalar_i64(1)));
 }
@@ -103,7 +102,7 @@ static void make_vectors(void)
 static void make_windows(void)
 {
     draw(&images, TSR_F32, TSR_SHAPE(2, 8, 18, 22), 15);
-    EXPECT_OK(tsr_transpose(&images_turned, images, 2, 3));
+    EXPECT_OK(tsr_transpose(&images_transposed, images, 2, 3));
     draw(&wide_images, TSR_F64, TSR_SHAPE(1, 8, 18, 22), 16);
     draw(&half_images, TSR_F16, TSR_SHAPE(1, 8, 18, 22), 17);
     draw(&kernels, TSR_F32, TSR_SHAPE(12, 8, 3, 3), 18);
@@ -130,9 +129,9 @@ static void make_heads(void)
 static void make_large(void)
 {
     draw(&sheet, TSR_F32, TSR_SHAPE(200, 700), 32);
-    EXPECT_OK(tsr_transpose(&sheet_turned, sheet, 0, 1));
+    EXPECT_OK(tsr_transpose(&sheet_transposed, sheet, 0, 1));
     EXPECT_OK(tsr_cast(&half_sheet, sheet, TSR_F16));
-    EXPECT_OK(tsr_transpose(&half_sheet_turned, half_sheet, 0, 1));
+    EXPECT_OK(tsr_transpose(&half_sheet_transposed, half_sheet, 0, 1));
     draw_integers(&sheet_classes, TSR_I64, TSR_SHAPE(200), 700);
     draw_integers(&sheet_indices, TSR_I64, TSR_SHAPE(200, 700), 700);
     draw(&pictures, TSR_F32, TSR_SHAPE(2, 16, 40, 40), 33);
@@ -169,12 +168,12 @@ static tsr_tensor *out[OUTS];
 #define R3 (&out[3])
 
 /* A matrix of the call's own, and views of it. */
-static tsr_tensor *own, *own_turned, *own_backward, *window, *shifted;
+static tsr_tensor *own, *own_transposed, *own_backward, *window, *shifted;
 
 /* Operands of the elementwise ops, by what their rows in op.def take. */
 #define OPERAND_FLOATS         half
 #define OPERAND_FLOATS_COMPLEX x
-#define OPERAND_REALS          turned
+#define OPERAND_REALS          transposed
 #define OPERAND_REALS_COMPLEX  x
 #define OPERAND_ORDERED        x
 #define OPERAND_ALL            x
@@ -182,7 +181,7 @@ static tsr_tensor *own, *own_turned, *own_backward, *window, *shifted;
 #define OPERAND_BITS           indices
 #define OTHER_FLOATS           row
 #define OTHER_FLOATS_COMPLEX   row
-#define OTHER_REALS            turned
+#define OTHER_REALS            transposed
 #define OTHER_REALS_COMPLEX    row
 #define OTHER_ORDERED          row
 #define OTHER_ALL              row
@@ -218,7 +217,7 @@ enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 static void make_own(void)
 {
     EXPECT_OK(tsr_clone(&own, square));
-    EXPECT_OK(tsr_transpose(&own_turned, own, 0, 1));
+    EXPECT_OK(tsr_transpose(&own_transposed, own, 0, 1));
     EXPECT_OK(tsr_flip(&own_backward, own, 1, (const int[]){ 0 }));
     EXPECT_OK(tsr_slice(&window, own, 0, 1, 40, 1));
     EXPECT_OK(tsr_slice(&shifted, own, 0, 0, 39, 1));
@@ -226,7 +225,7 @@ static void make_own(void)
 
 static void drop_own(void)
 {
-    tsr_tensor **all[] = { &own, &own_turned, &own_backward, &window, &shifted };
+    tsr_tensor **all[] = { &own, &own_transposed, &own_backward, &window, &shifted };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(all[i]);
 }
 

@@ -87,7 +87,7 @@ enum { OUTS = 3, ROWS = 20, COLS = 30 };  /* large enough not to lie in a header
 
 typedef struct fixture {
     tsr_tensor  *a;          /* f32(20, 30 | 30, 1) */
-    tsr_tensor  *turned;     /* its transpose */
+    tsr_tensor  *transposed;     /* its transpose */
     tsr_tensor  *window;     /* rows 1 .. 19 of it: overlaps `shifted` in part */
     tsr_tensor  *shifted;    /* rows 0 .. 18 */
     tsr_tensor  *complex64;  /* c64(20, 30 | 30, 1) */
@@ -121,7 +121,7 @@ static void make_fixture(fixture *f)
     memset(f, 0, sizeof *f);
     EXPECT_OK(tsr_desc_init(&f->desc, TSR_F32, TSR_SHAPE(ROWS, COLS), NULL));
     EXPECT_OK(tsr_from_data(&f->a, TSR_F32, TSR_SHAPE(ROWS, COLS), numbers));
-    EXPECT_OK(tsr_transpose(&f->turned, f->a, 0, 1));
+    EXPECT_OK(tsr_transpose(&f->transposed, f->a, 0, 1));
     EXPECT_OK(tsr_slice(&f->window, f->a, 0, 1, ROWS, 1));
     EXPECT_OK(tsr_slice(&f->shifted, f->a, 0, 0, ROWS - 1, 1));
     EXPECT_OK(tsr_ones(&f->complex64, TSR_C64, TSR_SHAPE(ROWS, COLS)));
@@ -138,7 +138,7 @@ static void make_fixture(fixture *f)
 
 static void drop_fixture(fixture *f)
 {
-    tsr_tensor **all[] = { &f->a, &f->turned, &f->window, &f->shifted, &f->complex64, &f->ones, &f->three,
+    tsr_tensor **all[] = { &f->a, &f->transposed, &f->window, &f->shifted, &f->complex64, &f->ones, &f->three,
                            &f->column, &f->described };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(all[i]);
     for (int i = 1; i < TSR_DTYPE_COUNT; i++) tsr_release(&f->by_dtype[i]);
@@ -160,7 +160,7 @@ SCENARIO(small, tsr_zeros(OUT, TSR_F32, TSR_SHAPE(2)))
 SCENARIO(eye, tsr_eye(OUT, TSR_F32, ROWS, COLS, 0))
 SCENARIO(arange, tsr_arange(OUT, TSR_F32, tsr_scalar_i64(0), tsr_scalar_i64(200), tsr_scalar_i64(1)))
 SCENARIO(linspace, tsr_linspace(OUT, TSR_F32, tsr_scalar_i64(0), tsr_scalar_i64(1), 200, true))
-SCENARIO(empty_like, tsr_empty_like(OUT, f->turned))
+SCENARIO(empty_like, tsr_empty_like(OUT, f->transposed))
 SCENARIO(zeros_like, tsr_zeros_like(OUT, f->a))
 SCENARIO(ones_like, tsr_ones_like(OUT, f->described))
 SCENARIO(full_like, tsr_full_like(OUT, f->a, tsr_scalar_i64(3)))
@@ -168,16 +168,16 @@ SCENARIO(from_data, tsr_from_data(OUT, TSR_F32, TSR_SHAPE(ROWS, COLS), numbers))
 SCENARIO(from_bytes, tsr_from_data(OUT, TSR_F32, TSR_SHAPE(ROWS - 1, COLS), (const char *)numbers + 1))
 SCENARIO(uniform, tsr_uniform(OUT, TSR_F32, TSR_SHAPE(ROWS, COLS), 0, 1, 1))
 SCENARIO(randn, tsr_randn(OUT, TSR_F32, TSR_SHAPE(ROWS, COLS), 1))
-SCENARIO(clone, tsr_clone(OUT, f->turned))
+SCENARIO(clone, tsr_clone(OUT, f->transposed))
 SCENARIO(clone_described, tsr_clone(OUT, f->described))
-SCENARIO(replace, TSR_REPLACE(OUT, tsr_clone, f->turned))
-SCENARIO(rearrange, tsr_rearrange(OUT, f->turned))
-SCENARIO(cast, tsr_cast(OUT, f->turned, TSR_F64))
+SCENARIO(replace, TSR_REPLACE(OUT, tsr_clone, f->transposed))
+SCENARIO(rearrange, tsr_rearrange(OUT, f->transposed))
+SCENARIO(cast, tsr_cast(OUT, f->transposed, TSR_F64))
 SCENARIO(concat, tsr_concat(OUT, 2, (const tsr_tensor *const[]){ f->a, f->three }, 0))
 SCENARIO(stack, tsr_stack(OUT, 2, (const tsr_tensor *const[]){ f->a, f->a }, 0))
 SCENARIO(batch_join, tsr_batch_join(OUT, 2, (const tsr_tensor *const[]){ f->a, f->three }, true))
 SCENARIO(batch_stack, tsr_batch_join(OUT, 2, (const tsr_tensor *const[]){ f->a, f->a }, false))
-SCENARIO(to, tsr_to_memory(OUT, f->turned, TSR_CPU, TSR_MEMORY_ALIGNED))
+SCENARIO(to, tsr_to_memory(OUT, f->transposed, TSR_CPU, TSR_MEMORY_ALIGNED))
 SCENARIO(to_huge, tsr_to_memory(OUT, f->a, TSR_CPU, TSR_MEMORY_HUGE))
 SCENARIO(to_same, tsr_to_memory(OUT, f->a, TSR_CPU, TSR_MEMORY_HOST))
 
@@ -190,9 +190,9 @@ SCENARIO(map_file, tsr_map_file(OUT, file, 0, &f->desc, TSR_MAP_READ))
 
 SCENARIO(view, tsr_view(OUT, f->a, TSR_SHAPE(-1)))
 SCENARIO(reshape_as_view, tsr_reshape(OUT, f->a, TSR_SHAPE(-1)))
-SCENARIO(reshape, tsr_reshape(OUT, f->turned, TSR_SHAPE(-1)))
+SCENARIO(reshape, tsr_reshape(OUT, f->transposed, TSR_SHAPE(-1)))
 SCENARIO(contiguous_as_view, tsr_contiguous(OUT, f->a))
-SCENARIO(contiguous, tsr_contiguous(OUT, f->turned))
+SCENARIO(contiguous, tsr_contiguous(OUT, f->transposed))
 SCENARIO(slice, tsr_slice(OUT, f->a, 0, 2, 9, 3))
 SCENARIO(select, tsr_select(OUT, f->a, 1, -1))
 SCENARIO(at_prefix, tsr_at_prefix(OUT, f->a, TSR_INDEX(3)))
@@ -279,7 +279,7 @@ static tsr_status run_to_arrow(fixture *f)
 static tsr_status run_to_dlpack(fixture *f)
 {
     tsr_dl_managed_versioned *m = NULL;
-    const tsr_status status = tsr_to_dlpack(&m, f->turned, NULL);
+    const tsr_status status = tsr_to_dlpack(&m, f->transposed, NULL);
     if (m) m->deleter(m);
     return status;
 }
@@ -323,7 +323,7 @@ static tsr_status run_allclose(fixture *f)
 static tsr_status run_to_string(fixture *f)
 {
     char text[512];
-    return tsr_to_string(text, sizeof text, NULL, f->turned, &(tsr_print_opts){ .threshold = 10000 });
+    return tsr_to_string(text, sizeof text, NULL, f->transposed, &(tsr_print_opts){ .threshold = 10000 });
 }
 
 /* What a call does with its result, and so what must hold when it fails. */
