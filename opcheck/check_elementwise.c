@@ -87,13 +87,17 @@ static void make_operands(trial *t, const op_facts *f, int n, int ndim, const in
 /* Says what came out instead of what. */
 static void fail_element(trial *t, int n, int result, int64_t k, const ew_want *w)
 {
-    char text[MOST_IN][64] = { "" }, got[64];
+    char text[MOST_IN][64] = { "" }, got[64], want[64];
     const tsr_tensor *z = t->tensor[result];
     for (int i = 0; i < n; i++)
         value_text(text[i], t->tensor[PACKED + i]->dtype, element(t->tensor[PACKED + i], k));
-    fail_trial(t, "element %lld, of %s %s %s, is %s; the reference gives %.17Lg, %.17Lg (rounded once: %s)",
-               (long long)k, text[0], text[1], text[2], value_text(got, z->dtype, element(z, k)), w->re,
-               w->im, w->how == EW_BITS ? value_text(text[0], z->dtype, w->bits) : "no");
+    value_text(got, z->dtype, element(z, k));
+    if (w->how == EW_BITS)
+        fail_trial(t, "element %lld, of %s %s %s, is %s; rounded once it is %s", (long long)k, text[0],
+                   text[1], text[2], got, value_text(want, z->dtype, w->bits));
+    else
+        fail_trial(t, "element %lld, of %s %s %s, is %s; the reference gives %.17Lg, %.17Lg, to %Lg units "
+                   "and %Lg", (long long)k, text[0], text[1], text[2], got, w->re, w->im, w->units, w->slack);
 }
 
 /* The result against the reference. */
