@@ -17,7 +17,7 @@
 #   make soak       fuzzing and generated tests with new data, for HOURS=n; goes on where it stopped
 #   make bench      benchmarks, build/bench.json (BENCH=regex: some of them, QUICK=1: a minute)
 #   make bench-peers  the same workloads through NumPy, PyTorch, OpenBLAS and oneDNN, in turns with ours
-#   make bench-all  both
+#   make bench-all  every op, dtype, layout and size beside peers and plain loops, for SECONDS=300: counts, worst 30
 #   make clean      remove build/
 #
 # JOBS=n builds with n processes. Ninja and ccache are used where they are installed (NINJA= and CCACHE= for
@@ -124,8 +124,12 @@ bench: $(BUILD)/CMakeCache.txt
 bench-peers:
 	@BUILD=$(BUILD) JOBS=$(JOBS) tools/bench-peers $(if $(QUICK),--quick) $(BENCH)
 
-bench-all: bench
-	@$(MAKE) --no-print-directory bench-peers
+bench-all: $(BUILD)/CMakeCache.txt
+	@$(CMAKE_BUILD) --target tessera tsr python
+	@python=$$(tools/peers_venv.sh $(BUILD)) && for threads in $$(printf '%s\n' 1 $(JOBS) | sort -nu); do \
+		BUILD=$(BUILD) $$python bench/all/run.py --seconds $(or $(SECONDS),300) --threads $$threads \
+			--json $(BUILD)/bench-all.json "$(or $(BENCH),.)" || exit; \
+	done
 
 clean:
 	@rm -rf $(BUILD)

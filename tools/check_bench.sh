@@ -48,9 +48,19 @@ diff_explains_bad_input() {
     tools/bench-diff "$here/bad.json" "$here/bad.json" 2>&1 | grep -q 'bad.json:1: not a line of benchmarks'
 }
 
+# Beside NumPy, whose values are compared.
+every_op_has_a_case() { "$python" bench/all/run.py --check; }
+
 check "one workload of each family is measured" one_of_each
 check "--serve answers with seconds, or none" serves
 check "bench-diff finds what is slower and faster beyond the noise" diff_finds_changes
 check "bench-diff names the line that it cannot read" diff_explains_bad_input
-echo "$passed passed, $failed failed, 0 skipped"
+skipped=0
+if python=$(tools/venv.sh) && [ -e "${BUILD:-build}/python/tessera" ]; then
+    check "every op has a case in bench-all" every_op_has_a_case
+else
+    echo "bench-all is not checked: ${python:-no Python package}"
+    skipped=1
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
