@@ -148,6 +148,7 @@ typedef struct tsri_gemm_dtype {
     tsri_gemm_pack_fn  pack;
     tsri_gemm_store_fn store;
     tsri_gemm_rows_fn  rows;
+    tsri_gemm_microkernel_fn sweep;  /* one row, up to TSRI_GEMM_SWEEP columns of this dtype; NULL: none */
 } tsri_gemm_dtype;
 
 /* Classes ----------------------------------------------------------------------- */
@@ -170,7 +171,6 @@ typedef struct tsri_gemm_kernels {
     bool    many_accumulators;          /* the dtypes' `rows` sums one long row in several accumulators */
     void (*begin)(void), (*end)(void);  /* called around a run of micro-kernels on one thread; may be NULL */
     const tsri_gemm_microkernels *microkernels;
-    tsri_gemm_microkernel_fn      sweep;  /* one row, up to TSRI_GEMM_SWEEP columns; NULL: none */
     const tsri_gemm_dtype *dtypes;        /* TSR_DTYPE_COUNT of them */
     const tsri_gemm_dtype *right;         /* the same for b */
 } tsri_gemm_kernels;

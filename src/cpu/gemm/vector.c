@@ -6,6 +6,7 @@
  * The order of loops, from the outermost: by rows, group of rows, block of k, index of k; in a sweep, part of
  * m, block of k, index of k (eight at a time), row. */
 #include "gemm.h"
+#include "core/dtype_int.h"
 #include "core/status_int.h"
 #include "core/threads_int.h"
 
@@ -101,7 +102,7 @@ static void sweep_columns(const tsri_gemm *g, int64_t begin, int64_t n)
         s.b = g->a.data + begin * g->a.row + p * g->a.col;
         s.add = p > 0;
         pack_vector(g, x, p, s.k);
-        g->kernels->sweep(&s);
+        g->kernels->dtypes[g->a_type].sweep(&s);
     }
     g->kernels->dtypes[g->z_type].store(tsri_gemm_at(g->z, begin, 0), tsri_gemm_at(g->c, begin, 0), sums, n,
                                         1, (int)n, 1, &g->scale);
@@ -169,7 +170,7 @@ static void multiply_dot(const tsri_gemm *g)
 
 static bool can_sweep(const tsri_gemm *g)
 {
-    return g->kernels->sweep && g->a.row == g->kernels->element && g->kernels->dtypes[g->a_type].native &&
+    return g->kernels->dtypes[g->a_type].sweep && g->a.row == tsri_dtype_size(g->a_type) &&
            g->m > TSRI_GEMM_ROWS;
 }
 

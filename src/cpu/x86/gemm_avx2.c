@@ -128,12 +128,12 @@ void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k)
     fill_pair_dtypes();
     g[TSRI_GEMM_F32] = (tsri_gemm_kernels){
         .run = panel_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
-        .panel = 2 * VF, .microkernels = microkernels_f32, .sweep = sweep_f32, .streams = true,
+        .panel = 2 * VF, .microkernels = microkernels_f32, .streams = true,
         .many_accumulators = true, .dtypes = float_dtypes, .right = float_dtypes
     };
     g[TSRI_GEMM_F64] = (tsri_gemm_kernels){
         .run = panel_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
-        .panel = 2 * VD, .microkernels = microkernels_f64, .sweep = sweep_f64, .streams = true,
+        .panel = 2 * VD, .microkernels = microkernels_f64, .streams = true,
         .many_accumulators = true, .dtypes = float_dtypes, .right = float_dtypes
     };
     g[TSRI_GEMM_PAIRS] = (tsri_gemm_kernels){ .element = 4,
