@@ -110,17 +110,17 @@ public:
 };
 
 /* The memory of a tensor and of its copies. */
-class TensorBuffer {
+class TensorMemory {
 public:
-    TensorBuffer() = default;
-    TensorBuffer(size_t bytes, MemoryData::MemoryType memoryType, int32_t device)
+    TensorMemory() = default;
+    TensorMemory(size_t bytes, MemoryData::MemoryType memoryType, int32_t device)
         : size(bytes), type(memoryType), deviceId(device) {}
-    ~TensorBuffer() { mxface::give_back(&storage); }
-    TensorBuffer(const TensorBuffer &) = delete;
-    TensorBuffer &operator=(const TensorBuffer &) = delete;
+    ~TensorMemory() { mxface::give_back(&storage); }
+    TensorMemory(const TensorMemory &) = delete;
+    TensorMemory &operator=(const TensorMemory &) = delete;
 
     /* Takes the other's memory and place; the other keeps nothing. The view is to be made anew. */
-    void TakeFrom(TensorBuffer &other);
+    void TakeFrom(TensorMemory &other);
 
     size_t size = 0;
     MemoryData::MemoryType type = MemoryData::MEMORY_HOST_NEW;
@@ -140,7 +140,7 @@ public:
 
 /* The way into the classes of the public headers. */
 struct TensorParts {
-    static TensorBuffer *Buffer(const TensorBase &t) { return t.buffer_.get(); }
+    static TensorMemory *Buffer(const TensorBase &t) { return t.buffer_.get(); }
     static TensorShape *Shape(const TensorBase &t) { return t.shape_.get(); }
     static TensorDType Type(const TensorBase &t) { return static_cast<TensorDType>(t.dataType_); }
     static TensorDptr *Dptr(const Tensor &t) { return t.dPtr_.get(); }

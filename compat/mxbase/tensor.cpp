@@ -124,7 +124,7 @@ tsr_status TensorParts::Place(Placed *out, tsr_storage *storage, const std::vect
 tsr_status TensorParts::Look(tsr_tensor **out, Placed *scratch, const Tensor &t, bool region)
 {
     const TensorBase &base = *Base(t);
-    TensorBuffer &buffer = *Buffer(base);
+    TensorMemory &buffer = *Buffer(base);
     const std::vector<uint32_t> &dims = Shape(base)->dims;
     const Rect &rect = Dptr(t)->refer;
     const bool part = region && is_set(rect) && dims.size() >= 2 && dims.size() <= 4;

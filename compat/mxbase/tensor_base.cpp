@@ -71,7 +71,7 @@ size_t TensorShape::GetSize() const
     return size;
 }
 
-void TensorBuffer::TakeFrom(TensorBuffer &other)
+void TensorMemory::TakeFrom(TensorMemory &other)
 {
     mxface::give_back(&storage);
     storage = other.storage;
@@ -87,7 +87,7 @@ std::string GetTensorDataTypeDesc(TensorDataType type)
     return found ? found->name : "undefined";
 }
 
-TensorBase::TensorBase() : buffer_(std::make_shared<TensorBuffer>()), shape_(std::make_shared<TensorShape>())
+TensorBase::TensorBase() : buffer_(std::make_shared<TensorMemory>()), shape_(std::make_shared<TensorShape>())
 {
 }
 
@@ -96,7 +96,7 @@ TensorBase::TensorBase(const MemoryData &memoryData, const bool &isBorrowed,
     : shape_(std::make_shared<TensorShape>(shape)), dataType_(type)
 {
     if (memoryData.size != bytes_for(*shape_, type)) refuse("The memory's size is not the tensor's.");
-    buffer_ = std::make_shared<TensorBuffer>(memoryData.size, memoryData.type, memoryData.deviceId);
+    buffer_ = std::make_shared<TensorMemory>(memoryData.size, memoryData.type, memoryData.deviceId);
     if (!memoryData.ptrData) return;
     if (mxface::wrap(&buffer_->storage, memoryData, !isBorrowed) != APP_ERR_OK)
         refuse("The memory is not usable.");
@@ -116,7 +116,7 @@ TensorBase::TensorBase(const std::vector<uint32_t> &shape, const TensorDataType 
                        const MemoryData::MemoryType &bufferType, const int32_t &deviceId)
     : shape_(std::make_shared<TensorShape>(shape)), dataType_(type)
 {
-    buffer_ = std::make_shared<TensorBuffer>(bytes_for(*shape_, type), bufferType, deviceId);
+    buffer_ = std::make_shared<TensorMemory>(bytes_for(*shape_, type), bufferType, deviceId);
 }
 
 TensorBase::TensorBase(const std::vector<uint32_t> &shape, const TensorDataType &type,
@@ -137,7 +137,7 @@ APP_ERROR TensorBase::TensorBaseMalloc(TensorBase &tensor)
 {
     APP_ERROR ret = tensor.CheckTensorValid();
     if (ret != APP_ERR_OK) return ret;
-    TensorBuffer &buffer = *tensor.buffer_;
+    TensorMemory &buffer = *tensor.buffer_;
     if (buffer.size == 0)
         return fail(APP_ERR_COMM_INVALID_PARAM, "TensorBaseMalloc: the tensor has no bytes.");
     if (mxface::is_on_device(buffer.type)) {
@@ -158,8 +158,8 @@ APP_ERROR TensorBase::TensorBaseCopy(TensorBase &dst, const TensorBase &src)
     APP_ERROR ret = dst.CheckTensorValid();
     if (ret == APP_ERR_OK) ret = src.CheckTensorValid();
     if (ret != APP_ERR_OK) return ret;
-    TensorBuffer &to = *dst.buffer_;
-    const TensorBuffer &from = *src.buffer_;
+    TensorMemory &to = *dst.buffer_;
+    const TensorMemory &from = *src.buffer_;
     if (to.size != from.size || !to.storage || !from.storage)
         return fail(APP_ERR_COMM_INVALID_PARAM, "TensorBaseCopy: there is no memory, or not of one size.");
     return mxface::copy(to.storage, from.storage, from.size);
@@ -225,8 +225,8 @@ APP_ERROR TensorBase::FindElement(void *&ptr, const uint32_t *indices, size_t co
 
 APP_ERROR TensorBase::MoveTo(MemoryData::MemoryType type, int32_t deviceId)
 {
-    TensorBuffer &buffer = *buffer_;
-    TensorBuffer moved(buffer.size, type, deviceId);
+    TensorMemory &buffer = *buffer_;
+    TensorMemory moved(buffer.size, type, deviceId);
     const bool on_device = mxface::is_on_device(type);
     if (on_device && DeviceManager::GetInstance()->CheckDeviceId(deviceId) != APP_ERR_OK)
         return APP_ERR_COMM_INVALID_PARAM;
@@ -280,7 +280,7 @@ APP_ERROR TensorBase::Join(const std::vector<TensorBase> &inputs, const std::vec
     APP_ERROR ret = TensorBaseMalloc(result);
     size_t offset = 0;
     for (size_t i = 0; ret == APP_ERR_OK && i < inputs.size(); i++) {
-        const TensorBuffer &from = *inputs[i].buffer_;
+        const TensorMemory &from = *inputs[i].buffer_;
         if (!from.storage || from.size != inputs[i].GetByteSize())
             return fail(APP_ERR_COMM_INVALID_PARAM, "Batch: a tensor has no memory, or not of its size.");
         if (from.size > 0) ret = mxface::copy(result.buffer_->storage, from.storage, from.size, offset);

@@ -55,7 +55,7 @@ namespace MxBase {
 /* "float32"; "undefined" for what is no type. */
 SDK_AVAILABLE_FOR_OUT std::string GetTensorDataTypeDesc(TensorDataType type);
 
-class TensorBuffer;
+class TensorMemory;
 class TensorShape;
 struct TensorParts; /* the library's own way in */
 
@@ -202,7 +202,7 @@ private:
     APP_ERROR MoveTo(MemoryData::MemoryType type, int32_t deviceId);
     void Refresh();
 
-    std::shared_ptr<TensorBuffer> buffer_;
+    std::shared_ptr<TensorMemory> buffer_;
     std::shared_ptr<TensorShape> shape_;
     TensorDataType dataType_ = TENSOR_DTYPE_UINT8;
 };
