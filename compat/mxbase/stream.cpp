@@ -1,19 +1,39 @@
 /* stream.cpp - queues of work. */
 #include "MxBase/Asynchron/AscendStream.h"
 
+#include <atomic>
 #include <stdexcept>
 
 #include "MxBase/DeviceManager/DeviceManager.h"
 #include "face.hpp"
+
+namespace {
+
+std::atomic<int> open_streams(0); /* beside the devices' own */
+
+} // namespace
 
 namespace MxBase {
 
 /* NULL is the device's own stream. */
 struct AscendStream::Queue {
     explicit Queue(tsr_device d) : device(d) {}
-    ~Queue() { tsr_stream_destroy(&stream); }
+    ~Queue() { Close(); }
     Queue(const Queue &) = delete;
     Queue &operator=(const Queue &) = delete;
+
+    tsr_status Open()
+    {
+        const tsr_status s = tsr_stream_create(&stream, device);
+        if (s == TSR_OK) open_streams++;
+        return s;
+    }
+
+    void Close()
+    {
+        if (stream) open_streams--;
+        tsr_stream_destroy(&stream);
+    }
 
     tsr_device device;
     tsr_stream *stream = nullptr;
@@ -30,7 +50,7 @@ AscendStream::AscendStream(int32_t deviceId, FlagType flag) : deviceId_(deviceId
         !mxface::find_device(&device, deviceId) || flag < DEFAULT || flag > LAUNCH_SYNC)
         throw std::runtime_error(GetErrorInfo(APP_ERR_COMM_INIT_FAIL));
     queue_ = std::make_shared<Queue>(device);
-    if (tsr_stream_create(&queue_->stream, device) != TSR_OK) {
+    if (queue_->Open() != TSR_OK) {
         mxface::fail(APP_ERR_COMM_INIT_FAIL, tsr_last_error());
         throw std::runtime_error(GetErrorInfo(APP_ERR_COMM_INIT_FAIL));
     }
@@ -73,7 +93,7 @@ AscendStream &AscendStream::DefaultStream()
     /* The device's own stream, which calls that name none use too. */
     const auto make = [](int32_t id) {
         AscendStream s(id);
-        tsr_stream_destroy(&s.queue_->stream);
+        s.queue_->Close();
         s.isDefault_ = true;
         return s;
     };
@@ -138,7 +158,8 @@ tsr_status finish(const tsr_tensor *t)
     tsr_event *done = nullptr;
     if (t->device == TSR_CPU) return TSR_OK;
     if (current) return t->memory == TSR_MEMORY_MEDIA ? tsr_stream_sync(current) : TSR_OK;
-    if (tsr_event_create(&done, t->device) != TSR_OK) return tsr_device_sync(t->device);
+    /* An event is worth its cost only where a device has other streams, whose work need not be waited for. */
+    if (open_streams == 0 || tsr_event_create(&done, t->device) != TSR_OK) return tsr_device_sync(t->device);
     tsr_status s = tsr_event_record(done, nullptr);
     if (s == TSR_OK) s = tsr_event_sync(done);
     tsr_event_destroy(&done);
