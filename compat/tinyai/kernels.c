@@ -16,7 +16,7 @@ static tiny_error_t error_of(tsr_status s)
 /* A vector is a matrix of one row. */
 static tsr_status look_vec(tsr_tensor *t, const float *data, int len, int step)
 {
-    return tinyai_place(t, data, 1, len, 0, step);
+    return tinyai_place(t, data, 1, len, (int64_t)len * step, step);
 }
 
 /* One side of an op on matrices. */
