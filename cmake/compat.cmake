@@ -88,6 +88,12 @@ foreach(file IN LISTS face_files)
 endforeach()
 add_face_tests(test_faces_* ${faces})
 
+if(TSR_BUILD_EXAMPLES)
+    add_executable(bench-faces EXCLUDE_FROM_ALL bench/faces.cpp)
+    target_link_libraries(bench-faces PRIVATE tsr_face ${faces} tessera m)
+    set_target_properties(bench-faces PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endif()
+
 # Where there is no device, sim stands in for one.
 if(TSR_INSTALL AND TARGET backend-sim)
     install_with_face(mxbase ${PROJECT_BINARY_DIR}/lib/tessera/libtessera-sim.so .)
