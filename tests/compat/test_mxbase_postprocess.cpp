@@ -11,6 +11,8 @@
 #include "MxBase/DvppWrapper/DvppWrapper.h"
 #include "MxBase/GlobalManager/GlobalManager.h"
 #include "MxBase/Maths/FastMath.h"
+#include "MxBase/Maths/MathFunction.h"
+#include "MxBase/Maths/NpySort.h"
 #include "MxBase/ModelPostProcessors/ModelPostProcessorBase/ObjectPostProcessorBase.h"
 #include "MxBase/PostProcessBases/KeypointPostProcessBase.h"
 #include "MxBase/PostProcessBases/ObjectPostProcessBase.h"
@@ -303,6 +305,23 @@ TEST(test_fast_functions_are_close_to_the_true_ones)
     EXPECT(near(digits[0] + digits[1] + digits[2], 1) && near(digits[2] / digits[1], std::exp(1.0f)));
     EXPECT(IsDenominatorZero(0) && IsDenominatorZero(1e-7f) && !IsDenominatorZero(1e-7) &&
            !IsDenominatorZero(2u));
+}
+
+TEST(test_numbers_are_ordered_and_lines_fitted)
+{
+    NpySort sort({ 3, NAN, 1, 3, 2 }, { 0, 1, 2, 3, 4 }), bad({ 1, 2 }, { 0, 2 });
+    sort.NpyArgQuickSort(false);
+    EXPECT(sort.GetSortIdx() == (std::vector<int>{ 2, 4, 0, 3, 1 }));
+    sort.NpyArgQuickSort(true);
+    EXPECT(sort.GetSortIdx().front() == 1 && sort.GetSortIdx().back() == 2);
+    bad.NpyArgQuickSort(false);
+    EXPECT(bad.GetSortIdx() == (std::vector<int>{ 0, 2 }));
+    LineRegressionFit line;
+    line.SetAlphaAndBeta({ 0, 1, 2, 3 }, { 1, 3, 5, 7 });
+    EXPECT(near(static_cast<float>(line.LRFunction(10)), 21));
+    line.SetAlphaAndBeta({ 1, 1 }, { 0, 5 });
+    line.SetAlphaAndBeta({}, {});
+    EXPECT(near(static_cast<float>(line.alpha_), 2) && near(static_cast<float>(line.beta_), 1));
 }
 
 TEST(test_buffers_are_copied_between_all_places)
