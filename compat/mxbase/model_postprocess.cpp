@@ -1,8 +1,9 @@
 /* model_postprocess.cpp - the earlier bases of postprocesses. */
-#include <cstdlib>
+#include <cmath>
 
 #include "MxBase/ModelPostProcessors/ModelPostProcessorBase/ObjectPostProcessorBase.h"
 #include "MxBase/Utils/StringUtils.h"
+#include "boxes.hpp"
 #include "face.hpp"
 #include "json.hpp"
 
@@ -60,14 +61,6 @@ ObjDetectInfo to_corners(const DetectBox &box)
     out.x1 = std::min(box.x + box.width / 2, 1.0f);
     out.y1 = std::min(box.y + box.height / 2, 1.0f);
     return out;
-}
-
-void scale(ObjDetectInfo &box, float x, float y)
-{
-    box.x0 *= x;
-    box.x1 *= x;
-    box.y0 *= y;
-    box.y1 *= y;
 }
 
 } // namespace
@@ -150,7 +143,7 @@ void ObjectPostProcessorBase::CoordinatesReduction(ImageInfo &imgInfo, std::vect
     const float ratio = postProcessorImageInfo_.keepAspectRatioScaling;
     const float width = static_cast<float>(imgInfo.imgWidth), height = static_cast<float>(imgInfo.imgHeight);
     if (type == Info::RESIZER_STRETCHING || type == Info::RESIZER_MS_YOLOV4) {
-        for (ObjDetectInfo &box : objInfos) scale(box, width, height);
+        mxface::scale(objInfos, width, height);
         return;
     }
     if (type != Info::RESIZER_TF_KEEP_ASPECT_RATIO && type != Info::RESIZER_MS_KEEP_ASPECT_RATIO) return;
@@ -158,13 +151,8 @@ void ObjectPostProcessorBase::CoordinatesReduction(ImageInfo &imgInfo, std::vect
         fail(APP_ERR_COMM_INVALID_PARAM, "CoordinatesReduction: keepAspectRatioScaling is 0.");
         return;
     }
-    for (ObjDetectInfo &box : objInfos) scale(box, imgInfo.modelWidth / ratio, imgInfo.modelHeight / ratio);
-    const auto is_outside = [=](const ObjDetectInfo &box) { return box.x0 > width || box.y0 > height; };
-    objInfos.erase(std::remove_if(objInfos.begin(), objInfos.end(), is_outside), objInfos.end());
-    for (ObjDetectInfo &box : objInfos) {
-        box.x1 = std::min(box.x1, width);
-        box.y1 = std::min(box.y1, height);
-    }
+    mxface::scale(objInfos, imgInfo.modelWidth / ratio, imgInfo.modelHeight / ratio);
+    mxface::hold(objInfos, width, height);
 }
 
 APP_ERROR ObjectPostProcessorBase::Process(std::vector<std::shared_ptr<void>> &featLayerData,
@@ -183,15 +171,8 @@ APP_ERROR ObjectPostProcessorBase::Process(std::vector<std::shared_ptr<void>> &f
     }
     ObjectDetectionOutput(featLayerData, objInfos, image);
     CoordinatesReduction(image, objInfos);
-    if (!useMpPictureCrop) return APP_ERR_OK;
-    const float x = static_cast<float>(static_cast<int>(info.x0));
-    const float y = static_cast<float>(static_cast<int>(info.y0));
-    for (ObjDetectInfo &box : objInfos) {
-        box.x0 += x;
-        box.x1 += x;
-        box.y0 += y;
-        box.y1 += y;
-    }
+    if (useMpPictureCrop) /* by whole pixels */
+        mxface::shift(objInfos, std::trunc(info.x0), std::trunc(info.y0));
     return APP_ERR_OK;
 }
 

@@ -1,6 +1,4 @@
 /* postprocess.cpp - the bases of postprocesses. */
-#include <algorithm>
-
 #include "MxBase/PostProcessBases/ClassPostProcessBase.h"
 #include "MxBase/PostProcessBases/KeypointPostProcessBase.h"
 #include "MxBase/PostProcessBases/ObjectPostProcessBase.h"
@@ -8,6 +6,7 @@
 #include "MxBase/PostProcessBases/TextGenerationPostProcessBase.h"
 #include "MxBase/PostProcessBases/TextObjectPostProcessBase.h"
 #include "MxBase/Utils/StringUtils.h"
+#include "boxes.hpp"
 #include "face.hpp"
 
 namespace MxBase {
@@ -50,31 +49,10 @@ bool is_zero(float denominator, const char *words)
     return true;
 }
 
-void scale(ObjectInfo &box, float x, float y)
-{
-    box.x0 *= x;
-    box.x1 *= x;
-    box.y0 *= y;
-    box.y1 *= y;
-}
-
-void shift(ObjectInfo &box, float x, float y)
-{
-    box.x0 += x;
-    box.x1 += x;
-    box.y0 += y;
-    box.y1 += y;
-}
-
-template <typename Is> void erase_if(std::vector<ObjectInfo> &boxes, Is is)
-{
-    boxes.erase(std::remove_if(boxes.begin(), boxes.end(), is), boxes.end());
-}
-
 /* Boxes in pixels of the model's input to those of the original image. */
 void undo(std::vector<ObjectInfo> &boxes, const ImagePreProcessInfo &info)
 {
-    erase_if(boxes, [&](const ObjectInfo &box) {
+    mxface::erase_if(boxes, [&](const ObjectInfo &box) {
         return box.x0 > info.x1Valid || box.y0 > info.y1Valid || box.x1 < info.x0Valid ||
                box.y1 < info.y0Valid;
     });
@@ -138,13 +116,7 @@ bool PostProcessBase::JudgeResizeType(const ResizedImageInfo &resizedImageInfo)
 
 /* Classification ----------------------------------------------------------------------------- */
 
-ClassPostProcessBase &ClassPostProcessBase::operator=(const ClassPostProcessBase &other)
-{
-    PostProcessBase::operator=(other);
-    classNum_ = other.classNum_;
-    topK_ = other.topK_;
-    return *this;
-}
+ClassPostProcessBase &ClassPostProcessBase::operator=(const ClassPostProcessBase &other) = default;
 
 APP_ERROR ClassPostProcessBase::Init(const Config &postConfig)
 {
@@ -164,15 +136,7 @@ APP_ERROR ClassPostProcessBase::Process(const std::vector<TensorBase> &,
 
 /* Detection ---------------------------------------------------------------------------------- */
 
-ObjectPostProcessBase &ObjectPostProcessBase::operator=(const ObjectPostProcessBase &other)
-{
-    PostProcessBase::operator=(other);
-    cropRoiBoxes_ = other.cropRoiBoxes_;
-    separateScoreThresh_ = other.separateScoreThresh_;
-    scoreThresh_ = other.scoreThresh_;
-    classNum_ = other.classNum_;
-    return *this;
-}
+ObjectPostProcessBase &ObjectPostProcessBase::operator=(const ObjectPostProcessBase &other) = default;
 
 APP_ERROR ObjectPostProcessBase::Init(const Config &postConfig)
 {
@@ -205,7 +169,7 @@ void ObjectPostProcessBase::ResizeReduction(const ResizedImageInfo &resizedImage
     const ResizedImageInfo &info = resizedImageInfo;
     const float width = static_cast<float>(imgWidth), height = static_cast<float>(imgHeight);
     if (info.resizeType == RESIZER_STRETCHING || info.resizeType == RESIZER_MS_YOLOV4) {
-        for (ObjectInfo &box : objInfos) scale(box, width, height);
+        mxface::scale(objInfos, width, height);
         return;
     }
     const float ratio = info.keepAspectRatioScaling;
@@ -214,12 +178,8 @@ void ObjectPostProcessBase::ResizeReduction(const ResizedImageInfo &resizedImage
         return;
     }
     if (is_zero(ratio, "ResizeReduction: keepAspectRatioScaling is 0.")) return;
-    for (ObjectInfo &box : objInfos) scale(box, info.widthResize / ratio, info.heightResize / ratio);
-    erase_if(objInfos, [=](const ObjectInfo &box) { return box.x0 > width || box.y0 > height; });
-    for (ObjectInfo &box : objInfos) {
-        box.x1 = std::min(box.x1, width);
-        box.y1 = std::min(box.y1, height);
-    }
+    mxface::scale(objInfos, info.widthResize / ratio, info.heightResize / ratio);
+    mxface::hold(objInfos, width, height);
 }
 
 void ObjectPostProcessBase::CoordinatesReduction(const uint32_t index,
@@ -239,8 +199,7 @@ void ObjectPostProcessBase::CoordinatesReduction(const uint32_t index,
         }
     }
     ResizeReduction(info, width, height, objInfos);
-    if (!crop) return;
-    for (ObjectInfo &box : objInfos) shift(box, crop->x0, crop->y0);
+    if (crop) mxface::shift(objInfos, crop->x0, crop->y0);
 }
 
 void ObjectPostProcessBase::CoordinatesReduction(std::vector<std::vector<ObjectInfo>> &objInfos,
@@ -252,10 +211,9 @@ void ObjectPostProcessBase::CoordinatesReduction(std::vector<std::vector<ObjectI
         const ImagePreProcessInfo &info = imagePreProcessInfos[i];
         const char *words = "CoordinatesReduction: a ratio of imagePreProcessInfos is 0.";
         if (is_zero(info.xRatio, words) || is_zero(info.yRatio, words)) continue;
-        if (normalizedFlag) {
-            for (ObjectInfo &box : objInfos[i])
-                scale(box, static_cast<float>(info.imageWidth), static_cast<float>(info.imageHeight));
-        }
+        if (normalizedFlag)
+            mxface::scale(objInfos[i], static_cast<float>(info.imageWidth),
+                          static_cast<float>(info.imageHeight));
         undo(objInfos[i], info);
     }
 }
@@ -280,15 +238,7 @@ APP_ERROR ObjectPostProcessBase::Process(const std::vector<TensorBase> &,
 
 /* Key points --------------------------------------------------------------------------------- */
 
-KeypointPostProcessBase &KeypointPostProcessBase::operator=(const KeypointPostProcessBase &other)
-{
-    PostProcessBase::operator=(other);
-    cropRoiBoxes_ = other.cropRoiBoxes_;
-    separateScoreThresh_ = other.separateScoreThresh_;
-    scoreThresh_ = other.scoreThresh_;
-    classNum_ = other.classNum_;
-    return *this;
-}
+KeypointPostProcessBase &KeypointPostProcessBase::operator=(const KeypointPostProcessBase &other) = default;
 
 APP_ERROR KeypointPostProcessBase::Init(const Config &postConfig) { return LoadConfigData(postConfig); }
 APP_ERROR KeypointPostProcessBase::DeInit() { return APP_ERR_OK; }
@@ -317,15 +267,8 @@ APP_ERROR KeypointPostProcessBase::Process(const std::vector<TensorBase> &,
 
 /* Segmentation ------------------------------------------------------------------------------- */
 
-SemanticSegPostProcessBase &SemanticSegPostProcessBase::operator=(const SemanticSegPostProcessBase &other)
-{
-    PostProcessBase::operator=(other);
-    cropRoiBoxes_ = other.cropRoiBoxes_;
-    classNum_ = other.classNum_;
-    modelType_ = other.modelType_;
-    labelMap_ = other.labelMap_;
-    return *this;
-}
+SemanticSegPostProcessBase &
+SemanticSegPostProcessBase::operator=(const SemanticSegPostProcessBase &other) = default;
 
 APP_ERROR SemanticSegPostProcessBase::Init(const Config &postConfig)
 {
@@ -384,12 +327,7 @@ APP_ERROR SemanticSegPostProcessBase::Process(const std::vector<TensorBase> &, s
 /* Texts -------------------------------------------------------------------------------------- */
 
 TextGenerationPostProcessBase &
-TextGenerationPostProcessBase::operator=(const TextGenerationPostProcessBase &other)
-{
-    PostProcessBase::operator=(other);
-    classNum_ = other.classNum_;
-    return *this;
-}
+TextGenerationPostProcessBase::operator=(const TextGenerationPostProcessBase &other) = default;
 
 APP_ERROR TextGenerationPostProcessBase::Init(const Config &postConfig)
 {
@@ -406,12 +344,8 @@ APP_ERROR TextGenerationPostProcessBase::Process(const std::vector<TensorBase> &
     return refuse_process();
 }
 
-TextObjectPostProcessBase &TextObjectPostProcessBase::operator=(const TextObjectPostProcessBase &other)
-{
-    PostProcessBase::operator=(other);
-    cropRoiBoxes_ = other.cropRoiBoxes_;
-    return *this;
-}
+TextObjectPostProcessBase &
+TextObjectPostProcessBase::operator=(const TextObjectPostProcessBase &other) = default;
 
 APP_ERROR TextObjectPostProcessBase::Init(const Config &postConfig)
 {
