@@ -82,17 +82,30 @@ inline LlaisysTensor &given(llaisysTensor_t tensor)
 }
 
 /* False if there is no such device. */
-inline bool find_device(tsr_device *out, llaisysDeviceType_t type, int id)
+inline bool find_named(tsr_device *out, const char *backend, int id)
 {
     char name[32];
+    std::snprintf(name, sizeof name, "%s:%d", backend, id);
+    return tsr_device_parse(out, name) == TSR_OK;
+}
+
+/* Do simulated devices stand in for NVIDIA's? Only where there are none of those. */
+inline bool may_simulate()
+{
+    const char *s = std::getenv("LLAISYS_SIMULATE");
+    tsr_device device;
+    return s && std::strcmp(s, "1") == 0 && !find_named(&device, "cuda", 0);
+}
+
+inline bool find_device(tsr_device *out, llaisysDeviceType_t type, int id)
+{
     if (id < 0) return false;
     if (type == LLAISYS_DEVICE_CPU) {
         *out = TSR_CPU;
         return id == 0;
     }
     if (type != LLAISYS_DEVICE_NVIDIA) return false;
-    std::snprintf(name, sizeof name, "cuda:%d", id);
-    return tsr_device_parse(out, name) == TSR_OK;
+    return find_named(out, "cuda", id) || (may_simulate() && find_named(out, "sim", id));
 }
 
 inline tsr_device device_of(llaisysDeviceType_t type, int id)

@@ -1,5 +1,5 @@
-/* test_llaisys_device.cpp - device 1 of LLAISYS, where there is one: every operator gives there what it
- * gives on the CPU. */
+/* test_llaisys_device.cpp - device 1 of LLAISYS, or a simulated one: every operator gives there what it gives
+ * on the CPU. */
 #include <cmath>
 #include <vector>
 
@@ -9,7 +9,11 @@
 
 typedef std::vector<size_t> Shape;
 
-static const LlaisysRuntimeAPI *device() { return llaisysGetRuntimeAPI(LLAISYS_DEVICE_NVIDIA); }
+static const LlaisysRuntimeAPI *device()
+{
+    setenv("LLAISYS_SIMULATE", "1", 1);
+    return llaisysGetRuntimeAPI(LLAISYS_DEVICE_NVIDIA);
+}
 
 /* A tensor twice, with the same elements: on the CPU and on the device. */
 struct Twin
@@ -143,4 +147,12 @@ TEST(test_memory_and_streams_of_the_device)
     api->free_device(nullptr);
     api->free_host(in);
     api->destroy_stream(stream);
+}
+
+TEST(test_simulated_devices_stand_in_only_where_asked)
+{
+    const int count = device()->get_device_count();
+    setenv("LLAISYS_SIMULATE", "0", 1);
+    const int real = llaisysGetRuntimeAPI(LLAISYS_DEVICE_NVIDIA)->get_device_count();
+    EXPECT(real == 0 || real == count);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "llaisys/models/qwen2.h"
+#include "llaisys/runtime.h"
 #include "test.h"
 
 using Floats = std::vector<float>;
@@ -144,9 +145,10 @@ struct Reference {
 };
 
 /* A model with the weights of a reference, loaded into the tensors that it made. */
-static LlaisysQwen2Model *make_model(const Reference &r, bool tied)
+static LlaisysQwen2Model *make_model(const Reference &r, bool tied,
+                                     llaisysDeviceType_t device = LLAISYS_DEVICE_CPU)
 {
-    LlaisysQwen2Model *model = llaisysQwen2ModelCreate(&r.n, LLAISYS_DEVICE_CPU, nullptr, 1);
+    LlaisysQwen2Model *model = llaisysQwen2ModelCreate(&r.n, device, nullptr, 1);
     LlaisysQwen2Weights *w = llaisysQwen2ModelWeights(model);
     const auto load = [](llaisysTensor_t t, const Floats &v) { tensorLoad(t, (void *)(uintptr_t)v.data()); };
     load(w->in_embed, r.in_embed);
@@ -189,14 +191,15 @@ static LlaisysQwen2Meta shape_of(size_t heads, size_t kv_heads)
     return m;
 }
 
-TEST(test_the_model_generates_what_plain_loops_generate)
+/* How many tokens could be compared. */
+static int compare_tokens(llaisysDeviceType_t device, uint64_t seeds)
 {
     int compared = 0;
     for (const size_t kv_heads : { 1, 2, 4 })
         for (const bool tied : { false, true })
-            for (uint64_t seed = 1; seed <= 4; seed++) {
+            for (uint64_t seed = 1; seed <= seeds; seed++) {
                 const Reference r(shape_of(4, kv_heads), 1000 * seed + kv_heads, tied);
-                LlaisysQwen2Model *model = make_model(r, tied);
+                LlaisysQwen2Model *model = make_model(r, tied, device);
                 Tokens tokens = { 3, (int64_t)seed, 17, 49, 0 };
                 double margin;
                 int64_t got = llaisysQwen2ModelInfer(model, tokens.data(), tokens.size());
@@ -211,7 +214,19 @@ TEST(test_the_model_generates_what_plain_loops_generate)
                 }
                 llaisysQwen2ModelDestroy(model);
             }
-    EXPECT(compared > 200);
+    return compared;
+}
+
+TEST(test_the_model_generates_what_plain_loops_generate)
+{
+    EXPECT(compare_tokens(LLAISYS_DEVICE_CPU, 4) > 200);
+}
+
+TEST(test_the_model_generates_the_same_on_a_device)
+{
+    setenv("LLAISYS_SIMULATE", "1", 1);
+    if (llaisysGetRuntimeAPI(LLAISYS_DEVICE_NVIDIA)->get_device_count() == 0) SKIP("no such device");
+    EXPECT(compare_tokens(LLAISYS_DEVICE_NVIDIA, 1) > 50);
 }
 
 TEST(test_whole_sequences_go_on_and_others_begin_anew)
