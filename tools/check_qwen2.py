@@ -33,7 +33,8 @@ class Meta(c.Structure):
 
 
 # Members of the weights, and what they are called in a checkpoint.
-WHOLE = {"in_embed": "model.embed_tokens.weight", "out_embed": "lm_head.weight", "out_norm_w": "model.norm.weight"}
+WHOLE = {"in_embed": "model.embed_tokens.weight", "out_embed": "lm_head.weight",
+         "out_norm_w": "model.norm.weight"}
 LAYER = {"attn_norm_w": "input_layernorm.weight",
          "attn_q_w": "self_attn.q_proj.weight", "attn_q_b": "self_attn.q_proj.bias",
          "attn_k_w": "self_attn.k_proj.weight", "attn_k_b": "self_attn.k_proj.bias",
@@ -126,9 +127,10 @@ def make_checkpoint(folder, seed, heads, kv_heads, tied):
 
 
 def expected(model, tokens):
+    given = torch.tensor([tokens])
     with torch.no_grad():
-        out = model.generate(torch.tensor([tokens]), attention_mask=torch.ones(1, len(tokens), dtype=torch.long),
-                             max_new_tokens=NEW_TOKENS, do_sample=False)
+        out = model.generate(given, attention_mask=torch.ones_like(given), max_new_tokens=NEW_TOKENS,
+                             do_sample=False)
     return out[0].tolist()
 
 

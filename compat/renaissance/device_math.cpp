@@ -96,7 +96,10 @@ void refuse_negative(const Op &op, const Tensor &x)
 {
     if (DeviceAccess::cuda(op.backend) >= 0) return;
     const float *data = x.data_ptr<float>();
-    for (int64_t i = 0; i < x.numel(); ++i)
+    const int64_t count = x.numel();
+    int negative = 0;
+    for (int64_t i = 0; i < count; ++i) negative |= data[i] < 0.0f; /* without a way out: in vectors */
+    for (int64_t i = 0; negative && i < count; ++i)
         if (data[i] < 0.0f) op.refuse("Negative input encountered: " + std::to_string(data[i]));
 }
 

@@ -16,6 +16,12 @@
 
 namespace tr {
 
+/* Decoupled weight decay is AdamW's. */
+struct AdamSettings {
+    float lr = 1e-3f, beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f, weight_decay = 0.0f;
+    bool decoupled = false;
+};
+
 class TR_EXPORT DeviceBackend : public Backend {
 public:
     ~DeviceBackend() override;
@@ -147,6 +153,13 @@ public:
                       float label_smoothing = 0.0f) override;
     void dropout_into(const Tensor &input, Tensor &mask, Tensor &result, float p) override;
     void ddropout_into(const Tensor &input, const Tensor &mask, Tensor &result, float p) override;
+
+    /* Steps of optimizers, which Tech Renaissance has not: what its SGD, Adam and AdamW do by chains of the
+     * ops above, in one pass. Contiguous tensors of one shape. Steps of Adam are counted from 1. */
+    void sgd_step(Tensor &param, const Tensor &grad, Tensor &velocity, float lr, float momentum,
+                  float weight_decay = 0.0f);
+    void adam_step(Tensor &param, const Tensor &grad, Tensor &m, Tensor &v, int step,
+                   const AdamSettings &settings);
 
 protected:
     DeviceBackend(const char *name, int cuda, int32_t device);
