@@ -354,6 +354,8 @@ TEST(test_matrices_without_elements)
            none.determinant_lu() == 1.0f && none.determinant_gaussian() == 1.0f);
     EXPECT(none.is_symmetric() && !none.is_positive_definite());
     EXPECT(none.qr_decompose().status != TINY_OK && none.svd_decompose().status != TINY_OK);
+    EXPECT(is_none(none.qr_decompose().Q) && is_none(none.svd_decompose().S));
+    EXPECT(is_none(none.lu_decompose().L) && is_none(none.cholesky_decompose().L));
     EXPECT(none.eigendecompose().status == TINY_ERR_MATH_NULL_POINTER);
     EXPECT(is_none(none.gaussian_eliminate()) && is_none(none.row_reduce_from_gaussian()) &&
            is_none(none.inverse_gje()) && is_none(Mat::pseudo_inverse(none.svd_decompose())));

@@ -232,7 +232,7 @@ private:
 /* A = L U, or P A = L U */
 struct TINY_EXPORT Mat::LUDecomposition
 {
-    Mat L, U, P;
+    Mat L{0, 0}, U{0, 0}, P{0, 0};
     bool pivoted = false;
     tiny_error_t status = TINY_OK;
 };
@@ -240,21 +240,21 @@ struct TINY_EXPORT Mat::LUDecomposition
 /* A = L L^T */
 struct TINY_EXPORT Mat::CholeskyDecomposition
 {
-    Mat L;
+    Mat L{0, 0};
     tiny_error_t status = TINY_OK;
 };
 
 /* A = Q R */
 struct TINY_EXPORT Mat::QRDecomposition
 {
-    Mat Q, R;
+    Mat Q{0, 0}, R{0, 0};
     tiny_error_t status = TINY_OK;
 };
 
 /* A = U diag(S) V^T: S is a column of values, largest first; the columns of V are the vectors */
 struct TINY_EXPORT Mat::SVDDecomposition
 {
-    Mat U, S, V;
+    Mat U{0, 0}, S{0, 0}, V{0, 0};
     int rank = 0;
     int iterations = 0;
     tiny_error_t status = TINY_OK;
