@@ -1,6 +1,6 @@
 /* test_renaissance_train.cpp - training through the face: steps of optimizers against the chains of ops that
  * Tech Renaissance makes of them, and a perceptron against plain loops in doubles. */
-#include "../bench/faces/mlp.hpp"
+#include "../../bench/faces/mlp.hpp"
 #include "renaissance_test.hpp"
 
 using namespace tr;
