@@ -17,23 +17,18 @@ template <class S> struct Lanes {
 template <> struct Lanes<SC64> { enum { n = 1 }; };
 template <> struct Lanes<SC128> { enum { n = 1 }; };
 
-template <class S, int V>
-TSRC_FN void load_lanes(typename S::T (&x)[V], const char *at, int64_t step, uint32_t count, bool whole,
-                        int flag)
+/* V neighbours, or one element for all of them. */
+template <class S, int V> TSRC_FN void load_lanes(typename S::T (&x)[V], const char *at, int64_t step, int flag)
 {
     using Bits = typename S::Bits;
-    if (V > 1 && whole && step != 0) {
+    if (step != 0) {
         const Vec<Bits, V> v = *reinterpret_cast<const Vec<Bits, V> *>(at);
 #pragma unroll
         for (int k = 0; k < V; k++) x[k] = S::load(v.e[k], flag);
-    } else if (V > 1 && step == 0) {
+    } else {
         const typename S::T v = S::load(*reinterpret_cast<const Bits *>(at), flag);
 #pragma unroll
         for (int k = 0; k < V; k++) x[k] = v;
-    } else {
-#pragma unroll
-        for (int k = 0; k < V; k++)
-            if (uint32_t(k) < count) x[k] = S::load(*reinterpret_cast<const Bits *>(at + k * step), flag);
     }
 }
 
@@ -45,32 +40,47 @@ TSRC_FN auto apply(const EachArgs &p, const typename S::T (&x)[F::N][V], int k)
     else return F::template run<S>(p, x[0][k], x[1][k], x[2][k]);
 }
 
+/* V neighbours of every operand. */
+template <class S, class Z, class F, int V>
+TSRC_FN void do_lanes(const EachArgs &p, const int64_t (&at)[F::N + 1])
+{
+    typename S::T x[F::N][V];
+#pragma unroll
+    for (int o = 0; o < F::N; o++)
+        load_lanes<S, V>(x[o], p.nest.data[o + 1] + at[o + 1], p.nest.step[0][o + 1], p.flag);
+    decltype(apply<S, F, V>(p, x, 0)) z[V];
+#pragma unroll
+    for (int k = 0; k < V; k++) z[k] = apply<S, F, V>(p, x, k);
+    *reinterpret_cast<Vec<typename Z::Bits, V> *>(p.nest.data[0] + at[0]) = Packing<Z>::pack(z, p.flag);
+}
+
+/* One element after another. */
+template <class S, class Z, class F>
+TSRC_FN void do_singly(const EachArgs &p, const int64_t (&at)[F::N + 1], uint32_t count)
+{
+#pragma unroll 1
+    for (uint32_t k = 0; k < count; k++) {
+        typename S::T x[F::N][1];
+#pragma unroll
+        for (int o = 0; o < F::N; o++)
+            x[o][0] = S::load(*reinterpret_cast<const typename S::Bits *>(
+                                  p.nest.data[o + 1] + at[o + 1] + k * p.nest.step[0][o + 1]),
+                              p.flag);
+        *reinterpret_cast<typename Z::Bits *>(p.nest.data[0] + at[0] + k * p.nest.step[0][0]) =
+            Z::store(apply<S, F, 1>(p, x, 0), p.flag);
+    }
+}
+
 template <class S, class Z, class F>
 __global__ void __launch_bounds__(TSRC_THREADS) each_kernel(const __grid_constant__ EachArgs p)
 {
-    constexpr int V = Lanes<S>::n, N = F::N;
+    constexpr int V = Lanes<S>::n;
     const uint32_t i = blockIdx.x * TSRC_THREADS + threadIdx.x;
     if (i >= p.nest.total) return;
-    int64_t at[N + 1];
-    const uint32_t column = find_group(p.nest, i, at);
-    const bool whole = p.nest.per == V && column + V <= p.nest.len;
-    const uint32_t count = whole ? V : min(uint32_t(p.nest.per), p.nest.len - column);
-    typename S::T x[N][V];
-#pragma unroll
-    for (int o = 0; o < N; o++)
-        load_lanes<S, V>(x[o], p.nest.data[o + 1] + at[o + 1], p.nest.step[0][o + 1], count, whole, p.flag);
-    Vec<typename Z::Bits, V> z;
-#pragma unroll
-    for (int k = 0; k < V; k++)
-        if (uint32_t(k) < count) z.e[k] = Z::store(apply<S, F, V>(p, x, k), p.flag);
-    char *to = p.nest.data[0] + at[0];
-    if (V > 1 && whole) {
-        *reinterpret_cast<Vec<typename Z::Bits, V> *>(to) = z;
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < V; k++)
-        if (uint32_t(k) < count) *reinterpret_cast<typename Z::Bits *>(to + k * p.nest.step[0][0]) = z.e[k];
+    int64_t at[F::N + 1];
+    const uint32_t column = find_group(p.nest, i, at), per = uint32_t(p.nest.per);
+    if (V > 1 && per == V && column + V <= p.nest.len) do_lanes<S, Z, F, V>(p, at);
+    else do_singly<S, Z, F>(p, at, min(per, p.nest.len - column));
 }
 
 /* Answers. */

@@ -24,6 +24,7 @@ typedef Each EachTable[TSR_OP_COUNT];
 enum EachClass {
     CLASS_F8,
     CLASS_F16,
+    CLASS_BF16,
     CLASS_F32,
     CLASS_F64,
     CLASS_C64,
@@ -42,6 +43,7 @@ enum EachClass {
 
 void fill_each_f8(EachTable table);
 void fill_each_f16(EachTable table);
+void fill_each_bf16(EachTable table);
 void fill_each_f32(EachTable table);
 void fill_each_f64(EachTable table);
 void fill_each_complex(EachTable c64, EachTable c128);

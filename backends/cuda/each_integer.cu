@@ -218,25 +218,26 @@ __global__ void __launch_bounds__(TSRC_THREADS) where_kernel(const __grid_consta
     if (i >= p.nest.total) return;
     int64_t at[4];
     const uint32_t column = find_group(p.nest, i, at);
-    const bool whole = p.nest.per == V && column + V <= p.nest.len;
-    const uint32_t count = whole ? V : min(uint32_t(p.nest.per), p.nest.len - column);
-    uint8_t c[V];
-    B x[V], y[V];
-    load_lanes<Plain<uint8_t>, V>(c, p.nest.data[1] + at[1], p.nest.step[0][1], count, whole, 0);
-    load_lanes<Plain<B>, V>(x, p.nest.data[2] + at[2], p.nest.step[0][2], count, whole, 0);
-    load_lanes<Plain<B>, V>(y, p.nest.data[3] + at[3], p.nest.step[0][3], count, whole, 0);
-    Vec<B, V> z;
-#pragma unroll
-    for (int k = 0; k < V; k++)
-        if (uint32_t(k) < count) z.e[k] = c[k] ? x[k] : y[k];
     char *to = p.nest.data[0] + at[0];
-    if (V > 1 && whole) {
+    if (V > 1 && p.nest.per == V && column + V <= p.nest.len) {
+        uint8_t c[V];
+        B x[V], y[V];
+        load_lanes<Plain<uint8_t>, V>(c, p.nest.data[1] + at[1], p.nest.step[0][1], 0);
+        load_lanes<Plain<B>, V>(x, p.nest.data[2] + at[2], p.nest.step[0][2], 0);
+        load_lanes<Plain<B>, V>(y, p.nest.data[3] + at[3], p.nest.step[0][3], 0);
+        Vec<B, V> z;
+#pragma unroll
+        for (int k = 0; k < V; k++) z.e[k] = c[k] ? x[k] : y[k];
         *reinterpret_cast<Vec<B, V> *>(to) = z;
         return;
     }
-#pragma unroll
-    for (int k = 0; k < V; k++)
-        if (uint32_t(k) < count) *reinterpret_cast<B *>(to + k * p.nest.step[0][0]) = z.e[k];
+    const uint32_t count = min(uint32_t(p.nest.per), p.nest.len - column);
+    for (uint32_t k = 0; k < count; k++) {
+        const bool c = *reinterpret_cast<const uint8_t *>(p.nest.data[1] + at[1] + k * p.nest.step[0][1]);
+        const char *x = p.nest.data[2] + at[2] + k * p.nest.step[0][2];
+        const char *y = p.nest.data[3] + at[3] + k * p.nest.step[0][3];
+        *reinterpret_cast<B *>(to + k * p.nest.step[0][0]) = *reinterpret_cast<const B *>(c ? x : y);
+    }
 }
 
 Each where_each(int slot)

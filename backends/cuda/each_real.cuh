@@ -9,13 +9,32 @@ TSRC_OP1(reciprocal) TSRC_OP1(exp) TSRC_OP1(exp2) TSRC_OP1(expm1) TSRC_OP1(log) 
 TSRC_OP1(log10) TSRC_OP1(log1p) TSRC_OP1(sin) TSRC_OP1(cos) TSRC_OP1(tan) TSRC_OP1(asin) TSRC_OP1(acos)
 TSRC_OP1(atan) TSRC_OP1(sinh) TSRC_OP1(cosh) TSRC_OP1(tanh) TSRC_OP1(asinh) TSRC_OP1(acosh) TSRC_OP1(atanh)
 TSRC_OP1(erf) TSRC_OP1(erfc) TSRC_OP1(ceil) TSRC_OP1(floor) TSRC_OP1(round) TSRC_OP1(trunc) TSRC_OP1(same)
-TSRC_OP1(imag) TSRC_OP1(angle) TSRC_OP1(relu) TSRC_OP1(gelu) TSRC_OP1(gelu_tanh) TSRC_OP1(silu)
-TSRC_OP1(sigmoid) TSRC_OP1(softplus) TSRC_OP1(hardswish) TSRC_OP1(isfinite) TSRC_OP1(isinf) TSRC_OP1(isnan)
+TSRC_OP1(imag) TSRC_OP1(angle) TSRC_OP1(relu) TSRC_OP1(softplus) TSRC_OP1(hardswish) TSRC_OP1(isfinite) TSRC_OP1(isinf) TSRC_OP1(isnan)
 TSRC_OP1(signbit) TSRC_OP1(logical_not) TSRC_OP2(add) TSRC_OP2(sub) TSRC_OP2(mul) TSRC_OP2(div)
 TSRC_OP2(floor_div) TSRC_OP2(remainder) TSRC_OP2(pow) TSRC_OP2(atan2) TSRC_OP2(hypot) TSRC_OP2(maximum)
 TSRC_OP2(minimum) TSRC_OP2(fmax) TSRC_OP2(fmin) TSRC_OP2(logaddexp) TSRC_OP2(eq) TSRC_OP2(ne) TSRC_OP2(lt)
 TSRC_OP2(le) TSRC_OP2(gt) TSRC_OP2(ge) TSRC_OP2(logical_and) TSRC_OP2(logical_or) TSRC_OP2(logical_xor)
-TSRC_OP2(swiglu)
+
+/* Gates: results of two bytes take the short way. */
+#define GATE(name)                                                                                       \
+    struct name##_ {                                                                                     \
+        enum { N = 1 };                                                                                  \
+        template <class S, class T> static TSRC_FN T run(const EachArgs &, T x)                          \
+        {                                                                                                \
+            if constexpr (sizeof(typename S::Bits) <= 2) return short_##name(x);                         \
+            else return op_##name(x);                                                                    \
+        }                                                                                                \
+    };
+GATE(gelu) GATE(gelu_tanh) GATE(silu) GATE(sigmoid)
+#undef GATE
+
+struct swiglu_ {
+    enum { N = 2 };
+    template <class S, class T> static TSRC_FN T run(const EachArgs &p, T gate, T up)
+    {
+        return silu_::run<S>(p, gate) * up;
+    }
+};
 
 struct elu_ {
     enum { N = 1 };
@@ -116,16 +135,20 @@ struct nextafter_ {
     }
 };
 
-template <class S> static void fill_moves(EachTable t)
+/* S for ops that hand on elements or their bits, A for those that compute new ones. */
+template <class S, class A = S> static void fill_moves(EachTable t)
 {
 #define X(ID, name) t[TSR_OP_##ID] = make_each<S, S, name##_>();
-    X(ABS, abs) X(NEG, neg) X(SIGN, sign) X(SQUARE, square) X(RECIPROCAL, reciprocal) X(CEIL, ceil)
-    X(FLOOR, floor) X(ROUND, round) X(TRUNC, trunc) X(CONJ, same) X(REAL, same) X(IMAG, imag)
-    X(ANGLE, angle) X(RELU, relu) X(ADD, add) X(SUB, sub) X(MUL, mul) X(DIV, div) X(MAXIMUM, maximum)
-    X(MINIMUM, minimum) X(FMAX, fmax) X(FMIN, fmin) X(CLIP, clip) X(LERP, lerp) X(FMA, fma)
-    X(ADDCMUL, addcmul) X(HARDTANH, hardtanh) X(LEAKY_RELU, leaky_relu) X(HARDSWISH, hardswish)
+    X(ABS, abs) X(NEG, neg) X(SIGN, sign) X(CEIL, ceil) X(FLOOR, floor) X(ROUND, round) X(TRUNC, trunc)
+    X(CONJ, same) X(REAL, same) X(IMAG, imag) X(ANGLE, angle) X(RELU, relu) X(MAXIMUM, maximum)
+    X(MINIMUM, minimum) X(FMAX, fmax) X(FMIN, fmin) X(CLIP, clip) X(HARDTANH, hardtanh)
+    X(LEAKY_RELU, leaky_relu) X(HARDSWISH, hardswish)
 #undef X
-#define X(ID, name) t[TSR_OP_##ID] = make_each<S, SBool, name##_>();
+#define X(ID, name) t[TSR_OP_##ID] = make_each<A, A, name##_>();
+    X(SQUARE, square) X(RECIPROCAL, reciprocal) X(ADD, add) X(SUB, sub) X(MUL, mul) X(DIV, div) X(LERP, lerp)
+    X(FMA, fma) X(ADDCMUL, addcmul)
+#undef X
+#define X(ID, name) t[TSR_OP_##ID] = make_each<A, SBool, name##_>();
     X(ISFINITE, isfinite) X(ISINF, isinf) X(ISNAN, isnan) X(SIGNBIT, signbit) X(LOGICAL_NOT, logical_not)
     X(EQ, eq) X(NE, ne) X(LT, lt) X(LE, le) X(GT, gt) X(GE, ge) X(LOGICAL_AND, logical_and)
     X(LOGICAL_OR, logical_or) X(LOGICAL_XOR, logical_xor)

@@ -10,6 +10,7 @@ static void fill_tables()
 {
     fill_each_f8(tables[CLASS_F8]);
     fill_each_f16(tables[CLASS_F16]);
+    fill_each_bf16(tables[CLASS_BF16]);
     fill_each_f32(tables[CLASS_F32]);
     fill_each_f64(tables[CLASS_F64]);
     fill_each_complex(tables[CLASS_C64], tables[CLASS_C128]);
@@ -29,7 +30,7 @@ static int class_of(tsr_dtype dtype)
 {
     static const signed char classes[TSR_DTYPE_COUNT] = {
         -1,        CLASS_BOOL, CLASS_I8,  CLASS_I16, CLASS_I32,  CLASS_I64, CLASS_U8,
-        CLASS_U16, CLASS_U32,  CLASS_U64, CLASS_F8,  CLASS_F8,   CLASS_F16, CLASS_F16,
+        CLASS_U16, CLASS_U32,  CLASS_U64, CLASS_F8,  CLASS_F8,   CLASS_F16, CLASS_BF16,
         CLASS_F32, CLASS_F64,  -1,        CLASS_C64, CLASS_C128,
     };
     return static_cast<unsigned>(dtype) < TSR_DTYPE_COUNT ? classes[dtype] : -1;
@@ -86,7 +87,7 @@ tsr_status run_elementwise(const Work &w)
     for (int i = 0; i <= op->nin; i++) job.size[i] = tsrc_size(tensors[i]->dtype);
     job.args.a = pair ? pair->a : 0;
     job.args.b = pair ? pair->b : 0;
-    job.args.flag = op->in[0]->dtype == TSR_BF16 || op->in[0]->dtype == TSR_F8E5M2;
+    job.args.flag = op->in[0]->dtype == TSR_F8E5M2;
     return static_cast<tsr_status>(tsrc_split(&l, TSRC_DIMS, TSRC_LIMIT, run_part, &job));
 }
 

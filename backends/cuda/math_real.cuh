@@ -92,15 +92,13 @@ TSRC_FN double fused(double x, double y, double w) { return fma(x, y, w); }
 /* What differs with the digits there are: rests of constants, and where results vanish. */
 template <class T> struct Digits;
 template <> struct Digits<double> {
-    static constexpr double half_root_lost = -4.8336466567264567e-17, cubic_lost = 2.1960211427085595e-18,
-                            twice_lost = -9.96930880911092e-17;
-    static constexpr double split = -700, tail = -30, gone = -40;
+    static constexpr double cubic_lost = 2.1960211427085595e-18, twice_lost = -9.96930880911092e-17;
+    static constexpr double split = -700, gone = -40;
 };
 template <> struct Digits<float> {
-    static constexpr float half_root_lost = float(0.70710678118654752440 - double(0.70710678118654752440f)),
-                           cubic_lost = float(0.044715 - double(0.044715f)),
+    static constexpr float cubic_lost = float(0.044715 - double(0.044715f)),
                            twice_lost = float(1.59576912160573071176 - double(1.59576912160573071176f));
-    static constexpr float split = -80, tail = -12, gone = -15;
+    static constexpr float split = -80, gone = -15;
 };
 
 template <class T> TSRC_FN T op_sigmoid(T x)
@@ -120,24 +118,90 @@ template <class T> TSRC_FN T op_silu(T x)
     return x * op_sigmoid(x);
 }
 
-/* -exp(-x^2 / 2) / sqrt(2 pi) (1 - 1/x^2 + 3/x^4 - 15/x^6 ...). */
-template <class T> TSRC_FN T gelu_tail(T x)
+/* Where the result has two bytes or fewer, the units' own reciprocal is good enough. */
+TSRC_FN float short_reciprocal(float x)
 {
-    const T square = x * x, lost = fused(x, x, -square), r = 1 / square;
-    const T high = 1 - 7 * r * (1 - 9 * r * (1 - 11 * r * (1 - 13 * r)));
-    const T series = 1 - r * (1 - 3 * r * (1 - 5 * r * high));
-    return T(-0.39894228040143267794) * series * (1 - T(0.5) * lost) * op_exp(T(-0.5) * square);
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+
+TSRC_FN float short_sigmoid(float x)
+{
+    const float e = op_exp(-fabsf(x)), r = short_reciprocal(1 + e);
+    return x < 0 ? e * r : r;
+}
+
+/* What is below -200 has vanished. */
+TSRC_FN float short_silu(float x)
+{
+    const float held = x < -200 ? -200 : x;
+    return held * short_sigmoid(held);
+}
+
+/* 0.5 erfc(a / sqrt 2) exp(a^2 / 2) for a >= 0, within 2^-24.9 and 2^-21.2: polynomials in 1 / (1 + 0.35 a),
+ * fitted in relative error. */
+TSRC_FN float normal_tail(float a)
+{
+    const float d = fused(0.35f, a, 1.0f), r = short_reciprocal(d), t = fused(r, fused(-d, r, 1.0f), r);
+    float p = -0.029163932f;
+    p = fused(p, t, 0.14406083f);
+    p = fused(p, t, -0.25590193f);
+    p = fused(p, t, 0.15939298f);
+    p = fused(p, t, -0.023263880f);
+    p = fused(p, t, 0.10557482f);
+    p = fused(p, t, 0.11981549f);
+    p = fused(p, t, 0.13986434f);
+    return fused(p, t, 0.13962126f) * t;
+}
+
+TSRC_FN float short_normal_tail(float a)
+{
+    const float t = short_reciprocal(fused(0.35f, a, 1.0f));
+    float p = 0.046609678f;
+    p = fused(p, t, -0.19252547f);
+    p = fused(p, t, 0.22425421f);
+    p = fused(p, t, -0.0019868021f);
+    p = fused(p, t, 0.14797122f);
+    p = fused(p, t, 0.13580994f);
+    return fused(p, t, 0.13986705f) * t;
+}
+
+/* -exp(-x^2 / 2) / sqrt(2 pi) (1 - 1/x^2 + 3/x^4 - 15/x^6 ...). */
+TSRC_FN double gelu_tail(double x)
+{
+    const double square = x * x, lost = fused(x, x, -square), r = 1 / square;
+    const double high = 1 - 7 * r * (1 - 9 * r * (1 - 11 * r * (1 - 13 * r)));
+    const double series = 1 - r * (1 - 3 * r * (1 - 5 * r * high));
+    return -0.39894228040143267794 * series * (1 - 0.5 * lost) * op_exp(-0.5 * square);
 }
 
 /* x / 2 erfc(-x / sqrt 2); below 0 that is steep, and the rest of the argument is put back by the
  * derivative, -2 / sqrt(pi) exp(-t^2). */
-template <class T> TSRC_CALL T op_gelu(T x)
+TSRC_CALL double op_gelu(double x)
 {
-    if (x < Digits<T>::tail) return x < Digits<T>::gone ? T(-0.0) : gelu_tail(x);
-    const T c = T(0.70710678118654752440), t = -x * c;
-    if (!(x < -1)) return T(0.5) * x * op_erfc(t);
-    const T lost = fused(-x, c, -t) - x * Digits<T>::half_root_lost;
-    return T(0.5) * x * (op_erfc(t) - lost * T(1.12837916709551257390) * op_exp(-t * t));
+    if (x < -30) return x < -40 ? -0.0 : gelu_tail(x);
+    const double c = 0.70710678118654752440, t = -x * c;
+    if (!(x < -1)) return 0.5 * x * op_erfc(t);
+    const double lost = fused(-x, c, -t) + x * 4.8336466567264567e-17; /* c is short of its value by that */
+    return 0.5 * x * (op_erfc(t) - lost * 1.12837916709551257390 * op_exp(-t * t));
+}
+
+/* x or 0, less |x| times the chance of lying beyond it. */
+TSRC_FN float op_gelu(float x)
+{
+    const float a = fminf(fabsf(x), 15), square = a * a, lost = fused(a, a, -square);
+    const float chance = normal_tail(a) * op_exp(-0.5f * square) * fused(-0.5f, lost, 1.0f);
+    return fused(-a, chance, x < 0 ? -0.0f : x);
+}
+
+/* exp(-a^2 / 2) as a power of two. */
+TSRC_FN float short_gelu(float x)
+{
+    const float a = fminf(fabsf(x), 15);
+    float e;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(-0.72134752f * a * a));
+    return fused(-a, short_normal_tail(a) * e, x < 0 ? -0.0f : x);
 }
 
 /* x sigmoid(t) with t = 2 sqrt(2 / pi) (x + 0.044715 x^3), below 0 in twice the digits. */
@@ -161,6 +225,12 @@ template <class T> TSRC_CALL T op_gelu_tanh(T x)
     return x * (e / (1 + e));
 }
 
+TSRC_FN float short_gelu_tanh(float x)
+{
+    const float held = x < Digits<float>::gone ? Digits<float>::gone : x;
+    return held * short_sigmoid(1.5957691f * fused(0.044715f * held, held * held, held));
+}
+
 template <class T> TSRC_FN T op_softplus(T x)
 {
     return x > 0 ? x + op_log1p(op_exp(-x)) : op_log1p(op_exp(x));
@@ -171,8 +241,6 @@ template <class T> TSRC_FN T op_hardswish(T x)
     if (x >= 3) return x;
     return x <= -3 ? T(-0.0) : x * (x + 3) / 6;
 }
-
-template <class T> TSRC_FN T op_swiglu(T gate, T up) { return op_silu(gate) * up; }
 
 /* Two operands, in double for both ---------------------------------------------------------------- */
 

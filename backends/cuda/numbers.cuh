@@ -149,6 +149,35 @@ struct S16 { /* f16, or bf16 with the flag */
     static TSRC_FN Bits store(T v, int flag) { return flag ? f32_to_bf16(v) : f32_to_f16(v); }
 };
 
+/* The same, known when the kernel is compiled. */
+template <bool BF> struct Short16 {
+    using Bits = uint16_t;
+    using T = float;
+    static TSRC_FN T load(Bits b, int) { return S16::load(b, BF); }
+    static TSRC_FN Bits store(T v, int) { return S16::store(v, BF); }
+};
+
+/* The same for arithmetic, which takes the payload of a NaN anyway. */
+template <bool BF> struct Quick16 {
+    using Bits = uint16_t;
+    using T = float;
+    static TSRC_FN T load(Bits b, int)
+    {
+        return BF ? __uint_as_float(uint32_t(b) << 16) : __half2float(__ushort_as_half(b));
+    }
+    static TSRC_FN Bits store(T v, int) { return Bits(pair(v, v)); }
+    /* Two numbers in one word, x in the lower half. */
+    static TSRC_FN uint32_t pair(T x, T y)
+    {
+        uint32_t out;
+        if constexpr (BF)
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(y), "f"(x));
+        else
+            asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(y), "f"(x));
+        return out;
+    }
+};
+
 template <class Type> struct Plain {
     using Bits = Type;
     using T = Type;
@@ -251,6 +280,31 @@ using Half4 = Two<uint16_t>;
 /* A vector of N elements, loaded as one. */
 template <class B, int N> struct alignas(sizeof(B) * N <= 16 ? sizeof(B) * N : 16) Vec {
     B e[N];
+};
+
+/* N numbers as they lie. */
+template <class S> struct Packing {
+    template <class R, int N> static TSRC_FN Vec<typename S::Bits, N> pack(const R (&x)[N], int flag)
+    {
+        Vec<typename S::Bits, N> v;
+#pragma unroll
+        for (int k = 0; k < N; k++) v.e[k] = S::store(x[k], flag);
+        return v;
+    }
+};
+
+/* An even N. */
+template <bool BF> struct Packing<Quick16<BF>> {
+    template <int N> static TSRC_FN Vec<uint16_t, N> pack(const float (&x)[N], int)
+    {
+        union {
+            uint32_t pair[N / 2];
+            Vec<uint16_t, N> v;
+        } out;
+#pragma unroll
+        for (int k = 0; k < N / 2; k++) out.pair[k] = Quick16<BF>::pair(x[2 * k], x[2 * k + 1]);
+        return out.v;
+    }
 };
 
 } // namespace tsrc
