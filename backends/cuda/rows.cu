@@ -1,31 +1,14 @@
-/* rows.cu - softmax and norms: what all elements of a lane come to together.
+/* rows.cu - softmax and norms: planning, and lanes that lie in any way.
  *
- * A block keeps a lane that runs on in its registers, so that it is read once. Other lanes are read
- * once for each pass. f32 and shorter floats are computed in f32 and added up in f64, f64 in itself. */
+ * f32 and shorter floats are computed in f32 and added up in f64, f64 in itself. */
 #include <cstring>
 
 #include "convert.cuh"
 #include "cuda.h"
 #include "nest.cuh"
+#include "rows.h"
 
 namespace tsrc {
-
-struct RowArgs {
-    tsrc_place lanes; /* z, x; numbered in row-major order */
-    tsrc_place also;  /* add_rms_norm: sum_out, residual */
-    char *z, *sum;
-    const char *x, *residual;
-    const char *weight, *bias;             /* NULL: none */
-    uint32_t count;                        /* lanes */
-    uint32_t threads, across, lanes_first; /* of a lane; lanes of a block; as in reductions */
-    int64_t n;
-    int64_t step_z, step_x, step_sum, step_residual, step_weight, step_bias;
-    int64_t rows, columns; /* causal_softmax: of a matrix */
-    int64_t each;          /* group_norm: elements of a channel; else 1 */
-    int64_t groups;        /* group_norm: of an image; else 1 */
-    double eps;
-    int op, dtype, dtype_weight, dtype_bias, flag;
-};
 
 __host__ TSRC_FN bool is_softmax(const RowArgs &a)
 {
@@ -68,25 +51,8 @@ template <class T> TSRC_FN T scaled(const RowArgs &a, uint32_t lane, int64_t i, 
     return T(v);
 }
 
-/* A lane in registers ----------------------------------------------------------------------------------- */
+/* Any lane ---------------------------------------------------------------------------------------------- */
 
-template <int TH, class V, class F> TSRC_FN V over_block(V v, V *shared, F join)
-{
-#pragma unroll
-    for (int o = 16; o; o /= 2) v = join(v, __shfl_xor_sync(~0u, v, o));
-    if (TH == 32) return v;
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
-    __syncthreads();
-    v = shared[0];
-#pragma unroll
-    for (int k = 1; k < TH / 32; k++) v = join(v, shared[k]);
-    return v;
-}
-
-struct Most {
-    TSRC_FN float operator()(float a, float b) const { return fmaxf(a, b); }
-};
 struct Plus {
     template <class T> TSRC_FN T operator()(T a, T b) const { return a + b; }
 };
@@ -97,136 +63,6 @@ TSRC_FN double largest_of(double a, double b) { return a != a ? a : b > a || b !
 struct Largest {
     template <class T> TSRC_FN T operator()(T a, T b) const { return largest_of(a, b); }
 };
-
-template <class S, int TH, int R> struct Registers {
-    enum { V = 16 / sizeof(typename S::Bits) };
-    float v[R][V];
-
-    TSRC_FN static uint32_t place(int r) { return (r * TH + threadIdx.x) * V; }
-    TSRC_FN void load(const char *x, uint32_t n, int flag)
-    {
-        Vec<typename S::Bits, V> bits[R];
-#pragma unroll
-        for (int r = 0; r < R; r++)
-            if (place(r) < n)
-                bits[r] = *reinterpret_cast<const Vec<typename S::Bits, V> *>(
-                    x + place(r) * sizeof(typename S::Bits));
-#pragma unroll
-        for (int r = 0; r < R; r++)
-#pragma unroll
-            for (int k = 0; k < V; k++)
-                if (place(r) < n) v[r][k] = S::load(bits[r].e[k], flag);
-    }
-    TSRC_FN void store(char *z, uint32_t n, int flag) const
-    {
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-            Vec<typename S::Bits, V> bits;
-#pragma unroll
-            for (int k = 0; k < V; k++) bits.e[k] = S::store(v[r][k], flag);
-            if (place(r) < n)
-                *reinterpret_cast<Vec<typename S::Bits, V> *>(z + place(r) * sizeof(typename S::Bits)) = bits;
-        }
-    }
-    /* f(element, its index) for those below n. */
-    template <class F> TSRC_FN void each(uint32_t n, F f)
-    {
-#pragma unroll
-        for (int r = 0; r < R; r++)
-#pragma unroll
-            for (int k = 0; k < V; k++)
-                if (place(r) + k < n) f(v[r][k], int64_t(place(r) + k));
-    }
-};
-
-/* Unseen elements are -inf in between. A NaN is passed over by fmaxf, and makes the sum NaN. */
-template <class S, int TH, int R, int OP>
-__global__ void __launch_bounds__(TH, 1024 / TH) softmax_kernel(const __grid_constant__ RowArgs a)
-{
-    using Row = Registers<S, TH, R>;
-    __shared__ float most_shared[TH / 32];
-    __shared__ double sum_shared[TH / 32];
-    constexpr bool causal = OP == TSR_OP_CAUSAL_SOFTMAX, log = OP == TSR_OP_LOG_SOFTMAX;
-    const uint32_t n = uint32_t(a.n), seen = causal ? uint32_t(seen_of(a, blockIdx.x)) : n;
-    Row row;
-    int64_t z = 0, x = 0;
-    find_place(a.lanes, blockIdx.x, z, x);
-    row.load(a.x + x, n, a.flag);
-    float most = -INFINITY;
-#pragma unroll
-    for (int r = 0; r < R; r++)
-#pragma unroll
-        for (int k = 0; k < Row::V; k++) {
-            if (row.place(r) + (causal ? k : 0) >= seen) row.v[r][k] = -INFINITY;
-            most = fmaxf(most, row.v[r][k]);
-        }
-    most = over_block<TH>(most, most_shared, Most());
-    float part[4] = { 0, 0, 0, 0 };
-#pragma unroll
-    for (int r = 0; r < R; r++)
-#pragma unroll
-        for (int k = 0; k < Row::V; k++) {
-            const float e = expf(row.v[r][k] - most);
-            part[k % 4] += e;
-            row.v[r][k] = log ? row.v[r][k] - most : e;
-        }
-    double sum = (double(part[0]) + double(part[1])) + (double(part[2]) + double(part[3]));
-    sum = over_block<TH>(sum, sum_shared, Plus());
-    const float inverse = float(1 / sum), logarithm = log ? float(::log(sum)) : 0.0f;
-#pragma unroll
-    for (int r = 0; r < R; r++)
-#pragma unroll
-        for (int k = 0; k < Row::V; k++) {
-            row.v[r][k] = log ? row.v[r][k] - logarithm : row.v[r][k] * inverse;
-            if (causal && row.place(r) + k >= seen) row.v[r][k] = 0;
-        }
-    row.store(a.z + z, n, a.flag);
-}
-
-template <class S, int TH, int R>
-TSRC_FN void norm_registers(const RowArgs &a, Registers<S, TH, R> &row, uint32_t lane)
-{
-    __shared__ double shared[TH / 32];
-    double mean = 0, squares = 0;
-    if (has_mean(a)) {
-        row.each(a.n, [&](float &x, int64_t) { mean += double(x); });
-        mean = over_block<TH>(mean, shared, Plus()) / double(a.n);
-    }
-    row.each(a.n, [&](float &x, int64_t) {
-        const double d = double(x) - mean;
-        squares += d * d;
-    });
-    squares = over_block<TH>(squares, shared, Plus());
-    const double by = 1 / sqrt(squares / double(a.n) + a.eps);
-    row.each(a.n, [&](float &x, int64_t i) { x = scaled(a, lane, i, x, mean, by); });
-}
-
-template <class S, int TH, int R>
-__global__ void __launch_bounds__(TH) norm_kernel(const __grid_constant__ RowArgs a)
-{
-    const uint32_t lane = blockIdx.x;
-    Registers<S, TH, R> row;
-    int64_t z = 0, x = 0;
-    find_place(a.lanes, lane, z, x);
-    row.load(a.x + x, a.n, a.flag);
-    if (a.op == TSR_OP_ADD_RMS_NORM) {
-        Registers<S, TH, R> other;
-        int64_t sum = 0, residual = 0;
-        find_place(a.also, lane, sum, residual);
-        other.load(a.residual + residual, a.n, a.flag);
-#pragma unroll
-        for (int r = 0; r < R; r++)
-#pragma unroll
-            for (int k = 0; k < Registers<S, TH, R>::V; k++)
-                if (row.place(r) < a.n)
-                    row.v[r][k] = S::load(S::store(row.v[r][k] + other.v[r][k], a.flag), a.flag);
-        row.store(a.sum + sum, a.n, a.flag);
-    }
-    norm_registers(a, row, lane);
-    row.store(a.z + z, a.n, a.flag);
-}
-
-/* Any lane ---------------------------------------------------------------------------------------------- */
 
 template <class T> TSRC_FN T load_as(int dtype, const char *p)
 {
@@ -326,63 +162,135 @@ __global__ void __launch_bounds__(TSRC_THREADS) lane_kernel(const __grid_constan
 
 /* Host -------------------------------------------------------------------------------------------------- */
 
-/* Kernels for lanes of up to so many threads and vectors of 16 bytes: for f32, for floats of two bytes. */
-struct Shape {
-    int threads, vectors;
-    const void *softmax[2], *log[2], *causal[2], *norm[2];
-};
-
-#define ONE(kernel, TH, R, ...) \
-    { \
-        (const void *)kernel<SF32, TH, R __VA_ARGS__>, \
-            R < 8 ? (const void *)kernel<S16, TH, (R < 8 ? R : 4) __VA_ARGS__> : nullptr \
-    }
-#define SHAPE(TH, R) \
-    { \
-        TH, R, ONE(softmax_kernel, TH, R, , TSR_OP_SOFTMAX), \
-            ONE(softmax_kernel, TH, R, , TSR_OP_LOG_SOFTMAX), \
-            ONE(softmax_kernel, TH, R, , TSR_OP_CAUSAL_SOFTMAX), ONE(norm_kernel, TH, R) \
-    }
-static const Shape shapes[] = { SHAPE(32, 1),  SHAPE(32, 2),  SHAPE(128, 1), SHAPE(128, 2),
-                                SHAPE(128, 4), SHAPE(512, 2), SHAPE(512, 4), SHAPE(512, 8) };
-
-/* Does a lane of n elements run on, with all lanes' beginnings aligned? */
-static bool runs_on(const tsrc_place &p, int which, const void *data, int64_t step, int size, int64_t n)
+/* Does a lane of n elements run on? In `bits` are those of all lanes' beginnings and their lengths. */
+static bool runs_on(const tsrc_place &p, int which, const void *data, int64_t step, int size, int64_t n,
+                    uint64_t *bits)
 {
-    if (step != size || reinterpret_cast<uintptr_t>(data) % 16 || n * size % 16) return false;
-    for (int i = 0; i < p.nd; i++)
-        if (p.step[i][which] % 16) return false;
+    *bits |= reinterpret_cast<uintptr_t>(data) | uint64_t(n * size);
+    for (int i = 0; i < p.nd; i++) *bits |= uint64_t(p.step[i][which]);
+    return n == 1 || step == size;
+}
+
+/* Can rows be kept in registers? */
+static bool plan_registers(RowArgs &a)
+{
+    const int size = tsrc_size(static_cast<tsr_dtype>(a.dtype));
+    uint64_t bits = 0;
+    if ((size != 4 && size != 2) || a.n > INT32_MAX) return false;
+    if (!runs_on(a.lanes, 0, a.z, a.step_z, size, a.n, &bits)) return false;
+    if (!runs_on(a.lanes, 1, a.x, a.step_x, size, a.n, &bits)) return false;
+    if (a.op == TSR_OP_ADD_RMS_NORM && (!runs_on(a.also, 0, a.sum, a.step_sum, size, a.n, &bits) ||
+                                        !runs_on(a.also, 1, a.residual, a.step_residual, size, a.n, &bits)))
+        return false;
+    a.wide = bits % 16 == 0 && (a.each == 1 || a.each % 8 == 0);
+    a.by_each = tsrc_div_by(uint32_t(a.each));
+    a.inverse = 1 / double(a.n);
     return true;
 }
 
-/* NULL: no kernel keeps such a lane in registers. */
-static const void *kernel_for(const RowArgs &a, uint32_t *threads)
+/* Weights as kernels of rows in registers read them: as they lie, or as f32 in memory of their own. */
+static tsr_status plan_affine(const Work &w, const tsr_tensor *t, Scratch &room, const char **data, int *dtype,
+                              int64_t step)
 {
-    const int size = tsrc_size(static_cast<tsr_dtype>(a.dtype));
-    if (size != 4 && size != 2) return nullptr;
-    if (!runs_on(a.lanes, 0, a.z, a.step_z, size, a.n) || !runs_on(a.lanes, 1, a.x, a.step_x, size, a.n))
-        return nullptr;
-    if (a.op == TSR_OP_ADD_RMS_NORM && (!runs_on(a.also, 0, a.sum, a.step_sum, size, a.n) ||
-                                        !runs_on(a.also, 1, a.residual, a.step_residual, size, a.n)))
-        return nullptr;
-    for (const Shape &s : shapes) {
-        if (a.n * size > int64_t(s.threads) * s.vectors * 16) continue;
-        *threads = uint32_t(s.threads);
-        return (a.op == TSR_OP_SOFTMAX          ? s.softmax
-                : a.op == TSR_OP_LOG_SOFTMAX    ? s.log
-                : a.op == TSR_OP_CAUSAL_SOFTMAX ? s.causal
-                                                : s.norm)[size == 2];
+    const bool known = *dtype == TSR_F32 || *dtype == TSR_F16 || *dtype == TSR_BF16;
+    const int64_t n = t ? numel(t) : 0;
+    const int size = tsrc_size(static_cast<tsr_dtype>(*dtype));
+    if (n == 0 || (known && (n == 1 || step == size) && reinterpret_cast<uintptr_t>(*data) % 16 == 0))
+        return TSR_OK;
+    TSRC_TRY(room.take(size_t(n) * sizeof(float)));
+    const tsr_tensor own = packed(room.bytes(), TSR_F32, t->ndim, t->shape);
+    *data = room.bytes();
+    *dtype = TSR_F32;
+    return copy(w, &own, t);
+}
+
+static RowKernel row_kernel_for(const RowArgs &a, int64_t n, RowMode mode)
+{
+    return is_softmax(a) ? softmax_kernel_for(a, n, mode) : norm_kernel_for(a, n, mode);
+}
+
+/* Cuts rows into so many shares, of whole vectors. */
+static void share_row(RowArgs &a, int64_t blocks)
+{
+    const int64_t share = (a.n + blocks - 1) / blocks;
+    a.share = uint32_t((share + 7) / 8 * 8);
+    a.blocks = uint32_t((a.n + a.share - 1) / a.share);
+}
+
+static tsr_status queue_cluster(const Work &w, const RowKernel &k, const RowArgs &a)
+{
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute size;
+    std::memset(&config, 0, sizeof config);
+    std::memset(&size, 0, sizeof size);
+    size.id = cudaLaunchAttributeClusterDimension;
+    size.val.clusterDim.x = a.blocks;
+    size.val.clusterDim.y = size.val.clusterDim.z = 1;
+    config.gridDim = dim3(a.count * a.blocks);
+    config.blockDim = dim3(k.threads);
+    config.stream = w.stream;
+    config.attrs = &size;
+    config.numAttrs = 1;
+    void *list[] = { const_cast<RowArgs *>(&a) };
+    return check(w.device, w.name(), cudaLaunchKernelExC(&config, k.run, list));
+}
+
+static tsr_status queue_passes(const Work &w, RowArgs &a)
+{
+    Scratch parts(w);
+    const uint64_t total = uint64_t(a.count) * a.blocks;
+    TSRC_TRY(parts.take(total * sizeof(RowPart)));
+    a.parts = parts.as<RowPart>();
+    for (const RowMode mode : { ROW_FIRST_PASS, ROW_SECOND_PASS }) {
+        const RowKernel k = row_kernel_for(a, a.share, mode);
+        TSRC_TRY(launch(w, k.run, uint32_t(total), k.threads, 0, a));
     }
-    return nullptr;
+    return TSR_OK;
+}
+
+enum {
+    MOST_CLUSTER = 8, /* blocks, on every device that has clusters */
+    MOST_PARTS = 8192 /* of a row: each block of the second pass reads them all */
+};
+
+/* Rows in registers. False: they are not for these kernels. */
+static bool queue_registers(const Work &w, RowArgs &a, tsr_status *status)
+{
+    if (!plan_registers(a)) return false;
+    Scratch weights(w), biases(w);
+    const int at = a.op == TSR_OP_ADD_RMS_NORM ? 2 : 1;
+    *status = TSR_OK;
+    if (a.weight) *status = plan_affine(w, w.op->in[at], weights, &a.weight, &a.dtype_weight, a.step_weight);
+    if (*status == TSR_OK && a.bias)
+        *status = plan_affine(w, w.op->in[2], biases, &a.bias, &a.dtype_bias, a.step_bias);
+    if (*status != TSR_OK) return true;
+    const RowKernel alone = row_kernel_for(a, a.n, ROW_ALONE);
+    if (a.n <= alone.most) {
+        a.share = uint32_t(a.n);
+        a.blocks = 1;
+        *status = launch(w, alone.run, tsrc_blocks(a.count, alone.rows), alone.threads, 0, a);
+        return true;
+    }
+    const RowKernel cluster = row_kernel_for(a, a.n, ROW_CLUSTER);
+    int64_t blocks = (a.n + cluster.most - 1) / cluster.most;
+    if (blocks <= MOST_CLUSTER && devices[w.device].major >= 9) {
+        if (blocks < MOST_CLUSTER && int64_t(a.count) * blocks * 2 <= devices[w.device].units) blocks *= 2;
+        share_row(a, blocks < MOST_CLUSTER ? blocks : int64_t(MOST_CLUSTER));
+        *status = queue_cluster(w, cluster, a);
+        return true;
+    }
+    share_row(a, blocks);
+    if (blocks > MOST_PARTS || int64_t(a.count) * a.blocks > TSRC_LIMIT) return false;
+    *status = queue_passes(w, a);
+    return true;
 }
 
 static int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
 
 static tsr_status queue_rows(const Work &w, RowArgs &a)
 {
-    uint32_t threads = 0;
-    const void *kernel = kernel_for(a, &threads);
-    if (kernel) return launch(w, kernel, a.count, threads, 0, a);
+    tsr_status status = TSR_OK;
+    if (queue_registers(w, a, &status)) return status;
     a.lanes_first = 1;
     a.threads = power_of_2(a.n, TSRC_THREADS);
     if (!is_softmax(a) || a.lanes.nd == 0 || magnitude(a.lanes.step[0][1]) >= magnitude(a.step_x) ||
