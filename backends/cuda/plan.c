@@ -146,7 +146,8 @@ enum {
     ENOUGH = 4096,        /* blocks that keep a GPU busy, also when the last of them run */
     ENOUGH_BESIDE = 1024, /* the same where many outputs' states would have to be kept */
     LEAST_PART = 16384,   /* bytes of an output that are worth a block of their own */
-    MOST_PARTS = 4096
+    MOST_PARTS = 4096,
+    EACH_LANE = 16 /* elements of a column that are worth a lane */
 };
 
 static int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
@@ -213,7 +214,8 @@ static void share_block(tsrc_reduction *r, const tsr_loop *kept, const tsr_loop 
         r->wide = outputs_at_once(kept, reduced, size, per);
         n_kept /= r->wide;
         r->across = power_of_2_up_to(n_kept, 32);
-        if (r->groups < 8) r->across = power_of_2_up_to(n_kept, TSRC_THREADS);
+        while (r->across < TSRC_THREADS && r->across < n_kept && r->groups * r->across < EACH_LANE * TSRC_THREADS)
+            r->across *= 2;
         r->lanes = TSRC_THREADS / r->across;
     }
 }

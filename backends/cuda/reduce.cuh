@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(TSRC_THREADS, K::BLOCKS)
 template <class K>
 __global__ void __launch_bounds__(TSRC_THREADS) columns_kernel(const __grid_constant__ ReduceArgs a)
 {
-    enum { V = K::V, AHEAD = 4 };
+    enum { V = K::V, AHEAD = 8 };
     using Bits = typename K::S::Bits;
     __shared__ Words shared[TSRC_THREADS];
     const tsrc_reduction &r = a.plan;
