@@ -1,0 +1,145 @@
+/* attention.cuh - attention in device code: places, scores and tiles. */
+#ifndef TSRC_ATTENTION_CUH
+#define TSRC_ATTENTION_CUH
+
+#include "attention.h"
+#include "nest.cuh"
+
+namespace tsrc {
+
+enum { THREADS = 128 };
+
+/* Places ------------------------------------------------------------------------------------------------ */
+
+/* Rows first .. first + rows - 1 of those that share a head. */
+struct Spot {
+    char *data[OPERANDS]; /* q, z, mask: of the first head that shares; k, v: of their head */
+    uint32_t first, rows;
+    uint32_t keys;  /* that any row sees */
+    uint32_t plain; /* that every row sees, mask apart */
+};
+
+/* How many keys a row sees. */
+TSRC_FN uint32_t keys_of(const AttentionArgs &a, uint32_t row)
+{
+    if (!a.causal) return a.n;
+    const int64_t seen = int64_t(row % a.m) + 1 + a.n - a.m;
+    return seen < 0 ? 0u : uint32_t(seen);
+}
+
+/* Long tiles come first. */
+TSRC_FN Spot find_spot(const AttentionArgs &a, uint32_t most_rows)
+{
+    uint32_t at = blockIdx.x;
+    const uint32_t tile = a.tiles - 1 - at % a.tiles;
+    at /= a.tiles;
+    const uint32_t kv = at % a.kv_heads;
+    at /= a.kv_heads;
+    Spot s;
+#pragma unroll
+    for (int o = 0; o < OPERANDS; o++)
+        s.data[o] = a.of[o].data + a.of[o].head * (o == OF_K || o == OF_V ? kv : kv * a.shared);
+#pragma unroll 1
+    for (int i = 0; i < a.nd; i++) {
+        const uint32_t q = divide(at, a.batch[i]), r = at - q * a.batch[i].d;
+#pragma unroll
+        for (int o = 0; o < OPERANDS; o++) s.data[o] += int64_t(r) * a.step[i][o];
+        at = q;
+    }
+    s.first = tile * most_rows;
+    s.rows = min(a.shared * a.m - s.first, most_rows);
+    const uint32_t last = s.first + s.rows - 1;
+    const bool one_head = s.first / a.m == last / a.m;
+    s.keys = one_head ? keys_of(a, last) : a.n;
+    s.plain = one_head ? keys_of(a, s.first) : a.causal ? 0 : a.n;
+    return s;
+}
+
+/* Row r of the tile in q, z or the mask. */
+TSRC_FN char *row_at(const AttentionArgs &a, const Spot &s, int operand, uint32_t r)
+{
+    const uint32_t row = s.first + r;
+    return s.data[operand] + int64_t(row / a.m) * a.of[operand].head + int64_t(row % a.m) * a.of[operand].row;
+}
+
+/* Scores ------------------------------------------------------------------------------------------------ */
+
+TSRC_FN float fma_of(float x, float y, float z) { return __fmaf_rn(x, y, z); }
+TSRC_FN double fma_of(double x, double y, double z) { return __fma_rn(x, y, z); }
+TSRC_FN float exp_of(float x) { return expf(x); }
+TSRC_FN double exp_of(double x) { return exp(x); }
+TSRC_FN float larger(float x, float y) { return fmaxf(x, y); }
+TSRC_FN double larger(double x, double y) { return fmax(x, y); }
+TSRC_FN bool is_wild(float x) { return !(fabsf(x) < INFINITY); }
+TSRC_FN bool is_wild(double x) { return !(fabs(x) < INFINITY); }
+
+template <class T> TSRC_FN T load_mask(int dtype, const char *p)
+{
+    if constexpr (sizeof(T) == 8)
+        return load_real(dtype, p);
+    else
+        return load_f32(dtype, p);
+}
+
+/* A key's score after the mask: -infinity where it does not count, NaN or not. The row sees keys below
+ * `seen`. */
+template <class T>
+TSRC_FN T masked(const AttentionArgs &a, T score, const char *mask, uint32_t key, uint32_t seen)
+{
+    if (key >= seen) return T(-INFINITY);
+    if (!a.of[OF_MASK].data) return score;
+    const char *p = mask + int64_t(key) * a.of[OF_MASK].col;
+    if (a.mask_dtype == TSR_BOOL) return *reinterpret_cast<const uint8_t *>(p) ? score : T(-INFINITY);
+    const T add = load_mask<T>(a.mask_dtype, p);
+    return add == T(-INFINITY) ? add : score + add;
+}
+
+/* What scores are relative to: a row that has seen nothing yet has no largest. */
+template <class T> TSRC_FN T base_of(T largest) { return largest == T(-INFINITY) ? T(0) : largest; }
+
+/* With care, an infinity that has come to weigh nothing goes. */
+template <class T> TSRC_FN T shrunk(T x, T by, bool care) { return care && by == T(0) ? T(0) : x * by; }
+
+/* Tiles ------------------------------------------------------------------------------------------------- */
+
+TSRC_FN uint32_t shared_address(const void *p) { return uint32_t(__cvta_generic_to_shared(p)); }
+
+/* 16 bytes to shared memory, or zeros. */
+TSRC_FN void copy_ahead(void *to, const void *from, bool there)
+{
+    const int bytes = there ? 16 : 0;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+                 "r"(bytes)
+                 : "memory");
+}
+
+TSRC_FN void wait_ahead() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+/* Begins to fetch ROWS x WIDTH elements; what is past `have` rows or `cols` columns is 0. `any` is an
+ * address that could be read. */
+template <class T, int ROWS, int WIDTH, int PITCH, class At>
+TSRC_FN void fetch(T *to, uint32_t have, uint32_t cols, At at, const char *any, const Heads &h)
+{
+    enum { V = 16 / sizeof(T), ACROSS = WIDTH / V };
+    if (h.wide) {
+#pragma unroll 8
+        for (uint32_t i = threadIdx.x; i < ROWS * ACROSS; i += THREADS) {
+            const uint32_t r = i / ACROSS, c = i % ACROSS * V;
+            const bool there = r < have && c < cols;
+            copy_ahead(to + r * PITCH + c, there ? at(r) + c * sizeof(T) : any, there);
+        }
+        return;
+    }
+    const bool down = (h.row < 0 ? -h.row : h.row) < (h.col < 0 ? -h.col : h.col);
+#pragma unroll 4
+    for (uint32_t i = threadIdx.x; i < ROWS * WIDTH; i += THREADS) {
+        const uint32_t r = down ? i % ROWS : i / WIDTH, c = down ? i / ROWS : i % WIDTH;
+        T x = 0;
+        if (r < have && c < cols) x = *reinterpret_cast<const T *>(at(r) + int64_t(c) * h.col);
+        to[r * PITCH + c] = x;
+    }
+}
+
+} // namespace tsrc
+
+#endif

@@ -1,0 +1,53 @@
+/* attention.h - attention without a matrix of scores: how operands lie, and kernels by dtype and size.
+ *
+ * A block has a tile of rows that look at one head of k and v: rows of all the heads of q that share it,
+ * one after the other. It walks the keys in tiles, and keeps for each row the largest score so far, the
+ * sum of the weights relative to it, and their mixture of v, which shrink when a larger score comes.
+ *
+ * What a row may not look at has weight 0, but 0 times a NaN or infinity of v is NaN. So products with
+ * weight 0 are left out: at once, or where a mixture comes out not finite, by walking again with care. */
+#ifndef TSRC_ATTENTION_H
+#define TSRC_ATTENTION_H
+
+#include <cstddef>
+
+#include "plan.h"
+
+namespace tsrc {
+
+enum { MOST_SIZE = 256 /* of d and e */ };
+
+enum { OF_Q, OF_K, OF_V, OF_Z, OF_MASK, OPERANDS };
+
+/* The matrices of an operand: bytes from head to head, row to row, element to element. */
+struct Heads {
+    char *data;
+    int64_t head, row, col;
+    int wide; /* rows can be read 16 bytes at a time */
+};
+
+struct AttentionArgs {
+    Heads of[OPERANDS]; /* no mask: data is NULL */
+    int32_t nd;         /* batch dims, innermost first */
+    tsrc_div batch[TSRC_DIMS];
+    int64_t step[TSRC_DIMS][OPERANDS];
+    uint32_t m, n, d, e;
+    uint32_t shared, kv_heads; /* heads of q that look at one of k */
+    uint32_t tiles;            /* of rows, for each head of k */
+    double early, late;        /* scales of q and of scores */
+    int causal, mask_dtype, flag;
+};
+
+/* A kernel, its shared memory, and the rows of a block. */
+struct AttentionKernel {
+    const void *run;
+    size_t shared;
+    uint32_t threads, rows;
+};
+
+AttentionKernel fma_attention(tsr_dtype dtype, const AttentionArgs &a); /* f32, f64 */
+AttentionKernel mma_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16 */
+
+} // namespace tsrc
+
+#endif
