@@ -1,0 +1,239 @@
+"""Times what models and training steps are made of beside PyTorch on one GPU.
+
+    python3 table.py LIBTESSERA.so [PART ...]
+
+Prints, for each workload, both times, PyTorch's over ours (below 1 we are slower), and the bytes or
+operations that ours does in a second. Both work on the same memory, in turns; times are the best of three
+medians of events around single calls. Every result is checked before it is timed.
+"""
+import ctypes as C
+import math
+import sys
+
+import torch
+import torch.nn.functional as F
+
+from compare import Conv, Library, random, time_torch
+
+F32, BF16, F16 = torch.float32, torch.bfloat16, torch.float16
+NAMES = {F32: "f32", BF16: "bf16", F16: "f16", torch.float64: "f64"}
+
+
+def bound(dtype):
+    return {F32: 2e-5, F16: 2e-3, BF16: 1.2e-2}.get(dtype, 0)
+
+
+def near(got, want, dtype):
+    got, want = got.double(), want.double()
+    if not torch.isfinite(want).all():
+        return torch.equal(got.isnan(), want.isnan())
+    return ((got - want).norm() / want.norm().clamp_min(1e-30)).item() <= bound(dtype)
+
+
+class Bench:
+    def __init__(self, library):
+        self.l, self.rows = library, []
+
+    def row(self, name, ours, theirs, right, nbytes=0, flops=0):
+        try:
+            torch.cuda.synchronize()  # our streams do not wait for PyTorch's
+            ours()
+            self.l.sync()
+            good = bool(right())
+            once = time_torch(theirs, 3)
+            n = max(3, min(15, int(0.03 / max(once, 1e-5))))
+            pairs = [(self.l.time(ours, n), time_torch(theirs, n)) for _ in range(3)]
+            a, b = (min(p[i] for p in pairs) for i in (0, 1))
+        except Exception as e:  # one workload that fails leaves the others
+            print(f"{name:44} FAILED {e}", flush=True)
+            self.rows.append((name, 0, False))
+            return
+        rate = f"{nbytes / a * 1e-12:6.2f} TB/s" if nbytes else f"{flops / a * 1e-12:6.0f} TF/s" if flops else ""
+        print(f"{name:44} {a * 1e6:9.1f} {b * 1e6:9.1f} us {b / a:7.2f}  {rate}{'' if good else '  WRONG'}",
+              flush=True)
+        self.rows.append((name, b / a, good))
+
+
+def into(l, z, name, *args):
+    """A call of ours with result z; arguments that are tensors of PyTorch's are borrowed."""
+    zz = l.borrow(z)
+    own = [l.borrow(a) if torch.is_tensor(a) else a for a in args]
+    return lambda: l.call(name, C.byref(zz), *own)
+
+
+def axes(*list_):
+    return len(list_), (C.c_int * len(list_))(*list_)
+
+
+def rows(t, l):
+    shapes = [(32, 50257), (65536, 64), (1, 1 << 24), (16384, 4096), (4096, 50257), (262144, 32), (8192, 1000)]
+    for shape in shapes:
+        for dtype in (F32, BF16):
+            x = random(*shape, dtype=dtype)
+            z = torch.empty_like(x)
+            t.row(f"softmax {shape} {NAMES[dtype]}", into(l, z, "tsr_softmax", x, 1), lambda: torch.softmax(x, 1),
+                  lambda: near(z, torch.softmax(x.double(), 1), dtype), 2 * x.numel() * x.element_size())
+    for shape in [(16384, 4096), (65536, 128), (512, 65536), (4, 1 << 22)]:
+        for dtype in (F32, BF16):
+            x, w, b = random(*shape, dtype=dtype), random(shape[1], dtype=dtype), random(shape[1], dtype=dtype)
+            z = torch.empty_like(x)
+            nbytes = 2 * x.numel() * x.element_size()
+            n = (shape[1],)
+            xd, wd, bd = x.double(), w.double(), b.double()
+            want = F.rms_norm(xd, n, wd, 1e-6)
+            t.row(f"rms_norm {shape} {NAMES[dtype]}", into(l, z, "tsr_rms_norm", x, w, C.c_double(1e-6)),
+                  lambda: F.rms_norm(x, n, w, 1e-6), lambda: near(z, want, dtype), nbytes)
+            want = F.layer_norm(xd, n, wd, bd, 1e-5)
+            t.row(f"layer_norm {shape} {NAMES[dtype]}",
+                  into(l, z, "tsr_layer_norm", x, 1, w, b, C.c_double(1e-5)),
+                  lambda: F.layer_norm(x, n, w, b, 1e-5), lambda: near(z, want, dtype), nbytes)
+            del xd, want
+
+
+def gates(t, l):
+    n = 1 << 26
+    for name, f in (("gelu", F.gelu), ("silu", F.silu), ("exp", torch.exp)):
+        for dtype in (F32, BF16, F16):
+            x = random(n, dtype=dtype)
+            z = torch.empty_like(x)
+            t.row(f"{name} 64M {NAMES[dtype]}", into(l, z, "tsr_" + name, x), lambda: f(x),
+                  lambda: near(z, f(x.double()), dtype), 2 * n * x.element_size())
+    a, b = random(n, dtype=BF16), random(n)
+    z = torch.empty(n, device="cuda")
+    t.row("add bf16 + f32 64M", into(l, z, "tsr_add", a, b), lambda: a + b, lambda: torch.equal(z, a + b), 10 * n)
+    b16, z16 = random(n, dtype=BF16), torch.empty_like(a)
+    t.row("add bf16 64M", into(l, z16, "tsr_add", a, b16), lambda: a + b16, lambda: torch.equal(z16, a + b16), 6 * n)
+    a, b = random(8192, 8192), random(8192, 8192)
+    z = torch.empty_like(a)
+    t.row("a + b.T 8192^2 f32", into(l, z, "tsr_add", a, b.T), lambda: a + b.T, lambda: torch.equal(z, a + b.T),
+          12 * n)
+
+
+def reductions(t, l):
+    def case(name, x, axis, theirs, dtype=None):
+        shape = theirs(x).shape
+        z = torch.empty(shape, dtype=dtype or x.dtype, device="cuda")
+        if name == "argmax":
+            ours = into(l, z, "tsr_argmax", x, axis, False)
+        else:
+            ours = into(l, z, "tsr_" + name, x, *axes(axis), False)
+        exact = name != "sum"
+        want = theirs(x) if exact else theirs(x.double())
+        right = (lambda: torch.equal(z, want)) if exact else (lambda: near(z, want, x.dtype))
+        t.row(f"{name} {tuple(x.shape)} axis {axis} {NAMES[x.dtype]}", ours, lambda: theirs(x), right,
+              x.numel() * x.element_size())
+
+    for dtype in (F32, BF16):
+        x = random(8, 1 << 22, dtype=dtype)
+        case("sum", x, 0, lambda x: x.sum(0))
+        case("max", x, 0, lambda x: x.amax(0))
+        case("argmax", x, 0, lambda x: x.argmax(0), torch.int64)
+        case("sum", random(4096, 4096, dtype=dtype), 0, lambda x: x.sum(0))
+        case("sum", random(512, 300, 700, dtype=dtype), 1, lambda x: x.sum(1))
+        case("sum", random(1 << 20, 64, dtype=dtype), 0, lambda x: x.sum(0))
+
+
+def lists(t, l):
+    x = random(8192, 8192)
+    z = torch.empty_like(x)
+    t.row("cumsum last axis 8192^2 f32", into(l, z, "tsr_cumsum", x, 1), lambda: x.cumsum(1),
+          lambda: near(z, x.double().cumsum(1), F32), 8 * x.numel())
+    x = random(4096, 4096)
+    z = torch.empty_like(x)
+    t.row("sort rows 4096^2 f32", into(l, z, "tsr_sort", x, 1, False), lambda: x.sort(1),
+          lambda: torch.equal(z, x.sort(1).values), 8 * x.numel())
+    x = random(64, 151936)
+    v, i = torch.empty(64, 50, device="cuda"), torch.empty(64, 50, device="cuda", dtype=torch.int64)
+    vv, ii, xx = l.borrow(v), l.borrow(i), l.borrow(x)
+    t.row("top 50 of (64, 151936) f32",
+          lambda: l.call("tsr_topk", C.byref(vv), C.byref(ii), xx, C.c_int64(50), 1, True, True),
+          lambda: x.topk(50), lambda: torch.equal(v, x.topk(50).values), 4 * x.numel())
+    table = random(151936, 4096, dtype=BF16)
+    index = torch.randint(0, 151936, (16384,), device="cuda")
+    z = torch.empty(16384, 4096, dtype=BF16, device="cuda")
+    t.row("embedding bf16 16384 of (151936, 4096)", into(l, z, "tsr_embedding", table, index),
+          lambda: F.embedding(index, table), lambda: torch.equal(z, table[index]), 4 * z.numel())
+    base, src = random(8192, 1024), random(65536, 1024)
+    index = torch.randint(0, 8192, (65536,), device="cuda")
+    z = torch.empty_like(base)
+    want = base.double().index_add(0, index, src.double())
+    t.row("index_add (65536, 1024) f32", into(l, z, "tsr_index_add", base, index, src, 0),
+          lambda: base.index_add(0, index, src), lambda: near(z, want, F32), 4 * (src.numel() + 2 * base.numel()))
+    parts = [random(2048, 128) for _ in range(32)]
+    z = torch.empty(2048, 4096, device="cuda")
+    own = (C.c_void_p * 32)(*[l.borrow(p).value for p in parts])
+    zz = l.borrow(z)
+    t.row("concat of 32 on axis 1", lambda: l.call("tsr_concat", C.byref(zz), 32, own, 1),
+          lambda: torch.cat(parts, 1), lambda: torch.equal(z, torch.cat(parts, 1)), 8 * z.numel())
+
+
+class Options(C.Structure):
+    _fields_ = [("scale", C.c_double), ("causal", C.c_bool)]
+
+
+def attention(t, l):
+    def case(name, b, heads, kv, m, n, d, dtype, causal):
+        q = random(b, heads, m, d, dtype=dtype)
+        k, v = random(b, kv, n, d, dtype=dtype), random(b, kv, n, d, dtype=dtype)
+        z = torch.empty_like(q)
+        how = Options(0, causal)
+        same = dict(is_causal=causal and m > 1, enable_gqa=heads != kv)
+        want = F.scaled_dot_product_attention(q[:1].float(), k[:1].float(), v[:1].float(), **same)
+        t.row(f"attention {name}", into(l, z, "tsr_attention", q, k, v, None, C.byref(how)),
+              lambda: F.scaled_dot_product_attention(q, k, v, **same), lambda: near(z[:1], want, dtype),
+              flops=4 * b * heads * m * n * d * (0.5 if causal and m > 1 else 1))
+
+    case("bf16 causal (4,16,4096,128)", 4, 16, 16, 4096, 4096, 128, BF16, True)
+    case("bf16 full (4,16,4096,128)", 4, 16, 16, 4096, 4096, 128, BF16, False)
+    case("bf16 grouped 32/4 causal 2048 d 64", 4, 32, 4, 2048, 2048, 64, BF16, True)
+    case("bf16 grouped 32/8 causal 2048 d 128", 2, 32, 8, 2048, 2048, 128, BF16, True)
+    case("f16 (8,16,2048,64)", 8, 16, 16, 2048, 2048, 64, F16, False)
+    case("f32 (2,16,2048,64)", 2, 16, 16, 2048, 2048, 64, F32, False)
+    case("decoding bf16 16 x 32 heads over 4096", 16, 32, 32, 1, 4096, 128, BF16, False)
+    case("decoding bf16 1 x 32/8 heads over 8192", 1, 32, 8, 1, 8192, 128, BF16, False)
+
+
+def others(t, l):
+    torch.backends.cudnn.benchmark = True
+    for name, dtype, x, w, pad in (("1x1", BF16, (32, 256, 56, 56), (512, 256, 1, 1), 0),
+                                   ("3x3", F16, (32, 256, 28, 28), (256, 256, 3, 3), 1)):
+        x, w = random(*x, dtype=dtype), random(*w, dtype=dtype)
+        z = torch.empty(x.shape[0], w.shape[0], *x.shape[2:], dtype=dtype, device="cuda")
+        how = Conv()
+        how.padding[0] = how.padding[1] = pad
+        t.row(f"conv {name} {NAMES[dtype]}", into(l, z, "tsr_conv2d", x, w, None, C.byref(how)),
+              lambda: F.conv2d(x, w, padding=pad), lambda: near(z, F.conv2d(x.float(), w.float(), padding=pad), dtype),
+              flops=2 * z.numel() * math.prod(w.shape[1:]))
+    a, b = random(4096, 4096), random(4096, 4096)
+    z = torch.empty_like(a)
+    t.row("matmul f32 4096", into(l, z, "tsr_matmul", a, b), lambda: a @ b,
+          lambda: near(z, a.double() @ b.double(), F32), flops=2 * 4096 ** 3)
+    for name, x in (("(8192,512,17) to (1,0,2)", random(8192, 512, 17).permute(1, 0, 2)),
+                    ("1000 of 1001 columns", random(65536, 1001)[:, :1000]),
+                    ("7-d permutation", random(8, 12, 10, 9, 16, 7, 11).permute(6, 2, 4, 0, 5, 1, 3))):
+        z = torch.empty(x.shape, device="cuda")
+        zz, xx = l.borrow(z), l.borrow(x)
+        t.row(f"copy {name}", lambda: l.call("tsr_copy", zz, xx), lambda: z.copy_(x), lambda: torch.equal(z, x),
+              8 * x.numel())
+
+
+def main():
+    library = Library(sys.argv[1])
+    bench = Bench(library)
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}")
+    print(f"{'workload':44} {'ours':>9} {'PyTorch':>9}    {'ratio':>7}")
+    parts = {f.__name__: f for f in (rows, gates, reductions, lists, attention, others)}
+    torch.manual_seed(1)
+    for name in sys.argv[2:] or parts:
+        parts[name](bench, library)
+        torch.cuda.empty_cache()
+    behind = [r for r in bench.rows if r[1] < 0.95]
+    wrong = [r for r in bench.rows if not r[2]]
+    print(f"{len(bench.rows)} workloads: {len(behind)} behind by more than 5 %, {len(wrong)} wrong")
+    for name, ratio, _ in sorted(behind, key=lambda r: r[1])[:30]:
+        print(f"    {ratio:5.2f}  {name}")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

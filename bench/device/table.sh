@@ -1,0 +1,33 @@
+#!/bin/sh
+# Builds the CUDA plugin for this machine's GPU, checks the ops that table.py times, and times them beside
+# PyTorch.
+#
+#   bench/device/table.sh [part of table.py ...]
+#
+#   TSR_BENCH_BUILD=folder   where to build (build/device)
+#   TSR_BENCH_CASES=n        trials of each check (4); 0: none
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${TSR_BENCH_BUILD:-$root/build/device}
+cases=${TSR_BENCH_CASES:-4}
+failed=0
+mkdir -p "$build" || exit 1
+began=$(date +%s)
+since() { echo "== $1 ($(($(date +%s) - began)) s)"; }
+
+cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTSR_BUILD_TESTS=OFF \
+    -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_PYTHON=OFF \
+    -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_CUDA_FLAGS=--split-compile=4 > "$build.log" 2>&1 &&
+    cmake --build "$build" -j"$(nproc)" --target tessera backend-cuda tsr-backend-check >> "$build.log" 2>&1 || {
+    tail -n 60 "$build.log"
+    exit 1
+}
+since built
+export TSR_BACKEND_PATH=$build/lib/tessera PYTHONUNBUFFERED=1 TSR_FALLBACK=allow
+if [ "$cases" -gt 0 ]; then
+    timeout 90 "$build/bin/tsr-backend-check" cuda --quiet --cases "$cases" > "$build.check" 2>&1 || failed=1
+    tail -n 40 "$build.check"
+    since checked
+fi
+timeout 150 python3 "$root/bench/device/table.py" "$build/lib/libtessera.so" "$@" || failed=1
+since timed
+exit $failed
