@@ -79,6 +79,7 @@ static bool type_of(tsr_dtype dtype, cudnnDataType_t *in, cudnnDataType_t *sums)
 
 struct Shape {
     int32_t device, dtype, dims, groups;
+    int32_t widened; /* f32 that was short: the tensor cores multiply it exactly */
     int32_t x[5], w[5], z[5], pad[3], stride[3], dilation[3];
     bool operator<(const Shape &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
 };
@@ -121,14 +122,15 @@ static void put_shape(int32_t *out, const tsr_tensor *t, int spatial)
     for (int i = 0; i < spatial; i++) out[at++] = int32_t(t->shape[lead + i]);
 }
 
-static Shape shape_of(const Work &w)
+static Shape shape_of(const Work &w, bool widened)
 {
     Shape s;
     const tsr_op *op = w.op;
     const tsr_conv_params *p = static_cast<const tsr_conv_params *>(op->params);
     std::memset(&s, 0, sizeof s);
     s.device = w.device;
-    s.dtype = op->in[0]->dtype;
+    s.dtype = widened ? TSR_F32 : op->in[0]->dtype;
+    s.widened = widened;
     s.dims = p->spatial < 2 ? 2 : p->spatial;
     s.groups = int32_t(p->groups);
     put_shape(s.x, op->in[0], p->spatial);
@@ -170,7 +172,7 @@ static cudnnStatus_t describe(Chosen &c, const Shape &s)
     if (e == CUDNN_STATUS_SUCCESS) e = dnn.cudnnSetConvolutionGroupCount(c.how, s.groups);
     if (e == CUDNN_STATUS_SUCCESS)
         e = dnn.cudnnSetConvolutionMathType(
-            c.how, in == CUDNN_DATA_FLOAT && !dnn.fast ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH);
+            c.how, in == CUDNN_DATA_FLOAT && !dnn.fast && !s.widened ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH);
     return e;
 }
 
@@ -183,9 +185,17 @@ static void forget(Chosen &c)
     c = Chosen();
 }
 
+/* Does a way add up products of the elements themselves? */
+static bool is_plain(cudnnConvolutionFwdAlgo_t algo)
+{
+    return algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
+           algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM ||
+           algo == CUDNN_CONVOLUTION_FWD_ALGO_GEMM;
+}
+
 /* The ways, timed on the operands themselves, or guessed where the stream keeps a graph. */
-static tsr_status choose(const Work &w, cudnnHandle_t handle, Chosen &c, const void *x, const void *f,
-                         void *z)
+static tsr_status choose(const Work &w, cudnnHandle_t handle, Chosen &c, bool plain, const void *x,
+                         const void *f, void *z)
 {
     enum { MOST = 8, ROOM = 256 << 20 };
     cudnnConvolutionFwdAlgoPerf_t found[MOST];
@@ -202,6 +212,7 @@ static tsr_status choose(const Work &w, cudnnHandle_t handle, Chosen &c, const v
         (void)dnn.cudnnGetConvolutionForwardAlgorithm_v7(handle, c.x, c.w, c.how, c.z, MOST, &count, found);
     for (int i = 0; i < count; i++) {
         if (found[i].status != CUDNN_STATUS_SUCCESS || found[i].memory > ROOM) continue;
+        if (plain && !is_plain(found[i].algo)) continue;
         (void)dnn.cudnnSetConvolutionMathType(c.how, found[i].mathType);
         c.algo = found[i].algo;
         c.room = found[i].memory;
@@ -212,7 +223,8 @@ static tsr_status choose(const Work &w, cudnnHandle_t handle, Chosen &c, const v
     return say(TSR_EUNSUPPORTED, "%s: cuDNN has no way to do this", w.name());
 }
 
-static tsr_status convolve(const Work &w, const tsr_tensor *x, const tsr_tensor *f, const tsr_tensor *z)
+static tsr_status convolve(const Work &w, bool widened, const tsr_tensor *x, const tsr_tensor *f,
+                           const tsr_tensor *z)
 {
     std::lock_guard<std::mutex> guard(dnn.lock);
     cudnnHandle_t &handle = dnn.handle[w.device];
@@ -223,12 +235,13 @@ static tsr_status convolve(const Work &w, const tsr_tensor *x, const tsr_tensor 
     }
     if (e == CUDNN_STATUS_SUCCESS) e = dnn.cudnnSetStream(handle, w.stream);
     if (e != CUDNN_STATUS_SUCCESS) return blame(w, "opening it", e);
-    Chosen &c = kept[shape_of(w)];
+    const Shape shape = shape_of(w, widened);
+    Chosen &c = kept[shape];
     if (!c.there) {
         forget(c);
-        e = describe(c, shape_of(w));
+        e = describe(c, shape);
         if (e != CUDNN_STATUS_SUCCESS) return blame(w, "the shapes", e);
-        TSRC_TRY(choose(w, handle, c, x->data, f->data, z->data));
+        TSRC_TRY(choose(w, handle, c, widened, x->data, f->data, z->data));
     }
     Scratch room(w);
     const float one = 1, none = 0;
@@ -250,12 +263,14 @@ static bool is_packed(const tsr_tensor *t)
     return true;
 }
 
-static tsr_status pack(const Work &w, Scratch &memory, tsr_tensor *t, bool read)
+/* t packed, in memory of its own where it does not lie so, or as f32. */
+static tsr_status pack(const Work &w, Scratch &memory, tsr_tensor *t, bool read, bool widen)
 {
-    if (is_packed(t)) return TSR_OK;
     const tsr_tensor had = *t;
-    TSRC_TRY(memory.take(size_t(numel(t)) * size_t(tsrc_size(t->dtype))));
-    *t = packed(memory.bytes(), t->dtype, t->ndim, t->shape);
+    const tsr_dtype dtype = widen ? TSR_F32 : t->dtype;
+    if (is_packed(t) && dtype == t->dtype) return TSR_OK;
+    TSRC_TRY(memory.take(size_t(numel(t)) * size_t(tsrc_size(dtype))));
+    *t = packed(memory.bytes(), dtype, t->ndim, t->shape);
     return read ? copy(w, t, &had) : TSR_OK;
 }
 
@@ -276,19 +291,24 @@ static tsr_status add_bias(const Work &w, tsr_tensor *z, const tsr_tensor *bias,
     return run_elementwise(Work{ &op, w.device, w.stream });
 }
 
+/* cuDNN rounds to the operands' dtype: with a bias, short floats are widened, so that they are rounded once. */
 tsr_status run_conv(const Work &w)
 {
     const tsr_op *op = w.op;
     const int spatial = static_cast<const tsr_conv_params *>(op->params)->spatial;
-    const tsr_tensor *bias = op->nin > 2 ? op->in[2] : nullptr;
+    const bool biased = op->nin > 2 && op->in[2], widen = biased && tsrc_size(op->in[0]->dtype) < 4;
     tsr_tensor x = *op->in[0], f = *op->in[1], z = *op->out[0];
-    Scratch x_memory(w), f_memory(w), z_memory(w);
+    Scratch x_memory(w), f_memory(w), z_memory(w), bias_memory(w);
     if (numel(&z) == 0) return TSR_OK;
-    TSRC_TRY(pack(w, x_memory, &x, true));
-    TSRC_TRY(pack(w, f_memory, &f, true));
-    TSRC_TRY(pack(w, z_memory, &z, false));
-    TSRC_TRY(convolve(w, &x, &f, &z));
-    if (bias) TSRC_TRY(add_bias(w, &z, bias, spatial));
+    TSRC_TRY(pack(w, x_memory, &x, true, widen));
+    TSRC_TRY(pack(w, f_memory, &f, true, widen));
+    TSRC_TRY(pack(w, z_memory, &z, false, widen));
+    TSRC_TRY(convolve(w, widen, &x, &f, &z));
+    if (biased) {
+        tsr_tensor bias = *op->in[2];
+        TSRC_TRY(pack(w, bias_memory, &bias, true, widen));
+        TSRC_TRY(add_bias(w, &z, &bias, spatial));
+    }
     return z.data == op->out[0]->data ? TSR_OK : copy(w, op->out[0], &z);
 }
 
