@@ -209,6 +209,9 @@ static bool choose(Plan *plan, cublasLtHandle_t handle, const PlanKey &k)
     if (lt.cublasLtMatmulPreferenceCreate(&wish) != CUBLAS_STATUS_SUCCESS) return false;
     bool good = lt.cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room,
                                                         sizeof room) == CUBLAS_STATUS_SUCCESS;
+    const uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; /* parts of k meet unrounded */
+    good = good && lt.cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                           &sums, sizeof sums) == CUBLAS_STATUS_SUCCESS;
     for (int i = 0; i < 4 && good; i++) {
         const uint32_t aligned = static_cast<uint32_t>(k.aligned[i]);
         good = lt.cublasLtMatmulPreferenceSetAttribute(wish, names[i], &aligned, sizeof aligned) ==
