@@ -108,11 +108,35 @@ bool has_attention(const tsr_op *op)
     return numel(op->out[0]) == 0 || (k.shared <= room && blocks_of(op, a, k.rows) > 0);
 }
 
+enum {
+    ENOUGH_BLOCKS = 1024, /* that keep a GPU busy */
+    LEAST_KEYS = 128,     /* that are worth a block */
+    MOST_SHARES = 64      /* of a head's keys */
+};
+
+/* Few rows: a head's keys are shared out where heads alone would be too few blocks. */
+static tsr_status run_few(const Work &w, const FewKernel &k, AttentionArgs &a, int64_t heads)
+{
+    Scratch states(w);
+    int64_t parts = ENOUGH_BLOCKS / heads;
+    if (parts > a.n / LEAST_KEYS) parts = a.n / LEAST_KEYS;
+    if (parts > MOST_SHARES) parts = MOST_SHARES;
+    if (parts < 1) parts = 1;
+    a.part = tsrc_blocks(a.n, uint32_t(parts));
+    a.parts = tsrc_blocks(a.n, a.part);
+    if (a.parts > 1) TSRC_TRY(states.take(size_t(heads) * a.parts * k.state));
+    a.states = states.as<float>();
+    TSRC_TRY(launch(w, k.run, uint32_t(heads * a.parts), k.threads, 0, a));
+    return a.parts > 1 ? launch(w, k.join, uint32_t(heads), 32, 0, a) : TSR_OK;
+}
+
 tsr_status run_attention(const Work &w)
 {
     AttentionArgs a;
     if (numel(w.op->out[0]) == 0) return TSR_OK;
     (void)plan_attention(a, w.op);
+    const FewKernel few = few_attention(w.op->in[0]->dtype, a);
+    if (few.run) return run_few(w, few, a, blocks_of(w.op, a, a.shared * a.m));
     const AttentionKernel k = kernel_for(w.op->in[0]->dtype, a);
     a.tiles = tsrc_blocks(uint64_t(a.shared) * a.m, k.rows);
     TSRC_TRY(check(w.device, w.name(),

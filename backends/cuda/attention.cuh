@@ -27,25 +27,29 @@ TSRC_FN uint32_t keys_of(const AttentionArgs &a, uint32_t row)
     return seen < 0 ? 0u : uint32_t(seen);
 }
 
+/* Where the operands of head kv of k begin, in matrix `batch`. */
+TSRC_FN void place_head(const AttentionArgs &a, Spot &s, uint32_t kv, uint32_t batch)
+{
+#pragma unroll
+    for (int o = 0; o < OPERANDS; o++)
+        s.data[o] = a.of[o].data + a.of[o].head * (o == OF_K || o == OF_V ? kv : kv * a.shared);
+#pragma unroll 1
+    for (int i = 0; i < a.nd; i++) {
+        const uint32_t q = divide(batch, a.batch[i]), r = batch - q * a.batch[i].d;
+#pragma unroll
+        for (int o = 0; o < OPERANDS; o++) s.data[o] += int64_t(r) * a.step[i][o];
+        batch = q;
+    }
+}
+
 /* Long tiles come first. */
 TSRC_FN Spot find_spot(const AttentionArgs &a, uint32_t most_rows)
 {
     uint32_t at = blockIdx.x;
     const uint32_t tile = a.tiles - 1 - at % a.tiles;
     at /= a.tiles;
-    const uint32_t kv = at % a.kv_heads;
-    at /= a.kv_heads;
     Spot s;
-#pragma unroll
-    for (int o = 0; o < OPERANDS; o++)
-        s.data[o] = a.of[o].data + a.of[o].head * (o == OF_K || o == OF_V ? kv : kv * a.shared);
-#pragma unroll 1
-    for (int i = 0; i < a.nd; i++) {
-        const uint32_t q = divide(at, a.batch[i]), r = at - q * a.batch[i].d;
-#pragma unroll
-        for (int o = 0; o < OPERANDS; o++) s.data[o] += int64_t(r) * a.step[i][o];
-        at = q;
-    }
+    place_head(a, s, at % a.kv_heads, at / a.kv_heads);
     s.first = tile * most_rows;
     s.rows = min(a.shared * a.m - s.first, most_rows);
     const uint32_t last = s.first + s.rows - 1;

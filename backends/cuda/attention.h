@@ -35,6 +35,8 @@ struct AttentionArgs {
     uint32_t shared, kv_heads; /* heads of q that look at one of k */
     uint32_t tiles;            /* of rows, for each head of k */
     double early, late;        /* scales of q and of scores */
+    uint32_t parts, part;      /* of few rows: blocks that share a head's keys; keys of one */
+    float *states;             /* what each of them came to */
     int causal, mask_dtype, flag;
 };
 
@@ -47,6 +49,15 @@ struct AttentionKernel {
 
 AttentionKernel fma_attention(tsr_dtype dtype, const AttentionArgs &a); /* f32, f64 */
 AttentionKernel mma_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16 */
+
+/* For few rows: shares of a head's keys, and what puts them together. `state` is the bytes of a share. */
+struct FewKernel {
+    const void *run, *join; /* NULL: there are none */
+    uint32_t threads;
+    size_t state;
+};
+
+FewKernel few_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16 */
 
 } // namespace tsrc
 

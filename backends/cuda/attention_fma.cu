@@ -252,7 +252,8 @@ template <class T, int R, int K, int W> static AttentionKernel of_width(uint32_t
 
 AttentionKernel fma_attention(tsr_dtype dtype, const AttentionArgs &a)
 {
-    if (dtype == TSR_F64) return a.e <= 64 ? of_width<double, 4, 2, 64>(a.d) : of_width<double, 4, 2, 256>(a.d);
+    if (dtype == TSR_F64)
+        return a.e <= 64 ? of_width<double, 4, 2, 64>(a.d) : of_width<double, 4, 2, 256>(a.d);
     return a.e <= 64    ? of_width<float, 8, 8, 64>(a.d)
            : a.e <= 128 ? of_width<float, 8, 8, 128>(a.d)
                         : of_width<float, 8, 4, 256>(a.d);

@@ -299,7 +299,8 @@ TSRC_FN void bring_tile(const AttentionArgs &a, const Spot &s, uint16_t *to, int
 
 /* While scores are computed values come, and the next keys while those are mixed. */
 template <bool CARE, int M, int W, bool BF>
-TSRC_FN void walk(const AttentionArgs &a, const Spot &s, Mma<M, W, BF> &part, const MmaRoom<Mma<M, W, BF>> &room)
+TSRC_FN void walk(const AttentionArgs &a, const Spot &s, Mma<M, W, BF> &part,
+                  const MmaRoom<Mma<M, W, BF>> &room)
 {
     using Part = Mma<M, W, BF>;
     part.begin();
