@@ -291,7 +291,7 @@ static tsr_status add_bias(const Work &w, tsr_tensor *z, const tsr_tensor *bias,
     return run_elementwise(Work{ &op, w.device, w.stream });
 }
 
-/* cuDNN rounds to the operands' dtype: with a bias, short floats are widened, so that they are rounded once. */
+/* cuDNN rounds to the operands' dtype: with a bias short floats are widened, so that it happens once. */
 tsr_status run_conv(const Work &w)
 {
     const tsr_op *op = w.op;

@@ -18,7 +18,8 @@ template <> struct Lanes<SC64> { enum { n = 1 }; };
 template <> struct Lanes<SC128> { enum { n = 1 }; };
 
 /* V neighbours, or one element for all of them. */
-template <class S, int V> TSRC_FN void load_lanes(typename S::T (&x)[V], const char *at, int64_t step, int flag)
+template <class S, int V>
+TSRC_FN void load_lanes(typename S::T (&x)[V], const char *at, int64_t step, int flag)
 {
     using Bits = typename S::Bits;
     if (step != 0) {

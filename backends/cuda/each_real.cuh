@@ -9,11 +9,12 @@ TSRC_OP1(reciprocal) TSRC_OP1(exp) TSRC_OP1(exp2) TSRC_OP1(expm1) TSRC_OP1(log) 
 TSRC_OP1(log10) TSRC_OP1(log1p) TSRC_OP1(sin) TSRC_OP1(cos) TSRC_OP1(tan) TSRC_OP1(asin) TSRC_OP1(acos)
 TSRC_OP1(atan) TSRC_OP1(sinh) TSRC_OP1(cosh) TSRC_OP1(tanh) TSRC_OP1(asinh) TSRC_OP1(acosh) TSRC_OP1(atanh)
 TSRC_OP1(erf) TSRC_OP1(erfc) TSRC_OP1(ceil) TSRC_OP1(floor) TSRC_OP1(round) TSRC_OP1(trunc) TSRC_OP1(same)
-TSRC_OP1(imag) TSRC_OP1(angle) TSRC_OP1(relu) TSRC_OP1(softplus) TSRC_OP1(hardswish) TSRC_OP1(isfinite) TSRC_OP1(isinf) TSRC_OP1(isnan)
-TSRC_OP1(signbit) TSRC_OP1(logical_not) TSRC_OP2(add) TSRC_OP2(sub) TSRC_OP2(mul) TSRC_OP2(div)
-TSRC_OP2(floor_div) TSRC_OP2(remainder) TSRC_OP2(pow) TSRC_OP2(atan2) TSRC_OP2(hypot) TSRC_OP2(maximum)
-TSRC_OP2(minimum) TSRC_OP2(fmax) TSRC_OP2(fmin) TSRC_OP2(logaddexp) TSRC_OP2(eq) TSRC_OP2(ne) TSRC_OP2(lt)
-TSRC_OP2(le) TSRC_OP2(gt) TSRC_OP2(ge) TSRC_OP2(logical_and) TSRC_OP2(logical_or) TSRC_OP2(logical_xor)
+TSRC_OP1(imag) TSRC_OP1(angle) TSRC_OP1(relu) TSRC_OP1(softplus) TSRC_OP1(hardswish) TSRC_OP1(isfinite)
+TSRC_OP1(isinf) TSRC_OP1(isnan) TSRC_OP1(signbit) TSRC_OP1(logical_not) TSRC_OP2(add) TSRC_OP2(sub)
+TSRC_OP2(mul) TSRC_OP2(div) TSRC_OP2(floor_div) TSRC_OP2(remainder) TSRC_OP2(pow) TSRC_OP2(atan2)
+TSRC_OP2(hypot) TSRC_OP2(maximum) TSRC_OP2(minimum) TSRC_OP2(fmax) TSRC_OP2(fmin) TSRC_OP2(logaddexp)
+TSRC_OP2(eq) TSRC_OP2(ne) TSRC_OP2(lt) TSRC_OP2(le) TSRC_OP2(gt) TSRC_OP2(ge) TSRC_OP2(logical_and)
+TSRC_OP2(logical_or) TSRC_OP2(logical_xor)
 
 /* Gates: results of two bytes take the short way. */
 #define GATE(name)                                                                                       \

@@ -214,8 +214,8 @@ static void share_block(tsrc_reduction *r, const tsr_loop *kept, const tsr_loop 
         r->wide = outputs_at_once(kept, reduced, size, per);
         n_kept /= r->wide;
         r->across = power_of_2_up_to(n_kept, 32);
-        while (r->across < TSRC_THREADS && r->across < n_kept && r->groups * r->across < EACH_LANE * TSRC_THREADS)
-            r->across *= 2;
+        const int64_t most = power_of_2_up_to(n_kept, TSRC_THREADS);
+        while (r->across < most && r->groups * r->across < EACH_LANE * TSRC_THREADS) r->across *= 2;
         r->lanes = TSRC_THREADS / r->across;
     }
 }

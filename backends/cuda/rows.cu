@@ -189,8 +189,8 @@ static bool plan_registers(RowArgs &a)
 }
 
 /* Weights as kernels of rows in registers read them: as they lie, or as f32 in memory of their own. */
-static tsr_status plan_affine(const Work &w, const tsr_tensor *t, Scratch &room, const char **data, int *dtype,
-                              int64_t step)
+static tsr_status plan_affine(const Work &w, const tsr_tensor *t, Scratch &room, const char **data,
+                              int *dtype, int64_t step)
 {
     const bool known = *dtype == TSR_F32 || *dtype == TSR_F16 || *dtype == TSR_BF16;
     const int64_t n = t ? numel(t) : 0;

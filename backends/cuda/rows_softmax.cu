@@ -93,10 +93,9 @@ __global__ void __launch_bounds__(RowBlock<TH>::threads, RowBlock<TH>::resident)
 
 template <class S, bool WIDE, bool CAUSAL> static RowKernel kernel_of(int64_t n, RowMode mode)
 {
-    enum { TH = TSRC_PART_THREADS, R = PartVectors<S>::n };
+    enum { TH = TSRC_PART_THREADS, R = PartVectors<S>::n, MOST = TH * R * 16 / sizeof(typename S::Bits) };
 #define X(mode) \
-    case mode: \
-        return { (const void *)softmax_kernel<S, TH, R, WIDE, CAUSAL, mode>, TH, 1, TH * R * 16 / sizeof(typename S::Bits) };
+    case mode: return { (const void *)softmax_kernel<S, TH, R, WIDE, CAUSAL, mode>, TH, 1, MOST };
     switch (mode) { X(ROW_CLUSTER) X(ROW_FIRST_PASS) X(ROW_SECOND_PASS) default: break; }
 #undef X
 #define X(TH, R) \

@@ -48,7 +48,7 @@ class Bench:
             print(f"{name:44} FAILED {e}", flush=True)
             self.rows.append((name, 0, False))
             return
-        rate = f"{nbytes / a * 1e-12:6.2f} TB/s" if nbytes else f"{flops / a * 1e-12:6.0f} TF/s" if flops else ""
+        rate = f"{nbytes / a * 1e-12:6.2f} TB/s" if nbytes else f"{flops / a * 1e-12:6.0f} TF/s"
         print(f"{name:44} {a * 1e6:9.1f} {b * 1e6:9.1f} us {b / a:7.2f}  {rate}{'' if good else '  WRONG'}",
               flush=True)
         self.rows.append((name, b / a, good))
@@ -66,16 +66,16 @@ def axes(*list_):
 
 
 def rows(t, l):
-    shapes = [(32, 50257), (65536, 64), (1, 1 << 24), (16384, 4096), (4096, 50257), (262144, 32), (8192, 1000)]
-    for shape in shapes:
+    for shape in [(32, 50257), (65536, 64), (1, 1 << 24), (16384, 4096), (4096, 50257), (262144, 32),
+                  (8192, 1000)]:
         for dtype in (F32, BF16):
             x = random(*shape, dtype=dtype)
             z = torch.empty_like(x)
-            t.row(f"softmax {shape} {NAMES[dtype]}", into(l, z, "tsr_softmax", x, 1), lambda: torch.softmax(x, 1),
-                  lambda: near(z, torch.softmax(x.double(), 1), dtype), 2 * x.numel() * x.element_size())
+            t.row(f"softmax {shape} {NAMES[dtype]}", into(l, z, "tsr_softmax", x, 1),
+                  lambda: torch.softmax(x, 1), lambda: near(z, torch.softmax(x.double(), 1), dtype), 2 * x.numel() * x.element_size())
     for shape in [(16384, 4096), (65536, 128), (512, 65536), (4, 1 << 22)]:
         for dtype in (F32, BF16):
-            x, w, b = random(*shape, dtype=dtype), random(shape[1], dtype=dtype), random(shape[1], dtype=dtype)
+            x, w, b = (random(*s, dtype=dtype) for s in (shape, shape[1:], shape[1:]))
             z = torch.empty_like(x)
             nbytes = 2 * x.numel() * x.element_size()
             n = (shape[1],)
@@ -100,13 +100,15 @@ def gates(t, l):
                   lambda: near(z, f(x.double()), dtype), 2 * n * x.element_size())
     a, b = random(n, dtype=BF16), random(n)
     z = torch.empty(n, device="cuda")
-    t.row("add bf16 + f32 64M", into(l, z, "tsr_add", a, b), lambda: a + b, lambda: torch.equal(z, a + b), 10 * n)
+    t.row("add bf16 + f32 64M", into(l, z, "tsr_add", a, b), lambda: a + b, lambda: torch.equal(z, a + b),
+          10 * n)
     b16, z16 = random(n, dtype=BF16), torch.empty_like(a)
-    t.row("add bf16 64M", into(l, z16, "tsr_add", a, b16), lambda: a + b16, lambda: torch.equal(z16, a + b16), 6 * n)
+    t.row("add bf16 64M", into(l, z16, "tsr_add", a, b16), lambda: a + b16,
+          lambda: torch.equal(z16, a + b16), 6 * n)
     a, b = random(8192, 8192), random(8192, 8192)
     z = torch.empty_like(a)
-    t.row("a + b.T 8192^2 f32", into(l, z, "tsr_add", a, b.T), lambda: a + b.T, lambda: torch.equal(z, a + b.T),
-          12 * n)
+    t.row("a + b.T 8192^2 f32", into(l, z, "tsr_add", a, b.T), lambda: a + b.T,
+          lambda: torch.equal(z, a + b.T), 12 * n)
 
 
 def reductions(t, l):
@@ -158,7 +160,8 @@ def lists(t, l):
     z = torch.empty_like(base)
     want = base.double().index_add(0, index, src.double())
     t.row("index_add (65536, 1024) f32", into(l, z, "tsr_index_add", base, index, src, 0),
-          lambda: base.index_add(0, index, src), lambda: near(z, want, F32), 4 * (src.numel() + 2 * base.numel()))
+          lambda: base.index_add(0, index, src), lambda: near(z, want, F32),
+          4 * (src.numel() + 2 * base.numel()))
     parts = [random(2048, 128) for _ in range(32)]
     z = torch.empty(2048, 4096, device="cuda")
     own = (C.c_void_p * 32)(*[l.borrow(p).value for p in parts])
@@ -202,8 +205,8 @@ def others(t, l):
         how = Conv()
         how.padding[0] = how.padding[1] = pad
         t.row(f"conv {name} {NAMES[dtype]}", into(l, z, "tsr_conv2d", x, w, None, C.byref(how)),
-              lambda: F.conv2d(x, w, padding=pad), lambda: near(z, F.conv2d(x.float(), w.float(), padding=pad), dtype),
-              flops=2 * z.numel() * math.prod(w.shape[1:]))
+              lambda: F.conv2d(x, w, padding=pad),
+              lambda: near(z, F.conv2d(x.float(), w.float(), padding=pad), dtype), flops=2 * z.numel() * math.prod(w.shape[1:]))
     a, b = random(4096, 4096), random(4096, 4096)
     z = torch.empty_like(a)
     t.row("matmul f32 4096", into(l, z, "tsr_matmul", a, b), lambda: a @ b,
@@ -213,8 +216,8 @@ def others(t, l):
                     ("7-d permutation", random(8, 12, 10, 9, 16, 7, 11).permute(6, 2, 4, 0, 5, 1, 3))):
         z = torch.empty(x.shape, device="cuda")
         zz, xx = l.borrow(z), l.borrow(x)
-        t.row(f"copy {name}", lambda: l.call("tsr_copy", zz, xx), lambda: z.copy_(x), lambda: torch.equal(z, x),
-              8 * x.numel())
+        t.row(f"copy {name}", lambda: l.call("tsr_copy", zz, xx), lambda: z.copy_(x),
+              lambda: torch.equal(z, x), 8 * x.numel())
 
 
 def main():

@@ -17,7 +17,8 @@ since() { echo "== $1 ($(($(date +%s) - began)) s)"; }
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTSR_BUILD_TESTS=OFF \
     -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_PYTHON=OFF \
     -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_CUDA_FLAGS=--split-compile=4 > "$build.log" 2>&1 &&
-    cmake --build "$build" -j"$(nproc)" --target tessera backend-cuda tsr-backend-check >> "$build.log" 2>&1 || {
+    cmake --build "$build" -j"$(nproc)" --target tessera backend-cuda tsr-backend-check \
+        >> "$build.log" 2>&1 || {
     tail -n 60 "$build.log"
     exit 1
 }
