@@ -1,4 +1,5 @@
-/* attention_mma.cu - attention of f16 and bf16: products are the tensor cores', summed in f32. */
+/* attention_mma.cu - attention of f16 and bf16: products are the tensor cores', summed in f32. A weight goes
+ * in as one f16, or as the sum of two bf16, which has as many digits. */
 #include "attention.cuh"
 
 namespace tsrc {
@@ -36,6 +37,12 @@ template <bool BF> TSRC_FN void multiply(float (&z)[4], const uint32_t (&x)[4], 
             "{%8,%9}, {%0,%1,%2,%3};"
             : "+f"(z[0]), "+f"(z[1]), "+f"(z[2]), "+f"(z[3])
             : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));
+}
+
+/* What a pair of weights lost when it was rounded to bf16. */
+TSRC_FN uint32_t rest_of(float x, float y, uint32_t pair)
+{
+    return Quick16<true>::pair(x - __uint_as_float(pair << 16), y - __uint_as_float(pair & 0xffff0000u));
 }
 
 TSRC_FN float power_of_two(float x)
@@ -184,13 +191,14 @@ template <int M, int W, bool BF> struct Mma {
         const uint16_t *of_v = v + lane() % 16 * PITCH + lane() / 16 * 8;
 #pragma unroll
         for (int j = 0; j < KEYS / 16; j++) {
-            uint32_t w[M][4];
+            uint32_t w[M][4], rest[M][4];
 #pragma unroll
             for (int b = 0; b < M; b++)
 #pragma unroll
                 for (int i = 0; i < 4; i++) {
                     const float(&of)[4] = score[b][2 * j + i / 2];
                     w[b][i] = Quick16<BF>::pair(of[i % 2 * 2], of[i % 2 * 2 + 1]);
+                    if (BF) rest[b][i] = rest_of(of[i % 2 * 2], of[i % 2 * 2 + 1], w[b][i]);
                 }
 #pragma unroll
             for (int x = 0; x < W / 16; x++) {
@@ -200,6 +208,10 @@ template <int M, int W, bool BF> struct Mma {
                 for (int b = 0; b < M; b++) {
                     multiply<BF>(mixture[b][2 * x], w[b], y[0], y[1]);
                     multiply<BF>(mixture[b][2 * x + 1], w[b], y[2], y[3]);
+                    if (BF) {
+                        multiply<BF>(mixture[b][2 * x], rest[b], y[0], y[1]);
+                        multiply<BF>(mixture[b][2 * x + 1], rest[b], y[2], y[3]);
+                    }
                 }
             }
         }
