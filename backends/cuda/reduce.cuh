@@ -169,22 +169,57 @@ __global__ void __launch_bounds__(TSRC_THREADS, K::BLOCKS)
     if (lane == 0 && output < r.outputs) hand_over<K>(a, part, output, state, r.z + z);
 }
 
+/* Lanes of columns meet: threads leave their states, and each takes some outputs from there. */
+template <class K> struct ColumnRoom {
+    double w[K::W][K::V][TSRC_THREADS];
+    TSRC_FN void leave(const typename K::State (&state)[K::V])
+    {
+#pragma unroll
+        for (int j = 0; j < K::V; j++) {
+            const Words words = K::pack(state[j]);
+#pragma unroll
+            for (int i = 0; i < K::W; i++) w[i][j][threadIdx.x] = words.w[i];
+        }
+    }
+    TSRC_FN typename K::State at(uint32_t j, uint32_t thread) const
+    {
+        Words words = {};
+#pragma unroll
+        for (int i = 0; i < K::W; i++) words.w[i] = w[i][j][thread];
+        return K::unpack(words);
+    }
+};
+
+template <class K>
+TSRC_FN void hand_over_column(const ReduceArgs &a, uint32_t part, uint32_t output,
+                              const typename K::State &state)
+{
+    int64_t z = 0, x = 0;
+    find_place(a.plan.kept, output, z, x);
+    hand_over<K>(a, part, output, state, a.plan.z + z);
+}
+
 /* Outputs whose elements lie side by side, K::V of them a thread. */
 template <class K>
 __global__ void __launch_bounds__(TSRC_THREADS) columns_kernel(const __grid_constant__ ReduceArgs a)
 {
     enum { V = K::V, AHEAD = 8 };
     using Bits = typename K::S::Bits;
-    __shared__ Words shared[TSRC_THREADS];
+    __shared__ ColumnRoom<K> room;
     const tsrc_reduction &r = a.plan;
     const uint32_t lane = threadIdx.x / r.across, mine = threadIdx.x % r.across;
-    const uint32_t part = blockIdx.x % r.parts, output = (blockIdx.x / r.parts * r.across + mine) * V;
+    const uint32_t part = blockIdx.x % r.parts, begin = blockIdx.x / r.parts * r.across * V;
+    const uint32_t output = begin + mine * V;
     typename K::State state[V];
 #pragma unroll
     for (int j = 0; j < V; j++) state[j] = K::begin(a);
     if (output < r.outputs) {
         int64_t z = 0, x = 0;
         find_place(r.kept, output, z, x);
+        Words k[V] = {};
+        if (a.constants)
+#pragma unroll
+            for (int j = 0; j < V; j++) k[j] = a.constants[output + j];
         const uint64_t first = part * r.part, end = min(first + r.part, r.groups);
         for (uint64_t g = first + lane; g < end; g += AHEAD * r.lanes) {
             Vec<Bits, V> v[AHEAD];
@@ -194,22 +229,25 @@ __global__ void __launch_bounds__(TSRC_THREADS) columns_kernel(const __grid_cons
                     v[i] = load_once<Vec<Bits, V>>(r.x + x + group_offset(r, g + i * r.lanes));
 #pragma unroll
             for (int i = 0; i < AHEAD; i++)
+                if (g + i * r.lanes < end)
 #pragma unroll
-                for (int j = 0; j < V; j++) {
-                    Words k = {};
-                    if (a.constants) k = a.constants[output + j];
-                    if (g + i * r.lanes < end)
-                        K::template take<1>(a, k, state[j], &v[i].e[j], g + i * r.lanes);
-                }
+                    for (int j = 0; j < V; j++)
+                        K::template take<1>(a, k[j], state[j], &v[i].e[j], g + i * r.lanes);
         }
     }
+    if (r.lanes == 1) {
 #pragma unroll
-    for (int j = 0; j < V; j++) {
-        meet_apart<K>(a, state[j], lane, r.lanes, r.across, shared);
-        if (lane != 0 || output >= r.outputs) continue;
-        int64_t z = 0, x = 0;
-        find_place(r.kept, output + j, z, x);
-        hand_over<K>(a, part, output + j, state[j], r.z + z);
+        for (int j = 0; j < V; j++)
+            if (output < r.outputs) hand_over_column<K>(a, part, output + j, state[j]);
+        return;
+    }
+    room.leave(state);
+    __syncthreads();
+    for (uint32_t o = threadIdx.x; o < r.across * V; o += TSRC_THREADS) {
+        const uint32_t j = o / r.across, column = o % r.across;
+        typename K::State all = room.at(j, column);
+        for (uint32_t l = 1; l < r.lanes; l++) K::merge(a, all, room.at(j, l * r.across + column));
+        if (begin + column * V < r.outputs) hand_over_column<K>(a, part, begin + column * V + j, all);
     }
 }
 

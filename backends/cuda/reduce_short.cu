@@ -5,7 +5,11 @@ namespace tsrc {
 
 Reducer short_reducer(Collect kind, tsr_dtype dtype)
 {
-    return tsrc_size(dtype) == 1 ? reducer_of<S8>(kind) : reducer_of<S16>(kind);
+    switch (dtype) {
+    case TSR_F16: return reducer_of<Quick16<false>>(kind);
+    case TSR_BF16: return reducer_of<Quick16<true>>(kind);
+    default: return reducer_of<S8>(kind);
+    }
 }
 
 } // namespace tsrc
