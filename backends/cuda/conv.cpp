@@ -274,6 +274,46 @@ static tsr_status pack(const Work &w, Scratch &memory, tsr_tensor *t, bool read,
     return read ? copy(w, t, &had) : TSR_OK;
 }
 
+/* Does every element of z come from the one of x beside it? */
+static bool is_pointwise(const tsr_op *op)
+{
+    const tsr_conv_params *p = static_cast<const tsr_conv_params *>(op->params);
+    const tsr_tensor *f = op->in[1];
+    bool so = p->groups == 1;
+    for (int i = 0; i < p->spatial; i++)
+        so = so && f->shape[f->ndim - 1 - i] == 1 && p->stride[i] == 1 && p->low[i] == 0 && p->high[i] == 0;
+    return so;
+}
+
+/* (n, c, spatial...) as matrices (n, c, all of those); packed. */
+static tsr_tensor as_matrices(const tsr_tensor &t, int spatial)
+{
+    const int lead = t.ndim - spatial;
+    int64_t shape[] = { lead == 2 ? t.shape[0] : 1, t.shape[lead - 1], 1 };
+    for (int i = 0; i < spatial; i++) shape[2] *= t.shape[lead + i];
+    return packed(t.data, t.dtype, 3, shape);
+}
+
+/* A product of matrices for each image. */
+static tsr_status multiply_points(const Work &w, const tsr_tensor &x, const tsr_tensor &f, const tsr_tensor &z,
+                                  int spatial)
+{
+    static const tsr_matmul_params plain = { { TSR_I64, 0, { 1 } }, { TSR_I64, 0, { 0 } } };
+    const tsr_tensor points = as_matrices(x, spatial), result = as_matrices(z, spatial);
+    const int64_t shape[] = { points.shape[0], f.shape[0], f.shape[1] };
+    tsr_tensor weights = packed(f.data, f.dtype, 3, shape);
+    weights.stride[0] = 0;
+    tsr_op op = {};
+    op.kind = TSR_OP_MATMUL;
+    op.nin = 2;
+    op.nout = 1;
+    op.in[0] = &weights;
+    op.in[1] = &points;
+    op.out[0] = const_cast<tsr_tensor *>(&result);
+    op.params = &plain;
+    return run_matmul(Work{ &op, w.device, w.stream });
+}
+
 /* z += bias, along the channels. */
 static tsr_status add_bias(const Work &w, tsr_tensor *z, const tsr_tensor *bias, int spatial)
 {
@@ -303,7 +343,10 @@ tsr_status run_conv(const Work &w)
     TSRC_TRY(pack(w, x_memory, &x, true, widen));
     TSRC_TRY(pack(w, f_memory, &f, true, widen));
     TSRC_TRY(pack(w, z_memory, &z, false, widen));
-    TSRC_TRY(convolve(w, widen, &x, &f, &z));
+    if (is_pointwise(op) && !widen)
+        TSRC_TRY(multiply_points(w, x, f, z, spatial));
+    else
+        TSRC_TRY(convolve(w, widen, &x, &f, &z));
     if (biased) {
         tsr_tensor bias = *op->in[2];
         TSRC_TRY(pack(w, bias_memory, &bias, true, widen));
