@@ -20,7 +20,19 @@ namespace tsrc {
 struct GatherArgs {
     tsrc_nest nest;
     int64_t step; /* bytes along x's axis */
+    int64_t far;  /* bytes between the four words of a row that a thread moves; 0: it moves one */
 };
+
+enum { WORDS = 4 };
+
+template <class B> TSRC_FN void move_words(char *z, const char *x, int64_t far)
+{
+    B v[WORDS];
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) v[k] = *reinterpret_cast<const B *>(x + k * far);
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) *reinterpret_cast<B *>(z + k * far) = v[k];
+}
 
 template <class B>
 __global__ void __launch_bounds__(TSRC_THREADS) gather_kernel(const __grid_constant__ GatherArgs p)
@@ -30,8 +42,10 @@ __global__ void __launch_bounds__(TSRC_THREADS) gather_kernel(const __grid_const
     int64_t at[3];
     find_group(p.nest, i, at);
     const int64_t index = *reinterpret_cast<const int64_t *>(p.nest.data[1] + at[1]);
-    *reinterpret_cast<B *>(p.nest.data[0] + at[0]) =
-        *reinterpret_cast<const B *>(p.nest.data[2] + at[2] + index * p.step);
+    char *z = p.nest.data[0] + at[0];
+    const char *x = p.nest.data[2] + at[2] + index * p.step;
+    if (p.far) move_words<B>(z, x, p.far);
+    else *reinterpret_cast<B *>(z) = *reinterpret_cast<const B *>(x);
 }
 
 /* By the logarithm of the size; the last two for 4 and 8 bytes that are aligned by half. */
@@ -77,6 +91,17 @@ static int widen_rows(tsr_loop *l, int size, int64_t step)
     return width;
 }
 
+/* Long rows of words of `size` bytes are moved four at a time: a row becomes a quarter as long. */
+static int64_t quarter_rows(tsr_loop *l, int size)
+{
+    const int inner = l->ndim - 1;
+    if (inner < 0 || l->step[inner][0] != size || l->step[inner][2] != size || l->step[inner][1] != 0 ||
+        l->n[inner] % WORDS || l->n[inner] < 32 * WORDS)
+        return 0;
+    l->n[inner] /= WORDS;
+    return l->n[inner] * size;
+}
+
 static int gather_part(const tsr_loop *part, void *context)
 {
     GatherJob *j = static_cast<GatherJob *>(context);
@@ -86,6 +111,7 @@ static int gather_part(const tsr_loop *part, void *context)
                           (!is_aligned(&l, 0, own) || !is_aligned(&l, 2, own) || j->args.step % own);
     const int size = by_parts ? own : widen_rows(&l, own, j->args.step);
     const int sizes[] = { size, 8, size };
+    j->args.far = by_parts ? 0 : quarter_rows(&l, size);
     tsrc_nest_of(&j->args.nest, &l, sizes, 1);
     const int slot = by_parts && own < 16 ? (own == 4 ? 5 : 6) : slot_of(size);
     return launch(*j->w, gathers[slot], tsrc_blocks(j->args.nest.total, TSRC_THREADS), TSRC_THREADS, 0,
