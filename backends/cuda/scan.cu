@@ -1,7 +1,8 @@
 /* scan.cu - sums, products and maxima so far, along one axis.
  *
  * Lanes run along the axis. Where neighbours along the axis lie closest, a block walks a lane in
- * tiles, scanning each with all its threads; else a thread walks a lane by itself, beside those of
+ * tiles, scanning each with all its threads, from registers where they can take neighbours at once; else a
+ * thread walks a lane by itself, beside those of
  * its neighbours. Few long lanes are cut into chunks: the chunks' totals first, then what comes
  * before each, then the chunks themselves. */
 #include <cstring>
@@ -219,6 +220,78 @@ __global__ void __launch_bounds__(TSRC_THREADS) along_kernel(const __grid_consta
     if (a.totals && threadIdx.x == 0) leave<K>(a, lane, chunk, carry);
 }
 
+/* Sums of floats that f64 holds with digits to spare, of lanes that run on and are aligned. */
+template <class Storage> struct PlainSum {
+    using S = Storage;
+    using State = double;
+    static TSRC_FN State begin(const ScanArgs &) { return 0; }
+    static TSRC_FN State join(const ScanArgs &, State a, State b) { return a + b; }
+};
+
+/* What the threads of a warp before this one came to. */
+TSRC_FN double scan_warp(double own, double &all)
+{
+    const uint32_t lane = threadIdx.x % 32;
+    double so_far = own;
+#pragma unroll
+    for (int o = 1; o < 32; o *= 2) {
+        const double before = __shfl_up_sync(~0u, so_far, o);
+        if (lane >= uint32_t(o)) so_far = before + so_far;
+    }
+    all = __shfl_sync(~0u, so_far, 31);
+    const double before = __shfl_up_sync(~0u, so_far, 1);
+    return lane == 0 ? 0 : before;
+}
+
+/* A block for each lane and chunk, a vector a thread; the next tile is on its way while one is scanned. Warps'
+ * totals change places, so that one barrier a tile is enough. */
+template <class K>
+__global__ void __launch_bounds__(TSRC_THREADS) run_kernel(const __grid_constant__ ScanArgs a)
+{
+    using S = typename K::S;
+    using Bits = typename S::Bits;
+    enum { V = 16 / sizeof(Bits), TILE = TSRC_THREADS * V, WARPS = TSRC_THREADS / 32 };
+    using Vector = Vec<Bits, V>;
+    __shared__ double totals[2][WARPS];
+    const uint32_t chunk = blockIdx.x / a.count, lane = blockIdx.x - chunk * a.count, warp = threadIdx.x / 32;
+    int64_t z = 0, x = 0;
+    find_place(a.lanes, lane, z, x);
+    const int64_t first = chunk * a.chunk, end = min(first + a.chunk, a.n);
+    double carry = carried<K>(a, lane, chunk);
+    int64_t at = first + threadIdx.x * V;
+    Vector next = {};
+    if (at < end) next = *reinterpret_cast<const Vector *>(a.x + x + at * int64_t(sizeof(Bits)));
+    int turn = 0;
+    for (int64_t from = first; from < end; from += TILE, at += TILE, turn ^= 1) {
+        const Vector now = next;
+        if (at + TILE < end)
+            next = *reinterpret_cast<const Vector *>(a.x + x + (at + TILE) * int64_t(sizeof(Bits)));
+        double own[V], all;
+#pragma unroll
+        for (int k = 0; k < V; k++) {
+            const double e = at < end ? double(S::load(now.e[k], 0)) : 0.0;
+            own[k] = k > 0 ? own[k - 1] + e : e;
+        }
+        const double in_warp = scan_warp(own[V - 1], all);
+        if (threadIdx.x % 32 == 0) totals[turn][warp] = all;
+        __syncthreads();
+        double before = carry;
+#pragma unroll
+        for (uint32_t w = 0; w < WARPS; w++) {
+            if (w == warp) before = carry;
+            carry += totals[turn][w];
+        }
+        before += in_warp;
+        if (a.totals || at >= end) continue;
+        float out[V];
+#pragma unroll
+        for (int k = 0; k < V; k++)
+            out[k] = sizeof(Bits) == 4 ? float(before + own[k]) : odd_f32(before + own[k]);
+        *reinterpret_cast<Vector *>(a.z + z + at * int64_t(sizeof(Bits))) = Packing<S>::pack(out, 0);
+    }
+    if (a.totals && threadIdx.x == 0) leave<K>(a, lane, chunk, carry);
+}
+
 /* Totals of chunks become what comes before them: a thread for each lane. */
 template <class K>
 __global__ void __launch_bounds__(TSRC_THREADS) carry_kernel(const __grid_constant__ ScanArgs a)
@@ -261,6 +334,28 @@ static Scanner find_scanner(const tsr_op *op)
         if (kind == TSR_FLOATING) return scanner_of<RealLargest>();
         return kind == TSR_COMPLEX ? Scanner{ nullptr, nullptr, nullptr } : scanner_of<IntegerLargest>();
     }
+}
+
+template <class S> static Scanner runner_of()
+{
+    using K = PlainSum<S>;
+    return { (const void *)run_kernel<K>, nullptr, (const void *)carry_kernel<K> };
+}
+
+/* Kernels for sums of lanes that run on, where they are aligned; NULL: there are none. */
+static Scanner find_runner(const tsr_op *op, const ScanArgs &a)
+{
+    const tsr_dtype dtype = op->in[0]->dtype;
+    const int64_t size = tsrc_size(dtype);
+    uint64_t bits = reinterpret_cast<uintptr_t>(a.x) | reinterpret_cast<uintptr_t>(a.z) | uint64_t(a.n * size);
+    for (int i = 0; i < a.lanes.nd; i++) bits |= uint64_t(a.lanes.step[i][0] | a.lanes.step[i][1]);
+    const bool runs = a.step_x == size && a.step_z == size && a.to == a.from && bits % 16 == 0;
+    if (op->kind == TSR_OP_CUMSUM && runs) {
+        if (dtype == TSR_F32) return runner_of<SF32>();
+        if (dtype == TSR_F16) return runner_of<Quick16<false>>();
+        if (dtype == TSR_BF16) return runner_of<Quick16<true>>();
+    }
+    return { nullptr, nullptr, nullptr };
 }
 
 bool has_scan(const tsr_op *op) { return op->nin > 0 && op->in[0] && op->params && find_scanner(op).along; }
@@ -320,7 +415,8 @@ static int scan_part(const tsr_loop *part, void *context)
         if (part->n[d] > 8 && magnitude(part->step[d][1]) < magnitude(a.step_x)) along = false;
     if (a.n < 32) along = false;
     cut(a, along);
-    return queue_scan(*j->w, j->kernels, a, along);
+    const Scanner runner = find_runner(j->w->op, a);
+    return queue_scan(*j->w, along && runner.along ? runner : j->kernels, a, along);
 }
 
 tsr_status run_scan(const Work &w)
