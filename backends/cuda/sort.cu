@@ -2,10 +2,12 @@
  *
  * An element's place in the order is an unsigned number, its key: -0 and 0 have one, NaN has the largest.
  * Lanes that fit into shared memory are sorted there, key and index as one item, so that equal keys stand
- * by index; longer ones by CUB's radix sort, which is stable. Elements are then fetched by their index, so
- * that they keep their bits. */
+ * by index; longer ones by CUB's radix sorts, of a block or of the device, which are stable. Of long lanes of
+ * which a few elements are wanted, those are found first. Elements are then fetched by their index, so that
+ * they keep their bits. */
 #include <cstring>
 
+#include <cub/block/block_radix_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
 #include "cuda.h"
@@ -189,6 +191,147 @@ __global__ void __launch_bounds__(1024) short_kernel(const __grid_constant__ Sor
     }
 }
 
+/* Middle lanes: a block sorts one in its registers ------------------------------------------------------ */
+
+enum { MIDDLE_THREADS = 512, MIDDLE_ITEMS = 8, MIDDLE = MIDDLE_THREADS * MIDDLE_ITEMS };
+
+/* Keys of up to four bytes. What is past the end has the largest, and comes last as it came. */
+__global__ void __launch_bounds__(MIDDLE_THREADS) middle_kernel(const __grid_constant__ SortArgs a)
+{
+    using Sort = cub::BlockRadixSort<uint32_t, MIDDLE_THREADS, MIDDLE_ITEMS, uint16_t>;
+    __shared__ typename Sort::TempStorage room;
+    uint32_t key[MIDDLE_ITEMS];
+    uint16_t index[MIDDLE_ITEMS];
+    int64_t x = 0, values = 0, indices = 0, unused = 0;
+    find_place(a.lanes, blockIdx.x, x, values);
+    find_place(a.also, blockIdx.x, indices, unused);
+#pragma unroll
+    for (int k = 0; k < MIDDLE_ITEMS; k++) {
+        const uint32_t i = threadIdx.x * MIDDLE_ITEMS + k;
+        index[k] = uint16_t(i);
+        key[k] = ~0u;
+        if (i < a.n) key[k] = uint32_t(key_of(load_bits(a.x + x + i * a.step_x, a.rule.size), a.rule));
+    }
+    Sort(room).SortBlockedToStriped(key, index, 0, 8 * a.rule.size);
+    /* values may be x: the lane is read before it is written. */
+    uint64_t kept[MIDDLE_ITEMS];
+#pragma unroll
+    for (int k = 0; k < MIDDLE_ITEMS; k++)
+        if (a.values && index[k] < a.n) kept[k] = load_bits(a.x + x + index[k] * a.step_x, a.rule.size);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < MIDDLE_ITEMS; k++) {
+        const uint32_t rank = k * MIDDLE_THREADS + threadIdx.x;
+        if (rank >= a.take) continue;
+        if (a.values) store_bits(a.values + values + rank * a.step_values, kept[k], a.rule.size);
+        if (a.indices)
+            *reinterpret_cast<int64_t *>(a.indices + indices + rank * a.step_indices) = index[k];
+    }
+}
+
+/* The first few of long lanes -------------------------------------------------------------------------- */
+
+enum { SELECT_THREADS = 1024, DIGIT_BITS = 11, BINS = 1 << DIGIT_BITS, SELECT_ROOM = 4096, MOST_TAKEN = 1024 };
+
+struct Selection {
+    uint32_t prefix, wanted, equal; /* digits so far; how many with them come out, of how many */
+    uint32_t found;
+};
+
+/* Which bin the wanted-th item lies in: the first warp adds them up. */
+TSRC_FN void find_bin(const uint32_t *bins, uint32_t width, uint32_t shift, Selection &s)
+{
+    const uint32_t each = (1u << width) / 32 ? (1u << width) / 32 : 1, lane = threadIdx.x;
+    uint32_t own = 0;
+    for (uint32_t b = lane * each; b < (lane + 1) * each && b < 1u << width; b++) own += bins[b];
+    uint32_t so_far = own;
+    for (int o = 1; o < 32; o *= 2) {
+        const uint32_t before = __shfl_up_sync(~0u, so_far, o);
+        if (lane >= uint32_t(o)) so_far += before;
+    }
+    uint32_t before = so_far - own;
+    const uint32_t wanted = s.wanted;
+    __syncwarp();
+    if (before >= wanted || so_far < wanted) return;
+    uint32_t b = lane * each;
+    while (before + bins[b] < wanted) before += bins[b++];
+    s.prefix |= b << shift;
+    s.wanted = wanted - before;
+    s.equal = bins[b];
+}
+
+/* Places of items with the key itself, in order, where they are more than there is room for. */
+TSRC_FN void take_in_order(const SortArgs &a, const char *x, const Selection &s, uint64_t *items,
+                           uint32_t first, uint32_t *counts)
+{
+    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    uint32_t taken = 0;
+    for (uint32_t from = 0; from < a.n && taken < s.wanted; from += SELECT_THREADS) {
+        const uint32_t i = from + threadIdx.x;
+        const bool same =
+            i < a.n && uint32_t(key_of(load_bits(x + i * a.step_x, a.rule.size), a.rule)) == s.prefix;
+        const uint32_t together = __ballot_sync(~0u, same);
+        if (lane == 0) counts[warp] = __popc(together);
+        __syncthreads();
+        uint32_t rank = taken + __popc(together & ((1u << lane) - 1));
+        for (uint32_t w = 0; w < SELECT_THREADS / 32; w++) {
+            if (w < warp) rank += counts[w];
+            taken += counts[w];
+        }
+        if (same && rank < s.wanted) items[first + rank] = uint64_t(s.prefix) << 32 | i;
+        __syncthreads();
+    }
+}
+
+/* A block has a lane: it finds the key of the last element that comes out, digit by digit, and sorts what is
+ * not above it. */
+__global__ void __launch_bounds__(SELECT_THREADS) select_kernel(const __grid_constant__ SortArgs a)
+{
+    __shared__ uint64_t items[SELECT_ROOM];
+    __shared__ uint32_t counts[SELECT_THREADS / 32];
+    __shared__ Selection s;
+    uint32_t *bins = reinterpret_cast<uint32_t *>(items);
+    int64_t at = 0, unused = 0;
+    find_place(a.lanes, blockIdx.x, at, unused);
+    const char *x = a.x + at;
+    const auto key = [&](uint32_t i) {
+        return uint32_t(key_of(load_bits(x + i * a.step_x, a.rule.size), a.rule));
+    };
+    if (threadIdx.x == 0) s = { 0, a.take, 0, 0 };
+    uint32_t left = 8 * uint32_t(a.rule.size), known = 0;
+    while (left > 0) {
+        const uint32_t width = min(left, uint32_t(DIGIT_BITS)), all = (1u << width) - 1;
+        left -= width;
+        for (uint32_t b = threadIdx.x; b < BINS; b += SELECT_THREADS) bins[b] = 0;
+        __syncthreads();
+        const uint32_t prefix = s.prefix;
+#pragma unroll 4
+        for (uint32_t i = threadIdx.x; i < a.n; i += SELECT_THREADS) {
+            const uint32_t k = key(i);
+            if ((k & known) == prefix) atomicAdd(&bins[k >> left & all], 1u);
+        }
+        __syncthreads();
+        if (threadIdx.x < 32) find_bin(bins, width, left, s);
+        known |= all << left;
+        __syncthreads();
+    }
+    const uint32_t last = s.prefix, below = a.take - s.wanted;
+    const bool all_fit = below + s.equal <= SELECT_ROOM;
+    const uint32_t total = all_fit ? below + s.equal : a.take, power = max(1u << (32 - __clz(total - 1)), 2u);
+    for (uint32_t i = threadIdx.x; i < power; i += SELECT_THREADS) items[i] = ~uint64_t(0);
+    __syncthreads();
+#pragma unroll 4
+    for (uint32_t i = threadIdx.x; i < a.n; i += SELECT_THREADS) {
+        const uint32_t k = key(i);
+        if (k < last || (all_fit && k == last)) items[atomicAdd(&s.found, 1u)] = uint64_t(k) << 32 | i;
+    }
+    if (!all_fit) take_in_order(a, x, s, items, below, counts);
+    ShortItems sorted(reinterpret_cast<unsigned char *>(items), power);
+    sort_shared(sorted, power, power);
+    for (uint32_t rank = threadIdx.x; rank < a.take; rank += SELECT_THREADS)
+        write_item(a, blockIdx.x, rank, sorted.index(rank));
+}
+
 /* Long lanes ------------------------------------------------------------------------------------------ */
 
 __global__ void __launch_bounds__(TSRC_THREADS) list_kernel(const __grid_constant__ SortArgs a)
@@ -349,6 +492,12 @@ struct SortJob {
     SortArgs args;
 };
 
+/* Are so few elements wanted, of lanes that a block can read a few times? */
+static bool is_for_selecting(const SortArgs &a)
+{
+    return a.rule.size <= 4 && a.take <= MOST_TAKEN && (a.n <= 1 << 20 || a.count >= 64);
+}
+
 /* Operands of a part: x, values, indices. */
 static int sort_part(const tsr_loop *part, void *context)
 {
@@ -362,7 +511,11 @@ static int sort_part(const tsr_loop *part, void *context)
     if (a.values) a.values = static_cast<char *>(part->data[1]);
     if (a.indices) a.indices = static_cast<char *>(part->data[2]);
     a.count = a.lanes.count;
-    return a.n <= SHORT ? sort_short(*j->w, a) : sort_long(*j->w, a);
+    if (a.n <= SHORT) return sort_short(*j->w, a);
+    if (a.rule.size <= 4 && a.n <= MIDDLE)
+        return launch(*j->w, (const void *)middle_kernel, a.count, MIDDLE_THREADS, 0, a);
+    if (is_for_selecting(a)) return launch(*j->w, (const void *)select_kernel, a.count, SELECT_THREADS, 0, a);
+    return sort_long(*j->w, a);
 }
 
 static int64_t axis_step(const tsr_tensor *t, int axis)
