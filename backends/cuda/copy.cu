@@ -34,15 +34,29 @@ struct RunsArgs {
     tsrc_runs p;
 };
 
+/* Words of a thread: of short ones a few, so that enough bytes are under way. */
+static __host__ __device__ constexpr uint32_t words_of(size_t width) { return width <= 4 ? 4 : width == 8 ? 2 : 1; }
+
 template <class V>
 __global__ void __launch_bounds__(TSRC_THREADS) rows_kernel(const __grid_constant__ RunsArgs a)
 {
-    const uint32_t i = blockIdx.x * TSRC_THREADS + threadIdx.x;
-    if (i >= a.p.total) return;
-    const uint32_t row = divide(i, a.p.by_run), word = i - row * a.p.run;
-    int64_t d = int64_t(word) * int64_t(sizeof(V)), s = d;
-    find_place(a.p.outer, row, d, s);
-    *reinterpret_cast<V *>(a.dst + d) = *reinterpret_cast<const V *>(a.src + s);
+    constexpr uint32_t N = words_of(sizeof(V));
+    int64_t to[N];
+    V v[N];
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        const uint32_t i = (blockIdx.x * N + k) * TSRC_THREADS + threadIdx.x;
+        if (i >= a.p.total) continue;
+        const uint32_t row = divide(i, a.p.by_run), word = i - row * a.p.run;
+        int64_t d = int64_t(word) * int64_t(sizeof(V)), s = d;
+        find_place(a.p.outer, row, d, s);
+        to[k] = d;
+        v[k] = *reinterpret_cast<const V *>(a.src + s);
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++)
+        if ((blockIdx.x * N + k) * TSRC_THREADS + threadIdx.x < a.p.total)
+            *reinterpret_cast<V *>(a.dst + to[k]) = v[k];
 }
 
 /* A block does a tile of tile[1] rows of tile[0] runs, one word a thread. */
@@ -339,7 +353,8 @@ static tsr_status queue_copy(const Work &w, const tsrc_copy &c)
     case TSRC_COPY_FLAT:
         return launch(w, flats[n], c.blocks, TSRC_THREADS, 0, FlatArgs{ c.dst, c.src, c.bytes });
     case TSRC_COPY_ROWS:
-        return launch(w, rows[n], c.blocks, TSRC_THREADS, 0, RunsArgs{ c.dst, c.src, c.as.runs });
+        return launch(w, rows[n], tsrc_blocks(c.as.runs.total, TSRC_THREADS * words_of(size_t(c.width))),
+                      TSRC_THREADS, 0, RunsArgs{ c.dst, c.src, c.as.runs });
     case TSRC_COPY_RUNS:
         return launch(w, runs[n], c.blocks, TSRC_THREADS, 0, RunsArgs{ c.dst, c.src, c.as.runs });
     case TSRC_COPY_WIDE:
