@@ -83,8 +83,8 @@ TSRC_FN double squares_of(Row &row, uint32_t n, double mean, double *shared, dou
     double squares;
     if constexpr (sizeof(typename S::Bits) == 4) {
         squares = 0;
-        row.each(n, [&](float x) {
-            const double d = double(x) - mean;
+        row.each(n, [&](float x) { /* not double(x), of which all would be kept from the mean on */
+            const double d = double(centred(x));
             squares += d * d;
         });
         return over_row<TH, MODE>(squares, shared, slots, Plus());
