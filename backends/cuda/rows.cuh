@@ -32,31 +32,43 @@ template <int TH, RowMode MODE> struct RowPlace {
     }
 };
 
-/* A thread's R times V elements of a share: side by side in vectors if rows are WIDE, that is aligned, else
- * every TH-th. Those past the end are not loaded. */
+/* A thread's R times V elements of a share, side by side in vectors. WIDE rows are aligned and have whole
+ * vectors. Others are seen `shift` elements further back, where vectors are aligned: the first and the last
+ * are taken in parts, and all of an operand that is aligned otherwise. Elements beyond the ends are not
+ * loaded. */
 template <class S, int TH, int R, bool WIDE> struct Share {
-    enum { V = 16 / sizeof(typename S::Bits), VECTORS = R, APART = WIDE ? 1 : TH };
+    enum { V = 16 / sizeof(typename S::Bits), VECTORS = R, ALIGNED = WIDE };
     using Bits = typename S::Bits;
     using Vector = Vec<Bits, V>;
     float v[R][V];
+    uint32_t shift;
 
-    TSRC_FN static uint32_t index(int r, int k)
+    TSRC_FN explicit Share(const char *x) : shift(WIDE ? 0 : shift_of(x)) {}
+    TSRC_FN static uint32_t shift_of(const char *p)
     {
-        const uint32_t thread = threadIdx.x % TH;
-        return r * (TH * V) + (WIDE ? thread * V + k : thread + k * TH);
+        return uint32_t(reinterpret_cast<uintptr_t>(p) / sizeof(Bits) % V);
     }
-    /* Is it below n, which is a multiple of V where rows are WIDE? */
-    TSRC_FN static bool below(int r, int k, uint32_t n) { return index(r, WIDE ? 0 : k) < n; }
+    /* Which element of the share; those before it have the numbers from 2^32 down. */
+    TSRC_FN uint32_t index(int r, int k) const
+    {
+        return r * (TH * V) + threadIdx.x % TH * V + k - (WIDE ? 0 : shift);
+    }
+    TSRC_FN bool below(int r, int k, uint32_t n) const { return index(r, WIDE ? 0 : k) < n; }
+    TSRC_FN bool is_whole(int r, uint32_t n) const
+    {
+        const uint32_t i = index(r, 0);
+        return i < n && (WIDE || n - i >= V);
+    }
 
     TSRC_FN void load(const char *x, uint32_t n)
     {
+        const bool vectors = WIDE || shift_of(x) == shift;
         Vector bits[R];
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            if constexpr (WIDE) {
-                if (below(r, 0, n))
-                    bits[r] = *reinterpret_cast<const Vector *>(x + index(r, 0) * sizeof(Bits));
-            } else {
+            if (vectors && is_whole(r, n)) {
+                bits[r] = *reinterpret_cast<const Vector *>(x + index(r, 0) * sizeof(Bits));
+            } else if (!WIDE) {
 #pragma unroll
                 for (int k = 0; k < V; k++)
                     if (below(r, k, n))
@@ -70,12 +82,13 @@ template <class S, int TH, int R, bool WIDE> struct Share {
     }
     TSRC_FN void store(char *z, uint32_t n) const
     {
+        const bool vectors = WIDE || shift_of(z) == shift;
 #pragma unroll
         for (int r = 0; r < R; r++) {
             const Vector bits = Packing<S>::pack(v[r], 0);
-            if constexpr (WIDE) {
-                if (below(r, 0, n)) *reinterpret_cast<Vector *>(z + index(r, 0) * sizeof(Bits)) = bits;
-            } else {
+            if (vectors && is_whole(r, n)) {
+                *reinterpret_cast<Vector *>(z + index(r, 0) * sizeof(Bits)) = bits;
+            } else if (!WIDE) {
 #pragma unroll
                 for (int k = 0; k < V; k++)
                     if (below(r, k, n))
@@ -92,6 +105,11 @@ template <class S, int TH, int R, bool WIDE> struct Share {
             for (int k = 0; k < V; k++)
                 if (below(r, k, n)) f(v[r][k]);
     }
+};
+
+/* Elements of the longest share; rows that are not WIDE may lose some to the shift. */
+template <class S, int TH, int R, bool WIDE> struct LongestShare {
+    enum { n = TH * R * 16 / sizeof(typename S::Bits) - (WIDE ? 0 : 8) };
 };
 
 /* Meeting ------------------------------------------------------------------------------------------------ */

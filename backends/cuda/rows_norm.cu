@@ -126,22 +126,22 @@ template <int TH> TSRC_FN Moments join_moments(const RowArgs &a, uint32_t row, d
 /* Weights of the elements from i on that vector r of a row has; `channels` come before the row's, where
  * weights are of channels. A WIDE vector lies in one channel. */
 template <class Row>
-TSRC_FN void load_affine(const RowArgs &a, const Affine &of, float (&w)[Row::V], int r, uint32_t first,
-                         uint32_t n, uint32_t channels)
+TSRC_FN void load_affine(const RowArgs &a, const Affine &of, float (&w)[Row::V], const Row &row, int r,
+                         uint32_t first, uint32_t n, uint32_t channels)
 {
     const bool group = a.op == TSR_OP_GROUP_NORM;
-    if (Row::APART == 1 && !group) {
-        if (Row::below(r, 0, n)) of.load(w, first + Row::index(r, 0));
+    if (Row::ALIGNED && !group) {
+        if (row.below(r, 0, n)) of.load(w, first + row.index(r, 0));
         return;
     }
 #pragma unroll
     for (int k = 0; k < Row::V; k++) {
-        if (Row::APART == 1 && k > 0) {
+        if (Row::ALIGNED && k > 0) {
             w[k] = w[0];
             continue;
         }
-        const uint32_t i = first + Row::index(r, k);
-        if (Row::below(r, k, n)) w[k] = of.one(group ? channels + divide(i, a.by_each) : i);
+        const uint32_t i = first + row.index(r, k);
+        if (row.below(r, k, n)) w[k] = of.one(group ? channels + divide(i, a.by_each) : i);
     }
 }
 
@@ -161,12 +161,12 @@ TSRC_FN void scale_row(const RowArgs &a, Row &row, uint32_t lane, uint32_t first
 #pragma unroll
         for (int k = 0; k < V; k++) row.v[r][k] = centred(row.v[r][k]) * by;
         if (a.weight) {
-            load_affine<Row>(a, { a.weight, a.dtype_weight }, other, r, first, n, channels);
+            load_affine<Row>(a, { a.weight, a.dtype_weight }, other, row, r, first, n, channels);
 #pragma unroll
             for (int k = 0; k < V; k++) row.v[r][k] *= other[k];
         }
         if (a.bias) {
-            load_affine<Row>(a, { a.bias, a.dtype_bias }, other, r, first, n, channels);
+            load_affine<Row>(a, { a.bias, a.dtype_bias }, other, row, r, first, n, channels);
 #pragma unroll
             for (int k = 0; k < V; k++) row.v[r][k] += other[k];
         }
@@ -177,7 +177,8 @@ TSRC_FN void scale_row(const RowArgs &a, Row &row, uint32_t lane, uint32_t first
 template <class S, class Row>
 TSRC_FN void add_residual(Row &row, const char *residual, char *sum, uint32_t n)
 {
-    Row other;
+    Row other(residual);
+    other.shift = row.shift;
     other.load(residual, n);
 #pragma unroll
     for (int r = 0; r < Row::VECTORS; r++)
@@ -196,7 +197,7 @@ __global__ void __launch_bounds__(RowBlock<TH>::threads, RowBlock<TH>::resident)
     const int64_t offset = int64_t(at.first) * int64_t(sizeof(typename S::Bits));
     int64_t z = 0, x = 0, sum = 0, residual = 0;
     if (at.there) find_place(a.lanes, at.row, z, x);
-    Share<S, TH, R, WIDE> row;
+    Share<S, TH, R, WIDE> row(a.x + x + offset);
     if (a.op == TSR_OP_ADD_RMS_NORM) {
         if (at.there) find_place(a.also, at.row, sum, residual);
         if constexpr (MODE == ROW_SECOND_PASS) {
@@ -230,15 +231,16 @@ __global__ void __launch_bounds__(RowBlock<TH>::threads, RowBlock<TH>::resident)
 
 template <class S, bool WIDE> static RowKernel kernel_of(int64_t n, RowMode mode)
 {
-    enum { TH = TSRC_PART_THREADS, R = PartVectors<S>::n, MOST = TH * R * 16 / sizeof(typename S::Bits) };
+    enum { TH = TSRC_PART_THREADS, R = PartVectors<S>::n };
+    const uint32_t most = LongestShare<S, TH, R, WIDE>::n;
 #define X(mode) \
-    case mode: return { (const void *)norm_kernel<S, TH, R, WIDE, mode>, TH, 1, MOST };
+    case mode: return { (const void *)norm_kernel<S, TH, R, WIDE, mode>, TH, 1, most };
     switch (mode) { X(ROW_CLUSTER) X(ROW_FIRST_PASS) X(ROW_SECOND_PASS) default: break; }
 #undef X
 #define X(TH, R) \
     { \
         (const void *)norm_kernel<S, TH, R, WIDE, ROW_ALONE>, RowBlock<TH>::threads, RowBlock<TH>::rows, \
-            TH * R * 16 / sizeof(typename S::Bits) \
+            LongestShare<S, TH, R, WIDE>::n \
     }
     if constexpr (WIDE) {
         static const RowKernel alone[] = { TSRC_WIDE_SHAPES(X, R) };

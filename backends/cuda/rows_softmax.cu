@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(RowBlock<TH>::threads, RowBlock<TH>::resident)
     int64_t z = 0, x = 0;
     if (at.there) find_place(a.lanes, at.row, z, x);
     const int64_t offset = int64_t(at.first) * int64_t(sizeof(typename S::Bits));
-    Row row;
+    Row row(a.x + x + offset);
     row.load(a.x + x + offset, at.count);
     float most = -INFINITY;
 #pragma unroll
@@ -93,15 +93,16 @@ __global__ void __launch_bounds__(RowBlock<TH>::threads, RowBlock<TH>::resident)
 
 template <class S, bool WIDE, bool CAUSAL> static RowKernel kernel_of(int64_t n, RowMode mode)
 {
-    enum { TH = TSRC_PART_THREADS, R = PartVectors<S>::n, MOST = TH * R * 16 / sizeof(typename S::Bits) };
+    enum { TH = TSRC_PART_THREADS, R = PartVectors<S>::n };
+    const uint32_t most = LongestShare<S, TH, R, WIDE>::n;
 #define X(mode) \
-    case mode: return { (const void *)softmax_kernel<S, TH, R, WIDE, CAUSAL, mode>, TH, 1, MOST };
+    case mode: return { (const void *)softmax_kernel<S, TH, R, WIDE, CAUSAL, mode>, TH, 1, most };
     switch (mode) { X(ROW_CLUSTER) X(ROW_FIRST_PASS) X(ROW_SECOND_PASS) default: break; }
 #undef X
 #define X(TH, R) \
     { \
         (const void *)softmax_kernel<S, TH, R, WIDE, CAUSAL, ROW_ALONE>, RowBlock<TH>::threads, \
-            RowBlock<TH>::rows, TH * R * 16 / sizeof(typename S::Bits) \
+            RowBlock<TH>::rows, LongestShare<S, TH, R, WIDE>::n \
     }
     if constexpr (WIDE) {
         static const RowKernel alone[] = { TSRC_WIDE_SHAPES(X, R) };
