@@ -75,6 +75,27 @@ template <int R> struct Few {
     }
 };
 
+/* Groups of G threads of a block meet: the first has it all. */
+template <int R, int G> struct FewRoom {
+    enum { GROUPS = FEW_THREADS / G };
+    float states[GROUPS][R][HEAD + 8 * G];
+    TSRC_FN void meet(Few<R> &few, uint32_t group, uint32_t column)
+    {
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            states[group][r][0] = few.largest[r];
+            states[group][r][1] = few.sum[r];
+#pragma unroll
+            for (int k = 0; k < 8; k++) states[group][r][HEAD + column + k] = few.mixture[r][k];
+        }
+        __syncthreads();
+        if (group != 0) return;
+        for (int g = 1; g < GROUPS; g++)
+#pragma unroll
+            for (int r = 0; r < R; r++) few.merge(r, states[g][r], states[g][r] + HEAD + column);
+    }
+};
+
 /* The head that a block has, without tiles of rows: all rows are in it. */
 TSRC_FN Spot find_head(const AttentionArgs &a, uint32_t at)
 {
@@ -108,7 +129,7 @@ template <class S, int R, int G>
 __global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant__ AttentionArgs a)
 {
     enum { GROUPS = FEW_THREADS / G, WIDTH = 8 * G };
-    __shared__ float states[GROUPS][R][HEAD + WIDTH];
+    __shared__ FewRoom<R, G> room;
     const uint32_t head = blockIdx.x / a.parts, part = blockIdx.x % a.parts;
     const uint32_t group = threadIdx.x / G, lane = threadIdx.x % G, column = lane * 8;
     const Spot s = find_head(a, head);
@@ -160,18 +181,8 @@ __global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant_
             for (int j = 0; j < AT_ONCE; j++) few.take(r, score[j], of_v[j]);
         }
     }
-#pragma unroll
-    for (int r = 0; r < R; r++) {
-        states[group][r][0] = few.largest[r];
-        states[group][r][1] = few.sum[r];
-#pragma unroll
-        for (int k = 0; k < 8; k++) states[group][r][HEAD + column + k] = few.mixture[r][k];
-    }
-    __syncthreads();
+    room.meet(few, group, column);
     if (group != 0) return;
-    for (int g = 1; g < GROUPS; g++)
-#pragma unroll
-        for (int r = 0; r < R; r++) few.merge(r, states[g][r], states[g][r] + HEAD + column);
     if (a.parts == 1) {
         write_rows<S>(a, s, few, column);
         return;
@@ -188,21 +199,22 @@ __global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant_
     }
 }
 
-/* Parts of a head meet: G threads of a warp have it. */
+/* Parts of a head meet: each group of threads has some. */
 template <class S, int R, int G>
-__global__ void __launch_bounds__(32) join_kernel(const __grid_constant__ AttentionArgs a)
+__global__ void __launch_bounds__(FEW_THREADS) join_kernel(const __grid_constant__ AttentionArgs a)
 {
-    enum { WIDTH = 8 * G };
-    const uint32_t column = threadIdx.x * 8;
-    if (threadIdx.x >= G) return;
+    enum { GROUPS = FEW_THREADS / G, WIDTH = 8 * G };
+    __shared__ FewRoom<R, G> room;
+    const uint32_t group = threadIdx.x / G, column = threadIdx.x % G * 8;
     Few<R> few;
-    for (uint32_t p = 0; p < a.parts; p++)
+    for (uint32_t p = group; p < a.parts; p += GROUPS)
 #pragma unroll
         for (int r = 0; r < R; r++) {
             const float *from = a.states + ((uint64_t(blockIdx.x) * a.parts + p) * R + r) * (HEAD + WIDTH);
             few.merge(r, from, from + HEAD + column);
         }
-    write_rows<S>(a, find_head(a, blockIdx.x), few, column);
+    room.meet(few, group, column);
+    if (group == 0) write_rows<S>(a, find_head(a, blockIdx.x), few, column);
 }
 
 template <class S, int R, int G> static FewKernel kernel_of()
