@@ -295,8 +295,8 @@ static tsr_tensor as_matrices(const tsr_tensor &t, int spatial)
 }
 
 /* A product of matrices for each image. */
-static tsr_status multiply_points(const Work &w, const tsr_tensor &x, const tsr_tensor &f, const tsr_tensor &z,
-                                  int spatial)
+static tsr_status multiply_points(const Work &w, const tsr_tensor &x, const tsr_tensor &f,
+                                  const tsr_tensor &z, int spatial)
 {
     static const tsr_matmul_params plain = { { TSR_I64, 0, { 1 } }, { TSR_I64, 0, { 0 } } };
     const tsr_tensor points = as_matrices(x, spatial), result = as_matrices(z, spatial);

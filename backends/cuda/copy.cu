@@ -35,7 +35,10 @@ struct RunsArgs {
 };
 
 /* Words of a thread: of short ones a few, so that enough bytes are under way. */
-static __host__ __device__ constexpr uint32_t words_of(size_t width) { return width <= 4 ? 4 : width == 8 ? 2 : 1; }
+static __host__ __device__ constexpr uint32_t words_of(size_t width)
+{
+    return width <= 4 ? 4 : width == 8 ? 2 : 1;
+}
 
 template <class V>
 __global__ void __launch_bounds__(TSRC_THREADS) rows_kernel(const __grid_constant__ RunsArgs a)

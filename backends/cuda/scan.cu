@@ -243,8 +243,8 @@ TSRC_FN double scan_warp(double own, double &all)
     return lane == 0 ? 0 : before;
 }
 
-/* A block for each lane and chunk, a vector a thread; the next tile is on its way while one is scanned. Warps'
- * totals change places, so that one barrier a tile is enough. */
+/* A block for each lane and chunk, a vector a thread; the next tile is on its way while one is scanned.
+ * Warps' totals change places, so that one barrier a tile is enough. */
 template <class K>
 __global__ void __launch_bounds__(TSRC_THREADS) run_kernel(const __grid_constant__ ScanArgs a)
 {
@@ -347,7 +347,8 @@ static Scanner find_runner(const tsr_op *op, const ScanArgs &a)
 {
     const tsr_dtype dtype = op->in[0]->dtype;
     const int64_t size = tsrc_size(dtype);
-    uint64_t bits = reinterpret_cast<uintptr_t>(a.x) | reinterpret_cast<uintptr_t>(a.z) | uint64_t(a.n * size);
+    uint64_t bits = uint64_t(a.n * size);
+    for (const char *p : { a.x, static_cast<const char *>(a.z) }) bits |= reinterpret_cast<uintptr_t>(p);
     for (int i = 0; i < a.lanes.nd; i++) bits |= uint64_t(a.lanes.step[i][0] | a.lanes.step[i][1]);
     const bool runs = a.step_x == size && a.step_z == size && a.to == a.from && bits % 16 == 0;
     if (op->kind == TSR_OP_CUMSUM && runs) {

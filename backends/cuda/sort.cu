@@ -231,7 +231,13 @@ __global__ void __launch_bounds__(MIDDLE_THREADS) middle_kernel(const __grid_con
 
 /* The first few of long lanes -------------------------------------------------------------------------- */
 
-enum { SELECT_THREADS = 1024, DIGIT_BITS = 11, BINS = 1 << DIGIT_BITS, SELECT_ROOM = 4096, MOST_TAKEN = 1024 };
+enum {
+    SELECT_THREADS = 1024,
+    DIGIT_BITS = 11,
+    BINS = 1 << DIGIT_BITS,
+    SELECT_ROOM = 4096, /* items that are sorted */
+    MOST_TAKEN = 1024
+};
 
 struct Selection {
     uint32_t prefix, wanted, equal; /* digits so far; how many with them come out, of how many */

@@ -72,7 +72,8 @@ def rows(t, l):
             x = random(*shape, dtype=dtype)
             z = torch.empty_like(x)
             t.row(f"softmax {shape} {NAMES[dtype]}", into(l, z, "tsr_softmax", x, 1),
-                  lambda: torch.softmax(x, 1), lambda: near(z, torch.softmax(x.double(), 1), dtype), 2 * x.numel() * x.element_size())
+                  lambda: torch.softmax(x, 1), lambda: near(z, torch.softmax(x.double(), 1), dtype),
+                  2 * x.numel() * x.element_size())
     for shape in [(16384, 4096), (65536, 128), (512, 65536), (4, 1 << 22)]:
         for dtype in (F32, BF16):
             x, w, b = (random(*s, dtype=dtype) for s in (shape, shape[1:], shape[1:]))
@@ -206,7 +207,8 @@ def others(t, l):
         how.padding[0] = how.padding[1] = pad
         t.row(f"conv {name} {NAMES[dtype]}", into(l, z, "tsr_conv2d", x, w, None, C.byref(how)),
               lambda: F.conv2d(x, w, padding=pad),
-              lambda: near(z, F.conv2d(x.float(), w.float(), padding=pad), dtype), flops=2 * z.numel() * math.prod(w.shape[1:]))
+              lambda: near(z, F.conv2d(x.float(), w.float(), padding=pad), dtype),
+              flops=2 * z.numel() * math.prod(w.shape[1:]))
     a, b = random(4096, 4096), random(4096, 4096)
     z = torch.empty_like(a)
     t.row("matmul f32 4096", into(l, z, "tsr_matmul", a, b), lambda: a @ b,

@@ -6,6 +6,7 @@
 #
 #   TSR_BENCH_BUILD=folder   where to build (build/device)
 #   TSR_BENCH_CASES=n        trials of each check (4); 0: none
+#   TSR_BENCH_SEEDS="1 2"    seeds of the checks (1)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${TSR_BENCH_BUILD:-$root/build/device}
 cases=${TSR_BENCH_CASES:-4}
@@ -24,11 +25,14 @@ cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTSR_BUILD_TES
 }
 since built
 export TSR_BACKEND_PATH=$build/lib/tessera PYTHONUNBUFFERED=1 TSR_FALLBACK=allow
-if [ "$cases" -gt 0 ]; then
-    timeout 90 "$build/bin/tsr-backend-check" cuda --quiet --cases "$cases" > "$build.check" 2>&1 || failed=1
-    tail -n 40 "$build.check"
-    since checked
-fi
+for seed in ${TSR_BENCH_SEEDS:-1}; do
+    [ "$cases" -gt 0 ] || break
+    timeout 60 "$build/bin/tsr-backend-check" cuda --quiet --cases "$cases" --seed "$seed" \
+        > "$build.check" 2>&1 || failed=1
+    grep -A 3 '^FAIL' "$build.check" | cut -c 1-160
+    tail -n 1 "$build.check"
+    since "checked with seed $seed"
+done
 timeout 150 python3 "$root/bench/device/table.py" "$build/lib/libtessera.so" "$@" || failed=1
 since timed
 exit $failed
