@@ -314,8 +314,9 @@ TEST(test_reductions_share_out_rows_columns_and_totals)
     const tsr_loop down = { .ndim = 1, .noperands = 1, .n = { 16384 }, .step = { { 65536 } } };
     EXPECT(tsrc_reduction_of(&r, &columns, &down, 4, 4));
     EXPECT(!r.lanes_first && r.per == 1 && r.wide == 4 && r.across == 32 && r.lanes == 8 && r.parts >= 1);
-    const tsr_loop few = { .ndim = 1, .noperands = 1, .n = { 8 }, .step = { { 65536 } } };
-    EXPECT(tsrc_reduction_of(&r, &columns, &few, 4, 4));
+    const tsr_loop many = { .ndim = 1, .noperands = 2, .n = { 1 << 22 }, .step = { { 4, 4 } } };
+    const tsr_loop few = { .ndim = 1, .noperands = 1, .n = { 8 }, .step = { { 1 << 24 } } };
+    EXPECT(tsrc_reduction_of(&r, &many, &few, 4, 4));
     EXPECT(!r.lanes_first && r.wide == 4 && r.across == 256 && r.lanes == 1 && r.parts == 1);
     const tsr_loop one = { .ndim = 0, .noperands = 2 };
     const tsr_loop all = { .ndim = 1, .noperands = 1, .n = { (int64_t)1 << 33 }, .step = { { 4 } } };
