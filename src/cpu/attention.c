@@ -31,7 +31,6 @@ enum {
     GROUP = 24,          /* rows whose scores stay in cache: whole micro-tiles */
     SIDE = 8,            /* rows that become weights together */
     UNPACKED_ROWS = 4,   /* rows up to which packing keys does not pay */
-    MOST_STEP = 1024,    /* bytes from row to row of v up to which packing it does not pay */
     LANES = 8            /* partial sums and maxima of a row */
 };
 
@@ -165,8 +164,9 @@ static void prefetch_next(const task *t, const keys *b, int64_t r, int64_t end)
     const attention *a = t->a;
     const int64_t size = tsri_dtype_size(a->k->dtype), next = b->first + b->n, n = least(a->n - next, KEYS);
     const int64_t first = next + n * r / t->rows, last = next + n * end / t->rows;
-    if (t->k.col == size && a->d * size <= MOST_STEP) prefetch_rows(t->k, first, last, a->d * size);
-    if (t->v.col == size && a->e * size <= MOST_STEP) prefetch_rows(t->v, first, last, a->e * size);
+    const int64_t step = tsri_tuning_used->lanes.attention_step;
+    if (t->k.col == size && a->d * size <= step) prefetch_rows(t->k, first, last, a->d * size);
+    if (t->v.col == size && a->e * size <= step) prefetch_rows(t->v, first, last, a->e * size);
 }
 
 /* Micro-kernels ------------------------------------------------------------------------------ */
@@ -224,8 +224,8 @@ static void choose_kernels(attention *a, tsr_dtype dtype)
     a->native = a->q->dtype == dtype;
     a->mixed = a->gemm->panel;
     a->unpacked_keys = a->shared * a->m <= UNPACKED_ROWS && a->dtype->rows;
-    a->pack_v =
-        !a->native || (col != size && a->e > 1) || (!a->unpacked_keys && (row < 0 || row > MOST_STEP));
+    const bool apart = row < 0 || row > tsri_tuning_used->lanes.attention_step;
+    a->pack_v = !a->native || (col != size && a->e > 1) || (!a->unpacked_keys && apart);
     a->narrow = a->kernels->narrow[a->kernels->wide[dtype]][a->z->dtype];
     a->rows = dtype == TSR_F64 ? &rows_f64 : a->kernels->attention ? a->kernels->attention : &rows_f32;
 }
@@ -234,8 +234,8 @@ static void choose_kernels(attention *a, tsr_dtype dtype)
 static void cut_rows(attention *a, int64_t heads)
 {
     a->block = ROWS;
-    if (tsr_threads() > 1 && heads * pieces(a->shared * a->m, ROWS) < 2 * (int64_t)tsr_threads())
-        a->block = ROWS / 2;
+    if (tsr_threads() > 1 && heads * pieces(a->shared * a->m, a->block) < 2 * (int64_t)tsr_threads())
+        a->block /= 2;
     a->blocks = pieces(a->shared * a->m, a->block);
 }
 

@@ -36,6 +36,16 @@ static void add_products(edge_list *l)
     }
 }
 
+/* Block sizes and thresholds in rows, columns, channels or elements, of the family of processors in use. */
+static void add_tuning(edge_list *l)
+{
+    const tsri_tuning_products *p = &tsri_tuning_get()->products;
+    const tsri_tuning_conv *c = &tsri_tuning_get()->conv;
+    const int64_t own[] = { p->small_m, p->small_n, p->short_k, p->chunk, p->cached_rows, p->large_m,
+                            p->tile_rows, c->kernels, c->chunk, c->band, c->packed };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) add_edge(l, own[i]);
+}
+
 int tsri_cpu_edges(int64_t *edges, int most)
 {
 #define X(name) tsri_edges_##name,
@@ -46,6 +56,7 @@ int tsri_cpu_edges(int64_t *edges, int most)
     edge_list l = { edges, 0, most };
     add_powers(&l);
     add_products(&l);
+    add_tuning(&l);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (const int64_t *n = lists[i]; *n; n++) add_edge(&l, *n);
     return l.count;

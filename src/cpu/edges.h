@@ -4,7 +4,7 @@
  *
  *     const int64_t tsri_edges_copy[] = { MIN_LIST, MAX_LIST, 0 };
  *
- * and has a row in edges.def. Powers of two, and the tiles of products, need no list. */
+ * and has a row in edges.def. Powers of two, the tiles of products and fields of tuning.h need no list. */
 #ifndef TSRI_CPU_EDGES_H
 #define TSRI_CPU_EDGES_H
 

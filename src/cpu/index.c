@@ -16,9 +16,9 @@
 
 static void gather_rows(const tsri_tile *t, int64_t step, int64_t size)
 {
-    const int64_t bytes = t->cols * size;
+    const int64_t bytes = t->cols * size, ahead = tsri_tuning_used->indexing.rows_ahead;
     for (int64_t r = 0; r < t->rows; r++) {
-        if (r + AHEAD < t->rows) prefetch_row(row_of(t, r + AHEAD, step), bytes);
+        if (r + ahead < t->rows) prefetch_row(row_of(t, r + ahead, step), bytes);
         memcpy(t->ptr[0] + r * t->row_step[0], row_of(t, r, step), (size_t)bytes);
     }
 }

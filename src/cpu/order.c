@@ -452,10 +452,7 @@ static void sort_tile(const tsri_tile *t, const void *params)
 
 /* One long lane, by several threads ------------------------------------------------------ */
 
-enum {
-    LONG = 128 << 10, /* elements */
-    SEGMENTS = 64
-};
+enum { SEGMENTS = 64 };
 
 /* The lane is partitioned into segments: no key of a segment is below one of a segment before it. The
  * result does not depend on where it is partitioned. */
@@ -545,8 +542,8 @@ static tsr_status sort_long(long_lane *l)
 
 static bool is_long(const sorting *s, const tsri_loop *loop)
 {
-    return tsri_worth_sharing(s->n, LONG) && s->unit <= 8 && !s->selects && s->kernels->partition_32 &&
-           tsri_loop_count(loop) == 1 && tsr_threads() > 1;
+    return tsri_worth_sharing(s->n, tsri_tuning_get()->lanes.sort_shared) && s->unit <= 8 && !s->selects &&
+           s->kernels->partition_32 && tsri_loop_count(loop) == 1 && tsr_threads() > 1;
 }
 
 static tsr_status sort_long_lane(const sorting *s, const tsri_loop *loop)

@@ -4,16 +4,15 @@
 #include "core/mem.h"
 #include "core/threads_int.h"
 #include "cpu_run.h"
+#include "kernels.h"
 #include "rows_writer.h"
-
-enum { WORTH_BYTES = 1 << 20 };  /* of a result */
 
 static bool has_short_rows(const tsr_tensor *out, const tsr_tensor *t)
 {
     const int last = out->ndim - 1;
     if (last < 1 || tsr_numel(t) == 0) return false;
-    const int64_t size = tsri_dtype_size(out->dtype);
-    return tsr_numel(out) * size >= WORTH_BYTES && out->shape[last] * size < TSRI_WRITER_ROW &&
+    const int64_t size = tsri_dtype_size(out->dtype), worth = tsri_tuning_get()->copies.padded;
+    return tsr_numel(out) * size >= worth && out->shape[last] * size < TSRI_WRITER_ROW &&
            tsri_is_packed(&out->desc) && (t->stride[last] == 1 || t->shape[last] == 1);
 }
 

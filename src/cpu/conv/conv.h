@@ -14,7 +14,11 @@
 #define TSRI_CPU_CONV_H
 
 #include "core/desc_int.h"
+#include "cpu/tuning/tuning.h"
 #include "tessera/backend.h"
+
+/* What suits this processor. Convolutions run when it is chosen. */
+static inline const tsri_tuning_conv *tsri_conv_tuning(void) { return &tsri_tuning_used->conv; }
 
 /* How windows slide along one spatial dim. Inputs outside 0 .. in - 1 are padding. */
 typedef struct tsri_slide {

@@ -25,10 +25,7 @@
 #include "core/threads_int.h"
 
 enum {
-    KERNELS = 512,                   /* whose weights are packed at a time, of each group */
-    PLACES = 128,                    /* of a unit */
     PART_K = 2 * TSRI_GEMM_BLOCK,    /* whose columns are packed at a time */
-    ROWS = 64,                       /* of weights that stay in a cache over all panels of columns */
     GATHERED = 32                    /* channels gathered at a time, where places have no common stride */
 };
 
@@ -55,7 +52,7 @@ static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 static int64_t tile_bytes(const tsri_gemm_kernels *u) { return (int64_t)u->mr * u->nr * u->sum; }
 static int64_t weight_panel_bytes(const job *j) { return j->k * j->gemm->mr * j->gemm->element; }
-static int64_t block_panels(const job *j) { return most(1, PLACES / j->gemm->nr); }
+static int64_t block_panels(const job *j) { return most(1, tsri_conv_tuning()->places / j->gemm->nr); }
 static int64_t block_places(const job *j) { return block_panels(j) * j->gemm->nr; }
 
 /* Weights ------------------------------------------------------------------------------------ */
@@ -203,7 +200,7 @@ static void sum_part(const job *j, const unit *u, int64_t begin, int64_t k)
 {
     const tsri_gemm_kernels *gemm = j->gemm;
     const int64_t panels = pieces(u->rows, gemm->mr), across = pieces(u->places, gemm->nr),
-                  rows = most(1, ROWS / gemm->mr);
+                  rows = most(1, tsri_conv_tuning()->rows / gemm->mr);
     const int64_t column_bytes = k * gemm->nr * gemm->element;
     for (int64_t p = 0; p < k; p += TSRI_GEMM_BLOCK)
         for (int64_t top = 0; top < panels; top += rows)
@@ -398,8 +395,9 @@ tsr_status tsri_grid_multiply(const tsri_grid *g)
     j.places = a[0].out * a[1].out * a[2].out;
     j.blocks = pieces(j.places, block_places(&j));
     j.even = is_even(a);
-    for (j.first = 0; j.first < g->kernels; j.first += KERNELS) {
-        j.kernels = least(g->kernels - j.first, KERNELS);
+    const int64_t packed = tsri_conv_tuning()->kernels;
+    for (j.first = 0; j.first < g->kernels; j.first += packed) {
+        j.kernels = least(g->kernels - j.first, packed);
         TSRI_TRY(multiply_kernels(&j));
     }
     return TSR_OK;

@@ -17,23 +17,13 @@
  * Sums are accumulated in z itself where kernels have unit stride there; else they are
  * transposed into z, a band at a time. Inputs of windows of size 1 are not copied. The order of sums is
  * fixed: in order within a block, and the blocks' sums in order. */
-#include "cpu/edges.h"
 #include "core/alloc.h"
 #include "core/dtype_int.h"
 #include "core/mem.h"
 #include "core/memory_int.h"
 #include "tiles.h"
 
-enum {
-    KERNELS = 512,          /* whose weights are packed at a time, of each group */
-    BOX_BYTES = 300 << 10,  /* of a copy, if boxes can be cut so small */
-    MOST_BYTES = 4 << 20,   /* of a copy, at most */
-    CHUNK = 640,            /* indices of k, at most, whose weights stay in the L2 cache */
-    BAND = 224,             /* places of a band, or two rows of them if that is more */
-    TRANSPOSE_FROM = 8      /* channels from which on copies are transposed */
-};
-
-const int64_t tsri_edges_tiles[] = { KERNELS, CHUNK, BAND, TRANSPOSE_FROM, 0 };
+enum { TRANSPOSE_FROM = 8 };  /* channels from which on copies are transposed */
 
 /* Geometry ------------------------------------------------------------------------------------ */
 
@@ -64,12 +54,12 @@ static bool cut_boxes(tsri_tiles *j)
     for (int d = 0; d < TSRI_AXES; d++) {
         int64_t box = a[d].out;
         const int64_t end = d == 2 ? 8 * j->kernels->places : 1;
-        while (box > end && measure_copy(j) > BOX_BYTES) {
+        while (box > end && measure_copy(j) > tsri_conv_tuning()->tiles_copy) {
             box = most(end, box - most(1, box / 8));
             cut_axis(&j->side[d], &a[d], box);
         }
     }
-    return measure_copy(j) <= MOST_BYTES;
+    return measure_copy(j) <= tsri_conv_tuning()->copy_most;
 }
 
 /* Smaller boxes, where there are too few for the threads: of fewer rows, or of parts of a single row. */
@@ -120,9 +110,9 @@ typedef struct band {
 
 static int64_t band_cols(const tsri_tiles *j)
 {
-    return j->writes_z ? j->side[2].box : least(j->side[2].box, BAND);
+    return j->writes_z ? j->side[2].box : least(j->side[2].box, tsri_conv_tuning()->band);
 }
-static int64_t band_rows(const tsri_tiles *j) { return most(2, BAND / j->side[2].box); }
+static int64_t band_rows(const tsri_tiles *j) { return most(2, tsri_conv_tuning()->band / j->side[2].box); }
 static int64_t row_tiles(const tsri_tiles *j, int64_t cols) { return pieces(cols, j->kernels->places); }
 
 static char *output_at(const tsri_tiles *j, const tsri_tiles_unit *u, const band *b)
@@ -426,7 +416,7 @@ static void use_inputs(tsri_tiles *j)
 {
     const tsri_slide *a = j->g->axis;
     for (int d = 0; d < TSRI_AXES; d++) {
-        cut_axis(&j->side[d], &a[d], d < 2 ? 1 : 8 * BAND);
+        cut_axis(&j->side[d], &a[d], d < 2 ? 1 : 8 * tsri_conv_tuning()->band);
         j->side[d].pitch = a[d].x;
     }
 }
@@ -448,7 +438,7 @@ static bool plan_job(tsri_tiles *j, const tsri_grid *g)
     j->transposed = g->channels >= TRANSPOSE_FROM && !j->no_copy && !j->last && j->dtype->native &&
                     g->axis[2].x == j->element;
     j->last |= j->transposed;
-    j->chunk = j->last ? most(1, CHUNK / j->block) * j->block : j->block;
+    j->chunk = j->last ? most(1, tsri_conv_tuning()->chunk / j->block) * j->block : j->block;
     if (j->taps == 1 && !(j->no_copy && j->last && j->writes_z)) return false;
     describe_sides(j);
     if (j->no_copy) use_inputs(j);
@@ -468,8 +458,9 @@ tsr_status tsri_grid_tiles(const tsri_grid *g)
 {
     tsri_tiles j;
     (void)plan_job(&j, g);
-    for (j.first = 0; j.first < g->kernels; j.first += KERNELS) {
-        j.count = least(g->kernels - j.first, KERNELS);
+    const int64_t packed = tsri_conv_tuning()->kernels;
+    for (j.first = 0; j.first < g->kernels; j.first += packed) {
+        j.count = least(g->kernels - j.first, packed);
         TSRI_TRY(multiply_kernels(&j));
     }
     return TSR_OK;

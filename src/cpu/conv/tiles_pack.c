@@ -3,16 +3,11 @@
  * In memory the taps of a channel are mostly next to each other; tiles want the channels of a row of taps
  * together. So some channels are packed for one panel in memory order, into scratch that stays in cache, and
  * rows of taps are copied from there to their places. */
-#include "cpu/edges.h"
 #include "core/alloc.h"
 #include "core/dtype_int.h"
 #include "core/mem.h"
 #include "core/memory_int.h"
 #include "tiles.h"
-
-enum { PART = 144 };  /* indices of k that are packed at a time, unless a channel has more */
-
-const int64_t tsri_edges_tiles_pack[] = { PART, 0 };
 
 /* The offset in bytes of weight p, where p counts taps, then channels. */
 static int64_t weight_at(const tsri_grid *g, int64_t p)
@@ -42,7 +37,10 @@ static int64_t weights_along(const tsri_tiles *j, int64_t channels, int64_t *ste
     return n;
 }
 
-static int64_t part_channels(const tsri_tiles *j) { return most(1, least(j->g->channels, PART / j->taps)); }
+static int64_t part_channels(const tsri_tiles *j)
+{
+    return most(1, least(j->g->channels, tsri_conv_tuning()->packed / j->taps));
+}
 
 int64_t tsri_tiles_pack_parts(const tsri_tiles *j) { return pieces(j->g->channels, part_channels(j)); }
 

@@ -27,10 +27,6 @@
 #include "cpu/cpu_run.h"
 
 enum {
-    KERNELS = 512,         /* whose weights are packed at a time, of each group */
-    BOX_BYTES = 340 << 10, /* of a copy, if boxes can be cut so small */
-    MOST_BYTES = 4 << 20,  /* of a copy, at most */
-    NEAR_BYTES = 16 << 10, /* of rows that are summed without a copy */
     MOST_TAPS = 1 << 16,
     DEPTHWISE_KERNELS = 3 /* kernels of a group of one channel up to which it counts as depthwise */
 };
@@ -57,13 +53,13 @@ static bool cut_boxes(tsri_windows *j)
     for (int d = 0; d < TSRI_AXES; d++) {
         int64_t box = a[d].out;
         const int64_t end = d == 2 ? shortest : 1;
-        while (box > end && tsri_windows_measure(j) > BOX_BYTES) {
+        while (box > end && tsri_windows_measure(j) > tsri_conv_tuning()->windows_copy) {
             box = most(end, box - most(1, box / 8));
             cut_axis(&j->side[d], &a[d], box);
         }
     }
     j->boxes = j->side[0].boxes * j->side[1].boxes * j->side[2].boxes;
-    return tsri_windows_measure(j) <= MOST_BYTES;
+    return tsri_windows_measure(j) <= tsri_conv_tuning()->copy_most;
 }
 
 /* Are these windows of size 1 on floats of unit stride? Then boxes are rows. */
@@ -284,7 +280,7 @@ static bool plan_job(tsri_windows *j, const tsri_grid *g)
     j->three = suits_three(j);
     if (j->three) {
         for (int d = 0; d < TSRI_AXES; d++) cut_axis(&j->side[d], &a[d], a[d].out);
-        cut_rows(j, NEAR_BYTES);
+        cut_rows(j, tsri_conv_tuning()->unpadded);
         return true;
     }
     if (!cut_boxes(j) && !j->no_copy) return false;
@@ -310,8 +306,9 @@ tsr_status tsri_grid_windows(const tsri_grid *g)
 {
     tsri_windows j;
     (void)plan_job(&j, g);
-    for (j.first = 0; j.first < g->kernels; j.first += KERNELS) {
-        j.count = least(g->kernels - j.first, KERNELS);
+    const int64_t packed = tsri_conv_tuning()->kernels;
+    for (j.first = 0; j.first < g->kernels; j.first += packed) {
+        j.count = least(g->kernels - j.first, packed);
         TSRI_TRY(multiply_kernels(&j));
     }
     return TSR_OK;

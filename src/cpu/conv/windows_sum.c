@@ -4,8 +4,6 @@
 #include "core/mem.h"
 #include "windows.h"
 
-enum { AHEAD_BYTES = 96 << 10 };  /* of x that are prefetched at a time */
-
 static int64_t tile_row(const tsri_windows *j) { return vectors_bytes(j); }
 
 
@@ -115,7 +113,7 @@ static void store_columns(const tsri_windows *j, const tsri_windows_unit *u, con
 /* How many strips' widths of columns are prefetched at a time: long runs are cheaper than short ones. */
 static int64_t columns_ahead(const tsri_windows *j)
 {
-    return least(8, most(1, AHEAD_BYTES / (j->k * vectors_bytes(j))));
+    return least(8, most(1, tsri_conv_tuning()->ahead / (j->k * vectors_bytes(j))));
 }
 
 /* Plans to prefetch n columns from x on while `strips` widths of others are summed. */

@@ -14,6 +14,7 @@
 #include "core/lock.h"
 #include "core/mem.h"
 #include "core/memory_int.h"
+#include "cpu/kernels.h"
 #include "cpu/lanes.h"
 #include "fftw.h"
 #include "fft_kernels.h"
@@ -23,8 +24,6 @@
 enum {
     LANE_BYTES = 64,             /* of a scratch buffer that neighbouring lanes fill */
     LINE_BYTES = 64,             /* of the tensor: a cache line */
-    PACKED_BYTES = 256 << 10,      /* most scratch memory of a group, where a lane has unit stride */
-    STRIDED_BYTES  = 2 << 20,        /* and where it has not */
     CHUNK      = 2048            /* elements of a lane that are moved at a time */
 };
 
@@ -291,7 +290,8 @@ static int64_t lanes_at_a_time(const job *j, bool wide)
     const int64_t many = LANE_BYTES / (int64_t)(wide ? sizeof(double) : sizeof(float));
     const bool packed = (j->x_step == j->part || j->x_step == 2 * j->part) &&
                         (j->z_step == j->part || j->z_step == 2 * j->part);
-    if (many * j->lane_bytes <= (packed ? PACKED_BYTES : STRIDED_BYTES)) return many;
+    const tsri_tuning_lanes *t = &tsri_tuning_get()->lanes;
+    if (many * j->lane_bytes <= (packed ? t->fft_packed : t->fft_strided)) return many;
     return packed ? 1 : LINE_BYTES / (2 * j->part);
 }
 

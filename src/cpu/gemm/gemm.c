@@ -142,8 +142,8 @@ static tsr_status run_batch(batch *b, const tsr_desc *z, const tsr_desc *a, cons
     const tsri_gemm *g = &b->g;
     b->small = *g;
     b->transposed = tsri_gemm_transpose(&b->small);
-    b->is_small = g->m > 0 && g->n > 0 && g->k > 0 && tsri_gemm_is_small(&b->small, TSRI_GEMM_SMALL) &&
-                  !tsri_gemm_is_long_dot(g);
+    b->is_small = g->m > 0 && g->n > 0 && g->k > 0 && !tsri_gemm_is_long_dot(g) &&
+                  tsri_gemm_is_small(&b->small, tsri_gemm_tuning()->small_work);
     char *added = g->c.data ? g->c.data : g->z.data;
     tsri_loop_build(&loop, z->ndim - 2, z->shape, 4,
                     (const tsri_operand[]){ { g->z.data, tsri_strides(z), tsri_dtype_size(z->dtype) },

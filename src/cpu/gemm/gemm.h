@@ -43,6 +43,7 @@
 #ifndef TSRI_GEMM_H
 #define TSRI_GEMM_H
 
+#include "cpu/tuning/tuning.h"
 #include "tessera/backend.h"
 
 typedef enum tsri_gemm_class {
@@ -202,6 +203,9 @@ static inline tsri_gemm_matrix tsri_gemm_at(tsri_gemm_matrix x, int64_t row, int
  * the thread that reports it may be another. Changes g. */
 tsr_status tsri_gemm_run(tsri_gemm *g);
 
+/* What suits this processor. Products run when it is chosen. */
+static inline const tsri_tuning_products *tsri_gemm_tuning(void) { return &tsri_tuning_used->products; }
+
 /* Replaces the product by its transpose, b^T a^T = z^T, where micro-kernels suit that better. Returns
  * whether it did, so that a and b are swapped. */
 bool tsri_gemm_transpose(tsri_gemm *g);
@@ -218,7 +222,6 @@ bool tsri_gemm_packs_b_only(const tsri_gemm *g);
 
 /* For products of fewer than `work` multiplications whose a, b and z are used unpacked: `count` of
  * them on this thread, `step` bytes of z, a and b apart (small.c). */
-enum { TSRI_GEMM_SMALL = 1 << 22 };
 bool tsri_gemm_is_small(const tsri_gemm *g, int64_t work);
 void tsri_gemm_small(const tsri_gemm *g, int64_t count, const int64_t step[3]);
 

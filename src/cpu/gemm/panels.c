@@ -32,16 +32,9 @@
 #include "cpu/cpu_run.h"
 
 enum {
-    CHUNK = 2048,             /* rows or columns of a chunk */
-    CACHED_ROWS = 512,        /* rows of a chunk whose sums stay in cache */
-    FEW_THREADS = 4,          /* threads up to which a chunk is one tile wide and one block of k deep */
-    CHUNK_BLOCKS = 4,         /* blocks of k of a chunk, for more threads */
-    TILE_ROWS = 256,
     PACK_PANELS = 16,         /* panels that are packed together */
     ROWS_AT_ONCE = 8,         /* indices of k of them at a time */
-    LARGE_M = 512,            /* rows from which packing b pays, however small it is */
     TILE_PANELS = 64,         /* panels of b of a tile, at most */
-    CACHED_BYTES = 1 << 18,   /* an operand of up to this size is read as fast unpacked */
 #ifdef TSR_FREESTANDING
     STACK_BYTES = 2048,
     LINES = 64
@@ -50,8 +43,6 @@ enum {
     LINES = 512               /* cache lines that are listed for prefetching, at most */
 #endif
 };
-
-const int64_t tsri_edges_panels[] = { SMALL_M, SMALL_N, SHORT_K, CHUNK, CACHED_ROWS, LARGE_M, TILE_ROWS, 0 };
 
 /* Indices of k of one call of a micro-kernel. */
 static int64_t block_of(const tsri_gemm_kernels *u)
@@ -389,7 +380,7 @@ static void sum_row_by_row(tsri_gemm_strip *s, const chunk *c, const tile *t)
 {
     const k_block b = block_from(c, 0);
     begin_block(s, c, &b);
-    s->prefetch_z = !s->stream && b.k <= SHORT_K;
+    s->prefetch_z = !s->stream && b.k <= tsri_gemm_tuning()->short_k;
     s->a_next = 0;
     for (int64_t i = t->i; i < t->i_end; i++) {
         const int64_t row = row_of(c, i), rows = row_of(c, i + 1) - row;
@@ -476,7 +467,7 @@ static void shape_tiles(chunk *c)
 {
     const tsri_gemm_microkernels *micro = c->plan->widest;
     const int64_t threads = c->plan->threads;
-    c->tile_high = least(c->a_panels, most(1, TILE_ROWS / micro->rows));
+    c->tile_high = least(c->a_panels, most(1, tsri_gemm_tuning()->tile_rows / micro->rows));
     c->tile_wide = least(c->cols.panels, c->plan->z_by_rows ? TILE_PANELS : cached_panels(c->plan));
     while (threads > 1 && tiles_of(c) < 2 * threads && c->tile_high * c->tile_wide > 1) {
         const bool cut_across = c->tile_wide > 1 && c->tile_wide * micro->cols >= c->tile_high * micro->rows;
@@ -583,18 +574,20 @@ static bool packs_a(const tsri_gemm *g)
     if (g->kernels->packed_only || !g->kernels->dtypes[g->a_type].native) return true;
     if (g->a.col == size) return false;
     if (g->a.row != size) return true;
-    return g->n > SMALL_N && g->m * g->k * size > CACHED_BYTES;
+    const tsri_tuning_products *t = tsri_gemm_tuning();
+    return g->n > t->small_n && g->m * g->k * size > t->cached_bytes;
 }
 
 static bool packs_b(const tsri_gemm *g)
 {
     const int64_t size = g->kernels->element;
     if (g->kernels->packed_only || !g->kernels->right[g->b_type].native || g->b.col != size) return true;
-    if (g->m <= SMALL_M) return false;
+    const tsri_tuning_products *t = tsri_gemm_tuning();
+    if (g->m <= t->small_m) return false;
     /* Also where rows of b do not begin at cache lines, and are read often: each vector would take two
      * lines. */
-    return g->k * g->n * size > CACHED_BYTES ||
-           (g->b.row % TSRI_CACHE_LINE != 0 && g->m > LARGE_M && g->n > SMALL_N);
+    return g->k * g->n * size > t->cached_bytes ||
+           (g->b.row % TSRI_CACHE_LINE != 0 && g->m > t->large_m && g->n > t->small_n);
 }
 
 bool tsri_gemm_packs_b_only(const tsri_gemm *g) { return !packs_a(g) && packs_b(g); }
@@ -626,31 +619,36 @@ static bool streams(const plan *p)
            tsri_cpu_streams((g->m * g->k + g->k * g->n + g->m * g->n) * g->kernels->sum);
 }
 
+static bool has_many_threads(const plan *p) { return p->threads > tsri_gemm_tuning()->few_threads; }
+
 /* Columns of a chunk: those of a tile, which is then packed into the cache that it is used from. More if many
  * threads wait for each chunk, or if a would be packed again for each. */
 static int64_t chunk_cols(const plan *p)
 {
     const int64_t width = p->widest->cols, near = cached_panels(p) * width;
-    return p->pack_a || p->threads > FEW_THREADS ? most(near, CHUNK / width * width) : near;
+    return p->pack_a || has_many_threads(p) ? most(near, tsri_gemm_tuning()->chunk / width * width) : near;
 }
 
-static int64_t chunk_blocks(const plan *p) { return p->threads > FEW_THREADS ? CHUNK_BLOCKS : 1; }
+static int64_t chunk_blocks(const plan *p)
+{
+    return has_many_threads(p) ? tsri_gemm_tuning()->chunk_blocks : 1;
+}
 
 /* Rows of a chunk. Where micro-kernels are faster than memory, only so many that sums stay in cache from
  * block to block. */
 static int64_t chunk_rows(const plan *p)
 {
     const tsri_gemm *g = p->g;
-    if (g->kernels->whole_rows && p->threads <= FEW_THREADS && g->k > block_of(g->kernels))
-        return CACHED_ROWS;
-    return p->pack_a || p->sums ? CHUNK : g->m;
+    if (g->kernels->whole_rows && !has_many_threads(p) && g->k > block_of(g->kernels))
+        return tsri_gemm_tuning()->cached_rows;
+    return p->pack_a || p->sums ? tsri_gemm_tuning()->chunk : g->m;
 }
 
 static tsr_status multiply_with(plan *p)
 {
     const int64_t b_bytes = p->g->k * p->g->n * p->g->kernels->element;
-    p->z_by_rows =
-        !p->pack_a && !p->pack_b && !p->sums && p->g->k <= TSRI_GEMM_BLOCK && b_bytes <= CACHED_BYTES;
+    p->z_by_rows = !p->pack_a && !p->pack_b && !p->sums && p->g->k <= TSRI_GEMM_BLOCK &&
+                   b_bytes <= tsri_gemm_tuning()->cached_bytes;
     p->stream = streams(p);
     p->chunk_m = chunk_rows(p);
     p->chunk_n = p->pack_b || p->sums ? chunk_cols(p) : p->g->n;
@@ -663,7 +661,8 @@ static tsr_status multiply_with(plan *p)
 tsr_status tsri_gemm_panels(const tsri_gemm *g)
 {
     const int threads = tsri_threads_here();
-    if (tsri_gemm_is_small(g, threads == 1 ? TSRI_GEMM_SMALL : 2 * tsri_grain(TSRI_WORK_PRODUCT))) {
+    const int64_t small = threads == 1 ? tsri_gemm_tuning()->small_work : 2 * tsri_grain(TSRI_WORK_PRODUCT);
+    if (tsri_gemm_is_small(g, small)) {
         tsri_gemm_small(g, 1, (const int64_t[]){ 0, 0, 0 });
         return TSR_OK;
     }

@@ -5,12 +5,6 @@
 
 #include "gemm.h"
 
-enum {
-    SMALL_M = 64,         /* rows up to which packing b does not pay */
-    SMALL_N = 192,        /* columns up to which packing a does not pay */
-    SHORT_K = 64          /* indices of k up to which a micro-tile takes less time than z takes to arrive */
-};
-
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
@@ -55,7 +49,8 @@ static inline const tsri_gemm_microkernels *unpacked_microkernels(const tsri_gem
         /* Where b is read many times and not from the nearest cache, rather those nearly as wide with more
          * rows. */
         const bool low = s > g->kernels->microkernels && 2 * s[-1].cols > s->cols;
-        return low && g->k <= SHORT_K && g->m > SMALL_M && g->n > SMALL_N ? s - 1 : s;
+        const tsri_tuning_products *t = tsri_gemm_tuning();
+        return low && g->k <= t->short_k && g->m > t->small_m && g->n > t->small_n ? s - 1 : s;
     }
     const int64_t rest = g->n % s[1].cols;
     return rest == 0 || rest > s->cols ? s + 1 : s;

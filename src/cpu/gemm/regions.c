@@ -10,15 +10,8 @@
 
 enum {
     LEAST_PARTS = 4,       /* of each thread, that are worth waking one for */
-    SMALL_M = 512,         /* rows up to which regions are used */
-    LARGE_N = 512,         /* columns for each thread from which they are */
     MOST_DOWN = 16,        /* regions along m */
-    MOST_ROUNDS = TSRI_PARTS_PER_THREAD,
-
-    /* Costs, in multiplications that take as long: */
-    PACKING = 24,          /* an element of b */
-    READING = 6,           /* an element of a */
-    BEGINNING = 1 << 15    /* the overhead of a region */
+    MOST_ROUNDS = TSRI_PARTS_PER_THREAD
 };
 
 typedef struct grid {
@@ -36,9 +29,11 @@ static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 static double time_of(const grid *r, int64_t down, int64_t across, int64_t threads)
 {
     const tsri_gemm *g = r->g;
+    const tsri_tuning_products *t = tsri_gemm_tuning();
     const double m = (double)(pieces(r->rows, down) * r->high),
                  n = (double)(pieces(r->cols, across) * r->wide);
-    const double each = (double)g->k * (m * n + READING * m + PACKING * n) + BEGINNING;
+    const double each = (double)g->k * (m * n + (double)t->read_cost * m + (double)t->pack_cost * n) +
+                        (double)t->region_cost;
     return ((double)pieces(down * across, threads) + 1.0 / 16) * each;
 }
 
@@ -81,7 +76,8 @@ tsr_status tsri_gemm_regions(const tsri_gemm *g)
     const int64_t threads = tsri_threads_here();
     const double work = (double)g->m * (double)g->n * (double)g->k;
     const double least_work = LEAST_PARTS * (double)tsri_grain(TSRI_WORK_PRODUCT);
-    const bool suits = g->kernels->whole_rows || g->m <= SMALL_M || g->n / LARGE_N >= threads;
+    const tsri_tuning_products *t = tsri_gemm_tuning();
+    const bool suits = g->kernels->whole_rows || g->m <= t->region_m || g->n / t->region_n >= threads;
     if (threads == 1 || !suits || work < least_work * (double)threads || !tsri_gemm_packs_b_only(g))
         return tsri_gemm_panels(g);
     const tsri_gemm_microkernels *micro = g->kernels->microkernels;

@@ -23,12 +23,10 @@
 enum {
     BLOCK = 16,        /* lanes: a cache line of floats */
     SHORT = 48,        /* a lane of fewer elements is too short for a row */
-    L1_BYTES  = 32 << 10,  /* bytes of lanes in a tile that stay in the L1 cache */
-    L2_BYTES   = 512 << 10, /* and in the L2 cache */
+    L2_BYTES = 512 << 10, /* of lanes in a tile that stay in the L2 cache; longer lanes are summed in parts */
     MOST_WIDE = 1024,  /* lanes of a tile, at most */
     PART = 16,         /* numbers of a lane at a time, for lanes that are worked on in parts */
     PART_WIDE = 512, /* lanes of a tile of such */
-    AHEAD = 256 << 10, /* bytes of a row, at most, for the next one to be prefetched */
     STACK_BYTES   = 8 << 10    /* bytes of scratch on the stack */
 };
 
@@ -269,7 +267,7 @@ static bool are_close(const tsri_rows *r, const tsri_loop *loop)
 /* As many lanes as keep a tile in cache: whole cache lines of them. */
 static int64_t choose_width(const tsri_rows *r)
 {
-    const int64_t in_l1 = L1_BYTES / r->wide / (r->n + 1) / BLOCK * BLOCK,
+    const int64_t in_l1 = tsri_tuning_used->lanes.row_tile / r->wide / (r->n + 1) / BLOCK * BLOCK,
                   in_l2 = L2_BYTES / r->wide / (r->n + 1) / BLOCK * BLOCK;
     if (in_l1 >= 4 * BLOCK) return in_l1 < MOST_WIDE ? in_l1 : MOST_WIDE;
     return in_l2 >= 4 * BLOCK ? 4 * BLOCK : BLOCK;
@@ -333,7 +331,7 @@ tsr_status tsri_rows_run(tsri_rows *r, const tsr_tensor *const *operands)
     plan_operands(r, operands);
     tsri_lanes_build(&loop, &first->desc, r->nout + r->nin + r->nbeside, operands, r->axis);
     plan_block(r, &loop);
-    r->fetch = r->step[r->nout + r->nin - 1] == r->size && r->n * r->size <= AHEAD;
+    r->fetch = r->step[r->nout + r->nin - 1] == r->size && r->n * r->size <= tsri_tuning_used->lanes.next_row;
     r->stream = should_stream(r, operands);
     TSRI_CHECK(plan_scratch(r), TSR_ENOMEM, "%s: no room for %lld elements of a lane", r->op,
                (long long)r->n);

@@ -3,6 +3,7 @@
  * One stream at a time reaches what a core can read or write; several cost a third to a half. The hardware
  * prefetcher needs no help. Stores of 64 bytes are slower than two of 32. */
 #include "tuning.h"
+#include "common.h"
 
 #ifndef TSR_FREESTANDING
 
@@ -27,6 +28,11 @@ const tsri_tuning tsri_tuning_amd_zen = {
     .resident_least = 1 << 17,
     .resident_usual = 1 << 18,
     .resident_most = 1 << 20,
+    .products = TSRI_COMMON_PRODUCTS,
+    .conv = TSRI_COMMON_CONV,
+    .indexing = TSRI_COMMON_INDEXING,
+    .copies = TSRI_COMMON_COPIES,
+    .lanes = TSRI_COMMON_LANES,
 };
 
 #endif

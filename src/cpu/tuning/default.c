@@ -1,5 +1,6 @@
 /* default.c - processors that nobody has measured: plain loops, which no processor is slow at. */
 #include "tuning.h"
+#include "common.h"
 
 const tsri_tuning tsri_tuning_default = {
     .name = "default",
@@ -22,4 +23,9 @@ const tsri_tuning tsri_tuning_default = {
     .resident_least = 1 << 17,
     .resident_usual = 1 << 18,
     .resident_most = 1 << 20,
+    .products = TSRI_COMMON_PRODUCTS,
+    .conv = TSRI_COMMON_CONV,
+    .indexing = TSRI_COMMON_INDEXING,
+    .copies = TSRI_COMMON_COPIES,
+    .lanes = TSRI_COMMON_LANES,
 };

@@ -1,5 +1,6 @@
 /* intel_client.c - desktops and laptops of Intel without AVX-512. Not measured yet: the values of servers. */
 #include "tuning.h"
+#include "common.h"
 
 #ifndef TSR_FREESTANDING
 
@@ -24,6 +25,11 @@ const tsri_tuning tsri_tuning_intel_client = {
     .resident_least = 1 << 17,
     .resident_usual = 1 << 18,
     .resident_most = 1 << 20,
+    .products = TSRI_COMMON_PRODUCTS,
+    .conv = TSRI_COMMON_CONV,
+    .indexing = TSRI_COMMON_INDEXING,
+    .copies = TSRI_COMMON_COPIES,
+    .lanes = TSRI_COMMON_LANES,
 };
 
 #endif

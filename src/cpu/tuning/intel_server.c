@@ -3,6 +3,7 @@
  * Memory has many channels and long latencies: a core reaches its share only if many accesses to different
  * banks are in flight. So there are several streams, and lines beyond a page are prefetched. */
 #include "tuning.h"
+#include "common.h"
 
 #ifndef TSR_FREESTANDING
 
@@ -27,6 +28,11 @@ const tsri_tuning tsri_tuning_intel_server = {
     .resident_least = 1 << 17,
     .resident_usual = 1 << 18,
     .resident_most = 1 << 20,
+    .products = TSRI_COMMON_PRODUCTS,
+    .conv = TSRI_COMMON_CONV,
+    .indexing = TSRI_COMMON_INDEXING,
+    .copies = TSRI_COMMON_COPIES,
+    .lanes = TSRI_COMMON_LANES,
 };
 
 #endif
