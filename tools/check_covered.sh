@@ -14,7 +14,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 cc=${CC:-cc}
 failed=0
-hostile_families=(tests/ops/test_{elementwise,matmul,einsum,reduce,shape,index,order,linalg,attention,quant,sampling,nn,conv,pool,fft}.c
+hostile_families=(tests/ops/test_{elementwise,matmul,einsum,reduce,shape,index,order,linalg,attention,quant,sampling,nn,conv,pooling,fft}.c
     opcheck/elementwise_ops.c tests/unit/test_{files,interop,devices}.c)
 
 # complain TITLE LIST: if the list is not empty, print it and fail.

@@ -3,7 +3,7 @@
  * OpenCL 1.2 has no pointers to device memory. A tensor's address is one that this plugin made up
  * (memory.c); kernels get the buffer it stands for and the place in it, in bytes.
  *
- *     backend.c   the table, and who does which op     devices.c   what there is
+ *     backend.c   the table, and who does which op     device.c   what there is
  *     memory.c    addresses, buffers, transfers        streams.c   queues and events
  *     program.c   kernels, built on first use          cache.c     programs on disk
  *     launch.c    arguments, queueing                  nest.c      strides for kernels

@@ -282,7 +282,7 @@ bool bench_run(const bench_options *wanted)
     add_calls();
     add_others();
     add_chains();
-    add_sweeps();
+    add_all_sizes();
     for (int i = 0; i < njobs; i++) {
         const bool fits = (!options.quick || jobs[i].quick) &&
                           (!options.filter || regexec(&regex, jobs[i].name, 0, NULL, 0) == 0);

@@ -59,7 +59,7 @@ void add_networks(void);
 void add_calls(void);
 void add_others(void);
 void add_chains(void);
-void add_sweeps(void);
+void add_all_sizes(void);
 
 /* Shared by families. */
 tsr_status run_copy(job *j);

@@ -13,7 +13,7 @@
 #include "registry.h"
 #include "core/atomic.h"
 #include "core/env.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "core/lock.h"
 #include "core/log.h"
 #include "core/mem.h"

@@ -2,7 +2,7 @@
 #include "registry.h"
 #include "core/atomic.h"
 #include "core/device_int.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "core/lock.h"
 #include "core/mem.h"
 #include "transfer.h"
@@ -264,7 +264,7 @@ static TSRI_PER_THREAD uint32_t asked;
 
 void tsri_backend_ask(void) { asked = tsri_failures(); }
 
-tsr_status tsri_backend_answer(tsr_status s, const char *op, const tsr_backend *backend)
+tsr_status tsri_backend_status(tsr_status s, const char *op, const tsr_backend *backend)
 {
     return tsri_backend_end(s, asked, op, backend);
 }

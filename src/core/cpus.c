@@ -13,7 +13,7 @@
 #endif
 
 #include "threads_int.h"
-#include "format.h"
+#include "text.h"
 #include "mem.h"
 
 enum { PATH_TEXT = 1024 };

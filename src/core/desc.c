@@ -1,6 +1,6 @@
 /* desc.c - descs: making, checking, asking. View arithmetic is in view.c. */
 #include "desc_int.h"
-#include "format.h"
+#include "text.h"
 
 /* Can its dims be read? */
 static bool is_legible(const tsr_desc *d)

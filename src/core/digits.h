@@ -16,7 +16,7 @@
 #ifndef TSRI_DIGITS_H
 #define TSRI_DIGITS_H
 
-#include "format.h"
+#include "text.h"
 
 typedef enum tsri_number { TSRI_FINITE, TSRI_INFINITE, TSRI_NAN } tsri_number;
 
@@ -77,7 +77,7 @@ int  tsri_exponent_length(int exponent);
  * a closing ".0": "2", "0.1", "1e-05", "1e+16", "-0", "nan", "-inf", "True",
  * "1+2j". Exponents are written below 1e-4 and from 1e16 on; the digits before a
  * point are always those of the value (the f16 65504 is "65504"). For messages and
- * reports; tsri_put_f64 (format.h) does the same to a double. */
+ * reports; tsri_put_f64 (text.h) does the same to a double. */
 void tsri_put_scalar(tsri_text *text, tsr_dtype dtype, const void *element);
 
 #endif

@@ -2,7 +2,7 @@
 #include "library.h"
 #include "atomic.h"
 #include "env.h"
-#include "format.h"
+#include "text.h"
 #include "log.h"
 #include "mem.h"
 #include "tessera/device.h"

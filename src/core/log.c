@@ -1,6 +1,6 @@
 /* log.c - the program's sink. */
 #include "log.h"
-#include "format.h"
+#include "text.h"
 
 static tsr_log_fn sink;
 static void *context;

@@ -9,7 +9,7 @@
 #ifndef TSRI_MATCH_INT_H
 #define TSRI_MATCH_INT_H
 
-#include "format.h"
+#include "text.h"
 #include "mem.h"
 #include "tessera/match.h"
 

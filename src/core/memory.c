@@ -1,7 +1,7 @@
 /* memory.c - memory kinds, statistics, and the report of who holds what. */
 #include "alloc.h"
 #include "device_int.h"
-#include "format.h"
+#include "text.h"
 #include "lock.h"
 #include "mem.h"
 #include "storage.h"

@@ -1,7 +1,7 @@
 /* status.c - names of statuses, and the last failure of each thread. */
 #include "status_int.h"
 #include "failures.h"
-#include "format.h"
+#include "text.h"
 
 static TSRI_PER_THREAD char message[TSRI_MESSAGE];
 static TSRI_PER_THREAD tsr_status last = TSR_OK;

@@ -27,7 +27,7 @@
 enum { TSRI_MESSAGE = 640, TSRI_DESC_TEXT = 160 };
 
 /* Record the message and hand the status back, so that a failure is one line.
- * The format is format.h's. Never allocates. */
+ * The format is text.h's. Never allocates. */
 tsr_status tsri_fail(tsr_status status, const char *fmt, ...) TSRI_PRINTF(2, 3) TSRI_COLD;
 
 /* Record a ready message, as for a failure that happened on another thread. */

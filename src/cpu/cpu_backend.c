@@ -4,7 +4,7 @@
 #include "draw.h"
 #include "quant.h"
 #include "builtin.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "fft/fft.h"
 #include "conv/conv.h"
 #include "gemm/gemm.h"

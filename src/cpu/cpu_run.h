@@ -11,7 +11,7 @@ tsr_status tsri_cpu_copy(const tsr_op *op);
 tsr_status tsri_cpu_copy_same(tsr_tensor *dst, const tsr_tensor *src, int64_t whole);
 tsr_status tsri_cpu_fill(const tsr_op *op);
 
-/* Should an op that reads and writes so many bytes use non-temporal stores (stream.c)? */
+/* Should an op that reads and writes so many bytes use non-temporal stores (nontemporal.c)? */
 bool tsri_cpu_streams(int64_t bytes);
 
 /* For tests: ops that touch so many bytes and more use them; 0: from the machine's own threshold on. */

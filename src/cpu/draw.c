@@ -1,10 +1,10 @@
 /* draw.c - random numbers on the CPU. A run of numbers at a time is made in a buffer, by
- * core/randoms.h and core/draws.h, and then copied to the result.
+ * core/random_values.h and core/random_integers.h, and then copied to the result.
  *
  * Elements are numbered in row-major order, and the walk has the same order. A thread can
  * start at any element, so threads share the walk. */
 #include "draw.h"
-#include "core/draws.h"
+#include "core/random_integers.h"
 #include "core/loop.h"
 #include "cpu_run.h"
 #include "kernels.h"

@@ -1,11 +1,11 @@
 /* draw.h - random numbers on the CPU: the ops, and their kernels.
  *
  * Kernels compute words from block numbers (core/philox.h) and values from words
- * (core/randoms.h). Every instruction set gives the same bits (core/same_math.h). */
+ * (core/random_values.h). Every instruction set gives the same bits (core/same_math.h). */
 #ifndef TSRI_CPU_DRAW_H
 #define TSRI_CPU_DRAW_H
 
-#include "core/randoms.h"
+#include "core/random_values.h"
 #include "tessera/backend.h"
 
 enum {

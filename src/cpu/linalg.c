@@ -4,7 +4,7 @@
  * end then: its results are NaN.
  */
 #include "linalg.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "core/mem.h"
 #include "cpu_run.h"
 

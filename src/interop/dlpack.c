@@ -1,7 +1,7 @@
 /* dlpack.c - DLPack in both directions. */
 #include "backend/registry.h"
 #include "core/alloc.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "core/mem.h"
 #include "core/storage.h"
 #include "core/tensor_int.h"

@@ -4,7 +4,7 @@
 #define _FILE_OFFSET_BITS 64
 #endif
 #include "core/alloc.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "core/mem.h"
 #include "core/posix.h"
 #include "core/storage.h"

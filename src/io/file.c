@@ -1,6 +1,6 @@
 /* file.c - opening, listing and reading, for all formats alike. */
 #include "core/alloc.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "core/storage.h"
 #include "core/tensor_int.h"
 #include "io_int.h"

@@ -5,7 +5,7 @@
 #ifndef TSRI_JSON_H
 #define TSRI_JSON_H
 
-#include "core/format.h"
+#include "core/text.h"
 #include "io_int.h"
 
 typedef struct tsri_json {

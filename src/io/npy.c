@@ -1,7 +1,7 @@
 /* npy.c - NumPy's format: a magic, the length of a header, the header as a Python
  * dictionary in text, and the elements. */
 #include "core/alloc.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "npy.h"
 
 /* The dictionary ----------------------------------------------------------------------- */

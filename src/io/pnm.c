@@ -3,7 +3,7 @@
  * Samples are as they are stored, not scaled; those of bitmaps (P1, P4) become 0 for black and
  * 255 for white. More than 8 bits are u16, big-endian in the file. */
 #include "core/alloc.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "core/tensor_int.h"
 #include "io_int.h"
 

@@ -7,7 +7,7 @@
  * together, once inflated, are not many times longer than it. */
 #include "core/alloc.h"
 #include "core/atomic.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "core/storage.h"
 #include "crc.h"
 #include "inflate.h"
@@ -32,7 +32,7 @@ typedef struct directory { uint64_t offset, bytes, count; } directory;
 typedef struct member {
     const char *name;
     uint32_t    method, crc;
-    uint64_t    stored, bytes;   /* as it lies there; as it is */
+    uint64_t    stored, bytes;   /* as stored; as unpacked */
     uint64_t    header, data;    /* where its local header and its bytes begin */
     size_t      npy_start;       /* of the elements, in its bytes */
     int32_t     checked;         /* its checksum was found right */

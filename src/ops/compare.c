@@ -10,7 +10,7 @@
  */
 #include "tessera/compare.h"
 
-#include "core/format.h"
+#include "core/text.h"
 #include "core/half.h"
 #include "core/loop.h"
 #include "core/mem.h"

@@ -4,7 +4,7 @@
  * parameters, what the sizes of a result are, and how a convolution is done with other
  * ops where a backend has none. */
 #include "conv.h"
-#include "views.h"
+#include "composed.h"
 #include "tessera/move.h"
 #include "tessera/ops/conv.h"
 #include "tessera/ops/elementwise.h"

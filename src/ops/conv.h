@@ -1,4 +1,4 @@
-/* conv.h - the rules and parts of convolutions and pools (conv.c, pool.c). */
+/* conv.h - the rules and parts of convolutions and pools (conv.c, pooling.c). */
 #ifndef TSRI_CONV_H
 #define TSRI_CONV_H
 

@@ -8,7 +8,7 @@
  * Names are numbers: A .. Z and a .. z by their place in ASCII, then the dims of
  * "..." from the last one on. */
 #include "contract.h"
-#include "core/format.h"
+#include "core/text.h"
 #include "core/overlap.h"
 #include "tessera/move.h"
 #include "tessera/ops/matmul.h"

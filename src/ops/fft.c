@@ -5,7 +5,7 @@
 #include "backend/device_run.h"
 #include "fft_int.h"
 #include "core/same_math.h"
-#include "views.h"
+#include "composed.h"
 #include "tessera/move.h"
 #include "tessera/ops/fft.h"
 #include "tessera/ops/shape.h"

@@ -1,7 +1,7 @@
 /* index.c - picking elements by number: check every index, and hand views over to gather
  * and scatter; masks, and what is found by looking. */
 #include "backend/device_run.h"
-#include "views.h"
+#include "composed.h"
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/overlap.h"

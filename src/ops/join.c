@@ -4,7 +4,7 @@
 #include "boxes.h"
 #include "backend/registry.h"
 #include "core/threads_int.h"
-#include "views.h"
+#include "composed.h"
 
 enum {
     SHORT_BYTES = 1024,     /* a run of a tensor in the result, below this */

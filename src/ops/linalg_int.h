@@ -3,7 +3,7 @@
 #ifndef TSRI_LINALG_INT_H
 #define TSRI_LINALG_INT_H
 
-#include "views.h"
+#include "composed.h"
 #include "dispatch.h"
 
 /* The results of factorisations, and how often the flops of their rows are done (traits.c). */

@@ -2,7 +2,7 @@
  * and dispatch. */
 #include "nn.h"
 #include "backend/device_run.h"
-#include "views.h"
+#include "composed.h"
 #include "core/loop.h"
 #include "tessera/move.h"
 #include "tessera/ops/nn.h"

@@ -1,7 +1,7 @@
 /* order.c - sorting, and what follows from it: the best, the k-th, the different ones,
  * and finding. */
 #include "backend/device_run.h"
-#include "views.h"
+#include "composed.h"
 #include "core/overlap.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"

@@ -1,9 +1,9 @@
 /* random.c - tensors of random numbers. The mapping from seed and index to a value is
- * stated in core/randoms.h and core/draws.h. */
+ * stated in core/random_values.h and core/random_integers.h. */
 #include "backend/device_run.h"
 #include "tessera/random.h"
 
-#include "core/randoms.h"
+#include "core/random_values.h"
 #include "ops/op.h"
 #include "tessera/backend.h"
 #include "tessera/move.h"

@@ -2,7 +2,7 @@
  * between them. */
 #include "boxes.h"
 #include "backend/registry.h"
-#include "views.h"
+#include "composed.h"
 #include "tessera/ops/shape.h"
 #include "core/threads_int.h"
 

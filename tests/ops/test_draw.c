@@ -2,7 +2,7 @@
  * every place that a run can begin and end. */
 #include "test.h"
 
-#include "core/draws.h"
+#include "core/random_integers.h"
 #include "cpu/draw.h"
 #include "cpu/kernels.h"
 

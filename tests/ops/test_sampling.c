@@ -48,7 +48,7 @@ static double bound(int degrees) { return degrees + 5 * sqrt(2.0 * degrees); }
 
 /* Integers ---------------------------------------------------------------------------------- */
 
-/* Number i below r, by the description in core/draws.h. */
+/* Number i below r, by the description in core/random_integers.h. */
 static uint64_t integer_for(uint64_t seed, uint64_t i, uint64_t r)
 {
     for (uint32_t attempt = 0;; attempt++) {

@@ -11,9 +11,9 @@
  * A test is a function of one case. Cases are numbered, and a case's number and
  * the seed give everything in it:
  *
- *     test_views                       all tests, all cases
- *     test_views chains                the tests whose names contain "chains"
- *     test_views chains 1234           case 1234 of those (or TSR_CASE=1234)
+ *     test_view_algebra                all tests, all cases
+ *     test_view_algebra chains         the tests whose names contain "chains"
+ *     test_view_algebra chains 1234    case 1234 of those (or TSR_CASE=1234)
  *     TSR_SEED=7 TSR_TEST_SCALE=10     other cases, and ten times as many
  *
  * A case that fails prints what it did, and how to run it again. It is then made
@@ -353,16 +353,16 @@ static inline int64_t ref_junk(ref_case *c)
     return ref_once_in(c, 3) ? (int64_t)test_next(&c->random) : junk[ref_below(c, 7)];
 }
 
-/* Packed in some order of dims, with gaps and turns as the flags say. */
+/* Packed in some order of dims, with gaps and negative strides as the flags say. */
 static inline void ref_packed_strides(ref_case *c, int ndim, const int64_t *shape, int64_t *stride, bool gaps,
-                                      bool turns)
+                                      bool reversed)
 {
     int order[TSR_MAX_NDIM];
     int64_t step = gaps ? ref_between(c, 1, 3) : 1;
     ref_shuffle(c, ndim, order);
     for (int i = 0; i < ndim; i++) {
         const int at = order[i];
-        stride[at] = turns && ref_once_in(c, 2) ? -step : step;
+        stride[at] = reversed && ref_once_in(c, 2) ? -step : step;
         step *= shape[at] > 0 ? shape[at] : 1;
         if (gaps && ref_once_in(c, 3)) step += ref_between(c, 1, 4);
     }
@@ -405,17 +405,17 @@ static inline void ref_random_desc(ref_case *c, tsr_desc *d, ref_view *v, int64_
     }
 }
 
-/* A tensor over data + at, made in one of the ways there are, in c->t[handle]. */
+/* A tensor over data + at, made in one of the owners there are, in c->t[handle]. */
 static inline bool ref_make(ref_case *c, int handle, unsigned char *data, int64_t at, const tsr_desc *d,
                             int64_t low, int64_t high)
 {
-    static const char *const ways[] = { "wrap", "place", "storage" };
-    const int way = (int)ref_below(c, 3);
+    static const char *const owners[] = { "wrap", "place", "storage" };
+    const int owner = (int)ref_below(c, 3);
     tsr_storage *storage = NULL;
     ref_say(c, "    t%d: ", handle);
     ref_say_desc(c, d);
-    ref_say(c, " at %lld, by %s\n", (long long)at, ways[way]);
-    switch (way) {
+    ref_say(c, " at %lld, by %s\n", (long long)at, owners[owner]);
+    switch (owner) {
     case 0:
         MUST_TRUE(tsr_wrap(&c->t[handle], data + at, d) == TSR_OK);
         break;
@@ -474,9 +474,9 @@ static inline uint64_t ref_random_real(ref_case *c, tsr_dtype dtype)
     const uint64_t mask = ref_low_mask(bits), random = test_next(&c->random) & mask;
     if (dtype == TSR_BOOL) return random & 1;
     if (ref_is_float(dtype)) {
-        const int64_t pick = ref_below(c, 3);
-        if (pick == 0) return random;
-        return (pick == 1 ? ref_special_float(c, dtype) : ref_edge_float(c, dtype)) & mask;
+        const int64_t choice = ref_below(c, 3);
+        if (choice == 0) return random;
+        return (choice == 1 ? ref_special_float(c, dtype) : ref_edge_float(c, dtype)) & mask;
     }
     switch (ref_below(c, 4)) {
     case 0:  return (uint64_t)ref_between(c, -3, 3) & mask;

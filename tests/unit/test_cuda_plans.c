@@ -6,7 +6,7 @@
 #include "../../backends/cuda/plan_mix.c"
 #include "../../backends/cuda/plan_range.c"
 
-#include "core/randoms.h"
+#include "core/random_values.h"
 
 /* Dividing ------------------------------------------------------------------------------------ */
 

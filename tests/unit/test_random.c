@@ -2,7 +2,7 @@
  * alone decide. */
 #include "test.h"
 
-#include "core/randoms.h"
+#include "core/random_values.h"
 
 enum { MANY = 1000000 };
 

@@ -1,7 +1,7 @@
 /* test_view.c - each view function: what it shows, what it refuses, and in which words.
  *
  * Most tests look at 0, 1, 2, ... in a 2 x 3 x 4 tensor, so that a value tells
- * where its element lies. The generated tests are in tests/property/test_views.c.
+ * where its element lies. The generated tests are in tests/property/test_view_algebra.c.
  */
 #include "test.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "nn.h"
-#include "core/randoms.h"
+#include "core/random_values.h"
 #include "cpu/kernels.h"
 #include "core/threads_int.h"
 

@@ -1,10 +1,10 @@
-/* pool.c - the largest and the mean of windows.
+/* pooling.c - the largest and the mean of windows.
  *
  * With other ops, a pool goes tap by tap: a tap of all windows is a slice of x, and
  * those that lie in x meet a slice of the result. Nothing is padded and no window is
  * laid out. Adaptive windows, which differ in length, go one by one. */
 #include "conv.h"
-#include "views.h"
+#include "composed.h"
 #include "tessera/move.h"
 #include "tessera/ops/conv.h"
 #include "tessera/ops/elementwise.h"

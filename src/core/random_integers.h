@@ -1,7 +1,7 @@
-/* draws.h - random integers and exponential numbers: the mapping, exactly, as randoms.h
+/* random_integers.h - random integers and exponential numbers: the mapping, exactly, as random_values.h
  * states it for uniform and normal ones.
  *
- * Elements are numbered in row-major order. Blocks and keys are those of randoms.h, with
+ * Elements are numbered in row-major order. Blocks and keys are those of random_values.h, with
  * streams of their own; word 3 of the counter, 0 there, counts attempts here.
  *
  * Integers in [low, high), of which there are r = high - low:
@@ -20,10 +20,10 @@
  * in f32; of 64 bits for f64), and the value is e / rate, divided in f64 and rounded once
  * to the dtype.
  */
-#ifndef TSRI_DRAWS_H
-#define TSRI_DRAWS_H
+#ifndef TSRI_RANDOM_INTEGERS_H
+#define TSRI_RANDOM_INTEGERS_H
 
-#include "randoms.h"
+#include "random_values.h"
 
 enum { TSRI_STREAM_INTEGERS = 2, TSRI_STREAM_EXPONENTIAL = 3 };
 

@@ -1,4 +1,4 @@
-/* test_views.c - view algebra against lists of addresses.
+/* test_view_algebra.c - view algebra against lists of addresses.
  *
  * A case makes a tensor with random strides and takes one random view after
  * another. The reference works out, for each, whether it must succeed, and if so
@@ -332,12 +332,12 @@ static bool step_select(step *s)
     const int at = axis_of(axis, s->now.ndim);
     const int64_t n = at >= 0 ? s->now.shape[at] : 3;
     const int64_t asked = ref_between(s->c, -n - ref_once_in(s->c, 20), n - 1 + ref_once_in(s->c, 20));
-    const int64_t pick = asked < 0 ? asked + n : asked;
-    s->wanted = at < 0 || pick < 0 || pick >= n ? TSR_EINDEX : TSR_OK;
+    const int64_t chosen = asked < 0 ? asked + n : asked;
+    s->wanted = at < 0 || chosen < 0 || chosen >= n ? TSR_EINDEX : TSR_OK;
     if (s->wanted == TSR_OK) {
         shape_without(&s->next, &s->now, at);
         LET_NEXT(s, index, from, k)
-            for (int i = 0; i < s->now.ndim; i++) from[i] = i == at ? pick : index[i < at ? i : i - 1];
+            for (int i = 0; i < s->now.ndim; i++) from[i] = i == at ? chosen : index[i < at ? i : i - 1];
     }
     ref_say(s->c, "axis %lld, index %lld", (long long)axis, (long long)asked);
     s->desc_got = tsr_desc_select(&s->desc, &s->offset, desc_in(s), (int)axis, asked);
@@ -832,9 +832,9 @@ static size_t random_step(ref_case *c)
     const size_t count = sizeof steps / sizeof *steps;
     int64_t total = 0;
     for (size_t i = 0; i < count; i++) total += steps[i].weight;
-    int64_t pick = ref_below(c, total);
+    int64_t chosen = ref_below(c, total);
     size_t at = 0;
-    while (pick >= steps[at].weight) pick -= steps[at++].weight;
+    while (chosen >= steps[at].weight) chosen -= steps[at++].weight;
     return at;
 }
 

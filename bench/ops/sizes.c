@@ -1,4 +1,4 @@
-/* sweeps.c - the same op from small to large: cost should grow as the work does, with no cliff
+/* sizes.c - the same op from small to large: cost should grow as the work does, with no cliff
  * that the machine itself does not have. */
 #include "ops.h"
 
@@ -29,7 +29,7 @@ static void add_sizes(const char *op, tsr_status (*run)(job *), void (*make)(job
     }
 }
 
-void add_sweeps(void)
+void add_all_sizes(void)
 {
     static const int sides[] = { 4,  6,   10,  12,  20,  24,  40,  48,   80,
                                  96, 160, 192, 320, 384, 640, 768, 1280, 1536 };

@@ -1,4 +1,4 @@
-/* device.c - what the library keeps about devices: the default one, layouts, descriptions. */
+/* device_info.c - what the library keeps about devices: the default one, layouts, descriptions. */
 #include "core/device_int.h"
 #include "registry.h"
 #include "core/atomic.h"

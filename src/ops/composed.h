@@ -1,6 +1,6 @@
-/* views.h - what composed ops are made of: other views of operands, and an op on them. */
-#ifndef TSRI_VIEWS_H
-#define TSRI_VIEWS_H
+/* composed.h - what composed ops are made of: other views of operands, and an op on them. */
+#ifndef TSRI_COMPOSED_H
+#define TSRI_COMPOSED_H
 
 #include "core/see.h"
 #include "op.h"

@@ -1,4 +1,4 @@
-/* randoms.h - from seed and index to a value; the mapping, exactly.
+/* random_values.h - from seed and index to a value; the mapping, exactly.
  *
  * A tensor's elements are numbered in row-major order of their indices. A real
  * dtype takes one number of its stream per element; a complex one takes two, its
@@ -33,8 +33,8 @@
  * by the functions of same_math.h. No f32 value is beyond 6.77, no f64 value
  * beyond 8.66.
  */
-#ifndef TSRI_RANDOMS_H
-#define TSRI_RANDOMS_H
+#ifndef TSRI_RANDOM_VALUES_H
+#define TSRI_RANDOM_VALUES_H
 
 #include "half.h"
 #include "mem.h"

@@ -1,6 +1,6 @@
-/* devices.c - see device_int.h. */
+/* device.c - see device_int.h. */
 #include "device_int.h"
-#include "format.h"
+#include "text.h"
 #include "lock.h"
 #include "status_int.h"
 

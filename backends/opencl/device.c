@@ -1,4 +1,4 @@
-/* devices.c - all devices of all platforms, in the order in which OpenCL lists them. */
+/* device.c - all devices of all platforms, in the order in which OpenCL lists them. */
 #include "opencl.h"
 
 #include <stdio.h>

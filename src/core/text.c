@@ -1,5 +1,5 @@
-/* format.c - see format.h. */
-#include "format.h"
+/* text.c - see text.h. */
+#include "text.h"
 
 void tsri_put_chars(tsri_text *text, const char *s, size_t n)
 {

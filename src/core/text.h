@@ -1,10 +1,10 @@
-/* format.h - text without stdio or locale.
+/* text.h - text without stdio or locale.
  *
  * A tsri_text is a buffer that counts: what does not fit is dropped and still
  * counted, so that one pass both measures and writes, as snprintf does.
  */
-#ifndef TSRI_FORMAT_H
-#define TSRI_FORMAT_H
+#ifndef TSRI_TEXT_H
+#define TSRI_TEXT_H
 
 #include "status_int.h"
 

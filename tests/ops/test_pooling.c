@@ -1,4 +1,4 @@
-/* test_pool.c - pools: what is particular. That they are right over any strides, options and dtypes is for
+/* test_pooling.c - pools: what is particular. That they are right over any strides, options and dtypes is for
  * opcheck. Everything runs with the backend's kernels and with other ops in their place. */
 #include <math.h>
 

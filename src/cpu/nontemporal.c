@@ -1,4 +1,4 @@
-/* stream.c - which results are written with non-temporal stores.
+/* nontemporal.c - which results are written with non-temporal stores.
  *
  * A non-temporal store does not read its line first, which saves a third to a half of the traffic.
  * But it leaves the result out of the caches. So it pays if the result would be evicted anyway: if an

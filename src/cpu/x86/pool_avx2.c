@@ -1,6 +1,0 @@
-/* pool_avx2.c - the kernels of pools with the vectors of AVX2. */
-#include "cpu/simd/avx2.h"
-#include "cpu/simd/pooling.inc"
-
-void tsri_cpu_pool_avx2(tsri_cpu_kernels *k);
-void tsri_cpu_pool_avx2(tsri_cpu_kernels *k) { enter_pool(k); }
