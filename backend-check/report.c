@@ -176,7 +176,7 @@ void report_progress(report *r, const char *name)
 }
 
 static const char *verdict_text(verdict v) { return v == PASSED ? "ok" : v == FAILED ? "FAIL" : "skip"; }
-static const char *way_text(const outcome *o)
+static const char *run_text(const outcome *o)
 {
     return o->elsewhere ? "elsewhere" : o->in_parts ? "in parts" : "";
 }
@@ -202,7 +202,7 @@ static void print_json(const check *c, const outcome *o)
            c->family, c->name, verdict_text(o->verdict), o->trials, o->seconds);
     if (c->op)
         printf(", \"op\": \"%s\", \"way\": \"%s\"", tsr_op_get_info(c->op)->name,
-               *way_text(o) ? way_text(o) : "run");
+               *run_text(o) ? run_text(o) : "run");
     if (o->why[0] && o->verdict != PASSED) {
         printf(", \"why\": ");
         print_json_text(o->why);
@@ -220,9 +220,9 @@ static void print_lines(const char *text)
 
 static void print_line(const report *r, const check *c, const outcome *o)
 {
-    const char *way = way_text(o);
+    const char *how = run_text(o);
     if (o->verdict == PASSED) {
-        if (!r->quiet) printf("ok    %-12s %s%s%s\n", c->family, c->name, *way ? ", " : "", way);
+        if (!r->quiet) printf("ok    %-12s %s%s%s\n", c->family, c->name, *how ? ", " : "", how);
     } else if (o->verdict == SKIPPED) {
         if (!r->quiet) printf("skip  %-12s %s: %s\n", c->family, c->name, o->why);
     } else {

@@ -14,7 +14,7 @@ typedef struct kit {
     tsr_graph *graph;
 } kit;
 
-static void put_away(trial *t, kit *k)
+static void free_kit(trial *t, kit *k)
 {
     if (tsr_stream_use_default(session_of(t)->device) != TSR_OK)
         break_contract(t, "there is no default stream: %s", tsr_last_error());
@@ -84,7 +84,7 @@ static void check_order(trial *t)
         fail_call(t, "ops on a stream", s);
     else
         expect_full(t, k.tensor[0], 1, "in order");
-    put_away(t, &k);
+    free_kit(t, &k);
 }
 
 /* What one stream makes, another reads behind an event, all around. */
@@ -106,7 +106,7 @@ static void check_waits(trial *t)
         fail_call(t, "streams that wait", s);
     else
         expect_full(t, k.tensor[0], 30, "handed around");
-    put_away(t, &k);
+    free_kit(t, &k);
 }
 
 static void check_events(trial *t)
@@ -134,7 +134,7 @@ static void check_events(trial *t)
     else if (!(seconds >= 0 && seconds < 100))
         break_contract(t, "%g seconds went by between two events", seconds);
     if (!t->failed) expect_full(t, k.tensor[1], 4, "behind the event");
-    put_away(t, &k);
+    free_kit(t, &k);
 }
 
 /* Streams come and go, more than there can be at once. */
@@ -186,7 +186,7 @@ static void check_deaths(trial *t)
         if (tsr_stream_use(k.stream[i]) != TSR_OK) break_contract(t, "tsr_stream_use: %s", tsr_last_error());
         expect_full(t, k.tensor[i], 650 + i, "a sum of tensors that died");
     }
-    put_away(t, &k);
+    free_kit(t, &k);
 }
 
 /* A stream that dies with work on it. */
@@ -202,7 +202,7 @@ static void check_stream_dies(trial *t)
         fail_call(t, "work on a stream that dies", s);
     else
         expect_full(t, k.tensor[0], 13, "after its stream died");
-    put_away(t, &k);
+    free_kit(t, &k);
 }
 
 static tsr_status capture(kit *k)
@@ -226,7 +226,7 @@ static void check_graph(trial *t)
     STEP(tsr_stream_sync(k.stream[0]));
     if (s == TSR_OK && (s = tsr_graph_begin(k.stream[0])) == TSR_EUNSUPPORTED) {
         skip_trial(t, "%s", tsr_last_error());
-        put_away(t, &k);
+        free_kit(t, &k);
         return;
     }
     STEP(capture(&k));
@@ -238,7 +238,7 @@ static void check_graph(trial *t)
         fail_call(t, "a graph", s);
     else
         expect_full(t, k.tensor[0], 27, "three launches of a graph");
-    put_away(t, &k);
+    free_kit(t, &k);
 }
 
 void add_stream_checks(check_list *list)

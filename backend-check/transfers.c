@@ -10,12 +10,12 @@
 enum { SOURCE, RESULT };
 
 /* Where the source and the destination are. */
-typedef struct way {
+typedef struct route {
     const char *name;
     enum place { CPU, DEVICE, SIBLING, STRANGER } from, to;
-} way;
+} route;
 
-static const way ways[] = {
+static const route routes[] = {
     { "host to device", CPU, DEVICE },
     { "device to host", DEVICE, CPU },
     { "device to itself", DEVICE, DEVICE },
@@ -50,7 +50,7 @@ static void copy_once(trial *t, tsr_dtype dtype, tsr_device from, tsr_device to)
 /* With the check's dtype, or with all in turn. */
 static void check_copy(trial *t)
 {
-    const way *w = t->check->about;
+    const route *w = t->check->about;
     const session *s = session_of(t);
     const tsr_device from = device_at(s, w->from), to = device_at(s, w->to);
     if (from == TSR_NO_DEVICE || to == TSR_NO_DEVICE) {
@@ -66,7 +66,7 @@ static void check_copy(trial *t)
 
 enum { CHUNK = 4 << 20 };
 
-/* There and back, as it lies and strided, of sizes around those that transfers are cut into. */
+/* There and back, packed and strided, of sizes around those that transfers are cut into. */
 static const int64_t sizes[] = {
     1, 63, 65536, 65537, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 17, 5 * CHUNK
 };
@@ -233,12 +233,12 @@ static void check_layout(trial *t)
 
 void add_transfer_checks(check_list *list)
 {
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        const check c = { .family = "transfers", .run = check_copy, .about = &ways[i] };
-        if (ways[i].from >= SIBLING || ways[i].to >= SIBLING)
-            add_check(list, c, ways[i].name);
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        const check c = { .family = "transfers", .run = check_copy, .about = &routes[i] };
+        if (routes[i].from >= SIBLING || routes[i].to >= SIBLING)
+            add_check(list, c, routes[i].name);
         else
-            add_checks(list, c, ways[i].name, NULL);
+            add_checks(list, c, routes[i].name, NULL);
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char title[48];

@@ -102,7 +102,7 @@ static void keep_keys(search *q, const uint64_t *keys, int64_t n)
 }
 
 /* All digits of sorted keys are known at once. */
-static void rank_few(search *q)
+static void rank_small(search *q)
 {
     qsort(q->sorted, (size_t)q->kept, sizeof *q->sorted, by_key);
     for (int i = 0; i < q->ranks; i++) q->beginning[i] = q->sorted[q->rank[i]];
@@ -314,7 +314,7 @@ static void end_first_pass(walk *w)
     out->bars.bins = out->low < out->high ? out->bins : 1;
     begin_search(w);
     if (w->ranks.counts) end_level(&w->ranks);
-    else                 rank_few(&w->ranks);
+    else                 rank_small(&w->ranks);
 }
 
 bool summarise(summary *out, source *s, int64_t index, progress *p, double done, double total)

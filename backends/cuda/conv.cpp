@@ -185,7 +185,7 @@ static void forget(Chosen &c)
     c = Chosen();
 }
 
-/* Does a way add up products of the elements themselves? */
+/* Does an algorithm add up products of the elements themselves? */
 static bool is_plain(cudnnConvolutionFwdAlgo_t algo)
 {
     return algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
@@ -193,7 +193,7 @@ static bool is_plain(cudnnConvolutionFwdAlgo_t algo)
            algo == CUDNN_CONVOLUTION_FWD_ALGO_GEMM;
 }
 
-/* The ways, timed on the operands themselves, or guessed where the stream keeps a graph. */
+/* The algorithms, timed on the operands themselves, or guessed where the stream keeps a graph. */
 static tsr_status choose(const Work &w, cudnnHandle_t handle, Chosen &c, bool plain, const void *x,
                          const void *f, void *z)
 {
@@ -220,7 +220,7 @@ static tsr_status choose(const Work &w, cudnnHandle_t handle, Chosen &c, bool pl
         return TSR_OK;
     }
     (void)cudaGetLastError();
-    return say(TSR_EUNSUPPORTED, "%s: cuDNN has no way to do this", w.name());
+    return say(TSR_EUNSUPPORTED, "%s: cuDNN has no algorithm for this", w.name());
 }
 
 static tsr_status convolve(const Work &w, bool widened, const tsr_tensor *x, const tsr_tensor *f,

@@ -131,7 +131,7 @@ struct Plan {
 enum { WORKSPACE = 32 << 20, MOST_PLANS = 4096 };
 
 static std::map<PlanKey, Plan> plans;
-static std::shared_mutex ways_lock;
+static std::shared_mutex plans_lock;
 
 static int32_t alignment_of(const void *p)
 {
@@ -255,11 +255,11 @@ static Plan make_plan(cublasLtHandle_t handle, const LtProduct &p, const PlanKey
 static const Plan *plan_for(cublasLtHandle_t handle, const LtProduct &p, const PlanKey &k, const Types &t)
 {
     {
-        std::shared_lock<std::shared_mutex> guard(ways_lock);
+        std::shared_lock<std::shared_mutex> guard(plans_lock);
         const auto found = plans.find(k);
         if (found != plans.end()) return &found->second;
     }
-    std::unique_lock<std::shared_mutex> guard(ways_lock);
+    std::unique_lock<std::shared_mutex> guard(plans_lock);
     const auto found = plans.find(k);
     if (found != plans.end()) return &found->second;
     if (plans.size() >= MOST_PLANS) return nullptr;

@@ -10,7 +10,7 @@ namespace tsrc {
 struct LtProduct {
     tsr_dtype in, out; /* of the operands; of c and z */
     int64_t m, n, k, batch;
-    bool transpose_first, transpose_second; /* as they lie they are transposed */
+    bool transpose_first, transpose_second; /* as stored they are transposed */
     int64_t lead[4], apart[4];    /* first, second, c, z: leading dims, matrices apart (elements) */
     const void *first, *second, *c;
     void *z;
@@ -22,7 +22,7 @@ struct LtProduct {
 /* Is it there, and does it multiply these dtypes? */
 bool lt_has(tsr_dtype in, tsr_dtype out);
 
-/* TSR_EUNSUPPORTED, without words, where it has no way for this product. */
+/* TSR_EUNSUPPORTED, without words, where it cannot compute this product. */
 tsr_status lt_multiply(const Work &w, const LtProduct &p);
 
 } // namespace tsrc

@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) each_kernel(const __grid_constan
     else do_singly<S, Z, F>(p, at, min(per, p.nest.len - column));
 }
 
-/* Answers. */
+/* Functions that give bools. */
 using SBool = Plain<uint8_t>;
 
 /* Bits instead of numbers. */

@@ -8,7 +8,7 @@ namespace tsrc {
 
 enum { TILE = 64, DEPTH = 16, EACH = 4 };
 
-/* Ways of multiplying: Acc, zero, load, add (a product to a sum), store. */
+/* How elements are multiplied: Acc, zero, load, add (a product to a sum), store. */
 struct FloatProduct {
     using Acc = float;
     static TSRC_FN Acc zero() { return 0; }
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) gemm_kernel(const __grid_constan
         for (int j = 0; j < EACH; j++) sum[i][j] = P::zero();
     for (int64_t k0 = 0; k0 < g.k; k0 += DEPTH) {
         for (int e = threadIdx.x; e < TILE * DEPTH; e += TSRC_THREADS) {
-            /* Neighbouring threads along the dim that runs on. */
+            /* Neighbouring threads along the dim of unit stride. */
             const int ka = g.a[1] <= g.a[0] ? e % DEPTH : e / TILE,
                       i = g.a[1] <= g.a[0] ? e / DEPTH : e % TILE;
             const int kb = g.b[1] <= g.b[0] ? e / TILE : e % DEPTH,

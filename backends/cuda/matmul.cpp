@@ -135,9 +135,9 @@ static tsr_status multiply_opened(const Work &w, const Operand &a, const Operand
     return lt_multiply(w, p);
 }
 
-/* The dtypes that operands and result have on the way: short floats that tensor cores do not take as they
- * are multiplied as f16, which holds them, and summed in f32. */
-static void dtypes_on_the_way(tsr_dtype dtype, tsr_dtype *in, tsr_dtype *out)
+/* The dtypes that operands are converted to and the result is converted from: short floats that tensor cores
+ * do not take are multiplied as f16, which holds them, and summed in f32. */
+static void dtypes_of_product(tsr_dtype dtype, tsr_dtype *in, tsr_dtype *out)
 {
     const bool f8 = dtype == TSR_F8E4M3 || dtype == TSR_F8E5M2;
     *in = f8 ? TSR_F16 : dtype;
@@ -153,7 +153,7 @@ static tsr_status multiply_lt(const Work &w, const tsr_tensor *c)
     static const tsr_matmul_params plain = { { TSR_I64, 0, { 1 } }, { TSR_I64, 0, { 0 } } };
     tsr_dtype in, out;
     Operand a(w), b(w), z(w), wide_c(w);
-    dtypes_on_the_way(op->in[0]->dtype, &in, &out);
+    dtypes_of_product(op->in[0]->dtype, &in, &out);
     if (bytes) {
         out = TSR_I32;
         s = &plain;
@@ -194,7 +194,7 @@ static bool suits_lt(const tsr_op *op)
     if (op->kind == TSR_OP_MATMUL_I8)
         return a->dtype == TSR_I8 && b->dtype == TSR_I8 && a->shape[row + 1] % 16 == 0 &&
                b->shape[row + 1] % 16 == 0 && a->shape[row] % 4 == 0 && lt_has(TSR_I8, TSR_I32);
-    dtypes_on_the_way(a->dtype, &in, &out);
+    dtypes_of_product(a->dtype, &in, &out);
     return lt_has(in, out);
 }
 

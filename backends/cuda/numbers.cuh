@@ -130,7 +130,7 @@ TSRC_FN uint32_t to_u32(double v) { return v != v ? 0 : __double2uint_rz(v); }
 TSRC_FN int64_t to_i64(double v) { return v != v ? 0 : __double2ll_rz(v); }
 TSRC_FN uint64_t to_u64(double v) { return v != v ? 0 : v <= 0 ? 0 : __double2ull_rz(v); }
 
-/* Elements as they lie ----------------------------------------------------------------------------
+/* Elements as stored ------------------------------------------------------------------------------
  *
  * A storage type S says what lies in memory (Bits), what it is computed in (T), and how to get from
  * one to the other. Where two formats of one size share kernels, `flag` says which it is. */

@@ -105,7 +105,7 @@ typedef struct tsrc_runs {
     int64_t step[2][2]; /* of the two tiled dims: dst, src */
 } tsrc_runs;
 
-/* Dim a runs on in src, dim b in dst. */
+/* Dim a has unit stride in src, dim b in dst. */
 typedef struct tsrc_wide {
     uint32_t tiles_a, tiles_b;
     int64_t na, nb;
@@ -124,7 +124,7 @@ typedef struct tsrc_side {
     int64_t step[TSRC_DIMS]; /* of side a in dst, of side b in src */
 } tsrc_side;
 
-/* Side a runs on in src, side b in dst. */
+/* Side a has unit stride in src, side b in dst. */
 typedef struct tsrc_tile {
     tsrc_side a, b;
     tsrc_place outer;

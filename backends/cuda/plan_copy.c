@@ -2,7 +2,7 @@
  *
  * What matters on a GPU is that a warp's accesses fall into few lines of memory on both sides.
  * Runs that lie on both sides are moved as words; a permutation goes through a tile that is read
- * as it runs on in src and written as it runs on in dst. */
+ * in runs of src and written in runs of dst. */
 #include "plan.h"
 
 enum {

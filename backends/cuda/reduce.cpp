@@ -11,7 +11,7 @@ namespace tsrc {
 
 struct Passes {
     int count;
-    Collect kind[2];
+    Accumulation kind[2];
     bool least, size;
     double p;
 };
@@ -23,11 +23,11 @@ static void plan_norm(Passes &r, tsr_dtype dtype, double p)
     r.size = true;
     r.least = p < 0;
     r.count = p == 0 || p == 1 || std::isinf(p) || (p == 2 && !wide) ? 1 : 2;
-    r.kind[0] = p == 0            ? COLLECT_NONZERO
-                : p == 1          ? COLLECT_ABS
-                : p == 2 && !wide ? COLLECT_SQUARES
-                                  : COLLECT_LARGEST;
-    r.kind[1] = p == 2 ? COLLECT_SQUARES : COLLECT_POWERS;
+    r.kind[0] = p == 0            ? ACCUMULATE_NONZERO
+                : p == 1          ? ACCUMULATE_ABS
+                : p == 2 && !wide ? ACCUMULATE_SQUARES
+                                  : ACCUMULATE_LARGEST;
+    r.kind[1] = p == 2 ? ACCUMULATE_SQUARES : ACCUMULATE_POWERS;
 }
 
 static Passes passes_of(const tsr_op *op)
@@ -35,37 +35,37 @@ static Passes passes_of(const tsr_op *op)
     const double a = static_cast<const tsr_reduce_params *>(op->params)->a;
     const bool truths = op->in[0]->dtype == TSR_BOOL;
     Passes r = {
-        1, { COLLECT_SUM, COLLECT_SUM }, op->kind == TSR_OP_MIN || op->kind == TSR_OP_ARGMIN, false, 0
+        1, { ACCUMULATE_SUM, ACCUMULATE_SUM }, op->kind == TSR_OP_MIN || op->kind == TSR_OP_ARGMIN, false, 0
     };
     switch (op->kind) {
-    case TSR_OP_PROD: r.kind[0] = COLLECT_PROD; break;
+    case TSR_OP_PROD: r.kind[0] = ACCUMULATE_PROD; break;
     case TSR_OP_MAX:
-    case TSR_OP_MIN: r.kind[0] = truths ? COLLECT_NONZERO : COLLECT_LARGEST; break;
+    case TSR_OP_MIN: r.kind[0] = truths ? ACCUMULATE_NONZERO : ACCUMULATE_LARGEST; break;
     case TSR_OP_ANY:
     case TSR_OP_ALL:
-    case TSR_OP_COUNT_NONZERO: r.kind[0] = COLLECT_NONZERO; break;
+    case TSR_OP_COUNT_NONZERO: r.kind[0] = ACCUMULATE_NONZERO; break;
     case TSR_OP_ARGMAX:
-    case TSR_OP_ARGMIN: r.kind[0] = COLLECT_FIND; break;
+    case TSR_OP_ARGMIN: r.kind[0] = ACCUMULATE_FIND; break;
     case TSR_OP_NORM: plan_norm(r, op->in[0]->dtype, a); break;
     case TSR_OP_VAR:
     case TSR_OP_STD:
         r.count = 2;
         r.p = a;
-        r.kind[1] = COLLECT_DEVIATIONS;
+        r.kind[1] = ACCUMULATE_DEVIATIONS;
         break;
     case TSR_OP_LOGSUMEXP:
         r.count = 2;
-        r.kind[0] = COLLECT_LARGEST;
-        r.kind[1] = COLLECT_EXPS;
+        r.kind[0] = ACCUMULATE_LARGEST;
+        r.kind[1] = ACCUMULATE_EXPS;
         break;
     default: break;
     }
     return r;
 }
 
-static Reducer reducer_for(Collect kind, tsr_dtype dtype)
+static Reducer reducer_for(Accumulation kind, tsr_dtype dtype)
 {
-    if (kind == COLLECT_NONZERO) return nonzero_reducer(dtype);
+    if (kind == ACCUMULATE_NONZERO) return nonzero_reducer(dtype);
     switch (kind_of(dtype)) {
     case TSR_FLOATING: return real_reducer(kind, dtype);
     case TSR_COMPLEX:
@@ -88,7 +88,7 @@ bool has_reduce(const tsr_op *op)
     if (op->nin < 1 || !op->in[0] || !op->params) return false;
     const Passes r = passes_of(op);
     for (int i = 0; i < r.count; i++)
-        if (!reducer_for(r.kind[i], op->in[0]->dtype).collect) return false;
+        if (!reducer_for(r.kind[i], op->in[0]->dtype).accumulate) return false;
     return true;
 }
 
@@ -125,7 +125,7 @@ static tsr_status queue_pass(const Work &w, const Reducer &reducer, ReduceArgs &
     if (r.parts > 1) TSRC_TRY(states.take(size_t(r.parts) * r.outputs * sizeof(Words)));
     a.states = r.parts > 1 ? states.as<Words>() : nullptr;
     const uint32_t together = r.across * uint32_t(r.wide);
-    TSRC_TRY(launch(w, r.wide > 1 ? reducer.columns : reducer.collect,
+    TSRC_TRY(launch(w, r.wide > 1 ? reducer.columns : reducer.accumulate,
                     tsrc_blocks(r.outputs, together) * r.parts, TSRC_THREADS, 0, a));
     if (r.parts == 1) return TSR_OK;
     const uint32_t blocks = r.parts <= TSRC_FEW_PARTS ? tsrc_blocks(r.outputs, TSRC_THREADS) : r.outputs;

@@ -59,7 +59,7 @@ template <class S, int V, bool WIDE> struct Group {
 };
 
 template <class K, bool WIDE>
-TSRC_FN void collect_part(const ReduceArgs &a, const char *x, uint64_t first, uint64_t end, const Words &k,
+TSRC_FN void accumulate_part(const ReduceArgs &a, const char *x, uint64_t first, uint64_t end, const Words &k,
                           typename K::State &state)
 {
     enum { V = WIDE ? K::V : 1, AHEAD = 4 };
@@ -143,7 +143,7 @@ TSRC_FN void hand_over(const ReduceArgs &a, uint32_t part, uint32_t output, cons
 
 template <class K>
 __global__ void __launch_bounds__(TSRC_THREADS, K::BLOCKS)
-    collect_kernel(const __grid_constant__ ReduceArgs a)
+    accumulate_kernel(const __grid_constant__ ReduceArgs a)
 {
     __shared__ Words shared[TSRC_THREADS];
     const tsrc_reduction &r = a.plan;
@@ -158,9 +158,9 @@ __global__ void __launch_bounds__(TSRC_THREADS, K::BLOCKS)
         if (a.constants) k = a.constants[output];
         const uint64_t first = part * r.part, end = min(first + r.part, r.groups);
         if (K::V > 1 && r.per > 1)
-            collect_part<K, true>(a, r.x + x, first + lane, end, k, state);
+            accumulate_part<K, true>(a, r.x + x, first + lane, end, k, state);
         else
-            collect_part<K, false>(a, r.x + x, first + lane, end, k, state);
+            accumulate_part<K, false>(a, r.x + x, first + lane, end, k, state);
     }
     if (r.lanes_first)
         meet_neighbours<K>(a, state, r.lanes, shared);
@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) merge_kernel(const __grid_consta
 
 template <class K> Reducer make_reducer()
 {
-    return { (const void *)collect_kernel<K>, K::V > 1 ? (const void *)columns_kernel<K> : nullptr,
+    return { (const void *)accumulate_kernel<K>, K::V > 1 ? (const void *)columns_kernel<K> : nullptr,
              (const void *)merge_kernel<K>, K::V };
 }
 

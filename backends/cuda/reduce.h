@@ -1,8 +1,8 @@
 /* reduce.h - reductions: what is collected, by kernels that know neither shapes nor ops.
  *
- * A reduction has one or two passes. A pass collects the elements of every output into a state of
+ * A reduction has one or two passes. A pass accumulates the elements of every output into a state of
  * up to four words; where an output's elements are shared out to several blocks, states meet in
- * scratch memory and are merged in order. The last pass turns states into results; the first of
+ * scratch memory and are merged in order. The last pass makes results of states; the first of
  * two leaves numbers for the second (its constants). */
 #ifndef TSRC_REDUCE_H
 #define TSRC_REDUCE_H
@@ -11,18 +11,18 @@
 
 namespace tsrc {
 
-enum Collect {
-    COLLECT_SUM,
-    COLLECT_PROD,
-    COLLECT_LARGEST,
-    COLLECT_FIND,
-    COLLECT_NONZERO,
-    COLLECT_ABS,
-    COLLECT_SQUARES,
-    COLLECT_POWERS,
-    COLLECT_EXPS,
-    COLLECT_DEVIATIONS,
-    COLLECT_COUNT
+enum Accumulation {
+    ACCUMULATE_SUM,
+    ACCUMULATE_PROD,
+    ACCUMULATE_LARGEST,
+    ACCUMULATE_FIND,
+    ACCUMULATE_NONZERO,
+    ACCUMULATE_ABS,
+    ACCUMULATE_SQUARES,
+    ACCUMULATE_POWERS,
+    ACCUMULATE_EXPS,
+    ACCUMULATE_DEVIATIONS,
+    ACCUMULATE_COUNT
 };
 
 /* What passes between kernels for an output. */
@@ -35,7 +35,7 @@ struct ReduceArgs {
     Words *states;    /* of parts: part p of output i at p * outputs + i; NULL: results */
     Words *constants; /* what the pass before came to; NULL: none */
     Words *next;      /* where this pass leaves its constants; NULL: it is the last */
-    int kind;         /* Collect */
+    int kind;         /* Accumulation */
     int op;           /* tsr_op_kind */
     int from, to;     /* dtypes */
     int flag;         /* which of two formats of a size; of integers: signed */
@@ -47,15 +47,15 @@ struct ReduceArgs {
 /* A collecting kernel, the one for outputs side by side, the one that merges parts, and how many
  * neighbours are taken at once. */
 struct Reducer {
-    const void *collect, *columns, *merge;
+    const void *accumulate, *columns, *merge;
     int lanes;
 };
 
 enum { TSRC_FEW_PARTS = 64 }; /* that a thread merges by itself */
 
-Reducer real_reducer(Collect kind, tsr_dtype dtype);
-Reducer integer_reducer(Collect kind, tsr_dtype dtype);
-Reducer complex_reducer(Collect kind, tsr_dtype dtype);
+Reducer real_reducer(Accumulation kind, tsr_dtype dtype);
+Reducer integer_reducer(Accumulation kind, tsr_dtype dtype);
+Reducer complex_reducer(Accumulation kind, tsr_dtype dtype);
 Reducer nonzero_reducer(tsr_dtype dtype);
 
 } // namespace tsrc

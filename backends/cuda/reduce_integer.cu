@@ -92,18 +92,18 @@ template <class B> struct IntegerFind {
     }
 };
 
-template <class B> static Reducer integer_of_size(Collect kind)
+template <class B> static Reducer integer_of_size(Accumulation kind)
 {
     switch (kind) {
-    case COLLECT_SUM: return make_reducer<IntegerTotal<B, false>>();
-    case COLLECT_PROD: return make_reducer<IntegerTotal<B, true>>();
-    case COLLECT_LARGEST: return make_reducer<IntegerLargest<B>>();
-    case COLLECT_FIND: return make_reducer<IntegerFind<B>>();
+    case ACCUMULATE_SUM: return make_reducer<IntegerTotal<B, false>>();
+    case ACCUMULATE_PROD: return make_reducer<IntegerTotal<B, true>>();
+    case ACCUMULATE_LARGEST: return make_reducer<IntegerLargest<B>>();
+    case ACCUMULATE_FIND: return make_reducer<IntegerFind<B>>();
     default: return { nullptr, nullptr, nullptr, 1 };
     }
 }
 
-Reducer integer_reducer(Collect kind, tsr_dtype dtype)
+Reducer integer_reducer(Accumulation kind, tsr_dtype dtype)
 {
     switch (tsrc_size(dtype)) {
     case 1: return integer_of_size<uint8_t>(kind);
@@ -235,10 +235,10 @@ template <class Storage> struct ComplexSizes {
     static TSRC_FN State begin(const ReduceArgs &) { return { 0, 0 }; }
     static __device__ __noinline__ double term(const ReduceArgs &a, const Words &k, Complex x)
     {
-        if (a.kind == COLLECT_ABS) return hypot(x.re, x.im);
-        if (a.kind == COLLECT_POWERS) return pow(hypot(x.re, x.im) / k.w[0], a.p);
+        if (a.kind == ACCUMULATE_ABS) return hypot(x.re, x.im);
+        if (a.kind == ACCUMULATE_POWERS) return pow(hypot(x.re, x.im) / k.w[0], a.p);
         double re, im;
-        if (a.kind == COLLECT_DEVIATIONS) {
+        if (a.kind == ACCUMULATE_DEVIATIONS) {
             re = (x.re - k.w[0]) - k.w[1];
             im = (x.im - k.w[2]) - k.w[3];
         } else {
@@ -294,21 +294,21 @@ template <class Storage> struct ComplexLargest {
     }
 };
 
-template <class S> static Reducer complex_of(Collect kind)
+template <class S> static Reducer complex_of(Accumulation kind)
 {
     switch (kind) {
-    case COLLECT_SUM: return make_reducer<ComplexSum<S>>();
-    case COLLECT_PROD: return make_reducer<ComplexProduct<S>>();
-    case COLLECT_LARGEST: return make_reducer<ComplexLargest<S>>();
-    case COLLECT_ABS:
-    case COLLECT_SQUARES:
-    case COLLECT_POWERS:
-    case COLLECT_DEVIATIONS: return make_reducer<ComplexSizes<S>>();
+    case ACCUMULATE_SUM: return make_reducer<ComplexSum<S>>();
+    case ACCUMULATE_PROD: return make_reducer<ComplexProduct<S>>();
+    case ACCUMULATE_LARGEST: return make_reducer<ComplexLargest<S>>();
+    case ACCUMULATE_ABS:
+    case ACCUMULATE_SQUARES:
+    case ACCUMULATE_POWERS:
+    case ACCUMULATE_DEVIATIONS: return make_reducer<ComplexSizes<S>>();
     default: return { nullptr, nullptr, nullptr, 1 };
     }
 }
 
-Reducer complex_reducer(Collect kind, tsr_dtype dtype)
+Reducer complex_reducer(Accumulation kind, tsr_dtype dtype)
 {
     return dtype == TSR_C64 ? complex_of<SC64>(kind) : complex_of<SC128>(kind);
 }

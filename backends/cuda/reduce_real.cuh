@@ -58,8 +58,8 @@ TSRC_FN double sum_result(const ReduceArgs &a, double sum, const Words &k)
 static __device__ __noinline__ double called_power(double x, double p) { return pow(x, p); }
 static __device__ __noinline__ double called_exp_f64(double x) { return exp(x); }
 
-/* Sums of f(x). COLLECT says which. */
-template <class Storage, int COLLECT> struct SumOf {
+/* Sums of f(x). KIND says which. */
+template <class Storage, int KIND> struct SumOf {
     using S = Storage;
     using State = Sum;
     enum { V = 16 / sizeof(typename S::Bits) > 8 ? 8 : 16 / sizeof(typename S::Bits), W = 2, BLOCKS = 1 };
@@ -67,16 +67,16 @@ template <class Storage, int COLLECT> struct SumOf {
 
     static TSRC_FN double term(const ReduceArgs &a, const Words &k, double x)
     {
-        if constexpr (COLLECT == COLLECT_ABS)
+        if constexpr (KIND == ACCUMULATE_ABS)
             return fabs(x);
-        else if constexpr (COLLECT == COLLECT_SQUARES) {
+        else if constexpr (KIND == ACCUMULATE_SQUARES) {
             const double v = a.constants ? x * k.w[0] : x;
             return v * v;
-        } else if constexpr (COLLECT == COLLECT_POWERS)
+        } else if constexpr (KIND == ACCUMULATE_POWERS)
             return called_power(fabs(x) / k.w[0], a.p);
-        else if constexpr (COLLECT == COLLECT_EXPS)
+        else if constexpr (KIND == ACCUMULATE_EXPS)
             return called_exp_f64(x - k.w[0]);
-        else if constexpr (COLLECT == COLLECT_DEVIATIONS) {
+        else if constexpr (KIND == ACCUMULATE_DEVIATIONS) {
             const double d = (x - k.w[0]) - k.w[1];
             return d * d;
         } else
@@ -241,18 +241,18 @@ template <class Storage> struct FindOf {
     }
 };
 
-template <class S> static Reducer reducer_of(Collect kind)
+template <class S> static Reducer reducer_of(Accumulation kind)
 {
     switch (kind) {
-    case COLLECT_SUM: return make_reducer<SumOf<S, COLLECT_SUM>>();
-    case COLLECT_ABS: return make_reducer<SumOf<S, COLLECT_ABS>>();
-    case COLLECT_SQUARES: return make_reducer<SumOf<S, COLLECT_SQUARES>>();
-    case COLLECT_POWERS: return make_reducer<SumOf<S, COLLECT_POWERS>>();
-    case COLLECT_EXPS: return make_reducer<SumOf<S, COLLECT_EXPS>>();
-    case COLLECT_DEVIATIONS: return make_reducer<SumOf<S, COLLECT_DEVIATIONS>>();
-    case COLLECT_PROD: return make_reducer<ProductOf<S>>();
-    case COLLECT_LARGEST: return make_reducer<LargestOf<S>>();
-    case COLLECT_FIND: return make_reducer<FindOf<S>>();
+    case ACCUMULATE_SUM: return make_reducer<SumOf<S, ACCUMULATE_SUM>>();
+    case ACCUMULATE_ABS: return make_reducer<SumOf<S, ACCUMULATE_ABS>>();
+    case ACCUMULATE_SQUARES: return make_reducer<SumOf<S, ACCUMULATE_SQUARES>>();
+    case ACCUMULATE_POWERS: return make_reducer<SumOf<S, ACCUMULATE_POWERS>>();
+    case ACCUMULATE_EXPS: return make_reducer<SumOf<S, ACCUMULATE_EXPS>>();
+    case ACCUMULATE_DEVIATIONS: return make_reducer<SumOf<S, ACCUMULATE_DEVIATIONS>>();
+    case ACCUMULATE_PROD: return make_reducer<ProductOf<S>>();
+    case ACCUMULATE_LARGEST: return make_reducer<LargestOf<S>>();
+    case ACCUMULATE_FIND: return make_reducer<FindOf<S>>();
     default: return { nullptr, nullptr, nullptr, 1 };
     }
 }

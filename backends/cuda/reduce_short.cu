@@ -3,7 +3,7 @@
 
 namespace tsrc {
 
-Reducer short_reducer(Collect kind, tsr_dtype dtype)
+Reducer short_reducer(Accumulation kind, tsr_dtype dtype)
 {
     switch (dtype) {
     case TSR_F16: return reducer_of<Quick16<false>>(kind);

@@ -1,4 +1,4 @@
-/* rows.cu - softmax and norms: planning, and lanes that lie in any way.
+/* rows.cu - softmax and norms: planning, and lanes of any strides.
  *
  * f32 and shorter floats are computed in f32 and added up in f64, f64 in itself. */
 #include <cstring>

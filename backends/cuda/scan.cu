@@ -30,7 +30,7 @@ struct ScanArgs {
     ScanWords *carry; /* of chunk c of lane l at c * count + l; NULL: none */
 };
 
-/* Ways of scanning: State, begin, load (an element as a state), join (a then b), store. --------------- */
+/* How elements are scanned: State, begin, load (an element as a state), join (a then b), store. ---------- */
 
 /* Floats are added up with the errors carried along. */
 struct RealSum {

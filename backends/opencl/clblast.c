@@ -10,7 +10,7 @@ enum {
 };
 
 #define GEMM(name, scalar) \
-    typedef int (*name)(int layout, int a_turn, int b_turn, size_t m, size_t n, size_t k, scalar alpha, \
+    typedef int (*name)(int layout, int a_order, int b_order, size_t m, size_t n, size_t k, scalar alpha, \
                         cl_mem a, size_t a_offset, size_t a_ld, cl_mem b, size_t b_offset, size_t b_ld, \
                         scalar beta, cl_mem z, size_t z_offset, size_t z_ld, cl_command_queue *queue, \
                         cl_event *event)
@@ -79,8 +79,8 @@ tsr_status ocl_clblast_run(const ocl_call *call, const ocl_product *p)
     const int64_t b_rows = leading(p->b_row, p->b_col, p->n, size);
     const bool    by_rows = z_rows != 0;
     const int     layout = by_rows ? ROW_MAJOR : COLUMN_MAJOR;
-    const int     a_turn = (a_rows != 0) == by_rows ? AS_IT_IS : TRANSPOSED;
-    const int     b_turn = (b_rows != 0) == by_rows ? AS_IT_IS : TRANSPOSED;
+    const int     a_order = (a_rows != 0) == by_rows ? AS_IT_IS : TRANSPOSED;
+    const int     b_order = (b_rows != 0) == by_rows ? AS_IT_IS : TRANSPOSED;
     const size_t  z_ld = (size_t)(by_rows ? z_rows : leading(p->z_col, p->z_row, p->m, size));
     const size_t  a_ld = (size_t)(a_rows ? a_rows : leading(p->a_col, p->a_row, p->m, size));
     const size_t  b_ld = (size_t)(b_rows ? b_rows : leading(p->b_col, p->b_row, p->k, size));
@@ -90,7 +90,7 @@ tsr_status ocl_clblast_run(const ocl_call *call, const ocl_product *p)
     cl_command_queue queue = call->stream->queue;
     int outcome;
 #define GEMM(f, alpha, beta) \
-    f(layout, a_turn, b_turn, m, n, k, alpha, p->a, a_at, a_ld, p->b, b_at, b_ld, beta, p->z, z_at, z_ld, \
+    f(layout, a_order, b_order, m, n, k, alpha, p->a, a_at, a_ld, p->b, b_at, b_ld, beta, p->z, z_at, z_ld, \
       &queue, NULL)
     if (p->dtype == TSR_F32) {
         outcome = GEMM(blast.s, (float)p->alpha.re, (float)p->beta.re);

@@ -4,7 +4,7 @@
 
 #include "nest.h"
 
-/* One product of matrices as they lie: strides in bytes, 0 where they do not matter. */
+/* One product of matrices as stored: strides in bytes, 0 where they do not matter. */
 typedef struct ocl_product {
     tsr_dtype dtype;
     int64_t   m, n, k;

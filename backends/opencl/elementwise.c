@@ -75,10 +75,10 @@ static bool is_among(tsr_dtype dtype, const char *words)
     return false;
 }
 
-/* What a signature says of an op: its operands, and whether it answers, or gives real numbers. */
+/* What a signature says of an op: its operands, and whether it gives bools or real numbers. */
 typedef struct facts {
     int  nin;
-    bool answers, is_real;
+    bool gives_bool, is_real;
 } facts;
 
 static facts facts_of(tsr_op_kind kind, tsr_dtype dtype)
@@ -86,7 +86,7 @@ static facts facts_of(tsr_op_kind kind, tsr_dtype dtype)
     const char *signature = ocl_host->op_info(kind)->signature, *arrow = strstr(signature, "->");
     facts f = { 0, false, false };
     for (const char *c = signature; c < arrow; c++) f.nin += *c == '{';
-    f.answers = strstr(arrow, "{ bool ") != NULL || dtype == TSR_BOOL;
+    f.gives_bool = strstr(arrow, "{ bool ") != NULL || dtype == TSR_BOOL;
     f.is_real = strstr(arrow, "{ real ") != NULL && ocl_is_complex(dtype);
     return f;
 }
@@ -106,7 +106,8 @@ static bool is_grouped(tsr_op_kind kind, tsr_dtype dtype)
 static bool is_alike(tsr_op_kind a, tsr_op_kind b, tsr_dtype dtype)
 {
     const facts f = facts_of(a, dtype), g = facts_of(b, dtype);
-    return group_of(a) == group_of(b) && f.nin == g.nin && f.answers == g.answers && f.is_real == g.is_real;
+    return group_of(a) == group_of(b) && f.nin == g.nin && f.gives_bool == g.gives_bool &&
+           f.is_real == g.is_real;
 }
 
 /* "every bit inverted" of a bool is "not". */
@@ -157,7 +158,7 @@ static void write_options(char *out, size_t size, const ocl_call *call, const oc
     const tsr_op *op = call->op;
     const tsr_dtype from = op->in[0]->dtype;
     const facts f = facts_of(op->kind, from);
-    const char *result = f.answers ? " -DRESULT_BOOL" : f.is_real ? " -DRESULT_REAL" : "";
+    const char *result = f.gives_bool ? " -DRESULT_BOOL" : f.is_real ? " -DRESULT_REAL" : "";
     char which[64], dtypes[64];
     if (grouped) snprintf(which, sizeof which, " -DGROUP=%d", group_of(op->kind));
     else snprintf(which, sizeof which, " -DOP=op_%s", function_of(op->kind, from));

@@ -5,8 +5,8 @@
 
 enum {
     TILE = 32, SIDE = 8, BLOCK = 256,  /* as in matmul.cl */
-    FEW = 256,            /* results that do not fill tiles */
-    FEW_BATCHES = 64,     /* that CLBlast is called for, one by one */
+    SMALL_RESULT = 256,            /* results that do not fill tiles */
+    MOST_BATCHES = 64,     /* that CLBlast is called for, one by one */
     PANELS = 1 << 17,     /* products that are worth laying operands out for */
     SCRATCH = 256 << 20   /* bytes of operands that are laid out at once */
 };
@@ -84,7 +84,7 @@ static ocl_product product_at(const product *p, int64_t batch)
 
 static bool suits_blast(const product *p)
 {
-    bool yes = p->t.count <= FEW_BATCHES;
+    bool yes = p->t.count <= MOST_BATCHES;
     for (int64_t i = 0; i < p->t.count && yes; i++) {
         const ocl_product one = product_at(p, i);
         yes = ocl_clblast_suits(&one);
@@ -149,7 +149,7 @@ static bool is_thin(const product *p)
 {
     const int64_t size = (int64_t)ocl_size_of(p->operands[1].dtype);
     if (p->k <= BLOCK) return false;
-    if (p->m * p->n <= FEW) return true;
+    if (p->m * p->n <= SMALL_RESULT) return true;
     return (p->n == 1 && p->col[1] == size) || (p->m == 1 && p->row[2] == size);
 }
 

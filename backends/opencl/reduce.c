@@ -21,7 +21,7 @@ typedef struct reduce_flags {
 
 enum { NEXT_DEVIATION = 1, NEXT_EXP, NEXT_SQUARE, NEXT_POWER };
 
-/* What the passes collect; the second may be NULL. */
+/* What the passes accumulate; the second may be NULL. */
 typedef struct plan {
     const char *pass[2];
     bool        least, sizes;  /* in the first */
@@ -83,7 +83,7 @@ typedef struct reduction {
 } reduction;
 
 /* A tensor with some of another's dims. */
-static void pick_dims(tsr_tensor *out, const tsr_tensor *from, uint32_t axes)
+static void select_dims(tsr_tensor *out, const tsr_tensor *from, uint32_t axes)
 {
     *out = *from;
     out->ndim = 0;
@@ -101,7 +101,7 @@ static tsr_status append_reduced(reduction *r, const tsr_tensor *x, uint32_t axe
     ocl_nest t;
     ocl_operand operand;
     ocl_place at;
-    pick_dims(&lane, x, axes);
+    select_dims(&lane, x, axes);
     r->n = ocl_numel(&lane);
     if (r->n == 0) return TSR_OK;
     OCL_TRY(ocl_find(&at, x->data));
@@ -125,8 +125,8 @@ static tsr_status see(reduction *r, const ocl_call *call, bool in_order)
     cl_mem mems[2];
     const tsr_reduce_params *p = call->op->params;
     const uint32_t axes = p->axes & (((uint32_t)1 << call->op->in[0]->ndim) - 1);
-    pick_dims(&x, call->op->in[0], ~axes);
-    pick_dims(&z, call->op->out[0], p->keepdims ? ~axes : UINT32_MAX);
+    select_dims(&x, call->op->in[0], ~axes);
+    select_dims(&z, call->op->out[0], p->keepdims ? ~axes : UINT32_MAX);
     if (ocl_numel(call->op->in[0]) == 0) x.data = z.data;  /* which nobody reads */
     OCL_TRY(ocl_nest_of(&r->t, mems, 2, (const tsr_tensor *const[]){ &z, &x }));
     r->z = mems[0];

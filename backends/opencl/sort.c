@@ -124,7 +124,7 @@ static tsr_status sort_all(sorting *s)
 }
 
 /* Values that go where x is would be read after they were written: x is copied first. */
-static tsr_status set_aside(sorting *s, cl_mem *copy)
+static tsr_status copy_if_shared(sorting *s, cl_mem *copy)
 {
     ocl_place at;
     size_t bytes = 0;
@@ -143,7 +143,7 @@ static tsr_status run(const ocl_call *call)
     sorting s = { .call = call };
     cl_mem copy = NULL;
     OCL_TRY(see(&s));
-    tsr_status status = set_aside(&s, &copy);
+    tsr_status status = copy_if_shared(&s, &copy);
     if (status == TSR_OK) status = sort_all(&s);
     for (int i = 0; i < 2; i++)
         if (s.items[i]) (void)ocl.clReleaseMemObject(s.items[i]);

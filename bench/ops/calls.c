@@ -2,7 +2,7 @@
 #include "ops.h"
 
 static tsr_status run_slice(job *j) { return tsr_slice(&j->z, j->x[0], 0, 0, 2, 1); }
-static tsr_status run_turn(job *j) { return tsr_transpose(&j->z, j->x[0], 0, 1); }
+static tsr_status run_transpose(job *j) { return tsr_transpose(&j->z, j->x[0], 0, 1); }
 static tsr_status run_reshape(job *j) { return tsr_reshape(&j->z, j->x[0], TSR_SHAPE(4)); }
 static tsr_status fresh(tsr_tensor **t, tsr_status s)
 {
@@ -28,7 +28,8 @@ void add_calls(void)
 {
     static const struct { const char *name; tsr_status (*run)(job *); int64_t side; int axis; } calls[] = {
         { "add4", run_add_fresh, 2, 0 }, { "add4_out", run_add_given, 2, 0 }, { "slice", run_slice, 3, 0 },
-        { "transpose", run_turn, 2, 0 }, { "zeros2x3", run_zeros, 2, 0 }, { "empty2x3", run_empty, 2, 0 },
+        { "transpose", run_transpose, 2, 0 }, { "zeros2x3", run_zeros, 2, 0 },
+        { "empty2x3", run_empty, 2, 0 },
         { "mm4", run_matmul, 4, 0 }, { "reshape", run_reshape, 2, 0 }, { "sum4", run_sum, 2, 2 },
         { "getitem_scalar", run_read, 2, 0 },
     };

@@ -104,7 +104,7 @@ static bool shape_of(operand *out, const tsr_tensor *t)
     return true;
 }
 
-static bool turn_axes(machine *m, operand *out, const tsr_tensor *t, bool last_two, const node *at)
+static bool transpose_axes(machine *m, operand *out, const tsr_tensor *t, bool last_two, const node *at)
 {
     tsr_tensor *v = NULL;
     int axes[TSR_MAX_NDIM];
@@ -121,8 +121,8 @@ static bool attribute(machine *m, operand *out, const operand *of, const node *n
     tsr_tensor *t = NULL;
     bool ok = as_tensor(m, &t, of, n);
     if (ok) {
-        if (!strcmp(n->name, "T"))          ok = turn_axes(m, out, t, false, n);
-        else if (!strcmp(n->name, "mT"))    ok = turn_axes(m, out, t, true, n);
+        if (!strcmp(n->name, "T"))          ok = transpose_axes(m, out, t, false, n);
+        else if (!strcmp(n->name, "mT"))    ok = transpose_axes(m, out, t, true, n);
         else if (!strcmp(n->name, "shape")) ok = shape_of(out, t);
         else if (!strcmp(n->name, "ndim"))  *out = number_operand(tsr_scalar_i64(t->ndim));
         else if (!strcmp(n->name, "size"))  *out = number_operand(tsr_scalar_i64(tsr_numel(t)));

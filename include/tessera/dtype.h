@@ -29,7 +29,7 @@
 
 TSR_BEGIN_C
 
-/* Complex elements as they lie in memory. c32 holds two f16 patterns. */
+/* Complex elements as they are in memory. c32 holds two f16 patterns. */
 typedef struct tsr_c32  { uint16_t re, im; } tsr_c32;
 typedef struct tsr_c64  { float    re, im; } tsr_c64;
 typedef struct tsr_c128 { double   re, im; } tsr_c128;

@@ -102,7 +102,7 @@ static tsr_status order(tsr_device device, uint64_t streams, int now)
 }
 
 /* A block that only this stream used, or else any. With the lock held. */
-static block *pick(block **list, int now)
+static block *take_block(block **list, int now)
 {
     for (block **b = list; *b; b = &(*b)->next) {
         if (((*b)->streams & ~((uint64_t)1 << now)) != 0) continue;
@@ -128,7 +128,7 @@ static void *take_kept(pool *p, int class, size_t bytes, int now, uint64_t *stre
 {
     void *data = NULL;
     tsri_lock(&lock);
-    block *b = pick(&p->free[class], now);
+    block *b = take_block(&p->free[class], now);
     if (b) {
         data = b->data;
         *streams = b->streams;

@@ -29,7 +29,7 @@ tsr_status tsri_backend_end(tsr_status s, uint32_t failures, const char *op, con
 
 /* The same around a call: the one notes the failures before it, the other takes its status. */
 void       tsri_backend_ask(void);
-tsr_status tsri_backend_answer(tsr_status s, const char *op, const tsr_backend *backend);
+tsr_status tsri_backend_status(tsr_status s, const char *op, const tsr_backend *backend);
 
 /* Plugins (plugin.c): loads libtessera-NAME.so if a folder of the search path has it and no
  * backend of the name is there; all of them for NULL. Problems are kept. */

@@ -29,7 +29,7 @@ void tsri_storage_used(tsr_storage *s, int number);
 tsr_status tsri_stream_after(tsr_device device, int on, int other);
 
 /* Calls a backend's entry, with words if it has none. */
-#define TSRI_ASK(op, backend, call) (tsri_backend_ask(), tsri_backend_answer((call), (op), (backend)))
+#define TSRI_ASK(op, backend, call) (tsri_backend_ask(), tsri_backend_status((call), (op), (backend)))
 
 /* Graphs (graphs.c) ---------------------------------------------------------------------
  *

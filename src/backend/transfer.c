@@ -185,7 +185,7 @@ static tsr_status move_chunk(job *j, tsr_tensor *there, const tsr_tensor *host)
     size_t bytes;
     int64_t lo;
     const int slot = j->ring->next;
-    char *away = bytes_of(there, &bytes);
+    char *remote = bytes_of(there, &bytes);
     j->ring->next = (slot + 1) % SLOTS;
     TSRI_TRY(finish_slot(j, slot));
     tsr_tensor *place = &j->place[slot];
@@ -197,9 +197,9 @@ static tsr_status move_chunk(job *j, tsr_tensor *there, const tsr_tensor *host)
     place->memory = TSR_MEMORY_HOST;
     if (j->upward) {
         TSRI_TRY(tsri_copy_run(place, host));
-        TSRI_TRY(up(j->r, away, j->ring->buffer[slot], bytes));
+        TSRI_TRY(up(j->r, remote, j->ring->buffer[slot], bytes));
     } else {
-        TSRI_TRY(down(j->r, j->ring->buffer[slot], away, bytes));
+        TSRI_TRY(down(j->r, j->ring->buffer[slot], remote, bytes));
         j->target[slot] = *host;
         j->waiting[slot] = true;
     }
@@ -254,22 +254,22 @@ static bool is_pinned_for(const tsr_tensor *t, const route *r)
     return t->storage && t->memory == TSR_MEMORY_PINNED && tsri_pinned_by(t->storage) == r->device;
 }
 
-/* Bytes as they lie; both sides are dense and alike. */
+/* Bytes as stored; both sides are dense and alike. */
 static tsr_status move_bytes(const route *r, bool upward, const tsr_tensor *there, const tsr_tensor *host,
                              bool async)
 {
     size_t bytes, same;
-    char *away = bytes_of(there, &bytes), *near = bytes_of(host, &same);
+    char *remote = bytes_of(there, &bytes), *local = bytes_of(host, &same);
     const bool pinned = is_pinned_for(host, r);
     ring *g = pinned || bytes <= DIRECT ? NULL : ring_of(r);
     if (g) return move_through(g, r, upward, there, host);
-    TSRI_TRY(upward ? up(r, away, near, bytes) : down(r, near, away, bytes));
+    TSRI_TRY(upward ? up(r, remote, local, bytes) : down(r, local, remote, bytes));
     if (!pinned) return TSR_OK;
     tsri_storage_used(host->storage, r->number);
     return async ? TSR_OK : wait_for(r);
 }
 
-/* What travels: packed in the order of `like`, in a dtype. */
+/* What is transferred: packed in the order of `like`, in a dtype. */
 static tsr_status packed_on(tsr_tensor **out, const tsr_desc *like, tsr_dtype dtype, tsr_device device)
 {
     tsr_desc d;
@@ -282,7 +282,7 @@ static tsr_dtype travelling(const tsr_tensor *dst, const tsr_tensor *src)
     return tsr_dtype_size(dst->dtype) < tsr_dtype_size(src->dtype) ? dst->dtype : src->dtype;
 }
 
-/* Pinned memory of the host that lies in rows of some length goes row by row, as it lies. False:
+/* Pinned memory of the host that lies in rows of some length goes row by row, as stored. False:
  * it does not lie so, or the backend cannot. */
 static bool move_rows(tsr_status *s, const route *r, bool upward, tsr_tensor *there, tsr_tensor *host,
                       bool async)
@@ -297,13 +297,13 @@ static bool move_rows(tsr_status *s, const route *r, bool upward, tsr_tensor *th
         0);
     if (loop.ndim != 2 || loop.dim[1].step[1] != size) return false;  /* there is packed: its step is size */
     const int64_t bytes = loop.dim[1].n * size, rows = loop.dim[0].n;
-    const int64_t far = loop.dim[0].step[0], near = loop.dim[0].step[1];
-    if (bytes < SHORTEST || near < bytes) return false;
+    const int64_t far = loop.dim[0].step[0], local = loop.dim[0].step[1];
+    if (bytes < SHORTEST || local < bytes) return false;
     tsri_backend_ask();
-    *s = tsri_backend_answer(
-        upward ? r->backend->upload_rows(r->index, loop.base[0], (size_t)far, loop.base[1], (size_t)near,
+    *s = tsri_backend_status(
+        upward ? r->backend->upload_rows(r->index, loop.base[0], (size_t)far, loop.base[1], (size_t)local,
                                          (size_t)bytes, (size_t)rows, r->stream)
-               : r->backend->download_rows(r->index, loop.base[1], (size_t)near, loop.base[0], (size_t)far,
+               : r->backend->download_rows(r->index, loop.base[1], (size_t)local, loop.base[0], (size_t)far,
                                            (size_t)bytes, (size_t)rows, r->stream),
         "copy", r->backend);
     tsri_storage_used(host->storage, r->number);
@@ -311,7 +311,7 @@ static bool move_rows(tsr_status *s, const route *r, bool upward, tsr_tensor *th
     return true;
 }
 
-/* Packed bytes `there` and any tensor of the host: as it lies, through the ring, or through a packed copy. */
+/* Packed bytes `there` and any tensor of the host: as stored, through the ring, or through a packed copy. */
 static tsr_status exchange(const route *r, bool upward, tsr_tensor *there, tsr_tensor *host, bool async)
 {
     tsr_tensor *packed = NULL;

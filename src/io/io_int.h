@@ -26,7 +26,7 @@ typedef struct tsri_entry {
     tsr_dtype      dtype;         /* TSR_DTYPE_INVALID: cannot be read as elements */
     int32_t        ndim;
     int32_t        part;
-    bool           plain;         /* elements as they lie in memory; else the format's read() makes them */
+    bool           plain;         /* elements as they are in memory; else the format's read() makes them */
     bool           column_major;  /* plain: the first dim varies fastest */
     bool           swapped;       /* plain: the other byte order */
     uint64_t       offset, bytes; /* in the part */

@@ -1,4 +1,4 @@
-/* attention.h - what the table of ways knows of attention. */
+/* attention.h - what the table of traits knows of attention. */
 #ifndef TSRI_ATTENTION_H
 #define TSRI_ATTENTION_H
 

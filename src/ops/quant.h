@@ -1,4 +1,4 @@
-/* quant.h - what the table of ways knows of quantised tensors. */
+/* quant.h - what the table of traits knows of quantised tensors. */
 #ifndef TSRI_QUANT_H
 #define TSRI_QUANT_H
 

@@ -1,4 +1,4 @@
-/* sample.h - what the table of ways knows of sampling. */
+/* sample.h - what the table of traits knows of sampling. */
 #ifndef TSRI_SAMPLE_H
 #define TSRI_SAMPLE_H
 

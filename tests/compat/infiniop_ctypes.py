@@ -111,8 +111,8 @@ def check_operators(front):
 
     src, dst = f32(5, 6, 7), np.zeros((7, 5, 6), np.float32)
     for view in (src, src[::-1, :, ::-1]):
-        turned = view.transpose(2, 0, 1)
-        near("Rearrange", front.run("Rearrange", [dst, turned], workspace=False), dst, turned, 0)
+        transposed = view.transpose(2, 0, 1)
+        near("Rearrange", front.run("Rearrange", [dst, transposed], workspace=False), dst, transposed, 0)
 
     m, k, n = 9, 33, 7
     x, w, y = f32(2, m, k), f32(2, n, k).transpose(0, 2, 1), f32(2, m, n)
@@ -135,11 +135,11 @@ def check_operators(front):
     q, out = f32(seq, heads, d), np.zeros((seq, heads, d), np.float32)
     pos = np.arange(3, 3 + seq).astype(np.int32)
     sin, cos = f32(20, d // 2), f32(20, d // 2)
-    turned = np.empty_like(q)
+    rotated = np.empty_like(q)
     sp, cp = sin[pos][:, None, :], cos[pos][:, None, :]
-    turned[..., 0::2] = q[..., 0::2] * cp - q[..., 1::2] * sp
-    turned[..., 1::2] = q[..., 0::2] * sp + q[..., 1::2] * cp
-    near("RoPE", front.run("RoPE", [out, q, pos, sin, cos], (ctypes.c_int(0),)), out, turned)
+    rotated[..., 0::2] = q[..., 0::2] * cp - q[..., 1::2] * sp
+    rotated[..., 1::2] = q[..., 0::2] * sp + q[..., 1::2] * cp
+    near("RoPE", front.run("RoPE", [out, q, pos, sin, cos], (ctypes.c_int(0),)), out, rotated)
 
     logits, drawn = f32(100), np.zeros((), np.int64)
     how = (real(0.3), real(0.9), ctypes.c_int(1), real(1))

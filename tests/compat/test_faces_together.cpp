@@ -28,13 +28,13 @@ TEST(test_faces_llaisys_adds)
 TEST(test_faces_infiniop_rearranges)
 {
     const size_t shape[] = { 3, 2 };
-    const ptrdiff_t turned[] = { 1, 3 }, packed[] = { 2, 1 };
+    const ptrdiff_t transposed[] = { 1, 3 }, packed[] = { 2, 1 };
     float out[6] = { 0 };
     infiniopHandle_t handle = nullptr;
     infiniopTensorDescriptor_t from = nullptr, to = nullptr;
     infiniopRearrangeDescriptor_t op = nullptr;
     EXPECT(infiniopCreateHandle(&handle) == INFINI_STATUS_SUCCESS);
-    EXPECT(infiniopCreateTensorDescriptor(&from, 2, shape, turned, INFINI_DTYPE_F32) ==
+    EXPECT(infiniopCreateTensorDescriptor(&from, 2, shape, transposed, INFINI_DTYPE_F32) ==
            INFINI_STATUS_SUCCESS);
     EXPECT(infiniopCreateTensorDescriptor(&to, 2, shape, packed, INFINI_DTYPE_F32) == INFINI_STATUS_SUCCESS);
     EXPECT(infiniopCreateRearrangeDescriptor(handle, &op, to, from) == INFINI_STATUS_SUCCESS);

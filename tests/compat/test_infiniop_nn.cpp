@@ -153,9 +153,9 @@ TEST(test_lp_norm_divides_by_the_norm)
     EXPECT_INFINI(CREATE_OP(LPNorm, y.desc(), y.desc(), 0, 0, 0.1f), INFINI_STATUS_BAD_PARAM);
 }
 
-/* Element i of x (batch, seq, heads, d) turned. */
-static double turned(const Array &x, size_t i, size_t d, bool pairs, const std::function<size_t(size_t)> &row,
-                     const Array &sin, const Array &cos)
+/* Element i of x (batch, seq, heads, d) rotated. */
+static double rotated(const Array &x, size_t i, size_t d, bool pairs,
+                      const std::function<size_t(size_t)> &row, const Array &sin, const Array &cos)
 {
     const size_t at = i % d, half = d / 2, j = pairs ? at / 2 : at % half;
     const bool second = pairs ? at % 2 : at >= half;
@@ -187,7 +187,7 @@ TEST(test_rope_turns_pairs_by_the_tables)
                                               pairs ? INFINIOP_ROPE_ALGO_GPT_J : INFINIOP_ROPE_ALGO_GPT_NEOX),
                                        (y.data(), x.data(), pos.data(), sin.data(), cos.data())));
                     expect_elements("RoPE", y,
-                                    [&](size_t i) { return turned(x, i, d, pairs, row, sin, cos); });
+                                    [&](size_t i) { return rotated(x, i, d, pairs, row, sin, cos); });
                 }
     Array x({ seq, heads, d }, INFINI_DTYPE_F32), table({ rows, d / 2 }, INFINI_DTYPE_F32),
         pos({ seq }, INFINI_DTYPE_I64);

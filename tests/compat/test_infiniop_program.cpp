@@ -309,7 +309,7 @@ static Row times(const Row &x, const std::vector<float> &w, size_t rows)
     return y;
 }
 
-static void turn(double *v, size_t head, size_t pos, double theta)
+static void rotate(double *v, size_t head, size_t pos, double theta)
 {
     for (size_t j = 0; j < head / 2; j++) {
         const double angle = (double)pos / std::pow(theta, 2.0 * (double)j / (double)head), a = v[j],
@@ -329,7 +329,7 @@ static Row plain_model(const Config &c, const Weights &w, const std::vector<int>
         std::vector<Row> qkv;
         for (size_t i = 0; i < x.size(); i++) {
             qkv.push_back(times(norm_of(x[i], w.norm[l], c.eps), w.qkv[l], (c.heads + 2 * c.kv) * c.head));
-            for (size_t h = 0; h < c.heads + c.kv; h++) turn(&qkv[i][h * c.head], c.head, i, c.theta);
+            for (size_t h = 0; h < c.heads + c.kv; h++) rotate(&qkv[i][h * c.head], c.head, i, c.theta);
         }
         for (size_t i = 0; i < x.size(); i++) {
             Row mixed(c.heads * c.head);

@@ -250,7 +250,8 @@ TEST(test_images_are_stacked_split_merged_tiled_and_turned)
     EXPECT(Tile(a, tiled, { 2 }) == 1004 && Tile(a, tiled, { 0, 1 }) == 1004 &&
            Tile(a, tiled, { UINT32_MAX, UINT32_MAX }) == 1004);
 
-    Tensor image = on_device({ 1, 2, 3 }, TensorDType::UINT8, { 1, 2, 3, 4, 5, 6 }), merged, turned, reversed;
+    Tensor image = on_device({ 1, 2, 3 }, TensorDType::UINT8, { 1, 2, 3, 4, 5, 6 });
+    Tensor merged, transposed, reversed;
     std::vector<Tensor> channels;
     EXPECT(Split(image, channels) == APP_ERR_OK && channels.size() == 3 &&
            channels[0].GetShape() == (Shape{ 1, 2, 1 }));
@@ -258,15 +259,15 @@ TEST(test_images_are_stacked_split_merged_tiled_and_turned)
     EXPECT(Merge(channels, merged) == APP_ERR_OK && are_close(numbers_of(merged), { 1, 2, 3, 4, 5, 6 }));
     channels.pop_back();
     EXPECT(Split(image, channels) == 1004 && Merge(channels, merged) == 1004 && Split(a, channels) == 1004);
-    EXPECT(Transpose(image, turned, std::vector<int>{ 2, 0, 1 }) == APP_ERR_OK &&
-           turned.GetShape() == (Shape{ 3, 1, 2 }));
-    EXPECT(are_close(numbers_of(turned), { 1, 4, 2, 5, 3, 6 }));
+    EXPECT(Transpose(image, transposed, std::vector<int>{ 2, 0, 1 }) == APP_ERR_OK &&
+           transposed.GetShape() == (Shape{ 3, 1, 2 }));
+    EXPECT(are_close(numbers_of(transposed), { 1, 4, 2, 5, 3, 6 }));
     EXPECT(MxBase::Transpose(image, reversed, std::vector<int>{}) == APP_ERR_OK &&
            reversed.GetShape() == (Shape{ 3, 2, 1 }));
-    EXPECT(Transpose(image, turned, std::vector<int>{ 0, 1 }) == 1004 &&
-           Transpose(image, turned, std::vector<int>{ 0, 1, 3 }) == 1004);
-    EXPECT(Transpose(image, turned, std::vector<int>{ 0, 0, 1 }) != 0 &&
-           Transpose(image, turned, std::vector<int>{ -1, 0, 1 }) == 1004);
+    EXPECT(Transpose(image, transposed, std::vector<int>{ 0, 1 }) == 1004 &&
+           Transpose(image, transposed, std::vector<int>{ 0, 1, 3 }) == 1004);
+    EXPECT(Transpose(image, transposed, std::vector<int>{ 0, 0, 1 }) != 0 &&
+           Transpose(image, transposed, std::vector<int>{ -1, 0, 1 }) == 1004);
     EXPECT(CvtColor(image, dst, CvtColorMode::COLOR_RGB2GRAY) == APP_ERR_COMM_UNREALIZED &&
            Erode(image, dst, BlurConfig()) == 1004);
 }

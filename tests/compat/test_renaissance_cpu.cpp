@@ -124,15 +124,15 @@ TEST(test_zeros_and_ones_take_every_dtype)
 TEST(test_transpose_turns_matrices)
 {
     Tensor x = tensor_of(Shape(2, 3), counting(6)), y = Tensor::zeros(Shape(3, 2));
-    const std::vector<float> turned = {1, 4, 2, 5, 3, 6};
-    EXPECT(near(cpu()->transpose(x), Shape(3, 2), turned));
+    const std::vector<float> transposed = {1, 4, 2, 5, 3, 6};
+    EXPECT(near(cpu()->transpose(x), Shape(3, 2), transposed));
     cpu()->transpose_into(x, y);
-    EXPECT(near(y, Shape(3, 2), turned));
+    EXPECT(near(y, Shape(3, 2), transposed));
     EXPECT_REFUSED(cpu()->transpose_into(x, x),
                    "Dimension mismatch: input shape (2,3) cannot be transposed to output "
                    "shape (2,3). Expected output shape (3,2)");
     cpu()->transpose_inplace(x);
-    EXPECT(near(x, Shape(3, 2), turned));
+    EXPECT(near(x, Shape(3, 2), transposed));
     Tensor square = tensor_of(Shape(2, 2), {1, 2, 3, 4});
     cpu()->transpose_into(square, square);
     EXPECT(near(square, Shape(2, 2), {1, 3, 2, 4}));

@@ -6,7 +6,7 @@ using namespace tr;
 static std::shared_ptr<CpuBackend> cpu() { return BackendManager::get_cpu_backend(); }
 static std::shared_ptr<CudaBackend> gpu() { return BackendManager::get_cuda_backend(); }
 
-/* Bytes as they lie on the device. */
+/* Bytes as stored on the device. */
 static std::vector<float> memory_of(const Tensor &t)
 {
     std::vector<float> values(static_cast<size_t>(t.numel()));
@@ -135,11 +135,11 @@ TEST(test_cuda_convolutions_match_the_cpu)
     }
     /* Here kernels of the transposed kind are (C_in, C_out, k, k). */
     const std::vector<float> w = floats_of(k);
-    std::vector<float> turned(w.size());
+    std::vector<float> transposed(w.size());
     for (size_t o = 0; o < 4; ++o)
         for (size_t c = 0; c < 3; ++c)
-            for (size_t t = 0; t < 9; ++t) turned[(c * 4 + o) * 9 + t] = w[(o * 3 + c) * 9 + t];
-    const Tensor c = cpu()->transposed_conv(x, k, 2, 1), tk = there(Shape(3, 4, 3, 3), turned);
+            for (size_t t = 0; t < 9; ++t) transposed[(c * 4 + o) * 9 + t] = w[(o * 3 + c) * 9 + t];
+    const Tensor c = cpu()->transposed_conv(x, k, 2, 1), tk = there(Shape(3, 4, 3, 3), transposed);
     Tensor into = gpu()->zeros(c.shape(), DType::FP32);
     EXPECT(near(gpu()->transposed_conv(gx, tk, 2, 1), c.shape(), floats_of(c), 1e-4f));
     gpu()->transposed_conv_into(gx, tk, into, 2, 1);

@@ -269,9 +269,9 @@ TEST(test_assignment_reuses_memory_of_the_same_size)
 TEST(test_a_tensor_may_be_assigned_a_view_of_itself)
 {
     Tensor a(2, 3);
-    const int half[1] = {3}, turned[2] = {3, 2};
+    const int half[1] = {3}, transposed[2] = {3, 2};
     count_up(a);
-    a = Tensor::from_data(a.data, 2, turned);
+    a = Tensor::from_data(a.data, 2, transposed);
     EXPECT(a.owns_data && a.shape[0] == 3 && a.at(2, 1) == 5.0f);
     const Tensor view = Tensor::from_data(a.data + 3, 1, half);
     a = view;

@@ -76,7 +76,7 @@ typedef struct acc_function {
     bool is_complex;
 } acc_function;
 
-/* z = f(x): one value, or the parts of a complex one, from operands or their parts in turn. */
+/* z = f(x): one value, or the parts of a complex one, from operands or their parts in angle. */
 typedef void (*acc_reference_fn)(acc_value *z, const acc_function *f, const double *x);
 
 #define ACC_LONG(f) f##l
@@ -281,10 +281,10 @@ static inline double acc_spread(uint64_t *state, int64_t spread)
 static inline uint64_t acc_sample(tsr_dtype d, uint64_t *state)
 {
     const acc_format f = acc_format_of(d);
-    const int64_t way = acc_below(state, 8);
-    if (acc_is_short(d) || way < 3) return acc_next(state) >> (64 - f.bits);
-    if (way < 6) return acc_encode(d, acc_spread(state, 12));
-    if (way == 6) {
+    const int64_t kind = acc_below(state, 8);
+    if (acc_is_short(d) || kind < 3) return acc_next(state) >> (64 - f.bits);
+    if (kind < 6) return acc_encode(d, acc_spread(state, 12));
+    if (kind == 6) {
         const double centre = acc_centres[acc_below(state, ACC_CENTRES)];
         const uint64_t beside = acc_encode(d, centre) + (uint64_t)acc_below(state, 65);
         return centre == 0 ? beside : beside - 32;
@@ -297,21 +297,21 @@ static inline uint64_t acc_sample(tsr_dtype d, uint64_t *state)
  * 1, -1, i or -i; or of any size whose square is a number. */
 static inline void acc_sample_complex(tsr_dtype d, bool narrow, uint64_t *state, uint64_t part[2])
 {
-    const int64_t way = narrow ? 0 : acc_below(state, 8);
+    const int64_t kind = narrow ? 0 : acc_below(state, 8);
     double a = acc_spread(state, narrow ? 3 : 12), b = acc_spread(state, narrow ? 3 : 12);
-    if (way == 4) b *= ldexp(1, (int)-acc_below(state, 40));
-    if (way == 5) {
-        const double turn = acc_spread(state, 2), beside = acc_spread(state, 0);
+    if (kind == 4) b *= ldexp(1, (int)-acc_below(state, 40));
+    if (kind == 5) {
+        const double angle = acc_spread(state, 2), beside = acc_spread(state, 0);
         const double size = 1 + ldexp(beside, (int)-acc_below(state, 50) - 2);
-        a = size * cos(turn);
-        b = size * sin(turn);
+        a = size * cos(angle);
+        b = size * sin(angle);
     }
-    if (way == 6) {
+    if (kind == 6) {
         a = acc_spread(state, 0) > 0 ? 1 : -1;
         a += acc_spread(state, 0) * ldexp(1, (int)-acc_below(state, 30) - 1);
         b = acc_spread(state, 0) * ldexp(1, (int)-acc_below(state, 30) - 1);
     }
-    if (way == 7) {
+    if (kind == 7) {
         a = acc_spread(state, d == TSR_C64 ? 62 : 300);
         b = acc_spread(state, d == TSR_C64 ? 62 : 300);
     }
@@ -325,12 +325,12 @@ static inline void acc_sample_complex(tsr_dtype d, bool narrow, uint64_t *state,
 enum { ACC_BLOCK = 4096 };
 
 typedef struct acc_result {
-    double  most, at[6];       /* the largest error, and the operands there, or their parts in turn */
+    double  most, at[6];       /* the largest error, and the operands there, or their parts in angle */
     double  most_in_part;      /* complex: in units of the part itself */
     int64_t count, rounded;    /* results, and those that are the nearest number */
 } acc_result;
 
-/* Operand o of element i as patterns of its parts: all patterns in turn while there are as many elements
+/* Operand o of element i as patterns of its parts: all patterns in angle while there are as many elements
  * asked for as there are patterns, else random ones. */
 static inline void acc_operand(uint64_t *part, const acc_function *f, tsr_dtype d, int o, int64_t i,
                                int64_t n, uint64_t *state)

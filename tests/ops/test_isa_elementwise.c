@@ -1,7 +1,7 @@
 /* test_isa_elementwise.c - elementwise kernels and casts of each instruction set against the portable ones.
  *
  * A set is tried on top of the portable table, on machines that have its instructions; what it
- * overwrites is tried because it is in the table. Results that are rounded once, and answers,
+ * overwrites is tried because it is in the table. Results that are rounded once, and bools,
  * must have the portable bits (NaN as NaN); functions must be within a unit or a few of them.
  * The whole output buffer is compared, so that a byte beyond a row counts.
  */
@@ -49,7 +49,10 @@ static int operands_of(tsr_op_kind op)
     return n;
 }
 
-static bool answers(tsr_op_kind op) { return strstr(tsr_op_get_info(op)->signature, "-> z{ bool") != NULL; }
+static bool gives_bool(tsr_op_kind op)
+{
+    return strstr(tsr_op_get_info(op)->signature, "-> z{ bool") != NULL;
+}
 
 /* How many patterns a function may be from the portable one: both are as near the true value as its row says.
  */
@@ -122,7 +125,7 @@ typedef struct tile_case {
 static tile_case make_case(tsr_op_kind op, tsr_dtype dtype, int64_t rows, int64_t cols)
 {
     tile_case c = { .op = op, .dtype = dtype, .nin = operands_of(op) };
-    c.operand[0] = answers(op) ? TSR_BOOL : dtype;
+    c.operand[0] = gives_bool(op) ? TSR_BOOL : dtype;
     for (int i = 1; i <= c.nin; i++) c.operand[i] = op == TSR_OP_WHERE && i == 1 ? TSR_BOOL : dtype;
     c.tile.rows = rows;
     c.tile.cols = cols;

@@ -1,4 +1,4 @@
-/* test_isa_reduce.c - kernels that collect and scan, of each instruction set, against the portable ones.
+/* test_isa_reduce.c - kernels that accumulate and scan, of each instruction set, against the portable ones.
  *
  * A set is tried on top of the portable table, on machines that have its instructions; what it overwrites
  * is tried because it is in the table. Sums may differ by what rounding does to another order; everything
@@ -270,15 +270,15 @@ static void put_number(int64_t i, tsr_dtype dtype, double v)
  * ends; now and then a NaN, or nothing else. */
 static void plant(uint64_t *seed, tsr_dtype dtype, int64_t first, int64_t n)
 {
-    const int way = (int)below(seed, 12);
-    for (int64_t i = 0; i < n && way < 2; i++) put_number(first + i, dtype, way ? -(double)INFINITY : 3);
+    const int kind = (int)below(seed, 12);
+    for (int64_t i = 0; i < n && kind < 2; i++) put_number(first + i, dtype, kind ? -(double)INFINITY : 3);
     const int64_t lane = below(seed, 64);
-    for (int64_t i = below(seed, 6); way < 10 && i > 0; i--) {
+    for (int64_t i = below(seed, 6); kind < 10 && i > 0; i--) {
         const int64_t any = below(seed, 3) ? below(seed, n / 64) * 64 + lane : below(seed, 200);
         put_number(first + (below(seed, 4) ? any : n - 1 - below(seed, 200)), dtype,
                    below(seed, 3) ? 1000 : -1000);
     }
-    if (way == 11) put_number(first + below(seed, n), dtype, (double)NAN);
+    if (kind == 11) put_number(first + below(seed, n), dtype, (double)NAN);
 }
 
 static void one_long(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)

@@ -135,7 +135,7 @@ static tsr_status call(int which, tsr_tensor **t, const tsr_tensor *a, const tsr
     }
 }
 
-/* Of the results of matrix `b` of three, all (or none) are NaN; zeros and ones of triangles aside. */
+/* Of the results of matrix `b` of three, all (or none) are NaN, except zeros and ones of triangles. */
 static bool all_nan(const tsr_tensor *t, int64_t b, bool nan)
 {
     const int64_t n = tsr_numel(t) / 3;

@@ -27,8 +27,8 @@ static int compare(tsr_dtype dtype, const void *a, const void *b)
 /* The same, descending, where NaN is last too. */
 static int compare_as(tsr_dtype dtype, const void *a, const void *b, bool descending)
 {
-    const int way = compare(dtype, a, b);
-    return descending && !is_nan(dtype, a) && !is_nan(dtype, b) ? -way : way;
+    const int order = compare(dtype, a, b);
+    return descending && !is_nan(dtype, a) && !is_nan(dtype, b) ? -order : order;
 }
 
 static bool has_order(tsr_dtype dtype) { return !ref_is_complex(dtype); }
@@ -50,9 +50,10 @@ static bool lane_obeys(const tsr_tensor *x, const tsr_tensor *values, const tsr_
         seen[place[i]] = true;
         if (memcmp(to + (size_t)i * size, from + (size_t)place[i] * size, size)) return false;
         if (i == 0) continue;
-        const int way = compare_as(x->dtype, to + (size_t)(i - 1) * size, to + (size_t)i * size, descending);
-        if (way > 0) return false;                                                                 /* order */
-        if (way == 0 && place[i - 1] >= place[i]) return false; /* stability */
+        const char *at = to + (size_t)i * size;
+        const int order = compare_as(x->dtype, at - size, at, descending);
+        if (order > 0) return false;
+        if (order == 0 && place[i - 1] >= place[i]) return false; /* stability */
     }
     return true;
 }

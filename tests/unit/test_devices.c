@@ -599,7 +599,7 @@ static void test_devices_copies_from_pinned_memory_do_not_wait(void)
     EXPECT(same);
     tsr_event_destroy(&e);
     tsr_tensor *part = NULL, *other = NULL;
-    EXPECT_OK(tsr_slice(&part, pinned, 1, 50, 250, 1));  /* rows as they lie, both ways */
+    EXPECT_OK(tsr_slice(&part, pinned, 1, 50, 250, 1));  /* rows as stored, both ways */
     tsr_release(&there);
     EXPECT_OK(tsr_to(&there, part, sim));
     EXPECT_OK(tsr_equal(&same, there, part));

@@ -2,7 +2,7 @@
  * and pattern.cl. A program is for one op, with OP as its function, or, so that few programs do for
  * short tensors, for a group of ops alike, EACH_OP(X), of which `which` says the one.
  *
- *     RESULT_BOOL   the function answers
+ *     RESULT_BOOL   the function gives bools
  *     RESULT_REAL   the function gives the real dtype of a complex one
  *     PARAMS        it takes two numbers more, as `extra`
  */
