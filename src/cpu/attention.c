@@ -22,6 +22,7 @@
 #include "core/mem.h"
 #include "core/memory_int.h"
 #include "core/same_exp.h"
+#include "core/sizes.h"
 #include "kernels.h"
 #include "core/threads_int.h"
 
@@ -36,9 +37,6 @@ enum {
 
 static const int64_t MOST_BYTES = INT64_C(1) << 46;  /* of scratch; no machine has more */
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 static int64_t whole(int64_t n, int64_t size) { return pieces(n, size) * size; }
 
 /* One head's matrix in memory; steps in bytes. */

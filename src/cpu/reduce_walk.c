@@ -8,6 +8,7 @@
  * LIMIT: rows of few outputs are not joined if their elements lie in several short dims.
  */
 #include "reduce_run.h"
+#include "core/sizes.h"
 
 #ifndef TSR_FREESTANDING
 
@@ -33,8 +34,6 @@ typedef struct walk {
     tsri_strip            strip;
     char                 *packed, *widened;
 } walk;
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Elements that fit the buffers. */
 static int64_t room(const tsri_reduction *r) { return BUFFER / (r->bytes > r->wide ? r->bytes : r->wide); }
@@ -105,14 +104,14 @@ static bool accumulate_runs(walk *w, const char *x, int64_t n, int64_t step, con
     /* For integers a second pass over the strip looks for the index of the largest. */
     const bool again = w->kind == TSRI_ACC_FIND && w->r->numbers != TSRI_REALS;
     const bool stops = w->kind == TSRI_ACC_NONZERO || again;
-    const int64_t longest = plain ? (stops ? STRIP : LONG) / step : smaller(LONGEST, room(w->r));
+    const int64_t longest = plain ? (stops ? STRIP : LONG) / step : least(LONGEST, room(w->r));
     if (w->width > 1) {
         w->strip.across = plain ? w->across : n * w->r->wide;
         return plain ? accumulate_run(w, x, n, next)
                      : accumulate_run(w, stage(w, x, w->width, w->across, n, step), n, NULL);
     }
     for (int64_t i = 0; i < n; i += longest) {
-        const int64_t some = smaller(longest, n - i);
+        const int64_t some = least(longest, n - i);
         const char *from = x + i * step;
         if (plain ? !accumulate_run(w, from, some, i + some < n ? from + some * step : next)
                   : !accumulate_run(w, stage(w, from, 1, 0, some, step), some, NULL))
@@ -124,11 +123,11 @@ static bool accumulate_runs(walk *w, const char *x, int64_t n, int64_t step, con
 static bool accumulate_runs_of_tile(const tsri_tile *t, void *context)
 {
     walk *w = context;
-    const int64_t step = t->col_step[0], together = smaller(LONGEST, room(w->r)) / t->cols;
+    const int64_t step = t->col_step[0], together = least(LONGEST, room(w->r)) / t->cols;
     const bool packs = t->rows > 1 && w->width == 1 && t->cols * w->r->bytes < SHORT;
     for (int64_t i = 0; i < t->rows; i += packs ? together : 1) {
         const char *x = t->ptr[0] + i * t->row_step[0];
-        const int64_t rows = smaller(together, t->rows - i);
+        const int64_t rows = least(together, t->rows - i);
         if (packs ? !accumulate_run(w, stage(w, x, rows, t->row_step[0], t->cols, step), rows * t->cols, NULL)
                   : !accumulate_runs(w, x, t->cols, step, i + 1 < t->rows ? x + t->row_step[0] : w->next))
             return false;
@@ -184,7 +183,7 @@ static void accumulate_by_joining(walk *w, const char *x, int64_t n, int64_t ste
         for (int64_t i = 0; i < joined * width; i++) k.f[slot][i] = w->k->f[slot][i % width];
     tsri_states_begin(&g, w->kind, r->numbers, joined * width);
     for (int64_t i = 0; i < n; i += some) {
-        const int64_t rows = smaller(some, n - i);
+        const int64_t rows = least(some, n - i);
         const char *from = x + i * step;
         accumulate_joined(w, &g, &k, plain ? from : stage(w, from, rows, step, width, w->across), rows,
                           i / joined);
@@ -198,7 +197,7 @@ static void accumulate_rows(walk *w, const char *x, int64_t n, int64_t step)
     const bool plain = w->across == w->r->bytes && !w->r->widen;
     const int64_t some = plain ? LONGEST : room(w->r) / w->width;
     for (int64_t i = 0; i < n; i += some) {
-        const int64_t rows = smaller(some, n - i);
+        const int64_t rows = least(some, n - i);
         w->strip.x = plain ? x + i * step : stage(w, x + i * step, rows, step, w->width, w->across);
         w->strip.n = rows;
         w->strip.step = plain ? step : w->width * w->r->wide;
@@ -232,14 +231,14 @@ static bool is_read_in_order(const tsri_reduction *r)
 int64_t tsri_walk_side(const tsri_reduction *r)
 {
     const int64_t n = r->reduced.ndim ? r->reduced.dim[0].n : 1, most = room(r);
-    if (r->by_columns && r->reduced.ndim < 2 && n > 0 && n < most / 16) return smaller(TSRI_SIDE, most / n);
-    if (r->by_columns) return smaller(TSRI_SIDE, most / 4);
-    if (is_read_in_order(r) && 2 * n > most) return smaller(RUNS, PLAIN / (n * r->bytes));
+    if (r->by_columns && r->reduced.ndim < 2 && n > 0 && n < most / 16) return least(TSRI_SIDE, most / n);
+    if (r->by_columns) return least(TSRI_SIDE, most / 4);
+    if (is_read_in_order(r) && 2 * n > most) return least(RUNS, PLAIN / (n * r->bytes));
     if (r->reduced.ndim > 1 || n > LONGEST || n > most || n == 0) return 1;
     /* Long runs that are not staged are read two at a time. */
     const bool plain = !r->widen && r->reduced.ndim && r->reduced.dim[0].step[0] == r->bytes;
     if (plain && 2 * n > most) return 2;
-    return smaller(n < SHORT_RUNS ? TSRI_SIDE : RUNS, most / n);
+    return least(n < SHORT_RUNS ? TSRI_SIDE : RUNS, most / n);
 }
 
 void tsri_walk(tsri_states *g, const tsri_block *b, const tsri_loop *nest, int64_t at)

@@ -5,6 +5,7 @@
  * the memory it takes grows with the number of keys, and not with that of rows. */
 #include "attention.h"
 #include "core/same_math.h"
+#include "core/sizes.h"
 #include "tessera/element.h"
 #include "tessera/move.h"
 #include "tessera/ops/attention.h"
@@ -15,8 +16,6 @@
 #include "tessera/view.h"
 
 enum { BLOCK_ROWS = 64 };
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Shapes ---------------------------------------------------------------------------- */
 

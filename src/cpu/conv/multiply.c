@@ -20,6 +20,7 @@
 #include "core/dtype_int.h"
 #include "core/mem.h"
 #include "core/memory_int.h"
+#include "core/sizes.h"
 #include "cpu/gemm/gemm.h"
 #include "cpu/kernels.h"
 #include "core/threads_int.h"
@@ -45,10 +46,6 @@ typedef struct job {
     int64_t                row_panels;     /* of weights, that a unit takes */
     int64_t                blocks, slices; /* of places and of kernels, that make units */
 } job;
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 static int64_t tile_bytes(const tsri_gemm_kernels *u) { return (int64_t)u->mr * u->nr * u->sum; }
 static int64_t weight_panel_bytes(const job *j) { return j->k * j->gemm->mr * j->gemm->element; }

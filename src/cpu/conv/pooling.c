@@ -150,7 +150,7 @@ static tsri_pooling_block find_block(const tsri_pooling *j, int64_t i)
 {
     const tsri_slide *a = j->axis;
     tsri_pooling_block b = { .at = { 0, 0, i % j->blocks * j->rows } };
-    b.rows = smaller(j->rows, a[ROWS].out - b.at[ROWS]);
+    b.rows = least(j->rows, a[ROWS].out - b.at[ROWS]);
     i /= j->blocks;
     b.at[1] = i % a[1].out;
     i /= a[1].out;

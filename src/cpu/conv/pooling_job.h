@@ -6,6 +6,7 @@
 #ifndef TSRI_CPU_POOLING_JOB_H
 #define TSRI_CPU_POOLING_JOB_H
 
+#include "core/sizes.h"
 #include "conv.h"
 #include "cpu/kernels.h"
 #include "pooling.h"
@@ -56,8 +57,6 @@ typedef struct tsri_pooling_block {
     int64_t     at[TSRI_AXES];
     int64_t     rows;
 } tsri_pooling_block;
-
-static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Are elements used as numbers without a conversion? */
 static inline bool is_native(const tsri_pooling *j)

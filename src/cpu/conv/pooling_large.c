@@ -14,7 +14,7 @@ static lines find_lines(const tsri_pooling *j, const int64_t *at)
 {
     lines f = { .n = 1 };
     for (int d = 0; d < TSRI_AXES; d++) {
-        const int64_t reach = reach_of(j, d), end = smaller(end_of(j, d, at[d]), j->axis[d].in);
+        const int64_t reach = reach_of(j, d), end = least(end_of(j, d, at[d]), j->axis[d].in);
         f.begin[d] = begin_of(j, d, at[d]);
         if (f.begin[d] < 0) f.begin[d] += (-f.begin[d] - 1) / reach * reach + reach;
         f.count[d] = end > f.begin[d] ? (end - f.begin[d] - 1) / reach + 1 : 0;
@@ -54,7 +54,7 @@ static void reduce_lines(char *found, char *which, const tsri_pooling *j, const 
                           .ahead = in_x ? tsri_tuning_get()->pool_ahead : 0 };
     for (int64_t q = 0; q < f->n || q == 0; q += some, k.begin = NULL) {
         k.first = q;
-        k.taps = smaller(f->n - q, some);
+        k.taps = least(f->n - q, some);
         for (int64_t t = 0; t < k.taps; t++) {
             const int64_t at = line_at(j, f, q + t, true);
             tap[t] = in_x ? at : t * pitch;
@@ -152,14 +152,14 @@ static void reduce_some(output *o, const tsri_pooling *j, const char *x, const l
 {
     _Alignas(64) char found[COLUMNS * 8], which[COLUMNS * 8];
     const int64_t reach = reach_of(j, LANE), low = begin_of(j, LANE, first);
-    const int64_t end = smaller(end_of(j, LANE, first + n - 1), j->axis[LANE].in);
+    const int64_t end = least(end_of(j, LANE, first + n - 1), j->axis[LANE].in);
     for (int64_t at = low < 0 ? 0 : low; at < end; at += COLUMNS) {
-        const int64_t columns = smaller(end - at, COLUMNS);
+        const int64_t columns = least(end - at, COLUMNS);
         memset(which, 0, j->indices ? (size_t)(columns * j->wide) : 0);
         reduce_lines(found, which, j, x, f, at, columns);
         for (int64_t i = 0; i < n; i++) {
             int64_t from = begin_of(j, LANE, first + i);
-            const int64_t to = smaller(end_of(j, LANE, first + i), at + columns);
+            const int64_t to = least(end_of(j, LANE, first + i), at + columns);
             if (from < at) from += (at - from - 1) / reach * reach + reach;
             if (from < to) take_along(&o[i], j, f, found, which, at, from, (to - from - 1) / reach + 1);
         }
@@ -174,7 +174,7 @@ void tsri_pooling_reduce(const tsri_pooling *j, const tsri_pooling_block *b)
         output o[SIDE];
         tsri_pooling_counts c;
         double numbers[SIDE];
-        const int64_t n = smaller(j->axis[LANE].out - first, SIDE);
+        const int64_t n = least(j->axis[LANE].out - first, SIDE);
         char *z = b->z + first * j->axis[LANE].z;
         for (int64_t i = 0; i < n; i++) {
             o[i] = (output){ .is.f64 = 0, .place = -1 };

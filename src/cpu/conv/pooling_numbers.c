@@ -8,7 +8,7 @@ static void convert_integers(void *numbers, const char *x, int64_t step, int64_t
 {
     int64_t run[TSRI_RUN];
     for (int64_t i = 0; i < n; i += TSRI_RUN) {
-        const int64_t m = smaller(n - i, TSRI_RUN);
+        const int64_t m = least(n - i, TSRI_RUN);
         j->all->widen[j->dtype](run, x + i * step, step, m);
         for (int64_t l = 0; l < m; l++) {
             if (j->type == TSRI_POOL_F32) ((float *)numbers)[i + l] = (float)run[l];
@@ -33,7 +33,7 @@ static void store_integers(char *z, int64_t step, const void *numbers, int64_t n
     int64_t run[TSRI_RUN];
     const tsri_wide wide = j->dtype == TSR_U64 ? TSRI_WIDE_U64 : TSRI_WIDE_I64;
     for (int64_t i = 0; i < n; i += TSRI_RUN) {
-        const int64_t m = smaller(n - i, TSRI_RUN);
+        const int64_t m = least(n - i, TSRI_RUN);
         for (int64_t l = 0; l < m; l++) {
             if (j->type == TSRI_POOL_F32) run[l] = (int64_t)((const float *)numbers)[i + l];
             else run[l] = ((const int64_t *)numbers)[i + l] ^ (j->dtype == TSR_U64 ? INT64_MIN : 0);

@@ -53,8 +53,8 @@ static void plan_phases(layout *l, const tsri_slide *a, int64_t n, int64_t wide)
 static void load_line(char *numbers, const char *x, int64_t first, int64_t n, const tsri_pooling *j)
 {
     const tsri_slide *a = &j->axis[LANE];
-    const int64_t ahead = first < 0 ? smaller(-first, n) : 0,
-                  behind = first + n > a->in ? smaller(first + n - a->in, n) : 0;
+    const int64_t ahead = first < 0 ? least(-first, n) : 0,
+                  behind = first + n > a->in ? least(first + n - a->in, n) : 0;
     if (ahead > 0) tsri_pooling_fill(numbers, ahead, j);
     if (behind > 0) tsri_pooling_fill(numbers + (n - behind) * j->wide, behind, j);
     if (ahead + behind < n)
@@ -87,7 +87,7 @@ static void load_phases(char *to, const char *x, const layout *l, const tsri_poo
         return;
     }
     for (int64_t i = 0; i < l->numbers; i += some) {
-        const int64_t n = smaller(l->numbers - i, some), at = from + i * a->step;
+        const int64_t n = least(l->numbers - i, some), at = from + i * a->step;
         char *z = to + i * j->wide;
         if (a->step <= WHOLE) load_line(whole, x, at, n * a->step, j);
         if (is_split(l, j)) {
@@ -150,9 +150,9 @@ static bool load_plain(char *to, const char *x, const layout *l, const tsri_pool
 static void load_plane(char *to, const char *x, const layout *l, const tsri_pooling *j, int64_t at)
 {
     const int64_t line = l->phases * l->length, in = j->axis[ROWS].in;
-    const int64_t begin = smaller(at < 0 ? -at : 0, l->lines),
+    const int64_t begin = least(at < 0 ? -at : 0, l->lines),
                   behind = at + l->lines > in ? at + l->lines - in : 0;
-    const int64_t end = l->lines - smaller(behind, l->lines - begin);
+    const int64_t end = l->lines - least(behind, l->lines - begin);
     const char *first = x + (at + begin) * j->axis[ROWS].x;
     tsri_pooling_fill(to, begin * line / j->wide, j);
     tsri_pooling_fill(to + end * line, (l->lines - end) * line / j->wide, j);
@@ -284,7 +284,7 @@ static bool store_alike(const tsri_pooling_block *b, const layout *l, const char
         return false;
     for (int64_t i = 0; i < n; i += SIDE)
         j->k->mean(b->z + i * j->wide, (const double *)(const void *)found + i, j->common.all, j->common.by,
-                   smaller(n - i, SIDE), false);
+                   least(n - i, SIDE), false);
     return true;
 }
 
@@ -419,7 +419,7 @@ void tsri_pooling_slide(const tsri_pooling *j, const tsri_pooling_block *b)
 {
     layout l = { .lines = lines_for(&j->axis[ROWS], b->rows) };
     for (l.first = 0; l.first < j->axis[LANE].out; l.first += j->side) {
-        plan_phases(&l, &j->axis[LANE], smaller(j->side, j->axis[LANE].out - l.first), j->wide);
+        plan_phases(&l, &j->axis[LANE], least(j->side, j->axis[LANE].out - l.first), j->wide);
         if (j->pairs) slide_pairs(j, b, &l);
         else          slide_some(j, b, &l);
     }
@@ -432,7 +432,7 @@ bool tsri_pooling_blocks(tsri_pooling *j)
     const double taps = (double)a[0].taps * (double)a[1].taps * (double)a[2].taps * (double)a[3].taps;
     if (j->adaptive || a[LANE].taps > MOST_ALONG || taps > TAPS) return false;
     if (a[LANE].out < 8 && a[LANE].taps > 4 && !j->indices) return false;  /* too few outputs for a vector */
-    for (j->side = smaller(SIDE, a[LANE].out);; j->side /= 2) {
+    for (j->side = least(SIDE, a[LANE].out);; j->side /= 2) {
         layout l = { .phases = 0 };
         if (j->side == 0) return false;
         plan_phases(&l, &a[LANE], j->side, j->wide);
@@ -440,7 +440,7 @@ bool tsri_pooling_blocks(tsri_pooling *j)
         if (one > BUFFER / line) continue;
         j->rows = (BUFFER / line - one) / a[ROWS].step + 1;
         j->pairs = has_pairs(j);
-        j->rows = smaller(j->pairs ? PAIRS / j->side : smaller(j->rows, OUTPUTS / j->side), a[ROWS].out);
+        j->rows = least(j->pairs ? PAIRS / j->side : least(j->rows, OUTPUTS / j->side), a[ROWS].out);
         j->follows = bytes_that_follow(j);
         j->streams = j->pairs && has_streams(j);
         return true;

@@ -3,11 +3,8 @@
 #define TSRI_CPU_CONV_UNITS_H
 
 #include "conv.h"
+#include "core/sizes.h"
 #include "core/threads_int.h"
-
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /* Cuts `out` outputs into nearly equal boxes of at most `wanted`: outputs of a box, and the number of
  * boxes. */

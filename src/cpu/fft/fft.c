@@ -14,6 +14,7 @@
 #include "core/lock.h"
 #include "core/mem.h"
 #include "core/memory_int.h"
+#include "core/sizes.h"
 #include "cpu/kernels.h"
 #include "cpu/lanes.h"
 #include "fftw.h"
@@ -61,9 +62,6 @@ typedef struct copy_job {
     const tsri_fft_parts *parts;
     bool                  out; /* a scatter, to the tensor */
 } copy_job;
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static tsr_status move_chunks(void *context, int64_t begin, int64_t end)
 {

@@ -4,12 +4,11 @@
  * not 1 a piece is packed first, so that strides do not change a bit of the result. */
 #include "gemm.h"
 #include "core/dtype_int.h"
+#include "core/sizes.h"
 #include "core/status_int.h"
 #include "core/threads_int.h"
 
 enum { SUMS = 256 };  /* sums of pieces that are held at a time */
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The sums of some pieces; a float is held as a double. */
 typedef struct some_pieces {

@@ -7,12 +7,10 @@
 #include "core/atomic.h"
 #include "core/desc_int.h"
 #include "core/loop.h"
+#include "core/sizes.h"
 #include "core/threads_int.h"
 #include "cpu/kernels.h"
 #include "tessera/threads.h"
-
-
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 typedef struct batch {
     tsri_gemm g;       /* data is the batch's */

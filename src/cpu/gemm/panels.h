@@ -3,11 +3,8 @@
 #ifndef TSRI_GEMM_PANELS_H
 #define TSRI_GEMM_PANELS_H
 
+#include "core/sizes.h"
 #include "gemm.h"
-
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /* Columns ---------------------------------------------------------------------------------- */
 

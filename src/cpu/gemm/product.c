@@ -6,10 +6,9 @@
  *
  * A product may be transposed first: z^T = b^T a^T has the same sums. */
 #include "gemm.h"
+#include "core/sizes.h"
 
 static tsri_gemm_matrix transposed(tsri_gemm_matrix x) { return (tsri_gemm_matrix){ x.data, x.col, x.row }; }
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Replaces the product by its transpose. */
 static void transpose(tsri_gemm *g)

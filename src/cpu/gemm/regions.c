@@ -6,6 +6,7 @@
  * panels instead (panels.c): there the wait for them is short. Tile registers (`whole_rows`) always take
  * regions: they are faster than panels arrive from another core's cache. */
 #include "gemm.h"
+#include "core/sizes.h"
 #include "core/threads_int.h"
 
 enum {
@@ -20,9 +21,6 @@ typedef struct grid {
     int64_t          rows, cols;        /* of z, in units */
     int64_t          down, across;      /* regions */
 } grid;
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /* The estimated time of a grid. At the end threads wait for the last region: the fewer regions each has
  * computed, the larger that share of the time. */

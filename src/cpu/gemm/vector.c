@@ -7,6 +7,7 @@
  * m, block of k, index of k (eight at a time), row. */
 #include "gemm.h"
 #include "core/dtype_int.h"
+#include "core/sizes.h"
 #include "core/status_int.h"
 #include "core/threads_int.h"
 
@@ -20,9 +21,6 @@ enum {
     DOT_BLOCKS = 8
 #endif
 };
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /* Sums of a group of rows, of any class: real parts, then imaginary ones. */
 typedef union group {
