@@ -104,48 +104,10 @@ static const tsri_gemm_microkernels microkernels_u32[] = {
     { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
 };
 
-enum { MR = 6 };
-
-static void panel_f32(int64_t k, const void *a, const void *b, void *tile, bool add)
-{
-    microkernel_6x2_f32(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 4, .a_col = MR * 4, .b = b,
-                           .b_row = 2 * VBYTES,
-                           .z = tile, .z_row = 2 * VBYTES, .cols = 2 * VF, .add = add, .padded = true });
-}
-
-static void panel_f64(int64_t k, const void *a, const void *b, void *tile, bool add)
-{
-    microkernel_6x2_f64(&(tsri_gemm_strip){ .k = k, .a = a, .a_row = 8, .a_col = MR * 8, .b = b,
-                           .b_row = 2 * VBYTES,
-                           .z = tile, .z_row = 2 * VBYTES, .cols = 2 * VD, .add = add, .padded = true });
-}
+enum { MR = 6, FLOAT_VECTORS = 2, WORD_VECTORS = 2 };
+#define PANEL_F32 microkernel_6x2_f32
+#define PANEL_F64 microkernel_6x2_f64
+#include "cpu/gemm/enter_kernels.inc"
 
 void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k);
-void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k)
-{
-    tsri_gemm_kernels *g = k->gemm;
-    fill_float_dtypes();
-    fill_pair_dtypes();
-    g[TSRI_GEMM_F32] = (tsri_gemm_kernels){
-        .run = panel_f32, .mr = MR, .nr = 2 * VF, .element = 4, .sum = 4, .group = 1,
-        .panel = 2 * VF, .microkernels = microkernels_f32, .streams = true,
-        .many_accumulators = true, .dtypes = float_dtypes, .right = float_dtypes
-    };
-    g[TSRI_GEMM_F64] = (tsri_gemm_kernels){
-        .run = panel_f64, .mr = MR, .nr = 2 * VD, .element = 8, .sum = 8, .group = 1,
-        .panel = 2 * VD, .microkernels = microkernels_f64, .streams = true,
-        .many_accumulators = true, .dtypes = float_dtypes, .right = float_dtypes
-    };
-    g[TSRI_GEMM_PAIRS] = (tsri_gemm_kernels){ .element = 4,
-                                              .sum = 4,
-                                              .group = 2,
-                                              .panel = 2 * VF,
-                                              .microkernels = microkernels_pairs,
-                                              .dtypes = pair_dtypes,
-                                              .right = pair_dtypes };
-    fill_complex(&g[TSRI_GEMM_C64], microkernels_c64);
-    fill_complex(&g[TSRI_GEMM_C128], microkernels_c128);
-    g[TSRI_GEMM_U32].microkernels = microkernels_u32;
-    g[TSRI_GEMM_U32].panel = 2 * VF;
-    g[TSRI_GEMM_U32].packed_only = g[TSRI_GEMM_PAIRS].packed_only = true;
-}
+void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k) { enter_products(k->gemm); }
