@@ -20,6 +20,10 @@ typedef struct tsri_host_entries {
      * out, which has the dtype of x or is not supported. */
     bool (*reduce_row)(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x);
 
+    /* An elementwise op on operands of its result's shape. Operand i is converted to dtypes[i] a tile at a
+     * time; one that is not of that dtype does not overlap the result. */
+    tsr_status (*run_converted)(const tsr_op *op, const tsr_dtype *dtypes);
+
     /* out = the n tensors, of one dtype, along its last axis, which they do not have. */
     bool (*stack_last)(tsr_status *s, tsr_tensor *out, int n, const tsr_tensor *const *in);
 

@@ -51,6 +51,12 @@ tsr_status tsri_op_run(const tsr_op *op)
     return tsri_plan_do(&p, op);
 }
 
+tsr_status tsri_op_run_converted(const tsr_op *op, const tsr_dtype *dtypes)
+{
+    TSRI_TRY(check_all_here(op));
+    return tsri_host->run_converted(op, dtypes);
+}
+
 bool tsri_op_plan(tsri_planned *out, const tsr_op *op)
 {
     if (!TSRI_LIKELY(op->out[0]->device == TSR_CPU)) return tsri_device_plan(out, op);

@@ -9,6 +9,10 @@
  * outputs writable and allocated. TSR_EDEVICE if the operands disagree. */
 tsr_status tsri_op_run(const tsr_op *op);
 
+/* The same for an elementwise op on the CPU, whose operand i is converted to dtypes[i] as it is read
+ * (builtin.h). */
+tsr_status tsri_op_run_converted(const tsr_op *op, const tsr_dtype *dtypes);
+
 /* Who will run an op, and how. */
 typedef struct tsri_planned {
     const tsr_backend *backend;

@@ -179,5 +179,6 @@ const tsr_backend tsri_cpu_backend = {
 
 const tsri_host_entries tsri_cpu_entries = {
     .run_row = tsri_cpu_run_row, .reduce_row = tsri_cpu_reduce_row,
+    .run_converted = tsri_cpu_run_converted,
     .stack_last = tsri_cpu_interleave, .pad = tsri_cpu_pad, .copy_piece = tsri_cpu_copy_same,
 };

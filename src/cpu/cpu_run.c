@@ -20,7 +20,7 @@ static tsr_status run_staged(tsri_loop *loop, const tsri_stage *stage, int64_t b
                              int64_t grain)
 {
     loop->stream = !in_place && tsri_cpu_streams(tsri_loop_count(loop) * bytes);
-    if (TSRI_LIKELY(tsri_stage_is_plain(loop, stage->size)))
+    if (TSRI_LIKELY(!stage->cast && tsri_stage_is_plain(loop, stage->size)))
         return tsri_loop_run_parallel(loop, &(tsri_kernel){ .fn = stage->fn, .params = stage->params },
                                       grain);
     tsri_stage_order(loop, stage->size);
@@ -31,14 +31,9 @@ static int log2_of(int64_t size) { return __builtin_ctz((unsigned)size); }
 
 /* Copy -------------------------------------------------------------------------- */
 
-typedef struct cast {
-    tsri_widen_fn  widen;
-    tsri_narrow_fn narrow;
-} cast;
-
 static void cast_tile(const tsri_tile *t, const void *params)
 {
-    const cast *c = params;
+    const tsri_cast *c = params;
     tsr_c128 run[TSRI_RUN];  /* any wide type fits */
     for (int64_t r = 0; r < t->rows; r++) {
         char *z = t->ptr[0] + r * t->row_step[0];
@@ -51,17 +46,23 @@ static void cast_tile(const tsri_tile *t, const void *params)
     }
 }
 
+static tsri_cast make_cast(tsr_dtype from, tsr_dtype to)
+{
+    const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
+    const tsri_tile_fn direct = k->cast[from][to];
+    return (tsri_cast){ direct ? direct : cast_tile, k->widen[from], k->narrow[k->wide[from]][to],
+                        tsri_dtype_size(to) };
+}
+
 tsr_status tsri_cpu_copy(const tsr_op *op)
 {
     tsri_loop loop;
     tsr_tensor *dst = op->out[0];
     const tsr_tensor *src = op->in[0];
     if (dst->dtype == src->dtype) return tsri_cpu_copy_same(dst, src, 0);
-    const tsri_cpu_kernels *k = tsri_cpu_kernels_get();
-    const cast c = { k->widen[src->dtype], k->narrow[k->wide[src->dtype]][dst->dtype] };
-    const tsri_tile_fn direct = k->cast[src->dtype][dst->dtype];
+    const tsri_cast cast = make_cast(src->dtype, dst->dtype);
     const tsri_operand operands[] = { operand(dst), operand(src) };
-    const tsri_stage stage = { direct ? direct : cast_tile, &c, 2, { operands[0].size, operands[1].size } };
+    const tsri_stage stage = { cast.fn, &cast, 2, { operands[0].size, operands[1].size }, NULL };
     const int64_t bytes = operands[0].size + operands[1].size;
     tsri_loop_build(&loop, dst->ndim, dst->shape, 2, operands, 0);
     return run_staged(&loop, &stage, bytes, dst->data == src->data, tsri_grain((double)bytes));
@@ -164,11 +165,11 @@ static bool simplify(tsr_op *simple, const tsr_op *op)
     return true;
 }
 
-static tsr_status run_elementwise(const tsr_op *op, tsri_tile_fn kernel)
+static tsr_status run_elementwise(const tsr_op *op, tsri_tile_fn kernel, const tsri_cast *cast)
 {
     tsri_loop loop;
     tsri_operand operands[TSRI_MAX_OPERANDS];
-    tsri_stage stage = { kernel, op->params, op->nin + 1, { 0 } };
+    tsri_stage stage = { kernel, op->params, op->nin + 1, { 0 }, cast };
     const tsr_tensor *out = op->out[0];
     int64_t bytes = 0;
     operands[0] = operand(out);
@@ -183,6 +184,22 @@ static tsr_status run_elementwise(const tsr_op *op, tsri_tile_fn kernel)
 tsr_status tsri_cpu_elementwise(const tsr_op *op, tsri_tile_fn kernel)
 {
     tsr_op simple;
-    if (simplify(&simple, op)) return run_elementwise(&simple, tsri_cpu_elementwise_kernel(&simple));
-    return run_elementwise(op, kernel);
+    if (simplify(&simple, op)) return run_elementwise(&simple, tsri_cpu_elementwise_kernel(&simple), NULL);
+    return run_elementwise(op, kernel, NULL);
+}
+
+tsr_status tsri_cpu_run_converted(const tsr_op *op, const tsr_dtype *dtypes)
+{
+    tsr_op simple;
+    tsri_cast cast[TSRI_MAX_OPERANDS];
+    if (simplify(&simple, op)) op = &simple;
+    const tsri_tile_fn kernel = tsri_cpu_kernels_get()->elementwise[op->kind][dtypes[op->nin - 1]];
+    TSRI_CHECK(kernel, TSR_EUNSUPPORTED, "%s: the cpu backend cannot do this in %s",
+               tsri_op_infos[op->kind].name, tsr_dtype_name(dtypes[op->nin - 1]));
+    cast[0].fn = NULL;
+    for (int i = 0; i < op->nin; i++) {
+        cast[i + 1] = make_cast(op->in[i]->dtype, dtypes[i]);
+        if (op->in[i]->dtype == dtypes[i]) cast[i + 1].fn = NULL;
+    }
+    return run_elementwise(op, kernel, cast);
 }

@@ -24,6 +24,7 @@ int64_t tsri_cpu_resident_bytes(void);
 bool tsri_cpu_run_row(tsr_op_kind kind, const void *params, int64_t n, tsr_tensor *out, int nin,
                       const tsr_tensor *const *in);
 bool tsri_cpu_reduce_row(tsr_op_kind kind, int64_t n, tsr_tensor *out, const tsr_tensor *x);
+tsr_status tsri_cpu_run_converted(const tsr_op *op, const tsr_dtype *dtypes);
 
 /* The kernel of an op of the elementwise table, NULL if it has none; and the op, done with it. */
 tsri_tile_fn tsri_cpu_elementwise_kernel(const tsr_op *op);

@@ -4,6 +4,7 @@
 enum {
     BUFFER = 64 << 10,  /* bytes, divided between the operands that are staged */
     RUN_COLS = 1024,    /* columns of a block if no operand is contiguous along columns */
+    CAST_BYTES = 8 << 10, /* of such a block if an operand is converted: the cache has room for others */
     TRANSPOSE_BYTES = 512, /* of a row of a block with an operand that is contiguous along columns: short
                               runs are slow to read, both along rows and along columns */
     LONG_ROW = 16       /* blocks of a row that is long: copies may prefetch beyond them */
@@ -37,40 +38,119 @@ void tsri_stage_order(tsri_loop *loop, const int64_t *size)
     }
 }
 
-/* How a tile is cut into blocks, and which operands are copied to the buffer. */
+/* How a tile is cut into blocks, and where operands are packed and converted; NULL: they are not. */
 typedef struct plan {
-    bool    staged[TSRI_MAX_OPERANDS];
-    char   *buffer[TSRI_MAX_OPERANDS];
+    char   *packed[TSRI_MAX_OPERANDS], *converted[TSRI_MAX_OPERANDS];
     int64_t rows, cols;
 } plan;
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static bool is_cast(const tsri_stage *s, int o) { return s->cast && s->cast[o].fn; }
+
+/* Operand o of a block as operand 1 of a copy. Of one that is converted and repeated along rows or columns
+ * there is one row or column, and the column is seen as a row. */
+static void read_operand(tsri_tile *t, const tsri_tile *block, int o, bool casts)
+{
+    const bool column = casts && block->col_step[o] == 0;
+    const int64_t rows = casts && block->row_step[o] == 0 ? 1 : block->rows;
+    t->stream = false;
+    t->rows = column ? 1 : rows;
+    t->cols = column ? rows : block->cols;
+    t->ptr[1] = block->ptr[o];
+    t->row_step[1] = block->row_step[o];
+    t->col_step[1] = column ? block->row_step[o] : block->col_step[o];
+}
+
+static char *take(char **buffer, int64_t bytes)
+{
+    *buffer += bytes;
+    return *buffer - bytes;
+}
+
+/* What the operands of a tile that go through the buffer have in common. */
+typedef struct staging {
+    bool    packs[TSRI_MAX_OPERANDS];
+    int64_t largest, count;  /* element, and buffers */
+    bool    transposed;      /* one is contiguous along columns */
+    bool    cols, both;      /* one is not repeated along rows; nor along columns */
+} staging;
+
+static void find_staging(staging *n, const tsri_tile *t, const tsri_stage *s)
+{
+    *n = (staging){ .largest = 1 };
+    for (int o = 0; o < s->nop; o++) {
+        const bool casts = is_cast(s, o), along = t->col_step[o] != 0;
+        n->packs[o] = !is_plain(o, casts && !along ? t->row_step[o] : t->col_step[o], s->size[o]);
+        if (!n->packs[o] && !casts) continue;
+        n->count += n->packs[o] + casts;
+        n->largest = larger(n->largest, larger(s->size[o], casts ? s->cast[o].size : 0));
+        n->transposed |= n->packs[o] && t->rows > 1 && t->row_step[o] != 0 &&
+                         length(t->row_step[o]) < length(t->col_step[o]);
+        n->cols |= along;
+        n->both |= along && (t->rows == 1 || t->row_step[o] != 0 || !casts);
+    }
+}
 
 static void make_plan(plan *p, const tsri_tile *t, const tsri_stage *s, char *buffer)
 {
-    int64_t largest = 1, count = 0;
-    bool transposed = false;
+    staging n;
+    find_staging(&n, t, s);
+    const int64_t elements = BUFFER / n.largest / larger(n.count, 1), bytes = elements * n.largest;
+    const int64_t run = !n.both ? elements : smaller(elements, s->cast ? CAST_BYTES / n.largest : RUN_COLS);
+    p->cols = n.cols ? smaller(t->cols, n.transposed ? TRANSPOSE_BYTES / n.largest : run) : t->cols;
+    p->rows = smaller(t->rows, n.both ? larger((n.transposed ? elements : run) / p->cols, 1) : elements);
     for (int o = 0; o < s->nop; o++) {
-        p->staged[o] = !is_plain(o, t->col_step[o], s->size[o]);
-        if (!p->staged[o]) continue;
-        count++;
-        if (s->size[o] > largest) largest = s->size[o];
-        transposed |= t->rows > 1 && t->row_step[o] != 0 && length(t->row_step[o]) < length(t->col_step[o]);
+        p->packed[o] = n.packs[o] ? take(&buffer, bytes) : NULL;
+        p->converted[o] = is_cast(s, o) ? take(&buffer, bytes) : NULL;
     }
-    const int64_t elements = BUFFER / largest / (count ? count : 1);
-    p->cols = smaller(t->cols, transposed ? TRANSPOSE_BYTES / largest : smaller(elements, RUN_COLS));
-    p->rows = smaller(t->rows, (transposed ? elements : smaller(elements, RUN_COLS)) / p->cols);
-    if (p->rows == 0) p->rows = 1;
-    for (int o = 0, i = 0; o < s->nop; o++)
-        if (p->staged[o]) p->buffer[o] = buffer + i++ * elements * largest;
 }
 
-static void copy_block(char *z, int64_t dz_row, int64_t dz, const char *x, int64_t dx_row, int64_t dx,
-                       int64_t size, const tsri_tile *block)
+static void copy_tile(const tsri_tile *t, int64_t size)
 {
-    const tsri_tile t = { .rows = block->rows, .cols = block->cols, .ptr = { z, (char *)(uintptr_t)x },
-                          .row_step = { dz_row, dx_row }, .col_step = { dz, dx } };
-    tsri_cpu_kernels_get()->copy[__builtin_ctz((unsigned)size)](&t, NULL);
+    tsri_cpu_kernels_get()->copy[__builtin_ctz((unsigned)size)](t, NULL);
+}
+
+/* What a copy of the tile writes is packed in a buffer, */
+static void write_packed(tsri_tile *t, char *buffer, int64_t size)
+{
+    t->ptr[0] = buffer;
+    t->row_step[0] = t->cols * size;
+    t->col_step[0] = size;
+}
+
+/* and is what is read next. */
+static void read_written(tsri_tile *t)
+{
+    t->ptr[1] = t->ptr[0];
+    t->row_step[1] = t->row_step[0];
+    t->col_step[1] = t->col_step[0];
+}
+
+static void convert_tile(tsri_tile *t, const tsri_cast *cast, char *buffer)
+{
+    write_packed(t, buffer, cast->size);
+    cast->fn(t, cast);
+    read_written(t);
+}
+
+/* Operand o of a block goes to the buffer: packed, unless it is the result, and converted. */
+static void stage_operand(tsri_tile *block, const plan *p, const tsri_stage *s, int o, bool continues)
+{
+    tsri_tile t;
+    const bool casts = is_cast(s, o), one_row = casts && block->row_step[o] == 0;
+    const bool column = casts && block->col_step[o] == 0;
+    read_operand(&t, block, o, casts);
+    if (p->packed[o]) {
+        write_packed(&t, p->packed[o], s->size[o]);
+        if (o > 0) copy_tile(&t, s->size[o]);
+        read_written(&t);
+    }
+    if (casts) convert_tile(&t, &s->cast[o], p->converted[o]);
+    block->ptr[o] = t.ptr[1];
+    block->row_step[o] = continues || one_row ? 0 : column ? t.col_step[1] : t.row_step[1];
+    block->col_step[o] = column ? 0 : t.col_step[1];
 }
 
 /* Rows that are contiguous in every operand become one. */
@@ -82,26 +162,24 @@ static void join_rows(tsri_tile *block, int nop)
     block->rows = 1;
 }
 
-/* One block; `at` is its part of the tile. */
-static void run_block(const plan *p, const tsri_stage *s, const tsri_tile *at)
+/* One block, which is changed in place: a copy made with vector loads would have to wait for the stores of
+ * its fields. */
+static void run_block(const plan *p, const tsri_stage *s, tsri_tile *block)
 {
-    tsri_tile block = *at;
-    for (int o = 0; o < s->nop; o++) {
-        const int64_t size = s->size[o];
-        if (!p->staged[o]) continue;
-        block.ptr[o] = p->buffer[o];
-        block.row_step[o] = at->row_step[0] == TSRI_STAGE_CONTINUES ? 0 : block.cols * size;
-        block.col_step[o] = size;
-        if (o > 0)
-            copy_block(p->buffer[o], block.cols * size, size, at->ptr[o], at->row_step[o], at->col_step[o],
-                       size, at);
-    }
-    block.stream = at->stream && !p->staged[0];
-    join_rows(&block, s->nop);
-    s->fn(&block, s->params);
-    if (p->staged[0])
-        copy_block(at->ptr[0], at->row_step[0], at->col_step[0], p->buffer[0], at->cols * s->size[0],
-                   s->size[0], s->size[0], at);
+    tsri_tile result;
+    const bool continues = block->row_step[0] == TSRI_STAGE_CONTINUES;
+    if (p->packed[0]) result = *block;
+    for (int o = 0; o < s->nop; o++)
+        if (p->packed[o] || p->converted[o]) stage_operand(block, p, s, o, continues);
+    block->stream &= !p->packed[0];
+    join_rows(block, s->nop);
+    s->fn(block, s->params);
+    if (!p->packed[0]) return;
+    result.stream = false;
+    result.ptr[1] = p->packed[0];
+    result.row_step[1] = result.cols * s->size[0];
+    result.col_step[1] = s->size[0];
+    copy_tile(&result, s->size[0]);
 }
 
 void tsri_stage_tile(const tsri_tile *tile, const void *params)

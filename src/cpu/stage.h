@@ -1,14 +1,23 @@
-/* stage.h - tiles of any steps for kernels that need contiguous rows. */
+/* stage.h - tiles of any steps and dtypes for kernels that need contiguous rows of their own dtype. */
 #ifndef TSRI_CPU_STAGE_H
 #define TSRI_CPU_STAGE_H
 
 #include "kernels.h"
 
+/* How elements of one dtype become those of another. */
+typedef struct tsri_cast {
+    tsri_tile_fn   fn;      /* its params are the tsri_cast; rows as for elementwise. NULL: no cast */
+    tsri_widen_fn  widen;   /* where there is no kernel for the two dtypes */
+    tsri_narrow_fn narrow;
+    int64_t        size;    /* of a converted element */
+} tsri_cast;
+
 typedef struct tsri_stage {
-    tsri_tile_fn fn;
-    const void  *params;
-    int          nop;
-    int64_t      size[TSRI_MAX_OPERANDS];  /* of the operands' elements */
+    tsri_tile_fn     fn;
+    const void      *params;
+    int              nop;
+    int64_t          size[TSRI_MAX_OPERANDS];  /* of the operands' elements in memory */
+    const tsri_cast *cast;                     /* of each operand, before fn sees it; NULL: none */
 } tsri_stage;
 
 /* row_step[0] of a tile that is a part of a longer row, but not its last part. The kernel need not fence its
@@ -23,8 +32,9 @@ bool tsri_stage_is_plain(const tsri_loop *loop, const int64_t *size);
  * innermost, so that tiles hold blocks of it. */
 void tsri_stage_order(tsri_loop *loop, const int64_t *size);
 
-/* The tile in blocks: operands that are not plain are packed into a buffer in the first
- * level cache, a result that is not is unpacked from there. params is a tsri_stage. */
+/* The tile in blocks: operands that are not plain are packed into a buffer in the first level cache, those
+ * with a cast are converted there, and a result that is not plain is unpacked from there. params is a
+ * tsri_stage. */
 void tsri_stage_tile(const tsri_tile *tile, const void *params);
 
 #endif

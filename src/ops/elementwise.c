@@ -11,6 +11,7 @@
 #include "operands.h"
 #include "core/match_int.h"
 #include "core/op_info.h"
+#include "core/overlap.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/view.h"
 
@@ -21,6 +22,7 @@ typedef struct context {
     const tsri_parsed *parsed;
     int                nin;
     tsr_dtype          dtype[TSR_OP_MAX_IN];  /* that the operands come to */
+    bool               converts;              /* some are of another dtype still: tiles are converted */
     tsri_operands      operands;
 } context;
 
@@ -109,12 +111,24 @@ static tsr_status broadcast_operand(tsri_operands *o, int i, const tsr_desc *res
 
 /* Calls ------------------------------------------------------------------------------ */
 
+/* Operand i in its dtype: a tile at a time where the CPU runs the op, unless the result overlaps it. */
+static tsr_status convert_operand(context *c, int i, const tsr_tensor *out, bool given)
+{
+    const tsr_tensor *t = c->operands.in[i];
+    const bool whole = tsri_is_number(t) || out->device != TSR_CPU ||
+                       (given && tsri_overlap(out->data, &out->desc, t->data, &t->desc));
+    if (whole) return tsri_operand_convert(&c->operands, i, c->dtype[i]);
+    c->converts = true;
+    return TSR_OK;
+}
+
 static tsr_status prepare_operands(context *c, const tsr_tensor *out, bool given)
 {
     tsri_operands *o = &c->operands;
+    c->converts = false;
     for (int i = 0; i < c->nin; i++) {
-        if (o->in[i]->dtype != c->dtype[i]) TSRI_TRY(tsri_operand_convert(o, i, c->dtype[i]));
-        if (given && !tsri_is_exactly(o->in[i], out))
+        if (o->in[i]->dtype != c->dtype[i]) TSRI_TRY(convert_operand(c, i, out, given));
+        else if (given && !tsri_is_exactly(o->in[i], out))
             TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out));
         TSRI_TRY(broadcast_operand(o, i, &out->desc));
     }
@@ -125,7 +139,7 @@ static tsr_status run(const context *c, tsr_tensor *out, const void *params)
 {
     tsr_op op = { .kind = c->kind, .nin = c->nin, .nout = 1, .out = { out }, .params = params };
     for (int i = 0; i < c->nin; i++) op.in[i] = c->operands.in[i];
-    return tsri_op_run(&op);
+    return c->converts ? tsri_op_run_converted(&op, c->dtype) : tsri_op_run(&op);
 }
 
 static TSRI_NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void *params,

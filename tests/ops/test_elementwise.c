@@ -286,17 +286,19 @@ static int failures_of(tsr_op_kind op, tsr_tensor **out, const tsr_tensor *const
 
 enum { MANY = 600 };  /* large enough not to lie in a header's slot */
 
-/* A result that is made, beside operands that must be converted: two or three allocations. */
+/* A result that is made, beside an operand that is converted: as many allocations as for the result alone. */
 static void makes_and_converts(const rule *r)
 {
-    tsr_tensor *x = NULL, *y = NULL, *flag = NULL, *out = NULL;
+    tsr_tensor *x = NULL, *y = NULL, *flag = NULL, *out = NULL, *same = NULL;
     if (r->nin < 2 || !r->takes[TSR_I32]) return;
     EXPECT_OK(tsr_ones(&x, TSR_I32, TSR_SHAPE(MANY)));
     EXPECT_OK(tsr_ones(&y, TSR_I16, TSR_SHAPE(MANY)));
     EXPECT_OK(tsr_ones(&flag, TSR_BOOL, TSR_SHAPE(MANY)));
     const tsr_tensor *in[3] = { is_grouped(r, 0) ? x : flag, is_grouped(r, 0) ? y : x, y };
-    EXPECT(failures_of(r->op, &out, in, x) >= 2);
-    tsr_release_all(&x, &y, &flag, &out);
+    const tsr_tensor *alike[3] = { in[0], x, x };
+    const int failures = failures_of(r->op, &out, in, x);
+    EXPECT(failures >= 1 && failures == failures_of(r->op, &same, alike, x));
+    tsr_release_all(&x, &y, &flag, &out, &same);
 }
 
 /* A result across an operand, which is copied first. */
@@ -312,6 +314,20 @@ static void copies_overlapping(const rule *r)
     const tsr_tensor *in[3] = { is_grouped(r, 0) ? high : flag, high, high };
     EXPECT(failures_of(r->op, &low, in, all) >= 1);
     tsr_release_all(&all, &low, &high, &flag);
+}
+
+/* An operand of another dtype that the result lies across is converted as a whole. */
+TEST(test_without_memory_for_a_converted_operand_an_op_fails_and_changes_nothing)
+{
+    tsr_tensor *all = NULL, *x = NULL, *y = NULL, *out = NULL;
+    EXPECT_OK(tsr_ones(&all, TSR_F32, TSR_SHAPE(MANY)));
+    EXPECT_OK(tsr_ones(&x, TSR_F32, TSR_SHAPE(MANY / 2)));
+    EXPECT_OK(tsr_slice(&out, all, 0, 0, MANY / 2, 1));
+    tsr_tensor *halves = NULL;
+    EXPECT_OK(tsr_bit_view(&halves, all, TSR_F16));
+    EXPECT_OK(tsr_slice(&y, halves, 0, MANY / 2, MANY, 1));
+    EXPECT(failures_of(TSR_OP_ADD, &out, (const tsr_tensor *const[3]){ x, y }, all) >= 1);
+    tsr_release_all(&all, &x, &halves, &y, &out);
 }
 
 TEST(test_every_op_without_memory_for_its_temporaries_fails_and_changes_nothing)
@@ -341,6 +357,31 @@ static void runs_in_place(const rule *r)
 }
 
 TEST(test_every_op_in_place_allocates_nothing) { each_op(runs_in_place); }
+
+/* Nor do operands of another dtype, whose tiles are converted as they are read. */
+static void converts_without_memory(const rule *r)
+{
+    static const int64_t sizes[] = { MANY, 3 * 40000 };  /* the second is shared between threads */
+    for (int s = 0; s < 2 && r->nin >= 2 && r->takes[TSR_I32]; s++) {
+        const int64_t n = sizes[s];
+        tsr_tensor *x = NULL, *wide = NULL, *y = NULL, *row = NULL, *flag = NULL, *out = NULL;
+        EXPECT_OK(tsr_full(&x, TSR_I32, TSR_SHAPE(3, n / 3), TSR_SCALAR(2)));
+        EXPECT_OK(tsr_ones(&wide, TSR_I16, TSR_SHAPE(n / 3, 6)));
+        EXPECT_OK(tsr_slice(&y, wide, 1, 0, 6, 2));
+        EXPECT_OK(tsr_transpose(&y, y, 0, 1));
+        EXPECT_OK(tsr_ones(&row, TSR_U8, TSR_SHAPE(n / 3)));
+        EXPECT_OK(tsr_ones(&flag, TSR_BOOL, TSR_SHAPE(3, 1)));
+        EXPECT_OK(tsr_empty(&out, result_dtype(r, TSR_I32), TSR_SHAPE(3, n / 3)));
+        const tsr_tensor *in[3] = { is_grouped(r, 0) ? x : flag, is_grouped(r, 0) ? y : x, row };
+        EXPECT_OK(call(&out, r->op, in, no_params));  /* threads have started */
+        tsr_set_alloc_hook(refuse_all, NULL);
+        EXPECT_OK(call(&out, r->op, in, no_params));
+        tsr_set_alloc_hook(NULL, NULL);
+        tsr_release_all(&x, &wide, &y, &row, &flag, &out);
+    }
+}
+
+TEST(test_no_op_allocates_a_copy_of_an_operand_of_another_dtype) { each_op(converts_without_memory); }
 
 /* Many elements ---------------------------------------------------------------------------------- */
 

@@ -259,7 +259,7 @@ static void stages_of(uint64_t *seed, tsr_op_kind op, tsr_dtype dtype)
         const int64_t cols = 1 + test_below(seed, i % 2 ? 30 : 300), most = limit / cols;
         tile_case c = make_case(op, dtype, 1 + test_below(seed, most < 200 ? most : 200), cols);
         static const tsr_pair_params params = { 0.75, 2 };
-        tsri_stage stage = { table.elementwise[op][dtype], &params, c.nin + 1, { 0 } };
+        tsri_stage stage = { table.elementwise[op][dtype], &params, c.nin + 1, { 0 }, NULL };
         for (int o = 0; o <= c.nin; o++) stage.size[o] = (int64_t)tsr_dtype_size(c.operand[o]);
         lay_out_anyhow(seed, &c);
         fill_operands(seed, &c);
