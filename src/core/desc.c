@@ -269,6 +269,11 @@ tsr_status tsri_axis_words(const char *op, const char *what, int axis, const tsr
                      (int)d->ndim);
 }
 
+tsr_status tsri_axis_twice_words(const char *op, int axis, const tsr_desc *d)
+{
+    return tsri_fail(TSR_EINVAL, "%s: axis %d of %s is named twice", op, axis, TSRI_DESC(d));
+}
+
 tsr_status tsri_index_words(const char *op, int64_t index, int axis, const tsr_desc *d)
 {
     return tsri_fail(TSR_EINDEX, "%s: index %lld of dim %d of %s, which has %lld", op, (long long)index, axis,

@@ -76,6 +76,7 @@ tsr_status tsri_desc_check(const char *op, const tsr_desc *d);
  * fails. */
 tsr_status tsri_list_words(const char *op, const char *what, int n) TSRI_COLD;
 tsr_status tsri_axis_words(const char *op, const char *what, int axis, const tsr_desc *d) TSRI_COLD;
+tsr_status tsri_axis_twice_words(const char *op, int axis, const tsr_desc *d) TSRI_COLD;
 tsr_status tsri_index_words(const char *op, int64_t index, int axis, const tsr_desc *d) TSRI_COLD;
 
 /* A rank, and a list of that many numbers that may be NULL only for rank 0. */
@@ -92,6 +93,22 @@ static inline tsr_status tsri_axis(int *out, const char *op, const char *what, i
     *out = at;
     if (TSRI_LIKELY((unsigned)at < (unsigned)d->ndim)) return TSR_OK;
     return tsri_axis_words(op, what, axis, d);
+}
+
+/* A list of axes as bits; an empty one is all. */
+static inline tsr_status tsri_axis_set(uint32_t *out, const char *op, const tsr_desc *d, int n,
+                                       const int *axes)
+{
+    uint32_t set = *out = 0;
+    TSRI_TRY(tsri_check_list(op, "axes", n, axes));
+    for (int i = 0; i < n; i++) {
+        int at = 0;
+        TSRI_TRY(tsri_axis(&at, op, "axis", axes[i], d));
+        if (!TSRI_LIKELY(!(set >> at & 1))) return tsri_axis_twice_words(op, axes[i], d);
+        set |= (uint32_t)1 << at;
+    }
+    *out = n == 0 ? ((uint32_t)1 << d->ndim) - 1 : set;
+    return TSR_OK;
 }
 
 /* An index of dim `axis` of d, negative from the end, to 0 .. size - 1. */

@@ -262,25 +262,10 @@ tsr_status tsri_desc_select(tsr_desc *out, int64_t *offset, const tsr_desc *d, i
     return TSR_OK;
 }
 
-/* Bits of the named axes; all of them when none is named. */
-static tsr_status axis_set(uint32_t *out, const char *op, const tsr_desc *d, int n, const int *axes)
-{
-    *out = 0;
-    for (int i = 0; i < n; i++) {
-        int at;
-        TSRI_TRY(tsri_axis(&at, op, "axis", axes[i], d));
-        TSRI_CHECK(!(*out >> at & 1), TSR_EINVAL, "%s: axis %d is named twice", op, axes[i]);
-        *out |= 1u << at;
-    }
-    if (n == 0) *out = ~0u;
-    return TSR_OK;
-}
-
 tsr_status tsri_desc_flip(tsr_desc *out, int64_t *offset, const tsr_desc *d, int n, const int *axes)
 {
     uint32_t set;
-    TSRI_TRY(tsri_check_list("flip", "axes", n, axes));
-    TSRI_TRY(axis_set(&set, "flip", d, n, axes));
+    TSRI_TRY(tsri_axis_set(&set, "flip", d, n, axes));
     const bool empty = is_empty(d);
     tsri_desc_copy(out, d);
     *offset = 0;
@@ -330,16 +315,13 @@ tsr_status tsri_desc_unfold(tsr_desc *out, const tsr_desc *d, int axis, int64_t 
 
 tsr_status tsri_desc_permute(tsr_desc *out, const tsr_desc *d, int n, const int *axes)
 {
-    uint32_t seen = 0;
-    TSRI_TRY(tsri_check_list("permute", "axes", n, axes));
+    uint32_t set;
     TSRI_CHECK(n == d->ndim, TSR_EINVAL, "permute: %d axes for %s, which has %d dims", n, TSRI_DESC(d),
                (int)d->ndim);
+    TSRI_TRY(tsri_axis_set(&set, "permute", d, n, axes));
     begin(out, d);
     for (int i = 0; i < n; i++) {
-        int at;
-        TSRI_TRY(tsri_axis(&at, "permute", "axis", axes[i], d));
-        TSRI_CHECK(!(seen >> at & 1), TSR_EINVAL, "permute: axis %d is named twice", axes[i]);
-        seen |= 1u << at;
+        const int at = axes[i] < 0 ? axes[i] + n : axes[i];
         put_dim(out, d->shape[at], d->stride[at]);
     }
     return TSR_OK;

@@ -46,9 +46,7 @@ static TSRI_ALWAYS_INLINE tsr_status promote(context *x)
     if (TSRI_LIKELY(nin == 0)) return TSR_OK;
     if (TSRI_LIKELY(o->in[0] && tsri_same_dtypes(nin, o->in) && tsri_takes_dtype(rule, o->in[0])))
         return TSR_OK;
-    TSRI_TRY(tsri_promote(dtypes, x->name, nin, o->in, rule->group));
-    tsri_widen(dtypes, x->call->kind, nin, rule);
-    TSRI_TRY(tsri_check_numbers(x->name, nin, o->in, dtypes));
+    TSRI_TRY(tsri_dtypes_of(dtypes, x->name, x->call->kind, nin, o->in, rule));
     for (int i = 0; i < nin; i++) TSRI_TRY(tsri_operand_convert(o, i, dtypes[i]));
     return TSR_OK;
 }
@@ -110,7 +108,7 @@ static TSRI_ALWAYS_INLINE tsr_status separate(context *x)
         }
         for (int i = 0; i < x->call->nin; i++)
             if (o->in[i] && !may_be_in_place(x, i, r))
-                TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out));
+                TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out, x->origin[r]));
     }
     return TSR_OK;
 }

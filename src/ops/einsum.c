@@ -9,7 +9,7 @@
  * "..." from the last one on. */
 #include "contract.h"
 #include "core/text.h"
-#include "core/overlap.h"
+#include "operands.h"
 #include "tessera/move.h"
 #include "tessera/ops/matmul.h"
 
@@ -380,10 +380,10 @@ static bool takes_steps(const work *w)
 /* Operand i in the dtype of the work, in memory that out does not touch. */
 static tsr_status prepare_operand(work *w, int i, const tsr_tensor *out)
 {
-    tsr_tensor *t = &w->operand[i].view;
-    if (t->dtype != w->dtype) TSRI_TRY(tsr_cast(&w->made[i], t, w->dtype));
-    else if (tsri_overlap(out->data, &out->desc, t->data, &t->desc)) TSRI_TRY(tsr_clone(&w->made[i], t));
-    if (w->made[i]) *t = *w->made[i];
+    const tsr_tensor *t = &w->operand[i].view;
+    TSRI_TRY(tsri_as_dtype(&t, &w->made[i], w->dtype));
+    TSRI_TRY(tsri_separate(&t, &w->made[i], out, TSRI_ORIGIN_GIVEN));
+    if (w->made[i]) w->operand[i].view = *t;
     return TSR_OK;
 }
 

@@ -50,13 +50,10 @@ static TSRI_COLD tsr_status blame_dtype(const context *c, int i)
 static tsr_status promote(context *c)
 {
     const tsri_dtype_rule *rule = &c->parsed->rule;
-    const bool same = tsri_same_dtypes(c->nin, c->operands.in);
-    for (int i = 0; same && i < c->nin; i++) c->dtype[i] = c->operands.in[0]->dtype;
-    if (!same) TSRI_TRY(tsri_promote(c->dtype, c->name, c->nin, c->operands.in, rule->group));
-    tsri_widen(c->dtype, c->kind, c->nin, rule);
+    TSRI_TRY(tsri_dtypes_of(c->dtype, c->name, c->kind, c->nin, c->operands.in, rule));
     for (int i = 0; i < c->nin; i++)
         if (!(rule->accepts[i] >> c->dtype[i] & 1)) return blame_dtype(c, i);
-    return same ? TSR_OK : tsri_check_numbers(c->name, c->nin, c->operands.in, c->dtype);
+    return TSR_OK;
 }
 
 /* The last operand is always one of those that are promoted. */
@@ -112,24 +109,25 @@ static tsr_status broadcast_operand(tsri_operands *o, int i, const tsr_desc *res
 /* Calls ------------------------------------------------------------------------------ */
 
 /* Operand i in its dtype: a tile at a time where the CPU runs the op, unless the result overlaps it. */
-static tsr_status convert_operand(context *c, int i, const tsr_tensor *out, bool given)
+static tsr_status convert_operand(context *c, int i, const tsr_tensor *out, tsri_origin origin)
 {
     const tsr_tensor *t = c->operands.in[i];
-    const bool whole = tsri_is_number(t) || out->device != TSR_CPU ||
-                       (given && tsri_overlap(out->data, &out->desc, t->data, &t->desc));
-    if (whole) return tsri_operand_convert(&c->operands, i, c->dtype[i]);
+    const bool apart =
+        origin != TSRI_ORIGIN_GIVEN || !tsri_overlap(out->data, &out->desc, t->data, &t->desc);
+    if (tsri_is_number(t) || out->device != TSR_CPU || !apart)
+        return tsri_operand_convert(&c->operands, i, c->dtype[i]);
     c->converts = true;
     return TSR_OK;
 }
 
-static tsr_status prepare_operands(context *c, const tsr_tensor *out, bool given)
+static tsr_status prepare_operands(context *c, const tsr_tensor *out, tsri_origin origin)
 {
     tsri_operands *o = &c->operands;
     c->converts = false;
     for (int i = 0; i < c->nin; i++) {
-        if (o->in[i]->dtype != c->dtype[i]) TSRI_TRY(convert_operand(c, i, out, given));
-        else if (given && !tsri_is_exactly(o->in[i], out))
-            TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out));
+        if (o->in[i]->dtype != c->dtype[i]) TSRI_TRY(convert_operand(c, i, out, origin));
+        else if (!tsri_is_exactly(o->in[i], out))
+            TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out, origin));
         TSRI_TRY(broadcast_operand(o, i, &out->desc));
     }
     return TSR_OK;
@@ -157,7 +155,7 @@ static TSRI_NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kin
     TSRI_TRY(promote(&c));
     TSRI_TRY(result_desc(&d, &c));
     TSRI_TRY(tsri_result(out, &origin, c.name, &d, tsri_leader(nin, in)));
-    tsr_status s = prepare_operands(&c, *out, origin == TSRI_ORIGIN_GIVEN);
+    tsr_status s = prepare_operands(&c, *out, origin);
     if (s == TSR_OK) s = run(&c, *out, params);
     tsri_operands_release(&c.operands, nin);
     return tsri_result_end(out, origin, s);

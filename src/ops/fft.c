@@ -95,26 +95,18 @@ static tsr_status read_one(request *r, const tsr_desc *x, int64_t n, int axis)
     return read_length(r, x, 0, n);
 }
 
-static tsr_status read_axis(int *out, const char *name, const tsr_desc *x, int i, const int *axes, int before)
-{
-    TSRI_TRY(tsri_axis(out, name, "axis", axes[i], x));
-    TSRI_CHECK(!(before >> *out & 1), TSR_EINVAL, "%s: axis %d of %s is named twice", name, *out,
-               TSRI_DESC(x));
-    return TSR_OK;
-}
-
 /* A list of axes; NULL is the last ones, an empty one all. */
 static tsr_status read_axes(int *out, int *count, const char *name, const tsr_desc *x, int naxes,
                             const int *axes)
 {
-    int seen = 0;
+    uint32_t set;
     TSRI_TRY(tsri_check_list(name, "axes", naxes, axes ? (const void *)axes : x)); /* it may be NULL */
     TSRI_CHECK(axes || naxes <= x->ndim, TSR_EINDEX, "%s: %d axes of %s", name, naxes, TSRI_DESC(x));
     *count = naxes > 0 ? naxes : x->ndim;
+    if (axes) TSRI_TRY(tsri_axis_set(&set, name, x, naxes, axes));
     for (int i = 0; i < *count; i++) {
-        if (axes && naxes > 0) TSRI_TRY(read_axis(&out[i], name, x, i, axes, seen));
-        else                   out[i] = x->ndim - *count + i;
-        seen |= 1 << out[i];
+        const int axis = axes && naxes > 0 ? axes[i] : i - *count;
+        out[i] = axis < 0 ? axis + x->ndim : axis;
     }
     return TSR_OK;
 }
@@ -234,10 +226,7 @@ static tsr_status convert(const tsr_tensor **x, const request *r, temporary *a)
     tsr_dtype dtype = (*x)->dtype;
     if (tsr_dtype_kind(dtype) == TSR_FLOATING && dtype != TSR_F64) dtype = TSR_F32;
     if (r->kind == TSR_OP_IRFFT || r->count == 0) dtype = complex_of(dtype);
-    if (dtype == (*x)->dtype) return TSR_OK;
-    TSRI_TRY(tsr_cast(&a->cast, *x, dtype));
-    *x = a->cast;
-    return TSR_OK;
+    return tsri_as_dtype(x, &a->cast, dtype);
 }
 
 static tsr_status result_desc(tsr_desc *d, const request *r, const tsr_tensor *x)
@@ -258,7 +247,7 @@ static tsr_status run(const request *r, tsr_tensor *z, const tsr_tensor *x, tsri
     TSRI_TRY(crop(&cropped, r, x));
     x = &cropped;
     TSRI_TRY(convert(&x, r, a));
-    if (origin == TSRI_ORIGIN_GIVEN && !tsri_is_exactly(x, z)) TSRI_TRY(tsri_separate(&x, &a->copy, z));
+    if (!tsri_is_exactly(x, z)) TSRI_TRY(tsri_separate(&x, &a->copy, z, origin));
     if (r->count == 0) return tsri_copy_run(z, x);
     return r->kind == TSR_OP_IRFFT ? run_back(r, z, x, a) : run_forth(r, z, x);
 }

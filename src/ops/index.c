@@ -122,10 +122,7 @@ static tsr_status open_index_here(call *c, int axis, const tsr_desc *d)
     const int64_t size = d->shape[axis];
     const tsr_kind kind = tsr_dtype_kind(c->index->dtype);
     range all = { 0, -1, 0 };
-    if (c->index->dtype != TSR_I64) {
-        TSRI_TRY(tsr_cast(&c->index_temporary, c->index, TSR_I64));
-        c->index = c->index_temporary;
-    }
+    TSRI_TRY(tsri_as_dtype(&c->index, &c->index_temporary, TSR_I64));
     build_loop(&loop, c->index);
     if (tsri_loop_count(&loop) > 0) (void)tsri_loop_visit(&loop, widen_range, &all);
     const range allowed = { kind == TSR_SIGNED ? -size : 0, size - 1, 0 };
@@ -183,9 +180,8 @@ static tsr_status gather_run(tsr_tensor *out, const tsr_tensor *t, const tsr_ten
 static tsr_status begin_result(call *c, tsr_tensor **out, tsri_origin *origin, const tsr_desc *d)
 {
     TSRI_TRY(tsri_result(out, origin, c->op, d, c->t));
-    if (*origin != TSRI_ORIGIN_GIVEN) return TSR_OK;
-    TSRI_TRY(tsri_separate(&c->t, &c->t_temporary, *out));
-    return tsri_separate(&c->index, &c->index_temporary, *out);
+    TSRI_TRY(tsri_separate(&c->t, &c->t_temporary, *out, *origin));
+    return tsri_separate(&c->index, &c->index_temporary, *out, *origin);
 }
 
 /* Result, source and index as three tensors of one rank. The result has all of index's
@@ -334,9 +330,8 @@ static tsr_status scatter(call *c, tsr_tensor **out, int axis, tsr_scatter_mode 
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsri_desc_packed(&d, c->op, c->t->dtype, c->t->ndim, c->t->shape));
     TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->t));
-    tsr_status s = TSR_OK;
-    if (origin == TSRI_ORIGIN_GIVEN) s = tsri_separate(&c->index, &c->index_temporary, *out);
-    if (origin == TSRI_ORIGIN_GIVEN && s == TSR_OK) s = tsri_separate(&c->src, &c->src_temporary, *out);
+    tsr_status s = tsri_separate(&c->index, &c->index_temporary, *out, origin);
+    if (s == TSR_OK) s = tsri_separate(&c->src, &c->src_temporary, *out, origin);
     if (s == TSR_OK) s = tsr_copy(*out, c->t);
     if (s == TSR_OK) s = scatter_run(*out, c->index, c->src, axis, mode);
     return tsri_result_end(out, origin, s);
@@ -472,7 +467,7 @@ static tsr_status one_hot(call *c, tsr_tensor **out, const tsr_desc *d)
     TSRI_TRY(tsr_scalar_store(one, d->dtype, tsr_scalar_i64(1)));
     TSRI_TRY(open_index(c, d->ndim - 1, d));
     TSRI_TRY(tsri_result(out, &origin, c->op, d, c->index));
-    tsr_status s = origin == TSRI_ORIGIN_GIVEN ? tsri_separate(&c->index, &c->index_temporary, *out) : TSR_OK;
+    tsr_status s = tsri_separate(&c->index, &c->index_temporary, *out, origin);
     if (s == TSR_OK) s = tsri_fill_run(*out, tsr_scalar_i64(0));
     index = *c->index;
     tsri_insert_dim(&index.desc, index.ndim, 1, 0);
@@ -514,10 +509,9 @@ static tsr_status masked_fill(call *c, tsr_tensor **out, const tsr_tensor *mask,
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsri_desc_packed(&d, c->op, c->t->dtype, c->t->ndim, c->t->shape));
     TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->t));
-    tsr_status s = TSR_OK;
-    if (origin == TSRI_ORIGIN_GIVEN) s = tsri_separate(&mask, mask_temporary, *out);
-    if (origin == TSRI_ORIGIN_GIVEN && s == TSR_OK && !tsri_is_exactly(c->t, *out))
-        s = tsri_separate(&c->t, &c->t_temporary, *out);
+    tsr_status s = tsri_separate(&mask, mask_temporary, *out, origin);
+    if (s == TSR_OK && !tsri_is_exactly(c->t, *out))
+        s = tsri_separate(&c->t, &c->t_temporary, *out, origin);
     seen = *mask;
     if (s == TSR_OK) s = tsri_desc_expand(&seen.desc, &mask->desc, d.ndim, d.shape);
     tsri_see_element(&value, c->number, d.dtype, &d);

@@ -49,8 +49,7 @@ static tsr_status promote(question *q, tsr_op_kind kind, const tsri_dtype_rule *
     const tsr_tensor *tensors[TSR_OP_MAX_IN];
     for (int i = 0; i < rule->nin; i++)
         tensors[i] = q->in[i] ? tsri_tensor_like(&q->like[i], q->in[i]) : NULL;
-    TSRI_TRY(tsri_promote(dtypes, q->name, rule->nin, tensors, rule->group));
-    tsri_widen(dtypes, kind, rule->nin, rule);
+    TSRI_TRY(tsri_dtypes_of(dtypes, q->name, kind, rule->nin, tensors, rule));
     for (int i = 0; i < rule->nin; i++) {
         if (!q->in[i]) continue;
         q->like[i].dtype = dtypes[i];

@@ -150,10 +150,7 @@ typedef struct sides {
 static tsr_status prepare_side(sides *y, int i, const tsr_tensor *t)
 {
     int64_t shape[TSR_MAX_NDIM];
-    if (t->dtype != y->dtype) {
-        TSRI_TRY(tsr_cast(&y->temporary[i], t, y->dtype));
-        t = y->temporary[i];
-    }
+    TSRI_TRY(tsri_as_dtype(&t, &y->temporary[i], y->dtype));
     for (int d = 0; d < y->nbatch; d++) shape[d] = y->batch[d];
     shape[y->nbatch] = tsri_row_count(t);
     shape[y->nbatch + 1] = tsri_col_count(t);
@@ -181,7 +178,7 @@ static tsr_status solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b
     TSRI_CHECK(tsri_row_count(b) == tsri_row_count(a), TSR_ESHAPE,
                "solve: a is %s and b is %s: b has not as many rows as a", TSRI_DESC(&a->desc),
                TSRI_DESC(&b->desc));
-    TSRI_TRY(tsr_dtype_promote(&y.dtype, a->dtype, b->dtype));
+    TSRI_TRY(tsri_promote_all(&y.dtype, "solve", 2, (const tsr_tensor *const[]){ a, b }));
     TSRI_TRY(tsri_join_batches(&y.nbatch, y.batch, "solve", a, b));
     if (!vector) return solve_run(x, &y, a, b);
     TSRI_TRY(tsri_batch_desc(&d, "solve", y.dtype, &a->desc, tsri_row_count(a), -1));

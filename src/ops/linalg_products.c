@@ -55,11 +55,8 @@ static tsr_status infer_cross(vectors *v, const tsr_tensor *a, const tsr_tensor 
 
 static tsr_status prepare_vector(vectors *v, int i, const tsr_tensor *t, const tsr_tensor *out)
 {
-    if (t->dtype != v->wide) {
-        TSRI_TRY(tsr_cast(&v->temporary[i], t, v->wide));
-        t = v->temporary[i];
-    }
-    TSRI_TRY(tsri_separate(&t, &v->temporary[i], out));
+    TSRI_TRY(tsri_as_dtype(&t, &v->temporary[i], v->wide));
+    TSRI_TRY(tsri_separate(&t, &v->temporary[i], out, TSRI_ORIGIN_GIVEN));
     v->view[i] = *t;
     return tsri_desc_expand(&v->view[i].desc, &t->desc, v->desc.ndim, v->desc.shape);
 }
@@ -151,8 +148,8 @@ static tsr_status infer_kron(tsr_desc *out, tsr_tensor *a, tsr_tensor *b)
 static tsr_status kron_run(tsr_tensor *out, const tsr_tensor *a, const tsr_tensor *b)
 {
     tsr_tensor *temporary[2] = { NULL };
-    tsr_status s = tsri_separate(&a, &temporary[0], out);
-    if (s == TSR_OK) s = tsri_separate(&b, &temporary[1], out);
+    tsr_status s = tsri_separate(&a, &temporary[0], out, TSRI_ORIGIN_GIVEN);
+    if (s == TSR_OK) s = tsri_separate(&b, &temporary[1], out, TSRI_ORIGIN_GIVEN);
     if (s == TSR_OK && tsr_numel(out) > 0) s = kron_into(out, a, b, 0);
     tsri_release_all(2, temporary);
     return s;

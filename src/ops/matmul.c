@@ -176,24 +176,24 @@ static tsr_status see_operand(product *p, int i, const tsr_tensor *z)
 
 /* Operand i in the product's dtype, in memory that the result does not touch, with the
  * result's batch dims. */
-static tsr_status prepare_operand(product *p, int i, const tsr_tensor *z, bool given)
+static tsr_status prepare_operand(product *p, int i, const tsr_tensor *z, tsri_origin origin)
 {
     tsri_operands *o = &p->operands;
     o->in[i] = &p->in[i];
     if (p->kind == TSR_OP_MATMUL) TSRI_TRY(tsri_operand_convert(o, i, p->dtype));
     TSRI_TRY(see_operand(p, i, z));
-    if (!given || (i == 2 && tsri_is_exactly(&p->view[i], z))) return TSR_OK;
-    TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], z));
+    if (origin != TSRI_ORIGIN_GIVEN || (i == 2 && tsri_is_exactly(&p->view[i], z))) return TSR_OK;
+    TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], z, origin));
     return see_operand(p, i, z);
 }
 
-static tsr_status run(product *p, tsr_tensor *out, bool given)
+static tsr_status run(product *p, tsr_tensor *out, tsri_origin origin)
 {
     tsr_tensor z;
     tsr_op op = { .kind = p->kind, .nin = p->nin, .nout = 1, .out = { &z }, .params = &p->params };
     see_result(&z, out, p);
     for (int i = 0; i < p->nin; i++) {
-        TSRI_TRY(prepare_operand(p, i, &z, given));
+        TSRI_TRY(prepare_operand(p, i, &z, origin));
         op.in[i] = &p->view[i];
     }
     return tsri_op_run(&op);
@@ -206,7 +206,7 @@ static tsr_status multiply(tsr_tensor **out, product *p)
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(infer(&d, p));
     TSRI_TRY(tsri_result(out, &origin, p->name, &d, &p->in[0]));
-    const tsr_status s = run(p, *out, origin == TSRI_ORIGIN_GIVEN);
+    const tsr_status s = run(p, *out, origin);
     tsri_operands_release(&p->operands, 3);
     return tsri_result_end(out, origin, s);
 }
@@ -524,8 +524,8 @@ static void add_free_dims(int *ndim, int64_t *shape, uint8_t *names, int n, cons
 }
 
 /* Runs with operands of one dtype that the result does not touch. */
-static tsr_status contract_apart(product *p, tsr_tensor *out, const uint8_t *names, tsri_named *a,
-                                 tsri_named *b)
+static tsr_status contract_apart(product *p, tsr_tensor *out, tsri_origin origin, const uint8_t *names,
+                                 tsri_named *a, tsri_named *b)
 {
     tsri_named z = { .view = *out };
     tsri_named *const operands[] = { a, b };
@@ -534,7 +534,7 @@ static tsr_status contract_apart(product *p, tsr_tensor *out, const uint8_t *nam
         tsri_operands *o = &p->operands;
         o->in[i] = &operands[i]->view;
         TSRI_TRY(tsri_operand_convert(o, i, p->dtype));
-        TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out));
+        TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out, origin));
         if (o->in[i] != &operands[i]->view) operands[i]->view = *o->in[i];
     }
     return tsri_contract(p->name, &z, a, b);
@@ -564,7 +564,7 @@ tsr_status tsr_tensordot(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor
     add_free_dims(&ndim, shape, names, n, &nb);
     TSRI_TRY(tsri_desc_packed(&d, "tensordot", p.dtype, ndim, shape));
     TSRI_TRY(tsri_result(out, &origin, "tensordot", &d, a));
-    const tsr_status s = contract_apart(&p, *out, names, &na, &nb);
+    const tsr_status s = contract_apart(&p, *out, origin, names, &na, &nb);
     tsri_operands_release(&p.operands, 2);
     return tsri_result_end(out, origin, s);
 }

@@ -5,6 +5,7 @@
 #define TSRI_NN_H
 
 #include "dispatch.h"
+#include "operands.h"
 
 /* Rules (nn.c, nn_loss.c). */
 tsr_status tsri_infer_along(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
@@ -43,9 +44,6 @@ tsr_status tsri_cook(const tsr_op *op, tsri_recipe recipe);
 
 /* The dtype that x is computed in. */
 static inline tsr_dtype tsri_work_dtype(tsr_dtype dtype) { return dtype == TSR_F64 ? TSR_F64 : TSR_F32; }
-
-/* *t in this dtype: itself, or a copy in *temporary. */
-tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype dtype);
 
 /* A list of one element for each channel, seen with dims behind it so that it meets
  * axis 1 of a tensor of this rank. The view owns nothing. */

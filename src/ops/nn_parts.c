@@ -22,14 +22,6 @@ tsr_status tsri_cook(const tsr_op *op, tsri_recipe recipe)
     return s;
 }
 
-tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype dtype)
-{
-    if ((*t)->dtype == dtype) return TSR_OK;
-    TSRI_TRY(tsr_cast(temporary, *t, dtype));
-    *t = *temporary;
-    return TSR_OK;
-}
-
 void tsri_see_channels(tsr_tensor *v, const tsr_tensor *t, int ndim)
 {
     *v = *t;

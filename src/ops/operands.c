@@ -33,7 +33,8 @@ static tsr_dtype widened(uint32_t dtypes, tsr_dtype dtype, bool divides)
     return divides ? TSR_F64 : tsr_dtype_floating(dtype);
 }
 
-void tsri_widen(tsr_dtype *dtypes, tsr_op_kind kind, int n, const tsri_dtype_rule *rule)
+/* Where kinds mix: bool that an op does not take comes to an integer, and integers come to floats. */
+static void widen(tsr_dtype *dtypes, tsr_op_kind kind, int n, const tsri_dtype_rule *rule)
 {
     for (int i = 0; i < n && tsri_mine.mixes; i++)
         if (dtypes[i] != TSR_DTYPE_INVALID && rule->group[i] != TSRI_NO_NAME)
@@ -62,8 +63,9 @@ static tsr_status common_dtype(tsr_dtype *out, const char *op, int n, const tsr_
     return TSR_OK;
 }
 
-tsr_status tsri_promote(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
-                        const uint8_t *group)
+/* Operands of one group come to one dtype. */
+static tsr_status promote(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
+                          const uint8_t *group)
 {
     for (int i = 0; i < n; i++) {
         int first = 0;
@@ -84,7 +86,8 @@ bool tsri_number_fits(tsr_kind number, tsr_kind kind)
     return rank[number] <= rank[kind];
 }
 
-tsr_status tsri_check_numbers(const char *op, int n, const tsr_tensor *const *in, const tsr_dtype *dtypes)
+/* TSR_EDTYPE if a number does not fit the dtype that it comes to. */
+static tsr_status check_numbers(const char *op, int n, const tsr_tensor *const *in, const tsr_dtype *dtypes)
 {
     for (int i = 0; i < n; i++) {
         if (!in[i] || !tsri_is_number(in[i])) continue;
@@ -95,14 +98,32 @@ tsr_status tsri_check_numbers(const char *op, int n, const tsr_tensor *const *in
     return TSR_OK;
 }
 
+tsr_status tsri_dtypes_of(tsr_dtype *out, const char *op, tsr_op_kind kind, int n,
+                          const tsr_tensor *const *in, const tsri_dtype_rule *rule)
+{
+    const bool same = in[0] && tsri_same_dtypes(n, in);
+    for (int i = 0; same && i < n; i++) out[i] = in[0]->dtype;
+    if (!same) TSRI_TRY(promote(out, op, n, in, rule->group));
+    widen(out, kind, n, rule);
+    return same ? TSR_OK : check_numbers(op, n, in, out);
+}
+
 tsr_status tsri_promote_all(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in)
 {
     TSRI_TRY(common_dtype(out, op, n, in, NULL, 0));
-    for (int i = 0; i < n; i++) TSRI_TRY(tsri_check_numbers(op, in[i] ? 1 : 0, &in[i], out));
+    for (int i = 0; i < n; i++) TSRI_TRY(check_numbers(op, in[i] ? 1 : 0, &in[i], out));
     return TSR_OK;
 }
 
 /* Conversion ------------------------------------------------------------------------------- */
+
+tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype dtype)
+{
+    if ((*t)->dtype == dtype) return TSR_OK;
+    TSRI_TRY(tsr_cast(temporary, *t, dtype));
+    *t = *temporary;
+    return TSR_OK;
+}
 
 static tsr_status convert_number(tsri_operands *o, int i, tsr_dtype dtype)
 {
@@ -120,16 +141,16 @@ tsr_status tsri_operand_convert(tsri_operands *o, int i, tsr_dtype dtype)
 {
     if (!o->in[i] || o->in[i]->dtype == dtype) return TSR_OK;
     if (tsri_is_number(o->in[i])) return convert_number(o, i, dtype);
-    TSRI_TRY(tsr_cast(&o->temporary[i], o->in[i], dtype));
-    o->in[i] = o->temporary[i];
-    return TSR_OK;
+    return tsri_as_dtype(&o->in[i], &o->temporary[i], dtype);
 }
 
 /* Separation ------------------------------------------------------------------------------- */
 
-tsr_status tsri_separate(const tsr_tensor **t, tsr_tensor **temporary, const tsr_tensor *out)
+tsr_status tsri_separate(const tsr_tensor **t, tsr_tensor **temporary, const tsr_tensor *out,
+                         tsri_origin origin)
 {
     tsr_tensor *copy = NULL;
+    if (origin != TSRI_ORIGIN_GIVEN) return TSR_OK;
     if (!tsri_overlap(out->data, &out->desc, (*t)->data, &(*t)->desc)) return TSR_OK;
     TSRI_TRY(tsr_clone(&copy, *t));
     tsr_release(temporary);

@@ -26,11 +26,11 @@ static inline bool tsri_same_dtypes(int n, const tsr_tensor *const *in)
 /* May a number of this kind stand where elements are of the other? */
 bool tsri_number_fits(tsr_kind number, tsr_kind kind);
 
-/* The dtypes that n operands come to. Those of one group (group[i]; all if group is NULL) are promoted
- * together; numbers take the dtype of the tensors beside them, and count only among themselves. in[i] may be
- * NULL. TSR_EDTYPE if they are not promoted together. */
-tsr_status tsri_promote(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
-                        const uint8_t *group);
+/* The dtypes that the operands of an op come to. Those of one group of its rule are promoted together;
+ * numbers take the dtype of the tensors beside them, and count only among themselves. in[i] may be NULL.
+ * TSR_EDTYPE if they are not promoted together, or a number does not fit. */
+tsr_status tsri_dtypes_of(tsr_dtype *out, const char *op, tsr_op_kind kind, int n,
+                          const tsr_tensor *const *in, const tsri_dtype_rule *rule);
 
 /* Do operands of one dtype stay as they are? Where kinds mix, not if the op does not take it. */
 static inline bool tsri_takes_dtype(const tsri_dtype_rule *rule, const tsr_tensor *t)
@@ -38,20 +38,19 @@ static inline bool tsri_takes_dtype(const tsri_dtype_rule *rule, const tsr_tenso
     return !tsri_mine.mixes || (rule->accepts[0] >> t->dtype & 1);
 }
 
-/* Where kinds mix: bool that an op does not take comes to an integer, and integers come to floats. */
-void tsri_widen(tsr_dtype *dtypes, tsr_op_kind kind, int n, const tsri_dtype_rule *rule);
-
-/* The same for operands that all come to one dtype, with tsri_check_numbers. */
+/* The same for operands that all come to one dtype. */
 tsr_status tsri_promote_all(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in);
 
-/* TSR_EDTYPE if a number does not fit the dtype that it comes to. */
-tsr_status tsri_check_numbers(const char *op, int n, const tsr_tensor *const *in, const tsr_dtype *dtypes);
+/* *t in this dtype: itself, or a copy in *temporary. */
+tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype dtype);
 
 /* Operand i in this dtype: a number in place, a tensor as a temporary. */
 tsr_status tsri_operand_convert(tsri_operands *o, int i, tsr_dtype dtype);
 
-/* An operand that the result touches becomes a copy, which *temporary holds, to be released. */
-tsr_status tsri_separate(const tsr_tensor **t, tsr_tensor **temporary, const tsr_tensor *out);
+/* An operand that the result touches becomes a copy, which *temporary holds, to be released. Only a result
+ * that was given touches any. */
+tsr_status tsri_separate(const tsr_tensor **t, tsr_tensor **temporary, const tsr_tensor *out,
+                         tsri_origin origin);
 
 /* Do the two see the same elements at the same addresses? */
 static inline bool tsri_is_exactly(const tsr_tensor *t, const tsr_tensor *out)

@@ -96,8 +96,7 @@ static tsr_status sort_into(results *r, tsr_tensor **values, tsr_tensor **indice
     if (values) TSRI_TRY(add_result(r, values, &d));
     TSRI_TRY(tsri_desc_packed(&d, how->op, TSR_I64, (*x)->ndim, shape));
     if (indices) TSRI_TRY(add_result(r, indices, &d));
-    for (int i = 0; i < r->n; i++)
-        if (r->origin[i] == TSRI_ORIGIN_GIVEN) TSRI_TRY(tsri_separate(x, temporary, *r->out[i]));
+    for (int i = 0; i < r->n; i++) TSRI_TRY(tsri_separate(x, temporary, *r->out[i], r->origin[i]));
     return sort_run(values ? *values : NULL, indices ? *indices : NULL, *x, how);
 }
 
@@ -308,32 +307,6 @@ tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique
 
 /* Finding ---------------------------------------------------------------------------------- */
 
-static bool is_number(const tsr_tensor *t) { return (t->flags & TSR_FLAG_NUMBER) != 0; }
-
-/* Kinds in the order in which each holds those before it. */
-static int breadth(tsr_kind kind) { return kind == TSR_UNSIGNED ? TSR_SIGNED : (int)kind; }
-
-/* What list and x are compared in. A number takes the list's dtype. */
-static tsr_status common_dtype(tsr_dtype *out, const char *op, const tsr_tensor *list, const tsr_tensor *x)
-{
-    *out = list->dtype;
-    if (list->dtype == x->dtype) return TSR_OK;
-    if (is_number(x) && breadth(tsr_dtype_kind(x->dtype)) <= breadth(tsr_dtype_kind(list->dtype)))
-        return TSR_OK;
-    TSRI_CHECK(!is_number(x) && tsr_dtype_promote(out, list->dtype, x->dtype) == TSR_OK, TSR_EDTYPE,
-               "%s: %s and %s are not promoted together; tsr_cast one of them first", op,
-               TSRI_DESC(&list->desc), TSRI_DESC(&x->desc));
-    return TSR_OK;
-}
-
-static tsr_status convert(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype dtype)
-{
-    if ((*t)->dtype == dtype) return TSR_OK;
-    TSRI_TRY(tsr_cast(temporary, *t, dtype));
-    *t = *temporary;
-    return TSR_OK;
-}
-
 /* A list and what is looked for in it, brought to one dtype. */
 typedef struct search {
     const char       *op;
@@ -351,9 +324,9 @@ static tsr_status end_search(search *c, tsr_status s)
 static tsr_status open_search(search *c)
 {
     tsr_dtype dtype;
-    TSRI_TRY(common_dtype(&dtype, c->op, c->list, c->x));
-    TSRI_TRY(convert(&c->list, &c->list_temporary, dtype));
-    return convert(&c->x, &c->x_temporary, dtype);
+    TSRI_TRY(tsri_promote_all(&dtype, c->op, 2, (const tsr_tensor *const[]){ c->list, c->x }));
+    TSRI_TRY(tsri_as_dtype(&c->list, &c->list_temporary, dtype));
+    return tsri_as_dtype(&c->x, &c->x_temporary, dtype);
 }
 
 static tsr_status search_run(tsr_tensor *out, const tsr_tensor *list, const tsr_tensor *x, bool right)
@@ -375,9 +348,8 @@ static tsr_status searchsorted(search *c, tsr_tensor **out, bool right)
     TSRI_TRY(open_search(c));
     TSRI_TRY(tsri_desc_packed(&d, c->op, TSR_I64, c->x->ndim, c->x->shape));
     TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->x));
-    tsr_status s = TSR_OK;
-    if (origin == TSRI_ORIGIN_GIVEN) s = tsri_separate(&c->x, &c->x_temporary, *out);
-    if (origin == TSRI_ORIGIN_GIVEN && s == TSR_OK) s = tsri_separate(&c->list, &c->list_temporary, *out);
+    tsr_status s = tsri_separate(&c->x, &c->x_temporary, *out, origin);
+    if (s == TSR_OK) s = tsri_separate(&c->list, &c->list_temporary, *out, origin);
     if (s == TSR_OK) s = search_run(*out, c->list, c->x, right);
     return tsri_result_end(out, origin, s);
 }

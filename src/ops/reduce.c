@@ -99,29 +99,13 @@ static tsr_status reduce(tsr_tensor **out, tsr_op_kind kind, const tsr_tensor *x
         &(tsr_op){ .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { *out }, .params = params });
 }
 
-/* A list of axes as bits; an empty one is all. */
-static tsr_status read_axes(uint32_t *bits, const char *op, const tsr_desc *x, int naxes, const int *axes)
-{
-    *bits = 0;
-    TSRI_TRY(tsri_check_list(op, "axes", naxes, axes));
-    for (int i = 0; i < naxes; i++) {
-        int axis = 0;
-        TSRI_TRY(tsri_axis(&axis, op, "axis", axes[i], x));
-        TSRI_CHECK(!(*bits >> axis & 1), TSR_EINVAL, "%s: axis %d of %s is named twice", op, axis,
-                   TSRI_DESC(x));
-        *bits |= (uint32_t)1 << axis;
-    }
-    if (naxes == 0) *bits = ((uint32_t)1 << x->ndim) - 1;
-    return TSR_OK;
-}
-
 static tsr_status over_axes(tsr_tensor **out, tsr_op_kind kind, const char *op, const tsr_tensor *x,
                             int naxes, const int *axes, bool keepdims, double a)
 {
     tsr_reduce_params params = { .keepdims = keepdims, .a = a };
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     TSRI_TRY(tsri_check_allocated(op, "x", x));
-    TSRI_TRY(read_axes(&params.axes, op, &x->desc, naxes, axes));
+    TSRI_TRY(tsri_axis_set(&params.axes, op, &x->desc, naxes, axes));
     return reduce(out, kind, x, &params);
 }
 

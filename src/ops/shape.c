@@ -22,7 +22,7 @@ static tsr_status lay_out(tsr_tensor **out, const char *op, const tsr_desc *d, c
     tsr_tensor *temporary = NULL;
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     TSRI_TRY(tsri_result(out, &origin, op, d, t));
-    tsr_status s = origin == TSRI_ORIGIN_GIVEN ? tsri_separate(&t, &temporary, *out) : TSR_OK;
+    tsr_status s = tsri_separate(&t, &temporary, *out, origin);
     if (s == TSR_OK && tsr_numel(*out) > 0) s = lay(*out, t, how);
     tsr_release(&temporary);
     return tsri_result_end(out, origin, s);
@@ -364,7 +364,7 @@ static tsr_status triangle(tsr_tensor **out, const char *op, const tsr_tensor *t
     TSRI_TRY(tsri_desc_packed(&d, op, t->dtype, t->ndim, t->shape));
     TSRI_TRY(tsri_result(out, &origin, op, &d, t));
     tsr_status s = TSR_OK;
-    if (origin == TSRI_ORIGIN_GIVEN && !tsri_is_exactly(t, *out)) s = tsri_separate(&t, &temporary, *out);
+    if (!tsri_is_exactly(t, *out)) s = tsri_separate(&t, &temporary, *out, origin);
     if (s == TSR_OK && tsr_numel(t) > 0) s = triangle_run(*out, t, k, lower);
     tsr_release(&temporary);
     return tsri_result_end(out, origin, s);

@@ -300,8 +300,8 @@ TEST(test_permute_wants_every_axis_once)
     tsr_tensor *t = cube(), *v = NULL;
     EXPECT_FAILS(tsr_permute(&v, t, TSR_AXES(0, 1)), TSR_EINVAL,
                  "permute: 2 axes for i32(2, 3, 4 | 12, 4, 1), which has 3 dims");
-    EXPECT_FAILS(tsr_permute(&v, t, TSR_AXES(0, 1, 1)), TSR_EINVAL, "permute: axis 1 is named twice");
-    EXPECT_FAILS(tsr_permute(&v, t, TSR_AXES(0, 1, -2)), TSR_EINVAL, "permute: axis -2 is named twice");
+    EXPECT_FAILS(tsr_permute(&v, t, TSR_AXES(0, 1, 1)), TSR_EINVAL, "permute: axis 1 of i32(2, 3, 4");
+    EXPECT_FAILS(tsr_permute(&v, t, TSR_AXES(0, 1, -2)), TSR_EINVAL, "4, 1) is named twice");
     EXPECT_FAILS(tsr_permute(&v, t, TSR_AXES(0, 1, 3)), TSR_EINDEX, "permute: axis 3 of");
     EXPECT_FAILS(tsr_permute(&v, t, 3, NULL), TSR_ENULL, "permute: axes is NULL");
     EXPECT(v == NULL);
@@ -343,7 +343,7 @@ TEST(test_flip_walks_axes_backwards_from_their_other_end)
     EXPECT_VIEW(v, "i32(2, 3 | -3, -1)", 5, 4, 3, 2, 1, 0);
     EXPECT_OK(tsr_flip(&v, v, TSR_AXES(-1, 0)));
     EXPECT(tsr_same_desc(v, t) && v->data == t->data);
-    EXPECT_FAILS(tsr_flip(&v, t, TSR_AXES(0, -2)), TSR_EINVAL, "flip: axis -2 is named twice");
+    EXPECT_FAILS(tsr_flip(&v, t, TSR_AXES(0, -2)), TSR_EINVAL, "flip: axis -2 of");
     EXPECT_STATUS(tsr_flip(&v, t, TSR_AXES(2)), TSR_EINDEX);
     tsr_release_all(&v, &t);
 }
