@@ -1,27 +1,9 @@
 /* attention.cpp - attention, and the caches of keys and values that it looks at. */
-#include "op.h"
-
-#include <memory>
-#include <new>
+#include "host.h"
 
 using namespace face;
 
 namespace {
-
-/* Integers of a tensor, on the host. */
-class Integers {
-public:
-    tsr_status read(const tsr_tensor *t)
-    {
-        const int64_t n = tsr_numel(t);
-        at_.reset(new (std::nothrow) int64_t[(size_t)n + 1]);
-        return at_ ? read_integers(at_.get(), n, t) : TSR_ENOMEM;
-    }
-    int64_t operator[](int64_t i) const { return at_[(size_t)i]; }
-
-private:
-    std::unique_ptr<int64_t[]> at_;
-};
 
 /* The same slice of both, from `from` to `to` along an axis. */
 tsr_status write_slice(tsr_tensor *cache, int axis, int64_t from, int64_t to, const tsr_tensor *src)
@@ -99,7 +81,7 @@ infiniStatus_t infiniopCreateKVCachingDescriptor(infiniopHandle_t handle,
 namespace {
 
 /* Row b of the cache, from past[b] on, becomes row b of src. */
-tsr_status write_rows(tsr_tensor *cache, const tsr_tensor *src, const Integers &past)
+tsr_status write_rows(tsr_tensor *cache, const tsr_tensor *src, const Packed<int64_t> &past)
 {
     for (int64_t b = 0; b < cache->shape[0]; b++) {
         View row, mine;
@@ -120,7 +102,7 @@ infiniStatus_t infiniopKVCaching(infiniopKVCachingDescriptor_t desc, void *, siz
 {
     return run(desc, TAG_KVCaching, stream, { k_cache, v_cache, k, v, past_kv_lengths },
                [](tsr_tensor **t, const InfiniopDescriptor &) -> tsr_status {
-        Integers past;
+        Packed<int64_t> past;
         TSR_TRY(past.read(t[4]));
         TSR_TRY(write_rows(t[0], t[2], past));
         return write_rows(t[1], t[3], past);
@@ -144,7 +126,7 @@ infiniStatus_t infiniopCreatePagedCachingDescriptor(
 
 namespace {
 
-tsr_status write_slots(tsr_tensor *cache, const tsr_tensor *src, const Integers &slots)
+tsr_status write_slots(tsr_tensor *cache, const tsr_tensor *src, const Packed<int64_t> &slots)
 {
     const int64_t size = cache->shape[2], room = cache->shape[0] * size;
     for (int64_t i = 0; i < src->shape[0]; i++) {
@@ -167,7 +149,7 @@ infiniStatus_t infiniopPagedCaching(infiniopPagedCachingDescriptor_t desc, void 
 {
     return run(desc, TAG_PagedCaching, stream, { k_cache, v_cache, k, v, slot_mapping },
                [](tsr_tensor **t, const InfiniopDescriptor &) -> tsr_status {
-        Integers slots;
+        Packed<int64_t> slots;
         TSR_TRY(slots.read(t[4]));
         TSR_TRY(write_slots(t[0], t[2], slots));
         return write_slots(t[1], t[3], slots);
@@ -193,8 +175,9 @@ void need_pages(Draft &draft, float scale)
         .need(scale == scale && scale - scale == 0, INFINI_STATUS_BAD_PARAM);
 }
 
-/* The first n keys (or values) of a sequence, (kv_heads, n, d), from the blocks that `table` names. */
-tsr_status gather_pages(tsr_tensor **out, const tsr_tensor *cache, const tsr_tensor *table, int64_t n)
+} // namespace
+
+tsr_status face::gather_pages(tsr_tensor **out, const tsr_tensor *cache, const tsr_tensor *table, int64_t n)
 {
     const int64_t size = cache->shape[2], blocks = (n + size - 1) / size;
     const int64_t flat[3] = { cache->shape[1], blocks * size, cache->shape[3] };
@@ -207,6 +190,8 @@ tsr_status gather_pages(tsr_tensor **out, const tsr_tensor *cache, const tsr_ten
     TSR_TRY(tsr_reshape(&joined, heads_first, 3, flat));
     return tsr_slice(out, joined, 1, 0, n, 1);
 }
+
+namespace {
 
 /* slope * (j - last) for key j of n, (heads, 1, n). Row i of m may look at i + n - m + 1 of them, so its
  * own last key comes earlier; as softmax does not mind a constant, one row serves all. */
@@ -264,7 +249,7 @@ infiniStatus_t infiniopPagedAttention(infiniopPagedAttentionDescriptor_t desc, v
     return run(desc, TAG_PagedAttention, stream,
                { out, q, k_cache, v_cache, block_tables, seq_lens, alibi_slopes },
                [](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
-                   Integers lengths;
+                   Packed<int64_t> lengths;
                    TSR_TRY(lengths.read(t[5]));
                    for (int64_t i = 0; i < t[1]->shape[0]; i++)
                        TSR_TRY(attend(t, op, i, i, i + 1, lengths[i]));
@@ -294,7 +279,7 @@ infiniStatus_t infiniopPagedAttentionPrefill(infiniopPagedAttentionPrefillDescri
     return run(desc, TAG_PagedAttentionPrefill, stream,
                { out, q, k_cache, v_cache, block_tables, seq_lens, alibi_slopes, cum_seq_lens_q },
                [](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
-        Integers lengths, starts;
+        Packed<int64_t> lengths, starts;
         TSR_TRY(lengths.read(t[5]));
         TSR_TRY(starts.read(t[7]));
         for (int64_t i = 0; i < t[4]->shape[0]; i++) {
@@ -302,6 +287,51 @@ infiniStatus_t infiniopPagedAttentionPrefill(infiniopPagedAttentionPrefillDescri
                 return TSR_EINDEX;
             TSR_TRY(attend(t, op, i, starts[i], starts[i + 1], lengths[i]));
         }
+        return TSR_OK;
+    });
+}
+
+/* Attention to the first keys ------------------------------------------------------------------------ */
+
+/* q (batch, heads, m, d), k and v (batch, kv heads, n, ...): row b sees the first total_kv_len[b] keys. */
+infiniStatus_t infiniopCreateFlashAttentionDescriptor(Handle handle, Desc *out, T y, T q, T k, T v,
+                                                      T total_kv_len, float scale, char is_causal)
+{
+    Draft draft(TAG_FlashAttention, handle, out, 1, { y, q, k, v, total_kv_len });
+    const int64_t batch = draft.dim(1, 0), heads = draft.dim(1, 1), kv = draft.dim(2, 1);
+    draft.op.number[0] = scale;
+    draft.op.integer[0] = is_causal;
+    return draft.dtypes(0, FLOATS).one_dtype({ 0, 1, 2, 3 }).dtypes(4, INTEGERS).rank(1, 4, 4)
+        .shape(2, { batch, kv, draft.dim(2, 2), draft.dim(1, 3) })
+        .shape(3, { batch, kv, draft.dim(2, 2), draft.dim(3, 3) })
+        .shape(0, { batch, heads, draft.dim(1, 2), draft.dim(3, 3) }).shape(4, { batch })
+        .need(kv > 0 && heads % kv == 0, INFINI_STATUS_BAD_TENSOR_SHAPE)
+        .need(scale == scale && scale - scale == 0, INFINI_STATUS_BAD_PARAM).finish();
+}
+
+namespace {
+
+tsr_status attend_to_first(tsr_tensor **t, const InfiniopDescriptor &op, int64_t b, int64_t n)
+{
+    View part[4];
+    tsr_attention_options how = {};
+    how.scale = op.number[0];
+    how.causal = op.integer[0] != 0;
+    if (n < 0 || n > t[2]->shape[2]) return TSR_EINDEX;
+    for (int i = 0; i < 4; i++) TSR_TRY(tsr_select(&part[i], t[i], 0, b));
+    for (int i = 2; i < 4; i++) TSR_TRY(tsr_slice(&part[i], part[i], 1, 0, n, 1));
+    return tsr_attention(&part[0], part[1], part[2], part[3], nullptr, &how);
+}
+
+} // namespace
+
+infiniStatus_t infiniopFlashAttention(Desc desc, P, size_t, P y, C q, C k, C v, C total_kv_len, P stream)
+{
+    return run(desc, TAG_FlashAttention, stream, { y, q, k, v, total_kv_len },
+               [](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
+        Packed<int64_t> lengths;
+        TSR_TRY(lengths.read(t[4]));
+        for (int64_t b = 0; b < t[1]->shape[0]; b++) TSR_TRY(attend_to_first(t, op, b, lengths[b]));
         return TSR_OK;
     });
 }

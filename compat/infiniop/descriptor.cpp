@@ -396,14 +396,4 @@ tsr_status small_tensor(tsr_tensor **out, const tsr_tensor *beside, tsr_dtype dt
     return tsr_to(out, host, tsr_device_of(beside));
 }
 
-tsr_status read_integers(int64_t *out, int64_t n, const tsr_tensor *t)
-{
-    Temp host, wide_ints;
-    TSR_TRY(tsr_to(&host, t, TSR_CPU));
-    TSR_TRY(tsr_cast(&wide_ints, host, TSR_I64));
-    Temp packed;
-    TSR_TRY(tsr_contiguous(&packed, wide_ints));
-    return tsr_store(out, (size_t)n * sizeof *out, packed);
-}
-
 } // namespace face

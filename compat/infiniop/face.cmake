@@ -4,19 +4,23 @@ add_face_library(infiniop infiniop
     compat/infiniop/blas.cpp
     compat/infiniop/descriptor.cpp
     compat/infiniop/elementwise.cpp
+    compat/infiniop/experts.cpp
+    compat/infiniop/fp8.cpp
     compat/infiniop/functions.cpp
     compat/infiniop/image.cpp
     compat/infiniop/index.cpp
     compat/infiniop/layout.cpp
     compat/infiniop/loss.cpp
+    compat/infiniop/marlin.cpp
     compat/infiniop/matmul.cpp
-    compat/infiniop/missing.cpp
     compat/infiniop/norm.cpp
     compat/infiniop/pair_loss.cpp
     compat/infiniop/quant.cpp
+    compat/infiniop/recurrent.cpp
     compat/infiniop/reduce.cpp
     compat/infiniop/sample.cpp
-    compat/infiniop/shape.cpp)
+    compat/infiniop/shape.cpp
+    compat/infiniop/sparse_attention.cpp)
 target_link_libraries(infiniop PUBLIC infinirt)
 
 # Programs may include each group by itself, infiniop/ops/NAME.h. Groups that groups.h declares have no header

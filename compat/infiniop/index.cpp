@@ -1,5 +1,5 @@
 /* index.cpp - operators that look elements up, write them by index, or select them. */
-#include "op.h"
+#include "host.h"
 
 #include <cstring>
 
@@ -189,10 +189,10 @@ infiniStatus_t infiniopSelectLastTokenHidden(Desc desc, P y, C hidden, C offsets
                    View ends, result;
                    TSR_TRY(tsr_slice(&ends, t[2], 0, 1, n, 1));
                    TSR_TRY(tsr_sub(&last, ends, TSR_NUMBER(1)));
-                   int64_t least = 0;
+                   Packed<int64_t> least;
                    TSR_TRY(tsr_min(&below, last, 0, nullptr, false));
-                   TSR_TRY(read_integers(&least, 1, below));
-                   if (least < 0) return TSR_EINDEX;
+                   TSR_TRY(least.read(below));
+                   if (least[0] < 0) return TSR_EINDEX;
                    TSR_TRY(tsr_reshape(&states, t[1], 2, rows));
                    TSR_TRY(tsr_squeeze(&result, t[0], 0));
                    return tsr_take(&result, states, last, 0);

@@ -1,9 +1,7 @@
 /* matmul.cpp - products of matrices, and the layers that are made of them. */
-#include "op.h"
+#include "host.h"
 
 #include <cmath>
-#include <memory>
-#include <new>
 
 using namespace face;
 
@@ -155,45 +153,44 @@ infiniStatus_t infiniopFusedFFN(infiniopFusedFFNDescriptor_t desc, void *, size_
 
 namespace {
 
-/* The experts that tokens chose, and with what weight, on the host: n tokens by topk. */
+/* The experts that tokens chose, and with what weight: n tokens by topk. */
 struct Choice {
     int64_t n = 0, topk = 0;
-    std::unique_ptr<int64_t[]> expert;
-    std::unique_ptr<double[]>  weight;
+    Packed<int64_t> expert; /* -1: none */
+    Packed<double>  weight;
 };
 
-tsr_status read_choice(Choice *out, const tsr_tensor *experts, const tsr_tensor *weights, int64_t count)
+enum Others { OTHERS_FAIL, OTHERS_ARE_NONE }; /* numbers that are no expert's */
+
+tsr_status read_choice(Choice *out, const tsr_tensor *experts, const tsr_tensor *weights, int64_t count,
+                       Others others)
 {
     out->n = experts->shape[0];
     out->topk = experts->shape[1];
-    const size_t total = (size_t)(out->n * out->topk);
-    out->expert.reset(new (std::nothrow) int64_t[total + 1]);
-    out->weight.reset(new (std::nothrow) double[total + 1]);
-    if (!out->expert || !out->weight) return TSR_ENOMEM;
-    TSR_TRY(read_integers(out->expert.get(), (int64_t)total, experts));
-    for (size_t i = 0; i < total; i++)
-        if (out->expert[i] < 0 || out->expert[i] >= count) return TSR_EINDEX;
-    Temp host, numbers, packed;
-    TSR_TRY(tsr_to(&host, weights, TSR_CPU));
-    TSR_TRY(tsr_cast(&numbers, host, TSR_F64));
-    TSR_TRY(tsr_contiguous(&packed, numbers));
-    return tsr_store(out->weight.get(), total * sizeof(double), packed);
+    TSR_TRY(out->expert.read(experts));
+    for (int64_t i = 0; i < out->n * out->topk; i++) {
+        if (out->expert[i] >= 0 && out->expert[i] < count) continue;
+        if (others == OTHERS_FAIL) return TSR_EINDEX;
+        out->expert[i] = -1;
+    }
+    return out->weight.read(weights);
 }
 
-/* Adds to sum (n, hidden) what each chosen expert makes of its token (1, hidden), both f32. */
+/* Adds to sum (n, hidden) what each chosen expert makes of its token (1, hidden), both f32. Where `only` is
+ * an expert, the others are left out. */
 template <class Expert>
-tsr_status mix(tsr_tensor *sum, const tsr_tensor *x, const Choice &choice, Expert &&expert)
+tsr_status mix(tsr_tensor *sum, const tsr_tensor *x, const Choice &choice, Expert &&expert, int64_t only = -1)
 {
-    for (int64_t n = 0; n < choice.n; n++)
-        for (int64_t k = 0; k < choice.topk; k++) {
-            View token, row;
-            Temp part;
-            const int64_t at = n * choice.topk + k;
-            TSR_TRY(tsr_slice(&token, x, 0, n, n + 1, 1));
-            TSR_TRY(tsr_slice(&row, sum, 0, n, n + 1, 1));
-            TSR_TRY(expert(&part, token, choice.expert[at], choice.weight[at]));
-            TSR_TRY(tsr_add(&row, row, part));
-        }
+    for (int64_t at = 0; at < choice.n * choice.topk; at++) {
+        const int64_t n = at / choice.topk, e = choice.expert[at];
+        View token, row;
+        Temp part;
+        if (e < 0 || (only >= 0 && e != only)) continue;
+        TSR_TRY(tsr_slice(&token, x, 0, n, n + 1, 1));
+        TSR_TRY(tsr_slice(&row, sum, 0, n, n + 1, 1));
+        TSR_TRY(expert(&part, token, e, choice.weight[at]));
+        TSR_TRY(tsr_add(&row, row, part));
+    }
     return TSR_OK;
 }
 
@@ -253,7 +250,7 @@ tsr_status fused_moe(tsr_tensor **t, const InfiniopDescriptor &op)
     Choice choice;
     Temp x, sum;
     const int activation = (int)op.integer[0];
-    TSR_TRY(read_choice(&choice, t[2], t[3], t[4]->shape[0]));
+    TSR_TRY(read_choice(&choice, t[2], t[3], t[4]->shape[0], OTHERS_FAIL));
     TSR_TRY(tsr_cast(&x, t[1], wide(t[1])));
     TSR_TRY(tsr_zeros_like(&sum, x));
     TSR_TRY(mix(sum, x, choice, [&](tsr_tensor **part, const tsr_tensor *token, int64_t e, double weight) {
@@ -294,6 +291,157 @@ infiniStatus_t infiniopFusedMoe(infiniopFusedMoeDescriptor_t desc, void *, size_
 {
     return run(desc, TAG_FusedMoe, stream,
                { out, input, token_selected_experts, token_final_scales, w1, w2, b1, b2 }, fused_moe);
+}
+
+/* As FusedMoe with SWIGLU and no biases. The lists of MoeAlign follow from topk_ids and are not read. */
+infiniStatus_t infiniopCreateMoeFusedDenseDescriptor(Handle handle, Desc *out, T y, T hidden_states, T w13, T w2,
+                                                     T topk_weights, T topk_ids, T sorted_token_ids,
+                                                     T expert_ids, T num_tokens_post_padded)
+{
+    Draft draft(TAG_MoeFusedDense, handle, out, 1,
+                { y, hidden_states, topk_ids, topk_weights, w13, w2, sorted_token_ids, expert_ids,
+                  num_tokens_post_padded });
+    const int64_t n = draft.dim(1, 0), hidden = draft.dim(1, 1), experts = draft.dim(4, 0),
+                  inner = draft.dim(5, 2), topk = draft.dim(2, 1);
+    return draft.dtypes(0, FLOATS).one_dtype({ 0, 1, 4, 5 }).dtypes(2, INTEGERS).dtypes(3, FLOATS)
+        .dtypes(6, INTEGERS).dtypes(7, INTEGERS).dtypes(8, INTEGERS).rank(1, 2, 2).one_shape({ 0, 1 })
+        .shape(2, { n, topk }).one_shape({ 2, 3 }).shape(4, { experts, 2 * inner, hidden })
+        .shape(5, { experts, hidden, inner }).rank(6, 1, 1).rank(7, 1, 1).shape(8, { 1 })
+        .need(draft.dim(6, 0) >= n * topk && draft.dim(7, 0) > 0 && topk > 0, INFINI_STATUS_BAD_TENSOR_SHAPE)
+        .finish();
+}
+
+infiniStatus_t infiniopMoeFusedDense(Desc desc, P, size_t, P y, C hidden_states, C w13, C w2, C topk_weights,
+                                     C topk_ids, C, C, C, P stream)
+{
+    FACE_TRY(check(desc, TAG_MoeFusedDense));
+    InfiniopDescriptor op = *desc;
+    op.given &= (1u << 6) - 1;
+    return run_checked(&op, stream, { y, hidden_states, topk_ids, topk_weights, w13, w2 },
+               [](tsr_tensor **t, const InfiniopDescriptor &) -> tsr_status {
+        tsr_tensor *const matrices[4] = { t[4], t[5], nullptr, nullptr };
+        Choice choice;
+        Temp x, sum;
+        TSR_TRY(read_choice(&choice, t[2], t[3], t[4]->shape[0], OTHERS_ARE_NONE));
+        TSR_TRY(tsr_cast(&x, t[1], wide(t[1])));
+        TSR_TRY(tsr_zeros_like(&sum, x));
+        TSR_TRY(mix(sum, x, choice,
+                    [&](tsr_tensor **part, const tsr_tensor *token, int64_t e, double weight) {
+            return moe_expert(part, token, matrices, e, weight, INFINIOP_FUSED_MOE_ACT_SWIGLU);
+        }));
+        return tsr_copy(t[0], sum);
+    });
+}
+
+/* Weights of 4 bits with a scale for each 32, as infiniopMxfp4Dequantize reads them ------------------- */
+
+/* alpha x w^T + bias */
+infiniStatus_t infiniopCreateLinearMxfp4Descriptor(Handle handle, Desc *out, T y, T x, T packed_weight,
+                                                   T weight_scale, T bias, float alpha)
+{
+    Draft draft(TAG_LinearMxfp4, handle, out, 1, { y, x, packed_weight, weight_scale, bias }, 1u << 4);
+    const int64_t n = draft.dim(2, 0), k = draft.dim(1, -1);
+    draft.op.number[0] = alpha;
+    draft.dtypes(0, SHORT_FLOATS).one_dtype({ 0, 1, 4 }).dtypes(2, UNSIGNED_BYTES).dtypes(3, UNSIGNED_BYTES)
+        .rank(1, 2, TSR_MAX_NDIM).shape(2, { n, k / 2 }).shape(3, { n, k / 32 }).shape(4, { n })
+        .need(k > 0 && k % 32 == 0 && draft.dims(0) == draft.dims(1) && draft.dim(0, -1) == n,
+              INFINI_STATUS_BAD_TENSOR_SHAPE);
+    for (int d = 0; d < draft.dims(1) - 1; d++)
+        draft.need(draft.dim(0, d) == draft.dim(1, d), INFINI_STATUS_BAD_TENSOR_SHAPE);
+    return draft.finish();
+}
+
+infiniStatus_t infiniopLinearMxfp4(Desc desc, P, size_t, P y, C x, C packed_weight, C weight_scale, C bias,
+                                   P stream)
+{
+    return run(desc, TAG_LinearMxfp4, stream, { y, x, packed_weight, weight_scale, bias },
+               [](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
+        Temp w, wide_x, product, wide_bias;
+        TSR_TRY(expand_mxfp4(&w, t[2], t[3]));
+        TSR_TRY(tsr_cast(&wide_x, t[1], TSR_F32));
+        TSR_TRY(tsr_linear(&product, wide_x, w, nullptr));
+        TSR_TRY(tsr_mul(&product, product, TSR_NUMBER(op.number[0])));
+        if (!t[4]) return tsr_copy(t[0], product);
+        TSR_TRY(tsr_cast(&wide_bias, t[4], TSR_F32));
+        TSR_TRY(tsr_add(&product, product, wide_bias));
+        return tsr_copy(t[0], product);
+    });
+}
+
+infiniStatus_t infiniopCreateFusedMoeMxfp4Descriptor(Handle handle, Desc *out, T y, T x, T selected_experts,
+                                                     T routing_weights, T w13_packed, T w13_scale,
+                                                     T w2_packed, T w2_scale,
+                                                     infiniopFusedMoeActivation_t activation)
+{
+    Draft draft(TAG_FusedMoeMxfp4, handle, out, 1,
+                { y, x, selected_experts, routing_weights, w13_packed, w13_scale, w2_packed, w2_scale });
+    const int64_t n = draft.dim(1, 0), hidden = draft.dim(1, 1), experts = draft.dim(4, 0),
+                  inner = draft.dim(4, 1) / 2;
+    draft.op.integer[0] = activation;
+    draft.need(activation == INFINIOP_FUSED_MOE_ACT_SWIGLU || activation == INFINIOP_FUSED_MOE_ACT_SITUGLU,
+               INFINI_STATUS_BAD_PARAM)
+        .dtypes(0, SHORT_FLOATS).one_dtype({ 0, 1 }).dtypes(2, INTEGERS).dtypes(3, FLOATS);
+    for (int i = 4; i < 8; i++) draft.dtypes(i, UNSIGNED_BYTES);
+    return draft.rank(1, 2, 2).one_shape({ 0, 1 }).shape(2, { n, draft.dim(2, 1) }).one_shape({ 2, 3 })
+        .shape(4, { experts, 2 * inner, hidden / 2 }).shape(5, { experts, 2 * inner, hidden / 32 })
+        .shape(6, { experts, hidden, inner / 2 }).shape(7, { experts, hidden, inner / 32 })
+        .need(hidden > 0 && hidden % 32 == 0 && inner > 0 && inner % 32 == 0, INFINI_STATUS_BAD_TENSOR_SHAPE)
+        .finish();
+}
+
+namespace {
+
+/* Matrix e of the experts' as f32, unless it is there already. */
+tsr_status expand_expert(tsr_tensor **out, const tsr_tensor *packed, const tsr_tensor *scales, int64_t e)
+{
+    View one, its_scales;
+    if (*out) return TSR_OK;
+    TSR_TRY(tsr_select(&one, packed, 0, e));
+    TSR_TRY(tsr_select(&its_scales, scales, 0, e));
+    return expand_mxfp4(out, one, its_scales);
+}
+
+/* weight w2 act(w13 x), act(...) rounded to the dtype of the result. */
+tsr_status mxfp4_expert(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w13, const tsr_tensor *w2,
+                        double weight, const InfiniopDescriptor &op)
+{
+    Temp hidden, act, rounded, wide_act, y;
+    TSR_TRY(tsr_linear(&hidden, x, w13, nullptr));
+    TSR_TRY(activate(&act, hidden, (int)op.integer[0]));
+    TSR_TRY(tsr_cast(&rounded, act, op.tensor[0].dtype));
+    TSR_TRY(tsr_cast(&wide_act, rounded, TSR_F32));
+    TSR_TRY(tsr_linear(&y, wide_act, w2, nullptr));
+    return tsr_mul(out, y, TSR_NUMBER(weight));
+}
+
+/* Expert by expert, so that each one's matrices are expanded once. */
+tsr_status fused_moe_mxfp4(tsr_tensor **t, const InfiniopDescriptor &op)
+{
+    Choice choice;
+    Temp x, sum;
+    TSR_TRY(read_choice(&choice, t[2], t[3], t[4]->shape[0], OTHERS_ARE_NONE));
+    TSR_TRY(tsr_cast(&x, t[1], TSR_F32));
+    TSR_TRY(tsr_zeros_like(&sum, x));
+    for (int64_t e = 0; e < t[4]->shape[0]; e++) {
+        Temp w13, w2;
+        const auto expert = [&](tsr_tensor **part, const tsr_tensor *token, int64_t, double weight) -> tsr_status {
+            TSR_TRY(expand_expert(&w13, t[4], t[5], e));
+            TSR_TRY(expand_expert(&w2, t[6], t[7], e));
+            return mxfp4_expert(part, token, w13, w2, weight, op);
+        };
+        TSR_TRY(mix(sum, x, choice, expert, e));
+    }
+    return tsr_copy(t[0], sum);
+}
+
+} // namespace
+
+infiniStatus_t infiniopFusedMoeMxfp4(Desc desc, P, size_t, P y, C x, C selected_experts, C routing_weights,
+                                     C w13_packed, C w13_scale, C w2_packed, C w2_scale, P stream)
+{
+    return run(desc, TAG_FusedMoeMxfp4, stream,
+               { y, x, selected_experts, routing_weights, w13_packed, w13_scale, w2_packed, w2_scale },
+               fused_moe_mxfp4);
 }
 
 /* integer[]: intermediate size, experts. Tensors 4 and 5 stand for one expert's gate (or up) and down. */
@@ -350,7 +498,7 @@ infiniStatus_t run_deepseek(const InfiniopDescriptor *desc, void *stream, void *
                [&p](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
         Choice choice;
         Temp x, sum;
-        TSR_TRY(read_choice(&choice, t[2], t[3], op.integer[1]));
+        TSR_TRY(read_choice(&choice, t[2], t[3], op.integer[1], OTHERS_FAIL));
         TSR_TRY(tsr_cast(&x, t[1], wide(t[1])));
         TSR_TRY(tsr_zeros_like(&sum, x));
         TSR_TRY(mix(sum, x, choice,

@@ -56,7 +56,7 @@ enum Tag : uint32_t {
 
 extern Live live; /* handles, tensor descriptors and descriptors, each with its tag */
 
-enum { MAX_TENSORS = 12, MAX_RESULTS = 4 };
+enum { MAX_TENSORS = 13 };
 
 } // namespace face
 
@@ -82,10 +82,12 @@ using Dtypes = uint32_t;
 constexpr Dtypes set_of(infiniDtype_t d) { return 1u << (unsigned)d; }
 constexpr Dtypes FLOATS = set_of(INFINI_DTYPE_F16) | set_of(INFINI_DTYPE_BF16) | set_of(INFINI_DTYPE_F32) |
                           set_of(INFINI_DTYPE_F64);
+constexpr Dtypes SHORT_FLOATS = FLOATS & ~set_of(INFINI_DTYPE_F64);
 constexpr Dtypes INTEGERS = set_of(INFINI_DTYPE_I8) | set_of(INFINI_DTYPE_I16) | set_of(INFINI_DTYPE_I32) |
                             set_of(INFINI_DTYPE_I64) | set_of(INFINI_DTYPE_U8) | set_of(INFINI_DTYPE_U16) |
                             set_of(INFINI_DTYPE_U32) | set_of(INFINI_DTYPE_U64);
 constexpr Dtypes BYTES = set_of(INFINI_DTYPE_BYTE) | set_of(INFINI_DTYPE_U8) | set_of(INFINI_DTYPE_I8);
+constexpr Dtypes UNSIGNED_BYTES = set_of(INFINI_DTYPE_BYTE) | set_of(INFINI_DTYPE_U8);
 constexpr Dtypes NUMBERS = FLOATS | INTEGERS;
 constexpr Dtypes ANY = ~0u;
 
@@ -272,11 +274,11 @@ infiniStatus_t run(const InfiniopDescriptor *desc, Tag tag, void *stream, const 
 tsr_status small_tensor(tsr_tensor **out, const tsr_tensor *beside, tsr_dtype dtype, int64_t n,
                         const void *data);
 
-/* Integers of a tensor as the host's, n of them from its row-major beginning. */
-tsr_status read_integers(int64_t *out, int64_t n, const tsr_tensor *t);
-
 /* log(1 + exp(beta x)) / beta, and x itself where beta x is above the threshold; x is f32 or f64. */
 tsr_status softplus(tsr_tensor **out, const tsr_tensor *x, double beta, double threshold);
+
+/* Numbers (..., k) as f32 from nibbles (..., k / 2), low ones first, and a scale for each 32 of them. */
+tsr_status expand_mxfp4(tsr_tensor **out, const tsr_tensor *packed, const tsr_tensor *scales);
 
 /* f64 for f64, f32 for all other floats: what composed operators compute in. */
 inline tsr_dtype wide(const tsr_tensor *t) { return t->dtype == TSR_F64 ? TSR_F64 : TSR_F32; }

@@ -191,8 +191,6 @@ const int32_t in_order[8] = { 0, 4, 8, 12, 16, 20, 24, 28 };
 const int32_t awq_order[8] = { 0, 16, 4, 20, 8, 24, 12, 28 };
 
 constexpr Dtypes I32 = set_of(INFINI_DTYPE_I32) | set_of(INFINI_DTYPE_U32);
-constexpr Dtypes SHORT_FLOATS =
-    set_of(INFINI_DTYPE_F16) | set_of(INFINI_DTYPE_BF16) | set_of(INFINI_DTYPE_F32);
 
 /* Words of either sign hold the same nibbles. */
 void read_as_i32(Draft &draft, int i) { draft[i].dtype = TSR_I32; }
@@ -308,8 +306,7 @@ infiniStatus_t infiniopCreateMxfp4DequantizeDescriptor(infiniopHandle_t handle,
                                                        infiniopTensorDescriptor_t scales)
 {
     Draft draft(TAG_Mxfp4Dequantize, handle, desc_ptr, 1, { out, packed, scales });
-    const Dtypes bytes = set_of(INFINI_DTYPE_U8) | set_of(INFINI_DTYPE_BYTE);
-    draft.dtypes(0, SHORT_FLOATS).dtypes(1, bytes).dtypes(2, bytes).rank(0, 1, TSR_MAX_NDIM - 2);
+    draft.dtypes(0, SHORT_FLOATS).dtypes(1, UNSIGNED_BYTES).dtypes(2, UNSIGNED_BYTES).rank(0, 1, TSR_MAX_NDIM - 2);
     if (!draft.good()) return draft.finish();
     const int n = draft[0].ndim;
     draft.rank(1, n, n).rank(2, n, n)
@@ -337,32 +334,35 @@ tsr_status nibbles_of(tsr_tensor **out, const tsr_tensor *packed)
     return tsr_merge_dims(out, both, packed->ndim - 1, 2);
 }
 
-tsr_status dequantise_mxfp4(tsr_tensor **t, const InfiniopDescriptor &)
+} // namespace
+
+tsr_status face::expand_mxfp4(tsr_tensor **out, const tsr_tensor *packed, const tsr_tensor *scales)
 {
     const int64_t blocks[2] = { -1, 32 };
-    const int last = t[0]->ndim - 1;
-    Temp table, index, index_wide, x, exponent, scale;
-    View x_blocks, scale_blocks, out_blocks;
-    TSR_TRY(small_tensor(&table, t[1], TSR_F32, 16, e2m1));
-    TSR_TRY(nibbles_of(&index, t[1]));
+    const int last = packed->ndim - 1;
+    Temp table, index, x, exponent, scale;
+    View x_blocks, scale_blocks;
+    TSR_TRY(small_tensor(&table, packed, TSR_F32, 16, e2m1));
+    TSR_TRY(nibbles_of(&index, packed));
     TSR_TRY(tsr_take(&x, table, index, 0));
-    TSR_TRY(tsr_cast(&exponent, t[2], TSR_F32));
+    TSR_TRY(tsr_cast(&exponent, scales, TSR_F32));
     TSR_TRY(tsr_sub(&exponent, exponent, TSR_NUMBER(127)));
     TSR_TRY(tsr_exp2(&scale, exponent));
     TSR_TRY(tsr_split_dim(&x_blocks, x, last, 2, blocks));
     TSR_TRY(tsr_unsqueeze(&scale_blocks, scale, -1));
-    TSR_TRY(tsr_split_dim(&out_blocks, t[0], last, 2, blocks));
-    Temp scaled;
-    TSR_TRY(tsr_mul(&scaled, x_blocks, scale_blocks));
-    return tsr_copy(out_blocks, scaled);
+    TSR_TRY(tsr_mul(&x_blocks, x_blocks, scale_blocks));
+    return tsr_merge_dims(out, x_blocks, last, 2);
 }
-
-} // namespace
 
 infiniStatus_t infiniopMxfp4Dequantize(infiniopMxfp4DequantizeDescriptor_t desc, void *, size_t, void *out,
                                        const void *packed, const void *scales, void *stream)
 {
-    return run(desc, TAG_Mxfp4Dequantize, stream, { out, packed, scales }, dequantise_mxfp4);
+    return run(desc, TAG_Mxfp4Dequantize, stream, { out, packed, scales },
+               [](tsr_tensor **t, const InfiniopDescriptor &) -> tsr_status {
+        Temp x;
+        TSR_TRY(expand_mxfp4(&x, t[1], t[2]));
+        return tsr_copy(t[0], x);
+    });
 }
 
 /* Gates of a delta net ------------------------------------------------------------------------------ */
