@@ -22,6 +22,8 @@ add_face_library(infiniop infiniop
     compat/infiniop/shape.cpp
     compat/infiniop/sparse_attention.cpp)
 target_link_libraries(infiniop PUBLIC infinirt)
+add_face_library(infiniop infiniccl compat/infiniop/infiniccl.cpp)
+target_link_libraries(infiniccl PUBLIC infinirt)
 
 # Programs may include each group by itself, infiniop/ops/NAME.h. Groups that groups.h declares have no header
 # of their own: these are made here, beside copies of the others.
@@ -52,9 +54,10 @@ if(TSR_INSTALL)
     install_with_face(infiniop ${infiniop_headers} compat/infiniop)
 endif()
 
-# libinfiniop finds libinfinirt beside itself, and libtessera where the build or the install put it.
-set_target_properties(infiniop infinirt PROPERTIES
+# libinfiniop and libinfiniccl find libinfinirt beside themselves, and libtessera where the build or the
+# install put it.
+set_target_properties(infiniop infinirt infiniccl PROPERTIES
     BUILD_RPATH "${own_place};${PROJECT_BINARY_DIR}/lib" INSTALL_RPATH "${own_place};${own_place}/../../../..")
 
-add_face_tests(test_infiniop_* infiniop)
+add_face_tests(test_infiniop_* infiniop infiniccl)
 list(APPEND faces infiniop)
