@@ -191,32 +191,3 @@ TEST(test_gates_of_a_delta_net)
 }
 
 /* What is not implemented says so, and makes nothing. */
-TEST(test_groups_that_are_missing_answer_not_implemented)
-{
-    Handle handle;
-    Array x({ 4, 4 }, INFINI_DTYPE_F16);
-    infiniopTensorDescriptor_t t = x.desc();
-    InfiniopDescriptor *op = nullptr;
-    void *p = x.data();
-    size_t size = 0;
-    const infiniStatus_t no = INFINI_STATUS_NOT_IMPLEMENTED;
-    EXPECT_INFINI(
-        infiniopCreateChunkGatedDeltaRuleDescriptor(handle, &op, t, t, t, t, t, t, t, t, t, t, t, false, 64),
-        no);
-    EXPECT_INFINI(
-        infiniopCreateRecurrentGatedDeltaRuleDescriptor(handle, &op, t, t, t, t, t, t, t, t, t, t, false),
-        no);
-    EXPECT_INFINI(infiniopCreateNsaCompressPagedCacheDescriptor(handle, &op, t, t, t, t, t, t, 16, 0), no);
-    EXPECT_INFINI(
-        infiniopCreateNsaPagedAttentionDescriptor(handle, &op, t, t, t, t, t, t, t, t, t, 1, 16, 4, 2), no);
-    EXPECT_INFINI(infiniopCreateAwqMarlinGemmDescriptor(handle, &op, t, t, t, t, t, t, t, t, t, t), no);
-    EXPECT_INFINI(infiniopCreateAwqMarlinRepackDescriptor(handle, &op, t, t, 4, false), no);
-    EXPECT_INFINI(infiniopCreateGptqMarlinGemmDescriptor(handle, &op, t, t, t, t, t, t, t, t), no);
-    EXPECT_INFINI(infiniopCreateGptqMarlinRepackDescriptor(handle, &op, t, t, t, 4, false), no);
-    EXPECT_INFINI(infiniopCreateGptqQyblasGemmDescriptor(handle, &op, t, t, t, t, t), no);
-    EXPECT(op == nullptr);
-    EXPECT_INFINI(infiniopAwqMarlinRepack(op, nullptr, 0, p, p, nullptr), no);
-    EXPECT_INFINI(infiniopGptqQyblasGemm(op, nullptr, 0, p, p, p, p, p, 0, 4, nullptr), no);
-    EXPECT_INFINI(infiniopGetGptqMarlinGemmWorkspaceSize(op, &size), INFINI_STATUS_NULL_POINTER);
-    EXPECT_INFINI(infiniopDestroyNsaPagedAttentionDescriptor(op), INFINI_STATUS_NULL_POINTER);
-}
