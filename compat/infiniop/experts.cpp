@@ -7,11 +7,11 @@
 
 using namespace face;
 
-/* A gate with groups ------------------------------------------------------------------------------------------
+/* A gate with groups ---------------------------------------------------------------------------
  *
- * Scores are sigmoid(input); bias counts for the choice only. The topk_group groups whose two best sum highest
- * stay, the best experts of these are chosen, and their scores are divided by their sum. Experts that all
- * tokens share come after the chosen ones, with the weight 1 / routed_scaling_factor. */
+ * Scores are sigmoid(input); bias counts for the choice only. The topk_group groups whose two best sum
+ * highest stay, the best experts of these are chosen, and their scores are divided by their sum. Experts that
+ * all tokens share come after the chosen ones, with the weight 1 / routed_scaling_factor. */
 
 infiniStatus_t infiniopCreateMoeFusedGateDescriptor(Handle handle, Desc *out, T topk_weights, T topk_indices,
                                                     T input, T bias, size_t num_expert_group,
@@ -106,7 +106,7 @@ infiniStatus_t infiniopMoeFusedGate(Desc desc, P, size_t, P topk_weights, P topk
     return run(desc, TAG_MoeFusedGate, stream, { topk_weights, topk_indices, input, bias }, fused_gate);
 }
 
-/* Lists by expert ----------------------------------------------------------------------------------------------- */
+/* Lists by expert ------------------------------------------------------------------------------ */
 
 /* Places in topk_ids, sorted by expert and padded to whole blocks: expert_ids has each block's. */
 infiniStatus_t infiniopCreateMoeAlignDescriptor(Handle handle, Desc *out, T sorted_token_ids, T expert_ids,
@@ -170,8 +170,9 @@ tsr_status align(tsr_tensor **t, const InfiniopDescriptor &op, const int32_t *ma
 
 } // namespace
 
-infiniStatus_t infiniopMoeAlign(Desc desc, P, size_t, P sorted_token_ids, P expert_ids, P num_tokens_post_padded,
-                                C topk_ids, C expert_map, int pad_sorted_token_ids, P stream)
+infiniStatus_t infiniopMoeAlign(Desc desc, P, size_t, P sorted_token_ids, P expert_ids,
+                                P num_tokens_post_padded, C topk_ids, C expert_map, int pad_sorted_token_ids,
+                                P stream)
 {
     FACE_TRY(check(desc, TAG_MoeAlign));
     if (expert_map && desc->where != TSR_CPU) return INFINI_STATUS_NOT_IMPLEMENTED;
@@ -195,8 +196,13 @@ infiniStatus_t infiniopCreatePrepareMoeInputDescriptor(Handle handle, Desc *out,
                   output_permutation, topk_ids },
                 1u << 1);
     const int64_t experts = (int64_t)std::min<size_t>(num_experts, INT32_MAX);
-    draft.need(num_experts > 0 && n > 0 && k > 0 && n < INT32_MAX / 2 && k < INT32_MAX, INFINI_STATUS_BAD_PARAM)
-        .all_dtypes(INTEGERS).shape(0, { experts + 1 }).shape(1, { experts + 1 }).rank(6, 2, 2);
+    draft
+        .need(num_experts > 0 && n > 0 && k > 0 && n < INT32_MAX / 2 && k < INT32_MAX,
+              INFINI_STATUS_BAD_PARAM)
+        .all_dtypes(INTEGERS)
+        .shape(0, { experts + 1 })
+        .shape(1, { experts + 1 })
+        .rank(6, 2, 2);
     for (int i = 2; i < 4; i++) {
         if (draft.dims(i) == 1) draft.shape(i, { experts * 3 });
         else draft.shape(i, { experts, 3 });

@@ -10,7 +10,8 @@ using namespace face;
 
 namespace {
 
-constexpr Dtypes F8 = set_of(INFINI_DTYPE_F8), F32 = set_of(INFINI_DTYPE_F32), BF16 = set_of(INFINI_DTYPE_BF16);
+constexpr Dtypes F8 = set_of(INFINI_DTYPE_F8), F32 = set_of(INFINI_DTYPE_F32),
+                 BF16 = set_of(INFINI_DTYPE_BF16);
 constexpr float  MOST = 448; /* that e4m3 holds */
 
 uint8_t encode(float x) { return tsr_f32_to_f8e4m3(std::min(std::max(x, -MOST), MOST)); }
@@ -45,7 +46,7 @@ float float_at(const uint8_t *p)
 
 } // namespace
 
-/* Queries of the indexer ---------------------------------------------------------------------------------- */
+/* Queries of the indexer ----------------------------------------------------------------------- */
 
 infiniStatus_t infiniopCreateFp8IndexerQuantDescriptor(Handle handle, Desc *out, T q_fp8, T weights_fp32, T q,
                                                        T weights)
@@ -86,7 +87,7 @@ infiniStatus_t infiniopFp8IndexerQuant(Desc desc, P q_fp8, P weights_fp32, C q, 
     });
 }
 
-/* A cache of keys ---------------------------------------------------------------------------------------------
+/* A cache of keys ------------------------------------------------------------------------------
  *
  * (blocks, block size, d + 4) bytes; a block has the codes of its keys first, then their scales as f32. */
 
@@ -184,7 +185,8 @@ void round_all(float *x, int64_t n, tsr_dtype dtype)
     for (int64_t i = 0; i < n; i++) x[i] = rounded(x[i], dtype);
 }
 
-tsr_status index_queries(tsr_tensor **t, const Rotation &rotation, const Packed<float> &k_weights, double factor)
+tsr_status index_queries(tsr_tensor **t, const Rotation &rotation, const Packed<float> &k_weights,
+                         double factor)
 {
     const int64_t n = t[Q_RAW]->shape[0], heads = t[Q_RAW]->shape[1], d = t[Q_RAW]->shape[2];
     const tsr_dtype dtype = t[Q_RAW]->dtype;
@@ -243,9 +245,9 @@ infiniStatus_t infiniopFusedFp8Indexer(Desc desc, P q_fp8, P weights_fp32, P k_c
 
 /* logits[token, i] is the sum over heads of weight max(0, q k[i]), for the keys of the token's request up to
  * its position; -infinity for the others. */
-infiniStatus_t infiniopCreateFp8IndexerLogitsDescriptor(Handle handle, Desc *out, T logits, T q_fp8, T kv_cache,
-                                                        T block_tables, T weights_fp32, T positions,
-                                                        T request_ids)
+infiniStatus_t infiniopCreateFp8IndexerLogitsDescriptor(Handle handle, Desc *out, T logits, T q_fp8,
+                                                        T kv_cache, T block_tables, T weights_fp32,
+                                                        T positions, T request_ids)
 {
     Draft draft(TAG_Fp8IndexerLogits, handle, out, 1,
                 { logits, q_fp8, kv_cache, block_tables, weights_fp32, positions, request_ids });
@@ -260,8 +262,8 @@ infiniStatus_t infiniopCreateFp8IndexerLogitsDescriptor(Handle handle, Desc *out
 namespace {
 
 /* The sum over heads; `block` are the bytes of a block, `at` the key in it. */
-float logit(const float *q, const float *weights, int64_t heads, const uint8_t *block, int64_t at, int64_t size,
-            int64_t d)
+float logit(const float *q, const float *weights, int64_t heads, const uint8_t *block, int64_t at,
+            int64_t size, int64_t d)
 {
     const float scale = float_at(block + size * d + at * 4);
     float sum = 0;
@@ -308,14 +310,14 @@ tsr_status index_logits(tsr_tensor **t, const InfiniopDescriptor &)
 
 } // namespace
 
-infiniStatus_t infiniopFp8IndexerLogits(Desc desc, P logits, C q_fp8, C kv_cache, C block_tables, C weights_fp32,
-                                        C positions, C request_ids, P stream)
+infiniStatus_t infiniopFp8IndexerLogits(Desc desc, P logits, C q_fp8, C kv_cache, C block_tables,
+                                        C weights_fp32, C positions, C request_ids, P stream)
 {
     return run(desc, TAG_Fp8IndexerLogits, stream,
                { logits, q_fp8, kv_cache, block_tables, weights_fp32, positions, request_ids }, index_logits);
 }
 
-/* A cache of latent vectors -----------------------------------------------------------------------------------
+/* A cache of latent vectors --------------------------------------------------------------------
  *
  * Each entry has 512 codes, a scale (f32) for each 128 of them, and 64 numbers as bf16 that turn with the
  * position. */
@@ -420,11 +422,19 @@ infiniStatus_t infiniopCreateFp8SparseMlaDescriptor(Handle handle, Desc *out, T 
     Draft draft(TAG_Fp8SparseMla, handle, out, 1, { y, query, kv_cache, indices, topk_lens });
     const int64_t n = draft.dim(1, 0), heads = draft.dim(1, 1);
     draft.op.number[0] = scale;
-    return draft.dtypes(0, BF16).dtypes(1, BF16).dtypes(2, UNSIGNED_BYTES).dtypes(3, INTEGERS).dtypes(4, INTEGERS)
-        .shape(1, { n, heads, LATENT + TURNING }).shape(0, { n, heads, LATENT })
-        .shape(2, { draft.dim(2, 0), 1, ENTRY }).shape(3, { n, 1, draft.dim(3, 2) }).shape(4, { n })
+    return draft.dtypes(0, BF16)
+        .dtypes(1, BF16)
+        .dtypes(2, UNSIGNED_BYTES)
+        .dtypes(3, INTEGERS)
+        .dtypes(4, INTEGERS)
+        .shape(1, { n, heads, LATENT + TURNING })
+        .shape(0, { n, heads, LATENT })
+        .shape(2, { draft.dim(2, 0), 1, ENTRY })
+        .shape(3, { n, 1, draft.dim(3, 2) })
+        .shape(4, { n })
         .need(draft.dim(3, 2) > 0, INFINI_STATUS_BAD_TENSOR_SHAPE)
-        .need(scale == scale && scale - scale == 0, INFINI_STATUS_BAD_PARAM).finish();
+        .need(scale == scale && scale - scale == 0, INFINI_STATUS_BAD_PARAM)
+        .finish();
 }
 
 namespace {

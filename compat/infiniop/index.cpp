@@ -116,7 +116,7 @@ infiniStatus_t infiniopIndexCopy(Desc desc, P, size_t, P y, C x, C index, C sour
                });
 }
 
-/* Reduction 0 sets, 1 adds; multiplying, 2, is not there. */
+/* Reduction 0 sets, 1 adds, 2 multiplies. */
 infiniStatus_t infiniopCreateScatterDescriptor(Handle handle, Desc *out, T y, T x, T indices, T updates,
                                                int axis, int reduction)
 {
@@ -131,16 +131,50 @@ infiniStatus_t infiniopCreateScatterDescriptor(Handle handle, Desc *out, T y, T 
         .axis(1, axis)
         .rank(2, draft.dims(1), draft.dims(1))
         .need(reduction >= 0 && reduction <= 2, INFINI_STATUS_BAD_PARAM)
-        .need(reduction != 2, INFINI_STATUS_NOT_IMPLEMENTED)
         .finish();
 }
+
+namespace {
+
+double product(double a, double b) { return a * b; }
+int64_t product(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+
+/* The op set has no such scatter: a loop over the updates, on the host. */
+template <class Element>
+tsr_status scatter_products(const tsr_tensor *x, tsr_tensor *const *t, int axis)
+{
+    Packed<Element> out, updates;
+    Packed<int64_t> places;
+    TSR_TRY(out.read(x));
+    TSR_TRY(places.read(t[2]));
+    TSR_TRY(updates.read(t[3]));
+    if (axis < 0) axis += x->ndim;
+    for (int64_t i = 0; i < tsr_numel(t[3]); i++) {
+        int64_t at = 0, rest = i, step = 1;
+        if (places[i] < 0 || places[i] >= x->shape[axis]) return TSR_EINDEX;
+        for (int d = x->ndim - 1; d >= 0; d--) {
+            at += (d == axis ? places[i] : rest % t[3]->shape[d]) * step;
+            rest /= t[3]->shape[d];
+            step *= x->shape[d];
+        }
+        out[at] = product(out[at], updates[i]);
+    }
+    return out.write(t[0]);
+}
+
+} // namespace
 
 infiniStatus_t infiniopScatter(Desc desc, P, size_t, P y, C x, C indices, C updates, P stream)
 {
     return run(desc, TAG_Scatter, stream, { y, x, indices, updates },
                [](tsr_tensor **t, const InfiniopDescriptor &op) -> tsr_status {
+                   const int axis = (int)op.integer[0];
+                   if (op.integer[1] == 2)
+                       return tsr_dtype_kind(t[0]->dtype) == TSR_FLOATING
+                                  ? scatter_products<double>(t[1], t, axis)
+                                  : scatter_products<int64_t>(t[1], t, axis);
                    TSR_TRY(keep_input(t));
-                   return tsr_scatter(&t[0], t[0], t[2], t[3], (int)op.integer[0],
+                   return tsr_scatter(&t[0], t[0], t[2], t[3], axis,
                                       op.integer[1] ? TSR_SCATTER_ADD : TSR_SCATTER_SET);
                });
 }

@@ -1,7 +1,7 @@
 /* infiniccl.cpp - InfiniCCL among the ranks of one process.
  *
- * A call is a request. The k-th collective requests of all ranks of a group are one collective, and the thread
- * that comes last carries it out; a send meets the receive of its peer. Until then requests wait. */
+ * A call is a request. The k-th collective requests of all ranks of a group are one collective, and the
+ * thread that comes last carries it out; a send meets the receive of its peer. Until then requests wait. */
 #include "infiniccl.h"
 
 #include <condition_variable>
@@ -97,7 +97,7 @@ size_t size_of(infiniDtype_t dtype)
     return tsr_dtype_from_number(&d, TSR_NUMBERING_INFINIOP, dtype) == TSR_OK ? tsr_dtype_size(d) : 0;
 }
 
-/* Reductions --------------------------------------------------------------------------------------- */
+/* Reductions ----------------------------------------------------------------------------------- */
 
 struct Tensor {
     tsr_tensor *t = nullptr;
@@ -155,7 +155,7 @@ tsr_status reduce(std::vector<char> *out, const std::vector<Request *> &requests
     return tsr_store(out->data(), out->size(), result.t);
 }
 
-/* Collectives -------------------------------------------------------------------------------------- */
+/* Collectives ---------------------------------------------------------------------------------- */
 
 size_t total_of(const Request &r, int ranks)
 {
@@ -225,7 +225,7 @@ infiniStatus_t transfer(const Request &send, const Request &recv)
     return INFINI_STATUS_SUCCESS;
 }
 
-/* Requests ------------------------------------------------------------------------------------------- */
+/* Requests ------------------------------------------------------------------------------------- */
 
 void finish(Request *r, infiniStatus_t status)
 {
@@ -248,8 +248,9 @@ void post_transfer(Group &group, Request *r)
 
 void post_collective(Group &group, Request *r)
 {
-    group.collectives[(size_t)r->rank].push_back(r);
     std::vector<Request *> all;
+    all.reserve((size_t)group.ranks); /* nothing may throw once the request waits */
+    group.collectives[(size_t)r->rank].push_back(r);
     for (const Waiting &w : group.collectives) {
         if (w.empty()) return;
         all.push_back(w.front());
@@ -285,7 +286,12 @@ infiniStatus_t run(const InfinicclComm *comm, Request &&request)
         return wait(*group, request);
     }
     queued.push_back({ group, std::unique_ptr<Request>(new Request(std::move(request))) });
-    post(*group, queued.back().request.get());
+    try {
+        post(*group, queued.back().request.get());
+    } catch (...) {
+        queued.pop_back();
+        throw;
+    }
     return INFINI_STATUS_SUCCESS;
 }
 
@@ -299,7 +305,8 @@ infiniStatus_t call(Kind kind, const void *send, void *recv, const size_t *count
     if (!counts) return INFINI_STATUS_NULL_POINTER;
     if (ncounts != 1 && ncounts != comm->group->ranks) return INFINI_STATUS_BAD_PARAM;
     if (!size_of(dtype) || (reduces && !can_reduce(dtype))) return INFINI_STATUS_BAD_TENSOR_DTYPE;
-    if (detail < 0 || detail >= (reduces ? INFINICCL_AVG + 1 : comm->group->ranks)) return INFINI_STATUS_BAD_PARAM;
+    if (detail < 0 || detail >= (reduces ? INFINICCL_AVG + 1 : comm->group->ranks))
+        return INFINI_STATUS_BAD_PARAM;
     return guarded([&]() -> infiniStatus_t {
         Request r = { kind, comm->rank, (const char *)send, (char *)recv,
                       std::vector<size_t>(counts, counts + ncounts), dtype, detail };
@@ -313,7 +320,7 @@ infiniStatus_t call(Kind kind, const void *send, void *recv, const size_t *count
     });
 }
 
-/* Communicators --------------------------------------------------------------------------------------- */
+/* Communicators -------------------------------------------------------------------------------- */
 
 infiniStatus_t join(infinicclComm_t *out, const std::shared_ptr<Group> &group, int rank)
 {
@@ -361,7 +368,8 @@ infiniStatus_t need_cpu()
 
 } // namespace
 
-infiniStatus_t infinicclCommInitAll(infiniDevice_t device_type, infinicclComm_t *comms, int ndevice, const int *)
+infiniStatus_t infinicclCommInitAll(infiniDevice_t device_type, infinicclComm_t *comms, int ndevice,
+                                    const int *)
 {
     if (!comms) return INFINI_STATUS_NULL_POINTER;
     if (device_type != INFINI_DEVICE_CPU) return INFINI_STATUS_DEVICE_TYPE_NOT_SUPPORTED;
@@ -461,8 +469,8 @@ infiniStatus_t infinicclSend(const void *sendbuf, size_t count, infiniDtype_t da
     return call(SEND, sendbuf, nullptr, &count, 1, datatype, peer, comm, stream);
 }
 
-infiniStatus_t infinicclRecv(void *recvbuf, size_t count, infiniDtype_t datatype, int peer, infinicclComm_t comm,
-                             infinirtStream_t stream)
+infiniStatus_t infinicclRecv(void *recvbuf, size_t count, infiniDtype_t datatype, int peer,
+                             infinicclComm_t comm, infinirtStream_t stream)
 {
     return call(RECV, nullptr, recvbuf, &count, 1, datatype, peer, comm, stream);
 }

@@ -44,7 +44,8 @@ public:
             const int from = i / per_word * per_word + order[i % per_word];
             const int lane = from / 32, within = from % (4 * pairs), r = within % (2 * pairs);
             const int row = pairs * (lane % 4) + r % pairs + 4 * pairs * (r / pairs);
-            at_[i] = 128 * pairs * (from % 32 / (4 * pairs)) + 16 * row + lane / 4 + 8 * (within / (2 * pairs));
+            at_[i] =
+                128 * pairs * (from % 32 / (4 * pairs)) + 16 * row + lane / 4 + 8 * (within / (2 * pairs));
         }
     }
 
@@ -65,7 +66,7 @@ uint32_t field(uint32_t word, int bits, int64_t i) { return word >> (bits * i) &
 
 } // namespace
 
-/* Repacking --------------------------------------------------------------------------------------------------- */
+/* Repacking ------------------------------------------------------------------------------------ */
 
 namespace {
 
@@ -108,7 +109,8 @@ infiniStatus_t infiniopCreateAwqMarlinRepackDescriptor(Handle handle, Desc *out,
 {
     Draft draft(TAG_AwqMarlinRepack, handle, out, 1, { output, input });
     draft.rank(1, 2, 2);
-    return create_repack(draft, draft.dim(1, 0), draft.dim(1, 1) * (num_bits == 8 ? 4 : 8), num_bits, is_a_8bit);
+    return create_repack(draft, draft.dim(1, 0), draft.dim(1, 1) * (num_bits == 8 ? 4 : 8), num_bits,
+                         is_a_8bit);
 }
 
 infiniStatus_t infiniopAwqMarlinRepack(Desc desc, P, size_t, P output, C input, P stream)
@@ -158,7 +160,7 @@ infiniStatus_t infiniopGptqMarlinRepack(Desc desc, P, size_t, P output, C input,
     });
 }
 
-/* Products ---------------------------------------------------------------------------------------------------- */
+/* Products ------------------------------------------------------------------------------------- */
 
 namespace {
 
@@ -173,7 +175,8 @@ infiniStatus_t create_product(Draft &draft)
 {
     for (int i = ZEROS; draft.good() && i <= BIAS; i++)
         if (draft.has(i) && !tsr_desc_numel(&draft[i])) draft.op.given &= ~(1u << i);
-    const int64_t m = draft.dim(A, 0), k = draft.dim(A, 1), n = draft.dim(OUT, 1), groups = draft.dim(SCALES, 0);
+    const int64_t m = draft.dim(A, 0), k = draft.dim(A, 1), n = draft.dim(OUT, 1),
+                  groups = draft.dim(SCALES, 0);
     draft.dtypes(OUT, SHORT_FLOATS).one_dtype({ OUT, A }).dtypes(B, WORDS).dtypes(SCALES, FLOATS)
         .dtypes(ZEROS, WORDS).dtypes(G_IDX, INTEGERS).dtypes(PERM, INTEGERS).dtypes(BIAS, FLOATS)
         .rank(A, 2, 2).shape(OUT, { m, n })
@@ -293,7 +296,7 @@ infiniStatus_t run_product(const InfiniopDescriptor *desc, Tag tag, P stream, co
 
 } // namespace
 
-/* Scales of the other operand, and one for all, are for operands of 8 bits and for weights that are floats. */
+/* Scales of the other operand, and one for all, are for operands of 8 bits and weights that are floats. */
 infiniStatus_t infiniopCreateAwqMarlinGemmDescriptor(Handle handle, Desc *out, T y, T a, T b, T b_bias,
                                                      T b_scales, T a_scales, T global_scales, T b_zeros,
                                                      T g_idx, T perm)
@@ -304,9 +307,9 @@ infiniStatus_t infiniopCreateAwqMarlinGemmDescriptor(Handle handle, Desc *out, T
     return create_product(draft);
 }
 
-infiniStatus_t infiniopAwqMarlinGemm(Desc desc, P, size_t, P y, C a, C b, P b_bias, P b_scales, P, P, P b_zeros,
-                                     P g_idx, P perm, int64_t b_q_type_id, bool, bool, bool, bool is_zp_float,
-                                     P stream)
+infiniStatus_t infiniopAwqMarlinGemm(Desc desc, P, size_t, P y, C a, C b, P b_bias, P b_scales, P, P,
+                                     P b_zeros, P g_idx, P perm, int64_t b_q_type_id, bool, bool, bool,
+                                     bool is_zp_float, P stream)
 {
     return run_product(desc, TAG_AwqMarlinGemm, stream, { y, a, b, b_scales, b_zeros, g_idx, perm, b_bias },
                        b_q_type_id, is_zp_float);
@@ -322,13 +325,14 @@ infiniStatus_t infiniopCreateGptqMarlinGemmDescriptor(Handle handle, Desc *out, 
 }
 
 infiniStatus_t infiniopGptqMarlinGemm(Desc desc, P, size_t, P y, C a, C b, P b_scales, P, P b_zeros, P g_idx,
-                                      P perm, int64_t b_q_type_id, bool, bool, bool, bool is_zp_float, P stream)
+                                      P perm, int64_t b_q_type_id, bool, bool, bool, bool is_zp_float,
+                                      P stream)
 {
     return run_product(desc, TAG_GptqMarlinGemm, stream, { y, a, b, b_scales, b_zeros, g_idx, perm, nullptr },
                        b_q_type_id, is_zp_float);
 }
 
-/* Weights in groups and in squares ---------------------------------------------------------------------------
+/* Weights in groups and in squares -------------------------------------------------------------
  *
  * b is (k, n) bytes, or (k / 2, n) where bytes hold two weights that are neighbours in a row. What scales
  * belong to, the quant_type says when it runs:
@@ -340,11 +344,19 @@ infiniStatus_t infiniopCreateGptqQyblasGemmDescriptor(Handle handle, Desc *out, 
                                                       T b_zeros)
 {
     Draft draft(TAG_GptqQyblasGemm, handle, out, 1, { y, a, b, b_scales, b_zeros });
-    return draft.dtypes(0, SHORT_FLOATS).one_dtype({ 0, 1 })
-        .dtypes(2, UNSIGNED_BYTES | set_of(INFINI_DTYPE_I8) | set_of(INFINI_DTYPE_F8)).dtypes(3, FLOATS)
-        .dtypes(4, FLOATS).rank(0, 2, 2).rank(1, 2, 2).rank(2, 2, 2).rank(3, 2, 2).rank(4, 2, 2)
-        .need(draft.dim(0, 0) == draft.dim(1, 0) && draft.dim(0, 1) == draft.dim(2, 1) && draft.dim(1, 1) > 0 &&
-                  draft.dim(0, 1) > 0, INFINI_STATUS_BAD_TENSOR_SHAPE)
+    return draft.dtypes(0, SHORT_FLOATS)
+        .one_dtype({ 0, 1 })
+        .dtypes(2, UNSIGNED_BYTES | set_of(INFINI_DTYPE_I8) | set_of(INFINI_DTYPE_F8))
+        .dtypes(3, FLOATS)
+        .dtypes(4, FLOATS)
+        .rank(0, 2, 2)
+        .rank(1, 2, 2)
+        .rank(2, 2, 2)
+        .rank(3, 2, 2)
+        .rank(4, 2, 2)
+        .need(draft.dim(0, 0) == draft.dim(1, 0) && draft.dim(0, 1) == draft.dim(2, 1) &&
+                  draft.dim(1, 1) > 0 && draft.dim(0, 1) > 0,
+              INFINI_STATUS_BAD_TENSOR_SHAPE)
         .finish();
 }
 

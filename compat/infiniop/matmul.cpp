@@ -294,8 +294,8 @@ infiniStatus_t infiniopFusedMoe(infiniopFusedMoeDescriptor_t desc, void *, size_
 }
 
 /* As FusedMoe with SWIGLU and no biases. The lists of MoeAlign follow from topk_ids and are not read. */
-infiniStatus_t infiniopCreateMoeFusedDenseDescriptor(Handle handle, Desc *out, T y, T hidden_states, T w13, T w2,
-                                                     T topk_weights, T topk_ids, T sorted_token_ids,
+infiniStatus_t infiniopCreateMoeFusedDenseDescriptor(Handle handle, Desc *out, T y, T hidden_states, T w13,
+                                                     T w2, T topk_weights, T topk_ids, T sorted_token_ids,
                                                      T expert_ids, T num_tokens_post_padded)
 {
     Draft draft(TAG_MoeFusedDense, handle, out, 1,
@@ -424,7 +424,8 @@ tsr_status fused_moe_mxfp4(tsr_tensor **t, const InfiniopDescriptor &op)
     TSR_TRY(tsr_zeros_like(&sum, x));
     for (int64_t e = 0; e < t[4]->shape[0]; e++) {
         Temp w13, w2;
-        const auto expert = [&](tsr_tensor **part, const tsr_tensor *token, int64_t, double weight) -> tsr_status {
+        const auto expert = [&](tsr_tensor **part, const tsr_tensor *token, int64_t,
+                                double weight) -> tsr_status {
             TSR_TRY(expand_expert(&w13, t[4], t[5], e));
             TSR_TRY(expand_expert(&w2, t[6], t[7], e));
             return mxfp4_expert(part, token, w13, w2, weight, op);

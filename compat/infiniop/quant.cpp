@@ -306,7 +306,10 @@ infiniStatus_t infiniopCreateMxfp4DequantizeDescriptor(infiniopHandle_t handle,
                                                        infiniopTensorDescriptor_t scales)
 {
     Draft draft(TAG_Mxfp4Dequantize, handle, desc_ptr, 1, { out, packed, scales });
-    draft.dtypes(0, SHORT_FLOATS).dtypes(1, UNSIGNED_BYTES).dtypes(2, UNSIGNED_BYTES).rank(0, 1, TSR_MAX_NDIM - 2);
+    draft.dtypes(0, SHORT_FLOATS)
+        .dtypes(1, UNSIGNED_BYTES)
+        .dtypes(2, UNSIGNED_BYTES)
+        .rank(0, 1, TSR_MAX_NDIM - 2);
     if (!draft.good()) return draft.finish();
     const int n = draft[0].ndim;
     draft.rank(1, n, n).rank(2, n, n)

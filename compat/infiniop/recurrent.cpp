@@ -7,7 +7,7 @@
 
 using namespace face;
 
-/* Sequences -----------------------------------------------------------------------------------
+/* Sequences ------------------------------------------------------------------------------------
  *
  * The first tensors of delta rules and of the convolution are
  *
@@ -139,7 +139,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 } // namespace
 
-/* Delta rules ------------------------------------------------------------------------------------ */
+/* Delta rules ---------------------------------------------------------------------------------- */
 
 namespace {
 
@@ -237,18 +237,20 @@ infiniStatus_t infiniopCreateChunkGatedDeltaRuleDescriptor(Handle handle, Desc *
                                                            T final_indices, bool normalise, size_t chunk_size)
 {
     Draft draft(TAG_ChunkGatedDeltaRule, handle, out, 2,
-                { y, final_state, initial_state, q, k, v, g, beta, cu_seqlens, initial_indices, final_indices },
+                { y, final_state, initial_state, q, k, v, g, beta, cu_seqlens, initial_indices,
+                  final_indices },
                 1u << FINAL | 7u << 8);
     draft.need(chunk_size > 0, INFINI_STATUS_BAD_PARAM);
     return create_gated(draft, 8, normalise);
 }
 
-infiniStatus_t infiniopChunkGatedDeltaRule(Desc desc, P, size_t, P y, P initial_state, P final_state, C q, C k,
-                                           C v, C g, C beta, C cu_seqlens, C initial_indices, C final_indices,
-                                           P stream)
+infiniStatus_t infiniopChunkGatedDeltaRule(Desc desc, P, size_t, P y, P initial_state, P final_state, C q,
+                                           C k, C v, C g, C beta, C cu_seqlens, C initial_indices,
+                                           C final_indices, P stream)
 {
     return run(desc, TAG_ChunkGatedDeltaRule, stream,
-               { y, final_state, initial_state, q, k, v, g, beta, cu_seqlens, initial_indices, final_indices },
+               { y, final_state, initial_state, q, k, v, g, beta, cu_seqlens, initial_indices,
+                 final_indices },
                run_gated);
 }
 
@@ -320,7 +322,7 @@ infiniStatus_t infiniopKimiDeltaAttention(Desc desc, P, size_t, P y, P initial_s
     });
 }
 
-/* Causal convolution -------------------------------------------------------------------------------
+/* Causal convolution ---------------------------------------------------------------------------
  *
  * Each channel by itself: out[t] = bias + sum over j of weight[j] x[t + j - (width - 1)], where what is
  * before the first token is the state, (channels, width - 1). */
@@ -373,8 +375,9 @@ tsr_status causal_conv(tsr_tensor **t, const InfiniopDescriptor &)
 
 } // namespace
 
-infiniStatus_t infiniopCausalConv1d(Desc desc, P, size_t, P y, P conv_state, P final_conv_state, C qkv, C weight,
-                                    C bias, C cu_seqlens, C initial_indices, C final_indices, P stream)
+infiniStatus_t infiniopCausalConv1d(Desc desc, P, size_t, P y, P conv_state, P final_conv_state, C qkv,
+                                    C weight, C bias, C cu_seqlens, C initial_indices, C final_indices,
+                                    P stream)
 {
     return run(desc, TAG_CausalConv1d, stream,
                { y, final_conv_state, conv_state, qkv, weight, bias, cu_seqlens, initial_indices,
@@ -382,7 +385,7 @@ infiniStatus_t infiniopCausalConv1d(Desc desc, P, size_t, P y, P conv_state, P f
                causal_conv);
 }
 
-/* Selective scan -----------------------------------------------------------------------------------
+/* Selective scan -------------------------------------------------------------------------------
  *
  * x, dt and gate are (batch, time, channels), b and c (batch, time, n), a_log (channels, n). With
  * step = softplus(dt + dt_bias), each channel's state s of n numbers becomes
@@ -421,7 +424,8 @@ tsr_status selective_scan(tsr_tensor **t, const InfiniopDescriptor &)
             const double x = in[X][at], step = softplus_of(in[DT][at] + in[DT_BIAS][ch]);
             double *s = state + (token / time * channels + ch) * n, sum = in[D][ch] * x;
             for (int64_t i = 0; i < n; i++) {
-                s[i] = std::exp(-std::exp(in[A_LOG][ch * n + i]) * step) * s[i] + step * in[B][token * n + i] * x;
+                s[i] = std::exp(-std::exp(in[A_LOG][ch * n + i]) * step) * s[i] +
+                       step * in[B][token * n + i] * x;
                 sum += s[i] * in[C_][token * n + i];
             }
             out[at] = sum * silu(in[GATE][at]);
@@ -432,14 +436,14 @@ tsr_status selective_scan(tsr_tensor **t, const InfiniopDescriptor &)
 
 } // namespace
 
-infiniStatus_t infiniopMambaSelectiveScan(Desc desc, P, size_t, P y, C x, C dt, C b, C c, C a_log, C d, C gate,
-                                          C dt_bias, P state, P stream)
+infiniStatus_t infiniopMambaSelectiveScan(Desc desc, P, size_t, P y, C x, C dt, C b, C c, C a_log, C d,
+                                          C gate, C dt_bias, P state, P stream)
 {
     return run(desc, TAG_MambaSelectiveScan, stream, { y, state, x, dt, b, c, a_log, d, gate, dt_bias },
                selective_scan);
 }
 
-/* RWKV 5 -------------------------------------------------------------------------------------------
+/* RWKV 5 ---------------------------------------------------------------------------------------
  *
  * For each head, with the state S (d, d): out = r (first k v^T + S), then S becomes
  * exp(-exp(decay)) S + k v^T, where decay and first belong to the rows of S. */
@@ -492,5 +496,6 @@ tsr_status rwkv5(tsr_tensor **t, const InfiniopDescriptor &)
 infiniStatus_t infiniopRwkv5Wkv(Desc desc, P, size_t, P y, C receptance, C key, C value, C time_decay,
                                 C time_faaaa, P state, P stream)
 {
-    return run(desc, TAG_Rwkv5Wkv, stream, { y, state, receptance, key, value, time_decay, time_faaaa }, rwkv5);
+    return run(desc, TAG_Rwkv5Wkv, stream, { y, state, receptance, key, value, time_decay, time_faaaa },
+               rwkv5);
 }

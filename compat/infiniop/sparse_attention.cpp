@@ -30,7 +30,7 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 } // namespace
 
-/* Means of blocks ------------------------------------------------------------------------------------ */
+/* Means of blocks ------------------------------------------------------------------------------ */
 
 infiniStatus_t infiniopCreateNsaCompressPagedCacheDescriptor(Handle handle, Desc *out, T k_cmp, T v_cmp,
                                                              T k_cache, T v_cache, T block_tables, T seq_lens,
@@ -71,7 +71,8 @@ tsr_status compress(tsr_tensor **t, const InfiniopDescriptor &op)
         if (n <= 0) continue;
         if (n > room * page) return TSR_EINDEX;
         for (int64_t at = op.integer[1] ? (n - 1) / size * size : 0; at < n; at += size) {
-            const int64_t where = tables[s * room + at / page], row = at % page, count = std::min(size, n - at);
+            const int64_t where = tables[s * room + at / page], row = at % page,
+                          count = std::min(size, n - at);
             if (where < 0 || where >= t[2]->shape[0]) return TSR_EINDEX;
             for (int i = 0; i < 2; i++)
                 TSR_TRY(write_mean(t[i], (where * page + row) / size, t[i + 2], where, row, count));
@@ -89,7 +90,7 @@ infiniStatus_t infiniopNsaCompressPagedCache(Desc desc, P, size_t, P k_cmp, P v_
                { k_cmp, v_cmp, k_cache, v_cache, block_tables, seq_lens }, compress);
 }
 
-/* Attention ------------------------------------------------------------------------------------------- */
+/* Attention ------------------------------------------------------------------------------------ */
 
 infiniStatus_t infiniopCreateNsaPagedAttentionDescriptor(Handle handle, Desc *out, T y, T q, T k_cmp, T v_cmp,
                                                          T k_cache, T v_cache, T block_tables, T seq_lens,
@@ -217,8 +218,8 @@ tsr_status attend_row(tsr_tensor **t, const Sparse &how, int64_t s, int64_t n, d
 
 } // namespace
 
-infiniStatus_t infiniopNsaPagedAttention(Desc desc, P, size_t, P y, C q, C k_cmp, C v_cmp, C k_cache, C v_cache,
-                                         C block_tables, C seq_lens, C gates, P stream)
+infiniStatus_t infiniopNsaPagedAttention(Desc desc, P, size_t, P y, C q, C k_cmp, C v_cmp, C k_cache,
+                                         C v_cache, C block_tables, C seq_lens, C gates, P stream)
 {
     return run(desc, TAG_NsaPagedAttention, stream,
                { y, q, k_cmp, v_cmp, k_cache, v_cache, block_tables, seq_lens, gates },

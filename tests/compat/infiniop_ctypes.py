@@ -1,7 +1,7 @@
 """InfiniOP's face as its Python front end meets it: loaded with ctypes, every name looked up, and
 operators run on NumPy's memory.
 
-    infiniop_ctypes.py FOLDER     the folder with libinfiniop.so and libinfinirt.so
+    infiniop_ctypes.py FOLDER     the folder with libinfiniop.so, libinfinirt.so and libinfiniccl.so
 """
 import ctypes
 import os
@@ -38,6 +38,7 @@ class Front:
     def __init__(self, folder):
         self.rt = ctypes.CDLL(os.path.join(folder, "libinfinirt.so"))
         self.op = ctypes.CDLL(os.path.join(folder, "libinfiniop.so"))
+        self.ccl = ctypes.CDLL(os.path.join(folder, "libinfiniccl.so"))
         self.op.infiniopCreateTensorDescriptor.argtypes = [
             ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
         self.handle = ctypes.c_void_p()
@@ -45,7 +46,7 @@ class Front:
         assert self.op.infiniopCreateHandle(ctypes.byref(self.handle)) == 0
 
     def find(self, name):
-        return getattr(self.op, name, None) or getattr(self.rt, name, None)
+        return next((getattr(lib, name) for lib in (self.op, self.rt, self.ccl) if hasattr(lib, name)), None)
 
     def run(self, name, arrays, create=(), extra=(), workspace=True):
         """Creates with the arrays' descriptors and the numbers, destroys those, runs on the data. An
@@ -172,7 +173,7 @@ def check_refusals(front):
              ("dtypes", front.run("Add", [x, x, x.astype(np.float16)]), 10),
              ("broadcast result", front.run("Relu", [np.broadcast_to(np.float32(0), (3, 4)), x]), 12),
              ("null", front.run("Add", [x, x, None]), 4),
-             ("missing group", front.run("AwqMarlinRepack", [x, x], (ctypes.c_int64(4), False)), 2),
+             ("bits", front.run("AwqMarlinRepack", [x, x], (ctypes.c_int64(3), False)), 3),
              ("missing device", front.rt.infinirtSetDevice(3, 0), 5)]
     for name, got, want in cases:
         done += 1

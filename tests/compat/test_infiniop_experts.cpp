@@ -5,7 +5,7 @@
 
 static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/* Gates ------------------------------------------------------------------------------------------------ */
+/* Gates ---------------------------------------------------------------------------------------- */
 
 struct Gate {
     size_t groups, kept, shared;
@@ -21,13 +21,15 @@ static std::vector<size_t> chosen(const Array &x, const Array &bias, size_t row,
     for (size_t e = 0; e < n; e++) score[e] = sigmoid(x[row * n + e]) + bias[e];
     std::vector<std::pair<double, size_t>> groups, all;
     for (size_t i = 0; i < g.groups; i++) {
-        std::vector<double> of_group(score.begin() + (ptrdiff_t)(i * size), score.begin() + (ptrdiff_t)((i + 1) * size));
+        std::vector<double> of_group(score.begin() + (ptrdiff_t)(i * size),
+                                     score.begin() + (ptrdiff_t)((i + 1) * size));
         std::sort(of_group.rbegin(), of_group.rend());
         groups.push_back({ -(of_group[0] + of_group[1]), i });
     }
     std::sort(groups.begin(), groups.end());
     for (size_t i = 0; i < std::min(g.kept, g.groups); i++)
-        for (size_t e = groups[i].second * size; e < (groups[i].second + 1) * size; e++) all.push_back({ -score[e], e });
+        for (size_t e = groups[i].second * size; e < (groups[i].second + 1) * size; e++)
+            all.push_back({ -score[e], e });
     std::sort(all.begin(), all.end());
     std::vector<size_t> best;
     for (size_t i = 0; i < count; i++) best.push_back(all[i].second);
@@ -37,7 +39,9 @@ static std::vector<size_t> chosen(const Array &x, const Array &bias, size_t row,
 TEST(test_a_gate_keeps_the_best_groups)
 {
     Handle handle;
-    const Gate gates[] = { { 4, 2, 0, 1, false }, { 4, 2, 2, 2.5, true }, { 1, 1, 1, 0.5, false }, { 2, 9, 0, 3, true } };
+    const Gate gates[] = {
+        { 4, 2, 0, 1, false }, { 4, 2, 2, 2.5, true }, { 1, 1, 1, 0.5, false }, { 2, 9, 0, 3, true }
+    };
     for (infiniDtype_t d : { INFINI_DTYPE_F32, INFINI_DTYPE_BF16 })
         for (const Gate &g : gates) {
             const size_t rows = 5, experts = 16, topk = 5, routed = topk - g.shared;
@@ -46,8 +50,8 @@ TEST(test_a_gate_keeps_the_best_groups)
             x.random(1, -3, 3);
             bias.random(2, -0.3, 0.3);
             EXPECT_DONE(RUN_OP(MoeFusedGate,
-                               (weights.desc(), places.desc(), x.desc(), bias.desc(), g.groups, g.kept, g.shared,
-                                (float)g.factor, g.scale),
+                               (weights.desc(), places.desc(), x.desc(), bias.desc(), g.groups, g.kept,
+                                g.shared, (float)g.factor, g.scale),
                                (weights.data(), places.data(), x.data(), bias.data())));
             for (size_t row = 0; row < rows; row++) {
                 const std::vector<size_t> best = chosen(x, bias, row, g, routed);
@@ -76,14 +80,14 @@ TEST(test_a_gate_keeps_the_best_groups)
                   INFINI_STATUS_BAD_TENSOR_DTYPE);
 }
 
-/* Lists -------------------------------------------------------------------------------------------------- */
+/* Lists ---------------------------------------------------------------------------------------- */
 
 TEST(test_tokens_are_sorted_by_expert_into_whole_blocks)
 {
     Handle handle;
     const int ids[8] = { 2, 0, 2, 2, -1, 0, 2, 2 }; /* of 3 experts; five of them go to expert 2 */
-    Array topk({ 4, 2 }, INFINI_DTYPE_I32, { 3, 1 }), sorted({ 24 }, INFINI_DTYPE_I32), experts({ 6 }, INFINI_DTYPE_I32),
-        total({ 1 }, INFINI_DTYPE_I32);
+    Array topk({ 4, 2 }, INFINI_DTYPE_I32, { 3, 1 }), sorted({ 24 }, INFINI_DTYPE_I32),
+        experts({ 6 }, INFINI_DTYPE_I32), total({ 1 }, INFINI_DTYPE_I32);
     topk.fill([&](size_t i) { return ids[i]; });
     const auto run = [&](const int32_t *map, int pad) {
         sorted.fill([](size_t) { return -7; });
@@ -117,30 +121,31 @@ TEST(test_products_of_experts_are_prepared)
     const int ids[6] = { 1, 2, 2, 1, 2, 9 }; /* 9 is no expert */
     for (bool blocks : { false, true })
         for (bool flat : { false, true }) {
-            Array topk({ 3, 2 }, INFINI_DTYPE_I32), offsets({ 4 }, INFINI_DTYPE_I32), rounded({ 4 }, INFINI_DTYPE_I32),
-                first(flat ? Sizes{ 9 } : Sizes{ 3, 3 }, INFINI_DTYPE_I32),
+            Array topk({ 3, 2 }, INFINI_DTYPE_I32), offsets({ 4 }, INFINI_DTYPE_I32),
+                rounded({ 4 }, INFINI_DTYPE_I32), first(flat ? Sizes{ 9 } : Sizes{ 3, 3 }, INFINI_DTYPE_I32),
                 second(flat ? Sizes{ 9 } : Sizes{ 3, 3 }, INFINI_DTYPE_I32), in({ 7 }, INFINI_DTYPE_I32),
                 out({ 6 }, INFINI_DTYPE_I32);
             topk.fill([&](size_t i) { return ids[i]; });
             in.fill([](size_t) { return -3; });
             out.fill([](size_t) { return -3; });
             EXPECT_DONE(RUN_OP(PrepareMoeInput,
-                               (offsets.desc(), blocks ? rounded.desc() : nullptr, first.desc(), second.desc(), in.desc(),
-                                out.desc(), topk.desc(), 3, 10, 20),
-                               (offsets.data(), rounded.data(), first.data(), second.data(), in.data(), out.data(),
-                                topk.data())));
+                               (offsets.desc(), blocks ? rounded.desc() : nullptr, first.desc(),
+                                second.desc(), in.desc(), out.desc(), topk.desc(), 3, 10, 20),
+                               (offsets.data(), rounded.data(), first.data(), second.data(), in.data(),
+                                out.data(), topk.data())));
             const int o[4] = { 0, 0, 2, 5 }, r[4] = { 0, 0, 128, 256 }, counts[3] = { 0, 2, 3 };
             const int sizes1[3] = { 0, 20, 20 }, sizes2[3] = { 0, 20, 10 };
             const int i_want[7] = { 0, 1, 0, 1, 2, -3, -3 }, o_want[6] = { 0, 2, 3, 1, 4, -3 };
             expect_elements("offsets", offsets, [&](size_t i) { return o[i]; });
             expect_elements("rounded", rounded, [&](size_t i) { return blocks ? r[i] : 0; });
             expect_elements("first", first, [&](size_t i) { return i % 3 ? sizes1[i % 3] : counts[i / 3]; });
-            expect_elements("second", second, [&](size_t i) { return i % 3 ? sizes2[i % 3] : counts[i / 3]; });
+            expect_elements("second", second,
+                            [&](size_t i) { return i % 3 ? sizes2[i % 3] : counts[i / 3]; });
             expect_elements("input", in, [&](size_t i) { return i_want[i]; });
             expect_elements("output", out, [&](size_t i) { return o_want[i]; });
         }
-    Array topk({ 3, 2 }, INFINI_DTYPE_I32), offsets({ 3 }, INFINI_DTYPE_I32), sizes({ 3, 3 }, INFINI_DTYPE_I32),
-        list({ 6 }, INFINI_DTYPE_I32);
+    Array topk({ 3, 2 }, INFINI_DTYPE_I32), offsets({ 3 }, INFINI_DTYPE_I32),
+        sizes({ 3, 3 }, INFINI_DTYPE_I32), list({ 6 }, INFINI_DTYPE_I32);
     EXPECT_INFINI(CREATE_OP(PrepareMoeInput, offsets.desc(), nullptr, sizes.desc(), sizes.desc(), list.desc(),
                             list.desc(), topk.desc(), 3, 10, 20),
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
@@ -149,7 +154,7 @@ TEST(test_products_of_experts_are_prepared)
                   INFINI_STATUS_BAD_PARAM);
 }
 
-/* Products ------------------------------------------------------------------------------------------------ */
+/* Products ------------------------------------------------------------------------------------- */
 
 static double activated(double gate, double up, bool situ)
 {
@@ -177,7 +182,8 @@ static std::vector<double> expert_of(const Array &x, size_t token, size_t e, siz
 }
 
 static std::vector<double> mixture(const Array &x, const Array &ids, const Array &weights, size_t experts,
-                                   size_t hidden, size_t inner, const Weight &w13, const Weight &w2, bool situ)
+                                   size_t hidden, size_t inner, const Weight &w13, const Weight &w2,
+                                   bool situ)
 {
     const size_t tokens = x.count() / hidden, topk = ids.count() / tokens;
     std::vector<double> sum(x.count());
@@ -195,8 +201,9 @@ TEST(test_dense_experts_are_mixed)
     const size_t n = 3, hidden = 4, inner = 5, experts = 3;
     for (infiniDtype_t d : { INFINI_DTYPE_F32, INFINI_DTYPE_F16 }) {
         Array x({ n, hidden }, d, { 9, 2 }), y({ n, hidden }, d), w13({ experts, 2 * inner, hidden }, d),
-            w2({ experts, hidden, inner }, d), weights({ n, 2 }, INFINI_DTYPE_F32), ids({ n, 2 }, INFINI_DTYPE_I32),
-            list({ 24 }, INFINI_DTYPE_I32), blocks({ 3 }, INFINI_DTYPE_I32), total({ 1 }, INFINI_DTYPE_I32);
+            w2({ experts, hidden, inner }, d), weights({ n, 2 }, INFINI_DTYPE_F32),
+            ids({ n, 2 }, INFINI_DTYPE_I32), list({ 24 }, INFINI_DTYPE_I32), blocks({ 3 }, INFINI_DTYPE_I32),
+            total({ 1 }, INFINI_DTYPE_I32);
         x.random(1);
         w13.random(2);
         w2.random(3);
@@ -208,16 +215,16 @@ TEST(test_dense_experts_are_mixed)
             [&](size_t e, size_t r, size_t i) { return w13[(e * 2 * inner + r) * hidden + i]; },
             [&](size_t e, size_t r, size_t i) { return w2[(e * hidden + r) * inner + i]; }, false);
         EXPECT_DONE(RUN_OP(MoeFusedDense,
-                           (y.desc(), x.desc(), w13.desc(), w2.desc(), weights.desc(), ids.desc(), list.desc(),
-                            blocks.desc(), total.desc()),
-                           (y.data(), x.data(), w13.data(), w2.data(), weights.data(), ids.data(), list.data(),
-                            blocks.data(), total.data())));
+                           (y.desc(), x.desc(), w13.desc(), w2.desc(), weights.desc(), ids.desc(),
+                            list.desc(), blocks.desc(), total.desc()),
+                           (y.data(), x.data(), w13.data(), w2.data(), weights.data(), ids.data(),
+                            list.data(), blocks.data(), total.data())));
         expect_elements("mixture", y, [&](size_t i) { return want[i]; });
-        EXPECT_INFINI(CREATE_OP(MoeFusedDense, y.desc(), x.desc(), w2.desc(), w2.desc(), weights.desc(), ids.desc(),
-                                list.desc(), blocks.desc(), total.desc()),
+        EXPECT_INFINI(CREATE_OP(MoeFusedDense, y.desc(), x.desc(), w2.desc(), w2.desc(), weights.desc(),
+                                ids.desc(), list.desc(), blocks.desc(), total.desc()),
                       INFINI_STATUS_BAD_TENSOR_SHAPE);
-        EXPECT_INFINI(CREATE_OP(MoeFusedDense, y.desc(), x.desc(), w13.desc(), w2.desc(), weights.desc(), weights.desc(),
-                                list.desc(), blocks.desc(), total.desc()),
+        EXPECT_INFINI(CREATE_OP(MoeFusedDense, y.desc(), x.desc(), w13.desc(), w2.desc(), weights.desc(),
+                                weights.desc(), list.desc(), blocks.desc(), total.desc()),
                       INFINI_STATUS_BAD_TENSOR_DTYPE);
     }
 }
@@ -249,14 +256,16 @@ TEST(test_products_with_mxfp4_weights)
             fill_bytes(packed, 3, 0, 256);
             fill_bytes(scales, 4, 123, 128);
             EXPECT_DONE(RUN_OP(LinearMxfp4,
-                               (y.desc(), x.desc(), packed.desc(), scales.desc(), has_bias ? bias.desc() : nullptr, 0.5f),
+                               (y.desc(), x.desc(), packed.desc(), scales.desc(),
+                                has_bias ? bias.desc() : nullptr, 0.5f),
                                (y.data(), x.data(), packed.data(), scales.data(), bias.data())));
             expect_elements("linear", y, [&](size_t at) {
                 double sum = 0;
                 for (size_t i = 0; i < k; i++) sum += x[at / n * k + i] * mxfp4(packed, scales, at % n, k, i);
                 return 0.5 * sum + (has_bias ? bias[at % n] : 0);
             });
-            EXPECT_INFINI(CREATE_OP(LinearMxfp4, y.desc(), x.desc(), scales.desc(), scales.desc(), nullptr, 1.0f),
+            EXPECT_INFINI(CREATE_OP(LinearMxfp4, y.desc(), x.desc(), scales.desc(), scales.desc(), nullptr,
+                                    1.0f),
                           INFINI_STATUS_BAD_TENSOR_SHAPE);
             EXPECT_INFINI(CREATE_OP(LinearMxfp4, y.desc(), x.desc(), x.desc(), scales.desc(), nullptr, 1.0f),
                           INFINI_STATUS_BAD_TENSOR_DTYPE);
@@ -267,10 +276,13 @@ TEST(test_experts_with_mxfp4_weights)
 {
     Handle handle;
     const size_t n = 3, hidden = 32, inner = 32, experts = 2;
-    for (infiniopFusedMoeActivation_t act : { INFINIOP_FUSED_MOE_ACT_SWIGLU, INFINIOP_FUSED_MOE_ACT_SITUGLU }) {
-        Array x({ n, hidden }, INFINI_DTYPE_F32), y({ n, hidden }, INFINI_DTYPE_F32), ids({ n, 2 }, INFINI_DTYPE_I32),
-            weights({ n, 2 }, INFINI_DTYPE_F32), w13({ experts, 2 * inner, hidden / 2 }, INFINI_DTYPE_U8),
-            s13({ experts, 2 * inner, hidden / 32 }, INFINI_DTYPE_U8), w2({ experts, hidden, inner / 2 }, INFINI_DTYPE_U8),
+    for (infiniopFusedMoeActivation_t act :
+         { INFINIOP_FUSED_MOE_ACT_SWIGLU, INFINIOP_FUSED_MOE_ACT_SITUGLU }) {
+        Array x({ n, hidden }, INFINI_DTYPE_F32), y({ n, hidden }, INFINI_DTYPE_F32),
+            ids({ n, 2 }, INFINI_DTYPE_I32), weights({ n, 2 }, INFINI_DTYPE_F32),
+            w13({ experts, 2 * inner, hidden / 2 }, INFINI_DTYPE_U8),
+            s13({ experts, 2 * inner, hidden / 32 }, INFINI_DTYPE_U8),
+            w2({ experts, hidden, inner / 2 }, INFINI_DTYPE_U8),
             s2({ experts, hidden, inner / 32 }, INFINI_DTYPE_U8);
         x.random(1);
         weights.random(2);
@@ -286,16 +298,16 @@ TEST(test_experts_with_mxfp4_weights)
             [&](size_t e, size_t r, size_t i) { return mxfp4(w2, s2, e * hidden + r, inner, i); },
             act == INFINIOP_FUSED_MOE_ACT_SITUGLU);
         EXPECT_DONE(RUN_OP(FusedMoeMxfp4,
-                           (y.desc(), x.desc(), ids.desc(), weights.desc(), w13.desc(), s13.desc(), w2.desc(), s2.desc(),
-                            act),
+                           (y.desc(), x.desc(), ids.desc(), weights.desc(), w13.desc(), s13.desc(), w2.desc(),
+                            s2.desc(), act),
                            (y.data(), x.data(), ids.data(), weights.data(), w13.data(), s13.data(), w2.data(),
                             s2.data())));
         expect_elements("experts", y, [&](size_t i) { return want[i]; }, 4);
-        EXPECT_INFINI(CREATE_OP(FusedMoeMxfp4, y.desc(), x.desc(), ids.desc(), weights.desc(), w13.desc(), s13.desc(),
-                                w2.desc(), s2.desc(), INFINIOP_FUSED_MOE_ACT_SILU),
+        EXPECT_INFINI(CREATE_OP(FusedMoeMxfp4, y.desc(), x.desc(), ids.desc(), weights.desc(), w13.desc(),
+                                s13.desc(), w2.desc(), s2.desc(), INFINIOP_FUSED_MOE_ACT_SILU),
                       INFINI_STATUS_BAD_PARAM);
-        EXPECT_INFINI(CREATE_OP(FusedMoeMxfp4, y.desc(), x.desc(), ids.desc(), weights.desc(), w2.desc(), s13.desc(),
-                                w2.desc(), s2.desc(), act),
+        EXPECT_INFINI(CREATE_OP(FusedMoeMxfp4, y.desc(), x.desc(), ids.desc(), weights.desc(), w2.desc(),
+                                s13.desc(), w2.desc(), s2.desc(), act),
                       INFINI_STATUS_BAD_TENSOR_SHAPE);
     }
 }

@@ -16,13 +16,17 @@ static int nearest(double x)
 {
     int best = 0;
     for (int code = 0; code < 127; code++) {
-        const double now = std::fabs(decoded(code) - std::fabs(x)), then = std::fabs(decoded(best) - std::fabs(x));
+        const double now = std::fabs(decoded(code) - std::fabs(x)),
+                     then = std::fabs(decoded(best) - std::fabs(x));
         if (now < then || (now == then && code % 2 == 0)) best = code;
     }
     return std::signbit(x) ? best | 128 : best;
 }
 
-static double power_scale(double largest) { return std::exp2(std::ceil(std::log2(std::fmax(largest, 1e-4) / 448))); }
+static double power_scale(double largest)
+{
+    return std::exp2(std::ceil(std::log2(std::fmax(largest, 1e-4) / 448)));
+}
 
 static double largest_of(const std::vector<double> &x, size_t from, size_t n)
 {
@@ -88,14 +92,16 @@ TEST(test_queries_get_scales_that_are_powers_of_two)
 static void turn(std::vector<double> &x, const Array &angles, size_t p, size_t dims)
 {
     for (size_t i = 0; i < dims; i += 2) {
-        const double a = x[i], b = x[i + 1], c = angles[p * dims + i / 2], s = angles[p * dims + dims / 2 + i / 2];
+        const double a = x[i], b = x[i + 1], c = angles[p * dims + i / 2],
+                     s = angles[p * dims + dims / 2 + i / 2];
         x[i] = a * c - b * s;
         x[i + 1] = b * c + a * s;
     }
 }
 
 /* codes[from...] with this scale are x, as near as 8 bits allow. */
-static void expect_codes(const char *what, const Array &codes, size_t from, const std::vector<double> &x, double scale)
+static void expect_codes(const char *what, const Array &codes, size_t from, const std::vector<double> &x,
+                         double scale)
 {
     for (size_t i = 0; i < x.size(); i++)
         EXPECT_MSG(std::fabs(decoded((int)codes[from + i]) * scale - x[i]) <=
@@ -107,24 +113,26 @@ TEST(test_the_indexer_turns_queries_and_keys)
 {
     Handle handle;
     const size_t n = 3, heads = 2, d = 8, dims = 4, size = 4;
-    Array q({ n, heads, d }, INFINI_DTYPE_F32), both({ n, d + heads }, INFINI_DTYPE_F32), norm({ d }, INFINI_DTYPE_F32),
-        bias({ d }, INFINI_DTYPE_F32), positions({ n }, INFINI_DTYPE_I64), angles({ 5, dims }, INFINI_DTYPE_F32),
-        slots({ n }, INFINI_DTYPE_I64), codes({ n, heads, d }, INFINI_DTYPE_F8), weights({ n, heads }, INFINI_DTYPE_F32),
+    Array q({ n, heads, d }, INFINI_DTYPE_F32), both({ n, d + heads }, INFINI_DTYPE_F32),
+        norm({ d }, INFINI_DTYPE_F32), bias({ d }, INFINI_DTYPE_F32), positions({ n }, INFINI_DTYPE_I64),
+        angles({ 5, dims }, INFINI_DTYPE_F32), slots({ n }, INFINI_DTYPE_I64),
+        codes({ n, heads, d }, INFINI_DTYPE_F8), weights({ n, heads }, INFINI_DTYPE_F32),
         cache({ 2, size, d + 4 }, INFINI_DTYPE_U8);
     q.random(1, -3, 3);
     both.random(2, -3, 3);
     norm.random(3, 0.5, 1.5);
     bias.random(4);
     angles.random(5);
-    const double p[3] = { 4, 9, 2 }, s[3] = { 6, 1, -1 }; /* a position outside the table counts as the first */
+    const double p[3] = { 4, 9, 2 },
+                 s[3] = { 6, 1, -1 }; /* a position outside the table counts as the first */
     positions.fill([&](size_t i) { return p[i]; });
     slots.fill([&](size_t i) { return s[i]; });
     cache.fill([](size_t) { return 77; });
     EXPECT_DONE(RUN_DIRECT(FusedFp8Indexer,
-                           (codes.desc(), weights.desc(), cache.desc(), q.desc(), both.desc(), norm.desc(), bias.desc(),
-                            positions.desc(), angles.desc(), slots.desc(), dims, 1e-5, 0.25),
-                           (codes.data(), weights.data(), cache.data(), q.data(), both.data(), norm.data(), bias.data(),
-                            positions.data(), angles.data(), slots.data())));
+                           (codes.desc(), weights.desc(), cache.desc(), q.desc(), both.desc(), norm.desc(),
+                            bias.desc(), positions.desc(), angles.desc(), slots.desc(), dims, 1e-5, 0.25),
+                           (codes.data(), weights.data(), cache.data(), q.data(), both.data(), norm.data(),
+                            bias.data(), positions.data(), angles.data(), slots.data())));
     for (size_t t = 0; t < n; t++) {
         const size_t at = p[t] > 4 ? 0 : (size_t)p[t];
         for (size_t h = 0; h < heads; h++) {
@@ -151,17 +159,20 @@ TEST(test_the_indexer_turns_queries_and_keys)
     size_t untouched = 0;
     for (size_t i = 0; i < cache.count(); i++) untouched += cache[i] == 77;
     EXPECT(untouched >= cache.count() - 2 * (d + 4));
-    EXPECT_INFINI(CREATE_OP(FusedFp8Indexer, codes.desc(), weights.desc(), cache.desc(), q.desc(), both.desc(), norm.desc(),
-                            bias.desc(), positions.desc(), angles.desc(), slots.desc(), 3, 1e-5, 0.25),
+    EXPECT_INFINI(CREATE_OP(FusedFp8Indexer, codes.desc(), weights.desc(), cache.desc(), q.desc(),
+                            both.desc(), norm.desc(), bias.desc(), positions.desc(), angles.desc(),
+                            slots.desc(), 3, 1e-5, 0.25),
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT_INFINI(CREATE_OP(FusedFp8Indexer, codes.desc(), weights.desc(), cache.desc(), q.desc(), both.desc(), norm.desc(),
-                            bias.desc(), positions.desc(), angles.desc(), slots.desc(), dims, 0, 0.25),
+    EXPECT_INFINI(CREATE_OP(FusedFp8Indexer, codes.desc(), weights.desc(), cache.desc(), q.desc(),
+                            both.desc(), norm.desc(), bias.desc(), positions.desc(), angles.desc(),
+                            slots.desc(), dims, 0, 0.25),
                   INFINI_STATUS_BAD_PARAM);
 }
 
 static void fill_codes(Array &a, uint64_t seed)
 {
-    a.fill([&](size_t) { return (double)(test_next(&seed) % 2 * 128 + test_next(&seed) % 100); }); /* no NaN */
+    a.fill(
+        [&](size_t) { return (double)(test_next(&seed) % 2 * 128 + test_next(&seed) % 100); }); /* no NaN */
 }
 
 TEST(test_logits_of_the_indexer)
@@ -169,12 +180,14 @@ TEST(test_logits_of_the_indexer)
     Handle handle;
     const size_t n = 4, heads = 2, d = 6, size = 4, length = 11;
     Array q({ n, heads, d }, INFINI_DTYPE_F8), cache({ 5, size, d + 4 }, INFINI_DTYPE_U8),
-        tables({ 2, 3 }, INFINI_DTYPE_I32), weights({ n, heads }, INFINI_DTYPE_F32), positions({ n }, INFINI_DTYPE_I64),
-        owners({ n }, INFINI_DTYPE_I32), logits({ n, length }, INFINI_DTYPE_F32, { 15, 1 });
+        tables({ 2, 3 }, INFINI_DTYPE_I32), weights({ n, heads }, INFINI_DTYPE_F32),
+        positions({ n }, INFINI_DTYPE_I64), owners({ n }, INFINI_DTYPE_I32),
+        logits({ n, length }, INFINI_DTYPE_F32, { 15, 1 });
     fill_codes(q, 1);
     fill_codes(cache, 2);
     for (size_t b = 0; b < 5; b++)
-        for (size_t i = 0; i < size; i++) set_float(cache, b * size * (d + 4) + size * d + i * 4, 0.01f * (float)(b + i + 1));
+        for (size_t i = 0; i < size; i++)
+            set_float(cache, b * size * (d + 4) + size * d + i * 4, 0.01f * (float)(b + i + 1));
     const double table[6] = { 3, 0, 4, 1, -1, 2 }, p[4] = { 9, 6, 20, -1 }, who[4] = { 0, 1, 0, 1 };
     tables.fill([&](size_t i) { return table[i]; });
     positions.fill([&](size_t i) { return p[i]; });
@@ -182,10 +195,10 @@ TEST(test_logits_of_the_indexer)
     weights.random(3);
     const auto run = [&] {
         return RUN_DIRECT(Fp8IndexerLogits,
-                          (logits.desc(), q.desc(), cache.desc(), tables.desc(), weights.desc(), positions.desc(),
-                           owners.desc()),
-                          (logits.data(), q.data(), cache.data(), tables.data(), weights.data(), positions.data(),
-                           owners.data()));
+                          (logits.desc(), q.desc(), cache.desc(), tables.desc(), weights.desc(),
+                           positions.desc(), owners.desc()),
+                          (logits.data(), q.data(), cache.data(), tables.data(), weights.data(),
+                           positions.data(), owners.data()));
     };
     EXPECT_DONE(run());
     expect_elements("logits", logits, [&](size_t at) -> double {
@@ -197,8 +210,10 @@ TEST(test_logits_of_the_indexer)
         for (size_t h = 0; h < heads; h++) {
             double dot = 0;
             for (size_t j = 0; j < d; j++)
-                dot += decoded((int)q[(t * heads + h) * d + j]) * decoded((int)cache[first + i % size * d + j]);
-            sum += std::fmax(0, dot * float_of(cache, first + size * d + i % size * 4)) * weights[t * heads + h];
+                dot +=
+                    decoded((int)q[(t * heads + h) * d + j]) * decoded((int)cache[first + i % size * d + j]);
+            sum +=
+                std::fmax(0, dot * float_of(cache, first + size * d + i % size * 4)) * weights[t * heads + h];
         }
         return sum;
     }, 4);
@@ -206,15 +221,15 @@ TEST(test_logits_of_the_indexer)
     owners.set(1, 2);
     EXPECT_DONE(run());
     for (size_t i = 0; i < 2 * length; i++) EXPECT(logits[i] == -INFINITY);
-    EXPECT_INFINI(CREATE_OP(Fp8IndexerLogits, logits.desc(), q.desc(), q.desc(), tables.desc(), weights.desc(),
-                            positions.desc(), owners.desc()),
+    EXPECT_INFINI(CREATE_OP(Fp8IndexerLogits, logits.desc(), q.desc(), q.desc(), tables.desc(),
+                            weights.desc(), positions.desc(), owners.desc()),
                   INFINI_STATUS_BAD_TENSOR_DTYPE);
-    EXPECT_INFINI(CREATE_OP(Fp8IndexerLogits, weights.desc(), q.desc(), cache.desc(), tables.desc(), logits.desc(),
-                            positions.desc(), owners.desc()),
+    EXPECT_INFINI(CREATE_OP(Fp8IndexerLogits, weights.desc(), q.desc(), cache.desc(), tables.desc(),
+                            logits.desc(), positions.desc(), owners.desc()),
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-/* Latent vectors ---------------------------------------------------------------------------------------------- */
+/* Latent vectors ------------------------------------------------------------------------------- */
 
 enum { LATENT = 512, TURNING = 64, ENTRY = LATENT + 16 + 2 * TURNING };
 
@@ -227,9 +242,9 @@ TEST(test_latent_vectors_are_cached_with_a_scale_for_each_128)
 {
     Handle handle;
     const size_t n = 3;
-    Array x({ n, LATENT }, INFINI_DTYPE_BF16), norm({ LATENT }, INFINI_DTYPE_BF16), rope({ n, TURNING }, INFINI_DTYPE_BF16),
-        slots({ n }, INFINI_DTYPE_I32), cache({ 2, 2, ENTRY }, INFINI_DTYPE_U8),
-        plain({ 2, 2, LATENT + TURNING }, INFINI_DTYPE_BF16);
+    Array x({ n, LATENT }, INFINI_DTYPE_BF16), norm({ LATENT }, INFINI_DTYPE_BF16),
+        rope({ n, TURNING }, INFINI_DTYPE_BF16), slots({ n }, INFINI_DTYPE_I32),
+        cache({ 2, 2, ENTRY }, INFINI_DTYPE_U8), plain({ 2, 2, LATENT + TURNING }, INFINI_DTYPE_BF16);
     x.random(1, -2, 2);
     for (size_t i = 128; i < 256; i++) x.set(i, 0); /* a group of zeros */
     norm.random(2, 0.5, 1.5);
@@ -238,10 +253,11 @@ TEST(test_latent_vectors_are_cached_with_a_scale_for_each_128)
     slots.fill([&](size_t i) { return s[i]; });
     for (bool has_plain : { true, false }) {
         cache.fill([](size_t) { return 77; });
-        EXPECT_DONE(RUN_DIRECT(Fp8MlaRmsnormCache,
-                               (cache.desc(), has_plain ? plain.desc() : nullptr, x.desc(), norm.desc(), rope.desc(),
-                                slots.desc(), 1e-6),
-                               (cache.data(), plain.data(), x.data(), norm.data(), rope.data(), slots.data())));
+        EXPECT_DONE(
+            RUN_DIRECT(Fp8MlaRmsnormCache,
+                       (cache.desc(), has_plain ? plain.desc() : nullptr, x.desc(), norm.desc(), rope.desc(),
+                        slots.desc(), 1e-6),
+                       (cache.data(), plain.data(), x.data(), norm.data(), rope.data(), slots.data())));
         for (size_t t = 0; t < n; t++) {
             if (s[t] < 0) continue;
             const size_t entry = (size_t)s[t] * ENTRY, row = (size_t)s[t] * (LATENT + TURNING);
@@ -249,7 +265,8 @@ TEST(test_latent_vectors_are_cached_with_a_scale_for_each_128)
             double square = 0;
             for (size_t i = 0; i < LATENT; i++) square += x[t * LATENT + i] * x[t * LATENT + i] / LATENT;
             for (size_t i = 0; i < LATENT; i++)
-                y.push_back(tsr_bf16_to_f32(tsr_f64_to_bf16(x[t * LATENT + i] / std::sqrt(square + 1e-6) * norm[i])));
+                y.push_back(
+                    tsr_bf16_to_f32(tsr_f64_to_bf16(x[t * LATENT + i] / std::sqrt(square + 1e-6) * norm[i])));
             for (size_t i = 0; i < LATENT; i++) {
                 const double scale = float_of(cache, entry + LATENT + i / 128 * 4);
                 const double stands_for = decoded((int)cache[entry + i]) * scale;
@@ -264,9 +281,11 @@ TEST(test_latent_vectors_are_cached_with_a_scale_for_each_128)
         }
         for (size_t i = ENTRY; i < 3 * ENTRY; i++) EXPECT(cache[i] == 77);
     }
-    EXPECT_INFINI(CREATE_OP(Fp8MlaRmsnormCache, cache.desc(), nullptr, x.desc(), norm.desc(), x.desc(), slots.desc(), 1e-6),
+    EXPECT_INFINI(CREATE_OP(Fp8MlaRmsnormCache, cache.desc(), nullptr, x.desc(), norm.desc(), x.desc(),
+                            slots.desc(), 1e-6),
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT_INFINI(CREATE_OP(Fp8MlaRmsnormCache, cache.desc(), nullptr, x.desc(), norm.desc(), rope.desc(), slots.desc(), 0),
+    EXPECT_INFINI(CREATE_OP(Fp8MlaRmsnormCache, cache.desc(), nullptr, x.desc(), norm.desc(), rope.desc(),
+                            slots.desc(), 0),
                   INFINI_STATUS_BAD_PARAM);
 }
 
@@ -275,11 +294,13 @@ TEST(test_attention_to_latent_vectors_that_indices_name)
     Handle handle;
     const size_t n = 3, heads = 2, k = 4, entries = 6;
     Array q({ n, heads, LATENT + TURNING }, INFINI_DTYPE_BF16), y({ n, heads, LATENT }, INFINI_DTYPE_BF16),
-        cache({ entries, 1, ENTRY }, INFINI_DTYPE_U8), indices({ n, 1, k }, INFINI_DTYPE_I32), lengths({ n }, INFINI_DTYPE_I32);
+        cache({ entries, 1, ENTRY }, INFINI_DTYPE_U8), indices({ n, 1, k }, INFINI_DTYPE_I32),
+        lengths({ n }, INFINI_DTYPE_I32);
     q.random(1);
     fill_codes(cache, 2);
     for (size_t e = 0; e < entries; e++) {
-        for (size_t g = 0; g < 4; g++) set_float(cache, e * ENTRY + LATENT + 4 * g, 0.001f * (float)(g + e + 1));
+        for (size_t g = 0; g < 4; g++)
+            set_float(cache, e * ENTRY + LATENT + 4 * g, 0.001f * (float)(g + e + 1));
         for (size_t i = 0; i < TURNING; i++) { /* the upper byte: numbers of moderate size */
             cache.set(e * ENTRY + LATENT + 17 + 2 * i, 0x3f);
         }
@@ -291,7 +312,8 @@ TEST(test_attention_to_latent_vectors_that_indices_name)
         if (i >= LATENT) return bf16_at(cache, e * ENTRY + LATENT + 16 + 2 * (i - LATENT));
         return decoded((int)cache[e * ENTRY + i]) * float_of(cache, e * ENTRY + LATENT + i / 128 * 4);
     };
-    EXPECT_DONE(RUN_OP(Fp8SparseMla, (y.desc(), q.desc(), cache.desc(), indices.desc(), lengths.desc(), 0.04f),
+    EXPECT_DONE(RUN_OP(Fp8SparseMla,
+                       (y.desc(), q.desc(), cache.desc(), indices.desc(), lengths.desc(), 0.04f),
                        (y.data(), q.data(), cache.data(), indices.data(), lengths.data())));
     for (size_t row = 0; row < n * heads; row++) {
         std::vector<size_t> seen;
@@ -301,7 +323,8 @@ TEST(test_attention_to_latent_vectors_that_indices_name)
             const double e = which[row / heads * k + i];
             if (e < 0 || e >= (double)entries) continue;
             double dot = 0;
-            for (size_t j = 0; j < LATENT + TURNING; j++) dot += q[row * (LATENT + TURNING) + j] * key((size_t)e, j);
+            for (size_t j = 0; j < LATENT + TURNING; j++)
+                dot += q[row * (LATENT + TURNING) + j] * key((size_t)e, j);
             seen.push_back((size_t)e);
             weight.push_back(std::exp(0.04 * dot));
             sum += weight.back();
@@ -312,10 +335,13 @@ TEST(test_attention_to_latent_vectors_that_indices_name)
             EXPECT(is_near(y[row * LATENT + j], want, 4e-3));
         }
     }
-    EXPECT_INFINI(CREATE_OP(Fp8SparseMla, y.desc(), y.desc(), cache.desc(), indices.desc(), lengths.desc(), 1.0f),
+    EXPECT_INFINI(CREATE_OP(Fp8SparseMla, y.desc(), y.desc(), cache.desc(), indices.desc(), lengths.desc(),
+                            1.0f),
                   INFINI_STATUS_BAD_TENSOR_SHAPE);
-    EXPECT_INFINI(CREATE_OP(Fp8SparseMla, y.desc(), q.desc(), indices.desc(), indices.desc(), lengths.desc(), 1.0f),
+    EXPECT_INFINI(CREATE_OP(Fp8SparseMla, y.desc(), q.desc(), indices.desc(), indices.desc(), lengths.desc(),
+                            1.0f),
                   INFINI_STATUS_BAD_TENSOR_DTYPE);
-    EXPECT_INFINI(CREATE_OP(Fp8SparseMla, y.desc(), q.desc(), cache.desc(), indices.desc(), lengths.desc(), (float)INFINITY),
+    EXPECT_INFINI(CREATE_OP(Fp8SparseMla, y.desc(), q.desc(), cache.desc(), indices.desc(), lengths.desc(),
+                            (float)INFINITY),
                   INFINI_STATUS_BAD_PARAM);
 }

@@ -245,18 +245,25 @@ TEST(test_indices)
                   INFINI_STATUS_BAD_PARAM);
     Array at({ 3, 2 }, I64);
     at.fill([](size_t i) { return (double)(i % 4); });
-    for (const int reduction : { 0, 1 }) {
+    for (const int reduction : { 0, 1, 2 }) {
         EXPECT_DONE(RUN_OP(Scatter, (out.desc(), x.desc(), at.desc(), source.desc(), 1, reduction),
                            (out.data(), x.data(), at.data(), source.data())));
         expect_elements("Scatter", out, [&](size_t i) {
             double v = x[i];
-            for (size_t k = 0; k < 2; k++)
-                if ((size_t)at[i / 4 * 2 + k] == i % 4) v = (reduction ? v : 0) + source[i / 4 * 2 + k];
+            for (size_t k = 0; k < 2; k++) {
+                const double update = source[i / 4 * 2 + k];
+                if ((size_t)at[i / 4 * 2 + k] != i % 4) continue;
+                v = reduction == 0 ? update : reduction == 1 ? v + update : v * update;
+            }
             return v;
         });
     }
-    EXPECT_INFINI(CREATE_OP(Scatter, out.desc(), x.desc(), at.desc(), source.desc(), 1, 2),
-                  INFINI_STATUS_NOT_IMPLEMENTED);
+    at.set(1, 4);
+    EXPECT_INFINI(RUN_OP(Scatter, (out.desc(), x.desc(), at.desc(), source.desc(), 1, 2),
+                         (out.data(), x.data(), at.data(), source.data())),
+                  INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(CREATE_OP(Scatter, out.desc(), x.desc(), at.desc(), source.desc(), 1, 3),
+                  INFINI_STATUS_BAD_PARAM);
 }
 
 TEST(test_lookups_without_a_workspace)

@@ -19,8 +19,9 @@ static Numbers weight_order(int bits, bool bytes)
         for (int tile = 0; tile < (bytes ? 2 : 4); tile++)
             for (int p : one) order.push_back(p + (bytes ? 512 : 256) * tile);
     }
-    const Numbers within = bits == 4 ? (bytes ? Numbers{ 0, 4, 1, 5, 2, 6, 3, 7 } : Numbers{ 0, 2, 4, 6, 1, 3, 5, 7 })
-                                     : (bytes ? Numbers{ 0, 1, 2, 3 } : Numbers{ 0, 2, 1, 3 });
+    const Numbers within =
+        bits == 4 ? (bytes ? Numbers{ 0, 4, 1, 5, 2, 6, 3, 7 } : Numbers{ 0, 2, 4, 6, 1, 3, 5, 7 })
+                  : (bytes ? Numbers{ 0, 1, 2, 3 } : Numbers{ 0, 2, 1, 3 });
     for (size_t i = 0; i < order.size(); i += within.size())
         for (int w : within) mixed.push_back(order[i + (size_t)w]);
     return mixed;
@@ -66,7 +67,8 @@ TEST(test_weights_are_repacked_for_marlin)
         for (bool bytes : { false, true }) {
             const size_t per_word = (size_t)(32 / bits);
             const Numbers q = random_fields(k * n, bits, 1);
-            Array want({ k / 16, n * 16 / per_word }, INFINI_DTYPE_I32), got({ k / 16, n * 16 / per_word }, INFINI_DTYPE_I32),
+            Array want({ k / 16, n * 16 / per_word }, INFINI_DTYPE_I32),
+                got({ k / 16, n * 16 / per_word }, INFINI_DTYPE_I32),
                 awq({ k, n / per_word }, INFINI_DTYPE_I32), gptq({ k / per_word, n }, INFINI_DTYPE_I32),
                 perm({ k }, INFINI_DTYPE_I32), none({ 0 }, INFINI_DTYPE_I32);
             pack(want, in_tiles(q, k, n, bits, bytes), bits);
@@ -75,7 +77,8 @@ TEST(test_weights_are_repacked_for_marlin)
             for (size_t i = 0; i < k * n; i += per_word)
                 for (int w : within) mixed.push_back(q[i + (size_t)w]);
             pack(awq, mixed, bits);
-            EXPECT_DONE(RUN_OP(AwqMarlinRepack, (got.desc(), awq.desc(), bits, bytes), (got.data(), awq.data())));
+            EXPECT_DONE(
+                RUN_OP(AwqMarlinRepack, (got.desc(), awq.desc(), bits, bytes), (got.data(), awq.data())));
             expect_elements("awq", got, [&](size_t i) { return want[i]; });
             for (size_t i = 0; i < k * n; i++)
                 by_rows.push_back(q[(i / (n * per_word) * per_word + i % per_word) * n + i / per_word % n]);
@@ -93,12 +96,14 @@ TEST(test_weights_are_repacked_for_marlin)
             EXPECT_INFINI(RUN_OP(GptqMarlinRepack, (got.desc(), gptq.desc(), perm.desc(), bits, bytes),
                                  (got.data(), gptq.data(), perm.data())),
                           INFINI_STATUS_BAD_PARAM);
-            EXPECT_INFINI(CREATE_OP(AwqMarlinRepack, awq.desc(), awq.desc(), bits, bytes), INFINI_STATUS_BAD_TENSOR_SHAPE);
-            EXPECT_INFINI(CREATE_OP(AwqMarlinRepack, got.desc(), awq.desc(), 3, bytes), INFINI_STATUS_BAD_PARAM);
+            EXPECT_INFINI(CREATE_OP(AwqMarlinRepack, awq.desc(), awq.desc(), bits, bytes),
+                          INFINI_STATUS_BAD_TENSOR_SHAPE);
+            EXPECT_INFINI(CREATE_OP(AwqMarlinRepack, got.desc(), awq.desc(), 3, bytes),
+                          INFINI_STATUS_BAD_PARAM);
         }
 }
 
-/* Products ------------------------------------------------------------------------------------------------ */
+/* Products ------------------------------------------------------------------------------------- */
 
 enum { M = 3, K = 64, N = 64 };
 
@@ -111,7 +116,8 @@ struct Weights {
     std::vector<double> scale;
 
     Weights(int b, size_t g, bool zeros)
-        : bits(b), groups(g), has_zeros(zeros), q(random_fields(K * N, b, 1)), zero(random_fields(g * N, b, 2))
+        : bits(b), groups(g), has_zeros(zeros), q(random_fields(K * N, b, 1)),
+          zero(random_fields(g * N, b, 2))
     {
         for (size_t i = 0; i < g * N; i++) scale.push_back(0.01 * (double)(i % 17 + 1));
         for (size_t i = 0; i < K; i++) group.push_back((int)(i / (K / g)));
@@ -151,8 +157,9 @@ TEST(test_products_with_weights_in_marlins_layout)
                 for (bool zeros : { false, true }) {
                     const Weights w(bits, groups, zeros);
                     const size_t per_word = (size_t)(32 / bits);
-                    Array a({ M, K }, d, { 3 * K, 2 }), y({ M, N }, d), b({ K / 16, N * 16 / per_word }, INFINI_DTYPE_I32),
-                        scales({ groups, N }, d), z({ groups, N / per_word }, INFINI_DTYPE_I32), bias({ N }, d),
+                    Array a({ M, K }, d, { 3 * K, 2 }), y({ M, N }, d),
+                        b({ K / 16, N * 16 / per_word }, INFINI_DTYPE_I32), scales({ groups, N }, d),
+                        z({ groups, N / per_word }, INFINI_DTYPE_I32), bias({ N }, d),
                         none({ 0 }, INFINI_DTYPE_I32);
                     a.random(3);
                     bias.random(4);
@@ -168,16 +175,17 @@ TEST(test_products_with_weights_in_marlins_layout)
                         return sum;
                     };
                     EXPECT_DONE(RUN_OP(GptqMarlinGemm,
-                                       (y.desc(), a.desc(), b.desc(), scales.desc(), nullptr, zeros ? z.desc() : nullptr,
-                                        nullptr, nullptr),
-                                       (y.data(), a.data(), b.data(), scales.data(), nullptr, z.data(), nullptr, nullptr,
-                                        w.kind(), true, false, false, false)));
+                                       (y.desc(), a.desc(), b.desc(), scales.desc(), nullptr,
+                                        zeros ? z.desc() : nullptr, nullptr, nullptr),
+                                       (y.data(), a.data(), b.data(), scales.data(), nullptr, z.data(),
+                                        nullptr, nullptr, w.kind(), true, false, false, false)));
                     expect_elements("product", y, product);
-                    EXPECT_DONE(RUN_OP(AwqMarlinGemm,
-                                       (y.desc(), a.desc(), b.desc(), bias.desc(), scales.desc(), nullptr, nullptr,
-                                        zeros ? z.desc() : none.desc(), none.desc(), none.desc()),
-                                       (y.data(), a.data(), b.data(), bias.data(), scales.data(), nullptr, nullptr, z.data(),
-                                        nullptr, nullptr, w.kind(), true, false, true, false)));
+                    EXPECT_DONE(
+                        RUN_OP(AwqMarlinGemm,
+                               (y.desc(), a.desc(), b.desc(), bias.desc(), scales.desc(), nullptr, nullptr,
+                                zeros ? z.desc() : none.desc(), none.desc(), none.desc()),
+                               (y.data(), a.data(), b.data(), bias.data(), scales.data(), nullptr, nullptr,
+                                z.data(), nullptr, nullptr, w.kind(), true, false, true, false)));
                     /* the bias is stored as scales of one group are */
                     expect_elements("with bias", y, [&](size_t at) {
                         size_t i = 0;
@@ -191,8 +199,9 @@ TEST(test_rows_sorted_by_group_take_columns_of_a)
 {
     Handle handle;
     Weights w(4, 4, false);
-    Array a({ M, K }, INFINI_DTYPE_F32), y({ M, N }, INFINI_DTYPE_F32), b({ K / 16, N * 2 }, INFINI_DTYPE_I32),
-        scales({ 4, N }, INFINI_DTYPE_F32), index({ K }, INFINI_DTYPE_I32), perm({ K }, INFINI_DTYPE_I32);
+    Array a({ M, K }, INFINI_DTYPE_F32), y({ M, N }, INFINI_DTYPE_F32),
+        b({ K / 16, N * 2 }, INFINI_DTYPE_I32), scales({ 4, N }, INFINI_DTYPE_F32),
+        index({ K }, INFINI_DTYPE_I32), perm({ K }, INFINI_DTYPE_I32);
     a.random(3);
     pack(b, in_tiles(w.q, K, N, 4, false), 4);
     scales.fill([&](size_t i) { return w.scale[column_64(i)]; });
@@ -201,9 +210,10 @@ TEST(test_rows_sorted_by_group_take_columns_of_a)
     index.fill([&](size_t k) { return w.group[k]; });
     const auto run = [&](int64_t kind, bool float_zeros) {
         return RUN_OP(GptqMarlinGemm,
-                      (y.desc(), a.desc(), b.desc(), scales.desc(), nullptr, nullptr, index.desc(), perm.desc()),
-                      (y.data(), a.data(), b.data(), scales.data(), nullptr, nullptr, index.data(), perm.data(), kind, true,
-                       false, false, float_zeros));
+                      (y.desc(), a.desc(), b.desc(), scales.desc(), nullptr, nullptr, index.desc(),
+                       perm.desc()),
+                      (y.data(), a.data(), b.data(), scales.data(), nullptr, nullptr, index.data(),
+                       perm.data(), kind, true, false, false, float_zeros));
     };
     EXPECT_DONE(run(w.kind(), false));
     expect_elements("sorted", y, [&](size_t at) {
@@ -227,7 +237,7 @@ TEST(test_rows_sorted_by_group_take_columns_of_a)
 #undef GEMM
 }
 
-/* Groups and squares ---------------------------------------------------------------------------------------- */
+/* Groups and squares --------------------------------------------------------------------------- */
 
 #define QYBLAS(b, scales, zeros, type, bits) \
     RUN_OP(GptqQyblasGemm, (y.desc(), a.desc(), b.desc(), scales.desc(), zeros.desc()), \
@@ -238,8 +248,8 @@ TEST(test_products_with_weights_in_groups)
     Handle handle;
     const size_t m = 2, k = 8, n = 6, groups = 2;
     Array a({ m, k }, INFINI_DTYPE_F16), y({ m, n }, INFINI_DTYPE_F16), b({ k, n }, INFINI_DTYPE_U8),
-        half({ k / 2, n }, INFINI_DTYPE_U8), scales({ groups, n }, INFINI_DTYPE_F16), zeros({ groups, n }, INFINI_DTYPE_F16),
-        columns({ 1, n }, INFINI_DTYPE_F32);
+        half({ k / 2, n }, INFINI_DTYPE_U8), scales({ groups, n }, INFINI_DTYPE_F16),
+        zeros({ groups, n }, INFINI_DTYPE_F16), columns({ 1, n }, INFINI_DTYPE_F32);
     Array i8({ k, n }, INFINI_DTYPE_I8, { 1, (ptrdiff_t)k });
     a.random(1);
     uint64_t seed = 2;
@@ -283,8 +293,9 @@ TEST(test_products_with_weights_in_squares)
 {
     Handle handle;
     const size_t m = 2, k = 70, n = 40; /* squares of 32: two over n, three over k */
-    Array a({ m, k }, INFINI_DTYPE_F32), y({ m, n }, INFINI_DTYPE_F32), b({ k, n }, INFINI_DTYPE_I8, { 1, (ptrdiff_t)k }),
-        scales({ 2, 3 }, INFINI_DTYPE_F32), zeros({ 1, 1 }, INFINI_DTYPE_F32);
+    Array a({ m, k }, INFINI_DTYPE_F32), y({ m, n }, INFINI_DTYPE_F32),
+        b({ k, n }, INFINI_DTYPE_I8, { 1, (ptrdiff_t)k }), scales({ 2, 3 }, INFINI_DTYPE_F32),
+        zeros({ 1, 1 }, INFINI_DTYPE_F32);
     a.random(1);
     uint64_t seed = 2;
     b.fill([&](size_t) { return (double)(test_next(&seed) % 256) - 128; });
@@ -292,7 +303,8 @@ TEST(test_products_with_weights_in_squares)
     EXPECT_DONE(QYBLAS(b, scales, zeros, 3, 8));
     expect_elements("squares", y, [&](size_t at) {
         double s = 0;
-        for (size_t i = 0; i < k; i++) s += a[at / n * k + i] * b[i * n + at % n] * scales[at % n / 32 * 3 + i / 32];
+        for (size_t i = 0; i < k; i++)
+            s += a[at / n * k + i] * b[i * n + at % n] * scales[at % n / 32 * 3 + i / 32];
         return s;
     }, 8);
 }

@@ -24,7 +24,7 @@ static Steps wide_steps(const Sizes &shape)
     return steps;
 }
 
-/* Delta rules ------------------------------------------------------------------------------------------ */
+/* Delta rules ---------------------------------------------------------------------------------- */
 
 struct Heads {
     size_t batch, time, key_heads, heads, dk, dv;
@@ -56,8 +56,8 @@ struct Delta {
     }
 
     /* Adds to out; S is dk by dv here. */
-    void run(Numbers &out, const Numbers &before, Numbers &after, const Array &q, const Array &k, const Array &v,
-             const Sequence &s) const
+    void run(Numbers &out, const Numbers &before, Numbers &after, const Array &q, const Array &k,
+             const Array &v, const Sequence &s) const
     {
         for (size_t head = 0; head < h.heads; head++) {
             Numbers S(h.dk * h.dv);
@@ -88,9 +88,11 @@ struct GatedCase {
     Heads h;
     Array q, k, v, g, beta, out;
     GatedCase(const Heads &heads, infiniDtype_t d)
-        : h(heads), q({ h.batch, h.time, h.key_heads, h.dk }, d, wide_steps({ h.batch, h.time, h.key_heads, h.dk })),
+        : h(heads),
+          q({ h.batch, h.time, h.key_heads, h.dk }, d, wide_steps({ h.batch, h.time, h.key_heads, h.dk })),
           k({ h.batch, h.time, h.key_heads, h.dk }, d), v({ h.batch, h.time, h.heads, h.dv }, d),
-          g({ h.batch, h.time, h.heads }, INFINI_DTYPE_F32), beta({ h.batch, h.time, h.heads }, INFINI_DTYPE_F32),
+          g({ h.batch, h.time, h.heads }, INFINI_DTYPE_F32),
+          beta({ h.batch, h.time, h.heads }, INFINI_DTYPE_F32),
           out({ h.batch, h.time, h.heads, h.dv }, d, wide_steps({ h.batch, h.time, h.heads, h.dv }))
     {
         q.random(1);
@@ -120,20 +122,21 @@ TEST(test_gated_delta_rules_are_a_recurrence)
                 for (size_t b = 0; b < 2; b++)
                     c.rule(normalise).run(want, numbers_of(initial), states, c.q, c.k, c.v,
                                           { b, 0, time, (int)b, (int)b });
-                EXPECT_DONE(RUN_OP(ChunkGatedDeltaRule,
-                                   (c.out.desc(), initial.desc(), final_state.desc(), c.q.desc(), c.k.desc(), c.v.desc(),
-                                    c.g.desc(), c.beta.desc(), nullptr, nullptr, nullptr, normalise, 64),
-                                   (c.out.data(), initial.data(), final_state.data(), c.q.data(), c.k.data(), c.v.data(),
-                                    c.g.data(), c.beta.data(), nullptr, nullptr, nullptr)));
+                EXPECT_DONE(
+                    RUN_OP(ChunkGatedDeltaRule,
+                           (c.out.desc(), initial.desc(), final_state.desc(), c.q.desc(), c.k.desc(),
+                            c.v.desc(), c.g.desc(), c.beta.desc(), nullptr, nullptr, nullptr, normalise, 64),
+                           (c.out.data(), initial.data(), final_state.data(), c.q.data(), c.k.data(),
+                            c.v.data(), c.g.data(), c.beta.data(), nullptr, nullptr, nullptr)));
                 expect_elements("chunk", c.out, [&](size_t i) { return want[i]; });
                 expect_elements("state", final_state, [&](size_t i) { return states[i]; });
                 if (time != 1) continue;
                 c.out.fill([](size_t) { return 9; });
                 EXPECT_DONE(RUN_OP(RecurrentGatedDeltaRule,
-                                   (c.out.desc(), initial.desc(), final_state.desc(), c.q.desc(), c.k.desc(), c.v.desc(),
-                                    c.g.desc(), c.beta.desc(), nullptr, nullptr, normalise),
-                                   (c.out.data(), initial.data(), final_state.data(), c.q.data(), c.k.data(), c.v.data(),
-                                    c.g.data(), c.beta.data(), nullptr, nullptr)));
+                                   (c.out.desc(), initial.desc(), final_state.desc(), c.q.desc(), c.k.desc(),
+                                    c.v.desc(), c.g.desc(), c.beta.desc(), nullptr, nullptr, normalise),
+                                   (c.out.data(), initial.data(), final_state.data(), c.q.data(), c.k.data(),
+                                    c.v.data(), c.g.data(), c.beta.data(), nullptr, nullptr)));
                 expect_elements("recurrent", c.out, [&](size_t i) { return want[i]; });
             }
 }
@@ -141,7 +144,8 @@ TEST(test_gated_delta_rules_are_a_recurrence)
 TEST(test_states_of_a_pool_are_read_and_written_by_slot)
 {
     Handle handle;
-    const Sequence sequences[2] = { { 0, 0, 2, 3, 1 }, { 0, 3, 6, 1, 4 } }; /* the second begins where the first ended */
+    const Sequence sequences[2] = { { 0, 0, 2, 3, 1 },
+                                    { 0, 3, 6, 1, 4 } }; /* the second begins where the first ended */
     GatedCase c({ 1, 6, 1, 2, 2, 3 }, INFINI_DTYPE_F32);
     Array pool({ 5, 2, 3, 2 }, INFINI_DTYPE_F32), cu({ 4 }, INFINI_DTYPE_I32), from({ 3 }, INFINI_DTYPE_I64),
         to({ 3 }, INFINI_DTYPE_I64);
@@ -177,13 +181,16 @@ TEST(test_delta_rules_refuse_what_does_not_fit)
     Handle handle;
     GatedCase c({ 2, 3, 2, 4, 3, 2 }, INFINI_DTYPE_F32);
     Array state({ 2, 4, 2, 3 }, INFINI_DTYPE_F32), wrong({ 2, 4, 3, 2 }, INFINI_DTYPE_F32),
-        half({ 2, 4, 2, 3 }, INFINI_DTYPE_F16), slots({ 2 }, INFINI_DTYPE_I32), three({ 3 }, INFINI_DTYPE_I32);
+        half({ 2, 4, 2, 3 }, INFINI_DTYPE_F16), slots({ 2 }, INFINI_DTYPE_I32),
+        three({ 3 }, INFINI_DTYPE_I32);
 #define CHUNK(initial, final, q, cu, from, to, size) \
     CREATE_OP(ChunkGatedDeltaRule, c.out.desc(), initial, final, q, c.k.desc(), c.v.desc(), c.g.desc(), \
               c.beta.desc(), cu, from, to, false, size)
     EXPECT_DONE(CHUNK(state.desc(), state.desc(), c.q.desc(), nullptr, nullptr, nullptr, 1));
-    EXPECT_INFINI(CHUNK(state.desc(), state.desc(), c.q.desc(), nullptr, nullptr, nullptr, 0), INFINI_STATUS_BAD_PARAM);
-    EXPECT_INFINI(CHUNK(state.desc(), nullptr, c.q.desc(), nullptr, nullptr, nullptr, 1), INFINI_STATUS_NULL_POINTER);
+    EXPECT_INFINI(CHUNK(state.desc(), state.desc(), c.q.desc(), nullptr, nullptr, nullptr, 0),
+                  INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(CHUNK(state.desc(), nullptr, c.q.desc(), nullptr, nullptr, nullptr, 1),
+                  INFINI_STATUS_NULL_POINTER);
     EXPECT_INFINI(CHUNK(state.desc(), state.desc(), c.q.desc(), nullptr, nullptr, slots.desc(), 1),
                   INFINI_STATUS_BAD_PARAM);
     EXPECT_INFINI(CHUNK(wrong.desc(), state.desc(), c.q.desc(), nullptr, nullptr, nullptr, 1),
@@ -199,8 +206,8 @@ TEST(test_delta_rules_refuse_what_does_not_fit)
     EXPECT_INFINI(CHUNK(state.desc(), nullptr, c.q.desc(), nullptr, state.desc(), slots.desc(), 1),
                   INFINI_STATUS_BAD_TENSOR_DTYPE);
 #undef CHUNK
-    EXPECT_INFINI(CREATE_OP(RecurrentGatedDeltaRule, c.out.desc(), state.desc(), state.desc(), c.q.desc(), c.k.desc(),
-                            c.v.desc(), c.g.desc(), c.beta.desc(), nullptr, nullptr, false),
+    EXPECT_INFINI(CREATE_OP(RecurrentGatedDeltaRule, c.out.desc(), state.desc(), state.desc(), c.q.desc(),
+                            c.k.desc(), c.v.desc(), c.g.desc(), c.beta.desc(), nullptr, nullptr, false),
                   INFINI_STATUS_BAD_TENSOR_SHAPE); /* three tokens */
 }
 
@@ -210,9 +217,10 @@ TEST(test_kimi_delta_attention_decays_each_number_by_its_own)
     const size_t heads = 2, d = 3, time = 4;
     for (infiniDtype_t dtype : { INFINI_DTYPE_F32, INFINI_DTYPE_BF16 }) {
         const Sizes shape = { 1, time, heads, d };
-        Array q(shape, dtype), k(shape, dtype, wide_steps(shape)), v(shape, dtype), g(shape, dtype), out(shape, dtype),
-            beta({ 1, time, heads }, dtype), a_log({ heads }, INFINI_DTYPE_F32), bias({ heads, d }, INFINI_DTYPE_F32),
-            pool({ 3, heads, d, d }, dtype), cu({ 3 }, INFINI_DTYPE_I64), from({ 2 }, INFINI_DTYPE_I32),
+        Array q(shape, dtype), k(shape, dtype, wide_steps(shape)), v(shape, dtype), g(shape, dtype),
+            out(shape, dtype), beta({ 1, time, heads }, dtype), a_log({ heads }, INFINI_DTYPE_F32),
+            bias({ heads, d }, INFINI_DTYPE_F32), pool({ 3, heads, d, d }, dtype),
+            cu({ 3 }, INFINI_DTYPE_I64), from({ 2 }, INFINI_DTYPE_I32),
             final_state({ 2, heads, d, d }, dtype);
         q.random(1);
         k.random(2);
@@ -224,34 +232,39 @@ TEST(test_kimi_delta_attention_decays_each_number_by_its_own)
         pool.random(8);
         cu.fill([&](size_t i) { return i == 0 ? 0.0 : i == 1 ? 1.0 : (double)time; });
         from.fill([](size_t i) { return 2 - (double)i; });
-        const Delta rule = { { 1, time, heads, heads, d, d }, 0.7, true,
+        const Delta rule = { { 1, time, heads, heads, d, d },
+                             0.7,
+                             true,
                              [&](size_t t, size_t h, size_t j) {
-                                 return std::exp(-5 * sigmoid(std::exp(a_log[h]) *
-                                                              (g[(t * heads + h) * d + j] + bias[h * d + j])));
+                                 return std::exp(-5 *
+                                                 sigmoid(std::exp(a_log[h]) *
+                                                         (g[(t * heads + h) * d + j] + bias[h * d + j])));
                              },
                              [&](size_t t, size_t h) { return sigmoid(beta[t * heads + h]); } };
         Numbers want(out.count()), states(final_state.count());
         rule.run(want, numbers_of(pool), states, q, k, v, { 0, 0, 1, 2, 0 });
         rule.run(want, numbers_of(pool), states, q, k, v, { 0, 1, time, 1, 1 });
-        EXPECT_DONE(RUN_OP(KimiDeltaAttention,
-                           (out.desc(), pool.desc(), final_state.desc(), q.desc(), k.desc(), v.desc(), g.desc(),
-                            beta.desc(), a_log.desc(), bias.desc(), cu.desc(), from.desc(), nullptr, 0.7f, -5.0f, true),
-                           (out.data(), pool.data(), final_state.data(), q.data(), k.data(), v.data(), g.data(),
-                            beta.data(), a_log.data(), bias.data(), cu.data(), from.data(), nullptr)));
+        EXPECT_DONE(
+            RUN_OP(KimiDeltaAttention,
+                   (out.desc(), pool.desc(), final_state.desc(), q.desc(), k.desc(), v.desc(), g.desc(),
+                    beta.desc(), a_log.desc(), bias.desc(), cu.desc(), from.desc(), nullptr, 0.7f, -5.0f,
+                    true),
+                   (out.data(), pool.data(), final_state.data(), q.data(), k.data(), v.data(), g.data(),
+                    beta.data(), a_log.data(), bias.data(), cu.data(), from.data(), nullptr)));
         expect_elements("kimi", out, [&](size_t i) { return want[i]; });
         expect_elements("states", final_state, [&](size_t i) { return states[i]; });
-        EXPECT_INFINI(CREATE_OP(KimiDeltaAttention, out.desc(), pool.desc(), final_state.desc(), q.desc(), k.desc(),
-                                v.desc(), g.desc(), beta.desc(), bias.desc(), bias.desc(), cu.desc(), from.desc(), nullptr,
-                                1.0f, -5.0f, true),
+        EXPECT_INFINI(CREATE_OP(KimiDeltaAttention, out.desc(), pool.desc(), final_state.desc(), q.desc(),
+                                k.desc(), v.desc(), g.desc(), beta.desc(), bias.desc(), bias.desc(),
+                                cu.desc(), from.desc(), nullptr, 1.0f, -5.0f, true),
                       INFINI_STATUS_BAD_TENSOR_SHAPE);
-        EXPECT_INFINI(CREATE_OP(KimiDeltaAttention, out.desc(), pool.desc(), nullptr, q.desc(), k.desc(), v.desc(),
-                                g.desc(), beta.desc(), a_log.desc(), bias.desc(), nullptr, nullptr, nullptr, 1.0f, -5.0f,
-                                true),
+        EXPECT_INFINI(CREATE_OP(KimiDeltaAttention, out.desc(), pool.desc(), nullptr, q.desc(), k.desc(),
+                                v.desc(), g.desc(), beta.desc(), a_log.desc(), bias.desc(), nullptr, nullptr,
+                                nullptr, 1.0f, -5.0f, true),
                       INFINI_STATUS_NULL_POINTER);
     }
 }
 
-/* Others ---------------------------------------------------------------------------------------------------- */
+/* Others --------------------------------------------------------------------------------------- */
 
 TEST(test_causal_convolution_remembers_the_last_tokens)
 {
@@ -260,9 +273,10 @@ TEST(test_causal_convolution_remembers_the_last_tokens)
         for (bool has_bias : { false, true }) {
             const size_t channels = 3, time = 7, kept = width - 1;
             Array x({ 1, time, channels }, INFINI_DTYPE_F32, wide_steps({ 1, time, channels })),
-                out({ 1, time, channels }, INFINI_DTYPE_F32), weight({ channels, 1, width }, INFINI_DTYPE_F32),
-                bias({ channels }, INFINI_DTYPE_F32), pool({ 3, channels, kept }, INFINI_DTYPE_F32),
-                cu({ 3 }, INFINI_DTYPE_I32), from({ 2 }, INFINI_DTYPE_I32), to({ 2 }, INFINI_DTYPE_I32);
+                out({ 1, time, channels }, INFINI_DTYPE_F32),
+                weight({ channels, 1, width }, INFINI_DTYPE_F32), bias({ channels }, INFINI_DTYPE_F32),
+                pool({ 3, channels, kept }, INFINI_DTYPE_F32), cu({ 3 }, INFINI_DTYPE_I32),
+                from({ 2 }, INFINI_DTYPE_I32), to({ 2 }, INFINI_DTYPE_I32);
             x.random(1);
             weight.random(2);
             bias.random(3);
@@ -277,7 +291,8 @@ TEST(test_causal_convolution_remembers_the_last_tokens)
                 for (size_t c = 0; c < channels; c++) {
                     Numbers seen;
                     const size_t begin = (size_t)bounds[s], end = (size_t)bounds[s + 1];
-                    for (size_t j = 0; j < kept; j++) seen.push_back(before[((s ? 0 : 2) * channels + c) * kept + j]);
+                    for (size_t j = 0; j < kept; j++)
+                        seen.push_back(before[((s ? 0 : 2) * channels + c) * kept + j]);
                     for (size_t t = begin; t < end; t++) seen.push_back(x[t * channels + c]);
                     for (size_t t = begin; t < end; t++) {
                         double sum = has_bias ? bias[c] : 0;
@@ -290,15 +305,15 @@ TEST(test_causal_convolution_remembers_the_last_tokens)
             EXPECT_DONE(RUN_OP(CausalConv1d,
                                (out.desc(), pool.desc(), nullptr, x.desc(), weight.desc(),
                                 has_bias ? bias.desc() : nullptr, cu.desc(), from.desc(), to.desc()),
-                               (out.data(), pool.data(), nullptr, x.data(), weight.data(), bias.data(), cu.data(),
-                                from.data(), to.data())));
+                               (out.data(), pool.data(), nullptr, x.data(), weight.data(), bias.data(),
+                                cu.data(), from.data(), to.data())));
             expect_elements("conv", out, [&](size_t i) { return want[i]; });
             expect_elements("pool", pool, [&](size_t i) { return after[i]; });
-            EXPECT_INFINI(CREATE_OP(CausalConv1d, out.desc(), x.desc(), nullptr, x.desc(), weight.desc(), nullptr, cu.desc(),
-                                    from.desc(), to.desc()),
+            EXPECT_INFINI(CREATE_OP(CausalConv1d, out.desc(), x.desc(), nullptr, x.desc(), weight.desc(),
+                                    nullptr, cu.desc(), from.desc(), to.desc()),
                           INFINI_STATUS_BAD_TENSOR_SHAPE);
-            EXPECT_INFINI(CREATE_OP(CausalConv1d, out.desc(), pool.desc(), nullptr, x.desc(), weight.desc(), cu.desc(),
-                                    cu.desc(), from.desc(), to.desc()),
+            EXPECT_INFINI(CREATE_OP(CausalConv1d, out.desc(), pool.desc(), nullptr, x.desc(), weight.desc(),
+                                    cu.desc(), cu.desc(), from.desc(), to.desc()),
                           INFINI_STATUS_BAD_TENSOR_DTYPE);
         }
 }
@@ -309,8 +324,8 @@ TEST(test_selective_scan_steps_through_the_tokens)
     const size_t batch = 2, time = 4, channels = 3, n = 2;
     for (infiniDtype_t d : { INFINI_DTYPE_F32, INFINI_DTYPE_F16 }) {
         const Sizes shape = { batch, time, channels }, small = { batch, time, n };
-        Array x(shape, d, wide_steps(shape)), dt(shape, d), gate(shape, d), out(shape, d), b(small, d), c(small, d),
-            a_log({ channels, n }, d), skip({ channels }, d), bias({ channels }, d),
+        Array x(shape, d, wide_steps(shape)), dt(shape, d), gate(shape, d), out(shape, d), b(small, d),
+            c(small, d), a_log({ channels, n }, d), skip({ channels }, d), bias({ channels }, d),
             state({ batch + 1, channels, n }, INFINI_DTYPE_F32);
         x.random(1);
         dt.random(2);
@@ -337,19 +352,19 @@ TEST(test_selective_scan_steps_through_the_tokens)
                     want[at] = (sum + x[at] * skip[ch]) * gate[at] * sigmoid(gate[at]);
                 }
         EXPECT_DONE(RUN_OP(MambaSelectiveScan,
-                           (out.desc(), x.desc(), dt.desc(), b.desc(), c.desc(), a_log.desc(), skip.desc(), gate.desc(),
-                            bias.desc(), state.desc()),
-                           (out.data(), x.data(), dt.data(), b.data(), c.data(), a_log.data(), skip.data(), gate.data(),
-                            bias.data(), state.data())));
+                           (out.desc(), x.desc(), dt.desc(), b.desc(), c.desc(), a_log.desc(), skip.desc(),
+                            gate.desc(), bias.desc(), state.desc()),
+                           (out.data(), x.data(), dt.data(), b.data(), c.data(), a_log.data(), skip.data(),
+                            gate.data(), bias.data(), state.data())));
         expect_elements("scan", out, [&](size_t i) { return want[i]; });
         expect_elements("state", state, [&](size_t i) { return s[i]; });
-        EXPECT_INFINI(CREATE_OP(MambaSelectiveScan, out.desc(), x.desc(), dt.desc(), b.desc(), x.desc(), a_log.desc(),
-                                skip.desc(), gate.desc(), bias.desc(), state.desc()),
+        EXPECT_INFINI(CREATE_OP(MambaSelectiveScan, out.desc(), x.desc(), dt.desc(), b.desc(), x.desc(),
+                                a_log.desc(), skip.desc(), gate.desc(), bias.desc(), state.desc()),
                       INFINI_STATUS_BAD_TENSOR_SHAPE);
     }
     Array x({ 1, 1, 1 }, INFINI_DTYPE_F16), one({ 1 }, INFINI_DTYPE_F16), m({ 1, 1 }, INFINI_DTYPE_F16);
-    EXPECT_INFINI(CREATE_OP(MambaSelectiveScan, x.desc(), x.desc(), x.desc(), x.desc(), x.desc(), m.desc(), one.desc(),
-                            x.desc(), one.desc(), x.desc()),
+    EXPECT_INFINI(CREATE_OP(MambaSelectiveScan, x.desc(), x.desc(), x.desc(), x.desc(), x.desc(), m.desc(),
+                            one.desc(), x.desc(), one.desc(), x.desc()),
                   INFINI_STATUS_BAD_TENSOR_DTYPE); /* the state is F16 */
 }
 
@@ -360,7 +375,8 @@ TEST(test_rwkv5_adds_outer_products)
     for (infiniDtype_t dtype : { INFINI_DTYPE_F32, INFINI_DTYPE_F16 }) {
         const Sizes shape = { batch, time, width };
         Array r(shape, dtype), k(shape, dtype, wide_steps(shape)), v(shape, dtype), out(shape, dtype),
-            decay({ heads, d }, dtype), first({ heads, d }, dtype), state({ batch, heads, d, d }, INFINI_DTYPE_F32);
+            decay({ heads, d }, dtype), first({ heads, d }, dtype),
+            state({ batch, heads, d, d }, INFINI_DTYPE_F32);
         r.random(1);
         k.random(2);
         v.random(3);
@@ -379,18 +395,20 @@ TEST(test_rwkv5_adds_outer_products)
                             want[row + j] += r[row + i] * (first[of_row] * product + s);
                             s = product + std::exp(-std::exp(decay[of_row])) * s;
                         }
-        EXPECT_DONE(RUN_OP(Rwkv5Wkv,
-                           (out.desc(), r.desc(), k.desc(), v.desc(), decay.desc(), first.desc(), state.desc()),
-                           (out.data(), r.data(), k.data(), v.data(), decay.data(), first.data(), state.data())));
+        EXPECT_DONE(
+            RUN_OP(Rwkv5Wkv,
+                   (out.desc(), r.desc(), k.desc(), v.desc(), decay.desc(), first.desc(), state.desc()),
+                   (out.data(), r.data(), k.data(), v.data(), decay.data(), first.data(), state.data())));
         expect_elements("wkv", out, [&](size_t i) { return want[i]; });
         expect_elements("state", state, [&](size_t i) { return S[i]; });
         Array wrong({ 1, heads, d, d }, INFINI_DTYPE_F32);
-        EXPECT_INFINI(CREATE_OP(Rwkv5Wkv, out.desc(), r.desc(), k.desc(), v.desc(), decay.desc(), first.desc(),
-                                wrong.desc()),
+        EXPECT_INFINI(CREATE_OP(Rwkv5Wkv, out.desc(), r.desc(), k.desc(), v.desc(), decay.desc(),
+                                first.desc(), wrong.desc()),
                       INFINI_STATUS_BAD_TENSOR_SHAPE);
-        EXPECT_INFINI(RUN_OP(Rwkv5Wkv,
-                             (out.desc(), r.desc(), k.desc(), v.desc(), decay.desc(), first.desc(), state.desc()),
-                             (out.data(), r.data(), nullptr, v.data(), decay.data(), first.data(), state.data())),
-                      INFINI_STATUS_NULL_POINTER);
+        EXPECT_INFINI(
+            RUN_OP(Rwkv5Wkv,
+                   (out.desc(), r.desc(), k.desc(), v.desc(), decay.desc(), first.desc(), state.desc()),
+                   (out.data(), r.data(), nullptr, v.data(), decay.data(), first.data(), state.data())),
+            INFINI_STATUS_NULL_POINTER);
     }
 }

@@ -56,7 +56,8 @@ struct Cache {
 
 #define COMPRESS(c, last) \
     RUN_OP(NsaCompressPagedCache, \
-           (c.k_means.desc(), c.v_means.desc(), c.k.desc(), c.v.desc(), c.tables.desc(), c.lens.desc(), c.size, last), \
+           (c.k_means.desc(), c.v_means.desc(), c.k.desc(), c.v.desc(), c.tables.desc(), c.lens.desc(), \
+            c.size, last), \
            (c.k_means.data(), c.v_means.data(), c.k.data(), c.v.data(), c.tables.data(), c.lens.data()))
 
 TEST(test_blocks_of_a_cache_have_means)
@@ -75,7 +76,9 @@ TEST(test_blocks_of_a_cache_have_means)
                         const bool written = !last || b + 1 == blocks;
                         EXPECT(is_near(c.k_means[c.block(s, g, b) + e], written ? c.mean(c.k, s, g, b, e) : 9,
                                        tolerance(dt)));
-                        if (written) EXPECT(is_near(c.v_means[c.block(s, g, b) + e], c.mean(c.v, s, g, b, e), tolerance(dt)));
+                        if (written)
+                            EXPECT(is_near(c.v_means[c.block(s, g, b) + e], c.mean(c.v, s, g, b, e),
+                                           tolerance(dt)));
                     }
             }
             c.tables.set(1, 7);
@@ -107,10 +110,11 @@ TEST(test_sparse_attention_sees_means_selected_blocks_and_a_window)
                 gates.random(4, 0, 1);
                 EXPECT_DONE(COMPRESS(c, 0));
                 EXPECT_DONE(RUN_OP(NsaPagedAttention,
-                                   (out.desc(), q.desc(), c.k_means.desc(), c.v_means.desc(), c.k.desc(), c.v.desc(),
-                                    c.tables.desc(), c.lens.desc(), gates.desc(), (float)scale, c.size, window, selected),
-                                   (out.data(), q.data(), c.k_means.data(), c.v_means.data(), c.k.data(), c.v.data(),
-                                    c.tables.data(), c.lens.data(), gates.data())));
+                                   (out.desc(), q.desc(), c.k_means.desc(), c.v_means.desc(), c.k.desc(),
+                                    c.v.desc(), c.tables.desc(), c.lens.desc(), gates.desc(), (float)scale,
+                                    c.size, window, selected),
+                                   (out.data(), q.data(), c.k_means.data(), c.v_means.data(), c.k.data(),
+                                    c.v.data(), c.tables.data(), c.lens.data(), gates.data())));
                 expect_elements("sparse", out, [&](size_t i) {
                     const size_t s = i / (c.heads * c.d), head = i / c.d % c.heads, g = head / 2, e = i % c.d,
                                  n = c.lengths[s];
@@ -129,7 +133,8 @@ TEST(test_sparse_attention_sees_means_selected_blocks_and_a_window)
                                      [&](size_t a, size_t b) { return of_block(a) > of_block(b); });
                     blocks.resize(std::min(blocks.size(), (size_t)selected));
                     for (size_t b : blocks)
-                        for (size_t j = b * c.size; j < std::min((b + 1) * c.size, n); j++) tokens.push_back(j);
+                        for (size_t j = b * c.size; j < std::min((b + 1) * c.size, n); j++)
+                            tokens.push_back(j);
                     const size_t begin = n > (size_t)window ? n - (size_t)window : 0;
                     const auto gate = [&](size_t k) { return gates[(s * 3 + k) * c.heads + head]; };
                     return gate(0) * means + gate(1) * mixture(tokens, of_token, value) +
@@ -139,8 +144,8 @@ TEST(test_sparse_attention_sees_means_selected_blocks_and_a_window)
     Cache c(INFINI_DTYPE_F32);
     Array q({ c.seqs, c.heads, c.d }, INFINI_DTYPE_F32), gates({ c.seqs, 3, c.heads }, INFINI_DTYPE_F32);
 #define NSA(gates, scale, block, window, selected) \
-    CREATE_OP(NsaPagedAttention, q.desc(), q.desc(), c.k_means.desc(), c.v_means.desc(), c.k.desc(), c.v.desc(), \
-              c.tables.desc(), c.lens.desc(), gates.desc(), scale, block, window, selected)
+    CREATE_OP(NsaPagedAttention, q.desc(), q.desc(), c.k_means.desc(), c.v_means.desc(), c.k.desc(), \
+              c.v.desc(), c.tables.desc(), c.lens.desc(), gates.desc(), scale, block, window, selected)
     EXPECT_DONE(NSA(gates, 1, 2, 0, 1));
     EXPECT_INFINI(NSA(q, 1, 2, 0, 1), INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(NSA(gates, 1, 4, 0, 1), INFINI_STATUS_BAD_TENSOR_SHAPE);
@@ -156,21 +161,24 @@ TEST(test_flash_attention_sees_the_first_keys)
     const size_t batch = 2, heads = 4, kv = 2, m = 3, n = 6, d = 5, e = 2;
     for (infiniDtype_t dt : { INFINI_DTYPE_F32, INFINI_DTYPE_BF16 })
         for (char causal : { 0, 1 }) {
-            Array q({ batch, heads, m, d }, dt, { 200, 40, 11, 2 }), k({ batch, kv, n, d }, dt), v({ batch, kv, n, e }, dt),
-                out({ batch, heads, m, e }, dt), lengths({ batch }, INFINI_DTYPE_I64);
+            Array q({ batch, heads, m, d }, dt, { 200, 40, 11, 2 }), k({ batch, kv, n, d }, dt),
+                v({ batch, kv, n, e }, dt), out({ batch, heads, m, e }, dt),
+                lengths({ batch }, INFINI_DTYPE_I64);
             q.random(1);
             k.random(2);
             v.random(3);
             lengths.set(0, 4);
             lengths.set(1, 6);
             const auto run = [&] {
-                return RUN_OP(FlashAttention, (out.desc(), q.desc(), k.desc(), v.desc(), lengths.desc(), 0.7f, causal),
+                return RUN_OP(FlashAttention,
+                              (out.desc(), q.desc(), k.desc(), v.desc(), lengths.desc(), 0.7f, causal),
                               (out.data(), q.data(), k.data(), v.data(), lengths.data()));
             };
             EXPECT_DONE(run());
             expect_elements("flash", out, [&](size_t i) {
                 const size_t b = i / (heads * m * e), head = i / (m * e) % heads, row = i / e % m;
-                const size_t seen = (size_t)lengths[b] - (causal ? m - 1 - row : 0), of_kv = b * kv + head / 2;
+                const size_t seen = (size_t)lengths[b] - (causal ? m - 1 - row : 0),
+                             of_kv = b * kv + head / 2;
                 return mixture(range(0, seen), [&](size_t j) {
                     double sum = 0;
                     for (size_t x = 0; x < d; x++)
@@ -183,9 +191,11 @@ TEST(test_flash_attention_sees_the_first_keys)
             for (size_t i = 0; i < heads * m * e; i++) EXPECT(out[i] == 0);
             lengths.set(0, 7);
             EXPECT_INFINI(run(), INFINI_STATUS_BAD_PARAM);
-            EXPECT_INFINI(CREATE_OP(FlashAttention, out.desc(), q.desc(), q.desc(), v.desc(), lengths.desc(), 1.0f, 0),
+            EXPECT_INFINI(CREATE_OP(FlashAttention, out.desc(), q.desc(), q.desc(), v.desc(), lengths.desc(),
+                                    1.0f, 0),
                           INFINI_STATUS_BAD_TENSOR_SHAPE);
-            EXPECT_INFINI(CREATE_OP(FlashAttention, out.desc(), q.desc(), k.desc(), v.desc(), q.desc(), 1.0f, 0),
+            EXPECT_INFINI(CREATE_OP(FlashAttention, out.desc(), q.desc(), k.desc(), v.desc(), q.desc(), 1.0f,
+                                    0),
                           INFINI_STATUS_BAD_TENSOR_DTYPE);
         }
 }
@@ -195,8 +205,9 @@ TEST(test_pages_with_keys_of_576_and_values_of_512)
     Handle handle;
     const size_t dk = 576, dv = 512, block = 4, heads = 2, n = 5, m = 2;
     for (infiniDtype_t dt : { INFINI_DTYPE_F16, INFINI_DTYPE_F32 }) {
-        Array kc({ 2, 1, block, dk }, dt), vc({ 2, 1, block, dv }, dt), q({ m, heads, dk }, dt), out({ m, heads, dv }, dt),
-            table({ 1, 2 }, INFINI_DTYPE_I64), length({ 1 }, INFINI_DTYPE_I64), starts({ 2 }, INFINI_DTYPE_I64);
+        Array kc({ 2, 1, block, dk }, dt), vc({ 2, 1, block, dv }, dt), q({ m, heads, dk }, dt),
+            out({ m, heads, dv }, dt), table({ 1, 2 }, INFINI_DTYPE_I64), length({ 1 }, INFINI_DTYPE_I64),
+            starts({ 2 }, INFINI_DTYPE_I64);
         kc.random(1);
         vc.random(2);
         q.random(3);
@@ -204,10 +215,10 @@ TEST(test_pages_with_keys_of_576_and_values_of_512)
         length.set(0, (double)n);
         starts.set(1, (double)m);
         EXPECT_DONE(RUN_OP(PagedAttentionPrefill,
-                           (out.desc(), q.desc(), kc.desc(), vc.desc(), table.desc(), length.desc(), starts.desc(), nullptr,
-                            0.04f),
-                           (out.data(), q.data(), kc.data(), vc.data(), table.data(), length.data(), starts.data(),
-                            nullptr)));
+                           (out.desc(), q.desc(), kc.desc(), vc.desc(), table.desc(), length.desc(),
+                            starts.desc(), nullptr, 0.04f),
+                           (out.data(), q.data(), kc.data(), vc.data(), table.data(), length.data(),
+                            starts.data(), nullptr)));
         const auto slot = [&](size_t j) { return j < block ? block + j : j - block; }; /* blocks 1, 0 */
         for (size_t row = 0; row < m * heads; row++)
             for (size_t i = 0; i < dv; i += 37) {
@@ -226,11 +237,14 @@ TEST(test_pages_with_keys_of_576_and_values_of_512)
     do { \
         infiniop##Name##Descriptor_t op_ = nullptr; \
         size_t size_ = 0; \
-        EXPECT(infiniopCreate##Name##Descriptor(handle, &op_, __VA_ARGS__) != INFINI_STATUS_SUCCESS && !op_); \
+        EXPECT(infiniopCreate##Name##Descriptor(handle, &op_, __VA_ARGS__) != INFINI_STATUS_SUCCESS && \
+               !op_); \
         EXPECT_INFINI(infiniopCreate##Name##Descriptor((infiniopHandle_t)(void *)t, &op_, __VA_ARGS__), \
                       INFINI_STATUS_BAD_PARAM); \
-        EXPECT_INFINI(infiniopCreate##Name##Descriptor(nullptr, &op_, __VA_ARGS__), INFINI_STATUS_NULL_POINTER); \
-        EXPECT_INFINI(infiniopCreate##Name##Descriptor(handle, nullptr, __VA_ARGS__), INFINI_STATUS_NULL_POINTER); \
+        EXPECT_INFINI(infiniopCreate##Name##Descriptor(nullptr, &op_, __VA_ARGS__), \
+                      INFINI_STATUS_NULL_POINTER); \
+        EXPECT_INFINI(infiniopCreate##Name##Descriptor(handle, nullptr, __VA_ARGS__), \
+                      INFINI_STATUS_NULL_POINTER); \
         EXPECT_INFINI(infiniopGet##Name##WorkspaceSize(nullptr, &size_), INFINI_STATUS_NULL_POINTER); \
         EXPECT_INFINI(infiniopDestroy##Name##Descriptor(nullptr), INFINI_STATUS_NULL_POINTER); \
         EXPECT_INFINI(infiniopDestroy##Name##Descriptor((infiniop##Name##Descriptor_t)(void *)t), \
@@ -241,7 +255,8 @@ TEST(test_nonsense_is_refused_by_every_group)
 {
     Handle handle;
     for (infiniDtype_t d : { INFINI_DTYPE_F32, INFINI_DTYPE_I32, INFINI_DTYPE_U8, INFINI_DTYPE_F8 })
-        for (const Sizes &shape : { Sizes{}, Sizes{ 0 }, Sizes{ 5 }, Sizes{ 3, 5 }, Sizes{ 2, 0, 3 }, Sizes{ 2, 3, 4, 5 } }) {
+        for (const Sizes &shape :
+             { Sizes{}, Sizes{ 0 }, Sizes{ 5 }, Sizes{ 3, 5 }, Sizes{ 2, 0, 3 }, Sizes{ 2, 3, 4, 5 } }) {
             Array x(shape, d);
             const infiniopTensorDescriptor_t t = x.desc(), none = nullptr;
             EXPECT_REFUSED(ChunkGatedDeltaRule, t, t, t, t, t, t, t, t, t, t, none, false, 64);

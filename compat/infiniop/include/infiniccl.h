@@ -1,9 +1,9 @@
 /* infiniccl.h - collectives among communicators.
  *
- * Ranks are communicators of one process on the CPU, each used by a thread of its own: a call returns when all
- * ranks have made it. Between infinicclGroupStart and infinicclGroupEnd calls only queue, and GroupEnd waits
- * for them; so one thread may serve several ranks. Buffers hold `count` elements, any alignment; they may be
- * the same (at the rank's own place where one is a part of the other). */
+ * Ranks are communicators of one process on the CPU, each used by a thread of its own: a call returns when
+ * all ranks have made it. Between infinicclGroupStart and infinicclGroupEnd calls only queue, and GroupEnd
+ * waits for them; so one thread may serve several ranks. Buffers hold `count` elements, any alignment; they
+ * may be the same (at the rank's own place where one is a part of the other). */
 #ifndef INFINICCL_H
 #define INFINICCL_H
 
@@ -51,15 +51,16 @@ __INFINI_C __export infiniStatus_t infinicclBroadcast(const void *sendbuf, void 
 
 __INFINI_C __export infiniStatus_t infinicclSend(const void *sendbuf, size_t count, infiniDtype_t datatype,
                                                  int peer, infinicclComm_t comm, infinirtStream_t stream);
-__INFINI_C __export infiniStatus_t infinicclRecv(void *recvbuf, size_t count, infiniDtype_t datatype, int peer,
-                                                 infinicclComm_t comm, infinirtStream_t stream);
+__INFINI_C __export infiniStatus_t infinicclRecv(void *recvbuf, size_t count, infiniDtype_t datatype,
+                                                 int peer, infinicclComm_t comm, infinirtStream_t stream);
 
 /* recvbuf: every rank's elements in order of ranks. V: rank i has counts[i] of them. */
 __INFINI_C __export infiniStatus_t infinicclAllGather(void *sendbuf, void *recvbuf, size_t send_count,
                                                       infiniDtype_t datatype, infinicclComm_t comm,
                                                       infinirtStream_t stream);
-__INFINI_C __export infiniStatus_t infinicclAllGatherV(void *sendbuf, void *recvbuf, const size_t *recv_counts,
-                                                       int nranks, infiniDtype_t datatype, infinicclComm_t comm,
+__INFINI_C __export infiniStatus_t infinicclAllGatherV(void *sendbuf, void *recvbuf,
+                                                       const size_t *recv_counts, int nranks,
+                                                       infiniDtype_t datatype, infinicclComm_t comm,
                                                        infinirtStream_t stream);
 
 /* Part i of what AllReduce would give, to rank i. V: the parts have counts[i] elements. */

@@ -7,8 +7,8 @@
  *     infiniopName(desc, workspace, workspace_size, pointers, stream)
  *     infiniopDestroyNameDescriptor(desc)
  *
- * Results come first. INFINIOP_GROUP_DIRECT is the same without a workspace. What each group computes, and
- * which are not implemented, is in docs/compat/infiniop.md. */
+ * Results come first. INFINIOP_GROUP_DIRECT is the same without a workspace. What each group computes is
+ * in docs/compat/infiniop.md. */
 #ifndef INFINIOP_GROUPS_H
 #define INFINIOP_GROUPS_H
 
@@ -110,9 +110,11 @@ INFINIOP_GROUP(Dist,
     (INFINIOP_T y, INFINIOP_T x1, INFINIOP_T x2, double p),
     (void *y, const void *x1, const void *x2))
 INFINIOP_GROUP_DIRECT(Embedding,
-    (INFINIOP_T output, INFINIOP_T input, INFINIOP_T weight_desc), (void *output, const void *input,
-     const void *weight)) INFINIOP_GROUP(FlashAttention, (INFINIOP_T out, INFINIOP_T q, INFINIOP_T k,
-     INFINIOP_T v, INFINIOP_T total_kv_len, float scale, char is_causal),
+    (INFINIOP_T output, INFINIOP_T input, INFINIOP_T weight_desc),
+    (void *output, const void *input, const void *weight))
+INFINIOP_GROUP(FlashAttention,
+    (INFINIOP_T out, INFINIOP_T q, INFINIOP_T k, INFINIOP_T v, INFINIOP_T total_kv_len, float scale,
+     char is_causal),
     (void *out, const void *q, const void *k, const void *v, const void *total_kv_len))
 INFINIOP_GROUP(Flipud, (INFINIOP_T output, INFINIOP_T input), (void *output, const void *input))
 INFINIOP_GROUP(FloatPower,
@@ -220,10 +222,9 @@ INFINIOP_GROUP(MoeFusedDense,
 INFINIOP_GROUP(MoeFusedGate,
     (INFINIOP_T topk_weights, INFINIOP_T topk_indices, INFINIOP_T input, INFINIOP_T bias,
      size_t num_expert_group, size_t topk_group, size_t num_fused_shared_experts,
-     float routed_scaling_factor, bool apply_routed_scaling_factor_on_output), (void *topk_weights,
-     void *topk_indices, const void *input, const void *bias)) INFINIOP_GROUP(MoeSum, (INFINIOP_T output,
-     INFINIOP_T input),
-    (void *output, const void *input))
+     float routed_scaling_factor, bool apply_routed_scaling_factor_on_output),
+    (void *topk_weights, void *topk_indices, const void *input, const void *bias))
+INFINIOP_GROUP(MoeSum, (INFINIOP_T output, INFINIOP_T input), (void *output, const void *input))
 INFINIOP_GROUP(MoeTopkSigmoid,
     (INFINIOP_T topk_weights, INFINIOP_T topk_indices, INFINIOP_T gating_output,
      INFINIOP_T correction_bias, bool renormalize),
@@ -248,10 +249,11 @@ INFINIOP_GROUP(Prelu,
 INFINIOP_GROUP(PrepareMoeInput,
     (INFINIOP_T expert_offsets, INFINIOP_T blockscale_offsets, INFINIOP_T problem_sizes1,
      INFINIOP_T problem_sizes2, INFINIOP_T input_permutation, INFINIOP_T output_permutation,
-     INFINIOP_T topk_ids, size_t num_experts, size_t n, size_t k), (void *expert_offsets,
-     void *blockscale_offsets, void *problem_sizes1, void *problem_sizes2, void *input_permutation,
-     void *output_permutation, const void *topk_ids)) INFINIOP_GROUP(Rwkv5Wkv, (INFINIOP_T out,
-     INFINIOP_T receptance, INFINIOP_T key, INFINIOP_T value, INFINIOP_T time_decay,
+     INFINIOP_T topk_ids, size_t num_experts, size_t n, size_t k),
+    (void *expert_offsets, void *blockscale_offsets, void *problem_sizes1, void *problem_sizes2,
+     void *input_permutation, void *output_permutation, const void *topk_ids))
+INFINIOP_GROUP(Rwkv5Wkv,
+    (INFINIOP_T out, INFINIOP_T receptance, INFINIOP_T key, INFINIOP_T value, INFINIOP_T time_decay,
      INFINIOP_T time_faaaa, INFINIOP_T state),
     (void *out, const void *receptance, const void *key, const void *value, const void *time_decay,
      const void *time_faaaa, void *state))
