@@ -14,9 +14,13 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import urllib.parse
 
 HEADERS = "include/tessera"
+
+# What a block of a header is made of: comments, declarations, macros of the interface.
+PART = r"/\*.*?\*/|^TSR_API\b[^;{]*;(?:[ \t]*/\*[^\n]*?\*/)?|^#define TSR_\w*[A-Z0-9]\b(?:\([^)]*\))?"
 
 
 # Headers ------------------------------------------------------------------------------------------------
@@ -35,7 +39,7 @@ def clean(declaration):
 
 
 class Header:
-    """name, title, intro, and functions: a list of (name, declarations of its group, words)."""
+    """name, title, intro, functions: a list of (name, declarations of its group, words), and macros: (name, words)."""
 
     def __init__(self, path):
         text = open(path, encoding="utf-8").read()
@@ -45,6 +49,7 @@ class Header:
         self.title = first.splitlines()[0].split(" - ", 1)[1]
         self.intro = "\n".join(first.splitlines()[1:]).strip("\n")
         self.functions = []
+        self.macros = []
         self.types = []
         self.read(text[text.index("*/") + 2:])
 
@@ -52,7 +57,7 @@ class Header:
         comment = ""
         for block in re.split(r"\n\s*\n", text):
             self.types += re.findall(r"^typedef (?:struct|enum) \w+ \{.*?^\} \w+;", block, re.M | re.S)
-            parts = re.findall(r"/\*.*?\*/|^TSR_API\b[^;{]*;(?:[ \t]*/\*[^\n]*?\*/)?", block, re.M | re.S)
+            parts = re.findall(PART, block, re.M | re.S)
             if not parts and block.strip():
                 comment = ""
             group = []
@@ -60,7 +65,9 @@ class Header:
                 if part.startswith("/*"):
                     if not self.trailing(block, part):
                         self.add(comment, group)
-                        comment, group = words(re.sub(r"^/\*[^\n]*-{10,}\n( \*\n)?", "/*", part)), []
+                        comment, group = words(re.sub(r"^/\*[^\n]*-{10,}(\n( \*\n)?| \*/)", "/*", part)), []
+                elif part.startswith("#define"):
+                    self.add_macro(part[len("#define "):], comment)
                 else:
                     group.append(clean(part))
             self.add(comment, group)
@@ -79,9 +86,22 @@ class Header:
             if name:
                 self.functions.append((name.group(1), group, comment))
 
+    def add_macro(self, name, comment):
+        if comment and name not in [other for other, _ in self.macros]:
+            self.macros.append((name, comment))
+
 
 def first_sentence(text):
     return re.split(r"(?<!\.\.)[.;:](?:\s|$)", " ".join(text.split("\n\n")[0].split()))[0]
+
+
+def brief(header, name, declarations, text, rows):
+    """One line about a function: of the words before it, behind it, of the op's row, or of its header."""
+    own = next(d for d in declarations if re.search(r"\b%s\s*\(" % name, d))
+    behind = re.search(r"/\*(.*?)\*/", own)
+    what = rows[name[4:]][2] if name[4:] in rows else ""
+    line = first_sentence(text) or (behind and behind.group(1).strip()) or what or header.title.rstrip(".")
+    return line[0].upper() + line[1:] if line.split()[0].islower() and not text and not what else line
 
 
 def headers():
@@ -124,7 +144,7 @@ def pieces(text):
         elif item is not None and indent == item:
             yield "more", line.strip()
         elif indent >= 2:
-            yield "code", line[min(indent, 4):] if indent >= 4 else line[2:]
+            yield "code", line
         else:
             item = None
             yield "text", line
@@ -143,7 +163,8 @@ def blocks(text):
             out[-1][1].extend(["", line])
         else:
             out.append((kind, [line]))
-    return [b for b in out if b[0] != "none"]
+    return [(kind, textwrap.dedent("\n".join(lines)).split("\n") if kind == "code" else lines)
+            for kind, lines in out if kind != "none"]
 
 
 def escaped(text):
@@ -187,17 +208,22 @@ def reference(docs):
         if h.functions:
             lines += ["## Functions", "", "| | |", "|---|---|"]
         for name, declarations, text in h.functions:
-            brief = first_sentence(text) or h.title
-            lines.append("| [%s](%s.md) | %s |" % (name, name, escaped(brief)))
+            line = brief(h, name, declarations, text, rows)
+            lines.append("| [%s](%s.md) | %s |" % (name, name, escaped(line)))
             function = ["# " + name, "", "```c"] + declarations + ["```", ""]
             function += [markdown(text), ""]
             if name[4:] in rows:
                 family, signature, what = rows[name[4:]]
-                function += ["An op of the family %s: %s." % (family, escaped(what)),
+                said = escaped(what) in markdown(text)
+                function += ["An op of the family %s%s." % (family, "" if said else ": " + escaped(what)),
                              "", "    " + signature, ""]
             function += ["Declared in [%s](%s), which has the rules for all of them." %
                          (h.name, os.path.basename(page)), ""]
             write(os.path.join(docs, "reference/c", name + ".md"), "\n".join(function))
+        if h.macros:
+            lines += ["", "## Macros", ""]
+        for name, text in h.macros:
+            lines += ["### " + name, "", markdown(text), ""]
         if h.types:
             lines += ["", "## Types", ""]
         for declaration in h.types:
@@ -207,6 +233,45 @@ def reference(docs):
         nav.append(page)
     write(os.path.join(docs, "reference/c/index.md"), "\n".join(index) + "\n")
     return nav
+
+
+def whole(code):
+    """Code between words: bars are not escaped, as they are for tables elsewhere, and options are not broken."""
+    text = code.group(0).replace("\\|", "|")
+    return text + "{.whole}" if re.fullmatch(r"`[^ `]*-[^ `]{1,20}`|`tsr [-a-z]{1,12}`", text) else text
+
+
+# Tables without titles show none; see whole() for the other.
+STYLE = """.md-typeset table:not([class]) th:empty { padding: 0; min-width: 0; }
+.md-typeset code.whole { white-space: nowrap; }
+"""
+
+# Browsers run no workers for pages that are opened as files: this one runs the search in a frame instead.
+WORKER = """if (location.protocol === "file:") {
+    const load = (frame, url) => new Promise((loaded, failed) => {
+        const script = frame.contentDocument.createElement("script");
+        Object.assign(script, { src: new URL(url, location.href).href, onload: loaded, onerror: failed });
+        frame.contentDocument.body.append(script);
+    });
+    window.Worker = window.IFrameWorker = class extends EventTarget {
+        constructor(url) {
+            super();
+            this.frame = document.createElement("iframe");
+            this.frame.hidden = true;
+            document.body.append(this.frame);
+            const inner = this.frame.contentWindow;
+            inner.postMessage = data => this.dispatchEvent(new MessageEvent("message", { data }));
+            inner.importScripts = (...urls) =>
+                urls.reduce((before, next) => before.then(() => load(this.frame, next)), Promise.resolve());
+            this.ready = load(this.frame, url);
+        }
+        postMessage(data) {
+            this.ready.then(() => this.frame.contentWindow.dispatchEvent(new MessageEvent("message", { data })));
+        }
+        terminate() { this.frame.remove(); }
+    };
+}
+"""
 
 
 class Site:
@@ -270,7 +335,7 @@ class Site:
         parts = re.split(r"(^```.*?^```\n)", text, flags=re.M | re.S)
         for i in range(0, len(parts), 2):
             parts[i] = re.sub(r"(\[(?:[^][]|\[[^]]*\])*\])\(([^()\s]+)\)", link, parts[i])
-            parts[i] = re.sub(r"([^\n])\n((?:[-*]|\d+\.) )", r"\1\n\2", parts[i])
+            parts[i] = re.sub(r"`[^`\n]+`", whole, parts[i])
         write(os.path.join(self.docs, place), "".join(parts))
 
     def build(self):
@@ -313,7 +378,8 @@ def pages(folder):
     lines = ["site_name: Tessera %s" % version, "use_directory_urls: false", "theme:", "  name: material",
              "  font: false", "  features: [navigation.indexes, navigation.top, content.code.copy, toc.follow]",
              "  palette:", "    - media: '(prefers-color-scheme: light)'", "      scheme: default",
-             "    - media: '(prefers-color-scheme: dark)'", "      scheme: slate", "plugins: [search]",
+             "    - media: '(prefers-color-scheme: dark)'", "      scheme: slate", "plugins: [search, offline]", "extra_css: [style.css]",
+             "extra: { polyfills: [iframe-worker.js] }",
              "markdown_extensions: [tables, fenced_code, sane_lists, toc, attr_list, pymdownx.highlight, "
              "pymdownx.superfences]",
              "validation:", "  omitted_files: ignore", "  not_found: warn", "  absolute_links: ignore",
@@ -327,8 +393,10 @@ def pages(folder):
     group("How to", sorted(p for p in here if p.startswith("howto/")))
     group("C reference", ["reference/c/index.md"] + nav)
     group("Decisions", sorted(p for p in here if p.startswith("decisions/")))
-    group("And", sorted(p for p in here if "/" not in p and p not in ("index.md", "contents.md")) +
+    group("More", sorted(p for p in here if "/" not in p and p not in ("index.md", "contents.md")) +
           sorted(p for p in here if p.startswith(("compat/", "reference/"))))
+    write(os.path.join(docs, "style.css"), STYLE)
+    write(os.path.join(docs, "iframe-worker.js"), WORKER)
     write(os.path.join(folder, "mkdocs.yml"), "\n".join(lines) + "\n")
 
 
@@ -355,9 +423,9 @@ def man(folder):
     rows, count = op_rows(), 0
     for h in headers():
         for name, declarations, text in h.functions:
-            brief = first_sentence(text) or h.title
+            line = brief(h, name, declarations, text, rows)
             lines = ['.TH %s 3 "" "Tessera %s" "Library Functions Manual"' % (name.upper(), version),
-                     ".SH NAME", "%s \\- %s" % (name, roff_line(brief)),
+                     ".SH NAME", "%s \\- %s" % (name, roff_line(line)),
                      ".SH SYNOPSIS", ".nf", ".B #include <tessera/%s>" % h.name, ""]
             lines += ["\\fB" + roff_line(d) + "\\fR" for d in declarations]
             lines += [".fi", ".SH DESCRIPTION", roff(text or h.title[0].upper() + h.title[1:])]

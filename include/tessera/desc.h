@@ -109,6 +109,7 @@ TSR_API bool tsr_desc_can_merge(const tsr_desc *d, int axis);
  * take too long answers true (overlap.c says when). */
 TSR_API bool tsr_desc_self_overlaps(const tsr_desc *d);
 
+/* Same rank and sizes? */
 TSR_API bool tsr_desc_same_shape(const tsr_desc *a, const tsr_desc *b);
 
 /* Same dtype, shape and strides, strides of dims of size 1 and of empty descs

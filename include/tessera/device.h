@@ -38,6 +38,7 @@ TSR_API tsr_device tsr_device_named(const char *name);
 /* Writes "cpu:0" into out, cut short to fit; returns the length it would have. */
 TSR_API size_t tsr_device_name(char *out, size_t size, tsr_device device);
 
+/* Is there such a device on this machine? */
 TSR_API bool tsr_device_exists(tsr_device device);
 
 /* All devices, the CPU first; plugins on the search path are loaded for this. Index 0 .. count - 1;
@@ -52,6 +53,7 @@ typedef struct tsr_device_info {
     int32_t  units;              /* cores, multiprocessors; 0: not known */
 } tsr_device_info;
 
+/* What is known of a device. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_device_get_info(tsr_device_info *out, tsr_device device);
 
 /* Where tensors are made that are made from nothing (tsr_zeros, tsr_uniform, ...); the CPU at

@@ -98,6 +98,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_get_c64(tsr_c64 *out, const tsr_tensor *t,
 TSR_API TSR_MUST_CHECK tsr_status tsr_get_c128(tsr_c128 *out, const tsr_tensor *t, int n,
                                                const int64_t *index);
 
+/* Set one element: the same checks, and that it may be written. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_set_bool  (tsr_tensor *t, int n, const int64_t *index, bool     value);
 TSR_API TSR_MUST_CHECK tsr_status tsr_set_i8    (tsr_tensor *t, int n, const int64_t *index, int8_t   value);
 TSR_API TSR_MUST_CHECK tsr_status tsr_set_i16   (tsr_tensor *t, int n, const int64_t *index, int16_t  value);

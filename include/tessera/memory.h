@@ -59,6 +59,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_memory_register(tsr_memory *out, const tsr
 /* TSR_EBUSY while storages of the kind live. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_memory_unregister(tsr_memory kind);
 
+/* The kind of that name, and what a kind is. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_memory_find(tsr_memory *out, const char *name);
 TSR_API const char *tsr_memory_name(tsr_memory kind);        /* "host"; "?" if there is none */
 TSR_API bool        tsr_memory_is_host(tsr_memory kind);     /* may the host touch it? */
@@ -100,9 +101,11 @@ typedef enum tsr_map_mode {
 TSR_API TSR_MUST_CHECK tsr_status tsr_storage_map_file(tsr_storage **out, const char *path, uint64_t offset,
                                                        size_t bytes, tsr_map_mode mode);
 
+/* One more owner, and one less: the last one frees it, by the way it came. *s becomes NULL. */
 TSR_API tsr_storage *tsr_storage_retain(tsr_storage *s);  /* returns s */
 TSR_API void         tsr_storage_release(tsr_storage **s);
 
+/* What a storage is. */
 TSR_API void         *tsr_storage_data(const tsr_storage *s);   /* lowest byte */
 TSR_API size_t        tsr_storage_bytes(const tsr_storage *s);
 TSR_API tsr_memory    tsr_storage_memory(const tsr_storage *s);

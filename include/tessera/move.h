@@ -13,6 +13,7 @@
 
 TSR_BEGIN_C
 
+/* Every element becomes `value`, converted to the dtype of t; every element becomes 0. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_fill(tsr_tensor *t, tsr_scalar value);
 TSR_API TSR_MUST_CHECK tsr_status tsr_zero(tsr_tensor *t);
 

@@ -77,6 +77,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_clone(tsr_tensor **out, const tsr_tensor *
 
 /* Making ------------------------------------------------------------------- */
 
+/* Row-major and packed, in host memory: not set, all 0, all 1, all `value`. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_empty(tsr_tensor **out, tsr_dtype dtype, int ndim,
                                             const int64_t *shape);
 TSR_API TSR_MUST_CHECK tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim,

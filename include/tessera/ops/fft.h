@@ -65,6 +65,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_ihfft(tsr_tensor **out, const tsr_tensor *
 
 /* Along several --------------------------------------------------------------- */
 
+/* fft and ifft along each of the axes; lengths[i] is that along axes[i]. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_fftn(tsr_tensor **out, const tsr_tensor *x, int naxes,
                                            const int64_t *lengths, const int *axes, tsr_fft_norm norm);
 TSR_API TSR_MUST_CHECK tsr_status tsr_ifftn(tsr_tensor **out, const tsr_tensor *x, int naxes,
