@@ -1,6 +1,7 @@
 # The CUDA plugin: built wherever nvcc is found, for sm_80 and sm_90, with PTX for what comes after.
 # cuBLASLt and cuDNN are looked for when they are first needed.
 
+include(CheckCompilerFlag)
 include(CheckLanguage)
 if(NOT DEFINED TSR_CUDA)
     check_language(CUDA)
@@ -32,5 +33,10 @@ set_target_properties(backend-cuda PROPERTIES
     BUILD_RPATH "${CUDAToolkit_LIBRARY_DIR}" INSTALL_RPATH "${CUDAToolkit_LIBRARY_DIR}")
 # No fused multiply-adds but those that are written: random numbers have the CPU's bits.
 target_compile_options(backend-cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>)
+# Most of the file is code for devices: packed as small as nvcc can, where it has the choice (12.8 and later).
+check_compiler_flag(CUDA -compress-mode=size TSR_CUDA_COMPRESSES)
+if(TSR_CUDA_COMPRESSES)
+    target_compile_options(backend-cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-compress-mode=size>)
+endif()
 target_link_libraries(backend-cuda PRIVATE CUDA::cudart_static ${CMAKE_DL_LIBS})
 target_link_options(backend-cuda PRIVATE -Wl,--exclude-libs,ALL)
