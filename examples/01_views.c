@@ -7,38 +7,33 @@
 
 int main(void)
 {
-    tsr_tensor *a = NULL, *column = NULL, *transposed = NULL, *flat = NULL;
-    tsr_status s;
+    TSR_AUTO tsr_tensor *a = NULL, *column = NULL, *transposed = NULL, *flat = NULL;
 
     /* 0 .. 11 as 3 x 4. View functions replace their result, so `a` may be its own view. */
-    TSR_GO(tsr_arange(&a, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(1)));
-    TSR_GO(tsr_view(&a, a, TSR_SHAPE(3, 4)));
-    TSR_GO(tsr_print(a, &(tsr_print_opts){ .name = "a" }));
+    TSR_MUST(tsr_arange(&a, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(1)));
+    TSR_MUST(tsr_view(&a, a, TSR_SHAPE(3, 4)));
+    TSR_MUST(TSR_SHOW(a));
 
     /* The last column: axis 1, index -1 (negative counts from the end). */
-    TSR_GO(tsr_select(&column, a, 1, -1));
-    TSR_GO(tsr_fill(column, TSR_SCALAR(99)));
-    TSR_GO(tsr_print(a, &(tsr_print_opts){ .name = "a, its last column filled through a view" }));
+    TSR_MUST(tsr_select(&column, a, 1, -1));
+    TSR_MUST(tsr_fill(column, TSR_SCALAR(99)));
+    TSR_MUST(tsr_print(a, &(tsr_print_opts){ .name = "a, its last column filled through a view" }));
 
     /* Rows 1 and 2, columns 0 and 2, then transposed: three views, no copy. */
-    TSR_GO(tsr_slice(&transposed, a, 0, 1, 3, 1));
-    TSR_GO(tsr_slice(&transposed, transposed, 1, 0, TSR_NONE, 2));
-    TSR_GO(tsr_transpose(&transposed, transposed, 0, 1));
-    TSR_GO(tsr_print(transposed, &(tsr_print_opts){ .name = "transposed" }));
+    TSR_MUST(tsr_slice(&transposed, a, 0, 1, 3, 1));
+    TSR_MUST(tsr_slice(&transposed, transposed, 1, 0, TSR_NONE, 2));
+    TSR_MUST(tsr_transpose(&transposed, transposed, 0, 1));
+    TSR_MUST(TSR_SHOW(transposed));
 
     /* A view exists exactly when the strides allow it. reshape copies when they do not. */
     if (tsr_view(&flat, transposed, TSR_SHAPE(4)) != TSR_OK) printf("%s\n", tsr_last_error());
-    TSR_GO(tsr_reshape(&flat, transposed, TSR_SHAPE(4)));
-    TSR_GO(tsr_print(flat, &(tsr_print_opts){ .name = "flat" }));
+    TSR_MUST(tsr_reshape(&flat, transposed, TSR_SHAPE(4)));
+    TSR_MUST(TSR_SHOW(flat));
 
     /* The view outlives the tensor it was made from. */
     tsr_release(&a);
     printf("transposed(1, 0) is still %d\n", (int)TSR_AT(int32_t, transposed, 1, 0));
-
-done:
-    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release_all(&a, &column, &transposed, &flat);
-    return s != TSR_OK;
+    return 0;
 }
 
 /* Output:

@@ -24,45 +24,33 @@ static void give_back(void *context, void *data, size_t bytes)
 int main(void)
 {
     static float samples[4] = { 1, 2, 3, 4 };
-    tsr_tensor *owned = NULL, *later = NULL, *borrowed = NULL, *adopted = NULL, *copy = NULL;
-    float *block = NULL;
-    tsr_desc d;
-    tsr_status s;
+    TSR_AUTO tsr_tensor *owned = NULL, *later = NULL, *borrowed = NULL, *adopted = NULL, *copy = NULL;
+    const tsr_desc *four = TSR_DESC(TSR_F32, 4);
 
-    TSR_GO(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(4), NULL));
-
-    TSR_GO(tsr_ones(&owned, TSR_F32, TSR_SHAPE(4)));
+    TSR_MUST(tsr_ones(&owned, TSR_F32, TSR_SHAPE(4)));
     describe("owned", owned);
 
     /* Described: no memory yet. The first call that writes to it allocates it. */
-    TSR_GO(tsr_declare(&later, &d, TSR_CPU, TSR_MEMORY_ALIGNED));
+    TSR_MUST(tsr_declare(&later, four, TSR_CPU, TSR_MEMORY_ALIGNED));
     describe("described", later);
-    TSR_GO(tsr_copy(later, owned));
+    TSR_MUST(tsr_copy(later, owned));
     describe("written", later);
 
     /* Borrowed: your memory, which must outlive the tensor. Nothing is copied or freed. */
-    TSR_GO(tsr_wrap(&borrowed, samples, &d));
-    TSR_GO(tsr_fill(borrowed, TSR_SCALAR(9)));
+    TSR_MUST(tsr_wrap(&borrowed, samples, four));
+    TSR_MUST(tsr_fill(borrowed, TSR_SCALAR(9)));
     printf("samples[3] is now %g\n", samples[3]);
     describe("borrowed", borrowed);
 
     /* Adopted: your memory until now. */
-    block = calloc(4, sizeof *block);
-    TSR_GO(tsr_adopt(&adopted, block, &d, give_back, NULL));
-    block = NULL; /* handed over */
+    TSR_MUST(tsr_adopt(&adopted, calloc(4, sizeof(float)), four, give_back, NULL));
     describe("adopted", adopted);
 
     /* One more owner of the same tensor, and a deep copy. */
-    tsr_tensor *again = tsr_retain(adopted);
-    TSR_GO(tsr_clone(&copy, again));
-    tsr_release(&again);
+    TSR_AUTO tsr_tensor *again = tsr_retain(adopted);
+    TSR_MUST(tsr_clone(&copy, again));
     describe("cloned", copy);
-
-done:
-    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    free(block);
-    tsr_release_all(&owned, &later, &borrowed, &adopted, &copy);
-    return s != TSR_OK;
+    return 0;
 }
 
 /* Output:

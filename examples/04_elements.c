@@ -8,17 +8,16 @@
 
 int main(void)
 {
-    tsr_tensor *a = NULL, *half = NULL, *byte = NULL, *back = NULL;
+    TSR_AUTO tsr_tensor *a = NULL, *half = NULL, *byte = NULL, *back = NULL;
     tsr_scalar value;
     double sum = 0, item = 0;
     float x = 0;
-    tsr_status s;
 
-    TSR_GO(tsr_empty(&a, TSR_F32, TSR_SHAPE(2, 3)));
+    TSR_MUST(tsr_empty(&a, TSR_F32, TSR_SHAPE(2, 3)));
     for (int64_t i = 0; i < a->shape[0]; i++)
         for (int64_t j = 0; j < a->shape[1]; j++) TSR_AT(float, a, i, j) = 0.1f * (float)(i * 3 + j + 1);
 
-    TSR_GO(tsr_get_f32(&x, a, TSR_INDEX(-1, -1)));
+    TSR_MUST(tsr_get_f32(&x, a, TSR_INDEX(-1, -1)));
     printf("the last element is %g\n", x);
 
     /* A checked read says what was wrong, and writes nothing. */
@@ -26,29 +25,25 @@ int main(void)
     if (tsr_get_f64(&item, a, TSR_INDEX(0, 0)) != TSR_OK) printf("%s\n", tsr_last_error());
 
     /* Eighteen dtypes, converted with rounding to nearest even: f32 to f16 to f8 and back. */
-    TSR_GO(tsr_cast(&half, a, TSR_F16));
-    TSR_GO(tsr_cast(&byte, half, TSR_F8E4M3));
-    TSR_GO(tsr_cast(&back, byte, TSR_F32));
-    TSR_GO(tsr_print(half, &(tsr_print_opts){ .name = "half" }));
-    TSR_GO(tsr_print(byte, &(tsr_print_opts){ .name = "byte" }));
-    TSR_GO(tsr_print(back, &(tsr_print_opts){ .name = "back", .precision = 4 }));
+    TSR_MUST(tsr_cast(&half, a, TSR_F16));
+    TSR_MUST(tsr_cast(&byte, half, TSR_F8E4M3));
+    TSR_MUST(tsr_cast(&back, byte, TSR_F32));
+    TSR_MUST(TSR_SHOW(half));
+    TSR_MUST(TSR_SHOW(byte));
+    TSR_MUST(tsr_print(back, &(tsr_print_opts){ .name = "back", .precision = 4 }));
 
     /* Any dtype reads as a scalar, so one loop serves them all. */
     for (int64_t j = 0; j < 3; j++) {
-        TSR_GO(tsr_get(&value, byte, TSR_INDEX(0, j)));
+        TSR_MUST(tsr_get(&value, byte, TSR_INDEX(0, j)));
         sum += tsr_scalar_to_f64(value);
     }
     printf("the first row of byte sums to %g\n", sum);
 
     /* A tensor with exactly one element is a number. */
-    TSR_GO(tsr_at_prefix(&back, back, TSR_INDEX(1, 0)));
-    TSR_GO(tsr_item_f64(&item, back));
+    TSR_MUST(tsr_at_prefix(&back, back, TSR_INDEX(1, 0)));
+    TSR_MUST(tsr_item_f64(&item, back));
     printf("back(1, 0) is %g\n", item);
-
-done:
-    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release_all(&a, &half, &byte, &back);
-    return s != TSR_OK;
+    return 0;
 }
 
 /* Output:

@@ -2,7 +2,8 @@
  *
  * Nothing aborts, exits or prints. A call that fails returns a status, leaves a sentence
  * for its thread in tsr_last_error(), and leaves its result as it was. In a function of
- * your own that returns tsr_status, TSR_TRY passes a failure up in one line. */
+ * your own that returns tsr_status, TSR_TRY passes a failure up in one line; main ends with
+ * TSR_MUST. */
 #include <stdio.h>
 #include <tessera/tessera.h>
 
@@ -21,14 +22,11 @@ static tsr_status diagonal_of_square(tsr_tensor **out, const tsr_tensor *t)
 int main(void)
 {
     const float constants[3] = { 1, 2, 3 };
-    tsr_tensor *a = NULL, *b = NULL, *fixed = NULL, *v = NULL;
-    tsr_desc d;
-    tsr_status s;
+    TSR_AUTO tsr_tensor *a = NULL, *b = NULL, *fixed = NULL, *v = NULL;
 
-    TSR_GO(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3)));
-    TSR_GO(tsr_zeros(&b, TSR_F32, TSR_SHAPE(3, 2)));
-    TSR_GO(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(3), NULL));
-    TSR_GO(tsr_wrap_const(&fixed, constants, &d));
+    TSR_MUST(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3)));
+    TSR_MUST(tsr_zeros(&b, TSR_F32, TSR_SHAPE(3, 2)));
+    TSR_MUST(tsr_wrap_const(&fixed, constants, TSR_DESC(TSR_F32, 3)));
 
     show(tsr_zeros(&v, TSR_F32, 2, NULL));
     show(tsr_zeros(&v, TSR_F32, TSR_SHAPE(2, -3)));
@@ -44,11 +42,7 @@ int main(void)
     /* A success leaves the last message alone; clearing it is explicit. */
     tsr_clear_error();
     printf("cleared: \"%s\"\n", tsr_last_error());
-
-done:
-    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release_all(&a, &b, &fixed, &v);
-    return s != TSR_OK;
+    return 0;
 }
 
 /* Output:

@@ -7,41 +7,34 @@
 
 int main(void)
 {
-    tsr_tensor *a = NULL, *b = NULL, *joined = NULL, *stacked = NULL, *batch = NULL;
-    tsr_tensor *parts[2] = { NULL, NULL }, *rows[3] = { NULL, NULL, NULL };
-    tsr_status s;
+    tsr_tensor *a = NULL, *b = NULL, *joined = NULL, *stacked = NULL, *batch = NULL, *none = NULL;
+    tsr_tensor *parts[2] = { NULL }, *rows[3] = { NULL };
+    TSR_SCOPE(scope); /* what is made from here on is released where the block is left */
 
-    TSR_GO(tsr_full(&a, TSR_I32, TSR_SHAPE(1, 4), TSR_SCALAR(1)));
-    TSR_GO(tsr_arange(&b, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(8), TSR_SCALAR(1)));
-    TSR_GO(tsr_view(&b, b, TSR_SHAPE(2, 4)));
+    TSR_MUST(tsr_full(&a, TSR_I32, TSR_SHAPE(1, 4), TSR_SCALAR(1)));
+    TSR_MUST(tsr_arange(&b, TSR_I32, TSR_SCALAR(0), TSR_SCALAR(8), TSR_SCALAR(1)));
+    TSR_MUST(tsr_view(&b, b, TSR_SHAPE(2, 4)));
 
-    TSR_GO(tsr_concat(&joined, 2, (const tsr_tensor *[]){ a, b }, 0));
-    TSR_GO(tsr_print(joined, &(tsr_print_opts){ .name = "concat along axis 0" }));
+    TSR_MUST(tsr_concat(&joined, 2, (const tsr_tensor *[]){ a, b }, 0));
+    TSR_MUST(tsr_print(joined, &(tsr_print_opts){ .name = "concat along axis 0" }));
 
-    TSR_GO(tsr_stack(&stacked, 2, (const tsr_tensor *[]){ b, b }, -1));
-    TSR_GO(tsr_print(stacked, &(tsr_print_opts){ .name = "stack along a new last axis" }));
+    TSR_MUST(tsr_stack(&stacked, 2, (const tsr_tensor *[]){ b, b }, -1));
+    TSR_MUST(tsr_print(stacked, &(tsr_print_opts){ .name = "stack along a new last axis" }));
 
     /* Cut along axis 1 into 1 + 3 columns. Zeroing one part changes the whole. */
-    TSR_GO(tsr_split(parts, joined, 1, 2, (int64_t[]){ 1, 3 }));
-    TSR_GO(tsr_zero(parts[0]));
-    TSR_GO(tsr_print(parts[1], &(tsr_print_opts){ .name = "the second part" }));
-    TSR_GO(tsr_print(joined, &(tsr_print_opts){ .name = "the whole, its first part zeroed" }));
+    TSR_MUST(tsr_split(parts, joined, 1, 2, (int64_t[]){ 1, 3 }));
+    TSR_MUST(tsr_zero(parts[0]));
+    TSR_MUST(tsr_print(parts[1], &(tsr_print_opts){ .name = "the second part" }));
+    TSR_MUST(tsr_print(joined, &(tsr_print_opts){ .name = "the whole, its first part zeroed" }));
 
     /* One view per row, without the axis; join the rows in another order. */
-    TSR_GO(tsr_unstack(rows, joined, 0, 3));
-    TSR_GO(tsr_batch_join(&batch, 3, (const tsr_tensor *[]){ rows[2], rows[1], rows[0] }, false));
-    TSR_GO(tsr_print(batch, &(tsr_print_opts){ .name = "rows in another order" }));
+    TSR_MUST(tsr_unstack(rows, joined, 0, 3));
+    TSR_MUST(tsr_batch_join(&batch, 3, (const tsr_tensor *[]){ rows[2], rows[1], rows[0] }, false));
+    TSR_MUST(tsr_print(batch, &(tsr_print_opts){ .name = "rows in another order" }));
 
     /* What does not fit is refused, in words. */
-    tsr_release(&stacked);
-    if (tsr_stack(&stacked, 2, (const tsr_tensor *[]){ a, b }, 0) != TSR_OK) printf("%s\n", tsr_last_error());
-
-done:
-    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    for (int i = 0; i < 3; i++) tsr_release(&rows[i]);
-    for (int i = 0; i < 2; i++) tsr_release(&parts[i]);
-    tsr_release_all(&a, &b, &joined, &stacked, &batch);
-    return s != TSR_OK;
+    if (tsr_stack(&none, 2, (const tsr_tensor *[]){ a, b }, 0) != TSR_OK) printf("%s\n", tsr_last_error());
+    return 0;
 }
 
 /* Output:

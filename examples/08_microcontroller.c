@@ -17,46 +17,41 @@ static void serial(void *context, const char *text, size_t length)
 
 static tsr_status placed(void)
 {
-    tsr_tensor frame, place, *odd = tsr_place_none(&place);
-    tsr_desc d;
-    TSR_TRY(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(3, 4), NULL));
-    TSR_TRY(tsr_place(&frame, samples, &d));
+    tsr_tensor frame, place;
+    TSR_AUTO tsr_tensor *odd = tsr_place_none(&place);
+    TSR_TRY(tsr_place(&frame, samples, TSR_DESC(TSR_F32, 3, 4)));
     for (int64_t i = 0; i < 3; i++)
         for (int64_t j = 0; j < 4; j++) TSR_AT(float, &frame, i, j) = (float)(i * 10 + j);
     TSR_TRY(tsr_slice(&odd, &frame, 1, 1, TSR_NONE, 2)); /* replaces `place`: no allocation */
-    TSR_TRY(tsr_print(odd, &(tsr_print_opts){ .name = "odd columns" }));
-    tsr_release(&odd);
-    return TSR_OK;
+    return tsr_print(odd, &(tsr_print_opts){ .name = "odd columns" });
 }
 
 int main(void)
 {
-    tsr_tensor *weights = NULL, *small = NULL, *huge = NULL;
+    TSR_AUTO tsr_tensor *weights = NULL, *small = NULL, *huge = NULL;
     tsr_memory_stats stats;
     tsr_arena arena = { 0 };
-    tsr_status s;
 
     tsr_set_print_sink(serial, stdout);
-    TSR_GO(placed());
+    TSR_MUST(placed());
     tsr_memory_get_stats(&stats);
     printf("storages made so far: %lld\n", (long long)stats.allocations);
 
-    TSR_GO(tsr_arena_init(&arena, block, sizeof block));
-    TSR_GO(tsr_set_allocator(&(tsr_allocator){ &arena, tsr_arena_alloc, tsr_arena_free }));
-    TSR_GO(tsr_linspace(&weights, TSR_F32, TSR_SCALAR(-1), TSR_SCALAR(1), 5, true));
-    TSR_GO(tsr_cast(&small, weights, TSR_BF16)); /* half the memory */
-    TSR_GO(tsr_print(small, &(tsr_print_opts){ .name = "weights" }));
+    TSR_MUST(tsr_arena_init(&arena, block, sizeof block));
+    TSR_MUST(tsr_set_allocator(&(tsr_allocator){ &arena, tsr_arena_alloc, tsr_arena_free }));
+    TSR_MUST(tsr_linspace(&weights, TSR_F32, TSR_SCALAR(-1), TSR_SCALAR(1), 5, true));
+    TSR_MUST(tsr_cast(&small, weights, TSR_BF16)); /* half the memory */
+    TSR_MUST(tsr_print(small, &(tsr_print_opts){ .name = "weights" }));
     printf("the arena holds them: %s\n", arena.used > 0 ? "yes" : "no");
 
     /* No room is a status. Nothing is lost. */
     if (tsr_zeros(&huge, TSR_F32, TSR_SHAPE(1000, 1000)) != TSR_OK) printf("%s\n", tsr_last_error());
 
-done:
-    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
+    /* The arena is let go of when nothing lies in it any more. */
     tsr_release_all(&weights, &small, &huge);
-    if (tsr_set_allocator(NULL) != TSR_OK) s = tsr_last_status();
-    else printf("in use at the end: %zu bytes\n", arena.used);
-    return s != TSR_OK;
+    TSR_MUST(tsr_set_allocator(NULL));
+    printf("in use at the end: %zu bytes\n", arena.used);
+    return 0;
 }
 
 /* Output:

@@ -5,44 +5,37 @@
 #include <stdio.h>
 #include <tessera/tessera.h>
 
-#define SHOW(name_) TSR_GO(tsr_print(name_, &(tsr_print_opts){ .name = #name_ }))
-
 int main(void)
 {
-    tsr_tensor *x = NULL, *mean = NULL, *centred = NULL, *transposed = NULL, *gram = NULL;
-    tsr_tensor *positive = NULL, *kept = NULL, *sorted = NULL;
-    tsr_status s;
+    TSR_AUTO tsr_tensor *x = NULL, *mean = NULL, *centred = NULL, *transposed = NULL, *gram = NULL;
+    TSR_AUTO tsr_tensor *positive = NULL, *kept = NULL, *sorted = NULL;
 
     /* 0, 2, 4, ... as 2 rows of 3. */
-    TSR_GO(tsr_arange(&x, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(2)));
-    TSR_GO(tsr_view(&x, x, TSR_SHAPE(2, 3)));
-    SHOW(x);
+    TSR_MUST(tsr_arange(&x, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(12), TSR_SCALAR(2)));
+    TSR_MUST(tsr_view(&x, x, TSR_SHAPE(2, 3)));
+    TSR_MUST(TSR_SHOW(x));
 
     /* The mean of each column, taken from every row: (2, 3) - (3). */
-    TSR_GO(tsr_mean(&mean, x, TSR_AXES(0), false));
-    TSR_GO(tsr_sub(&centred, x, mean));
-    SHOW(centred);
+    TSR_MUST(tsr_mean(&mean, x, TSR_AXES(0), false));
+    TSR_MUST(tsr_sub(&centred, x, mean));
+    TSR_MUST(TSR_SHOW(centred));
 
     /* A product with a transposed view; nothing is copied for it. */
-    TSR_GO(tsr_transpose(&transposed, x, 0, 1));
-    TSR_GO(tsr_matmul(&gram, x, transposed));
-    SHOW(gram);
+    TSR_MUST(tsr_transpose(&transposed, x, 0, 1));
+    TSR_MUST(tsr_matmul(&gram, x, transposed));
+    TSR_MUST(TSR_SHOW(gram));
 
     /* A comparison is a bool tensor, and where() chooses by one. */
-    TSR_GO(tsr_gt(&positive, centred, TSR_NUMBER(0)));
-    TSR_GO(tsr_where(&kept, positive, x, TSR_NUMBER(-1)));
-    SHOW(kept);
+    TSR_MUST(tsr_gt(&positive, centred, TSR_NUMBER(0)));
+    TSR_MUST(tsr_where(&kept, positive, x, TSR_NUMBER(-1)));
+    TSR_MUST(TSR_SHOW(kept));
 
-    TSR_GO(tsr_sort(&sorted, kept, 1, true));
-    SHOW(sorted);
+    TSR_MUST(tsr_sort(&sorted, kept, 1, true));
+    TSR_MUST(TSR_SHOW(sorted));
 
     /* Integers, bools and floats are not promoted together. */
     if (tsr_add(&gram, x, positive) != TSR_OK) printf("%s\n", tsr_last_error());
-
-done:
-    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_release_all(&x, &mean, &centred, &transposed, &gram, &positive, &kept, &sorted);
-    return s != TSR_OK;
+    return 0;
 }
 
 /* Output:

@@ -24,74 +24,66 @@ static tsr_status make_layer(layer *l, int64_t in, int64_t out, uint64_t seed)
 /* w -= rate * dw, and the same for b. */
 static tsr_status descend(layer *l, double rate)
 {
-    TSR_TRY(tsr_addcmul(&l->w, l->w, l->dw, TSR_NUMBER(1), -rate));
-    return tsr_addcmul(&l->b, l->b, l->db, TSR_NUMBER(1), -rate);
+    TSR_TRY(tsr_axpy(&l->w, TSR_SCALAR(-rate), l->dw, l->w));
+    return tsr_axpy(&l->b, TSR_SCALAR(-rate), l->db, l->b);
 }
 
 int main(void)
 {
     layer one = { 0 }, two = { 0 };
     tsr_tensor *x = NULL, *radius = NULL, *inside = NULL, *target = NULL, *hot = NULL;
-    tsr_tensor *h = NULL, *logits = NULL, *p = NULL, *loss = NULL, *guess = NULL, *right = NULL,
-               *share = NULL;
-    tsr_tensor *dz = NULL, *dh = NULL, *slope = NULL, *xt = NULL, *ht = NULL, *w2t = NULL;
-    tsr_scope scope;
-    tsr_status s;
+    tsr_tensor *h = NULL, *logits = NULL, *dz = NULL, *dh = NULL, *slope = NULL;
+    tsr_tensor *xt = NULL, *ht = NULL, *w2t = NULL;
+    tsr_tensor *loss = NULL, *guess = NULL, *right = NULL, *share = NULL;
     double value = 0;
-
-    tsr_scope_begin(&scope);  /* what is made from here on is released at its end */
+    TSR_SCOPE(scope); /* what is made from here on is released where the block is left */
 
     /* Points in a square, and the class of each. */
-    TSR_GO(tsr_uniform(&x, TSR_F32, TSR_SHAPE(POINTS, 2), -1, 1, 1));
-    TSR_GO(tsr_norm(&radius, x, TSR_AXES(1), false, 2));
-    TSR_GO(tsr_lt(&inside, radius, TSR_NUMBER(0.75)));
-    TSR_GO(tsr_cast(&target, inside, TSR_I64));
-    TSR_GO(tsr_one_hot(&hot, target, 2, TSR_F32));
+    TSR_MUST(tsr_uniform(&x, TSR_F32, TSR_SHAPE(POINTS, 2), -1, 1, 1));
+    TSR_MUST(tsr_norm(&radius, x, TSR_AXES(1), false, 2));
+    TSR_MUST(tsr_lt(&inside, radius, TSR_NUMBER(0.75)));
+    TSR_MUST(tsr_cast(&target, inside, TSR_I64));
+    TSR_MUST(tsr_one_hot(&hot, target, 2, TSR_F32));
 
-    TSR_GO(make_layer(&one, 2, HIDDEN, 2));
-    TSR_GO(make_layer(&two, HIDDEN, 2, 3));
-    TSR_GO(tsr_transpose(&xt, x, 0, 1));
+    TSR_MUST(make_layer(&one, 2, HIDDEN, 2));
+    TSR_MUST(make_layer(&two, HIDDEN, 2, 3));
+    TSR_MUST(tsr_transpose(&xt, x, 0, 1));
 
     for (int step = 0; step <= STEPS; step++) {
         /* Forward. */
-        TSR_GO(tsr_addmm(&h, one.b, x, one.w));
-        TSR_GO(tsr_tanh(&h, h));
-        TSR_GO(tsr_addmm(&logits, two.b, h, two.w));
+        TSR_MUST(tsr_addmm(&h, one.b, x, one.w));
+        TSR_MUST(tsr_tanh(&h, h));
+        TSR_MUST(tsr_addmm(&logits, two.b, h, two.w));
         if (step % 250 == 0) {
-            TSR_GO(tsr_cross_entropy(&loss, logits, target, NULL, TSR_REDUCTION_MEAN, -1, 0));
-            TSR_GO(tsr_item_f64(&value, loss));
+            TSR_MUST(tsr_cross_entropy(&loss, logits, target, NULL, TSR_REDUCTION_MEAN, -1, 0));
+            TSR_MUST(tsr_item_f64(&value, loss));
             printf("step %4d   loss %.1f\n", step, value);
         }
 
-        /* Backward. Of the mean cross entropy, the slope at the logits is (p - hot) / n. */
-        TSR_GO(tsr_softmax(&p, logits, 1));
-        TSR_GO(tsr_sub(&dz, p, hot));
-        TSR_GO(tsr_mul(&dz, dz, TSR_NUMBER(1.0 / POINTS)));
-        TSR_GO(tsr_transpose(&ht, h, 0, 1));
-        TSR_GO(tsr_matmul(&two.dw, ht, dz));
-        TSR_GO(tsr_sum(&two.db, dz, TSR_AXES(0), false));
-        TSR_GO(tsr_transpose(&w2t, two.w, 0, 1));
-        TSR_GO(tsr_matmul(&dh, dz, w2t));
-        TSR_GO(tsr_square(&slope, h));                          /* of tanh: 1 - h^2 */
-        TSR_GO(tsr_sub(&slope, TSR_NUMBER(1), slope));
-        TSR_GO(tsr_mul(&dh, dh, slope));
-        TSR_GO(tsr_matmul(&one.dw, xt, dh));
-        TSR_GO(tsr_sum(&one.db, dh, TSR_AXES(0), false));
+        /* Backward. Of the summed cross entropy, the slope at the logits is p - hot. */
+        TSR_MUST(tsr_softmax(&dz, logits, 1));
+        TSR_MUST(tsr_sub(&dz, dz, hot));
+        TSR_MUST(tsr_transpose(&ht, h, 0, 1));
+        TSR_MUST(tsr_matmul(&two.dw, ht, dz));
+        TSR_MUST(tsr_sum(&two.db, dz, TSR_AXES(0), false));
+        TSR_MUST(tsr_transpose(&w2t, two.w, 0, 1));
+        TSR_MUST(tsr_matmul(&dh, dz, w2t));
+        TSR_MUST(tsr_square(&slope, h));                          /* of tanh: 1 - h^2 */
+        TSR_MUST(tsr_sub(&slope, TSR_NUMBER(1), slope));
+        TSR_MUST(tsr_mul(&dh, dh, slope));
+        TSR_MUST(tsr_matmul(&one.dw, xt, dh));
+        TSR_MUST(tsr_sum(&one.db, dh, TSR_AXES(0), false));
 
-        TSR_GO(descend(&one, 2.0));
-        TSR_GO(descend(&two, 2.0));
+        TSR_MUST(descend(&one, 2.0 / POINTS));
+        TSR_MUST(descend(&two, 2.0 / POINTS));
     }
 
-    TSR_GO(tsr_argmax(&guess, logits, 1, false));
-    TSR_GO(tsr_eq(&right, guess, target));
-    TSR_GO(tsr_count_nonzero(&share, right, 0, NULL, false));
-    TSR_GO(tsr_item_f64(&value, share));
+    TSR_MUST(tsr_argmax(&guess, logits, 1, false));
+    TSR_MUST(tsr_eq(&right, guess, target));
+    TSR_MUST(tsr_count_nonzero(&share, right, 0, NULL, false));
+    TSR_MUST(tsr_item_f64(&value, share));
     printf("more than 95 %% right: %s\n", value > 0.95 * POINTS ? "yes" : "no");
-
-done:
-    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_scope_end(&scope);
-    return s != TSR_OK;
+    return 0;
 }
 
 /* Output:

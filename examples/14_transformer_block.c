@@ -44,78 +44,60 @@ static tsr_status project(tsr_tensor **heads, const tsr_tensor *x, const tsr_ten
 
 static tsr_status attend(tsr_tensor **out, const block *b, const tsr_tensor *x)
 {
-    tsr_tensor *n = NULL, *q = NULL, *k = NULL, *v = NULL, *mixed = NULL;
-    tsr_status s;
-    TSR_GO(tsr_rms_norm(&n, x, b->norm1, 1e-6));
-    TSR_GO(project(&q, n, b->wq, HEADS));
-    TSR_GO(project(&k, n, b->wk, KV_HEADS));
-    TSR_GO(project(&v, n, b->wv, KV_HEADS));
-    TSR_GO(tsr_rope(&q, q, b->positions, 10000, TSR_ROPE_HALVES));  /* in place */
-    TSR_GO(tsr_rope(&k, k, b->positions, 10000, TSR_ROPE_HALVES));
-    TSR_GO(tsr_self_attention(&mixed, q, k, v, 0));
-    TSR_GO(tsr_view(&mixed, mixed, TSR_SHAPE(SEQ, EMBED)));
-    TSR_GO(tsr_linear(out, mixed, b->wo, NULL));
-    TSR_GO(tsr_add(out, *out, x));
-done:
-    tsr_release_all(&n, &q, &k, &v, &mixed);
-    return s;
+    TSR_AUTO tsr_tensor *n = NULL, *q = NULL, *k = NULL, *v = NULL, *mixed = NULL;
+    TSR_TRY(tsr_rms_norm(&n, x, b->norm1, 1e-6));
+    TSR_TRY(project(&q, n, b->wq, HEADS));
+    TSR_TRY(project(&k, n, b->wk, KV_HEADS));
+    TSR_TRY(project(&v, n, b->wv, KV_HEADS));
+    TSR_TRY(tsr_rope(&q, q, b->positions, 10000, TSR_ROPE_HALVES));  /* in place */
+    TSR_TRY(tsr_rope(&k, k, b->positions, 10000, TSR_ROPE_HALVES));
+    TSR_TRY(tsr_self_attention(&mixed, q, k, v, 0));
+    TSR_TRY(tsr_view(&mixed, mixed, TSR_SHAPE(SEQ, EMBED)));
+    TSR_TRY(tsr_linear(out, mixed, b->wo, NULL));
+    return tsr_add(out, *out, x);
 }
 
 static tsr_status feed_forward(tsr_tensor **out, const block *b, const tsr_tensor *x)
 {
-    tsr_tensor *n = NULL, *gate = NULL, *up = NULL;
-    tsr_status s;
-    TSR_GO(tsr_rms_norm(&n, x, b->norm2, 1e-6));
-    TSR_GO(tsr_linear(&gate, n, b->gate, NULL));
-    TSR_GO(tsr_linear(&up, n, b->up, NULL));
-    TSR_GO(tsr_swiglu(&gate, gate, up));
-    TSR_GO(tsr_linear(out, gate, b->down, NULL));
-    TSR_GO(tsr_add(out, *out, x));
-done:
-    tsr_release_all(&n, &gate, &up);
-    return s;
+    TSR_AUTO tsr_tensor *n = NULL, *gate = NULL, *up = NULL;
+    TSR_TRY(tsr_rms_norm(&n, x, b->norm2, 1e-6));
+    TSR_TRY(tsr_linear(&gate, n, b->gate, NULL));
+    TSR_TRY(tsr_linear(&up, n, b->up, NULL));
+    TSR_TRY(tsr_swiglu(&gate, gate, up));
+    TSR_TRY(tsr_linear(out, gate, b->down, NULL));
+    return tsr_add(out, *out, x);
 }
 
 static tsr_status run_block(tsr_tensor **out, const block *b, const tsr_tensor *x)
 {
-    tsr_tensor *a = NULL;
-    tsr_status s;
-    TSR_GO(attend(&a, b, x));
-    TSR_GO(feed_forward(out, b, a));
-done:
-    tsr_release(&a);
-    return s;
+    TSR_AUTO tsr_tensor *a = NULL;
+    TSR_TRY(attend(&a, b, x));
+    return feed_forward(out, b, a);
 }
 
 int main(void)
 {
     block b = { 0 };
-    tsr_scope scope;  /* what is made in it is released at its end */
     tsr_tensor *x = NULL, *z = NULL, *token = NULL, *again = NULL, *before = NULL, *now = NULL;
     bool same = false;
-    tsr_status s;
 
-    tsr_scope_begin(&scope);
-    TSR_GO(make_block(&b));
-    TSR_GO(tsr_randn(&x, TSR_F32, TSR_SHAPE(SEQ, EMBED), 8));
-    TSR_GO(run_block(&z, &b, x));
+    TSR_SCOPE(scope);
+    TSR_MUST(make_block(&b));
+    TSR_MUST(tsr_randn(&x, TSR_F32, TSR_SHAPE(SEQ, EMBED), 8));
+    TSR_MUST(run_block(&z, &b, x));
     printf("in  %s (%d, %d)\nout %s (%d, %d)\n", tsr_dtype_name(x->dtype), SEQ, EMBED,
            tsr_dtype_name(z->dtype), (int)z->shape[0], (int)z->shape[1]);
 
-    TSR_GO(tsr_select(&token, x, 0, -1));
-    TSR_GO(tsr_fill(token, TSR_SCALAR(3)));
-    TSR_GO(run_block(&again, &b, x));
-    TSR_GO(tsr_slice(&before, z, 0, 0, SEQ - 1, 1));
-    TSR_GO(tsr_slice(&now, again, 0, 0, SEQ - 1, 1));
-    TSR_GO(tsr_equal(&same, before, now));
+    TSR_MUST(tsr_select(&token, x, 0, -1));
+    TSR_MUST(tsr_fill(token, TSR_SCALAR(3)));
+    TSR_MUST(run_block(&again, &b, x));
+    TSR_MUST(tsr_slice(&before, z, 0, 0, SEQ - 1, 1));
+    TSR_MUST(tsr_slice(&now, again, 0, 0, SEQ - 1, 1));
+    TSR_MUST(tsr_equal(&same, before, now));
     printf("earlier rows see a later token: %s\n", same ? "no" : "yes");
-    TSR_GO(tsr_equal(&same, z, again));
+    TSR_MUST(tsr_equal(&same, z, again));
     printf("its own row does: %s\n", same ? "no" : "yes");
-
-done:
-    if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
-    tsr_scope_end(&scope);
-    return s != TSR_OK;
+    return 0;
 }
 
 /* Output:

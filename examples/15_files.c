@@ -19,7 +19,7 @@ static tsr_status list(const tsr_file *f)
 
 int main(void)
 {
-    tsr_tensor *weight = NULL, *bias = NULL, *part = NULL, *image = NULL;
+    TSR_AUTO tsr_tensor *weight = NULL, *bias = NULL, *part = NULL, *image = NULL;
     tsr_writer *w = NULL;
     tsr_file *f = NULL;
     tsr_meta author;
@@ -51,15 +51,13 @@ int main(void)
     /* One tensor, one call. */
     TSR_GO(tsr_cast(&image, weight, TSR_U8));
     TSR_GO(tsr_file_save("image.png", image));
-    tsr_release(&image);
-    TSR_GO(tsr_file_load(&image, "image.png", NULL));
+    TSR_GO(TSR_REPLACE(&image, tsr_file_load, "image.png", NULL));
     TSR_GO(tsr_print(image, &(tsr_print_opts){ .name = "image.png" }));
 
-done:
+done: /* TSR_GO comes here at the first failure */
     if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
     tsr_writer_cancel(&w);
     tsr_file_close(&f);
-    tsr_release_all(&image, &part, &bias, &weight);
     return s != TSR_OK;
 }
 

@@ -70,6 +70,24 @@ typedef struct tsr_desc {
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_init(tsr_desc *out, tsr_dtype dtype, int ndim,
                                                 const int64_t *shape, const int64_t *stride);
 
+/* The same, row-major and packed, as a value; not checked: the call that takes it does that. */
+static inline tsr_desc tsr_desc_packed(tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    tsr_desc d;
+    uint64_t step = 1;
+    d.dtype = dtype;
+    d.ndim = ndim;
+    for (int i = (ndim < TSR_MAX_NDIM ? ndim : TSR_MAX_NDIM) - 1; i >= 0; i--) {
+        d.shape[i] = shape[i];
+        d.stride[i] = (int64_t)step;
+        step *= shape[i] > 1 ? (uint64_t)shape[i] : 1;
+    }
+    return d;
+}
+
+/* A pointer to one, written in place:  tsr_wrap(&t, memory, TSR_DESC(TSR_F32, 2, 3)). In C. */
+#define TSR_DESC(dtype, ...) (const tsr_desc[]){ tsr_desc_packed((dtype), TSR_SHAPE(__VA_ARGS__)) }
+
 /* Column-major ("Fortran") and packed. Same failures. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_desc_init_column_major(tsr_desc *out, tsr_dtype dtype, int ndim,
                                                              const int64_t *shape);

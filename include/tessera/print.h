@@ -54,6 +54,9 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_to_string(char *out, size_t size, size_t *
  * TSR_EUNSUPPORTED   no sink is set, in a build without standard output */
 TSR_API TSR_MUST_CHECK tsr_status tsr_print(const tsr_tensor *t, const tsr_print_opts *opts);
 
+/* The same under its own name: TSR_SHOW(weights) prints "weights: f32(2, 3 | 3, 1)" and the values. In C. */
+#define TSR_SHOW(t) tsr_print((t), &(tsr_print_opts){ .name = #t })
+
 /* Where tsr_print writes, one piece of text at a time (no closing 0, and cut
  * anywhere); NULL: standard output. Not for several threads at once. */
 typedef void (*tsr_print_sink)(void *context, const char *text, size_t length);

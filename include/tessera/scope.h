@@ -13,18 +13,16 @@
  *     tsr_status attend(tsr_tensor **out, const tsr_tensor *q, const tsr_tensor *k, const tsr_tensor *v)
  *     {
  *         tsr_tensor *kt = NULL, *scores = NULL;
- *         tsr_status s;
- *         tsr_scope scope;
- *         tsr_scope_begin(&scope);
- *         TSR_GO(tsr_transpose(&kt, k, -2, -1));
- *         TSR_GO(tsr_matmul(&scores, q, kt));
- *         TSR_GO(tsr_softmax(&scores, scores, -1));
- *         TSR_GO(tsr_matmul(out, scores, v));
+ *         TSR_SCOPE(scope);
+ *         TSR_TRY(tsr_transpose(&kt, k, -2, -1));
+ *         TSR_TRY(tsr_matmul(&scores, q, kt));
+ *         TSR_TRY(tsr_softmax(&scores, scores, -1));
+ *         TSR_TRY(tsr_matmul(out, scores, v));
  *         tsr_scope_keep(*out);
- *     done:
- *         tsr_scope_end(&scope);
- *         return s;
+ *         return TSR_OK;
  *     }
+ *
+ * Without the attribute: tsr_scope_begin() and tsr_scope_end(), and TSR_GO of status.h, which jumps there.
  */
 #ifndef TESSERA_SCOPE_H
 #define TESSERA_SCOPE_H
@@ -43,6 +41,11 @@ TSR_API void tsr_release_each(int n, tsr_tensor **const *handles);
 #define TSR_AUTO __attribute__((cleanup(tsr_release)))
 #define TSR_AUTO_SCOPE __attribute__((cleanup(tsr_scope_end)))
 #endif
+
+/* A scope (below) of that name, from here to the end of the block, however it is left. */
+#define TSR_SCOPE(name)            \
+    TSR_AUTO_SCOPE tsr_scope name; \
+    tsr_scope_begin(&name)
 
 /* Scopes ---------------------------------------------------------------------
  *

@@ -54,6 +54,15 @@ TSR_API void tsr_clear_error(void);
         if ((s = (expr)) != TSR_OK) goto done;       \
     } while (0)
 
+/* For main: the sentence goes to standard error, and the calling function returns 1. Needs <stdio.h>. */
+#define TSR_MUST(expr)                               \
+    do {                                             \
+        if ((expr) != TSR_OK) {                      \
+            fprintf(stderr, "%s\n", tsr_last_error()); \
+            return 1;                                \
+        }                                            \
+    } while (0)
+
 /* Whether it succeeds does not matter. */
 #define TSR_IGNORE(expr)                             \
     do {                                             \

@@ -45,8 +45,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_stream_use_default(tsr_device device);
 /* This thread's current stream on the device; NULL is the device's own. */
 TSR_API tsr_stream *tsr_stream_current(tsr_device device);
 
-/* Where a stream runs; waiting for all that was put into it; letting what is put into it from now on wait for an
- * event. */
+/* Where a stream runs; waiting for all that was put into it; letting what is put into it from now on
+ * wait for an event. */
 TSR_API tsr_device tsr_stream_device(const tsr_stream *s);
 TSR_API void      *tsr_stream_handle(const tsr_stream *s);  /* the backend's own (a cudaStream_t) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_stream_sync(tsr_stream *s);
@@ -58,7 +58,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_device_sync(tsr_device device);
 
 /* Events -------------------------------------------------------------------------- */
 
-/* A mark in a stream: it is done when all that was in the stream before it is. tsr_event_sync() waits for that. */
+/* A mark in a stream: it is done when all that was in the stream before it is. tsr_event_sync() waits
+ * for that. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_event_create(tsr_event **out, tsr_device device);
 TSR_API void                      tsr_event_destroy(tsr_event **e);
 TSR_API TSR_MUST_CHECK tsr_status tsr_event_record(tsr_event *e, tsr_stream *s); /* s NULL: the current one */

@@ -5,31 +5,26 @@
  *     #include <stdio.h>
  *     #include <tessera/tessera.h>
  *
- *     static tsr_status tour(void)
+ *     int main(void)
  *     {
- *         tsr_tensor *a = NULL, *column = NULL, *copy = NULL;
- *         tsr_status s;
+ *         TSR_AUTO tsr_tensor *a = NULL, *column = NULL, *copy = NULL;  // released where main is left
  *         float x = 0;
  *
  *         // Make: 2 x 3 floats, and set one.
- *         TSR_GO(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3)));
+ *         TSR_MUST(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3)));
  *         TSR_AT(float, a, 1, 2) = 5.0f;
  *
  *         // View: the last column, the same memory.
- *         TSR_GO(tsr_select(&column, a, 1, -1));
- *         TSR_GO(tsr_fill(column, TSR_SCALAR(7)));
+ *         TSR_MUST(tsr_select(&column, a, 1, -1));
+ *         TSR_MUST(tsr_fill(column, TSR_SCALAR(7)));
  *
  *         // Read: checked, by index.
- *         TSR_GO(tsr_get_f32(&x, a, TSR_INDEX(1, 2)));
+ *         TSR_MUST(tsr_get_f32(&x, a, TSR_INDEX(1, 2)));
  *
  *         // Copy: packed memory of its own, then print it.
- *         TSR_GO(tsr_rearrange(&copy, column));
- *         TSR_GO(tsr_print(copy, NULL));
- *
- *     done:
- *         if (s != TSR_OK) fprintf(stderr, "%s\n", tsr_last_error());
- *         tsr_release_all(&a, &column, &copy);
- *         return s;
+ *         TSR_MUST(tsr_rearrange(&copy, column));
+ *         TSR_MUST(TSR_SHOW(copy));
+ *         return 0;
  *     }
  *
  * Five ideas carry the library:

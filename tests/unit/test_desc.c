@@ -45,6 +45,24 @@ TEST(test_desc_packed_strides_are_computed_with_max_of_size_and_one)
     EXPECT_DESC(&d, "i8(2, 0, 3, 0 | 1, 2, 2, 6)");
 }
 
+TEST(test_desc_packed_is_what_init_makes_and_is_checked_where_it_is_used)
+{
+    float memory[6] = { 0 };
+    tsr_tensor *t = NULL;
+    tsr_desc d;
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 0, 3), NULL));
+    EXPECT(tsr_desc_same(&d, TSR_DESC(TSR_F32, 2, 0, 3)));
+    EXPECT_OK(tsr_wrap(&t, memory, TSR_DESC(TSR_F32, 2, 3)));
+    EXPECT(t->ndim == 2 && t->stride[0] == 3 && t->stride[1] == 1);
+    tsr_release(&t);
+    EXPECT_FAILS(tsr_wrap(&t, memory, TSR_DESC(TSR_F32, 2, -3)), TSR_ESHAPE, "dim 1 is -3 in shape (2, -3)");
+    EXPECT_FAILS(tsr_wrap(&t, memory, TSR_DESC(TSR_F32, INT64_MAX, INT64_MAX, 4)), TSR_EOVERFLOW, "exceed");
+    d = tsr_desc_packed(TSR_F32, TSR_MAX_NDIM + 1, (int64_t[TSR_MAX_NDIM + 1]){ 1 });
+    EXPECT_FAILS(tsr_wrap(&t, memory, &d), TSR_EINVAL, "rank 17");
+    d = tsr_desc_packed(TSR_F32, -1, NULL);
+    EXPECT_FAILS(tsr_wrap(&t, memory, &d), TSR_EINVAL, "-1");
+}
+
 TEST(test_desc_of_rank_zero_is_a_scalar_with_one_element)
 {
     tsr_desc d = strided(TSR_F64, 0, NULL, NULL);

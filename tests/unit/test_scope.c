@@ -49,8 +49,7 @@ static int64_t leave_early(int how)
 
 static int64_t leave_scope(bool early)
 {
-    TSR_AUTO_SCOPE tsr_scope scope;
-    tsr_scope_begin(&scope);
+    TSR_SCOPE(scope);
     const tsr_tensor *a = make(7);
     if (early) return tsr_numel(a);
     make(8);
@@ -63,6 +62,19 @@ TEST(test_auto_releases_however_the_block_is_left)
     EXPECT(leave_scope(true) == 7 && leave_scope(false) == 0);
 }
 #endif
+
+/* As main would: 1 after a failure, whose sentence is on standard error. */
+static int run_to(int step)
+{
+    tsr_tensor *t = NULL;
+    TSR_MUST(step > 0 ? TSR_OK : tsr_ones(&t, TSR_F32, 1, NULL));
+    return 2;
+}
+
+TEST(test_must_leaves_with_1)
+{
+    EXPECT(run_to(0) == 1 && run_to(1) == 2);
+}
 
 /* Scopes ----------------------------------------------------------------------------- */
 
