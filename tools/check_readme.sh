@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shell blocks of README.md and of the page on installing run, and print what the pages say: see check_readme.py.
+# Programs and commands in README.md and docs/ run, and print what the pages say: see check_readme.py.
 #
 #   tools/check_readme.sh [BUILD]
 #
