@@ -54,5 +54,5 @@ kept: f32(2, 3 | 3, 1)
 sorted: f32(2, 3 | 3, 1)
 [[-1. -1. -1.]
  [10.  8.  6.]]
-add: f32 and bool(2, 3 | 3, 1) are not promoted together; tsr_cast one of them first
+add: f32 and bool(2, 3 | 3, 1) are not promoted together; tsr_cast one of them, or tsr_set_promotion
 */

@@ -165,7 +165,8 @@ static tsr_status find_format(tsr_file *f)
     const size_t n = s->size < sizeof head ? (size_t)s->size : sizeof head;
     if (f->opts.format) {
         f->format = tsri_format_named(f->opts.format);
-        TSRI_CHECK(f->format, TSR_EINVAL, "file_open: %s: \"%s\" is no format", f->path, f->opts.format);
+        TSRI_CHECK(f->format, TSR_EINVAL, "file_open: %s: opts.format is \"%s\"; there are%s", f->path,
+                   f->opts.format, tsri_format_list);
         return TSR_OK;
     }
     TSRI_TRY(tsri_source_read(s, head, 0, n));

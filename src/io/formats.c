@@ -6,6 +6,12 @@ static const tsri_format *const formats[] = {
 #include "formats.def"
 #undef X
 };
+const char tsri_format_list[] =
+#define X(name) " " #name
+#include "formats.def"
+#undef X
+    ;
+
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 const tsr_format_info *tsr_format_get_info(int index)

@@ -156,6 +156,9 @@ typedef struct tsri_format {
 #include "formats.def"
 #undef X
 
+/* Their names, a blank before each. */
+extern const char tsri_format_list[];
+
 /* The format by name; by the first bytes; by the end of a path. NULL if there is none. */
 const tsri_format *tsri_format_named(const char *name);
 const tsri_format *tsri_format_of_bytes(const unsigned char *head, size_t bytes);

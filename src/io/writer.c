@@ -19,9 +19,10 @@ static tsr_status find_format(tsr_writer *w, const char *path)
 {
     const char *name = w->opts.format;
     w->format = name ? tsri_format_named(name) : tsri_format_of_path(path);
-    TSRI_CHECK(w->format, TSR_EINVAL, "writer_create: %s: %s%s%s", path,
-               name ? "\"" : "the end of its name tells no format", name ? name : "",
-               name ? "\" is no format" : " (opts.format does)");
+    TSRI_CHECK(w->format || name, TSR_EINVAL,
+               "writer_create: %s: the end of its name tells no format; there are%s", path, tsri_format_list);
+    TSRI_CHECK(w->format, TSR_EINVAL, "writer_create: %s: opts.format is \"%s\"; there are%s", path, name,
+               tsri_format_list);
     return TSR_OK;
 }
 

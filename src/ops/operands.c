@@ -53,8 +53,9 @@ static tsr_status common_dtype(tsr_dtype *out, const char *op, int n, const tsr_
             if (in[i]->dtype == dtype) continue;
             if (dtype == TSR_DTYPE_INVALID) dtype = in[i]->dtype;
             else TSRI_CHECK(tsr_dtype_promote(&dtype, dtype, in[i]->dtype) == TSR_OK, TSR_EDTYPE,
-                            "%s: %s and %s are not promoted together; tsr_cast one of them first", op,
-                            tsr_dtype_name(dtype), TSRI_DESC(&in[i]->desc));
+                            "%s: %s and %s are not promoted together; "
+                            "tsr_cast one of them, or tsr_set_promotion",
+                            op, tsr_dtype_name(dtype), TSRI_DESC(&in[i]->desc));
         }
     for (int i = first; i < n && tsri_mine.mixes; i++)
         if (in[i] && is_in_group(group, i, first) && tsri_is_number(in[i]))

@@ -160,7 +160,7 @@ tsr_status tsr_topk(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor 
     (void)sorted;  /* an order left open may be this one */
     TSRI_TRY(check_two("topk", values, indices));
     TSRI_TRY(open_sorting(&how, "topk", x, axis, largest));
-    TSRI_CHECK(k >= 0 && k <= how.keep, TSR_EINVAL, "topk: %lld of dim %d of %s, which has %lld",
+    TSRI_CHECK(k >= 0 && k <= how.keep, TSR_EINVAL, "topk: k is %lld, but dim %d of %s has %lld",
                (long long)k, axis, TSRI_DESC(&x->desc), (long long)how.keep);
     how.keep = k;
     return sort(values, indices, x, &how);

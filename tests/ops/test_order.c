@@ -210,8 +210,8 @@ TEST(test_bad_input_is_refused_in_words)
     EXPECT_FAILS(tsr_topk(&y, NULL, x, 1, 0, true, true), TSR_ENULL, "topk: indices");
     EXPECT_FAILS(tsr_topk(&y, &i, NULL, 1, 0, true, true), TSR_ENULL, "topk: x");
     EXPECT_FAILS(tsr_topk(&y, &i, x, 4, 1, true, true), TSR_EINVAL,
-                 "topk: 4 of dim 1 of f32(2, 3 | 3, 1), which has 3");
-    EXPECT_FAILS(tsr_topk(&y, &i, x, -1, 1, true, true), TSR_EINVAL, "topk: -1");
+                 "topk: k is 4, but dim 1 of f32(2, 3 | 3, 1) has 3");
+    EXPECT_FAILS(tsr_topk(&y, &i, x, -1, 1, true, true), TSR_EINVAL, "topk: k is -1");
     EXPECT_FAILS(tsr_kthvalue(NULL, &i, x, 1, 0, true), TSR_ENULL, "kthvalue: values");
     EXPECT_FAILS(tsr_kthvalue(&y, NULL, x, 1, 0, true), TSR_ENULL, "kthvalue: indices");
     EXPECT_FAILS(tsr_kthvalue(&y, &i, NULL, 1, 0, true), TSR_ENULL, "kthvalue: x");

@@ -595,7 +595,7 @@ TEST(test_bad_arguments_are_told_apart)
     EXPECT_STATUS(tsr_file_open_bytes(&f, NULL, 1, NULL, NULL), TSR_ENULL);
     EXPECT_FAILS(tsr_file_open_bytes(&f, NULL, 0, NULL, NULL), TSR_EFORMAT, "(bytes)");
     EXPECT_FAILS(tsr_file_open_bytes(&f, "hello", 5, "x", &(tsr_file_opts){ .format = "tiff" }), TSR_EINVAL,
-                 "\"tiff\" is no format");
+                 "opts.format is \"tiff\"; there are npy ");
     EXPECT_STATUS(tsr_file_open_bytes(&f, "hello", 5, "x", &(tsr_file_opts){ .ndim = -1 }), TSR_EINVAL);
     EXPECT_STATUS(tsr_file_open_bytes(&f, "hello", 5, "x", &(tsr_file_opts){ .ndim = 2 }), TSR_ENULL);
     EXPECT_STATUS(tsr_file_open_bytes(&f, "hello", 5, "x", &(tsr_file_opts){ .dtype = (tsr_dtype)99 }),
