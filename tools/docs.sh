@@ -16,6 +16,7 @@ tools/make_docs.py man "$out" || exit 1
 
 if ! "$venv/bin/mkdocs" --version >/dev/null 2>&1; then
     [ "${TSR_SETUP:-on}" != off ] || { echo "mkdocs is not installed: no pages"; exit 77; }
+    echo "installing mkdocs-material with pip in $venv, once (TSR_SETUP=off: man pages only)"
     python3 -m venv "$venv" >/dev/null 2>&1 &&
         timeout 300 "$venv/bin/pip" -q --disable-pip-version-check install --retries 0 --timeout 15 \
             'mkdocs-material>=9.5,<10' >/dev/null 2>&1
