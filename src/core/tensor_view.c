@@ -254,21 +254,51 @@ static bool stays_inside(const tsr_tensor *t, int64_t at, int64_t lo, int64_t hi
     return tsri_add(&first, at, lo) && tsri_add(&end, at, hi) && first >= -before && end <= after;
 }
 
+/* One pass while nothing is unusual: there are elements, and all lie in bounds. */
+static bool strided_usual(tsr_desc *d, const tsr_tensor *t, int ndim, const int64_t *shape,
+                          const int64_t *stride, int64_t offset)
+{
+    const int64_t size = tsri_dtype_size(t->dtype);
+    int64_t lo = 0, hi = 1, bytes = size, at;
+    if (ndim < 0 || ndim > TSR_MAX_NDIM || (ndim && (!shape || !stride))) return false;
+    d->dtype = t->dtype;
+    d->ndim = ndim;
+    for (int i = 0; i < ndim; i++) {
+        int64_t reach;
+        if (shape[i] <= 0 || !tsri_mul(&bytes, bytes, shape[i])) return false;
+        if (!tsri_mul(&reach, shape[i] - 1, stride[i])) return false;
+        int64_t *end = reach < 0 ? &lo : &hi;
+        if (!tsri_add(end, *end, reach)) return false;
+        d->shape[i] = shape[i];
+        d->stride[i] = stride[i];
+    }
+    return tsri_mul(&lo, lo, size) && tsri_mul(&hi, hi, size) && tsri_mul(&at, offset, size) &&
+           stays_inside(t, at, lo, hi);
+}
+
+static tsr_status strided_desc(tsr_desc *d, const tsr_tensor *t, int ndim, const int64_t *shape,
+                               const int64_t *stride, int64_t offset)
+{
+    int64_t lo, hi, at;
+    if (TSRI_LIKELY(strided_usual(d, t, ndim, shape, stride, offset))) return TSR_OK;
+    TSRI_TRY(tsri_check_list("as_strided", "shape", ndim, shape));
+    TSRI_TRY(tsri_check_list("as_strided", "stride", ndim, stride));
+    TSRI_TRY(tsri_desc_init(d, "as_strided", t->dtype, ndim, shape, stride));
+    (void)tsr_desc_span(d, &lo, &hi);
+    const bool inside = has_no_elements(d) || (tsri_mul(&at, offset, tsri_dtype_size(t->dtype)) &&
+                                               stays_inside(t, at, lo, hi));
+    TSRI_CHECK(inside, TSR_EBOUNDS, "as_strided: %s from element %lld on leaves the memory of %s",
+               TSRI_DESC(d), (long long)offset, TSRI_DESC(&t->desc));
+    return TSR_OK;
+}
+
 tsr_status tsr_as_strided(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape,
                           const int64_t *stride, int64_t offset)
 {
-    tsr_desc d;
-    int64_t lo, hi, at;
-    TSRI_TRY(check_source("as_strided", out, t));
-    TSRI_TRY(tsri_check_list("as_strided", "shape", ndim, shape));
-    TSRI_TRY(tsri_check_list("as_strided", "stride", ndim, stride));
-    TSRI_TRY(tsri_desc_init(&d, "as_strided", t->dtype, ndim, shape, stride));
-    (void)tsr_desc_span(&d, &lo, &hi);
-    const bool inside = has_no_elements(&d) || (tsri_mul(&at, offset, tsri_dtype_size(t->dtype)) &&
-                                                stays_inside(t, at, lo, hi));
-    TSRI_CHECK(inside, TSR_EBOUNDS, "as_strided: %s from element %lld on leaves the memory of %s",
-               TSRI_DESC(&d), (long long)offset, TSRI_DESC(&t->desc));
-    return bind_view(out, "as_strided", t, &d, offset);
+    tsr_tensor room, *view = NULL;
+    TSRI_TRY(begin_view(&view, out, &room, "as_strided", t));
+    const tsr_status s = strided_desc(&view->desc, t, ndim, shape, stride, offset);
+    return end_view(out, view, &room, t, offset, s);
 }
 
 /* Several at once ---------------------------------------------------------------- */
