@@ -261,9 +261,15 @@ static int array_bool(PyObject *self)
     return item_of(&s, self) ? -1 : tsr_scalar_to_bool(s);
 }
 
+/* The usual dtypes are read without a scalar between. */
 static PyObject *array_float(PyObject *self)
 {
     tsr_scalar s;
+    const tsr_tensor *t = tensor_of(self);
+    if (t->ndim == 0 && t->device == TSR_CPU) {
+        if (t->dtype == TSR_F64) return PyFloat_FromDouble(*(const double *)t->data);
+        if (t->dtype == TSR_F32) return PyFloat_FromDouble(*(const float *)t->data);
+    }
     if (item_of(&s, self)) return NULL;
     if (s.dtype == TSR_C128) {
         PyErr_SetString(PyExc_TypeError, "a complex number is no float");

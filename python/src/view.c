@@ -330,58 +330,81 @@ static int device_from(tsr_device *out, PyObject *o)
     return s == TSR_OK ? 0 : fail_int(s);
 }
 
-static tsr_status make_filled(tsr_tensor **t, const tsr_desc *desc, tsr_device device, int fill)
+typedef enum contents { UNSET, ZEROS, ONES } contents;
+
+/* On the default device. */
+static tsr_status make(tsr_tensor **t, tsr_dtype dtype, int n, const int64_t *shape, contents what)
 {
-    tsr_status s;
-    TSR_TRY(tsr_declare(t, desc, device, TSR_MEMORY_HOST));
-    TSR_TRY(tsr_alloc(*t));
-    if (fill < 0) return TSR_OK;
-    RUN(s, tsr_numel(*t), fill ? tsr_fill(*t, tsr_scalar_i64(fill)) : tsr_zero(*t));
-    return s;
+    return what == UNSET ? tsr_empty(t, dtype, n, shape)
+           : what == ZEROS ? tsr_zeros(t, dtype, n, shape)
+                           : tsr_ones(t, dtype, n, shape);
 }
 
-/* fill: what every element is; -1: they are not set. None is the default device. */
-static PyObject *made(PyObject *list, PyObject *dtype, PyObject *name, int fill)
+static tsr_status make_on(tsr_tensor **t, tsr_dtype dtype, int n, const int64_t *shape, contents what,
+                          tsr_device device)
+{
+    tsr_desc desc;
+    TSR_TRY(tsr_desc_init(&desc, dtype, n, shape, NULL));
+    TSR_TRY(tsr_declare(t, &desc, device, TSR_MEMORY_HOST));
+    TSR_TRY(tsr_alloc(*t));
+    return what == UNSET ? TSR_OK : tsr_fill(*t, tsr_scalar_i64(what == ONES));
+}
+
+/* Is it long work? Whether the shape can be at all is for the library. */
+static int64_t work_of(int n, const int64_t *shape)
+{
+    int64_t work = 1;
+    for (int i = 0; i < n && work < LONG_WORK; i++) work = shape[i] > LONG_WORK ? LONG_WORK : work * shape[i];
+    return work;
+}
+
+/* None is the default device. */
+static PyObject *made(PyObject *list, PyObject *dtype, PyObject *name, contents what)
 {
     int64_t shape[TSR_MAX_NDIM];
     int n;
     tsr_dtype number = TSR_F64;
-    tsr_device device = tsr_device_default();
-    tsr_desc desc;
+    tsr_device device = TSR_CPU;
     tsr_tensor *t = NULL;
+    tsr_status s;
     if (integers_of(shape, &n, list, "shape")) return NULL;
     if (dtype != Py_None && dtype_from(&number, dtype)) return NULL;
     if (name != Py_None && device_from(&device, name)) return NULL;
-    tsr_status s = tsr_desc_init(&desc, number, n, shape, NULL);
-    if (s == TSR_OK) s = make_filled(&t, &desc, device, fill);
+    RUN(s, work_of(n, shape),
+        name == Py_None ? make(&t, number, n, shape, what) : make_on(&t, number, n, shape, what, device));
     if (s == TSR_OK) return array_wrap(t, NULL);
     tsr_release(&t);
     return fail(s);
 }
 
-SIGNATURE(empty)
+/* (shape, *, dtype=None, device=None), without a tuple of the arguments. */
+static PyObject *creation(const char *name, PyObject *const *args, Py_ssize_t count, PyObject *names,
+                          contents what)
 {
-    (void)self;
-    static char *keywords[] = { "shape", "dtype", "device", NULL };
-    PyObject *shape, *dtype = Py_None, *device = Py_None;
-    return PARSE("O|$OO:empty", &shape, &dtype, &device) ? made(shape, dtype, device, -1) : NULL;
+    static const char *const keywords[] = { "shape", "dtype", "device" };
+    PyObject *given[] = { count ? args[0] : NULL, Py_None, Py_None };
+    const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    if (count > 1) return PyErr_Format(PyExc_TypeError, "%s() takes one argument by place: shape", name);
+    for (Py_ssize_t i = 0; i < named; i++) {
+        PyObject *keyword = PyTuple_GetItem(names, i);
+        int k = count ? 1 : 0;
+        while (k < 3 && PyUnicode_CompareWithASCIIString(keyword, keywords[k])) k++;
+        if (k == 3) return PyErr_Format(PyExc_TypeError, "%s() has no argument %R", name, keyword);
+        given[k] = args[count + i];
+    }
+    if (!given[0]) return PyErr_Format(PyExc_TypeError, "%s() needs the argument shape", name);
+    return made(given[0], given[1], given[2], what);
 }
 
-SIGNATURE(zeros)
-{
-    (void)self;
-    static char *keywords[] = { "shape", "dtype", "device", NULL };
-    PyObject *shape, *dtype = Py_None, *device = Py_None;
-    return PARSE("O|$OO:zeros", &shape, &dtype, &device) ? made(shape, dtype, device, 0) : NULL;
-}
-
-SIGNATURE(ones)
-{
-    (void)self;
-    static char *keywords[] = { "shape", "dtype", "device", NULL };
-    PyObject *shape, *dtype = Py_None, *device = Py_None;
-    return PARSE("O|$OO:ones", &shape, &dtype, &device) ? made(shape, dtype, device, 1) : NULL;
-}
+#define CREATION(name, what)                                                                              \
+    static PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)        \
+    {                                                                                                     \
+        (void)self;                                                                                       \
+        return creation(#name, args, count, names, what);                                                 \
+    }
+CREATION(empty, UNSET)
+CREATION(zeros, ZEROS)
+CREATION(ones, ONES)
 
 /* The same by place: (shape, dtype, device=None). */
 static PyObject *empty_by_place(PyObject *self, PyObject *args)
@@ -389,7 +412,7 @@ static PyObject *empty_by_place(PyObject *self, PyObject *args)
     (void)self;
     PyObject *shape, *dtype, *device = Py_None;
     if (!PyArg_ParseTuple(args, "OO|O:empty", &shape, &dtype, &device)) return NULL;
-    return made(shape, dtype, device, -1);
+    return made(shape, dtype, device, UNSET);
 }
 
 static PyObject *to_device(PyObject *self, PyObject *args)
@@ -415,6 +438,7 @@ static PyObject *may_overlap(PyObject *self, PyObject *args)
 }
 
 #define NAMED METH_VARARGS | METH_KEYWORDS
+#define QUICK METH_FASTCALL | METH_KEYWORDS
 
 static PyMethodDef view_methods[] = {
     { "permute_dims", FUNCTION(permute_dims), NAMED,
@@ -448,10 +472,10 @@ static PyMethodDef view_methods[] = {
       "copy that is." },
     { "shares_memory", may_overlap, METH_VARARGS,
       "shares_memory(a, b, /)\n--\n\nCould a write to one be seen through the other?" },
-    { "empty", FUNCTION(empty), NAMED,
+    { "empty", FUNCTION(empty), QUICK,
       "empty(shape, *, dtype=None, device=None)\n--\n\nAn array whose elements are not set." },
-    { "zeros", FUNCTION(zeros), NAMED, "zeros(shape, *, dtype=None, device=None)\n--\n\nEvery element 0." },
-    { "ones", FUNCTION(ones), NAMED, "ones(shape, *, dtype=None, device=None)\n--\n\nEvery element 1." },
+    { "zeros", FUNCTION(zeros), QUICK, "zeros(shape, *, dtype=None, device=None)\n--\n\nEvery element 0." },
+    { "ones", FUNCTION(ones), QUICK, "ones(shape, *, dtype=None, device=None)\n--\n\nEvery element 1." },
     { "_empty", empty_by_place, METH_VARARGS, NULL },
     { "_to", to_device, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL }
