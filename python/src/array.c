@@ -371,7 +371,6 @@ BY_PACKAGE(array_tolist, "_tolist")
 BY_PACKAGE(array_html, "_html")
 BY_PACKAGE(array_format, "_format")
 BY_PACKAGE(array_dir, "_dir")
-BY_PACKAGE(array_arrow, "_arrow")
 
 static PyObject *array_deepcopy(PyObject *self, PyObject *memo)
 {
@@ -411,7 +410,9 @@ static PyMethodDef methods[] = {
     { "__reduce_ex__", FUNCTION(array_reduce_ex), WITH_NAMES, NULL },
     { "__format__", FUNCTION(array_format), WITH_NAMES, NULL },
     { "__dir__", FUNCTION(array_dir), WITH_NAMES, NULL },
-    { "__arrow_c_array__", FUNCTION(array_arrow), WITH_NAMES, NULL },
+    { "__arrow_c_array__", FUNCTION(array_arrow), WITH_NAMES,
+      "__arrow_c_array__($self, /, requested_schema=None)\n--\n\nA vector as a column of Arrow, for pyarrow, "
+      "pandas and others; of the same memory if it is contiguous." },
     { "_repr_html_", FUNCTION(array_html), WITH_NAMES, NULL },
     { "_text", array_text, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL }

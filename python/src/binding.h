@@ -86,6 +86,10 @@ void      array_release_buffer(PyObject *self, void *view);
 PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *names);
 PyObject *array_dlpack_device(PyObject *self, PyObject *unused);
 
+/* arrow.c */
+int       arrow_init(PyObject *module);
+PyObject *array_arrow(PyObject *self, PyObject *args, PyObject *names);
+
 /* view.c */
 int view_init(PyObject *module);
 

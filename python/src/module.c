@@ -87,7 +87,7 @@ PyMODINIT_FUNC PyInit__tessera(void)
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
     if (errors_init(module) || dtype_init(module) || array_init(module) || call_init(module) ||
-        view_init(module) || exchange_init(module) || file_init(module) ||
+        view_init(module) || exchange_init(module) || arrow_init(module) || file_init(module) ||
         PyModule_AddStringConstant(module, "version", tsr_version()))
         Py_CLEAR(module);
     return module;

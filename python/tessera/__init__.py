@@ -68,7 +68,6 @@ from ._tessera import (
     uint64,
      unfold)
 from ._text import array_interface as _array_interface
-from ._text import arrow as _arrow
 from ._text import directory as _dir
 from ._text import namespace_of as _namespace_of
 from ._text import reduce_ex as _reduce_ex

@@ -131,10 +131,24 @@ def _shared(obj):
     if isinstance(obj, (str, bytes)):
         return None
     out = c.from_buffer(obj)
-    if out is None and hasattr(obj, "__dlpack__"):
-        out = from_dlpack(obj)
     if out is None and hasattr(obj, "__arrow_c_array__"):
-        out = c.from_buffer(obj.__array__()) if hasattr(obj, "__array__") else None
+        return c.import_arrow(*obj.__arrow_c_array__())
+    if out is None and hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    if out is None and hasattr(obj, "__array__"):
+        return _shared_by_numpy(obj)
+    if out is None and hasattr(obj, "__arrow_c_stream__"):
+        chunks = c.import_arrow_stream(obj.__arrow_c_stream__())
+        return chunks[0] if len(chunks) == 1 else ops.concat(chunks, 0)
+    return out
+
+
+def _shared_by_numpy(obj):
+    """What obj is for NumPy: its own memory, as of pandas' columns, or a copy that NumPy made."""
+    array = obj.__array__()
+    out = None if array is obj else _shared(array)
+    if out is None:
+        raise TypeError(f"asarray: {type(obj).__name__} holds no numbers of a dtype here")
     return out
 
 
@@ -166,14 +180,9 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     else:
         x = None if isinstance(obj, (bool, int, float, complex, list, tuple)) else _shared(obj)
         if x is None:
-            x, made = c.from_numbers(obj, dtype) if not hasattr(obj, "__array__") else None, True
+            x, made = c.from_numbers(obj, dtype), True
         if x is None:
-            if hasattr(obj, "__array__") and not isinstance(obj, (list, tuple)):
-                x = _shared(obj.__array__())
-                if x is None:
-                    raise TypeError(f"asarray: {type(obj).__name__} holds no numbers of a dtype here")
-                x = x.copy()
-            elif isinstance(obj, (list, tuple)):
+            if isinstance(obj, (list, tuple)):
                 x = _stacked(obj, dtype)
             else:
                 raise TypeError(f"asarray: {type(obj).__name__} is no array")

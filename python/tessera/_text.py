@@ -113,10 +113,6 @@ def array_interface(x):
             "data": (x.address, x.readonly), "strides": x.strides}
 
 
-def arrow(x, requested_schema=None):
-    raise AttributeError("__arrow_c_array__")
-
-
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
