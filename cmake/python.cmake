@@ -1,13 +1,22 @@
 # The Python package, in build/python: set PYTHONPATH to that folder. The extension is written against the
 # limited API of Python 3.10 and links the shared library, which it finds beside itself (in a wheel) or in
-# build/lib.
+# build/lib. A free-threaded Python has no limited API: its extension is for that version alone.
 #
 # Left out where there is no Python with its headers, and from builds that a Python program cannot load.
 if(TSR_SANITIZE OR TSR_COVERAGE OR TSR_NO_THREADS OR (TSR_MAX_NDIM AND TSR_MAX_NDIM LESS 16))
     return()
 endif()
-find_package(Python3 3.10 QUIET COMPONENTS Interpreter Development.Module)
-if(NOT Python3_Development.Module_FOUND)
+find_package(Python3 3.10 QUIET COMPONENTS Interpreter)
+if(Python3_FOUND)
+    set(ask "import sysconfig as s; print(s.get_path('include'), s.get_config_var('EXT_SUFFIX')")
+    string(APPEND ask ", s.get_config_var('Py_GIL_DISABLED') or 0, sep=';')")
+    execute_process(COMMAND ${Python3_EXECUTABLE} -c "${ask}" OUTPUT_VARIABLE python_facts
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    list(GET python_facts 0 python_include)
+    list(GET python_facts 1 python_suffix)
+    list(GET python_facts 2 python_free_threaded)
+endif()
+if(NOT EXISTS "${python_include}/Python.h")
     message(STATUS "no Python headers: the Python package is not built")
     return()
 endif()
@@ -28,14 +37,17 @@ add_custom_command(
 
 file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.c)
 add_library(python_extension MODULE ${python_sources} ${python_generated}/rows.inc)
-target_compile_definitions(python_extension PRIVATE Py_LIMITED_API=0x030A0000)
+if(NOT python_free_threaded)
+    target_compile_definitions(python_extension PRIVATE Py_LIMITED_API=0x030A0000)
+    set(python_suffix .abi3.so)
+endif()
 # Not -Wpedantic: Python's slots hold functions as void *.
 target_compile_options(python_extension PRIVATE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
                        $<$<BOOL:${TSR_WERROR}>:-Werror>)
-target_include_directories(python_extension PRIVATE ${python_generated} ${Python3_INCLUDE_DIRS})
+target_include_directories(python_extension PRIVATE ${python_generated} ${python_include})
 target_link_libraries(python_extension PRIVATE tessera::tessera)
 set_target_properties(python_extension PROPERTIES
-    PREFIX "" OUTPUT_NAME _tessera SUFFIX .abi3.so
+    PREFIX "" OUTPUT_NAME _tessera SUFFIX ${python_suffix}
     C_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${python_package}
     BUILD_WITH_INSTALL_RPATH ON

@@ -395,7 +395,8 @@ static PyMethodDef methods[] = {
       "to_device($self, device, /, *, stream=None)\n--\n\nThe array on another device; itself if it is "
       "there." },
     { "__array_namespace__", FUNCTION(array_namespace_of), WITH_NAMES,
-      "__array_namespace__($self, /, *, api_version=None)\n--\n\nThe module tessera." },
+      "__array_namespace__($self, /, *, api_version=None)\n--\n\nThe module tessera, or what an earlier "
+      "revision of the standard has in its place." },
     { "__array__", FUNCTION(array_array), WITH_NAMES,
       "__array__($self, /, dtype=None, *, copy=None)\n--\n\nA NumPy array, of the same memory if it can "
       "be." },

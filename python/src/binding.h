@@ -1,7 +1,11 @@
 /* binding.h - what the files of the extension share.
  *
- * Written against the limited API of Python 3.10: one file for every later version. Functions that return an
- * object return NULL with an exception set, those that return an int -1. */
+ * Written against the limited API of Python 3.10: one file for every later version. A free-threaded Python,
+ * which has no limited API, gets a file of its own. Functions that return an object return NULL with an
+ * exception set, those that return an int -1.
+ *
+ * An array's tensor is the same from its first to its last moment, and nothing else here is written after
+ * the module was made: threads need no lock. */
 #ifndef TSRPY_BINDING_H
 #define TSRPY_BINDING_H
 

@@ -5,7 +5,7 @@
 
 /* The limited API has the buffer protocol from 3.11 on, with the struct as it has been since 3.3, and 3.10
  * takes the slots too. */
-#if Py_LIMITED_API < 0x030B0000
+#if defined Py_LIMITED_API && Py_LIMITED_API < 0x030B0000
 typedef struct {
     void       *buf;
     PyObject   *obj;

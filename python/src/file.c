@@ -184,6 +184,8 @@ static PyObject *read_part(PyObject *self, PyObject *args)
 
 /* Writing ----------------------------------------------------------------------------------------------- */
 
+/* w is NULL while a call uses it, and when the file is finished. Writers are the package's own, and stay in
+ * the thread that made them. */
 typedef struct writer { tsr_writer *w; } writer;
 
 static void cancel(PyObject *capsule)
@@ -197,7 +199,7 @@ static writer *writer_of(PyObject *o)
 {
     writer *w = PyCapsule_GetPointer(o, WRITER_NAME);
     if (w && !w->w) {
-        PyErr_SetString(PyExc_ValueError, "the file is finished");
+        PyErr_SetString(PyExc_ValueError, "the file is finished, or another thread writes it");
         return NULL;
     }
     return w;
@@ -233,8 +235,8 @@ static PyObject *write_text(PyObject *self, PyObject *args)
     const char *key, *text;
     if (!PyArg_ParseTuple(args, "Oss:text", &o, &key, &text)) return NULL;
     writer *w = writer_of(o);
-    const tsr_status s = w ? tsr_writer_text(w->w, key, text) : TSR_OK;
     if (!w) return NULL;
+    const tsr_status s = tsr_writer_text(w->w, key, text);
     if (s != TSR_OK) return fail(s);
     Py_RETURN_NONE;
 }
@@ -252,7 +254,6 @@ static PyObject *declare(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* The GIL is kept: a writer is for one thread at a time. */
 static PyObject *add(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -261,7 +262,11 @@ static PyObject *add(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OzO!z:add", &o, &name, array_type, &x, &encoding)) return NULL;
     writer *w = writer_of(o);
     if (!w) return NULL;
-    const tsr_status s = tsr_writer_add(w->w, name, tensor_of(x), encoding);
+    tsr_writer *used = w->w;
+    tsr_status s;
+    w->w = NULL;
+    RUN(s, tsr_numel(tensor_of(x)), tsr_writer_add(used, name, tensor_of(x), encoding));
+    w->w = used;
     if (s != TSR_OK) return fail(s);
     Py_RETURN_NONE;
 }

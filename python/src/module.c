@@ -65,7 +65,20 @@ static PyObject *synchronize(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* The interpreter that made the module; its types and exceptions are of no use to another one. */
+static int64_t owner = -1;
+
+static PyObject *check_interpreter(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == owner) Py_RETURN_NONE;
+    PyErr_SetString(PyExc_ImportError,
+                    "tessera is loaded by another interpreter of this process, and can be by one only");
+    return NULL;
+}
+
 static PyMethodDef methods[] = {
+    { "check_interpreter", check_interpreter, METH_NOARGS, NULL },
     { "elementwise", elementwise, METH_VARARGS, NULL },
     { "from_numbers", number_sequence, METH_VARARGS, NULL },
     { "promote", promote, METH_VARARGS, NULL },
@@ -88,7 +101,12 @@ PyMODINIT_FUNC PyInit__tessera(void)
     if (!module) return NULL;
     if (errors_init(module) || dtype_init(module) || array_init(module) || call_init(module) ||
         view_init(module) || exchange_init(module) || arrow_init(module) || file_init(module) ||
+        PyModule_AddIntConstant(module, "max_dims", TSR_MAX_NDIM) ||
         PyModule_AddStringConstant(module, "version", tsr_version()))
         Py_CLEAR(module);
+#ifdef Py_GIL_DISABLED
+    if (module) PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED);
+#endif
+    owner = PyInterpreterState_GetID(PyInterpreterState_Get());
     return module;
 }

@@ -10,7 +10,11 @@ tessera.ops, and those whose names the standard does not use are here too.
 """
 from math import e, inf, nan, pi
 
-from . import _creation, _dtypes, _elementwise, _files, _manipulation, _reductions, _tessera, _text
+from . import _tessera
+
+_tessera.check_interpreter()
+
+from . import _creation, _dtypes, _elementwise, _files, _manipulation, _reductions, _text
 from ._creation import (
     arange,
     asarray,
@@ -67,9 +71,10 @@ from ._tessera import (
     uint32,
     uint64,
      unfold)
+from ._revisions import NEWEST as __array_api_version__
+from ._revisions import namespace_of as _namespace_of
 from ._text import array_interface as _array_interface
 from ._text import directory as _dir
-from ._text import namespace_of as _namespace_of
 from ._text import reduce_ex as _reduce_ex
 from ._text import to_device as _to_device
 from ._text import to_format as _format
@@ -84,7 +89,6 @@ for _dtype in _tessera.dtypes:
     globals()[_dtype.name] = _dtype
 
 newaxis = None
-__array_api_version__ = "2025.12"
 __version__ = _tessera.version
 
 _creation_names = """arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones

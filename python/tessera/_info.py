@@ -24,7 +24,7 @@ class _Info:
 
     def capabilities(self):
         """Which optional behaviour there is, and the highest rank."""
-        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 16}
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": c.max_dims}
 
     def default_device(self):
         """Where arrays are made unless a device is named."""

@@ -113,14 +113,5 @@ def array_interface(x):
             "data": (x.address, x.readonly), "strides": x.strides}
 
 
-VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
-
-
-def namespace_of(x, *, api_version=None):
-    if api_version is not None and api_version not in VERSIONS:
-        raise ValueError(f"the standard has no revision {api_version!r} that is known here")
-    return sys.modules["tessera"]
-
-
 def to_device(x, device, /, *, stream=None):
     return x if device == x.device and stream is None else c._to(x, device)

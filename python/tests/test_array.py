@@ -181,12 +181,23 @@ def test_memory_is_given_back():
 
 def test_namespace():
     x = ts.zeros(1)
-    assert x.__array_namespace__() is ts and x.__array_namespace__(api_version="2024.12") is ts
+    assert x.__array_namespace__() is ts and x.__array_namespace__(api_version="2025.12") is ts
     with pytest.raises(ValueError):
         x.__array_namespace__(api_version="1999.01")
     assert x.to_device("cpu") is x and x.device == "cpu"
     with pytest.raises(ValueError):
         x.to_device("nowhere:7")
+
+
+def test_earlier_revisions():
+    x = ts.zeros(1)
+    for revision in ("2023.12", "2024.12"):
+        xp = x.__array_namespace__(api_version=revision)
+        info = xp.__array_namespace_info__()
+        assert xp is x.__array_namespace__(api_version=revision) and xp.__array_api_version__ == revision
+        assert type(xp.meshgrid(x, x)) is type(xp.broadcast_arrays(x, x)) is type(info.devices()) is list
+        assert ("max dimensions" in info.capabilities()) == (revision == "2024.12") and xp.add is ts.add
+    assert type(ts.meshgrid(x, x)) is type(ts.__array_namespace_info__().devices()) is tuple
 
 
 def test_short_floats():
