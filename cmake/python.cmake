@@ -53,6 +53,11 @@ set_target_properties(python_extension PROPERTIES
     BUILD_WITH_INSTALL_RPATH ON
     INSTALL_RPATH "$ORIGIN;$ORIGIN/../../lib")
 
+# In a wheel the command lies in the package, beside the library.
+if(TSR_WHEEL AND TARGET tsr)
+    set_target_properties(tsr PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
+endif()
+
 # The modules are copied, so that the folder is what a wheel holds.
 file(GLOB python_modules RELATIVE ${PROJECT_SOURCE_DIR}/python/tessera CONFIGURE_DEPENDS
      python/tessera/*.py python/tessera/*.pyi python/tessera/py.typed)

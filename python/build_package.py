@@ -1,7 +1,8 @@
 """Builds wheel and sdist (PEP 517) with CMake and a C compiler; nothing else is needed.
 
-A wheel holds what build/python holds, and the library beside the extension. Its tag is what the
-files need: any CPython from 3.10 on, and the glibc whose symbols they use.
+A wheel holds what build/python holds, and beside the extension the library and the command tsr, which draws.
+Its tag is what the files need: any CPython from 3.10 on, or one free-threaded version, and the glibc whose
+symbols they use.
 """
 import base64
 import hashlib
@@ -20,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 SUMMARY = "Strided N-dimensional tensors: the Python array API standard over a C library"
 # What a build of the package needs of the project.
-SOURCES = ["CMakeLists.txt", "LICENSE", "cmake", "include", "src", "bench", "opcheck", "python"]
+SOURCES = ["CMakeLists.txt", "LICENSE", "cmake", "include", "src", "bench", "opcheck", "cli", "python"]
 
 
 def version():
@@ -39,25 +40,38 @@ def metadata():
 def build(folder):
     """The package, with the library in it."""
     jobs = str(os.cpu_count() or 2)
-    parts = ["TESTS", "EXAMPLES", "CLI", "BACKENDS", "COMPAT"]
+    parts = ["TESTS", "EXAMPLES", "BACKENDS", "COMPAT"]
     subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DTSR_INSTALL=OFF",
-                    "-DTSR_BUILD_PYTHON=ON", f"-DPython3_EXECUTABLE={sys.executable}",
+                    "-DTSR_BUILD_PYTHON=ON", "-DTSR_WHEEL=ON", f"-DPython3_EXECUTABLE={sys.executable}",
                     *(f"-DTSR_BUILD_{part}=OFF" for part in parts)], check=True)
-    subprocess.run(["cmake", "--build", folder, "-j", jobs, "--target", "python"], check=True)
+    subprocess.run(["cmake", "--build", folder, "-j", jobs, "--target", "python", "tsr"], check=True)
     package = pathlib.Path(folder) / "python" / "tessera"
     # The shortest name with a version is the one that the extension asks for.
     library = min((pathlib.Path(folder) / "lib").glob("libtessera.so.*"), key=lambda p: len(p.name))
     shutil.copy(library.resolve(), package / library.name)
+    shutil.copy(pathlib.Path(folder) / "bin" / "tsr", package / "tsr")
     if shutil.which("strip"):
-        for file in package.glob("*.so*"):
+        for file in binaries(package):
             subprocess.run(["strip", "--strip-unneeded", file], check=True)
     return package
+
+
+def binaries(package):
+    return [package / "tsr", *package.glob("*.so*")]
+
+
+def python_tag():
+    """The stable ABI from 3.10 on; a free-threaded Python has none."""
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "cp310-abi3"
+    version = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    return f"{version}-{version}t"
 
 
 def platform(package):
     """linux_x86_64, or the manylinux of the glibc that the files need."""
     name = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    data = b"".join(p.read_bytes() for p in package.glob("*.so*"))
+    data = b"".join(p.read_bytes() for p in binaries(package))
     versions = [int(v) for v in re.findall(rb"GLIBC_2\.(\d+)", data)]
     if b"GLIBC_ABI_DT_RELR" in data:
         versions.append(36)
@@ -74,7 +88,10 @@ def write_wheel(path, files):
     record = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files:
-            archive.writestr(name, data)
+            info = zipfile.ZipInfo(name)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = (0o755 if name.endswith("/tsr") else 0o644) << 16
+            archive.writestr(info, data)
             record.append(f"{name},{digest(data)},{len(data)}")
         name = f"tessera-{version()}.dist-info/RECORD"
         archive.writestr(name, "\n".join(record + [f"{name},,", ""]))
@@ -83,7 +100,7 @@ def write_wheel(path, files):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with tempfile.TemporaryDirectory() as folder:
         package = build(folder)
-        tag = f"cp310-abi3-{platform(package)}"
+        tag = f"{python_tag()}-{platform(package)}"
         wheel = f"Wheel-Version: 1.0\nGenerator: tessera\nRoot-Is-Purelib: false\nTag: {tag}\n"
         info = f"tessera-{version()}.dist-info"
         files = [(f"tessera/{p.name}", p.read_bytes()) for p in sorted(package.iterdir()) if p.is_file()]
@@ -112,19 +129,14 @@ def get_requires_for_build_wheel(config_settings=None):
 def build_sdist(sdist_directory, config_settings=None):
     base = f"tessera-{version()}"
     name = f"{base}.tar.gz"
-    settings = (
-    HERE /
-    "pyproject.toml").read_text().replace(
-        'backend-path = ["."]',
-         'backend-path = ["python"]')
+    settings = (HERE / "pyproject.toml").read_text()
+    settings = settings.replace('backend-path = ["."]', 'backend-path = ["python"]')
     path = pathlib.Path(sdist_directory) / name
     with tempfile.TemporaryDirectory() as folder, tarfile.open(path, "w:gz") as out:
         for file, text in (("pyproject.toml", settings), ("PKG-INFO", metadata())):
             (pathlib.Path(folder) / file).write_text(text)
             out.add(pathlib.Path(folder) / file, f"{base}/{file}")
         for source in SOURCES:
-            out.add(
-    ROOT / source,
-    f"{base}/{source}",
-     filter=lambda i: None if "__pycache__" in i.name else i)
+            out.add(ROOT / source, f"{base}/{source}",
+                    filter=lambda i: None if "__pycache__" in i.name else i)
     return name

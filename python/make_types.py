@@ -34,8 +34,8 @@ RETURNS = {
     "tuple[Array, ...]": "meshgrid broadcast_arrays unstack nonzero unique_all unique_counts unique_inverse "
                          "eig eigh qr slogdet svd",
     "tuple[int, ...]": "broadcast_shapes",
-    "Any": "finfo iinfo load __array_namespace_info__ open",
-    "None": "save set_threads synchronize",
+    "Any": "finfo iinfo load plot __array_namespace_info__ open",
+    "None": "save convert set_threads synchronize",
     "int": "threads",
 }
 RETURN_OF = {name: kind for kind, names in RETURNS.items() for name in names.split()}

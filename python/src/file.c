@@ -13,9 +13,9 @@ static void close_file(PyObject *capsule)
 
 static tsr_file *file_of(PyObject *o) { return PyCapsule_GetPointer(o, FILE_NAME); }
 
-static int shape_from(tsr_file_opts *opts, int64_t *shape, PyObject *list)
+/* How many sizes there are; -1. */
+static int sizes_of(int64_t *shape, PyObject *list)
 {
-    if (list == Py_None) return 0;
     const Py_ssize_t n = PyTuple_Check(list) ? PyTuple_Size(list) : -1;
     if (n < 0 || n > TSR_MAX_NDIM) {
         PyErr_SetString(PyExc_ValueError, "shape is no tuple of so many sizes");
@@ -25,9 +25,15 @@ static int shape_from(tsr_file_opts *opts, int64_t *shape, PyObject *list)
         shape[i] = PyLong_AsLongLong(PyTuple_GetItem(list, i));
         if (PyErr_Occurred()) return -1;
     }
-    opts->ndim = (int)n;
+    return (int)n;
+}
+
+static int shape_from(tsr_file_opts *opts, int64_t *shape, PyObject *list)
+{
+    if (list == Py_None) return 0;
+    opts->ndim = sizes_of(shape, list);
     opts->shape = shape;
-    return 0;
+    return opts->ndim < 0 ? -1 : 0;
 }
 
 /* open(path, format, copy, dtype, shape, offset) */
@@ -244,12 +250,17 @@ static PyObject *write_text(PyObject *self, PyObject *args)
 static PyObject *declare(PyObject *self, PyObject *args)
 {
     (void)self;
-    PyObject *o, *x;
+    PyObject *o, *list, *dtype;
     const char *name, *encoding;
-    if (!PyArg_ParseTuple(args, "OzO!z:declare", &o, &name, array_type, &x, &encoding)) return NULL;
+    int64_t shape[TSR_MAX_NDIM];
+    tsr_dtype number;
+    tsr_desc desc;
+    if (!PyArg_ParseTuple(args, "OzOOz:declare", &o, &name, &list, &dtype, &encoding)) return NULL;
     writer *w = writer_of(o);
-    if (!w) return NULL;
-    const tsr_status s = tsr_writer_declare(w->w, name, &tensor_of(x)->desc, encoding);
+    const int n = w && !dtype_from(&number, dtype) ? sizes_of(shape, list) : -1;
+    if (n < 0) return NULL;
+    tsr_status s = tsr_desc_init(&desc, number, n, shape, NULL);
+    if (s == TSR_OK) s = tsr_writer_declare(w->w, name, &desc, encoding);
     if (s != TSR_OK) return fail(s);
     Py_RETURN_NONE;
 }

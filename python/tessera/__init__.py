@@ -34,7 +34,9 @@ from ._creation import (
      zeros_like)
 from ._dtypes import *  # noqa: F403
 from ._elementwise import *  # noqa: F403
-from ._files import File, load, open, save
+from ._files import File, convert, load, open, save
+from ._plot import plot
+from ._html import to_html as _html
 from ._indexing import get_item as _get_item
 from ._indexing import set_item as _set_item
 from ._info import __array_namespace_info__
@@ -78,7 +80,6 @@ from ._text import directory as _dir
 from ._text import reduce_ex as _reduce_ex
 from ._text import to_device as _to_device
 from ._text import to_format as _format
-from ._text import to_html as _html
 from ._text import to_list as _tolist
 from ._text import to_numpy as _to_numpy
 from ._text import to_repr as _repr
@@ -108,8 +109,10 @@ __all__ = (
         "random",
         "Error",
         "File",
+        "convert",
         "load",
         "open",
+        "plot",
         "save",
         "__array_namespace_info__",
         "as_strided",

@@ -1,9 +1,12 @@
 """Tensors in files: npy, npz, safetensors, gguf, images, tables."""
+import math
+import os
 import typing
 
 from . import _tessera as c
 from ._common import Array
 from ._creation import asarray
+from ._progress import Bar
 
 Entry = typing.NamedTuple("Entry", [("name", str), ("encoding", str), ("dtype", typing.Any), ("shape", tuple),
                                     ("offset", int), ("bytes", int), ("mapped", bool)])
@@ -107,24 +110,51 @@ def open(path, **options):
 
 def load(path, name=None, **options):
     """The array of this name; without one, the only array of the file, or a dict of all. Mapped where that is
-    possible: reading costs nothing until elements are touched."""
+    possible: reading costs nothing until elements are touched. On a terminal a bar shows how far the
+    reading of a large file is."""
     file = File(path, **options)
     if name is not None or list(file) == [""]:
         return file.read(name)
-    return {key: file.read(key) for key in file}
+    out = {}
+    with Bar(f"loading {os.path.basename(os.fspath(path))}", file.bytes) as bar:
+        for key, entry in file.entries.items():
+            out[key] = file.read(key)
+            bar.add(entry.bytes)
+    return out
+
+
+def _bytes_of(a):
+    return math.prod(a.shape) * a.dtype.itemsize
+
+
+def _array(a):
+    """What is written: of a part of a file, what is read when its turn comes."""
+    return a.read() if isinstance(a, Part) else a
 
 
 def save(path, arrays, *, format=None, metadata=None, compress=False, sync=True, encoding=None):
-    """Writes an array, or a dict of arrays, in the format of the name's end. The file is there
-    whole or not at all."""
-    named = arrays if isinstance(arrays, dict) else {None: arrays}
-    named = {name: a if isinstance(a, Array) else asarray(a) for name, a in named.items()}
+    """Writes an array, or a dict of arrays, or an open File, in the format of the name's end. The file is
+    there whole or not at all."""
+    named = arrays if isinstance(arrays, (dict, File)) else {None: arrays}
+    named = {name: a if isinstance(a, (Array, Part)) else asarray(a) for name, a in named.items()}
     writer = c.writer_create(path, format, compress, not sync)
     for key, text in (metadata or {}).items():
         c.writer_text(writer, key, text)
     if len(named) > 1:
         for name, a in named.items():
-            c.writer_declare(writer, name, a, encoding)
-    for name, a in named.items():
-        c.writer_add(writer, name, a, encoding)
+            c.writer_declare(writer, name, a.shape, a.dtype, encoding)
+    words = f"writing {os.path.basename(os.fspath(path))}"
+    with Bar(words, sum(_bytes_of(a) for a in named.values())) as bar:
+        for name, a in named.items():
+            c.writer_add(writer, name, _array(a), encoding)
+            bar.add(_bytes_of(a))
     c.writer_finish(writer)
+
+
+def convert(source, target, **options):
+    """Writes the arrays of one file into another, of the format of its name's end, one array at a time.
+    Options are those of save; texts of the metadata are kept unless others are given."""
+    file = File(source)
+    if "metadata" not in options:
+        options["metadata"] = {k: v for k, v in file.metadata.items() if isinstance(v, str)}
+    save(target, file.read() if list(file) == [""] else file, **options)

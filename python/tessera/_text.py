@@ -23,13 +23,6 @@ def to_repr(x):
     return f"Array({body}{shape}, dtype={x.dtype}{end})"
 
 
-def to_html(x):
-    """The first lines as a preformatted block with a caption."""
-    import html
-    caption = html.escape(f"{x.dtype} {x.shape} on {x.device}")
-    return f"<div><small>{caption}</small><pre>{html.escape(x._text())}</pre></div>"
-
-
 def to_format(x, spec=""):
     """A single number by its own format; others as text."""
     return format(x.item(), spec) if x.ndim == 0 else format(str(x), spec)
