@@ -32,7 +32,7 @@ add_custom_command(
     COMMAND ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} ${Python3_EXECUTABLE}
             ${PROJECT_SOURCE_DIR}/python/generate.py ${PROJECT_SOURCE_DIR} ${python_generated}/rows.inc
             ${python_package}/ops.pyi
-    DEPENDS python/generate.py ${python_headers}
+    DEPENDS python/generate.py python/examples.txt ${python_headers}
     COMMENT "Making Python's table of ops")
 
 file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.c)

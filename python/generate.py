@@ -4,7 +4,7 @@
 
 SOURCE is the root of the project. ROWS_INC holds a C function for each op, which hands parsed arguments to
 it, and the table of their arguments (src/rows.h); OPS_PYI the types of tessera.ops. CC names the compiler
-whose preprocessor reads op.def.
+whose preprocessor reads op.def. Examples come from examples.txt beside this file.
 """
 import os
 import re
@@ -41,6 +41,17 @@ def read(path):
 def literal(text):
     """A C string."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def read_examples():
+    """The lines of each function's example by its name: "ops.add", "linalg.inv", "asarray"."""
+    examples, name = {}, None
+    for line in read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "examples.txt")).split("\n")[3:]:
+        if line and not line.startswith(" "):
+            name = line
+        elif line:
+            examples[name] = examples.get(name, "") + line + "\n"
+    return examples
 
 
 # The headers ---------------------------------------------------------------------------------
@@ -299,35 +310,39 @@ def sentence(text):
     return (text[0].upper() if re.match("[a-z]{2,}[ ,;]", text) else text[0]) + text[1:] + "."
 
 
-def documentation(row, headers):
+def documentation(row, headers, examples):
     words = headers.words.get(row.name, "")
     if row.family == "elementwise":
         words = ""
     text = f"{row.name}({parameters(row, headers)})\n--\n\n{sentence(row.doc)}\n\n{row.signature}"
-    return text + (f"\n\n{words}" if words else "")
+    return text + (f"\n\n{words}" if words else "") + f"\n\n{examples.get('ops.' + row.name, '')}"
 
 
-def c_row(row, headers):
+def c_row(row, headers, examples):
     arguments = ", ".join(c_argument(a, headers) for a in row.arguments) or "{ 0 }"
     kinds = {r.kind for r in row.results}
     returns = next((k.upper() for k in ("list", "bool", "given") if k in kinds), "TENSORS")
     return (
     f"static const argument arguments_{row.name}[] = {{ {arguments} }};\n",
-    f"    {{ {literal(row.name)}, {literal(row.family)},\n      {literal(documentation(row, headers))},\n"
+    f"    {{ {literal(row.name)}, {literal(row.family)},\n      {literal(documentation(row, headers, examples))},\n"
     f"      call_{row.name}, arguments_{row.name}, {len(row.arguments)}, {keyword_from(row.arguments)},"
     f" RETURNS_{returns}, {len(row.results)} }},\n")
 
 
-def write_rows(path, rows, headers):
+def write_rows(path, rows, headers, examples):
     out = ["/* Made by generate.py of op.def and the headers. */\n"]
     used = {a.type for row in rows for a in row.arguments if a.kind == "enum"}
     for name in sorted(used):
         values = ", ".join(literal(v) for v in headers.enums[name].values())
         out.append(f"static const char *const enum_{name}[] = {{ {values}, NULL }};\n")
     out += [c_function(row) for row in rows]
-    tables = [c_row(row, headers) for row in rows]
+    tables = [c_row(row, headers, examples) for row in rows]
     out += [arguments for arguments, _ in tables]
     out += ["const row rows_of_ops[] = {\n"] + [r for _, r in tables] + ["    { 0 }\n};\n"]
+    out.append("const example examples[] = {\n")
+    out += [f"    {{ {literal(name)}, {literal(text)} }},\n" for name, text in examples.items()
+            if not name.startswith("ops.")]
+    out.append("    { 0 }\n};\n")
     with open(path, "w", encoding="utf-8") as f:
         f.write("".join(out))
 
@@ -372,7 +387,7 @@ def main():
     rows = list(read_rows(root))
     for row in rows:
         row.expand(headers)
-    write_rows(rows_inc, rows, headers)
+    write_rows(rows_inc, rows, headers, read_examples())
     write_types(ops_pyi, rows, headers)
 
 

@@ -33,6 +33,9 @@ extern PyTypeObject *array_type, *dtype_type;
 static inline bool is_array(PyObject *o) { return Py_TYPE(o) == array_type; }
 static inline tsr_tensor *tensor_of(PyObject *o) { return ((Array *)o)->t; }
 
+/* module.c: functions of C, with an example behind the words of each. */
+int add_functions(PyObject *module, PyMethodDef *methods);
+
 /* errors.c */
 int       errors_init(PyObject *module);
 PyObject *fail(tsr_status status);      /* the exception of this thread's latest failure; NULL */

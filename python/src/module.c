@@ -1,6 +1,8 @@
 /* module.c - the extension tessera._tessera: what the package is made of. */
 #include "binding.h"
 
+#include <string.h>
+
 static PyObject *devices(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
@@ -77,6 +79,42 @@ static PyObject *check_interpreter(PyObject *self, PyObject *unused)
     return NULL;
 }
 
+static const char *example_of(const char *name)
+{
+    const example *e = examples;
+    while (e->name && strcmp(e->name, name)) e++;
+    return e->text;
+}
+
+/* The texts live as long as the process, as a static function's do. */
+int add_functions(PyObject *module, PyMethodDef *list)
+{
+    for (PyMethodDef *m = list; m->ml_name; m++) {
+        const char *text = m->ml_doc ? example_of(m->ml_name) : NULL;
+        if (!text) continue;
+        const size_t room = strlen(m->ml_doc) + strlen(text) + 3;
+        char *doc = PyMem_Malloc(room);
+        if (!doc) return -1;
+        PyOS_snprintf(doc, room, "%s\n\n%s", m->ml_doc, text);
+        m->ml_doc = doc;
+    }
+    return PyModule_AddFunctions(module, list);
+}
+
+/* examples: name to text. */
+static int add_examples(PyObject *module)
+{
+    PyObject *dict = PyDict_New();
+    if (!dict) return -1;
+    for (const example *e = examples; e->name; e++) {
+        PyObject *text = PyUnicode_FromString(e->text);
+        const int result = text ? PyDict_SetItemString(dict, e->name, text) : -1;
+        Py_XDECREF(text);
+        if (result) return -1;
+    }
+    return PyModule_AddObject(module, "examples", dict);
+}
+
 static PyMethodDef methods[] = {
     { "check_interpreter", check_interpreter, METH_NOARGS, NULL },
     { "elementwise", elementwise, METH_VARARGS, NULL },
@@ -92,15 +130,16 @@ static PyMethodDef methods[] = {
     { NULL, NULL, 0, NULL }
 };
 
-static struct PyModuleDef definition = { PyModuleDef_HEAD_INIT, "tessera._tessera", NULL, -1, methods,
+static struct PyModuleDef definition = { PyModuleDef_HEAD_INIT, "tessera._tessera", NULL, -1, NULL,
                                          NULL, NULL, NULL, NULL };
 
 PyMODINIT_FUNC PyInit__tessera(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    if (errors_init(module) || dtype_init(module) || array_init(module) || call_init(module) ||
-        view_init(module) || exchange_init(module) || arrow_init(module) || file_init(module) ||
+    if (add_functions(module, methods) || errors_init(module) || dtype_init(module) || array_init(module) || call_init(module) ||
+        view_init(module) || exchange_init(module) || arrow_init(module) ||
+        add_examples(module) || file_init(module) ||
         PyModule_AddIntConstant(module, "max_dims", TSR_MAX_NDIM) ||
         PyModule_AddStringConstant(module, "version", tsr_version()))
         Py_CLEAR(module);

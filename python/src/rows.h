@@ -58,4 +58,8 @@ typedef struct row {
 
 extern const row rows_of_ops[];  /* ends with a NULL name */
 
+/* How a function is called and what it gives, for those that have no row. */
+typedef struct example { const char *name, *text; } example;
+extern const example examples[];  /* ends with a NULL name */
+
 #endif

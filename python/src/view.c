@@ -483,5 +483,5 @@ static PyMethodDef view_methods[] = {
 
 int view_init(PyObject *module)
 {
-    return PyModule_AddFunctions(module, view_methods);
+    return add_functions(module, view_methods);
 }

@@ -132,10 +132,19 @@ __all__ = (
             _manipulation.__all__ +
              _reductions.__all__)
 
+_info = __array_namespace_info__
+
 # Ops whose names the standard does not use.
 _linear = set(linalg.__all__) | set(fft.__all__) | {"cast", "fill", "copy", "zero", "equal", "allclose"}
 for _name, _op in _tessera.ops.items():
     if _name not in globals() and _name not in _linear:
         globals()[_name] = _op
         __all__.append(_name)
-del _dtype, _name, _op, _linear, _creation_names
+
+# Functions of Python have their examples in the extension, too.
+for _name, _text in _tessera.examples.items():
+    _place, _, _short = _name.rpartition(".")
+    _op = vars(globals()[_place])[_short] if _place else globals()[_short]
+    if isinstance(_op, type(_info)) and ">>>" not in _op.__doc__:
+        _op.__doc__ += f"\n\n{_text}"
+del _dtype, _name, _op, _linear, _creation_names, _text, _place, _short, _info

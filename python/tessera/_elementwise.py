@@ -19,8 +19,9 @@ logical_or logical_xor maximum minimum multiply nextafter not_equal pow remainde
 
 def _make(name, parameters):
     op = _RENAMED.get(name, name)
-    words = c.ops[op].__doc__
-    return c.elementwise(op, name, f"{name}({parameters}, /, *, out=None)\n--\n\n{words}")
+    words = c.ops[op].__doc__.partition("\n\n    >>>")[0]
+    signature = f"{name}({parameters}, /, *, out=None)"
+    return c.elementwise(op, name, f"{signature}\n--\n\n{words}\n\n{c.examples[name]}")
 
 
 for _name in _UNARY:

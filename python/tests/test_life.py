@@ -19,7 +19,8 @@ LONG = int(os.environ.get("TSR_EXAMPLES", "25")) >= 200  # as `make soak` asks f
 
 def run(code, *arguments):
     """A process of its own; it must end well and say nothing on stderr. What it printed."""
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True,
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, *arguments]  # of fork
+    done = subprocess.run(command, capture_output=True, text=True,
                           timeout=600)
     assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stdout, done.stderr)
     return done.stdout
