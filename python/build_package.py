@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import sysconfig
@@ -90,7 +91,7 @@ def write_wheel(path, files):
         for name, data in files:
             info = zipfile.ZipInfo(name)
             info.compress_type = zipfile.ZIP_DEFLATED
-            info.external_attr = (0o755 if name.endswith("/tsr") else 0o644) << 16
+            info.external_attr = (stat.S_IFREG | (0o755 if name.endswith("/tsr") else 0o644)) << 16
             archive.writestr(info, data)
             record.append(f"{name},{digest(data)},{len(data)}")
         name = f"tessera-{version()}.dist-info/RECORD"

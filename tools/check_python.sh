@@ -32,7 +32,8 @@ if [ -n "${TSR_PYTHON_PRELOAD:-}" ]; then
     export LD_PRELOAD=$TSR_PYTHON_PRELOAD
 fi
 PYTHONPATH=$(realpath "${TSR_PYTHON_PACKAGE:-$build/python}") PYTHONDONTWRITEBYTECODE=1 \
-    "$python" -m pytest -q --tb=short -p no:cacheprovider "${tests[@]/#/python/tests/}" >"$log" 2>&1 || status=$?
+    "$python" -m pytest -q --tb=short -p no:cacheprovider ${TSR_SEED:+--hypothesis-seed=$TSR_SEED} \
+    "${tests[@]/#/python/tests/}" >"$log" 2>&1 || status=$?
 unset LD_PRELOAD
 cat "$log"
 

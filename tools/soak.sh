@@ -5,7 +5,7 @@
 #
 # In turn: a fuzz target for a minute (tools/check_fuzz.sh), from a corpus that grows in build/soak/corpus;
 # and a test program with generated data, with a new seed (TSR_SEED), a number of threads (TSR_THREADS) and
-# an instruction set (TSR_ISA). It goes on where the last run stopped (build/soak/state). Every failure is
+# an instruction set (TSR_ISA); now and then, the tests of the Python package. It goes on where the last run stopped (build/soak/state). Every failure is
 # printed with the command that repeats it, and kept in build/soak/failures. At the end come counts of all
 # runs, and "N passed, N failed, N skipped" of this one.
 set -u
@@ -22,7 +22,7 @@ passed=0 failed=0 skipped=0
 # --- what there is to run ---------------------------------------------------------------
 
 [ -e build/CMakeCache.txt ] || cmake -S . -B build >$soak/build.log 2>&1 || { tail $soak/build.log; exit 1; }
-cmake --build build -j"$jobs" --target tests-net tests-ops tests-property tsr >$soak/build.log 2>&1 ||
+cmake --build build -j"$jobs" --target tests-net tests-ops tests-property tsr tessera >$soak/build.log 2>&1 ||
     { tail -n 40 $soak/build.log; exit 1; }
 
 programs=()
@@ -88,6 +88,19 @@ generated() {
     fi
 }
 
+# Differential tests of the Python package, 200 examples for each function, a new seed each time; every 50th
+# step, for it takes minutes.
+python() {
+    local status=0
+    TSR_SEED=$((step + 1)) TSR_EXAMPLES=200 tools/check_python.sh build >$soak/log 2>&1 || status=$?
+    case $status in
+        0)  passed=$((passed + 1)) ;;
+        77) skipped=$((skipped + 1)) ;;
+        *)  tail -n 40 $soak/log
+            fail "python" "TSR_SEED=$((step + 1)) TSR_EXAMPLES=200 tools/check_python.sh" ;;
+    esac
+}
+
 finish() {
     echo "all runs so far: $step steps, $runs of test programs, $executions executions of fuzz targets," \
         "$all_failed failed"
@@ -102,6 +115,7 @@ SECONDS=0
 while [ $SECONDS -lt "$seconds" ]; do
     fuzz
     generated
+    if [ $((step % 50)) = 0 ]; then python; fi
     step=$((step + 1))
     keep
 done

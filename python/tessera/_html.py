@@ -24,7 +24,7 @@ def _sampled(x):
     steps = [-(-size // most) for size, most in zip(x.shape, (ROWS, COLUMNS))]
     x = x[::steps[0], ::steps[1]]
     x = x if x.device == "cpu" else c._to(x, "cpu")
-    return cast(ops.abs(x) if x.dtype.kind == "complex" else x, c.float64).tolist()
+    return cast(ops.abs(cast(x, c.complex128)) if x.dtype.kind == "complex" else x, c.float64).tolist()
 
 
 def _colour(value, low, high):

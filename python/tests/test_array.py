@@ -163,3 +163,26 @@ def test_short_floats():
     assert x.dtype is ts.bfloat16 and (x + x).tolist() == [2.0, 5.0, -6.0] and x.itemsize == 2
     assert ts.finfo("float16").max == 65504 and ts.result_type("float16", "bfloat16") is ts.float32
     assert ts.astype(x, "float8_e4m3fn").tolist() == [1.0, 2.5, -3.0]
+
+
+def test_notebooks_get_a_picture():
+    import base64
+    import re
+    import zlib
+    html = ts.asarray([[0.0, 1.0], [math.nan, 0.5]])._repr_html_()
+    assert "float64 (2, 2) on cpu" in html and "nan" in html
+    png = base64.b64decode(re.search(r"base64,([^\"]*)", html)[1])
+    at = png.index(b"IDAT")
+    lines = zlib.decompress(png[at + 4:at + 4 + int.from_bytes(png[at - 4:at], "big")])
+    pixels = [tuple(lines[1 + 7 * (i // 2) + 3 * (i % 2):][:3]) for i in range(4)]
+    assert pixels == [(68, 1, 84), (253, 231, 37), (160, 160, 160), (33, 144, 141)]
+    for dtype in ts._tessera.dtypes:
+        assert "<img" in ts.astype(ts.asarray([0, 1]), dtype)._repr_html_()
+    for x in (ts.asarray(1), ts.zeros((2, 0)), ts.asarray([1e308, -1e308]), ts.ones((500, 2, 3, 400))):
+        assert "<pre>" in x._repr_html_()
+
+
+def test_tab_completion():
+    names = dir(ts.zeros(1))
+    assert {"shape", "T", "to_device", "tolist"} <= set(names) and "_text" not in names
+    assert {"add", "softmax", "linalg", "float32"} <= set(dir(ts))

@@ -96,3 +96,67 @@ def test_torch():
     y = ts.from_dlpack(torch.arange(6).reshape(2, 3).T)
     assert y.tolist() == [[0, 3], [1, 4], [2, 5]]
     assert ts.from_dlpack(torch.ones(2, dtype=torch.bfloat16)).dtype is ts.bfloat16
+
+
+class Column:
+    """An object of another library with one of Arrow's protocols."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.x.__arrow_c_array__(requested_schema)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float16", "float32", "float64", "bool"])
+def test_columns_of_arrow(dtype):
+    x = ts.asarray([1, 0, 3], dtype=dtype)
+    y = ts.asarray(Column(x))
+    assert y.dtype is x.dtype and y.tolist() == x.tolist()
+    assert ts.shares_memory(x, y) == y.readonly == (dtype != "bool")  # which are bits there, and copied
+    assert ts.asarray(Column(x[::2])).tolist() == x[::2].tolist()
+    assert not ts.asarray(Column(x), copy=True).readonly
+
+
+def test_what_is_no_column():
+    for x, error in ((ts.ones((2, 2)), ValueError), (ts.ones(2, dtype="bfloat16"), TypeError)):
+        with pytest.raises(error):
+            x.__arrow_c_array__()
+    schema, array = ts.ones(3).__arrow_c_array__()
+    ts._tessera.import_arrow(schema, array)
+    for bad in ((schema, array), (array, schema), (None, None)):  # the first pair is taken already
+        with pytest.raises(ValueError):
+            ts._tessera.import_arrow(*bad)
+
+
+def test_pyarrow_and_pandas():
+    pa = pytest.importorskip("pyarrow")
+    pd = pytest.importorskip("pandas")
+    theirs = pa.array([1.0, 2.0, 3.0])
+    address = theirs.buffers()[1].address
+    for column in (theirs, pa.chunked_array([theirs]), pd.Series(theirs, dtype=pd.ArrowDtype(pa.float64()))):
+        assert ts.asarray(column).address == address and ts.asarray(column).tolist() == [1.0, 2.0, 3.0]
+    assert ts.asarray(pa.chunked_array([[1, 2], [3]])).tolist() == [1, 2, 3]
+    ours = ts.asarray([4.0, 5.0])
+    assert pa.array(ours).buffers()[1].address == ours.address and pa.array(ours).to_pylist() == [4.0, 5.0]
+    assert pd.Series(ours).to_numpy().__array_interface__["data"][0] == ours.address
+    series = pd.Series(np.arange(3.0))
+    assert ts.shares_memory(ts.asarray(series), ts.asarray(series.to_numpy()))
+    with pytest.raises(NotImplementedError):
+        ts.asarray(pa.array([1, None]))
+
+
+def test_jax():
+    jnp = pytest.importorskip("jax.numpy")
+    x = jnp.arange(6.0).reshape(2, 3)
+    y = ts.from_dlpack(x)
+    assert y.tolist() == x.tolist() and y.address == x.unsafe_buffer_pointer()
+    ours = ts.asarray([[1.0, 2.0]], dtype="float32")
+    assert jnp.from_dlpack(ours).tolist() == [[1.0, 2.0]]
+
+
+def test_cupy():
+    cupy = pytest.importorskip("cupy")
+    if not any(d.startswith("cuda") for d in ts.__array_namespace_info__().devices()):
+        pytest.skip("no device of CUDA")
+    assert ts.from_dlpack(cupy.arange(3)).to_device("cpu").tolist() == [0, 1, 2]
