@@ -20,7 +20,7 @@ wanted='import pytest, hypothesis'
 if ! "$python" -c "$wanted" 2>/dev/null; then
     [ "${TSR_SETUP:-on}" != off ] || { echo "pytest and hypothesis are not installed"; exit 77; }
     timeout 200 "$python" -m pip -q --disable-pip-version-check install --retries 0 --timeout 15 \
-        pytest hypothesis >/dev/null 2>&1
+        pytest hypothesis array-api-strict >/dev/null 2>&1
     "$python" -c "$wanted" 2>/dev/null || { echo "pytest and hypothesis cannot be installed"; exit 77; }
 fi
 log=$(mktemp)
