@@ -1,4 +1,5 @@
 """Earlier revisions of the standard: namespaces that differ from the newest where the revisions do."""
+import functools
 import sys
 import types
 
@@ -12,10 +13,10 @@ _made = {}
 def _as_list(function):
     """Before 2025.12 several arrays are returned in a list."""
 
+    @functools.wraps(function)
     def listed(*args, **names):
         return list(function(*args, **names))
 
-    listed.__name__, listed.__doc__ = function.__name__, function.__doc__
     return listed
 
 
