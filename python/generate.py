@@ -46,7 +46,8 @@ def literal(text):
 def read_examples():
     """The lines of each function's example by its name: "ops.add", "linalg.inv", "asarray"."""
     examples, name = {}, None
-    for line in read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "examples.txt")).split("\n")[3:]:
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "examples.txt")
+    for line in read(path).split("\n")[3:]:
         if line and not line.startswith(" "):
             name = line
         elif line:
@@ -324,7 +325,8 @@ def c_row(row, headers, examples):
     returns = next((k.upper() for k in ("list", "bool", "given") if k in kinds), "TENSORS")
     return (
     f"static const argument arguments_{row.name}[] = {{ {arguments} }};\n",
-    f"    {{ {literal(row.name)}, {literal(row.family)},\n      {literal(documentation(row, headers, examples))},\n"
+    f"    {{ {literal(row.name)}, {literal(row.family)},\n"
+    f"      {literal(documentation(row, headers, examples))},\n"
     f"      call_{row.name}, arguments_{row.name}, {len(row.arguments)}, {keyword_from(row.arguments)},"
     f" RETURNS_{returns}, {len(row.results)} }},\n")
 

@@ -5,7 +5,8 @@
 #
 # In turn: a fuzz target for a minute (tools/check_fuzz.sh), from a corpus that grows in build/soak/corpus;
 # and a test program with generated data, with a new seed (TSR_SEED), a number of threads (TSR_THREADS) and
-# an instruction set (TSR_ISA); now and then, the tests of the Python package. It goes on where the last run stopped (build/soak/state). Every failure is
+# an instruction set (TSR_ISA); now and then, the tests of the Python package.
+# It goes on where the last run stopped (build/soak/state). Every failure is
 # printed with the command that repeats it, and kept in build/soak/failures. At the end come counts of all
 # runs, and "N passed, N failed, N skipped" of this one.
 set -u

@@ -137,7 +137,8 @@ PyMODINIT_FUNC PyInit__tessera(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    if (add_functions(module, methods) || errors_init(module) || dtype_init(module) || array_init(module) || call_init(module) ||
+    if (add_functions(module, methods) || errors_init(module) || dtype_init(module) ||
+        array_init(module) || call_init(module) ||
         view_init(module) || exchange_init(module) || arrow_init(module) ||
         add_examples(module) || file_init(module) ||
         PyModule_AddIntConstant(module, "max_dims", TSR_MAX_NDIM) ||

@@ -1,5 +1,5 @@
-"""How hypothesis searches: TSR_EXAMPLES examples for each test (25), the same every time unless TSR_SEED is set;
---hypothesis-seed says which then."""
+"""How hypothesis searches: TSR_EXAMPLES examples for each test (25), the same every time unless TSR_SEED is
+set; --hypothesis-seed says which then."""
 import os
 
 from hypothesis import HealthCheck, settings

@@ -131,21 +131,23 @@ MAKERS = [
     lambda: 17, lambda: 2**31, lambda: 2**63, lambda: -2**63, lambda: 10**30, lambda: Whole(3), lambda: 0.5,
     lambda: -0.0, lambda: float("nan"), lambda: float("inf"), lambda: 1e308, lambda: 1j,
     lambda: complex("nan"), lambda: Index(1), lambda: Index(0, 5, 2**40), lambda: Index(ValueError("no")),
-    lambda: Index("text"), lambda: Liar(3, 0), lambda: Liar(0, 3), lambda: Liar(2**40, 2), lambda: Liar(-1, 1),
+    lambda: Index("text"), lambda: Liar(3, 0), lambda: Liar(0, 3), lambda: Liar(2**40, 2),
+    lambda: Liar(-1, 1),
     lambda: Shrinking([1, 2, 3]), lambda: range(3), lambda: iter([1, 2]),
     lambda: slice(None), lambda: slice(2**70, "a", 0), lambda: Ellipsis, lambda: int, lambda: len, lambda: ts,
     lambda: ts.float32, lambda: ts.bool, lambda: ts.Array, lambda: "cpu", lambda: "cuda:99",
     lambda: X, lambda: X.copy(), lambda: X.T, lambda: X[:, 0], lambda: X[0, 0], lambda: X[::-1],
     lambda: ts.zeros((0, 3)), lambda: ts.zeros(()), lambda: ts.ones(3, dtype="bool"),
     lambda: ts.asarray([0, 1, 2]), lambda: ts.asarray([5, -9, 2**62]), lambda: ts.ones(4, dtype="bfloat16"),
-    lambda: ts.ones((2, 2), dtype="complex64"), lambda: ts.ones((1,) * 16), lambda: ts.broadcast_to(X, (3, 2, 2)),
+    lambda: ts.ones((2, 2), dtype="complex64"), lambda: ts.ones((1,) * 16),
+    lambda: ts.broadcast_to(X, (3, 2, 2)),
     lambda: ts.asarray(memoryview(bytes(8))), lambda: [X, X], lambda: (X,), lambda: [1, [2]], lambda: (1, 2),
     lambda: (0, -1), lambda: ("a", None), lambda: {"x": X}, lambda: X.__dlpack__(),
     lambda: X[0].__arrow_c_array__(), lambda: Protocols(None), lambda: Protocols(X.__dlpack__()),
     lambda: Protocols((1, 2)), lambda: Protocols(X), lambda: Protocols(2.5), lambda: Protocols("a"),
 ]
-NAMES = ["axis", "axes", "dtype", "out", "keepdims", "device", "copy", "shape", "n", "k", "x", "nonsense", "mode",
-         "stride", "padding", "correction", "seed", "max_version", "dl_device", "stream", "requested_schema"]
+NAMES = ["axis", "axes", "dtype", "out", "keepdims", "device", "copy", "shape", "n", "k", "x", "nonsense",
+         "mode", "stride", "padding", "correction", "seed", "max_version", "dl_device", "stream", "requested_schema"]
 NOT_CALLED = {"set_threads", "save", "convert", "plot"}  # these do what they are told, to files and threads
 
 
@@ -155,7 +157,8 @@ def functions():
     for place in places:
         for name in dir(place):
             f = getattr(place, name)
-            if callable(f) and name not in NOT_CALLED and not (name.startswith("__") and place is not ts._tessera):
+            hidden = name.startswith("__") and place is not ts._tessera
+            if callable(f) and name not in NOT_CALLED and not hidden:
                 yield name, f
     for name in dir(ts.Array):
         f = getattr(ts.Array, name)

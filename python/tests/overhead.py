@@ -50,7 +50,8 @@ def main():
         timers = [timer(statement, xp) for xp in libraries]
         turns = [[t.timeit(CALLS) / CALLS * 1e9 for t in timers] for _ in range(TURNS)]
         ours, theirs, *others = (min(times) for times in zip(*turns))
-        words = [f"{ours:.0f} ns", f"{theirs:.0f} ns", f"{ours / theirs:.2f}", *(f"{t:.0f} ns" for t in others)]
+        words = [f"{ours:.0f} ns", f"{theirs:.0f} ns", f"{ours / theirs:.2f}"]
+        words += [f"{t:.0f} ns" for t in others]
         print(f"| {name} | {' | '.join(words)} |")
 
 

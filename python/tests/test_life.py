@@ -126,7 +126,8 @@ def test_threads_share_arrays():
     def work():
         for i in range(300):
             view = x[i % 8, ::-1].copy()
-            if float(ts.sum(view)) != sum(range(8 * (i % 8), 8 * (i % 8) + 8)) or np.asarray(x).shape != (8, 8):
+            first = 8 * (i % 8)
+            if float(ts.sum(view)) != sum(range(first, first + 8)) or np.asarray(x).shape != (8, 8):
                 wrong.append(i)
             try:
                 x[9]
@@ -158,7 +159,8 @@ def some_of_everything(x, n):
         y.__arrow_c_array__()
         ts.ops.topk(y, 2)
         ts.ops.add(x, 1.5, out=x)
-        for bad in (lambda: x[1001], lambda: x + "a", lambda: ts.ops.softmax(1, nothing=2), lambda: ts.zeros(-1)):
+        for bad in (lambda: x[1001], lambda: x + "a", lambda: ts.ops.softmax(1, nothing=2),
+                    lambda: ts.zeros(-1)):
             try:
                 bad()
             except (IndexError, TypeError, ValueError):
@@ -185,10 +187,10 @@ def test_references_are_given_back():
         ts.concat([x, x]), np.asarray(x), ts.from_dlpack(x), memoryview(x).tolist(), x.shape, x.dtype
         x[key] = 1.0
         x[key] = x[key]
-        for bad in (lambda: x[text], lambda: ts.reshape(x, text), lambda: ts.ops.sum(x, text), lambda: x @ shape,
-                    lambda: ts.ops.concat(text), lambda: ts.ops.concat([x, text]), lambda: ts.zeros(text),
-                    lambda: ts.permute_dims(x, shape), lambda: ts.ops.einsum(text, [x]), lambda: ts.dtype(text),
-                    lambda: ts.ops.sum(x, axis=0, out=text), lambda: x.__dlpack__(dl_device=shape)):
+        for bad in (lambda: x[text], lambda: ts.reshape(x, text), lambda: ts.ops.sum(x, text),
+                    lambda: x @ shape, lambda: ts.ops.concat(text), lambda: ts.ops.concat([x, text]), lambda: ts.zeros(text),
+                    lambda: ts.permute_dims(x, shape), lambda: ts.ops.einsum(text, [x]),
+                    lambda: ts.dtype(text), lambda: ts.ops.sum(x, axis=0, out=text), lambda: x.__dlpack__(dl_device=shape)):
             try:
                 bad()
             except Exception:

@@ -28,7 +28,8 @@ log2 nan nan, log2 -1 nan, log2 0. -inf, log2 -0. -inf, log2 1 0., log2 inf inf
 log10 nan nan, log10 -1 nan, log10 0. -inf, log10 -0. -inf, log10 1 0., log10 inf inf
 negative nan nan, negative 0. -0., negative inf -inf
 reciprocal nan nan, reciprocal inf 0., reciprocal -inf -0., reciprocal 0. inf, reciprocal -0. -inf
-round nan nan, round 0. 0., round -0. -0., round inf inf, round 0.5 0., round 1.5 2, round 2.5 2, round -0.5 -0.
+round nan nan, round 0. 0., round -0. -0., round inf inf, round 0.5 0., round 1.5 2, round 2.5 2
+round -0.5 -0.
 sign nan nan, sign 0. 0., sign -0. 0., sign 5 1, sign -5 -1
 sin nan nan, sin 0. 0., sin -0. -0., sin inf nan, sin -inf nan
 sinh nan nan, sinh 0. 0., sinh -0. -0., sinh inf inf, sinh -inf -inf
@@ -38,7 +39,8 @@ tanh nan nan, tanh 0. 0., tanh -0. -0., tanh inf 1, tanh -inf -1
 trunc nan nan, trunc inf inf, trunc -inf -inf, trunc 0. 0., trunc -0. -0., trunc -0.5 -0.
 """
 TWO = """
-add nan 1 nan, add inf -inf nan, add -inf inf nan, add inf inf inf, add -inf 1 -inf, add 1 inf inf, add -0. -0. -0.
+add nan 1 nan, add inf -inf nan, add -inf inf nan, add inf inf inf, add -inf 1 -inf, add 1 inf inf
+add -0. -0. -0.
 add -0. 0. 0., add 0. -0. 0., add 1 -1 0., add 0. 0. 0.
 atan2 nan 1 nan, atan2 1 nan nan, atan2 1 0. pi/2, atan2 1 -0. pi/2, atan2 0. 1 0., atan2 0. 0. 0.
 atan2 0. -0. pi, atan2 0. -1 pi, atan2 -0. 1 -0., atan2 -0. 0. -0., atan2 -0. -0. -pi, atan2 -0. -1 -pi
@@ -99,7 +101,7 @@ def test_one_argument(dtype):
 def test_two_arguments(dtype):
     for name, x, y, want in rows(TWO):
         for shape in ((), (37,)):
-            got = getattr(ts, name)(ts.full(shape, number(x), dtype=dtype), ts.full(shape, number(y), dtype=dtype))
+            got = getattr(ts, name)(*(ts.full(shape, number(v), dtype=dtype) for v in (x, y)))
             check(got if got.ndim == 0 else got[-1], number(want), dtype)
 
 
