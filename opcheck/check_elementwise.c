@@ -151,7 +151,7 @@ static void check_in_place(trial *t, const call *c)
     tsr_release(&t->tensor[RESULT]);
     t->tensor[RESULT] = t->tensor[PACKED];
     t->tensor[PACKED] = NULL;
-    make_packed(t, PACKED, INPUT, z->ndim, z->shape);
+    make_plain(t, 0, z->dtype, z->ndim, z->shape);
     check_values(t, c, RESULT);
 }
 

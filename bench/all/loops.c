@@ -1,7 +1,7 @@
 /* loops.c - plain loops over two dims, as anybody would write them: the floor that no op should be behind.
  *
- * Built by run.py with -O3 -march=native -ffast-math: sums may be vectorised in any order. A loop is called with
- * the result, the operands and their strides in elements, and repeated `times` times. */
+ * Built by run.py with -O3 -march=native -ffast-math: sums may be vectorised in any order. A loop is called
+ * with the result, the operands and their strides in elements, and repeated `times` times. */
 #include <math.h>
 #include <stdint.h>
 

@@ -89,8 +89,10 @@ typedef struct tsri_short_reduction {
 } tsri_short_reduction;
 
 enum { TSRI_SHORT_RUN = 64, TSRI_SHORT_COLUMN = 16 };  /* most elements: of a run, of a column */
+enum { TSRI_SHORT_GROUP = 16 };  /* outputs that every kernel takes; parts of a longer row have as many */
 
-/* False, and nothing done, if the kernel does not support these sizes. */
+/* False, and nothing done, if the kernel does not support these sizes. With states sums have another order,
+ * so what it supports must not depend on how rows are split. */
 typedef bool (*tsri_reduce_short_fn)(const tsri_short_reduction *f);
 
 /* Lines of a scan, side by side: z and x walk with step[0] and step[1] along, with across[] from

@@ -25,7 +25,11 @@ bool tsri_reduce_short_run(const tsri_reduction *r, const char *x, char *z, cons
                                .over = 1 };
     if (r->op == TSR_OP_MEAN && is_power_of_two(n)) f.times = 1 / (double)n;  /* exact */
     else if (r->op == TSR_OP_MEAN)                  f.over = (double)n;
-    return r->reduce_short(&f) && !tsri_scaled_needed(r, z, along->step[0], along->n);
+    if (!r->reduce_short(&f)) return false;
+    if (tsri_scaled_needed(r, z, along->step[0], along->n))
+        tsri_scaled_redo(&(tsri_block){ .r = r, .x = (char *)(uintptr_t)x, .width = along->n,
+                                        .across = along->step[1] }, z, along->step[0]);
+    return true;
 }
 
 #endif

@@ -192,10 +192,20 @@ static void accumulate_by_joining(walk *w, const char *x, int64_t n, int64_t ste
     w->strip.at += n;
 }
 
+/* Outputs of the widest block, however threads share the outputs. */
+static int64_t widest(const walk *w)
+{
+    const tsri_loop *outer = &w->r->outer;
+    const int64_t n = outer->ndim ? outer->dim[outer->ndim - 1].n : 1;
+    return most(w->width, least(n, tsri_walk_side(w->r)));
+}
+
+/* As many rows are staged at a time for a narrow block as for the widest: a strip is summed by itself, so
+ * bits depend on its length. */
 static void accumulate_rows(walk *w, const char *x, int64_t n, int64_t step)
 {
     const bool plain = w->across == w->r->bytes && !w->r->widen;
-    const int64_t some = plain ? LONGEST : room(w->r) / w->width;
+    const int64_t some = plain ? LONGEST : room(w->r) / widest(w);
     for (int64_t i = 0; i < n; i += some) {
         const int64_t rows = least(some, n - i);
         w->strip.x = plain ? x + i * step : stage(w, x + i * step, rows, step, w->width, w->across);
@@ -230,15 +240,15 @@ static bool is_read_in_order(const tsri_reduction *r)
 
 int64_t tsri_walk_side(const tsri_reduction *r)
 {
-    const int64_t n = r->reduced.ndim ? r->reduced.dim[0].n : 1, most = room(r);
-    if (r->by_columns && r->reduced.ndim < 2 && n > 0 && n < most / 16) return least(TSRI_SIDE, most / n);
-    if (r->by_columns) return least(TSRI_SIDE, most / 4);
-    if (is_read_in_order(r) && 2 * n > most) return least(RUNS, PLAIN / (n * r->bytes));
-    if (r->reduced.ndim > 1 || n > LONGEST || n > most || n == 0) return 1;
+    const int64_t n = r->reduced.ndim ? r->reduced.dim[0].n : 1, held = room(r);
+    if (r->by_columns && r->reduced.ndim < 2 && n > 0 && n < held / 16) return least(TSRI_SIDE, held / n);
+    if (r->by_columns) return least(TSRI_SIDE, held / 4);
+    if (is_read_in_order(r) && 2 * n > held) return least(RUNS, PLAIN / (n * r->bytes));
+    if (r->reduced.ndim > 1 || n > LONGEST || n > held || n == 0) return 1;
     /* Long runs that are not staged are read two at a time. */
     const bool plain = !r->widen && r->reduced.ndim && r->reduced.dim[0].step[0] == r->bytes;
-    if (plain && 2 * n > most) return 2;
-    return least(n < SHORT_RUNS ? TSRI_SIDE : RUNS, most / n);
+    if (plain && 2 * n > held) return 2;
+    return least(n < SHORT_RUNS ? TSRI_SIDE : RUNS, held / n);
 }
 
 void tsri_walk(tsri_states *g, const tsri_block *b, const tsri_loop *nest, int64_t at)

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "core/threads_int.h"
 #include "ops/op.h"
 #include "opcheck/trial.h"
 #include "test.h"
@@ -418,6 +419,43 @@ TEST(test_infer_needs_no_data)
 }
 
 /* Memory ---------------------------------------------------------------------------------------- */
+
+/* One thread against three that share the outputs as finely as they may, bit for bit. */
+static void expect_same_bits(const op_case *op, const tsr_tensor *x, int naxes, const int *axes)
+{
+    tsr_tensor *alone = NULL, *shared = NULL;
+    EXPECT_OK(tsr_set_threads(1));
+    EXPECT_OK(call(op, &alone, x, naxes, axes, false, 1));
+    EXPECT_OK(tsr_set_threads(3));
+    tsri_split_finely(true);
+    EXPECT_OK(call(op, &shared, x, naxes, axes, false, 1));
+    tsri_split_finely(false);
+    for (int64_t i = 0; i < tsr_numel(alone); i++)
+        if (!same_bits(alone->dtype, element(alone, i), element(shared, i))) {
+            EXPECT_MSG(false, "%s: output %lld of %lld", op->name, (long long)i, (long long)tsr_numel(alone));
+            break;
+        }
+    tsr_release_all(&alone, &shared);
+}
+
+/* Rows of few elements, rows in two dims, and one sum among others that overflows. */
+TEST(test_bits_do_not_depend_on_how_outputs_are_shared)
+{
+    for (int n = 3; n <= 61; n += 29)
+        for (int i = 0; i < OPS; i++) {
+            tsr_tensor *rows = NULL, *apart = NULL;
+            if (ops[i].arg || ops[i].scan) continue;
+            EXPECT_OK(tsr_empty(&rows, TSR_F64, TSR_SHAPE(333, n)));
+            EXPECT_OK(tsr_empty(&apart, TSR_F64, TSR_SHAPE(3, 657, n / 3 + 4)));
+            fill_tensor(rows);
+            fill_tensor(apart);
+            expect_same_bits(&ops[i], rows, 1, (const int[]){ 1 });
+            expect_same_bits(&ops[i], apart, 2, (const int[]){ 0, 2 });
+            for (int k = 0; k < 2; k++) TSR_AT(double, rows, 100, k) = 1.7e308;
+            expect_same_bits(&ops[i], rows, 1, (const int[]){ 1 });
+            tsr_release_all(&rows, &apart);
+        }
+}
 
 TEST(test_scans_work_in_place)
 {

@@ -245,7 +245,7 @@ TEST(test_seed_002_permute_twice_with_the_inverse_is_the_tensor_again)
 TEST(test_seed_002_permute_rejects_what_is_no_permutation)
 {
     tsr_tensor *t = counting(TSR_F32, TSR_SHAPE(2, 3, 4)), *p = NULL;
-    EXPECT_FAILS(tsr_permute(&p, t, TSR_AXES(0, 0, 1)), TSR_EINVAL, "axis 0 is named twice");
+    EXPECT_FAILS(tsr_permute(&p, t, TSR_AXES(0, 0, 1)), TSR_EINVAL, "is named twice");
     EXPECT_FAILS(tsr_permute(&p, t, TSR_AXES(0, 1, 3)), TSR_EINDEX, "axis 3");
     EXPECT_FAILS(tsr_permute(&p, t, TSR_AXES(0, 1)), TSR_EINVAL, "2 axes");
     EXPECT_STATUS(tsr_permute(&p, t, TSR_AXES(0, 1, -2)), TSR_EINVAL); /* -2 is 1 again */
