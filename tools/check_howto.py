@@ -61,7 +61,7 @@ class Page:
         self.path = path
         self.found = [(kind, [word.strip() for word in rest.split(" | ")], code)
                       for kind, rest, code in re.findall(COMMENT, read(path), re.S)]
-        lost = read(path).count("<!-- ") - len(self.found)
+        lost = len(re.findall("<!-- (?!not run -->)", read(path))) - len(self.found)  # that one is check_readme's
         expect(not lost, f"{path}: {lost} comments are not understood")
 
     def all(self, kind):
