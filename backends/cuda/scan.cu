@@ -261,8 +261,8 @@ __global__ void __launch_bounds__(TSRC_THREADS) run_kernel(const __grid_constant
     int64_t at = first + threadIdx.x * V;
     Vector next = {};
     if (at < end) next = *reinterpret_cast<const Vector *>(a.x + x + at * int64_t(sizeof(Bits)));
-    int turn = 0;
-    for (int64_t from = first; from < end; from += TILE, at += TILE, turn ^= 1) {
+    int half = 0;
+    for (int64_t from = first; from < end; from += TILE, at += TILE, half ^= 1) {
         const Vector now = next;
         if (at + TILE < end)
             next = *reinterpret_cast<const Vector *>(a.x + x + (at + TILE) * int64_t(sizeof(Bits)));
@@ -273,13 +273,13 @@ __global__ void __launch_bounds__(TSRC_THREADS) run_kernel(const __grid_constant
             own[k] = k > 0 ? own[k - 1] + e : e;
         }
         const double in_warp = scan_warp(own[V - 1], all);
-        if (threadIdx.x % 32 == 0) totals[turn][warp] = all;
+        if (threadIdx.x % 32 == 0) totals[half][warp] = all;
         __syncthreads();
         double before = carry;
 #pragma unroll
         for (uint32_t w = 0; w < WARPS; w++) {
             if (w == warp) before = carry;
-            carry += totals[turn][w];
+            carry += totals[half][w];
         }
         before += in_warp;
         if (a.totals || at >= end) continue;

@@ -89,7 +89,7 @@ typedef struct tsri_short_reduction {
 } tsri_short_reduction;
 
 enum { TSRI_SHORT_RUN = 64, TSRI_SHORT_COLUMN = 16 };  /* most elements: of a run, of a column */
-enum { TSRI_SHORT_GROUP = 16 };  /* outputs that every kernel takes; parts of a longer row have as many */
+enum { TSRI_SHORT_GROUP = 16 };  /* outputs that every kernel takes: parts of a row have as many, or all */
 
 /* False, and nothing done, if the kernel does not support these sizes. With states sums have another order,
  * so what it supports must not depend on how rows are split. */

@@ -14,6 +14,7 @@
 #include "core/alloc.h"
 #include "core/desc_int.h"
 #include "reduce_run.h"
+#include "core/sizes.h"
 #include "core/threads_int.h"
 
 #ifndef TSR_FREESTANDING
@@ -542,8 +543,9 @@ static tsr_status reduce_general(tsri_reduction *r, const tsr_tensor *x, const t
     if (r->parts > 1) return run_parts(r);
     const int64_t each = tsri_loop_count(&r->reduced) * (r->joined > 1 ? r->side.n : 1);
     const int64_t cost = 1 + (int64_t)tsr_op_get_info(r->op)->flops / 2;
+    const int64_t group = least(TSRI_SHORT_GROUP, innermost(&r->outer).n);
     const tsri_kernel kernel = { .fn = reduce_tile, .params = r,
-                                 .cols = { .least = r->reduce_short ? TSRI_SHORT_GROUP : 0 } };
+                                 .cols = { .least = r->reduce_short ? group : 0 } };
     return tsri_loop_run_parallel(&r->outer, &kernel,
                                   tsri_grain(TSRI_WORK_READ * ((double)each * (double)cost + 8)));
 }
