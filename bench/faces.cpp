@@ -2,8 +2,8 @@
  *
  *     bench-faces [FILTER]
  *
- * Each line is one op through one face, on 10^7 elements and on 64: the library's call and the face's take
- * turns over the same memory. Printed are the best of both, in ms or ns, with their ratio (large) or
+ * Each line is one op through one face, on 10^7 elements and on 64: the library's call and the face's
+ * alternate over the same memory. Printed are the best of both, in ms or ns, with their ratio (large) or
  * difference (small), then the same of the medians. FILTER runs the lines that contain it; TSR_THREADS is
  * the number of threads. MxBase computes on a device, cuda:0 or else sim:0, and waits: so does the library's
  * call there. */
@@ -47,10 +47,10 @@ void must(APP_ERROR s) { must(s == APP_ERR_OK, "a call of MxBase"); }
 /* A tensor of the library, over its own memory or that of a face. */
 class Native {
 public:
-    explicit Native(const int64_t *shape, bool turned = false)
+    explicit Native(const int64_t *shape, bool transposed = false)
     {
         tsr_desc desc;
-        const int64_t strides[2] = { turned ? 1 : shape[1], turned ? shape[0] : 1 };
+        const int64_t strides[2] = { transposed ? 1 : shape[1], transposed ? shape[0] : 1 };
         must(tsr_desc_init(&desc, TSR_F32, 2, shape, strides));
         memory_.assign(static_cast<size_t>(shape[0] * shape[1]), 1.5f);
         must(tsr_wrap(&t_, memory_.data(), &desc));
@@ -125,9 +125,10 @@ infiniopTensorDescriptor_t describe(const Native &t)
 
 void run_infiniop(const int64_t *shape, bool large)
 {
-    Native a(shape), b(shape), c(shape), turned(shape, true);
+    Native a(shape), b(shape), c(shape), transposed(shape, true);
     infiniopHandle_t handle = nullptr;
-    infiniopTensorDescriptor_t da = describe(a), db = describe(b), dc = describe(c), dt = describe(turned);
+    infiniopTensorDescriptor_t da = describe(a), db = describe(b), dc = describe(c);
+    infiniopTensorDescriptor_t dt = describe(transposed);
     infiniopReluDescriptor_t relu = nullptr;
     infiniopAddDescriptor_t add = nullptr;
     infiniopRearrangeDescriptor_t rearrange = nullptr;
@@ -139,8 +140,8 @@ void run_infiniop(const int64_t *shape, bool large)
             [&] { must(infiniopRelu(relu, nullptr, 0, c.data(), a.data(), nullptr)); });
     compare("InfiniOP", "add", large, [&] { must(tsr_add(c.out(), a.get(), b.get())); },
             [&] { must(infiniopAdd(add, nullptr, 0, c.data(), a.data(), b.data(), nullptr)); });
-    compare("InfiniOP", "rearrange", large, [&] { must(tsr_rearrange(c.out(), turned.get())); },
-            [&] { must(infiniopRearrange(rearrange, c.data(), turned.data(), nullptr)); });
+    compare("InfiniOP", "rearrange", large, [&] { must(tsr_rearrange(c.out(), transposed.get())); },
+            [&] { must(infiniopRearrange(rearrange, c.data(), transposed.data(), nullptr)); });
     must(infiniopDestroyReluDescriptor(relu));
     must(infiniopDestroyAddDescriptor(add));
     must(infiniopDestroyRearrangeDescriptor(rearrange));
@@ -165,7 +166,7 @@ void run_llaisys(const int64_t *shape, bool large)
     const int64_t other[2] = { shape[1], shape[0] };
     size_t order[2] = { 1, 0 };
     llaisysTensor_t a = make_llaisys(shape), b = make_llaisys(shape), c = make_llaisys(shape);
-    llaisysTensor_t source = make_llaisys(other), turned = tensorPermute(source, order);
+    llaisysTensor_t source = make_llaisys(other), transposed = tensorPermute(source, order);
     Native na(tensorGetData(a), shape), nb(tensorGetData(b), shape), nc(tensorGetData(c), shape);
     Native from(tensorGetData(source), other);
     tsr_tensor *nt = nullptr;
@@ -173,9 +174,9 @@ void run_llaisys(const int64_t *shape, bool large)
     compare("LLAISYS", "add", large, [&] { must(tsr_add(nc.out(), na.get(), nb.get())); },
             [&] { llaisysAdd(c, a, b); });
     compare("LLAISYS", "rearrange", large, [&] { must(tsr_rearrange(nc.out(), nt)); },
-            [&] { llaisysRearrange(c, turned); });
+            [&] { llaisysRearrange(c, transposed); });
     tsr_release(&nt);
-    for (llaisysTensor_t t : { turned, a, b, c, source }) tensorDestroy(t);
+    for (llaisysTensor_t t : { transposed, a, b, c, source }) tensorDestroy(t);
 }
 
 /* TinyAI, Tech Renaissance ------------------------------------------------------------------- */
