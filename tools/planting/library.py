@@ -15,7 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COPIED = "backend-check backends bench cli cmake include opcheck src tests tools CMakeLists.txt".split()
 KINDS = "unit property ops oom fuzz net".split()
 CMAKE = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DTSR_CUDA=OFF", "-DTSR_BUILD_COMPAT=OFF",
-         "-DTSR_BUILD_EXAMPLES=OFF", "-DTSR_BUILD_CLI=OFF", "-DTSR_INSTALL=OFF", "-DCMAKE_C_FLAGS_RELEASE=-O1"]
+         "-DTSR_BUILD_EXAMPLES=OFF", "-DTSR_BUILD_CLI=OFF", "-DTSR_BUILD_PYTHON=OFF", "-DTSR_INSTALL=OFF",
+         "-DCMAKE_C_FLAGS_RELEASE=-O1"]
 
 # Linked into the library: notes in a mapped file, a byte for each address, where a block was entered.
 TRACE = r"""
