@@ -29,7 +29,7 @@ static inline const session *session_of(const trial *t) { return t->how->about; 
 const char *excuse_for(const session *s, tsr_dtype dtype);
 
 /* The same for a call that was refused, by its words or by the check's dtype. */
-const char *excuse_of_trial(const trial *t);
+const char *excuse_of_trial(const trial *t, tsr_status status);
 
 /* Fails the trial, also where values are not compared. */
 void break_contract(trial *t, const char *format, ...) TRIAL_PRINTF(2, 3);

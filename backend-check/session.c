@@ -23,11 +23,12 @@ const char *excuse_for(const session *s, tsr_dtype dtype)
     return NULL;
 }
 
-const char *excuse_of_trial(const trial *t)
+const char *excuse_of_trial(const trial *t, tsr_status status)
 {
     static const tsr_dtype dtypes[] = { TSR_F64, TSR_C128, TSR_F16, TSR_C32 };
     const session *s = session_of(t);
     const char *words = tsr_last_error();
+    if (status != TSR_EUNSUPPORTED) return NULL;
     for (int i = 0; i < 4; i++) {
         const char *at = strstr(words, tsr_dtype_name(dtypes[i]));
         const bool named = at && (at == words || at[-1] != 'b'); /* bf16 is not f16 */

@@ -35,8 +35,8 @@ static places make_places(trial *t)
                        random_between(t, 1, 4) };
     make_input(t, LOGITS, t->check->dtype, 3, (const int64_t[]){ p.n, p.c, p.s }, FILL_SMALL);
     if (!once_in(t, 3)) make_input(t, Y, once_in(t, 2) ? t->check->dtype : TSR_F32, 1, &p.c, FILL_SMALL);
-    if (t->tensor[Y] && !t->failed && tsr_abs(&t->tensor[WEIGHT], t->tensor[Y]) != TSR_OK)
-        fail_trial(t, "no weights");
+    const tsr_status s = t->tensor[Y] && !t->failed ? tsr_abs(&t->tensor[WEIGHT], t->tensor[Y]) : TSR_OK;
+    if (s != TSR_OK) fail_call(t, "tsr_abs", s);
     return p;
 }
 

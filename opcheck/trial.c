@@ -108,7 +108,7 @@ void fail_call(trial *t, const char *call, tsr_status status)
 {
     const trial_settings *how = t->how;
     if (t->failed) return;
-    const char *excuse = how && how->excuse && status == TSR_EUNSUPPORTED ? how->excuse(t) : NULL;
+    const char *excuse = how && how->excuse ? how->excuse(t, status) : NULL;
     if (excuse) {
         skip_trial(t, "%s: %s", excuse, tsr_last_error());
         return;

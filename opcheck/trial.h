@@ -40,7 +40,8 @@ typedef struct trial_settings {
     bool           unchecked;  /* results are not compared with references: another run did that */
     tsr_device     device;     /* that tensors are on */
     bool           plumbing;   /* the device computes nothing: calls must succeed, nothing is compared */
-    const char *(*excuse)(const trial *t); /* why the device may refuse the last call, or NULL; may be NULL */
+    /* Why the last call may give this status, or NULL; may be NULL. */
+    const char *(*excuse)(const trial *t, tsr_status status);
     const void    *about;      /* whatever checks of the caller's own need to know */
 } trial_settings;
 
@@ -142,7 +143,7 @@ void fail_trial(trial *t, const char *format, ...) TRIAL_PRINTF(2, 3);
 /* Ends the trial without a verdict. */
 void skip_trial(trial *t, const char *format, ...) TRIAL_PRINTF(2, 3);
 
-/* A call gave this status: the trial fails, or is skipped if the device has an excuse. */
+/* A call gave this status: the trial fails, or is skipped if there is an excuse. */
 void fail_call(trial *t, const char *call, tsr_status status);
 
 /* In a function that returns nothing: the call must succeed, or the trial has failed. */

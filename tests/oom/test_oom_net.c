@@ -1,0 +1,83 @@
+/* Every check of opcheck/ while memory is refused: an allocation of a trial fails, chosen among all that it
+ * makes. The call then gives TSR_ENOMEM, or its result is right all the same; nothing leaks and no operand
+ * changes. Ops are tried with every dtype, with random strides, with results given and made, in one go and in
+ * parts. test_oom_ops.c refuses each allocation in turn, of one call of each op. */
+#include "test.h"
+
+#include "core/threads_int.h"
+#include "ops/dispatch.h"
+#include "opcheck/trial.h"
+
+enum { TRIED = 12 };
+
+static struct {
+    long asked, refused; /* allocations so far; the one that is refused, or 0 */
+} memory;
+
+static bool ask(void *context, size_t bytes)
+{
+    (void)context; (void)bytes;
+    return __atomic_add_fetch(&memory.asked, 1, __ATOMIC_RELAXED) != memory.refused;
+}
+
+static const char *excuse(const trial *t, tsr_status status)
+{
+    (void)t;
+    return status == TSR_ENOMEM && memory.refused && memory.asked >= memory.refused ? "refused" : NULL;
+}
+
+/* Returns how many allocations there were. */
+static long run_refusing(const check *c, uint64_t random, long refused)
+{
+    static const trial_settings how = { .excuse = excuse };
+    trial t = { .check = c, .how = &how, .random = random };
+    memory.asked = 0;
+    memory.refused = refused;
+    tsr_set_alloc_hook(ask, NULL);
+    run_trial(&t);
+    tsr_set_alloc_hook(NULL, NULL);
+    end_trial(&t);
+    EXPECT_MSG(!t.failed, "%s, allocation %ld refused: %s", c->name, refused, t.why);
+    return memory.asked;
+}
+
+/* All allocations if they are few, else some from the first to the last. */
+static void refuse_some(const check *c, uint64_t random)
+{
+    const long all = run_refusing(c, random, 0), step = (all + TRIED - 1) / TRIED;
+    for (long n = all ? 1 + (long)(random % (uint64_t)step) : 1; n <= all; n += step)
+        (void)run_refusing(c, random, n);
+}
+
+/* Such a check wants another status than TSR_ENOMEM. */
+static bool wants_a_failure(const check *c)
+{
+    return !strcmp(c->family, "errors") || !strncmp(c->name, "index outside", 13);
+}
+
+static void refuse_everywhere(int threads, uint64_t pass)
+{
+    check_list list = { .item = NULL };
+    const int before = tsr_threads();
+    list_everything(&list);
+    EXPECT(!list.full && list.count > 0);
+    EXPECT_OK(tsr_set_threads(threads));
+    tsri_split_finely(threads > 1);
+    for (int i = 0; i < list.count; i++)
+        if (!wants_a_failure(&list.item[i]) && strcmp(list.item[i].family, "threads"))
+            refuse_some(&list.item[i], trial_random(test_state.seed, &list.item[i], (int64_t)pass));
+    tsri_split_finely(false);
+    EXPECT_OK(tsr_set_threads(before));
+    free(list.item);
+}
+
+TEST(test_refused_memory_is_told) { refuse_everywhere(1, 1); }
+
+TEST(test_refused_memory_is_told_by_several_threads) { refuse_everywhere(3, 2); }
+
+TEST(test_refused_memory_is_told_in_parts)
+{
+    tsri_prefer_parts(true);
+    refuse_everywhere(1, 3);
+    tsri_prefer_parts(false);
+}
