@@ -32,7 +32,14 @@ static parts random_parts(trial *t, bool stacked, int64_t most)
     parts p = { .n = (int)random_between(t, 1, MOST) };
     p.ndim = random_shape(t, p.whole, 1, TRIAL_RANK, true);
     p.axis = stacked && once_in(t, 2) ? p.ndim - 1 : (int)random_below(t, p.ndim);
-    if (stacked) {
+    if (stacked && once_in(t, 4)) { /* as large as may be, and packed: vectors of parts are interleaved */
+        t->packed = true;
+        p.n = (int)random_size(t, 2, MOST_STACKED, MOST_STACKED);
+        p.ndim = 2;
+        p.axis = 1;
+        p.whole[0] = most_elements(t) / p.n;
+        p.whole[1] = p.n;
+    } else if (stacked) {
         p.whole[p.axis] = 1;
         const int64_t room = most_elements(t) / (count_of(p.ndim, p.whole) + 1);
         if (most > MOST && room > MOST) p.n = (int)random_size(t, 1, MOST, room < most ? room : most);
@@ -154,7 +161,8 @@ static void check_meshgrid(trial *t)
 void list_join(check_list *list)
 {
     add_checks(list, (check){ .family = "join", .run = check_join, .about = &concat_rule }, "concat", NULL);
-    add_checks(list, (check){ .family = "join", .run = check_join, .about = &stack_rule }, "stack", NULL);
+    add_checks(list, (check){ .family = "join", .run = check_join, .about = &stack_rule, .more = 2 }, "stack",
+               NULL);
     add_check(list, (check){ .family = "view", .run = check_cut }, "split");
     add_check(list, (check){ .family = "view", .run = check_cut }, "unstack");
     add_check(list, (check){ .family = "view", .run = check_meshgrid }, "meshgrid");

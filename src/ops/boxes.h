@@ -8,7 +8,7 @@
 
 #include "op.h"
 
-/* dst = src, as tsri_copy_run, where dst is a piece of `whole`, which is written as a whole. */
+/* dst = src, of the same dtype, where dst is a piece of `whole`, which is written as a whole. */
 tsr_status tsri_copy_piece(tsr_tensor *dst, const tsr_tensor *src, const tsr_tensor *whole);
 
 typedef struct tsri_boxes {

@@ -40,7 +40,7 @@ typedef struct scale {
 
 static const scale scales[] = {
     { "small", 200, false, 3, 1 },
-    { "edges", 16000, true, 3, 2 },
+    { "edges", 17000, true, 3, 2 },
     { "middle", 300000, true, 3, 24 },
 };
 enum { SCALES = sizeof scales / sizeof *scales };

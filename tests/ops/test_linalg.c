@@ -378,6 +378,31 @@ static void test_own_routines_factor_hard_matrices(void)
     tsr_set_external(before);
 }
 
+/* Matrices are scaled to numbers near 1 and back, so a power of two changes no digit of the values. */
+static void test_a_power_of_two_changes_only_the_exponents_of_values(void)
+{
+    static tsr_status (*const values_of[])(tsr_tensor **, const tsr_tensor *) = { tsr_svdvals, tsr_eigvalsh,
+                                                                                 tsr_eigvals };
+    static const double powers[] = { 0x1p-900, 0x1p+900 };
+    const bool before = tsr_get_external();
+    tsr_set_external(false);
+    for (int i = 0; i < 6; i++) {
+        const double by = powers[i % 2];
+        tsr_tensor *a = NULL, *scaled = NULL, *w = NULL, *v = NULL;
+        bool same = false;
+        EXPECT_OK(tsr_empty(&a, TSR_F64, TSR_SHAPE(17, 17)));
+        fill_hard(a, 0);
+        EXPECT_OK(tsr_mul(&scaled, a, TSR_NUMBER(by)));
+        EXPECT_OK(values_of[i / 2](&w, a));
+        EXPECT_OK(values_of[i / 2](&v, scaled));
+        EXPECT_OK(tsr_mul(&w, w, TSR_NUMBER(by)));
+        EXPECT_OK(tsr_equal(&same, w, v));
+        EXPECT_MSG(same, "values %d of a matrix times %g", i / 2, by);
+        tsr_release_all(&a, &scaled, &w, &v);
+    }
+    tsr_set_external(before);
+}
+
 /* Results in odd places ----------------------------------------------------------------------- */
 
 static void expect_close(const tsr_tensor *a, const tsr_tensor *b)
@@ -638,6 +663,7 @@ int main(int argc, char **argv)
     TEST_BEGIN(argc, argv);
     RUN(test_without_lapack_each_function_has_an_answer);
     RUN(test_own_routines_factor_hard_matrices);
+    RUN(test_a_power_of_two_changes_only_the_exponents_of_values);
     RUN(test_matrices_without_elements_have_answers);
     RUN(test_bad_arguments_are_refused_in_words);
     RUN(test_results_that_overlap_each_other_are_refused);

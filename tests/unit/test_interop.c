@@ -174,6 +174,20 @@ TEST(test_empty_tensors_of_any_other_dims_go_out_and_come_back)
     tsr_release_all(&sum, &back, &t);
 }
 
+/* Some readers take a stride for what it says even where there is one element. */
+TEST(test_dims_of_size_1_are_exported_with_the_stride_of_a_packed_tensor)
+{
+    const int64_t odd[] = { 99, 1, -7 };
+    tsr_tensor *t = NULL, *view = NULL;
+    tsr_dl_managed_versioned *m = NULL;
+    EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(4)));
+    EXPECT_OK(tsr_as_strided(&view, t, 3, (const int64_t[]){ 1, 4, 1 }, odd, 0));
+    EXPECT_OK(tsr_to_dlpack(&m, view, NULL));
+    EXPECT(m->dl_tensor.strides[0] == 4 && m->dl_tensor.strides[1] == 1 && m->dl_tensor.strides[2] == 1);
+    m->deleter(m);
+    tsr_release_all(&view, &t);
+}
+
 TEST(test_exports_come_back_the_same_for_every_dtype_and_layout)
 {
     uint64_t r = 11;
@@ -369,7 +383,12 @@ static void release_ours(tsr_arrow_array *a)
     arrays_released++;
     a->release = NULL;
 }
-static void release_nothing(tsr_arrow_schema *s) { s->release = NULL; }
+static int schemas_released;
+static void release_schema(tsr_arrow_schema *s)
+{
+    schemas_released++;
+    s->release = NULL;
+}
 
 TEST(test_columns_that_cannot_be_are_refused)
 {
@@ -383,7 +402,7 @@ TEST(test_columns_that_cannot_be_are_refused)
     (a = \
          (tsr_arrow_array){ \
              .length = 4, .offset = 1, .n_buffers = 2, .buffers = buffers, .release = release_ours }, \
-     s = (tsr_arrow_schema){ .format = "s", .release = release_nothing })
+     s = (tsr_arrow_schema){ .format = "s", .release = release_schema })
 #define REFUSED_COLUMN(change, status)                              \
     do {                                                            \
         COLUMN();                                                   \
@@ -432,10 +451,11 @@ TEST(test_columns_without_elements_or_bits_are_taken)
     tsr_arrow_array a;
     tsr_arrow_schema s;
     const void *buffers[2] = { NULL, NULL };
-    arrays_released = 0;
+    arrays_released = schemas_released = 0;
     COLUMN();
     a.length = a.offset = 0;
     EXPECT_OK(tsr_from_arrow(&t, &a, &s));
+    EXPECT(schemas_released == 1 && !a.release && !s.release);
     EXPECT(t && t->ndim == 1 && t->shape[0] == 0);
     buffers[1] = numbers;
     COLUMN();

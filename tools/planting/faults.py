@@ -13,6 +13,8 @@ OTHER = {"compare": {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ",
 PAIRS = ("row/col rows/cols x/y z/x a/b m/n first/last begin/end start/stop in/out low/high inner/outer "
          "next/last").split()
 TWINS = {p: q for pair in PAIRS for p, q in (pair.split("/"), pair.split("/")[::-1])}
+# Nothing depends on the order of their operands.
+SYMMETRIC = re.compile(r"_(?:add|mul|and|or|xor)$|^(?:least|most|smaller|larger|tsri_(?:min|max))$")
 NOT_CALLS = {"if", "for", "while", "switch", "return", "sizeof", "defined"}
 ARRAY = re.compile(r"^\s*(?:static |const |_Alignas\(\w+\) )*[\w ]+[ *]\w+\[[^\]]*\](?: = .*)?[;,]")
 DIRECTIVE = re.compile(r"^\s*#\s*(?!define\s+\w+(?:\([^)]*\))?\s+\S)")
@@ -59,7 +61,7 @@ def edits(code):
         yield "end", m.end(1), m.end(1), " - 1"
         yield "end", m.end(1), m.end(1), " + 1"
     for m in re.finditer(r"\b(\w+)\(([\w.>\[\]&*-]+), ([\w.>\[\]&*-]+)(?=[,)])", code):
-        if m[1] not in NOT_CALLS and m[2] != m[3]:
+        if m[1] not in NOT_CALLS and m[2] != m[3] and not SYMMETRIC.search(m[1]):
             yield "swap", m.start(2), m.end(3), f"{m[3]}, {m[2]}"
     for m in re.finditer(r"(?<![\w.>*/%-] )([\w.>\[\]-]+) ([-/%]) ([\w.>\[\]-]+)(?! [*/%])", code):
         if m[1] != m[3]:
