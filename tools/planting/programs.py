@@ -19,7 +19,7 @@ EXTENSIONS = {"vnni": "avx512_vnni", "bf16": "avx512_bf16", "amx": "amx_int8"}
 
 # Programs that take minutes, in parts that take seconds and enter less each: their arguments.
 PARTS = {"net/test_net": [["--part", f"{k}/128"] for k in range(128)],
-         "oom/test_oom_ops": [["system_refuses"], ["hook_refuses"], ["in_parts"], ["without_the_pool"],
+         "oom/test_oom_ops": [["system_refuses"], ["hook_refuses"], ["without_the_pool"],
                               ["with_the_pool"], ["workers_kept"], ["keep_their_size"]]}
 IDLE = 60
 
