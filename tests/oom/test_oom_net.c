@@ -8,7 +8,8 @@
 #include "ops/dispatch.h"
 #include "opcheck/trial.h"
 
-enum { TRIED = 12 };
+/* How the checks are run, and how many allocations of a trial are refused, one at a time. */
+typedef struct setting { int passes, threads, tried; } setting;
 
 static struct {
     long asked, refused; /* allocations so far; the one that is refused, or 0 */
@@ -42,9 +43,9 @@ static long run_refusing(const check *c, uint64_t random, long refused)
 }
 
 /* All allocations if they are few, else some from the first to the last. */
-static void refuse_some(const check *c, uint64_t random)
+static void refuse_some(const setting *s, const check *c, uint64_t random)
 {
-    const long all = run_refusing(c, random, 0), step = (all + TRIED - 1) / TRIED;
+    const long all = run_refusing(c, random, 0), step = (all + s->tried - 1) / s->tried;
     for (long n = all ? 1 + (long)(random % (uint64_t)step) : 1; n <= all; n += step)
         (void)run_refusing(c, random, n);
 }
@@ -55,29 +56,34 @@ static bool wants_a_failure(const check *c)
     return !strcmp(c->family, "errors") || !strncmp(c->name, "index outside", 13);
 }
 
-static void refuse_everywhere(int threads, uint64_t pass)
+static void refuse_everywhere(const setting *s)
 {
     check_list list = { .item = NULL };
     const int before = tsr_threads();
     list_everything(&list);
     EXPECT(!list.full && list.count > 0);
-    EXPECT_OK(tsr_set_threads(threads));
-    tsri_split_finely(threads > 1);
-    for (int i = 0; i < list.count; i++)
-        if (!wants_a_failure(&list.item[i]) && strcmp(list.item[i].family, "threads"))
-            refuse_some(&list.item[i], trial_random(test_state.seed, &list.item[i], (int64_t)pass));
+    EXPECT_OK(tsr_set_threads(s->threads));
+    tsri_split_finely(s->threads > 1);
+    for (int i = 0; i < s->passes * list.count; i++) {
+        const check *c = &list.item[i % list.count];
+        if (wants_a_failure(c) || !strcmp(c->family, "threads")) continue;
+        refuse_some(s, c, trial_random(test_state.seed, c, i / list.count));
+    }
     tsri_split_finely(false);
     EXPECT_OK(tsr_set_threads(before));
     free(list.item);
 }
 
-TEST(test_refused_memory_is_told) { refuse_everywhere(1, 1); }
+TEST(test_refused_memory_is_told) { refuse_everywhere(&(setting){ .passes = 2, .threads = 1, .tried = 12 }); }
 
-TEST(test_refused_memory_is_told_by_several_threads) { refuse_everywhere(3, 2); }
+TEST(test_refused_memory_is_told_by_several_threads)
+{
+    refuse_everywhere(&(setting){ .passes = 1, .threads = 3, .tried = 12 });
+}
 
 TEST(test_refused_memory_is_told_in_parts)
 {
     tsri_prefer_parts(true);
-    refuse_everywhere(1, 3);
+    refuse_everywhere(&(setting){ .passes = 4, .threads = 1, .tried = 60 });
     tsri_prefer_parts(false);
 }
