@@ -34,16 +34,17 @@ static bool is_open(const tsr_scope *scope)
 {
     const tsr_scope *open = tsri_mine.scope;
     while (open && open != scope) open = open->outer;
-    return open && scope;
+    return open != NULL;
 }
 
-void tsri_scope_follow(tsr_tensor *t, const tsr_tensor *old)
+void tsri_scope_follow(tsr_tensor *t, tsr_tensor *old)
 {
-    tsri_header *h = (tsri_header *)t;
-    tsr_scope *scope = old->flags & TSR_FLAG_PLACED ? NULL : ((const tsri_header *)old)->scope;
-    if (h->scope == scope) return;
+    tsri_header *h = (tsri_header *)t, *before = (tsri_header *)old;
+    tsr_scope *scope = old->flags & TSR_FLAG_PLACED ? NULL : before->scope;
+    const bool open = is_open(scope);
+    if (open) drop(before);
     if (h->scope) drop(h);
-    if (is_open(scope)) add(h, scope);
+    if (open) add(h, scope);
 }
 
 void tsr_scope_begin(tsr_scope *scope)

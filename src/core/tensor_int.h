@@ -87,8 +87,9 @@ typedef struct tsri_header {
 void tsri_scope_add(tsri_header *h);
 void tsri_scope_drop(tsri_header *h);
 
-/* t, which is on the heap, replaces `old` in a handle: it belongs to the same scope, or to none. */
-void tsri_scope_follow(tsr_tensor *t, const tsr_tensor *old);
+/* t, which is on the heap, replaces `old` in a handle: it belongs to the same scope, or to none. Old, which may
+ * have other owners, leaves its scope: the reference that the scope would have released is the handle's. */
+void tsri_scope_follow(tsr_tensor *t, tsr_tensor *old);
 
 /* t, which the library itself holds from now on, belongs to no scope. */
 static inline void tsri_scope_leave(tsr_tensor *t)
@@ -115,7 +116,7 @@ static inline void tsri_header_give(tsr_tensor *t)
 }
 
 /* tsri_scope_follow where it matters. */
-static inline void tsri_scope_stay(tsr_tensor *t, const tsr_tensor *old)
+static inline void tsri_scope_stay(tsr_tensor *t, tsr_tensor *old)
 {
     if (!TSRI_LIKELY(tsri_mine.scope == NULL)) tsri_scope_follow(t, old);
 }

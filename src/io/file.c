@@ -350,7 +350,7 @@ static const char *nearest_name(const tsr_file *f, const char *name, const char 
 {
     const char *best = NULL;
     int most = 2 + (int)(tsri_strlen(name) / 4);
-    for (int64_t i = 0; i < f->entry_list.count && most > 0; i++) {
+    for (int64_t i = 0; i < f->entry_list.count; i++) {
         const char *other = f->by_name[i]->name;
         const int d = other == taken ? most : tsri_name_distance(name, other, most);
         if (d < most) {

@@ -442,6 +442,7 @@ TEST(test_names_of_npz_are_short_utf8_and_its_own_ones_are_free)
     EXPECT_OK(tsr_file_find(&e, f, "arr_1"));
     EXPECT_FAILS(tsr_file_find(&e, f, "a"), TSR_EINDEX, "the first is \"arr_1\"");
     EXPECT_FAILS(tsr_file_find(&e, f, "arr_2"), TSR_EINDEX, "did you mean \"arr_1\" or \"arr_3\"?");
+    EXPECT_FAILS(tsr_file_find(&e, f, "rar_1"), TSR_EINDEX, "did you mean \"arr_1\"");  /* two exchanged */
     tsr_file_close(&f);
     tsr_release(&t);
 }

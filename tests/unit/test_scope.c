@@ -165,6 +165,25 @@ TEST(test_scope_follows_handles_that_are_rebound)
     tsr_release_all(&outside, &shared, &y);
 }
 
+/* The reference that a scope releases is the handle's, and goes with it. */
+TEST(test_rebinding_leaves_another_owner_its_tensor)
+{
+    tsr_scope outer, inner;
+    tsr_scope_begin(&outer);
+    tsr_tensor *a = make(6), *first = tsr_retain(a), *second, *sum = NULL;
+    tsr_scope_begin(&inner);
+    EXPECT_OK(tsr_view(&a, a, TSR_SHAPE(2, 3)));  /* belongs to the outer scope, as the one before */
+    tsr_scope_end(&inner);
+    EXPECT(a->shape[1] == 3 && TSR_AT(float, a, 1, 2) == 1);
+    second = tsr_retain(a);
+    EXPECT_OK(tsr_view(&a, a, TSR_SHAPE(3, 2)));
+    tsr_scope_end(&outer);
+    EXPECT(first->shape[0] == 6 && TSR_AT(float, first, 5) == 1 && second->shape[1] == 3);
+    EXPECT_OK(tsr_sum(&sum, first, 0, NULL, false));
+    EXPECT(*(float *)sum->data == 6);
+    tsr_release_all(&first, &second, &sum);
+}
+
 TEST(test_scope_has_nothing_to_do_with_placed_tensors)
 {
     tsr_scope scope;
