@@ -11,9 +11,6 @@
 tsr_status tsri_product_dtype(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
                               const char *const *names);
 
-/* May a number of this kind stand where elements are of the other? */
-bool tsri_number_fits(tsr_kind number, tsr_kind kind);
-
 /* A tensor whose dims have names. The view looks at memory that somebody else holds. */
 typedef struct tsri_named {
     tsr_tensor view;

@@ -12,17 +12,25 @@ typedef struct context {
     const char        *name;
     const tsri_parsed *parsed;
     tsri_operands      operands;
-    tsri_origin        origin[TSR_OP_MAX_OUT];
+    bool               promotes;              /* operands come to dtype[]; else they keep their own */
+    bool               by_tile;               /* some are still of another dtype: tiles are converted */
+    tsr_dtype          dtype[TSR_OP_MAX_IN];
+    tsri_results       results;
     tsr_desc           desc[TSR_OP_MAX_OUT];
+    tsr_tensor         view;                  /* room for a result that is seen otherwise */
 } context;
+
+static const char *operand_name(const context *x, int i)
+{
+    return x->call->names ? x->call->names[i] : x->parsed->signature.operand[i].name;
+}
 
 static TSRI_ALWAYS_INLINE tsr_status check_operands(context *x)
 {
     const tsri_call *c = x->call;
-    const tsr_signature *s = &x->parsed->signature;
     for (int i = 0; i < c->nout; i++)
         TSRI_CHECK(c->out[i], TSR_ENULL, "%s: %s is NULL", x->name,
-                   c->nout == 1 ? "out" : s->operand[c->nin + i].name);
+                   c->nout == 1 ? "out" : x->parsed->signature.operand[c->nin + i].name);
     for (int i = 0; i < c->nout; i++)
         for (int k = 0; k < i; k++)
             TSRI_CHECK(c->out[i] != c->out[k], TSR_EINVAL, "%s: two results are to go into one handle",
@@ -31,7 +39,7 @@ static TSRI_ALWAYS_INLINE tsr_status check_operands(context *x)
         x->operands.in[i] = c->in[i];
         x->operands.temporary[i] = NULL;
         if (c->in[i] || !(tsri_traits_of(c->kind)->optional >> i & 1))
-            TSRI_TRY(tsri_check_allocated(x->name, s->operand[i].name, c->in[i]));
+            TSRI_TRY(tsri_check_allocated(x->name, operand_name(x, i), c->in[i]));
     }
     return TSR_OK;
 }
@@ -39,53 +47,91 @@ static TSRI_ALWAYS_INLINE tsr_status check_operands(context *x)
 /* Operands with one dtype name come to one dtype. */
 static TSRI_ALWAYS_INLINE tsr_status promote(context *x)
 {
-    tsr_dtype dtypes[TSR_OP_MAX_IN];
-    tsri_operands *o = &x->operands;
+    const tsr_tensor *const *in = x->operands.in;
     const int nin = x->call->nin;
     const tsri_dtype_rule *rule = &x->parsed->rule;
+    x->promotes = x->by_tile = false;
     if (TSRI_LIKELY(nin == 0)) return TSR_OK;
-    if (TSRI_LIKELY(o->in[0] && tsri_same_dtypes(nin, o->in) && tsri_takes_dtype(rule, o->in[0])))
-        return TSR_OK;
-    TSRI_TRY(tsri_dtypes_of(dtypes, x->name, x->call->kind, nin, o->in, rule));
-    for (int i = 0; i < nin; i++) TSRI_TRY(tsri_operand_convert(o, i, dtypes[i]));
-    return TSR_OK;
+    if (TSRI_LIKELY(in[0] && tsri_same_dtypes(nin, in) && tsri_takes_dtype(rule, in[0]))) return TSR_OK;
+    x->promotes = true;
+    return tsri_dtypes_of(x->dtype, x->name, x->call->kind, nin, in, rule);
 }
 
-/* Is there nothing that matching the signature would find? Then only the op's own rule is asked. */
-static TSRI_ALWAYS_INLINE bool matches_at_sight(const context *x)
+static bool comes_to_another(const context *x, int i)
 {
-    const tsri_dtype_rule *rule = &x->parsed->rule;
-    if (!rule->any_shape || !tsri_traits_of(x->call->kind)->infer) return false;
-    for (int i = 0; i < x->call->nin; i++)
-        if (!x->operands.in[i] || !(rule->accepts[i] >> x->operands.in[i]->dtype & 1)) return false;
-    return true;
+    return x->promotes && x->operands.in[i] && x->operands.in[i]->dtype != x->dtype[i];
 }
 
-static TSRI_ALWAYS_INLINE tsr_status infer(context *x)
+/* Operand i in the dtype that it comes to. */
+static TSRI_ALWAYS_INLINE const tsr_desc *desc_of(context *x, int i)
+{
+    const tsr_tensor *t = x->operands.in[i];
+    if (TSRI_LIKELY(!comes_to_another(x, i))) return t ? &t->desc : NULL;
+    tsr_desc *d = &x->operands.view[i].desc;
+    tsri_desc_copy(d, &t->desc);
+    d->dtype = x->dtype[i];
+    return d;
+}
+
+/* The first operand whose dtype the op does not take, or n. */
+static TSRI_ALWAYS_INLINE int find_refused(const tsri_dtype_rule *rule, int n, const tsr_desc *const *in)
+{
+    int i = 0;
+    while (i < n && (!in[i] || (rule->accepts[i] >> in[i]->dtype & 1))) i++;
+    return i;
+}
+
+static TSRI_COLD tsr_status blame_dtype(const char *name, const char *operand, uint32_t accepts,
+                                        const tsr_desc *d)
+{
+    char list[96];
+    tsri_text text = tsri_text_into(list, sizeof list);
+    tsri_put_match_dtypes(&text, accepts);
+    return tsri_fail(TSR_EDTYPE, "%s: %s: dtype must be %s, but %s is %s (tsr_cast converts)", name, operand,
+                     list, operand, TSRI_DESC(d));
+}
+
+/* The op's own rule alone is asked where matching could find no more than a dtype, or is left to it. */
+static TSRI_ALWAYS_INLINE tsr_status infer(tsr_desc *out, const char *name, const char *const *names,
+                                           tsr_op_kind kind, int n, const tsr_desc *const *in,
+                                           const void *params)
+{
+    const tsri_parsed *p = tsri_parsed_of(kind);
+    const tsri_op_traits *traits = tsri_traits_of(kind);
+    tsr_bindings bindings;
+    if (traits->broadcast || (p->rule.any_shape && traits->infer)) {
+        const int refused = find_refused(&p->rule, n, in);
+        if (TSRI_LIKELY(refused == n)) return traits->infer(out, name, kind, in, params);
+        if (traits->broadcast)
+            return blame_dtype(name, names ? names[refused] : p->signature.operand[refused].name,
+                               p->rule.accepts[refused], in[refused]);
+    }
+    memset(bindings.bound, 0, sizeof bindings.bound);
+    TSRI_TRY(tsr_match(&p->signature, name, n, in, &bindings));
+    return traits->infer ? traits->infer(out, name, kind, in, params)
+                         : tsri_infer_by_signature(out, name, kind, in, &bindings);
+}
+
+tsr_status tsri_infer(tsr_desc *out, const char *name, tsr_op_kind kind, int n, const tsr_desc *const *in,
+                      const void *params)
+{
+    return infer(out, name, NULL, kind, n, in, params);
+}
+
+static TSRI_ALWAYS_INLINE tsr_status infer_results(context *x)
 {
     const tsri_call *c = x->call;
-    const tsri_op_traits *traits = tsri_traits_of(c->kind);
     const tsr_desc *descs[TSR_OP_MAX_IN];  /* as many as the signature has */
-    tsr_bindings bindings;
-    for (int i = 0; i < x->parsed->rule.nin; i++)
-        descs[i] = i < c->nin && x->operands.in[i] ? &x->operands.in[i]->desc : NULL;
-    if (matches_at_sight(x)) return traits->infer(x->desc, x->name, c->kind, descs, c->params);
-    memset(bindings.bound, 0, sizeof bindings.bound);
-    TSRI_TRY(tsr_match(&x->parsed->signature, x->name, c->nin, descs, &bindings));
-    return traits->infer ? traits->infer(x->desc, x->name, c->kind, descs, c->params)
-                         : tsri_infer_by_signature(x->desc, x->name, c->kind, descs, &bindings);
+    for (int i = 0; i < x->parsed->rule.nin; i++) descs[i] = i < c->nin ? desc_of(x, i) : NULL;
+    return infer(x->desc, x->name, c->names, c->kind, c->nin, descs, c->params);
 }
 
-/* Results are made where the first operand is. */
-static TSRI_ALWAYS_INLINE tsr_status fit(context *x, int *made)
+/* Results are made where the leading operand is. */
+static TSRI_ALWAYS_INLINE tsr_status fit(context *x)
 {
-    const tsr_tensor *first = NULL;
-    for (int i = x->call->nin; i-- > 0;)
-        if (x->operands.in[i]) first = x->operands.in[i];
-    for (*made = 0; *made < x->call->nout; (*made)++)
-        TSRI_TRY(tsri_result_in(x->call->out[*made], &x->origin[*made], x->name, &x->desc[*made],
-                                first ? first->device : TSR_CPU,
-                                first ? tsri_memory_beside(first) : TSR_MEMORY_HOST));
+    const tsr_tensor *leader = tsri_leader(x->call->nin, x->operands.in);
+    for (int i = 0; i < x->call->nout; i++)
+        TSRI_TRY(tsri_results_add(&x->results, x->call->out[i], &x->desc[i], leader));
     return TSR_OK;
 }
 
@@ -95,20 +141,33 @@ static TSRI_ALWAYS_INLINE bool may_be_in_place(const context *x, int i, int resu
            tsri_is_exactly(x->operands.in[i], *x->call->out[result]);
 }
 
-static TSRI_ALWAYS_INLINE tsr_status separate(context *x)
+/* Operand i, which a given result may overlap, stays or becomes a copy. */
+static TSRI_ALWAYS_INLINE tsr_status separate(context *x, int i)
 {
     tsri_operands *o = &x->operands;
-    for (int r = 0; r < x->call->nout; r++) {
-        const tsr_tensor *out = *x->call->out[r];
-        if (x->origin[r] != TSRI_ORIGIN_GIVEN) continue;
-        for (int k = 0; k < r; k++) {
-            const tsr_tensor *other = *x->call->out[k];
-            TSRI_CHECK(!tsri_overlap(out->data, &out->desc, other->data, &other->desc), TSR_EOVERLAP,
-                       "%s: the results overlap each other", x->name);
-        }
-        for (int i = 0; i < x->call->nin; i++)
-            if (o->in[i] && !may_be_in_place(x, i, r))
-                TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out, x->origin[r]));
+    for (int r = 0; r < x->call->nout; r++)
+        if (x->results.origin[r] == TSRI_ORIGIN_GIVEN && !may_be_in_place(x, i, r))
+            TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], *x->call->out[r], TSRI_ORIGIN_GIVEN));
+    return TSR_OK;
+}
+
+/* Operand i in its dtype: a tile at a time where the CPU does that, unless the result overlaps it. */
+static TSRI_NEVER_INLINE tsr_status convert(context *x, int i)
+{
+    const tsr_tensor *t = x->operands.in[i], *out = *x->call->out[0];
+    if (!tsri_traits_of(x->call->kind)->by_tile || tsri_is_number(t) || out->device != TSR_CPU ||
+        (x->results.origin[0] == TSRI_ORIGIN_GIVEN &&
+         tsri_overlap(out->data, &out->desc, t->data, &t->desc)))
+        return tsri_operand_convert(&x->operands, i, x->dtype[i]);
+    x->by_tile = true;
+    return TSR_OK;
+}
+
+static TSRI_ALWAYS_INLINE tsr_status prepare_operands(context *x)
+{
+    for (int i = 0; i < x->call->nin; i++) {
+        if (!x->operands.in[i]) continue;
+        TSRI_TRY(TSRI_LIKELY(!comes_to_another(x, i)) ? separate(x, i) : convert(x, i));
     }
     return TSR_OK;
 }
@@ -129,9 +188,11 @@ static TSRI_ALWAYS_INLINE tsr_status run(context *x)
     op.reserved = 0;
     op.params = c->params;
     op.stream = NULL;
-    for (int i = 0; i < x->parsed->rule.nin; i++) op.in[i] = i < c->nin ? x->operands.in[i] : NULL;
     for (int i = 0; i < x->parsed->signature.nresults; i++) op.out[i] = i < c->nout ? *c->out[i] : NULL;
+    if (traits->broadcast) TSRI_TRY(traits->broadcast(&x->operands, c->nin, &op.out[0], &x->view));
+    for (int i = 0; i < x->parsed->rule.nin; i++) op.in[i] = i < c->nin ? x->operands.in[i] : NULL;
     tsri_planned planned;
+    if (x->by_tile) return tsri_op_run_converted(&op, x->dtype);
     if (!traits->parts) return tsri_op_run(&op);
     if (!tsri_load_acquire(&parts_first) && tsri_op_plan(&planned, &op))
         return tsri_planned_run(&planned, &op);
@@ -142,27 +203,27 @@ static TSRI_ALWAYS_INLINE tsr_status run(context *x)
     return s;
 }
 
-static TSRI_ALWAYS_INLINE tsr_status prepare_and_run(context *x, int *made)
+static TSRI_ALWAYS_INLINE tsr_status prepare_and_run(context *x)
 {
     TSRI_TRY(promote(x));
-    TSRI_TRY(infer(x));
-    TSRI_TRY(fit(x, made));
-    TSRI_TRY(separate(x));
+    TSRI_TRY(infer_results(x));
+    TSRI_TRY(fit(x));
+    TSRI_TRY(prepare_operands(x));
     return run(x);
 }
 
 static TSRI_ALWAYS_INLINE tsr_status dispatch(const tsri_call *call)
 {
-    int made = 0;
     context x;
     x.call = call;
     x.name = call->name ? call->name : tsri_op_name(call->kind);
     x.parsed = tsri_parsed_of(call->kind);
+    x.results.op = x.name;
+    x.results.n = 0;
     TSRI_TRY(check_operands(&x));
-    tsr_status s = prepare_and_run(&x, &made);
+    const tsr_status s = prepare_and_run(&x);
     tsri_operands_release(&x.operands, call->nin);
-    while (made-- > 0) s = tsri_result_end(call->out[made], x.origin[made], s);
-    return s;
+    return TSRI_LIKELY(s == TSR_OK) ? s : tsri_results_end(&x.results, s);
 }
 
 tsr_status tsri_dispatch(const tsri_call *call) { return dispatch(call); }
@@ -177,5 +238,6 @@ tsr_status tsri_dispatch_unary(tsr_tensor **out, tsr_op_kind kind, const void *p
     call.in[0] = x;
     call.out[0] = out;
     call.name = NULL;
+    call.names = NULL;
     return dispatch(&call);
 }

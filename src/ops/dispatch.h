@@ -1,12 +1,17 @@
-/* dispatch.h - from a public call to a backend, for every op whose signature says what its operands are.
+/* dispatch.h - from a public call to a backend, for every op.
  *
  *     check       operands are tensors with memory; some may be left out
  *     promote     operands that share a dtype name come to one dtype
  *     match       dtypes and dims against the signature; names bind
  *     infer       the results' descs, by the op's own rule or from the signature
  *     fit         the results are made, or checked
- *     separate    an operand that a result overlaps is copied first
+ *     prepare     operands are converted, copied if a result overlaps them, and broadcast
  *     run         by the backend, or, where it cannot, with other ops (parts)
+ *
+ * Three calls go around it, because for few elements these steps take longer than the kernel: contiguous
+ * operands of one dtype and shape (elementwise.c, count_usual), matrices that need no preparation
+ * (matmul.c, is_plain_product), and the total of a contiguous tensor (reduce.c, count_plain_total). Each
+ * tests in one look that no step has anything to do, and runs the op at once.
  *
  * An op joins with its row in op.def, its row in traits.c, and a public function
  * that fills in a call:
@@ -23,6 +28,8 @@
 
 #include "op.h"
 
+struct tsri_operands;
+
 /* What a caller asked for. */
 typedef struct tsri_call {
     tsr_op_kind       kind;
@@ -31,6 +38,7 @@ typedef struct tsri_call {
     const tsr_tensor *in[TSR_OP_MAX_IN];
     tsr_tensor      **out[TSR_OP_MAX_OUT];
     const char       *name;  /* begins the messages; NULL: the op's own */
+    const char *const *names; /* of the operands, in messages; NULL: the signature's */
 } tsri_call;
 
 tsr_status tsri_dispatch(const tsri_call *call);
@@ -49,26 +57,37 @@ typedef tsr_status (*tsri_parts_fn)(const tsr_op *op);
 /* How often the row's flops are done. */
 typedef double (*tsri_work_fn)(const tsr_desc *const *in, const tsr_desc *out, const void *params);
 
+/* Operands and result as a backend is to see them: their dims broadcast. *out may become *view. */
+typedef tsr_status (*tsri_broadcast_fn)(struct tsri_operands *o, int nin, tsr_tensor **out, tsr_tensor *view);
+
 typedef struct tsri_op_traits {
-    tsri_infer_fn infer;     /* NULL: the signature says it all */
-    tsri_parts_fn parts;     /* NULL: every backend must have the op */
-    tsri_work_fn  work;      /* NULL: once for each element of the first result */
-    uint32_t      in_place;  /* bit i: the first result may be exactly operand i */
-    uint32_t      optional;  /* bit i: operand i may be NULL; a shorter nin leaves out the last ones */
+    tsri_infer_fn     infer;     /* NULL: the signature says it all */
+    tsri_parts_fn     parts;     /* NULL: every backend must have the op */
+    tsri_work_fn      work;      /* NULL: once for each element of the first result */
+    tsri_broadcast_fn broadcast; /* NULL: operands are handed over with their dims. Else the signature tells
+                                  * the dims that the backend sees, and infer checks those of the call. */
+    uint32_t          in_place;  /* bit i: the first result may be exactly operand i */
+    uint32_t          optional;  /* bit i: operand i may be NULL; a shorter nin leaves out the last ones */
+    bool              by_tile;   /* the CPU converts operands of another dtype as it reads them */
 } tsri_op_traits;
 
 /* The traits of an op (traits.c). */
 extern const tsri_op_traits tsri_traits[TSR_OP_COUNT];
 static inline const tsri_op_traits *tsri_traits_of(tsr_op_kind kind) { return &tsri_traits[kind]; }
 
-/* The rules of the families that prepare operands by themselves. */
+/* What a call on operands of these descs gives, after promotion; n of them. */
+tsr_status tsri_infer(tsr_desc *out, const char *name, tsr_op_kind kind, int n, const tsr_desc *const *in,
+                      const void *params);
+
+/* The rules of families. */
 tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind,
                                   const tsr_desc *const *in, const void *params);
 tsr_status tsri_infer_matmul(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
                              const void *params);
-
 tsr_status tsri_infer_reduce(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
                              const void *params);
+tsr_status tsri_broadcast_elementwise(struct tsri_operands *o, int nin, tsr_tensor **out, tsr_tensor *view);
+tsr_status tsri_broadcast_matmul(struct tsri_operands *o, int nin, tsr_tensor **out, tsr_tensor *view);
 
 /* For parts: tests switch the backends' own kernels off (true), and see the op done with others. */
 void tsri_prefer_parts(bool on);

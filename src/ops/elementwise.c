@@ -1,164 +1,69 @@
-/* elementwise.c - every op that works element by element.
- *
- *     check       operands are tensors with memory, of dtypes the op takes
- *     promote     operands that share a dtype name come to one dtype
- *     broadcast   shapes come to one shape
- *     fit         the result is made, or checked
- *     run         by the backend, on operands of equal shape and dtype
- */
+/* elementwise.c - every op that works element by element: what it gives, how operands are broadcast, and the
+ * call that most programs make, of contiguous operands that need no preparation. */
 #include "backend/registry.h"
 #include "dispatch.h"
 #include "operands.h"
-#include "core/match_int.h"
 #include "core/op_info.h"
-#include "core/overlap.h"
 #include "tessera/ops/elementwise.h"
-#include "tessera/view.h"
 
-/* One call. */
-typedef struct context {
-    tsr_op_kind        kind;
-    const char        *name;
-    const tsri_parsed *parsed;
-    int                nin;
-    tsr_dtype          dtype[TSR_OP_MAX_IN];  /* that the operands come to */
-    bool               converts;              /* some are of another dtype still: tiles are converted */
-    tsri_operands      operands;
-} context;
-
-static tsr_status check_operands(context *c, const tsr_tensor *const *in)
-{
-    for (int i = 0; i < c->nin; i++) {
-        if (!TSRI_LIKELY(in[i] && in[i]->dtype != TSR_DTYPE_INVALID && in[i]->data))
-            return tsri_check_allocated(c->name, c->parsed->signature.operand[i].name, in[i]);
-        c->operands.in[i] = in[i];
-        c->operands.temporary[i] = NULL;
-    }
-    return TSR_OK;
-}
-
-/* Dtypes ---------------------------------------------------------------------------- */
-
-static TSRI_COLD tsr_status blame_dtype(const context *c, int i)
-{
-    return tsri_fail(TSR_EDTYPE,
-                     "%s: %s is %s, which it does not take; its signature is %s (tsr_cast converts)", c->name,
-                     c->parsed->signature.operand[i].name, TSRI_DESC(&c->operands.in[i]->desc),
-                     tsr_op_get_info(c->kind)->signature);
-}
-
-static tsr_status promote(context *c)
-{
-    const tsri_dtype_rule *rule = &c->parsed->rule;
-    TSRI_TRY(tsri_dtypes_of(c->dtype, c->name, c->kind, c->nin, c->operands.in, rule));
-    for (int i = 0; i < c->nin; i++)
-        if (!(rule->accepts[i] >> c->dtype[i] & 1)) return blame_dtype(c, i);
-    return TSR_OK;
-}
+/* The rule ---------------------------------------------------------------------------- */
 
 /* The last operand is always one of those that are promoted. */
-static tsr_dtype result_dtype(const context *c)
+static tsr_dtype result_dtype(const tsri_dtype_rule *rule, const tsr_desc *const *in)
 {
-    const tsri_dtype_rule *rule = &c->parsed->rule;
+    const tsr_dtype last = in[rule->nin - 1]->dtype;
     switch (rule->result) {
-    case TSRI_RESULT_GROUP: return c->dtype[c->nin - 1];
-    case TSRI_RESULT_REAL:  return tsr_dtype_real(c->dtype[c->nin - 1]);
+    case TSRI_RESULT_GROUP: return last;
+    case TSRI_RESULT_REAL:  return tsr_dtype_real(last);
     default:                return rule->fixed;
     }
 }
 
-/* Shapes ---------------------------------------------------------------------------- */
-
-static bool all_same_shape(const context *c)
+static bool all_same_shape(int n, const tsr_desc *const *in)
 {
-    for (int i = 1; i < c->nin; i++)
-        if (!tsr_desc_same_shape(&c->operands.in[0]->desc, &c->operands.in[i]->desc)) return false;
+    for (int i = 1; i < n; i++)
+        if (!tsr_desc_same_shape(in[0], in[i])) return false;
     return true;
 }
 
 /* The result: packed in the order of the first operand that has its shape. */
-static tsr_status result_desc(tsr_desc *out, const context *c)
+tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                  const tsr_desc *const *in, const void *params)
 {
-    const tsr_dtype dtype = result_dtype(c);
-    const tsr_desc *descs[TSR_OP_MAX_IN];
+    const tsri_dtype_rule *rule = tsri_rule_of(kind);
+    const tsr_dtype dtype = result_dtype(rule, in);
     int64_t shape[TSR_MAX_NDIM];
     int ndim = 0;
-    if (all_same_shape(c)) return tsri_desc_packed_like(out, &c->operands.in[0]->desc, dtype);
-    for (int i = 0; i < c->nin; i++) descs[i] = &c->operands.in[i]->desc;
-    TSRI_CHECK(tsr_desc_broadcast(&ndim, shape, c->nin, descs) == TSR_OK, TSR_ESHAPE, "%s: %s", c->name,
+    (void)params;
+    if (all_same_shape(rule->nin, in)) return tsri_desc_packed_like(out, in[0], dtype);
+    TSRI_CHECK(tsr_desc_broadcast(&ndim, shape, rule->nin, in) == TSR_OK, TSR_ESHAPE, "%s: %s", name,
                tsr_last_error());
-    TSRI_TRY(tsri_desc_packed(out, c->name, dtype, ndim, shape));
-    for (int i = 0; i < c->nin; i++)
-        if (tsr_desc_same_shape(out, descs[i])) return tsri_desc_packed_like(out, descs[i], dtype);
+    TSRI_TRY(tsri_desc_packed(out, name, dtype, ndim, shape));
+    for (int i = 0; i < rule->nin; i++)
+        if (tsr_desc_same_shape(out, in[i])) return tsri_desc_packed_like(out, in[i], dtype);
     return TSR_OK;
 }
 
-/* Operand i with the result's shape. */
-static tsr_status broadcast_operand(tsri_operands *o, int i, const tsr_desc *result)
+tsr_status tsri_broadcast_elementwise(tsri_operands *o, int nin, tsr_tensor **out, tsr_tensor *view)
 {
-    const tsr_tensor *t = o->in[i];
-    if (TSRI_LIKELY(tsr_desc_same_shape(&t->desc, result))) return TSR_OK;
-    tsr_tensor *v = &o->view[i];
-    const tsr_desc own = t->desc;
-    if (t != v) *v = *t;
-    TSRI_TRY(tsri_desc_expand(&v->desc, &own, result->ndim, result->shape));
-    o->in[i] = v;
+    (void)view;
+    for (int i = 0; i < nin; i++) TSRI_TRY(tsri_operand_expand(o, i, (*out)->ndim, (*out)->shape));
     return TSR_OK;
-}
-
-/* Calls ------------------------------------------------------------------------------ */
-
-/* Operand i in its dtype: a tile at a time where the CPU runs the op, unless the result overlaps it. */
-static tsr_status convert_operand(context *c, int i, const tsr_tensor *out, tsri_origin origin)
-{
-    const tsr_tensor *t = c->operands.in[i];
-    const bool apart =
-        origin != TSRI_ORIGIN_GIVEN || !tsri_overlap(out->data, &out->desc, t->data, &t->desc);
-    if (tsri_is_number(t) || out->device != TSR_CPU || !apart)
-        return tsri_operand_convert(&c->operands, i, c->dtype[i]);
-    c->converts = true;
-    return TSR_OK;
-}
-
-static tsr_status prepare_operands(context *c, const tsr_tensor *out, tsri_origin origin)
-{
-    tsri_operands *o = &c->operands;
-    c->converts = false;
-    for (int i = 0; i < c->nin; i++) {
-        if (o->in[i]->dtype != c->dtype[i]) TSRI_TRY(convert_operand(c, i, out, origin));
-        else if (!tsri_is_exactly(o->in[i], out))
-            TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out, origin));
-        TSRI_TRY(broadcast_operand(o, i, &out->desc));
-    }
-    return TSR_OK;
-}
-
-static tsr_status run(const context *c, tsr_tensor *out, const void *params)
-{
-    tsr_op op = { .kind = c->kind, .nin = c->nin, .nout = 1, .out = { out }, .params = params };
-    for (int i = 0; i < c->nin; i++) op.in[i] = c->operands.in[i];
-    return c->converts ? tsri_op_run_converted(&op, c->dtype) : tsri_op_run(&op);
 }
 
 static TSRI_NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kind kind, const void *params,
                                                     int nin, const tsr_tensor *const *in)
 {
-    context c;
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    c.kind = kind;
-    c.name = tsri_op_name(kind);
-    c.parsed = tsri_parsed_of(kind);
-    c.nin = nin;
-    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", c.name);
-    TSRI_TRY(check_operands(&c, in));
-    TSRI_TRY(promote(&c));
-    TSRI_TRY(result_desc(&d, &c));
-    TSRI_TRY(tsri_result(out, &origin, c.name, &d, tsri_leader(nin, in)));
-    tsr_status s = prepare_operands(&c, *out, origin);
-    if (s == TSR_OK) s = run(&c, *out, params);
-    tsri_operands_release(&c.operands, nin);
-    return tsri_result_end(out, origin, s);
+    tsri_call call;
+    call.kind = kind;
+    call.params = params;
+    call.nin = nin;
+    call.nout = 1;
+    for (int i = 0; i < nin; i++) call.in[i] = in[i];
+    call.out[0] = out;
+    call.name = NULL;
+    call.names = NULL;
+    return tsri_dispatch(&call);
 }
 
 /* The usual call -------------------------------------------------------------------- */
@@ -247,17 +152,6 @@ TSRI_NEVER_INLINE tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind
     if (*out) return run_usual(*out, kind, params, n, nin, in);
     TSRI_TRY(make_usual(out, kind, rule, in[0]));
     return tsri_result_end(out, TSRI_ORIGIN_MADE, run_usual(*out, kind, params, n, nin, in));
-}
-
-tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind,
-                                  const tsr_desc *const *in, const void *params)
-{
-    context c = { .kind = kind, .name = name, .parsed = tsri_parsed_of(kind) };
-    (void)params;
-    c.nin = c.parsed->rule.nin;
-    for (int i = 0; i < c.nin; i++) c.operands.in[i] = tsri_tensor_like(&c.operands.view[i], in[i]);
-    TSRI_TRY(promote(&c));
-    return result_desc(out, &c);
 }
 
 /* The ops --------------------------------------------------------------------------- */

@@ -3,13 +3,6 @@
 #include "operands.h"
 #include "core/mem.h"
 
-/* Families that promote and broadcast by themselves check dims themselves. */
-static bool checks_itself(tsr_op_kind kind)
-{
-    const char *family = tsr_op_get_info(kind)->family;
-    return tsri_streq(family, "elementwise") || tsri_streq(family, "matmul");
-}
-
 /* The call ---------------------------------------------------------------------------- */
 
 typedef struct question {
@@ -60,15 +53,9 @@ static tsr_status promote(question *q, tsr_op_kind kind, const tsri_dtype_rule *
 
 static tsr_status infer(tsr_desc *out, question *q, tsr_op_kind kind, const void *params)
 {
-    const tsri_infer_fn rule = tsri_traits_of(kind)->infer;
-    const tsri_parsed *p = tsri_parsed_of(kind);
-    tsr_bindings bindings;
-    if (checks_itself(kind)) return rule(out, q->name, kind, q->in, params);
-    memset(bindings.bound, 0, sizeof bindings.bound);
-    TSRI_TRY(promote(q, kind, &p->rule));
-    TSRI_TRY(tsr_match(&p->signature, q->name, p->rule.nin, q->in, &bindings));
-    return rule ? rule(out, q->name, kind, q->in, params)
-                : tsri_infer_by_signature(out, q->name, kind, q->in, &bindings);
+    const tsri_dtype_rule *rule = tsri_rule_of(kind);
+    TSRI_TRY(promote(q, kind, rule));
+    return tsri_infer(out, q->name, kind, rule->nin, q->in, params);
 }
 
 tsr_status tsr_infer(tsr_desc *out, tsr_op_kind kind, int nin, const tsr_desc *const *in, const void *params)

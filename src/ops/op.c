@@ -1,6 +1,7 @@
 /* op.c - see op.h. */
 #include "op.h"
 #include "backend/device_run.h"
+#include "core/overlap.h"
 #include "tessera/move.h"
 
 static tsr_status fit_result(tsr_tensor *t, tsri_origin *origin, const char *op, const tsr_desc *desc)
@@ -43,9 +44,13 @@ tsr_status tsri_make_beside(tsr_tensor **out, const char *op, const tsr_desc *de
 
 const tsr_tensor *tsri_leader(int n, const tsr_tensor *const *in)
 {
-    for (int i = 0; i < n; i++)
+    const tsr_tensor *first = NULL;
+    for (int i = 0; i < n; i++) {
+        if (!in[i]) continue;
         if (in[i]->device != TSR_CPU) return in[i];
-    return in[0];
+        if (!first) first = in[i];
+    }
+    return first;
 }
 
 tsr_status tsri_result_end(tsr_tensor **out, tsri_origin origin, tsr_status s)
@@ -55,6 +60,26 @@ tsr_status tsri_result_end(tsr_tensor **out, tsri_origin origin, tsr_status s)
     tsr_tensor *t = *out;
     tsr_release(out);
     if (origin == TSRI_ORIGIN_PLACED) *out = tsr_place_none(t);
+    return s;
+}
+
+tsr_status tsri_results_add(tsri_results *r, tsr_tensor **out, const tsr_desc *desc,
+                            const tsr_tensor *beside)
+{
+    TSRI_TRY(tsri_result(out, &r->origin[r->n], r->op, desc, beside));
+    r->out[r->n++] = out;
+    for (int i = 0; i < r->n - 1; i++)
+        TSRI_CHECK(!tsri_overlap((*out)->data, &(*out)->desc, (*r->out[i])->data, &(*r->out[i])->desc),
+                   TSR_EOVERLAP, "%s: the results overlap each other", r->op);
+    return TSR_OK;
+}
+
+tsr_status tsri_results_end(tsri_results *r, tsr_status s)
+{
+    while (r->n > 0) {
+        r->n--;
+        (void)tsri_result_end(r->out[r->n], r->origin[r->n], s);
+    }
     return s;
 }
 

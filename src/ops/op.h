@@ -41,7 +41,7 @@ tsr_status tsri_result(tsr_tensor **out, tsri_origin *origin, const char *op, co
 tsr_status tsri_make_beside(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *beside);
 
 /* The operand that says where an op runs: the first that is not on the CPU, where numbers and
- * single elements may be that join it. */
+ * single elements may be that join it. in[i] may be NULL; so is the leader of nothing. */
 const tsr_tensor *tsri_leader(int n, const tsr_tensor *const *in);
 
 /* The same, made with this device and kind. */
@@ -51,10 +51,25 @@ tsr_status tsri_result_in(tsr_tensor **out, tsri_origin *origin, const char *op,
 /* Leaves *out as it was before, if s is a failure; returns s. */
 tsr_status tsri_result_end(tsr_tensor **out, tsri_origin origin, tsr_status s);
 
+/* The results of one call: all are there, or none is changed. Begins with op and n = 0. */
+typedef struct tsri_results {
+    const char  *op;
+    int          n;
+    tsr_tensor **out[TSR_OP_MAX_OUT];
+    tsri_origin  origin[TSR_OP_MAX_OUT];
+} tsri_results;
+
+/* tsri_result of one more; TSR_EOVERLAP if it overlaps one that is there. */
+tsr_status tsri_results_add(tsri_results *r, tsr_tensor **out, const tsr_desc *desc,
+                            const tsr_tensor *beside);
+
+/* tsri_result_end of all. */
+tsr_status tsri_results_end(tsri_results *r, tsr_status s);
+
 /* tsri_result from nothing, run with op->out[0] = *out, tsri_result_end. */
 tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op);
 
-/* An elementwise op: promote, broadcast, fit the result, run. */
+/* An elementwise op of given operands. */
 tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
                             const tsr_tensor *const *in);
 

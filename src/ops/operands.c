@@ -33,9 +33,11 @@ static tsr_dtype widened(uint32_t dtypes, tsr_dtype dtype, bool divides)
     return divides ? TSR_F64 : tsr_dtype_floating(dtype);
 }
 
-/* Where kinds mix: bool that an op does not take comes to an integer, and integers come to floats. */
+/* Where kinds mix: bool that an op does not take comes to an integer, and integers come to floats. Not for
+ * products, whose sums of bools would wrap in i8. */
 static void widen(tsr_dtype *dtypes, tsr_op_kind kind, int n, const tsri_dtype_rule *rule)
 {
+    if (kind == TSR_OP_MATMUL) return;
     for (int i = 0; i < n && tsri_mine.mixes; i++)
         if (dtypes[i] != TSR_DTYPE_INVALID && rule->group[i] != TSRI_NO_NAME)
             dtypes[i] = widened(rule->accepts[i], dtypes[i], kind == TSR_OP_DIV);
@@ -131,10 +133,9 @@ static tsr_status convert_number(tsri_operands *o, int i, tsr_dtype dtype)
     tsr_scalar value;
     TSRI_TRY(tsr_scalar_load(&value, o->in[i]->dtype, o->in[i]->data));
     TSRI_TRY(tsr_scalar_store(o->number[i], dtype, value));
-    o->view[i] = *o->in[i];
-    o->view[i].data = o->number[i];
-    o->view[i].dtype = dtype;
-    o->in[i] = &o->view[i];
+    tsr_tensor *view = tsri_operand_view(o, i);
+    view->data = o->number[i];
+    view->dtype = dtype;
     return TSR_OK;
 }
 
@@ -143,6 +144,23 @@ tsr_status tsri_operand_convert(tsri_operands *o, int i, tsr_dtype dtype)
     if (!o->in[i] || o->in[i]->dtype == dtype) return TSR_OK;
     if (tsri_is_number(o->in[i])) return convert_number(o, i, dtype);
     return tsri_as_dtype(&o->in[i], &o->temporary[i], dtype);
+}
+
+/* Broadcasting ------------------------------------------------------------------------------ */
+
+static bool has_shape(const tsr_desc *d, int ndim, const int64_t *shape)
+{
+    if (d->ndim != ndim) return false;
+    for (int i = 0; i < ndim; i++)
+        if (d->shape[i] != shape[i]) return false;
+    return true;
+}
+
+tsr_status tsri_operand_expand(tsri_operands *o, int i, int ndim, const int64_t *shape)
+{
+    if (TSRI_LIKELY(has_shape(&o->in[i]->desc, ndim, shape))) return TSR_OK;
+    const tsr_desc own = o->in[i]->desc;
+    return tsri_desc_expand(&tsri_operand_view(o, i)->desc, &own, ndim, shape);
 }
 
 /* Separation ------------------------------------------------------------------------------- */

@@ -47,6 +47,17 @@ tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype
 /* Operand i in this dtype: a number in place, a tensor as a temporary. */
 tsr_status tsri_operand_convert(tsri_operands *o, int i, tsr_dtype dtype);
 
+/* Operand i as a view, to be changed: o->view[i] is what in[i] was. */
+static inline tsr_tensor *tsri_operand_view(tsri_operands *o, int i)
+{
+    if (o->in[i] != &o->view[i]) o->view[i] = *o->in[i];
+    o->in[i] = &o->view[i];
+    return &o->view[i];
+}
+
+/* Operand i broadcast to this shape. */
+tsr_status tsri_operand_expand(tsri_operands *o, int i, int ndim, const int64_t *shape);
+
 /* An operand that the result touches becomes a copy, which *temporary holds, to be released. Only a result
  * that was given touches any. */
 tsr_status tsri_separate(const tsr_tensor **t, tsr_tensor **temporary, const tsr_tensor *out,

@@ -51,6 +51,10 @@ static double work_matmul(const tsr_desc *const *in, const tsr_desc *out, const 
 
 /* The table --------------------------------------------------------------------------- */
 
+#define ELEMENTWISE                                                                                   \
+    { .infer = tsri_infer_elementwise, .broadcast = tsri_broadcast_elementwise, .in_place = 7,        \
+      .by_tile = true }
+
 const tsri_op_traits tsri_traits[TSR_OP_COUNT] = {
     [TSR_OP_COPY] = { .infer = infer_same, .in_place = 1 },
     [TSR_OP_FILL] = { .infer = infer_chosen },
@@ -58,12 +62,12 @@ const tsri_op_traits tsri_traits[TSR_OP_COUNT] = {
     [TSR_OP_RANDN] = { .infer = infer_chosen },
     [TSR_OP_GATHER] = { .infer = infer_gather },
     [TSR_OP_SCATTER] = { .infer = infer_chosen },
-#define UNARY(ID, ...)     [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
-#define UNARY_A(ID, ...)   [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
-#define UNARY_AB(ID, ...)  [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
-#define BINARY(ID, ...)    [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
-#define TERNARY(ID, ...)   [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
-#define TERNARY_A(ID, ...) [TSR_OP_##ID] = { .infer = tsri_infer_elementwise },
+#define UNARY(ID, ...)     [TSR_OP_##ID] = ELEMENTWISE,
+#define UNARY_A(ID, ...)   [TSR_OP_##ID] = ELEMENTWISE,
+#define UNARY_AB(ID, ...)  [TSR_OP_##ID] = ELEMENTWISE,
+#define BINARY(ID, ...)    [TSR_OP_##ID] = ELEMENTWISE,
+#define TERNARY(ID, ...)   [TSR_OP_##ID] = ELEMENTWISE,
+#define TERNARY_A(ID, ...) [TSR_OP_##ID] = ELEMENTWISE,
 #include "tessera/op.def"
     [TSR_OP_SUM] = { .infer = tsri_infer_reduce, .work = work_reduce },
     [TSR_OP_PROD] = { .infer = tsri_infer_reduce, .work = work_reduce },
@@ -82,8 +86,14 @@ const tsri_op_traits tsri_traits[TSR_OP_COUNT] = {
     [TSR_OP_CUMSUM] = { .infer = tsri_infer_reduce, .in_place = 1 },
     [TSR_OP_CUMPROD] = { .infer = tsri_infer_reduce, .in_place = 1 },
     [TSR_OP_CUMMAX] = { .infer = tsri_infer_reduce, .in_place = 1 },
-    [TSR_OP_MATMUL] = { .infer = tsri_infer_matmul, .work = work_matmul, .optional = 1 << 2 },
-    [TSR_OP_MATMUL_I8] = { .infer = tsri_infer_matmul, .work = work_matmul },
+    [TSR_OP_MATMUL] = { .infer = tsri_infer_matmul,
+                        .work = work_matmul,
+                        .broadcast = tsri_broadcast_matmul,
+                        .in_place = 1 << 2,
+                        .optional = 1 << 2 },
+    [TSR_OP_MATMUL_I8] = { .infer = tsri_infer_matmul,
+                           .work = work_matmul,
+                           .broadcast = tsri_broadcast_matmul },
     [TSR_OP_ATTENTION] = { .infer = tsri_infer_attention,
                            .parts = tsri_parts_attention,
                            .work = tsri_work_attention,
