@@ -209,17 +209,17 @@ static tsr_status slogdet_run(tsr_tensor **sign, tsr_tensor **logabsdet, const t
 tsr_status tsr_slogdet(tsr_tensor **sign, tsr_tensor **logabsdet, const tsr_tensor *a)
 {
     tsr_desc d[2];
-    tsri_origin origin[2] = { TSRI_ORIGIN_GIVEN, TSRI_ORIGIN_GIVEN };
+    tsri_results r = { .op = "slogdet" };
     TSRI_TRY(tsri_check_handles("slogdet", 2, (tsr_tensor **const[]){ sign, logabsdet },
                                 (const char *const[]){ "sign", "logabsdet" }));
     TSRI_TRY(tsri_check_factorable("slogdet", "a", a));
     TSRI_TRY(tsri_check_square("slogdet", "a", a));
     TSRI_TRY(tsri_batch_desc(&d[0], "slogdet", a->dtype, &a->desc, -1, -1));
     TSRI_TRY(tsri_batch_desc(&d[1], "slogdet", tsr_dtype_real(a->dtype), &a->desc, -1, -1));
-    TSRI_TRY(tsri_result(sign, &origin[0], "slogdet", &d[0], a));
-    tsr_status s = tsri_result(logabsdet, &origin[1], "slogdet", &d[1], a);
-    if (s == TSR_OK) s = tsri_result_end(logabsdet, origin[1], slogdet_run(sign, logabsdet, a));
-    return tsri_result_end(sign, origin[0], s);
+    tsr_status s = tsri_results_add(&r, sign, &d[0], a);
+    if (s == TSR_OK) s = tsri_results_add(&r, logabsdet, &d[1], a);
+    if (s == TSR_OK) s = slogdet_run(sign, logabsdet, a);
+    return tsri_results_end(&r, s);
 }
 
 /* Triangles ----------------------------------------------------------------------------------- */
@@ -272,21 +272,16 @@ static tsr_status lu_run(tsr_tensor *p, tsr_tensor **l, tsr_tensor **u, const ts
 tsr_status tsr_lu(tsr_tensor **p, tsr_tensor **l, tsr_tensor **u, const tsr_tensor *a)
 {
     tsr_desc d[3];
-    tsri_origin origin[3];
+    tsri_results r = { .op = "lu" };
     tsr_tensor **const outs[] = { p, l, u };
     tsr_status s = TSR_OK;
-    int fitted = 0;
     TSRI_TRY(tsri_check_handles("lu", 3, outs, (const char *const[]){ "p", "l", "u" }));
     TSRI_TRY(tsri_check_factorable("lu", "a", a));
     const int64_t m = tsri_row_count(a), n = tsri_col_count(a), k = tsri_least(m, n);
     TSRI_TRY(tsri_batch_desc(&d[0], "lu", TSR_I64, &a->desc, m, -1));
     TSRI_TRY(tsri_batch_desc(&d[1], "lu", a->dtype, &a->desc, m, k));
     TSRI_TRY(tsri_batch_desc(&d[2], "lu", a->dtype, &a->desc, k, n));
-    while (fitted < 3 && s == TSR_OK) {
-        s = tsri_result(outs[fitted], &origin[fitted], "lu", &d[fitted], a);
-        if (s == TSR_OK) fitted++;
-    }
+    for (int i = 0; i < 3 && s == TSR_OK; i++) s = tsri_results_add(&r, outs[i], &d[i], a);
     if (s == TSR_OK) s = lu_run(*p, l, u, a);
-    while (fitted-- > 0) (void)tsri_result_end(outs[fitted], origin[fitted], s);
-    return s;
+    return tsri_results_end(&r, s);
 }

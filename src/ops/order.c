@@ -2,7 +2,6 @@
  * and finding. */
 #include "backend/device_run.h"
 #include "composed.h"
-#include "core/overlap.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/ops/index.h"
@@ -19,52 +18,22 @@ static tsr_status check_ordered(const char *op, const char *what, const tsr_tens
 
 /* Several results ------------------------------------------------------------------------ */
 
-enum { RESULTS = 4 };
-
-/* The results of one call: all are there, or none is changed. */
-typedef struct results {
-    const char  *op;
-    const tsr_tensor *x;
-    int          n;
-    tsr_tensor **out[RESULTS];
-    tsri_origin   origin[RESULTS];
-} results;
-
-/* Leaves the results as they were before if s is a failure; returns s. */
-static tsr_status end_results(results *r, tsr_status s)
-{
-    for (int i = 0; i < r->n; i++) (void)tsri_result_end(r->out[i], r->origin[i], s);
-    return s;
-}
-
-static tsr_status add_result(results *r, tsr_tensor **out, const tsr_desc *d)
-{
-    r->origin[r->n] = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(tsri_result(out, &r->origin[r->n], r->op, d, r->x));
-    r->out[r->n++] = out;
-    for (int i = 0; i < r->n - 1; i++)
-        TSRI_CHECK(!tsri_overlap((*out)->data, &(*out)->desc, (*r->out[i])->data, &(*r->out[i])->desc),
-                   TSR_EOVERLAP, "%s: the results %s and %s overlap", r->op, TSRI_DESC(&(*r->out[i])->desc),
-                   TSRI_DESC(&(*out)->desc));
-    return TSR_OK;
-}
-
 /* Copies made[i], where it is not NULL, to its result. */
 static tsr_status deliver(const char *op, int n, tsr_tensor **const *outs, const tsr_tensor *const *made,
                           const tsr_tensor *x)
 {
-    results r = { .op = op, .x = x };
+    tsri_results r = { .op = op };
     tsr_status s = TSR_OK;
     int at = 0;
     for (int i = 0; i < n && s == TSR_OK; i++) {
         tsr_desc d;
         if (!made[i]) continue;
         s = tsri_desc_packed(&d, op, made[i]->dtype, made[i]->ndim, made[i]->shape);
-        if (s == TSR_OK) s = add_result(&r, outs[i], &d);
+        if (s == TSR_OK) s = tsri_results_add(&r, outs[i], &d, x);
     }
     for (int i = 0; i < n && s == TSR_OK; i++)
         if (made[i]) s = tsri_copy_run(*r.out[at++], made[i]);
-    return end_results(&r, s);
+    return tsri_results_end(&r, s);
 }
 
 /* Sorting -------------------------------------------------------------------------------- */
@@ -86,27 +55,27 @@ static tsr_status sort_run(tsr_tensor *values, tsr_tensor *indices, const tsr_te
     return tsr_numel(op.out[0]) == 0 ? TSR_OK : tsri_op_run(&op);
 }
 
-static tsr_status sort_into(results *r, tsr_tensor **values, tsr_tensor **indices, const tsr_tensor **x,
+static tsr_status sort_into(tsri_results *r, tsr_tensor **values, tsr_tensor **indices, const tsr_tensor **x,
                             tsr_tensor **temporary, const sorting *how)
 {
     tsr_desc d;
     int64_t shape[TSR_MAX_NDIM];
     for (int i = 0; i < (*x)->ndim; i++) shape[i] = i == how->axis ? how->keep : (*x)->shape[i];
     TSRI_TRY(tsri_desc_packed(&d, how->op, (*x)->dtype, (*x)->ndim, shape));
-    if (values) TSRI_TRY(add_result(r, values, &d));
+    if (values) TSRI_TRY(tsri_results_add(r, values, &d, *x));
     TSRI_TRY(tsri_desc_packed(&d, how->op, TSR_I64, (*x)->ndim, shape));
-    if (indices) TSRI_TRY(add_result(r, indices, &d));
+    if (indices) TSRI_TRY(tsri_results_add(r, indices, &d, *x));
     for (int i = 0; i < r->n; i++) TSRI_TRY(tsri_separate(x, temporary, *r->out[i], r->origin[i]));
     return sort_run(values ? *values : NULL, indices ? *indices : NULL, *x, how);
 }
 
 static tsr_status sort(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, const sorting *how)
 {
-    results r = { .op = how->op, .x = x };
+    tsri_results r = { .op = how->op };
     tsr_tensor *temporary = NULL;
     const tsr_status s = sort_into(&r, values, indices, &x, &temporary, how);
     tsr_release(&temporary);
-    return end_results(&r, s);
+    return tsri_results_end(&r, s);
 }
 
 /* The whole of a lane, or k of it. */
