@@ -129,16 +129,22 @@ static tsr_status over_one(tsr_tensor **out, tsr_op_kind kind, const char *op, c
     { return over_one(out, TSR_OP_##ID, #name, x, axis, false); }
 
 OVER_AXES(sum, SUM)
-OVER_AXES(prod, PROD) OVER_AXES(mean, MEAN) OVER_AXES(max, MAX) OVER_AXES(min, MIN) OVER_AXES(any, ANY)
-    OVER_AXES(all, ALL) OVER_AXES(count_nonzero, COUNT_NONZERO) OVER_AXES(logsumexp, LOGSUMEXP)
-        OVER_ONE(argmax, ARGMAX) OVER_ONE(argmin, ARGMIN) ALONG(cumsum, CUMSUM) ALONG(cumprod, CUMPROD)
-            ALONG(cummax, CUMMAX)
+OVER_AXES(prod, PROD)
+OVER_AXES(mean, MEAN)
+OVER_AXES(max, MAX)
+OVER_AXES(min, MIN)
+OVER_AXES(any, ANY)
+OVER_AXES(all, ALL)
+OVER_AXES(count_nonzero, COUNT_NONZERO)
+OVER_AXES(logsumexp, LOGSUMEXP)
+OVER_ONE(argmax, ARGMAX)
+OVER_ONE(argmin, ARGMIN)
+ALONG(cumsum, CUMSUM)
+ALONG(cumprod, CUMPROD)
+ALONG(cummax, CUMMAX)
 
-    /* Is it neither infinite nor NaN? */
-    static bool is_finite(double x)
-{
-    return x - x == 0;
-}
+/* Is it neither infinite nor NaN? */
+static bool is_finite(double x) { return x - x == 0; }
 
 tsr_status tsr_var(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims,
                    double correction)
