@@ -25,6 +25,7 @@ tsr_status tsri_product_dtype(tsr_dtype *out, const char *op, int n, const tsr_t
 
 static tsr_status check_factor(const char *name, const char *what, tsr_scalar s, tsr_dtype dtype)
 {
+    if (TSRI_LIKELY(s.dtype == TSR_I64)) return TSR_OK;  /* fits all that is multiplied */
     const tsr_kind kind = tsr_dtype_kind(s.dtype);
     TSRI_CHECK(kind != TSR_KIND_INVALID && tsri_number_fits(kind, tsr_dtype_kind(dtype)), TSR_EDTYPE,
                "%s: %s is a %s number, which does not fit %s", name, what, tsr_kind_name(kind),

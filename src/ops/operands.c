@@ -104,7 +104,7 @@ static tsr_status check_numbers(const char *op, int n, const tsr_tensor *const *
 tsr_status tsri_dtypes_of(tsr_dtype *out, const char *op, tsr_op_kind kind, int n,
                           const tsr_tensor *const *in, const tsri_dtype_rule *rule)
 {
-    const bool same = in[0] && tsri_same_dtypes(n, in);
+    const bool same = n > 0 && in[0] && tsri_same_dtypes(n, in);
     for (int i = 0; same && i < n; i++) out[i] = in[0]->dtype;
     if (!same) TSRI_TRY(promote(out, op, n, in, rule->group));
     widen(out, kind, n, rule);
@@ -146,20 +146,10 @@ tsr_status tsri_operand_convert(tsri_operands *o, int i, tsr_dtype dtype)
     return tsri_as_dtype(&o->in[i], &o->temporary[i], dtype);
 }
 
-/* Broadcasting ------------------------------------------------------------------------------ */
-
-static bool has_shape(const tsr_desc *d, int ndim, const int64_t *shape)
+tsr_status tsri_operand_expand_slowly(tsri_operands *o, int i, int ndim, const int64_t *shape)
 {
-    if (d->ndim != ndim) return false;
-    for (int i = 0; i < ndim; i++)
-        if (d->shape[i] != shape[i]) return false;
-    return true;
-}
-
-tsr_status tsri_operand_expand(tsri_operands *o, int i, int ndim, const int64_t *shape)
-{
-    if (TSRI_LIKELY(has_shape(&o->in[i]->desc, ndim, shape))) return TSR_OK;
-    const tsr_desc own = o->in[i]->desc;
+    tsr_desc own;  /* the view may be the operand itself */
+    tsri_desc_copy(&own, &o->in[i]->desc);
     return tsri_desc_expand(&tsri_operand_view(o, i)->desc, &own, ndim, shape);
 }
 

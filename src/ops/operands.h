@@ -47,16 +47,34 @@ tsr_status tsri_as_dtype(const tsr_tensor **t, tsr_tensor **temporary, tsr_dtype
 /* Operand i in this dtype: a number in place, a tensor as a temporary. */
 tsr_status tsri_operand_convert(tsri_operands *o, int i, tsr_dtype dtype);
 
-/* Operand i as a view, to be changed: o->view[i] is what in[i] was. */
+/* Operand i as a view, to be changed: o->view[i] is what in[i] was. Only dims that count are copied. */
 static inline tsr_tensor *tsri_operand_view(tsri_operands *o, int i)
 {
-    if (o->in[i] != &o->view[i]) o->view[i] = *o->in[i];
-    o->in[i] = &o->view[i];
-    return &o->view[i];
+    tsr_tensor *v = &o->view[i];
+    const tsr_tensor *t = o->in[i];
+    o->in[i] = v;
+    if (t == v) return v;
+    v->data = t->data;
+    v->storage = t->storage;
+    tsri_desc_copy(&v->desc, &t->desc);
+    v->count = t->count;
+    v->flags = t->flags;
+    v->device = t->device;
+    v->memory = t->memory;
+    return v;
 }
 
-/* Operand i broadcast to this shape. */
-tsr_status tsri_operand_expand(tsri_operands *o, int i, int ndim, const int64_t *shape);
+/* Operand i broadcast to this shape, which it has not. */
+tsr_status tsri_operand_expand_slowly(tsri_operands *o, int i, int ndim, const int64_t *shape);
+
+/* The same for any. */
+static inline tsr_status tsri_operand_expand(tsri_operands *o, int i, int ndim, const int64_t *shape)
+{
+    const tsr_desc *d = &o->in[i]->desc;
+    bool same = d->ndim == ndim;
+    for (int k = 0; k < ndim && same; k++) same = d->shape[k] == shape[k];
+    return TSRI_LIKELY(same) ? TSR_OK : tsri_operand_expand_slowly(o, i, ndim, shape);
+}
 
 /* An operand that the result touches becomes a copy, which *temporary holds, to be released. Only a result
  * that was given touches any. */
