@@ -144,7 +144,7 @@ instruction_sets() {
 }
 
 # Lower sets run as other families of processors do, so that all of them are tested on any machine.
-other_tuning() { if [ "$1" = avx2 ]; then echo intel_server; else echo default; fi; }
+other_tuning() { if [ "$1" = avx2 ]; then echo intel; else echo default; fi; }
 
 # Every parallel loop split as finely and unevenly as it may be, also in programs that are not about ops: the net
 # does so for every op.

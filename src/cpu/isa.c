@@ -79,7 +79,7 @@ static uint32_t find_extras(const features *f)
 static tsri_processor find_processor(const features *f)
 {
     enum { HYGON_EBX = 0x6f677948 };  /* of HygonGenuine */
-    tsri_processor p = { .family = f->id >> 8 & 15, .avx512 = all(f->b7, bit_AVX512F) };
+    tsri_processor p = { .family = f->id >> 8 & 15 };
     uint32_t a, b, c, d;
     if (p.family == 15) p.family += f->id >> 20 & 0xff;
     if (!__get_cpuid(0, &a, &b, &c, &d)) return p;

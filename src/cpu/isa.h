@@ -31,7 +31,6 @@ typedef enum tsri_vendor { TSRI_VENDOR_OTHER, TSRI_VENDOR_INTEL, TSRI_VENDOR_AMD
 typedef struct tsri_processor {
     tsri_vendor vendor;   /* AMD: Hygon, too, whose processors are of the same make */
     uint32_t    family;
-    bool        avx512;
 } tsri_processor;
 
 typedef struct tsri_machine {

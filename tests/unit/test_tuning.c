@@ -3,37 +3,35 @@
 #include "cpu/kernels.h"
 #include "test.h"
 
-static const char *family_of(tsri_vendor vendor, uint32_t family, bool avx512, const char *wish)
+static const char *family_of(tsri_vendor vendor, uint32_t family, const char *wish)
 {
-    const tsri_machine m = { .isa = TSRI_ISA_PORTABLE,
-                             .processor = { .vendor = vendor, .family = family, .avx512 = avx512 } };
+    const tsri_machine m = { .isa = TSRI_ISA_PORTABLE, .processor = { .vendor = vendor, .family = family } };
     return tsri_tuning_find(m, wish)->name;
 }
 
 TEST(test_processors_have_the_tuning_of_their_family)
 {
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, true, NULL), "intel_server"));
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, false, NULL), "intel_client"));
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x17, false, NULL), "amd_zen"));
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, true, NULL), "amd_zen"));
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x1a, true, NULL), "amd_zen"));
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x15, false, NULL), "default"));
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_OTHER, 6, true, NULL), "default"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, NULL), "intel"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x17, NULL), "amd_zen"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, NULL), "amd_zen"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x1a, NULL), "amd_zen"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x15, NULL), "default"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_OTHER, 6, NULL), "default"));
 }
 
 TEST(test_a_wish_names_a_family)
 {
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, true, "amd_zen"), "amd_zen"));
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, true, "intel_server"), "intel_server"));
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, true, "default"), "default"));
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, true, "zen"), "amd_zen"));
-    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, false, ""), "intel_client"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, "amd_zen"), "amd_zen"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, "intel"), "intel"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, "default"), "default"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_AMD, 0x19, "zen"), "amd_zen"));
+    EXPECT(!strcmp(family_of(TSRI_VENDOR_INTEL, 6, ""), "intel"));
 }
 
 TEST(test_every_family_is_complete)
 {
-    static const tsri_tuning *const all[] = { &tsri_tuning_default, &tsri_tuning_intel_server,
-                                              &tsri_tuning_intel_client, &tsri_tuning_amd_zen };
+    static const tsri_tuning *const all[] = { &tsri_tuning_default, &tsri_tuning_intel,
+                                              &tsri_tuning_amd_zen };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const tsri_tuning *t = all[i];
         EXPECT_MSG(t->stream_bytes == 32 || t->stream_bytes == 64, "%s", t->name);

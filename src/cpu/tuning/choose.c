@@ -17,8 +17,8 @@ const tsri_tuning *tsri_tuning_find(tsri_machine machine, const char *wish)
 
 static const tsri_tuning *find_named(const char *name)
 {
-    static const tsri_tuning *const all[] = { &tsri_tuning_default, &tsri_tuning_intel_server,
-                                              &tsri_tuning_intel_client, &tsri_tuning_amd_zen };
+    static const tsri_tuning *const all[] = { &tsri_tuning_default, &tsri_tuning_intel,
+                                              &tsri_tuning_amd_zen };
     for (size_t i = 0; name && i < sizeof all / sizeof *all; i++)
         if (tsri_streq(name, all[i]->name)) return all[i];
     return NULL;
@@ -26,11 +26,9 @@ static const tsri_tuning *find_named(const char *name)
 
 enum { FIRST_ZEN = 0x17 };  /* the family number of Zen and Zen 2; Zen 3 and 4 are 0x19, Zen 5 is 0x1a */
 
-/* Servers of Intel have AVX-512, and clients since 2021 have not. */
 static const tsri_tuning *find_family(tsri_processor p)
 {
-    if (p.vendor == TSRI_VENDOR_INTEL)
-        return p.avx512 ? &tsri_tuning_intel_server : &tsri_tuning_intel_client;
+    if (p.vendor == TSRI_VENDOR_INTEL) return &tsri_tuning_intel;
     if (p.vendor == TSRI_VENDOR_AMD && p.family >= FIRST_ZEN) return &tsri_tuning_amd_zen;
     return &tsri_tuning_default;
 }

@@ -15,7 +15,7 @@
  *
  * Tests choose a family by name:
  *
- *     TSR_TUNING=default | intel_server | intel_client | amd_zen      unknown words: the machine's own
+ *     TSR_TUNING=default | intel | amd_zen      unknown words: the machine's own
  *
  * Results do not depend on it, except for the order in which sums are added
  * (docs/concepts/reproducibility.md). docs/howto/add-a-processor.md says how to add a family. */
@@ -134,8 +134,7 @@ typedef struct tsri_tuning {
     tsri_tuning_lanes    lanes;
 } tsri_tuning;
 
-extern const tsri_tuning tsri_tuning_default, tsri_tuning_intel_server, tsri_tuning_intel_client,
-    tsri_tuning_amd_zen;
+extern const tsri_tuning tsri_tuning_default, tsri_tuning_intel, tsri_tuning_amd_zen;
 
 /* The family of a processor; `wish` is the value of TSR_TUNING, or NULL. */
 const tsri_tuning *tsri_tuning_find(tsri_machine machine, const char *wish);

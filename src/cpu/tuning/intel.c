@@ -1,11 +1,15 @@
-/* intel_client.c - desktops and laptops of Intel without AVX-512. Not measured yet: the values of servers. */
+/* intel.c - Xeons with AVX-512, with AMX or without; measured on Ice Lake and Sapphire Rapids. Desktops and
+ * laptops, which are not measured yet, have the same values.
+ *
+ * Memory has many channels and long latencies: a core reaches its share only if many accesses to different
+ * banks are in flight. So there are several streams, and lines beyond a page are prefetched. */
 #include "tuning.h"
 #include "common.h"
 
 #ifndef TSR_FREESTANDING
 
-const tsri_tuning tsri_tuning_intel_client = {
-    .name = "intel_client",
+const tsri_tuning tsri_tuning_intel = {
+    .name = "intel",
     .thread_work = 256 << 10,
     .reads_apart = true,
     .run_ahead = 1024,
