@@ -1,6 +1,5 @@
 /* test_ops_threads.c - every op family with one thread and with several, and from several threads
  * at once: the same bits. Meant for the thread sanitizer too. */
-#define TEST_OWN_MAIN
 #include "test.h"
 
 #include "tessera/threads.h"
@@ -137,7 +136,7 @@ static void release_expected(void)
     for (int i = 0; i < CALLS; i++) tsr_release(&expected[i]);
 }
 
-static void test_ops_give_the_same_bits_for_every_number_of_threads(void)
+TEST(test_ops_give_the_same_bits_for_every_number_of_threads)
 {
     make_given();
     make_expected();
@@ -175,7 +174,7 @@ static void *call_all(void *context)
     return NULL;
 }
 
-static void test_ops_run_from_many_threads_at_once(void)
+TEST(test_ops_run_from_many_threads_at_once)
 {
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
@@ -195,13 +194,3 @@ static void test_ops_run_from_many_threads_at_once(void)
     release_given();
 }
 #endif
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_ops_give_the_same_bits_for_every_number_of_threads);
-#ifndef TSR_NO_THREADS
-    RUN(test_ops_run_from_many_threads_at_once);
-#endif
-    return TEST_END();
-}

@@ -349,7 +349,7 @@ static void expect_copy(const char *from, const char *to, tsr_dtype dtype)
     tsr_release_all(&host, &src, &dst, &part);
 }
 
-static void test_backend_faults_copies_between_devices_go_through_the_host_where_nothing_else_is_left(void)
+TEST(test_backend_faults_copies_between_devices_go_through_the_host_where_nothing_else_is_left)
 {
     reset();
     expect_copy("full", "full", TSR_F32);
@@ -383,7 +383,7 @@ static void expect_faults_told(tsr_tensor *dst, const tsr_tensor *src, const cha
     EXPECT(equal(dst, src));
 }
 
-static void test_backend_faults_of_copies_between_devices_are_told(void)
+TEST(test_backend_faults_of_copies_between_devices_are_told)
 {
     tsr_tensor *host = numbers(TSR_F32, 3, 4), *src = NULL, *dst = NULL, *transposed = NULL;
     reset();
@@ -416,7 +416,7 @@ static void test_backend_faults_of_copies_between_devices_are_told(void)
 
 /* Up and down ------------------------------------------------------------------------------ */
 
-static void test_backend_faults_of_transfers_are_told(void)
+TEST(test_backend_faults_of_transfers_are_told)
 {
     tsr_tensor *host = numbers(TSR_F32, 3, 4), *wide = numbers(TSR_F64, 2, 3), *there = NULL,
                *transposed = NULL;
@@ -457,7 +457,7 @@ static void test_backend_faults_of_transfers_are_told(void)
 }
 
 /* Where the host reaches the memory, work is waited for first. */
-static void test_backend_faults_of_work_stop_copies_by_the_host(void)
+TEST(test_backend_faults_of_work_stop_copies_by_the_host)
 {
     tsr_tensor *host = numbers(TSR_F32, 3, 4), *there = NULL;
     reset();
@@ -467,7 +467,7 @@ static void test_backend_faults_of_work_stop_copies_by_the_host(void)
     tsr_release_all(&host, &there);
 }
 
-static void test_backend_faults_empty_tensors_move_without_a_transfer(void)
+TEST(test_backend_faults_empty_tensors_move_without_a_transfer)
 {
     tsr_tensor *host = made_of(TSR_F32, 0, 4, TSR_CPU), *there = made_of(TSR_F32, 0, 4, on("full", 0));
     reset();
@@ -478,7 +478,7 @@ static void test_backend_faults_empty_tensors_move_without_a_transfer(void)
 }
 
 /* As many elements as places, but some twice and some not at all. */
-static void test_backend_faults_view_that_reads_elements_twice_is_not_taken_for_packed(void)
+TEST(test_backend_faults_view_that_reads_elements_twice_is_not_taken_for_packed)
 {
     tsr_tensor *host = numbers(TSR_F32, 1, 8), *there = NULL, *view = NULL, *out = NULL;
     static const float want[] = { 0, 1, 1, 2, 5, 6, 6, 7 };
@@ -495,7 +495,7 @@ static int allowed;
 static bool allow_some(void *context, size_t bytes) { return (void)context, (void)bytes, allowed-- > 0; }
 
 /* The copy through the host, and the packed one on it, need memory there. */
-static void test_backend_faults_copies_without_memory_on_the_host_are_enomem(void)
+TEST(test_backend_faults_copies_without_memory_on_the_host_are_enomem)
 {
     tsr_tensor *host = numbers(TSR_I32, 300, 200), *transposed = NULL, *src = NULL, *dst = NULL;
     reset();
@@ -523,7 +523,7 @@ static void test_backend_faults_copies_without_memory_on_the_host_are_enomem(voi
     tsr_release_all(&host, &transposed, &src, &dst);
 }
 
-static void test_backend_faults_ring_without_memory_for_it_is_done_without(void)
+TEST(test_backend_faults_ring_without_memory_for_it_is_done_without)
 {
     tsr_tensor *host = numbers(TSR_I32, 300, 200), *there = made_of(TSR_I32, 300, 200, on("full", 40));
     reset();
@@ -536,7 +536,7 @@ static void test_backend_faults_ring_without_memory_for_it_is_done_without(void)
 }
 
 /* The host converts what it packs; what it cannot convert is told as for any copy. */
-static void test_backend_faults_copies_convert_as_on_the_host(void)
+TEST(test_backend_faults_copies_convert_as_on_the_host)
 {
     static const tsr_dtype dtypes[] = { TSR_C64, TSR_F32, TSR_I16, TSR_BOOL, TSR_BF16 };
     for (int i = 0; i < 5; i++)
@@ -575,13 +575,13 @@ static void expect_round_trip(tsr_device device)
     tsr_release_all(&host, &there, &transposed, &back, &straight);
 }
 
-static void test_backend_faults_transfers_work_without_a_ring(void)
+TEST(test_backend_faults_transfers_work_without_a_ring)
 {
     reset();
     for (int i = 0; i < BACKENDS; i++) expect_round_trip(on(backends[i].name, 2));
 }
 
-static void test_backend_faults_ring_that_cannot_be_made_is_done_without_and_leaves_nothing(void)
+TEST(test_backend_faults_ring_that_cannot_be_made_is_done_without_and_leaves_nothing)
 {
     for (int device = 10, after = 0; after < 3; after++) {
         static const char *const entries[] = { "host_alloc", "event_create" };
@@ -602,7 +602,7 @@ static void test_backend_faults_ring_that_cannot_be_made_is_done_without_and_lea
     }
 }
 
-static void test_backend_faults_in_a_ring_are_told(void)
+TEST(test_backend_faults_in_a_ring_are_told)
 {
     tsr_tensor *host = numbers(TSR_I32, 300, 200), *transposed = NULL,
                *there = made_of(TSR_I32, 200, 300, on("full", 3));
@@ -620,7 +620,7 @@ static void test_backend_faults_in_a_ring_are_told(void)
 }
 
 /* Rows that are longer than a buffer are cut too. */
-static void test_backend_faults_long_rows_go_in_pieces(void)
+TEST(test_backend_faults_long_rows_go_in_pieces)
 {
     enum { ROW = (17 << 20) + 3 };
     tsr_tensor *host = NULL, *there = made_of(TSR_U8, 2, ROW, on("full", 4)), *back = NULL;
@@ -665,7 +665,7 @@ static int by_rows(tsr_tensor *view, tsr_dtype dtype, const char *backend, int i
     return fake.rows;
 }
 
-static void test_backend_faults_rows_of_pinned_memory_go_at_once_where_they_lie_so(void)
+TEST(test_backend_faults_rows_of_pinned_memory_go_at_once_where_they_lie_so)
 {
     tsr_tensor *pinned = pinned_numbers(40, 300), *v = NULL;
     EXPECT_OK(tsr_slice(&v, pinned, 1, 10, 210, 1));
@@ -685,7 +685,7 @@ static void test_backend_faults_rows_of_pinned_memory_go_at_once_where_they_lie_
     tsr_release_all(&v, &pinned);
 }
 
-static void test_backend_faults_with_pinned_memory_are_told(void)
+TEST(test_backend_faults_with_pinned_memory_are_told)
 {
     tsr_tensor *pinned = pinned_numbers(40, 300), *v = NULL,
                *there = made_of(TSR_F32, 40, 200, on("full", 0));
@@ -707,7 +707,7 @@ static void test_backend_faults_with_pinned_memory_are_told(void)
 
 /* Streams and events ----------------------------------------------------------------------------- */
 
-static void test_backend_faults_streams_and_events_that_cannot_be_made_are_told(void)
+TEST(test_backend_faults_streams_and_events_that_cannot_be_made_are_told)
 {
     tsr_stream *s = NULL;
     tsr_event *e = NULL;
@@ -727,7 +727,7 @@ static void test_backend_faults_streams_and_events_that_cannot_be_made_are_told(
 }
 
 /* A number that was not used is there again: all 63 can be had after a failure, and no more. */
-static void test_backend_faults_streams_of_a_device_are_limited(void)
+TEST(test_backend_faults_streams_of_a_device_are_limited)
 {
     tsr_stream *s[64] = { NULL };
     const tsr_device device = on("full", 5);
@@ -740,7 +740,7 @@ static void test_backend_faults_streams_of_a_device_are_limited(void)
     EXPECT(fake.streams == 0 && s[63] == NULL);
 }
 
-static void test_backend_faults_thread_chooses_streams_on_some_devices_only(void)
+TEST(test_backend_faults_thread_chooses_streams_on_some_devices_only)
 {
     tsr_stream *s[17] = { NULL };
     reset();
@@ -756,7 +756,7 @@ static void test_backend_faults_thread_chooses_streams_on_some_devices_only(void
     EXPECT(tsr_stream_current(on("full", 16)) == NULL);
 }
 
-static void test_backend_faults_backend_without_streams_has_some_in_name(void)
+TEST(test_backend_faults_backend_without_streams_has_some_in_name)
 {
     const tsr_device device = on("plain", 0);
     tsr_stream *s[2] = { NULL };
@@ -783,7 +783,7 @@ static void test_backend_faults_backend_without_streams_has_some_in_name(void)
 }
 
 /* Memory that another stream used is had after that stream's work; if that cannot be said, not at all. */
-static void test_backend_faults_memory_of_another_stream_waits_for_its_work(void)
+TEST(test_backend_faults_memory_of_another_stream_waits_for_its_work)
 {
     static const char *const entries[] = { "event_create", "event_record", "stream_wait" };
     const tsr_device device = on("full", 7);
@@ -820,7 +820,7 @@ static void test_backend_faults_memory_of_another_stream_waits_for_its_work(void
 
 /* Graphs ------------------------------------------------------------------------------------------- */
 
-static void test_backend_faults_graphs_that_fail_are_forgotten(void)
+TEST(test_backend_faults_graphs_that_fail_are_forgotten)
 {
     const tsr_device device = on("full", 8);
     tsr_stream *s = NULL, *other = NULL;
@@ -858,7 +858,7 @@ static tsr_tensor *filled(const tsr_desc *d, tsr_device device, tsr_memory kind)
 }
 
 /* Several graphs at a time: each keeps what was taken and left on its own stream. */
-static void test_backend_faults_memory_of_graphs_is_each_ones_own(void)
+TEST(test_backend_faults_memory_of_graphs_is_each_ones_own)
 {
     const tsr_device device[2] = { on("full", 8), on("reached", 8) };
     tsr_stream *s[3] = { NULL };
@@ -900,7 +900,7 @@ static void test_backend_faults_memory_of_graphs_is_each_ones_own(void)
     for (int i = 0; i < 2; i++) (void)tsr_device_pool_trim(device[i], 0);
 }
 
-static void test_backend_faults_graph_without_memory_for_its_list_still_works(void)
+TEST(test_backend_faults_graph_without_memory_for_its_list_still_works)
 {
     const tsr_device device = on("full", 8);
     tsr_stream *s = NULL;
@@ -926,7 +926,7 @@ static void test_backend_faults_graph_without_memory_for_its_list_still_works(vo
 
 /* Memory of devices --------------------------------------------------------------------------------- */
 
-static void test_backend_faults_memory_goes_back_at_once_if_it_cannot_be_remembered(void)
+TEST(test_backend_faults_memory_goes_back_at_once_if_it_cannot_be_remembered)
 {
     const tsr_device device = on("full", 20);
     tsr_tensor *t = made_of(TSR_F32, 10, 10, device), *lost = made_of(TSR_F32, 10, 10, device);
@@ -942,7 +942,7 @@ static void test_backend_faults_memory_goes_back_at_once_if_it_cannot_be_remembe
     fake.live--;
 }
 
-static void test_backend_faults_nothing_is_given_back_while_work_may_use_it(void)
+TEST(test_backend_faults_nothing_is_given_back_while_work_may_use_it)
 {
     const tsr_device device = on("full", 21);
     tsr_tensor *t = made_of(TSR_F32, 10, 10, device);
@@ -954,7 +954,7 @@ static void test_backend_faults_nothing_is_given_back_while_work_may_use_it(void
     EXPECT(tsr_device_pool_trim(device, 0) > 0 && fake.live == live - 1);
 }
 
-static void test_backend_faults_pinned_memory_is_plain_where_no_device_pins(void)
+TEST(test_backend_faults_pinned_memory_is_plain_where_no_device_pins)
 {
     tsr_storage *m = NULL;
     reset();
@@ -967,12 +967,12 @@ static void test_backend_faults_pinned_memory_is_plain_where_no_device_pins(void
     reset();
 }
 
-static void test_backend_faults_use_of_no_storage_is_nothing(void) { tsri_storage_used(NULL, 3); }
+TEST(test_backend_faults_use_of_no_storage_is_nothing) { tsri_storage_used(NULL, 3); }
 
 /* Outside ------------------------------------------------------------------------------------- */
 
 /* Whoever gets it may use it on any stream; so does what an older backend, with a shorter table, gives. */
-static void test_backend_faults_work_is_waited_for_before_a_tensor_is_exported(void)
+TEST(test_backend_faults_work_is_waited_for_before_a_tensor_is_exported)
 {
     tsr_tensor *t = made_of(TSR_F32, 2, 3, on("opencl", 3));
     tsr_dl_managed_versioned *m = NULL;
@@ -1000,7 +1000,7 @@ static void test_backend_faults_work_is_waited_for_before_a_tensor_is_exported(v
     tsr_release(&t);
 }
 
-static void test_backend_faults_same_address_on_two_devices_is_no_overlap(void)
+TEST(test_backend_faults_same_address_on_two_devices_is_no_overlap)
 {
     tsr_tensor *t = made_of(TSR_F32, 2, 3, on("plain", 0)), here;
     EXPECT_OK(tsr_place(&here, t->data, &t->desc));
@@ -1021,7 +1021,7 @@ static void listen(void *context, int level, const char *message)
     (void)snprintf(heard, sizeof heard, "%s", message);
 }
 
-static void test_backend_faults_ops_elsewhere_are_logged_without_a_reason_if_there_is_none(void)
+TEST(test_backend_faults_ops_elsewhere_are_logged_without_a_reason_if_there_is_none)
 {
     tsr_tensor *t = made_of(TSR_F32, 2, 3, on("plain", 0)), *out = NULL;
     EXPECT_OK(tsr_fill(t, tsr_scalar_i64(2)));
@@ -1040,7 +1040,7 @@ static void test_backend_faults_ops_elsewhere_are_logged_without_a_reason_if_the
 
 /* What devices say of themselves ------------------------------------------------------------------------ */
 
-static void test_backend_faults_device_without_a_description_has_its_name(void)
+TEST(test_backend_faults_device_without_a_description_has_its_name)
 {
     tsr_device_info words;
     reset();
@@ -1057,7 +1057,7 @@ static void test_backend_faults_device_without_a_description_has_its_name(void)
 }
 
 /* A backend that counts too many devices has as many as there are numbers for, and none below 0. */
-static void test_backend_faults_counts_that_change_are_held_to_what_there_may_be(void)
+TEST(test_backend_faults_counts_that_change_are_held_to_what_there_may_be)
 {
     const tsr_device device = on("full", 0);
     reset();
@@ -1070,7 +1070,7 @@ static void test_backend_faults_counts_that_change_are_held_to_what_there_may_be
 }
 
 /* A device that is unplugged: every call on what was there says so. */
-static void test_backend_faults_device_that_is_gone_is_edevice_everywhere(void)
+TEST(test_backend_faults_device_that_is_gone_is_edevice_everywhere)
 {
     const tsr_device device = on("full", 30);
     tsr_stream *s = NULL;
@@ -1126,7 +1126,7 @@ static void test_backend_faults_device_that_is_gone_is_edevice_everywhere(void)
 }
 
 /* Last, since what is made for a device stays. */
-static void test_backend_faults_tables_for_devices_are_limited(void)
+TEST(test_backend_faults_tables_for_devices_are_limited)
 {
     int streams = 0, pools = 0;
     tsr_stream *s = NULL;
@@ -1148,7 +1148,7 @@ static void test_backend_faults_tables_for_devices_are_limited(void)
 }
 
 /* Memory of someone else's on more devices than there are rings for. */
-static void test_backend_faults_rings_are_limited(void)
+TEST(test_backend_faults_rings_are_limited)
 {
     tsr_tensor *host = numbers(TSR_I32, 300, 200);
     int32_t *memory = malloc(300 * 200 * sizeof *memory);
@@ -1179,40 +1179,5 @@ int main(int argc, char **argv)
     test_begin(0, NULL);
     RUN(test_backend_faults_backends_are_taken);
     TEST_BEGIN(argc, argv);
-    RUN(test_backend_faults_copies_between_devices_go_through_the_host_where_nothing_else_is_left);
-    RUN(test_backend_faults_of_copies_between_devices_are_told);
-    RUN(test_backend_faults_of_transfers_are_told);
-    RUN(test_backend_faults_of_work_stop_copies_by_the_host);
-    RUN(test_backend_faults_empty_tensors_move_without_a_transfer);
-    RUN(test_backend_faults_view_that_reads_elements_twice_is_not_taken_for_packed);
-    RUN(test_backend_faults_copies_without_memory_on_the_host_are_enomem);
-    RUN(test_backend_faults_ring_without_memory_for_it_is_done_without);
-    RUN(test_backend_faults_copies_convert_as_on_the_host);
-    RUN(test_backend_faults_transfers_work_without_a_ring);
-    RUN(test_backend_faults_ring_that_cannot_be_made_is_done_without_and_leaves_nothing);
-    RUN(test_backend_faults_in_a_ring_are_told);
-    RUN(test_backend_faults_long_rows_go_in_pieces);
-    RUN(test_backend_faults_rows_of_pinned_memory_go_at_once_where_they_lie_so);
-    RUN(test_backend_faults_with_pinned_memory_are_told);
-    RUN(test_backend_faults_streams_and_events_that_cannot_be_made_are_told);
-    RUN(test_backend_faults_streams_of_a_device_are_limited);
-    RUN(test_backend_faults_thread_chooses_streams_on_some_devices_only);
-    RUN(test_backend_faults_backend_without_streams_has_some_in_name);
-    RUN(test_backend_faults_memory_of_another_stream_waits_for_its_work);
-    RUN(test_backend_faults_graphs_that_fail_are_forgotten);
-    RUN(test_backend_faults_memory_of_graphs_is_each_ones_own);
-    RUN(test_backend_faults_graph_without_memory_for_its_list_still_works);
-    RUN(test_backend_faults_memory_goes_back_at_once_if_it_cannot_be_remembered);
-    RUN(test_backend_faults_nothing_is_given_back_while_work_may_use_it);
-    RUN(test_backend_faults_pinned_memory_is_plain_where_no_device_pins);
-    RUN(test_backend_faults_use_of_no_storage_is_nothing);
-    RUN(test_backend_faults_work_is_waited_for_before_a_tensor_is_exported);
-    RUN(test_backend_faults_same_address_on_two_devices_is_no_overlap);
-    RUN(test_backend_faults_ops_elsewhere_are_logged_without_a_reason_if_there_is_none);
-    RUN(test_backend_faults_device_without_a_description_has_its_name);
-    RUN(test_backend_faults_counts_that_change_are_held_to_what_there_may_be);
-    RUN(test_backend_faults_device_that_is_gone_is_edevice_everywhere);
-    RUN(test_backend_faults_tables_for_devices_are_limited);
-    RUN(test_backend_faults_rings_are_limited);
-    return TEST_END();
+    return test_all();
 }

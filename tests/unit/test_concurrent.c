@@ -3,19 +3,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread barriers, fork */
 #endif
-#define TEST_OWN_MAIN
 #include "test.h"
 
 #ifdef TSR_NO_THREADS
 
-static void test_concurrent_needs_threads(void) { SKIP("a build without threads"); }
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_concurrent_needs_threads);
-    return TEST_END();
-}
+TEST(test_concurrent_needs_threads) { SKIP("a build without threads"); }
 
 #else
 
@@ -107,7 +99,7 @@ static void make_and_release(int number)
 }
 
 /* Must run first: nobody has asked for the pool, the kernels or a header before. */
-static void test_concurrent_first_use_sets_up_once(void) { in_threads(make_and_release); }
+TEST(test_concurrent_first_use_sets_up_once) { in_threads(make_and_release); }
 
 /* One storage ------------------------------------------------------------------------ */
 
@@ -130,7 +122,7 @@ static void own_and_view(int number)
     }
 }
 
-static void test_concurrent_owners_of_one_storage(void)
+TEST(test_concurrent_owners_of_one_storage)
 {
     make_shared();
     const tsr_storage *storage = shared->storage;
@@ -163,7 +155,7 @@ static void read_all(int number)
     }
 }
 
-static void test_concurrent_readers_of_a_const_tensor(void)
+TEST(test_concurrent_readers_of_a_const_tensor)
 {
     make_shared();
     in_threads(read_all);
@@ -182,7 +174,7 @@ static tsr_tensor *last_owners[THREADS];
 
 static void let_go(int number) { tsr_release(&last_owners[number]); }
 
-static void test_concurrent_last_owner_deletes_once(void)
+TEST(test_concurrent_last_owner_deletes_once)
 {
     static float data[4];
     tsr_desc d;
@@ -231,7 +223,7 @@ static void churn_or_watch(int number)
     }
 }
 
-static void test_concurrent_counts_and_reports_while_others_allocate(void)
+TEST(test_concurrent_counts_and_reports_while_others_allocate)
 {
     make_shared();
     tsri_store_relaxed(&watchers_done, 0);
@@ -271,7 +263,7 @@ static void exchange(int number)
     }
 }
 
-static void test_concurrent_pool_serves_all_and_mixes_nothing(void)
+TEST(test_concurrent_pool_serves_all_and_mixes_nothing)
 {
     const bool was_on = tsr_pool_is_enabled();
     const size_t limit = tsr_pool_limit();
@@ -330,7 +322,7 @@ static void register_and_use(int number)
     }
 }
 
-static void test_concurrent_kinds_come_and_go_while_others_allocate(void) { in_threads(register_and_use); }
+TEST(test_concurrent_kinds_come_and_go_while_others_allocate) { in_threads(register_and_use); }
 
 static int one_device(void) { return 1; }
 
@@ -376,7 +368,7 @@ static void register_backend(int number)
     WANT(tsr_device_exists(device));
 }
 
-static void test_concurrent_backends_register_while_devices_are_asked_for(void)
+TEST(test_concurrent_backends_register_while_devices_are_asked_for)
 {
     in_threads(register_backend);
     tsr_device device;
@@ -393,7 +385,7 @@ static void leave_tensor(int number)
     WANT_OK(tsr_full(&left[number], TSR_F32, TSR_SHAPE(100 + number), tsr_scalar_i64(number)));
 }
 
-static void test_concurrent_tensors_outlive_the_threads_that_made_them(void)
+TEST(test_concurrent_tensors_outlive_the_threads_that_made_them)
 {
     for (int round = 0; round < 10; round++) {
         in_threads(leave_tensor);
@@ -418,7 +410,7 @@ static void *leave_to_destructor(void *context)
     return NULL;
 }
 
-static void test_concurrent_destructor_of_a_thread_may_release_tensors(void)
+TEST(test_concurrent_destructor_of_a_thread_may_release_tensors)
 {
     pthread_t thread;
     EXPECT(pthread_key_create(&late_key, release_late) == 0);
@@ -482,7 +474,7 @@ static void expect_child_works(bool with_threads)
                WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-static void test_concurrent_child_of_fork_goes_on_alone(void)
+TEST(test_concurrent_child_of_fork_goes_on_alone)
 {
     const bool was_on = tsr_pool_is_enabled();
     tsr_tensor *t = NULL;
@@ -511,7 +503,7 @@ static void *park(void *context)
 
 /* Threads of the child come to lie where the parent's threads, which are not there, kept their
  * caches; that must disturb nobody. */
-static void test_concurrent_child_of_fork_starts_threads_in_place_of_others(void)
+TEST(test_concurrent_child_of_fork_starts_threads_in_place_of_others)
 {
     pthread_t threads[THREADS];
     worker workers[THREADS];
@@ -550,7 +542,7 @@ static void *churn(void *context)
 }
 
 /* The child finds no lock taken, and no list that a thread of the parent's stood in. */
-static void test_concurrent_fork_while_other_threads_allocate(void)
+TEST(test_concurrent_fork_while_other_threads_allocate)
 {
     pthread_t threads[THREADS];
     const bool was_on = tsr_pool_is_enabled();
@@ -569,7 +561,7 @@ static void test_concurrent_fork_while_other_threads_allocate(void)
 }
 
 /* Without its threads, the counts of a child are still those of its parent at the fork. */
-static void test_concurrent_child_counts_what_lives(void)
+TEST(test_concurrent_child_counts_what_lives)
 {
     int status = -1;
     make_shared();
@@ -587,26 +579,6 @@ static void test_concurrent_child_counts_what_lives(void)
     EXPECT(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
     for (int i = 0; i < THREADS; i++) tsr_release(&left[i]);
     tsr_release(&shared);
-}
-
-int main(int argc, char **argv)
-{
-    TEST_BEGIN(argc, argv);
-    RUN(test_concurrent_first_use_sets_up_once);
-    RUN(test_concurrent_owners_of_one_storage);
-    RUN(test_concurrent_readers_of_a_const_tensor);
-    RUN(test_concurrent_last_owner_deletes_once);
-    RUN(test_concurrent_counts_and_reports_while_others_allocate);
-    RUN(test_concurrent_pool_serves_all_and_mixes_nothing);
-    RUN(test_concurrent_kinds_come_and_go_while_others_allocate);
-    RUN(test_concurrent_backends_register_while_devices_are_asked_for);
-    RUN(test_concurrent_tensors_outlive_the_threads_that_made_them);
-    RUN(test_concurrent_destructor_of_a_thread_may_release_tensors);
-    RUN(test_concurrent_child_of_fork_goes_on_alone);
-    RUN(test_concurrent_child_of_fork_starts_threads_in_place_of_others);
-    RUN(test_concurrent_fork_while_other_threads_allocate);
-    RUN(test_concurrent_child_counts_what_lives);
-    return TEST_END();
 }
 
 #endif

@@ -55,7 +55,7 @@ static void *leave_block(int64_t bytes)
 
 enum { MIB = 1 << 20 };
 
-static void test_pool_hands_the_same_block_out_again(void)
+TEST(test_pool_hands_the_same_block_out_again)
 {
     const int64_t sizes[] = { 200, 1000, 5000, 60000, 100000, 3 * MIB };
     begin(64 * MIB);
@@ -73,7 +73,7 @@ static void test_pool_hands_the_same_block_out_again(void)
     end();
 }
 
-static void test_pool_never_hands_one_block_out_twice(void)
+TEST(test_pool_never_hands_one_block_out_twice)
 {
     begin(64 * MIB);
     void *data = leave_block(5000);
@@ -87,7 +87,7 @@ static void test_pool_never_hands_one_block_out_twice(void)
 }
 
 /* A block never serves a request it is too small for; the sanitizer watches the writes. */
-static void test_pool_classes_are_never_smaller_than_asked(void)
+TEST(test_pool_classes_are_never_smaller_than_asked)
 {
     uint64_t dice = 1;
     begin(64 * MIB);
@@ -105,7 +105,7 @@ static void test_pool_classes_are_never_smaller_than_asked(void)
     end();
 }
 
-static void test_pool_class_sizes_grow_by_quarters(void)
+TEST(test_pool_class_sizes_grow_by_quarters)
 {
     size_t last = 0;
     for (int c = 0; c < 150; c++) {
@@ -115,7 +115,7 @@ static void test_pool_class_sizes_grow_by_quarters(void)
     }
 }
 
-static void test_pool_reused_memory_is_cleared_where_that_is_promised(void)
+TEST(test_pool_reused_memory_is_cleared_where_that_is_promised)
 {
     tsr_tensor *t = make(5000);
     begin(64 * MIB);
@@ -127,7 +127,7 @@ static void test_pool_reused_memory_is_cleared_where_that_is_promised(void)
     end();
 }
 
-static void test_pool_limit_bounds_what_is_kept(void)
+TEST(test_pool_limit_bounds_what_is_kept)
 {
     const size_t limits[] = { 0, 1000, 4096, 100000, 10 * MIB };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -147,7 +147,7 @@ static void test_pool_limit_bounds_what_is_kept(void)
     }
 }
 
-static void test_pool_block_larger_than_the_limit_is_not_kept(void)
+TEST(test_pool_block_larger_than_the_limit_is_not_kept)
 {
     begin(1 * MIB);
     (void)leave_block(2 * MIB);
@@ -160,7 +160,7 @@ static void test_pool_block_larger_than_the_limit_is_not_kept(void)
     end();
 }
 
-static void test_pool_lets_the_oldest_go_first(void)
+TEST(test_pool_lets_the_oldest_go_first)
 {
     begin(64 * MIB);
     (void)leave_block(1 * MIB);
@@ -173,7 +173,7 @@ static void test_pool_lets_the_oldest_go_first(void)
     end();
 }
 
-static void test_pool_trim_frees_what_it_says(void)
+TEST(test_pool_trim_frees_what_it_says)
 {
     begin(64 * MIB);
     for (int64_t bytes = 300; bytes < 2 * MIB; bytes *= 2) (void)leave_block(bytes);
@@ -187,7 +187,7 @@ static void test_pool_trim_frees_what_it_says(void)
     end();
 }
 
-static void test_pool_lower_limit_trims_at_once(void)
+TEST(test_pool_lower_limit_trims_at_once)
 {
     begin(64 * MIB);
     for (int i = 1; i <= 4; i++) (void)leave_block(i * (int64_t)MIB);
@@ -199,7 +199,7 @@ static void test_pool_lower_limit_trims_at_once(void)
     end();
 }
 
-static void test_pool_switched_off_keeps_nothing(void)
+TEST(test_pool_switched_off_keeps_nothing)
 {
     begin(64 * MIB);
     (void)leave_block(1 * MIB);
@@ -237,7 +237,7 @@ static void pretend_free(void *context, void *data, size_t bytes)
     free(data);
 }
 
-static void test_pool_has_no_class_for_a_block_beyond_all_memory(void)
+TEST(test_pool_has_no_class_for_a_block_beyond_all_memory)
 {
     size_t most = 0;
     begin(SIZE_MAX);
@@ -253,7 +253,7 @@ static void test_pool_has_no_class_for_a_block_beyond_all_memory(void)
 
 #endif
 
-static void test_pool_does_not_touch_other_kinds(void)
+TEST(test_pool_does_not_touch_other_kinds)
 {
     begin(64 * MIB);
     tsr_storage *s = NULL;
@@ -268,7 +268,7 @@ static void test_pool_does_not_touch_other_kinds(void)
     end();
 }
 
-static void test_pool_cached_bytes_are_not_live_and_do_not_raise_the_peak(void)
+TEST(test_pool_cached_bytes_are_not_live_and_do_not_raise_the_peak)
 {
     begin(64 * MIB);
     tsr_memory_reset_peak();
@@ -278,7 +278,7 @@ static void test_pool_cached_bytes_are_not_live_and_do_not_raise_the_peak(void)
     end();
 }
 
-static void test_pool_random_use_keeps_every_byte_apart(void)
+TEST(test_pool_random_use_keeps_every_byte_apart)
 {
     enum { SLOTS = 100 };
     struct { tsr_tensor *t; unsigned char mark; } slots[SLOTS] = { { NULL, 0 } };
@@ -323,7 +323,7 @@ static void state_with(const char *value, char *out, size_t size)
     (void)unsetenv("TSR_POOL");
 }
 
-static void test_pool_environment_sets_the_start(void)
+TEST(test_pool_environment_sets_the_start)
 {
     char plain[64], got[64];
     state_with(NULL, plain, sizeof plain);
@@ -370,7 +370,7 @@ static int use_in_a_thread_first(void)
     return failed || now.allocations != 1 || now.live_bytes != 0 || now.live_tensors != 0;
 }
 
-static void test_pool_counts_a_thread_that_came_before_all_others(void)
+TEST(test_pool_counts_a_thread_that_came_before_all_others)
 {
     char command[600];
     (void)snprintf(command, sizeof command, "'%s' --thread-first", program);
@@ -411,7 +411,7 @@ static void *make_all(void *context)
     return NULL;
 }
 
-static void test_pool_blocks_freed_on_another_thread_are_used_again(void)
+TEST(test_pool_blocks_freed_on_another_thread_are_used_again)
 {
     tsr_tensor *all[MANY];
     begin(64 * MIB);
@@ -425,7 +425,7 @@ static void test_pool_blocks_freed_on_another_thread_are_used_again(void)
     end();
 }
 
-static void test_pool_thread_that_ends_returns_what_it_kept(void)
+TEST(test_pool_thread_that_ends_returns_what_it_kept)
 {
     tsr_tensor *all[MANY] = { NULL };
     begin(64 * MIB);
@@ -455,7 +455,7 @@ static void *keep_blocks_for_a_while(void *context)
     return NULL;
 }
 
-static void test_pool_switched_off_takes_nothing_from_a_thread_that_ends(void)
+TEST(test_pool_switched_off_takes_nothing_from_a_thread_that_ends)
 {
     tsr_tensor *all[MANY] = { NULL };
     begin(64 * MIB);
@@ -488,7 +488,7 @@ static void counting_free(void *context, void *data, size_t bytes)
     free(data);
 }
 
-static void test_pool_threads_that_come_and_go_need_no_more_memory(void)
+TEST(test_pool_threads_that_come_and_go_need_no_more_memory)
 {
     tsr_tensor *all[MANY] = { NULL };
     begin(64 * MIB);
@@ -518,30 +518,5 @@ int main(int argc, char **argv)
     enabled_at_start = tsr_pool_is_enabled();
     limit_at_start = tsr_pool_limit();
     TEST_BEGIN(argc, argv);
-    RUN(test_pool_hands_the_same_block_out_again);
-    RUN(test_pool_never_hands_one_block_out_twice);
-    RUN(test_pool_classes_are_never_smaller_than_asked);
-    RUN(test_pool_class_sizes_grow_by_quarters);
-    RUN(test_pool_reused_memory_is_cleared_where_that_is_promised);
-    RUN(test_pool_limit_bounds_what_is_kept);
-    RUN(test_pool_block_larger_than_the_limit_is_not_kept);
-    RUN(test_pool_lets_the_oldest_go_first);
-    RUN(test_pool_trim_frees_what_it_says);
-    RUN(test_pool_lower_limit_trims_at_once);
-    RUN(test_pool_switched_off_keeps_nothing);
-#if !defined(TSRI_ASAN) && !defined(TSRI_MSAN)
-    RUN(test_pool_has_no_class_for_a_block_beyond_all_memory);
-#endif
-    RUN(test_pool_does_not_touch_other_kinds);
-    RUN(test_pool_cached_bytes_are_not_live_and_do_not_raise_the_peak);
-    RUN(test_pool_random_use_keeps_every_byte_apart);
-    RUN(test_pool_environment_sets_the_start);
-#ifndef TSR_NO_THREADS
-    RUN(test_pool_blocks_freed_on_another_thread_are_used_again);
-    RUN(test_pool_thread_that_ends_returns_what_it_kept);
-    RUN(test_pool_switched_off_takes_nothing_from_a_thread_that_ends);
-    RUN(test_pool_counts_a_thread_that_came_before_all_others);
-    RUN(test_pool_threads_that_come_and_go_need_no_more_memory);
-#endif
-    return TEST_END();
+    return test_all();
 }

@@ -104,7 +104,7 @@ static bool loop_works(void)
 
 /* ---- coverage ---- */
 
-static void test_parallel_for_meets_every_index_once(void)
+TEST(test_parallel_for_meets_every_index_once)
 {
     static const int threads[] = { 1, 2, 3, 4, 7, 16 };
     static const int64_t ns[] = { 0, 1, 2, 3, 7, 8, 31, 100, 1023, 4999 };
@@ -119,7 +119,7 @@ static void test_parallel_for_meets_every_index_once(void)
     EXPECT_OK(tsr_set_threads(0));
 }
 
-static void test_parts_are_even_and_at_least_a_grain(void)
+TEST(test_parts_are_even_and_at_least_a_grain)
 {
     uint64_t random = 1;
     for (int round = 0; round < 2000; round++) {
@@ -150,7 +150,7 @@ static bool meets_needs(const tsri_split *s, tsri_needs needs)
     return right;
 }
 
-static void test_parts_are_what_a_function_needs(void)
+TEST(test_parts_are_what_a_function_needs)
 {
     uint64_t random = 3;
     int split = 0, shortest = 0;
@@ -170,7 +170,7 @@ static void test_parts_are_what_a_function_needs(void)
     EXPECT(split > 1000 && shortest > 5);
 }
 
-static void test_small_work_is_shared_where_loops_are_split_finely(void)
+TEST(test_small_work_is_shared_where_loops_are_split_finely)
 {
     EXPECT(!tsri_worth_sharing(9, 10) && tsri_worth_sharing(10, 10));
     tsri_split_finely(true);
@@ -194,7 +194,7 @@ static int parts_with(const char *wish)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void test_the_environment_has_loops_split_finely(void)
+TEST(test_the_environment_has_loops_split_finely)
 {
     EXPECT(parts_with(NULL) == 1);
     EXPECT(parts_with("usual") == 1);
@@ -203,7 +203,7 @@ static void test_the_environment_has_loops_split_finely(void)
 
 #endif
 
-static void test_parallel_for_over_nothing_calls_nothing(void)
+TEST(test_parallel_for_over_nothing_calls_nothing)
 {
     static tally t;
     EXPECT_OK(tsr_parallel_for(0, 1, count_hits, &t));
@@ -224,7 +224,7 @@ static tsr_status add_lengths(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static void test_huge_loops_have_few_parts(void)
+TEST(test_huge_loops_have_few_parts)
 {
     static const int64_t ns[] = { (int64_t)1 << 40, INT64_MAX };
     EXPECT_OK(tsr_set_threads(4));
@@ -243,7 +243,7 @@ static void test_huge_loops_have_few_parts(void)
     EXPECT_OK(tsr_set_threads(0));
 }
 
-static void test_bad_arguments_are_refused_in_words(void)
+TEST(test_bad_arguments_are_refused_in_words)
 {
     EXPECT_FAILS(tsr_parallel_for(10, 1, NULL, NULL), TSR_ENULL, "parallel_for: fn");
     EXPECT_FAILS(tsr_parallel_for(0, 1, NULL, NULL), TSR_ENULL, "parallel_for: fn");
@@ -261,7 +261,7 @@ static tsr_status fail_from_500(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static void test_a_failing_part_ends_the_loop_with_its_message(void)
+TEST(test_a_failing_part_ends_the_loop_with_its_message)
 {
     EXPECT_OK(tsr_set_threads(4));
     for (int round = 0; round < 200; round++)
@@ -270,7 +270,7 @@ static void test_a_failing_part_ends_the_loop_with_its_message(void)
     EXPECT_OK(tsr_set_threads(0));
 }
 
-static void test_a_loop_of_one_part_fails_with_its_message(void)
+TEST(test_a_loop_of_one_part_fails_with_its_message)
 {
     EXPECT_FAILS(tsr_parallel_for(1000, 1000, fail_from_500, NULL), TSR_EINDEX, "part 0 has no luck");
 }
@@ -283,7 +283,7 @@ static tsr_status fail_silently(void *context, int64_t begin, int64_t end)
     return begin <= 7 && 7 < end ? TSR_EBOUNDS : TSR_OK;
 }
 
-static void test_a_part_that_fails_without_a_message_gets_one(void)
+TEST(test_a_part_that_fails_without_a_message_gets_one)
 {
     EXPECT_OK(tsr_set_threads(4));
     EXPECT_FAILS(tsr_parallel_for(16, 1, fail_silently, NULL), TSR_EBOUNDS, "7 to 8 failed: view leaves");
@@ -313,7 +313,7 @@ static bool threads_meet(int threads)
     return tsr_parallel_for(threads, 1, meet, &m) == TSR_OK && m.met == threads;
 }
 
-static void test_as_many_threads_as_asked_for_work_at_once(void)
+TEST(test_as_many_threads_as_asked_for_work_at_once)
 {
     for (int threads = 2; threads <= 300; threads += threads < 8 ? 1 : 73) {
         EXPECT_OK(tsr_set_threads(threads));
@@ -339,7 +339,7 @@ static tsr_status fail_silently_on_worker(void *context, int64_t begin, int64_t 
     return pthread_equal(pthread_self(), main_thread) ? TSR_OK : TSR_EBOUNDS;
 }
 
-static void test_a_worker_does_not_repeat_the_message_of_an_earlier_loop(void)
+TEST(test_a_worker_does_not_repeat_the_message_of_an_earlier_loop)
 {
     meeting first = { 0, 2 }, second = { 0, 2 };
     main_thread = pthread_self();
@@ -355,7 +355,7 @@ static tsr_status fail_together(void *context, int64_t begin, int64_t end)
     return tsri_fail(TSR_EINVAL, "part %lld of the race", (long long)begin);
 }
 
-static void test_the_lowest_of_several_failing_parts_wins(void)
+TEST(test_the_lowest_of_several_failing_parts_wins)
 {
     EXPECT_OK(tsr_set_threads(4));
     for (int round = 0; round < 100; round++) {
@@ -379,7 +379,7 @@ static tsr_status fail_nested(void *context, int64_t begin, int64_t end)
     return tsr_parallel_for(1000, 1, fail_first, context);
 }
 
-static void test_parts_after_a_failure_are_not_run(void)
+TEST(test_parts_after_a_failure_are_not_run)
 {
     int calls = 0;
     EXPECT_OK(tsr_set_threads(2));
@@ -389,7 +389,7 @@ static void test_parts_after_a_failure_are_not_run(void)
     EXPECT_OK(tsr_set_threads(0));
 }
 
-static void test_a_loop_that_succeeds_leaves_the_last_error_alone(void)
+TEST(test_a_loop_that_succeeds_leaves_the_last_error_alone)
 {
     EXPECT_OK(tsr_set_threads(4));
     (void)tsri_fail(TSR_EIO, "an older story");
@@ -428,7 +428,7 @@ static tsr_status outer_part(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static void test_a_loop_inside_a_part_runs_in_order_on_its_thread(void)
+TEST(test_a_loop_inside_a_part_runs_in_order_on_its_thread)
 {
     int wrong = 0;
     EXPECT_OK(tsr_set_threads(4));
@@ -446,7 +446,7 @@ static tsr_status change_settings(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static void test_settings_inside_a_part_do_not_wait_for_themselves(void)
+TEST(test_settings_inside_a_part_do_not_wait_for_themselves)
 {
     int wrong = 0;
     EXPECT_OK(tsr_set_threads(4));
@@ -470,7 +470,7 @@ static void *call_loops(void *wrong)
     return NULL;
 }
 
-static void test_several_threads_may_call_at_once(void)
+TEST(test_several_threads_may_call_at_once)
 {
     pthread_t caller[4];
     int wrong = 0;
@@ -506,7 +506,7 @@ static void *hold_pool(void *context)
     return status == TSR_OK ? context : NULL;
 }
 
-static void test_a_loop_runs_in_order_on_its_thread_while_the_pool_is_taken(void)
+TEST(test_a_loop_runs_in_order_on_its_thread_while_the_pool_is_taken)
 {
     pthread_t other;
     void *ended = NULL;
@@ -572,7 +572,7 @@ static bool live_threads_become(int count)
     return false;
 }
 
-static void test_set_threads_changes_the_pool(void)
+TEST(test_set_threads_changes_the_pool)
 {
     tsr_threads_shutdown();
     const int before = live_threads();
@@ -590,7 +590,7 @@ static void test_set_threads_changes_the_pool(void)
     EXPECT(live_threads_become(before));
 }
 
-static void test_the_pool_starts_no_more_workers_than_parts_need(void)
+TEST(test_the_pool_starts_no_more_workers_than_parts_need)
 {
     int calls = 0;
     tsr_threads_shutdown();
@@ -602,7 +602,7 @@ static void test_the_pool_starts_no_more_workers_than_parts_need(void)
     EXPECT_OK(tsr_set_threads(0));
 }
 
-static void test_the_pool_shuts_down_and_starts_again(void)
+TEST(test_the_pool_shuts_down_and_starts_again)
 {
     EXPECT_OK(tsr_set_threads(4));
     tsr_threads_shutdown();
@@ -617,7 +617,7 @@ static void test_the_pool_shuts_down_and_starts_again(void)
     EXPECT_OK(tsr_set_threads(0));
 }
 
-static void test_a_system_without_threads_to_give_means_fewer_threads(void)
+TEST(test_a_system_without_threads_to_give_means_fewer_threads)
 {
     if (UNDER_SANITIZER) SKIP("sanitizers need memory of their own");
     EXPECT_OK(tsr_set_threads(0));
@@ -636,7 +636,7 @@ static void test_a_system_without_threads_to_give_means_fewer_threads(void)
     EXPECT(child_succeeds(child));
 }
 
-static void test_who_waits_for_what_happened_does_not_sleep(void)
+TEST(test_who_waits_for_what_happened_does_not_sleep)
 {
     uint32_t word = 5, sleepers = 0;
     tsri_await_change(&word, 4, &sleepers, true);
@@ -644,7 +644,7 @@ static void test_who_waits_for_what_happened_does_not_sleep(void)
     EXPECT(sleepers == 0 && word == 5);
 }
 
-static void test_loops_wake_workers_that_went_to_sleep(void)
+TEST(test_loops_wake_workers_that_went_to_sleep)
 {
     EXPECT_OK(tsr_set_threads(4));
     for (int i = 0; i < 60; i++) {
@@ -666,7 +666,7 @@ static tsr_status look_at_mask(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static void test_workers_take_no_signals_and_the_caller_keeps_his(void)
+TEST(test_workers_take_no_signals_and_the_caller_keeps_his)
 {
     meeting m = { 0, 2 };
     sigset_t mask;
@@ -681,7 +681,7 @@ static void test_workers_take_no_signals_and_the_caller_keeps_his(void)
 
 /* ---- fork ---- */
 
-static void test_a_child_of_fork_has_a_pool_of_its_own(void)
+TEST(test_a_child_of_fork_has_a_pool_of_its_own)
 {
     EXPECT_OK(tsr_set_threads(3));
     for (int i = 0; i < 50; i++) {
@@ -707,7 +707,7 @@ static void *loop_until_told(void *stop)
     return NULL;
 }
 
-static void test_fork_is_safe_while_another_thread_is_in_a_loop(void)
+TEST(test_fork_is_safe_while_another_thread_is_in_a_loop)
 {
     pthread_t other;
     int stop = 0;
@@ -736,7 +736,7 @@ static tsr_status fork_in_part(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static void test_a_part_may_fork(void)
+TEST(test_a_part_may_fork)
 {
     int succeeded = 0;
     EXPECT_OK(tsr_set_threads(3));
@@ -758,7 +758,7 @@ static tsr_status fork_in_zero(void *context, int64_t begin, int64_t end)
 
 /* The child comes back from the part on a copy of the caller's stack (then the
  * call fails in words) or of a worker's (then the child ends). */
-static void test_returning_from_a_part_in_the_child_never_hangs(void)
+TEST(test_returning_from_a_part_in_the_child_never_hangs)
 {
     if (UNDER_TSAN) SKIP("TSan cannot follow it");
     fork_in_zero_parent = getpid();
@@ -784,7 +784,7 @@ static tsr_status exit_in_part(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static void test_exit_never_hangs(void)
+TEST(test_exit_never_hangs)
 {
     const int rounds = UNDER_TSAN ? 6 : 30; /* TSan sleeps a second in exit() */
     for (int i = 0; i < rounds; i++) {
@@ -803,7 +803,7 @@ static void test_exit_never_hangs(void)
 
 /* ---- counting CPUs ---- */
 
-static void test_the_default_respects_affinity(void)
+TEST(test_the_default_respects_affinity)
 {
 #ifdef __linux__
     EXPECT(tsr_available_threads() >= 1 && tsr_threads() >= 1);
@@ -843,7 +843,7 @@ static bool forbid_call(unsigned number)
 #endif
 }
 
-static void test_without_affinity_masks_all_processors_count(void)
+TEST(test_without_affinity_masks_all_processors_count)
 {
 #ifdef __linux__
     if (UNDER_SANITIZER) SKIP("sanitizers ask for affinity masks too");
@@ -860,7 +860,7 @@ static void test_without_affinity_masks_all_processors_count(void)
 #endif
 }
 
-static void test_the_environment_names_the_default(void)
+TEST(test_the_environment_names_the_default)
 {
     const pid_t child = fork_or_stop();
     if (child == 0) {
@@ -889,7 +889,7 @@ static void write_text(const char *dir, const char *name, const char *text)
     fclose(f);
 }
 
-static void test_the_tightest_limit_up_to_the_root_counts(void)
+TEST(test_the_tightest_limit_up_to_the_root_counts)
 {
     char root[] = "/tmp/tessera-cgroup-XXXXXX", deep[5000];
     char command[128], above[128];
@@ -942,7 +942,7 @@ static void test_the_tightest_limit_up_to_the_root_counts(void)
 
 #endif
 
-static void test_quotas_round_up_and_nonsense_is_no_limit(void)
+TEST(test_quotas_round_up_and_nonsense_is_no_limit)
 {
     EXPECT(tsri_quota_v2("max 100000\n") == 0);
     EXPECT(tsri_quota_v2("\t200000\t100000 \t\n") == 2);
@@ -966,7 +966,7 @@ static void test_quotas_round_up_and_nonsense_is_no_limit(void)
     EXPECT(tsri_quota_v1("0", "100000") == 0);
 }
 
-static void test_the_own_group_is_found_by_controller(void)
+TEST(test_the_own_group_is_found_by_controller)
 {
     static const char hybrid[] = "12:cpuset:/a\n9:name=systemd:/b\n"
                                  "4:cpuacct,cpu:/docker/x:y\n0::/user.slice\n";
@@ -982,7 +982,7 @@ static void test_the_own_group_is_found_by_controller(void)
     EXPECT(!tsri_cgroup_path(path, sizeof path, ":\n::\n:::\n0\n0:", ""));
 }
 
-static void test_a_wish_for_threads_is_one_positive_number(void)
+TEST(test_a_wish_for_threads_is_one_positive_number)
 {
     EXPECT(tsri_threads_wish("4") == 4);
     EXPECT(tsri_threads_wish(" 12 \n") == 12);
@@ -1039,7 +1039,7 @@ static void run_on_own_threads(void *executor_context, int parts, tsr_part_fn bo
     for (int i = 0; i < parts; i++) pthread_join(thread[i], NULL);
 }
 
-static void test_an_executor_replaces_the_pool(void)
+TEST(test_an_executor_replaces_the_pool)
 {
     order o = { 0, 0, 0, -1 };
     int wrong = 0;
@@ -1059,7 +1059,7 @@ static void test_an_executor_replaces_the_pool(void)
     EXPECT_OK(tsr_set_threads(0));
 }
 
-static void test_failures_come_through_an_executor(void)
+TEST(test_failures_come_through_an_executor)
 {
     EXPECT_OK(tsr_set_threads(4));
     tsr_set_executor(run_on_own_threads, NULL);
@@ -1072,7 +1072,7 @@ static void test_failures_come_through_an_executor(void)
     EXPECT_OK(tsr_set_threads(0));
 }
 
-static void test_an_executor_that_leaves_parts_out_is_found_out(void)
+TEST(test_an_executor_that_leaves_parts_out_is_found_out)
 {
     order o = { 0, 0, 2, 1000 };
     int calls = 0;
@@ -1092,51 +1092,5 @@ int main(int argc, char **argv)
     program = argv[0];
 #endif
     TEST_BEGIN(argc, argv);
-    RUN(test_parallel_for_meets_every_index_once);
-    RUN(test_parts_are_even_and_at_least_a_grain);
-    RUN(test_parts_are_what_a_function_needs);
-    RUN(test_parallel_for_over_nothing_calls_nothing);
-    RUN(test_small_work_is_shared_where_loops_are_split_finely);
-#ifndef TSR_NO_THREADS
-    RUN(test_the_environment_has_loops_split_finely);
-#endif
-    RUN(test_huge_loops_have_few_parts);
-    RUN(test_bad_arguments_are_refused_in_words);
-    RUN(test_a_failing_part_ends_the_loop_with_its_message);
-    RUN(test_a_loop_of_one_part_fails_with_its_message);
-    RUN(test_quotas_round_up_and_nonsense_is_no_limit);
-    RUN(test_the_own_group_is_found_by_controller);
-    RUN(test_a_wish_for_threads_is_one_positive_number);
-#ifndef TSR_NO_THREADS
-    RUN(test_a_part_that_fails_without_a_message_gets_one);
-    RUN(test_as_many_threads_as_asked_for_work_at_once);
-    RUN(test_a_worker_does_not_repeat_the_message_of_an_earlier_loop);
-    RUN(test_the_lowest_of_several_failing_parts_wins);
-    RUN(test_parts_after_a_failure_are_not_run);
-    RUN(test_a_loop_that_succeeds_leaves_the_last_error_alone);
-    RUN(test_a_loop_inside_a_part_runs_in_order_on_its_thread);
-    RUN(test_settings_inside_a_part_do_not_wait_for_themselves);
-    RUN(test_several_threads_may_call_at_once);
-    RUN(test_a_loop_runs_in_order_on_its_thread_while_the_pool_is_taken);
-    RUN(test_set_threads_changes_the_pool);
-    RUN(test_the_pool_starts_no_more_workers_than_parts_need);
-    RUN(test_the_pool_shuts_down_and_starts_again);
-    RUN(test_a_system_without_threads_to_give_means_fewer_threads);
-    RUN(test_who_waits_for_what_happened_does_not_sleep);
-    RUN(test_loops_wake_workers_that_went_to_sleep);
-    RUN(test_workers_take_no_signals_and_the_caller_keeps_his);
-    RUN(test_a_child_of_fork_has_a_pool_of_its_own);
-    RUN(test_fork_is_safe_while_another_thread_is_in_a_loop);
-    RUN(test_a_part_may_fork);
-    RUN(test_returning_from_a_part_in_the_child_never_hangs);
-    RUN(test_exit_never_hangs);
-    RUN(test_the_default_respects_affinity);
-    RUN(test_without_affinity_masks_all_processors_count);
-    RUN(test_the_environment_names_the_default);
-    RUN(test_the_tightest_limit_up_to_the_root_counts);
-    RUN(test_an_executor_replaces_the_pool);
-    RUN(test_failures_come_through_an_executor);
-    RUN(test_an_executor_that_leaves_parts_out_is_found_out);
-#endif
-    return TEST_END();
+    return test_all();
 }
