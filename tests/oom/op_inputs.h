@@ -161,7 +161,7 @@ static void drop_inputs(void)
 
 enum { OUTS = 4 };
 
-static tsr_tensor *out[OUTS];
+static _Thread_local tsr_tensor *out[OUTS];
 #define R0 (&out[0])
 #define R1 (&out[1])
 #define R2 (&out[2])
@@ -214,7 +214,7 @@ static const struct scenario {
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
-static void make_own(void)
+static inline void make_own(void)
 {
     EXPECT_OK(tsr_clone(&own, square));
     EXPECT_OK(tsr_transpose(&own_transposed, own, 0, 1));
@@ -223,7 +223,7 @@ static void make_own(void)
     EXPECT_OK(tsr_slice(&shifted, own, 0, 0, 39, 1));
 }
 
-static void drop_own(void)
+static inline void drop_own(void)
 {
     tsr_tensor **all[] = { &own, &own_transposed, &own_backward, &window, &shifted };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(all[i]);
