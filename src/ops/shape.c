@@ -460,6 +460,7 @@ static tsr_status bind_grid(tsr_tensor **outs, int n, tsr_tensor *held, const ts
                           TSR_FLAG_VIEW);
     for (int i = 0; i < n && s == TSR_OK; i++) {
         if (origin[i]) {
+            if (outs[i]) tsri_scope_stay(origin[i], outs[i]);
             tsr_release(&outs[i]);
             outs[i] = origin[i];
             origin[i] = NULL;

@@ -184,6 +184,18 @@ TEST(test_rebinding_leaves_another_owner_its_tensor)
     tsr_release_all(&first, &second, &sum);
 }
 
+TEST(test_grids_follow_the_scopes_of_their_handles)
+{
+    tsr_tensor place, *x = make(2), *y = tsr_place_none(&place);
+    tsr_tensor *grid[2] = { make(1), y };
+    tsr_scope scope;
+    tsr_scope_begin(&scope);
+    EXPECT_OK(tsr_meshgrid(grid, 2, (const tsr_tensor *const[]){ x, x }, TSR_MESH_IJ));
+    tsr_scope_end(&scope);
+    EXPECT(grid[1] == &place && grid[0]->ndim == 2 && TSR_AT(float, grid[0], 1, 1) == 1 && grid[1]->ndim == 2);
+    tsr_release_all(&x, &grid[0], &grid[1]);
+}
+
 TEST(test_scope_has_nothing_to_do_with_placed_tensors)
 {
     tsr_scope scope;
