@@ -87,6 +87,14 @@ static ew_want ew_addcmul(tsr_dtype dtype, ew_real x, ew_real y, ew_real v, ew_r
     return w;
 }
 
+/* Below 0 it is a difference, which is near 0 between any two poles. */
+static ew_want ew_digamma(tsr_dtype dtype, ew_real x, ew_real units)
+{
+    ew_want w = ew_want_near(ew_real_function(TSR_OP_DIGAMMA, &x, NULL), units);
+    if (dtype == TSR_F64 && x < 0 && isfinite(w.re)) w.slack = units * (ew_real)DBL_EPSILON * (1 + log1pl(-x));
+    return w;
+}
+
 /* The neighbour of x on the way to y, by counting through the patterns in order of value. */
 static ew_want ew_nextafter(tsr_dtype dtype, const unsigned char *x, const unsigned char *y)
 {
@@ -142,6 +150,7 @@ ew_want ew_eval_float(tsr_op_kind op, tsr_dtype dtype, const unsigned char *cons
     case TSR_OP_FLOOR_DIV:  return ew_floor_div(dtype, v[0], v[1]);
     case TSR_OP_REMAINDER:  return ew_remainder(dtype, v[0], v[1]);
     case TSR_OP_LOGADDEXP:  return ew_logaddexp(v[0], v[1], units_of(op, dtype));
+    case TSR_OP_DIGAMMA:    return ew_digamma(dtype, v[0], units_of(op, dtype));
     case TSR_OP_NEXTAFTER:  return ew_nextafter(dtype, in[0], in[1]);
     case TSR_OP_LERP:       return ew_lerp(dtype, v[0], v[1], v[2]);
     case TSR_OP_ADDCMUL:    return ew_addcmul(dtype, v[0], v[1], v[2], params[0]);

@@ -251,7 +251,10 @@ static const double acc_centres[] = {
     0, 1, -1, 0.5, -0.5, 2, 3, -3, 10, 0.25, 1.4142135623730951, 2.718281828459045, 1e-4, 0x1p-12, 0x1p-26,
     88.722839, -87.336545, -103.97208, 128, -126, -149, 89.415986, 9.0109, -16.6, 16.6, 10.0544, -5.6, 17.3,
     709.782712893384, -708.396418532264, -745.133219101941, 1024, -1022, -1074, 710.475860073944, 19.06,
-    -36.7, 36.7, 27.226017, 26.543, -38.5, -8.3, 37.5,
+    -36.7, 36.7, 27.226017, 26.543, -38.5, -8.3, 37.5, 713.98692, 91.9,
+    /* zeros of lgamma and of digamma */
+    -2.4570247382208006, -2.7476826467274127, -3.1435808883499798, -5.0082181683225935, -16.999999999999996,
+    1.4616321449683623,
 };
 enum { ACC_CENTRES = sizeof acc_centres / sizeof *acc_centres };
 
@@ -361,7 +364,8 @@ static inline void acc_judge(acc_result *r, const acc_function *f, tsr_dtype d, 
             acc_exponent(want[p]) > largest) largest = acc_exponent(want[p]);
     }
     for (int o = 0; f->op->facts.of_terms && o < f->op->nin; o++)
-        if (isfinite(x[o]) && x[o] != 0 && ilogb(x[o]) > largest) largest = ilogb(x[o]);
+        if (isfinite(x[o]) && x[o] != 0 && (f->op->nin > 1 || x[o] < 0) && ilogb(x[o]) > largest)
+            largest = ilogb(x[o]);
     if ((f->op->facts.of_terms || f->is_complex) && isfinite(most)) {
         most = 0;
         for (int p = 0; p < parts; p++) {
