@@ -68,6 +68,7 @@ void list_everything(check_list *list)
     list_quant(list);
     list_lookup(list);
     list_unique(list);
+    list_statistics(list);
     list_draw(list);
     list_spectrum(list);
     list_layers(list);

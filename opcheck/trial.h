@@ -123,6 +123,7 @@ void list_adaptive_pool(check_list *list);
 void list_quant(check_list *list);
 void list_lookup(check_list *list);
 void list_unique(check_list *list);
+void list_statistics(check_list *list);
 void list_draw(check_list *list);
 void list_spectrum(check_list *list);
 void list_layers(check_list *list);

@@ -9,6 +9,7 @@
 #include "ops/shape.h"
 #include "ops/index.h"
 #include "ops/order.h"
+#include "ops/statistics.h"
 #include "ops/nn.h"
 #include "ops/attention.h"
 #include "ops/quant.h"

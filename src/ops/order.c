@@ -2,13 +2,14 @@
  * and finding. */
 #include "backend/device_run.h"
 #include "composed.h"
+#include "statistics.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/ops/index.h"
 #include "tessera/ops/order.h"
 #include "tessera/view.h"
 
-static tsr_status check_ordered(const char *op, const char *what, const tsr_tensor *t)
+tsr_status tsri_check_ordered(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_allocated(op, what, t));
     TSRI_CHECK(tsr_dtype_kind(t->dtype) != TSR_COMPLEX, TSR_EDTYPE,
@@ -18,9 +19,8 @@ static tsr_status check_ordered(const char *op, const char *what, const tsr_tens
 
 /* Several results ------------------------------------------------------------------------ */
 
-/* Copies made[i], where it is not NULL, to its result. */
-static tsr_status deliver(const char *op, int n, tsr_tensor **const *outs, const tsr_tensor *const *made,
-                          const tsr_tensor *x)
+tsr_status tsri_deliver(const char *op, int n, tsr_tensor **const *outs, const tsr_tensor *const *made,
+                        const tsr_tensor *x)
 {
     tsri_results r = { .op = op };
     tsr_status s = TSR_OK;
@@ -81,7 +81,7 @@ static tsr_status sort(tsr_tensor **values, tsr_tensor **indices, const tsr_tens
 /* The whole of a lane, or k of it. */
 static tsr_status open_sorting(sorting *how, const char *op, const tsr_tensor *x, int axis, bool descending)
 {
-    TSRI_TRY(check_ordered(op, "x", x));
+    TSRI_TRY(tsri_check_ordered(op, "x", x));
     how->op = op;
     how->descending = descending;
     TSRI_TRY(tsri_axis(&how->axis, op, "axis", axis, &x->desc));
@@ -158,8 +158,8 @@ tsr_status tsr_kthvalue(tsr_tensor **values, tsr_tensor **indices, const tsr_ten
     if (s == TSR_OK) s = see_last(&value, sorted, how.axis, keep_dim);
     if (s == TSR_OK) s = see_last(&place, places, how.axis, keep_dim);
     if (s == TSR_OK)
-        s = deliver("kthvalue", 2, (tsr_tensor **const[]){ values, indices },
-                    (const tsr_tensor *const[]){ &value, &place }, x);
+        s = tsri_deliver("kthvalue", 2, (tsr_tensor **const[]){ values, indices },
+                         (const tsr_tensor *const[]){ &value, &place }, x);
     tsr_release(&sorted);
     tsr_release(&places);
     return s;
@@ -250,8 +250,8 @@ static tsr_status unique(tsr_tensor **const *outs, runs *r, tsr_tensor **made, c
     if (outs[1]) TSRI_TRY(count_runs(&made[1], r));
     if (outs[2]) TSRI_TRY(number_elements(&made[2], r, x));
     if (outs[3]) TSRI_TRY(tsr_take(&made[3], r->places, r->starts, 0));
-    return deliver("unique", 4, outs, (const tsr_tensor *const[]){ made[0], made[1], made[2], made[3] },
-                   like);
+    return tsri_deliver("unique", 4, outs,
+                        (const tsr_tensor *const[]){ made[0], made[1], made[2], made[3] }, like);
 }
 
 tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique_results *more)
@@ -261,7 +261,7 @@ tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique
     tsr_tensor **const outs[4] = { values, more ? more->counts : NULL, more ? more->inverse : NULL,
                                    more ? more->first : NULL };
     TSRI_CHECK(values, TSR_ENULL, "unique: values is NULL");
-    TSRI_TRY(check_ordered("unique", "x", x));
+    TSRI_TRY(tsri_check_ordered("unique", "x", x));
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < i; j++)
             TSRI_CHECK(!outs[i] || outs[i] != outs[j], TSR_EINVAL, "unique: two results are one handle");
@@ -327,8 +327,8 @@ tsr_status tsr_searchsorted(tsr_tensor **out, const tsr_tensor *sorted, const ts
 {
     search c = { .op = "searchsorted", .list = sorted, .x = x };
     TSRI_CHECK(out, TSR_ENULL, "searchsorted: out is NULL");
-    TSRI_TRY(check_ordered("searchsorted", "sorted", sorted));
-    TSRI_TRY(check_ordered("searchsorted", "x", x));
+    TSRI_TRY(tsri_check_ordered("searchsorted", "sorted", sorted));
+    TSRI_TRY(tsri_check_ordered("searchsorted", "x", x));
     TSRI_CHECK(sorted->ndim == 1, TSR_ESHAPE, "searchsorted: sorted is %s, and must be a vector",
                TSRI_DESC(&sorted->desc));
     return end_search(&c, searchsorted(&c, out, right));
@@ -386,7 +386,7 @@ tsr_status tsr_isin(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *tes
 {
     search c = { .op = "isin", .list = test, .x = x };
     TSRI_CHECK(out, TSR_ENULL, "isin: out is NULL");
-    TSRI_TRY(check_ordered("isin", "x", x));
-    TSRI_TRY(check_ordered("isin", "test", test));
+    TSRI_TRY(tsri_check_ordered("isin", "x", x));
+    TSRI_TRY(tsri_check_ordered("isin", "test", test));
     return end_search(&c, isin(&c, out));
 }

@@ -1,0 +1,391 @@
+/* count.c - how often numbers are there, and how many lie in each bin. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/threads_int.h"
+#include "statistics.h"
+#include "tessera/compare.h"
+#include "tessera/element.h"
+#include "tessera/move.h"
+#include "tessera/ops/reduce.h"
+
+enum {
+    SIDE_TABLES = 4,       /* neighbours count in different ones: equal elements do not wait for each other */
+    SIDE_LENGTH = 1024,    /* up to which they fit the first cache */
+    PART = 1 << 16         /* elements that are worth a thread */
+};
+
+static bool is_integer(tsr_dtype dtype)
+{
+    return tsr_dtype_kind(dtype) == TSR_SIGNED || tsr_dtype_kind(dtype) == TSR_UNSIGNED;
+}
+
+static tsr_status check_weights(const char *op, const tsr_tensor *weights, const tsr_tensor *x)
+{
+    if (!weights) return TSR_OK;
+    TSRI_TRY(tsri_check_allocated(op, "weights", weights));
+    const tsr_kind kind = tsr_dtype_kind(weights->dtype);
+    TSRI_CHECK(kind != TSR_COMPLEX && kind != TSR_BOOLEAN, TSR_EDTYPE, "%s: weights is %s, and must be real",
+               op, TSRI_DESC(&weights->desc));
+    TSRI_CHECK(tsr_same_shape(weights, x), TSR_ESHAPE, "%s: weights is %s, but x is %s", op,
+               TSRI_DESC(&weights->desc), TSRI_DESC(&x->desc));
+    return TSR_OK;
+}
+
+/* Counting in parts ------------------------------------------------------------------------- */
+
+/* Adds what elements from .. to - 1 count to a table that begins with zeros. */
+typedef void (*count_fn)(int64_t *table, const void *how, int64_t from, int64_t to);
+
+typedef struct counting {
+    count_fn    count;
+    const void *how;
+    int64_t     n, length, parts;
+    int64_t    *tables;   /* one for each part, one behind the other */
+} counting;
+
+static tsr_status count_parts(void *context, int64_t begin, int64_t end)
+{
+    const counting *c = context;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t *table = c->tables + i * c->length;
+        memset(table, 0, sizeof *table * (size_t)c->length);
+        c->count(table, c->how, c->n / c->parts * i, i + 1 == c->parts ? c->n : c->n / c->parts * (i + 1));
+    }
+    return TSR_OK;
+}
+
+static void add_tables(int64_t *total, const int64_t *tables, int64_t length, int64_t n)
+{
+    for (int64_t t = 0; t < n; t++)
+        for (int64_t i = 0; i < length; i++) total[i] += tables[t * length + i];
+}
+
+/* A table of the host with `length` counts of n elements. */
+static tsr_status count_all(tsr_tensor **out, const char *op, int64_t n, int64_t length, count_fn count,
+                            const void *how)
+{
+    counting c = { .count = count, .how = how, .n = n, .length = length, .parts = tsr_threads() };
+    if (c.parts > n / PART) c.parts = n / PART;
+    if (c.parts < 2 || length > n / (4 * c.parts)) c.parts = 1;
+    TSRI_TRY(tsri_make_packed(out, op, TSR_I64, 1, &length));
+    int64_t *total = (*out)->data;
+    c.tables = total;
+    if (c.parts == 1) return count_parts(&c, 0, 1);
+    const size_t bytes = sizeof *c.tables * (size_t)(c.parts * length);
+    c.tables = tsri_scratch(bytes);
+    TSRI_CHECK(c.tables, TSR_ENOMEM, "%s: no memory for %lld counts", op, (long long)(c.parts * length));
+    const tsr_status s = tsr_parallel_for(c.parts, 1, count_parts, &c);
+    memset(total, 0, sizeof *total * (size_t)length);
+    add_tables(total, c.tables, length, c.parts);
+    tsri_free(c.tables, bytes);
+    return s;
+}
+
+/* bincount ------------------------------------------------------------------------------------- */
+
+typedef struct numbers {
+    const int64_t *x;
+    int64_t        length;
+} numbers;
+
+static void count_numbers(int64_t *table, const void *how, int64_t from, int64_t to)
+{
+    const numbers *v = how;
+    int64_t sides[SIDE_TABLES * SIDE_LENGTH], i = from;
+    if (v->length <= SIDE_LENGTH && to - from >= 4 * v->length) {
+        memset(sides, 0, sizeof *sides * SIDE_TABLES * (size_t)v->length);
+        for (; i + SIDE_TABLES <= to; i += SIDE_TABLES)
+            for (int s = 0; s < SIDE_TABLES; s++) sides[s * v->length + v->x[i + s]]++;
+        add_tables(table, sides, v->length, SIDE_TABLES);
+    }
+    for (; i < to; i++) table[v->x[i]]++;
+}
+
+/* How long the table must be. Negative numbers are large ones without a sign. */
+static tsr_status table_length(int64_t *out, const tsr_tensor *x, int64_t minlength)
+{
+    tsr_tensor *most = NULL, plain = *x;
+    tsr_scalar last;
+    *out = minlength;
+    if (tsr_numel(x) == 0) return TSR_OK;
+    plain.dtype = TSR_U64;
+    TSRI_TRY(tsr_max(&most, &plain, 0, NULL, false));
+    const tsr_status s = tsr_item(&last, most);
+    tsr_release(&most);
+    TSRI_TRY(s);
+    TSRI_CHECK(last.as.u < INT64_MAX, TSR_EINVAL, "bincount: x has an element that is negative or above 2^63");
+    if ((int64_t)last.as.u >= minlength) *out = (int64_t)last.as.u + 1;
+    return TSR_OK;
+}
+
+static tsr_status add_weights(tsr_tensor **out, const numbers *v, const double *weights, int64_t n)
+{
+    TSRI_TRY(tsri_make_packed(out, "bincount", TSR_F64, 1, &v->length));
+    double *sum = (*out)->data;
+    memset(sum, 0, sizeof *sum * (size_t)v->length);
+    for (int64_t i = 0; i < n; i++) sum[v->x[i]] += weights[i];
+    return TSR_OK;
+}
+
+/* x is packed i64, weights packed f64 or NULL. */
+static tsr_status bincount(tsr_tensor **made, const tsr_tensor *x, const tsr_tensor *weights,
+                           int64_t minlength)
+{
+    numbers v = { .x = x->data };
+    TSRI_TRY(table_length(&v.length, x, minlength));
+    if (weights) return add_weights(made, &v, weights->data, tsr_numel(x));
+    return count_all(made, "bincount", tsr_numel(x), v.length, count_numbers, &v);
+}
+
+tsr_status tsr_bincount(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *weights, int64_t minlength)
+{
+    tsr_tensor *temporary[2] = { NULL, NULL }, *made = NULL;
+    const tsr_tensor *seen = x;
+    TSRI_CHECK(out, TSR_ENULL, "bincount: out is NULL");
+    TSRI_TRY(tsri_check_allocated("bincount", "x", x));
+    TSRI_CHECK(is_integer(x->dtype), TSR_EDTYPE, "bincount: x is %s, and must be of integers",
+               TSRI_DESC(&x->desc));
+    TSRI_TRY(check_weights("bincount", weights, x));
+    TSRI_CHECK(minlength >= 0, TSR_EINVAL, "bincount: minlength is %lld", (long long)minlength);
+    tsr_status s = tsri_as_packed(&seen, &temporary[0], "bincount", TSR_I64);
+    if (s == TSR_OK && weights) s = tsri_as_packed(&weights, &temporary[1], "bincount", TSR_F64);
+    if (s == TSR_OK) s = bincount(&made, seen, weights, minlength);
+    if (s == TSR_OK)
+        s = tsri_deliver("bincount", 1, (tsr_tensor **const[]){ out }, (const tsr_tensor *const[]){ made }, x);
+    tsr_release_all(&temporary[0], &temporary[1], &made);
+    return s;
+}
+
+/* Bins ------------------------------------------------------------------------------------------ */
+
+typedef struct bin_list {
+    const double *edges;    /* n + 1 */
+    int64_t       n;
+    double        scale;    /* bins to a unit, if all have one width; else 0 */
+} bin_list;
+
+/* The last bin whose lower edge is not above v, by halving. */
+static inline int64_t find_bin(const bin_list *b, double v)
+{
+    const double *edge = b->edges;
+    for (int64_t left = b->n; left > 1;) {
+        const int64_t half = left / 2;
+        edge = v >= edge[half] ? edge + half : edge;
+        left -= half;
+    }
+    return edge - b->edges;
+}
+
+/* The bin that v lies in; n: in none. A quotient may be off by one from what the edges say. */
+static inline int64_t bin_of(const bin_list *b, double v)
+{
+    if (!(v >= b->edges[0] && v <= b->edges[b->n])) return b->n;
+    if (!(b->scale > 0)) return find_bin(b, v);
+    int64_t i = (int64_t)((v - b->edges[0]) * b->scale);
+    i = i < b->n ? i : b->n - 1;
+    while (v < b->edges[i]) i--;
+    while (i + 1 < b->n && v >= b->edges[i + 1]) i++;
+    return i;
+}
+
+typedef struct binned {
+    bin_list          bins;
+    const tsr_tensor *x;   /* packed f32 or f64 */
+} binned;
+
+static inline double number_at(const void *x, int64_t i, bool is_f32)
+{
+    return is_f32 ? (double)((const float *)x)[i] : ((const double *)x)[i];
+}
+
+/* The last place of a table is for what lies in no bin. */
+static inline void count_bins_of(int64_t *table, const binned *v, int64_t from, int64_t to, bool is_f32)
+{
+    const bin_list b = v->bins;
+    const void *x = v->x->data;
+    int64_t sides[SIDE_TABLES * SIDE_LENGTH], i = from;
+    const int64_t length = b.n + 1;
+    if (length <= SIDE_LENGTH && to - from >= 4 * length) {
+        memset(sides, 0, sizeof *sides * SIDE_TABLES * (size_t)length);
+        for (; i + SIDE_TABLES <= to; i += SIDE_TABLES)
+            for (int s = 0; s < SIDE_TABLES; s++)
+                sides[s * length + bin_of(&b, number_at(x, i + s, is_f32))]++;
+        add_tables(table, sides, length, SIDE_TABLES);
+    }
+    for (; i < to; i++) table[bin_of(&b, number_at(x, i, is_f32))]++;
+}
+
+static void count_bins(int64_t *table, const void *how, int64_t from, int64_t to)
+{
+    const binned *v = how;
+    if (v->x->dtype == TSR_F32) count_bins_of(table, v, from, to, true);
+    else count_bins_of(table, v, from, to, false);
+}
+
+/* The sums of weights, in f64 and in order. */
+static tsr_status add_bin_weights(tsr_tensor **out, const char *op, const binned *v, const double *weights)
+{
+    const int64_t length = v->bins.n + 1, n = tsr_numel(v->x);
+    const bool is_f32 = v->x->dtype == TSR_F32;
+    TSRI_TRY(tsri_make_packed(out, op, TSR_F64, 1, &length));
+    double *sum = (*out)->data;
+    memset(sum, 0, sizeof *sum * (size_t)length);
+    for (int64_t i = 0; i < n; i++) sum[bin_of(&v->bins, number_at(v->x->data, i, is_f32))] += weights[i];
+    return TSR_OK;
+}
+
+/* Each number over their total and its bin's width. */
+static void make_density(double *sum, const bin_list *b)
+{
+    double total = 0;
+    for (int64_t i = 0; i < b->n; i++) total += sum[i];
+    for (int64_t i = 0; i < b->n; i++) sum[i] = sum[i] / (b->edges[i + 1] - b->edges[i]) / total;
+}
+
+/* Histograms --------------------------------------------------------------------------------------- */
+
+typedef struct histogram {
+    const char       *op;
+    const tsr_tensor *x, *weights;    /* as given, then packed */
+    tsr_tensor       *temporary[2], *edges, *table, *counts;
+    tsr_dtype         dtype;          /* of the counts */
+    bool              density;
+} histogram;
+
+static tsr_status open_histogram(histogram *h)
+{
+    const tsr_kind kind = h->x ? tsr_dtype_kind(h->x->dtype) : TSR_FLOATING;
+    TSRI_TRY(tsri_check_allocated(h->op, "x", h->x));
+    TSRI_CHECK(kind != TSR_COMPLEX && kind != TSR_BOOLEAN, TSR_EDTYPE, "%s: x is %s, and must be real", h->op,
+               TSRI_DESC(&h->x->desc));
+    TSRI_TRY(check_weights(h->op, h->weights, h->x));
+    h->dtype = h->density ? TSR_F64 : h->weights ? h->weights->dtype : TSR_I64;
+    const bool is_exact = kind == TSR_FLOATING && h->x->dtype != TSR_F64;
+    TSRI_TRY(tsri_as_packed(&h->x, &h->temporary[0], h->op, is_exact ? TSR_F32 : TSR_F64));
+    if (h->weights) TSRI_TRY(tsri_as_packed(&h->weights, &h->temporary[1], h->op, TSR_F64));
+    return TSR_OK;
+}
+
+/* Fills in counts from x, weights and the bins. */
+static tsr_status fill_bins(histogram *h, double scale)
+{
+    const binned v = { { h->edges->data, tsr_numel(h->edges) - 1, scale }, h->x };
+    tsr_tensor sums;
+    if (h->weights) TSRI_TRY(add_bin_weights(&h->table, h->op, &v, h->weights->data));
+    else TSRI_TRY(count_all(&h->table, h->op, tsr_numel(h->x), v.bins.n + 1, count_bins, &v));
+    TSRI_TRY(tsri_see_slice(&sums, h->table, 0, 0, v.bins.n, 1));
+    TSRI_TRY(tsri_make_packed(&h->counts, h->op, h->dtype, 1, &v.bins.n));
+    TSRI_TRY(tsr_copy(h->counts, &sums));
+    if (h->density) make_density(h->counts->data, &v.bins);
+    return TSR_OK;
+}
+
+static tsr_status end_histogram(histogram *h, tsr_status s)
+{
+    tsr_release_all(&h->temporary[0], &h->temporary[1], &h->edges, &h->table, &h->counts);
+    return s;
+}
+
+/* Least or most of x, which has elements. */
+static tsr_status extreme(double *out, const tsr_tensor *x, bool most)
+{
+    tsr_tensor *found = NULL;
+    tsr_status s = most ? tsr_max(&found, x, 0, NULL, false) : tsr_min(&found, x, 0, NULL, false);
+    if (s == TSR_OK) s = tsr_item_f64(out, found);
+    tsr_release(&found);
+    return s;
+}
+
+static tsr_status find_range(const histogram *h, double *low, double *high)
+{
+    if (*low == 0 && *high == 0) {
+        *high = 1;
+        if (tsr_numel(h->x) > 0) {
+            TSRI_TRY(extreme(low, h->x, false));
+            TSRI_TRY(extreme(high, h->x, true));
+            TSRI_CHECK(isfinite(*low) && isfinite(*high), TSR_EINVAL,
+                       "histogram: x is from %g to %g, which is not finite; give low and high", *low, *high);
+        }
+    }
+    if (*low < *high) return TSR_OK;
+    *low -= 0.5;
+    *high += 0.5;
+    return TSR_OK;
+}
+
+/* Widths that overflow are divided first. */
+static tsr_status make_edges(histogram *h, int64_t n, double low, double high)
+{
+    const int64_t count = n + 1;
+    const double width = high - low, step = isinf(width) ? high / (double)n - low / (double)n
+                                                         : width / (double)n;
+    TSRI_TRY(tsri_make_packed(&h->edges, h->op, TSR_F64, 1, &count));
+    double *edge = h->edges->data;
+    for (int64_t i = 0; i < n; i++) edge[i] = fmin(low + (double)i * step, high);
+    edge[n] = high;
+    return TSR_OK;
+}
+
+static tsr_status histogram_of_width(histogram *h, tsr_tensor **counts, tsr_tensor **edges, int64_t n,
+                                     double low, double high)
+{
+    const tsr_tensor *x = h->x;
+    TSRI_TRY(open_histogram(h));
+    TSRI_TRY(find_range(h, &low, &high));
+    TSRI_TRY(make_edges(h, n, low, high));
+    const double scale = (double)n / (high - low);
+    TSRI_TRY(fill_bins(h, isfinite(scale) ? scale : 0));
+    return tsri_deliver(h->op, 2, (tsr_tensor **const[]){ counts, edges },
+                        (const tsr_tensor *const[]){ h->counts, h->edges }, x);
+}
+
+tsr_status tsr_histogram(tsr_tensor **counts, tsr_tensor **edges, const tsr_tensor *x, int64_t bins,
+                         double low, double high, const tsr_tensor *weights, bool density)
+{
+    histogram h = { .op = "histogram", .x = x, .weights = weights, .density = density };
+    TSRI_CHECK(counts, TSR_ENULL, "histogram: counts is NULL");
+    TSRI_CHECK(edges, TSR_ENULL, "histogram: edges is NULL");
+    TSRI_CHECK(counts != edges, TSR_EINVAL, "histogram: counts and edges are one handle");
+    TSRI_CHECK(bins > 0 && bins < INT64_MAX, TSR_EINVAL, "histogram: bins is %lld", (long long)bins);
+    TSRI_CHECK(isfinite(low) && isfinite(high) && low <= high, TSR_EINVAL, "histogram: the range is %g to %g",
+               low, high);
+    return end_histogram(&h, histogram_of_width(&h, counts, edges, bins, low, high));
+}
+
+static tsr_status check_edges(const tsr_tensor *edges)
+{
+    const double *e = edges->data;
+    const int64_t n = tsr_numel(edges);
+    for (int64_t i = 0; i + 1 < n; i++)
+        TSRI_CHECK(e[i] <= e[i + 1], TSR_EINVAL, "histogram_with: edges[%lld] is %g, and the next is %g",
+                   (long long)i, e[i], e[i + 1]);
+    return TSR_OK;
+}
+
+static tsr_status histogram_by_edges(histogram *h, tsr_tensor **counts, const tsr_tensor *edges)
+{
+    const tsr_tensor *x = h->x;
+    TSRI_TRY(open_histogram(h));
+    TSRI_TRY(tsri_make_packed(&h->edges, h->op, TSR_F64, 1, edges->shape));
+    TSRI_TRY(tsr_copy(h->edges, edges));
+    TSRI_TRY(check_edges(h->edges));
+    TSRI_TRY(fill_bins(h, 0));
+    return tsri_deliver(h->op, 1, (tsr_tensor **const[]){ counts }, (const tsr_tensor *const[]){ h->counts },
+                        x);
+}
+
+tsr_status tsr_histogram_with(tsr_tensor **counts, const tsr_tensor *x, const tsr_tensor *edges,
+                              const tsr_tensor *weights, bool density)
+{
+    histogram h = { .op = "histogram_with", .x = x, .weights = weights, .density = density };
+    TSRI_CHECK(counts, TSR_ENULL, "histogram_with: counts is NULL");
+    TSRI_TRY(tsri_check_allocated("histogram_with", "edges", edges));
+    const tsr_kind kind = tsr_dtype_kind(edges->dtype);
+    TSRI_CHECK(kind != TSR_COMPLEX && kind != TSR_BOOLEAN, TSR_EDTYPE,
+               "histogram_with: edges is %s, and must be real", TSRI_DESC(&edges->desc));
+    TSRI_CHECK(edges->ndim == 1 && edges->shape[0] > 1, TSR_ESHAPE,
+               "histogram_with: edges is %s, and must be a vector of 2 or more", TSRI_DESC(&edges->desc));
+    return end_histogram(&h, histogram_by_edges(&h, counts, edges));
+}

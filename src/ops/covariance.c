@@ -1,0 +1,225 @@
+/* covariance.c - covariances and correlation coefficients of rows. */
+#include <math.h>
+#include <string.h>
+
+#include "statistics.h"
+#include "tessera/move.h"
+#include "tessera/ops/elementwise.h"
+#include "tessera/ops/linalg.h"
+#include "tessera/ops/matmul.h"
+#include "tessera/ops/reduce.h"
+
+/* One call: observations in the dtype computed in, and how they count. */
+typedef struct covariance {
+    const char       *op;
+    const tsr_tensor *x;         /* (m, n) */
+    tsr_tensor        matrix;    /* x as a matrix, where it is a vector */
+    tsr_tensor       *converted, *weights, *mean, *centred, *weighted, *product;
+    tsr_dtype         dtype;     /* of the result */
+    double            total, divisor;
+} covariance;
+
+static tsr_status end_covariance(covariance *c, tsr_status s)
+{
+    tsr_release_all(&c->converted, &c->weights, &c->mean, &c->centred, &c->weighted, &c->product);
+    return s;
+}
+
+static tsr_status check_observations(const char *op, const tsr_tensor *x)
+{
+    TSRI_TRY(tsri_check_allocated(op, "x", x));
+    TSRI_CHECK(x->dtype != TSR_BOOL && x->dtype != TSR_C32, TSR_EDTYPE, "%s: x is %s, and must be of numbers",
+               op, TSRI_DESC(&x->desc));
+    TSRI_CHECK(x->ndim == 1 || x->ndim == 2, TSR_ESHAPE, "%s: x is %s, and must be a vector or a matrix", op,
+               TSRI_DESC(&x->desc));
+    return TSR_OK;
+}
+
+/* Integers are computed in f64, short floats in f32. */
+static tsr_status open_covariance(covariance *c, const tsr_tensor *x)
+{
+    const tsr_kind kind = tsr_dtype_kind(x->dtype);
+    const bool is_integer = kind == TSR_SIGNED || kind == TSR_UNSIGNED;
+    const tsr_dtype computed = is_integer ? TSR_F64 : kind == TSR_FLOATING && x->dtype != TSR_F64 ? TSR_F32
+                                                                                               : x->dtype;
+    c->dtype = is_integer ? TSR_F64 : x->dtype;
+    c->x = x;
+    TSRI_TRY(tsri_as_dtype(&c->x, &c->converted, computed));
+    if (x->ndim == 2) return TSR_OK;
+    c->matrix = *c->x;
+    tsri_insert_dim(&c->matrix.desc, 0, 1, 0);
+    c->x = &c->matrix;
+    return TSR_OK;
+}
+
+/* Weights ------------------------------------------------------------------------------------ */
+
+static tsr_status check_weights(const tsr_tensor *w, const char *what, const tsr_tensor *x, bool integers)
+{
+    TSRI_TRY(tsri_check_allocated("cov", what, w));
+    const tsr_kind kind = tsr_dtype_kind(w->dtype);
+    const bool is_integer = kind == TSR_SIGNED || kind == TSR_UNSIGNED;
+    TSRI_CHECK(is_integer || (!integers && kind == TSR_FLOATING), TSR_EDTYPE, "cov: %s is %s, and must be %s",
+               what, TSRI_DESC(&w->desc), integers ? "of integers" : "real");
+    TSRI_CHECK(w->ndim == 1 && w->shape[0] == x->shape[x->ndim - 1], TSR_ESHAPE,
+               "cov: %s is %s, and must have one number for each observation of x, which is %s", what,
+               TSRI_DESC(&w->desc), TSRI_DESC(&x->desc));
+    return TSR_OK;
+}
+
+/* The weights of n observations, their sum, and what covariances are divided by. f and a may be NULL. */
+static tsr_status multiply_weights(covariance *c, double *weight, int64_t n, const double *f, const double *a,
+                                   double correction)
+{
+    double important = 0;
+    c->total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        TSRI_CHECK(!f || f[i] >= 0, TSR_EINVAL, "cov: fweights[%lld] is %g", (long long)i, f[i]);
+        TSRI_CHECK(!a || a[i] >= 0, TSR_EINVAL, "cov: aweights[%lld] is %g", (long long)i, a[i]);
+        weight[i] = (f ? f[i] : 1) * (a ? a[i] : 1);
+        c->total += weight[i];
+        important += weight[i] * (a ? a[i] : 1);
+    }
+    c->divisor = c->total - (a ? correction * important / c->total : correction);
+    return TSR_OK;
+}
+
+static tsr_status read_weights(covariance *c, double *weight, const tsr_tensor *fweights,
+                               const tsr_tensor *aweights, double correction)
+{
+    tsr_tensor *temporary[2] = { NULL, NULL };
+    tsr_status s = fweights ? tsri_as_packed(&fweights, &temporary[0], c->op, TSR_F64) : TSR_OK;
+    if (s == TSR_OK && aweights) s = tsri_as_packed(&aweights, &temporary[1], c->op, TSR_F64);
+    if (s == TSR_OK)
+        s = multiply_weights(c, weight, c->x->shape[1], fweights ? fweights->data : NULL,
+                             aweights ? aweights->data : NULL, correction);
+    tsr_release_all(&temporary[0], &temporary[1]);
+    return s;
+}
+
+/* c->weights, in the real dtype of x and beside it. */
+static tsr_status make_weights(covariance *c, const tsr_tensor *fweights, const tsr_tensor *aweights,
+                               double correction)
+{
+    tsr_desc d;
+    tsr_tensor *host = NULL;
+    const int64_t n = c->x->shape[1];
+    c->total = (double)n;
+    c->divisor = c->total - correction;
+    if (!fweights && !aweights) return TSR_OK;
+    TSRI_TRY(tsri_desc_packed(&d, c->op, tsr_dtype_real(c->x->dtype), 1, &n));
+    TSRI_TRY(tsri_make_beside(&c->weights, c->op, &d, c->x));
+    tsr_status s = tsri_make_packed(&host, c->op, TSR_F64, 1, &n);
+    if (s == TSR_OK) s = read_weights(c, host->data, fweights, aweights, correction);
+    if (s == TSR_OK) s = tsr_copy(c->weights, host);
+    tsr_release(&host);
+    return s;
+}
+
+/* Products ------------------------------------------------------------------------------------- */
+
+/* c->mean of each row, as a column. */
+static tsr_status find_means(covariance *c)
+{
+    const int last = 1;
+    if (!c->weights) return tsr_mean(&c->mean, c->x, 1, &last, true);
+    TSRI_TRY(tsr_mul(&c->weighted, c->x, c->weights));
+    TSRI_TRY(tsr_sum(&c->mean, c->weighted, 1, &last, true));
+    return tsr_div(&c->mean, c->mean, TSR_NUMBER(c->total));
+}
+
+/* c->product: the covariances (m, m), in the dtype computed in. */
+static tsr_status multiply_centred(covariance *c)
+{
+    tsr_tensor *turned = NULL;
+    TSRI_TRY(find_means(c));
+    TSRI_TRY(tsr_sub(&c->centred, c->x, c->mean));
+    TSRI_TRY(tsr_adjoint(&turned, c->centred));
+    tsr_status s = c->weights ? tsr_mul(&c->weighted, c->centred, c->weights) : TSR_OK;
+    if (s == TSR_OK) s = tsr_matmul(&c->product, c->weights ? c->weighted : c->centred, turned);
+    tsr_release(&turned);
+    TSRI_TRY(s);
+    return tsr_div(&c->product, c->product, TSR_NUMBER(fmax(c->divisor, 0)));
+}
+
+/* Copies the product to the result: a matrix, or one number for a vector. */
+static tsr_status deliver_product(tsr_tensor **out, const covariance *c, const tsr_tensor *x)
+{
+    tsr_desc d;
+    tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    tsr_tensor seen = *c->product;
+    if (x->ndim == 1) seen.ndim = 0;
+    TSRI_TRY(tsri_desc_packed(&d, c->op, c->dtype, seen.ndim, seen.shape));
+    TSRI_TRY(tsri_result(out, &origin, c->op, &d, x));
+    return tsri_result_end(out, origin, tsri_copy_run(*out, &seen));
+}
+
+static tsr_status cov(covariance *c, tsr_tensor **out, const tsr_tensor *x, double correction,
+                      const tsr_tensor *fweights, const tsr_tensor *aweights)
+{
+    TSRI_TRY(open_covariance(c, x));
+    TSRI_TRY(make_weights(c, fweights, aweights, correction));
+    TSRI_TRY(multiply_centred(c));
+    return deliver_product(out, c, x);
+}
+
+tsr_status tsr_cov(tsr_tensor **out, const tsr_tensor *x, double correction, const tsr_tensor *fweights,
+                   const tsr_tensor *aweights)
+{
+    covariance c = { .op = "cov" };
+    TSRI_CHECK(out, TSR_ENULL, "cov: out is NULL");
+    TSRI_TRY(check_observations("cov", x));
+    if (fweights) TSRI_TRY(check_weights(fweights, "fweights", x, true));
+    if (aweights) TSRI_TRY(check_weights(aweights, "aweights", x, false));
+    return end_covariance(&c, cov(&c, out, x, correction, fweights, aweights));
+}
+
+/* Correlation ------------------------------------------------------------------------------------ */
+
+/* Both parts of complex numbers as elements. */
+static void see_parts(tsr_tensor *v, const tsr_tensor *t)
+{
+    *v = *t;
+    v->dtype = tsr_dtype_real(t->dtype);
+    if (v->dtype == t->dtype) return;
+    for (int d = 0; d < v->ndim; d++) v->stride[d] *= 2;
+    tsri_insert_dim(&v->desc, v->ndim, 2, 1);
+}
+
+/* Divides the product by the deviations of rows and of columns, and holds it to -1 .. 1. */
+static tsr_status normalise(covariance *c)
+{
+    tsr_tensor parts, *held = &parts, diagonal = *c->product, rows, columns, *deviations = NULL;
+    diagonal.ndim = 1;
+    diagonal.stride[0] += diagonal.stride[1];
+    tsr_status s = tsr_real(&deviations, &diagonal);
+    if (s == TSR_OK) s = tsr_sqrt(&deviations, deviations);
+    if (s == TSR_OK) {
+        columns = rows = *deviations;
+        tsri_insert_dim(&rows.desc, 1, 1, 0);
+        s = tsr_div(&c->product, c->product, &rows);
+    }
+    if (s == TSR_OK) s = tsr_div(&c->product, c->product, &columns);
+    tsr_release(&deviations);
+    TSRI_TRY(s);
+    see_parts(&parts, c->product);
+    return tsr_clip(&held, held, TSR_NUMBER(-1), TSR_NUMBER(1));
+}
+
+static tsr_status corrcoef(covariance *c, tsr_tensor **out, const tsr_tensor *x)
+{
+    TSRI_TRY(open_covariance(c, x));
+    TSRI_TRY(make_weights(c, NULL, NULL, 1));
+    TSRI_TRY(multiply_centred(c));
+    if (x->ndim == 1) TSRI_TRY(tsr_div(&c->product, c->product, c->product));
+    else TSRI_TRY(normalise(c));
+    return deliver_product(out, c, x);
+}
+
+tsr_status tsr_corrcoef(tsr_tensor **out, const tsr_tensor *x)
+{
+    covariance c = { .op = "corrcoef" };
+    TSRI_CHECK(out, TSR_ENULL, "corrcoef: out is NULL");
+    TSRI_TRY(check_observations("corrcoef", x));
+    return end_covariance(&c, corrcoef(&c, out, x));
+}

@@ -1,0 +1,352 @@
+/* quantile.c - medians and quantiles: elements of given ranks are chosen, not sorted, unless they are many. */
+#include <math.h>
+#include <string.h>
+
+#include "core/threads_int.h"
+#include "statistics.h"
+#include "tessera/move.h"
+#include "tessera/ops/order.h"
+
+enum {
+    FEW = 24,             /* keys that are sorted at once */
+    MANY = 1 << 13,       /* keys that are worth longer digits */
+    SHORT_DIGIT = 8,
+    LONG_DIGIT = 11,
+    CHOSEN_AT_MOST = 4    /* quantiles of a lane; for more, it is sorted */
+};
+
+#define KEY uint32_t
+#define NAME(x) x##_32
+#include "choose_rank.inc"
+#undef KEY
+#undef NAME
+
+#define KEY uint64_t
+#define NAME(x) x##_64
+#include "choose_rank.inc"
+#undef KEY
+#undef NAME
+
+/* Keys: floats as integers in the same order. ----------------------------------------------- */
+
+static inline uint32_t key_of_f32(uint32_t bits) { return bits ^ (bits >> 31 ? UINT32_MAX : (uint32_t)1 << 31); }
+static inline uint64_t key_of_f64(uint64_t bits) { return bits ^ (bits >> 63 ? UINT64_MAX : (uint64_t)1 << 63); }
+
+static double f32_of_key(uint32_t key)
+{
+    const union { uint32_t u; float f; } v = { key >> 31 ? key ^ (uint32_t)1 << 31 : ~key };
+    return (double)v.f;
+}
+
+static double f64_of_key(uint64_t key)
+{
+    const union { uint64_t u; double f; } v = { key >> 63 ? key ^ (uint64_t)1 << 63 : ~key };
+    return v.f;
+}
+
+/* The keys of the numbers of a lane, without NaNs; returns how many. keys may be x. */
+static int64_t make_keys_32(uint32_t *keys, const uint32_t *x, int64_t n)
+{
+    int64_t have = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t bits = x[i];
+        keys[have] = key_of_f32(bits);
+        have += (bits & INT32_MAX) <= (uint32_t)0xff << 23;
+    }
+    return have;
+}
+
+static int64_t make_keys_64(uint64_t *keys, const uint64_t *x, int64_t n)
+{
+    int64_t have = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t bits = x[i];
+        keys[have] = key_of_f64(bits);
+        have += (bits & INT64_MAX) <= (uint64_t)0x7ff << 52;
+    }
+    return have;
+}
+
+/* What is asked for ------------------------------------------------------------------------- */
+
+typedef struct quantiles {
+    const char *op;
+    int64_t     count;        /* how many q; their values follow */
+    const double *q;
+    tsr_quantile_method method;
+    bool        is_median, skips_nan, is_f32;
+    int64_t     lanes, n;     /* elements of a lane */
+    char       *x;            /* lanes one after another, f32 or f64; sorted if there are many q */
+    void       *keys;         /* room for all of them, or x itself */
+    double     *out;          /* lane by lane, for each q */
+    int64_t     at;           /* the q that is looked for */
+} quantiles;
+
+/* Element `low` of a lane in order, and how far on to the next one. */
+typedef struct place { int64_t low; double share; } place;
+
+static place place_of(const quantiles *c, double q, int64_t n)
+{
+    const double at = q * (double)(n - 1), low = floor(at);
+    switch (c->method) {
+    case TSR_QUANTILE_LOWER:    return (place){ (int64_t)low, 0 };
+    case TSR_QUANTILE_HIGHER:   return (place){ (int64_t)ceil(at), 0 };
+    case TSR_QUANTILE_NEAREST:  return (place){ (int64_t)rint(at), 0 };
+    case TSR_QUANTILE_MIDPOINT: return (place){ (int64_t)low, at > low ? 0.5 : 0 };
+    default:                    return (place){ (int64_t)low, at - low };
+    }
+}
+
+/* Sums and differences that overflow are those of parts. */
+static double between(const quantiles *c, double a, double b, double share)
+{
+    const double sum = a + b, gap = b - a;
+    if (share == 0 || a == b) return a;
+    if (c->is_median) return isfinite(sum) ? sum / 2 : a / 2 + b / 2;
+    if (!isfinite(gap)) return a * (1 - share) + b * share;
+    return share < 0.5 ? a + gap * share : b - gap * (1 - share);
+}
+
+/* Lanes ---------------------------------------------------------------------------------------- */
+
+/* How many numbers of a lane count; 0: the result is NaN. */
+static int64_t numbers_of(const quantiles *c, int64_t have) { return c->skips_nan || have == c->n ? have : 0; }
+
+static double choose_32(const quantiles *c, int64_t lane)
+{
+    uint32_t *keys = (uint32_t *)c->keys + lane * c->n, next;
+    const int64_t n = numbers_of(c, make_keys_32(keys, (const uint32_t *)(void *)c->x + lane * c->n, c->n));
+    if (n == 0) return (double)NAN;
+    const place p = place_of(c, c->q[c->at], n);
+    const double a = f32_of_key(choose_rank_32(keys, n, p.low, &next));
+    return between(c, a, f32_of_key(next), p.share);
+}
+
+static double choose_64(const quantiles *c, int64_t lane)
+{
+    uint64_t *keys = (uint64_t *)c->keys + lane * c->n, next;
+    const int64_t n = numbers_of(c, make_keys_64(keys, (const uint64_t *)(void *)c->x + lane * c->n, c->n));
+    if (n == 0) return (double)NAN;
+    const place p = place_of(c, c->q[c->at], n);
+    const double a = f64_of_key(choose_rank_64(keys, n, p.low, &next));
+    return between(c, a, f64_of_key(next), p.share);
+}
+
+static tsr_status choose_lanes(void *context, int64_t begin, int64_t end)
+{
+    const quantiles *c = context;
+    double *out = c->out + c->at * c->lanes;
+    for (int64_t i = begin; i < end; i++) out[i] = c->is_f32 ? choose_32(c, i) : choose_64(c, i);
+    return TSR_OK;
+}
+
+/* Element i of a sorted lane. */
+static double sorted_at(const quantiles *c, int64_t lane, int64_t i)
+{
+    const int64_t at = lane * c->n + i;
+    return c->is_f32 ? (double)((const float *)(void *)c->x)[at] : ((const double *)(void *)c->x)[at];
+}
+
+/* All q of sorted lanes, in which NaNs come last. */
+static tsr_status read_lanes(void *context, int64_t begin, int64_t end)
+{
+    const quantiles *c = context;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t have = c->n;
+        while (have > 0 && isnan(sorted_at(c, i, have - 1))) have--;
+        const int64_t n = numbers_of(c, have);
+        for (int64_t j = 0; j < c->count; j++) {
+            const place p = place_of(c, c->q[j], n);
+            c->out[j * c->lanes + i] =
+                n == 0 ? (double)NAN
+                       : between(c, sorted_at(c, i, p.low),
+                                 sorted_at(c, i, p.low + 1 < n ? p.low + 1 : p.low), p.share);
+        }
+    }
+    return TSR_OK;
+}
+
+/* Results --------------------------------------------------------------------------------------- */
+
+/* A view of x whose first dims stay, and whose last are reduced; returns how many stay. */
+static int see_lanes(tsr_tensor *v, const tsr_tensor *x, uint32_t axes)
+{
+    int to = 0, kept = 0;
+    *v = *x;
+    for (int reduced = 0; reduced < 2; reduced++) {
+        for (int d = 0; d < x->ndim; d++)
+            if ((int)(axes >> d & 1) == reduced) {
+                v->shape[to] = x->shape[d];
+                v->stride[to++] = x->stride[d];
+            }
+        if (!reduced) kept = to;
+    }
+    return kept;
+}
+
+/* Lanes of f32 or f64, packed, as (lanes, n). */
+static tsr_status copy_lanes(quantiles *c, tsr_tensor **out, const tsr_tensor *x, uint32_t axes)
+{
+    tsr_tensor v;
+    const int kept = see_lanes(&v, x, axes);
+    const bool is_short = tsr_dtype_kind(x->dtype) == TSR_FLOATING && x->dtype != TSR_F64;
+    c->is_f32 = is_short;
+    c->lanes = c->n = 1;
+    for (int d = 0; d < x->ndim; d++) {
+        int64_t *count = d < kept ? &c->lanes : &c->n;
+        *count = tsri_mul_wrapping(*count, v.shape[d]);
+    }
+    TSRI_TRY(tsri_make_packed(out, c->op, is_short ? TSR_F32 : TSR_F64, x->ndim, v.shape));
+    TSRI_TRY(tsr_copy(*out, &v));
+    const int64_t shape[] = { c->lanes, c->n };
+    return tsri_desc_packed(&(*out)->desc, c->op, (*out)->dtype, 2, shape);
+}
+
+static tsr_status find_chosen(quantiles *c, tsr_tensor *lanes)
+{
+    tsr_tensor *room = NULL;
+    const int64_t shape[] = { c->lanes, c->n }, grain = tsri_grain((double)c->n * TSRI_WORK_DECODED);
+    tsr_status s = c->count > 1 ? tsri_make_packed(&room, c->op, lanes->dtype, 2, shape) : TSR_OK;
+    for (c->at = 0; c->at < c->count && s == TSR_OK; c->at++) {
+        c->keys = c->at + 1 < c->count ? room->data : lanes->data;
+        s = tsr_parallel_for(c->lanes, grain, choose_lanes, c);
+    }
+    tsr_release(&room);
+    return s;
+}
+
+static tsr_status find_sorted(quantiles *c, tsr_tensor *lanes)
+{
+    if (c->n > 0) TSRI_TRY(tsr_sort(&lanes, lanes, 1, false));
+    return tsr_parallel_for(c->lanes, tsri_grain((double)c->count * TSRI_WORK_ELEMENT), read_lanes, c);
+}
+
+/* c->out is that of a tensor; q and the shape are known. */
+static tsr_status find(quantiles *c, const tsr_tensor *x, uint32_t axes)
+{
+    tsr_tensor *lanes = NULL;
+    tsr_status s = copy_lanes(c, &lanes, x, axes);
+    if (s == TSR_OK) {
+        c->x = lanes->data;
+        s = c->count > CHOSEN_AT_MOST ? find_sorted(c, lanes) : find_chosen(c, lanes);
+    }
+    tsr_release(&lanes);
+    return s;
+}
+
+/* The result's shape: q's dim if it has one, then those of x that stay. */
+static tsr_status result_shape(int *ndim, int64_t *shape, const quantiles *c, const tsr_tensor *x,
+                               const tsr_tensor *q, uint32_t axes, bool keepdims)
+{
+    *ndim = 0;
+    if (q && q->ndim == 1) shape[(*ndim)++] = c->count;
+    for (int d = 0; d < x->ndim; d++) {
+        const bool reduced = axes >> d & 1;
+        if (reduced && !keepdims) continue;
+        TSRI_CHECK(*ndim < TSR_MAX_NDIM, TSR_ESHAPE, "%s: the result of %s would have more than %d dims",
+                   c->op, TSRI_DESC(&x->desc), TSR_MAX_NDIM);
+        shape[(*ndim)++] = reduced ? 1 : x->shape[d];
+    }
+    return TSR_OK;
+}
+
+static tsr_status make_results(tsr_tensor **made, tsr_tensor **wide, quantiles *c, const tsr_tensor *x,
+                               const tsr_tensor *q, uint32_t axes, bool keepdims)
+{
+    int ndim;
+    int64_t shape[TSR_MAX_NDIM];
+    const bool is_float = tsr_dtype_kind(x->dtype) == TSR_FLOATING;
+    TSRI_TRY(result_shape(&ndim, shape, c, x, q, axes, keepdims));
+    TSRI_TRY(tsri_make_packed(wide, c->op, TSR_F64, ndim, shape));
+    c->out = (*wide)->data;
+    if (tsr_numel(*wide) > 0) TSRI_TRY(find(c, x, axes));
+    TSRI_TRY(tsri_make_packed(made, c->op, is_float ? x->dtype : TSR_F64, ndim, shape));
+    return tsr_copy(*made, *wide);
+}
+
+static tsr_status over_axes(tsr_tensor **out, quantiles *c, const tsr_tensor *x, const tsr_tensor *q,
+                            int naxes, const int *axes, bool keepdims)
+{
+    uint32_t set;
+    tsr_tensor *made = NULL, *wide = NULL;
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", c->op);
+    TSRI_TRY(tsri_check_ordered(c->op, "x", x));
+    TSRI_TRY(tsri_axis_set(&set, c->op, &x->desc, naxes, axes));
+    tsr_status s = make_results(&made, &wide, c, x, q, set, keepdims);
+    if (s == TSR_OK)
+        s = tsri_deliver(c->op, 1, (tsr_tensor **const[]){ out }, (const tsr_tensor *const[]){ made }, x);
+    tsr_release_all(&made, &wide);
+    return s;
+}
+
+/* The calls -------------------------------------------------------------------------------------- */
+
+static tsr_status median(tsr_tensor **out, const char *op, const tsr_tensor *x, int naxes, const int *axes,
+                         bool keepdims, bool skips_nan)
+{
+    const double middle = 0.5;
+    quantiles c = { .op = op, .count = 1, .q = &middle, .is_median = true, .skips_nan = skips_nan };
+    return over_axes(out, &c, x, NULL, naxes, axes, keepdims);
+}
+
+tsr_status tsr_median(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims)
+{
+    return median(out, "median", x, naxes, axes, keepdims, false);
+}
+
+tsr_status tsr_nanmedian(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims)
+{
+    return median(out, "nanmedian", x, naxes, axes, keepdims, true);
+}
+
+static tsr_status check_q(const char *op, const tsr_tensor *q)
+{
+    TSRI_TRY(tsri_check_allocated(op, "q", q));
+    TSRI_CHECK(tsr_dtype_kind(q->dtype) == TSR_FLOATING, TSR_EDTYPE, "%s: q is %s, and must be floating", op,
+               TSRI_DESC(&q->desc));
+    TSRI_CHECK(q->ndim <= 1, TSR_ESHAPE, "%s: q is %s, and must be a scalar or a vector", op,
+               TSRI_DESC(&q->desc));
+    return TSR_OK;
+}
+
+/* numbers: q, packed. */
+static tsr_status check_numbers(const char *op, const tsr_tensor *numbers)
+{
+    const double *q = numbers->data;
+    for (int64_t i = 0; i < tsr_numel(numbers); i++)
+        TSRI_CHECK(q[i] >= 0 && q[i] <= 1, TSR_EINVAL, "%s: q is %g, and must be from 0 to 1", op, q[i]);
+    return TSR_OK;
+}
+
+static tsr_status quantile(tsr_tensor **out, const char *op, const tsr_tensor *x, const tsr_tensor *q,
+                           int naxes, const int *axes, bool keepdims, tsr_quantile_method method,
+                           bool skips_nan)
+{
+    tsr_tensor *temporary = NULL;
+    const tsr_tensor *numbers = q;
+    quantiles c = { .op = op, .method = method, .skips_nan = skips_nan };
+    TSRI_TRY(check_q(op, q));
+    TSRI_CHECK((unsigned)method <= TSR_QUANTILE_MIDPOINT, TSR_EINVAL, "%s: there is no method %d", op,
+               (int)method);
+    tsr_status s = tsri_as_packed(&numbers, &temporary, op, TSR_F64);
+    if (s == TSR_OK) s = check_numbers(op, numbers);
+    if (s == TSR_OK) {
+        c.q = numbers->data;
+        c.count = tsr_numel(numbers);
+        s = over_axes(out, &c, x, q, naxes, axes, keepdims);
+    }
+    tsr_release(&temporary);
+    return s;
+}
+
+tsr_status tsr_quantile(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *q, int naxes,
+                        const int *axes, bool keepdims, tsr_quantile_method method)
+{
+    return quantile(out, "quantile", x, q, naxes, axes, keepdims, method, false);
+}
+
+tsr_status tsr_nanquantile(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *q, int naxes,
+                           const int *axes, bool keepdims, tsr_quantile_method method)
+{
+    return quantile(out, "nanquantile", x, q, naxes, axes, keepdims, method, true);
+}

@@ -1,0 +1,19 @@
+/* statistics.c - operands of statistics as packed memory of the host. */
+#include "statistics.h"
+#include "tessera/move.h"
+
+tsr_status tsri_make_packed(tsr_tensor **out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    tsr_desc d;
+    TSRI_TRY(tsri_desc_packed(&d, op, dtype, ndim, shape));
+    return tsri_make(out, op, &d, TSR_CPU, TSR_MEMORY_HOST);
+}
+
+tsr_status tsri_as_packed(const tsr_tensor **t, tsr_tensor **temporary, const char *op, tsr_dtype dtype)
+{
+    const tsr_tensor *x = *t;
+    if (x->dtype == dtype && tsri_is_plain(x) && tsri_is_packed(&x->desc)) return TSR_OK;
+    TSRI_TRY(tsri_make_packed(temporary, op, dtype, x->ndim, x->shape));
+    *t = *temporary;
+    return tsr_copy(*temporary, x);
+}
