@@ -124,7 +124,8 @@ SHAPES = {  # where not (4, 4)
     "rope": {"x": (3, 2, 4), "positions": (3,)},
     "rope_with": {"x": (3, 2, 4), "positions": (3,), "sin_table": (4, 2), "cos_table": (4, 2)},
     "cross_entropy": channels("target", "weight"), "nll_loss": channels("target", "weight"),
-    "searchsorted": channels("sorted"),
+    "searchsorted": channels("sorted"), "histogram_with": channels("edges"),
+    "quantile": channels("q"), "nanquantile": channels("q"), "cov": channels("fweights", "aweights"),
 }
 
 VALUES = {  # of arguments without a default

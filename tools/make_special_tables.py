@@ -121,7 +121,7 @@ def main():
     print("static const double tsri_lgamma_zeros[][2][2] = {")
     for n in ZEROS:
         pairs = [zero_beside(n, sign) for sign in (1, -1)]
-        print("    { " + ", ".join(f"{{ {a.hex()}, {b.hex()} }}" for a, b in pairs) + " },")
+        print("    { " + ",\n      ".join(f"{{ {a.hex()}, {b.hex()} }}" for a, b in pairs) + " },")
     print("};\n\n#endif")
 
 

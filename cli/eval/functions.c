@@ -534,6 +534,77 @@ static bool run_unique(call *c)
     return ok;
 }
 
+/* q as a tensor of f64. */
+static bool slot_shares(call *c, tsr_tensor **out, int i)
+{
+    return slot_tensor(c, out, i) && call_done(c, tsr_cast(out, *out, TSR_F64));
+}
+
+static bool slot_method(call *c, tsr_quantile_method *out, int i)
+{
+    static const char *const names[] = { "linear", "lower", "higher", "nearest", "midpoint" };
+    *out = TSR_QUANTILE_LINEAR;
+    if (!slot_given(c, i)) return true;
+    for (int m = 0; m < 5; m++)
+        if (c->a[i].kind == OPERAND_TEXT && !strcmp(c->a[i].text, names[m])) {
+            *out = (tsr_quantile_method)m;
+            return true;
+        }
+    return fail(c->m, slot_place(c, i), "a method is 'linear', 'lower', 'higher', 'nearest' or 'midpoint'");
+}
+
+static bool run_quantile(call *c)
+{
+    tsr_tensor *x = NULL, *q = NULL;
+    int n = 0, axes[TSR_MAX_NDIM] = { 0 };
+    bool keep = false;
+    tsr_quantile_method method;
+    const bool plain = c->fn->name[0] == 'q';
+    const bool ok = slot_tensor(c, &x, 0) && slot_shares(c, &q, 1) &&
+                    read_axes(c->m, &n, axes, &c->a[2], slot_place(c, 2)) && slot_truth(c, &keep, 3) &&
+                    slot_method(c, &method, 4) &&
+                    call_done(c, (plain ? tsr_quantile : tsr_nanquantile)(&c->z, x, q, n, axes, keep, method));
+    tsr_release(&x);
+    tsr_release(&q);
+    return ok;
+}
+
+static bool run_bincount(call *c)
+{
+    tsr_tensor *x = NULL, *weights = NULL;
+    int64_t least = 0;
+    const bool ok = slot_tensor(c, &x, 0) && (!slot_given(c, 1) || slot_tensor(c, &weights, 1)) &&
+                    slot_int(c, &least, 2) && call_done(c, tsr_bincount(&c->z, x, weights, least));
+    tsr_release(&x);
+    tsr_release(&weights);
+    return ok;
+}
+
+/* The counts; the edges are linspace(low, high, bins + 1). */
+static bool run_histogram(call *c)
+{
+    tsr_tensor *x = NULL, *edges = NULL;
+    int64_t bins = 10;
+    double low = 0, high = 0;
+    bool density = false;
+    const bool ok = slot_tensor(c, &x, 0) && slot_int(c, &bins, 1) && slot_real(c, &low, 2) &&
+                    slot_real(c, &high, 3) && slot_truth(c, &density, 4) &&
+                    call_done(c, tsr_histogram(&c->z, &edges, x, bins, low, high, NULL, density));
+    tsr_release(&x);
+    tsr_release(&edges);
+    return ok;
+}
+
+static bool run_cov(call *c)
+{
+    tsr_tensor *x = NULL;
+    double ddof = 1;
+    const bool ok = slot_tensor(c, &x, 0) && slot_real(c, &ddof, 1) &&
+                    call_done(c, tsr_cov(&c->z, x, ddof, NULL, NULL));
+    tsr_release(&x);
+    return ok;
+}
+
 static bool run_cholesky(call *c)
 {
     tsr_tensor *x = NULL;
@@ -616,6 +687,14 @@ const function functions[] = {
     { "var",  "x, axis=None, keepdims=False, ddof=0", run_axes_more, FLOATS, { .axes_more = tsr_var } },
     { "std",  "x, axis=None, keepdims=False, ddof=0", run_axes_more, FLOATS, { .axes_more = tsr_std } },
     { "norm", "x, ord=2, axis=None, keepdims=False",  run_axes_more, FLOATS, { .axes_more = tsr_norm } },
+    { "median",    over_axes, run_axes, 0, { .axes = tsr_median } },
+    { "nanmedian", over_axes, run_axes, 0, { .axes = tsr_nanmedian } },
+    { "quantile", "x, q, axis=None, keepdims=False, method='linear'", run_quantile, 0, { .one = NULL } },
+    { "nanquantile", "x, q, axis=None, keepdims=False, method='linear'", run_quantile, 0, { .one = NULL } },
+    { "bincount", "x, weights=None, minlength=0", run_bincount, 0, { .one = NULL } },
+    { "histogram", "x, bins=10, low=0, high=0, density=False", run_histogram, 0, { .one = NULL } },
+    { "cov",      "x, ddof=1", run_cov, COUNTS, { .one = NULL } },
+    { "corrcoef", "x",         run_one, COUNTS, { .one = tsr_corrcoef } },
     { "argmax", over_axes, run_arg, 0, { .place = tsr_argmax } },
     { "argmin", over_axes, run_arg, 0, { .place = tsr_argmin } },
     { "cumsum",  "x, axis=None", run_scan, COUNTS, { .axis = tsr_cumsum } },

@@ -115,7 +115,8 @@ static tsr_status table_length(int64_t *out, const tsr_tensor *x, int64_t minlen
     const tsr_status s = tsr_item(&last, most);
     tsr_release(&most);
     TSRI_TRY(s);
-    TSRI_CHECK(last.as.u < INT64_MAX, TSR_EINVAL, "bincount: x has an element that is negative or above 2^63");
+    TSRI_CHECK(last.as.u < INT64_MAX, TSR_EINVAL,
+               "bincount: x is %s, and has an element that is negative or above 2^63", TSRI_DESC(&x->desc));
     if ((int64_t)last.as.u >= minlength) *out = (int64_t)last.as.u + 1;
     return TSR_OK;
 }
@@ -153,7 +154,8 @@ tsr_status tsr_bincount(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor 
     if (s == TSR_OK && weights) s = tsri_as_packed(&weights, &temporary[1], "bincount", TSR_F64);
     if (s == TSR_OK) s = bincount(&made, seen, weights, minlength);
     if (s == TSR_OK)
-        s = tsri_deliver("bincount", 1, (tsr_tensor **const[]){ out }, (const tsr_tensor *const[]){ made }, x);
+        s = tsri_deliver("bincount", 1, (tsr_tensor **const[]){ out },
+                         (const tsr_tensor *const[]){ made }, x);
     tsr_release_all(&temporary[0], &temporary[1], &made);
     return s;
 }

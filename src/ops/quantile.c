@@ -1,4 +1,4 @@
-/* quantile.c - medians and quantiles: elements of given ranks are chosen, not sorted, unless they are many. */
+/* quantile.c - medians and quantiles: elements of few ranks are chosen, for many lanes are sorted. */
 #include <math.h>
 #include <string.h>
 
@@ -27,10 +27,17 @@ enum {
 #undef KEY
 #undef NAME
 
-/* Keys: floats as integers in the same order. ----------------------------------------------- */
+/* Keys: floats as integers in the same order ------------------------------------------------- */
 
-static inline uint32_t key_of_f32(uint32_t bits) { return bits ^ (bits >> 31 ? UINT32_MAX : (uint32_t)1 << 31); }
-static inline uint64_t key_of_f64(uint64_t bits) { return bits ^ (bits >> 63 ? UINT64_MAX : (uint64_t)1 << 63); }
+static inline uint32_t key_of_f32(uint32_t bits)
+{
+    return bits >> 31 ? ~bits : bits ^ (uint32_t)1 << 31;
+}
+
+static inline uint64_t key_of_f64(uint64_t bits)
+{
+    return bits >> 63 ? ~bits : bits ^ (uint64_t)1 << 63;
+}
 
 static double f32_of_key(uint32_t key)
 {
@@ -109,8 +116,11 @@ static double between(const quantiles *c, double a, double b, double share)
 
 /* Lanes ---------------------------------------------------------------------------------------- */
 
-/* How many numbers of a lane count; 0: the result is NaN. */
-static int64_t numbers_of(const quantiles *c, int64_t have) { return c->skips_nan || have == c->n ? have : 0; }
+/* How many numbers of a lane count, of those that are not NaN; 0: the result is NaN. */
+static int64_t numbers_of(const quantiles *c, int64_t have)
+{
+    return c->skips_nan || have == c->n ? have : 0;
+}
 
 static double choose_32(const quantiles *c, int64_t lane)
 {
