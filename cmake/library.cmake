@@ -4,7 +4,7 @@ include(CheckCSourceCompiles)
 
 file(GLOB library_sources CONFIGURE_DEPENDS
      src/core/*.c src/backend/*.c src/ops/*.c src/cpu/*.c src/cpu/gemm/*.c src/cpu/nn/*.c src/cpu/conv/*.c src/cpu/fft/*.c
-     src/cpu/factor/*.c src/cpu/tuning/*.c src/io/*.c src/interop/*.c)
+     src/cpu/factor/*.c src/cpu/image/*.c src/cpu/tuning/*.c src/io/*.c src/interop/*.c)
 
 # What runs once per call loops over a handful of dims. Vector code for such loops, or a
 # call of memcpy, costs more than it saves: stores of single dims do not forward to wide loads.

@@ -305,6 +305,33 @@ static void check_mean(trial *t, const window *v, const tsr_pool *how, int64_t k
                rounding_of(t, t->check->dtype, 1e-14) * size);
 }
 
+typedef tsr_status (*lp_fn)(tsr_tensor **, const tsr_tensor *, double, const tsr_pool *);
+
+static const lp_fn norms[MOST_DIMS] = { tsr_lp_pool1d, tsr_lp_pool2d, tsr_lp_pool3d };
+
+/* In long double, which has room for the powers of doubles. An error of the sum is one of its root; a sum
+ * that cancels may be of either sign, and so may an element that is nothing beside the largest. */
+static void check_root(trial *t, const window *v, double p, int64_t k, const int64_t *at, int64_t first)
+{
+    long double sum = 0, size = 0, largest = 0, least = 1;
+    const int64_t taps = count_of(v->dims, v->kernel);
+    for (int64_t i = 0; i < taps; i++) {
+        const int64_t seen = seen_at(v, at, i);
+        if (seen < 0) continue;
+        const long double own = value_at(t->tensor[X], first + seen).re;
+        sum += powl(own, p);
+        size += fabsl(powl(own, p));
+        if (isnan(own) || fabsl(own) > largest) largest = fabsl(own);
+        if (own != 0 && fabsl(own) < least) least = fabsl(own);
+    }
+    sum *= (long double)taps / (long double)places_of(v, at);
+    const long double root = isinf(p) ? largest : powl(sum, 1 / (long double)p);
+    if (!isinf(p) && isfinite(size) && fabsl(sum) < 1e-3L * size) return;
+    if (least < 1e-290L * fminl(largest, 1e10L)) return;
+    const double slack = rounding_of(t, t->check->dtype, 1e-13) * (double)fabsl(root);
+    check_near(t, RESULT, k, real_value((double)root), 64 * (isfinite(slack) ? slack : 0));
+}
+
 static tsr_pool random_pool(trial *t, window *v, bool largest)
 {
     tsr_pool how = { .ceil_mode = once_in(t, 3) };
@@ -349,6 +376,29 @@ static void check_pool(trial *t)
         const int64_t first = (at[0] * v.c + at[1]) * count_of(v.dims, v.in);
         if (largest) check_largest(t, &v, k, at + 2, first);
         else         check_mean(t, &v, &how, k, at + 2, first);
+    }
+}
+
+static void check_lp_pool(trial *t)
+{
+    const double p = (double[]){ 2, 1, 3, 1.5, 5, 0.5, 9, INFINITY }[random_below(t, 8)];
+    window v = random_window(t);
+    tsr_pool how = random_pool(t, &v, false);
+    how.exclude_pad = false;
+    how.divisor = 0;
+    int64_t x[2 + MOST_DIMS], z[2 + MOST_DIMS];
+    const int rank = shape_of(z, &v, v.c, v.out), axis = v.single ? 0 : 1;
+    shape_of(x, &v, v.c, v.in);
+    make_image(t, X, t->check->dtype, rank, x, axis, false, once_in(t, 2) ? FILL_EXTREME : FILL_SMALL);
+    make_image(t, RESULT, t->check->dtype, rank, z, axis, true, FILL_SMALL);
+    GO_ON(t);
+    NEED(t, norms[v.dims - 1](&t->tensor[RESULT], t->tensor[X], p, &how));
+    check_gaps(t, RESULT);
+    const int64_t count = count_of(rank, z), cost = 40 * count_of(v.dims, v.kernel);
+    for (int64_t k = first_sample(t, count, cost); k >= 0; k = next_sample(t, k, count, cost)) {
+        int64_t at[2 + MOST_DIMS];
+        place_in_result(at, &v, k, v.c);
+        check_root(t, &v, p, k, at + 2, (at[0] * v.c + at[1]) * count_of(v.dims, v.in));
     }
 }
 
@@ -401,5 +451,8 @@ void list_conv(check_list *list)
         add_check(list, (check){ .family = "pool", .op = TSR_OP_AVG_POOL, .run = check_pool, .dtype = dtype,
                                  .more = 8 },
                   "avg_pool");
+        add_check(list, (check){ .family = "pool", .op = TSR_OP_LP_POOL, .run = check_lp_pool, .dtype = dtype,
+                                 .more = 2 },
+                  "lp_pool");
     }
 }

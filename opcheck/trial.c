@@ -65,6 +65,7 @@ void list_everything(check_list *list)
     list_products(list);
     list_fftn(list);
     list_adaptive_pool(list);
+    list_image(list);
     list_quant(list);
     list_lookup(list);
     list_unique(list);

@@ -120,6 +120,7 @@ void list_contract(check_list *list);
 void list_products(check_list *list);
 void list_fftn(check_list *list);
 void list_adaptive_pool(check_list *list);
+void list_image(check_list *list);
 void list_quant(check_list *list);
 void list_lookup(check_list *list);
 void list_unique(check_list *list);

@@ -110,9 +110,10 @@ SHAPES = {  # where not (4, 4)
     "outer": channels("a", "b"), "cross": {"a": (3, 3), "b": (3, 3)},
     "meshgrid": channels("vectors"), "global_avg_pool": {"x": (2, 3, 4)},
     **{f"conv{k}{n}d": conv(n) for k in ("", "_transpose") for n in (1, 2, 3)},
-    **{f"{k}_pool{n}d": {"x": (1, 2) + (6,) * n} for k in ("max", "avg") for n in (1, 2, 3)},
+    **{f"{k}_pool{n}d": {"x": (1, 2) + (6,) * n} for k in ("max", "avg", "lp") for n in (1, 2, 3)},
     **{f"{k}_pool_all": {"x": (1, 2, 6)} for k in ("max", "avg")},
     **{f"adaptive_{k}_pool": {"x": (1, 2, 6)} for k in ("max", "avg")},
+    "resize": {"x": (1, 2, 6)}, "grid_sample": {"x": (1, 2, 3, 4), "grid": (1, 3, 2, 2)},
     "multi_head_attention": {"x": (3, 4), "mask": (3, 3)},
     "attention": {"q": (2, 3, 4), "k": (2, 3, 4), "v": (2, 3, 4), "mask": (3, 3)},
     "self_attention": {"q": (3, 2, 4), "k": (3, 2, 4), "v": (3, 2, 4)},
@@ -130,7 +131,7 @@ SHAPES = {  # where not (4, 4)
 
 VALUES = {  # of arguments without a default
     "axis": 0, "k": 2, "n": 2, "count": 2, "depth": 5, "rows": 3, "cols": 4, "samples": 1, "groups": 2,
-    "heads": 2, "low": 0, "high": 5, "start": 0, "stop": 4, "value": 1, "eps": 1e-5, "random": 0.5, "seed": 7,
+    "heads": 2, "low": 0, "high": 5, "start": 0, "stop": 4, "value": 1, "eps": 1e-5, "p": 2, "random": 0.5, "seed": 7,
     "shape": (2, 3), "sizes": (2,), "shifts": (1,), "axes": (0,), "reps": (2, 2),
     "alpha": 2, "before": (1, 1), "after": (1, 1), "text": b"ij,jk->ik",
 }

@@ -71,7 +71,19 @@ typedef struct tsr_pool_params {
     bool    exclude_pad;  /* avg_pool: the padding does not count */
     int64_t divisor;      /* avg_pool: in place of what counts; 0 is none */
     int64_t kernel[3], stride[3], padding[3], dilation[3], size[3];
+    double  p;            /* lp_pool */
 } tsr_pool_params;
+typedef struct tsr_resize_params {
+    int32_t spatial;        /* dims, 1 .. 3; the arrays hold one number for each */
+    int32_t mode;           /* a tsr_interpolation */
+    bool    align_corners, antialias;
+    int64_t size[3];        /* of the result */
+    double  scale[3];       /* how many outputs an input becomes; 0: size over the size of x */
+} tsr_resize_params;
+typedef struct tsr_grid_params {
+    int32_t mode, padding;  /* a tsr_interpolation, a tsr_grid_padding */
+    bool    align_corners;
+} tsr_grid_params;
 typedef struct tsr_factor_params {
     bool upper, full;
 } tsr_factor_params; /* cholesky: upper; qr, svd: full */

@@ -15,5 +15,6 @@
 #include "ops/quant.h"
 #include "ops/fft.h"
 #include "ops/conv.h"
+#include "ops/image.h"
 
 #endif

@@ -8,6 +8,7 @@
 #include "fft/fft.h"
 #include "conv/conv.h"
 #include "gemm/gemm.h"
+#include "image/image.h"
 #include "nn/nn.h"
 #include "interleave.h"
 #include "linalg.h"
@@ -69,6 +70,9 @@ static const run_fn runs[TSR_OP_COUNT] = {
     [TSR_OP_CONV_TRANSPOSE] = tsri_cpu_conv,
     [TSR_OP_MAX_POOL]       = tsri_cpu_pool,
     [TSR_OP_AVG_POOL]       = tsri_cpu_pool,
+    [TSR_OP_LP_POOL]        = tsri_cpu_lp_pool,
+    [TSR_OP_GRID_SAMPLE]    = tsri_cpu_grid_sample,
+    [TSR_OP_RESIZE]         = tsri_cpu_resize,
     [TSR_OP_SOFTMAX]        = tsri_cpu_softmax,
     [TSR_OP_LOG_SOFTMAX]    = tsri_cpu_softmax,
     [TSR_OP_CAUSAL_SOFTMAX] = tsri_cpu_causal_softmax,

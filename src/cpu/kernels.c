@@ -1,6 +1,7 @@
 /* kernels.c - fills the table: portable kernels first, then those of the machine's instruction sets. */
 #include "kernels.h"
 #include "conv/pooling.h"
+#include "image/image.h"
 #include "core/env.h"
 #include "core/lock.h"
 #include "core/threads_int.h"
@@ -47,6 +48,7 @@ static void choose(void)
 #ifndef TSR_FREESTANDING
     tsri_cpu_nn_portable(&tsri_cpu_table);
     tsri_cpu_pool_portable(&tsri_cpu_table);
+    tsri_cpu_image_portable(&tsri_cpu_table);
 #endif
     machine = tsri_machine_find(tsri_env("TSR_ISA"));
     tsri_tuning_used = tsri_tuning_find(machine, tsri_env("TSR_TUNING"));

@@ -86,6 +86,7 @@ typedef struct tsri_cpu_kernels {
     const struct tsri_draw_kernels *draw;  /* draw.h */
     const struct tsri_sort_kernels *sort;  /* sort.h */
     const struct tsri_pool_kernels *pool;  /* conv/pool.h: by the type of numbers */
+    const struct tsri_image_kernels *image;  /* image/image.h */
 } tsri_cpu_kernels;
 
 /* The table for this machine. Chosen at the first call. */

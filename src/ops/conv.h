@@ -15,6 +15,7 @@ tsr_status tsri_infer_pool(tsr_desc *out, const char *name, tsr_op_kind kind, co
                            const void *params);
 tsr_status tsri_max_pool_parts(const tsr_op *op);
 tsr_status tsri_avg_pool_parts(const tsr_op *op);
+tsr_status tsri_lp_pool_parts(const tsr_op *op);
 double     tsri_pool_work(const tsr_desc *const *in, const tsr_desc *out, const void *params);
 
 /* Shared by the two files ------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* pooling.c - the largest and the mean of windows.
+/* pooling.c - the largest, the mean and the norm of windows.
  *
  * With other ops, a pool goes tap by tap: a tap of all windows is a slice of x, and
  * those that lie in x meet a slice of the result. Nothing is padded and no window is
@@ -38,6 +38,7 @@ static tsr_status check_params(const char *name, tsr_op_kind kind, const tsr_poo
                "%s: %d spatial dims; there are 1 to %d", name, (int)p->spatial, TSRI_SPATIAL);
     TSRI_CHECK(kind == TSR_OP_AVG_POOL || (!p->exclude_pad && p->divisor == 0), TSR_EINVAL,
                "%s: exclude_pad or a divisor, which only an average takes", name);
+    TSRI_CHECK(kind != TSR_OP_LP_POOL || p->p > 0, TSR_EINVAL, "%s: p is %g; it is above 0", name, p->p);
     for (int d = 0; d < p->spatial; d++) {
         if (!p->adaptive) TSRI_TRY(check_dim(name, kind, p, d));
         else
@@ -114,14 +115,15 @@ double tsri_pool_work(const tsr_desc *const *in, const tsr_desc *out, const void
 
 /* Windows as slices ------------------------------------------------------------------- */
 
-/* What has the result's shape: what is collected, and, where indices are wanted, these and two masks. */
-enum { Z, INDICES, TAKEN, MORE, RESULTS };
+/* What has the result's shape: what is collected, and, where indices are wanted, these and two masks; or what
+ * each window is divided by. */
+enum { Z, INDICES, TAKEN, MORE, RESULTS, SCALE = INDICES };
 
 typedef struct pool {
     const tsr_pool_params *p;
     tsr_op_kind            kind;
     int                    first;             /* spatial dim */
-    int                    results;           /* 1, or RESULTS with indices */
+    int                    results;           /* 1, or RESULTS with indices, or 2 with scales */
     const tsr_tensor      *x;
     tsr_tensor            *result[RESULTS];
     const tsr_tensor      *places;            /* the number of each place in x's spatial dims, for indices */
@@ -171,11 +173,23 @@ static tsr_status choose(views *v)
     return tsr_logical_and(&taken, taken, more);
 }
 
+/* z += (x / scale)^p */
+static tsr_status take_power(views *v, const pool *l)
+{
+    tsr_tensor *z = &v->result[Z], *power = NULL;
+    tsr_status s = tsr_div(&power, &v->x, &v->result[SCALE]);
+    if (s == TSR_OK) s = tsr_pow(&power, power, TSR_NUMBER(l->p->p));
+    if (s == TSR_OK) s = tsr_add(&z, z, power);
+    tsr_release(&power);
+    return s;
+}
+
 /* Inputs meet the results they are for, one to one. */
 static tsr_status take(views *v, const pool *l)
 {
     tsr_tensor *z = &v->result[Z], *indices = &v->result[INDICES];
     if (l->kind == TSR_OP_AVG_POOL) return tsr_add(&z, z, &v->x);
+    if (l->kind == TSR_OP_LP_POOL) return take_power(v, l);
     if (!l->places) return tsr_maximum(&z, z, &v->x);
     TSRI_TRY(choose(v));
     TSRI_TRY(tsr_where(&z, &v->result[TAKEN], &v->x, z));
@@ -395,6 +409,76 @@ tsr_status tsri_avg_pool_parts(const tsr_op *op)
     return s;
 }
 
+/* largest = the largest |x| of each window. */
+static tsr_status find_largest(tsr_tensor *out, const pool *l)
+{
+    tsr_tensor *size = NULL;
+    pool largest = *l;
+    largest.kind = TSR_OP_MAX_POOL;
+    largest.result[Z] = out;
+    tsr_status s = tsr_abs(&size, l->x);
+    largest.x = size;
+    if (s == TSR_OK) s = tsr_zero(out);
+    if (s == TSR_OK) s = take_all(&largest);
+    tsr_release(&size);
+    return s;
+}
+
+/* What elements are divided by, so that powers stay in range: the largest number for an infinite one, and 1
+ * for 0 and NaN. */
+static tsr_status make_scales(tsr_tensor *largest)
+{
+    tsr_tensor *suits = NULL;
+    tsr_status s = tsr_minimum(&largest, largest, TSR_NUMBER(0x1.fffffffffffffp1023));
+    if (s == TSR_OK) s = tsr_gt(&suits, largest, TSR_NUMBER(0));
+    if (s == TSR_OK) s = tsr_where(&largest, suits, largest, TSR_NUMBER(1.0));
+    tsr_release(&suits);
+    return s;
+}
+
+/* Sums of powers as roots: z = (sums over what they count * the size of a window)^(1 / p) * scale. */
+static tsr_status take_roots(const pool *l)
+{
+    tsr_tensor *z = l->result[Z];
+    int64_t kernel = 1;
+    for (int d = 0; d < l->p->spatial; d++) kernel *= l->p->kernel[d];
+    TSRI_TRY(divide(l));
+    TSRI_TRY(tsr_mul(&z, z, TSR_NUMBER((double)kernel)));
+    if (l->p->p != 1) TSRI_TRY(tsr_pow(&z, z, TSR_NUMBER(1 / l->p->p)));
+    return tsr_mul(&z, z, l->result[SCALE]);
+}
+
+static tsr_status sum_powers(pool *l, tsr_tensor *sums, tsr_tensor *scale)
+{
+    TSRI_TRY(find_largest(scale, l));
+    if (l->p->p == __builtin_inf()) return tsr_copy(sums, scale);
+    TSRI_TRY(make_scales(scale));
+    TSRI_TRY(tsr_zero(sums));
+    l->results = 2;
+    l->result[SCALE] = scale;
+    TSRI_TRY(take_all(l));
+    return take_roots(l);
+}
+
+tsr_status tsri_lp_pool_parts(const tsr_op *op)
+{
+    tsr_tensor *sums = NULL, *wide = NULL, *scale = NULL;
+    const tsr_tensor *x = op->in[0], *z = op->out[0];
+    pool l = see_pool(op);
+    tsr_status s = tsri_make_temporary(&sums, name_of(&l), x, TSR_F64, z->ndim, z->shape);
+    if (s == TSR_OK) s = tsri_make_temporary(&scale, name_of(&l), x, TSR_F64, z->ndim, z->shape);
+    if (s == TSR_OK) s = tsri_make_temporary(&wide, name_of(&l), x, TSR_F64, x->ndim, x->shape);
+    if (s == TSR_OK) s = tsr_copy(wide, x);
+    l.x = wide;
+    l.result[Z] = sums;
+    if (s == TSR_OK) s = sum_powers(&l, sums, scale);
+    if (s == TSR_OK) s = tsr_copy(op->out[0], sums);
+    tsr_release(&wide);
+    tsr_release(&scale);
+    tsr_release(&sums);
+    return s;
+}
+
 /* Options ---------------------------------------------------------------------------- */
 
 static tsr_status run(tsr_tensor **out, tsr_tensor **indices, const char *name, tsr_op_kind kind,
@@ -405,9 +489,9 @@ static tsr_status run(tsr_tensor **out, tsr_tensor **indices, const char *name, 
 }
 
 static tsr_status slide(tsr_tensor **out, tsr_tensor **indices, const char *name, tsr_op_kind kind,
-                        int spatial, const tsr_tensor *x, const tsr_pool *how)
+                        int spatial, const tsr_tensor *x, double p, const tsr_pool *how)
 {
-    tsr_pool_params params = { .spatial = spatial };
+    tsr_pool_params params = { .spatial = spatial, .p = p };
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", name);
     TSRI_TRY(tsri_check_allocated(name, "x", x));
     TSRI_CHECK(how, TSR_ENULL, "%s: how is NULL", name);
@@ -441,13 +525,17 @@ static tsr_status adapt(tsr_tensor **out, tsr_tensor **indices, const char *name
 
 #define MAX_POOL(name, spatial)                                                                              \
     tsr_status tsr_##name(tsr_tensor **out, tsr_tensor **indices, const tsr_tensor *x, const tsr_pool *how)  \
-    { return slide(out, indices, #name, TSR_OP_MAX_POOL, spatial, x, how); }
+    { return slide(out, indices, #name, TSR_OP_MAX_POOL, spatial, x, 0, how); }
 #define AVG_POOL(name, spatial)                                                                              \
     tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, const tsr_pool *how)                        \
-    { return slide(out, NULL, #name, TSR_OP_AVG_POOL, spatial, x, how); }
+    { return slide(out, NULL, #name, TSR_OP_AVG_POOL, spatial, x, 0, how); }
+#define LP_POOL(name, spatial)                                                                               \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *x, double p, const tsr_pool *how)              \
+    { return slide(out, NULL, #name, TSR_OP_LP_POOL, spatial, x, p, how); }
 
 MAX_POOL(max_pool1d, 1) MAX_POOL(max_pool2d, 2) MAX_POOL(max_pool3d, 3)
 AVG_POOL(avg_pool1d, 1) AVG_POOL(avg_pool2d, 2) AVG_POOL(avg_pool3d, 3)
+LP_POOL(lp_pool1d, 1) LP_POOL(lp_pool2d, 2) LP_POOL(lp_pool3d, 3)
 
 tsr_status tsr_adaptive_max_pool(tsr_tensor **out, tsr_tensor **indices, const tsr_tensor *x, int n,
                                  const int64_t *sizes)

@@ -12,9 +12,9 @@
     I(right_transposed) I(bytes) I(bytes_transposed) I(positive) I(chances) I(mask)                    \
     I(mask_transposed) I(mask_square) I(along) I(along_transposed) I(along_square) I(indices)          \
     I(classes) I(numbers) I(wide_numbers) I(ascending) I(many) I(wave) I(cube) I(images)               \
-    I(images_transposed) I(wide_images) I(half_images) I(kernels) I(each_kernel) I(half_kernels)       \
-    I(kernels_back) I(points) I(signals) I(taps) I(taps_back) I(volumes) I(blocks) I(heads)            \
-    I(half_heads) I(queries) I(pairs) I(positions) I(table) I(sheet) I(sheet_transposed)               \
+    I(images_transposed) I(wide_images) I(half_images) I(places) I(kernels) I(each_kernel)             \
+    I(half_kernels) I(kernels_back) I(points) I(signals) I(taps) I(taps_back) I(volumes) I(blocks)     \
+    I(heads) I(half_heads) I(queries) I(pairs) I(positions) I(table) I(sheet) I(sheet_transposed)      \
     I(half_sheet) I(half_sheet_transposed) I(sheet_classes) I(sheet_indices) I(pictures)               \
     I(picture_kernels) I(long_queries)
 
@@ -104,6 +104,7 @@ static void make_windows(void)
     draw(&images, TSR_F32, TSR_SHAPE(2, 8, 18, 22), 15);
     EXPECT_OK(tsr_transpose(&images_transposed, images, 2, 3));
     draw(&wide_images, TSR_F64, TSR_SHAPE(1, 8, 18, 22), 16);
+    draw(&places, TSR_F32, TSR_SHAPE(2, 9, 11, 2), 19);
     draw(&half_images, TSR_F16, TSR_SHAPE(1, 8, 18, 22), 17);
     draw(&kernels, TSR_F32, TSR_SHAPE(12, 8, 3, 3), 18);
     draw(&each_kernel, TSR_F32, TSR_SHAPE(8, 1, 3, 3), 19);

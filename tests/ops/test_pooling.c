@@ -45,6 +45,26 @@ TEST(test_the_first_nan_is_the_place_of_a_nan)
     }
 }
 
+/* p = 1 is a sum, and large and small numbers have roots that fit. */
+TEST(test_powers_leave_the_range_of_numbers_where_roots_do_not)
+{
+    const double in[] = { 3e200, 4e200, 3e-200, -4e-200 };
+    static const double right[][2] = { { 7e200, -1e-200 }, { 5e200, 5e-200 } };
+    for (int parts = 0; parts < 2; parts++)
+        for (int p = 1; p < 3; p++) {
+            tsr_tensor *x = NULL, *z = NULL;
+            tsri_prefer_parts(parts);
+            EXPECT_OK(tsr_from_data(&x, TSR_F64, 2, (const int64_t[]){ 1, 4 }, in));
+            EXPECT_OK(tsr_lp_pool1d(&z, x, p, &(tsr_pool){ .kernel = { 2 } }));
+            for (int i = 0; z && i < 2; i++)
+                EXPECT(fabs(((double *)z->data)[i] / right[p - 1][i] - 1) < 1e-15);
+            EXPECT_FAILS(tsr_lp_pool1d(&z, x, 0, &(tsr_pool){ .kernel = { 2 } }), TSR_EINVAL, "p is 0");
+            EXPECT_FAILS(tsr_lp_pool1d(&z, x, NAN, &(tsr_pool){ .kernel = { 2 } }), TSR_EINVAL, "lp_pool1d");
+            tsr_release_all(&x, &z);
+            tsri_prefer_parts(false);
+        }
+}
+
 /* Zeros of both signs and NaNs: values are those that the places lie at, bit for bit. */
 TEST(test_windows_that_move_by_two_take_the_first_of_equal_numbers)
 {

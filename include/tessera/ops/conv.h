@@ -126,6 +126,22 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_avg_pool1d(tsr_tensor **out, const tsr_ten
 TSR_API TSR_MUST_CHECK tsr_status tsr_avg_pool2d(tsr_tensor **out, const tsr_tensor *x, const tsr_pool *how);
 TSR_API TSR_MUST_CHECK tsr_status tsr_avg_pool3d(tsr_tensor **out, const tsr_tensor *x, const tsr_pool *how);
 
+/* (sum of x^p)^(1 / p) of each window, p > 0, without intermediate overflow: PyTorch's
+ * LPPool, and sum pooling for p = 1. Powers of negative numbers are those of tsr_pow, and so
+ * their signs count where p is odd; the root of a negative sum is NaN, unless p is 1. Padding
+ * counts as zeros. A window that ceil_mode lets reach behind x and its padding is scaled by
+ * the kernel's size over the places that it has, as PyTorch's. An infinite p gives the largest
+ * |x|. (floating)
+ *
+ * TSR_EINVAL   p is not positive; else as for max_pool
+ */
+TSR_API TSR_MUST_CHECK tsr_status tsr_lp_pool1d(tsr_tensor **out, const tsr_tensor *x, double p,
+                                                const tsr_pool *how);
+TSR_API TSR_MUST_CHECK tsr_status tsr_lp_pool2d(tsr_tensor **out, const tsr_tensor *x, double p,
+                                                const tsr_pool *how);
+TSR_API TSR_MUST_CHECK tsr_status tsr_lp_pool3d(tsr_tensor **out, const tsr_tensor *x, double p,
+                                                const tsr_pool *how);
+
 /* Pools to a given size: the last n dims of x become sizes[0 .. n - 1]. Output o of s
  * along a dim of `in` sees floor(o * in / s) .. ceil((o + 1) * in / s) - 1. n is 1 .. 3,
  * and a size of -1 keeps the dim's.

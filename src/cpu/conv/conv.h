@@ -76,5 +76,6 @@ tsr_status tsri_grid_direct(const tsri_grid *g);
 bool       tsri_cpu_has_conv(const tsr_op *op);
 tsr_status tsri_cpu_conv(const tsr_op *op);
 tsr_status tsri_cpu_pool(const tsr_op *op);
+tsr_status tsri_cpu_lp_pool(const tsr_op *op);  /* lp_pool.c */
 
 #endif

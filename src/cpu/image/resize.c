@@ -1,0 +1,330 @@
+/* resize.c - linear, cubic and area: rows of outputs, each a sum of lines.
+ *
+ * A row of outputs is made of the rows of x that its window reaches over, along rows and slices, and of the
+ * columns of each. Either the columns come first: then a line is a row of x with the columns of the result,
+ * kept as long as outputs need it. Or they come last: then a line is a row of x, and only the sum gets other
+ * columns. The cheaper one is taken, by shape alone, and so the order of sums is the same for all threads. */
+#ifndef TSR_FREESTANDING
+
+#include "image.h"
+#include "layout.h"
+#include "core/alloc.h"
+#include "core/mem.h"
+#include "core/resample.h"
+#include "core/sizes.h"
+#include "core/threads_int.h"
+#include "cpu/kernels.h"
+#include "tessera/ops/image.h"
+
+enum { SLICES, ROWS, COLUMNS, AXES };
+
+/* Outputs of one axis: as tsri_columns has them, with weights in f64 too. */
+typedef struct axis {
+    int64_t  in, out, taps;
+    int64_t *first, *count;
+    double  *weight;
+    bool     same;  /* every output is the input of its number */
+} axis;
+
+typedef struct job {
+    tsri_picture x, z;
+    axis         axis[AXES];
+    tsri_columns columns;
+    tsr_dtype    dtype;
+    int          type;           /* of lines of x */
+    bool         columns_first;
+    bool         as_is;          /* rows of x are lines without a conversion */
+    int64_t      size, wide;     /* of an element, and of a sum */
+    int64_t      line, lines;    /* bytes of one, rounded up; how many are kept */
+    const tsri_image_kernels *k;
+    const tsri_cpu_kernels   *all;
+} job;
+
+/* Tables ----------------------------------------------------------------------------------- */
+
+static tsri_resample describe_axis(axis *a, const tsr_op *op, int d)
+{
+    const tsr_resize_params *p = op->params;
+    const int i = d - (AXES - p->spatial), dim = op->in[0]->ndim - AXES + d;
+    if (i < 0) {  /* an axis that x lacks */
+        *a = (axis){ .in = 1, .out = 1, .taps = 1 };
+        return (tsri_resample){ .in = 1, .out = 1, .mode = TSR_INTERPOLATE_LINEAR, .step = 1 };
+    }
+    const tsri_resample r = tsri_resample_of(p, i, op->in[0]->shape[dim]);
+    *a = (axis){ .in = r.in, .out = r.out, .taps = tsri_resample_taps(&r) };
+    return r;
+}
+
+/* Weights of all outputs; the last `taps` numbers are room to work in. */
+static void fill_axis(axis *a, const tsri_resample *r)
+{
+    double *w = a->weight + a->out * a->taps;
+    a->same = a->in == a->out;
+    for (int64_t o = 0; o < a->out; o++) {
+        a->count[o] = tsri_resample_at(r, o, &a->first[o], w);
+        for (int64_t t = 0; t < a->taps; t++) a->weight[o * a->taps + t] = t < a->count[o] ? w[t] : 0;
+        if (a->count[o] != 1 || a->first[o] != o || w[0] != 1) a->same = false;
+    }
+}
+
+/* Columns tap by tap. Outputs of fewer taps have their last one several times, with a share of its weight. */
+static void fill_by_tap(const axis *a, int32_t *offset, float *by_tap)
+{
+    for (int64_t o = 0; o < a->out; o++)
+        for (int64_t t = 0, n = a->count[o]; t < a->taps; t++) {
+            const double *w = a->weight + o * a->taps;
+            offset[t * a->out + o] = (int32_t)((n == 0 ? 0 : a->first[o] + least(t, n - 1)) * (int64_t)sizeof(float));
+            by_tap[t * a->out + o] =
+                (float)(n == 0 ? 0 : t < n - 1 ? w[t] : w[n - 1] / (double)(a->taps - n + 1));
+        }
+}
+
+static void fill_columns(job *j, float *narrow, int32_t *offset, float *by_tap)
+{
+    const axis *a = &j->axis[COLUMNS];
+    const int64_t n = a->out * a->taps;
+    j->columns = (tsri_columns){ .in = a->in, .out = a->out, .taps = a->taps, .first = a->first,
+                                 .count = a->count, .weight = a->weight };
+    if (j->wide == sizeof(double)) return;
+    for (int64_t i = 0; i < n; i++) narrow[i] = (float)a->weight[i];
+    j->columns.weight = narrow;
+    if (a->in > INT32_MAX / (int64_t)sizeof(float) || j->x.inner > 1) return;
+    fill_by_tap(a, offset, by_tap);
+    j->columns.offset = offset;
+    j->columns.by_tap = by_tap;
+}
+
+/* Room for the tables of all axes, in bytes; 0 if that is too much. */
+static int64_t table_bytes(const job *j)
+{
+    int64_t numbers = 0;
+    for (int d = 0; d < AXES; d++) {
+        int64_t n;
+        if (!tsri_mul(&n, j->axis[d].out + 1, j->axis[d].taps + 2) || !tsri_mul(&n, n, 3) ||
+            !tsri_add(&numbers, numbers, n))
+            return 0;
+    }
+    return tsri_mul(&numbers, numbers, (int64_t)sizeof(double)) ? numbers : 0;
+}
+
+static void fill_tables(job *j, const tsri_resample *r, void *room)
+{
+    double *at = room;
+    for (int d = 0; d < AXES; d++) {
+        axis *a = &j->axis[d];
+        a->weight = at;
+        a->first = (int64_t *)(void *)(a->weight + (a->out + 1) * a->taps);
+        a->count = a->first + a->out;
+        at = (double *)(void *)(a->count + a->out);
+        fill_axis(a, &r[d]);
+    }
+    const int64_t n = j->axis[COLUMNS].out * j->axis[COLUMNS].taps;
+    float *narrow = (float *)(void *)at;
+    fill_columns(j, narrow, (int32_t *)(void *)(narrow + n), narrow + 2 * n);
+}
+
+/* Rows -------------------------------------------------------------------------------------- */
+
+/* What a part of the rows works with. */
+typedef struct work {
+    char        *lines, *sum, *packed, *row;  /* row: numbers that a row of z is stored from */
+    int64_t     *held;                        /* which row of x each line is; -1: none */
+    const void **list;
+    void        *weight;
+    size_t       bytes;
+} work;
+
+static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static tsr_status begin_work(work *w, const job *j)
+{
+    const int64_t row = rounded(j->z.columns * j->z.inner * j->wide),
+                  packed = rounded(j->x.columns * j->x.inner * 8);
+    const int64_t bytes = j->lines * (j->line + 3 * 8) + 2 * packed + row + 64;
+    char *room = tsri_scratch((size_t)bytes);
+    TSRI_CHECK(room, TSR_ENOMEM, "resize: no room for %lld bytes of lines", (long long)bytes);
+    *w = (work){ .lines = room, .bytes = (size_t)bytes };
+    w->sum = room + j->lines * j->line;
+    w->packed = w->sum + packed;
+    w->row = w->packed + packed;
+    w->held = (int64_t *)(void *)(w->row + row);
+    w->list = (const void **)(void *)(w->held + j->lines);
+    w->weight = (void *)(w->list + j->lines);
+    for (int64_t i = 0; i < j->lines; i++) w->held[i] = -1;
+    return TSR_OK;
+}
+
+/* The elements of a row of x as a line of numbers. */
+static void pack(void *to, const char *row, const job *j)
+{
+    const int64_t step = j->x.dense ? j->size : j->x.step, n = j->x.columns * j->x.inner;
+    const float one = 1;
+    if (j->dtype != TSR_U8)
+        j->all->widen[j->dtype](to, row, step, n);
+    else if (j->x.dense)
+        j->k->combine[TSRI_LINE_U8](to, (const void *const[]){ row }, &one, 1, n);
+    else
+        for (int64_t i = 0; i < n; i++) ((float *)to)[i] = *(const uint8_t *)(row + i * step);
+}
+
+/* The line of a row of x, which is number `held` in slot `slot`. */
+static const void *find_line(const work *w, const job *j, const char *row, int64_t slot, int64_t held)
+{
+    char *line = w->lines + slot * j->line;
+    if (!j->columns_first && j->as_is) return row;
+    if (w->held[slot] == held) return line;
+    w->held[slot] = held;
+    if (!j->columns_first) {
+        pack(line, row, j);
+        return line;
+    }
+    if (!j->as_is) pack(w->packed, row, j);
+    j->k->spread[j->type](line, j->as_is ? (const void *)row : w->packed, &j->columns, j->x.inner);
+    return line;
+}
+
+static void put_weight(work *w, const job *j, int64_t i, double weight)
+{
+    if (j->wide == sizeof(double)) ((double *)w->weight)[i] = weight;
+    else ((float *)w->weight)[i] = (float)weight;
+}
+
+/* Lists the lines of a row of outputs, with their weights; returns how many there are. */
+static int64_t list_lines(work *w, const job *j, const char *plane, int64_t image, int64_t slice, int64_t row)
+{
+    const axis *s = &j->axis[SLICES], *r = &j->axis[ROWS];
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->count[slice]; i++)
+        for (int64_t k = 0; k < r->count[row]; k++, n++) {
+            const int64_t at = s->first[slice] + i, under = r->first[row] + k,
+                          slot = at % s->taps * r->taps + under % r->taps;
+            put_weight(w, j, n, s->weight[slice * s->taps + i] * r->weight[row * r->taps + k]);
+            w->list[n] = find_line(w, j, plane + at * j->x.slice + under * j->x.row, slot,
+                                   (image * s->in + at) * r->in + under);
+        }
+    return n;
+}
+
+/* n numbers as elements of a row of z. */
+static void store(char *z, const void *numbers, int64_t n, const job *j)
+{
+    const int64_t step = j->z.dense ? j->size : j->z.step;
+    if (j->dtype != TSR_U8) {
+        j->all->narrow[j->all->wide[j->dtype]][j->dtype](z, step, numbers, n);
+        return;
+    }
+    if (j->z.dense) {
+        j->k->to_bytes((uint8_t *)z, numbers, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) j->k->to_bytes((uint8_t *)(z + i * step), (const float *)numbers + i, 1);
+}
+
+/* A line is the one that a row of outputs is made of: nothing is summed. */
+static bool is_one_line(const work *w, const job *j, int64_t n)
+{
+    return n == 1 && (j->wide == sizeof(double) ? *(double *)w->weight == 1 : *(float *)w->weight == 1);
+}
+
+static void make_row(work *w, const job *j, char *z, int64_t lines)
+{
+    const bool direct = j->z.dense && (j->dtype == TSR_F32 || j->dtype == TSR_F64);
+    const int64_t n = j->z.columns * j->z.inner;
+    const int line_type = j->columns_first && j->type == TSRI_LINE_U8 ? TSRI_LINE_F32 : j->type;
+    void *to = direct ? (void *)z : w->row;
+    if (j->columns_first || j->axis[COLUMNS].same) {
+        j->k->combine[line_type](to, w->list, w->weight, lines, n);
+    } else if (is_one_line(w, j, lines)) {
+        j->k->spread[j->type](to, w->list[0], &j->columns, j->x.inner);
+    } else {
+        const int sum_type = j->type == TSRI_LINE_U8 ? TSRI_LINE_F32 : j->type;
+        j->k->combine[j->type](w->sum, w->list, w->weight, lines, j->x.columns * j->x.inner);
+        j->k->spread[sum_type](to, w->sum, &j->columns, j->x.inner);
+    }
+    if (!direct) store(z, to, n, j);
+}
+
+static tsr_status make_rows(void *context, int64_t begin, int64_t end)
+{
+    const job *j = context;
+    work w;
+    TSRI_TRY(begin_work(&w, j));
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t row = i % j->z.rows, slice = i / j->z.rows % j->z.slices,
+                      plane = i / j->z.rows / j->z.slices;
+        const int64_t lines = list_lines(&w, j, tsri_picture_plane(&j->x, plane), plane, slice, row);
+        char *z = tsri_picture_plane(&j->z, plane) + slice * j->z.slice + row * j->z.row;
+        make_row(&w, j, z, lines);
+    }
+    tsri_free(w.lines, w.bytes);
+    return TSR_OK;
+}
+
+/* Plan --------------------------------------------------------------------------------------- */
+
+/* Products of one plane if columns come first, and if they come last. Those of columns take longer. */
+static double cost(const job *j, bool columns_first)
+{
+    enum { COLUMN = 3 };
+    const axis *s = &j->axis[SLICES], *r = &j->axis[ROWS], *c = &j->axis[COLUMNS];
+    const double lines = (double)(s->taps * r->taps), rows = (double)s->out * (double)r->out,
+                 all = (double)s->in * (double)r->in, seen = rows * lines < all ? rows * lines : all;
+    if (columns_first) return seen * (double)(c->out * c->taps) * COLUMN + rows * lines * (double)c->out;
+    return rows * lines * (double)c->in + rows * (double)(c->out * c->taps) * COLUMN;
+}
+
+static void describe_job(job *j, const tsr_op *op)
+{
+    const tsr_tensor *x = op->in[0], *z = op->out[0];
+    const int spatial = ((const tsr_resize_params *)op->params)->spatial;
+    const bool channels = tsri_picture_is_last(x, spatial) && tsri_picture_is_last(z, spatial);
+    j->x = tsri_picture_of(x, spatial, channels);
+    j->z = tsri_picture_of(z, spatial, channels);
+    j->dtype = x->dtype;
+    j->size = tsri_dtype_size(x->dtype);
+    j->type = x->dtype == TSR_U8 ? TSRI_LINE_U8 : x->dtype == TSR_F64 ? TSRI_LINE_F64 : TSRI_LINE_F32;
+    j->wide = x->dtype == TSR_F64 ? 8 : 4;
+    j->all = tsri_cpu_kernels_get();
+    j->k = j->all->image;
+}
+
+/* Bytes are used as they are where whole vectors of them are loaded: not to spread columns of one channel. */
+static bool is_line(const job *j)
+{
+    if (j->dtype == TSR_U8) return j->x.dense && (j->x.inner > 1 || !j->columns_first);
+    return j->x.dense && (j->dtype == TSR_F32 || j->dtype == TSR_F64);
+}
+
+static tsr_status run(job *j)
+{
+    const axis *s = &j->axis[SLICES], *r = &j->axis[ROWS];
+    const int64_t longest = most(j->x.columns, j->z.columns) * j->x.inner;
+    j->columns_first = !j->axis[COLUMNS].same && cost(j, true) <= cost(j, false);
+    j->as_is = is_line(j);
+    if (!j->as_is && j->type == TSRI_LINE_U8) j->type = TSRI_LINE_F32;
+    j->lines = s->taps * r->taps;
+    j->line = j->as_is && !j->columns_first ? 0 : rounded(longest * j->wide);
+    const int64_t planes = tsri_picture_planes(&j->z), rows = s->out * r->out;
+    const double products = (double)j->x.inner * (cost(j, j->columns_first) / (double)rows);
+    return tsri_parallel_for(planes * rows, tsri_grain(TSRI_WORK_PRODUCT * products), make_rows, j);
+}
+
+tsr_status tsri_cpu_resize(const tsr_op *op)
+{
+    job j;
+    tsri_resample r[AXES];
+    if (tsr_desc_numel(&op->out[0]->desc) == 0) return TSR_OK;
+    if (((const tsr_resize_params *)op->params)->mode <= TSR_INTERPOLATE_NEAREST_EXACT)
+        return tsri_cpu_resize_nearest(op);
+    describe_job(&j, op);
+    for (int d = 0; d < AXES; d++) r[d] = describe_axis(&j.axis[d], op, d);
+    const int64_t bytes = table_bytes(&j);
+    void *room = bytes > 0 ? tsri_scratch((size_t)bytes) : NULL;
+    TSRI_CHECK(room, TSR_ENOMEM, "resize: no room for the weights of %lld columns", (long long)j.z.columns);
+    fill_tables(&j, r, room);
+    const tsr_status s = run(&j);
+    tsri_free(room, (size_t)bytes);
+    return s;
+}
+
+#endif

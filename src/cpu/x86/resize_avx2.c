@@ -1,0 +1,6 @@
+/* resize_avx2.c - lines of pictures with the vectors of AVX2. */
+#include "cpu/simd/avx2.h"
+#include "cpu/simd/resize.inc"
+
+void tsri_cpu_resize_avx2(tsri_cpu_kernels *k);
+void tsri_cpu_resize_avx2(tsri_cpu_kernels *k) { enter_image(k); }

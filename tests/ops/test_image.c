@@ -1,0 +1,174 @@
+/* test_image.c - pictures of other sizes and at other places: what is particular. That they are right over any
+ * strides, options and dtypes is for opcheck. What can be done with other ops is done both ways. */
+#include <math.h>
+
+#include "ops/dispatch.h"
+#include "test.h"
+
+#define LINE(n) 2, (const int64_t[]){ 1, n }
+
+static bool is_line(const tsr_tensor *t, int64_t n, const float *right)
+{
+    bool same = t && tsr_numel(t) == n && t->dtype == TSR_F32;
+    for (int64_t i = 0; same && i < n; i++) same = fabsf(((const float *)t->data)[i] - right[i]) < 1e-6f;
+    return same;
+}
+
+/* Values ------------------------------------------------------------------------------------- */
+
+/* What PyTorch 2 gives for interpolate of [0, 1, 2, 3]. */
+TEST(test_lines_are_resized_as_pytorch_does)
+{
+    static const float in[] = { 0, 1, 2, 3 };
+    static const struct { tsr_resize_options how; int64_t n; float right[8];
+    } cases[] = {
+        { { .mode = TSR_INTERPOLATE_NEAREST }, 6, { 0, 0, 1, 2, 2, 3 } },
+        { { .mode = TSR_INTERPOLATE_NEAREST_EXACT }, 6, { 0, 1, 1, 2, 3, 3 } },
+        { { .mode = TSR_INTERPOLATE_LINEAR }, 8, { 0, 0.25f, 0.75f, 1.25f, 1.75f, 2.25f, 2.75f, 3 } },
+        { { .mode = TSR_INTERPOLATE_LINEAR, .align_corners = true }, 7, { 0, 0.5f, 1, 1.5f, 2, 2.5f, 3 } },
+        { { .mode = TSR_INTERPOLATE_LINEAR, .antialias = true }, 2, { 0.7142857f, 2.2857143f } },
+        { { .mode = TSR_INTERPOLATE_AREA }, 3, { 0.5f, 1.5f, 2.5f } },
+        { { .mode = TSR_INTERPOLATE_LINEAR, .scale = { 0.6 } }, -1, { 1.0f / 3, 2 } },
+    };
+    for (int parts = 0; parts < 2; parts++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            tsr_tensor *x = NULL, *z = NULL;
+            tsri_prefer_parts(parts);
+            EXPECT_OK(tsr_from_data(&x, TSR_F32, LINE(4), in));
+            EXPECT_OK(tsr_resize(&z, x, 1, &cases[i].n, &cases[i].how));
+            EXPECT(is_line(z, cases[i].n < 0 ? 2 : cases[i].n, cases[i].right));
+            tsri_prefer_parts(false);
+            tsr_release_all(&x, &z);
+        }
+}
+
+TEST(test_bytes_are_rounded_once_and_held)
+{
+    static const uint8_t in[] = { 0, 255, 0, 255 };
+    for (int parts = 0; parts < 2; parts++) {
+        tsr_tensor *x = NULL, *z = NULL;
+        tsri_prefer_parts(parts);
+        EXPECT_OK(tsr_from_data(&x, TSR_U8, LINE(4), in));
+        EXPECT_OK(tsr_resize(&z, x, 1, (const int64_t[]){ 8 },
+                             &(tsr_resize_options){ .mode = TSR_INTERPOLATE_CUBIC }));
+        static const uint8_t right[] = { 0, 67, 224, 215, 40, 31, 188, 255 };
+        EXPECT(z && z->dtype == TSR_U8 && !memcmp(z->data, right, sizeof right));
+        tsri_prefer_parts(false);
+        tsr_release_all(&x, &z);
+    }
+}
+
+/* An element of weight 0 does not count; one of another weight does. */
+TEST(test_infinities_stay_where_they_are_seen)
+{
+    const float in[] = { 1, INFINITY, 3, 5 };
+    for (int parts = 0; parts < 2; parts++) {
+        tsr_tensor *x = NULL, *z = NULL;
+        tsri_prefer_parts(parts);
+        EXPECT_OK(tsr_from_data(&x, TSR_F32, LINE(4), in));
+        EXPECT_OK(tsr_resize(&z, x, 1, (const int64_t[]){ 7 },
+                             &(tsr_resize_options){ .mode = TSR_INTERPOLATE_LINEAR, .align_corners = true }));
+        const float *got = z ? z->data : in;
+        EXPECT(got[0] == 1 && isinf(got[1]) && isinf(got[2]) && isinf(got[3]) && got[4] == 3 && got[6] == 5);
+        tsri_prefer_parts(false);
+        tsr_release_all(&x, &z);
+    }
+}
+
+TEST(test_channels_that_come_last_stay_last)
+{
+    tsr_tensor *x = NULL, *seen = NULL, *z = NULL;
+    EXPECT_OK(tsr_zeros(&x, TSR_U8, 3, (const int64_t[]){ 6, 8, 3 }));
+    EXPECT_OK(tsr_move_axis(&seen, x, 2, 0));
+    EXPECT_OK(tsr_resize(&z, seen, 2, (const int64_t[]){ 5, 7 },
+                         &(tsr_resize_options){ .mode = TSR_INTERPOLATE_LINEAR }));
+    EXPECT(z && z->shape[0] == 3 && z->stride[0] == 1 && z->stride[2] == 3 && z->stride[1] == 21);
+    tsr_release_all(&x, &seen, &z);
+}
+
+TEST(test_a_grid_of_the_centres_gives_the_picture_back)
+{
+    tsr_tensor *x = NULL, *grid = NULL, *z = NULL, *flat = NULL;
+    static const float centres[] = { -0.5f, -0.5f, 0.5f, -0.5f, -0.5f, 0.5f, 0.5f, 0.5f };
+    EXPECT_OK(tsr_arange(&flat, TSR_F32, TSR_SCALAR(0), TSR_SCALAR(8), TSR_SCALAR(1)));
+    EXPECT_OK(tsr_view(&x, flat, 4, (const int64_t[]){ 1, 2, 2, 2 }));
+    EXPECT_OK(tsr_from_data(&grid, TSR_F32, 4, (const int64_t[]){ 1, 2, 2, 2 }, centres));
+    for (int padding = 0; padding < 3; padding++) {
+        EXPECT_OK(tsr_grid_sample(&z, x, grid, TSR_INTERPOLATE_LINEAR, (tsr_grid_padding)padding, false));
+        for (int i = 0; z && i < 8; i++) EXPECT(((float *)z->data)[i] == (float)i);
+    }
+    tsr_release_all(&x, &grid, &z, &flat);
+}
+
+/* Places that no index can hold, and none at all. */
+TEST(test_a_grid_may_lead_anywhere)
+{
+    static const double places[] = { INFINITY, 0, -INFINITY, 0, 1e300, -1e300, NAN, NAN };
+    for (int mode = 0; mode < 3; mode++)
+        for (int padding = 0; padding < 3; padding++) {
+            tsr_tensor *x = NULL, *grid = NULL, *z = NULL;
+            const tsr_interpolation modes[] = { TSR_INTERPOLATE_NEAREST, TSR_INTERPOLATE_LINEAR,
+                                                TSR_INTERPOLATE_CUBIC };
+            EXPECT_OK(tsr_ones(&x, TSR_F32, 4, (const int64_t[]){ 1, 1, 3, 4 }));
+            EXPECT_OK(tsr_from_data(&grid, TSR_F64, 4, (const int64_t[]){ 1, 1, 4, 2 }, places));
+            EXPECT_OK(tsr_grid_sample(&z, x, grid, modes[mode], (tsr_grid_padding)padding, true));
+            const float *got = z ? z->data : NULL;
+            for (int i = 0; got && i < 3; i++)
+                EXPECT(padding == TSR_GRID_ZEROS ? got[i] == 0 : fabsf(got[i] - 1) < 1e-5f);
+            tsr_release_all(&x, &grid, &z);
+        }
+}
+
+/* What is refused ----------------------------------------------------------------------------- */
+
+TEST(test_sizes_and_options_are_checked)
+{
+    tsr_tensor *x = NULL, *i = NULL, *z = NULL, *empty = NULL;
+    const int64_t sizes[] = { 4, 4, 4 };
+    const tsr_resize_options smooth = { .align_corners = true };
+    EXPECT_OK(tsr_ones(&x, TSR_F32, 4, (const int64_t[]){ 1, 2, 3, 3 }));
+    EXPECT_OK(tsr_ones(&i, TSR_I32, 4, (const int64_t[]){ 1, 2, 3, 3 }));
+    EXPECT_OK(tsr_ones(&empty, TSR_F32, 4, (const int64_t[]){ 1, 2, 0, 3 }));
+    EXPECT_FAILS(tsr_resize(NULL, x, 2, sizes, NULL), TSR_ENULL, "out");
+    EXPECT_FAILS(tsr_resize(&z, NULL, 2, sizes, NULL), TSR_ENULL, "x");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, NULL, NULL), TSR_ENULL, "sizes");
+    EXPECT_FAILS(tsr_resize(&z, i, 2, sizes, NULL), TSR_EDTYPE, "resize");
+    EXPECT_FAILS(tsr_resize(&z, x, 1, sizes, NULL), TSR_ESHAPE, "1 spatial dims");
+    EXPECT_FAILS(tsr_resize(&z, x, 4, sizes, NULL), TSR_EINVAL, "4 spatial dims");
+    EXPECT_FAILS(tsr_resize(&z, empty, 2, sizes, NULL), TSR_ESHAPE, "is empty");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, (const int64_t[]){ 4, -2 }, NULL), TSR_EINVAL, "size -2");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, (const int64_t[]){ 4, INT64_MAX }, NULL), TSR_EOVERFLOW, "too many");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, sizes, &smooth), TSR_EINVAL, "align_corners");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, sizes, &(tsr_resize_options){ .mode = (tsr_interpolation)9 }),
+                 TSR_EINVAL, "mode is 9");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, sizes, &(tsr_resize_options){ .scale = { 1, -1 } }), TSR_EINVAL,
+                 "scale -1");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, (const int64_t[]){ -1, 3 }, &(tsr_resize_options){ .scale = { NAN } }),
+                 TSR_EINVAL, "scale");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, (const int64_t[]){ -1, 3 }, &(tsr_resize_options){ .scale = { 1e30 } }),
+                 TSR_EOVERFLOW, "scale");
+    EXPECT_OK(tsr_resize(&z, empty, 2, (const int64_t[]){ 0, 5 }, NULL));
+    EXPECT(z && z->shape[2] == 0 && z->shape[3] == 5);
+    tsr_release_all(&x, &i, &z, &empty);
+}
+
+TEST(test_grids_are_checked)
+{
+    tsr_tensor *x = NULL, *grid = NULL, *three = NULL, *volume = NULL, *places = NULL, *z = NULL;
+    EXPECT_OK(tsr_ones(&x, TSR_F32, 4, (const int64_t[]){ 1, 2, 3, 3 }));
+    EXPECT_OK(tsr_ones(&grid, TSR_F32, 4, (const int64_t[]){ 1, 2, 3, 2 }));
+    EXPECT_OK(tsr_ones(&three, TSR_F32, 4, (const int64_t[]){ 1, 2, 3, 3 }));
+    EXPECT_OK(tsr_ones(&volume, TSR_F32, 5, (const int64_t[]){ 1, 2, 3, 3, 3 }));
+    EXPECT_OK(tsr_ones(&places, TSR_F32, 5, (const int64_t[]){ 1, 2, 3, 3, 3 }));
+    EXPECT_FAILS(tsr_grid_sample(&z, x, three, TSR_INTERPOLATE_LINEAR, TSR_GRID_ZEROS, false), TSR_ESHAPE,
+                 "grid");
+    EXPECT_FAILS(tsr_grid_sample(&z, x, grid, TSR_INTERPOLATE_AREA, TSR_GRID_ZEROS, false), TSR_EINVAL,
+                 "mode is 4");
+    EXPECT_FAILS(tsr_grid_sample(&z, volume, places, TSR_INTERPOLATE_CUBIC, TSR_GRID_ZEROS, false),
+                 TSR_EINVAL, "cubic");
+    EXPECT_FAILS(tsr_grid_sample(&z, x, grid, TSR_INTERPOLATE_LINEAR, (tsr_grid_padding)7, false), TSR_EINVAL,
+                 "padding is 7");
+    EXPECT_FAILS(tsr_grid_sample(&z, x, NULL, TSR_INTERPOLATE_LINEAR, TSR_GRID_ZEROS, false), TSR_ENULL,
+                 "grid");
+    tsr_release_all(&x, &grid, &three, &volume, &places, &z);
+}
