@@ -30,6 +30,7 @@ TYPES = {
     "text": "str",
     "enum": "str | int",
     "int3": "int | Sequence[int]",
+    "double3": "float | Sequence[float]",
      "want": "bool"}
 
 
@@ -175,7 +176,7 @@ class Row:
             elif kind == "bool":
                 field = Argument(name, "bool", default="false")
             elif kind == "double":
-                field = Argument(name, "double", default="0")
+                field = Argument(name, "double3" if length else "double", default="0")
             elif kind in headers.enums:
                 field = Argument(name, "enum", kind, next(iter(headers.enums[kind])))
             else:
@@ -254,8 +255,9 @@ def struct_lines(row, a):
             lines.append(f"    {a.name}.{name} = &r[{result}];")
             continue
         i = row.arguments.index(field)
-        if field.kind == "int3":
-            lines.append(f"    memcpy({a.name}.{name}, v[{i}].three, sizeof {a.name}.{name});")
+        if field.kind in ("int3", "double3"):
+            three = "three" if field.kind == "int3" else "doubles"
+            lines.append(f"    memcpy({a.name}.{name}, v[{i}].{three}, sizeof {a.name}.{name});")
         else:
             lines.append(f"    {a.name}.{name} = {c_words(field, i)[0]};")
     return lines

@@ -18,7 +18,7 @@ REAL = ("f32", "f64", "f16", "bf16", "i32", "i64", "u8")
 
 WITHOUT = {
     "called through others": "conv conv_transpose max_pool avg_pool adaptive_max_pool adaptive_avg_pool "
-    "max_pool_all avg_pool_all batch_join global_avg_pool self_attention multi_head_attention rope_with "
+    "max_pool_all avg_pool_all lp_pool batch_join global_avg_pool self_attention multi_head_attention rope_with "
     "sample_with cross_entropy_soft instance_norm",
     "depends on the size of the result alone": "fftfreq rfftfreq eye arange linspace zeros ones full "
     "zeros_like ones_like full_like zero fill meshgrid permutation",
@@ -554,16 +554,39 @@ def pool(row, ops):
     for dtype in ("f32", "f64"):
         for shape in ((4, 32, 56, 56, 8)[: 2 + rank], (1, 3, 101, 99, 7)[: 2 + rank]):
             for kernel in (2, 3):
+                power = (2,) if op.startswith("lp") else ()
                 yield Case(
                     f"{op} {dtype} {shape} {kernel}",
                     op,
                     "pool",
                     [operand(dtype, *shape)],
-                    lambda x, k=kernel: getattr(ops, op)(x, [k] * rank, [k] * rank),
+                    lambda x, k=kernel, p=power: getattr(ops, op)(x, *p, [k] * rank, [k] * rank),
                     None,
-                    f and (lambda x, k=kernel: f(x, k)),
+                    f and (lambda x, k=kernel, p=power: f(x, *p, k)),
                     None,
                 )
+
+
+def image(row, ops):
+    op, f = row["name"], functional({"resize": "interpolate"}.get(row["name"], row["name"]))
+    if op == "grid_sample":
+        operands = [operand("f32", 1, 16, 64, 64), operand("f32", 1, 96, 96, 2, low=-1, high=1)]
+        yield Case(f"{op} f32", op, "image", operands, ops.grid_sample, None,
+                   f and (lambda x, g: f(x, g, align_corners=False)), None)
+        return
+    for size in (64, 384):
+        for mode, theirs in (("nearest", {}), ("linear", {"align_corners": False}), ("cubic", {"align_corners": False})):
+            name = {"linear": "bilinear", "cubic": "bicubic"}.get(mode, mode)
+            yield Case(
+                f"{op} f32 {mode} {size}",
+                op,
+                "image",
+                [operand("f32", 1, 3, 224, 224)],
+                lambda x, n=size, mode=mode: ops.resize(x, (n, n), mode),
+                None,
+                f and (lambda x, n=size, name=name, theirs=theirs: f(x, (n, n), mode=name, **theirs)),
+                None,
+            )
 
 
 def attention(row, ops):
@@ -810,6 +833,7 @@ FAMILIES = {
     "nn": nn,
     "conv": conv,
     "pool": pool,
+    "image": image,
     "attention": attention,
     "fft": fft,
     "linalg": linalg,

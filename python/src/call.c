@@ -262,6 +262,28 @@ static int parse_three(call *c, int i)
     return 0;
 }
 
+/* One number for all spatial dims, or a sequence of them. */
+static int parse_three_doubles(call *c, int i)
+{
+    PyObject *o = c->objects[i];
+    const bool single = PyNumber_Check(o) && !PySequence_Check(o);
+    const Py_ssize_t n = single ? 3 : PySequence_Size(o);
+    if (n < 0 || n > 3) {
+        PyErr_Clear();
+        return wrong(c, i, "a number for each of at most three spatial dims");
+    }
+    for (int k = 0; k < 3; k++) {
+        PyObject *item = single ? Py_NewRef(o) : k < n ? PySequence_GetItem(o, k) : PyLong_FromLong(0);
+        c->values[i].doubles[k] = item ? PyFloat_AsDouble(item) : -1;
+        Py_XDECREF(item);
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            return wrong(c, i, "a number, or a sequence of numbers");
+        }
+    }
+    return 0;
+}
+
 /* Binding --------------------------------------------------------------------------------------------- */
 
 static int parse_default(call *c, int i)
@@ -306,6 +328,7 @@ static int parse(call *c, int i)
     case KIND_INTS:
     case KIND_SHAPE: return parse_list(c, i);
     case KIND_INT3: return parse_three(c, i);
+    case KIND_DOUBLE3: return parse_three_doubles(c, i);
     case KIND_DOUBLE: return parse_double(c, i);
     case KIND_BOOL:
     case KIND_WANT: return parse_bool(c, i);

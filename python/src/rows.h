@@ -8,7 +8,7 @@
 
 typedef enum argument_kind {
     KIND_TENSOR, KIND_TENSORS, KIND_GIVEN, KIND_AXIS, KIND_AXES, KIND_INT, KIND_INT64, KIND_INTS, KIND_SHAPE,
-    KIND_INT3, KIND_DOUBLE, KIND_BOOL, KIND_SCALAR, KIND_DTYPE, KIND_SEED, KIND_TEXT, KIND_ENUM,
+    KIND_INT3, KIND_DOUBLE3, KIND_DOUBLE, KIND_BOOL, KIND_SCALAR, KIND_DTYPE, KIND_SEED, KIND_TEXT, KIND_ENUM,
     KIND_WANT /* is a result that may be left out asked for? */
 } argument_kind;
 
@@ -30,6 +30,7 @@ typedef struct value {
         tsr_dtype                dtype;
         const char              *text;
         int64_t                  three[3];
+        double                   doubles[3];
     };
     int n;  /* length of a list */
 } value;
