@@ -14,9 +14,18 @@ typedef struct tsri_columns {
     int64_t        in, out, taps;
     const int64_t *first, *count;
     const void    *weight;    /* float, or double for lines of doubles */
-    const int32_t *offset;    /* tap by tap: where each output's float is, in bytes; NULL: none, or too far */
-    const float   *by_tap;    /* tap by tap: the weights, if there are offsets */
+
+    /* Tap by tap, for every element of a line of outputs: where its input is, as bytes of floats, and its
+     * weight. NULL: inputs are too far, or taps too many. */
+    const int32_t *offset;
+    const float   *by_tap;
+
+    /* The lowest input of each block of as many elements as a kernel picks at a time; and, tap by tap, how
+     * many elements behind it each input is. NULL: in some block they are further apart than two blocks. */
+    const int32_t *base, *behind;
 } tsri_columns;
+
+enum { TSRI_FEW_TAPS = 6 };  /* of the tables that go tap by tap, at most */
 
 typedef struct tsri_image_kernels {
     /* z[i] = the sum of weight[t] * row[t][i], t < taps, i < n; numbers of the rows' type, but f32 of u8. */
@@ -25,6 +34,8 @@ typedef struct tsri_image_kernels {
 
     /* A line of pixels of `inner` elements each, to other columns; z as above. */
     void (*spread[TSRI_LINE_TYPES])(void *z, const void *x, const tsri_columns *c, int64_t inner);
+
+    int64_t picked;  /* floats of outputs that spread picks from twice as many of inputs; 0: it picks none */
 
     /* Rounded, halves to even, and held to 0 .. 255; NaN gives 0. */
     void (*to_bytes)(uint8_t *z, const float *x, int64_t n);

@@ -31,7 +31,7 @@ typedef struct job {
     axis         axis[AXES];
     tsri_columns columns;
     tsr_dtype    dtype;
-    int          type;           /* of lines of x */
+    int          type, spread;   /* of lines of x, and of those that get other columns */
     bool         columns_first;
     bool         as_is;          /* rows of x are lines without a conversion */
     int64_t      size, wide;     /* of an element, and of a sum */
@@ -68,30 +68,71 @@ static void fill_axis(axis *a, const tsri_resample *r)
 }
 
 /* Columns tap by tap. Outputs of fewer taps have their last one several times, with a share of its weight. */
-static void fill_by_tap(const axis *a, int32_t *offset, float *by_tap)
+static void fill_by_tap(const axis *a, int64_t inner, int32_t *offset, float *by_tap)
 {
-    for (int64_t o = 0; o < a->out; o++)
-        for (int64_t t = 0, n = a->count[o]; t < a->taps; t++) {
-            const double *w = a->weight + o * a->taps;
-            offset[t * a->out + o] = (int32_t)((n == 0 ? 0 : a->first[o] + least(t, n - 1)) * (int64_t)sizeof(float));
-            by_tap[t * a->out + o] =
-                (float)(n == 0 ? 0 : t < n - 1 ? w[t] : w[n - 1] / (double)(a->taps - n + 1));
-        }
+    for (int64_t t = 0, i = 0; t < a->taps; t++)
+        for (int64_t o = 0; o < a->out; o++)
+            for (int64_t c = 0; c < inner; c++, i++) {
+                const double *w = a->weight + o * a->taps;
+                const int64_t n = a->count[o], at = n == 0 ? 0 : a->first[o] + least(t, n - 1);
+                offset[i] = (int32_t)((at * inner + c) * (int64_t)sizeof(float));
+                by_tap[i] = (float)(n == 0 ? 0 : t < n - 1 ? w[t] : w[n - 1] / (double)(a->taps - n + 1));
+            }
 }
 
-static void fill_columns(job *j, float *narrow, int32_t *offset, float *by_tap)
+/* The lowest input of block b of the outputs; -1: others are too far for the kernel. */
+static int32_t find_base(const job *j, const int32_t *offset, int64_t n, int64_t b)
+{
+    const int64_t lanes = j->k->picked;
+    int32_t low = INT32_MAX, high = 0;
+    for (int64_t t = 0; t < j->axis[COLUMNS].taps; t++)
+        for (int64_t i = b * lanes; i < least((b + 1) * lanes, n); i++) {
+            const int32_t at = offset[t * n + i] / (int32_t)sizeof(float);
+            if (at < low) low = at;
+            if (at > high) high = at;
+        }
+    return high - low < 2 * lanes ? low : -1;
+}
+
+static void fill_blocks(job *j, int64_t n, int32_t *base, int32_t *behind)
+{
+    const int64_t lanes = j->k->picked, taps = j->axis[COLUMNS].taps;
+    for (int64_t b = 0; b < pieces(n, lanes); b++) {
+        base[b] = find_base(j, j->columns.offset, n, b);
+        if (base[b] < 0) return;
+    }
+    for (int64_t t = 0, at = 0; t < taps; t++)
+        for (int64_t i = 0; i < n; i++, at++)
+            behind[at] = j->columns.offset[at] / (int32_t)sizeof(float) - base[i / lanes];
+    j->columns.base = base;
+    j->columns.behind = behind;
+}
+
+/* Numbers of floats, of which the tables of columns are made. */
+static int64_t column_floats(const job *j)
 {
     const axis *a = &j->axis[COLUMNS];
-    const int64_t n = a->out * a->taps;
+    const int64_t n = a->out * a->taps, each = a->taps > TSRI_FEW_TAPS ? 0 : n * j->x.inner;
+    return n + 3 * each + a->out * j->x.inner;
+}
+
+static void fill_columns(job *j, float *narrow)
+{
+    const axis *a = &j->axis[COLUMNS];
+    const int64_t n = a->out * a->taps, each = n * j->x.inner;
+    float *by_tap = narrow + n;
+    int32_t *offset = (int32_t *)(void *)(by_tap + each);
     j->columns = (tsri_columns){ .in = a->in, .out = a->out, .taps = a->taps, .first = a->first,
                                  .count = a->count, .weight = a->weight };
     if (j->wide == sizeof(double)) return;
     for (int64_t i = 0; i < n; i++) narrow[i] = (float)a->weight[i];
     j->columns.weight = narrow;
-    if (a->in > INT32_MAX / (int64_t)sizeof(float) || j->x.inner > 1) return;
-    fill_by_tap(a, offset, by_tap);
+    if (a->taps > TSRI_FEW_TAPS || a->in * j->x.inner > INT32_MAX / (int64_t)sizeof(float)) return;
+    fill_by_tap(a, j->x.inner, offset, by_tap);
     j->columns.offset = offset;
     j->columns.by_tap = by_tap;
+    if (j->k->picked > 0 && j->spread == TSRI_LINE_F32 && j->x.inner <= 4)
+        fill_blocks(j, a->out * j->x.inner, offset + 2 * each, offset + each);
 }
 
 /* Room for the tables of all axes, in bytes; 0 if that is too much. */
@@ -100,11 +141,11 @@ static int64_t table_bytes(const job *j)
     int64_t numbers = 0;
     for (int d = 0; d < AXES; d++) {
         int64_t n;
-        if (!tsri_mul(&n, j->axis[d].out + 1, j->axis[d].taps + 2) || !tsri_mul(&n, n, 3) ||
+        if (!tsri_mul(&n, j->axis[d].out + 1, j->axis[d].taps + 2) || n > INT64_MAX / 1024 / j->x.inner ||
             !tsri_add(&numbers, numbers, n))
             return 0;
     }
-    return tsri_mul(&numbers, numbers, (int64_t)sizeof(double)) ? numbers : 0;
+    return (numbers + column_floats(j)) * (int64_t)sizeof(double);
 }
 
 static void fill_tables(job *j, const tsri_resample *r, void *room)
@@ -118,9 +159,7 @@ static void fill_tables(job *j, const tsri_resample *r, void *room)
         at = (double *)(void *)(a->count + a->out);
         fill_axis(a, &r[d]);
     }
-    const int64_t n = j->axis[COLUMNS].out * j->axis[COLUMNS].taps;
-    float *narrow = (float *)(void *)at;
-    fill_columns(j, narrow, (int32_t *)(void *)(narrow + n), narrow + 2 * n);
+    fill_columns(j, (float *)(void *)at);
 }
 
 /* Rows -------------------------------------------------------------------------------------- */
@@ -179,7 +218,7 @@ static const void *find_line(const work *w, const job *j, const char *row, int64
         return line;
     }
     if (!j->as_is) pack(w->packed, row, j);
-    j->k->spread[j->type](line, j->as_is ? (const void *)row : w->packed, &j->columns, j->x.inner);
+    j->k->spread[j->spread](line, j->as_is ? (const void *)row : w->packed, &j->columns, j->x.inner);
     return line;
 }
 
@@ -234,12 +273,11 @@ static void make_row(work *w, const job *j, char *z, int64_t lines)
     void *to = direct ? (void *)z : w->row;
     if (j->columns_first || j->axis[COLUMNS].same) {
         j->k->combine[line_type](to, w->list, w->weight, lines, n);
-    } else if (is_one_line(w, j, lines)) {
-        j->k->spread[j->type](to, w->list[0], &j->columns, j->x.inner);
+    } else if (j->spread == j->type && is_one_line(w, j, lines)) {
+        j->k->spread[j->spread](to, w->list[0], &j->columns, j->x.inner);
     } else {
-        const int sum_type = j->type == TSRI_LINE_U8 ? TSRI_LINE_F32 : j->type;
         j->k->combine[j->type](w->sum, w->list, w->weight, lines, j->x.columns * j->x.inner);
-        j->k->spread[sum_type](to, w->sum, &j->columns, j->x.inner);
+        j->k->spread[j->spread](to, w->sum, &j->columns, j->x.inner);
     }
     if (!direct) store(z, to, n, j);
 }
@@ -288,22 +326,30 @@ static void describe_job(job *j, const tsr_op *op)
     j->k = j->all->image;
 }
 
-/* Bytes are used as they are where whole vectors of them are loaded: not to spread columns of one channel. */
+/* Bytes are used as they are to be summed, and where few of many pixels are seen. */
 static bool is_line(const job *j)
 {
-    if (j->dtype == TSR_U8) return j->x.dense && (j->x.inner > 1 || !j->columns_first);
+    if (j->dtype == TSR_U8)
+        return j->x.dense && (!j->columns_first || (j->x.inner > 1 && j->z.columns < j->x.columns));
     return j->x.dense && (j->dtype == TSR_F32 || j->dtype == TSR_F64);
+}
+
+/* Which lines there are, and of what type. */
+static void plan_lines(job *j)
+{
+    const axis *s = &j->axis[SLICES], *r = &j->axis[ROWS], *c = &j->axis[COLUMNS];
+    const int64_t longest = most(j->x.columns, j->z.columns) * j->x.inner;
+    j->columns_first = c->in != c->out && cost(j, true) <= cost(j, false);
+    j->as_is = is_line(j);
+    if (!j->as_is && j->type == TSRI_LINE_U8) j->type = TSRI_LINE_F32;
+    j->spread = j->type == TSRI_LINE_U8 && !j->columns_first ? TSRI_LINE_F32 : j->type;
+    j->lines = s->taps * r->taps;
+    j->line = j->as_is && !j->columns_first ? 0 : rounded(longest * j->wide);
 }
 
 static tsr_status run(job *j)
 {
     const axis *s = &j->axis[SLICES], *r = &j->axis[ROWS];
-    const int64_t longest = most(j->x.columns, j->z.columns) * j->x.inner;
-    j->columns_first = !j->axis[COLUMNS].same && cost(j, true) <= cost(j, false);
-    j->as_is = is_line(j);
-    if (!j->as_is && j->type == TSRI_LINE_U8) j->type = TSRI_LINE_F32;
-    j->lines = s->taps * r->taps;
-    j->line = j->as_is && !j->columns_first ? 0 : rounded(longest * j->wide);
     const int64_t planes = tsri_picture_planes(&j->z), rows = s->out * r->out;
     const double products = (double)j->x.inner * (cost(j, j->columns_first) / (double)rows);
     return tsri_parallel_for(planes * rows, tsri_grain(TSRI_WORK_PRODUCT * products), make_rows, j);
@@ -318,6 +364,7 @@ tsr_status tsri_cpu_resize(const tsr_op *op)
         return tsri_cpu_resize_nearest(op);
     describe_job(&j, op);
     for (int d = 0; d < AXES; d++) r[d] = describe_axis(&j.axis[d], op, d);
+    plan_lines(&j);
     const int64_t bytes = table_bytes(&j);
     void *room = bytes > 0 ? tsri_scratch((size_t)bytes) : NULL;
     TSRI_CHECK(room, TSR_ENOMEM, "resize: no room for the weights of %lld columns", (long long)j.z.columns);

@@ -315,6 +315,13 @@ V vi vi_even4(vi a, vi b)
 V vi vi_even8(vi a, vi b) { return vi_in_order(_mm256_unpacklo_epi64(a, b)); }
 V vi vi_even16(vi a, vi b) { return _mm256_permute2x128_si256(a, b, 0x20); }
 
+/* Lanes of two vectors, by their numbers: 0 .. 2 VF - 1. Bit 3 says which vector, as a sign. */
+V vf vf_pick(vf low, vf high, vi i)
+{
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, i), _mm256_permutevar8x32_ps(high, i),
+                            vi_as_vf(vi_shl(i, 28)));
+}
+
 /* Gathers element i from p + offset[i]. */
 V vi vi_gather4(const char *p, const int32_t *offset)
 {
@@ -412,6 +419,7 @@ V vd vd_of_vl(vl n)
 
 /* Integers as floats: exact, but for those of 32 bits, which are rounded. */
 V vf vf_load_i8(const void *p)  { return vi_to_vf(_mm256_cvtepi8_epi32(_mm_loadl_epi64(p))); }
+V vf vf_of_u8(__m128i x)        { return vi_to_vf(_mm256_cvtepu8_epi32(x)); }
 V vf vf_load_u8(const void *p)  { return vi_to_vf(_mm256_cvtepu8_epi32(_mm_loadl_epi64(p))); }
 V vf vf_load_i16(const void *p) { return vi_to_vf(_mm256_cvtepi16_epi32(_mm_loadu_si128(p))); }
 V vf vf_load_u16(const void *p) { return vi_to_vf(_mm256_cvtepu16_epi32(_mm_loadu_si128(p))); }

@@ -312,6 +312,9 @@ V vi vi_even8(vi a, vi b)
 }
 V vi vi_even16(vi a, vi b) { return _mm512_shuffle_i32x4(a, b, 0x88); }
 
+/* Lanes of two vectors, by their numbers: 0 .. 2 VF - 1. */
+V vf vf_pick(vf low, vf high, vi i) { return _mm512_permutex2var_ps(low, i, high); }
+
 /* Gathers element i from p + offset[i]. */
 V vi vi_gather4(const char *p, const int32_t *offset)
 {
@@ -378,6 +381,7 @@ V vd vd_of_vl(vl n) { return _mm512_cvtepi64_pd(n); }
 
 /* Integers as floats: exact, but for those of 32 bits, which are rounded. */
 V vf vf_load_i8(const void *p)  { return vi_to_vf(_mm512_cvtepi8_epi32(_mm_loadu_si128(p))); }
+V vf vf_of_u8(__m128i x)        { return vi_to_vf(_mm512_cvtepu8_epi32(x)); }
 V vf vf_load_u8(const void *p)  { return vi_to_vf(_mm512_cvtepu8_epi32(_mm_loadu_si128(p))); }
 V vf vf_load_i16(const void *p) { return vi_to_vf(_mm512_cvtepi16_epi32(_mm256_loadu_si256(p))); }
 V vf vf_load_u16(const void *p) { return vi_to_vf(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p))); }
