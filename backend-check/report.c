@@ -201,7 +201,7 @@ static void print_json(const check *c, const outcome *o)
     printf("{\"family\": \"%s\", \"check\": \"%s\", \"verdict\": \"%s\", \"cases\": %d, \"seconds\": %.4f",
            c->family, c->name, verdict_text(o->verdict), o->trials, o->seconds);
     if (c->op)
-        printf(", \"op\": \"%s\", \"way\": \"%s\"", tsr_op_get_info(c->op)->name,
+        printf(", \"op\": \"%s\", \"by\": \"%s\"", tsr_op_get_info(c->op)->name,
                *run_text(o) ? run_text(o) : "run");
     if (o->why[0] && o->verdict != PASSED) {
         printf(", \"why\": ");

@@ -180,7 +180,7 @@ static void copy_packed(int64_t n)
     for (; n > 0; n--) must(tsr_copy(world.target, world.source));
 }
 
-static void copy_turned(int64_t n)
+static void copy_transposed(int64_t n)
 {
     for (; n > 0; n--) must(tsr_copy(world.target, world.transposed));
 }
@@ -210,7 +210,7 @@ static workload workloads[] = {
     { "tessera", "read_at",         read_at,       0, 0, { 0 } },
     { "libc",    "copy_16M",        copy_libc,   2.0 * SIDE * SIDE * sizeof(float), 0, { 0 } },
     { "tessera", "copy_16M",        copy_packed, 2.0 * SIDE * SIDE * sizeof(float), 0, { 0 } },
-    { "tessera", "copy_16M_turned", copy_turned, 2.0 * SIDE * SIDE * sizeof(float), 0, { 0 } },
+    { "tessera", "copy_16M_transposed", copy_transposed, 2.0 * SIDE * SIDE * sizeof(float), 0, { 0 } },
 };
 
 enum { WORKLOADS = sizeof workloads / sizeof *workloads };

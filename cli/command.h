@@ -2,7 +2,7 @@
  *
  * A subcommand is a file with one `const command`, declared below and listed in
  * main.c. Results go to stdout, complaints to stderr as "tsr: NAME: sentence".
- * main.c answers --help for all of them, and notices output that could not be
+ * main.c handles --help for all of them, and notices output that could not be
  * written.
  */
 #ifndef TSR_CLI_COMMAND_H

@@ -56,7 +56,7 @@ void progress_draw_bytes(progress *p, double done, double total);
 void progress_end(progress *p);
 
 /* Could everything be written to stdout? If not, complains (except of a reader that has
- * gone, as that of `tsr ops | head` does) and answers false. */
+ * gone, as that of `tsr ops | head` does) and gives false. */
 bool output_is_whole(void);
 
 #endif

@@ -145,9 +145,9 @@ def tensors():
     a = np.arange(60, dtype=np.int64).reshape(3, 4, 5)
     t = Tensor.of(a, I64)
     view = Tensor(dtype=I64, handle=lib.tensorView(t.handle, (c.c_size_t * 2)(6, 10), 2))
-    turned = Tensor(dtype=I64, handle=lib.tensorPermute(t.handle, (c.c_size_t * 3)(2, 0, 1)))
+    permuted = Tensor(dtype=I64, handle=lib.tensorPermute(t.handle, (c.c_size_t * 3)(2, 0, 1)))
     part = Tensor(dtype=I64, handle=lib.tensorSlice(t.handle, 2, 1, 4))
-    for got, want in ((t, a), (view, a.reshape(6, 10)), (turned, a.transpose(2, 0, 1)), (part, a[:, :, 1:4])):
+    for got, want in ((t, a), (view, a.reshape(6, 10)), (permuted, a.transpose(2, 0, 1)), (part, a[:, :, 1:4])):
         check(np.array_equal(got.array(), want), "elements of a view")
         check(got.strides() == tuple(s // 8 for s in want.strides), "strides of a view")
         check(bool(lib.tensorIsContiguous(got.handle)) == want.flags["C_CONTIGUOUS"], "contiguity of a view")

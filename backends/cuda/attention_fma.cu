@@ -180,7 +180,7 @@ template <class T, int R, int K, int W> struct Fma {
 
 /* Begins to fetch piece number `step` of the keys from `first` on: of k, and after those of v. */
 template <class Part, class T>
-TSRC_FN void bring_piece(const AttentionArgs &a, const Spot &s, T *to, uint32_t first, uint32_t step,
+TSRC_FN void load_piece(const AttentionArgs &a, const Spot &s, T *to, uint32_t first, uint32_t step,
                          uint32_t of_keys)
 {
     const Heads &k = a.of[OF_K], &v = a.of[OF_V];
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(THREADS) fma_kernel(const __grid_constant__ At
     stage_rows<T>(q, pitch, Part::ROWS, a, s, T(a.early));
     for (bool care = false;; care = true) {
         part.begin();
-        if (s.keys > 0) bring_piece<Part>(a, s, now, 0, 0, of_keys);
+        if (s.keys > 0) load_piece<Part>(a, s, now, 0, 0, of_keys);
         for (uint32_t first = 0; first < s.keys; first += Part::KEYS) {
             const uint32_t have = min(s.keys - first, uint32_t(Part::KEYS));
             const uint32_t steps = of_keys + (have + Part::VALUES - 1) / Part::VALUES;
@@ -222,9 +222,9 @@ __global__ void __launch_bounds__(THREADS) fma_kernel(const __grid_constant__ At
                 wait_ahead();
                 __syncthreads();
                 if (step + 1 < steps)
-                    bring_piece<Part>(a, s, next, first, step + 1, of_keys);
+                    load_piece<Part>(a, s, next, first, step + 1, of_keys);
                 else if (first + Part::KEYS < s.keys)
-                    bring_piece<Part>(a, s, next, first + Part::KEYS, 0, of_keys);
+                    load_piece<Part>(a, s, next, first + Part::KEYS, 0, of_keys);
                 if (step < of_keys) {
                     const uint32_t column = step * Part::COLUMNS;
                     part.multiply_keys(q + column, pitch, now, min(a.d - column, uint32_t(Part::COLUMNS)));

@@ -17,7 +17,7 @@ TSRC_FN void load_four(uint32_t (&x)[4], const void *p)
                  : "memory");
 }
 
-TSRC_FN void load_four_turned(uint32_t (&x)[4], const void *p)
+TSRC_FN void load_four_transposed(uint32_t (&x)[4], const void *p)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
@@ -203,7 +203,7 @@ template <int M, int W, bool BF> struct Mma {
 #pragma unroll
             for (int x = 0; x < W / 16; x++) {
                 uint32_t y[4];
-                load_four_turned(y, of_v + j * 16 * PITCH + x * 16);
+                load_four_transposed(y, of_v + j * 16 * PITCH + x * 16);
 #pragma unroll
                 for (int b = 0; b < M; b++) {
                     multiply<BF>(mixture[b][2 * x], w[b], y[0], y[1]);
@@ -300,7 +300,7 @@ template <class Part> struct MmaRoom {
 
 /* Begins to fetch the tile of k or v whose first key is `first`. */
 template <class Part, int W>
-TSRC_FN void bring_tile(const AttentionArgs &a, const Spot &s, uint16_t *to, int operand, uint32_t first)
+TSRC_FN void load_tile(const AttentionArgs &a, const Spot &s, uint16_t *to, int operand, uint32_t first)
 {
     const Heads &h = a.of[operand];
     const char *from = s.data[operand] + int64_t(first) * h.row;
@@ -316,16 +316,16 @@ TSRC_FN void walk(const AttentionArgs &a, const Spot &s, Mma<M, W, BF> &part,
 {
     using Part = Mma<M, W, BF>;
     part.begin();
-    if (s.keys > 0) bring_tile<Part, W>(a, s, room.k, OF_K, 0);
+    if (s.keys > 0) load_tile<Part, W>(a, s, room.k, OF_K, 0);
     for (uint32_t first = 0; first < s.keys; first += Part::KEYS) {
         wait_ahead();
         __syncthreads();
-        bring_tile<Part, W>(a, s, room.v, OF_V, first);
+        load_tile<Part, W>(a, s, room.v, OF_V, first);
         part.multiply_keys(room.q, room.k);
         part.template weigh<CARE>(a, s, first);
         wait_ahead();
         __syncthreads();
-        if (first + Part::KEYS < s.keys) bring_tile<Part, W>(a, s, room.k, OF_K, first + Part::KEYS);
+        if (first + Part::KEYS < s.keys) load_tile<Part, W>(a, s, room.k, OF_K, first + Part::KEYS);
         if (CARE)
             part.mix_with_care(room.v, room.weight);
         else

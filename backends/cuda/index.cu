@@ -20,18 +20,18 @@ namespace tsrc {
 struct GatherArgs {
     tsrc_nest nest;
     int64_t step; /* bytes along x's axis */
-    int64_t far;  /* bytes between the four words of a row that a thread moves; 0: it moves one */
+    int64_t word_step; /* bytes between the four words of a row that a thread moves; 0: it moves one */
 };
 
 enum { WORDS = 4 };
 
-template <class B> TSRC_FN void move_words(char *z, const char *x, int64_t far)
+template <class B> TSRC_FN void move_words(char *z, const char *x, int64_t word_step)
 {
     B v[WORDS];
 #pragma unroll
-    for (int k = 0; k < WORDS; k++) v[k] = *reinterpret_cast<const B *>(x + k * far);
+    for (int k = 0; k < WORDS; k++) v[k] = *reinterpret_cast<const B *>(x + k * word_step);
 #pragma unroll
-    for (int k = 0; k < WORDS; k++) *reinterpret_cast<B *>(z + k * far) = v[k];
+    for (int k = 0; k < WORDS; k++) *reinterpret_cast<B *>(z + k * word_step) = v[k];
 }
 
 template <class B>
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) gather_kernel(const __grid_const
     const int64_t index = *reinterpret_cast<const int64_t *>(p.nest.data[1] + at[1]);
     char *z = p.nest.data[0] + at[0];
     const char *x = p.nest.data[2] + at[2] + index * p.step;
-    if (p.far) move_words<B>(z, x, p.far);
+    if (p.word_step) move_words<B>(z, x, p.word_step);
     else *reinterpret_cast<B *>(z) = *reinterpret_cast<const B *>(x);
 }
 
@@ -111,7 +111,7 @@ static int gather_part(const tsr_loop *part, void *context)
                           (!is_aligned(&l, 0, own) || !is_aligned(&l, 2, own) || j->args.step % own);
     const int size = by_parts ? own : widen_rows(&l, own, j->args.step);
     const int sizes[] = { size, 8, size };
-    j->args.far = by_parts ? 0 : quarter_rows(&l, size);
+    j->args.word_step = by_parts ? 0 : quarter_rows(&l, size);
     tsrc_nest_of(&j->args.nest, &l, sizes, 1);
     const int slot = by_parts && own < 16 ? (own == 4 ? 5 : 6) : slot_of(size);
     return launch(*j->w, gathers[slot], tsrc_blocks(j->args.nest.total, TSRC_THREADS), TSRC_THREADS, 0,

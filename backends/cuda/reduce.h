@@ -1,4 +1,4 @@
-/* reduce.h - reductions: what is collected, by kernels that know neither shapes nor ops.
+/* reduce.h - reductions: what is accumulated, by kernels that know neither shapes nor ops.
  *
  * A reduction has one or two passes. A pass accumulates the elements of every output into a state of
  * up to four words; where an output's elements are shared out to several blocks, states meet in
@@ -44,7 +44,7 @@ struct ReduceArgs {
     uint64_t mask;    /* bits that make an element not zero */
 };
 
-/* A collecting kernel, the one for outputs side by side, the one that merges parts, and how many
+/* A kernel that accumulates, the one for outputs side by side, the one that merges parts, and how many
  * neighbours are taken at once. */
 struct Reducer {
     const void *accumulate, *columns, *merge;

@@ -1,4 +1,4 @@
-/* reduce_real.cuh - collecting floats. Every float is added up in f64; f64 itself with the errors
+/* reduce_real.cuh - accumulating floats. Every float is added up in f64; f64 itself with the errors
  * carried along. */
 #include "reduce.cuh"
 

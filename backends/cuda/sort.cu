@@ -43,7 +43,7 @@ TSRC_FN void store_bits(char *p, uint64_t v, int size)
     }
 }
 
-/* Turning the order round leaves NaN where it is. */
+/* Reversing the order leaves NaN where it is. */
 TSRC_FN uint64_t key_of(uint64_t x, const KeyRule &r)
 {
     const uint64_t invert = r.descending ? r.all : 0;

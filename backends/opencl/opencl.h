@@ -131,7 +131,7 @@ typedef struct ocl_call {
  * queued: OpenCL keeps it while they run. */
 tsr_status ocl_scratch(cl_mem *out, const ocl_call *call, size_t bytes);
 
-/* Who can do an op, and does it. can() answers NULL, or why not in a few words; operands are
+/* Who can do an op, and does it. can() returns NULL, or why not in a few words; operands are
  * allocated, and run() is not called for results without elements. */
 typedef struct ocl_runner {
     const char *(*can)(const ocl_device *d, const tsr_op *op);

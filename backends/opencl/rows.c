@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* The step of dims `from` .. of a tensor walked as one, in bytes; false if there is none. */
+/* The step of dims `from` .. of a tensor merged into one, in bytes; false if there is none. */
 static bool lane_step(int64_t *out, const tsr_tensor *t, int from)
 {
     int64_t length = 1;

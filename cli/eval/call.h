@@ -57,13 +57,13 @@ struct function {
 extern const function functions[];
 extern const int      function_count;
 
-/* call.c: for functions, what is in their slots. Each answers false after a fault; a slot that was
+/* call.c: for functions, what is in their slots. Each gives false after a fault; a slot that was
  * not given leaves *out as it is. */
 bool slot_given(const call *c, int i);
 const node *slot_place(const call *c, int i);
 bool call_done(call *c, tsr_status s); /* of the library's function */
 
-/* Slot i as a tensor, brought to the dtypes that the function takes. */
+/* Slot i as a tensor, converted to the dtypes that the function takes. */
 bool slot_tensor(call *c, tsr_tensor **out, int i);
 bool slot_int(call *c, int64_t *out, int i);
 bool slot_real(call *c, double *out, int i);

@@ -647,16 +647,16 @@ static bool run_close(call *c)
 {
     tsr_tensor *x = NULL, *y = NULL;
     double rtol = 1e-5, atol = 1e-8;
-    bool equal_nan = false, answer = false;
+    bool equal_nan = false, same = false;
     bool ok = slot_tensor(c, &x, 0) && slot_tensor(c, &y, 1) && promote_both(c, &x, &y) &&
               slot_real(c, &rtol, 2) && slot_real(c, &atol, 3) && slot_truth(c, &equal_nan, 4);
     if (ok && !strcmp(c->fn->name, "array_equal")) {
-        ok = call_done(c, tsr_equal(&answer, x, y));
+        ok = call_done(c, tsr_equal(&same, x, y));
     } else if (ok) {
         const tsr_close_opts how = { rtol == 0 ? -1 : rtol, atol == 0 ? -1 : atol, equal_nan };
-        ok = call_done(c, tsr_allclose(&answer, x, y, &how, NULL));
+        ok = call_done(c, tsr_allclose(&same, x, y, &how, NULL));
     }
-    ok = ok && call_done(c, tsr_full(&c->z, TSR_BOOL, TSR_SCALAR_SHAPE, tsr_scalar_bool(answer)));
+    ok = ok && call_done(c, tsr_full(&c->z, TSR_BOOL, TSR_SCALAR_SHAPE, tsr_scalar_bool(same)));
     tsr_release(&x);
     tsr_release(&y);
     return ok;

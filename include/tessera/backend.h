@@ -120,7 +120,7 @@ typedef struct tsr_backend {
 
     /* Compute. Required. supports() must not fail and must not touch data; where
      * it says yes, run() may fail only for want of memory, of hardware or of a library,
-     * or because the values have no answer (a singular matrix: TSR_EINVAL). Operands
+     * or because the values have no result (a singular matrix: TSR_EINVAL). Operands
      * are allocated and on this device. Elementwise ones have the result's shape
      * (broadcasting is strides of 0) and the dtype that their signature's name came
      * to. Outputs do not overlap themselves, and overlap an input only where they
@@ -182,7 +182,7 @@ typedef struct tsr_backend {
     tsr_status (*download_rows)(int device, void *dst, size_t dst_step, const void *src, size_t src_step,
                                 size_t bytes, size_t rows, void *stream);
 
-    /* supports(), with an answer that need not be found again: where it says yes, *out says how, and the
+    /* supports(), and what was found need not be looked for again: where it is true, *out says how, and the
      * library calls out->run where it would call run(). It does so at once or never, with the same op (but
      * for its stream, which is known only then). supports() and run() say and do the same. */
     bool (*plan)(int device, const tsr_op *op, tsr_plan *out);

@@ -17,7 +17,7 @@
  *   - Negative axes, indices and slice bounds count from the end.
  *   - Functions that make a desc check their input and leave `out` alone when
  *     they fail; `out` may be the input itself.
- *   - Queries answer 0, false or -1 for NULL or an invalid desc.
+ *   - Queries return 0, false or -1 for NULL or an invalid desc.
  */
 #ifndef TESSERA_DESC_H
 #define TESSERA_DESC_H
@@ -124,7 +124,7 @@ TSR_API bool tsr_desc_has_broadcast(const tsr_desc *d);
 TSR_API bool tsr_desc_can_merge(const tsr_desc *d, int axis);
 
 /* Do two indices reach the same byte? Exact, except that a search that would
- * take too long answers true (overlap.c says when). */
+ * take too long gives true (overlap.c says when). */
 TSR_API bool tsr_desc_self_overlaps(const tsr_desc *d);
 
 /* Same rank and sizes? */

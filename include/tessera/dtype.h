@@ -53,7 +53,7 @@ typedef enum tsr_kind {
     TSR_KIND_MAX_ = 0x7fffffff
 } tsr_kind;
 
-/* Queries answer 0, TSR_KIND_INVALID or "invalid" for what is no dtype. */
+/* Queries return 0, TSR_KIND_INVALID or "invalid" for what is no dtype. */
 TSR_API bool        tsr_dtype_is_valid(tsr_dtype dtype);
 TSR_API size_t      tsr_dtype_size(tsr_dtype dtype);      /* bytes of one element */
 TSR_API const char *tsr_dtype_name(tsr_dtype dtype);      /* "f32" */
@@ -78,7 +78,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_dtype_parse(tsr_dtype *out, const char *na
 TSR_API TSR_MUST_CHECK tsr_status tsr_dtype_promote(tsr_dtype *out, tsr_dtype a, tsr_dtype b);
 
 /* What happens where kinds mix, for calls of this thread. TSR_PROMOTE_STANDARD, at first: an error, as above.
- * TSR_PROMOTE_MIXED: NumPy's answers. Bool gives way to numbers, integers to floats and these to complex; an
+ * TSR_PROMOTE_MIXED: NumPy's rules. Bool gives way to numbers, integers to floats and these to complex; an
  * integer counts as tsr_dtype_floating of it there, u64 with a signed integer is f64. Ops that take no
  * integers compute in tsr_dtype_floating of them, div in f64; a number that does not fit (TSR_NUMBER(0.5)
  * with i32) counts as a float too. TSR_EINVAL. */

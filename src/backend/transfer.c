@@ -277,7 +277,8 @@ static tsr_status packed_on(tsr_tensor **out, const tsr_desc *like, tsr_dtype dt
     return tsri_make(out, "copy", &d, device, TSR_MEMORY_DEFAULT);
 }
 
-static tsr_dtype travelling(const tsr_tensor *dst, const tsr_tensor *src)
+/* The narrower of the two: fewer bytes are moved. */
+static tsr_dtype transfer_dtype(const tsr_tensor *dst, const tsr_tensor *src)
 {
     return tsr_dtype_size(dst->dtype) < tsr_dtype_size(src->dtype) ? dst->dtype : src->dtype;
 }
@@ -297,14 +298,14 @@ static bool move_rows(tsr_status *s, const route *r, bool upward, tsr_tensor *th
         0);
     if (loop.ndim != 2 || loop.dim[1].step[1] != size) return false;  /* there is packed: its step is size */
     const int64_t bytes = loop.dim[1].n * size, rows = loop.dim[0].n;
-    const int64_t far = loop.dim[0].step[0], local = loop.dim[0].step[1];
+    const int64_t remote = loop.dim[0].step[0], local = loop.dim[0].step[1];
     if (bytes < SHORTEST || local < bytes) return false;
     tsri_backend_ask();
     *s = tsri_backend_status(
-        upward ? r->backend->upload_rows(r->index, loop.base[0], (size_t)far, loop.base[1], (size_t)local,
+        upward ? r->backend->upload_rows(r->index, loop.base[0], (size_t)remote, loop.base[1], (size_t)local,
                                          (size_t)bytes, (size_t)rows, r->stream)
-               : r->backend->download_rows(r->index, loop.base[1], (size_t)local, loop.base[0], (size_t)far,
-                                           (size_t)bytes, (size_t)rows, r->stream),
+               : r->backend->download_rows(r->index, loop.base[1], (size_t)local, loop.base[0],
+                                           (size_t)remote, (size_t)bytes, (size_t)rows, r->stream),
         "copy", r->backend);
     tsri_storage_used(host->storage, r->number);
     if (*s == TSR_OK && !async) *s = wait_for(r);
@@ -335,7 +336,7 @@ static tsr_status upload(tsr_tensor *dst, const tsr_tensor *src, bool async)
 {
     route r;
     tsr_tensor *there = NULL, host = seen(src);
-    const tsr_dtype dtype = travelling(dst, src);
+    const tsr_dtype dtype = transfer_dtype(dst, src);
     TSRI_TRY(find_route(&r, dst->device));
     tsri_storage_used(dst->storage, r.number);
     if (dtype == dst->dtype && is_dense(&dst->desc)) return exchange(&r, true, dst, &host, async);
@@ -351,7 +352,7 @@ static tsr_status download(tsr_tensor *dst, const tsr_tensor *src, bool async)
 {
     route r;
     tsr_tensor *packed = NULL, there = seen(src);
-    const tsr_dtype dtype = travelling(dst, src);
+    const tsr_dtype dtype = transfer_dtype(dst, src);
     TSRI_TRY(find_route(&r, src->device));
     tsri_storage_used(src->storage, r.number);
     if (dtype == src->dtype && is_dense(&src->desc) &&
@@ -401,8 +402,8 @@ static tsr_status move_packed(tsr_tensor *dst, const tsr_tensor *src)
 static tsr_status across(tsr_tensor *dst, const tsr_tensor *src)
 {
     tsr_tensor *packed = NULL, *there = NULL;
-    tsr_status s =
-        packed_on(&packed, is_dense(&dst->desc) ? &dst->desc : &src->desc, travelling(dst, src), src->device);
+    const tsr_desc *like = is_dense(&dst->desc) ? &dst->desc : &src->desc;
+    tsr_status s = packed_on(&packed, like, transfer_dtype(dst, src), src->device);
     if (s == TSR_OK) s = tsri_copy_run(packed, src);
     if (s == TSR_OK && same_layout(&dst->desc, &packed->desc)) s = move_packed(dst, packed);
     else if (s == TSR_OK) {

@@ -1,6 +1,6 @@
 /* dtype.c - the table of element types, and what two of them compute in.
  *
- * The table comes from dtype.def. Row 0 answers for everything that is no dtype,
+ * The table comes from dtype.def. Row 0 stands for everything that is no dtype,
  * so the queries need no second path.
  */
 #include "dtype_int.h"
@@ -97,7 +97,7 @@ static tsr_dtype promote_complex(tsr_dtype a, tsr_dtype b)
 static bool is_integer(tsr_dtype d) { return table[d].kind == TSR_SIGNED || table[d].kind == TSR_UNSIGNED; }
 static bool is_inexact(tsr_dtype d) { return table[d].kind == TSR_FLOATING || table[d].kind == TSR_COMPLEX; }
 
-/* TSR_DTYPE_INVALID where the table has no answer. */
+/* TSR_DTYPE_INVALID where the table has none. */
 static tsr_dtype promote_standard(tsr_dtype a, tsr_dtype b)
 {
     if (a == b) return a;

@@ -11,7 +11,7 @@
 /* Is there a byte that an element of each touches? data is element (0, ..., 0).
  * The dtypes may differ in size. A desc without elements, or an invalid one,
  * touches nothing. Exact, except that a search of more than
- * TSRI_OVERLAP_BUDGET steps answers true. */
+ * TSRI_OVERLAP_BUDGET steps gives true. */
 bool tsri_overlap(const void *data_a, const tsr_desc *a, const void *data_b, const tsr_desc *b);
 
 /* A step tries one index of one dim: some 20 ns on a large machine, so a search

@@ -297,8 +297,8 @@ static void page_here(page *p, const tsr_tensor *t, const tsr_print_opts *opts)
 static void page_tensor(page *p, const tsr_tensor *t, const tsr_print_opts *opts)
 {
     tsr_tensor *copy = NULL;
-    const bool away = tsr_is_allocated(t) && t->device != TSR_CPU;
-    const bool fetched = away && tsri_devices_get()->to_host(&copy, t) == TSR_OK;
+    const bool on_device = tsr_is_allocated(t) && t->device != TSR_CPU;
+    const bool fetched = on_device && tsri_devices_get()->to_host(&copy, t) == TSR_OK;
     page_here(p, fetched ? copy : t, opts);
     tsr_release(&copy);
 }

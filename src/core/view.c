@@ -68,7 +68,7 @@ static tsr_status complete_shape(int64_t *out, const char *op, int ndim, const i
 }
 
 /* Strides for `shape` over the memory of d, or the axis of d that cannot be
- * walked as one with the axis after it. Dims of d are taken in chunks that lie
+ * merged with the axis after it. Dims of d are taken in chunks that lie
  * as one run; each chunk must be filled exactly by dims of the new shape. */
 static int view_strides(int64_t *stride, const tsr_desc *d, int ndim, const int64_t *shape)
 {
@@ -112,7 +112,7 @@ static bool reshape_packed(tsr_desc *out, const tsr_desc *d, int ndim, const int
     return step == numel;
 }
 
-/* *stuck: the dim of d that cannot be walked as one with the next, if the result
+/* *stuck: the dim of d that cannot be merged with the next, if the result
  * is no view; -1 otherwise. Strides are then packed, as they are for no elements. */
 static tsr_status reshape(tsr_desc *out, int *stuck, const char *op, const tsr_desc *d, int ndim,
                           const int64_t *shape)

@@ -280,12 +280,12 @@ static tsr_status attend(tsr_tensor *out, const attention *a, int64_t first, int
 static tsr_status is_finite(bool *out, const tsr_tensor *t)
 {
     tsr_tensor *is = NULL, *all = NULL;
-    int64_t answer = 0;
+    int64_t all_finite = 0;
     tsr_status s = tsr_isfinite(&is, t);
     if (s == TSR_OK) s = tsr_all(&all, is, 0, NULL, false);
     if (s == TSR_OK) s = tsr_to_host(&all, all);
-    if (s == TSR_OK) s = tsr_item_i64(&answer, all);
-    *out = answer != 0;
+    if (s == TSR_OK) s = tsr_item_i64(&all_finite, all);
+    *out = all_finite != 0;
     tsr_release(&all);
     tsr_release(&is);
     return s;

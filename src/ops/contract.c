@@ -6,7 +6,7 @@
  *     batch   in a, b and z          n   in b and z
  *     m       in a and z             k   in a, and in b if there is one
  *
- * Names of size 1 are nothing. In each group names that are walked as one become
+ * Names of size 1 are nothing. In each group names whose dims merge become
  * one. Of what is left the longest m and the longest n make the matrices, the
  * others join the batch with strides of 0. k must be one: where the strides do not
  * allow it, an operand is packed first. Nothing else is copied, unless there are

@@ -1,4 +1,4 @@
-/* index.c - picking elements by number: check every index, and hand views over to gather
+/* index.c - elements by number: check every index, and hand views over to gather
  * and scatter; masks, and what is found by looking. */
 #include "backend/device_run.h"
 #include "composed.h"
@@ -352,7 +352,7 @@ static tsr_status check_mode(const char *op, const tsr_tensor *t, tsr_scatter_mo
 /* Kinds in the order in which each holds those before it. */
 static int breadth(tsr_kind kind) { return kind == TSR_UNSIGNED ? TSR_SIGNED : (int)kind; }
 
-/* A number, brought to t's dtype. */
+/* A number in t's dtype. */
 static tsr_status open_number(call *c)
 {
     tsr_scalar value;

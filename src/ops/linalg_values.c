@@ -62,7 +62,7 @@ tsr_status tsr_vector_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, con
 
 static double infinity_or(bool negative) { return negative ? -__builtin_inf() : __builtin_inf(); }
 
-/* The norms of rows or columns, or the singular values, brought together: all are the
+/* The norms of rows or columns, or the singular values, reduced to one: all are the
  * entries of a matrix that is left. */
 static tsr_status norm_run(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord ord, bool keepdims)
 {

@@ -276,7 +276,7 @@ tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique
 
 /* Finding ---------------------------------------------------------------------------------- */
 
-/* A list and what is looked for in it, brought to one dtype. */
+/* A list and what is looked for in it, in one dtype. */
 typedef struct search {
     const char       *op;
     const tsr_tensor *list, *x;

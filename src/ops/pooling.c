@@ -115,7 +115,7 @@ double tsri_pool_work(const tsr_desc *const *in, const tsr_desc *out, const void
 
 /* Windows as slices ------------------------------------------------------------------- */
 
-/* What has the result's shape: what is collected, and, where indices are wanted, these and two masks; or what
+/* What has the result's shape: what is accumulated, and, where indices are wanted, these and two masks; or what
  * each window is divided by. */
 enum { Z, INDICES, TAKEN, MORE, RESULTS, SCALE = INDICES };
 

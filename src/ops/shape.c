@@ -317,8 +317,8 @@ tsr_status tsr_pad(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *
 
 /* Triangles and diagonals ------------------------------------------------------------ */
 
-/* Which elements of a rows x cols matrix stay is a question of col - row alone: a list
- * of rows + cols - 1 answers, which the mask's rows look into from places one apart. */
+/* Which elements of a rows x cols matrix stay depends on col - row alone: a list of
+ * rows + cols - 1 flags, of which each row of the mask is a part, one further than the row before. */
 static tsr_status make_mask(tsr_tensor **list, tsr_tensor *mask, const tsr_tensor *t, int64_t k, bool lower)
 {
     const tsr_desc *d = &t->desc;

@@ -88,8 +88,8 @@ TEST(test_queries_get_scales_that_are_powers_of_two)
     }
 }
 
-/* x (d) with its first `dims` turned in pairs by the angles at row p. */
-static void turn(std::vector<double> &x, const Array &angles, size_t p, size_t dims)
+/* x (d) with its first `dims` rotated in pairs by the angles at row p. */
+static void rotate_pairs(std::vector<double> &x, const Array &angles, size_t p, size_t dims)
 {
     for (size_t i = 0; i < dims; i += 2) {
         const double a = x[i], b = x[i + 1], c = angles[p * dims + i / 2],
@@ -138,7 +138,7 @@ TEST(test_the_indexer_turns_queries_and_keys)
         for (size_t h = 0; h < heads; h++) {
             std::vector<double> x;
             for (size_t i = 0; i < d; i++) x.push_back(q[(t * heads + h) * d + i]);
-            turn(x, angles, at, dims);
+            rotate_pairs(x, angles, at, dims);
             const double scale = power_scale(largest_of(x, 0, d));
             EXPECT(is_near(weights[t * heads + h], both[t * (d + heads) + d + h] * 0.25 * scale, 1e-6));
             expect_codes("query", codes, (t * heads + h) * d, x, scale);
@@ -150,7 +150,7 @@ TEST(test_the_indexer_turns_queries_and_keys)
         for (double e : x) mean += e / (double)d;
         for (double e : x) square += (e - mean) * (e - mean) / (double)d;
         for (size_t i = 0; i < d; i++) x[i] = (x[i] - mean) / std::sqrt(square + 1e-5) * norm[i] + bias[i];
-        turn(x, angles, at, dims);
+        rotate_pairs(x, angles, at, dims);
         const size_t block = (size_t)s[t] / size * size * (d + 4), row = (size_t)s[t] % size;
         const double scale = power_scale(largest_of(x, 0, d));
         EXPECT(float_of(cache, block + size * d + row * 4) == scale);

@@ -47,7 +47,7 @@ TEST(test_memory_data_has_the_systems_defaults)
            full.deviceId == 3);
 }
 
-TEST(test_bytes_travel_between_every_two_kinds_of_memory)
+TEST(test_bytes_are_copied_between_every_two_kinds_of_memory)
 {
     const std::string text = "Hello, strided world";
     for (const Type from : all_types)

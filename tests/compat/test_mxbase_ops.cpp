@@ -234,7 +234,7 @@ TEST(test_matrices_are_sorted_along_either_axis)
     EXPECT(Sort(on_device({ 6 }, TensorDType::FLOAT32, left), dst, 0, true) == 1004);
 }
 
-TEST(test_images_are_stacked_split_merged_tiled_and_turned)
+TEST(test_images_are_stacked_split_merged_tiled_and_transposed)
 {
     if (!has_devices()) SKIP("no device");
     Tensor a = on_device({ 1, 2 }, TensorDType::UINT8, { 1, 2 }),

@@ -56,7 +56,7 @@ static bool printed_contains(const char *part)
 static void placed_tensors(void)
 {
     static float samples[6] = { 0, 1, 2, 3, 4, 5 };
-    static float turned[6];
+    static float transposed[6];
     static int8_t bytes[6];
     static tsr_tensor frame, view_place, target, small;
     tsr_tensor *view = tsr_place_none(&view_place);
@@ -69,9 +69,9 @@ static void placed_tensors(void)
     EXPECT(TSR_AT(float, view, 2, 1) == 5.0f);
 
     EXPECT_OK(tsr_desc_init(&desc, TSR_F32, TSR_SHAPE(3, 2), NULL));
-    EXPECT_OK(tsr_place(&target, turned, &desc));
+    EXPECT_OK(tsr_place(&target, transposed, &desc));
     EXPECT_OK(tsr_copy(&target, view));
-    EXPECT(turned[0] == 0 && turned[1] == 3 && turned[2] == 1 && turned[5] == 5);
+    EXPECT(transposed[0] == 0 && transposed[1] == 3 && transposed[2] == 1 && transposed[5] == 5);
 
     EXPECT_OK(tsr_slice(&view, &frame, 1, TSR_NONE, TSR_NONE, -1));
     EXPECT_OK(tsr_desc_init(&desc, TSR_I8, TSR_SHAPE(2, 3), NULL));

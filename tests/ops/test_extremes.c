@@ -223,8 +223,8 @@ TEST(test_products_are_rounded_once_at_the_ends)
     }
 }
 
-/* i big, i / big, ...: factors turn the product by a quarter each. */
-TEST(test_complex_products_turn)
+/* i big, i / big, ...: factors rotate the product by a quarter each. */
+TEST(test_complex_products_rotate)
 {
     for (size_t l = 0; l < COUNT(lengths); l++)
         for (int wide = 0; wide < 2; wide++) {

@@ -312,7 +312,7 @@ static void casts(uint64_t *seed)
     EXPECT_MSG(!set_is_whole || found > 100, "%s has only %d casts", set_name, found);
 }
 
-TEST(test_direct_casts_have_the_bits_of_the_way_through_a_wide_type) { for_each_set(casts); }
+TEST(test_direct_casts_have_the_bits_of_casts_through_a_wide_type) { for_each_set(casts); }
 
 /* Functions ------------------------------------------------------------------------------- */
 

@@ -81,7 +81,7 @@ static tsri_states states_at(int which)
     return (tsri_states){ .f = { states[which][0], states[which][1], states[which][2], states[which][3] } };
 }
 
-/* How states begin: nothing collected, or something already. */
+/* How states begin: nothing accumulated, or something already. */
 static void begin(uint64_t *seed, tsri_acc_kind kind, bool whole)
 {
     tsri_states g = states_at(0), k = states_at(2);

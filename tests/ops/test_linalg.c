@@ -75,7 +75,7 @@ static void test_transposes_swap_the_last_two_axes(void)
     tsr_release_all(&a, &r, &t, &h);
 }
 
-/* Matrices without an answer ------------------------------------------------------------------ */
+/* Matrices without a result ------------------------------------------------------------------ */
 
 static void test_singular_and_indefinite_matrices_are_named(void)
 {
@@ -262,12 +262,12 @@ static void empty_matrices(void)
     tsr_release_all(&a, &b);
 }
 
-static void test_matrices_without_elements_have_answers(void) { empty_matrices(); }
+static void test_matrices_without_elements_have_results(void) { empty_matrices(); }
 
 /* Without LAPACK ------------------------------------------------------------------------------ */
 
-/* In a process of its own that has TSR_LAPACK set to `path`: every function has an answer. */
-static void expect_own_answers(const char *path)
+/* In a process of its own that has TSR_LAPACK set to `path`: every function has a result. */
+static void expect_own_results(const char *path)
 {
     fflush(stdout);
     const pid_t child = fork();
@@ -290,10 +290,10 @@ static void expect_own_answers(const char *path)
 }
 
 /* Must run before anything looks for LAPACK: it is looked for once. */
-static void test_without_lapack_each_function_has_an_answer(void)
+static void test_without_lapack_each_function_has_a_result(void)
 {
-    expect_own_answers("none");
-    expect_own_answers("/nowhere/liblapack.so");
+    expect_own_results("none");
+    expect_own_results("/nowhere/liblapack.so");
 }
 
 /* Sizes around blocks, and matrices that iterations find hard: values that are equal, zero, far apart,
@@ -661,10 +661,10 @@ static void test_infer_tells_what_factors_will_be(void)
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
-    RUN(test_without_lapack_each_function_has_an_answer);
+    RUN(test_without_lapack_each_function_has_a_result);
     RUN(test_own_routines_factor_hard_matrices);
     RUN(test_a_power_of_two_changes_only_the_exponents_of_values);
-    RUN(test_matrices_without_elements_have_answers);
+    RUN(test_matrices_without_elements_have_results);
     RUN(test_bad_arguments_are_refused_in_words);
     RUN(test_results_that_overlap_each_other_are_refused);
     RUN(test_transposes_swap_the_last_two_axes);

@@ -134,7 +134,7 @@ static void check_same_bits(const tsr_tensor *part, const tsr_tensor *whole, int
 }
 
 /* One row, one column, and a result whose columns lie along memory have the sums of the whole. */
-TEST(test_sums_do_not_depend_on_the_way_a_product_takes)
+TEST(test_sums_do_not_depend_on_the_kernel_of_a_product)
 {
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_C64, TSR_C128 };
     static const int64_t sizes[][3] = { { 37, 700, 53 }, { 9, 11, 7 }, { 130, 300, 260 } };

@@ -326,9 +326,9 @@ TEST(test_any_and_all_see_one_element_among_many)
 
 /* Nothing, and one --------------------------------------------------------------------------- */
 
-TEST(test_no_elements_give_each_ops_neutral_answer)
+TEST(test_no_elements_give_each_ops_neutral_result)
 {
-    static const struct { int op; double answer;
+    static const struct { int op; double result;
     } want[] = {
         { 0, 0 }, { 1, 1 }, { 2, NAN }, { 3, NAN },        { 4, NAN },
         { 7, 0 }, { 8, 1 }, { 9, 0 },   { 10, -INFINITY }, { 11, 0 },
@@ -340,7 +340,7 @@ TEST(test_no_elements_give_each_ops_neutral_answer)
             const double ps[] = { 2, 0, -INFINITY, 3, -1 };
             EXPECT_OK(call(&ops[want[i].op], &z, x, 0, NULL, false, want[i].op == 11 ? ps[norm] : norm));
             const double got = take(&z);
-            EXPECT_MSG(got == want[i].answer || (isnan(got) && isnan(want[i].answer)), "%s: %g",
+            EXPECT_MSG(got == want[i].result || (isnan(got) && isnan(want[i].result)), "%s: %g",
                        ops[want[i].op].name, got);
         }
     EXPECT_FAILS(tsr_max(&z, x, 0, NULL, false), TSR_ESHAPE, "max: f32(0, 3");

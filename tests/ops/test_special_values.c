@@ -858,7 +858,7 @@ TEST(test_complex_functions_are_symmetric)
 static tsr_c128 sizes_of(tsr_c128 z) { return (tsr_c128){ fabs(z.re), fabs(z.im) }; }
 
 /* f(x) is -i g(i x), or g(i x) for the cosine. */
-TEST(test_complex_circular_functions_are_hyperbolic_ones_turned)
+TEST(test_complex_circular_functions_are_hyperbolic_ones_of_i_x)
 {
     static const struct { unary_fn fn, rotated; const char *name; bool even; } all[] = {
         { tsr_sin, tsr_sinh, "sin", false }, { tsr_cos, tsr_cosh, "cos", true },

@@ -449,15 +449,15 @@ static bool step_flip(step *s)
 {
     ref_case *c = s->c;
     int order[TSR_MAX_NDIM], asked[TSR_MAX_NDIM];
-    bool turned[TSR_MAX_NDIM] = { false };
+    bool flipped[TSR_MAX_NDIM] = { false };
     const int nd = s->now.ndim;
     const int n = (int)ref_between(c, 0, nd);
     ref_shuffle(c, nd, order);
     for (int i = 0; i < n; i++) {
         asked[i] = ref_once_in(c, 2) ? order[i] : order[i] - nd;
-        turned[order[i]] = true;
+        flipped[order[i]] = true;
     }
-    for (int i = 0; n == 0 && i < nd; i++) turned[i] = true;
+    for (int i = 0; n == 0 && i < nd; i++) flipped[i] = true;
     s->wanted = TSR_OK;
     if (n > 1 && ref_once_in(c, 40)) {
         asked[0] = asked[1];
@@ -465,7 +465,7 @@ static bool step_flip(step *s)
     }
     s->next = s->now;
     LET_NEXT(s, index, from, k)
-        for (int i = 0; i < nd; i++) from[i] = turned[i] ? s->now.shape[i] - 1 - index[i] : index[i];
+        for (int i = 0; i < nd; i++) from[i] = flipped[i] ? s->now.shape[i] - 1 - index[i] : index[i];
     for (int i = 0; i < n; i++) ref_say(c, "%d ", asked[i]);
     s->desc_got = tsr_desc_flip(&s->desc, &s->offset, desc_in(s), n, asked);
     s->got = tsr_flip(s->out, source(s), n, asked);
@@ -1019,7 +1019,7 @@ static void question_case(ref_case *c)
     if (!c->failed) packed_like_case(c, &d, &v);
 }
 
-TEST(test_questions_about_descs_are_answered_as_enumeration_does)
+TEST(test_queries_of_descs_agree_with_enumeration)
 {
     ref_cases(30000, question_case);
 }

@@ -250,14 +250,14 @@ TEST(test_equal_sees_a_difference_at_every_place)
 /* Particular values --------------------------------------------------------------- */
 
 /* Two tensors of one element; equality, closeness and the report. */
-typedef struct answer {
+typedef struct comparison {
     bool             equal, close;
     tsr_close_report report;
-} answer;
+} comparison;
 
-static answer ask(tsr_dtype dtype, tsr_scalar x, tsr_scalar y, const tsr_close_opts *opts)
+static comparison ask(tsr_dtype dtype, tsr_scalar x, tsr_scalar y, const tsr_close_opts *opts)
 {
-    answer w = { 0 };
+    comparison w = { 0 };
     tsr_desc d;
     tsr_tensor a, b;
     EXPECT_OK(tsr_desc_init(&d, dtype, 0, NULL, NULL));
@@ -287,7 +287,7 @@ TEST(test_zeros_are_equal_and_nans_are_not)
         EXPECT(ask(t, nan, nan, &(tsr_close_opts){ .equal_nan = true }).close);
         EXPECT(!ask(t, nan, one, &(tsr_close_opts){ .equal_nan = true }).close);
         EXPECT(!ask(t, one, tsr_scalar_f64(-1), &exactly).equal);
-        const answer w = ask(t, one, nan, NULL);
+        const comparison w = ask(t, one, nan, NULL);
         EXPECT(is_nan(w.report.worst.error) && w.report.worst.ulps == -1);
     }
 }
@@ -310,7 +310,7 @@ TEST(test_infinities_are_close_to_themselves_only)
 
 TEST(test_ulps_count_steps_between_floats)
 {
-    answer w = ask(TSR_F32, tsr_scalar_f64(2), tsr_scalar_f64(2.5), NULL);
+    comparison w = ask(TSR_F32, tsr_scalar_f64(2), tsr_scalar_f64(2.5), NULL);
     EXPECT(w.report.differ == 1 && w.report.first.ulps == 2097152 && w.report.first.error == 0.5);
     w = ask(TSR_F16, tsr_scalar_f64(1), tsr_scalar_f64(1.0009765625), &exactly);
     EXPECT(w.report.first.ulps == 1);
@@ -330,7 +330,7 @@ TEST(test_integers_beyond_doubles_are_compared_exactly)
 {
     const int64_t big = (int64_t)1 << 60;
     const tsr_close_opts two53 = { -1, 9007199254740992.0, false }, wide = { -1, 1e30, false };
-    answer w = ask(TSR_I64, tsr_scalar_i64(big), tsr_scalar_i64(big + 1), &exactly);
+    comparison w = ask(TSR_I64, tsr_scalar_i64(big), tsr_scalar_i64(big + 1), &exactly);
     EXPECT(!w.equal && !w.close && w.report.first.error == 1 && w.report.first.ulps == 1);
     w = ask(TSR_I64, tsr_scalar_i64(big), tsr_scalar_i64(big + 1), NULL);
     EXPECT(!w.equal && w.close);
@@ -366,7 +366,7 @@ TEST(test_worst_of_integers_is_exact)
 TEST(test_complex_values_are_measured_by_distance)
 {
     const tsr_scalar x = tsr_scalar_c128(1, 1), y = tsr_scalar_c128(4, 5);
-    answer w = ask(TSR_C128, x, y, &(tsr_close_opts){ -1, 5, false });
+    comparison w = ask(TSR_C128, x, y, &(tsr_close_opts){ -1, 5, false });
     EXPECT(w.close);
     w = ask(TSR_C64, x, y, &(tsr_close_opts){ -1, 4.999, false });
     EXPECT(!w.close && w.report.first.error == 5);

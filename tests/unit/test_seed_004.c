@@ -22,9 +22,9 @@ static tsr_tensor *described(tsr_dtype dtype, int ndim, const int64_t *shape)
 
 static bool equal(const tsr_tensor *a, const tsr_tensor *b)
 {
-    bool answer = false;
-    EXPECT_OK(tsr_equal(&answer, a, b));
-    return answer;
+    bool same = false;
+    EXPECT_OK(tsr_equal(&same, a, b));
+    return same;
 }
 
 /* Constructors ---------------------------------------------------------------------- */
@@ -197,10 +197,10 @@ TEST(test_seed_004_equality_is_four_questions_with_four_names)
 
 TEST(test_seed_004_not_equal_for_another_shape_or_dtype_is_no_failure)
 {
-    tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *turned = counting(TSR_SHAPE(3, 2)), *wide = NULL;
+    tsr_tensor *a = counting(TSR_SHAPE(2, 3)), *transposed = counting(TSR_SHAPE(3, 2)), *wide = NULL;
     EXPECT_OK(tsr_cast(&wide, a, TSR_F64));
-    EXPECT(!equal(a, turned) && !equal(a, wide));
-    tsr_release_all(&wide, &turned, &a);
+    EXPECT(!equal(a, transposed) && !equal(a, wide));
+    tsr_release_all(&wide, &transposed, &a);
 }
 
 /* Tools ----------------------------------------------------------------------------- */

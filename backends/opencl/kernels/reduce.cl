@@ -63,7 +63,7 @@ static inline state begin_state(void)
     return s;
 }
 
-/* What of an element is collected ------------------------------------------------------------------ */
+/* What of an element is accumulated ---------------------------------------------------------------- */
 
 #if defined(CLASS_COMPLEX)
 static inline wide size_of_value(value x) { return hypot(x.x, x.y); }

@@ -13,7 +13,7 @@
  *   - A matrix that holds NaN or an infinity gives NaN wherever its results have elements
  *     that depend on it, and no failure; its rank is 0. Other matrices of the batch are
  *     not touched by that.
- *   - A matrix that has no answer (singular, not positive definite, an iteration that does
+ *   - A matrix without a result (singular, not positive definite, an iteration that does
  *     not converge) is TSR_EINVAL; the message names its place in the batch. Results that
  *     were given have undefined contents then.
  *   - Results that are allocated are contiguous; those that are given may have any

@@ -64,7 +64,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_isin(tsr_tensor **out, const tsr_tensor *x
 /* For each element of x, before which element of the ascending vector `sorted` it can be
  * put with the order kept, 0 .. n: the first such place, or, if right, the last. i64,
  * x's shape. The dtypes are promoted; x may be a number. Whether `sorted` is so is not
- * checked; if not, the answers are places all the same. */
+ * checked; if not, the results are still 0 .. n. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_searchsorted(tsr_tensor **out, const tsr_tensor *sorted,
                                                    const tsr_tensor *x, bool right);
 

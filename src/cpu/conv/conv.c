@@ -59,7 +59,7 @@ static bool is_plain(const tsri_slide *a)
     return a->taps == 1 && a->step == 1 && a->first == 0 && a->in == a->out;
 }
 
-/* Can the two axes be walked as one? */
+/* Do the two axes merge into one? */
 static bool continues(const tsri_slide *outer, const tsri_slide *inner)
 {
     return outer->out == 1 || (outer->x == inner->x * inner->out && outer->z == inner->z * inner->out);

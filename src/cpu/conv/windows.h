@@ -69,7 +69,7 @@ static inline int64_t block_at(const tsri_windows *j, int64_t p)
                                      : least(j->block, j->k - p);
 }
 
-/* Places of a box when its rows are walked as one. */
+/* Places of a box when its rows are merged into one. */
 static inline int64_t flat_places(const tsri_windows *j, const tsri_windows_unit *u)
 {
     return (u->of.n[0] - 1) * j->side[0].pitch + (u->of.n[1] - 1) * j->side[1].pitch + u->of.n[2];

@@ -7,7 +7,7 @@
 static int64_t tile_row(const tsri_windows *j) { return vectors_bytes(j); }
 
 
-/* Columns of the box, whose rows are walked as one: `at` is the first. */
+/* Columns of the box, whose rows are merged into one: `at` is the first. */
 typedef struct columns {
     const char *x;
     int64_t at, n;

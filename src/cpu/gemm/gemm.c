@@ -49,7 +49,7 @@ static void multiply_batch(const tsri_tile *t, const void *params)
         }
 }
 
-/* Can batch dim d and dim `inner` of the matrices be walked as one dim? */
+/* Do batch dim d and dim `inner` of the matrices merge into one dim? */
 static bool can_merge(const tsr_desc *x, int d, int inner)
 {
     return x->shape[inner] == 1 || x->shape[d] == 1 ||
