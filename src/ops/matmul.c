@@ -350,12 +350,11 @@ static tsr_status find_axis(int *out, int axis, const tsr_tensor *const *in)
 static tsr_status multiply_vectors(tsr_tensor **out, tsr_dtype dtype, const tsr_tensor *a,
                                    const tsr_tensor *b)
 {
-    tsr_desc d;
+    tsr_desc full, d;
     tsr_tensor view, *z = &view;
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(infer_full(&d, "vecdot", dtype, &a->desc, &b->desc));
-    d.ndim -= 2;
-    TSRI_TRY(tsri_desc_packed(&d, "vecdot", dtype, d.ndim, (const int64_t *)d.shape));
+    TSRI_TRY(infer_full(&full, "vecdot", dtype, &a->desc, &b->desc));
+    TSRI_TRY(tsri_desc_packed(&d, "vecdot", dtype, full.ndim - 2, (const int64_t *)full.shape));
     TSRI_TRY(tsri_result(out, &origin, "vecdot", &d, tsri_leader(2, (const tsr_tensor *const[]){ a, b })));
     view = **out;
     add_dim(&view.desc);
