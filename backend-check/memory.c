@@ -158,10 +158,7 @@ static tsr_status some_ops(tsr_device device, const tsr_tensor *host)
     tsr_release(&y);
     if (s == TSR_OK) s = tsr_softmax(&y, x, 1);
     if (s == TSR_OK) s = tsr_to_host(&back, y);
-    tsr_release(&x);
-    tsr_release(&y);
-    tsr_release(&z);
-    tsr_release(&back);
+    tsr_release_all(&x, &y, &z, &back);
     return s;
 }
 

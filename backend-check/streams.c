@@ -51,8 +51,7 @@ static tsr_status is_full_of(bool *out, const tsr_tensor *x, double number)
     if (s == TSR_OK) s = tsr_item_f64(&a, low);
     if (s == TSR_OK) s = tsr_item_f64(&b, high);
     *out = a == number && b == number;
-    tsr_release(&low);
-    tsr_release(&high);
+    tsr_release_all(&low, &high);
     return s;
 }
 
@@ -165,8 +164,7 @@ static tsr_status grow_sum(kit *k, int i)
         tsr_status s = tsr_full_like(&some, k->tensor[i], tsr_scalar_i64(n));
         STEP(tsr_add(&more, some, some));
         STEP(tsr_add(&k->tensor[i], k->tensor[i], more));
-        tsr_release(&some);
-        tsr_release(&more);
+        tsr_release_all(&some, &more);
         TSR_TRY(s);
     }
     return TSR_OK;

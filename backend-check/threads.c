@@ -33,11 +33,7 @@ static tsr_status one_round(const worker *w, int round)
     if (s == TSR_OK) s = tsr_to_host(&back, y);
     if (s == TSR_OK && w->compares && ((const float *)back->data)[n - 1] != (float)(2 * number))
         s = TSR_ESTATE;
-    tsr_release(&host);
-    tsr_release(&x);
-    tsr_release(&y);
-    tsr_release(&sum);
-    tsr_release(&back);
+    tsr_release_all(&host, &x, &y, &sum, &back);
     return s;
 }
 

@@ -94,10 +94,7 @@ static bool run_function(sweep *s, const acc_function *f)
         if (fine) take_block(s, x->data, got->data, want->data, n);
         progress(f->op->name, at);
     }
-    tsr_release(&x);
-    tsr_release(&wide);
-    tsr_release(&got);
-    tsr_release(&want);
+    tsr_release_all(&x, &wide, &got, &want);
     return fine;
 }
 

@@ -75,10 +75,7 @@ static int time_launch(void)
         t[r] = (now() - begin) / CALLS;
     }
     row("allocate and release", median(t, ROUNDS) * 1e6, "us", "<= 0.3");
-    tsr_release(&host);
-    tsr_release(&x);
-    tsr_release(&y);
-    tsr_release(&z);
+    tsr_release_all(&host, &x, &y, &z);
     return 0;
 }
 
@@ -110,8 +107,7 @@ static int time_graph(void)
     tsr_graph_destroy(&g);
     TRY(tsr_stream_use_default(device));
     tsr_stream_destroy(&s);
-    tsr_release(&host);
-    tsr_release(&x);
+    tsr_release_all(&host, &x);
     return 0;
 }
 
@@ -155,11 +151,7 @@ static int time_transfers(void)
     TRY(tsr_slice(&view, pinned, 1, 0, COLUMNS / 2, 1));
     TRY(tsr_slice(&inner, there, 1, 0, COLUMNS / 2, 1));
     if (time_moves("half of the columns, pinned", inner, view, bytes / 2, "within 10 %")) return 1;
-    tsr_release(&view);
-    tsr_release(&inner);
-    tsr_release(&host);
-    tsr_release(&pinned);
-    tsr_release(&there);
+    tsr_release_all(&view, &inner, &host, &pinned, &there);
     return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "tessera/ops/matmul.h"
 #include "tessera/ops/reduce.h"
 #include "tessera/ops/shape.h"
+#include "tessera/scope.h"
 #include "tessera/view.h"
 
 enum { BLOCK_ROWS = 64 };
@@ -136,9 +137,7 @@ static tsr_status hide_later(tsr_tensor **scores, int64_t rows, int64_t keys, in
     if (s == TSR_OK) s = tsr_le(&seen, key, row);
     if (s == TSR_OK) s = tsr_to_memory(&seen, seen, (*scores)->device, tsri_memory_beside(*scores));
     if (s == TSR_OK) s = hide(scores, seen);
-    tsr_release(&seen);
-    tsr_release(&key);
-    tsr_release(&row);
+    tsr_release_all(&seen, &key, &row);
     return s;
 }
 
@@ -150,8 +149,7 @@ static tsr_status add_mask(tsr_tensor **scores, const tsr_tensor *mask)
     if (s == TSR_OK) s = tsr_ne(&seen, as, TSR_NUMBER(-__builtin_inf()));
     if (s == TSR_OK) s = tsr_add(scores, *scores, as);
     if (s == TSR_OK) s = hide(scores, seen);
-    tsr_release(&seen);
-    tsr_release(&as);
+    tsr_release_all(&seen, &as);
     return s;
 }
 
@@ -178,8 +176,7 @@ static tsr_status score(tsr_tensor **out, const attention *a, int64_t first, int
     if (s == TSR_OK) s = tsr_mul(out, *out, TSR_NUMBER(a->scale));
     if (s == TSR_OK) s = apply_mask(out, a, first, rows, keys);
     if (s == TSR_OK && a->causal) s = hide_later(out, rows, keys, first + a->n - a->m);
-    tsr_release(&k);
-    tsr_release(&q);
+    tsr_release_all(&k, &q);
     return s;
 }
 
@@ -218,15 +215,11 @@ static tsr_status add_infinity(tsr_tensor **x, const tsr_tensor *seen, const tsr
     if (s == TSR_OK) s = tsr_logical_or(&is, is, nan);
     if (s == TSR_OK) s = tsr_cast(&more, is, v->dtype);
     if (s == TSR_OK) s = tsr_matmul(&hits, seen, more);
-    tsr_release(&more);
-    tsr_release(&is);
+    tsr_release_all(&more, &is);
     if (s == TSR_OK) s = tsr_gt(&is, hits, TSR_NUMBER(0));
     if (s == TSR_OK) s = tsr_add(&more, *x, TSR_NUMBER(value));
     if (s == TSR_OK) s = tsr_where(x, is, more, *x);
-    tsr_release(&more);
-    tsr_release(&hits);
-    tsr_release(&nan);
-    tsr_release(&is);
+    tsr_release_all(&more, &hits, &nan, &is);
     return s;
 }
 
@@ -242,9 +235,7 @@ static tsr_status multiply_with_care(tsr_tensor **out, const tsr_tensor *weights
     if (s == TSR_OK) s = tsr_cast(&seen, is, v->dtype);
     if (s == TSR_OK) s = add_infinity(out, seen, v, __builtin_inf());
     if (s == TSR_OK) s = add_infinity(out, seen, v, -__builtin_inf());
-    tsr_release(&seen);
-    tsr_release(&finite);
-    tsr_release(&is);
+    tsr_release_all(&seen, &finite, &is);
     return s;
 }
 
@@ -256,9 +247,7 @@ static tsr_status mix(tsr_tensor *out, const attention *a, tsr_tensor **scores, 
     if (s == TSR_OK) s = a->finite ? tsr_matmul(&mixed, *scores, v) : multiply_with_care(&mixed, *scores, v);
     if (s == TSR_OK) s = tsr_div(&mixed, mixed, sum);
     if (s == TSR_OK) s = tsr_copy(out, mixed);
-    tsr_release(&mixed);
-    tsr_release(&v);
-    tsr_release(&sum);
+    tsr_release_all(&mixed, &v, &sum);
     return s;
 }
 
@@ -270,8 +259,7 @@ static tsr_status attend(tsr_tensor *out, const attention *a, int64_t first, int
     if (s == TSR_OK && seen <= 0) s = tsr_zero(part);
     if (s == TSR_OK && seen > 0) s = score(&scores, a, first, rows, seen);
     if (s == TSR_OK && seen > 0) s = mix(part, a, &scores, seen);
-    tsr_release(&scores);
-    tsr_release(&part);
+    tsr_release_all(&scores, &part);
     return s;
 }
 
@@ -286,8 +274,7 @@ static tsr_status is_finite(bool *out, const tsr_tensor *t)
     if (s == TSR_OK) s = tsr_to_host(&all, all);
     if (s == TSR_OK) s = tsr_item_i64(&all_finite, all);
     *out = all_finite != 0;
-    tsr_release(&all);
-    tsr_release(&is);
+    tsr_release_all(&all, &is);
     return s;
 }
 
@@ -331,10 +318,7 @@ tsr_status tsri_parts_attention(const tsr_op *op)
     tsr_status s = prepare(&a, op);
     for (int64_t i = 0; i < a.m && s == TSR_OK; i += BLOCK_ROWS)
         s = attend(out, &a, i, least(a.m - i, BLOCK_ROWS));
-    tsr_release(&a.mask);
-    tsr_release(&a.v);
-    tsr_release(&a.k);
-    tsr_release(&a.q);
+    tsr_release_all(&a.mask, &a.v, &a.k, &a.q);
     return s;
 }
 
@@ -484,10 +468,6 @@ tsr_status tsr_multi_head_attention(tsr_tensor **out, const tsr_tensor *x,
     if (s == TSR_OK) s = tsr_attention(&mixed, q, k, v, mask, how);
     if (s == TSR_OK) s = join_heads(&joined, mixed);
     if (s == TSR_OK) s = tsr_linear(out, joined, w->out, w->out_bias);
-    tsr_release(&joined);
-    tsr_release(&mixed);
-    tsr_release(&v);
-    tsr_release(&k);
-    tsr_release(&q);
+    tsr_release_all(&joined, &mixed, &v, &k, &q);
     return s;
 }

@@ -10,6 +10,7 @@
 #include "tessera/ops/elementwise.h"
 #include "tessera/ops/matmul.h"
 #include "tessera/ops/shape.h"
+#include "tessera/scope.h"
 #include "tessera/view.h"
 
 /* Sizes ------------------------------------------------------------------------------ */
@@ -257,10 +258,7 @@ tsr_status tsri_conv_parts(const tsr_op *op)
 {
     pieces made = { NULL, NULL, NULL, NULL };
     const tsr_status s = convolve_with_bias(op, &made);
-    tsr_release(&made.sums);
-    tsr_release(&made.wide_w);
-    tsr_release(&made.wide_x);
-    tsr_release(&made.padded);
+    tsr_release_all(&made.sums, &made.wide_w, &made.wide_x, &made.padded);
     return s;
 }
 
@@ -338,8 +336,7 @@ tsr_status tsri_conv_transpose_parts(const tsr_op *op)
     if (s == TSR_OK)
         s = tsri_dispatch(&(tsri_call){ .kind = TSR_OP_CONV, .params = &plain, .nout = 1, .out = { &out },
                                     .nin = 3, .in = { x, w, op->nin > 2 ? op->in[2] : NULL } });
-    tsr_release(&w);
-    tsr_release(&x);
+    tsr_release_all(&w, &x);
     return s;
 }
 

@@ -10,6 +10,7 @@
 #include "tessera/ops/linalg.h"
 #include "tessera/ops/reduce.h"
 #include "tessera/ops/shape.h"
+#include "tessera/scope.h"
 #include "tessera/view.h"
 
 #define LAST     1, (const int[]){ -1 }
@@ -163,9 +164,7 @@ static tsr_status open_pivoted(pivoted *p, const char *op, const tsr_tensor *a)
 
 static void end_pivoted(pivoted *p)
 {
-    tsr_release(&p->lu);
-    tsr_release(&p->pivots);
-    tsr_release(&p->parity);
+    tsr_release_all(&p->lu, &p->pivots, &p->parity);
 }
 
 static tsr_status det_run(tsr_tensor **out, const tsr_tensor *a)
@@ -247,8 +246,7 @@ static tsr_status permutation(tsr_tensor *p, const tsr_tensor *pivots)
     for (int64_t i = 0; i < n && s == TSR_OK; i++)
         order_rows((int64_t *)orders->data + i * m, m, (const int64_t *)pivots->data + i * k, k);
     if (s == TSR_OK) s = tsri_copy_run(p, orders);
-    tsr_release(&orders);
-    tsr_release(&temporary);
+    tsr_release_all(&orders, &temporary);
     return s;
 }
 
@@ -264,8 +262,7 @@ static tsr_status lu_run(tsr_tensor *p, tsr_tensor **l, tsr_tensor **u, const ts
     if (s == TSR_OK) s = tsri_fill_run(&ones, TSR_SCALAR(1.0));
     if (s == TSR_OK) s = tsri_see_slice(&part, lu, a->ndim - 2, 0, k, 1);
     if (s == TSR_OK) s = tsr_triu(u, &part, 0);
-    tsr_release(&lu);
-    tsr_release(&pivots);
+    tsr_release_all(&lu, &pivots);
     return s;
 }
 

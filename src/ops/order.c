@@ -7,6 +7,7 @@
 #include "tessera/ops/elementwise.h"
 #include "tessera/ops/index.h"
 #include "tessera/ops/order.h"
+#include "tessera/scope.h"
 #include "tessera/view.h"
 
 tsr_status tsri_check_ordered(const char *op, const char *what, const tsr_tensor *t)
@@ -160,8 +161,7 @@ tsr_status tsr_kthvalue(tsr_tensor **values, tsr_tensor **indices, const tsr_ten
     if (s == TSR_OK)
         s = tsri_deliver("kthvalue", 2, (tsr_tensor **const[]){ values, indices },
                          (const tsr_tensor *const[]){ &value, &place }, x);
-    tsr_release(&sorted);
-    tsr_release(&places);
+    tsr_release_all(&sorted, &places);
     return s;
 }
 
@@ -285,8 +285,7 @@ typedef struct search {
 
 static tsr_status end_search(search *c, tsr_status s)
 {
-    tsr_release(&c->list_temporary);
-    tsr_release(&c->x_temporary);
+    tsr_release_all(&c->list_temporary, &c->x_temporary);
     return s;
 }
 
@@ -367,8 +366,7 @@ static tsr_status isin_run(search *c, tsr_tensor **out)
     TSRI_TRY(sort_list(c));
     tsr_status s = find_nearest(c, &places, &nearest);
     if (s == TSR_OK) s = tsr_eq(out, nearest, c->x);
-    tsr_release(&places);
-    tsr_release(&nearest);
+    tsr_release_all(&places, &nearest);
     return s;
 }
 

@@ -9,6 +9,7 @@
 #include "tessera/ops/conv.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/ops/reduce.h"
+#include "tessera/scope.h"
 #include "tessera/view.h"
 
 /* Sizes ------------------------------------------------------------------------------ */
@@ -319,9 +320,7 @@ static tsr_status take_with_indices(pool *l, tsr_tensor *indices)
     l->result[MORE] = more;
     l->places = places;
     if (s == TSR_OK) s = take_all(l);
-    tsr_release(&more);
-    tsr_release(&taken);
-    tsr_release(&places);
+    tsr_release_all(&more, &taken, &places);
     return s;
 }
 
@@ -404,8 +403,7 @@ tsr_status tsri_avg_pool_parts(const tsr_op *op)
     if (s == TSR_OK) s = take_all(&l);
     if (s == TSR_OK) s = divide(&l);
     if (s == TSR_OK) s = tsr_copy(op->out[0], sums);
-    tsr_release(&wide);
-    tsr_release(&sums);
+    tsr_release_all(&wide, &sums);
     return s;
 }
 

@@ -6,6 +6,7 @@
 #include "tessera/ops/quant.h"
 #include "tessera/ops/reduce.h"
 #include "tessera/ops/shape.h"
+#include "tessera/scope.h"
 #include "tessera/view.h"
 
 /* Of k, whose products of bytes, added up, still fit an i32: 32768 * 255 * 255 < 2^31. */
@@ -107,8 +108,7 @@ static tsr_status whole_quotients(tsr_tensor **out, const tsr_tensor *x, const t
     if (s == TSR_OK) s = tsr_div(&numbers, numbers, over);
     if (s == TSR_OK) s = tsr_round(&numbers, numbers);
     if (s == TSR_OK) s = tsr_cast(out, numbers, TSR_F64);
-    tsr_release(&over);
-    tsr_release(&numbers);
+    tsr_release_all(&over, &numbers);
     return s;
 }
 
@@ -122,8 +122,7 @@ tsr_status tsri_parts_quantise(const tsr_op *op)
     if (s == TSR_OK && zero) s = tsr_add(&q, q, offset);
     if (s == TSR_OK) s = tsr_clip(&q, q, TSR_NUMBER(lowest_of(p->dtype)), TSR_NUMBER(highest_of(p->dtype)));
     if (s == TSR_OK) s = tsr_copy(op->out[0], q);
-    tsr_release(&offset);
-    tsr_release(&q);
+    tsr_release_all(&offset, &q);
     return s;
 }
 
@@ -139,8 +138,7 @@ tsr_status tsri_parts_dequantise(const tsr_op *op)
     if (s == TSR_OK) s = along_axis(&f, op->in[1], TSR_F64, x, p->axis);
     if (s == TSR_OK) s = tsr_mul(&numbers, numbers, f);
     if (s == TSR_OK) s = tsr_copy(op->out[0], numbers);
-    tsr_release(&f);
-    tsr_release(&numbers);
+    tsr_release_all(&f, &numbers);
     return s;
 }
 
@@ -184,8 +182,7 @@ static tsr_status find_ends(tsr_tensor **low, tsr_tensor **high, const tsr_tenso
     if (s == TSR_OK) s = tsr_where(&finite, is, x, TSR_NUMBER(0));
     if (s == TSR_OK) s = find_end(low, finite, axis, false);
     if (s == TSR_OK) s = find_end(high, finite, axis, true);
-    tsr_release(&finite);
-    tsr_release(&is);
+    tsr_release_all(&finite, &is);
     return s;
 }
 
@@ -238,9 +235,7 @@ tsr_status tsri_parts_quant_range(const tsr_op *op)
     if (s == TSR_OK) s = write_scale(op->out[0], high);
     if (s == TSR_OK && p->symmetric) s = tsr_fill(op->out[1], TSR_SCALAR(p->dtype == TSR_I8 ? 0 : 128));
     if (s == TSR_OK && !p->symmetric) s = write_zero_point(op->out[1], &low, op->out[0]);
-    tsr_release(&end);
-    tsr_release(&high);
-    tsr_release(&low);
+    tsr_release_all(&end, &high, &low);
     return s;
 }
 
@@ -375,9 +370,7 @@ static tsr_status multiply_some(tsr_tensor **out, const tsr_tensor *a, const tsr
     if (s == TSR_OK) s = tsr_slice(&some_b, b, -2, begin, end, 1);
     if (s == TSR_OK) s = tsr_matmul_i8(&sums, some_a, some_b);
     if (s == TSR_OK) s = tsr_cast(out, sums, TSR_I64);
-    tsr_release(&sums);
-    tsr_release(&some_b);
-    tsr_release(&some_a);
+    tsr_release_all(&sums, &some_b, &some_a);
     return s;
 }
 
@@ -421,8 +414,7 @@ static tsr_status take_zero_of_a(tsr_tensor **x, const factor *a, const factor *
     tsr_status s = against_result(&zero, a->zero, TSR_I64, a->along);
     if (s == TSR_OK) s = sum_over_k(&sums, b);
     if (s == TSR_OK) s = subtract_product(x, zero, sums);
-    tsr_release(&sums);
-    tsr_release(&zero);
+    tsr_release_all(&sums, &zero);
     return s;
 }
 
@@ -437,10 +429,7 @@ static tsr_status take_zero_of_b(tsr_tensor **x, const factor *a, const factor *
     if (s == TSR_OK && a->zero) s = tsr_mul(&offset, offset, TSR_NUMBER(k));
     if (s == TSR_OK && a->zero) s = tsr_sub(&whole, sums, offset);
     if (s == TSR_OK) s = subtract_product(x, zero, a->zero ? whole : sums);
-    tsr_release(&whole);
-    tsr_release(&offset);
-    tsr_release(&sums);
-    tsr_release(&zero);
+    tsr_release_all(&whole, &offset, &sums, &zero);
     return s;
 }
 

@@ -8,6 +8,7 @@
 #include "tessera/ops/order.h"
 #include "tessera/ops/reduce.h"
 #include "tessera/random.h"
+#include "tessera/scope.h"
 #include "tessera/view.h"
 
 /* Order -------------------------------------------------------------------------------- */
@@ -73,8 +74,7 @@ static tsr_status first_true(int64_t *out, const tsr_tensor *is)
     if (s == TSR_OK && found) s = tsr_to_host(&at, at);
     if (s == TSR_OK && found) s = tsr_item_i64(&place, at);
     if (s == TSR_OK && found) *out = place;
-    tsr_release(&at);
-    tsr_release(&any);
+    tsr_release_all(&at, &any);
     return s;
 }
 
@@ -148,8 +148,7 @@ static tsr_status read_weights(tsr_tensor **out, const tsr_tensor *weights)
     if (s == TSR_OK) s = check_low_weights(low);
     if (s == TSR_OK) s = tsr_unsqueeze(&high, high, -1);
     if (s == TSR_OK) s = tsr_div(out, *out, high);
-    tsr_release(&high);
-    tsr_release(&low);
+    tsr_release_all(&high, &low);
     return s;
 }
 
@@ -201,10 +200,7 @@ static tsr_status draw_with_replacement(tsr_tensor *z, const tsr_tensor *weights
     if (s == TSR_OK) s = as_rows(&targets);
     if (s == TSR_OK) s = search_rows(rows, sums, targets);
     if (s == TSR_OK) s = tsr_copy(z, indices);
-    tsr_release(&rows);
-    tsr_release(&indices);
-    tsr_release(&targets);
-    tsr_release(&sums);
+    tsr_release_all(&rows, &indices, &targets, &sums);
     return s;
 }
 
@@ -218,9 +214,7 @@ static tsr_status draw_without_replacement(tsr_tensor *z, const tsr_tensor *weig
     if (s == TSR_OK) s = tsr_div(&times, times, weights);
     if (s == TSR_OK) s = tsr_topk(&first, &indices, times, samples, -1, false, true);
     if (s == TSR_OK) s = tsr_copy(z, indices);
-    tsr_release(&indices);
-    tsr_release(&first);
-    tsr_release(&times);
+    tsr_release_all(&indices, &first, &times);
     return s;
 }
 
@@ -280,8 +274,7 @@ static tsr_status sum_weights(tsr_tensor **out, const tsr_tensor *values, double
     if (s == TSR_OK) s = tsr_div(&w, w, TSR_NUMBER(temperature));
     if (s == TSR_OK) s = tsr_exp(&w, w);
     if (s == TSR_OK) s = tsr_cumsum(out, w, -1);
-    tsr_release(&best);
-    tsr_release(&w);
+    tsr_release_all(&best, &w);
     return s;
 }
 
@@ -303,9 +296,7 @@ static tsr_status kept_sum(tsr_tensor **out, const tsr_tensor *sums, double top_
     if (s == TSR_OK) s = tsr_mul(&limit, total, TSR_NUMBER(top_p));
     if (s == TSR_OK) s = first_to_reach(&last, sums, limit);
     if (s == TSR_OK) s = tsr_gather(out, sums, last, -1);
-    tsr_release(&last);
-    tsr_release(&limit);
-    tsr_release(&total);
+    tsr_release_all(&last, &limit, &total);
     return s;
 }
 
@@ -321,10 +312,7 @@ static tsr_status choose(tsr_tensor *z, const tsr_tensor *sums, const tsr_tensor
     if (s == TSR_OK) s = tsr_gather(&index, indices, place, -1);
     if (s == TSR_OK) s = tsr_squeeze(&index, index, -1);
     if (s == TSR_OK) s = tsr_copy(z, index);
-    tsr_release(&index);
-    tsr_release(&place);
-    tsr_release(&r);
-    tsr_release(&kept);
+    tsr_release_all(&index, &place, &r, &kept);
     return s;
 }
 
@@ -339,9 +327,7 @@ tsr_status tsri_parts_sample(const tsr_op *op)
     tsr_status s = sort_rows(&values, &indices, logits, k);
     if (s == TSR_OK) s = sum_weights(&sums, values, p->temperature);
     if (s == TSR_OK) s = choose(z, sums, indices, op->in[1], p->top_p);
-    tsr_release(&sums);
-    tsr_release(&indices);
-    tsr_release(&values);
+    tsr_release_all(&sums, &indices, &values);
     return s;
 }
 
