@@ -280,44 +280,54 @@ static tsr_status join(tsr_tensor **out, const char *op, const tsr_desc *d, int 
     return s;
 }
 
-tsr_status tsr_concat(tsr_tensor **out, int n, const tsr_tensor *const *tensors, int axis)
+static tsr_status concat(tsr_tensor **out, const char *op, int n, const tsr_tensor *const *tensors, int axis)
 {
     int at;
     int64_t shape[TSR_MAX_NDIM];
     tsr_desc d;
-    TSRI_CHECK(out, TSR_ENULL, "concat: out is NULL");
-    TSRI_TRY(check_parts("concat", n, tensors));
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
+    TSRI_TRY(check_parts(op, n, tensors));
     const tsr_tensor *first = tensors[0];
-    TSRI_CHECK(first->ndim > 0, TSR_ESHAPE, "concat: scalars have no dim to join along (tsr_stack)");
-    TSRI_TRY(tsri_axis(&at, "concat", "axis", axis, &first->desc));
-    TSRI_TRY(check_dims("concat", n, tensors, at));
+    TSRI_CHECK(first->ndim > 0, TSR_ESHAPE, "%s: scalars have no dim to join along (tsr_stack)", op);
+    TSRI_TRY(tsri_axis(&at, op, "axis", axis, &first->desc));
+    TSRI_TRY(check_dims(op, n, tensors, at));
     for (int i = 0; i < first->ndim; i++) shape[i] = first->shape[i];
     for (int i = 1; i < n; i++)
         TSRI_CHECK(tsri_add(&shape[at], shape[at], tensors[i]->shape[at]), TSR_EOVERFLOW,
-                   "concat: dim %d exceeds 2^63 - 1", axis);
+                   "%s: dim %d exceeds 2^63 - 1", op, axis);
     TSRI_TRY(tsr_desc_init(&d, first->dtype, first->ndim, shape, NULL));
-    return join(out, "concat", &d, n, tensors, at, false);
+    return join(out, op, &d, n, tensors, at, false);
+}
+
+static tsr_status stack(tsr_tensor **out, const char *op, int n, const tsr_tensor *const *tensors, int axis)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    tsr_desc d;
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
+    TSRI_TRY(check_parts(op, n, tensors));
+    const tsr_tensor *first = tensors[0];
+    TSRI_TRY(check_dims(op, n, tensors, -1));
+    TSRI_CHECK(first->ndim < TSR_MAX_NDIM, TSR_EINVAL, "%s: %s has the most dims there can be", op,
+               TSRI_DESC(&first->desc));
+    const int at = axis < 0 ? axis + first->ndim + 1 : axis;
+    TSRI_CHECK(at >= 0 && at <= first->ndim, TSR_EINDEX, "%s: axis %d of a result with %d dims", op, axis,
+               (int)first->ndim + 1);
+    for (int i = 0; i <= first->ndim; i++) shape[i] = i == at ? n : first->shape[i < at ? i : i - 1];
+    TSRI_TRY(tsr_desc_init(&d, first->dtype, first->ndim + 1, shape, NULL));
+    return join(out, op, &d, n, tensors, at, true);
+}
+
+tsr_status tsr_concat(tsr_tensor **out, int n, const tsr_tensor *const *tensors, int axis)
+{
+    return concat(out, "concat", n, tensors, axis);
 }
 
 tsr_status tsr_stack(tsr_tensor **out, int n, const tsr_tensor *const *tensors, int axis)
 {
-    int64_t shape[TSR_MAX_NDIM];
-    tsr_desc d;
-    TSRI_CHECK(out, TSR_ENULL, "stack: out is NULL");
-    TSRI_TRY(check_parts("stack", n, tensors));
-    const tsr_tensor *first = tensors[0];
-    TSRI_TRY(check_dims("stack", n, tensors, -1));
-    TSRI_CHECK(first->ndim < TSR_MAX_NDIM, TSR_EINVAL, "stack: %s has the most dims there can be",
-               TSRI_DESC(&first->desc));
-    const int at = axis < 0 ? axis + first->ndim + 1 : axis;
-    TSRI_CHECK(at >= 0 && at <= first->ndim, TSR_EINDEX, "stack: axis %d of a result with %d dims", axis,
-               (int)first->ndim + 1);
-    for (int i = 0; i <= first->ndim; i++) shape[i] = i == at ? n : first->shape[i < at ? i : i - 1];
-    TSRI_TRY(tsr_desc_init(&d, first->dtype, first->ndim + 1, shape, NULL));
-    return join(out, "stack", &d, n, tensors, at, true);
+    return stack(out, "stack", n, tensors, axis);
 }
 
 tsr_status tsr_batch_join(tsr_tensor **out, int n, const tsr_tensor *const *tensors, bool keep_dims)
 {
-    return keep_dims ? tsr_concat(out, n, tensors, 0) : tsr_stack(out, n, tensors, 0);
+    return keep_dims ? concat(out, "batch_join", n, tensors, 0) : stack(out, "batch_join", n, tensors, 0);
 }
