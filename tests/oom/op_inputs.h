@@ -163,10 +163,12 @@ static void drop_inputs(void)
 enum { OUTS = 4 };
 
 static _Thread_local tsr_tensor *out[OUTS];
-#define R0 (&out[0])
-#define R1 (&out[1])
-#define R2 (&out[2])
-#define R3 (&out[3])
+static bool is_left_out[OUTS];  /* results that are passed as NULL */
+#define R(i) (is_left_out[i] ? NULL : &out[i])
+#define R0 R(0)
+#define R1 R(1)
+#define R2 R(2)
+#define R3 R(3)
 
 /* A matrix of the call's own, and views of it. */
 static tsr_tensor *own, *own_transposed, *own_backward, *window, *shifted;

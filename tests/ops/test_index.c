@@ -63,29 +63,15 @@ TEST(test_bad_input_is_refused_in_words)
                  "one_hot: index 7 at (2) is outside dim 1 of f32(3, 7");
     expect_f32(given, 3, (float[]){ 9, 9, 9 });
 
-    EXPECT_FAILS(tsr_take(NULL, t, at, 0), TSR_ENULL, "take: out");
-    EXPECT_FAILS(tsr_take(&y, NULL, at, 0), TSR_ENULL, "take: t");
-    EXPECT_FAILS(tsr_take(&y, t, NULL, 0), TSR_ENULL, "take: index");
     EXPECT_FAILS(tsr_take(&y, t, f, 0), TSR_EDTYPE, "take: index is f64(3 | 1), and must be of integers");
     EXPECT_FAILS(tsr_take(&y, t, mask, 0), TSR_EDTYPE, "integers");
     EXPECT_FAILS(tsr_take(&y, t, described, 0), TSR_ESTATE, "take: index");
     EXPECT_FAILS(tsr_take(&y, t, at, 1), TSR_EINDEX, "take: axis 1 of f32(5 | 1)");
     EXPECT_FAILS(tsr_take(&y, deep, deep, 0), TSR_EINVAL, "too many dims");
-    EXPECT_FAILS(tsr_embedding(NULL, t, at), TSR_ENULL, "embedding: out");
-    EXPECT_FAILS(tsr_embedding(&y, NULL, at), TSR_ENULL, "embedding: weight");
-    EXPECT_FAILS(tsr_embedding(&y, t, NULL), TSR_ENULL, "embedding: index");
     EXPECT_FAILS(tsr_embedding(&y, t, at), TSR_ESHAPE, "embedding: weight is f32(5 | 1)");
-    EXPECT_FAILS(tsr_take_along_axis(NULL, t, at, 0), TSR_ENULL, "take_along_axis: out");
-    EXPECT_FAILS(tsr_take_along_axis(&y, NULL, at, 0), TSR_ENULL, "take_along_axis: t");
-    EXPECT_FAILS(tsr_take_along_axis(&y, t, NULL, 0), TSR_ENULL, "take_along_axis: index");
     EXPECT_FAILS(tsr_take_along_axis(&y, t, deep, 0), TSR_ESHAPE, "ranks differ");
-    EXPECT_FAILS(tsr_gather(NULL, t, at, 0), TSR_ENULL, "gather: out");
-    EXPECT_FAILS(tsr_gather(&y, NULL, at, 0), TSR_ENULL, "gather: t");
-    EXPECT_FAILS(tsr_gather(&y, t, NULL, 0), TSR_ENULL, "gather: index");
     EXPECT_FAILS(tsr_gather(&y, t, at, -2), TSR_EINDEX, "gather: axis -2");
-    EXPECT_FAILS(tsr_scatter(NULL, t, at, t, 0, TSR_SCATTER_SET), TSR_ENULL, "scatter: out");
     EXPECT_FAILS(tsr_scatter(&y, NULL, at, t, 0, TSR_SCATTER_SET), TSR_ENULL, "scatter: t");
-    EXPECT_FAILS(tsr_scatter(&y, t, NULL, t, 0, TSR_SCATTER_SET), TSR_ENULL, "scatter: index");
     EXPECT_FAILS(tsr_scatter(&y, t, at, NULL, 0, TSR_SCATTER_SET), TSR_ENULL, "scatter: src");
     EXPECT_FAILS(tsr_scatter(&y, t, at, f, 0, TSR_SCATTER_SET), TSR_EDTYPE,
                  "scatter: t is f32(5 | 1), but src is f64");
@@ -94,34 +80,22 @@ TEST(test_bad_input_is_refused_in_words)
     EXPECT_FAILS(tsr_scatter(&y, z, at, z, 0, TSR_SCATTER_MAX), TSR_EDTYPE, "scatter: max does not take c32");
     EXPECT_FAILS(tsr_scatter(&y, at, at, TSR_NUMBER(1.5), 0, TSR_SCATTER_SET), TSR_EDTYPE, "floating number");
     EXPECT_FAILS(tsr_scatter(&y, t, deep, t, 0, TSR_SCATTER_SET), TSR_ESHAPE, "ranks differ");
-    EXPECT_FAILS(tsr_index_add(NULL, t, at, t, 0), TSR_ENULL, "index_add: out");
     EXPECT_FAILS(tsr_index_add(&y, NULL, at, t, 0), TSR_ENULL, "index_add: t");
-    EXPECT_FAILS(tsr_index_add(&y, t, NULL, t, 0), TSR_ENULL, "index_add: index");
     EXPECT_FAILS(tsr_index_add(&y, t, at, NULL, 0), TSR_ENULL, "index_add: src");
     EXPECT_FAILS(tsr_index_add(&y, t, at, t, 0), TSR_ESHAPE,
                  "index_add: dim 0 of src f32(5 | 1) is 5, not 3");
     EXPECT_FAILS(tsr_index_add(&y, mask, at, mask, 0), TSR_EDTYPE, "index_add: add does not take bool");
-    EXPECT_FAILS(tsr_one_hot(NULL, at, 3, TSR_F32), TSR_ENULL, "one_hot: out");
-    EXPECT_FAILS(tsr_one_hot(&y, NULL, 3, TSR_F32), TSR_ENULL, "one_hot: index");
     EXPECT_FAILS(tsr_one_hot(&y, at, -1, TSR_F32), TSR_EINVAL, "one_hot: depth is -1");
     EXPECT_FAILS(tsr_one_hot(&y, at, 8, (tsr_dtype)99), TSR_EDTYPE, "one_hot: 99 is no dtype");
     EXPECT_FAILS(tsr_one_hot(&y, deep, 8, TSR_F32), TSR_EINVAL, "one_hot");
     EXPECT_FAILS(tsr_one_hot(&y, at, INT64_MAX, TSR_F32), TSR_EOVERFLOW, "one_hot");
-    EXPECT_FAILS(tsr_masked_select(NULL, t, mask), TSR_ENULL, "masked_select: out");
-    EXPECT_FAILS(tsr_masked_select(&y, NULL, mask), TSR_ENULL, "masked_select: t");
-    EXPECT_FAILS(tsr_masked_select(&y, t, NULL), TSR_ENULL, "masked_select: mask");
     EXPECT_FAILS(tsr_masked_select(&y, t, at), TSR_EDTYPE,
                  "masked_select: mask is i32(3 | 1), and must be bool");
     EXPECT_FAILS(tsr_masked_select(&y, t, mask), TSR_ESHAPE,
                  "masked_select: t f32(5 | 1) and mask bool(4 | 1)");
-    EXPECT_FAILS(tsr_masked_fill(NULL, t, mask, TSR_SCALAR(0)), TSR_ENULL, "masked_fill: out");
-    EXPECT_FAILS(tsr_masked_fill(&y, NULL, mask, TSR_SCALAR(0)), TSR_ENULL, "masked_fill: t");
-    EXPECT_FAILS(tsr_masked_fill(&y, t, NULL, TSR_SCALAR(0)), TSR_ENULL, "masked_fill: mask");
     EXPECT_FAILS(tsr_masked_fill(&y, t, mask, TSR_SCALAR(0)), TSR_ESHAPE,
                  "masked_fill: mask bool(4 | 1) does not");
     EXPECT_FAILS(tsr_masked_fill(&y, mask, mask, (tsr_scalar){ .dtype = TSR_F16 }), TSR_EDTYPE, "");
-    EXPECT_FAILS(tsr_nonzero(NULL, t), TSR_ENULL, "nonzero: out");
-    EXPECT_FAILS(tsr_nonzero(&y, NULL), TSR_ENULL, "nonzero: t");
     EXPECT_FAILS(tsr_nonzero(&given, t), TSR_EDTYPE, "nonzero: the result is i64(0, 1");
     EXPECT(y == NULL);
 

@@ -332,7 +332,6 @@ TEST(test_addmm_is_c_plus_the_product)
     for (int i = 0; i < 8; i++) EXPECT(((int32_t *)z->data)[i] == 30 + i % 4);
     EXPECT_FAILS(tsr_addmm(&z, c, a, c), TSR_ESHAPE,
                  "addmm: b: rank must be 2 for (k, n), but b is i32(4 | 1)");
-    EXPECT_FAILS(tsr_addmm(&z, NULL, a, b), TSR_ENULL, "addmm: c is NULL");
     tsr_release(&a); tsr_release(&b); tsr_release(&c); tsr_release(&z);
 }
 
@@ -496,7 +495,6 @@ TEST(test_tensordot_says_which_axes_do_not_fit)
     EXPECT_FAILS(tsr_tensordot(&z, a, b, 2, (int[]){ 1, -1 }, (int[]){ 1, 0 }), TSR_EINVAL,
                  "tensordot: axes_a names dim 1 of f32(2, 3 | 3, 1) twice");
     EXPECT_FAILS(tsr_tensordot(&z, a, b, 1, (int[]){ 1 }, NULL), TSR_ENULL, "tensordot: axes_b is NULL");
-    EXPECT_FAILS(tsr_tensordot(&z, NULL, b, 1, NULL, NULL), TSR_ENULL, "tensordot: a is NULL");
     tsr_release(&a); tsr_release(&b);
 }
 
@@ -539,10 +537,6 @@ TEST(test_shapes_that_do_not_fit_are_named)
     EXPECT_FAILS(tsr_vecdot(&z, m34, v4, 0), TSR_EINDEX,
                  "vecdot: axis 0 of f32(3, 4 | 4, 1) and f32(4 | 1): b lacks it");
     EXPECT_FAILS(tsr_vecdot(&z, m34, m34, 2), TSR_EINDEX, "vecdot: axis 2");
-    EXPECT_FAILS(tsr_matmul(NULL, m34, m56), TSR_ENULL, "matmul: out is NULL");
-    EXPECT_FAILS(tsr_matmul(&z, NULL, m56), TSR_ENULL, "matmul: a is NULL");
-    EXPECT_FAILS(tsr_matmul(&z, m34, NULL), TSR_ENULL, "matmul: b is NULL");
-    EXPECT_FAILS(tsr_linear(&z, m34, NULL, NULL), TSR_ENULL, "linear: w is NULL");
     EXPECT(z == NULL);
     tsr_release_all(&m34, &m56, &v4, &v5, &s, &b2, &b3);
 }

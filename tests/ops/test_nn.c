@@ -316,29 +316,21 @@ TEST(test_bad_arguments_are_refused_in_words)
     if (!open_kit(&k, TSR_F32, 2, 4, 6)) return;
     EXPECT_OK(tsr_zeros(&ints, TSR_I32, TSR_SHAPE(2, 4, 6)));
     EXPECT_OK(tsr_zeros(&three, TSR_F32, TSR_SHAPE(3)));
-    EXPECT_FAILS(tsr_softmax(NULL, k.x, 0), TSR_ENULL, "softmax: out is NULL");
     EXPECT_FAILS(tsr_softmax(&z, none, 0), TSR_ENULL, "softmax: x");
     EXPECT_FAILS(tsr_softmax(&z, k.x, 3), TSR_EINDEX, "softmax: axis 3 of f32(2, 4, 6");
     EXPECT_FAILS(tsr_softmax(&z, ints, 0), TSR_EDTYPE, "softmax: x");
     EXPECT_FAILS(tsr_softmax(&three, k.x, 0), TSR_ESHAPE, "softmax: the result is f32(2, 4, 6");
     EXPECT_FAILS(tsr_log_softmax(&z, k.x, -4), TSR_EINDEX, "log_softmax: axis -4");
-    EXPECT_FAILS(tsr_log_softmax(&z, NULL, 0), TSR_ENULL, "log_softmax: x");
     EXPECT_FAILS(tsr_causal_softmax(&z, k.last), TSR_ESHAPE, "causal_softmax: x");
-    EXPECT_FAILS(tsr_causal_softmax(&z, NULL), TSR_ENULL, "causal_softmax: x");
-    EXPECT_FAILS(tsr_causal_softmax(NULL, k.x), TSR_ENULL, "causal_softmax: out");
     EXPECT_FAILS(tsr_layer_norm(&z, k.x, 0, NULL, NULL, 1e-5), TSR_EINVAL, "layer_norm: ndims is 0");
     EXPECT_FAILS(tsr_layer_norm(&z, k.x, 4, NULL, NULL, 1e-5), TSR_EINVAL, "layer_norm: ndims is 4");
     EXPECT_FAILS(tsr_layer_norm(&z, k.x, 1, k.channels, NULL, 1e-5), TSR_ESHAPE,
                  "layer_norm: weight is f32(4");
     EXPECT_FAILS(tsr_layer_norm(&z, k.x, 2, NULL, k.last, 1e-5), TSR_ESHAPE, "the last 2 dims of x");
     EXPECT_FAILS(tsr_layer_norm(&z, k.x, 1, NULL, NULL, -1), TSR_EINVAL, "layer_norm: eps is -1");
-    EXPECT_FAILS(tsr_layer_norm(&z, NULL, 1, NULL, NULL, 0), TSR_ENULL, "layer_norm: x");
     EXPECT_FAILS(tsr_rms_norm(&z, k.x, k.channels, 0), TSR_ESHAPE, "rms_norm: weight");
     EXPECT_FAILS(tsr_rms_norm(&z, k.x, NULL, NAN), TSR_EINVAL, "rms_norm: eps");
-    EXPECT_FAILS(tsr_rms_norm(&z, NULL, NULL, 0), TSR_ENULL, "rms_norm: x");
     EXPECT_FAILS(tsr_rms_norm(&z, k.x, ints, 0), TSR_EDTYPE, "rms_norm: weight");
-    EXPECT_FAILS(tsr_add_rms_norm(&z, NULL, k.x, k.heads, NULL, 0), TSR_ENULL, "add_rms_norm: sum_out");
-    EXPECT_FAILS(tsr_add_rms_norm(NULL, &sum, k.x, k.heads, NULL, 0), TSR_ENULL, "add_rms_norm: out");
     EXPECT_FAILS(tsr_add_rms_norm(&z, &z, k.x, k.heads, NULL, 0), TSR_EINVAL, "add_rms_norm: two results");
     EXPECT_FAILS(tsr_add_rms_norm(&z, &sum, k.x, NULL, NULL, 0), TSR_ENULL, "add_rms_norm: residual");
     EXPECT_FAILS(tsr_add_rms_norm(&z, &sum, k.x, k.last, NULL, 0), TSR_ESHAPE, "add_rms_norm");
@@ -356,12 +348,8 @@ TEST(test_bad_arguments_are_refused_in_words)
     EXPECT_FAILS(tsr_group_norm(&z, k.x, 3, NULL, NULL, 1), TSR_EINVAL, "group_norm: 3 groups do not divide");
     EXPECT_FAILS(tsr_group_norm(&z, k.x, 0, NULL, NULL, 1), TSR_EINVAL, "group_norm: 0 groups");
     EXPECT_FAILS(tsr_group_norm(&z, k.x, 2, k.last, NULL, 1), TSR_ESHAPE, "group_norm: weight");
-    EXPECT_FAILS(tsr_group_norm(&z, NULL, 2, NULL, NULL, 1), TSR_ENULL, "group_norm: x");
-    EXPECT_FAILS(tsr_instance_norm(&z, NULL, NULL, NULL, 1), TSR_ENULL, "instance_norm: x");
     EXPECT_FAILS(tsr_instance_norm(&z, k.last, NULL, NULL, 1), TSR_ESHAPE, "instance_norm: x");
     EXPECT_FAILS(tsr_instance_norm(&z, k.x, NULL, NULL, -2), TSR_EINVAL, "instance_norm: eps is -2");
-    EXPECT_FAILS(tsr_rope(&z, k.x, NULL, 1e4, TSR_ROPE_HALVES), TSR_ENULL, "rope: positions");
-    EXPECT_FAILS(tsr_rope(&z, NULL, k.positions, 1e4, TSR_ROPE_HALVES), TSR_ENULL, "rope: x");
     EXPECT_FAILS(tsr_rope(&z, k.x, k.positions, 0, TSR_ROPE_HALVES), TSR_EINVAL, "rope: theta is 0");
     EXPECT_FAILS(tsr_rope(&z, k.x, k.positions, 1e4, (tsr_rope_mode)2), TSR_EINVAL, "rope: 2 is no mode");
     EXPECT_FAILS(tsr_rope(&z, k.x, k.last, 1e4, TSR_ROPE_HALVES), TSR_EDTYPE, "rope: positions is f32(6");
@@ -372,22 +360,15 @@ TEST(test_bad_arguments_are_refused_in_words)
                  "rope_with: cos_table");
     EXPECT_FAILS(tsr_rope_with(&z, k.x, k.positions, k.x, k.table, TSR_ROPE_HALVES), TSR_ESHAPE,
                  "rope_with: sin_table");
-    EXPECT_FAILS(tsr_rope_with(&z, k.x, NULL, k.table, k.table, TSR_ROPE_HALVES), TSR_ENULL,
-                 "rope_with: positions");
     ((int64_t *)k.positions->data)[1] = 5;
     EXPECT_FAILS(tsr_rope_with(&z, k.x, k.positions, k.table, k.table, TSR_ROPE_HALVES), TSR_EINDEX,
                  "rope_with: position 5 at (1) is outside the 5 rows");
     EXPECT_FAILS(tsr_swiglu(&z, k.x, NULL), TSR_ENULL, "swiglu: up");
     EXPECT_FAILS(tsr_swiglu(&z, NULL, k.x), TSR_ENULL, "swiglu: gate");
     EXPECT_FAILS(tsr_swiglu(&z, k.x, k.last), TSR_ESHAPE, "swiglu");
-    EXPECT_FAILS(tsr_silu_and_mul(&z, NULL), TSR_ENULL, "silu_and_mul: x");
-    EXPECT_FAILS(tsr_silu_and_mul(NULL, k.x), TSR_ENULL, "silu_and_mul: out");
     EXPECT_FAILS(tsr_silu_and_mul(&z, three), TSR_ESHAPE, "silu_and_mul: x is f32(3");
     EXPECT_FAILS(tsr_dropout(&z, k.x, 1.5, 0), TSR_EINVAL, "dropout: p is 1.5");
     EXPECT_FAILS(tsr_dropout(&z, k.x, NAN, 0), TSR_EINVAL, "dropout: p is");
-    EXPECT_FAILS(tsr_dropout(&z, NULL, 0.5, 0), TSR_ENULL, "dropout: x");
-    EXPECT_FAILS(tsr_global_avg_pool(NULL, k.x), TSR_ENULL, "global_avg_pool: out");
-    EXPECT_FAILS(tsr_global_avg_pool(&z, NULL), TSR_ENULL, "global_avg_pool: x");
     EXPECT_FAILS(tsr_global_avg_pool(&z, k.last), TSR_ESHAPE, "global_avg_pool: x is f32(6");
     EXPECT_FAILS(tsr_global_avg_pool(&z, ints), TSR_EDTYPE, "global_avg_pool: x is i32");
     EXPECT(z == NULL && sum == NULL);
@@ -402,9 +383,6 @@ TEST(test_bad_losses_are_refused_in_words)
     const tsr_reduction mean = TSR_REDUCTION_MEAN;
     if (!open_kit(&k, TSR_F32, 2, 5, 6)) return;
     EXPECT_OK(tsr_zeros(&three, TSR_F32, TSR_SHAPE(3)));
-    EXPECT_FAILS(tsr_cross_entropy(NULL, k.x, k.target, NULL, mean, 0, 0), TSR_ENULL, "cross_entropy: out");
-    EXPECT_FAILS(tsr_cross_entropy(&z, NULL, k.target, NULL, mean, 0, 0), TSR_ENULL, "cross_entropy: logits");
-    EXPECT_FAILS(tsr_cross_entropy(&z, k.x, NULL, NULL, mean, 0, 0), TSR_ENULL, "cross_entropy: target");
     EXPECT_FAILS(tsr_cross_entropy(&z, k.x, k.target, k.last, mean, 0, 0), TSR_ESHAPE,
                  "cross_entropy: weight");
     EXPECT_FAILS(tsr_cross_entropy(&z, k.x, k.target, NULL, (tsr_reduction)7, 0, 0), TSR_EINVAL,
@@ -416,7 +394,6 @@ TEST(test_bad_losses_are_refused_in_words)
     EXPECT_FAILS(tsr_cross_entropy(&z, k.last, k.positions, NULL, mean, 0, 0), TSR_ESHAPE,
                  "cross_entropy: logits");
     EXPECT_FAILS(tsr_cross_entropy(&z, k.x, three, NULL, mean, 0, 0), TSR_ESHAPE, "cross_entropy: target");
-    EXPECT_FAILS(tsr_nll_loss(&z, NULL, k.target, NULL, mean, 0), TSR_ENULL, "nll_loss: log_probs");
     EXPECT_FAILS(tsr_nll_loss(&z, k.x, three, NULL, mean, 0), TSR_EDTYPE, "nll_loss: target is f32(3");
     ((int32_t *)k.target->data)[8] = 5;
     EXPECT_FAILS(tsr_cross_entropy(&z, k.x, k.target, NULL, mean, -1, 0), TSR_EINDEX,
@@ -426,7 +403,6 @@ TEST(test_bad_losses_are_refused_in_words)
     ((int32_t *)k.target->data)[3] = -2;
     EXPECT_FAILS(tsr_nll_loss(&z, k.x, k.target, NULL, mean, 5), TSR_EINDEX, "nll_loss: target -2 at (0, 3)");
     EXPECT_FAILS(tsr_mse_loss(&z, k.x, three, mean), TSR_ESHAPE, "mse_loss: y is f32(3");
-    EXPECT_FAILS(tsr_mse_loss(NULL, k.x, k.x, mean), TSR_ENULL, "mse_loss: out");
     EXPECT_FAILS(tsr_l1_loss(&z, k.x, NULL, mean), TSR_ENULL, "l1_loss: y");
     EXPECT_FAILS(tsr_l1_loss(&z, k.x, k.x, (tsr_reduction)-1), TSR_EINVAL, "l1_loss: -1 is no reduction");
     EXPECT_FAILS(tsr_huber_loss(&z, k.x, k.x, mean, 0), TSR_EINVAL, "huber_loss: delta is 0");

@@ -188,51 +188,30 @@ TEST(test_bad_input_is_refused_in_words)
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 3), NULL));
     EXPECT_OK(tsr_declare(&described, &d, TSR_CPU, TSR_MEMORY_HOST));
 
-    EXPECT_FAILS(tsr_sort(NULL, x, 0, false), TSR_ENULL, "sort: out");
-    EXPECT_FAILS(tsr_sort(&y, NULL, 0, false), TSR_ENULL, "sort: x");
     EXPECT_FAILS(tsr_sort(&y, x, 2, false), TSR_EINDEX, "sort: axis 2 of f32(2, 3 | 3, 1)");
     EXPECT_FAILS(tsr_sort(&y, scalar, 0, false), TSR_EINDEX, "sort");
     EXPECT_FAILS(tsr_sort(&y, z, 0, false), TSR_EDTYPE,
                  "sort: x is c64(3 | 1), and complex numbers have no order");
     EXPECT_FAILS(tsr_sort(&y, described, 0, false), TSR_ESTATE, "sort: x");
     EXPECT_FAILS(tsr_sort(&integers, x, 0, false), TSR_EDTYPE, "sort: the result is f32(2, 3");
-    EXPECT_FAILS(tsr_argsort(NULL, x, 0, false), TSR_ENULL, "argsort: out");
-    EXPECT_FAILS(tsr_argsort(&y, NULL, 0, false), TSR_ENULL, "argsort: x");
     EXPECT_FAILS(tsr_argsort(&y, z, 0, false), TSR_EDTYPE, "argsort");
-    EXPECT_FAILS(tsr_sort_with_indices(NULL, &i, x, 0, false), TSR_ENULL, "sort_with_indices: values");
-    EXPECT_FAILS(tsr_sort_with_indices(&y, NULL, x, 0, false), TSR_ENULL, "sort_with_indices: indices");
     EXPECT_FAILS(tsr_sort_with_indices(&y, &y, x, 0, false), TSR_EINVAL, "one handle");
-    EXPECT_FAILS(tsr_sort_with_indices(&y, &i, NULL, 0, false), TSR_ENULL, "sort_with_indices: x");
     shared = tsr_retain(integers);
     EXPECT_FAILS(tsr_sort_with_indices(&shared, &integers, integers, 0, false), TSR_EOVERLAP, "results");
     tsr_release(&shared);
-    EXPECT_FAILS(tsr_topk(NULL, &i, x, 1, 0, true, true), TSR_ENULL, "topk: values");
-    EXPECT_FAILS(tsr_topk(&y, NULL, x, 1, 0, true, true), TSR_ENULL, "topk: indices");
-    EXPECT_FAILS(tsr_topk(&y, &i, NULL, 1, 0, true, true), TSR_ENULL, "topk: x");
     EXPECT_FAILS(tsr_topk(&y, &i, x, 4, 1, true, true), TSR_EINVAL,
                  "topk: k is 4, but dim 1 of f32(2, 3 | 3, 1) has 3");
     EXPECT_FAILS(tsr_topk(&y, &i, x, -1, 1, true, true), TSR_EINVAL, "topk: k is -1");
-    EXPECT_FAILS(tsr_kthvalue(NULL, &i, x, 1, 0, true), TSR_ENULL, "kthvalue: values");
-    EXPECT_FAILS(tsr_kthvalue(&y, NULL, x, 1, 0, true), TSR_ENULL, "kthvalue: indices");
-    EXPECT_FAILS(tsr_kthvalue(&y, &i, NULL, 1, 0, true), TSR_ENULL, "kthvalue: x");
     EXPECT_FAILS(tsr_kthvalue(&y, &i, x, 0, 0, true), TSR_EINVAL, "kthvalue: the 0-th");
     EXPECT_FAILS(tsr_kthvalue(&y, &i, x, 3, 0, true), TSR_EINVAL, "kthvalue: the 3-th along dim 0");
-    EXPECT_FAILS(tsr_unique(NULL, x, NULL), TSR_ENULL, "unique: values");
-    EXPECT_FAILS(tsr_unique(&y, NULL, NULL), TSR_ENULL, "unique: x");
     EXPECT_FAILS(tsr_unique(&y, z, NULL), TSR_EDTYPE, "unique");
     EXPECT_FAILS(tsr_unique(&y, x, &(tsr_unique_results){ .counts = &y }), TSR_EINVAL, "one handle");
     EXPECT_FAILS(tsr_unique(&y, x, &(tsr_unique_results){ .counts = &integers }), TSR_ESHAPE,
                  "unique: the result is i64(1 | 1), but out holds i64(3 | 1)");
-    EXPECT_FAILS(tsr_isin(NULL, x, x), TSR_ENULL, "isin: out");
-    EXPECT_FAILS(tsr_isin(&y, NULL, x), TSR_ENULL, "isin: x");
-    EXPECT_FAILS(tsr_isin(&y, x, NULL), TSR_ENULL, "isin: test");
     EXPECT_FAILS(tsr_isin(&y, x, z), TSR_EDTYPE, "isin: test");
     EXPECT_FAILS(tsr_isin(&y, x, integers), TSR_EDTYPE,
                  "isin: i64 and f32(2, 3 | 3, 1) are not promoted together");
     EXPECT_FAILS(tsr_isin(&integers, x, x), TSR_EDTYPE, "isin: the result is bool(2, 3");
-    EXPECT_FAILS(tsr_searchsorted(NULL, integers, integers, true), TSR_ENULL, "searchsorted: out");
-    EXPECT_FAILS(tsr_searchsorted(&y, NULL, integers, true), TSR_ENULL, "searchsorted: sorted");
-    EXPECT_FAILS(tsr_searchsorted(&y, integers, NULL, true), TSR_ENULL, "searchsorted: x");
     EXPECT_FAILS(tsr_searchsorted(&y, x, x, true), TSR_ESHAPE, "searchsorted: sorted is f32(2, 3 | 3, 1)");
     EXPECT_FAILS(tsr_searchsorted(&y, integers, x, true), TSR_EDTYPE, "not promoted together");
     EXPECT(y == NULL && i == NULL);

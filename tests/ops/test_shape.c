@@ -108,8 +108,6 @@ TEST(test_bad_input_is_refused_in_words)
     EXPECT_OK(tsr_wrap_const(&fixed, (float[6]){ 0 }, &d));
     EXPECT_OK(tsr_expand(&spread, v, TSR_SHAPE(2, 3)));
 
-    EXPECT_FAILS(tsr_tile(NULL, t, 2, one), TSR_ENULL, "tile: out");
-    EXPECT_FAILS(tsr_tile(&y, NULL, 2, one), TSR_ENULL, "tile: t");
     EXPECT_FAILS(tsr_tile(&y, t, 2, NULL), TSR_ENULL, "reps");
     EXPECT_FAILS(tsr_tile(&y, t, 17, one), TSR_EINVAL, "tile");
     EXPECT_FAILS(tsr_tile(&y, t, 2, minus), TSR_EINVAL, "tile: -1 times along dim 0");
@@ -119,22 +117,16 @@ TEST(test_bad_input_is_refused_in_words)
     EXPECT_FAILS(tsr_tile(&fixed, t, 2, one), TSR_EREADONLY, "tile");
     EXPECT_FAILS(tsr_tile(&spread, t, 2, one), TSR_EOVERLAP, "tile");
 
-    EXPECT_FAILS(tsr_repeat(NULL, t, 1, 0), TSR_ENULL, "repeat: out");
-    EXPECT_FAILS(tsr_repeat(&y, NULL, 1, 0), TSR_ENULL, "repeat: t");
     EXPECT_FAILS(tsr_repeat(&y, t, -1, 0), TSR_EINVAL, "repeat: -1 times");
     EXPECT_FAILS(tsr_repeat(&y, t, INT64_MAX, 0), TSR_EOVERFLOW, "repeat");
     EXPECT_FAILS(tsr_repeat(&y, t, 1, 2), TSR_EINDEX, "repeat: axis 2 of f32(2, 3 | 3, 1)");
     EXPECT_FAILS(tsr_repeat(&y, described, 1, 0), TSR_ESTATE, "repeat");
 
-    EXPECT_FAILS(tsr_roll(NULL, t, 1, one, (int[]){ 0 }), TSR_ENULL, "roll: out");
-    EXPECT_FAILS(tsr_roll(&y, NULL, 1, one, (int[]){ 0 }), TSR_ENULL, "roll: t");
     EXPECT_FAILS(tsr_roll(&y, t, 1, NULL, (int[]){ 0 }), TSR_ENULL, "roll: shifts");
     EXPECT_FAILS(tsr_roll(&y, t, 1, one, NULL), TSR_ENULL, "roll: axes");
     EXPECT_FAILS(tsr_roll(&y, t, -1, one, (int[]){ 0 }), TSR_EINVAL, "roll");
     EXPECT_FAILS(tsr_roll(&y, t, 1, one, (int[]){ -3 }), TSR_EINDEX, "roll: axes -3");
 
-    EXPECT_FAILS(tsr_pad(NULL, t, 2, one, one, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_ENULL, "pad: out");
-    EXPECT_FAILS(tsr_pad(&y, NULL, 2, one, one, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_ENULL, "pad: t");
     EXPECT_FAILS(tsr_pad(&y, t, 2, NULL, one, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_ENULL, "pad: before");
     EXPECT_FAILS(tsr_pad(&y, t, 2, one, NULL, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_ENULL, "pad: after");
     EXPECT_FAILS(tsr_pad(&y, t, 1, one, one, TSR_PAD_EDGE, TSR_SCALAR(0)), TSR_ESHAPE,
@@ -147,12 +139,8 @@ TEST(test_bad_input_is_refused_in_words)
     EXPECT_FAILS(tsr_pad(&y, t, 2, one, one, TSR_PAD_CONSTANT, (tsr_scalar){ .dtype = TSR_F16 }), TSR_EDTYPE,
                  "");
 
-    EXPECT_FAILS(tsr_tril(NULL, t, 0), TSR_ENULL, "tril: out");
-    EXPECT_FAILS(tsr_tril(&y, NULL, 0), TSR_ENULL, "tril: t");
     EXPECT_FAILS(tsr_triu(&y, v, 0), TSR_ESHAPE, "triu: f32(3 | 1) holds no matrix");
     EXPECT_FAILS(tsr_triu(&y, described, 0), TSR_ESTATE, "triu");
-    EXPECT_FAILS(tsr_diag(NULL, t, 0), TSR_ENULL, "diag: out");
-    EXPECT_FAILS(tsr_diag(&y, NULL, 0), TSR_ENULL, "diag: t");
     EXPECT_FAILS(tsr_diag(&y, v, INT64_MIN), TSR_EOVERFLOW, "diag");
     EXPECT_FAILS(tsr_diag(&y, v, INT64_MAX), TSR_EOVERFLOW, "diag");
 
