@@ -389,8 +389,12 @@ tsr_status tsr_self_attention(tsr_tensor **out, const tsr_tensor *q, const tsr_t
 static tsr_status check_weights(const tsr_attention_weights *w)
 {
     const char *const names[] = { "weights.q", "weights.k", "weights.v", "weights.out" };
+    const char *const bias_names[] = { "weights.q_bias", "weights.k_bias", "weights.v_bias",
+                                       "weights.out_bias" };
     const tsr_tensor *const matrices[] = { w->q, w->k, w->v, w->out };
+    const tsr_tensor *const biases[] = { w->q_bias, w->k_bias, w->v_bias, w->out_bias };
     for (int i = 0; i < 4; i++) {
+        if (biases[i]) TSRI_TRY(tsri_check_allocated("multi_head_attention", bias_names[i], biases[i]));
         TSRI_TRY(tsri_check_allocated("multi_head_attention", names[i], matrices[i]));
         TSRI_CHECK(matrices[i]->ndim == 2, TSR_ESHAPE, "multi_head_attention: %s is %s, and must be a matrix",
                    names[i], TSRI_DESC(&matrices[i]->desc));

@@ -8,7 +8,6 @@
  * Names are numbers: A .. Z and a .. z by their place in ASCII, then the dims of
  * "..." from the last one on. */
 #include "contract.h"
-#include "core/text.h"
 #include "operands.h"
 #include "tessera/move.h"
 #include "tessera/ops/matmul.h"
@@ -405,18 +404,6 @@ static tsr_status run(work *w, tsr_tensor *out)
     return s;
 }
 
-static tsr_status check_operands(int n, const tsr_tensor *const *operands)
-{
-    for (int i = 0; i < n; i++) {
-        if (TSRI_LIKELY(tsr_is_allocated(operands[i]))) continue;
-        char name[24];
-        tsri_text text = tsri_text_into(name, sizeof name);
-        tsri_put(&text, "operand %d", i);
-        return tsri_check_allocated("einsum", name, operands[i]);
-    }
-    return TSR_OK;
-}
-
 /* Everything that can be said before there is a result. */
 static tsr_status prepare(work *w, tsr_desc *d, const char *text, int n, const tsr_tensor *const *operands)
 {
@@ -426,7 +413,7 @@ static tsr_status prepare(work *w, tsr_desc *d, const char *text, int n, const t
     TSRI_TRY(read(&e, text));
     TSRI_CHECK(n == e.n, TSR_EINVAL, "einsum: \"%.*s\" names %d operands, but %d are given", QUOTE, text, e.n,
                n);
-    TSRI_TRY(check_operands(n, operands));
+    for (int i = 0; i < n; i++) TSRI_TRY(tsri_check_of_list("einsum", "operand", i, operands[i]));
     TSRI_TRY(tsri_product_dtype(&w->dtype, "einsum", n, operands, NULL));
     for (int i = 0; i < n; i++) TSRI_TRY(learn_sizes(&s, &e.operand[i], i, operands[i]));
     TSRI_TRY(result_desc(d, names, &e, &s, w->dtype));

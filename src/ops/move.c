@@ -235,8 +235,7 @@ static tsr_status check_parts(const char *op, int n, const tsr_tensor *const *te
     TSRI_CHECK(tensors, TSR_ENULL, "%s: tensors is NULL", op);
     for (int i = 0; i < n; i++) {
         const tsr_tensor *t = tensors[i];
-        TSRI_CHECK(t, TSR_ENULL, "%s: tensor %d is NULL", op, i);
-        TSRI_TRY(tsri_check_allocated(op, "a tensor", t));
+        TSRI_TRY(tsri_check_of_list(op, "tensor", i, t));
         TSRI_CHECK(t->dtype == tensors[0]->dtype, TSR_EDTYPE,
                    "%s: tensor %d is %s, but tensor 0 is %s (tsr_cast)", op, i, TSRI_DESC(&t->desc),
                    TSRI_DESC(&tensors[0]->desc));

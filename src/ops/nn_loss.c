@@ -66,7 +66,7 @@ static tsr_status check_targets(const char *name, const char *what, const tsr_te
     int64_t value = 0, at[TSR_MAX_NDIM];
     bool outside = false;
     TSRI_TRY(tsri_check_allocated(name, "target", target));
-    TSRI_TRY(tsri_check_tensor(name, what, x));
+    TSRI_TRY(tsri_check_allocated(name, what, x));
     if (x->ndim < 2) return TSR_OK;  /* the signature finds the words */
     TSRI_TRY(tsri_find_outside(&outside, &value, at, target, x->shape[1], &ignore_index));
     TSRI_CHECK(!outside, TSR_EINDEX,

@@ -2,6 +2,7 @@
 #include "op.h"
 #include "backend/device_run.h"
 #include "core/overlap.h"
+#include "core/text.h"
 #include "tessera/move.h"
 
 static tsr_status fit_result(tsr_tensor *t, tsri_origin *origin, const char *op, const tsr_desc *desc)
@@ -40,6 +41,15 @@ tsr_status tsri_make_beside(tsr_tensor **out, const char *op, const tsr_desc *de
 {
     const bool here = beside->device == TSR_CPU;
     return tsri_make(out, op, desc, beside->device, here ? TSR_MEMORY_HOST : beside->memory);
+}
+
+tsr_status tsri_check_of_list(const char *op, const char *what, int i, const tsr_tensor *t)
+{
+    if (TSRI_LIKELY(tsr_is_allocated(t))) return TSR_OK;
+    char name[24];
+    tsri_text text = tsri_text_into(name, sizeof name);
+    tsri_put(&text, "%s %d", what, i);
+    return tsri_check_allocated(op, name, t);
 }
 
 const tsr_tensor *tsri_leader(int n, const tsr_tensor *const *in)

@@ -37,6 +37,9 @@ typedef enum tsri_origin {
 tsr_status tsri_result(tsr_tensor **out, tsri_origin *origin, const char *op, const tsr_desc *desc,
                        const tsr_tensor *beside);
 
+/* tsri_check_allocated of tensor i of a list, which messages call "operand 3". */
+tsr_status tsri_check_of_list(const char *op, const char *what, int i, const tsr_tensor *t);
+
 /* A tensor for the length of a call, where `beside` is. */
 tsr_status tsri_make_beside(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *beside);
 

@@ -488,8 +488,7 @@ tsr_status tsr_meshgrid(tsr_tensor **outs, int n, const tsr_tensor *const *vecto
     TSRI_CHECK(order == TSR_MESH_IJ || order == TSR_MESH_XY, TSR_EINVAL, "meshgrid: %d is no order",
                (int)order);
     for (int i = 0; i < n; i++) {
-        TSRI_CHECK(vectors[i], TSR_ENULL, "meshgrid: vector %d is NULL", i);
-        TSRI_TRY(tsri_check_allocated("meshgrid", "a vector", vectors[i]));
+        TSRI_TRY(tsri_check_of_list("meshgrid", "vector", i, vectors[i]));
         TSRI_CHECK(vectors[i]->ndim == 1, TSR_ESHAPE, "meshgrid: vector %d is %s", i,
                    TSRI_DESC(&vectors[i]->desc));
         shape[dim_of(i, n, order)] = vectors[i]->shape[0];

@@ -407,21 +407,6 @@ TEST(test_einsum_counts_the_dims_of_its_results)
     drop();
 }
 
-TEST(test_described_operands_without_memory_are_named)
-{
-    tsr_tensor *bare = NULL, *x = F32(4, 6), *table = F32(9, 3);
-    tsr_desc d;
-    EXPECT_OK(tsr_desc_init(&d, TSR_I64, TSR_SHAPE(4), NULL));
-    EXPECT_OK(tsr_declare(&bare, &d, TSR_CPU, TSR_MEMORY_DEFAULT));
-    EXPECT_FAILS(tsr_rope_with(&z, F32(4, 2, 6), bare, table, table, TSR_ROPE_HALVES), TSR_ESTATE,
-                 "positions");
-    EXPECT_FAILS(tsr_cross_entropy(&z, x, bare, NULL, TSR_REDUCTION_MEAN, -1, 0), TSR_ESTATE, "target");
-    EXPECT_FAILS(tsr_take(&z, x, bare, 0), TSR_ESTATE, "index");
-    EXPECT_FAILS(tsr_meshgrid(&z, 1, (const tsr_tensor *const[]){ bare }, TSR_MESH_XY), TSR_ESTATE, "vector");
-    tsr_release(&bare);
-    drop();
-}
-
 /* Without axes, what they point to plays no part. */
 TEST(test_tensordot_of_no_axes_is_the_outer_product)
 {

@@ -34,10 +34,9 @@ TEST(test_the_last_of_several_is_set_and_all_are_added)
 
 TEST(test_bad_input_is_refused_in_words)
 {
-    tsr_tensor *t = NULL, *at = NULL, *y = NULL, *f = NULL, *mask = NULL, *described = NULL, *z = NULL,
+    tsr_tensor *t = NULL, *at = NULL, *y = NULL, *f = NULL, *mask = NULL, *z = NULL,
                *deep = NULL;
     tsr_tensor *given = NULL, *v = NULL;
-    tsr_desc d;
     int64_t ones[TSR_MAX_NDIM];
     for (int i = 0; i < TSR_MAX_NDIM; i++) ones[i] = 1;
     EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(5)));
@@ -48,8 +47,6 @@ TEST(test_bad_input_is_refused_in_words)
     EXPECT_OK(tsr_zeros(&deep, TSR_U8, TSR_MAX_NDIM, ones));
     EXPECT_OK(tsr_full(&given, TSR_F32, TSR_SHAPE(3), TSR_SCALAR(9)));
     EXPECT_OK(tsr_zeros(&v, TSR_F32, TSR_SHAPE(3)));
-    EXPECT_OK(tsr_desc_init(&d, TSR_I64, TSR_SHAPE(3), NULL));
-    EXPECT_OK(tsr_declare(&described, &d, TSR_CPU, TSR_MEMORY_HOST));
 
     EXPECT_FAILS(tsr_take(&given, t, at, 0), TSR_EINDEX,
                  "take: index 7 at (2) is outside dim 0 of f32(5 | 1), which has 5");
@@ -65,7 +62,6 @@ TEST(test_bad_input_is_refused_in_words)
 
     EXPECT_FAILS(tsr_take(&y, t, f, 0), TSR_EDTYPE, "take: index is f64(3 | 1), and must be of integers");
     EXPECT_FAILS(tsr_take(&y, t, mask, 0), TSR_EDTYPE, "integers");
-    EXPECT_FAILS(tsr_take(&y, t, described, 0), TSR_ESTATE, "take: index");
     EXPECT_FAILS(tsr_take(&y, t, at, 1), TSR_EINDEX, "take: axis 1 of f32(5 | 1)");
     EXPECT_FAILS(tsr_take(&y, deep, deep, 0), TSR_EINVAL, "too many dims");
     EXPECT_FAILS(tsr_embedding(&y, t, at), TSR_ESHAPE, "embedding: weight is f32(5 | 1)");
@@ -99,7 +95,7 @@ TEST(test_bad_input_is_refused_in_words)
     EXPECT_FAILS(tsr_nonzero(&given, t), TSR_EDTYPE, "nonzero: the result is i64(0, 1");
     EXPECT(y == NULL);
 
-    tsr_tensor *all[] = { t, at, f, mask, described, z, deep, given, v };
+    tsr_tensor *all[] = { t, at, f, mask, z, deep, given, v };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(&all[i]);
 }
 

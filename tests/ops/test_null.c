@@ -1,5 +1,6 @@
-/* test_null.c - every op refuses an operand or a result that is NULL: with TSR_ENULL, without results, in
- * words that begin with the function's name and tell which it is. One that may be left out is left out. */
+/* test_null.c - every op refuses an operand that is NULL, none or described, and a result that is NULL: with
+ * the status for it, without results, in words that begin with the function's name and tell which it is. One
+ * that may be left out is left out. */
 #include "oom/op_inputs.h"
 
 #include <ctype.h>
@@ -46,7 +47,7 @@ static const tsr_op_info *find_row(const char *name, size_t length)
 static bool is_told(char *what, size_t size, const char *call)
 {
     const char *name = strstr(call, "tsr_") + 4, *message = tsr_last_error(),
-               *end = strstr(message, " is NULL");
+               *end = strstr(message, " is ");
     const size_t n = strcspn(name, "(");
     if (!end || strncmp(message, name, n) || strncmp(message + n, ": ", 2)) return false;
     (void)snprintf(what, size, "%.*s", (int)(end - message - (ptrdiff_t)n - 2), message + n + 2);
@@ -58,7 +59,7 @@ static int refused;
 
 /* A call of which something is NULL, into results that are there or not. `told` is the name that the message
  * before gave, and must be another. */
-static void call_without(int k, const char *what, char told[32])
+static void call_without(int k, const char *what, char told[32], tsr_status status)
 {
     char now[32] = "";
     tsr_tensor *had[OUTS];
@@ -67,7 +68,7 @@ static void call_without(int k, const char *what, char told[32])
     const tsr_status s = scenarios[k].run();
     if (s != TSR_OK) {
         refused++;
-        EXPECT_MSG(s == TSR_ENULL && !memcmp(had, out, sizeof had), "%s without %s: %s", texts[k], what,
+        EXPECT_MSG(s == status && !memcmp(had, out, sizeof had), "%s without %s: %s", texts[k], what,
                    tsr_status_name(s));
         EXPECT_MSG(is_told(now, sizeof now, texts[k]) && strcmp(now, told) != 0, "%s without %s: %s",
                    texts[k], what, tsr_last_error());
@@ -76,25 +77,32 @@ static void call_without(int k, const char *what, char told[32])
     drop_results();
 }
 
-static void call_without_operands(int k, bool given)
+static void call_without_operands(int k, bool given, tsr_tensor *instead, tsr_status status)
 {
     char told[32] = "";
     for (int i = 0; i < INPUT_COUNT; i++) {
         tsr_tensor *const had = *inputs[i].t;
         if (!has_word(texts[k], inputs[i].name)) continue;
         if (given) EXPECT_OK(scenarios[k].run());
-        *inputs[i].t = NULL;
-        call_without(k, inputs[i].name, told);
+        *inputs[i].t = instead;
+        call_without(k, inputs[i].name, told, status);
         *inputs[i].t = had;
     }
 }
 
-TEST(test_every_op_refuses_an_operand_that_is_null_and_names_it)
+TEST(test_every_op_refuses_operands_that_are_null_none_or_described_and_names_them)
 {
+    tsr_tensor none, *described = NULL;
     make_inputs();
+    EXPECT_OK(tsr_declare(&described, &x->desc, TSR_CPU, TSR_MEMORY_HOST));
     for (int k = 0; k < SCENARIOS; k++)
-        for (int given = 0; given < 2 && texts[k]; given++) call_without_operands(k, given);
-    EXPECT_MSG(refused > 2 * SCENARIOS, "%d", refused);
+        for (int given = 0; given < 2 && texts[k]; given++) {
+            call_without_operands(k, given, NULL, TSR_ENULL);
+            call_without_operands(k, given, tsr_place_none(&none), TSR_EDTYPE);
+            call_without_operands(k, given, described, TSR_ESTATE);
+        }
+    EXPECT_MSG(refused > 6 * SCENARIOS, "%d", refused);
+    tsr_release(&described);
     drop_inputs();
 }
 
@@ -109,7 +117,7 @@ TEST(test_every_op_refuses_a_result_that_is_null_and_names_it)
         for (int i = 0; texts[k] && i < OUTS; i++) {
             if (!strstr(texts[k], words[i])) continue;
             is_left_out[i] = true;
-            call_without(k, words[i], told);
+            call_without(k, words[i], told, TSR_ENULL);
             is_left_out[i] = false;
         }
     }
