@@ -14,7 +14,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 cc=${CC:-cc}
 failed=0
-hostile_families=(tests/ops/test_{elementwise,matmul,einsum,reduce,shape,index,order,linalg,attention,quant,sampling,nn,conv,pooling,fft}.c
+hostile_families=(tests/ops/test_{null,elementwise,matmul,einsum,reduce,shape,index,order,linalg,attention,quant,sampling,nn,conv,pooling,fft}.c
     opcheck/elementwise_ops.c tests/unit/test_{files,interop,devices}.c)
 
 # complain TITLE LIST: if the list is not empty, print it and fail.
@@ -36,12 +36,12 @@ names() {
     sed -E 's/^[^(]*[^a-z0-9_]([a-z0-9_]+) *\(.*/\1/' | sort -u
 }
 
-# The names that source files use themselves, or make of the rows of op.def, once macros are gone; those of
+# The names that source files use themselves, or by op.def or op_calls.inc, once macros are gone; those of
 # their headers do not count.
 used_in() {
     for source in "$@"; do
         $cc -std=c11 -E -Iinclude -Isrc -Itests -I. "$source" |
-            awk -v file="\"$source\"" '/^# [0-9]+ "/ { own = $3 == file || $3 ~ /op[.]def"$/; next } own'
+            awk -v file="\"$source\"" '/^# [0-9]+ "/ { own = $3 == file || $3 ~ /op([.]def|_calls[.]inc)"$/; next } own'
     done | grep -oE '\btsr_[a-z0-9_]+' | sort -u
 }
 
