@@ -14,7 +14,7 @@ TSRC_OP1(isinf) TSRC_OP1(isnan) TSRC_OP1(signbit) TSRC_OP1(logical_not) TSRC_OP2
 TSRC_OP2(mul) TSRC_OP2(div) TSRC_OP2(floor_div) TSRC_OP2(remainder) TSRC_OP2(pow) TSRC_OP2(atan2)
 TSRC_OP2(hypot) TSRC_OP2(maximum) TSRC_OP2(minimum) TSRC_OP2(fmax) TSRC_OP2(fmin) TSRC_OP2(logaddexp)
 TSRC_OP2(eq) TSRC_OP2(ne) TSRC_OP2(lt) TSRC_OP2(le) TSRC_OP2(gt) TSRC_OP2(ge) TSRC_OP2(logical_and)
-TSRC_OP2(logical_or) TSRC_OP2(logical_xor)
+TSRC_OP2(logical_or) TSRC_OP2(logical_xor) TSRC_OP1(lgamma) TSRC_OP1(digamma) TSRC_OP1(i0) TSRC_OP1(erfinv)
 
 /* Gates: results of two bytes take the short way. */
 #define GATE(name)                                                                                       \
@@ -166,7 +166,8 @@ template <class S> static void fill_maths(EachTable t)
     X(ATAN, atan) X(SINH, sinh) X(COSH, cosh) X(TANH, tanh) X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh)
     X(ERF, erf) X(ERFC, erfc) X(GELU, gelu) X(GELU_TANH, gelu_tanh) X(SILU, silu) X(SIGMOID, sigmoid)
     X(SOFTPLUS, softplus) X(ELU, elu) X(FLOOR_DIV, floor_div) X(REMAINDER, remainder) X(POW, pow)
-    X(ATAN2, atan2) X(HYPOT, hypot) X(LOGADDEXP, logaddexp) X(SWIGLU, swiglu)
+    X(ATAN2, atan2) X(HYPOT, hypot) X(LOGADDEXP, logaddexp) X(SWIGLU, swiglu) X(LGAMMA, lgamma)
+    X(DIGAMMA, digamma) X(I0, i0) X(ERFINV, erfinv)
 #undef X
 }
 

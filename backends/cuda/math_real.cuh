@@ -29,13 +29,42 @@ LIBDEVICE(sqrt) LIBDEVICE(exp) LIBDEVICE(exp2) LIBDEVICE(expm1) LIBDEVICE(log) L
 LIBDEVICE(log10) LIBDEVICE(log1p) LIBDEVICE(tanh) LIBDEVICE(erf) LIBDEVICE(ceil) LIBDEVICE(floor)
 LIBDEVICE(trunc) LIBDEVICE_LONG(sin) LIBDEVICE_LONG(cos) LIBDEVICE_LONG(tan) LIBDEVICE_LONG(asin)
 LIBDEVICE_LONG(acos) LIBDEVICE_LONG(atan) LIBDEVICE_LONG(sinh) LIBDEVICE_LONG(cosh) LIBDEVICE_LONG(asinh)
-LIBDEVICE_LONG(acosh) LIBDEVICE_LONG(atanh) LIBDEVICE_LONG(erfc)
+LIBDEVICE_LONG(acosh) LIBDEVICE_LONG(atanh) LIBDEVICE_LONG(erfc) LIBDEVICE_LONG(erfinv) LIBDEVICE_LONG(lgamma)
 #undef LIBDEVICE
 #undef LIBDEVICE_LONG
 
 TSRC_FN float  op_round(float x) { return rintf(x); }
 TSRC_FN double op_round(double x) { return rint(x); }
 template <class T> TSRC_FN T op_rsqrt(T x) { return T(1) / op_sqrt(x); }
+
+/* Special functions ----------------------------------------------------------------------------- */
+
+TSRC_CALL float  called_i0(float x) { return fabsf(x) > 800 ? INFINITY : cyl_bessel_i0f(x); }
+TSRC_CALL double called_i0(double x) { return fabs(x) > 800 ? double(INFINITY) : cyl_bessel_i0(x); }
+template <class T> TSRC_FN T op_i0(T x) { return called_i0(x); }
+
+/* For x > 0: Stirling's series, from where it converges. */
+template <class T> TSRC_FN T digamma_right(T x)
+{
+    T sum = 0;
+    for (; x < T(10); x += 1) sum -= T(1) / x;
+    const T r = T(1) / (x * x);
+    const T high = r * (T(1) / 240 - r * (T(1) / 132 - r * (T(691) / 32760 - r / 12)));
+    return sum + (op_log(x) - (T(0.5) / x + r * (T(1) / 12 - r * (T(1) / 120 - r * (T(1) / 252 - high)))));
+}
+
+TSRC_FN float  cotangent_pi(float e) { return 3.14159265f * (cospif(e) / sinpif(e)); }
+TSRC_FN double cotangent_pi(double e) { return 3.14159265358979323846 * (cospi(e) / sinpi(e)); }
+
+/* Below 0 by reflection; NaN at -1, -2 .. */
+template <class T> TSRC_CALL T called_digamma(T x)
+{
+    if (x == 0) return T(-1) / x;
+    if (!(x < 0)) return x - x == 0 ? digamma_right(x) : x;
+    const T e = x - op_round(x);
+    return e == 0 || x - x != 0 ? T(NAN) : digamma_right(T(1) - x) - cotangent_pi(e);
+}
+template <class T> TSRC_FN T op_digamma(T x) { return called_digamma(x); }
 
 /* Arithmetic ------------------------------------------------------------------------------------ */
 

@@ -51,6 +51,7 @@ static int group_of(tsr_op_kind kind)
     case TSR_OP_ACOSH:
     case TSR_OP_ATANH: return 3;
     case TSR_OP_ERF: case TSR_OP_ERFC: case TSR_OP_GELU: case TSR_OP_GELU_TANH: return 4;
+    case TSR_OP_LGAMMA: case TSR_OP_DIGAMMA: case TSR_OP_I0: case TSR_OP_ERFINV: return 5;
     default: return 0;
     }
 }

@@ -143,6 +143,69 @@ static inline value op_softplus(value v)
     return (value)(x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)));
 }
 
+/* Infinite at 0, -1, -2 .. and at both infinities, which not every compiler's is. */
+static inline value op_lgamma(value v)
+{
+    const much x = v;
+    return isinf(x) || (x <= 0 && x == rint(x)) ? (value)INFINITY : (value)lgamma(x);
+}
+
+/* For x > 0: Stirling's series, from where it converges. */
+static inline much digamma_right(much x)
+{
+    much sum = 0;
+    for (; x < 10; x += 1) sum -= 1 / x;
+    const much r = 1 / (x * x);
+    const much high = r * (MUCH(1) / 240 - r * (MUCH(1) / 132 - r * (MUCH(691) / 32760 - r / 12)));
+    const much series = MUCH(1) / 12 - r * (MUCH(1) / 120 - r * (MUCH(1) / 252 - high));
+    return sum + (log(x) - (MUCH(0.5f) / x + r * series));
+}
+
+/* Below 0 by reflection; NaN at -1, -2 .. */
+static inline value op_digamma(value v)
+{
+    const much x = v;
+    if (x == 0) return (value)(-1 / x);
+    if (!(x < 0)) return x - x == 0 ? (value)digamma_right(x) : v;
+    const much e = x - rint(x);
+    if (e == 0 || x - x != 0) return (value)NAN;
+    return (value)(digamma_right(1 - x) - MUCH(PI) * (cospi(e) / sinpi(e)));
+}
+
+/* The sum of (x / 2)^2k / k!^2; beyond 20, exp(x) / sqrt(2 pi x) times the series in 1 / x, which is as good
+ * there. exp(x) overflows first: its root is multiplied twice. */
+static inline value op_i0(value v)
+{
+    const much a = fabs(MUCH(v));
+    const bool converges = a <= 20;
+    much term = 1, sum = 1;
+    if (a > 800) return (value)INFINITY;
+    for (int k = 1; k < 60; k++) {
+        const much odd = 2 * k - 1;
+        term *= converges ? a * a / 4 / ((much)k * k) : odd * odd / (8 * a * k);
+        if (!converges && k > 20) break;
+        sum += term;
+    }
+    const much root = exp(a / 2);
+    return (value)(converges || a != a ? sum + (a - a) : root * (sum / sqrt(2 * MUCH(PI) * a)) * root);
+}
+
+/* Halley's steps from a guess; beyond a half with erfc, which has the digits that erf lacks. */
+static inline value op_erfinv(value v)
+{
+    const much a = fabs(MUCH(v)), l = log1p(-a * a) / 2, b = 2 / (MUCH(PI) * MUCH(0.147f)) + l;
+    if (!(a < 1)) return a == 1 ? (value)(v * INFINITY) : (value)NAN;
+    if (a < MUCH(1e-4f))
+        return (value)(v * MUCH(0.88622692545275801365) * (1 + MUCH(0.26179938779914943654) * a * a));
+    much y = sqrt(sqrt(b * b - 2 * l / MUCH(0.147f)) - b);
+    for (int i = 0; i < 3; i++) {
+        const much off = a < MUCH(0.5f) ? erf(y) - a : (1 - a) - erfc(y);
+        const much step = off * MUCH(0.88622692545275801365) * exp(y * y);
+        y -= step / (1 + y * step);
+    }
+    return copysign((value)y, v);
+}
+
 static inline value op_hardswish(value x)
 {
     if (x >= 3) return x;  /* six times the largest numbers would overflow */
