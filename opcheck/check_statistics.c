@@ -267,34 +267,47 @@ static void check_quantile(trial *t)
 
 /* Covariances ----------------------------------------------------------------------------------------- */
 
-/* Two rows with weights: their covariance, and the sum of what it is made of, over the divisor. */
+/* The covariance of two rows, and the sum of the sizes of what it is made of, over the divisor. */
 typedef struct pair { long double re, im, size; } pair;
+
+/* Of observation k: the weight, and its part that is not a count. */
+static long double observation_weight(const trial *t, int64_t k, long double *own)
+{
+    const tsr_tensor *f = t->tensor[SIZES], *a = t->tensor[WEIGHTS];
+    *own = a ? (long double)value_at(a, k).re : 1;
+    return *own * (f ? (long double)value_at(f, k).re : 1);
+}
+
+/* The parts of elements k of rows i and j. */
+static void read_parts(const trial *t, long double part[4], int64_t i, int64_t j, int64_t n, int64_t k)
+{
+    const value u = value_at(t->tensor[X], i * n + k), v = value_at(t->tensor[X], j * n + k);
+    part[0] = (long double)u.re;
+    part[1] = (long double)u.im;
+    part[2] = (long double)v.re;
+    part[3] = (long double)v.im;
+}
 
 static pair right_cov(const trial *t, int64_t i, int64_t j, int64_t n, double correction)
 {
-    const tsr_tensor *f = t->tensor[SIZES], *a = t->tensor[WEIGHTS], *x = t->tensor[X];
-    long double mean[4] = { 0 }, total = 0, important = 0;
+    long double mean[4] = { 0 }, p[4], own, total = 0, important = 0;
     pair z = { 0, 0, 0 };
     for (int64_t k = 0; k < n; k++) {
-        const long double own = a ? (long double)value_at(a, k).re : 1;
-        const long double w = own * (f ? (long double)value_at(f, k).re : 1);
-        const value u = value_at(x, i * n + k), v = value_at(x, j * n + k);
-        const long double parts[4] = { (long double)u.re, (long double)u.im, (long double)v.re,
-                                       (long double)v.im };
-        for (int p = 0; p < 4; p++) mean[p] += w * parts[p];
+        const long double w = observation_weight(t, k, &own);
+        read_parts(t, p, i, j, n, k);
+        for (int c = 0; c < 4; c++) mean[c] += w * p[c];
         total += w;
         important += w * own;
-        z.size += w * (fabsl(parts[0]) + fabsl(parts[1])) * (fabsl(parts[2]) + fabsl(parts[3]));
+        z.size += w * (fabsl(p[0]) + fabsl(p[1])) * (fabsl(p[2]) + fabsl(p[3]));
     }
     for (int64_t k = 0; k < n; k++) {
-        const long double w = (a ? (long double)value_at(a, k).re : 1) * (f ? (long double)value_at(f, k).re : 1);
-        const value u = value_at(x, i * n + k), v = value_at(x, j * n + k);
-        const long double a_re = (long double)u.re - mean[0] / total, a_im = (long double)u.im - mean[1] / total;
-        const long double b_re = (long double)v.re - mean[2] / total, b_im = (long double)v.im - mean[3] / total;
-        z.re += w * (a_re * b_re + a_im * b_im);
-        z.im += w * (a_im * b_re - a_re * b_im);
+        const long double w = observation_weight(t, k, &own);
+        read_parts(t, p, i, j, n, k);
+        for (int c = 0; c < 4; c++) p[c] -= mean[c] / total;
+        z.re += w * (p[0] * p[2] + p[1] * p[3]);
+        z.im += w * (p[1] * p[2] - p[0] * p[3]);
     }
-    const long double by = total - (long double)correction * (a ? important / total : 1);
+    const long double by = total - (long double)correction * (t->tensor[WEIGHTS] ? important / total : 1);
     return (pair){ z.re / by, z.im / by, z.size / fabsl(by) };
 }
 

@@ -91,7 +91,8 @@ static ew_want ew_addcmul(tsr_dtype dtype, ew_real x, ew_real y, ew_real v, ew_r
 static ew_want ew_digamma(tsr_dtype dtype, ew_real x, ew_real units)
 {
     ew_want w = ew_want_near(ew_real_function(TSR_OP_DIGAMMA, &x, NULL), units);
-    if (dtype == TSR_F64 && x < 0 && isfinite(w.re)) w.slack = units * (ew_real)DBL_EPSILON * (1 + log1pl(-x));
+    if (dtype == TSR_F64 && x < 0 && isfinite(w.re))
+        w.slack = units * (ew_real)DBL_EPSILON * (1 + log1pl(-x));
     return w;
 }
 

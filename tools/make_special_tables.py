@@ -79,6 +79,16 @@ POLYNOMIALS = [
     ("erfinv_tail_3", "the same, 9/2 to 49/8", erfinv_tail, "4.5", "6.125", 16),
 ]
 
+# For floats: to 2^-29.
+COARSE = [
+    ("coarse_lgamma_one", "lgamma(x) / ((x - 1) (x - 2)), 1 to 2", lgamma_rest, "1", "2", 11),
+    ("coarse_digamma_one", "digamma(x) / (x - its zero), 1 to 2", digamma_rest, "1", "2", 12),
+    ("coarse_i0_large", "sqrt(x) exp(-x) i0(x) in 8 / x, 0 to 1", i0_scaled, "0", "1", 9),
+    ("coarse_erfinv_middle", "erfinv(x) / x in x^2, 0 to 9/16", erfinv_middle, "0", "0.5625", 12),
+    ("coarse_erfinv_tail", "erfinv(x) / t in t = sqrt(-log(1 - x)), 37/32 to 33/8", erfinv_tail, "1.15625", "4.125",
+     15),
+]
+
 
 def rows(numbers):
     line, lines = "   ", []
@@ -111,7 +121,7 @@ def zero_beside(n, sign):
 def main():
     print("/* special_tables.h - polynomials and zeros of special_math.h, made by tools/make_special_tables.py. */")
     print("#ifndef TSRI_SPECIAL_TABLES_H\n#define TSRI_SPECIAL_TABLES_H")
-    for polynomial in POLYNOMIALS:
+    for polynomial in POLYNOMIALS + COARSE:
         print_polynomial(*polynomial)
     high = float(DIGAMMA_ZERO)
     print("\n/* Where digamma is 0. */")

@@ -563,7 +563,8 @@ static bool run_quantile(call *c)
     const bool ok = slot_tensor(c, &x, 0) && slot_shares(c, &q, 1) &&
                     read_axes(c->m, &n, axes, &c->a[2], slot_place(c, 2)) && slot_truth(c, &keep, 3) &&
                     slot_method(c, &method, 4) &&
-                    call_done(c, (plain ? tsr_quantile : tsr_nanquantile)(&c->z, x, q, n, axes, keep, method));
+                    call_done(c, plain ? tsr_quantile(&c->z, x, q, n, axes, keep, method)
+                                       : tsr_nanquantile(&c->z, x, q, n, axes, keep, method));
     tsr_release(&x);
     tsr_release(&q);
     return ok;

@@ -105,6 +105,42 @@ static const double tsri_erfinv_tail_3[] = {
     -0x1.4814068c2f5a5p-37, 0x1.5990eb936cd3bp-40, -0x1.77bf7cd6d24dap-43, 0x1.715bb1116d051p-46,
 };
 
+/* lgamma(x) / ((x - 1) (x - 2)), 1 to 2; to 2^-30.5. */
+static const double tsri_coarse_lgamma_one[] = {
+    0x1.eeb95b094c191p-2, -0x1.2aed066becb08p-4, 0x1.01af63a50726cp-6, -0x1.0079a563308a1p-8,
+    0x1.1332e1d51e0eap-10, -0x1.353552c14254fp-12, 0x1.655f826c89946p-14, -0x1.988c90046849ep-16,
+    0x1.e89b3399e7d51p-18, -0x1.8fa283365d177p-19, 0x1.ea2c99a990075p-21,
+};
+
+/* digamma(x) / (x - its zero), 1 to 2; to 2^-30.5. */
+static const double tsri_coarse_digamma_one[] = {
+    0x1.e6f0cbb359415p-1, -0x1.b1cb62f991d8ep-3, 0x1.eca1a0a5664dep-5, -0x1.2feefae001d2ep-6,
+    0x1.850a9b11ed80ep-8, -0x1.fb3912e2595f9p-10, 0x1.4f00033578b98p-11, -0x1.bb6bba9c1d8b7p-13,
+    0x1.1523973099fbep-14, -0x1.708afcc34f540p-16, 0x1.6fc2a8cc1ee58p-17, -0x1.ea009c96737f3p-19,
+};
+
+/* sqrt(x) exp(-x) i0(x) in 8 / x, 0 to 1; to 2^-32.8. */
+static const double tsri_coarse_i0_large[] = {
+    0x1.9bd428ad249a5p-2, 0x1.b8796bd2e8153p-9, 0x1.1daa985443708p-13, 0x1.75cb37f31d60bp-17,
+    0x1.8d544aec3b623p-20, 0x1.49c5ed2f4c189p-22, 0x1.b7129c83cf544p-24, 0x1.10994e1ed13bap-25,
+    0x1.b9a6ad71afdc1p-29,
+};
+
+/* erfinv(x) / x in x^2, 0 to 9/16; to 2^-31.9. */
+static const double tsri_coarse_erfinv_middle[] = {
+    0x1.ed943e7ad11b4p-1, 0x1.7ed81a670fedep-4, 0x1.429ec0cb3072cp-6, 0x1.5304d8c24e2f5p-8,
+    0x1.8bb91dc12aeb7p-10, 0x1.eb3fc931c1500p-12, 0x1.3ee535224bca7p-13, 0x1.a83460515d347p-15,
+    0x1.09f3d56149828p-16, 0x1.6dda4645e5815p-18, 0x1.9cea1ccdb7bdfp-19, 0x1.25aa250691007p-20,
+};
+
+/* erfinv(x) / t in t = sqrt(-log(1 - x)), 37/32 to 33/8; to 2^-29.9. */
+static const double tsri_coarse_erfinv_tail[] = {
+    0x1.c5a632a3d6130p-1, 0x1.6f68636761c2ep-4, -0x1.c00c7fdfeeed2p-5, 0x1.e74e379a0a112p-6,
+    -0x1.ea99a21a92d6fp-7, 0x1.cdd684b1eeeeep-8, -0x1.95d80865973fbp-9, 0x1.4b73e180a8625p-10,
+    -0x1.d7a786b420fc3p-12, 0x1.6f539ec8fc3d4p-14, 0x1.ad5b706d58e2cp-19, 0x1.a0c561ba99e00p-16,
+    0x1.63fa6766778d9p-19, -0x1.553a8d6f1766ap-15, 0x1.49aada403dab1p-16,
+};
+
 /* Where digamma is 0. */
 #define TSRI_DIGAMMA_ZERO     0x1.762d86356be3fp+0
 #define TSRI_DIGAMMA_ZERO_LOW 0x1.b86a722197829p-54

@@ -40,8 +40,10 @@ TEST(test_bincount_says_what_is_wrong)
     EXPECT_OK(tsr_cast(&c, f, TSR_C64));
     EXPECT_FAILS(tsr_bincount(NULL, x, NULL, 0), TSR_ENULL, "bincount: out");
     EXPECT_FAILS(tsr_bincount(&z, NULL, NULL, 0), TSR_ENULL, "bincount: x");
-    EXPECT_FAILS(tsr_bincount(&z, f, NULL, 0), TSR_EDTYPE, "bincount: x is f32(2 | 1), and must be of integers");
-    EXPECT_FAILS(tsr_bincount(&z, x, f, 0), TSR_ESHAPE, "bincount: weights is f32(2 | 1), but x is i32(3 | 1)");
+    EXPECT_FAILS(tsr_bincount(&z, f, NULL, 0), TSR_EDTYPE,
+                 "bincount: x is f32(2 | 1), and must be of integers");
+    EXPECT_FAILS(tsr_bincount(&z, x, f, 0), TSR_ESHAPE,
+                 "bincount: weights is f32(2 | 1), but x is i32(3 | 1)");
     EXPECT_FAILS(tsr_bincount(&z, f, c, 0), TSR_EDTYPE, "bincount: x");
     EXPECT_FAILS(tsr_bincount(&z, x, NULL, -1), TSR_EINVAL, "bincount: minlength is -1");
     EXPECT_FAILS(tsr_bincount(&z, x, NULL, 0), TSR_EINVAL, "negative");
@@ -87,9 +89,11 @@ TEST(test_histogram_says_what_is_wrong)
     EXPECT_FAILS(tsr_histogram(&z, &e, x, 2, 0, NAN, NULL, false), TSR_EINVAL, "the range is 0 to nan");
     EXPECT_FAILS(tsr_histogram(&z, &e, infinite, 2, 0, 0, NULL, false), TSR_EINVAL, "x is from 1 to inf");
     EXPECT_FAILS(tsr_histogram_with(&z, x, NULL, NULL, false), TSR_ENULL, "histogram_with: edges");
-    EXPECT_FAILS(tsr_histogram_with(&z, x, c, NULL, false), TSR_EDTYPE, "histogram_with: edges is c64(3 | 1)");
+    EXPECT_FAILS(tsr_histogram_with(&z, x, c, NULL, false), TSR_EDTYPE,
+                 "histogram_with: edges is c64(3 | 1)");
     EXPECT_FAILS(tsr_histogram_with(&z, x, one, NULL, false), TSR_ESHAPE, "a vector of 2 or more");
-    EXPECT_FAILS(tsr_histogram_with(&z, x, down, NULL, false), TSR_EINVAL, "edges[1] is 2, and the next is 1.5");
+    EXPECT_FAILS(tsr_histogram_with(&z, x, down, NULL, false), TSR_EINVAL,
+                 "edges[1] is 2, and the next is 1.5");
     EXPECT(z == NULL && e == NULL);
     tsr_release_all(&x, &infinite, &down, &one, &c);
 }
@@ -97,7 +101,8 @@ TEST(test_histogram_says_what_is_wrong)
 /* The widest range there is, one that has no width, and one with more bins than numbers between its ends. */
 TEST(test_histograms_of_odd_ranges)
 {
-    tsr_tensor *x = VECTOR(TSR_F64, -1.5e308, 0, 1.5e308), *same = VECTOR(TSR_F32, 3, 3), *z = NULL, *e = NULL;
+    tsr_tensor *x = VECTOR(TSR_F64, -1.5e308, 0, 1.5e308), *same = VECTOR(TSR_F32, 3, 3);
+    tsr_tensor *z = NULL, *e = NULL;
     EXPECT_OK(tsr_histogram(&z, &e, x, 3, 0, 0, NULL, false));
     EXPECT_NUMBERS(z, 1, 1, 1);
     tsr_release_all(&z, &e);
@@ -123,7 +128,8 @@ TEST(test_quantiles_say_what_is_wrong)
     EXPECT_FAILS(tsr_median(&z, x, 1, (const int[]){ 1 }, false), TSR_EINDEX, "median");
     EXPECT_FAILS(tsr_quantile(&z, x, NULL, 0, NULL, false, 0), TSR_ENULL, "quantile: q");
     EXPECT_FAILS(tsr_quantile(&z, x, q, 0, NULL, false, 0), TSR_EINVAL, "q is 1.5, and must be from 0 to 1");
-    EXPECT_FAILS(tsr_quantile(&z, x, whole, 0, NULL, false, 0), TSR_EDTYPE, "q is i32(1 | 1), and must be floating");
+    EXPECT_FAILS(tsr_quantile(&z, x, whole, 0, NULL, false, 0), TSR_EDTYPE,
+                 "q is i32(1 | 1), and must be floating");
     EXPECT_FAILS(tsr_nanquantile(&z, x, square, 0, NULL, false, 0), TSR_ESHAPE, "a scalar or a vector");
     EXPECT_FAILS(tsr_quantile(&z, x, TSR_NUMBER(0.5), 0, NULL, false, (tsr_quantile_method)5), TSR_EINVAL,
                  "there is no method 5");

@@ -85,10 +85,11 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_erfinv(tsr_tensor **out, const tsr_tensor 
 /* log|gamma(x)|; infinite at 0, -1, -2 .. and at both infinities, as in C and PyTorch (SciPy: -infinity at
  * -infinity). (floating) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_lgamma(tsr_tensor **out, const tsr_tensor *x);
-/* the derivative of lgamma: NaN at -1, -2 .., -infinity at 0, infinity at -0, as in SciPy and PyTorch. Below 0
- * it is a difference of two terms: near its zeros there, errors are in units of x. (floating) */
+/* the derivative of lgamma: NaN at -1, -2 .., -infinity at 0, infinity at -0, as in SciPy and PyTorch.
+ * Below 0 it is a difference of two terms: near its zeros there, errors are in units of x. (floating) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_digamma(tsr_tensor **out, const tsr_tensor *x);
-/* the modified Bessel function of order 0; infinite at both infinities (SciPy and PyTorch: NaN). (floating) */
+/* the modified Bessel function of order 0; infinite at both infinities, where SciPy and PyTorch have NaN.
+ * (floating) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_i0(tsr_tensor **out, const tsr_tensor *x);
 /* the next integer up. (real) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_ceil(tsr_tensor **out, const tsr_tensor *x);

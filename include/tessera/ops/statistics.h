@@ -84,10 +84,11 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_nanquantile(tsr_tensor **out, const tsr_te
                                                   tsr_quantile_method method);
 
 /* The covariances of variables, the rows of x (m, n), observed n times: (m, m), also if m is 1
- * (where NumPy drops the dims), or one number for a vector. Divided by n - correction. Observation i counts fweights[i] times (integers)
- * and has the importance aweights[i] (real); n is the sum of their products then. Neither is
- * negative (TSR_EINVAL). Floats and complex numbers keep their dtype, where NumPy gives f64
- * and c128; integers give f64. f16 and shorter are computed in f32. */
+ * (where NumPy drops the dims), or one number for a vector. Divided by n - correction.
+ * Observation i counts fweights[i] times (integers) and has the importance aweights[i] (real);
+ * n is the sum of their products then. Neither is negative (TSR_EINVAL). Floats and complex
+ * numbers keep their dtype, where NumPy gives f64 and c128; integers give f64. f16 and shorter
+ * are computed in f32. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_cov(tsr_tensor **out, const tsr_tensor *x, double correction,
                                           const tsr_tensor *fweights, const tsr_tensor *aweights);
 
