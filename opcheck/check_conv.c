@@ -327,7 +327,7 @@ static void check_root(trial *t, const window *v, double p, int64_t k, const int
     sum *= (long double)taps / (long double)places_of(v, at);
     const long double root = isinf(p) ? largest : powl(sum, 1 / (long double)p);
     if (!isinf(p) && isfinite(size) && fabsl(sum) < 1e-3L * size) return;
-    if (least < 1e-290L * fminl(largest, 1e10L)) return;
+    if (least < 1e-290L * fminl(largest, 1e10L) || (isinf(largest) && p != rint(p))) return;
     const double slack = rounding_of(t, t->check->dtype, 1e-13) * (double)fabsl(root);
     check_near(t, RESULT, k, real_value((double)root), 64 * (isfinite(slack) ? slack : 0));
 }

@@ -1,4 +1,4 @@
-/* image.h - the rules and parts of resizing and of sampling grids (image.c). */
+/* image.h - the rules and parts of resizing and of sampling grids (image.c, grid.c). */
 #ifndef TSRI_IMAGE_H
 #define TSRI_IMAGE_H
 
@@ -11,5 +11,6 @@ double     tsri_resize_work(const tsr_desc *const *in, const tsr_desc *out, cons
 
 tsr_status tsri_infer_grid_sample(tsr_desc *out, const char *name, tsr_op_kind kind,
                                   const tsr_desc *const *in, const void *params);
+tsr_status tsri_grid_sample_parts(const tsr_op *op);  /* grid.c */
 
 #endif

@@ -134,7 +134,7 @@ const tsri_op_traits tsri_traits[TSR_OP_COUNT] = {
     [TSR_OP_AVG_POOL] = { .infer = tsri_infer_pool, .parts = tsri_avg_pool_parts, .work = tsri_pool_work },
     [TSR_OP_LP_POOL] = { .infer = tsri_infer_pool, .parts = tsri_lp_pool_parts, .work = tsri_pool_work },
     [TSR_OP_RESIZE] = { .infer = tsri_infer_resize, .parts = tsri_resize_parts, .work = tsri_resize_work },
-    [TSR_OP_GRID_SAMPLE] = { .infer = tsri_infer_grid_sample },
+    [TSR_OP_GRID_SAMPLE] = { .infer = tsri_infer_grid_sample, .parts = tsri_grid_sample_parts },
     [TSR_OP_SOFTMAX] = { .infer = tsri_infer_along, .parts = tsri_softmax_parts, .in_place = 1 },
     [TSR_OP_LOG_SOFTMAX] = { .infer = tsri_infer_along, .parts = tsri_softmax_parts, .in_place = 1 },
     [TSR_OP_CAUSAL_SOFTMAX] = { .parts = tsri_causal_softmax_parts, .in_place = 1 },

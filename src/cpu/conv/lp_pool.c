@@ -187,7 +187,7 @@ static int64_t bytes_along(const tsr_tensor *t, int d)
 }
 
 /* Powers of f32 and shorter floats stay in the range of f64 up to the sixth. */
-static bool may_overflow(tsr_dtype dtype, double p) { return dtype == TSR_F64 ? p != 1 : p > 6; }
+static bool may_overflow(tsr_dtype dtype, double p) { return dtype == TSR_F64 || p > 6; }
 
 static void describe_job(job *j, const tsr_op *op)
 {

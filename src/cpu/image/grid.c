@@ -158,9 +158,11 @@ static void see_place(seen *s, int b, const job *j, int64_t image, int64_t place
         for (int k = 0; k < t[1].n; k++)
             for (int m = 0; m < t[2].n; m++) {
                 if (t[0].index[i] < 0 || t[1].index[k] < 0 || t[2].index[m] < 0) continue;
+                const double weight = t[0].weight[i] * t[1].weight[k] * t[2].weight[m];
+                if (weight == 0) continue;
                 s->offset[b][n] = t[0].index[i] * j->x_step[0] + t[1].index[k] * j->x_step[1] +
                                   t[2].index[m] * j->x_step[2];
-                s->weight[b][n++] = t[0].weight[i] * t[1].weight[k] * t[2].weight[m];
+                s->weight[b][n++] = weight;
             }
     s->n[b] = n;
 }
