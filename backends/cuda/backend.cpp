@@ -29,8 +29,10 @@ static void fill_families()
     enter(TSR_OP_RANDN, run_random, nullptr);
     enter(TSR_OP_INTEGERS, run_random, nullptr);
     enter(TSR_OP_EXPONENTIAL, run_random, nullptr);
-    enter_range(TSR_OP_ABS, TSR_OP_ADDCMUL, run_elementwise, has_elementwise);
-    enter(TSR_OP_SWIGLU, run_elementwise, has_elementwise);
+#define X(ID, name, family, ...) \
+    if (!strcmp(family, "elementwise")) enter(TSR_OP_##ID, run_elementwise, has_elementwise);
+#include <tessera/op.def>
+#undef X
     enter(TSR_OP_GATHER, run_gather, nullptr);
     enter(TSR_OP_SCATTER, run_scatter, has_scatter);
     enter(TSR_OP_SORT, run_sort, has_sort);
