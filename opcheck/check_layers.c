@@ -72,12 +72,6 @@ static void run_layer(const trial *t, projected *p, const layer *l, int64_t batc
     for (int64_t i = 0; i < l->seq * l->h; i++) mix(t, p, l, batch, i % l->h, i / l->h);
 }
 
-/* What one rounding of the dtype changes a number near 1 by. */
-static double unit_of(tsr_dtype dtype)
-{
-    return dtype == TSR_BF16 ? ldexp(1, -8) : dtype == TSR_F16 ? ldexp(1, -11) : epsilon_of(dtype);
-}
-
 /* Elements to 1 / 2, so that scores stay small and roundings are not multiplied. */
 static void make_weights(trial *t, int slot, int64_t rows, int64_t cols)
 {
@@ -134,7 +128,7 @@ static void check_layer(trial *t)
             const int64_t row = i / l.features, j = i % l.features;
             double sum = s[BO] ? at(t, BO, j) : 0;
             for (int64_t k = 0; k < l.h * l.e; k++) sum += p.mixed[row][k] * at(t, WO, j * l.h * l.e + k);
-            check_near(t, RESULT, b * l.seq * l.features + i, real_value(sum), 32 * unit_of(t->check->dtype));
+            check_near(t, RESULT, b * l.seq * l.features + i, real_value(sum), 32 * rounding_near_1(t->check->dtype));
         }
     }
 }

@@ -143,6 +143,11 @@ bool is_near(tsr_dtype dtype, const void *element, value wanted, double slack)
            (!is_complex(dtype) || is_near_part(part, got.im, wanted.im, slack));
 }
 
+double rounding_near_1(tsr_dtype dtype)
+{
+    return dtype == TSR_BF16 ? ldexp(1, -8) : dtype == TSR_F16 ? ldexp(1, -11) : epsilon_of(dtype);
+}
+
 double epsilon_of(tsr_dtype dtype) { return part_of(dtype) == TSR_F64 ? ldexp(1, -52) : ldexp(1, -23); }
 
 const char *value_text(char out[64], tsr_dtype dtype, const void *element)

@@ -47,6 +47,9 @@ bool is_near(tsr_dtype dtype, const void *element, value wanted, double slack);
  * shorter floats. */
 double epsilon_of(tsr_dtype dtype);
 
+/* What one rounding to the dtype changes a number near 1 by; of f32 and wider, epsilon_of. */
+double rounding_near_1(tsr_dtype dtype);
+
 /* The largest finite number of a float's format, and the smallest above 0. */
 double largest_of(tsr_dtype dtype);
 double smallest_of(tsr_dtype dtype);
