@@ -15,65 +15,6 @@ enum {
     CHOSEN_AT_MOST = 4    /* quantiles of a lane; for more, it is sorted */
 };
 
-#define KEY uint32_t
-#define NAME(x) x##_32
-#include "choose_rank.inc"
-#undef KEY
-#undef NAME
-
-#define KEY uint64_t
-#define NAME(x) x##_64
-#include "choose_rank.inc"
-#undef KEY
-#undef NAME
-
-/* Keys: floats as integers in the same order ------------------------------------------------- */
-
-static inline uint32_t key_of_f32(uint32_t bits)
-{
-    return bits >> 31 ? ~bits : bits ^ (uint32_t)1 << 31;
-}
-
-static inline uint64_t key_of_f64(uint64_t bits)
-{
-    return bits >> 63 ? ~bits : bits ^ (uint64_t)1 << 63;
-}
-
-static double f32_of_key(uint32_t key)
-{
-    const union { uint32_t u; float f; } v = { key >> 31 ? key ^ (uint32_t)1 << 31 : ~key };
-    return (double)v.f;
-}
-
-static double f64_of_key(uint64_t key)
-{
-    const union { uint64_t u; double f; } v = { key >> 63 ? key ^ (uint64_t)1 << 63 : ~key };
-    return v.f;
-}
-
-/* The keys of the numbers of a lane, without NaNs; returns how many. keys may be x. */
-static int64_t make_keys_32(uint32_t *keys, const uint32_t *x, int64_t n)
-{
-    int64_t have = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const uint32_t bits = x[i];
-        keys[have] = key_of_f32(bits);
-        have += (bits & INT32_MAX) <= (uint32_t)0xff << 23;
-    }
-    return have;
-}
-
-static int64_t make_keys_64(uint64_t *keys, const uint64_t *x, int64_t n)
-{
-    int64_t have = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t bits = x[i];
-        keys[have] = key_of_f64(bits);
-        have += (bits & INT64_MAX) <= (uint64_t)0x7ff << 52;
-    }
-    return have;
-}
-
 /* What is asked for ------------------------------------------------------------------------- */
 
 typedef struct quantiles {
@@ -122,31 +63,21 @@ static int64_t numbers_of(const quantiles *c, int64_t have)
     return c->skips_nan || have == c->n ? have : 0;
 }
 
-static double choose_32(const quantiles *c, int64_t lane)
-{
-    uint32_t *keys = (uint32_t *)c->keys + lane * c->n, next;
-    const int64_t n = numbers_of(c, make_keys_32(keys, (const uint32_t *)(void *)c->x + lane * c->n, c->n));
-    if (n == 0) return (double)NAN;
-    const place p = place_of(c, c->q[c->at], n);
-    const double a = f32_of_key(choose_rank_32(keys, n, p.low, &next));
-    return between(c, a, f32_of_key(next), p.share);
-}
+#define KEY uint32_t
+#define FLOAT float
+#define NAME(x) x##_f32
+#include "choose_rank.inc"
 
-static double choose_64(const quantiles *c, int64_t lane)
-{
-    uint64_t *keys = (uint64_t *)c->keys + lane * c->n, next;
-    const int64_t n = numbers_of(c, make_keys_64(keys, (const uint64_t *)(void *)c->x + lane * c->n, c->n));
-    if (n == 0) return (double)NAN;
-    const place p = place_of(c, c->q[c->at], n);
-    const double a = f64_of_key(choose_rank_64(keys, n, p.low, &next));
-    return between(c, a, f64_of_key(next), p.share);
-}
+#define KEY uint64_t
+#define FLOAT double
+#define NAME(x) x##_f64
+#include "choose_rank.inc"
 
 static tsr_status choose_lanes(void *context, int64_t begin, int64_t end)
 {
     const quantiles *c = context;
     double *out = c->out + c->at * c->lanes;
-    for (int64_t i = begin; i < end; i++) out[i] = c->is_f32 ? choose_32(c, i) : choose_64(c, i);
+    for (int64_t i = begin; i < end; i++) out[i] = c->is_f32 ? choose_f32(c, i) : choose_f64(c, i);
     return TSR_OK;
 }
 
