@@ -293,3 +293,28 @@ def test_promotion_is_numpys_within_a_kind(data):
         assert "uint64" in (a, b)
         return
     assert got == want
+
+
+@given(data=st.data())
+def test_medians_and_quantiles(data):
+    x, ours = data.draw(arrays(["float32", "float64", "int32"], plain=True,
+                               shapes=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=7)))
+    axis = data.draw(st.integers(0, x.ndim - 1))
+    same(ts.ops.median(ours, axes=[axis]), np.median(x, axis=axis), units=1)
+    q = data.draw(st.lists(st.floats(0, 1), max_size=6))
+    for number, method in enumerate("linear lower higher nearest midpoint".split()):
+        got = np.asarray(ts.ops.quantile(ours, ts.asarray(q, dtype=ts.float64), axes=[axis], method=number))
+        want = np.quantile(x.astype("f8"), q, axis=axis, method=method)
+        np.testing.assert_allclose(got, want, rtol=2e-6 if x.dtype == "f4" else 1e-12, atol=1e-30)
+
+
+@given(data=st.data())
+def test_bins(data):
+    x, ours = data.draw(arrays(["float64", "int32"], plain=True))
+    bins = data.draw(st.integers(1, 12))
+    counts, edges = ts.ops.histogram(ours, bins, -3., 5.)
+    want, want_edges = np.histogram(x, bins, (-3, 5))
+    same(counts, want)
+    same(edges, want_edges)
+    whole = np.abs(x.astype("i8")) % 50
+    same(ts.ops.bincount(ts.asarray(whole), minlength=7), np.bincount(whole.ravel(), minlength=7))
