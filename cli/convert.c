@@ -174,7 +174,7 @@ const command convert_command = {
             "only when it is whole.\n"
             "\n"
             "  --from FORMAT     what IN is, --to FORMAT what OUT is to be, where names do\n"
-            "                    not tell: npy npz safetensors gguf png pnm csv tsv raw\n"
+            "                    not tell: npy npz pt safetensors gguf png pnm csv tsv raw\n"
             "  --dtype DTYPE     cast every tensor\n"
             "  --select PATTERN  only tensors whose names match: 'layers.0.*', 'a,b', [0-9];\n"
             "                    may be given several times\n"

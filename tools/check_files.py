@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files and DLPack against NumPy, safetensors and gguf; tools/check_files.sh runs it.
+"""Files and DLPack against NumPy, safetensors, gguf and PyTorch; tools/check_files.sh runs it.
 
     check_files.py build/lib/libtessera.so
 
@@ -89,10 +89,13 @@ class File:
         self.pointer = c.c_void_p()
         must(lib.tsr_file_open(c.byref(self.pointer), path.encode(), None))
 
-    def __getitem__(self, name):
+    def tensor(self, name):
         t = c.c_void_p()
         must(lib.tsr_file_read(c.byref(t), self.pointer, name.encode()))
-        return Tensor(t).numpy()
+        return Tensor(t)
+
+    def __getitem__(self, name):
+        return self.tensor(name).numpy()
 
     def __del__(self):
         lib.tsr_file_close(c.byref(self.pointer))
@@ -163,6 +166,34 @@ def share_torch():
         for x in (a, a.transpose(0, 2), a[:, ::2], a[0, 1, 2], a.expand(5, 2, 3, 4)):
             back = torch.from_dlpack(Tensor.of(x))
             expect(torch.equal(back, x) and back.data_ptr() == x.data_ptr(), f"torch {dtype} {tuple(x.shape)}")
+
+
+def checkpoints(folder):
+    """What torch.save writes: every dtype, strides of all kinds, nested, tied, of both protocols."""
+    try:
+        import torch
+    except ImportError:
+        print("no torch: checkpoints are not tried")
+        return
+    path = os.path.join(folder, "x.pt")
+    for protocol in (2, 4):
+        kept = {}
+        for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
+                      torch.float32, torch.float64, torch.complex64, torch.complex128, torch.uint16, torch.uint32, torch.uint64):
+            a = torch.arange(24).reshape(2, 3, 4).to(dtype)
+            views = (a, a.transpose(0, 2), a[:, ::2], a[0, 1, 2], a.expand(5, 2, 3, 4), a[:, :0], a[1:, 1:, 1:], a.reshape(-1))
+            kept[str(dtype)] = dict(enumerate(views))
+        model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4)).to(memory_format=torch.channels_last)
+        torch.save({"all": kept, "model": model.state_dict(), "step": 7}, path, pickle_protocol=protocol)
+        f = File(path)
+        for dtype, views in kept.items():
+            for i, x in views.items():
+                back = torch.from_dlpack(f.tensor(f"all.{dtype}.{i}"))
+                same = back.dtype == x.dtype and back.shape == x.shape and torch.equal(back.clone(), x.clone())
+                expect(same, f"checkpoint {dtype} {tuple(x.shape)} {x.stride()}")
+                expect(x.numel() < 2 or min(x.shape) < 2 or back.stride() == x.stride(), f"strides of {dtype} {i}")
+        for name, x in model.state_dict().items():
+            expect(torch.equal(torch.from_dlpack(f.tensor("model." + name)), x), f"checkpoint {name}")
 
 
 def npy(folder):
@@ -243,6 +274,7 @@ def blocks(folder):
 with tempfile.TemporaryDirectory() as work:
     share()
     share_torch()
+    checkpoints(work)
     npy(work)
     npz(work)
     tensors(work)

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Writes tests/data/files: small files of every format, made by other programs.
 
-Needs numpy, safetensors and gguf. The tests read the files and know by formula, or from
+Needs numpy, safetensors, gguf and torch. The tests read the files and know by formula, or from
 quant.npz, what must come out; the fuzzers begin from them.
 """
 import json
 import os
 import struct
+import zipfile
 import zlib
 
 import gguf
 import numpy as np
+import torch
 from safetensors.numpy import save_file
 
 FOLDER = os.path.join(os.path.dirname(__file__), "..", "tests", "data", "files")
@@ -102,6 +104,48 @@ def quantised():
     np.savez(path("quant.npz"), **expected)
 
 
+def rezip(source, target, method, change=lambda name, data: data):
+    """The members of a zip file again, by another writer, which does not align them."""
+    with zipfile.ZipFile(path(source)) as old, zipfile.ZipFile(path(target), "w", method) as new:
+        for name in old.namelist():
+            info = zipfile.ZipInfo(name)
+            info.compress_type = method
+            new.writestr(info, change(name, old.read(name)))
+
+
+def big_endian(name, data):
+    """A checkpoint whose storages are all of 8 bytes, or the letters of a text."""
+    if name.endswith("/byteorder"):
+        return b"big"
+    return np.frombuffer(data, "<u8").astype(">u8").tobytes() if "/data/" in name else data
+
+
+def checkpoints():
+    whole = torch.arange(24.0).reshape(2, 3, 4)
+    tensors = {d: torch.from_numpy(counted(d)) for d in DTYPES}
+    tensors["bf16"] = torch.arange(24).reshape(2, 3, 4).to(torch.bfloat16)
+    tensors["e4m3"] = torch.ones(3).to(torch.float8_e4m3fn)
+    tensors["fnuz"] = torch.ones(3).to(torch.float8_e4m3fnuz)
+    views = {"whole": whole, "turned": whole.transpose(0, 2), "part": whole[:, 1:, ::2], "tied": whole,
+             "repeated": torch.arange(3).expand(5, 3), "empty": torch.zeros(3, 0), "scalar": torch.tensor(2.5),
+             "parameter": torch.nn.Parameter(whole.clone())}
+    module = torch.nn.Linear(3, 4)
+    with torch.no_grad():
+        module.weight.copy_(torch.arange(12.0).reshape(4, 3))
+        module.bias.zero_()
+    torch.save({**tensors, "views": views, "model": module.state_dict(), "list": [whole[0], (whole[1], 7)],
+                "epoch": 3, "rate": 0.5, "done": True, "note": "h\u00e9llo", "none": None, "steps": [1, 2, 3],
+                "betas": (0.5, 1), "size": whole.shape, "device": torch.device("cpu"), "far": 1 << 70},
+               path("tensors.pt"))
+    torch.save({"a": torch.from_numpy(counted("f8")), "b": torch.from_numpy(counted("i8")).transpose(0, 2)},
+               path("little.pt"), pickle_protocol=4)
+    rezip("little.pt", "big.pt", zipfile.ZIP_STORED, big_endian)
+    rezip("tensors.pt", "deflated.pt", zipfile.ZIP_DEFLATED)
+    torch.save(whole, path("old.pt"), _use_new_zipfile_serialization=False)
+    torch.save(torch.nn.Linear(1, 1), path("module.pt"))
+    torch.save({"c": torch.ones(2, dtype=torch.complex64).conj()}, path("conjugated.pt"))
+
+
 WIDTH, HEIGHT = 13, 11
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 PASSES = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
@@ -173,4 +217,5 @@ if __name__ == "__main__":
     npy()
     safetensors()
     quantised()
+    checkpoints()
     images()

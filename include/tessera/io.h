@@ -9,6 +9,8 @@
  *   npy           one tensor, as NumPy writes it: versions 1 to 3, both orders of
  *                 dims, both byte orders. No strings, objects or records
  *   npz           a zip file of those, stored or deflated
+ *   pt            a checkpoint of PyTorch (a zip file), without running what is in it: tensors
+ *                 in dicts, lists and tuples, by dotted names. Read only
  *   safetensors   many tensors and texts; also the index of one in several files
  *                 (model.safetensors.index.json)
  *   gguf          many tensors and metadata, versions 2 and 3; blocks of quantised

@@ -113,7 +113,7 @@ tsr_status tsri_file_add_part(tsr_file *f, const char *path)
 
 /* Names in order ----------------------------------------------------------------------- */
 
-static int compare(const char *a, const char *b)
+int tsri_name_order(const char *a, const char *b)
 {
     while (*a && *a == *b) { a++; b++; }
     return (unsigned char)*a - (unsigned char)*b;
@@ -121,12 +121,12 @@ static int compare(const char *a, const char *b)
 
 static bool entry_before(const void *a, const void *b)
 {
-    return compare(((const tsri_entry *)a)->name, ((const tsri_entry *)b)->name) < 0;
+    return tsri_name_order(((const tsri_entry *)a)->name, ((const tsri_entry *)b)->name) < 0;
 }
 
 static bool meta_before(const void *a, const void *b)
 {
-    return compare(((const tsr_meta *)a)->key, ((const tsr_meta *)b)->key) < 0;
+    return tsri_name_order(((const tsr_meta *)a)->key, ((const tsr_meta *)b)->key) < 0;
 }
 
 static bool sorted(tsr_file *f, void ***out, void *const *array, int64_t n,
@@ -160,7 +160,7 @@ static tsr_status index_names(tsr_file *f)
 
 static tsr_status find_format(tsr_file *f)
 {
-    unsigned char head[64];
+    unsigned char head[512];
     const tsri_source *s = f->parts[0];
     const size_t n = s->size < sizeof head ? (size_t)s->size : sizeof head;
     if (f->opts.format) {
@@ -306,7 +306,7 @@ tsr_desc tsri_entry_desc(const tsri_entry *e)
     for (int i = 0; i < e->ndim; i++) {
         const int axis = e->column_major ? i : e->ndim - 1 - i;
         d.shape[axis] = e->shape[axis];
-        d.stride[axis] = step;
+        d.stride[axis] = e->stride ? e->stride[axis] : step;
         step *= tsri_max(e->shape[axis], 1);
     }
     return d;
@@ -386,7 +386,7 @@ static tsr_status find_entry(const tsri_entry **out, const char *op, const tsr_f
     }
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        const int order = compare(f->by_name[middle]->name, name);
+        const int order = tsri_name_order(f->by_name[middle]->name, name);
         if (order == 0) {
             *out = f->by_name[middle];
             return TSR_OK;
@@ -423,7 +423,7 @@ tsr_status tsr_file_find_meta(tsr_meta *out, const tsr_file *f, const char *key)
     TSRI_CHECK(key, TSR_ENULL, "file_find_meta: key is NULL");
     for (int64_t low = 0, high = f->meta_list.count; low < high;) {
         const int64_t middle = low + (high - low) / 2;
-        const int order = compare(f->by_key[middle]->key, key);
+        const int order = tsri_name_order(f->by_key[middle]->key, key);
         if (order == 0) {
             *out = *f->by_key[middle];
             return TSR_OK;
@@ -522,6 +522,23 @@ static tsr_status read_copy(tsr_tensor **out, tsri_source *s, const tsri_entry *
     return status;
 }
 
+/* A tensor of strides of its own, in a copy of what it reaches, gaps and all: one that repeats its elements
+ * takes no more memory than it does in the file. */
+static tsr_status read_strided(tsr_tensor **out, tsri_source *s, const tsri_entry *e, const tsr_desc *cut,
+                               int64_t start)
+{
+    int64_t lo;
+    const int64_t bytes = tsri_desc_span(cut, &lo), first = start * tsri_dtype_size(e->dtype) + lo;
+    tsr_storage *storage = NULL;
+    TSRI_TRY(tsri_storage_create(&storage, (size_t)bytes, TSR_CPU, TSR_MEMORY_HOST, "file_read"));
+    tsr_status status = tsri_source_read_wide(s, tsr_storage_data(storage), e->offset + (uint64_t)first,
+                                              (size_t)bytes);
+    if (status == TSR_OK) status = tsr_from_storage(out, storage, (size_t)-lo, cut);
+    if (status == TSR_OK) tsri_make_elements(*out, e);
+    tsr_storage_release(&storage);
+    return status;
+}
+
 static tsr_status read_mapped(tsr_tensor **out, tsri_source *s, const tsri_entry *e, const tsr_desc *cut,
                               int64_t start)
 {
@@ -537,6 +554,7 @@ tsr_status tsri_read_plain(tsr_tensor **out, const tsr_file *f, const tsri_entry
     tsri_source *s = tsri_entry_source(f, e);
     if (!cut) cut = &all;
     if (can_map(f, e) && tsr_desc_numel(cut) > 0) return read_mapped(out, s, e, cut, start);
+    if (e->stride && tsr_desc_numel(cut) > 0) return read_strided(out, s, e, cut, start);
     return read_copy(out, s, e, cut, start);
 }
 
@@ -588,7 +606,7 @@ static tsr_status read_entry(tsr_tensor **out, const tsr_file *f, const tsri_ent
 /* A packed tensor of the host takes the bytes as they come. */
 static bool reads_in_place(const tsr_tensor *out, const tsri_entry *e, const tsr_desc *d)
 {
-    return out && out->data && tsri_is_plain(out) && e->plain && tsr_desc_same(&out->desc, d);
+    return out && out->data && tsri_is_plain(out) && e->plain && !e->stride && tsr_desc_same(&out->desc, d);
 }
 
 tsr_status tsr_file_read(tsr_tensor **out, const tsr_file *f, const char *name)

@@ -23,6 +23,7 @@ typedef struct tsri_entry {
     const char    *name;
     const char    *encoding;
     const int64_t *shape;
+    const int64_t *stride;        /* plain, and neither order of dims; NULL: packed */
     tsr_dtype      dtype;         /* TSR_DTYPE_INVALID: cannot be read as elements */
     int32_t        ndim;
     int32_t        part;
@@ -60,6 +61,9 @@ tsr_status tsri_file_range(const tsr_file *f, const char *what, uint64_t offset,
 /* The bytes of the elements of a shape; TSR_EFORMAT with words if they leave 63 bits. */
 tsr_status tsri_file_shape_bytes(uint64_t *out, const tsr_file *f, const char *name, size_t element, int ndim,
                                  const int64_t *shape);
+
+/* Below 0, 0 or above: the order of names, by their bytes. */
+int tsri_name_order(const char *a, const char *b);
 
 tsr_desc tsri_entry_desc(const tsri_entry *e);
 tsri_source *tsri_entry_source(const tsr_file *f, const tsri_entry *e);
@@ -129,7 +133,7 @@ tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t);
 typedef struct tsri_format {
     tsr_format_info info;
 
-    /* Do the first bytes (at most 64) say it is this? NULL: only the name can. */
+    /* Do the first bytes (at most 512) say it is this? NULL: only the name can. */
     bool       (*is)(const unsigned char *head, size_t bytes);
     tsr_status (*open)(tsr_file *f);
     /* NULL if all entries are plain. *out is NULL. */

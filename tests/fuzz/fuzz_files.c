@@ -14,6 +14,7 @@
 #include "io/zlib.h"
 #include "repair.h"
 #include "tessera/tessera.h"
+#include "unit/zip.h"
 
 enum { TENSORS = 8 };  /* of a file that are read */
 
@@ -125,6 +126,7 @@ static bool check_file(const uint8_t *data, size_t size, const tsr_file_opts *op
 
 READS(npy, TSR_DTYPE_INVALID)
 READS(npz, TSR_DTYPE_INVALID)
+READS(pt, TSR_DTYPE_INVALID)
 READS(safetensors, TSR_DTYPE_INVALID)
 READS(gguf, TSR_DTYPE_INVALID)
 READS(png, TSR_DTYPE_INVALID)
@@ -159,6 +161,19 @@ static bool run_json(const uint8_t *data, size_t size)
     tsri_set64(file, size);
     if (size) memcpy(file + 8, data, size);
     const bool taken = run_safetensors(file, size + 8);
+    free(file);
+    return taken;
+}
+
+/* A pickle as that of a checkpoint, with storages "0" and "1". */
+static bool run_pickle(const uint8_t *data, size_t size)
+{
+    static const char storage[48];
+    const zip_member members[] = { { "x/data.pkl", data, size }, { "x/data/0", storage, 48 },
+                                   { "x/data/1", storage, 7 } };
+    uint8_t *file = malloc(size + 512);
+    if (!file) return false;
+    const bool taken = run_pt(file, zip_make(file, members, 3));
     free(file);
     return taken;
 }
@@ -276,6 +291,14 @@ static const char *const npy_words[] = {
     "99999999999999999999", "0", "3L", "\n", "\x93NUMPY", "PK\1\2", "PK\3\4", "PK\5\6", ".npy", NULL,
 };
 
+static const char *const pickle_words[] = {
+    "ctorch._utils\n_rebuild_tensor_v2\n", "ctorch._utils\n_rebuild_parameter\n",
+    "ccollections\nOrderedDict\n", "ctorch._tensor\n_rebuild_from_type_v2\n", "ctorch\nFloatStorage\n",
+    "ctorch\nBoolStorage\n", "ctorch\nSize\n", "ctorch\nTensor\n", "\x8a\x08", "X\1", "Q", "R", "b", "(",
+    "t", "\x85", "\x86", "\x87", "]", "}", "e", "u", "s", "a", "h", "q", "\x94", "K", "J", ".", "0", "1",
+    "/data.pkl", "/byteorder", "PK\1\2", "PK\3\4", NULL,
+};
+
 static const char *const json_words[] = {
     "[", "]", "{", "}", ",", ":", "\"", "\\u", "\\ud83d\\ude00", "\\u0000", "\\", "-1", "0", "1e9",
     "null", "true", "9223372036854775807", "99999999999999999999", "[[[[[[[[", "\"F32\"", "\"U8\"",
@@ -304,6 +327,8 @@ static const char *const table_words[] = {
 const fuzz_target fuzz_targets[] = {
     { "npy", run_npy, repair_npy, npy_words, 80000 },
     { "npz", run_npz, repair_npz, npy_words, 80000 },
+    { "pt", run_pt, repair_npz, pickle_words, 30000 },
+    { "pickle", run_pickle, NULL, pickle_words, 60000 },
     { "safetensors", run_safetensors, repair_safetensors, json_words, 80000 },
     { "gguf", run_gguf, repair_gguf, gguf_words, 80000 },
     { "png", run_png, repair_png, image_words, 60000 },

@@ -1,0 +1,488 @@
+/* pt.c - checkpoints of PyTorch since 1.6: a zip file with a pickle (pickle.h) and a member for each
+ * storage. Dicts, lists and tuples in each other give dotted names: model.layers.0.weight.
+ *
+ *   NAME/data.pkl    what there is
+ *   NAME/data/KEY    the bytes of a storage; tensors may share one
+ *   NAME/byteorder   "little" or "big"
+ *
+ * Work is bounded by the size of the file: names and values together, and what a tensor that repeats its
+ * elements (a stride of 0) comes to. Checksums of stored members are not tested: torch.save can be told to
+ * write none. */
+#include "core/alloc.h"
+#include "core/storage.h"
+#include "core/text.h"
+#include "json.h"
+#include "pickle.h"
+#include "tessera/view.h"
+#include "zip.h"
+
+enum {
+    LARGEST = 100 << 20,   /* bytes of a pickle */
+    PICKLE_TIMES = 16,     /* it is no longer than this times the file, and some more */
+    NAME_TIMES = 64,       /* nor are all names longer than this times the pickle */
+    FREE = 1 << 20,
+    REPEATS = 1024,        /* elements of a tensor, over bytes of the file */
+    DEEPEST = 64,
+    LONGEST = 4000         /* bytes of a name */
+};
+
+typedef struct checkpoint {
+    tsr_file     *f;
+    tsri_zip      zip;
+    tsri_member **sorted;   /* by name */
+    const char   *folder;   /* NAME/ */
+    size_t        folder_length;
+    bool          swapped;
+    int64_t       budget;   /* bytes of names and values that are still believed */
+    char          name[LONGEST + 1];
+} checkpoint;
+
+/* A deflated storage, and where a tensor begins in it. */
+typedef struct packed { const tsri_member *member; uint64_t offset; } packed;
+
+/* Members ------------------------------------------------------------------------------ */
+
+static bool is_wanted(const char *name)
+{
+    (void)name;
+    return true;
+}
+
+static bool name_before(const void *a, const void *b)
+{
+    return tsri_name_order(((const tsri_member *)a)->name, ((const tsri_member *)b)->name) < 0;
+}
+
+/* NULL if there is none. */
+static tsri_member *find_member(const checkpoint *c, const char *name)
+{
+    for (uint64_t low = 0, high = c->zip.count; low < high;) {
+        const uint64_t middle = low + (high - low) / 2;
+        const int order = tsri_name_order(c->sorted[middle]->name, name);
+        if (order == 0) return c->sorted[middle];
+        if (order < 0) low = middle + 1;
+        else           high = middle;
+    }
+    return NULL;
+}
+
+/* The member NAME/... of these two texts; NULL if there is none. */
+static tsri_member *member_named(const checkpoint *c, const char *kind, const char *key, size_t length)
+{
+    char name[LONGEST];
+    tsri_text text = tsri_text_into(name, sizeof name);
+    if (c->folder_length + length + 16 > sizeof name || memchr(key, 0, length)) return NULL;
+    tsri_put(&text, "%.*s%s%.*s", (int)c->folder_length, c->folder, kind, (int)length, key);
+    return find_member(c, name);
+}
+
+static bool ends_with(const char *name, const char *ending)
+{
+    const size_t n = tsri_strlen(name), k = tsri_strlen(ending);
+    return n >= k && memcmp(name + n - k, ending, k) == 0;
+}
+
+/* The pickle, and the folder it lies in: the outermost, if there are several. */
+static tsr_status find_pickle(checkpoint *c, tsri_member **out)
+{
+    tsri_member *found = NULL;
+    for (uint64_t i = 0; i < c->zip.count; i++) {
+        tsri_member *m = &c->zip.members[i];
+        const size_t n = tsri_strlen(m->name);
+        if (ends_with(m->name, "/data.pkl") && (!found || n < tsri_strlen(found->name))) found = m;
+    }
+    TSRI_SOUND(found, c->f, "a zip file without a data.pkl is no checkpoint of PyTorch");
+    c->folder = found->name;
+    c->folder_length = tsri_strlen(found->name) - tsri_strlen("data.pkl");
+    *out = found;
+    return TSR_OK;
+}
+
+static tsr_status read_byte_order(checkpoint *c)
+{
+    char order[8] = { 0 };
+    const tsri_member *m = member_named(c, "byteorder", "", 0);
+    if (!m) return TSR_OK;
+    const size_t n = m->bytes < sizeof order ? (size_t)m->bytes : sizeof order - 1;
+    TSRI_TRY(tsri_member_front(order, c->f, m, n));
+    c->swapped = memcmp(order, "big", 4) == 0;
+    TSRI_SOUND(c->swapped || memcmp(order, "little", 7) == 0, c->f, "a byte order \"%s\"", order);
+    return TSR_OK;
+}
+
+/* Tensors ------------------------------------------------------------------------------ */
+
+typedef struct found {
+    const tsri_python_name *dtype;
+    const tsri_member      *member;
+    int                     ndim;
+    int64_t                 offset, shape[TSR_MAX_NDIM], stride[TSR_MAX_NDIM];
+} found;
+
+static tsr_status read_dims(const checkpoint *c, int64_t out[TSR_MAX_NDIM], const tsri_value *v,
+                            const char *what)
+{
+    const int64_t n = v->as.items.list.count;
+    TSRI_CHECK(n <= TSR_MAX_NDIM, TSR_EUNSUPPORTED,
+               "file_open: %s: \"%s\" has %lld dims; at most %d are read", c->f->path, c->name, (long long)n,
+               TSR_MAX_NDIM);
+    for (int64_t i = 0; i < n; i++) {
+        const tsri_value *d = v->as.items.at[i];
+        TSRI_SOUND(d->kind == TSRI_VALUE_INT && d->as.integer >= 0, c->f, "\"%s\": %s %lld is no size",
+                   c->name, what, (long long)i);
+        out[i] = d->as.integer;
+    }
+    return TSR_OK;
+}
+
+/* Views that PyTorch conjugates or negates when they are used would be read wrong. */
+static tsr_status check_bits(const checkpoint *c, const tsri_value *v)
+{
+    const int64_t last = v->name ? 7 : 6;
+    if (v->as.items.list.count <= last) return TSR_OK;
+    const tsri_value *bits = v->as.items.at[last];
+    for (int64_t i = 1; bits->kind == TSRI_VALUE_DICT && i < bits->as.items.list.count; i += 2)
+        TSRI_CHECK(bits->as.items.at[i]->kind != TSRI_VALUE_BOOL || !bits->as.items.at[i]->as.integer,
+                   TSR_EUNSUPPORTED,
+                   "file_open: %s: \"%s\" is a conjugated or negated view; resolve_conj() or resolve_neg() "
+                   "before saving", c->f->path, c->name);
+    return TSR_OK;
+}
+
+static tsr_status find_storage(const checkpoint *c, found *t, const tsri_value *storage)
+{
+    tsri_value *const *id = storage->as.items.at;
+    const char *key = id[2]->as.text.at;
+    const size_t length = id[2]->as.text.length;
+    t->member = member_named(c, "data/", key, length);
+    TSRI_SOUND(t->member, c->f, "\"%s\" lies in the storage \"%.*s\", which is not there", c->name,
+               (int)(length < 40 ? length : 40), key);
+    if (!t->dtype) t->dtype = id[1]->name;
+    TSRI_SOUND(*t->dtype->encoding, c->f, "\"%s\" has no dtype", c->name);
+    return TSR_OK;
+}
+
+/* One past the last element of the storage that it reaches; -1 beyond 63 bits. */
+static int64_t reach_of(const found *t)
+{
+    int64_t reach = 1;
+    for (int i = 0; i < t->ndim; i++) {
+        int64_t steps;
+        if (t->shape[i] == 0) return 0;
+        if (!tsri_mul(&steps, t->shape[i] - 1, t->stride[i]) || !tsri_add(&reach, reach, steps)) return -1;
+    }
+    return reach;
+}
+
+/* Packed in either order of dims, as most are; else the strides are the entry's. */
+static tsr_status set_strides(checkpoint *c, tsri_entry *e, const found *t)
+{
+    for (int column_major = 0; column_major < 2; column_major++) {
+        bool same = true;
+        e->column_major = column_major;
+        const tsr_desc d = tsri_entry_desc(e);
+        for (int i = 0; i < t->ndim; i++) same = same && (t->shape[i] == 1 || t->stride[i] == d.stride[i]);
+        if (same || e->bytes == 0) return TSR_OK;
+    }
+    e->column_major = false;
+    int64_t *stride = tsri_bump_take(&c->f->memory, sizeof t->stride);
+    TSRI_CHECK(stride, TSR_ENOMEM, "file_open: %s: no room", c->f->path);
+    memcpy(stride, t->stride, sizeof t->stride);
+    e->stride = stride;
+    return TSR_OK;
+}
+
+static tsr_status set_packed(checkpoint *c, tsri_entry *e, const tsri_member *m, uint64_t offset)
+{
+    packed *p = tsri_bump_take(&c->f->memory, sizeof *p);
+    TSRI_CHECK(p, TSR_ENOMEM, "file_open: %s: no room", c->f->path);
+    *p = (packed){ m, offset };
+    e->detail = (uint64_t)(uintptr_t)p;
+    e->plain = false;
+    e->offset = m->data;
+    e->bytes = m->stored;
+    return TSR_OK;
+}
+
+static tsr_status place_tensor(checkpoint *c, tsri_entry *e, const found *t)
+{
+    const int64_t size = e->dtype ? (int64_t)tsr_dtype_size(e->dtype) : 1, reach = reach_of(t);
+    int64_t first, end;
+    TSRI_SOUND(reach >= 0 && tsri_mul(&first, t->offset, size) && tsri_mul(&end, reach, size) &&
+                   tsri_add(&end, end, first) && (reach == 0 || (uint64_t)end <= t->member->bytes),
+               c->f, "\"%s\" leaves its storage \"%s\" of %llu bytes", c->name, t->member->name,
+               tsri_ull(t->member->bytes));
+    TSRI_SOUND(e->bytes / REPEATS <= c->f->parts[0]->size, c->f, "\"%s\" repeats its elements to %llu bytes",
+               c->name, tsri_ull(e->bytes));
+    TSRI_TRY(set_strides(c, e, t));
+    e->swapped = c->swapped && size > 1;
+    e->plain = e->dtype != TSR_DTYPE_INVALID;
+    e->bytes = (uint64_t)(reach * size);
+    if (reach == 0) return TSR_OK;
+    if (t->member->method == TSRI_ZIP_DEFLATED) return set_packed(c, e, t->member, (uint64_t)first);
+    e->offset = t->member->data + (uint64_t)first;
+    return TSR_OK;
+}
+
+/* The name as it stands, in the file's memory. */
+static tsr_status keep_name(checkpoint *c, const char **out)
+{
+    const size_t n = tsri_strlen(c->name);
+    TSRI_SOUND(tsri_is_utf8(c->name, n), c->f, "a name that is no UTF-8");
+    *out = tsri_bump_text(&c->f->memory, c->name, n);
+    TSRI_CHECK(*out, TSR_ENOMEM, "file_open: %s: no room for its names", c->f->path);
+    return TSR_OK;
+}
+
+static tsr_status add_tensor(checkpoint *c, const tsri_value *v)
+{
+    tsri_value *const *args = v->as.items.at;
+    found t = { .dtype = v->name, .offset = args[1]->as.integer };
+    tsri_entry *e = NULL;
+    const char *name = NULL;
+    TSRI_TRY(check_bits(c, v));
+    TSRI_TRY(find_storage(c, &t, args[0]));
+    TSRI_TRY(read_dims(c, t.shape, args[2], "dim"));
+    TSRI_TRY(read_dims(c, t.stride, args[3], "stride"));
+    t.ndim = (int)args[2]->as.items.list.count;
+    TSRI_SOUND(t.ndim == args[3]->as.items.list.count && t.offset >= 0, c->f,
+               "\"%s\" has %d dims and %lld strides, from element %lld of its storage on", c->name, t.ndim,
+               (long long)args[3]->as.items.list.count, (long long)t.offset);
+    TSRI_TRY(keep_name(c, &name));
+    TSRI_TRY(tsri_file_add(c->f, &e, name, t.dtype->dtype, t.ndim, t.shape));
+    e->encoding = t.dtype->encoding;
+    return place_tensor(c, e, &t);
+}
+
+/* Numbers and texts are metadata ------------------------------------------------------- */
+
+static tsr_scalar scalar_of(const tsri_value *v)
+{
+    return v->kind == TSRI_VALUE_FLOAT  ? tsr_scalar_f64(v->as.number)
+           : v->kind == TSRI_VALUE_BOOL ? tsr_scalar_bool(v->as.integer != 0)
+                                        : tsr_scalar_i64(v->as.integer);
+}
+
+static tsr_status add_value(checkpoint *c, const tsri_value *v)
+{
+    tsr_meta *m = NULL;
+    const char *key = NULL;
+    TSRI_TRY(keep_name(c, &key));
+    TSRI_TRY(tsri_file_add_meta(c->f, &m, key));
+    if (v->kind == TSRI_VALUE_TEXT) {
+        m->type = TSR_META_TEXT;
+        m->length = v->as.text.length;
+        m->text = tsri_bump_text(&c->f->memory, v->as.text.at, v->as.text.length);
+        TSRI_SOUND(tsri_is_utf8(v->as.text.at, v->as.text.length), c->f, "the text \"%s\" is no UTF-8", key);
+        TSRI_CHECK(m->text, TSR_ENOMEM, "file_open: %s: no room for its texts", c->f->path);
+        return TSR_OK;
+    }
+    m->type = TSR_META_NUMBER;
+    m->number = scalar_of(v);
+    m->dtype = m->number.dtype;
+    return TSR_OK;
+}
+
+/* All of it integers, or all numbers? TSR_DTYPE_INVALID: neither. */
+static tsr_dtype dtype_of_list(const tsri_value *v)
+{
+    tsr_dtype dtype = TSR_I64;
+    for (int64_t i = 0; i < v->as.items.list.count; i++) {
+        const tsri_value_kind kind = v->as.items.at[i]->kind;
+        if (kind == TSRI_VALUE_FLOAT)    dtype = TSR_F64;
+        else if (kind != TSRI_VALUE_INT) return TSR_DTYPE_INVALID;
+    }
+    return v->as.items.list.count ? dtype : TSR_DTYPE_INVALID;
+}
+
+static tsr_status add_numbers(checkpoint *c, const tsri_value *v, tsr_dtype dtype)
+{
+    tsr_meta *m = NULL;
+    const char *key = NULL;
+    const int64_t n = v->as.items.list.count;
+    char *data = tsri_bump_take(&c->f->memory, (size_t)n * 8);
+    TSRI_CHECK(data, TSR_ENOMEM, "file_open: %s: no room for its numbers", c->f->path);
+    for (int64_t i = 0; i < n; i++)
+        (void)!tsr_scalar_store(data + 8 * i, dtype, scalar_of(v->as.items.at[i]));
+    TSRI_TRY(keep_name(c, &key));
+    TSRI_TRY(tsri_file_add_meta(c->f, &m, key));
+    m->type = TSR_META_NUMBERS;
+    m->dtype = dtype;
+    m->count = n;
+    m->data = data;
+    return TSR_OK;
+}
+
+/* The walk ----------------------------------------------------------------------------- */
+
+static tsr_status visit(checkpoint *c, const tsri_value *v, size_t length, int depth);
+
+/* Puts one more part after the name, which has `length` bytes; *longer is what it has then. */
+static tsr_status extend_name(checkpoint *c, size_t length, const tsri_value *key, size_t *longer)
+{
+    char number[24];
+    const char *part = number;
+    size_t n = 0;
+    if (key->kind == TSRI_VALUE_INT) {
+        tsri_text text = tsri_text_into(number, sizeof number);
+        tsri_put(&text, "%lld", (long long)key->as.integer);
+        n = text.length;
+    } else {
+        TSRI_CHECK(key->kind == TSRI_VALUE_TEXT, TSR_EUNSUPPORTED,
+                   "file_open: %s: refused: a dict in \"%s\" has a key that is no text and no number",
+                   c->f->path, c->name);
+        part = key->as.text.at;
+        n = key->as.text.length;
+    }
+    TSRI_SOUND(n < LONGEST && length + n + 1 <= LONGEST && !memchr(part, 0, n), c->f,
+               "below \"%.100s\": a name of %zu bytes, or with a zero in it", c->name, length + n + 1);
+    if (length) c->name[length++] = '.';
+    memcpy(c->name + length, part, n);
+    c->name[length + n] = '\0';
+    *longer = length + n;
+    return TSR_OK;
+}
+
+static tsr_status visit_item(checkpoint *c, const tsri_value *key, const tsri_value *item, size_t length,
+                             int depth)
+{
+    size_t longer = 0;
+    TSRI_TRY(extend_name(c, length, key, &longer));
+    TSRI_TRY(visit(c, item, longer, depth + 1));
+    c->name[length] = '\0';
+    return TSR_OK;
+}
+
+static tsr_status visit_items(checkpoint *c, const tsri_value *v, size_t length, int depth)
+{
+    const bool is_dict = v->kind == TSRI_VALUE_DICT;
+    const int64_t step = is_dict ? 2 : 1;
+    for (int64_t i = 0; i < v->as.items.list.count; i += step) {
+        const tsri_value index = { .kind = TSRI_VALUE_INT, .as = { .integer = i } };
+        TSRI_TRY(visit_item(c, is_dict ? v->as.items.at[i] : &index, v->as.items.at[i + step - 1], length,
+                            depth));
+    }
+    return TSR_OK;
+}
+
+static tsr_status visit(checkpoint *c, const tsri_value *v, size_t length, int depth)
+{
+    TSRI_SOUND(depth <= DEEPEST, c->f, "\"%.100s...\": dicts and lists in each other, more than %d deep",
+               c->name, DEEPEST);
+    c->budget -= (int64_t)length + 1;
+    TSRI_SOUND(c->budget >= 0, c->f, "names and values out of proportion to its size");
+    switch (v->kind) {
+    case TSRI_VALUE_TENSOR: return add_tensor(c, v);
+    case TSRI_VALUE_DICT:   return visit_items(c, v, length, depth);
+    case TSRI_VALUE_LIST: {
+        const tsr_dtype dtype = dtype_of_list(v);
+        if (!dtype) return visit_items(c, v, length, depth);
+        c->budget -= 8 * v->as.items.list.count;
+        TSRI_SOUND(c->budget >= 0, c->f, "numbers out of proportion to its size");
+        return add_numbers(c, v, dtype);
+    }
+    case TSRI_VALUE_BOOL:
+    case TSRI_VALUE_INT:
+    case TSRI_VALUE_FLOAT: return add_value(c, v);
+    case TSRI_VALUE_TEXT:
+        c->budget -= (int64_t)v->as.text.length;
+        return add_value(c, v);
+    default: return TSR_OK;
+    }
+}
+
+/* Opening ------------------------------------------------------------------------------ */
+
+static tsr_status read_values(checkpoint *c, const unsigned char *pickle, size_t bytes)
+{
+    tsri_bump memory = { 0 };
+    tsri_value *all = NULL;
+    c->budget = (int64_t)bytes * NAME_TIMES + FREE;
+    tsr_status s = tsri_unpickle(&all, c->f, &memory, pickle, bytes);
+    if (s == TSR_OK) s = visit(c, all, 0, 0);
+    tsri_bump_free(&memory);
+    return s;
+}
+
+static tsr_status sort_members(checkpoint *c)
+{
+    c->sorted = tsri_bump_take(&c->f->memory, (size_t)c->zip.count * sizeof *c->sorted);
+    TSRI_CHECK(c->sorted, TSR_ENOMEM, "file_open: %s: no room for its list", c->f->path);
+    for (uint64_t i = 0; i < c->zip.count; i++) c->sorted[i] = &c->zip.members[i];
+    tsri_sort((void **)c->sorted, (int64_t)c->zip.count, name_before);
+    return TSR_OK;
+}
+
+static tsr_status open_zip(checkpoint *c)
+{
+    tsri_member *m = NULL;
+    const uint64_t size = c->f->parts[0]->size;
+    TSRI_TRY(tsri_zip_list(&c->zip, c->f, is_wanted));
+    TSRI_TRY(find_pickle(c, &m));
+    TSRI_TRY(sort_members(c));
+    TSRI_TRY(read_byte_order(c));
+    TSRI_SOUND(m->bytes <= LARGEST && (m->bytes <= FREE || (m->bytes - FREE) / PICKLE_TIMES <= size), c->f,
+               "a pickle of %llu bytes", tsri_ull(m->bytes));
+    unsigned char *pickle = tsri_scratch((size_t)m->bytes);
+    TSRI_CHECK(pickle, TSR_ENOMEM, "file_open: %s: no room for a pickle of %llu bytes", c->f->path,
+               tsri_ull(m->bytes));
+    tsr_status s = tsri_member_front(pickle, c->f, m, (size_t)m->bytes);
+    if (s == TSR_OK) s = read_values(c, pickle, (size_t)m->bytes);
+    tsri_free(pickle, (size_t)m->bytes);
+    return s;
+}
+
+/* The number that torch.save began with before it wrote zip files, as a pickle of any protocol. */
+static bool is_old(const unsigned char *head, size_t n)
+{
+    return n >= 14 && head[0] == 0x80 &&
+           memcmp(head + 2, "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 12) == 0;
+}
+
+static tsr_status open_pt(tsr_file *f)
+{
+    unsigned char head[16] = { 0 };
+    const uint64_t size = f->parts[0]->size;
+    TSRI_TRY(tsri_source_read(f->parts[0], head, 0, size < sizeof head ? (size_t)size : sizeof head));
+    TSRI_CHECK(!is_old(head, sizeof head), TSR_EUNSUPPORTED,
+               "file_open: %s: refused: a checkpoint as PyTorch wrote it before 1.6, which is no zip file; "
+               "torch.load(..., weights_only=True) there, and torch.save it again", f->path);
+    checkpoint *c = tsri_scratch(sizeof *c);
+    TSRI_CHECK(c, TSR_ENOMEM, "file_open: %s: no room", f->path);
+    *c = (checkpoint){ .f = f };
+    const tsr_status s = open_zip(c);
+    tsri_free(c, sizeof *c);
+    return s;
+}
+
+/* Its first member is NAME/data.pkl. */
+static bool is_pt(const unsigned char *head, size_t n)
+{
+    static const char ending[] = "/data.pkl";
+    const size_t k = sizeof ending - 1;
+    if (is_old(head, n)) return true;
+    if (n < TSRI_ZIP_LOCAL || !tsri_is_zip(head, n)) return false;
+    const size_t length = tsri_get16(head + 26);
+    return length >= k && length <= n - TSRI_ZIP_LOCAL &&
+           memcmp(head + TSRI_ZIP_LOCAL + length - k, ending, k) == 0;
+}
+
+/* All of a deflated storage, and the tensor in it. */
+static tsr_status read_deflated(tsr_tensor **out, const tsr_file *f, const tsri_entry *e)
+{
+    const packed *p = (const packed *)(uintptr_t)e->detail;
+    const tsr_desc d = tsri_entry_desc(e);
+    const size_t bytes = (size_t)p->member->bytes;
+    tsr_storage *storage = NULL;
+    TSRI_TRY(tsri_storage_create(&storage, bytes, TSR_CPU, TSR_MEMORY_HOST, "file_read"));
+    tsr_status s = tsri_member_inflate(tsr_storage_data(storage), f, p->member);
+    if (s == TSR_OK) s = tsr_from_storage(out, storage, (size_t)p->offset, &d);
+    if (s == TSR_OK) tsri_make_elements(*out, e);
+    tsr_storage_release(&storage);
+    return s;
+}
+
+const tsri_format tsri_pt = {
+    .info = { "pt", "a checkpoint of PyTorch; nothing in it is run", true, false, true, ".pt .pth .ckpt" },
+    .is = is_pt, .open = open_pt, .read = read_deflated,
+};

@@ -1,0 +1,350 @@
+/* test_checkpoints.c - checkpoints of PyTorch: those that torch.save wrote (tests/data/files), and those
+ * that somebody wrote to do harm. */
+#define _GNU_SOURCE 1 /* mkdtemp */
+#include "unit/hostile.h"
+
+#define GOLDEN "tests/data/files/"
+
+static tsr_file *opened(const char *path)
+{
+    tsr_file *f = NULL;
+    EXPECT_OK(tsr_file_open(&f, path, NULL));
+    return f;
+}
+
+/* Element i of t, in row-major order. */
+static double element(const tsr_tensor *t, int64_t i)
+{
+    int64_t index[TSR_MAX_NDIM];
+    tsr_scalar v = tsr_scalar_f64(-1);
+    for (int d = t->ndim; d-- > 0; i /= t->shape[d]) index[d] = i % t->shape[d];
+    EXPECT_OK(tsr_get(&v, t, t->ndim, index));
+    return tsr_scalar_to_f64(v);
+}
+
+/* Reads a tensor, whole and as a slice of everything, and compares its elements with those given. */
+static void expect_elements(const tsr_file *f, const char *name, int64_t n, const double *want)
+{
+    for (int slice = 0; slice < 2; slice++) {
+        tsr_tensor *t = NULL;
+        if (slice) EXPECT_OK(tsr_file_read_slice(&t, f, name, 0, NULL));
+        else       EXPECT_OK(tsr_file_read(&t, f, name));
+        if (!t) return;
+        EXPECT_MSG(tsr_numel(t) == n, "%s has %lld elements", name, (long long)tsr_numel(t));
+        for (int64_t i = 0; i < n && i < tsr_numel(t); i++)
+            EXPECT_MSG(element(t, i) == want[i], "%s: element %lld is %g", name, (long long)i, element(t, i));
+        tsr_release(&t);
+    }
+}
+
+/* 0 to 23, or what is left of them, as the part of (2, 3, 4) that a name stands for. */
+static void expect_views(const tsr_file *f)
+{
+    double all[24], turned[24], part[8] = { 4, 6, 8, 10, 16, 18, 20, 22 };
+    const double repeated[15] = { 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2 }, scalar = 2.5;
+    for (int i = 0; i < 24; i++) {
+        all[i] = i;
+        turned[i] = i % 2 * 12 + i / 2 % 3 * 4 + i / 6;
+    }
+    expect_elements(f, "views.whole", 24, all);
+    expect_elements(f, "views.tied", 24, all);
+    expect_elements(f, "views.parameter", 24, all);
+    expect_elements(f, "views.turned", 24, turned);
+    expect_elements(f, "views.part", 8, part);
+    expect_elements(f, "views.repeated", 15, repeated);
+    expect_elements(f, "views.empty", 0, NULL);
+    expect_elements(f, "views.scalar", 1, &scalar);
+    expect_elements(f, "model.weight", 12, all);
+    expect_elements(f, "list.0", 12, all);
+    expect_elements(f, "list.1.0", 12, all + 12);
+}
+
+static const struct { const char *name; tsr_dtype dtype; } dtypes[] = {
+    { "bool", TSR_BOOL }, { "i1", TSR_I8 },  { "i2", TSR_I16 }, { "i4", TSR_I32 },   { "i8", TSR_I64 },
+    { "u1", TSR_U8 },     { "u2", TSR_U16 }, { "u4", TSR_U32 }, { "u8", TSR_U64 },   { "f2", TSR_F16 },
+    { "f4", TSR_F32 },    { "f8", TSR_F64 }, { "c8", TSR_C64 }, { "c16", TSR_C128 }, { "bf16", TSR_BF16 },
+    { "e4m3", TSR_F8E4M3 },
+};
+
+static void expect_dtypes(const tsr_file *f)
+{
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+        tsr_tensor *t = NULL;
+        const bool small = dtypes[i].dtype == TSR_F8E4M3;
+        EXPECT_OK(tsr_file_read(&t, f, dtypes[i].name));
+        EXPECT_MSG(t && t->dtype == dtypes[i].dtype, "%s", dtypes[i].name);
+        for (int64_t k = 0; t && k < tsr_numel(t); k++)
+            EXPECT(element(t, k) == (double)(small ? 1 : dtypes[i].dtype == TSR_BOOL ? k % 2 : k));
+        tsr_release(&t);
+    }
+}
+
+static void expect_values(const tsr_file *f)
+{
+    tsr_meta m;
+    EXPECT_OK(tsr_file_find_meta(&m, f, "epoch"));
+    EXPECT(m.type == TSR_META_NUMBER && m.dtype == TSR_I64 && m.number.as.i == 3);
+    EXPECT_OK(tsr_file_find_meta(&m, f, "rate"));
+    EXPECT(m.type == TSR_META_NUMBER && m.dtype == TSR_F64 && tsr_scalar_to_f64(m.number) == 0.5);
+    EXPECT_OK(tsr_file_find_meta(&m, f, "done"));
+    EXPECT(m.type == TSR_META_NUMBER && m.dtype == TSR_BOOL && tsr_scalar_to_f64(m.number) == 1);
+    EXPECT_OK(tsr_file_find_meta(&m, f, "note"));
+    EXPECT(m.type == TSR_META_TEXT && m.length == 6 && !strcmp(m.text, "h\xc3\xa9llo"));
+    EXPECT_OK(tsr_file_find_meta(&m, f, "steps"));
+    EXPECT(m.type == TSR_META_NUMBERS && m.dtype == TSR_I64 && m.count == 3);
+    EXPECT(((const int64_t *)m.data)[2] == 3);
+    EXPECT_OK(tsr_file_find_meta(&m, f, "betas"));
+    EXPECT(m.type == TSR_META_NUMBERS && m.dtype == TSR_F64 && m.count == 2);
+    EXPECT(((const double *)m.data)[1] == 1);
+    EXPECT_OK(tsr_file_find_meta(&m, f, "size"));
+    EXPECT(m.count == 3 && ((const int64_t *)m.data)[1] == 3);
+    EXPECT_OK(tsr_file_find_meta(&m, f, "list.1.1"));
+    EXPECT(m.number.as.i == 7);
+    EXPECT_FAILS(tsr_file_find_meta(&m, f, "none"), TSR_EINDEX, "none");
+    EXPECT_FAILS(tsr_file_find_meta(&m, f, "far"), TSR_EINDEX, "far");
+}
+
+TEST(test_checkpoints_of_torch_are_read)
+{
+    static const char *const paths[] = { GOLDEN "tensors.pt", GOLDEN "deflated.pt" };
+    for (int i = 0; i < 2; i++) {
+        tsr_file_entry e;
+        tsr_file *f = opened(paths[i]);
+        EXPECT(!strcmp(tsr_file_format(f), "pt"));
+        expect_views(f);
+        expect_dtypes(f);
+        expect_values(f);
+        EXPECT_OK(tsr_file_find(&e, f, "views.turned"));
+        EXPECT(e.mapped == (i == 0) && e.desc.stride[0] == 1 && e.desc.stride[2] == 12);
+        EXPECT_OK(tsr_file_find(&e, f, "fnuz"));
+        EXPECT(e.desc.dtype == TSR_DTYPE_INVALID && !strcmp(e.encoding, "float8_e4m3fnuz"));
+        tsr_file_close(&f);
+    }
+}
+
+/* A copy of every view is the same as the view, and holds no more than it reaches. */
+TEST(test_checkpoints_are_read_without_mapping)
+{
+    tsr_file *f = NULL;
+    EXPECT_OK(tsr_file_open(&f, GOLDEN "tensors.pt", &(tsr_file_opts){ .copy = true }));
+    expect_views(f);
+    tsr_tensor *t = NULL;
+    const tsr_file_range back[] = { { TSR_NONE, TSR_NONE, -1 }, TSR_FILE_AT(1), TSR_FILE_ALL };
+    EXPECT_OK(tsr_file_read_slice(&t, f, "views.part", 3, back));
+    EXPECT(t->ndim == 2 && element(t, 0) == 20 && element(t, 1) == 22 && element(t, 3) == 10);
+    tsr_release(&t);
+    EXPECT_OK(tsr_file_read(&t, f, "views.repeated"));
+    EXPECT(tsr_storage_bytes(t->storage) < 64);
+    tsr_release(&t);
+    tsr_file_close(&f);
+}
+
+/* Gaps of a given tensor stay as they are. */
+TEST(test_a_strided_tensor_is_read_into_one_of_the_same_strides)
+{
+    tsr_file *f = opened(GOLDEN "tensors.pt");
+    tsr_tensor *all = NULL, *part = NULL;
+    EXPECT_OK(tsr_full(&all, TSR_F32, TSR_SHAPE(2, 3, 4), TSR_SCALAR(-1)));
+    EXPECT_OK(tsr_slice(&part, all, 1, 1, 3, 1));
+    EXPECT_OK(tsr_slice(&part, part, 2, 0, 4, 2));
+    EXPECT_OK(tsr_file_read(&part, f, "views.part"));
+    for (int64_t i = 0; i < 24; i++)
+        EXPECT(element(all, i) == (i % 12 >= 4 && i % 2 == 0 ? (double)i : -1.0));
+    tsr_release_all(&all, &part);
+    tsr_file_close(&f);
+}
+
+TEST(test_checkpoints_of_either_byte_order_and_a_later_protocol_are_read)
+{
+    static const char *const paths[] = { GOLDEN "little.pt", GOLDEN "big.pt" };
+    double all[24], turned[24];
+    for (int i = 0; i < 24; i++) {
+        all[i] = i;
+        turned[i] = i % 2 * 12 + i / 2 % 3 * 4 + i / 6;
+    }
+    for (int i = 0; i < 2; i++) {
+        tsr_file *f = opened(paths[i]);
+        expect_elements(f, "a", 24, all);
+        expect_elements(f, "b", 24, turned);
+        tsr_file_close(&f);
+    }
+}
+
+TEST(test_what_is_no_tensor_is_refused_by_name)
+{
+    tsr_file *f = NULL;
+    EXPECT_FAILS(tsr_file_open(&f, GOLDEN "module.pt", NULL), TSR_EUNSUPPORTED,
+                 "refused: torch.nn.modules.linear.Linear is not a tensor");
+    EXPECT_FAILS(tsr_file_open(&f, GOLDEN "old.pt", NULL), TSR_EUNSUPPORTED, "before 1.6");
+    EXPECT_FAILS(tsr_file_open(&f, GOLDEN "conjugated.pt", NULL), TSR_EUNSUPPORTED, "resolve_conj");
+}
+
+/* Pickles by hand ------------------------------------------------------------------------ */
+
+/* A stored zip file of a pickle and a storage "0" of 24 bytes; its length. */
+static size_t make_checkpoint(unsigned char *out, const void *pickle, size_t bytes)
+{
+    static const char storage[24] = "\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0\5\0\0\0\6\0\0";
+    const zip_member members[] = { { "x/data.pkl", pickle, bytes }, { "x/data/0", storage, 24 } };
+    return zip_make(out, members, 2);
+}
+
+static tsr_status open_pickle(tsr_file **f, const void *pickle, size_t bytes)
+{
+    unsigned char *zip = malloc(bytes + 1024);
+    const size_t n = make_checkpoint(zip, pickle, bytes);
+    const tsr_status s = tsr_file_open_bytes(f, zip, n, "x.pt", NULL);
+    if (s == TSR_OK) read_everything(*f);
+    tsr_file_close(f);
+    free(zip);
+    return s;
+}
+
+#define STORAGE(class, elements) "(X\7\0\0\0storagec" class "\nX\1\0\0\0" "0X\3\0\0\0" "cpuJ" elements "tQ"
+#define TENSOR(class, elements, rest) \
+    "ctorch._utils\n_rebuild_tensor_v2\n(" STORAGE(class, elements) rest "\x89Nt" "R"
+#define INTS "torch\nIntStorage"
+#define SIX "\6\0\0\0"
+
+static const struct {
+    const char *what, *pickle;
+    size_t      bytes;
+    tsr_status  status;
+    const char *words;
+} pickles[] = {
+#define P(what, text, status, words) { what, text, sizeof text - 1, status, words }
+    P("a tensor", "\x80\2" TENSOR(INTS, SIX, "K\0K\2K\3\x86K\3K\1\x86") ".", TSR_OK, ""),
+    P("a command", "\x80\2cposix\nsystem\nX\4\0\0\0exit\x85R.", TSR_EUNSUPPORTED,
+      "refused: posix.system is not a tensor"),
+    P("a command of texts", "\x80\4\x8c\2os\x8c\6system\x93\x8c\4exit\x85R.", TSR_EUNSUPPORTED,
+      "refused: os.system is not a tensor"),
+    P("eval", "\x80\2" "cbuiltins\neval\n.", TSR_EUNSUPPORTED, "refused: builtins.eval"),
+    P("an object", "\x80\2" "ctorch\nTensor\n)\x81.", TSR_EUNSUPPORTED, "op 0x81"),
+    P("an instance", "\x80\2(ios\nsystem\n.", TSR_EUNSUPPORTED, "op 0x69"),
+    P("an extension", "\x80\2\x82\1.", TSR_EUNSUPPORTED, "op 0x82"),
+    P("a class as a function", "\x80\2" "ctorch\nTensor\n)R.", TSR_EUNSUPPORTED, "torch.Tensor with other"),
+    P("a dict of pairs", "\x80\2" "ccollections\nOrderedDict\n]\x85R.",
+      TSR_EUNSUPPORTED, "OrderedDict with other"),
+    P("an old protocol", "\x80\1N.", TSR_EUNSUPPORTED, "protocol 1"),
+    P("a later protocol", "\x80\6N.", TSR_EUNSUPPORTED, "protocol 6"),
+    P("nothing", "", TSR_EFORMAT, "ends before its end"),
+    P("no value", "\x80\2.", TSR_EFORMAT, "takes a value where there is none"),
+    P("a mark for a value", "\x80\2(.", TSR_EFORMAT, "takes a value where there is none"),
+    P("no mark", "\x80\2Nt.", TSR_EFORMAT, "a mark that is not there"),
+    P("half an op", "\x80\2J\1\2", TSR_EFORMAT, "ends inside the op"),
+    P("a long text", "\x80\2X\xff\xff\xff\xff.", TSR_EFORMAT, "ends inside the op"),
+    P("a very long text", "\x80\2\x8d\xff\xff\xff\xff\xff\xff\xff\xff.", TSR_EFORMAT, "ends inside the op"),
+    P("a name without end", "\x80\2cos", TSR_EFORMAT, "inside the name"),
+    P("a memo from nowhere", "\x80\2h\5.", TSR_EFORMAT, "was not kept"),
+    P("a memo far away", "\x80\2Nr\xff\xff\xff\x7f.", TSR_EFORMAT, "is kept"),
+    P("a key without a value", "\x80\2}(Nu.", TSR_EFORMAT, "without a value"),
+    P("items of nothing", "\x80\2N(Ne.", TSR_EFORMAT, "no list"),
+    P("a call of nothing", "\x80\2N)R.", TSR_EFORMAT, "no function"),
+    P("names of numbers", "\x80\4K\1K\2\x93.", TSR_EFORMAT, "no text"),
+    P("a storage of nothing", "\x80\2NQ.", TSR_EFORMAT, "no storage"),
+    P("a list in itself", "\x80\2]q\0h\0a.", TSR_EFORMAT, "deep"),
+    P("a dict in itself", "\x80\2}q\0X\1\0\0\0ah\0s.", TSR_EFORMAT, "deep"),
+    P("a key of None", "\x80\2}NK\1s.", TSR_EUNSUPPORTED, "no text and no number"),
+    P("a key with a zero", "\x80\2}X\1\0\0\0\0K\1s.", TSR_EFORMAT, "a zero"),
+    P("a key of no UTF-8", "\x80\2}X\1\0\0\0\xffK\1s.", TSR_EFORMAT, "UTF-8"),
+    P("two of a name", "\x80\2}K\1K\5sX\1\0\0\0" "1K\6s.", TSR_EFORMAT, "two values"),
+    P("beyond the storage", "\x80\2" TENSOR(INTS, SIX, "K\1K\2K\3\x86K\3K\1\x86") ".", TSR_EFORMAT,
+      "leaves its storage"),
+    P("strides beyond", "\x80\2" TENSOR(INTS, SIX, "K\0K\2K\3\x86K\4K\1\x86") ".", TSR_EFORMAT,
+      "leaves its storage"),
+    P("before the storage", "\x80\2" TENSOR(INTS, SIX, "J\xff\xff\xff\xffK\2\x85K\1\x85") ".", TSR_EFORMAT,
+      "from element -1"),
+    P("a negative stride", "\x80\2" TENSOR(INTS, SIX, "K\5K\2\x85J\xff\xff\xff\xff\x85") ".",
+      TSR_EFORMAT, "no size"),
+    P("strides for other dims", "\x80\2" TENSOR(INTS, SIX, "K\0K\2\x85)") ".",
+      TSR_EFORMAT, "1 dims and 0 strides"),
+    P("a shape beyond 63 bits", "\x80\2" TENSOR(INTS, SIX, "K\0\x8a\x8\0\0\0\0\0\0\0\x7f\x85K\0\x85") ".",
+      TSR_EFORMAT, "63 bits"),
+    P("a reach beyond 63 bits", "\x80\2" TENSOR(INTS, SIX, "K\0K\3\x85\x8a\x8\0\0\0\0\0\0\0\x7f\x85") ".",
+      TSR_EFORMAT, "leaves its storage"),
+    P("an element repeated for ever", "\x80\2" TENSOR(INTS, SIX, "K\0\x8a\6\0\0\0\0\0\1\x85K\0\x85") ".",
+      TSR_EFORMAT, "repeats its elements"),
+    P("an element repeated a little", "\x80\2" TENSOR(INTS, SIX, "K\0K\x64\x85K\0\x85") ".", TSR_OK, ""),
+    P("17 dims", "\x80\2" TENSOR(INTS, SIX, "K\0(K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1t)") ".",
+      TSR_EUNSUPPORTED, "17 dims"),
+    P("bytes without a dtype",
+      "\x80\2" TENSOR("torch.storage\nUntypedStorage", "\x18\0\0\0", "K\0K\2\x85K\1\x85") ".",
+      TSR_EFORMAT, "no dtype"),
+    P("arguments of other kinds", "\x80\2" "ctorch._utils\n_rebuild_tensor_v2\n(NNNNNNtR.", TSR_EUNSUPPORTED,
+      "_rebuild_tensor_v2 with other"),
+    P("a subclass of itself", "\x80\2" "ctorch._tensor\n_rebuild_from_type_v2\nq\0(h\0ctorch\nTensor\n)NtR.",
+      TSR_EUNSUPPORTED, "_rebuild_from_type_v2 with other"),
+#undef P
+};
+
+TEST(test_hostile_pickles_are_refused_in_words)
+{
+    for (size_t i = 0; i < sizeof pickles / sizeof *pickles; i++) {
+        tsr_file *f = NULL;
+        tsr_clear_error();
+        const tsr_status s = open_pickle(&f, pickles[i].pickle, pickles[i].bytes);
+        EXPECT_MSG(s == pickles[i].status && strstr(tsr_last_error(), pickles[i].words), "%s: %s: %s",
+                   pickles[i].what, tsr_status_name(s), tsr_last_error());
+    }
+}
+
+/* Each list holds the one before it twice: 2 to the 60 names. */
+TEST(test_lists_that_hold_lists_twice_are_no_bomb)
+{
+    unsigned char pickle[1024] = "\x80\2]";
+    size_t n = 3;
+    for (int i = 0; i < 60; i++) {
+        const unsigned char step[] = { 'q', (unsigned char)i, '0', ']', '(', 'h', (unsigned char)i, 'h',
+                                       (unsigned char)i, 'e' };
+        memcpy(pickle + n, step, sizeof step);
+        n += sizeof step;
+    }
+    pickle[n++] = '.';
+    tsr_file *f = NULL;
+    EXPECT_FAILS(open_pickle(&f, pickle, n), TSR_EFORMAT, "out of proportion");
+}
+
+/* Two megabytes of marks, lists in lists, and values that are kept. */
+TEST(test_long_pickles_of_one_op_end)
+{
+    enum { LONG = 2 << 20 };
+    static const char ops[] = "(]N}\x85\x88q";
+    unsigned char *pickle = malloc(LONG);
+    for (size_t i = 0; i < sizeof ops - 1; i++) {
+        tsr_file *f = NULL;
+        memset(pickle, ops[i], LONG);
+        memcpy(pickle, "\x80\2N", 3);
+        const tsr_status s = open_pickle(&f, pickle, LONG);
+        EXPECT_MSG(s == TSR_EFORMAT, "%c: %s", ops[i], tsr_status_name(s));
+    }
+    free(pickle);
+}
+
+TEST(test_a_zip_file_without_what_a_checkpoint_has_is_told)
+{
+    static const char none[] = "\x80\2" TENSOR(INTS, SIX, "K\0K\2\x85K\1\x85") ".";
+    const zip_member lonely[] = { { "x/data.pkl", none, sizeof none - 1 } };
+    const zip_member order[] = { { "x/data.pkl", none, sizeof none - 1 }, { "x/byteorder", "mixed", 5 } };
+    const zip_member other[] = { { "x/other", "", 0 } };
+    unsigned char zip[1024];
+    tsr_file *f = NULL;
+    const tsr_file_opts pt = { .format = "pt" };
+    EXPECT_FAILS(tsr_file_open_bytes(&f, zip, zip_make(zip, lonely, 1), "x.pt", &pt),
+                 TSR_EFORMAT, "\"0\", which is not");
+    EXPECT_FAILS(tsr_file_open_bytes(&f, zip, zip_make(zip, order, 2), "x.pt", &pt),
+                 TSR_EFORMAT, "byte order");
+    EXPECT_FAILS(tsr_file_open_bytes(&f, zip, zip_make(zip, other, 1), "x.pt", &pt),
+                 TSR_EFORMAT, "no checkpoint");
+    EXPECT_FAILS(tsr_file_open_bytes(&f, "hello", 5, "x.pt", NULL), TSR_EFORMAT, "too few");
+}
+
+TEST(test_checkpoints_cut_or_changed_anywhere_do_no_harm)
+{
+    expect_harmless(GOLDEN "little.pt", "pt");
+    expect_harmless(GOLDEN "deflated.pt", "pt");
+}
+
+TEST_AFTER
+{
+    files_remove();
+}
