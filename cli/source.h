@@ -70,7 +70,8 @@ typedef struct reading {
 
 #define READING_HELP                                                              \
     "  --format FORMAT   what the file is, where neither its bytes nor its name\n" \
-    "                    say it: npy npz pt safetensors gguf png pnm csv tsv raw\n" \
+    "                    say it: npy npz pt safetensors onnx gguf png pnm csv tsv\n" \
+    "                    raw\n"                                                   \
     "  --dtype DTYPE     of a raw file (or of a table); --shape N,N its shape, where\n" \
     "                    one dim may be -1; --offset BYTES where it begins\n"
 

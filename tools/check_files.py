@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files and DLPack against NumPy, safetensors, gguf and PyTorch; tools/check_files.sh runs it.
+"""Files and DLPack against NumPy, safetensors, gguf, PyTorch and onnx; tools/check_files.sh runs it.
 
     check_files.py build/lib/libtessera.so
 
@@ -196,6 +196,29 @@ def checkpoints(folder):
             expect(torch.equal(torch.from_dlpack(f.tensor("model." + name)), x), f"checkpoint {name}")
 
 
+def models(folder):
+    """What the onnx package writes: raw bytes, numbers, bytes beside the model."""
+    try:
+        import onnx
+        import onnx.numpy_helper
+    except ImportError:
+        print("no onnx: models are not tried")
+        return
+    random = np.random.default_rng(6)
+    arrays = {f"{d}.{i}": np.ascontiguousarray(a) for d in DTYPES for i, a in enumerate(layouts(d, random))}
+    arrays = {k: np.nan_to_num(a) for k, a in arrays.items()}
+    for kind in ("raw", "numbers", "external"):
+        path = os.path.join(folder, "x.onnx")
+        tensors = [onnx.numpy_helper.from_array(a, name=k) for k, a in arrays.items()]
+        if kind == "numbers":
+            tensors = [onnx.helper.make_tensor(k, t.data_type, a.shape, a.reshape(-1)) for (k, a), t in zip(arrays.items(), tensors)]
+        model = onnx.helper.make_model(onnx.helper.make_graph([], "g", [], [], tensors))
+        onnx.save(model, path, save_as_external_data=kind == "external", location="x.onnx_data", size_threshold=0)
+        f = File(path)
+        for name, a in arrays.items():
+            expect(same(a, f[name].reshape(a.shape)), f"onnx {kind} {name}")
+
+
 def npy(folder):
     random = np.random.default_rng(2)
     for dtype in DTYPES:
@@ -275,6 +298,7 @@ with tempfile.TemporaryDirectory() as work:
     share()
     share_torch()
     checkpoints(work)
+    models(work)
     npy(work)
     npz(work)
     tensors(work)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/data/files: small files of every format, made by other programs.
 
-Needs numpy, safetensors, gguf and torch. The tests read the files and know by formula, or from
+Needs numpy, safetensors, gguf, torch and onnx. The tests read the files and know by formula, or from
 quant.npz, what must come out; the fuzzers begin from them.
 """
 import json
@@ -12,6 +12,7 @@ import zlib
 
 import gguf
 import numpy as np
+import onnx
 import torch
 from safetensors.numpy import save_file
 
@@ -146,6 +147,57 @@ def checkpoints():
     torch.save({"c": torch.ones(2, dtype=torch.complex64).conj()}, path("conjugated.pt"))
 
 
+def onnx_tensor(name, dtype, array, raw):
+    """counted(), as raw bytes or as numbers."""
+    kind = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    if raw:
+        return onnx.helper.make_tensor(name, kind, array.shape, array.tobytes(), raw=True)
+    values = array.reshape(-1)
+    return onnx.helper.make_tensor(name, kind, array.shape, values.view("u2") if dtype == "f2" else values)
+
+
+def onnx_model(name, tensors):
+    graph = onnx.helper.make_graph([], "counted", [], [], tensors)
+    model = onnx.helper.make_model(graph, producer_name="goldens", ir_version=10)
+    onnx.helper.set_model_props(model, {"note": "h\u00e9llo"})
+    with open(path(name), "wb") as f:
+        f.write(model.SerializeToString())
+
+
+def models():
+    """raw.onnx, numbers.onnx and external.onnx, whose elements lie in external.bin."""
+    fours = [(i % 16) - 8 for i in range(15)]
+    for raw in (True, False):
+        tensors = [onnx_tensor(d, d, counted(d), raw) for d in DTYPES if raw or d != "f2"]
+        if not raw:
+            halves = onnx.TensorProto(name="f2", dims=(2, 3, 4), data_type=onnx.TensorProto.FLOAT16)
+            halves.int32_data.extend(counted("f2").reshape(-1).view("u2").tolist())
+            tensors.append(halves)
+        packed = bytes((fours[i] & 15) | ((fours[i + 1] & 15) << 4 if i < 14 else 0) for i in range(0, 15, 2))
+        four = onnx.TensorProto(name="int4", dims=(3, 5), data_type=onnx.TensorProto.INT4)
+        nibbles = onnx.TensorProto(name="uint4", dims=(3, 5), data_type=onnx.TensorProto.UINT4)
+        for t in (four, nibbles):
+            if raw:
+                t.raw_data = packed
+            else:
+                t.int32_data.extend(packed)
+        scalar = onnx.helper.make_tensor("scalar", onnx.TensorProto.DOUBLE, (), [2.5])
+        empty = onnx.helper.make_tensor("empty", onnx.TensorProto.FLOAT, (3, 0), [])
+        text = onnx.helper.make_tensor("text", onnx.TensorProto.STRING, (2,), [b"ab", b"c"])
+        onnx_model("raw.onnx" if raw else "numbers.onnx", tensors + [four, nibbles, scalar, empty, text])
+    data, tensors = b"", []
+    for d in DTYPES:
+        t = onnx.TensorProto(name=d, dims=(2, 3, 4), data_type=onnx.helper.np_dtype_to_tensor_dtype(np.dtype(d)),
+                             data_location=onnx.TensorProto.EXTERNAL)
+        for key, value in (("location", "external.bin"), ("offset", len(data)), ("length", counted(d).nbytes)):
+            t.external_data.add(key=key, value=str(value))
+        data += counted(d).tobytes() + bytes(-counted(d).nbytes % 64)
+        tensors.append(t)
+    onnx_model("external.onnx", tensors)
+    with open(path("external.bin"), "wb") as f:
+        f.write(data)
+
+
 WIDTH, HEIGHT = 13, 11
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 PASSES = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
@@ -218,4 +270,5 @@ if __name__ == "__main__":
     safetensors()
     quantised()
     checkpoints()
+    models()
     images()

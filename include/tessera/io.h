@@ -13,6 +13,8 @@
  *                 in dicts, lists and tuples, by dotted names. Read only
  *   safetensors   many tensors and texts; also the index of one in several files
  *                 (model.safetensors.index.json)
+ *   onnx          the initialisers of a model, also where they lie in files of its folder.
+ *                 Read only
  *   gguf          many tensors and metadata, versions 2 and 3; blocks of quantised
  *                 numbers are read as f32
  *   png, pnm      images: u8 or u16, (height, width) or (height, width, channels)

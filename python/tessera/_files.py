@@ -1,4 +1,4 @@
-"""Tensors in files: npy, npz, checkpoints of PyTorch, safetensors, gguf, images, tables."""
+"""Tensors in files: npy, npz, checkpoints of PyTorch, safetensors, ONNX, gguf, images, tables."""
 import math
 import os
 import typing

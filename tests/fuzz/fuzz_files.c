@@ -129,6 +129,7 @@ READS(npz, TSR_DTYPE_INVALID)
 READS(pt, TSR_DTYPE_INVALID)
 READS(safetensors, TSR_DTYPE_INVALID)
 READS(gguf, TSR_DTYPE_INVALID)
+READS(onnx, TSR_DTYPE_INVALID)
 READS(png, TSR_DTYPE_INVALID)
 READS(pnm, TSR_DTYPE_INVALID)
 READS(csv, size % 4 == 0 ? TSR_F32 : size % 4 == 1 ? TSR_I16 : TSR_DTYPE_INVALID)
@@ -312,6 +313,11 @@ static const char *const gguf_words[] = {
     "\xff", NULL,
 };
 
+static const char *const onnx_words[] = {
+    "\x08\x0a", "\x3a", "\x2a", "\x0a", "\x10\1", "\x10\x0b", "\x10\x15", "\x10\x16", "\x4a", "\x22", "\x3a",
+    "\x52", "\x5a", "\x6a", "\x70\1", "location", "offset", "length", "\xff\xff\xff\xff\x7f", NULL,
+};
+
 static const char *const image_words[] = {
     "IHDR", "IDAT", "PLTE", "tRNS", "IEND", "\x89PNG\r\n\x1a\n", "P1 ", "P2 ", "P3 ", "P4 ", "P5 ", "P6 ",
     "P7\n", "WIDTH ", "HEIGHT ", "DEPTH ", "MAXVAL ", "TUPLTYPE ", "ENDHDR\n", "#", "\n", " ", "0", "1",
@@ -331,6 +337,7 @@ const fuzz_target fuzz_targets[] = {
     { "pickle", run_pickle, NULL, pickle_words, 60000 },
     { "safetensors", run_safetensors, repair_safetensors, json_words, 80000 },
     { "gguf", run_gguf, repair_gguf, gguf_words, 80000 },
+    { "onnx", run_onnx, repair_onnx, onnx_words, 60000 },
     { "png", run_png, repair_png, image_words, 60000 },
     { "pnm", run_pnm, NULL, image_words, 80000 },
     { "csv", run_csv, NULL, table_words, 80000 },

@@ -182,6 +182,46 @@ void repair_gguf(uint8_t *p, size_t size)
     for (; tensors > 0 && left(&c); tensors--) repair_tensor(&c);
 }
 
+/* onnx --------------------------------------------------------------------------------- */
+
+/* A varint, made no larger than `most` in the same bytes. */
+static uint64_t repair_varint(cursor *c, uint64_t most)
+{
+    uint8_t *const start = c->at;
+    uint64_t v = 0;
+    int shift = 0;
+    while (c->at < c->end && shift < 63) {
+        v |= (uint64_t)(*c->at & 0x7F) << shift;
+        shift += 7;
+        if (!(*c->at++ & 0x80)) break;
+    }
+    if (v <= most) return v;
+    v = most ? v % (most + 1) : 0;
+    for (uint8_t *p = start; p < c->at; p++)
+        *p = (uint8_t)((*p & 0x80) | (v >> 7 * (p - start) & 0x7F));
+    return v;
+}
+
+/* Messages in fields of the model (graph, metadata), of the graph (initialisers), and of those. */
+static void repair_message(cursor c, int depth)
+{
+    while (left(&c)) {
+        const uint64_t tag = repair_varint(&c, UINT64_MAX);
+        if ((tag & 7) == 0) (void)repair_varint(&c, UINT64_MAX);
+        else if ((tag & 7) == 1) skip(&c, 8);
+        else if ((tag & 7) == 5) skip(&c, 4);
+        else if ((tag & 7) == 2) {
+            const uint64_t room = left(&c), n = repair_varint(&c, room ? room - 1 : 0);
+            const cursor inner = { c.at, c.at + least(n, left(&c)) };
+            const bool has_messages = tag >> 3 == 7 || tag >> 3 == 5 || tag >> 3 > 12;
+            if (depth < 3) repair_message(inner, has_messages ? depth + 1 : 3);
+            skip(&c, n);
+        } else return;
+    }
+}
+
+void repair_onnx(uint8_t *p, size_t size) { repair_message((cursor){ p, p + size }, 0); }
+
 /* png ---------------------------------------------------------------------------------- */
 
 static bool is_chunk(const uint8_t *p, const char *name) { return memcmp(p + 4, name, 4) == 0; }

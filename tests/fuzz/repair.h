@@ -12,6 +12,7 @@ void repair_npy(uint8_t *p, size_t size);          /* the length of the header *
 void repair_npz(uint8_t *p, size_t size);          /* sizes, places, checksums, directory; npy headers */
 void repair_safetensors(uint8_t *p, size_t size);  /* the length of the header */
 void repair_gguf(uint8_t *p, size_t size);         /* counts, lengths of texts and arrays, places */
+void repair_onnx(uint8_t *p, size_t size);         /* lengths of messages */
 void repair_png(uint8_t *p, size_t size);          /* lengths, checksums, the height of the image */
 
 #endif

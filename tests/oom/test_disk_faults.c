@@ -171,7 +171,9 @@ TEST(test_readers_survive_a_disk_that_fails)
 /* Formats that are only read. */
 TEST(test_readers_of_what_others_wrote_survive_a_disk_that_fails)
 {
-    static const char *const files[][2] = { { "little.pt", "b" }, { "big.pt", "b" }, { "deflated.pt", "i8" } };
+    static const char *const files[][2] = { { "little.pt", "b" }, { "big.pt", "b" }, { "deflated.pt", "i8" },
+                                            { "raw.onnx", "i8" }, { "numbers.onnx", "i8" },
+                                            { "external.onnx", "i8" } };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[64];
         snprintf(path, sizeof path, "tests/data/files/%s", files[i][0]);

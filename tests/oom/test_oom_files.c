@@ -59,7 +59,8 @@ static void expect_opens(const unsigned char *data, size_t bytes, const char *en
 TEST(test_each_piece_of_a_file_is_once_without_room)
 {
     static const char *const goldens[] = { "quant.gguf", "tensors.safetensors", "c0d8i0.png", "stored.npz",
-                                           "deflated.npz", "v1.npy", "little.pt", "deflated.pt" };
+                                           "deflated.npz", "v1.npy", "little.pt", "deflated.pt",
+                                           "numbers.onnx" };
     static const char *const texts[][2] = { { "x,y,z\n1,2,3\n", ".csv" }, { "P2 1 1 9 5 ", ".pgm" } };
     for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
         char path[64];

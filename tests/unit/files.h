@@ -103,6 +103,16 @@ static inline tsr_tensor *any_tensor(uint64_t *r, tsr_dtype dtype, int most_dims
     return t;
 }
 
+/* Element i of t, in row-major order. */
+static inline double element(const tsr_tensor *t, int64_t i)
+{
+    int64_t index[TSR_MAX_NDIM];
+    tsr_scalar v = tsr_scalar_f64(-1);
+    for (int d = t->ndim; d-- > 0; i /= t->shape[d]) index[d] = i % t->shape[d];
+    EXPECT_OK(tsr_get(&v, t, t->ndim, index));
+    return tsr_scalar_to_f64(v);
+}
+
 /* The same dtype, shape and bits? */
 static inline bool same_bits(const tsr_tensor *a, const tsr_tensor *b)
 {

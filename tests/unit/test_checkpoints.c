@@ -12,16 +12,6 @@ static tsr_file *opened(const char *path)
     return f;
 }
 
-/* Element i of t, in row-major order. */
-static double element(const tsr_tensor *t, int64_t i)
-{
-    int64_t index[TSR_MAX_NDIM];
-    tsr_scalar v = tsr_scalar_f64(-1);
-    for (int d = t->ndim; d-- > 0; i /= t->shape[d]) index[d] = i % t->shape[d];
-    EXPECT_OK(tsr_get(&v, t, t->ndim, index));
-    return tsr_scalar_to_f64(v);
-}
-
 /* Reads a tensor, whole and as a slice of everything, and compares its elements with those given. */
 static void expect_elements(const tsr_file *f, const char *name, int64_t n, const double *want)
 {

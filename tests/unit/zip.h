@@ -9,6 +9,7 @@
 
 typedef struct zip_member { const char *name; const void *data; size_t bytes; } zip_member;
 
+/* Puts bytes there; how many. */
 static inline size_t zip_put(unsigned char *at, const void *data, size_t bytes)
 {
     if (bytes) memcpy(at, data, bytes);

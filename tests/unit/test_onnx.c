@@ -1,0 +1,208 @@
+/* test_onnx.c - ONNX models: those that the onnx package wrote (tests/data/files), and those that somebody
+ * wrote to do harm. */
+#define _GNU_SOURCE 1 /* mkdtemp */
+#include "unit/hostile.h"
+
+#define GOLDEN "tests/data/files/"
+
+static const struct { const char *name; tsr_dtype dtype; } counted[] = {
+    { "bool", TSR_BOOL }, { "i1", TSR_I8 },  { "i2", TSR_I16 }, { "i4", TSR_I32 },   { "i8", TSR_I64 },
+    { "u1", TSR_U8 },     { "u2", TSR_U16 }, { "u4", TSR_U32 }, { "u8", TSR_U64 },   { "f2", TSR_F16 },
+    { "f4", TSR_F32 },    { "f8", TSR_F64 }, { "c8", TSR_C64 }, { "c16", TSR_C128 },
+};
+
+static void expect_counted(const char *path)
+{
+    tsr_file *f = NULL;
+    EXPECT_OK(tsr_file_open(&f, path, NULL));
+    EXPECT(!strcmp(tsr_file_format(f), "onnx"));
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        tsr_tensor *t = NULL;
+        EXPECT_OK(tsr_file_read(&t, f, counted[i].name));
+        EXPECT_MSG(t && t->dtype == counted[i].dtype && tsr_numel(t) == 24, "%s", counted[i].name);
+        for (int64_t k = 0; t && k < 24; k++)
+            EXPECT_MSG(element(t, k) == (double)(t->dtype == TSR_BOOL ? k % 2 : k), "%s in %s",
+                       counted[i].name, path);
+        tsr_release(&t);
+    }
+    tsr_file_close(&f);
+}
+
+TEST(test_initialisers_are_read_raw_as_numbers_and_from_other_files)
+{
+    expect_counted(GOLDEN "raw.onnx");
+    expect_counted(GOLDEN "numbers.onnx");
+    expect_counted(GOLDEN "external.onnx");
+}
+
+TEST(test_halves_of_bytes_are_read_as_bytes)
+{
+    static const char *const paths[] = { GOLDEN "raw.onnx", GOLDEN "numbers.onnx" };
+    for (int i = 0; i < 2; i++) {
+        tsr_tensor *t = NULL, *u = NULL;
+        EXPECT_OK(tsr_file_load(&t, paths[i], "int4"));
+        EXPECT_OK(tsr_file_load(&u, paths[i], "uint4"));
+        EXPECT(t->dtype == TSR_I8 && u->dtype == TSR_U8 && t->shape[0] == 3 && t->shape[1] == 5);
+        for (int64_t k = 0; k < 15; k++) {
+            EXPECT(element(t, k) == (double)(k % 16 - 8));
+            EXPECT(element(u, k) == (double)((k % 16 + 8) % 16));
+        }
+        tsr_release_all(&t, &u);
+        EXPECT_OK(tsr_file_load(&t, paths[i], "scalar"));
+        EXPECT(t->ndim == 0 && element(t, 0) == 2.5);
+        tsr_release(&t);
+        EXPECT_OK(tsr_file_load(&t, paths[i], "empty"));
+        EXPECT(t->ndim == 2 && tsr_numel(t) == 0);
+        tsr_release(&t);
+        EXPECT_FAILS(tsr_file_load(&t, paths[i], "text"), TSR_EUNSUPPORTED, "STRING");
+    }
+}
+
+TEST(test_a_model_says_who_made_it)
+{
+    tsr_file *f = NULL;
+    tsr_meta m;
+    EXPECT_OK(tsr_file_open(&f, GOLDEN "raw.onnx", NULL));
+    EXPECT_OK(tsr_file_find_meta(&m, f, "producer_name"));
+    EXPECT(m.type == TSR_META_TEXT && !strcmp(m.text, "goldens"));
+    EXPECT_OK(tsr_file_find_meta(&m, f, "ir_version"));
+    EXPECT(m.type == TSR_META_NUMBER && m.number.as.i == 10);
+    EXPECT_OK(tsr_file_find_meta(&m, f, "metadata.note"));
+    EXPECT(!strcmp(m.text, "h\xc3\xa9llo"));
+    tsr_file_close(&f);
+}
+
+/* Models by hand ------------------------------------------------------------------------- */
+
+/* A model of one initialiser, whose fields are given; its length. */
+static size_t make_model(unsigned char *out, const void *fields, size_t bytes)
+{
+    const size_t graph = bytes + 2;
+    const unsigned char head[] = { 0x08, 10, 0x3a, (unsigned char)graph, 0x2a, (unsigned char)bytes };
+    EXPECT(graph < 128);
+    memcpy(out, head, sizeof head);
+    memcpy(out + sizeof head, fields, bytes);
+    return sizeof head + bytes;
+}
+
+static tsr_status open_fields(const void *fields, size_t bytes)
+{
+    unsigned char model[160];
+    tsr_file *f = NULL;
+    tsr_tensor *t = NULL;
+    tsr_status s = tsr_file_open_bytes(&f, model, make_model(model, fields, bytes), "x.onnx", NULL);
+    if (s == TSR_OK) s = tsr_file_read(&t, f, NULL);
+    tsr_release(&t);
+    tsr_file_close(&f);
+    return s;
+}
+
+#define HUGE_VARINT "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+
+static const struct {
+    const char *what, *fields;
+    size_t      bytes;
+    tsr_status  status;
+    const char *words;
+} hand_made[] = {
+#define P(what, text, status, words) { what, text, sizeof text - 1, status, words }
+    P("two bytes", "\x08\2\x10\2\x42\1a\x4a\2xy", TSR_OK, ""),
+    P("two numbers", "\x08\2\x10\7\x3a\2\1\2", TSR_OK, ""),
+    P("numbers one by one", "\x08\2\x10\7\x38\1\x38\2", TSR_OK, ""),
+    P("floats one by one", "\x08\2\x10\1\x25\0\0\0\0\x25\0\0\x80\x3f", TSR_OK, ""),
+    P("too few bytes", "\x08\3\x10\2\x4a\2xy", TSR_EFORMAT, "takes 3 bytes, and has 2"),
+    P("too few numbers", "\x08\3\x10\7\x3a\2\1\2", TSR_EFORMAT, "2 bytes of numbers for 3 elements"),
+    P("fewer numbers than bytes", "\x08\2\x10\7\x3a\2\x81\1", TSR_EFORMAT, "1 numbers of 2"),
+    P("more numbers than elements", "\x08\1\x10\7\x3a\2\1\2", TSR_EFORMAT, "more numbers"),
+    P("a whole number for a complex one", "\x08\2\x10\x0e\x20\1\x20\1\x20\1\x20\1",
+      TSR_EFORMAT, "for a float"),
+    P("part of a float", "\x08\1\x10\1\x22\5\0\0\0\0\0", TSR_EFORMAT, "part of a number"),
+    P("numbers of another kind", "\x08\2\x10\1\x3a\2\1\2", TSR_EFORMAT, "0 numbers of 2"),
+    P("a negative dim", "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\x10\2", TSR_EFORMAT, "a dim of -1"),
+    P("huge dims", "\x08" HUGE_VARINT "\x08" HUGE_VARINT "\x10\2", TSR_EFORMAT, "63 bits"),
+    P("a huge dim", "\x08" HUGE_VARINT "\x10\2\x2a\1\1", TSR_EFORMAT, "1 bytes of numbers"),
+    P("17 dims", "\x0a\x11\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\x10\2", TSR_EUNSUPPORTED, "more than 16 dims"),
+    P("a field that leaves", "\x08\1\x10\2\x4a\x7f", TSR_EFORMAT, "a field of 127 bytes"),
+    P("a huge field", "\x08\1\x10\2\x4a" HUGE_VARINT, TSR_EFORMAT, "and the message ends"),
+    P("a long number", "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1",
+      TSR_EFORMAT, "more than 64 bits"),
+    P("half a number", "\x08\1\x10\x82", TSR_EFORMAT, "inside a number"),
+    P("a group", "\x08\1\x0b", TSR_EFORMAT, "wire type 3"),
+    P("field 0", "\x02\1a", TSR_EFORMAT, "no field"),
+    P("segments", "\x1a\0", TSR_EUNSUPPORTED, "segments"),
+    P("a name of no UTF-8", "\x42\1\xff", TSR_EFORMAT, "UTF-8"),
+    P("a name with a zero", "\x42\1\0", TSR_EFORMAT, "UTF-8"),
+    P("a dtype that is none", "\x08\1\x10\x63\x4a\1x", TSR_EUNSUPPORTED, "UNDEFINED"),
+    P("external data of no file", "\x08\1\x10\2\x70\1\x6a\x0d\x0a\x08location\x12\1x", TSR_EUNSUPPORTED,
+      "this is no file"),
+    P("external data nowhere", "\x08\1\x10\2\x70\1", TSR_EFORMAT, "nothing says where"),
+#undef P
+};
+
+TEST(test_hostile_models_are_refused_in_words)
+{
+    for (size_t i = 0; i < sizeof hand_made / sizeof *hand_made; i++) {
+        tsr_clear_error();
+        const tsr_status s = open_fields(hand_made[i].fields, hand_made[i].bytes);
+        EXPECT_MSG(s == hand_made[i].status && strstr(tsr_last_error(), hand_made[i].words), "%s: %s: %s",
+                   hand_made[i].what, tsr_status_name(s), tsr_last_error());
+    }
+    tsr_file *f = NULL;
+    EXPECT_FAILS(tsr_file_open_bytes(&f, "\x08\12\x12\1x", 5, "x", NULL), TSR_EFORMAT, "no graph");
+}
+
+/* A model whose one tensor of a byte lies at `offset` of `location`. */
+static tsr_status open_external(const char *location, const char *offset, const char *length)
+{
+    unsigned char model[256], fields[160] = "\x08\1\x10\2\x70\1";
+    const char *const pairs[][2] = { { "location", location }, { "offset", offset }, { "length", length } };
+    tsr_file *f = NULL;
+    tsr_tensor *t = NULL;
+    size_t n = 6;
+    for (int i = 0; i < 3; i++) {
+        const size_t k = strlen(pairs[i][0]), v = strlen(pairs[i][1]);
+        const unsigned char head[] = { 0x6a, (unsigned char)(k + v + 4), 0x0a, (unsigned char)k };
+        n += zip_put(fields + n, head, 4);
+        n += zip_put(fields + n, pairs[i][0], k);
+        fields[n++] = 0x12;
+        fields[n++] = (unsigned char)v;
+        n += zip_put(fields + n, pairs[i][1], v);
+    }
+    write_bytes(file_path("model.onnx"), model, make_model(model, fields, n));
+    tsr_status s = tsr_file_open(&f, file_path("model.onnx"), NULL);
+    if (s == TSR_OK) s = tsr_file_read(&t, f, NULL);
+    if (s == TSR_OK) EXPECT(*(const unsigned char *)t->data == 'b');
+    tsr_release(&t);
+    tsr_file_close(&f);
+    return s;
+}
+
+TEST(test_external_data_leads_nowhere_else)
+{
+    static const char *const bad[] = { "", "/etc/passwd", "../data", "..", ".", "in/../../data", "in/..",
+                                       "./data", "in//data", "in/", "c:data", "in\\data" };
+    write_bytes(file_path("data"), "abc", 3);
+    EXPECT(mkdir(file_path("in"), 0700) == 0);
+    write_bytes(file_path("in/data"), "abc", 3);
+    EXPECT_OK(open_external("data", "1", "1"));
+    EXPECT_OK(open_external("in/data", "1", "1"));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        EXPECT_FAILS(open_external(bad[i], "1", "1"), TSR_EFORMAT, "is no file in the folder of the model");
+    EXPECT_FAILS(open_external("none", "1", "1"), TSR_EIO, "No such file");
+    EXPECT_FAILS(open_external("in", "1", "1"), TSR_EIO, "a folder");
+    EXPECT_FAILS(open_external("data", "3", "1"), TSR_EFORMAT, "which has 3");
+    EXPECT_FAILS(open_external("data", "9223372036854775807", "1"), TSR_EFORMAT, "no offset");
+    EXPECT_FAILS(open_external("data", "-1", "1"), TSR_EFORMAT, "no offset");
+    EXPECT_FAILS(open_external("data", "1", "2"), TSR_EFORMAT, "takes 1 bytes, and has 2");
+}
+
+TEST(test_models_cut_or_changed_anywhere_do_no_harm)
+{
+    expect_harmless(GOLDEN "raw.onnx", "onnx");
+    expect_harmless(GOLDEN "numbers.onnx", "onnx");
+}
+
+TEST_AFTER
+{
+    files_remove();
+}
