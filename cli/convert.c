@@ -138,6 +138,9 @@ static int run_convert(int argc, char **argv)
         { "--from-dtype", "DTYPE",     NULL,        &r.from_dtype },
         { "--shape",      "N,N,...",   NULL,        &r.how.shape },
         { "--offset",     "BYTES",     NULL,        &r.how.offset },
+        { "--header",     "yes|no",    NULL,        &r.how.header },
+        { "--separator",  "C",         NULL,        &r.how.separator },
+        { "--columns",    "NAMES",     NULL,        &r.how.columns },
         { "--select",     "PATTERN",   NULL,        &r.select },
         { "--rename",     "REGEX=NEW", NULL,        &ignored },
         { "--prefix",     "TEXT",      NULL,        &r.prefix },
@@ -189,6 +192,8 @@ const command convert_command = {
             "  --force           write over what is there\n"
             "  --from-dtype DTYPE  of a raw IN (else --dtype is), --shape N,N its shape,\n"
             "                    --offset BYTES where it begins\n"
+            "  --columns NAMES   of a table IN: only these, as in age,3,-1; --separator C\n"
+            "                    between fields, --header yes|no: does line 1 name columns?\n"
             "  --quiet           say nothing about it\n"
             "  --json            tell what was written as JSON\n"
             "\n"

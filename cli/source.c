@@ -34,6 +34,43 @@ static bool read_shape(reading *r, const char *who)
     return true;
 }
 
+static bool read_header(reading *r, const char *who)
+{
+    if (!strcmp(r->header, "yes"))     r->how.header = TSR_HEADER_FIRST;
+    else if (!strcmp(r->header, "no")) r->how.header = TSR_HEADER_NONE;
+    else return complain_usage(who, "--header takes yes or no, not '%s'", r->header), false;
+    return true;
+}
+
+static bool read_separator(reading *r, const char *who)
+{
+    const char *text = !strcmp(r->separator, "tab") || !strcmp(r->separator, "\\t") ? "\t" : r->separator;
+    if (strlen(text) != 1 || strchr("\"\r\n", *text))
+        return complain_usage(who, "--separator takes one character, or tab, not '%s'", r->separator), false;
+    r->how.separator = *text;
+    return true;
+}
+
+/* Names between commas. */
+static bool read_columns(reading *r, const char *who)
+{
+    const size_t most = sizeof r->chosen / sizeof *r->chosen, bytes = strlen(r->columns) + 1;
+    size_t names = 1;
+    for (const char *p = r->columns; *p; p++) names += *p == ',';
+    if (names > most || bytes > sizeof r->words)
+        return complain_usage(who, "--columns takes at most %zu names, of %zu bytes", most,
+                              sizeof r->words), false;
+    memcpy(r->words, r->columns, bytes);
+    for (char *p = r->words; p;) {
+        char *comma = strchr(p, ',');
+        r->chosen[r->how.ncolumns++] = p;
+        if (comma) *comma++ = '\0';
+        p = comma;
+    }
+    r->how.columns = r->chosen;
+    return true;
+}
+
 bool reading_check(reading *r, const char *who)
 {
     r->how.format = r->format;
@@ -43,6 +80,9 @@ bool reading_check(reading *r, const char *who)
         return false;
     }
     if (r->offset && !read_count(&r->how.offset, who, "--offset", r->offset)) return false;
+    if (r->header && !read_header(r, who)) return false;
+    if (r->separator && !read_separator(r, who)) return false;
+    if (r->columns && !read_columns(r, who)) return false;
     return !r->shape || read_shape(r, who);
 }
 

@@ -57,8 +57,10 @@ typedef struct source {
 
 /* How to read what does not say it itself: the options of every command that reads. */
 typedef struct reading {
-    const char   *format, *dtype, *shape, *offset;
+    const char   *format, *dtype, *shape, *offset, *header, *separator, *columns;
     int64_t       dims[TSR_MAX_NDIM];
+    char          words[4096];  /* of columns, cut at their commas */
+    const char   *chosen[256];
     tsr_file_opts how;
 } reading;
 
@@ -66,14 +68,20 @@ typedef struct reading {
     { "--format", "FORMAT", NULL, &(r).format },       \
     { "--dtype", "DTYPE", NULL, &(r).dtype },          \
     { "--shape", "N,N,...", NULL, &(r).shape },        \
-    { "--offset", "BYTES", NULL, &(r).offset }
+    { "--offset", "BYTES", NULL, &(r).offset },        \
+    { "--header", "yes|no", NULL, &(r).header },       \
+    { "--separator", "C", NULL, &(r).separator },      \
+    { "--columns", "NAMES", NULL, &(r).columns }
 
 #define READING_HELP                                                              \
     "  --format FORMAT   what the file is, where neither its bytes nor its name\n" \
     "                    say it: npy npz pt safetensors onnx gguf png pnm csv tsv\n" \
     "                    raw\n"                                                   \
     "  --dtype DTYPE     of a raw file (or of a table); --shape N,N its shape, where\n" \
-    "                    one dim may be -1; --offset BYTES where it begins\n"
+    "                    one dim may be -1; --offset BYTES where it begins\n"         \
+    "  --columns NAMES   of a table: only these, as in age,3,-1; --separator C between\n" \
+    "                    fields, as ';' or tab; --header yes|no: does its first line\n" \
+    "                    name the columns?\n"
 
 /* False after a complaint. */
 bool reading_check(reading *r, const char *who);

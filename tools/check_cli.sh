@@ -275,6 +275,13 @@ try convert "$f/m.npz" "$f/t.npz" --rename '.*=x'; wants "two of one name" 1 '' 
 try convert "$f/m.npz" "$f/t.npz" --transpose 1,0; wants "axes that do not fit" 3 '' 'has 3 dims; --transpose names 2'
 try convert "$f/m.npz" "$f/t.what";   wants "a format that is none" 2 '' 'does not say which format'
 try convert "$f/m.npz" "$f/no/t.npz"; wants "a directory that is not there" 1 '' 'no/t.npz'
+printf 'city;age\nRome;3\nOslo;NA\n' >"$f/words.csv"
+try show "$f/words.csv" --separator ';' --columns age,city; wants "columns of a table" 0 '\[nan +1\.\]'
+try info "$f/words.csv" --separator ';';  wants "words of a table" 0 'categories.city = \[Rome, Oslo\]'
+try show "$f/words.csv" --separator ';' --header no --columns 0; wants "a table without a header" 0 '\[2\.\]'
+try show "$f/words.csv" --columns height; wants "a column that is none" 3 '' 'no column "height"'
+try show "$f/words.csv" --header maybe;   wants "--header of neither" 2 '' 'yes or no'
+try show "$f/words.csv" --separator ab;   wants "--separator of two" 2 '' 'one character'
 for format in npy npz safetensors gguf csv tsv; do
     "$tsr" convert "$f/wave.npy" "$f/r.$format" --quiet --force
     try diff "$f/wave.npy" "$f/r.$format" --any-dtype --rtol 1e-6; wants "there and back: $format" 0 '^1 same'

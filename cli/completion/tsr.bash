@@ -5,14 +5,14 @@ _tsr_families() { "$1" ops --families 2>/dev/null; }
 
 # Options of a command.
 _tsr_options() {
-    local reading="--format --dtype --shape --offset"
+    local reading="--format --dtype --shape --offset --columns --separator --header"
     case $1 in
         info)     echo "--brief --json $reading --help" ;;
         show)     echo "--full --precision --edge --json $reading --help" ;;
         stats)    echo "--quantiles --bins --exact --json $reading --help" ;;
         diff)     echo "--rtol --atol --ulp --nan-differs --any-dtype --verbose --quiet --json $reading --help" ;;
         convert)  echo "--from --to --dtype --select --rename --prefix --transpose --shard --encoding --compress" \
-                       "--force --from-dtype --shape --offset --quiet --json --help" ;;
+                       "--force --from-dtype --shape --offset --columns --separator --header --quiet --json --help" ;;
         plot)     echo "-o --out --kind --min --max --bins --title --force --json $reading --help" ;;
         eval)     echo "-o --out --force --full --precision --functions --json $reading --help" ;;
         bench)    echo "--all --threads --seconds --picture --json --list --help" ;;
@@ -32,7 +32,8 @@ _tsr_values() {
         --encoding) echo "f32 f16 bf16 q8_0 q4_0" ;;
         --family)   _tsr_families "$1" ;;
         -o | --out | --picture) echo files ;;
-        --shape | --offset | --precision | --edge | --quantiles | --bins | --rtol | --atol | --ulp | --select | --rename | \
+        --header) echo "yes no" ;;
+        --shape | --offset | --columns | --separator | --precision | --edge | --quantiles | --bins | --rtol | --atol | --ulp | --select | --rename | \
             --prefix | --transpose | --shard | --min | --max | --title | --seed | --seconds | --threads) echo any ;;
     esac
 }

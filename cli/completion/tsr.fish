@@ -48,6 +48,9 @@ complete -c tsr -n "__fish_seen_subcommand_from $files" -l dtype -x \
     -a 'bool i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 c32 c64 c128' -d 'of a raw file, or of the result'
 complete -c tsr -n "__fish_seen_subcommand_from $files" -l shape -x -d 'of a raw file'
 complete -c tsr -n "__fish_seen_subcommand_from $files" -l offset -x -d 'where a raw file begins'
+complete -c tsr -n "__fish_seen_subcommand_from $files" -l columns -x -d 'of a table: only these'
+complete -c tsr -n "__fish_seen_subcommand_from $files" -l separator -x -d 'of a table: between fields'
+complete -c tsr -n "__fish_seen_subcommand_from $files" -l header -x -a 'yes no' -d 'of a table: does line 1 name its columns'
 complete -c tsr -n "__fish_seen_subcommand_from $files" -l json -d 'one JSON document'
 
 complete -c tsr -n '__fish_seen_subcommand_from info' -l brief -d 'one line a file'

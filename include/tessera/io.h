@@ -18,7 +18,10 @@
  *   gguf          many tensors and metadata, versions 2 and 3; blocks of quantised
  *                 numbers are read as f32
  *   png, pnm      images: u8 or u16, (height, width) or (height, width, channels)
- *   csv, tsv      a table of numbers
+ *   csv, tsv      a table. A column whose first value is no number is one of words: the tensor
+ *                 has their codes 0, 1, ... as they first come, and the metadata, as texts, the
+ *                 words: "categories.NAME" (or .NUMBER, without a name). Empty fields and NA, N/A,
+ *                 null, None are missing: NaN, counted by column in "missing". "columns" are names
  *   raw           bytes alone; the caller knows dtype and shape
  *
  * Rules for the whole header:
@@ -47,6 +50,14 @@ TSR_BEGIN_C
 
 typedef struct tsr_file tsr_file;
 
+/* Are the fields of the first line of a table the names of its columns? */
+typedef enum tsr_header {
+    TSR_HEADER_FOUND = 0,  /* if one of them is no number */
+    TSR_HEADER_FIRST,      /* yes */
+    TSR_HEADER_NONE,       /* no */
+    TSR_HEADER_MAX_ = 0x7fffffff
+} tsr_header;
+
 /* Zeroed means the default. */
 typedef struct tsr_file_opts {
     const char    *format;  /* "npy", ...; NULL: what the first bytes say, else the end of the name */
@@ -55,6 +66,11 @@ typedef struct tsr_file_opts {
     int            ndim;    /* raw: of shape; 0 with a NULL shape is one dim of all there is */
     const int64_t *shape;   /* raw: one dim may be -1, which is worked out */
     uint64_t       offset;  /* raw: the first byte */
+    tsr_header     header;     /* csv, tsv */
+    char           separator;  /* csv, tsv: between fields, as ';'; 0 is the format's own */
+    const char *const *columns; /* csv, tsv: these ncolumns alone, in this order, each a name or a number
+                                 * (from 0; from -1 backwards). NULL is all */
+    int            ncolumns;
 } tsr_file_opts;
 
 /* Opens a regular file. What was piped into the program (/dev/stdin, /dev/fd/N) is read to its end

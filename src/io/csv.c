@@ -1,148 +1,371 @@
-/* csv.c - tables of numbers: one row to a line, fields between commas (csv) or tabs (tsv).
+/* csv.c - tables: one row to a line, fields between commas (csv), tabs (tsv) or what the options say.
  *
  * Lines that are empty or begin with # are passed over. If the first of the others holds a
- * field that is no number, its fields are the names of the columns. A field may stand in
- * quotes; an empty one is NaN. */
+ * field that is no number, its fields are the names of the columns, unless the options say which it is. A
+ * field may stand in quotes, and then hold separators, newlines and doubled quotes. One that is empty or
+ * says NA is missing: NaN in the table, and counted.
+ *
+ * A column whose first value is no number is one of words: the table has their codes, and the metadata the
+ * words. */
 #include "core/alloc.h"
 #include "core/digits.h"
 #include "decimal.h"
 #include "io_int.h"
 #include "json.h"
+#include "words.h"
 
 typedef struct table { const char *at, *end; char separator; int64_t line; } table;
-typedef struct field { const char *text; size_t length; } field;
+
+typedef struct field {
+    const char *text;
+    size_t      length;
+    bool        quoted, doubled;  /* in quotes; with doubled quotes in them */
+    bool        broken;           /* the quote does not close, or something follows it */
+} field;
 
 /* Lines and fields --------------------------------------------------------------------- */
 
-/* The next line with something on it; false at the end. */
-static bool next_line(table *t, field *out)
+static bool is_blank(const table *t, char c) { return (c == ' ' || c == '\t') && c != t->separator; }
+
+static bool ends_line(const table *t, const char *p)
+{
+    return p == t->end || *p == '\n' || (*p == '\r' && (p + 1 == t->end || p[1] == '\n'));
+}
+
+/* Steps over the end of a line. */
+static void end_line(table *t)
+{
+    if (t->at < t->end && *t->at == '\r') t->at++;
+    if (t->at < t->end) t->at++;
+    t->line++;
+}
+
+/* To the next line with something on it; false at the end. */
+static bool next_row(table *t)
 {
     while (t->at < t->end) {
-        const char *begin = t->at, *newline = memchr(begin, '\n', (size_t)(t->end - begin));
-        const char *stop = newline ? newline : t->end;
-        t->at = newline ? newline + 1 : t->end;
-        t->line++;
-        if (stop > begin && stop[-1] == '\r') stop--;
-        if (stop == begin || *begin == '#') continue;
-        *out = (field){ begin, (size_t)(stop - begin) };
-        return true;
+        if (*t->at != '#' && !ends_line(t, t->at)) return true;
+        while (!ends_line(t, t->at)) t->at++;
+        end_line(t);
     }
     return false;
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-static field trimmed(const char *begin, const char *end, char separator)
+/* What stands in quotes; the text begins after the first. */
+static void take_quoted(table *t, field *out)
 {
-    while (begin < end && is_blank(*begin)) begin++;
-    while (begin < end && is_blank(end[-1]) && end[-1] != separator) end--;
-    if (end - begin >= 2 && *begin == '"' && end[-1] == '"') begin++, end--;
-    return (field){ begin, (size_t)(end - begin) };
+    const char *p = t->at + 1;
+    *out = (field){ .text = p, .quoted = true };
+    for (; p < t->end; p++) {
+        if (*p == '\n') t->line++;
+        if (*p != '"') continue;
+        if (p + 1 == t->end || p[1] != '"') break;
+        out->doubled = true;
+        p++;
+    }
+    out->broken = p == t->end;
+    out->length = (size_t)(p - out->text);
+    t->at = p < t->end ? p + 1 : p;
+    while (t->at < t->end && is_blank(t, *t->at)) t->at++;
 }
 
-/* Takes one field off the line; false if it was the last. Separators in quotes do not count. */
-static bool next_field(field *line, field *out, char separator)
+static void take_plain(table *t, field *out)
 {
-    const char *p = line->text, *end = p + line->length;
-    bool quoted = false;
-    for (; p < end && (quoted || *p != separator); p++)
-        if (*p == '"') quoted = !quoted;
-    *out = trimmed(line->text, p, separator);
-    const bool more = p < end;
-    line->length = more ? (size_t)(end - p) - 1 : 0;
-    line->text = more ? p + 1 : end;
-    return more;
+    const char *p = t->at, *end;
+    while (!ends_line(t, p) && *p != t->separator) p++;
+    for (end = p; end > t->at && is_blank(t, end[-1]); end--) {}
+    *out = (field){ .text = t->at, .length = (size_t)(end - t->at) };
+    t->at = p;
 }
 
-static bool is_number(field f, tsr_scalar *out)
+/* Takes one field; false if it was the last of its row, and the row has ended then. */
+static bool next_field(table *t, field *out)
 {
-    if (f.length == 0) return tsri_parse_number(out, "nan", 3);
-    return tsri_parse_number(out, f.text, f.length);
+    while (t->at < t->end && is_blank(t, *t->at)) t->at++;
+    if (t->at < t->end && *t->at == '"') take_quoted(t, out);
+    else if (t->at < t->end)             take_plain(t, out);
+    else                                 *out = (field){ .text = t->end };
+    if (t->at < t->end && *t->at == t->separator) {
+        t->at++;
+        return true;
+    }
+    if (!ends_line(t, t->at)) out->broken = true;
+    while (!ends_line(t, t->at)) t->at++;
+    end_line(t);
+    return false;
 }
 
-static int64_t count_fields(field line, char separator)
+/* Words that stand for a value that is not there; in quotes they are words. */
+static bool is_missing(const field *f)
 {
-    field f;
+    static const char *const words[] = { "", "NA", "N/A", "null", "NULL", "None" };
+    for (size_t i = 0; f->length <= 4 && i < sizeof words / sizeof *words; i++)
+        if (tsri_strlen(words[i]) == f->length && memcmp(words[i], f->text, f->length) == 0)
+            return !f->quoted || f->length == 0;
+    return false;
+}
+
+static bool is_number(const field *f, tsr_scalar *out)
+{
+    return tsri_parse_number(out, f->text, f->length);
+}
+
+static tsri_word word_of(const field *f) { return (tsri_word){ f->text, f->length, f->doubled }; }
+
+static int shown(const field *f) { return f->length < 40 ? (int)f->length : 40; }
+
+/* Columns ------------------------------------------------------------------------------ */
+
+typedef struct column {
+    const char *name;           /* NULL: none */
+    int64_t     place;          /* in the table that is made; -1: it was not chosen */
+    int64_t     missing;
+    bool        known, is_text; /* known: a value was seen, and said what it is */
+    tsri_words  words;
+} column;
+
+typedef struct layout {
+    column  *columns;
+    int64_t  count, chosen, rows;
+    uint64_t start;      /* the first byte of the rows */
+    char     separator;
+} layout;
+
+static tsr_status no_room(const tsr_file *f)
+{
+    return tsri_fail(TSR_ENOMEM, "file_open: %s: no room for its columns", f->path);
+}
+
+static bool is_header(const tsr_file *f, table t)
+{
+    tsr_scalar number;
+    field v;
+    if (f->opts.header != TSR_HEADER_FOUND) return f->opts.header == TSR_HEADER_FIRST;
+    for (bool more = true; more;) {
+        more = next_field(&t, &v);
+        if (!is_missing(&v) && !is_number(&v, &number)) return true;
+    }
+    return false;
+}
+
+static int64_t count_fields(table t)
+{
+    field v;
     int64_t n = 1;
-    while (next_field(&line, &f, separator)) n++;
+    while (next_field(&t, &v)) n++;
     return n;
 }
 
-static bool has_names(field line, char separator)
+static tsr_status check_quotes(const tsr_file *f, int64_t line, const field *v, int64_t i)
 {
-    tsr_scalar number;
-    field f;
-    for (bool more = true; more;) {
-        more = next_field(&line, &f, separator);
-        if (!is_number(f, &number)) return true;
-    }
-    return false;
+    TSRI_SOUND(!v->broken, f,
+               "line %lld, field %lld: \"%.*s\": a quote that does not close, or closes too soon",
+               (long long)line + 1, (long long)i + 1, shown(v), v->text);
+    return TSR_OK;
 }
 
-/* Opening ------------------------------------------------------------------------------ */
+static tsr_status take_names(tsr_file *f, layout *l, table *t)
+{
+    const int64_t line = t->line;
+    for (int64_t i = 0; i < l->count; i++) {
+        field v;
+        (void)next_field(t, &v);
+        TSRI_TRY(check_quotes(f, line, &v, i));
+        TSRI_SOUND(tsri_is_utf8(v.text, v.length) && !memchr(v.text, 0, v.length), f,
+                   "the name of column %lld is no UTF-8", (long long)i);
+        l->columns[i].name = tsri_word_copy(&f->memory, word_of(&v));
+        if (!l->columns[i].name) return no_room(f);
+    }
+    return TSR_OK;
+}
 
-static tsr_status keep_names(tsr_file *f, field line, int64_t n, char separator)
+/* The column of this name, or of this number; -1 if there is none. */
+static int64_t find_column(const layout *l, const char *name)
+{
+    tsr_scalar number;
+    for (int64_t i = 0; i < l->count; i++)
+        if (l->columns[i].name && tsri_streq(l->columns[i].name, name)) return i;
+    if (!tsri_parse_number(&number, name, tsri_strlen(name)) || number.dtype != TSR_I64) return -1;
+    const int64_t i = number.as.i < 0 ? number.as.i + l->count : number.as.i;
+    return i >= 0 && i < l->count ? i : -1;
+}
+
+static tsr_status choose(const tsr_file *f, layout *l)
+{
+    const int n = f->opts.columns ? f->opts.ncolumns : 0;
+    l->chosen = n ? n : l->count;
+    for (int64_t i = 0; i < l->count; i++) l->columns[i].place = n ? -1 : i;
+    for (int k = 0; k < n; k++) {
+        const int64_t i = find_column(l, f->opts.columns[k]);
+        TSRI_CHECK(i >= 0, TSR_EINDEX, "file_open: %s has no column \"%.100s\" among its %lld", f->path,
+                   f->opts.columns[k], (long long)l->count);
+        TSRI_CHECK(l->columns[i].place < 0, TSR_EINVAL, "file_open: %s: column \"%.100s\" is chosen twice",
+                   f->path, f->opts.columns[k]);
+        l->columns[i].place = k;
+    }
+    return TSR_OK;
+}
+
+/* What a value says of its column. */
+static tsr_status look_at(tsr_file *f, column *c, const field *v)
+{
+    tsr_scalar number;
+    if (is_missing(v)) {
+        c->missing++;
+        return TSR_OK;
+    }
+    if (!c->known) {
+        c->known = true;
+        c->is_text = !is_number(v, &number);
+    }
+    if (!c->is_text) return TSR_OK;
+    TSRI_SOUND(tsri_is_utf8(v->text, v->length) && !memchr(v->text, 0, v->length), f,
+               "\"%.*s\" is no UTF-8", shown(v), v->text);
+    return tsri_words_add(&c->words, &f->memory, word_of(v)) ? TSR_OK : no_room(f);
+}
+
+static tsr_status look_at_row(tsr_file *f, layout *l, table *t)
+{
+    const int64_t line = t->line;
+    bool more = true;
+    int64_t n = 0;
+    for (; more; n++) {
+        field v;
+        more = next_field(t, &v);
+        TSRI_TRY(check_quotes(f, line, &v, n));
+        if (n < l->count && l->columns[n].place >= 0) TSRI_TRY(look_at(f, &l->columns[n], &v));
+    }
+    TSRI_SOUND(n == l->count, f, "line %lld has %lld fields, and those before it %lld", (long long)line + 1,
+               (long long)n, (long long)l->count);
+    return TSR_OK;
+}
+
+/* All rows: how many, and what their columns hold. */
+static tsr_status measure(tsr_file *f, layout *l, table *t, const char *text)
+{
+    l->start = (uint64_t)(t->at - text);
+    if (!next_row(t)) return TSR_OK;
+    l->count = count_fields(*t);
+    l->columns = tsri_bump_take(&f->memory, (size_t)l->count * sizeof *l->columns);
+    if (!l->columns) return no_room(f);
+    if (is_header(f, *t)) {
+        TSRI_TRY(take_names(f, l, t));
+        l->start = (uint64_t)(t->at - text);
+    }
+    TSRI_TRY(choose(f, l));
+    for (; next_row(t); l->rows++) TSRI_TRY(look_at_row(f, l, t));
+    return TSR_OK;
+}
+
+/* Metadata ----------------------------------------------------------------------------- */
+
+/* "categories.NAME", or its number where it has no name, or one that another has too. */
+static tsr_status add_categories(tsr_file *f, const column *c, int64_t index, tsri_names *seen)
 {
     tsr_meta *m = NULL;
-    const char **names = tsri_bump_take(&f->memory, (size_t)n * sizeof *names);
-    TSRI_CHECK(names, TSR_ENOMEM, "file_open: %s: no room for the names of its columns", f->path);
-    for (int64_t i = 0; i < n; i++) {
-        field name;
-        (void)next_field(&line, &name, separator);
-        TSRI_SOUND(tsri_is_utf8(name.text, name.length), f, "the name of column %lld is no UTF-8",
-                   (long long)i);
-        names[i] = tsri_bump_text(&f->memory, name.text, name.length);
-        TSRI_CHECK(names[i], TSR_ENOMEM, "file_open: %s: no room for the names of its columns", f->path);
-    }
+    char number[24];
+    const char *name = c->name;
+    tsri_text text = tsri_text_into(number, sizeof number);
+    tsri_put(&text, "%lld", (long long)index);
+    if (!name || tsri_names_have(seen, name)) name = number;
+    else if (!tsri_names_add(seen, &f->memory, name)) return no_room(f);
+    const size_t n = tsri_strlen(name), before = sizeof "categories." - 1;
+    char *key = tsri_bump_take(&f->memory, before + n + 1);
+    if (!key) return no_room(f);
+    memcpy(key, "categories.", before);
+    memcpy(key + before, name, n);
+    TSRI_TRY(tsri_file_add_meta(f, &m, key));
+    m->type = TSR_META_TEXTS;
+    m->count = c->words.list.count;
+    m->texts = c->words.texts;
+    return TSR_OK;
+}
+
+static tsr_status add_names(tsr_file *f, const layout *l)
+{
+    tsr_meta *m = NULL;
+    const char **names = tsri_bump_take(&f->memory, (size_t)l->chosen * sizeof *names);
+    if (!names) return no_room(f);
+    for (int64_t i = 0; i < l->count; i++)
+        if (l->columns[i].place >= 0) names[l->columns[i].place] = l->columns[i].name;
     TSRI_TRY(tsri_file_add_meta(f, &m, "columns"));
     m->type = TSR_META_TEXTS;
-    m->count = n;
+    m->count = l->chosen;
     m->texts = names;
     return TSR_OK;
 }
 
-typedef struct extent {
-    int64_t rows, columns;
-    uint64_t start;
-} extent; /* start: the first byte of numbers */
-
-/* Counts rows and columns; the first line may name the columns. */
-static tsr_status measure(tsr_file *f, table *t, const char *text, extent *e)
+/* How many of each column are missing; nothing if none is. */
+static tsr_status add_missing(tsr_file *f, const layout *l)
 {
-    field line = { NULL, 0 };
-    while (next_line(t, &line)) {
-        const int64_t n = count_fields(line, t->separator);
-        if (e->columns == 0 && has_names(line, t->separator)) {
-            TSRI_TRY(keep_names(f, line, n, t->separator));
-            e->start = (uint64_t)(t->at - text);
-        } else {
-            e->rows++;
-        }
-        TSRI_SOUND(e->columns == 0 || e->columns == n, f,
-                   "line %lld has %lld fields, and those before it %lld", (long long)t->line, (long long)n,
-                   (long long)e->columns);
-        e->columns = n;
+    tsr_meta *m = NULL;
+    bool any = false;
+    int64_t *counts = tsri_bump_take(&f->memory, (size_t)l->chosen * sizeof *counts);
+    if (!counts) return no_room(f);
+    for (int64_t i = 0; i < l->count; i++) {
+        if (l->columns[i].place < 0) continue;
+        counts[l->columns[i].place] = l->columns[i].missing;
+        any = any || l->columns[i].missing;
+    }
+    if (!any) return TSR_OK;
+    TSRI_TRY(tsri_file_add_meta(f, &m, "missing"));
+    m->type = TSR_META_NUMBERS;
+    m->dtype = TSR_I64;
+    m->count = l->chosen;
+    m->data = counts;
+    return TSR_OK;
+}
+
+/* The codes of all words, exactly. */
+static bool holds_codes(tsr_dtype dtype, int64_t count)
+{
+    double stored[2] = { 0 };
+    tsr_scalar back = tsr_scalar_i64(0);
+    const tsr_scalar last = tsr_scalar_i64(count - 1);
+    (void)!tsr_scalar_store(stored, dtype, last);
+    (void)!tsr_scalar_load(&back, dtype, stored);
+    return count == 0 || tsr_scalar_to_f64(back) == (double)(count - 1);
+}
+
+static tsr_status describe(tsr_file *f, const layout *l, tsr_dtype dtype)
+{
+    tsri_names seen = { 0 };
+    if (l->count && l->columns[0].name) TSRI_TRY(add_names(f, l));
+    TSRI_TRY(add_missing(f, l));
+    for (int64_t i = 0; i < l->count; i++) {
+        const column *c = &l->columns[i];
+        if (c->place < 0 || !c->is_text) continue;
+        TSRI_CHECK(holds_codes(dtype, c->words.list.count), TSR_EUNSUPPORTED,
+                   "file_open: %s: column %lld has %lld words, more than %s counts", f->path, (long long)i,
+                   (long long)c->words.list.count, tsr_dtype_name(dtype));
+        TSRI_TRY(add_categories(f, c, i, &seen));
     }
     return TSR_OK;
 }
+
+/* Opening ------------------------------------------------------------------------------ */
 
 static tsr_status open_table(tsr_file *f, char separator)
 {
     tsri_source *s = f->parts[0];
     tsri_entry *e = NULL;
     const tsr_dtype dtype = f->opts.dtype ? f->opts.dtype : TSR_F64;
+    layout *l = tsri_bump_take(&f->memory, sizeof *l);
+    if (!l) return no_room(f);
     TSRI_CHECK(tsr_dtype_kind(dtype) != TSR_COMPLEX, TSR_EDTYPE, "file_open: %s: a table of %s", f->path,
                tsr_dtype_name(dtype));
+    l->separator = f->opts.separator ? f->opts.separator : separator;
     TSRI_TRY(tsri_source_map(s));
     const char *text = s->size ? (const char *)s->base : "";
     const size_t mark = s->size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;  /* of UTF-8 */
-    table t = { text + mark, text + s->size, separator, 0 };
-    extent x = { 0, 0, mark };
-    TSRI_TRY(measure(f, &t, text, &x));
-    TSRI_TRY(tsri_file_add(f, &e, "", dtype, 2, (const int64_t[]){ x.rows, x.columns }));
+    table t = { text + mark, text + s->size, l->separator, 0 };
+    TSRI_TRY(measure(f, l, &t, text));
+    TSRI_TRY(describe(f, l, dtype));
+    TSRI_TRY(tsri_file_add(f, &e, "", dtype, 2, (const int64_t[]){ l->rows, l->chosen }));
     e->encoding = "text";
-    e->offset = x.start;
-    e->bytes = s->size - x.start;
+    e->offset = l->start;
+    e->bytes = s->size - l->start;
+    e->detail = (uint64_t)(uintptr_t)l;
     return TSR_OK;
 }
 
@@ -151,36 +374,52 @@ static tsr_status open_tsv(tsr_file *f) { return open_table(f, '\t'); }
 
 /* Reading ------------------------------------------------------------------------------ */
 
-static tsr_status read_row(const tsr_file *f, const table *t, field line, tsr_tensor *out, int64_t row)
+static tsr_status value_of(tsr_scalar *out, const tsr_file *f, const column *c, const field *v,
+                           int64_t line, int64_t i, tsr_dtype dtype)
 {
-    const size_t size = tsr_dtype_size(out->dtype);
-    char *p = (char *)out->data + (size_t)(row * out->shape[1]) * size;
-    for (int64_t i = 0; i < out->shape[1]; i++, p += size) {
-        field text;
-        tsr_scalar number = tsr_scalar_i64(0);
-        (void)next_field(&line, &text, t->separator);
-        const bool missing = text.length == 0 && tsr_dtype_kind(out->dtype) != TSR_FLOATING;
-        TSRI_SOUND(!missing && is_number(text, &number), f, "line %lld, field %lld: \"%.*s\" is no number",
-                   (long long)t->line, (long long)i + 1, (int)(text.length < 40 ? text.length : 40),
-                   text.text);
-        (void)!tsr_scalar_store(p, out->dtype, number);  /* no table is complex */
+    const bool missing = is_missing(v);
+    TSRI_SOUND(!missing || tsr_dtype_kind(dtype) == TSR_FLOATING, f,
+               "line %lld, field %lld is missing, and %s has no number for that", (long long)line,
+               (long long)i + 1, tsr_dtype_name(dtype));
+    if (missing) {
+        (void)!tsri_parse_number(out, "nan", 3);
+        return TSR_OK;
     }
+    const int64_t code = c->is_text ? tsri_words_find(&c->words, word_of(v)) : -1;
+    *out = tsr_scalar_i64(code);
+    TSRI_SOUND(c->is_text ? code >= 0 : is_number(v, out), f, "line %lld, field %lld: \"%.*s\" is no number",
+               (long long)line, (long long)i + 1, shown(v), v->text);
     return TSR_OK;
 }
 
-/* The lines were counted when the file was opened, and may be others by now. */
+/* The rows were counted when the file was opened, and may be others by now. */
+static tsr_status read_row(const tsr_file *f, const layout *l, table *t, tsr_tensor *out, char *row)
+{
+    const size_t size = tsr_dtype_size(out->dtype);
+    bool more = next_row(t);
+    const int64_t line = t->line + 1;
+    for (int64_t i = 0; i < l->count; i++) {
+        field v;
+        tsr_scalar number;
+        TSRI_SOUND(more, f, "line %lld changed while the file was open", (long long)line);
+        more = next_field(t, &v);
+        if (l->columns[i].place < 0) continue;
+        TSRI_TRY(value_of(&number, f, &l->columns[i], &v, line, i, out->dtype));
+        (void)!tsr_scalar_store(row + (size_t)l->columns[i].place * size, out->dtype, number);
+    }
+    TSRI_SOUND(!more, f, "line %lld changed while the file was open", (long long)line);
+    return TSR_OK;
+}
+
 static tsr_status read_rows(const tsr_file *f, const tsri_entry *e, tsr_tensor *out)
 {
     const char *text = (const char *)f->parts[0]->base;
-    const char separator = f->format == &tsri_tsv ? '\t' : ',';
-    table t = { text + e->offset, text + e->offset + e->bytes, separator, 0 };
-    field line;
+    const layout *l = (const layout *)(uintptr_t)e->detail;
+    table t = { text + e->offset, text + e->offset + e->bytes, l->separator, 0 };
+    const size_t row = (size_t)out->shape[1] * tsr_dtype_size(out->dtype);
     for (const char *p = text; p < t.at; p++) t.line += *p == '\n';
-    for (int64_t row = 0; row < out->shape[0]; row++) {
-        TSRI_SOUND(next_line(&t, &line) && count_fields(line, separator) == out->shape[1], f,
-                   "line %lld changed while the file was open", (long long)t.line);
-        TSRI_TRY(read_row(f, &t, line, out, row));
-    }
+    for (int64_t i = 0; i < out->shape[0]; i++)
+        TSRI_TRY(read_row(f, l, &t, out, (char *)out->data + (size_t)i * row));
     return TSR_OK;
 }
 
@@ -269,11 +508,11 @@ static tsr_status add(tsr_writer *w, tsri_file_entry *planned, const tsr_tensor 
 }
 
 const tsri_format tsri_csv = {
-    .info = { "csv", "a table of numbers, between commas", true, true, false, ".csv" },
+    .info = { "csv", "a table: numbers, and words as codes, between commas", true, true, false, ".csv" },
     .open = open_csv, .read = read_table, .plan = plan, .add = add,
 };
 
 const tsri_format tsri_tsv = {
-    .info = { "tsv", "a table of numbers, between tabs", true, true, false, ".tsv .tab" },
+    .info = { "tsv", "a table: numbers, and words as codes, between tabs", true, true, false, ".tsv .tab" },
     .open = open_tsv, .read = read_table, .plan = plan, .add = add,
 };

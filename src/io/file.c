@@ -179,7 +179,20 @@ static tsr_status find_format(tsr_file *f)
     return TSR_OK;
 }
 
-/* Options that point elsewhere are copied. */
+static tsr_status check_table_opts(const tsr_file_opts *o)
+{
+    TSRI_CHECK(o->header >= TSR_HEADER_FOUND && o->header <= TSR_HEADER_NONE, TSR_EINVAL,
+               "file_open: opts.header %d is none", (int)o->header);
+    TSRI_CHECK(o->separator != '"' && o->separator != '\n' && o->separator != '\r', TSR_EINVAL,
+               "file_open: opts.separator is character %d, which ends no field", o->separator);
+    TSRI_CHECK(o->ncolumns >= 0, TSR_EINVAL, "file_open: opts.ncolumns is %d", o->ncolumns);
+    TSRI_CHECK(o->columns || o->ncolumns == 0, TSR_ENULL, "file_open: opts.columns is NULL");
+    for (int i = 0; i < o->ncolumns; i++)
+        TSRI_CHECK(o->columns[i], TSR_ENULL, "file_open: opts.columns[%d] is NULL", i);
+    return TSR_OK;
+}
+
+/* Options that point elsewhere are copied, or not used once the file is open. */
 static tsr_status take_opts(tsr_file *f, const tsr_file_opts *opts)
 {
     if (!opts) return TSR_OK;
@@ -189,6 +202,7 @@ static tsr_status take_opts(tsr_file *f, const tsr_file_opts *opts)
     TSRI_CHECK(opts->shape || opts->ndim == 0, TSR_ENULL, "file_open: opts.shape is NULL");
     TSRI_CHECK(opts->dtype == TSR_DTYPE_INVALID || tsr_dtype_is_valid(opts->dtype), TSR_EDTYPE,
                "file_open: opts.dtype %d is none", (int)opts->dtype);
+    TSRI_TRY(check_table_opts(opts));
     int64_t *shape = tsri_bump_take(&f->memory, TSR_MAX_NDIM * sizeof *shape);
     if (!shape) return no_room(f);
     for (int i = 0; i < opts->ndim; i++) shape[i] = opts->shape[i];
@@ -216,6 +230,7 @@ static tsr_status fill(tsr_file *f)
                f->path);
     TSRI_TRY(find_format(f));
     TSRI_TRY(f->format->open(f));
+    f->opts.columns = NULL;
     return index_names(f);
 }
 

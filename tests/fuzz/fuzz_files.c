@@ -135,6 +135,21 @@ READS(pnm, TSR_DTYPE_INVALID)
 READS(csv, size % 4 == 0 ? TSR_F32 : size % 4 == 1 ? TSR_I16 : TSR_DTYPE_INVALID)
 READS(tsv, size % 4 == 0 ? TSR_U8 : size % 4 == 1 ? TSR_I64 : TSR_DTYPE_INVALID)
 
+/* A table, by options that the first byte says. */
+static bool run_table(const uint8_t *data, size_t size)
+{
+    static const char *const chosen[] = { "-1", "x" };
+    fuzz_input in = { data, data + size };
+    const unsigned how = (unsigned)fuzz_take(&in, 1);
+    const tsr_file_opts opts = { .format = "csv", .dtype = how & 128 ? TSR_I16 : TSR_F32,
+                                 .header = (tsr_header)(how % 3), .separator = "\0;\t|"[how / 4 % 4],
+                                 .columns = chosen, .ncolumns = (int)(how / 16 % 3) };
+    tsr_file *f = NULL;
+    const tsr_status s = tsr_file_open_bytes(&f, in.at, (size_t)(in.end - in.at), "fuzz", &opts);
+    tsr_file_close(&f);
+    return s != TSR_EINDEX && s != TSR_EINVAL && check_file(in.at, (size_t)(in.end - in.at), &opts);
+}
+
 /* The format that the first bytes tell. */
 static bool run_any(const uint8_t *data, size_t size)
 {
@@ -327,7 +342,7 @@ static const char *const image_words[] = {
 static const char *const table_words[] = {
     ",", "\t", "\n", "\r\n", "\"", "#", "nan", "inf", "-", "+", ".", "e", "1e999", "-1e-999", "0x1p3",
     "1_0", "123456789123456789123456789", "18446744073709551616", "9007199254740993",
-    "2.2250738585072011e-308", " ", NULL,
+    "2.2250738585072011e-308", " ", "word", "NA", "\"\"", ";", "|", "\"\n\"", "x", NULL,
 };
 
 const fuzz_target fuzz_targets[] = {
@@ -342,6 +357,7 @@ const fuzz_target fuzz_targets[] = {
     { "pnm", run_pnm, NULL, image_words, 80000 },
     { "csv", run_csv, NULL, table_words, 80000 },
     { "tsv", run_tsv, NULL, table_words, 20000 },
+    { "table", run_table, NULL, table_words, 30000 },
     { "raw", run_raw, NULL, NULL, 80000 },
     { "json", run_json, NULL, json_words, 80000 },
     { "index", run_index, NULL, json_words, 10000 },

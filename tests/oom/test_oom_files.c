@@ -61,7 +61,8 @@ TEST(test_each_piece_of_a_file_is_once_without_room)
     static const char *const goldens[] = { "quant.gguf", "tensors.safetensors", "c0d8i0.png", "stored.npz",
                                            "deflated.npz", "v1.npy", "little.pt", "deflated.pt",
                                            "numbers.onnx" };
-    static const char *const texts[][2] = { { "x,y,z\n1,2,3\n", ".csv" }, { "P2 1 1 9 5 ", ".pgm" } };
+    static const char *const texts[][2] = { { "x,y,z\n1,2,3\n", ".csv" }, { "P2 1 1 9 5 ", ".pgm" },
+                                           { "w,n\na,1\nb,\nc,3\nd,4\ne,5\nf,6\ng,7\nh,8\ni,9\n", ".csv" } };
     for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
         char path[64];
         size_t bytes = 0;

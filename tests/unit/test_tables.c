@@ -1,0 +1,173 @@
+/* test_tables.c - tables with headers, chosen columns, words, missing values and quotes. */
+#define _GNU_SOURCE 1 /* mkdtemp */
+#include <math.h>
+
+#include "unit/files.h"
+
+static tsr_file *table(const char *text, const tsr_file_opts *opts)
+{
+    tsr_file *f = NULL;
+    EXPECT_OK(tsr_file_open_bytes(&f, text, strlen(text), "t.csv", opts));
+    return f;
+}
+
+static tsr_status open_status(const char *text, const tsr_file_opts *opts)
+{
+    tsr_file *f = NULL;
+    const tsr_status s = tsr_file_open_bytes(&f, text, strlen(text), "t.csv", opts);
+    tsr_file_close(&f);
+    return s;
+}
+
+/* The elements, row after row; NAN stands for any NaN. Closes the file. */
+static void expect_table(tsr_file *f, int64_t rows, int64_t columns, const double *want)
+{
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_file_read(&t, f, NULL));
+    if (t) EXPECT_MSG(t->shape[0] == rows && t->shape[1] == columns, "(%lld, %lld)", (long long)t->shape[0],
+                      (long long)t->shape[1]);
+    for (int64_t i = 0; t && i < rows * columns && i < tsr_numel(t); i++) {
+        const double got = element(t, i);
+        EXPECT_MSG(got == want[i] || (isnan(got) && isnan(want[i])), "element %lld is %g", (long long)i, got);
+    }
+    tsr_release(&t);
+    tsr_file_close(&f);
+}
+
+static void expect_texts(const tsr_file *f, const char *key, int64_t n, const char *const *want)
+{
+    tsr_meta m;
+    EXPECT_OK(tsr_file_find_meta(&m, f, key));
+    EXPECT(m.type == TSR_META_TEXTS && m.count == n);
+    for (int64_t i = 0; m.type == TSR_META_TEXTS && i < n && i < m.count; i++)
+        EXPECT_MSG(!strcmp(m.texts[i], want[i]), "%s: \"%s\" for \"%s\"", key, m.texts[i], want[i]);
+}
+
+TEST(test_words_become_codes_and_missing_values_are_counted)
+{
+    static const char *const names[] = { "city", "size", "kind" }, *const cities[] = { "Rome", "Oslo", "NA" },
+                     *const kinds[] = { "a" };
+    tsr_file *f = table("city,size,kind\nRome,1,a\nOslo,,a\nRome,NA,\n,4,a\n\"NA\",5,None\n", NULL);
+    tsr_meta m;
+    expect_texts(f, "columns", 3, names);
+    expect_texts(f, "categories.city", 3, cities);
+    expect_texts(f, "categories.kind", 1, kinds);
+    EXPECT_FAILS(tsr_file_find_meta(&m, f, "categories.size"), TSR_EINDEX, "categories.size");
+    EXPECT_OK(tsr_file_find_meta(&m, f, "missing"));
+    EXPECT(m.type == TSR_META_NUMBERS && m.dtype == TSR_I64 && m.count == 3);
+    EXPECT(((const int64_t *)m.data)[0] == 1 && ((const int64_t *)m.data)[1] == 2 &&
+           ((const int64_t *)m.data)[2] == 2);
+    expect_table(f, 5, 3, (const double[]){ 0, 1, 0, 1, NAN, 0, 0, NAN, NAN, NAN, 4, 0, 2, 5, NAN });
+}
+
+TEST(test_columns_are_chosen_by_name_or_number)
+{
+    static const char text[] = "a,b,c,2\n1,2,3,4\n5,6,7,8\n";
+    static const char *const back[] = { "c", "a" }, *const last[] = { "-1" }, *const name_first[] = { "2" },
+                     *const none[] = { "z" }, *const far[] = { "4" }, *const twice[] = { "a", "0" };
+    tsr_file *f = table(text, &(tsr_file_opts){ .columns = back, .ncolumns = 2 });
+    expect_texts(f, "columns", 2, back);
+    expect_table(f, 2, 2, (const double[]){ 3, 1, 7, 5 });
+    expect_table(table(text, &(tsr_file_opts){ .columns = last, .ncolumns = 1 }), 2, 1,
+                 (const double[]){ 4, 8 });
+    expect_table(table(text, &(tsr_file_opts){ .columns = name_first, .ncolumns = 1 }), 2, 1,
+                 (const double[]){ 4, 8 });
+    EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .columns = none, .ncolumns = 1 }), TSR_EINDEX,
+                 "no column \"z\"");
+    EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .columns = far, .ncolumns = 1 }), TSR_EINDEX,
+                 "among its 4");
+    EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .columns = twice, .ncolumns = 2 }), TSR_EINVAL, "twice");
+    /* Words of a column that was not chosen are nobody's. */
+    f = table("a,b\nx,1\ny,2\n", &(tsr_file_opts){ .columns = (const char *const[]){ "b" }, .ncolumns = 1 });
+    EXPECT(tsr_file_meta_count(f) == 1);
+    expect_table(f, 2, 1, (const double[]){ 1, 2 });
+}
+
+TEST(test_the_first_line_is_a_header_if_it_is_said_to_be)
+{
+    expect_table(table("1,2\n3,4\n", NULL), 2, 2, (const double[]){ 1, 2, 3, 4 });
+    expect_table(table("1,2\n3,4\n", &(tsr_file_opts){ .header = TSR_HEADER_FIRST }), 1, 2,
+                 (const double[]){ 3, 4 });
+    static const char *const words[] = { "x", "y" };
+    tsr_file *f = table("x,1\ny,2\nx,3\n", &(tsr_file_opts){ .header = TSR_HEADER_NONE });
+    expect_texts(f, "categories.0", 2, words);
+    expect_table(f, 3, 2, (const double[]){ 0, 1, 1, 2, 0, 3 });
+}
+
+TEST(test_fields_lie_between_any_separators)
+{
+    expect_table(table("1;2,5\n3;4\n", &(tsr_file_opts){ .separator = ';', .header = TSR_HEADER_NONE,
+                                                        .ncolumns = 1,
+                                                        .columns = (const char *const[]){ "0" } }),
+                 2, 1, (const double[]){ 1, 3 });
+    expect_table(table("1 2\n3 4\n", &(tsr_file_opts){ .separator = ' ' }), 2, 2,
+                 (const double[]){ 1, 2, 3, 4 });
+    expect_table(table("1|2\r\n3|\r\n", &(tsr_file_opts){ .separator = '|' }), 2, 2,
+                 (const double[]){ 1, 2, 3, NAN });
+    EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .separator = '"' }), TSR_EINVAL, "separator");
+    EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .separator = '\n' }), TSR_EINVAL, "separator");
+}
+
+TEST(test_quotes_hold_separators_newlines_and_quotes)
+{
+    static const char *const words[] = { "a,b", "two\nlines", "say \"no\"", "plain \"x\"" };
+    tsr_file *f = table("w,n\n\"a,b\",1\n\"two\nlines\",2\n \"say \"\"no\"\"\" ,3\nplain \"x\",4\n"
+                        "\"two\nlines\",5\n", NULL);
+    expect_texts(f, "categories.w", 4, words);
+    expect_table(f, 5, 2, (const double[]){ 0, 1, 1, 2, 2, 3, 3, 4, 1, 5 });
+    static const char *const names[] = { "one\ntwo", "b" };
+    f = table("\"one\ntwo\",b\n1,2\n3,x\n", NULL);
+    expect_texts(f, "columns", 2, names);
+    tsr_tensor *t = NULL;
+    EXPECT_FAILS(tsr_file_read(&t, f, NULL), TSR_EFORMAT, "line 4, field 2: \"x\" is no number");
+    tsr_file_close(&f);
+    EXPECT_FAILS(open_status("a,b\n1,2\n\"3,4\n", NULL), TSR_EFORMAT, "line 3, field 1: \"3,4");
+    EXPECT_FAILS(open_status("a,b\n1,\"2\"3\n", NULL), TSR_EFORMAT, "line 2, field 2: \"2\": a quote");
+    EXPECT_FAILS(open_status("\"a\"b,c\n", NULL), TSR_EFORMAT, "line 1, field 1");
+}
+
+TEST(test_columns_of_one_name_keep_their_words_apart)
+{
+    static const char *const first[] = { "x" }, *const second[] = { "y" };
+    tsr_file *f = table("w,w\nx,y\n", NULL);
+    expect_texts(f, "categories.w", 1, first);
+    expect_texts(f, "categories.1", 1, second);
+    tsr_file_close(&f);
+}
+
+TEST(test_codes_fit_the_dtype)
+{
+    char text[8192] = "w\n";
+    tsr_tensor *t = NULL;
+    for (int i = 0; i < 257; i++) snprintf(text + strlen(text), 16, "w%d\n", i);
+    EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .dtype = TSR_U8 }), TSR_EUNSUPPORTED,
+                 "257 words, more than u8");
+    tsr_file *f = table(text, &(tsr_file_opts){ .dtype = TSR_I16 });
+    EXPECT_OK(tsr_file_read(&t, f, NULL));
+    for (int64_t i = 0; t && i < 257; i++) EXPECT(element(t, i) == (double)i);
+    tsr_release(&t);
+    tsr_file_close(&f);
+    f = table("w,n\nx,\n", &(tsr_file_opts){ .dtype = TSR_I32 });
+    EXPECT_FAILS(tsr_file_read(&t, f, NULL), TSR_EFORMAT, "line 2, field 2 is missing");
+    tsr_file_close(&f);
+}
+
+TEST(test_options_of_tables_are_checked)
+{
+    EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .header = (tsr_header)7 }), TSR_EINVAL, "opts.header 7");
+    EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .ncolumns = -1 }), TSR_EINVAL, "opts.ncolumns is -1");
+    EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .ncolumns = 1 }), TSR_ENULL, "opts.columns is NULL");
+    static const char *const none[] = { NULL };
+    EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .columns = none, .ncolumns = 1 }), TSR_ENULL,
+                 "opts.columns[0] is NULL");
+    EXPECT_FAILS(open_status("w\n\xff\n", NULL), TSR_EFORMAT, "UTF-8");
+    expect_table(table("", NULL), 0, 0, NULL);
+    expect_table(table("\r", NULL), 0, 0, NULL);
+    expect_table(table("1\r", NULL), 1, 1, (const double[]){ 1 });
+    expect_table(table("a,b\n", NULL), 0, 2, NULL);
+}
+
+TEST_AFTER
+{
+    files_remove();
+}
