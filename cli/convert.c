@@ -38,7 +38,7 @@ static bool read_axes(request *r)
 }
 
 /* "5GB", "500 MiB", "1000000" */
-static bool read_size(double *out, const char *text)
+static bool read_size(uint64_t *out, const char *text)
 {
     static const struct {
         const char *name;
@@ -53,7 +53,8 @@ static bool read_size(double *out, const char *text)
     while (*end == ' ') end++;
     for (size_t i = 0; end != text && n > 0 && i < sizeof units / sizeof *units; i++)
         if (!strcmp(end, units[i].name)) {
-            *out = n * units[i].bytes;
+            const double bytes = n * units[i].bytes;
+            *out = bytes < 1 ? 1 : bytes > 9e18 ? (uint64_t)INT64_MAX : (uint64_t)bytes;
             return true;
         }
     complain_usage(name_of_command, "--shard takes a size as 5GB or 512MiB, not '%s'", text);
@@ -99,21 +100,23 @@ static void print_result(const plan *p)
         json_string(&j, "format", p->format->name);
         json_integer(&j, "tensors", p->count);
         json_number(&j, "bytes", p->bytes);
-        json_integer(&j, "files", p->is_directory ? p->count : p->shards + (p->r->shard != NULL));
+        json_integer(&j, "files", p->files);
         json_close(&j, '}');
     } else if (!p->r->quiet) {
         printf("%s: %" PRId64 " tensor%s, %s, %s", p->out, p->count, p->count == 1 ? "" : "s",
                p->format->name, bytes_text(text, p->bytes));
-        if (p->shards > 1 || p->r->shard) printf(", in %d shards", p->shards);
+        if (p->r->shard) printf(", in %" PRId64 " shard%s", p->files - 1, p->files == 2 ? "" : "s");
         putchar('\n');
     }
 }
 
 static int convert(const request *r, int words, char **argv)
 {
-    plan p = { .r = r, .out = argv[words] };
+    plan p = { .r = r, .out = argv[words], .is_stream = !strcmp(argv[words], "-") };
     const size_t n = strlen(p.out);
-    const path_kind kind = kind_of_path(p.out);
+    const path_kind kind = p.is_stream ? PATH_NONE : kind_of_path(p.out);
+    if (p.is_stream && (r->json || r->shard))
+        return complain_usage(name_of_command, "standard output takes one file, and nothing but it");
     if (kind == PATH_UNKNOWN) return complain(name_of_command, "%s: %s", p.out, strerror(errno));
     p.is_directory = kind == PATH_FOLDER || (n > 0 && p.out[n - 1] == '/');
     if (!choose_format(&p)) return EXIT_USAGE;
@@ -121,7 +124,7 @@ static int convert(const request *r, int words, char **argv)
     int code = make_plan(&p, words - 1, argv + 1);
     if (code == EXIT_YES) {
         code = write_plan(&p) ? EXIT_YES : EXIT_NO;
-        if (code == EXIT_YES) print_result(&p);
+        if (code == EXIT_YES && !p.is_stream) print_result(&p);
     }
     free_plan(&p);
     return code;
@@ -174,7 +177,7 @@ const command convert_command = {
             "is a directory, and the format holds one tensor, each gets a file of its own,\n"
             "called as it is, with %XX for what no file should have in its name.\n"
             "Tensors are read and written one after another; the new file takes its place\n"
-            "only when it is whole.\n"
+            "only when it is whole. OUT - is standard output, in any format of --to but npz.\n"
             "\n"
             "  --from FORMAT     what IN is, --to FORMAT what OUT is to be, where names do\n"
             "                    not tell: npy npz pt safetensors onnx gguf png pnm csv tsv\n"
@@ -208,6 +211,7 @@ const command convert_command = {
             "  tsr convert a.npy b.npy both.npz --compress\n"
             "  tsr convert m.safetensors n.safetensors --select 'layers.*' \\\n"
             "      --rename '^layers\\.([0-9]+)=block\\1' --force\n"
+            "  tsr convert model.pt - --to safetensors | ssh host 'cat >model.safetensors'\n"
             "  tsr convert frame.bin frame.png --dtype u8 --shape 480,640,3\n"
             "\n"
             "exit status: 0, or 1 if it cannot be written, 3 if it cannot be read, 2 for a\n"

@@ -127,10 +127,23 @@ static bool lookup(void *context, tsr_tensor **out, const char *name, fault *f, 
 
 /* Results ------------------------------------------------------------------------------ */
 
+/* To standard output, which has no name that says a format. */
+static tsr_status write_npy_out(const tsr_tensor *t)
+{
+    tsr_writer *w = NULL;
+    tsr_status s = tsr_writer_create(&w, "/dev/stdout", &(tsr_writer_opts){ .format = "npy" });
+    if (s == TSR_OK) s = tsr_writer_add(w, NULL, t, NULL);
+    if (s == TSR_OK) return tsr_writer_finish(&w);
+    tsr_writer_cancel(&w);
+    return s;
+}
+
 static int save(const request *r, const tsr_tensor *t)
 {
-    if (!may_write_to(name_of_command, r->out, r->force)) return EXIT_NO;
-    if (tsr_file_save(r->out, t) != TSR_OK) return complain(name_of_command, "%s", tsr_last_error());
+    const bool is_stream = !strcmp(r->out, "-");
+    if (!is_stream && !may_write_to(name_of_command, r->out, r->force)) return EXIT_NO;
+    if ((is_stream ? write_npy_out(t) : tsr_file_save(r->out, t)) != TSR_OK)
+        return complain(name_of_command, "%s", tsr_last_error());
     return EXIT_YES;
 }
 
@@ -212,7 +225,8 @@ static void print_name(void *context, const char *name)
 static bool takes_value(const char *word)
 {
     static const char *const words[] = { "-o",      "--out",   "--precision", "--format",
-                                         "--dtype", "--shape", "--offset" };
+                                         "--dtype", "--shape", "--offset",    "--header",
+                                         "--separator", "--columns" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(word, words[i])) return true;
     return false;
@@ -283,8 +297,8 @@ const command eval_command = {
             "x[0, ::2, ..., None], x[mask], x[[0, 2]], x.T, x.shape, f(x, axis=-1), and\n"
             "x.f(axis=-1). np.f is f. Every elementwise op of 'tsr ops' is a function.\n"
             "\n"
-            "  -o FILE           write the result; the end of the name says the format.\n"
-            "                    --out is the same\n"
+            "  -o FILE           write the result; the end of the name says the format, and -\n"
+            "                    is standard output, as npy. --out is the same\n"
             "  --force           write over what is there\n"
             "  --full            print every element\n"
             "  --precision N     digits after the point, at most; 8 by default\n"

@@ -264,6 +264,18 @@ try convert "$f/m.npz" "$f/one.npy";  wants "convert several to npy" 1 '' 'npy h
 try convert "$f/m.npz" "$f/each/";    wants "convert to a directory" 0 'each/: 2 tensors'
 try diff "$f/m.npz" "$f/each";        wants "which has the same" 0 '^2 same'
 try convert "$f/m.npz" "$f/shards/m.safetensors" --shard 1KB; wants "convert to shards" 0 'in 2 shards'
+try convert "$f/m.npz" "$f/shards/m.safetensors" --shard 1KB; wants "convert over shards" 1 '' 'is there already; --force'
+try convert "$f/m.npz" "$f/one-shard" --to safetensors --shard 1GB; wants "convert to one shard" 0 'in 1 shard$'
+rm -f "$f"/one-shard*
+"$tsr" convert "$f/m.npz" - --to safetensors | cat >"$f/piped.safetensors"
+try diff "$f/m.npz" "$f/piped.safetensors"; wants "convert to standard output" 0 '^2 same'
+rm -f "$f/piped.safetensors"
+"$tsr" eval 'arange(3)' -o - >"$f/piped.npy"
+try show "$f/piped.npy";              wants "eval to standard output" 0 '\[0 1 2\]'
+rm -f "$f/piped.npy"
+try convert "$f/m.npz" - --to npz;    wants "npz to standard output" 1 '' 'npz is not written so'
+try convert "$f/m.npz" -;             wants "a format for standard output" 2 '' 'use --to FORMAT'
+try convert "$f/m.npz" - --to gguf --json; wants "JSON and a file on standard output" 2 '' 'nothing but it'
 try diff "$f/m.npz" "$f/shards";      wants "shards in a directory" 0 '^2 same'
 try info --brief "$f/shards";         wants "an index stands for its shards" 0 'total: 2 tensors.* in 1 file'
 try convert "$f/m.npz" "$f/s.npz" --select 'w*' --rename '^(.)=\1.' --dtype f16 --transpose 1,0

@@ -23,6 +23,10 @@ bool choose_format(plan *p)
 {
     const char *name = p->r->to ? p->r->to : "npy";
     p->format = p->r->to || p->is_directory ? find_format(name) : tsr_format_of_path(p->out);
+    if (p->is_stream && !p->r->to) {
+        complain_usage(convert_name, "standard output has no name that says a format: use --to FORMAT");
+        return false;
+    }
     if (!p->format && !p->r->to) {
         complain_usage(convert_name, "the name %s does not say which format to write: use --to FORMAT",
                        p->out);
@@ -219,22 +223,6 @@ static bool plan_paths(const plan *p)
     return ok;
 }
 
-/* Tensors go to the same shard while there is room in it. */
-static void plan_shards(plan *p)
-{
-    double used = 0;
-    p->shards = 1;
-    for (int64_t i = 0; i < p->count; i++) {
-        const double bytes = (double)tsr_desc_bytes(&p->steps[i].desc);
-        if (p->r->shard_bytes > 0 && used > 0 && used + bytes > p->r->shard_bytes) {
-            p->shards++;
-            used = 0;
-        }
-        used += bytes;
-        p->steps[i].shard = p->shards - 1;
-    }
-}
-
 static bool fits_format(const plan *p)
 {
     if (p->count == 0)
@@ -265,7 +253,6 @@ int make_plan(plan *p, int count, char **words)
         for (int64_t k = 0; k < p->source[i].count && code == EXIT_YES; k++)
             code = plan_item(p, &p->source[i], k);
     if (code != EXIT_YES) return code;
-    plan_shards(p);
     if (!fits_format(p) || !names_differ(p)) return EXIT_NO;
     return !p->is_directory || plan_paths(p) ? EXIT_YES : EXIT_NO;
 }

@@ -19,7 +19,7 @@ typedef struct request {
     int          rules, naxes, axes[TSR_MAX_NDIM];  /* naxes 0: all axes reversed */
     rename_rule *rule[RULES_MOST];
     tsr_dtype    result;                            /* TSR_DTYPE_INVALID: as it is */
-    double       shard_bytes;                       /* 0: one file */
+    uint64_t     shard_bytes;                       /* 0: one file */
     const char  *selects[RULES_MOST];
     int          nselects;
     reading      how;
@@ -33,7 +33,6 @@ typedef struct step {
     char       *path;      /* of its own file; NULL if it shares one */
     tsr_desc    desc;      /* of the result */
     bool        as_blocks; /* its stored bytes, with their encoding */
-    int         shard;
 } step;
 
 /* What is written, and where. */
@@ -42,7 +41,9 @@ typedef struct plan {
     const char            *out;
     const tsr_format_info *format;
     bool                   is_directory;
-    int                    sources, shards;
+    bool                   is_stream;  /* out is '-', standard output */
+    int                    sources;
+    int64_t                files;      /* that were written */
     source                *source;
     int64_t                count;
     step                  *steps;
@@ -63,6 +64,6 @@ void axes_for(int axes[TSR_MAX_NDIM], const request *r, int ndim);
 
 /* write.c: all of it. False after a complaint. -------------------------------------------------- */
 
-bool write_plan(const plan *p);
+bool write_plan(plan *p);
 
 #endif

@@ -12,24 +12,6 @@
 
 static const char convert_name[] = "convert";
 
-/* Paths -------------------------------------------------------------------------------- */
-
-/* Where shard i goes: OUT, or OUT-00001-of-00007.safetensors. */
-static char *shard_path(const plan *p, int i)
-{
-    const size_t n = strlen(p->out), ending = strlen(".safetensors");
-    if (!p->r->shard) return copy_of_text(p->out);
-    const bool ends = n > ending && !strcmp(p->out + n - ending, ".safetensors");
-    return text_of("%.*s-%05d-of-%05d.safetensors", (int)(ends ? n - ending : n), p->out, i + 1, p->shards);
-}
-
-static char *index_path(const plan *p)
-{
-    const size_t n = strlen(p->out), ending = strlen(".safetensors");
-    const bool ends = n > ending && !strcmp(p->out + n - ending, ".safetensors");
-    return text_of("%s%s.index.json", p->out, ends ? "" : ".safetensors");
-}
-
 /* Writing -------------------------------------------------------------------------------- */
 
 /* The tensor of a step, as it is to be written. */
@@ -95,15 +77,20 @@ static void copy_metadata(tsr_writer *w, const plan *p)
         }
 }
 
-static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, progress *pr, double *done)
+static bool declare_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to)
 {
-    const request *r = p->r;
     for (int64_t i = from; i < to; i++)
-        if (tsr_writer_declare(w, p->steps[i].name, &p->steps[i].desc, encoding_of(&p->steps[i], r)) !=
+        if (tsr_writer_declare(w, p->steps[i].name, &p->steps[i].desc, encoding_of(&p->steps[i], p->r)) !=
             TSR_OK) {
             complain(convert_name, "%s: %s", p->steps[i].name, tsr_last_error());
             return false;
         }
+    return true;
+}
+
+static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, progress *pr, double *done)
+{
+    const request *r = p->r;
     for (int64_t i = from; i < to; i++) {
         tsr_tensor *t = NULL;
         bool ok = make_tensor(&t, &p->steps[i], r);
@@ -119,113 +106,33 @@ static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, 
     return true;
 }
 
-static bool write_file(const plan *p, const char *path, int64_t from, int64_t to, progress *pr, double *done)
+/* Counts the files of a writer, and looks whether those of a set may be written over. */
+static bool check_parts(tsr_writer *w, plan *p)
+{
+    const char *path;
+    for (int i = 0; (path = tsr_writer_part(w, i)) != NULL; i++, p->files++)
+        if (p->r->shard && !may_write_to(convert_name, path, p->r->force)) return false;
+    return true;
+}
+
+static bool write_file(plan *p, const char *path, int64_t from, int64_t to, progress *pr, double *done)
 {
     tsr_writer *w = NULL;
-    const tsr_writer_opts how = { .format = p->format->name, .compress = p->r->compress };
-    if (!may_write_to(convert_name, path, p->r->force)) return false;
+    const tsr_writer_opts how = { .format = p->format->name, .compress = p->r->compress,
+                                  .shard_bytes = p->r->shard_bytes };
+    if (!p->is_stream && !p->r->shard && !may_write_to(convert_name, path, p->r->force)) return false;
     if (tsr_writer_create(&w, path, &how) != TSR_OK) {
         complain(convert_name, "%s", tsr_last_error());
         return false;
     }
     copy_metadata(w, p);
-    if (!write_steps(w, p, from, to, pr, done)) {
+    if (!declare_steps(w, p, from, to) || !check_parts(w, p) || !write_steps(w, p, from, to, pr, done)) {
         tsr_writer_cancel(&w);
         return false;
     }
     if (tsr_writer_finish(&w) == TSR_OK) return true;
     complain(convert_name, "%s", tsr_last_error());
     return false;
-}
-
-/* A text that grows. */
-typedef struct growing { char *data; size_t used, room; } growing;
-
-static void put_bytes(growing *t, const char *data, size_t n)
-{
-    if (t->used + n + 1 > t->room) {
-        t->room = 2 * (t->used + n + 1);
-        char *grown = room_for(t->room, 1);
-        if (t->used) memcpy(grown, t->data, t->used);
-        free(t->data);
-        t->data = grown;
-    }
-    memcpy(t->data + t->used, data, n);
-    t->used += n;
-}
-
-static void put(growing *t, const char *words) { put_bytes(t, words, strlen(words)); }
-
-static void put_json(growing *t, const char *words)
-{
-    char code[8];
-    put(t, "\"");
-    for (; *words; words++) {
-        const unsigned char c = (unsigned char)*words;
-        if (c == '"' || c == '\\') put_bytes(t, "\\", 1);
-        if (c >= 0x20) {
-            put_bytes(t, words, 1);
-            continue;
-        }
-        snprintf(code, sizeof code, "\\u%04x", c);
-        put(t, code);
-    }
-    put(t, "\"");
-}
-
-static char *index_text(const plan *p)
-{
-    growing t = { 0 };
-    char number[64];
-    put(&t, "{\n  \"metadata\": {\n    \"total_size\": ");
-    snprintf(number, sizeof number, "%.0f", p->bytes);
-    put(&t, number);
-    put(&t, "\n  },\n  \"weight_map\": {");
-    for (int64_t i = 0; i < p->count; i++) {
-        char *path = shard_path(p, p->steps[i].shard);
-        const char *slash = strrchr(path, '/');
-        put(&t, i ? ",\n    " : "\n    ");
-        put_json(&t, p->steps[i].name);
-        put(&t, ": ");
-        put_json(&t, slash ? slash + 1 : path);
-        free(path);
-    }
-    put(&t, "\n  }\n}\n");
-    return t.data;
-}
-
-static bool write_index(const plan *p)
-{
-    char *path = index_path(p), *text = index_text(p);
-    const bool ok = write_whole_file(path, text, strlen(text)) == TSR_OK;
-    if (!ok) complain(convert_name, "%s", tsr_last_error());
-    free(text);
-    free(path);
-    return ok;
-}
-
-static bool check_shards(const plan *p)
-{
-    char *path = index_path(p);
-    bool ok = may_write_to(convert_name, path, p->r->force);
-    free(path);
-    return ok;
-}
-
-static bool write_shards(const plan *p, progress *pr, double *done)
-{
-    int64_t from = 0;
-    if (p->r->shard && !check_shards(p)) return false;
-    for (int i = 0; i < p->shards; i++) {
-        int64_t to = from;
-        while (to < p->count && p->steps[to].shard == i) to++;
-        char *path = shard_path(p, i);
-        const bool ok = write_file(p, path, from, to, pr, done);
-        free(path);
-        if (!ok) return false;
-        from = to;
-    }
-    return !p->r->shard || write_index(p);
 }
 
 static bool make_directory(const plan *p)
@@ -257,7 +164,7 @@ static bool is_another_file(const plan *p, int64_t index, const file_identity *w
     return true;
 }
 
-static bool write_each(const plan *p, progress *pr, double *done)
+static bool write_each(plan *p, progress *pr, double *done)
 {
     file_identity *written = room_for((size_t)p->count, sizeof *written);
     bool ok = make_directory(p);
@@ -269,12 +176,14 @@ static bool write_each(const plan *p, progress *pr, double *done)
     return ok;
 }
 
-bool write_plan(const plan *p)
+bool write_plan(plan *p)
 {
+    const char *path = p->is_stream ? "/dev/stdout" : p->out;
     progress pr;
     double done = 0;
     progress_begin(&pr);
-    const bool ok = p->is_directory ? write_each(p, &pr, &done) : write_shards(p, &pr, &done);
+    const bool ok = p->is_directory ? write_each(p, &pr, &done)
+                                    : write_file(p, path, 0, p->count, &pr, &done);
     progress_end(&pr);
     return ok;
 }

@@ -202,9 +202,13 @@ typedef struct tsr_writer_opts {
     const char *format;    /* NULL: the end of the name */
     bool        compress;  /* npz: deflate */
     bool no_sync; /* do not wait for the disk: faster, and safe only against a crash of the program */
+    uint64_t shard_bytes; /* safetensors: files NAME-00001-of-00003.safetensors of at most so many bytes of
+                           * elements each (or one tensor), and NAME.safetensors.index.json; 0: one file */
 } tsr_writer_opts;
 
-/* opts may be NULL. TSR_EUNSUPPORTED if the format is not written here; TSR_EIO. *out is replaced. */
+/* /dev/stdout and /dev/fd/N are written in order, as they are given, and not replaced: by the formats that
+ * hold one tensor, and by safetensors and gguf if all tensors are declared first. A terminal is refused.
+ * opts may be NULL. TSR_EUNSUPPORTED if the format is not written here; TSR_EIO. *out is replaced. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_writer_create(tsr_writer **out, const char *path,
                                                     const tsr_writer_opts *opts);
 
@@ -228,6 +232,10 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_writer_declare(tsr_writer *w, const char *
  */
 TSR_API TSR_MUST_CHECK tsr_status tsr_writer_add(tsr_writer *w, const char *name, const tsr_tensor *t,
                                                  const char *encoding);
+
+/* The path of file `part` of those that finish puts in their places, by what is declared or added so far:
+ * 0, or, of shards, each and then the index. NULL past the last. The text is good until the next call. */
+TSR_API const char *tsr_writer_part(tsr_writer *w, int part);
 
 /* Completes the file, puts it in its place and ends the writer: *w is NULL afterwards,
  * also on failure, which leaves the old file as it was. */

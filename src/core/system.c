@@ -77,6 +77,13 @@ int64_t tsri_sys_pread(int file, void *dst, size_t bytes, uint64_t at)
     return n;
 }
 
+int64_t tsri_sys_write(int file, const void *data, size_t bytes)
+{
+    int64_t n;
+    CALL(n, TSRI_WRITE, &bytes, write(file, data, bytes));
+    return n;
+}
+
 int64_t tsri_sys_pwrite(int file, const void *data, size_t bytes, uint64_t at)
 {
     int64_t n;

@@ -33,6 +33,7 @@ int     tsri_sys_fstat(int file, struct stat *out);
 /* At most `bytes`; the number, 0 at the end, or -1. */
 int64_t tsri_sys_read(int file, void *dst, size_t bytes);
 int64_t tsri_sys_pread(int file, void *dst, size_t bytes, uint64_t at);
+int64_t tsri_sys_write(int file, const void *data, size_t bytes);
 int64_t tsri_sys_pwrite(int file, const void *data, size_t bytes, uint64_t at);
 
 /* A private mapping; NULL on failure. */

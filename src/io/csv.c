@@ -509,10 +509,10 @@ static tsr_status add(tsr_writer *w, tsri_file_entry *planned, const tsr_tensor 
 
 const tsri_format tsri_csv = {
     .info = { "csv", "a table: numbers, and words as codes, between commas", true, true, false, ".csv" },
-    .open = open_csv, .read = read_table, .plan = plan, .add = add,
+    .open = open_csv, .read = read_table, .plan = plan, .add = add, .one_pass = true,
 };
 
 const tsri_format tsri_tsv = {
     .info = { "tsv", "a table: numbers, and words as codes, between tabs", true, true, false, ".tsv .tab" },
-    .open = open_tsv, .read = read_table, .plan = plan, .add = add,
+    .open = open_tsv, .read = read_table, .plan = plan, .add = add, .one_pass = true,
 };

@@ -91,6 +91,12 @@ tsr_status tsri_sink_cut(tsri_sink *s, uint64_t size)
     return TSR_EUNSUPPORTED;
 }
 
+tsr_status tsri_sink_rename(tsri_sink *s, const char *name)
+{
+    (void)s; (void)name;
+    return TSR_EUNSUPPORTED;
+}
+
 tsr_status tsri_sink_commit(tsri_sink *s)
 {
     (void)s;
@@ -357,9 +363,69 @@ static tsr_status create_beside(tsri_sink *s)
     return TSR_OK;
 }
 
+/* Streams --------------------------------------------------------------------------------- */
+
+/* The descriptor that a path of a stream stands for; -1 if it is no such path. */
+static int stream_of(const char *path)
+{
+    static const char before[] = "/dev/fd/";
+    int n = 0;
+    if (strcmp(path, "/dev/stdout") == 0) return 1;
+    if (strncmp(path, before, sizeof before - 1) != 0 || !path[sizeof before - 1]) return -1;
+    for (const char *p = path + sizeof before - 1; *p; p++) {
+        if (*p < '0' || *p > '9' || n > 99999) return -1;
+        n = n * 10 + (*p - '0');
+    }
+    return n;
+}
+
+static tsr_status open_stream(tsri_sink *s, const char *path, int file, char *final_path)
+{
+    struct stat info = { 0 };  /* for sanitizers that do not know the call */
+    memcpy(final_path, path, strlen(path) + 1);
+    TSRI_CHECK(tsri_sys_fstat(file, &info) == 0, TSR_EIO, "writer_create: %s: %s", path, strerror(errno));
+    TSRI_CHECK(!isatty(file), TSR_EIO, "writer_create: %s is a terminal; send it to a file or a program",
+               path);
+    s->stream = true;
+    s->file = file;
+    return TSR_OK;
+}
+
+static tsr_status write_in_order(tsri_sink *s, const void *data, size_t bytes)
+{
+    for (const char *p = data; bytes > 0;) {
+        const int64_t n = tsri_sys_write(s->file, p, bytes);
+        if (n <= 0) return write_failed(s, "write");
+        p += n;
+        bytes -= (size_t)n;
+        s->size += (uint64_t)n;
+    }
+    return TSR_OK;
+}
+
+static tsr_status no_way_back(const tsri_sink *s)
+{
+    return tsri_fail(TSR_EUNSUPPORTED, "writer: %s takes bytes in order, and an earlier one is to change",
+                     s->path);
+}
+
+/* Zeros up to byte `at`, which was not passed yet. */
+static tsr_status fill_stream(tsri_sink *s, uint64_t at)
+{
+    static const char zeros[4096];
+    if (at < s->size) return no_way_back(s);
+    while (s->size < at) {
+        const uint64_t left = at - s->size;
+        TSRI_TRY(write_in_order(s, zeros, left < sizeof zeros ? (size_t)left : sizeof zeros));
+    }
+    return TSR_OK;
+}
+
 tsr_status tsri_sink_create(tsri_sink *s, const char *path, bool sync, char *final_path, char *temporary)
 {
     *s = (tsri_sink){ .file = -1, .sync = sync, .path = final_path, .temporary = temporary };
+    const int stream = stream_of(path);
+    if (stream >= 0) return open_stream(s, path, stream, final_path);
     TSRI_TRY(real_name(final_path, path));
     return create_beside(s);
 }
@@ -378,6 +444,10 @@ static tsr_status write_to(const tsri_sink *s, int file, uint64_t at, const void
 
 tsr_status tsri_sink_write(tsri_sink *s, uint64_t at, const void *data, size_t bytes)
 {
+    if (s->stream) {
+        TSRI_TRY(fill_stream(s, at));
+        return write_in_order(s, data, bytes);
+    }
     TSRI_TRY(write_to(s, s->file, at, data, bytes));
     if (at + bytes > s->size) s->size = at + bytes;
     return TSR_OK;
@@ -386,7 +456,7 @@ tsr_status tsri_sink_write(tsri_sink *s, uint64_t at, const void *data, size_t b
 tsr_status tsri_sink_check_room(const tsri_sink *s, uint64_t bytes)
 {
     uint64_t available;
-    if (tsri_sys_space(s->file, &available) != 0) return TSR_OK;  /* no answer: the write will tell */
+    if (s->stream || tsri_sys_space(s->file, &available) != 0) return TSR_OK;  /* the write will tell */
     TSRI_CHECK(bytes <= available, TSR_EIO,
                "writer: %s: %llu bytes are to be written, and %llu are free there", s->path,
                (unsigned long long)bytes, (unsigned long long)available);
@@ -411,6 +481,7 @@ static tsr_status copy_range(const tsri_sink *s, int file, uint64_t from, uint64
 tsr_status tsri_sink_move(tsri_sink *s, uint64_t from, uint64_t to, uint64_t bytes, void *scratch,
                           size_t room)
 {
+    if (s->stream) return no_way_back(s);
     for (uint64_t left = bytes; left > 0;) {
         const size_t piece = left < room ? (size_t)left : room;
         left -= piece;
@@ -422,6 +493,10 @@ tsr_status tsri_sink_move(tsri_sink *s, uint64_t from, uint64_t to, uint64_t byt
 
 tsr_status tsri_sink_cut(tsri_sink *s, uint64_t size)
 {
+    if (s->stream) {
+        s->promised = size;
+        return size < s->size ? no_way_back(s) : TSR_OK;
+    }
     if (tsri_sys_truncate(s->file, size) != 0) return write_failed(s, "set its length");
     s->size = size;
     return TSR_OK;
@@ -530,8 +605,24 @@ static tsr_status place(tsri_sink *s)
     return s->named ? place_named(s) : place_nameless(s);
 }
 
+tsr_status tsri_sink_rename(tsri_sink *s, const char *name)
+{
+    struct stat old = { 0 };  /* for sanitizers that do not know the call */
+    char *path = (char *)(uintptr_t)s->path;  /* of TSRI_PATH bytes, the writer's */
+    const size_t folder = folder_length(path), length = strlen(name);
+    TSRI_CHECK(folder + length + 48 < TSRI_PATH, TSR_EINVAL, "writer: a path of %zu bytes", folder + length);
+    memcpy(path + folder, name, length + 1);
+    s->replaces = tsri_sys_stat(path, &old) == 0;
+    if (!s->replaces && errno != ENOENT) return write_failed(s, "look at what is there");
+    TSRI_CHECK(!s->replaces || S_ISREG(old.st_mode), TSR_EIO, "writer_finish: %s is no regular file", path);
+    s->mode = s->replaces ? old.st_mode & 0777 : s->mode;
+    if (s->replaces) (void)tsri_sys_chmod(s->file, s->mode);
+    return TSR_OK;
+}
+
 tsr_status tsri_sink_commit(tsri_sink *s)
 {
+    if (s->stream) return fill_stream(s, s->promised > s->size ? s->promised : s->size);
     const tsr_status status = place(s);
     if (status == TSR_OK && s->sync) sync_folder(s->path);
     tsri_sink_remove(s);
@@ -540,7 +631,7 @@ tsr_status tsri_sink_commit(tsri_sink *s)
 
 void tsri_sink_remove(tsri_sink *s)
 {
-    if (s->file >= 0) (void)tsri_sys_close(s->file);
+    if (s->file >= 0 && !s->stream) (void)tsri_sys_close(s->file);
     s->file = -1;
     if (!s->named) return;
     (void)tsri_sys_unlink(s->temporary);

@@ -44,19 +44,25 @@ typedef struct tsri_sink {
     int         file;       /* -1: none */
     bool        sync;
     bool named; /* it is at `temporary`, and known there as `slot` (temporaries.h); else it has no name */
+    bool        stream;     /* a descriptor that the program was given: written in order, and left open */
     bool        replaces;   /* a file of the rights `mode` */
     unsigned    mode;
     int         slot;
     const char *path;       /* where it will be */
     char       *temporary;
     uint64_t    size;       /* one past the highest byte written */
+    uint64_t    promised;   /* a stream: how long it is to be; zeros make up the rest */
 } tsri_sink;
 
 enum { TSRI_PATH = 4096 };
 
-/* path and temporary: room for TSRI_PATH bytes each, filled here. */
+/* path and temporary: room for TSRI_PATH bytes each, filled here. /dev/stdout and /dev/fd/N are streams,
+ * which can only be written in order; terminals are refused. */
 tsr_status tsri_sink_create(tsri_sink *s, const char *path, bool sync, char *final_path, char *temporary);
 tsr_status tsri_sink_write(tsri_sink *s, uint64_t at, const void *data, size_t bytes);
+
+/* Another place for a file that is not a stream, in the same folder. */
+tsr_status tsri_sink_rename(tsri_sink *s, const char *name);
 
 /* Is there room for this many bytes more? */
 tsr_status tsri_sink_check_room(const tsri_sink *s, uint64_t bytes);

@@ -688,5 +688,5 @@ const tsri_format tsri_gguf = {
               ".gguf" },
     .is = is_gguf, .open = open_gguf, .read = read_blocks, .read_part = read_part,
     .read_raw = read_raw, .plan = plan,
-    .data_start = data_start, .add = add, .finish = finish, .check_meta = check_meta,
+    .data_start = data_start, .add = add, .finish = finish, .check_meta = check_meta, .one_pass = true,
 };

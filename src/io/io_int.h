@@ -102,6 +102,8 @@ typedef struct tsri_file_entry {
     uint32_t    kind;           /* the format's own */
     uint32_t    check;          /* the format's own: a checksum */
     bool        written;
+    int64_t     shard;          /* which file of a set, and */
+    uint64_t    shard_bytes;    /* how much is in it then */
 } tsri_file_entry;
 
 struct tsr_writer {
@@ -117,6 +119,10 @@ struct tsr_writer {
     int64_t          added;     /* how many of the plan are written */
     bool             declared;  /* by tsr_writer_declare; then nothing else is added */
     bool             broken;    /* a failure left the file in pieces */
+    bool             headed;    /* a stream: what finish() writes stands before the data */
+    struct tsr_writer **shards; /* a set: the files, of which this has none but the index */
+    tsri_list        shard_list;
+    char            *part_path; /* what tsr_writer_part gave */
     uint64_t         data_start;  /* where the first data byte lies */
     uint64_t         data_end;    /* from there: how much is written or promised */
 };
@@ -154,6 +160,10 @@ typedef struct tsri_format {
     tsr_status (*add)(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t);
     tsr_status (*finish)(tsr_writer *w);
     tsr_status (*check_meta)(const tsr_writer *w, const tsr_meta *m);  /* NULL: there is no metadata */
+
+    /* Is every byte written after those before it? With data_start(), if all was declared: finish() then
+     * comes before the first add(). */
+    bool one_pass;
 } tsri_format;
 
 #define X(name) extern const tsri_format tsri_##name;

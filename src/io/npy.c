@@ -272,5 +272,5 @@ static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 
 const tsri_format tsri_npy = {
     .info = { "npy", "one tensor, as NumPy saves it", true, true, false, ".npy" },
-    .is = is_npy, .open = open_npy, .plan = plan, .add = add,
+    .is = is_npy, .open = open_npy, .plan = plan, .add = add, .one_pass = true,
 };

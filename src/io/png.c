@@ -493,5 +493,5 @@ static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 const tsri_format tsri_png = {
     .info = { "png", "an image: u8 or u16, gray or colour, with or without alpha", true, true, false,
               ".png" },
-    .is = is_png, .open = open_png, .read = read_png, .plan = plan, .add = add,
+    .is = is_png, .open = open_png, .read = read_png, .plan = plan, .add = add, .one_pass = true,
 };

@@ -244,5 +244,5 @@ const tsri_format tsri_pnm = {
     .open = open_pnm,
     .read = read_pnm,
     .plan = plan,
-    .add = add,
+    .add = add, .one_pass = true,
 };

@@ -503,4 +503,5 @@ const tsri_format tsri_safetensors = {
     .add = add,
     .finish = finish,
     .check_meta = check_meta,
+    .one_pass = true,
 };

@@ -3,6 +3,7 @@
 #include "core/alloc.h"
 #include "core/tensor_int.h"
 #include "io_int.h"
+#include "shards.h"
 #include "tessera/move.h"
 #include "tessera/view.h"
 
@@ -34,9 +35,23 @@ static tsr_status start(tsr_writer *w, const char *path)
     char *final_path = tsri_bump_take(&w->memory, TSRI_PATH),
          *temporary = tsri_bump_take(&w->memory, TSRI_PATH);
     if (!final_path || !temporary) return no_room(w);
+    if (w->opts.shard_bytes) {
+        w->path = tsri_bump_text(&w->memory, path, tsri_strlen(path));
+        if (!w->path) w->path = path;
+        return w->path == path ? no_room(w) : tsri_shards_start(w);
+    }
     TSRI_TRY(tsri_sink_create(&w->sink, path, !w->opts.no_sync, final_path, temporary));
     w->path = final_path;
+    TSRI_CHECK(!w->sink.stream || w->format->one_pass, TSR_EUNSUPPORTED,
+               "writer_create: %s takes bytes in order, and %s is not written so", path,
+               w->format->info.name);
     return TSR_OK;
+}
+
+/* What tells how much room there is. */
+static const tsri_sink *room_of(const tsr_writer *w)
+{
+    return w->shard_list.count ? &w->shards[0]->sink : &w->sink;
 }
 
 tsr_status tsr_writer_create(tsr_writer **out, const char *path, const tsr_writer_opts *opts)
@@ -63,6 +78,7 @@ void tsr_writer_cancel(tsr_writer **pw)
     if (!pw || !*pw) return;
     tsr_writer *w = *pw;
     *pw = NULL;
+    tsri_shards_cancel(w);
     tsri_sink_remove(&w->sink);
     tsri_bump_free(&w->memory);
     tsri_free(w, sizeof *w);
@@ -185,6 +201,7 @@ static tsr_status plan(tsri_file_entry **out, tsr_writer *w, const char *op, con
     p->bytes = (uint64_t)tsr_desc_bytes(&p->desc);
     p->offset = w->data_end;
     TSRI_TRY(w->format->plan(w, p));
+    if (w->shards) tsri_shards_place(w, p);
     if (!tsri_names_add(&w->names, &w->memory, p->name)) return no_room(w);
     w->plan[w->plan_list.count++] = p;
     w->data_end = p->offset + p->bytes;
@@ -202,7 +219,7 @@ tsr_status tsr_writer_declare(tsr_writer *w, const char *name, const tsr_desc *d
                name ? name : "");
     w->declared = true;
     TSRI_TRY(plan(&p, w, "writer_declare", name, desc, encoding));
-    return tsri_sink_check_room(&w->sink, w->data_end);
+    return tsri_sink_check_room(room_of(w), w->data_end);
 }
 
 /* The next one that was declared, if it is this. */
@@ -270,16 +287,31 @@ tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t)
     return each_run(t, write_run, &to);
 }
 
+/* A stream begins with what a file gets at its end. */
+static tsr_status begin_data(tsr_writer *w)
+{
+    TSRI_TRY(w->format->data_start(w, &w->data_start));
+    if (!w->sink.stream) return TSR_OK;
+    TSRI_CHECK(w->declared, TSR_EUNSUPPORTED,
+               "writer_add: %s takes bytes in order, and %s begins with a list: declare all tensors first",
+               w->path, w->format->info.name);
+    w->headed = true;
+    return w->format->finish(w);
+}
+
 static tsr_status add(tsr_writer *w, const char *name, const tsr_tensor *t, const char *encoding)
 {
     tsri_file_entry *p;
     if (w->declared) TSRI_TRY(next_declared(&p, w, name, &t->desc));
     else {
         TSRI_TRY(plan(&p, w, "writer_add", name, &t->desc, encoding));
-        TSRI_TRY(tsri_sink_check_room(&w->sink, p->bytes));
+        TSRI_TRY(tsri_sink_check_room(room_of(w), p->bytes));
     }
-    if (w->added == 0 && w->format->data_start) TSRI_TRY(w->format->data_start(w, &w->data_start));
-    TSRI_TRY(w->format->add(w, p, t));
+    if (w->shards) TSRI_TRY(tsri_shards_add(w, p, t));
+    else {
+        if (w->added == 0 && w->format->data_start) TSRI_TRY(begin_data(w));
+        TSRI_TRY(w->format->add(w, p, t));
+    }
     p->written = true;
     w->added++;
     return TSR_OK;
@@ -310,7 +342,8 @@ static tsr_status complete(tsr_writer *w)
                "writer_finish: %s: \"%s\" was declared and not added", w->path, w->plan[w->added]->name);
     TSRI_CHECK(w->format->info.many || w->added == 1, TSR_EINVAL,
                "writer_finish: %s: a file of %s holds one tensor", w->path, w->format->info.name);
-    if (w->format->finish) TSRI_TRY(w->format->finish(w));
+    if (w->shards) return tsri_shards_finish(w);
+    if (w->format->finish && !w->headed) TSRI_TRY(w->format->finish(w));
     return tsri_sink_commit(&w->sink);
 }
 
@@ -328,10 +361,23 @@ tsr_status tsr_file_save(const char *path, const tsr_tensor *t)
     tsr_writer *w = NULL;
     TSRI_TRY(tsri_check_allocated("file_save", "t", t));
     TSRI_TRY(tsr_writer_create(&w, path, NULL));
-    const tsr_status s = tsr_writer_add(w, w->format->info.many ? "tensor" : NULL, t, NULL);
+    const char *name = w->format->info.many ? "tensor" : NULL;
+    tsr_status s = w->sink.stream ? tsr_writer_declare(w, name, &t->desc, NULL) : TSR_OK;
+    if (s == TSR_OK) s = tsr_writer_add(w, name, t, NULL);
     if (s != TSR_OK) {
         tsr_writer_cancel(&w);
         return s;
     }
     return tsr_writer_finish(&w);
+}
+
+const char *tsr_writer_part(tsr_writer *w, int part)
+{
+    if (!w || part < 0) return NULL;
+    if (!w->shards) return part == 0 ? w->path : NULL;
+    const int64_t n = w->plan_list.count, count = n ? w->plan[n - 1]->shard + 1 : 1;
+    if (part > count) return NULL;
+    if (!w->part_path) w->part_path = tsri_bump_take(&w->memory, TSRI_PATH);
+    if (w->part_path) (void)tsri_shard_path(w->part_path, TSRI_PATH, w->path, part, count);
+    return w->part_path;
 }

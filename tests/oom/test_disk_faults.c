@@ -399,6 +399,71 @@ TEST_BEFORE
     make_tensors();
 }
 
+/* Shards and streams ------------------------------------------------------------------- */
+
+static tsr_status write_shards(void)
+{
+    tsr_writer *w = NULL;
+    const tsr_writer_opts opts = { .shard_bytes = 1 << 12 };
+    tsr_status s = tsr_writer_create(&w, file_path("s.safetensors"), &opts);
+    if (s == TSR_OK) s = tsr_writer_add(w, "a", numbers, NULL);
+    if (s == TSR_OK) s = tsr_writer_add(w, "b", numbers, NULL);
+    if (s == TSR_OK) return tsr_writer_finish(&w);
+    tsr_writer_cancel(&w);
+    return s;
+}
+
+/* The index comes last: until then what was there is what is read. */
+TEST(test_a_set_is_written_or_its_old_index_stays)
+{
+    for (int error = 0; error < FAULT_ERRORS; error++) {
+        bool more = true;
+        for (int n = 1; n < MOST_CALLS && more; n++) {
+            size_t bytes = 0;
+            write_bytes(file_path("s.safetensors.index.json"), "old", 3);
+            const int files = open_files();
+            fault_arm(n, fault_errors[error]);
+            const tsr_status s = write_shards();
+            fault_disarm();
+            more = fault.fired;
+            EXPECT_MSG(open_files() == files, "call %d: a descriptor is left", n);
+            unsigned char *data = read_bytes(file_path("s.safetensors.index.json"), &bytes);
+            if (s != TSR_OK) expect_told("a set", n, s);
+            EXPECT_MSG((bytes == 3) == (s != TSR_OK), "call %d: %s, and %zu bytes", n, tsr_status_name(s),
+                       bytes);
+            free(data);
+        }
+        EXPECT(!more);
+    }
+}
+
+TEST(test_a_stream_gets_all_or_says_why_not)
+{
+    const int files = open_files();
+    for (int error = 0; error < FAULT_ERRORS; error++) {
+        bool more = true;
+        for (int n = 1; n < MOST_CALLS && more; n++) {
+            char path[40];
+            struct stat info = { 0 };
+            const int file = open(file_path("stream"), O_CREAT | O_TRUNC | O_RDWR, 0600);
+            snprintf(path, sizeof path, "/dev/fd/%d", file);
+            fault_arm(n, fault_errors[error]);
+            tsr_writer *w = NULL;
+            tsr_status s = tsr_writer_create(&w, path, &(tsr_writer_opts){ .format = "raw" });
+            if (s == TSR_OK) s = tsr_writer_add(w, NULL, numbers, NULL);
+            if (s == TSR_OK) s = tsr_writer_finish(&w);
+            tsr_writer_cancel(&w);
+            fault_disarm();
+            more = fault.fired;
+            EXPECT(fstat(file, &info) == 0 && close(file) == 0);
+            if (s != TSR_OK) expect_told("a stream", n, s);
+            else             EXPECT(info.st_size == tsr_byte_size(numbers));
+            EXPECT(open_files() == files);
+        }
+        EXPECT(!more);
+    }
+}
+
 TEST_AFTER
 {
     tsr_release_all(&numbers, &picture);
