@@ -84,6 +84,11 @@ static bool read_request(request *r)
         return false;
     }
     r->how.dtype = r->from_dtype ? r->from_dtype : r->how.shape || r->how.offset ? r->dtype : NULL;
+    uint64_t quality = 0;
+    if (r->quality_text && !read_count(&quality, name_of_command, "--quality", r->quality_text)) return false;
+    if (r->quality_text && (quality < 1 || quality > 100))
+        return complain_usage(name_of_command, "--quality takes 1 to 100, not '%s'", r->quality_text), false;
+    r->quality = (int)quality;
     if (r->shard && !read_size(&r->shard_bytes, r->shard)) return false;
     return read_axes(r) && reading_check(&r->how, name_of_command);
 }
@@ -151,6 +156,7 @@ static int run_convert(int argc, char **argv)
         { "--encoding",   "ENCODING",  NULL,        &r.encoding },
         { "--shard",      "SIZE",      NULL,        &r.shard },
         { "--compress",   NULL,        &r.compress, NULL },
+        { "--quality",    "N",         NULL,        &r.quality_text },
         { "--force",      NULL,        &r.force,    NULL },
         { "--quiet",      NULL,        &r.quiet,    NULL },
         { "--json",       NULL,        &r.json,     NULL },
@@ -180,8 +186,8 @@ const command convert_command = {
             "only when it is whole. OUT - is standard output, in any format of --to but npz.\n"
             "\n"
             "  --from FORMAT     what IN is, --to FORMAT what OUT is to be, where names do\n"
-            "                    not tell: npy npz pt safetensors onnx gguf png pnm csv tsv\n"
-            "                    raw (pt and onnx are only read)\n"
+            "                    not tell: npy npz pt safetensors onnx gguf png jpeg pnm\n"
+            "                    csv tsv raw (pt and onnx are only read)\n"
             "  --dtype DTYPE     cast every tensor\n"
             "  --select PATTERN  only tensors whose names match: 'layers.0.*', 'a,b', [0-9];\n"
             "                    may be given several times\n"
@@ -192,6 +198,7 @@ const command convert_command = {
             "  --shard SIZE      safetensors in pieces of 5GB, 512MiB, ... and their index\n"
             "  --encoding NAME   gguf: f32 f16 bf16 q8_0 q4_0\n"
             "  --compress        npz: deflate\n"
+            "  --quality N       jpeg: 1 to 100, 90 unless given\n"
             "  --force           write over what is there\n"
             "  --from-dtype DTYPE  of a raw IN (else --dtype is), --shape N,N its shape,\n"
             "                    --offset BYTES where it begins\n"

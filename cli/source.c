@@ -477,7 +477,7 @@ static bool is_read_in_parts(const source *s, const item *it)
 {
     const char *format = s->file[it->file].format;
     return !it->mapped && strcmp(format, "npz") && strcmp(format, "pt") && strcmp(format, "png") &&
-           strcmp(format, "pnm") && strcmp(format, "csv") && strcmp(format, "tsv");
+           strcmp(format, "jpeg") && strcmp(format, "pnm") && strcmp(format, "csv") && strcmp(format, "tsv");
 }
 
 bool source_read_block(tsr_tensor **out, source *s, int64_t index, const cut *c, const block *b)

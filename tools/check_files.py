@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files and DLPack against NumPy, safetensors, gguf, PyTorch and onnx; tools/check_files.sh runs it.
+"""Files and DLPack against NumPy, safetensors, gguf, PyTorch, onnx and Pillow; tools/check_files.sh runs it.
 
     check_files.py build/lib/libtessera.so
 
@@ -102,7 +102,7 @@ class File:
 
 
 class WriterOpts(c.Structure):
-    _fields_ = [("format", c.c_char_p), ("compress", c.c_bool), ("no_sync", c.c_bool)]
+    _fields_ = [("format", c.c_char_p), ("compress", c.c_bool), ("no_sync", c.c_bool), ("shard_bytes", c.c_uint64), ("quality", c.c_int)]
 
 
 def write(path, arrays, compress=False, encodings=None):
@@ -219,6 +219,32 @@ def models(folder):
             expect(same(a, f[name].reshape(a.shape)), f"onnx {kind} {name}")
 
 
+def photographs(folder):
+    """Pillow's JPEG here, and ours there; both are libjpeg-turbo's pixels."""
+    try:
+        from PIL import Image
+    except ImportError:
+        print("no Pillow: JPEG is not tried")
+        return
+    random = np.random.default_rng(7)
+    path = os.path.join(folder, "x.jpg")
+    for shape in ((48, 64), (48, 64, 3), (17, 9, 3), (1, 1)):
+        smooth = random.integers(0, 256, shape).cumsum(0).cumsum(1) // 16 % 256
+        a = smooth.astype("u1")
+        for options in ({}, {"progressive": True}, {"quality": 30}):
+            Image.fromarray(a).save(path, **options)
+            try:
+                got = File(path)[""]
+            except RuntimeError as error:
+                print(f"JPEG is not tried: {error}")
+                return
+            want = np.asarray(Image.open(path)).astype(int)
+            expect(got.shape == want.shape and np.abs(got.astype(int) - want).max() <= 2, f"jpeg read {shape} {options}")
+        write(path, {"": a})
+        back = np.asarray(Image.open(path)).astype(int)
+        expect(back.shape == a.shape and np.abs(back - File(path)[""].astype(int)).max() <= 2, f"jpeg written {shape}")
+
+
 def npy(folder):
     random = np.random.default_rng(2)
     for dtype in DTYPES:
@@ -299,6 +325,7 @@ with tempfile.TemporaryDirectory() as work:
     share_torch()
     checkpoints(work)
     models(work)
+    photographs(work)
     npy(work)
     npz(work)
     tensors(work)

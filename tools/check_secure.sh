@@ -15,7 +15,7 @@ chmod 755 "$work"
 mkdir "$work"/{bin,marks,evil,here,here/tessera,open,shared,shared/tessera,hostile}
 chmod 1777 "$work/marks"
 chmod 777 "$work/open"
-unset TSR_BACKEND_PATH TSR_BLAS TSR_LAPACK TSR_FFT TSR_ZLIB TSR_EXTERNAL
+unset TSR_BACKEND_PATH TSR_BLAS TSR_LAPACK TSR_FFT TSR_ZLIB TSR_JPEG TSR_EXTERNAL
 passed=0 failed=0 skipped=0
 
 $cc -std=gnu11 -O1 -Iinclude tests/secure/program.c "$build/lib/libtessera.a" -o "$work/bin/victim" -lm -ldl -lpthread &&

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/data/files: small files of every format, made by other programs.
 
-Needs numpy, safetensors, gguf, torch and onnx. The tests read the files and know by formula, or from
+Needs numpy, safetensors, gguf, torch, onnx and pillow. The tests read the files and know by formula, or from
 quant.npz, what must come out; the fuzzers begin from them.
 """
 import json
@@ -14,6 +14,7 @@ import gguf
 import numpy as np
 import onnx
 import torch
+from PIL import Image
 from safetensors.numpy import save_file
 
 FOLDER = os.path.join(os.path.dirname(__file__), "..", "tests", "data", "files")
@@ -264,6 +265,14 @@ def images():
     png("c2d16i0t.png", 2, 16, 0, chunk(b"tRNS", struct.pack(">HHH", *(sample(2, 1, c, 16) for c in range(3)))))
 
 
+def photographs():
+    """photo.jpg and, in gray and several scans, gray.jpg: 20 by 30, of 4 y + 2 x + 40 c."""
+    y, x, c = np.meshgrid(range(20), range(30), range(3), indexing="ij")
+    pixels = (4 * y + 2 * x + 40 * c).astype("u1")
+    Image.fromarray(pixels).save(path("photo.jpg"), quality=98, subsampling=0)
+    Image.fromarray(pixels[..., 0]).save(path("gray.jpg"), quality=98, progressive=True)
+
+
 if __name__ == "__main__":
     os.makedirs(FOLDER, exist_ok=True)
     npy()
@@ -271,4 +280,5 @@ if __name__ == "__main__":
     quantised()
     checkpoints()
     models()
+    photographs()
     images()

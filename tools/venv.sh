@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The Python that checks compare with: NumPy, safetensors and gguf in a virtual environment below
-# the build folder, made when it is first asked for. Prints its path.
+# The Python that checks compare with: NumPy, safetensors and gguf, and, where they can be had, onnx, h5py and
+# Pillow, in a virtual environment below the build folder, made when it is first asked for. Prints its path.
 #
 #   tools/venv.sh [BUILD]
 #
@@ -17,6 +17,9 @@ if ! "$python" -c "$wanted" 2>/dev/null; then
     python3 -m venv --system-site-packages "$venv" >/dev/null 2>&1 &&
         timeout 300 "$python" -m pip -q --disable-pip-version-check install --retries 0 --timeout 15 \
             'numpy>=2' safetensors gguf >/dev/null 2>&1
+    # What checks do without, with a line that says so.
+    timeout 300 "$python" -m pip -q --disable-pip-version-check install --retries 0 --timeout 15 \
+        onnx h5py pillow >/dev/null 2>&1
     "$python" -c "$wanted" 2>/dev/null || { echo "numpy, safetensors and gguf cannot be installed"; exit 77; }
 fi
 realpath -s "$python"

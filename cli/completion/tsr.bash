@@ -12,7 +12,7 @@ _tsr_options() {
         stats)    echo "--quantiles --bins --exact --json $reading --help" ;;
         diff)     echo "--rtol --atol --ulp --nan-differs --any-dtype --verbose --quiet --json $reading --help" ;;
         convert)  echo "--from --to --dtype --select --rename --prefix --transpose --shard --encoding --compress" \
-                       "--force --from-dtype --shape --offset --columns --separator --header --quiet --json --help" ;;
+                       "--force --from-dtype --shape --offset --columns --separator --header --quality --quiet --json --help" ;;
         plot)     echo "-o --out --kind --min --max --bins --title --force --json $reading --help" ;;
         eval)     echo "-o --out --force --full --precision --functions --json $reading --help" ;;
         bench)    echo "--all --threads --seconds --picture --json --list --help" ;;
@@ -25,7 +25,7 @@ _tsr_options() {
 # What may stand behind an option; "files" for files, "any" for what cannot be guessed.
 _tsr_values() {
     case $2 in
-        --format | --from | --to) echo "npy npz pt safetensors onnx gguf png pnm csv tsv raw" ;;
+        --format | --from | --to) echo "npy npz pt safetensors onnx gguf png jpeg pnm csv tsv raw" ;;
         --dtype | --from-dtype)
             echo "bool i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 c32 c64 c128" ;;
         --kind)     echo "auto heat image hist line grid" ;;
@@ -33,7 +33,7 @@ _tsr_values() {
         --family)   _tsr_families "$1" ;;
         -o | --out | --picture) echo files ;;
         --header) echo "yes no" ;;
-        --shape | --offset | --columns | --separator | --precision | --edge | --quantiles | --bins | --rtol | --atol | --ulp | --select | --rename | \
+        --quality | --shape | --offset | --columns | --separator | --precision | --edge | --quantiles | --bins | --rtol | --atol | --ulp | --select | --rename | \
             --prefix | --transpose | --shard | --min | --max | --title | --seed | --seconds | --threads) echo any ;;
     esac
 }

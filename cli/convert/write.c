@@ -119,7 +119,7 @@ static bool write_file(plan *p, const char *path, int64_t from, int64_t to, prog
 {
     tsr_writer *w = NULL;
     const tsr_writer_opts how = { .format = p->format->name, .compress = p->r->compress,
-                                  .shard_bytes = p->r->shard_bytes };
+                                  .shard_bytes = p->r->shard_bytes, .quality = p->r->quality };
     if (!p->is_stream && !p->r->shard && !may_write_to(convert_name, path, p->r->force)) return false;
     if (tsr_writer_create(&w, path, &how) != TSR_OK) {
         complain(convert_name, "%s", tsr_last_error());

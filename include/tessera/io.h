@@ -17,6 +17,8 @@
  *                 Read only
  *   gguf          many tensors and metadata, versions 2 and 3; blocks of quantised
  *                 numbers are read as f32
+ *   jpeg          a photograph: u8, (height, width) or (height, width, 3), through libjpeg-turbo
+ *                 where it is installed; its size is read without
  *   png, pnm      images: u8 or u16, (height, width) or (height, width, channels)
  *   csv, tsv      a table. A column whose first value is no number is one of words: the tensor
  *                 has their codes 0, 1, ... as they first come, and the metadata, as texts, the
@@ -204,6 +206,7 @@ typedef struct tsr_writer_opts {
     bool no_sync; /* do not wait for the disk: faster, and safe only against a crash of the program */
     uint64_t shard_bytes; /* safetensors: files NAME-00001-of-00003.safetensors of at most so many bytes of
                            * elements each (or one tensor), and NAME.safetensors.index.json; 0: one file */
+    int quality;          /* jpeg: 1 to 100; 0 is 90 */
 } tsr_writer_opts;
 
 /* /dev/stdout and /dev/fd/N are written in order, as they are given, and not replaced: by the formats that

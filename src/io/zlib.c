@@ -1,9 +1,9 @@
 /* zlib.c - zlib through its stable interface: version 1, raw deflate streams. */
 #include "core/library.h"
 #include "core/alloc.h"
-#include "core/env.h"
 #include "core/lock.h"
 #include "core/mem.h"
+#include "foreign.h"
 #include "zlib.h"
 
 enum {
@@ -55,13 +55,8 @@ static void find(void)
     static const char *const names[] = { "libz.so.1", "libz.so", "libz.1.dylib" };
     static const char *const symbols[] = { "inflateInit2_", "inflate", "inflateEnd",
                                            "deflateInit2_", "deflate", "deflateEnd" };
-    const char *wish = tsri_env("TSR_ZLIB");
-    if (wish && tsri_streq(wish, "none")) return;
-    void *library = wish ? tsri_library_open(1, &wish) : tsri_library_open(3, names);
     void (*f[6])(void) = { NULL };
-    bool all = library != NULL;
-    for (int i = 0; i < 6 && all; i++) all = (f[i] = tsri_library_find(library, symbols[i])) != NULL;
-    if (!all) return;
+    if (!tsri_foreign_find(f, "TSR_ZLIB", 3, names, 6, symbols)) return;
     zlib.inflate_init = (int (*)(stream *, int, const char *, int))f[0];
     zlib.inflate = (int (*)(stream *, int))f[1];
     zlib.inflate_end = (int (*)(stream *))f[2];

@@ -131,6 +131,7 @@ READS(safetensors, TSR_DTYPE_INVALID)
 READS(gguf, TSR_DTYPE_INVALID)
 READS(onnx, TSR_DTYPE_INVALID)
 READS(png, TSR_DTYPE_INVALID)
+READS(jpeg, TSR_DTYPE_INVALID)
 READS(pnm, TSR_DTYPE_INVALID)
 READS(csv, size % 4 == 0 ? TSR_F32 : size % 4 == 1 ? TSR_I16 : TSR_DTYPE_INVALID)
 READS(tsv, size % 4 == 0 ? TSR_U8 : size % 4 == 1 ? TSR_I64 : TSR_DTYPE_INVALID)
@@ -354,6 +355,7 @@ const fuzz_target fuzz_targets[] = {
     { "gguf", run_gguf, repair_gguf, gguf_words, 80000 },
     { "onnx", run_onnx, repair_onnx, onnx_words, 60000 },
     { "png", run_png, repair_png, image_words, 60000 },
+    { "jpeg", run_jpeg, NULL, NULL, 20000 },
     { "pnm", run_pnm, NULL, image_words, 80000 },
     { "csv", run_csv, NULL, table_words, 80000 },
     { "tsv", run_tsv, NULL, table_words, 20000 },
