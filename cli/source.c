@@ -476,8 +476,10 @@ bool block_next(block *b)
 static bool is_read_in_parts(const source *s, const item *it)
 {
     const char *format = s->file[it->file].format;
-    return !it->mapped && strcmp(format, "npz") && strcmp(format, "pt") && strcmp(format, "png") &&
-           strcmp(format, "jpeg") && strcmp(format, "pnm") && strcmp(format, "csv") && strcmp(format, "tsv");
+    static const char *const whole[] = { "npz", "pt", "hdf5", "png", "jpeg", "pnm", "csv", "tsv" };
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (!strcmp(format, whole[i])) return false;
+    return !it->mapped;
 }
 
 bool source_read_block(tsr_tensor **out, source *s, int64_t index, const cut *c, const block *b)

@@ -75,8 +75,8 @@ typedef struct reading {
 
 #define READING_HELP                                                              \
     "  --format FORMAT   what the file is, where neither its bytes nor its name\n" \
-    "                    say it: npy npz pt safetensors onnx gguf png jpeg pnm\n" \
-    "                    csv tsv raw\n"                                           \
+    "                    say it: npy npz pt safetensors onnx gguf hdf5 png\n" \
+    "                    jpeg pnm csv tsv raw\n"                                  \
     "  --dtype DTYPE     of a raw file (or of a table); --shape N,N its shape, where\n" \
     "                    one dim may be -1; --offset BYTES where it begins\n"         \
     "  --columns NAMES   of a table: only these, as in age,3,-1; --separator C between\n" \

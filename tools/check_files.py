@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Files and DLPack against NumPy, safetensors, gguf, PyTorch, onnx and Pillow; tools/check_files.sh runs it.
+"""Files and DLPack against NumPy, safetensors, gguf, PyTorch, onnx, Pillow and h5py; tools/check_files.sh runs it.
 
     check_files.py build/lib/libtessera.so
 
 Arrays come and go through DLPack, so that every file test is one of DLPack as well.
 """
 import ctypes as c
+import glob
 import os
 import sys
 import tempfile
@@ -245,6 +246,37 @@ def photographs(folder):
         expect(back.shape == a.shape and np.abs(back - File(path)[""].astype(int)).max() <= 2, f"jpeg written {shape}")
 
 
+def hierarchies(folder):
+    """h5py's files here, and ours there. Where there is no libhdf5, the one that came with h5py is used."""
+    try:
+        import h5py
+    except ImportError:
+        print("no h5py: HDF5 is not tried")
+        return
+    own = glob.glob(os.path.join(os.path.dirname(h5py.__file__), "..", "h5py.libs", "libhdf5-*.so*"))
+    if own:
+        os.environ["TSR_HDF5"] = os.path.realpath(own[0])
+    random = np.random.default_rng(8)
+    arrays = {f"{d.replace('?', 'b')}/{i}": a for d in DTYPES for i, a in enumerate(layouts(d, random))}
+    path = os.path.join(folder, "x.h5")
+    for compressed in (False, True):
+        with h5py.File(path, "w") as f:
+            for name, a in arrays.items():
+                options = {"compression": "gzip", "chunks": True} if compressed and a.ndim and a.size else {}
+                f.create_dataset(name, data=a, **options)
+        try:
+            f = File(path)
+        except RuntimeError as error:
+            print(f"HDF5 is not tried: {error}")
+            return
+        for name, a in arrays.items():
+            expect(same(a, f[name]), f"hdf5 read {name} {compressed}")
+        write(path, arrays, compressed)
+        with h5py.File(path) as f:
+            for name, a in arrays.items():
+                expect(same(a, np.asarray(f[name])), f"hdf5 written {name} {compressed}")
+
+
 def npy(folder):
     random = np.random.default_rng(2)
     for dtype in DTYPES:
@@ -326,6 +358,7 @@ with tempfile.TemporaryDirectory() as work:
     checkpoints(work)
     models(work)
     photographs(work)
+    hierarchies(work)
     npy(work)
     npz(work)
     tensors(work)

@@ -15,7 +15,7 @@ chmod 755 "$work"
 mkdir "$work"/{bin,marks,evil,here,here/tessera,open,shared,shared/tessera,hostile}
 chmod 1777 "$work/marks"
 chmod 777 "$work/open"
-unset TSR_BACKEND_PATH TSR_BLAS TSR_LAPACK TSR_FFT TSR_ZLIB TSR_JPEG TSR_EXTERNAL
+unset TSR_BACKEND_PATH TSR_BLAS TSR_LAPACK TSR_FFT TSR_ZLIB TSR_JPEG TSR_HDF5 TSR_EXTERNAL
 passed=0 failed=0 skipped=0
 
 $cc -std=gnu11 -O1 -Iinclude tests/secure/program.c "$build/lib/libtessera.a" -o "$work/bin/victim" -lm -ldl -lpthread &&
@@ -53,7 +53,7 @@ says() {
 # An ordinary program does what its environment says: else the rest would show nothing.
 victim=$work/bin/victim
 ran "a plugin that is asked for" env TSR_BACKEND_PATH="$work/evil" "$victim"
-for name in TSR_BLAS TSR_LAPACK TSR_ZLIB; do
+for name in TSR_BLAS TSR_LAPACK TSR_ZLIB TSR_JPEG TSR_HDF5; do
     ran "$name" env $name="$evil" "$victim"
     quiet "$name by a relative path" env $name=./libtessera-evil.so "$victim"
     says "./libtessera-evil.so was not opened"
@@ -124,7 +124,7 @@ if setuid; then
     quiet "a plugin beside a setuid program" "${as[@]}" "$work/bin/elevated"
     quiet "a setuid program in a folder with tessera/" "${as[@]}" PATH="$work/bin:$PATH" elevated
     quiet "TSR_BACKEND_PATH of a setuid program" "${as[@]}" TSR_BACKEND_PATH="$work/evil" "$work/bin/elevated"
-    for name in TSR_BLAS TSR_LAPACK TSR_ZLIB; do
+    for name in TSR_BLAS TSR_LAPACK TSR_ZLIB TSR_JPEG TSR_HDF5; do
         quiet "$name of a setuid program" "${as[@]}" $name="$evil" "$work/bin/elevated"
     done
     quiet "a relative path in a setuid program" "${as[@]}" "$work/bin/elevated" ./libtessera-evil.so

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes tests/data/files: small files of every format, made by other programs.
 
-Needs numpy, safetensors, gguf, torch, onnx and pillow. The tests read the files and know by formula, or from
+Needs numpy, safetensors, gguf, torch, onnx, h5py and pillow. The
+tests read the files and know by formula, or from
 quant.npz, what must come out; the fuzzers begin from them.
 """
 import json
@@ -11,6 +12,7 @@ import zipfile
 import zlib
 
 import gguf
+import h5py
 import numpy as np
 import onnx
 import torch
@@ -265,6 +267,29 @@ def images():
     png("c2d16i0t.png", 2, 16, 0, chunk(b"tRNS", struct.pack(">HHH", *(sample(2, 1, c, 16) for c in range(3)))))
 
 
+def hierarchies():
+    """tensors.h5; outside.h5, which leads to other files; loop.h5, a group in itself."""
+    with h5py.File(path("tensors.h5"), "w", libver=("v110", "v110")) as f:
+        for d in DTYPES:
+            f["plain/" + d] = counted(d)
+            f.create_dataset("packed/" + d, data=counted(d), chunks=(2, 3, 2), compression="gzip", shuffle=True)
+        f["big"] = counted(">i4")
+        f["scalar"] = 2.5
+        f["empty"] = np.zeros((3, 0))
+        f["text"] = "hello"
+    with h5py.File(path("outside.h5"), "w", libver=("v110", "v110")) as f:
+        f["here"] = counted("f4")
+        f["soft"] = h5py.SoftLink("/here")
+        f["link"] = h5py.ExternalLink("tensors.h5", "/big")
+        f.create_dataset("external", (4,), "u1", external=[("external.bin", 0, 4)])
+        layout = h5py.VirtualLayout((2, 3, 4), "i4")
+        layout[...] = h5py.VirtualSource("tensors.h5", "big", (2, 3, 4))
+        f.create_virtual_dataset("virtual", layout)
+        f.create_dataset("huge", (1 << 40,), "f8", chunks=(1024,))
+    with h5py.File(path("loop.h5"), "w", libver=("v110", "v110")) as f:
+        f.create_group("a")["b"] = f["/"]
+
+
 def photographs():
     """photo.jpg and, in gray and several scans, gray.jpg: 20 by 30, of 4 y + 2 x + 40 c."""
     y, x, c = np.meshgrid(range(20), range(30), range(3), indexing="ij")
@@ -280,5 +305,6 @@ if __name__ == "__main__":
     quantised()
     checkpoints()
     models()
+    hierarchies()
     photographs()
     images()

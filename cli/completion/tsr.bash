@@ -25,7 +25,7 @@ _tsr_options() {
 # What may stand behind an option; "files" for files, "any" for what cannot be guessed.
 _tsr_values() {
     case $2 in
-        --format | --from | --to) echo "npy npz pt safetensors onnx gguf png jpeg pnm csv tsv raw" ;;
+        --format | --from | --to) echo "npy npz pt safetensors onnx gguf hdf5 png jpeg pnm csv tsv raw" ;;
         --dtype | --from-dtype)
             echo "bool i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 c32 c64 c128" ;;
         --kind)     echo "auto heat image hist line grid" ;;

@@ -43,7 +43,7 @@ complete -c tsr -n '__fish_seen_subcommand_from selftest' -l verbose -d 'tell of
 set -l files info show stats diff convert plot eval
 set -l reads info show stats diff plot eval
 complete -c tsr -n "__fish_seen_subcommand_from $files" -F
-complete -c tsr -n "__fish_seen_subcommand_from $reads" -l format -x -a 'npy npz pt safetensors onnx gguf png jpeg pnm csv tsv raw' -d 'what the file is'
+complete -c tsr -n "__fish_seen_subcommand_from $reads" -l format -x -a 'npy npz pt safetensors onnx gguf hdf5 png jpeg pnm csv tsv raw' -d 'what the file is'
 complete -c tsr -n "__fish_seen_subcommand_from $files" -l dtype -x \
     -a 'bool i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 c32 c64 c128' -d 'of a raw file, or of the result'
 complete -c tsr -n "__fish_seen_subcommand_from $files" -l shape -x -d 'of a raw file'
@@ -67,8 +67,8 @@ complete -c tsr -n '__fish_seen_subcommand_from diff' -l nan-differs -d 'NaN dif
 complete -c tsr -n '__fish_seen_subcommand_from diff' -l any-dtype -d 'dtypes may differ'
 complete -c tsr -n '__fish_seen_subcommand_from diff' -l verbose -d 'tell of what is the same'
 complete -c tsr -n '__fish_seen_subcommand_from diff convert' -l quiet -d 'say nothing'
-complete -c tsr -n '__fish_seen_subcommand_from convert' -l from -x -a 'npy npz pt safetensors onnx gguf png jpeg pnm csv tsv raw' -d 'what the input is'
-complete -c tsr -n '__fish_seen_subcommand_from convert' -l to -x -a 'npy npz safetensors gguf png jpeg pnm csv tsv raw' -d 'what the output is to be'
+complete -c tsr -n '__fish_seen_subcommand_from convert' -l from -x -a 'npy npz pt safetensors onnx gguf hdf5 png jpeg pnm csv tsv raw' -d 'what the input is'
+complete -c tsr -n '__fish_seen_subcommand_from convert' -l to -x -a 'npy npz safetensors gguf hdf5 png jpeg pnm csv tsv raw' -d 'what the output is to be'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l quality -x -d 'of jpeg: 1 to 100'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l from-dtype -x -d 'of a raw input'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l select -x -d 'only names that match'

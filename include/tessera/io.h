@@ -17,6 +17,7 @@
  *                 Read only
  *   gguf          many tensors and metadata, versions 2 and 3; blocks of quantised
  *                 numbers are read as f32
+ *   hdf5          the datasets of a file, by their paths, through libhdf5 where it is installed
  *   jpeg          a photograph: u8, (height, width) or (height, width, 3), through libjpeg-turbo
  *                 where it is installed; its size is read without
  *   png, pnm      images: u8 or u16, (height, width) or (height, width, channels)
@@ -202,7 +203,7 @@ typedef struct tsr_writer tsr_writer;
 /* Zeroed means the default. */
 typedef struct tsr_writer_opts {
     const char *format;    /* NULL: the end of the name */
-    bool        compress;  /* npz: deflate */
+    bool        compress;  /* npz, hdf5: deflate */
     bool no_sync; /* do not wait for the disk: faster, and safe only against a crash of the program */
     uint64_t shard_bytes; /* safetensors: files NAME-00001-of-00003.safetensors of at most so many bytes of
                            * elements each (or one tensor), and NAME.safetensors.index.json; 0: one file */

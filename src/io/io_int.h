@@ -123,6 +123,7 @@ struct tsr_writer {
     struct tsr_writer **shards; /* a set: the files, of which this has none but the index */
     tsri_list        shard_list;
     char            *part_path; /* what tsr_writer_part gave */
+    void            *state;     /* the format's own, until end() */
     uint64_t         data_start;  /* where the first data byte lies */
     uint64_t         data_end;    /* from there: how much is written or promised */
 };
@@ -160,6 +161,9 @@ typedef struct tsri_format {
     tsr_status (*add)(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t);
     tsr_status (*finish)(tsr_writer *w);
     tsr_status (*check_meta)(const tsr_writer *w, const tsr_meta *m);  /* NULL: there is no metadata */
+
+    /* Ends what the format keeps in w->state, also of a writer that is cancelled; NULL: nothing. */
+    void (*end)(tsr_writer *w);
 
     /* Is every byte written after those before it? With data_start(), if all was declared: finish() then
      * comes before the first add(). */

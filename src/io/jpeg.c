@@ -122,7 +122,7 @@ static tsr_status open_jpeg(tsr_file *f)
     const int64_t height = get16_big(frame + 3), width = get16_big(frame + 5), channels = frame[7];
     const uint64_t size = f->parts[0]->size;
     TSRI_CHECK(frame[2] == 8 && (channels == 1 || channels == 3) && height > 0, TSR_EUNSUPPORTED,
-               "file_open: %s: a JPEG of %d bits and %lld channels, %lld high; 8 bits, 1 or 3 channels are read",
+               "file_open: %s: a JPEG of %d bits, %lld channels, %lld high; 8 bits, 1 or 3 channels are read",
                f->path, frame[2], (long long)channels, (long long)height);
     TSRI_SOUND(width > 0, f, "an image without a width");
     const int64_t shape[] = { height, width, channels };
@@ -188,8 +188,8 @@ static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
     TSRI_CHECK(has_channels && d->shape[0] >= 1 && d->shape[0] <= LARGEST_SIDE && d->shape[1] >= 1 &&
                    d->shape[1] <= LARGEST_SIDE,
                TSR_ESHAPE,
-               "writer_add: %s: %s is no image: (height, width) or (height, width, 1 or 3), up to %d", w->path,
-               TSRI_DESC(d), LARGEST_SIDE);
+               "writer_add: %s: %s is no image: (height, width) or (height, width, 1 or 3), up to %d",
+               w->path, TSRI_DESC(d), LARGEST_SIDE);
     TSRI_CHECK(w->opts.quality >= 0 && w->opts.quality <= 100, TSR_EINVAL,
                "writer_add: %s: opts.quality is %d", w->path, w->opts.quality);
     p->bytes = 0;  /* nobody knows before */
