@@ -119,6 +119,14 @@ int tsri_name_order(const char *a, const char *b)
     return (unsigned char)*a - (unsigned char)*b;
 }
 
+const char *tsri_name_in_folder(const char *path)
+{
+    const char *name = path;
+    for (; *path; path++)
+        if (*path == '/') name = path + 1;
+    return name;
+}
+
 static bool entry_before(const void *a, const void *b)
 {
     return tsri_name_order(((const tsri_entry *)a)->name, ((const tsri_entry *)b)->name) < 0;

@@ -65,6 +65,9 @@ tsr_status tsri_file_shape_bytes(uint64_t *out, const tsr_file *f, const char *n
 /* Below 0, 0 or above: the order of names, by their bytes. */
 int tsri_name_order(const char *a, const char *b);
 
+/* What comes after the last slash. */
+const char *tsri_name_in_folder(const char *path);
+
 tsr_desc tsri_entry_desc(const tsri_entry *e);
 tsri_source *tsri_entry_source(const tsr_file *f, const tsri_entry *e);
 

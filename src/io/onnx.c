@@ -255,18 +255,10 @@ static tsr_status check_location(const tsr_file *f, const char *location)
     return TSR_OK;
 }
 
-static size_t folder_length(const char *path)
-{
-    size_t n = 0;
-    for (size_t i = 0; path[i]; i++)
-        if (path[i] == '/') n = i + 1;
-    return n;
-}
-
 /* The part with this file, which is opened when it is first named. */
 static tsr_status part_of(int32_t *out, tsr_file *f, const char *location)
 {
-    const size_t folder = folder_length(f->path), length = tsri_strlen(location);
+    const size_t folder = (size_t)(tsri_name_in_folder(f->path) - f->path), length = tsri_strlen(location);
     TSRI_CHECK(f->parts[0]->file >= 0, TSR_EUNSUPPORTED,
                "file_open: %s: external data lies in files beside the model, and this is no file", f->path);
     TSRI_TRY(check_location(f, location));

@@ -240,23 +240,15 @@ static tsr_status check_part_name(const tsr_file *f, const char *name)
     return TSR_OK;
 }
 
-static const char *name_in_folder(const char *path)
-{
-    const char *name = path;
-    for (; *path; path++)
-        if (*path == '/') name = path + 1;
-    return name;
-}
-
 static tsr_status part_named(int *out, tsr_file *f, const char *name)
 {
     for (int64_t i = f->part_list.count - 1; i > 0; i--)  /* usually the latest */
-        if (tsri_streq(name_in_folder(f->parts[i]->path), name)) {
+        if (tsri_streq(tsri_name_in_folder(f->parts[i]->path), name)) {
             *out = (int)i;
             return TSR_OK;
         }
     TSRI_TRY(check_part_name(f, name));
-    const size_t folder = (size_t)(name_in_folder(f->path) - f->path), length = tsri_strlen(name);
+    const size_t folder = (size_t)(tsri_name_in_folder(f->path) - f->path), length = tsri_strlen(name);
     char *path = tsri_bump_take(&f->memory, folder + length + 1);
     TSRI_CHECK(path, TSR_ENOMEM, "file_open: %s: no room", f->path);
     memcpy(path, f->path, folder);

@@ -40,14 +40,6 @@ size_t tsri_shard_path(char *out, size_t room, const char *path, int64_t part, i
     return text.length;
 }
 
-static const char *name_in_folder(const char *path)
-{
-    const char *name = path;
-    for (; *path; path++)
-        if (*path == '/') name = path + 1;
-    return name;
-}
-
 /* One more file, with the metadata of all, and what was declared for it. */
 static tsr_status begin_shard(tsr_writer *w)
 {
@@ -123,7 +115,7 @@ static void put_index(tsri_text *out, const tsr_writer *w)
     tsri_put(out, "\n  },\n  \"weight_map\": {");
     for (int64_t i = 0; i < w->plan_list.count; i++) {
         (void)tsri_shard_path(path, sizeof path, w->path, w->plan[i]->shard, w->shard_list.count);
-        const char *name = name_in_folder(path);
+        const char *name = tsri_name_in_folder(path);
         tsri_put(out, i ? ",\n    " : "\n    ");
         tsri_put_json(out, w->plan[i]->name, tsri_strlen(w->plan[i]->name));
         tsri_put(out, ": ");
@@ -157,7 +149,7 @@ static tsr_status complete_shard(tsr_writer *w, int64_t i)
     tsr_writer *shard = w->shards[i];
     TSRI_TRY(shard->format->finish(shard));
     (void)tsri_shard_path(path, sizeof path, w->path, i, w->shard_list.count);
-    return tsri_sink_rename(&shard->sink, name_in_folder(path));
+    return tsri_sink_rename(&shard->sink, tsri_name_in_folder(path));
 }
 
 tsr_status tsri_shards_finish(tsr_writer *w)
