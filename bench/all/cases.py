@@ -81,6 +81,9 @@ NUMPY_CALLS = {
 }
 DOMAIN = {
     "acosh": (1.1, 9),
+    "erfinv": (-0.9, 0.9),
+    "lgamma": (0.01, 9),
+    "digamma": (0.01, 9),
     "log": (0.01, 9),
     "log2": (0.01, 9),
     "log10": (0.01, 9),
@@ -823,7 +826,37 @@ def compare(row, ops):
         yield Case(f"{row['name']} f32 {size}", row["name"], "compare", [x, x], *calls, None)
 
 
+def statistics(row, ops):
+    op = row["name"]
+    calls = {
+        "bincount": (ops.bincount, np.bincount, torch and torch.bincount),
+        "histogram": (
+            lambda x: ops.histogram(x, 100)[0],
+            lambda x: np.histogram(x, 100)[0],
+            torch and (lambda x: torch.histc(x, 100)),
+        ),
+        "histogram_with": (ops.histogram_with, lambda x, edges: np.histogram(x, edges)[0], None),
+        "median": (ops.median, np.median, None),
+        "nanmedian": (ops.nanmedian, np.nanmedian, None),
+        "quantile": (ops.quantile, np.quantile, torch and torch.quantile),
+        "nanquantile": (ops.nanquantile, np.nanquantile, torch and torch.nanquantile),
+        "cov": (ops.cov, np.cov, torch and torch.cov),
+        "corrcoef": (ops.corrcoef, np.corrcoef, torch and torch.corrcoef),
+    }
+    for dtype in ("i64",) if op == "bincount" else ("f32", "f64"):
+        more = []
+        if op == "histogram_with":
+            more = [operand(dtype, 33, layout="sorted", low=0, high=100)]
+        if "quantile" in op:
+            more = [operand(dtype, 3, low=0, high=1)]
+        for size, (n, m) in SIZES.items():
+            dims = (min(n, 100), m) if op in ("cov", "corrcoef") else (n * m,)
+            x = operand(dtype, *dims, low=0, high=100)
+            yield Case(f"{op} {dtype} {size}", op, "statistics", [x, *more], *calls[op], None)
+
+
 FAMILIES = {
+    "statistics": statistics,
     "elementwise": elementwise,
     "reduce": reduce,
     "scan": reduce,
