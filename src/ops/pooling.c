@@ -438,10 +438,10 @@ static tsr_status make_scales(tsr_tensor *largest)
 static tsr_status take_roots(const pool *l)
 {
     tsr_tensor *z = l->result[Z];
-    int64_t kernel = 1;
-    for (int d = 0; d < l->p->spatial; d++) kernel *= l->p->kernel[d];
+    double kernel = 1;
+    for (int d = 0; d < l->p->spatial; d++) kernel *= (double)l->p->kernel[d];
     TSRI_TRY(divide(l));
-    TSRI_TRY(tsr_mul(&z, z, TSR_NUMBER((double)kernel)));
+    TSRI_TRY(tsr_mul(&z, z, TSR_NUMBER(kernel)));
     if (l->p->p != 1) TSRI_TRY(tsr_pow(&z, z, TSR_NUMBER(1 / l->p->p)));
     return tsr_mul(&z, z, l->result[SCALE]);
 }

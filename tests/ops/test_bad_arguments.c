@@ -112,6 +112,8 @@ TEST(test_results_whose_strides_overflow_are_refused)
     EXPECT_TOO_MUCH(tsr_quantise_dynamic(&z, &y, &u, x, 3, TSR_I8, false));
     EXPECT_TOO_MUCH(
         tsr_max_pool2d(&z, &y, vast_images, &(tsr_pool){ .kernel = { 1, 1 }, .padding = { 0, 0 } }));
+    EXPECT_TOO_MUCH(tsr_lp_pool2d(&z, vast_images, 2, &(tsr_pool){ .kernel = { 1, 1 } }));
+    EXPECT_TOO_MUCH(tsr_resize(&z, vast_images, 2, (const int64_t[]){ -1, -1 }, NULL));
     EXPECT_TOO_MUCH(tsr_fftshift(&z, x, 0, NULL));
     EXPECT_TOO_MUCH(tsr_dropout(&z, x, 0.5, 1));
     EXPECT_TOO_MUCH(tsr_one_hot(&z, vast(TSR_I64, 0, 4), 3, TSR_F32));

@@ -16,7 +16,8 @@ enum { COLUMN = TSRI_AXES - 1 };
 
 typedef struct job {
     tsri_slide  axis[TSRI_AXES];  /* axes that x lacks have size 1, and come first */
-    int64_t     images, channels, kernel;
+    int64_t     images, channels;
+    double      kernel;           /* places of a window */
     int64_t     x_image, x_channel, z_image, z_channel;  /* bytes */
     const char *x;
     char       *z;
@@ -114,9 +115,9 @@ static void plan_scales(const work *w, const job *j)
 }
 
 /* How many places along an axis the window of output o has, in x and its padding. */
-static int64_t count_of(const tsri_slide *a, int64_t o)
+static double count_of(const tsri_slide *a, int64_t o)
 {
-    return least(a->taps, a->in - 2 * a->first - o * a->step);
+    return (double)least(a->taps, a->in - 2 * a->first - o * a->step);
 }
 
 static double root(double sum, double p) { return p == 1 ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p); }
@@ -124,10 +125,10 @@ static double root(double sum, double p) { return p == 1 ? sum : p == 2 ? sqrt(s
 static void finish(const work *w, const job *j, const int64_t *at)
 {
     const tsri_slide *a = &j->axis[COLUMN];
-    const int64_t around = count_of(&j->axis[0], at[0]) * count_of(&j->axis[1], at[1]);
+    const double around = count_of(&j->axis[0], at[0]) * count_of(&j->axis[1], at[1]);
     for (int64_t o = 0; o < a->out; o++) {
-        const int64_t count = around * count_of(a, o);
-        const double sum = count == j->kernel ? w->sum[o] : w->sum[o] / (double)count * (double)j->kernel;
+        const double count = around * count_of(a, o),
+                     sum = count == j->kernel ? w->sum[o] : w->sum[o] / count * j->kernel;
         w->sum[o] = root(sum, j->p) / w->half[0][o] / w->half[1][o];
     }
 }
@@ -168,9 +169,9 @@ static tsr_status pool_rows(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
     const tsri_slide *a = &j->axis[COLUMN];
-    const int64_t longest = most(a->in, a->out), bytes = (a->in + 4 * a->out) * 8 + longest * 4;
-    double *room = tsri_scratch((size_t)bytes);
-    TSRI_CHECK(room, TSR_ENOMEM, "lp_pool: no room for %lld bytes", (long long)bytes);
+    const int64_t longest = most(a->in, a->out), bytes = longest > INT64_MAX / 64 ? 0 : longest * 44;
+    double *room = bytes > 0 ? tsri_scratch((size_t)bytes) : NULL;
+    TSRI_CHECK(room, TSR_ENOMEM, "lp_pool: no room for a row of %lld", (long long)longest);
     work w = { .x = room, .sum = room + a->in };
     w.largest = w.sum + a->out;
     w.half[0] = w.largest + a->out;
@@ -204,7 +205,7 @@ static void describe_job(job *j, const tsr_op *op)
             (tsri_slide){ .out = z->shape[first + d], .in = x->shape[first + d], .taps = p->kernel[d],
                           .step = p->stride[d], .first = -p->padding[d], .x = bytes_along(x, first + d),
                           .z = bytes_along(z, first + d) };
-        j->kernel *= p->kernel[d];
+        j->kernel *= (double)p->kernel[d];
     }
     j->x_channel = bytes_along(x, first - 1);
     j->z_channel = bytes_along(z, first - 1);
@@ -220,8 +221,8 @@ tsr_status tsri_cpu_lp_pool(const tsr_op *op)
     if (tsr_desc_numel(&op->out[0]->desc) == 0) return TSR_OK;
     describe_job(&j, op);
     const tsri_slide *a = j.axis;
-    const double row = (double)a[COLUMN].in + (double)(a[COLUMN].out * a[COLUMN].taps),
-                 cost = TSRI_WORK_ELEMENT * (double)(a[0].taps * a[1].taps) * row;
+    const double row = (double)a[COLUMN].in + (double)a[COLUMN].out * (double)a[COLUMN].taps,
+                 cost = TSRI_WORK_ELEMENT * (double)a[0].taps * (double)a[1].taps * row;
     return tsri_parallel_for(j.images * j.channels * a[0].out * a[1].out, tsri_grain(cost), pool_rows, &j);
 }
 

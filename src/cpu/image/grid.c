@@ -1,5 +1,7 @@
 /* grid.c - pictures at the places of a grid: for each place, which elements of x and with which weights, once
  * for all channels. */
+#ifndef TSR_FREESTANDING
+
 #include "image.h"
 #include "core/alloc.h"
 #include "core/sizes.h"
@@ -263,14 +265,17 @@ tsr_status tsri_cpu_grid_sample(const tsr_op *op)
     if (tsr_desc_numel(&op->out[0]->desc) == 0) return TSR_OK;
     if (x->dtype == TSR_F32 || x->dtype == TSR_F64) return sample(op, x);
     TSRI_TRY(tsri_desc_packed(&d, "grid_sample", TSR_F32, x->ndim, x->shape));
-    const size_t bytes = (size_t)tsr_desc_numel(&d) * sizeof(float);
+    const int64_t numel = tsr_desc_numel(&d);
+    const size_t bytes = (size_t)numel * sizeof(float);
     wide = *x;
     wide.desc = d;
-    wide.data = tsri_scratch(bytes);
-    TSRI_CHECK(wide.data, TSR_ENOMEM, "grid_sample: no room for %zu bytes", bytes);
+    wide.data = numel < INT64_MAX / 8 ? tsri_scratch(bytes) : NULL;
+    TSRI_CHECK(wide.data, TSR_ENOMEM, "grid_sample: no room for %lld numbers", (long long)numel);
     tsr_op copy = { .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { x }, .out = { &wide } };
     tsr_status s = tsri_cpu_copy(&copy);
     if (s == TSR_OK) s = sample(op, &wide);
     tsri_free(wide.data, bytes);
     return s;
 }
+
+#endif

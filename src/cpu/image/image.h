@@ -14,6 +14,7 @@ typedef struct tsri_columns {
     int64_t        in, out, taps;
     const int64_t *first, *count;
     const void    *weight;    /* float, or double for lines of doubles */
+    int64_t        inside;    /* outputs, from the first on, all of whose taps are four elements before the end */
 
     /* Tap by tap, for every element of a line of outputs: where its input is, as bytes of floats, and its
      * weight. NULL: inputs are too far, or taps too many. */
@@ -31,6 +32,9 @@ typedef struct tsri_image_kernels {
     /* z[i] = the sum of weight[t] * row[t][i], t < taps, i < n; numbers of the rows' type, but f32 of u8. */
     void (*combine[TSRI_LINE_TYPES])(void *z, const void *const *row, const void *weight, int64_t taps,
                                      int64_t n);
+
+    /* The same of rows of f32, to bytes, as to_bytes has it. */
+    void (*combine_bytes)(uint8_t *z, const void *const *row, const float *weight, int64_t taps, int64_t n);
 
     /* A line of pixels of `inner` elements each, to other columns; z as above. */
     void (*spread[TSRI_LINE_TYPES])(void *z, const void *x, const tsri_columns *c, int64_t inner);

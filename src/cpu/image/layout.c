@@ -1,4 +1,6 @@
 /* layout.c - planes, slices, rows and pixels of a tensor. */
+#ifndef TSR_FREESTANDING
+
 #include "layout.h"
 
 /* Bytes from one index to the next; 0 where there is none. */
@@ -41,3 +43,5 @@ char *tsri_picture_plane(const tsri_picture *p, int64_t plane)
 {
     return p->data + plane / p->plane[1] * p->plane_step[0] + plane % p->plane[1] * p->plane_step[1];
 }
+
+#endif

@@ -19,7 +19,7 @@ typedef struct job {
     tsri_gather_fn gather;
 } job;
 
-/* Each of n pixels of S bytes; x and z have room for `wide` bytes at all but the last. */
+/* Inlined for sizes that are known. */
 static void copy_pixels(char *z, int64_t z_step, const char *x, int64_t x_step, const int64_t *index,
                         int64_t n, const int64_t size)
 {
@@ -60,7 +60,7 @@ static tsr_status copy_rows(void *context, int64_t begin, int64_t end)
         const char *x = tsri_picture_plane(&j->x, plane) + j->index[SLICES][slice] * j->x.slice +
                         j->index[ROWS][row] * j->x.row;
         char *z = tsri_picture_plane(&j->z, plane) + slice * j->z.slice + row * j->z.row;
-        if (x == last && j->z.dense && j->x.row != 0)
+        if (x == last && j->z.dense)
             memcpy(z, made, (size_t)(j->z.columns * j->size));
         else
             copy_columns(z, x, j);

@@ -70,14 +70,19 @@ static void fill_axis(axis *a, const tsri_resample *r)
 /* Columns tap by tap. Outputs of fewer taps have their last one several times, with a share of its weight. */
 static void fill_by_tap(const axis *a, int64_t inner, int32_t *offset, float *by_tap)
 {
-    for (int64_t t = 0, i = 0; t < a->taps; t++)
-        for (int64_t o = 0; o < a->out; o++)
-            for (int64_t c = 0; c < inner; c++, i++) {
-                const double *w = a->weight + o * a->taps;
-                const int64_t n = a->count[o], at = n == 0 ? 0 : a->first[o] + least(t, n - 1);
-                offset[i] = (int32_t)((at * inner + c) * (int64_t)sizeof(float));
-                by_tap[i] = (float)(n == 0 ? 0 : t < n - 1 ? w[t] : w[n - 1] / (double)(a->taps - n + 1));
+    for (int64_t o = 0; o < a->out; o++) {
+        const double *w = a->weight + o * a->taps;
+        const int64_t n = a->count[o];
+        const double last = n == 0 ? 0 : w[n - 1] / (double)(a->taps - n + 1);
+        for (int64_t t = 0; t < a->taps; t++) {
+            const int64_t at = (n == 0 ? 0 : a->first[o] + least(t, n - 1)) * inner;
+            const float weight = (float)(t < n - 1 ? w[t] : last);
+            for (int64_t c = 0, i = (t * a->out + o) * inner; c < inner; c++, i++) {
+                offset[i] = (int32_t)((at + c) * (int64_t)sizeof(float));
+                by_tap[i] = weight;
             }
+        }
+    }
 }
 
 /* The lowest input of block b of the outputs; -1: others are too far for the kernel. */
@@ -101,9 +106,10 @@ static void fill_blocks(job *j, int64_t n, int32_t *base, int32_t *behind)
         base[b] = find_base(j, j->columns.offset, n, b);
         if (base[b] < 0) return;
     }
-    for (int64_t t = 0, at = 0; t < taps; t++)
-        for (int64_t i = 0; i < n; i++, at++)
-            behind[at] = j->columns.offset[at] / (int32_t)sizeof(float) - base[i / lanes];
+    for (int64_t t = 0; t < taps; t++)
+        for (int64_t b = 0, i = t * n; b < pieces(n, lanes); b++)
+            for (const int64_t end = t * n + least((b + 1) * lanes, n); i < end; i++)
+                behind[i] = j->columns.offset[i] / (int32_t)sizeof(float) - base[b];
     j->columns.base = base;
     j->columns.behind = behind;
 }
@@ -116,6 +122,14 @@ static int64_t column_floats(const job *j)
     return n + 3 * each + a->out * j->x.inner;
 }
 
+/* Outputs from the first on that may read four elements at each of `taps` places. */
+static int64_t count_inside(const axis *a, int64_t inner)
+{
+    int64_t o = 0;
+    while (o < a->out && (a->first[o] + a->taps - 1) * inner + 4 <= a->in * inner) o++;
+    return o;
+}
+
 static void fill_columns(job *j, float *narrow)
 {
     const axis *a = &j->axis[COLUMNS];
@@ -123,7 +137,8 @@ static void fill_columns(job *j, float *narrow)
     float *by_tap = narrow + n;
     int32_t *offset = (int32_t *)(void *)(by_tap + each);
     j->columns = (tsri_columns){ .in = a->in, .out = a->out, .taps = a->taps, .first = a->first,
-                                 .count = a->count, .weight = a->weight };
+                                 .count = a->count, .weight = a->weight,
+                                 .inside = count_inside(a, j->x.inner) };
     if (j->wide == sizeof(double)) return;
     for (int64_t i = 0; i < n; i++) narrow[i] = (float)a->weight[i];
     j->columns.weight = narrow;
@@ -271,6 +286,11 @@ static void make_row(work *w, const job *j, char *z, int64_t lines)
     const int64_t n = j->z.columns * j->z.inner;
     const int line_type = j->columns_first && j->type == TSRI_LINE_U8 ? TSRI_LINE_F32 : j->type;
     void *to = direct ? (void *)z : w->row;
+    if (j->dtype == TSR_U8 && j->z.dense && line_type == TSRI_LINE_F32 &&
+        (j->columns_first || j->axis[COLUMNS].same)) {
+        j->k->combine_bytes((uint8_t *)z, w->list, w->weight, lines, n);
+        return;
+    }
     if (j->columns_first || j->axis[COLUMNS].same) {
         j->k->combine[line_type](to, w->list, w->weight, lines, n);
     } else if (j->spread == j->type && is_one_line(w, j, lines)) {
@@ -347,9 +367,18 @@ static void plan_lines(job *j)
     j->line = j->as_is && !j->columns_first ? 0 : rounded(longest * j->wide);
 }
 
+/* Can the bytes of lines be counted? */
+static bool fits(const job *j)
+{
+    int64_t bytes = 0;
+    return most(j->x.columns, j->z.columns) < INT64_MAX / 64 / j->x.inner &&
+           tsri_mul(&bytes, j->lines, j->line + 64) && bytes < INT64_MAX / 4;
+}
+
 static tsr_status run(job *j)
 {
     const axis *s = &j->axis[SLICES], *r = &j->axis[ROWS];
+    TSRI_CHECK(fits(j), TSR_ENOMEM, "resize: no room for lines of %lld columns", (long long)j->x.columns);
     const int64_t planes = tsri_picture_planes(&j->z), rows = s->out * r->out;
     const double products = (double)j->x.inner * (cost(j, j->columns_first) / (double)rows);
     return tsri_parallel_for(planes * rows, tsri_grain(TSRI_WORK_PRODUCT * products), make_rows, j);
