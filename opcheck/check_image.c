@@ -55,7 +55,8 @@ static void draw_resizing(trial *t, resizing *r)
     r->dims = (int)random_between(t, 1, MOST_DIMS);
     r->lead = (int)random_between(t, 1, 2);
     for (int d = r->lead + r->dims - 1; d >= 0; d--) {
-        r->in[d] = r->out[d] = d < r->lead && once_in(t, 20) ? 0 : random_size(t, 1, 7, left < 99 ? left : 99);
+        const bool none = d < r->lead && once_in(t, 20);
+        r->in[d] = r->out[d] = none ? 0 : random_size(t, 1, 7, left < 99 ? left : 99);
         if (d >= r->lead) draw_size(t, r, d - r->lead, room < 99 ? room : 99);
         left /= r->in[d] ? r->in[d] : 1;
         room /= r->out[d] ? r->out[d] : 1;
@@ -73,7 +74,8 @@ static double step_of(const resizing *r, int d)
 static int64_t nearest_to(const resizing *r, int d, int64_t o)
 {
     const float shift = r->how.mode == TSR_INTERPOLATE_NEAREST ? 0.0f : 0.5f;
-    const int64_t i = (int64_t)floorf(((float)o + shift) * (float)step_of(r, d)), last = r->in[r->lead + d] - 1;
+    const int64_t i = (int64_t)floorf(((float)o + shift) * (float)step_of(r, d)),
+                  last = r->in[r->lead + d] - 1;
     return i < last ? i : last;
 }
 

@@ -1,7 +1,7 @@
 /* grid.c - the places of a grid seen with other ops.
  *
- * Along each dim a place has one, two or four taps: where they are, as f64, and their weights. Each combination
- * of taps is one index into the places of x, taken from all channels at once. */
+ * Along each dim a place has one, two or four taps: where they are, as f64, and their weights. Each
+ * combination of taps is one index into the places of x, taken from all channels at once. */
 #include "image.h"
 #include "composed.h"
 #include "conv.h"

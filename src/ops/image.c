@@ -45,8 +45,8 @@ static tsr_status check_params(const char *name, const tsr_resize_params *p)
 static tsr_status check_size(const char *name, const tsr_desc *x, int dim, int64_t out)
 {
     int64_t product = 0;
-    TSRI_CHECK(x->shape[dim] > 0 || out == 0, TSR_ESHAPE, "%s: dim %d of x %s is empty, and is to become %lld",
-               name, dim, TSRI_DESC(x), (long long)out);
+    TSRI_CHECK(x->shape[dim] > 0 || out == 0, TSR_ESHAPE,
+               "%s: dim %d of x %s is empty, and is to become %lld", name, dim, TSRI_DESC(x), (long long)out);
     TSRI_CHECK(out < INT64_MAX && tsri_mul(&product, out + 1, x->shape[dim]), TSR_EOVERFLOW,
                "%s: dim %d of x %s is to become %lld: too many", name, dim, TSRI_DESC(x), (long long)out);
     return TSR_OK;

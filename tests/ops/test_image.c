@@ -1,5 +1,6 @@
-/* test_image.c - pictures of other sizes and at other places: what is particular. That they are right over any
- * strides, options and dtypes is for opcheck. What can be done with other ops is done both ways. */
+/* test_image.c - pictures of other sizes and at other places: what is particular. That they are right over
+ * any strides, options and dtypes is for opcheck. All is done with kernels and with other ops in their place.
+ */
 #include <math.h>
 
 #include "ops/dispatch.h"
@@ -95,7 +96,8 @@ TEST(test_a_grid_of_the_centres_gives_the_picture_back)
     EXPECT_OK(tsr_from_data(&grid, TSR_F32, 4, (const int64_t[]){ 1, 2, 2, 2 }, centres));
     for (int padding = 0; padding < 6; padding++) {
         tsri_prefer_parts(padding > 2);
-        EXPECT_OK(tsr_grid_sample(&z, x, grid, TSR_INTERPOLATE_LINEAR, (tsr_grid_padding)(padding % 3), false));
+        EXPECT_OK(tsr_grid_sample(&z, x, grid, TSR_INTERPOLATE_LINEAR, (tsr_grid_padding)(padding % 3),
+                                  false));
         tsri_prefer_parts(false);
         for (int i = 0; z && i < 8; i++) EXPECT(((float *)z->data)[i] == (float)i);
     }

@@ -14,7 +14,7 @@ typedef struct tsri_columns {
     int64_t        in, out, taps;
     const int64_t *first, *count;
     const void    *weight;    /* float, or double for lines of doubles */
-    int64_t        inside;    /* outputs, from the first on, all of whose taps are four elements before the end */
+    int64_t        inside;    /* outputs, from the first on, with all taps four elements before the end */
 
     /* Tap by tap, for every element of a line of outputs: where its input is, as bytes of floats, and its
      * weight. NULL: inputs are too far, or taps too many. */
@@ -46,7 +46,7 @@ typedef struct tsri_image_kernels {
 } tsri_image_kernels;
 
 struct tsri_cpu_kernels;
-void tsri_cpu_image_portable(struct tsri_cpu_kernels *k);  /* portable.c */
+void tsri_cpu_image_portable(struct tsri_cpu_kernels *k);  /* lines_portable.c */
 
 /* The ops (resize.c, nearest.c, grid.c). */
 tsr_status tsri_cpu_resize(const tsr_op *op);

@@ -419,11 +419,24 @@ V vd vd_of_vl(vl n)
 
 /* Integers as floats: exact, but for those of 32 bits, which are rounded. */
 V vf vf_load_i8(const void *p)  { return vi_to_vf(_mm256_cvtepi8_epi32(_mm_loadl_epi64(p))); }
-V vf vf_of_u8(__m128i x)        { return vi_to_vf(_mm256_cvtepu8_epi32(x)); }
 V vf vf_load_u8(const void *p)  { return vi_to_vf(_mm256_cvtepu8_epi32(_mm_loadl_epi64(p))); }
 V vf vf_load_i16(const void *p) { return vi_to_vf(_mm256_cvtepi16_epi32(_mm_loadu_si128(p))); }
 V vf vf_load_u16(const void *p) { return vi_to_vf(_mm256_cvtepu16_epi32(_mm_loadu_si128(p))); }
 V vf vf_load_i32(const void *p) { return vi_to_vf(vi_load(p)); }
+
+/* Bytes 0 .. VF - 1 of four words. */
+V vf vf_of_words_u8(const int32_t word[4])
+{
+    return vi_to_vf(_mm256_cvtepu8_epi32(_mm_setr_epi32(word[0], word[1], word[2], word[3])));
+}
+
+/* Four floats. */
+typedef __m128 v4;
+V v4   v4_zero(void)             { return _mm_setzero_ps(); }
+V v4   v4_load(const void *p)    { return _mm_loadu_ps(p); }
+V v4   v4_load_u8(const void *p) { return _mm_cvtepi32_ps(_mm_cvtepu8_epi32(_mm_loadu_si32(p))); }
+V v4   v4_fma(float a, v4 b, v4 c) { return _mm_fmadd_ps(_mm_set1_ps(a), b, c); }
+V void v4_store(void *p, v4 x)   { _mm_storeu_ps(p, x); }
 
 /* Rounds toward 0; numbers beyond 32 bits give the lowest integer. */
 V vi vf_cut(vf x) { return _mm256_cvttps_epi32(x); }

@@ -1,4 +1,4 @@
-/* portable.c - lines of pictures combined and spread, in plain C. */
+/* lines_portable.c - lines of pictures combined and spread, in plain C. */
 #ifndef TSR_FREESTANDING
 
 #include "cpu/kernels.h"
@@ -7,13 +7,13 @@
 #define T float
 #define SUM float
 #define NAME(x) x##_f32
-#include "portable.inc"
+#include "lines_portable.inc"
 #undef T
 #undef NAME
 
 #define T uint8_t
 #define NAME(x) x##_u8
-#include "portable.inc"
+#include "lines_portable.inc"
 #undef T
 #undef SUM
 #undef NAME
@@ -21,7 +21,7 @@
 #define T double
 #define SUM double
 #define NAME(x) x##_f64
-#include "portable.inc"
+#include "lines_portable.inc"
 
 /* Adding 1.5 * 2^23 rounds a number of 0 .. 255 to a whole one, halves to even. */
 static uint8_t byte_of(float x)
@@ -45,13 +45,13 @@ static void combine_bytes(uint8_t *z, const void *const *row, const float *weigh
     }
 }
 
-static const tsri_image_kernels portable = {
+static const tsri_image_kernels plain_lines = {
     .combine = { [TSRI_LINE_F32] = combine_f32, [TSRI_LINE_F64] = combine_f64, [TSRI_LINE_U8] = combine_u8 },
     .spread = { [TSRI_LINE_F32] = spread_f32, [TSRI_LINE_F64] = spread_f64, [TSRI_LINE_U8] = spread_u8 },
     .combine_bytes = combine_bytes,
     .to_bytes = to_bytes,
 };
 
-void tsri_cpu_image_portable(tsri_cpu_kernels *k) { k->image = &portable; }
+void tsri_cpu_image_portable(tsri_cpu_kernels *k) { k->image = &plain_lines; }
 
 #endif
