@@ -107,7 +107,7 @@ static bool is_any(const char *op, const char *const *names)
 }
 
 /* Ops whose results are rounded once, or not at all, or by the same steps everywhere. Those of integers are
- * all. */
+ * all, but resize, which sums bytes in f32. */
 static const char *const exact[] = { "copy",
                                      "fill",
                                      "abs",
@@ -197,7 +197,8 @@ static bool is_promised(const char *line)
     char op[64], dtype[16];
     if (sscanf(line, "%63s %15s", op, dtype) != 2) return false;
     const bool is_bool_or_integer = is_integer(dtype) && strcmp(dtype, "bf16");
-    return is_bool_or_integer || is_any(op, exact);
+    const bool is_summed_in_floats = !strcmp(op, "resize");
+    return (is_bool_or_integer && !is_summed_in_floats) || is_any(op, exact);
 }
 
 static sums base, other;
