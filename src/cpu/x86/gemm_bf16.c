@@ -11,23 +11,21 @@
 #define EACH_2 TO_12
 #define EACH_3 TO_8
 
-V vi add_floats(vi x, vi y) { return _mm512_castps_si512(_mm512_castsi512_ps(x) + _mm512_castsi512_ps(y)); }
-V vi add_products(vi x, vi y, vi s)
-{
-    return _mm512_castps_si512(_mm512_dpbf16_ps(_mm512_castsi512_ps(s), (__m512bh)x, (__m512bh)y));
-}
+/* Sums are vectors of floats from the start: if they are cast from integers and back, gcc 12 stores all of
+ * them with every other index. */
+V vf add_products(vf x, vf y, vf s) { return _mm512_dpbf16_ps(s, (__m512bh)x, (__m512bh)y); }
 
 #define PACKED_ONLY
 #define E uint32_t
-#define VEC vi
+#define VEC vf
 #define W VF
-#define LOAD(p) vi_load(p)
-#define LOAD_N(p, n) vi_load_n(p, n)
-#define STORE(p, v) vi_store(p, v)
-#define STORE_N(p, v, n) vi_store_n(p, v, n)
-#define SPREAD(p) vi_set(*(const int32_t *)(const void *)(p))
-#define ADD(x, y) add_floats(x, y)
-#define START(p) vi_set(0)
+#define LOAD(p) vf_load(p)
+#define LOAD_N(p, n) vf_load_n(p, n)
+#define STORE(p, v) vf_store(p, v)
+#define STORE_N(p, v, n) vf_store_n(p, v, n)
+#define SPREAD(p) vi_as_vf(vi_set(*(const int32_t *)(const void *)(p)))
+#define ADD(x, y) vf_add(x, y)
+#define START(p) vf_zero()
 #define START_ROWS 0
 #define MADD(x, y, s) add_products(x, y, s)
 #define NAME(x) x##_bf16
