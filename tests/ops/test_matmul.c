@@ -161,6 +161,27 @@ TEST(test_sums_do_not_depend_on_the_kernel_of_a_product)
     }
 }
 
+/* Large weights whose rows are the columns of b, with few rows of a: read once, panel after panel. */
+TEST(test_few_rows_have_the_same_sums_whatever_the_strides_of_b)
+{
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_I8, TSR_I16, TSR_I32 };
+    enum { M = 19, K = 1031, N = 1037 };
+    uint64_t r = 78;
+    for (size_t c = 0; c < sizeof dtypes / sizeof *dtypes; c++) {
+        const bool whole = c > 3;
+        tsr_tensor *a = whole ? small_numbers(dtypes[c], TSR_SHAPE(M, K), 1) : fractions(&r, dtypes[c], M, K);
+        tsr_tensor *w = whole ? small_numbers(dtypes[c], TSR_SHAPE(N, K), 2) : fractions(&r, dtypes[c], N, K);
+        tsr_tensor *b = NULL, *copy = NULL, *z = NULL, *want = NULL;
+        EXPECT_OK(tsr_transpose(&b, w, 0, 1));
+        EXPECT_OK(tsr_contiguous(&copy, b));
+        EXPECT_OK(tsr_matmul(&z, a, b));
+        EXPECT_OK(tsr_matmul(&want, a, copy));
+        check_same_bits(z, want, 0, 0);
+        tsr_tensor *const all[] = { a, w, b, copy, z, want };
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(&(tsr_tensor *){ all[i] });
+    }
+}
+
 /* Has the dot of a and b the bits of `want`? */
 static void check_dot(const tsr_tensor *want, const tsr_tensor *a, const tsr_tensor *b)
 {

@@ -175,9 +175,10 @@ static void describe(tsri_gemm *g, const tsr_op *op, const tsr_tensor *c)
 {
     const tsr_tensor *z = op->out[0], *a = op->in[0], *b = op->in[1];
     const tsri_gemm_kernels *kernels = tsri_cpu_kernels_get()->gemm;
-    const bool vector = z->shape[z->ndim - 2] == 1 ||
-                        z->shape[z->ndim - 1] == 1; /* the matrix is read once: not worth packing */
-    g->cls = vector ? tsri_gemm_dtypes[a->dtype].cls : class_of(kernels, a->dtype, b->dtype);
+    const tsri_gemm_class own = tsri_gemm_dtypes[a->dtype].cls, cls = class_of(kernels, a->dtype, b->dtype);
+    const bool vector = z->shape[z->ndim - 2] == 1 || z->shape[z->ndim - 1] == 1;
+    const bool bytes = cls == TSRI_GEMM_S8 || cls == TSRI_GEMM_U8;
+    g->cls = vector && !bytes ? own : cls; /* read once, other matrices are not worth packing */
     g->kernels = &kernels[g->cls];
     g->a_type = a->dtype;
     g->b_type = b->dtype;

@@ -213,6 +213,8 @@ bool tsri_gemm_transpose(tsri_gemm *g);
 /* Parts of it, for products in which none of m, n and k is 0: */
 tsr_status tsri_gemm_panels(const tsri_gemm *g);  /* any (panels.c) */
 tsr_status tsri_gemm_regions(const tsri_gemm *g); /* any; on threads, some in regions (regions.c) */
+bool       tsri_gemm_is_few(const tsri_gemm *g);  /* of so few rows that reading b is what takes the time */
+tsr_status tsri_gemm_few(const tsri_gemm *g);     /* where it is (few.c) */
 tsr_status tsri_gemm_vector(const tsri_gemm *g);  /* n is 1 (vector.c) */
 bool       tsri_gemm_is_long_dot(const tsri_gemm *g);
 tsr_status tsri_gemm_long_dot(const tsri_gemm *g);  /* where it is one (dot.c) */

@@ -44,12 +44,6 @@ enum {
 #endif
 };
 
-/* Indices of k of one call of a micro-kernel. */
-static int64_t block_of(const tsri_gemm_kernels *u)
-{
-    return u->block ? u->block : TSRI_GEMM_BLOCK * u->group;
-}
-
 /* Panels ----------------------------------------------------------------------------------- */
 
 /* What is true of all chunks. */

@@ -1,5 +1,5 @@
-/* panels.h - what products in panels and small ones share: how columns are cut into panels, which
- * micro-kernels compute them, and strips of micro-tiles. */
+/* panels.h - what products in panels, small ones and those of few rows share: how columns are cut into
+ * panels, which micro-kernels compute them, blocks of k, and strips of micro-tiles. */
 #ifndef TSRI_GEMM_PANELS_H
 #define TSRI_GEMM_PANELS_H
 
@@ -51,6 +51,12 @@ static inline const tsri_gemm_microkernels *unpacked_microkernels(const tsri_gem
     }
     const int64_t rest = g->n % s[1].cols;
     return rest == 0 || rest > s->cols ? s + 1 : s;
+}
+
+/* Indices of k of one call of a micro-kernel. */
+static inline int64_t block_of(const tsri_gemm_kernels *u)
+{
+    return u->block ? u->block : TSRI_GEMM_BLOCK * u->group;
 }
 
 /* Strips ----------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* product.c - which method a product is computed with.
  *
  *     vector    one row or one column: the matrix is read once, unpacked
+ *     few       few rows, and a large b of unit stride along k, which is read once
  *     regions   few rows or many columns, and several threads: each takes regions of the result
  *     panels    everything else, and each region
  *
@@ -43,7 +44,7 @@ bool tsri_gemm_transpose(tsri_gemm *g)
 {
     if (g->k == 1) g->a.col = g->b.row = g->kernels->element;
     if (g->n == 1) g->z.col = g->m == 1 ? g->kernels->sum : 0;
-    if (g->kernels->dtypes != g->kernels->right) return false;
+    if (g->kernels->dtypes != g->kernels->right && (g->n > 1 || g->a_type != g->b_type)) return false;
     if (g->z.col == g->kernels->sum || (g->z.row != g->kernels->sum && g->n > 1)) return false;
     transpose(g);
     if (g->m == 1) g->a.row = g->kernels->element;
@@ -62,5 +63,6 @@ tsr_status tsri_gemm_run(tsri_gemm *g)
         return tsri_gemm_vector(g);
     }
     (void)tsri_gemm_transpose(g);
+    if (tsri_gemm_is_few(g)) return tsri_gemm_few(g);
     return tsri_gemm_regions(g);
 }

@@ -30,6 +30,8 @@ typedef struct tsri_tuning_products {
     int64_t small_m;         /* rows up to which packing b does not pay */
     int64_t large_m;         /* rows from which it does, however small b is */
     int64_t small_n;         /* columns up to which packing a does not pay */
+    int64_t few_rows;        /* rows up to which reading b is what takes the time (few.c), */
+    int64_t few_bytes;       /* if it is larger than this */
     int64_t short_k;         /* indices of k up to which a micro-tile is faster than z arrives */
     int64_t cached_bytes;    /* an operand of up to this size is read as fast unpacked */
     int64_t chunk;           /* rows or columns of a chunk */
