@@ -205,15 +205,40 @@ static tsr_tensor *spread(const tsr_tensor *t, int64_t step)
     return view;
 }
 
+/* Is `had` as near to a sum of k terms, whose sizes add up to `size`, as blocks of 256 in one chain are? */
+static void check_near(double had, long double sum, long double size, int64_t k, tsr_dtype dtype)
+{
+    const bool wide = dtype == TSR_F64 || dtype == TSR_C128;
+    const long double off = (long double)had - sum, unit = wide ? 0x1p-53L : 0x1p-24L;
+    const long double rounded = dtype == TSR_F16 ? 0x1p-11L : dtype == TSR_BF16 ? 0x1p-8L : 0;
+    EXPECT((off < 0 ? -off : off) <=
+           size * (260 + (long double)k / 256) * unit + (sum < 0 ? -sum : sum) * rounded * 1.01L);
+}
+
+static void check_sums(const tsr_c128 *had, const tsr_c128 *x, const tsr_c128 *y, int64_t k, tsr_dtype dtype)
+{
+    long double re = 0, im = 0, re_size = 0, im_size = 0;
+    for (int64_t p = 0; p < k; p++) {
+        const long double terms[] = { (long double)x[p].re * y[p].re, -(long double)x[p].im * y[p].im,
+                                      (long double)x[p].re * y[p].im, (long double)x[p].im * y[p].re };
+        re += terms[0] + terms[1];
+        im += terms[2] + terms[3];
+        for (int i = 0; i < 2; i++) re_size += terms[i] < 0 ? -terms[i] : terms[i];
+        for (int i = 2; i < 4; i++) im_size += terms[i] < 0 ? -terms[i] : terms[i];
+    }
+    check_near(had->re, re, re_size, k, dtype);
+    check_near(had->im, im, im_size, k, dtype);
+}
+
 /* Long dots have an order of their own, that strides, threads and batches do not change. */
 TEST(test_long_dots_are_the_same_and_accurate_on_every_path)
 {
-    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16 };
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_F16, TSR_BF16, TSR_C64, TSR_C128 };
     static const int64_t lengths[] = { 1024, 1025, 2048, 2049, 2303, 4096 + 131, 70001, 600001 };
     uint64_t r = 78;
-    for (size_t c = 0; c < 4 * sizeof lengths / sizeof *lengths; c++) {
-        const tsr_dtype dtype = dtypes[c % 4];
-        const int64_t k = lengths[c / 4];
+    for (size_t c = 0; c < 6 * sizeof lengths / sizeof *lengths; c++) {
+        const tsr_dtype dtype = dtypes[c % 6];
+        const int64_t k = lengths[c / 6];
         tsr_tensor *a = fractions(&r, dtype, k, 1), *b = fractions(&r, dtype, k, 1), *z = NULL;
         tsr_tensor *row = NULL, *rows = NULL, *each = NULL, *x = NULL, *y = NULL, *had = NULL;
         EXPECT_OK(tsr_reshape(&a, a, TSR_SHAPE(k)));
@@ -237,20 +262,10 @@ TEST(test_long_dots_are_the_same_and_accurate_on_every_path)
         EXPECT_OK(tsr_matmul(&each, rows, row));
         for (size_t i = 0, size = tsr_dtype_size(dtype); i < 3; i++)
             EXPECT(memcmp((char *)each->data + i * size, z->data, size) == 0);
-        EXPECT_OK(tsr_cast(&x, a, TSR_F64));
-        EXPECT_OK(tsr_cast(&y, b, TSR_F64));
-        EXPECT_OK(tsr_cast(&had, z, TSR_F64));
-        long double sum = 0, size = 0;
-        for (int64_t p = 0; p < k; p++) {
-            const long double v = (long double)((double *)x->data)[p] * (long double)((double *)y->data)[p];
-            sum += v;
-            size += v < 0 ? -v : v;
-        }
-        const long double off = (long double)*(double *)had->data - sum,
-                          unit = dtype == TSR_F64 ? 0x1p-53L : 0x1p-24L;
-        const long double rounded = dtype == TSR_F16 ? 0x1p-11L : dtype == TSR_BF16 ? 0x1p-8L : 0;
-        EXPECT((off < 0 ? -off : off) <=
-               size * (260 + (long double)k / 256) * unit + (sum < 0 ? -sum : sum) * rounded * 1.01L);
+        EXPECT_OK(tsr_cast(&x, a, TSR_C128));
+        EXPECT_OK(tsr_cast(&y, b, TSR_C128));
+        EXPECT_OK(tsr_cast(&had, z, TSR_C128));
+        check_sums(had->data, x->data, y->data, k, dtype);
         tsr_tensor *const all[] = { a, b, z, row, rows, each, x, y, had };
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(&(tsr_tensor *){ all[i] });
     }

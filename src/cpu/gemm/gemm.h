@@ -36,9 +36,9 @@
  * class uses fused multiply-add, every kernel of the instruction set does.
  *
  * Long dots (one row times one column) are the exception, where an instruction set has
- * many_accumulators for their class: a piece of TSRI_GEMM_PIECE indices is summed in several
- * independent accumulators, and the pieces' sums are added in order. A single accumulator
- * would be slower than memory there.
+ * many_accumulators for their class: a piece of TSRI_GEMM_PIECE indices, of half as many complex ones,
+ * is summed in several independent accumulators, and the pieces' sums are added in order. A single
+ * accumulator would be slower than memory there.
  */
 #ifndef TSRI_GEMM_H
 #define TSRI_GEMM_H
