@@ -493,6 +493,12 @@ V vf vf_swap(vf x, int by)
     return by == 2 ? _mm256_permute_ps(x, 0x4e) : _mm256_permute_ps(x, 0xb1);
 }
 
+/* Of two neighbours: both the first, or the second; the first a - b, the second a + b; and +0 and -0. */
+V vd vd_dup_evens(vd x) { return _mm256_movedup_pd(x); }
+V vd vd_dup_odds(vd x) { return _mm256_permute_pd(x, 0xf); }
+V vd vd_addsub(vd a, vd b) { return _mm256_addsub_pd(a, b); }
+V vd vd_minus_odds(void) { return _mm256_setr_pd(0.0, -0.0, 0.0, -0.0); }
+
 /* Lanes 0, 2, 4, ... of two vectors, and the others. */
 V vf vf_in_order(vf x) { return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8)); }
 V vf vf_evens(vf a, vf b) { return vf_in_order(_mm256_shuffle_ps(a, b, 0x88)); }

@@ -455,6 +455,12 @@ V vf vf_swap(vf x, int by)
     return by == 2 ? _mm512_permute_ps(x, 0x4e) : _mm512_permute_ps(x, 0xb1);
 }
 
+/* Of two neighbours: both the first, or the second; the first a - b, the second a + b; and +0 and -0. */
+V vd vd_dup_evens(vd x) { return _mm512_movedup_pd(x); }
+V vd vd_dup_odds(vd x) { return _mm512_permute_pd(x, 0xff); }
+V vd vd_addsub(vd a, vd b) { return _mm512_mask_sub_pd(_mm512_add_pd(a, b), 0x55, a, b); }
+V vd vd_minus_odds(void) { return _mm512_setr_pd(0.0, -0.0, 0.0, -0.0, 0.0, -0.0, 0.0, -0.0); }
+
 /* Lanes 0, 2, 4, ... of two vectors, and the others. */
 V vf vf_evens(vf a, vf b)
 {
