@@ -28,7 +28,13 @@ const tsri_tuning tsri_tuning_amd_zen = {
     .resident_least = 1 << 17,
     .resident_usual = 1 << 18,
     .resident_most = 1 << 20,
-    .products = TSRI_COMMON_PRODUCTS,
+    .products = {
+        .small_work = 1 << 22, .small_m = 64, .large_m = 512, .small_n = 192, .few_rows = 64,
+        .few_bytes = 1 << 20, .short_k = 64, .cached_bytes = 256 << 10, .chunk = 2048, .cached_rows = 512,
+        .few_threads = 4, .chunk_blocks = 4, .tile_rows = 256, .region_m = 512, .region_n = 512,
+        .pack_cost = 24, .read_cost = 6, .region_cost = 1 << 15, .stream_ahead = 2048, .stream_bytes = 1024,
+        .vector_ahead = 0
+    },
     .conv = TSRI_COMMON_CONV,
     .indexing = TSRI_COMMON_INDEXING,
     .copies = TSRI_COMMON_COPIES,

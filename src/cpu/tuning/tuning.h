@@ -45,7 +45,8 @@ typedef struct tsri_tuning_products {
                                 a region: in multiplications that take as long */
     int64_t stream_ahead, stream_bytes; /* how much of a is prefetched, and how far ahead, while z is written
                                 with non-temporal stores */
-    int64_t vector_ahead;    /* elements by which rows are prefetched that a vector is multiplied with */
+    int64_t vector_ahead;    /* elements by which rows are prefetched that a vector is multiplied with; 0:
+                                not */
 } tsri_tuning_products;
 
 /* Convolutions (conv/). */
