@@ -12,6 +12,7 @@
 #include "convert/plan.h"
 #include "disk.h"
 #include "json.h"
+#include "text.h"
 
 static const char name_of_command[] = "convert";
 
@@ -64,8 +65,8 @@ static bool read_rules(request *r, int argc, char **argv)
 {
     const char *texts[RULES_MOST];
     const int count = option_values(texts, RULES_MOST, "--rename", argc, argv);
-    r->nselects = option_values(r->selects, RULES_MOST, "--select", argc, argv);
-    if (count > RULES_MOST || r->nselects > RULES_MOST) {
+    if (!listing_read(&r->list, name_of_command, argc, argv)) return false;
+    if (count > RULES_MOST) {
         complain_usage(name_of_command, "more than %d rules", RULES_MOST);
         return false;
     }
@@ -84,6 +85,7 @@ static bool read_request(request *r)
     }
     r->how.dtype = r->from_dtype ? r->from_dtype : r->how.shape || r->how.offset ? r->dtype : NULL;
     if (r->shard && !read_size(&r->shard_bytes, r->shard)) return false;
+    if (!listing_check(&r->list, name_of_command, "file name size dtype shape")) return false;
     return read_axes(r) && reading_check(&r->how, name_of_command);
 }
 
@@ -102,9 +104,9 @@ static void print_result(const plan *p)
         json_integer(&j, "files", p->is_directory ? p->count : p->shards + (p->r->shard != NULL));
         json_close(&j, '}');
     } else if (!p->r->quiet) {
-        printf("%s: %" PRId64 " tensor%s, %s, %s", p->out, p->count, p->count == 1 ? "" : "s",
+        printf("%s: %" PRId64 " tensor%s, %s, %s", p->out, p->count, plural(p->count),
                p->format->name, bytes_text(text, p->bytes));
-        if (p->shards > 1 || p->r->shard) printf(", in %d shards", p->shards);
+        if (p->shards > 1 || p->r->shard) printf(", in %d shard%s", p->shards, plural(p->shards));
         putchar('\n');
     }
 }
@@ -138,7 +140,6 @@ static int run_convert(int argc, char **argv)
         { "--from-dtype", "DTYPE",     NULL,        &r.from_dtype },
         { "--shape",      "N,N,...",   NULL,        &r.how.shape },
         { "--offset",     "BYTES",     NULL,        &r.how.offset },
-        { "--select",     "PATTERN",   NULL,        &r.select },
         { "--rename",     "REGEX=NEW", NULL,        &ignored },
         { "--prefix",     "TEXT",      NULL,        &r.prefix },
         { "--transpose",  "AXES",      NULL,        &r.transpose },
@@ -148,6 +149,7 @@ static int run_convert(int argc, char **argv)
         { "--force",      NULL,        &r.force,    NULL },
         { "--quiet",      NULL,        &r.quiet,    NULL },
         { "--json",       NULL,        &r.json,     NULL },
+        LISTING_OPTIONS(r.list),
         { NULL, NULL, NULL, NULL },
     };
     int code = EXIT_USAGE;
@@ -176,8 +178,9 @@ const command convert_command = {
             "  --from FORMAT     what IN is, --to FORMAT what OUT is to be, where names do\n"
             "                    not tell: npy npz safetensors gguf png pnm csv tsv raw\n"
             "  --dtype DTYPE     cast every tensor\n"
-            "  --select PATTERN  only tensors whose names match: 'layers.0.*', 'a,b', [0-9];\n"
-            "                    may be given several times\n"
+            LISTING_HELP
+            "  --sort ORDER      write them by name, size, dtype or shape, not as they lie in\n"
+            "                    their file\n"
             "  --rename REGEX=NEW  change names: the first match becomes NEW, in which \\1 is\n"
             "                    what the first group matched; several are applied in order\n"
             "  --prefix TEXT     put this before every name\n"

@@ -200,6 +200,52 @@ status=0
 cat "$f/x.npy" | "$tsr" show '-[1, 2]' >"$work/out" 2>"$work/err" || status=$?
 wants "show of a pipe" 0 '^\[20 21 22 23\]$'
 
+# A model of twelve layers, of which one is not like the others, in the order of strcmp.
+l=$f/layers
+mkdir "$l"
+for i in 0 1 10 11 2 3 4 5 6 7 8 9; do
+    "$tsr" eval "zeros(($((i == 3 ? 9 : 8)), 4)).astype(f32)" -o "$l/net.layers.$i.q.weight.npy"
+    "$tsr" eval 'zeros(4).astype(f16)' -o "$l/net.layers.$i.norm.npy"
+done
+"$tsr" eval 'zeros(())' -o "$l/net.step.npy"
+"$tsr" convert "$l" "$f/layers.safetensors" --quiet
+LC_ALL=C.UTF-8 try info --tree "$f/layers.safetensors"; wants "info as a tree" 0 '^  net  +25 tensors  +1\.7 KB$'
+cat >"$work/tree" <<'TREE'
+  net                    25 tensors           1.7 KB
+  ├ layers               24 tensors           1.6 KB
+  │ ├ 0–2,4–11           2 tensors each       1.5 KB
+  │ │ ├ norm             4               f16     8 B
+  │ │ └ q.weight         8×4             f32   128 B
+  │ └ 3                  2 tensors             152 B
+  │   ├ norm             4               f16     8 B
+  │   └ q.weight         9×4             f32   144 B
+  └ step                 scalar          f64     8 B
+TREE
+grep -E '^  ' "$work/out" | sed 's/  */ /g' | diff - <(sed 's/  */ /g' "$work/tree") >"$work/err"
+report "layers that are alike are folded" $?
+LC_ALL=C try info --tree "$f/layers.safetensors"; wants "a tree without UTF-8" 0 '^  \| \| \| norm '
+! LC_ALL=C grep -q '[^ -~]' "$work/out";       report "and nothing else but ASCII" $?
+LC_ALL=C.UTF-8 try info --all "$f/layers.safetensors"; wants "nothing is folded" 0 '10 +2 tensors +136 B'
+[ "$(grep -n ' 10 ' "$work/out" | cut -d: -f1)" -gt "$(grep -n ' 9 ' "$work/out" | cut -d: -f1)" ]
+report "layer 9 comes before layer 10" $?
+for width in 60 200; do
+    COLUMNS=$width LC_ALL=C.UTF-8 try info --tree "$f/layers.safetensors"
+    [ "$(grep -E '^  ' "$work/out" | wc -L)" -le $width ]; report "a tree fits $width columns" $?
+done
+try info "$f/layers.safetensors";              wants "info to a file is a table" 0 '^  net\.layers\.3\.q\.weight +f32 +\(9, 4\) +\(4, 1\) +144 +mapped$'
+try info "$f/layers.safetensors:net.layers.*.norm" --sort name; wants "names by a pattern" 0 'total: 12 tensors, 48 elements'
+[ "$(awk '/norm/ { print $1 }' "$work/out" | sed -n '3p;11p' | tr '\n' ' ')" = "net.layers.2.norm net.layers.10.norm " ]
+report "which come in natural order" $?
+try info "$f/layers.safetensors" --sort size;  wants "the largest first" 0 ''
+[ "$(awk 'NR == 3 { print $1 }' "$work/out")" = net.layers.3.q.weight ]; report "and it is" $?
+try info "$f/layers.safetensors" --select '*.1.*' --select '*step'; wants "two patterns" 0 'total: 3 tensors'
+try info "$f/layers.safetensors" --select none; wants "a pattern that matches nothing" 1 '' 'no name matches --select'
+try info "$f/layers.safetensors:none*";        wants "the same behind the file" 3 '' "no name matches 'none\*'"
+try info "$f/layers.safetensors" --sort weight; wants "an order that is none" 2 '' '--sort takes one of: file name size'
+try convert "$f/layers.safetensors" "$f/sorted.safetensors" --sort size; wants "convert in an order" 0
+try info "$f/sorted.safetensors"
+[ "$(awk 'NR == 3 { print $1 }' "$work/out")" = net.layers.3.q.weight ]; report "which is that of the file" $?
+
 try show "$f/x.npy[0, ::2, ..., -1]"; wants "show of a slice" 0 '^\[ 3 11\]$'
 try show "$f/x.npy[1, None, 2, ::-1]"; wants "show with a new axis, backwards" 0 '^\[\[23 22 21 20\]\]$'
 try show "$f/x.npy[5:2, 100:]";   wants "show of nothing" 0 'i64\(0, 0, 4 '
