@@ -8,7 +8,7 @@
 #include "terminal.h"
 #include "text.h"
 
-enum { GAP = 2, NAME_LEAST = 12 };
+enum { GAP = 2 };
 
 table table_new(const table_column *column, int columns)
 {
@@ -50,12 +50,13 @@ static void measure(const table *t, int width[TABLE_COLUMNS])
     }
 }
 
-static int sum_of(const table *t, const int width[TABLE_COLUMNS], bool without_names)
+/* Columns and the gaps between them, where names take no more than `names`. */
+static int sum_of(const table *t, const int width[TABLE_COLUMNS], int names)
 {
     int sum = -GAP;
     for (int k = 0; k < t->columns; k++) {
-        const bool is_cut = without_names && t->column[k].align == TABLE_NAME && width[k] > NAME_LEAST;
-        if (width[k]) sum += GAP + (is_cut ? NAME_LEAST : width[k]);
+        const bool is_cut = t->column[k].align == TABLE_NAME && width[k] > names;
+        if (width[k]) sum += GAP + (is_cut ? names : width[k]);
     }
     return sum;
 }
@@ -70,11 +71,11 @@ static int last_in_rank(const table *t, const int width[TABLE_COLUMNS])
     return found;
 }
 
-/* Leaves columns out until the others fit with short names; the names take what is left. */
+/* Leaves columns out until names have two fifths of the room; they take what is left. */
 static void fit(const table *t, int width[TABLE_COLUMNS], int room)
 {
-    for (int k; sum_of(t, width, true) > room && (k = last_in_rank(t, width)) >= 0;) width[k] = 0;
-    for (int over = sum_of(t, width, false) - room; over > 0; over--) {
+    for (int k; sum_of(t, width, 2 * room / 5) > room && (k = last_in_rank(t, width)) >= 0;) width[k] = 0;
+    for (int over = sum_of(t, width, room) - room; over > 0; over--) {
         int widest = -1;
         for (int k = 0; k < t->columns; k++)
             if (t->column[k].align == TABLE_NAME && width[k] > 1 && (widest < 0 || width[k] > width[widest]))
