@@ -9,8 +9,9 @@ _tsr_options() {
     case $1 in
         info)     echo "--all --table --tree --brief --json $listing $reading --help" ;;
         show)     echo "--full --precision --edge --json $reading --help" ;;
-        stats)    echo "--quantiles --bins --exact --json $reading --help" ;;
-        diff)     echo "--rtol --atol --ulp --nan-differs --any-dtype --verbose --quiet --json $reading --help" ;;
+        stats)    echo "--quantiles --bins --exact --json $listing $reading --help" ;;
+        diff)     echo "--rtol --atol --ulp --nan-differs --any-dtype --verbose --quiet --json $listing $reading" \
+                       "--help" ;;
         convert)  echo "--from --to --dtype --select --sort --rename --prefix --transpose --shard --encoding --compress" \
                        "--force --from-dtype --shape --offset --quiet --json --help" ;;
         plot)     echo "-o --out --kind --min --max --bins --title --force --json $reading --help" ;;
@@ -28,7 +29,7 @@ _tsr_values() {
         --format | --from | --to) echo "npy npz safetensors gguf png pnm csv tsv raw" ;;
         --dtype | --from-dtype)
             echo "bool i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 c32 c64 c128" ;;
-        --sort)     echo "file name size dtype shape" ;;
+        --sort)     echo "file name size dtype shape worst min max mean std zero nan inf" ;;
         --kind)     echo "auto heat image hist line grid" ;;
         --encoding) echo "f32 f16 bf16 q8_0 q4_0" ;;
         --family)   _tsr_families "$1" ;;

@@ -67,8 +67,9 @@ complete -c tsr -n '__fish_seen_subcommand_from diff convert' -l quiet -d 'say n
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l from -x -a 'npy npz safetensors gguf png pnm csv tsv raw' -d 'what the input is'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l to -x -a 'npy npz safetensors gguf png pnm csv tsv raw' -d 'what the output is to be'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l from-dtype -x -d 'of a raw input'
-complete -c tsr -n '__fish_seen_subcommand_from info convert' -l select -x -d 'only names that match'
-complete -c tsr -n '__fish_seen_subcommand_from info convert' -l sort -x -a 'file name size dtype shape' -d 'in which order'
+complete -c tsr -n '__fish_seen_subcommand_from info stats diff convert' -l select -x -d 'only names that match'
+complete -c tsr -n '__fish_seen_subcommand_from info stats diff convert' -l sort -x \
+    -a 'file name size dtype shape worst min max mean std zero nan inf' -d 'in which order'
 complete -c tsr -n '__fish_seen_subcommand_from info' -l all -d 'fold nothing'
 complete -c tsr -n '__fish_seen_subcommand_from info' -l table -d 'one line a tensor'
 complete -c tsr -n '__fish_seen_subcommand_from info' -l tree -d 'layers, folded'
