@@ -18,11 +18,19 @@ void make_printable(char *text)
     }
 }
 
+static char *kept;
+
+void keep_complaints(char text[COMPLAINT_BYTES]) { kept = text; }
+
 static void print_complaint(const char *name, const char *format, va_list arguments)
 {
-    char text[4096];
+    char text[COMPLAINT_BYTES];
     vsnprintf(text, sizeof text, format, arguments);
     make_printable(text);
+    if (kept) {
+        memcpy(kept, text, sizeof text);
+        return;
+    }
     fflush(stdout); /* so that the two streams keep their order where they meet */
     fputs("tsr: ", stderr);
     if (name) fprintf(stderr, "%s: ", name);

@@ -83,6 +83,7 @@ static void sort_items(source *s, const char *order)
     if (!strcmp(order, "size"))  compare = by_size;
     if (!strcmp(order, "dtype")) compare = by_dtype;
     if (!strcmp(order, "shape")) compare = by_shape;
+    source_forget(s);
     if (s->count) qsort(s->items, (size_t)s->count, sizeof *s->items, compare);
 }
 

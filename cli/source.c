@@ -316,9 +316,16 @@ static void free_item(item *it)
     free(it->encoding);
 }
 
+void source_forget(source *s)
+{
+    tsr_release(&s->whole);
+    s->whole_index = -1;
+}
+
 int64_t source_keep(source *s, name_fits fits, const void *context)
 {
     int64_t kept = 0;
+    source_forget(s);
     for (int i = 0; i < s->files; i++) s->file[i].count = 0;
     for (int64_t i = 0; i < s->count; i++) {
         item *it = &s->items[i];

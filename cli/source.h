@@ -93,6 +93,9 @@ bool source_read(tsr_tensor **out, source *s, int64_t index);
 /* The index of the item of this name; -1 if there is none. */
 int64_t source_find(const source *s, const char *name);
 
+/* To be called before items change places: what was read of one of them is not that of another. */
+void source_forget(source *s);
+
 /* Leaves the items whose names fit. Returns how many there are. */
 typedef bool (*name_fits)(const void *context, const char *name);
 int64_t source_keep(source *s, name_fits fits, const void *context);

@@ -90,6 +90,11 @@ char *text_fit(const char *text, int columns)
     return text_of("%.*s%s%s", (int)head, text, dots, text + from);
 }
 
+char *text_clip(const char *text, int columns)
+{
+    return copy_of(text, bytes_of_columns(text, columns));
+}
+
 void print_padded(const char *text, int columns, bool right)
 {
     const int spaces = columns - text_width(text);

@@ -15,6 +15,9 @@ size_t character_at(const char *text, int *columns);
 /* A copy of at most `columns` columns: where a text is longer, its middle becomes an ellipsis. */
 char *text_fit(const char *text, int columns);
 
+/* A copy of the beginning of at most `columns` columns. */
+char *text_clip(const char *text, int columns);
+
 /* The text, and spaces behind it or before it until it takes `columns`. */
 void print_padded(const char *text, int columns, bool right);
 
