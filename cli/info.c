@@ -15,7 +15,7 @@
 static const char name_of_command[] = "info";
 
 typedef struct request {
-    bool    json, brief, tree, all, table;
+    bool    json, brief, tree, all, table, names;
     listing list;
     reading how;
 } request;
@@ -284,6 +284,11 @@ static void json_file(json *j, source *s, int index, const by_file *g, const req
 
 /* The command ---------------------------------------------------------------------------- */
 
+static void print_names(const source *s, int index, const by_file *g)
+{
+    for (int64_t i = g->first[index]; i < g->first[index + 1]; i++) puts(s->items[g->index[i]].name);
+}
+
 static void add_to_totals(totals *sum, const source *s, int index, const by_file *g)
 {
     const source_file *file = &s->file[index];
@@ -307,8 +312,9 @@ static int tell(const char *text, const request *r, json *j, totals *sum)
         for (int i = 0; i < s.files; i++) {
             const source_file *file = &s.file[i];
             if (!file->format[0] || (some && !file->count)) continue;
-            if (r->json) json_file(j, &s, i, &g, r);
-            else         print_file(&s, i, &g, r, terminal_width());
+            if (r->names)     print_names(&s, i, &g);
+            else if (r->json) json_file(j, &s, i, &g, r);
+            else              print_file(&s, i, &g, r, terminal_width());
             add_to_totals(sum, &s, i, &g);
         }
         free_by_file(&g);
@@ -352,6 +358,7 @@ static int run_info(int argc, char **argv)
         { "--tree",  NULL, &r.tree,  NULL },
         { "--all",   NULL, &r.all,   NULL },
         { "--table", NULL, &r.table, NULL },
+        { "--names", NULL, &r.names, NULL },
         LISTING_OPTIONS(r.list),
         READING_OPTIONS(r.how),
         { NULL, NULL, NULL, NULL },
@@ -360,6 +367,7 @@ static int run_info(int argc, char **argv)
     const int count = selects ? read_options(name_of_command, options, argc, argv) : -1;
     if (count < 0 || !reading_check(&r.how, name_of_command)) return EXIT_USAGE;
     if (!listing_check(&r.list, name_of_command, "file name size dtype shape")) return EXIT_USAGE;
+    if (r.names) r.json = false;
     if (r.table && (r.tree || r.all)) return complain_usage(name_of_command, "a tree or a table, not both");
     if (count == 0) return complain_usage(name_of_command, "which file?");
     if (r.json) {
@@ -374,7 +382,7 @@ static int run_info(int argc, char **argv)
         json_close(&j, ']');
         json_totals(&j, &sum);
         json_close(&j, '}');
-    } else if (sum.files) {
+    } else if (sum.files && !r.names) {
         print_totals(&sum);
     }
     if (code == EXIT_YES && !sum.tensors) code = listing_found_none(&r.list, name_of_command);
@@ -399,6 +407,7 @@ const command info_command = {
             LISTING_HELP
             "  --sort ORDER      file (as they lie there), name, size, dtype or shape; names\n"
             "                    count numbers as such, the largest size comes first\n"
+            "  --names           the names alone, one a line, as completions need them\n"
             "  --brief           one line a file\n"
             "  --json            one JSON document\n"
             READING_HELP

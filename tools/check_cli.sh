@@ -239,6 +239,8 @@ report "which come in natural order" $?
 try info "$f/layers.safetensors" --sort size;  wants "the largest first" 0 ''
 [ "$(awk 'NR == 3 { print $1 }' "$work/out")" = net.layers.3.q.weight ]; report "and it is" $?
 try info "$f/layers.safetensors" --select '*.1.*' --select '*step'; wants "two patterns" 0 'total: 3 tensors'
+try info "$f/layers.safetensors" --names --select '*.1.*'; wants "names alone" 0 '^net\.layers\.1\.norm$'
+[ "$(wc -l <"$work/out")" = 2 ];               report "and no more than them" $?
 try info "$f/layers.safetensors" --select none; wants "a pattern that matches nothing" 1 '' 'no name matches --select'
 try info "$f/layers.safetensors:none*";        wants "the same behind the file" 3 '' "no name matches 'none\*'"
 try info "$f/layers.safetensors" --sort weight; wants "an order that is none" 2 '' '--sort takes one of: file name size'
@@ -496,6 +498,11 @@ else
     skip "SVG: no rsvg-convert"
 fi
 
+# --- tsr view ------------------------------------------------------------------------------------
+
+status=0; tools/check_view.sh "$build" >"$work/out" 2>"$work/err" || status=$?
+if [ $status = 77 ]; then skip "tsr view: $(cat "$work/out")"; else wants "tsr view" 0 ' 0 failed$'; fi
+
 # --- with Python ----------------------------------------------------------------------------
 
 if command -v python3 >/dev/null && python3 -c '' 2>/dev/null; then
@@ -637,6 +644,12 @@ complete_line tsr stats --q;            wants "bash: tsr stats --q" 0 '^--quanti
 complete_line tsr convert --to g;       wants "bash: tsr convert --to g" 0 '^gguf$'
 complete_line tsr plot --kind h;        wants "bash: tsr plot --kind h" 0 '^hist$'
 complete_line tsr show "$f/m.npz" : w;  wants "bash: tsr show FILE:w" 0 '^wave$'
+complete_line tsr stats "$f/m.npz:wa";  wants "bash: tsr stats FILE:wa in one word" 0 '/m\.npz:wave$'
+complete_line tsr info "$f/m.npz" --select w; wants "bash: tsr info FILE --select w" 0 '^wave$'
+complete_line tsr eval x+1 x = "$f/m.npz" : w; wants "bash: tsr eval x=FILE:w" 0 '^wave$'
+"$tsr" convert "$f/x.npy" "$f/trap.npz" --rename "^x\$=w \$(touch $work/trapped) *" --quiet
+complete_line tsr show "$f/trap.npz" : w; wants "bash: a name with spaces and dollars" 0 '^w \$\(touch'
+[ ! -e "$work/trapped" ] && [ "$(wc -l <"$work/out")" = 1 ]; report "bash: which is not expanded" $?
 complete_line tsr info "$f/wa";         wants "bash: tsr info FILE" 0 '/wave.npy$'
 complete_line tsr "";                   wants "bash: tsr" 0 '^--version$'
 for name in $commands; do
@@ -648,6 +661,10 @@ if command -v fish >/dev/null; then
     fish --no-execute cli/completion/tsr.fish; report "fish reads its completion" $?
     PATH=$build/bin:$PATH fish -c 'source cli/completion/tsr.fish; complete -C "tsr op"' >"$work/out" 2>"$work/err"
     grep -q '^ops' "$work/out"; report "fish: tsr op" $?
+    PATH=$build/bin:$PATH fish -c "source cli/completion/tsr.fish; complete -C 'tsr show $f/m.npz:w'" >"$work/out" 2>"$work/err"
+    grep -q 'm.npz:wave' "$work/out"; report "fish: tsr show FILE:w" $?
+    PATH=$build/bin:$PATH fish -c "source cli/completion/tsr.fish; complete -C 'tsr info $f/m.npz --select w'" >"$work/out" 2>"$work/err"
+    grep -q '^wave' "$work/out"; report "fish: tsr info FILE --select w" $?
 else
     skip "fish is not here"
 fi
