@@ -68,7 +68,7 @@ set_target_properties(fuzz-fuzz_eval PROPERTIES ENABLE_EXPORTS ON)
 
 # The commands that read and write files.
 set(file_commands convert info stats command disk filename histogram json json_tensor listing names numbers rename
-    room source subscript summary table terminal text tree)
+    room source subscript summary table terminal text ticker tree)
 list(TRANSFORM file_commands PREPEND cli/)
 list(TRANSFORM file_commands APPEND .c)
 target_sources(oom-test_disk_faults_cli PRIVATE ${file_commands} cli/convert/plan.c cli/convert/write.c)

@@ -9,6 +9,7 @@
 
 #include "../disk.h"
 #include "../room.h"
+#include "../ticker.h"
 
 static const char convert_name[] = "convert";
 
@@ -95,7 +96,7 @@ static void copy_metadata(tsr_writer *w, const plan *p)
         }
 }
 
-static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, progress *pr, double *done)
+static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, double *done)
 {
     const request *r = p->r;
     for (int64_t i = from; i < to; i++)
@@ -114,12 +115,12 @@ static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, 
         tsr_release(&t);
         if (!ok) return false;
         *done += (double)tsr_desc_bytes(&p->steps[i].desc);
-        progress_draw_bytes(pr, *done, p->bytes);
+        ticker_reach(*done);
     }
     return true;
 }
 
-static bool write_file(const plan *p, const char *path, int64_t from, int64_t to, progress *pr, double *done)
+static bool write_file(const plan *p, const char *path, int64_t from, int64_t to, double *done)
 {
     tsr_writer *w = NULL;
     const tsr_writer_opts how = { .format = p->format->name, .compress = p->r->compress };
@@ -129,7 +130,7 @@ static bool write_file(const plan *p, const char *path, int64_t from, int64_t to
         return false;
     }
     copy_metadata(w, p);
-    if (!write_steps(w, p, from, to, pr, done)) {
+    if (!write_steps(w, p, from, to, done)) {
         tsr_writer_cancel(&w);
         return false;
     }
@@ -212,7 +213,7 @@ static bool check_shards(const plan *p)
     return ok;
 }
 
-static bool write_shards(const plan *p, progress *pr, double *done)
+static bool write_shards(const plan *p, double *done)
 {
     int64_t from = 0;
     if (p->r->shard && !check_shards(p)) return false;
@@ -220,7 +221,7 @@ static bool write_shards(const plan *p, progress *pr, double *done)
         int64_t to = from;
         while (to < p->count && p->steps[to].shard == i) to++;
         char *path = shard_path(p, i);
-        const bool ok = write_file(p, path, from, to, pr, done);
+        const bool ok = write_file(p, path, from, to, done);
         free(path);
         if (!ok) return false;
         from = to;
@@ -257,12 +258,12 @@ static bool is_another_file(const plan *p, int64_t index, const file_identity *w
     return true;
 }
 
-static bool write_each(const plan *p, progress *pr, double *done)
+static bool write_each(const plan *p, double *done)
 {
     file_identity *written = room_for((size_t)p->count, sizeof *written);
     bool ok = make_directory(p);
     for (int64_t i = 0; i < p->count && ok; i++) {
-        ok = is_another_file(p, i, written) && write_file(p, p->steps[i].path, i, i + 1, pr, done);
+        ok = is_another_file(p, i, written) && write_file(p, p->steps[i].path, i, i + 1, done);
         if (ok && !is_ascii(p->steps[i].path)) (void)identify_file(&written[i], p->steps[i].path);
     }
     free(written);
@@ -271,10 +272,9 @@ static bool write_each(const plan *p, progress *pr, double *done)
 
 bool write_plan(const plan *p)
 {
-    progress pr;
     double done = 0;
-    progress_begin(&pr);
-    const bool ok = p->is_directory ? write_each(p, &pr, &done) : write_shards(p, &pr, &done);
-    progress_end(&pr);
+    ticker_begin_bytes(p->bytes);
+    const bool ok = p->is_directory ? write_each(p, &done) : write_shards(p, &done);
+    ticker_end();
     return ok;
 }
