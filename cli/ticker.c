@@ -42,7 +42,8 @@ static void draw(int signal_number)
     (void)signal_number;
     ticks++;
     if (ticks < TICKS_A_SECOND) return;
-    const int seconds = (int)ticks / TICKS_A_SECOND, filled = total > 0 ? (int)((int64_t)BAR * done / total) : 0;
+    const int seconds = (int)ticks / TICKS_A_SECOND;
+    const int filled = total > 0 ? (int)((int64_t)BAR * done / total) : 0;
     at = put_text(at, "\r\033[K");
     for (int i = 0; i < BAR; i++) *at++ = i < filled ? '#' : '.';
     at = put_text(at, "  ");

@@ -482,6 +482,17 @@ picture line "$f/nan.npy"
 picture hist "$f/wave.npy" --kind hist
 picture image "$f/image.npy"
 picture grid "$f/box.npy"
+make 'sin(arange(5).reshape(5, 1) + arange(3000) / 99.0)' curves.npy
+make '(arange(120 * 160 * 3).reshape(120, 160, 3) * 7919 % 251).astype(u8)' noise.npy
+for words in "wave.npy" "nan.npy" "wave.npy --kind hist" "image.npy" "noise.npy" "box.npy" "curves.npy --kind line" "large.npy"; do
+    # shellcheck disable=SC2086 # words
+    for end in svg png; do "$tsr" plot $f/$words -o "$work/size.$end" --force; done
+    [ "$(wc -c <"$work/size.svg")" -le "$(wc -c <"$work/size.png")" ]; report "the SVG of $words is no larger than its PNG" $?
+done
+try plot "$f/curves.npy" --kind line -o "$work/curves.svg"; wants "plot of several curves" 0
+grep -q '>row 4</text>' "$work/curves.svg" && grep -q '>value</text>' "$work/curves.svg"; report "curves have a legend and labels" $?
+try plot "$f/wave.npy" --kind hist -o "$work/hist.svg"; wants "a histogram as SVG" 0
+grep -q '>count</text>' "$work/hist.svg"; report "a histogram has a label upwards" $?
 try plot "$f/wave.npy";                   wants "plot without a terminal" 0 '^f32\(60, 50\)$'
 ! grep -q $'\033' "$work/out";            report "plot prints no colours to a file" $?
 try plot "$f/x.npy[0, 0, 0]";             wants "plot of one number" 1 '' 'one number is no picture'
