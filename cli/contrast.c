@@ -15,7 +15,7 @@
 #include "room.h"
 #include "wide.h"
 
-enum { PIECE = 1 << 20, SEGMENT = 1 << 14, RUN = 512, SEGMENTS = 2 * PIECE / SEGMENT };
+enum { PIECE = 1 << 20, SEGMENT = 1 << 16, RUN = 512, SEGMENTS = 2 * PIECE / SEGMENT };
 
 /* The two pieces, packed, as numbers and in the dtype whose steps are counted. */
 typedef struct pair {
@@ -235,41 +235,116 @@ static void compare_one_by_one(segment *s, const run *r, int64_t from, int64_t n
 
 /* Many at once ---------------------------------------------------------------------------- */
 
-typedef struct sums { double distance, norm_a, norm_b, dot, most[PEAKS]; int64_t changed, differ; } sums;
+typedef struct sums {
+    double  distance, norm_a, norm_b, dot;
+    double  above[PEAKS]; /* above 0 where an error is larger than the largest so far */
+    int64_t changed;
+} sums;
+
+static double sum_of(const lanes *x)
+{
+    double sum = 0;
+    for (int k = 0; k < LANES; k++) sum += (*x)[k];
+    return sum;
+}
+
+static double largest_of(const lanes *x)
+{
+    double most = (*x)[0];
+    for (int k = 1; k < LANES; k++)
+        if ((*x)[k] > most) most = (*x)[k];
+    return most;
+}
 
 /* Of whole runs. What is NaN shows in the sums. */
-static void sum_run(sums *out, const run *r, double atol, double rtol, double ulps) CLI_WIDE;
-static void sum_run(sums *out, const run *r, double atol, double rtol, double ulps)
+static void sum_run(sums *out, const run *r, const peak *peaks) CLI_WIDE;
+static void sum_run(sums *out, const run *r, const peak *peaks)
 {
-    double dd[LANES] = { 0 }, aa[LANES] = { 0 }, bb[LANES] = { 0 }, ab[LANES] = { 0 }, error[LANES] = { 0 },
-           relative[LANES] = { 0 }, steps[LANES] = { 0 }, changed[LANES] = { 0 }, differ[LANES] = { 0 };
-    for (int64_t i = 0; i < RUN; i += LANES)
-        for (int k = 0; k < LANES; k++) {
-            const double a = r->a[i + k], b = r->b[i + k], e = r->error[i + k], s = r->steps[i + k];
-            const double size = fabs(b), q = e / size, zero = 0, one = 1;
-            dd[k] += e * e;
-            aa[k] += a * a;
-            bb[k] += b * b;
-            ab[k] += a * b;
-            error[k] = e > error[k] ? e : error[k];
-            relative[k] = q > relative[k] ? q : relative[k];
-            steps[k] = s > steps[k] ? s : steps[k];
-            changed[k] += e > 0 ? one : zero;
-            const double far = e > atol + rtol * size ? one : zero, beyond = s > ulps ? one : zero;
-            differ[k] += far * (s >= 0 ? beyond : one);
-        }
-    *out = (sums){ 0 };
-    for (int k = 0; k < LANES; k++) {
-        out->distance += dd[k];
-        out->norm_a += aa[k];
-        out->norm_b += bb[k];
-        out->dot += ab[k];
-        if (error[k] > out->most[ERROR]) out->most[ERROR] = error[k];
-        if (relative[k] > out->most[RELATIVE]) out->most[RELATIVE] = relative[k];
-        if (steps[k] > out->most[STEPS]) out->most[STEPS] = steps[k];
-        out->changed += (int64_t)changed[k];
-        out->differ += (int64_t)differ[k];
+    const double best = peaks[RELATIVE].size;
+    lanes dd = { 0 }, aa = { 0 }, bb = { 0 }, ab = { 0 }, error = { 0 }, steps = { 0 }, relative = { 0 };
+    marks changed = { 0 };
+    for (int64_t i = 0; i < RUN; i += LANES) {
+        lanes a, b, e, s;
+        memcpy(&a, r->a + i, sizeof a);
+        memcpy(&b, r->b + i, sizeof b);
+        memcpy(&e, r->error + i, sizeof e);
+        memcpy(&s, r->steps + i, sizeof s);
+        const lanes excess = e - best * LANES_ABS(b);
+        dd += e * e;
+        aa += a * a;
+        bb += b * b;
+        ab += a * b;
+        changed += e > 0;
+        error = LANES_CHOOSE(e > error, e, error);
+        steps = LANES_CHOOSE(s > steps, s, steps);
+        relative = LANES_CHOOSE(excess > relative, excess, relative);
     }
+    *out = (sums){ sum_of(&dd), sum_of(&aa), sum_of(&bb), sum_of(&ab), { 0 }, 0 };
+    out->above[ERROR] = largest_of(&error) - peaks[ERROR].size;
+    out->above[STEPS] = largest_of(&steps) - peaks[STEPS].size;
+    out->above[RELATIVE] = largest_of(&relative);
+    for (int k = 0; k < LANES; k++) out->changed -= changed[k];
+}
+
+/* The same of two runs of floats, in one go: nothing is stored in between. Neighbours of the dtype are `step`
+ * floats apart: 1 of f32, and 2^16 of bf16, whose bits are the upper ones. */
+static void sum_floats(sums *out, const float *x, const float *y, double step, const peak *peaks) CLI_WIDE;
+static void sum_floats(sums *out, const float *x, const float *y, double step, const peak *peaks)
+{
+    const double best = peaks[RELATIVE].size;
+    lanes dd = { 0 }, aa = { 0 }, bb = { 0 }, ab = { 0 }, error = { 0 }, steps = { 0 }, relative = { 0 };
+    marks changed = { 0 };
+    for (int64_t i = 0; i < RUN; i += LANES) {
+        half_lanes p, q;
+        half_marks m, n;
+        memcpy(&p, x + i, sizeof p);
+        memcpy(&q, y + i, sizeof q);
+        memcpy(&m, x + i, sizeof m);
+        memcpy(&n, y + i, sizeof n);
+        const lanes a = __builtin_convertvector(p, lanes), b = __builtin_convertvector(q, lanes);
+        const lanes e = LANES_ABS(a - b), excess = e - best * LANES_ABS(b);
+        const half_marks first = ((m & INT32_MAX) ^ (m >> 31)) - (m >> 31); /* from sign and magnitude */
+        const half_marks second = ((n & INT32_MAX) ^ (n >> 31)) - (n >> 31);
+        const lanes s =
+            LANES_ABS(__builtin_convertvector(first, lanes) - __builtin_convertvector(second, lanes));
+        dd += e * e;
+        aa += a * a;
+        bb += b * b;
+        ab += a * b;
+        changed += e > 0;
+        error = LANES_CHOOSE(e > error, e, error);
+        steps = LANES_CHOOSE(s > steps, s, steps);
+        relative = LANES_CHOOSE(excess > relative, excess, relative);
+    }
+    *out = (sums){ sum_of(&dd), sum_of(&aa), sum_of(&bb), sum_of(&ab), { 0 }, 0 };
+    out->above[ERROR] = largest_of(&error) - peaks[ERROR].size;
+    out->above[STEPS] = largest_of(&steps) / step - peaks[STEPS].size;
+    out->above[RELATIVE] = largest_of(&relative);
+    for (int k = 0; k < LANES; k++) out->changed -= changed[k];
+}
+
+/* Two runs of one dtype that is f32 or bf16. False if they are not. */
+static bool sum_as_floats(sums *out, const pair *p, int64_t from, const peak *peaks)
+{
+    const tsr_tensor *a = p->numbers[0], *b = p->numbers[1];
+    float x[RUN], y[RUN];
+    if (a->dtype != b->dtype || (a->dtype != TSR_F32 && a->dtype != TSR_BF16)) return false;
+    if (a->dtype == TSR_F32) {
+        sum_floats(out, (const float *)a->data + from, (const float *)b->data + from, 1, peaks);
+        return true;
+    }
+    (void)floats_at(x, a, from, RUN);
+    (void)floats_at(y, b, from, RUN);
+    sum_floats(out, x, y, 65536, peaks);
+    return true;
+}
+
+/* How many numbers of a run are not close. */
+static int64_t count_far(const run *r, const tolerance *t)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < RUN; i++) n += !is_close(r->a[i], r->b[i], r->error[i], r->steps[i], t);
+    return n;
 }
 
 /* The first number of the run that has the largest error; a division by 0 is infinite. */
@@ -284,17 +359,21 @@ static void find_peak(peak *e, const run *r, int kind, int64_t from)
     }
 }
 
+static bool has_tolerance(const tolerance *t) { return t->atol > 0 || t->rtol > 0 || t->ulps > 0; }
+
 static void compare_run(segment *s, const pair *p, int64_t from, int64_t n, const tolerance *t)
 {
     run r;
     sums found;
-    fill_run(&r, p, from, n);
-    if (n < RUN || p->parts > 1 || t->nan_differs) {
-        compare_one_by_one(s, &r, from, n, p->parts, t);
-        return;
-    }
-    sum_run(&found, &r, t->atol, t->rtol, (double)t->ulps);
-    if (!isfinite(found.norm_a) || !isfinite(found.norm_b) || !isfinite(found.distance)) {
+    const bool whole = n == RUN && p->parts == 1 && !t->nan_differs;
+    const bool filled = !whole || !sum_as_floats(&found, p, from, s->peak);
+    if (filled) fill_run(&r, p, from, n);
+    if (whole && filled) sum_run(&found, &r, s->peak);
+    const bool finite = whole && isfinite(found.norm_a) && isfinite(found.norm_b) && isfinite(found.distance);
+    const bool above =
+        finite && (found.above[ERROR] > 0 || found.above[RELATIVE] > 0 || found.above[STEPS] > 0);
+    if (!filled && (!finite || above || has_tolerance(t))) fill_run(&r, p, from, n);
+    if (!finite) {
         compare_one_by_one(s, &r, from, n, p->parts, t);
         return;
     }
@@ -303,9 +382,9 @@ static void compare_run(segment *s, const pair *p, int64_t from, int64_t n, cons
     s->norm_b += found.norm_b;
     s->dot += found.dot;
     s->changed += found.changed;
-    s->differ += found.differ;
-    for (int k = 0; k < PEAKS; k++)
-        if (found.most[k] > s->peak[k].size && found.changed) find_peak(&s->peak[k], &r, k, from);
+    s->differ += has_tolerance(t) ? count_far(&r, t) : found.changed;
+    for (int k = 0; k < PEAKS && above; k++)
+        if (found.above[k] > 0 && found.changed) find_peak(&s->peak[k], &r, k, from);
 }
 
 /* Pieces ----------------------------------------------------------------------------------- */

@@ -64,25 +64,49 @@ static void from_f32(double *out, const float *x, int64_t n)
     for (int64_t i = 0; i < n; i++) out[i] = (double)x[i];
 }
 
-static void from_bf16(double *out, const uint16_t *x, int64_t n) CLI_WIDE;
-static void from_bf16(double *out, const uint16_t *x, int64_t n)
+static void floats_of_bf16(float *out, const uint16_t *x, int64_t n) CLI_WIDE;
+static void floats_of_bf16(float *out, const uint16_t *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         const union { uint32_t bits; float f; } u = { (uint32_t)x[i] << 16 };
-        out[i] = (double)u.f;
+        out[i] = u.f;
     }
 }
 
 /* The exponent moves by a product, which also makes normal numbers of subnormal ones. */
-static void from_f16(double *out, const uint16_t *x, int64_t n) CLI_WIDE;
-static void from_f16(double *out, const uint16_t *x, int64_t n)
+static void floats_of_f16(float *out, const uint16_t *x, int64_t n) CLI_WIDE;
+static void floats_of_f16(float *out, const uint16_t *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         const uint32_t size = x[i] & 0x7fffu;
         const union { uint32_t bits; float f; } up = { size << 13 };
         union { float f; uint32_t bits; } u = { up.f * 0x1p112f };
         u.bits |= (size >= 0x7c00u ? 0x7f800000u : 0) | (uint32_t)(x[i] & 0x8000u) << 16;
-        out[i] = (double)u.f;
+        out[i] = u.f;
+    }
+}
+
+bool floats_at(float *out, const tsr_tensor *t, int64_t from, int64_t n)
+{
+    const void *x = (const char *)t->data + (size_t)from * tsr_dtype_size(t->dtype);
+    switch (t->dtype) {
+    case TSR_F32:  memcpy(out, x, (size_t)n * sizeof *out); return true;
+    case TSR_F16:  floats_of_f16(out, x, n); return true;
+    case TSR_BF16: floats_of_bf16(out, x, n); return true;
+    default:       return false;
+    }
+}
+
+enum { FLOATS = 512 };
+
+/* By way of floats, which are short. */
+static void from_16(double *out, const tsr_tensor *t, int64_t from, int64_t n)
+{
+    float x[FLOATS];
+    for (int64_t i = 0; i < n; i += FLOATS) {
+        const int64_t count = n - i < FLOATS ? n - i : FLOATS;
+        (void)floats_at(x, t, from + i, count);
+        from_f32(out + i, x, count);
     }
 }
 
@@ -139,8 +163,8 @@ void doubles_at(double *out, const tsr_tensor *t, int64_t from, int64_t n)
     switch (t->dtype) {
     case TSR_F64:  from_f64(out, x, n); break;
     case TSR_F32:  from_f32(out, x, n); break;
-    case TSR_F16:  from_f16(out, x, n); break;
-    case TSR_BF16: from_bf16(out, x, n); break;
+    case TSR_F16:
+    case TSR_BF16: from_16(out, t, from, n); break;
     case TSR_I8:   from_i8(out, x, n); break;
     case TSR_U8:   from_u8(out, x, n); break;
     case TSR_I16:  from_i16(out, x, n); break;
@@ -158,8 +182,8 @@ static void steps_of_32(double *out, const uint32_t *x, int64_t n) CLI_WIDE;
 static void steps_of_32(double *out, const uint32_t *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        const int32_t size = (int32_t)(x[i] & 0x7fffffffu);
-        out[i] = (double)(x[i] >> 31 ? -size : size);
+        const int32_t size = (int32_t)(x[i] & 0x7fffffffu), sign = -(int32_t)(x[i] >> 31);
+        out[i] = (double)((size ^ sign) - sign); /* a branch would be taken at random */
     }
 }
 
@@ -167,8 +191,8 @@ static void steps_of_16(double *out, const uint16_t *x, int64_t n) CLI_WIDE;
 static void steps_of_16(double *out, const uint16_t *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        const int32_t size = x[i] & 0x7fff;
-        out[i] = (double)(x[i] >> 15 ? -size : size);
+        const int32_t size = x[i] & 0x7fff, sign = -(int32_t)(x[i] >> 15);
+        out[i] = (double)((size ^ sign) - sign);
     }
 }
 

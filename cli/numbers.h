@@ -24,6 +24,9 @@ double number_at(const tsr_tensor *numbers, int64_t i);
  * but for integers of 64 bits. */
 void doubles_at(double *out, const tsr_tensor *t, int64_t from, int64_t n);
 
+/* The same of f32, f16 or bf16 as floats, exactly. False, and nothing is written, for other dtypes. */
+bool floats_at(float *out, const tsr_tensor *t, int64_t from, int64_t n);
+
 /* The same elements of a float dtype of up to 32 bits as whole numbers in the order of the dtype's values,
  * each one step from the next; as doubles, exactly. */
 void steps_at(double *out, const tsr_tensor *t, int64_t from, int64_t n);

@@ -13,7 +13,7 @@
 #include "room.h"
 #include "wide.h"
 
-enum { PIECE = 1 << 20, SEGMENT = 1 << 14, SEGMENTS = PIECE / SEGMENT, RUN = 512, THREADS_MOST = 8 };
+enum { PIECE = 1 << 20, SEGMENT = 1 << 14, SEGMENTS = PIECE / SEGMENT, RUN = 2048, THREADS_MOST = 8 };
 enum { DIGITS = 1 << 16, RANKS = 2 * SUMMARY_QUANTILES };
 enum { SORTED_MOST = 512 };  /* numbers that are sorted: tables would cost more */
 
@@ -263,50 +263,109 @@ static void tally_one_by_one(tally *t, const double *x, int64_t n)
     join_moments(t, finite, mean, squares);
 }
 
-typedef struct sums { double sum, squares, low, high, strange; int64_t zeros; } sums;
+typedef struct sums { double mean, squares, low, high; int64_t zeros; } sums;
 
-/* Of a whole run. `strange` is not 0 if an element is infinite or NaN; the rest is worth nothing then. */
-static void sum_run(sums *out, const double *x) CLI_WIDE;
-static void sum_run(sums *out, const double *x)
+/* From sums about `shift` to moments. */
+static void end_sums(sums *out, double shift, const lanes *sum, const lanes *squares)
 {
-    double sum[LANES] = { 0 }, low[LANES], high[LANES], zeros[LANES] = { 0 }, strange[LANES] = { 0 };
-    double squares[LANES] = { 0 };
-    for (int k = 0; k < LANES; k++) low[k] = high[k] = x[k];
-    for (int64_t i = 0; i < RUN; i += LANES)
-        for (int k = 0; k < LANES; k++) {
-            const double v = x[i + k], one = 1, zero = 0;
-            sum[k] += v;
-            strange[k] += v - v;
-            zeros[k] += v == 0 ? one : zero;
-            low[k] = v < low[k] ? v : low[k];
-            high[k] = v > high[k] ? v : high[k];
-        }
+    double total = 0, all = 0;
+    for (int k = 0; k < LANES; k++) {
+        total += (*sum)[k];
+        all += (*squares)[k];
+    }
+    const double left = all - total * (total / RUN);
+    out->squares = left > 0 || !isfinite(left) ? left : 0;
+    out->mean = shift + total / RUN;
+}
+
+/* Of a whole run, whose moments are taken about its first element. The squares are not finite if an element
+ * is infinite or NaN; the rest is worth nothing then. */
+static void sum_doubles(sums *out, const double *x) CLI_WIDE;
+static void sum_doubles(sums *out, const double *x)
+{
+    lanes sum = { 0 }, squares = { 0 }, low, high, v;
+    marks zeros = { 0 };
+    memcpy(&low, x, sizeof low);
+    high = low;
+    for (int64_t i = 0; i < RUN; i += LANES) {
+        memcpy(&v, x + i, sizeof v);
+        const lanes d = v - x[0];
+        sum += d;
+        squares += d * d;
+        zeros += v == 0;
+        low = LANES_CHOOSE(v < low, v, low);
+        high = LANES_CHOOSE(v > high, v, high);
+    }
     *out = (sums){ .low = low[0], .high = high[0] };
     for (int k = 0; k < LANES; k++) {
-        out->sum += sum[k];
-        out->strange += strange[k];
-        out->zeros += (int64_t)zeros[k];
+        out->zeros -= zeros[k];
         if (low[k] < out->low) out->low = low[k];
         if (high[k] > out->high) out->high = high[k];
     }
-    const double mean = out->sum / RUN;
-    for (int64_t i = 0; i < RUN; i += LANES)
-        for (int k = 0; k < LANES; k++) squares[k] += (x[i + k] - mean) * (x[i + k] - mean);
-    for (int k = 0; k < LANES; k++) out->squares += squares[k];
+    end_sums(out, x[0], &sum, &squares);
+}
+
+/* The same of floats, of which twice as many fit a vector where that is exact. */
+static void sum_floats(sums *out, const float *x) CLI_WIDE;
+static void sum_floats(sums *out, const float *x)
+{
+    const double shift = (double)x[0];
+    lanes sum[2] = { { 0 } }, squares[2] = { { 0 } };
+    short_lanes low, high, v;
+    short_marks zeros = { 0 };
+    memcpy(&low, x, sizeof low);
+    high = low;
+    for (int64_t i = 0; i < RUN; i += 2 * LANES) {
+        half_lanes half[2];
+        memcpy(&v, x + i, sizeof v);
+        memcpy(half, x + i, sizeof half);
+        for (int k = 0; k < 2; k++) {
+            const lanes d = __builtin_convertvector(half[k], lanes) - shift;
+            sum[k] += d;
+            squares[k] += d * d;
+        }
+        zeros += v == 0;
+        low = SHORT_CHOOSE(v < low, v, low);
+        high = SHORT_CHOOSE(v > high, v, high);
+    }
+    *out = (sums){ .low = (double)low[0], .high = (double)high[0] };
+    for (int k = 0; k < 2 * LANES; k++) {
+        out->zeros -= zeros[k];
+        if ((double)low[k] < out->low) out->low = (double)low[k];
+        if ((double)high[k] > out->high) out->high = (double)high[k];
+    }
+    const lanes all = sum[0] + sum[1], all_squares = squares[0] + squares[1];
+    end_sums(out, shift, &all, &all_squares);
+}
+
+/* Adds what was found of a run. False if an element is not finite. */
+static bool add_sums(tally *t, const sums *found)
+{
+    if (!isfinite(found->squares)) return false;
+    t->zeros += found->zeros;
+    widen(t, found->low, found->high);
+    note_extremes(t, tsr_scalar_f64(found->low), tsr_scalar_f64(found->high));
+    join_moments(t, RUN, found->mean, found->squares);
+    return true;
 }
 
 static void tally_run(tally *t, const double *x, int64_t n)
 {
     sums found;
-    if (n == RUN) sum_run(&found, x);
-    if (n < RUN || found.strange != 0) { /* also where it is NaN */
-        tally_one_by_one(t, x, n);
-        return;
-    }
-    t->zeros += found.zeros;
-    widen(t, found.low, found.high);
-    note_extremes(t, tsr_scalar_f64(found.low), tsr_scalar_f64(found.high));
-    join_moments(t, n, found.sum / (double)n, found.squares);
+    if (n == RUN) sum_doubles(&found, x);
+    if (n < RUN || !add_sums(t, &found)) tally_one_by_one(t, x, n);
+}
+
+/* A whole run of short floats, without a detour. False if it is none, or an element is not finite. */
+static bool tally_floats(tally *t, const tsr_tensor *numbers, int64_t from, int64_t n)
+{
+    float x[RUN];
+    sums found;
+    if (n < RUN) return false;
+    if (numbers->dtype == TSR_F32)              sum_floats(&found, (const float *)numbers->data + from);
+    else if (!floats_at(x, numbers, from, n))   return false;
+    else                                        sum_floats(&found, x);
+    return add_sums(t, &found);
 }
 
 /* Doubles tell only about where long integers are. */
@@ -322,10 +381,11 @@ static void note_integers(tally *t, const tsr_tensor *numbers, int64_t from, int
 /* Passes ----------------------------------------------------------------------------- */
 
 /* Every step-th element, wherever pieces and segments begin. */
-static void keep_sample(walk *w, const double *x, int64_t from, int64_t n)
+static void keep_sample(walk *w, int64_t from, int64_t n)
 {
     const int64_t at = w->seen + from, late = at % w->step;
-    for (int64_t i = late ? w->step - late : 0; i < n; i += w->step) w->sample[(at + i) / w->step] = x[i];
+    for (int64_t i = late ? w->step - late : 0; i < n; i += w->step)
+        doubles_at(&w->sample[(at + i) / w->step], w->numbers, from + i, 1);
 }
 
 /* What the level asks of a run of numbers. */
@@ -334,9 +394,10 @@ static void see_run(walk *w, int thread, tally *t, int64_t from, int64_t n)
     double x[RUN];
     uint64_t keys[RUN];
     const int bits = key_bits(w->dtype);
+    if (w->level == 0 && w->sample) keep_sample(w, from, n);
+    if (w->level == 0 && w->ranks.ranks == 0 && tally_floats(t, w->numbers, from, n)) return;
     doubles_at(x, w->numbers, from, n);
     if (w->level == 0) tally_run(t, x, n);
-    if (w->level == 0 && w->sample) keep_sample(w, x, from, n);
     if (w->level == 1)
         for (int64_t i = 0; i < n; i++) histogram_add(&w->bars[thread], x[i]);
     if (w->level >= w->ranks.levels || w->ranks.ranks == 0) return;
