@@ -380,6 +380,12 @@ try convert "$f/m.npz" "$f/t.npz" --select nothing; wants "select nothing" 1 '' 
 try convert "$f/m.npz" "$f/t.npz" --rename '(=x'; wants "a regular expression that is none" 2 '' '--rename'
 try convert "$f/m.npz" "$f/t.npz" --rename '.*=x'; wants "two of one name" 1 '' "would be called 'x'"
 try convert "$f/m.npz" "$f/t.npz" --transpose 1,0; wants "axes that do not fit" 3 '' 'has 3 dims; --transpose names 2'
+"$tsr" convert "$f/wave.npy" "$f/half.safetensors" --dtype bf16 --quiet
+try convert "$f/half.safetensors" "$f/half.npy"; wants "what a format lacks" 1 '' 'half\.npy: npy has no bf16; --dtype f32 converts it$'
+! grep -qE 'tsr_|writer_|file_' "$work/err"; report "is told in words of the command" $?
+printf 'x' >"$f/unknown"
+try info "$f/unknown";                wants "a file of no format" 3 '' '^tsr: info: .*/unknown: .*\(--format does\)$'
+rm "$f/unknown"
 try convert "$f/m.npz" "$f/t.what";   wants "a format that is none" 2 '' 'does not say which format'
 try convert "$f/m.npz" "$f/no/t.npz"; wants "a directory that is not there" 1 '' 'no/t.npz'
 for format in npy npz safetensors gguf csv tsv; do
