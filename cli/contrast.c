@@ -189,9 +189,10 @@ static void note(peak *e, double size, int64_t at)
     if (size > e->size) *e = (peak){ size, at };
 }
 
-static bool is_close(double a, double b, double error, double steps, const tolerance *t)
+/* Long integers may differ where their doubles do not: the error tells. */
+static bool is_close(double b, double error, double steps, const tolerance *t)
 {
-    if (error == 0 || a == b) return true;
+    if (error == 0) return true;
     if (t->ulps > 0 && steps >= 0 && steps <= (double)t->ulps) return true;
     return isfinite(b) && error <= t->atol + t->rtol * fabs(b);
 }
@@ -218,7 +219,7 @@ static bool compare_number(segment *s, const run *r, int64_t i, int64_t at, cons
     note(&s->peak[ERROR], error, at);
     note(&s->peak[RELATIVE], b != 0 ? error / fabs(b) : INFINITY, at);
     note(&s->peak[STEPS], r->steps[i], at);
-    return is_close(a, b, error, r->steps[i], t);
+    return is_close(b, error, r->steps[i], t);
 }
 
 static void compare_one_by_one(segment *s, const run *r, int64_t from, int64_t n, int parts,
@@ -343,7 +344,7 @@ static bool sum_as_floats(sums *out, const pair *p, int64_t from, const peak *pe
 static int64_t count_far(const run *r, const tolerance *t)
 {
     int64_t n = 0;
-    for (int64_t i = 0; i < RUN; i++) n += !is_close(r->a[i], r->b[i], r->error[i], r->steps[i], t);
+    for (int64_t i = 0; i < RUN; i++) n += !is_close(r->b[i], r->error[i], r->steps[i], t);
     return n;
 }
 

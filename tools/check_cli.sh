@@ -361,6 +361,12 @@ try diff "$f/a" "$f/b" --select 'w.[12]' --atol 0.01; wants "within a tolerance"
 try diff "$f/a" "$f/b" --select none; wants "nothing to compare" 1 '' 'no name matches'
 try diff "$f/a/w.4.npy" "$f/b/w.4.npy"; wants "a NaN is no infinite error" 1 '^    NaN on one side alone: 1$'
 ! grep -q inf "$work/out";            report "and has none" $?
+make 'arange(600) + 9007199254740992' long.npy
+make 'arange(600) + 9007199254740993' longer.npy
+try diff "$f/long.npy" "$f/longer.npy"; wants "integers beyond doubles" 1 '600 of 600 elements differ$'
+try diff "$f/long.npy" "$f/longer.npy" --atol 1; wants "which are 1 apart" 0 '^close$'
+make 'where(arange(600) == 5, inf, arange(600) * 1.0)' infinite.npy
+try diff "$f/infinite.npy" "$f/infinite.npy" --nan-differs; wants "infinities are the same" 0 '^identical$'
 try diff "$f/x.npy";                  wants "diff of one" 2 '' 'two files'
 
 try convert "$f/m.npz" "$f/new.safetensors"; wants "convert" 0 'new.safetensors: 2 tensors'
