@@ -521,11 +521,6 @@ else
     skip "SVG: no rsvg-convert"
 fi
 
-# --- tsr view ------------------------------------------------------------------------------------
-
-status=0; tools/check_view.sh "$build" >"$work/out" 2>"$work/err" || status=$?
-if [ $status = 77 ]; then skip "tsr view: $(cat "$work/out")"; else wants "tsr view" 0 ' 0 failed$'; fi
-
 # --- with Python ----------------------------------------------------------------------------
 
 if command -v python3 >/dev/null && python3 -c '' 2>/dev/null; then
