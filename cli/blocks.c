@@ -27,7 +27,7 @@ static int colour_of_256(const uint8_t *rgb)
     return grey_error < error ? 232 + step : 16 + 36 * nearest[0] + 6 * nearest[1] + nearest[2];
 }
 
-static void print_colour(bool back, const uint8_t *rgb, int count)
+void print_colour(bool back, const uint8_t *rgb, int count)
 {
     if (count == 256) printf("\033[%d;5;%dm", back ? 48 : 38, colour_of_256(rgb));
     else              printf("\033[%d;2;%d;%d;%dm", back ? 48 : 38, rgb[0], rgb[1], rgb[2]);

@@ -2,7 +2,11 @@
 #ifndef TSR_CLI_BLOCKS_H
 #define TSR_CLI_BLOCKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Makes a colour that of the letters, or of what is behind them; count as of colour_count, not 0. */
+void print_colour(bool back, const uint8_t *rgb, int count);
 
 /* Pixels (rows, columns, 3), two rows to a line: half blocks in colour, spaces where the locale
  * has no blocks, letters from ' ' to '@' where there are no colours. */

@@ -18,11 +18,47 @@ void make_printable(char *text)
     }
 }
 
+/* The library names its functions and their arguments; the command has options. */
+static void replace(char text[COMPLAINT_BYTES], const char *from, const char *to)
+{
+    char *at = strstr(text, from);
+    const size_t removed = strlen(from), added = strlen(to);
+    if (!at || strlen(text) + added >= COMPLAINT_BYTES) return;
+    memmove(at + added, at + removed, strlen(at + removed) + 1);
+    memcpy(at, to, added);
+}
+
+static void use_own_words(char text[COMPLAINT_BYTES])
+{
+    static const char *const words[][2] = {
+        { "file_open: ", "" },
+        { "file_read: ", "" },
+        { "file_read_slice: ", "" },
+        { "writer_create: ", "" },
+        { "writer_declare: ", "" },
+        { "writer_add: ", "" },
+        { "writer_finish: ", "" },
+        { " (tsr_cast, or another format)", "; --dtype f32 converts it" },
+        { "(opts.format does)", "(--format does)" },
+        { " (tsr_file_read_raw gives its bytes)", "" },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) replace(text, words[i][0], words[i][1]);
+}
+
+static char *kept;
+
+void keep_complaints(char text[COMPLAINT_BYTES]) { kept = text; }
+
 static void print_complaint(const char *name, const char *format, va_list arguments)
 {
-    char text[4096];
+    char text[COMPLAINT_BYTES];
     vsnprintf(text, sizeof text, format, arguments);
     make_printable(text);
+    use_own_words(text);
+    if (kept) {
+        memcpy(kept, text, sizeof text);
+        return;
+    }
     fflush(stdout); /* so that the two streams keep their order where they meet */
     fputs("tsr: ", stderr);
     if (name) fprintf(stderr, "%s: ", name);

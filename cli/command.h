@@ -23,6 +23,7 @@ typedef struct command {
 
 extern const command info_command;
 extern const command show_command;
+extern const command view_command;
 extern const command stats_command;
 extern const command diff_command;
 extern const command convert_command;
@@ -39,11 +40,16 @@ extern const command selftest_command;
 #define CLI_PRINTF(text, first)
 #endif
 
+enum { COMPLAINT_BYTES = 4096 };
+
 /* "tsr: NAME: ..." and a newline on stderr. A NULL name is left out. Returns EXIT_NO. */
 int complain(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
 
 /* The same, with a hint where to read on. Returns EXIT_USAGE. */
 int complain_usage(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* From here on complaints are put there, without the command's name, and not printed; NULL: printed again. */
+void keep_complaints(char text[COMPLAINT_BYTES]);
 
 /* Names in files are anyone's: each control character of a text, also those above U+0080, becomes
  * '?', so that none of them speaks to the terminal. */

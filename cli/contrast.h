@@ -24,11 +24,17 @@ typedef struct extreme {
     tsr_scalar a, b;
 } extreme;
 
-/* Of all elements, close or not; NaN against a number has an infinite error. */
+/* Of all elements, close or not. NaN against a number has no error; it is counted apart. */
 typedef struct contrast {
-    int64_t count, differ;
+    int64_t count, changed, differ; /* changed: not equal; differ: not close either */
+    int64_t nans;                   /* NaN on one side alone */
     extreme error, relative, steps;
+    double  distance, norm_a, norm_b, dot; /* sums of (a - b)^2, a^2, b^2 and a b, of finite pairs */
 } contrast;
+
+/* |a - b| / |b| and the cosine of the angle between a and b; NaN where one side alone has NaN. */
+double contrast_relative(const contrast *c);
+double contrast_cosine(const contrast *c);
 
 /* Items of one shape. False after a complaint. */
 bool contrast_items(contrast *out, source *a, int64_t ia, source *b, int64_t ib, const tolerance *t,

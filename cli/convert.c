@@ -12,6 +12,7 @@
 #include "convert/plan.h"
 #include "disk.h"
 #include "json.h"
+#include "text.h"
 
 static const char name_of_command[] = "convert";
 
@@ -65,8 +66,8 @@ static bool read_rules(request *r, int argc, char **argv)
 {
     const char *texts[RULES_MOST];
     const int count = option_values(texts, RULES_MOST, "--rename", argc, argv);
-    r->nselects = option_values(r->selects, RULES_MOST, "--select", argc, argv);
-    if (count > RULES_MOST || r->nselects > RULES_MOST) {
+    if (!listing_read(&r->list, name_of_command, argc, argv)) return false;
+    if (count > RULES_MOST) {
         complain_usage(name_of_command, "more than %d rules", RULES_MOST);
         return false;
     }
@@ -90,6 +91,7 @@ static bool read_request(request *r)
         return complain_usage(name_of_command, "--quality takes 1 to 100, not '%s'", r->quality_text), false;
     r->quality = (int)quality;
     if (r->shard && !read_size(&r->shard_bytes, r->shard)) return false;
+    if (!listing_check(&r->list, name_of_command, "file name size dtype shape")) return false;
     return read_axes(r) && reading_check(&r->how, name_of_command);
 }
 
@@ -108,9 +110,9 @@ static void print_result(const plan *p)
         json_integer(&j, "files", p->files);
         json_close(&j, '}');
     } else if (!p->r->quiet) {
-        printf("%s: %" PRId64 " tensor%s, %s, %s", p->out, p->count, p->count == 1 ? "" : "s",
+        printf("%s: %" PRId64 " tensor%s, %s, %s", p->out, p->count, plural(p->count),
                p->format->name, bytes_text(text, p->bytes));
-        if (p->r->shard) printf(", in %" PRId64 " shard%s", p->files - 1, p->files == 2 ? "" : "s");
+        if (p->r->shard) printf(", in %" PRId64 " shard%s", p->files - 1, plural(p->files - 1));
         putchar('\n');
     }
 }
@@ -149,7 +151,6 @@ static int run_convert(int argc, char **argv)
         { "--header",     "yes|no",    NULL,        &r.how.header },
         { "--separator",  "C",         NULL,        &r.how.separator },
         { "--columns",    "NAMES",     NULL,        &r.how.columns },
-        { "--select",     "PATTERN",   NULL,        &r.select },
         { "--rename",     "REGEX=NEW", NULL,        &ignored },
         { "--prefix",     "TEXT",      NULL,        &r.prefix },
         { "--transpose",  "AXES",      NULL,        &r.transpose },
@@ -160,6 +161,7 @@ static int run_convert(int argc, char **argv)
         { "--force",      NULL,        &r.force,    NULL },
         { "--quiet",      NULL,        &r.quiet,    NULL },
         { "--json",       NULL,        &r.json,     NULL },
+        LISTING_OPTIONS(r.list),
         { NULL, NULL, NULL, NULL },
     };
     int code = EXIT_USAGE;
@@ -189,8 +191,9 @@ const command convert_command = {
             "                    not tell: npy npz pt safetensors onnx gguf hdf5 png\n"
             "                    jpeg pnm csv tsv raw (pt and onnx are only read)\n"
             "  --dtype DTYPE     cast every tensor\n"
-            "  --select PATTERN  only tensors whose names match: 'layers.0.*', 'a,b', [0-9];\n"
-            "                    may be given several times\n"
+            LISTING_HELP
+            "  --sort ORDER      write them by name, size, dtype or shape, not as they lie in\n"
+            "                    their file\n"
             "  --rename REGEX=NEW  change names: the first match becomes NEW, in which \\1 is\n"
             "                    what the first group matched; several are applied in order\n"
             "  --prefix TEXT     put this before every name\n"

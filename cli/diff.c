@@ -8,7 +8,11 @@
 #include "contrast.h"
 #include "json.h"
 #include "json_tensor.h"
+#include "listing.h"
 #include "room.h"
+#include "table.h"
+#include "text.h"
+#include "tree.h"
 
 static const char name_of_command[] = "diff";
 
@@ -16,13 +20,22 @@ typedef struct request {
     bool        json, verbose, quiet, any_dtype;
     const char *rtol, *atol, *ulp;
     tolerance   allowed;
+    listing     list;
     reading     how;
 } request;
 
-typedef enum verdict { SAME, CLOSE, DIFFERENT, ONLY_FIRST, ONLY_SECOND, OTHER_SHAPE, OTHER_DTYPE } verdict;
+typedef enum verdict { SAME, CLOSE, OTHER_DTYPE, DIFFERENT, OTHER_SHAPE, ONLY_FIRST, ONLY_SECOND } verdict;
 
-static const char *const verdict_names[] = { "same",           "close",      "different", "only in the first",
-                                             "only in the second", "other shape", "other dtype" };
+static const char *const verdict_names[] = { "same",        "close",             "other dtype", "different",
+                                             "other shape", "only in the first", "only in the second" };
+
+/* What became of one name. */
+typedef struct result {
+    verdict     v;
+    const item *a, *b;    /* NULL: not there */
+    bool        measured;
+    contrast    found;
+} result;
 
 /* Both files and what became of them. */
 typedef struct comparison {
@@ -30,18 +43,33 @@ typedef struct comparison {
     source         a, b;
     progress       p;
     double         done, total;
-    json           j;
-    int64_t        same, different;
+    int64_t        count, of[ONLY_SECOND + 1];
+    result        *result;
     bool           failed;
 } comparison;
 
 /* Pairs ---------------------------------------------------------------------------------- */
 
-/* The item of b that goes with item i of a: of the same name, or the only one of both. */
-static int64_t partner(const source *a, int64_t i, const source *b)
+static int by_name(const void *a, const void *b)
 {
-    if (a->count == 1 && b->count == 1) return 0;
-    return source_find(b, a->items[i].name);
+    return strcmp((*(item *const *)a)->name, (*(item *const *)b)->name);
+}
+
+/* The items of a source, sorted by name: to be freed. */
+static item **sorted_items(source *s)
+{
+    item **list = room_for((size_t)s->count, sizeof *list);
+    for (int64_t i = 0; i < s->count; i++) list[i] = &s->items[i];
+    if (s->count) qsort(list, (size_t)s->count, sizeof *list, by_name);
+    return list;
+}
+
+/* The item of a source that goes with one of another: of the same name, or the only one of both. */
+static item *partner(item *it, const source *from, source *s, item **sorted)
+{
+    if (from->count == 1 && s->count == 1) return &s->items[0];
+    item **found = s->count ? bsearch(&it, sorted, (size_t)s->count, sizeof *sorted, by_name) : NULL;
+    return found ? *found : NULL;
 }
 
 /* The shape that a subscript leaves, new axes left out. */
@@ -85,32 +113,74 @@ static void print_extreme(const char *label, const extreme *e, int ndim)
     printf("%s): %s and %s\n", ndim == 1 ? "," : "", value_text(a, e->a), value_text(b, e->b));
 }
 
-static void print_desc(const tsr_desc *d)
+/* One pair in full: where the largest errors are, and of which values. */
+static void print_details(const result *x)
 {
-    printf("%s(", tsr_dtype_name(d->dtype));
-    for (int i = 0; i < d->ndim; i++) printf("%s%" PRId64, i ? ", " : "", d->shape[i]);
-    putchar(')');
+    const contrast *found = &x->found;
+    const colours c = colours_of(stdout);
+    const bool bad = x->v != SAME && x->v != CLOSE;
+    printf("%s%s%s: %s", bad ? c.red : c.green, x->a->name[0] ? x->a->name : "tensor", c.off,
+           verdict_names[x->v]);
+    if (found->changed)
+        printf("; %" PRId64 " of %" PRId64 " element%s differ%s", found->changed, found->count,
+               plural(found->count), found->differ < found->changed ? ", within the tolerances" : "");
+    putchar('\n');
+    if (found->changed && !found->nans)
+        printf("    relative L2 %.6g, cosine %.9g\n", contrast_relative(found), contrast_cosine(found));
+    if (found->nans) printf("    NaN on one side alone: %" PRId64 "\n", found->nans);
+    print_extreme("abs", &found->error, x->a->desc.ndim);
+    print_extreme("rel", &found->relative, x->a->desc.ndim);
+    print_extreme("ulp", &found->steps, x->a->desc.ndim);
 }
 
-static void print_verdict(const char *name, verdict v, const tsr_desc *a, const tsr_desc *b,
-                          const contrast *found)
+/* What the numbers do not say: "f32 and f16", "8x4 and 9x4", "only in A". */
+static const char *remark_text(char out[900], const result *x)
+{
+    char a[400], b[400];
+    const bool both = x->a && x->b, dtypes = both && strcmp(dtype_text(x->a), dtype_text(x->b));
+    out[0] = '\0';
+    if (!both)                    snprintf(out, 900, "only in %c", x->a ? 'A' : 'B');
+    else if (x->v == OTHER_SHAPE)
+        snprintf(out, 900, "%s and %s", shape_text(a, &x->a->desc), shape_text(b, &x->b->desc));
+    else if (dtypes)              snprintf(out, 900, "%s and %s", dtype_text(x->a), dtype_text(x->b));
+    else if (x->found.nans)       snprintf(out, 900, "NaN in one");
+    return out;
+}
+
+enum { COLUMNS = 7 };
+
+static void add_row(table *t, const result *x)
 {
     const colours c = colours_of(stdout);
-    const bool bad = v != SAME && v != CLOSE;
-    printf("%s%s%s: %s", bad ? c.red : c.green, name[0] ? name : "tensor", c.off, verdict_names[v]);
-    if (v == OTHER_SHAPE || v == OTHER_DTYPE) {
-        fputs(": ", stdout);
-        print_desc(a);
-        fputs(" and ", stdout);
-        print_desc(b);
+    const item *it = x->a ? x->a : x->b;
+    const contrast *found = &x->found;
+    char l2[32] = "", cosine[32] = "", most[32] = "", changed[32] = "", share[32] = "", remark[900];
+    if (x->measured) {
+        snprintf(l2, sizeof l2, "%.3g", contrast_relative(found));
+        snprintf(cosine, sizeof cosine, "%.7f", contrast_cosine(found));
+        snprintf(most, sizeof most, "%.3g", found->error.size > 0 ? found->error.size : 0);
+        snprintf(changed, sizeof changed, "%" PRId64, found->changed);
+        snprintf(share, sizeof share, "%.3g%%",
+                 found->count ? 100 * (double)found->changed / (double)found->count : 0);
     }
-    if (found && found->differ)
-        printf("; %" PRId64 " of %" PRId64 " elements differ", found->differ, found->count);
-    putchar('\n');
-    if (!found) return;
-    print_extreme("abs", &found->error, a->ndim);
-    print_extreme("rel", &found->relative, a->ndim);
-    print_extreme("ulp", &found->steps, a->ndim);
+    const char *cells[COLUMNS] = { it->name[0] ? it->name : "-", l2, cosine, most, changed, share,
+                                   remark_text(remark, x) };
+    table_add(t, cells, x->v == SAME ? c.dim : x->v == CLOSE ? "" : c.red);
+}
+
+/* One row for each that differs, or for all. */
+static void print_table(const comparison *c)
+{
+    static const table_column columns[COLUMNS] = {
+        { "name", TABLE_NAME, 0 },     { "rel L2", TABLE_RIGHT, 0 }, { "cosine", TABLE_RIGHT, 3 },
+        { "max abs", TABLE_RIGHT, 1 }, { "changed", TABLE_RIGHT, 4 }, { "share", TABLE_RIGHT, 2 },
+        { "", TABLE_LEFT, 0 },
+    };
+    table t = table_new(columns, COLUMNS);
+    for (int64_t i = 0; i < c->count; i++)
+        if (c->result[i].v != SAME || c->r->verbose) add_row(&t, &c->result[i]);
+    if (t.rows) table_print(&t, 0, terminal_width());
+    table_free(&t);
 }
 
 static void json_extreme(json *j, const char *key, const extreme *e, int ndim)
@@ -135,77 +205,165 @@ static void json_desc(json *j, const char *key, const tsr_desc *d)
     json_close(j, '}');
 }
 
-static void json_verdict(json *j, const char *name, verdict v, const tsr_desc *a, const tsr_desc *b,
-                         const contrast *found)
+static void json_result(json *j, const result *x)
 {
+    const contrast *found = &x->found;
     json_open(j, NULL, '{');
-    json_string(j, "name", name);
-    json_string(j, "verdict", verdict_names[v]);
-    if (a) json_desc(j, "a", a);
-    if (b) json_desc(j, "b", b);
-    if (found) {
+    json_string(j, "name", x->a ? x->a->name : x->b->name);
+    json_string(j, "verdict", verdict_names[x->v]);
+    if (x->a) json_desc(j, "a", &x->a->desc);
+    if (x->b) json_desc(j, "b", &x->b->desc);
+    if (x->measured) {
         json_integer(j, "count", found->count);
+        json_integer(j, "changed", found->changed);
         json_integer(j, "differ", found->differ);
-        json_extreme(j, "abs", &found->error, a->ndim);
-        json_extreme(j, "rel", &found->relative, a->ndim);
-        json_extreme(j, "ulp", &found->steps, a->ndim);
+        json_integer(j, "nan", found->nans);
+        json_element(j, "relative_l2", tsr_scalar_f64(contrast_relative(found)));
+        json_element(j, "cosine", tsr_scalar_f64(contrast_cosine(found)));
+        json_extreme(j, "abs", &found->error, x->a->desc.ndim);
+        json_extreme(j, "rel", &found->relative, x->a->desc.ndim);
+        json_extreme(j, "ulp", &found->steps, x->a->desc.ndim);
     }
     json_close(j, '}');
 }
 
-static void tell(comparison *c, const char *name, verdict v, const tsr_desc *a, const tsr_desc *b,
-                 const contrast *found)
-{
-    const bool good = v == SAME || v == CLOSE;
-    if (good) c->same++;
-    else      c->different++;
-    progress_end(&c->p);
-    if (c->r->quiet) return;
-    if (c->r->json)                     json_verdict(&c->j, name, v, a, b, found);
-    else if (!good || c->r->verbose)    print_verdict(name, v, a, b, found);
-}
-
 /* Comparing -------------------------------------------------------------------------------- */
 
-static void compare_pair(comparison *c, int64_t i, int64_t k)
+static void add_result(comparison *c, const result *x)
 {
-    const item *a = &c->a.items[i], *b = &c->b.items[k];
-    contrast found;
-    if (!same_shape(&c->a, i, &c->b, k)) {
-        tell(c, a->name, OTHER_SHAPE, &a->desc, &b->desc, NULL);
-        return;
+    c->of[x->v]++;
+    c->result = room_for_more(c->result, (size_t)c->count, sizeof *c->result);
+    c->result[c->count++] = *x;
+}
+
+static bool is_readable(const item *a, const item *b)
+{
+    const item *bad = a->desc.dtype == TSR_DTYPE_INVALID ? a : b->desc.dtype == TSR_DTYPE_INVALID ? b : NULL;
+    if (bad) complain(name_of_command, "%s: its encoding %s cannot be read", bad->name, bad->encoding);
+    return !bad;
+}
+
+static void compare_pair(comparison *c, const item *a, const item *b)
+{
+    const int64_t i = a - c->a.items, k = b - c->b.items;
+    result x = { .a = a, .b = b, .v = OTHER_SHAPE };
+    if (same_shape(&c->a, i, &c->b, k)) {
+        if (!is_readable(a, b) ||
+            !contrast_items(&x.found, &c->a, i, &c->b, k, &c->r->allowed, &c->p, c->done, c->total)) {
+            c->failed = true;
+            return;
+        }
+        c->done += (double)tsr_desc_bytes(&a->desc);
+        x.measured = true;
+        x.v = x.found.differ ? DIFFERENT : x.found.changed ? CLOSE : SAME;
+        if (a->desc.dtype != b->desc.dtype && !c->r->any_dtype && x.v != DIFFERENT) x.v = OTHER_DTYPE;
     }
-    if (a->desc.dtype == TSR_DTYPE_INVALID || b->desc.dtype == TSR_DTYPE_INVALID ||
-        !contrast_items(&found, &c->a, i, &c->b, k, &c->r->allowed, &c->p, c->done, c->total)) {
-        if (a->desc.dtype == TSR_DTYPE_INVALID || b->desc.dtype == TSR_DTYPE_INVALID)
-            complain(name_of_command, "%s: its encoding cannot be read", a->name);
-        c->failed = true;
-        return;
-    }
-    c->done += (double)tsr_desc_bytes(&a->desc);
-    verdict v = found.differ ? DIFFERENT : found.error.size > 0 ? CLOSE : SAME;
-    if (a->desc.dtype != b->desc.dtype && !c->r->any_dtype && !found.differ) v = OTHER_DTYPE;
-    if (a->desc.dtype != b->desc.dtype && !c->r->any_dtype && found.differ) {
-        tell(c, a->name, OTHER_DTYPE, &a->desc, &b->desc, &found);
-        return;
-    }
-    tell(c, a->name, v, &a->desc, &b->desc, &found);
+    add_result(c, &x);
 }
 
 static void compare_all(comparison *c)
 {
+    item **of_a = sorted_items(&c->a), **of_b = sorted_items(&c->b);
     for (int64_t i = 0; i < c->a.count; i++)
-        if (partner(&c->a, i, &c->b) >= 0) c->total += (double)tsr_desc_bytes(&c->a.items[i].desc);
+        if (partner(&c->a.items[i], &c->a, &c->b, of_b))
+            c->total += (double)tsr_desc_bytes(&c->a.items[i].desc);
     progress_begin(&c->p);
     for (int64_t i = 0; i < c->a.count; i++) {
-        const int64_t k = partner(&c->a, i, &c->b);
-        if (k >= 0) compare_pair(c, i, k);
-        else        tell(c, c->a.items[i].name, ONLY_FIRST, &c->a.items[i].desc, NULL, NULL);
+        item *a = &c->a.items[i];
+        const item *b = partner(a, &c->a, &c->b, of_b);
+        if (b) compare_pair(c, a, b);
+        else   add_result(c, &(result){ .v = ONLY_FIRST, .a = a });
     }
     for (int64_t k = 0; k < c->b.count; k++)
-        if (partner(&c->b, k, &c->a) < 0)
-            tell(c, c->b.items[k].name, ONLY_SECOND, NULL, &c->b.items[k].desc, NULL);
+        if (!partner(&c->b.items[k], &c->b, &c->a, of_a))
+            add_result(c, &(result){ .v = ONLY_SECOND, .b = &c->b.items[k] });
     progress_end(&c->p);
+    free(of_a);
+    free(of_b);
+}
+
+/* How bad a result is: what cannot be compared first, then by relative L2, NaN above all numbers. */
+static double badness(const result *x)
+{
+    const double l2 = x->measured ? contrast_relative(&x->found) : 0;
+    return 10 * (double)x->v + (isnan(l2) ? 3 : isinf(l2) ? 2 : l2 / (1 + l2));
+}
+
+static int worst_first(const void *a, const void *b)
+{
+    const result *x = a, *y = b;
+    const double p = badness(x), q = badness(y);
+    if (p != q) return p < q ? 1 : -1;
+    return compare_naturally((x->a ? x->a : x->b)->name, (y->a ? y->a : y->b)->name);
+}
+
+static bool sorts_by_worst(const request *r)
+{
+    return r->list.sort ? !strcmp(r->list.sort, "worst") : !r->json;
+}
+
+/* The verdict ------------------------------------------------------------------------------ */
+
+/* The name with the largest relative L2 of those that changed; NULL if none did. */
+static const result *worst_of(const comparison *c)
+{
+    const result *worst = NULL;
+    for (int64_t i = 0; i < c->count; i++) {
+        const result *x = &c->result[i];
+        if (!x->measured || !x->found.changed) continue;
+        if (!worst || worst_first(&(result){ .measured = true, .a = x->a, .found = x->found },
+                                  &(result){ .measured = true, .a = worst->a, .found = worst->found }) < 0)
+            worst = x;
+    }
+    return worst;
+}
+
+static const char *verdict_of(const comparison *c)
+{
+    if (c->of[DIFFERENT] + c->of[OTHER_SHAPE] + c->of[ONLY_FIRST] + c->of[ONLY_SECOND]) return "different";
+    const result *worst = worst_of(c);
+    if (worst) return "close";
+    for (int64_t i = 0; i < c->count; i++)
+        if (c->result[i].a->desc.dtype != c->result[i].b->desc.dtype) return "same values, other dtypes";
+    return "identical";
+}
+
+/* " (2 only in A, 1 of another shape)" */
+static void print_parts(const comparison *c, bool dtypes)
+{
+    const struct { int64_t count; const char *words; } part[] = {
+        { c->of[ONLY_FIRST], "only in A" },
+        { c->of[ONLY_SECOND], "only in B" },
+        { c->of[OTHER_SHAPE], "of another shape" },
+        { dtypes ? c->of[OTHER_DTYPE] : 0, "of another dtype" },
+    };
+    bool some = false;
+    for (int i = 0; i < 4; i++)
+        if (part[i].count) {
+            printf("%s%" PRId64 " %s", some ? ", " : " (", part[i].count, part[i].words);
+            some = true;
+        }
+    if (some) putchar(')');
+}
+
+/* "different: 4 of 25 tensors (1 only in A); largest relative L2 0.31 in layers.3.q" */
+static void print_verdict(const comparison *c)
+{
+    const colours k = colours_of(stdout);
+    const char *text = verdict_of(c);
+    const bool bad = !strcmp(text, "different");
+    const result *worst = worst_of(c);
+    printf("%s%s%s", bad ? k.red : k.green, text, k.off);
+    if (c->count > 1) {
+        fputs(": ", stdout);
+        if (bad) printf("%" PRId64 " of ", c->count - c->of[SAME] - c->of[CLOSE] - c->of[OTHER_DTYPE]);
+        printf("%" PRId64 " tensors", c->count);
+        print_parts(c, bad || worst);
+        if (worst && worst->found.nans) printf("; NaN on one side of %s", worst->a->name);
+        else if (worst)
+            printf("; largest relative L2 %.3g in %s", contrast_relative(&worst->found), worst->a->name);
+    }
+    putchar('\n');
 }
 
 /* The command ---------------------------------------------------------------------------- */
@@ -219,19 +377,59 @@ static bool read_request(request *r)
         complain_usage(name_of_command, "--rtol and --atol are not negative");
         return false;
     }
-    return reading_check(&r->how, name_of_command);
+    return listing_check(&r->list, name_of_command, "worst name size dtype shape file") &&
+           reading_check(&r->how, name_of_command);
+}
+
+static void json_comparison(const comparison *c)
+{
+    json j = { 0 };
+    const int64_t same = c->of[SAME] + c->of[CLOSE];
+    json_open(&j, NULL, '{');
+    json_string(&j, "verdict", verdict_of(c));
+    json_open(&j, "tensors", '[');
+    for (int64_t i = 0; i < c->count; i++) json_result(&j, &c->result[i]);
+    json_close(&j, ']');
+    json_integer(&j, "same", same);
+    json_integer(&j, "different", c->count - same);
+    json_close(&j, '}');
 }
 
 static void print_result(comparison *c)
 {
+    if (c->count && sorts_by_worst(c->r)) qsort(c->result, (size_t)c->count, sizeof *c->result, worst_first);
+    if (c->r->quiet) return;
     if (c->r->json) {
-        json_close(&c->j, ']');
-        json_integer(&c->j, "same", c->same);
-        json_integer(&c->j, "different", c->different);
-        json_close(&c->j, '}');
-    } else if (!c->r->quiet) {
-        printf("%" PRId64 " same, %" PRId64 " different\n", c->same, c->different);
+        json_comparison(c);
+        return;
     }
+    const bool is_one = c->count == 1 && c->result[0].measured;
+    if (is_one && (c->result[0].v != SAME || c->r->verbose)) print_details(&c->result[0]);
+    else if (!is_one)                                        print_table(c);
+    if (c->count) print_verdict(c);
+}
+
+static int compare_files(comparison *c, char **paths)
+{
+    const request *r = c->r;
+    int code = source_open(&c->a, name_of_command, paths[0], &r->how);
+    const int second = source_open(&c->b, name_of_command, paths[1], &r->how);
+    if (second > code) code = second;
+    if (code == EXIT_YES) {
+        listing_apply(&r->list, &c->a, r->json ? "file" : "name");
+        listing_apply(&r->list, &c->b, r->json ? "file" : "name");
+        if (!c->a.count && !c->b.count) code = listing_found_none(&r->list, name_of_command);
+    }
+    if (code == EXIT_YES) {
+        compare_all(c);
+        print_result(c);
+        const bool differs = c->of[SAME] + c->of[CLOSE] < c->count;
+        code = c->failed || c->a.damaged || c->b.damaged ? EXIT_INPUT : differs ? EXIT_NO : EXIT_YES;
+    }
+    source_close(&c->a);
+    source_close(&c->b);
+    free(c->result);
+    return code;
 }
 
 static int run_diff(int argc, char **argv)
@@ -246,29 +444,17 @@ static int run_diff(int argc, char **argv)
         { "--json",        NULL,     &r.json,                NULL },
         { "--verbose",     NULL,     &r.verbose,             NULL },
         { "--quiet",       NULL,     &r.quiet,               NULL },
+        LISTING_OPTIONS(r.list),
         READING_OPTIONS(r.how),
         { NULL, NULL, NULL, NULL },
     };
-    const int count = read_options(name_of_command, options, argc, argv);
+    const bool selects = listing_read(&r.list, name_of_command, argc, argv);
+    const int count = selects ? read_options(name_of_command, options, argc, argv) : -1;
     if (count < 0 || !read_request(&r)) return EXIT_USAGE;
     if (count != 2) return complain_usage(name_of_command, "two files are compared, not %d", count);
     if (r.quiet) r.json = false;
     comparison c = { .r = &r };
-    int code = source_open(&c.a, name_of_command, argv[1], &r.how);
-    const int second = source_open(&c.b, name_of_command, argv[2], &r.how);
-    if (second > code) code = second;
-    if (code == EXIT_YES) {
-        if (r.json) {
-            json_open(&c.j, NULL, '{');
-            json_open(&c.j, "tensors", '[');
-        }
-        compare_all(&c);
-        print_result(&c);
-        code = c.failed || c.a.damaged || c.b.damaged ? EXIT_INPUT : c.different ? EXIT_NO : EXIT_YES;
-    }
-    source_close(&c.a);
-    source_close(&c.b);
-    return code;
+    return compare_files(&c, argv + 1);
 }
 
 const command diff_command = {
@@ -276,18 +462,24 @@ const command diff_command = {
     .run = run_diff,
     .summary = "where two files of tensors differ, and how much",
     .help =
-        "usage: tsr diff A B [--rtol R] [--atol A] [--ulp N] [--any-dtype] [--verbose | --quiet] [--json]\n"
+        "usage: tsr diff A B [--rtol R] [--atol A] [--ulp N] [--any-dtype] [--select PATTERN]\n"
+        "                [--sort ORDER] [--verbose | --quiet] [--json]\n"
         "\n"
         "Compares the tensors of two files, directories, or FILE:NAME[SLICE], by name;\n"
-        "where each side has one tensor, these two. Tells of each that is missing, of\n"
-        "another shape or dtype, or that differs: how many elements, and the largest\n"
-        "absolute and relative error and distance in ulps, with place and values.\n"
+        "where each side has one tensor, these two. Those that differ are a table, the\n"
+        "worst first: relative L2 |a - b| / |b|, cosine of the angle between them, largest\n"
+        "absolute error, and how many elements changed; or that one is missing, or of\n"
+        "another shape or dtype. Of a single pair: the largest absolute and relative\n"
+        "error and distance in ulps, with place and values. The last line is the verdict:\n"
+        "identical; same values, other dtypes; close; or different.\n"
         "\n"
         "  --rtol R          an element is close if |a - b| <= A + R * |b|\n"
         "  --atol A          both are 0 by default: only equal elements are close\n"
         "  --ulp N           or if it is no more than N steps of the dtype apart\n"
         "  --nan-differs     NaN differs from NaN, too\n"
         "  --any-dtype       tensors of different dtypes may be the same\n"
+        LISTING_HELP
+        "  --sort ORDER      worst (first), name, size, dtype, shape or file\n"
         "  --verbose         also tell of tensors that are the same\n"
         "  --quiet           say nothing: the exit status tells\n"
         "  --json            one JSON document\n" READING_HELP "\n"

@@ -85,8 +85,13 @@ bool each_name_in(const char *path, name_fn fn, void *context)
     return error == 0;
 }
 
+static void (*volatile before_end)(void);
+
+void before_a_signal_ends(void (*fn)(void)) { before_end = fn; }
+
 static void end_by_signal(int number)
 {
+    if (before_end) before_end();
     tsr_writer_abandon_all();
     signal(number, SIG_DFL);
     raise(number);
@@ -120,6 +125,7 @@ bool each_name_in(const char *path, name_fn fn, void *context)
 }
 
 void clean_up_on_signals(void) { }
+void before_a_signal_ends(void (*fn)(void)) { (void)fn; }
 
 #endif
 

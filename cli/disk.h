@@ -33,6 +33,9 @@ bool identify_file(file_identity *out, const char *path);
  * error of writing. Called once, at the beginning. */
 void clean_up_on_signals(void);
 
+/* Called first where such a signal comes; it may do what signal handlers may. NULL: nothing. */
+void before_a_signal_ends(void (*fn)(void));
+
 /* For tests, and else NULL: asked before each call to the system here; returns the errno to fail with, or 0.
  */
 extern int (*disk_fault)(void);

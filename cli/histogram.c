@@ -66,3 +66,22 @@ void histogram_print(const histogram *h, int indent, int width)
         putchar('\n');
     }
 }
+
+void histogram_sparkline(char out[SPARKLINE_BYTES], const histogram *h)
+{
+    static const char *const blocks[] = { " ",      "\u2581", "\u2582", "\u2583", "\u2584",
+                                          "\u2585", "\u2586", "\u2587", "\u2588" };
+    static const char letters[] = " .,:-=+*#";
+    const bool utf8 = writes_utf8();
+    int64_t most = 1;
+    size_t used = 0;
+    for (int i = 0; i < h->bins; i++)
+        if (h->count[i] > most) most = h->count[i];
+    out[0] = '\0';
+    for (int i = 0; i < h->bins && i < SPARKLINE_BINS; i++) {
+        const double part = log1p((double)h->count[i]) / log1p((double)most);
+        const int level = h->count[i] == 0 ? 0 : 1 + (int)(part * 7);
+        if (utf8) used += (size_t)snprintf(out + used, SPARKLINE_BYTES - used, "%s", blocks[level]);
+        else      used += (size_t)snprintf(out + used, SPARKLINE_BYTES - used, "%c", letters[level]);
+    }
+}

@@ -22,4 +22,9 @@ double histogram_edge(const histogram *h, int i);
 /* One line a bin, `width` columns wide, with block characters where the locale has them. */
 void histogram_print(const histogram *h, int indent, int width);
 
+/* The bins as characters in one line, SPARKLINE_BINS of them at the most. Heights are logarithms of counts:
+ * a single number can be seen beside a million. */
+enum { SPARKLINE_BINS = 12, SPARKLINE_BYTES = 4 * SPARKLINE_BINS + 1 };
+void histogram_sparkline(char out[SPARKLINE_BYTES], const histogram *h);
+
 #endif

@@ -5,16 +5,24 @@
 #include <string.h>
 
 #include "json.h"
+#include "listing.h"
 #include "room.h"
-#include "source.h"
+#include "table.h"
 #include "terminal.h"
+#include "text.h"
+#include "tree.h"
 
 static const char name_of_command[] = "info";
 
 typedef struct request {
-    bool    json, brief;
+    bool    json, brief, tree, all, table, names;
+    listing list;
     reading how;
 } request;
+
+/* The items of a source, file by file: those of file i are index[first[i] .. first[i + 1] - 1]. */
+typedef struct by_file { int64_t *index, *first; } by_file;
+
 
 typedef struct totals {
     int64_t  files, tensors;
@@ -32,11 +40,6 @@ static const char *numbers_text(char *out, size_t size, int n, const int64_t *nu
         used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, i ? ", " : "", numbers[i]);
     if (used < size) snprintf(out + used, size - used, n == 1 ? ",)" : ")");
     return out;
-}
-
-static const char *dtype_text(const item *it)
-{
-    return it->desc.dtype == TSR_DTYPE_INVALID ? "-" : tsr_dtype_name(it->desc.dtype);
 }
 
 /* How reading goes: "mapped"; "read" where bytes are not in order; with the encoding where that
@@ -134,59 +137,78 @@ static void print_metadata(const tsr_file *f, int width)
 
 enum { COLUMNS = 6 };
 
-static void cells_of(char cells[COLUMNS][400], const item *it)
+static by_file group_by_file(const source *s)
 {
-    char kind[64];
-    snprintf(cells[0], 400, "%s", it->name[0] ? it->name : "-");
-    snprintf(cells[1], 400, "%s", dtype_text(it));
-    numbers_text(cells[2], 400, it->desc.ndim, it->desc.shape);
-    numbers_text(cells[3], 400, it->desc.dtype == TSR_DTYPE_INVALID ? 0 : it->desc.ndim, it->desc.stride);
-    snprintf(cells[4], 400, "%" PRIu64, it->bytes);
-    snprintf(cells[5], 400, "%s", kind_text(kind, it));
+    by_file g = { .index = room_for((size_t)s->count, sizeof *g.index),
+                  .first = room_for((size_t)s->files + 1, sizeof *g.first) };
+    int64_t *next = room_for((size_t)s->files + 1, sizeof *next);
+    for (int i = 0; i < s->files; i++) next[i + 1] = g.first[i + 1] = g.first[i] + s->file[i].count;
+    for (int64_t i = 0; i < s->count; i++) g.index[next[s->items[i].file]++] = i;
+    free(next);
+    return g;
 }
 
-static void print_items(const source *s, const source_file *file)
+static void free_by_file(by_file *g)
 {
-    static const char *const heads[COLUMNS] = { "name", "dtype", "shape", "strides", "bytes", "kind" };
-    const colours c = colours_of(stdout);
-    char cells[COLUMNS][400];
-    int width[COLUMNS];
-    for (int k = 0; k < COLUMNS; k++) width[k] = (int)strlen(heads[k]);
-    for (int64_t i = file->first; i < file->first + file->count; i++) {
-        cells_of(cells, &s->items[i]);
-        for (int k = 0; k < COLUMNS; k++)
-            if ((int)strlen(cells[k]) > width[k]) width[k] = (int)strlen(cells[k]);
-    }
-    fputs("  ", stdout);
-    for (int k = 0; k < COLUMNS; k++) {
-        if (k == COLUMNS - 1) printf("%s%s%s\n", c.dim, heads[k], c.off);
-        else printf(k == 4 ? "%s%*s%s  " : "%s%-*s%s  ", c.dim, width[k], heads[k], c.off);
-    }
-    for (int64_t i = file->first; i < file->first + file->count; i++) {
-        cells_of(cells, &s->items[i]);
-        printf("  %-*s  %-*s  %-*s  %-*s  %*s  %s\n", width[0], cells[0], width[1], cells[1], width[2],
-               cells[2], width[3], cells[3], width[4], cells[4], cells[5]);
-    }
+    free(g->index);
+    free(g->first);
 }
 
-static uint64_t bytes_of_items(const source *s, const source_file *file)
+/* Every item a line, however long it is: what reads this is a program, or asked for it. */
+static void print_table(const source *s, const int64_t *index, int64_t count)
+{
+    static const table_column columns[COLUMNS] = {
+        { "name", TABLE_LEFT, 0 },    { "dtype", TABLE_LEFT, 0 },  { "shape", TABLE_LEFT, 0 },
+        { "strides", TABLE_LEFT, 0 }, { "bytes", TABLE_RIGHT, 0 }, { "kind", TABLE_LEFT, 0 },
+    };
+    table t = table_new(columns, COLUMNS);
+    for (int64_t i = 0; i < count; i++) {
+        const item *it = &s->items[index[i]];
+        const bool known = it->desc.dtype != TSR_DTYPE_INVALID;
+        char shape[400], strides[400], bytes[32], kind[64];
+        snprintf(bytes, sizeof bytes, "%" PRIu64, it->bytes);
+        const char *cells[COLUMNS] = {
+            it->name[0] ? it->name : "-",
+            known ? tsr_dtype_name(it->desc.dtype) : "-",
+            numbers_text(shape, sizeof shape, it->desc.ndim, it->desc.shape),
+            numbers_text(strides, sizeof strides, known ? it->desc.ndim : 0, it->desc.stride),
+            bytes,
+            kind_text(kind, it),
+        };
+        table_add(&t, cells, "");
+    }
+    table_print(&t, 2, 1 << 30);
+    table_free(&t);
+}
+
+static uint64_t bytes_of_items(const source *s, const int64_t *index, int64_t count)
 {
     uint64_t bytes = 0;
-    for (int64_t i = file->first; i < file->first + file->count; i++) bytes += s->items[i].bytes;
+    for (int64_t i = 0; i < count; i++) bytes += s->items[index[i]].bytes;
     return bytes;
 }
 
-static void print_file(source *s, int index, const request *r, int width)
+static bool draws_tree(const request *r) { return r->tree || r->all || (is_terminal(stdout) && !r->table); }
+
+static bool sorts_by_size(const request *r) { return r->list.sort && !strcmp(r->list.sort, "size"); }
+
+static void print_items(const source *s, const int64_t *index, int64_t count, const request *r, int width)
+{
+    if (draws_tree(r)) tree_print(s, index, count, !r->all, sorts_by_size(r), width);
+    else               print_table(s, index, count);
+}
+
+static void print_file(source *s, int index, const by_file *g, const request *r, int width)
 {
     const source_file *file = &s->file[index];
     const colours c = colours_of(stdout);
     char text[32];
     printf("%s%s%s: %s, %" PRId64 " tensor%s, %s\n", c.bold, file->path, c.off, file->format, file->count,
-           file->count == 1 ? "" : "s", bytes_text(text, (double)file->bytes));
+           plural(file->count), bytes_text(text, (double)file->bytes));
     if (r->brief) return;
     const tsr_file *f = source_file_at(s, index);
     if (f) print_metadata(f, width);
-    if (file->count) print_items(s, file);
+    if (file->count) print_items(s, g->index + g->first[index], file->count, r, width);
 }
 
 /* JSON --------------------------------------------------------------------------------- */
@@ -235,7 +257,7 @@ static void json_item(json *j, const item *it)
     json_close(j, '}');
 }
 
-static void json_file(json *j, source *s, int index, const request *r)
+static void json_file(json *j, source *s, int index, const by_file *g, const request *r)
 {
     const source_file *file = &s->file[index];
     json_open(j, NULL, '{');
@@ -254,7 +276,7 @@ static void json_file(json *j, source *s, int index, const request *r)
     }
     if (!r->brief) {
         json_open(j, "tensors", '[');
-        for (int64_t i = file->first; i < file->first + file->count; i++) json_item(j, &s->items[i]);
+        for (int64_t i = g->first[index]; i < g->first[index + 1]; i++) json_item(j, &s->items[g->index[i]]);
         json_close(j, ']');
     }
     json_close(j, '}');
@@ -262,23 +284,40 @@ static void json_file(json *j, source *s, int index, const request *r)
 
 /* The command ---------------------------------------------------------------------------- */
 
+static void print_names(const source *s, int index, const by_file *g)
+{
+    for (int64_t i = g->first[index]; i < g->first[index + 1]; i++) puts(s->items[g->index[i]].name);
+}
+
+static void add_to_totals(totals *sum, const source *s, int index, const by_file *g)
+{
+    const source_file *file = &s->file[index];
+    sum->files++;
+    sum->tensors += file->count;
+    sum->file_bytes += file->bytes;
+    sum->tensor_bytes += bytes_of_items(s, g->index + g->first[index], file->count);
+    for (int64_t k = g->first[index]; k < g->first[index + 1]; k++)
+        sum->elements += (double)elements_of(&s->items[g->index[k]]);
+}
+
 /* One word of the command line. */
 static int tell(const char *text, const request *r, json *j, totals *sum)
 {
     source s;
-    const int code = source_open(&s, name_of_command, text, &r->how);
-    const int width = terminal_width();
-    for (int i = 0; code == EXIT_YES && i < s.files; i++) {
-        const source_file *file = &s.file[i];
-        if (!file->format[0] || (s.wanted && !file->count)) continue;
-        if (r->json) json_file(j, &s, i, r);
-        else         print_file(&s, i, r, width);
-        sum->files++;
-        sum->tensors += file->count;
-        sum->file_bytes += file->bytes;
-        sum->tensor_bytes += bytes_of_items(&s, file);
-        for (int64_t k = file->first; k < file->first + file->count; k++)
-            sum->elements += (double)elements_of(&s.items[k]);
+    int code = source_open(&s, name_of_command, text, &r->how);
+    if (code == EXIT_YES) listing_apply(&r->list, &s, "file");
+    const bool some = s.wanted || r->list.count;
+    if (code == EXIT_YES) {
+        by_file g = group_by_file(&s);
+        for (int i = 0; i < s.files; i++) {
+            const source_file *file = &s.file[i];
+            if (!file->format[0] || (some && !file->count)) continue;
+            if (r->names)     print_names(&s, i, &g);
+            else if (r->json) json_file(j, &s, i, &g, r);
+            else              print_file(&s, i, &g, r, terminal_width());
+            add_to_totals(sum, &s, i, &g);
+        }
+        free_by_file(&g);
     }
     const bool damaged = s.damaged > 0;
     source_close(&s);
@@ -289,9 +328,10 @@ static void print_totals(const totals *sum)
 {
     const colours c = colours_of(stdout);
     char text[32], in_files[32];
-    printf("%stotal%s: %" PRId64 " tensor%s, %.15g elements, %s", c.bold, c.off, sum->tensors,
-           sum->tensors == 1 ? "" : "s", sum->elements, bytes_text(text, (double)sum->tensor_bytes));
-    printf(" in %" PRId64 " file%s of %s\n", sum->files, sum->files == 1 ? "" : "s",
+    printf("%stotal%s: %" PRId64 " tensor%s, %.15g element%s, %s", c.bold, c.off, sum->tensors,
+           plural(sum->tensors), sum->elements, sum->elements == 1 ? "" : "s",
+           bytes_text(text, (double)sum->tensor_bytes));
+    printf(" in %" PRId64 " file%s of %s\n", sum->files, plural(sum->files),
            bytes_text(in_files, (double)sum->file_bytes));
 }
 
@@ -315,11 +355,20 @@ static int run_info(int argc, char **argv)
     const option options[] = {
         { "--json",  NULL, &r.json,  NULL },
         { "--brief", NULL, &r.brief, NULL },
+        { "--tree",  NULL, &r.tree,  NULL },
+        { "--all",   NULL, &r.all,   NULL },
+        { "--table", NULL, &r.table, NULL },
+        { "--names", NULL, &r.names, NULL },
+        LISTING_OPTIONS(r.list),
         READING_OPTIONS(r.how),
         { NULL, NULL, NULL, NULL },
     };
-    const int count = read_options(name_of_command, options, argc, argv);
+    const bool selects = listing_read(&r.list, name_of_command, argc, argv);
+    const int count = selects ? read_options(name_of_command, options, argc, argv) : -1;
     if (count < 0 || !reading_check(&r.how, name_of_command)) return EXIT_USAGE;
+    if (!listing_check(&r.list, name_of_command, "file name size dtype shape")) return EXIT_USAGE;
+    if (r.names) r.json = false;
+    if (r.table && (r.tree || r.all)) return complain_usage(name_of_command, "a tree or a table, not both");
     if (count == 0) return complain_usage(name_of_command, "which file?");
     if (r.json) {
         json_open(&j, NULL, '{');
@@ -333,9 +382,10 @@ static int run_info(int argc, char **argv)
         json_close(&j, ']');
         json_totals(&j, &sum);
         json_close(&j, '}');
-    } else if (sum.files) {
+    } else if (sum.files && !r.names) {
         print_totals(&sum);
     }
+    if (code == EXIT_YES && !sum.tensors) code = listing_found_none(&r.list, name_of_command);
     return code;
 }
 
@@ -343,12 +393,21 @@ const command info_command = {
     .name = name_of_command,
     .run = run_info,
     .summary = "what is in a tensor file: names, dtypes, shapes, metadata",
-    .help = "usage: tsr info FILE... [--brief] [--json]\n"
+    .help = "usage: tsr info FILE... [--select PATTERN] [--sort ORDER] [--all | --table] [--brief] [--json]\n"
             "\n"
-            "Lists the tensors of files: name, dtype, shape, strides, bytes and kind, then\n"
-            "the metadata and totals. Only headers are read, however large the files. A\n"
-            "directory stands for the tensor files in it, '-' for standard input.\n"
+            "Lists the tensors of files. On a terminal they are a tree of layers with shape,\n"
+            "dtype and size; layers that are alike are folded into one. Elsewhere they are a\n"
+            "table, one line a tensor: name, dtype, shape, strides, bytes and kind. Metadata\n"
+            "stands above them, totals below. Only headers are read, however large the files.\n"
+            "A directory stands for the tensor files in it, '-' for standard input.\n"
             "\n"
+            "  --all             a tree of every tensor: nothing is folded\n"
+            "  --table           the table, also on a terminal\n"
+            "  --tree            the tree, also elsewhere\n"
+            LISTING_HELP
+            "  --sort ORDER      file (as they lie there), name, size, dtype or shape; names\n"
+            "                    count numbers as such, the largest size comes first\n"
+            "  --names           the names alone, one a line, as completions need them\n"
             "  --brief           one line a file\n"
             "  --json            one JSON document\n"
             READING_HELP
@@ -359,7 +418,7 @@ const command info_command = {
             "examples:\n"
             "  tsr info model.safetensors\n"
             "  tsr info --brief /models/llama          a directory of shards\n"
-            "  tsr info 'model.gguf:blk.0.attn_q.weight'\n"
+            "  tsr info 'model.gguf:blk.*.attn_q.weight' --sort size\n"
             "  curl -s https://example.org/x.npy | tsr info -\n"
             "  tsr info --dtype f32 --shape=-1,768 embeddings.bin\n"
             "\n"

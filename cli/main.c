@@ -12,6 +12,7 @@
 static const command *const commands[] = {
     &info_command,
     &show_command,
+    &view_command,
     &stats_command,
     &diff_command,
     &convert_command,

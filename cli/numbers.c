@@ -1,7 +1,10 @@
 /* numbers.c - conversions by the library, and ordered keys. */
 #include "numbers.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "wide.h"
 
 static bool is_short(tsr_dtype dtype) { return tsr_dtype_size(tsr_dtype_real(dtype)) <= 4; }
 
@@ -53,10 +56,158 @@ double number_at(const tsr_tensor *numbers, int64_t i)
     return (double)((const int64_t *)numbers->data)[i];
 }
 
-void numbers_at(double *out, const tsr_tensor *numbers, int64_t from, int64_t n)
+/* Runs -------------------------------------------------------------------------------- */
+
+static void from_f32(double *out, const float *x, int64_t n) CLI_WIDE;
+static void from_f32(double *out, const float *x, int64_t n)
 {
-    if (numbers->dtype == TSR_F64) memcpy(out, (const double *)numbers->data + from, (size_t)n * sizeof *out);
-    else for (int64_t i = 0; i < n; i++) out[i] = number_at(numbers, from + i);
+    for (int64_t i = 0; i < n; i++) out[i] = (double)x[i];
+}
+
+static void floats_of_bf16(float *out, const uint16_t *x, int64_t n) CLI_WIDE;
+static void floats_of_bf16(float *out, const uint16_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const union { uint32_t bits; float f; } u = { (uint32_t)x[i] << 16 };
+        out[i] = u.f;
+    }
+}
+
+/* The exponent moves by a product, which also makes normal numbers of subnormal ones. */
+static void floats_of_f16(float *out, const uint16_t *x, int64_t n) CLI_WIDE;
+static void floats_of_f16(float *out, const uint16_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t size = x[i] & 0x7fffu;
+        const union { uint32_t bits; float f; } up = { size << 13 };
+        union { float f; uint32_t bits; } u = { up.f * 0x1p112f };
+        u.bits |= (size >= 0x7c00u ? 0x7f800000u : 0) | (uint32_t)(x[i] & 0x8000u) << 16;
+        out[i] = u.f;
+    }
+}
+
+bool floats_at(float *out, const tsr_tensor *t, int64_t from, int64_t n)
+{
+    const void *x = (const char *)t->data + (size_t)from * tsr_dtype_size(t->dtype);
+    switch (t->dtype) {
+    case TSR_F32:  memcpy(out, x, (size_t)n * sizeof *out); return true;
+    case TSR_F16:  floats_of_f16(out, x, n); return true;
+    case TSR_BF16: floats_of_bf16(out, x, n); return true;
+    default:       return false;
+    }
+}
+
+enum { FLOATS = 512 };
+
+/* By way of floats, which are short. */
+static void from_16(double *out, const tsr_tensor *t, int64_t from, int64_t n)
+{
+    float x[FLOATS];
+    for (int64_t i = 0; i < n; i += FLOATS) {
+        const int64_t count = n - i < FLOATS ? n - i : FLOATS;
+        (void)floats_at(x, t, from + i, count);
+        from_f32(out + i, x, count);
+    }
+}
+
+static void from_f64(double *out, const double *x, int64_t n) { memcpy(out, x, (size_t)n * sizeof *out); }
+static void from_i8(double *out, const int8_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = x[i];
+}
+static void from_u8(double *out, const uint8_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = x[i];
+}
+static void from_i16(double *out, const int16_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = x[i];
+}
+static void from_u16(double *out, const uint16_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = x[i];
+}
+static void from_i32(double *out, const int32_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = x[i];
+}
+static void from_u32(double *out, const uint32_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = x[i];
+}
+static void from_i64(double *out, const int64_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = (double)x[i];
+}
+static void from_u64(double *out, const uint64_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = (double)x[i];
+}
+
+/* Any other dtype, an element at a time. */
+static void from_any(double *out, tsr_dtype dtype, const char *x, int64_t n)
+{
+    const size_t size = tsr_dtype_size(dtype);
+    for (int64_t i = 0; i < n; i++) {
+        tsr_scalar s;
+        out[i] = tsr_scalar_load(&s, dtype, x + (size_t)i * size) != TSR_OK ? (double)NAN
+                 : s.dtype == TSR_I64                                       ? (double)s.as.i
+                 : s.dtype == TSR_U64 || s.dtype == TSR_BOOL                ? (double)s.as.u
+                                                                            : s.as.c.re;
+    }
+}
+
+void doubles_at(double *out, const tsr_tensor *t, int64_t from, int64_t n)
+{
+    const void *x = (const char *)t->data + (size_t)from * tsr_dtype_size(t->dtype);
+    switch (t->dtype) {
+    case TSR_F64:  from_f64(out, x, n); break;
+    case TSR_F32:  from_f32(out, x, n); break;
+    case TSR_F16:
+    case TSR_BF16: from_16(out, t, from, n); break;
+    case TSR_I8:   from_i8(out, x, n); break;
+    case TSR_U8:   from_u8(out, x, n); break;
+    case TSR_I16:  from_i16(out, x, n); break;
+    case TSR_U16:  from_u16(out, x, n); break;
+    case TSR_I32:  from_i32(out, x, n); break;
+    case TSR_U32:  from_u32(out, x, n); break;
+    case TSR_I64:  from_i64(out, x, n); break;
+    case TSR_U64:  from_u64(out, x, n); break;
+    default:       from_any(out, t->dtype, x, n); break;
+    }
+}
+
+/* Sign and magnitude as a signed number. */
+static void steps_of_32(double *out, const uint32_t *x, int64_t n) CLI_WIDE;
+static void steps_of_32(double *out, const uint32_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t size = (int32_t)(x[i] & 0x7fffffffu), sign = -(int32_t)(x[i] >> 31);
+        out[i] = (double)((size ^ sign) - sign); /* a branch would be taken at random */
+    }
+}
+
+static void steps_of_16(double *out, const uint16_t *x, int64_t n) CLI_WIDE;
+static void steps_of_16(double *out, const uint16_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t size = x[i] & 0x7fff, sign = -(int32_t)(x[i] >> 15);
+        out[i] = (double)((size ^ sign) - sign);
+    }
+}
+
+static void steps_of_8(double *out, const uint8_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = x[i] & 0x80 ? -(x[i] & 0x7f) : x[i];
+}
+
+void steps_at(double *out, const tsr_tensor *t, int64_t from, int64_t n)
+{
+    const size_t size = tsr_dtype_size(t->dtype);
+    const void *x = (const char *)t->data + (size_t)from * size;
+    if (size == 4)      steps_of_32(out, x, n);
+    else if (size == 2) steps_of_16(out, x, n);
+    else                steps_of_8(out, x, n);
 }
 
 /* Keys ------------------------------------------------------------------------------- */
@@ -89,20 +240,27 @@ static int64_t float_keys(uint64_t *keys, bool is_short_one, const double *x, in
     return count;
 }
 
-static int64_t integer_keys(uint64_t *keys, tsr_dtype dtype, const uint64_t *x, int64_t n)
+/* Of integers that doubles hold exactly. */
+static int64_t short_integer_keys(uint64_t *keys, tsr_dtype dtype, const double *x, int64_t n)
 {
-    const uint64_t flipped =
-        tsr_dtype_kind(dtype) != TSR_SIGNED ? 0 : (uint64_t)1 << (is_short(dtype) ? 31 : 63);
-    const uint64_t kept = is_short(dtype) ? 0xffffffffu : UINT64_MAX;
-    for (int64_t i = 0; i < n; i++) keys[i] = (x[i] & kept) ^ flipped;
+    const uint64_t flipped = tsr_dtype_kind(dtype) != TSR_SIGNED ? 0 : (uint64_t)1 << 31;
+    for (int64_t i = 0; i < n; i++) keys[i] = ((uint64_t)(int64_t)x[i] & 0xffffffffu) ^ flipped;
     return n;
 }
 
-int64_t keys_of(uint64_t *keys, tsr_dtype dtype, const tsr_tensor *numbers, int64_t from, int64_t n)
+static int64_t long_integer_keys(uint64_t *keys, tsr_dtype dtype, const uint64_t *x, int64_t n)
 {
-    if (numbers->dtype == TSR_F64)
-        return float_keys(keys, is_short(dtype), (const double *)numbers->data + from, n);
-    return integer_keys(keys, dtype, (const uint64_t *)numbers->data + from, n);
+    const uint64_t flipped = tsr_dtype_kind(dtype) != TSR_SIGNED ? 0 : (uint64_t)1 << 63;
+    for (int64_t i = 0; i < n; i++) keys[i] = x[i] ^ flipped;
+    return n;
+}
+
+int64_t keys_of(uint64_t *keys, tsr_dtype dtype, const double *x, const tsr_tensor *t, int64_t from,
+                int64_t n)
+{
+    if (numbers_dtype(dtype) == TSR_F64) return float_keys(keys, is_short(dtype), x, n);
+    if (is_short(dtype)) return short_integer_keys(keys, dtype, x, n);
+    return long_integer_keys(keys, dtype, (const uint64_t *)t->data + from, n);
 }
 
 static double float_of_key(uint64_t key)

@@ -17,17 +17,28 @@ tsr_status numbers_of(tsr_tensor **out, const tsr_tensor *t);
 /* The same as doubles, whatever it was. */
 tsr_status doubles_of(tsr_tensor **out, const tsr_tensor *t);
 
-/* Element i of a packed tensor of doubles, i64 or u64, as a double; and n of them from there. */
+/* Element i of a packed tensor of doubles, i64 or u64, as a double. */
 double number_at(const tsr_tensor *numbers, int64_t i);
-void   numbers_at(double *out, const tsr_tensor *numbers, int64_t from, int64_t n);
+
+/* Elements from .. from + n - 1 of a packed tensor of any dtype that is not complex, as doubles: exactly,
+ * but for integers of 64 bits. */
+void doubles_at(double *out, const tsr_tensor *t, int64_t from, int64_t n);
+
+/* The same of f32, f16 or bf16 as floats, exactly. False, and nothing is written, for other dtypes. */
+bool floats_at(float *out, const tsr_tensor *t, int64_t from, int64_t n);
+
+/* The same elements of a float dtype of up to 32 bits as whole numbers in the order of the dtype's values,
+ * each one step from the next; as doubles, exactly. */
+void steps_at(double *out, const tsr_tensor *t, int64_t from, int64_t n);
 
 /* Keys: numbers of a dtype as unsigned ones of key_bits bits in the same order, so that a
  * search for a rank can go by their digits. NaN has none. */
 int      key_bits(tsr_dtype dtype);  /* 32 or 64 */
 
-/* The keys of elements from .. from + n - 1 of what numbers_of made of a tensor of this dtype;
- * NaN is left out. Returns how many there are. */
-int64_t keys_of(uint64_t *keys, tsr_dtype dtype, const tsr_tensor *numbers, int64_t from, int64_t n);
+/* The keys of elements from .. from + n - 1 of t, of which doubles_at made x; NaN is left out. The dtype is
+ * that of the tensor itself, t holds magnitudes where it is complex. Returns how many there are. */
+int64_t keys_of(uint64_t *keys, tsr_dtype dtype, const double *x, const tsr_tensor *t, int64_t from,
+                int64_t n);
 double   key_value(tsr_dtype dtype, uint64_t key);
 
 #endif

@@ -13,7 +13,8 @@
 
 static const char name_of_command[] = "plot";
 
-enum { CELLS_MOST = 720, POINTS_MOST = 1200 };
+/* Pixels inside an SVG take a third more bytes than in a PNG; there are fewer, so that it is not larger. */
+enum { CELLS_MOST = 720, PIXELS_OF_SVG = 960, POINTS_MOST = 1200 };
 
 static const char *const kind_names[] = { "auto", "heat", "image", "hist", "line", "grid" };
 
@@ -56,13 +57,19 @@ static int plot_matrices(plot *p)
     return code;
 }
 
+static bool is_svg(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 4 && !strcmp(path + n - 4, ".svg");
+}
+
 static int plot_image(plot *p)
 {
     image m;
     int code = EXIT_INPUT;
     const bool file = p->r->out != NULL;
-    if (gather_image(p, &m, file ? 2 * CELLS_MOST : 2 * (terminal_height() - 2),
-                     file ? 2 * CELLS_MOST : terminal_width())) {
+    const int most = file && is_svg(p->r->out) ? PIXELS_OF_SVG : 2 * CELLS_MOST;
+    if (gather_image(p, &m, file ? most : 2 * (terminal_height() - 2), file ? most : terminal_width())) {
         code = EXIT_YES;
         if (file) code = save(p, draw_image(p, &m));
         else if (prints(p)) {

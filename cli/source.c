@@ -9,6 +9,7 @@
 #include "disk.h"
 #include "filename.h"
 #include "names.h"
+#include "rename.h"
 #include "room.h"
 #include "terminal.h"
 
@@ -251,30 +252,43 @@ static void add_item(source *s, int file, const tsr_file_entry *e)
 {
     char *stem = !e->name[0] && s->is_directory ? stem_of(s->file[file].path) : NULL;
     s->items = room_for_more(s->items, (size_t)s->count, sizeof *s->items);
-    s->items[s->count++] = (item){
+    s->items[s->count] = (item){
         .name = printable_copy(stem ? stem : e->name),
         .entry = copy_of_text(e->name),
         .stem = stem,
         .encoding = printable_copy(e->encoding ? e->encoding : ""),
         .file = file,
+        .place = s->count,
         .desc = e->desc,
         .bytes = e->bytes,
         .mapped = e->mapped,
     };
+    s->count++;
+}
+
+enum { OPEN_MOST = 32 };
+
+static void close_files(source *s)
+{
+    for (int i = 0; i < s->files && s->opened; i++) {
+        s->opened -= s->file[i].handle != NULL;
+        tsr_file_close(&s->file[i].handle);
+    }
 }
 
 tsr_file *source_file_at(source *s, int index)
 {
-    const char *path = s->file[index].path;
+    source_file *file = &s->file[index];
     tsr_file_opts how = s->how;
-    if (s->open && s->opened_index == index) return s->open;
-    tsr_file_close(&s->open);
-    if (tsr_file_open(&s->open, is_standard_input(path) ? "/dev/stdin" : path, &how) != TSR_OK) {
+    if (file->handle) return file->handle;
+    if (s->opened == OPEN_MOST) close_files(s);
+    const char *path = is_standard_input(file->path) ? "/dev/stdin" : file->path;
+    if (tsr_file_open(&file->handle, path, &how) != TSR_OK) {
         complain(s->command, "%s", tsr_last_error());
         return NULL;
     }
-    s->opened_index = index;
-    return s->open;
+    s->opened++;
+    return file->handle;
 }
 
 /* Reads the header of a file. What cannot be read is complained of, and counted. */
@@ -282,7 +296,7 @@ static void list_file(source *s, int index)
 {
     tsr_file *f = source_file_at(s, index);
     source_file *file = &s->file[index];
-    file->first = s->count;
+    const int64_t before = s->count;
     if (!f) {
         s->damaged++;
         return;
@@ -293,7 +307,7 @@ static void list_file(source *s, int index)
         tsr_file_entry e;
         if (tsr_file_list(&e, f, i) == TSR_OK) add_item(s, index, &e);
     }
-    file->count = s->count - file->first;
+    file->count = s->count - before;
 }
 
 /* Lists every file; those that an index lists are left out. */
@@ -312,9 +326,10 @@ static void list_files(source *s)
         }
         s->file[kept] = file;
         list_file(s, kept);
-        for (int k = 0; ends_with(file.path, index_ending) && s->open && tsr_file_part(s->open, k); k++) {
+        const tsr_file *f = ends_with(file.path, index_ending) ? s->file[kept].handle : NULL;
+        for (int k = 0; f && tsr_file_part(f, k); k++) {
             parts = room_for_more(parts, (size_t)count, sizeof *parts);
-            parts[count++] = copy_of_text(tsr_file_part(s->open, k));
+            parts[count++] = copy_of_text(tsr_file_part(f, k));
         }
         kept++;
     }
@@ -341,6 +356,30 @@ static void free_item(item *it)
     free(it->encoding);
 }
 
+void source_forget(source *s)
+{
+    tsr_release(&s->whole);
+    s->whole_index = -1;
+}
+
+int64_t source_keep(source *s, name_fits fits, const void *context)
+{
+    int64_t kept = 0;
+    source_forget(s);
+    for (int i = 0; i < s->files; i++) s->file[i].count = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        item *it = &s->items[i];
+        if (!fits(context, it->name)) {
+            free_item(it);
+            continue;
+        }
+        s->file[it->file].count++;
+        s->items[kept++] = *it;
+    }
+    s->count = kept;
+    return kept;
+}
+
 /* Leaves one item. */
 static void keep_only(source *s, int64_t index)
 {
@@ -349,10 +388,18 @@ static void keep_only(source *s, int64_t index)
         if (i != index) free_item(&s->items[i]);
     s->items[0] = it;
     s->count = 1;
-    for (int i = 0; i < s->files; i++) {
-        s->file[i].first = 0;
-        s->file[i].count = i == it.file;
-    }
+    for (int i = 0; i < s->files; i++) s->file[i].count = i == it.file;
+}
+
+static bool is_pattern(const char *text) { return strpbrk(text, "*?[") != NULL; }
+
+static bool fits_pattern(const void *pattern, const char *name) { return matches_patterns(pattern, name); }
+
+static bool any_fits(const source *s)
+{
+    for (int64_t i = 0; i < s->count; i++)
+        if (matches_patterns(s->wanted, s->items[i].name)) return true;
+    return false;
 }
 
 static int find_wanted(source *s)
@@ -364,9 +411,13 @@ static int find_wanted(source *s)
         keep_only(s, index);
         return EXIT_YES;
     }
+    if (is_pattern(s->wanted) && any_fits(s)) {
+        source_keep(s, fits_pattern, s->wanted);
+        return EXIT_YES;
+    }
     for (int64_t i = 0; i < s->count; i++) nearest_add(&best, s->items[i].name);
-    complain(s->command, "%s has no tensor '%s'%s", s->path, s->wanted,
-             nearest_text(near, sizeof near, &best));
+    complain(s->command, is_pattern(s->wanted) ? "%s: no name matches '%s'%s" : "%s has no tensor '%s'%s",
+             s->path, s->wanted, nearest_text(near, sizeof near, &best));
     return EXIT_INPUT;
 }
 
@@ -400,7 +451,7 @@ int source_open(source *out, const char *who, const char *text, const reading *r
 void source_close(source *s)
 {
     tsr_release(&s->whole);
-    tsr_file_close(&s->open);
+    close_files(s);
     for (int64_t i = 0; i < s->count; i++) free_item(&s->items[i]);
     for (int i = 0; i < s->files; i++) free(s->file[i].path);
     free(s->items);

@@ -2,6 +2,7 @@
  *
  *     FILE                    all tensors of a file
  *     FILE:NAME               one of them
+ *     FILE:PATTERN            those whose names match, as in layers.*.weight
  *     FILE:NAME[0, ::2]       a part of it; FILE[0, ::2] of a file with one tensor
  *     DIRECTORY, DIRECTORY:NAME ...
  *     -                       standard input
@@ -10,7 +11,7 @@
  * brackets of its own, or quotes, can be put in quotes: FILE:"w[0]"[1, :].
  *
  * A directory stands for the tensor files in it, in the order of their names. Only headers
- * are read until data is asked for, and of several files one is open at a time. In a
+ * are read until data is asked for, and of many files only some are open at a time. In a
  * directory, a tensor without a name is called as its file, without the ending, and with the bytes
  * that %XX stands for (filename.h).
  */
@@ -27,6 +28,7 @@ typedef struct item {
     char    *stem;      /* of a tensor without a name in a directory: what its file is called; else NULL */
     char    *encoding;
     int      file;      /* index of source.file */
+    int64_t  place;     /* how many come before it in its files */
     tsr_desc desc;      /* with dtype TSR_DTYPE_INVALID if its encoding cannot be read */
     uint64_t bytes;     /* that it takes in the file */
     bool     mapped;
@@ -36,7 +38,8 @@ typedef struct source_file {
     char    *path;
     char     format[16];
     uint64_t bytes;
-    int64_t  first, count; /* items */
+    int64_t  count;     /* items */
+    tsr_file *handle;   /* NULL if it is not open */
 } source_file;
 
 typedef struct source {
@@ -49,8 +52,7 @@ typedef struct source {
     source_file  *file;
     int64_t       count;
     item         *items;
-    tsr_file     *open;             /* file opened_index, or NULL */
-    int           opened_index;
+    int           opened;           /* files that have a handle */
     tsr_tensor   *whole;            /* item whole_index read in one go, or NULL */
     int64_t       whole_index;
 } source;
@@ -99,6 +101,13 @@ bool source_read(tsr_tensor **out, source *s, int64_t index);
 
 /* The index of the item of this name; -1 if there is none. */
 int64_t source_find(const source *s, const char *name);
+
+/* To be called before items change places: what was read of one of them is not that of another. */
+void source_forget(source *s);
+
+/* Leaves the items whose names fit. Returns how many there are. */
+typedef bool (*name_fits)(const void *context, const char *name);
+int64_t source_keep(source *s, name_fits fits, const void *context);
 
 /* In pieces -------------------------------------------------------------------------- */
 

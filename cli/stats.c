@@ -7,8 +7,11 @@
 
 #include "json.h"
 #include "json_tensor.h"
+#include "listing.h"
 #include "room.h"
 #include "summary.h"
+#include "table.h"
+#include "text.h"
 
 static const char name_of_command[] = "stats";
 
@@ -16,8 +19,17 @@ typedef struct request {
     bool        json, exact;
     const char *quantiles, *bins;
     summary     wanted;
+    listing     list;
     reading     how;
 } request;
+
+/* A tensor and its numbers. */
+typedef struct entry {
+    const item *it;
+    summary     found;
+} entry;
+
+static const char orders[] = "file name size dtype shape min max mean std zero nan inf";
 
 static bool read_quantiles(request *r)
 {
@@ -48,16 +60,25 @@ static bool read_request(request *r)
     }
     r->wanted.bins = (int)bins;
     r->wanted.exact = r->exact;
+    if (!listing_check(&r->list, name_of_command, orders)) return false;
     return read_quantiles(r) && reading_check(&r->how, name_of_command);
 }
 
 /* Text ------------------------------------------------------------------------------- */
 
-static const char *scalar_text(char out[40], tsr_scalar s)
+/* NaN has no sign, whatever its bits say. */
+static const char *number_text(char out[40], double x, int digits)
+{
+    if (isnan(x)) snprintf(out, 40, "nan");
+    else          snprintf(out, 40, "%.*g", digits, x);
+    return out;
+}
+
+static const char *scalar_text(char out[40], tsr_scalar s, int digits)
 {
     if (s.dtype == TSR_I64)      snprintf(out, 40, "%" PRId64, s.as.i);
     else if (s.dtype == TSR_U64) snprintf(out, 40, "%" PRIu64, s.as.u);
-    else if (s.dtype == TSR_F64) snprintf(out, 40, "%.9g", s.as.c.re);
+    else if (s.dtype == TSR_F64) number_text(out, s.as.c.re, digits);
     else                         snprintf(out, 40, "-");
     return out;
 }
@@ -66,6 +87,14 @@ static void print_count(const char *label, int64_t n, int64_t all)
 {
     printf("  %-8s  %" PRId64, label, n);
     if (n > 0 && all > 0) printf("  (%.3g %%)", 100 * (double)n / (double)all);
+    putchar('\n');
+}
+
+static void print_moment(const char *label, double x, const summary *found)
+{
+    char number[40];
+    printf("  %-8s  %s", label, found->finite ? number_text(number, x, 9) : "-");
+    if (found->finite && found->infinities) printf("  (of %" PRId64 " finite ones)", found->finite);
     putchar('\n');
 }
 
@@ -80,39 +109,110 @@ static void print_in_full(const char *name, const tsr_desc *d, const summary *fo
     print_count("nan", found->nans, found->count);
     print_count("inf", found->infinities, found->count);
     print_count("zero", found->zeros, found->count);
-    printf("  %-8s  %s\n", "min", scalar_text(number, found->min));
-    printf("  %-8s  %s\n", "max", scalar_text(number, found->max));
-    printf("  %-8s  %.9g\n", "mean", found->mean);
-    printf("  %-8s  %.9g\n", "std", found->deviation);
-    for (int i = 0; i < found->quantiles; i++) {
-        snprintf(number, sizeof number, "%.6g %%", 100 * found->quantile[i]);
-        printf("  %-8s  %s%.9g\n", number, found->is_exact ? "" : "about ", found->value[i]);
+    printf("  %-8s  %s\n", "min", scalar_text(number, found->min, 9));
+    printf("  %-8s  %s\n", "max", scalar_text(number, found->max, 9));
+    print_moment("mean", found->mean, found);
+    print_moment("std", found->deviation, found);
+    for (int i = 0; i < found->quantiles && found->count > found->nans; i++) {
+        char label[40];
+        snprintf(label, sizeof label, "%.6g %%", 100 * found->quantile[i]);
+        number_text(number, found->value[i], 9);
+        printf("  %-8s  %s%s\n", label, found->is_exact ? "" : "about ", number);
     }
     if (found->finite) histogram_print(&found->bars, 2, terminal_width());
 }
 
-enum { NUMBER_WIDTH = 12 };
+/* Many tensors ------------------------------------------------------------------------- */
 
-static void print_head(int names)
+enum { COLUMNS = 11, NAME = 0, NANS = 8, INFINITIES = 9 };
+
+static void count_text(char out[24], int64_t n) { snprintf(out, 24, "%" PRId64, n); }
+
+static void add_row(table *t, const entry *e)
 {
     const colours c = colours_of(stdout);
-    printf("%s%-*s  %-6s %*s %*s %*s %*s %*s %*s %*s%s\n", c.dim, names, "name", "dtype", NUMBER_WIDTH, "min",
-           NUMBER_WIDTH, "max", NUMBER_WIDTH, "mean", NUMBER_WIDTH, "std", 10, "zero", 8, "nan", 8, "inf",
-           c.off);
+    const summary *found = &e->found;
+    char count[24], zeros[24], nans[24], infinities[24], min[40], max[40], mean[40], std[40];
+    char bars[SPARKLINE_BYTES] = "";
+    count_text(count, found->count);
+    count_text(zeros, found->zeros);
+    count_text(nans, found->nans);
+    count_text(infinities, found->infinities);
+    if (found->finite) histogram_sparkline(bars, &found->bars);
+    const char *cells[COLUMNS] = {
+        e->it->name[0] ? e->it->name : "-",
+        tsr_dtype_name(e->it->desc.dtype),
+        count,
+        scalar_text(min, found->min, 4),
+        scalar_text(max, found->max, 4),
+        found->finite ? number_text(mean, found->mean, 4) : "-",
+        found->finite ? number_text(std, found->deviation, 4) : "-",
+        zeros,
+        nans,
+        infinities,
+        bars,
+    };
+    table_add(t, cells, found->nans || found->infinities ? c.red : "");
 }
 
-static void print_row(int names, const item *it, const summary *found)
+/* Counts of NaN and infinities are the last to go where there are some, and else the first. */
+static void print_rows(const entry *list, int64_t count)
 {
-    const colours c = colours_of(stdout);
-    char text[40];
-    printf("%-*s  %-6s", names, it->name, tsr_dtype_name(it->desc.dtype));
-    printf(" %*.*s", NUMBER_WIDTH, NUMBER_WIDTH + 8, scalar_text(text, found->min));
-    printf(" %*.*s", NUMBER_WIDTH, NUMBER_WIDTH + 8, scalar_text(text, found->max));
-    printf(" %*.5g %*.5g %10" PRId64, NUMBER_WIDTH, found->mean, NUMBER_WIDTH, found->deviation,
-           found->zeros);
-    printf("%s %8" PRId64 "%s", found->nans ? c.red : "", found->nans, found->nans ? c.off : "");
-    printf("%s %8" PRId64 "%s\n", found->infinities ? c.red : "", found->infinities,
-           found->infinities ? c.off : "");
+    table_column columns[COLUMNS] = {
+        { "name", TABLE_NAME, 0 },  { "dtype", TABLE_LEFT, 5 },  { "count", TABLE_RIGHT, 6 },
+        { "min", TABLE_RIGHT, 0 },  { "max", TABLE_RIGHT, 0 },   { "mean", TABLE_RIGHT, 3 },
+        { "std", TABLE_RIGHT, 1 },  { "zero", TABLE_RIGHT, 4 },  { "nan", TABLE_RIGHT, 7 },
+        { "inf", TABLE_RIGHT, 8 },  { "histogram", TABLE_LEFT, 2 },
+    };
+    table t = table_new(columns, COLUMNS);
+    for (int64_t i = 0; i < count; i++) {
+        add_row(&t, &list[i]);
+        if (list[i].found.nans) columns[NANS].rank = 0;
+        if (list[i].found.infinities) columns[INFINITIES].rank = 0;
+    }
+    if (count) table_print(&t, 0, terminal_width());
+    table_free(&t);
+}
+
+static double number_of(tsr_scalar s)
+{
+    return s.dtype == TSR_I64 ? (double)s.as.i : s.dtype == TSR_U64 ? (double)s.as.u : s.as.c.re;
+}
+
+typedef struct keyed { double key; int64_t at; } keyed;
+
+static int by_key(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? 1 : -1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* What --sort looks at: larger comes first. NaN is the largest. */
+static double key_of(const entry *e, const char *order)
+{
+    const summary *f = &e->found;
+    const double min = number_of(f->min), max = number_of(f->max);
+    const double key = !strcmp(order, "min")    ? -min
+                       : !strcmp(order, "max")  ? max
+                       : !strcmp(order, "mean") ? f->mean
+                       : !strcmp(order, "std")  ? f->deviation
+                       : !strcmp(order, "zero") ? (double)f->zeros
+                       : !strcmp(order, "nan")  ? (double)f->nans
+                                                : (double)f->infinities;
+    return isnan(key) ? (double)INFINITY : key;
+}
+
+static void sort_entries(entry *list, int64_t count, const char *order)
+{
+    keyed *keys = room_for((size_t)count, sizeof *keys);
+    entry *sorted = room_for((size_t)count, sizeof *sorted);
+    for (int64_t i = 0; i < count; i++) keys[i] = (keyed){ key_of(&list[i], order), i };
+    if (count) qsort(keys, (size_t)count, sizeof *keys, by_key);
+    for (int64_t i = 0; i < count; i++) sorted[i] = list[keys[i].at];
+    if (count) memcpy(list, sorted, (size_t)count * sizeof *list);
+    free(keys);
+    free(sorted);
 }
 
 /* JSON ------------------------------------------------------------------------------- */
@@ -154,14 +254,6 @@ static void json_found(json *j, const item *it, const summary *found)
 
 /* The command ---------------------------------------------------------------------------- */
 
-static int longest_name(const source *s)
-{
-    size_t longest = 4;
-    for (int64_t i = 0; i < s->count; i++)
-        if (strlen(s->items[i].name) > longest) longest = strlen(s->items[i].name);
-    return (int)longest;
-}
-
 static bool is_readable(const source *s, const item *it)
 {
     if (it->desc.dtype != TSR_DTYPE_INVALID) return true;
@@ -185,31 +277,69 @@ static tsr_desc desc_of_part(const source *s, const item *it)
     return d;
 }
 
-static int describe(source *s, const request *r, json *j, bool several)
+/* Looks at all items; *count of them could be read. */
+static entry *summarise_all(int64_t *count, source *s, const summary *wanted)
 {
     progress p;
     double work = 0, done = 0;
-    int code = s->damaged ? EXIT_INPUT : EXIT_YES;
-    const int names = longest_name(s);
+    entry *list = room_for((size_t)s->count, sizeof *list);
+    *count = 0;
     for (int64_t i = 0; i < s->count; i++)
-        if (s->items[i].desc.dtype != TSR_DTYPE_INVALID) work += summary_work(&r->wanted, s, i);
+        if (s->items[i].desc.dtype != TSR_DTYPE_INVALID) work += summary_work(wanted, s, i);
     progress_begin(&p);
-    if (several && !r->json) print_head(names);
     for (int64_t i = 0; i < s->count; i++) {
-        summary found = r->wanted;
-        item it = s->items[i];
-        if (!is_readable(s, &it) || !summarise(&found, s, i, &p, done, work)) {
-            code = EXIT_INPUT;
-            continue;
-        }
-        done += summary_work(&r->wanted, s, i);
-        progress_end(&p);
-        it.desc = desc_of_part(s, &it);
-        if (r->json)      json_found(j, &it, &found);
-        else if (several) print_row(names, &it, &found);
-        else              print_in_full(it.name, &it.desc, &found);
+        entry *e = &list[*count];
+        *e = (entry){ .it = &s->items[i], .found = *wanted };
+        if (!is_readable(s, e->it) || !summarise(&e->found, s, i, &p, done, work)) continue;
+        done += summary_work(wanted, s, i);
+        ++*count;
     }
     progress_end(&p);
+    return list;
+}
+
+static bool sorts_by_number(const request *r)
+{
+    static const char *const numbers[] = { "min", "max", "mean", "std", "zero", "nan", "inf" };
+    for (int i = 0; r->list.sort && i < 7; i++)
+        if (!strcmp(r->list.sort, numbers[i])) return true;
+    return false;
+}
+
+static int describe(source *s, const request *r, json *j)
+{
+    const bool several = s->count > 1;
+    int64_t count = 0;
+    summary wanted = r->wanted;
+    if (several && !r->json) {
+        wanted.brief = true;
+        wanted.quantiles = 0;
+        wanted.bins = SPARKLINE_BINS;
+    }
+    entry *list = summarise_all(&count, s, &wanted);
+    if (sorts_by_number(r)) sort_entries(list, count, r->list.sort);
+    if (several && !r->json) print_rows(list, count);
+    for (int64_t i = 0; i < count && (r->json || !several); i++) {
+        item it = *list[i].it;
+        it.desc = desc_of_part(s, &it);
+        if (r->json) json_found(j, &it, &list[i].found);
+        else         print_in_full(it.name, &it.desc, &list[i].found);
+    }
+    free(list);
+    return s->damaged || count < s->count ? EXIT_INPUT : EXIT_YES;
+}
+
+/* One word of the command line. *found counts the tensors. */
+static int describe_word(const char *word, const request *r, json *j, int64_t *found)
+{
+    source s;
+    int code = source_open(&s, name_of_command, word, &r->how);
+    if (code == EXIT_YES) {
+        listing_apply(&r->list, &s, r->json ? "file" : "name");
+        *found += s.count;
+        code = describe(&s, r, j);
+    }
+    source_close(&s);
     return code;
 }
 
@@ -223,51 +353,60 @@ static int run_stats(int argc, char **argv)
         { "--exact",     NULL,      &r.exact, NULL },
         { "--quantiles", "Q,Q,...", NULL,     &r.quantiles },
         { "--bins",      "N",       NULL,     &r.bins },
+        LISTING_OPTIONS(r.list),
         READING_OPTIONS(r.how),
         { NULL, NULL, NULL, NULL },
     };
-    const int count = read_options(name_of_command, options, argc, argv);
+    const bool selects = listing_read(&r.list, name_of_command, argc, argv);
+    const int count = selects ? read_options(name_of_command, options, argc, argv) : -1;
     if (count < 0 || !read_request(&r)) return EXIT_USAGE;
     if (count == 0)
         return complain_usage(name_of_command, "of which tensors? FILE, FILE:NAME or FILE:NAME[SLICE]");
     if (r.json) json_open(&j, NULL, '[');
+    int64_t found = 0;
     for (int i = 1; i <= count; i++) {
-        source s;
-        int one = source_open(&s, name_of_command, argv[i], &r.how);
-        if (one == EXIT_YES) one = describe(&s, &r, &j, s.count > 1);
-        source_close(&s);
+        const int one = describe_word(argv[i], &r, &j, &found);
         if (one > code) code = one;
     }
     if (r.json) json_close(&j, ']');
-    return code;
+    return code == EXIT_YES && !found ? listing_found_none(&r.list, name_of_command) : code;
 }
 
 const command stats_command = {
     .name = name_of_command,
     .run = run_stats,
     .summary = "minimum, mean, quantiles, NaN counts and a histogram",
-    .help = "usage: tsr stats FILE[:NAME][SLICE]... [--quantiles Q,Q,...] [--bins N] [--exact] [--json]\n"
+    .help = "usage: tsr stats FILE[:NAME][SLICE]... [--quantiles Q,Q,...] [--bins N] [--exact]\n"
+            "                 [--select PATTERN] [--sort ORDER] [--json]\n"
             "\n"
             "Describes the numbers of a tensor: how many are NaN, infinite and zero, the\n"
             "smallest and the largest, mean and standard deviation, quantiles, and a\n"
-            "histogram. Of a file or directory with several tensors: a row for each.\n"
+            "histogram. Of a file or directory with several tensors: a row for each, with a\n"
+            "small histogram from the smallest to the largest. Its heights are logarithms\n"
+            "of counts, of up to 65536 elements that lie evenly apart. Columns that a narrow\n"
+            "terminal has no room for are left out; those of NaN and infinities are not,\n"
+            "where there are some.\n"
             "\n"
             "  --quantiles Q,Q   which quantiles, numbers of 0 .. 1\n"
             "  --bins N          bars of the histogram, up to 200; 16 by default\n"
             "  --exact           exact quantiles, at the cost of two more passes\n"
+            LISTING_HELP
+            "  --sort ORDER      name, size, dtype, shape, file; or the smallest min, or the\n"
+            "                    largest max, mean, std, zero, nan or inf first\n"
             "  --json            one JSON document\n"
             READING_HELP
             "\n"
-            "Tensors are read piece by piece, two times or more, and memory does not grow\n"
-            "with them (compressed ones are unpacked whole). NaN counts nowhere else; mean,\n"
-            "std and histogram leave infinities out. The std divides by the count. Quantiles\n"
-            "are as NumPy's: exact, but for more than 2^24 elements of 64 bits, where they\n"
-            "are within 2^-20 of the number unless --exact is given. Complex numbers are\n"
-            "described by their magnitude.\n"
+            "Tensors are read piece by piece on all threads: once for a row, two times or\n"
+            "more in full. Memory does not grow with them (compressed ones are unpacked\n"
+            "whole). NaN counts nowhere else; mean, std and histogram leave infinities out.\n"
+            "The std divides by the count. Quantiles are as NumPy's: exact, but for more than\n"
+            "2^24 elements of 64 bits, where they are within 2^-20 of the number unless\n"
+            "--exact is given. Complex numbers are described by their magnitude.\n"
             "\n"
             "examples:\n"
             "  tsr stats x.npy\n"
             "  tsr stats 'model.safetensors:layers.0.weight[:, 0]' --bins 40\n"
+            "  tsr stats model.safetensors --select '*.q_proj.weight' --sort std\n"
             "  tsr stats model.gguf --json | jq '.[] | select(.nan > 0) | .name'\n"
             "\n"
             "exit status: 0, or 3 if a tensor cannot be read, 2 for a command line that\n"

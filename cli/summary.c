@@ -1,4 +1,8 @@
-/* summary.c - passes over a tensor in pieces. */
+/* summary.c - passes over a tensor in pieces, each cut into segments that threads share.
+ *
+ * A thread has tables of its own, which hold counts alone. Moments are kept for each segment and joined in
+ * order, so that they do not depend on the number of threads.
+ */
 #include "summary.h"
 
 #include <math.h>
@@ -7,38 +11,56 @@
 
 #include "numbers.h"
 #include "room.h"
+#include "wide.h"
 
-enum { PIECE = 1 << 18, RUN = 1024, DIGITS = 1 << 16, RANKS = 2 * SUMMARY_QUANTILES };
+enum { PIECE = 1 << 20, SEGMENT = 1 << 14, SEGMENTS = PIECE / SEGMENT, RUN = 2048, THREADS_MOST = 8 };
+enum { DIGITS = 1 << 16, RANKS = 2 * SUMMARY_QUANTILES };
 enum { SORTED_MOST = 512 };  /* numbers that are sorted: tables would cost more */
 
 /* The search for some ranks: the upper digits of each that are known, and how many numbers
  * with these digits come before it. */
 typedef struct search {
     int       ranks, levels, tables;    /* tables: how many different beginnings there are */
+    int       set;                      /* tables that a thread has room for */
     uint64_t  beginning[RANKS], table_beginning[RANKS];
-    int64_t   rank[RANKS], *counts;     /* DIGITS to a table; NULL if the numbers are sorted */
+    int64_t   rank[RANKS], *counts;     /* DIGITS to a table; NULL if the numbers are sorted. A set of tables
+                                         * for each thread, of which the first one gets all in the end */
     uint8_t  *may_match;                /* DIGITS: upper digit of a beginning? */
     uint64_t  sorted[SORTED_MOST];      /* the keys, if they are */
     int64_t   kept;
 } search;
 
+/* What a segment, or all of them so far, holds. */
+typedef struct tally {
+    int64_t    nans, infinities, zeros, finite;
+    double     mean, squares, low, high; /* of finite ones; squares of differences from the mean */
+    tsr_scalar min, max;                 /* of all but NaN */
+} tally;
+
 typedef struct walk {
-    summary  *out;
-    source   *s;
-    int64_t   index;
-    cut       c;
-    tsr_dtype dtype;
-    int       level;
-    search    ranks;
-    double    sum_of_squares;           /* of differences from the mean so far */
-    progress *p;
-    double    done, total;
+    summary   *out;
+    source    *s;
+    int64_t    index;
+    cut        c;
+    tsr_dtype  dtype;
+    int        level, threads;
+    search     ranks;
+    tally      all, segment[SEGMENTS];
+    histogram *bars;                    /* one for each thread */
+    double    *sample;                  /* of elements 0, step, 2 step, ... */
+    int64_t    step, seen;
+    const tsr_tensor *numbers;          /* the piece, packed; magnitudes of complex ones */
+    progress  *p;
+    double     done, total;
 } walk;
 
 /* Ranks ------------------------------------------------------------------------------ */
 
+/* The tables of thread i. */
+static int64_t *counts_of(const search *q, int i) { return q->counts + (int64_t)i * q->set * DIGITS; }
+
 /* The tables of the next level: one for each different beginning. */
-static void begin_level(search *q)
+static void begin_level(search *q, int threads)
 {
     q->tables = 0;
     if (!q->counts) return;
@@ -48,7 +70,17 @@ static void begin_level(search *q)
         while (k < q->tables && q->table_beginning[k] != q->beginning[i]) k++;
         if (k == q->tables) q->table_beginning[q->tables++] = q->beginning[i];
     }
-    memset(q->counts, 0, (size_t)q->tables * DIGITS * sizeof *q->counts);
+    for (int i = 0; i < threads; i++)
+        memset(counts_of(q, i), 0, (size_t)q->tables * DIGITS * sizeof *q->counts);
+}
+
+/* What the threads counted, together. */
+static void join_tables(search *q, int threads)
+{
+    for (int i = 1; i < threads && q->counts; i++) {
+        const int64_t *counts = counts_of(q, i);
+        for (int64_t k = 0; k < (int64_t)q->tables * DIGITS; k++) q->counts[k] += counts[k];
+    }
 }
 
 static void mark_matches(search *q, int level)
@@ -57,12 +89,13 @@ static void mark_matches(search *q, int level)
         q->may_match[q->table_beginning[k] >> (16 * (level - 1))] = 1;
 }
 
-static void count_first_digits(search *q, const uint64_t *keys, int64_t n, int bits)
+static void count_first_digits(int64_t *counts, const uint64_t *keys, int64_t n, int bits)
 {
-    for (int64_t i = 0; i < n; i++) q->counts[keys[i] >> (bits - 16)]++;
+    for (int64_t i = 0; i < n; i++) counts[keys[i] >> (bits - 16)]++;
 }
 
-static void count_digits(search *q, const uint64_t *keys, int64_t n, int bits, int level)
+static void count_digits(const search *q, int64_t *counts, const uint64_t *keys, int64_t n, int bits,
+                         int level)
 {
     const int known = bits - 16 * level, shift = known - 16;
     for (int64_t i = 0; i < n; i++) {
@@ -70,7 +103,7 @@ static void count_digits(search *q, const uint64_t *keys, int64_t n, int bits, i
         const uint64_t beginning = keys[i] >> known;
         for (int k = 0; k < q->tables; k++)
             if (q->table_beginning[k] == beginning) {
-                q->counts[k * DIGITS + (int64_t)(keys[i] >> shift & 0xffff)]++;
+                counts[k * DIGITS + (int64_t)(keys[i] >> shift & 0xffff)]++;
                 break;
             }
     }
@@ -171,94 +204,247 @@ static tsr_scalar element_at(const tsr_tensor *numbers, int64_t i)
     return tsr_scalar_f64(((const double *)numbers->data)[i]);
 }
 
-/* Joins the mean and the squares of a run of n numbers to those so far. */
-static void join_moments(walk *w, int64_t n, double mean, double squares)
+/* Joins the mean and the squares of n numbers to those of a tally. */
+static void join_moments(tally *t, int64_t n, double mean, double squares)
 {
-    summary *out = w->out;
-    const double before = (double)out->finite, all = before + (double)n, apart = mean - out->mean;
-    out->finite += n;
-    out->mean += apart * ((double)n / all);
-    w->sum_of_squares += squares + apart * apart * (before * (double)n / all);
+    const double before = (double)t->finite, all = before + (double)n, apart = mean - t->mean;
+    if (n == 0) return;
+    t->finite += n;
+    t->mean += apart * ((double)n / all);
+    t->squares += squares + apart * apart * (before * (double)n / all);
 }
 
-/* Runs are short, so that their sums lose little. */
-static void add_moments(walk *w, const double *x, int64_t n)
+static void note_extremes(tally *t, tsr_scalar least, tsr_scalar largest)
+{
+    if (t->min.dtype == TSR_DTYPE_INVALID || is_less(least, t->min)) t->min = least;
+    if (t->max.dtype == TSR_DTYPE_INVALID || is_less(t->max, largest)) t->max = largest;
+}
+
+/* NaN, as of a tally that has none yet, gives way. */
+static void widen(tally *t, double low, double high)
+{
+    if (!(t->low <= low)) t->low = low;
+    if (!(t->high >= high)) t->high = high;
+}
+
+static void join(tally *to, const tally *from)
+{
+    to->nans += from->nans;
+    to->infinities += from->infinities;
+    to->zeros += from->zeros;
+    if (from->finite) widen(to, from->low, from->high);
+    if (from->min.dtype != TSR_DTYPE_INVALID) note_extremes(to, from->min, from->max);
+    join_moments(to, from->finite, from->mean, from->squares);
+}
+
+/* Runs are short, so that their sums lose little. Any may be infinite or NaN. */
+static void tally_one_by_one(tally *t, const double *x, int64_t n)
 {
     double sum = 0, squares = 0;
     int64_t finite = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (isfinite(x[i])) sum += x[i], finite++;
-    if (finite == 0) return;
-    const double mean = sum / (double)finite;
+    for (int64_t i = 0; i < n; i++) {
+        if (isnan(x[i])) {
+            t->nans++;
+            continue;
+        }
+        t->zeros += x[i] == 0;
+        note_extremes(t, tsr_scalar_f64(x[i]), tsr_scalar_f64(x[i]));
+        if (!isfinite(x[i])) {
+            t->infinities++;
+            continue;
+        }
+        widen(t, x[i], x[i]);
+        sum += x[i];
+        finite++;
+    }
+    const double mean = finite ? sum / (double)finite : 0;
     for (int64_t i = 0; i < n; i++)
         if (isfinite(x[i])) squares += (x[i] - mean) * (x[i] - mean);
-    join_moments(w, finite, mean, squares);
+    join_moments(t, finite, mean, squares);
 }
 
-/* Counts, and the least and the largest of a run. */
-static void add_counts(walk *w, const double *x, int64_t n, const tsr_tensor *numbers, int64_t from)
+typedef struct sums { double mean, squares, low, high; int64_t zeros; } sums;
+
+/* From sums about `shift` to moments. */
+static void end_sums(sums *out, double shift, const lanes *sum, const lanes *squares)
 {
-    summary *out = w->out;
-    int64_t least = -1, largest = -1;
-    double low = out->low, high = out->high;
+    double total = 0, all = 0;
+    for (int k = 0; k < LANES; k++) {
+        total += (*sum)[k];
+        all += (*squares)[k];
+    }
+    const double left = all - total * (total / RUN);
+    out->squares = left > 0 || !isfinite(left) ? left : 0;
+    out->mean = shift + total / RUN;
+}
+
+/* Of a whole run, whose moments are taken about its first element. The squares are not finite if an element
+ * is infinite or NaN; the rest is worth nothing then. */
+static void sum_doubles(sums *out, const double *x) CLI_WIDE;
+static void sum_doubles(sums *out, const double *x)
+{
+    lanes sum = { 0 }, squares = { 0 }, low, high, v;
+    marks zeros = { 0 };
+    memcpy(&low, x, sizeof low);
+    high = low;
+    for (int64_t i = 0; i < RUN; i += LANES) {
+        memcpy(&v, x + i, sizeof v);
+        const lanes d = v - x[0];
+        sum += d;
+        squares += d * d;
+        zeros += v == 0;
+        low = LANES_CHOOSE(v < low, v, low);
+        high = LANES_CHOOSE(v > high, v, high);
+    }
+    *out = (sums){ .low = low[0], .high = high[0] };
+    for (int k = 0; k < LANES; k++) {
+        out->zeros -= zeros[k];
+        if (low[k] < out->low) out->low = low[k];
+        if (high[k] > out->high) out->high = high[k];
+    }
+    end_sums(out, x[0], &sum, &squares);
+}
+
+/* The same of floats, of which twice as many fit a vector where that is exact. */
+static void sum_floats(sums *out, const float *x) CLI_WIDE;
+static void sum_floats(sums *out, const float *x)
+{
+    const double shift = (double)x[0];
+    lanes sum[2] = { { 0 } }, squares[2] = { { 0 } };
+    short_lanes low, high, v;
+    short_marks zeros = { 0 };
+    memcpy(&low, x, sizeof low);
+    high = low;
+    for (int64_t i = 0; i < RUN; i += 2 * LANES) {
+        half_lanes half[2];
+        memcpy(&v, x + i, sizeof v);
+        memcpy(half, x + i, sizeof half);
+        for (int k = 0; k < 2; k++) {
+            const lanes d = __builtin_convertvector(half[k], lanes) - shift;
+            sum[k] += d;
+            squares[k] += d * d;
+        }
+        zeros += v == 0;
+        low = SHORT_CHOOSE(v < low, v, low);
+        high = SHORT_CHOOSE(v > high, v, high);
+    }
+    *out = (sums){ .low = (double)low[0], .high = (double)high[0] };
+    for (int k = 0; k < 2 * LANES; k++) {
+        out->zeros -= zeros[k];
+        if ((double)low[k] < out->low) out->low = (double)low[k];
+        if ((double)high[k] > out->high) out->high = (double)high[k];
+    }
+    const lanes all = sum[0] + sum[1], all_squares = squares[0] + squares[1];
+    end_sums(out, shift, &all, &all_squares);
+}
+
+/* Adds what was found of a run. False if an element is not finite. */
+static bool add_sums(tally *t, const sums *found)
+{
+    if (!isfinite(found->squares)) return false;
+    t->zeros += found->zeros;
+    widen(t, found->low, found->high);
+    note_extremes(t, tsr_scalar_f64(found->low), tsr_scalar_f64(found->high));
+    join_moments(t, RUN, found->mean, found->squares);
+    return true;
+}
+
+static void tally_run(tally *t, const double *x, int64_t n)
+{
+    sums found;
+    if (n == RUN) sum_doubles(&found, x);
+    if (n < RUN || !add_sums(t, &found)) tally_one_by_one(t, x, n);
+}
+
+/* A whole run of short floats, without a detour. False if it is none, or an element is not finite. */
+static bool tally_floats(tally *t, const tsr_tensor *numbers, int64_t from, int64_t n)
+{
+    float x[RUN];
+    sums found;
+    if (n < RUN) return false;
+    if (numbers->dtype == TSR_F32)              sum_floats(&found, (const float *)numbers->data + from);
+    else if (!floats_at(x, numbers, from, n))   return false;
+    else                                        sum_floats(&found, x);
+    return add_sums(t, &found);
+}
+
+/* Doubles tell only about where long integers are. */
+static void note_integers(tally *t, const tsr_tensor *numbers, int64_t from, int64_t n)
+{
+    t->min.dtype = t->max.dtype = TSR_DTYPE_INVALID;
     for (int64_t i = 0; i < n; i++) {
-        const double v = x[i];
-        if (v != v) {
-            out->nans++;
-            continue;
-        }
-        if (least < 0 || v < x[least]) least = i;
-        if (largest < 0 || v > x[largest]) largest = i;
-        out->zeros += v == 0;
-        if (isinf(v)) {
-            out->infinities++;
-            continue;
-        }
-        if (!(v >= low)) low = v;
-        if (!(v <= high)) high = v;
-    }
-    out->low = low;
-    out->high = high;
-    if (least < 0) return;
-    const bool exact = numbers->dtype == TSR_F64; /* of long integers, doubles tell only about where */
-    for (int64_t i = exact ? least : 0; i < (exact ? least + 1 : n); i++) {
         const tsr_scalar s = element_at(numbers, from + i);
-        if (out->min.dtype == TSR_DTYPE_INVALID || is_less(s, out->min)) out->min = s;
-    }
-    for (int64_t i = exact ? largest : 0; i < (exact ? largest + 1 : n); i++) {
-        const tsr_scalar s = element_at(numbers, from + i);
-        if (out->max.dtype == TSR_DTYPE_INVALID || is_less(out->max, s)) out->max = s;
+        note_extremes(t, s, s);
     }
 }
 
 /* Passes ----------------------------------------------------------------------------- */
 
+/* Every step-th element, wherever pieces and segments begin. */
+static void keep_sample(walk *w, int64_t from, int64_t n)
+{
+    const int64_t at = w->seen + from, late = at % w->step;
+    for (int64_t i = late ? w->step - late : 0; i < n; i += w->step)
+        doubles_at(&w->sample[(at + i) / w->step], w->numbers, from + i, 1);
+}
+
 /* What the level asks of a run of numbers. */
-static void see_run(walk *w, const tsr_tensor *numbers, int64_t from, int64_t n)
+static void see_run(walk *w, int thread, tally *t, int64_t from, int64_t n)
 {
     double x[RUN];
     uint64_t keys[RUN];
     const int bits = key_bits(w->dtype);
-    if (w->level < 2) numbers_at(x, numbers, from, n);
-    if (w->level == 0) {
-        add_counts(w, x, n, numbers, from);
-        add_moments(w, x, n);
-    } else if (w->level == 1) {
-        for (int64_t i = 0; i < n; i++) histogram_add(&w->out->bars, x[i]);
-    }
+    if (w->level == 0 && w->sample) keep_sample(w, from, n);
+    if (w->level == 0 && w->ranks.ranks == 0 && tally_floats(t, w->numbers, from, n)) return;
+    doubles_at(x, w->numbers, from, n);
+    if (w->level == 0) tally_run(t, x, n);
+    if (w->level == 1)
+        for (int64_t i = 0; i < n; i++) histogram_add(&w->bars[thread], x[i]);
     if (w->level >= w->ranks.levels || w->ranks.ranks == 0) return;
     if (!w->ranks.counts && w->level > 0) return;
-    const int64_t count = keys_of(keys, w->dtype, numbers, from, n);
+    const int64_t count = keys_of(keys, w->dtype, x, w->numbers, from, n);
     if (!w->ranks.counts)   keep_keys(&w->ranks, keys, count);
-    else if (w->level == 0) count_first_digits(&w->ranks, keys, count, bits);
-    else                    count_digits(&w->ranks, keys, count, bits, w->level);
+    else if (w->level == 0) count_first_digits(counts_of(&w->ranks, thread), keys, count, bits);
+    else count_digits(&w->ranks, counts_of(&w->ranks, thread), keys, count, bits, w->level);
 }
 
-static void see_piece(walk *w, const tsr_tensor *numbers)
+static bool has_long_integers(const walk *w)
+{
+    return w->numbers->dtype == TSR_I64 || w->numbers->dtype == TSR_U64;
+}
+
+/* Thread i sees segments i, i + threads, ... */
+static tsr_status see_segments(void *context, int64_t begin, int64_t end)
+{
+    walk *w = context;
+    const int64_t n = tsr_numel(w->numbers);
+    for (int64_t thread = begin; thread < end; thread++)
+        for (int64_t k = thread; k * SEGMENT < n; k += w->threads) {
+            const int64_t first = k * SEGMENT, last = first + SEGMENT < n ? first + SEGMENT : n;
+            tally *t = &w->segment[k];
+            *t = (tally){ .low = NAN, .high = NAN };
+            for (int64_t i = first; i < last; i += RUN)
+                see_run(w, (int)thread, t, i, i + RUN < last ? RUN : last - i);
+            if (w->level == 0 && has_long_integers(w)) note_integers(t, w->numbers, first, last - first);
+        }
+    return TSR_OK;
+}
+
+static tsr_status see_piece(walk *w, const tsr_tensor *numbers)
 {
     const int64_t n = tsr_numel(numbers);
-    for (int64_t i = 0; i < n; i += RUN) see_run(w, numbers, i, i + RUN < n ? RUN : n - i);
+    w->numbers = numbers;
+    TSR_TRY(tsr_parallel_for(n > SEGMENT ? w->threads : 1, 1, see_segments, w));
+    for (int64_t k = 0; k * SEGMENT < n && w->level == 0; k++) join(&w->all, &w->segment[k]);
+    w->seen += n;
     if (w->level == 0) w->out->count += n;
+    return TSR_OK;
+}
+
+static tsr_status pack(tsr_tensor **out, const tsr_tensor *piece)
+{
+    if (tsr_dtype_kind(piece->dtype) == TSR_COMPLEX) return numbers_of(out, piece);
+    return tsr_contiguous(out, piece);
 }
 
 static bool pass(walk *w)
@@ -266,55 +452,99 @@ static bool pass(walk *w)
     tsr_tensor *piece = NULL, *numbers = NULL;
     block b;
     bool ok = true;
-    begin_level(&w->ranks);
+    w->seen = 0;
+    begin_level(&w->ranks, w->threads);
     mark_matches(&w->ranks, w->level);
     for (bool more = block_first(&b, w->c.ndim, w->c.length, PIECE); more && ok; more = block_next(&b)) {
+        tsr_release(&numbers);
         ok = source_read_block(&piece, w->s, w->index, &w->c, &b);
         if (!ok) break;
-        ok = numbers_of(&numbers, piece) == TSR_OK;
+        ok = pack(&numbers, piece) == TSR_OK && see_piece(w, numbers) == TSR_OK;
         if (!ok) complain(w->s->command, "%s", tsr_last_error());
-        else     see_piece(w, numbers);
         w->done += ok ? (double)tsr_byte_size(piece) : 0;
         if (w->p) progress_draw_bytes(w->p, w->done, w->total);
     }
+    join_tables(&w->ranks, w->threads);
     tsr_release(&numbers);
     tsr_release(&piece);
     return ok;
 }
 
-static bool has_many(const walk *w)
+static double elements_of(const walk *w)
 {
-    int64_t n = 1;
-    for (int i = 0; i < w->c.ndim; i++) {
-        if (w->c.length[i] == 0) return false;
-        n = n > SORTED_MOST / w->c.length[i] ? SORTED_MOST + 1 : n * w->c.length[i];
-    }
-    return n > SORTED_MOST;
+    double n = 1;
+    for (int i = 0; i < w->c.ndim; i++) n *= (double)w->c.length[i];
+    return n;
 }
 
 static void begin(walk *w)
 {
     summary *out = w->out;
-    out->low = out->high = NAN;
+    const double n = elements_of(w);
+    const int threads = tsr_threads();
+    w->all.low = w->all.high = NAN;
+    w->threads = n <= SEGMENT ? 1 : threads < THREADS_MOST ? threads : THREADS_MOST;
     w->ranks.levels = 1;
     w->ranks.ranks = out->quantiles > 0; /* one table of the upper digits, for all ranks */
-    if (!has_many(w)) return;
-    w->ranks.counts =
-        room_for((size_t)(out->quantiles ? 2 * out->quantiles : 1) * DIGITS, sizeof *w->ranks.counts);
+    w->bars = room_for((size_t)w->threads, sizeof *w->bars);
+    if (out->brief) {
+        w->step = (int64_t)ceil(n / SUMMARY_SAMPLE) > 1 ? (int64_t)ceil(n / SUMMARY_SAMPLE) : 1;
+        w->sample = room_for(SUMMARY_SAMPLE, sizeof *w->sample);
+    }
+    if (n <= SORTED_MOST || !out->quantiles) return;
+    w->ranks.set = 2 * out->quantiles;
+    w->ranks.counts = room_for((size_t)w->threads * (size_t)w->ranks.set * DIGITS, sizeof *w->ranks.counts);
     w->ranks.may_match = room_for(DIGITS, 1);
 }
 
 static void end_first_pass(walk *w)
 {
     summary *out = w->out;
-    out->deviation = out->finite ? sqrt(w->sum_of_squares / (double)out->finite) : NAN;
-    if (!out->finite) out->mean = NAN;
+    const tally *t = &w->all;
+    out->nans = t->nans;
+    out->infinities = t->infinities;
+    out->zeros = t->zeros;
+    out->finite = t->finite;
+    out->min = t->min;
+    out->max = t->max;
+    out->low = t->low;
+    out->high = t->high;
+    out->mean = t->finite ? t->mean : NAN;
+    out->deviation = t->finite ? sqrt(t->squares / (double)t->finite) : NAN;
     out->bars.low = out->low;
     out->bars.high = out->high;
     out->bars.bins = out->low < out->high ? out->bins : 1;
+    for (int i = 0; i < w->threads; i++) w->bars[i] = out->bars;
     begin_search(w);
     if (w->ranks.counts) end_level(&w->ranks);
     else                 rank_small(&w->ranks);
+}
+
+static void join_bars(walk *w)
+{
+    for (int i = 0; i < w->threads; i++)
+        for (int k = 0; k < w->out->bars.bins; k++) w->out->bars.count[k] += w->bars[i].count[k];
+}
+
+static void count_sample(walk *w)
+{
+    for (int64_t i = 0; i * w->step < w->seen; i++) histogram_add(&w->out->bars, w->sample[i]);
+    if (w->step == 1) return;
+    histogram_add(&w->out->bars, w->out->low); /* which the sample need not hold */
+    histogram_add(&w->out->bars, w->out->high);
+}
+
+/* The passes after the first one. */
+static bool see_again(walk *w)
+{
+    const int passes = w->ranks.counts && w->ranks.levels > 2 ? w->ranks.levels : 2;
+    for (w->level = 1; w->level < passes; w->level++) {
+        if (!pass(w)) return false;
+        if (w->level == 1) join_bars(w);
+        if (w->level < w->ranks.levels) end_level(&w->ranks);
+    }
+    end_search(w);
+    return true;
 }
 
 bool summarise(summary *out, source *s, int64_t index, progress *p, double done, double total)
@@ -328,17 +558,15 @@ bool summarise(summary *out, source *s, int64_t index, progress *p, double done,
                  .done = done,
                  .total = total };
     bool ok = source_cut(&w->c, s, index);
-    begin(w);
+    if (ok) begin(w);
     ok = ok && pass(w);
     if (ok) end_first_pass(w);
-    const int passes = w->ranks.counts && w->ranks.levels > 2 ? w->ranks.levels : 2;
-    for (w->level = 1; ok && w->level < passes; w->level++) {
-        ok = pass(w);
-        if (ok && w->level < w->ranks.levels) end_level(&w->ranks);
-    }
-    if (ok) end_search(w);
+    if (ok && w->sample) count_sample(w);
+    else                 ok = ok && see_again(w);
     free(w->ranks.counts);
     free(w->ranks.may_match);
+    free(w->bars);
+    free(w->sample);
     free(w);
     return ok;
 }
@@ -348,5 +576,6 @@ double summary_work(const summary *wanted, const source *s, int64_t index)
     const tsr_desc *d = &s->items[index].desc;
     const double bytes = (double)tsr_desc_bytes(d);
     const bool exact = wanted->exact || tsr_desc_numel(d) <= SUMMARY_EXACT;
+    if (wanted->brief) return bytes;
     return bytes * (key_bits(d->dtype) == 32 || !exact ? 2 : 4);
 }

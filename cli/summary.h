@@ -14,13 +14,15 @@
 #include "source.h"
 #include "terminal.h"
 
-enum { SUMMARY_QUANTILES = 32, SUMMARY_EXACT = 1 << 24 };
+enum { SUMMARY_QUANTILES = 32, SUMMARY_EXACT = 1 << 24, SUMMARY_SAMPLE = 1 << 16 };
 
 typedef struct summary {
     /* What is asked for. */
     int    quantiles, bins;
     double quantile[SUMMARY_QUANTILES];  /* 0 .. 1 */
     bool   exact;
+    bool   brief;                        /* one pass: no quantiles, and the histogram is that of up to
+                                          * SUMMARY_SAMPLE elements that lie evenly apart */
 
     /* What is found. Extremes and quantiles are those of all numbers but NaN; the mean and
      * the deviation, and low .. high, of finite numbers only. */

@@ -138,14 +138,16 @@ void progress_begin(progress *p)
     p->started = p->drawn = now();
 }
 
-static void draw_bar(double part)
+/* A bar, which is short where the line is: `text` columns stand behind it. */
+static void draw_bar(double part, int text)
 {
-    enum { CELLS = 24 };
-    const int full = (int)(part * CELLS);
-    char cells[CELLS + 1];
-    for (int i = 0; i < CELLS; i++) cells[i] = i < full ? '#' : '.';
-    cells[CELLS] = '\0';
-    fprintf(stderr, "\r\033[K[%s] %3d%%", cells, (int)(part * 100));
+    enum { CELLS = 24, LEAST = 4 };
+    const int room = terminal_width() - text - 9, cells = room > CELLS ? CELLS : room < LEAST ? LEAST : room;
+    const int full = (int)(part * cells);
+    char bar[CELLS + 1];
+    for (int i = 0; i < cells; i++) bar[i] = i < full ? '#' : '.';
+    bar[cells] = '\0';
+    fprintf(stderr, "\r\033[K[%s] %3d%%", bar, (int)(part * 100));
 }
 
 void progress_draw(progress *p, double done, double total, int64_t count)
@@ -155,7 +157,7 @@ void progress_draw(progress *p, double done, double total, int64_t count)
     if (t - p->drawn < 0.1 || elapsed <= 0) return;
     const double part = total > 0 && done < total ? done / total : 1;
     p->drawn = t;
-    draw_bar(part);
+    draw_bar(part, 40);
     fprintf(stderr, "  %lld  %.0f/s", (long long)count, (double)count / elapsed);
     if (part > 0) fprintf(stderr, "  %.0f s left", elapsed * (1 - part) / part);
     fflush(stderr);
@@ -163,14 +165,15 @@ void progress_draw(progress *p, double done, double total, int64_t count)
 
 void progress_draw_bytes(progress *p, double done, double total)
 {
-    char text[32];
+    char text[32], of[32], rate[32];
     if (!p->shown) return;
     const double t = now(), elapsed = t - p->started;
     if (elapsed < 1 || t - p->drawn < 0.1) return;
     const double part = total > 0 && done < total ? done / total : 1;
     p->drawn = t;
-    draw_bar(part);
-    fprintf(stderr, "  %s/s", bytes_text(text, done / elapsed));
+    draw_bar(part, 44);
+    fprintf(stderr, "  %s of %s  %s/s", bytes_text(text, done), bytes_text(of, total),
+            bytes_text(rate, done / elapsed));
     if (part > 0) fprintf(stderr, "  %.0f s left", elapsed * (1 - part) / part);
     fflush(stderr);
 }

@@ -48,7 +48,7 @@ void progress_begin(progress *p);
 /* done / total are drawn as a bar; count is the number of things so far, for the rate. */
 void progress_draw(progress *p, double done, double total, int64_t count);
 
-/* The same for work that moves bytes, and only once it has taken a second: a bar, the
+/* The same for work that moves bytes, and only once it has taken a second: a bar, how many, the
  * rate and the time left. */
 void progress_draw_bytes(progress *p, double done, double total);
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
@@ -16,6 +17,7 @@
 enum { TICKS_A_SECOND = 4, BAR = 24 };
 
 static volatile sig_atomic_t ticks, done, total, drawn;
+static const char *volatile unit = "steps";
 
 static char *put_text(char *at, const char *text)
 {
@@ -33,26 +35,29 @@ static char *put_number(char *at, int x)
     return at;
 }
 
-/* "######......  3/7 steps, 12 s, about 16 s left" */
+/* "######......  3/7 steps, 12 s, about 16 s left", or MB in place of steps */
 static void draw(int signal_number)
 {
     char line[160], *at = line;
     (void)signal_number;
     ticks++;
     if (ticks < TICKS_A_SECOND) return;
-    const int seconds = (int)ticks / TICKS_A_SECOND, filled = total > 0 ? BAR * (int)done / (int)total : 0;
+    const int seconds = (int)ticks / TICKS_A_SECOND;
+    const int filled = total > 0 ? (int)((int64_t)BAR * done / total) : 0;
     at = put_text(at, "\r\033[K");
     for (int i = 0; i < BAR; i++) *at++ = i < filled ? '#' : '.';
     at = put_text(at, "  ");
     at = put_number(at, (int)done);
     at = put_text(at, "/");
     at = put_number(at, (int)total);
-    at = put_text(at, " steps, ");
+    at = put_text(at, " ");
+    at = put_text(at, unit);
+    at = put_text(at, ", ");
     at = put_number(at, seconds);
     at = put_text(at, " s");
     if (done > 0 && done < total) {
         at = put_text(at, ", about ");
-        at = put_number(at, seconds * ((int)total - (int)done) / (int)done);
+        at = put_number(at, (int)((int64_t)seconds * (total - done) / done));
         at = put_text(at, " s left");
     }
     drawn = 1;
@@ -67,11 +72,12 @@ static void set_clock(bool on)
     (void)setitimer(ITIMER_REAL, &every, NULL);
 }
 
-void ticker_begin(int steps)
+static void begin(int steps, const char *what)
 {
     struct sigaction action;
     ticks = done = drawn = 0;
     total = steps;
+    unit = what;
     if (!is_terminal(stderr)) return;
     memset(&action, 0, sizeof action);
     action.sa_handler = draw;
@@ -79,7 +85,13 @@ void ticker_begin(int steps)
     if (sigaction(SIGALRM, &action, NULL) == 0) set_clock(true);
 }
 
+void ticker_begin(int steps) { begin(steps, "steps"); }
 void ticker_step(void) { done++; }
+
+static int megabytes(double bytes) { return bytes < 2e15 ? (int)(bytes / 1e6) : 2000000000; }
+
+void ticker_begin_bytes(double bytes) { begin(megabytes(bytes), "MB"); }
+void ticker_reach(double bytes) { done = megabytes(bytes); }
 
 void ticker_end(void)
 {

@@ -7,6 +7,10 @@
 void ticker_begin(int steps);
 void ticker_step(void);
 
+/* The same for work that moves bytes: how many there are, and how many were moved so far. */
+void ticker_begin_bytes(double bytes);
+void ticker_reach(double bytes);
+
 /* Removes the line, if one was drawn. */
 void ticker_end(void);
 

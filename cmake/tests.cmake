@@ -67,8 +67,8 @@ target_include_directories(fuzz-fuzz_eval PRIVATE ${PROJECT_SOURCE_DIR})
 set_target_properties(fuzz-fuzz_eval PROPERTIES ENABLE_EXPORTS ON)
 
 # The commands that read and write files.
-set(file_commands convert info stats command disk filename histogram json json_tensor names numbers rename room
-    source subscript summary terminal)
+set(file_commands convert info stats command disk filename histogram json json_tensor listing names numbers rename
+    room source subscript summary table terminal text ticker tree)
 list(TRANSFORM file_commands PREPEND cli/)
 list(TRANSFORM file_commands APPEND .c)
 target_sources(oom-test_disk_faults_cli PRIVATE ${file_commands} cli/convert/plan.c cli/convert/write.c)

@@ -138,6 +138,37 @@ def check_diff(rng):
     expect(run("diff", path("a.npy") + "[7]", path("b.npy") + "[7]").returncode == 1, "one ulp not allowed")
 
 
+def check_distances(rng):
+    """Relative L2, cosine, largest errors and counts, in runs that are whole and not, with and without NaN."""
+    for code in "efdbBhIlLFD":
+        a = (rng.standard_normal((37, 411)) * 50).astype(code)
+        b = a.copy()
+        b[3, 5:9] = b[3, 5:9] * 3 + 1
+        b[30] = rng.standard_normal(411).astype(code)
+        np.save(path("a.npy"), a)
+        np.save(path("b.npy"), b)
+        got = answer("diff", path("a.npy"), path("b.npy"))["tensors"][0]
+        x, y = (v.astype("c16").ravel() for v in (a, b))
+        far, size = np.linalg.norm(x - y), np.linalg.norm(y)
+        cosine = (x * y.conj()).real.sum() / np.linalg.norm(x) / size
+        expect(np.isclose(got["relative_l2"], far / size, rtol=1e-9), f"relative L2 of {a.dtype}")
+        expect(np.isclose(got["cosine"], cosine, rtol=1e-9), f"cosine of {a.dtype}")
+        expect(got["changed"] == got["differ"] == (a != b).sum(), f"changes of {a.dtype}")
+        if a.dtype.kind == "c":
+            continue
+        errors = np.abs(a.astype("f8") - b.astype("f8"))
+        expect(np.isclose(got["abs"]["size"], errors.max(), rtol=1e-12), f"largest error of {a.dtype}")
+        where = errors > 0.5 + 0.01 * np.abs(b.astype("f8"))
+        got = answer("diff", path("a.npy"), path("b.npy"), "--atol", "0.5", "--rtol", "0.01")["tensors"][0]
+        expect(got["differ"] == where.sum(), f"tolerances of {a.dtype}: {got['differ']}, not {where.sum()}")
+        if a.dtype.kind == "f":
+            b[20, 20], b[21, 21], a[22, 22] = np.nan, np.inf, np.nan
+            np.save(path("a.npy"), a)
+            np.save(path("b.npy"), b)
+            got = answer("diff", path("a.npy"), path("b.npy"))["tensors"][0]
+            expect(got["nan"] == 2 and got["changed"] == (a != b).sum(), f"NaN of {a.dtype}")
+
+
 def weak(function):
     """What is made of numbers alone is a number that takes on any dtype, as in tsr eval."""
     def call(*args, **more):
@@ -216,6 +247,7 @@ check_stats(generator)
 check_slices(generator)
 check_pieces(generator)
 check_diff(generator)
+check_distances(generator)
 check_expressions(generator)
 print(f"{held} held, {failed} failed against NumPy {np.__version__}")
 sys.exit(failed > 0)

@@ -101,20 +101,23 @@ def check_widths():
 
 
 def check_progress():
-    """Half a gigabyte of zeros that takes no room on the disk."""
-    count = 120_000_000
+    """A gigabyte of zeros that takes no room on the disk: one thread needs more than a second for it."""
+    count = 300_000_000
     header = json.dumps({"z": {"dtype": "F32", "shape": [count], "data_offsets": [0, 4 * count]}}).encode()
     header += b" " * (-len(header) % 8)
     name = os.path.join(WORK, "zeros.safetensors")
     with open(name, "wb") as f:
         f.write(struct.pack("<Q", len(header)) + header)
         f.truncate(8 + len(header) + 4 * count)
-    status, text = run(["stats", name])
-    expect(status == 0 and re.search(r"\[#*\.*\] +\d+%  [0-9.]+ [KMG]?B/s  \d+ s left", text), "a bar with rate and time left", text)
+    status, text = run(["stats", name], TSR_THREADS="1")
+    expect(status == 0 and re.search(r"\[#*\.*\] +\d+%  [0-9.]+ [KMG]?B of 2\.4 GB  [0-9.]+ [KMG]?B/s  \d+ s left", text), "a bar with rate and time left", text)
     expect(text.rstrip().split("\n")[0].endswith(")") or "\x1b[K" in text, "the bar is removed", text)
+    status, text = run(["convert", name, os.path.join(WORK, "zeros.npz"), "--compress"], columns=60)
+    expect(status == 0 and re.search(r"[#.]{24}  \d+/1200 MB, \d+ s", text), "convert tells how far it is", text)
     status, text = run(["stats", "x.npy"])
     expect("s left" not in text, "short work shows no bar", text)
     os.remove(name)
+    os.remove(os.path.join(WORK, "zeros.npz"))
 
 
 check_colours()

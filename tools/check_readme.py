@@ -42,7 +42,7 @@ def report(ok, what, output=""):
 
 def run(script, folder, home):
     path = f"{BUILD}/bin:{os.environ['PATH']}"
-    own = {"HOME": home, "PATH": path, "TESSERA": TREE, "BUILD": BUILD, "COLUMNS": "100"}
+    own = {"HOME": home, "PATH": path, "TESSERA": TREE, "BUILD": BUILD, "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=folder, env={**os.environ, **own},
                           text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout

@@ -19,6 +19,7 @@ clang:clang:the build with a second compiler
 clang-runtime:libclang-rt-dev:fuzzing and the sanitizers of clang
 pkg-config:pkg-config:the pkg-config half of the install check
 python3-venv:python3 python3-venv:comparing files and expressions with NumPy, safetensors and gguf
+tmux:tmux:tsr view in a terminal
 arm-none-eabi-gcc:gcc-arm-none-eabi:the microcontroller build
 qemu-system-arm:qemu-system-arm:running the microcontroller build"
 

@@ -1,8 +1,30 @@
 # Completion of the command tsr for fish.
 
+# FILE:NAME for the tensors of the file before the colon.
+function __tsr_tensors
+    set -l token (commandline -ct)
+    string match -q '*:*' -- $token; or return
+    set -l file (string split -m 1 : -- $token)[1]
+    set -l path (string replace -r '^[A-Za-z_]\w*=' '' -- $file)
+    test -e "$path"; or return
+    for name in (tsr info --names -- $path 2>/dev/null)
+        printf '%s:%s\n' $file $name
+    end
+end
+
+# The names of the first file on the command line.
+function __tsr_names
+    for word in (commandline -opc)[3..-1]
+        test -e "$word"; or continue
+        tsr info --names -- $word 2>/dev/null
+        return
+    end
+end
+
 complete -c tsr -f
 complete -c tsr -n __fish_use_subcommand -a info -d 'what is in a tensor file: names, dtypes, shapes, metadata'
 complete -c tsr -n __fish_use_subcommand -a show -d 'print a tensor, or a part of it'
+complete -c tsr -n __fish_use_subcommand -a view -d 'look around in a tensor file, in the whole terminal'
 complete -c tsr -n __fish_use_subcommand -a stats -d 'minimum, mean, quantiles, NaN counts and a histogram'
 complete -c tsr -n __fish_use_subcommand -a diff -d 'where two files of tensors differ, and how much'
 complete -c tsr -n __fish_use_subcommand -a convert -d 'from any format to any other; choose, rename, cast, shard'
@@ -16,7 +38,7 @@ complete -c tsr -n __fish_use_subcommand -a help -d 'tell about a command'
 complete -c tsr -n __fish_use_subcommand -l version -d 'print the versions'
 complete -c tsr -l help -d 'tell about tsr, or about a command'
 
-complete -c tsr -n '__fish_seen_subcommand_from help' -a 'info show stats diff convert plot eval bench devices ops selftest'
+complete -c tsr -n '__fish_seen_subcommand_from help' -a 'info show view stats diff convert plot eval bench devices ops selftest'
 
 complete -c tsr -n '__fish_seen_subcommand_from bench' -l all -d 'every workload'
 complete -c tsr -n '__fish_seen_subcommand_from bench' -l threads -x -d 'how many'
@@ -40,9 +62,10 @@ complete -c tsr -n '__fish_seen_subcommand_from selftest' -l family -x \
 complete -c tsr -n '__fish_seen_subcommand_from selftest' -l json -d 'one JSON document'
 complete -c tsr -n '__fish_seen_subcommand_from selftest' -l verbose -d 'tell of each check'
 
-set -l files info show stats diff convert plot eval
-set -l reads info show stats diff plot eval
+set -l files info show view stats diff convert plot eval
+set -l reads info show view stats diff plot eval
 complete -c tsr -n "__fish_seen_subcommand_from $files" -F
+complete -c tsr -n "__fish_seen_subcommand_from $files" -a '(__tsr_tensors)'
 complete -c tsr -n "__fish_seen_subcommand_from $reads" -l format -x -a 'npy npz pt safetensors onnx gguf hdf5 png jpeg pnm csv tsv raw' -d 'what the file is'
 complete -c tsr -n "__fish_seen_subcommand_from $files" -l dtype -x \
     -a 'bool i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 c32 c64 c128' -d 'of a raw file, or of the result'
@@ -71,7 +94,13 @@ complete -c tsr -n '__fish_seen_subcommand_from convert' -l from -x -a 'npy npz 
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l to -x -a 'npy npz safetensors gguf hdf5 png jpeg pnm csv tsv raw' -d 'what the output is to be'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l quality -x -d 'of jpeg: 1 to 100'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l from-dtype -x -d 'of a raw input'
-complete -c tsr -n '__fish_seen_subcommand_from convert' -l select -x -d 'only names that match'
+complete -c tsr -n '__fish_seen_subcommand_from info view stats diff convert' -l select -x -a '(__tsr_names)' -d 'only names that match'
+complete -c tsr -n '__fish_seen_subcommand_from info view stats diff convert' -l sort -x \
+    -a 'file name size dtype shape worst min max mean std zero nan inf' -d 'in which order'
+complete -c tsr -n '__fish_seen_subcommand_from info' -l all -d 'fold nothing'
+complete -c tsr -n '__fish_seen_subcommand_from info' -l table -d 'one line a tensor'
+complete -c tsr -n '__fish_seen_subcommand_from info' -l names -d 'the names alone'
+complete -c tsr -n '__fish_seen_subcommand_from info' -l tree -d 'layers, folded'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l rename -x -d 'change names'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l prefix -x -d 'before every name'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l transpose -x -d 'permute dims'

@@ -62,13 +62,6 @@ static char *name_of(const plan *p, const source *s, const item *it)
     return name;
 }
 
-static bool is_selected(const request *r, const char *name)
-{
-    for (int i = 0; i < r->nselects; i++)
-        if (matches_patterns(r->selects[i], name)) return true;
-    return r->nselects == 0;
-}
-
 void axes_for(int axes[TSR_MAX_NDIM], const request *r, int ndim)
 {
     for (int i = 0; i < ndim; i++) axes[i] = r->naxes ? r->axes[i] : ndim - 1 - i;
@@ -134,7 +127,6 @@ static bool plan_desc(step *st, const plan *p)
 static int plan_item(plan *p, source *s, int64_t index)
 {
     const item *it = &s->items[index];
-    if (!is_selected(p->r, it->name)) return EXIT_YES;
     step st = { .s = s, .index = index, .name = name_of(p, s, it), .as_blocks = goes_as_blocks(p, s, it) };
     const bool ok = plan_desc(&st, p);
     p->steps = room_for_more(p->steps, (size_t)p->count, sizeof *p->steps);
@@ -227,7 +219,7 @@ static bool fits_format(const plan *p)
 {
     if (p->count == 0)
         return complain(convert_name, "there is nothing to convert%s",
-                        p->r->nselects ? ": no name matches --select" : ""),
+                        p->r->list.count ? ": no name matches --select" : ""),
                false;
     if (p->r->shard && strcmp(p->format->name, "safetensors"))
         return complain_usage(convert_name, "--shard is for safetensors, not %s", p->format->name), false;
@@ -248,6 +240,7 @@ int make_plan(plan *p, int count, char **words)
         const int one = source_open(&p->source[i], convert_name, words[i], &p->r->how);
         if (one > code) code = one;
         if (p->source[i].damaged) code = EXIT_INPUT;
+        listing_apply(&p->r->list, &p->source[i], "file");
     }
     for (int i = 0; i < p->sources && code == EXIT_YES; i++)
         for (int64_t k = 0; k < p->source[i].count && code == EXIT_YES; k++)

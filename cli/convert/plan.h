@@ -6,8 +6,8 @@
 #ifndef TSR_CLI_CONVERT_PLAN_H
 #define TSR_CLI_CONVERT_PLAN_H
 
+#include "../listing.h"
 #include "../rename.h"
-#include "../source.h"
 #include "../terminal.h"
 
 enum { RULES_MOST = 64 };
@@ -15,14 +15,13 @@ enum { RULES_MOST = 64 };
 /* What the command line asks for. */
 typedef struct request {
     bool         json, force, compress, quiet, transposes;
-    const char  *to, *dtype, *from_dtype, *select, *transpose, *shard, *encoding, *prefix, *quality_text;
+    const char  *to, *dtype, *from_dtype, *transpose, *shard, *encoding, *prefix, *quality_text;
     int          rules, naxes, axes[TSR_MAX_NDIM];  /* naxes 0: all axes reversed */
     rename_rule *rule[RULES_MOST];
     tsr_dtype    result;                            /* TSR_DTYPE_INVALID: as it is */
     int          quality;                           /* 0: the format's own */
     uint64_t     shard_bytes;                       /* 0: one file */
-    const char  *selects[RULES_MOST];
-    int          nselects;
+    listing      list;
     reading      how;
 } request;
 

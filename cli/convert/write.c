@@ -9,6 +9,7 @@
 
 #include "../disk.h"
 #include "../room.h"
+#include "../ticker.h"
 
 static const char convert_name[] = "convert";
 
@@ -88,7 +89,7 @@ static bool declare_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to
     return true;
 }
 
-static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, progress *pr, double *done)
+static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, double *done)
 {
     const request *r = p->r;
     for (int64_t i = from; i < to; i++) {
@@ -101,7 +102,7 @@ static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, 
         tsr_release(&t);
         if (!ok) return false;
         *done += (double)tsr_desc_bytes(&p->steps[i].desc);
-        progress_draw_bytes(pr, *done, p->bytes);
+        ticker_reach(*done);
     }
     return true;
 }
@@ -115,7 +116,7 @@ static bool check_parts(tsr_writer *w, plan *p)
     return true;
 }
 
-static bool write_file(plan *p, const char *path, int64_t from, int64_t to, progress *pr, double *done)
+static bool write_file(plan *p, const char *path, int64_t from, int64_t to, double *done)
 {
     tsr_writer *w = NULL;
     const tsr_writer_opts how = { .format = p->format->name, .compress = p->r->compress,
@@ -126,7 +127,7 @@ static bool write_file(plan *p, const char *path, int64_t from, int64_t to, prog
         return false;
     }
     copy_metadata(w, p);
-    if (!declare_steps(w, p, from, to) || !check_parts(w, p) || !write_steps(w, p, from, to, pr, done)) {
+    if (!declare_steps(w, p, from, to) || !check_parts(w, p) || !write_steps(w, p, from, to, done)) {
         tsr_writer_cancel(&w);
         return false;
     }
@@ -164,12 +165,12 @@ static bool is_another_file(const plan *p, int64_t index, const file_identity *w
     return true;
 }
 
-static bool write_each(plan *p, progress *pr, double *done)
+static bool write_each(plan *p, double *done)
 {
     file_identity *written = room_for((size_t)p->count, sizeof *written);
     bool ok = make_directory(p);
     for (int64_t i = 0; i < p->count && ok; i++) {
-        ok = is_another_file(p, i, written) && write_file(p, p->steps[i].path, i, i + 1, pr, done);
+        ok = is_another_file(p, i, written) && write_file(p, p->steps[i].path, i, i + 1, done);
         if (ok && !is_ascii(p->steps[i].path)) (void)identify_file(&written[i], p->steps[i].path);
     }
     free(written);
@@ -179,11 +180,9 @@ static bool write_each(plan *p, progress *pr, double *done)
 bool write_plan(plan *p)
 {
     const char *path = p->is_stream ? "/dev/stdout" : p->out;
-    progress pr;
     double done = 0;
-    progress_begin(&pr);
-    const bool ok = p->is_directory ? write_each(p, &pr, &done)
-                                    : write_file(p, path, 0, p->count, &pr, &done);
-    progress_end(&pr);
+    ticker_begin_bytes(p->bytes);
+    const bool ok = p->is_directory ? write_each(p, &done) : write_file(p, path, 0, p->count, &done);
+    ticker_end();
     return ok;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef enum kind { PATH, DASHES, RECT, DISC, TEXT, ROTATED, IMAGE } kind;
+typedef enum kind { PATH, SEGMENTS, DASHES, RECT, DISC, TEXT, ROTATED, IMAGE } kind;
 
 typedef struct shape {
     kind     kind;
@@ -75,6 +75,12 @@ void canvas_path(canvas *c, int n, const double *xy, double width, uint32_t colo
     add(c, (shape){ .kind = PATH, .colour = colour, .size = width, .n = n }, xy, 2 * (size_t)n * sizeof *xy);
 }
 
+void canvas_segments(canvas *c, int n, const double *ends, double width, uint32_t colour)
+{
+    add(c, (shape){ .kind = SEGMENTS, .colour = colour, .size = width, .n = n }, ends,
+        4 * (size_t)n * sizeof *ends);
+}
+
 void canvas_line(canvas *c, double x0, double y0, double x1, double y1, double width, uint32_t colour)
 {
     canvas_path(c, 2, (const double[]){ x0, y0, x1, y1 }, width, colour);
@@ -115,14 +121,24 @@ void canvas_image(canvas *c, double x, double y, double w, double h, int rows, i
         3 * (size_t)rows * (size_t)columns);
 }
 
-/* A grid of the font is this much of its size; letters stand STEP columns apart. */
-#define GRID_X 0.115
-#define GRID_Y 0.122
-#define STEP 5.2
+/* Capitals are CAPITAL of the font's size high, which is 14 steps of its grid; letters stand APART steps
+ * apart, and their strokes are STROKE steps wide. */
+#define CAPITAL 0.715
+#define APART 3.6
+#define STROKE 1.7
+
+static double grid_of(double size) { return size * CAPITAL / 14; }
+
+static int digit_of(char c) { return c >= 'a' ? c - 'a' + 10 : c - '0'; }
 
 double canvas_text_width(double size, const char *text)
 {
-    return text[0] ? ((double)strlen(text) * STEP - 1.2) * GRID_X * size : 0;
+    double steps = 0;
+    for (; *text; text++) {
+        const char *glyph = font_glyph(*text);
+        if (glyph[0]) steps += digit_of(glyph[0]) + APART;
+    }
+    return steps > 0 ? (steps - APART + STROKE) * grid_of(size) : 0;
 }
 
 /* Pixels ------------------------------------------------------------------------------------
@@ -183,6 +199,13 @@ static void draw_path(const raster *r, const shape *s)
     }
 }
 
+static void draw_segments(const raster *r, const shape *s)
+{
+    double *ends = s->data;
+    for (int i = 0; i < s->n; i++)
+        draw_path(r, &(shape){ .size = s->size, .colour = s->colour, .n = 2, .data = ends + 4 * i });
+}
+
 /* Dashes of 5 points and gaps of 4. */
 static void draw_dashes(const raster *r, const shape *s)
 {
@@ -195,29 +218,57 @@ static void draw_dashes(const raster *r, const shape *s)
     }
 }
 
+/* Where text goes on the raster: a place of a glyph that begins `before` steps from the text's beginning. */
+typedef struct pen { const raster *r; const shape *s; double grid, back, before; } pen;
+
+static void place(double out[2], const pen *p, const char *at)
+{
+    const double right = (p->before + STROKE / 2 + digit_of(at[0])) * p->grid - p->back;
+    const double up = (14 - digit_of(at[1])) * p->grid;
+    const bool rotated = p->s->kind == ROTATED;
+    out[0] = (rotated ? p->s->x - up : p->s->x + right) * p->r->scale;
+    out[1] = (rotated ? p->s->y - right : p->s->y - up) * p->r->scale;
+}
+
+/* A parabola as a few segments. */
+static void draw_parabola(const pen *p, const double *from, const double *by, const double *to, double radius)
+{
+    enum { PIECES = 8 };
+    double last[2] = { from[0], from[1] };
+    for (int i = 1; i <= PIECES; i++) {
+        const double t = (double)i / PIECES, a = (1 - t) * (1 - t), b = 2 * t * (1 - t), c = t * t;
+        const double at[2] = { a * from[0] + b * by[0] + c * to[0], a * from[1] + b * by[1] + c * to[1] };
+        fill_segment(p->r, last, at, radius, p->s->colour);
+        memcpy(last, at, sizeof last);
+    }
+}
+
+static void draw_glyph(const pen *p, const char *strokes, double radius)
+{
+    double last[2] = { 0 }, control[2], at[2];
+    for (const char *c = strokes; *c; memcpy(last, at, sizeof last)) {
+        const char what = *c++;
+        if (what == 'Q') {
+            place(control, p, c);
+            c += 2;
+        }
+        place(at, p, c);
+        c += 2;
+        if (what == 'L') fill_segment(p->r, last, at, radius, p->s->colour);
+        if (what == 'Q') draw_parabola(p, last, control, at, radius);
+    }
+}
+
 static void draw_text(const raster *r, const shape *s)
 {
     const char *text = s->data;
-    const double before = s->at == ANCHOR_LEFT ? 0 : s->at == ANCHOR_MIDDLE ? 0.5 : 1;
-    const double width = before * canvas_text_width(s->size, text);
-    const double radius = fmax(0.6, s->size * 0.045 * r->scale);
-    for (size_t i = 0; text[i]; i++) {
-        double last[2] = { 0 };
-        bool pen = false;
-        for (const char *p = font_strokes(text[i]); *p; p++) {
-            if (*p == ' ') {
-                pen = false;
-                continue;
-            }
-            const double right = ((double)i * STEP + (p[0] - '0')) * GRID_X * s->size - width;
-            const double up = (6 - (p[1] - '0')) * GRID_Y * s->size;
-            const double at[] = { (s->kind == ROTATED ? s->x - up : s->x + right) * r->scale,
-                                  (s->kind == ROTATED ? s->y - right : s->y - up) * r->scale };
-            fill_segment(r, pen ? last : at, at, radius, s->colour);
-            memcpy(last, at, sizeof last);
-            pen = true;
-            p++;
-        }
+    const double part = s->at == ANCHOR_LEFT ? 0 : s->at == ANCHOR_MIDDLE ? 0.5 : 1;
+    pen p = { r, s, grid_of(s->size), part * canvas_text_width(s->size, text), 0 };
+    for (; *text; text++) {
+        const char *glyph = font_glyph(*text);
+        if (!glyph[0]) continue;
+        draw_glyph(&p, glyph + 1, fmax(0.6, STROKE / 2 * p.grid * r->scale));
+        p.before += digit_of(glyph[0]) + APART;
     }
 }
 
@@ -240,6 +291,7 @@ static void draw(const raster *r, const shape *s)
     const double centre[] = { s->x * r->scale, s->y * r->scale };
     switch (s->kind) {
     case PATH:   draw_path(r, s); break;
+    case SEGMENTS: draw_segments(r, s); break;
     case DASHES: draw_dashes(r, s); break;
     case RECT:
         fill_rect(r, s->x * r->scale, s->y * r->scale, s->w * r->scale, s->h * r->scale, s->colour);
@@ -301,14 +353,67 @@ static void write_escaped(FILE *f, const char *text)
     }
 }
 
+/* Tenths of a point are as fine as a picture needs: " 12.5-3" */
+static void write_place(FILE *f, double x, bool *first)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.1f", x);
+    const size_t n = strlen(text);
+    if (n > 2 && !strcmp(text + n - 2, ".0")) text[n - 2] = '\0';
+    if (!strcmp(text, "-0")) text[0] = '0', text[1] = '\0';
+    fprintf(f, "%s%s", *first || text[0] == '-' ? "" : " ", text);
+    *first = false;
+}
+
+static void begin_path(FILE *f, const shape *s)
+{
+    fprintf(f, "<path fill=\"none\" stroke=\"#%06x\" stroke-width=\"%.4g\"%s d=\"", (unsigned)s->colour,
+            s->size, s->kind == DASHES ? " stroke-dasharray=\"5 4\"" : " stroke-linejoin=\"round\"");
+}
+
+/* Are three points on one line, as far as one can see? */
+static bool is_straight(const double *a, const double *b, const double *c)
+{
+    const double dx = c[0] - a[0], dy = c[1] - a[1], length = hypot(dx, dy);
+    const double off = fabs((b[0] - a[0]) * dy - (b[1] - a[1]) * dx);
+    const double along = (b[0] - a[0]) * dx + (b[1] - a[1]) * dy;
+    return length > 0 && off <= 0.08 * length && along >= 0 && along <= length * length;
+}
+
+/* Points between which the path is straight are left out. */
 static void write_path(FILE *f, const shape *s)
 {
     const double *xy = s->data;
-    fprintf(f,
-            "<polyline fill=\"none\" stroke=\"#%06x\" stroke-width=\"%.4g\" stroke-linecap=\"round\" "
-            "stroke-linejoin=\"round\"%s points=\"",
-            (unsigned)s->colour, s->size, s->kind == DASHES ? " stroke-dasharray=\"5 4\"" : "");
-    for (int i = 0; i < s->n; i++) fprintf(f, "%s%.6g,%.6g", i ? " " : "", xy[2 * i], xy[2 * i + 1]);
+    bool first = true;
+    begin_path(f, s);
+    fputc('M', f);
+    for (int i = 0, kept = 0; i < s->n; i++) {
+        bool straight = i > 0 && i + 1 < s->n;
+        for (int k = kept + 1; k <= i && straight; k++)
+            straight = i - kept < 64 && is_straight(xy + 2 * kept, xy + 2 * k, xy + 2 * i + 2);
+        if (straight) continue;
+        kept = i;
+        write_place(f, xy[2 * i], &first);
+        write_place(f, xy[2 * i + 1], &first);
+    }
+    fputs("\"/>\n", f);
+}
+
+static void write_segments(FILE *f, const shape *s)
+{
+    const double *ends = s->data;
+    begin_path(f, s);
+    for (int i = 0; i < s->n; i++) {
+        const double *e = ends + 4 * i;
+        bool first = true;
+        fputc('M', f);
+        write_place(f, e[0], &first);
+        write_place(f, e[1], &first);
+        if (e[0] != e[2]) write_place(f, e[2], &first);
+        else              fputc('V', f);
+        first = e[0] == e[2];
+        write_place(f, e[3], &first);
+    }
     fputs("\"/>\n", f);
 }
 
@@ -340,10 +445,27 @@ static void write_squares(FILE *f, const shape *s)
     fputs("</g>\n", f);
 }
 
-/* Small images stay sharp in every viewer as rectangles; of large ones that would be too many. */
+/* Some viewers blur what they enlarge: cells become squares of several pixels, which compress well. */
+static void write_pixels(FILE *f, const shape *s)
+{
+    enum { WANTED = 480, SQUARE_MOST = 8 };
+    const int longer = s->rows > s->n ? s->rows : s->n, each = WANTED / longer;
+    const int k = each < 1 ? 1 : each > SQUARE_MOST ? SQUARE_MOST : each;
+    const int rows = s->rows * k, columns = s->n * k;
+    uint8_t *rgb = k > 1 ? malloc(3 * (size_t)rows * (size_t)columns) : NULL;
+    for (int y = 0; rgb && y < rows; y++)
+        for (int x = 0; x < columns; x++)
+            memcpy(rgb + 3 * ((size_t)y * (size_t)columns + (size_t)x),
+                   (const uint8_t *)s->data + 3 * ((size_t)(y / k) * (size_t)s->n + (size_t)(x / k)), 3);
+    if (rgb) inline_png(f, rows, columns, rgb);
+    else     inline_png(f, s->rows, s->n, s->data);
+    free(rgb);
+}
+
+/* A few squares stay sharp in every viewer as rectangles. */
 static void write_image(FILE *f, const shape *s)
 {
-    enum { SQUARES = 1024 };
+    enum { SQUARES = 32 };
     if ((int64_t)s->rows * s->n <= SQUARES) {
         write_squares(f, s);
         return;
@@ -351,7 +473,7 @@ static void write_image(FILE *f, const shape *s)
     fprintf(f, "<image x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" preserveAspectRatio=\"none\" ",
             s->x, s->y, s->w, s->h);
     fputs("style=\"image-rendering:pixelated\" href=\"data:image/png;base64,", f);
-    inline_png(f, s->rows, s->n, s->data);
+    write_pixels(f, s);
     fputs("\"/>\n", f);
 }
 
@@ -360,6 +482,7 @@ static void write_shape(FILE *f, const shape *s)
     switch (s->kind) {
     case PATH:
     case DASHES: write_path(f, s); break;
+    case SEGMENTS: write_segments(f, s); break;
     case RECT:
         fprintf(f, "<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\" fill=\"#%06x\"/>\n", s->x,
                 s->y, s->w, s->h, (unsigned)s->colour);
@@ -378,7 +501,7 @@ static void write_svg(FILE *f, const canvas *c)
 {
     fprintf(f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.6g\" height=\"%.6g\" viewBox=\"0 0 %.6g "
-            "%.6g\" font-family=\"sans-serif\">\n",
+            "%.6g\" font-family=\"Helvetica,Arial,sans-serif\">\n",
             c->width, c->height, c->width, c->height);
     fprintf(f, "<rect width=\"%.6g\" height=\"%.6g\" fill=\"#ffffff\"/>\n", c->width, c->height);
     for (size_t i = 0; i < c->count; i++) write_shape(f, &c->shapes[i]);

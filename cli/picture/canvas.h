@@ -42,8 +42,10 @@ tsr_status canvas_pixels(tsr_tensor **out, const canvas *c, double scale);
  * the end of the name says which. TSR_EIO, TSR_ENOMEM, TSR_EUNSUPPORTED. */
 tsr_status canvas_save(const canvas *c, const char *path);
 
-/* The strokes of a character: points of two digits x y (x from 0 to 4, y from 0, the height of
- * capitals, through 6, the baseline, to 8), a space between strokes. */
-const char *font_strokes(char c);
+/* Segments x0 y0 x1 y1 that belong together: error bars, the strokes between extremes. */
+void canvas_segments(canvas *c, int n, const double *ends, double width, uint32_t colour);
+
+/* The glyph of a character, as font.c describes it; "" for none. */
+const char *font_glyph(char c);
 
 #endif

@@ -29,8 +29,8 @@ void heat_colours(uint8_t *rgb, const matrix *m, double low, double high)
 void heat_draw(canvas *c, const matrix *m, double low, double high, double x, double y, double w, double h,
                const char *title)
 {
-    const chart ch = { c, x, y, w, h, { -0.5, (double)m->full_columns - 0.5, false, NULL, false },
-                       { (double)m->full_rows - 0.5, -0.5, false, NULL, false } };
+    const chart ch = { c, x, y, w, h, { -0.5, (double)m->full_columns - 0.5, false, "column", false },
+                       { (double)m->full_rows - 0.5, -0.5, false, "row", false } };
     uint8_t *rgb = malloc(3 * (size_t)m->rows * (size_t)m->columns + 1);
     chart_frame_with(&ch, title, CHART_WHOLE_ACROSS | CHART_WHOLE_UP | CHART_NO_GRID);
     if (rgb) heat_colours(rgb, m, low, high);

@@ -1,6 +1,13 @@
-/* inline_png.c - pixels inside an SVG: a PNG in base64. Nothing is compressed, as whoever keeps
- * many SVGs compresses them whole. */
+/* inline_png.c - pixels inside an SVG: a PNG in base64. The library compresses it on its way through a
+ * temporary file; where there can be none, it is stored as it is. */
+#if !defined(_WIN32)
+#define _DEFAULT_SOURCE
+#include <unistd.h>
+#endif
+
 #include "inline_png.h"
+
+#include "tessera/tessera.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +87,7 @@ static void put_rows(stream *s, uint32_t rows, uint32_t columns, const uint8_t *
     end_chunk(s);
 }
 
-void inline_png(FILE *f, int rows, int columns, const uint8_t *rgb)
+static void put_stored(FILE *f, int rows, int columns, const uint8_t *rgb)
 {
     static const uint8_t magic[] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
     stream s = { .f = f };
@@ -90,4 +97,54 @@ void inline_png(FILE *f, int rows, int columns, const uint8_t *rgb)
     begin_chunk(&s, 0, "IEND");
     end_chunk(&s);
     put_base64(&s);
+}
+
+#if !defined(_WIN32)
+
+static tsr_status save_pixels(const char *path, int rows, int columns, const uint8_t *rgb)
+{
+    tsr_tensor t;
+    tsr_desc d;
+    TSR_TRY(tsr_desc_init(&d, TSR_U8, 3, (int64_t[]){ rows, columns, 3 }, NULL));
+    TSR_TRY(tsr_place(&t, (void *)(uintptr_t)rgb, &d));
+    return tsr_file_save(path, &t);
+}
+
+/* Copies a file as base64. False if nothing was written. */
+static bool put_file(FILE *f, const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    stream s = { .f = f };
+    if (!in) return false;
+    int byte = fgetc(in);
+    const bool some = byte != EOF;
+    for (; byte != EOF; byte = fgetc(in)) put_byte(&s, (uint8_t)byte);
+    put_base64(&s);
+    fclose(in);
+    return some;
+}
+
+static bool put_compressed(FILE *f, int rows, int columns, const uint8_t *rgb)
+{
+    char path[] = "/tmp/tsr-XXXXXX.png";
+    const int descriptor = mkstemps(path, 4);
+    if (descriptor < 0) return false;
+    close(descriptor);
+    const bool ok = save_pixels(path, rows, columns, rgb) == TSR_OK && put_file(f, path);
+    unlink(path);
+    if (!ok) tsr_clear_error();
+    return ok;
+}
+
+#else
+static bool put_compressed(FILE *f, int rows, int columns, const uint8_t *rgb)
+{
+    (void)f, (void)rows, (void)columns, (void)rgb;
+    return false;
+}
+#endif
+
+void inline_png(FILE *f, int rows, int columns, const uint8_t *rgb)
+{
+    if (!put_compressed(f, rows, columns, rgb)) put_stored(f, rows, columns, rgb);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../room.h"
 
@@ -65,17 +66,33 @@ canvas *draw_grid(const plot *p, const tiles *t)
 static void draw_run(const chart *ch, const curve *v, int from, int to, uint32_t colour)
 {
     double *xy = room_for(2 * (size_t)(to - from), sizeof *xy);
+    double *ends = room_for(4 * (size_t)(to - from), sizeof *ends);
+    int n = 0;
     for (int i = from; i < to; i++) {
-        const double at = ((double)i + 0.5) * (double)v->length / v->points - 0.5;
-        xy[2 * (i - from)] = chart_x(ch, at);
+        const double at = ((double)i + 0.5) * (double)v->length / v->points - 0.5, x = chart_x(ch, at);
+        const double low = chart_y(ch, v->low[i]), high = chart_y(ch, v->high[i]);
+        xy[2 * (i - from)] = x;
         xy[2 * (i - from) + 1] = chart_y(ch, v->mean[i]);
-        if (v->high[i] > v->low[i])
-            canvas_line(ch->c, chart_x(ch, at), chart_y(ch, v->low[i]), chart_x(ch, at),
-                        chart_y(ch, v->high[i]), 0.4, colour);
+        if (low - high < 1) continue; /* the curve covers it */
+        memcpy(ends + 4 * n++, (double[]){ x, low, x, high }, 4 * sizeof *ends);
     }
+    if (n) canvas_segments(ch->c, n, ends, 0.4, colour);
+    free(ends);
     if (to - from == 1) canvas_disc(ch->c, xy[0], xy[1], 1.5, colour);
     else                canvas_path(ch->c, to - from, xy, 1.4, colour);
     free(xy);
+}
+
+/* One line a curve, right of the chart. */
+static void draw_legend(const chart *ch, int n)
+{
+    char text[32];
+    for (int k = 0; k < n; k++) {
+        const double x = ch->x + ch->w + 14, y = ch->y + 10 + 18 * k;
+        canvas_line(ch->c, x, y, x + 16, y, 2, chart_colour(k));
+        snprintf(text, sizeof text, "row %d", k);
+        canvas_text(ch->c, x + 22, y + 3.5, 10, ANCHOR_LEFT, CHART_INK, text);
+    }
 }
 
 canvas *draw_curves(const plot *p, int n, const curve *v)
@@ -86,11 +103,12 @@ canvas *draw_curves(const plot *p, int n, const curve *v)
     const chart ch = { c,
                        70,
                        40,
-                       620,
+                       n > 1 ? 560 : 620,
                        320,
                        { last > 0 ? 0 : -0.5, last > 0 ? last : 0.5, false, "index", false },
-                       { p->low - room, p->high + room, false, NULL, false } };
+                       { p->low - room, p->high + room, false, "value", false } };
     chart_frame_with(&ch, p->title, CHART_WHOLE_ACROSS);
+    if (n > 1) draw_legend(&ch, n);
     for (int k = 0; k < n; k++)
         for (int from = 0, to; from < v[k].points; from = to + 1) {
             for (to = from; to < v[k].points && v[k].counts[to]; to++) {}
@@ -127,7 +145,7 @@ canvas *draw_histogram(const plot *p, const summary *found)
                        620,
                        320,
                        { low, high, false, "value", false },
-                       { 0, (double)most * 1.05, false, NULL, false } };
+                       { 0, (double)most * 1.05, false, "count", false } };
     chart_frame_with(&ch, p->title, CHART_WHOLE_UP);
     for (int i = 0; i < b->bins; i++) {
         const double x0 = ch.x + ch.w * i / b->bins, x1 = ch.x + ch.w * (i + 1) / b->bins,
