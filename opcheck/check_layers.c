@@ -128,7 +128,8 @@ static void check_layer(trial *t)
             const int64_t row = i / l.features, j = i % l.features;
             double sum = s[BO] ? at(t, BO, j) : 0;
             for (int64_t k = 0; k < l.h * l.e; k++) sum += p.mixed[row][k] * at(t, WO, j * l.h * l.e + k);
-            check_near(t, RESULT, b * l.seq * l.features + i, real_value(sum), 32 * rounding_near_1(t->check->dtype));
+            check_near(t, RESULT, b * l.seq * l.features + i, real_value(sum),
+                       32 * rounding_near_1(t->check->dtype));
         }
     }
 }

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.." || exit 1
 cc=${CC:-cc}
 failed=0
 hostile_families=(tests/ops/test_{null,elementwise,matmul,einsum,reduce,shape,index,order,linalg,attention,quant,sampling,nn,conv,pooling,fft}.c
-    opcheck/elementwise_ops.c tests/unit/test_{files,interop,devices}.c)
+    opcheck/elementwise_ops.c tests/unit/test_{files,shards_and_streams,interop,devices}.c)
 
 # complain TITLE LIST: if the list is not empty, print it and fail.
 complain() {

@@ -88,7 +88,8 @@ void tsri_scope_add(tsri_header *h);
 void tsri_scope_drop(tsri_header *h);
 
 /* t, which is on the heap, replaces `old` in a handle: it belongs to the same scope, or to none. Old, which
- * may have other owners, leaves its scope: the reference that the scope would have released is the handle's. */
+ * may have other owners, leaves its scope: the reference that the scope would have released is the
+ * handle's. */
 void tsri_scope_follow(tsr_tensor *t, tsr_tensor *old);
 
 /* t, which the library itself holds from now on, belongs to no scope. */

@@ -116,8 +116,8 @@ double tsri_pool_work(const tsr_desc *const *in, const tsr_desc *out, const void
 
 /* Windows as slices ------------------------------------------------------------------- */
 
-/* What has the result's shape: what is accumulated, and, where indices are wanted, these and two masks; or what
- * each window is divided by. */
+/* What has the result's shape: what is accumulated, and, where indices are wanted, these and two masks; or
+ * what each window is divided by. */
 enum { Z, INDICES, TAKEN, MORE, RESULTS, SCALE = INDICES };
 
 typedef struct pool {
