@@ -32,7 +32,7 @@ static parts random_parts(trial *t, bool stacked, int64_t most)
     parts p = { .n = (int)random_between(t, 1, MOST) };
     p.ndim = random_shape(t, p.whole, 1, TRIAL_RANK, true);
     p.axis = stacked && once_in(t, 2) ? p.ndim - 1 : (int)random_below(t, p.ndim);
-    if (stacked && once_in(t, 4)) { /* as large as may be, and packed: vectors of parts are interleaved */
+    if (stacked && most > MOST && once_in(t, 4)) { /* large and packed: vectors of parts are interleaved */
         t->packed = true;
         p.n = (int)random_size(t, 2, MOST_STACKED, MOST_STACKED);
         p.ndim = 2;

@@ -1,7 +1,7 @@
 /* hdf5_library.c - libhdf5, found at run time (hdf5_library.h). */
 #include "core/library.h"
 #include "core/lock.h"
-#include "foreign.h"
+#include "foreign_library.h"
 #include "hdf5_library.h"
 
 static tsri_hdf5_library library;

@@ -7,7 +7,7 @@
 #include "core/library.h"
 #include "core/lock.h"
 #include "core/tensor_int.h"
-#include "foreign.h"
+#include "foreign_library.h"
 #include "io_int.h"
 #include "tessera/move.h"
 #include "tessera/view.h"

@@ -3,7 +3,7 @@
 #include "core/alloc.h"
 #include "core/lock.h"
 #include "core/mem.h"
-#include "foreign.h"
+#include "foreign_library.h"
 #include "zlib.h"
 
 enum {

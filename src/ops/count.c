@@ -1,8 +1,6 @@
 /* count.c - how often numbers are there, and how many lie in each bin. */
-#include <math.h>
-#include <string.h>
-
 #include "core/alloc.h"
+#include "core/mem.h"
 #include "core/threads_int.h"
 #include "statistics.h"
 #include "tessera/compare.h"
@@ -307,7 +305,7 @@ static tsr_status find_range(const histogram *h, double *low, double *high)
         if (tsr_numel(h->x) > 0) {
             TSRI_TRY(extreme(low, h->x, false));
             TSRI_TRY(extreme(high, h->x, true));
-            TSRI_CHECK(isfinite(*low) && isfinite(*high), TSR_EINVAL,
+            TSRI_CHECK(__builtin_isfinite(*low) && __builtin_isfinite(*high), TSR_EINVAL,
                        "histogram: x is from %g to %g, which is not finite; give low and high", *low, *high);
         }
     }
@@ -321,11 +319,14 @@ static tsr_status find_range(const histogram *h, double *low, double *high)
 static tsr_status make_edges(histogram *h, int64_t n, double low, double high)
 {
     const int64_t count = n + 1;
-    const double width = high - low, step = isinf(width) ? high / (double)n - low / (double)n
+    const double width = high - low, step = __builtin_isinf(width) ? high / (double)n - low / (double)n
                                                          : width / (double)n;
     TSRI_TRY(tsri_make_packed(&h->edges, h->op, TSR_F64, 1, &count));
     double *edge = h->edges->data;
-    for (int64_t i = 0; i < n; i++) edge[i] = fmin(low + (double)i * step, high);
+    for (int64_t i = 0; i < n; i++) {
+        const double here = low + (double)i * step;
+        edge[i] = here < high ? here : high;
+    }
     edge[n] = high;
     return TSR_OK;
 }
@@ -338,7 +339,7 @@ static tsr_status histogram_of_width(histogram *h, tsr_tensor **counts, tsr_tens
     TSRI_TRY(find_range(h, &low, &high));
     TSRI_TRY(make_edges(h, n, low, high));
     const double scale = (double)n / (high - low);
-    TSRI_TRY(fill_bins(h, isfinite(scale) ? scale : 0));
+    TSRI_TRY(fill_bins(h, __builtin_isfinite(scale) ? scale : 0));
     return tsri_deliver(h->op, 2, (tsr_tensor **const[]){ counts, edges },
                         (const tsr_tensor *const[]){ h->counts, h->edges }, x);
 }
@@ -351,8 +352,8 @@ tsr_status tsr_histogram(tsr_tensor **counts, tsr_tensor **edges, const tsr_tens
     TSRI_CHECK(edges, TSR_ENULL, "histogram: edges is NULL");
     TSRI_CHECK(counts != edges, TSR_EINVAL, "histogram: counts and edges are one handle");
     TSRI_CHECK(bins > 0 && bins < INT64_MAX, TSR_EINVAL, "histogram: bins is %lld", (long long)bins);
-    TSRI_CHECK(isfinite(low) && isfinite(high) && low <= high, TSR_EINVAL, "histogram: the range is %g to %g",
-               low, high);
+    TSRI_CHECK(__builtin_isfinite(low) && __builtin_isfinite(high) && low <= high, TSR_EINVAL,
+               "histogram: the range is %g to %g", low, high);
     return end_histogram(&h, histogram_of_width(&h, counts, edges, bins, low, high));
 }
 

@@ -1,8 +1,6 @@
 /* covariance.c - covariances and correlation coefficients of rows. */
-#include <math.h>
-#include <string.h>
-
 #include "statistics.h"
+#include "core/mem.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
 #include "tessera/ops/linalg.h"
@@ -139,7 +137,7 @@ static tsr_status multiply_centred(covariance *c)
     if (s == TSR_OK) s = tsr_matmul(&c->product, c->weights ? c->weighted : c->centred, turned);
     tsr_release(&turned);
     TSRI_TRY(s);
-    return tsr_div(&c->product, c->product, TSR_NUMBER(fmax(c->divisor, 0)));
+    return tsr_div(&c->product, c->product, TSR_NUMBER(c->divisor > 0 ? c->divisor : 0));
 }
 
 /* Copies the product to the result: a matrix, or one number for a vector. */

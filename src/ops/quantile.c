@@ -1,7 +1,5 @@
 /* quantile.c - medians and quantiles: elements of few ranks are chosen, for many lanes are sorted. */
-#include <math.h>
-#include <string.h>
-
+#include "core/mem.h"
 #include "core/threads_int.h"
 #include "statistics.h"
 #include "tessera/move.h"
@@ -35,13 +33,16 @@ typedef struct place { int64_t low; double share; } place;
 
 static place place_of(const quantiles *c, double q, int64_t n)
 {
-    const double at = q * (double)(n - 1), low = floor(at);
+    const double at = q * (double)(n - 1);
+    const int64_t low = (int64_t)at;
+    const double share = at - (double)low;
+    const bool up = share > 0.5 || (share == 0.5 && low % 2 != 0);  /* of two to the even one */
     switch (c->method) {
-    case TSR_QUANTILE_LOWER:    return (place){ (int64_t)low, 0 };
-    case TSR_QUANTILE_HIGHER:   return (place){ (int64_t)ceil(at), 0 };
-    case TSR_QUANTILE_NEAREST:  return (place){ (int64_t)rint(at), 0 };
-    case TSR_QUANTILE_MIDPOINT: return (place){ (int64_t)low, at > low ? 0.5 : 0 };
-    default:                    return (place){ (int64_t)low, at - low };
+    case TSR_QUANTILE_LOWER:    return (place){ low, 0 };
+    case TSR_QUANTILE_HIGHER:   return (place){ low + (share > 0), 0 };
+    case TSR_QUANTILE_NEAREST:  return (place){ low + up, 0 };
+    case TSR_QUANTILE_MIDPOINT: return (place){ low, share > 0 ? 0.5 : 0 };
+    default:                    return (place){ low, share };
     }
 }
 
@@ -50,8 +51,8 @@ static double between(const quantiles *c, double a, double b, double share)
 {
     const double sum = a + b, gap = b - a;
     if (share == 0 || a == b) return a;
-    if (c->is_median) return isfinite(sum) ? sum / 2 : a / 2 + b / 2;
-    if (!isfinite(gap)) return a * (1 - share) + b * share;
+    if (c->is_median) return __builtin_isfinite(sum) ? sum / 2 : a / 2 + b / 2;
+    if (!__builtin_isfinite(gap)) return a * (1 - share) + b * share;
     return share < 0.5 ? a + gap * share : b - gap * (1 - share);
 }
 
@@ -94,12 +95,12 @@ static tsr_status read_lanes(void *context, int64_t begin, int64_t end)
     const quantiles *c = context;
     for (int64_t i = begin; i < end; i++) {
         int64_t have = c->n;
-        while (have > 0 && isnan(sorted_at(c, i, have - 1))) have--;
+        while (have > 0 && __builtin_isnan(sorted_at(c, i, have - 1))) have--;
         const int64_t n = numbers_of(c, have);
         for (int64_t j = 0; j < c->count; j++) {
             const place p = place_of(c, c->q[j], n);
             c->out[j * c->lanes + i] =
-                n == 0 ? (double)NAN
+                n == 0 ? __builtin_nan("")
                        : between(c, sorted_at(c, i, p.low),
                                  sorted_at(c, i, p.low + 1 < n ? p.low + 1 : p.low), p.share);
         }

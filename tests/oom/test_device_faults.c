@@ -175,17 +175,17 @@ static void test_every_op_computed_elsewhere_ends_with_the_fault_of_a_transfer(v
 
 static void test_operands_on_two_devices_are_refused(void)
 {
-    tsr_tensor *here = NULL, *there = NULL, *z = NULL, *places = NULL;
+    tsr_tensor *here = NULL, *there = NULL, *z = NULL, *found = NULL;
     EXPECT_OK(tsr_full(&here, TSR_F32, TSR_SHAPE(3, 3), TSR_SCALAR(1)));
     EXPECT_OK(tsr_to(&there, here, sim));
     EXPECT_FAILS(tsr_add(&z, here, there), TSR_EDEVICE, "operands on");
     EXPECT_FAILS(tsr_matmul(&z, there, here), TSR_EDEVICE, "operands on");
     EXPECT_FAILS(tsr_matmul(&z, here, there), TSR_EDEVICE, "operands on");
     EXPECT(!z);
-    EXPECT_OK(tsr_empty(&places, TSR_I64, TSR_SHAPE(3, 3)));
-    EXPECT_FAILS(tsr_sort_with_indices(&z, &places, there, 0, false), TSR_EDEVICE, "operands on");
+    EXPECT_OK(tsr_empty(&found, TSR_I64, TSR_SHAPE(3, 3)));
+    EXPECT_FAILS(tsr_sort_with_indices(&z, &found, there, 0, false), TSR_EDEVICE, "operands on");
     EXPECT(!z);
-    tsr_release_all(&here, &there, &places);
+    tsr_release_all(&here, &there, &found);
 }
 
 static void find_sim(void)

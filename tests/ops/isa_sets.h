@@ -2,6 +2,7 @@
 #ifndef TESTS_ISA_SETS_H
 #define TESTS_ISA_SETS_H
 
+#include "cpu/image/image.h"
 #include "cpu/kernels.h"
 
 #define X(LEVEL, extras, name) void tsri_cpu_##name(tsri_cpu_kernels *k);
@@ -19,6 +20,7 @@ static inline bool isa_sets_fill(tsri_cpu_kernels *k, tsri_isa level)
     };
     bool any = false;
     if (tsri_machine_find(NULL).isa < level) return false;
+    if (!k->image) tsri_cpu_image_portable(k);  /* which sets extend */
     for (int i = 0; sets[i].fill; i++)
         if (sets[i].level == level && !sets[i].extras) {
             sets[i].fill(k);

@@ -1,4 +1,4 @@
-/* nearest.c - nearest: elements are copied, whatever they are. */
+/* resize_nearest.c - nearest: elements are copied, whatever they are. */
 #ifndef TSR_FREESTANDING
 
 #include "image.h"

@@ -1,8 +1,8 @@
-/* foreign.c - functions of a library that may be installed. */
+/* foreign_library.c - functions of a library that may be installed. */
 #include "core/env.h"
 #include "core/library.h"
 #include "core/mem.h"
-#include "foreign.h"
+#include "foreign_library.h"
 
 bool tsri_foreign_find(void (**out)(void), const char *variable, int count, const char *const *names, int n,
                        const char *const *symbols)

@@ -1,6 +1,6 @@
-/* foreign.h - functions of a library that may be installed (core/library.h). */
-#ifndef TSRI_FOREIGN_H
-#define TSRI_FOREIGN_H
+/* foreign_library.h - functions of a library that may be installed (core/library.h). */
+#ifndef TSRI_FOREIGN_LIBRARY_H
+#define TSRI_FOREIGN_LIBRARY_H
 
 #include "tessera/config.h"
 
