@@ -49,9 +49,11 @@ static int operands_of(tsr_op_kind op)
     return n;
 }
 
-static bool gives_bool(tsr_op_kind op)
+static tsr_dtype result_dtype(tsr_op_kind op, tsr_dtype dtype)
 {
-    return strstr(tsr_op_get_info(op)->signature, "-> z{ bool") != NULL;
+    const char *signature = tsr_op_get_info(op)->signature;
+    if (strstr(signature, "-> z{ bool")) return TSR_BOOL;
+    return strstr(signature, "-> z{ real") ? tsr_dtype_real(dtype) : dtype;
 }
 
 /* How many patterns a function may be from the portable one: both are as near the true value as its row says.
@@ -59,6 +61,8 @@ static bool gives_bool(tsr_op_kind op)
 static int64_t allowance(tsr_op_kind op, tsr_dtype dtype)
 {
     const double *errors = elementwise_find(op)->facts.errors;
+    if (dtype == TSR_C64 || dtype == TSR_C128)
+        return 2 * (int64_t)errors[dtype == TSR_C64 ? ERRORS_C64 : ERRORS_C128];
     if (dtype == TSR_F64) return errors[ERRORS_F64] > 0.5 ? (int64_t)(2 * errors[ERRORS_F64]) + 1 : 0;
     return errors[dtype == TSR_F32 ? ERRORS_F32 : ERRORS_SHORT] > 0.5;
 }
@@ -81,6 +85,11 @@ static int64_t place_of(tsr_dtype d, const char *p)
 static bool is_near(tsr_dtype d, const char *got, const char *want, int64_t most)
 {
     if (!memcmp(got, want, tsr_dtype_size(d))) return true;
+    if (tsr_dtype_kind(d) == TSR_COMPLEX) {
+        const tsr_dtype part = tsr_dtype_real(d);
+        const size_t size = tsr_dtype_size(part);
+        return is_near(part, got, want, most) && is_near(part, got + size, want + size, most);
+    }
     if (!is_float(d)) return false;
     const int64_t g = place_of(d, got), w = place_of(d, want);
     if (g == INT64_MAX || w == INT64_MAX) return g == w;
@@ -125,7 +134,7 @@ typedef struct tile_case {
 static tile_case make_case(tsr_op_kind op, tsr_dtype dtype, int64_t rows, int64_t cols)
 {
     tile_case c = { .op = op, .dtype = dtype, .nin = operands_of(op) };
-    c.operand[0] = gives_bool(op) ? TSR_BOOL : dtype;
+    c.operand[0] = result_dtype(op, dtype);
     for (int i = 1; i <= c.nin; i++) c.operand[i] = op == TSR_OP_WHERE && i == 1 ? TSR_BOOL : dtype;
     c.tile.rows = rows;
     c.tile.cols = cols;
