@@ -55,6 +55,8 @@ TEST(test_mixed_kinds_are_promoted_as_numpy_does)
     expect_full(&z, TSR_F64, 2);
     EXPECT_OK(tsr_add(&z, b, i32));
     expect_full(&z, TSR_I32, 4);
+    EXPECT_OK(tsr_add(&z, f32, b));
+    expect_full(&z, TSR_F32, 3);
     EXPECT_OK(tsr_mul(&z, i8, c));
     expect_full(&z, TSR_C64, 8);
     EXPECT_OK(tsr_div(&z, i32, i8));

@@ -470,6 +470,25 @@ TEST(test_columns_without_elements_or_bits_are_taken)
     EXPECT(arrays_released == 3);
 }
 
+TEST(test_a_column_of_bits_follows_the_scope_of_its_handle)
+{
+    tsr_tensor place, *before = NULL, *placed = tsr_place_none(&place);
+    tsr_tensor **const handles[] = { &before, &placed };
+    EXPECT_OK(tsr_zeros(&before, TSR_F32, TSR_SHAPE(2)));
+    for (int i = 0; i < 2; i++) {
+        static const uint8_t bits[] = { 0x5 };
+        const void *buffers[2] = { NULL, bits };
+        tsr_arrow_array a = { .length = 3, .n_buffers = 2, .buffers = buffers, .release = release_ours };
+        tsr_arrow_schema s = { .format = "b", .release = release_schema };
+        tsr_scope scope;
+        tsr_scope_begin(&scope);
+        EXPECT_OK(tsr_from_arrow(handles[i], &a, &s));
+        tsr_scope_end(&scope);
+        EXPECT((*handles[i])->shape[0] == 3 && TSR_AT(bool, *handles[i], 2) && !TSR_AT(bool, *handles[i], 1));
+    }
+    tsr_release_all(&before, &placed);
+}
+
 /* Hostile callers ---------------------------------------------------------------------- */
 
 TEST(test_bad_arguments_are_told_apart)
