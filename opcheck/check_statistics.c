@@ -44,6 +44,7 @@ static void check_counts(trial *t, const tsr_tensor *x, int64_t length)
 static void check_bincount(trial *t)
 {
     int64_t shape[RANK], length = random_between(t, 0, 12);
+    if (t->how && t->how->plumbing) return; /* the size of the result follows from values */
     const int ndim = random_shape(t, shape, 0, RANK, true);
     const bool weighted = make_weights(t, ndim, shape);
     const int64_t minlength = length;
