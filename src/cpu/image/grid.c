@@ -23,7 +23,8 @@ typedef struct taps {
 typedef struct job {
     const tsr_grid_params *p;
     const tsr_tensor *grid;
-    int            spatial, dtype;
+    int            spatial;
+    tsr_dtype      dtype;
     const char    *x;
     char          *z;
     int64_t        size[AXES], places[AXES];    /* of x and z; the outermost first */
