@@ -35,7 +35,7 @@ typedef enum tsri_value_kind {
     TSRI_VALUE_FLOAT,
     TSRI_VALUE_TEXT,
     TSRI_VALUE_LIST,     /* and tuples */
-    TSRI_VALUE_DICT,     /* keys and values in turn */
+    TSRI_VALUE_DICT,     /* a key, its value, the next key, ... */
     TSRI_VALUE_NAME,
     TSRI_VALUE_STORAGE,  /* items: ("storage", class, key, where, elements) */
     TSRI_VALUE_TENSOR    /* items: the arguments, of the kinds that they must have */

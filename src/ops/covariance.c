@@ -129,13 +129,13 @@ static tsr_status find_means(covariance *c)
 /* c->product: the covariances (m, m), in the dtype computed in. */
 static tsr_status multiply_centred(covariance *c)
 {
-    tsr_tensor *turned = NULL;
+    tsr_tensor *adjoint = NULL;
     TSRI_TRY(find_means(c));
     TSRI_TRY(tsr_sub(&c->centred, c->x, c->mean));
-    TSRI_TRY(tsr_adjoint(&turned, c->centred));
+    TSRI_TRY(tsr_adjoint(&adjoint, c->centred));
     tsr_status s = c->weights ? tsr_mul(&c->weighted, c->centred, c->weights) : TSR_OK;
-    if (s == TSR_OK) s = tsr_matmul(&c->product, c->weights ? c->weighted : c->centred, turned);
-    tsr_release(&turned);
+    if (s == TSR_OK) s = tsr_matmul(&c->product, c->weights ? c->weighted : c->centred, adjoint);
+    tsr_release(&adjoint);
     TSRI_TRY(s);
     return tsr_div(&c->product, c->product, TSR_NUMBER(c->divisor > 0 ? c->divisor : 0));
 }
