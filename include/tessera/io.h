@@ -13,11 +13,11 @@
  *                 in dicts, lists and tuples, by dotted names. Read only
  *   safetensors   many tensors and texts; also the index of one in several files
  *                 (model.safetensors.index.json)
- *   onnx          the initialisers of a model, also where they lie in files of its folder.
- *                 Read only
+ *   onnx          the initialisers and constants of a model, also where they lie in files of
+ *                 its folder. Read only
  *   gguf          many tensors and metadata, versions 2 and 3; blocks of quantised
  *                 numbers are read as f32
- *   hdf5          the datasets of a file, by their paths, through libhdf5 where it is installed
+ *   hdf5          the datasets of a file, by their paths
  *   jpeg          a photograph: u8, (height, width) or (height, width, 3), through libjpeg-turbo
  *                 where it is installed; its size is read without
  *   png, pnm      images: u8 or u16, (height, width) or (height, width, channels)
@@ -101,6 +101,8 @@ typedef struct tsr_file_entry {
     uint64_t    bytes;     /* that it takes there */
     int32_t     part;      /* which file, of several; tsr_file_part */
     bool        mapped;    /* does tsr_file_read map it? */
+    int8_t      blocks;    /* the tsr_block_kind of quantised blocks, which tsr_file_read makes f32 of and
+                            * tsr_file_read_raw gives as they are; -1: none, or of a kind that is not read */
 } tsr_file_entry;
 
 TSR_API const char *tsr_file_format(const tsr_file *f);    /* "npy"; "" for NULL */
@@ -175,8 +177,8 @@ typedef struct tsr_file_range {
 TSR_API TSR_MUST_CHECK tsr_status tsr_file_read_slice(tsr_tensor **out, const tsr_file *f, const char *name,
                                                       int n, const tsr_file_range *ranges);
 
-/* The stored bytes as u8: (..., blocks of a row, bytes of a block) for quantised blocks,
- * one row of bytes for anything else. */
+/* The stored bytes as u8, mapped where that is possible: (..., blocks of a row, bytes of a block)
+ * for quantised blocks, which tsr_linear_blocks multiplies by; one row of bytes for anything else. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_file_read_raw(tsr_tensor **out, const tsr_file *f, const char *name);
 
 /* Open, read one, close. */

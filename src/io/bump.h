@@ -19,6 +19,9 @@ char *tsri_bump_text(tsri_bump *b, const char *text, size_t length);
 
 void tsri_bump_free(tsri_bump *b);
 
+/* For tests: after so many takes one fails, wherever its block ends. Below 0, as it is, none does. */
+extern int tsri_bump_left;
+
 /* How many pointers an array holds, and has room for. */
 typedef struct tsri_list { int64_t count, room; } tsri_list;
 

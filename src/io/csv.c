@@ -9,6 +9,7 @@
  * words. */
 #include "core/alloc.h"
 #include "core/digits.h"
+#include "core/tensor_int.h"
 #include "decimal.h"
 #include "io_int.h"
 #include "json.h"
@@ -235,8 +236,9 @@ static tsr_status look_at_row(tsr_file *f, layout *l, table *t)
         TSRI_TRY(check_quotes(f, line, &v, n));
         if (n < l->count && l->columns[n].place >= 0) TSRI_TRY(look_at(f, &l->columns[n], &v));
     }
-    TSRI_SOUND(n == l->count, f, "line %lld has %lld fields, and those before it %lld", (long long)line + 1,
-               (long long)n, (long long)l->count);
+    TSRI_SOUND(n == l->count, f, "line %lld has %lld fields between '%c', and those before it %lld%s",
+               (long long)line + 1, (long long)n, t->separator, (long long)l->count,
+               l->count == 1 || n == 1 ? " (opts.separator chooses another)" : "");
     return TSR_OK;
 }
 
@@ -426,7 +428,7 @@ static tsr_status read_rows(const tsr_file *f, const tsri_entry *e, tsr_tensor *
 static tsr_status read_table(tsr_tensor **out, const tsr_file *f, const tsri_entry *e)
 {
     tsr_tensor *t = NULL;
-    TSRI_TRY(tsr_empty(&t, e->dtype, e->ndim, e->shape));
+    TSRI_TRY(tsri_make_packed(&t, "file_read", e->dtype, e->ndim, e->shape));
     const tsr_status s = tsr_numel(t) ? read_rows(f, e, t) : TSR_OK;
     if (s != TSR_OK) tsr_release(&t);
     else *out = t;

@@ -179,6 +179,8 @@ static tsr_status find_format(tsr_file *f)
     }
     TSRI_TRY(tsri_source_read(s, head, 0, n));
     f->format = tsri_format_of_bytes(head, n);
+    const char *foreign = f->format || f->opts.dtype ? NULL : tsri_format_foreign(head, n);
+    TSRI_CHECK(!foreign, TSR_EFORMAT, "file_open: %s: %s", f->path, foreign);
     if (!f->format) f->format = tsri_format_of_path(f->path);
     TSRI_CHECK(
         f->format, TSR_EFORMAT,
@@ -354,7 +356,7 @@ static void describe(tsr_file_entry *out, const tsr_file *f, const tsri_entry *e
 {
     *out = (tsr_file_entry){
         .name = e->name, .encoding = e->encoding, .desc = tsri_entry_desc(e), .offset = e->offset,
-        .bytes = e->bytes, .part = e->part, .mapped = can_map(f, e),
+        .bytes = e->bytes, .part = e->part, .mapped = can_map(f, e), .blocks = (int8_t)(e->blocks - 1),
     };
 }
 

@@ -1,11 +1,12 @@
 /* gguf.c - magic, version, counts; keys and values; names and shapes of tensors; and, aligned,
  * their elements. Sizes are listed with the fastest dim first, the other way round from here. */
 #include "core/alloc.h"
+#include "core/tensor_int.h"
 #include "gguf_blocks.h"
 #include "io_int.h"
 #include "json.h"
 #include "tessera/move.h"
-#include "core/threads_int.h"
+#include "tessera/ops/quant.h"
 #include "tessera/view.h"
 
 enum { DEFAULT_ALIGNMENT = 32, LARGEST_ALIGNMENT = 1 << 20, DEEPEST = 8, WINDOW = 1 << 16 };
@@ -210,7 +211,7 @@ static tsr_status add_tensor(cursor *c, const char *name, int ndim, const int64_
     tsr_dtype dtype = TSR_DTYPE_INVALID;
     if (type) {
         TSRI_TRY(count_bytes(&bytes, c->file, name, type, ndim, shape));
-        dtype = type->decode ? TSR_F32 : type->dtype;
+        dtype = type->kind >= 0 ? TSR_F32 : type->dtype;
     }
     TSRI_TRY(tsri_file_add(c->file, &e, name, dtype, ndim, shape));
     e->encoding = type ? type->name : "of a type that is not known";
@@ -218,6 +219,7 @@ static tsr_status add_tensor(cursor *c, const char *name, int ndim, const int64_
     e->offset = offset;  /* from where the data begins, for now */
     e->bytes = bytes;
     e->detail = number;
+    if (type) e->blocks = (uint8_t)(type->kind + 1);
     return TSR_OK;
 }
 
@@ -310,30 +312,23 @@ static bool is_gguf(const unsigned char *head, size_t n) { return n >= 4 && tsri
 
 /* Blocks ------------------------------------------------------------------------------- */
 
-typedef struct decoding { float *dst; const unsigned char *src; const tsri_gguf_type *type; } decoding;
-
-static tsr_status decode_some(void *context, int64_t begin, int64_t end)
-{
-    const decoding *d = context;
-    d->type->decode(d->dst + begin * d->type->elements, d->src + begin * d->type->bytes, end - begin);
-    return TSR_OK;
-}
-
 /* All the blocks at src, which make up t. */
-static void decode_all(tsr_tensor *t, const unsigned char *src, const tsri_gguf_type *type)
+static tsr_status decode_all(tsr_tensor *t, const unsigned char *src, const tsri_gguf_type *type)
 {
-    decoding d = { t->data, src, type };
-    const int64_t grain = tsri_grain(TSRI_WORK_DECODED * (double)type->elements);
-    (void)!tsri_parallel_for(tsr_numel(t) / type->elements, grain, decode_some, &d);
+    const int64_t n = tsr_numel(t) / type->elements;
+    tsr_tensor blocks, flat, *out = &flat;
+    TSRI_TRY(tsr_place(&blocks, (void *)(uintptr_t)src, TSR_DESC(TSR_U8, n, type->bytes)));
+    TSRI_TRY(tsr_place(&flat, t->data, TSR_DESC(TSR_F32, tsr_numel(t))));
+    return tsr_dequantise_blocks(&out, &blocks, (tsr_block_kind)type->kind);
 }
 
 static tsr_status read_blocks(tsr_tensor **out, const tsr_file *f, const tsri_entry *e)
 {
     tsri_source *s = tsri_entry_source(f, e);
     TSRI_TRY(tsri_source_map(s));
-    TSRI_TRY(tsr_empty(out, TSR_F32, e->ndim, e->shape));
-    if (e->bytes > 0) decode_all(*out, s->base + e->offset, tsri_gguf_type_numbered((uint32_t)e->detail));
-    return TSR_OK;
+    TSRI_TRY(tsri_make_packed(out, "file_read", TSR_F32, e->ndim, e->shape));
+    if (e->bytes == 0) return TSR_OK;
+    return decode_all(*out, s->base + e->offset, tsri_gguf_type_numbered((uint32_t)e->detail));
 }
 
 /* Blocks as they are: (..., blocks of a row, bytes of a block). */
@@ -378,9 +373,8 @@ static tsr_status decode_rows(tsr_tensor **out, const tsr_tensor *blocks, const 
     const int ndim = blocks->ndim - 1;
     for (int i = 0; i < ndim; i++) shape[i] = blocks->shape[i];
     shape[ndim - 1] *= type->elements;
-    TSRI_TRY(tsr_empty(out, TSR_F32, ndim, shape));
-    decode_all(*out, blocks->data, type);
-    return TSR_OK;
+    TSRI_TRY(tsri_make_packed(out, "file_read", TSR_F32, ndim, shape));
+    return decode_all(*out, blocks->data, type);
 }
 
 /* The rows are chosen among the blocks, so that only theirs are touched and decoded. */

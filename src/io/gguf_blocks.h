@@ -1,5 +1,5 @@
 /* gguf_blocks.h - the encodings of gguf: how many elements a block has, in how many bytes,
- * and the arithmetic between blocks and f32. */
+ * and what blocks f32 becomes. */
 #ifndef TSRI_GGUF_BLOCKS_H
 #define TSRI_GGUF_BLOCKS_H
 
@@ -11,8 +11,8 @@ typedef struct tsri_gguf_type {
     tsr_dtype   dtype;     /* of plain elements; else TSR_DTYPE_INVALID */
     int32_t     elements;  /* of a block */
     int32_t     bytes;
-    /* n blocks to elements, and back; NULL where that is not done here. */
-    void      (*decode)(float *dst, const unsigned char *src, int64_t n);
+    int32_t     kind;      /* of blocks that are read: a tsr_block_kind; else -1 */
+    /* Elements to n blocks; NULL where that is not done here. */
     void      (*encode)(unsigned char *dst, const float *src, int64_t n);
 } tsri_gguf_type;
 

@@ -30,6 +30,7 @@ typedef struct tsri_entry {
     bool           plain;         /* elements as they are in memory; else the format's read() makes them */
     bool           column_major;  /* plain: the first dim varies fastest */
     bool           swapped;       /* plain: the other byte order */
+    uint8_t        blocks;        /* not plain: a tsr_block_kind and 1, or 0 */
     uint64_t       offset, bytes; /* in the part */
     uint64_t       detail;        /* the format's own */
 } tsri_entry;
@@ -126,7 +127,7 @@ struct tsr_writer {
     struct tsr_writer **shards; /* a set: the files, of which this has none but the index */
     tsri_list        shard_list;
     char            *part_path; /* what tsr_writer_part gave */
-    void            *state;     /* the format's own, until end() */
+    void            *state;     /* the format's own, in `memory` */
     uint64_t         data_start;  /* where the first data byte lies */
     uint64_t         data_end;    /* from there: how much is written or promised */
 };
@@ -165,9 +166,6 @@ typedef struct tsri_format {
     tsr_status (*finish)(tsr_writer *w);
     tsr_status (*check_meta)(const tsr_writer *w, const tsr_meta *m);  /* NULL: there is no metadata */
 
-    /* Ends what the format keeps in w->state, also of a writer that is cancelled; NULL: nothing. */
-    void (*end)(tsr_writer *w);
-
     /* Is every byte written after those before it? With data_start(), if all was declared: finish() then
      * comes before the first add(). */
     bool one_pass;
@@ -183,6 +181,9 @@ extern const char tsri_format_list[];
 /* The format by name; by the first bytes; by the end of a path. NULL if there is none. */
 const tsri_format *tsri_format_named(const char *name);
 const tsri_format *tsri_format_of_bytes(const unsigned char *head, size_t bytes);
+
+/* Of a file that begins as no format here does: what it is, and what to do, if that is known; else NULL. */
+const char *tsri_format_foreign(const unsigned char *head, size_t bytes);
 const tsri_format *tsri_format_of_path(const char *path);
 
 /* Numbers in files are little-endian unless said otherwise.

@@ -14,7 +14,7 @@
 
 enum {
     LARGEST_SIDE = 65535, TIMES = 2048,  /* pixels are no more bytes than this times the file, and some */
-    FREE = 1 << 20, QUALITY = 90,
+    FREE = 1 << 20, QUALITY = 90, SCANS = 16,  /* scans over the most pixels, more over fewer */
     RGB = 0, GRAY = 6,                   /* its formats of pixels, */
     SAMPLES_420 = 2, SAMPLES_GRAY = 3,   /* of samples, */
     LIMIT_SCANS = 32768                  /* and a flag: not more scans than an honest file has */
@@ -136,6 +136,23 @@ static tsr_status open_jpeg(tsr_file *f)
 
 /* Pixels ------------------------------------------------------------------------------- */
 
+static bool contains(const char *text, const char *words)
+{
+    const size_t n = tsri_strlen(words);
+    for (; tsri_strlen(text) >= n; text++)
+        if (memcmp(text, words, n) == 0) return true;
+    return false;
+}
+
+/* What the library says: it has no memory, or the file is damaged. */
+static tsr_status failed(const tsr_file *f, void *handle)
+{
+    const char *words = turbo.error(handle);
+    if (contains(words, "Insufficient memory") || contains(words, "Memory allocation"))
+        return tsri_fail(TSR_ENOMEM, "file_read: %s: %s", f->path, words);
+    return TSRI_DAMAGE(f, "%s", words);
+}
+
 static tsr_status decode(tsr_tensor *t, const tsr_file *f, const unsigned char *data, unsigned long bytes)
 {
     int width = 0, height = 0, samples, colours;
@@ -144,15 +161,32 @@ static tsr_status decode(tsr_tensor *t, const tsr_file *f, const unsigned char *
     TSRI_CHECK(handle, TSR_ENOMEM, "file_read: %s: no room for libturbojpeg", f->path);
     tsr_status s = TSR_OK;
     if (turbo.header(handle, data, bytes, &width, &height, &samples, &colours) != 0)
-        s = TSRI_DAMAGE(f, "%s", turbo.error(handle));
+        s = failed(f, handle);
     else if (height != t->shape[0] || width != t->shape[1])
         s = TSRI_DAMAGE(f, "two sizes: %d by %d, and %lld by %lld", height, width, (long long)t->shape[0],
                         (long long)t->shape[1]);
     else if (turbo.decompress(handle, data, bytes, t->data, width, width * channels, height,
                               channels == 3 ? RGB : GRAY, LIMIT_SCANS) != 0)
-        s = TSRI_DAMAGE(f, "%s", turbo.error(handle));
+        s = failed(f, handle);
     (void)turbo.destroy(handle);
     return s;
+}
+
+static uint64_t count_scans(const unsigned char *data, size_t bytes)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i + 1 < bytes; i++) n += data[i] == 0xFF && data[i + 1] == 0xDA;
+    return n;
+}
+
+/* Each scan is a pass over all pixels, and takes a hundred bytes where it says nothing. */
+static tsr_status check_scans(const tsr_tensor *t, const tsr_file *f, const unsigned char *data, size_t bytes)
+{
+    const uint64_t pixels = (uint64_t)tsr_byte_size(t), scans = count_scans(data, bytes);
+    TSRI_SOUND(scans <= SCANS * (FREE + TIMES * (uint64_t)bytes) / pixels, f,
+               "%llu scans over %llu bytes of pixels, in a file of %zu", tsri_ull(scans), tsri_ull(pixels),
+               bytes);
+    return TSR_OK;
 }
 
 static tsr_status read_pixels(tsr_tensor *t, const tsr_file *f, size_t bytes)
@@ -160,6 +194,7 @@ static tsr_status read_pixels(tsr_tensor *t, const tsr_file *f, size_t bytes)
     unsigned char *data = tsri_scratch(bytes);
     TSRI_CHECK(data, TSR_ENOMEM, "file_read: %s: no room for a file of %zu bytes", f->path, bytes);
     tsr_status s = tsri_source_read(f->parts[0], data, 0, bytes);
+    if (s == TSR_OK) s = check_scans(t, f, data, bytes);
     if (s == TSR_OK) s = decode(t, f, data, (unsigned long)bytes);
     tsri_free(data, bytes);
     return s;
@@ -169,7 +204,7 @@ static tsr_status read_jpeg(tsr_tensor **out, const tsr_file *f, const tsri_entr
 {
     tsr_tensor *t = NULL;
     TSRI_TRY(need_library("file_read", f->path));
-    TSRI_TRY(tsr_empty(&t, e->dtype, e->ndim, e->shape));
+    TSRI_TRY(tsri_make_packed(&t, "file_read", e->dtype, e->ndim, e->shape));
     const tsr_status s = read_pixels(t, f, (size_t)e->bytes);
     if (s != TSR_OK) tsr_release(&t);
     else *out = t;

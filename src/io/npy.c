@@ -150,12 +150,12 @@ static tsr_status understand_descr(const tsr_file *f, const char *name, tsri_npy
 tsr_status tsri_npy_data_start(size_t *out, const tsr_file *f, const char *name, const unsigned char *head,
                                size_t n)
 {
-    TSRI_SOUND(n >= 10 && memcmp(head, "\x93NUMPY", 6) == 0, f, "%s: does not begin as npy", name);
+    TSRI_SOUND(n >= 10 && memcmp(head, "\x93NUMPY", 6) == 0, f, "%s does not begin as npy", name);
     TSRI_CHECK(head[6] >= 1 && head[6] <= 3, TSR_EUNSUPPORTED,
                "file_open: %s: %s is npy version %d.%d; 1 to 3 are read", f->path, name, head[6], head[7]);
-    TSRI_SOUND(head[6] == 1 || n >= 12, f, "%s: ends inside the length of its header", name);
+    TSRI_SOUND(head[6] == 1 || n >= 12, f, "%s ends inside the length of its header", name);
     const uint32_t length = head[6] == 1 ? tsri_get16(head + 8) : tsri_get32(head + 8);
-    TSRI_SOUND(length <= TSRI_NPY_HEADER, f, "%s: claims a header of %u bytes; at most %d are read", name,
+    TSRI_SOUND(length <= TSRI_NPY_HEADER, f, "%s claims a header of %u bytes; at most %d are read", name,
                (unsigned)length, TSRI_NPY_HEADER);
     *out = (head[6] == 1 ? 10u : 12u) + length;
     return TSR_OK;
@@ -166,7 +166,7 @@ tsr_status tsri_npy_parse(tsri_npy_header *out, const tsr_file *f, const char *n
 {
     /* Read again since its length was: a file that changes meanwhile may say otherwise. */
     const size_t fixed = head[6] == 1 ? 10 : 12;
-    TSRI_SOUND(start >= fixed, f, "%s: changed while it was read", name);
+    TSRI_SOUND(start >= fixed, f, "%s changed while it was read", name);
     const char *text = (const char *)head + fixed;
     reader r = { f, name, text, (const char *)head + start, text };
     *out = (tsri_npy_header){ .ndim = 0 };

@@ -1,8 +1,8 @@
-/* onnx.c - the initialisers of an ONNX model: the weights of its graph, by their names.
+/* onnx.c - the initialisers and constants of an ONNX model: the weights of its graphs, by their names.
  *
  * A model is a protobuf: fields of a number, a wire type and a value; a value may be a message of fields.
- * Read here are ModelProto, its GraphProto, the TensorProtos of that, and their lists of keys and texts.
- * Everything else (nodes, with the constants and graphs in them, sparse initialisers) is stepped over.
+ * Read here are ModelProto, its GraphProto, the TensorProtos of that, its nodes as far as they hold constants
+ * or graphs, and lists of keys and texts. Everything else (sparse initialisers too) is stepped over.
  * Elements are raw bytes, here or in a file beside the model, or fields of numbers, which read() decodes. */
 #include "core/alloc.h"
 #include "core/tensor_int.h"
@@ -17,6 +17,7 @@ enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5, BUFFER = 1 << 14 };
 typedef struct reader {
     const tsr_file *f;
     uint64_t        at, begin, end;  /* [begin, end) of the file is in the buffer */
+    uint64_t        joined;          /* bytes of names that were made of several */
     unsigned char   buffer[BUFFER];
 } reader;
 
@@ -300,8 +301,8 @@ static tsr_status place_raw(tsr_file *f, tsri_entry *e, const tensor *t, uint64_
     return TSR_OK;
 }
 
-/* What an entry has for read(): the type, and whether the bytes are raw. */
-enum { IS_RAW = 1 << 8 };
+/* What an entry has for read(): the type, whether the bytes are raw, and else the field of its numbers. */
+enum { IS_RAW = 1 << 8, FIELD = 1 << 16 };
 
 static bool is_nibbles(uint64_t type) { return type == UINT4 || type == INT4; }
 
@@ -314,7 +315,7 @@ static tsr_status add_tensor(tsr_file *f, const tensor *t)
     const bool raw = t->is_raw || t->is_external;
     e->encoding = types[type].name;
     e->plain = raw && e->dtype && !is_nibbles(type);
-    e->detail = type | (raw ? IS_RAW : 0);
+    e->detail = type | (raw ? IS_RAW : (uint64_t)types[type].numbers * FIELD);
     if (t->is_external) return place_external(f, e, t, bytes);
     if (t->is_raw) return place_raw(f, e, t, bytes);
     /* A number takes a byte at the least, and makes an element, or two of four bits. */
@@ -346,33 +347,226 @@ static tsr_status add_number(tsr_file *f, const char *key, uint64_t value)
     return TSR_OK;
 }
 
+/* Three texts as one, in the file's memory. The name of a node comes before those of all that is in it:
+ * together they stay in proportion to the file. */
+static tsr_status join_texts(reader *r, tsr_file *f, const char *a, const char *b, const char *c,
+                             const char **out)
+{
+    enum { TIMES = 4, SOME = 1 << 16 };
+    const size_t first = tsri_strlen(a), second = tsri_strlen(b), third = tsri_strlen(c);
+    r->joined += first + second + third;
+    TSRI_SOUND(r->joined <= TIMES * f->parts[0]->size + SOME, f, "names out of proportion to its size");
+    char *text = tsri_bump_take(&f->memory, first + second + third + 1);
+    TSRI_CHECK(text, TSR_ENOMEM, "file_open: %s: no room", f->path);
+    memcpy(text, a, first);
+    memcpy(text + first, b, second);
+    memcpy(text + first + second, c, third);
+    *out = text;
+    return TSR_OK;
+}
+
 /* "metadata.KEY" */
 static tsr_status add_pair(reader *r, tsr_file *f, const field *v)
 {
-    static const char before[] = "metadata.";
     const char *key, *value;
     size_t length;
     TSRI_SOUND(v->wire == BYTES, f, "byte %llu: expected metadata", tsri_ull(r->at));
     TSRI_TRY(take_pair(r, f, v, &key, &value, &length));
-    const size_t n = tsri_strlen(key);
-    char *longer = tsri_bump_take(&f->memory, sizeof before + n);
-    TSRI_CHECK(longer, TSR_ENOMEM, "file_open: %s: no room", f->path);
-    memcpy(longer, before, sizeof before - 1);
-    memcpy(longer + sizeof before - 1, key, n);
-    return tsri_file_add_text(f, longer, value, length);
+    TSRI_TRY(join_texts(r, f, "metadata.", key, "", &key));
+    return tsri_file_add_text(f, key, value, length);
 }
 
-static tsr_status take_graph(reader *r, tsr_file *f, const field *message)
+/* Nodes -------------------------------------------------------------------------------- */
+
+enum { DEEPEST = 16, FLOAT = 1, INT64 = 7 };
+
+/* A graph of the model, or of an attribute of a node: then its names begin with those of both. */
+typedef struct graph { const char *before; int depth; } graph;
+
+/* What of a node or an attribute names it, and where; length 0: nothing does. */
+typedef struct node { field output, name; bool is_constant; } node;
+
+static tsr_status take_graph(reader *r, tsr_file *f, const graph *g, const field *message);
+
+/* A text of few bytes; "" if it has more, or there is none. */
+enum { SHORT = 16 };
+
+static tsr_status take_short(reader *r, const field *v, char out[SHORT])
+{
+    const uint64_t n = v->wire == BYTES && v->end - v->start < SHORT ? v->end - v->start : 0;
+    out[n] = '\0';
+    return take_bytes(r, (unsigned char *)out, v->start, (size_t)n);
+}
+
+/* The text of a field, between two others. */
+static tsr_status join_name(reader *r, tsr_file *f, const char *before, const field *v, const char *after,
+                            const char **out)
+{
+    const char *own = "";
+    if (v->end > v->start) TSRI_TRY(take_text(r, f, v, &own, NULL));
+    return join_texts(r, f, before, own, after, out);
+}
+
+/* A constant is called as what it gives, as an initialiser is; else as its node. */
+static tsr_status constant_name(reader *r, tsr_file *f, const graph *g, const node *n, const char **out)
+{
+    return join_name(r, f, g->before, n->output.end > n->output.start ? &n->output : &n->name, "", out);
+}
+
+/* How many numbers a field has. */
+static tsr_status count_field(reader *r, const field *v, bool is_float, int64_t *count)
+{
+    unsigned char c = 0;
+    if (v->wire != BYTES) *count += 1;
+    else if (is_float) *count += (int64_t)((v->end - v->start) / 4);
+    else
+        for (uint64_t at = v->start; at < v->end; at++) {
+            TSRI_TRY(take_bytes(r, &c, at, 1));
+            *count += !(c & 0x80);
+        }
+    return TSR_OK;
+}
+
+/* Numbers of an attribute: of its fields of this number; one, or a list of them. */
+static tsr_status add_numbers(reader *r, tsr_file *f, const char *name, const field *attribute,
+                              uint32_t number, bool is_list)
+{
+    const bool is_float = number == 2 || number == 7;
+    int64_t count = 0;
+    tsri_entry *e = NULL;
+    for (r->at = attribute->start; r->at < attribute->end;) {
+        field v;
+        TSRI_TRY(take_field(r, &v, attribute->end));
+        const uint64_t after = r->at;
+        if (v.number == number) TSRI_TRY(count_field(r, &v, is_float, &count));
+        r->at = after;
+    }
+    TSRI_TRY(tsri_file_add(f, &e, name, is_float ? TSR_F32 : TSR_I64, is_list, &count));
+    e->encoding = is_float ? "FLOAT" : "INT64";
+    e->detail = (is_float ? FLOAT : INT64) | (uint64_t)number * FIELD;
+    e->offset = attribute->start;
+    e->bytes = attribute->end - attribute->start;
+    return TSR_OK;
+}
+
+/* Listed, and not read: a tensor of values and places. */
+static tsr_status add_sparse(reader *r, tsr_file *f, const char *name, const field *message)
+{
+    tensor t = { .name = name };
+    tsri_entry *e = NULL;
+    for (r->at = message->start; r->at < message->end;) {
+        field v;
+        TSRI_TRY(take_field(r, &v, message->end));
+        const uint64_t after = r->at;
+        if (v.number == 3) TSRI_TRY(take_dims(r, &t, &v));
+        r->at = after;
+    }
+    TSRI_TRY(tsri_file_add(f, &e, name, TSR_DTYPE_INVALID, t.ndim, t.shape));
+    e->encoding = "SPARSE";
+    e->offset = message->start;
+    e->bytes = message->end - message->start;
+    return TSR_OK;
+}
+
+/* An attribute of a Constant; texts are left out. */
+static tsr_status take_constant(reader *r, tsr_file *f, const char *name, const field *attribute,
+                                const field *key, const field *value)
+{
+    static const struct { const char *key; uint32_t number; } numbers[] = {
+        { "value_float", 2 }, { "value_int", 3 }, { "value_floats", 7 }, { "value_ints", 8 },
+    };
+    tensor t;
+    char own[SHORT];
+    TSRI_TRY(take_short(r, key, own));
+    for (int i = 0; i < 4; i++)
+        if (tsri_streq(own, numbers[i].key))
+            return add_numbers(r, f, name, attribute, numbers[i].number, i > 1);
+    if (value->wire != BYTES) return TSR_OK;
+    if (value->number == 22) return add_sparse(r, f, name, value);
+    if (value->number != 5 || !tsri_streq(own, "value")) return TSR_OK;
+    TSRI_TRY(take_tensor(r, f, &t, value));
+    t.name = name;
+    return add_tensor(f, &t);
+}
+
+/* The graph of an attribute, of names "NODE.ATTRIBUTE.NAME". */
+static tsr_status take_branch(reader *r, tsr_file *f, const graph *g, const node *n, const field *key,
+                              const field *value)
+{
+    graph inner = { .depth = g->depth + 1 };
+    const char *before = NULL;
+    TSRI_CHECK(inner.depth <= DEEPEST, TSR_EUNSUPPORTED, "file_open: %s: graphs in graphs, more than %d deep",
+               f->path, DEEPEST);
+    TSRI_TRY(join_name(r, f, g->before, n->name.end > n->name.start ? &n->name : &n->output, ".", &before));
+    TSRI_TRY(join_name(r, f, before, key, ".", &inner.before));
+    return take_graph(r, f, &inner, value);
+}
+
+static tsr_status take_attribute(reader *r, tsr_file *f, const graph *g, const node *n,
+                                 const field *attribute)
+{
+    field key = { .number = 0 }, value = { .number = 0 };
+    for (r->at = attribute->start; r->at < attribute->end;) {
+        field v;
+        TSRI_TRY(take_field(r, &v, attribute->end));
+        if (v.number == 1) key = v;
+        if (v.number == 5 || v.number == 6 || v.number == 22) value = v;
+    }
+    if (value.number == 6 && value.wire == BYTES) return take_branch(r, f, g, n, &key, &value);
+    const char *name = NULL;
+    if (!n->is_constant) return TSR_OK;
+    TSRI_TRY(constant_name(r, f, g, n, &name));
+    return take_constant(r, f, name, attribute, &key, &value);
+}
+
+/* What names it comes first: fields stand in any order. */
+static tsr_status take_node(reader *r, tsr_file *f, const graph *g, const field *message)
+{
+    node n = { .is_constant = false };
+    field kind = { .number = 0 };
+    char own[SHORT];
+    bool has_attributes = false;
+    for (r->at = message->start; r->at < message->end;) {
+        field v;
+        TSRI_TRY(take_field(r, &v, message->end));
+        if (v.number == 2 && n.output.number == 0) n.output = v;
+        if (v.number == 3) n.name = v;
+        if (v.number == 4) kind = v;
+        has_attributes = has_attributes || v.number == 5;
+    }
+    TSRI_TRY(take_short(r, &kind, own));
+    n.is_constant = tsri_streq(own, "Constant");
+    for (r->at = message->start; r->at < message->end && has_attributes;) {
+        field v;
+        TSRI_TRY(take_field(r, &v, message->end));
+        const uint64_t after = r->at;
+        if (v.number == 5 && v.wire == BYTES) TSRI_TRY(take_attribute(r, f, g, &n, &v));
+        r->at = after;
+    }
+    return TSR_OK;
+}
+
+/* Graphs ------------------------------------------------------------------------------- */
+
+static tsr_status take_initialiser(reader *r, tsr_file *f, const graph *g, const field *message)
 {
     tensor t;
+    TSRI_TRY(take_tensor(r, f, &t, message));
+    if (*g->before) TSRI_TRY(join_texts(r, f, g->before, t.name, "", &t.name));
+    return add_tensor(f, &t);
+}
+
+static tsr_status take_graph(reader *r, tsr_file *f, const graph *g, const field *message)
+{
     TSRI_SOUND(message->wire == BYTES, f, "byte %llu: expected a graph", tsri_ull(r->at));
     for (r->at = message->start; r->at < message->end;) {
         field v;
         TSRI_TRY(take_field(r, &v, message->end));
-        if (v.number == 2) TSRI_TRY(add_text(r, f, "graph", &v));
-        if (v.number != 5 || v.wire != BYTES) continue;
-        TSRI_TRY(take_tensor(r, f, &t, &v));
-        TSRI_TRY(add_tensor(f, &t));
+        const uint64_t after = r->at;
+        if (v.number == 2 && g->depth == 0) TSRI_TRY(add_text(r, f, "graph", &v));
+        if (v.number == 1 && v.wire == BYTES) TSRI_TRY(take_node(r, f, g, &v));
+        if (v.number == 5 && v.wire == BYTES) TSRI_TRY(take_initialiser(r, f, g, &v));
+        r->at = after;
     }
     return TSR_OK;
 }
@@ -388,7 +582,7 @@ static tsr_status take_model(reader *r, tsr_file *f)
         const uint64_t after = r->at;
         if (v.number == 1 && v.wire == VARINT)     TSRI_TRY(add_number(f, "ir_version", v.value));
         else if (v.number >= 2 && v.number <= 4)   TSRI_TRY(add_text(r, f, texts[v.number], &v));
-        else if (v.number == 7)                    TSRI_TRY(take_graph(r, f, &v));
+        else if (v.number == 7)                    TSRI_TRY(take_graph(r, f, &(graph){ .before = "" }, &v));
         else if (v.number == 14)                   TSRI_TRY(add_pair(r, f, &v));
         has_graph = has_graph || v.number == 7;
         r->at = after;
@@ -402,7 +596,7 @@ static tsr_status with_reader(reader **out, const tsr_file *f)
     reader *r = tsri_scratch(sizeof *r);
     TSRI_CHECK(r, TSR_ENOMEM, "file_open: %s: no room", f->path);
     r->f = f;
-    r->at = r->begin = r->end = 0;
+    r->at = r->begin = r->end = r->joined = 0;
     *out = r;
     return TSR_OK;
 }
@@ -418,8 +612,8 @@ static tsr_status open_onnx(tsr_file *f)
 
 /* Numbers, and halves of bytes ---------------------------------------------------------- */
 
-/* Takes elements one after another. */
-typedef struct filling { tsr_tensor *t; uint64_t type; int64_t done, total; } filling;
+/* Takes elements one after another; `kind` is the field that numbers of this type have in a tensor. */
+typedef struct filling { tsr_tensor *t; uint64_t type; int kind; int64_t done, total; } filling;
 
 static tsr_status put(const reader *r, filling *to, const void *number, size_t bytes)
 {
@@ -452,8 +646,8 @@ static tsr_status put_integer(const reader *r, filling *to, uint64_t v)
 /* The numbers of one field: a varint, a float, or a list of either. */
 static tsr_status put_field(reader *r, filling *to, const field *v)
 {
-    const bool is_float = v->number == FLOATS || v->number == DOUBLES;
-    const size_t size = v->number == DOUBLES ? 8 : 4;
+    const bool is_float = to->kind == FLOATS || to->kind == DOUBLES;
+    const size_t size = to->kind == DOUBLES ? 8 : 4;
     unsigned char bytes[8];
     TSRI_SOUND(!is_float || v->wire != VARINT, r->f, "byte %llu: a whole number for a float",
                tsri_ull(r->at));
@@ -477,7 +671,7 @@ static tsr_status put_field(reader *r, filling *to, const field *v)
 static tsr_status put_numbers(reader *r, filling *to, const tsri_entry *e)
 {
     const uint64_t end = e->offset + e->bytes;
-    const uint32_t wanted = (uint32_t)types[to->type].numbers;
+    const uint32_t wanted = (uint32_t)(e->detail / FIELD);
     for (r->at = e->offset; r->at < end;) {
         field v;
         TSRI_TRY(take_field(r, &v, end));
@@ -503,7 +697,8 @@ static tsr_status fill_tensor(const tsr_file *f, const tsri_entry *e, tsr_tensor
 {
     reader *r = NULL;
     const bool is_complex = tsr_dtype_kind(t->dtype) == TSR_COMPLEX;
-    filling to = { t, e->detail % IS_RAW, 0, tsr_numel(t) * (is_complex ? 2 : 1) };
+    const uint64_t type = e->detail % IS_RAW;
+    filling to = { t, type, types[type].numbers, 0, tsr_numel(t) * (is_complex ? 2 : 1) };
     TSRI_TRY(with_reader(&r, f));
     tsr_status s = e->detail & IS_RAW ? put_raw_nibbles(r, &to, tsri_entry_source(f, e), e)
                                       : put_numbers(r, &to, e);
@@ -517,7 +712,7 @@ static tsr_status fill_tensor(const tsr_file *f, const tsri_entry *e, tsr_tensor
 static tsr_status read_numbers(tsr_tensor **out, const tsr_file *f, const tsri_entry *e)
 {
     tsr_tensor *t = NULL;
-    TSRI_TRY(tsr_empty(&t, e->dtype, e->ndim, e->shape));
+    TSRI_TRY(tsri_make_packed(&t, "file_read", e->dtype, e->ndim, e->shape));
     const tsr_status s = fill_tensor(f, e, t);
     if (s != TSR_OK) tsr_release(&t);
     else *out = t;
@@ -532,6 +727,6 @@ static bool is_onnx(const unsigned char *head, size_t n)
 }
 
 const tsri_format tsri_onnx = {
-    .info = { "onnx", "the initialisers of an ONNX model", true, false, true, ".onnx" },
+    .info = { "onnx", "the initialisers and constants of an ONNX model", true, false, true, ".onnx" },
     .is = is_onnx, .open = open_onnx, .read = read_numbers,
 };

@@ -339,7 +339,7 @@ static tsr_status read_png(tsr_tensor **out, const tsr_file *f, const tsri_entry
     tsr_tensor *t = NULL;
     unsigned char *room = tsri_scratch(bytes);
     TSRI_CHECK(room, TSR_ENOMEM, "file_read: %s: no room for %zu bytes", f->path, bytes);
-    tsr_status s = tsr_empty(&t, e->dtype, e->ndim, e->shape);
+    tsr_status s = tsri_make_packed(&t, "file_read", e->dtype, e->ndim, e->shape);
     if (s == TSR_OK) s = make_image(t, f, p, room, room + p->packed);
     tsri_free(room, bytes);
     if (s != TSR_OK) tsr_release(&t);

@@ -162,7 +162,7 @@ static tsr_status read_pnm(tsr_tensor **out, const tsr_file *f, const tsri_entry
     tsr_tensor *t = NULL;
     const int kind = (int)(e->detail >> 32);
     TSRI_TRY(tsri_source_map(s));
-    TSRI_TRY(tsr_empty(&t, e->dtype, e->ndim, e->shape));
+    TSRI_TRY(tsri_make_packed(&t, "file_read", e->dtype, e->ndim, e->shape));
     reader r = { f, s->base + e->offset, s->base, s->base + s->size };
     tsr_status status = TSR_OK;
     if (kind == 4) read_bits(r.at, t);

@@ -78,7 +78,6 @@ void tsr_writer_cancel(tsr_writer **pw)
     if (!pw || !*pw) return;
     tsr_writer *w = *pw;
     *pw = NULL;
-    if (w->format && w->format->end) w->format->end(w);
     tsri_shards_cancel(w);
     tsri_sink_remove(&w->sink);
     tsri_bump_free(&w->memory);

@@ -130,6 +130,7 @@ READS(pt, TSR_DTYPE_INVALID)
 READS(safetensors, TSR_DTYPE_INVALID)
 READS(gguf, TSR_DTYPE_INVALID)
 READS(onnx, TSR_DTYPE_INVALID)
+READS(hdf5, TSR_DTYPE_INVALID)
 READS(png, TSR_DTYPE_INVALID)
 READS(jpeg, TSR_DTYPE_INVALID)
 READS(pnm, TSR_DTYPE_INVALID)
@@ -354,6 +355,7 @@ const fuzz_target fuzz_targets[] = {
     { "safetensors", run_safetensors, repair_safetensors, json_words, 80000 },
     { "gguf", run_gguf, repair_gguf, gguf_words, 80000 },
     { "onnx", run_onnx, repair_onnx, onnx_words, 60000 },
+    { "hdf5", run_hdf5, repair_hdf5, NULL, 20000 },
     { "png", run_png, repair_png, image_words, 60000 },
     { "jpeg", run_jpeg, NULL, NULL, 20000 },
     { "pnm", run_pnm, NULL, image_words, 80000 },

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "io/crc.h"
+#include "io/hdf5_int.h"
 #include "io/inflate.h"
 #include "io/io_int.h"
 #include "repair.h"
@@ -184,6 +185,8 @@ void repair_gguf(uint8_t *p, size_t size)
 
 /* onnx --------------------------------------------------------------------------------- */
 
+enum { DEEPEST = 5 };  /* model, graph, node, attribute, tensor */
+
 /* A varint, made no larger than `most` in the same bytes. */
 static uint64_t repair_varint(cursor *c, uint64_t most)
 {
@@ -202,7 +205,7 @@ static uint64_t repair_varint(cursor *c, uint64_t most)
     return v;
 }
 
-/* Messages in fields of the model (graph, metadata), of the graph (initialisers), and of those. */
+/* Messages in fields of the model (graph, metadata), of the graph (nodes, initialisers), and of those. */
 static void repair_message(cursor c, int depth)
 {
     while (left(&c)) {
@@ -213,8 +216,9 @@ static void repair_message(cursor c, int depth)
         else if ((tag & 7) == 2) {
             const uint64_t room = left(&c), n = repair_varint(&c, room ? room - 1 : 0);
             const cursor inner = { c.at, c.at + least(n, left(&c)) };
-            const bool has_messages = tag >> 3 == 7 || tag >> 3 == 5 || tag >> 3 > 12;
-            if (depth < 3) repair_message(inner, has_messages ? depth + 1 : 3);
+            const bool has_messages = tag >> 3 == 7 || tag >> 3 == 5 || tag >> 3 > 12 ||
+                                      (tag >> 3 == 1 && depth == 1) || (tag >> 3 == 6 && depth == 3);
+            if (depth < DEEPEST) repair_message(inner, has_messages ? depth + 1 : DEEPEST);
             skip(&c, n);
         } else return;
     }
@@ -263,5 +267,66 @@ void repair_png(uint8_t *p, size_t size)
         if (is_chunk(chunk, "IHDR") && length == 13) header = chunk;
         if (is_chunk(chunk, "IDAT")) repair_stream(chunk, length, header);
         repair_crc(chunk, length);
+    }
+}
+
+/* hdf5 --------------------------------------------------------------------------------- */
+
+static void seal(uint8_t *p, size_t bytes) { tsri_set32(p + bytes - 4, tsri_hdf5_checksum(p, bytes - 4)); }
+
+/* A number of n bytes, which are there. */
+static uint64_t number_at(const uint8_t *p, int n)
+{
+    uint64_t v = 0;
+    for (int i = 0; i < n && i < 8; i++) v |= (uint64_t)p[i] << 8 * i;
+    return v;
+}
+
+typedef struct hdf5 { uint8_t *p; size_t size; int offsets, lengths, front; } hdf5;
+
+static void repair_continued(hdf5 *h, const uint8_t *message, int depth);
+
+/* Messages of a part of a header, which ends with a checksum. */
+static void repair_part(hdf5 *h, size_t at, size_t end, int depth)
+{
+    for (size_t front = (size_t)h->front, bytes; at + front + 4 <= end; at += front + bytes) {
+        bytes = tsri_get16(h->p + at + 1);
+        if (bytes > end - 4 - at - front) return;
+        if (h->p[at] == 16 && bytes >= (size_t)(h->offsets + h->lengths))
+            repair_continued(h, h->p + at + front, depth);
+    }
+}
+
+static void repair_continued(hdf5 *h, const uint8_t *message, int depth)
+{
+    const uint64_t at = number_at(message, h->offsets);
+    const uint64_t bytes = number_at(message + h->offsets, h->lengths);
+    if (depth == 8 || at > h->size || bytes > h->size - at || bytes < 8) return;
+    repair_part(h, (size_t)at + 4, (size_t)(at + bytes), depth + 1);
+    seal(h->p + at, (size_t)bytes);
+}
+
+static void repair_object(hdf5 *h, size_t at)
+{
+    const unsigned flags = h->p[at + 5];
+    const size_t first = 6 + (flags & 32 ? 16 : 0) + (flags & 16 ? 4 : 0), wide = (size_t)1 << (flags & 3);
+    if (h->size - at < first + wide + 4) return;
+    const uint64_t bytes = number_at(h->p + at + first, (int)wide);
+    if (bytes > h->size - at - first - wide - 4) return;
+    h->front = flags & 4 ? 6 : 4;
+    repair_part(h, at + first + wide, at + first + wide + (size_t)bytes + 4, 0);
+    seal(h->p + at, first + wide + (size_t)bytes + 4);
+}
+
+void repair_hdf5(uint8_t *p, size_t size)
+{
+    hdf5 h = { p, size, 8, 8, 4 };
+    for (size_t i = 0; i + 16 <= size; i++) {
+        if (p[i] == 0x89 && memcmp(p + i, "\x89HDF\r\n\x1a\n", 8) == 0 && (p[i + 8] == 2 || p[i + 8] == 3)) {
+            h.offsets = p[i + 9] <= 8 ? p[i + 9] : 8;
+            h.lengths = p[i + 10] <= 8 ? p[i + 10] : 8;
+            if (size - i >= 16 + 4 * (size_t)h.offsets) seal(p + i, 16 + 4 * (size_t)h.offsets);
+        }
+        if (p[i] == 'O' && memcmp(p + i, "OHDR\2", 5) == 0) repair_object(&h, i);
     }
 }

@@ -14,5 +14,6 @@ void repair_safetensors(uint8_t *p, size_t size);  /* the length of the header *
 void repair_gguf(uint8_t *p, size_t size);         /* counts, lengths of texts and arrays, places */
 void repair_onnx(uint8_t *p, size_t size);         /* lengths of messages */
 void repair_png(uint8_t *p, size_t size);          /* lengths, checksums, the height of the image */
+void repair_hdf5(uint8_t *p, size_t size);         /* checksums of the first block and of headers */
 
 #endif

@@ -799,6 +799,7 @@ TEST(test_quantised_blocks_are_read_as_their_makers_read_them)
 {
     tsr_file *f = NULL, *want = NULL;
     tsr_tensor *t = NULL, *w = NULL;
+    tsr_file_entry e;
     EXPECT_OK(tsr_file_open(&f, golden("quant.gguf"), NULL));
     EXPECT_OK(tsr_file_open(&want, golden("quant.npz"), NULL));
     for (size_t i = 0; i < sizeof quants / sizeof *quants; i++) {
@@ -814,7 +815,12 @@ TEST(test_quantised_blocks_are_read_as_their_makers_read_them)
         tsr_release_all(&t, &w);
         EXPECT_OK(tsr_file_read_raw(&t, f, quants[i]));
         EXPECT(t->ndim == 3 && t->shape[0] == 2 && t->dtype == TSR_U8);
+        EXPECT_OK(tsr_file_find(&e, f, quants[i]));
+        EXPECT_OK(tsr_dequantise_blocks(&w, t, (tsr_block_kind)e.blocks));
         tsr_release(&t);
+        EXPECT_OK(tsr_file_read(&t, f, quants[i]));
+        EXPECT(same_bits(t, w));
+        tsr_release_all(&w, &t);
     }
     EXPECT_FAILS(tsr_file_read(&t, f, "iq2_xxs"), TSR_EUNSUPPORTED, "iq2_xxs");
     EXPECT_OK(tsr_file_read_raw(&t, f, "iq2_xxs"));
@@ -1196,7 +1202,7 @@ static tsr_status save_and_load(const char *path, const tsr_tensor *t, const cha
 TEST(test_every_format_survives_running_out_of_memory)
 {
     static const char *const names[] = { "o.npy", "o.npz", "o.safetensors", "o.gguf", "o.png",
-                                         "o.pgm", "o.csv", "o.tsv",         "o.raw" };
+                                         "o.pgm", "o.csv", "o.tsv",         "o.raw",  "o.h5" };
     tsr_tensor *bytes = NULL, *floats = NULL;
     EXPECT_OK(tsr_ones(&bytes, TSR_U8, TSR_SHAPE(64, 32)));
     EXPECT_OK(tsr_transpose(&bytes, bytes, 0, 1));
@@ -1264,10 +1270,10 @@ static bool refuse_one(void *context, size_t bytes)
  * without. Names of many lengths, so that each piece that is kept is once the one that has no room. */
 TEST(test_files_of_many_tensors_survive_one_allocation_that_fails)
 {
-    static const char *const names[] = { "many.npz", "many.safetensors", "many.gguf" };
+    static const char *const names[] = { "many.npz", "many.safetensors", "many.gguf", "many.h5" };
     tsr_tensor *t = NULL;
     EXPECT_OK(tsr_ones(&t, TSR_F32, TSR_SHAPE(2)));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         for (int length = 3; length < 60; length += 3) {
             bool refused = true;
             for (int n = 0; refused && n < 400; n++) {

@@ -58,6 +58,81 @@ TEST(test_halves_of_bytes_are_read_as_bytes)
     }
 }
 
+/* By output, or node; those of branches by node and attribute before. */
+TEST(test_constants_of_nodes_are_read)
+{
+    static const struct { const char *name; tsr_dtype dtype; int64_t n; double first; } want[] = {
+        { "t", TSR_F16, 6, 1 }, { "f", TSR_F32, 1, 2.5 }, { "i", TSR_I64, 1, -7 }, { "fs", TSR_F32, 2, 1.5 },
+        { "is", TSR_I64, 3, 3 }, { "if.then_branch.x", TSR_F32, 1, 1 },
+        { "if.else_branch.x", TSR_F32, 1, 2 }, { "if.then_branch.w", TSR_F16, 6, 2 }, { "w", TSR_F16, 6, 1 },
+    };
+    tsr_file *f = NULL;
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_file_open(&f, GOLDEN "constants.onnx", NULL));
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        EXPECT_OK(tsr_file_read(&t, f, want[i].name));
+        EXPECT_MSG(t && t->dtype == want[i].dtype && tsr_numel(t) == want[i].n, "%s", want[i].name);
+        EXPECT_MSG(t && element(t, 0) == want[i].first, "%s", want[i].name);
+        tsr_release(&t);
+    }
+    EXPECT_FAILS(tsr_file_read(&t, f, "sparse"), TSR_EUNSUPPORTED, "SPARSE");
+    EXPECT(tsr_file_count(f) == 11);
+    tsr_file_close(&f);
+}
+
+/* Graphs in graphs: If.then_branch, again and again. */
+TEST(test_graphs_in_graphs_end)
+{
+    unsigned char model[1200] = { 0 };
+    size_t n = 0;
+    tsr_file *f = NULL;
+    for (int i = 0; i < 40; i++) {  /* from the inside: a graph, in an attribute, in a node, in a graph */
+        static const unsigned char tags[] = { 0x32, 0x2a, 0x0a };
+        for (int k = 0; k < 3; k++) {
+            const size_t front = n < 128 ? 2 : 3;
+            memmove(model + front, model, n);
+            model[0] = tags[k];
+            model[1] = (unsigned char)(n < 128 ? n : (n & 127) | 128);
+            if (front == 3) model[2] = (unsigned char)(n >> 7);
+            n += front;
+        }
+    }
+    memmove(model + 5, model, n);
+    const unsigned char head[] = { 0x08, 10, 0x3a, (unsigned char)((n & 127) | 128),
+                                   (unsigned char)(n >> 7) };
+    memcpy(model, head, 5);
+    EXPECT_FAILS(tsr_file_open_bytes(&f, model, n + 5, "x.onnx", NULL), TSR_EUNSUPPORTED, "16 deep");
+}
+
+/* A node of a long name with many graphs, and one with many constants. */
+TEST(test_names_are_in_proportion_to_the_model)
+{
+    enum { NAME = 60000, MANY = 20000, ROOM = NAME + 8 * MANY + 64 };
+    for (int constant = 0; constant < 2; constant++) {
+        unsigned char *p = calloc(1, ROOM);
+        size_t n = 16;  /* model, graph and node begin before */
+        p[n++] = constant ? 0x12 : 0x1a;  /* the output or the name, of 60000 bytes */
+        p[n++] = 0xe0, p[n++] = 0xd4, p[n++] = 3;
+        memset(p + n, 'n', NAME);
+        n += NAME;
+        if (constant) n += zip_put(p + n, "\x22\x08" "Constant", 10);
+        for (int i = 0; i < MANY; i++)
+            n += constant ? zip_put(p + n, "\x2a\3\xb2\1\0", 5) : zip_put(p + n, "\x2a\2\x32\0", 4);
+        const size_t node = n - 16, graph = node + 4;
+        const unsigned char head[] = { 0x08, 10, 0x3a, (unsigned char)(graph & 127) | 128,
+                                       (unsigned char)(graph >> 7 & 127) | 128, (unsigned char)(graph >> 14),
+                                       0x0a, (unsigned char)(node & 127) | 128,
+                                       (unsigned char)(node >> 7 & 127) | 128, (unsigned char)(node >> 14) };
+        memcpy(p + 6, head, sizeof head);
+        tsr_file *f = NULL;
+        const tsr_status s = tsr_file_open_bytes(&f, p + 6, n - 6, "x.onnx", NULL);
+        EXPECT_MSG(s == TSR_EFORMAT && strstr(tsr_last_error(), "out of proportion"), "%s: %s",
+                   tsr_status_name(s), tsr_last_error());
+        tsr_file_close(&f);
+        free(p);
+    }
+}
+
 TEST(test_a_model_says_who_made_it)
 {
     tsr_file *f = NULL;
@@ -200,6 +275,7 @@ TEST(test_models_cut_or_changed_anywhere_do_no_harm)
 {
     expect_harmless(GOLDEN "raw.onnx", "onnx");
     expect_harmless(GOLDEN "numbers.onnx", "onnx");
+    expect_harmless(GOLDEN "constants.onnx", "onnx");
 }
 
 TEST_AFTER

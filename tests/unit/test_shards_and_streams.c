@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1 /* mkdtemp, posix_openpt */
 #include <fcntl.h>
 
+#include "io/disk.h"
 #include "unit/files.h"
 
 static tsr_tensor *counted(int64_t n)
@@ -111,6 +112,67 @@ TEST(test_the_files_of_a_set_are_told)
     tsr_release_all(&t, &odd);
 }
 
+/* Begins a set in files of 16 bytes and adds "a". */
+static tsr_writer *begin_set(const char *name, const tsr_tensor *t)
+{
+    tsr_writer *w = NULL;
+    EXPECT_OK(tsr_writer_create(&w, file_path(name),
+                                &(tsr_writer_opts){ .no_sync = true, .shard_bytes = 16 }));
+    EXPECT_OK(tsr_writer_text(w, "total_size", "mine"));
+    EXPECT_OK(tsr_writer_add(w, "a", t, NULL));
+    return w;
+}
+
+/* A file that was begun for a tensor that did not come is none of the set. */
+TEST(test_a_set_without_the_tensor_that_failed_is_whole)
+{
+    tsr_tensor *t = counted(4);
+    tsr_status s = TSR_ENOMEM;
+    for (int n = 0; n < 100 && s == TSR_ENOMEM; n++) {
+        tsr_file *f = NULL;
+        tsr_writer *w = begin_set("q.safetensors", t);
+        files_allowed = n;
+        tsr_set_alloc_hook(files_allow_some, NULL);
+        s = tsr_writer_add(w, "b", t, NULL);
+        tsr_set_alloc_hook(NULL, NULL);
+        EXPECT_OK(tsr_writer_finish(&w));
+        EXPECT_OK(tsr_file_open(&f, file_path("q.safetensors.index.json"), NULL));
+        EXPECT(tsr_file_count(f) == (s == TSR_OK ? 2 : 1));
+        tsr_file_close(&f);
+    }
+    EXPECT(s == TSR_OK);
+    tsr_release(&t);
+}
+
+/* The size of a set is its own, whatever the metadata say. */
+TEST(test_the_size_of_a_set_is_told_once)
+{
+    size_t bytes = 0;
+    tsr_tensor *t = counted(4);
+    tsr_writer *w = begin_set("t.safetensors", t);
+    EXPECT_OK(tsr_writer_finish(&w));
+    unsigned char *index = read_bytes(file_path("t.safetensors.index.json"), &bytes);
+    index[bytes] = '\0';
+    EXPECT(strstr((const char *)index, "\"total_size\": 16") && !strstr((const char *)index, "mine"));
+    free(index);
+    tsr_release(&t);
+}
+
+TEST(test_a_set_that_cannot_have_its_names_is_told)
+{
+    static char path[8000];
+    tsr_writer *w = NULL;
+    tsr_tensor *t = counted(4);
+    const tsr_writer_opts opts = { .format = "safetensors", .shard_bytes = 16 };
+    memset(path, 'a', sizeof path - 1);
+    EXPECT_FAILS(tsr_writer_create(&w, path, &opts), TSR_EINVAL, "a path of 7999 bytes");
+    EXPECT(mkdir(file_path("d-00001-of-00001.safetensors"), 0700) == 0);
+    w = begin_set("d.safetensors", t);
+    EXPECT_FAILS(tsr_writer_finish(&w), TSR_EIO, "is no regular file");
+    EXPECT(!file_exists(file_path("d.safetensors.index.json")));
+    tsr_release(&t);
+}
+
 /* Streams ------------------------------------------------------------------------------ */
 
 static tsr_status write_to(const char *path, const char *format, const tsr_tensor *t, bool declare)
@@ -190,6 +252,53 @@ TEST(test_what_cannot_go_down_a_pipe_is_refused)
     }
     if (terminal >= 0) close(terminal);
     tsr_release(&t);
+}
+
+TEST(test_standard_output_is_a_stream)
+{
+    size_t bytes = 0;
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_full(&t, TSR_U8, TSR_SHAPE(3), TSR_SCALAR('b')));
+    fflush(stdout);
+    const int before = dup(1), file = open(file_path("out"), O_CREAT | O_RDWR, 0600);
+    EXPECT(dup2(file, 1) == 1);
+    const tsr_status s = write_to("/dev/stdout", "raw", t, false);
+    EXPECT(dup2(before, 1) == 1 && close(before) == 0 && close(file) == 0);
+    EXPECT(s == TSR_OK);
+    unsigned char *data = read_bytes(file_path("out"), &bytes);
+    EXPECT(bytes == 3 && memcmp(data, "bbb", 3) == 0);
+    free(data);
+    tsr_release(&t);
+}
+
+TEST(test_paths_that_only_look_like_streams_are_none)
+{
+    static const char *const paths[] = { "/dev/fd/", "/dev/fd/x", "/dev/fd/!", "/dev/fd/10000000000" };
+    tsr_tensor *t = counted(3);
+    for (int i = 0; i < 4; i++) EXPECT_STATUS(write_to(paths[i], "npy", t, false), TSR_EIO);
+    tsr_release(&t);
+}
+
+/* No format asks for it. */
+TEST(test_a_stream_does_not_go_back)
+{
+    char path[40], final_path[TSRI_PATH], temporary[TSRI_PATH], scratch[8];
+    tsri_sink s = { .file = -1 };
+    const int file = open(file_path("s"), O_CREAT | O_RDWR, 0600), locked = open(file_path("s"), O_RDONLY);
+    snprintf(path, sizeof path, "/dev/fd/%d", file);
+    EXPECT_OK(tsri_sink_create(&s, path, false, final_path, temporary));
+    EXPECT_OK(tsri_sink_write(&s, 2, "abcd", 4));
+    EXPECT_FAILS(tsri_sink_write(&s, 3, "x", 1), TSR_EUNSUPPORTED, "an earlier one is to change");
+    EXPECT_FAILS(tsri_sink_move(&s, 0, 1, 4, scratch, sizeof scratch), TSR_EUNSUPPORTED, "an earlier one");
+    EXPECT_FAILS(tsri_sink_cut(&s, 5), TSR_EUNSUPPORTED, "an earlier one is to change");
+    EXPECT_OK(tsri_sink_cut(&s, 6));
+    tsri_sink_remove(&s);
+    snprintf(path, sizeof path, "/dev/fd/%d", locked);
+    s = (tsri_sink){ .file = -1 };
+    EXPECT_OK(tsri_sink_create(&s, path, false, final_path, temporary));
+    EXPECT_FAILS(tsri_sink_write(&s, 2, "abcd", 4), TSR_EIO, "write");
+    tsri_sink_remove(&s);
+    EXPECT(close(file) == 0 && close(locked) == 0);
 }
 
 TEST_AFTER

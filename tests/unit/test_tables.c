@@ -64,7 +64,8 @@ TEST(test_columns_are_chosen_by_name_or_number)
 {
     static const char text[] = "a,b,c,2\n1,2,3,4\n5,6,7,8\n";
     static const char *const back[] = { "c", "a" }, *const last[] = { "-1" }, *const name_first[] = { "2" },
-                     *const none[] = { "z" }, *const far[] = { "4" }, *const twice[] = { "a", "0" };
+                     *const none[] = { "z" }, *const far[] = { "4" }, *const twice[] = { "a", "0" },
+                     *const before[] = { "-5" }, *const part[] = { "1.5" };
     tsr_file *f = table(text, &(tsr_file_opts){ .columns = back, .ncolumns = 2 });
     expect_texts(f, "columns", 2, back);
     expect_table(f, 2, 2, (const double[]){ 3, 1, 7, 5 });
@@ -76,6 +77,8 @@ TEST(test_columns_are_chosen_by_name_or_number)
                  "no column \"z\"");
     EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .columns = far, .ncolumns = 1 }), TSR_EINDEX,
                  "among its 4");
+    EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .columns = before, .ncolumns = 1 }), TSR_EINDEX, "-5");
+    EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .columns = part, .ncolumns = 1 }), TSR_EINDEX, "1.5");
     EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .columns = twice, .ncolumns = 2 }), TSR_EINVAL, "twice");
     /* Words of a column that was not chosen are nobody's. */
     f = table("a,b\nx,1\ny,2\n", &(tsr_file_opts){ .columns = (const char *const[]){ "b" }, .ncolumns = 1 });
@@ -105,6 +108,7 @@ TEST(test_fields_lie_between_any_separators)
     expect_table(table("1|2\r\n3|\r\n", &(tsr_file_opts){ .separator = '|' }), 2, 2,
                  (const double[]){ 1, 2, 3, NAN });
     EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .separator = '"' }), TSR_EINVAL, "separator");
+    EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .separator = '\r' }), TSR_EINVAL, "separator");
     EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .separator = '\n' }), TSR_EINVAL, "separator");
 }
 
