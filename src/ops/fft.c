@@ -8,7 +8,6 @@
 #include "composed.h"
 #include "tessera/move.h"
 #include "tessera/ops/fft.h"
-#include "tessera/ops/shape.h"
 
 /* Results and costs -------------------------------------------------------------------- */
 
@@ -48,51 +47,44 @@ double tsri_fft_work(const tsr_desc *const *in, const tsr_desc *out, const void 
 
 /* What is asked for -------------------------------------------------------------------- */
 
-/* A transform over `count` axes, of which the last has a side that is real for rfft and irfft. */
+/* Axes, of which the last has a side that is real for rfft and irfft, and how many elements are transformed
+ * along each. */
+typedef struct lanes {
+    int     count;
+    int     axis[TSR_MAX_NDIM];
+    int64_t n[TSR_MAX_NDIM];
+} lanes;
+
 typedef struct request {
-    const char  *name;
-    tsr_op_kind  kind;
-    bool         inverse;
-    tsr_fft_norm norm;
-    int          count;
-    int          axis[TSR_MAX_NDIM];
-    int64_t      n[TSR_MAX_NDIM];
+    const char    *name;
+    tsr_op_kind    kind;
+    bool           inverse;
+    tsr_fft_norm   norm;
+    int            naxes;
+    const int64_t *lengths;
+    const int     *axes;
+    lanes         *along;  /* what these are for the operand */
 } request;
 
-static tsr_status check_x(const request *r, tsr_tensor **out, const tsr_tensor *x)
+static tsr_op_kind kind_along(const request *r, int i)
 {
-    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", r->name);
-    TSRI_TRY(tsri_check_allocated(r->name, "x", x));
-    const tsr_kind kind = tsr_dtype_kind(x->dtype);
-    TSRI_CHECK((kind == TSR_FLOATING || kind == TSR_COMPLEX) && x->dtype != TSR_C32, TSR_EDTYPE,
-               "%s: x is %s; it takes floating numbers, c64 and c128 (tsr_cast converts)", r->name,
-               TSRI_DESC(&x->desc));
-    TSRI_CHECK(kind == TSR_FLOATING || r->kind != TSR_OP_RFFT, TSR_EDTYPE,
-               "%s: x is %s, but only reals have half a spectrum (fft takes complex numbers)", r->name,
-               TSRI_DESC(&x->desc));
-    TSRI_CHECK((unsigned)r->norm <= TSR_FFT_FORWARD, TSR_EINVAL, "%s: %d is no norm", r->name, (int)r->norm);
-    return TSR_OK;
+    return i == r->along->count - 1 ? r->kind : TSR_OP_FFT;
 }
 
 /* n[i], or what 0 stands for. */
-static tsr_status read_length(request *r, const tsr_desc *x, int i, int64_t n)
+static tsr_status read_length(const request *r, const tsr_desc *x, int i, int64_t n)
 {
-    const int64_t size = x->shape[r->axis[i]];
-    const bool halved = r->kind == TSR_OP_IRFFT && i == r->count - 1;
-    TSRI_CHECK(n >= 0, TSR_EINVAL, "%s: n is %lld for axis %d", r->name, (long long)n, r->axis[i]);
+    const int axis = r->along->axis[i];
+    const int64_t size = x->shape[axis];
+    const bool halved = kind_along(r, i) == TSR_OP_IRFFT;
+    TSRI_CHECK(n >= 0, TSR_EINVAL, "%s: n is %lld for axis %d", r->name, (long long)n, axis);
     TSRI_CHECK(n > 0 || !halved || size <= INT64_MAX / 2, TSR_EOVERFLOW,
-               "%s: twice axis %d of %s exceeds 2^63 - 1", r->name, r->axis[i], TSRI_DESC(x));
-    r->n[i] = n > 0 ? n : halved ? 2 * (size - 1) : size;
-    TSRI_CHECK(r->n[i] > 0, TSR_ESHAPE, "%s: axis %d of %s leaves nothing to transform; say n", r->name,
-               r->axis[i], TSRI_DESC(x));
+               "%s: twice axis %d of %s exceeds 2^63 - 1", r->name, axis, TSRI_DESC(x));
+    n = n > 0 ? n : halved ? 2 * (size - 1) : size;
+    TSRI_CHECK(n > 0, TSR_ESHAPE, "%s: axis %d of %s leaves nothing to transform; say n", r->name, axis,
+               TSRI_DESC(x));
+    r->along->n[i] = n;
     return TSR_OK;
-}
-
-static tsr_status read_one(request *r, const tsr_desc *x, int64_t n, int axis)
-{
-    r->count = 1;
-    TSRI_TRY(tsri_axis(&r->axis[0], r->name, "axis", axis, x));
-    return read_length(r, x, 0, n);
 }
 
 /* A list of axes; NULL is the last ones, an empty one all. */
@@ -111,12 +103,13 @@ static tsr_status read_axes(int *out, int *count, const char *name, const tsr_de
     return TSR_OK;
 }
 
-static tsr_status read_many(request *r, const tsr_desc *x, int naxes, const int64_t *lengths, const int *axes)
+static tsr_status read_request(const request *r, const tsr_desc *x)
 {
-    TSRI_TRY(read_axes(r->axis, &r->count, r->name, x, naxes, axes));
-    TSRI_CHECK(r->count > 0 || r->kind == TSR_OP_FFT, TSR_ESHAPE, "%s: %s has no axis to transform", r->name,
-               TSRI_DESC(x));
-    for (int i = 0; i < r->count; i++) TSRI_TRY(read_length(r, x, i, lengths ? lengths[i] : 0));
+    TSRI_CHECK((unsigned)r->norm <= TSR_FFT_FORWARD, TSR_EINVAL, "%s: %d is no norm", r->name, (int)r->norm);
+    TSRI_TRY(read_axes(r->along->axis, &r->along->count, r->name, x, r->naxes, r->axes));
+    TSRI_CHECK(r->along->count > 0 || r->kind == TSR_OP_FFT, TSR_ESHAPE, "%s: %s has no axis to transform",
+               r->name, TSRI_DESC(x));
+    for (int i = 0; i < r->along->count; i++) TSRI_TRY(read_length(r, x, i, r->lengths ? r->lengths[i] : 0));
     return TSR_OK;
 }
 
@@ -130,21 +123,10 @@ static double scale_of(const request *r, int64_t n)
 
 /* Running ------------------------------------------------------------------------------ */
 
-/* Where what goes with x is made; a mapping cannot be. */
-static tsr_memory memory_like(const tsr_tensor *x)
-{
-    return x->memory == TSR_MEMORY_FILE ? TSR_MEMORY_HOST : x->memory;
-}
-
-/* Temporaries of a call. */
-typedef struct temporary {
-    tsr_tensor *cast, *copy, *middle;
-} temporary;
-
 static tsr_status run_axis(const request *r, tsr_tensor *z, const tsr_tensor *x, tsr_op_kind kind, int i)
 {
-    const tsr_fft_params params = { .axis = r->axis[i], .inverse = r->inverse, .n = r->n[i],
-                                    .scale = scale_of(r, r->n[i]) };
+    const tsr_fft_params params = { .axis = r->along->axis[i], .inverse = r->inverse, .n = r->along->n[i],
+                                    .scale = scale_of(r, r->along->n[i]) };
     const tsr_op op = { .kind = kind, .nin = 1, .nout = 1, .in = { x }, .out = { z }, .params = &params };
     return tsri_op_run(&op);
 }
@@ -157,7 +139,7 @@ static void shape_of(int64_t *shape, const tsr_tensor *x)
 /* z as far as `shape` reaches, and whole along the axis. */
 static void see_corner(tsr_tensor *v, const tsr_tensor *z, const int64_t *shape, int axis)
 {
-    *v = *z;
+    tsri_see_as(v, z);
     for (int d = 0; d < z->ndim; d++)
         if (d != axis) v->shape[d] = shape[d];
 }
@@ -167,13 +149,13 @@ static void see_corner(tsr_tensor *v, const tsr_tensor *z, const int64_t *shape,
 static tsr_status run_in_place(const request *r, const tsr_tensor *z, int64_t *done, int count)
 {
     for (int i = count - 1; i >= 0; i--) {
-        const int axis = r->axis[i];
+        const int axis = r->along->axis[i];
         tsr_tensor corner, rest;
         see_corner(&corner, z, done, axis);
-        TSRI_TRY(tsri_see_slice(&rest, &corner, axis, done[axis], r->n[i], 1));
+        tsri_see_slice(&rest, &corner, axis, done[axis], r->along->n[i], 1);
         TSRI_TRY(tsri_fill_run(&rest, tsr_scalar_i64(0)));
         TSRI_TRY(run_axis(r, &corner, &corner, TSR_OP_FFT, i));
-        done[axis] = r->n[i];
+        done[axis] = r->along->n[i];
     }
     return TSR_OK;
 }
@@ -182,120 +164,108 @@ static tsr_status run_in_place(const request *r, const tsr_tensor *z, int64_t *d
 static tsr_status run_forth(const request *r, const tsr_tensor *z, const tsr_tensor *x)
 {
     int64_t done[TSR_MAX_NDIM];
-    const int last = r->count - 1;
+    const int last = r->along->count - 1;
     tsr_tensor corner;
-    see_corner(&corner, z, x->shape, r->axis[last]);
+    see_corner(&corner, z, x->shape, r->along->axis[last]);
     TSRI_TRY(run_axis(r, &corner, x, r->kind, last));
     shape_of(done, &corner);
     return run_in_place(r, z, done, last);
 }
 
 /* For irfftn: the others in a tensor between, then the last axis to z. */
-static tsr_status run_back(const request *r, tsr_tensor *z, const tsr_tensor *x, temporary *a)
+static tsr_status run_back(const request *r, tsr_tensor *z, const tsr_tensor *x)
 {
-    const int last = r->count - 1;
+    const int last = r->along->count - 1;
+    tsr_tensor *middle = NULL;
     tsr_desc d;
     int64_t shape[TSR_MAX_NDIM];
     if (last == 0) return run_axis(r, z, x, TSR_OP_IRFFT, 0);
+    lanes rest = *r->along;
+    rest.count = last;
     request others = *r;
     others.kind = TSR_OP_FFT;
-    others.count = last;
+    others.along = &rest;
     shape_of(shape, x);
-    for (int i = 0; i < last; i++) shape[r->axis[i]] = r->n[i];
+    for (int i = 0; i < last; i++) shape[r->along->axis[i]] = r->along->n[i];
     TSRI_TRY(tsri_desc_packed(&d, r->name, x->dtype, x->ndim, shape));
-    TSRI_TRY(tsri_make(&a->middle, r->name, &d, x->device, memory_like(x)));
-    TSRI_TRY(run_forth(&others, a->middle, x));
-    return run_axis(r, z, a->middle, TSR_OP_IRFFT, last);
+    TSRI_TRY(tsri_make_beside(&middle, r->name, &d, x));
+    tsr_status s = run_forth(&others, middle, x);
+    if (s == TSR_OK) s = run_axis(r, z, middle, TSR_OP_IRFFT, last);
+    tsr_release(&middle);
+    return s;
 }
 
 /* Only the part of x that counts. */
-static tsr_status crop(tsr_tensor *v, const request *r, const tsr_tensor *x)
+static void crop(tsr_tensor *v, const request *r, const tsr_tensor *x)
 {
-    *v = *x;
-    for (int i = 0; i < r->count; i++) {
-        const int axis = r->axis[i];
-        const int64_t size = size_in(i == r->count - 1 ? r->kind : TSR_OP_FFT, r->n[i]);
-        if (v->shape[axis] > size) TSRI_TRY(tsri_see_slice(v, v, axis, 0, size, 1));
+    tsri_see_as(v, x);
+    for (int i = 0; i < r->along->count; i++) {
+        const int axis = r->along->axis[i];
+        const int64_t size = size_in(kind_along(r, i), r->along->n[i]);
+        if (v->shape[axis] > size) tsri_see_slice(v, v, axis, 0, size, 1);
     }
-    return TSR_OK;
 }
 
-/* In a dtype that is transformed: c64 and c128, and f32 and f64 where the op takes them. */
-static tsr_status convert(const tsr_tensor **x, const request *r, temporary *a)
+/* The dtype that is transformed: c64 and c128, and f32 and f64 where the op takes them. */
+static tsr_dtype computed_dtype(const request *r, tsr_dtype dtype)
 {
-    tsr_dtype dtype = (*x)->dtype;
     if (tsr_dtype_kind(dtype) == TSR_FLOATING && dtype != TSR_F64) dtype = TSR_F32;
-    if (r->kind == TSR_OP_IRFFT || r->count == 0) dtype = complex_of(dtype);
-    return tsri_as_dtype(x, &a->cast, dtype);
+    return r->kind == TSR_OP_IRFFT || r->along->count == 0 ? complex_of(dtype) : dtype;
 }
 
-static tsr_status result_desc(tsr_desc *d, const request *r, const tsr_tensor *x)
+static tsr_status infer_transform(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                  const tsr_desc *const *in, const void *params)
 {
-    int64_t shape[TSR_MAX_NDIM];
-    shape_of(shape, x);
-    for (int i = 0; i < r->count; i++)
-        shape[r->axis[i]] = size_out(i == r->count - 1 ? r->kind : TSR_OP_FFT, r->n[i]);
-    const bool real = r->kind == TSR_OP_IRFFT;
-    const tsr_dtype dtype = complex_of(x->dtype);
-    return tsri_desc_packed(d, r->name, real ? tsr_dtype_real(dtype) : dtype, x->ndim, shape);
-}
-
-static tsr_status run(const request *r, tsr_tensor *z, const tsr_tensor *x, tsri_origin origin, temporary *a)
-{
-    tsr_tensor cropped;
-    if (tsr_numel(z) == 0) return TSR_OK;
-    TSRI_TRY(crop(&cropped, r, x));
-    x = &cropped;
-    TSRI_TRY(convert(&x, r, a));
-    if (!tsri_is_exactly(x, z)) TSRI_TRY(tsri_separate(&x, &a->copy, z, origin));
-    if (r->count == 0) return tsri_copy_run(z, x);
-    return r->kind == TSR_OP_IRFFT ? run_back(r, z, x, a) : run_forth(r, z, x);
-}
-
-static tsr_status transform(tsr_tensor **out, const request *r, const tsr_tensor *x)
-{
+    const request *r = params;
     tsr_desc d;
-    temporary a = { NULL, NULL, NULL };
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(result_desc(&d, r, x));
-    TSRI_TRY(tsri_result_in(out, &origin, r->name, &d, x->device, memory_like(x)));
-    const tsr_status s = run(r, *out, x, origin, &a);
-    tsr_release(&a.middle);
-    tsr_release(&a.copy);
-    tsr_release(&a.cast);
-    return tsri_result_end(out, origin, s);
+    (void)kind;
+    TSRI_TRY(read_request(r, in[0]));
+    tsri_desc_copy(&d, in[0]);
+    for (int i = 0; i < r->along->count; i++)
+        d.shape[r->along->axis[i]] = size_out(kind_along(r, i), r->along->n[i]);
+    d.dtype = complex_of(d.dtype);
+    if (r->kind == TSR_OP_IRFFT) d.dtype = tsr_dtype_real(d.dtype);
+    return tsri_desc_packed(out, name, d.dtype, d.ndim, d.shape);
 }
 
-static tsr_status along_one(tsr_tensor **out, request r, const tsr_tensor *x, int64_t n, int axis)
+static tsr_status run_transform(const tsr_op *op)
 {
-    TSRI_TRY(check_x(&r, out, x));
-    TSRI_TRY(read_one(&r, &x->desc, n, axis));
-    return transform(out, &r, x);
-}
-
-static tsr_status along_many(tsr_tensor **out, request r, const tsr_tensor *x, int naxes,
-                             const int64_t *lengths, const int *axes)
-{
-    TSRI_TRY(check_x(&r, out, x));
-    TSRI_TRY(read_many(&r, &x->desc, naxes, lengths, axes));
-    return transform(out, &r, x);
+    const request *r = op->params;
+    tsr_tensor *z = op->out[0], *temporary = NULL, cropped;
+    const tsr_tensor *x = &cropped;
+    if (tsr_numel(z) == 0) return TSR_OK;
+    crop(&cropped, r, op->in[0]);
+    TSRI_TRY(tsri_as_dtype(&x, &temporary, computed_dtype(r, x->dtype)));
+    const tsr_status s = r->along->count == 0               ? tsri_copy_run(z, x)
+                         : r->kind == TSR_OP_IRFFT ? run_back(r, z, x)
+                                                   : run_forth(r, z, x);
+    tsr_release(&temporary);
+    return s;
 }
 
 /* The ops ------------------------------------------------------------------------------ */
 
+#define TRANSFORMS { .infer = infer_transform, .parts = run_transform, .in_place = 1 }
+
+/* What calls take: rows of ops with a kind say what a backend is given. */
+#define TAKES_FFT   "x{ floating/c64/c128 | (...) } -> out{ c64/c128 | (...) }"
+#define TAKES_RFFT  "x{ floating | (...) } -> out{ c64/c128 | (...) }"
+#define TAKES_IRFFT "x{ floating/c64/c128 | (...) } -> out{ f32/f64 | (...) }"
+
+#define TRANSFORM(op, KIND, is_inverse, naxes, lengths, list) \
+    { \
+        static tsri_composed call = { .row = #op, .signature = TAKES_##KIND, .traits = TRANSFORMS }; \
+        lanes along; \
+        const request r = { #op, TSR_OP_##KIND, is_inverse, norm, naxes, lengths, list, &along }; \
+        return tsri_dispatch_composed(out, &call, &r, x); \
+    }
 #define ALONG_ONE(op, KIND, is_inverse) \
     tsr_status tsr_##op(tsr_tensor **out, const tsr_tensor *x, int64_t n, int axis, tsr_fft_norm norm) \
-    { \
-        const request r = { .name = #op, .kind = TSR_OP_##KIND, .inverse = is_inverse, .norm = norm }; \
-        return along_one(out, r, x, n, axis); \
-    }
+    TRANSFORM(op, KIND, is_inverse, 1, &n, &axis)
 #define ALONG_MANY(op, KIND, is_inverse) \
     tsr_status tsr_##op(tsr_tensor **out, const tsr_tensor *x, int naxes, const int64_t *lengths, \
                         const int *axes, tsr_fft_norm norm) \
-    { \
-        const request r = { .name = #op, .kind = TSR_OP_##KIND, .inverse = is_inverse, .norm = norm }; \
-        return along_many(out, r, x, naxes, lengths, axes); \
-    }
+    TRANSFORM(op, KIND, is_inverse, naxes, lengths, axes)
 
 ALONG_ONE(fft, FFT, false)
 ALONG_ONE(ifft, FFT, true)
@@ -351,29 +321,33 @@ tsr_status tsr_rfftfreq(tsr_tensor **out, int64_t n, double d, tsr_dtype dtype)
     return frequencies(out, "rfftfreq", n, d, dtype, n / 2 + 1, n / 2);
 }
 
-static tsr_status shift(tsr_tensor **out, const char *name, const tsr_tensor *x, int naxes, const int *axes,
-                        int sign)
+static tsr_status run_shift(const tsr_op *op) { return tsri_roll_run(op->out[0], op->in[0], op->params); }
+
+static tsr_status shift(tsr_tensor **out, tsri_composed *call, const tsr_tensor *x, int naxes,
+                        const int *axes, bool inverse)
 {
     int at[TSR_MAX_NDIM], count = 0;
-    int64_t by[TSR_MAX_NDIM];
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", name);
-    TSRI_TRY(tsri_check_allocated(name, "x", x));
-    TSRI_TRY(tsri_check_list(name, "axes", naxes, axes));
-    TSRI_TRY(read_axes(at, &count, name, &x->desc, naxes, axes));
-    for (int i = 0; i < count; i++) by[i] = sign * (x->shape[at[i]] / 2);
-    TSRI_TRY(tsri_desc_packed(&d, name, x->dtype, x->ndim, x->shape));
-    TSRI_TRY(tsri_result(out, &origin, name, &d, x));
-    return tsri_result_end(out, origin, tsr_roll(out, x, count, by, at));
+    int64_t by[TSR_MAX_NDIM] = { 0 };
+    TSRI_TRY(tsri_check_allocated(call->row, "x", x));
+    TSRI_TRY(tsri_check_list(call->row, "axes", naxes, axes));
+    TSRI_TRY(read_axes(at, &count, call->row, &x->desc, naxes, axes));
+    for (int i = 0; i < count; i++) {
+        const int64_t size = x->shape[at[i]], half = size / 2;
+        by[at[i]] = inverse && half > 0 ? size - half : half;
+    }
+    return tsri_dispatch_composed(out, call, by, x);
 }
 
 tsr_status tsr_fftshift(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes)
 {
-    return shift(out, "fftshift", x, naxes, axes, 1);
+    static tsri_composed call = { .row = "fftshift",
+                                  .traits = { .infer = tsri_infer_packed, .parts = run_shift } };
+    return shift(out, &call, x, naxes, axes, false);
 }
 
 tsr_status tsr_ifftshift(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes)
 {
-    return shift(out, "ifftshift", x, naxes, axes, -1);
+    static tsri_composed call = { .row = "ifftshift",
+                                  .traits = { .infer = tsri_infer_packed, .parts = run_shift } };
+    return shift(out, &call, x, naxes, axes, true);
 }

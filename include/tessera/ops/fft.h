@@ -21,8 +21,8 @@
  *     fits, or overlap it: the outcome is as if x had been copied first. If a call over
  *     several axes fails for want of memory, the contents of a given result are undefined.
  *   - A lane that holds NaN or an infinity is NaN, mostly; other lanes are not touched.
- *   - The result has the same bits for every number of threads. Whether FFTW computes it
- *     (TSR_FFT in the environment: auto, own, fftw) may show in the last ones.
+ *   - The result has the same bits for every number of threads. That FFTW computes it
+ *     (TSR_FFT=fftw in the environment, if it is there) may show in the last ones.
  *
  * TSR_EINDEX for an axis that is not there, TSR_EINVAL for one that is named twice, for a
  * negative length or an unknown norm; TSR_ESHAPE where the length comes to 0.

@@ -1,12 +1,13 @@
 /* fft.c - from an op to transforms of lanes.
  *
- * Lanes are gathered into scratch memory, several next to each other so that memory is read in
- * runs whichever axis is transformed; they are transformed there and scattered, scaled, to
- * the result. Threads share the groups of lanes, or the passes of one long lane.
+ * A lane of unit stride is read and written by the kernels. Others are gathered into scratch memory, several
+ * next to each other so that memory is read in runs whichever axis is transformed; they are transformed there
+ * and scattered, scaled, to the result. Threads share the groups of lanes, or the groups of one long lane.
  *
  * A transform of exponent +1 is one of exponent -1 of the conjugate, conjugated: kernels know -1 only.
  *
- * LIMIT: a lane that exceeds the cache is read from memory once for each pass. */
+ * LIMIT: a few long lanes are shared lane by lane, so that more threads than lanes do not help; of a long
+ * lane that is not of unit stride, elements are gathered one by one. */
 #include "fft.h"
 #include "core/alloc.h"
 #include "core/atomic.h"
@@ -42,6 +43,7 @@ typedef struct job {
     const tsri_fft_parts *parts;
     const tsri_fft_plan  *plan;       /* one of the two */
     const tsri_fftw_plan *fftw;
+    bool                  whole;      /* x has all elements that are transformed */
     int64_t               lanes;      /* at a time, at most */
     int64_t               lane_bytes; /* of scratch memory */
     int32_t              *no_room;    /* set to 1 where there was none */
@@ -165,35 +167,90 @@ static tsr_status scatter_all(const job *j, const group *g, const buffers *from)
 
 /* Kernels of our own ------------------------------------------------------------------- */
 
-/* Transforms buffers 0 and 1, with 2 and 3 as scratch; the result is in 0 and 1 again. */
-static tsr_status transform(const job *j, void *buffer[4], int64_t lanes)
+/* What is complex in a tensor, or a real lane of even length: pairs of an even and an odd element. */
+static bool has_pairs(const job *j, bool out)
+{
+    const bool real = j->side == (out ? TSRI_FFT_TO_REAL : TSRI_FFT_FROM_REAL);
+    return j->parts->size == j->part && (out || j->whole) && (!real || j->plan->halved);
+}
+
+static int64_t pair_count(const job *j)
+{
+    return j->side == TSRI_FFT_COMPLEX ? j->n : j->n / 2 + 1;
+}
+
+/* Takes the lanes from x, or gives them to z, in pairs: if those are neighbours. Of a real side that is so
+ * along a lane only. */
+static bool move_pairs(const job *j, const group *g, void *const buffer[4], bool out)
 {
     const tsri_fft_kernels *k = tsri_fft_kernels_get();
+    const bool real = j->side == (out ? TSRI_FFT_TO_REAL : TSRI_FFT_FROM_REAL);
+    const int64_t step = (out ? j->z_step : j->x_step) * (real ? 2 : 1), lane = out ? g->z_lane : g->x_lane;
+    const double sign = out ? (real ? -1 : j->z_sign) : j->x_sign, scale = out ? j->scale : 1;
+    if (!has_pairs(j, out)) return false;
+    if (step != 2 * j->part && (real || g->lanes == 1 || lane != 2 * j->part)) return false;
+    const tsri_fft_pairs p = { .tensor = out ? g->z : g->x, .along = step, .lane = lane,
+                               .count = real ? j->n / 2 : pair_count(j), .lanes = g->lanes,
+                               .re = buffer[0], .im = buffer[1], .re2 = buffer[2], .im2 = buffer[3],
+                               .f_re = scale, .f_im = sign * scale };
+    (out ? k->give : k->take)[j->part == sizeof(double)](&p);
+    return true;
+}
+
+/* Transforms buffers 0 and 1, with 2 and 3 as scratch; the result is in 0 and 1 again. If x and z are not
+ * NULL, they are pairs to read and write instead. */
+static tsr_status transform(const job *j, void *buffer[4], int64_t lanes, const void *x, void *z)
+{
+    const tsri_fft_kernels *k = tsri_fft_kernels_get();
+    const double z_im = j->side == TSRI_FFT_TO_REAL ? -j->scale : j->z_sign * j->scale;
     if (j->plan->wide) {
-        tsri_fft_buffers_f64 b = { buffer[0], buffer[1], buffer[2], buffer[3] };
+        tsri_fft_buffers_f64 b = { buffer[0], buffer[1], buffer[2], buffer[3], x, z, j->x_sign, j->scale,
+                                   z_im };
         TSRI_TRY(k->lanes_f64(j->plan, j->side, &b, lanes));
-        buffer[0] = b.re;
-        buffer[1] = b.im;
+        buffer[0] = b.re, buffer[1] = b.im, buffer[2] = b.re2, buffer[3] = b.im2;
     } else {
-        tsri_fft_buffers_f32 b = { buffer[0], buffer[1], buffer[2], buffer[3] };
+        tsri_fft_buffers_f32 b = { buffer[0], buffer[1], buffer[2], buffer[3], x, z, (float)j->x_sign,
+                                   (float)j->scale, (float)z_im };
         TSRI_TRY(k->lanes_f32(j->plan, j->side, &b, lanes));
-        buffer[0] = b.re;
-        buffer[1] = b.im;
+        buffer[0] = b.re, buffer[1] = b.im, buffer[2] = b.re2, buffer[3] = b.im2;
     }
     return TSR_OK;
+}
+
+/* Bytes of a buffer of so many lanes. */
+static int64_t buffer_bytes(const job *j, int64_t lanes)
+{
+    const int64_t bytes = (tsri_fft_room(j->plan) * lanes + TSRI_FFT_SPILL) * j->parts->size;
+    return (int64_t)tsri_round_up((size_t)bytes, TSRI_CACHE_LINE);
+}
+
+/* Can the kernels themselves read a lane of x, and write one of z? */
+static bool reads_pairs(const job *j)
+{
+    return has_pairs(j, false) && tsri_fft_takes_pairs(j->plan, j->side) &&
+           j->x_step == (j->side == TSRI_FFT_FROM_REAL ? 1 : 2) * j->part;
+}
+
+static bool writes_pairs(const job *j)
+{
+    return has_pairs(j, true) && !j->mirrored && tsri_fft_gives_pairs(j->plan, j->side) &&
+           j->z_step == (j->side == TSRI_FFT_TO_REAL ? 1 : 2) * j->part;
 }
 
 static tsr_status run_own(const job *j, const group *g, char *scratch)
 {
     void *buffer[4];
-    const int64_t bytes = tsri_fft_room(j->plan) * g->lanes * j->parts->size;
+    const int64_t bytes = buffer_bytes(j, g->lanes);
+    const bool one = g->lanes == 1, reads = one && reads_pairs(j), writes = one && writes_pairs(j);
     for (int i = 0; i < 4; i++) buffer[i] = scratch + i * bytes;
     buffers r = { buffer[0], buffer[1], { g->lanes, 1 }, j->plan->halved };
-    TSRI_TRY(gather_lanes(j, g, &r));
-    TSRI_TRY(transform(j, buffer, g->lanes));
+    if (!reads && !move_pairs(j, g, buffer, false)) TSRI_TRY(gather_lanes(j, g, &r));
+    TSRI_TRY(transform(j, buffer, g->lanes, reads ? g->x : NULL, writes ? g->z : NULL));
+    if (writes) return TSR_OK;
     r.re = buffer[0];
     r.im = buffer[1];
-    return scatter_all(j, g, &r);
+    if (j->mirrored) TSRI_TRY(scatter_mirrored(j, g, &r));
+    return move_pairs(j, g, buffer, true) ? TSR_OK : scatter_lanes(j, g, &r);
 }
 
 /* FFTW --------------------------------------------------------------------------------- */
@@ -266,7 +323,7 @@ static void run_tile(const tsri_tile *t, const void *params)
 {
     const job *j = params;
     const int64_t lanes = least(j->lanes, t->cols);
-    const size_t bytes = (size_t)(lanes * j->lane_bytes);
+    const size_t bytes = (size_t)(j->fftw ? lanes * j->lane_bytes : 4 * buffer_bytes(j, lanes));
     size_t reserved = 0;
     char *scratch = tsri_pool_scratch(bytes, &reserved);
     bool fine = scratch != NULL;
@@ -281,14 +338,15 @@ static void run_tile(const tsri_tile *t, const void *params)
     tsri_pool_give(scratch, reserved);
 }
 
-/* Neighbouring lanes pay where they share cache lines with a lane's elements; else only as long as all of
- * them stay in cache. */
+/* Neighbouring lanes pay where they share cache lines with a lane's elements; else only where one alone does
+ * not fill vectors, and all of them stay in cache. */
 static int64_t lanes_at_a_time(const job *j, bool wide)
 {
     const int64_t many = LANE_BYTES / (int64_t)(wide ? sizeof(double) : sizeof(float));
     const bool packed = (j->x_step == j->part || j->x_step == 2 * j->part) &&
                         (j->z_step == j->part || j->z_step == 2 * j->part);
     const tsri_tuning_lanes *t = &tsri_tuning_get()->lanes;
+    if (j->plan && (j->plan->fine || (packed && reads_pairs(j)))) return 1;
     if (many * j->lane_bytes <= (packed ? t->fft_packed : t->fft_strided)) return many;
     return packed ? 1 : LINE_BYTES / (2 * j->part);
 }
@@ -332,13 +390,12 @@ static tsr_status run_with_own(const tsr_op *op, job *j, bool inverse)
 
 /* Which kernels ------------------------------------------------------------------------ */
 
-static tsri_fft_choice choice;
+static tsri_fft_choice choice = TSRI_FFT_OWN;
 static tsri_once chosen = TSRI_ONCE_INIT;
 
 static void choose(void)
 {
     const char *wish = tsri_env("TSR_FFT");
-    if (wish && tsri_streq(wish, "own")) choice = TSRI_FFT_OWN;
     if (wish && tsri_streq(wish, "fftw")) choice = TSRI_FFT_FFTW;
 }
 
@@ -369,6 +426,7 @@ static job job_of(const tsr_op *op)
     return (job){
         .side = to_real ? TSRI_FFT_TO_REAL : from_real ? TSRI_FFT_FROM_REAL : TSRI_FFT_COMPLEX,
         .n = p->n, .m = x->shape[p->axis], .mirrored = from_real && op->kind == TSR_OP_FFT,
+        .whole = x->shape[p->axis] == (to_real ? p->n / 2 + 1 : p->n),
         .x_step = x_steps ? tsri_axis_step(x, p->axis) : 0,
         .z_step = z_steps ? tsri_axis_step(z, p->axis) : 0,
         .part = tsri_dtype_size(tsr_dtype_real(x->dtype)),

@@ -99,3 +99,19 @@ void tsri_fft_roots_init(tsri_fft_roots *roots, int64_t n, void *scratch)
     }
     *roots = (tsri_fft_roots){ n, shift, coarse, fine };
 }
+
+/* a + b exactly, whichever is the larger. */
+static pair any_sum(double a, double b)
+{
+    const double s = a + b, part = s - a;
+    return (pair){ s, (a - (s - part)) + (b - part) };
+}
+
+void tsri_fft_roots_both(tsri_fft_root *out, const tsri_fft_roots *roots, int64_t k)
+{
+    const tsri_fft_root *a = &roots->coarse[k >> roots->shift];
+    const tsri_fft_root *b = &roots->fine[k & (((int64_t)1 << roots->shift) - 1)];
+    const pair c = any_sum(a->c, a->c_low + (a->c * b->c - a->s * b->s));
+    const pair s = any_sum(a->s, a->s_low + (a->s * b->c + a->c * b->s));
+    *out = (tsri_fft_root){ c.high, c.low, s.high, s.low };
+}

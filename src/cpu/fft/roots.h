@@ -38,4 +38,7 @@ static inline void tsri_fft_roots_at(double *c, double *s, const tsri_fft_roots 
     *s = a->s + (a->s_low + (a->s * b->c + a->c * b->s));
 }
 
+/* The same with what is left of the values. */
+void tsri_fft_roots_both(tsri_fft_root *out, const tsri_fft_roots *roots, int64_t k);
+
 #endif
