@@ -1,5 +1,5 @@
-/* check_quant.c - bytes that stand for numbers, by one scale or by one for each index of an axis; and
- * products of them. */
+/* check_quant.c - bytes that stand for numbers, by one scale or by one for each index of an axis; quantised
+ * blocks; and products of both. */
 #include <math.h>
 #include <string.h>
 
@@ -235,7 +235,143 @@ static void check_matmul_quantised(trial *t)
         check_product(t, i, m, k, n);
 }
 
+/* Blocks ------------------------------------------------------------------------------------------ */
+
+/* A block as bytes, and how many elements it stands for. */
+typedef struct block_kind { tsr_block_kind kind; int elements, bytes; } block_kind;
+
+static const block_kind block_kinds[] = {
+    { TSR_BLOCKS_Q4_0, 32, 18 },   { TSR_BLOCKS_Q8_0, 32, 34 },   { TSR_BLOCKS_Q4_K, 256, 144 },
+    { TSR_BLOCKS_Q6_K, 256, 210 }, { TSR_BLOCKS_Q4_1, 32, 20 },   { TSR_BLOCKS_Q5_0, 32, 22 },
+    { TSR_BLOCKS_Q5_1, 32, 24 },   { TSR_BLOCKS_Q2_K, 256, 84 },  { TSR_BLOCKS_Q3_K, 256, 110 },
+    { TSR_BLOCKS_Q5_K, 256, 176 }, { TSR_BLOCKS_IQ4_NL, 32, 18 }, { TSR_BLOCKS_Q8_K, 256, 292 },
+};
+enum { BLOCK_KINDS = sizeof block_kinds / sizeof *block_kinds };
+
+static double half_of(const uint8_t *p) { return read_value(TSR_F16, (const uint8_t[]){ p[0], p[1] }).re; }
+static int nibble(const uint8_t *p, int i) { return i < 16 ? p[i] & 15 : p[i - 16] >> 4; }
+static int fifth_bit(const uint8_t *p, int i) { return (p[i / 8] >> i % 8 & 1) * 16; }
+
+/* Part j of eight: six bits of a scale (0) or minimum (4). */
+static int six_bits(const uint8_t *p, int j, int which)
+{
+    if (j < 4) return p[j + which] % 64;
+    return (which ? p[j + 4] / 16 : p[j + 4] % 16) + p[j - 4 + which] / 64 * 16;
+}
+
+static double number_of_32(tsr_block_kind kind, const uint8_t *p, int i)
+{
+    static const int levels[] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
+    const double d = half_of(p), m = half_of(p + 2);
+    switch (kind) {
+    case TSR_BLOCKS_Q4_0: return d * (nibble(p + 2, i) - 8);
+    case TSR_BLOCKS_Q4_1: return d * nibble(p + 4, i) + m;
+    case TSR_BLOCKS_Q5_0: return d * (nibble(p + 6, i) + fifth_bit(p + 2, i) - 16);
+    case TSR_BLOCKS_Q5_1: return d * (nibble(p + 8, i) + fifth_bit(p + 4, i)) + m;
+    case TSR_BLOCKS_Q8_0: return d * (int8_t)p[2 + i];
+    default: return d * levels[nibble(p + 2, i)];
+    }
+}
+
+/* Elements of two or six bits lie in halves of 128, in which four runs of 32 share their bytes. */
+static double number_of_256(tsr_block_kind kind, const uint8_t *p, int i)
+{
+    const int half = i / 128, run = i / 32 % 4, at = i % 32, pair = i / 64, part = i / 32, small = i / 16;
+    const int two = p[(kind == TSR_BLOCKS_Q3_K ? 32 : 16) + half * 32 + at] >> 2 * run & 3;
+    const int four = p[(kind == TSR_BLOCKS_Q5_K ? 48 : 16) + pair * 32 + at] >> part % 2 * 4 & 15;
+    switch (kind) {
+    case TSR_BLOCKS_Q2_K: return half_of(p + 80) * (p[small] & 15) * two - half_of(p + 82) * (p[small] >> 4);
+    case TSR_BLOCKS_Q3_K: {
+        const int low = p[96 + small % 8] >> small / 8 * 4 & 15;
+        const int high = p[104 + small % 4] >> small / 4 * 2 & 3;
+        return half_of(p + 108) * (low + high * 16 - 32) * (two - (p[at] >> part & 1 ? 0 : 4));
+    }
+    case TSR_BLOCKS_Q4_K:
+        return half_of(p) * six_bits(p + 4, part, 0) * four - half_of(p + 2) * six_bits(p + 4, part, 4);
+    case TSR_BLOCKS_Q5_K:
+        return half_of(p) * six_bits(p + 4, part, 0) * (four + (p[16 + at] >> part & 1) * 16) -
+               half_of(p + 2) * six_bits(p + 4, part, 4);
+    case TSR_BLOCKS_Q6_K: {
+        const int low = p[half * 64 + run % 2 * 32 + at] >> run / 2 * 4 & 15;
+        const int high = p[128 + half * 32 + at] >> 2 * run & 3;
+        return half_of(p + 208) * (int8_t)p[192 + small] * (low + high * 16 - 32);
+    }
+    default: return read_value(TSR_F32, (const uint8_t[]){ p[0], p[1], p[2], p[3] }).re * (int8_t)p[4 + i];
+    }
+}
+
+/* Element i of the blocks, as f32: rounded once. */
+static double number_in(const tsr_tensor *blocks, const block_kind *k, int64_t i)
+{
+    uint8_t bytes[292], wanted[16];
+    const int64_t first = i / k->elements * k->bytes;
+    for (int j = 0; j < k->bytes; j++) bytes[j] = (uint8_t)value_at(blocks, first + j).bits;
+    const int at = (int)(i % k->elements);
+    const double exact =
+        k->elements == 32 ? number_of_32(k->kind, bytes, at) : number_of_256(k->kind, bytes, at);
+    write_value(TSR_F32, wanted, real_value(exact));
+    return read_value(TSR_F32, wanted).re;
+}
+
+static void check_dequantise_blocks(trial *t)
+{
+    const block_kind *k = &block_kinds[random_below(t, BLOCK_KINDS)];
+    int64_t shape[RANK + 1], out[RANK + 1];
+    const int rank = random_shape(t, shape, 1, RANK - 1, true);
+    for (int d = 0; d < rank; d++) out[d] = shape[d];
+    out[rank - 1] *= k->elements;
+    shape[rank] = k->bytes;
+    make_input(t, X, TSR_U8, rank + 1, shape, FILL_SPECIAL);
+    make_output(t, RESULT, TSR_F32, rank, out);
+    GO_ON(t);
+    NEED(t, tsr_dequantise_blocks(&t->tensor[RESULT], t->tensor[X], k->kind));
+    check_gaps(t, RESULT);
+    const int64_t count = count_of(rank, out);
+    for (int64_t i = first_sample(t, count, k->bytes); i >= 0; i = next_sample(t, i, count, k->bytes)) {
+        unsigned char wanted[16];
+        write_value(TSR_F32, wanted, real_value(number_in(t->tensor[X], k, i)));
+        check_bits(t, RESULT, i, wanted);
+    }
+}
+
+/* Row r of x times row j of the blocks. Infinite scales give what their sums come to. */
+static void check_row_of_blocks(trial *t, const block_kind *k, int64_t r, int64_t j, int64_t depth, int64_t n)
+{
+    double sum = 0, size = 0;
+    for (int64_t i = 0; i < depth; i++) {
+        const double term =
+            value_at(t->tensor[X], r * depth + i).re * number_in(t->tensor[B], k, j * depth + i);
+        sum += term;
+        size += fabs(term);
+    }
+    if (t->tensor[BIAS]) sum += value_at(t->tensor[BIAS], j).re;
+    const double slack = (4 + sqrt((double)depth)) * epsilon_of(TSR_F32) * (size + fabs(sum));
+    check_near(t, RESULT, r * n + j, real_value(sum), isfinite(slack) ? slack : 0);
+}
+
+static void check_linear_blocks(trial *t)
+{
+    const block_kind *k = &block_kinds[random_below(t, once_in(t, 2) ? 4 : BLOCK_KINDS - 1)];
+    const int64_t most = most_elements(t) / 8, blocks = random_size(t, 0, 5, most / k->elements + 1),
+                  depth = blocks * k->elements, n = random_size(t, 0, 40, most / (depth + 1) + 1),
+                  m = random_size(t, 0, 9, most / (depth + n + 1) + 1);
+    const int64_t x[] = { 1 + once_in(t, 3), m, depth }, w[] = { n, blocks, k->bytes }, z[] = { x[0], m, n };
+    const int skip = x[0] > 1 ? 0 : (int)random_below(t, 2);
+    make_input(t, X, t->check->dtype, 3 - skip, x + skip, FILL_SMALL);
+    make_input(t, B, TSR_U8, 3, w, FILL_SPECIAL);
+    if (once_in(t, 2)) make_input(t, BIAS, t->check->dtype, 1, &n, FILL_SMALL);
+    make_output(t, RESULT, t->check->dtype, 3 - skip, z + skip);
+    GO_ON(t);
+    NEED(t, tsr_linear_blocks(&t->tensor[RESULT], t->tensor[X], t->tensor[B], t->tensor[BIAS], k->kind));
+    check_gaps(t, RESULT);
+    const int64_t count = x[0] * m * n, cost = depth * k->bytes + 8;
+    for (int64_t i = first_sample(t, count, cost); i >= 0; i = next_sample(t, i, count, cost))
+        check_row_of_blocks(t, k, i / n, i % n, depth, n);
+}
+
 static bool is_product(tsr_dtype dtype) { return is_float(dtype) && size_of(dtype) > 1; }
+static bool is_f32(tsr_dtype dtype) { return dtype == TSR_F32; }
+static bool is_layer(tsr_dtype dtype) { return is_product(dtype) && dtype != TSR_F64; }
 
 void list_quant(check_list *list)
 {
@@ -258,4 +394,11 @@ void list_quant(check_list *list)
     y.op = TSR_OP_QUANTISE_DYNAMIC;
     add_checks(list, y, "quantise_dynamic", is_float);
     add_checks(list, m, "matmul_quantised", is_product);
+    check b = c, l = m;
+    b.run = check_dequantise_blocks;
+    b.op = TSR_OP_DEQUANTISE_BLOCKS;
+    add_checks(list, b, "dequantise_blocks", is_f32);
+    l.run = check_linear_blocks;
+    l.op = TSR_OP_LINEAR_BLOCKS;
+    add_checks(list, l, "linear_blocks", is_layer);
 }

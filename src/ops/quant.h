@@ -18,4 +18,11 @@ tsr_status tsri_infer_quant_dynamic(tsr_desc *out, const char *name, tsr_op_kind
                                     const tsr_desc *const *in, const void *params);
 tsr_status tsri_parts_quant_dynamic(const tsr_op *op);
 
+/* Blocks (blocks.c). */
+tsr_status tsri_infer_dequantise_blocks(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                        const tsr_desc *const *in, const void *params);
+tsr_status tsri_infer_linear_blocks(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                    const tsr_desc *const *in, const void *params);
+tsr_status tsri_parts_linear_blocks(const tsr_op *op);
+
 #endif

@@ -24,15 +24,6 @@ static void expect_same(const tsr_tensor *z, const tsr_tensor *want)
     EXPECT_MSG(same, "%s", tsr_dtype_name(z->dtype));
 }
 
-/* Is z the product, made elsewhere? */
-static void expect_product(const tsr_tensor *z, const tsr_tensor *a, const tsr_tensor *b)
-{
-    tsr_tensor *want = NULL;
-    EXPECT_OK(tsr_matmul(&want, a, b));
-    expect_same(z, want);
-    tsr_release(&want);
-}
-
 TEST(test_matmul_i8_takes_bytes_only)
 {
     tsr_tensor *a = NULL, *b = NULL, *z = NULL;
@@ -416,79 +407,6 @@ TEST(test_operands_of_different_dtypes_are_promoted)
 }
 
 /* Memory ------------------------------------------------------------------------------------- */
-
-TEST(test_a_result_that_overlaps_an_operand_is_as_if_it_were_copied_first)
-{
-    uint64_t r = 13;
-    for (int round = 0; round < 300; round++) {
-        const tsr_dtype dtype = product_dtypes[round % PRODUCT_DTYPES];
-        const int64_t n = 1 + test_below(&r, 12);
-        tsr_tensor *all = small_numbers(dtype, TSR_SHAPE(2 * n, 2 * n), (uint64_t)round), *a = NULL,
-                   *b = NULL, *z = NULL, *a_copy = NULL, *b_copy = NULL;
-        tsr_tensor **const views[] = { &a, &b, &z };
-        for (int v = 0; v < 3; v++) {
-            const int64_t i = test_below(&r, n + 1), j = test_below(&r, n + 1);
-            EXPECT_OK(tsr_slice(views[v], all, 0, i, i + n, 1));
-            EXPECT_OK(tsr_slice(views[v], *views[v], 1, j, j + n, 1));
-            if (test_below(&r, 2)) EXPECT_OK(tsr_transpose(views[v], *views[v], 0, 1));
-        }
-        if (round % 5 == 0) EXPECT_OK(tsr_view(&z, a, TSR_SHAPE(n, n)));  /* exactly a */
-        EXPECT_OK(tsr_clone(&a_copy, a));
-        EXPECT_OK(tsr_clone(&b_copy, b));
-        EXPECT_OK(tsr_matmul(&z, a, b));
-        expect_product(z, a_copy, b_copy);
-        tsr_release_all(&all, &a, &b, &z, &a_copy, &b_copy);
-    }
-}
-
-/* Sizes at which a part of the result is written before all of the operand is read. */
-TEST(test_a_long_result_may_overlap_an_operand_too)
-{
-    tsr_tensor *a = small_numbers(TSR_I32, TSR_SHAPE(300, 300), 15),
-               *x = small_numbers(TSR_I32, TSR_SHAPE(300), 16),
-               *tall = small_numbers(TSR_F32, TSR_SHAPE(1100, 4), 17),
-               *b = small_numbers(TSR_F32, TSR_SHAPE(4, 4), 18), *x_copy = NULL, *from = NULL, *to = NULL,
-               *from_copy = NULL;
-    EXPECT_OK(tsr_clone(&x_copy, x));
-    EXPECT_OK(tsr_matmul(&x, a, x));
-    expect_product(x, a, x_copy);
-    EXPECT_OK(tsr_slice(&from, tall, 0, 0, 1090, 1));
-    EXPECT_OK(tsr_slice(&to, tall, 0, 10, 1100, 1));
-    EXPECT_OK(tsr_clone(&from_copy, from));
-    EXPECT_OK(tsr_matmul(&to, from, b));
-    expect_product(to, from_copy, b);
-    tsr_release_all(&a, &x, &x_copy, &tall, &from, &to);
-    tsr_release(&from_copy); tsr_release(&b);
-}
-
-TEST(test_a_result_must_fit_and_be_writable)
-{
-    tsr_tensor *a = NULL, *z = NULL, *wide = NULL;
-    EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(2, 2)));
-    EXPECT_OK(tsr_ones(&z, TSR_F32, TSR_SHAPE(2, 3)));
-    EXPECT_FAILS(tsr_matmul(&z, a, a), TSR_ESHAPE,
-                 "matmul: the result is f32(2, 2 | 2, 1), but out holds f32(2, 3 | 3, 1)");
-    tsr_release(&z);
-    EXPECT_OK(tsr_ones(&z, TSR_F64, TSR_SHAPE(2, 2)));
-    EXPECT_FAILS(tsr_matmul(&z, a, a), TSR_EDTYPE, "but out holds f64");
-    tsr_release(&z);
-    EXPECT_OK(tsr_ones(&z, TSR_F32, TSR_SHAPE(1, 2)));
-    EXPECT_OK(tsr_expand(&wide, z, TSR_SHAPE(2, 2)));
-    EXPECT_STATUS(tsr_matmul(&wide, a, a), TSR_EOVERLAP);
-    tsr_release(&a); tsr_release(&z); tsr_release(&wide);
-}
-
-TEST(test_a_described_result_is_allocated_with_its_strides)
-{
-    tsr_tensor *a = NULL, *z = NULL;
-    tsr_desc d;
-    EXPECT_OK(tsr_ones(&a, TSR_F32, TSR_SHAPE(3, 3)));
-    EXPECT_OK(tsr_desc_init_column_major(&d, TSR_F32, TSR_SHAPE(3, 3)));
-    EXPECT_OK(tsr_declare(&z, &d, TSR_CPU, TSR_MEMORY_HOST));
-    EXPECT_OK(tsr_matmul(&z, a, a));
-    EXPECT(z->data && z->stride[0] == 1 && ((float *)z->data)[8] == 3.0f);
-    tsr_release(&a); tsr_release(&z);
-}
 
 TEST(test_sums_over_nothing_are_0_or_beta_times_c)
 {

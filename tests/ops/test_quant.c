@@ -73,45 +73,6 @@ TEST(test_long_sums_of_bytes_do_not_wrap)
     tsr_release_all(&z, &zero, &scale, &b, &a);
 }
 
-/* The result lies in the memory of an operand: bytes over the numbers that they stand for. */
-TEST(test_a_result_may_overlap_an_operand)
-{
-    for (int parts = 0; parts < 2; parts++) {
-        tsr_tensor *x = NULL, *bits = NULL, *scale = NULL, *want = NULL;
-        EXPECT_OK(tsr_normal(&x, TSR_F32, TSR_SHAPE(50), 0, 40, 1));
-        EXPECT_OK(tsr_ones(&scale, TSR_F32, TSR_SCALAR_SHAPE));
-        EXPECT_OK(tsr_quantise(&want, x, scale, NULL, TSR_ALL_AXES, TSR_I8));
-        EXPECT_OK(tsr_bit_view(&bits, x, TSR_I8));
-        EXPECT_OK(tsr_slice(&bits, bits, 0, 100, 150, 1));
-        tsri_prefer_parts(parts);
-        EXPECT_OK(tsr_quantise(&bits, x, scale, NULL, TSR_ALL_AXES, TSR_I8));
-        tsri_prefer_parts(false);
-        bool same = false;
-        EXPECT_OK(tsr_equal(&same, bits, want));
-        EXPECT(same);
-        tsr_release_all(&want, &scale, &bits, &x);
-    }
-}
-
-TEST(test_infer_needs_no_data)
-{
-    tsr_desc x, scale, out[3];
-    const tsr_quant_params params = { 1, TSR_U8, false }, whole = { TSR_ALL_AXES, TSR_F16, false };
-    EXPECT_OK(tsr_desc_init(&x, TSR_F64, TSR_SHAPE(4, 5), NULL));
-    EXPECT_OK(tsr_desc_init(&scale, TSR_F32, TSR_SHAPE(5), NULL));
-    EXPECT_OK(tsr_infer(out, TSR_OP_QUANTISE, 2, (const tsr_desc *const[]){ &x, &scale }, &params));
-    EXPECT(out[0].dtype == TSR_U8 && out[0].ndim == 2 && out[0].shape[1] == 5);
-    EXPECT_OK(tsr_infer(out, TSR_OP_QUANTISE_DYNAMIC, 1, (const tsr_desc *const[]){ &x }, &params));
-    EXPECT(out[0].dtype == TSR_U8 && out[1].dtype == TSR_F64 && out[1].ndim == 1 && out[1].shape[0] == 5 &&
-           out[2].dtype == TSR_U8);
-    EXPECT_OK(tsr_infer(out, TSR_OP_QUANTISATION_RANGE, 1, (const tsr_desc *const[]){ &x }, &params));
-    EXPECT(out[0].dtype == TSR_F64 && out[1].dtype == TSR_U8 && out[1].ndim == 1);
-    x.dtype = TSR_I32;
-    scale.ndim = 0;
-    EXPECT_OK(tsr_infer(out, TSR_OP_DEQUANTISE, 2, (const tsr_desc *const[]){ &x, &scale }, &whole));
-    EXPECT(out[0].dtype == TSR_F16 && out[0].shape[0] == 4);
-}
-
 /* Bad input ------------------------------------------------------------------------------------------ */
 
 TEST(test_bad_arguments_are_refused_in_words)
@@ -185,4 +146,41 @@ TEST(test_bad_arguments_of_products_are_refused_in_words)
                  "matmul_quantised: the result is");
     EXPECT(z == NULL);
     tsr_release_all(&zero, &one, &f, &b, &a);
+}
+
+/* Blocks ----------------------------------------------------------------------------------------- */
+
+/* Products with blocks have the bits of products with what they unpack to, whatever the number of rows. */
+TEST(blocks_multiply_as_unpacked_numbers_do)
+{
+    static const struct { tsr_block_kind kind; int64_t elements, bytes; } kinds[] = {
+        { TSR_BLOCKS_Q4_0, 32, 18 }, { TSR_BLOCKS_Q8_0, 32, 34 }, { TSR_BLOCKS_Q4_K, 256, 144 },
+        { TSR_BLOCKS_Q6_K, 256, 210 }, { TSR_BLOCKS_Q5_K, 256, 176 }
+    };
+    static const int64_t rows[] = { 1, 3, 70, 300 };
+    for (int i = 0; i < 5; i++)
+        for (int r = 0; r < 4; r++) {
+            tsr_tensor *w = NULL, *x = NULL, *numbers = NULL, *got = NULL, *wanted = NULL;
+            /* bytes below 0x7c: no scale is infinite */
+            EXPECT_OK(tsr_integers(&w, TSR_U8, TSR_SHAPE(83, 512 / kinds[i].elements, kinds[i].bytes), 0,
+                                   0x7c, 5));
+            EXPECT_OK(tsr_randn(&x, TSR_F32, TSR_SHAPE(rows[r], 512), 6));
+            EXPECT_OK(tsr_dequantise_blocks(&numbers, w, kinds[i].kind));
+            EXPECT_OK(tsr_linear_blocks(&got, x, w, NULL, kinds[i].kind));
+            EXPECT_OK(tsr_linear(&wanted, x, numbers, NULL));
+            EXPECT(memcmp(got->data, wanted->data, (size_t)tsr_numel(got) * sizeof(float)) == 0);
+            tsr_release_all(&wanted, &got, &numbers, &x, &w);
+        }
+}
+
+TEST(blocks_of_a_wrong_kind_get_words)
+{
+    tsr_tensor *w = NULL, *x = NULL, *z = NULL;
+    EXPECT_OK(tsr_zeros(&w, TSR_U8, TSR_SHAPE(3, 2, 18)));
+    EXPECT_OK(tsr_zeros(&x, TSR_F32, TSR_SHAPE(32)));
+    EXPECT(tsr_dequantise_blocks(&z, w, (tsr_block_kind)77) == TSR_EINVAL);
+    EXPECT(tsr_dequantise_blocks(&z, w, TSR_BLOCKS_Q8_0) == TSR_ESHAPE);
+    EXPECT(tsr_linear_blocks(&z, x, w, NULL, TSR_BLOCKS_Q4_0) == TSR_ESHAPE);
+    EXPECT(strstr(tsr_last_error(), "2 times 32 elements") != NULL);
+    tsr_release_all(&x, &w);
 }

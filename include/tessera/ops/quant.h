@@ -1,4 +1,4 @@
-/* quant.h - bytes that stand for numbers: (q - zero_point) * scale.
+/* quant.h - bytes that stand for numbers: (q - zero_point) * scale; and blocks of numbers of few bits.
  *
  * Rules for the whole header:
  *
@@ -71,6 +71,49 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_matmul_quantised(tsr_tensor **out, const t
                                                        const tsr_tensor *b, const tsr_tensor *b_scale,
                                                        const tsr_tensor *b_zero, const tsr_tensor *bias,
                                                        tsr_dtype dtype);
+
+/* Blocks ---------------------------------------------------------------------
+ *
+ * Numbers of few bits with a scale for each block of 32 or 256, as GGUF stores them and tsr_file_read_raw
+ * gives them: u8(..., blocks of a row, bytes of a block).
+ *
+ *     tsr_file_find(&entry, f, "blk.0.ffn_up.weight");
+ *     tsr_file_read_raw(&w, f, entry.name);      // mapped: nothing is copied
+ *     tsr_linear_blocks(&y, x, w, NULL, (tsr_block_kind)entry.blocks);
+ */
+typedef enum tsr_block_kind {
+    TSR_BLOCKS_Q4_0 = 0,
+    TSR_BLOCKS_Q4_1,
+    TSR_BLOCKS_Q5_0,
+    TSR_BLOCKS_Q5_1,
+    TSR_BLOCKS_Q8_0,
+    TSR_BLOCKS_Q2_K,
+    TSR_BLOCKS_Q3_K,
+    TSR_BLOCKS_Q4_K,
+    TSR_BLOCKS_Q5_K,
+    TSR_BLOCKS_Q6_K,
+    TSR_BLOCKS_Q8_K,
+    TSR_BLOCKS_IQ4_NL,
+    TSR_BLOCK_KIND_MAX_ = 0x7fffffff
+} tsr_block_kind;
+
+/* The numbers that blocks (..., b, bytes) stand for, as f32 (..., b * 32) or (..., b * 256). They are exact
+ * for q8_0, q4_0, q5_0, iq4_nl, q3_K and q6_K, and rounded once for the others. TSR_EINVAL if there is no
+ * such kind; TSR_ESHAPE if its blocks have another number of bytes. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_dequantise_blocks(tsr_tensor **out, const tsr_tensor *blocks,
+                                                        tsr_block_kind kind);
+
+/* x @ transpose(w) + bias for w (n, k) in blocks, u8 (n, b, bytes): what tsr_linear gives for x, bias and
+ * tsr_dequantise_blocks of them in f32, rounded once to the dtype of x, which is f32, f16 or bf16. x is not
+ * quantised, and the blocks are unpacked a few rows at a time, in cache. bias may be NULL.
+ *
+ * The sums have the order of all products and the same bits for every number of rows and threads. (Of
+ * tsr_linear, one row times one column over more than 1024 indices has another, and so may a BLAS.) q8_0,
+ * q4_0, q4_K and q6_K have vector kernels, which read the blocks once; other kinds are several times
+ * slower. */
+TSR_API TSR_MUST_CHECK tsr_status tsr_linear_blocks(tsr_tensor **out, const tsr_tensor *x,
+                                                    const tsr_tensor *blocks, const tsr_tensor *bias,
+                                                    tsr_block_kind kind);
 
 TSR_END_C
 

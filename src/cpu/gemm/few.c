@@ -60,9 +60,13 @@ static void pack_a(const few *f)
 static void pack_b(const few *f, char *packed, int64_t j, int64_t p)
 {
     const tsri_gemm *g = f->g;
-    const int64_t col = col_at(f, j), cols = col_at(f, j + 1) - col;
-    g->kernels->right[g->b_type].pack(packed, tsri_gemm_at(g->b, p, col).data, g->b.col, g->b.row, cols,
-                                      block_at(g, p), (int)microkernels_for(g->kernels, cols, cols)->cols);
+    const int64_t col = col_at(f, j), cols = col_at(f, j + 1) - col, k = block_at(g, p);
+    const int width = (int)microkernels_for(g->kernels, cols, cols)->cols;
+    if (g->blocks)
+        tsri_gemm_pack_blocks(g, packed, p, k, col, cols, width);
+    else
+        g->kernels->right[g->b_type].pack(packed, tsri_gemm_at(g->b, p, col).data, g->b.col, g->b.row, cols,
+                                          k, width);
 }
 
 /* Adds the block of k from p on to the sums of a panel of b. */
@@ -118,11 +122,13 @@ bool tsri_gemm_is_few(const tsri_gemm *g)
            g->k / u->group < A_BYTES / u->element / g->m;
 }
 
-/* The widest micro-kernels whose panels stay in the L1 cache. */
+/* The widest micro-kernels whose panels stay in the L1 cache. Blocks are unpacked for two vectors of columns,
+ * which is twice that for the longest vectors. */
 static const tsri_gemm_microkernels *find_microkernels(const tsri_gemm *g)
 {
     const tsri_gemm_microkernels *micro = g->kernels->microkernels;
-    while (micro->cols < g->n && micro[1].cols > 0 && panel_bytes(g, micro + 1) <= L1_PANEL) micro++;
+    const int64_t room = g->blocks ? 2 * L1_PANEL : L1_PANEL;
+    while (micro->cols < g->n && micro[1].cols > 0 && panel_bytes(g, micro + 1) <= room) micro++;
     return micro;
 }
 

@@ -183,6 +183,7 @@ static void describe(tsri_gemm *g, const tsr_op *op, const tsr_tensor *c)
     g->a_type = a->dtype;
     g->b_type = b->dtype;
     g->z_type = z->dtype;
+    g->blocks = NULL;
     set_scale(&g->scale, op->params, c != NULL);
 }
 

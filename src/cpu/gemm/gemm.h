@@ -143,6 +143,11 @@ typedef void (*tsri_gemm_store_fn)(tsri_gemm_matrix z, tsri_gemm_matrix c, const
 typedef void (*tsri_gemm_rows_fn)(void *sums, const char *a, int64_t step, int64_t step_k, int64_t rows,
                                   int64_t k, const void *x, int64_t x_step, bool add);
 
+/* sums[j] = the sum over p < k of x[p] times element p of row j, for `rows` rows of bytes with unit stride,
+ * `step` apart; x is a packed panel of width 1. Sums wrap. */
+typedef void (*tsri_gemm_dots_fn)(uint32_t *sums, const char *x, const char *row, int64_t step, int64_t rows,
+                                  int64_t k);
+
 typedef struct tsri_gemm_dtype {
     tsri_gemm_class    cls;
     bool               native;  /* elements are what panels, and sums, hold */
@@ -171,6 +176,7 @@ typedef struct tsri_gemm_kernels {
     bool    streams;      /* micro-kernels have non-temporal stores */
     bool    many_accumulators;          /* the dtypes' `rows` sums one long row in several accumulators */
     void (*begin)(void), (*end)(void);  /* called around a run of micro-kernels on one thread; may be NULL */
+    tsri_gemm_dots_fn dots;               /* of rows of b's transpose, with bytes (bytes.c); or NULL */
     const tsri_gemm_microkernels *microkernels;
     const tsri_gemm_dtype *dtypes;        /* TSR_DTYPE_COUNT of them */
     const tsri_gemm_dtype *right;         /* the same for b */
@@ -189,6 +195,7 @@ typedef struct tsri_gemm {
     tsr_dtype            a_type, b_type, z_type;
     tsri_gemm_scale      scale;
     tsri_gemm_matrix     a, b, c, z;  /* c.data is NULL if there is none */
+    const struct tsri_blocks *blocks; /* b as rows of quantised blocks (cpu/blocks.h), for few.c; or NULL */
     int64_t              m, n, k;
 } tsri_gemm;
 
@@ -215,9 +222,17 @@ tsr_status tsri_gemm_panels(const tsri_gemm *g);  /* any (panels.c) */
 tsr_status tsri_gemm_regions(const tsri_gemm *g); /* any; on threads, some in regions (regions.c) */
 bool       tsri_gemm_is_few(const tsri_gemm *g);  /* of so few rows that reading b is what takes the time */
 tsr_status tsri_gemm_few(const tsri_gemm *g);     /* where it is (few.c) */
-tsr_status tsri_gemm_vector(const tsri_gemm *g);  /* n is 1 (vector.c) */
+bool       tsri_gemm_is_bytes(const tsri_gemm *g); /* the same for kernels with dots: is b not packed? */
+tsr_status tsri_gemm_bytes(const tsri_gemm *g);    /* where it is (bytes.c) */
+/* n is 1, or at most TSRI_GEMM_VECTORS and the rows of a have unit stride (vector.c). */
+enum { TSRI_GEMM_VECTORS = 3 };
+tsr_status tsri_gemm_vector(const tsri_gemm *g);
 bool       tsri_gemm_is_long_dot(const tsri_gemm *g);
 tsr_status tsri_gemm_long_dot(const tsri_gemm *g);  /* where it is one (dot.c) */
+
+/* A panel of columns col .. of the blocks, from index p of k on (linear_blocks.c). */
+void tsri_gemm_pack_blocks(const tsri_gemm *g, void *panel, int64_t p, int64_t k, int64_t col, int64_t cols,
+                           int width);
 
 /* Is a used unpacked, and b packed? (panels.c) */
 bool tsri_gemm_packs_b_only(const tsri_gemm *g);

@@ -1,6 +1,8 @@
 /* product.c - which method a product is computed with.
  *
- *     vector    one row or one column: the matrix is read once, unpacked
+ *     vector    one row or one column, or up to three rows of floats and a large b of unit stride along k:
+ *               the matrix is read once, unpacked
+ *     bytes     few rows of bytes, and a b of unit stride along k, which is read unpacked
  *     few       few rows, and a large b of unit stride along k, which is read once
  *     regions   few rows or many columns, and several threads: each takes regions of the result
  *     panels    everything else, and each region
@@ -51,6 +53,17 @@ bool tsri_gemm_transpose(tsri_gemm *g)
     return true;
 }
 
+/* Few enough rows that a column of b is rather read from cache again for each than packed? Not where columns
+ * are summed without vectors; and columns that lie about 4096 bytes apart evict each other from an L1
+ * cache. */
+static bool are_vectors(const tsri_gemm *g)
+{
+    enum { NEAR = 128 };
+    return g->m <= TSRI_GEMM_VECTORS && g->cls == TSRI_GEMM_F32 && g->kernels->dtypes[g->b_type].rows &&
+           g->kernels->many_accumulators && (uint64_t)(g->b.col + NEAR) % 4096 >= 2 * NEAR &&
+           tsri_gemm_is_few(g);
+}
+
 tsr_status tsri_gemm_run(tsri_gemm *g)
 {
     if (g->m == 0 || g->n == 0) return TSR_OK;
@@ -63,6 +76,11 @@ tsr_status tsri_gemm_run(tsri_gemm *g)
         return tsri_gemm_vector(g);
     }
     (void)tsri_gemm_transpose(g);
+    if (g->kernels->dots && tsri_gemm_is_bytes(g)) return tsri_gemm_bytes(g);
+    if (are_vectors(g)) {
+        transpose(g);
+        return tsri_gemm_vector(g);
+    }
     if (tsri_gemm_is_few(g)) return tsri_gemm_few(g);
     return tsri_gemm_regions(g);
 }

@@ -1,12 +1,14 @@
-/* vector.c - a matrix times a vector, and a vector times a vector.
+/* vector.c - a matrix times a vector, or a few of them, and a vector times a vector.
  *
  * The matrix is read once, unpacked: several rows at a time where rows have unit stride, or column after
- * column (a sweep) where columns do. Only the vector is packed.
+ * column (a sweep) where columns do. Only the vector is packed. Further vectors read those rows from cache.
  *
  * The order of loops, from the outermost: by rows, group of rows, block of k, index of k; in a sweep, part of
  * m, block of k, index of k (eight at a time), row. */
 #include "gemm.h"
+#include "core/alloc.h"
 #include "core/dtype_int.h"
+#include "core/memory_int.h"
 #include "core/sizes.h"
 #include "core/status_int.h"
 #include "core/threads_int.h"
@@ -85,6 +87,53 @@ static tsr_status multiply_groups(void *context, int64_t begin, int64_t end)
     const int64_t step = GROUPS * TSRI_GEMM_ROWS, last = least(end * TSRI_GEMM_ROWS, g->m);
     for (int64_t i = begin * TSRI_GEMM_ROWS; i < last; i += step) multiply_rows(g, i, least(last - i, step));
     return TSR_OK;
+}
+
+/* Several vectors -------------------------------------------------------------------------- */
+
+typedef struct vectors {
+    const tsri_gemm *g;
+    const char      *x;  /* the columns of b, packed one after the other */
+} vectors;
+
+static void multiply_group(const vectors *v, int64_t row, int64_t rows)
+{
+    const tsri_gemm *g = v->g;
+    group sums[TSRI_GEMM_VECTORS];
+    for (int64_t p = 0; p < g->k; p += TSRI_GEMM_BLOCK)
+        for (int64_t col = 0; col < g->n; col++)
+            add_to_group(g, &sums[col], row, rows, p, least(g->k - p, TSRI_GEMM_BLOCK),
+                         v->x + (col * g->k + p) * g->kernels->element);
+    for (int64_t col = 0; col < g->n; col++) {
+        tsri_gemm own = *g;
+        own.z = tsri_gemm_at(g->z, 0, col);
+        own.c = tsri_gemm_at(g->c, 0, col);
+        store_group(&own, row, rows, &sums[col]);
+    }
+}
+
+static tsr_status multiply_each_group(void *context, int64_t begin, int64_t end)
+{
+    const vectors *v = context;
+    for (int64_t i = begin * TSRI_GEMM_ROWS; i < least(end * TSRI_GEMM_ROWS, v->g->m); i += TSRI_GEMM_ROWS)
+        multiply_group(v, i, least(v->g->m - i, TSRI_GEMM_ROWS));
+    return TSR_OK;
+}
+
+/* Every block of a group of rows is read once from memory, and from cache for the further vectors. */
+static tsr_status multiply_vectors(const tsri_gemm *g, int64_t groups, int64_t grain)
+{
+    size_t reserved = 0;
+    const int64_t bytes = g->k * g->kernels->element;
+    char *x = tsri_pool_scratch((size_t)(g->n * bytes), &reserved);
+    if (!x) return TSR_ENOMEM;
+    for (int64_t col = 0; col < g->n; col++)
+        g->kernels->dtypes[g->b_type].pack(x + col * bytes, tsri_gemm_at(g->b, 0, col).data, 0, g->b.row, 1,
+                                           g->k, 1);
+    vectors v = { g, x };
+    const tsr_status s = tsri_parallel_for(groups, grain, multiply_each_group, &v);
+    tsri_pool_give(x, reserved);
+    return s;
 }
 
 /* Sweeps ----------------------------------------------------------------------------------- */
@@ -176,11 +225,12 @@ tsr_status tsri_gemm_vector(const tsri_gemm *g)
 {
     tsri_gemm own = *g;
     const int64_t groups = pieces(g->m, TSRI_GEMM_ROWS);
+    const int64_t grain = tsri_grain(TSRI_WORK_READ * TSRI_GEMM_ROWS * (double)g->k);
+    if (g->n > 1) return multiply_vectors(g, groups, grain);
     if (tsri_gemm_is_long_dot(g)) return tsri_gemm_long_dot(g);
     if (g->m == 1) {
         multiply_dot(g);
         return TSR_OK;
     }
-    return tsri_parallel_for(groups, tsri_grain(TSRI_WORK_READ * TSRI_GEMM_ROWS * (double)g->k),
-                             can_sweep(g) ? sweep_parts : multiply_groups, &own);
+    return tsri_parallel_for(groups, grain, can_sweep(g) ? sweep_parts : multiply_groups, &own);
 }

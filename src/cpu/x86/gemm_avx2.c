@@ -62,7 +62,7 @@ V void store_bf16_n(void *p, vf v, int64_t n)
 #define pack_narrow_bf16 pack_along_bf16
 #define pack_narrow_f64 pack_along_f64
 
-#define WHOLE_FROM 1
+#define WHOLE(rows, across) true
 #define BATCHED(rows, across) ((rows) == 8 || (rows) == ((across) == 1 ? 12 : 6))
 #define PREFETCH_ROWS 6
 #define PREFETCH_ACROSS 2

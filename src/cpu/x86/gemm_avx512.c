@@ -53,8 +53,8 @@ V vf load_bf16_n(const void *p, int64_t n)
     return vi_as_vf(vi_shl(_mm512_cvtepu16_epi32(halves_n(p, n)), 16));
 }
 
-#define WHOLE_FROM 3
 #define BATCHED(rows, across) ((rows) == 8 || (rows) == ((across) == 1 ? 16 : (across) == 2 ? 14 : 6))
+#define WHOLE(rows, across) ((across) >= 3 && BATCHED(rows, across))
 #define PREFETCH_ROWS 8
 #define PREFETCH_ACROSS 3
 

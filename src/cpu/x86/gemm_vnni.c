@@ -134,6 +134,40 @@ static void pack_b_for_s8(void *panel, const char *src, int64_t step, int64_t st
     }
 }
 
+/* Dots ------------------------------------------------------------------------------------- */
+
+/* Of x and a row. Where 128 was added to the elements of x, 128 times the sum of the row is subtracted. */
+V uint32_t dot(const char *x, const char *row, int64_t k, const bool added)
+{
+    const vi one = _mm512_set1_epi8(1);
+    vi sum[2] = { vi_set(0), vi_set(0) }, all[2] = { vi_set(0), vi_set(0) };
+    int64_t p = 0;
+    for (; p + 2 * VBYTES <= k; p += 2 * VBYTES)
+        UNROLL for (int i = 0; i < 2; i++) {
+            const vi v = vi_load(row + p + i * VBYTES);
+            sum[i] = _mm512_dpbusd_epi32(sum[i], vi_load(x + p + i * VBYTES), v);
+            if (added) all[i] = _mm512_dpbusd_epi32(all[i], one, v);
+        }
+    for (; p < k; p += VBYTES) {
+        const int64_t n = k - p < VBYTES ? k - p : VBYTES;
+        const vi v = vi_load_bytes(row + p, n);
+        sum[0] = _mm512_dpbusd_epi32(sum[0], vi_load_bytes(x + p, n), v);
+        if (added) all[0] = _mm512_dpbusd_epi32(all[0], one, v);
+    }
+    const vi less = vi_shl(vi_add(all[0], all[1]), 7);
+    return (uint32_t)_mm512_reduce_add_epi32(vi_sub(vi_add(sum[0], sum[1]), less));
+}
+
+static void dots_s8(uint32_t *sums, const char *x, const char *row, int64_t step, int64_t rows, int64_t k)
+{
+    for (int64_t i = 0; i < rows; i++) sums[i] = dot(x, row + i * step, k, true);
+}
+
+static void dots_u8(uint32_t *sums, const char *x, const char *row, int64_t step, int64_t rows, int64_t k)
+{
+    for (int64_t i = 0; i < rows; i++) sums[i] = dot(x, row + i * step, k, false);
+}
+
 /* Tables ----------------------------------------------------------------------------------- */
 
 static tsri_gemm_dtype s8_dtypes[TSR_DTYPE_COUNT], s8_right[TSR_DTYPE_COUNT], u8_dtypes[TSR_DTYPE_COUNT],
@@ -201,8 +235,10 @@ void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k)
     k->gemm[TSRI_GEMM_S8] = k->gemm[TSRI_GEMM_U8] = fours;
     k->gemm[TSRI_GEMM_S8].dtypes = s8_dtypes;
     k->gemm[TSRI_GEMM_S8].right = s8_right;
+    k->gemm[TSRI_GEMM_S8].dots = dots_s8;
     k->gemm[TSRI_GEMM_U8].dtypes = u8_dtypes;
     k->gemm[TSRI_GEMM_U8].right = u8_right;
+    k->gemm[TSRI_GEMM_U8].dots = dots_u8;
     k->gemm[TSRI_GEMM_PAIRS].microkernels = microkernels_pairs;
     pack_words = k->gemm[TSRI_GEMM_F32].dtypes[TSR_F32].pack;  /* it moves words, whatever their meaning */
     fill(split_dtypes, TSR_I32, split_a);
