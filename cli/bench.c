@@ -8,11 +8,12 @@
 #include "command.h"
 #include "measure.h"
 #include "picture/roofline.h"
+#include "tune/tune.h"
 
 static const char name_of_command[] = "bench";
 
 typedef struct request {
-    bool        json, list, all;
+    bool        json, list, all, tune;
     const char *picture, *threads, *seconds;
 } request;
 
@@ -48,6 +49,16 @@ static int measure(const request *r, bench_options *o)
     return status;
 }
 
+/* What goes with --tune, as the options of it. */
+static int run_tune(const request *r, double seconds, int threads, const char *filter)
+{
+    if (r->list || r->all || r->picture)
+        return complain_usage(name_of_command, "--tune goes with --json, --seconds, --threads and a pattern");
+    const tune_options o = { .filter = filter, .json = r->json, .seconds = r->seconds ? seconds : 60,
+                             .threads = r->threads ? threads : 0 };
+    return tune(&o);
+}
+
 static int run(int argc, char **argv)
 {
     request r = { 0 };
@@ -57,6 +68,7 @@ static int run(int argc, char **argv)
         { "--json",    NULL,   &r.json, NULL },
         { "--list",    NULL,   &r.list, NULL },
         { "--all",     NULL,   &r.all,  NULL },
+        { "--tune",    NULL,   &r.tune, NULL },
         { "--picture", "FILE", NULL,    &r.picture },
         { "--threads", "N",    NULL,    &r.threads },
         { "--seconds", "S",    NULL,    &r.seconds },
@@ -70,6 +82,7 @@ static int run(int argc, char **argv)
     if (threads < 1 || threads > 1024) return complain_usage(name_of_command, "--threads is 1 to 1024");
     o.threads = (int)threads;
     o.filter = n == 1 ? argv[1] : NULL;
+    if (r.tune) return run_tune(&r, o.seconds, o.threads, o.filter);
     o.quick = !r.all && !o.filter;
     o.list = r.list;
     o.json_only = r.json;
@@ -84,6 +97,7 @@ const command bench_command = {
         "tsr bench - measure this machine's limits, and how much of them the ops reach\n"
         "\n"
         "usage: tsr bench [OPTIONS] [PATTERN]\n"
+        "       tsr bench --tune [--seconds S] [--threads N] [--json] [PATTERN]\n"
         "\n"
         "Each workload takes turns with what the machine itself can do at that size: a\n"
         "copy, a copy around the caches, a read, multiply-adds in registers. The table\n"
@@ -98,12 +112,22 @@ const command bench_command = {
         "                   below the machine's roof (of one thread)\n"
         "  --json           one object a line: lib, workload, threads, seconds, bytes, flops\n"
         "  --list           the names of the workloads\n"
+        "  --tune           measure which numbers suit this processor, in S seconds (60)\n"
         "\n"
         "PATTERN is an extended regular expression on names, which say family, op, dtype\n"
         "and size.\n"
         "\n"
+        "The library has numbers for each family of processors: how far to prefetch, from\n"
+        "which size on to write around the caches, block sizes, when to wake a thread.\n"
+        "--tune compares others with those in use, in turns, and says by how much the best\n"
+        "other is faster. One that wins clearly, twice, is chosen. In the end it prints a\n"
+        "file of all numbers for src/cpu/tuning, and what TSR_TUNING has to be to use them\n"
+        "at once. Nothing is changed. PATTERN chooses fields, such as 'stream' or '^conv'.\n"
+        "Have nothing else run meanwhile.\n"
+        "\n"
         "examples:\n"
         "  tsr bench --picture roof.svg\n"
         "  tsr bench --threads 2 '^d.mm.f32'\n"
-        "  tsr bench --list\n",
+        "  tsr bench --list\n"
+        "  tsr bench --tune\n",
 };

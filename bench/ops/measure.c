@@ -22,12 +22,15 @@ void must(tsr_status s)
     exit(1);
 }
 
-double bench_now(void)
+/* Of the clock, or of this process: that does not count what others run in between. */
+static double seconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
+
+double bench_now(void) { return seconds_of(CLOCK_MONOTONIC); }
 
 void values(tsr_tensor **t, tsr_dtype dtype, int ndim, const int64_t *shape, uint64_t seed)
 {
@@ -91,12 +94,14 @@ static int64_t batch_of(job *j)
     }
 }
 
-static double time_job(job *j, int64_t batch)
+static double time_batch(job *j, int64_t batch, clockid_t clock)
 {
-    const double start = bench_now();
+    const double start = seconds_of(clock);
     for (int64_t i = 0; i < batch; i++) must(j->run(j));
-    return (bench_now() - start) / (double)batch;
+    return (seconds_of(clock) - start) / (double)batch;
 }
+
+static double time_job(job *j, int64_t batch) { return time_batch(j, batch, CLOCK_MONOTONIC); }
 
 /* Seconds that ours took and that the limits allow; infinity where a limit says nothing. */
 typedef struct figures {
@@ -217,7 +222,21 @@ static void progress(int done, int all, const char *name)
     else fprintf(stderr, "\r\033[K");
 }
 
-/* Serving ------------------------------------------------------------------------------------ */
+/* Jobs by name ------------------------------------------------------------------------------- */
+
+static void add_jobs(void)
+{
+    njobs = 0;
+    add_moving();
+    add_elementwise();
+    add_reductions();
+    add_products();
+    add_networks();
+    add_calls();
+    add_others();
+    add_chains();
+    add_all_sizes();
+}
 
 static job *find_job(const char *name)
 {
@@ -225,6 +244,29 @@ static job *find_job(const char *name)
         if (!strcmp(jobs[i].name, name)) return &jobs[i];
     return NULL;
 }
+
+double bench_time(const char *name, int threads, double seconds)
+{
+    static job *open;
+    static int64_t batch;
+    double best = INFINITY;
+    if (njobs == 0) add_jobs();
+    job *j = find_job(name);
+    if (!j) return 0;
+    must(tsr_set_threads(threads));
+    if (open && open != j) close_job(open);
+    if (open != j) {
+        open_job(j);
+        batch = batch_of(j);
+    }
+    open = j;
+    const double until = bench_now() + seconds;
+    do lower(&best, time_batch(j, batch, threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC));
+    while (bench_now() < until);
+    return best;
+}
+
+/* Serving ------------------------------------------------------------------------------------ */
 
 static void serve(void)
 {
@@ -273,16 +315,7 @@ bool bench_run(const bench_options *wanted)
     options = *wanted;
     if (options.quick) options.seconds = 0.1;
     if (options.filter && regcomp(&regex, options.filter, REG_EXTENDED | REG_NOSUB) != 0) return false;
-    njobs = 0;
-    add_moving();
-    add_elementwise();
-    add_reductions();
-    add_products();
-    add_networks();
-    add_calls();
-    add_others();
-    add_chains();
-    add_all_sizes();
+    add_jobs();
     for (int i = 0; i < njobs; i++) {
         const bool fits = (!options.quick || jobs[i].quick) &&
                           (!options.filter || regexec(&regex, jobs[i].name, 0, NULL, 0) == 0);

@@ -18,4 +18,9 @@ typedef struct bench_options {
 /* False: the filter is no regular expression. A workload that fails ends the program. */
 bool bench_run(const bench_options *wanted);
 
+/* The least seconds that a workload took in about so many, without limits; 0: there is no such workload. On
+ * one thread these are seconds of the processor. Operands stay until another workload is asked for. For
+ * programs that compare by themselves. */
+double bench_time(const char *name, int threads, double seconds);
+
 #endif

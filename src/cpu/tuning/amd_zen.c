@@ -39,6 +39,7 @@ const tsri_tuning tsri_tuning_amd_zen = {
     .indexing = TSRI_COMMON_INDEXING,
     .copies = TSRI_COMMON_COPIES,
     .lanes = TSRI_COMMON_LANES,
+    .system = TSRI_COMMON_SYSTEM,
 };
 
 #endif

@@ -39,4 +39,6 @@
         .sort_shared = 128 << 10                                                                    \
     }
 
+#define TSRI_COMMON_SYSTEM { .spin_ns = 8000, .huge_least = 2 << 20 }
+
 #endif

@@ -28,4 +28,5 @@ const tsri_tuning tsri_tuning_default = {
     .indexing = TSRI_COMMON_INDEXING,
     .copies = TSRI_COMMON_COPIES,
     .lanes = TSRI_COMMON_LANES,
+    .system = TSRI_COMMON_SYSTEM,
 };

@@ -1,15 +1,12 @@
-/* intel.c - Xeons with AVX-512, with AMX or without; measured on Ice Lake and Sapphire Rapids. Desktops and
- * laptops, which are not measured yet, have the same values.
- *
- * Memory has many channels and long latencies: a core reaches its share only if many accesses to different
- * banks are in flight. So there are several streams, and lines beyond a page are prefetched. */
+/* intel_amx.c - Xeons with AMX, from Sapphire Rapids on. Measured on one of Sapphire Rapids: its memory wants
+ * what that of its predecessors does (intel_avx512.c). */
 #include "tuning.h"
 #include "common.h"
 
 #ifndef TSR_FREESTANDING
 
-const tsri_tuning tsri_tuning_intel = {
-    .name = "intel",
+const tsri_tuning tsri_tuning_intel_amx = {
+    .name = "intel_amx",
     .thread_work = 256 << 10,
     .reads_apart = true,
     .run_ahead = 1024,
@@ -34,6 +31,7 @@ const tsri_tuning tsri_tuning_intel = {
     .indexing = TSRI_COMMON_INDEXING,
     .copies = TSRI_COMMON_COPIES,
     .lanes = TSRI_COMMON_LANES,
+    .system = TSRI_COMMON_SYSTEM,
 };
 
 #endif
