@@ -203,6 +203,11 @@ tsr_status run_attention(const Work &w);
 tsr_status run_dropout(const Work &w);
 bool has_conv(const tsr_op *op);
 tsr_status run_conv(const Work &w);
+bool has_resize(const tsr_op *op);
+tsr_status run_resize(const Work &w);
+tsr_status run_grid_sample(const Work &w);
+bool has_lp_pool(const tsr_op *op);
+tsr_status run_lp_pool(const Work &w);
 
 /* Streams (streams.cpp) ----------------------------------------------------------------------- */
 

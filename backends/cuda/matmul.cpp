@@ -48,7 +48,7 @@ static tsr_status open_operand(const Work &w, Operand &o, const tsr_tensor *t, t
     return copy(w, &o.tensor, t);
 }
 
-/* Bytes: k must run on, in both operands. */
+/* Bytes: k must have unit stride in both operands. */
 static tsr_status open_bytes(const Work &w, Operand &o, const tsr_tensor *t, bool is_left)
 {
     TSRC_TRY(open_operand(w, o, t, t->dtype));

@@ -279,7 +279,7 @@ static bool batches_of(tsrc_matrix *m, const tsr_tensor *t)
     return step >= 0;
 }
 
-/* Dims: `along` must run on, `other` is the leading one. */
+/* Dims: `along` must have unit stride, `other` is the leading one. */
 static bool runs_on(const tsr_tensor *t, int along, int other, int64_t *lead)
 {
     const int64_t n = t->shape[along];

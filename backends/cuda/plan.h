@@ -180,7 +180,7 @@ bool tsrc_reduction_of(tsrc_reduction *out, const tsr_loop *kept, const tsr_loop
 /* How a matrix lies, as cuBLAS wants it: column-major with a leading dim, and batches apart. */
 typedef struct tsrc_matrix {
     bool fits;       /* or it must be packed first */
-    bool transposed; /* its rows run on: seen column-major it is the transpose */
+    bool transposed; /* its rows have unit stride: seen column-major it is the transpose */
     int64_t lead;    /* elements */
     int64_t batch;   /* elements from matrix to matrix; 0: the same one */
 } tsrc_matrix;

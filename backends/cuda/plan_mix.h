@@ -1,5 +1,5 @@
 /* plan_mix.h - copies between pixels and planes: a short dim of channels that is innermost on one side,
- * with the pixels next to it, and apart on the other, where pixels run on. Plain C. */
+ * with the pixels next to it, and apart on the other, where pixels are contiguous. Plain C. */
 #ifndef TSRC_PLAN_MIX_H
 #define TSRC_PLAN_MIX_H
 

@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) lane_kernel(const __grid_constan
 
 /* Host -------------------------------------------------------------------------------------------------- */
 
-/* Does a lane of n elements run on? In `bits` are those of all lanes' beginnings and their lengths. */
+/* Has a lane of n elements unit stride? In `bits` are those of all lanes' beginnings and their lengths. */
 static bool runs_on(const tsrc_place &p, int which, const void *data, int64_t step, int size, int64_t n,
                     uint64_t *bits)
 {

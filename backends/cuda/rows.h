@@ -1,6 +1,6 @@
 /* rows.h - softmax and norms: what all elements of a row come to together.
  *
- * A row that runs on is kept in registers and read once: by some threads of a warp, by a block, or by the
+ * A row of unit stride is kept in registers and read once: by some threads of a warp, by a block, or by the
  * blocks of a cluster. A longer one is done in parts by blocks that do not know each other: a first pass
  * leaves what each part comes to, a second puts it together. Other rows are read once for each pass
  * (rows.cu). */

@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) along_kernel(const __grid_consta
     if (a.totals && threadIdx.x == 0) leave<K>(a, lane, chunk, carry);
 }
 
-/* Sums of floats that f64 holds with digits to spare, of lanes that run on and are aligned. */
+/* Sums of floats that f64 holds with digits to spare, of lanes of unit stride that are aligned. */
 template <class Storage> struct PlainSum {
     using S = Storage;
     using State = double;
@@ -342,7 +342,7 @@ template <class S> static Scanner runner_of()
     return { (const void *)run_kernel<K>, nullptr, (const void *)carry_kernel<K> };
 }
 
-/* Kernels for sums of lanes that run on, where they are aligned; NULL: there are none. */
+/* Kernels for sums of lanes of unit stride, where they are aligned; NULL: there are none. */
 static Scanner find_runner(const tsr_op *op, const ScanArgs &a)
 {
     const tsr_dtype dtype = op->in[0]->dtype;

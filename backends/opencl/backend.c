@@ -36,7 +36,8 @@ static const ocl_runner *const runners[TSR_OP_COUNT] = {
     [TSR_OP_SOFTMAX] = &ocl_runner_rows,        [TSR_OP_LOG_SOFTMAX] = &ocl_runner_rows,
     [TSR_OP_CAUSAL_SOFTMAX] = &ocl_runner_rows, [TSR_OP_ROPE] = &ocl_runner_rope,
     [TSR_OP_LAYER_NORM] = &ocl_runner_rows,     [TSR_OP_RMS_NORM] = &ocl_runner_rows,
-    [TSR_OP_ADD_RMS_NORM] = &ocl_runner_rows,
+    [TSR_OP_ADD_RMS_NORM] = &ocl_runner_rows,   [TSR_OP_RESIZE] = &ocl_runner_resize,
+    [TSR_OP_GRID_SAMPLE] = &ocl_runner_grid,    [TSR_OP_LP_POOL] = &ocl_runner_pool,
 };
 
 /* Families whose ops all have one, but for those above. */

@@ -53,7 +53,7 @@ static bool is_there(void)
     return blast.found;
 }
 
-/* Do rows run on, `cols` long, one after the other? Then the leading dimension, in elements; else 0. */
+/* Have rows unit stride, `cols` long, without gaps? Then the leading dimension, in elements; else 0. */
 static int64_t leading(int64_t row, int64_t col, int64_t cols, int64_t size)
 {
     return col == size && row >= cols * size && row % size == 0 ? row / size : 0;

@@ -187,6 +187,16 @@ tsr_status ocl_scratch(cl_mem *out, const ocl_call *call, size_t bytes)
     return make_buffer(out, call->device, bytes ? bytes : 1);
 }
 
+tsr_status ocl_constant(cl_mem *out, const ocl_call *call, const void *data, size_t bytes)
+{
+    cl_int error = CL_SUCCESS;
+    *out = ocl.clCreateBuffer(call->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes,
+                              (void *)(uintptr_t)data, &error);
+    if (error == CL_SUCCESS) return TSR_OK;
+    return ocl_fail(ocl_status(error), "%s: opencl:%d: no buffer of %zu bytes (%s)", call->name,
+                    call->device->index, bytes, ocl_error_name(error));
+}
+
 /* The host's ---------------------------------------------------------------------------- */
 
 /* Mapped for good: drivers copy such memory without another copy in between. Of the first device. */

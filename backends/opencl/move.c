@@ -7,7 +7,7 @@
 
 #include <tessera/ops/index.h>
 
-/* Does operand k run on, element on element? */
+/* Is operand k contiguous? */
 static bool runs_on(const ocl_nest *t, int k)
 {
     return t->ndim == 0 || (t->ndim == 1 && t->step[k][0] == (cl_long)ocl_size_of((tsr_dtype)t->dtype[k]));

@@ -131,6 +131,9 @@ typedef struct ocl_call {
  * queued: OpenCL keeps it while they run. */
 tsr_status ocl_scratch(cl_mem *out, const ocl_call *call, size_t bytes);
 
+/* The same with bytes of the host, which are copied now. */
+tsr_status ocl_constant(cl_mem *out, const ocl_call *call, const void *data, size_t bytes);
+
 /* Who can do an op, and does it. can() returns NULL, or why not in a few words; operands are
  * allocated, and run() is not called for results without elements. */
 typedef struct ocl_runner {
@@ -140,6 +143,7 @@ typedef struct ocl_runner {
 
 extern const ocl_runner ocl_runner_copy, ocl_runner_fill, ocl_runner_where, ocl_runner_gather,
     ocl_runner_scatter, ocl_runner_elementwise, ocl_runner_reduce, ocl_runner_scan, ocl_runner_sort,
-    ocl_runner_search, ocl_runner_matmul, ocl_runner_random, ocl_runner_rows, ocl_runner_rope;
+    ocl_runner_search, ocl_runner_matmul, ocl_runner_random, ocl_runner_rows, ocl_runner_rope,
+    ocl_runner_resize, ocl_runner_grid, ocl_runner_pool;
 
 #endif

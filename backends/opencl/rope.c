@@ -17,17 +17,13 @@ static const char *can(const ocl_device *d, const tsr_op *op)
 /* theta^(2j / d) for pairs j of d / 2, as a buffer. */
 static tsr_status make_slowness(cl_mem *out, const ocl_call *call, int64_t pairs, double theta)
 {
-    cl_int error = CL_SUCCESS;
     const size_t bytes = (size_t)pairs * sizeof(double);
     double *slowness = malloc(bytes);
     if (!slowness) return ocl_fail(TSR_ENOMEM, "%s: no room for %lld numbers", call->name, (long long)pairs);
     for (int64_t j = 0; j < pairs; j++) slowness[j] = pow(theta, 2 * (double)j / (double)(2 * pairs));
-    *out = ocl.clCreateBuffer(call->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, slowness,
-                              &error);
+    const tsr_status s = ocl_constant(out, call, slowness, bytes);
     free(slowness);
-    if (error == CL_SUCCESS) return TSR_OK;
-    return ocl_fail(ocl_status(error), "%s: opencl:%d: no buffer of %zu bytes (%s)", call->name,
-                    call->device->index, bytes, ocl_error_name(error));
+    return s;
 }
 
 static tsr_status run(const ocl_call *call)

@@ -155,3 +155,16 @@ int64_t tsri_resample_at(const tsri_resample *r, int64_t o, int64_t *first, doub
     *first += zeros;
     return n - zeros;
 }
+
+bool tsri_resample_table(const tsri_resample *r, int64_t *first, int64_t *count, double *w)
+{
+    const int64_t taps = tsri_resample_taps(r);
+    bool same = r->in == r->out;
+    for (int64_t o = 0; o < r->out; o++, w += taps) {
+        const int64_t n = tsri_resample_at(r, o, &first[o], w);
+        for (int64_t t = n; t < taps; t++) w[t] = 0;
+        same = same && n == 1 && first[o] == o && w[0] == 1;
+        if (count) count[o] = n;
+    }
+    return same;
+}

@@ -27,4 +27,8 @@ int64_t tsri_resample_taps(const tsri_resample *r);
  * end. 0, where a step that was given leads an antialiased window past the inputs. */
 int64_t tsri_resample_at(const tsri_resample *r, int64_t o, int64_t *first, double *w);
 
+/* The same of every output: first[o], and weights from w[o * taps] on, followed by zeros. count: how many
+ * weights there are; NULL: nobody asks. Returns whether every output is the input of its number. */
+bool tsri_resample_table(const tsri_resample *r, int64_t *first, int64_t *count, double *w);
+
 #endif

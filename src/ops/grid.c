@@ -144,7 +144,7 @@ static tsr_status take_dim(taps *t, const tsr_op *op, int d)
     const tsr_grid_params *p = op->params;
     const int64_t size = x->shape[2 + d], which = x->ndim - 3 - d;  /* columns come first */
     tsr_tensor seen = *op->in[1], *c = NULL;
-    TSRI_TRY(tsri_see_slice(&seen, &seen, seen.ndim - 1, which, which + 1, 1));
+    tsri_see_slice(&seen, &seen, seen.ndim - 1, which, which + 1, 1);
     seen.desc.ndim--;
     tsr_status s = tsri_make_temporary(&c, "grid_sample", x, TSR_F64, seen.ndim, seen.shape);
     if (s == TSR_OK) s = tsr_copy(c, &seen);

@@ -104,8 +104,8 @@ static void describe_taps(const taps *z, const tsri_resample *r, int64_t many, d
 }
 
 /* n numbers of the host where `beside` is, in its `ndim` last dims of which the first is n long. */
-static tsr_status bring(tsr_tensor **out, void *numbers, tsr_dtype dtype, int64_t n, int ndim,
-                        const tsr_tensor *beside)
+static tsr_status put_beside(tsr_tensor **out, void *numbers, tsr_dtype dtype, int64_t n, int ndim,
+                             const tsr_tensor *beside)
 {
     tsr_tensor *host = NULL;
     tsr_desc d;
@@ -121,8 +121,8 @@ static tsr_status add_tap(tsr_tensor **sum, const tsr_tensor *x, int axis, int64
                           int64_t n)
 {
     tsr_tensor *places = NULL, *weights = NULL, *narrow = NULL, *seen = NULL;
-    tsr_status s = bring(&places, index, TSR_I64, n, 1, x);
-    if (s == TSR_OK) s = bring(&weights, weight, TSR_F64, n, x->ndim - axis, x);
+    tsr_status s = put_beside(&places, index, TSR_I64, n, 1, x);
+    if (s == TSR_OK) s = put_beside(&weights, weight, TSR_F64, n, x->ndim - axis, x);
     if (s == TSR_OK) s = tsr_cast(&narrow, weights, x->dtype);
     if (s == TSR_OK) s = tsr_take(&seen, x, places, axis);
     if (s == TSR_OK) s = *sum ? tsr_fma(sum, seen, narrow, *sum) : tsr_mul(sum, seen, narrow);
@@ -159,18 +159,19 @@ static tsr_status take_nearest(tsr_tensor **out, const tsr_tensor *x, int axis, 
     int64_t *index = tsri_scratch(bytes);
     TSRI_CHECK(index, TSR_ENOMEM, "resize: no room for %lld indices", (long long)r->out);
     for (int64_t o = 0; o < r->out; o++) (void)tsri_resample_at(r, o, &index[o], &w);
-    tsr_status s = bring(&places, index, TSR_I64, r->out, 1, x);
+    tsr_status s = put_beside(&places, index, TSR_I64, r->out, 1, x);
     if (s == TSR_OK) s = tsr_take(out, x, places, axis);
     tsr_release(&places);
     tsri_free(index, bytes);
     return s;
 }
 
-/* Numbers as elements of z: bytes are rounded, and held to what a byte holds. */
+/* Numbers as elements of z: bytes are rounded, halves up, and held to what a byte holds. */
 static tsr_status finish(tsr_tensor *z, tsr_tensor *numbers)
 {
     if (z->dtype == TSR_U8 && numbers->dtype != TSR_U8) {
-        TSRI_TRY(tsr_round(&numbers, numbers));
+        TSRI_TRY(tsr_add(&numbers, numbers, TSR_NUMBER(0.5)));
+        TSRI_TRY(tsr_floor(&numbers, numbers));
         TSRI_TRY(tsr_clip(&numbers, numbers, TSR_NUMBER(0), TSR_NUMBER(255)));
     }
     return tsr_copy(z, numbers);

@@ -146,18 +146,17 @@ static views whole_views(const pool *l)
 static const char *name_of(const pool *l) { return tsr_op_get_info(l->kind)->name; }
 
 /* Spatial dim d of the inputs: `count` of them, from `in` on. */
-static tsr_status narrow_inputs(views *v, const pool *l, int d, int64_t in, int64_t count, int64_t step)
+static void narrow_inputs(views *v, const pool *l, int d, int64_t in, int64_t count, int64_t step)
 {
     const int64_t end = in + (count - 1) * step + 1;
-    if (l->places) TSRI_TRY(tsri_see_slice(&v->places, &v->places, d, in, end, step));
-    return tsri_see_slice(&v->x, &v->x, l->first + d, in, end, step);
+    if (l->places) tsri_see_slice(&v->places, &v->places, d, in, end, step);
+    tsri_see_slice(&v->x, &v->x, l->first + d, in, end, step);
 }
 
-static tsr_status narrow_results(views *v, const pool *l, int d, int64_t out, int64_t count)
+static void narrow_results(views *v, const pool *l, int d, int64_t out, int64_t count)
 {
     for (int i = 0; i < l->results; i++)
-        TSRI_TRY(tsri_see_slice(&v->result[i], &v->result[i], l->first + d, out, out + count, 1));
-    return TSR_OK;
+        tsri_see_slice(&v->result[i], &v->result[i], l->first + d, out, out + count, 1);
 }
 
 /* Which x are to be taken: the first, larger ones, and a NaN; but a NaN that is there stays, and so does its
@@ -217,8 +216,8 @@ static tsr_status take_taps(const views *v, const pool *l, int d)
         inside(&begin, &end, at, stride, l->x->shape[l->first + d], l->result[Z]->shape[l->first + d]);
         if (begin >= end) continue;
         narrowed = *v;
-        TSRI_TRY(narrow_inputs(&narrowed, l, d, begin * stride + at, end - begin, stride));
-        TSRI_TRY(narrow_results(&narrowed, l, d, begin, end - begin));
+        narrow_inputs(&narrowed, l, d, begin * stride + at, end - begin, stride);
+        narrow_results(&narrowed, l, d, begin, end - begin);
         TSRI_TRY(take_taps(&narrowed, l, d + 1));
     }
     return TSR_OK;
@@ -233,7 +232,7 @@ static tsr_status take_places(const views *v, const pool *l, int d)
     if (d == l->p->spatial) return take(&place, l);
     for (int64_t i = 0; i < v->x.shape[l->first + d]; i++) {
         place = *v;
-        TSRI_TRY(narrow_inputs(&place, l, d, i, 1, 1));
+        narrow_inputs(&place, l, d, i, 1, 1);
         TSRI_TRY(take_places(&place, l, d + 1));
     }
     return TSR_OK;
@@ -258,8 +257,8 @@ static tsr_status take_windows(const views *v, const pool *l, int d)
     for (int64_t o = 0; o < outputs; o++) {
         const int64_t begin = o * size / outputs, end = ((o + 1) * size - 1) / outputs + 1;
         narrowed = *v;
-        TSRI_TRY(narrow_inputs(&narrowed, l, d, begin, end - begin, 1));
-        TSRI_TRY(narrow_results(&narrowed, l, d, o, 1));
+        narrow_inputs(&narrowed, l, d, begin, end - begin, 1);
+        narrow_results(&narrowed, l, d, o, 1);
         TSRI_TRY(take_windows(&narrowed, l, d + 1));
     }
     return TSR_OK;
@@ -344,7 +343,7 @@ static tsr_status count_places(tsr_tensor **out, const pool *l, int d)
         int64_t begin, end;
         inside(&begin, &end, t - p->padding[d] + low, p->stride[d], size + 2 * low, outputs);
         if (begin >= end) continue;
-        TSRI_TRY(tsri_see_slice(&v, &v, 0, begin, end, 1));
+        tsri_see_slice(&v, &v, 0, begin, end, 1);
         TSRI_TRY(tsr_add(&z, z, TSR_NUMBER(1)));
     }
     return TSR_OK;

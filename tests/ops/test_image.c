@@ -3,6 +3,8 @@
  */
 #include <math.h>
 
+#include "core/resample.h"
+#include "cpu/image/image.h"
 #include "ops/dispatch.h"
 #include "test.h"
 
@@ -57,6 +59,136 @@ TEST(test_bytes_are_rounded_once_and_held)
         tsri_prefer_parts(false);
         tsr_release_all(&x, &z);
     }
+}
+
+/* Bytes as image.h of the CPU defines them ---------------------------------------------------- */
+
+enum { MOST_SIZE = 128, MOST_CHANNELS = 5 };
+
+typedef struct bytes_axis {
+    int64_t first[MOST_SIZE], count[MOST_SIZE], taps;
+    double  weight[MOST_SIZE * MOST_SIZE];
+} bytes_axis;
+
+static int64_t held(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
+
+static double largest_of(const double *w, int64_t n)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++) largest = fmax(largest, fabs(w[i]));
+    return largest;
+}
+
+/* The sum of numbers `step` apart, without its last bits: rounded, halves up. */
+static int64_t sum_of(const int64_t *x, int64_t step, const int16_t *w, int64_t n, int shift)
+{
+    int64_t sum = (int64_t)1 << (shift - 1);
+    for (int64_t t = 0; t < n; t++) sum += w[t] * x[t * step];
+    return sum >> shift;
+}
+
+static void fill_axis(bytes_axis *a, const tsr_resize_params *p, int d, int64_t in)
+{
+    const tsri_resample r = tsri_resample_of(p, d, in);
+    a->taps = tsri_resample_taps(&r);
+    (void)tsri_resample_table(&r, a->first, a->count, a->weight);
+}
+
+/* Weights of what comes first have at most 22 bits, and leave those of lines; of what comes last 15. */
+typedef struct pass { int most, line; } pass;
+static const pass first_pass = { 22, -TSRI_LINE_BITS }, last_pass = { 15, TSRI_LINE_BITS };
+
+static void resize_columns(int64_t *z, const int64_t *x, int64_t rows, int64_t in, int64_t out,
+                           const bytes_axis *a, pass p)
+{
+    int16_t w[MOST_SIZE];
+    const int bits = tsri_weight_bits(largest_of(a->weight, out * a->taps), p.most);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < out; c++) {
+            tsri_fix_weights(w, a->weight + c * a->taps, a->count[c], bits);
+            z[r * out + c] = sum_of(x + r * in + a->first[c], 1, w, a->count[c], bits + p.line);
+        }
+}
+
+static void resize_rows(int64_t *z, const int64_t *x, int64_t out, int64_t columns, const bytes_axis *a,
+                        pass p)
+{
+    int16_t w[MOST_SIZE];
+    for (int64_t r = 0; r < out; r++) {
+        const double *weight = a->weight + r * a->taps;
+        const int bits = tsri_weight_bits(largest_of(weight, a->count[r]), p.most);
+        tsri_fix_weights(w, weight, a->count[r], bits);
+        for (int64_t c = 0; c < columns; c++)
+            z[r * columns + c] = sum_of(x + a->first[r] * columns + c, columns, w, a->count[r],
+                                        bits + p.line);
+    }
+}
+
+/* Rows come first where columns are far apart, and no row is summed often. */
+static bool are_rows_first(const bytes_axis *rows, const bytes_axis *columns, const int64_t *in,
+                           const int64_t *out, int64_t channels)
+{
+    return rows->taps * out[0] <= 6 * in[0] &&
+           (columns->taps > 4 ? in[1] / 4 >= out[1] : in[1] / 4 > out[1] && channels < 4);
+}
+
+/* One channel of a picture, which has `channels` bytes from pixel to pixel. */
+static void resize_channel(uint8_t *z, const uint8_t *x, int64_t channels, const int64_t *in,
+                           const tsr_resize_params *p)
+{
+    static bytes_axis rows, columns;
+    static int64_t pixels[MOST_SIZE * MOST_SIZE], lines[MOST_SIZE * MOST_SIZE], sums[MOST_SIZE * MOST_SIZE];
+    const int64_t *out = p->size;
+    fill_axis(&rows, p, 0, in[0]);
+    fill_axis(&columns, p, 1, in[1]);
+    for (int64_t i = 0; i < in[0] * in[1]; i++) pixels[i] = x[i * channels];
+    if (are_rows_first(&rows, &columns, in, out, channels)) {
+        resize_rows(lines, pixels, out[0], in[1], &rows, first_pass);
+        resize_columns(sums, lines, out[0], in[1], out[1], &columns, last_pass);
+    } else {
+        resize_columns(lines, pixels, in[0], in[1], out[1], &columns, first_pass);
+        resize_rows(sums, lines, out[0], out[1], &rows, last_pass);
+    }
+    for (int64_t i = 0; i < out[0] * out[1]; i++) z[i * channels] = (uint8_t)held(sums[i], 0, 255);
+}
+
+static void expect_bytes(const int64_t *in, const tsr_resize_params *p, int64_t channels)
+{
+    static uint8_t x[MOST_SIZE * MOST_SIZE * MOST_CHANNELS], right[sizeof x];
+    const int64_t count = in[0] * in[1] * channels;
+    tsr_tensor *t = NULL, *z = NULL;
+    uint32_t seed = 1;
+    for (int64_t i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x[i] = seed >> 30 ? (uint8_t)(seed >> 16) : (uint8_t)(seed >> 8 & 1 ? 255 : 0);
+    }
+    for (int64_t c = 0; c < channels; c++) resize_channel(right + c, x + c, channels, in, p);
+    EXPECT_OK(tsr_from_data(&t, TSR_U8, 3, (const int64_t[]){ in[0], in[1], channels }, x));
+    EXPECT_OK(tsr_move_axis(&t, t, 2, 0));
+    EXPECT_OK(tsr_resize(&z, t, 2, p->size,
+                         &(tsr_resize_options){ .mode = (tsr_interpolation)p->mode,
+                                                .antialias = p->antialias,
+                                                .align_corners = p->align_corners }));
+    EXPECT_MSG(z && !memcmp(z->data, right, (size_t)(p->size[0] * p->size[1] * channels)),
+               "%lld x %lld x %lld to %lld x %lld, mode %d", (long long)in[0], (long long)in[1],
+               (long long)channels, (long long)p->size[0], (long long)p->size[1], (int)p->mode);
+    tsr_release_all(&t, &z);
+}
+
+TEST(test_bytes_have_the_bits_of_their_definition)
+{
+    static const int64_t sizes[][4] = { { 9, 40, 20, 33 }, { 40, 120, 13, 7 },  { 30, 64, 15, 32 },
+                                        { 5, 3, 11, 50 },  { 17, 126, 17, 61 }, { 64, 50, 31, 50 },
+                                        { 90, 127, 10, 31 }, { 3, 100, 40, 9 } };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int64_t channels = 1; channels <= MOST_CHANNELS; channels++)
+            for (int how = 0; how < 6; how++) {
+                const tsr_resize_params p = { .spatial = 2, .size = { sizes[i][2], sizes[i][3] },
+                                              .mode = how == 5 ? TSR_INTERPOLATE_AREA
+                                                               : TSR_INTERPOLATE_LINEAR + how % 2,
+                                              .antialias = how == 2 || how == 3, .align_corners = how == 4 };
+                expect_bytes(sizes[i], &p, channels);
+            }
 }
 
 /* An element of weight 0 does not count; one of another weight does. */

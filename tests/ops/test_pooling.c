@@ -124,45 +124,6 @@ TEST(test_sums_of_a_large_window_do_not_lose_small_numbers)
     tsr_release_all(&x, &z);
 }
 
-TEST(test_a_result_may_overlap_x)
-{
-    for (int parts = 0; parts < 2; parts++) {
-        tsr_tensor *all = NULL, *x = NULL, *z = NULL, *want = NULL;
-        bool equal = false;
-        const tsr_pool how = { .kernel = { 3 }, .stride = { 1 }, .padding = { 1 } };
-        tsri_prefer_parts(parts);
-        EXPECT_OK(tsr_integers(&all, TSR_I32, TSR_SHAPE(4, 20), -1000, 1000, 4));
-        EXPECT_OK(tsr_slice(&x, all, 0, 0, 3, 1));
-        EXPECT_OK(tsr_slice(&z, all, 0, 1, 4, 1));
-        EXPECT_OK(tsr_max_pool1d(&want, NULL, x, &how));
-        EXPECT_OK(tsr_max_pool1d(&z, NULL, x, &how));
-        EXPECT_OK(tsr_equal(&equal, z, want));
-        EXPECT(equal);
-        EXPECT_OK(tsr_max_pool1d(&want, NULL, z, &how));
-        EXPECT_OK(tsr_max_pool1d(&z, NULL, z, &how));
-        EXPECT_OK(tsr_equal(&equal, z, want));
-        EXPECT(equal);
-        tsr_release_all(&all, &x, &z, &want);
-        tsri_prefer_parts(false);
-    }
-}
-
-TEST(test_infer_and_cost_need_no_data)
-{
-    tsr_desc x, z[2];
-    tsr_cost cost;
-    tsr_pool_params p = { .spatial = 2, .kernel = { 3, 2 }, .stride = { 2, 2 }, .dilation = { 1, 1 } };
-    EXPECT_OK(tsr_desc_init(&x, TSR_F32, 4, (const int64_t[]){ 2, 3, 8, 9 }, NULL));
-    const tsr_desc *in[] = { &x };
-    EXPECT_OK(tsr_infer(z, TSR_OP_MAX_POOL, 1, in, &p));
-    EXPECT(z[0].dtype == TSR_F32 && z[1].dtype == TSR_I64 && z[0].shape[2] == 3 && z[0].shape[3] == 4);
-    EXPECT(tsr_desc_same_shape(&z[0], &z[1]));
-    EXPECT_OK(tsr_op_cost(&cost, TSR_OP_AVG_POOL, 1, in, &p));
-    EXPECT(cost.flops == 2 * 3 * 3 * 4 * 6);
-    p.spatial = 0;
-    EXPECT_FAILS(tsr_infer(z, TSR_OP_AVG_POOL, 1, in, &p), TSR_EINVAL, "0 spatial dims");
-}
-
 /* Bad input --------------------------------------------------------------------------------------- */
 
 TEST(test_bad_arguments_are_refused_in_words)

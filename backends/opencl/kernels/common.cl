@@ -318,6 +318,15 @@ static inline void store_complex(BYTES p, int dtype, wide2 v)
     AT(float, p + 4) = (float)v.y;
 }
 
+/* An element of any floating dtype. */
+static inline wide load_real(CONST_BYTES p, int dtype)
+{
+#ifdef HAS_F64
+    if (dtype == T_F64) return AT_CONST(double, p);
+#endif
+    return (wide)load_float(p, dtype);
+}
+
 /* A real number computed in the wide type, rounded once to a floating dtype. */
 static inline void store_real(BYTES p, int dtype, wide v)
 {

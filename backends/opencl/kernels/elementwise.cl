@@ -86,7 +86,7 @@ kernel void strided(BYTES z, OPERANDS, nest t MORE WHICH)
     PUT(z + at[0], DTYPE0(&t), CALL(from, VALUES(from, at[1], at[NIN > 1 ? 2 : 1], at[NIN > 2 ? 3 : 1])));
 }
 
-/* All operands run on. */
+/* All operands have unit stride. */
 kernel void packed(BYTES z, OPERANDS, nest t MORE WHICH)
 {
     const long i = (long)get_global_id(0);

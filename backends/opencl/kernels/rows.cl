@@ -2,14 +2,6 @@
  * row-major order: z, x, and what else there is. In place is fine: a work item reads and writes the
  * same elements throughout. */
 
-static inline wide load_real(CONST_BYTES p, int dtype)
-{
-#ifdef HAS_F64
-    if (dtype == T_F64) return AT_CONST(double, p);
-#endif
-    return (wide)load_float(p, dtype);
-}
-
 /* The sum of all work items' numbers, in a fixed order; every work item gets it. */
 static inline wide sum_of_all(local wide *shared, wide sum, wide lost)
 {

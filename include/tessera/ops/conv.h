@@ -131,7 +131,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_avg_pool3d(tsr_tensor **out, const tsr_ten
  * their signs count where p is odd; the root of a negative sum is NaN, unless p is 1. Padding
  * counts as zeros. A window that ceil_mode lets reach behind x and its padding is scaled by
  * the kernel's size over the places that it has, as PyTorch's. An infinite p gives the largest
- * |x|. (floating)
+ * |x|. Powers and sums are in f64. (floating)
  *
  * TSR_EINVAL   p is not positive; else as for max_pool
  */

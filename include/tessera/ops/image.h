@@ -49,9 +49,13 @@ typedef struct tsr_resize_options {
  * Elements whose weight is 0 do not count, even if they are infinite.
  *
  * The dims come one after another, with weights computed once. A result that is
- * allocated has x's order of dims: channels that come last stay last. u8 is summed in f32
- * and rounded once at the end, halves to even, and held to 0 .. 255: right, where
- * libraries that round after each dim may be off by one. (u8/floating)
+ * allocated has x's order of dims: channels that come last stay last.
+ *
+ * u8 has the same bits on every processor: weights are rounded to 2^-14 or finer, what lies
+ * between columns and rows to 1/64 of a level, and the result, halves up, to 0 .. 255. Before
+ * that last rounding it is off by less than 1/30 of a level for linear and 1/10 for cubic,
+ * and n/250 where n rows or columns are averaged; libraries that round to bytes after each
+ * dim may be off by one. Devices sum in f32, and may differ by one level. (u8/floating)
  *
  *     tsr_resize(&small, picture, 2, (int64_t[]){ 224, 224 },
  *                &(tsr_resize_options){ .mode = TSR_INTERPOLATE_LINEAR, .antialias = true });

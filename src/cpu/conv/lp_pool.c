@@ -1,4 +1,5 @@
-/* lp_pool.c - roots of sums of powers: a row of outputs at a time, in f64.
+/* lp_pool.c - roots of sums of powers: a row of outputs at a time, in f64. Rows of powers are added up first,
+ * and then the columns of each window.
  *
  * Where a power might leave the range of f64, the elements of a window are first divided by a power of two
  * near the largest of them. */
@@ -29,7 +30,8 @@ typedef struct job {
 
 /* Numbers of one row of outputs, and of a row of x. */
 typedef struct work {
-    double *x, *sum, *largest, *half[2];  /* half: two factors whose product scales a window */
+    double *x, *columns;                  /* columns: sums of the powers of rows */
+    double *sum, *largest, *half[2];      /* half: two factors whose product scales a window */
     float  *run;
 } work;
 
@@ -71,19 +73,76 @@ static double power(double x, double p)
     return p == 2 ? x * x : p == 1 ? x : p == 3 ? x * x * x : pow(x, p);
 }
 
-static void add_powers(const work *w, const job *j)
+static void run_row(tsr_op_kind op, double *row, int64_t n, double p, const job *j)
+{
+    const tsri_tile t = { .rows = 1, .cols = n, .ptr = { (char *)row, (char *)row, (char *)&p },
+                          .col_step = { sizeof *row, sizeof *row } };
+    j->all->elementwise[op][TSR_F64](&t, NULL);
+}
+
+static bool has_negative(const double *row, int64_t n)
+{
+    bool found = false;
+    for (int64_t i = 0; i < n; i++) found |= row[i] < 0;
+    return found;
+}
+
+/* Whole powers, times the root where p is one half more. */
+static void multiply_row(double *row, int64_t n, int power, bool root)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const double x = row[i], square = x * x;
+        double z = root ? sqrt(x) : 1;
+        if (power & 1) z *= x;
+        if (power & 2) z *= square;
+        if (power & 4) z *= square * square;
+        row[i] = z;
+    }
+}
+
+/* row[i] = row[i]^p. Sums of floats narrower than f64 need not be right to its last bits: logarithms of
+ * numbers that have one are quicker than powers. */
+static void raise_row(double *row, int64_t n, double p, const job *j)
+{
+    enum { MOST = 6 };
+    const bool whole = p == floor(p), halves = 2 * p == floor(2 * p);
+    if (p == 1 || n == 0) return;
+    if (p == 0.5 || (whole && p <= MOST)) {
+        multiply_row(row, n, (int)p, !whole);
+    } else if (j->dtype == TSR_F64 || has_negative(row, n)) {
+        run_row(TSR_OP_POW, row, n, p, j);
+    } else if (halves && p <= MOST) {
+        multiply_row(row, n, (int)p, true);
+    } else {
+        run_row(TSR_OP_LOG, row, n, p, j);
+        for (int64_t i = 0; i < n; i++) row[i] *= p;
+        run_row(TSR_OP_EXP, row, n, p, j);
+    }
+}
+
+static void add_scaled(const work *w, const job *j)
 {
     const tsri_slide *a = &j->axis[COLUMN];
-    for (int64_t i = 0; i < a->in && !j->scaled; i++) w->x[i] = power(w->x[i], j->p);
     for (int64_t o = 0; o < a->out; o++) {
         int64_t i, end;
-        double sum = w->sum[o];
-        see(a, o, &i, &end);
-        if (j->scaled)
-            for (; i < end; i++) sum += power(w->x[i] * w->half[0][o] * w->half[1][o], j->p);
-        else
-            for (; i < end; i++) sum += w->x[i];
-        w->sum[o] = sum;
+        for (see(a, o, &i, &end); i < end; i++)
+            w->sum[o] += power(w->x[i] * w->half[0][o] * w->half[1][o], j->p);
+    }
+}
+
+static void add_row(const work *w, const job *j)
+{
+    const int64_t n = j->axis[COLUMN].in;
+    raise_row(w->x, n, j->p, j);
+    for (int64_t i = 0; i < n; i++) w->columns[i] += w->x[i];
+}
+
+static void add_columns(const work *w, const job *j)
+{
+    const tsri_slide *a = &j->axis[COLUMN];
+    for (int64_t o = 0; o < a->out; o++) {
+        int64_t i, end;
+        for (see(a, o, &i, &end); i < end; i++) w->sum[o] += w->columns[i];
     }
 }
 
@@ -120,17 +179,16 @@ static double count_of(const tsri_slide *a, int64_t o)
     return (double)least(a->taps, a->in - 2 * a->first - o * a->step);
 }
 
-static double root(double sum, double p) { return p == 1 ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p); }
-
 static void finish(const work *w, const job *j, const int64_t *at)
 {
     const tsri_slide *a = &j->axis[COLUMN];
     const double around = count_of(&j->axis[0], at[0]) * count_of(&j->axis[1], at[1]);
     for (int64_t o = 0; o < a->out; o++) {
-        const double count = around * count_of(a, o),
-                     sum = count == j->kernel ? w->sum[o] : w->sum[o] / count * j->kernel;
-        w->sum[o] = root(sum, j->p) / w->half[0][o] / w->half[1][o];
+        const double count = around * count_of(a, o);
+        if (count != j->kernel) w->sum[o] = w->sum[o] / count * j->kernel;
     }
+    raise_row(w->sum, a->out, 1 / j->p, j);
+    for (int64_t o = 0; o < a->out && j->scaled; o++) w->sum[o] = w->sum[o] / w->half[0][o] / w->half[1][o];
 }
 
 static void store(const work *w, const job *j, char *z)
@@ -148,10 +206,8 @@ static void pool_row(const work *w, const job *j, int64_t i)
     const int64_t at[] = { i / r->out % s->out, i % r->out }, plane = i / r->out / s->out,
                   channel = plane % j->channels, image = plane / j->channels;
     const char *x = j->x + image * j->x_image + channel * j->x_channel;
-    for (int64_t o = 0; o < j->axis[COLUMN].out; o++) {
-        w->sum[o] = w->largest[o] = 0;
-        w->half[0][o] = w->half[1][o] = 1;
-    }
+    for (int64_t o = 0; o < j->axis[COLUMN].out; o++) w->sum[o] = w->largest[o] = 0;
+    for (int64_t k = 0; k < j->axis[COLUMN].in; k++) w->columns[k] = 0;
     if (j->scaled) {
         each_row(w, j, x, at, find_largest);
         plan_scales(w, j);
@@ -159,7 +215,8 @@ static void pool_row(const work *w, const job *j, int64_t i)
     if (isinf(j->p)) {
         for (int64_t o = 0; o < j->axis[COLUMN].out; o++) w->sum[o] = w->largest[o];
     } else {
-        each_row(w, j, x, at, add_powers);
+        each_row(w, j, x, at, j->scaled ? add_scaled : add_row);
+        if (!j->scaled) add_columns(w, j);
         finish(w, j, at);
     }
     store(w, j, j->z + image * j->z_image + channel * j->z_channel + at[0] * s->z + at[1] * r->z);
@@ -169,10 +226,10 @@ static tsr_status pool_rows(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
     const tsri_slide *a = &j->axis[COLUMN];
-    const int64_t longest = most(a->in, a->out), bytes = longest > INT64_MAX / 64 ? 0 : longest * 44;
+    const int64_t longest = most(a->in, a->out), bytes = longest > INT64_MAX / 64 ? 0 : longest * 52;
     double *room = bytes > 0 ? tsri_scratch((size_t)bytes) : NULL;
     TSRI_CHECK(room, TSR_ENOMEM, "lp_pool: no room for a row of %lld", (long long)longest);
-    work w = { .x = room, .sum = room + a->in };
+    work w = { .x = room, .columns = room + a->in, .sum = room + 2 * a->in };
     w.largest = w.sum + a->out;
     w.half[0] = w.largest + a->out;
     w.half[1] = w.half[0] + a->out;

@@ -22,16 +22,17 @@ typedef struct taps {
 
 typedef struct job {
     const tsr_grid_params *p;
-    const tsr_tensor *grid;
     int            spatial;
-    tsr_dtype      dtype;
-    const char    *x;
+    tsr_dtype      dtype, grid_dtype;           /* of z and of the grid */
+    const char    *x, *grid;
     char          *z;
-    int64_t        size[AXES], places[AXES];    /* of x and z; the outermost first */
-    int64_t        x_step[AXES], z_step[AXES];  /* elements of x, bytes of z */
-    int64_t        x_image, z_image, channels, x_channel, z_channel, images;
+    int64_t        size[AXES], x_step[AXES];    /* of x, the outermost first; elements */
+    int64_t        places[AXES], z_step[AXES], grid_step[AXES];  /* of z, as they follow each other; bytes */
+    int64_t        which;                       /* bytes from one coordinate of a place to the next */
+    int64_t        x_image, z_image, grid_image, channels, x_channel, z_channel, images;
     bool           wide;                        /* x is f64, else f32 */
-    int64_t        blocks, all;                 /* blocks of an image; places of it */
+    int64_t        blocks;                      /* of an image */
+    int64_t        behind[MOST];                /* elements from the first tap of a place to each */
     const tsri_cpu_kernels *k;
 } job;
 
@@ -92,11 +93,16 @@ static void take_cubic(taps *t, double at, int64_t size, const tsr_grid_params *
     }
 }
 
-/* What a coordinate of -1 .. 1 sees along an axis; NaN counts as -1. */
+/* Where a coordinate of -1 .. 1 lies among the elements of an axis. */
+static double place_of(double at, int64_t size, const tsr_grid_params *p)
+{
+    return p->align_corners ? (at + 1) / 2 * (double)(size - 1) : ((at + 1) * (double)size - 1) / 2;
+}
+
+/* What a coordinate sees along an axis; NaN counts as -1. */
 static void take_axis(taps *t, double at, int64_t size, const tsr_grid_params *p)
 {
-    if (at != at) at = -1;
-    at = p->align_corners ? (at + 1) / 2 * (double)(size - 1) : ((at + 1) * (double)size - 1) / 2;
+    at = place_of(at != at ? -1 : at, size, p);
     if (p->mode == TSR_INTERPOLATE_CUBIC) {
         take_cubic(t, at, size, p);
         return;
@@ -112,50 +118,98 @@ static void take_axis(taps *t, double at, int64_t size, const tsr_grid_params *p
 
 /* Blocks of places -------------------------------------------------------------------------------- */
 
-/* Which elements of a channel the places of a block see. */
+/* Which elements of a channel the places of a block see: up to BLOCK that follow each other in a row. */
 typedef struct seen {
+    double  at[AXES][BLOCK];  /* coordinates along the axes of x */
     int     n[BLOCK];
     int64_t offset[BLOCK][MOST];
     double  weight[BLOCK][MOST];
+    float   narrow[BLOCK][MOST];
+    bool    inside[BLOCK];    /* f32 has no offsets there: elements lie behind the base as the job says */
+    int64_t base[BLOCK];      /* the first offset; 0: there is none */
 } seen;
 
-/* The coordinate of a place of an image along axis d of x. */
-static double coordinate(const job *j, int64_t image, const int64_t *at, int d)
+static void read_places(seen *s, const job *j, const char *grid, int count)
 {
-    const tsr_tensor *g = j->grid;
-    const int64_t size = tsri_dtype_size(g->dtype);
-    int64_t offset = image > 0 ? image * g->stride[0] : 0;
-    for (int i = 0; i < j->spatial; i++) offset += at[AXES - j->spatial + i] * g->stride[1 + i];
-    const int64_t which = AXES - 1 - d;  /* columns come first */
-    if (which > 0) offset += which * g->stride[1 + j->spatial];
-    double wide;
-    float narrow;
-    const char *p = (const char *)g->data + offset * size;
-    if (g->dtype == TSR_F64) {
-        j->k->widen[g->dtype](&wide, p, size, 1);
-        return wide;
-    }
-    j->k->widen[g->dtype](&narrow, p, size, 1);
-    return (double)narrow;
-}
-
-static void find_place(const job *j, int64_t *at, int64_t place)
-{
-    for (int d = AXES - 1; d >= 0; d--) {
-        at[d] = place % j->places[d];
-        place /= j->places[d];
+    const int64_t step = j->grid_step[AXES - 1];
+    float run[BLOCK];
+    for (int d = AXES - j->spatial; d < AXES; d++) {
+        const char *from = grid + (AXES - 1 - d) * j->which;  /* columns come first */
+        if (j->grid_dtype == TSR_F64) {
+            j->k->widen[TSR_F64](s->at[d], from, step, count);
+            continue;
+        }
+        j->k->widen[j->grid_dtype](run, from, step, count);
+        for (int b = 0; b < count; b++) s->at[d][b] = (double)run[b];
     }
 }
 
-static void see_place(seen *s, int b, const job *j, int64_t image, int64_t place)
+/* Taps that all lie in x and count, from `low` on; false: they do not. */
+static inline bool take_inside(int64_t *low, double *w, double at, int64_t size, const int mode)
+{
+    const int reach = mode == TSR_INTERPOLATE_CUBIC;  /* taps beyond both neighbours */
+    if (!(at >= reach && at <= (double)(size - 1 - reach))) return false;
+    const int64_t before = (int64_t)at;
+    const double over = at - (double)before;
+    *low = before - reach;
+    if (mode == TSR_INTERPOLATE_NEAREST) {
+        *low += (over > 0.5) | ((over == 0.5) & (before % 2 != 0));  /* without a branch: any may be next */
+        w[0] = 1;
+        return true;
+    }
+    for (int i = 0; i < 4 && reach; i++) w[i] = cubic(i < 2 ? over + 1 - i : i - 1 - over);
+    if (!reach) {
+        w[0] = 1 - over;
+        w[1] = over;
+    }
+    return over != 0;
+}
+
+/* A place whose taps all lie in x and count; false: it is not. Compiled for modes and dims that are known. */
+static inline bool see_inside(seen *s, int b, const job *j, const int spatial, const int mode)
+{
+    const int each = mode == TSR_INTERPOLATE_CUBIC ? 4 : mode == TSR_INTERPOLATE_LINEAR ? 2 : 1;
+    int n = 1;
+    int64_t base = 0;
+    double weight[MOST] = { 1 };
+    for (int d = AXES - spatial; d < AXES; d++) {
+        int64_t low;
+        double w[MOST_TAPS];
+        if (!take_inside(&low, w, place_of(s->at[d][b], j->size[d], j->p), j->size[d], mode)) return false;
+        base += low * j->x_step[d];
+        for (int i = n - 1; i >= 0; i--)
+            for (int m = each - 1; m >= 0; m--) weight[i * each + m] = weight[i] * w[m];
+        n *= each;
+    }
+    s->n[b] = n;
+    s->base[b] = base;
+    for (int i = 0; i < n; i++) s->narrow[b][i] = (float)weight[i];
+    for (int i = 0; i < n && j->wide; i++) {
+        s->offset[b][i] = base + j->behind[i];
+        s->weight[b][i] = weight[i];
+    }
+    return true;
+}
+
+static bool see_known(seen *s, int b, const job *j)
+{
+    const int mode = j->p->mode;
+    if (j->spatial == 2 && mode == TSR_INTERPOLATE_LINEAR)
+        return see_inside(s, b, j, 2, TSR_INTERPOLATE_LINEAR);
+    if (j->spatial == 2 && mode == TSR_INTERPOLATE_NEAREST)
+        return see_inside(s, b, j, 2, TSR_INTERPOLATE_NEAREST);
+    if (j->spatial == 2 && mode == TSR_INTERPOLATE_CUBIC)
+        return see_inside(s, b, j, 2, TSR_INTERPOLATE_CUBIC);
+    return see_inside(s, b, j, j->spatial, mode);
+}
+
+static void see_any(seen *s, int b, const job *j)
 {
     taps t[AXES];
-    int64_t at[AXES];
     int n = 0;
-    find_place(j, at, place);
     for (int d = 0; d < AXES; d++) {
         t[d] = (taps){ .n = 1, .weight = { 1 } };
-        if (d >= AXES - j->spatial) take_axis(&t[d], coordinate(j, image, at, d), j->size[d], j->p);
+        if (d >= AXES - j->spatial) take_axis(&t[d], s->at[d][b], j->size[d], j->p);
     }
     for (int i = 0; i < t[0].n; i++)
         for (int k = 0; k < t[1].n; k++)
@@ -170,13 +224,76 @@ static void see_place(seen *s, int b, const job *j, int64_t image, int64_t place
     s->n[b] = n;
 }
 
-static void sum_f32(float *z, const seen *s, const float *x, int count)
+static void see_place(seen *s, int b, const job *j)
+{
+    s->inside[b] = see_known(s, b, j);
+    if (s->inside[b]) return;
+    see_any(s, b, j);
+    s->base[b] = s->n[b] ? s->offset[b][0] : 0;
+    for (int i = 0; i < s->n[b]; i++) s->narrow[b][i] = (float)s->weight[b][i];
+}
+
+/* Places that see one element, or none. */
+static void nearest_f32(float *z, const seen *s, const float *x, int count)
 {
     for (int b = 0; b < count; b++) {
-        float sum = 0;
-        for (int i = 0; i < s->n[b]; i++) sum += (float)s->weight[b][i] * x[s->offset[b][i]];
-        z[b] = sum;
+        const float element = x[s->base[b]];
+        z[b] = s->n[b] ? element : 0;
     }
+}
+
+/* One element of a channel. */
+static TSRI_NOINLINE float sum_place(const seen *s, int b, const float *x, const job *j)
+{
+    const float *w = s->narrow[b], *from = x + s->base[b];
+    float sum = 0;
+    if (s->inside[b])
+        for (int i = 0; i < s->n[b]; i++) sum += w[i] * from[j->behind[i]];
+    else
+        for (int i = 0; i < s->n[b]; i++) sum += w[i] * x[s->offset[b][i]];
+    return sum;
+}
+
+/* Places of four taps, but for those at the border. */
+static TSRI_NOINLINE void sum_fours(float *z, const seen *s, const float *x, int count, const job *j)
+{
+    const int64_t one = j->behind[1], two = j->behind[2], three = j->behind[3];
+    for (int b = 0; b < count; b++) {
+        const float *w = s->narrow[b], *from = x + s->base[b];
+        if (s->inside[b]) z[b] = w[0] * from[0] + w[1] * from[one] + w[2] * from[two] + w[3] * from[three];
+        else z[b] = sum_place(s, b, x, j);
+    }
+}
+
+/* Four rows of four elements: columns are summed before each other, so that none waits. */
+static inline float sum_sixteen(const float *w, const float *x, int64_t row, int64_t column)
+{
+    float sum[4] = { 0, 0, 0, 0 };
+    for (int r = 0; r < 4; r++)
+        for (int c = 0; c < 4; c++) sum[c] += w[4 * r + c] * x[r * row + c * column];
+    return sum[0] + sum[2] + (sum[1] + sum[3]);
+}
+
+/* Places of sixteen taps, but for those at the border. */
+static TSRI_NOINLINE void sum_sixteens(float *z, const seen *s, const float *x, int count, const job *j)
+{
+    const int64_t row = j->behind[4], column = j->behind[1];
+    for (int b = 0; b < count; b++) {
+        const float *from = x + s->base[b];
+        if (!s->inside[b])    z[b] = sum_place(s, b, x, j);
+        else if (column == 1) z[b] = sum_sixteen(s->narrow[b], from, row, 1);
+        else                  z[b] = sum_sixteen(s->narrow[b], from, row, column);
+    }
+}
+
+static void sum_f32(float *z, const seen *s, const float *x, int count, const job *j)
+{
+    const int mode = j->p->mode;
+    if (mode == TSR_INTERPOLATE_NEAREST) nearest_f32(z, s, x, count);
+    else if (mode == TSR_INTERPOLATE_LINEAR && j->spatial == 2) sum_fours(z, s, x, count, j);
+    else if (mode == TSR_INTERPOLATE_CUBIC && j->spatial == 2) sum_sixteens(z, s, x, count, j);
+    else
+        for (int b = 0; b < count; b++) z[b] = sum_place(s, b, x, j);
 }
 
 static void sum_f64(double *z, const seen *s, const double *x, int count)
@@ -188,29 +305,29 @@ static void sum_f64(double *z, const seen *s, const double *x, int count)
     }
 }
 
-static void store(const job *j, char *z, const void *numbers, int64_t first, int count)
+/* A block of an image. */
+static void sample_block(const job *j, seen *s, int64_t image, int64_t block)
 {
-    const int64_t wide = j->wide ? 8 : 4;
-    for (int b = 0; b < count;) {  /* places of one row */
-        int64_t at[AXES];
-        find_place(j, at, first + b);
-        const int64_t n = least(count - b, j->places[AXES - 1] - at[AXES - 1]);
-        j->k->narrow[j->wide ? TSRI_WIDE_F64 : TSRI_WIDE_F32][j->dtype](
-            z + at[0] * j->z_step[0] + at[1] * j->z_step[1] + at[2] * j->z_step[2], j->z_step[2],
-            (const char *)numbers + b * wide, n);
-        b += (int)n;
-    }
-}
-
-static void sample_block(const job *j, seen *s, int64_t image, int64_t first, int count)
-{
+    const int64_t along = pieces(j->places[2], BLOCK), column = block % along * BLOCK,
+                  at[] = { block / along / j->places[1], block / along % j->places[1], column };
+    const int count = (int)least(BLOCK, j->places[2] - column);
+    const char *grid = j->grid + image * j->grid_image;
+    char *z = j->z + image * j->z_image;
     double numbers[BLOCK];
-    for (int b = 0; b < count; b++) see_place(s, b, j, image, first + b);
-    for (int64_t c = 0; c < j->channels; c++) {
-        const int64_t at = image * j->x_image + c * j->x_channel;
-        if (j->wide) sum_f64(numbers, s, (const double *)(const void *)j->x + at, count);
-        else sum_f32((float *)(void *)numbers, s, (const float *)(const void *)j->x + at, count);
-        store(j, j->z + image * j->z_image + c * j->z_channel, numbers, first, count);
+    const bool direct = j->dtype == TSR_F32 && j->z_step[2] == sizeof(float);
+    for (int d = 0; d < AXES; d++) {
+        grid += at[d] * j->grid_step[d];
+        z += at[d] * j->z_step[d];
+    }
+    read_places(s, j, grid, count);
+    for (int b = 0; b < count; b++) see_place(s, b, j);
+    for (int64_t c = 0; c < j->channels; c++, z += j->z_channel) {
+        const int64_t from = image * j->x_image + c * j->x_channel;
+        float *to = direct ? (float *)(void *)z : (float *)(void *)numbers;
+        if (j->wide) sum_f64(numbers, s, (const double *)(const void *)j->x + from, count);
+        else sum_f32(to, s, (const float *)(const void *)j->x + from, count, j);
+        if (!direct)
+            j->k->narrow[j->wide ? TSRI_WIDE_F64 : TSRI_WIDE_F32][j->dtype](z, j->z_step[2], numbers, count);
     }
 }
 
@@ -219,34 +336,57 @@ static tsr_status sample_blocks(void *context, int64_t begin, int64_t end)
     const job *j = context;
     seen *s = tsri_scratch(sizeof *s);
     TSRI_CHECK(s, TSR_ENOMEM, "grid_sample: no room for %zu bytes", sizeof *s);
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t image = i / j->blocks, first = i % j->blocks * BLOCK;
-        sample_block(j, s, image, first, (int)least(BLOCK, j->all - first));
-    }
+    for (int64_t i = begin; i < end; i++) sample_block(j, s, i / j->blocks, i % j->blocks);
     tsri_free(s, sizeof *s);
     return TSR_OK;
 }
 
 static int64_t step_of(const tsr_tensor *t, int d) { return t->shape[d] > 1 ? t->stride[d] : 0; }
+static int64_t bytes_of(const tsr_tensor *t, int d) { return step_of(t, d) * tsri_dtype_size(t->dtype); }
+
+/* Blocks lie along the last dim of places: if it has one, another takes its place. */
+static void order_places(job *j)
+{
+    const int last = AXES - 1;
+    for (int d = last - 1; d >= 0 && j->places[last] == 1; d--) {
+        j->places[last] = j->places[d];
+        j->z_step[last] = j->z_step[d];
+        j->grid_step[last] = j->grid_step[d];
+        j->places[d] = 1;
+    }
+}
+
+static void find_behind(job *j)
+{
+    const int each = j->p->mode == TSR_INTERPOLATE_CUBIC ? 4 : j->p->mode == TSR_INTERPOLATE_LINEAR ? 2 : 1;
+    int n = 1;
+    for (int d = AXES - j->spatial; d < AXES; d++) {
+        for (int i = n - 1; i >= 0; i--)
+            for (int m = each - 1; m >= 0; m--) j->behind[i * each + m] = j->behind[i] + m * j->x_step[d];
+        n *= each;
+    }
+}
 
 static void describe_job(job *j, const tsr_op *op, const tsr_tensor *x)
 {
-    const tsr_tensor *z = op->out[0];
-    const int64_t size = tsri_dtype_size(z->dtype);
+    const tsr_tensor *z = op->out[0], *grid = op->in[1];
     const int lacks = AXES - (x->ndim - 2);
-    *j = (job){ .p = op->params, .grid = op->in[1], .spatial = x->ndim - 2, .dtype = z->dtype, .x = x->data,
-                .z = z->data, .images = x->shape[0], .channels = x->shape[1], .wide = x->dtype == TSR_F64,
-                .x_image = step_of(x, 0), .z_image = step_of(z, 0) * size, .x_channel = step_of(x, 1),
-                .z_channel = step_of(z, 1) * size, .size = { 1, 1, 1 }, .places = { 1, 1, 1 }, .all = 1,
-                .k = tsri_cpu_kernels_get() };
+    *j = (job){ .p = op->params, .grid = grid->data, .grid_dtype = grid->dtype, .spatial = x->ndim - 2,
+                .dtype = z->dtype, .x = x->data, .z = z->data, .images = x->shape[0],
+                .channels = x->shape[1], .wide = x->dtype == TSR_F64, .x_image = step_of(x, 0),
+                .z_image = bytes_of(z, 0), .grid_image = bytes_of(grid, 0), .x_channel = step_of(x, 1),
+                .z_channel = bytes_of(z, 1), .which = bytes_of(grid, grid->ndim - 1), .size = { 1, 1, 1 },
+                .places = { 1, 1, 1 }, .k = tsri_cpu_kernels_get() };
     for (int d = lacks; d < AXES; d++) {
         j->size[d] = x->shape[2 + d - lacks];
-        j->places[d] = z->shape[2 + d - lacks];
         j->x_step[d] = step_of(x, 2 + d - lacks);
-        j->z_step[d] = step_of(z, 2 + d - lacks) * size;
-        j->all *= j->places[d];
+        j->places[d] = z->shape[2 + d - lacks];
+        j->z_step[d] = bytes_of(z, 2 + d - lacks);
+        j->grid_step[d] = bytes_of(grid, 1 + d - lacks);
     }
-    j->blocks = pieces(j->all, BLOCK);
+    order_places(j);
+    find_behind(j);
+    j->blocks = j->places[0] * j->places[1] * pieces(j->places[2], BLOCK);
 }
 
 static tsr_status sample(const tsr_op *op, const tsr_tensor *x)

@@ -6,52 +6,75 @@
 
 #define T float
 #define SUM float
-#define NAME(x) x##_f32
+#define NAME(x) x##_f32_portable
 #include "lines_portable.inc"
 #undef T
 #undef NAME
 
-#define T uint8_t
-#define NAME(x) x##_u8
-#include "lines_portable.inc"
-#undef T
 #undef SUM
-#undef NAME
 
 #define T double
 #define SUM double
-#define NAME(x) x##_f64
+#define NAME(x) x##_f64_portable
 #include "lines_portable.inc"
 
-/* Adding 1.5 * 2^23 rounds a number of 0 .. 255 to a whole one, halves to even. */
-static uint8_t byte_of(float x)
+static int64_t held(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
+
+static void spread_bytes(int16_t *z, const uint8_t *x, const tsri_byte_columns *c)
 {
-    const float low = x > 0 ? x : 0, held = low < 255 ? low : 255;
-    const union { float f; uint32_t u; } rounded = { held + 0x1.8p23f };
-    return (uint8_t)rounded.u;
+    const int shift = c->bits - TSRI_LINE_BITS;
+    for (int64_t o = 0; o < c->out; o++)
+        for (int64_t i = 0; i < c->inner; i++) {
+            const uint8_t *from = x + c->first[o] * c->inner + i;
+            int32_t sum = 1 << (shift - 1);
+            for (int64_t t = 0; t < c->count[o]; t++) sum += c->weight[o * c->taps + t] * from[t * c->inner];
+            *z++ = (int16_t)held(sum >> shift, INT16_MIN, INT16_MAX);
+        }
 }
 
-static void to_bytes(uint8_t *z, const float *x, int64_t n)
+static void combine_bytes(uint8_t *z, const void *const *row, const int16_t *weight, int bits, int64_t taps,
+                          int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) z[i] = byte_of(x[i]);
-}
-
-static void combine_bytes(uint8_t *z, const void *const *row, const float *weight, int64_t taps, int64_t n)
-{
+    const int shift = bits + TSRI_LINE_BITS;
     for (int64_t i = 0; i < n; i++) {
-        float sum = 0;
-        for (int64_t t = 0; t < taps; t++) sum += weight[t] * ((const float *)row[t])[i];
-        z[i] = byte_of(sum);
+        int32_t sum = 1 << (shift - 1);
+        for (int64_t t = 0; t < taps; t++) sum += weight[t] * ((const int16_t *)row[t])[i];
+        z[i] = (uint8_t)held(sum >> shift, 0, 255);
     }
 }
 
-static const tsri_image_kernels plain_lines = {
-    .combine = { [TSRI_LINE_F32] = combine_f32, [TSRI_LINE_F64] = combine_f64, [TSRI_LINE_U8] = combine_u8 },
-    .spread = { [TSRI_LINE_F32] = spread_f32, [TSRI_LINE_F64] = spread_f64, [TSRI_LINE_U8] = spread_u8 },
+static void combine_rows(int16_t *z, const void *const *row, const int16_t *weight, int bits, int64_t taps,
+                         int64_t n)
+{
+    const int shift = bits - TSRI_LINE_BITS;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t sum = 1 << (shift - 1);
+        for (int64_t t = 0; t < taps; t++) sum += weight[t] * ((const uint8_t *)row[t])[i];
+        z[i] = (int16_t)held(sum >> shift, INT16_MIN, INT16_MAX);
+    }
+}
+
+static void gather_bytes(uint8_t *z, const int16_t *x, const tsri_byte_columns *c)
+{
+    const int shift = c->bits + TSRI_LINE_BITS;
+    for (int64_t o = 0; o < c->out; o++)
+        for (int64_t i = 0; i < c->inner; i++) {
+            const int16_t *from = x + c->first[o] * c->inner + i;
+            int32_t sum = 1 << (shift - 1);
+            for (int64_t t = 0; t < c->count[o]; t++) sum += c->weight[o * c->taps + t] * from[t * c->inner];
+            *z++ = (uint8_t)held(sum >> shift, 0, 255);
+        }
+}
+
+const tsri_image_kernels tsri_image_plain = {
+    .combine = { [TSRI_LINE_F32] = combine_f32_portable, [TSRI_LINE_F64] = combine_f64_portable },
+    .spread = { [TSRI_LINE_F32] = spread_f32_portable, [TSRI_LINE_F64] = spread_f64_portable },
+    .spread_bytes = spread_bytes,
     .combine_bytes = combine_bytes,
-    .to_bytes = to_bytes,
+    .combine_rows = combine_rows,
+    .gather_bytes = gather_bytes,
 };
 
-void tsri_cpu_image_portable(tsri_cpu_kernels *k) { k->image = &plain_lines; }
+void tsri_cpu_image_portable(tsri_cpu_kernels *k) { k->image = &tsri_image_plain; }
 
 #endif

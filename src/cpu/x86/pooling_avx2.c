@@ -1,4 +1,5 @@
 /* pooling_avx2.c - the kernels of pools with the vectors of AVX2. */
+#define ISA(name) name##_avx2
 #include "cpu/simd/avx2.h"
 #include "cpu/simd/pooling.inc"
 

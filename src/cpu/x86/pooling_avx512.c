@@ -1,4 +1,5 @@
 /* pooling_avx512.c - the kernels of pools with the vectors of AVX-512. */
+#define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
 #include "cpu/simd/pooling.inc"
 

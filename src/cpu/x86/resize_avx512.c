@@ -1,4 +1,5 @@
 /* resize_avx512.c - lines of pictures with the vectors of AVX-512. */
+#define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
 #include "cpu/simd/resize.inc"
 
