@@ -1,5 +1,6 @@
 /* cpu_backend.c - the CPU as a backend; always present, the oracle for all others. */
 #include "attention.h"
+#include "blocks.h"
 #include "cpu_run.h"
 #include "draw.h"
 #include "quant.h"
@@ -33,6 +34,7 @@ static const run_fn runs[TSR_OP_COUNT] = {
     [TSR_OP_ARGSORT] = tsri_cpu_sort,
     [TSR_OP_SEARCHSORTED] = tsri_cpu_searchsorted,
     [TSR_OP_INTEGERS] = tsri_cpu_integers,
+    [TSR_OP_DEQUANTISE_BLOCKS] = tsri_cpu_dequantise_blocks,
 #ifndef TSR_FREESTANDING  /* large, or in need of libm: a small machine composes these from the others */
     [TSR_OP_FFT]     = tsri_cpu_fft,
     [TSR_OP_RFFT]    = tsri_cpu_fft,
@@ -65,6 +67,7 @@ static const run_fn runs[TSR_OP_COUNT] = {
     [TSR_OP_ATTENTION]   = tsri_cpu_attention,
     [TSR_OP_QUANTISE]    = tsri_cpu_quantise,
     [TSR_OP_DEQUANTISE]  = tsri_cpu_dequantise,
+    [TSR_OP_LINEAR_BLOCKS] = tsri_cpu_linear_blocks,
     [TSR_OP_EXPONENTIAL] = tsri_cpu_exponential,
     [TSR_OP_CONV]           = tsri_cpu_conv,
     [TSR_OP_CONV_TRANSPOSE] = tsri_cpu_conv,

@@ -191,4 +191,33 @@ static inline double tsri_log10(double x)
     return sum + (((y - sum) + p) + (p_low + k * TSRI_LG2_LOW));
 }
 
+/* x less a whole multiple of y, exact as fmod is: below |y|, of the sign of x, or of the other one where the
+ * quotient was rounded up to a whole number. */
+static inline double tsri_left_over(double x, double y)
+{
+    const double ratio = x / y;
+    if (!(fabs(ratio) < 0x1p52)) return fmod(x, y);
+    return fabs(ratio) < 1 ? x : fma(-(double)(int64_t)ratio, y, x);
+}
+
+static inline double tsri_remainder(double x, double y)
+{
+    const double r = tsri_left_over(x, y);
+    if (r != r) return r;
+    if (r != 0 && (r < 0) != (y < 0)) return isinf(y) ? y : r + y;
+    return r != 0 ? r : copysign(0, y);
+}
+
+/* The root of the sum of two squares, each of a high and a low part. libm's where a square could overflow or
+ * lose bits. */
+static inline double tsri_hypot(double x, double y)
+{
+    const double a = fabs(x), b = fabs(y), large = a > b ? a : b, small = a > b ? b : a;
+    if (!(large >= 0x1p-400 && large <= 0x1p400 && (small >= 0x1p-400 || small == 0)))
+        return isinf(x) || isinf(y) ? (double)INFINITY : hypot(x, y);
+    const double p = x * x, q = y * y, sum = p + q, back = sum - p, root = sqrt(sum);
+    const double lost = ((p - (sum - back)) + (q - back)) + (fma(x, x, -p) + fma(y, y, -q));
+    return fma(fma(-root, root, sum) + lost, 0.5 / root, root);
+}
+
 #endif

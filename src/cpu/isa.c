@@ -29,6 +29,7 @@ static bool may_use_tiles(void) { return false; }
 #endif
 
 enum { YMM_STATE = 0x6, ZMM_STATE = 0xe6, TILE_STATE = 0x60000 };
+enum { AMX_TILES = 1 << 24 | 1 << 25 | 1 << 22 };  /* of leaf 7: tiles, int8 and bf16 */
 
 /* The words of cpuid that are asked for, by leaf, and the registers whose contents the system saves: others
  * must not be touched. */
@@ -70,7 +71,7 @@ static bool has_avx512(const features *f)
 
 static uint32_t find_extras(const features *f)
 {
-    const bool tiles = all(f->d7, 1u << 24 | 1u << 25 | 1u << 22) && all(f->saved, TILE_STATE);
+    const bool tiles = all(f->d7, AMX_TILES) && all(f->saved, TILE_STATE);
     return (f->c7 & 1u << 11 ? TSRI_EXTRA_VNNI : 0u) | (f->a71 & 1u << 5 ? TSRI_EXTRA_BF16 : 0u) |
            (tiles && may_use_tiles() ? TSRI_EXTRA_AMX : 0u);
 }
@@ -79,7 +80,8 @@ static uint32_t find_extras(const features *f)
 static tsri_processor find_processor(const features *f)
 {
     enum { HYGON_EBX = 0x6f677948 };  /* of HygonGenuine */
-    tsri_processor p = { .family = f->id >> 8 & 15 };
+    tsri_processor p = { .family = f->id >> 8 & 15, .has_avx512 = all(f->b7, bit_AVX512F),
+                         .has_amx = all(f->d7, AMX_TILES) };
     uint32_t a, b, c, d;
     if (p.family == 15) p.family += f->id >> 20 & 0xff;
     if (!__get_cpuid(0, &a, &b, &c, &d)) return p;

@@ -31,6 +31,7 @@ typedef enum tsri_vendor { TSRI_VENDOR_OTHER, TSRI_VENDOR_INTEL, TSRI_VENDOR_AMD
 typedef struct tsri_processor {
     tsri_vendor vendor;   /* AMD: Hygon, too, whose processors are of the same make */
     uint32_t    family;
+    bool        has_avx512, has_amx;  /* allowed by the system or not */
 } tsri_processor;
 
 typedef struct tsri_machine {

@@ -2,9 +2,11 @@
 #include "kernels.h"
 #include "conv/pooling.h"
 #include "image/image.h"
+#include "core/alloc.h"
 #include "core/env.h"
 #include "core/lock.h"
 #include "core/threads_int.h"
+#include "core/wait.h"
 
 tsri_cpu_kernels tsri_cpu_table;
 bool tsri_cpu_table_chosen;
@@ -53,6 +55,10 @@ static void choose(void)
     machine = tsri_machine_find(tsri_env("TSR_ISA"));
     tsri_tuning_used = tsri_tuning_find(machine, tsri_env("TSR_TUNING"));
     tsri_set_thread_work(tsri_tuning_used->thread_work);
+    tsri_set_huge_least(tsri_tuning_used->system.huge_least);
+#ifndef TSR_NO_THREADS
+    tsri_set_spin(tsri_tuning_used->system.spin_ns);
+#endif
     improve(&tsri_cpu_table, machine);
     tsri_store_release(&tsri_cpu_table_chosen, true);
 }
@@ -63,4 +69,15 @@ const char *tsr_cpu_isa(void)
 {
     (void)tsri_cpu_kernels_get();
     return tsri_isa_name(machine.isa);
+}
+
+static char tuning_text[TSRI_TUNING_TEXT];
+
+static void write_tuning(void) { tsri_tuning_write(tuning_text, tsri_tuning_get()); }
+
+const char *tsr_cpu_tuning(void)
+{
+    static tsri_once written = TSRI_ONCE_INIT;
+    tsri_once_run(&written, write_tuning);
+    return tuning_text;
 }

@@ -2,9 +2,10 @@
  *
  * A lane is read once, as keys (sort.h). If only values are wanted, keys are sorted and
  * converted back to elements. If indices are wanted, a key and an index make an item, and sorting
- * items is stable. Of a key of 64 bits the item has the upper half; items that are equal
- * in that are sorted again by the lower half. -0 and 0 have the same key, and so have all NaNs: such
- * elements are called ambiguous. They are copied from the lane after sorting, in their order.
+ * items is stable. Of a key of 64 bits the item has the upper half, and items that are equal
+ * in that are sorted again by the lower half; integers within 2^32 of each other need no second sort.
+ * -0 and 0 have the same key, and so have all NaNs: such elements are called ambiguous. They are copied
+ * from the lane after sorting, in their order.
  *
  * topk with few results: the lane is read in runs, and only items that may be among the best
  * so far are held. */
@@ -81,6 +82,7 @@ typedef struct sorting {
     int64_t  size;                          /* bytes of an element */
     int64_t  step_x, step_value, step_index;
     bool     has_values, has_indices;
+    bool     counts;                        /* elements of one byte, many of them */
     bool     selects;                           /* holds only items that may be among the `keep` best */
     bool     halves;                        /* items have the upper half of a key of 64 bits */
     int64_t  room;                          /* items, or keys, that fit in scratch */
@@ -200,21 +202,44 @@ static void write_items(const sorting *s, char *values, char *indices, const cha
     }
 }
 
-/* Items of elements `first` to first + n - 1, by the upper halves of their keys. */
-static void make_halves(const sorting *s, uint64_t *items, const char *x, int64_t first, int64_t n)
+/* The 32 bits that an item has of a key of 64: (key - least) >> shift. */
+typedef struct half {
+    uint64_t least;
+    int      shift;
+} half;
+
+/* Integers within 2^32 of each other need no more; of others it is the upper half. */
+static half choose_half(const sorting *s, const char *x)
+{
+    uint64_t keys[RUN], least = UINT64_MAX, most = 0;
+    if (!s->halves || s->rule.finite != 0) return (half){ 0, 32 };
+    for (int64_t from = 0; from < s->n; from += RUN) {
+        const int64_t n = s->n - from < RUN ? s->n - from : RUN;
+        (void)make_keys(s, keys, x, from, n);
+        for (int64_t i = 0; i < n; i++) {
+            least = keys[i] < least ? keys[i] : least;
+            most = keys[i] > most ? keys[i] : most;
+        }
+        if (most - least > UINT32_MAX) return (half){ 0, 32 };
+    }
+    return (half){ least, 0 };
+}
+
+/* Items of elements `first` to first + n - 1, by halves of their keys. */
+static void make_halves(const sorting *s, uint64_t *items, const char *x, int64_t first, int64_t n, half h)
 {
     uint64_t keys[RUN];
     (void)make_keys(s, keys, x, first, n);
-    for (int64_t i = 0; i < n; i++) items[i] = keys[i] >> 32 << 32 | (uint64_t)(first + i);
+    for (int64_t i = 0; i < n; i++)
+        items[i] = (keys[i] - h.least) >> h.shift << 32 | (uint64_t)(first + i);
 }
 
 /* Sorts n items whose upper halves are equal by the lower halves of their keys. */
 static void sort_tie(const sorting *s, uint64_t *items, uint64_t *room, int64_t n, const char *x)
 {
     for (int64_t i = 0; i < n; i++) {
-        uint64_t key;
         const uint32_t index = (uint32_t)items[i];
-        (void)make_keys(s, &key, x, index, 1);
+        const uint64_t key = key_8(load_8(x + (int64_t)index * s->step_x), &s->rule, s->rule.finite != 0);
         items[i] = key << 32 | index;
     }
     s->kernels->sort_64(items, room, n, 32);
@@ -223,21 +248,21 @@ static void sort_tie(const sorting *s, uint64_t *items, uint64_t *room, int64_t 
 static void break_ties(const sorting *s, uint64_t *items, uint64_t *room, const char *x)
 {
     for (int64_t i = 0, next; i < s->n; i = next) {
-        const uint64_t half = items[i] >> 32;
-        for (next = i + 1; next < s->n && items[next] >> 32 == half; next++) {}
+        const uint64_t upper = items[i] >> 32;
+        for (next = i + 1; next < s->n && items[next] >> 32 == upper; next++) {}
         if (next - i > 1) sort_tie(s, items + i, room, next - i, x);
     }
 }
 
 /* Items of elements `from` to `to` - 1 of a lane; returns whether some are ambiguous. */
-static bool make_items_of(const sorting *s, uint64_t *items, const char *x, int64_t from, int64_t to)
+static bool make_items_of(const sorting *s, uint64_t *items, const char *x, int64_t from, int64_t to, half h)
 {
     uint32_t keys[RUN];
     bool ambiguous = false;
     for (int64_t i = from; i < to; i += RUN) {
         const int64_t n = to - i < RUN ? to - i : RUN;
         if (s->halves) {
-            make_halves(s, items + i, x, i, n);
+            make_halves(s, items + i, x, i, n, h);
             continue;
         }
         ambiguous |= make_keys(s, keys, x, i, n);
@@ -274,9 +299,10 @@ static void sort_items(const sorting *s, char *values, char *indices, const char
     if (s->selects) {
         ambiguous = choose_items(s, items, room, x);
     } else {
-        ambiguous = make_items_of(s, items, x, 0, s->n);
+        const half h = choose_half(s, x);
+        ambiguous = make_items_of(s, items, x, 0, s->n, h);
         s->kernels->sort_64(items, room, s->n, 32);
-        if (s->halves) break_ties(s, items, room, x);
+        if (s->halves && h.shift > 0) break_ties(s, items, room, x);
     }
     write_items(s, values, indices, x, items, 0, s->keep, ambiguous);
 }
@@ -324,13 +350,36 @@ static void sort_wide(const sorting *s, char *values, char *indices, const char 
     }
 }
 
+/* Elements of one byte: counts become places, and every element, also an ambiguous one, goes to its own. */
+static void sort_bytes(const sorting *s, char *values, char *indices, const char *x)
+{
+    unsigned char keys[256];
+    int64_t place[256] = { 0 }, at = 0;
+    const int64_t n = s->n, step = s->step_x, keep = s->keep;
+    const int64_t step_value = s->step_value, step_index = s->step_index;
+    for (int i = 0; i < 256; i++) keys[i] = (unsigned char)key_1((uint8_t)i, &s->rule, s->rule.finite != 0);
+    for (int64_t i = 0; i < n; i++) place[keys[load_1(x + i * step)]]++;
+    for (int i = 0; i < 256; i++) {
+        const int64_t count = place[i];
+        place[i] = at;
+        at += count;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const uint8_t element = load_1(x + i * step);
+        const int64_t to = place[keys[element]]++;
+        if (values && to < keep) values[to * step_value] = (char)element;
+        if (indices && to < keep) *(int64_t *)(void *)(indices + to * step_index) = i;
+    }
+}
+
 /* Lanes ---------------------------------------------------------------------------------- */
 
 static void sort_lane(const sorting *s, char *values, char *indices, const char *x, void *scratch)
 {
-    if (!s->has_indices && s->keep == s->n) sort_values(s, values, x, scratch);
-    else if (s->unit == 8)                  sort_items(s, values, indices, x, scratch);
-    else                                    sort_wide(s, values, indices, x, scratch);
+    if (s->counts) sort_bytes(s, s->has_values ? values : NULL, s->has_indices ? indices : NULL, x);
+    else if (!s->has_indices && s->keep == s->n) sort_values(s, values, x, scratch);
+    else if (s->unit == 8)                       sort_items(s, values, indices, x, scratch);
+    else                                         sort_wide(s, values, indices, x, scratch);
 }
 
 static void sort_lanes(const sorting *s, const tsri_tile *t, void *scratch)
@@ -459,6 +508,7 @@ enum { SEGMENTS = 64 };
 typedef struct long_lane {
     const sorting *s;
     char          *values, *indices, *x, *held;
+    half           h;
     int32_t        ambiguous;
     int            segments;
     int64_t        begin[SEGMENTS + 1], middle[SEGMENTS];
@@ -468,7 +518,7 @@ static tsr_status read_part(void *context, int64_t begin, int64_t end)
 {
     long_lane *l = context;
     const bool ambiguous = l->s->has_indices
-                            ? make_items_of(l->s, (uint64_t *)(void *)l->held, l->x, begin, end)
+                            ? make_items_of(l->s, (uint64_t *)(void *)l->held, l->x, begin, end, l->h)
                             : make_keys(l->s, l->held + begin * l->s->unit, l->x, begin, end - begin);
     if (ambiguous) tsri_store_release(&l->ambiguous, 1);
     return TSR_OK;
@@ -526,13 +576,14 @@ static tsr_status sort_long(long_lane *l)
     const sorting *s = l->s;
     ambiguous_places at = { 0, 0 };
     const int wanted = 4 * tsr_threads() < SEGMENTS ? 4 * tsr_threads() : SEGMENTS;
+    l->h = choose_half(s, l->x);
     TSRI_TRY(tsri_parallel_for(s->n, tsri_grain(TSRI_WORK_ELEMENT), read_part, l));
     l->segments = 1;
     l->begin[0] = 0;
     l->begin[1] = s->n;
     while (2 * l->segments <= wanted) TSRI_TRY(cut_again(l));
     TSRI_TRY(tsri_parallel_for(l->segments, 1, sort_segments, l));
-    if (s->halves) break_ties(s, (uint64_t *)(void *)l->held, NULL, l->x);
+    if (s->halves && l->h.shift > 0) break_ties(s, (uint64_t *)(void *)l->held, NULL, l->x);
     const bool has_ambiguous = tsri_load_acquire(&l->ambiguous) != 0 && !s->has_indices;
     if (has_ambiguous) at = find_ambiguous(s, l->held);
     TSRI_TRY(tsri_parallel_for(s->keep, tsri_grain(TSRI_WORK_ELEMENT), write_part, l));
@@ -543,7 +594,7 @@ static tsr_status sort_long(long_lane *l)
 static bool is_long(const sorting *s, const tsri_loop *loop)
 {
     return tsri_worth_sharing(s->n, tsri_tuning_get()->lanes.sort_shared) && s->unit <= 8 && !s->selects &&
-           s->kernels->partition_32 && tsri_loop_count(loop) == 1 && tsr_threads() > 1;
+           !s->counts && s->kernels->partition_32 && tsri_loop_count(loop) == 1 && tsr_threads() > 1;
 }
 
 static tsr_status sort_long_lane(const sorting *s, const tsri_loop *loop)
@@ -566,6 +617,8 @@ static bool plan(sorting *s)
 {
     int64_t bytes;
     const bool values = !s->has_indices && s->keep == s->n, narrow = s->n <= UINT32_MAX;
+    s->counts = s->size == 1 && s->n > SHORT;
+    if (s->counts) return true;
     s->selects = !values && s->keep <= s->n / 8 && s->n > 4 * RUN;
     s->halves = !values && s->size == 8 && narrow && !s->selects;
     s->unit = (int64_t)sizeof(wide_item);
@@ -621,9 +674,9 @@ typedef struct list {
     bool          right;
 } list;
 
-static uint64_t key_of(const char *p, int size_slot, const tsri_key_rule *rule)
+static TSRI_ALWAYS_INLINE uint64_t key_of(const char *p, int size_slot, const tsri_key_rule *rule,
+                                         bool is_float)
 {
-    const bool is_float = rule->finite != 0;
     switch (size_slot) {
     case 0:  return key_1(load_1(p), rule, is_float);
     case 1:  return key_2(load_2(p), rule, is_float);
@@ -632,26 +685,48 @@ static uint64_t key_of(const char *p, int size_slot, const tsri_key_rule *rule)
     }
 }
 
-static TSRI_ALWAYS_INLINE int64_t find_place(const list *l, const char *x, int size_slot)
+enum { SEARCHES = 4 };  /* side by side: each by itself would wait for its loads */
+
+/* How many of the list are before each x, in steps that do not branch, as no branch of a search can be
+ * predicted. */
+static TSRI_ALWAYS_INLINE void find_places(const list *l, char *z, int64_t step_z, const char *x,
+                                           int64_t step_x, int count, int size_slot, bool is_float)
 {
-    const uint64_t key = key_of(x, size_slot, &l->rule);
-    int64_t low = 0, high = l->n;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        const uint64_t there = key_of(l->data + middle * l->step, size_slot, &l->rule);
-        if (there < key || (l->right && there == key)) low = middle + 1;
-        else                                           high = middle;
+    const tsri_key_rule rule = l->rule;
+    uint64_t before[SEARCHES];  /* keys below this one are before x; 0: all are */
+    int64_t low[SEARCHES] = { 0 };
+    for (int i = 0; i < count; i++) before[i] = key_of(x + i * step_x, size_slot, &rule, is_float) + l->right;
+    for (int64_t n = l->n, jump; n > 0; n -= jump) {
+        jump = n - n / 2;
+        for (int i = 0; i < count; i++) {
+            const uint64_t there =
+                key_of(l->data + (low[i] + jump - 1) * l->step, size_slot, &rule, is_float);
+            low[i] += jump & -(int64_t)(there < before[i]);
+        }
     }
-    return low;
+    for (int i = 0; i < count; i++)
+        *(int64_t *)(void *)(z + i * step_z) = l->right && before[i] == 0 ? l->n : low[i];
 }
 
 /* Operands: result, elements. */
+static TSRI_ALWAYS_INLINE void search_rows(const tsri_tile *t, const list *l, int size_slot, bool is_float)
+{
+    const int64_t step_z = t->col_step[0], step_x = t->col_step[1];
+    for (int64_t r = 0; r < t->rows; r++) {
+        char *z = t->ptr[0] + r * t->row_step[0];
+        const char *x = t->ptr[1] + r * t->row_step[1];
+        int64_t c = 0;
+        for (; c + SEARCHES <= t->cols; c += SEARCHES)
+            find_places(l, z + c * step_z, step_z, x + c * step_x, step_x, SEARCHES, size_slot, is_float);
+        for (; c < t->cols; c++)
+            find_places(l, z + c * step_z, step_z, x + c * step_x, step_x, 1, size_slot, is_float);
+    }
+}
+
 static TSRI_ALWAYS_INLINE void search_tile(const tsri_tile *t, const list *l, int size_slot)
 {
-    for (int64_t r = 0; r < t->rows; r++)
-        for (int64_t c = 0; c < t->cols; c++)
-            *(int64_t *)(void *)(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]) =
-                find_place(l, t->ptr[1] + r * t->row_step[1] + c * t->col_step[1], size_slot);
+    if (l->rule.finite != 0) search_rows(t, l, size_slot, true);
+    else                     search_rows(t, l, size_slot, false);
 }
 
 static void search_1(const tsri_tile *t, const void *params) { search_tile(t, params, 0); }

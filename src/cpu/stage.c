@@ -1,9 +1,12 @@
 /* stage.c - see stage.h. */
 #include "stage.h"
 
+#include "core/sizes.h"
+
 enum {
     BUFFER = 64 << 10,  /* bytes, divided between the operands that are staged */
-    RUN_COLS = 1024,    /* columns of a block if no operand is contiguous along columns */
+    RUN_COLS = 1024,    /* columns of a block if no operand is contiguous along columns, or as many as */
+    RUN_BYTES = 8 << 10, /* this holds */
     CAST_BYTES = 8 << 10, /* of such a block if an operand is converted: the cache has room for others */
     TRANSPOSE_BYTES = 512, /* of a row of a block with an operand that is contiguous along columns: short
                               runs are slow to read, both along rows and along columns */
@@ -44,9 +47,6 @@ typedef struct plan {
     int64_t rows, cols;
 } plan;
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 static bool is_cast(const tsri_stage *s, int o) { return s->cast && s->cast[o].fn; }
 
 /* Operand o of a block as operand 1 of a copy. Of one that is converted and repeated along rows or columns
@@ -85,7 +85,7 @@ static void find_staging(staging *n, const tsri_tile *t, const tsri_stage *s)
         n->packs[o] = !is_plain(o, casts && !along ? t->row_step[o] : t->col_step[o], s->size[o]);
         if (!n->packs[o] && !casts) continue;
         n->count += n->packs[o] + casts;
-        n->largest = larger(n->largest, larger(s->size[o], casts ? s->cast[o].size : 0));
+        n->largest = most(n->largest, most(s->size[o], casts ? s->cast[o].size : 0));
         n->transposed |= n->packs[o] && t->rows > 1 && t->row_step[o] != 0 &&
                          length(t->row_step[o]) < length(t->col_step[o]);
         n->cols |= along;
@@ -97,10 +97,11 @@ static void make_plan(plan *p, const tsri_tile *t, const tsri_stage *s, char *bu
 {
     staging n;
     find_staging(&n, t, s);
-    const int64_t elements = BUFFER / n.largest / larger(n.count, 1), bytes = elements * n.largest;
-    const int64_t run = !n.both ? elements : smaller(elements, s->cast ? CAST_BYTES / n.largest : RUN_COLS);
-    p->cols = n.cols ? smaller(t->cols, n.transposed ? TRANSPOSE_BYTES / n.largest : run) : t->cols;
-    p->rows = smaller(t->rows, n.both ? larger((n.transposed ? elements : run) / p->cols, 1) : elements);
+    const int64_t elements = BUFFER / n.largest / most(n.count, 1), bytes = elements * n.largest;
+    const int64_t cols = s->cast ? CAST_BYTES / n.largest : most(RUN_COLS, RUN_BYTES / n.largest);
+    const int64_t run = !n.both ? elements : least(elements, cols);
+    p->cols = n.cols ? least(t->cols, n.transposed ? TRANSPOSE_BYTES / n.largest : run) : t->cols;
+    p->rows = least(t->rows, n.both ? most((n.transposed ? elements : run) / p->cols, 1) : elements);
     for (int o = 0; o < s->nop; o++) {
         p->packed[o] = n.packs[o] ? take(&buffer, bytes) : NULL;
         p->converted[o] = is_cast(s, o) ? take(&buffer, bytes) : NULL;
@@ -192,8 +193,8 @@ void tsri_stage_tile(const tsri_tile *tile, const void *params)
     for (int64_t r = 0; r < tile->rows; r += p.rows)
         for (int64_t c = 0; c < tile->cols; c += p.cols) {
             tsri_tile at = *tile;
-            at.rows = smaller(p.rows, tile->rows - r);
-            at.cols = smaller(p.cols, tile->cols - c);
+            at.rows = least(p.rows, tile->rows - r);
+            at.cols = least(p.cols, tile->cols - c);
             for (int o = 0; o < s->nop; o++) {
                 at.ptr[o] += r * tile->row_step[o] + c * tile->col_step[o];
                 if (long_row) at.row_step[o] = at.cols * tile->col_step[o];

@@ -20,7 +20,7 @@ static inline double sum_lanes(double lane[LANES])
     return lane[0];
 }
 
-static void rotations(double *cosines, double *sines, double at, const double *slowness, int64_t n)
+static void rotations_portable(double *cosines, double *sines, double at, const double *slowness, int64_t n)
 {
     for (int64_t j = 0; j < n; j++) {
         cosines[j] = cos(at / slowness[j]);
@@ -30,7 +30,7 @@ static void rotations(double *cosines, double *sines, double at, const double *s
 
 #define T float
 #define EXP(x) expf(x)
-#define NAME(x) x##_f32
+#define NAME(x) x##_f32_portable
 #include "rows_portable.inc"
 #undef T
 #undef EXP
@@ -38,7 +38,7 @@ static void rotations(double *cosines, double *sines, double at, const double *s
 
 #define T double
 #define EXP(x) exp(x)
-#define NAME(x) x##_f64
+#define NAME(x) x##_f64_portable
 #include "rows_portable.inc"
 #undef T
 #undef EXP
@@ -46,9 +46,9 @@ static void rotations(double *cosines, double *sines, double at, const double *s
 
 void tsri_cpu_nn_portable(tsri_cpu_kernels *k)
 {
-    k->nn[TSRI_ROW_F32] = rows_f32;
-    k->nn[TSRI_ROW_SHORT] = rows_f32;
-    k->nn[TSRI_ROW_F64] = rows_f64;
+    k->nn[TSRI_ROW_F32] = rows_f32_portable;
+    k->nn[TSRI_ROW_SHORT] = rows_f32_portable;
+    k->nn[TSRI_ROW_F64] = rows_f64_portable;
     tsri_cpu_swiglu_portable(k);
 }
 

@@ -419,6 +419,7 @@ V vd vd_of_vl(vl n)
 
 /* Integers as floats: exact, but for those of 32 bits, which are rounded. */
 V vf vf_load_i8(const void *p)  { return vi_to_vf(_mm256_cvtepi8_epi32(_mm_loadl_epi64(p))); }
+V vi vi_sub8(vi a, vi b) { return _mm256_sub_epi8(a, b); }
 V vf vf_load_u8(const void *p)  { return vi_to_vf(_mm256_cvtepu8_epi32(_mm_loadl_epi64(p))); }
 V vf vf_load_i16(const void *p) { return vi_to_vf(_mm256_cvtepi16_epi32(_mm_loadu_si128(p))); }
 V vf vf_load_u16(const void *p) { return vi_to_vf(_mm256_cvtepu16_epi32(_mm_loadu_si128(p))); }

@@ -381,6 +381,7 @@ V vd vd_of_vl(vl n) { return _mm512_cvtepi64_pd(n); }
 
 /* Integers as floats: exact, but for those of 32 bits, which are rounded. */
 V vf vf_load_i8(const void *p)  { return vi_to_vf(_mm512_cvtepi8_epi32(_mm_loadu_si128(p))); }
+V vi vi_sub8(vi a, vi b) { return _mm512_sub_epi8(a, b); }
 V vf vf_load_u8(const void *p)  { return vi_to_vf(_mm512_cvtepu8_epi32(_mm_loadu_si128(p))); }
 V vf vf_load_i16(const void *p) { return vi_to_vf(_mm512_cvtepi16_epi32(_mm256_loadu_si256(p))); }
 V vf vf_load_u16(const void *p) { return vi_to_vf(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p))); }

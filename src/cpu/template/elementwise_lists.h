@@ -50,12 +50,13 @@
 
 /* Ops that do not depend on the sign; _SAME: ops that use the kernel of another op. */
 #define INTEGER_BITS(X) \
-    X(walk1, neg, NEG) X(walk1, square, SQUARE) X(walk1, conj, CONJ) X(walk1, bitwise_not, BITWISE_NOT) \
+    X(walk1, neg, NEG) X(walk1, square, SQUARE) X(walk1, bitwise_not, BITWISE_NOT) \
     X(walk2, add, ADD) X(walk2, sub, SUB) X(walk2, mul, MUL) X(walk2, bitwise_and, BITWISE_AND) \
     X(walk2, bitwise_or, BITWISE_OR) X(walk2, bitwise_xor, BITWISE_XOR) X(walk2, shift_left, SHIFT_LEFT) \
     X(test1, logical_not, LOGICAL_NOT) X(test2, eq, EQ) X(test2, ne, NE) X(test2, logical_and, LOGICAL_AND) \
     X(test2, logical_or, LOGICAL_OR) X(test2, logical_xor, LOGICAL_XOR)
-#define INTEGER_BITS_SAME(X) \
+#define INTEGER_COPIES(X) X(walk1, conj, CONJ)
+#define INTEGER_COPIES_SAME(X) \
     X(walk1, conj, REAL) X(walk1, conj, CEIL) X(walk1, conj, FLOOR) X(walk1, conj, ROUND) \
     X(walk1, conj, TRUNC)
 #define INTEGER_BITS_THREES(X) X(each3, fma, FMA)
@@ -67,7 +68,7 @@
 #define INTEGER_SIGNED_SAME(X) X(walk2, maximum, FMAX) X(walk2, minimum, FMIN)
 #define INTEGER_SIGNED_THREES(X) X(each3, clip, CLIP)
 
-/* Ops for which vectors are no faster. */
+/* Ops for which plain C is fast enough, or vectors have other kernels. */
 #define INTEGER_BITS_SLOW(X) \
     X(each1, imag, IMAG) X(test1, isfinite, ISFINITE) X(test1, isinf, ISINF) X(test1, isnan, ISNAN)
 #define INTEGER_SIGNED_SLOW(X) \

@@ -1,4 +1,5 @@
 /* nn_avx2.c - networks' kernels with the vectors of AVX2. */
+#define ISA(name) name##_avx2
 #include "cpu/simd/avx2.h"
 #include "cpu/simd/nn.inc"
 

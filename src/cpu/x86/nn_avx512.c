@@ -1,4 +1,5 @@
 /* nn_avx512.c - networks' kernels with the vectors of AVX-512. */
+#define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
 #include "cpu/simd/nn.inc"
 

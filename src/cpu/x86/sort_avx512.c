@@ -1,19 +1,11 @@
 /* sort_avx512.c - sorting with the vectors of AVX-512. */
 #define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
-
-#include "core/mem.h"
-#include "cpu/kernels.h"
-#include "cpu/sort.h"
-
-#define PRAGMA(x) _Pragma(#x)
-#define UNROLL(n) PRAGMA(GCC unroll n)
+#include "cpu/simd/sort_words.h"
 
 /* 0, 1, 2, ... */
 V vi lanes_32(void) { return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
 V __m256i lanes_64(void) { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7); }
-
-V int64_t held(int64_t n, int64_t most) { return n < 0 ? 0 : n < most ? n : most; }
 
 /* Keys of 32 bits ------------------------------------------------------------------------------ */
 
@@ -31,7 +23,6 @@ V vi set_32(uint32_t x) { return _mm512_set1_epi32((int)x); }
 V mask_32 below_32(vi a, vi b) { return _mm512_cmplt_epu32_mask(a, b); }
 V mask_32 up_to_32(vi a, vi b) { return _mm512_cmple_epu32_mask(a, b); }
 V mask_32 none_of_32(mask_32 m) { return _knot_mask16(m); }
-V vi compress_32(mask_32 m, vi a) { return _mm512_maskz_compress_epi32(m, a); }
 
 /* The first n keys; missing lanes are the largest key. */
 V vi load_n_32(const uint32_t *x, int64_t n)
@@ -39,7 +30,13 @@ V vi load_n_32(const uint32_t *x, int64_t n)
     return _mm512_mask_loadu_epi32(set_32(UINT32_MAX), vm_first(held(n, 16)), x);
 }
 V mask_32 first_32(int64_t n) { return vm_first(held(n, 16)); }
-V void store_32(uint32_t *z, vi a, mask_32 m) { _mm512_mask_storeu_epi32(z, m, a); }
+V int64_t count_32(mask_32 m) { return __builtin_popcount(m); }
+V void divide_32(uint32_t *low, uint32_t *high, vi a, mask_32 m)
+{
+    const int64_t highs = 16 - count_32(m);
+    vi_store(low, _mm512_maskz_compress_epi32(m, a));
+    _mm512_mask_storeu_epi32(high - highs, first_32(highs), _mm512_maskz_compress_epi32(none_of_32(m), a));
+}
 V vi every_32(const uint32_t *x, int apart)
 {
     return _mm512_i32gather_epi32(_mm512_mullo_epi32(lanes_32(), _mm512_set1_epi32(apart)), x, 4);
@@ -124,13 +121,6 @@ V void transpose_8_32(vi a[8])
     }
 }
 
-#define K uint32_t
-#define W 16
-#define ROWS 1
-#define OP(x) x##_32
-#define NAME(x) ISA(x##_32)
-#include "cpu/simd/sort.inc"
-
 /* Keys of 64 bits ------------------------------------------------------------------------------ */
 
 typedef __mmask8 mask_64;
@@ -144,15 +134,19 @@ V vi reverse_64(vi a) { return _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 
 V vi blend_64(unsigned lanes, vi a, vi b) { return _mm512_mask_mov_epi64(a, (mask_64)lanes, b); }
 V vi set_64(uint64_t x) { return _mm512_set1_epi64((int64_t)x); }
 V mask_64 below_64(vi a, vi b) { return _mm512_cmplt_epu64_mask(a, b); }
-V mask_64 up_to_64(vi a, vi b) { return _mm512_cmple_epu64_mask(a, b); }
 V mask_64 none_of_64(mask_64 m) { return _knot_mask8(m); }
-V vi compress_64(mask_64 m, vi a) { return _mm512_maskz_compress_epi64(m, a); }
 V vi load_n_64(const uint64_t *x, int64_t n)
 {
     return _mm512_mask_loadu_epi64(set_64(UINT64_MAX), vk_first(held(n, 8)), x);
 }
 V mask_64 first_64(int64_t n) { return vk_first(held(n, 8)); }
-V void store_64(uint64_t *z, vi a, mask_64 m) { _mm512_mask_storeu_epi64(z, m, a); }
+V int64_t count_64(mask_64 m) { return __builtin_popcount(m); }
+V void divide_64(uint64_t *low, uint64_t *high, vi a, mask_64 m)
+{
+    const int64_t highs = 8 - count_64(m);
+    vi_store(low, _mm512_maskz_compress_epi64(m, a));
+    _mm512_mask_storeu_epi64(high - highs, first_64(highs), _mm512_maskz_compress_epi64(none_of_64(m), a));
+}
 V vi every_64(const uint64_t *x, int apart)
 {
     return _mm512_i32gather_epi64(_mm256_mullo_epi32(lanes_64(), _mm256_set1_epi32(apart)), x, 8);
@@ -218,78 +212,20 @@ V void transpose_64(vi a[16])
     for (int i = 0; i < 16; i++) a[i] = z[i];
 }
 
-#define K uint64_t
-#define W 8
-#define ROWS 2
-#define OP(x) x##_64
-#define NAME(x) ISA(x##_64)
-#include "cpu/simd/sort.inc"
-
-/* Keys and elements ---------------------------------------------------------------------------- */
-
-#include "cpu/template/sort_key_sizes.inc"
-
 V vi items_of(__m256i keys, __m256i indices)
 {
     return vi_or(vl_shl(_mm512_cvtepu32_epi64(keys), 32), _mm512_cvtepu32_epi64(indices));
 }
 
-/* Items of those of 16 keys that are in the mask m; returns how many. */
 V int64_t put_items(uint64_t *z, vi keys, vi indices, mask_32 m)
 {
     const vi low = items_of(_mm512_castsi512_si256(keys), _mm512_castsi512_si256(indices));
     const vi high = items_of(_mm512_extracti64x4_epi64(keys, 1), _mm512_extracti64x4_epi64(indices, 1));
-    vi_store(z, compress_64((mask_64)m, low));
-    vi_store(z + __builtin_popcount(m & 0xff), compress_64((mask_64)(m >> 8), high));
+    vi_store(z, _mm512_maskz_compress_epi64((mask_64)m, low));
+    vi_store(z + __builtin_popcount(m & 0xff), _mm512_maskz_compress_epi64((mask_64)(m >> 8), high));
     return __builtin_popcount(m);
 }
 
-static int64_t ISA(items_to)(uint64_t *items, const uint32_t *keys, int64_t n, uint32_t first, uint32_t most)
-{
-    const vi limit = set_32(most);
-    int64_t have = 0;
-    for (int64_t i = 0; i < n; i += 64) {
-        mask_32 m[4], any = 0;
-        for (int k = 0; k < 4; k++) {
-            const mask_32 there = vm_first(held(n - i - 16 * k, 16));
-            m[k] = there & up_to_32(_mm512_maskz_loadu_epi32(there, keys + i + 16 * k), limit);
-            any |= m[k];
-        }
-        for (int k = 0; any && k < 4; k++)
-            have +=
-                put_items(items + have, _mm512_maskz_loadu_epi32(m[k], keys + i + 16 * k),
-                          _mm512_add_epi32(set_32(first + (uint32_t)i + 16 * (uint32_t)k), lanes_32()), m[k]);
-    }
-    return have;
-}
-
-static void ISA(sort_32)(uint32_t *keys, uint32_t *room, int64_t n)
-{
-    (void)room;
-    ISA(sort_partition_32)(keys, n, ISA(depth_32)(n));
-}
-
-static void ISA(sort_64)(uint64_t *keys, uint64_t *room, int64_t n, int known)
-{
-    (void)room; (void)known;
-    ISA(sort_partition_64)(keys, n, ISA(depth_64)(n));
-}
-
-void tsri_cpu_sort_avx512(tsri_cpu_kernels *k);
-void tsri_cpu_sort_avx512(tsri_cpu_kernels *k)
-{
-    static const tsri_sort_kernels sorts = {
-        ISA(sort_32),
-        ISA(sort_64),
-        { ISA(keys_1), ISA(keys_2), ISA(keys_4), ISA(keys_8) },
-        { ISA(elements_1), ISA(elements_2), ISA(elements_4), ISA(elements_8) },
-        ISA(make_items),
-        ISA(items_to),
-        false,
-        ISA(partition_any_32),
-        ISA(partition_any_64),
-        ISA(sort_rows_32),
-        ISA(sort_rows_64),
-    };
-    k->sort = &sorts;
-}
+#define LANES_32 16
+#define LANES_64 8
+#include "cpu/simd/sort_kernels.inc"
