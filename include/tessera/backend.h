@@ -83,6 +83,11 @@ typedef struct tsr_host {
     /* The value of an environment variable; NULL if it is not set, and in a program with more rights than
      * whoever started it (setuid, setgid, file capabilities). Backends read variables by this alone. */
     const char *(*env)(const char *name);
+
+    /* How resize makes spatial dim d of an x that is `in` long there: output o is the sum of
+     * weight[o * taps + i] * input first[o] + i, for i below taps. Where a weight is 0 there may be no
+     * such input. Returns taps, which are 1 for nearest; first and weight may be NULL. */
+    int64_t (*resize_table)(const tsr_resize_params *p, int d, int64_t in, int64_t *first, double *weight);
 } tsr_host;
 
 /* The table ------------------------------------------------------------------------ */

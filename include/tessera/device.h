@@ -75,6 +75,12 @@ TSR_API tsr_layout                tsr_device_layout(tsr_device device);
  * at the first op, names a lower one. */
 TSR_API const char *tsr_cpu_isa(void);
 
+/* What suits this machine's processor, as text: a family and its numbers by name,
+ * "default,thread_work=262144,...". The environment variable TSR_TUNING, read at the first op, names
+ * another family or changes numbers in the same form: TSR_TUNING=copy_ahead=4096. `tsr bench --tune`
+ * measures which numbers suit a machine. Names and numbers are those of this version of the library. */
+TSR_API const char *tsr_cpu_tuning(void);
+
 /* Ops that did not run where they were asked for ------------------------------------
  *
  * An op that a backend lacks is done with other ops there, if it can be; if not, the

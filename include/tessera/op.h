@@ -93,6 +93,7 @@ typedef struct tsr_quant_params {
     tsr_dtype dtype;      /* of z, or of the bytes that a range is for */
     bool      symmetric;  /* of a range: 0 lies in the middle */
 } tsr_quant_params;
+typedef struct tsr_block_params { int32_t kind; } tsr_block_params; /* a tsr_block_kind */
 typedef struct tsr_integers_params    { uint64_t seed; int64_t low, high; } tsr_integers_params;
 typedef struct tsr_exponential_params { uint64_t seed; double rate; } tsr_exponential_params;
 typedef struct tsr_sample_params {

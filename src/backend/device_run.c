@@ -195,9 +195,17 @@ static tsr_status run_there(tsr_op *op, const tsri_planned *planned)
     return s;
 }
 
+static bool has_elements(const tsr_op *op)
+{
+    bool some = false;
+    for (int i = 0; i < op->nout; i++) some = some || tsr_numel(op->out[i]) > 0;
+    return some;
+}
+
 tsr_status tsri_device_run(const tsr_op *op, const tsri_planned *planned)
 {
     context j;
+    if (!has_elements(op)) return TSR_OK;
     for (int i = 0; i < op->nin; i++) j.temporary[i] = NULL;
     tsr_status s = gather_operands(&j, op);
     if (s == TSR_OK) s = run_there(&j.op, planned && !planned->carries ? planned : NULL);

@@ -4,6 +4,7 @@
 #include "core/loop.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/resample.h"
 
 _Static_assert((int)TSR_LOOP_OPERANDS == (int)TSRI_MAX_OPERANDS,
                "a loop has room for the same operands inside and outside");
@@ -36,6 +37,7 @@ static size_t params_size(tsr_op_kind kind)
         P(tsr_loss_params),      P(tsr_conv_params),   P(tsr_pool_params),     P(tsr_factor_params),
         P(tsr_attention_params), P(tsr_quant_params),  P(tsr_integers_params), P(tsr_exponential_params),
         P(tsr_sample_params),    P(tsr_fft_params),    P(tsr_resize_params),   P(tsr_grid_params),
+        P(tsr_block_params),
 #undef P
     };
     const tsr_op_info *info = tsr_op_get_info(kind);
@@ -46,6 +48,13 @@ static size_t params_size(tsr_op_kind kind)
 
 static bool can_compute(const tsr_op *op) { return tsri_host_backend->supports(0, op); }
 static tsr_status compute(const tsr_op *op) { return tsri_host_backend->run(0, op); }
+
+static int64_t resize_table(const tsr_resize_params *p, int d, int64_t in, int64_t *first, double *weight)
+{
+    const tsri_resample r = tsri_resample_of(p, d, in);
+    if (first) (void)tsri_resample_table(&r, first, NULL, weight);
+    return tsri_resample_taps(&r);
+}
 
 const tsr_host *tsr_backend_host(void)
 {
@@ -62,6 +71,7 @@ const tsr_host *tsr_backend_host(void)
         .can_compute = can_compute,
         .compute = compute,
         .env = tsri_env,
+        .resize_table = resize_table,
     };
     return &services;
 }

@@ -224,8 +224,8 @@ static tsr_status move_pieces(job *j, const tsr_tensor *there, const tsr_tensor 
     const int64_t n = there->shape[axis], row = bytes / n, step = row >= CHUNK ? 1 : CHUNK / row;
     for (int64_t i = 0; i < n; i += step) {
         const int64_t stop = i + step < n ? i + step : n;
-        (void)tsri_see_slice(&piece, there, axis, i, stop, 1);  /* within the shape */
-        (void)tsri_see_slice(&other, host, axis, i, stop, 1);
+        tsri_see_slice(&piece, there, axis, i, stop, 1);
+        tsri_see_slice(&other, host, axis, i, stop, 1);
         TSRI_TRY(row > CHUNK ? move_pieces(j, &piece, &other) : move_chunk(j, &piece, &other));
     }
     return TSR_OK;

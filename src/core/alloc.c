@@ -27,6 +27,8 @@ static void *default_alloc(void *context, size_t bytes, size_t alignment)
 
 static void default_free(void *context, void *data, size_t bytes) { (void)context; (void)data; (void)bytes; }
 
+void tsri_set_huge_least(int64_t bytes) { (void)bytes; }
+
 #else
 
 #include <stdlib.h>
@@ -40,11 +42,15 @@ static void *aligned(size_t alignment, size_t bytes)
     return data;
 }
 
+static int64_t huge_least = TSRI_HUGE_PAGE;
+
+void tsri_set_huge_least(int64_t bytes) { tsri_store_relaxed(&huge_least, bytes); }
+
 static void *default_alloc(void *context, size_t bytes, size_t alignment)
 {
     (void)context;
     if (bytes > SIZE_MAX - TSRI_HUGE_PAGE - alignment) return NULL;
-    if (bytes >= TSRI_HUGE_PAGE && alignment <= TSRI_HUGE_PAGE) {
+    if (bytes >= (uint64_t)tsri_load_relaxed(&huge_least) && alignment <= TSRI_HUGE_PAGE) {
         void *data = aligned(TSRI_HUGE_PAGE, bytes);
         tsri_wish_huge(data, bytes);
         if (data) return data;

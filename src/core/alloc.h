@@ -26,6 +26,9 @@ void  tsri_free(void *data, size_t bytes);
  * library does so itself for whatever is large enough. */
 void tsri_wish_huge(void *data, size_t bytes);
 
+/* From how many bytes on it does (cpu/tuning); those of a huge page at least. */
+void tsri_set_huge_least(int64_t bytes);
+
 /* Scratch memory for the length of a call, aligned to a cache line. NULL, with
  * nothing recorded, when there is none. */
 static inline void *tsri_scratch(size_t bytes)

@@ -140,22 +140,13 @@ bool tsri_row_major(int64_t *stride, int ndim, const int64_t *shape);
 
 /* View arithmetic on descs that are known to be valid, as those of tensors are;
  * the public forms check their input and call these. out is not d. */
-tsr_status tsri_desc_view(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape);
-tsr_status tsri_desc_slice(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t start,
-                           int64_t stop, int64_t step);
-tsr_status tsri_desc_select(tsr_desc *out, int64_t *offset, const tsr_desc *d, int axis, int64_t index);
-tsr_status tsri_desc_permute(tsr_desc *out, const tsr_desc *d, int n, const int *axes);
-tsr_status tsri_desc_transpose(tsr_desc *out, const tsr_desc *d, int a, int b);
-tsr_status tsri_desc_move_axis(tsr_desc *out, const tsr_desc *d, int from, int to);
-tsr_status tsri_desc_expand(tsr_desc *out, const tsr_desc *d, int ndim, const int64_t *shape);
-tsr_status tsri_desc_squeeze(tsr_desc *out, const tsr_desc *d, int axis);
+#define TSRI_UNWRAP(...) __VA_ARGS__
+#define VIEW(desc, name, parameters, ...) \
+    tsr_status tsri_desc_##desc(tsr_desc *out, const tsr_desc *d, TSRI_UNWRAP parameters);
+#define VIEW_AT(desc, name, parameters, ...) \
+    tsr_status tsri_desc_##desc(tsr_desc *out, int64_t *offset, const tsr_desc *d, TSRI_UNWRAP parameters);
+#include "views.def"
 void       tsri_desc_squeeze_all(tsr_desc *out, const tsr_desc *d);
-tsr_status tsri_desc_unsqueeze(tsr_desc *out, const tsr_desc *d, int axis);
-tsr_status tsri_desc_flip(tsr_desc *out, int64_t *offset, const tsr_desc *d, int n, const int *axes);
-tsr_status tsri_desc_diagonal(tsr_desc *out, int64_t *offset, const tsr_desc *d, int64_t k, int a, int b);
-tsr_status tsri_desc_unfold(tsr_desc *out, const tsr_desc *d, int axis, int64_t size, int64_t step);
-tsr_status tsri_desc_merge(tsr_desc *out, const tsr_desc *d, int axis, int count);
-tsr_status tsri_desc_split(tsr_desc *out, const tsr_desc *d, int axis, int n, const int64_t *sizes);
 void       tsri_desc_real(tsr_desc *out, const tsr_desc *d);
 tsr_status tsri_desc_imag(tsr_desc *out, int64_t *offset, const tsr_desc *d);
 tsr_status tsri_desc_bit_view(tsr_desc *out, const tsr_desc *d, tsr_dtype dtype);

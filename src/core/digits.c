@@ -104,21 +104,10 @@ static layout layout_of(tsr_dtype dtype)
     }
 }
 
-static uint64_t load_bits(const void *element, int bytes)
-{
-    uint8_t b8; uint16_t b16; uint32_t b32; uint64_t b64;
-    switch (bytes) {
-    case 1:  memcpy(&b8, element, 1);  return b8;
-    case 2:  memcpy(&b16, element, 2); return b16;
-    case 4:  memcpy(&b32, element, 4); return b32;
-    default: memcpy(&b64, element, 8); return b64;
-    }
-}
-
 tsri_binary tsri_binary_load(tsr_dtype dtype, const void *element)
 {
     const layout f = layout_of(dtype);
-    const uint64_t bits = load_bits(element, (1 + f.exponent + f.mantissa) / 8);
+    const uint64_t bits = tsri_load_bits(element, (size_t)(1 + f.exponent + f.mantissa) / 8);
     const uint64_t fraction_mask = ((uint64_t)1 << f.mantissa) - 1;
     const int top = (1 << f.exponent) - 1, bias = top / 2;
     const uint64_t fraction = bits & fraction_mask;
@@ -364,7 +353,7 @@ static void put_complex(tsri_text *text, tsr_dtype dtype, const char *element)
 static int64_t load_signed(const void *element, int bytes)
 {
     const uint64_t sign = (uint64_t)1 << (bytes * 8 - 1);
-    return (int64_t)((load_bits(element, bytes) ^ sign) - sign);
+    return (int64_t)((tsri_load_bits(element, (size_t)bytes) ^ sign) - sign);
 }
 
 void tsri_put_scalar(tsri_text *text, tsr_dtype dtype, const void *element)
@@ -372,10 +361,10 @@ void tsri_put_scalar(tsri_text *text, tsr_dtype dtype, const void *element)
     const int bytes = (int)tsr_dtype_size(dtype);
     switch (tsr_dtype_kind(dtype)) {
     case TSR_BOOLEAN:
-        tsri_put(text, "%s", load_bits(element, bytes) ? "True" : "False");
+        tsri_put(text, "%s", tsri_load_bits(element, (size_t)bytes) ? "True" : "False");
         break;
     case TSR_SIGNED:   tsri_put_i64(text, load_signed(element, bytes)); break;
-    case TSR_UNSIGNED: tsri_put_u64(text, load_bits(element, bytes)); break;
+    case TSR_UNSIGNED: tsri_put_u64(text, tsri_load_bits(element, (size_t)bytes)); break;
     case TSR_COMPLEX:  put_complex(text, dtype, element); break;
     default: {  /* TSR_FLOATING */
         const tsri_binary v = tsri_binary_load(dtype, element);

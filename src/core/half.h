@@ -266,4 +266,28 @@ static inline int16_t  tsri_f32_to_i16_sat(float x)  { return tsri_i32_to_i16_sa
 static inline uint8_t  tsri_f32_to_u8_sat(float x)   { return tsri_i32_to_u8_sat(tsri_f32_to_i32_sat(x)); }
 static inline uint16_t tsri_f32_to_u16_sat(float x)  { return tsri_i32_to_u16_sat(tsri_f32_to_i32_sat(x)); }
 
+/* By dtype: a double as its bits, and back. */
+static inline uint64_t tsri_float_bits(tsr_dtype dtype, double v)
+{
+    switch (dtype) {
+#define X(ID, suffix, S, mant, exp, inf, dlpack) case TSR_##ID: return tsri_f64_to_##suffix(v);
+#include "short_floats.def"
+#undef X
+    case TSR_F32:    return tsri_f32_bits((float)v);
+    default:         return tsri_f64_bits(v);
+    }
+}
+
+static inline double tsri_float_value(tsr_dtype dtype, uint64_t bits)
+{
+    switch (dtype) {
+#define X(ID, suffix, S, mant, exp, inf, dlpack) \
+    case TSR_##ID: return (double)tsri_##suffix##_to_f32((S)bits);
+#include "short_floats.def"
+#undef X
+    case TSR_F32:    return (double)tsri_f32_from_bits((uint32_t)bits);
+    default:         return tsri_f64_from_bits(bits);
+    }
+}
+
 #endif

@@ -63,29 +63,6 @@ typedef struct tsri_range {
     double first, last;
 } tsri_range;
 
-static inline uint64_t tsri_float_bits(tsr_dtype dtype, double v)
-{
-    switch (dtype) {
-#define X(ID, suffix, S, mant, exp, inf, dlpack) case TSR_##ID: return tsri_f64_to_##suffix(v);
-#include "short_floats.def"
-#undef X
-    case TSR_F32:    return tsri_f32_bits((float)v);
-    default:         return tsri_f64_bits(v);
-    }
-}
-
-static inline double tsri_float_value(tsr_dtype dtype, uint64_t bits)
-{
-    switch (dtype) {
-#define X(ID, suffix, S, mant, exp, inf, dlpack) \
-    case TSR_##ID: return (double)tsri_##suffix##_to_f32((S)bits);
-#include "short_floats.def"
-#undef X
-    case TSR_F32:    return (double)tsri_f32_from_bits((uint32_t)bits);
-    default:         return tsri_f64_from_bits(bits);
-    }
-}
-
 /* The smallest number of the dtype that is not below v, and the largest that is
  * below v. The patterns of one sign lie in the order of their magnitudes; -0 is not
  * below v unless v is above 0, and such a v is never rounded to it. */

@@ -86,28 +86,9 @@ static int64_t load_signed(const void *p, size_t size)
     }
 }
 
-static uint64_t load_unsigned(const void *p, size_t size)
-{
-    uint8_t b; uint16_t h; uint32_t w; uint64_t d;
-    switch (size) {
-    case 1:  memcpy(&b, p, 1); return b;
-    case 2:  memcpy(&h, p, 2); return h;
-    case 4:  memcpy(&w, p, 4); return w;
-    default: memcpy(&d, p, 8); return d;
-    }
-}
-
 static double load_float(tsr_dtype dtype, const void *p)
 {
-    const uint64_t bits = load_unsigned(p, tsr_dtype_size(dtype));
-    switch (dtype) {
-#define X(ID, suffix, S, mant, exp, inf, dlpack) \
-    case TSR_##ID: return (double)tsri_##suffix##_to_f32((S)bits);
-#include "short_floats.def"
-#undef X
-    case TSR_F32:    return (double)tsri_f32_from_bits((uint32_t)bits);
-    default:         return tsri_f64_from_bits(bits);
-    }
+    return tsri_float_value(dtype, tsri_load_bits(p, tsr_dtype_size(dtype)));
 }
 
 static tsr_scalar load_complex(tsr_dtype dtype, const void *p)
@@ -123,9 +104,9 @@ tsr_status tsr_scalar_load(tsr_scalar *out, tsr_dtype dtype, const void *element
     TSRI_CHECK(element, TSR_ENULL, "scalar_load: element is NULL");
     const size_t size = tsr_dtype_size(dtype);
     switch (tsr_dtype_kind(dtype)) {
-    case TSR_BOOLEAN:  *out = tsr_scalar_bool(load_unsigned(element, 1) != 0);  return TSR_OK;
+    case TSR_BOOLEAN:  *out = tsr_scalar_bool(tsri_load_bits(element, 1) != 0);  return TSR_OK;
     case TSR_SIGNED:   *out = tsr_scalar_i64(load_signed(element, size));       return TSR_OK;
-    case TSR_UNSIGNED: *out = tsr_scalar_u64(load_unsigned(element, size));     return TSR_OK;
+    case TSR_UNSIGNED: *out = tsr_scalar_u64(tsri_load_bits(element, size));     return TSR_OK;
     case TSR_FLOATING: *out = tsr_scalar_f64(load_float(dtype, element));       return TSR_OK;
     case TSR_COMPLEX:  *out = load_complex(dtype, element);                     return TSR_OK;
     default:           return tsri_fail(TSR_EDTYPE, "scalar_load: %d is no dtype", (int)dtype);

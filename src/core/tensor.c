@@ -121,6 +121,13 @@ tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
     return TSR_OK;
 }
 
+tsr_status tsri_make_packed(tsr_tensor **out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape)
+{
+    tsr_desc d;
+    TSRI_TRY(tsri_desc_packed(&d, op, dtype, ndim, shape));
+    return tsri_make(out, op, &d, TSR_CPU, TSR_MEMORY_HOST);
+}
+
 /* Described, wrapped, adopted, placed ----------------------------------------------- */
 
 static tsr_status check_place(const char *op, tsr_device device, tsr_memory memory)

@@ -19,6 +19,10 @@ tsr_status tsri_bind(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
 tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr_device device,
                      tsr_memory memory);
 
+/* The same, packed and of the host, wherever tensors are made by default. */
+tsr_status tsri_make_packed(tsr_tensor **out, const char *op, tsr_dtype dtype, int ndim,
+                            const int64_t *shape);
+
 /* Allocates a described tensor, or does nothing. *fresh (may be NULL) tells. */
 tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op, bool *fresh);
 

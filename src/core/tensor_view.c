@@ -71,31 +71,23 @@ static tsr_status end_view(tsr_tensor **out, tsr_tensor *view, const tsr_tensor 
     return TSR_OK;
 }
 
-tsr_status tsr_view(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape)
-{
-    tsr_tensor room, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &room, "view", t));
-    return end_view(out, view, &room, t, 0, tsri_desc_view(&view->desc, &t->desc, ndim, shape));
-}
-
-tsr_status tsr_slice(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t start, int64_t stop,
-                     int64_t step)
-{
-    tsr_tensor room, *view = NULL;
-    int64_t offset = 0;
-    TSRI_TRY(begin_view(&view, out, &room, "slice", t));
-    const tsr_status s = tsri_desc_slice(&view->desc, &offset, &t->desc, axis, start, stop, step);
-    return end_view(out, view, &room, t, offset, s);
-}
-
-tsr_status tsr_select(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t index)
-{
-    tsr_tensor room, *view = NULL;
-    int64_t offset = 0;
-    TSRI_TRY(begin_view(&view, out, &room, "select", t));
-    const tsr_status s = tsri_desc_select(&view->desc, &offset, &t->desc, axis, index);
-    return end_view(out, view, &room, t, offset, s);
-}
+#define VIEW(desc_name, name, parameters, ...)                                                       \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *t, TSRI_UNWRAP parameters)             \
+    {                                                                                                \
+        tsr_tensor room, *view = NULL;                                                               \
+        TSRI_TRY(begin_view(&view, out, &room, #name, t));                                           \
+        return end_view(out, view, &room, t, 0, tsri_desc_##desc_name(&view->desc, &t->desc, __VA_ARGS__)); \
+    }
+#define VIEW_AT(desc_name, name, parameters, ...)                                                    \
+    tsr_status tsr_##name(tsr_tensor **out, const tsr_tensor *t, TSRI_UNWRAP parameters)             \
+    {                                                                                                \
+        tsr_tensor room, *view = NULL;                                                               \
+        int64_t offset = 0;                                                                          \
+        TSRI_TRY(begin_view(&view, out, &room, #name, t));                                           \
+        const tsr_status s = tsri_desc_##desc_name(&view->desc, &offset, &t->desc, __VA_ARGS__);     \
+        return end_view(out, view, &room, t, offset, s);                                             \
+    }
+#include "views.def"
 
 tsr_status tsr_at_prefix(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *index)
 {
@@ -110,93 +102,12 @@ tsr_status tsr_at_prefix(tsr_tensor **out, const tsr_tensor *t, int n, const int
     return bind_view(out, "at_prefix", t, &d, offset);
 }
 
-tsr_status tsr_permute(tsr_tensor **out, const tsr_tensor *t, int n, const int *axes)
-{
-    tsr_tensor room, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &room, "permute", t));
-    return end_view(out, view, &room, t, 0, tsri_desc_permute(&view->desc, &t->desc, n, axes));
-}
-
-tsr_status tsr_transpose(tsr_tensor **out, const tsr_tensor *t, int a, int b)
-{
-    tsr_tensor room, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &room, "transpose", t));
-    return end_view(out, view, &room, t, 0, tsri_desc_transpose(&view->desc, &t->desc, a, b));
-}
-
-tsr_status tsr_move_axis(tsr_tensor **out, const tsr_tensor *t, int from, int to)
-{
-    tsr_tensor room, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &room, "move_axis", t));
-    return end_view(out, view, &room, t, 0, tsri_desc_move_axis(&view->desc, &t->desc, from, to));
-}
-
-tsr_status tsr_expand(tsr_tensor **out, const tsr_tensor *t, int ndim, const int64_t *shape)
-{
-    tsr_tensor room, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &room, "expand", t));
-    return end_view(out, view, &room, t, 0, tsri_desc_expand(&view->desc, &t->desc, ndim, shape));
-}
-
-tsr_status tsr_squeeze(tsr_tensor **out, const tsr_tensor *t, int axis)
-{
-    tsr_tensor room, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &room, "squeeze", t));
-    return end_view(out, view, &room, t, 0, tsri_desc_squeeze(&view->desc, &t->desc, axis));
-}
-
 tsr_status tsr_squeeze_all(tsr_tensor **out, const tsr_tensor *t)
 {
     tsr_tensor room, *view = NULL;
     TSRI_TRY(begin_view(&view, out, &room, "squeeze_all", t));
     tsri_desc_squeeze_all(&view->desc, &t->desc);
     return end_view(out, view, &room, t, 0, TSR_OK);
-}
-
-tsr_status tsr_unsqueeze(tsr_tensor **out, const tsr_tensor *t, int axis)
-{
-    tsr_tensor room, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &room, "unsqueeze", t));
-    return end_view(out, view, &room, t, 0, tsri_desc_unsqueeze(&view->desc, &t->desc, axis));
-}
-
-tsr_status tsr_flip(tsr_tensor **out, const tsr_tensor *t, int n, const int *axes)
-{
-    tsr_tensor room, *view = NULL;
-    int64_t offset = 0;
-    TSRI_TRY(begin_view(&view, out, &room, "flip", t));
-    const tsr_status s = tsri_desc_flip(&view->desc, &offset, &t->desc, n, axes);
-    return end_view(out, view, &room, t, offset, s);
-}
-
-tsr_status tsr_diagonal(tsr_tensor **out, const tsr_tensor *t, int64_t k, int a, int b)
-{
-    tsr_tensor room, *view = NULL;
-    int64_t offset = 0;
-    TSRI_TRY(begin_view(&view, out, &room, "diagonal", t));
-    const tsr_status s = tsri_desc_diagonal(&view->desc, &offset, &t->desc, k, a, b);
-    return end_view(out, view, &room, t, offset, s);
-}
-
-tsr_status tsr_unfold(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t size, int64_t step)
-{
-    tsr_tensor room, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &room, "unfold", t));
-    return end_view(out, view, &room, t, 0, tsri_desc_unfold(&view->desc, &t->desc, axis, size, step));
-}
-
-tsr_status tsr_merge_dims(tsr_tensor **out, const tsr_tensor *t, int axis, int count)
-{
-    tsr_tensor room, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &room, "merge_dims", t));
-    return end_view(out, view, &room, t, 0, tsri_desc_merge(&view->desc, &t->desc, axis, count));
-}
-
-tsr_status tsr_split_dim(tsr_tensor **out, const tsr_tensor *t, int axis, int n, const int64_t *sizes)
-{
-    tsr_tensor room, *view = NULL;
-    TSRI_TRY(begin_view(&view, out, &room, "split_dim", t));
-    return end_view(out, view, &room, t, 0, tsri_desc_split(&view->desc, &t->desc, axis, n, sizes));
 }
 
 tsr_status tsr_view_real(tsr_tensor **out, const tsr_tensor *t)

@@ -13,7 +13,9 @@
 #include <time.h>
 
 /* Long enough to bridge the gap between two ops, short against a time slice. */
-enum { SPIN_NS = 8000 };
+static int64_t spin_ns = 8000;
+
+void tsri_set_spin(int64_t ns) { tsri_store_relaxed(&spin_ns, ns); }
 
 #if defined(__linux__) && !defined(TSRI_NO_FUTEX)
 
@@ -82,8 +84,9 @@ static int64_t now_ns(void)
 /* True when the word changed, false when it is time to sleep. */
 static bool spin_while(const uint32_t *word, uint32_t value)
 {
+    const int64_t most = tsri_load_relaxed(&spin_ns);
     int64_t start = 0, now = 0;
-    for (int rounds = 0; rounds < SPIN_NS && now - start <= SPIN_NS;
+    for (int64_t rounds = 0; rounds < most && now - start <= most;
          rounds++) { /* also if the clock stands still */
         for (int i = 0; i < 16; i++) {
             if (tsri_load_acquire(word) != value) return true;

@@ -16,6 +16,9 @@
 /* Until the word is no longer the value, or a little less: callers look again. */
 void tsri_await_change(uint32_t *word, uint32_t value, uint32_t *sleepers, bool spin);
 
+/* For how long to spin, at most (cpu/tuning). */
+void tsri_set_spin(int64_t ns);
+
 /* Wake up to n of those who sleep on the word, perhaps more. */
 void tsri_wake(uint32_t *word, uint32_t n);
 

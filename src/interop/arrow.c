@@ -42,10 +42,12 @@ static void release_schema(tsr_arrow_schema *s) { s->release = NULL; }
 /* Bits in bytes, the lowest first. */
 static tsr_status pack_bits(tsr_tensor **out, const tsr_tensor *t)
 {
-    TSRI_TRY(tsr_zeros(out, TSR_U8, TSR_SHAPE((t->shape[0] + 7) / 8)));
+    const int64_t bytes = (t->shape[0] + 7) / 8;
+    TSRI_TRY(tsri_make_packed(out, "to_arrow", TSR_U8, 1, &bytes));
     uint8_t *bits = (*out)->data;
     const char *p = t->data;
-    for (int64_t i = 0; i < t->shape[0]; i++) bits[i / 8] |= (uint8_t)((p[i * t->stride[0]] != 0) << i % 8);
+    for (int64_t i = 0; i < t->shape[0]; i++)
+        bits[i / 8] = (uint8_t)((i % 8 ? bits[i / 8] : 0) | (p[i * t->stride[0]] != 0) << i % 8);
     return TSR_OK;
 }
 
@@ -114,7 +116,7 @@ static tsr_status check_no_nulls(const tsr_arrow_array *a)
 static tsr_status unpack_bits(tsr_tensor **out, const tsr_arrow_array *a)
 {
     tsr_tensor *t = NULL;
-    TSRI_TRY(tsr_empty(&t, TSR_BOOL, TSR_SHAPE(a->length)));
+    TSRI_TRY(tsri_make_packed(&t, "from_arrow", TSR_BOOL, 1, &a->length));
     for (int64_t i = 0; i < a->length; i++) ((uint8_t *)t->data)[i] = bit(a->buffers[1], a->offset + i);
     if (*out) tsri_scope_stay(t, *out);
     tsr_release(out);

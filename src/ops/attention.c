@@ -473,5 +473,5 @@ tsr_status tsr_multi_head_attention(tsr_tensor **out, const tsr_tensor *x,
     if (s == TSR_OK) s = join_heads(&joined, mixed);
     if (s == TSR_OK) s = tsr_linear(out, joined, w->out, w->out_bias);
     tsr_release_all(&joined, &mixed, &v, &k, &q);
-    return s;
+    return tsri_as_of("multi_head_attention", s);
 }

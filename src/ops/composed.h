@@ -14,4 +14,7 @@ static inline tsr_status tsri_where_run(tsr_tensor *out, const tsr_tensor *mask,
         &(tsr_op){ .kind = TSR_OP_WHERE, .nin = 3, .nout = 1, .in = { mask, x, y }, .out = { out } });
 }
 
+/* out = t with dim i shifted by shifts[i], which is in 0 .. size - 1. out does not overlap t. */
+tsr_status tsri_roll_run(tsr_tensor *out, const tsr_tensor *t, const int64_t *shifts);
+
 #endif

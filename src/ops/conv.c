@@ -191,7 +191,7 @@ static tsr_status see_windows(tsr_tensor *x, const tsr_conv_params *p, const int
         const int64_t length = (taps[d] - 1) * p->dilation[d] + 1;
         TSRI_TRY(tsri_desc_unfold(&wide, &x->desc, 3 + d, length, p->stride[d]));
         tsri_see(x, x, &wide, 0);
-        TSRI_TRY(tsri_see_slice(x, x, x->ndim - 1, 0, length, p->dilation[d]));
+        tsri_see_slice(x, x, x->ndim - 1, 0, length, p->dilation[d]);
     }
     return TSR_OK;
 }
@@ -285,18 +285,17 @@ static tsr_status transpose_weights(tsr_tensor **out, const tsr_tensor *w, const
 }
 
 /* Element i of x along a dim stands at i * stride + shift in the spread one, if that is inside: both
- * views are narrowed to those that are. *any tells whether there are any. */
-static tsr_status see_spread(bool *any, tsr_tensor *to, tsr_tensor *from, int axis, int64_t stride,
-                             int64_t shift)
+ * views are narrowed to those that are. False: there are none. */
+static bool see_spread(tsr_tensor *to, tsr_tensor *from, int axis, int64_t stride, int64_t shift)
 {
     const int64_t size = from->shape[axis], room = to->shape[axis];
     const int64_t begin = shift >= 0 ? 0 : (-shift - 1) / stride + 1;
     int64_t end = room > shift ? (room - shift - 1) / stride + 1 : 0;
     if (end > size) end = size;
-    *any = begin < end;
-    if (!*any) return TSR_OK;
-    TSRI_TRY(tsri_see_slice(from, from, axis, begin, end, 1));
-    return tsri_see_slice(to, to, axis, begin * stride + shift, (end - 1) * stride + shift + 1, stride);
+    if (begin >= end) return false;
+    tsri_see_slice(from, from, axis, begin, end, 1);
+    tsri_see_slice(to, to, axis, begin * stride + shift, (end - 1) * stride + shift + 1, stride);
+    return true;
 }
 
 /* x with stride - 1 zeros between its elements, and those around it that the windows reach. */
@@ -316,8 +315,8 @@ static tsr_status spread(tsr_tensor **out, const tsr_op *op)
     TSRI_TRY(tsr_zero(*out));
     tsr_tensor from = *x, to = **out;
     for (int d = 0; d < p->spatial && any; d++)
-        TSRI_TRY(see_spread(&any, &to, &from, first + d, p->stride[d],
-                            (w->shape[2 + d] - 1) * p->dilation[d] - p->low[d]));
+        any = see_spread(&to, &from, first + d, p->stride[d],
+                         (w->shape[2 + d] - 1) * p->dilation[d] - p->low[d]);
     return any ? tsr_copy(&to, &from) : TSR_OK;
 }
 

@@ -11,6 +11,7 @@ typedef struct context {
     const tsri_call   *call;
     const char        *name;
     const tsri_parsed *parsed;
+    const tsri_op_traits *traits;
     tsri_operands      operands;
     bool               promotes;              /* operands come to dtype[]; else they keep their own */
     bool               by_tile;               /* some are still of another dtype: tiles are converted */
@@ -38,7 +39,7 @@ static TSRI_ALWAYS_INLINE tsr_status check_operands(context *x)
     for (int i = 0; i < c->nin; i++) {
         x->operands.in[i] = c->in[i];
         x->operands.temporary[i] = NULL;
-        if (c->in[i] || !(tsri_traits_of(c->kind)->optional >> i & 1))
+        if (c->in[i] || !(x->traits->optional >> i & 1))
             TSRI_TRY(tsri_check_allocated(x->name, operand_name(x, i), c->in[i]));
     }
     return TSR_OK;
@@ -51,8 +52,7 @@ static TSRI_ALWAYS_INLINE tsr_status promote(context *x)
     const int nin = x->call->nin;
     const tsri_dtype_rule *rule = &x->parsed->rule;
     x->promotes = x->by_tile = false;
-    if (TSRI_LIKELY(nin == 0)) return TSR_OK;
-    if (TSRI_LIKELY(in[0] && tsri_same_dtypes(nin, in) && tsri_takes_dtype(rule, in[0]))) return TSR_OK;
+    if (TSRI_LIKELY(tsri_keep_dtypes(rule, nin, in))) return TSR_OK;
     x->promotes = true;
     return tsri_dtypes_of(x->dtype, x->name, x->call->kind, nin, in, rule);
 }
@@ -73,49 +73,56 @@ static TSRI_ALWAYS_INLINE const tsr_desc *desc_of(context *x, int i)
     return d;
 }
 
-/* The first operand whose dtype the op does not take, or n. */
-static TSRI_ALWAYS_INLINE int find_refused(const tsri_dtype_rule *rule, int n, const tsr_desc *const *in)
+/* The first operand whose dtype the op does not take, or, unless any do, whose number of dims; or n. */
+static TSRI_ALWAYS_INLINE int find_refused(const tsri_dtype_rule *rule, bool any_dims, int n,
+                                           const tsr_desc *const *in)
 {
-    int i = 0;
-    while (i < n && (!in[i] || (rule->accepts[i] >> in[i]->dtype & 1))) i++;
-    return i;
+    for (int i = 0; i < n; i++) {
+        const tsr_desc *d = in[i];
+        if (!d) continue;
+        if (!(rule->accepts[i] >> d->dtype & 1)) return i;
+        if (!any_dims && (d->ndim < rule->least[i] || d->ndim > rule->most[i])) return i;
+    }
+    return n;
 }
 
-static TSRI_COLD tsr_status blame_dtype(const char *name, const char *operand, uint32_t accepts,
-                                        const tsr_desc *d)
+/* Finds the words for operand i. */
+static TSRI_COLD tsr_status blame_operand(const char *name, const char *operand, const tsri_parsed *p, int i,
+                                          int n, const tsr_desc *const *in)
 {
     char list[96];
     tsri_text text = tsri_text_into(list, sizeof list);
-    tsri_put_match_dtypes(&text, accepts);
+    const tsr_desc *d = in[i];
+    if (p->rule.accepts[i] >> d->dtype & 1) return tsr_match(&p->signature, name, n, in, NULL);
+    tsri_put_match_dtypes(&text, p->rule.accepts[i]);
     return tsri_fail(TSR_EDTYPE, "%s: %s: dtype must be %s, but %s is %s (tsr_cast converts)", name, operand,
                      list, operand, TSRI_DESC(d));
 }
 
-/* The op's own rule alone is asked where matching could find no more than a dtype, or is left to it. */
+/* The op's own rule alone is asked where matching could find no more, or is left to it. */
 static TSRI_ALWAYS_INLINE tsr_status infer(tsr_desc *out, const char *name, const char *const *names,
+                                           const tsri_parsed *p, const tsri_op_traits *traits,
                                            tsr_op_kind kind, int n, const tsr_desc *const *in,
                                            const void *params)
 {
-    const tsri_parsed *p = tsri_parsed_of(kind);
-    const tsri_op_traits *traits = tsri_traits_of(kind);
     tsr_bindings bindings;
-    if (traits->broadcast || (p->rule.any_shape && traits->infer)) {
-        const int refused = find_refused(&p->rule, n, in);
-        if (TSRI_LIKELY(refused == n)) return traits->infer(out, name, kind, in, params);
-        if (traits->broadcast)
-            return blame_dtype(name, names ? names[refused] : p->signature.operand[refused].name,
-                               p->rule.accepts[refused], in[refused]);
-    }
+    const bool unmatched = traits->broadcast || (p->rule.any_sizes && traits->infer);
+    const int refused = unmatched && !traits->broadcast ? find_refused(&p->rule, false, n, in)
+                                                       : find_refused(&p->rule, true, n, in);
+    if (!TSRI_LIKELY(refused == n))
+        return blame_operand(name, names ? names[refused] : p->signature.operand[refused].name, p, refused,
+                             n, in);
+    if (unmatched) return traits->infer(out, name, kind, in, params);
     memset(bindings.bound, 0, sizeof bindings.bound);
-    TSRI_TRY(tsr_match(&p->signature, name, n, in, &bindings));
+    TSRI_TRY(tsr_match(&p->signature, name, n, in, traits->infer ? NULL : &bindings));
     return traits->infer ? traits->infer(out, name, kind, in, params)
-                         : tsri_infer_by_signature(out, name, kind, in, &bindings);
+                         : tsri_infer_by_signature(out, name, &p->signature, in, &bindings);
 }
 
 tsr_status tsri_infer(tsr_desc *out, const char *name, tsr_op_kind kind, int n, const tsr_desc *const *in,
                       const void *params)
 {
-    return infer(out, name, NULL, kind, n, in, params);
+    return infer(out, name, NULL, tsri_parsed_of(kind), tsri_traits_of(kind), kind, n, in, params);
 }
 
 static TSRI_ALWAYS_INLINE tsr_status infer_results(context *x)
@@ -123,7 +130,7 @@ static TSRI_ALWAYS_INLINE tsr_status infer_results(context *x)
     const tsri_call *c = x->call;
     const tsr_desc *descs[TSR_OP_MAX_IN];  /* as many as the signature has */
     for (int i = 0; i < x->parsed->rule.nin; i++) descs[i] = i < c->nin ? desc_of(x, i) : NULL;
-    return infer(x->desc, x->name, c->names, c->kind, c->nin, descs, c->params);
+    return infer(x->desc, x->name, c->names, x->parsed, x->traits, c->kind, c->nin, descs, c->params);
 }
 
 /* Results are made where the leading operand is. */
@@ -137,7 +144,7 @@ static TSRI_ALWAYS_INLINE tsr_status fit(context *x)
 
 static TSRI_ALWAYS_INLINE bool may_be_in_place(const context *x, int i, int result)
 {
-    return result == 0 && (tsri_traits_of(x->call->kind)->in_place >> i & 1) &&
+    return result == 0 && (x->traits->in_place >> i & 1) &&
            tsri_is_exactly(x->operands.in[i], *x->call->out[result]);
 }
 
@@ -155,7 +162,7 @@ static TSRI_ALWAYS_INLINE tsr_status separate(context *x, int i)
 static TSRI_NEVER_INLINE tsr_status convert(context *x, int i)
 {
     const tsr_tensor *t = x->operands.in[i], *out = *x->call->out[0];
-    if (!tsri_traits_of(x->call->kind)->by_tile || tsri_is_number(t) || out->device != TSR_CPU ||
+    if (!x->traits->by_tile || tsri_is_number(t) || out->device != TSR_CPU ||
         (x->results.origin[0] == TSRI_ORIGIN_GIVEN &&
          tsri_overlap(out->data, &out->desc, t->data, &t->desc)))
         return tsri_operand_convert(&x->operands, i, x->dtype[i]);
@@ -180,7 +187,7 @@ void tsri_prefer_parts(bool on) { tsri_store_release(&parts_first, (uint8_t)on);
 static TSRI_ALWAYS_INLINE tsr_status run(context *x)
 {
     const tsri_call *c = x->call;
-    const tsri_op_traits *traits = tsri_traits_of(c->kind);
+    const tsri_op_traits *traits = x->traits;
     tsr_op op;  /* written as far as it is read: this runs once a call */
     op.kind = c->kind;
     op.nin = c->nin;
@@ -194,12 +201,12 @@ static TSRI_ALWAYS_INLINE tsr_status run(context *x)
     tsri_planned planned;
     if (x->by_tile) return tsri_op_run_converted(&op, x->dtype);
     if (!traits->parts) return tsri_op_run(&op);
-    if (!tsri_load_acquire(&parts_first) && tsri_op_plan(&planned, &op))
+    if (!c->composed && !tsri_load_acquire(&parts_first) && tsri_op_plan(&planned, &op))
         return tsri_planned_run(&planned, &op);
     const tsr_device before = tsri_work_on(op.out[0]->device);
     const tsr_status s = traits->parts(&op);
     tsri_work_on(before);
-    if (op.out[0]->device != TSR_CPU) tsri_count_in_parts(c->kind);
+    if (!c->composed && op.out[0]->device != TSR_CPU) tsri_count_in_parts(c->kind);
     return s;
 }
 
@@ -212,12 +219,25 @@ static TSRI_ALWAYS_INLINE tsr_status prepare_and_run(context *x)
     return run(x);
 }
 
+static const tsri_parsed *parsed_of(tsri_composed *c)
+{
+    const tsri_parsed *p = tsri_load_acquire(&c->parsed);
+    return TSRI_LIKELY(p != NULL) ? p : tsri_parse_composed(&c->parsed, c->row, c->signature);
+}
+
+static TSRI_ALWAYS_INLINE void open_call(context *x, const tsri_call *call)
+{
+    tsri_composed *c = call->composed;
+    x->call = call;
+    x->parsed = c ? parsed_of(c) : tsri_parsed_of(call->kind);
+    x->traits = c ? &c->traits : tsri_traits_of(call->kind);
+    x->name = call->name ? call->name : c ? c->row : tsri_op_name(call->kind);
+}
+
 static TSRI_ALWAYS_INLINE tsr_status dispatch(const tsri_call *call)
 {
     context x;
-    x.call = call;
-    x.name = call->name ? call->name : tsri_op_name(call->kind);
-    x.parsed = tsri_parsed_of(call->kind);
+    open_call(&x, call);
     x.results.op = x.name;
     x.results.n = 0;
     TSRI_TRY(check_operands(&x));
@@ -228,16 +248,29 @@ static TSRI_ALWAYS_INLINE tsr_status dispatch(const tsri_call *call)
 
 tsr_status tsri_dispatch(const tsri_call *call) { return dispatch(call); }
 
-/* The same, with loops that the compiler knows to be of one. */
-tsr_status tsri_dispatch_unary(tsr_tensor **out, tsr_op_kind kind, const void *params, const tsr_tensor *x)
+/* The same for a number of operands that the compiler knows. */
+static TSRI_ALWAYS_INLINE tsr_status dispatch_some(tsr_tensor **out, tsr_op_kind kind,
+                                                   tsri_composed *composed, const void *params, int nin,
+                                                   const tsr_tensor *const *in)
 {
     tsri_call call;
-    call.kind = kind;
-    call.params = params;
-    call.nin = call.nout = 1;
-    call.in[0] = x;
-    call.out[0] = out;
-    call.name = NULL;
-    call.names = NULL;
+    tsri_call_init(&call, out, kind, composed, params, nin, in);
     return dispatch(&call);
+}
+
+tsr_status tsri_dispatch_unary(tsr_tensor **out, tsr_op_kind kind, const void *params, const tsr_tensor *x)
+{
+    return dispatch_some(out, kind, NULL, params, 1, &x);
+}
+
+tsr_status tsri_dispatch_composed(tsr_tensor **out, tsri_composed *composed, const void *params,
+                                  const tsr_tensor *x)
+{
+    return dispatch_some(out, TSR_OP_NONE, composed, params, 1, &x);
+}
+
+tsr_status tsri_dispatch_product(tsr_tensor **out, tsri_composed *composed, const void *params,
+                                 const tsr_tensor *a, const tsr_tensor *b)
+{
+    return dispatch_some(out, TSR_OP_MATMUL, composed, params, 2, (const tsr_tensor *const[]){ a, b });
 }

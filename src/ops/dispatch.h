@@ -8,6 +8,11 @@
  *     prepare     operands are converted, copied if a result overlaps them, and broadcast
  *     run         by the backend, or, where it cannot, with other ops (parts)
  *
+ * Composed ops take the same steps (tsri_composed). Indices are checked by their parts, before these write
+ * (index.c, open_index). Results whose shape depends on values are made first, and then handed over (op.h,
+ * tsri_give and tsri_deliver). A list of tensors may be longer than a signature (concat, stack, einsum,
+ * meshgrid): such ops check each of it (tsri_check_of_list) and fit their result themselves.
+ *
  * Three calls go around it, because for few elements these steps take longer than the kernel: contiguous
  * operands of one dtype and shape (elementwise.c, count_usual), matrices that need no preparation
  * (matmul.c, is_plain_product), and the total of a contiguous tensor (reduce.c, count_plain_total). Each
@@ -27,12 +32,15 @@
 #define TSRI_DISPATCH_H
 
 #include "op.h"
+#include "signature.h"
 
 struct tsri_operands;
+struct tsri_composed;
 
 /* What a caller asked for. */
 typedef struct tsri_call {
     tsr_op_kind       kind;
+    struct tsri_composed *composed; /* NULL: the op is of this kind, else operands are promoted as its are */
     const void       *params;
     int               nin, nout;
     const tsr_tensor *in[TSR_OP_MAX_IN];
@@ -41,10 +49,32 @@ typedef struct tsri_call {
     const char *const *names; /* of the operands, in messages; NULL: the signature's */
 } tsri_call;
 
+/* A call with one result, named as its op; for composed see above. */
+static inline void tsri_call_init(tsri_call *call, tsr_tensor **out, tsr_op_kind kind,
+                                  struct tsri_composed *composed, const void *params, int nin,
+                                  const tsr_tensor *const *in)
+{
+    call->kind = kind;
+    call->composed = composed;
+    call->params = params;
+    call->nin = nin;
+    call->nout = 1;
+    for (int i = 0; i < nin; i++) call->in[i] = in[i];
+    call->out[0] = out;
+    call->name = NULL;
+    call->names = NULL;
+}
+
 tsr_status tsri_dispatch(const tsri_call *call);
 
 /* An op of one operand and one result; quicker. */
 tsr_status tsri_dispatch_unary(tsr_tensor **out, tsr_op_kind kind, const void *params, const tsr_tensor *x);
+
+/* A composed op of one operand and one result; one that multiplies two, and promotes as matmul does. */
+tsr_status tsri_dispatch_composed(tsr_tensor **out, struct tsri_composed *composed, const void *params,
+                                  const tsr_tensor *x);
+tsr_status tsri_dispatch_product(tsr_tensor **out, struct tsri_composed *composed, const void *params,
+                                 const tsr_tensor *a, const tsr_tensor *b);
 
 /* What an op knows beyond its row in op.def. in[i] is NULL for an operand left out.
  * Where infer is asked, dtypes and dims match the signature. */
@@ -75,11 +105,21 @@ typedef struct tsri_op_traits {
 extern const tsri_op_traits tsri_traits[TSR_OP_COUNT];
 static inline const tsri_op_traits *tsri_traits_of(tsr_op_kind kind) { return &tsri_traits[kind]; }
 
+/* A composed op takes the same steps, by the signature of its row; its parts run, and no backend is asked. */
+typedef struct tsri_composed {
+    const char    *row;       /* the name in op.def; begins the messages */
+    const char    *signature; /* what it takes where that is not what a backend is given; NULL: the row's */
+    tsri_op_traits traits;
+    const tsri_parsed *parsed; /* when it is first called */
+} tsri_composed;
+
 /* What a call on operands of these descs gives, after promotion; n of them. */
 tsr_status tsri_infer(tsr_desc *out, const char *name, tsr_op_kind kind, int n, const tsr_desc *const *in,
                       const void *params);
 
-/* The rules of families. */
+/* The rules of families. The first gives a packed result of the first operand's dtype and shape. */
+tsr_status tsri_infer_packed(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params);
 tsr_status tsri_infer_elementwise(tsr_desc *out, const char *name, tsr_op_kind kind,
                                   const tsr_desc *const *in, const void *params);
 tsr_status tsri_infer_matmul(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,

@@ -55,14 +55,7 @@ static TSRI_NEVER_INLINE tsr_status prepare_and_run(tsr_tensor **out, tsr_op_kin
                                                     int nin, const tsr_tensor *const *in)
 {
     tsri_call call;
-    call.kind = kind;
-    call.params = params;
-    call.nin = nin;
-    call.nout = 1;
-    for (int i = 0; i < nin; i++) call.in[i] = in[i];
-    call.out[0] = out;
-    call.name = NULL;
-    call.names = NULL;
+    tsri_call_init(&call, out, kind, NULL, params, nin, in);
     return tsri_dispatch(&call);
 }
 

@@ -1,36 +1,13 @@
 /* index.c - elements by number: check every index, and hand views over to gather
  * and scatter; masks, and what is found by looking. */
+#include "index_int.h"
 #include "backend/device_run.h"
 #include "composed.h"
 #include "core/loop.h"
 #include "core/mem.h"
-#include "core/overlap.h"
+#include "dispatch.h"
 #include "tessera/move.h"
 #include "tessera/ops/index.h"
-
-/* Everything about one call. Operands that must be copied first are temporaries. */
-typedef struct call {
-    const char       *op;
-    const tsr_tensor *t, *index, *src;
-    tsr_tensor       *t_temporary, *index_temporary, *src_temporary;
-    unsigned char     number[16];  /* a source that is one */
-    tsr_tensor        number_view;
-} call;
-
-/* Lets go of the copies; returns s. */
-static tsr_status end(call *c, tsr_status s)
-{
-    tsr_release(&c->t_temporary);
-    tsr_release(&c->index_temporary);
-    tsr_release(&c->src_temporary);
-    return s;
-}
-
-static tsr_status check_source(const char *op, tsr_tensor **out, const char *what, const tsr_tensor *t)
-{
-    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
-    return tsri_check_allocated(op, what, t);
-}
 
 static void build_loop(tsri_loop *loop, const tsr_tensor *t)
 {
@@ -50,14 +27,59 @@ static void unflatten(int64_t *index, const tsr_desc *d, int64_t k)
 
 /* Indices ---------------------------------------------------------------------------- */
 
-typedef struct range {
-    int64_t low, high;  /* of all indices; then: that are allowed */
-    int64_t seen;
-} range;
+tsr_status tsri_as_integers(const tsr_tensor **t, tsr_tensor **temporary, const char *op, const char *what)
+{
+    TSRI_TRY(tsri_check_allocated(op, what, *t));
+    const tsr_kind kind = tsr_dtype_kind((*t)->dtype);
+    TSRI_CHECK(kind == TSR_SIGNED || kind == TSR_UNSIGNED, TSR_EDTYPE,
+               "%s: %s is %s, and must be of integers", op, what, TSRI_DESC(&(*t)->desc));
+    return tsri_as_dtype(t, temporary, TSR_I64);
+}
+
+typedef struct search {
+    tsri_index_range allowed;
+    const int64_t *except;
+    int64_t        seen, value;
+} search;
+
+static bool stop_outside(const tsri_tile *t, void *context)
+{
+    search *s = context;
+    for (int64_t r = 0; r < t->rows; r++)
+        for (int64_t c = 0; c < t->cols; c++, s->seen++) {
+            s->value = *(const int64_t *)(const void *)(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
+            if ((s->value < s->allowed.low || s->value > s->allowed.high) &&
+                !(s->except && s->value == *s->except))
+                return false;
+        }
+    return true;
+}
+
+static bool find_outside(int64_t *value, int64_t *at, const tsr_tensor *t, tsri_index_range allowed,
+                         const int64_t *except)
+{
+    tsri_loop loop;
+    search s = { allowed, except, 0, 0 };
+    build_loop(&loop, t);
+    if (tsri_loop_visit(&loop, stop_outside, &s)) return false;
+    *value = s.value;
+    unflatten(at, &t->desc, s.seen);
+    return true;
+}
+
+tsr_status tsri_find_outside(bool *found, int64_t *value, int64_t *at, const tsr_tensor *t,
+                             tsri_index_range allowed, const int64_t *except)
+{
+    tsr_tensor *temporary = NULL;
+    TSRI_TRY(tsri_copy_to_host(&t, &temporary));
+    *found = find_outside(value, at, t, allowed, except);
+    tsr_release(&temporary);
+    return TSR_OK;
+}
 
 static bool widen_range(const tsri_tile *t, void *context)
 {
-    range *all = context;
+    tsri_index_range *all = context;
     int64_t low = all->low, high = all->high;
     for (int64_t r = 0; r < t->rows; r++)
         for (int64_t c = 0; c < t->cols; c++) {
@@ -71,19 +93,6 @@ static bool widen_range(const tsri_tile *t, void *context)
     return true;
 }
 
-/* Stops at the first that is not allowed, with its number in `seen`. */
-static bool find_outside(const tsri_tile *t, void *context)
-{
-    range *allowed = context;
-    for (int64_t r = 0; r < t->rows; r++)
-        for (int64_t c = 0; c < t->cols; c++, allowed->seen++) {
-            const int64_t v =
-                *(const int64_t *)(const void *)(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
-            if (v < allowed->low || v > allowed->high) return false;
-        }
-    return true;
-}
-
 static void count_from_start(const tsri_tile *t, const void *params)
 {
     const int64_t size = *(const int64_t *)params;
@@ -94,76 +103,94 @@ static void count_from_start(const tsri_tile *t, const void *params)
         }
 }
 
-static TSRI_COLD tsr_status blame_index(const call *c, range allowed, int axis, const tsr_desc *d)
+/* One call: which elements, and what is done with them. */
+typedef struct choice {
+    const char *op;    /* begins the messages */
+    int         axis;  /* as given */
+    tsr_status (*run)(const tsr_op *op, int axis); /* with indices that are checked */
+    bool             broadcast; /* t and index, outside the axis */
+    tsr_scatter_mode mode;
+    int64_t          depth;     /* of one_hot */
+    tsr_dtype        dtype;
+    tsr_scalar       value;     /* that masks set */
+} choice;
+
+static TSRI_COLD tsr_status blame_index(const char *op, const tsr_tensor *index, tsri_index_range allowed,
+                                        int axis, const tsr_desc *d)
 {
-    tsri_loop loop;
-    int64_t at[TSR_MAX_NDIM];
-    char *element = c->index->data;
-    build_loop(&loop, c->index);
-    (void)tsri_loop_visit(&loop, find_outside, &allowed);
-    unflatten(at, &c->index->desc, allowed.seen);
-    for (int i = 0; i < c->index->ndim; i++)
-        if (at[i] > 0) element += at[i] * c->index->stride[i] * (int64_t)sizeof(int64_t);
-    const int64_t v = *(const int64_t *)(const void *)element;
+    int64_t v = 0, at[TSR_MAX_NDIM];
+    (void)find_outside(&v, at, index, allowed, NULL);
     if (v < 0 && allowed.low == 0)  /* an unsigned one */
-        return tsri_fail(TSR_EINDEX, "%s: index %llu at %s is outside dim %d of %s, which has %lld", c->op,
-                         (unsigned long long)v, TSRI_DIMS(c->index->ndim, at), axis, TSRI_DESC(d),
+        return tsri_fail(TSR_EINDEX, "%s: index %llu at %s is outside dim %d of %s, which has %lld", op,
+                         (unsigned long long)v, TSRI_DIMS(index->ndim, at), axis, TSRI_DESC(d),
                          (long long)d->shape[axis]);
-    return tsri_fail(TSR_EINDEX, "%s: index %lld at %s is outside dim %d of %s, which has %lld", c->op,
-                     (long long)v, TSRI_DIMS(c->index->ndim, at), axis, TSRI_DESC(d),
+    return tsri_fail(TSR_EINDEX, "%s: index %lld at %s is outside dim %d of %s, which has %lld", op,
+                     (long long)v, TSRI_DIMS(index->ndim, at), axis, TSRI_DESC(d),
                      (long long)d->shape[axis]);
 }
 
-/* Brings c->index to i64 in 0 .. size - 1 of dim `axis` of d: as it is where it is so,
- * else a copy. */
-static tsr_status open_index_here(call *c, int axis, const tsr_desc *d)
+/* Brings *index to i64 in 0 .. size - 1 of dim `axis` of d: as it is where it is so, else a copy. */
+static tsr_status open_index_here(const tsr_tensor **index, tsr_tensor **temporary, const char *op, int axis,
+                                  const tsr_desc *d)
 {
     tsri_loop loop;
     const int64_t size = d->shape[axis];
-    const tsr_kind kind = tsr_dtype_kind(c->index->dtype);
-    range all = { 0, -1, 0 };
-    TSRI_TRY(tsri_as_dtype(&c->index, &c->index_temporary, TSR_I64));
-    build_loop(&loop, c->index);
+    const tsr_kind kind = tsr_dtype_kind((*index)->dtype);
+    tsri_index_range all = { 0, -1 };
+    TSRI_TRY(tsri_as_dtype(index, temporary, TSR_I64));
+    build_loop(&loop, *index);
     if (tsri_loop_count(&loop) > 0) (void)tsri_loop_visit(&loop, widen_range, &all);
-    const range allowed = { kind == TSR_SIGNED ? -size : 0, size - 1, 0 };
-    if (all.low < allowed.low || all.high > allowed.high) return blame_index(c, allowed, axis, d);
+    const tsri_index_range allowed = { kind == TSR_SIGNED ? -size : 0, size - 1 };
+    if (all.low < allowed.low || all.high > allowed.high) return blame_index(op, *index, allowed, axis, d);
     if (all.low >= 0) return TSR_OK;
-    if (!c->index_temporary) {
-        TSRI_TRY(tsr_clone(&c->index_temporary, c->index));
-        c->index = c->index_temporary;
+    if (!*temporary) {
+        TSRI_TRY(tsr_clone(temporary, *index));
+        *index = *temporary;
     }
-    build_loop(&loop, c->index);
+    build_loop(&loop, *index);
     tsri_loop_run(&loop, count_from_start, &size);
     return TSR_OK;
 }
 
 /* The same for an index on any device: its values are looked at on the host. */
-static tsr_status open_index(call *c, int axis, const tsr_desc *d)
+static tsr_status open_index(const tsr_tensor **index, tsr_tensor **temporary, const char *op, int axis,
+                             const tsr_desc *d)
 {
-    const tsr_tensor *given = c->index;
+    const tsr_tensor *given = *index, *seen;
     tsr_tensor *copy = NULL;
-    if (TSRI_LIKELY(tsri_is_here(given))) return open_index_here(c, axis, d);
+    if (TSRI_LIKELY(tsri_is_here(given))) return open_index_here(index, temporary, op, axis, d);
+    if (given->device == TSR_CPU) return tsri_check_host(op, "index", given);
     TSRI_TRY(tsr_to_host(&copy, given));
-    c->index = copy;
-    tsr_status s = open_index_here(c, axis, d);
-    const bool changed = c->index != copy;
-    c->index = given;
-    if (s == TSR_OK && changed) {
-        s = tsr_to(&c->index_temporary, c->index_temporary, given->device);
-        c->index = c->index_temporary;
+    seen = copy;
+    tsr_status s = open_index_here(&seen, temporary, op, axis, d);
+    if (s == TSR_OK && seen != copy) {
+        s = tsr_to(temporary, *temporary, given->device);
+        *index = *temporary;
     }
     tsr_release(&copy);
     return s;
 }
 
-static tsr_status check_index(const char *op, const tsr_tensor *index)
+/* The parts of ops of t and an index: operand 1 is checked against t. */
+static tsr_status run_chosen(const tsr_op *op)
 {
-    TSRI_TRY(tsri_check_allocated(op, "index", index));
-    if (index->device == TSR_CPU) TSRI_TRY(tsri_check_host(op, "index", index));
-    const tsr_kind kind = tsr_dtype_kind(index->dtype);
-    TSRI_CHECK(kind == TSR_SIGNED || kind == TSR_UNSIGNED, TSR_EDTYPE,
-               "%s: index is %s, and must be of integers", op, TSRI_DESC(&index->desc));
-    return TSR_OK;
+    const choice *how = op->params;
+    const tsr_desc *t = &op->in[0]->desc;
+    const int axis = how->axis < 0 ? how->axis + t->ndim : how->axis;
+    tsr_tensor *temporary = NULL;
+    tsr_op seen = *op;
+    tsr_status s = open_index(&seen.in[1], &temporary, how->op, axis, t);
+    if (s == TSR_OK) s = how->run(&seen, axis);
+    tsr_release(&temporary);
+    return s;
+}
+
+static tsr_status dispatch(tsr_tensor **out, tsri_composed *composed, const choice *how, const tsr_tensor *t,
+                           const tsr_tensor *index, const tsr_tensor *src)
+{
+    return tsri_dispatch(&(tsri_call){ .composed = composed, .name = how->op, .params = how,
+                                       .nin = src ? 3 : 2, .in = { t, index, src }, .nout = 1,
+                                       .out = { out } });
 }
 
 /* Gather ------------------------------------------------------------------------------- */
@@ -171,95 +198,95 @@ static tsr_status check_index(const char *op, const tsr_tensor *index)
 static tsr_status gather_run(tsr_tensor *out, const tsr_tensor *t, const tsr_tensor *index, int axis)
 {
     const tsr_axis_params params = { axis };
-    if (tsr_desc_numel(&out->desc) == 0) return TSR_OK;
     return tsri_op_run(&(tsr_op){
         .kind = TSR_OP_GATHER, .nin = 2, .nout = 1, .in = { t, index }, .out = { out }, .params = &params });
-}
-
-/* Makes or fits the result, and separates t and index from it. */
-static tsr_status begin_result(call *c, tsr_tensor **out, tsri_origin *origin, const tsr_desc *d)
-{
-    TSRI_TRY(tsri_result(out, origin, c->op, d, c->t));
-    TSRI_TRY(tsri_separate(&c->t, &c->t_temporary, *out, *origin));
-    return tsri_separate(&c->index, &c->index_temporary, *out, *origin);
 }
 
 /* Result, source and index as three tensors of one rank. The result has all of index's
  * dims where the source has the axis; in those but the first the source has stride 0,
  * and where the source has other dims, the index has. */
-static tsr_status take_run(tsr_tensor *out, const tsr_tensor *t, const tsr_tensor *index, int axis)
+static tsr_status take_run(const tsr_op *op, int axis)
 {
-    tsr_tensor z = *out, x = *t, i = *index;
-    if (i.ndim == 0) tsri_insert_dim(&z.desc, axis, 1, 0);
-    for (int d = 1; d < i.ndim; d++) tsri_insert_dim(&x.desc, axis + d, i.shape[d], 0);
-    const tsr_desc had = i.desc;
-    i.desc = z.desc;
+    tsr_tensor z, x, i;
+    const tsr_tensor *index = op->in[1];
+    tsri_see_as(&z, op->out[0]);
+    tsri_see_as(&x, op->in[0]);
+    tsri_see_memory(&i, index);
+    if (index->ndim == 0) tsri_insert_dim(&z.desc, axis, 1, 0);
+    for (int d = 1; d < index->ndim; d++) tsri_insert_dim(&x.desc, axis + d, index->shape[d], 0);
+    tsri_desc_copy(&i.desc, &z.desc);
     i.dtype = TSR_I64;
     for (int d = 0; d < z.ndim; d++)
-        i.stride[d] = d >= axis && d < axis + had.ndim ? had.stride[d - axis] : 0;
+        i.stride[d] = d >= axis && d < axis + index->ndim ? index->stride[d - axis] : 0;
     return gather_run(&z, &x, &i, axis);
 }
 
-static tsr_status take(call *c, tsr_tensor **out, int axis)
+static tsr_status infer_take(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
 {
-    tsr_desc d, packed;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    const tsr_tensor *t = c->t, *index = c->index;
+    int axis;
+    tsr_desc d;
+    const tsr_desc *t = in[0], *index = in[1];
+    (void)kind;
+    TSRI_TRY(tsri_axis(&axis, name, "axis", ((const choice *)params)->axis, t));
     TSRI_CHECK(t->ndim - 1 + index->ndim <= TSR_MAX_NDIM, TSR_EINVAL,
-               "%s: %s at the indices %s has too many dims", c->op, TSRI_DESC(&t->desc),
-               TSRI_DESC(&index->desc));
-    TSRI_TRY(open_index(c, axis, &t->desc));
-    tsri_desc_copy(&d, &t->desc);
+               "%s: %s at the indices %s has too many dims", name, TSRI_DESC(t), TSRI_DESC(index));
+    tsri_desc_copy(&d, t);
     tsri_remove_dim(&d, axis);
     for (int i = 0; i < index->ndim; i++) tsri_insert_dim(&d, axis + i, index->shape[i], 0);
-    TSRI_TRY(tsri_desc_packed(&packed, c->op, d.dtype, d.ndim, d.shape));
-    tsr_status s = begin_result(c, out, &origin, &packed);
-    if (s == TSR_OK) s = take_run(*out, c->t, c->index, axis);
-    return tsri_result_end(out, origin, s);
+    return tsri_desc_packed(out, name, d.dtype, d.ndim, d.shape);
 }
 
 tsr_status tsr_take(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, int axis)
 {
-    int at;
-    call c = { .op = "take", .t = t, .index = index };
-    TSRI_TRY(check_source("take", out, "t", t));
-    TSRI_TRY(check_index("take", index));
-    TSRI_TRY(tsri_axis(&at, "take", "axis", axis, &t->desc));
-    return end(&c, take(&c, out, at));
+    static tsri_composed take = { .row = "take", .traits = { .infer = infer_take, .parts = run_chosen } };
+    return dispatch(out, &take, &(choice){ .op = "take", .axis = axis, .run = take_run }, t, index, NULL);
 }
 
 tsr_status tsr_embedding(tsr_tensor **out, const tsr_tensor *weight, const tsr_tensor *index)
 {
-    call c = { .op = "embedding", .t = weight, .index = index };
-    TSRI_TRY(check_source("embedding", out, "weight", weight));
-    TSRI_TRY(check_index("embedding", index));
-    TSRI_CHECK(weight->ndim == 2, TSR_ESHAPE, "embedding: weight is %s, and must be a matrix",
-               TSRI_DESC(&weight->desc));
-    return end(&c, take(&c, out, 0));
+    static tsri_composed embedding = { .row = "embedding", .traits = { .parts = run_chosen } };
+    return dispatch(out, &embedding, &(choice){ .op = "embedding", .run = take_run }, weight, index, NULL);
 }
 
-static tsr_status check_ranks(const char *op, const tsr_tensor *t, const tsr_tensor *index)
+static tsr_status check_ranks(const char *op, const tsr_desc *t, const tsr_desc *index)
 {
     TSRI_CHECK(t->ndim == index->ndim, TSR_ESHAPE, "%s: t is %s, but index is %s: ranks differ", op,
-               TSRI_DESC(&t->desc), TSRI_DESC(&index->desc));
+               TSRI_DESC(t), TSRI_DESC(index));
     return TSR_OK;
 }
 
 /* Dim i of both, by NumPy's rule or by PyTorch's. */
-static tsr_status pair_dim(int64_t *size, const call *c, int i, bool broadcast)
+static tsr_status pair_dim(int64_t *size, const choice *how, int i, const tsr_desc *t, const tsr_desc *index)
 {
-    const int64_t a = c->t->shape[i], b = c->index->shape[i];
-    *size = broadcast && b == 1 ? a : b;
-    TSRI_CHECK(broadcast ? a == 1 || a == *size : b <= a, TSR_ESHAPE,
-               "%s: dim %d is %lld in t %s and %lld in index %s", c->op, i, (long long)a,
-               TSRI_DESC(&c->t->desc), (long long)b, TSRI_DESC(&c->index->desc));
+    const int64_t a = t->shape[i], b = index->shape[i];
+    *size = how->broadcast && b == 1 ? a : b;
+    TSRI_CHECK(how->broadcast ? a == 1 || a == *size : b <= a, TSR_ESHAPE,
+               "%s: dim %d is %lld in t %s and %lld in index %s", how->op, i, (long long)a, TSRI_DESC(t),
+               (long long)b, TSRI_DESC(index));
     return TSR_OK;
+}
+
+static tsr_status infer_along(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                              const void *params)
+{
+    int axis;
+    const choice *how = params;
+    int64_t shape[TSR_MAX_NDIM];
+    (void)kind;
+    TSRI_TRY(tsri_axis(&axis, name, "axis", how->axis, in[0]));
+    TSRI_TRY(check_ranks(name, in[0], in[1]));
+    for (int i = 0; i < in[0]->ndim; i++) {
+        if (i == axis) shape[i] = in[1]->shape[i];
+        else           TSRI_TRY(pair_dim(&shape[i], how, i, in[0], in[1]));
+    }
+    return tsri_desc_packed(out, name, in[0]->dtype, in[0]->ndim, shape);
 }
 
 /* t with this shape outside the axis: dims of size 1 repeat, longer ones are cut. */
 static void see_paired(tsr_tensor *v, const tsr_tensor *t, const tsr_desc *shape, int axis)
 {
-    *v = *t;
+    tsri_see_as(v, t);
     for (int i = 0; i < t->ndim; i++) {
         if (i == axis) continue;
         if (t->shape[i] == 1) v->stride[i] = 0;
@@ -267,35 +294,21 @@ static void see_paired(tsr_tensor *v, const tsr_tensor *t, const tsr_desc *shape
     }
 }
 
-static tsr_status take_along(call *c, tsr_tensor **out, int axis, bool broadcast)
+static tsr_status run_along(const tsr_op *op, int axis)
 {
-    tsr_desc d;
     tsr_tensor x, index;
-    int64_t shape[TSR_MAX_NDIM];
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    for (int i = 0; i < c->t->ndim; i++) {
-        if (i == axis) shape[i] = c->index->shape[i];
-        else           TSRI_TRY(pair_dim(&shape[i], c, i, broadcast));
-    }
-    TSRI_TRY(open_index(c, axis, &c->t->desc));
-    TSRI_TRY(tsri_desc_packed(&d, c->op, c->t->dtype, c->t->ndim, shape));
-    tsr_status s = begin_result(c, out, &origin, &d);
-    see_paired(&x, c->t, &d, axis);
-    see_paired(&index, c->index, &d, axis);
-    if (s == TSR_OK) s = gather_run(*out, &x, &index, axis);
-    return tsri_result_end(out, origin, s);
+    see_paired(&x, op->in[0], &op->out[0]->desc, axis);
+    see_paired(&index, op->in[1], &op->out[0]->desc, axis);
+    return gather_run(op->out[0], &x, &index, axis);
 }
 
 static tsr_status along(tsr_tensor **out, const char *op, const tsr_tensor *t, const tsr_tensor *index,
                         int axis, bool broadcast)
 {
-    int at;
-    call c = { .op = op, .t = t, .index = index };
-    TSRI_TRY(check_source(op, out, "t", t));
-    TSRI_TRY(check_index(op, index));
-    TSRI_TRY(tsri_axis(&at, op, "axis", axis, &t->desc));
-    TSRI_TRY(check_ranks(op, t, index));
-    return end(&c, take_along(&c, out, at, broadcast));
+    static tsri_composed along_axis = { .row = "take_along_axis",
+                                        .traits = { .infer = infer_along, .parts = run_chosen } };
+    const choice how = { .op = op, .axis = axis, .run = run_along, .broadcast = broadcast };
+    return dispatch(out, &along_axis, &how, t, index, NULL);
 }
 
 tsr_status tsr_take_along_axis(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, int axis)
@@ -323,21 +336,18 @@ static tsr_status scatter_run(tsr_tensor *out, const tsr_tensor *index, const ts
                                   .params = &params });
 }
 
-/* out = t, and the sources to their places. c->index and c->src have one shape. */
-static tsr_status scatter(call *c, tsr_tensor **out, int axis, tsr_scatter_mode mode)
+/* out = t, and the sources to their places; index and src have one shape. */
+static tsr_status scatter(const tsr_op *op, const tsr_tensor *index, const tsr_tensor *src, int axis)
 {
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(tsri_desc_packed(&d, c->op, c->t->dtype, c->t->ndim, c->t->shape));
-    TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->t));
-    tsr_status s = tsri_separate(&c->index, &c->index_temporary, *out, origin);
-    if (s == TSR_OK) s = tsri_separate(&c->src, &c->src_temporary, *out, origin);
-    if (s == TSR_OK) s = tsr_copy(*out, c->t);
-    if (s == TSR_OK) s = scatter_run(*out, c->index, c->src, axis, mode);
-    return tsri_result_end(out, origin, s);
+    const tsr_tensor *t = op->in[0];
+    tsr_tensor *out = op->out[0];
+    if (!tsri_is_exactly(t, out))
+        TSRI_TRY(tsri_op_run(
+            &(tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { t }, .out = { out } }));
+    return scatter_run(out, index, src, axis, ((const choice *)op->params)->mode);
 }
 
-static tsr_status check_mode(const char *op, const tsr_tensor *t, tsr_scatter_mode mode)
+static tsr_status check_mode(const char *op, const tsr_desc *t, tsr_scatter_mode mode)
 {
     static const char *const names[] = { "set", "add", "max" };
     const tsr_kind kind = tsr_dtype_kind(t->dtype);
@@ -345,179 +355,161 @@ static tsr_status check_mode(const char *op, const tsr_tensor *t, tsr_scatter_mo
     const bool takes =
         mode == TSR_SCATTER_SET ||
         (mode == TSR_SCATTER_ADD ? kind != TSR_BOOLEAN && t->dtype != TSR_C32 : kind != TSR_COMPLEX);
-    TSRI_CHECK(takes, TSR_EDTYPE, "%s: %s does not take %s", op, names[mode], TSRI_DESC(&t->desc));
+    TSRI_CHECK(takes, TSR_EDTYPE, "%s: %s does not take %s", op, names[mode], TSRI_DESC(t));
     return TSR_OK;
 }
 
-/* Kinds in the order in which each holds those before it. */
-static int breadth(tsr_kind kind) { return kind == TSR_UNSIGNED ? TSR_SIGNED : (int)kind; }
-
-/* A number in t's dtype. */
-static tsr_status open_number(call *c)
+/* The source comes to t's dtype, and t stays as it is. */
+static tsr_status check_src(const char *op, const tsr_tensor *t, const tsr_tensor *src)
 {
-    tsr_scalar value;
-    const tsr_tensor *src = c->src, *t = c->t;
-    TSRI_CHECK(breadth(tsr_dtype_kind(src->dtype)) <= breadth(tsr_dtype_kind(t->dtype)), TSR_EDTYPE,
-               "%s: a %s number does not fit %s", c->op, tsr_kind_name(tsr_dtype_kind(src->dtype)),
-               tsr_dtype_name(t->dtype));
-    TSRI_TRY(tsr_scalar_load(&value, src->dtype, src->data));
-    TSRI_TRY(tsr_scalar_store(c->number, t->dtype, value));
-    tsri_see_element(&c->number_view, c->number, t->dtype, &src->desc);
-    c->src = &c->number_view;
+    TSRI_TRY(tsri_check_allocated(op, "t", t));
+    TSRI_TRY(tsri_check_allocated(op, "src", src));
+    const bool fits = tsri_is_number(src)
+                          ? tsri_number_fits(tsr_dtype_kind(src->dtype), tsr_dtype_kind(t->dtype))
+                          : src->dtype == t->dtype;
+    TSRI_CHECK(fits, TSR_EDTYPE, "%s: t is %s, but src is %s (tsr_cast converts)", op, TSRI_DESC(&t->desc),
+               TSRI_DESC(&src->desc));
     return TSR_OK;
 }
 
-static tsr_status check_src(call *c, tsr_scatter_mode mode)
+static tsr_status check_shapes(const tsr_desc *t, const tsr_desc *index, const tsr_desc *src, int axis)
 {
-    TSRI_TRY(tsri_check_allocated(c->op, "src", c->src));
-    TSRI_TRY(check_mode(c->op, c->t, mode));
-    if (c->src->flags & TSR_FLAG_NUMBER) return open_number(c);
-    TSRI_CHECK(c->src->dtype == c->t->dtype, TSR_EDTYPE, "%s: t is %s, but src is %s (tsr_cast converts)",
-               c->op, TSRI_DESC(&c->t->desc), TSRI_DESC(&c->src->desc));
-    return TSR_OK;
-}
-
-static tsr_status check_shapes(const call *c, int axis)
-{
-    const tsr_tensor *t = c->t, *index = c->index, *src = c->src;
     TSRI_TRY(check_ranks("scatter", t, index));
     TSRI_CHECK(src->ndim == index->ndim || src->ndim == 0, TSR_ESHAPE,
-               "scatter: index is %s, but src is %s: ranks differ", TSRI_DESC(&index->desc),
-               TSRI_DESC(&src->desc));
+               "scatter: index is %s, but src is %s: ranks differ", TSRI_DESC(index), TSRI_DESC(src));
     for (int i = 0; i < index->ndim; i++) {
         TSRI_CHECK(i == axis || index->shape[i] <= t->shape[i], TSR_ESHAPE,
                    "scatter: dim %d is %lld in index %s, longer than in t %s", i, (long long)index->shape[i],
-                   TSRI_DESC(&index->desc), TSRI_DESC(&t->desc));
+                   TSRI_DESC(index), TSRI_DESC(t));
         TSRI_CHECK(src->ndim == 0 || index->shape[i] <= src->shape[i], TSR_ESHAPE,
                    "scatter: dim %d is %lld in index %s, longer than in src %s", i,
-                   (long long)index->shape[i], TSRI_DESC(&index->desc), TSRI_DESC(&src->desc));
+                   (long long)index->shape[i], TSRI_DESC(index), TSRI_DESC(src));
     }
     return TSR_OK;
+}
+
+static tsr_status infer_scatter(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                                const void *params)
+{
+    int axis;
+    const choice *how = params;
+    (void)kind;
+    TSRI_TRY(check_mode(name, in[0], how->mode));
+    TSRI_TRY(tsri_axis(&axis, name, "axis", how->axis, in[0]));
+    TSRI_TRY(check_shapes(in[0], in[1], in[2], axis));
+    return tsri_desc_packed(out, name, in[0]->dtype, in[0]->ndim, in[0]->shape);
+}
+
+/* The source as far as the index reaches. */
+static tsr_status run_scatter(const tsr_op *op, int axis)
+{
+    const tsr_tensor *index = op->in[1], *src = op->in[2];
+    tsr_tensor v;
+    tsri_see_as(&v, src);
+    v.ndim = index->ndim;
+    for (int i = 0; i < index->ndim; i++) {
+        v.shape[i] = index->shape[i];
+        if (src->ndim == 0) v.stride[i] = 0;
+    }
+    return scatter(op, index, &v, axis);
 }
 
 tsr_status tsr_scatter(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index, const tsr_tensor *src,
                        int axis, tsr_scatter_mode mode)
 {
-    int at;
-    call c = { .op = "scatter", .t = t, .index = index, .src = src };
-    TSRI_TRY(check_source("scatter", out, "t", t));
-    TSRI_TRY(check_index("scatter", index));
-    TSRI_TRY(check_src(&c, mode));
-    TSRI_TRY(tsri_axis(&at, "scatter", "axis", axis, &t->desc));
-    TSRI_TRY(check_shapes(&c, at));
-    tsr_tensor v = *c.src;  /* what the index reaches of it */
-    v.ndim = index->ndim;
-    for (int i = 0; i < index->ndim; i++) {
-        v.shape[i] = index->shape[i];
-        if (c.src->ndim == 0) v.stride[i] = 0;
-    }
-    c.src = &v;
-    const tsr_status s = open_index(&c, at, &t->desc);
-    return end(&c, s == TSR_OK ? scatter(&c, out, at, mode) : s);
+    static tsri_composed call = {
+        .row = "scatter",
+        .signature = "t{ dT | (...) } index{ integer | (...) } src{ dT | (...) } -> out{ dT | (...) }",
+        .traits = { .infer = infer_scatter, .parts = run_chosen, .in_place = 1 },
+    };
+    const choice how = { .op = "scatter", .axis = axis, .run = run_scatter, .mode = mode };
+    TSRI_TRY(check_src("scatter", t, src));
+    return dispatch(out, &call, &how, t, index, src);
 }
 
-static tsr_status check_rows(const call *c, int axis)
+static tsr_status infer_index_add(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                  const tsr_desc *const *in, const void *params)
 {
-    const tsr_tensor *t = c->t, *index = c->index, *src = c->src;
+    int axis;
+    const tsr_desc *t = in[0], *index = in[1], *src = in[2];
     const int64_t n = index->ndim == 0 ? 1 : index->shape[0];
-    TSRI_CHECK(index->ndim <= 1, TSR_ESHAPE, "index_add: index is %s, and must be a vector",
-               TSRI_DESC(&index->desc));
+    (void)kind;
+    TSRI_TRY(tsri_axis(&axis, name, "axis", ((const choice *)params)->axis, t));
     TSRI_CHECK(src->ndim == t->ndim, TSR_ESHAPE, "index_add: t is %s, but src is %s: ranks differ",
-               TSRI_DESC(&t->desc), TSRI_DESC(&src->desc));
+               TSRI_DESC(t), TSRI_DESC(src));
     for (int i = 0; i < t->ndim; i++)
         TSRI_CHECK(src->shape[i] == (i == axis ? n : t->shape[i]), TSR_ESHAPE,
-                   "index_add: dim %d of src %s is %lld, not %lld, with t %s and index %s", i,
-                   TSRI_DESC(&src->desc), (long long)src->shape[i], (long long)(i == axis ? n : t->shape[i]),
-                   TSRI_DESC(&t->desc), TSRI_DESC(&index->desc));
-    return TSR_OK;
+                   "index_add: dim %d of src %s is %lld, not %lld, with t %s and index %s", i, TSRI_DESC(src),
+                   (long long)src->shape[i], (long long)(i == axis ? n : t->shape[i]), TSRI_DESC(t),
+                   TSRI_DESC(index));
+    return tsri_desc_packed(out, name, t->dtype, t->ndim, t->shape);
 }
 
-static tsr_status index_add(call *c, tsr_tensor **out, int axis)
+static tsr_status run_index_add(const tsr_op *op, int axis)
 {
-    TSRI_TRY(open_index(c, axis, &c->t->desc));
-    tsr_tensor v = *c->index;
-    const int64_t step = c->index->ndim == 0 ? 0 : c->index->stride[0];
-    v.ndim = c->src->ndim;
-    for (int i = 0; i < v.ndim; i++) {
-        v.shape[i] = c->src->shape[i];
-        v.stride[i] = i == axis ? step : 0;
-    }
-    c->index = &v;
-    return scatter(c, out, axis, TSR_SCATTER_ADD);
+    const tsr_tensor *index = op->in[1], *src = op->in[2];
+    tsr_tensor v;
+    tsri_see_memory(&v, index);
+    tsri_desc_copy(&v.desc, &src->desc);
+    v.dtype = TSR_I64;
+    for (int i = 0; i < v.ndim; i++) v.stride[i] = i == axis && index->ndim > 0 ? index->stride[0] : 0;
+    return scatter(op, &v, src, axis);
 }
 
 tsr_status tsr_index_add(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *index,
                          const tsr_tensor *src, int axis)
 {
-    int at;
-    call c = { .op = "index_add", .t = t, .index = index, .src = src };
-    TSRI_TRY(check_source("index_add", out, "t", t));
-    TSRI_TRY(check_index("index_add", index));
-    TSRI_TRY(check_src(&c, TSR_SCATTER_ADD));
-    TSRI_TRY(tsri_axis(&at, "index_add", "axis", axis, &t->desc));
-    TSRI_TRY(check_rows(&c, at));
-    return end(&c, index_add(&c, out, at));
+    static tsri_composed call = {
+        .row = "index_add",
+        .traits = { .infer = infer_index_add, .parts = run_chosen, .in_place = 1 },
+    };
+    const choice how = { .op = "index_add", .axis = axis, .run = run_index_add, .mode = TSR_SCATTER_ADD };
+    TSRI_TRY(check_src("index_add", t, src));
+    return dispatch(out, &call, &how, t, index, src);
 }
 
-static tsr_status one_hot(call *c, tsr_tensor **out, const tsr_desc *d)
+static tsr_status infer_one_hot(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                                const void *params)
+{
+    tsr_desc shape;
+    const choice *how = params;
+    (void)kind;
+    TSRI_CHECK(tsr_dtype_is_valid(how->dtype), TSR_EDTYPE, "one_hot: %d is no dtype", (int)how->dtype);
+    TSRI_CHECK(how->depth >= 0, TSR_EINVAL, "one_hot: depth is %lld", (long long)how->depth);
+    TSRI_CHECK(in[0]->ndim < TSR_MAX_NDIM, TSR_EINVAL, "one_hot: %s has the most dims there can be",
+               TSRI_DESC(in[0]));
+    tsri_desc_copy(&shape, in[0]);
+    tsri_insert_dim(&shape, shape.ndim, how->depth, 1);
+    return tsri_desc_packed(out, name, how->dtype, shape.ndim, shape.shape);
+}
+
+static tsr_status run_one_hot(const tsr_op *op)
 {
     _Alignas(16) unsigned char one[16];
-    tsr_tensor src, index;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(tsr_scalar_store(one, d->dtype, tsr_scalar_i64(1)));
-    TSRI_TRY(open_index(c, d->ndim - 1, d));
-    TSRI_TRY(tsri_result(out, &origin, c->op, d, c->index));
-    tsr_status s = tsri_separate(&c->index, &c->index_temporary, *out, origin);
-    if (s == TSR_OK) s = tsri_fill_run(*out, tsr_scalar_i64(0));
-    index = *c->index;
-    tsri_insert_dim(&index.desc, index.ndim, 1, 0);
-    tsri_see_element(&src, one, d->dtype, &index.desc);
-    if (s == TSR_OK) s = scatter_run(*out, &index, &src, d->ndim - 1, TSR_SCATTER_SET);
-    return tsri_result_end(out, origin, s);
+    tsr_tensor *out = op->out[0], *temporary = NULL, src, v;
+    const tsr_tensor *index = op->in[0];
+    const int axis = out->ndim - 1;
+    TSRI_TRY(tsr_scalar_store(one, out->dtype, tsr_scalar_i64(1)));
+    tsr_status s = open_index(&index, &temporary, "one_hot", axis, &out->desc);
+    if (s == TSR_OK) s = tsri_fill_run(out, tsr_scalar_i64(0));
+    tsri_see_as(&v, index);
+    tsri_insert_dim(&v.desc, v.ndim, 1, 0);
+    tsri_see_element(&src, one, out->dtype, &v.desc);
+    if (s == TSR_OK) s = scatter_run(out, &v, &src, axis, TSR_SCATTER_SET);
+    tsr_release(&temporary);
+    return s;
 }
 
 tsr_status tsr_one_hot(tsr_tensor **out, const tsr_tensor *index, int64_t depth, tsr_dtype dtype)
 {
-    tsr_desc shape, d;
-    call c = { .op = "one_hot", .index = index };
-    TSRI_CHECK(out, TSR_ENULL, "one_hot: out is NULL");
-    TSRI_TRY(check_index("one_hot", index));
-    TSRI_CHECK(tsr_dtype_is_valid(dtype), TSR_EDTYPE, "one_hot: %d is no dtype", (int)dtype);
-    TSRI_CHECK(depth >= 0, TSR_EINVAL, "one_hot: depth is %lld", (long long)depth);
-    TSRI_CHECK(index->ndim < TSR_MAX_NDIM, TSR_EINVAL, "one_hot: %s has the most dims there can be",
-               TSRI_DESC(&index->desc));
-    tsri_desc_copy(&shape, &index->desc);
-    tsri_insert_dim(&shape, shape.ndim, depth, 1);
-    TSRI_TRY(tsri_desc_packed(&d, "one_hot", dtype, shape.ndim, shape.shape));
-    return end(&c, one_hot(&c, out, &d));
+    static tsri_composed call = { .row = "one_hot",
+                                  .traits = { .infer = infer_one_hot, .parts = run_one_hot } };
+    return tsri_dispatch(&(tsri_call){ .composed = &call,
+                                       .params = &(choice){ .depth = depth, .dtype = dtype },
+                                       .nin = 1, .in = { index }, .nout = 1, .out = { out } });
 }
 
 /* Masks ---------------------------------------------------------------------------------- */
-
-static tsr_status check_mask(const char *op, const tsr_tensor *mask)
-{
-    TSRI_TRY(tsri_check_allocated(op, "mask", mask));
-    TSRI_CHECK(mask->dtype == TSR_BOOL, TSR_EDTYPE, "%s: mask is %s, and must be bool", op,
-               TSRI_DESC(&mask->desc));
-    return TSR_OK;
-}
-
-static tsr_status masked_fill(call *c, tsr_tensor **out, const tsr_tensor *mask, tsr_tensor **mask_temporary)
-{
-    tsr_desc d;
-    tsr_tensor seen, value;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(tsri_desc_packed(&d, c->op, c->t->dtype, c->t->ndim, c->t->shape));
-    TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->t));
-    tsr_status s = tsri_separate(&mask, mask_temporary, *out, origin);
-    if (s == TSR_OK && !tsri_is_exactly(c->t, *out))
-        s = tsri_separate(&c->t, &c->t_temporary, *out, origin);
-    seen = *mask;
-    if (s == TSR_OK) s = tsri_desc_expand(&seen.desc, &mask->desc, d.ndim, d.shape);
-    tsri_see_element(&value, c->number, d.dtype, &d);
-    if (s == TSR_OK) s = tsri_where_run(*out, &seen, &value, c->t);
-    return tsri_result_end(out, origin, s);
-}
 
 static bool broadcasts_to(const tsr_desc *d, const tsr_desc *shape)
 {
@@ -527,19 +519,32 @@ static bool broadcasts_to(const tsr_desc *d, const tsr_desc *shape)
     return true;
 }
 
+static tsr_status infer_masked_fill(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                    const tsr_desc *const *in, const void *params)
+{
+    (void)kind; (void)params;
+    TSRI_CHECK(broadcasts_to(in[1], in[0]), TSR_ESHAPE, "%s: mask %s does not broadcast to t %s", name,
+               TSRI_DESC(in[1]), TSRI_DESC(in[0]));
+    return tsri_desc_packed(out, name, in[0]->dtype, in[0]->ndim, in[0]->shape);
+}
+
+static tsr_status run_masked_fill(const tsr_op *op)
+{
+    _Alignas(16) unsigned char number[16];
+    tsr_tensor *out = op->out[0], mask = *op->in[1], value;
+    TSRI_TRY(tsr_scalar_store(number, out->dtype, ((const choice *)op->params)->value));
+    TSRI_TRY(tsri_desc_expand(&mask.desc, &op->in[1]->desc, out->ndim, out->shape));
+    tsri_see_element(&value, number, out->dtype, &out->desc);
+    return tsri_where_run(out, &mask, &value, op->in[0]);
+}
+
 tsr_status tsr_masked_fill(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask, tsr_scalar value)
 {
-    tsr_tensor *mask_temporary = NULL;
-    call c = { .op = "masked_fill", .t = t };
-    TSRI_TRY(check_source("masked_fill", out, "t", t));
-    TSRI_TRY(check_mask("masked_fill", mask));
-    TSRI_CHECK(broadcasts_to(&mask->desc, &t->desc), TSR_ESHAPE,
-               "masked_fill: mask %s does not broadcast to t %s", TSRI_DESC(&mask->desc),
-               TSRI_DESC(&t->desc));
-    TSRI_TRY(tsr_scalar_store(c.number, t->dtype, value));
-    const tsr_status s = masked_fill(&c, out, mask, &mask_temporary);
-    tsr_release(&mask_temporary);
-    return end(&c, s);
+    static tsri_composed call = {
+        .row = "masked_fill",
+        .traits = { .infer = infer_masked_fill, .parts = run_masked_fill, .in_place = 1 },
+    };
+    return dispatch(out, &call, &(choice){ .op = "masked_fill", .value = value }, t, mask, NULL);
 }
 
 static bool count_true(const tsri_tile *t, void *context)
@@ -558,32 +563,6 @@ static int64_t trues_in(const tsr_tensor *mask)
     build_loop(&loop, mask);
     (void)tsri_loop_visit(&loop, count_true, &n);
     return n;
-}
-
-/* Writes what was found, packed, to `to`. */
-typedef void (*list_fn)(char *to, const tsr_tensor *t, const tsr_tensor *mask);
-
-/* The result is packed and touches neither operand: it can be written as it is found. */
-static bool is_plain_target(const tsr_tensor *out, const tsr_tensor *t, const tsr_tensor *mask)
-{
-    return tsri_is_packed(&out->desc) && !tsri_overlap(out->data, &out->desc, t->data, &t->desc) &&
-           !tsri_overlap(out->data, &out->desc, mask->data, &mask->desc);
-}
-
-static tsr_status list_result(tsr_tensor **out, const char *op, const tsr_desc *d, const tsr_tensor *t,
-                              const tsr_tensor *mask, list_fn list)
-{
-    tsr_tensor *temporary = NULL;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(tsri_result(out, &origin, op, d, t));
-    const bool plain =
-        origin != TSRI_ORIGIN_GIVEN ? tsri_is_packed(&(*out)->desc) : is_plain_target(*out, t, mask);
-    tsr_status s = plain ? TSR_OK : tsri_make(&temporary, op, d, TSR_CPU, TSR_MEMORY_HOST);
-    if (s == TSR_OK) s = tsri_check_host(op, "out", *out);
-    if (s == TSR_OK) list(plain ? (*out)->data : temporary->data, t, mask);
-    if (s == TSR_OK && !plain) s = tsri_copy_run(*out, temporary);
-    tsr_release(&temporary);
-    return tsri_result_end(out, origin, s);
 }
 
 typedef struct listing {
@@ -626,50 +605,37 @@ static void list_elements(char *to, const tsr_tensor *t, const tsr_tensor *mask)
     (void)tsri_loop_visit(&loop, list_tile, &l);
 }
 
-/* Lists have as many elements as the values say, so they are made on the host. */
-static tsr_status masked_select_on_device(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
-{
-    tsr_tensor *temporary[2] = { NULL, NULL }, *made = NULL;
-    const tsr_tensor *x = t;
-    tsr_status s = tsri_copy_to_host(&x, &temporary[0]);
-    if (s == TSR_OK) s = tsri_copy_to_host(&mask, &temporary[1]);
-    if (s == TSR_OK) s = tsr_masked_select(&made, x, mask);
-    for (int i = 0; i < 2; i++) tsr_release(&temporary[i]);
-    return tsri_copy_back(out, "masked_select", made, t, s);
-}
-
-static tsr_status nonzero_on_device(tsr_tensor **out, const tsr_tensor *t)
-{
-    tsr_tensor *temporary = NULL, *made = NULL;
-    const tsr_tensor *x = t;
-    tsr_status s = tsri_copy_to_host(&x, &temporary);
-    if (s == TSR_OK) s = tsr_nonzero(&made, x);
-    tsr_release(&temporary);
-    return tsri_copy_back(out, "nonzero", made, t, s);
-}
-
-static bool is_on_device(const tsr_tensor *t) { return tsr_is_allocated(t) && t->device != TSR_CPU; }
-
-tsr_status tsr_masked_select(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
+static tsr_status select_here(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
 {
     int ndim;
-    tsr_desc d;
     int64_t shape[TSR_MAX_NDIM];
-    TSRI_CHECK(out, TSR_ENULL, "masked_select: out is NULL");
-    if (tsr_is_allocated(mask) && is_on_device(t)) return masked_select_on_device(out, t, mask);
-    TSRI_TRY(tsri_check_host("masked_select", "t", t));
-    TSRI_TRY(check_mask("masked_select", mask));
-    TSRI_TRY(tsri_check_host("masked_select", "mask", mask));
+    tsr_tensor x = *t, m = *mask;
     TSRI_CHECK(tsr_desc_broadcast(&ndim, shape, 2, (const tsr_desc *const[]){ &t->desc, &mask->desc }) ==
                    TSR_OK,
                TSR_ESHAPE, "masked_select: t %s and mask %s do not broadcast", TSRI_DESC(&t->desc),
                TSRI_DESC(&mask->desc));
-    tsr_tensor x = *t, m = *mask;
     TSRI_TRY(tsri_desc_expand(&x.desc, &t->desc, ndim, shape));
     TSRI_TRY(tsri_desc_expand(&m.desc, &mask->desc, ndim, shape));
     const int64_t n = trues_in(&m);
-    TSRI_TRY(tsri_desc_packed(&d, "masked_select", t->dtype, 1, &n));
-    return list_result(out, "masked_select", &d, &x, &m, list_elements);
+    TSRI_TRY(tsri_make_packed(out, "masked_select", t->dtype, 1, &n));
+    list_elements((*out)->data, &x, &m);
+    return TSR_OK;
+}
+
+tsr_status tsr_masked_select(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
+{
+    tsr_tensor *temporary[2] = { NULL, NULL }, *made = NULL;
+    const tsr_tensor *x = t;
+    TSRI_CHECK(out, TSR_ENULL, "masked_select: out is NULL");
+    TSRI_TRY(tsri_check_allocated("masked_select", "t", t));
+    TSRI_TRY(tsri_check_allocated("masked_select", "mask", mask));
+    TSRI_CHECK(mask->dtype == TSR_BOOL, TSR_EDTYPE, "masked_select: mask is %s, and must be bool",
+               TSRI_DESC(&mask->desc));
+    tsr_status s = tsri_copy_to_host(&x, &temporary[0]);
+    if (s == TSR_OK) s = tsri_copy_to_host(&mask, &temporary[1]);
+    if (s == TSR_OK) s = select_here(&made, x, mask);
+    for (int i = 0; i < 2; i++) tsr_release(&temporary[i]);
+    return tsri_give(out, "masked_select", made, t, s);
 }
 
 typedef struct placing {
@@ -690,26 +656,25 @@ static bool place_tile(const tsri_tile *t, void *context)
     return true;
 }
 
-static void list_places(char *to, const tsr_tensor *t, const tsr_tensor *mask)
+static tsr_status list_places(tsr_tensor **out, const tsr_tensor *mask)
 {
     tsri_loop loop;
-    placing p = { (int64_t *)(void *)to, 0, &mask->desc };
-    (void)t;
+    TSRI_TRY(tsri_make_packed(out, "nonzero", TSR_I64, 2, (const int64_t[]){ trues_in(mask), mask->ndim }));
+    placing p = { (*out)->data, 0, &mask->desc };
     build_loop(&loop, mask);
     (void)tsri_loop_visit(&loop, place_tile, &p);
+    return TSR_OK;
 }
 
 tsr_status tsr_nonzero(tsr_tensor **out, const tsr_tensor *t)
 {
-    tsr_desc d;
-    tsr_tensor *temporary = NULL;
+    tsr_tensor *temporary = NULL, *made = NULL;
+    const tsr_tensor *mask = t;
     TSRI_CHECK(out, TSR_ENULL, "nonzero: out is NULL");
-    if (is_on_device(t)) return nonzero_on_device(out, t);
-    TSRI_TRY(tsri_check_host("nonzero", "t", t));
-    if (t->dtype != TSR_BOOL) TSRI_TRY(tsr_cast(&temporary, t, TSR_BOOL));
-    const tsr_tensor *mask = temporary ? temporary : t;
-    tsr_status s = tsri_desc_packed(&d, "nonzero", TSR_I64, 2, (const int64_t[]){ trues_in(mask), t->ndim });
-    if (s == TSR_OK) s = list_result(out, "nonzero", &d, mask, mask, list_places);
+    TSRI_TRY(tsri_check_allocated("nonzero", "t", t));
+    tsr_status s = tsri_as_dtype(&mask, &temporary, TSR_BOOL);
+    if (s == TSR_OK) s = tsri_copy_to_host(&mask, &temporary);
+    if (s == TSR_OK) s = list_places(&made, mask);
     tsr_release(&temporary);
-    return s;
+    return tsri_give(out, "nonzero", made, t, s);
 }

@@ -58,6 +58,13 @@ static tsr_status infer(tsr_desc *out, question *q, tsr_op_kind kind, const void
     return tsri_infer(out, q->name, kind, rule->nin, q->in, params);
 }
 
+tsr_status tsri_infer_packed(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
+{
+    (void)kind; (void)params;
+    return tsri_desc_packed(out, name, in[0]->dtype, in[0]->ndim, in[0]->shape);
+}
+
 tsr_status tsr_infer(tsr_desc *out, tsr_op_kind kind, int nin, const tsr_desc *const *in, const void *params)
 {
     question q;

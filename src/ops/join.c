@@ -20,14 +20,13 @@ typedef struct joining {
 } joining;
 
 /* The place of tensor t in `whole`, which may be a box: *start indices from the first along the axis. */
-static tsr_status see_place(tsr_tensor *v, const tsr_tensor *whole, const joining *j, const tsr_tensor *t,
-                            int64_t *start)
+static void see_place(tsr_tensor *v, const tsr_tensor *whole, const joining *j, const tsr_tensor *t,
+                      int64_t *start)
 {
     const int64_t length = j->stacked ? 1 : t->shape[j->axis];
-    TSRI_TRY(tsri_see_slice(v, whole, j->axis, *start, *start + length, 1));
+    tsri_see_slice(v, whole, j->axis, *start, *start + length, 1);
     if (j->stacked) tsri_remove_dim(&v->desc, j->axis);
     *start += length;
-    return TSR_OK;
 }
 
 static tsr_status join_singly(const joining *j)
@@ -35,7 +34,7 @@ static tsr_status join_singly(const joining *j)
     int64_t start = 0;
     for (int i = 0; i < j->n; i++) {
         tsr_tensor place;
-        TSRI_TRY(see_place(&place, j->out, j, j->tensors[i], &start));
+        see_place(&place, j->out, j, j->tensors[i], &start);
         TSRI_TRY(tsri_copy_piece(&place, j->tensors[i], j->out));
     }
     return TSR_OK;
@@ -46,11 +45,11 @@ static tsr_status join_singly(const joining *j)
 static tsr_status make_room(tsr_tensor **room, const joining *j, const tsr_tensor *box)
 {
     int64_t shape[TSR_MAX_NDIM];
-    if (!j->stacked) return tsr_empty(room, box->dtype, box->ndim, box->shape);
+    if (!j->stacked) return tsri_make_packed(room, "concat", box->dtype, box->ndim, box->shape);
     shape[0] = j->n;
     for (int d = 0, at = 1; d < box->ndim; d++)
         if (d != j->axis) shape[at++] = box->shape[d];
-    return tsr_empty(room, box->dtype, box->ndim, shape);
+    return tsri_make_packed(room, "concat", box->dtype, box->ndim, shape);
 }
 
 /* The room as a box of this shape, which may be smaller. */
@@ -73,7 +72,7 @@ static tsr_status join_box(const joining *j, const tsr_tensor *room, int64_t i)
     see_room(&inside, room, j, &box);
     for (int k = 0; k < j->n; k++) {
         tsri_boxes_see(&part, j->tensors[k], &j->boxes, i);
-        TSRI_TRY(see_place(&place, &inside, j, &part, &start));
+        see_place(&place, &inside, j, &part, &start);
         if (tsr_numel(&part) > 0) TSRI_TRY(tsri_copy_run(&place, &part));
     }
     return tsri_copy_piece(&box, &inside, j->out);

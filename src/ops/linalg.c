@@ -131,11 +131,7 @@ double tsri_work_factors(const tsr_desc *const *in, const tsr_desc *out, const v
 
 tsr_status tsr_inv(tsr_tensor **out, const tsr_tensor *a)
 {
-    TSRI_CHECK(out, TSR_ENULL, "inv: out is NULL");
-    TSRI_TRY(tsri_check_factorable("inv", "a", a));
-    TSRI_TRY(tsri_check_square("inv", "a", a));
-    return tsri_dispatch(
-        &(tsri_call){ .kind = TSR_OP_INV, .nin = 1, .in = { a }, .nout = 1, .out = { out } });
+    return tsri_dispatch_unary(out, TSR_OP_INV, NULL, a);
 }
 
 /* The operands of solve as matrices of one dtype and one batch. */
@@ -206,11 +202,7 @@ tsr_status tsr_solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b)
 tsr_status tsr_cholesky(tsr_tensor **out, const tsr_tensor *a, bool upper)
 {
     const tsr_factor_params params = { .upper = upper };
-    TSRI_CHECK(out, TSR_ENULL, "cholesky: out is NULL");
-    TSRI_TRY(tsri_check_factorable("cholesky", "a", a));
-    TSRI_TRY(tsri_check_square("cholesky", "a", a));
-    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_CHOLESKY, .params = &params, .nin = 1, .in = { a },
-                                   .nout = 1, .out = { out } });
+    return tsri_dispatch_unary(out, TSR_OP_CHOLESKY, &params, a);
 }
 
 tsr_status tsr_qr(tsr_tensor **q, tsr_tensor **r, const tsr_tensor *a, bool complete)
@@ -219,7 +211,6 @@ tsr_status tsr_qr(tsr_tensor **q, tsr_tensor **r, const tsr_tensor *a, bool comp
     const tsri_call call = { .kind = TSR_OP_QR, .params = &params, .nin = 1, .in = { a }, .nout = 2,
                              .out = { q, r } };
     TSRI_TRY(tsri_check_handles("qr", 2, call.out, (const char *const[]){ "q", "r" }));
-    TSRI_TRY(tsri_check_factorable("qr", "a", a));
     return tsri_dispatch(&call);
 }
 
@@ -235,14 +226,12 @@ tsr_status tsr_svd(tsr_tensor **u, tsr_tensor **s, tsr_tensor **vh, const tsr_te
 {
     TSRI_TRY(tsri_check_handles("svd", 3, (tsr_tensor **const[]){ u, s, vh },
                                 (const char *const[]){ "u", "s", "vh" }));
-    TSRI_TRY(tsri_check_factorable("svd", "a", a));
     return tsri_svd("svd", u, s, vh, a, full_matrices);
 }
 
 tsr_status tsr_svdvals(tsr_tensor **s, const tsr_tensor *a)
 {
     TSRI_CHECK(s, TSR_ENULL, "svdvals: s is NULL");
-    TSRI_TRY(tsri_check_factorable("svdvals", "a", a));
     return tsri_svd("svdvals", NULL, s, NULL, a, false);
 }
 
@@ -254,8 +243,6 @@ static tsr_status eigen(const char *name, tsr_op_kind kind, int nout, tsr_tensor
     const tsri_call call = { .kind = kind, .nin = 1, .in = { a }, .nout = nout, .out = { w, v },
                              .name = name };
     TSRI_TRY(tsri_check_handles(name, nout, call.out, (const char *const[]){ "w", "v" }));
-    TSRI_TRY(tsri_check_factorable(name, "a", a));
-    TSRI_TRY(tsri_check_square(name, "a", a));
     return tsri_dispatch(&call);
 }
 

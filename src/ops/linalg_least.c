@@ -30,26 +30,21 @@ static tsr_status which_count(tsr_tensor **out, const tsr_tensor *s, const tsr_t
 
 /* Rank --------------------------------------------------------------------------------------- */
 
-static tsr_status rank_run(tsr_tensor **out, const tsr_tensor *a, double rtol)
+static tsr_status run_rank(const tsr_op *op)
 {
-    tsr_tensor *t[2] = { NULL };
-    tsr_status s = tsri_svd("matrix_rank", NULL, &t[0], NULL, a, false);
-    if (s == TSR_OK) s = which_count(&t[1], t[0], a, rtol);
-    if (s == TSR_OK) s = tsr_count_nonzero(out, t[1], LAST, false);
+    tsr_tensor *out = op->out[0], *t[2] = { NULL };
+    tsr_status s = tsri_svd("matrix_rank", NULL, &t[0], NULL, op->in[0], false);
+    if (s == TSR_OK) s = which_count(&t[1], t[0], op->in[0], *(const double *)op->params);
+    if (s == TSR_OK) s = tsr_count_nonzero(&out, t[1], LAST, false);
     tsri_release_all(2, t);
     return s;
 }
 
 tsr_status tsr_matrix_rank(tsr_tensor **out, const tsr_tensor *a, double rtol)
 {
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(out, TSR_ENULL, "matrix_rank: out is NULL");
-    TSRI_TRY(tsri_check_factorable("matrix_rank", "a", a));
+    static tsri_composed call = { .row = "matrix_rank", .traits = { .parts = run_rank } };
     TSRI_TRY(check_rtol("matrix_rank", rtol));
-    TSRI_TRY(tsri_batch_desc(&d, "matrix_rank", TSR_I64, &a->desc, -1, -1));
-    TSRI_TRY(tsri_result(out, &origin, "matrix_rank", &d, a));
-    return tsri_result_end(out, origin, rank_run(out, a, rtol));
+    return tsri_dispatch_composed(out, &call, &rtol, a);
 }
 
 /* Inverses of what can be inverted -------------------------------------------------------------- */
@@ -81,25 +76,21 @@ static tsr_status decompose(decomposed *x, const char *op, const tsr_tensor *a, 
     return tsr_conj(&x->uh, &uh);
 }
 
-static tsr_status pinv_run(tsr_tensor **out, const tsr_tensor *a, double rtol)
+static tsr_status run_pinv(const tsr_op *op)
 {
     decomposed x = { NULL, NULL, NULL, NULL, NULL, NULL };
-    tsr_status s = decompose(&x, "pinv", a, rtol);
-    if (s == TSR_OK) s = tsr_matmul(out, x.v, x.uh);
+    tsr_tensor *out = op->out[0];
+    tsr_status s = decompose(&x, "pinv", op->in[0], *(const double *)op->params);
+    if (s == TSR_OK) s = tsr_matmul(&out, x.v, x.uh);
     end_decomposed(&x);
     return s;
 }
 
 tsr_status tsr_pinv(tsr_tensor **out, const tsr_tensor *a, double rtol)
 {
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(out, TSR_ENULL, "pinv: out is NULL");
-    TSRI_TRY(tsri_check_factorable("pinv", "a", a));
+    static tsri_composed call = { .row = "pinv", .traits = { .parts = run_pinv } };
     TSRI_TRY(check_rtol("pinv", rtol));
-    TSRI_TRY(tsri_batch_desc(&d, "pinv", a->dtype, &a->desc, tsri_col_count(a), tsri_row_count(a)));
-    TSRI_TRY(tsri_result(out, &origin, "pinv", &d, a));
-    return tsri_result_end(out, origin, pinv_run(out, a, rtol));
+    return tsri_dispatch_composed(out, &call, &rtol, a);
 }
 
 /* Least squares ------------------------------------------------------------------------------------ */

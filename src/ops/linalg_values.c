@@ -53,12 +53,7 @@ static tsr_status check_floating(const char *op, const char *what, const tsr_ten
 tsr_status tsr_vector_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims,
                            double p)
 {
-    TSRI_CHECK(out, TSR_ENULL, "vector_norm: out is NULL");
-    TSRI_TRY(tsri_check_allocated("vector_norm", "x", x));
-    TSRI_TRY(check_floating("vector_norm", "x", x));
-    TSRI_TRY(tsri_check_list("vector_norm", "axes", naxes, axes));
-    TSRI_CHECK(p == p, TSR_EINVAL, "vector_norm: p is NaN");
-    return tsr_norm(out, x, naxes, axes, keepdims, p);
+    return tsri_as_of("vector_norm", tsr_norm(out, x, naxes, axes, keepdims, p));
 }
 
 static double infinity_or(bool negative) { return negative ? -__builtin_inf() : __builtin_inf(); }
@@ -98,15 +93,6 @@ tsr_status tsr_matrix_norm(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord
     return tsri_result_end(out, origin, norm_run(out, a, ord, keepdims));
 }
 
-static tsr_status see_diagonal(tsr_tensor *v, const tsr_tensor *a, int64_t offset)
-{
-    tsr_desc d;
-    int64_t at = 0;
-    TSRI_TRY(tsri_desc_diagonal(&d, &at, &a->desc, offset, -2, -1));
-    tsri_see(v, a, &d, at);
-    return TSR_OK;
-}
-
 tsr_status tsr_trace(tsr_tensor **out, const tsr_tensor *a, int64_t offset)
 {
     tsr_tensor v;
@@ -115,7 +101,7 @@ tsr_status tsr_trace(tsr_tensor **out, const tsr_tensor *a, int64_t offset)
     TSRI_CHECK(out, TSR_ENULL, "trace: out is NULL");
     TSRI_TRY(tsri_check_matrix("trace", "a", a));
     TSRI_TRY(tsri_check_numeric("trace", "a", a));
-    TSRI_TRY(see_diagonal(&v, a, offset));
+    tsri_see_diagonal(&v, a, offset);
     const tsr_reduce_params last = { .axes = (uint32_t)1 << (v.ndim - 1) };
     TSRI_TRY(tsri_infer_reduce(&d, "trace", TSR_OP_SUM, (const tsr_desc *const[]){ &v.desc }, &last));
     TSRI_TRY(tsri_result(out, &origin, "trace", &d, a));
@@ -159,7 +145,8 @@ static tsr_status open_pivoted(pivoted *p, const char *op, const tsr_tensor *a)
 {
     TSRI_TRY(factor_lu(op, &p->lu, &p->pivots, a));
     TSRI_TRY(parity(&p->parity, p->pivots, a->dtype));
-    return see_diagonal(&p->diagonal, p->lu, 0);
+    tsri_see_diagonal(&p->diagonal, p->lu, 0);
+    return TSR_OK;
 }
 
 static void end_pivoted(pivoted *p)
@@ -167,26 +154,21 @@ static void end_pivoted(pivoted *p)
     tsr_release_all(&p->lu, &p->pivots, &p->parity);
 }
 
-static tsr_status det_run(tsr_tensor **out, const tsr_tensor *a)
+static tsr_status run_det(const tsr_op *op)
 {
     pivoted p = { .lu = NULL };
-    tsr_status s = open_pivoted(&p, "det", a);
-    if (s == TSR_OK) s = tsr_prod(out, &p.diagonal, LAST, false);
-    if (s == TSR_OK) s = tsr_mul(out, *out, p.parity);
+    tsr_tensor *out = op->out[0];
+    tsr_status s = open_pivoted(&p, "det", op->in[0]);
+    if (s == TSR_OK) s = tsr_prod(&out, &p.diagonal, LAST, false);
+    if (s == TSR_OK) s = tsr_mul(&out, out, p.parity);
     end_pivoted(&p);
     return s;
 }
 
 tsr_status tsr_det(tsr_tensor **out, const tsr_tensor *a)
 {
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(out, TSR_ENULL, "det: out is NULL");
-    TSRI_TRY(tsri_check_factorable("det", "a", a));
-    TSRI_TRY(tsri_check_square("det", "a", a));
-    TSRI_TRY(tsri_batch_desc(&d, "det", a->dtype, &a->desc, -1, -1));
-    TSRI_TRY(tsri_result(out, &origin, "det", &d, a));
-    return tsri_result_end(out, origin, det_run(out, a));
+    static tsri_composed call = { .row = "det", .traits = { .parts = run_det } };
+    return tsri_dispatch_composed(out, &call, NULL, a);
 }
 
 static tsr_status slogdet_run(tsr_tensor **sign, tsr_tensor **logabsdet, const tsr_tensor *a)
@@ -256,11 +238,11 @@ static tsr_status lu_run(tsr_tensor *p, tsr_tensor **l, tsr_tensor **u, const ts
     const int64_t k = tsri_least(tsri_row_count(a), tsri_col_count(a));
     tsr_status s = factor_lu("lu", &lu, &pivots, a);
     if (s == TSR_OK) s = permutation(p, pivots);
-    if (s == TSR_OK) s = tsri_see_slice(&part, lu, a->ndim - 1, 0, k, 1);
+    if (s == TSR_OK) tsri_see_slice(&part, lu, a->ndim - 1, 0, k, 1);
     if (s == TSR_OK) s = tsr_tril(l, &part, -1);
-    if (s == TSR_OK) s = see_diagonal(&ones, *l, 0);
+    if (s == TSR_OK) tsri_see_diagonal(&ones, *l, 0);
     if (s == TSR_OK) s = tsri_fill_run(&ones, TSR_SCALAR(1.0));
-    if (s == TSR_OK) s = tsri_see_slice(&part, lu, a->ndim - 2, 0, k, 1);
+    if (s == TSR_OK) tsri_see_slice(&part, lu, a->ndim - 2, 0, k, 1);
     if (s == TSR_OK) s = tsr_triu(u, &part, 0);
     tsr_release_all(&lu, &pivots);
     return s;

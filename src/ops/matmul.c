@@ -386,6 +386,11 @@ tsr_status tsr_vecdot(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b
 
 /* Tensordot --------------------------------------------------------------------------- */
 
+typedef struct pairs {
+    int        n;
+    const int *axes_a, *axes_b;
+} pairs;
+
 /* Names the dims: pair i of axes is i, the others are named apart. */
 static tsr_status name_dims(tsri_named *t, const char *what, int n, const int *axes, int first_axis,
                             uint8_t other)
@@ -416,64 +421,62 @@ static tsr_status check_pairs(int n, const tsri_named *a, const tsri_named *b)
     return TSR_OK;
 }
 
-/* Adds the dims that are not paired to the result. */
-static void add_free_dims(int *ndim, int64_t *shape, uint8_t *names, int n, const tsri_named *t)
+/* Adds the dims that are not paired to the result; those that it has no room for are counted. */
+static void add_free_dims(tsri_named *z, int n, const tsri_named *t)
 {
     for (int i = 0; i < t->view.ndim; i++) {
         if (t->name[i] < n) continue;
-        if (*ndim < TSR_MAX_NDIM) {
-            shape[*ndim] = t->view.shape[i];
-            names[*ndim] = t->name[i];
+        if (z->view.ndim < TSR_MAX_NDIM) {
+            z->view.shape[z->view.ndim] = t->view.shape[i];
+            z->name[z->view.ndim] = t->name[i];
         }
-        (*ndim)++;
+        z->view.ndim++;
     }
 }
 
-/* Runs with operands of one dtype that the result does not touch. */
-static tsr_status contract_apart(tsri_operands *o, tsr_tensor *out, tsr_dtype dtype, tsri_origin origin,
-                                 const uint8_t *names, tsri_named *a, tsri_named *b)
+/* The names of all three, and the shape of the result, from the descs of a and b. */
+static tsr_status pair_dims(tsri_named *z, tsri_named *a, tsri_named *b, const pairs *p)
 {
-    tsri_named z = { .view = *out };
-    tsri_named *const operands[] = { a, b };
-    for (int i = 0; i < out->ndim; i++) z.name[i] = names[i];
-    for (int i = 0; i < 2; i++) {
-        o->in[i] = &operands[i]->view;
-        TSRI_TRY(tsri_operand_convert(o, i, dtype));
-        TSRI_TRY(tsri_separate(&o->in[i], &o->temporary[i], out, origin));
-        if (o->in[i] != &operands[i]->view) operands[i]->view = *o->in[i];
-    }
-    return tsri_contract("tensordot", &z, a, b);
+    const int n = p->n;
+    TSRI_TRY(name_dims(a, "axes_a", n, p->axes_a, a->view.ndim - n, TSR_MAX_NDIM));
+    TSRI_TRY(name_dims(b, "axes_b", n, p->axes_b, 0, 2 * TSR_MAX_NDIM));
+    TSRI_TRY(check_pairs(n, a, b));
+    z->view.ndim = 0;
+    add_free_dims(z, n, a);
+    add_free_dims(z, n, b);
+    return TSR_OK;
+}
+
+static tsr_status infer_tensordot(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                  const tsr_desc *const *in, const void *params)
+{
+    const pairs *p = params;
+    tsri_named z, a, b;
+    (void)kind;
+    TSRI_CHECK(p->n >= 0 && p->n <= in[0]->ndim && p->n <= in[1]->ndim, TSR_EINVAL,
+               "%s: %d axes of a %s and b %s", name, p->n, TSRI_DESC(in[0]), TSRI_DESC(in[1]));
+    TSRI_CHECK((p->axes_a == NULL) == (p->axes_b == NULL) || p->n == 0, TSR_ENULL, "%s: axes_%c is NULL",
+               name, p->axes_a ? 'b' : 'a');
+    tsri_desc_copy(&a.view.desc, in[0]);
+    tsri_desc_copy(&b.view.desc, in[1]);
+    TSRI_TRY(pair_dims(&z, &a, &b, p));
+    return tsri_desc_packed(out, name, in[0]->dtype, z.view.ndim, z.view.shape);
+}
+
+static tsr_status run_tensordot(const tsr_op *op)
+{
+    tsri_named z, a, b;
+    tsri_see_as(&a.view, op->in[0]);
+    tsri_see_as(&b.view, op->in[1]);
+    TSRI_TRY(pair_dims(&z, &a, &b, op->params));
+    tsri_see_as(&z.view, op->out[0]);
+    return tsri_contract("tensordot", &z, &a, &b);
 }
 
 tsr_status tsr_tensordot(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b, int n, const int *axes_a,
                          const int *axes_b)
 {
-    const tsr_tensor *const in[] = { a, b };
-    tsri_operands operands = { .temporary = { NULL } };
-    const tsr_desc *descs[3];
-    tsr_desc d;
-    tsr_dtype dtype;
-    tsri_named na, nb;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    int64_t shape[TSR_MAX_NDIM];
-    uint8_t names[TSR_MAX_NDIM];
-    int ndim = 0;
-    TSRI_TRY(check_operands(descs, out, "tensordot", a_and_b, a, b, NULL));
-    TSRI_TRY(tsri_product_dtype(&dtype, "tensordot", 2, in, a_and_b));
-    TSRI_CHECK(n >= 0 && n <= a->ndim && n <= b->ndim, TSR_EINVAL, "tensordot: %d axes of a %s and b %s", n,
-               TSRI_DESC(&a->desc), TSRI_DESC(&b->desc));
-    TSRI_CHECK((axes_a == NULL) == (axes_b == NULL) || n == 0, TSR_ENULL, "tensordot: axes_%c is NULL",
-               axes_a ? 'b' : 'a');
-    na.view = *a;
-    nb.view = *b;
-    TSRI_TRY(name_dims(&na, "axes_a", n, axes_a, a->ndim - n, TSR_MAX_NDIM));
-    TSRI_TRY(name_dims(&nb, "axes_b", n, axes_b, 0, 2 * TSR_MAX_NDIM));
-    TSRI_TRY(check_pairs(n, &na, &nb));
-    add_free_dims(&ndim, shape, names, n, &na);
-    add_free_dims(&ndim, shape, names, n, &nb);
-    TSRI_TRY(tsri_desc_packed(&d, "tensordot", dtype, ndim, shape));
-    TSRI_TRY(tsri_result(out, &origin, "tensordot", &d, tsri_leader(2, in)));
-    const tsr_status s = contract_apart(&operands, *out, dtype, origin, names, &na, &nb);
-    tsri_operands_release(&operands, 2);
-    return tsri_result_end(out, origin, s);
+    static tsri_composed call = { .row = "tensordot",
+                                  .traits = { .infer = infer_tensordot, .parts = run_tensordot } };
+    return tsri_dispatch_product(out, &call, &(pairs){ n, axes_a, axes_b }, a, b);
 }

@@ -55,18 +55,11 @@ void tsri_see_channels(tsr_tensor *v, const tsr_tensor *t, int ndim);
 static inline tsr_status tsri_dispatch_one(tsr_tensor **out, const char *name, tsr_op_kind kind,
                                         const void *params, int nin, const tsr_tensor *const *in)
 {
-    tsri_call call = { .kind = kind, .params = params, .nin = nin, .nout = 1, .out = { out }, .name = name };
-    for (int i = 0; i < nin; i++) call.in[i] = in[i];
+    tsri_call call;
+    tsri_call_init(&call, out, kind, NULL, params, nin, in);
+    call.name = name;
     return tsri_dispatch(&call);
 }
-
-/* *t as i64: itself, or a copy in *temporary. TSR_EDTYPE unless of integers. */
-tsr_status tsri_as_integers(const tsr_tensor **t, tsr_tensor **temporary, const char *op, const char *what);
-
-/* The first element of t, which is i64, that is neither 0 .. size - 1 nor
- * *except (NULL: no exception): its value, and its index in at[]. *found is false if there is none. */
-tsr_status tsri_find_outside(bool *found, int64_t *value, int64_t *at, const tsr_tensor *t, int64_t size,
-                             const int64_t *except);
 
 /* Is it neither infinite nor NaN? */
 static inline bool tsri_is_finite(double x) { return x - x == 0; }

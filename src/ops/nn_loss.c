@@ -1,5 +1,6 @@
 /* nn_loss.c - losses: the calls, the rules for their results, and their parts. */
 #include "nn.h"
+#include "index_int.h"
 #include "signature.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
@@ -68,7 +69,8 @@ static tsr_status check_targets(const char *name, const char *what, const tsr_te
     TSRI_TRY(tsri_check_allocated(name, "target", target));
     TSRI_TRY(tsri_check_allocated(name, what, x));
     if (x->ndim < 2) return TSR_OK;  /* the signature finds the words */
-    TSRI_TRY(tsri_find_outside(&outside, &value, at, target, x->shape[1], &ignore_index));
+    TSRI_TRY(tsri_find_outside(&outside, &value, at, target, (tsri_index_range){ 0, x->shape[1] - 1 },
+                               &ignore_index));
     TSRI_CHECK(!outside, TSR_EINDEX,
                "%s: target %lld at %s is none of the %lld classes of %s %s", name, (long long)value,
                TSRI_DIMS(target->ndim, at), (long long)x->shape[1], what, TSRI_DESC(&x->desc));

@@ -84,13 +84,30 @@ tsr_status tsri_results_add(tsri_results *r, tsr_tensor **out, const tsr_desc *d
     return TSR_OK;
 }
 
+/* How many characters of a message are the name of an op and ": "; 0: it begins with something else. */
+static int name_length(const char *message, const char *name)
+{
+    int n = 0;
+    while (name[n] && message[n] == name[n]) n++;
+    return name[n] || message[n] != ':' || message[n + 1] != ' ' ? 0 : n + 2;
+}
+
+tsr_status tsri_blame(const char *op, tsr_status s)
+{
+    const char *message = tsr_last_error();
+    int skip = name_length(message, op);
+    if (skip > 0) return s;
+    for (int i = 0; skip == 0 && tsr_op_row(i); i++) skip = name_length(message, tsr_op_row(i)->name);
+    return tsri_fail(s, "%s: %s", op, message + skip);
+}
+
 tsr_status tsri_results_end(tsri_results *r, tsr_status s)
 {
     while (r->n > 0) {
         r->n--;
         (void)tsri_result_end(r->out[r->n], r->origin[r->n], s);
     }
-    return s;
+    return tsri_as_of(r->op, s);
 }
 
 tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op)
@@ -101,12 +118,32 @@ tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op)
     return tsri_result_end(out, origin, tsri_op_run(op));
 }
 
-tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t,
-                          tsr_status s)
+tsr_status tsri_give(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s)
 {
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
+    if (s == TSR_OK && !*out && t->device == TSR_CPU) {
+        *out = made;
+        return TSR_OK;
+    }
     if (s == TSR_OK) s = tsri_result(out, &origin, op, &made->desc, t);
     if (s == TSR_OK) s = tsri_result_end(out, origin, tsr_copy(*out, made));
     tsr_release(&made);
     return s;
+}
+
+tsr_status tsri_deliver(const char *op, int n, tsr_tensor **const *outs, const tsr_tensor *const *made,
+                        const tsr_tensor *x)
+{
+    tsri_results r = { .op = op };
+    tsr_status s = TSR_OK;
+    int at = 0;
+    for (int i = 0; i < n && s == TSR_OK; i++) {
+        tsr_desc d;
+        if (!made[i]) continue;
+        s = tsri_desc_packed(&d, op, made[i]->dtype, made[i]->ndim, made[i]->shape);
+        if (s == TSR_OK) s = tsri_results_add(&r, outs[i], &d, x);
+    }
+    for (int i = 0; i < n && s == TSR_OK; i++)
+        if (made[i]) s = tsri_copy_run(*r.out[at++], made[i]);
+    return tsri_results_end(&r, s);
 }

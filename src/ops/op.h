@@ -54,6 +54,13 @@ tsr_status tsri_result_in(tsr_tensor **out, tsri_origin *origin, const char *op,
 /* Leaves *out as it was before, if s is a failure; returns s. */
 tsr_status tsri_result_end(tsr_tensor **out, tsri_origin origin, tsr_status s);
 
+/* The failure s of an op that `op` is made of, in words that begin with `op`'s name; TSR_OK stays. */
+tsr_status tsri_blame(const char *op, tsr_status s) TSRI_COLD;
+static inline tsr_status tsri_as_of(const char *op, tsr_status s)
+{
+    return TSRI_LIKELY(s == TSR_OK) ? s : tsri_blame(op, s);
+}
+
 /* The results of one call: all are there, or none is changed. Begins with op and n = 0. */
 typedef struct tsri_results {
     const char  *op;
@@ -66,7 +73,7 @@ typedef struct tsri_results {
 tsr_status tsri_results_add(tsri_results *r, tsr_tensor **out, const tsr_desc *desc,
                             const tsr_tensor *beside);
 
-/* tsri_result_end of all. */
+/* tsri_result_end of all; the words of a failure are the op's own. */
 tsr_status tsri_results_end(tsri_results *r, tsr_status s);
 
 /* tsri_result from nothing, run with op->out[0] = *out, tsri_result_end. */
@@ -76,8 +83,13 @@ tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op);
 tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
                             const tsr_tensor *const *in);
 
-/* *out = `made`, of the host, beside t; `made` is released in any case. */
-tsr_status tsri_copy_back(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t,
-                          tsr_status s);
+/* Results whose shape depends on values are made on the host first, and then handed over beside t, or x. */
+
+/* *out = `made`, which is released in any case but that it becomes the result itself; returns s. */
+tsr_status tsri_give(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s);
+
+/* Copies made[i], where it is not NULL, to its result: all results are there, or none is changed. */
+tsr_status tsri_deliver(const char *op, int n, tsr_tensor **const *outs, const tsr_tensor *const *made,
+                        const tsr_tensor *x);
 
 #endif

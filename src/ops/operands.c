@@ -104,11 +104,9 @@ static tsr_status check_numbers(const char *op, int n, const tsr_tensor *const *
 tsr_status tsri_dtypes_of(tsr_dtype *out, const char *op, tsr_op_kind kind, int n,
                           const tsr_tensor *const *in, const tsri_dtype_rule *rule)
 {
-    const bool same = n > 0 && in[0] && tsri_same_dtypes(n, in);
-    for (int i = 0; same && i < n; i++) out[i] = in[0]->dtype;
-    if (!same) TSRI_TRY(promote(out, op, n, in, rule->group));
+    TSRI_TRY(promote(out, op, n, in, rule->group));
     widen(out, kind, n, rule);
-    return same ? TSR_OK : check_numbers(op, n, in, out);
+    return check_numbers(op, n, in, out);
 }
 
 tsr_status tsri_promote_all(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in)

@@ -3,6 +3,7 @@
 #ifndef TSRI_OPERANDS_H
 #define TSRI_OPERANDS_H
 
+#include "core/see.h"
 #include "op.h"
 #include "signature.h"
 
@@ -15,11 +16,16 @@ typedef struct tsri_operands {
 
 static inline bool tsri_is_number(const tsr_tensor *t) { return (t->flags & TSR_FLAG_NUMBER) != 0; }
 
-/* Are those that are there of one dtype? Then nothing is to be promoted. */
-static inline bool tsri_same_dtypes(int n, const tsr_tensor *const *in)
+/* Do operands stay as they are? Those of each group are of one dtype, and, where kinds mix, of one that the
+ * op takes. */
+static inline bool tsri_keep_dtypes(const tsri_dtype_rule *rule, int n, const tsr_tensor *const *in)
 {
-    for (int i = 1; i < n; i++)
-        if (in[i] && in[i]->dtype != in[0]->dtype) return false;
+    for (int i = 0; i < n; i++) {
+        const tsr_tensor *t = in[i], *first = in[rule->first[i]];
+        if (!t) continue;
+        if (!first || t->dtype != first->dtype) return false;
+        if (tsri_mine.mixes && !(rule->accepts[i] >> t->dtype & 1)) return false;
+    }
     return true;
 }
 
@@ -31,12 +37,6 @@ bool tsri_number_fits(tsr_kind number, tsr_kind kind);
  * TSR_EDTYPE if they are not promoted together, or a number does not fit. */
 tsr_status tsri_dtypes_of(tsr_dtype *out, const char *op, tsr_op_kind kind, int n,
                           const tsr_tensor *const *in, const tsri_dtype_rule *rule);
-
-/* Do operands of one dtype stay as they are? Where kinds mix, not if the op does not take it. */
-static inline bool tsri_takes_dtype(const tsri_dtype_rule *rule, const tsr_tensor *t)
-{
-    return !tsri_mine.mixes || (rule->accepts[0] >> t->dtype & 1);
-}
 
 /* The same for operands that all come to one dtype. */
 tsr_status tsri_promote_all(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in);
@@ -53,14 +53,7 @@ static inline tsr_tensor *tsri_operand_view(tsri_operands *o, int i)
     tsr_tensor *v = &o->view[i];
     const tsr_tensor *t = o->in[i];
     o->in[i] = v;
-    if (t == v) return v;
-    v->data = t->data;
-    v->storage = t->storage;
-    tsri_desc_copy(&v->desc, &t->desc);
-    v->count = t->count;
-    v->flags = t->flags;
-    v->device = t->device;
-    v->memory = t->memory;
+    if (t != v) tsri_see_as(v, t);
     return v;
 }
 

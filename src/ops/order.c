@@ -2,6 +2,7 @@
  * and finding. */
 #include "backend/device_run.h"
 #include "composed.h"
+#include "dispatch.h"
 #include "statistics.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
@@ -18,149 +19,115 @@ tsr_status tsri_check_ordered(const char *op, const char *what, const tsr_tensor
     return TSR_OK;
 }
 
-/* Several results ------------------------------------------------------------------------ */
-
-tsr_status tsri_deliver(const char *op, int n, tsr_tensor **const *outs, const tsr_tensor *const *made,
-                        const tsr_tensor *x)
-{
-    tsri_results r = { .op = op };
-    tsr_status s = TSR_OK;
-    int at = 0;
-    for (int i = 0; i < n && s == TSR_OK; i++) {
-        tsr_desc d;
-        if (!made[i]) continue;
-        s = tsri_desc_packed(&d, op, made[i]->dtype, made[i]->ndim, made[i]->shape);
-        if (s == TSR_OK) s = tsri_results_add(&r, outs[i], &d, x);
-    }
-    for (int i = 0; i < n && s == TSR_OK; i++)
-        if (made[i]) s = tsri_copy_run(*r.out[at++], made[i]);
-    return tsri_results_end(&r, s);
-}
-
 /* Sorting -------------------------------------------------------------------------------- */
 
-/* The first `keep` of each lane; values or indices may be NULL, but not both. */
+/* The first `keep` of each lane. */
 typedef struct sorting {
-    const char *op;
-    int         axis;
-    int64_t     keep;
-    bool        descending;
+    tsr_sort_params how;
+    int64_t         keep;
 } sorting;
 
-static tsr_status sort_run(tsr_tensor *values, tsr_tensor *indices, const tsr_tensor *x, const sorting *how)
+static tsr_status infer_kept(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
 {
-    const tsr_sort_params params = { how->axis, how->descending };
-    tsr_op op = { .kind = values ? TSR_OP_SORT : TSR_OP_ARGSORT, .nin = 1, .nout = 1, .in = { x },
-                  .out = { values ? values : indices, NULL }, .params = &params };
-    if (values && indices) op.out[op.nout++] = indices;
-    return tsr_numel(op.out[0]) == 0 ? TSR_OK : tsri_op_run(&op);
-}
-
-static tsr_status sort_into(tsri_results *r, tsr_tensor **values, tsr_tensor **indices, const tsr_tensor **x,
-                            tsr_tensor **temporary, const sorting *how)
-{
-    tsr_desc d;
+    const sorting *p = params;
     int64_t shape[TSR_MAX_NDIM];
-    for (int i = 0; i < (*x)->ndim; i++) shape[i] = i == how->axis ? how->keep : (*x)->shape[i];
-    TSRI_TRY(tsri_desc_packed(&d, how->op, (*x)->dtype, (*x)->ndim, shape));
-    if (values) TSRI_TRY(tsri_results_add(r, values, &d, *x));
-    TSRI_TRY(tsri_desc_packed(&d, how->op, TSR_I64, (*x)->ndim, shape));
-    if (indices) TSRI_TRY(tsri_results_add(r, indices, &d, *x));
-    for (int i = 0; i < r->n; i++) TSRI_TRY(tsri_separate(x, temporary, *r->out[i], r->origin[i]));
-    return sort_run(values ? *values : NULL, indices ? *indices : NULL, *x, how);
+    (void)kind;
+    for (int i = 0; i < in[0]->ndim; i++) shape[i] = i == p->how.axis ? p->keep : in[0]->shape[i];
+    TSRI_TRY(tsri_desc_packed(&out[0], name, in[0]->dtype, in[0]->ndim, shape));
+    return tsri_desc_packed(&out[1], name, TSR_I64, in[0]->ndim, shape);
 }
 
-static tsr_status sort(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, const sorting *how)
+static tsr_status run_kept(const tsr_op *op)
 {
-    tsri_results r = { .op = how->op };
-    tsr_tensor *temporary = NULL;
-    const tsr_status s = sort_into(&r, values, indices, &x, &temporary, how);
-    tsr_release(&temporary);
-    return tsri_results_end(&r, s);
+    tsr_op sort = *op;
+    sort.kind = TSR_OP_SORT;
+    sort.params = &((const sorting *)op->params)->how;
+    return tsri_op_run(&sort);
 }
 
-/* The whole of a lane, or k of it. */
-static tsr_status open_sorting(sorting *how, const char *op, const tsr_tensor *x, int axis, bool descending)
+static tsr_status sort_some(tsr_tensor **values, tsr_tensor **indices, const char *op, const tsr_tensor *x,
+                            const sorting *p)
 {
-    TSRI_TRY(tsri_check_ordered(op, "x", x));
-    how->op = op;
-    how->descending = descending;
-    TSRI_TRY(tsri_axis(&how->axis, op, "axis", axis, &x->desc));
-    how->keep = x->shape[how->axis];
+    static tsri_composed topk = { .row = "topk", .traits = { .infer = infer_kept, .parts = run_kept } };
+    return tsri_dispatch(&(tsri_call){ .composed = &topk, .name = op, .params = p, .nin = 1, .in = { x },
+                                       .nout = 2, .out = { values, indices } });
+}
+
+static tsr_status open_sorting(sorting *p, const char *op, const tsr_tensor *x, int axis, bool descending)
+{
+    TSRI_TRY(tsri_check_allocated(op, "x", x));
+    TSRI_TRY(tsri_axis(&axis, op, "axis", axis, &x->desc));
+    *p = (sorting){ .how = { axis, descending }, .keep = x->shape[axis] };
     return TSR_OK;
+}
+
+/* The whole of each lane. */
+static tsr_status sort(tsr_op_kind kind, const char *op, int nout, tsr_tensor **const *outs,
+                       const tsr_tensor *x, int axis, bool descending)
+{
+    sorting p;
+    tsri_call call = { .kind = kind, .name = op, .params = &p.how, .nin = 1, .in = { x }, .nout = nout };
+    for (int i = 0; i < nout; i++) call.out[i] = outs[i];
+    TSRI_TRY(open_sorting(&p, op, x, axis, descending));
+    return tsri_dispatch(&call);
 }
 
 tsr_status tsr_sort(tsr_tensor **out, const tsr_tensor *x, int axis, bool descending)
 {
-    sorting how;
-    TSRI_CHECK(out, TSR_ENULL, "sort: out is NULL");
-    TSRI_TRY(open_sorting(&how, "sort", x, axis, descending));
-    return sort(out, NULL, x, &how);
+    return sort(TSR_OP_SORT, "sort", 1, &out, x, axis, descending);
 }
 
 tsr_status tsr_argsort(tsr_tensor **out, const tsr_tensor *x, int axis, bool descending)
 {
-    sorting how;
-    TSRI_CHECK(out, TSR_ENULL, "argsort: out is NULL");
-    TSRI_TRY(open_sorting(&how, "argsort", x, axis, descending));
-    return sort(NULL, out, x, &how);
-}
-
-static tsr_status check_two(const char *op, tsr_tensor **values, tsr_tensor **indices)
-{
-    TSRI_CHECK(values, TSR_ENULL, "%s: values is NULL", op);
-    TSRI_CHECK(indices, TSR_ENULL, "%s: indices is NULL", op);
-    TSRI_CHECK(values != indices, TSR_EINVAL, "%s: values and indices are one handle", op);
-    return TSR_OK;
+    return sort(TSR_OP_ARGSORT, "argsort", 1, &out, x, axis, descending);
 }
 
 tsr_status tsr_sort_with_indices(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, int axis,
                                  bool descending)
 {
-    sorting how;
-    TSRI_TRY(check_two("sort_with_indices", values, indices));
-    TSRI_TRY(open_sorting(&how, "sort_with_indices", x, axis, descending));
-    return sort(values, indices, x, &how);
+    return sort(TSR_OP_SORT, "sort_with_indices", 2, (tsr_tensor **const[]){ values, indices }, x, axis,
+                descending);
 }
 
 tsr_status tsr_topk(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, int64_t k, int axis,
                     bool largest, bool sorted)
 {
-    sorting how;
+    sorting p;
     (void)sorted;  /* an order left open may be this one */
-    TSRI_TRY(check_two("topk", values, indices));
-    TSRI_TRY(open_sorting(&how, "topk", x, axis, largest));
-    TSRI_CHECK(k >= 0 && k <= how.keep, TSR_EINVAL, "topk: k is %lld, but dim %d of %s has %lld",
-               (long long)k, axis, TSRI_DESC(&x->desc), (long long)how.keep);
-    how.keep = k;
-    return sort(values, indices, x, &how);
+    TSRI_TRY(open_sorting(&p, "topk", x, axis, largest));
+    TSRI_CHECK(k >= 0 && k <= p.keep, TSR_EINVAL, "topk: k is %lld, but dim %d of %s has %lld", (long long)k,
+               axis, TSRI_DESC(&x->desc), (long long)p.keep);
+    p.keep = k;
+    return sort_some(values, indices, "topk", x, &p);
 }
 
 /* The last index along the axis, which goes away or stays. */
-static tsr_status see_last(tsr_tensor *v, const tsr_tensor *t, int axis, bool keep_dim)
+static void see_last(tsr_tensor *v, const tsr_tensor *t, int axis, bool keep_dim)
 {
-    TSRI_TRY(tsri_see_slice(v, t, axis, t->shape[axis] - 1, t->shape[axis], 1));
+    tsri_see_slice(v, t, axis, t->shape[axis] - 1, t->shape[axis], 1);
     if (!keep_dim) tsri_remove_dim(&v->desc, axis);
-    return TSR_OK;
 }
 
 tsr_status tsr_kthvalue(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x, int64_t k, int axis,
                         bool keep_dim)
 {
-    sorting how;
+    sorting p;
     tsr_tensor *sorted = NULL, *places = NULL, value, place;
-    TSRI_TRY(check_two("kthvalue", values, indices));
-    TSRI_TRY(open_sorting(&how, "kthvalue", x, axis, false));
-    TSRI_CHECK(k >= 1 && k <= how.keep, TSR_EINVAL,
+    TSRI_CHECK(values && indices, TSR_ENULL, "kthvalue: %s is NULL", values ? "indices" : "values");
+    TSRI_CHECK(values != indices, TSR_EINVAL, "kthvalue: two results are to go into one handle");
+    TSRI_TRY(open_sorting(&p, "kthvalue", x, axis, false));
+    TSRI_CHECK(k >= 1 && k <= p.keep, TSR_EINVAL,
                "kthvalue: the %lld-th along dim %d of %s, which has %lld", (long long)k, axis,
-               TSRI_DESC(&x->desc), (long long)how.keep);
-    how.keep = k;
-    tsr_status s = sort(&sorted, &places, x, &how);
-    if (s == TSR_OK) s = see_last(&value, sorted, how.axis, keep_dim);
-    if (s == TSR_OK) s = see_last(&place, places, how.axis, keep_dim);
-    if (s == TSR_OK)
+               TSRI_DESC(&x->desc), (long long)p.keep);
+    p.keep = k;
+    tsr_status s = sort_some(&sorted, &places, "kthvalue", x, &p);
+    if (s == TSR_OK) {
+        see_last(&value, sorted, p.how.axis, keep_dim);
+        see_last(&place, places, p.how.axis, keep_dim);
         s = tsri_deliver("kthvalue", 2, (tsr_tensor **const[]){ values, indices },
                          (const tsr_tensor *const[]){ &value, &place }, x);
+    }
     tsr_release_all(&sorted, &places);
     return s;
 }
@@ -196,22 +163,25 @@ static tsr_status list_starts(runs *r)
     for (int64_t i = 1; i < r->n; i++) n += change[i - 1];
     TSRI_TRY(make_vector(&r->starts, "unique", n));
     int64_t *start = r->starts->data;
-    for (int64_t i = 0; i < r->n; i++)
-        if (i == 0 || change[i - 1]) start[at++] = i;
+    for (int64_t i = 0; at < n; i++) {  /* without a branch that cannot be predicted */
+        start[at] = i;
+        at += i == 0 || change[i - 1];
+    }
     return TSR_OK;
 }
 
-static tsr_status find_runs(runs *r, const tsr_tensor *x)
+static tsr_status find_runs(runs *r, const tsr_tensor *x, bool with_places)
 {
     tsr_tensor *flat = NULL, before, after;
     r->n = tsr_numel(x);
     TSRI_TRY(tsr_reshape(&flat, x, 1, &r->n));
-    const tsr_status s = sort(&r->sorted, &r->places, flat, &(sorting){ "unique", 0, r->n, false });
+    const tsr_status s = with_places ? tsr_sort_with_indices(&r->sorted, &r->places, flat, 0, false)
+                                     : tsr_sort(&r->sorted, flat, 0, false);
     tsr_release(&flat);
     TSRI_TRY(s);
     if (r->n > 1) {
-        TSRI_TRY(tsri_see_slice(&before, r->sorted, 0, 0, r->n - 1, 1));
-        TSRI_TRY(tsri_see_slice(&after, r->sorted, 0, 1, r->n, 1));
+        tsri_see_slice(&before, r->sorted, 0, 0, r->n - 1, 1);
+        tsri_see_slice(&after, r->sorted, 0, 1, r->n, 1);
         TSRI_TRY(tsr_ne(&r->changes, &before, &after));
     }
     return list_starts(r);
@@ -245,7 +215,7 @@ static tsr_status number_elements(tsr_tensor **out, const runs *r, const tsr_ten
 static tsr_status unique(tsr_tensor **const *outs, runs *r, tsr_tensor **made, const tsr_tensor *x,
                          const tsr_tensor *like)
 {
-    TSRI_TRY(find_runs(r, x));
+    TSRI_TRY(find_runs(r, x, outs[2] || outs[3]));
     TSRI_TRY(tsr_take(&made[0], r->sorted, r->starts, 0));
     if (outs[1]) TSRI_TRY(count_runs(&made[1], r));
     if (outs[2]) TSRI_TRY(number_elements(&made[2], r, x));
@@ -276,115 +246,54 @@ tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique
 
 /* Finding ---------------------------------------------------------------------------------- */
 
-/* A list and what is looked for in it, in one dtype. */
-typedef struct search {
-    const char       *op;
-    const tsr_tensor *list, *x;
-    tsr_tensor       *list_temporary, *x_temporary;
-} search;
-
-static tsr_status end_search(search *c, tsr_status s)
-{
-    tsr_release_all(&c->list_temporary, &c->x_temporary);
-    return s;
-}
-
-static tsr_status open_search(search *c)
-{
-    tsr_dtype dtype;
-    TSRI_TRY(tsri_promote_all(&dtype, c->op, 2, (const tsr_tensor *const[]){ c->list, c->x }));
-    TSRI_TRY(tsri_as_dtype(&c->list, &c->list_temporary, dtype));
-    return tsri_as_dtype(&c->x, &c->x_temporary, dtype);
-}
-
-static tsr_status search_run(tsr_tensor *out, const tsr_tensor *list, const tsr_tensor *x, bool right)
-{
-    const tsr_search_params params = { right };
-    if (tsr_numel(out) == 0) return TSR_OK;
-    return tsri_op_run(&(tsr_op){ .kind = TSR_OP_SEARCHSORTED,
-                                  .nin = 2,
-                                  .nout = 1,
-                                  .in = { x, list },
-                                  .out = { out },
-                                  .params = &params });
-}
-
-static tsr_status searchsorted(search *c, tsr_tensor **out, bool right)
-{
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(open_search(c));
-    TSRI_TRY(tsri_desc_packed(&d, c->op, TSR_I64, c->x->ndim, c->x->shape));
-    TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->x));
-    tsr_status s = tsri_separate(&c->x, &c->x_temporary, *out, origin);
-    if (s == TSR_OK) s = tsri_separate(&c->list, &c->list_temporary, *out, origin);
-    if (s == TSR_OK) s = search_run(*out, c->list, c->x, right);
-    return tsri_result_end(out, origin, s);
-}
-
 tsr_status tsr_searchsorted(tsr_tensor **out, const tsr_tensor *sorted, const tsr_tensor *x, bool right)
 {
-    search c = { .op = "searchsorted", .list = sorted, .x = x };
-    TSRI_CHECK(out, TSR_ENULL, "searchsorted: out is NULL");
-    TSRI_TRY(tsri_check_ordered("searchsorted", "sorted", sorted));
-    TSRI_TRY(tsri_check_ordered("searchsorted", "x", x));
-    TSRI_CHECK(sorted->ndim == 1, TSR_ESHAPE, "searchsorted: sorted is %s, and must be a vector",
-               TSRI_DESC(&sorted->desc));
-    return end_search(&c, searchsorted(&c, out, right));
+    const tsr_search_params params = { right };
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_SEARCHSORTED, .params = &params, .nin = 2,
+                                       .in = { x, sorted }, .nout = 1, .out = { out } });
 }
 
-/* c->list as a sorted vector. */
-static tsr_status sort_list(search *c)
+/* Where each element of x would stand in the list, and what stands there. Beyond the end is the last one,
+ * which such an element is not. */
+static tsr_status find_nearest(tsr_tensor **nearest, tsr_tensor **places, const tsr_tensor *list,
+                               const tsr_tensor *x)
 {
-    tsr_tensor *flat = NULL, *sorted = NULL;
-    const int64_t n = tsr_numel(c->list);
-    TSRI_TRY(tsr_reshape(&flat, c->list, 1, &n));
-    const tsr_status s = sort(&sorted, NULL, flat, &(sorting){ c->op, 0, n, false });
+    TSRI_TRY(tsr_searchsorted(places, list, x, false));
+    TSRI_TRY(tsr_minimum(places, *places, TSR_NUMBER(tsr_numel(list) - 1)));
+    return tsr_take(nearest, list, *places, 0);
+}
+
+static tsr_status sort_all(tsr_tensor **out, const tsr_tensor *t)
+{
+    tsr_tensor *flat = NULL;
+    const int64_t n = tsr_numel(t);
+    TSRI_TRY(tsr_reshape(&flat, t, 1, &n));
+    const tsr_status s = tsr_sort(out, flat, 0, false);
     tsr_release(&flat);
-    TSRI_TRY(s);
-    tsr_release(&c->list_temporary);
-    c->list = c->list_temporary = sorted;
-    return TSR_OK;
-}
-
-/* Where each element would stand in the list, and what stands there. Beyond the end is
- * the last one, which such an element is not. */
-static tsr_status find_nearest(const search *c, tsr_tensor **places, tsr_tensor **nearest)
-{
-    tsr_desc d;
-    TSRI_TRY(tsri_desc_packed(&d, c->op, TSR_I64, c->x->ndim, c->x->shape));
-    TSRI_TRY(tsri_make_beside(places, c->op, &d, c->x));
-    TSRI_TRY(search_run(*places, c->list, c->x, false));
-    TSRI_TRY(tsr_minimum(places, *places, TSR_NUMBER(tsr_numel(c->list) - 1)));
-    return tsr_take(nearest, c->list, *places, 0);
-}
-
-static tsr_status isin_run(search *c, tsr_tensor **out)
-{
-    tsr_tensor *places = NULL, *nearest = NULL;
-    if (tsr_numel(c->list) == 0) return tsri_fill_run(*out, tsr_scalar_bool(false));
-    TSRI_TRY(sort_list(c));
-    tsr_status s = find_nearest(c, &places, &nearest);
-    if (s == TSR_OK) s = tsr_eq(out, nearest, c->x);
-    tsr_release_all(&places, &nearest);
     return s;
 }
 
-static tsr_status isin(search *c, tsr_tensor **out)
+static tsr_status run_isin(const tsr_op *op)
 {
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(open_search(c));
-    TSRI_TRY(tsri_desc_packed(&d, c->op, TSR_BOOL, c->x->ndim, c->x->shape));
-    TSRI_TRY(tsri_result(out, &origin, c->op, &d, c->x));
-    return tsri_result_end(out, origin, isin_run(c, out));
+    tsr_tensor *list = NULL, *places = NULL, *nearest = NULL, *out = op->out[0];
+    if (tsr_numel(op->in[1]) == 0) return tsri_fill_run(out, tsr_scalar_bool(false));
+    tsr_status s = sort_all(&list, op->in[1]);
+    if (s == TSR_OK) s = find_nearest(&nearest, &places, list, op->in[0]);
+    if (s == TSR_OK) s = tsr_eq(&out, nearest, op->in[0]);
+    tsr_release_all(&list, &places, &nearest);
+    return s;
+}
+
+static tsr_status infer_isin(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
+{
+    (void)kind; (void)params;
+    return tsri_desc_packed(out, name, TSR_BOOL, in[0]->ndim, in[0]->shape);
 }
 
 tsr_status tsr_isin(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *test)
 {
-    search c = { .op = "isin", .list = test, .x = x };
-    TSRI_CHECK(out, TSR_ENULL, "isin: out is NULL");
-    TSRI_TRY(tsri_check_ordered("isin", "x", x));
-    TSRI_TRY(tsri_check_ordered("isin", "test", test));
-    return end_search(&c, isin(&c, out));
+    static tsri_composed isin = { .row = "isin", .traits = { .infer = infer_isin, .parts = run_isin } };
+    return tsri_dispatch(&(tsri_call){ .composed = &isin, .nin = 2, .in = { x, test }, .nout = 1,
+                                       .out = { out } });
 }

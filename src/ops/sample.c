@@ -210,7 +210,9 @@ static tsr_status draw_without_replacement(tsr_tensor *z, const tsr_tensor *weig
 {
     tsr_tensor *times = NULL, *first = NULL, *indices = NULL;
     tsr_status s = check_enough(weights, samples);
-    if (s == TSR_OK) s = tsr_exponential(&times, TSR_F64, weights->ndim, weights->shape, 1, seed);
+    if (s == TSR_OK)
+        TSRI_WORK_ON(weights->device, s,
+                     tsr_exponential(&times, TSR_F64, weights->ndim, weights->shape, 1, seed));
     if (s == TSR_OK) s = tsr_div(&times, times, weights);
     if (s == TSR_OK) s = tsr_topk(&first, &indices, times, samples, -1, false, true);
     if (s == TSR_OK) s = tsr_copy(z, indices);

@@ -3,30 +3,9 @@
 #include "boxes.h"
 #include "backend/registry.h"
 #include "composed.h"
+#include "dispatch.h"
 #include "tessera/ops/shape.h"
 #include "core/threads_int.h"
-
-static tsr_status check_source(const char *op, tsr_tensor **out, const tsr_tensor *t)
-{
-    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
-    return tsri_check_allocated(op, "t", t);
-}
-
-/* Lays t out in a result that is there. */
-typedef tsr_status (*lay_fn)(tsr_tensor *out, const tsr_tensor *t, const void *how);
-
-/* Makes or fits the result, separates t from it, and lays it out. */
-static tsr_status lay_out(tsr_tensor **out, const char *op, const tsr_desc *d, const tsr_tensor *t,
-                          lay_fn lay, const void *how)
-{
-    tsr_tensor *temporary = NULL;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(tsri_result(out, &origin, op, d, t));
-    tsr_status s = tsri_separate(&t, &temporary, *out, origin);
-    if (s == TSR_OK && tsr_numel(*out) > 0) s = lay(*out, t, how);
-    tsr_release(&temporary);
-    return tsri_result_end(out, origin, s);
-}
 
 /* Dim `axis` as outer x inner. */
 static void split_dim(tsr_desc *d, int axis, int64_t outer, int64_t inner)
@@ -50,7 +29,9 @@ static tsr_status times(tsr_desc *d, const char *op, int axis, int64_t count)
  * another dim, each repetition is a copy. */
 static tsr_status tile_into(const tsr_tensor *dst, const tsr_tensor *src, int axis)
 {
-    tsr_tensor d = *dst, s = *src;
+    tsr_tensor d, s;
+    tsri_see_as(&d, dst);
+    tsri_see_as(&s, src);
     while (axis < d.ndim && d.shape[axis] == s.shape[axis]) axis++;
     if (axis == d.ndim) return tsri_copy_run(&d, &s);
     const int64_t size = s.shape[axis], count = d.shape[axis] / size;
@@ -65,37 +46,67 @@ static tsr_status tile_into(const tsr_tensor *dst, const tsr_tensor *src, int ax
         return tile_into(&d, &s, axis + 2);
     }
     for (int64_t i = 0; i < count; i++) {
-        TSRI_TRY(tsri_see_slice(&d, dst, axis, i * size, (i + 1) * size, 1));
+        tsri_see_slice(&d, dst, axis, i * size, (i + 1) * size, 1);
         TSRI_TRY(tile_into(&d, &s, axis + 1));
     }
     return TSR_OK;
 }
 
-static tsr_status lay_tiles(tsr_tensor *out, const tsr_tensor *t, const void *how)
+static tsr_status run_tile(const tsr_op *op)
 {
-    tsr_tensor s = *t;
-    (void)how;
-    while (s.ndim < out->ndim) tsri_insert_dim(&s.desc, 0, 1, 0);
-    return tile_into(out, &s, 0);
+    tsr_tensor s;
+    if (tsr_numel(op->out[0]) == 0) return TSR_OK;
+    tsri_see_as(&s, op->in[0]);
+    while (s.ndim < op->out[0]->ndim) tsri_insert_dim(&s.desc, 0, 1, 0);
+    return tile_into(op->out[0], &s, 0);
+}
+
+typedef struct repetition {
+    int            n, axis;
+    const int64_t *times;
+} repetition;
+
+static tsr_status infer_tile(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
+{
+    const repetition *r = params;
+    tsr_desc d;
+    (void)kind;
+    TSRI_TRY(tsri_check_list(name, "reps", r->n, r->times));
+    tsri_desc_copy(&d, in[0]);
+    while (d.ndim < r->n) tsri_insert_dim(&d, 0, 1, 0);
+    for (int i = 0; i < r->n; i++) TSRI_TRY(times(&d, name, d.ndim - r->n + i, r->times[i]));
+    return tsri_desc_packed(out, name, d.dtype, d.ndim, d.shape);
 }
 
 tsr_status tsr_tile(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *reps)
 {
-    tsr_desc d, packed;
-    TSRI_TRY(check_source("tile", out, t));
-    TSRI_TRY(tsri_check_list("tile", "reps", n, reps));
-    tsri_desc_copy(&d, &t->desc);
-    while (d.ndim < n) tsri_insert_dim(&d, 0, 1, 0);
-    for (int i = 0; i < n; i++) TSRI_TRY(times(&d, "tile", d.ndim - n + i, reps[i]));
-    TSRI_TRY(tsri_desc_packed(&packed, "tile", d.dtype, d.ndim, d.shape));
-    return lay_out(out, "tile", &packed, t, lay_tiles, NULL);
+    static tsri_composed call = { .row = "tile", .traits = { .infer = infer_tile, .parts = run_tile } };
+    return tsri_dispatch_composed(out, &call, &(repetition){ .n = n, .times = reps }, t);
 }
 
-static tsr_status lay_repeats(tsr_tensor *out, const tsr_tensor *t, const void *how)
+static tsr_status infer_repeat(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                               const void *params)
 {
-    const int axis = *(const int *)how;
+    const repetition *r = params;
+    int at;
+    tsr_desc d;
+    (void)kind;
+    TSRI_TRY(tsri_axis(&at, name, "axis", r->axis, in[0]));
+    tsri_desc_copy(&d, in[0]);
+    TSRI_TRY(times(&d, name, at, *r->times));
+    return tsri_desc_packed(out, name, d.dtype, d.ndim, d.shape);
+}
+
+static tsr_status run_repeat(const tsr_op *op)
+{
+    const tsr_tensor *out = op->out[0], *t = op->in[0];
+    const int given = ((const repetition *)op->params)->axis, axis = given < 0 ? given + t->ndim : given;
+    if (tsr_numel(out) == 0) return TSR_OK;
     const int64_t size = t->shape[axis], count = out->shape[axis] / size;
-    tsr_tensor d = *out, s = *t;
+    tsr_tensor d, s;
+    tsri_see_as(&d, out);
+    tsri_see_as(&s, t);
     if (size == 1 || count == 1) return tile_into(&d, &s, axis);
     if (d.ndim < TSR_MAX_NDIM) {
         split_dim(&d.desc, axis, size, count);
@@ -103,7 +114,7 @@ static tsr_status lay_repeats(tsr_tensor *out, const tsr_tensor *t, const void *
         return tsri_copy_run(&d, &s);
     }
     for (int64_t i = 0; i < count; i++) {
-        TSRI_TRY(tsri_see_slice(&d, out, axis, i, TSR_NONE, count));
+        tsri_see_slice(&d, out, axis, i, out->shape[axis], count);
         TSRI_TRY(tsri_copy_run(&d, &s));
     }
     return TSR_OK;
@@ -111,14 +122,8 @@ static tsr_status lay_repeats(tsr_tensor *out, const tsr_tensor *t, const void *
 
 tsr_status tsr_repeat(tsr_tensor **out, const tsr_tensor *t, int64_t count, int axis)
 {
-    int at;
-    tsr_desc d, packed;
-    TSRI_TRY(check_source("repeat", out, t));
-    TSRI_TRY(tsri_axis(&at, "repeat", "axis", axis, &t->desc));
-    tsri_desc_copy(&d, &t->desc);
-    TSRI_TRY(times(&d, "repeat", at, count));
-    TSRI_TRY(tsri_desc_packed(&packed, "repeat", d.dtype, d.ndim, d.shape));
-    return lay_out(out, "repeat", &packed, t, lay_repeats, &at);
+    static tsri_composed call = { .row = "repeat", .traits = { .infer = infer_repeat, .parts = run_repeat } };
+    return tsri_dispatch_composed(out, &call, &(repetition){ .axis = axis, .times = &count }, t);
 }
 
 /* Roll --------------------------------------------------------------------------------- */
@@ -126,30 +131,36 @@ tsr_status tsr_repeat(tsr_tensor **out, const tsr_tensor *t, int64_t count, int 
 /* shifts[i] in 0 .. size - 1 for each dim from `axis` on: two parts change places. */
 static tsr_status roll_into(const tsr_tensor *dst, const tsr_tensor *src, int axis, const int64_t *shifts)
 {
-    tsr_tensor d = *dst, s = *src;
+    tsr_tensor d, s;
+    tsri_see_as(&d, dst);
+    tsri_see_as(&s, src);
     while (axis < d.ndim && shifts[axis] == 0) axis++;
     if (axis == d.ndim) return tsri_copy_run(&d, &s);
     const int64_t size = d.shape[axis], by = shifts[axis];
-    TSRI_TRY(tsri_see_slice(&d, dst, axis, by, size, 1));
-    TSRI_TRY(tsri_see_slice(&s, src, axis, 0, size - by, 1));
+    tsri_see_slice(&d, dst, axis, by, size, 1);
+    tsri_see_slice(&s, src, axis, 0, size - by, 1);
     TSRI_TRY(roll_into(&d, &s, axis + 1, shifts));
-    TSRI_TRY(tsri_see_slice(&d, dst, axis, 0, by, 1));
-    TSRI_TRY(tsri_see_slice(&s, src, axis, size - by, size, 1));
+    tsri_see_slice(&d, dst, axis, 0, by, 1);
+    tsri_see_slice(&s, src, axis, size - by, size, 1);
     return roll_into(&d, &s, axis + 1, shifts);
 }
 
-static tsr_status lay_rolled(tsr_tensor *out, const tsr_tensor *t, const void *how)
+tsr_status tsri_roll_run(tsr_tensor *out, const tsr_tensor *t, const int64_t *shifts)
 {
-    return roll_into(out, t, 0, how);
+    return tsr_numel(out) == 0 ? TSR_OK : roll_into(out, t, 0, shifts);
 }
+
+static tsr_status run_roll(const tsr_op *op) { return tsri_roll_run(op->out[0], op->in[0], op->params); }
 
 tsr_status tsr_roll(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *shifts, const int *axes)
 {
-    tsr_desc d;
-    int64_t total[TSR_MAX_NDIM] = { 0 };
-    TSRI_TRY(check_source("roll", out, t));
+    static tsri_composed call = { .row = "roll",
+                                  .traits = { .infer = tsri_infer_packed, .parts = run_roll } };
+    int64_t total[TSR_MAX_NDIM];
+    TSRI_TRY(tsri_check_allocated("roll", "t", t));
     TSRI_TRY(tsri_check_list("roll", "shifts", n, shifts));
     TSRI_TRY(tsri_check_list("roll", "axes", n, axes));
+    for (int i = 0; i < t->ndim; i++) total[i] = 0;
     for (int i = 0; i < n; i++) {
         int at;
         TSRI_TRY(tsri_axis(&at, "roll", "axes", axes[i], &t->desc));
@@ -158,14 +169,14 @@ tsr_status tsr_roll(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t 
         const int64_t by = shifts[i] % size < 0 ? shifts[i] % size + size : shifts[i] % size;
         total[at] = total[at] >= size - by ? total[at] - (size - by) : total[at] + by;
     }
-    TSRI_TRY(tsri_desc_packed(&d, "roll", t->dtype, t->ndim, t->shape));
-    return lay_out(out, "roll", &d, t, lay_rolled, total);
+    return tsri_dispatch_composed(out, &call, total, t);
 }
 
 /* Pad ---------------------------------------------------------------------------------- */
 
 typedef struct padding {
-    const int64_t *before;
+    int            n;
+    const int64_t *before, *after;
     tsr_pad_mode   mode;
     tsr_scalar     value;
 } padding;
@@ -174,8 +185,8 @@ typedef struct padding {
 static tsr_status copy_strip(const tsr_tensor *t, int axis, int64_t to, int64_t n, int64_t from, int64_t step)
 {
     tsr_tensor d, s;
-    TSRI_TRY(tsri_see_slice(&d, t, axis, to, to + n, 1));
-    TSRI_TRY(tsri_see_slice(&s, t, axis, from, from + 1, 1));
+    tsri_see_slice(&d, t, axis, to, to + n, 1);
+    tsri_see_slice(&s, t, axis, from, from + 1, 1);
     s.shape[axis] = n;
     s.stride[axis] = t->stride[axis] * step;
     return tsri_copy_run(&d, &s);
@@ -185,7 +196,7 @@ static tsr_status fill_strip(const tsr_tensor *t, int axis, int64_t to, int64_t 
 {
     tsr_tensor d;
     if (n == 0) return TSR_OK;
-    TSRI_TRY(tsri_see_slice(&d, t, axis, to, to + n, 1));
+    tsri_see_slice(&d, t, axis, to, to + n, 1);
     return tsri_fill_run(&d, value);
 }
 
@@ -225,13 +236,12 @@ static tsr_status pad_axis(const tsr_tensor *t, int axis, int64_t from, int64_t 
 }
 
 /* The middle first, and then each axis in turn over all that is there by then. */
-static tsr_status lay_padded(tsr_tensor *out, const tsr_tensor *t, const void *how)
+static tsr_status pad_axes(tsr_tensor *out, const tsr_tensor *t, const padding *p)
 {
-    const padding *p = how;
     for (int axis = -1; axis < t->ndim; axis++) {
         tsr_tensor part = *out;
         for (int i = axis + 1; i < t->ndim; i++)
-            TSRI_TRY(tsri_see_slice(&part, &part, i, p->before[i], p->before[i] + t->shape[i], 1));
+            tsri_see_slice(&part, &part, i, p->before[i], p->before[i] + t->shape[i], 1);
         if (tsr_desc_numel(&part.desc) == 0) continue;
         TSRI_TRY(axis < 0 ? tsri_copy_piece(&part, t, out)
                           : pad_axis(&part, axis, p->before[axis], p->before[axis] + t->shape[axis], p));
@@ -243,7 +253,7 @@ static tsr_status lay_padded(tsr_tensor *out, const tsr_tensor *t, const void *h
 typedef struct boxed {
     tsr_tensor       *out;
     const tsr_tensor *t;
-    const void       *padding;
+    const padding    *padding;
     tsri_boxes        boxes;
 } boxed;
 
@@ -252,13 +262,13 @@ static tsr_status pad_boxes(void *context, int64_t begin, int64_t end)
     const boxed *b = context;
     tsr_tensor box, inside, part, *room = NULL;
     tsri_boxes_see(&box, b->out, &b->boxes, 0);
-    tsr_status s = tsr_empty(&room, box.dtype, box.ndim, box.shape);
+    tsr_status s = tsri_make_packed(&room, "pad", box.dtype, box.ndim, box.shape);
     for (int64_t i = begin; i < end && s == TSR_OK; i++) {
         tsri_boxes_see(&box, b->out, &b->boxes, i);
         tsri_boxes_see(&part, b->t, &b->boxes, i);
         inside = *room;
         for (int d = 0; d < box.ndim; d++) inside.shape[d] = box.shape[d];
-        s = lay_padded(&inside, &part, b->padding);
+        s = pad_axes(&inside, &part, b->padding);
         if (s == TSR_OK) s = tsri_copy_piece(&box, &inside, b->out);
     }
     tsr_release(&room);
@@ -266,14 +276,17 @@ static tsr_status pad_boxes(void *context, int64_t begin, int64_t end)
 }
 
 /* Short rows of a large result are worth it: each is padded while it is in the cache. */
-static tsr_status lay_padded_boxes(tsr_tensor *out, const tsr_tensor *t, const void *how)
+static tsr_status run_pad(const tsr_op *op)
 {
     enum { SHORT_BYTES = 2048, WORTH_BYTES = 1 << 20 };
-    boxed b = { .out = out, .t = t, .padding = how };
-    const padding *p = how;
+    tsr_tensor *out = op->out[0];
+    const tsr_tensor *t = op->in[0];
+    const padding *p = op->params;
+    boxed b = { .out = out, .t = t, .padding = p };
     int leading = 0;
     const int64_t size = tsri_dtype_size(out->dtype);
     tsr_status s;
+    if (tsr_numel(out) == 0) return TSR_OK;
     if (p->mode == TSR_PAD_CONSTANT && tsri_is_here(out) && tsri_is_here(t) &&
         tsri_host->pad(&s, out, t, p->before, p->value))
         return s;
@@ -281,38 +294,45 @@ static tsr_status lay_padded_boxes(tsr_tensor *out, const tsr_tensor *t, const v
     if (out->device == TSR_CPU && leading < out->ndim && tsr_numel(out) * size >= WORTH_BYTES &&
         out->shape[out->ndim - 1] * size < SHORT_BYTES && tsri_boxes_cut(&b.boxes, out, leading))
         return tsri_parallel_for(b.boxes.count, 1, pad_boxes, &b);
-    return lay_padded(out, t, how);
+    return pad_axes(out, t, p);
 }
 
-static tsr_status check_lengths(const tsr_desc *d, int i, int64_t before, int64_t after, tsr_pad_mode mode)
+/* Dim i with its padding. */
+static tsr_status pad_dim(int64_t *size, const char *name, const tsr_desc *d, int i, const padding *p)
 {
-    TSRI_CHECK(before >= 0 && after >= 0, TSR_EINVAL, "pad: %lld before and %lld after dim %d",
+    const int64_t before = p->before[i], after = p->after[i];
+    TSRI_CHECK(before >= 0 && after >= 0, TSR_EINVAL, "%s: %lld before and %lld after dim %d", name,
                (long long)before, (long long)after, i);
-    TSRI_CHECK(mode == TSR_PAD_CONSTANT || d->shape[i] > 0 || (before == 0 && after == 0), TSR_ESHAPE,
-               "pad: dim %d of %s has nothing to extend it with", i, TSRI_DESC(d));
+    TSRI_CHECK(p->mode == TSR_PAD_CONSTANT || d->shape[i] > 0 || (before == 0 && after == 0), TSR_ESHAPE,
+               "%s: dim %d of %s has nothing to extend it with", name, i, TSRI_DESC(d));
+    TSRI_CHECK(tsri_add(size, d->shape[i], before) && tsri_add(size, *size, after), TSR_EOVERFLOW,
+               "%s: dim %d exceeds 2^63 - 1", name, i);
     return TSR_OK;
+}
+
+static tsr_status infer_pad(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                            const void *params)
+{
+    const padding *p = params;
+    int64_t shape[TSR_MAX_NDIM];
+    _Alignas(16) unsigned char element[16];
+    (void)kind;
+    TSRI_TRY(tsri_check_list(name, "before", p->n, p->before));
+    TSRI_TRY(tsri_check_list(name, "after", p->n, p->after));
+    TSRI_CHECK(p->n == in[0]->ndim, TSR_ESHAPE, "%s: lengths for %d dims, but t is %s", name, p->n,
+               TSRI_DESC(in[0]));
+    TSRI_CHECK((unsigned)p->mode <= TSR_PAD_WRAP, TSR_EINVAL, "%s: %d is no mode", name, (int)p->mode);
+    if (p->mode == TSR_PAD_CONSTANT)
+        TSRI_TRY(tsr_scalar_store(element, in[0]->dtype, p->value)); /* may it be stored? */
+    for (int i = 0; i < p->n; i++) TSRI_TRY(pad_dim(&shape[i], name, in[0], i, p));
+    return tsri_desc_packed(out, name, in[0]->dtype, p->n, shape);
 }
 
 tsr_status tsr_pad(tsr_tensor **out, const tsr_tensor *t, int n, const int64_t *before, const int64_t *after,
                    tsr_pad_mode mode, tsr_scalar value)
 {
-    tsr_desc d;
-    int64_t shape[TSR_MAX_NDIM];
-    _Alignas(16) unsigned char element[16];
-    TSRI_TRY(check_source("pad", out, t));
-    TSRI_TRY(tsri_check_list("pad", "before", n, before));
-    TSRI_TRY(tsri_check_list("pad", "after", n, after));
-    TSRI_CHECK(n == t->ndim, TSR_ESHAPE, "pad: lengths for %d dims, but t is %s", n, TSRI_DESC(&t->desc));
-    TSRI_CHECK((unsigned)mode <= TSR_PAD_WRAP, TSR_EINVAL, "pad: %d is no mode", (int)mode);
-    if (mode == TSR_PAD_CONSTANT)
-        TSRI_TRY(tsr_scalar_store(element, t->dtype, value)); /* may it be stored? */
-    for (int i = 0; i < n; i++) {
-        TSRI_TRY(check_lengths(&t->desc, i, before[i], after[i], mode));
-        TSRI_CHECK(tsri_add(&shape[i], t->shape[i], before[i]) && tsri_add(&shape[i], shape[i], after[i]),
-                   TSR_EOVERFLOW, "pad: dim %d exceeds 2^63 - 1", i);
-    }
-    TSRI_TRY(tsri_desc_packed(&d, "pad", t->dtype, n, shape));
-    return lay_out(out, "pad", &d, t, lay_padded_boxes, &(padding){ before, mode, value });
+    static tsri_composed call = { .row = "pad", .traits = { .infer = infer_pad, .parts = run_pad } };
+    return tsri_dispatch_composed(out, &call, &(padding){ n, before, after, mode, value }, t);
 }
 
 /* Triangles and diagonals ------------------------------------------------------------ */
@@ -332,7 +352,7 @@ static tsr_status make_mask(tsr_tensor **list, tsr_tensor *mask, const tsr_tenso
     TSRI_TRY(tsri_desc_packed(&flat, lower ? "tril" : "triu", TSR_BOOL, 1, &n));
     TSRI_TRY(tsri_make_beside(list, lower ? "tril" : "triu", &flat, t));
     TSRI_TRY(tsri_fill_run(*list, tsr_scalar_bool(false)));
-    TSRI_TRY(tsri_see_slice(&part, *list, 0, from, to, 1));
+    tsri_see_slice(&part, *list, 0, from, to, 1);
     TSRI_TRY(tsri_fill_run(&part, tsr_scalar_bool(true)));
     tsri_see_element(mask, (char *)(*list)->data + (rows - 1), TSR_BOOL, d);
     mask->storage = (*list)->storage;
@@ -343,87 +363,73 @@ static tsr_status make_mask(tsr_tensor **list, tsr_tensor *mask, const tsr_tenso
     return TSR_OK;
 }
 
-static tsr_status triangle_run(tsr_tensor *out, const tsr_tensor *t, int64_t k, bool lower)
+typedef struct triangle {
+    int64_t k;
+    bool    lower;
+} triangle;
+
+static tsr_status run_triangle(const tsr_op *op)
 {
+    const triangle *p = op->params;
+    const tsr_tensor *t = op->in[0];
     _Alignas(16) unsigned char zero[16] = { 0 };
     tsr_tensor *list = NULL, mask, nothing;
+    if (tsr_numel(t) == 0) return TSR_OK;
     tsri_see_element(&nothing, zero, t->dtype, &t->desc);
-    tsr_status s = make_mask(&list, &mask, t, k, lower);
-    if (s == TSR_OK) s = tsri_where_run(out, &mask, t, &nothing);
+    tsr_status s = make_mask(&list, &mask, t, p->k, p->lower);
+    if (s == TSR_OK) s = tsri_where_run(op->out[0], &mask, t, &nothing);
     tsr_release(&list);
     return s;
 }
 
-static tsr_status triangle(tsr_tensor **out, const char *op, const tsr_tensor *t, int64_t k, bool lower)
-{
-    tsr_desc d;
-    tsr_tensor *temporary = NULL;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(check_source(op, out, t));
-    TSRI_CHECK(t->ndim >= 2, TSR_ESHAPE, "%s: %s holds no matrix", op, TSRI_DESC(&t->desc));
-    TSRI_TRY(tsri_desc_packed(&d, op, t->dtype, t->ndim, t->shape));
-    TSRI_TRY(tsri_result(out, &origin, op, &d, t));
-    tsr_status s = TSR_OK;
-    if (!tsri_is_exactly(t, *out)) s = tsri_separate(&t, &temporary, *out, origin);
-    if (s == TSR_OK && tsr_numel(t) > 0) s = triangle_run(*out, t, k, lower);
-    tsr_release(&temporary);
-    return tsri_result_end(out, origin, s);
-}
-
 tsr_status tsr_tril(tsr_tensor **out, const tsr_tensor *t, int64_t k)
 {
-    return triangle(out, "tril", t, k, true);
+    static tsri_composed call = {
+        .row = "tril", .traits = { .infer = tsri_infer_packed, .parts = run_triangle, .in_place = 1 }
+    };
+    return tsri_dispatch_composed(out, &call, &(triangle){ k, true }, t);
 }
+
 tsr_status tsr_triu(tsr_tensor **out, const tsr_tensor *t, int64_t k)
 {
-    return triangle(out, "triu", t, k, false);
+    static tsri_composed call = {
+        .row = "triu", .traits = { .infer = tsri_infer_packed, .parts = run_triangle, .in_place = 1 }
+    };
+    return tsri_dispatch_composed(out, &call, &(triangle){ k, false }, t);
 }
 
-static tsr_status lay_diagonal(tsr_tensor *out, const tsr_tensor *t, const void *how)
+static tsr_status infer_diag(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
 {
-    tsr_desc d;
-    tsr_tensor diagonal;
-    int64_t offset;
-    TSRI_TRY(tsri_fill_run(out, tsr_scalar_i64(0)));
-    if (tsr_numel(t) == 0) return TSR_OK;
-    TSRI_TRY(tsri_desc_diagonal(&d, &offset, &out->desc, *(const int64_t *)how, 0, 1));
-    tsri_see(&diagonal, out, &d, offset);
-    return tsri_copy_run(&diagonal, t);
-}
-
-static tsr_status lay_copy(tsr_tensor *out, const tsr_tensor *t, const void *how)
-{
-    (void)how;
-    return tsri_copy_run(out, t);
-}
-
-static tsr_status matrix_of(tsr_tensor **out, const tsr_tensor *t, int64_t k)
-{
-    tsr_desc d;
-    int64_t n = t->shape[0];
+    const int64_t k = *(const int64_t *)params;
+    int64_t n = in[0]->shape[0];
+    (void)kind;
+    if (in[0]->ndim == 2) {
+        const int64_t rows = k < 0 ? n + k : n, cols = in[0]->shape[1] - (k > 0 ? k : 0);
+        n = tsri_max(0, rows < cols ? rows : cols);
+        return tsri_desc_packed(out, name, in[0]->dtype, 1, &n);
+    }
     TSRI_CHECK(k > INT64_MIN && tsri_add(&n, n, k < 0 ? -k : k), TSR_EOVERFLOW,
-               "diag: %lld more than dim 0 of %s exceeds 2^63 - 1", (long long)k, TSRI_DESC(&t->desc));
-    TSRI_TRY(tsri_desc_packed(&d, "diag", t->dtype, 2, (const int64_t[]){ n, n }));
-    return lay_out(out, "diag", &d, t, lay_diagonal, &k);
+               "%s: %lld more than dim 0 of %s exceeds 2^63 - 1", name, (long long)k, TSRI_DESC(in[0]));
+    return tsri_desc_packed(out, name, in[0]->dtype, 2, (const int64_t[]){ n, n });
 }
 
-static tsr_status diagonal_of(tsr_tensor **out, const tsr_tensor *t, int64_t k)
+static tsr_status run_diag(const tsr_op *op)
 {
-    tsr_desc d, packed;
-    tsr_tensor v;
-    int64_t offset = 0;
-    TSRI_TRY(tsri_desc_diagonal(&d, &offset, &t->desc, k, 0, 1));
-    tsri_see(&v, t, &d, offset);
-    TSRI_TRY(tsri_desc_packed(&packed, "diag", t->dtype, 1, d.shape));
-    return lay_out(out, "diag", &packed, &v, lay_copy, NULL);
+    const int64_t k = *(const int64_t *)op->params;
+    const tsr_tensor *t = op->in[0];
+    tsr_tensor diagonal;
+    if (tsr_numel(op->out[0]) == 0) return TSR_OK;
+    tsri_see_diagonal(&diagonal, t->ndim == 2 ? t : op->out[0], k);
+    if (t->ndim == 2) return tsri_copy_run(op->out[0], &diagonal);
+    TSRI_TRY(tsri_fill_run(op->out[0], tsr_scalar_i64(0)));
+    return tsr_numel(t) == 0 ? TSR_OK : tsri_copy_run(&diagonal, t);
 }
 
 tsr_status tsr_diag(tsr_tensor **out, const tsr_tensor *t, int64_t k)
 {
-    TSRI_TRY(check_source("diag", out, t));
-    TSRI_CHECK(t->ndim == 1 || t->ndim == 2, TSR_ESHAPE, "diag: %s is neither a vector nor a matrix",
-               TSRI_DESC(&t->desc));
-    return t->ndim == 1 ? matrix_of(out, t, k) : diagonal_of(out, t, k);
+    static tsri_composed call = { .row = "diag", .traits = { .infer = infer_diag, .parts = run_diag } };
+    return tsri_dispatch_composed(out, &call, &k, t);
 }
 
 /* Grids -------------------------------------------------------------------------------- */

@@ -3,10 +3,10 @@
 #include "core/desc_int.h"
 #include "core/lock.h"
 #include "core/match_int.h"
+#include "core/mem.h"
 #include "core/status_int.h"
 
 tsri_parsed tsri_parsed_ops[TSR_OP_COUNT];
-uint8_t     tsri_parsed_ready[TSR_OP_COUNT];
 static tsri_mutex lock = TSRI_MUTEX_INIT;
 
 /* Dtypes -------------------------------------------------------------------------------- */
@@ -27,40 +27,70 @@ static void read_usual(tsri_dtype_rule *rule)
     for (int i = 0; i < rule->nin; i++) rule->usual &= rule->group[i] != TSRI_NO_NAME ? rule->accepts[i] : 0;
 }
 
-/* A name that is met again takes what it took first. */
-static uint32_t accepted(const tsr_signature *s, int i)
+/* Where the dtype name of operand i is met first; there it says what it takes. */
+static uint8_t first_of(const tsr_signature *s, int i)
 {
     int first = i;
     for (int k = i - 1; k >= 0 && s->operand[i].dtype_name != TSRI_NO_NAME; k--)
         if (s->operand[k].dtype_name == s->operand[i].dtype_name) first = k;
-    return s->operand[first].dtypes;
+    return (uint8_t)first;
+}
+
+/* Is the size of a term's dim given, or that of an earlier term? Signatures of ops have no strides. */
+static bool is_bound(const tsr_signature *s, int term)
+{
+    bool bound = s->term[term].what == TSRI_TERM_NUMBER;
+    for (int k = 0; k < term; k++)
+        bound = bound || (s->term[term].what == TSRI_TERM_NAME && s->term[k].what == TSRI_TERM_NAME &&
+                          s->term[k].name == s->term[term].name);
+    return bound;
 }
 
 static void read_rule(tsri_dtype_rule *rule, const tsr_signature *s)
 {
     rule->nin = (uint8_t)(s->noperands - s->nresults);
-    rule->any_shape = true;
+    rule->any_sizes = true;
     for (int i = 0; i < rule->nin; i++) {
-        rule->accepts[i] = accepted(s, i);
+        rule->first[i] = first_of(s, i);
+        rule->accepts[i] = s->operand[rule->first[i]].dtypes;
         rule->group[i] = s->operand[i].dtype_name;
-        rule->any_shape = rule->any_shape && s->operand[i].shape.many && s->operand[i].shape.count == 1;
+        const tsr_match_list *shape = &s->operand[i].shape;
+        rule->least[i] = shape->required;
+        rule->most[i] = shape->many ? TSR_MAX_NDIM : (uint8_t)(shape->required + shape->optional);
+        for (int k = shape->first; k < shape->first + shape->count; k++)
+            rule->any_sizes = rule->any_sizes && !is_bound(s, k);
     }
     if (s->nresults) read_result(rule, &s->operand[rule->nin]);
     read_usual(rule);
 }
 
-TSRI_COLD void tsri_parse_op(tsr_op_kind kind)
+TSRI_COLD void tsri_parse(tsri_parsed *p, const char *signature)
 {
     tsri_lock(&lock);
-    if (!tsri_parsed_ready[kind]) {
-        tsri_parsed *p = &tsri_parsed_ops[kind];
-        const tsr_status s = tsr_signature_parse(&p->signature, tsr_op_get_info(kind)->signature);
+    if (!p->ready) {
+        const tsr_status s = tsr_signature_parse(&p->signature, signature);
         TSRI_ASSERT(s == TSR_OK);
         (void)s;
         read_rule(&p->rule, &p->signature);
-        tsri_store_release(&tsri_parsed_ready[kind], 1);
+        tsri_store_release(&p->ready, 1);
     }
     tsri_unlock(&lock);
+}
+
+enum { ROWS = TSR_OP_COUNT - 1
+#define COMPOSED(...) + 1
+#include "tessera/op.def"
+};
+
+TSRI_COLD const tsri_parsed *tsri_parse_composed(const tsri_parsed **parsed, const char *row,
+                                                 const char *signature)
+{
+    static tsri_parsed of_rows[ROWS];
+    int i = 0;
+    while (!tsri_streq(tsr_op_row(i)->name, row)) i++;
+    tsri_parse(&of_rows[i], signature ? signature : tsr_op_row(i)->signature);
+    tsri_store_release(parsed, (const tsri_parsed *)&of_rows[i]);
+    return &of_rows[i];
 }
 
 /* Dims ---------------------------------------------------------------------------------- */
@@ -140,10 +170,9 @@ static tsr_status infer_result(tsr_desc *out, const char *name, const tsr_signat
     return tsri_desc_packed(out, name, result_dtype(o, b), n, shape);
 }
 
-tsr_status tsri_infer_by_signature(tsr_desc *out, const char *name, tsr_op_kind kind,
+tsr_status tsri_infer_by_signature(tsr_desc *out, const char *name, const tsr_signature *s,
                                    const tsr_desc *const *in, const tsr_bindings *bindings)
 {
-    const tsr_signature *s = tsri_signature_of(kind);
     const int nin = s->noperands - s->nresults;
     many dots;
     TSRI_TRY(find_many(&dots, name, s, in));

@@ -3,6 +3,7 @@
 #define TSRI_SIGNATURE_H
 
 #include "core/atomic.h"
+#include "core/op_info.h"
 #include "core/status_int.h"
 #include "tessera/match.h"
 #include "tessera/op.h"
@@ -11,9 +12,12 @@
 typedef struct tsri_dtype_rule {
     uint32_t  accepts[TSR_OP_MAX_IN]; /* dtypes each operand takes, as bits */
     uint8_t   group[TSR_OP_MAX_IN];   /* operands of one group are promoted together; TSRI_NO_NAME: alone */
+    uint8_t   first[TSR_OP_MAX_IN];   /* operand of the group; one that is alone is its own */
     uint32_t  usual;                  /* dtypes that all operands may share, of those C computes in */
     uint8_t   nin;
-    bool      any_shape;              /* every operand takes every shape */
+    uint8_t   least[TSR_OP_MAX_IN];   /* dims of each operand */
+    uint8_t   most[TSR_OP_MAX_IN];
+    bool      any_sizes;              /* of shapes nothing else is asked: no size is given, or stands twice */
     enum { TSRI_RESULT_GROUP, TSRI_RESULT_REAL, TSRI_RESULT_FIXED } result;
     tsr_dtype fixed;
 } tsri_dtype_rule;
@@ -21,16 +25,20 @@ typedef struct tsri_dtype_rule {
 typedef struct tsri_parsed {
     tsr_signature   signature;
     tsri_dtype_rule rule;
+    uint8_t         ready;
 } tsri_parsed;
 
 extern tsri_parsed tsri_parsed_ops[TSR_OP_COUNT];
-extern uint8_t     tsri_parsed_ready[TSR_OP_COUNT];
-void               tsri_parse_op(tsr_op_kind kind);
+void               tsri_parse(tsri_parsed *p, const char *signature);
+
+/* *parsed of a composed op that is called for the first time; without a signature, that of its row. */
+const tsri_parsed *tsri_parse_composed(const tsri_parsed **parsed, const char *row, const char *signature);
 
 static inline const tsri_parsed *tsri_parsed_of(tsr_op_kind kind)
 {
-    if (!TSRI_LIKELY(tsri_load_acquire(&tsri_parsed_ready[kind]))) tsri_parse_op(kind);
-    return &tsri_parsed_ops[kind];
+    tsri_parsed *p = &tsri_parsed_ops[kind];
+    if (!TSRI_LIKELY(tsri_load_acquire(&p->ready))) tsri_parse(p, tsri_op_infos[kind].signature);
+    return p;
 }
 
 static inline const tsr_signature *tsri_signature_of(tsr_op_kind kind)
@@ -42,7 +50,7 @@ static inline const tsri_dtype_rule *tsri_rule_of(tsr_op_kind kind) { return &ts
 /* The results of a call on operands that match: what the signature's names came to.
  * `...` in a result is what it stood for in the first operand that has it; operands
  * must agree on it. */
-tsr_status tsri_infer_by_signature(tsr_desc *out, const char *name, tsr_op_kind kind,
+tsr_status tsri_infer_by_signature(tsr_desc *out, const char *name, const tsr_signature *s,
                                    const tsr_desc *const *in, const tsr_bindings *bindings);
 
 #endif

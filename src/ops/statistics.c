@@ -2,13 +2,6 @@
 #include "statistics.h"
 #include "tessera/move.h"
 
-tsr_status tsri_make_packed(tsr_tensor **out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape)
-{
-    tsr_desc d;
-    TSRI_TRY(tsri_desc_packed(&d, op, dtype, ndim, shape));
-    return tsri_make(out, op, &d, TSR_CPU, TSR_MEMORY_HOST);
-}
-
 tsr_status tsri_as_packed(const tsr_tensor **t, tsr_tensor **temporary, const char *op, tsr_dtype dtype)
 {
     const tsr_tensor *x = *t;

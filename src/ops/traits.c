@@ -30,6 +30,15 @@ static tsr_status infer_gather(tsr_desc *out, const char *name, tsr_op_kind kind
     return tsri_desc_packed_like(out, in[1], in[0]->dtype);
 }
 
+/* Whole lanes: values and indices, or indices alone. */
+static tsr_status infer_sort(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
+{
+    (void)params;
+    if (kind == TSR_OP_SORT) TSRI_TRY(tsri_desc_packed(out++, name, in[0]->dtype, in[0]->ndim, in[0]->shape));
+    return tsri_desc_packed(out, name, TSR_I64, in[0]->ndim, in[0]->shape);
+}
+
 static tsr_status infer_chosen(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
                                const void *params)
 {
@@ -63,6 +72,8 @@ const tsri_op_traits tsri_traits[TSR_OP_COUNT] = {
     [TSR_OP_RANDN] = { .infer = infer_chosen },
     [TSR_OP_GATHER] = { .infer = infer_gather },
     [TSR_OP_SCATTER] = { .infer = infer_chosen },
+    [TSR_OP_SORT] = { .infer = infer_sort },
+    [TSR_OP_ARGSORT] = { .infer = infer_sort },
 #define UNARY(ID, ...)     [TSR_OP_##ID] = ELEMENTWISE,
 #define UNARY_A(ID, ...)   [TSR_OP_##ID] = ELEMENTWISE,
 #define UNARY_AB(ID, ...)  [TSR_OP_##ID] = ELEMENTWISE,
@@ -108,6 +119,11 @@ const tsri_op_traits tsri_traits[TSR_OP_COUNT] = {
                             .optional = 1 << 2 },
     [TSR_OP_QUANTISATION_RANGE] = { .infer = tsri_infer_quant_range, .parts = tsri_parts_quant_range },
     [TSR_OP_QUANTISE_DYNAMIC] = { .infer = tsri_infer_quant_dynamic, .parts = tsri_parts_quant_dynamic },
+    [TSR_OP_DEQUANTISE_BLOCKS] = { .infer = tsri_infer_dequantise_blocks },
+    [TSR_OP_LINEAR_BLOCKS] = { .infer = tsri_infer_linear_blocks,
+                               .parts = tsri_parts_linear_blocks,
+                               .work = work_matmul,
+                               .optional = 1 << 2 },
     [TSR_OP_INTEGERS] = { .infer = infer_chosen },
     [TSR_OP_EXPONENTIAL] = { .infer = infer_chosen },
     [TSR_OP_SAMPLE] = { .parts = tsri_parts_sample, .work = tsri_work_sample },

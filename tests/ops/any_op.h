@@ -21,6 +21,8 @@ static const struct any_shapes { tsr_op_kind kind; any_shape in[TSR_OP_MAX_IN];
     { TSR_OP_SELF_ATTENTION, { { 3, { 9, 2, 16 } }, { 3, { 11, 2, 16 } }, { 3, { 11, 2, 8 } } } },
     { TSR_OP_QUANTISE, { { 2, { ROWS, COLS } }, { 0, { 0 } }, { 0, { 0 } } } },
     { TSR_OP_DEQUANTISE, { { 2, { ROWS, COLS } }, { 0, { 0 } }, { 0, { 0 } } } },
+    { TSR_OP_DEQUANTISE_BLOCKS, { { 3, { ROWS, 3, 18 } } } },
+    { TSR_OP_LINEAR_BLOCKS, { { 2, { ROWS, 96 } }, { 3, { 37, 3, 18 } }, { 1, { 37 } } } },
     { TSR_OP_SAMPLE, { { 2, { ROWS, COLS } }, { 1, { ROWS } } } },
     { TSR_OP_LU, { { 2, { 6, 6 } } } },
     { TSR_OP_SOLVE, { { 2, { 6, 6 } }, { 2, { 6, 3 } } } },
@@ -80,6 +82,7 @@ static const struct any_params { const char *name; const void *params;
     { "tsr_factor_params", &(tsr_factor_params){ false, false } },
     { "tsr_attention_params", &(tsr_attention_params){ 0.25, false } },
     { "tsr_quant_params", &(tsr_quant_params){ TSR_ALL_AXES, TSR_I8, false } },
+    { "tsr_block_params", &(tsr_block_params){ TSR_BLOCKS_Q4_0 } },
     { "tsr_integers_params", &(tsr_integers_params){ 5, -3, 100 } },
     { "tsr_exponential_params", &(tsr_exponential_params){ 5, 1 } },
     { "tsr_sample_params", &(tsr_sample_params){ 1, 1, 0 } },
@@ -119,7 +122,7 @@ static uint32_t any_dtypes(const tsr_signature *s, int i)
 
 static tsr_dtype any_usual(uint32_t dtypes)
 {
-    static const tsr_dtype liked[] = { TSR_F32, TSR_I64, TSR_BOOL, TSR_I8, TSR_F64, TSR_C64 };
+    static const tsr_dtype liked[] = { TSR_F32, TSR_I64, TSR_BOOL, TSR_I8, TSR_F64, TSR_C64, TSR_U8 };
     for (size_t i = 0; i < sizeof liked / sizeof *liked; i++)
         if (dtypes >> liked[i] & 1) return liked[i];
     return TSR_C128;

@@ -200,57 +200,6 @@ TEST(test_exponentials_are_right_to_their_last_digits)
            isnan(tsri_exp_f64(NAN)));
 }
 
-/* Aliasing ------------------------------------------------------------------------------------ */
-
-TEST(test_a_result_may_be_or_overlap_an_operand)
-{
-    for (int which = 0; which < 4; which++)
-        for (int parts = 0; parts < 2; parts++) {
-            tsr_tensor *t[3] = { NULL }, *block = NULL, *z = NULL, *want = NULL;
-            EXPECT_OK(tsr_randn(&block, TSR_F32, TSR_SHAPE(2, 91, 6), 7));
-            for (int i = 0; i < 3; i++)
-                EXPECT_OK(tsr_randn(&t[i], TSR_F32, TSR_SHAPE(2, 90, 6), (uint64_t)i));
-            if (which == 3) EXPECT_OK(tsr_slice(&t[0], block, 1, 0, 90, 1));
-            EXPECT_OK(tsr_attention(&want, t[0], t[1], t[2], NULL, NULL));
-            if (which == 3) EXPECT_OK(tsr_slice(&z, block, 1, 1, 91, 1));
-            else z = tsr_retain(t[which]);
-            tsri_prefer_parts(parts);
-            EXPECT_OK(tsr_attention(&z, t[0], t[1], t[2], NULL, NULL));
-            tsri_prefer_parts(false);
-            bool close = false;
-            if (z && want)
-                EXPECT_OK(tsr_allclose(&close, z, want, &(tsr_close_opts){ 1e-5, 1e-6, false }, NULL));
-            EXPECT(close);
-            tsr_release_all(&z, &want, &block);
-            for (int i = 0; i < 3; i++) tsr_release(&t[i]);
-        }
-}
-
-/* Before there is data -------------------------------------------------------------------------- */
-
-TEST(test_infer_and_cost_need_no_data)
-{
-    tsr_desc q, k, v, z;
-    tsr_cost cost;
-    const tsr_attention_params params = { 1, false }, causal = { 1, true };
-    EXPECT_OK(tsr_desc_init(&q, TSR_F16, TSR_SHAPE(2, 8, 10, 4), NULL));
-    EXPECT_OK(tsr_desc_init(&k, TSR_F16, TSR_SHAPE(2, 2, 20, 4), NULL));
-    EXPECT_OK(tsr_desc_init(&v, TSR_F16, TSR_SHAPE(2, 2, 20, 6), NULL));
-    EXPECT_OK(tsr_infer(&z, TSR_OP_ATTENTION, 3, (const tsr_desc *const[]){ &q, &k, &v }, &params));
-    EXPECT(z.dtype == TSR_F16 && z.ndim == 4 && z.shape[0] == 2 && z.shape[1] == 8 && z.shape[2] == 10 &&
-           z.shape[3] == 6);
-    EXPECT_OK(tsr_op_cost(&cost, TSR_OP_ATTENTION, 3, (const tsr_desc *const[]){ &q, &k, &v }, &params));
-    EXPECT(cost.flops == 2.0 * 2 * 8 * 10 * 20 * (4 + 6));
-    EXPECT_OK(tsr_op_cost(&cost, TSR_OP_ATTENTION, 3, (const tsr_desc *const[]){ &q, &k, &v }, &causal));
-    EXPECT(cost.flops == 2.0 * 2 * 8 * (11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19 + 20) * (4 + 6));
-    EXPECT_OK(tsr_desc_init(&q, TSR_F32, TSR_SHAPE(5, 8, 4), NULL));
-    EXPECT_OK(tsr_desc_init(&k, TSR_F32, TSR_SHAPE(7, 2, 4), NULL));
-    EXPECT_OK(tsr_infer(&z, TSR_OP_SELF_ATTENTION, 3, (const tsr_desc *const[]){ &q, &k, &k }, &causal));
-    EXPECT(z.ndim == 3 && z.shape[0] == 5 && z.shape[1] == 8 && z.shape[2] == 4);
-    EXPECT_OK(tsr_op_cost(&cost, TSR_OP_SELF_ATTENTION, 3, (const tsr_desc *const[]){ &q, &k, &k }, &causal));
-    EXPECT(cost.flops == 2.0 * 8 * (3 + 4 + 5 + 6 + 7) * 8);
-}
-
 /* Bad input ---------------------------------------------------------------------------------------- */
 
 TEST(test_bad_arguments_are_refused_in_words)

@@ -204,6 +204,64 @@ TEST(test_windows_of_pools_are_checked)
     drop();
 }
 
+#define SAMPLE(x, grid, mode, padding) tsr_grid_sample(&z, x, grid, mode, (tsr_grid_padding)(padding), false)
+
+TEST(test_grids_fit_what_they_see)
+{
+    tsr_tensor *x = F32(1, 2, 5, 5), *flat = F32(1, 2, 5), *grid = F32(1, 3, 3, 2);
+    EXPECT_FAILS(SAMPLE(flat, F32(1, 3, 1), TSR_INTERPOLATE_LINEAR, 0), TSR_ESHAPE, "grid_sample: x is");
+    EXPECT_FAILS(SAMPLE(x, F32(1, 3, 2), TSR_INTERPOLATE_LINEAR, 0), TSR_ESHAPE, "grid_sample: x is");
+    EXPECT_FAILS(SAMPLE(x, F32(1, 3, 3, 3), TSR_INTERPOLATE_LINEAR, 0), TSR_ESHAPE, "grid_sample: x is");
+    EXPECT_FAILS(SAMPLE(x, F32(2, 3, 3, 2), TSR_INTERPOLATE_LINEAR, 0), TSR_ESHAPE, "dim 0 of grid is 2");
+    EXPECT_FAILS(SAMPLE(x, grid, TSR_INTERPOLATE_LINEAR, -1), TSR_EINVAL, "padding is -1");
+    EXPECT_FAILS(SAMPLE(x, grid, TSR_INTERPOLATE_LINEAR, 9), TSR_EINVAL, "padding is 9");
+    EXPECT_FAILS(tsr_resize(&z, x, 0, (const int64_t[]){ 2 }, NULL), TSR_EINVAL, "0 spatial dims");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, (const int64_t[]){ 2, 2 },
+                            &(tsr_resize_options){ .mode = (tsr_interpolation)-1 }),
+                 TSR_EINVAL, "mode is -1");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, (const int64_t[]){ 2, 2 }, &(tsr_resize_options){ .antialias = true }),
+                 TSR_EINVAL, "antialias");
+    EXPECT_FAILS(tsr_resize(&z, x, 2, (const int64_t[]){ 2, INT64_MAX / 2 }, NULL), TSR_EOVERFLOW, "resize");
+    drop();
+}
+
+TEST(test_numbers_that_are_counted_are_real)
+{
+    tsr_tensor *x = F32(6), *flags = make(TSR_BOOL, TSR_SHAPE(6)), *classes = I64(6), *edges = F32(3);
+    EXPECT_FAILS(tsr_bincount(&z, classes, flags, 0), TSR_EDTYPE, "weights is bool");
+    EXPECT_FAILS(tsr_histogram(&z, &y, flags, 4, 0, 1, NULL, false), TSR_EDTYPE, "x is bool");
+    EXPECT_FAILS(tsr_histogram(&z, &y, x, INT64_MAX, 0, 1, NULL, false), TSR_EINVAL, "bins is");
+    EXPECT_FAILS(tsr_histogram(&z, &y, x, 4, (double)NAN, 1, NULL, false), TSR_EINVAL, "histogram");
+    EXPECT_FAILS(tsr_histogram(&z, &y, x, 4, (double)-INFINITY, 1, NULL, false), TSR_EINVAL, "histogram");
+    EXPECT_FAILS(tsr_histogram_with(&z, x, make(TSR_BOOL, TSR_SHAPE(3)), NULL, false), TSR_EDTYPE, "bool");
+    EXPECT_FAILS(tsr_histogram_with(&z, x, F32(2, 3), NULL, false), TSR_ESHAPE, "edges is");
+    EXPECT_FAILS(tsr_histogram_with(&z, flags, edges, NULL, false), TSR_EDTYPE, "bool");
+    EXPECT_FAILS(tsr_cov(&z, make(TSR_C32, TSR_SHAPE(2, 6)), 1, NULL, NULL), TSR_EDTYPE, "x is c32");
+    EXPECT_FAILS(tsr_cov(&z, x, 1, NULL, flags), TSR_EDTYPE, "aweights is bool");
+    EXPECT_FAILS(tsr_cov(&z, x, 1, x, NULL), TSR_EDTYPE, "fweights is f32");
+    EXPECT_FAILS(tsr_cov(&z, x, 1, NULL, F32(1, 6)), TSR_ESHAPE, "aweights");
+    EXPECT_FAILS(tsr_quantile(&z, x, TSR_NUMBER(-0.5), 0, NULL, false, TSR_QUANTILE_LINEAR), TSR_EINVAL,
+                 "q is -0.5");
+    EXPECT_FAILS(tsr_kthvalue(&z, &z, x, 1, 0, false), TSR_EINVAL, "two results");
+    EXPECT_FAILS(tsr_pad(&z, x, 1, (const int64_t[]){ 0 }, (const int64_t[]){ -1 }, TSR_PAD_CONSTANT,
+                         tsr_scalar_i64(0)),
+                 TSR_EINVAL, "-1 after");
+    EXPECT_FAILS(tsr_pad(&z, F32(0), 1, (const int64_t[]){ 0 }, (const int64_t[]){ 1 }, TSR_PAD_EDGE,
+                         tsr_scalar_i64(0)),
+                 TSR_ESHAPE, "pad");
+    drop();
+}
+
+TEST(test_results_have_no_more_dims_than_there_can_be)
+{
+    tsr_tensor *deep = F32(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+    const tsr_tensor *const two[] = { F32(1, 1, 1, 1, 1, 1, 1, 1, 1), F32(1, 1, 1, 1, 1, 1, 1, 1) };
+    EXPECT_FAILS(tsr_quantile(&z, deep, F32(2), 1, (const int[]){ 0 }, true, TSR_QUANTILE_LINEAR), TSR_ESHAPE,
+                 "more than 16 dims");
+    EXPECT_FAILS(tsr_einsum(&z, "abcdefghi,jklmnopq", 2, two), TSR_ESHAPE, "17 dims");
+    drop();
+}
+
 TEST(test_parameters_of_networks_are_checked)
 {
     tsr_tensor *x = F32(4, 6), *odd = F32(4, 2, 5), *places = I64(4), *even = F32(4, 2, 6);

@@ -5,12 +5,6 @@
 #include "ops/dispatch.h"
 #include "test.h"
 
-typedef tsr_status (*conv_fn)(tsr_tensor **, const tsr_tensor *, const tsr_tensor *, const tsr_tensor *,
-                              const tsr_conv *);
-
-static const conv_fn convs[2][3] = { { tsr_conv1d, tsr_conv2d, tsr_conv3d },
-                                     { tsr_conv_transpose1d, tsr_conv_transpose2d, tsr_conv_transpose3d } };
-
 /* Rounding and special values --------------------------------------------------------------- */
 
 TEST(test_nan_and_infinity_reach_the_windows_that_hold_them)
@@ -115,36 +109,6 @@ TEST(test_dtypes_are_promoted_together)
     tsr_release_all(&x, &w, &b, &z);
 }
 
-static bool are_equal(const tsr_tensor *a, const tsr_tensor *b)
-{
-    bool equal = false;
-    EXPECT_OK(tsr_equal(&equal, a, b));
-    return equal;
-}
-
-TEST(test_a_result_may_be_x_itself_or_overlap_it)
-{
-    for (int parts = 0; parts < 2; parts++)
-        for (int transposed = 0; transposed < 2; transposed++) {
-            tsr_tensor *all = NULL, *x = NULL, *w = NULL, *want = NULL, *z = NULL, *copy = NULL;
-            const tsr_conv how = { .padding = { 1, 1 } };
-            tsri_prefer_parts(parts);
-            EXPECT_OK(tsr_randn(&all, TSR_F32, TSR_SHAPE(3, 3, 5, 6), 3));
-            EXPECT_OK(tsr_randn(&w, TSR_F32, TSR_SHAPE(3, 3, 3, 3), 4));
-            EXPECT_OK(tsr_slice(&x, all, 0, 0, 2, 1));
-            EXPECT_OK(tsr_slice(&z, all, 0, 1, 3, 1));
-            EXPECT_OK(tsr_clone(&copy, x));
-            EXPECT_OK(convs[transposed][1](&want, x, w, NULL, &how));
-            EXPECT_OK(convs[transposed][1](&z, x, w, NULL, &how));
-            EXPECT(z && want && are_equal(z, want));
-            EXPECT_OK(tsr_copy(x, copy));
-            EXPECT_OK(convs[transposed][1](&x, x, w, NULL, &how));
-            EXPECT(x && want && are_equal(x, want));
-            tsr_release_all(&all, &x, &w, &want, &z, &copy);
-            tsri_prefer_parts(false);
-        }
-}
-
 /* Sizes whose sums or products leave 63 bits, and strides longer than everything. */
 TEST(test_huge_options_overflow_in_words_or_leave_one_window)
 {
@@ -185,37 +149,6 @@ TEST(test_huge_options_overflow_in_words_or_leave_one_window)
         tsr_release_all(&x, &w, &z);
         tsri_prefer_parts(false);
     }
-}
-
-/* Before there is data ------------------------------------------------------------------------ */
-
-TEST(test_infer_and_cost_need_no_data)
-{
-    tsr_desc x, w, b, z;
-    tsr_cost cost;
-    tsr_conv_params p = {
-        .spatial = 2, .groups = 1, .stride = { 2, 1 }, .dilation = { 1, 1 }, .low = { 1, 1 }, .high = { 1, 0 }
-    };
-    EXPECT_OK(tsr_desc_init(&x, TSR_F32, 4, (const int64_t[]){ 2, 3, 8, 9 }, NULL));
-    EXPECT_OK(tsr_desc_init(&w, TSR_F32, 4, (const int64_t[]){ 5, 3, 3, 3 }, NULL));
-    EXPECT_OK(tsr_desc_init(&b, TSR_F32, 1, (const int64_t[]){ 5 }, NULL));
-    const tsr_desc *in[] = { &x, &w, &b };
-    EXPECT_OK(tsr_infer(&z, TSR_OP_CONV, 3, in, &p));
-    EXPECT(z.ndim == 4 && z.shape[0] == 2 && z.shape[1] == 5 && z.shape[2] == 4 && z.shape[3] == 8);
-    EXPECT_OK(tsr_infer(&z, TSR_OP_CONV, 2, in, &p));
-    EXPECT_OK(tsr_op_cost(&cost, TSR_OP_CONV, 2, in, &p));
-    EXPECT(cost.flops == 2.0 * 2 * 5 * 4 * 8 * 27);
-    p.stride[0] = 0;
-    EXPECT_FAILS(tsr_infer(&z, TSR_OP_CONV, 2, in, &p), TSR_EINVAL, "stride 0");
-    p.stride[0] = 2;
-    p.spatial = 4;
-    EXPECT_FAILS(tsr_infer(&z, TSR_OP_CONV, 2, in, &p), TSR_EINVAL, "4 spatial dims");
-    p.spatial = 2;
-    EXPECT_OK(tsr_desc_init(&w, TSR_F32, 4, (const int64_t[]){ 3, 5, 3, 3 }, NULL));
-    EXPECT_OK(tsr_infer(&z, TSR_OP_CONV_TRANSPOSE, 3, in, &p));
-    EXPECT(z.shape[1] == 5 && z.shape[2] == 7 * 2 + 3 - 2 && z.shape[3] == 8 + 3 - 1);
-    EXPECT_OK(tsr_op_cost(&cost, TSR_OP_CONV_TRANSPOSE, 3, in, &p));
-    EXPECT(cost.flops == 2.0 * 2 * 3 * 8 * 9 * 5 * 9);
 }
 
 /* Bad input ------------------------------------------------------------------------------------ */

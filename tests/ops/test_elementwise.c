@@ -168,63 +168,6 @@ TEST(test_every_op_refuses_the_dtypes_it_does_not_take_and_names_them)
     each_op(refuses_dtypes);
 }
 
-/* Each operand in turn missing, none or described. */
-static void refuses_missing(const rule *r)
-{
-    tsr_tensor *good = ones(some_dtype(r)), *flag = ones(TSR_BOOL), *described = NULL, none, *out = NULL;
-    EXPECT_OK(tsr_declare(&described, &good->desc, TSR_CPU, TSR_MEMORY_HOST));
-    const tsr_tensor *const bad[] = { NULL, tsr_place_none(&none), described };
-    static const tsr_status statuses[] = { TSR_ENULL, TSR_EDTYPE, TSR_ESTATE };
-    const char *name = tsr_op_get_info(r->op)->name;
-    for (int i = 0; i < r->nin; i++)
-        for (int b = 0; b < 3; b++) {
-            const tsr_tensor *in[3] = { is_grouped(r, 0) ? good : flag, good, good };
-            in[i] = bad[b];
-            EXPECT_FAILS(call(&out, r->op, in, no_params), statuses[b], name);
-            EXPECT(out == NULL);
-        }
-    const tsr_tensor *in[3] = { is_grouped(r, 0) ? good : flag, good, good };
-    EXPECT_FAILS(call(NULL, r->op, in, no_params), TSR_ENULL, name);
-    tsr_release_all(&good, &flag, &described);
-}
-
-TEST(test_every_op_refuses_operands_that_are_missing_none_or_described)
-{
-    each_op(refuses_missing);
-}
-
-static void refuses_result(const rule *r, tsr_tensor *out, tsr_status status)
-{
-    tsr_tensor *good = ones(some_dtype(r)), *flag = ones(TSR_BOOL), *was = out;
-    const tsr_tensor *in[3] = { is_grouped(r, 0) ? good : flag, good, good };
-    EXPECT_FAILS(call(&out, r->op, in, no_params), status, tsr_op_get_info(r->op)->name);
-    EXPECT(out == was);
-    tsr_release_all(&good, &flag);
-}
-
-/* A result of another dtype, of another shape, read-only, or over itself. */
-static void refuses_results(const rule *r)
-{
-    static const unsigned char bytes[16 * ROWS * COLS];
-    const tsr_dtype dtype = result_dtype(r, some_dtype(r)), other = dtype == TSR_I16 ? TSR_I32 : TSR_I16;
-    tsr_tensor *out = ones(other), *wide = ones(dtype);
-    tsr_desc d;
-    refuses_result(r, out, TSR_EDTYPE);
-    tsr_release(&out);
-    EXPECT_OK(tsr_empty(&out, dtype, TSR_SHAPE(ROWS, COLS + 1)));
-    refuses_result(r, out, TSR_ESHAPE);
-    tsr_release(&out);
-    EXPECT_OK(tsr_wrap_const(&out, bytes, &wide->desc));
-    refuses_result(r, out, TSR_EREADONLY);
-    tsr_release(&out);
-    EXPECT_OK(tsr_desc_init(&d, dtype, TSR_SHAPE(ROWS, COLS), (const int64_t[]){ 1, 1 }));
-    EXPECT_OK(tsr_wrap(&out, wide->data, &d));
-    refuses_result(r, out, TSR_EOVERLAP);
-    tsr_release_all(&out, &wide);
-}
-
-TEST(test_every_op_refuses_results_that_do_not_fit) { each_op(refuses_results); }
-
 static void refuses_shapes(const rule *r)
 {
     tsr_tensor *good = ones(some_dtype(r)), *flag = ones(TSR_BOOL), *bad = NULL, *out = NULL;

@@ -40,9 +40,13 @@ static double tame(uint64_t *seed, bool specials)
 
 enum values { ANY, NEAR_ONE, BELOW_40, TAME };
 
+static bool is_complex(tsr_dtype d) { return d == TSR_C64 || d == TSR_C128; }
+
 /* n elements: floats that are tame, or any bits of integers, with many zeros and equal ones. */
 static void fill(uint64_t *seed, tsr_dtype dtype, int64_t n, enum values values)
 {
+    if (is_complex(dtype)) n *= 2;
+    if (is_complex(dtype)) dtype = dtype == TSR_C64 ? TSR_F32 : TSR_F64;
     const int64_t size = (int64_t)tsr_dtype_size(dtype);
     for (int64_t i = 0; i < n; i++) {
         const double v = values == ANY || values == TAME ? tame(seed, values == ANY)
@@ -65,7 +69,10 @@ static bool is_sum(tsri_acc_kind kind)
            kind == TSRI_ACC_DEVIATIONS || kind == TSRI_ACC_EXPS || kind == TSRI_ACC_PROD;
 }
 
-static bool is_float(tsr_dtype d) { return d == TSR_F32 || d == TSR_F64 || d == TSR_F16 || d == TSR_BF16; }
+static bool is_float(tsr_dtype d)
+{
+    return d == TSR_F32 || d == TSR_F64 || d == TSR_F16 || d == TSR_BF16 || is_complex(d);
+}
 
 static bool same(double a, double b) { return a == b || (a != a && b != b); }
 
@@ -99,6 +106,23 @@ static void begin(uint64_t *seed, tsri_acc_kind kind, bool whole)
     memcpy(states[1], states[0], sizeof states[0]);
 }
 
+static double finite_size(double x) { return isfinite(x) ? fabs(x) : 0; }
+
+/* The size of the number at p; of a complex one, of its finite parts. */
+static double size_at(tsr_dtype dtype, const char *p)
+{
+    const double *wide = (const double *)(const void *)p;
+    const float *parts = (const float *)(const void *)p;
+    switch (dtype) {
+    case TSR_F64:  return fabs(wide[0]);
+    case TSR_C128: return finite_size(wide[0]) + finite_size(wide[1]);
+    case TSR_F32:  return fabs((double)parts[0]);
+    case TSR_C64:  return finite_size((double)parts[0]) + finite_size((double)parts[1]);
+    case TSR_F16:  return fabs((double)tsri_f16_to_f32(*(const uint16_t *)(const void *)p));
+    default:       return fabs((double)tsri_bf16_to_f32(*(const uint16_t *)(const void *)p));
+    }
+}
+
 /* The sum of the sizes of what is added up for output j. */
 static double scale_of(const tsri_strip *s, tsri_acc_kind kind, tsr_dtype dtype, int64_t j)
 {
@@ -106,12 +130,8 @@ static double scale_of(const tsri_strip *s, tsri_acc_kind kind, tsr_dtype dtype,
     double all = 1;
     for (int64_t i = 0; i < s->n; i++) {
         const char *p = s->by_runs ? s->x + j * s->across + i * size : s->x + i * s->step + j * size;
-        const double v = dtype == TSR_F64 ? *(const double *)(const void *)p
-                       : dtype == TSR_F32 ? (double)*(const float *)(const void *)p
-                       : dtype == TSR_F16 ? (double)tsri_f16_to_f32(*(const uint16_t *)(const void *)p)
-                                          : (double)tsri_bf16_to_f32(*(const uint16_t *)(const void *)p);
-        const double d = fabs(v) + fabs(states[2][0][j]);
-        all += kind == TSRI_ACC_SUM || kind == TSRI_ACC_ABS_SUM ? fabs(v)
+        const double v = size_at(dtype, p), d = v + fabs(states[2][0][j]);
+        all += kind == TSRI_ACC_SUM || kind == TSRI_ACC_ABS_SUM ? v
              : kind == TSRI_ACC_EXPS ? exp(v - states[2][0][j]) : d * d;
     }
     return isfinite(all) ? all : 0;
@@ -132,6 +152,9 @@ static void expect_same_states(const tsri_strip *s, tsri_acc_kind kind, tsr_dtyp
             right = same(a.f[0][j], b.f[0][j]) &&
                     (a.f[0][j] - a.f[0][j] != 0 || a.f[0][j] == 0 || a.f[1][j] == b.f[1][j]);
         else right = is_near(tsri_with_error(a.f[0][j], a.f[1][j]), tsri_with_error(b.f[0][j], b.f[1][j]),
+                             unit * scale_of(s, kind, dtype, j));
+        if (kind == TSRI_ACC_SUM && is_complex(dtype) && j < s->width)
+            right &= is_near(tsri_with_error(a.f[2][j], a.f[3][j]), tsri_with_error(b.f[2][j], b.f[3][j]),
                              unit * scale_of(s, kind, dtype, j));
         if (kind == TSRI_ACC_FIND) right &= a.i[1][j] == b.i[1][j];
         EXPECT_MSG(right, "%s, kind %d of %s, %s, n %lld, width %lld: output %lld is %.17g, not %.17g",

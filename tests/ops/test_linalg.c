@@ -412,68 +412,6 @@ static void expect_close(const tsr_tensor *a, const tsr_tensor *b)
     EXPECT(close);
 }
 
-/* Each function whose first result fits in a's memory, written over a, gives what it gives elsewhere. */
-static void test_results_may_overlap_operands(void)
-{
-    for (int which = 0; which < CALLS; which++) {
-        tsr_tensor *a = NULL, *want[3] = { NULL }, *z[3] = { NULL }, *big = NULL, *b = NULL;
-        EXPECT_OK(tsr_randn(&big, TSR_C128, TSR_SHAPE(400), 9));
-        EXPECT_OK(tsr_randn(&b, TSR_C128, TSR_SHAPE(2, 4, 4), 10));
-        EXPECT_OK(tsr_as_strided(&a, big, TSR_SHAPE(2, 4, 4), (const int64_t[]){ 1, 9, 3 }, 40));
-        for (int64_t m = 0; m < 2; m++)
-            for (int64_t d = 0; d < 4; d++) TSR_AT(tsr_c128, a, m, d, d) = (tsr_c128){ 9, 0 };
-        EXPECT_OK(call(which, want, a, b));
-        for (int r = 0; r < 3 && want[r]; r++) {  /* the result over a, the others elsewhere */
-            tsr_tensor *copy = NULL, *over = NULL, *saved = NULL;
-            if (want[r]->dtype != TSR_C128) continue;
-            EXPECT_OK(tsr_clone(&saved, big));
-            EXPECT_OK(tsr_as_strided(&over, big, want[r]->ndim, want[r]->shape, want[r]->stride, 38));
-            z[r] = over;
-            EXPECT_OK(call(which, z, a, b));
-            for (int k = 0; k < 3 && z[k]; k++) expect_close(z[k], want[k]);
-            EXPECT_OK(tsr_copy(big, saved));
-            for (int k = 0; k < 3; k++) tsr_release(&z[k]);
-            tsr_release_all(&copy, &saved);
-        }
-        for (int r = 0; r < 3; r++) tsr_release(&want[r]);
-        tsr_release_all(&a, &b, &big);
-    }
-}
-
-static void test_in_place_results_are_right(void)
-{
-    tsr_tensor *a = NULL, *b = NULL, *want = NULL;
-    EXPECT_OK(tsr_randn(&a, TSR_F32, TSR_SHAPE(5, 5), 1));
-    EXPECT_OK(tsr_randn(&b, TSR_F32, TSR_SHAPE(5, 5), 2));
-    EXPECT_OK(tsr_solve(&want, a, b));
-    EXPECT_OK(tsr_solve(&b, a, b));
-    expect_close(b, want);
-    tsr_release(&want);
-    EXPECT_OK(tsr_inv(&want, a));
-    EXPECT_OK(tsr_inv(&a, a));
-    expect_close(a, want);
-    tsr_release(&want);
-    EXPECT_OK(tsr_matrix_power(&want, a, 3));
-    EXPECT_OK(tsr_matrix_power(&a, a, 3));
-    expect_close(a, want);
-    tsr_release(&want);
-    EXPECT_OK(tsr_pinv(&want, a, -1));
-    EXPECT_OK(tsr_pinv(&a, a, -1));
-    expect_close(a, want);
-    tsr_release_all(&want, &a, &b);
-    EXPECT_OK(tsr_randn(&a, TSR_F64, TSR_SHAPE(4, 3), 3));
-    EXPECT_OK(tsr_randn(&b, TSR_F64, TSR_SHAPE(3), 4));
-    EXPECT_OK(tsr_cross(&want, a, b, -1));
-    EXPECT_OK(tsr_cross(&a, a, b, -1));
-    expect_close(a, want);
-    tsr_release_all(&want, &b);
-    EXPECT_OK(tsr_full(&b, TSR_F64, TSR_SHAPE(1, 1), TSR_SCALAR(3.0)));
-    EXPECT_OK(tsr_kron(&want, b, a));
-    EXPECT_OK(tsr_kron(&a, b, a));
-    expect_close(a, want);
-    tsr_release_all(&want, &a, &b);
-}
-
 /* Described and placed results are filled, and are as they were after a failure. */
 static void test_described_and_placed_results_are_filled(void)
 {
@@ -516,7 +454,7 @@ static void test_bad_arguments_are_refused_in_words(void)
         EXPECT_FAILS(call(which, z, half, a), TSR_EDTYPE, part);
         EXPECT_FAILS(call(which, z, whole, a), TSR_EDTYPE, "tsr_cast converts");
         EXPECT_FAILS(call(which, z, small, a), TSR_EDTYPE, part);
-        if (square) EXPECT_FAILS(call(which, z, odd, a), TSR_ESHAPE, "not square");
+        if (square) EXPECT_FAILS(call(which, z, odd, a), TSR_ESHAPE, part);
         z[0] = flag;  /* no result is bool */
         EXPECT_STATUS(call(which, z, a, a), TSR_EDTYPE);
         EXPECT(z[0] == flag);
@@ -534,14 +472,14 @@ static void test_bad_arguments_are_refused_in_words(void)
     EXPECT_FAILS(tsr_matrix_rank(&z[0], a, NAN), TSR_EINVAL, "matrix_rank: rtol");
     EXPECT_FAILS(tsr_lu(&z[0], &z[1], &z[0], a), TSR_EINVAL, "lu: p and u are one handle");
     EXPECT_FAILS(tsr_qr(&z[0], &z[0], a, false), TSR_EINVAL, "qr: q and r are one handle");
-    EXPECT_FAILS(tsr_matrix_power(&z[0], odd, 2), TSR_ESHAPE, "matrix_power: a is f32(2, 3");
-    EXPECT_FAILS(tsr_matrix_power(&z[0], whole, -1), TSR_EDTYPE, "matrix_power: a is i32");
-    EXPECT_FAILS(tsr_matrix_power(&z[0], flag, 1), TSR_EDTYPE, "matrix_power: a is bool");
+    EXPECT_FAILS(tsr_matrix_power(&z[0], odd, 2), TSR_ESHAPE, "matrix_power: a: n is 2");
+    EXPECT_FAILS(tsr_matrix_power(&z[0], whole, -1), TSR_EDTYPE, "matrix_power: a: dtype must be f32/f64");
+    EXPECT_FAILS(tsr_matrix_power(&z[0], flag, 1), TSR_EDTYPE, "matrix_power: a: dtype");
     EXPECT_FAILS(tsr_matrix_transpose(&z[0], v), TSR_ESHAPE, "matrix_transpose: a is f32(3");
     EXPECT_FAILS(tsr_adjoint(&z[0], v), TSR_ESHAPE, "adjoint: a");
     EXPECT_FAILS(tsr_adjoint(&z[0], small), TSR_EDTYPE, "adjoint: a is c32");
     EXPECT_FAILS(tsr_vector_norm(&z[0], a, 1, NULL, false, 2), TSR_ENULL, "vector_norm: axes");
-    EXPECT_FAILS(tsr_vector_norm(&z[0], whole, 0, NULL, false, 2), TSR_EDTYPE, "vector_norm: x is i32");
+    EXPECT_FAILS(tsr_vector_norm(&z[0], whole, 0, NULL, false, 2), TSR_EDTYPE, "vector_norm: x: dtype");
     EXPECT_FAILS(tsr_vector_norm(&z[0], a, 0, NULL, false, NAN), TSR_EINVAL, "vector_norm: p is NaN");
     EXPECT_FAILS(tsr_matrix_norm(&z[0], v, TSR_ORD_FRO, false), TSR_ESHAPE, "matrix_norm: a");
     EXPECT_FAILS(tsr_matrix_norm(&z[0], whole, TSR_ORD_ONE, false), TSR_EDTYPE, "matrix_norm: a is i32");
@@ -557,7 +495,7 @@ static void test_bad_arguments_are_refused_in_words(void)
     EXPECT_OK(tsr_matrix_transpose(&odd, odd));
     EXPECT_FAILS(tsr_cross(&z[0], odd, v, 0), TSR_EINDEX, "cross: b is f32(3");
     EXPECT_FAILS(tsr_cross(&z[0], a, a, 0), TSR_ESHAPE, "2 elements along axis 0, not 3");
-    EXPECT_FAILS(tsr_cross(&z[0], flag, flag, 0), TSR_ESHAPE, "cross: a is bool");
+    EXPECT_FAILS(tsr_cross(&z[0], flag, flag, 0), TSR_EDTYPE, "cross: a: dtype must be real/c64/c128");
     EXPECT_FAILS(tsr_cross(&z[0], v, TSR_NUMBER(2), 0), TSR_EINDEX, "cross: b");
     EXPECT_FAILS(tsr_kron(&z[0], NULL, v), TSR_ENULL, "kron: a");
     EXPECT_FAILS(tsr_kron(&z[0], v, NULL), TSR_ENULL, "kron: b");
@@ -595,33 +533,6 @@ static void test_matrices_beyond_32_bits_are_refused(void)
     tsr_release_all(&one, &a);
 }
 
-static void test_infer_tells_what_factors_will_be(void)
-{
-    tsr_desc a, b, z[4];
-    const tsr_factor_params full = { .full = true }, reduced = { .full = false };
-    EXPECT_OK(tsr_desc_init(&a, TSR_C64, 3, (const int64_t[]){ 2, 5, 3 }, NULL));
-    EXPECT_OK(tsr_infer(z, TSR_OP_SVD, 1, (const tsr_desc *[]){ &a }, &full));
-    EXPECT(z[0].dtype == TSR_F32 && z[0].ndim == 2 && z[0].shape[1] == 3);
-    EXPECT(z[1].dtype == TSR_C64 && z[1].shape[1] == 5 && z[1].shape[2] == 5 && z[2].shape[1] == 3 &&
-           z[2].shape[2] == 3);
-    EXPECT_OK(tsr_infer(z, TSR_OP_QR, 1, (const tsr_desc *[]){ &a }, &reduced));
-    EXPECT(z[0].shape[1] == 5 && z[0].shape[2] == 3 && z[1].shape[1] == 3 && z[1].shape[2] == 3);
-    EXPECT_OK(tsr_infer(z, TSR_OP_LU, 1, (const tsr_desc *[]){ &a }, NULL));
-    EXPECT(z[0].shape[1] == 5 && z[0].shape[2] == 3 && z[1].dtype == TSR_I64 && z[1].shape[1] == 3);
-    EXPECT_STATUS(tsr_infer(z, TSR_OP_EIG, 1, (const tsr_desc *[]){ &a }, NULL), TSR_ESHAPE);
-    EXPECT_OK(tsr_desc_init(&a, TSR_F64, 2, (const int64_t[]){ 4, 4 }, NULL));
-    EXPECT_OK(tsr_desc_init(&b, TSR_F64, 2, (const int64_t[]){ 4, 7 }, NULL));
-    EXPECT_OK(tsr_infer(z, TSR_OP_EIG, 1, (const tsr_desc *[]){ &a }, NULL));
-    EXPECT(z[0].dtype == TSR_C128 && z[0].ndim == 1 && z[1].dtype == TSR_C128 && z[1].ndim == 2);
-    EXPECT_OK(tsr_infer(z, TSR_OP_EIGH, 1, (const tsr_desc *[]){ &a }, NULL));
-    EXPECT(z[0].dtype == TSR_F64 && z[1].dtype == TSR_F64);
-    EXPECT_OK(tsr_infer(z, TSR_OP_SOLVE, 2, (const tsr_desc *[]){ &a, &b }, NULL));
-    EXPECT(z[0].dtype == TSR_F64 && z[0].shape[0] == 4 && z[0].shape[1] == 7);
-    tsr_cost cost;
-    EXPECT_OK(tsr_op_cost(&cost, TSR_OP_INV, 1, (const tsr_desc *[]){ &a }, NULL));
-    EXPECT(cost.flops == 2 * 64 && cost.bytes == 2 * 128);
-}
-
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -634,13 +545,10 @@ int main(int argc, char **argv)
     RUN(test_transposes_swap_the_last_two_axes);
     RUN(test_vector_norm_is_norm);
     RUN(test_kron_of_the_highest_rank);
-    RUN(test_infer_tells_what_factors_will_be);
     RUN(test_singular_and_indefinite_matrices_are_named);
     RUN(test_nan_and_infinity_stay_in_their_matrix);
     RUN(test_nan_in_b_stays_in_its_column);
     RUN(test_huge_and_tiny_numbers_are_decomposed);
-    RUN(test_results_may_overlap_operands);
-    RUN(test_in_place_results_are_right);
     RUN(test_described_and_placed_results_are_filled);
     RUN(test_matrices_beyond_32_bits_are_refused);
     return TEST_END();

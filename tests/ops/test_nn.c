@@ -262,24 +262,6 @@ TEST(test_causal_rows_that_see_nothing_are_zero)
     }
 }
 
-TEST(test_add_rms_norm_may_write_the_sum_over_its_operands)
-{
-    for (int over = 0; over < 3; over++) {  /* x, the residual, or the norm over x */
-        tsr_tensor *x = NULL, *y = NULL, *z = NULL, *sum = NULL;
-        EXPECT_OK(tsr_full(&x, TSR_F32, TSR_SHAPE(5, 8), TSR_SCALAR(1)));
-        EXPECT_OK(tsr_full(&y, TSR_F32, TSR_SHAPE(5, 8), TSR_SCALAR(3)));
-        EXPECT_OK(tsr_add_rms_norm(over == 2 ? &x : &z,
-                                   over == 0   ? &x
-                                   : over == 1 ? &y
-                                               : &sum,
-                                   x, y, NULL, 0));
-        const tsr_tensor *s = over == 0 ? x : over == 1 ? y : sum, *n = over == 2 ? x : z;
-        for (int i = 0; s && n && i < 40; i++)
-            EXPECT(((const float *)s->data)[i] == 4 && ((const float *)n->data)[i] == 1);
-        tsr_release_all(&x, &y, &z, &sum);
-    }
-}
-
 TEST(test_losses_of_nothing)
 {
     tsr_tensor *x = NULL, *target = NULL, *z = NULL;
@@ -414,28 +396,6 @@ TEST(test_bad_losses_are_refused_in_words)
     tsr_release(&three);
     close_kit(&k);
 }
-
-TEST(test_infer_needs_no_data)
-{
-    tsr_desc x, target, z;
-    const tsr_loss_params mean = { .reduction = TSR_REDUCTION_MEAN },
-                          each = { .reduction = TSR_REDUCTION_NONE };
-    tsr_cost cost;
-    EXPECT_OK(tsr_desc_init(&x, TSR_F16, 3, (const int64_t[]){ 2, 5, 4 }, NULL));
-    EXPECT_OK(tsr_desc_init(&target, TSR_I64, 2, (const int64_t[]){ 2, 4 }, NULL));
-    EXPECT_OK(tsr_infer(&z, TSR_OP_SOFTMAX, 1, (const tsr_desc *[]){ &x }, &(tsr_axis_params){ 1 }));
-    EXPECT(tsr_desc_same(&z, &x));
-    EXPECT_FAILS(tsr_infer(&z, TSR_OP_SOFTMAX, 1, (const tsr_desc *[]){ &x }, &(tsr_axis_params){ 3 }),
-                 TSR_EINDEX, "axis 3");
-    EXPECT_OK(tsr_infer(&z, TSR_OP_CROSS_ENTROPY, 2, (const tsr_desc *[]){ &x, &target }, &mean));
-    EXPECT(z.ndim == 0 && z.dtype == TSR_F16);
-    EXPECT_OK(tsr_infer(&z, TSR_OP_CROSS_ENTROPY, 2, (const tsr_desc *[]){ &x, &target }, &each));
-    EXPECT(z.ndim == 2 && z.shape[0] == 2 && z.shape[1] == 4 && z.dtype == TSR_F16);
-    EXPECT_OK(tsr_op_cost(&cost, TSR_OP_CROSS_ENTROPY, 2, (const tsr_desc *[]){ &x, &target }, &mean));
-    EXPECT(cost.flops == 16 * 40 && cost.bytes == 80 + 64 + 2);
-}
-
-/* Memory ---------------------------------------------------------------------------------------------- */
 
 /* Long lanes ----------------------------------------------------------------------------------- */
 

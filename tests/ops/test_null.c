@@ -1,37 +1,9 @@
 /* test_null.c - every op refuses an operand that is NULL, none or described, and a result that is NULL: with
  * the status for it, without results, in words that begin with the function's name and tell which it is. One
  * that may be left out is left out. */
-#include "oom/op_inputs.h"
+#include "named_inputs.h"
 
-#include <ctype.h>
 #include <stddef.h>
-
-static const struct input { const char *name; tsr_tensor **t; } inputs[] = {
-#define I(name) { #name, &name },
-    INPUTS(I)
-#undef I
-};
-enum { INPUT_COUNT = sizeof inputs / sizeof *inputs };
-
-/* The calls as text, with the names of their operands. */
-#define TEXT(...) #__VA_ARGS__
-static const char *const texts[] = {
-#define CALL(name, call) TEXT(call),
-#define OWN(name, call)  NULL,
-#include "oom/op_calls.inc"
-#undef CALL
-#undef OWN
-};
-
-static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
-
-static bool has_word(const char *text, const char *word)
-{
-    const size_t n = strlen(word);
-    for (const char *at = text; (at = strstr(at, word)) != NULL; at += n)
-        if ((at == text || !in_word(at[-1])) && !in_word(at[n])) return true;
-    return false;
-}
 
 /* The row of this name in op.def, or NULL. */
 static const tsr_op_info *find_row(const char *name, size_t length)
@@ -49,7 +21,7 @@ static bool is_told(char *what, size_t size, const char *call)
     const char *name = strstr(call, "tsr_") + 4, *message = tsr_last_error(),
                *end = strstr(message, " is ");
     const size_t n = strcspn(name, "(");
-    if (!end || strncmp(message, name, n) || strncmp(message + n, ": ", 2)) return false;
+    if (!end || !is_named(call)) return false;
     (void)snprintf(what, size, "%.*s", (int)(end - message - (ptrdiff_t)n - 2), message + n + 2);
     const tsr_op_info *info = find_row(name, n);
     return !info || has_word(info->call, what) || strpbrk(what, " .");
@@ -123,4 +95,55 @@ TEST(test_every_op_refuses_a_result_that_is_null_and_names_it)
     }
     EXPECT_MSG(refused > SCENARIOS / 2, "%d", refused);
     drop_inputs();
+}
+
+/* Operands of another dtype, of too few and too many dims: what is refused is refused by name. */
+static void call_with(int k, const struct input *operand, tsr_tensor *instead)
+{
+    tsr_tensor *const had = *operand->t;
+    *operand->t = instead;
+    tsr_clear_error();
+    const tsr_status s = scenarios[k].run();
+    EXPECT_MSG(s == TSR_OK || is_named(texts[k]), "%s, %s is %s: %s", texts[k], operand->name,
+               tsr_dtype_name(instead->dtype), tsr_last_error());
+    refused += s != TSR_OK;
+    *operand->t = had;
+    drop_results();
+}
+
+TEST(test_every_op_begins_what_it_says_of_operands_with_its_name)
+{
+    tsr_tensor *unfit[4] = { NULL };
+    make_inputs();
+    refused = 0;
+    EXPECT_OK(tsr_zeros(&unfit[0], TSR_C32, TSR_SHAPE(5)));
+    EXPECT_OK(tsr_zeros(&unfit[1], TSR_BOOL, TSR_SCALAR_SHAPE));
+    EXPECT_OK(tsr_zeros(&unfit[2], TSR_F32, TSR_SHAPE(2, 1, 3, 1, 2, 1, 5)));
+    EXPECT_OK(tsr_zeros(&unfit[3], TSR_I64, TSR_SHAPE(0, 7)));
+    for (int k = 0; k < SCENARIOS; k++)
+        for (int i = 0; i < INPUT_COUNT; i++)
+            for (int u = 0; texts[k] && has_word(texts[k], inputs[i].name) && u < 4; u++)
+                call_with(k, &inputs[i], unfit[u]);
+    EXPECT_MSG(refused > 2 * SCENARIOS, "%d", refused);
+    for (int u = 0; u < 4; u++) tsr_release(&unfit[u]);
+    drop_inputs();
+}
+
+static bool is_called(const char *name)
+{
+    char call[64];
+    (void)snprintf(call, sizeof call, "tsr_%s(", name);
+    for (int k = 0; k < SCENARIOS; k++)
+        if (texts[k] && strstr(texts[k], call)) return true;
+    return false;
+}
+
+/* But for ops that others are called for, those that write into a tensor that is there, and questions. */
+TEST(test_every_row_of_op_def_is_tried_so)
+{
+    const tsr_op_info *info;
+    for (int i = 0; (info = tsr_op_row(i)) != NULL; i++)
+        EXPECT_MSG(!strncmp(info->call, "by ", 3) || strstr(info->call, ": given") ||
+                       strstr(info->call, "-> out: bool") || is_called(info->name),
+                   "%s", info->name);
 }

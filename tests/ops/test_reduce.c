@@ -268,39 +268,6 @@ TEST(test_argmax_finds_the_first_of_equals_and_the_first_nan)
     tsr_release_all(&flipped, &x);
 }
 
-/* Rows and runs of a few elements, of whole numbers: everything is exact. */
-TEST(test_narrow_matrices_are_right_along_both_axes)
-{
-    static const int64_t shapes[][2] = { { 1003, 7 }, { 2000, 8 }, { 301, 63 },
-                                         { 7, 1003 }, { 900, 1 },  { 40, 33 } };
-    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
-        for (int axis = 0; axis < 2; axis++) {
-            const int64_t rows = shapes[k][0], cols = shapes[k][1], n = axis ? cols : rows;
-            uint64_t state = 5 + k;
-            tsr_tensor *x = NULL, *sum = NULL, *max = NULL, *at = NULL;
-            EXPECT_OK(tsr_empty(&x, TSR_F32, 2, shapes[k]));
-            if (!x) return;
-            float *v = x->data;
-            for (int64_t i = 0; i < rows * cols; i++) v[i] = (float)(test_next(&state) >> 50);
-            EXPECT_OK(tsr_sum(&sum, x, 1, &axis, false));
-            EXPECT_OK(tsr_max(&max, x, 1, &axis, false));
-            EXPECT_OK(tsr_argmax(&at, x, axis, false));
-            for (int64_t j = 0; sum && max && at && j < tsr_numel(sum); j++) {
-                double total = 0;
-                int64_t best = 0;
-                const int64_t first = axis ? j * cols : j, step = axis ? 1 : cols;
-                for (int64_t i = 0; i < n; i++) {
-                    total += (double)v[first + i * step];
-                    if (v[first + i * step] > v[first + best * step]) best = i;
-                }
-                EXPECT(((float *)sum->data)[j] == (float)total);
-                EXPECT(((float *)max->data)[j] == v[first + best * step]);
-                EXPECT(((int64_t *)at->data)[j] == best);
-            }
-            tsr_release_all(&sum, &max, &at, &x);
-        }
-}
-
 TEST(test_any_and_all_see_one_element_among_many)
 {
     tsr_tensor *x = NULL, *z = NULL;
@@ -399,21 +366,6 @@ TEST(test_bad_arguments_are_refused_in_words)
     tsr_release_all(&x, &b);
 }
 
-TEST(test_infer_needs_no_data)
-{
-    tsr_desc x, z;
-    const tsr_reduce_params params = { .axes = 5, .keepdims = true };
-    EXPECT_OK(tsr_desc_init(&x, TSR_I16, 3, (const int64_t[]){ 2, 3, 4 }, NULL));
-    EXPECT_OK(tsr_infer(&z, TSR_OP_SUM, 1, (const tsr_desc *const[]){ &x }, &params));
-    EXPECT(z.dtype == TSR_I64 && z.ndim == 3 && z.shape[0] == 1 && z.shape[1] == 3 && z.shape[2] == 1);
-    EXPECT_OK(
-        tsr_infer(&z, TSR_OP_ARGMIN, 1, (const tsr_desc *const[]){ &x }, &(tsr_reduce_params){ .axes = 2 }));
-    EXPECT(z.dtype == TSR_I64 && z.ndim == 2 && z.shape[0] == 2 && z.shape[1] == 4);
-    EXPECT_OK(
-        tsr_infer(&z, TSR_OP_CUMMAX, 1, (const tsr_desc *const[]){ &x }, &(tsr_reduce_params){ .axes = 2 }));
-    EXPECT(tsr_desc_same(&z, &x));
-}
-
 /* Memory ---------------------------------------------------------------------------------------- */
 
 /* One thread against three that share the outputs as finely as they may, bit for bit. */
@@ -450,38 +402,5 @@ TEST(test_bits_do_not_depend_on_how_outputs_are_shared)
             for (int k = 0; k < 2; k++) TSR_AT(double, rows, 100, k) = 1.7e308;
             expect_same_bits(&ops[i], rows, 1, (const int[]){ 1 });
             tsr_release_all(&rows, &apart);
-        }
-}
-
-TEST(test_scans_work_in_place)
-{
-    tsr_tensor *x = NULL;
-    EXPECT_OK(tsr_empty(&x, TSR_I64, 2, (const int64_t[]){ 100, 70 }));
-    if (!x) return;
-    for (int i = 0; i < 7000; i++) ((int64_t *)x->data)[i] = 1;
-    EXPECT_OK(tsr_cumsum(&x, x, 0));
-    EXPECT_OK(tsr_cumsum(&x, x, 1));
-    for (int i = 0; i < 100; i++)
-        for (int j = 0; j < 70; j++) EXPECT(((int64_t *)x->data)[i * 70 + j] == (int64_t)(i + 1) * (j + 1));
-    tsr_release(&x);
-}
-
-/* As if x had been copied first, wherever the result begins in it. */
-TEST(test_a_result_may_lie_over_its_operand)
-{
-    for (int i = 0; i < OPS; i++)
-        for (int64_t offset = 0; offset < 9; offset++) {
-            tsr_tensor *x = NULL, *copy = NULL, *want = NULL, *z = NULL;
-            bool same = false;
-            EXPECT_OK(tsr_randn(&x, TSR_F64, TSR_SHAPE(6, 7), (uint64_t)offset + 1));
-            EXPECT_OK(tsr_clone(&copy, x));
-            EXPECT_OK(call(&ops[i], &want, copy, 1, (const int[]){ 0 }, false, 2));
-            if (want->dtype == TSR_F64 && (!ops[i].scan || offset == 0)) {
-                EXPECT_OK(tsr_as_strided(&z, x, want->ndim, want->shape, want->stride, offset));
-                EXPECT_OK(call(&ops[i], &z, x, 1, (const int[]){ 0 }, false, 2));
-                EXPECT_OK(tsr_equal(&same, z, want));
-                EXPECT_MSG(same, "%s over its operand at %d", ops[i].name, (int)offset);
-            }
-            tsr_release_all(&x, &copy, &want, &z);
         }
 }

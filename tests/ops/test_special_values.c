@@ -1083,13 +1083,3 @@ TEST(test_complex_reductions_at_special_values_are_as_the_standard_says)
         for (size_t d = 0; d < COUNT(complexes); d++)
             expect_reduced(rows[r].name, rows[r].fn, &complexes[d], rows[r].n, rows[r].v, rows[r].z);
 }
-
-/* The standard lets an implementation refuse. */
-TEST(test_max_and_min_of_nothing_are_refused)
-{
-    tsr_tensor *x = NULL, *z = NULL;
-    EXPECT_OK(tsr_empty(&x, TSR_F32, TSR_SHAPE(0)));
-    EXPECT_STATUS(tsr_max(&z, x, 0, NULL, false), TSR_ESHAPE);
-    EXPECT_STATUS(tsr_min(&z, x, 0, NULL, false), TSR_ESHAPE);
-    tsr_release(&x);
-}

@@ -171,19 +171,6 @@ TEST(test_medians_at_the_ends)
     tsr_release_all(&empty, &z);
 }
 
-/* A result that is a view of the operand. */
-TEST(test_statistics_may_overwrite_their_operand)
-{
-    tsr_tensor *x = VECTOR(TSR_I64, 2, 0, 2, 1), *first = NULL, *y = VECTOR(TSR_F32, 3, 1, 2), *one = NULL;
-    EXPECT_OK(tsr_slice(&first, x, 0, 0, 3, 1));
-    EXPECT_OK(tsr_bincount(&first, x, NULL, 0));
-    EXPECT_NUMBERS(x, 1, 1, 2, 1);
-    EXPECT_OK(tsr_slice(&one, y, 0, 0, 1, 1));
-    EXPECT_OK(tsr_median(&one, y, 0, NULL, true));
-    EXPECT_NUMBERS(y, 2, 1, 2);
-    tsr_release_all(&x, &first, &y, &one);
-}
-
 TEST(test_covariances_say_what_is_wrong)
 {
     tsr_tensor *x = NULL, *cube = NULL, *truth = NULL, *z = NULL, *three = VECTOR(TSR_F64, 1, 2, -1);
