@@ -40,6 +40,8 @@ static void use_own_words(char text[COMPLAINT_BYTES])
         { "writer_finish: ", "" },
         { " (tsr_cast, or another format)", "; --dtype f32 converts it" },
         { "(opts.format does)", "(--format does)" },
+        { "(opts.dtype does)", "(--dtype does)" },
+        { "(opts.separator chooses another)", "(--separator chooses another)" },
         { " (tsr_file_read_raw gives its bytes)", "" },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) replace(text, words[i][0], words[i][1]);

@@ -15,7 +15,7 @@
 #include "room.h"
 #include "wide.h"
 
-enum { PIECE = 1 << 20, SEGMENT = 1 << 16, RUN = 512, SEGMENTS = 2 * PIECE / SEGMENT };
+enum { PIECE = 1 << 22, SEGMENT = 1 << 16, RUN = 512, SEGMENTS = 2 * PIECE / SEGMENT };
 
 /* The two pieces, packed, as numbers and in the dtype whose steps are counted. */
 typedef struct pair {
@@ -34,9 +34,10 @@ typedef struct segment {
     peak    peak[PEAKS];
 } segment;
 
-/* Numbers of both sides, and how far they are apart. */
+/* Numbers of both sides, and how far they are apart: |a - b|, and in steps of the dtype. */
 typedef struct run {
-    double a[RUN], b[RUN], error[RUN], steps[RUN];
+    const double *a, *b;
+    double        error[RUN], steps[RUN], room[2][RUN];
 } run;
 
 typedef struct job {
@@ -136,18 +137,25 @@ static void errors_of_integers(double *out, const pair *p, int64_t from, int64_t
     }
 }
 
-static uint64_t ordered_64(uint64_t bits)
-{
-    return bits >> 63 ? ~bits + 1 : bits | (uint64_t)1 << 63;
-}
-
-static void steps_of_f64(double *out, const uint64_t *x, const uint64_t *y, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t a = ordered_64(x[i]), b = ordered_64(y[i]);
-        out[i] = (double)(a > b ? a - b : b - a);
+/* How many numbers of a float dtype lie between two, from sign and magnitude. */
+#define STEPS_OF(name, bits, number, order, distance)                                           \
+    static void name(double *out, const void *left, const void *right, int64_t n) CLI_WIDE;     \
+    static void name(double *out, const void *left, const void *right, int64_t n)               \
+    {                                                                                           \
+        const uint##bits##_t *x = left, *y = right;                                             \
+        const number most = (number)INT##bits##_MAX;                                            \
+        for (int64_t i = 0; i < n; i++) {                                                       \
+            const number p = -(number)(x[i] >> (bits - 1)), q = -(number)(y[i] >> (bits - 1));  \
+            const order  a = (order)(((x[i] & most) ^ p) - p), b = (order)(((y[i] & most) ^ q) - q); \
+            out[i] = distance(a, b);                                                            \
+        }                                                                                       \
     }
-}
+#define SHORT_DISTANCE(a, b) fabs((double)(a) - (double)(b)) /* exactly */
+#define LONG_DISTANCE(a, b) (double)(a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a)
+STEPS_OF(steps_of_8, 8, uint32_t, int32_t, SHORT_DISTANCE)
+STEPS_OF(steps_of_16, 16, uint32_t, int32_t, SHORT_DISTANCE)
+STEPS_OF(steps_of_32, 32, uint32_t, int32_t, SHORT_DISTANCE)
+STEPS_OF(steps_of_64, 64, uint64_t, int64_t, LONG_DISTANCE)
 
 static void subtract(double *out, const double *a, const double *b, int64_t n) CLI_WIDE;
 static void subtract(double *out, const double *a, const double *b, int64_t n)
@@ -155,28 +163,28 @@ static void subtract(double *out, const double *a, const double *b, int64_t n)
     for (int64_t i = 0; i < n; i++) out[i] = fabs(a[i] - b[i]);
 }
 
+/* Steps of integers are their errors. */
 static void fill_steps(run *r, const pair *p, int64_t from, int64_t n)
 {
-    const tsr_dtype dtype = p->counts_steps ? p->steps[0]->dtype : TSR_DTYPE_INVALID;
     if (!p->counts_steps) {
         for (int64_t i = 0; i < n; i++) r->steps[i] = -1;
-    } else if (tsr_dtype_kind(dtype) != TSR_FLOATING) {
-        memcpy(r->steps, r->error, (size_t)n * sizeof *r->steps);
-    } else if (dtype == TSR_F64) {
-        steps_of_f64(r->steps, (const uint64_t *)p->steps[0]->data + from,
-                     (const uint64_t *)p->steps[1]->data + from, n);
-    } else {
-        double x[RUN], y[RUN];
-        steps_at(x, p->steps[0], from, n);
-        steps_at(y, p->steps[1], from, n);
-        subtract(r->steps, x, y, n);
+        return;
     }
+    const tsr_dtype dtype = p->steps[0]->dtype;
+    const size_t size = tsr_dtype_size(dtype);
+    const char *x = (const char *)p->steps[0]->data + (size_t)from * size;
+    const char *y = (const char *)p->steps[1]->data + (size_t)from * size;
+    if (tsr_dtype_kind(dtype) != TSR_FLOATING) memcpy(r->steps, r->error, (size_t)n * sizeof *r->steps);
+    else if (size == 8)                        steps_of_64(r->steps, x, y, n);
+    else if (size == 4)                        steps_of_32(r->steps, x, y, n);
+    else if (size == 2)                        steps_of_16(r->steps, x, y, n);
+    else                                       steps_of_8(r->steps, x, y, n);
 }
 
 static void fill_run(run *r, const pair *p, int64_t from, int64_t n)
 {
-    doubles_at(r->a, p->numbers[0], from, n);
-    doubles_at(r->b, p->numbers[1], from, n);
+    r->a = doubles_at(r->room[0], p->numbers[0], from, n);
+    r->b = doubles_at(r->room[1], p->numbers[1], from, n);
     if (p->long_integers) errors_of_integers(r->error, p, from, n);
     else                  subtract(r->error, r->a, r->b, n);
     fill_steps(r, p, from, n);
@@ -238,114 +246,185 @@ static void compare_one_by_one(segment *s, const run *r, int64_t from, int64_t n
 
 typedef struct sums {
     double  distance, norm_a, norm_b, dot;
-    double  above[PEAKS]; /* above 0 where an error is larger than the largest so far */
+    double  error, excess; /* the largest error, and the most that one is above `relative` times |b| */
     int64_t changed;
 } sums;
 
-static double sum_of(const lanes *x)
-{
-    double sum = 0;
-    for (int k = 0; k < LANES; k++) sum += (*x)[k];
-    return sum;
-}
+/* Adds a pair of numbers to the sums that the loop around has. */
+#define ADD(x, y)                                                           \
+    do {                                                                    \
+        const double a = (double)(x), b = (double)(y), e = fabs(a - b);     \
+        dd += e * e;                                                        \
+        aa += a * a;                                                        \
+        bb += b * b;                                                        \
+        ab += a * b;                                                        \
+        changed += (x) != (y);                                              \
+        error = e > error ? e : error;                                      \
+    } while (0)
 
-static double largest_of(const lanes *x)
-{
-    double most = (*x)[0];
-    for (int k = 1; k < LANES; k++)
-        if ((*x)[k] > most) most = (*x)[k];
-    return most;
-}
-
-/* Of whole runs. What is NaN shows in the sums. */
-static void sum_run(sums *out, const run *r, const peak *peaks) CLI_WIDE;
-static void sum_run(sums *out, const run *r, const peak *peaks)
-{
-    const double best = peaks[RELATIVE].size;
-    lanes dd = { 0 }, aa = { 0 }, bb = { 0 }, ab = { 0 }, error = { 0 }, steps = { 0 }, relative = { 0 };
-    marks changed = { 0 };
-    for (int64_t i = 0; i < RUN; i += LANES) {
-        lanes a, b, e, s;
-        memcpy(&a, r->a + i, sizeof a);
-        memcpy(&b, r->b + i, sizeof b);
-        memcpy(&e, r->error + i, sizeof e);
-        memcpy(&s, r->steps + i, sizeof s);
-        const lanes excess = e - best * LANES_ABS(b);
-        dd += e * e;
-        aa += a * a;
-        bb += b * b;
-        ab += a * b;
-        changed += e > 0;
-        error = LANES_CHOOSE(e > error, e, error);
-        steps = LANES_CHOOSE(s > steps, s, steps);
-        relative = LANES_CHOOSE(excess > relative, excess, relative);
+/* Of a whole run. What is NaN shows in the sums. The excess is left out if none is wanted. */
+#define SUM_RUN(name, type, count, wants_excess)                                                \
+    static void name(sums *out, const type *x, const type *y, double relative) CLI_WIDE;        \
+    static void name(sums *out, const type *x, const type *y, double relative)                  \
+    {                                                                                           \
+        double dd = 0, aa = 0, bb = 0, ab = 0, error = 0, excess = 0;                           \
+        count  changed = 0;                                                                     \
+        CLI_SIMD(reduction(+ : dd, aa, bb, ab, changed) reduction(max : error, excess))         \
+        for (int i = 0; i < RUN; i++) {                                                         \
+            const double size = fabs((double)y[i]);                                             \
+            const double more = fabs((double)x[i] - (double)y[i]) - relative * size;            \
+            ADD(x[i], y[i]);                                                                    \
+            if (wants_excess) excess = more > excess ? more : excess;                           \
+        }                                                                                       \
+        *out = (sums){ dd, aa, bb, ab, error, excess, changed };                                \
     }
-    *out = (sums){ sum_of(&dd), sum_of(&aa), sum_of(&bb), sum_of(&ab), { 0 }, 0 };
-    out->above[ERROR] = largest_of(&error) - peaks[ERROR].size;
-    out->above[STEPS] = largest_of(&steps) - peaks[STEPS].size;
-    out->above[RELATIVE] = largest_of(&relative);
-    for (int k = 0; k < LANES; k++) out->changed -= changed[k];
-}
+SUM_RUN(sum_floats, float, int32_t, true)
+SUM_RUN(sum_floats_briefly, float, int32_t, false)
+SUM_RUN(sum_doubles, double, int64_t, true)
 
-/* The same of two runs of floats, in one go: nothing is stored in between. Neighbours of the dtype are `step`
- * floats apart: 1 of f32, and 2^16 of bf16, whose bits are the upper ones. */
-static void sum_floats(sums *out, const float *x, const float *y, double step, const peak *peaks) CLI_WIDE;
-static void sum_floats(sums *out, const float *x, const float *y, double step, const peak *peaks)
-{
-    const double best = peaks[RELATIVE].size;
-    lanes dd = { 0 }, aa = { 0 }, bb = { 0 }, ab = { 0 }, error = { 0 }, steps = { 0 }, relative = { 0 };
-    marks changed = { 0 };
-    for (int64_t i = 0; i < RUN; i += LANES) {
-        half_lanes p, q;
-        half_marks m, n;
-        memcpy(&p, x + i, sizeof p);
-        memcpy(&q, y + i, sizeof q);
-        memcpy(&m, x + i, sizeof m);
-        memcpy(&n, y + i, sizeof n);
-        const lanes a = __builtin_convertvector(p, lanes), b = __builtin_convertvector(q, lanes);
-        const lanes e = LANES_ABS(a - b), excess = e - best * LANES_ABS(b);
-        const half_marks first = ((m & INT32_MAX) ^ (m >> 31)) - (m >> 31); /* from sign and magnitude */
-        const half_marks second = ((n & INT32_MAX) ^ (n >> 31)) - (n >> 31);
-        const lanes s =
-            LANES_ABS(__builtin_convertvector(first, lanes) - __builtin_convertvector(second, lanes));
-        dd += e * e;
-        aa += a * a;
-        bb += b * b;
-        ab += a * b;
-        changed += e > 0;
-        error = LANES_CHOOSE(e > error, e, error);
-        steps = LANES_CHOOSE(s > steps, s, steps);
-        relative = LANES_CHOOSE(excess > relative, excess, relative);
+/* Of floats of 16 bits, two at a time, without an excess. */
+#define SUM_HALVES(name, ...)                                                                   \
+    static void name(sums *out, const uint16_t *x, const uint16_t *y) CLI_WIDE CLI_FUSED;       \
+    static void name(sums *out, const uint16_t *x, const uint16_t *y)                           \
+    {                                                                                           \
+        double  dd = 0, aa = 0, bb = 0, ab = 0, error = 0;                                      \
+        int32_t changed = 0;                                                                    \
+        CLI_SIMD(reduction(+ : dd, aa, bb, ab, changed) reduction(max : error))                 \
+        for (int i = 0; i < RUN; i += 2) {                                                      \
+            uint32_t p, q;                                                                      \
+            memcpy(&p, x + i, sizeof p);                                                        \
+            memcpy(&q, y + i, sizeof q);                                                        \
+            ADD(cli_upper_half(p << 16, __VA_ARGS__), cli_upper_half(q << 16, __VA_ARGS__));    \
+            ADD(cli_upper_half(p, __VA_ARGS__), cli_upper_half(q, __VA_ARGS__));                \
+        }                                                                                       \
+        *out = (sums){ dd, aa, bb, ab, error, 0, changed };                                     \
     }
-    *out = (sums){ sum_of(&dd), sum_of(&aa), sum_of(&bb), sum_of(&ab), { 0 }, 0 };
-    out->above[ERROR] = largest_of(&error) - peaks[ERROR].size;
-    out->above[STEPS] = largest_of(&steps) / step - peaks[STEPS].size;
-    out->above[RELATIVE] = largest_of(&relative);
-    for (int k = 0; k < LANES; k++) out->changed -= changed[k];
+SUM_HALVES(sum_bf16, CLI_BF16)
+SUM_HALVES(sum_scaled_f16, CLI_F16)
+
+/* False if some may not be finite. */
+static bool sum_f16(sums *out, const uint16_t *x, const uint16_t *y)
+{
+    const double unit = 0x1p112, square = unit * unit, infinite = 0x1p32; /* the square of 2^16 */
+    sums s;
+    sum_scaled_f16(&s, x, y);
+    *out = (sums){ s.distance * square, s.norm_a * square,  s.norm_b * square, s.dot * square,
+                   s.error * unit,      s.excess,           s.changed };
+    return out->norm_a < infinite && out->norm_b < infinite;
 }
 
-/* Two runs of one dtype that is f32 or bf16. False if they are not. */
-static bool sum_as_floats(sums *out, const pair *p, int64_t from, const peak *peaks)
+/* Of bytes, exactly and without an excess. */
+#define SUM_BYTES(name, type, pair)                                                                 \
+    static void name(sums *out, const type *x, const type *y) CLI_WIDE;                             \
+    static void name(sums *out, const type *x, const type *y)                                       \
+    {                                                                                               \
+        int32_t a = 0, b = 0, ab = 0, more_a = 0, more_b = 0, more_ab = 0, changed = 0;             \
+        uint8_t error = 0;                                                                          \
+        for (int i = 0; i < RUN; i++) {                                                             \
+            const type    low = x[i] < y[i] ? x[i] : y[i], high = x[i] < y[i] ? y[i] : x[i];        \
+            const uint8_t e = (uint8_t)(high - low);                                                \
+            error = e > error ? e : error;                                                          \
+        }                                                                                           \
+        for (int i = 0; i < RUN; i += 128) {                                                        \
+            uint8_t count = 0;                                                                      \
+            for (int k = i; k < i + 128; k++) count = (uint8_t)(count + (x[k] != y[k]));            \
+            changed += count;                                                                       \
+        }                                                                                           \
+        for (int i = 0; i < RUN; i += 2) {                                                          \
+            pair v, w;                                                                              \
+            memcpy(&v, x + i, sizeof v);                                                            \
+            memcpy(&w, y + i, sizeof w);                                                            \
+            const int16_t p = CLI_LOWER_BYTE(pair, v), q = CLI_LOWER_BYTE(pair, w);                 \
+            const int16_t r = CLI_UPPER_BYTE(v), s = CLI_UPPER_BYTE(w);                             \
+            a += p * p;                                                                             \
+            b += q * q;                                                                             \
+            ab += p * q;                                                                            \
+            more_a += r * r;                                                                        \
+            more_b += s * s;                                                                        \
+            more_ab += r * s;                                                                       \
+        }                                                                                           \
+        a += more_a, b += more_b, ab += more_ab;                                                    \
+        *out = (sums){ a + b - 2 * ab, a, b, ab, error, 0, changed };                               \
+    }
+SUM_BYTES(sum_i8, int8_t, int16_t)
+SUM_BYTES(sum_u8, uint8_t, uint16_t)
+
+/* The same where both sides have the same bytes. */
+#define SUM_SQUARES(name, type)                                         \
+    static double name(const type *x) CLI_WIDE;                         \
+    static double name(const type *x)                                   \
+    {                                                                   \
+        double sum = 0;                                                 \
+        CLI_SIMD(reduction(+ : sum))                                    \
+        for (int i = 0; i < RUN; i++) sum += (double)x[i] * (double)x[i]; \
+        return sum;                                                     \
+    }
+SUM_SQUARES(squares_of_floats, float)
+SUM_SQUARES(squares_of_doubles, double)
+
+static bool same_bytes_at(const pair *p, int64_t from, int64_t n)
+{
+    const tsr_tensor *a = p->piece[0], *b = p->piece[1];
+    const size_t size = tsr_dtype_size(a->dtype), at = (size_t)from * size;
+    return a->dtype == b->dtype &&
+           !memcmp((const char *)a->data + at, (const char *)b->data + at, (size_t)n * size);
+}
+
+/* Of two runs of one dtype. False if there is no such loop for them. */
+static bool sum_as_stored(sums *out, const pair *p, int64_t from)
 {
     const tsr_tensor *a = p->numbers[0], *b = p->numbers[1];
-    float x[RUN], y[RUN];
-    if (a->dtype != b->dtype || (a->dtype != TSR_F32 && a->dtype != TSR_BF16)) return false;
-    if (a->dtype == TSR_F32) {
-        sum_floats(out, (const float *)a->data + from, (const float *)b->data + from, 1, peaks);
-        return true;
+    const size_t at = (size_t)from * tsr_dtype_size(a->dtype);
+    const void *x = (const char *)a->data + at, *y = (const char *)b->data + at;
+    switch (a->dtype == b->dtype ? a->dtype : TSR_DTYPE_INVALID) {
+    case TSR_F16:  return sum_f16(out, x, y);
+    case TSR_BF16: sum_bf16(out, x, y); return true;
+    case TSR_I8:   sum_i8(out, x, y); return true;
+    case TSR_U8:   sum_u8(out, x, y); return true;
+    default:       return false;
     }
-    (void)floats_at(x, a, from, RUN);
-    (void)floats_at(y, b, from, RUN);
-    sum_floats(out, x, y, 65536, peaks);
-    return true;
+}
+
+static void sum_run(sums *out, const pair *p, int64_t from, double relative, bool brief)
+{
+    float f[2][RUN];
+    double d[2][RUN];
+    const tsr_tensor *a = p->numbers[0], *b = p->numbers[1];
+    const bool same = same_bytes_at(p, from, RUN);
+    if (brief && !same && sum_as_stored(out, p, from)) return;
+    const float *x = floats_at(f[0], a, from, RUN), *y = x && !same ? floats_at(f[1], b, from, RUN) : NULL;
+    if (same) {
+        const double norm = x ? squares_of_floats(x) : squares_of_doubles(doubles_at(d[0], a, from, RUN));
+        *out = (sums){ .norm_a = norm, .norm_b = norm, .dot = norm };
+    } else if (x && y) {
+        (brief ? sum_floats_briefly : sum_floats)(out, x, y, relative);
+    } else {
+        sum_doubles(out, doubles_at(d[0], a, from, RUN), doubles_at(d[1], b, from, RUN), relative);
+    }
+}
+
+/* Squares of doubles that hold their integers exactly. */
+static const double squares_exact = 0x1p106;
+
+/* Is all of a run finite, and are its errors those of its numbers? */
+static bool is_plain(const sums *s, const pair *p)
+{
+    if (p->long_integers && !(s->norm_a <= squares_exact && s->norm_b <= squares_exact)) return false;
+    return isfinite(s->norm_a) && isfinite(s->norm_b) && isfinite(s->distance);
 }
 
 /* How many numbers of a run are not close. */
-static int64_t count_far(const run *r, const tolerance *t)
+static int64_t count_different(const run *r, const tolerance *t) CLI_WIDE;
+static int64_t count_different(const run *r, const tolerance *t)
 {
-    int64_t n = 0;
-    for (int64_t i = 0; i < RUN; i++) n += !is_close(r->b[i], r->error[i], r->steps[i], t);
-    return n;
+    const double rtol = t->rtol, atol = t->atol, ulps = t->ulps ? (double)t->ulps : -1;
+    int64_t count = 0;
+    CLI_SIMD(reduction(+ : count))
+    for (int i = 0; i < RUN; i++) {
+        const double error = r->error[i], steps = r->steps[i];
+        count += (error > 0) & (error > atol + rtol * fabs(r->b[i])) & ((steps < 0) | (steps > ulps));
+    }
+    return count;
 }
 
 /* The first number of the run that has the largest error; a division by 0 is infinite. */
@@ -360,6 +439,27 @@ static void find_peak(peak *e, const run *r, int kind, int64_t from)
     }
 }
 
+static double most_steps(const run *r) CLI_WIDE;
+static double most_steps(const run *r)
+{
+    double most = 0;
+    CLI_SIMD(reduction(max : most))
+    for (int i = 0; i < RUN; i++) most = r->steps[i] > most ? r->steps[i] : most;
+    return most;
+}
+
+/* What of a run is above the largest errors so far. r is filled, if it need be. */
+static void note_peaks(segment *s, run *r, const sums *found, const pair *p, int64_t from, const tolerance *t,
+                       bool filled)
+{
+    const bool error = found->error > s->peak[ERROR].size, relative = !t->brief && found->excess > 0;
+    if (!error && t->brief) return;
+    if (!filled) fill_run(r, p, from, RUN);
+    if (error) find_peak(&s->peak[ERROR], r, ERROR, from);
+    if (relative) find_peak(&s->peak[RELATIVE], r, RELATIVE, from);
+    if (!t->brief && most_steps(r) > s->peak[STEPS].size) find_peak(&s->peak[STEPS], r, STEPS, from);
+}
+
 static bool has_tolerance(const tolerance *t) { return t->atol > 0 || t->rtol > 0 || t->ulps > 0; }
 
 static void compare_run(segment *s, const pair *p, int64_t from, int64_t n, const tolerance *t)
@@ -367,14 +467,9 @@ static void compare_run(segment *s, const pair *p, int64_t from, int64_t n, cons
     run r;
     sums found;
     const bool whole = n == RUN && p->parts == 1 && !t->nan_differs;
-    const bool filled = !whole || !sum_as_floats(&found, p, from, s->peak);
-    if (filled) fill_run(&r, p, from, n);
-    if (whole && filled) sum_run(&found, &r, s->peak);
-    const bool finite = whole && isfinite(found.norm_a) && isfinite(found.norm_b) && isfinite(found.distance);
-    const bool above =
-        finite && (found.above[ERROR] > 0 || found.above[RELATIVE] > 0 || found.above[STEPS] > 0);
-    if (!filled && (!finite || above || has_tolerance(t))) fill_run(&r, p, from, n);
-    if (!finite) {
+    if (whole) sum_run(&found, p, from, s->peak[RELATIVE].size, t->brief);
+    if (!whole || !is_plain(&found, p)) {
+        fill_run(&r, p, from, n);
         compare_one_by_one(s, &r, from, n, p->parts, t);
         return;
     }
@@ -383,9 +478,10 @@ static void compare_run(segment *s, const pair *p, int64_t from, int64_t n, cons
     s->norm_b += found.norm_b;
     s->dot += found.dot;
     s->changed += found.changed;
-    s->differ += has_tolerance(t) ? count_far(&r, t) : found.changed;
-    for (int k = 0; k < PEAKS && above; k++)
-        if (found.above[k] > 0 && found.changed) find_peak(&s->peak[k], &r, k, from);
+    if (!found.changed) return;
+    if (has_tolerance(t)) fill_run(&r, p, from, n);
+    s->differ += has_tolerance(t) ? count_different(&r, t) : found.changed;
+    note_peaks(s, &r, &found, p, from, t, has_tolerance(t));
 }
 
 /* Pieces ----------------------------------------------------------------------------------- */
@@ -406,11 +502,9 @@ static tsr_status compare_segments(void *context, int64_t begin, int64_t end)
 static tsr_status compare_bytes(void *context, int64_t begin, int64_t end)
 {
     job *j = context;
-    const size_t size = tsr_dtype_size(j->p->piece[0]->dtype);
     const int64_t last = end * SEGMENT < j->count ? end * SEGMENT : j->count;
-    const size_t at = (size_t)(begin * SEGMENT) * size, bytes = (size_t)(last - begin * SEGMENT) * size;
     if (atomic_load_explicit(&j->differs, memory_order_relaxed)) return TSR_OK;
-    if (memcmp((const char *)j->p->piece[0]->data + at, (const char *)j->p->piece[1]->data + at, bytes))
+    if (!same_bytes_at(j->p, begin * SEGMENT, last - begin * SEGMENT))
         atomic_store_explicit(&j->differs, true, memory_order_relaxed);
     return TSR_OK;
 }

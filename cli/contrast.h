@@ -15,6 +15,7 @@ typedef struct tolerance {
     double   rtol, atol;
     uint64_t ulps;
     bool     nan_differs;
+    bool     brief;                 /* leave out the extremes `relative` and `steps` */
 } tolerance;
 
 /* The largest of one kind of error, and where in the whole of the first tensor. */

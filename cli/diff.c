@@ -40,6 +40,7 @@ typedef struct result {
 /* Both files and what became of them. */
 typedef struct comparison {
     const request *r;
+    tolerance      allowed;
     source         a, b;
     progress       p;
     double         done, total;
@@ -108,7 +109,7 @@ static void print_extreme(const char *label, const extreme *e, int ndim)
 {
     char a[64], b[64];
     if (e->size < 0) return;
-    printf("    max %s %.6g at (", label, e->size);
+    printf("    max %s %.*g at (", label, strcmp(label, "ulp") ? 6 : 17, e->size); /* ulps are whole */
     for (int i = 0; i < ndim; i++) printf("%s%" PRId64, i ? ", " : "", e->index[i]);
     printf("%s): %s and %s\n", ndim == 1 ? "," : "", value_text(a, e->a), value_text(b, e->b));
 }
@@ -122,8 +123,9 @@ static void print_details(const result *x)
     printf("%s%s%s: %s", bad ? c.red : c.green, x->a->name[0] ? x->a->name : "tensor", c.off,
            verdict_names[x->v]);
     if (found->changed)
-        printf("; %" PRId64 " of %" PRId64 " element%s differ%s", found->changed, found->count,
-               plural(found->count), found->differ < found->changed ? ", within the tolerances" : "");
+        printf("; %" PRId64 " of %" PRId64 " element%s differ%s%s", found->changed, found->count,
+               plural(found->count), found->changed == 1 ? "s" : "",
+               found->differ < found->changed ? ", within the tolerances" : "");
     putchar('\n');
     if (found->changed && !found->nans)
         printf("    relative L2 %.6g, cosine %.9g\n", contrast_relative(found), contrast_cosine(found));
@@ -133,7 +135,7 @@ static void print_details(const result *x)
     print_extreme("ulp", &found->steps, x->a->desc.ndim);
 }
 
-/* What the numbers do not say: "f32 and f16", "8x4 and 9x4", "only in A". */
+/* What the numbers do not say: "f32 and f16", "shapes 8x4 and 9x4", "only in A". */
 static const char *remark_text(char out[900], const result *x)
 {
     char a[400], b[400];
@@ -141,7 +143,7 @@ static const char *remark_text(char out[900], const result *x)
     out[0] = '\0';
     if (!both)                    snprintf(out, 900, "only in %c", x->a ? 'A' : 'B');
     else if (x->v == OTHER_SHAPE)
-        snprintf(out, 900, "%s and %s", shape_text(a, &x->a->desc), shape_text(b, &x->b->desc));
+        snprintf(out, 900, "shapes %s and %s", shape_text(a, &x->a->desc), shape_text(b, &x->b->desc));
     else if (dtypes)              snprintf(out, 900, "%s and %s", dtype_text(x->a), dtype_text(x->b));
     else if (x->found.nans)       snprintf(out, 900, "NaN in one");
     return out;
@@ -179,7 +181,7 @@ static void print_table(const comparison *c)
     table t = table_new(columns, COLUMNS);
     for (int64_t i = 0; i < c->count; i++)
         if (c->result[i].v != SAME || c->r->verbose) add_row(&t, &c->result[i]);
-    if (t.rows) table_print(&t, 0, terminal_width());
+    if (t.rows) table_print(&t, 0, table_width());
     table_free(&t);
 }
 
@@ -249,7 +251,7 @@ static void compare_pair(comparison *c, const item *a, const item *b)
     result x = { .a = a, .b = b, .v = OTHER_SHAPE };
     if (same_shape(&c->a, i, &c->b, k)) {
         if (!is_readable(a, b) ||
-            !contrast_items(&x.found, &c->a, i, &c->b, k, &c->r->allowed, &c->p, c->done, c->total)) {
+            !contrast_items(&x.found, &c->a, i, &c->b, k, &c->allowed, &c->p, c->done, c->total)) {
             c->failed = true;
             return;
         }
@@ -421,6 +423,8 @@ static int compare_files(comparison *c, char **paths)
         if (!c->a.count && !c->b.count) code = listing_found_none(&r->list, name_of_command);
     }
     if (code == EXIT_YES) {
+        c->allowed = r->allowed;
+        c->allowed.brief = !r->json && (c->a.count != 1 || c->b.count != 1);
         compare_all(c);
         print_result(c);
         const bool differs = c->of[SAME] + c->of[CLOSE] < c->count;

@@ -3,10 +3,12 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "terminal.h"
+#include "wide.h"
 
 double histogram_edge(const histogram *h, int i)
 {
@@ -14,13 +16,32 @@ double histogram_edge(const histogram *h, int i)
     return h->low * (1 - t) + h->high * t; /* the difference may be beyond a double */
 }
 
-void histogram_add(histogram *h, double x)
+enum { RUN = 256 };
+
+/* In which bin each number is. The range may be beyond a double, half of it is not. */
+static void find_bins(int32_t *out, const histogram *h, const double *x, int64_t n) CLI_WIDE;
+static void find_bins(int32_t *out, const histogram *h, const double *x, int64_t n)
 {
-    if (!(x >= h->low && x <= h->high)) return;
-    const double half = h->high / 2 - h->low / 2;
-    int bin = half > 0 ? (int)((x / 2 - h->low / 2) / half * h->bins) : 0;
-    if (bin >= h->bins) bin = h->bins - 1;
-    h->count[bin]++;
+    const bool    wide = h->low < h->high;
+    const double  high = h->high, low = wide ? h->low : high, bins = h->bins;
+    const double  half = wide ? high / 2 - low / 2 : 1, nowhere = low <= high ? low : 0;
+    const int32_t last = h->bins - 1;
+    for (int64_t i = 0; i < n; i++) {
+        const bool    inside = (x[i] >= low) & (x[i] <= high);
+        const double  v = inside ? x[i] : nowhere;
+        const int32_t bin = (int32_t)((v / 2 - nowhere / 2) / half * bins);
+        out[i] = !inside ? HISTOGRAM_BINS : bin > last ? last : bin;
+    }
+}
+
+void histogram_add(histogram *h, const double *x, int64_t n)
+{
+    int32_t bin[RUN];
+    for (int64_t i = 0; i < n; i += RUN) {
+        const int64_t count = n - i < RUN ? n - i : RUN;
+        find_bins(bin, h, x + i, count);
+        for (int64_t k = 0; k < count; k++) h->count[bin[k]]++;
+    }
 }
 
 /* What is next to 0 only by rounding is 0. */

@@ -10,11 +10,11 @@ enum { HISTOGRAM_BINS = 200 };
 typedef struct histogram {
     double  low, high;
     int     bins;
-    int64_t count[HISTOGRAM_BINS];
+    int64_t count[HISTOGRAM_BINS + 1]; /* the last one counts what is outside */
 } histogram;
 
-/* Numbers outside of low .. high are left out. */
-void histogram_add(histogram *h, double x);
+/* Numbers outside of low .. high are in no bin. */
+void histogram_add(histogram *h, const double *x, int64_t n);
 
 /* The lower end of bin i; of bin `bins`, the upper end of all. */
 double histogram_edge(const histogram *h, int i);

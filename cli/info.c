@@ -48,7 +48,7 @@ static const char *kind_text(char out[64], const item *it)
 {
     const bool blocks = it->encoding[0] == 'q' || it->encoding[0] == 'i';
     const bool foreign = it->desc.dtype == TSR_DTYPE_INVALID || (blocks && strchr(it->encoding, '_'));
-    const char *how = it->desc.dtype == TSR_DTYPE_INVALID ? "bytes only" : it->mapped ? "mapped" : "read";
+    const char *how = it->desc.dtype == TSR_DTYPE_INVALID ? "not read" : it->mapped ? "mapped" : "read";
     if (foreign) snprintf(out, 64, "%s, %s", it->encoding, how);
     else         snprintf(out, 64, "%s", how);
     return out;

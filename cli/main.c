@@ -49,7 +49,7 @@ static int print_help(FILE *to)
           "  COLUMNS    how wide to print; by default as wide as the terminal, or 80\n"
           "  NO_COLOR   print no colours, even on a terminal\n"
           "  COLORTERM  'truecolor': pictures in a terminal have all colours, not 256\n"
-          "  TSR_THREADS, TSR_POOL, TSR_ISA   as for every program with the library\n",
+          "  TSR_THREADS, TSR_POOL, TSR_ISA, TSR_TUNING   as for every program with the library\n",
           to);
     return EXIT_YES;
 }

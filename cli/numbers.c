@@ -58,11 +58,22 @@ double number_at(const tsr_tensor *numbers, int64_t i)
 
 /* Runs -------------------------------------------------------------------------------- */
 
-static void from_f32(double *out, const float *x, int64_t n) CLI_WIDE;
-static void from_f32(double *out, const float *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) out[i] = (double)x[i];
-}
+/* One C type to another, which holds all of its numbers but for integers of 64 bits. */
+#define CONVERT(name, from, to)                                         \
+    static void name(to *out, const from *x, int64_t n) CLI_WIDE;       \
+    static void name(to *out, const from *x, int64_t n)                 \
+    {                                                                   \
+        for (int64_t i = 0; i < n; i++) out[i] = (to)x[i];              \
+    }
+CONVERT(floats_of_i8, int8_t, float)
+CONVERT(floats_of_u8, uint8_t, float)
+CONVERT(floats_of_i16, int16_t, float)
+CONVERT(floats_of_u16, uint16_t, float)
+CONVERT(doubles_of_f32, float, double)
+CONVERT(doubles_of_i32, int32_t, double)
+CONVERT(doubles_of_u32, uint32_t, double)
+CONVERT(doubles_of_i64, int64_t, double)
+CONVERT(doubles_of_u64, uint64_t, double)
 
 static void floats_of_bf16(float *out, const uint16_t *x, int64_t n) CLI_WIDE;
 static void floats_of_bf16(float *out, const uint16_t *x, int64_t n)
@@ -71,6 +82,11 @@ static void floats_of_bf16(float *out, const uint16_t *x, int64_t n)
         const union { uint32_t bits; float f; } u = { (uint32_t)x[i] << 16 };
         out[i] = u.f;
     }
+}
+
+static void floats_of_bool(float *out, const uint8_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = x[i] ? 1 : 0;
 }
 
 /* The exponent moves by a product, which also makes normal numbers of subnormal ones. */
@@ -86,62 +102,20 @@ static void floats_of_f16(float *out, const uint16_t *x, int64_t n)
     }
 }
 
-bool floats_at(float *out, const tsr_tensor *t, int64_t from, int64_t n)
+const float *floats_at(float *room, const tsr_tensor *t, int64_t from, int64_t n)
 {
     const void *x = (const char *)t->data + (size_t)from * tsr_dtype_size(t->dtype);
     switch (t->dtype) {
-    case TSR_F32:  memcpy(out, x, (size_t)n * sizeof *out); return true;
-    case TSR_F16:  floats_of_f16(out, x, n); return true;
-    case TSR_BF16: floats_of_bf16(out, x, n); return true;
-    default:       return false;
+    case TSR_F32:  return x;
+    case TSR_F16:  floats_of_f16(room, x, n); return room;
+    case TSR_BF16: floats_of_bf16(room, x, n); return room;
+    case TSR_I8:   floats_of_i8(room, x, n); return room;
+    case TSR_U8:   floats_of_u8(room, x, n); return room;
+    case TSR_BOOL: floats_of_bool(room, x, n); return room;
+    case TSR_I16:  floats_of_i16(room, x, n); return room;
+    case TSR_U16:  floats_of_u16(room, x, n); return room;
+    default:       return NULL;
     }
-}
-
-enum { FLOATS = 512 };
-
-/* By way of floats, which are short. */
-static void from_16(double *out, const tsr_tensor *t, int64_t from, int64_t n)
-{
-    float x[FLOATS];
-    for (int64_t i = 0; i < n; i += FLOATS) {
-        const int64_t count = n - i < FLOATS ? n - i : FLOATS;
-        (void)floats_at(x, t, from + i, count);
-        from_f32(out + i, x, count);
-    }
-}
-
-static void from_f64(double *out, const double *x, int64_t n) { memcpy(out, x, (size_t)n * sizeof *out); }
-static void from_i8(double *out, const int8_t *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) out[i] = x[i];
-}
-static void from_u8(double *out, const uint8_t *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) out[i] = x[i];
-}
-static void from_i16(double *out, const int16_t *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) out[i] = x[i];
-}
-static void from_u16(double *out, const uint16_t *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) out[i] = x[i];
-}
-static void from_i32(double *out, const int32_t *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) out[i] = x[i];
-}
-static void from_u32(double *out, const uint32_t *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) out[i] = x[i];
-}
-static void from_i64(double *out, const int64_t *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) out[i] = (double)x[i];
-}
-static void from_u64(double *out, const uint64_t *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) out[i] = (double)x[i];
 }
 
 /* Any other dtype, an element at a time. */
@@ -157,85 +131,64 @@ static void from_any(double *out, tsr_dtype dtype, const char *x, int64_t n)
     }
 }
 
-void doubles_at(double *out, const tsr_tensor *t, int64_t from, int64_t n)
+static void doubles_of_others(double *out, const tsr_tensor *t, int64_t from, int64_t n)
 {
     const void *x = (const char *)t->data + (size_t)from * tsr_dtype_size(t->dtype);
     switch (t->dtype) {
-    case TSR_F64:  from_f64(out, x, n); break;
-    case TSR_F32:  from_f32(out, x, n); break;
-    case TSR_F16:
-    case TSR_BF16: from_16(out, t, from, n); break;
-    case TSR_I8:   from_i8(out, x, n); break;
-    case TSR_U8:   from_u8(out, x, n); break;
-    case TSR_I16:  from_i16(out, x, n); break;
-    case TSR_U16:  from_u16(out, x, n); break;
-    case TSR_I32:  from_i32(out, x, n); break;
-    case TSR_U32:  from_u32(out, x, n); break;
-    case TSR_I64:  from_i64(out, x, n); break;
-    case TSR_U64:  from_u64(out, x, n); break;
-    default:       from_any(out, t->dtype, x, n); break;
+    case TSR_I32: doubles_of_i32(out, x, n); break;
+    case TSR_U32: doubles_of_u32(out, x, n); break;
+    case TSR_I64: doubles_of_i64(out, x, n); break;
+    case TSR_U64: doubles_of_u64(out, x, n); break;
+    default:      from_any(out, t->dtype, x, n); break;
     }
 }
 
-/* Sign and magnitude as a signed number. */
-static void steps_of_32(double *out, const uint32_t *x, int64_t n) CLI_WIDE;
-static void steps_of_32(double *out, const uint32_t *x, int64_t n)
+enum { FLOATS = 512 };
+
+const double *doubles_at(double *room, const tsr_tensor *t, int64_t from, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t size = (int32_t)(x[i] & 0x7fffffffu), sign = -(int32_t)(x[i] >> 31);
-        out[i] = (double)((size ^ sign) - sign); /* a branch would be taken at random */
+    float x[FLOATS];
+    if (t->dtype == TSR_F64) return (const double *)t->data + from;
+    for (int64_t i = 0; i < n; i += FLOATS) {
+        const int64_t count = n - i < FLOATS ? n - i : FLOATS;
+        const float *short_ones = floats_at(x, t, from + i, count);
+        if (short_ones) doubles_of_f32(room + i, short_ones, count);
+        else            doubles_of_others(room + i, t, from + i, count);
     }
-}
-
-static void steps_of_16(double *out, const uint16_t *x, int64_t n) CLI_WIDE;
-static void steps_of_16(double *out, const uint16_t *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t size = x[i] & 0x7fff, sign = -(int32_t)(x[i] >> 15);
-        out[i] = (double)((size ^ sign) - sign);
-    }
-}
-
-static void steps_of_8(double *out, const uint8_t *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) out[i] = x[i] & 0x80 ? -(x[i] & 0x7f) : x[i];
-}
-
-void steps_at(double *out, const tsr_tensor *t, int64_t from, int64_t n)
-{
-    const size_t size = tsr_dtype_size(t->dtype);
-    const void *x = (const char *)t->data + (size_t)from * size;
-    if (size == 4)      steps_of_32(out, x, n);
-    else if (size == 2) steps_of_16(out, x, n);
-    else                steps_of_8(out, x, n);
+    return room;
 }
 
 /* Keys ------------------------------------------------------------------------------- */
 
 int key_bits(tsr_dtype dtype) { return is_short(dtype) ? 32 : 64; }
 
-/* Negative floats run backwards: all of their bits are flipped, of the others the sign. */
-static uint64_t float_key(double x)
+/* Negative floats run backwards: all of their bits are flipped, of the others the sign. -0 becomes 0. */
+static void long_float_keys(uint64_t *keys, const double *x, int64_t n) CLI_WIDE;
+static void long_float_keys(uint64_t *keys, const double *x, int64_t n)
 {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+    for (int64_t i = 0; i < n; i++) {
+        const union { double x; uint64_t bits; } u = { x[i] + 0.0 };
+        keys[i] = u.bits ^ (-(u.bits >> 63) | (uint64_t)1 << 63);
+    }
 }
 
-static uint32_t short_float_key(float x)
+static void short_float_keys(uint64_t *keys, const double *x, int64_t n) CLI_WIDE;
+static void short_float_keys(uint64_t *keys, const double *x, int64_t n)
 {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits >> 31 ? ~bits : bits | (uint32_t)1 << 31;
+    for (int64_t i = 0; i < n; i++) {
+        const union { float x; uint32_t bits; } u = { (float)(x[i] + 0.0) };
+        keys[i] = u.bits ^ (-(u.bits >> 31) | (uint32_t)1 << 31);
+    }
 }
 
 static int64_t float_keys(uint64_t *keys, bool is_short_one, const double *x, int64_t n)
 {
     int64_t count = 0;
+    if (is_short_one) short_float_keys(keys, x, n);
+    else              long_float_keys(keys, x, n);
     for (int64_t i = 0; i < n; i++) {
-        const double v = x[i] + 0.0; /* -0 becomes 0 */
-        keys[count] = is_short_one ? short_float_key((float)v) : float_key(v);
-        count += v == v;
+        keys[count] = keys[i];
+        count += x[i] == x[i];
     }
     return count;
 }

@@ -20,16 +20,12 @@ tsr_status doubles_of(tsr_tensor **out, const tsr_tensor *t);
 /* Element i of a packed tensor of doubles, i64 or u64, as a double. */
 double number_at(const tsr_tensor *numbers, int64_t i);
 
-/* Elements from .. from + n - 1 of a packed tensor of any dtype that is not complex, as doubles: exactly,
- * but for integers of 64 bits. */
-void doubles_at(double *out, const tsr_tensor *t, int64_t from, int64_t n);
+/* Elements from .. from + n - 1 of a packed tensor of any dtype that is not complex, as doubles: exactly, but
+ * for integers of 64 bits. They are in room, or where they are already. */
+const double *doubles_at(double *room, const tsr_tensor *t, int64_t from, int64_t n);
 
-/* The same of f32, f16 or bf16 as floats, exactly. False, and nothing is written, for other dtypes. */
-bool floats_at(float *out, const tsr_tensor *t, int64_t from, int64_t n);
-
-/* The same elements of a float dtype of up to 32 bits as whole numbers in the order of the dtype's values,
- * each one step from the next; as doubles, exactly. */
-void steps_at(double *out, const tsr_tensor *t, int64_t from, int64_t n);
+/* The same as floats, exactly; NULL for dtypes of which floats do not hold all numbers. */
+const float *floats_at(float *room, const tsr_tensor *t, int64_t from, int64_t n);
 
 /* Keys: numbers of a dtype as unsigned ones of key_bits bits in the same order, so that a
  * search for a rank can go by their digits. NaN has none. */

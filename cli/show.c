@@ -8,11 +8,12 @@
 #include "room.h"
 #include "source.h"
 #include "terminal.h"
+#include "text.h"
 
 static const char name_of_command[] = "show";
 
 typedef struct request {
-    bool           json, full;
+    bool           json, full, several;
     const char    *precision, *edge;
     tsr_print_opts print;
     reading        how;
@@ -44,6 +45,7 @@ static int show_item(source *s, int64_t index, const request *r, json *j)
     if (!source_read(&t, s, index)) return EXIT_INPUT;
     if (r->json) {
         json_open(j, NULL, '{');
+        json_string(j, "file", s->file[it->file].path);
         json_string(j, "name", it->name);
         json_tensor_members(j, t);
         json_close(j, '}');
@@ -64,6 +66,10 @@ static int show(const char *text, const request *r, json *j, bool *first)
         source_close(&s);
         return complain_usage(name_of_command,
                               "%s has several tensors; a part is of one of them: FILE:NAME[...]", text);
+    }
+    if (r->several && !r->json && s.count) {
+        print_heading(text, *first);
+        *first = true;
     }
     for (int64_t i = 0; i < s.count && (code == EXIT_YES || s.damaged); i++) {
         if (!*first && !r->json) putchar('\n');
@@ -93,6 +99,7 @@ static int run_show(int argc, char **argv)
     if (count < 0 || !read_request(&r)) return EXIT_USAGE;
     if (count == 0)
         return complain_usage(name_of_command, "which tensor? FILE, FILE:NAME or FILE:NAME[SLICE]");
+    r.several = count > 1;
     if (r.json) json_open(&j, NULL, '[');
     for (int i = 1; i <= count; i++) {
         const int one = show(argv[i], &r, &j, &first);

@@ -260,6 +260,7 @@ static void add_item(source *s, int file, const tsr_file_entry *e)
         .file = file,
         .place = s->count,
         .desc = e->desc,
+        .column = -1,
         .bytes = e->bytes,
         .mapped = e->mapped,
     };
@@ -391,6 +392,43 @@ static void keep_only(source *s, int64_t index)
     for (int i = 0; i < s->files; i++) s->file[i].count = i == it.file;
 }
 
+static item column_item(const item *table, const tsr_file *f, const char *name, int column)
+{
+    tsr_meta words = { 0 };
+    char *key = text_of("categories.%s", name);
+    item it = *table;
+    if (tsr_file_find_meta(&words, f, key) == TSR_OK && words.type == TSR_META_TEXTS) it.words = words.count;
+    free(key);
+    it.name = printable_copy(name);
+    it.entry = copy_of_text(table->entry);
+    it.stem = copy_of_text(name);
+    it.encoding = copy_of_text(table->encoding);
+    it.column = column;
+    it.place = column;
+    return it;
+}
+
+bool source_split_table(source *s)
+{
+    tsr_meta names;
+    if (s->count != 1 || s->files != 1 || s->items[0].column >= 0 || s->items[0].desc.ndim != 2) return false;
+    const char *format = s->file[0].format;
+    const tsr_file *f = strcmp(format, "csv") && strcmp(format, "tsv") ? NULL : source_file_at(s, 0);
+    if (!f || tsr_file_find_meta(&names, f, "columns") != TSR_OK || names.type != TSR_META_TEXTS ||
+        names.count != s->items[0].desc.shape[1])
+        return false;
+    item table = s->items[0];
+    s->items = NULL;
+    s->count = 0;
+    for (; s->count < names.count; s->count++) {
+        s->items = room_for_more(s->items, (size_t)s->count, sizeof *s->items);
+        s->items[s->count] = column_item(&table, f, names.texts[s->count], (int)s->count);
+    }
+    s->file[0].count = s->count;
+    free_item(&table);
+    return true;
+}
+
 static bool is_pattern(const char *text) { return strpbrk(text, "*?[") != NULL; }
 
 static bool fits_pattern(const void *pattern, const char *name) { return matches_patterns(pattern, name); }
@@ -406,7 +444,9 @@ static int find_wanted(source *s)
 {
     char near[200];
     nearest best = { .word = s->wanted };
-    const int64_t index = source_find(s, s->wanted);
+    int64_t index = source_find(s, s->wanted);
+    const bool is_table = index < 0 && source_split_table(s);
+    if (is_table) index = source_find(s, s->wanted);
     if (index >= 0) {
         keep_only(s, index);
         return EXIT_YES;
@@ -416,8 +456,10 @@ static int find_wanted(source *s)
         return EXIT_YES;
     }
     for (int64_t i = 0; i < s->count; i++) nearest_add(&best, s->items[i].name);
-    complain(s->command, is_pattern(s->wanted) ? "%s: no name matches '%s'%s" : "%s has no tensor '%s'%s",
-             s->path, s->wanted, nearest_text(near, sizeof near, &best));
+    nearest_text(near, sizeof near, &best);
+    if (is_pattern(s->wanted)) complain(s->command, "%s: no name matches '%s'%s", s->path, s->wanted, near);
+    else complain(s->command, "%s has no %s '%s'%s", s->path, is_table ? "column" : "tensor", s->wanted,
+                  near);
     return EXIT_INPUT;
 }
 
@@ -463,10 +505,23 @@ void source_close(source *s)
 
 /* Reading ---------------------------------------------------------------------------- */
 
+/* What is read of an item: its column, and of that what the words say. */
+static subscript part_of(const source *s, const item *it)
+{
+    subscript part = s->part;
+    bool has_rest = it->column < 0;
+    for (int i = 0; i < part.count; i++) has_rest = has_rest || part.part[i].kind == PART_REST;
+    if (!has_rest && part.count < PARTS_MOST) part.part[part.count++] = (subscript_part){ .kind = PART_REST };
+    if (it->column >= 0 && part.count < PARTS_MOST)
+        part.part[part.count++] = (subscript_part){ .kind = PART_INDEX, .start = it->column };
+    return part;
+}
+
 bool source_cut(cut *out, const source *s, int64_t index)
 {
     char why[200];
-    const char *wrong = subscript_cut(out, &s->part, &s->items[index].desc, why);
+    const subscript part = part_of(s, &s->items[index]);
+    const char *wrong = subscript_cut(out, &part, &s->items[index].desc, why);
     if (wrong)
         complain(s->command, "%s%s%s: %s", s->path, s->items[index].name[0] ? ":" : "", s->items[index].name,
                  wrong);
@@ -485,7 +540,7 @@ bool source_read(tsr_tensor **out, source *s, int64_t index)
     tsr_file *f = source_file_at(s, it->file);
     cut c;
     if (!f || !source_cut(&c, s, index)) return false;
-    if (!s->has_part) return report(s, tsr_file_read(out, f, it->entry));
+    if (!s->has_part && it->column < 0) return report(s, tsr_file_read(out, f, it->entry));
     tsr_status status = tsr_file_read_slice(out, f, it->entry, c.ndim, c.range);
     if (status == TSR_OK) status = cut_add_axes(out, &c);
     return report(s, status);
@@ -544,7 +599,7 @@ bool source_read_block(tsr_tensor **out, source *s, int64_t index, const cut *c,
         tsr_release(out);
         return report(s, tsr_file_read_slice(out, f, it->entry, part.ndim, part.range));
     }
-    if (s->whole_index != index) {
+    if (s->whole_index < 0 || (s->whole_index != index && it->column < 0)) { /* columns are of one table */
         tsr_release(&s->whole);
         s->whole_index = -1;
         if (!report(s, tsr_file_read(&s->whole, f, it->entry))) return false;

@@ -4,6 +4,7 @@
  *     FILE:NAME               one of them
  *     FILE:PATTERN            those whose names match, as in layers.*.weight
  *     FILE:NAME[0, ::2]       a part of it; FILE[0, ::2] of a file with one tensor
+ *     TABLE:COLUMN            a column of a csv or tsv, by its name
  *     DIRECTORY, DIRECTORY:NAME ...
  *     -                       standard input
  *
@@ -30,6 +31,8 @@ typedef struct item {
     int      file;      /* index of source.file */
     int64_t  place;     /* how many come before it in its files */
     tsr_desc desc;      /* with dtype TSR_DTYPE_INVALID if its encoding cannot be read */
+    int      column;    /* of a table, which desc is that of; -1: all of it */
+    int64_t  words;     /* of a column of words: how many different ones; else 0 */
     uint64_t bytes;     /* that it takes in the file */
     bool     mapped;
 } item;
@@ -101,6 +104,9 @@ bool source_read(tsr_tensor **out, source *s, int64_t index);
 
 /* The index of the item of this name; -1 if there is none. */
 int64_t source_find(const source *s, const char *name);
+
+/* If the source is one table whose columns have names: makes each an item of its own. False if not. */
+bool source_split_table(source *s);
 
 /* To be called before items change places: what was read of one of them is not that of another. */
 void source_forget(source *s);

@@ -16,7 +16,7 @@
 static const char name_of_command[] = "stats";
 
 typedef struct request {
-    bool        json, exact;
+    bool        json, exact, several;
     const char *quantiles, *bins;
     summary     wanted;
     listing     list;
@@ -134,6 +134,10 @@ static void add_row(table *t, const entry *e)
     const summary *found = &e->found;
     char count[24], zeros[24], nans[24], infinities[24], min[40], max[40], mean[40], std[40];
     char bars[SPARKLINE_BYTES] = "";
+    char dtype[40];
+    const bool numbers = !e->it->words; /* codes of words have no mean */
+    if (numbers) snprintf(dtype, sizeof dtype, "%s", tsr_dtype_name(e->it->desc.dtype));
+    else         snprintf(dtype, sizeof dtype, "%" PRId64 " word%s", e->it->words, plural(e->it->words));
     count_text(count, found->count);
     count_text(zeros, found->zeros);
     count_text(nans, found->nans);
@@ -141,13 +145,13 @@ static void add_row(table *t, const entry *e)
     if (found->finite) histogram_sparkline(bars, &found->bars);
     const char *cells[COLUMNS] = {
         e->it->name[0] ? e->it->name : "-",
-        tsr_dtype_name(e->it->desc.dtype),
+        dtype,
         count,
-        scalar_text(min, found->min, 4),
-        scalar_text(max, found->max, 4),
-        found->finite ? number_text(mean, found->mean, 4) : "-",
-        found->finite ? number_text(std, found->deviation, 4) : "-",
-        zeros,
+        numbers ? scalar_text(min, found->min, 4) : "-",
+        numbers ? scalar_text(max, found->max, 4) : "-",
+        found->finite && numbers ? number_text(mean, found->mean, 4) : "-",
+        found->finite && numbers ? number_text(std, found->deviation, 4) : "-",
+        numbers ? zeros : "-",
         nans,
         infinities,
         bars,
@@ -170,7 +174,7 @@ static void print_rows(const entry *list, int64_t count)
         if (list[i].found.nans) columns[NANS].rank = 0;
         if (list[i].found.infinities) columns[INFINITIES].rank = 0;
     }
-    if (count) table_print(&t, 0, terminal_width());
+    if (count) table_print(&t, 0, table_width());
     table_free(&t);
 }
 
@@ -217,9 +221,10 @@ static void sort_entries(entry *list, int64_t count, const char *order)
 
 /* JSON ------------------------------------------------------------------------------- */
 
-static void json_found(json *j, const item *it, const summary *found)
+static void json_found(json *j, const source *s, const item *it, const summary *found)
 {
     json_open(j, NULL, '{');
+    json_string(j, "file", s->file[it->file].path);
     json_string(j, "name", it->name);
     json_string(j, "dtype", tsr_dtype_name(it->desc.dtype));
     json_integers(j, "shape", it->desc.ndim, it->desc.shape);
@@ -266,8 +271,7 @@ static tsr_desc desc_of_part(const source *s, const item *it)
 {
     tsr_desc d = it->desc;
     cut c;
-    char why[200];
-    if (!s->has_part || subscript_cut(&c, &s->part, &it->desc, why)) return d;
+    if ((!s->has_part && it->column < 0) || !source_cut(&c, s, it - s->items)) return d;
     d.ndim = 0;
     for (int i = 0; i < c.ndim; i++)
         if (c.range[i].step != 0) {
@@ -321,8 +325,8 @@ static int describe(source *s, const request *r, json *j)
     if (several && !r->json) print_rows(list, count);
     for (int64_t i = 0; i < count && (r->json || !several); i++) {
         item it = *list[i].it;
-        it.desc = desc_of_part(s, &it);
-        if (r->json) json_found(j, &it, &list[i].found);
+        it.desc = desc_of_part(s, list[i].it);
+        if (r->json) json_found(j, s, &it, &list[i].found);
         else         print_in_full(it.name, &it.desc, &list[i].found);
     }
     free(list);
@@ -335,7 +339,9 @@ static int describe_word(const char *word, const request *r, json *j, int64_t *f
     source s;
     int code = source_open(&s, name_of_command, word, &r->how);
     if (code == EXIT_YES) {
-        listing_apply(&r->list, &s, r->json ? "file" : "name");
+        const bool in_order = (!s.wanted && !s.has_part && source_split_table(&s)) || r->json;
+        listing_apply(&r->list, &s, in_order ? "file" : "name");
+        if (r->several && !r->json && s.count) print_heading(word, !*found);
         *found += s.count;
         code = describe(&s, r, j);
     }
@@ -362,6 +368,7 @@ static int run_stats(int argc, char **argv)
     if (count < 0 || !read_request(&r)) return EXIT_USAGE;
     if (count == 0)
         return complain_usage(name_of_command, "of which tensors? FILE, FILE:NAME or FILE:NAME[SLICE]");
+    r.several = count > 1;
     if (r.json) json_open(&j, NULL, '[');
     int64_t found = 0;
     for (int i = 1; i <= count; i++) {
@@ -381,11 +388,11 @@ const command stats_command = {
             "\n"
             "Describes the numbers of a tensor: how many are NaN, infinite and zero, the\n"
             "smallest and the largest, mean and standard deviation, quantiles, and a\n"
-            "histogram. Of a file or directory with several tensors: a row for each, with a\n"
-            "small histogram from the smallest to the largest. Its heights are logarithms\n"
-            "of counts, of up to 65536 elements that lie evenly apart. Columns that a narrow\n"
-            "terminal has no room for are left out; those of NaN and infinities are not,\n"
-            "where there are some.\n"
+            "histogram. Of a file or directory with several tensors, and of a table whose\n"
+            "columns have names: a row for each, with a small histogram from the smallest to\n"
+            "the largest. Its heights are logarithms of counts, of up to 16384 elements that\n"
+            "lie evenly apart. Columns that a narrow terminal has no room for are left out;\n"
+            "those of NaN and infinities are not, where there are some.\n"
             "\n"
             "  --quantiles Q,Q   which quantiles, numbers of 0 .. 1\n"
             "  --bins N          bars of the histogram, up to 200; 16 by default\n"

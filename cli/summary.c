@@ -11,9 +11,9 @@
 
 #include "numbers.h"
 #include "room.h"
-#include "wide.h"
+#include "sums.h"
 
-enum { PIECE = 1 << 20, SEGMENT = 1 << 14, SEGMENTS = PIECE / SEGMENT, RUN = 2048, THREADS_MOST = 8 };
+enum { PIECE = 1 << 22, SEGMENT = 1 << 16, SEGMENTS = PIECE / SEGMENT, RUN = SUMS_MOST, THREADS_MOST = 8 };
 enum { DIGITS = 1 << 16, RANKS = 2 * SUMMARY_QUANTILES };
 enum { SORTED_MOST = 512 };  /* numbers that are sorted: tables would cost more */
 
@@ -190,18 +190,13 @@ static void end_search(walk *w)
 
 /* Moments ---------------------------------------------------------------------------- */
 
+/* -0 lies below 0. */
 static bool is_less(tsr_scalar a, tsr_scalar b)
 {
     if (a.dtype == TSR_I64) return a.as.i < b.as.i;
     if (a.dtype == TSR_U64) return a.as.u < b.as.u;
-    return a.as.c.re < b.as.c.re;
-}
-
-static tsr_scalar element_at(const tsr_tensor *numbers, int64_t i)
-{
-    if (numbers->dtype == TSR_I64) return tsr_scalar_i64(((const int64_t *)numbers->data)[i]);
-    if (numbers->dtype == TSR_U64) return tsr_scalar_u64(((const uint64_t *)numbers->data)[i]);
-    return tsr_scalar_f64(((const double *)numbers->data)[i]);
+    const double x = a.as.c.re, y = b.as.c.re;
+    return x < y || (x == y && signbit(x) && !signbit(y));
 }
 
 /* Joins the mean and the squares of n numbers to those of a tally. */
@@ -220,11 +215,11 @@ static void note_extremes(tally *t, tsr_scalar least, tsr_scalar largest)
     if (t->max.dtype == TSR_DTYPE_INVALID || is_less(t->max, largest)) t->max = largest;
 }
 
-/* NaN, as of a tally that has none yet, gives way. */
+/* NaN, as of a tally that has none yet, gives way. Ends of the histogram are not -0. */
 static void widen(tally *t, double low, double high)
 {
-    if (!(t->low <= low)) t->low = low;
-    if (!(t->high >= high)) t->high = high;
+    if (!(t->low <= low)) t->low = low + 0.0;
+    if (!(t->high >= high)) t->high = high + 0.0;
 }
 
 static void join(tally *to, const tally *from)
@@ -237,145 +232,68 @@ static void join(tally *to, const tally *from)
     join_moments(to, from->finite, from->mean, from->squares);
 }
 
-/* Runs are short, so that their sums lose little. Any may be infinite or NaN. */
-static void tally_one_by_one(tally *t, const double *x, int64_t n)
+/* The mean of finite numbers whose sums are beyond a double. */
+static double mean_of_huge(const double *x, int64_t n, int64_t finite)
 {
-    double sum = 0, squares = 0;
-    int64_t finite = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (isnan(x[i])) {
-            t->nans++;
-            continue;
-        }
-        t->zeros += x[i] == 0;
-        note_extremes(t, tsr_scalar_f64(x[i]), tsr_scalar_f64(x[i]));
-        if (!isfinite(x[i])) {
-            t->infinities++;
-            continue;
-        }
-        widen(t, x[i], x[i]);
-        sum += x[i];
-        finite++;
-    }
-    const double mean = finite ? sum / (double)finite : 0;
+    double mean = 0;
     for (int64_t i = 0; i < n; i++)
-        if (isfinite(x[i])) squares += (x[i] - mean) * (x[i] - mean);
-    join_moments(t, finite, mean, squares);
+        if (isfinite(x[i])) mean += x[i] / (double)finite;
+    return mean;
 }
 
-typedef struct sums { double mean, squares, low, high; int64_t zeros; } sums;
-
-/* From sums about `shift` to moments. */
-static void end_sums(sums *out, double shift, const lanes *sum, const lanes *squares)
+static void add_sums(tally *t, const sums *found, const double *x, int64_t n)
 {
-    double total = 0, all = 0;
-    for (int k = 0; k < LANES; k++) {
-        total += (*sum)[k];
-        all += (*squares)[k];
-    }
-    const double left = all - total * (total / RUN);
-    out->squares = left > 0 || !isfinite(left) ? left : 0;
-    out->mean = shift + total / RUN;
-}
-
-/* Of a whole run, whose moments are taken about its first element. The squares are not finite if an element
- * is infinite or NaN; the rest is worth nothing then. */
-static void sum_doubles(sums *out, const double *x) CLI_WIDE;
-static void sum_doubles(sums *out, const double *x)
-{
-    lanes sum = { 0 }, squares = { 0 }, low, high, v;
-    marks zeros = { 0 };
-    memcpy(&low, x, sizeof low);
-    high = low;
-    for (int64_t i = 0; i < RUN; i += LANES) {
-        memcpy(&v, x + i, sizeof v);
-        const lanes d = v - x[0];
-        sum += d;
-        squares += d * d;
-        zeros += v == 0;
-        low = LANES_CHOOSE(v < low, v, low);
-        high = LANES_CHOOSE(v > high, v, high);
-    }
-    *out = (sums){ .low = low[0], .high = high[0] };
-    for (int k = 0; k < LANES; k++) {
-        out->zeros -= zeros[k];
-        if (low[k] < out->low) out->low = low[k];
-        if (high[k] > out->high) out->high = high[k];
-    }
-    end_sums(out, x[0], &sum, &squares);
-}
-
-/* The same of floats, of which twice as many fit a vector where that is exact. */
-static void sum_floats(sums *out, const float *x) CLI_WIDE;
-static void sum_floats(sums *out, const float *x)
-{
-    const double shift = (double)x[0];
-    lanes sum[2] = { { 0 } }, squares[2] = { { 0 } };
-    short_lanes low, high, v;
-    short_marks zeros = { 0 };
-    memcpy(&low, x, sizeof low);
-    high = low;
-    for (int64_t i = 0; i < RUN; i += 2 * LANES) {
-        half_lanes half[2];
-        memcpy(&v, x + i, sizeof v);
-        memcpy(half, x + i, sizeof half);
-        for (int k = 0; k < 2; k++) {
-            const lanes d = __builtin_convertvector(half[k], lanes) - shift;
-            sum[k] += d;
-            squares[k] += d * d;
-        }
-        zeros += v == 0;
-        low = SHORT_CHOOSE(v < low, v, low);
-        high = SHORT_CHOOSE(v > high, v, high);
-    }
-    *out = (sums){ .low = (double)low[0], .high = (double)high[0] };
-    for (int k = 0; k < 2 * LANES; k++) {
-        out->zeros -= zeros[k];
-        if ((double)low[k] < out->low) out->low = (double)low[k];
-        if ((double)high[k] > out->high) out->high = (double)high[k];
-    }
-    const lanes all = sum[0] + sum[1], all_squares = squares[0] + squares[1];
-    end_sums(out, shift, &all, &all_squares);
-}
-
-/* Adds what was found of a run. False if an element is not finite. */
-static bool add_sums(tally *t, const sums *found)
-{
-    if (!isfinite(found->squares)) return false;
+    const double finite = (double)found->finite, left = found->squares - found->sum * (found->sum / finite);
     t->zeros += found->zeros;
+    if (!found->finite) return;
     widen(t, found->low, found->high);
     note_extremes(t, tsr_scalar_f64(found->low), tsr_scalar_f64(found->high));
-    join_moments(t, RUN, found->mean, found->squares);
-    return true;
+    if (isfinite(found->squares))
+        join_moments(t, found->finite, found->shift + found->sum / finite, left > 0 ? left : 0);
+    else
+        join_moments(t, found->finite, mean_of_huge(x, n, found->finite), INFINITY);
 }
 
-static void tally_run(tally *t, const double *x, int64_t n)
+/* Counts what is not finite. */
+static void note_others(tally *t, const double *x, int64_t n)
 {
-    sums found;
-    if (n == RUN) sum_doubles(&found, x);
-    if (n < RUN || !add_sums(t, &found)) tally_one_by_one(t, x, n);
+    for (int64_t i = 0; i < n; i++) {
+        t->nans += isnan(x[i]) != 0;
+        t->infinities += isinf(x[i]) != 0;
+        if (isinf(x[i])) note_extremes(t, tsr_scalar_f64(x[i]), tsr_scalar_f64(x[i]));
+    }
 }
 
-/* A whole run of short floats, without a detour. False if it is none, or an element is not finite. */
-static bool tally_floats(tally *t, const tsr_tensor *numbers, int64_t from, int64_t n)
+/* Of a run, of which room may hold the numbers as doubles. */
+static void tally_run(tally *t, const tsr_tensor *numbers, int64_t from, int64_t n, double *room)
 {
-    float x[RUN];
     sums found;
-    if (n < RUN) return false;
-    if (numbers->dtype == TSR_F32)              sum_floats(&found, (const float *)numbers->data + from);
-    else if (!floats_at(x, numbers, from, n))   return false;
-    else                                        sum_floats(&found, x);
-    return add_sums(t, &found);
+    sum_numbers(&found, numbers, from, n);
+    const bool plain = found.finite == n && isfinite(found.squares);
+    const double *all = plain ? NULL : doubles_at(room, numbers, from, n);
+    add_sums(t, &found, all, n);
+    if (found.finite < n) note_others(t, all, n);
 }
 
 /* Doubles tell only about where long integers are. */
+#define NOTE_INTEGERS(name, type, scalar)                       \
+    static void name(tally *t, const type *x, int64_t n)        \
+    {                                                           \
+        type low = x[0], high = x[0];                           \
+        for (int64_t i = 1; i < n; i++) {                       \
+            low = x[i] < low ? x[i] : low;                      \
+            high = x[i] > high ? x[i] : high;                   \
+        }                                                       \
+        t->min = scalar(low);                                   \
+        t->max = scalar(high);                                  \
+    }
+NOTE_INTEGERS(note_i64, int64_t, tsr_scalar_i64)
+NOTE_INTEGERS(note_u64, uint64_t, tsr_scalar_u64)
+
 static void note_integers(tally *t, const tsr_tensor *numbers, int64_t from, int64_t n)
 {
-    t->min.dtype = t->max.dtype = TSR_DTYPE_INVALID;
-    for (int64_t i = 0; i < n; i++) {
-        const tsr_scalar s = element_at(numbers, from + i);
-        note_extremes(t, s, s);
-    }
+    if (numbers->dtype == TSR_I64) note_i64(t, (const int64_t *)numbers->data + from, n);
+    if (numbers->dtype == TSR_U64) note_u64(t, (const uint64_t *)numbers->data + from, n);
 }
 
 /* Passes ----------------------------------------------------------------------------- */
@@ -383,34 +301,36 @@ static void note_integers(tally *t, const tsr_tensor *numbers, int64_t from, int
 /* Every step-th element, wherever pieces and segments begin. */
 static void keep_sample(walk *w, int64_t from, int64_t n)
 {
+    char packed[RUN * sizeof(double)];
+    tsr_tensor some = *w->numbers;
+    const size_t size = tsr_dtype_size(some.dtype);
+    const char *numbers = (const char *)some.data + (size_t)from * size;
     const int64_t at = w->seen + from, late = at % w->step;
-    for (int64_t i = late ? w->step - late : 0; i < n; i += w->step)
-        doubles_at(&w->sample[(at + i) / w->step], w->numbers, from + i, 1);
+    int64_t count = 0, i = late ? w->step - late : 0;
+    double *to = &w->sample[(at + i) / w->step];
+    for (some.data = packed; i < n; i += w->step, count++)
+        memcpy(packed + (size_t)count * size, numbers + (size_t)i * size, size);
+    const double *x = doubles_at(to, &some, 0, count);
+    if (x != to) memcpy(to, x, (size_t)count * sizeof *x);
 }
 
 /* What the level asks of a run of numbers. */
 static void see_run(walk *w, int thread, tally *t, int64_t from, int64_t n)
 {
-    double x[RUN];
+    double room[RUN];
     uint64_t keys[RUN];
     const int bits = key_bits(w->dtype);
-    if (w->level == 0 && w->sample) keep_sample(w, from, n);
-    if (w->level == 0 && w->ranks.ranks == 0 && tally_floats(t, w->numbers, from, n)) return;
-    doubles_at(x, w->numbers, from, n);
-    if (w->level == 0) tally_run(t, x, n);
-    if (w->level == 1)
-        for (int64_t i = 0; i < n; i++) histogram_add(&w->bars[thread], x[i]);
+    if (w->level == 0) tally_run(t, w->numbers, from, n, room);
+    if (w->sample) keep_sample(w, from, n);
+    if (w->level == 0 && w->ranks.ranks == 0) return;
+    const double *x = doubles_at(room, w->numbers, from, n);
+    if (w->level == 1) histogram_add(&w->bars[thread], x, n);
     if (w->level >= w->ranks.levels || w->ranks.ranks == 0) return;
     if (!w->ranks.counts && w->level > 0) return;
     const int64_t count = keys_of(keys, w->dtype, x, w->numbers, from, n);
     if (!w->ranks.counts)   keep_keys(&w->ranks, keys, count);
     else if (w->level == 0) count_first_digits(counts_of(&w->ranks, thread), keys, count, bits);
     else count_digits(&w->ranks, counts_of(&w->ranks, thread), keys, count, bits, w->level);
-}
-
-static bool has_long_integers(const walk *w)
-{
-    return w->numbers->dtype == TSR_I64 || w->numbers->dtype == TSR_U64;
 }
 
 /* Thread i sees segments i, i + threads, ... */
@@ -425,7 +345,7 @@ static tsr_status see_segments(void *context, int64_t begin, int64_t end)
             *t = (tally){ .low = NAN, .high = NAN };
             for (int64_t i = first; i < last; i += RUN)
                 see_run(w, (int)thread, t, i, i + RUN < last ? RUN : last - i);
-            if (w->level == 0 && has_long_integers(w)) note_integers(t, w->numbers, first, last - first);
+            if (w->level == 0) note_integers(t, w->numbers, first, last - first);
         }
     return TSR_OK;
 }
@@ -528,10 +448,9 @@ static void join_bars(walk *w)
 
 static void count_sample(walk *w)
 {
-    for (int64_t i = 0; i * w->step < w->seen; i++) histogram_add(&w->out->bars, w->sample[i]);
-    if (w->step == 1) return;
-    histogram_add(&w->out->bars, w->out->low); /* which the sample need not hold */
-    histogram_add(&w->out->bars, w->out->high);
+    const double ends[] = { w->out->low, w->out->high }; /* which the sample need not hold */
+    histogram_add(&w->out->bars, w->sample, (w->seen + w->step - 1) / w->step);
+    if (w->step > 1) histogram_add(&w->out->bars, ends, 2);
 }
 
 /* The passes after the first one. */

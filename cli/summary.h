@@ -14,7 +14,7 @@
 #include "source.h"
 #include "terminal.h"
 
-enum { SUMMARY_QUANTILES = 32, SUMMARY_EXACT = 1 << 24, SUMMARY_SAMPLE = 1 << 16 };
+enum { SUMMARY_QUANTILES = 32, SUMMARY_EXACT = 1 << 24, SUMMARY_SAMPLE = 1 << 14 };
 
 typedef struct summary {
     /* What is asked for. */

@@ -74,7 +74,8 @@ static int last_in_rank(const table *t, const int width[TABLE_COLUMNS])
 /* Leaves columns out until names have two fifths of the room; they take what is left. */
 static void fit(const table *t, int width[TABLE_COLUMNS], int room)
 {
-    for (int k; sum_of(t, width, 2 * room / 5) > room && (k = last_in_rank(t, width)) >= 0;) width[k] = 0;
+    const int names = (int)(2LL * room / 5);
+    for (int k; sum_of(t, width, names) > room && (k = last_in_rank(t, width)) >= 0;) width[k] = 0;
     for (int over = sum_of(t, width, room) - room; over > 0; over--) {
         int widest = -1;
         for (int k = 0; k < t->columns; k++)

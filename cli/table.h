@@ -3,7 +3,7 @@
  *     static const table_column columns[] = { { "name", TABLE_NAME, 0 }, { "max", TABLE_RIGHT, 1 } };
  *     table t = table_new(columns, 2);
  *     table_add(&t, cells, colour);      // copies the cells
- *     table_print(&t, 2, terminal_width());
+ *     table_print(&t, 2, table_width());
  *     table_free(&t);
  *
  * Where the columns do not fit, those of the highest `rank` are left out first, then the columns of

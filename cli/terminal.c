@@ -56,13 +56,25 @@ double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-int terminal_width(void)
+/* As COLUMNS or the terminal say; else 0. */
+static int given_width(void)
 {
     const char *columns = getenv("COLUMNS");
     long width = columns ? strtol(columns, NULL, 10) : 0;
     if (width <= 0) width = window_width();
-    if (width <= 0) width = 80;
-    return width < 20 ? 20 : width > 1000 ? 1000 : (int)width;
+    return width <= 0 ? 0 : width < 20 ? 20 : width > 1000 ? 1000 : (int)width;
+}
+
+int terminal_width(void)
+{
+    const int width = given_width();
+    return width ? width : 80;
+}
+
+int table_width(void)
+{
+    const int width = given_width();
+    return width ? width : 1 << 30;
 }
 
 int terminal_height(void)

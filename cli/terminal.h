@@ -14,6 +14,10 @@ bool writes_utf8(void);
 /* Columns to fill: COLUMNS in the environment, else the terminal's, else 80. */
 int terminal_width(void);
 
+/* The same for tables, which are as wide as they need to be where nothing says how wide: what reads a pipe
+ * looks for whole names. */
+int table_width(void);
+
 /* Rows of the terminal, else 24. */
 int terminal_height(void);
 

@@ -138,3 +138,9 @@ int compare_naturally(const char *a, const char *b)
     }
     return (*a != '\0') - (*b != '\0');
 }
+
+void print_heading(const char *word, bool first)
+{
+    const colours c = colours_of(stdout);
+    printf("%s%s%s%s\n", first ? "" : "\n", c.bold, word, c.off);
+}

@@ -24,6 +24,10 @@ void print_padded(const char *text, int columns, bool right);
 /* Less than, equal to or greater than 0. Digits count as numbers: layers.2 comes before layers.10. */
 int compare_naturally(const char *a, const char *b);
 
+/* One of several words of a command line, above what is told of it; an empty line before all but the
+ * first. */
+void print_heading(const char *word, bool first);
+
 /* "s" unless n is 1. */
 const char *plural(long long n);
 

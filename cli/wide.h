@@ -12,20 +12,33 @@
 #define CLI_WIDE
 #endif
 
-/* Eight doubles as a vector of the compiler's, and what comparisons of them give: -1 for yes and 0 for no. */
-enum { LANES = 8 };
-typedef double  lanes __attribute__((vector_size(64)));
-typedef int64_t marks __attribute__((vector_size(64)));
+/* Of functions whose products may be added with one rounding: squares of floats of 16 bits are exact
+ * doubles, and so it is the same one. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define CLI_FUSED __attribute__((optimize("fp-contract=fast")))
+#else
+#define CLI_FUSED
+#endif
 
-/* Eight floats, and sixteen. */
-typedef float   half_lanes __attribute__((vector_size(32)));
-typedef int32_t half_marks __attribute__((vector_size(32)));
-typedef float   short_lanes __attribute__((vector_size(64)));
-typedef int32_t short_marks __attribute__((vector_size(64)));
-#define SHORT_CHOOSE(mark, a, b) ((short_lanes)(((mark) & (short_marks)(a)) | (~(mark) & (short_marks)(b))))
+/* Of a loop: the sums and extremes that it makes, which may be made in any order. */
+#define CLI_PRAGMA(text) _Pragma(#text)
+#if defined(TSR_CLI_SIMD)
+#define CLI_SIMD(reductions) CLI_PRAGMA(omp simd reductions)
+#else
+#define CLI_SIMD(reductions)
+#endif
 
-/* a where a mark is set, b elsewhere; and |a|. */
-#define LANES_CHOOSE(mark, a, b) ((lanes)(((mark) & (marks)(a)) | (~(mark) & (marks)(b))))
-#define LANES_ABS(a) ((lanes)((marks)(a) & INT64_MAX))
+/* The upper half of a word, a CLI_BF16 or a CLI_F16, as a float; of a CLI_F16 this is 2^-112 times it. */
+#define CLI_BF16 0, 0xffff0000u
+#define CLI_F16 3, 0x8fffe000u
+static inline float cli_upper_half(uint32_t word, int shift, uint32_t mask)
+{
+    const union { uint32_t bits; float f; } u = { (uint32_t)((int32_t)word >> shift) & mask };
+    return u.f;
+}
+
+/* The lower and the upper byte of an int16_t or uint16_t as a short of its sign. */
+#define CLI_LOWER_BYTE(pair, both) (int16_t)((pair)((uint32_t)(both) << 8) >> 8)
+#define CLI_UPPER_BYTE(both) (int16_t)((both) >> 8)
 
 #endif

@@ -17,7 +17,7 @@ _tsr_options() {
                        "--force --from-dtype --shape --offset --columns --separator --header --quality --quiet --json --help" ;;
         plot)     echo "-o --out --kind --min --max --bins --title --force --json $reading --help" ;;
         eval)     echo "-o --out --force --full --precision --functions --json $reading --help" ;;
-        bench)    echo "--all --threads --seconds --picture --json --list --help" ;;
+        bench)    echo "--all --threads --seconds --picture --json --list --tune --help" ;;
         devices)  echo "--json --help" ;;
         ops)      echo "--family --json --markdown --names --families --help" ;;
         selftest) echo "--seed --seconds --family --json --verbose --help" ;;

@@ -46,6 +46,7 @@ complete -c tsr -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'for eac
 complete -c tsr -n '__fish_seen_subcommand_from bench' -l picture -r -F -d 'a roofline'
 complete -c tsr -n '__fish_seen_subcommand_from bench' -l json -d 'one object a line'
 complete -c tsr -n '__fish_seen_subcommand_from bench' -l list -d 'the names of workloads'
+complete -c tsr -n '__fish_seen_subcommand_from bench' -l tune -d 'which numbers suit this processor'
 complete -c tsr -n '__fish_seen_subcommand_from devices' -l json -d 'one JSON document'
 
 complete -c tsr -n '__fish_seen_subcommand_from ops' -a '(tsr ops --names 2>/dev/null)'

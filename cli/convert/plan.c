@@ -19,6 +19,17 @@ static const tsr_format_info *find_format(const char *name)
     return NULL;
 }
 
+/* " npy npz ..." */
+static const char *written_formats(char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; tsr_format_get_info(i) && used < size; i++)
+        if (tsr_format_get_info(i)->writes)
+            used += (size_t)snprintf(out + used, size - used, " %s", tsr_format_get_info(i)->name);
+    return out;
+}
+
 bool choose_format(plan *p)
 {
     const char *name = p->r->to ? p->r->to : "npy";
@@ -33,8 +44,10 @@ bool choose_format(plan *p)
         return false;
     }
     if (p->format && p->format->writes) return true;
-    complain_usage(convert_name, p->format ? "the format %s is not written" : "there is no format %s",
-                   p->format ? p->format->name : name);
+    char list[200];
+    complain_usage(convert_name, "%s %s; these are written:%s",
+                   p->format ? p->format->name : name, p->format ? "is only read" : "is no format",
+                   written_formats(list, sizeof list));
     return false;
 }
 

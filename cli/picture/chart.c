@@ -19,12 +19,22 @@ void chart_number(char *text, size_t room, double value)
     else snprintf(text, room, "%.6g", value);
 }
 
+/* "250k", "1.5M": labels must fit beside the axis. */
+static void write_large(char *text, size_t room, double value)
+{
+    static const char letters[] = "kMGT";
+    int unit = 0;
+    for (value /= 1000; unit < 3 && fabs(value) >= 1000; unit++) value /= 1000;
+    snprintf(text, room, "%.4g%c", value, letters[unit]);
+}
+
 static void write_tick(char *text, size_t room, const axis *a, double value)
 {
     static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
     int unit = 0;
     if (!a->bytes) {
-        chart_number(text, room, value);
+        if (fabs(value) >= 1e4 && fabs(value) < 1e15) write_large(text, room, value);
+        else chart_number(text, room, value);
         return;
     }
     for (; unit < 4 && value >= 1000; unit++) value /= 1000;
