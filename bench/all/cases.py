@@ -23,7 +23,8 @@ WITHOUT = {
     "depends on the size of the result alone": "fftfreq rfftfreq eye arange linspace zeros ones full "
     "zeros_like ones_like full_like zero fill meshgrid permutation",
     "no peer computes it": "causal_softmax add_rms_norm quantisation_range quantise_dynamic matmul_quantised "
-    "sample quantise dequantise multinomial shuffle bernoulli_each integers bernoulli rope nextafter",
+    "sample quantise dequantise dequantise_blocks linear_blocks multinomial shuffle bernoulli_each integers bernoulli "
+    "rope nextafter",
 }
 
 NUMPY_NAMES = {
