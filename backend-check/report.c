@@ -52,11 +52,12 @@ static void check_leaks(outcome *out, const holdings *before, const session *s)
              (long long)tensors, (long long)storages, (long long)bytes);
 }
 
-/* Factors and Fourier transforms may be computed elsewhere; all else must be the device's. */
+/* Factors, Fourier transforms and quantised blocks may be computed elsewhere, all else by the device. */
 static tsr_fallback policy_for(const check *c)
 {
-    return !strcmp(c->family, "linalg") || !strcmp(c->family, "fft") ? TSR_FALLBACK_ALLOW
-                                                                     : TSR_FALLBACK_ERROR;
+    const bool blocks = c->op == TSR_OP_DEQUANTISE_BLOCKS || c->op == TSR_OP_LINEAR_BLOCKS;
+    const bool elsewhere = blocks || !strcmp(c->family, "linalg") || !strcmp(c->family, "fft");
+    return elsewhere ? TSR_FALLBACK_ALLOW : TSR_FALLBACK_ERROR;
 }
 
 /* Sizes of groups, tiles and blocks that devices work in. */

@@ -247,7 +247,7 @@ static tsr_status constrain(void)
     static const char text[] = "a{ dT:floating | (m, k) } b{ dT | (k, n) | (..., 1) }";
     tsr_signature signature;
     const tsr_desc *a = TSR_DESC(TSR_F32, 2, 4), *b = TSR_DESC(TSR_F32, 4, 3);
-    tsr_desc turned;
+    tsr_desc transposed;
 
     title("What a function demands is written down, and runs");
     TSR_TRY(tsr_signature_parse(&signature, text));
@@ -257,8 +257,8 @@ static tsr_status constrain(void)
     if (tsr_match(&signature, "matmul", 2, (const tsr_desc *[]){ a, TSR_DESC(TSR_F32, 5, 3) }, NULL))
         refused("(2, 4) by (5, 3)");
     a = TSR_DESC(TSR_F32, 2, 3);
-    TSR_TRY(tsr_desc_transpose(&turned, b, 0, 1));
-    if (tsr_match(&signature, "matmul", 2, (const tsr_desc *[]){ a, &turned }, NULL) != TSR_OK)
+    TSR_TRY(tsr_desc_transpose(&transposed, b, 0, 1));
+    if (tsr_match(&signature, "matmul", 2, (const tsr_desc *[]){ a, &transposed }, NULL) != TSR_OK)
         refused("b transposed");
     return TSR_OK;
 }

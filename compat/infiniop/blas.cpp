@@ -228,7 +228,7 @@ infiniStatus_t infiniopSwap(infiniopSwapDescriptor_t desc, void *, size_t, void 
 namespace {
 
 /* (x, y) = (a x + b y, c x + d y), in f64, rounded once. */
-tsr_status turn(tsr_tensor *x, tsr_tensor *y, double a, double b, double c, double d)
+tsr_status rotate(tsr_tensor *x, tsr_tensor *y, double a, double b, double c, double d)
 {
     Temp x0, y0, x1, y1, part;
     TSR_TRY(tsr_cast(&x0, x, TSR_F64));
@@ -260,7 +260,7 @@ infiniStatus_t infiniopRot(infiniopRotDescriptor_t desc, void *, size_t, void *x
                [](tsr_tensor **t, const InfiniopDescriptor &) -> tsr_status {
                    double cs[2];
                    TSR_TRY(read_numbers(cs, 2, t + 2));
-                   return turn(t[0], t[1], cs[0], cs[1], -cs[1], cs[0]);
+                   return rotate(t[0], t[1], cs[0], cs[1], -cs[1], cs[0]);
                });
 }
 
@@ -308,9 +308,9 @@ infiniStatus_t infiniopRotm(infiniopRotmDescriptor_t desc, void *, size_t, void 
                    TSR_TRY(tsr_cast(&numbers, host, TSR_F64));
                    TSR_TRY(tsr_store(p, sizeof p, numbers));
                    if (p[0] == -2) return TSR_OK;
-                   if (p[0] < 0) return turn(t[0], t[1], p[1], p[3], p[2], p[4]);
-                   if (p[0] == 0) return turn(t[0], t[1], 1, p[3], p[2], 1);
-                   return turn(t[0], t[1], p[1], 1, -1, p[4]);
+                   if (p[0] < 0) return rotate(t[0], t[1], p[1], p[3], p[2], p[4]);
+                   if (p[0] == 0) return rotate(t[0], t[1], 1, p[3], p[2], 1);
+                   return rotate(t[0], t[1], p[1], 1, -1, p[4]);
                });
 }
 

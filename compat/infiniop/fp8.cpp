@@ -126,7 +126,7 @@ infiniStatus_t infiniopCreateFusedFp8IndexerDescriptor(Handle handle, Desc *out,
 
 namespace {
 
-/* The first `dims` numbers turn in pairs; angles are dims / 2 cosines and as many sines. */
+/* The first `dims` numbers are rotated in pairs; angles are dims / 2 cosines and as many sines. */
 void turn_pairs(float *x, const float *angles, int64_t dims)
 {
     for (int64_t i = 0; i < dims / 2; i++) {
@@ -319,13 +319,13 @@ infiniStatus_t infiniopFp8IndexerLogits(Desc desc, P logits, C q_fp8, C kv_cache
 
 /* A cache of latent vectors --------------------------------------------------------------------
  *
- * Each entry has 512 codes, a scale (f32) for each 128 of them, and 64 numbers as bf16 that turn with the
- * position. */
+ * Each entry has 512 codes, a scale (f32) for each 128 of them, and 64 rotary numbers as bf16, which depend
+ * on the position. */
 
 namespace {
 
-enum { LATENT = 512, GROUP = 128, GROUPS = LATENT / GROUP, TURNING = 64, SCALES_AT = LATENT,
-       TURNING_AT = LATENT + 4 * GROUPS, ENTRY = TURNING_AT + 2 * TURNING };
+enum { LATENT = 512, GROUP = 128, GROUPS = LATENT / GROUP, ROTARY = 64, SCALES_AT = LATENT,
+       ROTARY_AT = LATENT + 4 * GROUPS, ENTRY = ROTARY_AT + 2 * ROTARY };
 
 } // namespace
 
@@ -338,8 +338,8 @@ infiniStatus_t infiniopCreateFp8MlaRmsnormCacheDescriptor(Handle handle, Desc *o
     const int64_t n = draft.dim(2, 0), blocks = draft.dim(0, 0), size = draft.dim(0, 1);
     draft.op.number[0] = eps;
     return draft.dtypes(0, UNSIGNED_BYTES).dtypes(1, BF16).dtypes(2, BF16).dtypes(3, BF16).dtypes(4, BF16)
-        .dtypes(5, INTEGERS).shape(0, { blocks, size, ENTRY }).shape(1, { blocks, size, LATENT + TURNING })
-        .shape(2, { n, LATENT }).shape(3, { LATENT }).shape(4, { n, TURNING }).shape(5, { n })
+        .dtypes(5, INTEGERS).shape(0, { blocks, size, ENTRY }).shape(1, { blocks, size, LATENT + ROTARY })
+        .shape(2, { n, LATENT }).shape(3, { LATENT }).shape(4, { n, ROTARY }).shape(5, { n })
         .need(size > 0, INFINI_STATUS_BAD_TENSOR_SHAPE).need(eps > 0, INFINI_STATUS_BAD_PARAM).finish();
 }
 
@@ -354,8 +354,8 @@ void rms_normalise(float *x, const float *weight, float eps)
     for (int i = 0; i < LATENT; i++) x[i] = rounded(x[i] * inverse * weight[i], TSR_BF16);
 }
 
-/* The entry of x and of what turns; x becomes what the entry stands for. */
-void make_entry(uint8_t *entry, float *x, const float *turning)
+/* The entry of x and of what is rotated; x becomes what the entry stands for. */
+void make_entry(uint8_t *entry, float *x, const float *rotary)
 {
     for (int g = 0; g < GROUPS; g++) {
         const float scale = largest(x + g * GROUP, GROUP) / MOST;
@@ -365,9 +365,9 @@ void make_entry(uint8_t *entry, float *x, const float *turning)
             x[i] = tsr_f8e4m3_to_f32(entry[i]) * scale;
         }
     }
-    for (int i = 0; i < TURNING; i++) {
-        const uint16_t bits = tsr_f32_to_bf16(turning[i]);
-        std::memcpy(entry + TURNING_AT + 2 * i, &bits, 2);
+    for (int i = 0; i < ROTARY; i++) {
+        const uint16_t bits = tsr_f32_to_bf16(rotary[i]);
+        std::memcpy(entry + ROTARY_AT + 2 * i, &bits, 2);
     }
 }
 
@@ -380,25 +380,25 @@ tsr_status entry_of(tsr_tensor **out, const tsr_tensor *cache, int64_t slot)
 
 tsr_status cache_latents(tsr_tensor **t, const InfiniopDescriptor &op)
 {
-    Packed<float> x, weight, turning, plain;
+    Packed<float> x, weight, rotary, plain;
     Packed<int64_t> slots;
     Packed<uint8_t> entry;
     TSR_TRY(x.read(t[2]));
     TSR_TRY(weight.read(t[3]));
-    TSR_TRY(turning.read(t[4]));
+    TSR_TRY(rotary.read(t[4]));
     TSR_TRY(slots.read(t[5]));
     TSR_TRY(entry.make(ENTRY));
-    TSR_TRY(plain.make(LATENT + TURNING));
+    TSR_TRY(plain.make(LATENT + ROTARY));
     for (int64_t token = 0; token < t[2]->shape[0]; token++) {
         View bytes, numbers;
         if (slots[token] < 0 || slots[token] >= t[0]->shape[0] * t[0]->shape[1]) continue;
         rms_normalise(x + token * LATENT, weight.get(), (float)op.number[0]);
-        make_entry(entry.get(), x + token * LATENT, turning + token * TURNING);
+        make_entry(entry.get(), x + token * LATENT, rotary + token * ROTARY);
         TSR_TRY(entry_of(&bytes, t[0], slots[token]));
         TSR_TRY(entry.write(bytes));
         if (!t[1]) continue;
         std::copy_n(x + token * LATENT, LATENT + 0, plain.get());
-        std::copy_n(turning + token * TURNING, TURNING + 0, plain + LATENT);
+        std::copy_n(rotary + token * ROTARY, ROTARY + 0, plain + LATENT);
         TSR_TRY(entry_of(&numbers, t[1], slots[token]));
         TSR_TRY(plain.write(numbers));
     }
@@ -427,7 +427,7 @@ infiniStatus_t infiniopCreateFp8SparseMlaDescriptor(Handle handle, Desc *out, T 
         .dtypes(2, UNSIGNED_BYTES)
         .dtypes(3, INTEGERS)
         .dtypes(4, INTEGERS)
-        .shape(1, { n, heads, LATENT + TURNING })
+        .shape(1, { n, heads, LATENT + ROTARY })
         .shape(0, { n, heads, LATENT })
         .shape(2, { draft.dim(2, 0), 1, ENTRY })
         .shape(3, { n, 1, draft.dim(3, 2) })
@@ -439,14 +439,14 @@ infiniStatus_t infiniopCreateFp8SparseMlaDescriptor(Handle handle, Desc *out, T 
 
 namespace {
 
-/* An entry as numbers: LATENT + TURNING of them. */
+/* An entry as numbers: LATENT + ROTARY of them. */
 void read_entry(float *out, const uint8_t *entry)
 {
     for (int i = 0; i < LATENT; i++)
         out[i] = tsr_f8e4m3_to_f32(entry[i]) * float_at(entry + SCALES_AT + i / GROUP * 4);
-    for (int i = 0; i < TURNING; i++) {
+    for (int i = 0; i < ROTARY; i++) {
         uint16_t bits;
-        std::memcpy(&bits, entry + TURNING_AT + 2 * i, 2);
+        std::memcpy(&bits, entry + ROTARY_AT + 2 * i, 2);
         out[LATENT + i] = tsr_bf16_to_f32(bits);
     }
 }
@@ -458,14 +458,14 @@ void attend_latent(float *out, const float *q, const float *keys, int64_t n, dou
     std::fill_n(out, LATENT + 0, 0.0f);
     for (int64_t i = 0; i < n; i++) {
         double dot = 0;
-        for (int j = 0; j < LATENT + TURNING; j++) dot += (double)q[j] * keys[i * (LATENT + TURNING) + j];
+        for (int j = 0; j < LATENT + ROTARY; j++) dot += (double)q[j] * keys[i * (LATENT + ROTARY) + j];
         scores[i] = dot * scale;
         most = std::max(most, scores[i]);
     }
     for (int64_t i = 0; i < n; i++) sum += scores[i] = std::exp(scores[i] - most);
     for (int64_t i = 0; i < n; i++)
         for (int j = 0; j < LATENT; j++)
-            out[j] += (float)(scores[i] / sum) * keys[i * (LATENT + TURNING) + j];
+            out[j] += (float)(scores[i] / sum) * keys[i * (LATENT + ROTARY) + j];
 }
 
 tsr_status sparse_mla(tsr_tensor **t, const InfiniopDescriptor &op)
@@ -478,7 +478,7 @@ tsr_status sparse_mla(tsr_tensor **t, const InfiniopDescriptor &op)
     TSR_TRY(q.read(t[1]));
     TSR_TRY(indices.read(t[3]));
     TSR_TRY(lengths.read(t[4]));
-    TSR_TRY(keys.make(most * (LATENT + TURNING)));
+    TSR_TRY(keys.make(most * (LATENT + ROTARY)));
     TSR_TRY(scores.make(most));
     for (int64_t token = 0; token < n; token++) {
         int64_t count = 0;
@@ -489,10 +489,10 @@ tsr_status sparse_mla(tsr_tensor **t, const InfiniopDescriptor &op)
             Packed<uint8_t> entry;
             TSR_TRY(entry_of(&bytes, t[2], where));
             TSR_TRY(entry.read(bytes));
-            read_entry(keys + count++ * (LATENT + TURNING), entry.get());
+            read_entry(keys + count++ * (LATENT + ROTARY), entry.get());
         }
         for (int64_t h = token * heads; h < (token + 1) * heads; h++)
-            attend_latent(out + h * LATENT, q + h * (LATENT + TURNING), keys.get(), count, op.number[0],
+            attend_latent(out + h * LATENT, q + h * (LATENT + ROTARY), keys.get(), count, op.number[0],
                           scores.get());
     }
     return out.write(t[0]);

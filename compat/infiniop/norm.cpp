@@ -308,7 +308,7 @@ infiniStatus_t infiniopCreateMRoPEDescriptor(
 
 namespace {
 
-/* Which of the three positions pair i turns by. */
+/* Which of the three positions pair i is rotated by. */
 int section_of(const InfiniopDescriptor &op, int64_t i)
 {
     const int64_t *n = op.integer + 2;
@@ -317,7 +317,7 @@ int section_of(const InfiniopDescriptor &op, int64_t i)
     return i % 3 == 2 && i < n[2] * 3 ? 2 : 0;
 }
 
-/* Row i of the result is what token i turns by: each column from the row of its own section's position. */
+/* Row i of the result: the angles of token i, each column from the row of its own section's position. */
 tsr_status section_table(tsr_tensor **out, const tsr_tensor *table, const tsr_tensor *positions,
                          const InfiniopDescriptor &op)
 {
@@ -345,13 +345,13 @@ tsr_status mrope_one(tsr_tensor *out, const tsr_tensor *x, const tsr_tensor *sin
                      const tsr_tensor *tokens, const InfiniopDescriptor &op)
 {
     const int64_t head[2] = { -1, op.integer[0] };
-    View y_heads, x_heads, y, turned;
+    View y_heads, x_heads, y, rotated;
     TSR_TRY(tsr_split_dim(&y_heads, out, 1, 2, head));
     TSR_TRY(tsr_split_dim(&x_heads, x, 1, 2, head));
     TSR_TRY(tsr_copy(y_heads, x_heads));
     TSR_TRY(tsr_slice(&y, y_heads, 2, 0, op.integer[1], 1));
-    TSR_TRY(tsr_slice(&turned, x_heads, 2, 0, op.integer[1], 1));
-    return tsr_rope_with(&y, turned, tokens, sin, cos, TSR_ROPE_HALVES);
+    TSR_TRY(tsr_slice(&rotated, x_heads, 2, 0, op.integer[1], 1));
+    return tsr_rope_with(&y, rotated, tokens, sin, cos, TSR_ROPE_HALVES);
 }
 
 tsr_status mrope(tsr_tensor **t, const InfiniopDescriptor &op)

@@ -310,8 +310,8 @@ APP_ERROR Tensor::DoTranspose(const Tensor &input, Tensor &output, const std::ve
     int order[4];
     for (size_t i = 0; i < rank; i++)
         order[i] = static_cast<int>(axes.empty() ? rank - 1 - i : std::min(axes[i], 4u));
-    Placed scratch, turned;
-    tsr_tensor *from = nullptr, *view = turned.Use(), *to = nullptr;
+    Placed scratch, transposed;
+    tsr_tensor *from = nullptr, *view = transposed.Use(), *to = nullptr;
     tsr_status s = TensorParts::Look(&from, &scratch, input, false);
     if (s == TSR_OK) s = tsr_permute(&view, from, static_cast<int>(rank), order);
     if (s != TSR_OK) return mxface::to_error(s, "Transpose");

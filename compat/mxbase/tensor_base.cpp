@@ -271,7 +271,7 @@ APP_ERROR TensorBase::CheckBatchTensors(const std::vector<TensorBase> &inputs, b
     return APP_ERR_OK;
 }
 
-/* The result is made aside, so that it may be one of the inputs and stays what it was on failure. */
+/* The result is made in a temporary: `output` may be one of the inputs, and stays as it is on failure. */
 APP_ERROR TensorBase::Join(const std::vector<TensorBase> &inputs, const std::vector<uint32_t> &shape,
                            TensorBase &output)
 {

@@ -392,7 +392,7 @@ bool operator==(const Mat &A, const Mat &B)
 
 Mat Mat::transpose()
 {
-    tsr_tensor from, to, turned, *t = tsr_place_none(&turned), *out = &to;
+    tsr_tensor from, to, transposed, *t = tsr_place_none(&transposed), *out = &to;
     Mat result(col, row);
     if (!look(from, *this) || !look(to, result)) return refuse("transpose", "the matrix has no data");
     if (tsr_transpose(&t, &from, 0, 1) != TSR_OK || tsr_rearrange(&out, t) != TSR_OK)

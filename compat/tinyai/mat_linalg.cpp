@@ -378,13 +378,13 @@ Mat::SVDDecomposition Mat::svd_decompose(int max_iter, float tolerance) const
     result.U = Mat(row, k);
     result.S = Mat(k, 1);
     result.V = Mat(col, col);
-    tsr_tensor t, tu, tv, *s = nullptr, *u = nullptr, *vh = nullptr, *turned = nullptr;
+    tsr_tensor t, tu, tv, *s = nullptr, *u = nullptr, *vh = nullptr, *transposed = nullptr;
     tsr_status e = !look(t, *this) || !look(tu, result.U) || !look(tv, result.V) ? TSR_ENOMEM : TSR_OK;
     if (e == TSR_OK) e = tsr_svd(&u, &s, &vh, &t, true);
     if (e == TSR_OK) e = tsr_slice(&u, u, 1, 0, k, 1);
     if (e == TSR_OK) e = tsr_copy(&tu, u);
-    if (e == TSR_OK) e = tsr_transpose(&turned, vh, 0, 1);
-    if (e == TSR_OK) e = tsr_copy(&tv, turned);
+    if (e == TSR_OK) e = tsr_transpose(&transposed, vh, 0, 1);
+    if (e == TSR_OK) e = tsr_copy(&tv, transposed);
     for (int64_t i = 0; e == TSR_OK && i < k; i++) {
         const float value = TSR_AT(float, s, i);
         result.S(static_cast<int>(i), 0) = value;
@@ -393,7 +393,7 @@ Mat::SVDDecomposition Mat::svd_decompose(int max_iter, float tolerance) const
     tsr_release(&s);
     tsr_release(&u);
     tsr_release(&vh);
-    tsr_release(&turned);
+    tsr_release(&transposed);
     result.iterations = 1;
     result.status = error_of(e);
     return result;

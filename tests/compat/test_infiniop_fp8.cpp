@@ -109,7 +109,7 @@ static void expect_codes(const char *what, const Array &codes, size_t from, cons
                    "%s %zu: %g of %g", what, i, decoded((int)codes[from + i]) * scale, x[i]);
 }
 
-TEST(test_the_indexer_turns_queries_and_keys)
+TEST(test_the_indexer_rotates_queries_and_keys)
 {
     Handle handle;
     const size_t n = 3, heads = 2, d = 8, dims = 4, size = 4;
@@ -231,7 +231,7 @@ TEST(test_logits_of_the_indexer)
 
 /* Latent vectors ------------------------------------------------------------------------------- */
 
-enum { LATENT = 512, TURNING = 64, ENTRY = LATENT + 16 + 2 * TURNING };
+enum { LATENT = 512, ROTARY = 64, ENTRY = LATENT + 16 + 2 * ROTARY };
 
 static double bf16_at(const Array &bytes, size_t at)
 {
@@ -243,8 +243,8 @@ TEST(test_latent_vectors_are_cached_with_a_scale_for_each_128)
     Handle handle;
     const size_t n = 3;
     Array x({ n, LATENT }, INFINI_DTYPE_BF16), norm({ LATENT }, INFINI_DTYPE_BF16),
-        rope({ n, TURNING }, INFINI_DTYPE_BF16), slots({ n }, INFINI_DTYPE_I32),
-        cache({ 2, 2, ENTRY }, INFINI_DTYPE_U8), plain({ 2, 2, LATENT + TURNING }, INFINI_DTYPE_BF16);
+        rope({ n, ROTARY }, INFINI_DTYPE_BF16), slots({ n }, INFINI_DTYPE_I32),
+        cache({ 2, 2, ENTRY }, INFINI_DTYPE_U8), plain({ 2, 2, LATENT + ROTARY }, INFINI_DTYPE_BF16);
     x.random(1, -2, 2);
     for (size_t i = 128; i < 256; i++) x.set(i, 0); /* a group of zeros */
     norm.random(2, 0.5, 1.5);
@@ -260,7 +260,7 @@ TEST(test_latent_vectors_are_cached_with_a_scale_for_each_128)
                        (cache.data(), plain.data(), x.data(), norm.data(), rope.data(), slots.data())));
         for (size_t t = 0; t < n; t++) {
             if (s[t] < 0) continue;
-            const size_t entry = (size_t)s[t] * ENTRY, row = (size_t)s[t] * (LATENT + TURNING);
+            const size_t entry = (size_t)s[t] * ENTRY, row = (size_t)s[t] * (LATENT + ROTARY);
             std::vector<double> y;
             double square = 0;
             for (size_t i = 0; i < LATENT; i++) square += x[t * LATENT + i] * x[t * LATENT + i] / LATENT;
@@ -274,9 +274,9 @@ TEST(test_latent_vectors_are_cached_with_a_scale_for_each_128)
                 EXPECT(std::fabs(stands_for - y[i]) <= std::fabs(y[i]) / 15.5 + scale * 0.001);
                 EXPECT(is_near(plain[row + i], stands_for, 4e-3));
             }
-            for (size_t i = 0; i < TURNING; i++) {
-                EXPECT(bf16_at(cache, entry + LATENT + 16 + 2 * i) == rope[t * TURNING + i]);
-                EXPECT(plain[row + LATENT + i] == rope[t * TURNING + i]);
+            for (size_t i = 0; i < ROTARY; i++) {
+                EXPECT(bf16_at(cache, entry + LATENT + 16 + 2 * i) == rope[t * ROTARY + i]);
+                EXPECT(plain[row + LATENT + i] == rope[t * ROTARY + i]);
             }
         }
         for (size_t i = ENTRY; i < 3 * ENTRY; i++) EXPECT(cache[i] == 77);
@@ -293,7 +293,7 @@ TEST(test_attention_to_latent_vectors_that_indices_name)
 {
     Handle handle;
     const size_t n = 3, heads = 2, k = 4, entries = 6;
-    Array q({ n, heads, LATENT + TURNING }, INFINI_DTYPE_BF16), y({ n, heads, LATENT }, INFINI_DTYPE_BF16),
+    Array q({ n, heads, LATENT + ROTARY }, INFINI_DTYPE_BF16), y({ n, heads, LATENT }, INFINI_DTYPE_BF16),
         cache({ entries, 1, ENTRY }, INFINI_DTYPE_U8), indices({ n, 1, k }, INFINI_DTYPE_I32),
         lengths({ n }, INFINI_DTYPE_I32);
     q.random(1);
@@ -301,7 +301,7 @@ TEST(test_attention_to_latent_vectors_that_indices_name)
     for (size_t e = 0; e < entries; e++) {
         for (size_t g = 0; g < 4; g++)
             set_float(cache, e * ENTRY + LATENT + 4 * g, 0.001f * (float)(g + e + 1));
-        for (size_t i = 0; i < TURNING; i++) { /* the upper byte: numbers of moderate size */
+        for (size_t i = 0; i < ROTARY; i++) { /* the upper byte: numbers of moderate size */
             cache.set(e * ENTRY + LATENT + 17 + 2 * i, 0x3f);
         }
     }
@@ -323,8 +323,8 @@ TEST(test_attention_to_latent_vectors_that_indices_name)
             const double e = which[row / heads * k + i];
             if (e < 0 || e >= (double)entries) continue;
             double dot = 0;
-            for (size_t j = 0; j < LATENT + TURNING; j++)
-                dot += q[row * (LATENT + TURNING) + j] * key((size_t)e, j);
+            for (size_t j = 0; j < LATENT + ROTARY; j++)
+                dot += q[row * (LATENT + ROTARY) + j] * key((size_t)e, j);
             seen.push_back((size_t)e);
             weight.push_back(std::exp(0.04 * dot));
             sum += weight.back();

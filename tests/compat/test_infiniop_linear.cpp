@@ -221,7 +221,7 @@ TEST(test_rotm_by_every_flag)
     EXPECT_INFINI(CREATE_OP(Rotm, x.desc(), x.desc(), four.desc()), INFINI_STATUS_BAD_TENSOR_SHAPE);
 }
 
-/* What rotmg promises: H turns (x1, y1) scaled by the roots of d into (x1', 0), and keeps the length. */
+/* What rotmg promises: H rotates (x1, y1) scaled by the roots of d into (x1', 0), and keeps the length. */
 TEST(test_rotmg_zeroes_the_second_component)
 {
     Handle handle;

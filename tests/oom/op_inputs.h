@@ -9,14 +9,15 @@
 #define INPUTS(I)                                                                                      \
     I(x) I(transposed) I(row) I(eight) I(twelve) I(one) I(three) I(square) I(square_transposed)        \
     I(wide_square) I(complex_square) I(half) I(half_transposed) I(left) I(right) I(left_transposed)    \
-    I(right_transposed) I(bytes) I(bytes_transposed) I(positive) I(chances) I(mask)                    \
+    I(right_transposed) I(bytes) I(bytes_transposed) I(weights) I(long_rows) I(positive) I(chances)    \
+    I(mask)                                                                                            \
     I(mask_transposed) I(mask_square) I(along) I(along_transposed) I(along_square) I(indices)          \
     I(classes) I(numbers) I(wide_numbers) I(ascending) I(many) I(wave) I(cube) I(images)               \
     I(images_transposed) I(wide_images) I(half_images) I(places) I(kernels) I(each_kernel)             \
     I(half_kernels) I(kernels_back) I(points) I(signals) I(taps) I(taps_back) I(volumes) I(blocks)     \
-    I(heads) I(half_heads) I(queries) I(pairs) I(positions) I(table) I(sheet) I(sheet_transposed)      \
-    I(half_sheet) I(half_sheet_transposed) I(sheet_classes) I(sheet_indices) I(pictures)               \
-    I(picture_kernels) I(long_queries)
+    I(heads) I(half_heads) I(queries) I(infinite) I(pairs) I(positions) I(table) I(sheet)              \
+    I(sheet_transposed) I(half_sheet) I(half_sheet_transposed) I(sheet_classes) I(sheet_indices)       \
+    I(pictures) I(picture_kernels) I(long_queries) I(deepest) I(cells) I(line) I(nothing)
 
 #define I(name) static tsr_tensor *name;
 INPUTS(I)
@@ -78,6 +79,8 @@ static void make_matrices(void)
 static void make_integers(void)
 {
     draw_integers(&bytes, TSR_I8, TSR_SHAPE(48, 40), 100);
+    EXPECT_OK(tsr_integers(&weights, TSR_U8, TSR_SHAPE(48, 2, 18), 0, 60, 11));
+    EXPECT_OK(tsr_randn(&long_rows, TSR_F16, TSR_SHAPE(3, 64), 12));
     EXPECT_OK(tsr_transpose(&bytes_transposed, bytes, 0, 1));
     draw_integers(&along, TSR_I64, TSR_SHAPE(48, 40), 40);
     EXPECT_OK(tsr_transpose(&along_transposed, along, 0, 1));
@@ -123,6 +126,7 @@ static void make_heads(void)
     draw(&heads, TSR_F32, TSR_SHAPE(30, 4, 16), 28);
     draw(&half_heads, TSR_BF16, TSR_SHAPE(30, 4, 16), 29);
     draw(&queries, TSR_F32, TSR_SHAPE(2, 4, 30, 16), 30);
+    EXPECT_OK(tsr_div(&infinite, queries, TSR_NUMBER(0)));
     EXPECT_OK(tsr_bernoulli(&pairs, TSR_SHAPE(30, 30), 0.5, 6));
     draw(&table, TSR_F32, TSR_SHAPE(30, 8), 31);
 }
@@ -140,8 +144,18 @@ static void make_large(void)
     draw(&long_queries, TSR_F32, TSR_SHAPE(4, 150, 32), 35);
 }
 
+/* As many dims as there can be; dims that cannot be merged; and nothing. */
+static void make_shapes(void)
+{
+    draw(&deepest, TSR_F32, TSR_SHAPE(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 40), 36);
+    draw(&cells, TSR_F32, TSR_SHAPE(2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2), 37);
+    draw(&line, TSR_F32, TSR_SHAPE(1, 40), 38);
+    EXPECT_OK(tsr_empty(&nothing, TSR_F32, TSR_SHAPE(0, 40)));
+}
+
 static void make_inputs(void)
 {
+    make_shapes();
     make_large();
     make_square();
     make_matrices();

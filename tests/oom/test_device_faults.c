@@ -89,12 +89,12 @@ static bool succeeds_at(const struct scenario *s, const fault *f, int n)
     return status == TSR_OK;
 }
 
-/* Calls with many launches are stopped at some of them. */
+/* Calls with many launches are stopped at each of the first, and at some of the others. */
 static int check_call(const struct scenario *s, const fault *f)
 {
-    enum { MOST = 1000000 };
+    enum { MOST = 1000000, EACH = 48 };
     int n = 0, failed = 0;
-    for (; n < MOST && !succeeds_at(s, f, n); n += 1 + n / 4) failed++;
+    for (; n < MOST && !succeeds_at(s, f, n); n += n < EACH ? 1 : n / 4) failed++;
     EXPECT_MSG(n < MOST, "%s never succeeds", s->name);
     return failed;
 }
@@ -145,6 +145,25 @@ static void test_every_op_in_parts_ends_with_the_fault_of_a_launch(void) { check
 static void test_every_op_in_parts_ends_when_memory_does(void) { check_on(TSR_CPU, true, &host_memory); }
 static void test_every_op_of_a_device_ends_when_memory_does(void) { check_on(sim, true, &host_memory); }
 
+/* Comparisons of what lies on a device, which comes to the host. */
+static bool told;
+
+static tsr_status run_equal(void) { return tsr_equal(&told, square, square_transposed); }
+static tsr_status run_allclose(void) { return tsr_allclose(&told, square, square_transposed, NULL, NULL); }
+
+static void test_comparisons_on_a_device_end_when_memory_does(void)
+{
+    static const struct scenario comparisons[] = { { "equal", run_equal, MAKES },
+                                                   { "allclose", run_allclose, MAKES } };
+    make_inputs_on(sim);
+    for (int i = 0; i < 2; i++) {
+        EXPECT(check_call(&comparisons[i], &host_memory) >= 2);
+        EXPECT(told);
+    }
+    EXPECT_OK(tsr_device_set_default(TSR_CPU));
+    drop_inputs();
+}
+
 /* A device that can do nothing but what tensors are made with. */
 static void leave_out_all_ops(void)
 {
@@ -188,6 +207,60 @@ static void test_operands_on_two_devices_are_refused(void)
     tsr_release_all(&here, &there, &found);
 }
 
+/* Ops of the CPU while another device is the default ------------------------------------------ */
+
+/* Calls without operands give what the default device holds. */
+static bool is_from_nothing(const struct scenario *s)
+{
+    static const char *const names[] = { "zeros",  "ones",        "full",     "eye",       "arange",
+                                         "linspace", "fftfreq",   "rfftfreq", "uniform",   "randn",
+                                         "normal", "exponential", "integers", "bernoulli", "permutation" };
+    bool found = strstr(s->name, "_window") != NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) found |= !strcmp(s->name, names[i]);
+    return found;
+}
+
+/* Runs the call with this default; its results become those of the host. */
+static void run_with_default(const struct scenario *s, tsr_device device, tsr_tensor *results[OUTS])
+{
+    if (s->does == WRITES) make_own();
+    EXPECT_OK(tsr_device_set_default(device));
+    const tsr_status status = s->run();
+    EXPECT_OK(tsr_device_set_default(TSR_CPU));
+    EXPECT_MSG(status == TSR_OK, "%s: %s", s->name, tsr_last_error());
+    if (s->does == WRITES) EXPECT_OK(tsr_clone(&out[0], own));
+    for (int i = 0; i < OUTS && status == TSR_OK; i++) {
+        if (!out[i]) continue;
+        EXPECT_MSG(out[i]->device == (is_from_nothing(s) ? device : TSR_CPU), "%s: result %d is elsewhere",
+                   s->name, i);
+        EXPECT_OK(tsr_to_host(&results[i], out[i]));
+        EXPECT_OK(tsr_contiguous(&results[i], results[i]));
+    }
+    drop_results();
+    drop_own();
+}
+
+static bool are_same(const tsr_tensor *a, const tsr_tensor *b)
+{
+    return (!a && !b) || (a && b && tsr_desc_same(&a->desc, &b->desc) &&
+                          !memcmp(a->data, b->data, (size_t)tsr_desc_bytes(&a->desc)));
+}
+
+static void test_ops_of_the_cpu_do_not_depend_on_the_default_device(void)
+{
+    make_inputs();
+    for (int k = 0; k < SCENARIOS; k++) {
+        tsr_tensor *want[OUTS] = { NULL }, *got[OUTS] = { NULL };
+        run_with_default(&scenarios[k], TSR_CPU, want);
+        run_with_default(&scenarios[k], sim, got);
+        for (int i = 0; i < OUTS; i++) {
+            EXPECT_MSG(are_same(want[i], got[i]), "%s: result %d differs", scenarios[k].name, i);
+            tsr_release_all(&want[i], &got[i]);
+        }
+    }
+    drop_inputs();
+}
+
 static void find_sim(void)
 {
     (void)setenv("TSR_BACKEND_PATH", TEST_PLUGINS, 1);
@@ -206,10 +279,12 @@ int main(int argc, char **argv)
         return TEST_END();
     }
     RUN(test_operands_on_two_devices_are_refused);
+    RUN(test_ops_of_the_cpu_do_not_depend_on_the_default_device);
     RUN(test_every_op_ends_with_the_fault_of_a_launch);
     RUN(test_every_op_in_parts_ends_with_the_fault_of_a_launch);
     RUN(test_every_op_in_parts_ends_when_memory_does);
     RUN(test_every_op_of_a_device_ends_when_memory_does);
+    RUN(test_comparisons_on_a_device_end_when_memory_does);
     RUN(test_every_op_computed_elsewhere_ends_with_the_fault_of_a_transfer);
     return TEST_END();
 }

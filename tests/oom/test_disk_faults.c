@@ -34,9 +34,22 @@ static const kind kinds[] = {
     { "x.gguf", NULL, false, true, false },     { "q.gguf", "q8_0", false, true, false },
     { "x.csv", NULL, false, false, false },     { "x.tsv", NULL, false, false, false },
     { "x.png", NULL, false, false, true },      { "x.ppm", NULL, false, false, true },
-    { "x.raw", NULL, false, false, false },
+    { "x.raw", NULL, false, false, false },     { "x.h5", NULL, false, true, false },
+    { "z.h5", NULL, true, true, false },        { "x.jpg", NULL, false, false, true },
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Photographs come last, and are not tried without their library. */
+static int count_kinds(void)
+{
+    tsr_tensor *t = NULL;
+    const int n = sizeof kinds / sizeof *kinds;
+    const bool has_jpeg = tsr_file_load(&t, "tests/data/files/photo.jpg", NULL) == TSR_OK;
+    tsr_release(&t);
+    if (!has_jpeg) printf("JPEG is not tried: %s\n", tsr_last_error());
+    return has_jpeg ? n : n - 1;
+}
+
+static int all_kinds;
 
 static const tsr_tensor *tensor_of(const kind *k) { return k->is_picture ? picture : numbers; }
 
@@ -108,7 +121,9 @@ static tsr_status open_and_read(tsr_tensor **out, const char *path, const char *
 static void expect_reads(const char *path, const char *name, bool copy, read_fn read, int error)
 {
     tsr_tensor *want = NULL;
-    EXPECT_OK(open_and_read(&want, path, name, copy, read));
+    const tsr_status whole = open_and_read(&want, path, name, copy, read);
+    if (whole == TSR_EUNSUPPORTED && read == read_raw) return;  /* chunks of HDF5 have no such bytes */
+    EXPECT_OK(whole);
     const int files = open_files();
     bool more = true;
     for (int n = 1; n < MOST_CALLS && more; n++) {
@@ -161,7 +176,7 @@ TEST(test_calls_that_cannot_be_done_say_why)
 
 TEST(test_readers_survive_a_disk_that_fails)
 {
-    for (int i = 0; i < KINDS; i++) {
+    for (int i = 0; i < all_kinds; i++) {
         const char *path = file_path(kinds[i].name);
         EXPECT_OK(write_kind(&kinds[i], path));
         expect_reads_of_all_kinds(path, kinds[i].many ? "b" : NULL);
@@ -173,7 +188,10 @@ TEST(test_readers_of_what_others_wrote_survive_a_disk_that_fails)
 {
     static const char *const files[][2] = { { "little.pt", "b" }, { "big.pt", "b" }, { "deflated.pt", "i8" },
                                             { "raw.onnx", "i8" }, { "numbers.onnx", "i8" },
-                                            { "external.onnx", "i8" } };
+                                            { "external.onnx", "i8" },
+                                            { "constants.onnx", "if.else_branch.w" },
+                                            { "tensors.h5", "packed/f4" },
+                                            { "tensors.h5", "plain/f4" } };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[64];
         snprintf(path, sizeof path, "tests/data/files/%s", files[i][0]);
@@ -333,7 +351,7 @@ static void expect_writes(const kind *k, bool replaces)
 
 static void expect_writes_of_all_kinds(void)
 {
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < all_kinds; i++)
         for (int replaces = 0; replaces < 2; replaces++) expect_writes(&kinds[i], replaces);
 }
 
@@ -375,7 +393,7 @@ TEST(test_a_writer_that_is_cancelled_leaves_nothing)
 TEST(test_short_reads_and_writes_are_gone_on_with)
 {
     fault.is_short = true;
-    for (int i = 0; i < KINDS; i++) {
+    for (int i = 0; i < all_kinds; i++) {
         tsr_tensor *want = NULL, *got = NULL;
         const char *path = file_path(kinds[i].name), *name = kinds[i].many ? "b" : NULL;
         size_t bytes = 0;
@@ -397,6 +415,7 @@ TEST_BEFORE
 {
     fault_folder();
     make_tensors();
+    all_kinds = count_kinds();
 }
 
 /* Shards and streams ------------------------------------------------------------------- */

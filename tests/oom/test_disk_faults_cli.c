@@ -182,6 +182,7 @@ static void try_convert(const char *name, const char *out, const char *word, con
 TEST(test_convert_survives_a_disk_that_fails)
 {
     try_convert("one", "x.npz", NULL, NULL);
+    try_convert("hdf5", "x.h5", NULL, NULL);
     try_convert("gguf", "x.gguf", "--encoding", "f16");
     try_convert("each", "", NULL, NULL);
     try_convert("shards", "x.safetensors", "--shard", "5KB");

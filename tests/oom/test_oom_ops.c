@@ -17,17 +17,8 @@
 
 #include "core/memory_int.h"
 #include "ops/dispatch.h"
-#if defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(TSRI_ASAN) || defined(TSRI_MSAN)
-#define SANITIZED 1
-#endif
-#if defined(__linux__) && !defined(SANITIZED)
+#include "sanitizers.h"
+#if defined(__linux__) && !UNDER_TSAN && !defined(TSRI_ASAN) && !defined(TSRI_MSAN)
 #define HAVE_LIMITS 1
 #include <malloc.h>
 #include <sys/mman.h>

@@ -318,6 +318,17 @@ static void test_backend_knows_how_long_params_are(void)
     EXPECT(host->params_size(TSR_OP_COPY) == 0 && host->params_size((tsr_op_kind)-1) == 0);
 }
 
+static void test_backend_knows_how_dims_are_resized(void)
+{
+    const tsr_resize_params p = { .spatial = 1, .mode = TSR_INTERPOLATE_LINEAR, .size = { 3 } };
+    const tsr_host *host = tsr_backend_host();
+    int64_t first[3];
+    double w[6];
+    EXPECT(host->resize_table(&p, 0, 6, NULL, NULL) == 2);
+    EXPECT(host->resize_table(&p, 0, 6, first, w) == 2);
+    for (int o = 0; o < 3; o++) EXPECT(first[o] == 2 * o && w[2 * o] == 0.5 && w[2 * o + 1] == 0.5);
+}
+
 /* Devices ---------------------------------------------------------------------------- */
 
 static void test_backend_devices_have_numbers_and_names(void)
@@ -584,6 +595,7 @@ int main(int argc, char **argv)
     RUN(test_backend_entries_that_belong_together_are_all_there);
     RUN(test_backend_loops_are_normalised_for_it);
     RUN(test_backend_knows_how_long_params_are);
+    RUN(test_backend_knows_how_dims_are_resized);
     test_state.filter = NULL;  /* the rest stands on this */
     RUN(test_backend_registers_once);
     TEST_BEGIN(argc, argv);

@@ -576,6 +576,7 @@ TEST(test_bad_input_to_device_and_backend)
     EXPECT(tsr_op_find(NULL) == TSR_OP_NONE);
     EXPECT(!tsr_op_row(-1) && !tsr_op_row(INT_MIN) && !tsr_op_row(INT_MAX));
     EXPECT(tsr_cpu_isa()[0] != '\0');
+    EXPECT(tsr_cpu_tuning()[0] != '\0');
     EXPECT(tsr_backend_fail(TSR_EIO, NULL) == TSR_EIO && tsr_last_error()[0] != '\0');
     EXPECT(tsr_backend_fail(TSR_EIO, "tape: torn") == TSR_EIO && strcmp(tsr_last_error(), "tape: torn") == 0);
     BAD(TSR_ENULL, tsr_backend_register(NULL));

@@ -16,31 +16,8 @@ TEST(test_concurrent_needs_threads) { SKIP("a build without threads"); }
 #include <unistd.h>
 
 #include "core/atomic.h"
+#include "sanitizers.h"
 #include "tessera/backend.h"
-
-/* TSan cannot follow threads that a child of a threaded process starts. */
-#ifdef __SANITIZE_THREAD__
-#define UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#endif
-#endif
-#ifndef UNDER_TSAN
-#define UNDER_TSAN 0
-#endif
-
-/* ASan's allocator does not survive a fork() while other threads are in it. */
-#ifdef __SANITIZE_ADDRESS__
-#define UNDER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN 1
-#endif
-#endif
-#ifndef UNDER_ASAN
-#define UNDER_ASAN 0
-#endif
 
 enum { THREADS = 6, ROUNDS = UNDER_TSAN ? 400 : 2000 };
 

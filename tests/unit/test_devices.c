@@ -1,6 +1,7 @@
 /* Devices that work on their own, on the simulated one: plugins, moving tensors, streams, events,
  * graphs, memory that outlives its tensor, faults, and ops that run elsewhere. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -933,6 +934,32 @@ static void test_devices_take_memory_of_the_programs_own(void)
     EXPECT_OK(tsr_memory_unregister(own));
 }
 
+/* Compressed chunks are made of what comes to the host. */
+static void test_devices_tensors_are_compressed(void)
+{
+    char path[160];
+    const char *tmp = getenv("TMPDIR");
+    tsr_tensor *t = on_sim(TSR_F32, 6, 8), *want = NULL, *got = NULL;
+    tsr_writer *w = NULL;
+    snprintf(path, sizeof path, "%.80s/tsr-devices-%ld.h5", tmp ? tmp : "/tmp", (long)getpid());
+    EXPECT_OK(tsr_writer_create(&w, path, &(tsr_writer_opts){ .compress = true, .no_sync = true }));
+    EXPECT_OK(tsr_writer_add(w, "t", t, NULL));
+    EXPECT_OK(tsr_writer_finish(&w));
+    EXPECT_OK(tsr_file_load(&got, path, "t"));
+    EXPECT_OK(tsr_to_host(&want, t));
+    EXPECT(got && tsr_same_shape(got, want) && memcmp(got->data, want->data, 6 * 8 * 4) == 0);
+    EXPECT(unlink(path) == 0);
+    tsr_release_all(&t, &want, &got);
+    if (tsr_file_load(&got, "tests/data/files/gray.jpg", NULL) != TSR_OK) return;
+    snprintf(path, sizeof path, "%.80s/tsr-devices-%ld.jpg", tmp ? tmp : "/tmp", (long)getpid());
+    EXPECT_OK(tsr_to(&t, got, sim));
+    EXPECT_OK(tsr_file_save(path, t));
+    EXPECT_OK(tsr_file_load(&want, path, NULL));
+    EXPECT(tsr_same_shape(got, want));
+    EXPECT(unlink(path) == 0);
+    tsr_release_all(&t, &want, &got);
+}
+
 static void test_devices_tensors_are_saved_and_read_into(void)
 {
     char path[160];
@@ -957,6 +984,81 @@ static void test_devices_tensors_are_saved_and_read_into(void)
     EXPECT(unlink(path) == 0);
 }
 
+/* Everything that can be read of an entry, each time as with the CPU as the default. */
+static void expect_read_on_the_host(const tsr_file *f, int64_t index)
+{
+    for (int how = 0; how < 3; how++) {
+        tsr_file_entry e;
+        tsr_tensor *t[2] = { NULL };
+        tsr_status s[2];
+        bool same = false;
+        EXPECT_OK(tsr_file_list(&e, f, index));
+        for (int k = 0; k < 2; k++) {
+            EXPECT_OK(tsr_device_set_default(k ? sim : TSR_CPU));
+            s[k] = how == 0   ? tsr_file_read(&t[k], f, e.name)
+                   : how == 1 ? tsr_file_read_raw(&t[k], f, e.name)
+                              : tsr_file_read_slice(&t[k], f, e.name, 1, &(tsr_file_range){ 0, 1, 1 });
+        }
+        EXPECT_OK(tsr_device_set_default(TSR_CPU));
+        EXPECT_MSG(s[0] == s[1], "%s is read with %s, not %s", e.name, tsr_status_name(s[1]),
+                   tsr_status_name(s[0]));
+        if (t[0] && t[1] && t[1]->device == TSR_CPU) {
+            EXPECT_OK(tsr_contiguous(&t[0], t[0]));
+            EXPECT_OK(tsr_contiguous(&t[1], t[1]));
+            same = !memcmp(t[0]->data, t[1]->data, (size_t)tsr_desc_bytes(&t[0]->desc));
+        }
+        EXPECT_MSG(same || !t[0], "%s differs", e.name);
+        tsr_release_all(&t[0], &t[1]);
+    }
+}
+
+static void expect_file_read_on_the_host(const char *path)
+{
+    tsr_file *f = NULL;
+    if (tsr_file_open(&f, path, NULL) != TSR_OK) return;
+    for (int64_t i = 0; i < tsr_file_count(f); i++) expect_read_on_the_host(f, i);
+    tsr_file_close(&f);
+}
+
+static void test_devices_files_are_read_on_the_host_whatever_the_default(void)
+{
+    char path[400];
+    const char *tmp = getenv("TMPDIR");
+    DIR *folder = opendir("tests/data/files");
+    EXPECT(folder);
+    for (struct dirent *d; folder && (d = readdir(folder));) {
+        snprintf(path, sizeof path, "tests/data/files/%s", d->d_name);
+        expect_file_read_on_the_host(path);
+    }
+    if (folder) (void)closedir(folder);
+    for (int k = 0; k < 2; k++) {
+        tsr_tensor *t = on_sim(TSR_U8, 6, 8);
+        snprintf(path, sizeof path, "%.80s/tsr-devices-%ld.%s", tmp ? tmp : "/tmp", (long)getpid(),
+                 k ? "csv" : "pgm");
+        EXPECT_OK(tsr_file_save(path, t));
+        expect_file_read_on_the_host(path);
+        EXPECT(unlink(path) == 0);
+        tsr_release(&t);
+    }
+}
+
+static void test_devices_columns_are_of_the_host_whatever_the_default(void)
+{
+    tsr_tensor *t = NULL, *back = NULL;
+    tsr_arrow_array a;
+    tsr_arrow_schema s;
+    bool same = false;
+    EXPECT_OK(tsr_bernoulli(&t, TSR_SHAPE(100), 0.5, 3));
+    EXPECT_OK(tsr_device_set_default(sim));
+    EXPECT_OK(tsr_to_arrow(&a, &s, t));
+    EXPECT_OK(tsr_from_arrow(&back, &a, &s));
+    EXPECT_OK(tsr_device_set_default(TSR_CPU));
+    EXPECT(back && back->device == TSR_CPU);
+    EXPECT_OK(tsr_equal(&same, t, back));
+    EXPECT(same);
+    tsr_release_all(&t, &back);
+}
+
 int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
@@ -978,6 +1080,9 @@ int main(int argc, char **argv)
     RUN(test_devices_kept_memory_makes_room_when_it_runs_short);
     RUN(test_devices_take_memory_of_the_programs_own);
     RUN(test_devices_tensors_are_saved_and_read_into);
+    RUN(test_devices_tensors_are_compressed);
+    RUN(test_devices_files_are_read_on_the_host_whatever_the_default);
+    RUN(test_devices_columns_are_of_the_host_whatever_the_default);
     RUN(test_devices_tensors_move_whatever_their_strides_and_dtypes);
     RUN(test_devices_long_transfers_go_in_chunks);
     RUN(test_devices_moving_to_where_it_is_shares);

@@ -1,5 +1,6 @@
 /* test_element.c - single elements: unchecked, checked, and converting. */
 #include "test.h"
+#include "core/device_int.h"
 
 /* A counting tensor of rank `ndim` (1 to 6) whose dims are permuted and partly backwards. */
 static tsr_tensor *tangled(int ndim)
@@ -270,4 +271,27 @@ TEST(test_element_item_is_the_one_element_whatever_the_rank)
     EXPECT_STATUS(tsr_item_f64(NULL, v), TSR_ENULL);
     EXPECT_STATUS(tsr_item_i64(NULL, v), TSR_ENULL);
     tsr_release_all(&v, &t);
+}
+
+/* What the core asks until the backends are there, as a program begins. */
+static const tsri_devices *at_first;
+__attribute__((constructor)) static void see_first(void) { at_first = tsri_devices_get(); }
+
+TEST(test_without_backends_there_is_the_cpu_alone)
+{
+    tsr_tensor t = { .device = 7 }, *copy = NULL;
+    char text[20];
+    void *data = NULL;
+    size_t reserved = 0;
+    int64_t value = 5;
+    EXPECT(at_first->exists(TSR_CPU) && !at_first->exists(7) && at_first->pinning() == TSR_CPU);
+    EXPECT(at_first->name(text, sizeof text, TSR_CPU) == 5 && !strcmp(text, "cpu:0"));
+    EXPECT(at_first->name(text, sizeof text, 7) == 11 && !strcmp(text, "no device 7"));
+    EXPECT(at_first->name(NULL, 9, TSR_CPU) == 5);
+    EXPECT_FAILS(at_first->take(&data, &reserved, 7, 64, TSR_MEMORY_DEFAULT), TSR_EDEVICE, "no device 7");
+    at_first->give(7, data, reserved, TSR_MEMORY_DEFAULT, 0);
+    EXPECT_FAILS(at_first->read(&value, &t, 0), TSR_EDEVICE, "no device 7");
+    EXPECT_FAILS(at_first->write(&t, 0, &value), TSR_EDEVICE, "no device 7");
+    EXPECT_FAILS(at_first->to_host(&copy, &t), TSR_EDEVICE, "no device 7");
+    EXPECT(!data && !copy && value == 5);
 }

@@ -171,6 +171,8 @@ TEST(test_match_a_lower_case_variable_needs_a_colon_once)
 
 TEST(test_match_a_misspelt_dtype_is_no_variable)
 {
+    EXPECT_FAILS(parse("{ f32 | (\x7f) }"), TSR_EFORMAT, "byte 127");
+    EXPECT_FAILS(parse("{ f32 | (\xff) }"), TSR_EFORMAT, "byte 255");
     EXPECT_FAILS(parse("{ flaot32 | (n) }"), TSR_EFORMAT,
                  "column 3: expected a dtype or a kind, found flaot32");
     EXPECT_FAILS(parse("{ f32/dT | (n) }"), TSR_EFORMAT, "column 7: expected a dtype or a kind, found dT");

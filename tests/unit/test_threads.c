@@ -27,29 +27,9 @@
 #include "core/status_int.h"
 #include "core/threads_int.h"
 #include "core/wait.h"
+#include "sanitizers.h"
 
-/* TSan cannot follow threads that a child of a threaded process starts. */
-#ifdef __SANITIZE_THREAD__
-#define UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#endif
-#endif
-#ifndef UNDER_TSAN
-#define UNDER_TSAN 0
-#endif
-
-#ifdef __SANITIZE_ADDRESS__
-#define UNDER_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_SANITIZER 1
-#endif
-#endif
-#ifndef UNDER_SANITIZER
-#define UNDER_SANITIZER UNDER_TSAN
-#endif
+#define UNDER_SANITIZER (UNDER_TSAN || UNDER_ASAN)
 
 enum { MAX_N = 5000 };
 

@@ -31,7 +31,7 @@ __export void llaisysRearrange(llaisysTensor_t out, llaisysTensor_t in);
 /* in / sqrt(mean of squares along the last dim + eps) * weight */
 __export void llaisysRmsNorm(llaisysTensor_t out, llaisysTensor_t in, llaisysTensor_t weight, float eps);
 
-/* Rotary positions: in is (seq, heads, d), pos_ids (seq), i64; elements j and j + d / 2 turn by
+/* Rotary positions: in is (seq, heads, d), pos_ids (seq), i64; elements j and j + d / 2 are rotated by
  * pos / theta^(2j / d). */
 __export void llaisysROPE(llaisysTensor_t out, llaisysTensor_t in, llaisysTensor_t pos_ids, float theta);
 

@@ -7,7 +7,7 @@
 typedef struct InfiniopDescriptor *infiniopMRoPEDescriptor_t;
 
 /* RoPE with three positions for each token: (3, tokens), or (tokens) for all three. q and k are
- * (tokens, heads * head_size); the first rotary_dim of each head turn, j with j + rotary_dim / 2.
+ * (tokens, heads * head_size); the first rotary_dim of each head are rotated, j with j + rotary_dim / 2.
  * Pair j takes its position by the sections, in turn or interleaved. */
 __INFINI_C __export infiniStatus_t infiniopCreateMRoPEDescriptor(
     infiniopHandle_t handle,

@@ -3,7 +3,7 @@
 
 #include "../operator_descriptor.h"
 
-/* Which elements turn together: 2j and 2j + 1, or j and j + d / 2. */
+/* Which elements are rotated together: 2j and 2j + 1, or j and j + d / 2. */
 typedef enum {
     INFINIOP_ROPE_ALGO_GPT_J = 0,
     INFINIOP_ROPE_ALGO_GPT_NEOX = 1,
@@ -11,7 +11,7 @@ typedef enum {
 
 typedef struct InfiniopDescriptor *infiniopRoPEDescriptor_t;
 
-/* Turns pairs of the last dim of x ((batch,) seq, heads, d) by the angle whose sine and cosine
+/* Rotates pairs of the last dim of x ((batch,) seq, heads, d) by the angle whose sine and cosine
  * stand in row pos_ids[i] of the tables (max_pos, d / 2). pos_ids is (seq) or (batch, seq). */
 __INFINI_C __export infiniStatus_t infiniopCreateRoPEDescriptor(
     infiniopHandle_t handle,

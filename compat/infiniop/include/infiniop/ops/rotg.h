@@ -5,7 +5,7 @@
 
 typedef struct InfiniopDescriptor *infiniopRotgDescriptor_t;
 
-/* The rotation (c, s) that turns (a, b) to (r, 0); a receives r, and b the number that stands for
+/* The rotation (c, s) that rotates (a, b) to (r, 0); a receives r, and b the number that stands for
  * it. */
 __INFINI_C __export infiniStatus_t infiniopCreateRotgDescriptor(
     infiniopHandle_t handle,
