@@ -18,6 +18,7 @@
 #   make bench      benchmarks, build/bench.json (BENCH=regex: some of them, QUICK=1: a minute)
 #   make bench-peers  the same workloads through NumPy, PyTorch, OpenBLAS and oneDNN, in turns with ours
 #   make bench-all  every op, dtype, layout and size beside peers and plain loops, for SECONDS=300: counts, worst 30
+#   make bench-models  a decoder, ResNet-50, BERT and a training step beside PyTorch, for SECONDS=120
 #   make clean      remove build/
 #
 # JOBS=n builds with n processes. Ninja and ccache are used where they are installed (NINJA= and CCACHE= for
@@ -45,7 +46,7 @@ RUN_BUILD = MAKEFLAGS=--no-print-directory cmake --build
 CMAKE_BUILD = $(RUN_BUILD) $(BUILD) -j$(JOBS)
 
 .PHONY: build help demo check test all plugins cuda compat python install docs amalgamate package coverage \
-	soak bench bench-peers bench-all clean
+	soak bench bench-peers bench-all bench-models clean
 
 build: $(BUILD)/CMakeCache.txt
 	@$(CMAKE_BUILD) --target tessera tessera_static tsr
@@ -130,6 +131,11 @@ bench-all: $(BUILD)/CMakeCache.txt
 		BUILD=$(BUILD) $$python bench/all/run.py --seconds $(or $(SECONDS),300) --threads $$threads \
 			--json $(BUILD)/bench-all.json "$(or $(BENCH),.)" || exit; \
 	done
+
+bench-models: $(BUILD)/CMakeCache.txt
+	@$(CMAKE_BUILD) --target tessera python
+	@python=$$(tools/peers_venv.sh $(BUILD)) && BUILD=$(BUILD) $$python bench/models/run.py --threads $(JOBS) \
+		--seconds $(or $(SECONDS),120) --json $(BUILD)/bench-models.json "$(or $(BENCH),.)"
 
 clean:
 	@rm -rf $(BUILD)

@@ -10,6 +10,13 @@ file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.c cli/*/*.c)
 add_executable(tsr ${cli_sources})
 target_link_libraries(tsr PRIVATE tsr_common opcheck tessera::tessera m ${CMAKE_DL_LIBS})
 add_workloads(tsr)
+
+# Sums that may be made in any order are said to be so in their loops (cli/wide.h).
+check_c_compiler_flag(-fopenmp-simd TSR_HAVE_OPENMP_SIMD)
+if(TSR_HAVE_OPENMP_SIMD)
+    set_property(SOURCE cli/contrast.c cli/sums.c APPEND PROPERTY COMPILE_OPTIONS -fopenmp-simd -DTSR_CLI_SIMD
+        $<$<C_COMPILER_ID:Clang,AppleClang>:-Wno-pass-failed>)
+endif()
 target_compile_options(tsr PRIVATE -Wconversion)
 file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(tsr PROPERTIES

@@ -38,10 +38,10 @@ set_target_properties(tessera_objects PROPERTIES
     C_VISIBILITY_PRESET hidden)
 
 # Counters of lines and branches, for tools/coverage.sh. Whoever links the library links their runtime too.
-# Kernels and ops are optimized, or no test would end; elsewhere each condition is two branches, as it is written.
+# Kernels are optimized, or no test would end; elsewhere each condition is two branches, as it is written.
 if(TSR_COVERAGE)
     set(plain_sources ${library_sources})
-    list(FILTER plain_sources EXCLUDE REGEX "src/(cpu|ops)/")
+    list(FILTER plain_sources EXCLUDE REGEX "src/cpu/")
     set_property(SOURCE ${plain_sources} APPEND PROPERTY COMPILE_OPTIONS -O0)
     target_compile_options(tessera_objects PRIVATE --coverage -fprofile-update=prefer-atomic)
     foreach(target tessera tessera_static)

@@ -51,6 +51,8 @@ add_test_programs(fuzz "fuzz_*.c")
 add_test_programs(net "test_*.c")
 
 target_sources(fuzz-fuzz_files PRIVATE tests/fuzz/repair.c)
+target_sources(unit-test_hdf5 PRIVATE tests/fuzz/repair.c)
+target_sources(unit-test_hdf5_odd PRIVATE tests/fuzz/repair.c)
 
 # What reads input is followed by libFuzzer; kernels, which are most of the library, would only slow it down.
 if(TSR_FUZZER)
@@ -68,7 +70,7 @@ set_target_properties(fuzz-fuzz_eval PROPERTIES ENABLE_EXPORTS ON)
 
 # The commands that read and write files.
 set(file_commands convert info stats command disk filename histogram json json_tensor listing names numbers rename
-    room source subscript summary table terminal text ticker tree)
+    room source subscript summary sums table terminal text ticker tree)
 list(TRANSFORM file_commands PREPEND cli/)
 list(TRANSFORM file_commands APPEND .c)
 target_sources(oom-test_disk_faults_cli PRIVATE ${file_commands} cli/convert/plan.c cli/convert/write.c)

@@ -51,6 +51,9 @@ diff_explains_bad_input() {
 # Beside NumPy, whose values are compared.
 every_op_has_a_case() { "$python" bench/all/run.py --check; }
 
+# Beside PyTorch, whose results are compared.
+models_are_the_same() { "$torch" bench/models/run.py --check; }
+
 check "one workload of each family is measured" one_of_each
 check "--serve answers with seconds, or none" serves
 check "bench-diff finds what is slower and faster beyond the noise" diff_finds_changes
@@ -60,7 +63,14 @@ if python=$(tools/venv.sh) && [ -e "${BUILD:-build}/python/tessera" ]; then
     check "every op has a case in bench-all" every_op_has_a_case
 else
     echo "bench-all is not checked: ${python:-no Python package}"
-    skipped=1
+    skipped=$((skipped + 1))
+fi
+torch=${BUILD:-build}/peers-venv/bin/python
+if [ -e "${BUILD:-build}/python/tessera" ] && "$torch" -c 'import torch' 2>/dev/null; then
+    check "tiny models give what PyTorch's do" models_are_the_same
+else
+    echo "bench-models is not checked: no PyTorch in $torch, or no Python package"
+    skipped=$((skipped + 1))
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -118,6 +118,8 @@ SHAPES = {  # where not (4, 4)
     "attention": {"q": (2, 3, 4), "k": (2, 3, 4), "v": (2, 3, 4), "mask": (3, 3)},
     "self_attention": {"q": (3, 2, 4), "k": (3, 2, 4), "v": (3, 2, 4)},
     "quantise": {"scale": (1,), "zero_point": (1,)}, "dequantise": {"scale": (1,), "zero_point": (1,)},
+    "dequantise_blocks": {"blocks": (5, 2, 18)},
+    "linear_blocks": {"x": (3, 64), "blocks": (5, 2, 18), "bias": (5,)},
     "matmul_quantised": {"a_scale": (1,), "a_zero": (1,), "b_scale": (1,), "b_zero": (1,), "bias": (4,)},
     "layer_norm": channels("weight", "bias"), "rms_norm": channels("weight"),
     "add_rms_norm": channels("weight"), "batch_norm": channels("mean", "var", "weight", "bias"),

@@ -5,5 +5,5 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tools/clang_sanitizer.sh
 export UBSAN_OPTIONS=print_stacktrace=1
-clang_sanitizer build/clang-ubsan undefined,float-cast-overflow unit/test_{bad_input,limits,loop,tensor,pool} \
+clang_sanitizer $fuzz_folder $fuzz_sanitizers unit/test_{bad_input,limits,loop,tensor,pool} \
     ops/test_{empty,einsum,conv,fft,matmul,order} property/test_copy

@@ -125,6 +125,21 @@ try bench '(';                           wants "a pattern that is none" 2 '' 'is
 try bench --threads 0 f.add4;            wants "no threads" 2 '' '--threads is 1 to 1024'
 try bench a b;                           wants "two patterns" 2 '' 'one pattern at most'
 try bench --seconds 0.01 --picture "$work/none/roof.svg" 'f.add4$'; wants "a picture that cannot be written" 1 '' 'roof.svg'
+try bench --tune --seconds 0 column_ahead; wants "bench --tune" 0 '^column_ahead +[0-9]+ +[0-9]+ +[0-9.]+'
+grep -q '^const tsri_tuning tsri_tuning_this_machine = {$' "$work/out"; report "bench --tune prints a row" $?
+sed -n '/^\/\*/,$p' "$work/out" >"$work/this_machine.c"
+${CC:-cc} -std=c11 -Wall -Wextra -Werror -Wno-missing-field-initializers -fsyntax-only -Isrc -Isrc/cpu/tuning -Iinclude \
+    "$work/this_machine.c"
+report "the row compiles" $?
+fields=$(grep -cE '^(PLAIN|PRODUCTS|CONV|INDEXING|COPIES|OF_LANES|SYSTEM)\(' src/cpu/tuning/fields.def)
+[ "$(grep -cE '^ +\.[a-z_]+ = [A-Z0-9]' "$work/this_machine.c")" = "$fields" ]; report "the row is complete" $?
+try bench --tune --seconds 0 --json huge;  wants "bench --tune as JSON" 0 '^\{"fields": "system.huge_least", "in_use": "[0-9]+", '
+grep -qE '^\{"changes": "[^"]*", "tuning": "[a-z_0-9]+,thread_work=[0-9]+,.*"\}$' "$work/out"
+report "the tuning as JSON" $?
+TSR_TUNING=default,copy_ahead=64 try bench --tune --seconds 0 --json huge; wants "bench --tune of another family" 0 '"tuning": "default,.*,copy_ahead=64,'
+try bench --tune --list;                 wants "--tune with another form" 2 '' '--tune goes with'
+try bench --tune nothing_like_it;        wants "a field that is none" 1 '' "no field that is measured matches 'nothing_like_it'"
+try bench --tune '(';                    wants "a pattern of fields that is none" 2 '' 'is no regular expression'
 try devices;                             wants "the devices" 0 '^cpu:0 .* CPU, [a-z0-9]+ kernels, [0-9]+ threads$'
 try devices;                             wants "devices of plugins" 0 '^sim:1 .* simulated device 1 \(f64 f16 bf16 async graphs peer\)$'
 try devices --json;                      wants "the devices as JSON" 0 '"name": "cpu:0"'
@@ -192,6 +207,11 @@ try info "$f/m.safetensors:wave"; wants "info of one tensor" 0 '^total: 1 tensor
 try info "$f/nothing.npy";        wants "info of no file" 3 '' 'nothing.npy: No such file'
 try info "$f/bad.npy";            wants "info of what is none" 3 '' 'bad.npy'
 try info "$f/short.npy";          wants "info of a cut file" 3 '' 'short.npy'
+try stats "$f/x.npy" "$f/m.npz";  wants "stats of two files names them" 0 "^$f/m.npz$"
+try show "$f/x.npy" "$f/x.npy[0]"; wants "show of two files names them" 0 "^$f/x.npy\\[0\\]$"
+: >"$f/empty.npy"
+try info "$f/empty.npy";          wants "info of an empty file" 3 '' 'empty.npy: it does not begin as npy'
+rm "$f/empty.npy"
 try info;                         wants "info of nothing" 2 '' 'which file'
 status=0; "$tsr" info - <"$f/x.npy" >"$work/out" 2>"$work/err" || status=$?
 wants "info of standard input" 0 'i64 +\(2, 3, 4\)'
@@ -286,6 +306,16 @@ try stats "$f/odd.npy";           wants "stats of what is not finite" 0 '^  mean
 make 'full((5,), nan)' none.npy
 try stats "$f/none.npy";          wants "stats of NaN alone" 0 '^  mean +-$'
 ! grep -q -e -nan "$work/out";    report "and no sign of it" $?
+for dtype in bf16 f16 f32 f64; do
+    for n in 9 5000; do
+        make "full(($n,), -0.0).astype($dtype)" zeros.safetensors
+        try stats "$f/zeros.safetensors"; wants "min of -0 of $dtype" 0 '^  min +-0$'
+        grep -qE '^  max +-0$' "$work/out"; report "max of -0 of $dtype" $?
+        make "where(arange($n) == 3, -0.0, 0.0).astype($dtype)" zeros.safetensors
+        try stats "$f/zeros.safetensors"; wants "-0 of $dtype is below 0" 0 '^  min +-0$'
+        grep -qE '^  max +0$' "$work/out"; report "and 0 above it" $?
+    done
+done
 mkdir "$f/rows"
 for i in 1 2 10; do "$tsr" eval "normal((50, 60), seed=$i) * $i" -o "$f/rows/layer.$i.npy"; done
 cp "$f/odd.npy" "$f/rows/odd.npy"
@@ -344,7 +374,7 @@ cat >"$work/table" <<'TABLE'
 name    rel L2     cosine  max abs  changed   share
 v                                                    only in B
 w.7                                                  only in A
-w.5                                                  20x30 and 19x30
+w.5                                                  shapes 20x30 and 19x30
 w.4        nan        nan        0        1  0.167%  NaN in one
 w.3      0.333  1.0000000      0.5      599   99.8%
 w.2   5.77e-05  1.0000000    0.001        1  0.167%
@@ -409,6 +439,14 @@ try convert "$f/m.npz" "$f/no/t.npz"; wants "a directory that is not there" 1 ''
 printf 'city;age\nRome;3\nOslo;NA\n' >"$f/words.csv"
 try show "$f/words.csv" --separator ';' --columns age,city; wants "columns of a table" 0 '\[nan +1\.\]'
 try info "$f/words.csv" --separator ';';  wants "words of a table" 0 'categories.city = \[Rome, Oslo\]'
+try show "$f/words.csv:city[1:]" --separator ';'; wants "a column by its name" 0 'city: f64\(1'
+try show "$f/words.csv:cty" --separator ';'; wants "a column that nearly is one" 3 '' "no column 'cty'; did you mean city"
+try stats "$f/words.csv" --separator ';'; wants "a row for each column" 0 '^city +2 words'
+printf 'a;b\n1,5;2\n' >"$f/semicolons.csv"
+try show "$f/semicolons.csv"; wants "another separator" 3 '' '--separator'
+printf 'version https://git-lfs.github.com/spec/v1\nsize 1\n' >"$f/pointer.safetensors"
+try info "$f/pointer.safetensors"; wants "a pointer of Git LFS" 3 '' 'git lfs pull'
+try convert "$f/words.csv" "$f/words.pt"; wants "a format that is only read" 2 '' 'only read; these are written: npy'
 try show "$f/words.csv" --separator ';' --header no --columns 0; wants "a table without a header" 0 '\[2\.\]'
 try show "$f/words.csv" --columns height; wants "a column that is none" 3 '' 'no column "height"'
 try show "$f/words.csv" --header maybe;   wants "--header of neither" 2 '' 'yes or no'

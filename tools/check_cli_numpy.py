@@ -71,6 +71,68 @@ def check_stats(rng):
         expect(np.allclose([q["value"] for q in got["quantiles"]], quantiles, rtol=1e-12), f"quantiles of {x.dtype}")
 
 
+def check_hard_stats(rng):
+    """Large means with small deviations, the ends of the range, and what is not finite, in runs and at their ends."""
+    for code in "efdhil":
+        x = rng.standard_normal(70001)
+        floats = code in "efd"
+        for scale, mean in ((1, 0), (1, 1000), (3, 30000)) if code in "eh" else ((1, 0), (1, 1e6), (1e4, 1e8), (1e-30, 0)):
+            for broken in (False, True) if floats else (False,):
+                y = (x * scale + mean).astype(code)
+                if broken:
+                    y[::7], y[3], y[2048], y[-1] = np.nan, np.inf, -np.inf, np.nan
+                np.save(path("s.npy"), y)
+                got, wide = answer("stats", path("s.npy"))[0], y.astype("f8")
+                finite = wide[np.isfinite(wide)]
+                what = f"{y.dtype} of {scale} about {mean}{' with NaN' if broken else ''}"
+                expect(got["nan"] == np.isnan(wide).sum() and got["inf"] == np.isinf(wide).sum(), f"counts of {what}")
+                expect(np.isclose(got["mean"], finite.mean(), rtol=1e-12, atol=1e-12 * scale), f"mean of {what}")
+                expect(np.isclose(got["std"], finite.std(), rtol=1e-9, atol=0), f"std of {what}")
+    np.save(path("s.npy"), np.tile([1e308, -1e308], 3000))
+    got = answer("stats", path("s.npy"))[0]
+    expect(abs(got["mean"]) < 1e292 and got["std"] is None, "moments beyond a double")
+    for value in (np.nan, np.inf):
+        np.save(path("s.npy"), np.full(5000, value, "f4"))
+        got = answer("stats", path("s.npy"))[0]
+        expect(got["nan"] + got["inf"] == 5000 and got["mean"] is None, f"nothing but {value}")
+
+
+def check_short_stats(rng):
+    """Bytes and floats of 16 bits, in whole runs: of one sign, of both, of zeros, with infinities and NaN."""
+    x = rng.standard_normal(9001).astype("f4")
+    holes = np.where(np.arange(x.size) == 5000, np.nan, np.where(x > 2, -np.inf, x)).astype("f4")
+    for what, y in (("both", x), ("negative", -abs(x) - 1), ("positive", abs(x) + 1), ("zeros", x * 0), ("holes", holes)):
+        for dtype in ("f16", "bf16", "i8", "u8"):
+            ends = (-128, 127) if dtype == "i8" else (0, 255)
+            z = {"f16": lambda: y.astype("f2"), "bf16": lambda: (y.view("u4") & 0xffff0000).view("f4")}.get(
+                dtype, lambda: np.clip(np.nan_to_num(y) * 50, *ends).astype(dtype[0] + "1"))()
+            np.save(path("s.npy"), z)
+            run("convert", path("s.npy"), path("s.safetensors"), "--force", "--dtype", dtype)
+            got, wide = answer("stats", path("s.safetensors"))[0], z.astype("f8")
+            finite, numbers = wide[np.isfinite(wide)], wide[~np.isnan(wide)]
+            expect(got["dtype"] == dtype and got["zero"] == (wide == 0).sum() and got["nan"] == np.isnan(wide).sum()
+                   and (np.isinf(numbers.min()) or got["min"] == numbers.min()) and got["max"] == numbers.max(), f"extremes of {what}, {dtype}")
+            expect(np.isclose(got["mean"], finite.mean(), rtol=1e-13, atol=1e-15) and np.isclose(got["std"], finite.std(), rtol=1e-12),
+                   f"moments of {what}, {dtype}")
+
+
+def check_short_diff(rng):
+    """The table of several tensors, whose loops for short dtypes are others than those of a single pair."""
+    x = np.rint(rng.standard_normal(9001) * 18).astype("f4")
+    y = np.rint(x * 1.5)
+    y[700:1900], y[4000] = x[700:1900], -100
+    x, y = abs(x), abs(y)
+    for dtype, sign in (("f16", -1), ("bf16", -1), ("i8", -1), ("u8", 1), ("f32", -1)):
+        x[::3], y[::3] = sign * abs(x[::3]), sign * abs(y[::3])
+        for name, z in (("a", x), ("b", y)):
+            np.savez(path("s.npz"), v=z, w=z[:600])
+            run("convert", path("s.npz"), path(name + ".safetensors"), "--force", "--dtype", dtype)
+        rows = run("diff", path("a.safetensors"), path("b.safetensors")).stdout.splitlines()
+        row = next((r.split() for r in rows if r.startswith("v ")), [0] * 5)
+        relative = np.linalg.norm(x.astype("f8") - y) / np.linalg.norm(y.astype("f8"))
+        expect(f"{relative:.3g}" == row[1] and float(row[3]) == abs(x - y).max() and int(row[4]) == (x != y).sum(), f"diff of {dtype}: {row}")
+
+
 def make_slice(rnd, shape):
     """A random subscript for a shape, as text."""
     def bound(n):
@@ -109,7 +171,7 @@ def check_slices(rng):
 
 def check_pieces(rng):
     """Tensors that are read in several pieces."""
-    x = rng.standard_normal((7, 300, 401)).astype("f4")
+    x = rng.standard_normal((11, 1000, 401)).astype("f4")
     y = x.copy()
     y[4, 200, 396] += 1
     np.save(path("x.npy"), x)
@@ -122,6 +184,16 @@ def check_pieces(rng):
         got = answer("diff", f"{path('x.npy')}[{part}]", f"{path('y.npy')}[{part}]")["tensors"][0]
         differ = int((eval(f"x[{part}]", {"x": x}) != eval(f"x[{part}]", {"x": y})).sum())
         expect(got["differ"] == differ and (not differ or got["abs"]["index"] == [4, 200, 396]), f"diff of [{part}]")
+
+
+def check_long_integers(rng):
+    """Of which doubles do not hold all."""
+    a = rng.integers(2**62, size=3000)
+    b = a + 1
+    np.save(path("a.npy"), a)
+    np.save(path("b.npy"), b)
+    got = answer("diff", path("a.npy"), path("b.npy"))["tensors"][0]
+    expect(got["changed"] == 3000 and got["abs"]["size"] == 1, "long integers one apart")
 
 
 def check_diff(rng):
@@ -244,9 +316,13 @@ def check_expressions(rng):
 generator = np.random.default_rng(SEED)
 check_files(generator)
 check_stats(generator)
+check_hard_stats(generator)
+check_short_stats(generator)
+check_short_diff(generator)
 check_slices(generator)
 check_pieces(generator)
 check_diff(generator)
+check_long_integers(generator)
 check_distances(generator)
 check_expressions(generator)
 print(f"{held} held, {failed} failed against NumPy {np.__version__}")

@@ -220,6 +220,38 @@ def models(folder):
             expect(same(a, f[name].reshape(a.shape)), f"onnx {kind} {name}")
 
 
+def constants(folder):
+    """Constants of nodes, in the graph and in the graphs of its nodes."""
+    try:
+        import onnx
+        from onnx import helper
+    except ImportError:
+        return
+    path = os.path.join(folder, "c.onnx")
+    a = np.arange(6, dtype="f2").reshape(2, 3)
+    want = {"t": a, "f": np.array(2.5, "f4"), "i": np.array(-7, "i8"), "fs": np.array([1.5, -2], "f4"), "is": np.array([3, -1, 1 << 40], "i8")}
+    given = {"t": {"value": onnx.numpy_helper.from_array(a)}, "f": {"value_float": 2.5}, "i": {"value_int": -7}, "fs": {"value_floats": [1.5, -2.0]},
+             "is": {"value_ints": [3, -1, 1 << 40]}}
+    nodes = [helper.make_node("Constant", [], [k], name="node_" + k, **v) for k, v in given.items()]
+    branch = lambda n: helper.make_graph([helper.make_node("Constant", [], ["x"], value_float=n)], "b", [], [],
+                                         [onnx.numpy_helper.from_array(a * 2, "w")])
+    nodes.append(helper.make_node("If", ["t"], ["y"], name="if", then_branch=branch(1.0), else_branch=branch(2.0)))
+    sparse = helper.make_sparse_tensor(onnx.numpy_helper.from_array(np.ones(1, "f4"), "v"), onnx.numpy_helper.from_array(np.zeros(1, "i8"), "p"), [4])
+    nodes.append(helper.make_node("Constant", [], ["sparse"], sparse_value=sparse))
+    nodes.append(helper.make_node("Constant", [], ["words"], value_string="text"))
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", [], [], [onnx.numpy_helper.from_array(a, "w")])), path)
+    want |= {"w": a, "if.then_branch.x": np.array(1, "f4"), "if.else_branch.x": np.array(2, "f4"), "if.then_branch.w": a * 2}
+    f = File(path)
+    for name, x in want.items():
+        expect(same(x, f[name]), f"onnx constant {name}")
+    expect(lib.tsr_file_count(f.pointer) == len(want) + 2, "onnx constants are counted")
+    try:
+        f["sparse"]
+        expect(False, "onnx sparse constant")
+    except RuntimeError as error:
+        expect("SPARSE" in str(error), "onnx sparse constant in words")
+
+
 def photographs(folder):
     """Pillow's JPEG here, and ours there; both are libjpeg-turbo's pixels."""
     try:
@@ -246,35 +278,112 @@ def photographs(folder):
         expect(back.shape == a.shape and np.abs(back - File(path)[""].astype(int)).max() <= 2, f"jpeg written {shape}")
 
 
+def images(folder):
+    """Pillow's PNG and PNM here, and ours there."""
+    try:
+        from PIL import Image
+    except ImportError:
+        print("no Pillow: PNG and PNM are not tried")
+        return
+    random = np.random.default_rng(10)
+    for kind, shapes in (("png", ((5, 7), (5, 7, 2), (5, 7, 3), (5, 7, 4))), ("pgm", ((5, 7),)), ("ppm", ((5, 7, 3),))):
+        for shape in shapes:
+            path = os.path.join(folder, "x." + kind)
+            a = random.integers(0, 256, shape, dtype="u1")
+            Image.fromarray(a, "LA" if shape[2:] == (2,) else None).save(path)
+            expect(same(a, File(path)[""]), f"{kind} read {shape}")
+            write(path, {"": a})
+            expect(same(a, np.asarray(Image.open(path))), f"{kind} written {shape}")
+        if kind != "ppm":
+            wide = random.integers(0, 65536, (6, 9), dtype="u2")
+            Image.fromarray(wide).save(path)
+            expect(same(wide, File(path)[""]), f"{kind} read u2")
+            write(path, {"": wide})
+            expect(same(wide, np.asarray(Image.open(path)).astype("u2")), f"{kind} written u2")
+    for mode in ("1", "P"):
+        path = os.path.join(folder, "m.png")
+        Image.fromarray(random.integers(0, 256, (9, 11), dtype="u1")).convert(mode).save(path)
+        want = np.asarray(Image.open(path).convert("L" if mode == "1" else "RGB"))
+        got = File(path)[""]
+        expect(got.shape == want.shape and np.array_equal(got > 0 if mode == "1" else got, want > 0 if mode == "1" else want), f"png read mode {mode}")
+
+
+def hdf5_layouts(h5py):
+    """Options of create_dataset: every layout and filter that is read."""
+    chunked = {"chunks": True}
+    packed = {"compression": "gzip", "shuffle": True, "fletcher32": True}
+    return [{}, chunked, {"compression": "gzip"}, {"shuffle": True}, {"fletcher32": True}, packed,
+            {**packed, "chunks": "small"}, {"chunks": "small"}, {"chunks": "whole"}, {**packed, "chunks": "whole"},
+            {**packed, "chunks": "small", "maxshape": "free"}, {"chunks": "small", "maxshape": "free"},
+            {**packed, "chunks": "small", "maxshape": "last free"}, {"chunks": "small", "maxshape": "first free"},
+            {"chunks": "small", "maxshape": "room", "compression": "lzf"}]
+
+
+def create(group, name, a, options):
+    options = dict(options) if a.ndim and a.size else {}
+    if options.get("chunks") == "small":
+        options["chunks"] = tuple(max(1, n // 3) for n in a.shape)
+    if options.get("chunks") == "whole":
+        options["chunks"] = a.shape
+    most = {"free": (None,) * a.ndim, "last free": (*(n + 2 for n in a.shape[:-1]), None), "first free": (None, *a.shape[1:]),
+            "room": tuple(2 * n for n in a.shape)}  # a tree, arrays that grow, and one of fixed size that is not full
+    options["maxshape"] = most.get(options.get("maxshape"))
+    group.create_dataset(name, data=a, **options)
+
+
+def hierarchies_read(folder, h5py):
+    """What h5py writes, in every version, layout and filter, with few and many links, and what was never written."""
+    random = np.random.default_rng(8)
+    arrays = {f"{d.replace('?', 'b')}/{i}": a for d in DTYPES for i, a in enumerate(layouts(d, random))}
+    path = os.path.join(folder, "x.h5")
+    for version in ("earliest", "v108", "latest"):
+        for options in hdf5_layouts(h5py):
+            with h5py.File(path, "w", libver=version, userblock_size=512 if "chunks" in options else 0, track_order=len(options) == 1) as f:
+                for name, a in arrays.items():
+                    create(f, name, a, options)
+            f = File(path)
+            for name, a in arrays.items():
+                expect(same(a, f[name]), f"hdf5 read {version} {name} {options}")
+        with h5py.File(path, "w", libver=version) as f:
+            for i in range(3000):
+                f[f"many/{i}"] = np.int16(i)
+            f.create_dataset("long", data=np.arange(70000), chunks=(7,))
+            f.create_dataset("growing", data=np.arange(140000 if version == "latest" else 7) % 251, dtype="u1", chunks=(1,), maxshape=(None,))
+            f.create_dataset("empty", (40, 3), "f4", fillvalue=2.5)
+            f.create_dataset("sparse", (4000, 3), "i2", chunks=(1, 2), fillvalue=-7, compression="gzip")[1234] = 5
+            f["big"] = np.arange(6, dtype=">c16")
+            for i in range(2000):
+                f[f"other names/{i}"] = f["big"]
+            f["named type"] = np.dtype("u2")
+            f.create_dataset("of a named type", data=np.arange(5, dtype="u2"), dtype=f["named type"])
+            want = {k: f[k][...] for k in ("long", "growing", "empty", "sparse", "of a named type")}
+        f = File(path)
+        expect(lib.tsr_file_count(f.pointer) == 5006, f"hdf5 count {version}")
+        for i in range(0, 3000, 7):
+            expect(f[f"many/{i}"] == i, f"hdf5 many {version} {i}")
+        for name, a in want.items():
+            expect(same(a, f[name]), f"hdf5 read {version} {name}")
+        expect(np.array_equal(f["big"], np.arange(6)), f"hdf5 big-endian {version}")
+
+
 def hierarchies(folder):
-    """h5py's files here, and ours there. Where there is no libhdf5, the one that came with h5py is used."""
+    """h5py's files here, and ours there."""
     try:
         import h5py
     except ImportError:
         print("no h5py: HDF5 is not tried")
         return
-    own = glob.glob(os.path.join(os.path.dirname(h5py.__file__), "..", "h5py.libs", "libhdf5-*.so*"))
-    if own:
-        os.environ["TSR_HDF5"] = os.path.realpath(own[0])
-    random = np.random.default_rng(8)
+    hierarchies_read(folder, h5py)
+    random = np.random.default_rng(9)
     arrays = {f"{d.replace('?', 'b')}/{i}": a for d in DTYPES for i, a in enumerate(layouts(d, random))}
-    path = os.path.join(folder, "x.h5")
+    arrays |= {"two levels": np.repeat(np.arange(70, dtype="u1"), 1 << 20), "tall": random.integers(0, 9, (70000, 200), dtype="i1"), "deep": random.integers(0, 9, (3, 2, 1500000), dtype="i1"),
+               **{f"many/{i}": np.int32(i) for i in range(3000)}}
+    path = os.path.join(folder, "y.h5")
     for compressed in (False, True):
-        with h5py.File(path, "w") as f:
-            for name, a in arrays.items():
-                options = {"compression": "gzip", "chunks": True} if compressed and a.ndim and a.size else {}
-                f.create_dataset(name, data=a, **options)
-        try:
-            f = File(path)
-        except RuntimeError as error:
-            print(f"HDF5 is not tried: {error}")
-            return
-        for name, a in arrays.items():
-            expect(same(a, f[name]), f"hdf5 read {name} {compressed}")
-        write(path, arrays, compressed)
+        write(path, {k: np.asarray(a) for k, a in arrays.items()}, compressed)
         with h5py.File(path) as f:
             for name, a in arrays.items():
-                expect(same(a, np.asarray(f[name])), f"hdf5 written {name} {compressed}")
+                expect(same(np.asarray(a), np.asarray(f[name])), f"hdf5 written {name} {compressed}")
 
 
 def npy(folder):
@@ -357,7 +466,9 @@ with tempfile.TemporaryDirectory() as work:
     share_torch()
     checkpoints(work)
     models(work)
+    constants(work)
     photographs(work)
+    images(work)
     hierarchies(work)
     npy(work)
     npz(work)

@@ -3,6 +3,7 @@
 # and runs every target for a while from the corpus in tests/fuzz/corpus.
 #
 #   tools/check_fuzz.sh [TARGET...]      all of them unless named
+#   tools/check_fuzz.sh --can            only says by its exit status whether there is what it needs
 #
 #   FUZZ_SECONDS   for each target; 4 unless given
 #   FUZZ_SEED      of its random numbers; 1 unless given, so that two runs on the same code are alike
@@ -13,7 +14,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 seconds=${FUZZ_SECONDS:-4}
-folder=build/fuzz
+. tools/clang_sanitizer.sh
 found=build/fuzz-found
 passed=0 failed=0
 work=$(mktemp -d) || exit 1
@@ -31,16 +32,10 @@ can_fuzz() {
 
 command -v clang >/dev/null || { echo "no clang"; exit 77; }
 can_fuzz || { echo "clang builds no program with libFuzzer and sanitizers that runs here"; exit 77; }
+if [ "${1:-}" = --can ]; then exit 0; fi
 
-# Kernels in plain C: the others are tested by what they compute.
-build() {
-    cmake -S . -B $folder -DCMAKE_C_COMPILER=clang -DTSR_FUZZER=ON -DTSR_SANITIZE=address,undefined \
-        -DTSR_CUDA=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_CLI=OFF -DTSR_BUILD_BACKENDS=OFF \
-        -DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF \
-        -DTSR_HAVE_AVX2=OFF && cmake --build $folder -j"${JOBS:-$(nproc)}" --target tests-fuzz
-}
-
-build >"$work/log" 2>&1 || { grep -v 'Wpass-failed' "$work/log" | tail -n 40; exit 1; }
+clang_build $fuzz_folder $fuzz_sanitizers tests-fuzz >"$work/log" 2>&1 ||
+    { grep -v 'Wpass-failed' "$work/log" | tail -n 40; exit 1; }
 
 # --- running ----------------------------------------------------------------------------
 
@@ -50,7 +45,7 @@ run() {
     mkdir -p "$grown" "$found"
     rm -f "$found/$target"-*
     ASAN_OPTIONS=quarantine_size_mb=16 UBSAN_OPTIONS=print_stacktrace=1 \
-        "$program" "--target=$target" -max_total_time="$seconds" -seed="${FUZZ_SEED:-1}" -timeout=60 -rss_limit_mb=2048 -max_len=4096 \
+        "$program" "--target=$target" -max_total_time="$seconds" -seed="${FUZZ_SEED:-1}" -timeout=60 -rss_limit_mb=2048 -max_len=8192 \
         -print_final_stats=1 -reload=0 -artifact_prefix="$found/$target-" \
         "$grown" "tests/fuzz/corpus/$target" >"$work/log" 2>&1 || status=$?
     # Where it died there are no statistics; the last line with a number has it.
@@ -69,7 +64,7 @@ run() {
     done
 }
 
-for program in "$folder"/tests/fuzz/fuzz_*; do
+for program in $fuzz_folder/tests/fuzz/fuzz_*; do
     if [ ! -e "tests/fuzz/$(basename "$program").c" ]; then continue; fi
     for target in $("$program" --list); do
         case " ${*:-$target} " in *" $target "*) run "$program" "$target" ;; esac

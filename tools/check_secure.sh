@@ -15,7 +15,7 @@ chmod 755 "$work"
 mkdir "$work"/{bin,marks,evil,here,here/tessera,open,shared,shared/tessera,hostile}
 chmod 1777 "$work/marks"
 chmod 777 "$work/open"
-unset TSR_BACKEND_PATH TSR_BLAS TSR_LAPACK TSR_FFT TSR_ZLIB TSR_JPEG TSR_HDF5 TSR_EXTERNAL
+unset TSR_BACKEND_PATH TSR_BLAS TSR_LAPACK TSR_FFT TSR_ZLIB TSR_JPEG TSR_EXTERNAL
 passed=0 failed=0 skipped=0
 
 $cc -std=gnu11 -O1 -Iinclude tests/secure/program.c "$build/lib/libtessera.a" -o "$work/bin/victim" -lm -ldl -lpthread &&
@@ -53,13 +53,16 @@ says() {
 # An ordinary program does what its environment says: else the rest would show nothing.
 victim=$work/bin/victim
 ran "a plugin that is asked for" env TSR_BACKEND_PATH="$work/evil" "$victim"
-for name in TSR_BLAS TSR_LAPACK TSR_ZLIB TSR_JPEG TSR_HDF5; do
+for name in TSR_BLAS TSR_LAPACK TSR_ZLIB TSR_JPEG; do
     ran "$name" env $name="$evil" "$victim"
     quiet "$name by a relative path" env $name=./libtessera-evil.so "$victim"
     says "./libtessera-evil.so was not opened"
     quiet "$name without libraries of others" env TSR_EXTERNAL=off $name="$evil" "$victim"
     says "zlib: not used"
 done
+
+quiet "TSR_TUNING" env TSR_TUNING=default,thread_work=65536 "$victim"
+says "tuning: default,thread_work=65536,"
 
 # The current folder.
 quiet "a program found through PATH" env PATH="$work/bin:$PATH" victim
@@ -124,9 +127,11 @@ if setuid; then
     quiet "a plugin beside a setuid program" "${as[@]}" "$work/bin/elevated"
     quiet "a setuid program in a folder with tessera/" "${as[@]}" PATH="$work/bin:$PATH" elevated
     quiet "TSR_BACKEND_PATH of a setuid program" "${as[@]}" TSR_BACKEND_PATH="$work/evil" "$work/bin/elevated"
-    for name in TSR_BLAS TSR_LAPACK TSR_ZLIB TSR_JPEG TSR_HDF5; do
+    for name in TSR_BLAS TSR_LAPACK TSR_ZLIB TSR_JPEG; do
         quiet "$name of a setuid program" "${as[@]}" $name="$evil" "$work/bin/elevated"
     done
+    quiet "TSR_TUNING of a setuid program" "${as[@]}" TSR_TUNING=thread_work=65536 "$work/bin/elevated"
+    says ",thread_work=262144,"
     quiet "a relative path in a setuid program" "${as[@]}" "$work/bin/elevated" ./libtessera-evil.so
     says "load: TSR_EINVAL"
     ran "what a setuid program asks for itself" "${as[@]}" "$work/bin/elevated" "$evil"

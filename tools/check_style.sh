@@ -20,4 +20,6 @@ found=$(git ls-files src | grep -E '\.[ch]$' | sed -E 's|^src/([a-z]+)/(.*/)?([^
          $1 != name { name = $1; other = !($2 == "ops" || $2 == "cpu"); delete seen }
          { seen[$2] = 1 }')
 [ -z "$found" ] || { echo "two files of one name:"; echo "$found"; exit 1; }
+found=$(git grep -InE '^(<<<<<<<|>>>>>>>) ')
+[ -z "$found" ] || { echo "a merge that was not finished:"; echo "$found"; exit 1; }
 echo "lines of all sources are plain and at most 110 columns"

@@ -1,12 +1,16 @@
 # shellcheck shell=bash
 # Sourced by the checks with clang's sanitizers: builds test programs with one, and runs them.
 #
+#   clang_build FOLDER SANITIZERS TARGETS...
 #   clang_sanitizer FOLDER SANITIZERS PROGRAMS...     (a program is kind/name: unit/test_desc)
 #
 # With kernels in plain C alone: building those of vectors takes longer than all the rest, and the
 # step address-sanitizer has them. Optional libraries know nothing of the sanitizer and are left out.
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
-export TSR_BLAS=none TSR_LAPACK=none TSR_FFT=own TSR_ZLIB=none TSR_POOL=64
+
+# One build serves the fuzzer and the check of undefined behaviour.
+fuzz_folder=build/fuzz
+fuzz_sanitizers=address,undefined,float-cast-overflow
 
 # Does a program that clang built with this sanitizer run here?
 sanitizer_runs() {
@@ -30,14 +34,22 @@ run_one() {
 }
 export -f run_one
 
+clang_build() {
+    local folder=$1 sanitizers=$2 fuzzer=OFF
+    shift 2
+    if [ "$folder" = $fuzz_folder ]; then fuzzer=ON; fi
+    cmake -S . -B "$folder" -DCMAKE_C_COMPILER=clang -DTSR_FUZZER=$fuzzer -DTSR_SANITIZE="$sanitizers" -DTSR_CUDA=OFF \
+        -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_CLI=OFF -DTSR_BUILD_BACKENDS=OFF -DTSR_HAVE_AVX2=OFF \
+        -DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF &&
+        cmake --build "$folder" -j"$jobs" --target "$@"
+}
+
 clang_sanitizer() {
     local folder=$1 sanitizers=$2
     shift 2
     command -v clang >/dev/null || { echo "no clang"; return 77; }
     sanitizer_runs "$folder" "$sanitizers" >/dev/null 2>&1 || { echo "no runtime of clang's sanitizer that runs here"; return 77; }
-    cmake -S . -B "$folder" -DCMAKE_C_COMPILER=clang -DTSR_SANITIZE="$sanitizers" -DTSR_CUDA=OFF -DTSR_BUILD_COMPAT=OFF \
-        -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_CLI=OFF -DTSR_BUILD_BACKENDS=OFF -DTSR_HAVE_AVX2=OFF -DTSR_HAVE_AVX512=OFF \
-        -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF || return 1
-    cmake --build "$folder" -j"$jobs" --target "${@/\//-}" || return 1
+    clang_build "$folder" "$sanitizers" "${@/\//-}" || return 1
+    export TSR_BLAS=none TSR_LAPACK=none TSR_FFT=own TSR_ZLIB=none TSR_POOL=64
     printf "$folder/tests/%s\n" "$@" | xargs -P "$jobs" -I{} bash -c 'run_one {}'
 }

@@ -29,8 +29,7 @@ pocl.icd:pocl-opencl-icd ocl-icd-libopencl1:running the OpenCL backend
 libopenblas.so.0:libopenblas0:the linear algebra tests
 libfftw3.so.3:libfftw3-double3:the tests of FFTW in f64
 libfftw3f.so.3:libfftw3-single3:the tests of FFTW in f32
-libturbojpeg.so.0:libturbojpeg0:files of JPEG
-libhdf5_serial.so.103:libhdf5-103-1:files of HDF5"
+libturbojpeg.so.0:libturbojpeg0:files of JPEG"
 
 parts=$required
 [ "$what" = build ] || parts="$required

@@ -93,9 +93,9 @@ has_gpu=no
 if nvidia-smi >/dev/null 2>&1; then has_gpu=yes; fi
 
 # Without the kernels that take longest to build: for steps that are about something else. Those
-# about the core have kernels in plain C alone.
+# about the core have kernels in plain C alone, and not optimised.
 lean="-DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF $no_gpu"
-plain="$lean -DTSR_HAVE_AVX2=OFF"
+plain="$lean -DTSR_HAVE_AVX2=OFF ${fast/-O1/-O0}"
 
 # Every kind of test program, those that take longest first.
 kinds="net fuzz property ops oom unit compat cpp"
@@ -144,21 +144,32 @@ instruction_sets() {
 }
 
 # Lower sets run as other families of processors do, so that all of them are tested on any machine.
-other_tuning() { if [ "$1" = avx2 ]; then echo intel; else echo default; fi; }
+other_tuning() { if [ "$1" = avx2 ]; then echo intel_avx512; else echo default; fi; }
 
 # Every parallel loop split as finely and unevenly as it may be, also in programs that are not about ops: the net
 # does so for every op.
 fine_split() { TSR_SPLIT=fine TSR_THREADS=3 run_programs build property; }
 
+# What is installed, and the programs that run here.
 second_compiler() {
     have clang || return
-    build_in build/clang "" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DTSR_WERROR=ON $fast $no_gpu || return 1
+    build_in build/clang "tessera tessera_static tsr tsr-backend-check backends faces tests-unit tests-cpp" \
+        -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DTSR_WERROR=ON $fast $no_gpu || return 1
     run_programs build/clang unit cpp
+}
+
+# Options that leave out kernels which this machine cannot run: the release build has them all.
+sets_here() {
+    grep -qsw avx512bw /proc/cpuinfo || echo -DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF
+    grep -qsw amx_tile /proc/cpuinfo || echo -DTSR_HAVE_AMX=OFF
 }
 
 address_sanitizer() {
     sanitizer_runs address,undefined || { echo "the sanitizer does not run here"; return 77; }
-    build_in build/asan "$(printf 'tests-%s ' $kinds)" $no_gpu -DTSR_SANITIZE=address,undefined -DTSR_BUILD_EXAMPLES=OFF || return 1
+    # Targets of the fuzzer run under clang's address sanitizer, where clang has one.
+    if tools/check_fuzz.sh --can; then kinds=${kinds/fuzz /}; fi
+    build_in build/asan "$(printf 'tests-%s ' $kinds)" $no_gpu $(sets_here) -DTSR_SANITIZE=address,undefined \
+        -DTSR_BUILD_EXAMPLES=OFF || return 1
     # Freed memory that is not used again; with as much as there is by default, pages are what takes time.
     export ASAN_OPTIONS=quarantine_size_mb=64
     TSR_PASSES=2 run_programs build/asan $kinds # of the net; the release build makes more, between guard pages
@@ -183,13 +194,13 @@ thread_sanitizer() {
 }
 
 no_threads() {
-    build_in build/no-threads tests-unit $plain -DTSR_NO_THREADS=ON -DTSR_WERROR=ON $fast -DTSR_BUILD_EXAMPLES=OFF || return 1
+    build_in build/no-threads tests-unit $plain -DTSR_NO_THREADS=ON -DTSR_WERROR=ON -DTSR_BUILD_EXAMPLES=OFF || return 1
     run_programs build/no-threads unit
 }
 
 # A build with a lower highest rank, and whether programs that use it hear of it.
 four_dims() {
-    build_in build/four-dims "tessera tessera_static unit-test_random" $plain -DTSR_MAX_NDIM=4 -DTSR_WERROR=ON $fast \
+    build_in build/four-dims "tessera tessera_static unit-test_random" $plain -DTSR_MAX_NDIM=4 -DTSR_WERROR=ON \
         -DTSR_BUILD_EXAMPLES=OFF || return 1
     run_programs build/four-dims unit
     tools/check_install.sh build/four-dims
@@ -203,17 +214,22 @@ counts() {
          END { if (n) print p, f, s }' "$1"
 }
 
+# The sum of what `times` prints, four times like 1m2.3s.
+processor_seconds() { tr 'ms' '  ' | awk '{ sum += 60 * ($1 + $3) + $2 + $4 } END { printf "%.0f\n", sum }'; }
+
 # row STEPS...: one after another. A step is a function here or one of tools/check_*.sh. Its output
-# is its log, and a file beside that has its exit status and its seconds, once it has ended.
+# is its log, and a file beside that has its exit status and its seconds, by the clock and of the processors, once it
+# has ended.
 row() {
     local name start status
     for name in "$@"; do
         start=$SECONDS status=0
-        (case $name in
+        (trap 'times >"$logs/$name.processor"' EXIT
+        case $name in
             freestanding-*) tools/check_freestanding.sh "${name#*-}" ;;
             *)  if [ -e "tools/check_$name.sh" ]; then "tools/check_$name.sh"; else "${name//-/_}"; fi ;;
         esac) >"$logs/$name" 2>&1 </dev/null || status=$?
-        echo "$status $((SECONDS - start))" >"$logs/$name.end.new"
+        echo "$status $((SECONDS - start)) $(processor_seconds <"$logs/$name.processor")" >"$logs/$name.end.new"
         mv "$logs/$name.end.new" "$logs/$name.end"
     done
 }
@@ -232,8 +248,8 @@ await() {
 
 # Counts step $1 and prints its line.
 report() {
-    local name=$1 status seconds p f s result
-    read -r status seconds 2>/dev/null <"$logs/$name.end" || status=1 seconds=0
+    local name=$1 status seconds processor p f s result
+    read -r status seconds processor 2>/dev/null <"$logs/$name.end" || status=1 seconds=0
     read -r p f s <<<"$(counts "$logs/$name")"
     case $status in
         0)  [ -n "$p" ] || { p=1 f=0 s=0; } ;;
@@ -248,7 +264,7 @@ report() {
         result="$p passed"
         [ "$s" = 0 ] || result+=", $s skipped"
     fi
-    printf '%-18s %s (%d s)\n' "$name" "$result" "$seconds"
+    printf '%-18s %s (%d s, %d of processors)\n' "$name" "$result" "$seconds" "${processor:-0}"
     if [ "$f" != 0 ]; then
         # Without the build's progress.
         grep -vE '^(\[ *[0-9]+(%|/[0-9]+)\]|-- )' "$logs/$name" | tail -n 200 | sed 's/^/    | /'
