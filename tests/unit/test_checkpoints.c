@@ -195,6 +195,10 @@ static tsr_status open_pickle(tsr_file **f, const void *pickle, size_t bytes)
     "ctorch._utils\n_rebuild_tensor_v2\n(" STORAGE(class, elements) rest "\x89Nt" "R"
 #define INTS "torch\nIntStorage"
 #define SIX "\6\0\0\0"
+#define TOP(byte) "\x8a\x8\0\0\0\0\0\0\0" byte  /* a number by its highest byte */
+#define SUBCLASS(class) \
+    "\x80\2" "ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_tensor_v2\n" class "(" \
+    STORAGE(INTS, SIX) "K\0K\2\x85K\1\x85\x89Nt}tR."
 
 static const struct {
     const char *what, *pickle;
@@ -264,6 +268,22 @@ static const struct {
       "_rebuild_tensor_v2 with other"),
     P("a subclass of itself", "\x80\2" "ctorch._tensor\n_rebuild_from_type_v2\nq\0(h\0ctorch\nTensor\n)NtR.",
       TSR_EUNSUPPORTED, "_rebuild_from_type_v2 with other"),
+    P("a subclass", SUBCLASS("ctorch\nTensor\n"), TSR_OK, ""),
+    P("a subclass of a dtype", SUBCLASS("ctorch\nint32\n"), TSR_EUNSUPPORTED,
+      "_rebuild_from_type_v2 with other"),
+    P("half a memo", "\x80\2Nr\1\2", TSR_EFORMAT, "ends inside the op"),
+    P("half of what a memo has", "\x80\2Nj\1\2", TSR_EFORMAT, "ends inside the op"),
+    P("an offset beyond 63 bits", "\x80\2" TENSOR(INTS, SIX, TOP("\x7f") "K\2\x85K\1\x85") ".",
+      TSR_EFORMAT, "leaves its storage"),
+    P("bytes beyond 63 bits", "\x80\2" TENSOR(INTS, SIX, "K\0K\3\x85" TOP("\x20") "\x85") ".",
+      TSR_EFORMAT, "leaves its storage"),
+    P("an end beyond 63 bits", "\x80\2" TENSOR(INTS, SIX, TOP("\x10") "K\2\x85" TOP("\x10") "\x85") ".",
+      TSR_EFORMAT, "leaves its storage"),
+    P("two dims beyond 63 bits",
+      "\x80\2" TENSOR(INTS, SIX, "K\0K\2K\2\x86" TOP("\x7f") TOP("\x7f") "\x86") ".",
+      TSR_EFORMAT, "leaves its storage"),
+    P("bits that are not set", "\x80\2" "ctorch._utils\n_rebuild_tensor_v2\n(" STORAGE(INTS, SIX)
+      "K\0K\2\x85K\1\x85\x89N}X\4\0\0\0conj\x89sX\3\0\0\0negK\1stR.", TSR_OK, ""),
 #undef P
 };
 
@@ -326,6 +346,23 @@ TEST(test_a_zip_file_without_what_a_checkpoint_has_is_told)
     EXPECT_FAILS(tsr_file_open_bytes(&f, zip, zip_make(zip, other, 1), "x.pt", &pt),
                  TSR_EFORMAT, "no checkpoint");
     EXPECT_FAILS(tsr_file_open_bytes(&f, "hello", 5, "x.pt", NULL), TSR_EFORMAT, "too few");
+}
+
+/* The outermost pickle counts, wherever it stands; a byte has no order. */
+TEST(test_a_checkpoint_in_a_checkpoint_is_left_alone)
+{
+    static const char bytes[] = "\x80\2" TENSOR("torch\nByteStorage", "\2\0\0\0", "K\0K\2\x85K\1\x85") ".";
+    static const char other[] = "\x80\1N.";
+    const zip_member m[] = { { "x/data.pkl", bytes, sizeof bytes - 1 }, { "x/in/data.pkl", other, 4 },
+                             { "x/data/0", "ab", 2 }, { "x/byteorder", "big", 3 } };
+    const zip_member turned[] = { m[1], m[0], m[2], m[3] };
+    unsigned char zip[1024];
+    for (int i = 0; i < 2; i++) {
+        tsr_file *f = NULL;
+        EXPECT_OK(tsr_file_open_bytes(&f, zip, zip_make(zip, i ? turned : m, 4), "x.pt", NULL));
+        expect_elements(f, "", 2, (const double[]){ 'a', 'b' });
+        tsr_file_close(&f);
+    }
 }
 
 TEST(test_checkpoints_cut_or_changed_anywhere_do_no_harm)
