@@ -269,6 +269,18 @@ TEST(test_external_data_leads_nowhere_else)
     EXPECT_FAILS(open_external("data", "9223372036854775807", "1"), TSR_EFORMAT, "no offset");
     EXPECT_FAILS(open_external("data", "-1", "1"), TSR_EFORMAT, "no offset");
     EXPECT_FAILS(open_external("data", "1", "2"), TSR_EFORMAT, "takes 1 bytes, and has 2");
+    EXPECT_FAILS(open_external("data", "4", "1"), TSR_EFORMAT, "from byte 4 of data on, which has 3");
+    EXPECT_FAILS(open_external("data", "1a", "1"), TSR_EFORMAT, "\"1a\" is no offset");
+    EXPECT_FAILS(open_external("data", "1", ""), TSR_EFORMAT, "\"\" is no offset or length");
+}
+
+TEST(test_external_data_has_names_that_are_nearly_folders)
+{
+    static const char *const names[] = { "d", ".d", "...", "dd" };
+    for (int i = 0; i < 4; i++) {
+        write_bytes(file_path(names[i]), "abc", 3);
+        EXPECT_OK(open_external(names[i], "1", "1"));
+    }
 }
 
 TEST(test_models_cut_or_changed_anywhere_do_no_harm)
