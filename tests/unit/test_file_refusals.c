@@ -959,6 +959,14 @@ TEST(test_zlib_takes_what_it_can_count_and_says_when_room_is_short)
     EXPECT(!inflated && deflated == 0);
 }
 
+TEST(test_formats_of_others_are_named)
+{
+    tsr_file *f = NULL;
+    EXPECT_FAILS(tsr_file_open_bytes(&f, "PAR1....", 8, "x", NULL), TSR_EFORMAT, "Parquet is not read");
+    EXPECT_FAILS(tsr_file_open_bytes(&f, "RIFF1234WEBP", 12, "x", NULL), TSR_EFORMAT, "a WebP image");
+    EXPECT_FAILS(tsr_file_open_bytes(&f, "....TFL3", 8, "x", NULL), TSR_EFORMAT, "TensorFlow Lite");
+}
+
 TEST_AFTER
 {
     files_remove();
