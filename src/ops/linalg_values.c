@@ -171,17 +171,25 @@ tsr_status tsr_det(tsr_tensor **out, const tsr_tensor *a)
     return tsri_dispatch_composed(out, &call, NULL, a);
 }
 
-static tsr_status slogdet_run(tsr_tensor **sign, tsr_tensor **logabsdet, const tsr_tensor *a)
+static tsr_status infer_slogdet(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                                const void *params)
+{
+    (void)kind; (void)params;
+    TSRI_TRY(tsri_batch_desc(&out[0], name, in[0]->dtype, in[0], -1, -1));
+    return tsri_batch_desc(&out[1], name, tsr_dtype_real(in[0]->dtype), in[0], -1, -1);
+}
+
+static tsr_status run_slogdet(const tsr_op *op)
 {
     pivoted p = { .lu = NULL };
-    tsr_tensor *t[2] = { NULL };
-    tsr_status s = open_pivoted(&p, "slogdet", a);
+    tsr_tensor *sign = op->out[0], *logabsdet = op->out[1], *t[2] = { NULL };
+    tsr_status s = open_pivoted(&p, "slogdet", op->in[0]);
     if (s == TSR_OK) s = tsr_sign(&t[0], &p.diagonal);
     if (s == TSR_OK) s = tsr_abs(&t[1], &p.diagonal);
     if (s == TSR_OK) s = tsr_log(&t[1], t[1]);
-    if (s == TSR_OK) s = tsr_prod(sign, t[0], LAST, false);
-    if (s == TSR_OK) s = tsr_mul(sign, *sign, p.parity);
-    if (s == TSR_OK) s = tsr_sum(logabsdet, t[1], LAST, false);
+    if (s == TSR_OK) s = tsr_prod(&sign, t[0], LAST, false);
+    if (s == TSR_OK) s = tsr_mul(&sign, sign, p.parity);
+    if (s == TSR_OK) s = tsr_sum(&logabsdet, t[1], LAST, false);
     tsri_release_all(2, t);
     end_pivoted(&p);
     return s;
@@ -189,18 +197,12 @@ static tsr_status slogdet_run(tsr_tensor **sign, tsr_tensor **logabsdet, const t
 
 tsr_status tsr_slogdet(tsr_tensor **sign, tsr_tensor **logabsdet, const tsr_tensor *a)
 {
-    tsr_desc d[2];
-    tsri_results r = { .op = "slogdet" };
-    TSRI_TRY(tsri_check_handles("slogdet", 2, (tsr_tensor **const[]){ sign, logabsdet },
-                                (const char *const[]){ "sign", "logabsdet" }));
-    TSRI_TRY(tsri_check_factorable("slogdet", "a", a));
-    TSRI_TRY(tsri_check_square("slogdet", "a", a));
-    TSRI_TRY(tsri_batch_desc(&d[0], "slogdet", a->dtype, &a->desc, -1, -1));
-    TSRI_TRY(tsri_batch_desc(&d[1], "slogdet", tsr_dtype_real(a->dtype), &a->desc, -1, -1));
-    tsr_status s = tsri_results_add(&r, sign, &d[0], a);
-    if (s == TSR_OK) s = tsri_results_add(&r, logabsdet, &d[1], a);
-    if (s == TSR_OK) s = slogdet_run(sign, logabsdet, a);
-    return tsri_results_end(&r, s);
+    static tsri_composed composed = { .row = "slogdet",
+                                      .traits = { .infer = infer_slogdet, .parts = run_slogdet } };
+    const tsri_call call = { .composed = &composed, .nin = 1, .in = { a }, .nout = 2,
+                             .out = { sign, logabsdet } };
+    TSRI_TRY(tsri_check_handles("slogdet", 2, call.out, (const char *const[]){ "sign", "logabsdet" }));
+    return tsri_dispatch(&call);
 }
 
 /* Triangles ----------------------------------------------------------------------------------- */
@@ -232,35 +234,43 @@ static tsr_status permutation(tsr_tensor *p, const tsr_tensor *pivots)
     return s;
 }
 
-static tsr_status lu_run(tsr_tensor *p, tsr_tensor **l, tsr_tensor **u, const tsr_tensor *a)
+static tsr_status infer_lu(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                           const void *params)
 {
-    tsr_tensor *lu = NULL, *pivots = NULL, part, ones;
+    const tsr_desc *a = in[0];
+    const int64_t m = a->shape[a->ndim - 2], n = a->shape[a->ndim - 1], k = tsri_least(m, n);
+    (void)kind; (void)params;
+    TSRI_TRY(tsri_batch_desc(&out[0], name, TSR_I64, a, m, -1));
+    TSRI_TRY(tsri_batch_desc(&out[1], name, a->dtype, a, m, k));
+    return tsri_batch_desc(&out[2], name, a->dtype, a, k, n);
+}
+
+static tsr_status run_lu(const tsr_op *op)
+{
+    const tsr_tensor *a = op->in[0];
+    tsr_tensor *l = op->out[1], *u = op->out[2], *lu = NULL, *pivots = NULL, part, ones;
     const int64_t k = tsri_least(tsri_row_count(a), tsri_col_count(a));
     tsr_status s = factor_lu("lu", &lu, &pivots, a);
-    if (s == TSR_OK) s = permutation(p, pivots);
+    if (s == TSR_OK) s = permutation(op->out[0], pivots);
     if (s == TSR_OK) tsri_see_slice(&part, lu, a->ndim - 1, 0, k, 1);
-    if (s == TSR_OK) s = tsr_tril(l, &part, -1);
-    if (s == TSR_OK) tsri_see_diagonal(&ones, *l, 0);
+    if (s == TSR_OK) s = tsr_tril(&l, &part, -1);
+    if (s == TSR_OK) tsri_see_diagonal(&ones, l, 0);
     if (s == TSR_OK) s = tsri_fill_run(&ones, TSR_SCALAR(1.0));
     if (s == TSR_OK) tsri_see_slice(&part, lu, a->ndim - 2, 0, k, 1);
-    if (s == TSR_OK) s = tsr_triu(u, &part, 0);
+    if (s == TSR_OK) s = tsr_triu(&u, &part, 0);
     tsr_release_all(&lu, &pivots);
     return s;
 }
 
 tsr_status tsr_lu(tsr_tensor **p, tsr_tensor **l, tsr_tensor **u, const tsr_tensor *a)
 {
-    tsr_desc d[3];
-    tsri_results r = { .op = "lu" };
-    tsr_tensor **const outs[] = { p, l, u };
-    tsr_status s = TSR_OK;
-    TSRI_TRY(tsri_check_handles("lu", 3, outs, (const char *const[]){ "p", "l", "u" }));
-    TSRI_TRY(tsri_check_factorable("lu", "a", a));
-    const int64_t m = tsri_row_count(a), n = tsri_col_count(a), k = tsri_least(m, n);
-    TSRI_TRY(tsri_batch_desc(&d[0], "lu", TSR_I64, &a->desc, m, -1));
-    TSRI_TRY(tsri_batch_desc(&d[1], "lu", a->dtype, &a->desc, m, k));
-    TSRI_TRY(tsri_batch_desc(&d[2], "lu", a->dtype, &a->desc, k, n));
-    for (int i = 0; i < 3 && s == TSR_OK; i++) s = tsri_results_add(&r, outs[i], &d[i], a);
-    if (s == TSR_OK) s = lu_run(*p, l, u, a);
-    return tsri_results_end(&r, s);
+    static tsri_composed composed = {
+        .row = "lu",
+        .signature = "a{ dT:f32/f64/c64/c128 | (..., m, n) } "
+                     "-> p{ i64 | (..., m) } l{ dT | (..., m, _) } u{ dT | (..., _, n) }",
+        .traits = { .infer = infer_lu, .parts = run_lu }
+    };
+    const tsri_call call = { .composed = &composed, .nin = 1, .in = { a }, .nout = 3, .out = { p, l, u } };
+    TSRI_TRY(tsri_check_handles("lu", 3, call.out, (const char *const[]){ "p", "l", "u" }));
+    return tsri_dispatch(&call);
 }
