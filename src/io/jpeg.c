@@ -78,10 +78,10 @@ static bool is_jpeg(const unsigned char *head, size_t n)
 
 static uint32_t get16_big(const unsigned char *p) { return (uint32_t)p[0] << 8 | p[1]; }
 
-/* Does a segment of this marker begin a frame? */
+/* Does a segment of this marker, of C0 or above, begin a frame? */
 static bool is_frame(unsigned marker)
 {
-    return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
+    return marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
 
 /* The first frame, after segments that are stepped over by their lengths. */

@@ -336,12 +336,14 @@ V vi vi_gather8(const char *p, const int32_t *offset)
 /* The first n bytes, 0 <= n <= VBYTES; the others read as 0, and are not written. */
 V vi vi_load_bytes(const void *p, int64_t n)
 {
-    unsigned char bytes[VBYTES];
-    const vi words = vi_load_n(p, n >> 2);
-    if ((n & 3) == 0) return words;
-    vi_store(bytes, words);
-    for (int64_t i = n & ~(int64_t)3; i < n; i++) bytes[i] = ((const unsigned char *)p)[i];
-    return vi_load(bytes);
+    const unsigned char *byte = p;
+    const int64_t words = n >> 2;
+    const vi all = vi_load_n(p, words);
+    uint32_t last = 0;
+    if ((n & 3) == 0) return all;
+    for (int64_t i = n; i-- > 4 * words; ) last = last << 8 | byte[i];
+    const vi there = _mm256_xor_si256(vm_first(words), vm_first(words + 1));
+    return _mm256_or_si256(all, _mm256_and_si256(there, _mm256_set1_epi32((int)last)));
 }
 V void vi_store_bytes(void *p, vi x, int64_t n)
 {
