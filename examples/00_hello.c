@@ -11,7 +11,7 @@ int main(void)
 {
     TSR_AUTO tsr_tensor *a = NULL;
 
-    /* The result comes first. A handle that is NULL is made. */
+    /* The result comes first. If the handle is NULL, a tensor is allocated. */
     TSR_MUST(tsr_zeros(&a, TSR_F32, TSR_SHAPE(2, 3)));
 
     /* Element (1, 2), checked: a wrong index or dtype is a status, not a crash. */

@@ -56,15 +56,15 @@ typedef struct tsr_device_info {
 /* What is known of a device. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_device_get_info(tsr_device_info *out, tsr_device device);
 
-/* Where tensors are made that are made from nothing (tsr_zeros, tsr_uniform, ...); the CPU at
- * first. Results of ops are made where their operands are. For the whole process. */
+/* The device on which factories (tsr_zeros, tsr_uniform, ...) allocate, for the whole process; the CPU
+ * unless set. Results of ops are allocated on the device of their operands. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_device_set_default(tsr_device device);
 TSR_API tsr_device                tsr_device_default(void);
 
 /* Plugins that did not load, and why: problem 0, 1, ...; NULL past the last. */
 TSR_API const char *tsr_backend_problem(int index);
 
-/* How a device likes matrices (results with 2 dims) laid out: row-major, which is the default, or
+/* The layout in which a device allocates matrices (results with 2 dims): row-major, the default, or
  * column-major. Indices mean the same either way; only strides differ. TSR_EDEVICE. */
 typedef enum tsr_layout { TSR_LAYOUT_ROW = 0, TSR_LAYOUT_COLUMN, TSR_LAYOUT_MAX_ = 0x7fffffff } tsr_layout;
 TSR_API TSR_MUST_CHECK tsr_status tsr_device_set_layout(tsr_device device, tsr_layout layout);

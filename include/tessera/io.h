@@ -149,8 +149,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_file_find_meta(tsr_meta *out, const tsr_fi
 
 /* Reading ---------------------------------------------------------------- */
 
-/* A tensor by its name (NULL: the only one). A NULL *out is made, mapped where that is
- * possible; any other is copied into, and must have its dtype and shape.
+/* A tensor by its name (NULL: the only one). If *out is NULL a tensor is made, which looks at the
+ * mapped file where that is possible; otherwise *out must have its dtype and shape, and is overwritten.
  *
  * TSR_EINDEX        there is no such tensor
  * TSR_EUNSUPPORTED  its encoding is not read here

@@ -1,8 +1,8 @@
 /* memory.h - the bytes behind tensors: kinds, storages, the pool, and who holds what.
  *
  * A storage is a counted run of bytes on one device, of one memory kind, and the
- * only owner in the library. Tensors look at storages; the last tensor to let
- * go gives the bytes back, by the way they came:
+ * only owner in the library. Tensors share storages; when the last one is released the
+ * bytes are freed according to their origin:
  *
  *   owned      allocated here, from its kind
  *   borrowed   the caller's; nothing is freed
@@ -101,7 +101,7 @@ typedef enum tsr_map_mode {
 TSR_API TSR_MUST_CHECK tsr_status tsr_storage_map_file(tsr_storage **out, const char *path, uint64_t offset,
                                                        size_t bytes, tsr_map_mode mode);
 
-/* One more owner, and one less: the last one frees it, by the way it came. *s becomes NULL. */
+/* One more owner, and one less: the last one frees it, according to its origin. *s becomes NULL. */
 TSR_API tsr_storage *tsr_storage_retain(tsr_storage *s);  /* returns s */
 TSR_API void         tsr_storage_release(tsr_storage **s);
 

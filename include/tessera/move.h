@@ -2,9 +2,8 @@
  *
  * Every call honours every legal stride on both sides. A destination that is
  * only described is allocated first. A destination that maps two indices to one
- * address is TSR_EOVERLAP; one that is read-only is TSR_EREADONLY. Where a
- * destination partly overlaps a source, the result is as if the source had been
- * copied first.
+ * address is TSR_EOVERLAP; one that is read-only is TSR_EREADONLY. A destination
+ * may overlap a source.
  */
 #ifndef TESSERA_MOVE_H
 #define TESSERA_MOVE_H
@@ -47,8 +46,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_batch_join(tsr_tensor **out, int n, const 
  * convert on the faster side.
  *
  * A new tensor on another device (in another memory kind too): the same order of dims, packed,
- * or what the device prefers (tsr_device_set_layout). Where t is there already, t itself is
- * seen again (no copy).
+ * or what the device prefers (tsr_device_set_layout). Where t is there already, the result is a
+ * view of it (no copy).
  *
  *     tsr_to(&y, x, TSR_DEVICE("cuda:0"));
  *

@@ -6,8 +6,8 @@
  * device, and the first n values of a longer tensor are those of a shorter one.
  * docs/concepts/random.md states the mapping from bits to values exactly.
  *
- * A result handle that is NULL is made, packed and row-major on the host; one that
- * holds a tensor of that dtype and shape is written into, whatever its strides.
+ * If *out is NULL a contiguous tensor is allocated on the host; otherwise it must have
+ * that dtype and shape, may have any strides, and is overwritten.
  *
  * There is no state: calls that must not repeat each other's values need seeds of their
  * own.

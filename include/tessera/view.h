@@ -21,11 +21,11 @@ TSR_BEGIN_C
 TSR_API TSR_MUST_CHECK tsr_status tsr_view(tsr_tensor **out, const tsr_tensor *t, int ndim,
                                            const int64_t *shape);
 
-/* A view where that is possible, a packed row-major copy where it is not. */
+/* A view where that is possible, a contiguous copy where it is not. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_reshape(tsr_tensor **out, const tsr_tensor *t, int ndim,
                                               const int64_t *shape);
 
-/* t itself seen again if it is row-major and packed, else a copy that is. */
+/* A view of all of t if t is contiguous, else a contiguous copy. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_contiguous(tsr_tensor **out, const tsr_tensor *t);
 
 /* Elements start, start + step, ... before stop, along one axis. Negative bounds
@@ -70,8 +70,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_diagonal(tsr_tensor **out, const tsr_tenso
 TSR_API TSR_MUST_CHECK tsr_status tsr_unfold(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t size,
                                              int64_t step);
 
-/* Dims axis .. axis + count - 1 as one (TSR_ESTRIDE if they are not walked as
- * one); one dim as several whose sizes multiply to it (one may be -1). */
+/* Dims axis .. axis + count - 1 as one (TSR_ESTRIDE if they are not contiguous
+ * with each other); one dim as several whose sizes multiply to it (one may be -1). */
 TSR_API TSR_MUST_CHECK tsr_status tsr_merge_dims(tsr_tensor **out, const tsr_tensor *t, int axis, int count);
 TSR_API TSR_MUST_CHECK tsr_status tsr_split_dim(tsr_tensor **out, const tsr_tensor *t, int axis, int n,
                                                 const int64_t *sizes);
@@ -81,8 +81,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_split_dim(tsr_tensor **out, const tsr_tens
 TSR_API TSR_MUST_CHECK tsr_status tsr_as_strided(tsr_tensor **out, const tsr_tensor *t, int ndim,
                                                  const int64_t *shape, const int64_t *stride, int64_t offset);
 
-/* The parts of a complex tensor. tsr_view_real of a real tensor is the tensor
- * itself seen again; tsr_view_imag of one is TSR_EDTYPE. */
+/* The parts of a complex tensor. tsr_view_real of a real tensor is a view of
+ * all of it; tsr_view_imag of one is TSR_EDTYPE. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_view_real(tsr_tensor **out, const tsr_tensor *t);
 TSR_API TSR_MUST_CHECK tsr_status tsr_view_imag(tsr_tensor **out, const tsr_tensor *t);
 
@@ -94,7 +94,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_bit_view(tsr_tensor **out, const tsr_tenso
 
 /* Cut along an axis into n views of the given sizes, which must add up; or into
  * n views of one index each, without the axis. All of outs[0 .. n - 1] are
- * rebound, or none. */
+ * replaced, or none. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_split(tsr_tensor **outs, const tsr_tensor *t, int axis, int n,
                                             const int64_t *sizes);
 TSR_API TSR_MUST_CHECK tsr_status tsr_unstack(tsr_tensor **outs, const tsr_tensor *t, int axis, int n);

@@ -1,15 +1,16 @@
-/* attention.h - rows that look at keys and take a mixture of values.
+/* attention.h - softmax(q k^T) v, by heads.
  *
  * Rules for the whole header:
  *
  *   - Floating dtypes; q, k and v are promoted to one, which the result has. Scores,
  *     softmax and sums are f32 (f64 for f64), rounded once to the result.
  *   - Operands and results have any strides: a (batch, seq, heads, d) layout is a
- *     permuted view. A result that is made is packed and row-major; one that is given
- *     may overlap an operand: the outcome is as if that had been copied first.
- *   - What a row may not look at does not count, whatever it holds: NaN and infinities
- *     in k and v reach only the rows that may look at them. A row that may look nowhere
- *     gives 0. A NaN or +infinity among a row's scores makes the row NaN.
+ *     permuted view. A result that is allocated is contiguous; a given one may overlap
+ *     an operand.
+ *   - Keys and values that are masked out do not count, whatever they hold: NaN and
+ *     infinities in k and v reach only the rows that attend to them. A row of q that
+ *     attends to nothing gives 0. A NaN or +infinity among a row's scores makes the row
+ *     NaN.
  *   - Memory beside operands and result grows with the length of the sequences, never
  *     with the product of two lengths.
  *   - The result has the same bits for every number of threads.
@@ -27,7 +28,7 @@ TSR_BEGIN_C
 /* Zero means default; a NULL pointer to it is all defaults. */
 typedef struct tsr_attention_options {
     double scale;   /* of scores; 0 is 1 / sqrt(d) */
-    bool   causal;  /* row i of m sees key j of n only where j <= i + n - m */
+    bool   causal; /* row i of m attends to key j of n only where j <= i + n - m */
 } tsr_attention_options;
 
 /* softmax(scale * q k^T + mask) v.
@@ -37,9 +38,9 @@ typedef struct tsr_attention_options {
  *     mask  broadcasts to (..., heads, m, n); NULL: none
  *     out   (..., heads, m, e)
  *
- * kv_heads divides heads; head h looks at k and v of head h / (heads / kv_heads). A mask
- * of bool says who may look (true); one of any floating dtype is added to the scores,
- * and -infinity in it is a false.
+ * kv_heads divides heads; head h attends to k and v of head h / (heads / kv_heads). In a
+ * mask of bool, true lets a row attend to a key; one of any floating dtype is added to the
+ * scores, and -infinity in it masks the key out.
  *
  * TSR_EINVAL   scale is not finite
  */
@@ -48,14 +49,14 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_attention(tsr_tensor **out, const tsr_tens
                                                 const tsr_attention_options *how);
 
 /* Causal attention of the latest rows to all so far: q (seq, heads, d), k (total,
- * kv_heads, d), v (total, kv_heads, e), result (seq, heads, e). Row i looks at the first
- * i + total - seq + 1. scale 0 is 1 / sqrt(d). Fails as tsr_attention does. */
+ * kv_heads, d), v (total, kv_heads, e), result (seq, heads, e). Row i attends to the first
+ * i + total - seq + 1 keys. scale 0 is 1 / sqrt(d). Fails as tsr_attention does. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_self_attention(tsr_tensor **out, const tsr_tensor *q,
                                                      const tsr_tensor *k, const tsr_tensor *v, double scale);
 
-/* The matrices of a layer, as tsr_linear takes them: (features out, features in). Rows of
- * q, k and v belong to heads in turn. A matrix that holds all three is three slices of
- * it. A bias that is NULL is none. */
+/* The matrices of a layer, as tsr_linear takes them: (features out, features in). The rows of
+ * q, k and v are those of head 0, then of head 1, and so on. Of a matrix that holds all three, give
+ * three slices. A bias may be NULL. */
 typedef struct tsr_attention_weights {
     const tsr_tensor *q;       /* (heads * d, embed) */
     const tsr_tensor *k;       /* (kv_heads * d, embed) */

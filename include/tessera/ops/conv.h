@@ -4,18 +4,18 @@
  *
  *   - x is (n, c, spatial...), or (c, spatial...) without a batch; the result has the
  *     same dims. 1d, 2d and 3d say how many spatial dims there are. Arrays of options
- *     hold one number for each of them, the outermost first; the others do not count.
+ *     hold one number for each of them, the outermost first; further numbers are ignored.
  *   - Options are a struct in which zero means the default. Numbers that are negative,
  *     or that an op has no use for, are TSR_EINVAL.
  *   - Operands have any strides, and so channels may come last in memory. Results that
  *     are allocated are contiguous. A result may overlap an operand.
  *   - An empty batch and no channels are legal: a sum over nothing is 0.
  *   - The result has the same bits for every number of threads.
- *   - Zeros beside x, and between its elements, times a weight that is infinite or NaN are NaN
- *     or nothing: which one, a backend may choose.
+ *   - Padding times a weight that is infinite or NaN is NaN or is left out: a backend may
+ *     choose.
  *
  * TSR_ESHAPE if sizes do not fit, as when a window is longer than the padded x;
- * TSR_EDTYPE if a dtype is not taken, or kinds mix; TSR_EOVERFLOW if a size leaves 63
+ * TSR_EDTYPE if a dtype is not taken, or integers meet floats; TSR_EOVERFLOW if a size leaves 63
  * bits.
  */
 #ifndef TESSERA_OPS_CONV_H
@@ -37,8 +37,8 @@ typedef enum tsr_conv_fit {
 typedef struct tsr_conv {
     int64_t      stride[3];          /* 0 means 1 */
     int64_t      padding[3];         /* zeros on both sides of x */
-    int64_t      pad_low[3];         /* more of them ahead of x */
-    int64_t      pad_high[3];        /* and behind it */
+    int64_t      pad_low[3];         /* more zeros before x */
+    int64_t      pad_high[3];        /* more zeros after x */
     int64_t      dilation[3];        /* from one tap of the window to the next; 0 means 1 */
     int64_t      output_padding[3];  /* transposed ones only */
     int64_t      groups;             /* 0 means 1 */
@@ -69,7 +69,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_conv2d(tsr_tensor **out, const tsr_tensor 
 TSR_API TSR_MUST_CHECK tsr_status tsr_conv3d(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w,
                                              const tsr_tensor *bias, const tsr_conv *how);
 
-/* The other way round: x[n, c, p...] * w[c, o, k...] is added to
+/* Transposed convolution: x[n, c, p...] * w[c, o, k...] is added to
  *     out[n, o, p * stride - low + k * dilation]
  * where that is inside. w is (c_in, c_out / groups, k...). Along each spatial dim,
  *
@@ -97,7 +97,7 @@ typedef struct tsr_pool {
     int64_t stride[3];    /* 0 means as long as the kernel */
     int64_t padding[3];   /* on both sides; at most half of the window */
     int64_t dilation[3];  /* max only; 0 means 1 */
-    bool    ceil_mode;    /* a last window that x does not fill counts too, if it begins before x ends */
+    bool    ceil_mode;    /* a last window that reaches past x counts too, if it begins before x ends */
     bool    exclude_pad;  /* avg only: the padding does not count */
     int64_t divisor;      /* avg only: divide by this; 0 means by what the window counts */
 } tsr_pool;
@@ -117,7 +117,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_max_pool3d(tsr_tensor **out, tsr_tensor **
                                                  const tsr_pool *how);
 
 /* The sum of each window, added up in f64, over how many places it has. Places in the
- * padding count, unless exclude_pad; those behind the padding, which ceil_mode may reach,
+ * padding count, unless exclude_pad; those past the padding, which ceil_mode may reach,
  * do not. (floating)
  *
  * TSR_EINVAL   as for max_pool
@@ -129,7 +129,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_avg_pool3d(tsr_tensor **out, const tsr_ten
 /* (sum of x^p)^(1 / p) of each window, p > 0, without intermediate overflow: PyTorch's
  * LPPool, and sum pooling for p = 1. Powers of negative numbers are those of tsr_pow, and so
  * their signs count where p is odd; the root of a negative sum is NaN, unless p is 1. Padding
- * counts as zeros. A window that ceil_mode lets reach behind x and its padding is scaled by
+ * counts as zeros. A window that ceil_mode lets reach past x and its padding is scaled by
  * the kernel's size over the places that it has, as PyTorch's. An infinite p gives the largest
  * |x|. Powers and sums are in f64. (floating)
  *

@@ -3,12 +3,12 @@
  * Rules for the whole header:
  *
  *   - Operands broadcast by NumPy's rule: aligned at the right, each dim equal or 1.
- *   - Operands of different dtypes are promoted (tsr_dtype_promote); kinds do not
- *     mix. A number (TSR_NUMBER(2.5)) takes the dtype of the tensors beside it.
- *   - The result may be one of the operands (in place). Where it partly overlaps
- *     one, the outcome is as if that operand had been copied first.
- *   - A result that is made lies packed in the order of the first operand that has
- *     its shape.
+ *   - Operands of different dtypes are promoted (tsr_dtype_promote). Integers and
+ *     floats are not promoted together: cast first. A number (TSR_NUMBER(2.5)) takes
+ *     the dtype of the tensors beside it.
+ *   - The result may be one of the operands (in place), or overlap them.
+ *   - A result that is allocated has no gaps, and the memory order of the first operand
+ *     that has its shape.
  *   - f16, bf16 and f8 compute in f32 and round once to the result. c32 is a storage
  *     dtype: cast it to c64 to compute.
  *   - Special values (NaN, infinities, -0) follow the Python array API standard.

@@ -15,14 +15,14 @@
  *     lengths has as many, or is NULL: all 0. axes NULL means the last naxes axes, and
  *     naxes 0 all of them.
  *   - A real transform gives, or takes, elements 0 .. n / 2 of the spectrum, as the rest
- *     are their conjugates. Of what cannot be in a spectrum of reals nothing is seen: the
- *     imaginary parts of element 0 and, for even n, of element n / 2.
- *   - A result that is made is packed and row-major. A given one may be x itself, if it
- *     fits, or overlap it: the outcome is as if x had been copied first. If a call over
- *     several axes fails for want of memory, the contents of a given result are undefined.
- *   - A lane that holds NaN or an infinity is NaN, mostly; other lanes are not touched.
- *   - The result has the same bits for every number of threads. That FFTW computes it
- *     (TSR_FFT=fftw in the environment, if it is there) may show in the last ones.
+ *     are their conjugates. An inverse ignores the imaginary parts of element 0 and, for
+ *     even n, of element n / 2, which a spectrum of reals does not have.
+ *   - A result that is allocated is contiguous. A given one may be x, if it fits, or
+ *     overlap it. If a call over several axes runs out of memory, the contents of a given
+ *     result are undefined.
+ *   - A lane that holds NaN or an infinity is NaN, mostly; other lanes are not affected.
+ *   - The result has the same bits for every number of threads. With FFTW (TSR_FFT=fftw
+ *     in the environment, if it is installed) the last bits may differ.
  *
  * TSR_EINDEX for an axis that is not there, TSR_EINVAL for one that is named twice, for a
  * negative length or an unknown norm; TSR_ESHAPE where the length comes to 0.

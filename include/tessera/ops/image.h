@@ -1,4 +1,4 @@
-/* image.h - pictures, signals and volumes of other sizes, and seen at other places.
+/* image.h - resize and resample pictures, signals and volumes.
  *
  * Rules for the whole header:
  *

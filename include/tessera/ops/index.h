@@ -8,10 +8,9 @@
  *     anything is written, so the result is then as it was.
  *   - Elements keep their bits, where nothing is added; any dtype is taken, and the
  *     result has it. Dtypes are not promoted: src must have that of t (TSR_EDTYPE).
- *   - A result that is made is packed and row-major; one that is given may have any
- *     strides. Where it overlaps an input, the outcome is as if that input had been
- *     copied first; it may be the input itself (in place).
- *   - Indices and masks are looked at on the host (TSR_EDEVICE where it cannot).
+ *   - A result that is allocated is contiguous; a given one may have any strides, and
+ *     may be an input (in place) or overlap it.
+ *   - The host reads indices and masks (TSR_EDEVICE where it cannot).
  */
 #ifndef TESSERA_OPS_INDEX_H
 #define TESSERA_OPS_INDEX_H

@@ -2,8 +2,9 @@
  *
  * Rules for the whole header:
  *
- *   - Operands of different dtypes are promoted (tsr_dtype_promote); kinds do not
- *     mix. Any number but c32 is multiplied: cast c32 to c64. bool is none.
+ *   - Operands of different dtypes are promoted (tsr_dtype_promote); integers and floats
+ *     are not promoted together. All dtypes of numbers are taken but c32: cast it to c64.
+ *     bool is not a number.
  *   - f16, bf16 and f8 are multiplied and summed in f32 and rounded once to the
  *     result; f32, f64, c64 and c128 in themselves (in their parts). Integers
  *     wrap in their dtype, as if summed exactly and cut to its bits;
@@ -12,7 +13,7 @@
  *     the number of threads: blocks of 256 are summed in order, each from 0, and
  *     then the blocks' sums in order. Only one row times one column (a dot) of floats
  *     over more than 1024 indices has an order of its own, which depends on k, the
- *     dtype and the machine's vectors alone. NaN and infinities take part as numbers do.
+ *     dtype and the machine's vectors alone. NaN and infinities are computed with like other numbers.
  *     A complex product is the textbook one: an infinity in it may give NaN.
  *   - Operands and results have any strides; a transpose is a view. Results that are
  *     allocated are contiguous.

@@ -6,12 +6,11 @@
  *     itself with the errors of its sums carried along; a result is rounded once. It
  *     has x's dtype. Operands that stand for the same thing (logits and probabilities,
  *     gate and up) are promoted.
- *   - Weights, biases, means and tables may have another floating dtype than x. One
- *     that may be NULL is as if it were all 1 (a weight) or 0 (a bias).
- *   - NaN and infinities take part as numbers do.
- *   - A result that is made is packed and row-major; one that is given may have any
- *     strides. It may be x itself (in place); where it overlaps an operand otherwise,
- *     the outcome is as if that operand had been copied first.
+ *   - Weights, biases, means and tables may have another floating dtype than x. A
+ *     weight that is NULL counts as all 1, a bias as all 0.
+ *   - NaN and infinities are computed with like other numbers.
+ *   - A result that is allocated is contiguous; a given one may have any strides, and
+ *     may be x (in place) or overlap an operand.
  *   - The result has the same bits for every number of threads.
  *   - Dims of size 0 are legal; negative axes count from the end.
  *

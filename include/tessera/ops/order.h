@@ -9,10 +9,9 @@
  *   - Sorting is stable always: equal elements (and NaNs) stay in the order they had,
  *     descending too. Elements keep their bits.
  *   - Indices are i64 and count along the axis.
- *   - A result that is made is packed and row-major; one that is given may have any
- *     strides. Where it overlaps an input, the outcome is as if that input had been
- *     copied first; it may be the input itself (in place). Two results of one call
- *     that overlap each other are TSR_EOVERLAP.
+ *   - A result that is allocated is contiguous; a given one may have any strides, and
+ *     may be the input (in place) or overlap it. Two results of one call that overlap
+ *     each other are TSR_EOVERLAP.
  *   - A scalar has no axis to sort along (TSR_EINDEX).
  *
  * After a failure all results are as they were, or all of those that were given have

@@ -9,8 +9,8 @@
  *     scale, or one.
  *   - What scales and zero points hold is not checked: a scale of 0 or NaN is divided
  *     by like any number.
- *   - Results that are made are packed and row-major; given ones may have any strides.
- *     Where one overlaps an operand, the outcome is as if that had been copied first.
+ *   - Results that are allocated are contiguous; given ones may have any strides, and
+ *     may overlap an operand.
  *
  * TSR_EDTYPE if a dtype is not taken; TSR_ESHAPE if shapes do not fit; TSR_EINDEX if there
  * is no such axis.

@@ -18,8 +18,8 @@
  *   - Of no elements: sum 0, prod 1, any false, all true, count_nonzero 0,
  *     logsumexp -inf, norm 0; mean, var and std NaN. max, min, argmax and argmin
  *     have no result, and fail with TSR_ESHAPE.
- *   - A result that is made is packed and row-major; that of a scan, in x's order.
- *     A given one may overlap x: the outcome is as if x had been copied first.
+ *   - A result that is allocated is contiguous; that of a scan has x's memory order. A
+ *     given one may overlap x.
  *   - c32 is a storage dtype: only any, all and count_nonzero take it.
  *
  * TSR_EDTYPE if an op does not take a dtype; TSR_EINDEX for an axis that is not

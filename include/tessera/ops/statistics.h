@@ -8,7 +8,7 @@
  *     same for every number of threads.
  *   - Complex numbers have no order and fall into no bin (TSR_EDTYPE); covariances take
  *     them.
- *   - A result that is made is packed; one that is given may have any strides and may
+ *   - A result that is allocated is contiguous; a given one may have any strides and may
  *     overlap the operands. After a failure results are as they were, or those that were
  *     given have undefined contents (TSR_ENOMEM).
  *   - On a device, bins and quantiles are found on the CPU, and results are copied back.
