@@ -284,13 +284,14 @@ static void draw_sampling(trial *t, sampling *s)
     s->grid[1 + s->dims] = s->dims;
 }
 
-/* Most places lie in x, some far outside, and some are NaN. */
+/* Most places lie in x, some on an element or the edge, some far outside, and some are NaN. */
 static void fill_grid(trial *t, const sampling *s)
 {
     const int64_t count = count_of(2 + s->dims, s->grid);
     for (int64_t k = 0; k < count; k++) {
         const double far = once_in(t, 30) ? 8 : 1.3,
-                     at = ((double)random_below(t, 1 << 24) / (1 << 23) - 1) * far;
+                     any = ((double)random_below(t, 1 << 24) / (1 << 23) - 1) * far,
+                     at = once_in(t, 4) ? (double)random_between(t, -4, 4) / 4 : any;
         write_value(s->dtype, element(t->tensor[GRID], k), real_value(once_in(t, 60) ? (double)NAN : at));
     }
 }

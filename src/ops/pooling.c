@@ -273,13 +273,10 @@ static tsr_status take_all(const pool *l)
 
 /* Parts ---------------------------------------------------------------------------------- */
 
-/* What no element is below. */
+/* What no element is below: integers saturate. */
 static tsr_scalar lowest(tsr_dtype dtype)
 {
-    if (dtype == TSR_F8E4M3) return tsr_scalar_f64(-448);  /* it has no infinity */
-    if (tsr_dtype_kind(dtype) == TSR_FLOATING) return tsr_scalar_f64(-__builtin_inf());
-    if (tsr_dtype_kind(dtype) == TSR_UNSIGNED) return tsr_scalar_u64(0);
-    return tsr_scalar_i64(INT64_MIN >> (64 - 8 * (int)tsri_dtype_size(dtype)));
+    return tsr_scalar_f64(dtype == TSR_F8E4M3 ? -448 : -__builtin_inf());  /* f8e4m3 has no infinity */
 }
 
 /* 0, 1, ... in the shape of x's spatial dims. */

@@ -1413,6 +1413,8 @@ TEST(test_bad_input_to_filling_and_copying)
     BAD(TSR_ENULL, tsr_cast(NULL, good, TSR_F32));
     BAD(TSR_ENULL, tsr_to_memory(NULL, good, TSR_CPU, TSR_MEMORY_HOST));
     EACH(i, bad_dtype_numbers) BAD_OUT(TSR_EDTYPE, tsr_cast(&out, good, DTYPE(i)));
+    BAD_OUT(TSR_EDTYPE, tsr_cast(&out, good, (tsr_dtype)99));
+    EXPECT(strstr(tsr_last_error(), "cast: 99 is no dtype") == tsr_last_error());
     EACH(i, bad_devices) BAD_OUT(TSR_EDEVICE, tsr_to_memory(&out, good, bad_devices[i], TSR_MEMORY_HOST));
     EACH(i, bad_memories) BAD_OUT(TSR_EINVAL, tsr_to_memory(&out, good, TSR_CPU, bad_memories[i]));
     BAD_OUT(TSR_EUNSUPPORTED, tsr_to_memory(&out, good, TSR_CPU, TSR_MEMORY_FILE));

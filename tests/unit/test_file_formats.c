@@ -987,6 +987,31 @@ TEST(test_damaged_gguf_says_what_is_wrong)
     tsr_file_close(&f);
 }
 
+/* One key whose value is `depth` arrays in one another, the innermost with no numbers. */
+static size_t put_nested_gguf(char *out, int depth)
+{
+    static const char head[] = "GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0k\11\0\0";
+    size_t n = sizeof head;
+    memcpy(out, head, n);
+    for (int i = 1; i <= depth; i++, n += 12) {
+        memset(out + n, 0, 12);
+        out[n] = i < depth ? 9 : 4;
+        out[n + 4] = i < depth;
+    }
+    memset(out + n, 0, 64);
+    return n + 64;
+}
+
+TEST(test_gguf_arrays_lie_in_one_another_eight_deep)
+{
+    char bytes[256];
+    tsr_file *f = NULL;
+    EXPECT_OK(tsr_file_open_bytes(&f, bytes, put_nested_gguf(bytes, 8), "x.gguf", NULL));
+    tsr_file_close(&f);
+    EXPECT_FAILS(tsr_file_open_bytes(&f, bytes, put_nested_gguf(bytes, 9), "x.gguf", NULL), TSR_EFORMAT,
+                 "more than 8 deep");
+}
+
 /* Images ------------------------------------------------------------------------------- */
 
 enum { WIDTH = 13, HEIGHT = 11 };

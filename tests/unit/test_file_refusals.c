@@ -1,6 +1,7 @@
 /* test_file_refusals.c - what readers and writers of files refuse, each in words of its own, and what stays
  * good after it; the parts that they share, called directly where no file can lead to them. */
-#define _GNU_SOURCE 1 /* mkdtemp */
+#define _GNU_SOURCE 1 /* mkdtemp, pipe2 */
+#include <fcntl.h>
 #include <math.h>
 
 #include "io/crc.h"
@@ -443,6 +444,8 @@ TEST(test_names_of_npz_are_short_utf8_and_its_own_ones_are_free)
     EXPECT_FAILS(tsr_file_find(&e, f, "a"), TSR_EINDEX, "the first is \"arr_1\"");
     EXPECT_FAILS(tsr_file_find(&e, f, "arr_2"), TSR_EINDEX, "did you mean \"arr_1\" or \"arr_3\"?");
     EXPECT_FAILS(tsr_file_find(&e, f, "rar_1"), TSR_EINDEX, "did you mean \"arr_1\"");  /* two exchanged */
+    EXPECT_FAILS(tsr_file_find(&e, f, "arr_1xyz"), TSR_EINDEX, "did you mean \"arr_1\"");
+    EXPECT_FAILS(tsr_file_find(&e, f, "arr_1vwxyz"), TSR_EINDEX, "the first is \"arr_1\"");
     tsr_file_close(&f);
     tsr_release(&t);
 }
@@ -760,6 +763,27 @@ TEST(test_descriptors_are_opened_by_each_of_their_names)
     snprintf(path, sizeof path, "/dev/fd/%d", folder ? fileno(folder) : -1);
     EXPECT_FAILS(tsr_file_open(&f, path, NULL), TSR_EIO, "is a folder");
     if (folder) fclose(folder);
+}
+
+/* A pipe of packets gives one for each read. */
+TEST(test_pipes_are_read_byte_by_byte)
+{
+#ifdef O_DIRECT
+    int ends[2];
+    char path[40];
+    tsr_file *f = NULL;
+    tsr_tensor *t = NULL;
+    EXPECT(pipe2(ends, O_DIRECT) == 0);
+    for (const char *c = "12,3\n4,56\n"; *c; c++) EXPECT(write(ends[1], c, 1) == 1);
+    EXPECT(close(ends[1]) == 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    EXPECT_OK(tsr_file_open(&f, path, &(tsr_file_opts){ .format = "csv" }));
+    EXPECT_OK(tsr_file_read(&t, f, NULL));
+    EXPECT(tsr_numel(t) == 4);
+    tsr_release(&t);
+    tsr_file_close(&f);
+    close(ends[0]);
+#endif
 }
 
 /* Tensors that are given --------------------------------------------------------------- */
