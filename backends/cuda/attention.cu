@@ -130,18 +130,30 @@ static tsr_status run_few(const Work &w, const FewKernel &k, AttentionArgs &a, i
     return a.parts > 1 ? launch(w, k.join, uint32_t(heads), k.threads, 0, a) : TSR_OK;
 }
 
-tsr_status run_attention(const Work &w)
+static tsr_status run_tiles(const Work &w, const AttentionKernel &k, AttentionArgs &a, int64_t blocks)
 {
-    AttentionArgs a;
-    if (numel(w.op->out[0]) == 0) return TSR_OK;
-    (void)plan_attention(a, w.op);
-    const FewKernel few = few_attention(w.op->in[0]->dtype, a);
-    if (few.run) return run_few(w, few, a, blocks_of(w.op, a, a.shared * a.m));
-    const AttentionKernel k = kernel_for(w.op->in[0]->dtype, a);
     a.tiles = tsrc_blocks(uint64_t(a.shared) * a.m, k.rows);
     TSRC_TRY(check(w.device, w.name(),
                    cudaFuncSetAttribute(k.run, cudaFuncAttributeMaxDynamicSharedMemorySize, int(k.shared))));
-    return launch(w, k.run, uint32_t(blocks_of(w.op, a, k.rows)), k.threads, k.shared, a);
+    return launch(w, k.run, uint32_t(blocks), k.threads, k.shared, a);
+}
+
+tsr_status run_attention(const Work &w)
+{
+    AttentionArgs a;
+    tsr_status status = TSR_OK;
+    const tsr_dtype dtype = w.op->in[0]->dtype;
+    if (numel(w.op->out[0]) == 0) return TSR_OK;
+    (void)plan_attention(a, w.op);
+    const int64_t heads = blocks_of(w.op, a, a.shared * a.m);
+    if (dnn_attention(w, a, &status)) {
+        const bool mends = status == TSR_OK && a.causal && a.m > 1;
+        return mends ? run_tiles(w, mend_attention(dtype), a, heads) : status;
+    }
+    const FewKernel few = few_attention(dtype, a);
+    if (few.run) return run_few(w, few, a, heads);
+    const AttentionKernel k = kernel_for(dtype, a);
+    return run_tiles(w, k, a, blocks_of(w.op, a, k.rows));
 }
 
 } // namespace tsrc

@@ -42,10 +42,9 @@ TSRC_FN void place_head(const AttentionArgs &a, Spot &s, uint32_t kv, uint32_t b
     }
 }
 
-/* Long tiles come first. */
-TSRC_FN Spot find_spot(const AttentionArgs &a, uint32_t most_rows)
+/* Tile `at` of all. Long tiles come first. */
+TSRC_FN Spot find_spot(const AttentionArgs &a, uint32_t most_rows, uint32_t at)
 {
-    uint32_t at = blockIdx.x;
     const uint32_t tile = a.tiles - 1 - at % a.tiles;
     at /= a.tiles;
     Spot s;

@@ -59,6 +59,15 @@ struct FewKernel {
 
 FewKernel few_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16 */
 
+struct Work;
+
+/* By cuDNN, where it takes the case and the work is worth a plan; false: it was not done. A NaN or infinity
+ * of v comes through to causal rows that do not see it. */
+bool dnn_attention(const Work &w, const AttentionArgs &a, tsr_status *status);
+
+/* One block for each head of k: does it over where a row that sees all of v is not finite. f16, bf16. */
+AttentionKernel mend_attention(tsr_dtype dtype);
+
 } // namespace tsrc
 
 #endif

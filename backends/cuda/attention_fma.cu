@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(THREADS) fma_kernel(const __grid_constant__ At
     const uint32_t pitch = Part::pitch_of(a.d);
     T *q = reinterpret_cast<T *>(room), *now = q + Part::ROWS * pitch, *next = now + Part::PIECE;
     T *weight = next + Part::PIECE;
-    const Spot s = find_spot(a, Part::ROWS);
+    const Spot s = find_spot(a, Part::ROWS, blockIdx.x);
     const uint32_t of_keys = max((a.d + Part::COLUMNS - 1) / Part::COLUMNS, 1u);
     Part part;
     stage_rows<T>(q, pitch, Part::ROWS, a, s, T(a.early));

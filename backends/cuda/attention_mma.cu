@@ -333,21 +333,61 @@ TSRC_FN void walk(const AttentionArgs &a, const Spot &s, Mma<M, W, BF> &part,
     }
 }
 
+/* One tile of rows: first without care, then with it where a mixture is not finite. */
+template <int M, int W, bool BF>
+TSRC_FN void attend(const AttentionArgs &a, uint32_t at, const MmaRoom<Mma<M, W, BF>> &room, bool plain_first)
+{
+    using Part = Mma<M, W, BF>;
+    const Spot s = find_spot(a, Part::ROWS, at);
+    Part part;
+    fetch<uint16_t, Part::ROWS, W, Part::PITCH>(
+        room.q, s.rows, a.d, [&](uint32_t r) { return row_at(a, s, OF_Q, r); }, s.data[OF_Q], a.of[OF_Q]);
+    if (plain_first) walk<false>(a, s, part, room);
+    if (!plain_first || __syncthreads_or(part.wild())) walk<true>(a, s, part, room);
+    wait_ahead();
+    part.finish(a, s);
+}
+
 template <int M, int W, bool BF>
 __global__ void __launch_bounds__(THREADS, W <= 128 ? 4 - M : 1)
     mma_kernel(const __grid_constant__ AttentionArgs a)
 {
-    using Part = Mma<M, W, BF>;
     extern __shared__ __align__(16) char memory[];
-    const MmaRoom<Part> room(memory);
-    const Spot s = find_spot(a, Part::ROWS);
-    Part part;
-    fetch<uint16_t, Part::ROWS, W, Part::PITCH>(
-        room.q, s.rows, a.d, [&](uint32_t r) { return row_at(a, s, OF_Q, r); }, s.data[OF_Q], a.of[OF_Q]);
-    walk<false>(a, s, part, room);
-    if (__syncthreads_or(part.wild())) walk<true>(a, s, part, room);
-    wait_ahead();
-    part.finish(a, s);
+    attend<M, W, BF>(a, blockIdx.x, MmaRoom<Mma<M, W, BF>>(memory), true);
+}
+
+/* Are the last rows of all heads that share one finite? */
+template <bool BF> TSRC_FN bool is_clean(const AttentionArgs &a, const Spot &s)
+{
+    bool wild = false;
+    for (uint32_t i = threadIdx.x; i < a.shared * a.e; i += THREADS) {
+        const uint32_t row = i / a.e * a.m + a.m - 1, c = i % a.e;
+        const char *z = row_at(a, s, OF_Z, row) + int64_t(c) * a.of[OF_Z].col;
+        wild |= is_wild(S16::load(*reinterpret_cast<const uint16_t *>(z), BF));
+    }
+    return !__syncthreads_or(wild);
+}
+
+template <bool BF>
+__global__ void __launch_bounds__(THREADS, 1) mend_kernel(const __grid_constant__ AttentionArgs a)
+{
+    using Part = Mma<1, MOST_SIZE, BF>;
+    extern __shared__ __align__(16) char memory[];
+    Spot s;
+    place_head(a, s, blockIdx.x % a.kv_heads, blockIdx.x / a.kv_heads);
+    s.first = 0;
+    if (is_clean<BF>(a, s)) return;
+    for (uint32_t i = 0; i < a.tiles; i++) {
+        __syncthreads();
+        attend<1, MOST_SIZE, BF>(a, blockIdx.x * a.tiles + i, MmaRoom<Part>(memory), false);
+    }
+}
+
+AttentionKernel mend_attention(tsr_dtype dtype)
+{
+    using Part = Mma<1, MOST_SIZE, true>;
+    return { dtype == TSR_BF16 ? (const void *)mend_kernel<true> : (const void *)mend_kernel<false>,
+             Part::bytes(), THREADS, Part::ROWS };
 }
 
 template <int M, int W> static AttentionKernel of_width(bool bf)

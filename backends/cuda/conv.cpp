@@ -1,281 +1,264 @@
-/* conv.cpp - convolution by cuDNN, opened by name if it is there. Ways are timed once for each shape. */
+/* conv.cpp - convolution as one graph of cuDNN, with the bias in it. Ways and layouts are timed once for each
+ * shape. */
 #include "cuda.h"
+#include "dnn.h"
 
-#if __has_include(<cudnn.h>)
+#if TSRC_DNN
 
-#include <cstdio>
+#include <cfloat>
 #include <cstring>
 #include <map>
-#include <mutex>
-
-#include <cudnn.h>
-#include <dlfcn.h>
 
 namespace tsrc {
 
-/* The library -------------------------------------------------------------------------------------- */
+namespace {
 
-#define FUNCTIONS(X) \
-    X(cudnnCreate) X(cudnnSetStream) X(cudnnCreateTensorDescriptor) X(cudnnDestroyTensorDescriptor) \
-    X(cudnnSetTensorNdDescriptor) X(cudnnCreateFilterDescriptor) X(cudnnDestroyFilterDescriptor) \
-    X(cudnnSetFilterNdDescriptor) X(cudnnCreateConvolutionDescriptor) \
-    X(cudnnDestroyConvolutionDescriptor) X(cudnnSetConvolutionNdDescriptor) \
-    X(cudnnSetConvolutionGroupCount) X(cudnnSetConvolutionMathType) \
-    X(cudnnGetConvolutionForwardAlgorithm_v7) X(cudnnFindConvolutionForwardAlgorithmEx) \
-    X(cudnnGetConvolutionForwardWorkspaceSize) X(cudnnConvolutionForward)
+/* Operands -------------------------------------------------------------------------------------------- */
 
-struct Dnn {
-    void *library = nullptr;
-#define X(name) decltype(&::name) name = nullptr;
-    FUNCTIONS(X)
-#undef X
-    cudnnHandle_t handle[MOST_DEVICES] = {};
-    std::mutex lock; /* a handle has one stream at a time */
-    bool fast = false;
-};
+enum { X, W, Z, BIAS, IMAGES = 3, OPERANDS = 4, DIMS = 5 };
 
-static Dnn dnn;
+/* The axis of channels; ahead of it is that of images or results, if there is one. */
+int channel_of(const tsr_tensor *t, int spatial) { return t->ndim - spatial - 1; }
 
-static void open_library()
+/* Strides of packed elements; `last`: channels are innermost. */
+void strides_of(int64_t *out, const int64_t *shape, int ndim, int channel, bool last)
 {
-    char name[64];
-    std::snprintf(name, sizeof name, "libcudnn.so.%d", CUDNN_MAJOR);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return;
-    bool all = true;
-#define X(function) \
-    all = (dnn.function = reinterpret_cast<decltype(dnn.function)>(dlsym(library, #function))) != nullptr && \
-          all;
-    FUNCTIONS(X)
-#undef X
-    const char *text = setting("TSR_CUDA_TF32");
-    dnn.fast = text && text[0] == '1';
-    if (all) dnn.library = library;
-}
-
-static bool is_open()
-{
-    static const bool tried = (open_library(), true);
-    return tried && dnn.library != nullptr;
-}
-
-static tsr_status blame(const Work &w, const char *what, cudnnStatus_t s)
-{
-    return say(TSR_EDEVICE, "%s: cuDNN: %s gave %d", w.name(), what, static_cast<int>(s));
-}
-
-static bool type_of(tsr_dtype dtype, cudnnDataType_t *in, cudnnDataType_t *sums)
-{
-    *sums = CUDNN_DATA_FLOAT;
-    switch (dtype) {
-    case TSR_F32: *in = CUDNN_DATA_FLOAT; return true;
-    case TSR_F16: *in = CUDNN_DATA_HALF; return true;
-    case TSR_BF16: *in = CUDNN_DATA_BFLOAT16; return true;
-    default: return false;
+    int64_t step = last ? shape[channel] : 1;
+    for (int d = ndim - 1; d >= 0; d--) {
+        if (last && d == channel) continue;
+        out[d] = step;
+        step *= shape[d];
     }
+    if (last) out[channel] = 1;
+}
+
+bool lies(const tsr_tensor *t, int channel, bool last)
+{
+    int64_t stride[TSR_MAX_NDIM];
+    strides_of(stride, t->shape, t->ndim, channel, last);
+    for (int d = 0; d < t->ndim; d++)
+        if (t->shape[d] != 1 && t->stride[d] != stride[d]) return false;
+    return reinterpret_cast<uintptr_t>(t->data) % 16 == 0;
+}
+
+/* t as it is to lie, in memory of its own where it does not. */
+tsr_status lay(const Work &w, Scratch &memory, tsr_tensor *t, int channel, bool last, bool read)
+{
+    const tsr_tensor had = *t;
+    if (lies(t, channel, last)) return TSR_OK;
+    TSRC_TRY(memory.take(size_t(numel(t)) * size_t(tsrc_size(t->dtype))));
+    *t = packed(memory.bytes(), t->dtype, t->ndim, t->shape);
+    strides_of(t->stride, t->shape, t->ndim, channel, last);
+    return read ? copy(w, t, &had) : TSR_OK;
 }
 
 /* Shapes: one dim is seen as two, of which the first has size 1 -------------------------------------- */
 
 struct Shape {
-    int32_t device, dtype, dims, groups;
-    int32_t widened; /* f32 that was short: the tensor cores multiply it exactly */
-    int32_t x[5], w[5], z[5], pad[3], stride[3], dilation[3];
+    int32_t device, dtype, dims, biased;
+    int32_t plain[IMAGES], last[IMAGES]; /* does it lie so? */
+    int64_t of[IMAGES][DIMS], pad_low[3], pad_high[3], stride[3], dilation[3];
     bool operator<(const Shape &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
 };
 
-struct Chosen {
-    bool there = false;
-    cudnnTensorDescriptor_t x = nullptr, z = nullptr;
-    cudnnFilterDescriptor_t w = nullptr;
-    cudnnConvolutionDescriptor_t how = nullptr;
-    cudnnConvolutionFwdAlgo_t algo;
-    size_t room = 0;
-};
-
-static std::map<Shape, Chosen> kept;
-
-static bool fits_32(const tsr_tensor *t)
-{
-    const int64_t n = numel(t);
-    return n > 0 && n < INT32_MAX;
-}
-
-bool has_conv(const tsr_op *op)
-{
-    const tsr_conv_params *p = static_cast<const tsr_conv_params *>(op->params);
-    cudnnDataType_t in, sums;
-    if (op->nin < 2 || !op->in[0] || !op->in[1] || !p || !type_of(op->in[0]->dtype, &in, &sums)) return false;
-    for (int i = 0; i < p->spatial; i++)
-        if (p->low[i] != p->high[i] || p->low[i] < 0) return false;
-    return fits_32(op->in[0]) && fits_32(op->in[1]) && (!op->out[0] || fits_32(op->out[0])) && is_open();
-}
-
 /* (c, spatial...) has one image. */
-static void put_shape(int32_t *out, const tsr_tensor *t, int spatial)
+void put_shape(int64_t *out, const tsr_tensor *t, int spatial)
 {
-    const int lead = t->ndim - spatial;
-    int at = 0;
-    out[at++] = lead == 2 ? int32_t(t->shape[0]) : 1;
-    out[at++] = int32_t(t->shape[lead - 1]);
-    if (spatial == 1) out[at++] = 1;
-    for (int i = 0; i < spatial; i++) out[at++] = int32_t(t->shape[lead + i]);
+    const int channel = channel_of(t, spatial);
+    *out++ = channel > 0 ? t->shape[0] : 1;
+    *out++ = t->shape[channel];
+    if (spatial == 1) *out++ = 1;
+    for (int i = channel + 1; i < t->ndim; i++) *out++ = t->shape[i];
 }
 
-static Shape shape_of(const Work &w, bool widened)
+Shape shape_of(const Work &w)
 {
     Shape s;
     const tsr_op *op = w.op;
     const tsr_conv_params *p = static_cast<const tsr_conv_params *>(op->params);
+    const tsr_tensor *const images[] = { op->in[0], op->in[1], op->out[0] };
     std::memset(&s, 0, sizeof s);
     s.device = w.device;
-    s.dtype = widened ? TSR_F32 : op->in[0]->dtype;
-    s.widened = widened;
+    s.dtype = op->in[0]->dtype;
+    s.biased = op->nin > 2 && op->in[2];
     s.dims = p->spatial < 2 ? 2 : p->spatial;
-    s.groups = int32_t(p->groups);
-    put_shape(s.x, op->in[0], p->spatial);
-    put_shape(s.w, op->in[1], p->spatial);
-    put_shape(s.z, op->out[0], p->spatial);
-    const int skip = s.dims - p->spatial;
-    for (int i = 0; i < s.dims; i++) {
-        s.pad[i] = i < skip ? 0 : int32_t(p->low[i - skip]);
-        s.stride[i] = i < skip ? 1 : int32_t(p->stride[i - skip]);
-        s.dilation[i] = i < skip ? 1 : int32_t(p->dilation[i - skip]);
+    for (int o = 0; o < IMAGES; o++) {
+        put_shape(s.of[o], images[o], p->spatial);
+        s.plain[o] = lies(images[o], channel_of(images[o], p->spatial), false);
+        s.last[o] = lies(images[o], channel_of(images[o], p->spatial), true);
+    }
+    for (int i = 0, from = p->spatial - s.dims; i < s.dims; i++, from++) {
+        s.pad_low[i] = from < 0 ? 0 : p->low[from];
+        s.pad_high[i] = from < 0 ? 0 : p->high[from];
+        s.stride[i] = from < 0 ? 1 : p->stride[from];
+        s.dilation[i] = from < 0 ? 1 : p->dilation[from];
     }
     return s;
 }
 
-static void strides_of(int *out, const int32_t *shape, int n)
+bool all_lie(const int32_t (&so)[IMAGES]) { return so[X] && so[W] && so[Z]; }
+
+double work_of(const Shape &s)
 {
-    out[n - 1] = 1;
-    for (int i = n - 1; i-- > 0;) out[i] = out[i + 1] * shape[i + 1];
+    double n = 1;
+    for (int d = 0; d < s.dims + 2; d++) n *= double(s.of[Z][d]) * double(d > 0 ? s.of[W][d] : 1);
+    return n;
 }
 
-static cudnnStatus_t describe(Chosen &c, const Shape &s)
+/* Ways ------------------------------------------------------------------------------------------------ */
+
+struct Way {
+    DnnPlan plan;
+    bool last = false; /* how images lie */
+};
+
+std::map<Shape, Way> kept;
+
+DnnPart image(DnnGraph &g, const Shape &s, int o, cudnnDataType_t type, bool last, DnnPlace place)
 {
-    cudnnDataType_t in = CUDNN_DATA_FLOAT, sums = CUDNN_DATA_FLOAT;
-    int strides[5];
-    const int n = s.dims + 2;
-    (void)type_of(static_cast<tsr_dtype>(s.dtype), &in, &sums);
-    cudnnStatus_t e = dnn.cudnnCreateTensorDescriptor(&c.x);
-    if (e == CUDNN_STATUS_SUCCESS) e = dnn.cudnnCreateTensorDescriptor(&c.z);
-    if (e == CUDNN_STATUS_SUCCESS) e = dnn.cudnnCreateFilterDescriptor(&c.w);
-    if (e == CUDNN_STATUS_SUCCESS) e = dnn.cudnnCreateConvolutionDescriptor(&c.how);
-    strides_of(strides, s.x, n);
-    if (e == CUDNN_STATUS_SUCCESS) e = dnn.cudnnSetTensorNdDescriptor(c.x, in, n, s.x, strides);
-    strides_of(strides, s.z, n);
-    if (e == CUDNN_STATUS_SUCCESS) e = dnn.cudnnSetTensorNdDescriptor(c.z, in, n, s.z, strides);
-    if (e == CUDNN_STATUS_SUCCESS) e = dnn.cudnnSetFilterNdDescriptor(c.w, in, CUDNN_TENSOR_NCHW, n, s.w);
-    if (e == CUDNN_STATUS_SUCCESS)
-        e = dnn.cudnnSetConvolutionNdDescriptor(c.how, s.dims, s.pad, s.stride, s.dilation,
-                                                CUDNN_CROSS_CORRELATION, sums);
-    if (e == CUDNN_STATUS_SUCCESS) e = dnn.cudnnSetConvolutionGroupCount(c.how, s.groups);
-    if (e == CUDNN_STATUS_SUCCESS)
-        e = dnn.cudnnSetConvolutionMathType(
-            c.how, in == CUDNN_DATA_FLOAT && !dnn.fast && !s.widened ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH);
-    return e;
+    int64_t stride[DIMS];
+    strides_of(stride, s.of[o], s.dims + 2, 1, last);
+    return g.tensor(place == DNN_PASSED ? OPERANDS : o, type, s.dims + 2, s.of[o], stride, place);
 }
 
-static void forget(Chosen &c)
+/* z = x * w + bias, rounded once. */
+void add_ops(DnnGraph &g, const Shape &s, bool last)
 {
-    if (c.x) dnn.cudnnDestroyTensorDescriptor(c.x);
-    if (c.z) dnn.cudnnDestroyTensorDescriptor(c.z);
-    if (c.w) dnn.cudnnDestroyFilterDescriptor(c.w);
-    if (c.how) dnn.cudnnDestroyConvolutionDescriptor(c.how);
-    c = Chosen();
+    cudnnDataType_t type = CUDNN_DATA_FLOAT;
+    (void)dnn_type(tsr_dtype(s.dtype), &type);
+    DnnWindows windows = {};
+    windows.spatial = s.dims;
+    std::memcpy(windows.pad_low, s.pad_low, sizeof s.pad_low);
+    std::memcpy(windows.pad_high, s.pad_high, sizeof s.pad_high);
+    std::memcpy(windows.stride, s.stride, sizeof s.stride);
+    std::memcpy(windows.dilation, s.dilation, sizeof s.dilation);
+    const DnnPart x = image(g, s, X, type, last, DNN_MEMORY), w = image(g, s, W, type, last, DNN_MEMORY),
+                  z = image(g, s, Z, type, last, DNN_MEMORY);
+    if (!s.biased) return g.convolve(windows, x, w, z);
+    const int64_t shape[DIMS] = { 1, s.of[Z][1], 1, 1, 1 };
+    int64_t stride[DIMS];
+    strides_of(stride, shape, s.dims + 2, 1, last);
+    const DnnPart bias = g.tensor(BIAS, type, s.dims + 2, shape, stride, DNN_MEMORY);
+    const DnnPart sum = image(g, s, Z, CUDNN_DATA_FLOAT, last, DNN_PASSED);
+    g.convolve(windows, x, w, sum);
+    g.pointwise(CUDNN_POINTWISE_ADD, CUDNN_DATA_FLOAT, sum, bias, nullptr, z);
 }
 
-/* Does an algorithm add up products of the elements themselves? */
-static bool is_plain(cudnnConvolutionFwdAlgo_t algo)
+/* What rounds more than the dtype asks for, or differently each time. */
+uint32_t avoided(const Shape &s)
 {
-    return algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
-           algo == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM ||
-           algo == CUDNN_CONVOLUTION_FWD_ALGO_GEMM;
+    uint32_t notes = 1u << CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION |
+                     1u << CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
+    if (s.dtype == TSR_F32 && !dnn.fast)
+        notes |= 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE | 1u << CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS;
+    if (s.dtype != TSR_F32)
+        notes |= 1u << CUDNN_NUMERICAL_NOTE_FFT | 1u << CUDNN_NUMERICAL_NOTE_WINOGRAD |
+                 1u << CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4 | 1u << CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6 |
+                 1u << CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13;
+    return notes;
 }
 
-/* The algorithms, timed on the operands themselves, or guessed where the stream keeps a graph. */
-static tsr_status choose(const Work &w, cudnnHandle_t handle, Chosen &c, bool plain, const void *x,
-                         const void *f, void *z)
+enum { MOST_WAYS = 8, MOST_ROOM = 512 << 20 };
+
+int list_ways(cudnnHandle_t handle, const Shape &s, bool last, Way *out, int most)
 {
-    enum { MOST = 8, ROOM = 256 << 20 };
-    cudnnConvolutionFwdAlgoPerf_t found[MOST];
-    int count = 0;
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    (void)cudaStreamIsCapturing(w.stream, &capture);
-    if (capture == cudaStreamCaptureStatusNone) {
-        Scratch room(w);
-        TSRC_TRY(room.take(ROOM));
-        (void)dnn.cudnnFindConvolutionForwardAlgorithmEx(handle, c.x, x, c.w, f, c.how, c.z, z, MOST, &count,
-                                                         found, room.bytes(), ROOM);
-    }
-    if (count == 0)
-        (void)dnn.cudnnGetConvolutionForwardAlgorithm_v7(handle, c.x, c.w, c.how, c.z, MOST, &count, found);
+    const Beside beside;
+    DnnPlan plans[MOST_WAYS];
+    DnnGraph g;
+    add_ops(g, s, last);
+    const int count = g.plans(handle, plans, most, avoided(s));
+    int found = 0;
     for (int i = 0; i < count; i++) {
-        if (found[i].status != CUDNN_STATUS_SUCCESS || found[i].memory > ROOM) continue;
-        if (plain && !is_plain(found[i].algo)) continue;
-        (void)dnn.cudnnSetConvolutionMathType(c.how, found[i].mathType);
-        c.algo = found[i].algo;
-        c.room = found[i].memory;
-        c.there = true;
-        return TSR_OK;
+        if (plans[i].room > MOST_ROOM) dnn_forget(plans[i]);
+        if (!plans[i].part) continue;
+        out[found].last = last;
+        out[found++].plan = plans[i];
     }
-    (void)cudaGetLastError();
-    return say(TSR_EUNSUPPORTED, "%s: cuDNN has no algorithm for this", w.name());
+    return found;
 }
 
-static tsr_status convolve(const Work &w, bool widened, const tsr_tensor *x, const tsr_tensor *f,
-                           const tsr_tensor *z)
+tsr_status blame(const Work &w, const char *what, cudnnStatus_t s)
+{
+    return say(TSR_EDEVICE, "%s: cuDNN: %s gave %d", w.name(), what, static_cast<int>(s));
+}
+
+tsr_status follow(const Work &w, cudnnHandle_t handle, const Way &way)
+{
+    static const int64_t ids[] = { X, W, Z, BIAS };
+    const tsr_op *op = w.op;
+    const int spatial = static_cast<const tsr_conv_params *>(op->params)->spatial;
+    const bool biased = op->nin > 2 && op->in[2];
+    tsr_tensor t[] = { *op->in[0], *op->in[1], *op->out[0], biased ? *op->in[2] : *op->in[0] };
+    Scratch memory[] = { Scratch(w), Scratch(w), Scratch(w), Scratch(w) }, room(w);
+    for (int o = 0; o < IMAGES; o++)
+        TSRC_TRY(lay(w, memory[o], &t[o], channel_of(&t[o], spatial), way.last, o != Z));
+    if (biased) TSRC_TRY(lay(w, memory[BIAS], &t[BIAS], 0, false, true));
+    if (way.plan.room > 0) TSRC_TRY(room.take(size_t(way.plan.room)));
+    void *const data[] = { t[X].data, t[W].data, t[Z].data, t[BIAS].data };
+    const cudnnStatus_t e = dnn_run(handle, way.plan, biased ? 4 : 3, ids, data, room.bytes());
+    if (e != CUDNN_STATUS_SUCCESS) return blame(w, "the convolution", e);
+    return t[Z].data == op->out[0]->data ? TSR_OK : copy(w, op->out[0], &t[Z]);
+}
+
+/* Milliseconds of a few times; FLT_MAX: it failed. */
+float time_of(const Work &w, cudnnHandle_t handle, const Way &way)
+{
+    enum { TIMES = 3 };
+    cudaEvent_t begin = nullptr, end = nullptr;
+    float ms = FLT_MAX;
+    bool good = cudaEventCreate(&begin) == cudaSuccess && cudaEventCreate(&end) == cudaSuccess &&
+                follow(w, handle, way) == TSR_OK && cudaEventRecord(begin, w.stream) == cudaSuccess;
+    for (int i = 0; i < TIMES; i++) good = good && follow(w, handle, way) == TSR_OK;
+    good = good && cudaEventRecord(end, w.stream) == cudaSuccess && cudaEventSynchronize(end) == cudaSuccess;
+    if (good) good = cudaEventElapsedTime(&ms, begin, end) == cudaSuccess;
+    if (begin) (void)cudaEventDestroy(begin);
+    if (end) (void)cudaEventDestroy(end);
+    (void)cudaGetLastError();
+    return good ? ms : FLT_MAX;
+}
+
+bool may_wait(const Work &w)
+{
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    return cudaStreamIsCapturing(w.stream, &capture) == cudaSuccess && capture == cudaStreamCaptureStatusNone;
+}
+
+/* The fastest of what both layouts have; the first where the work is little or a graph is being kept. */
+Way choose(const Work &w, cudnnHandle_t handle, const Shape &s)
+{
+    const double little = 1e7;
+    Way ways[2 * MOST_WAYS], best;
+    const bool timed = work_of(s) > little && may_wait(w), last = all_lie(s.last) && !all_lie(s.plain);
+    int count = list_ways(handle, s, last, ways, timed ? MOST_WAYS : 1);
+    if (timed && !last && s.dtype != TSR_F32) count += list_ways(handle, s, true, ways + count, MOST_WAYS);
+    float least = FLT_MAX;
+    for (int i = 0; i < count; i++) {
+        const float ms = count > 1 ? time_of(w, handle, ways[i]) : 0;
+        if (ms >= least) continue;
+        least = ms;
+        std::swap(best, ways[i]);
+    }
+    for (int i = 0; i < count; i++) dnn_forget(ways[i].plan);
+    return best;
+}
+
+tsr_status convolve(const Work &w)
 {
     std::lock_guard<std::mutex> guard(dnn.lock);
-    cudnnHandle_t &handle = dnn.handle[w.device];
-    cudnnStatus_t e = CUDNN_STATUS_SUCCESS;
-    if (!handle) {
-        const Beside beside;
-        e = dnn.cudnnCreate(&handle);
-    }
-    if (e == CUDNN_STATUS_SUCCESS) e = dnn.cudnnSetStream(handle, w.stream);
+    cudnnHandle_t handle;
+    const cudnnStatus_t e = dnn_handle(w, &handle);
     if (e != CUDNN_STATUS_SUCCESS) return blame(w, "opening it", e);
-    const Shape shape = shape_of(w, widened);
-    Chosen &c = kept[shape];
-    if (!c.there) {
-        forget(c);
-        e = describe(c, shape);
-        if (e != CUDNN_STATUS_SUCCESS) return blame(w, "the shapes", e);
-        TSRC_TRY(choose(w, handle, c, widened, x->data, f->data, z->data));
-    }
-    Scratch room(w);
-    const float one = 1, none = 0;
-    if (c.room) TSRC_TRY(room.take(c.room));
-    e = dnn.cudnnConvolutionForward(handle, &one, c.x, x->data, c.w, f->data, c.how, c.algo, room.bytes(),
-                                    c.room, &none, c.z, z->data);
-    return e == CUDNN_STATUS_SUCCESS ? TSR_OK : blame(w, "the convolution", e);
+    const Shape shape = shape_of(w);
+    Way &way = kept[shape];
+    if (!way.plan.part) way = choose(w, handle, shape);
+    if (!way.plan.part) return say(TSR_EUNSUPPORTED, "%s: cuDNN has no algorithm for this", w.name());
+    return follow(w, handle, way);
 }
 
-/* Operands ---------------------------------------------------------------------------------------------- */
-
-static bool is_packed(const tsr_tensor *t)
-{
-    int64_t step = 1;
-    for (int d = t->ndim - 1; d >= 0; d--) {
-        if (t->shape[d] != 1 && t->stride[d] != step) return false;
-        step *= t->shape[d];
-    }
-    return true;
-}
-
-/* t packed, in memory of its own where it does not lie so, or as f32. */
-static tsr_status pack(const Work &w, Scratch &memory, tsr_tensor *t, bool read, bool widen)
-{
-    const tsr_tensor had = *t;
-    const tsr_dtype dtype = widen ? TSR_F32 : t->dtype;
-    if (is_packed(t) && dtype == t->dtype) return TSR_OK;
-    TSRC_TRY(memory.take(size_t(numel(t)) * size_t(tsrc_size(dtype))));
-    *t = packed(memory.bytes(), dtype, t->ndim, t->shape);
-    return read ? copy(w, t, &had) : TSR_OK;
-}
+/* Products of matrices ---------------------------------------------------------------------------------- */
 
 /* Does every element of z come from the one of x beside it? */
-static bool is_pointwise(const tsr_op *op)
+bool is_pointwise(const tsr_op *op)
 {
     const tsr_conv_params *p = static_cast<const tsr_conv_params *>(op->params);
     const tsr_tensor *f = op->in[1];
@@ -286,7 +269,7 @@ static bool is_pointwise(const tsr_op *op)
 }
 
 /* (n, c, spatial...) as matrices (n, c, all of those); packed. */
-static tsr_tensor as_matrices(const tsr_tensor &t, int spatial)
+tsr_tensor as_matrices(const tsr_tensor &t, int spatial)
 {
     const int lead = t.ndim - spatial;
     int64_t shape[] = { lead == 2 ? t.shape[0] : 1, t.shape[lead - 1], 1 };
@@ -295,7 +278,7 @@ static tsr_tensor as_matrices(const tsr_tensor &t, int spatial)
 }
 
 /* A product of matrices for each image. */
-static tsr_status multiply_points(const Work &w, const tsr_tensor &x, const tsr_tensor &f,
+tsr_status multiply_points(const Work &w, const tsr_tensor &x, const tsr_tensor &f,
                                   const tsr_tensor &z, int spatial)
 {
     static const tsr_matmul_params plain = { { TSR_I64, 0, { 1 } }, { TSR_I64, 0, { 0 } } };
@@ -314,45 +297,35 @@ static tsr_status multiply_points(const Work &w, const tsr_tensor &x, const tsr_
     return run_matmul(Work{ &op, w.device, w.stream });
 }
 
-/* z += bias, along the channels. */
-static tsr_status add_bias(const Work &w, tsr_tensor *z, const tsr_tensor *bias, int spatial)
+bool fits_32(const tsr_tensor *t)
 {
-    tsr_tensor b = *z;
-    const int channel = z->ndim - spatial - 1;
-    for (int d = 0; d < b.ndim; d++) b.stride[d] = d == channel ? bias->stride[0] : 0;
-    b.data = bias->data;
-    tsr_op op = {};
-    op.kind = TSR_OP_ADD;
-    op.nin = 2;
-    op.nout = 1;
-    op.in[0] = z;
-    op.in[1] = &b;
-    op.out[0] = z;
-    return run_elementwise(Work{ &op, w.device, w.stream });
+    const int64_t n = numel(t);
+    return n > 0 && n < INT32_MAX;
 }
 
-/* cuDNN rounds to the operands' dtype: with a bias short floats are widened, so that it happens once. */
+} // namespace
+
+bool has_conv(const tsr_op *op)
+{
+    const tsr_conv_params *p = static_cast<const tsr_conv_params *>(op->params);
+    cudnnDataType_t type;
+    if (op->nin < 2 || !op->in[0] || !op->in[1] || !p || !dnn_type(op->in[0]->dtype, &type)) return false;
+    for (int i = 0; i < p->spatial; i++)
+        if (p->low[i] < 0 || p->high[i] < 0) return false;
+    return fits_32(op->in[0]) && fits_32(op->in[1]) && (!op->out[0] || fits_32(op->out[0])) && dnn_is_open();
+}
+
 tsr_status run_conv(const Work &w)
 {
     const tsr_op *op = w.op;
+    const tsr_tensor *x = op->in[0], *f = op->in[1], *z = op->out[0];
     const int spatial = static_cast<const tsr_conv_params *>(op->params)->spatial;
-    const bool biased = op->nin > 2 && op->in[2], widen = biased && tsrc_size(op->in[0]->dtype) < 4;
-    tsr_tensor x = *op->in[0], f = *op->in[1], z = *op->out[0];
-    Scratch x_memory(w), f_memory(w), z_memory(w), bias_memory(w);
-    if (numel(&z) == 0) return TSR_OK;
-    TSRC_TRY(pack(w, x_memory, &x, true, widen));
-    TSRC_TRY(pack(w, f_memory, &f, true, widen));
-    TSRC_TRY(pack(w, z_memory, &z, false, widen));
-    if (is_pointwise(op) && !widen)
-        TSRC_TRY(multiply_points(w, x, f, z, spatial));
-    else
-        TSRC_TRY(convolve(w, widen, &x, &f, &z));
-    if (biased) {
-        tsr_tensor bias = *op->in[2];
-        TSRC_TRY(pack(w, bias_memory, &bias, true, widen));
-        TSRC_TRY(add_bias(w, &z, &bias, spatial));
-    }
-    return z.data == op->out[0]->data ? TSR_OK : copy(w, op->out[0], &z);
+    const bool biased = op->nin > 2 && op->in[2];
+    if (numel(z) == 0) return TSR_OK;
+    if (biased || !is_pointwise(op) || !lies(x, channel_of(x, spatial), false) ||
+        !lies(f, channel_of(f, spatial), false) || !lies(z, channel_of(z, spatial), false))
+        return convolve(w);
+    return multiply_points(w, *x, *f, *z, spatial);
 }
 
 } // namespace tsrc

@@ -32,7 +32,7 @@ def near(got, want, dtype):
 
 class Bench:
     def __init__(self, library):
-        self.l, self.rows = library, []
+        self.l, self.rows, self.checks = library, [], 0
 
     def row(self, name, ours, theirs, right, nbytes=0, flops=0):
         try:
@@ -52,6 +52,20 @@ class Bench:
         print(f"{name:44} {a * 1e6:9.1f} {b * 1e6:9.1f} us {b / a:7.2f}  {rate}{'' if good else '  WRONG'}",
               flush=True)
         self.rows.append((name, b / a, good))
+
+
+    def check(self, name, ours, right):
+        try:
+            torch.cuda.synchronize()
+            ours()
+            self.l.sync()
+            good, note = bool(right()), ""
+        except Exception as e:
+            good, note = False, f" {e}"
+        if not good:
+            print(f"{name:44} WRONG{note}", flush=True)
+        self.checks += 1
+        self.rows += [] if good else [(name, 1, False)]
 
 
 def into(l, z, name, *args):
@@ -195,6 +209,134 @@ def attention(t, l):
     case("f32 (2,16,2048,64)", 2, 16, 16, 2048, 2048, 64, F32, False)
     case("decoding bf16 16 x 32 heads over 4096", 16, 32, 32, 1, 4096, 128, BF16, False)
     case("decoding bf16 1 x 32/8 heads over 8192", 1, 32, 8, 1, 8192, 128, BF16, False)
+    case("decoding bf16 8 x 32/4 heads over 4096 d 64", 8, 32, 4, 1, 4096, 64, BF16, False)
+    case("bf16 causal (1,32,512,64)", 1, 32, 32, 512, 512, 64, BF16, True)
+    case("f16 full (2,16,2048,256)", 2, 16, 16, 2048, 2048, 256, F16, False)
+    case("f32 causal (1,32,2048,128)", 1, 32, 32, 2048, 2048, 128, F32, True)
+
+
+def attended(q, k, v, causal):
+    """Attention in f64, where a key that a row does not see has no part in it; the last row sees all."""
+    share = q.shape[1] // k.shape[1]
+    k, v = (x.double().repeat_interleave(share, 1) for x in (k, v))
+    m, n = q.shape[2], k.shape[2]
+    seen = torch.ones(m, n, device="cuda", dtype=torch.bool).tril(n - m if causal else n)
+    score = (q.double() @ k.transpose(2, 3)) / math.sqrt(q.shape[3])
+    weight = torch.softmax(score.masked_fill(~seen, -math.inf), 3).nan_to_num(0)
+    wild = v.isfinite().logical_not().double()
+    return (weight @ v.nan_to_num(0)).masked_fill(seen.double() @ wild > 0, math.nan)
+
+
+def attention_checks(t, l):
+    def case(b, heads, kv, m, n, d, e, dtype, causal, heads_last=False, wild=False):
+        def operand(h, rows, cols):
+            if heads_last:
+                return random(b, rows, h, cols, dtype=dtype).transpose(1, 2)
+            return random(b, h, rows, cols, dtype=dtype)
+
+        q, k, v, z = operand(heads, m, d), operand(kv, n, d), operand(kv, n, e), operand(heads, m, e)
+        if wild:
+            v[:, :, n // 2 + 3] = math.nan
+        want, how = attended(q, k, v, causal), Options(0, causal)
+
+        def right():
+            whole = want.isfinite()
+            return torch.equal(whole, z.isfinite()) and near(z[whole], want[whole], dtype)
+
+        name = f"attention {NAMES[dtype]} {b} {heads}/{kv} {m} {n} {d} {e}"
+        name += " causal" * causal + " heads last" * heads_last + " NaN" * wild
+        t.check(name, into(l, z, "tsr_attention", q, k, v, None, C.byref(how)), right)
+
+    for dtype in (F16, BF16, F32):
+        for d in (32, 64, 96, 128, 256):
+            for causal in (False, True):
+                case(2, 4, 2, 300, 333, d, d, dtype, causal)
+        case(1, 6, 6, 257, 257, 128, 64, dtype, True)
+        case(2, 8, 2, 129, 1000, 64, 64, dtype, True, heads_last=True)
+        case(2, 8, 2, 200, 200, 80, 80, dtype, False, heads_last=True)
+        case(2, 4, 4, 500, 500, 64, 64, dtype, True, wild=True)
+        case(1, 4, 1, 300, 400, 128, 128, dtype, True, wild=True)
+        case(1, 4, 1, 300, 200, 64, 64, dtype, True)
+        case(3, 2, 2, 70, 65, 40, 24, dtype, False)
+        for n in (1, 7, 128, 129, 5000):
+            case(2, 8, 2, 1, n, 128, 128, dtype, False)
+            case(2, 4, 4, 1, n, 64, 64, dtype, True)
+        case(1, 32, 8, 2, 4097, 96, 96, dtype, True)
+        case(2, 3, 3, 8, 4000, 256, 256, dtype, True)
+    print(f"{t.checks} checks of attention", flush=True)
+
+
+def pairs_of(axes):
+    """Zeros for F.pad, which names the last axis first."""
+    return [n for low, high in reversed(axes) for n in (low, high)]
+
+
+def convolved(x, w, b, pads, stride, dilation, groups):
+    f = (F.conv1d, F.conv2d, F.conv3d)[x.dim() - 3]
+    return f(F.pad(x, pairs_of(pads)), w, b, stride, 0, dilation, groups)
+
+
+def convolution_of(l, z, x, w, b, pads, stride, dilation, groups):
+    how = Conv()
+    for i, (low, high) in enumerate(pads):
+        how.pad_low[i], how.pad_high[i], how.stride[i], how.dilation[i] = low, high, stride, dilation
+    how.groups = groups
+    return into(l, z, f"tsr_conv{x.dim() - 2}d", x, w, b, C.byref(how))
+
+
+def conv_checks(t, l):
+    def last(x):
+        return x.movedim(1, -1).contiguous().movedim(-1, 1)
+
+    for dtype in (F32, F16, BF16):
+        for x, w, pads, stride, dilation, groups in (
+                ((4, 32, 28, 28), (64, 32, 3, 3), [(1, 1), (1, 1)], 1, 1, 1),
+                ((4, 16, 29, 28), (24, 16, 3, 3), [(0, 2), (1, 0)], 1, 1, 1),
+                ((3, 5, 31, 27), (7, 5, 3, 2), [(1, 1), (2, 0)], 2, 2, 1),
+                ((2, 64, 28, 28), (64, 1, 3, 3), [(1, 1), (1, 1)], 1, 1, 64),
+                ((2, 32, 28, 28), (64, 8, 5, 5), [(2, 2), (2, 2)], 2, 1, 4),
+                ((4, 32, 900), (48, 32, 7), [(3, 2)], 1, 2, 1),
+                ((2, 16, 9, 28, 27), (32, 16, 3, 3, 3), [(1, 1), (1, 1), (1, 0)], 1, 1, 1),
+                ((8, 256, 28, 28), (512, 256, 1, 1), [(0, 0), (0, 0)], 1, 1, 1)):
+            for biased in (False, True):
+                for lay in (lambda x: x, last):
+                    a, f = lay(random(*x, dtype=dtype)), lay(random(*w, dtype=dtype))
+                    b = random(w[0], dtype=dtype) if biased else None
+                    rest = (pads, stride, dilation, groups)
+                    want = convolved(a.double(), f.double(), b if b is None else b.double(), *rest)
+                    z = lay(torch.empty(want.shape, dtype=dtype, device="cuda"))
+                    name = f"conv {NAMES[dtype]} {x} {w} {rest}"
+                    name += " bias" * biased + " channels last" * (lay == last)
+                    t.check(name, convolution_of(l, z, a, f, b, *rest), lambda: near(z, want, dtype))
+    print(f"{t.checks} checks, convolutions among them", flush=True)
+
+
+def convs(t, l):
+    torch.backends.cudnn.benchmark = True
+
+    def case(name, x, w, pad, dtype, stride=1, groups=1, biased=False, last=False):
+        a, f = random(*x, dtype=dtype), random(*w, dtype=dtype)
+        if last:
+            a, f = (y.to(memory_format=torch.channels_last) for y in (a, f))
+        b = random(w[0], dtype=dtype) if biased else None
+        rest = ([(pad, pad)] * (len(x) - 2), stride, 1, groups)
+        theirs = (F.conv1d, F.conv2d, F.conv3d)[len(x) - 3]
+        z = torch.empty_like(theirs(a, f, b, stride, pad, 1, groups))
+        want = convolved(a.float(), f.float(), b if b is None else b.float(), *rest)
+        t.row(f"conv {name} {NAMES[dtype]}", convolution_of(l, z, a, f, b, *rest),
+              lambda: theirs(a, f, b, stride, pad, 1, groups), lambda: near(z, want, dtype),
+              flops=2 * z.numel() * math.prod(w[1:]))
+
+    for dtype in (F16, BF16):
+        case("3x3 (32,256,28,28)", (32, 256, 28, 28), (256, 256, 3, 3), 1, dtype)
+        case("3x3 channels last", (32, 256, 28, 28), (256, 256, 3, 3), 1, dtype, last=True)
+        case("3x3 bias", (32, 128, 56, 56), (128, 128, 3, 3), 1, dtype, biased=True)
+    case("7x7 stride 2 (64,3,224,224)", (64, 3, 224, 224), (64, 3, 7, 7), 3, F16, stride=2)
+    case("3x3 depthwise", (32, 256, 56, 56), (256, 1, 3, 3), 1, F16, groups=256)
+    case("1x1 channels last", (32, 256, 56, 56), (512, 256, 1, 1), 0, BF16, last=True)
+    case("3x3 (32,256,28,28)", (32, 256, 28, 28), (256, 256, 3, 3), 1, F32)
+    case("3x3x3 (4,64,16,56,56)", (4, 64, 16, 56, 56), (64, 64, 3, 3, 3), 1, BF16)
+    case("1d 7 (32,256,4096)", (32, 256, 4096), (256, 256, 7), 3, BF16)
 
 
 def others(t, l):
@@ -227,7 +369,8 @@ def main():
     bench = Bench(library)
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}")
     print(f"{'workload':44} {'ours':>9} {'PyTorch':>9}    {'ratio':>7}")
-    parts = {f.__name__: f for f in (rows, gates, reductions, lists, attention, others)}
+    parts = {f.__name__: f for f in (rows, gates, reductions, lists, attention, convs, others,
+                                     attention_checks, conv_checks)}
     torch.manual_seed(1)
     for name in sys.argv[2:] or parts:
         parts[name](bench, library)
