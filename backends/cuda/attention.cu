@@ -109,9 +109,9 @@ bool has_attention(const tsr_op *op)
 }
 
 enum {
-    ENOUGH_BLOCKS = 2048, /* that keep a GPU busy */
+    ENOUGH_BLOCKS = 8192, /* that keep a GPU busy to the end */
     LEAST_KEYS = 128,     /* that are worth a block */
-    MOST_SHARES = 64      /* of a head's keys */
+    MOST_SHARES = 128     /* of a head's keys */
 };
 
 /* Few rows: a head's keys are shared out where heads alone would be too few blocks. */
@@ -127,7 +127,7 @@ static tsr_status run_few(const Work &w, const FewKernel &k, AttentionArgs &a, i
     if (a.parts > 1) TSRC_TRY(states.take(size_t(heads) * a.parts * k.state));
     a.states = states.as<float>();
     TSRC_TRY(launch(w, k.run, uint32_t(heads * a.parts), k.threads, 0, a));
-    return a.parts > 1 ? launch(w, k.join, uint32_t(heads), k.threads, 0, a) : TSR_OK;
+    return a.parts > 1 ? launch(w, k.join, uint32_t(heads * k.rows), k.width, 0, a) : TSR_OK;
 }
 
 static tsr_status run_tiles(const Work &w, const AttentionKernel &k, AttentionArgs &a, int64_t blocks)

@@ -52,12 +52,12 @@ AttentionKernel mma_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, 
 
 /* For few rows: shares of a head's keys, and what puts them together. `state` is the bytes of a share. */
 struct FewKernel {
-    const void *run, *join; /* NULL: there are none */
-    uint32_t threads;
-    size_t state;
+    const void *run = nullptr, *join = nullptr; /* NULL: there are none */
+    uint32_t threads = 0, rows = 0, width = 0;  /* rows and columns of a state */
+    size_t state = 0;
 };
 
-FewKernel few_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16 */
+FewKernel few_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16, f32 */
 
 struct Work;
 

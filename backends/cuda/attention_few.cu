@@ -1,24 +1,17 @@
-/* attention_few.cu - attention of few rows of f16 or bf16 to many keys, as in decoding.
+/* attention_few.cu - attention of few rows of f16, bf16 or f32 to many keys, as in decoding.
  *
- * The keys of a head are shared out to blocks. G threads have a key at a time, each 8 elements of it, and
- * keep for every row what they have come to so far: the largest score, the sum of weights and their mixture.
- * Groups of a block meet in shared memory, blocks in scratch memory, always in the same order. */
+ * The keys of a head are shared out to blocks. G threads have AT_ONCE keys at a time, each 8 elements of them,
+ * and keep for every row what they have come to so far: the largest score, the sum of weights and their
+ * mixture. While they are at it the next keys come. Groups of a block meet in shared memory, blocks in scratch
+ * memory, always in the same order. */
 #include "attention.cuh"
 
 namespace tsrc {
 
-enum { FEW_THREADS = 128, AT_ONCE = 4 /* keys whose elements are under way */ };
+enum { FEW_THREADS = 128, AT_ONCE = 4 };
 
-/* A row's state of a block: the largest score times log2(e), the sum, then the mixture. */
+/* A row's state: the largest score times log2(e), the sum, then the mixture. */
 enum { HEAD = 2 };
-
-template <class S> TSRC_FN void load_eight(float (&x)[8], const char *p, bool there)
-{
-    Vec<uint16_t, 8> bits;
-    if (there) bits = *reinterpret_cast<const Vec<uint16_t, 8> *>(p);
-#pragma unroll
-    for (int k = 0; k < 8; k++) x[k] = there ? S::load(bits.e[k], 0) : 0.0f;
-}
 
 TSRC_FN float two_to(float x)
 {
@@ -27,205 +20,240 @@ TSRC_FN float two_to(float x)
     return out;
 }
 
-/* R rows of a thread's eight columns. */
-template <int R> struct Few {
-    float largest[R], sum[R], mixture[R][8];
+/* Eight elements as they lie. */
+template <class S> struct Eight {
+    enum { WORDS = sizeof(typename S::Bits) / 2 };
+    Vec<uint32_t, 4> words[WORDS];
+    TSRC_FN void read(const char *p, bool there)
+    {
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            words[i] = there ? reinterpret_cast<const Vec<uint32_t, 4> *>(p)[i] : Vec<uint32_t, 4>{};
+    }
+    TSRC_FN float at(int k) const
+    {
+        if constexpr (WORDS == 2)
+            return __uint_as_float(words[k / 4].e[k % 4]);
+        else
+            return S::load(uint16_t(words[0].e[k / 2] >> (k % 2 * 16)), 0);
+    }
+};
 
-    TSRC_FN Few()
+/* R rows of G threads with 8 columns each. */
+template <class S, int R, int G> struct Few {
+    enum { GROUPS = FEW_THREADS / G, WIDTH = 8 * G, STATE = HEAD + WIDTH };
+
+    float q[R][8], largest[R], sum[R], mixture[R][8];
+    uint32_t seen[R];
+
+    TSRC_FN static uint32_t lane() { return threadIdx.x % G; }
+    TSRC_FN static uint32_t group() { return threadIdx.x / G; }
+    TSRC_FN static uint32_t column() { return lane() * 8; }
+
+    /* Of AT_ONCE keys, which one's score this thread has. */
+    TSRC_FN static uint32_t own() { return lane() / (G / 4); }
+
+    TSRC_FN void begin(const AttentionArgs &a, const Spot &s)
     {
 #pragma unroll
         for (int r = 0; r < R; r++) {
+            const bool there = uint32_t(r) < s.rows;
+            const char *p = there ? row_at(a, s, OF_Q, r) : nullptr;
+            seen[r] = there ? keys_of(a, r) : 0;
             largest[r] = -INFINITY;
             sum[r] = 0;
 #pragma unroll
-            for (int k = 0; k < 8; k++) mixture[r][k] = 0;
+            for (int k = 0; k < 8; k++) {
+                const bool has = there && column() + k < a.d;
+                const char *at = p + int64_t(column() + k) * a.of[OF_Q].col;
+                q[r][k] = has ? S::load(*reinterpret_cast<const typename S::Bits *>(at), 0) * float(a.early) : 0;
+                mixture[r][k] = 0;
+            }
         }
     }
 
-    /* Makes room for scores of up to `now`. */
-    TSRC_FN void grow(int r, float now)
+    /* Sums of AT_ONCE numbers over the group: of each thread's own one. */
+    TSRC_FN static float total(const float (&x)[AT_ONCE])
     {
-        if (!(now > largest[r])) return;
-        const float by = two_to(largest[r] - base_of(now));
-        largest[r] = now;
-        sum[r] *= by;
+        const bool high = lane() & G / 2, odd = lane() & G / 4;
+        float a = high ? x[2] : x[0], b = high ? x[3] : x[1];
+        a += __shfl_xor_sync(~0u, high ? x[0] : x[2], G / 2);
+        b += __shfl_xor_sync(~0u, high ? x[1] : x[3], G / 2);
+        float all = odd ? b : a;
+        all += __shfl_xor_sync(~0u, odd ? a : b, G / 4);
 #pragma unroll
-        for (int k = 0; k < 8; k++) mixture[r][k] = shrunk(mixture[r][k], by, true);
+        for (int o = G / 8; o; o /= 2) all += __shfl_xor_sync(~0u, all, o);
+        return all;
     }
 
-    TSRC_FN void take(int r, float score, const float (&v)[8])
+    /* Row r takes in keys first + j * GROUPS. */
+    TSRC_FN void take(const AttentionArgs &a, const char *mask, int r, uint32_t first, uint32_t end,
+                      const Eight<S> (&k)[AT_ONCE], const Eight<S> (&v)[AT_ONCE])
     {
-        const float w = two_to(score - base_of(largest[r]));
-        sum[r] += w;
-        if (w == 0) return;
+        float dot[AT_ONCE];
 #pragma unroll
-        for (int k = 0; k < 8; k++) mixture[r][k] = __fmaf_rn(w, v[k], mixture[r][k]);
+        for (int j = 0; j < AT_ONCE; j++) {
+            dot[j] = 0;
+#pragma unroll
+            for (int c = 0; c < 8; c++) dot[j] = __fmaf_rn(q[r][c], k[j].at(c), dot[j]);
+        }
+        const uint32_t key = first + own() * GROUPS;
+        const float log2e = 1.44269504f, score = total(dot) * float(a.late);
+        const float mine = key < end ? masked(a, score, mask, key, seen[r]) * log2e : -INFINITY;
+        float now = fmaxf(mine, __shfl_xor_sync(~0u, mine, G / 2));
+        now = fmaxf(largest[r], fmaxf(now, __shfl_xor_sync(~0u, now, G / 4)));
+        if (now > largest[r]) {
+            const float by = two_to(largest[r] - now);
+            largest[r] = now;
+            sum[r] *= by;
+#pragma unroll
+            for (int c = 0; c < 8; c++) mixture[r][c] = shrunk(mixture[r][c], by, true);
+        }
+        const float weight = two_to(mine - base_of(largest[r]));
+        sum[r] += weight;
+        float w[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) w[j] = __shfl_sync(~0u, weight, j * (G / 4), G);
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++)
+            if (w[j] != 0)
+#pragma unroll
+                for (int c = 0; c < 8; c++) mixture[r][c] = __fmaf_rn(w[j], v[j].at(c), mixture[r][c]);
     }
 
-    /* Takes in what another came to: state[0], state[1], and eight columns. */
-    TSRC_FN void merge(int r, const float *state, const float *columns)
-    {
-        const float top = state[0];
-        grow(r, top);
-        const float by = two_to(top - base_of(largest[r]));
-        sum[r] += state[1] * by;
-        if (by == 0) return;
-#pragma unroll
-        for (int k = 0; k < 8; k++) mixture[r][k] = __fmaf_rn(by, columns[k], mixture[r][k]);
-    }
-};
-
-/* Groups of G threads of a block meet: the first has it all. */
-template <int R, int G> struct FewRoom {
-    enum { GROUPS = FEW_THREADS / G };
-    float states[GROUPS][R][HEAD + 8 * G];
-    TSRC_FN void meet(Few<R> &few, uint32_t group, uint32_t column)
+    /* To a state for each row. */
+    TSRC_FN void leave(float *state)
     {
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            states[group][r][0] = few.largest[r];
-            states[group][r][1] = few.sum[r];
+            float all = sum[r] + __shfl_xor_sync(~0u, sum[r], G / 2);
+            all += __shfl_xor_sync(~0u, all, G / 4);
+            if (lane() == 0) {
+                state[r * STATE] = largest[r];
+                state[r * STATE + 1] = all;
+            }
 #pragma unroll
-            for (int k = 0; k < 8; k++) states[group][r][HEAD + column + k] = few.mixture[r][k];
+            for (int c = 0; c < 8; c++) state[r * STATE + HEAD + column() + c] = mixture[r][c];
         }
-        __syncthreads();
-        if (group != 0) return;
-        for (int g = 1; g < GROUPS; g++)
-#pragma unroll
-            for (int r = 0; r < R; r++) few.merge(r, states[g][r], states[g][r] + HEAD + column);
     }
 };
+
+/* What `count` states, `apart` numbers from one to the next, come to at a column. */
+TSRC_FN void meet(const float *state, uint32_t count, uint32_t apart, uint32_t column, float &largest,
+                  float &sum, float &mixture)
+{
+    largest = -INFINITY;
+    sum = mixture = 0;
+#pragma unroll 8
+    for (uint32_t i = 0; i < count; i++) largest = fmaxf(largest, state[i * apart]);
+    const float base = base_of(largest);
+#pragma unroll 8
+    for (uint32_t i = 0; i < count; i++) {
+        const float *of = state + i * apart, by = two_to(of[0] - base), x = of[HEAD + column];
+        sum = __fmaf_rn(of[1], by, sum);
+        mixture = by == 0 ? mixture : __fmaf_rn(by, x, mixture);
+    }
+}
 
 /* The head that a block has, without tiles of rows: all rows are in it. */
 TSRC_FN Spot find_head(const AttentionArgs &a, uint32_t at)
 {
     Spot s;
     const uint32_t kv = at % a.kv_heads;
-    at /= a.kv_heads;
-    place_head(a, s, kv, at);
+    place_head(a, s, kv, at / a.kv_heads);
     s.first = 0;
     s.rows = a.shared * a.m;
     s.keys = a.n;
     return s;
 }
 
-/* What rows came to, to the result. */
-template <class S, int R>
-TSRC_FN void write_rows(const AttentionArgs &a, const Spot &s, const Few<R> &few, uint32_t column)
+template <class S>
+TSRC_FN void write_one(const AttentionArgs &a, const Spot &s, uint32_t row, uint32_t column, float sum,
+                       float mixture)
 {
-#pragma unroll
-    for (int r = 0; r < R; r++) {
-        if (uint32_t(r) >= s.rows) continue;
-        char *z = row_at(a, s, OF_Z, r);
-#pragma unroll
-        for (int k = 0; k < 8; k++)
-            if (column + k < a.e)
-                *reinterpret_cast<uint16_t *>(z + int64_t(column + k) * a.of[OF_Z].col) =
-                    S::store(few.sum[r] == 0 ? 0.0f : few.mixture[r][k] / few.sum[r], 0);
-    }
+    if (row >= s.rows || column >= a.e) return;
+    char *z = row_at(a, s, OF_Z, row) + int64_t(column) * a.of[OF_Z].col;
+    *reinterpret_cast<typename S::Bits *>(z) = S::store(sum == 0 ? 0.0f : mixture / sum, 0);
 }
 
 template <class S, int R, int G>
 __global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant__ AttentionArgs a)
 {
-    enum { GROUPS = FEW_THREADS / G, WIDTH = 8 * G };
-    __shared__ FewRoom<R, G> room;
+    using Part = Few<S, R, G>;
+    enum { GROUPS = Part::GROUPS, STEP = GROUPS * AT_ONCE, SIZE = sizeof(typename S::Bits) };
+    __shared__ float states[GROUPS * R * Part::STATE];
     const uint32_t head = blockIdx.x / a.parts, part = blockIdx.x % a.parts;
-    const uint32_t group = threadIdx.x / G, lane = threadIdx.x % G, column = lane * 8;
     const Spot s = find_head(a, head);
-    const float scale = float(a.late), log2e = 1.44269504f;
-    const bool in_k = column < a.d, in_v = column < a.e;
-    float q[R][8];
-    uint32_t seen[R];
-#pragma unroll
-    for (int r = 0; r < R; r++) {
-        const bool there = uint32_t(r) < s.rows;
-        seen[r] = there ? keys_of(a, r) : 0;
-        const char *p = there ? row_at(a, s, OF_Q, r) + int64_t(column) * a.of[OF_Q].col : nullptr;
-#pragma unroll
-        for (int k = 0; k < 8; k++) {
-            q[r][k] = 0;
-            if (there && column + k < a.d)
-                q[r][k] = S::load(*reinterpret_cast<const uint16_t *>(p + k * a.of[OF_Q].col), 0);
-        }
-    }
-    Few<R> few;
     const uint32_t first = part * a.part, end = min(first + a.part, a.n);
-    const char *k_at = s.data[OF_K] + int64_t(column) * 2, *v_at = s.data[OF_V] + int64_t(column) * 2;
-    for (uint32_t from = first; from < end; from += GROUPS * AT_ONCE) { /* all threads: they meet in warps */
-        float of_k[AT_ONCE][8], of_v[AT_ONCE][8];
+    const bool in_k = Part::column() < a.d, in_v = Part::column() < a.e;
+    const char *k_at = s.data[OF_K] + int64_t(Part::column()) * SIZE;
+    const char *v_at = s.data[OF_V] + int64_t(Part::column()) * SIZE;
+    Eight<S> k[AT_ONCE], v[AT_ONCE], next_k[AT_ONCE], next_v[AT_ONCE];
+    const auto fetch_keys = [&](uint32_t from) {
 #pragma unroll
         for (int j = 0; j < AT_ONCE; j++) {
-            const uint32_t key = from + j * GROUPS + group;
-            load_eight<S>(of_k[j], k_at + int64_t(key) * a.of[OF_K].row, in_k && key < end);
-            load_eight<S>(of_v[j], v_at + int64_t(key) * a.of[OF_V].row, in_v && key < end);
+            const uint32_t key = from + j * GROUPS;
+            next_k[j].read(k_at + int64_t(key) * a.of[OF_K].row, in_k && key < end);
+            next_v[j].read(v_at + int64_t(key) * a.of[OF_V].row, in_v && key < end);
         }
+    };
+    Part few;
+    fetch_keys(first + Part::group());
+    few.begin(a, s);
+    for (uint32_t from = first; from < end; from += STEP) { /* all threads: they meet in warps */
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) {
+            k[j] = next_k[j];
+            v[j] = next_v[j];
+        }
+        fetch_keys(from + STEP + Part::group());
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            float score[AT_ONCE], now = -INFINITY;
             const bool masks = a.of[OF_MASK].data && uint32_t(r) < s.rows;
-            const char *mask = masks ? row_at(a, s, OF_MASK, r) : nullptr;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; j++) {
-                const uint32_t key = from + j * GROUPS + group;
-                float dot = 0;
-#pragma unroll
-                for (int k = 0; k < 8; k++) dot = __fmaf_rn(q[r][k], of_k[j][k], dot);
-#pragma unroll
-                for (int o = G / 2; o; o /= 2) dot += __shfl_xor_sync(~0u, dot, o);
-                score[j] = key < end ? masked(a, dot * scale, mask, key, seen[r]) * log2e : -INFINITY;
-                now = fmaxf(now, score[j]);
-            }
-            few.grow(r, now);
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; j++) few.take(r, score[j], of_v[j]);
+            few.take(a, masks ? row_at(a, s, OF_MASK, r) : nullptr, r, from + Part::group(), end, k, v);
         }
     }
-    room.meet(few, group, column);
-    if (group != 0) return;
-    if (a.parts == 1) {
-        write_rows<S>(a, s, few, column);
-        return;
-    }
-#pragma unroll
-    for (int r = 0; r < R; r++) {
-        float *to = a.states + (uint64_t(blockIdx.x) * R + r) * (HEAD + WIDTH);
-        if (lane == 0) {
-            to[0] = few.largest[r];
-            to[1] = few.sum[r];
+    few.leave(states + Part::group() * R * Part::STATE);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < R * Part::WIDTH; i += FEW_THREADS) {
+        const uint32_t r = i / Part::WIDTH, c = i % Part::WIDTH;
+        float largest, sum, mixture;
+        meet(states + r * Part::STATE, GROUPS, R * Part::STATE, c, largest, sum, mixture);
+        float *to = a.states + (uint64_t(blockIdx.x) * R + r) * Part::STATE;
+        if (a.parts == 1) {
+            write_one<S>(a, s, r, c, sum, mixture);
+        } else {
+            to[HEAD + c] = mixture;
+            if (c == 0) to[0] = largest;
+            if (c == 0) to[1] = sum;
         }
-#pragma unroll
-        for (int k = 0; k < 8; k++) to[HEAD + column + k] = few.mixture[r][k];
     }
 }
 
-/* Parts of a head meet: each group of threads has some. */
-template <class S, int R, int G>
-__global__ void __launch_bounds__(FEW_THREADS) join_kernel(const __grid_constant__ AttentionArgs a)
+/* Parts of a head meet: a block for each row, a thread for each column. */
+template <class S, int R, int G> __global__ void join_kernel(const __grid_constant__ AttentionArgs a)
 {
-    enum { GROUPS = FEW_THREADS / G, WIDTH = 8 * G };
-    __shared__ FewRoom<R, G> room;
-    const uint32_t group = threadIdx.x / G, column = threadIdx.x % G * 8;
-    Few<R> few;
-    for (uint32_t p = group; p < a.parts; p += GROUPS)
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-            const float *from = a.states + ((uint64_t(blockIdx.x) * a.parts + p) * R + r) * (HEAD + WIDTH);
-            few.merge(r, from, from + HEAD + column);
-        }
-    room.meet(few, group, column);
-    if (group == 0) write_rows<S>(a, find_head(a, blockIdx.x), few, column);
+    using Part = Few<S, R, G>;
+    const uint32_t head = blockIdx.x / R, r = blockIdx.x % R;
+    const Spot s = find_head(a, head);
+    float largest, sum, mixture;
+    if (r >= s.rows) return;
+    meet(a.states + (uint64_t(head) * a.parts * R + r) * Part::STATE, a.parts, R * Part::STATE, threadIdx.x,
+         largest, sum, mixture);
+    write_one<S>(a, s, r, threadIdx.x, sum, mixture);
 }
 
 template <class S, int R, int G> static FewKernel kernel_of()
 {
-    return { (const void *)few_kernel<S, R, G>, (const void *)join_kernel<S, R, G>, FEW_THREADS,
-             size_t(R) * (HEAD + 8 * G) * sizeof(float) };
+    using Part = Few<S, R, G>;
+    return { (const void *)few_kernel<S, R, G>, (const void *)join_kernel<S, R, G>, FEW_THREADS, R, Part::WIDTH,
+             size_t(R) * Part::STATE * sizeof(float) };
 }
 
 template <class S, int G> static FewKernel kernel_of_rows(uint32_t rows)
 {
     if (rows <= 1) return kernel_of<S, 1, G>();
+    if (rows <= 2) return kernel_of<S, 2, G>();
     return rows <= 4 ? kernel_of<S, 4, G>() : kernel_of<S, 8, G>();
 }
 
@@ -239,8 +267,14 @@ template <class S> static FewKernel kernel_of_size(const AttentionArgs &a)
 FewKernel few_attention(tsr_dtype dtype, const AttentionArgs &a)
 {
     const bool fits = a.shared * a.m <= 8 && a.n > 0 && a.of[OF_K].wide && a.of[OF_V].wide;
-    if (!fits || tsrc_size(dtype) != 2) return { nullptr, nullptr, 0, 0 };
-    return dtype == TSR_BF16 ? kernel_of_size<Quick16<true>>(a) : kernel_of_size<Quick16<false>>(a);
+    /* A thread has 8 elements of a row or none. */
+    if (!fits || a.d % 8 || a.e % 8) return FewKernel();
+    switch (dtype) {
+    case TSR_BF16: return kernel_of_size<Quick16<true>>(a);
+    case TSR_F16: return kernel_of_size<Quick16<false>>(a);
+    case TSR_F32: return kernel_of_size<SF32>(a);
+    default: return FewKernel();
+    }
 }
 
 } // namespace tsrc
