@@ -7,6 +7,8 @@
 #   TSR_BENCH_BUILD=folder   where to build (build/device)
 #   TSR_BENCH_CASES=n        trials of each check (4); 0: none
 #   TSR_BENCH_SEEDS="1 2"    seeds of the checks (1)
+#   TSR_BENCH_FILTER=conv    only checks whose family or name has this
+#   TSR_BENCH_DNN="0 1"      values of TSR_CUDA_DNN with which attention is checked and timed once more
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${TSR_BENCH_BUILD:-$root/build/device}
 cases=${TSR_BENCH_CASES:-4}
@@ -28,11 +30,16 @@ export TSR_BACKEND_PATH=$build/lib/tessera PYTHONUNBUFFERED=1 TSR_FALLBACK=allow
 for seed in ${TSR_BENCH_SEEDS:-1}; do
     [ "$cases" -gt 0 ] || break
     timeout 60 "$build/bin/tsr-backend-check" cuda --quiet --cases "$cases" --seed "$seed" \
-        > "$build.check" 2>&1 || failed=1
+        --filter "${TSR_BENCH_FILTER-}" > "$build.check" 2>&1 || failed=1
     grep -A 3 '^FAIL' "$build.check" | cut -c 1-160
     tail -n 1 "$build.check"
     since "checked with seed $seed"
 done
 timeout 150 python3 "$root/bench/device/table.py" "$build/lib/libtessera.so" "$@" || failed=1
 since timed
+for dnn in ${TSR_BENCH_DNN-}; do
+    TSR_CUDA_DNN=$dnn timeout 90 python3 "$root/bench/device/table.py" "$build/lib/libtessera.so" \
+        attention attention_checks || failed=1
+    since "attention with TSR_CUDA_DNN=$dnn"
+done
 exit $failed
