@@ -109,6 +109,7 @@ static void fill_table()
     table.run = run;
     table.why_not = why_not;
     table.device_info = device_info;
+    table.copy_pieces = copy_pieces;
     fill_memory(&table);
     fill_streams(&table);
 }

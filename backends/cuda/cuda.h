@@ -175,6 +175,9 @@ typedef tsr_status (*run_fn)(const Work &w);
 /* dst = src for any dtypes and strides, both on the device. */
 tsr_status copy(const Work &w, const tsr_tensor *dst, const tsr_tensor *src);
 
+/* The same for n pairs of one dtype each, of which no result overlaps anything; an entry of the table. */
+tsr_status copy_pieces(int device, int n, tsr_tensor *const *dst, const tsr_tensor *const *src, void *stream);
+
 tsr_status run_copy(const Work &w);
 tsr_status run_fill(const Work &w);
 bool has_elementwise(const tsr_op *op);

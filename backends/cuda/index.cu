@@ -25,13 +25,20 @@ struct GatherArgs {
 
 enum { WORDS = 4 };
 
+/* Whole rows that are not read soon leave the cache to those that are. */
+template <class B> TSRC_FN void store_once(B *to, const B &v)
+{
+    if constexpr (alignof(B) == 16) __stcs(to, v);
+    else *to = v;
+}
+
 template <class B> TSRC_FN void move_words(char *z, const char *x, int64_t word_step)
 {
     B v[WORDS];
 #pragma unroll
     for (int k = 0; k < WORDS; k++) v[k] = *reinterpret_cast<const B *>(x + k * word_step);
 #pragma unroll
-    for (int k = 0; k < WORDS; k++) *reinterpret_cast<B *>(z + k * word_step) = v[k];
+    for (int k = 0; k < WORDS; k++) store_once(reinterpret_cast<B *>(z + k * word_step), v[k]);
 }
 
 template <class B>
@@ -48,12 +55,12 @@ __global__ void __launch_bounds__(TSRC_THREADS) gather_kernel(const __grid_const
     else *reinterpret_cast<B *>(z) = *reinterpret_cast<const B *>(x);
 }
 
-/* By the logarithm of the size; the last two for 4 and 8 bytes that are aligned by half. */
+/* By the logarithm of the size; the last three for 4, 8 and 16 bytes that are aligned by half. */
 #define BY_BITS(kernel) \
     { \
         (const void *)kernel<uint8_t>, (const void *)kernel<uint16_t>, (const void *)kernel<uint32_t>, \
-            (const void *)kernel<uint64_t>, (const void *)kernel<Bits16>, (const void *)kernel<Half4>, \
-            (const void *)kernel<Half8> \
+            (const void *)kernel<uint64_t>, (const void *)kernel<ulonglong2>, (const void *)kernel<Half4>, \
+            (const void *)kernel<Half8>, (const void *)kernel<Bits16> \
     }
 
 static const void *const gathers[] = BY_BITS(gather_kernel);
@@ -113,7 +120,7 @@ static int gather_part(const tsr_loop *part, void *context)
     const int sizes[] = { size, 8, size };
     j->args.word_step = by_parts ? 0 : quarter_rows(&l, size);
     tsrc_nest_of(&j->args.nest, &l, sizes, 1);
-    const int slot = by_parts && own < 16 ? (own == 4 ? 5 : 6) : slot_of(size);
+    const int slot = by_parts ? slot_of(own) + 3 : slot_of(size);
     return launch(*j->w, gathers[slot], tsrc_blocks(j->args.nest.total, TSRC_THREADS), TSRC_THREADS, 0,
                   j->args);
 }
@@ -251,11 +258,54 @@ __global__ void __launch_bounds__(TSRC_THREADS) item_kernel(const __grid_constan
     p.places[i] = i;
 }
 
+/* Rows of neighbours: a warp has an item, V elements a thread. The first of those that meet takes in all of
+ * them, in order, each sum rounded as it would be in memory. */
+template <class S, int V, bool SET>
+__global__ void __launch_bounds__(TSRC_THREADS) meet_rows_kernel(const __grid_constant__ ScatterArgs p)
+{
+    using Row = Vec<typename S::Bits, V>;
+    enum { AHEAD = 4 };
+    const uint32_t item = blockIdx.x * (TSRC_THREADS / 32) + threadIdx.x / 32;
+    if (item >= p.items) return;
+    const uint64_t key = p.keys[item];
+    if (item > 0 && p.keys[item - 1] == key) return;
+    uint32_t end = item + 1;
+    while (end < p.items && p.keys[end] == key) end++;
+    int64_t at[3];
+    find_group(p.nest, uint32_t(key / p.length), at);
+    char *z = p.nest.data[0] + at[0] + int64_t(key % p.length) * p.step[0];
+    const char *x = p.nest.data[2] + at[2];
+    const auto row = [&](uint32_t i) { return x + int64_t(p.places[i] % uint32_t(p.n)) * p.step[2]; };
+    for (uint32_t e = threadIdx.x % 32 * V; e < p.rows; e += 32 * V) {
+        const int64_t column = int64_t(e) * int64_t(sizeof(typename S::Bits));
+        Row *to = reinterpret_cast<Row *>(z + column), sum;
+        if (SET) {
+            *to = *reinterpret_cast<const Row *>(row(end - 1) + column);
+            continue;
+        }
+        sum = *to;
+        for (uint32_t i = item; i < end; i += AHEAD) {
+            Row v[AHEAD];
+#pragma unroll
+            for (uint32_t k = 0; k < AHEAD; k++)
+                if (i + k < end) v[k] = *reinterpret_cast<const Row *>(row(i + k) + column);
+#pragma unroll
+            for (uint32_t k = 0; k < AHEAD; k++)
+                if (i + k < end)
+#pragma unroll
+                    for (int j = 0; j < V; j++)
+                        sum.e[j] = S::store(
+                            typename S::T(S::load(sum.e[j], 0) + S::load(v[k].e[j], 0)), 0);
+        }
+        *to = sum;
+    }
+}
+
 /* Threads: items times rows; the first of those that meet does all of them. */
 __global__ void __launch_bounds__(TSRC_THREADS) meet_kernel(const __grid_constant__ ScatterArgs p)
 {
     const uint64_t t = uint64_t(blockIdx.x) * TSRC_THREADS + threadIdx.x;
-    const uint32_t item = uint32_t(t / p.rows), row = uint32_t(t - uint64_t(item) * p.rows);
+    const uint32_t item = p.rows == 1 ? uint32_t(t) : uint32_t(t / p.rows), row = uint32_t(t - uint64_t(item) * p.rows);
     if (item >= p.items) return;
     const uint64_t key = p.keys[item];
     if (item > 0 && p.keys[item - 1] == key) return;
@@ -352,6 +402,54 @@ static tsr_status sort_items(const Work &w, KeyArgs &k, Scratch &memory, const u
     return TSR_OK;
 }
 
+/* The kernel for rows of neighbours, by mode and dtype, and how many elements it takes at once. */
+struct RowKernel {
+    const void *kernel;
+    uint32_t together;
+};
+
+template <class S> static RowKernel adding()
+{
+    constexpr int V = 16 / sizeof(typename S::Bits);
+    return { (const void *)meet_rows_kernel<S, V, false>, V };
+}
+
+static RowKernel row_kernel(const Put &put)
+{
+    if (put.mode == 0) {
+        const uint32_t together = uint32_t(16 / put.size);
+        return { put.size == 1   ? (const void *)meet_rows_kernel<Plain<uint8_t>, 16, true>
+                 : put.size == 2 ? (const void *)meet_rows_kernel<Plain<uint16_t>, 8, true>
+                 : put.size == 4 ? (const void *)meet_rows_kernel<Plain<uint32_t>, 4, true>
+                 : put.size == 8 ? (const void *)meet_rows_kernel<Plain<uint64_t>, 2, true>
+                                 : nullptr,
+                 together };
+    }
+    if (put.mode != 1) return { nullptr, 1 };
+    switch (put.dtype) {
+    case TSR_F32: return adding<SF32>();
+    case TSR_F64: return adding<SF64>();
+    case TSR_F16: return adding<Quick16<false>>();
+    case TSR_BF16: return adding<Quick16<true>>();
+    case TSR_I32:
+    case TSR_U32: return adding<Plain<uint32_t>>();
+    case TSR_I64:
+    case TSR_U64: return adding<Plain<uint64_t>>();
+    default: return { nullptr, 1 };
+    }
+}
+
+/* Do rows lie as such a kernel takes them: one run, aligned to 16 bytes on both sides? */
+static bool are_rows(const ScatterArgs &a, const tsr_loop *lanes, const tsr_loop *rows, uint32_t together)
+{
+    const int64_t size = a.put.size;
+    if (rows->ndim != 1 || rows->step[0][0] != size || rows->step[0][1] != size || a.rows % together) return false;
+    uint64_t bits = uint64_t(a.step[0] | a.step[2]) | reinterpret_cast<uintptr_t>(lanes->data[0]) |
+                    reinterpret_cast<uintptr_t>(lanes->data[2]);
+    for (int d = 0; d < lanes->ndim; d++) bits |= uint64_t(lanes->step[d][0] | lanes->step[d][2]);
+    return bits % 16 == 0;
+}
+
 static tsr_status scatter_sorted(const Work &w, ScatterArgs &a, const tsr_loop *lanes, const tsr_loop *rows)
 {
     Scratch memory(w);
@@ -369,6 +467,9 @@ static tsr_status scatter_sorted(const Work &w, ScatterArgs &a, const tsr_loop *
     k.items = a.items;
     k.length = a.length;
     TSRC_TRY(sort_items(w, k, memory, &a.keys, &a.places));
+    const RowKernel by_rows = row_kernel(a.put);
+    if (by_rows.kernel && are_rows(a, lanes, rows, by_rows.together))
+        return launch(w, by_rows.kernel, tsrc_blocks(a.items, TSRC_THREADS / 32), TSRC_THREADS, 0, a);
     const uint64_t threads = uint64_t(a.items) * a.rows;
     return launch(w, (const void *)meet_kernel, tsrc_blocks(threads, TSRC_THREADS), TSRC_THREADS, 0, a);
 }

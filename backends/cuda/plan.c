@@ -186,18 +186,33 @@ static int neighbours(const tsr_loop *kept, const tsr_loop *reduced, int size, i
     return per;
 }
 
-/* Outputs that a thread does at once: neighbours in x too, and all begins are aligned. */
-static int outputs_at_once(const tsr_loop *kept, const tsr_loop *reduced, int size, int per)
+/* One row of neighbours, longer than a few groups: it may begin and end anywhere. */
+static bool is_ragged(const tsr_loop *reduced, int size, int per)
+{
+    return per > 1 && reduced->ndim == 1 && reduced->step[0][0] == size && reduced->n[0] >= 4 * per;
+}
+
+/* Are `per` neighbours in x neighbouring outputs, and do all begin aligned? */
+static bool are_outputs(const tsr_loop *kept, const tsr_loop *reduced, int size, int per)
 {
     const int inner = kept->ndim - 1;
     const int64_t bytes = (int64_t)size * per;
-    if (inner < 0 || per == 1 || kept->step[inner][1] != size || kept->n[inner] % per) return 1;
-    if (!is_multiple((int64_t)(uintptr_t)reduced->data[0], bytes)) return 1;
+    if (inner < 0 || kept->step[inner][1] != size || kept->n[inner] % per) return false;
+    if (!is_multiple((int64_t)(uintptr_t)reduced->data[0], bytes)) return false;
     for (int d = 0; d < inner; d++)
-        if (!is_multiple(kept->step[d][1], bytes)) return 1;
+        if (!is_multiple(kept->step[d][1], bytes)) return false;
     for (int d = 0; d < reduced->ndim; d++)
-        if (!is_multiple(reduced->step[d][0], bytes)) return 1;
-    return per;
+        if (!is_multiple(reduced->step[d][0], bytes)) return false;
+    return true;
+}
+
+/* Outputs that a thread does at once. */
+static int outputs_at_once(const tsr_loop *kept, const tsr_loop *reduced, int size, int per)
+{
+    const int narrow = 4 / size;
+    if (per == 1) return 1;
+    if (are_outputs(kept, reduced, size, per)) return per;
+    return narrow > 1 && narrow < per && are_outputs(kept, reduced, size, narrow) ? narrow : 1;
 }
 
 /* Which threads of a block do what. */
@@ -249,7 +264,9 @@ bool tsrc_reduction_of(tsrc_reduction *out, const tsr_loop *kept, const tsr_loop
     out->outputs = (uint32_t)outputs;
     out->count = (uint64_t)count;
     out->per = neighbours(kept, reduced, size, per);
-    out->groups = (uint64_t)count / (uint64_t)out->per;
+    out->ragged = out->per == 1 && is_ragged(reduced, size, per);
+    if (out->ragged) out->per = per;
+    out->groups = ((uint64_t)count + (uint64_t)out->per - 1) / (uint64_t)out->per;
     tsrc_place_of(&out->kept, kept, 0);
     out->nd = reduced->ndim;
     for (int i = 0; i < reduced->ndim; i++) {

@@ -160,6 +160,7 @@ typedef struct tsrc_reduction {
     uint32_t outputs, lanes, across;
     uint32_t parts; /* shares that the elements of an output are cut into */
     int32_t per;
+    int32_t ragged;        /* elements lie side by side, but begin or end inside a group of per */
     int32_t lanes_first;   /* neighbouring threads are lanes of one output, not outputs */
     int32_t wide;          /* outputs that a thread does at once: their elements lie side by side */
     uint64_t count;        /* elements of an output */
@@ -171,8 +172,8 @@ typedef struct tsrc_reduction {
 } tsrc_reduction;
 
 /* kept is a loop of z and x over the dims that are kept, reduced one of x over the others (of
- * its first operand). per: neighbours that a lane can take at once. False: too many dims, or too
- * many outputs. */
+ * its first operand). per: neighbours that a lane can take at once; outputs beside each other are done per at
+ * once, or as many as have 4 bytes, or one. False: too many dims, or too many outputs. */
 bool tsrc_reduction_of(tsrc_reduction *out, const tsr_loop *kept, const tsr_loop *reduced, int size, int per);
 
 /* Products ------------------------------------------------------------------------------- */

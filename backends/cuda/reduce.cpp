@@ -69,7 +69,7 @@ static Reducer reducer_for(Accumulation kind, tsr_dtype dtype)
     switch (kind_of(dtype)) {
     case TSR_FLOATING: return real_reducer(kind, dtype);
     case TSR_COMPLEX:
-        return dtype == TSR_C32 ? Reducer{ nullptr, nullptr, nullptr, 1 } : complex_reducer(kind, dtype);
+        return dtype == TSR_C32 ? Reducer{} : complex_reducer(kind, dtype);
     default: return integer_reducer(kind, dtype);
     }
 }
@@ -118,18 +118,34 @@ static void views_of(const tsr_op *op, tsr_tensor *z, tsr_tensor *kept, tsr_tens
 
 /* Running ---------------------------------------------------------------------------------------- */
 
+/* The kernel that accumulates as the plan says. */
+static const void *kernel_of(const Reducer &reducer, const tsrc_reduction &r)
+{
+    return r.wide == 1 ? reducer.accumulate : r.wide == reducer.lanes ? reducer.columns : reducer.narrow;
+}
+
 static tsr_status queue_pass(const Work &w, const Reducer &reducer, ReduceArgs &a)
 {
     Scratch states(w);
     const tsrc_reduction &r = a.plan;
-    if (r.parts > 1) TSRC_TRY(states.take(size_t(r.parts) * r.outputs * sizeof(Words)));
-    a.states = r.parts > 1 ? states.as<Words>() : nullptr;
+    if (r.parts > 1) TSRC_TRY(states.take(size_t(r.parts) * r.outputs * size_t(reducer.words) * sizeof(double)));
+    a.states = r.parts > 1 ? states.as<double>() : nullptr;
     const uint32_t together = r.across * uint32_t(r.wide);
-    TSRC_TRY(launch(w, r.wide > 1 ? reducer.columns : reducer.accumulate,
-                    tsrc_blocks(r.outputs, together) * r.parts, TSRC_THREADS, 0, a));
+    TSRC_TRY(launch(w, kernel_of(reducer, r), tsrc_blocks(r.outputs, together) * r.parts, TSRC_THREADS, 0, a));
     if (r.parts == 1) return TSR_OK;
-    const uint32_t blocks = r.parts <= TSRC_FEW_PARTS ? tsrc_blocks(r.outputs, TSRC_THREADS) : r.outputs;
-    return launch(w, reducer.merge, blocks, TSRC_THREADS, 0, a);
+    const uint32_t each = r.parts <= TSRC_FEW_PARTS ? TSRC_MERGED_BESIDE : 1;
+    return launch(w, reducer.merge, tsrc_blocks(r.outputs, each), TSRC_THREADS, 0, a);
+}
+
+/* Bytes of a result if `together` of them from any multiple of that on lie side by side, aligned; or 0. */
+static int results_beside(const tsr_loop *kept, int size, int together)
+{
+    const int inner = kept->ndim - 1;
+    if (together == 1 || inner < 0 || kept->step[inner][0] != size) return 0;
+    uint64_t bits = reinterpret_cast<uintptr_t>(kept->data[0]);
+    for (int d = 0; d < inner; d++) bits |= uint64_t(kept->step[d][0]);
+    const int most = size * together < 16 ? size * together : 16;
+    return bits % uint64_t(most) == 0 ? size : 0;
 }
 
 static tsr_status reduce_nests(const Work &w, const Passes &passes, const tsr_loop *kept,
@@ -155,6 +171,7 @@ static tsr_status reduce_nests(const Work &w, const Passes &passes, const tsr_lo
         a.next = i + 1 < passes.count ? constants.as<Words>() : nullptr;
         if (!tsrc_reduction_of(&a.plan, kept, reduced, tsrc_size(dtype), reducer.lanes))
             return say(TSR_EUNSUPPORTED, "%s: the operand's dims do not fit a kernel", w.name());
+        a.beside = a.next ? 0 : results_beside(kept, tsrc_size(w.op->out[0]->dtype), a.plan.wide);
         TSRC_TRY(queue_pass(w, reducer, a));
     }
     return TSR_OK;

@@ -58,11 +58,12 @@ template <class S, int V, bool WIDE> struct Group {
     }
 };
 
+/* Groups first, first + lanes and so on, of V elements. Group 0 begins with element `at`. */
 template <class K, bool WIDE>
 TSRC_FN void accumulate_part(const ReduceArgs &a, const char *x, uint64_t first, uint64_t end, const Words &k,
-                          typename K::State &state)
+                          typename K::State &state, uint64_t at = 0)
 {
-    enum { V = WIDE ? K::V : 1, AHEAD = 4 };
+    enum { V = WIDE ? K::V : 1, AHEAD = WIDE ? 4 : 8 };
     const uint64_t lanes = a.plan.lanes;
     uint64_t g = first;
     for (; g + (AHEAD - 1) * lanes < end; g += AHEAD * lanes) {
@@ -70,13 +71,39 @@ TSRC_FN void accumulate_part(const ReduceArgs &a, const char *x, uint64_t first,
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) v[i].load(x + group_offset(a.plan, g + i * lanes));
 #pragma unroll
-        for (int i = 0; i < AHEAD; i++) K::template take<V>(a, k, state, v[i].v.e, (g + i * lanes) * V);
+        for (int i = 0; i < AHEAD; i++)
+            K::template take<V>(a, k, state, v[i].v.e, at + (g + i * lanes) * V);
     }
     for (; g < end; g += lanes) {
         Group<typename K::S, V, WIDE> v;
         v.load(x + group_offset(a.plan, g));
-        K::template take<V>(a, k, state, v.v.e, g * V);
+        K::template take<V>(a, k, state, v.v.e, at + g * V);
     }
+}
+
+template <class K>
+TSRC_FN void take_singly(const ReduceArgs &a, const char *x, uint64_t first, uint64_t end, const Words &k,
+                         typename K::State &state)
+{
+    using Bits = typename K::S::Bits;
+#pragma unroll 1
+    for (uint64_t e = first; e < end; e += a.plan.lanes)
+        K::template take<1>(a, k, state, reinterpret_cast<const Bits *>(x) + e, e);
+}
+
+/* Elements side by side that begin or end inside a group: those before the first aligned one, whole
+ * groups, and the rest. Groups are counted from the output's first element. */
+template <class K>
+TSRC_FN void accumulate_ragged(const ReduceArgs &a, const char *x, uint64_t first, uint64_t end, uint32_t lane,
+                               const Words &k, typename K::State &state)
+{
+    enum { V = K::V, SIZE = sizeof(typename K::S::Bits) };
+    const uint64_t from = first * V, to = min(end * V, a.plan.count);
+    const uint32_t past = uint32_t((reinterpret_cast<uintptr_t>(x) / SIZE + from) % V);
+    const uint64_t whole = min(from + (V - past) % V, to), groups = (to - whole) / V;
+    take_singly<K>(a, x, from + lane, whole, k, state);
+    accumulate_part<K, true>(a, x + whole * SIZE, lane, groups, k, state, whole);
+    take_singly<K>(a, x, whole + groups * V + lane, to, k, state);
 }
 
 /* Hands over what an output came to. */
@@ -135,10 +162,12 @@ TSRC_FN void hand_over(const ReduceArgs &a, uint32_t part, uint32_t output, cons
                        char *z)
 {
     const Words words = K::pack(state);
-    if (a.plan.parts > 1)
-        a.states[uint64_t(part) * a.plan.outputs + output] = words;
-    else
+    if (a.plan.parts == 1) {
         finalise<K>(a, output, words, z);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < K::W; i++) a.states[(uint64_t(part) * K::W + i) * a.plan.outputs + output] = words.w[i];
 }
 
 template <class K>
@@ -157,7 +186,9 @@ __global__ void __launch_bounds__(TSRC_THREADS, K::BLOCKS)
         Words k = {};
         if (a.constants) k = a.constants[output];
         const uint64_t first = part * r.part, end = min(first + r.part, r.groups);
-        if (K::V > 1 && r.per > 1)
+        if (K::V > 1 && r.ragged)
+            accumulate_ragged<K>(a, r.x + x, first, end, lane, k, state);
+        else if (K::V > 1 && r.per > 1)
             accumulate_part<K, true>(a, r.x + x, first + lane, end, k, state);
         else
             accumulate_part<K, false>(a, r.x + x, first + lane, end, k, state);
@@ -169,13 +200,14 @@ __global__ void __launch_bounds__(TSRC_THREADS, K::BLOCKS)
     if (lane == 0 && output < r.outputs) hand_over<K>(a, part, output, state, r.z + z);
 }
 
-/* Lanes of columns meet: threads leave their states, and each takes some outputs from there. */
-template <class K> struct ColumnRoom {
-    double w[K::W][K::V][TSRC_THREADS];
-    TSRC_FN void leave(const typename K::State (&state)[K::V])
+/* Lanes of columns meet: threads leave their states, and each takes some outputs from there. Rows are a bit
+ * longer than they need be, so that a warp's outputs lie in different banks. */
+template <class K, int V> struct ColumnRoom {
+    double w[K::W][V][TSRC_THREADS + 4];
+    TSRC_FN void leave(const typename K::State (&state)[V])
     {
 #pragma unroll
-        for (int j = 0; j < K::V; j++) {
+        for (int j = 0; j < V; j++) {
             const Words words = K::pack(state[j]);
 #pragma unroll
             for (int i = 0; i < K::W; i++) w[i][j][threadIdx.x] = words.w[i];
@@ -195,28 +227,80 @@ TSRC_FN void hand_over_column(const ReduceArgs &a, uint32_t part, uint32_t outpu
                               const typename K::State &state)
 {
     int64_t z = 0, x = 0;
-    find_place(a.plan.kept, output, z, x);
+    if (a.plan.parts == 1) find_place(a.plan.kept, output, z, x);
     hand_over<K>(a, part, output, state, a.plan.z + z);
 }
 
-/* Outputs whose elements lie side by side, K::V of them a thread. */
-template <class K>
-__global__ void __launch_bounds__(TSRC_THREADS) columns_kernel(const __grid_constant__ ReduceArgs a)
+template <class B, int V> TSRC_FN void store_beside(char *z, const uint64_t (&bits)[V])
 {
-    enum { V = K::V, AHEAD = 8 };
+    Vec<B, V> v;
+#pragma unroll
+    for (int j = 0; j < V; j++) v.e[j] = B(bits[j]);
+    *reinterpret_cast<Vec<B, V> *>(z) = v;
+}
+
+/* A result's bytes, in a word. */
+template <class K>
+static __device__ __noinline__ uint64_t result_of(const ReduceArgs &a, Words words, uint32_t output)
+{
+    uint64_t bits = 0;
+    finalise<K>(a, output, words, reinterpret_cast<char *>(&bits));
+    return bits;
+}
+
+/* Results side by side. */
+template <class K, int V>
+TSRC_FN void finish_beside(const ReduceArgs &a, uint32_t output, const typename K::State (&state)[V], char *z)
+{
+    uint64_t bits[V];
+#pragma unroll
+    for (int j = 0; j < V; j++) bits[j] = result_of<K>(a, K::pack(state[j]), output + j);
+    switch (a.beside) {
+    case 1: store_beside<uint8_t, V>(z, bits); break;
+    case 2: store_beside<uint16_t, V>(z, bits); break;
+    case 4: store_beside<uint32_t, V>(z, bits); break;
+    default: store_beside<uint64_t, V>(z, bits); break;
+    }
+}
+
+/* A thread's outputs, of which no other thread has anything. */
+template <class K, int V>
+TSRC_FN void hand_over_alone(const ReduceArgs &a, uint32_t part, uint32_t output,
+                             const typename K::State (&state)[V], char *z)
+{
+    if (output >= a.plan.outputs) return;
+    if (a.plan.parts == 1 && a.beside) {
+        finish_beside<K, V>(a, output, state, z);
+        return;
+    }
+#pragma unroll 1
+    for (int j = 0; j < V; j++) {
+        typename K::State one = state[0];
+#pragma unroll
+        for (int i = 1; i < V; i++)
+            if (i == j) one = state[i];
+        hand_over_column<K>(a, part, output + j, one);
+    }
+}
+
+/* Outputs whose elements lie side by side, V of them a thread. */
+template <class K, int V>
+__global__ void __launch_bounds__(TSRC_THREADS, 3) columns_kernel(const __grid_constant__ ReduceArgs a)
+{
     using Bits = typename K::S::Bits;
-    __shared__ ColumnRoom<K> room;
+    enum { BYTES = V * sizeof(Bits), AHEAD = BYTES < 8 ? 16 : BYTES == 16 && V == 8 ? 4 : 8 };
+    __shared__ ColumnRoom<K, V> room;
     const tsrc_reduction &r = a.plan;
     const uint32_t lane = threadIdx.x / r.across, mine = threadIdx.x % r.across;
     const uint32_t part = blockIdx.x % r.parts, begin = blockIdx.x / r.parts * r.across * V;
     const uint32_t output = begin + mine * V;
+    int64_t z = 0, x = 0;
     typename K::State state[V];
+    Words k[V] = {};
 #pragma unroll
     for (int j = 0; j < V; j++) state[j] = K::begin(a);
     if (output < r.outputs) {
-        int64_t z = 0, x = 0;
         find_place(r.kept, output, z, x);
-        Words k[V] = {};
         if (a.constants)
 #pragma unroll
             for (int j = 0; j < V; j++) k[j] = a.constants[output + j];
@@ -236,45 +320,67 @@ __global__ void __launch_bounds__(TSRC_THREADS) columns_kernel(const __grid_cons
         }
     }
     if (r.lanes == 1) {
-#pragma unroll
-        for (int j = 0; j < V; j++)
-            if (output < r.outputs) hand_over_column<K>(a, part, output + j, state[j]);
+        hand_over_alone<K, V>(a, part, output, state, r.z + z);
         return;
     }
     room.leave(state);
     __syncthreads();
     for (uint32_t o = threadIdx.x; o < r.across * V; o += TSRC_THREADS) {
-        const uint32_t j = o / r.across, column = o % r.across;
+        const uint32_t j = o % V, column = o / V;
         typename K::State all = room.at(j, column);
         for (uint32_t l = 1; l < r.lanes; l++) K::merge(a, all, room.at(j, l * r.across + column));
-        if (begin + column * V < r.outputs) hand_over_column<K>(a, part, begin + column * V + j, all);
+        if (begin + o < r.outputs) hand_over_column<K>(a, part, begin + o, all);
     }
 }
 
-/* Parts meet: few of them in a thread, which has neighbouring outputs beside it; many in a block. */
+template <class K> TSRC_FN typename K::State state_of(const ReduceArgs &a, uint32_t part, uint32_t output)
+{
+    Words words = {};
+#pragma unroll
+    for (int i = 0; i < K::W; i++)
+        words.w[i] = a.states[(uint64_t(part) * K::W + i) * a.plan.outputs + output];
+    return K::unpack(words);
+}
+
+/* Parts meet. */
 template <class K>
 __global__ void __launch_bounds__(TSRC_THREADS) merge_kernel(const __grid_constant__ ReduceArgs a)
 {
     __shared__ Words shared[TSRC_THREADS];
     const tsrc_reduction &r = a.plan;
-    const bool few = r.parts <= TSRC_FEW_PARTS;
-    const uint32_t lanes = few ? 1 : TSRC_THREADS, lane = few ? 0 : threadIdx.x;
-    const uint32_t output = few ? blockIdx.x * TSRC_THREADS + threadIdx.x : blockIdx.x;
+    const uint32_t across = r.parts <= TSRC_FEW_PARTS ? TSRC_MERGED_BESIDE : 1, lanes = TSRC_THREADS / across;
+    const uint32_t lane = threadIdx.x / across, output = blockIdx.x * across + threadIdx.x % across;
     typename K::State state = K::begin(a);
 #pragma unroll 4
     for (uint32_t p = lane; p < r.parts; p += lanes)
-        if (output < r.outputs) K::merge(a, state, K::unpack(a.states[uint64_t(p) * r.outputs + output]));
-    if (!few) meet_neighbours<K>(a, state, lanes, shared);
+        if (output < r.outputs) K::merge(a, state, state_of<K>(a, p, output));
+    if (across == 1)
+        meet_neighbours<K>(a, state, lanes, shared);
+    else
+        meet_apart<K>(a, state, lane, lanes, across, shared);
     if (lane != 0 || output >= r.outputs) return;
     int64_t z = 0, x = 0;
     find_place(r.kept, output, z, x);
     finalise<K>(a, output, K::pack(state), r.z + z);
 }
 
+template <class K> const void *columns_of()
+{
+    if constexpr (K::V > 1) return (const void *)columns_kernel<K, K::V>;
+    else return nullptr;
+}
+
+template <class K> const void *narrow_columns_of()
+{
+    constexpr int size = sizeof(typename K::S::Bits);
+    if constexpr (K::V > 1 && size < 4) return (const void *)columns_kernel<K, 4 / size>;
+    else return nullptr;
+}
+
 template <class K> Reducer make_reducer()
 {
-    return { (const void *)accumulate_kernel<K>, K::V > 1 ? (const void *)columns_kernel<K> : nullptr,
-             (const void *)merge_kernel<K>, K::V };
+    return { (const void *)accumulate_kernel<K>, columns_of<K>(), (const void *)merge_kernel<K>, K::V,
+             narrow_columns_of<K>(), K::W };
 }
 
 /* A sum and what rounding took from it. */

@@ -32,7 +32,7 @@ struct Words {
 
 struct ReduceArgs {
     tsrc_reduction plan;
-    Words *states;    /* of parts: part p of output i at p * outputs + i; NULL: results */
+    double *states;   /* of parts: word w of part p of output i at (p * words + w) * outputs + i; NULL: results */
     Words *constants; /* what the pass before came to; NULL: none */
     Words *next;      /* where this pass leaves its constants; NULL: it is the last */
     int kind;         /* Accumulation */
@@ -40,18 +40,23 @@ struct ReduceArgs {
     int from, to;     /* dtypes */
     int flag;         /* which of two formats of a size; of integers: signed */
     int least, size;  /* the smallest; of magnitudes */
+    int beside;       /* bytes of a result, where those of a thread lie side by side, aligned; 0: they do not */
     double p;         /* of norm; the correction of var */
     uint64_t mask;    /* bits that make an element not zero */
 };
 
-/* A kernel that accumulates, the one for outputs side by side, the one that merges parts, and how many
- * neighbours are taken at once. */
+/* A kernel that accumulates, the one for outputs side by side, the one that merges parts, how many
+ * neighbours are taken at once, the kernel for outputs side by side in words of 4 bytes, and the words of a
+ * state. */
 struct Reducer {
     const void *accumulate, *columns, *merge;
     int lanes;
+    const void *narrow;
+    int words;
 };
 
-enum { TSRC_FEW_PARTS = 64 }; /* that a thread merges by itself */
+/* Few parts are merged for neighbouring outputs beside each other, many by a block for each output. */
+enum { TSRC_FEW_PARTS = 64, TSRC_MERGED_BESIDE = 32 };
 
 Reducer real_reducer(Accumulation kind, tsr_dtype dtype);
 Reducer integer_reducer(Accumulation kind, tsr_dtype dtype);

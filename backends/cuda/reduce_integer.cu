@@ -99,7 +99,7 @@ template <class B> static Reducer integer_of_size(Accumulation kind)
     case ACCUMULATE_PROD: return make_reducer<IntegerTotal<B, true>>();
     case ACCUMULATE_LARGEST: return make_reducer<IntegerLargest<B>>();
     case ACCUMULATE_FIND: return make_reducer<IntegerFind<B>>();
-    default: return { nullptr, nullptr, nullptr, 1 };
+    default: return {};
     }
 }
 
@@ -304,7 +304,7 @@ template <class S> static Reducer complex_of(Accumulation kind)
     case ACCUMULATE_SQUARES:
     case ACCUMULATE_POWERS:
     case ACCUMULATE_DEVIATIONS: return make_reducer<ComplexSizes<S>>();
-    default: return { nullptr, nullptr, nullptr, 1 };
+    default: return {};
     }
 }
 

@@ -1,5 +1,7 @@
 /* reduce_real.cuh - accumulating floats. Every float is added up in f64; f64 itself with the errors
  * carried along. */
+#include <type_traits>
+
 #include "reduce.cuh"
 
 namespace tsrc {
@@ -58,12 +60,17 @@ TSRC_FN double sum_result(const ReduceArgs &a, double sum, const Words &k)
 static __device__ __noinline__ double called_power(double x, double p) { return pow(x, p); }
 static __device__ __noinline__ double called_exp_f64(double x) { return exp(x); }
 
-/* Sums of f(x). KIND says which. */
+/* Sums of f(x). KIND says which. What is shorter than f64 has digits to spare there. */
 template <class Storage, int KIND> struct SumOf {
     using S = Storage;
-    using State = Sum;
-    enum { V = 16 / sizeof(typename S::Bits) > 8 ? 8 : 16 / sizeof(typename S::Bits), W = 2, BLOCKS = 1 };
-    static TSRC_FN State begin(const ReduceArgs &) { return { 0, 0 }; }
+    static constexpr bool EXACTLY = sizeof(typename S::Bits) == 8;
+    using State = std::conditional_t<EXACTLY, Sum, double>;
+    enum {
+        V = 16 / sizeof(typename S::Bits) > 8 ? 8 : 16 / sizeof(typename S::Bits),
+        W = EXACTLY ? 2 : 1,
+        BLOCKS = 1
+    };
+    static TSRC_FN State begin(const ReduceArgs &) { return {}; }
 
     static TSRC_FN double term(const ReduceArgs &a, const Words &k, double x)
     {
@@ -87,30 +94,43 @@ template <class Storage, int KIND> struct SumOf {
     static TSRC_FN void take(const ReduceArgs &a, const Words &k, State &s, const typename S::Bits *x,
                              uint64_t)
     {
-        if constexpr (sizeof(typename S::Bits) == 8) {
+        if constexpr (EXACTLY) {
 #pragma unroll
             for (int i = 0; i < N; i++) add_exactly(s, term(a, k, x[i]));
         } else {
-            double t = 0;
+            double t = term(a, k, double(S::load(x[0], a.flag)));
 #pragma unroll
-            for (int i = 0; i < N; i++) t += term(a, k, double(S::load(x[i], a.flag)));
-            s.sum += t;
+            for (int i = 1; i < N; i++) t += term(a, k, double(S::load(x[i], a.flag)));
+            s += t;
         }
     }
 
     static TSRC_FN void merge(const ReduceArgs &, State &s, const State &o)
     {
-        add_exactly(s, o.sum);
-        s.lost += o.lost;
+        if constexpr (EXACTLY) {
+            add_exactly(s, o.sum);
+            s.lost += o.lost;
+        } else {
+            s += o;
+        }
     }
-    static TSRC_FN Words pack(const State &s) { return { { s.sum, s.lost, 0, 0 } }; }
-    static TSRC_FN State unpack(const Words &w) { return { w.w[0], w.w[1] }; }
+    static TSRC_FN Words pack(const State &s)
+    {
+        if constexpr (EXACTLY) return { { s.sum, s.lost, 0, 0 } };
+        else return { { s, 0, 0, 0 } };
+    }
+    static TSRC_FN State unpack(const Words &w)
+    {
+        if constexpr (EXACTLY) return { w.w[0], w.w[1] };
+        else return w.w[0];
+    }
     static TSRC_FN void finish(const ReduceArgs &a, const Words &w, const Words &k, char *z, Words *next)
     {
+        const Sum s = { w.w[0], EXACTLY ? w.w[1] : 0 };
         if (next)
-            leave_mean(a, unpack(w), 0, next);
+            leave_mean(a, s, 0, next);
         else
-            store_float(a.to, z, sum_result(a, total(unpack(w)), k));
+            store_float(a.to, z, sum_result(a, total(s), k));
     }
 };
 
@@ -253,7 +273,7 @@ template <class S> static Reducer reducer_of(Accumulation kind)
     case ACCUMULATE_PROD: return make_reducer<ProductOf<S>>();
     case ACCUMULATE_LARGEST: return make_reducer<LargestOf<S>>();
     case ACCUMULATE_FIND: return make_reducer<FindOf<S>>();
-    default: return { nullptr, nullptr, nullptr, 1 };
+    default: return {};
     }
 }
 

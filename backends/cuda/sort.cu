@@ -72,6 +72,8 @@ struct SortArgs {
     uint32_t *places; /* lane of the list * n + index */
     uint32_t *owners; /* lane of the list, by place */
     int key_bits;
+    /* Of selecting: */
+    uint32_t parts, part; /* shares of a lane, and how long they are; keys has what each found */
 };
 
 TSRC_FN void write_item(const SortArgs &a, uint32_t lane, uint32_t rank, uint32_t index)
@@ -267,15 +269,15 @@ TSRC_FN void find_bin(const uint32_t *bins, uint32_t width, uint32_t shift, Sele
 }
 
 /* Places of items with the key itself, in order, where they are more than there is room for. */
-TSRC_FN void take_in_order(const SortArgs &a, const char *x, const Selection &s, uint64_t *items,
-                           uint32_t first, uint32_t *counts)
+TSRC_FN void take_in_order(const SortArgs &a, const char *x, uint32_t begin, uint32_t end, const Selection &s,
+                           uint64_t *items, uint32_t first, uint32_t *counts)
 {
     const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     uint32_t taken = 0;
-    for (uint32_t from = 0; from < a.n && taken < s.wanted; from += SELECT_THREADS) {
+    for (uint32_t from = begin; from < end && taken < s.wanted; from += SELECT_THREADS) {
         const uint32_t i = from + threadIdx.x;
         const bool same =
-            i < a.n && uint32_t(key_of(load_bits(x + i * a.step_x, a.rule.size), a.rule)) == s.prefix;
+            i < end && uint32_t(key_of(load_bits(x + i * a.step_x, a.rule.size), a.rule)) == s.prefix;
         const uint32_t together = __ballot_sync(~0u, same);
         if (lane == 0) counts[warp] = __popc(together);
         __syncthreads();
@@ -289,8 +291,29 @@ TSRC_FN void take_in_order(const SortArgs &a, const char *x, const Selection &s,
     }
 }
 
-/* A block has a lane: it finds the key of the last element that comes out, digit by digit, and sorts what is
- * not above it. */
+/* What a block found of its share of a lane. What there is no item for has the largest. */
+TSRC_FN void leave_items(const SortArgs &a, const ShortItems &sorted, uint32_t there)
+{
+    uint64_t *to = a.keys + uint64_t(blockIdx.x) * a.take;
+    for (uint32_t rank = threadIdx.x; rank < a.take; rank += SELECT_THREADS)
+        to[rank] = rank < there ? sorted.item[rank] : ~uint64_t(0);
+}
+
+/* Shares of a lane meet: the least of what they found. */
+__global__ void __launch_bounds__(SELECT_THREADS) choose_kernel(const __grid_constant__ SortArgs a)
+{
+    __shared__ uint64_t items[SELECT_ROOM];
+    const uint32_t total = a.parts * a.take, power = max(1u << (32 - __clz(total - 1)), 2u);
+    for (uint32_t i = threadIdx.x; i < power; i += SELECT_THREADS)
+        items[i] = i < total ? a.keys[uint64_t(blockIdx.x) * total + i] : ~uint64_t(0);
+    ShortItems sorted(reinterpret_cast<unsigned char *>(items), power);
+    sort_shared(sorted, power, power);
+    for (uint32_t rank = threadIdx.x; rank < a.take; rank += SELECT_THREADS)
+        write_item(a, blockIdx.x, rank, sorted.index(rank));
+}
+
+/* A block has a lane, or a share of one: it finds the key of the last element that comes out, digit by
+ * digit, and sorts what is not above it. */
 __global__ void __launch_bounds__(SELECT_THREADS) select_kernel(const __grid_constant__ SortArgs a)
 {
     __shared__ uint64_t items[SELECT_ROOM];
@@ -298,12 +321,14 @@ __global__ void __launch_bounds__(SELECT_THREADS) select_kernel(const __grid_con
     __shared__ Selection s;
     uint32_t *bins = reinterpret_cast<uint32_t *>(items);
     int64_t at = 0, unused = 0;
-    find_place(a.lanes, blockIdx.x, at, unused);
+    const uint32_t share = blockIdx.x % a.parts, begin = share * a.part, end = min(begin + a.part, a.n);
+    const uint32_t wanted = min(a.take, end - begin);
+    find_place(a.lanes, blockIdx.x / a.parts, at, unused);
     const char *x = a.x + at;
     const auto key = [&](uint32_t i) {
         return uint32_t(key_of(load_bits(x + i * a.step_x, a.rule.size), a.rule));
     };
-    if (threadIdx.x == 0) s = { 0, a.take, 0, 0 };
+    if (threadIdx.x == 0) s = { 0, wanted, 0, 0 };
     uint32_t left = 8 * uint32_t(a.rule.size), known = 0;
     while (left > 0) {
         const uint32_t width = min(left, uint32_t(DIGIT_BITS)), all = (1u << width) - 1;
@@ -312,7 +337,7 @@ __global__ void __launch_bounds__(SELECT_THREADS) select_kernel(const __grid_con
         __syncthreads();
         const uint32_t prefix = s.prefix;
 #pragma unroll 4
-        for (uint32_t i = threadIdx.x; i < a.n; i += SELECT_THREADS) {
+        for (uint32_t i = begin + threadIdx.x; i < end; i += SELECT_THREADS) {
             const uint32_t k = key(i);
             if ((k & known) == prefix) atomicAdd(&bins[k >> left & all], 1u);
         }
@@ -321,19 +346,23 @@ __global__ void __launch_bounds__(SELECT_THREADS) select_kernel(const __grid_con
         known |= all << left;
         __syncthreads();
     }
-    const uint32_t last = s.prefix, below = a.take - s.wanted;
+    const uint32_t last = s.prefix, below = wanted - s.wanted;
     const bool all_fit = below + s.equal <= SELECT_ROOM;
-    const uint32_t total = all_fit ? below + s.equal : a.take, power = max(1u << (32 - __clz(total - 1)), 2u);
+    const uint32_t total = all_fit ? below + s.equal : wanted, power = max(1u << (32 - __clz(total - 1)), 2u);
     for (uint32_t i = threadIdx.x; i < power; i += SELECT_THREADS) items[i] = ~uint64_t(0);
     __syncthreads();
 #pragma unroll 4
-    for (uint32_t i = threadIdx.x; i < a.n; i += SELECT_THREADS) {
+    for (uint32_t i = begin + threadIdx.x; i < end; i += SELECT_THREADS) {
         const uint32_t k = key(i);
         if (k < last || (all_fit && k == last)) items[atomicAdd(&s.found, 1u)] = uint64_t(k) << 32 | i;
     }
-    if (!all_fit) take_in_order(a, x, s, items, below, counts);
+    if (!all_fit) take_in_order(a, x, begin, end, s, items, below, counts);
     ShortItems sorted(reinterpret_cast<unsigned char *>(items), power);
     sort_shared(sorted, power, power);
+    if (a.parts > 1) {
+        leave_items(a, sorted, wanted);
+        return;
+    }
     for (uint32_t rank = threadIdx.x; rank < a.take; rank += SELECT_THREADS)
         write_item(a, blockIdx.x, rank, sorted.index(rank));
 }
@@ -501,7 +530,26 @@ struct SortJob {
 /* Are so few elements wanted, of lanes that a block can read a few times? */
 static bool is_for_selecting(const SortArgs &a)
 {
-    return a.rule.size <= 4 && a.take <= MOST_TAKEN && (a.n <= 1 << 20 || a.count >= 64);
+    if (a.rule.size > 4 || a.take > MOST_TAKEN) return false;
+    const uint32_t shares = SELECT_ROOM / a.take;
+    return a.n / shares <= 1 << 20 || uint64_t(a.count) * shares >= 64;
+}
+
+/* Lanes are cut into shares of at least a few thousand elements, as long as there are blocks to spare. */
+static tsr_status select_some(const Work &w, SortArgs &a)
+{
+    enum { LEAST = 8192, BLOCKS = 1024 };
+    Scratch memory(w);
+    a.parts = a.count < BLOCKS ? BLOCKS / a.count : 1;
+    if (a.parts > a.n / LEAST) a.parts = a.n / LEAST;
+    if (a.parts > SELECT_ROOM / a.take) a.parts = SELECT_ROOM / a.take;
+    if (a.parts < 2) a.parts = 1;
+    a.part = (a.n + a.parts - 1) / a.parts;
+    if (a.parts > 1) TSRC_TRY(memory.take(size_t(a.count) * a.parts * a.take * sizeof(uint64_t)));
+    a.keys = memory.as<uint64_t>();
+    TSRC_TRY(launch(w, (const void *)select_kernel, a.count * a.parts, SELECT_THREADS, 0, a));
+    if (a.parts == 1) return TSR_OK;
+    return launch(w, (const void *)choose_kernel, a.count, SELECT_THREADS, 0, a);
 }
 
 /* Operands of a part: x, values, indices. */
@@ -520,7 +568,7 @@ static int sort_part(const tsr_loop *part, void *context)
     if (a.n <= SHORT) return sort_short(*j->w, a);
     if (a.rule.size <= 4 && a.n <= MIDDLE)
         return launch(*j->w, (const void *)middle_kernel, a.count, MIDDLE_THREADS, 0, a);
-    if (is_for_selecting(a)) return launch(*j->w, (const void *)select_kernel, a.count, SELECT_THREADS, 0, a);
+    if (is_for_selecting(a)) return select_some(*j->w, a);
     return sort_long(*j->w, a);
 }
 

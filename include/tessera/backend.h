@@ -191,6 +191,11 @@ typedef struct tsr_backend {
      * library calls out->run where it would call run(). It does so at once or never, with the same op (but
      * for its stream, which is known only then). supports() and run() say and do the same. */
     bool (*plan)(int device, const tsr_op *op, tsr_plan *out);
+
+    /* dst[i] = src[i] for n pairs, as that many copies would: for backends that do many at once in less time.
+     * The tensors of a pair have one dtype and shape, and no dst overlaps another tensor. */
+    tsr_status (*copy_pieces)(int device, int n, tsr_tensor *const *dst, const tsr_tensor *const *src,
+                              void *stream);
 } tsr_backend;
 
 typedef const tsr_backend *(*tsr_backend_entry_fn)(const tsr_host *host);

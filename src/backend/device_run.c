@@ -2,6 +2,7 @@
 #include "device_run.h"
 #include "core/atomic.h"
 #include "core/env.h"
+#include "core/failures.h"
 #include "core/lock.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -212,6 +213,38 @@ tsr_status tsri_device_run(const tsr_op *op, const tsri_planned *planned)
     for (int i = 0; i < op->nin; i++)
         if (j.temporary[i]) tsr_release(&j.temporary[i]);
     return s;
+}
+
+/* n pairs that are all on the device, at once. */
+static tsr_status copy_together(const tsr_backend *backend, int index, int n, tsr_tensor *dst,
+                                const tsr_tensor *const *src)
+{
+    tsr_tensor *to[TSRI_PIECES];
+    void *handle;
+    const uint32_t failures = tsri_failure_count;
+    const int stream = tsri_stream_now(dst->device, &handle);
+    for (int i = 0; i < n; i++) to[i] = &dst[i];
+    const tsr_status s = backend->copy_pieces(index, n, to, src, handle);
+    for (int i = 0; i < n; i++) {
+        tsri_storage_used(dst[i].storage, stream);
+        tsri_storage_used(src[i]->storage, stream);
+    }
+    count(TSR_OP_COPY, RUN);
+    return s == TSR_OK ? s : tsri_backend_end(s, failures, "copy", backend);
+}
+
+tsr_status tsri_device_copies(int n, tsr_tensor *dst, const tsr_tensor *const *src)
+{
+    const tsr_backend *backend;
+    int index;
+    bool there = true;
+    TSRI_TRY(tsri_backend_of(&backend, &index, "copy", dst->device));
+    for (int i = 0; i < n; i++) there = there && src[i]->device == dst->device;
+    if (there && backend->copy_pieces) return copy_together(backend, index, n, dst, src);
+    for (int i = 0; i < n; i++)
+        TSRI_TRY(tsri_op_run(
+            &(tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { src[i] }, .out = { &dst[i] } }));
+    return TSR_OK;
 }
 
 bool tsri_device_plan(tsri_planned *out, const tsr_op *op)

@@ -10,6 +10,11 @@
 tsr_status tsri_device_run(const tsr_op *op, const tsri_planned *planned);
 bool       tsri_device_plan(tsri_planned *out, const tsr_op *op);
 
+/* dst[i] = src[i] for at most TSRI_PIECES pairs of one dtype and shape each, where no dst overlaps anything.
+ * All dst are on one device that is not the CPU. */
+enum { TSRI_PIECES = 32 };
+tsr_status tsri_device_copies(int n, tsr_tensor *dst, const tsr_tensor *const *src);
+
 /* An op that was asked of a device was done with others. */
 void tsri_count_in_parts(tsr_op_kind kind);
 

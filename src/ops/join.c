@@ -2,6 +2,7 @@
  * by the host's entry for it; other results of short runs are made box by box (boxes.h). */
 #include "join.h"
 #include "boxes.h"
+#include "backend/device_run.h"
 #include "backend/registry.h"
 #include "core/threads_int.h"
 #include "composed.h"
@@ -29,9 +30,23 @@ static void see_place(tsr_tensor *v, const tsr_tensor *whole, const joining *j, 
     *start += length;
 }
 
+/* On a device: some at a time. */
+static tsr_status join_there(const joining *j)
+{
+    tsr_tensor place[TSRI_PIECES];
+    int64_t start = 0;
+    for (int i = 0, n; i < j->n; i += n) {
+        n = j->n - i < TSRI_PIECES ? j->n - i : TSRI_PIECES;
+        for (int k = 0; k < n; k++) see_place(&place[k], j->out, j, j->tensors[i + k], &start);
+        TSRI_TRY(tsri_device_copies(n, place, j->tensors + i));
+    }
+    return TSR_OK;
+}
+
 static tsr_status join_singly(const joining *j)
 {
     int64_t start = 0;
+    if (j->out->device != TSR_CPU) return join_there(j);
     for (int i = 0; i < j->n; i++) {
         tsr_tensor place;
         see_place(&place, j->out, j, j->tensors[i], &start);

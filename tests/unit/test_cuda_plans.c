@@ -3,6 +3,7 @@
 
 #include "../../backends/cuda/plan.c"
 #include "../../backends/cuda/plan_copy.c"
+#include "../../backends/cuda/plan_join.c"
 #include "../../backends/cuda/plan_mix.c"
 #include "../../backends/cuda/plan_range.c"
 
@@ -301,7 +302,91 @@ TEST(test_images_are_taken_for_images)
     EXPECT(!tsrc_mix_of(&m, &l, 1));
 }
 
+/* Joins ------------------------------------------------------------------------------------------------- */
+
+static uint32_t forty_words(int width)
+{
+    (void)width;
+    return 40;
+}
+
+/* What join_kernel does with a piece. */
+static void move_piece(const tsrc_piece *p, int width)
+{
+    for (uint32_t i = 0; i < p->total; i++) {
+        const uint32_t row = tsrc_divide(i, p->by_run);
+        const int64_t word = (int64_t)(i - row * p->run) * width;
+        memcpy(p->dst + word + row * p->step[0], p->src + word + row * p->step[1], (size_t)width);
+    }
+}
+
+/* Parts of so many columns of an array of two bytes, from rows that may be longer. */
+static void join_columns(const int64_t *columns, int n, int64_t longer, int width, bool even)
+{
+    enum { ROWS = 7, COLUMNS = 400 };
+    static _Alignas(16) uint16_t from[4][ROWS * COLUMNS], to[ROWS * COLUMNS];
+    tsrc_join join = { .n = 0 };
+    int64_t all = 0, begin = 0;
+    for (int i = 0; i < n; i++) all += columns[i];
+    memset(to, 0, sizeof to);
+    for (int i = 0; i < n; begin += columns[i++]) {
+        const tsr_loop l = { .ndim = 2,
+                             .noperands = 2,
+                             .n = { ROWS, columns[i] },
+                             .step = { { all * 2, (columns[i] + longer) * 2 }, { 2, 2 } },
+                             .data = { to + begin, from[i] } };
+        for (int e = 0; e < ROWS * COLUMNS; e++) from[i][e] = (uint16_t)(i * 10000 + e);
+        EXPECT(tsrc_join_add(&join, &l, 2));
+    }
+    tsrc_join_end(&join, forty_words);
+    EXPECT(join.width == width && join.even == even);
+    for (int i = 0; i < n; i++) move_piece(&join.piece[i], join.width);
+    begin = 0;
+    for (int i = 0; i < n; begin += columns[i++])
+        for (int64_t r = 0; r < ROWS; r++)
+            for (int64_t c = 0; c < columns[i]; c++)
+                EXPECT(to[r * all + begin + c] == from[i][r * (columns[i] + longer) + c]);
+}
+
+TEST(test_joined_pieces_come_to_their_places)
+{
+    join_columns((const int64_t[]){ 8, 16, 24 }, 3, 0, 16, true);
+    join_columns((const int64_t[]){ 8, 16, 24 }, 3, 2, 4, false);
+    join_columns((const int64_t[]){ 5, 100, 3 }, 3, 0, 2, false);
+    join_columns((const int64_t[]){ 64, 64, 64, 64 }, 4, 0, 16, true);
+}
+
+TEST(test_single_elements_are_joined_as_rows_and_the_rest_is_refused)
+{
+    tsrc_join join = { .n = 0 };
+    const tsr_loop steps = { .ndim = 1, .noperands = 2, .n = { 100 }, .step = { { 12, 4 } },
+                             .data = { (void *)4096, (void *)8196 } };
+    EXPECT(tsrc_join_add(&join, &steps, 4));
+    tsrc_join_end(&join, forty_words);
+    EXPECT(join.width == 4 && join.piece[0].run == 1 && join.piece[0].total == 100 && join.blocks == 3);
+    const tsr_loop twice = { .ndim = 2, .noperands = 2, .n = { 10, 10 }, .step = { { 120, 4 }, { 8, 40 } } };
+    EXPECT(!tsrc_join_add(&join, &twice, 4));
+    const tsr_loop scalar = { .ndim = 0, .noperands = 2 };
+    while (join.n < TSRC_PIECES) EXPECT(tsrc_join_add(&join, &scalar, 4));
+    EXPECT(!tsrc_join_add(&join, &scalar, 4));
+}
+
 /* Reductions ------------------------------------------------------------------------------------------- */
+
+TEST(test_reductions_of_odd_sizes_keep_their_vectors)
+{
+    tsrc_reduction r;
+    const tsr_loop rows = { .ndim = 1, .noperands = 2, .n = { 64 }, .step = { { 2, 2002 } } };
+    const tsr_loop along = { .ndim = 1, .noperands = 1, .n = { 1001 }, .step = { { 2 } } };
+    EXPECT(tsrc_reduction_of(&r, &rows, &along, 2, 8));
+    EXPECT(r.lanes_first && r.ragged && r.per == 8 && r.groups == 126 && r.lanes == 128);
+    const tsr_loop columns = { .ndim = 1, .noperands = 2, .n = { 700 }, .step = { { 2, 2 } } };
+    const tsr_loop down = { .ndim = 1, .noperands = 1, .n = { 300 }, .step = { { 1400 } } };
+    EXPECT(tsrc_reduction_of(&r, &columns, &down, 2, 8));
+    EXPECT(!r.lanes_first && !r.ragged && r.wide == 2);
+    const tsr_loop odd = { .ndim = 1, .noperands = 2, .n = { 701 }, .step = { { 2, 2 } } };
+    EXPECT(tsrc_reduction_of(&r, &odd, &down, 2, 8) && r.wide == 1);
+}
 
 TEST(test_reductions_share_out_rows_columns_and_totals)
 {
