@@ -50,6 +50,8 @@ static void fill_families()
     enter(TSR_OP_SELF_ATTENTION, run_attention, has_attention);
     enter(TSR_OP_DROPOUT, run_dropout, nullptr);
     enter(TSR_OP_CONV, run_conv, has_conv);
+    enter_range(TSR_OP_FFT, TSR_OP_IRFFT, run_fft, has_fft);
+    enter_range(TSR_OP_LU, TSR_OP_EIGH, run_factor, has_factor);
     enter(TSR_OP_RESIZE, run_resize, has_resize);
     enter(TSR_OP_GRID_SAMPLE, run_grid_sample, nullptr);
     enter(TSR_OP_LP_POOL, run_lp_pool, has_lp_pool);
