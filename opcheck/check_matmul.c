@@ -161,12 +161,24 @@ static void check_addition(trial *t)
     check_sums(t, m, n, alpha, beta);
 }
 
-/* Large enough that a product is cut into blocks; of small integers, so that any order of
- * adding gives the same. */
-static void check_blocks(trial *t)
+typedef struct sizes {
+    const char *name;
+    int64_t m[2], k[2], n[2]; /* from .. to */
+} sizes;
+
+static const sizes large[] = {
+    { "matmul in blocks", { 60, 90 }, { 250, 300 }, { 40, 60 } },
+    { "matmul of few rows", { 2, 3 }, { 512, 513 }, { 600, 640 } }, /* a b that no cache of a core holds */
+};
+
+static int64_t random_of(trial *t, const int64_t range[2]) { return random_between(t, range[0], range[1]); }
+
+/* Large enough that a product is cut into blocks, or read in an order of its own; of small integers, so that
+ * any order of adding gives the same. */
+static void check_large(trial *t)
 {
-    const int64_t m = random_between(t, 60, 90), k = random_between(t, 250, 300),
-                  n = random_between(t, 40, 60);
+    const sizes *s = t->check->about;
+    const int64_t m = random_of(t, s->m), k = random_of(t, s->k), n = random_of(t, s->n);
     tsr_tensor **a = &t->tensor[A], **b = &t->tensor[B], **c = &t->tensor[RESULT];
     NEED(t, tsr_empty(a, t->check->dtype, TSR_SHAPE(m, k)));
     NEED(t, tsr_empty(b, t->check->dtype, TSR_SHAPE(n, k)));
@@ -208,12 +220,13 @@ void list_matmul(check_list *list)
                            .dtype = i & 1 ? TSR_U8 : TSR_I8,
                            .other = i & 2 ? TSR_U8 : TSR_I8 },
                   "matmul_i8");
-    add_check(
-        list,
-        (check){ .family = "matmul", .op = TSR_OP_MATMUL, .run = check_blocks, .dtype = TSR_F32, .every = 5 },
-        "matmul in blocks");
-    add_check(
-        list,
-        (check){ .family = "matmul", .op = TSR_OP_MATMUL, .run = check_blocks, .dtype = TSR_F64, .every = 5 },
-        "matmul in blocks");
+    for (int i = 0; i < 4; i++)
+        add_check(list,
+                  (check){ .family = "matmul",
+                           .op = TSR_OP_MATMUL,
+                           .run = check_large,
+                           .about = &large[i / 2],
+                           .every = i < 2 ? 5 : 1,
+                           .dtype = i & 1 ? TSR_F64 : TSR_F32 },
+                  large[i / 2].name);
 }

@@ -11,7 +11,8 @@
  * every loop split as finely and unevenly as its function allows: the bits must be the same, and nothing
  * but the results may have been written. Sizes are drawn from those at which the kernels of this
  * instruction set end (TSR_ISA lowers it). Some trials write their results around the caches, as only
- * large ones are otherwise, and some use none of the libraries that others wrote.
+ * large ones are otherwise, some use none of the libraries that others wrote, and in some the numbers that
+ * suit a processor are others: what is for large operands is done with small ones then.
  *
  * A failure is tried again with smaller tensors, and the smallest that fails is told.
  */
@@ -23,6 +24,7 @@
 #include "core/threads_int.h"
 #include "cpu/cpu_run.h"
 #include "cpu/edges.h"
+#include "cpu/kernels.h"
 #include "ops/dispatch.h"
 #include "opcheck/guard.h"
 #include "opcheck/trial.h"
@@ -104,6 +106,42 @@ static void compare_outcomes(trial *t, const outcome *alone, const outcome *shar
     }
 }
 
+/* Tuning -------------------------------------------------------------------------------------- */
+
+/* A number as it is, the least that it may be, or one a little or much above that. */
+static int64_t draw_number(uint64_t *random, int64_t usual, int64_t least, int64_t most)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    const uint64_t r = *random >> 33;
+    const int64_t above = (int64_t)((r >> 7) % (UINT64_C(1) << (r >> 2) % 22));
+    if (r % 4 == 0) return usual;
+    return r % 4 < 3 ? least : above < most - least ? least + above : most;
+}
+
+/* Of the numbers that suit a processor, those that kernels read while they run: any within their limits must
+ * give the same results. */
+static void draw_tuning(tsri_tuning *t, uint64_t random)
+{
+#define PLAIN(type, name, least, most) t->name = (type)draw_number(&random, t->name, least, most);
+#define MEMBER(group, name, least, most) t->group.name = draw_number(&random, t->group.name, least, most);
+#define PRODUCTS(name, least, most) MEMBER(products, name, least, most)
+#define CONV(name, least, most)     MEMBER(conv, name, least, most)
+#define INDEXING(name, least, most) MEMBER(indexing, name, least, most)
+#define COPIES(name, least, most)   MEMBER(copies, name, least, most)
+#define OF_LANES(name, least, most) MEMBER(lanes, name, least, most)
+#include "cpu/tuning/fields.def"
+}
+
+static void choose_tuning(uint64_t random)
+{
+    static const tsri_tuning *usual;
+    static tsri_tuning drawn;
+    if (!usual) usual = tsri_tuning_get();
+    drawn = *usual;
+    draw_tuning(&drawn, random);
+    tsri_tuning_used = (random >> 52) % 3 == 0 ? &drawn : usual;
+}
+
 /* One trial --------------------------------------------------------------------------------- */
 
 typedef struct verdict {
@@ -129,6 +167,7 @@ static void choose_kernels(uint64_t random)
     tsri_cpu_stream_from((random >> 40) % 3 == 0 ? 1 : 0);
     tsr_set_external((random >> 44) % 2 == 0);
     tsri_prefer_parts((random >> 48) % 6 == 0);
+    choose_tuning(random);
 }
 
 static verdict try_trial(const check *c, uint64_t random, const scale *s, int threads)
