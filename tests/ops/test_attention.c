@@ -200,6 +200,33 @@ TEST(test_exponentials_are_right_to_their_last_digits)
            isnan(tsri_exp_f64(NAN)));
 }
 
+/* The one that kernels of this machine have: of two keys with scores 0 and -x, the second weighs
+ * e^-x / (1 + e^-x). */
+TEST(test_attention_weights_are_right_to_their_last_digits)
+{
+    enum { N = 20000 };
+    static const struct { tsr_dtype dtype; double most; wide error; } all[] = {
+        { TSR_F32, 87, 4.5e-7L }, { TSR_F64, 700, 1.2e-15L },
+    };
+    for (size_t d = 0; d < sizeof all / sizeof *all; d++) {
+        tsr_tensor *q = NULL, *k = NULL, *v = NULL, *z = NULL;
+        EXPECT_OK(tsr_ones(&q, all[d].dtype, TSR_SHAPE(N, 1, 1, 1)));
+        EXPECT_OK(tsr_zeros(&k, all[d].dtype, TSR_SHAPE(N, 1, 2, 1)));
+        EXPECT_OK(tsr_zeros(&v, all[d].dtype, TSR_SHAPE(N, 1, 2, 1)));
+        for (int64_t i = 0; i < N; i++) {
+            store(k, 2 * i + 1, -all[d].most * (double)(i * i) / ((double)N * N)); /* most of them are small */
+            store(v, 2 * i + 1, 1);
+        }
+        EXPECT_OK(tsr_attention(&z, q, k, v, NULL, NULL));
+        for (int64_t i = 0; z && i < N; i++) {
+            const wide e = expl((wide)load(k, 2 * i + 1)), wanted = e / (1 + e);
+            EXPECT_MSG(fabsl((wide)load(z, i) - wanted) <= all[d].error * wanted, "%s: e^%g",
+                       tsr_dtype_name(all[d].dtype), load(k, 2 * i + 1));
+        }
+        tsr_release_all(&q, &k, &v, &z);
+    }
+}
+
 /* Bad input ---------------------------------------------------------------------------------------- */
 
 TEST(test_bad_arguments_are_refused_in_words)

@@ -90,3 +90,64 @@ TEST(test_results_are_made_of_the_dtypes_of_their_signatures_and_no_others)
             tsr_release(&t);
         }
 }
+
+/* The traits of ops ---------------------------------------------------------------------------- */
+
+/* Tensor number i of a call; NULL: it has fewer. Kinds that are their argument's name are no tensors. */
+static const char *tensor_of(const char *call, int i)
+{
+    static const char *const others[] = { "axis", "axes", "shape", "dtype", "seed", "text" };
+    const char *end = strstr(call, " -> ");
+    for (const char *p = call; p && p < end; p = strstr(p, ", ") ? strstr(p, ", ") + 2 : NULL) {
+        const size_t n = strcspn(p, ":, ");
+        bool tensor = p[n] != ':';
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            tensor = tensor && (strlen(others[k]) != n || memcmp(p, others[k], n) != 0);
+        if (tensor && i-- == 0) return p;
+    }
+    return NULL;
+}
+
+TEST(test_signatures_operands_that_a_call_may_leave_out_are_those_of_the_traits)
+{
+    for (int kind = TSR_OP_NONE + 1; kind < TSR_OP_COUNT; kind++) {
+        const tsr_op_info *info = tsr_op_get_info((tsr_op_kind)kind);
+        const uint32_t optional = tsri_traits_of((tsr_op_kind)kind)->optional;
+        tsr_signature s;
+        EXPECT_OK(tsr_signature_parse(&s, info->signature));
+        if (!strncmp(info->call, "by ", 3)) continue;
+        for (int i = 0; i < 32; i++) {
+            const char *arg = i < s.noperands - s.nresults ? tensor_of(info->call, i) : NULL;
+            const bool may = arg && !strncmp(arg + strcspn(arg, ":, "), " = none", 7);
+            const bool unnamed = i < s.noperands - s.nresults && !arg;
+            EXPECT_MSG(unnamed || may == (optional >> i & 1), "%s: operand %d", info->name, i);
+        }
+    }
+}
+
+static bool same_dims(const tsr_signature *s, const tsr_match_operand *a, const tsr_match_operand *b)
+{
+    if (a->shape.count != b->shape.count) return false;
+    for (int k = 0; k < a->shape.count; k++) {
+        const tsr_match_term *x = &s->term[a->shape.first + k], *y = &s->term[b->shape.first + k];
+        if (x->what != y->what || x->name != y->name || x->value != y->value) return false;
+    }
+    return true;
+}
+
+/* A result of other dims would be no result in place. Elementwise ops share their traits. */
+TEST(test_signatures_operands_that_may_be_the_result_have_its_dims)
+{
+    for (int kind = TSR_OP_NONE + 1; kind < TSR_OP_COUNT; kind++) {
+        const tsr_op_info *info = tsr_op_get_info((tsr_op_kind)kind);
+        const uint32_t in_place = tsri_traits_of((tsr_op_kind)kind)->in_place;
+        tsr_signature s;
+        EXPECT_OK(tsr_signature_parse(&s, info->signature));
+        const int nin = s.noperands - s.nresults;
+        if (!strcmp(info->family, "elementwise")) continue;
+        EXPECT_MSG(in_place >> nin == 0, "%s has %d operands", info->name, nin);
+        for (int i = 0; i < nin; i++)
+            if (in_place >> i & 1)
+                EXPECT_MSG(same_dims(&s, &s.operand[i], &s.operand[nin]), "%s: operand %d", info->name, i);
+    }
+}

@@ -95,6 +95,22 @@ TEST(test_imports_take_every_stride_and_offset)
     EXPECT(p.deleted == 5);
 }
 
+TEST(test_interop_dlpack_of_as_many_dims_as_there_may_be_is_taken)
+{
+    producer p;
+    tsr_tensor *t = NULL;
+    int64_t ones[TSR_MAX_NDIM];
+    for (int i = 0; i < TSR_MAX_NDIM; i++) ones[i] = 1;
+    produce(&p);
+    p.m.dl_tensor.ndim = TSR_MAX_NDIM;
+    p.m.dl_tensor.shape = ones;
+    p.m.dl_tensor.strides = NULL;
+    EXPECT_OK(tsr_from_dlpack(&t, &p.m));
+    EXPECT(t && t->ndim == TSR_MAX_NDIM && tsr_numel(t) == 1 && *(float *)t->data == 0);
+    tsr_release(&t);
+    EXPECT(p.deleted == 1);
+}
+
 TEST(test_a_read_only_import_refuses_to_be_written)
 {
     producer p;

@@ -729,6 +729,27 @@ TEST(test_memory_peak_is_the_most_since_it_was_reset)
     }
 }
 
+static void *make_and_release(void *bytes)
+{
+    tsr_tensor *t = make(TSR_MEMORY_HOST, *(int64_t *)bytes);
+    tsr_release(&t);
+    return NULL;
+}
+
+/* What a thread counted for itself is known when it has ended. */
+TEST(test_memory_peak_of_threads_that_ended_counts)
+{
+    int64_t sizes[] = { 10, 1000, 30000, 70000 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        pthread_t thread;
+        tsr_memory_reset_peak();
+        const int64_t start = stats_now().live_bytes;
+        EXPECT(pthread_create(&thread, NULL, make_and_release, &sizes[i]) == 0);
+        EXPECT(pthread_join(thread, NULL) == 0);
+        EXPECT(stats_now().live_bytes == start && stats_now().peak_bytes == start + sizes[i]);
+    }
+}
+
 /* The report ------------------------------------------------------------------------- */
 
 static const char *line_with(const char *report, const char *part)
