@@ -3,45 +3,7 @@
 #include "tessera/move.h"
 #include "tessera/ops/linalg.h"
 
-/* Checks --------------------------------------------------------------------------------- */
-
-tsr_status tsri_check_matrix(const char *op, const char *what, const tsr_tensor *a)
-{
-    TSRI_TRY(tsri_check_allocated(op, what, a));
-    TSRI_CHECK(a->ndim >= 2, TSR_ESHAPE, "%s: %s is %s, which has %d dims; matrices have two", op, what,
-               TSRI_DESC(&a->desc), (int)a->ndim);
-    return TSR_OK;
-}
-
-static tsr_status check_dtype(const char *op, const char *what, const tsr_tensor *a)
-{
-    const tsr_dtype d = a->dtype;
-    TSRI_CHECK(d == TSR_F32 || d == TSR_F64 || d == TSR_C64 || d == TSR_C128, TSR_EDTYPE,
-               "%s: %s is %s; it takes f32, f64, c64 and c128 (tsr_cast converts)", op, what,
-               TSRI_DESC(&a->desc));
-    return TSR_OK;
-}
-
-tsr_status tsri_check_factorable(const char *op, const char *what, const tsr_tensor *a)
-{
-    TSRI_TRY(tsri_check_matrix(op, what, a));
-    return check_dtype(op, what, a);
-}
-
-tsr_status tsri_check_square(const char *op, const char *what, const tsr_tensor *a)
-{
-    TSRI_CHECK(tsri_row_count(a) == tsri_col_count(a), TSR_ESHAPE,
-               "%s: %s is %s, whose matrices are not square", op, what, TSRI_DESC(&a->desc));
-    return TSR_OK;
-}
-
-tsr_status tsri_check_numeric(const char *op, const char *what, const tsr_tensor *t)
-{
-    TSRI_CHECK(tsr_dtype_kind(t->dtype) != TSR_BOOLEAN && t->dtype != TSR_C32, TSR_EDTYPE,
-               "%s: %s is %s; it takes numbers, and c32 only stores (tsr_cast converts)", op, what,
-               TSRI_DESC(&t->desc));
-    return TSR_OK;
-}
+/* Results -------------------------------------------------------------------------------- */
 
 tsr_status tsri_check_handles(const char *op, int n, tsr_tensor **const *outs, const char *const *names)
 {
@@ -70,14 +32,49 @@ tsr_status tsri_batch_desc(tsr_desc *out, const char *op, tsr_dtype dtype, const
     return tsri_desc_packed(out, op, dtype, ndim, shape);
 }
 
-tsr_status tsri_join_batches(int *n, int64_t *shape, const char *op, const tsr_tensor *a, const tsr_tensor *b)
+tsr_status tsri_infer_system(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
 {
-    tsr_desc da = a->desc, db = b->desc;
-    da.ndim -= 2;
-    db.ndim -= 2;
-    TSRI_CHECK(tsri_broadcast_dims(n, shape, 2, (const tsr_desc *const[]){ &da, &db }) == TSR_OK, TSR_ESHAPE,
-               "%s: the batches of a, %s, and b, %s, do not broadcast", op, TSRI_DESC(&a->desc),
-               TSRI_DESC(&b->desc));
+    const tsr_desc *a = in[0], *b = in[1];
+    const bool vector = b->ndim == 1;
+    int64_t shape[TSR_MAX_NDIM];
+    int ndim = 0;
+    (void)params;
+    TSRI_CHECK(a->ndim >= 2, TSR_ESHAPE, "%s: a is %s, which has %d dims; matrices have two", name,
+               TSRI_DESC(a), (int)a->ndim);
+    TSRI_CHECK(b->ndim >= 1, TSR_ESHAPE, "%s: b is %s, and must be a vector or matrices", name, TSRI_DESC(b));
+    TSRI_CHECK(kind != TSR_OP_SOLVE || a->shape[a->ndim - 2] == a->shape[a->ndim - 1], TSR_ESHAPE,
+               "%s: a is %s, whose matrices are not square", name, TSRI_DESC(a));
+    TSRI_CHECK(b->shape[vector ? 0 : b->ndim - 2] == a->shape[a->ndim - 2], TSR_ESHAPE,
+               "%s: a is %s and b is %s: b has not as many rows as a", name, TSRI_DESC(a), TSRI_DESC(b));
+    tsr_desc batch[2] = { *a, *b };
+    batch[0].ndim -= 2;
+    batch[1].ndim -= vector ? 1 : 2;
+    const tsr_desc *const both[] = { &batch[0], &batch[1] };
+    TSRI_CHECK(tsri_broadcast_dims(&ndim, shape, 2, both) == TSR_OK, TSR_ESHAPE,
+               "%s: the batches of a, %s, and b, %s, do not broadcast", name, TSRI_DESC(a), TSRI_DESC(b));
+    shape[ndim++] = a->shape[a->ndim - 1];
+    if (!vector) shape[ndim++] = b->shape[b->ndim - 1];
+    return tsri_desc_packed(out, name, a->dtype, ndim, shape);
+}
+
+/* A vector becomes a column, and both operands have the result's batch. */
+tsr_status tsri_broadcast_system(tsri_operands *o, int nin, tsr_tensor **out, tsr_tensor *view)
+{
+    int64_t shape[TSR_MAX_NDIM];
+    if (o->in[1]->ndim == 1) {
+        *view = tsri_as_column(*out);
+        *out = view;
+        tsr_desc *b = &tsri_operand_view(o, 1)->desc;
+        tsri_insert_dim(b, 1, 1, 0);
+    }
+    const tsr_desc *x = &(*out)->desc;
+    for (int d = 0; d < x->ndim; d++) shape[d] = x->shape[d];
+    for (int i = 0; i < nin; i++) {
+        shape[x->ndim - 2] = tsri_row_count(o->in[i]);
+        shape[x->ndim - 1] = tsri_col_count(o->in[i]);
+        TSRI_TRY(tsri_operand_expand(o, i, x->ndim, shape));
+    }
     return TSR_OK;
 }
 
@@ -134,67 +131,10 @@ tsr_status tsr_inv(tsr_tensor **out, const tsr_tensor *a)
     return tsri_dispatch_unary(out, TSR_OP_INV, NULL, a);
 }
 
-/* The operands of solve as matrices of one dtype and one batch. */
-typedef struct sides {
-    tsr_dtype   dtype;
-    int         nbatch;
-    int64_t     batch[TSR_MAX_NDIM];
-    tsr_tensor  view[2];
-    tsr_tensor *temporary[2];
-} sides;
-
-static tsr_status prepare_side(sides *y, int i, const tsr_tensor *t)
-{
-    int64_t shape[TSR_MAX_NDIM];
-    TSRI_TRY(tsri_as_dtype(&t, &y->temporary[i], y->dtype));
-    for (int d = 0; d < y->nbatch; d++) shape[d] = y->batch[d];
-    shape[y->nbatch] = tsri_row_count(t);
-    shape[y->nbatch + 1] = tsri_col_count(t);
-    y->view[i] = *t;
-    return tsri_desc_expand(&y->view[i].desc, &t->desc, y->nbatch + 2, shape);
-}
-
-static tsr_status solve_run(tsr_tensor **x, sides *y, const tsr_tensor *a, const tsr_tensor *b)
-{
-    tsr_status s = prepare_side(y, 0, a);
-    if (s == TSR_OK) s = prepare_side(y, 1, b);
-    if (s == TSR_OK)
-        s = tsri_dispatch(&(tsri_call){ .kind = TSR_OP_SOLVE, .nin = 2, .in = { &y->view[0], &y->view[1] },
-                                    .nout = 1, .out = { x } });
-    tsri_release_all(2, y->temporary);
-    return s;
-}
-
-/* b is a matrix by now; x lacks its last dim if b was a vector. */
-static tsr_status solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b, bool vector)
-{
-    sides y = { .nbatch = 0 };
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(tsri_row_count(b) == tsri_row_count(a), TSR_ESHAPE,
-               "solve: a is %s and b is %s: b has not as many rows as a", TSRI_DESC(&a->desc),
-               TSRI_DESC(&b->desc));
-    TSRI_TRY(tsri_promote_all(&y.dtype, "solve", 2, (const tsr_tensor *const[]){ a, b }));
-    TSRI_TRY(tsri_join_batches(&y.nbatch, y.batch, "solve", a, b));
-    if (!vector) return solve_run(x, &y, a, b);
-    TSRI_TRY(tsri_batch_desc(&d, "solve", y.dtype, &a->desc, tsri_row_count(a), -1));
-    TSRI_TRY(tsri_result(x, &origin, "solve", &d, a));
-    tsr_tensor column = tsri_as_column(*x), *into = &column;
-    return tsri_result_end(x, origin, solve_run(&into, &y, a, b));
-}
-
 tsr_status tsr_solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b)
 {
-    TSRI_CHECK(x, TSR_ENULL, "solve: x is NULL");
-    TSRI_TRY(tsri_check_factorable("solve", "a", a));
-    TSRI_TRY(tsri_check_square("solve", "a", a));
-    TSRI_TRY(tsri_check_allocated("solve", "b", b));
-    TSRI_CHECK(b->ndim >= 1, TSR_ESHAPE, "solve: b is %s, and must be a vector or matrices",
-               TSRI_DESC(&b->desc));
-    TSRI_TRY(check_dtype("solve", "b", b));
-    if (b->ndim > 1) return solve(x, a, b, false);
-    const tsr_tensor column = tsri_as_column(b);
-    return solve(x, a, &column, true);
+    return tsri_dispatch(
+        &(tsri_call){ .kind = TSR_OP_SOLVE, .nin = 2, .in = { a, b }, .nout = 1, .out = { x } });
 }
 
 /* Factors ------------------------------------------------------------------------------------ */

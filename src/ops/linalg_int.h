@@ -1,5 +1,4 @@
-/* linalg_int.h - what the functions of linear algebra share: checks of matrices, and small
- * views of them. */
+/* linalg_int.h - what the functions of linear algebra share: their results, and small views of matrices. */
 #ifndef TSRI_LINALG_INT_H
 #define TSRI_LINALG_INT_H
 
@@ -11,13 +10,10 @@ tsr_status tsri_infer_factors(tsr_desc *out, const char *name, tsr_op_kind kind,
                               const void *params);
 double tsri_work_factors(const tsr_desc *const *in, const tsr_desc *out, const void *params);
 
-/* A tensor with memory and two dims; of a dtype that is factorised; square. */
-tsr_status tsri_check_matrix(const char *op, const char *what, const tsr_tensor *a);
-tsr_status tsri_check_factorable(const char *op, const char *what, const tsr_tensor *a);
-tsr_status tsri_check_square(const char *op, const char *what, const tsr_tensor *a);
-
-/* Numbers that other ops compute with: any but bool and c32. */
-tsr_status tsri_check_numeric(const char *op, const char *what, const tsr_tensor *t);
+/* x of a @ x = b, where b is a vector or matrices; the operands as a backend sees them. */
+tsr_status tsri_infer_system(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params);
+tsr_status tsri_broadcast_system(tsri_operands *o, int nin, tsr_tensor **out, tsr_tensor *view);
 
 /* Several results: no handle is NULL, no two are one, and those that are there do not overlap. */
 tsr_status tsri_check_handles(const char *op, int n, tsr_tensor **const *outs, const char *const *names);
@@ -25,10 +21,6 @@ tsr_status tsri_check_handles(const char *op, int n, tsr_tensor **const *outs, c
 /* A packed desc with the batch dims of a and then these, of which a negative one is left out. */
 tsr_status tsri_batch_desc(tsr_desc *out, const char *op, tsr_dtype dtype, const tsr_desc *a, int64_t rows,
                            int64_t cols);
-
-/* The batch dims of a and b, broadcast: *n of them. */
-tsr_status tsri_join_batches(int *n, int64_t *shape, const char *op, const tsr_tensor *a,
-                             const tsr_tensor *b);
 
 /* Singular values and, unless u is NULL, vectors; `name` stands in messages. */
 tsr_status tsri_svd(const char *name, tsr_tensor **u, tsr_tensor **s, tsr_tensor **vh, const tsr_tensor *a,

@@ -1,5 +1,4 @@
 /* linalg_least.c - what follows from singular values: rank, pseudo-inverse, least squares. */
-#include "contract.h"
 #include "linalg_int.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
@@ -95,31 +94,17 @@ tsr_status tsr_pinv(tsr_tensor **out, const tsr_tensor *a, double rtol)
 
 /* Least squares ------------------------------------------------------------------------------------ */
 
-/* What x is, from the descs of a and of b as matrices. */
-static tsr_status infer_lstsq(tsr_desc *out, const tsr_tensor *a, const tsr_tensor *b, bool vector)
-{
-    int64_t shape[TSR_MAX_NDIM];
-    int ndim = 0;
-    tsr_dtype dtype = TSR_DTYPE_INVALID;
-    TSRI_TRY(tsri_product_dtype(&dtype, "lstsq", 2, (const tsr_tensor *const[]){ a, b },
-                                (const char *const[]){ "a", "b" }));
-    TSRI_CHECK(tsri_row_count(b) == tsri_row_count(a), TSR_ESHAPE,
-               "lstsq: a is %s and b is %s: b has not as many rows as a", TSRI_DESC(&a->desc),
-               TSRI_DESC(&b->desc));
-    TSRI_TRY(tsri_join_batches(&ndim, shape, "lstsq", a, b));
-    shape[ndim++] = tsri_col_count(a);
-    if (!vector) shape[ndim++] = tsri_col_count(b);
-    return tsri_desc_packed(out, "lstsq", dtype, ndim, shape);
-}
-
 /* b's part in the columns of u first: that keeps small what need not be large. */
-static tsr_status lstsq_run(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b, double rtol)
+static tsr_status run_lstsq(const tsr_op *op)
 {
     decomposed x = { NULL, NULL, NULL, NULL, NULL, NULL };
-    tsr_tensor *part = NULL;
-    tsr_status s = decompose(&x, "lstsq", a, rtol);
-    if (s == TSR_OK) s = tsr_matmul(&part, x.uh, b);
-    if (s == TSR_OK) s = tsr_matmul(out, x.v, part);
+    const tsr_tensor *a = op->in[0], *b = op->in[1];
+    const bool vector = b->ndim == 1;
+    tsr_tensor *part = NULL, side = vector ? tsri_as_column(b) : *b;
+    tsr_tensor out = vector ? tsri_as_column(op->out[0]) : *op->out[0], *into = &out;
+    tsr_status s = decompose(&x, "lstsq", a, *(const double *)op->params);
+    if (s == TSR_OK) s = tsr_matmul(&part, x.uh, &side);
+    if (s == TSR_OK) s = tsr_matmul(&into, x.v, part);
     tsr_release(&part);
     end_decomposed(&x);
     return s;
@@ -127,19 +112,8 @@ static tsr_status lstsq_run(tsr_tensor **out, const tsr_tensor *a, const tsr_ten
 
 tsr_status tsr_lstsq(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b, double rtol)
 {
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(x, TSR_ENULL, "lstsq: x is NULL");
-    TSRI_TRY(tsri_check_factorable("lstsq", "a", a));
-    TSRI_TRY(tsri_check_allocated("lstsq", "b", b));
-    TSRI_CHECK(b->ndim >= 1, TSR_ESHAPE, "lstsq: b is %s, and must be a vector or matrices",
-               TSRI_DESC(&b->desc));
-    const bool vector = b->ndim == 1;
-    const tsr_tensor side = vector ? tsri_as_column(b) : *b;
-    TSRI_TRY(tsri_check_factorable("lstsq", "b", &side));
+    static tsri_composed call = { .row = "lstsq",
+                                  .traits = { .infer = tsri_infer_system, .parts = run_lstsq } };
     TSRI_TRY(check_rtol("lstsq", rtol));
-    TSRI_TRY(infer_lstsq(&d, a, &side, vector));
-    TSRI_TRY(tsri_result(x, &origin, "lstsq", &d, a));
-    tsr_tensor seen = vector ? tsri_as_column(*x) : **x, *into = &seen;
-    return tsri_result_end(x, origin, lstsq_run(&into, a, &side, rtol));
+    return tsri_dispatch_product(x, &call, &rtol, a, b);
 }

@@ -1,8 +1,4 @@
-/* linalg_values.c - linear algebra said with other ops: norms, sums, determinants, triangles.
- *
- * A function fits its result first, works in tensors of its own, and writes the result last,
- * when its operands are no longer read; so the result may overlap them.
- */
+/* linalg_values.c - linear algebra said with other ops: norms, sums, determinants, triangles. */
 #include "backend/device_run.h"
 #include "linalg_int.h"
 #include "tessera/move.h"
@@ -13,15 +9,22 @@
 #include "tessera/scope.h"
 #include "tessera/view.h"
 
-#define LAST     1, (const int[]){ -1 }
-#define LAST_TWO 2, (const int[]){ -2, -1 }
+#define LAST 1, (const int[]){ -1 }
 
 /* Other views ------------------------------------------------------------------------------ */
+
+static tsr_status check_matrix(const char *op, const tsr_tensor *a)
+{
+    TSRI_TRY(tsri_check_allocated(op, "a", a));
+    TSRI_CHECK(a->ndim >= 2, TSR_ESHAPE, "%s: a is %s, which has %d dims; matrices have two", op,
+               TSRI_DESC(&a->desc), (int)a->ndim);
+    return TSR_OK;
+}
 
 tsr_status tsr_matrix_transpose(tsr_tensor **out, const tsr_tensor *a)
 {
     TSRI_CHECK(out, TSR_ENULL, "matrix_transpose: out is NULL");
-    TSRI_TRY(tsri_check_matrix("matrix_transpose", "a", a));
+    TSRI_TRY(check_matrix("matrix_transpose", a));
     return tsr_transpose(out, a, -2, -1);
 }
 
@@ -29,7 +32,7 @@ tsr_status tsr_adjoint(tsr_tensor **out, const tsr_tensor *a)
 {
     tsr_tensor *conj = NULL;
     TSRI_CHECK(out, TSR_ENULL, "adjoint: out is NULL");
-    TSRI_TRY(tsri_check_matrix("adjoint", "a", a));
+    TSRI_TRY(check_matrix("adjoint", a));
     TSRI_CHECK(a->dtype != TSR_C32, TSR_EDTYPE,
                "adjoint: a is %s, which only stores (tsr_cast converts to c64)", TSRI_DESC(&a->desc));
     if (!tsri_is_complex(a)) return tsr_transpose(out, a, -2, -1);
@@ -41,15 +44,6 @@ tsr_status tsr_adjoint(tsr_tensor **out, const tsr_tensor *a)
 
 /* Norms and sums --------------------------------------------------------------------------- */
 
-static tsr_status check_floating(const char *op, const char *what, const tsr_tensor *x)
-{
-    const tsr_kind kind = tsr_dtype_kind(x->dtype);
-    TSRI_CHECK((kind == TSR_FLOATING || kind == TSR_COMPLEX) && x->dtype != TSR_C32, TSR_EDTYPE,
-               "%s: %s is %s; it takes floating and complex dtypes (tsr_cast converts)", op, what,
-               TSRI_DESC(&x->desc));
-    return TSR_OK;
-}
-
 tsr_status tsr_vector_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims,
                            double p)
 {
@@ -58,54 +52,54 @@ tsr_status tsr_vector_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, con
 
 static double infinity_or(bool negative) { return negative ? -__builtin_inf() : __builtin_inf(); }
 
-/* The norms of rows or columns, or the singular values, reduced to one: all are the
- * entries of a matrix that is left. */
-static tsr_status norm_run(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord ord, bool keepdims)
+/* A reduction over the last dims of x, which stands for a; messages name `op`. */
+static tsr_status reduce_last(tsr_tensor **out, const char *op, tsr_op_kind kind, const tsr_tensor *x,
+                              int dims, bool keepdims, double p)
 {
-    tsr_tensor *lines = NULL, column;
-    const bool sums = ord != TSR_ORD_NUC && ord != TSR_ORD_TWO && ord != TSR_ORD_MINUS_TWO;
-    const bool least = ord == TSR_ORD_MINUS_ONE || ord == TSR_ORD_MINUS_TWO || ord == TSR_ORD_MINUS_INF;
-    const bool columns = ord == TSR_ORD_ONE || ord == TSR_ORD_MINUS_ONE;
-    if (ord == TSR_ORD_FRO) return tsr_norm(out, a, LAST_TWO, keepdims, 2);
-    tsr_status s = sums ? tsr_norm(&lines, a, 1, (const int[]){ columns ? -2 : -1 }, true, 1)
-                        : tsri_svd("matrix_norm", NULL, &lines, NULL, a, false);
-    if (s == TSR_OK) {
-        column = sums ? *lines : tsri_as_column(lines);
-        s = tsr_norm(out, &column, LAST_TWO, keepdims, ord == TSR_ORD_NUC ? 1 : infinity_or(least));
+    static const char *const a[] = { "a" };
+    const tsr_reduce_params params = { .axes = ((uint32_t)(1 << dims) - 1) << (x->ndim - dims),
+                                       .keepdims = keepdims, .a = p };
+    return tsri_dispatch(&(tsri_call){ .kind = kind, .params = &params, .nin = 1, .in = { x }, .nout = 1,
+                                       .out = { out }, .name = op, .names = a });
+}
+
+/* The norms of rows or columns, in their place, or the singular values as a column: the norm is that of all
+ * of them. */
+static tsr_status find_lines(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord ord)
+{
+    static const char name[] = "matrix_norm";
+    tsr_tensor seen;
+    if (ord == TSR_ORD_NUC || ord == TSR_ORD_TWO || ord == TSR_ORD_MINUS_TWO) {
+        TSRI_TRY(tsri_svd(name, NULL, out, NULL, a, false));
+        tsri_insert_dim(&(*out)->desc, (*out)->ndim, 1, 0);
+        return TSR_OK;
     }
-    tsr_release(&lines);
-    return s;
+    const bool columns = ord == TSR_ORD_ONE || ord == TSR_ORD_MINUS_ONE;
+    seen = columns ? tsri_as_transposed(a) : *a;
+    return reduce_last(out, name, TSR_OP_NORM, &seen, 1, true, 1);
 }
 
 tsr_status tsr_matrix_norm(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord ord, bool keepdims)
 {
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    const int64_t one = keepdims ? 1 : -1;
-    TSRI_CHECK(out, TSR_ENULL, "matrix_norm: out is NULL");
-    TSRI_TRY(tsri_check_matrix("matrix_norm", "a", a));
-    TSRI_TRY(check_floating("matrix_norm", "a", a));
-    TSRI_CHECK((unsigned)ord <= TSR_ORD_MINUS_INF, TSR_EINVAL, "matrix_norm: there is no norm %d", (int)ord);
-    if (ord == TSR_ORD_NUC || ord == TSR_ORD_TWO || ord == TSR_ORD_MINUS_TWO)
-        TSRI_TRY(tsri_check_factorable("matrix_norm", "a", a));
-    TSRI_TRY(tsri_batch_desc(&d, "matrix_norm", tsr_dtype_real(a->dtype), &a->desc, one, one));
-    TSRI_TRY(tsri_result(out, &origin, "matrix_norm", &d, a));
-    return tsri_result_end(out, origin, norm_run(out, a, ord, keepdims));
+    static const char name[] = "matrix_norm";
+    const bool least = ord == TSR_ORD_MINUS_ONE || ord == TSR_ORD_MINUS_TWO || ord == TSR_ORD_MINUS_INF;
+    tsr_tensor *lines = NULL;
+    TSRI_TRY(check_matrix(name, a));
+    TSRI_CHECK((unsigned)ord <= TSR_ORD_MINUS_INF, TSR_EINVAL, "%s: there is no norm %d", name, (int)ord);
+    if (ord == TSR_ORD_FRO) return reduce_last(out, name, TSR_OP_NORM, a, 2, keepdims, 2);
+    TSRI_TRY(find_lines(&lines, a, ord));
+    const tsr_status s = reduce_last(out, name, TSR_OP_NORM, lines, 2, keepdims,
+                                     ord == TSR_ORD_NUC ? 1 : infinity_or(least));
+    tsr_release(&lines);
+    return s;
 }
 
 tsr_status tsr_trace(tsr_tensor **out, const tsr_tensor *a, int64_t offset)
 {
     tsr_tensor v;
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(out, TSR_ENULL, "trace: out is NULL");
-    TSRI_TRY(tsri_check_matrix("trace", "a", a));
-    TSRI_TRY(tsri_check_numeric("trace", "a", a));
+    TSRI_TRY(check_matrix("trace", a));
     tsri_see_diagonal(&v, a, offset);
-    const tsr_reduce_params last = { .axes = (uint32_t)1 << (v.ndim - 1) };
-    TSRI_TRY(tsri_infer_reduce(&d, "trace", TSR_OP_SUM, (const tsr_desc *const[]){ &v.desc }, &last));
-    TSRI_TRY(tsri_result(out, &origin, "trace", &d, a));
-    return tsri_result_end(out, origin, tsr_sum(out, &v, LAST, false));
+    return reduce_last(out, "trace", TSR_OP_SUM, &v, 1, false, 0);
 }
 
 /* Determinants ------------------------------------------------------------------------------ */

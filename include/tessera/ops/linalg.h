@@ -7,9 +7,10 @@
  *   - What factorises (det, slogdet, inv, solve, lstsq, cholesky, lu, qr, svd, svdvals,
  *     eigh, eigvalsh, eig, eigvals, pinv, matrix_rank; matrix_power below 0;
  *     matrix_norm by singular values) takes f32, f64, c64 and c128 (TSR_EDTYPE:
- *     tsr_cast converts). On the CPU a LAPACK is used where there is one: it is looked for when it is
- *     first needed, at the absolute path in TSR_LAPACK, or by its usual names. Without one,
- *     routines of our own serve: as exact but for a small factor, and up to five times as slow.
+ *     tsr_cast converts); two operands are promoted first. On the CPU a LAPACK is used
+ *     where there is one: it is looked for when it is first needed, at the absolute path
+ *     in TSR_LAPACK, or by its usual names. Without one, routines of our own serve: as
+ *     exact but for a small factor, and up to five times as slow.
  *   - A matrix that holds NaN or an infinity gives NaN wherever its results have elements
  *     that depend on it, and no failure; its rank is 0. Other matrices of the batch are
  *     not touched by that.
