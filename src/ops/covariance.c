@@ -1,4 +1,5 @@
 /* covariance.c - covariances and correlation coefficients of rows. */
+#include "dispatch.h"
 #include "statistics.h"
 #include "core/mem.h"
 #include "tessera/move.h"
@@ -13,7 +14,6 @@ typedef struct covariance {
     const tsr_tensor *x;         /* (m, n) */
     tsr_tensor        matrix;    /* x as a matrix, where it is a vector */
     tsr_tensor       *converted, *weights, *mean, *centred, *weighted, *product;
-    tsr_dtype         dtype;     /* of the result */
     double            total, divisor;
 } covariance;
 
@@ -23,26 +23,20 @@ static tsr_status end_covariance(covariance *c, tsr_status s)
     return s;
 }
 
-static tsr_status check_observations(const char *op, const tsr_tensor *x)
+/* Integers give f64. */
+static tsr_dtype dtype_of(tsr_dtype x)
 {
-    TSRI_TRY(tsri_check_allocated(op, "x", x));
-    TSRI_CHECK(x->dtype != TSR_BOOL && x->dtype != TSR_C32, TSR_EDTYPE, "%s: x is %s, and must be of numbers",
-               op, TSRI_DESC(&x->desc));
-    TSRI_CHECK(x->ndim == 1 || x->ndim == 2, TSR_ESHAPE, "%s: x is %s, and must be a vector or a matrix", op,
-               TSRI_DESC(&x->desc));
-    return TSR_OK;
+    const tsr_kind kind = tsr_dtype_kind(x);
+    return kind == TSR_SIGNED || kind == TSR_UNSIGNED ? TSR_F64 : x;
 }
 
-/* Integers are computed in f64, short floats in f32. */
+/* Short floats are computed in f32. */
 static tsr_status open_covariance(covariance *c, const tsr_tensor *x)
 {
-    const tsr_kind kind = tsr_dtype_kind(x->dtype);
-    const bool is_integer = kind == TSR_SIGNED || kind == TSR_UNSIGNED;
-    const tsr_dtype computed = is_integer ? TSR_F64 : kind == TSR_FLOATING && x->dtype != TSR_F64 ? TSR_F32
-                                                                                               : x->dtype;
-    c->dtype = is_integer ? TSR_F64 : x->dtype;
+    const tsr_dtype dtype = dtype_of(x->dtype);
+    const bool is_short = tsr_dtype_kind(dtype) == TSR_FLOATING && dtype != TSR_F64;
     c->x = x;
-    TSRI_TRY(tsri_as_dtype(&c->x, &c->converted, computed));
+    TSRI_TRY(tsri_as_dtype(&c->x, &c->converted, is_short ? TSR_F32 : dtype));
     if (x->ndim == 2) return TSR_OK;
     c->matrix = *c->x;
     tsri_insert_dim(&c->matrix.desc, 0, 1, 0);
@@ -51,19 +45,6 @@ static tsr_status open_covariance(covariance *c, const tsr_tensor *x)
 }
 
 /* Weights ------------------------------------------------------------------------------------ */
-
-static tsr_status check_weights(const tsr_tensor *w, const char *what, const tsr_tensor *x, bool integers)
-{
-    TSRI_TRY(tsri_check_allocated("cov", what, w));
-    const tsr_kind kind = tsr_dtype_kind(w->dtype);
-    const bool is_integer = kind == TSR_SIGNED || kind == TSR_UNSIGNED;
-    TSRI_CHECK(is_integer || (!integers && kind == TSR_FLOATING), TSR_EDTYPE, "cov: %s is %s, and must be %s",
-               what, TSRI_DESC(&w->desc), integers ? "of integers" : "real");
-    TSRI_CHECK(w->ndim == 1 && w->shape[0] == x->shape[x->ndim - 1], TSR_ESHAPE,
-               "cov: %s is %s, and must have one number for each observation of x, which is %s", what,
-               TSRI_DESC(&w->desc), TSRI_DESC(&x->desc));
-    return TSR_OK;
-}
 
 /* The weights of n observations, their sum, and what covariances are divided by. f and a may be NULL. */
 static tsr_status multiply_weights(covariance *c, double *weight, int64_t n, const double *f, const double *a,
@@ -140,36 +121,41 @@ static tsr_status multiply_centred(covariance *c)
     return tsr_div(&c->product, c->product, TSR_NUMBER(c->divisor > 0 ? c->divisor : 0));
 }
 
-/* Copies the product to the result: a matrix, or one number for a vector. */
-static tsr_status deliver_product(tsr_tensor **out, const covariance *c, const tsr_tensor *x)
+/* A matrix, or one number for a vector. */
+static tsr_status infer_covariance(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                   const tsr_desc *const *in, const void *params)
 {
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    tsr_tensor seen = *c->product;
-    if (x->ndim == 1) seen.ndim = 0;
-    TSRI_TRY(tsri_desc_packed(&d, c->op, c->dtype, seen.ndim, seen.shape));
-    TSRI_TRY(tsri_result(out, &origin, c->op, &d, x));
-    return tsri_result_end(out, origin, tsri_copy_run(*out, &seen));
+    const int64_t m = in[0]->shape[0];
+    (void)kind; (void)params;
+    return tsri_desc_packed(out, name, dtype_of(in[0]->dtype), in[0]->ndim == 1 ? 0 : 2,
+                            (const int64_t[]){ m, m });
 }
 
-static tsr_status cov(covariance *c, tsr_tensor **out, const tsr_tensor *x, double correction,
-                      const tsr_tensor *fweights, const tsr_tensor *aweights)
+static tsr_status copy_product(tsr_tensor *out, const covariance *c)
 {
-    TSRI_TRY(open_covariance(c, x));
-    TSRI_TRY(make_weights(c, fweights, aweights, correction));
-    TSRI_TRY(multiply_centred(c));
-    return deliver_product(out, c, x);
+    tsr_tensor seen = *c->product;
+    seen.ndim = out->ndim;
+    return tsri_copy_run(out, &seen);
+}
+
+static tsr_status run_cov(const tsr_op *op)
+{
+    covariance c = { .op = "cov" };
+    tsr_status s = open_covariance(&c, op->in[0]);
+    if (s == TSR_OK) s = make_weights(&c, op->in[1], op->in[2], *(const double *)op->params);
+    if (s == TSR_OK) s = multiply_centred(&c);
+    if (s == TSR_OK) s = copy_product(op->out[0], &c);
+    return end_covariance(&c, s);
 }
 
 tsr_status tsr_cov(tsr_tensor **out, const tsr_tensor *x, double correction, const tsr_tensor *fweights,
                    const tsr_tensor *aweights)
 {
-    covariance c = { .op = "cov" };
-    TSRI_CHECK(out, TSR_ENULL, "cov: out is NULL");
-    TSRI_TRY(check_observations("cov", x));
-    if (fweights) TSRI_TRY(check_weights(fweights, "fweights", x, true));
-    if (aweights) TSRI_TRY(check_weights(aweights, "aweights", x, false));
-    return end_covariance(&c, cov(&c, out, x, correction, fweights, aweights));
+    static tsri_composed composed = { .row = "cov",
+                                      .traits = { .infer = infer_covariance, .parts = run_cov,
+                                                  .optional = 1 << 1 | 1 << 2 } };
+    return tsri_dispatch(&(tsri_call){ .composed = &composed, .params = &correction, .nin = 3,
+                                       .in = { x, fweights, aweights }, .nout = 1, .out = { out } });
 }
 
 /* Correlation ------------------------------------------------------------------------------------ */
@@ -204,20 +190,20 @@ static tsr_status normalise(covariance *c)
     return tsr_clip(&held, held, TSR_NUMBER(-1), TSR_NUMBER(1));
 }
 
-static tsr_status corrcoef(covariance *c, tsr_tensor **out, const tsr_tensor *x)
+static tsr_status run_corrcoef(const tsr_op *op)
 {
-    TSRI_TRY(open_covariance(c, x));
-    TSRI_TRY(make_weights(c, NULL, NULL, 1));
-    TSRI_TRY(multiply_centred(c));
-    if (x->ndim == 1) TSRI_TRY(tsr_div(&c->product, c->product, c->product));
-    else TSRI_TRY(normalise(c));
-    return deliver_product(out, c, x);
+    covariance c = { .op = "corrcoef" };
+    tsr_status s = open_covariance(&c, op->in[0]);
+    if (s == TSR_OK) s = make_weights(&c, NULL, NULL, 1);
+    if (s == TSR_OK) s = multiply_centred(&c);
+    if (s == TSR_OK) s = op->in[0]->ndim == 1 ? tsr_div(&c.product, c.product, c.product) : normalise(&c);
+    if (s == TSR_OK) s = copy_product(op->out[0], &c);
+    return end_covariance(&c, s);
 }
 
 tsr_status tsr_corrcoef(tsr_tensor **out, const tsr_tensor *x)
 {
-    covariance c = { .op = "corrcoef" };
-    TSRI_CHECK(out, TSR_ENULL, "corrcoef: out is NULL");
-    TSRI_TRY(check_observations("corrcoef", x));
-    return end_covariance(&c, corrcoef(&c, out, x));
+    static tsri_composed call = { .row = "corrcoef",
+                                  .traits = { .infer = infer_covariance, .parts = run_corrcoef } };
+    return tsri_dispatch_composed(out, &call, NULL, x);
 }

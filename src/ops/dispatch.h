@@ -11,7 +11,8 @@
  * Composed ops take the same steps (tsri_composed). Indices are checked by their parts, before these write
  * (index.c, open_index). Results whose shape depends on values are made first, and then handed over (op.h,
  * tsri_give and tsri_deliver). A list of tensors may be longer than a signature (concat, stack, einsum,
- * meshgrid): such ops check each of it (tsri_check_of_list) and fit their result themselves.
+ * meshgrid), and matmul_quantised has more operands than a tsr_op: such ops check each operand
+ * (tsri_check_of_list) and fit their result themselves.
  *
  * Three calls go around it, because for few elements these steps take longer than the kernel: contiguous
  * operands of one dtype and shape (elementwise.c, count_usual), matrices that need no preparation

@@ -500,6 +500,6 @@ tsr_status tsr_matmul_quantised(tsr_tensor **out, const tsr_tensor *a, const tsr
     TSRI_TRY(check_matrix(&left));
     TSRI_TRY(check_matrix(&right));
     TSRI_TRY(infer_product(&d, &left, &right, bias, dtype));
-    TSRI_TRY(tsri_result_in(out, &origin, product, &d, a->device, tsri_memory_beside(a)));
+    TSRI_TRY(tsri_result(out, &origin, product, &d, a));
     return tsri_result_end(out, origin, multiply(*out, &left, &right, bias));
 }

@@ -35,27 +35,36 @@ tsr_status tsr_permutation(tsr_tensor **out, int64_t n, uint64_t seed)
     return tsri_result_end(out, origin, fill_permutation(*out, seed));
 }
 
-static tsr_status fill_shuffled(tsr_tensor *z, const tsr_tensor *x, int axis, uint64_t seed)
+/* Which axis, and by which random numbers. */
+typedef struct shuffling {
+    int      axis;
+    uint64_t seed;
+} shuffling;
+
+static tsr_status infer_shuffle(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                                const void *params)
 {
-    tsr_tensor *order = NULL;
-    tsr_status s;
-    TSRI_WORK_ON(x->device, s, tsr_permutation(&order, x->shape[axis], seed));
-    if (s == TSR_OK) s = tsr_take(&z, x, order, axis);
+    int axis;
+    TSRI_TRY(tsri_axis(&axis, name, "axis", ((const shuffling *)params)->axis, in[0]));
+    return tsri_infer_packed(out, name, kind, in, params);
+}
+
+static tsr_status run_shuffle(const tsr_op *op)
+{
+    const shuffling *p = op->params;
+    const tsr_tensor *x = op->in[0];
+    tsr_tensor *z = op->out[0], *order = NULL;
+    tsr_status s = tsr_permutation(&order, x->shape[p->axis < 0 ? p->axis + x->ndim : p->axis], p->seed);
+    if (s == TSR_OK) s = tsr_take(&z, x, order, p->axis);
     tsr_release(&order);
     return s;
 }
 
 tsr_status tsr_shuffle(tsr_tensor **out, const tsr_tensor *x, int axis, uint64_t seed)
 {
-    tsr_desc d;
-    int at = 0;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(out, TSR_ENULL, "shuffle: out is NULL");
-    TSRI_TRY(tsri_check_allocated("shuffle", "x", x));
-    TSRI_TRY(tsri_axis(&at, "shuffle", "axis", axis, &x->desc));
-    TSRI_TRY(tsri_desc_packed(&d, "shuffle", x->dtype, x->ndim, x->shape));
-    TSRI_TRY(tsri_result_in(out, &origin, "shuffle", &d, x->device, tsri_memory_beside(x)));
-    return tsri_result_end(out, origin, fill_shuffled(*out, x, at, seed));
+    static tsri_composed call = { .row = "shuffle",
+                                  .traits = { .infer = infer_shuffle, .parts = run_shuffle } };
+    return tsri_dispatch_composed(out, &call, &(shuffling){ axis, seed }, x);
 }
 
 /* Rows and what is wrong with them -------------------------------------------------------- */
@@ -94,16 +103,13 @@ static tsr_status refuse(tsr_tensor **is, tsr_status s, const char *op, const ch
     return s;
 }
 
-/* x is (..., n), floating, with something in each row. */
-static tsr_status check_rows(const char *op, const char *what, const tsr_tensor *x)
+/* x is (..., n), with something in each row. */
+static tsr_status check_rows(const char *op, const char *what, const tsr_desc *x)
 {
-    TSRI_TRY(tsri_check_allocated(op, what, x));
-    TSRI_CHECK(tsr_dtype_kind(x->dtype) == TSR_FLOATING, TSR_EDTYPE, "%s: %s is %s, and must be floating", op,
-               what, TSRI_DESC(&x->desc));
     TSRI_CHECK(x->ndim > 0, TSR_ESHAPE, "%s: %s is %s, and must have a dim to choose along", op, what,
-               TSRI_DESC(&x->desc));
+               TSRI_DESC(x));
     TSRI_CHECK(x->shape[x->ndim - 1] > 0, TSR_ESHAPE, "%s: %s is %s, which has nothing to choose from", op,
-               what, TSRI_DESC(&x->desc));
+               what, TSRI_DESC(x));
     return TSR_OK;
 }
 
@@ -220,13 +226,35 @@ static tsr_status draw_without_replacement(tsr_tensor *z, const tsr_tensor *weig
     return s;
 }
 
-static tsr_status draw(tsr_tensor *z, const tsr_tensor *weights, int64_t samples, bool replacement,
-                       uint64_t seed)
+typedef struct drawing {
+    int64_t  samples;
+    bool     replacement;
+    uint64_t seed;
+} drawing;
+
+static tsr_status infer_multinomial(tsr_desc *out, const char *name, tsr_op_kind kind,
+                                    const tsr_desc *const *in, const void *params)
 {
-    tsr_tensor *w = NULL;
-    tsr_status s = read_weights(&w, weights);
+    const drawing *p = params;
+    const int last = in[0]->ndim - 1;
+    int64_t shape[TSR_MAX_NDIM];
+    (void)kind;
+    TSRI_TRY(check_rows(name, "weights", in[0]));
+    TSRI_CHECK(p->replacement || p->samples <= in[0]->shape[last], TSR_EINVAL,
+               "%s: %lld samples without replacement of %s", name, (long long)p->samples, TSRI_DESC(in[0]));
+    for (int i = 0; i < last; i++) shape[i] = in[0]->shape[i];
+    shape[last] = p->samples;
+    return tsri_desc_packed(out, name, TSR_I64, last + 1, shape);
+}
+
+static tsr_status run_multinomial(const tsr_op *op)
+{
+    const drawing *p = op->params;
+    tsr_tensor *w = NULL, *z = op->out[0];
+    tsr_status s = read_weights(&w, op->in[0]);
     if (s == TSR_OK && tsr_numel(z) > 0)
-        s = replacement ? draw_with_replacement(z, w, seed) : draw_without_replacement(z, w, samples, seed);
+        s = p->replacement ? draw_with_replacement(z, w, p->seed)
+                           : draw_without_replacement(z, w, p->samples, p->seed);
     tsr_release(&w);
     return s;
 }
@@ -234,21 +262,11 @@ static tsr_status draw(tsr_tensor *z, const tsr_tensor *weights, int64_t samples
 tsr_status tsr_multinomial(tsr_tensor **out, const tsr_tensor *weights, int64_t samples, bool replacement,
                            uint64_t seed)
 {
-    tsr_desc d;
-    int64_t shape[TSR_MAX_NDIM];
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(out, TSR_ENULL, "multinomial: out is NULL");
-    TSRI_TRY(check_rows("multinomial", "weights", weights));
+    static tsri_composed call = { .row = "multinomial",
+                                  .signature = "weights{ floating | (...) } -> out{ i64 | (...) }",
+                                  .traits = { .infer = infer_multinomial, .parts = run_multinomial } };
     TSRI_CHECK(samples >= 0, TSR_EINVAL, "multinomial: samples is %lld, below 0", (long long)samples);
-    const int last = weights->ndim - 1;
-    TSRI_CHECK(replacement || samples <= weights->shape[last], TSR_EINVAL,
-               "multinomial: %lld samples without replacement of %s", (long long)samples,
-               TSRI_DESC(&weights->desc));
-    for (int i = 0; i < last; i++) shape[i] = weights->shape[i];
-    shape[last] = samples;
-    TSRI_TRY(tsri_desc_packed(&d, "multinomial", TSR_I64, last + 1, shape));
-    TSRI_TRY(tsri_result_in(out, &origin, "multinomial", &d, weights->device, tsri_memory_beside(weights)));
-    return tsri_result_end(out, origin, draw(*out, weights, samples, replacement, seed));
+    return tsri_dispatch_composed(out, &call, &(drawing){ samples, replacement, seed }, weights);
 }
 
 /* Logits --------------------------------------------------------------------------------- */
@@ -350,7 +368,10 @@ static tsr_status check_logits(const char *op, const tsr_tensor *logits)
 
 static tsr_status check_sample(const char *op, const tsr_tensor *logits, const tsr_sample_params *p)
 {
-    TSRI_TRY(check_rows(op, "logits", logits));
+    TSRI_TRY(tsri_check_allocated(op, "logits", logits));
+    TSRI_CHECK(tsr_dtype_kind(logits->dtype) == TSR_FLOATING, TSR_EDTYPE,
+               "%s: logits is %s, and must be floating", op, TSRI_DESC(&logits->desc));
+    TSRI_TRY(check_rows(op, "logits", &logits->desc));
     TSRI_CHECK(p->temperature >= 0 && p->temperature - p->temperature == 0, TSR_EINVAL,
                "%s: temperature is %g, and must be finite and not negative", op, p->temperature);
     TSRI_CHECK(p->top_k >= 0, TSR_EINVAL, "%s: top_k is %lld, below 0", op, (long long)p->top_k);

