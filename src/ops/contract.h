@@ -1,15 +1,8 @@
-/* contract.h - what products of tensors share: one dtype for all, and sums of products
- * by the names of dims. */
+/* contract.h - sums of products of tensors, by the names of dims. */
 #ifndef TSRI_CONTRACT_H
 #define TSRI_CONTRACT_H
 
 #include "op.h"
-
-/* The dtype that n operands (NULL ones skipped; named by names[i], if there are names)
- * are multiplied in. Numbers (TSR_NUMBER) take the dtype of the tensors. TSR_EDTYPE
- * where kinds mix, or for what is not multiplied. */
-tsr_status tsri_product_dtype(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
-                              const char *const *names);
 
 /* A tensor whose dims have names. The view looks at memory that somebody else holds. */
 typedef struct tsri_named {

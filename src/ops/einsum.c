@@ -404,6 +404,18 @@ static tsr_status run(work *w, tsr_tensor *out)
     return s;
 }
 
+/* What all operands are multiplied in. */
+static tsr_status product_dtype(tsr_dtype *out, int n, const tsr_tensor *const *operands)
+{
+    const uint32_t accepts = tsri_rule_of(TSR_OP_MATMUL)->accepts[0];
+    TSRI_TRY(tsri_promote_all(out, "einsum", n, operands));
+    for (int i = 0; i < n; i++)
+        TSRI_CHECK(accepts >> (tsri_is_number(operands[i]) ? *out : operands[i]->dtype) & 1, TSR_EDTYPE,
+                   "einsum: operand %d is %s, which is not multiplied (tsr_cast converts)", i,
+                   TSRI_DESC(&operands[i]->desc));
+    return TSR_OK;
+}
+
 /* Everything that can be said before there is a result. */
 static tsr_status prepare(work *w, tsr_desc *d, const char *text, int n, const tsr_tensor *const *operands)
 {
@@ -414,7 +426,7 @@ static tsr_status prepare(work *w, tsr_desc *d, const char *text, int n, const t
     TSRI_CHECK(n == e.n, TSR_EINVAL, "einsum: \"%.*s\" names %d operands, but %d are given", QUOTE, text, e.n,
                n);
     for (int i = 0; i < n; i++) TSRI_TRY(tsri_check_of_list("einsum", "operand", i, operands[i]));
-    TSRI_TRY(tsri_product_dtype(&w->dtype, "einsum", n, operands, NULL));
+    TSRI_TRY(product_dtype(&w->dtype, n, operands));
     for (int i = 0; i < n; i++) TSRI_TRY(learn_sizes(&s, &e.operand[i], i, operands[i]));
     TSRI_TRY(result_desc(d, names, &e, &s, w->dtype));
     for (int i = 0; i < d->ndim; i++) w->result.name[i] = names[i];

@@ -8,21 +8,6 @@
 
 /* Dtypes ---------------------------------------------------------------------------- */
 
-static bool multiplies(tsr_dtype dtype) { return tsri_rule_of(TSR_OP_MATMUL)->accepts[0] >> dtype & 1; }
-
-tsr_status tsri_product_dtype(tsr_dtype *out, const char *op, int n, const tsr_tensor *const *in,
-                              const char *const *names)
-{
-    tsr_dtype dtype = TSR_DTYPE_INVALID;
-    TSRI_TRY(tsri_promote_all(&dtype, op, n, in));
-    for (int i = 0; i < n; i++)
-        TSRI_CHECK(!in[i] || multiplies(tsri_is_number(in[i]) ? dtype : in[i]->dtype), TSR_EDTYPE,
-                   "%s: %s is %s, which is not multiplied (tsr_cast converts)", op,
-                   names ? names[i] : "an operand", TSRI_DESC(&in[i]->desc));
-    *out = dtype;
-    return TSR_OK;
-}
-
 static tsr_status check_factor(const char *name, const char *what, tsr_scalar s, tsr_dtype dtype)
 {
     if (TSRI_LIKELY(s.dtype == TSR_I64)) return TSR_OK;  /* fits all that is multiplied */
@@ -322,66 +307,61 @@ tsr_status tsr_outer(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b)
 /* Vecdot ------------------------------------------------------------------------------ */
 
 /* Puts the axis last, and a new dim of size 1 before it (a row) or behind it (a column). */
-static tsr_status see_vectors(tsr_tensor *t, int axis, bool row)
+static tsr_status see_vectors(tsr_desc *out, const tsr_desc *d, int axis, bool row)
 {
-    tsr_desc moved;
-    TSRI_CHECK(t->ndim < TSR_MAX_NDIM, TSR_EINVAL, "vecdot: %s has %d dims; one must be left",
-               TSRI_DESC(&t->desc), (int)t->ndim);
-    TSRI_TRY(tsri_desc_move_axis(&moved, &t->desc, axis, -1));
-    t->desc = moved;
-    add_dim(&t->desc);
-    if (row) swap_last(&t->desc);
+    TSRI_CHECK(d->ndim < TSR_MAX_NDIM, TSR_EINVAL, "vecdot: %s has %d dims; one must be left", TSRI_DESC(d),
+               (int)d->ndim);
+    TSRI_TRY(tsri_desc_move_axis(out, d, axis, -1));
+    add_dim(out);
+    if (row) swap_last(out);
     return TSR_OK;
 }
 
 /* The axis, counted from the end of both. */
-static tsr_status find_axis(int *out, int axis, const tsr_tensor *const *in)
+static int axis_from_end(int axis, const tsr_desc *a, const tsr_desc *b)
 {
-    const int rank = in[0]->ndim > in[1]->ndim ? in[0]->ndim : in[1]->ndim;
-    const int back = axis < 0 ? axis : axis - rank;
-    for (int i = 0; i < 2; i++)
-        TSRI_CHECK(back < 0 && -back <= in[i]->ndim, TSR_EINDEX, "vecdot: axis %d of %s and %s: %s lacks it",
-                   axis, TSRI_DESC(&in[0]->desc), TSRI_DESC(&in[1]->desc), a_and_b[i]);
-    *out = back;
-    return TSR_OK;
+    return axis < 0 ? axis : axis - (a->ndim > b->ndim ? a->ndim : b->ndim);
 }
 
-/* The rows of a times the columns of b, into a result without their dims of size 1. */
-static tsr_status multiply_vectors(tsr_tensor **out, tsr_dtype dtype, const tsr_tensor *a,
-                                   const tsr_tensor *b)
+/* The rows of a times the columns of b, without their dims of size 1. */
+static tsr_status infer_vecdot(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                               const void *params)
 {
-    tsr_desc full, d;
-    tsr_tensor view, *z = &view;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_TRY(infer_full(&full, "vecdot", dtype, &a->desc, &b->desc));
-    TSRI_TRY(tsri_desc_packed(&d, "vecdot", dtype, full.ndim - 2, (const int64_t *)full.shape));
-    TSRI_TRY(tsri_result(out, &origin, "vecdot", &d, tsri_leader(2, (const tsr_tensor *const[]){ a, b })));
-    view = **out;
-    add_dim(&view.desc);
-    add_dim(&view.desc);
-    return tsri_result_end(out, origin, multiply(&z, "vecdot", a_and_b, a, b, NULL));
+    const tsr_desc *a = in[0], *b = in[1];
+    const int given = *(const int *)params, axis = axis_from_end(given, a, b);
+    tsr_desc rows, columns, full;
+    (void)kind;
+    for (int i = 0; i < 2; i++)
+        TSRI_CHECK(axis < 0 && -axis <= in[i]->ndim, TSR_EINDEX, "%s: axis %d of %s and %s: %s lacks it",
+                   name, given, TSRI_DESC(a), TSRI_DESC(b), a_and_b[i]);
+    TSRI_CHECK(a->shape[a->ndim + axis] == b->shape[b->ndim + axis], TSR_ESHAPE,
+               "%s: b: k is %lld from a, but dim %d of b is %lld", name, (long long)a->shape[a->ndim + axis],
+               axis, (long long)b->shape[b->ndim + axis]);
+    TSRI_TRY(see_vectors(&rows, a, axis, true));
+    TSRI_TRY(see_vectors(&columns, b, axis, false));
+    TSRI_TRY(infer_full(&full, name, a->dtype, &rows, &columns));
+    return tsri_desc_packed(out, name, a->dtype, full.ndim - 2, (const int64_t *)full.shape);
+}
+
+static tsr_status run_vecdot(const tsr_op *op)
+{
+    const int axis = axis_from_end(*(const int *)op->params, &op->in[0]->desc, &op->in[1]->desc);
+    tsr_tensor rows = *op->in[0], columns = *op->in[1], z = *op->out[0], *out = &z, *conjugate = NULL;
+    TSRI_TRY(see_vectors(&rows.desc, &op->in[0]->desc, axis, true));
+    TSRI_TRY(see_vectors(&columns.desc, &op->in[1]->desc, axis, false));
+    add_dim(&z.desc);
+    add_dim(&z.desc);
+    const bool complex = tsr_dtype_kind(rows.dtype) == TSR_COMPLEX;
+    if (complex) TSRI_TRY(tsr_conj(&conjugate, &rows));
+    const tsr_status s = multiply(&out, "vecdot", a_and_b, complex ? conjugate : &rows, &columns, NULL);
+    tsr_release(&conjugate);
+    return s;
 }
 
 tsr_status tsr_vecdot(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b, int axis)
 {
-    const tsr_tensor *const in[] = { a, b };
-    const tsr_desc *descs[3];
-    tsr_dtype dtype;
-    tsr_tensor *conjugate = NULL;
-    TSRI_TRY(check_operands(descs, out, "vecdot", a_and_b, a, b, NULL));
-    TSRI_TRY(tsri_product_dtype(&dtype, "vecdot", 2, in, a_and_b));
-    TSRI_TRY(find_axis(&axis, axis, in));
-    TSRI_CHECK(a->shape[a->ndim + axis] == b->shape[b->ndim + axis], TSR_ESHAPE,
-               "vecdot: b: k is %lld from a, but dim %d of b is %lld", (long long)a->shape[a->ndim + axis],
-               axis, (long long)b->shape[b->ndim + axis]);
-    tsr_tensor rows = *a, columns = *b;
-    TSRI_TRY(see_vectors(&rows, axis, true));
-    TSRI_TRY(see_vectors(&columns, axis, false));
-    const bool complex = tsr_dtype_kind(a->dtype) == TSR_COMPLEX;
-    if (complex) TSRI_TRY(tsr_conj(&conjugate, &rows));
-    const tsr_status s = multiply_vectors(out, dtype, complex ? conjugate : &rows, &columns);
-    tsr_release(&conjugate);
-    return s;
+    static tsri_composed call = { .row = "vecdot", .traits = { .infer = infer_vecdot, .parts = run_vecdot } };
+    return tsri_dispatch_product(out, &call, &axis, a, b);
 }
 
 /* Tensordot --------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* reduce.c - every op that reduces axes or runs along one: axes, dtypes and shapes of results, and totals of
  * contiguous tensors without the general dispatch. */
 #include "backend/registry.h"
+#include "core/see.h"
 #include "dispatch.h"
 #include "signature.h"
 #include "tessera/move.h"
@@ -167,50 +168,57 @@ tsr_status tsr_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, const int 
     return over_axes(out, TSR_OP_NORM, "norm", x, naxes, axes, keepdims, p);
 }
 
+/* How far, and which way, diff goes. */
+typedef struct differences {
+    int     axis;
+    int64_t n;
+} differences;
+
 /* *out = x[1:] - x[:-1] along the axis. */
 static tsr_status diff_once(tsr_tensor **out, const tsr_tensor *x, int axis)
 {
-    tsr_tensor later = *x, former = *x;
-    int64_t offset = 0;
-    TSRI_TRY(tsri_desc_slice(&former.desc, &offset, &x->desc, axis, 0, x->shape[axis] - 1, 1));
-    TSRI_TRY(tsri_desc_slice(&later.desc, &offset, &x->desc, axis, 1, x->shape[axis], 1));
-    later.data = (char *)x->data + offset * tsri_dtype_size(x->dtype);
+    tsr_tensor later, former;
+    tsri_see_slice(&later, x, axis, 1, x->shape[axis], 1);
+    tsri_see_slice(&former, x, axis, 0, x->shape[axis] - 1, 1);
     return tsri_elementwise(out, TSR_OP_SUB, NULL, 2, (const tsr_tensor *const[]){ &later, &former });
 }
 
-/* The n-th difference in *out, which is there; 0 < n < the axis's size. */
-static tsr_status diff_into(tsr_tensor **out, const tsr_tensor *x, int axis, int64_t n)
+static tsr_status infer_diff(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                             const void *params)
 {
-    tsr_tensor *had = NULL, *next = NULL;
+    const differences *p = params;
+    int axis = 0;
+    tsr_desc shorter;
+    (void)kind;
+    TSRI_TRY(tsri_axis(&axis, name, "axis", p->axis, in[0]));
+    tsri_desc_copy(&shorter, in[0]);
+    shorter.shape[axis] = tsri_max(shorter.shape[axis] - p->n, 0);
+    return tsri_desc_packed_like(out, &shorter, shorter.dtype);
+}
+
+static tsr_status run_diff(const tsr_op *op)
+{
+    const differences *p = op->params;
+    const tsr_tensor *x = op->in[0];
+    const int axis = p->axis < 0 ? p->axis + x->ndim : p->axis;
+    tsr_tensor *out = op->out[0], *had = NULL, *next = NULL;
     tsr_status s = TSR_OK;
-    for (int64_t i = 1; i < n && s == TSR_OK; i++) {
+    if (p->n == 0) return tsri_copy_run(out, x);
+    if (out->shape[axis] == 0) return TSR_OK;
+    for (int64_t i = 1; i < p->n && s == TSR_OK; i++) {
         s = diff_once(&next, had ? had : x, axis);
         tsr_release(&had);
         had = next;
         next = NULL;
     }
-    if (s == TSR_OK) s = diff_once(out, had ? had : x, axis);
+    if (s == TSR_OK) s = diff_once(&out, had ? had : x, axis);
     tsr_release(&had);
     return s;
 }
 
 tsr_status tsr_diff(tsr_tensor **out, const tsr_tensor *x, int axis, int64_t n)
 {
-    int at = 0;
-    tsr_desc d;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(out, TSR_ENULL, "diff: out is NULL");
-    TSRI_TRY(tsri_check_allocated("diff", "x", x));
-    TSRI_TRY(tsri_axis(&at, "diff", "axis", axis, &x->desc));
+    static tsri_composed call = { .row = "diff", .traits = { .infer = infer_diff, .parts = run_diff } };
     TSRI_CHECK(n >= 0, TSR_EINVAL, "diff: n is %lld, below 0", (long long)n);
-    TSRI_CHECK(tsri_rule_of(TSR_OP_SUB)->accepts[0] >> x->dtype & 1, TSR_EDTYPE,
-               "diff: x is %s, which it does not take; it takes numbers (tsr_cast converts)",
-               TSRI_DESC(&x->desc));
-    tsr_desc shorter = x->desc;
-    shorter.shape[at] = tsri_max(x->shape[at] - n, 0);
-    TSRI_TRY(tsri_desc_packed_like(&d, &shorter, x->dtype));
-    TSRI_TRY(tsri_result(out, &origin, "diff", &d, x));
-    if (n == 0) return tsri_result_end(out, origin, tsr_copy(*out, x));
-    if (shorter.shape[at] == 0) return TSR_OK;
-    return tsri_result_end(out, origin, diff_into(out, x, at, n));
+    return tsri_dispatch_composed(out, &call, &(differences){ axis, n }, x);
 }
