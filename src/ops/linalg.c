@@ -133,6 +133,7 @@ tsr_status tsr_inv(tsr_tensor **out, const tsr_tensor *a)
 
 tsr_status tsr_solve(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b)
 {
+    TSRI_CHECK(x, TSR_ENULL, "solve: x is NULL");
     return tsri_dispatch(
         &(tsri_call){ .kind = TSR_OP_SOLVE, .nin = 2, .in = { a, b }, .nout = 1, .out = { x } });
 }

@@ -114,6 +114,7 @@ tsr_status tsr_lstsq(tsr_tensor **x, const tsr_tensor *a, const tsr_tensor *b, d
 {
     static tsri_composed call = { .row = "lstsq",
                                   .traits = { .infer = tsri_infer_system, .parts = run_lstsq } };
+    TSRI_CHECK(x, TSR_ENULL, "lstsq: x is NULL");
     TSRI_TRY(check_rtol("lstsq", rtol));
     return tsri_dispatch_product(x, &call, &rtol, a, b);
 }
