@@ -148,6 +148,8 @@ def checkpoints():
     torch.save(whole, path("old.pt"), _use_new_zipfile_serialization=False)
     torch.save(torch.nn.Linear(1, 1), path("module.pt"))
     torch.save({"c": torch.ones(2, dtype=torch.complex64).conj()}, path("conjugated.pt"))
+    torch.save({"c32": torch.tensor([1 + 2j, -3 + 0.5j]).to(torch.complex32),
+                "fours": torch.tensor([0x21, 0x43], dtype=torch.uint8).view(torch.float4_e2m1fn_x2)}, path("short.pt"))
 
 
 def onnx_tensor(name, dtype, array, raw):

@@ -41,8 +41,9 @@ static const tsri_python_name known[] = {
     DTYPE("float64", TSR_F64), DTYPE("float32", TSR_F32), DTYPE("float16", TSR_F16),
     DTYPE("bfloat16", TSR_BF16), DTYPE("int64", TSR_I64), DTYPE("int32", TSR_I32), DTYPE("int16", TSR_I16),
     DTYPE("int8", TSR_I8), DTYPE("uint8", TSR_U8), DTYPE("uint16", TSR_U16), DTYPE("uint32", TSR_U32),
-    DTYPE("uint64", TSR_U64), DTYPE("bool", TSR_BOOL), DTYPE("complex64", TSR_C64),
-    DTYPE("complex128", TSR_C128), DTYPE("float8_e4m3fn", TSR_F8E4M3), DTYPE("float8_e5m2", TSR_F8E5M2),
+    DTYPE("uint64", TSR_U64), DTYPE("bool", TSR_BOOL), DTYPE("complex32", TSR_C32),
+    DTYPE("complex64", TSR_C64), DTYPE("complex128", TSR_C128), DTYPE("float8_e4m3fn", TSR_F8E4M3),
+    DTYPE("float8_e5m2", TSR_F8E5M2), DTYPE("float4_e2m1fn_x2", TSR_DTYPE_INVALID),
     DTYPE("float8_e4m3fnuz", TSR_DTYPE_INVALID), DTYPE("float8_e5m2fnuz", TSR_DTYPE_INVALID),
     DTYPE("float8_e8m0fnu", TSR_DTYPE_INVALID),
 };

@@ -112,6 +112,22 @@ TEST(test_checkpoints_of_torch_are_read)
     }
 }
 
+TEST(test_checkpoints_hold_short_dtypes)
+{
+    tsr_file *f = opened(GOLDEN "short.pt");
+    tsr_tensor *t = NULL;
+    tsr_file_entry e;
+    EXPECT_OK(tsr_file_read(&t, f, "c32"));
+    EXPECT(t->dtype == TSR_C32 && tsr_numel(t) == 2 && !memcmp(t->data, "\0<\0@\0\302\0" "8", 8));
+    tsr_release(&t);
+    EXPECT_OK(tsr_file_find(&e, f, "fours"));
+    EXPECT(e.desc.dtype == TSR_DTYPE_INVALID && e.bytes == 2 && !strcmp(e.encoding, "float4_e2m1fn_x2"));
+    EXPECT_OK(tsr_file_read_raw(&t, f, "fours"));
+    EXPECT(tsr_numel(t) == 2 && !memcmp(t->data, "\x21\x43", 2));
+    tsr_release(&t);
+    tsr_file_close(&f);
+}
+
 /* A copy of every view is the same as the view, and holds no more than it reaches. */
 TEST(test_checkpoints_are_read_without_mapping)
 {
