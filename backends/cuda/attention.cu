@@ -77,7 +77,8 @@ static bool plan_attention(AttentionArgs &a, const tsr_op *op)
 
 static AttentionKernel kernel_for(tsr_dtype dtype, const AttentionArgs &a)
 {
-    return tsrc_size(dtype) == 2 ? mma_attention(dtype, a) : fma_attention(dtype, a);
+    if (dtype == TSR_F64) return fma_attention(a);
+    return dtype == TSR_F32 ? tf32_attention(a) : mma_attention(dtype, a);
 }
 
 /* Blocks that the op takes, or 0 if they are too many. */

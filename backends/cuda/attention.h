@@ -47,7 +47,8 @@ struct AttentionKernel {
     uint32_t threads, rows;
 };
 
-AttentionKernel fma_attention(tsr_dtype dtype, const AttentionArgs &a); /* f32, f64 */
+AttentionKernel fma_attention(const AttentionArgs &a);                  /* f64 */
+AttentionKernel tf32_attention(const AttentionArgs &a);                 /* f32 */
 AttentionKernel mma_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16 */
 
 /* For few rows: shares of a head's keys, and what puts them together. `state` is the bytes of a share. */

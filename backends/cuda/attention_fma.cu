@@ -1,4 +1,4 @@
-/* attention_fma.cu - attention of f32 and f64: products are multiply-adds on tiles in shared memory. */
+/* attention_fma.cu - attention of f64: products are multiply-adds on tiles in shared memory. */
 #include "attention.cuh"
 
 namespace tsrc {
@@ -250,13 +250,9 @@ template <class T, int R, int K, int W> static AttentionKernel of_width(uint32_t
     return { (const void *)fma_kernel<T, R, K, W>, Part::bytes(d), THREADS, Part::ROWS };
 }
 
-AttentionKernel fma_attention(tsr_dtype dtype, const AttentionArgs &a)
+AttentionKernel fma_attention(const AttentionArgs &a)
 {
-    if (dtype == TSR_F64)
-        return a.e <= 64 ? of_width<double, 4, 2, 64>(a.d) : of_width<double, 4, 2, 256>(a.d);
-    return a.e <= 64    ? of_width<float, 8, 8, 64>(a.d)
-           : a.e <= 128 ? of_width<float, 8, 8, 128>(a.d)
-                        : of_width<float, 8, 4, 256>(a.d);
+    return a.e <= 64 ? of_width<double, 4, 2, 64>(a.d) : of_width<double, 4, 2, 256>(a.d);
 }
 
 } // namespace tsrc
