@@ -26,6 +26,19 @@ NUMPY = {
     "c128": "c16",
     "bf16": "f4",
 }
+TORCH = {
+    "bool": "bool",
+    "u8": "uint8",
+    "i8": "int8",
+    "i32": "int32",
+    "i64": "int64",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "c64": "complex64",
+    "c128": "complex128",
+}
 SIZE = {
     "bool": 1,
     "u8": 1,
@@ -97,6 +110,36 @@ class Memory:
             self.numpy = view(base)
             self.torch = torch.from_numpy(self.numpy) if torch else None
             self.tessera = tessera.asarray(self.numpy)
+
+
+def filled_there(o, shape, device, seed):
+    """The same in a device's memory; each seed has its own numbers."""
+    source = torch.Generator(device).manual_seed(seed)
+    dtype = getattr(torch, TORCH[o.dtype])
+    if o.dtype == "bool":
+        return torch.rand(shape, generator=source, device=device) < 0.5
+    if o.dtype in ("u8", "i8", "i32", "i64"):
+        low = int(o.low)
+        return torch.randint(low, max(int(o.high), low + 1), shape, generator=source, device=device, dtype=dtype)
+    if o.dtype in ("c64", "c128"):
+        return torch.randn(shape, generator=source, device=device, dtype=dtype)
+    values = torch.rand(shape, generator=source, device=device) * (o.high - o.low) + o.low
+    return values.to(dtype)
+
+
+class DeviceMemory:
+    """The operand in a device's memory, as PyTorch's tensor and ours."""
+
+    numpy = None
+
+    def __init__(self, o, device, seed, tessera):
+        shape, view = stored(o)
+        base = filled_there(o, shape, device, seed)
+        if o.layout == "sorted":
+            base = base.sort()[0]
+        self.torch = as_torch(view, o, base)
+        torch.cuda.synchronize()  # our streams do not wait for PyTorch's
+        self.tessera = tessera.from_dlpack(self.torch)
 
 
 def as_torch(view, o, base):

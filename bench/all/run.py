@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Everything timed: every op, dtype, layout and size beside NumPy, PyTorch and a plain compiled loop.
 
-    bench/all/run.py [--seconds S] [--threads N] [--seed K] [--json FILE] [--list] [--check] [REGEX]
+    bench/all/run.py [--seconds S] [--threads N] [--device D] [--seed K] [--json FILE] [--list] [--check] [REGEX]
 
 Cases are made from the list of ops (cases.py). As many as fit in S seconds are drawn, some of each family in each
 round; a seed draws the same ones again. The libraries alternate, over the same memory, and the best of five rounds
@@ -9,7 +9,9 @@ counts.
 
 Ends with counts by family: behind the plain loop, behind the best peer by more than 5 % and by more than half; and
 the worst 30. A ratio is the other's time over ours: below 1 we are slower. Loops count from 10^4 elements on: what
-a call costs is measured by bench-core. --check runs every op once, on its smallest operands, compares values with
+a call costs is measured by bench-core. --device cuda:0 times everything there, beside PyTorch on the same device and
+the same memory: sizes are 10^3, 10^6 and 10^8, and a time is of a batch of calls that ends with waiting for the device.
+Ops that the device's backend does not have are counted and listed. --check runs every op once, on its smallest operands, compares values with
 NumPy's, and times nothing."""
 
 import argparse
@@ -34,6 +36,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--seconds", type=float, default=300)
     p.add_argument("--threads", type=int, default=1)
+    p.add_argument("--device", default="cpu")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--json")
     p.add_argument("--list", action="store_true")
@@ -109,6 +112,32 @@ def repeated(call, arrays):
     return run
 
 
+class OnDevice:
+    """What a device has in place of plain loops: calls that are waited for."""
+
+    def __init__(self, name):
+        import torch
+
+        self.name, self.torch = name, torch
+
+    def prepare(self, case, memories):
+        return None
+
+    def waited(self, run):
+        def call(times):
+            with self.torch.device(self.name):
+                result = run(times)
+            self.torch.cuda.synchronize()
+            return result
+
+        return call
+
+    def tidy(self):
+        """What results leave is kept by PyTorch for the next of their size: 60 GB of it are enough."""
+        if self.torch.cuda.memory_reserved() > 60 << 30:
+            self.torch.cuda.empty_cache()
+
+
 def prepare(case, memories, loops):
     """Functions that run the case so many times, by library: those that can."""
     runs = {"tessera": repeated(case.ours, [m.tessera for m in memories])}
@@ -116,6 +145,9 @@ def prepare(case, memories, loops):
         runs["numpy"] = repeated(case.numpy, [m.numpy for m in memories])
     if case.torch and all(m.torch is not None for m in memories):
         runs["torch"] = repeated(case.torch, [m.torch for m in memories])
+    if isinstance(loops, OnDevice):
+        runs.pop("numpy", None)
+        runs = {lib: loops.waited(run) for lib, run in runs.items()}
     for lib in list(runs):
         try:
             runs[lib](1)
@@ -173,19 +205,37 @@ def bytes_of(case):
     return sum(map(size_in_bytes, case.operands))
 
 
-def run_all(args, cases, tessera):
+def memories_of(args, case, tessera):
     import numpy as np
-    from operands import Memory
+    from operands import DeviceMemory, Memory
 
-    loops, results = Loops(), []
+    if args.device != "cpu":
+        return [
+            DeviceMemory(o, args.device, args.seed + i, tessera) for i, o in enumerate(case.operands)
+        ]
+    source = np.random.default_rng(args.seed)
+    return [Memory(o, source, tessera) for o in case.operands]
+
+
+def run_all(args, cases, tessera):
+    """Cases with their times, and those that our backend refused."""
+    loops = Loops() if args.device == "cpu" else OnDevice(args.device)
+    results, refused = [], []
     until = time.perf_counter() + args.seconds
     out = open(args.json, "a") if args.json else None
     for case in drawn(cases, args.seed):
         if time.perf_counter() > until:
             break
-        source = np.random.default_rng(args.seed)
-        best = measure(prepare(case, [Memory(o, source, tessera) for o in case.operands], loops))
+        try:
+            best = measure(prepare(case, memories_of(args, case, tessera), loops))
+        except RuntimeError as why:
+            if args.device == "cpu":
+                raise
+            refused.append((case, why))
+            continue
         results.append((case, best))
+        if args.device != "cpu":
+            loops.tidy()
         if out:
             for lib, seconds in best.items():
                 out.write(
@@ -210,7 +260,7 @@ def run_all(args, cases, tessera):
             )
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
-    return results
+    return results, refused
 
 
 def ratio(best, libs):
@@ -219,7 +269,26 @@ def ratio(best, libs):
     return (min(others)[0] / best["tessera"], min(others)[1]) if others else (None, None)
 
 
-def report(args, results, total):
+def machine(args):
+    if args.device == "cpu":
+        return f"{processor()}, {args.threads} thread{'s' * (args.threads > 1)}"
+    import torch
+
+    return f"{args.device}, {torch.cuda.get_device_name(args.device)}"
+
+
+def report_refused(refused):
+    """Ops that the device cannot do, with the words for the first case of each."""
+    by_op = {}
+    for case, why in refused:
+        by_op.setdefault(case.op, (case, why))
+    if by_op:
+        print(f"\n{len(refused)} cases of {len(by_op)} ops were refused:")
+    for case, why in by_op.values():
+        print(f"  {case.name}: {str(why.__cause__ or why)[:110]}")
+
+
+def report(args, results, refused, total):
     rows = collections.defaultdict(lambda: [0] * 6)
     worst = []
     for case, best in results:
@@ -236,8 +305,7 @@ def report(args, results, total):
             row[4] += loop is not None
             row[5] += loop is not None and loop < 1 / 1.05
     print(
-        f"{processor()}, {args.threads} thread{'s' * (args.threads > 1)}: "
-        f"{len(results)} of {total} cases, seed {args.seed}\n"
+        f"{machine(args)}: {len(results)} of {total} cases, seed {args.seed}\n"
     )
     print(
         f"{'family':12} {'cases':>6} {'with a peer':>12} {'behind by 5 %':>14} {'by half':>8} "
@@ -249,33 +317,53 @@ def report(args, results, total):
     print("\nthe worst 30: the other's time over ours")
     for r, name, case, best in sorted(worst, key=lambda w: w[0])[:30]:
         print(f"  {r:5.2f} {name:6} {best['tessera'] * 1e6:12.2f} us  {case.name}")
+    report_refused(refused)
 
 
-def check(cases, tessera):
-    """Every op once: its smallest case, with values compared where a peer gives them."""
+def values_of(result):
+    """As NumPy's array on the host; None of what is no single array."""
     import numpy as np
-    from operands import Memory
+    from operands import torch
 
-    loops, smallest, wrong = Loops(), {}, 0
+    if isinstance(result, tuple):
+        return None
+    if torch and torch.is_tensor(result):
+        result = (result.float() if result.dtype == torch.bfloat16 else result).cpu()
+    elif hasattr(result, "to_device"):
+        result = result.to_device("cpu")
+    return np.asarray(result)
+
+
+def are_near(ours, theirs):
+    import numpy as np
+
+    if ours is None or theirs is None or ours.dtype == object or ours.shape != theirs.shape:
+        return True
+    return np.allclose(ours, theirs, rtol=1e-2, atol=1e-2, equal_nan=True)
+
+
+def check(args, cases, tessera):
+    """Every op once: its smallest case, with values compared where a peer gives them."""
+    smallest, wrong, refused = {}, 0, []
+    loops, peer = (Loops(), "numpy") if args.device == "cpu" else (OnDevice(args.device), "torch")
     for case in cases:
         if case.op not in smallest or bytes_of(case) < bytes_of(smallest[case.op]):
             smallest[case.op] = case
     for case in smallest.values():
-        runs = prepare(case, [Memory(o, np.random.default_rng(1), tessera) for o in case.operands], loops)
-        if case.family in ("linalg", "random") or case.op in ("dropout", "argsort") or "numpy" not in runs:
+        try:
+            runs = prepare(case, memories_of(args, case, tessera), loops)
+        except RuntimeError as why:
+            if args.device == "cpu":
+                raise
+            refused.append((case, why))
             continue
-        ours, theirs = runs["tessera"](1), runs["numpy"](1)
-        if isinstance(ours, tuple):
+        if case.family in ("linalg", "random") or case.op in ("dropout", "argsort") or peer not in runs:
             continue
-        ours, theirs = np.asarray(ours), np.asarray(theirs)
-        if (
-            ours.dtype != object
-            and ours.shape == theirs.shape
-            and not np.allclose(ours, theirs, rtol=1e-2, atol=1e-2, equal_nan=True)
-        ):
-            print(f"{case.name}: NumPy gives other values")
+        if not are_near(values_of(runs["tessera"](1)), values_of(runs[peer](1))):
+            print(f"{case.name}: {peer} gives other values")
             wrong += 1
-    print(f"{len(smallest)} passed, {wrong} failed, 0 skipped")
+    report_refused(refused)
+    print(f"{len(smallest) - len(refused)} passed, {wrong} failed, {len(refused)} skipped")
     return wrong == 0
 
 
@@ -285,8 +373,14 @@ def main():
         os.environ[variable] = str(args.threads)
     sys.path[:0] = [str(BUILD / "python"), str(HERE)]
     import tessera
-    from cases import all_cases
+    from cases import SIZES, all_cases
     from operands import torch
+
+    if args.device != "cpu":
+        if not torch or not torch.cuda.is_available():
+            sys.exit("bench-all: no PyTorch with a device here")
+        SIZES.clear()
+        SIZES.update({"1e3": (32, 32), "1e6": (1000, 1001), "1e8": (10_000, 10_000)})
 
     if torch:
         torch.set_num_threads(args.threads)
@@ -305,9 +399,9 @@ def main():
     if args.list:
         print("\n".join(c.name for c in cases))
     elif args.check:
-        sys.exit(not check(cases, tessera))
+        sys.exit(not check(args, cases, tessera))
     else:
-        report(args, run_all(args, cases, tessera), len(cases))
+        report(args, *run_all(args, cases, tessera), len(cases))
 
 
 if __name__ == "__main__":
