@@ -121,7 +121,9 @@ static const Pair pairs[] = {
     BOTH(F32, F8E5M2), BOTH(BF16, F8E4M3), BOTH(F16, F8E4M3), BOTH(F16, F8E5M2), BOTH(I32, I64),
     BOTH(I32, U8),     BOTH(I64, BOOL),    BOTH(I32, BOOL),   BOTH(F64, I64),    BOTH(F64, I32),
     BOTH(F16, I32),    BOTH(BF16, I32),    BOTH(F16, U8),     BOTH(BF16, U8),    BOTH(BF16, F64),
-    BOTH(F16, F64),
+    BOTH(F16, F64),    BOTH(F16, BOOL),    BOTH(BF16, BOOL),  BOTH(F64, BOOL),   BOTH(U8, BOOL),
+    BOTH(F16, I64),    BOTH(BF16, I64),    BOTH(F16, I8),     BOTH(BF16, I8),    BOTH(F64, U8),
+    BOTH(F64, I8),     BOTH(I64, U8),      BOTH(I64, I8),     BOTH(I32, I8),     BOTH(U8, I8),
 };
 
 static const Pair *find_pair(int to, int from)

@@ -34,16 +34,10 @@ struct RunsArgs {
     tsrc_runs p;
 };
 
-/* Words of a thread: of short ones a few, so that enough bytes are under way. */
-static __host__ __device__ constexpr uint32_t words_of(size_t width)
-{
-    return width <= 4 ? 4 : width == 8 ? 2 : 1;
-}
-
 template <class V>
 __global__ void __launch_bounds__(TSRC_THREADS) rows_kernel(const __grid_constant__ RunsArgs a)
 {
-    constexpr uint32_t N = words_of(sizeof(V));
+    constexpr uint32_t N = tsrc_words(sizeof(V));
     int64_t to[N];
     V v[N];
 #pragma unroll
@@ -62,24 +56,35 @@ __global__ void __launch_bounds__(TSRC_THREADS) rows_kernel(const __grid_constan
             *reinterpret_cast<V *>(a.dst + to[k]) = v[k];
 }
 
-/* A block does a tile of tile[1] rows of tile[0] runs, one word a thread. */
+/* A block does a tile of tile[1] rows of tile[0] runs. */
 template <class V>
 __global__ void __launch_bounds__(TSRC_THREADS) runs_kernel(const __grid_constant__ RunsArgs a)
 {
+    constexpr uint32_t N = tsrc_words(sizeof(V));
     const tsrc_runs &p = a.p;
     uint32_t id = blockIdx.x;
     const uint32_t t0 = id % p.tiles[0] * p.tile[0];
     id /= p.tiles[0];
     const uint32_t t1 = id % p.tiles[1] * p.tile[1];
     id /= p.tiles[1];
-    const uint32_t row = divide(threadIdx.x, p.by_tile), in_row = threadIdx.x - row * p.by_tile.d;
-    const uint32_t run = divide(in_row, p.by_run), word = in_row - run * p.run;
-    if (row >= p.tile[1] || t0 + run >= p.size[0] || t1 + row >= p.size[1]) return;
-    int64_t d = int64_t(word) * int64_t(sizeof(V)), s = d;
-    d += (t0 + run) * p.step[0][0] + (t1 + row) * p.step[1][0];
-    s += (t0 + run) * p.step[0][1] + (t1 + row) * p.step[1][1];
-    find_place(p.outer, id, d, s);
-    *reinterpret_cast<V *>(a.dst + d) = *reinterpret_cast<const V *>(a.src + s);
+    int64_t to = 0, from = 0, at[N];
+    find_place(p.outer, id, to, from);
+    V v[N];
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        const uint32_t i = k * TSRC_THREADS + threadIdx.x;
+        const uint32_t row = divide(i, p.by_tile), in_row = i - row * p.by_tile.d;
+        const uint32_t run = divide(in_row, p.by_run);
+        const int64_t word = int64_t(in_row - run * p.run) * int64_t(sizeof(V));
+        at[k] = -1;
+        if (row >= p.tile[1] || t0 + run >= p.size[0] || t1 + row >= p.size[1]) continue;
+        at[k] = word + (t0 + run) * p.step[0][0] + (t1 + row) * p.step[1][0];
+        v[k] = *reinterpret_cast<const V *>(a.src + from + word + (t0 + run) * p.step[0][1] +
+                                            (t1 + row) * p.step[1][1]);
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++)
+        if (at[k] >= 0) *reinterpret_cast<V *>(a.dst + to + at[k]) = v[k];
 }
 
 /* Transposes of long dims ----------------------------------------------------------------------- */
@@ -356,7 +361,7 @@ static tsr_status queue_copy(const Work &w, const tsrc_copy &c)
     case TSRC_COPY_FLAT:
         return launch(w, flats[n], c.blocks, TSRC_THREADS, 0, FlatArgs{ c.dst, c.src, c.bytes });
     case TSRC_COPY_ROWS:
-        return launch(w, rows[n], tsrc_blocks(c.as.runs.total, TSRC_THREADS * words_of(size_t(c.width))),
+        return launch(w, rows[n], tsrc_blocks(c.as.runs.total, TSRC_THREADS * tsrc_words(c.width)),
                       TSRC_THREADS, 0, RunsArgs{ c.dst, c.src, c.as.runs });
     case TSRC_COPY_RUNS:
         return launch(w, runs[n], c.blocks, TSRC_THREADS, 0, RunsArgs{ c.dst, c.src, c.as.runs });

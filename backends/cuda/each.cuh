@@ -72,15 +72,50 @@ TSRC_FN void do_singly(const EachArgs &p, const int64_t (&at)[F::N + 1], uint32_
     }
 }
 
+/* Elements a block apart, TSRC_EACH_AHEAD of a thread: all are loaded before the first is worked on. */
+template <class S, class Z, class F> TSRC_FN void do_apart(const EachArgs &p)
+{
+    enum { N = F::N, AHEAD = TSRC_EACH_AHEAD };
+    const uint32_t first = blockIdx.x * (TSRC_THREADS * AHEAD) + threadIdx.x;
+    typename S::T x[N][AHEAD];
+    int64_t to[AHEAD];
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++) {
+        int64_t at[N + 1];
+        if (first + k * TSRC_THREADS >= p.nest.total) continue;
+        find_group(p.nest, first + k * TSRC_THREADS, at);
+        to[k] = at[0];
+#pragma unroll
+        for (int o = 0; o < N; o++)
+            x[o][k] =
+                S::load(*reinterpret_cast<const typename S::Bits *>(p.nest.data[o + 1] + at[o + 1]), p.flag);
+    }
+#pragma unroll 1
+    for (uint32_t e = first, k = 0; k < AHEAD && e < p.nest.total; k++, e += TSRC_THREADS) {
+        *reinterpret_cast<typename Z::Bits *>(p.nest.data[0] + to[0]) =
+            Z::store(apply<S, F, AHEAD>(p, x, 0), p.flag);
+#pragma unroll
+        for (int next = 1; next < AHEAD; next++) { /* the next one moves up: registers have no index */
+            to[next - 1] = to[next];
+#pragma unroll
+            for (int o = 0; o < N; o++) x[o][next - 1] = x[o][next];
+        }
+    }
+}
+
 template <class S, class Z, class F>
 __global__ void __launch_bounds__(TSRC_THREADS) each_kernel(const __grid_constant__ EachArgs p)
 {
     constexpr int V = Lanes<S>::n;
+    if (V == 1 || p.nest.per == 1) {
+        do_apart<S, Z, F>(p);
+        return;
+    }
     const uint32_t i = blockIdx.x * TSRC_THREADS + threadIdx.x;
     if (i >= p.nest.total) return;
     int64_t at[F::N + 1];
     const uint32_t column = find_group(p.nest, i, at), per = uint32_t(p.nest.per);
-    if (V > 1 && per == V && column + V <= p.nest.len) do_lanes<S, Z, F, V>(p, at);
+    if (column + V <= p.nest.len) do_lanes<S, Z, F, V>(p, at);
     else do_singly<S, Z, F>(p, at, min(per, p.nest.len - column));
 }
 

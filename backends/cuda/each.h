@@ -6,6 +6,8 @@
 
 namespace tsrc {
 
+enum { TSRC_EACH_AHEAD = 4 }; /* elements of a thread where it takes no neighbours */
+
 struct EachArgs {
     tsrc_nest nest; /* result first */
     double a, b;    /* of tsr_pair_params */

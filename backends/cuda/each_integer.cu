@@ -210,16 +210,39 @@ template <class B> struct WhereLanes {
     };
 };
 
+template <class B> TSRC_FN void where_apart(const EachArgs &p)
+{
+    const uint32_t first = blockIdx.x * (TSRC_THREADS * TSRC_EACH_AHEAD) + threadIdx.x;
+    B v[TSRC_EACH_AHEAD];
+    int64_t to[TSRC_EACH_AHEAD];
+#pragma unroll
+    for (int k = 0; k < TSRC_EACH_AHEAD; k++) {
+        int64_t at[4];
+        if (first + k * TSRC_THREADS >= p.nest.total) continue;
+        find_group(p.nest, first + k * TSRC_THREADS, at);
+        const bool c = *reinterpret_cast<const uint8_t *>(p.nest.data[1] + at[1]);
+        v[k] = *reinterpret_cast<const B *>(c ? p.nest.data[2] + at[2] : p.nest.data[3] + at[3]);
+        to[k] = at[0];
+    }
+#pragma unroll
+    for (int k = 0; k < TSRC_EACH_AHEAD; k++)
+        if (first + k * TSRC_THREADS < p.nest.total) *reinterpret_cast<B *>(p.nest.data[0] + to[k]) = v[k];
+}
+
 template <class B>
 __global__ void __launch_bounds__(TSRC_THREADS) where_kernel(const __grid_constant__ EachArgs p)
 {
     constexpr int V = WhereLanes<B>::n;
+    if (V == 1 || p.nest.per == 1) {
+        where_apart<B>(p);
+        return;
+    }
     const uint32_t i = blockIdx.x * TSRC_THREADS + threadIdx.x;
     if (i >= p.nest.total) return;
     int64_t at[4];
     const uint32_t column = find_group(p.nest, i, at);
     char *to = p.nest.data[0] + at[0];
-    if (V > 1 && p.nest.per == V && column + V <= p.nest.len) {
+    if (column + V <= p.nest.len) {
         uint8_t c[V];
         B x[V], y[V];
         load_lanes<Plain<uint8_t>, V>(c, p.nest.data[1] + at[1], p.nest.step[0][1], 0);

@@ -57,6 +57,39 @@ static int where_slot(const tsr_loop *l, tsr_dtype dtype)
     return slot;
 }
 
+/* The operand of a loop is read across its memory, where long dims make that dear: its neighbours lie along
+ * another dim than the result's do. */
+static bool lies_across(const tsr_loop *l, int operand, int size)
+{
+    enum { LONG = 32, WORTH = 1 << 20 };
+    const int inner = l->ndim - 1;
+    if (inner < 1 || l->n[inner] < LONG || tsrc_count(l) < WORTH || l->step[inner][operand] == size) return false;
+    for (int d = 0; d < l->ndim; d++)
+        if (l->step[d][operand] == 0) return false;
+    for (int d = 0; d < inner; d++)
+        if (l->step[d][operand] == size && l->n[d] >= LONG) return true;
+    return false;
+}
+
+/* Operands that lie across are packed first: what moves then moves in tiles and in vectors. */
+static tsr_status pack_across(const Work &w, tsr_loop *l, const tsr_tensor **tensors, tsr_tensor *views,
+                              Scratch *const *rooms)
+{
+    bool some = false;
+    for (int o = 1; o <= w.op->nin; o++) {
+        const tsr_tensor *t = tensors[o];
+        const int size = tsrc_size(t->dtype);
+        if (!lies_across(l, o, size)) continue;
+        TSRC_TRY(rooms[o - 1]->take(size_t(numel(t)) * size_t(size)));
+        views[o] = packed(rooms[o - 1]->bytes(), t->dtype, t->ndim, t->shape);
+        TSRC_TRY(copy(w, &views[o], t));
+        tensors[o] = &views[o];
+        some = true;
+    }
+    if (some) host->normalise(l, w.op->nin + 1, tensors);
+    return TSR_OK;
+}
+
 struct Job {
     const Work *w;
     Each each;
@@ -68,8 +101,8 @@ static int run_part(const tsr_loop *part, void *context)
 {
     Job *j = static_cast<Job *>(context);
     tsrc_nest_of(&j->args.nest, part, j->size, j->each.lanes);
-    return launch(*j->w, j->each.kernel, tsrc_blocks(j->args.nest.total, TSRC_THREADS), TSRC_THREADS, 0,
-                  j->args);
+    const uint32_t each = j->args.nest.per == 1 ? TSRC_EACH_AHEAD * TSRC_THREADS : TSRC_THREADS;
+    return launch(*j->w, j->each.kernel, tsrc_blocks(j->args.nest.total, each), TSRC_THREADS, 0, j->args);
 }
 
 tsr_status run_elementwise(const Work &w)
@@ -79,9 +112,13 @@ tsr_status run_elementwise(const Work &w)
     const tsr_op *op = w.op;
     const tsr_tensor *tensors[TSRC_OPERANDS];
     const tsr_pair_params *pair = static_cast<const tsr_pair_params *>(op->params);
+    tsr_tensor views[TSRC_OPERANDS];
+    Scratch first(w), second(w), third(w);
+    Scratch *const rooms[] = { &first, &second, &third };
     tensors[0] = op->out[0];
     for (int i = 0; i < op->nin; i++) tensors[i + 1] = op->in[i];
     host->normalise(&l, op->nin + 1, tensors);
+    if (l.ndim > 1) TSRC_TRY(pack_across(w, &l, tensors, views, rooms));
     job.w = &w;
     job.each = op->kind == TSR_OP_WHERE ? where_each(where_slot(&l, op->in[1]->dtype)) : find_each(op);
     for (int i = 0; i <= op->nin; i++) job.size[i] = tsrc_size(tensors[i]->dtype);

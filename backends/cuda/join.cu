@@ -7,11 +7,6 @@ namespace tsrc {
 
 tsr_status copy_same(const Work &w, const tsr_tensor *dst, const tsr_tensor *src);
 
-/* Words of a thread: of short ones a few, so that enough bytes are under way. */
-static __host__ __device__ constexpr uint32_t words_of(int width) { return width <= 4 ? 4 : width == 8 ? 2 : 1; }
-
-static uint32_t words_of_block(int width) { return words_of(width) * TSRC_THREADS; }
-
 /* Which piece a block belongs to, and which of its blocks it is. */
 TSRC_FN uint32_t find_piece(const tsrc_join &p, uint32_t &block)
 {
@@ -30,7 +25,7 @@ TSRC_FN uint32_t find_piece(const tsrc_join &p, uint32_t &block)
 template <class V>
 __global__ void __launch_bounds__(TSRC_THREADS) join_kernel(const __grid_constant__ tsrc_join p)
 {
-    constexpr uint32_t N = words_of(sizeof(V));
+    constexpr uint32_t N = tsrc_words(sizeof(V));
     uint32_t block = blockIdx.x;
     const tsrc_piece &piece = p.piece[find_piece(p, block)];
     int64_t to[N];
@@ -57,7 +52,7 @@ static tsr_status queue_join(const Work &w, tsrc_join &join)
                                            (const void *)join_kernel<uint4> };
     int n = 0;
     if (join.n == 0) return TSR_OK;
-    tsrc_join_end(&join, words_of_block);
+    tsrc_join_end(&join);
     while (1 << n < join.width) n++;
     TSRC_TRY(launch(w, kernels[n], join.blocks, TSRC_THREADS, 0, join));
     join.n = 0;

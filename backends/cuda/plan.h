@@ -9,6 +9,12 @@
 
 #include <tessera/backend.h>
 
+#ifdef __CUDACC__
+    #define TSRC_CONSTANT constexpr __host__ __device__
+#else
+    #define TSRC_CONSTANT
+#endif
+
 TSR_BEGIN_C
 
 enum {
@@ -79,6 +85,9 @@ typedef struct tsrc_nest {
 /* The loop has at most TSRC_DIMS dims and TSRC_LIMIT elements; size has the bytes of an element
  * of each operand; most is how many neighbours a thread can do. */
 void tsrc_nest_of(tsrc_nest *out, const tsr_loop *loop, const int *size, int most);
+
+/* Words of a width that a thread moves: of short ones a few, so that enough bytes are under way. */
+static inline TSRC_CONSTANT uint32_t tsrc_words(int width) { return width <= 4 ? 4 : width == 8 ? 2 : 1; }
 
 static inline uint32_t tsrc_blocks(uint64_t n, uint32_t each) { return (uint32_t)((n + each - 1) / each); }
 

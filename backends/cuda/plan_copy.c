@@ -10,7 +10,7 @@ enum {
     TILE = 4096,             /* elements of a tile, where a side is shorter than that */
     MOST = 1024,             /* elements of the other side then */
     SHARED = 48 << 10,       /* bytes of shared memory that every block may have */
-    RUN_TILE = TSRC_THREADS, /* words of a tile of runs: one a thread */
+    SECTOR = 32,             /* bytes that memory moves at once */
     SHORT_RUN = 4096         /* bytes; longer runs need no tiles */
 };
 
@@ -53,13 +53,22 @@ static int closest_in_src(const tsr_loop *l)
 
 static uint32_t at_most(int64_t n, uint32_t most) { return n < (int64_t)most ? (uint32_t)n : most; }
 
-/* Tiles of runs: as many as fit of the dim that is next in src, and of the one next in dst. */
+static uint32_t root_of(uint32_t n)
+{
+    uint32_t r = 1;
+    while (r * r < n) r++;
+    return r;
+}
+
+/* Tiles of runs: as many as fit of the dim that is next in src, and of the one next in dst. Runs that share
+ * sectors with their neighbours have these in the tile on both sides. */
 static void plan_run_tiles(tsrc_copy *c, const tsr_loop *l, int near_src, int near_dst)
 {
     tsrc_runs *r = &c->as.runs;
     const int dims[2] = { near_src, near_dst };
-    const uint32_t room = RUN_TILE / r->run;
-    r->tile[0] = at_most(l->n[near_src], room);
+    const uint32_t room = TSRC_THREADS * tsrc_words(c->width) / r->run;
+    const bool shares = r->run * (uint32_t)c->width % SECTOR != 0;
+    r->tile[0] = at_most(l->n[near_src], shares ? root_of(room) : room);
     r->tile[1] = at_most(l->n[near_dst], room / r->tile[0] ? room / r->tile[0] : 1);
     for (int i = 0; i < 2; i++) {
         r->size[i] = (uint32_t)l->n[dims[i]];
@@ -81,7 +90,8 @@ static void plan_runs(tsrc_copy *c, const tsr_loop *l, int size)
     r->run = (uint32_t)(bytes / c->width);
     r->by_run = tsrc_div_by(r->run);
     const int near_src = closest_in_src(l), near_dst = inner - 1;
-    if (inner > 1 && near_src != near_dst && bytes < SHORT_RUN && bytes >= 32 && r->run <= RUN_TILE / 2) {
+    if (inner > 1 && near_src != near_dst && bytes < SHORT_RUN && bytes >= SECTOR &&
+        r->run <= TSRC_THREADS * tsrc_words(c->width) / 2) {
         plan_run_tiles(c, l, near_src, near_dst);
         return;
     }

@@ -38,7 +38,7 @@ static int widest_of_all(const tsrc_join *join)
     return width;
 }
 
-void tsrc_join_end(tsrc_join *join, tsrc_words_fn words_of_block)
+void tsrc_join_end(tsrc_join *join)
 {
     join->width = widest_of_all(join);
     join->blocks = 0;
@@ -49,7 +49,7 @@ void tsrc_join_end(tsrc_join *join, tsrc_words_fn words_of_block)
         p->total /= (uint32_t)join->width;
         p->by_run = tsrc_div_by(p->run);
         p->first = join->blocks;
-        join->blocks += tsrc_blocks(p->total, words_of_block(join->width));
+        join->blocks += tsrc_blocks(p->total, TSRC_THREADS * tsrc_words(join->width));
         join->even = join->even && join->blocks == (uint32_t)(i + 1) * (join->blocks - p->first);
     }
 }

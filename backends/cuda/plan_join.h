@@ -27,9 +27,8 @@ typedef struct tsrc_join {
 /* Adds a copy of elements of `size` bytes. False: it is no such copy, or there is no room. */
 bool tsrc_join_add(tsrc_join *join, const tsr_loop *loop, int size);
 
-/* Once all are added: words and blocks, with so many words of a width a block. */
-typedef uint32_t (*tsrc_words_fn)(int width);
-void tsrc_join_end(tsrc_join *join, tsrc_words_fn words_of_block);
+/* Once all are added: words and blocks. */
+void tsrc_join_end(tsrc_join *join);
 
 TSR_END_C
 
