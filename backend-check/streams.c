@@ -239,6 +239,55 @@ static void check_graph(trial *t)
     free_kit(t, &k);
 }
 
+/* Ops of many families, whose results go to one tensor after the other. */
+static tsr_status queue_ops(tsr_tensor **z, const tsr_tensor *x)
+{
+    const tsr_tensor *both[] = { x, x };
+    tsr_tensor *turned = NULL;
+    tsr_status s = tsr_transpose(&turned, x, 0, 1);
+    STEP(tsr_add(&z[0], x, turned));
+    STEP(tsr_exp(&z[1], x));
+    STEP(tsr_sum(&z[2], x, 1, (int[]){ 0 }, false));
+    STEP(tsr_var(&z[3], x, 1, (int[]){ 1 }, 0, false));
+    STEP(tsr_argmax(&z[4], x, 1, false));
+    STEP(tsr_cumsum(&z[5], x, 0));
+    STEP(tsr_sort(&z[6], x, 1, false));
+    STEP(tsr_softmax(&z[7], x, 1));
+    STEP(tsr_concat(&z[8], 2, both, 1));
+    STEP(tsr_matmul(&z[9], x, x));
+    STEP(tsr_clone(&z[10], turned));
+    STEP(tsr_cast(&z[11], x, TSR_F16));
+    tsr_release(&turned);
+    return s;
+}
+
+/* Once for whatever is made at first, and again. */
+static void check_queueing(trial *t)
+{
+    enum { OPS = 12, SIDE = 300 };
+    const session *d = session_of(t);
+    kit k = { 0 };
+    tsr_tensor *x = NULL, *z[OPS] = { NULL };
+    int64_t before = 0, after = 0;
+    if (!d->backend->waits) {
+        skip_trial(t, "the backend does not say how often it waits");
+        return;
+    }
+    tsr_status s = make_full(&x, d->device, SIDE * SIDE, 1);
+    STEP(tsr_reshape(&k.tensor[0], x, 2, (int64_t[]){ SIDE, SIDE }));
+    STEP(queue_ops(z, k.tensor[0]));
+    before = d->backend->waits(d->index);
+    STEP(queue_ops(z, k.tensor[0]));
+    after = d->backend->waits(d->index);
+    if (s != TSR_OK)
+        fail_call(t, "ops in a row", s);
+    else if (after != before)
+        break_contract(t, "the host waited %d times for ops that it queued", (int)(after - before));
+    for (int i = 0; i < OPS; i++) tsr_release(&z[i]);
+    tsr_release(&x);
+    free_kit(t, &k);
+}
+
 void add_stream_checks(check_list *list)
 {
     static const struct {
@@ -252,6 +301,7 @@ void add_stream_checks(check_list *list)
         { "tensors that die while work is queued", check_deaths },
         { "a stream that dies with work on it", check_stream_dies },
         { "graphs", check_graph },
+        { "ops are queued without waiting", check_queueing },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         add_check(list, (check){ .family = "streams", .run = rows[i].run, .every = 2 }, rows[i].name);

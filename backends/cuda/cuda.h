@@ -36,11 +36,31 @@ struct Device {
     bool pools = false;         /* memory in the order of a stream */
     std::atomic<int> last{ 0 }; /* kind of the op queued last */
     std::atomic<int> lost{ 0 }; /* the error after which nothing works */
+    std::atomic<int64_t> waits{ 0 };
     char name[256];
 };
 
 extern Device devices[MOST_DEVICES];
 extern int device_total;
+
+/* The host waits, and it is counted. */
+static inline cudaError_t wait_for(int device, cudaStream_t stream)
+{
+    devices[device].waits.fetch_add(1, std::memory_order_relaxed);
+    return cudaStreamSynchronize(stream);
+}
+
+static inline cudaError_t wait_for_event(int device, cudaEvent_t event)
+{
+    devices[device].waits.fetch_add(1, std::memory_order_relaxed);
+    return cudaEventSynchronize(event);
+}
+
+static inline cudaError_t wait_for_all(int device)
+{
+    devices[device].waits.fetch_add(1, std::memory_order_relaxed);
+    return cudaDeviceSynchronize();
+}
 
 /* Makes the device current for this thread, and ready. */
 tsr_status use_device(int device);
@@ -75,6 +95,10 @@ static inline cudaStream_t stream_of(int device, void *handle)
     return handle ? static_cast<cudaStream_t>(handle) : devices[device].own;
 }
 
+/* As cudaLaunchKernel, in less time. */
+cudaError_t queue_kernel(int device, const void *kernel, dim3 blocks, dim3 threads, size_t shared,
+                         cudaStream_t stream, void **args);
+
 /* Queues a kernel whose only argument is `args`. */
 template <class Args>
 static inline tsr_status launch(const Work &w, const void *kernel, uint32_t blocks, uint32_t threads,
@@ -82,7 +106,7 @@ static inline tsr_status launch(const Work &w, const void *kernel, uint32_t bloc
 {
     void *list[] = { const_cast<Args *>(&args) };
     if (blocks == 0) return TSR_OK;
-    const cudaError_t e = cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), list, shared, w.stream);
+    const cudaError_t e = queue_kernel(w.device, kernel, dim3(blocks), dim3(threads), shared, w.stream, list);
     return e == cudaSuccess ? TSR_OK : fail(w.device, w.name(), e);
 }
 
@@ -92,7 +116,7 @@ static inline tsr_status launch2(const Work &w, const void *kernel, dim3 blocks,
 {
     void *list[] = { const_cast<Args *>(&args) };
     if (blocks.x == 0 || blocks.y == 0 || blocks.z == 0) return TSR_OK;
-    const cudaError_t e = cudaLaunchKernel(kernel, blocks, threads, list, shared, w.stream);
+    const cudaError_t e = queue_kernel(w.device, kernel, blocks, threads, shared, w.stream, list);
     return e == cudaSuccess ? TSR_OK : fail(w.device, w.name(), e);
 }
 

@@ -128,7 +128,7 @@ void Scratch::give()
     if (devices[w.device].pools) {
         (void)cudaFreeAsync(data, w.stream);
     } else {
-        (void)cudaStreamSynchronize(w.stream);
+        (void)wait_for(w.device, w.stream);
         (void)cudaFree(data);
     }
     data = nullptr;
@@ -139,7 +139,7 @@ bool trim_scratch(int device)
     cudaMemPool_t pool;
     (void)cudaGetLastError();
     if (!devices[device].pools || cudaDeviceGetDefaultMemPool(&pool, device) != cudaSuccess) return false;
-    (void)cudaDeviceSynchronize();
+    (void)wait_for_all(device);
     return cudaMemPoolTrimTo(pool, 0) == cudaSuccess;
 }
 

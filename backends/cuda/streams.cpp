@@ -69,7 +69,7 @@ static tsr_status transfer(int device, void *dst, const void *src, size_t bytes,
         device, what,
         cudaMemcpyAsync(dst, src, bytes, up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream)));
     if (is_pinned(up ? src : dst) || is_capturing(stream)) return TSR_OK;
-    return check(device, what, cudaStreamSynchronize(stream));
+    return check(device, what, wait_for(device, stream));
 }
 
 static tsr_status upload(int device, void *dst, const void *src, size_t bytes, void *stream)
@@ -124,7 +124,7 @@ void fill_memory(tsr_backend *t)
 static tsr_status sync_device(int device)
 {
     TSRC_TRY(use_device(device));
-    return check(device, "sync", cudaDeviceSynchronize());
+    return check(device, "sync", wait_for_all(device));
 }
 
 static tsr_status stream_create(void **out, int device)
@@ -145,16 +145,16 @@ static void stream_destroy(int device, void *stream)
 static tsr_status stream_sync(int device, void *stream)
 {
     TSRC_TRY(use_device(device));
-    return check(device, "stream_sync", cudaStreamSynchronize(stream_of(device, stream)));
+    return check(device, "stream_sync", wait_for(device, stream_of(device, stream)));
 }
 
 /* A graph cannot wait for work outside it. What it is to wait for was queued before, so that it is
  * waited for now. True: the event is of the graph's own work. */
-static bool is_of_graph(cudaEvent_t event)
+static bool is_of_graph(int device, cudaEvent_t event)
 {
     const Beside beside;
     const cudaError_t e = cudaEventQuery(event);
-    if (e == cudaErrorNotReady) (void)cudaEventSynchronize(event);
+    if (e == cudaErrorNotReady) (void)wait_for_event(device, event);
     (void)cudaGetLastError();
     return e == cudaErrorCapturedEvent;
 }
@@ -164,7 +164,7 @@ static tsr_status stream_wait(int device, void *stream, void *event)
     TSRC_TRY(use_device(device));
     const cudaStream_t s = stream_of(device, stream);
     const cudaEvent_t e = static_cast<cudaEvent_t>(event);
-    if (is_capturing(s) && !is_of_graph(e)) return TSR_OK;
+    if (is_capturing(s) && !is_of_graph(device, e)) return TSR_OK;
     return check(device, "stream_wait", cudaStreamWaitEvent(s, e, 0));
 }
 
@@ -195,7 +195,7 @@ static tsr_status event_record(int device, void *event, void *stream)
 static tsr_status event_sync(int device, void *event)
 {
     TSRC_TRY(use_device(device));
-    return check(device, "event_sync", cudaEventSynchronize(static_cast<cudaEvent_t>(event)));
+    return check(device, "event_sync", wait_for_event(device, static_cast<cudaEvent_t>(event)));
 }
 
 static tsr_status event_done(int device, void *event, bool *done)
@@ -256,8 +256,11 @@ static void graph_destroy(int device, void *graph)
     (void)cudaGetLastError();
 }
 
+static int64_t waits(int device) { return devices[device].waits.load(std::memory_order_relaxed); }
+
 void fill_streams(tsr_backend *t)
 {
+    t->waits = waits;
     t->sync = sync_device;
     t->stream_create = stream_create;
     t->stream_destroy = stream_destroy;

@@ -196,6 +196,10 @@ typedef struct tsr_backend {
      * The tensors of a pair have one dtype and shape, and no dst overlaps another tensor. */
     tsr_status (*copy_pieces)(int device, int n, tsr_tensor *const *dst, const tsr_tensor *const *src,
                               void *stream);
+
+    /* How often the host has waited for work of the device so far, whoever asked for it. run() adds nothing:
+     * an op that is queued waits for none. */
+    int64_t (*waits)(int device);
 } tsr_backend;
 
 typedef const tsr_backend *(*tsr_backend_entry_fn)(const tsr_host *host);
