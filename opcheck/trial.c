@@ -72,6 +72,7 @@ void list_everything(check_list *list)
     list_statistics(list);
     list_draw(list);
     list_spectrum(list);
+    list_training(list);
     list_layers(list);
     list_create(list);
     list_compare(list);

@@ -132,6 +132,7 @@ void list_create(check_list *list);
 void list_compare(check_list *list);
 void list_element(check_list *list);
 void list_errors(check_list *list);
+void list_training(check_list *list);
 void list_threads(check_list *list);
 
 /* Trials ------------------------------------------------------------------------------- */

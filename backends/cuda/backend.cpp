@@ -50,6 +50,8 @@ static void fill_families()
     enter(TSR_OP_SELF_ATTENTION, run_attention, has_attention);
     enter(TSR_OP_DROPOUT, run_dropout, nullptr);
     enter(TSR_OP_CONV, run_conv, has_conv);
+    enter_range(TSR_OP_SCALE_EACH, TSR_OP_ADAM_STEP, run_step, has_step);
+    enter(TSR_OP_JOINT_NORM, run_joint_norm, has_joint_norm);
     enter_range(TSR_OP_FFT, TSR_OP_IRFFT, run_fft, has_fft);
     enter_range(TSR_OP_LU, TSR_OP_EIGH, run_factor, has_factor);
     enter(TSR_OP_RESIZE, run_resize, has_resize);
@@ -81,6 +83,14 @@ static tsr_status run(int device, const tsr_op *op)
     return families[op->kind].run(w);
 }
 
+static tsr_status run_all(int device, int n, const tsr_op *ops)
+{
+    TSRC_TRY(use_device(device));
+    const Work w = { ops, device, stream_of(device, ops->stream) };
+    devices[device].last.store(ops->kind, std::memory_order_relaxed);
+    return run_list(w, n, ops);
+}
+
 static int device_count() { return device_total; }
 
 static tsr_status device_info(int device, tsr_device_info *out)
@@ -109,6 +119,7 @@ static void fill_table()
     table.device_count = device_count;
     table.supports = supports;
     table.run = run;
+    table.run_all = run_all;
     table.why_not = why_not;
     table.device_info = device_info;
     table.copy_pieces = copy_pieces;

@@ -230,6 +230,10 @@ tsr_status run_attention(const Work &w);
 tsr_status run_dropout(const Work &w);
 bool has_conv(const tsr_op *op);
 tsr_status run_conv(const Work &w);
+bool has_step(const tsr_op *op);
+tsr_status run_step(const Work &w);
+bool has_joint_norm(const tsr_op *op);
+tsr_status run_joint_norm(const Work &w);
 bool has_fft(const tsr_op *op);
 tsr_status run_fft(const Work &w);
 bool has_factor(const tsr_op *op);
@@ -239,6 +243,9 @@ tsr_status run_resize(const Work &w);
 tsr_status run_grid_sample(const Work &w);
 bool has_lp_pool(const tsr_op *op);
 tsr_status run_lp_pool(const Work &w);
+
+/* n ops like w's at once; TSR_EUNSUPPORTED, without words: one by one. */
+tsr_status run_list(const Work &w, int n, const tsr_op *ops);
 
 /* Streams (streams.cpp) ----------------------------------------------------------------------- */
 

@@ -200,6 +200,11 @@ typedef struct tsr_backend {
     /* How often the host has waited for work of the device so far, whoever asked for it. run() adds nothing:
      * an op that is queued waits for none. */
     int64_t (*waits)(int device);
+
+    /* Runs n > 0 ops of one kind, with the same params and on one stream, each of which supports() says yes
+     * to: better at once than one after another. No result of one overlaps an operand or a result of
+     * another. TSR_EUNSUPPORTED, if it does not do so with these: they are run one by one. */
+    tsr_status (*run_all)(int device, int n, const tsr_op *ops);
 } tsr_backend;
 
 typedef const tsr_backend *(*tsr_backend_entry_fn)(const tsr_host *host);

@@ -100,6 +100,13 @@ typedef struct tsr_sample_params {
     double temperature, top_p;
     int64_t top_k;
 } tsr_sample_params; /* top_k 0: all */
+typedef struct tsr_step_params {
+    double rate;            /* scale_each, axpy_each: the factor; else what a step is taken times */
+    double kept, added;     /* of param: what stays of it, and its share in the gradient */
+    double first, second;   /* what stays of the velocity; of both moments */
+    double scale, eps;      /* adam_step: first / (sqrt(second * scale) + eps) is the step */
+    bool   nesterov;
+} tsr_step_params;
 typedef struct tsr_fft_params { int32_t axis; bool inverse; int64_t n; double scale; } tsr_fft_params;
 
 /* The list -------------------------------------------------------------------- */

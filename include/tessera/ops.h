@@ -16,5 +16,6 @@
 #include "ops/fft.h"
 #include "ops/conv.h"
 #include "ops/image.h"
+#include "ops/training.h"
 
 #endif

@@ -264,6 +264,39 @@ bool tsri_device_plan(tsri_planned *out, const tsr_op *op)
            tsri_plan_ask(out, &asked);
 }
 
+/* Are all operands on this device? */
+static bool are_on(tsr_device device, int n, const tsr_op *ops)
+{
+    bool are = true;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < ops[i].nin; k++) are = are && ops[i].in[k]->device == device;
+        for (int k = 0; k < ops[i].nout; k++) are = are && ops[i].out[k]->device == device;
+    }
+    return are;
+}
+
+bool tsri_device_run_all(tsr_status *s, int n, tsr_op *ops)
+{
+    const tsr_backend *backend;
+    int index;
+    const tsr_device device = ops[0].out[0]->device;
+    const char *name = tsr_op_get_info(ops[0].kind)->name;
+    if (!are_on(device, n, ops) || tsri_backend_of(&backend, &index, name, device) != TSR_OK ||
+        !tsri_takes_all(backend, index, n, ops))
+        return false;
+    const int stream = tsri_stream_now(device, &ops[0].stream);
+    for (int i = 1; i < n; i++) ops[i].stream = ops[0].stream;
+    const uint32_t failures = tsri_failure_count;
+    *s = backend->run_all(index, n, ops);
+    if (*s == TSR_EUNSUPPORTED) return false;
+    *s = tsri_backend_end(*s, failures, name, backend);
+    for (int i = 0; i < n; i++) {
+        mark_operands(&ops[i], stream);
+        count(ops[i].kind, RUN);
+    }
+    return true;
+}
+
 /* Here and there -------------------------------------------------------------------------- */
 
 tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary)

@@ -15,6 +15,9 @@ bool       tsri_device_plan(tsri_planned *out, const tsr_op *op);
 enum { TSRI_PIECES = 32 };
 tsr_status tsri_device_copies(int n, tsr_tensor *dst, const tsr_tensor *const *src);
 
+/* tsri_op_run_all for devices that are not the CPU. */
+bool tsri_device_run_all(tsr_status *s, int n, tsr_op *ops);
+
 /* An op that was asked of a device was done with others. */
 void tsri_count_in_parts(tsr_op_kind kind);
 

@@ -72,6 +72,23 @@ tsr_status tsri_planned_run(const tsri_planned *p, const tsr_op *op)
     return tsri_plan_do(p, op);
 }
 
+bool tsri_takes_all(const tsr_backend *backend, int index, int n, const tsr_op *ops)
+{
+    bool takes = backend->run_all != NULL;
+    for (int i = 0; i < n && takes; i++) takes = backend->supports(index, &ops[i]);
+    return takes;
+}
+
+bool tsri_op_run_all(tsr_status *s, int n, tsr_op *ops)
+{
+    if (ops[0].out[0]->device != TSR_CPU) return tsri_device_run_all(s, n, ops);
+    if (!tsri_takes_all(tsri_host_backend, 0, n, ops)) return false;
+    *s = TSR_OK;
+    for (int i = 0; i < n && *s == TSR_OK; i++) *s = check_all_here(&ops[i]);
+    if (*s == TSR_OK) *s = tsri_host_backend->run_all(0, n, ops);
+    return true;
+}
+
 tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src)
 {
     if (!TSRI_LIKELY(dst->device == src->device)) return tsri_transfer(dst, src, false);

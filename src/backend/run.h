@@ -30,6 +30,13 @@ tsr_status tsri_planned_run(const tsri_planned *p, const tsr_op *op);
 bool       tsri_plan_ask(tsri_planned *p, const tsr_op *op);
 tsr_status tsri_plan_do(const tsri_planned *p, const tsr_op *op);
 
+/* n ops of one kind with the same params, on one device, if its backend does them at once; false: it does
+ * not, and nothing was done. Streams of the ops are filled in. */
+bool tsri_op_run_all(tsr_status *s, int n, tsr_op *ops);
+
+/* Would the backend take all of them, and run them at once? */
+bool tsri_takes_all(const tsr_backend *backend, int index, int n, const tsr_op *ops);
+
 /* dst = src for operands that are checked and do not overlap, except exactly. */
 tsr_status tsri_copy_run(tsr_tensor *dst, const tsr_tensor *src);
 

@@ -14,6 +14,7 @@
 #include "interleave.h"
 #include "linalg.h"
 #include "pad_rows.h"
+#include "training.h"
 #include "tessera/device.h"
 #include "tessera/threads.h"
 
@@ -89,6 +90,10 @@ static const run_fn runs[TSR_OP_COUNT] = {
     [TSR_OP_DROPOUT]        = tsri_cpu_dropout,
     [TSR_OP_CROSS_ENTROPY]  = tsri_cpu_class_loss,
     [TSR_OP_NLL_LOSS]       = tsri_cpu_class_loss,
+    [TSR_OP_SCALE_EACH]     = tsri_cpu_step,
+    [TSR_OP_AXPY_EACH]      = tsri_cpu_step,
+    [TSR_OP_SGD_STEP]       = tsri_cpu_step,
+    [TSR_OP_ADAM_STEP]      = tsri_cpu_step,
 #endif
 };
 
@@ -137,6 +142,7 @@ static bool plan(int device, const tsr_op *op, tsr_plan *out)
         out->run = run_whole;
         out->kernel = (void (*)(void))runs[op->kind];
 #ifndef TSR_FREESTANDING
+        if (runs[op->kind] == tsri_cpu_step) return tsri_cpu_has_step(op);
         if (op->kind == TSR_OP_CONV || op->kind == TSR_OP_CONV_TRANSPOSE) return tsri_cpu_has_conv(op);
 #endif
         return true;
@@ -160,6 +166,16 @@ static tsr_status run(int device, const tsr_op *op)
     return found.run(&found, device, op);
 }
 
+static tsr_status run_all(int device, int n, const tsr_op *ops)
+{
+    (void)device;
+#ifndef TSR_FREESTANDING
+    if (runs[ops[0].kind] == tsri_cpu_step) return tsri_cpu_step_all(n, ops);
+#endif
+    for (int i = 0; i < n; i++) TSRI_TRY(run(0, &ops[i]));
+    return TSR_OK;
+}
+
 static tsr_status device_info(int device, tsr_device_info *out)
 {
     (void)device;
@@ -181,7 +197,7 @@ static tsr_status device_info(int device, tsr_device_info *out)
 const tsr_backend tsri_cpu_backend = {
     .abi = TSR_BACKEND_ABI, .size = sizeof(tsr_backend), .name = "cpu", .device_count = device_count,
     .alloc = no_alloc, .free = no_free, .supports = supports, .run = run,
-    .device_info = device_info, .plan = plan,
+    .device_info = device_info, .plan = plan, .run_all = run_all,
 };
 
 const tsri_host_entries tsri_cpu_entries = {

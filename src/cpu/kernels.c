@@ -2,6 +2,7 @@
 #include "kernels.h"
 #include "conv/pooling.h"
 #include "image/image.h"
+#include "training.h"
 #include "core/alloc.h"
 #include "core/env.h"
 #include "core/lock.h"
@@ -49,6 +50,7 @@ static void choose(void)
     tsri_cpu_sort_portable(&tsri_cpu_table);
 #ifndef TSR_FREESTANDING
     tsri_cpu_nn_portable(&tsri_cpu_table);
+    tsri_cpu_training_portable(&tsri_cpu_table);
     tsri_cpu_pool_portable(&tsri_cpu_table);
     tsri_cpu_image_portable(&tsri_cpu_table);
 #endif

@@ -88,6 +88,7 @@ typedef struct tsri_cpu_kernels {
     const struct tsri_pool_kernels *pool;  /* conv/pool.h: by the type of numbers */
     const struct tsri_image_kernels *image;  /* image/image.h */
     const struct tsri_block_kernels *blocks; /* blocks.h: by tsr_block_kind; NULL: none. Some are empty */
+    const struct tsri_training_kernels *training; /* training.h */
 } tsri_cpu_kernels;
 
 /* The table for this machine. Chosen at the first call. */

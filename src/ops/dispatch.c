@@ -183,6 +183,8 @@ static uint8_t parts_first;
 
 void tsri_prefer_parts(bool on) { tsri_store_release(&parts_first, (uint8_t)on); }
 
+bool tsri_prefers_parts(void) { return tsri_load_acquire(&parts_first); }
+
 /* To the backend, or in parts. */
 static TSRI_ALWAYS_INLINE tsr_status run(context *x)
 {
@@ -201,7 +203,7 @@ static TSRI_ALWAYS_INLINE tsr_status run(context *x)
     tsri_planned planned;
     if (x->by_tile) return tsri_op_run_converted(&op, x->dtype);
     if (!traits->parts) return tsri_op_run(&op);
-    if (!c->composed && !tsri_load_acquire(&parts_first) && tsri_op_plan(&planned, &op))
+    if (!c->composed && !tsri_prefers_parts() && tsri_op_plan(&planned, &op))
         return tsri_planned_run(&planned, &op);
     const tsr_device before = tsri_work_on(op.out[0]->device);
     const tsr_status s = traits->parts(&op);

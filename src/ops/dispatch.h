@@ -132,5 +132,6 @@ tsr_status tsri_broadcast_matmul(struct tsri_operands *o, int nin, tsr_tensor **
 
 /* For parts: tests switch the backends' own kernels off (true), and see the op done with others. */
 void tsri_prefer_parts(bool on);
+bool tsri_prefers_parts(void);
 
 #endif
