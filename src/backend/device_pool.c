@@ -1,9 +1,9 @@
 /* device_pool.c - memory of devices, kept between tensors and handed out in the streams' order.
  *
- * A block that a tensor leaves may still be in use by queued work. It is remembered which
- * streams used it: one of those may have it again at once, since its later work comes after
- * the earlier; another is first made to wait for them. So nothing waits on the host, and a
- * tensor may die while its work is under way. */
+ * When a tensor is released, queued work may still use its block. So the pool notes which
+ * streams used each block. If only the current stream did, it may reuse the block at once, because
+ * a stream does its work in order. Otherwise the current stream is first made to wait for the
+ * others. The host never waits, and a tensor may be released while its work is queued. */
 #include "streams.h"
 #include "core/alloc.h"
 #include "core/device_int.h"
@@ -24,12 +24,12 @@ typedef struct block {
     uint64_t      streams;
 } block;
 
-/* Of one device and kind. Pools are made once and stay. */
+/* The kept blocks of one device and memory kind. Pools are never freed. */
 typedef struct pool {
     tsr_device             device;
     tsr_memory             kind;
     block                 *free[CLASSES];
-    block                 *spare;  /* blocks of nothing, for the next that are kept */
+    block                 *spare;  /* records without memory, for blocks that are kept later */
     size_t                 limit;
     tsr_device_memory_stats stats;
 } pool;
@@ -38,7 +38,7 @@ static tsri_mutex lock = TSRI_MUTEX_INIT;
 static pool *pools[MAX_POOLS];
 static int32_t npools;
 
-/* The class that holds `bytes`, and what its blocks have. */
+/* The class whose blocks hold `bytes`, and how many bytes they have. */
 static int class_of(size_t bytes, size_t *rounded)
 {
     int power = LOWEST;
@@ -53,7 +53,7 @@ static int class_of(size_t bytes, size_t *rounded)
     return (power - LOWEST) * EIGHTHS + (int)over;
 }
 
-/* What the blocks of a class have. */
+/* How many bytes the blocks of a class have. */
 static size_t class_bytes(int class)
 {
     if (class == 0) return (size_t)1 << LOWEST;
@@ -68,7 +68,7 @@ static pool *find_pool(tsr_device device, tsr_memory kind)
     return NULL;
 }
 
-/* With the lock held. NULL if there is no room for it. */
+/* NULL if there is no memory for it. With the lock held. */
 static pool *make_pool(tsr_device device, tsr_memory kind)
 {
     pool *p = npools < MAX_POOLS ? tsri_alloc(sizeof *p, 64) : NULL;
@@ -101,7 +101,7 @@ static tsr_status order(tsr_device device, uint64_t streams, int now)
     return TSR_OK;
 }
 
-/* A block that only this stream used, or else any. With the lock held. */
+/* A block that no other stream than this used, or else any block. With the lock held. */
 static block *take_block(block **list, int now)
 {
     for (block **b = list; *b; b = &(*b)->next) {
@@ -123,7 +123,7 @@ static void count_live(pool *p, int64_t bytes)
     if (p->stats.live_bytes > p->stats.peak_bytes) p->stats.peak_bytes = p->stats.live_bytes;
 }
 
-/* A kept block's memory, now live, and the streams that used it; NULL if there is none. */
+/* Takes the memory of a kept block; *streams are those that used it. NULL if none is kept. */
 static void *take_kept(pool *p, int class, size_t bytes, int now, uint64_t *streams)
 {
     void *data = NULL;
@@ -142,7 +142,7 @@ static void *take_kept(pool *p, int class, size_t bytes, int now, uint64_t *stre
     return data;
 }
 
-/* Memory that is live no more, kept for the next; false if there is no room to remember it. */
+/* Keeps memory for later. False if there is no memory for its record. */
 static bool keep(pool *p, int class, void *data, size_t bytes, uint64_t streams, bool *over)
 {
     tsri_lock(&lock);
@@ -188,7 +188,7 @@ static size_t trim(pool *p, size_t keep)
     return freed;
 }
 
-/* From the device; what is kept makes room if it must. */
+/* New memory from the device; if there is none, kept blocks are freed first. */
 static tsr_status take_fresh(void **out, pool *p, size_t bytes)
 {
     tsr_status s = tsri_device_alloc(out, p->device, bytes, p->kind);
@@ -211,7 +211,7 @@ tsr_status tsri_device_take(void **out, size_t *reserved, tsr_device device, siz
     TSRI_CHECK(p, TSR_ENOMEM, "alloc: no room for a pool of device memory");
     *reserved = rounded;
     *out = tsri_graph_take(device, now, rounded, kind);
-    if (*out) return TSR_OK;  /* what a graph holds counts as live all the time */
+    if (*out) return TSR_OK;  /* the blocks of a graph always count as live */
     uint64_t streams = 0;
     *out = take_kept(p, class, rounded, now, &streams);
     if (*out) {
@@ -233,7 +233,7 @@ void tsri_device_give(tsr_device device, void *data, size_t reserved, tsr_memory
     void *handle;
     bool over = false;
     const int class = class_of(reserved, &rounded);
-    pool *p = find_pool(device, kind);  /* there since the block was taken */
+    pool *p = find_pool(device, kind);  /* it exists, since the block came from it */
     if (tsri_graph_gave(device, tsri_stream_now(device, &handle), data, reserved, kind)) return;
     if (keep(p, class, data, reserved, streams, &over)) {
         if (over) (void)trim(p, p->limit);

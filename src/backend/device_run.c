@@ -1,4 +1,4 @@
-/* device_run.c - ops on devices that are not the CPU: on a stream, in parts, or elsewhere. */
+/* device_run.c - ops on devices that are not the CPU: on a stream, in parts, or on the CPU. */
 #include "device_run.h"
 #include "core/atomic.h"
 #include "core/env.h"
@@ -75,7 +75,7 @@ tsr_fallback tsr_get_fallback(void)
     return wanted;
 }
 
-/* The same op on the CPU, with copies of its operands there. */
+/* Runs the op on the CPU, with copies of its operands and results. */
 static tsr_status run_on_copies(const tsr_op *op)
 {
     tsr_tensor *in[TSR_OP_MAX_IN] = { NULL }, *out[TSR_OP_MAX_OUT] = { NULL };
@@ -90,7 +90,7 @@ static tsr_status run_on_copies(const tsr_op *op)
         s = tsri_desc_packed_like(&d, &op->out[i]->desc, op->out[i]->dtype);
         if (s == TSR_OK)
             s = tsri_make(&out[i], tsr_op_get_info(op->kind)->name, &d, TSR_CPU, TSR_MEMORY_HOST);
-        /* The one op whose result's own elements count. */
+        /* scatter alone reads its result: elements that no index names stay as they are */
         if (s == TSR_OK && op->kind == TSR_OP_SCATTER) s = tsri_transfer(out[i], op->out[i], false);
         here.out[i] = out[i];
     }
@@ -121,7 +121,7 @@ static tsr_status run_elsewhere(const tsr_op *op, const tsr_backend *backend, in
 
 /* Numbers ------------------------------------------------------------------------------- */
 
-/* One element of the host, wherever it looks; repeated no times too. */
+/* Is it one element in the host's memory, repeated by strides of 0? */
 static bool is_number(const tsr_tensor *t)
 {
     for (int i = 0; i < t->ndim; i++)
@@ -129,7 +129,7 @@ static bool is_number(const tsr_tensor *t)
     return tsri_is_here(t);
 }
 
-/* The number in a device's memory, in the shape it had. */
+/* *view = a copy of the number in the device's memory, with the shape of t. */
 static tsr_status carry_number(tsr_tensor *view, tsr_tensor **temporary, const tsr_tensor *t,
                                tsr_device device)
 {
@@ -172,7 +172,7 @@ static tsr_status gather_operands(context *j, const tsr_op *op)
     return TSR_OK;
 }
 
-/* Until the stream is past it, the memory of all operands stays. */
+/* Notes that the stream uses the operands' memory, which is then not reused before the stream is done. */
 static void mark_operands(const tsr_op *op, int stream)
 {
     for (int i = 0; i < op->nout; i++) tsri_storage_used(op->out[i]->storage, stream);
@@ -297,7 +297,7 @@ bool tsri_device_run_all(tsr_status *s, int n, tsr_op *ops)
     return true;
 }
 
-/* Here and there -------------------------------------------------------------------------- */
+/* Copies to the host -------------------------------------------------------------------------- */
 
 tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary)
 {

@@ -18,7 +18,7 @@ tsr_status tsri_device_copies(int n, tsr_tensor *dst, const tsr_tensor *const *s
 /* tsri_op_run_all for devices that are not the CPU. */
 bool tsri_device_run_all(tsr_status *s, int n, tsr_op *ops);
 
-/* An op that was asked of a device was done with others. */
+/* Counts an op on a device that was done with other ops. */
 void tsri_count_in_parts(tsr_op_kind kind);
 
 /* "add: operands on cpu:0 and cuda:0": TSR_EDEVICE. */
@@ -29,11 +29,11 @@ tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b);
 tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary);
 
 /* Where tensors that come from nothing are made: on the device that this thread works on, or else
- * on the default one. tsri_work_on returns what was before, to be given back. */
+ * on the default one. tsri_work_on returns the device that was set before, for the caller to set again. */
 tsr_device tsri_device_here(void);
 tsr_device tsri_work_on(tsr_device device);
 
-/* s = call, which makes what it makes from nothing on this device. */
+/* s = call; tensors that the call creates without an operand are created on this device. */
 #define TSRI_WORK_ON(device, s, call)                      \
     do {                                                   \
         const tsr_device before_ = tsri_work_on(device);   \

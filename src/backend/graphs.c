@@ -1,10 +1,10 @@
-/* graphs.c - work that is kept and done again, and the memory it needs meanwhile. */
+/* graphs.c - work of a stream that is recorded once and launched again, and the memory that it uses. */
 #include "streams.h"
 #include "core/alloc.h"
 #include "core/lock.h"
 #include "core/mem.h"
 
-/* A block of a graph: in a tensor's hands, or left by one. */
+/* A block of memory that belongs to a graph. `idle`: no tensor has it now. */
 typedef struct held {
     struct held *next;
     void        *data;
@@ -14,18 +14,18 @@ typedef struct held {
 } held;
 
 struct tsr_graph {
-    tsr_graph *next;       /* of all there are */
+    tsr_graph *next;       /* in the list of all graphs */
     tsr_device device;
-    int        stream;     /* that keeps it now; -1 when it is complete */
+    int        stream;     /* that is recording it; -1 when it is complete */
     void      *handle;
     held      *blocks;
 };
 
 static tsri_mutex lock = TSRI_MUTEX_INIT;
 static tsr_graph *graphs;
-static int32_t ngraphs;  /* read without the lock: none is the usual case */
+static int32_t ngraphs;  /* read without the lock, as there usually are none */
 
-/* With the lock held. */
+/* The graph that this stream is recording, or NULL. With the lock held. */
 static tsr_graph *keeper(tsr_device device, int stream)
 {
     for (tsr_graph *g = graphs; g; g = g->next)
@@ -36,7 +36,7 @@ static tsr_graph *keeper(tsr_device device, int stream)
 static void hold(tsr_graph *g, void *data, size_t reserved, tsr_memory kind, bool idle)
 {
     held *h = tsri_alloc(sizeof *h, TSRI_CACHE_LINE);
-    if (!h) return;  /* then it is only as safe as its tensors are */
+    if (!h) return;  /* the block may be reused while the graph is there, once its tensor is released */
     *h = (held){ g->blocks, data, reserved, kind, idle };
     g->blocks = h;
 }
@@ -82,7 +82,7 @@ bool tsri_graph_gave(tsr_device device, int stream, void *data, size_t reserved,
     return kept;
 }
 
-/* Takes the graph out of the list; then its blocks that no tensor has go to the pool. */
+/* Removes the graph from the list; its blocks that no tensor has go back to the pool. */
 static void forget(tsr_graph *g)
 {
     tsri_lock(&lock);
@@ -163,7 +163,7 @@ void tsr_graph_destroy(tsr_graph **g)
     tsr_graph *gone = *g;
     *g = NULL;
     if (tsri_backend_of(&b, &index, "graph_destroy", gone->device) == TSR_OK) {
-        if (b->sync) (void)b->sync(index);  /* it may be under way */
+        if (b->sync) (void)b->sync(index);  /* the graph may still be running */
         b->graph_destroy(index, gone->handle);
     }
     forget(gone);

@@ -37,7 +37,7 @@ enum { PATH_TEXT = 1024, PROBLEM_TEXT = 512, MAX_PROBLEMS = 32 };
 
 static tsri_mutex lock = TSRI_MUTEX_INIT;
 
-/* What went wrong, one text for each file; written once, read without the lock. */
+/* What went wrong with each file. A text is written once, and read without the lock. */
 static struct problem {
     char file[PATH_TEXT];
     char text[PROBLEM_TEXT];
@@ -51,7 +51,7 @@ static bool is_known(const char *file)
     return false;
 }
 
-/* With the lock held. A file's first problem stays. */
+/* Keeps the first problem of a file. With the lock held. */
 static void keep_problem(const char *file, const char *text)
 {
     if (is_known(file) || nproblems == MAX_PROBLEMS) return;
@@ -67,7 +67,7 @@ const char *tsr_backend_problem(int index)
     return index >= 0 && index < tsri_load_acquire(&nproblems) ? problems[index].text : NULL;
 }
 
-/* The file of a path: what is behind its last slash. */
+/* The name of the file at a path: what follows the last slash. */
 static const char *file_of(const char *path)
 {
     const char *file = path;
@@ -81,7 +81,7 @@ static bool is_name(const char *text, const char *name, size_t length)
     return tsri_strlen(text) == length && memcmp(text, name, length) == 0;
 }
 
-/* Is this the file of a plugin; of the one with this name, unless that is NULL? */
+/* Is this the name of a plugin's file, and, unless `name` is NULL, of the plugin of that name? */
 static bool is_plugin(const char *file, const char *name, size_t length)
 {
     const size_t n = tsri_strlen(file), fixed = sizeof PREFIX SUFFIX - 1;
@@ -175,7 +175,7 @@ static void refuse(const char *path, const char *why)
     tsri_log(TSR_LOG_WARNING, line);
 }
 
-/* Is it there, and not such that anyone may write it? */
+/* Does it exist, and may not everybody write it? */
 static bool is_guarded(const char *path, struct stat *st)
 {
     if (stat(path, st) != 0) return false;

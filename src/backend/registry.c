@@ -8,7 +8,7 @@
 #include "transfer.h"
 
 static tsri_mutex lock = TSRI_MUTEX_INIT;
-static tsr_backend tables[TSRI_MAX_BACKENDS];  /* of those that came later; slot 0 is not used */
+static tsr_backend tables[TSRI_MAX_BACKENDS];  /* of registered backends; slot 0, the CPU's, is not used */
 static const tsr_backend *backends[TSRI_MAX_BACKENDS] = { &tsri_cpu_backend };
 const tsr_backend *const tsri_host_backend = &tsri_cpu_backend;
 const tsri_host_entries *const tsri_host = &tsri_cpu_entries;

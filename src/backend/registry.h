@@ -11,16 +11,17 @@ enum { TSRI_MAX_BACKENDS = 16, TSRI_DEVICES = TSR_BACKEND_DEVICES };  /* backend
  * no such device. */
 tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, tsr_device device);
 
-/* Backends in their slots; NULL past the last. Those that are there stay. */
+/* The backend in a slot; NULL past the last one. Backends are never removed. */
 const tsr_backend *tsri_backend_at(int slot);
 
 /* What can be checked of a table before it is used: `what` begins messages. */
 tsr_status tsri_backend_check(const tsr_backend *backend, const char *what);
 
-/* How many devices a backend has: what it says, held to 0 .. TSRI_DEVICES. */
+/* How many devices a backend has: what it says, limited to 0 .. TSRI_DEVICES. */
 int tsri_devices_of(const tsr_backend *backend);
 
-/* A table of this size as one of this library's: what it lacks is NULL. `what` begins messages. */
+/* Copies a table of this size, perhaps of an older version: functions that it lacks become NULL. `what`
+ * begins messages. */
 tsr_status tsri_backend_add(const tsr_backend *backend, const char *what);
 
 /* A status that came from a backend, with words if it left none of its own: `failures`

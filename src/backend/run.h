@@ -17,12 +17,12 @@ tsr_status tsri_op_run_converted(const tsr_op *op, const tsr_dtype *dtypes);
 typedef struct tsri_planned {
     const tsr_backend *backend;
     int                index;    /* of the device */
-    bool               carries;  /* numbers must be carried to the device: it is planned again with them */
+    bool               carries;  /* numbers must first be copied to the device; then it is planned again */
     tsr_plan           plan;     /* run is NULL: the backend makes none */
 } tsri_planned;
 
-/* Has the backend of the op's device a kernel for it? Then tsri_planned_run is tsri_op_run without another
- * look for it. */
+/* Has the backend of the op's device a kernel for the op? Then tsri_planned_run does what tsri_op_run does,
+ * without looking for the kernel again. */
 bool       tsri_op_plan(tsri_planned *out, const tsr_op *op);
 tsr_status tsri_planned_run(const tsri_planned *p, const tsr_op *op);
 

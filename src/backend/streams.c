@@ -1,11 +1,11 @@
-/* streams.c - streams, events and graphs over what backends have of them. */
+/* streams.c - streams and events, made of those that backends have. */
 #include "core/device_int.h"
 #include "streams.h"
 #include "core/alloc.h"
 #include "core/lock.h"
 #include "core/mem.h"
 
-/* Streams by device: a table for each device that has any. Tables are made once and stay. */
+/* The streams of one device. Rows are never freed. */
 typedef struct row {
     tsr_device device;
     tsr_stream streams[TSRI_MAX_STREAMS];
@@ -18,9 +18,9 @@ static tsri_mutex lock = TSRI_MUTEX_INIT;
 static row *rows[MAX_ROWS];
 static int32_t nrows;
 
-/* What this thread chose; a device that is not listed has its own stream. */
+/* The streams that this thread has chosen; on other devices it uses stream 0. */
 static TSRI_PER_THREAD struct { tsr_device device; tsr_stream *stream; } current[MAX_CURRENT];
-static TSRI_PER_THREAD bool choices;  /* were there ever any? */
+static TSRI_PER_THREAD bool choices;  /* has this thread ever chosen one? */
 
 static row *find_row(tsr_device device)
 {
@@ -85,8 +85,7 @@ tsr_status tsr_stream_create(tsr_stream **out, tsr_device device)
         give_number(s);
         return made;
     }
-    tsri_lock(&lock); /* other threads look for it: a block may have been used on an earlier stream of this
-                         number */
+    tsri_lock(&lock); /* other threads read it: they may look for an earlier stream of this number */
     s->handle = handle;
     tsri_unlock(&lock);
     *out = s;
@@ -111,7 +110,7 @@ void tsr_stream_destroy(tsr_stream **s)
         (void)b->stream_sync(index, gone->handle);
         tsri_lock(&lock);
         void *handle = gone->handle;
-        gone->handle = NULL;  /* from here on nobody else finds it */
+        gone->handle = NULL;  /* other threads find it no more */
         tsri_unlock(&lock);
         b->stream_destroy(index, handle);
     }
@@ -165,12 +164,13 @@ int tsri_stream_now(tsr_device device, void **handle)
     return s ? s->number : 0;
 }
 
-/* The handle of stream `number`, if it is there: number 0 is NULL, and always is. With the lock held. */
+/* The handle of stream `number`; false if there is no such stream. Stream 0 is always there, and its handle
+ * is NULL. With the lock held. */
 static bool find_handle(tsr_device device, int number, void **handle)
 {
     *handle = NULL;
     if (number == 0) return true;
-    const row *r = find_row(device);  /* there since the stream was made */
+    const row *r = find_row(device);  /* it exists, since the stream does */
     if (r->taken[number]) *handle = r->streams[number].handle;
     return *handle != NULL;
 }
@@ -317,7 +317,7 @@ tsr_status tsri_stream_after(tsr_device device, int on, int other)
     if (!b->stream_create) return TSR_OK;
     TSRI_TRY(TSRI_ASK("event_create", b, b->event_create(&event, index)));
     const uint32_t failures = tsri_failures();
-    tsri_lock(&lock);  /* no stream goes away meanwhile; one that is gone has done its work */
+    tsri_lock(&lock);  /* no stream is destroyed meanwhile; one that was destroyed has finished its work */
     const bool there = find_handle(device, other, &goes);
     tsr_status s = there ? b->event_record(index, event, goes) : TSR_OK;
     (void)find_handle(device, on, &waits);

@@ -1,4 +1,4 @@
-/* streams.h - streams from inside: which one an op goes to, and who still uses a storage. */
+/* streams.h - streams inside the library: which one an op is queued on, and which ones use a storage. */
 #ifndef TSRI_STREAMS_H
 #define TSRI_STREAMS_H
 
@@ -24,26 +24,26 @@ tsr_status tsri_stream_handle_of(void **out, const char *op, const tsr_stream *s
 /* Queued work on this stream uses the storage. s may be NULL. */
 void tsri_storage_used(tsr_storage *s, int number);
 
-/* Makes work that is queued on `on` from now on wait for what is queued on `other`, another stream, until
- * now. */
+/* Work that is queued on stream `on` after this call waits for all that was queued on stream `other`
+ * before. */
 tsr_status tsri_stream_after(tsr_device device, int on, int other);
 
-/* Calls a backend's entry, with words if it has none. */
+/* Calls a function of a backend; a failure without a message gets one. */
 #define TSRI_ASK(op, backend, call) (tsri_backend_ask(), tsri_backend_status((call), (op), (backend)))
 
 /* Graphs (graphs.c) ---------------------------------------------------------------------
  *
- * What is kept for a graph uses memory again whenever it is launched. So a block that is taken or
- * left while a stream keeps a graph belongs to the graph: it is given out again only within
- * the same graph, until that is destroyed. */
+ * A graph uses the same memory whenever it is launched. So a block that is taken or given back while a
+ * stream records a graph belongs to the graph: only the recording of the same graph may reuse it, until
+ * the graph is destroyed. */
 
-/* A block of `reserved` bytes that work kept on this stream left; NULL if there is none. */
+/* An idle block of `reserved` bytes of the graph that this stream is recording; NULL if there is none. */
 void *tsri_graph_take(tsr_device device, int stream, size_t reserved, tsr_memory kind);
 
-/* A block was taken, while the stream may keep a graph. */
+/* Tells that a block was taken: it belongs to the graph that the stream is recording, if any. */
 void tsri_graph_took(tsr_device device, int stream, void *data, size_t reserved, tsr_memory kind);
 
-/* Does a graph hold on to this block, which its tensor leaves? */
+/* Does the block of a tensor that is released belong to a graph? Then the graph keeps it. */
 bool tsri_graph_gave(tsr_device device, int stream, void *data, size_t reserved, tsr_memory kind);
 
 #endif

@@ -1,9 +1,9 @@
 /* transfer.c - elements from one device to another.
  *
- * Bytes that the device can fetch by itself (pinned memory) go as they are. Others go in
- * chunks through a ring of pinned buffers: while the device moves one, the host packs or
- * unpacks the next, on all its threads; what the host has strided or of another dtype is
- * put right on the way, so it costs nothing more. */
+ * Pinned memory, which the device reads and writes by itself, is transferred directly. Other memory is
+ * transferred in chunks through a ring of pinned buffers: while the device moves one chunk, the host
+ * packs or unpacks the next one, on all its threads. Packing also gathers strided elements and
+ * converts dtypes, so these cost no further pass. */
 #include "transfer.h"
 #include "core/alloc.h"
 #include "core/lock.h"
@@ -46,7 +46,7 @@ static bool same_layout(const tsr_desc *a, const tsr_desc *b)
     return a->dtype == b->dtype && tsr_desc_same(a, b);
 }
 
-/* The lowest byte of a tensor's elements, and how many there are. */
+/* The lowest byte of a tensor's elements; *bytes is how many bytes they reach over. */
 static char *bytes_of(const tsr_tensor *t, size_t *bytes)
 {
     int64_t lo;
@@ -88,7 +88,7 @@ static tsr_status wait_for(const route *r)
 
 /* The ring --------------------------------------------------------------------------------
  *
- * Of each device, made when it is first needed. A slot is free when its event is done. */
+ * Each device has a ring, made when it is first needed. A slot is free when its event has happened. */
 
 enum { SLOTS = 3, CHUNK = 16 << 20, DIRECT = 64 << 10, MAX_RINGS = 64 };
 
@@ -248,13 +248,13 @@ static tsr_status move_through(ring *g, const route *r, bool upward, const tsr_t
 
 /* Up and down ------------------------------------------------------------------------------ */
 
-/* Of this device's backend, so that the device fetches it by itself. */
+/* Was the memory pinned by this device's backend, so that the device can read and write it by itself? */
 static bool is_pinned_for(const tsr_tensor *t, const route *r)
 {
     return t->storage && t->memory == TSR_MEMORY_PINNED && tsri_pinned_by(t->storage) == r->device;
 }
 
-/* Bytes as stored; both sides are dense and alike. */
+/* Moves bytes as they are stored; both tensors are dense and have the same layout. */
 static tsr_status move_bytes(const route *r, bool upward, const tsr_tensor *there, const tsr_tensor *host,
                              bool async)
 {
@@ -269,7 +269,7 @@ static tsr_status move_bytes(const route *r, bool upward, const tsr_tensor *ther
     return async ? TSR_OK : wait_for(r);
 }
 
-/* What is transferred: packed in the order of `like`, in a dtype. */
+/* A temporary on the device, packed, with the order of dims of `like`. */
 static tsr_status packed_on(tsr_tensor **out, const tsr_desc *like, tsr_dtype dtype, tsr_device device)
 {
     tsr_desc d;
@@ -283,8 +283,8 @@ static tsr_dtype transfer_dtype(const tsr_tensor *dst, const tsr_tensor *src)
     return tsr_dtype_size(dst->dtype) < tsr_dtype_size(src->dtype) ? dst->dtype : src->dtype;
 }
 
-/* Pinned memory of the host that lies in rows of some length goes row by row, as stored. False:
- * it does not lie so, or the backend cannot. */
+/* Moves pinned memory row by row, without packing, where the host's tensor has long enough rows. False: it
+ * has not, or the backend cannot do that. */
 static bool move_rows(tsr_status *s, const route *r, bool upward, tsr_tensor *there, tsr_tensor *host,
                       bool async)
 {
@@ -296,7 +296,7 @@ static bool move_rows(tsr_status *s, const route *r, bool upward, tsr_tensor *th
         &loop, there->ndim, there->shape, 2,
         (const tsri_operand[]){ { there->data, there->stride, size }, { host->data, host->stride, size } },
         0);
-    if (loop.ndim != 2 || loop.dim[1].step[1] != size) return false;  /* there is packed: its step is size */
+    if (loop.ndim != 2 || loop.dim[1].step[1] != size) return false;  /* `there` is packed */
     const int64_t bytes = loop.dim[1].n * size, rows = loop.dim[0].n;
     const int64_t remote = loop.dim[0].step[0], local = loop.dim[0].step[1];
     if (bytes < SHORTEST || local < bytes) return false;
@@ -312,7 +312,8 @@ static bool move_rows(tsr_status *s, const route *r, bool upward, tsr_tensor *th
     return true;
 }
 
-/* Packed bytes `there` and any tensor of the host: as stored, through the ring, or through a packed copy. */
+/* Moves between a packed tensor of the device (there) and any tensor of the host: directly, through the
+ * ring, or through a packed copy. */
 static tsr_status exchange(const route *r, bool upward, tsr_tensor *there, tsr_tensor *host, bool async)
 {
     tsr_tensor *packed = NULL;
@@ -329,7 +330,7 @@ static tsr_status exchange(const route *r, bool upward, tsr_tensor *there, tsr_t
     return s;
 }
 
-/* A view of the host's side that may be written, for what is read too. */
+/* The host's tensor without const: a transfer has one type for what it reads and writes. */
 static tsr_tensor seen(const tsr_tensor *t) { return *t; }
 
 static tsr_status upload(tsr_tensor *dst, const tsr_tensor *src, bool async)
