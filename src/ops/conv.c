@@ -1,8 +1,8 @@
 /* conv.c - convolutions, and the transposed ones.
  *
- * The dispatch checks, promotes and fits; here is what it cannot know: how options become
- * parameters, what the sizes of a result are, and how a convolution is done with other
- * ops where a backend has none. */
+ * dispatch.c checks and promotes operands, and makes results. This file turns options into
+ * parameters, computes the sizes of results, and does convolutions with other ops where a
+ * backend has none. */
 #include "conv.h"
 #include "composed.h"
 #include "tessera/move.h"
@@ -50,7 +50,7 @@ static tsr_status check_params(const char *name, tsr_op_kind kind, const tsr_con
     return TSR_OK;
 }
 
-/* x's channels are w's, in groups. */
+/* x must have the channels that w takes in each group. */
 static tsr_status check_channels(const char *name, tsr_op_kind kind, const tsr_conv_params *p,
                                  const tsr_desc *const *in)
 {
@@ -146,7 +146,7 @@ double tsri_conv_transpose_work(const tsr_desc *const *in, const tsr_desc *out, 
 
 /* A convolution with other ops: windows are views, and einsum sums over them ------------- */
 
-/* Temporaries, to be released. */
+/* The temporaries of a convolution; released at its end. */
 typedef struct pieces {
     tsr_tensor *padded, *wide_x, *wide_w, *sums;
 } pieces;
@@ -221,7 +221,7 @@ static tsr_status add_bias(tsr_tensor *z, const tsr_tensor *bias, int spatial)
     return tsr_add(&z, z, &along);
 }
 
-/* Floats that are summed in f32, and so must stay there until the bias is in. */
+/* Short floats are summed in f32: they stay f32 until the bias is added. */
 static bool is_short(tsr_dtype dtype)
 {
     return tsr_dtype_kind(dtype) == TSR_FLOATING && tsr_dtype_size(dtype) < 4;
@@ -384,7 +384,7 @@ static tsr_status read_options(tsr_conv_params *p, const char *name, tsr_op_kind
     return check_params(name, kind, p);
 }
 
-/* TSR_CONV_SAME, once there are sizes. */
+/* The padding of TSR_CONV_SAME, which depends on the sizes. */
 static tsr_status fit_same(tsr_conv_params *p, const char *name, const tsr_tensor *x, const tsr_tensor *w)
 {
     TSRI_TRY(check_ranks(name, p->spatial, &x->desc, &w->desc));

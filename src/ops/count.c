@@ -1,4 +1,4 @@
-/* count.c - how often numbers are there, and how many lie in each bin. */
+/* count.c - bincount and histograms: how often each number occurs, and how many lie in each bin. */
 #include "core/alloc.h"
 #include "core/mem.h"
 #include "core/threads_int.h"
@@ -9,8 +9,8 @@
 #include "tessera/ops/reduce.h"
 
 enum {
-    SIDE_TABLES = 4,       /* neighbours count in different ones: equal elements do not wait for each other */
-    SIDE_LENGTH = 1024,    /* up to which they fit the first cache */
+    SIDE_TABLES = 4,       /* so that equal neighbours do not wait for each other */
+    SIDE_LENGTH = 1024,    /* of tables that fit the L1 cache */
     PART = 1 << 16         /* elements that are worth a thread */
 };
 
@@ -33,7 +33,7 @@ static tsr_status check_weights(const char *op, const tsr_tensor *weights, const
 
 /* Counting in parts ------------------------------------------------------------------------- */
 
-/* Adds what elements from .. to - 1 count to a table that begins with zeros. */
+/* Counts elements from .. to - 1 in a table, which holds zeros before. */
 typedef void (*count_fn)(int64_t *table, const void *how, int64_t from, int64_t to);
 
 typedef struct counting {
@@ -101,7 +101,7 @@ static void count_numbers(int64_t *table, const void *how, int64_t from, int64_t
     for (; i < to; i++) table[v->x[i]]++;
 }
 
-/* How long the table must be. Negative numbers are large ones without a sign. */
+/* How long the table must be. Read as unsigned, negative numbers are the largest. */
 static tsr_status table_length(int64_t *out, const tsr_tensor *x, int64_t minlength)
 {
     tsr_tensor *most = NULL, plain = *x;
@@ -178,7 +178,7 @@ static inline int64_t find_bin(const bin_list *b, double v)
     return edge - b->edges;
 }
 
-/* The bin that v lies in; n: in none. A quotient may be off by one from what the edges say. */
+/* The bin of v, or n if it is outside all bins. The quotient may be off by one: the edges decide. */
 static inline int64_t bin_of(const bin_list *b, double v)
 {
     if (!(v >= b->edges[0] && v <= b->edges[b->n])) return b->n;
@@ -200,7 +200,7 @@ static inline double number_at(const void *x, int64_t i, bool is_f32)
     return is_f32 ? (double)((const float *)x)[i] : ((const double *)x)[i];
 }
 
-/* The last place of a table is for what lies in no bin. */
+/* The last place of a table counts the elements that are in no bin. */
 static inline void count_bins_of(int64_t *table, const binned *v, int64_t from, int64_t to, bool is_f32)
 {
     const bin_list b = v->bins;
@@ -236,7 +236,7 @@ static tsr_status add_bin_weights(tsr_tensor **out, const char *op, const binned
     return TSR_OK;
 }
 
-/* Each number over their total and its bin's width. */
+/* Densities: each count divided by the total and by the width of its bin. */
 static void make_density(double *sum, const bin_list *b)
 {
     double total = 0;

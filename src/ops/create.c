@@ -1,4 +1,4 @@
-/* create.c - tensors with something in them. */
+/* create.c - new tensors: empty, filled, copied from data, counted up. */
 #include "op.h"
 #include "core/mem.h"
 #include "tessera/move.h"
@@ -29,7 +29,7 @@ tsr_status tsr_empty(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t 
 
 tsr_status tsr_zeros(tsr_tensor **out, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
-    enum { SMALL = 4096 };  /* bytes that are not worth a dispatch */
+    enum { SMALL = 4096 };  /* bytes; so few are filled here, without the general call */
     tsr_desc d;
     tsri_origin origin = TSRI_ORIGIN_GIVEN;
     int64_t lo;
@@ -59,7 +59,7 @@ static tsr_status result_like(tsr_tensor **out, tsri_origin *origin, const char 
     TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", op);
     TSRI_TRY(tsri_check_tensor(op, "like", like));
     TSRI_TRY(tsri_desc_packed_like(&d, &like->desc, like->dtype));
-    /* A mapping cannot be made like: its likes lie in host memory. */
+    /* A mapped file has no other of its kind: beside it, host memory is used. */
     return tsri_result_in(out, origin, op, &d, like->device, tsri_memory_beside(like));
 }
 

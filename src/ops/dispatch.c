@@ -13,12 +13,12 @@ typedef struct context {
     const tsri_parsed *parsed;
     const tsri_op_traits *traits;
     tsri_operands      operands;
-    bool               promotes;              /* operands come to dtype[]; else they keep their own */
-    bool               by_tile;               /* some are still of another dtype: tiles are converted */
+    bool               promotes;              /* operand i comes to dtype[i]; else all keep theirs */
+    bool               by_tile;               /* the CPU converts operands of other dtypes by tiles */
     tsr_dtype          dtype[TSR_OP_MAX_IN];
     tsri_results       results;
     tsr_desc           desc[TSR_OP_MAX_OUT];
-    tsr_tensor         view;                  /* room for a result that is seen otherwise */
+    tsr_tensor         view;                  /* of a result, where the backend sees it otherwise */
 } context;
 
 static const char *operand_name(const context *x, int i)
@@ -45,7 +45,7 @@ static TSRI_ALWAYS_INLINE tsr_status check_operands(context *x)
     return TSR_OK;
 }
 
-/* Operands with one dtype name come to one dtype. */
+/* Finds the dtypes that operands are converted to: those that share a dtype name come to one dtype. */
 static TSRI_ALWAYS_INLINE tsr_status promote(context *x)
 {
     const tsr_tensor *const *in = x->operands.in;
@@ -62,7 +62,7 @@ static bool comes_to_another(const context *x, int i)
     return x->promotes && x->operands.in[i] && x->operands.in[i]->dtype != x->dtype[i];
 }
 
-/* Operand i in the dtype that it comes to. */
+/* The desc of operand i, with the dtype that it is converted to. */
 static TSRI_ALWAYS_INLINE const tsr_desc *desc_of(context *x, int i)
 {
     const tsr_tensor *t = x->operands.in[i];
@@ -73,7 +73,7 @@ static TSRI_ALWAYS_INLINE const tsr_desc *desc_of(context *x, int i)
     return d;
 }
 
-/* The first operand whose dtype the op does not take, or, unless any do, whose number of dims; or n. */
+/* The first operand whose dtype, or, unless any_dims, whose number of dims the op does not take; n: none. */
 static TSRI_ALWAYS_INLINE int find_refused(const tsri_dtype_rule *rule, bool any_dims, int n,
                                            const tsr_desc *const *in)
 {
@@ -86,7 +86,7 @@ static TSRI_ALWAYS_INLINE int find_refused(const tsri_dtype_rule *rule, bool any
     return n;
 }
 
-/* Finds the words for operand i. */
+/* Fails with a message that says what is wrong with operand i. */
 static TSRI_COLD tsr_status blame_operand(const char *name, const char *operand, const tsri_parsed *p, int i,
                                           int n, const tsr_desc *const *in)
 {
@@ -99,7 +99,7 @@ static TSRI_COLD tsr_status blame_operand(const char *name, const char *operand,
                      list, operand, TSRI_DESC(d));
 }
 
-/* The op's own rule alone is asked where matching could find no more, or is left to it. */
+/* Descs are not matched with the signature where the op's own rule checks all that a signature says. */
 static TSRI_ALWAYS_INLINE tsr_status infer(tsr_desc *out, const char *name, const char *const *names,
                                            const tsri_parsed *p, const tsri_op_traits *traits,
                                            tsr_op_kind kind, int n, const tsr_desc *const *in,
@@ -148,7 +148,7 @@ static TSRI_ALWAYS_INLINE bool may_be_in_place(const context *x, int i, int resu
            tsri_is_exactly(x->operands.in[i], *x->call->out[result]);
 }
 
-/* Operand i, which a given result may overlap, stays or becomes a copy. */
+/* Replaces operand i by a copy if it overlaps a given result, and may not. */
 static TSRI_ALWAYS_INLINE tsr_status separate(context *x, int i)
 {
     tsri_operands *o = &x->operands;
@@ -158,7 +158,8 @@ static TSRI_ALWAYS_INLINE tsr_status separate(context *x, int i)
     return TSR_OK;
 }
 
-/* Operand i in its dtype: a tile at a time where the CPU does that, unless the result overlaps it. */
+/* Converts operand i: whole, into a temporary, or later tile by tile, where the CPU does that and the result
+ * does not overlap it. */
 static TSRI_NEVER_INLINE tsr_status convert(context *x, int i)
 {
     const tsr_tensor *t = x->operands.in[i], *out = *x->call->out[0];
@@ -185,12 +186,12 @@ void tsri_prefer_parts(bool on) { tsri_store_release(&parts_first, (uint8_t)on);
 
 bool tsri_prefers_parts(void) { return tsri_load_acquire(&parts_first); }
 
-/* To the backend, or in parts. */
+/* By the backend, or in parts. */
 static TSRI_ALWAYS_INLINE tsr_status run(context *x)
 {
     const tsri_call *c = x->call;
     const tsri_op_traits *traits = x->traits;
-    tsr_op op;  /* written as far as it is read: this runs once a call */
+    tsr_op op;  /* only fields that are read are written: small calls must be quick */
     op.kind = c->kind;
     op.nin = c->nin;
     op.nout = c->nout;
@@ -250,7 +251,7 @@ static TSRI_ALWAYS_INLINE tsr_status dispatch(const tsri_call *call)
 
 tsr_status tsri_dispatch(const tsri_call *call) { return dispatch(call); }
 
-/* The same for a number of operands that the compiler knows. */
+/* Inlined where the number of operands is a constant. */
 static TSRI_ALWAYS_INLINE tsr_status dispatch_some(tsr_tensor **out, tsr_op_kind kind,
                                                    tsri_composed *composed, const void *params, int nin,
                                                    const tsr_tensor *const *in)

@@ -105,11 +105,11 @@ static tsr_status read(notation *e, const char *text)
 
 /* Looking ----------------------------------------------------------------------------- */
 
-/* What is known of names. */
+/* The size of each name. */
 typedef struct sizes {
     bool    known[NAMES];
     int64_t size[NAMES];
-    int     from[NAMES];   /* the operand that said so */
+    int     from[NAMES];   /* the operand that has this size */
     int     dots;          /* dims of "...", the most that an operand has */
 } sizes;
 
@@ -188,7 +188,7 @@ static void look(tsri_named *out, const sizes *s, const term *t, const tsr_tenso
     tsri_desc_copy(&out->view.desc, &d);
 }
 
-/* The result's names where the text does not say. */
+/* The names of the result where the text has no "->". */
 static int implied_names(uint8_t *names, const notation *e, const sizes *s)
 {
     int count = 0, seen[LETTERS] = { 0 };
@@ -247,7 +247,7 @@ static tsr_status result_desc(tsr_desc *out, uint8_t names[NAMES], const notatio
 typedef struct work {
     int         n;
     tsri_named  operand[TSR_EINSUM_OPERANDS];
-    tsr_tensor *made[TSR_EINSUM_OPERANDS];    /* its memory, where it was made here */
+    tsr_tensor *made[TSR_EINSUM_OPERANDS];    /* the operand's memory, if it is a temporary */
     tsri_named  result;
     tsr_dtype   dtype;
 } work;
@@ -261,8 +261,8 @@ static bool is_wanted(const work *w, uint8_t name, int a, int b)
     return false;
 }
 
-/* The names and sizes of the product of a and b (b may be a), without what nobody wants.
- * False if they are more than a tensor has. */
+/* The names and sizes of the product of a and b (b may be a): those that the result or another operand has.
+ * False if they are more than a tensor can have. */
 static bool product_dims(tsri_named *out, const work *w, int a, int b)
 {
     out->view.ndim = 0;
@@ -285,7 +285,7 @@ static double elements(const tsri_named *t)
     return n;
 }
 
-/* Multiplications of a with b: the elements of the product times what is summed. */
+/* How many multiplications the product of a and b takes. */
 static double cost(const work *w, int a, int b)
 {
     double n = elements(&w->operand[a]);
@@ -315,7 +315,7 @@ static bool choose(const work *w, int *a, int *b)
     return found;
 }
 
-/* Puts the product of operands a and b (one alone, if they are the same) in a's place. */
+/* Replaces operand a by the product of a and b, or by its own sums if they are the same. */
 static tsr_status replace(work *w, int a, int b)
 {
     tsri_named product;
@@ -338,7 +338,7 @@ static tsr_status replace(work *w, int a, int b)
     return s;
 }
 
-/* Does operand i have names that nobody else wants? */
+/* Does operand i have names that neither the result nor another operand has? */
 static bool has_private_names(const work *w, int i)
 {
     for (int d = 0; d < w->operand[i].view.ndim; d++)
@@ -376,7 +376,7 @@ static bool takes_steps(const work *w)
     return false;
 }
 
-/* Operand i in the dtype of the work, in memory that out does not touch. */
+/* Operand i in the dtype that is computed in, and apart from out. */
 static tsr_status prepare_operand(work *w, int i, const tsr_tensor *out)
 {
     const tsr_tensor *t = &w->operand[i].view;
@@ -386,7 +386,7 @@ static tsr_status prepare_operand(work *w, int i, const tsr_tensor *out)
     return TSR_OK;
 }
 
-/* Fills out, through a wider tensor where intermediate products are wider. */
+/* Fills out; where intermediate products have a wider dtype, a temporary of it is summed first. */
 static tsr_status run(work *w, tsr_tensor *out)
 {
     tsr_tensor *wide = NULL;
@@ -416,7 +416,7 @@ static tsr_status product_dtype(tsr_dtype *out, int n, const tsr_tensor *const *
     return TSR_OK;
 }
 
-/* Everything that can be said before there is a result. */
+/* All that is checked before the result is made. */
 static tsr_status prepare(work *w, tsr_desc *d, const char *text, int n, const tsr_tensor *const *operands)
 {
     notation e;

@@ -84,8 +84,7 @@ static bool is_like(const tsr_tensor *t, tsr_dtype dtype, const tsr_desc *d)
     return true;
 }
 
-/* Are z and t, of so many bytes each, apart? Distances wrap: the one that is below 0 is larger than any
- * tensor. */
+/* Are z and t, of this many bytes each, apart? A distance below 0 wraps, and so is larger than any tensor. */
 static bool is_apart(const tsr_tensor *z, uintptr_t z_bytes, const tsr_tensor *t, uintptr_t t_bytes)
 {
     const uintptr_t to = (uintptr_t)t->data - (uintptr_t)z->data;
@@ -135,7 +134,7 @@ static tsr_status run_usual(tsr_tensor *out, tsr_op_kind kind, const void *param
     return tsri_op_run(&op);
 }
 
-/* One copy for all ops: the functions below only say which it is. */
+/* Shared by all ops: the public functions below only name the op. */
 TSRI_NEVER_INLINE tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *params, int nin,
                                               const tsr_tensor *const *in)
 {
@@ -171,7 +170,7 @@ TSRI_NEVER_INLINE tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind
         const tsr_pair_params params = { a, 0 };                                                           \
         return tsri_elementwise(out, TSR_OP_##ID, &params, 3, (const tsr_tensor *const[]){ x, y, w });     \
     }
-#define UNARY_AB(ID, name, ...)  /* these look at their parameters: below */
+#define UNARY_AB(ID, name, ...)  /* written by hand below, as they check their parameters */
 #include "tessera/op.def"
 
 tsr_status tsr_hardtanh(tsr_tensor **out, const tsr_tensor *x, double low, double high)

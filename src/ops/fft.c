@@ -113,7 +113,7 @@ static tsr_status read_request(const request *r, const tsr_desc *x)
     return TSR_OK;
 }
 
-/* The factor for one axis; all of them together are the norm's. */
+/* The factor for one axis; the product of all factors is what the norm asks for. */
 static double scale_of(const request *r, int64_t n)
 {
     const double size = (double)n;
@@ -195,7 +195,7 @@ static tsr_status run_back(const request *r, tsr_tensor *z, const tsr_tensor *x)
     return s;
 }
 
-/* Only the part of x that counts. */
+/* A view of the part of x that is transformed. */
 static void crop(tsr_tensor *v, const request *r, const tsr_tensor *x)
 {
     tsri_see_as(v, x);
@@ -247,7 +247,7 @@ static tsr_status run_transform(const tsr_op *op)
 
 #define TRANSFORMS { .infer = infer_transform, .parts = run_transform, .in_place = 1 }
 
-/* What calls take: rows of ops with a kind say what a backend is given. */
+/* The signatures of the public calls; the rows of op.def say what a backend is given. */
 #define TAKES_FFT   "x{ floating/c64/c128 | (...) } -> out{ c64/c128 | (...) }"
 #define TAKES_RFFT  "x{ floating | (...) } -> out{ c64/c128 | (...) }"
 #define TAKES_IRFFT "x{ floating/c64/c128 | (...) } -> out{ f32/f64 | (...) }"

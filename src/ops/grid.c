@@ -60,7 +60,7 @@ static tsr_status reflect(tsr_tensor *t, double low, double span)
     return s;
 }
 
-/* Places outside x as the padding has it; still outside, where zeros are seen. */
+/* Moves places outside x inside, as the padding says; with zeros as padding they stay outside. */
 static tsr_status pad(tsr_tensor *t, int64_t size, const tsr_grid_params *p)
 {
     const double last = (double)(size - 1);
@@ -207,7 +207,7 @@ static tsr_status add_corner(tsr_tensor **sum, corner *c, const tsr_tensor *x)
     return s;
 }
 
-/* Every combination of taps in turn. */
+/* Adds every combination of taps. */
 static tsr_status add_corners(tsr_tensor **sum, const tsr_op *op, const taps *t, const tsr_tensor *x)
 {
     const int spatial = op->in[0]->ndim - 2;

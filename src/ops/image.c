@@ -1,4 +1,4 @@
-/* image.c - pictures of other sizes, and at other places.
+/* image.c - images resized, and sampled at the places of a grid.
  *
  * With other ops, a dim is resized tap by tap: input i of all outputs is one take, times its weights. */
 #include "image.h"
@@ -89,7 +89,7 @@ typedef struct taps {
     double  *weight;
 } taps;
 
-/* Outputs of fewer taps than others have their last one several times, each with a share of its weight. */
+/* Outputs with fewer taps than others repeat their last tap, and divide its weight among the copies. */
 static void describe_taps(const taps *z, const tsri_resample *r, int64_t many, double *w)
 {
     for (int64_t o = 0; o < r->out; o++) {

@@ -1,5 +1,5 @@
-/* index.c - elements by number: check every index, and hand views over to gather
- * and scatter; masks, and what is found by looking. */
+/* index.c - take, put and other ops by indices: every index is checked, and then gather or scatter runs on
+ * views; ops by masks; ops whose results' sizes depend on values. */
 #include "index_int.h"
 #include "backend/device_run.h"
 #include "composed.h"
@@ -103,7 +103,7 @@ static void count_from_start(const tsri_tile *t, const void *params)
         }
 }
 
-/* One call: which elements, and what is done with them. */
+/* One call: which elements it takes or sets, and how. */
 typedef struct choice {
     const char *op;    /* begins the messages */
     int         axis;  /* as given */
@@ -120,7 +120,7 @@ static TSRI_COLD tsr_status blame_index(const char *op, const tsr_tensor *index,
 {
     int64_t v = 0, at[TSR_MAX_NDIM];
     (void)find_outside(&v, at, index, allowed, NULL);
-    if (v < 0 && allowed.low == 0)  /* an unsigned one */
+    if (v < 0 && allowed.low == 0)  /* an unsigned index beyond 2^63 - 1 */
         return tsri_fail(TSR_EINDEX, "%s: index %llu at %s is outside dim %d of %s, which has %lld", op,
                          (unsigned long long)v, TSRI_DIMS(index->ndim, at), axis, TSRI_DESC(d),
                          (long long)d->shape[axis]);
@@ -129,7 +129,7 @@ static TSRI_COLD tsr_status blame_index(const char *op, const tsr_tensor *index,
                      (long long)d->shape[axis]);
 }
 
-/* Brings *index to i64 in 0 .. size - 1 of dim `axis` of d: as it is where it is so, else a copy. */
+/* *index as i64 in 0 .. size - 1 of dim `axis` of d: the tensor itself if it is so, else a copy. */
 static tsr_status open_index_here(const tsr_tensor **index, tsr_tensor **temporary, const char *op, int axis,
                                   const tsr_desc *d)
 {
@@ -152,7 +152,7 @@ static tsr_status open_index_here(const tsr_tensor **index, tsr_tensor **tempora
     return TSR_OK;
 }
 
-/* The same for an index on any device: its values are looked at on the host. */
+/* The same for an index on any device: its values are read on the host. */
 static tsr_status open_index(const tsr_tensor **index, tsr_tensor **temporary, const char *op, int axis,
                              const tsr_desc *d)
 {
@@ -336,7 +336,7 @@ static tsr_status scatter_run(tsr_tensor *out, const tsr_tensor *index, const ts
                                   .params = &params });
 }
 
-/* out = t, and the sources to their places; index and src have one shape. */
+/* out = t, then src is written at the places of index; both have one shape. */
 static tsr_status scatter(const tsr_op *op, const tsr_tensor *index, const tsr_tensor *src, int axis)
 {
     const tsr_tensor *t = op->in[0];
@@ -359,7 +359,7 @@ static tsr_status check_mode(const char *op, const tsr_desc *t, tsr_scatter_mode
     return TSR_OK;
 }
 
-/* The source comes to t's dtype, and t stays as it is. */
+/* The source is converted to t's dtype, never t to the source's. */
 static tsr_status check_src(const char *op, const tsr_tensor *t, const tsr_tensor *src)
 {
     TSRI_TRY(tsri_check_allocated(op, "t", t));

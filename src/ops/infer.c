@@ -1,4 +1,4 @@
-/* infer.c - what an op would give and cost, before there is data. */
+/* infer.c - tsr_infer and tsr_op_cost: results and costs of an op from descs alone. */
 #include "dispatch.h"
 #include "operands.h"
 #include "core/mem.h"
@@ -35,7 +35,7 @@ static tsr_status open_question(question *q, tsr_op_kind kind, int nin, const ts
     return TSR_OK;
 }
 
-/* Operands that share a dtype name, in the dtype they come to. */
+/* Replaces descs by those with the dtypes that the operands are promoted to. */
 static tsr_status promote(question *q, tsr_op_kind kind, const tsri_dtype_rule *rule)
 {
     tsr_dtype dtypes[TSR_OP_MAX_IN];

@@ -1,4 +1,4 @@
-/* linalg.c - factorisations of matrices: checked here, done by a backend. */
+/* linalg.c - factorisations and systems of equations: what they take and give; backends compute them. */
 #include "linalg_int.h"
 #include "tessera/move.h"
 #include "tessera/ops/linalg.h"

@@ -94,7 +94,7 @@ tsr_status tsr_pinv(tsr_tensor **out, const tsr_tensor *a, double rtol)
 
 /* Least squares ------------------------------------------------------------------------------------ */
 
-/* b's part in the columns of u first: that keeps small what need not be large. */
+/* u^H b is computed first: of all products it is the smallest. */
 static tsr_status run_lstsq(const tsr_op *op)
 {
     decomposed x = { NULL, NULL, NULL, NULL, NULL, NULL };

@@ -8,7 +8,7 @@
 
 /* Vector products ------------------------------------------------------------------------------ */
 
-/* Where dim `axis` of the longer shape stands in t. */
+/* Dim `axis`, counted in the longer of both shapes, must have three elements in t. */
 static tsr_status check_three(const char *what, const tsr_desc *t, int axis, int ndim)
 {
     const int at = axis - (ndim - t->ndim);
@@ -58,7 +58,7 @@ static tsr_status cross_one(tsr_tensor *out, const tsr_tensor *v, int axis, int 
     return s;
 }
 
-/* Both operands with the result's shape, short floats as f32. */
+/* Both operands are expanded to the result's shape; short floats are computed in f32. */
 static tsr_status run_cross(const tsr_op *op)
 {
     tsr_tensor *out = op->out[0], *temporary[2] = { NULL }, v[2];
@@ -111,7 +111,7 @@ static tsr_status kron_into(const tsr_tensor *out, const tsr_tensor *a, const ts
     return TSR_OK;
 }
 
-/* Dims of size 1 ahead of the shorter one. */
+/* Adds dims of size 1 in front of the shorter shape. */
 static void align(tsr_desc *a, tsr_desc *b)
 {
     while (a->ndim < b->ndim) tsri_insert_dim(a, 0, 1, 0);

@@ -1,4 +1,4 @@
-/* linalg_values.c - linear algebra said with other ops: norms, sums, determinants, triangles. */
+/* linalg_values.c - linear algebra made of other ops: norms, trace, determinants, triangular factors. */
 #include "backend/device_run.h"
 #include "linalg_int.h"
 #include "tessera/move.h"
@@ -52,7 +52,7 @@ tsr_status tsr_vector_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, con
 
 static double infinity_or(bool negative) { return negative ? -__builtin_inf() : __builtin_inf(); }
 
-/* A reduction over the last dims of x, which stands for a; messages name `op`. */
+/* Reduces the last dims of x, a view of the operand a, in a call that messages name `op`. */
 static tsr_status reduce_last(tsr_tensor **out, const char *op, tsr_op_kind kind, const tsr_tensor *x,
                               int dims, bool keepdims, double p)
 {
@@ -63,8 +63,8 @@ static tsr_status reduce_last(tsr_tensor **out, const char *op, tsr_op_kind kind
                                        .out = { out }, .name = op, .names = a });
 }
 
-/* The norms of rows or columns, in their place, or the singular values as a column: the norm is that of all
- * of them. */
+/* The numbers of which a matrix norm is the largest, the smallest or the sum: the norms of rows or columns,
+ * or the singular values as a column. */
 static tsr_status find_lines(tsr_tensor **out, const tsr_tensor *a, tsr_matrix_ord ord)
 {
     static const char name[] = "matrix_norm";
@@ -104,14 +104,14 @@ tsr_status tsr_trace(tsr_tensor **out, const tsr_tensor *a, int64_t offset)
 
 /* Determinants ------------------------------------------------------------------------------ */
 
-/* Both factors in one matrix, and which row each row in turn was swapped with (i64). */
+/* Both factors in one matrix; pivots[i] is the row that row i was swapped with (i64). */
 static tsr_status factor_lu(const char *name, tsr_tensor **lu, tsr_tensor **pivots, const tsr_tensor *a)
 {
     return tsri_dispatch(&(tsri_call){
         .kind = TSR_OP_LU, .nin = 1, .in = { a }, .nout = 2, .out = { lu, pivots }, .name = name });
 }
 
-/* 1 or -1 of `dtype` for each matrix: an even or odd number of rows was swapped. */
+/* The sign of each permutation, of this dtype: 1 after an even number of swaps, else -1. */
 static tsr_status parity(tsr_tensor **out, const tsr_tensor *pivots, tsr_dtype dtype)
 {
     tsr_tensor *t[3] = { NULL };
@@ -207,7 +207,7 @@ static void order_rows(int64_t *order, int64_t m, const int64_t *pivots, int64_t
     for (int64_t i = 0; i < m; i++) order[i] = i;
     for (int64_t i = 0; i < k; i++) {
         const int64_t row = order[i];
-        if (pivots[i] < 0 || pivots[i] >= m) continue;  /* of a backend that computes nothing */
+        if (pivots[i] < 0 || pivots[i] >= m) continue;  /* the null backend leaves any numbers */
         order[i] = order[pivots[i]];
         order[pivots[i]] = row;
     }

@@ -13,7 +13,7 @@ enum {
     CHOSEN_AT_MOST = 4    /* quantiles of a lane; for more, it is sorted */
 };
 
-/* What is asked for ------------------------------------------------------------------------- */
+/* The call ------------------------------------------------------------------------- */
 
 typedef struct quantiles {
     const char *op;
@@ -28,7 +28,7 @@ typedef struct quantiles {
     int64_t     at;           /* the q that is looked for */
 } quantiles;
 
-/* Element `low` of a lane in order, and how far on to the next one. */
+/* Between element `low` of a sorted lane and the next one, at this share of the distance. */
 typedef struct place { int64_t low; double share; } place;
 
 static place place_of(const quantiles *c, double q, int64_t n)

@@ -168,7 +168,7 @@ tsr_status tsr_norm(tsr_tensor **out, const tsr_tensor *x, int naxes, const int 
     return over_axes(out, TSR_OP_NORM, "norm", x, naxes, axes, keepdims, p);
 }
 
-/* How far, and which way, diff goes. */
+/* The parameters of diff. */
 typedef struct differences {
     int     axis;
     int64_t n;

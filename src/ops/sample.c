@@ -35,7 +35,7 @@ tsr_status tsr_permutation(tsr_tensor **out, int64_t n, uint64_t seed)
     return tsri_result_end(out, origin, fill_permutation(*out, seed));
 }
 
-/* Which axis, and by which random numbers. */
+/* The parameters of shuffle. */
 typedef struct shuffling {
     int      axis;
     uint64_t seed;
@@ -67,7 +67,7 @@ tsr_status tsr_shuffle(tsr_tensor **out, const tsr_tensor *x, int axis, uint64_t
     return tsri_dispatch_composed(out, &call, &(shuffling){ axis, seed }, x);
 }
 
-/* Rows and what is wrong with them -------------------------------------------------------- */
+/* Checks of rows -------------------------------------------------------- */
 
 /* Where a bool tensor is first true, in row-major order; -1 if nowhere. */
 static tsr_status first_true(int64_t *out, const tsr_tensor *is)
@@ -87,7 +87,8 @@ static tsr_status first_true(int64_t *out, const tsr_tensor *is)
     return s;
 }
 
-/* Refuses a row for which `is` (a bool for each row of `rows`) is true, in these words. `is` is released. */
+/* Fails if `is`, a bool for each row, is true anywhere; the message names the row and ends with `words`.
+ * Releases `is`. */
 static tsr_status refuse(tsr_tensor **is, tsr_status s, const char *op, const char *what, const char *words)
 {
     int64_t at = -1, index[TSR_MAX_NDIM];
@@ -143,7 +144,7 @@ static tsr_status check_enough(const tsr_tensor *weights, int64_t samples)
     return refuse(&is, s, "multinomial", "weights", "has fewer weights above 0 than samples are asked for");
 }
 
-/* *out = the weights in f64, the largest of each row being 1, so that their sum is harmless. */
+/* *out = the weights in f64, divided by the largest of each row, so that sums do not overflow. */
 static tsr_status read_weights(tsr_tensor **out, const tsr_tensor *weights)
 {
     tsr_tensor *low = NULL, *high = NULL;
@@ -171,7 +172,7 @@ static tsr_status draw_targets(tsr_tensor **out, const tsr_tensor *sums, int ndi
     return s;
 }
 
-/* Row by row, how many of the sums so far are not above each target. All are (rows, ...). */
+/* For each target, how many of its row's cumulative sums are not above it. All are (rows, ...). */
 static tsr_status search_rows(tsr_tensor *out, const tsr_tensor *sums, const tsr_tensor *targets)
 {
     tsr_tensor places[3], *row[3];
@@ -210,7 +211,7 @@ static tsr_status draw_with_replacement(tsr_tensor *z, const tsr_tensor *weights
     return s;
 }
 
-/* The first arrivals of independent clocks that run at the rates of the weights. */
+/* Each index gets a random time, exponential at the rate of its weight; the earliest ones are drawn. */
 static tsr_status draw_without_replacement(tsr_tensor *z, const tsr_tensor *weights, int64_t samples,
                                            uint64_t seed)
 {

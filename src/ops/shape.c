@@ -1,5 +1,4 @@
-/* shape.c - tile, repeat, roll, pad, triangles, diagonals, grids: views, and copies
- * between them. */
+/* shape.c - tile, repeat, roll, pad, triangles, diagonals, meshgrid: copies between views. */
 #include "boxes.h"
 #include "backend/registry.h"
 #include "composed.h"
@@ -235,7 +234,7 @@ static tsr_status pad_axis(const tsr_tensor *t, int axis, int64_t from, int64_t 
     return to < size ? copy_strip(t, axis, to, size - to, to - 1, 0) : TSR_OK;
 }
 
-/* The middle first, and then each axis in turn over all that is there by then. */
+/* The middle is copied first; then axis after axis is padded, over all that the axes before have filled. */
 static tsr_status pad_axes(tsr_tensor *out, const tsr_tensor *t, const padding *p)
 {
     for (int axis = -1; axis < t->ndim; axis++) {
@@ -323,7 +322,7 @@ static tsr_status infer_pad(tsr_desc *out, const char *name, tsr_op_kind kind, c
                TSRI_DESC(in[0]));
     TSRI_CHECK((unsigned)p->mode <= TSR_PAD_WRAP, TSR_EINVAL, "%s: %d is no mode", name, (int)p->mode);
     if (p->mode == TSR_PAD_CONSTANT)
-        TSRI_TRY(tsr_scalar_store(element, in[0]->dtype, p->value)); /* may it be stored? */
+        TSRI_TRY(tsr_scalar_store(element, in[0]->dtype, p->value)); /* does the dtype hold it? */
     for (int i = 0; i < p->n; i++) TSRI_TRY(pad_dim(&shape[i], name, in[0], i, p));
     return tsri_desc_packed(out, name, in[0]->dtype, p->n, shape);
 }

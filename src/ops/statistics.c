@@ -1,4 +1,4 @@
-/* statistics.c - operands of statistics as packed memory of the host. */
+/* statistics.c - see statistics.h. */
 #include "statistics.h"
 #include "tessera/move.h"
 

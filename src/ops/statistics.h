@@ -1,4 +1,4 @@
-/* statistics.h - what ops that count and choose share: operands as packed memory of the host. */
+/* statistics.h - what histograms, quantiles and covariances share: operands as packed tensors of the host. */
 #ifndef TSRI_STATISTICS_H
 #define TSRI_STATISTICS_H
 

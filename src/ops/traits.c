@@ -30,7 +30,7 @@ static tsr_status infer_gather(tsr_desc *out, const char *name, tsr_op_kind kind
     return tsri_desc_packed_like(out, in[1], in[0]->dtype);
 }
 
-/* Whole lanes: values and indices, or indices alone. */
+/* sort gives values and indices, argsort indices. */
 static tsr_status infer_sort(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
                              const void *params)
 {
