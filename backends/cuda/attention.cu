@@ -109,34 +109,60 @@ bool has_attention(const tsr_op *op)
     return numel(op->out[0]) == 0 || (k.shared <= room && blocks_of(op, a, k.rows) > 0);
 }
 
+/* Shares out keys to at most `most` blocks, each with a multiple of `least`. */
+static void share_keys(AttentionArgs &a, int64_t most, uint32_t least)
+{
+    enum { MOST_SHARES = 128 };
+    int64_t parts = a.n / least;
+    if (parts > most) parts = most;
+    if (parts > MOST_SHARES) parts = MOST_SHARES;
+    if (parts < 1) parts = 1;
+    a.part = tsrc_blocks(tsrc_blocks(a.n, uint32_t(parts)), least) * least;
+    a.parts = a.part > 0 ? tsrc_blocks(a.n, a.part) : 1;
+}
+
 enum {
-    ENOUGH_BLOCKS = 8192, /* that keep a GPU busy to the end */
-    LEAST_KEYS = 128,     /* that are worth a block */
-    MOST_SHARES = 128     /* of a head's keys */
+    ENOUGH_BLOCKS = 8192, /* of few rows, that keep a GPU busy to the end */
+    FEW_KEYS = 128,       /* that are worth a block of them */
+    LEAST_KEYS = 256      /* that are worth a block of a tile */
 };
 
 /* Few rows: a head's keys are shared out where heads alone would be too few blocks. */
 static tsr_status run_few(const Work &w, const FewKernel &k, AttentionArgs &a, int64_t heads)
 {
     Scratch states(w);
-    int64_t parts = ENOUGH_BLOCKS / heads;
-    if (parts > a.n / LEAST_KEYS) parts = a.n / LEAST_KEYS;
-    if (parts > MOST_SHARES) parts = MOST_SHARES;
-    if (parts < 1) parts = 1;
-    a.part = tsrc_blocks(a.n, uint32_t(parts));
-    a.parts = tsrc_blocks(a.n, a.part);
+    share_keys(a, ENOUGH_BLOCKS / heads, FEW_KEYS);
     if (a.parts > 1) TSRC_TRY(states.take(size_t(heads) * a.parts * k.state));
     a.states = states.as<float>();
     TSRC_TRY(launch(w, k.run, uint32_t(heads * a.parts), k.threads, 0, a));
     return a.parts > 1 ? launch(w, k.join, uint32_t(heads * k.rows), k.width, 0, a) : TSR_OK;
 }
 
-static tsr_status run_tiles(const Work &w, const AttentionKernel &k, AttentionArgs &a, int64_t blocks)
+/* Tiles of rows: their keys are shared out where they are too few for the GPU. */
+static tsr_status run_tiles(const Work &w, const AttentionKernel &k, AttentionArgs &a, int64_t heads)
 {
-    a.tiles = tsrc_blocks(uint64_t(a.shared) * a.m, k.rows);
+    const int64_t rows = int64_t(a.shared) * a.m, units = 2 * devices[w.device].units;
+    Scratch states(w);
+    a.tiles = tsrc_blocks(uint64_t(rows), k.rows);
+    const int64_t blocks = heads * a.tiles;
+    share_keys(a, k.join ? units / blocks : 1, LEAST_KEYS);
+    if (a.parts > 1) TSRC_TRY(states.take(size_t(blocks) * a.parts * k.state));
+    a.states = states.as<float>();
     TSRC_TRY(check(w.device, w.name(),
                    cudaFuncSetAttribute(k.run, cudaFuncAttributeMaxDynamicSharedMemorySize, int(k.shared))));
-    return launch(w, k.run, uint32_t(blocks), k.threads, k.shared, a);
+    TSRC_TRY(launch(w, k.run, uint32_t(blocks * a.parts), k.threads, k.shared, a));
+    return a.parts > 1 ? launch(w, k.join, uint32_t(heads * rows), k.width, 0, a) : TSR_OK;
+}
+
+/* A block for each head of k. */
+static tsr_status run_mend(const Work &w, const AttentionKernel &k, AttentionArgs &a, int64_t heads)
+{
+    a.tiles = tsrc_blocks(uint64_t(a.shared) * a.m, k.rows);
+    a.parts = 1;
+    a.part = a.n;
+    TSRC_TRY(check(w.device, w.name(),
+                   cudaFuncSetAttribute(k.run, cudaFuncAttributeMaxDynamicSharedMemorySize, int(k.shared))));
+    return launch(w, k.run, uint32_t(heads), k.threads, k.shared, a);
 }
 
 tsr_status run_attention(const Work &w)
@@ -149,12 +175,10 @@ tsr_status run_attention(const Work &w)
     const int64_t heads = blocks_of(w.op, a, a.shared * a.m);
     if (dnn_attention(w, a, &status)) {
         const bool mends = status == TSR_OK && a.causal && a.m > 1;
-        return mends ? run_tiles(w, mend_attention(dtype), a, heads) : status;
+        return mends ? run_mend(w, mend_attention(dtype), a, heads) : status;
     }
     const FewKernel few = few_attention(dtype, a);
-    if (few.run) return run_few(w, few, a, heads);
-    const AttentionKernel k = kernel_for(dtype, a);
-    return run_tiles(w, k, a, blocks_of(w.op, a, k.rows));
+    return few.run ? run_few(w, few, a, heads) : run_tiles(w, kernel_for(dtype, a), a, heads);
 }
 
 } // namespace tsrc

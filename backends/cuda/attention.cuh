@@ -15,8 +15,9 @@ enum { THREADS = 128 };
 struct Spot {
     char *data[OPERANDS]; /* q, z, mask: of the first head that shares; k, v: of their head */
     uint32_t first, rows;
-    uint32_t keys;  /* that any row sees */
-    uint32_t plain; /* that every row sees, mask apart */
+    uint32_t keys;       /* that any row sees */
+    uint32_t begin, end; /* of those, what the block has */
+    uint32_t plain;      /* that every row sees, mask apart */
 };
 
 /* How many keys a row sees. */
@@ -55,6 +56,8 @@ TSRC_FN Spot find_spot(const AttentionArgs &a, uint32_t most_rows, uint32_t at)
     const bool one_head = s.first / a.m == last / a.m;
     s.keys = one_head ? keys_of(a, last) : a.n;
     s.plain = one_head ? keys_of(a, s.first) : a.causal ? 0 : a.n;
+    s.begin = 0;
+    s.end = s.keys;
     return s;
 }
 
@@ -102,6 +105,50 @@ template <class T> TSRC_FN T base_of(T largest) { return largest == T(-INFINITY)
 
 /* With care, an infinity that has come to weigh nothing goes. */
 template <class T> TSRC_FN T shrunk(T x, T by, bool care) { return care && by == T(0) ? T(0) : x * by; }
+
+/* States ------------------------------------------------------------------------------------------------
+ *
+ * What a share of a row's keys comes to: the largest score times log2(e), the sum of weights relative to it,
+ * then the mixture. */
+
+enum { HEAD = 2 };
+
+TSRC_FN float two_to(float x)
+{
+    float out;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
+    return out;
+}
+
+struct Met {
+    float largest, sum, mixture;
+};
+
+/* What `count` states, `apart` numbers from one to the next, come to at a column. */
+TSRC_FN Met meet(const float *state, uint32_t count, uint32_t apart, uint32_t column)
+{
+    Met m = { -INFINITY, 0, 0 };
+#pragma unroll 8
+    for (uint32_t i = 0; i < count; i++) m.largest = fmaxf(m.largest, state[i * apart]);
+    const float base = base_of(m.largest);
+#pragma unroll 8
+    for (uint32_t i = 0; i < count; i++) {
+        const float *of = state + i * apart, by = two_to(of[0] - base), x = of[HEAD + column];
+        m.sum = __fmaf_rn(of[1], by, m.sum);
+        m.mixture = by == 0 ? m.mixture : __fmaf_rn(by, x, m.mixture);
+    }
+    return m;
+}
+
+/* An element of row `row` of those that share a head. */
+template <class S>
+TSRC_FN void write_met(const AttentionArgs &a, const Spot &s, uint32_t row, uint32_t column, const Met &m)
+{
+    if (row >= a.shared * a.m || column >= a.e) return;
+    char *z = s.data[OF_Z] + int64_t(row / a.m) * a.of[OF_Z].head + int64_t(row % a.m) * a.of[OF_Z].row +
+              int64_t(column) * a.of[OF_Z].col;
+    *reinterpret_cast<typename S::Bits *>(z) = S::store(m.sum == 0 ? 0.0f : m.mixture / m.sum, 0);
+}
 
 /* Tiles ------------------------------------------------------------------------------------------------- */
 

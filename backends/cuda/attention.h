@@ -35,16 +35,20 @@ struct AttentionArgs {
     uint32_t shared, kv_heads; /* heads of q that look at one of k */
     uint32_t tiles;            /* of rows, for each head of k */
     double early, late;        /* scales of q and of scores */
-    uint32_t parts, part;      /* of few rows: blocks that share a head's keys; keys of one */
-    float *states;             /* what each of them came to */
+    uint32_t parts, part;      /* blocks that share the keys of rows; keys of one */
+    float *states;             /* what each of them came to, if they are several */
     int causal, mask_dtype, flag;
 };
 
-/* A kernel, its shared memory, and the rows of a block. */
+/* A kernel, its shared memory, and the rows of a block; for blocks that share keys what puts them together
+ * (NULL: nothing does), its threads, and the bytes of a block's states. */
 struct AttentionKernel {
     const void *run;
     size_t shared;
     uint32_t threads, rows;
+    const void *join;
+    uint32_t width;
+    size_t state;
 };
 
 AttentionKernel fma_attention(const AttentionArgs &a);                  /* f64 */

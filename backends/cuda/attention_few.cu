@@ -1,24 +1,13 @@
 /* attention_few.cu - attention of few rows of f16, bf16 or f32 to many keys, as in decoding.
  *
- * The keys of a head are shared out to blocks. G threads have AT_ONCE keys at a time, each 8 elements of them,
- * and keep for every row what they have come to so far: the largest score, the sum of weights and their
- * mixture. While they are at it the next keys come. Groups of a block meet in shared memory, blocks in scratch
- * memory, always in the same order. */
+ * The keys of a head are shared out to blocks. G threads have AT_ONCE keys at a time, each 8 elements of
+ * them, and keep for every row what they have come to so far. While they are at it the next keys come.
+ * Groups of a block meet in shared memory, blocks in scratch memory, always in the same order. */
 #include "attention.cuh"
 
 namespace tsrc {
 
 enum { FEW_THREADS = 128, AT_ONCE = 4 };
-
-/* A row's state: the largest score times log2(e), the sum, then the mixture. */
-enum { HEAD = 2 };
-
-TSRC_FN float two_to(float x)
-{
-    float out;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
-    return out;
-}
 
 /* Eight elements as they lie. */
 template <class S> struct Eight {
@@ -66,7 +55,8 @@ template <class S, int R, int G> struct Few {
             for (int k = 0; k < 8; k++) {
                 const bool has = there && column() + k < a.d;
                 const char *at = p + int64_t(column() + k) * a.of[OF_Q].col;
-                q[r][k] = has ? S::load(*reinterpret_cast<const typename S::Bits *>(at), 0) * float(a.early) : 0;
+                const float x = has ? S::load(*reinterpret_cast<const typename S::Bits *>(at), 0) : 0.0f;
+                q[r][k] = x * float(a.early);
                 mixture[r][k] = 0;
             }
         }
@@ -138,23 +128,6 @@ template <class S, int R, int G> struct Few {
     }
 };
 
-/* What `count` states, `apart` numbers from one to the next, come to at a column. */
-TSRC_FN void meet(const float *state, uint32_t count, uint32_t apart, uint32_t column, float &largest,
-                  float &sum, float &mixture)
-{
-    largest = -INFINITY;
-    sum = mixture = 0;
-#pragma unroll 8
-    for (uint32_t i = 0; i < count; i++) largest = fmaxf(largest, state[i * apart]);
-    const float base = base_of(largest);
-#pragma unroll 8
-    for (uint32_t i = 0; i < count; i++) {
-        const float *of = state + i * apart, by = two_to(of[0] - base), x = of[HEAD + column];
-        sum = __fmaf_rn(of[1], by, sum);
-        mixture = by == 0 ? mixture : __fmaf_rn(by, x, mixture);
-    }
-}
-
 /* The head that a block has, without tiles of rows: all rows are in it. */
 TSRC_FN Spot find_head(const AttentionArgs &a, uint32_t at)
 {
@@ -165,15 +138,6 @@ TSRC_FN Spot find_head(const AttentionArgs &a, uint32_t at)
     s.rows = a.shared * a.m;
     s.keys = a.n;
     return s;
-}
-
-template <class S>
-TSRC_FN void write_one(const AttentionArgs &a, const Spot &s, uint32_t row, uint32_t column, float sum,
-                       float mixture)
-{
-    if (row >= s.rows || column >= a.e) return;
-    char *z = row_at(a, s, OF_Z, row) + int64_t(column) * a.of[OF_Z].col;
-    *reinterpret_cast<typename S::Bits *>(z) = S::store(sum == 0 ? 0.0f : mixture / sum, 0);
 }
 
 template <class S, int R, int G>
@@ -217,15 +181,14 @@ __global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant_
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < R * Part::WIDTH; i += FEW_THREADS) {
         const uint32_t r = i / Part::WIDTH, c = i % Part::WIDTH;
-        float largest, sum, mixture;
-        meet(states + r * Part::STATE, GROUPS, R * Part::STATE, c, largest, sum, mixture);
+        const Met m = meet(states + r * Part::STATE, GROUPS, R * Part::STATE, c);
         float *to = a.states + (uint64_t(blockIdx.x) * R + r) * Part::STATE;
         if (a.parts == 1) {
-            write_one<S>(a, s, r, c, sum, mixture);
+            write_met<S>(a, s, r, c, m);
         } else {
-            to[HEAD + c] = mixture;
-            if (c == 0) to[0] = largest;
-            if (c == 0) to[1] = sum;
+            to[HEAD + c] = m.mixture;
+            if (c == 0) to[0] = m.largest;
+            if (c == 0) to[1] = m.sum;
         }
     }
 }
@@ -236,18 +199,15 @@ template <class S, int R, int G> __global__ void join_kernel(const __grid_consta
     using Part = Few<S, R, G>;
     const uint32_t head = blockIdx.x / R, r = blockIdx.x % R;
     const Spot s = find_head(a, head);
-    float largest, sum, mixture;
-    if (r >= s.rows) return;
-    meet(a.states + (uint64_t(head) * a.parts * R + r) * Part::STATE, a.parts, R * Part::STATE, threadIdx.x,
-         largest, sum, mixture);
-    write_one<S>(a, s, r, threadIdx.x, sum, mixture);
+    const float *states = a.states + (uint64_t(head) * a.parts * R + r) * Part::STATE;
+    if (r < s.rows) write_met<S>(a, s, r, threadIdx.x, meet(states, a.parts, R * Part::STATE, threadIdx.x));
 }
 
 template <class S, int R, int G> static FewKernel kernel_of()
 {
     using Part = Few<S, R, G>;
-    return { (const void *)few_kernel<S, R, G>, (const void *)join_kernel<S, R, G>, FEW_THREADS, R, Part::WIDTH,
-             size_t(R) * Part::STATE * sizeof(float) };
+    return { (const void *)few_kernel<S, R, G>, (const void *)join_kernel<S, R, G>, FEW_THREADS, R,
+             Part::WIDTH, size_t(R) * Part::STATE * sizeof(float) };
 }
 
 template <class S, int G> static FewKernel kernel_of_rows(uint32_t rows)

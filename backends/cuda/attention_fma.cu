@@ -247,7 +247,8 @@ __global__ void __launch_bounds__(THREADS) fma_kernel(const __grid_constant__ At
 template <class T, int R, int K, int W> static AttentionKernel of_width(uint32_t d)
 {
     using Part = Fma<T, R, K, W>;
-    return { (const void *)fma_kernel<T, R, K, W>, Part::bytes(d), THREADS, Part::ROWS };
+    return { (const void *)fma_kernel<T, R, K, W>, Part::bytes(d), THREADS, Part::ROWS,
+             nullptr, 0, 0 };
 }
 
 AttentionKernel fma_attention(const AttentionArgs &a)

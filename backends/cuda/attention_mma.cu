@@ -113,6 +113,12 @@ __global__ void __launch_bounds__(THREADS, W <= 128 ? 4 - M : 1)
     attend(a, blockIdx.x, TensorRoom<Mma<M, W, BF>>(memory), true);
 }
 
+template <int M, int W, bool BF>
+__global__ void __launch_bounds__(W) mma_join_kernel(const __grid_constant__ AttentionArgs a)
+{
+    join<Mma<M, W, BF>>(a);
+}
+
 /* Are the last rows of all heads that share one finite? */
 template <bool BF> TSRC_FN bool is_clean(const AttentionArgs &a, const Spot &s)
 {
@@ -142,15 +148,19 @@ __global__ void __launch_bounds__(THREADS, 1) mend_kernel(const __grid_constant_
 AttentionKernel mend_attention(tsr_dtype dtype)
 {
     using Part = Mma<1, MOST_SIZE, true>;
-    return { dtype == TSR_BF16 ? (const void *)mend_kernel<true> : (const void *)mend_kernel<false>,
-             TensorRoom<Part>::BYTES, THREADS, Part::ROWS };
+    return tensor_kernel<Part>(
+        dtype == TSR_BF16 ? (const void *)mend_kernel<true> : (const void *)mend_kernel<false>, nullptr);
+}
+
+template <int M, int W, bool BF> static AttentionKernel of_dtype()
+{
+    return tensor_kernel<Mma<M, W, BF>>((const void *)mma_kernel<M, W, BF>,
+                                        (const void *)mma_join_kernel<M, W, BF>);
 }
 
 template <int M, int W> static AttentionKernel of_width(bool bf)
 {
-    using Part = Mma<M, W, true>;
-    return { bf ? (const void *)mma_kernel<M, W, true> : (const void *)mma_kernel<M, W, false>,
-             TensorRoom<Part>::BYTES, THREADS, Part::ROWS };
+    return bf ? of_dtype<M, W, true>() : of_dtype<M, W, false>();
 }
 
 AttentionKernel mma_attention(tsr_dtype dtype, const AttentionArgs &a)

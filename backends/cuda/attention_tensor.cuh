@@ -9,16 +9,9 @@
 
 namespace tsrc {
 
-TSRC_FN float power_of_two(float x)
-{
-    float out;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
-    return out;
-}
-
 /* W is not below d and e. Scores are kept times log2(e). */
 template <int M_, int KEYS_, int W_> struct TensorRows {
-    enum { M = M_, KEYS = KEYS_, W = W_, ROWS = 64 * M, WEIGHT_PITCH = KEYS + 2 };
+    enum { M = M_, KEYS = KEYS_, W = W_, ROWS = 64 * M, WEIGHT_PITCH = KEYS + 2, STATE = HEAD + W };
 
     float score[M][KEYS / 8][4];
     float mixture[M][W / 8][4];
@@ -95,7 +88,7 @@ template <int M_, int KEYS_, int W_> struct TensorRows {
             now = fmaxf(now, __shfl_xor_sync(~0u, now, 1));
             now = fmaxf(largest[b][i], scale * fmaxf(now, __shfl_xor_sync(~0u, now, 2)));
             base[i] = base_of(now);
-            by[i] = power_of_two(largest[b][i] - base[i]);
+            by[i] = two_to(largest[b][i] - base[i]);
             grew |= now > largest[b][i];
             largest[b][i] = now;
         }
@@ -105,7 +98,7 @@ template <int M_, int KEYS_, int W_> struct TensorRows {
         for (int j = 0; j < KEYS / 8; j++)
 #pragma unroll
             for (int x = 0; x < 4; x++) {
-                score[b][j][x] = power_of_two(__fmaf_rn(score[b][j][x], scale, -base[x / 2]));
+                score[b][j][x] = two_to(__fmaf_rn(score[b][j][x], scale, -base[x / 2]));
                 sum[b][x / 2] += score[b][j][x];
             }
         if (!__any_sync(~0u, grew)) return;
@@ -173,8 +166,6 @@ template <int M_, int KEYS_, int W_> struct TensorRows {
 
     template <class S> TSRC_FN void write_row(const AttentionArgs &a, const Spot &s, int b, int i)
     {
-        sum[b][i] += __shfl_xor_sync(~0u, sum[b][i], 1);
-        sum[b][i] += __shfl_xor_sync(~0u, sum[b][i], 2);
         if (row(b, i) >= s.rows) return;
         char *z = row_at(a, s, OF_Z, row(b, i));
 #pragma unroll
@@ -193,7 +184,27 @@ template <int M_, int KEYS_, int W_> struct TensorRows {
 #pragma unroll
         for (int b = 0; b < M; b++)
 #pragma unroll
-            for (int i = 0; i < 2; i++) write_row<S>(a, s, b, i);
+            for (int i = 0; i < 2; i++) {
+                sum[b][i] += __shfl_xor_sync(~0u, sum[b][i], 1);
+                sum[b][i] += __shfl_xor_sync(~0u, sum[b][i], 2);
+                if (a.parts > 1)
+                    leave_row(a.states + (uint64_t(blockIdx.x) * ROWS + row(b, i)) * STATE, b, i);
+                else
+                    write_row<S>(a, s, b, i);
+            }
+    }
+
+    /* To a state. */
+    TSRC_FN void leave_row(float *state, int b, int i)
+    {
+        if (lane() % 4 == 0) {
+            state[0] = largest[b][i];
+            state[1] = sum[b][i];
+        }
+#pragma unroll
+        for (int x = 0; x < W / 8; x++)
+#pragma unroll
+            for (int k = 0; k < 2; k++) state[HEAD + x * 8 + lane() % 4 * 2 + k] = mixture[b][x][2 * i + k];
     }
 };
 
@@ -232,8 +243,8 @@ template <bool CARE, class Part>
 TSRC_FN void walk(const AttentionArgs &a, const Spot &s, Part &part, const TensorRoom<Part> &room)
 {
     part.begin();
-    if (s.keys > 0) load_tile<Part, Part::K_PITCH>(a, s, room.k, OF_K, 0);
-    for (uint32_t first = 0; first < s.keys; first += Part::KEYS) {
+    if (s.begin < s.end) load_tile<Part, Part::K_PITCH>(a, s, room.k, OF_K, s.begin);
+    for (uint32_t first = s.begin; first < s.end; first += Part::KEYS) {
         wait_ahead();
         __syncthreads();
         load_tile<Part, Part::V_PITCH>(a, s, room.v, OF_V, first);
@@ -241,23 +252,46 @@ TSRC_FN void walk(const AttentionArgs &a, const Spot &s, Part &part, const Tenso
         part.template weigh<CARE>(a, s, first);
         wait_ahead();
         __syncthreads();
-        if (first + Part::KEYS < s.keys)
+        if (first + Part::KEYS < s.end)
             load_tile<Part, Part::K_PITCH>(a, s, room.k, OF_K, first + Part::KEYS);
         part.template mix<CARE>(room.v, room.weight);
     }
 }
 
-/* One tile of rows: first without care, then with it where a mixture is not finite. */
+/* Share `at` of all: a tile of rows, and part of its keys; a part is a multiple of KEYS. First without care,
+ * then with it where a mixture is not finite. */
 template <class Part>
 TSRC_FN void attend(const AttentionArgs &a, uint32_t at, const TensorRoom<Part> &room, bool plain_first)
 {
-    const Spot s = find_spot(a, Part::ROWS, at);
+    Spot s = find_spot(a, Part::ROWS, at / a.parts);
+    s.begin = at % a.parts * a.part;
+    s.end = min(s.keys, s.begin + a.part);
     Part part;
     part.stage(a, s, room.q);
     if (plain_first) walk<false>(a, s, part, room);
     if (!plain_first || __syncthreads_or(part.wild())) walk<true>(a, s, part, room);
     wait_ahead();
     part.template finish<typename Part::Stored>(a, s);
+}
+
+/* Parts of a row meet: a block for each row, a thread for each column. */
+template <class Part> TSRC_FN void join(const AttentionArgs &a)
+{
+    const uint32_t rows = a.shared * a.m, head = blockIdx.x / rows, row = blockIdx.x % rows;
+    const uint32_t share = head * a.tiles + (a.tiles - 1 - row / Part::ROWS); /* as find_spot has them */
+    const uint64_t first = uint64_t(share) * a.parts * Part::ROWS + row % Part::ROWS;
+    Spot s;
+    place_head(a, s, head % a.kv_heads, head / a.kv_heads);
+    write_met<typename Part::Stored>(
+        a, s, row, threadIdx.x,
+        meet(a.states + first * Part::STATE, a.parts, Part::ROWS * Part::STATE, threadIdx.x));
+}
+
+/* What the host needs to know of a kernel for such parts and of what joins them. */
+template <class Part> static AttentionKernel tensor_kernel(const void *run, const void *join)
+{
+    return { run, TensorRoom<Part>::BYTES, THREADS, Part::ROWS, join, Part::W,
+             size_t(Part::ROWS) * Part::STATE * sizeof(float) };
 }
 
 } // namespace tsrc

@@ -1,6 +1,6 @@
 /* attention_tf32.cu - attention of f32 on tensor cores: a number is the sum of two of 11 bits each, and a
- * product the sum of three of theirs, so that about 2^-21 of it is lost. What is not finite so is done over by
- * multiply-adds. */
+ * product the sum of three of theirs, so that about 2^-21 of it is lost. What is not finite so is done over
+ * by multiply-adds. */
 #include "attention_tensor.cuh"
 
 namespace tsrc {
@@ -170,10 +170,16 @@ __global__ void __launch_bounds__(THREADS, W <= 128 ? 2 : 1)
     attend(a, blockIdx.x, TensorRoom<Tf32<M, KEYS, W>>(memory), true);
 }
 
+template <int M, int KEYS, int W>
+__global__ void __launch_bounds__(W) tf32_join_kernel(const __grid_constant__ AttentionArgs a)
+{
+    join<Tf32<M, KEYS, W>>(a);
+}
+
 template <int M, int KEYS, int W> static AttentionKernel of_width()
 {
-    using Part = Tf32<M, KEYS, W>;
-    return { (const void *)tf32_kernel<M, KEYS, W>, TensorRoom<Part>::BYTES, THREADS, Part::ROWS };
+    return tensor_kernel<Tf32<M, KEYS, W>>((const void *)tf32_kernel<M, KEYS, W>,
+                                           (const void *)tf32_join_kernel<M, KEYS, W>);
 }
 
 AttentionKernel tf32_attention(const AttentionArgs &a)
