@@ -15,6 +15,8 @@ OWN_KINDS = {"axis", "axes", "shape", "dtype", "seed", "text"}  # kinds that are
 LISTS = {"tensors", "axes", "ints", "shape"}
 TYPES = {
     "tensor": "Operand",
+    "given": "Array",
+    "givens": "Sequence[Array]",
     "tensors": "Sequence[Array]",
     "axis": "int",
     "axes": "int | Sequence[int]",
@@ -140,17 +142,18 @@ class Row:
         takes, _, gives = call.partition("->")
         self.c_arguments = [parse_argument(a) for a in takes.split(", ") if a.strip()]
         self.results = [parse_argument(r) for r in gives.split(",")]
-        before = None
+        before = self.results[-1]
         for a in self.c_arguments:
-            a.shares = a.kind in LISTS and before is not None and before.kind in LISTS
+            a.shares = a.kind in LISTS and before.kind in LISTS | {"givens"}
             before = a
 
     def expand(self, headers):
         """Arguments as Python has them: fields in place of structs."""
         self.arguments, self.structs = [], []
         extra = []
-        for r in [r for r in self.results if r.kind == "given"]:
-            self.arguments.append(Argument(r.name, "given"))
+        for r in [r for r in self.results if r.kind in ("given", "givens")]:
+            self.arguments.append(Argument(r.name, r.kind))
+            self.arguments[-1].shares = r.kind == "givens" and len(self.arguments) > 1
         for a in self.c_arguments:
             if a.kind == "report":
                 a.slot = None
@@ -219,7 +222,7 @@ def parameters(row, headers, typed=False):
         default = None if a.default is None else python_default(a, headers)
         word = a.name
         if typed:
-            word += ": " + ("Array" if a.kind == "given" else TYPES[a.kind])
+            word += ": " + TYPES[a.kind]
             word += " | None" if default == "None" else ""
         words.append(word + ("" if default is None else (" = " if typed else "=") + default))
     if any(r.kind in ("tensor", "list") for r in row.results):
@@ -264,6 +267,9 @@ def struct_lines(row, a):
 
 
 def result_word(row, k, r):
+    if r.kind == "givens":
+        i = next(i for i, a in enumerate(row.arguments) if a.name == r.name)
+        return ("" if row.arguments[i].shares else f"v[{i}].n, ") + f"v[{i}].givens"
     if r.kind == "given":
         return f"v[{row.arguments.index(next(a for a in row.arguments if a.name == r.name))}].given"
     if r.kind == "list":
@@ -324,6 +330,7 @@ def documentation(row, headers, examples):
 def c_row(row, headers, examples):
     arguments = ", ".join(c_argument(a, headers) for a in row.arguments) or "{ 0 }"
     kinds = {r.kind for r in row.results}
+    kinds = {"given" if k == "givens" else k for k in kinds}
     returns = next((k.upper() for k in ("list", "bool", "given") if k in kinds), "TENSORS")
     return (
     f"static const argument arguments_{row.name}[] = {{ {arguments} }};\n",
@@ -360,7 +367,7 @@ def returned(row):
         return "list[Array]"
     if "bool" in kinds:
         return "bool"
-    if "given" in kinds:
+    if kinds & {"given", "givens"}:
         return "None"
     if len(row.results) == 1:
         return "Array"

@@ -135,7 +135,7 @@ VALUES = {  # of arguments without a default
     "axis": 0, "k": 2, "n": 2, "count": 2, "depth": 5, "rows": 3, "cols": 4, "samples": 1, "groups": 2,
     "heads": 2, "low": 0, "high": 5, "start": 0, "stop": 4, "value": 1, "eps": 1e-5, "p": 2, "random": 0.5, "seed": 7,
     "shape": (2, 3), "sizes": (2,), "shifts": (1,), "axes": (0,), "reps": (2, 2),
-    "alpha": 2, "before": (1, 1), "after": (1, 1), "text": b"ij,jk->ik",
+    "alpha": 2, "factor": 2, "rate": 0.5, "step": 1, "before": (1, 1), "after": (1, 1), "text": b"ij,jk->ik",
 }
 OWN_VALUES = {"tensordot": {"axes_a": (1,), "axes_b": (0,)}, "max_pool_all": {"n": 1},
               "avg_pool_all": {"n": 1}}
@@ -154,7 +154,7 @@ class Call:
 
     def tensor(self, argument):
         shape = SHAPES.get(self.row["name"], {}).get(argument["name"], (4, 4))
-        self.tensors.append(made(self.dtypes[argument["name"]], shape))
+        self.tensors.append(made(self.dtypes.get(argument["name"], self.dtype), shape))
         return self.tensors[-1]
 
     def value(self, argument):
@@ -214,7 +214,10 @@ class Call:
         """(name of the status, dtypes of the results)."""
         global calls
         calls += 1
-        in_list = False
+        lists = [r for r in self.row["results"] if r["kind"] == "givens"]
+        for i, r in enumerate(lists):
+            self.list({"name": r["name"], "kind": "tensors"}, i > 0)
+        in_list = bool(lists)
         for argument in self.row["arguments"]:
             is_list = argument["kind"] in ("tensors", "axes", "ints", "shape")
             if is_list:
@@ -222,8 +225,9 @@ class Call:
             else:
                 self.words.append(self.argument(argument))
             in_list = is_list
-        results = [self.result(r["kind"]) for r in self.row["results"]]
-        given = [r["kind"] == "given" for r in self.row["results"]]
+        others = [r for r in self.row["results"] if r["kind"] != "givens"]
+        results = [self.result(r["kind"]) for r in others]
+        given = [r["kind"] == "given" for r in others]
         words = [r if g else ctypes.byref(r) if isinstance(r, (Handle, ctypes.c_bool)) else r
                  for r, g in zip(results, given)]
         status = getattr(LIBRARY, "tsr_" + self.row["name"])(*words, *self.words)
@@ -277,7 +281,7 @@ def try_call(row, dtypes, dtype, taken):
         fail(row, f"{describe(dtypes, dtype)}: {status}, though the signature does not name it")
     if status != "TSR_OK":
         return
-    for name, got in zip([r["name"] for r in row["results"]], results):
+    for name, got in zip([r["name"] for r in row["results"] if r["kind"] != "givens"], results):
         gives = [g for g in row["gives"] if g["name"] == name]
         if gives and got not in gives[0]["dtypes"]:
             fail(row, f"{describe(dtypes, dtype)}: {name} is {got}, which the signature does not name")

@@ -50,7 +50,8 @@ LISTS = {"tensors": "const tsr_tensor *const *", "axes": "const int *", "ints": 
 ARGUMENTS = {"tensor": "const tsr_tensor *", "axis": "int", "int": "int", "int64": "int64_t",
              "double": "double", "bool": "bool", "scalar": "tsr_scalar", "dtype": "tsr_dtype",
              "seed": "uint64_t", "text": "const char *", **LISTS}
-RESULTS = {"tensor": "tsr_tensor **", "list": "tsr_tensor **", "given": "tsr_tensor *", "bool": "bool *"}
+RESULTS = {"tensor": "tsr_tensor **", "list": "tsr_tensor **", "given": "tsr_tensor *",
+           "givens": "tsr_tensor *const *", "bool": "bool *"}
 TYPED = {"enum": "{}", "struct": "const {} *", "report": "{} *"}
 
 NUMBER = r"-?[0-9]+(\.[0-9]+)?(e-?[0-9]+)?"
@@ -159,7 +160,9 @@ def prototype(name, call):
     """The parameters of C that a call asks for; the length of a list has no name."""
     arguments, results = split_call(call)
     out = [(c_type(name, r, RESULTS), r[0]) for r in results]
-    in_list = False
+    in_list = any(r[1] == "givens" for r in results)
+    if in_list:
+        out.insert(0, ("int", None))
     for argument in arguments:
         if argument[1] in LISTS and not in_list:
             out.append(("int", None))
@@ -211,7 +214,7 @@ def check_operands(name, signature, call):
     names = lambda parts, kinds: [part[0] for part in parts if part[1] in kinds]
     takes, _, gives = signature.partition("->")
     for words, wanted in ((takes, names(arguments, ("tensor", "tensors"))),
-                          (gives, names(results, ("tensor", "given", "list")))):
+                          (gives, names(results, ("tensor", "given", "givens", "list")))):
         found = re.findall(r"(\w+)\{", words)
         if found != wanted:
             fail(name, f"the signature names {', '.join(found)}, the call {', '.join(wanted)}")

@@ -19,7 +19,8 @@ typedef struct call {
     int64_t     ints[4][MOST_ITEMS];
     int         axes[4][MOST_ITEMS];
     int         list_count;
-    const tsr_tensor **tensors;
+    tsr_tensor **tensors[4];              /* lists of them */
+    int         tensor_lists;
     int         list_length;              /* of the tensors */
     tsr_tensor *results[MOST_RESULTS], **list;
     int64_t     work;
@@ -183,25 +184,38 @@ static int list_items(PyObject **items, Py_ssize_t *n, call *c, int i, Py_ssize_
     return -1;
 }
 
+/* Lists that share a length: one that is left out has the other's. */
+static int share_length(call *c, int i, bool given)
+{
+    value *before = &c->values[i - 1];
+    if (!given) return 0;
+    if (c->objects[i - 1] == Py_None || !c->objects[i - 1]) before->n = c->values[i].n;
+    if (before->n == c->values[i].n) return 0;
+    PyErr_Format(PyExc_ValueError, "%s(): %s has %d items and %s %d", c->row->name,
+                 c->row->arguments[i - 1].name, before->n, c->row->arguments[i].name, c->values[i].n);
+    return -1;
+}
+
 static int parse_tensors(call *c, int i)
 {
     PyObject *items;
     Py_ssize_t n;
     if (list_items(&items, &n, c, i, INT32_MAX)) return -1;
-    c->tensors = PyMem_Malloc(sizeof *c->tensors * (size_t)(n + 1));
-    if (!c->tensors) {
+    tsr_tensor **list = PyMem_Malloc(sizeof *list * (size_t)(n + 1));
+    if (!list) {
         PyErr_NoMemory();
         return -1;
     }
+    c->tensors[c->tensor_lists++] = list;
     for (Py_ssize_t k = 0; k < n; k++) {
         PyObject *o = PyTuple_GetItem(items, k);
         if (!is_array(o)) return wrong(c, i, "a sequence of arrays");
-        c->tensors[k] = tensor_of(o);
-        count_work(c, c->tensors[k]);
+        list[k] = tensor_of(o);
+        count_work(c, list[k]);
     }
-    c->values[i].tensors = c->tensors;
+    c->values[i].givens = list; /* or tensors, which are not changed */
     c->values[i].n = c->list_length = (int)n;
-    return 0;
+    return c->row->arguments[i].shares ? share_length(c, i, true) : 0;
 }
 
 /* One number stands for a list of it. */
@@ -217,18 +231,6 @@ static int parse_numbers(int64_t *out, int *n, call *c, int i)
     for (Py_ssize_t k = 0; k < count; k++)
         if (parse_int64(&out[k], c, i, PyTuple_GetItem(items, k))) return -1;
     return 0;
-}
-
-/* Lists that share a length: one that is left out has the other's. */
-static int share_length(call *c, int i, bool given)
-{
-    value *before = &c->values[i - 1];
-    if (!given) return 0;
-    if (c->objects[i - 1] == Py_None || !c->objects[i - 1]) before->n = c->values[i].n;
-    if (before->n == c->values[i].n) return 0;
-    PyErr_Format(PyExc_ValueError, "%s(): %s has %d items and %s %d", c->row->name,
-                 c->row->arguments[i - 1].name, before->n, c->row->arguments[i].name, c->values[i].n);
-    return -1;
 }
 
 static int parse_list(call *c, int i)
@@ -319,6 +321,7 @@ static int parse(call *c, int i)
     }
     switch (a->kind) {
     case KIND_TENSOR: return parse_tensor(c, i);
+    case KIND_GIVENS:
     case KIND_TENSORS: return parse_tensors(c, i);
     case KIND_GIVEN: return parse_given(c, i);
     case KIND_AXIS: return parse_axis(c, i);
@@ -466,7 +469,7 @@ static void let_go(call *c)
     for (int k = 0; k < MOST_RESULTS; k++) tsr_release(&c->results[k]);
     for (int k = 0; c->list && k < c->list_length; k++) tsr_release(&c->list[k]);
     PyMem_Free(c->list);
-    PyMem_Free(c->tensors);
+    for (int k = 0; k < c->tensor_lists; k++) PyMem_Free(c->tensors[k]);
 }
 
 PyObject *call_row(const row *r, PyObject *const *args, Py_ssize_t count, PyObject *names)
@@ -474,8 +477,7 @@ PyObject *call_row(const row *r, PyObject *const *args, Py_ssize_t count, PyObje
     call c;
     c.row = r;
     c.out = NULL;
-    c.number_count = c.list_count = c.list_length = 0;
-    c.tensors = NULL;
+    c.number_count = c.list_count = c.list_length = c.tensor_lists = 0;
     c.list = NULL;
     c.work = 0;
     memset(c.objects, 0, sizeof c.objects);

@@ -7,8 +7,8 @@
 #include <tessera/tessera.h>
 
 typedef enum argument_kind {
-    KIND_TENSOR, KIND_TENSORS, KIND_GIVEN, KIND_AXIS, KIND_AXES, KIND_INT, KIND_INT64, KIND_INTS, KIND_SHAPE,
-    KIND_INT3, KIND_DOUBLE3, KIND_DOUBLE, KIND_BOOL, KIND_SCALAR, KIND_DTYPE, KIND_SEED, KIND_TEXT, KIND_ENUM,
+    KIND_TENSOR, KIND_TENSORS, KIND_GIVEN, KIND_GIVENS, KIND_AXIS, KIND_AXES, KIND_INT, KIND_INT64, KIND_INTS,
+    KIND_SHAPE, KIND_INT3, KIND_DOUBLE3, KIND_DOUBLE, KIND_BOOL, KIND_SCALAR, KIND_DTYPE, KIND_SEED, KIND_TEXT, KIND_ENUM,
     KIND_WANT /* is a result that may be left out asked for? */
 } argument_kind;
 
@@ -20,6 +20,7 @@ typedef struct value {
         const tsr_tensor        *t;
         tsr_tensor              *given;
         const tsr_tensor *const *tensors;
+        tsr_tensor *const       *givens;
         const int64_t           *ints;  /* NULL: none */
         const int               *axes;  /* NULL: all */
         int64_t                  i;
