@@ -240,6 +240,93 @@ static void check_conv(trial *t)
     }
 }
 
+/* Gradients ------------------------------------------------------------------------------------ */
+
+/* The gradient by data is a transposed convolution back from z to x. */
+static window turned(const window *v)
+{
+    window back = *v;
+    back.c = v->o;
+    back.o = v->c;
+    memcpy(back.in, v->out, sizeof back.in);
+    memcpy(back.out, v->in, sizeof back.out);
+    return back;
+}
+
+static void check_grad_data(trial *t)
+{
+    const tsr_dtype dtype = t->check->dtype;
+    window v = random_window(t);
+    const tsr_conv how = random_padding(t, &v);
+    const window back = turned(&v);
+    int64_t x[2 + MOST_DIMS], z[2 + MOST_DIMS],
+        w[2 + MOST_DIMS] = { v.o, v.c / v.groups, v.kernel[0], v.kernel[1], v.kernel[2] };
+    const int rank = shape_of(z, &v, v.o, v.out);
+    shape_of(x, &v, v.c, v.in);
+    make_input(t, X, dtype, rank, z, FILL_SMALL);
+    make_input(t, W, dtype, 2 + v.dims, w, FILL_SMALL);
+    if (once_in(t, 2)) make_output(t, RESULT, dtype, rank, x);
+    GO_ON(t);
+    NEED(t, tsr_conv_grad_data(&t->tensor[RESULT], t->tensor[X], t->tensor[W], v.dims, v.in, &how));
+    check_shape(t, RESULT, dtype, rank, x);
+    GO_ON(t);
+    const int64_t count = count_of(rank, x), cost = v.o / v.groups * count_of(v.dims, v.kernel);
+    for (int64_t k = first_sample(t, count, 4 * cost); k >= 0; k = next_sample(t, k, count, 4 * cost)) {
+        int64_t at[2 + MOST_DIMS];
+        double size = 0;
+        place_in_result(at, &back, k, back.o);
+        const value wanted = right_conv(t, &back, at, true, &size);
+        check_near(t, RESULT, k, wanted, (8 + sqrt((double)cost)) * epsilon_of(dtype) * size);
+    }
+}
+
+/* The weight at (output, channel of its group, tap): slot X has x, W the result's gradient. */
+static value right_weight(const trial *t, const window *v, int64_t o, int64_t c, int64_t tap, double *size)
+{
+    const int64_t places = count_of(v->dims, v->out), image = count_of(v->dims, v->in);
+    const int64_t channel = o / (v->o / v->groups) * (v->c / v->groups) + c;
+    value sum = { 0 };
+    *size = 0;
+    for (int64_t k = 0; k < v->n * places; k++) {
+        int64_t at[MOST_DIMS];
+        index_of(at, k % places, v->dims, v->out);
+        const int64_t i = seen_at(v, at, tap);
+        if (i < 0) continue;
+        const value x = value_at(t->tensor[X], (k / places * v->c + channel) * image + i);
+        const value g = value_at(t->tensor[W], (k / places * v->o + o) * places + k % places);
+        sum.re += x.re * g.re - x.im * g.im;
+        sum.im += x.re * g.im + x.im * g.re;
+        *size += hypot(x.re, x.im) * hypot(g.re, g.im);
+    }
+    return sum;
+}
+
+static void check_grad_weights(trial *t)
+{
+    const tsr_dtype dtype = t->check->dtype;
+    window v = random_window(t);
+    const tsr_conv how = random_padding(t, &v);
+    int64_t x[2 + MOST_DIMS], z[2 + MOST_DIMS],
+        w[2 + MOST_DIMS] = { v.o, v.c / v.groups, v.kernel[0], v.kernel[1], v.kernel[2] };
+    const int rank = shape_of(z, &v, v.o, v.out);
+    shape_of(x, &v, v.c, v.in);
+    make_input(t, X, dtype, rank, x, FILL_SMALL);
+    make_input(t, W, dtype, rank, z, FILL_SMALL);
+    if (once_in(t, 2)) make_output(t, RESULT, dtype, 2 + v.dims, w);
+    GO_ON(t);
+    NEED(t, tsr_conv_grad_weights(&t->tensor[RESULT], t->tensor[W], t->tensor[X], v.dims, v.kernel, &how));
+    check_shape(t, RESULT, dtype, 2 + v.dims, w);
+    GO_ON(t);
+    const int64_t count = count_of(2 + v.dims, w), cost = v.n * count_of(v.dims, v.out);
+    for (int64_t k = first_sample(t, count, 8 * cost); k >= 0; k = next_sample(t, k, count, 8 * cost)) {
+        int64_t at[2 + MOST_DIMS];
+        double size = 0;
+        index_of(at, k, 2 + v.dims, w);
+        const value wanted = right_weight(t, &v, at[0], at[1], place_of(at + 2, v.dims, v.kernel), &size);
+        check_near(t, RESULT, k, wanted, (8 + sqrt((double)cost)) * epsilon_of(dtype) * size);
+    }
+}
+
 /* Pools ------------------------------------------------------------------------------------------ */
 
 typedef tsr_status (*max_fn)(tsr_tensor **, tsr_tensor **, const tsr_tensor *, const tsr_pool *);
@@ -443,6 +530,13 @@ void list_conv(check_list *list)
                   (check){ .family = "conv", .op = TSR_OP_CONV_TRANSPOSE, .run = check_conv, .dtype = dtype,
                            .more = 6 },
                   "conv_transpose");
+        if (!is_integer(dtype)) {
+            add_check(list, (check){ .family = "conv", .run = check_grad_data, .dtype = dtype, .more = 4 },
+                      "conv_grad_data");
+            add_check(list, (check){ .family = "conv", .op = TSR_OP_CONV_GRAD_WEIGHTS,
+                                     .run = check_grad_weights, .dtype = dtype, .more = 4 },
+                      "conv_grad_weights");
+        }
         if (is_complex(dtype)) continue;
         add_check(list, (check){ .family = "pool", .op = TSR_OP_MAX_POOL, .run = check_pool, .dtype = dtype,
                                  .more = 6 },

@@ -63,6 +63,7 @@ typedef struct tsr_conv_params {
     int64_t groups;
     int64_t stride[3], low[3], high[3], dilation[3];  /* low, high: zeros ahead of x and behind it */
     int64_t output_padding[3];                        /* conv_transpose */
+    int64_t size[3];                                  /* conv_grad_weights: of the window */
 } tsr_conv_params;
 typedef struct tsr_pool_params {
     int32_t spatial;

@@ -417,6 +417,195 @@ static tsr_status conv(tsr_tensor **out, const char *name, tsr_op_kind kind, int
                                        .in = { x, w, bias } });
 }
 
+/* Gradients ---------------------------------------------------------------------------- */
+
+/* The spatial dim of a convolution's result for a dim of x and a window's. */
+static tsr_status check_grad_size(const char *name, const tsr_conv_params *p, const tsr_desc *grad, int d,
+                                  int64_t size, int64_t taps)
+{
+    int64_t padded = 0, window = 0;
+    const int64_t there = grad->shape[grad->ndim - p->spatial + d];
+    TSRI_CHECK(tsri_window_length(&window, taps, p->dilation[d]) &&
+                   tsri_add(&padded, p->low[d], p->high[d]) && tsri_add(&padded, padded, size),
+               TSR_EOVERFLOW, "%s: padding or dilation of spatial dim %d overflows", name, d);
+    TSRI_CHECK(window <= padded && (padded - window) / p->stride[d] + 1 == there, TSR_ESHAPE,
+               "%s: spatial dim %d of grad %s is %lld long, which a window of %lld with padding over %lld does "
+               "not give",
+               name, d, TSRI_DESC(grad), (long long)there, (long long)window, (long long)padded);
+    return TSR_OK;
+}
+
+tsr_status tsri_infer_conv_grad(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                                const void *params)
+{
+    const tsr_conv_params *p = params;
+    const tsr_desc *grad = in[0], *x = in[1];
+    int64_t shape[TSRI_SPATIAL + 2];
+    TSRI_TRY(check_params(name, kind, p));
+    const int first = x->ndim - p->spatial;
+    TSRI_CHECK((first == 1 || first == 2) && grad->ndim == x->ndim, TSR_ESHAPE,
+               "%s: grad is %s and x is %s; with %d spatial dims they have %d dims, or %d without a batch", name,
+               TSRI_DESC(grad), TSRI_DESC(x), (int)p->spatial, (int)p->spatial + 2, (int)p->spatial + 1);
+    TSRI_CHECK(first == 1 || grad->shape[0] == x->shape[0], TSR_ESHAPE,
+               "%s: the batches of grad %s and x %s differ", name, TSRI_DESC(grad), TSRI_DESC(x));
+    shape[0] = grad->shape[first - 1];
+    shape[1] = x->shape[first - 1] / p->groups;
+    TSRI_CHECK(shape[0] % p->groups == 0 && x->shape[first - 1] % p->groups == 0, TSR_ESHAPE,
+               "%s: the channels of grad %s and x %s do not divide into %lld groups", name, TSRI_DESC(grad),
+               TSRI_DESC(x), (long long)p->groups);
+    for (int d = 0; d < p->spatial; d++) {
+        shape[2 + d] = p->size[d];
+        TSRI_CHECK(p->size[d] >= 1, TSR_EINVAL, "%s: size %lld of spatial dim %d of the window", name,
+                   (long long)p->size[d], d);
+        TSRI_TRY(check_grad_size(name, p, grad, d, x->shape[first + d], p->size[d]));
+    }
+    return tsri_desc_packed(out, name, x->dtype, p->spatial + 2, shape);
+}
+
+double tsri_conv_grad_work(const tsr_desc *const *in, const tsr_desc *out, const void *params)
+{
+    (void)params;
+    return (double)tsr_desc_numel(in[0]) * kernel_size(out);
+}
+
+/* z = the sums for some images. */
+static tsr_status sum_weights(tsr_tensor *z, const tsr_tensor *grad, const tsr_tensor *x, pieces *made,
+                              const tsr_conv_params *p)
+{
+    static const char *const texts[] = { "ngoa,ngcaA->gocA", "ngoab,ngcabAB->gocAB",
+                                         "ngoabd,ngcabdABD->gocABD" };
+    tsr_tensor to = *z, from = *x, by = *grad, *out = &to;
+    TSRI_TRY(pad(&from, made, p));
+    split_groups(&to, 0, p->groups);
+    split_groups(&from, 1, p->groups);
+    split_groups(&by, 1, p->groups);
+    TSRI_TRY(see_windows(&from, p, p->size));
+    return tsr_einsum(&out, texts[p->spatial - 1], 2, (const tsr_tensor *const[]){ &by, &from });
+}
+
+/* Images whose windows, side by side, are no more elements than this are summed at once. */
+enum { MOST_PATCHES = 1 << 23 };
+
+static int64_t images_at_once(const tsr_tensor *grad, const tsr_tensor *x, const tsr_conv_params *p)
+{
+    const int64_t all = x->shape[0] > 0 ? x->shape[0] : 1;
+    double each = (double)x->shape[1];
+    for (int d = 0; d < p->spatial; d++) each *= (double)grad->shape[2 + d] * (double)p->size[d];
+    const double fit = MOST_PATCHES / (each > 1 ? each : 1);
+    return fit >= (double)all ? all : fit > 1 ? (int64_t)fit : 1;
+}
+
+/* The sum of what parts of the batch give, in f32 if the result is shorter. */
+static tsr_status sum_images(tsr_tensor *z, const tsr_tensor *grad, const tsr_tensor *x,
+                             const tsr_conv_params *p)
+{
+    const int64_t n = x->shape[0], some = images_at_once(grad, x, p);
+    pieces made = { NULL, NULL, NULL, NULL };
+    if (some >= n) {
+        const tsr_status s = sum_weights(z, grad, x, &made, p);
+        tsr_release(&made.padded);
+        return s;
+    }
+    const tsr_dtype dtype = is_short(z->dtype) ? TSR_F32 : z->dtype;
+    TSRI_TRY(tsri_make_temporary(&made.sums, "conv_grad_weights", z, dtype, z->ndim, z->shape));
+    tsr_status s = tsr_zero(made.sums);
+    for (int64_t i = 0; i < n && s == TSR_OK; i += some) {
+        tsr_tensor g = *grad, from = *x;
+        const int64_t end = i + some < n ? i + some : n;
+        tsri_see_slice(&g, &g, 0, i, end, 1);
+        tsri_see_slice(&from, &from, 0, i, end, 1);
+        tsr_release_all(&made.wide_x, &made.wide_w, &made.padded);
+        if (is_short(z->dtype)) s = widen(&made.wide_x, &from);
+        if (is_short(z->dtype) && s == TSR_OK) s = widen(&made.wide_w, &g);
+        tsr_tensor *part = NULL;
+        if (s == TSR_OK)
+            s = tsri_make_temporary(&part, "conv_grad_weights", z, dtype, z->ndim, z->shape);
+        if (s == TSR_OK)
+            s = sum_weights(part, made.wide_w ? made.wide_w : &g, made.wide_x ? made.wide_x : &from, &made, p);
+        if (s == TSR_OK) s = tsr_add(&made.sums, made.sums, part);
+        tsr_release(&part);
+    }
+    if (s == TSR_OK) s = tsr_copy(z, made.sums);
+    tsr_release_all(&made.sums, &made.wide_w, &made.wide_x, &made.padded);
+    return s;
+}
+
+tsr_status tsri_conv_grad_parts(const tsr_op *op)
+{
+    const tsr_conv_params *p = op->params;
+    tsr_tensor grad = *op->in[0], x = *op->in[1];
+    if (tsr_numel(op->out[0]) == 0) return TSR_OK;
+    insert_batch(&grad, p->spatial);
+    insert_batch(&x, p->spatial);
+    return sum_images(op->out[0], &grad, &x, p);
+}
+
+/* The options of a gradient, and its sizes. */
+static tsr_status read_grad(tsr_conv_params *p, const char *name, int nsizes, const int64_t *sizes,
+                            const tsr_conv *how)
+{
+    TSRI_CHECK(nsizes >= 1 && nsizes <= TSRI_SPATIAL, TSR_EINVAL, "%s: %d sizes; there are 1 to %d", name,
+               nsizes, TSRI_SPATIAL);
+    TSRI_CHECK(sizes, TSR_ENULL, "%s: sizes is NULL", name);
+    *p = (tsr_conv_params){ .spatial = nsizes };
+    for (int d = 0; d < nsizes; d++) {
+        p->size[d] = sizes[d];
+        TSRI_CHECK(sizes[d] >= 0, TSR_EINVAL, "%s: size %lld of spatial dim %d", name, (long long)sizes[d], d);
+    }
+    return read_options(p, name, TSR_OP_CONV, how);
+}
+
+static tsr_status run_grad(tsr_tensor **out, const char *name, tsr_op_kind kind, const tsr_conv_params *p,
+                           const char *const *names, const tsr_tensor *grad, const tsr_tensor *other)
+{
+    const tsr_kind of = tsr_dtype_kind(grad->dtype);
+    TSRI_CHECK(of == TSR_FLOATING || of == TSR_COMPLEX, TSR_EDTYPE, "%s: grad is %s; a floating or complex dtype is needed "
+               "(tsr_cast converts)", name, TSRI_DESC(&grad->desc));
+    return tsri_dispatch(&(tsri_call){ .kind = kind, .params = p, .name = name, .names = names, .nout = 1,
+                                       .out = { out }, .nin = 2, .in = { grad, other } });
+}
+
+/* A transposed convolution, as much longer as x was. */
+tsr_status tsr_conv_grad_data(tsr_tensor **out, const tsr_tensor *grad, const tsr_tensor *w, int nsizes,
+                              const int64_t *sizes, const tsr_conv *how)
+{
+    static const char name[] = "conv_grad_data", *const names[] = { "grad", "w", "bias" };
+    tsr_conv_params p;
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", name);
+    TSRI_TRY(tsri_check_allocated(name, "grad", grad));
+    TSRI_TRY(tsri_check_allocated(name, "w", w));
+    TSRI_TRY(read_grad(&p, name, nsizes, sizes, how));
+    TSRI_TRY(check_ranks(name, p.spatial, &grad->desc, &w->desc));
+    for (int d = 0; d < p.spatial; d++) {
+        const int64_t taps = w->shape[2 + d];
+        int64_t window = 0;
+        TSRI_CHECK(taps > 0 && tsri_window_length(&window, taps, p.dilation[d]), TSR_ESHAPE,
+                   "%s: the window of w %s is empty, or overflows", name, TSRI_DESC(&w->desc));
+        if (how && how->fit == TSR_CONV_SAME) same_padding(&p, d, p.size[d], window);
+        TSRI_TRY(check_grad_size(name, &p, &grad->desc, d, p.size[d], taps));
+        p.output_padding[d] = (p.size[d] + p.low[d] + p.high[d] - window) % p.stride[d];
+    }
+    return run_grad(out, name, TSR_OP_CONV_TRANSPOSE, &p, names, grad, w);
+}
+
+tsr_status tsr_conv_grad_weights(tsr_tensor **out, const tsr_tensor *grad, const tsr_tensor *x, int nsizes,
+                                 const int64_t *sizes, const tsr_conv *how)
+{
+    static const char name[] = "conv_grad_weights", *const names[] = { "grad", "x" };
+    tsr_conv_params p;
+    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", name);
+    TSRI_TRY(tsri_check_allocated(name, "grad", grad));
+    TSRI_TRY(tsri_check_allocated(name, "x", x));
+    TSRI_TRY(read_grad(&p, name, nsizes, sizes, how));
+    for (int d = 0; d < p.spatial && how && how->fit == TSR_CONV_SAME && x->ndim > p.spatial; d++) {
+        int64_t window = 0;
+        TSRI_CHECK(p.size[d] > 0 && tsri_window_length(&window, p.size[d], p.dilation[d]), TSR_EOVERFLOW,
+                   "%s: size or dilation of spatial dim %d is 0, or overflows", name, d);
+        same_padding(&p, d, x->shape[x->ndim - p.spatial + d], window);
+    }
+    return run_grad(out, name, TSR_OP_CONV_GRAD_WEIGHTS, &p, names, grad, x);
+}
+
 /* The ops ----------------------------------------------------------------------------- */
 
 #define CONV(name, ID, spatial) \

@@ -9,6 +9,10 @@ tsr_status tsri_infer_conv(tsr_desc *out, const char *name, tsr_op_kind kind, co
 tsr_status tsri_conv_parts(const tsr_op *op);
 tsr_status tsri_conv_transpose_parts(const tsr_op *op);
 double     tsri_conv_work(const tsr_desc *const *in, const tsr_desc *out, const void *params);
+tsr_status tsri_infer_conv_grad(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                                const void *params);
+tsr_status tsri_conv_grad_parts(const tsr_op *op);
+double     tsri_conv_grad_work(const tsr_desc *const *in, const tsr_desc *out, const void *params);
 double     tsri_conv_transpose_work(const tsr_desc *const *in, const tsr_desc *out, const void *params);
 
 tsr_status tsri_infer_pool(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
