@@ -138,6 +138,8 @@ SUM_BYTES(sum_u8, uint8_t, uint16_t)
 SUM_RUN(sum_finite_floats, float, ANY)
 SUM_RUN(sum_floats, float, IS_FINITE)
 SUM_RUN(sum_doubles, double, IS_FINITE)
+SUM_RUN(sum_i32, int32_t, ANY)
+SUM_RUN(sum_u32, uint32_t, ANY)
 
 /* The first finite number; the last one if none is. */
 #define FIRST_FINITE(name, type)                                \
@@ -189,11 +191,20 @@ static bool sum_as_stored(sums *out, tsr_dtype dtype, const void *x)
     }
 }
 
+static bool sum_integers(sums *out, tsr_dtype dtype, const void *x, int64_t n)
+{
+    if (dtype == TSR_I32) sum_i32(out, x, n, *(const int32_t *)x);
+    if (dtype == TSR_U32) sum_u32(out, x, n, *(const uint32_t *)x);
+    return dtype == TSR_I32 || dtype == TSR_U32;
+}
+
 void sum_numbers(sums *out, const tsr_tensor *t, int64_t from, int64_t n)
 {
     double room[RUN];
-    const char *x = (const char *)t->data + (size_t)from * tsr_dtype_size(t->dtype);
-    if ((n == RUN && sum_as_stored(out, t->dtype, x)) || sum_as_floats(out, t, from, n)) return;
+    const void *x = (const char *)t->data + (size_t)from * tsr_dtype_size(t->dtype);
+    if ((n == RUN && sum_as_stored(out, t->dtype, x)) || sum_integers(out, t->dtype, x, n) ||
+        sum_as_floats(out, t, from, n))
+        return;
     const double *all = doubles_at(room, t, from, n);
     sum_doubles(out, all, n, finite_double(all, n));
     settle_doubles(out, all, n);

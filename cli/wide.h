@@ -7,7 +7,11 @@
 /* Where the loader can choose. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GLIBC__) && defined(__GNUC__) && \
     !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if __GNUC__ >= 12 /* vectors of 64 bytes of shorts and bytes too */
+#define CLI_WIDE __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
 #define CLI_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
 #else
 #define CLI_WIDE
 #endif
