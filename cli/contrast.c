@@ -548,14 +548,6 @@ static void add_segment(contrast *out, const segment *s, const pair *p, const bl
     keep_peak(&out->steps, &s->peak[STEPS], p, where);
 }
 
-static tsr_status measure_piece(contrast *out, job *j, pair *p, const block *where)
-{
-    TSR_TRY(make_numbers(p));
-    TSR_TRY(tsr_parallel_for(segments_of(j), 1, compare_segments, j));
-    for (int64_t k = 0; k < segments_of(j); k++) add_segment(out, &j->found[k], p, where);
-    return TSR_OK;
-}
-
 /* Items ------------------------------------------------------------------------------------ */
 
 /* Two items and how far the walk over them is. */
@@ -582,28 +574,31 @@ static bool read_pair(walk *w, const block *where)
     return true;
 }
 
-/* Are all bytes the same? False also after a failure, which sets *ok. */
-static bool same_bytes(walk *w, bool *ok)
+/* Pieces one after another, while `see` wants more. False, with a complaint, if one cannot be read or seen. */
+static bool see_pieces(walk *w, tsr_status (*see)(contrast *out, walk *w, const block *where), contrast *out)
 {
     block where;
-    atomic_store(&w->j.differs, false);
-    for (bool more = block_first(&where, w->ca.ndim, w->ca.length, PIECE); more; more = block_next(&where)) {
-        *ok = read_pair(w, &where) && tsr_parallel_for(segments_of(&w->j), 4, compare_bytes, &w->j) == TSR_OK;
-        if (!*ok || atomic_load(&w->j.differs)) return false;
+    bool more = block_first(&where, w->ca.ndim, w->ca.length, PIECE);
+    for (; more && !atomic_load(&w->j.differs); more = block_next(&where)) {
+        if (!read_pair(w, &where)) return false;
+        if (see(out, w, &where) != TSR_OK) return complain(w->a->command, "%s", tsr_last_error()), false;
     }
     return true;
 }
 
-static bool measure(contrast *out, walk *w)
+static tsr_status compare_piece(contrast *out, walk *w, const block *where)
 {
-    block where;
-    for (bool more = block_first(&where, w->ca.ndim, w->ca.length, PIECE); more; more = block_next(&where)) {
-        if (!read_pair(w, &where)) return false;
-        if (measure_piece(out, &w->j, &w->p, &where) == TSR_OK) continue;
-        complain(w->a->command, "%s", tsr_last_error());
-        return false;
-    }
-    return true;
+    (void)out, (void)where;
+    return tsr_parallel_for(segments_of(&w->j), 4, compare_bytes, &w->j);
+}
+
+static tsr_status measure_piece(contrast *out, walk *w, const block *where)
+{
+    job *j = &w->j;
+    TSR_TRY(make_numbers(&w->p));
+    TSR_TRY(tsr_parallel_for(segments_of(j), 1, compare_segments, j));
+    for (int64_t k = 0; k < segments_of(j); k++) add_segment(out, &j->found[k], &w->p, where);
+    return TSR_OK;
 }
 
 /* An index of the part as one of the whole tensor. */
@@ -632,10 +627,12 @@ bool contrast_items(contrast *out, source *a, int64_t ia, source *b, int64_t ib,
     w->j.p = &w->p, w->j.t = t;
     *out = (contrast){ .error.size = -1, .relative.size = -1, .steps.size = -1 };
     bool ok = source_cut(&w->ca, a, ia) && source_cut(&w->cb, b, ib);
-    const bool one_dtype = a->items[ia].desc.dtype == b->items[ib].desc.dtype;
-    if (ok && (!one_dtype || t->nan_differs || !same_bytes(w, &ok))) {
+    const bool by_bytes = a->items[ia].desc.dtype == b->items[ib].desc.dtype && !t->nan_differs;
+    ok = ok && (!by_bytes || see_pieces(w, compare_piece, out));
+    if (ok && (!by_bytes || atomic_load(&w->j.differs))) {
+        atomic_store(&w->j.differs, false);
         w->done = done;
-        ok = ok && measure(out, w);
+        ok = see_pieces(w, measure_piece, out);
     }
     if (ok) {
         out->count = count_of(&w->ca);
