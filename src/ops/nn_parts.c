@@ -206,8 +206,6 @@ tsr_status tsri_group_norm_parts(const tsr_op *op) { return tsri_cook(op, group_
 static tsr_status make_angles(tsr_tensor **sine, tsr_tensor **cosine, const tsr_op *op, int64_t d,
                              tsr_tensor **t)
 {
-    const int64_t pairs = d / 2;
-    TSRI_TRY(describe_temp(&t[0], op, TSR_F64, 1, &pairs));
     TSRI_TRY(tsr_arange(&t[0], TSR_F64, tsr_scalar_i64(0), tsr_scalar_i64(d), tsr_scalar_i64(2)));
     TSRI_TRY(tsr_div(&t[0], t[0], TSR_NUMBER((double)d)));
     TSRI_TRY(tsr_pow(&t[0], TSR_NUMBER(((const tsr_rope_params *)op->params)->theta), t[0]));

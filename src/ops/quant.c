@@ -162,8 +162,7 @@ static tsr_status find_end(tsr_tensor **out, const tsr_tensor *finite, int axis,
     tsr_status s = TSR_OK;
     if (tsr_numel(finite) == 0) {
         const int64_t *shape = axis == TSR_ALL_AXES ? NULL : &finite->shape[axis];
-        s = tsr_zeros(out, TSR_F64, axis == TSR_ALL_AXES ? 0 : 1, shape);
-        return s == TSR_OK ? tsr_to_memory(out, *out, finite->device, tsri_memory_beside(finite)) : s;
+        return tsr_zeros(out, TSR_F64, axis == TSR_ALL_AXES ? 0 : 1, shape);
     }
     if (n == 0 && finite->ndim > 0) s = tsr_cast(out, finite, TSR_F64);
     else {

@@ -457,6 +457,46 @@ static void test_devices_number_of_the_host_is_an_operand_there(void)
     tsr_release_all(&x, &host, &weight, &want);
 }
 
+static void expect_close(const tsr_tensor *there, const tsr_tensor *want)
+{
+    tsr_tensor *here = NULL;
+    bool close = false;
+    EXPECT(there && there->device == sim);
+    EXPECT_OK(tsr_to_host(&here, there));
+    EXPECT_OK(tsr_allclose(&close, here, want, &(tsr_close_opts){ 1e-6, 1e-6, false }, NULL));
+    EXPECT(close);
+    tsr_release(&here);
+}
+
+/* What an op makes from nothing while it is done with others is made where its operands are. */
+static void test_devices_parts_of_an_op_stay_where_it_is(void)
+{
+    tsr_tensor *x = on_sim(TSR_F32, 6, 4), *at = on_sim(TSR_I64, 1, 3), *host[2] = { NULL }, *want = NULL,
+               *got = NULL;
+    EXPECT_OK(tsr_view(&x, x, TSR_SHAPE(3, 2, 4)));
+    EXPECT_OK(tsr_view(&at, at, TSR_SHAPE(3)));
+    EXPECT_OK(tsr_to_host(&host[0], x));
+    EXPECT_OK(tsr_to_host(&host[1], at));
+    EXPECT_OK(tsr_rope(&want, host[0], host[1], 10000, TSR_ROPE_HALVES));
+    setenv("TSR_SIM_WITHOUT", "rope,quantisation_range", 1);
+    EXPECT_OK(tsr_rope(&got, x, at, 10000, TSR_ROPE_HALVES));
+    expect_close(got, want);
+    tsr_release_all(&x, &at, &host[0], &host[1], &want, &got);
+    tsr_tensor *scale[2] = { NULL }, *zero[2] = { NULL };
+    EXPECT_OK(tsr_zeros(&host[0], TSR_F32, TSR_SHAPE(2, 0, 3)));
+    EXPECT_OK(tsr_to(&x, host[0], sim));
+    for (int axis = -1; axis < 2; axis++) {
+        const int along = axis < 0 ? TSR_ALL_AXES : axis;
+        EXPECT_OK(tsr_quantisation_range(&scale[0], &zero[0], host[0], along, TSR_U8, false));
+        EXPECT_OK(tsr_quantisation_range(&scale[1], &zero[1], x, along, TSR_U8, false));
+        expect_close(scale[1], scale[0]);
+        expect_close(zero[1], zero[0]);
+        tsr_release_all(&scale[0], &scale[1], &zero[0], &zero[1]);
+    }
+    unsetenv("TSR_SIM_WITHOUT");
+    tsr_release_all(&x, &host[0]);
+}
+
 /* Indices that count from the end, or are no i64, are changed for the op, wherever they are. */
 static void test_devices_indices_there_count_from_the_end(void)
 {
@@ -1091,6 +1131,7 @@ int main(int argc, char **argv)
     RUN(test_devices_layout_of_matrices_is_the_devices);
     RUN(test_devices_op_a_backend_lacks_runs_elsewhere_if_that_is_allowed);
     RUN(test_devices_number_of_the_host_is_an_operand_there);
+    RUN(test_devices_parts_of_an_op_stay_where_it_is);
     RUN(test_devices_indices_there_count_from_the_end);
     RUN(test_devices_streams_keep_order_and_events_join_them);
     RUN(test_devices_cpu_has_streams_that_do_nothing);

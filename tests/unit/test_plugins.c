@@ -88,6 +88,9 @@ static void test_plugins_backend_is_called_as_its_file(void)
     EXPECT_FAILS(tsr_device_parse(&device, "othex"), TSR_EDEVICE, "there is no device \"othex\"");
     EXPECT(!strstr(tsr_last_error(), "not as its file"));
     EXPECT(remove(within("libtessera-other.so")) == 0);
+    EXPECT(copy_file(TEST_PLUGINS "/libtessera-sim.so", within("libtessera-sin.so")));
+    EXPECT_FAILS(tsr_backend_load(within("libtessera-sin.so")), TSR_EINVAL, "not as its file");
+    EXPECT(remove(within("libtessera-sin.so")) == 0);
     char any[PATHS];
     (void)snprintf(any, sizeof any, "%s", within("any.so"));
     EXPECT(copy_file(TEST_PLUGINS "/libtessera-sim.so", any));
@@ -96,6 +99,7 @@ static void test_plugins_backend_is_called_as_its_file(void)
     EXPECT(rename(any, within("libtessera-sim.so")) == 0);
     search(folder); /* the file of a backend that is there already is not opened */
     EXPECT(heard[0] == '\0');
+    EXPECT_FAILS(tsr_backend_load(within("libtessera-sim.so")), TSR_EINVAL, "there is a backend called sim");
     EXPECT(remove(within("libtessera-sim.so")) == 0);
 }
 
