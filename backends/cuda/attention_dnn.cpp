@@ -1,5 +1,5 @@
 /* attention_dnn.cpp - attention of f16 and bf16 by cuDNN, as one graph: products, scale, what causal rows do
- * not see, softmax, products. Kernels are compiled once for each kind, plans made once for each shape. */
+ * not see, softmax, products. Plans are made once for each shape, which compiles a kernel for it. */
 #include "attention.h"
 #include "dnn.h"
 
@@ -33,21 +33,6 @@ struct Kept {
 enum { MOST_KEPT = 4096 };
 
 std::map<Key, Kept> kept;
-std::map<Key, DnnPart> compiled;
-
-/* What the kernels depend on. */
-Key kind_of(const Key &k)
-{
-    Key kind;
-    std::memset(&kind, 0, sizeof kind);
-    kind.device = k.device;
-    kind.dtype = k.dtype;
-    kind.causal = k.causal ? 1 + (k.m != k.n) : 0;
-    kind.m = k.m == 1;
-    kind.d = k.d;
-    kind.e = k.e;
-    return kind;
-}
 
 /* Virtual tensors of one graph. */
 class Builder {
@@ -219,8 +204,7 @@ const DnnPlan *plan_for(const Key &k, cudnnHandle_t handle)
         const Beside beside;
         DnnGraph graph;
         have.tried = true;
-        if (Builder(graph, k).build()) 
-            (void)graph.plans(handle, &have.plan, 1, 0, &compiled[kind_of(k)]);
+        if (Builder(graph, k).build())  (void)graph.plans(handle, &have.plan, 1, 0);
     }
     return have.plan.part ? &have.plan : nullptr;
 }

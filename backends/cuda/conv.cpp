@@ -158,7 +158,7 @@ uint32_t avoided(const Shape &s)
     return notes;
 }
 
-enum { MOST_WAYS = 8, MOST_ROOM = 512 << 20 };
+enum { MOST_WAYS = 12, MOST_ROOM = 512 << 20 };
 
 int list_ways(cudnnHandle_t handle, const Shape &s, bool last, Way *out, int most)
 {

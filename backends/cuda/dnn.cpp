@@ -204,7 +204,7 @@ static bool put(DnnPart part, cudnnBackendAttributeName_t name, cudnnBackendAttr
 }
 
 /* The plan of one way that cuDNN proposes. */
-static bool plan_of(cudnnHandle_t handle, DnnPart config, DnnPart kernels, DnnPlan &plan)
+static bool plan_of(cudnnHandle_t handle, DnnPart config, DnnPlan &plan)
 {
     const cudnnBackendAttributeType_t part = CUDNN_TYPE_BACKEND_DESCRIPTOR;
     int64_t count = 0;
@@ -212,7 +212,6 @@ static bool plan_of(cudnnHandle_t handle, DnnPart config, DnnPart kernels, DnnPl
                 CUDNN_STATUS_SUCCESS;
     good = good && put(plan.part, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, &handle) &&
            put(plan.part, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, part, &config) &&
-           (!kernels || put(plan.part, CUDNN_ATTR_EXECUTION_PLAN_KERNEL_CACHE, part, &kernels)) &&
            dnn.cudnnBackendFinalize(plan.part) == CUDNN_STATUS_SUCCESS &&
            dnn.cudnnBackendGetAttribute(plan.part, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64,
                                         1, &count, &plan.room) == CUDNN_STATUS_SUCCESS;
@@ -239,7 +238,7 @@ bool DnnGraph::has_note(DnnPart config, uint32_t notes)
 }
 
 int DnnGraph::proposals(cudnnHandle_t handle, cudnnBackendHeurMode_t mode, DnnPart graph, DnnPlan *out,
-                        int most, uint32_t avoid, DnnPart kernels)
+                        int most, uint32_t avoid)
 {
     enum { MOST = 16 };
     DnnPart configs[MOST];
@@ -255,37 +254,20 @@ int DnnGraph::proposals(cudnnHandle_t handle, cudnnBackendHeurMode_t mode, DnnPa
                                               configs) != CUDNN_STATUS_SUCCESS)
         return 0;
     for (int i = 0; i < count && i < MOST && found < most; i++)
-        found += (!avoid || !has_note(configs[i], avoid)) && plan_of(handle, configs[i], kernels, out[found]);
+        found += (!avoid || !has_note(configs[i], avoid)) && plan_of(handle, configs[i], out[found]);
     return found;
 }
 
-/* Room for the kernels of graphs like this one. */
-static bool make_kernels(DnnPart graph, DnnPart *out)
-{
-    if (*out) return true;
-    bool good =
-        dnn.cudnnBackendCreateDescriptor(CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR, out) == CUDNN_STATUS_SUCCESS;
-    good = good &&
-           put(*out, CUDNN_ATTR_KERNEL_CACHE_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR, &graph) &&
-           dnn.cudnnBackendFinalize(*out) == CUDNN_STATUS_SUCCESS;
-    if (!good && *out) (void)dnn.cudnnBackendDestroyDescriptor(*out);
-    if (!good) *out = nullptr;
-    return good;
-}
-
-int DnnGraph::plans(cudnnHandle_t handle, DnnPlan *out, int most, uint32_t avoid, DnnPart *kernels)
+int DnnGraph::plans(cudnnHandle_t handle, DnnPlan *out, int most, uint32_t avoid)
 {
     const DnnPart graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-    const bool sizes_vary = kernels != nullptr;
     set(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
     set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, op_count, ops);
-    if (sizes_vary)
-        set(graph, CUDNN_ATTR_OPERATIONGRAPH_IS_DYNAMIC_SHAPE_ENABLED, CUDNN_TYPE_BOOLEAN, 1, &sizes_vary);
     finish(graph);
-    if (!good || (kernels && !make_kernels(graph, kernels))) return 0;
-    const DnnPart compiled = kernels ? *kernels : nullptr;
-    const int found = proposals(handle, CUDNN_HEUR_MODE_A, graph, out, most, avoid, compiled);
-    return found ? found : proposals(handle, CUDNN_HEUR_MODE_FALLBACK, graph, out, most, avoid, compiled);
+    if (!good) return 0;
+    const int found = proposals(handle, CUDNN_HEUR_MODE_A, graph, out, most, avoid);
+    if (found == most) return found;
+    return found + proposals(handle, CUDNN_HEUR_MODE_FALLBACK, graph, out + found, most - found, avoid);
 }
 
 cudnnStatus_t dnn_run(cudnnHandle_t handle, const DnnPlan &plan, int count, const int64_t *ids,

@@ -75,9 +75,8 @@ class DnnGraph {
     void convolve(const DnnWindows &windows, DnnPart x, DnnPart w, DnnPart z);
 
     /* The first `most` plans that cuDNN proposes and that work; returns how many. None has a note
-     * (a cudnnBackendNumericalNote_t) whose bit is in `avoid`. `kernels` keeps what was compiled for graphs
-     * that differ in their sizes alone. */
-    int plans(cudnnHandle_t handle, DnnPlan *out, int most, uint32_t avoid, DnnPart *kernels = nullptr);
+     * (a cudnnBackendNumericalNote_t) whose bit is in `avoid`. */
+    int plans(cudnnHandle_t handle, DnnPlan *out, int most, uint32_t avoid);
 
   private:
     DnnPart make(cudnnBackendDescriptorType_t type);
@@ -86,7 +85,7 @@ class DnnGraph {
     void link(DnnPart part, cudnnBackendAttributeName_t name, DnnPart to);
     void finish(DnnPart part);
     int proposals(cudnnHandle_t handle, cudnnBackendHeurMode_t mode, DnnPart graph, DnnPlan *out, int most,
-                  uint32_t avoid, DnnPart kernels);
+                  uint32_t avoid);
     bool has_note(DnnPart config, uint32_t notes);
     enum { MOST_PARTS = 160, MOST_OPS = 24 };
     DnnPart parts[MOST_PARTS], ops[MOST_OPS];

@@ -247,6 +247,11 @@ def attention_checks(t, l):
         name += " causal" * causal + " heads last" * heads_last + " NaN" * wild
         t.check(name, into(l, z, "tsr_attention", q, k, v, None, C.byref(how)), right)
 
+    for b, heads, kv, m, n in ((1, 8, 8, 1024, 1024), (1, 8, 2, 1024, 1024), (2, 8, 8, 1000, 1024),
+                               (1, 16, 1, 512, 2048), (3, 4, 4, 1024, 1024), (1, 8, 8, 777, 1333)):
+        case(b, heads, kv, m, n, 64, 64, BF16, True)  # large enough for cuDNN, in one process
+        case(b, heads, kv, m, n, 128, 128, BF16, False, heads_last=True)
+    case(1, 8, 4, 1024, 1024, 128, 128, BF16, True, wild=True)
     for dtype in (F16, BF16, F32):
         for d in (32, 64, 96, 128, 256):
             for causal in (False, True):
@@ -372,6 +377,7 @@ def main():
     parts = {f.__name__: f for f in (rows, gates, reductions, lists, attention, convs, others,
                                      attention_checks, conv_checks)}
     torch.manual_seed(1)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     for name in sys.argv[2:] or parts:
         parts[name](bench, library)
         torch.cuda.empty_cache()
