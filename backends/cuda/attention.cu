@@ -112,7 +112,6 @@ bool has_attention(const tsr_op *op)
 /* Shares out keys to at most `most` blocks, each with a multiple of `least`. */
 static void share_keys(AttentionArgs &a, int64_t most, uint32_t least)
 {
-    enum { MOST_SHARES = 128 };
     int64_t parts = a.n / least;
     if (parts > most) parts = most;
     if (parts > MOST_SHARES) parts = MOST_SHARES;

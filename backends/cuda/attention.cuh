@@ -140,6 +140,30 @@ TSRC_FN Met meet(const float *state, uint32_t count, uint32_t apart, uint32_t co
     return m;
 }
 
+/* The same by a block, each thread its column. */
+template <int WIDTH> TSRC_FN Met meet_as_block(const float *state, uint32_t count, uint32_t apart)
+{
+    __shared__ float by[MOST_SHARES], sums[MOST_SHARES];
+    Met m = { -INFINITY, 0, 0 };
+    for (uint32_t i = threadIdx.x; i < count; i += WIDTH) {
+        by[i] = state[i * apart];
+        sums[i] = state[i * apart + 1];
+    }
+    __syncthreads();
+#pragma unroll 8
+    for (uint32_t i = 0; i < count; i++) m.largest = fmaxf(m.largest, by[i]);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < count; i += WIDTH) by[i] = two_to(by[i] - base_of(m.largest));
+    __syncthreads();
+#pragma unroll 16
+    for (uint32_t i = 0; i < count; i++) {
+        const float x = state[i * apart + HEAD + threadIdx.x];
+        m.sum = __fmaf_rn(sums[i], by[i], m.sum);
+        m.mixture = by[i] == 0 ? m.mixture : __fmaf_rn(by[i], x, m.mixture);
+    }
+    return m;
+}
+
 /* An element of row `row` of those that share a head. */
 template <class S>
 TSRC_FN void write_met(const AttentionArgs &a, const Spot &s, uint32_t row, uint32_t column, const Met &m)

@@ -15,7 +15,7 @@
 
 namespace tsrc {
 
-enum { MOST_SIZE = 256 /* of d and e */ };
+enum { MOST_SIZE = 256 /* of d and e */, MOST_SHARES = 128 /* of a row's keys */ };
 
 enum { OF_Q, OF_K, OF_V, OF_Z, OF_MASK, OPERANDS };
 

@@ -194,13 +194,15 @@ __global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant_
 }
 
 /* Parts of a head meet: a block for each row, a thread for each column. */
-template <class S, int R, int G> __global__ void join_kernel(const __grid_constant__ AttentionArgs a)
+template <class S, int R, int G>
+__global__ void __launch_bounds__(8 * G) join_kernel(const __grid_constant__ AttentionArgs a)
 {
     using Part = Few<S, R, G>;
     const uint32_t head = blockIdx.x / R, r = blockIdx.x % R;
     const Spot s = find_head(a, head);
     const float *states = a.states + (uint64_t(head) * a.parts * R + r) * Part::STATE;
-    if (r < s.rows) write_met<S>(a, s, r, threadIdx.x, meet(states, a.parts, R * Part::STATE, threadIdx.x));
+    if (r >= s.rows) return;
+    write_met<S>(a, s, r, threadIdx.x, meet_as_block<Part::WIDTH>(states, a.parts, R * Part::STATE));
 }
 
 template <class S, int R, int G> static FewKernel kernel_of()

@@ -284,7 +284,7 @@ template <class Part> TSRC_FN void join(const AttentionArgs &a)
     place_head(a, s, head % a.kv_heads, head / a.kv_heads);
     write_met<typename Part::Stored>(
         a, s, row, threadIdx.x,
-        meet(a.states + first * Part::STATE, a.parts, Part::ROWS * Part::STATE, threadIdx.x));
+        meet_as_block<Part::W>(a.states + first * Part::STATE, a.parts, Part::ROWS * Part::STATE));
 }
 
 /* What the host needs to know of a kernel for such parts and of what joins them. */
