@@ -126,6 +126,13 @@ enum {
     LEAST_KEYS = 256      /* that are worth a block of a tile */
 };
 
+static tsr_status allow_shared(const Work &w, const void *kernel, size_t bytes)
+{
+    if (bytes == 0) return TSR_OK;
+    return check(w.device, w.name(),
+                 cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)));
+}
+
 /* Few rows: a head's keys are shared out where heads alone would be too few blocks. */
 static tsr_status run_few(const Work &w, const FewKernel &k, AttentionArgs &a, int64_t heads)
 {
@@ -133,7 +140,8 @@ static tsr_status run_few(const Work &w, const FewKernel &k, AttentionArgs &a, i
     share_keys(a, ENOUGH_BLOCKS / heads, FEW_KEYS);
     if (a.parts > 1) TSRC_TRY(states.take(size_t(heads) * a.parts * k.state));
     a.states = states.as<float>();
-    TSRC_TRY(launch(w, k.run, uint32_t(heads * a.parts), k.threads, 0, a));
+    TSRC_TRY(allow_shared(w, k.run, k.shared));
+    TSRC_TRY(launch(w, k.run, uint32_t(heads * a.parts), k.threads, k.shared, a));
     return a.parts > 1 ? launch(w, k.join, uint32_t(heads * k.rows), k.width, 0, a) : TSR_OK;
 }
 
@@ -147,8 +155,7 @@ static tsr_status run_tiles(const Work &w, const AttentionKernel &k, AttentionAr
     share_keys(a, k.join ? units / blocks : 1, LEAST_KEYS);
     if (a.parts > 1) TSRC_TRY(states.take(size_t(blocks) * a.parts * k.state));
     a.states = states.as<float>();
-    TSRC_TRY(check(w.device, w.name(),
-                   cudaFuncSetAttribute(k.run, cudaFuncAttributeMaxDynamicSharedMemorySize, int(k.shared))));
+    TSRC_TRY(allow_shared(w, k.run, k.shared));
     TSRC_TRY(launch(w, k.run, uint32_t(blocks * a.parts), k.threads, k.shared, a));
     return a.parts > 1 ? launch(w, k.join, uint32_t(heads * rows), k.width, 0, a) : TSR_OK;
 }
@@ -159,8 +166,7 @@ static tsr_status run_mend(const Work &w, const AttentionKernel &k, AttentionArg
     a.tiles = tsrc_blocks(uint64_t(a.shared) * a.m, k.rows);
     a.parts = 1;
     a.part = a.n;
-    TSRC_TRY(check(w.device, w.name(),
-                   cudaFuncSetAttribute(k.run, cudaFuncAttributeMaxDynamicSharedMemorySize, int(k.shared))));
+    TSRC_TRY(allow_shared(w, k.run, k.shared));
     return launch(w, k.run, uint32_t(heads), k.threads, k.shared, a);
 }
 

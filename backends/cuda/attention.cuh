@@ -61,6 +61,21 @@ TSRC_FN Spot find_spot(const AttentionArgs &a, uint32_t most_rows, uint32_t at)
     return s;
 }
 
+/* The head that a block has, without tiles of rows: all rows are in it. */
+TSRC_FN Spot find_head(const AttentionArgs &a, uint32_t at)
+{
+    Spot s;
+    const uint32_t kv = at % a.kv_heads;
+    place_head(a, s, kv, at / a.kv_heads);
+    s.first = 0;
+    s.rows = a.shared * a.m;
+    s.keys = a.n;
+    s.plain = a.causal ? keys_of(a, 0) : a.n;
+    s.begin = 0;
+    s.end = a.n;
+    return s;
+}
+
 /* Row r of the tile in q, z or the mask. */
 TSRC_FN char *row_at(const AttentionArgs &a, const Spot &s, int operand, uint32_t r)
 {
@@ -188,6 +203,10 @@ TSRC_FN void copy_ahead(void *to, const void *from, bool there)
 }
 
 TSRC_FN void wait_ahead() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+/* What was begun since the last such call is a group; all but the last N groups have come. */
+TSRC_FN void close_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int N> TSRC_FN void wait_groups() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
 
 /* Begins to fetch ROWS x WIDTH elements; what is past `have` rows or `cols` columns is 0. `any` is an
  * address that could be read. */

@@ -59,10 +59,11 @@ AttentionKernel mma_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, 
 struct FewKernel {
     const void *run = nullptr, *join = nullptr; /* NULL: there are none */
     uint32_t threads = 0, rows = 0, width = 0;  /* rows and columns of a state */
-    size_t state = 0;
+    size_t state = 0, shared = 0;
 };
 
-FewKernel few_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16, f32 */
+FewKernel few_attention(tsr_dtype dtype, const AttentionArgs &a);    /* f16, bf16, f32 */
+FewKernel narrow_attention(tsr_dtype dtype, const AttentionArgs &a); /* of those f16 and bf16, 16 rows at most */
 
 struct Work;
 

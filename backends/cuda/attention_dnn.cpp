@@ -191,7 +191,7 @@ const double ENOUGH = 1e9;
 
 bool is_worth(const Key &k)
 {
-    const bool few = k.heads / k.kv_heads * k.m <= 8; /* there is a kernel of our own for them */
+    const bool few = k.heads / k.kv_heads * k.m <= 16; /* there is a kernel of our own for them */
     const double scores = double(k.batch * k.heads) * double(k.m) * double(k.n);
     return dnn.always || (!few && scores * double(k.d + k.e) >= ENOUGH);
 }

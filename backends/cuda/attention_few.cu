@@ -1,4 +1,4 @@
-/* attention_few.cu - attention of few rows of f16, bf16 or f32 to many keys, as in decoding.
+/* attention_few.cu - attention of one row of f16 or bf16, or some of f32, to many keys, as in decoding.
  *
  * The keys of a head are shared out to blocks. G threads have AT_ONCE keys at a time, each 8 elements of
  * them, and keep for every row what they have come to so far. While they are at it the next keys come.
@@ -128,18 +128,6 @@ template <class S, int R, int G> struct Few {
     }
 };
 
-/* The head that a block has, without tiles of rows: all rows are in it. */
-TSRC_FN Spot find_head(const AttentionArgs &a, uint32_t at)
-{
-    Spot s;
-    const uint32_t kv = at % a.kv_heads;
-    place_head(a, s, kv, at / a.kv_heads);
-    s.first = 0;
-    s.rows = a.shared * a.m;
-    s.keys = a.n;
-    return s;
-}
-
 template <class S, int R, int G>
 __global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant__ AttentionArgs a)
 {
@@ -209,32 +197,37 @@ template <class S, int R, int G> static FewKernel kernel_of()
 {
     using Part = Few<S, R, G>;
     return { (const void *)few_kernel<S, R, G>, (const void *)join_kernel<S, R, G>, FEW_THREADS, R,
-             Part::WIDTH, size_t(R) * Part::STATE * sizeof(float) };
+             Part::WIDTH, size_t(R) * Part::STATE * sizeof(float), 0 };
 }
 
-template <class S, int G> static FewKernel kernel_of_rows(uint32_t rows)
+template <class S, int MOST, int G> static FewKernel kernel_of_rows(uint32_t rows)
 {
-    if (rows <= 1) return kernel_of<S, 1, G>();
-    if (rows <= 2) return kernel_of<S, 2, G>();
-    return rows <= 4 ? kernel_of<S, 4, G>() : kernel_of<S, 8, G>();
+    if constexpr (MOST > 1) {
+        if (rows > 4) return kernel_of<S, 8, G>();
+        if (rows > 1) return kernel_of<S, 4, G>();
+    }
+    return kernel_of<S, 1, G>();
 }
 
-template <class S> static FewKernel kernel_of_size(const AttentionArgs &a)
+template <class S, int MOST> static FewKernel kernel_of_size(const AttentionArgs &a)
 {
     const uint32_t rows = a.shared * a.m, both = a.d > a.e ? a.d : a.e;
-    if (both <= 64) return kernel_of_rows<S, 8>(rows);
-    return both <= 128 ? kernel_of_rows<S, 16>(rows) : kernel_of_rows<S, 32>(rows);
+    if (both <= 64) return kernel_of_rows<S, MOST, 8>(rows);
+    return both <= 128 ? kernel_of_rows<S, MOST, 16>(rows) : kernel_of_rows<S, MOST, 32>(rows);
 }
 
 FewKernel few_attention(tsr_dtype dtype, const AttentionArgs &a)
 {
-    const bool fits = a.shared * a.m <= 8 && a.n > 0 && a.of[OF_K].wide && a.of[OF_V].wide;
+    const uint32_t rows = a.shared * a.m;
+    const bool fits = rows <= 16 && a.n > 0 && a.of[OF_K].wide && a.of[OF_V].wide;
     /* A thread has 8 elements of a row or none. */
     if (!fits || a.d % 8 || a.e % 8) return FewKernel();
+    if (rows > 1 && tsrc_size(dtype) == 2) return narrow_attention(dtype, a);
+    if (rows > 8) return FewKernel();
     switch (dtype) {
-    case TSR_BF16: return kernel_of_size<Quick16<true>>(a);
-    case TSR_F16: return kernel_of_size<Quick16<false>>(a);
-    case TSR_F32: return kernel_of_size<SF32>(a);
+    case TSR_BF16: return kernel_of_size<Quick16<true>, 1>(a);
+    case TSR_F16: return kernel_of_size<Quick16<false>, 1>(a);
+    case TSR_F32: return kernel_of_size<SF32, 8>(a);
     default: return FewKernel();
     }
 }

@@ -9,8 +9,8 @@
 
 namespace tsrc {
 
-/* W is not below d and e. Scores are kept times log2(e). */
-template <int M_, int KEYS_, int W_> struct TensorRows {
+/* W is not below d and e. Scores are kept times log2(e). ALIKE: all warps have the same rows. */
+template <int M_, int KEYS_, int W_, bool ALIKE = false> struct TensorRows {
     enum { M = M_, KEYS = KEYS_, W = W_, ROWS = 64 * M, WEIGHT_PITCH = KEYS + 2, STATE = HEAD + W };
 
     float score[M][KEYS / 8][4];
@@ -18,7 +18,7 @@ template <int M_, int KEYS_, int W_> struct TensorRows {
     float largest[M][2], sum[M][2];
 
     TSRC_FN static uint32_t lane() { return threadIdx.x % 32; }
-    TSRC_FN static uint32_t first_row(int b) { return (threadIdx.x / 32 * M + b) * 16; }
+    TSRC_FN static uint32_t first_row(int b) { return ((ALIKE ? 0 : threadIdx.x / 32 * M) + b) * 16; }
     TSRC_FN static uint32_t row(int b, int i) { return first_row(b) + lane() / 4 + 8 * i; }
 
     TSRC_FN void begin()
@@ -185,13 +185,19 @@ template <int M_, int KEYS_, int W_> struct TensorRows {
         for (int b = 0; b < M; b++)
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                sum[b][i] += __shfl_xor_sync(~0u, sum[b][i], 1);
-                sum[b][i] += __shfl_xor_sync(~0u, sum[b][i], 2);
+                add_up(b, i);
                 if (a.parts > 1)
                     leave_row(a.states + (uint64_t(blockIdx.x) * ROWS + row(b, i)) * STATE, b, i);
                 else
                     write_row<S>(a, s, b, i);
             }
+    }
+
+    /* The sum of a row, of which each thread had its columns'. */
+    TSRC_FN void add_up(int b, int i)
+    {
+        sum[b][i] += __shfl_xor_sync(~0u, sum[b][i], 1);
+        sum[b][i] += __shfl_xor_sync(~0u, sum[b][i], 2);
     }
 
     /* To a state. */
