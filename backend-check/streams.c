@@ -248,7 +248,7 @@ static tsr_status queue_ops(tsr_tensor **z, const tsr_tensor *x)
     STEP(tsr_add(&z[0], x, turned));
     STEP(tsr_exp(&z[1], x));
     STEP(tsr_sum(&z[2], x, 1, (int[]){ 0 }, false));
-    STEP(tsr_var(&z[3], x, 1, (int[]){ 1 }, 0, false));
+    STEP(tsr_var(&z[3], x, 1, (int[]){ 1 }, false, 0));
     STEP(tsr_argmax(&z[4], x, 1, false));
     STEP(tsr_cumsum(&z[5], x, 0));
     STEP(tsr_sort(&z[6], x, 1, false));

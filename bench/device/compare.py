@@ -12,7 +12,7 @@ import sys
 import torch
 
 I64, VP = C.c_int64, C.c_void_p
-TORCH = {torch.uint8: 6, torch.int8: 2, torch.int32: 4, torch.int64: 5, torch.float16: 12, torch.bfloat16: 13,
+TORCH = {torch.bool: 1, torch.uint8: 6, torch.int8: 2, torch.int32: 4, torch.int64: 5, torch.float16: 12, torch.bfloat16: 13,
          torch.float32: 14, torch.float64: 15}
 
 

@@ -16,11 +16,12 @@ import torch.nn.functional as F
 from compare import Conv, Library, random, time_torch
 
 F32, BF16, F16 = torch.float32, torch.bfloat16, torch.float16
-NAMES = {F32: "f32", BF16: "bf16", F16: "f16", torch.float64: "f64"}
+I32, I64, U8, F64, BOOL = torch.int32, torch.int64, torch.uint8, torch.float64, torch.bool
+NAMES = {F32: "f32", BF16: "bf16", F16: "f16", F64: "f64", I32: "i32", I64: "i64", U8: "u8", BOOL: "bool"}
 
 
 def bound(dtype):
-    return {F32: 2e-5, F16: 2e-3, BF16: 1.2e-2}.get(dtype, 0)
+    return {F32: 2e-5, F16: 2e-3, BF16: 1.2e-2, torch.float64: 1e-12}.get(dtype, 0)
 
 
 def near(got, want, dtype):
@@ -183,6 +184,134 @@ def lists(t, l):
     zz = l.borrow(z)
     t.row("concat of 32 on axis 1", lambda: l.call("tsr_concat", C.byref(zz), 32, own, 1),
           lambda: torch.cat(parts, 1), lambda: torch.equal(z, torch.cat(parts, 1)), 8 * z.numel())
+
+
+def filled(*shape, dtype=F32):
+    """Random numbers of any dtype."""
+    if dtype.is_floating_point:
+        return random(*shape, dtype=dtype)
+    if dtype == BOOL:
+        return torch.rand(shape, device="cuda") < 0.001
+    return torch.randint(0, 100, shape, device="cuda", dtype=dtype)
+
+
+def size_of(*tensors):
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def same(z, want):
+    """Close for floats, equal else."""
+    return near(z, want, z.dtype) if z.dtype.is_floating_point else torch.equal(z, want)
+
+
+def sums(t, l):
+    """Reductions of every dtype, along both axes, of rows that are aligned and that are not."""
+
+    def case(name, x, axis, theirs, dtype, *more):
+        want = theirs(x.double() if x.is_floating_point() and dtype == x.dtype else x)
+        z = torch.empty(want.shape, dtype=dtype, device="cuda")
+        ours = into(l, z, "tsr_" + name, x, *((axis,) if name == "argmin" else axes(axis)), *more)
+        right = lambda: same(z, want.to(dtype))
+        if name == "argmin":  # of equal ones PyTorch's may be any
+            right = lambda: torch.equal(x.gather(axis, z.unsqueeze(axis)), x.amin(axis, keepdim=True))
+        t.row(f"{name} {tuple(x.shape)} axis {axis} {NAMES[x.dtype]}", ours, lambda: theirs(x), right, size_of(x))
+
+    for columns in (8192, 8191):
+        for axis in (0, 1):
+            for dtype in (F32, BF16, F16, F64, I32, U8):
+                rows_ = 32768 if dtype == U8 else 8192
+                x = filled(rows_, columns, dtype=dtype)
+                case("sum", x, axis, lambda x: x.sum(axis), dtype if dtype.is_floating_point else I64, False)
+            for dtype in (F32, BF16):
+                x = filled(8192, columns, dtype=dtype)
+                case("max", x, axis, lambda x: x.amax(axis), dtype, False)
+                case("argmin", x, axis, lambda x: x.argmin(axis), I64, False)
+                case("var", x, axis, lambda x: x.var(axis, correction=0), dtype, False, C.c_double(0))
+                norm = torch.linalg.vector_norm
+                case("norm", x, axis, lambda x: norm(x, dim=axis), dtype, False, C.c_double(2))
+                case("logsumexp", x, axis, lambda x: x.logsumexp(axis), dtype, False)
+            case("any", filled(32768, columns, dtype=BOOL), axis, lambda x: x.any(axis), BOOL, False)
+
+
+def odd(t, l):
+    """Elementwise ops over parts, odd rows, both ways of broadcasting, and dtypes of other widths."""
+
+    def case(name, z, theirs, call, *args):
+        own = into(l, z, call, *args)
+        given = [a for a in args if torch.is_tensor(a)]
+        t.row(name, own, lambda: theirs(*given), lambda: same(z, theirs(*given)), size_of(z, *given))
+
+    for dtype in (F32, BF16, F64, U8):
+        x, y = filled(8192, 8192, dtype=dtype), filled(8192, 8192, dtype=dtype)
+        name = NAMES[dtype]
+        z = torch.empty_like(x)
+        case(f"add {name}", z, torch.add, "tsr_add", x, y)
+        case(f"add a column {name}", z, torch.add, "tsr_add", x, y[:, :1])
+        case(f"add a row {name}", z, torch.add, "tsr_add", x, y[:1])
+        part = torch.empty(8192, 8185, dtype=dtype, device="cuda")
+        case(f"add parts {name}", part, torch.add, "tsr_add", x[:, :8185], y[:, 1:8186])
+        case(f"add an odd row {name}", part, torch.add, "tsr_add", part.clone(), y[:1, :8185])
+        case(f"add every other {name}", z[:, :4096].clone(), torch.add, "tsr_add", x[:, ::2], y[:, ::2])
+        case(f"add transposed {name}", z, torch.add, "tsr_add", x, y.T)
+        b = torch.empty(8192, 8192, dtype=BOOL, device="cuda")
+        case(f"lt {name}", b, torch.lt, "tsr_lt", x, y)
+        case(f"where {name}", z, torch.where, "tsr_where", x < y, x, y)
+    for to, from_ in ((F32, BF16), (BF16, F32), (F32, U8), (I64, F32), (F32, BOOL), (F32, F64), (I32, I64),
+                      (F16, BF16), (BF16, U8), (BOOL, F32), (F64, I64)):
+        x = filled(8192, 8192, dtype=from_)
+        z = torch.empty(8192, 8192, dtype=to, device="cuda")
+        zz, xx = l.borrow(z), l.borrow(x)
+        t.row(f"cast {NAMES[from_]} to {NAMES[to]}", lambda: l.call("tsr_copy", zz, xx), lambda: x.to(to),
+              lambda: torch.equal(z, x.to(to)), size_of(x, z))
+
+
+def lanes(t, l):
+    """Scans, rows of odd sizes, joins and what goes by an index."""
+
+    def case(name, z, theirs, call, *args):
+        given = [a for a in args if torch.is_tensor(a)]
+        t.row(name, into(l, z, call, *args), lambda: theirs(*given), lambda: same(z, theirs(*given)),
+              size_of(z, *given))
+
+    for dtype in (F32, BF16, F64, I64):
+        x = filled(8192, 8192, dtype=dtype)
+        wide = x.double() if dtype.is_floating_point else x
+        z = torch.empty_like(x)
+        for axis in (0, 1):
+            t.row(f"cumsum axis {axis} {NAMES[dtype]}", into(l, z, "tsr_cumsum", x, axis),
+                  lambda: x.cumsum(axis), lambda: same(z, wide.cumsum(axis)), size_of(x, z))
+    for dtype in (F32, BF16):
+        name = NAMES[dtype]
+        x = filled(8192, 8191, dtype=dtype)
+        for axis, what in ((1, "rows"), (0, "columns")):
+            case(f"softmax of {what} of (8192, 8191) {name}", torch.empty_like(x),
+                 lambda x: torch.softmax(x, axis), "tsr_softmax", x, axis)
+        table, index = filled(50000, 1024, dtype=dtype), torch.randint(0, 50000, (65536,), device="cuda")
+        z = torch.empty(65536, 1024, dtype=dtype, device="cuda")
+        case(f"embedding of rows of 1024 {name}", z, lambda x, i: F.embedding(i, x), "tsr_embedding", table,
+             index)
+        along = torch.randint(0, 8191, x.shape, device="cuda")
+        case(f"gather axis 1 {name}", torch.empty_like(x), lambda x, i: x.gather(1, i), "tsr_gather", x, along,
+             1)
+        parts = [filled(8192, 1000 + 8 * i, dtype=dtype) for i in range(8)]
+        for axis, given in ((1, parts), (0, parts[:1] * 8)):
+            want = torch.cat(given, axis)
+            z = torch.empty_like(want)
+            own, zz = (C.c_void_p * 8)(*[l.borrow(p).value for p in given]), l.borrow(z)
+            t.row(f"concat of 8 on axis {axis} {name}",
+                  lambda: l.call("tsr_concat", C.byref(zz), 8, own, axis), lambda: torch.cat(given, axis), lambda: torch.equal(z, want), 2 * size_of(z))
+        three = [filled(1 << 24, dtype=dtype) for _ in range(3)]
+        want = torch.stack(three, 1)
+        z = torch.empty_like(want)
+        own, zz = (C.c_void_p * 3)(*[l.borrow(p).value for p in three]), l.borrow(z)
+        t.row(f"stack of 3 on the last axis {name}", lambda: l.call("tsr_stack", C.byref(zz), 3, own, 1),
+              lambda: torch.stack(three, 1), lambda: torch.equal(z, want), 2 * size_of(z))
+        v, i = (torch.empty(4096, 10, device="cuda", dtype=d) for d in (dtype, I64))
+        x = filled(4096, 32000, dtype=dtype)
+        vv, ii, xx = l.borrow(v), l.borrow(i), l.borrow(x)
+        t.row(f"top 10 of (4096, 32000) {name}",
+              lambda: l.call("tsr_topk", C.byref(vv), C.byref(ii), xx, C.c_int64(10), 1, True, True),
+              lambda: x.topk(10), lambda: torch.equal(v, x.topk(10).values), size_of(x))
 
 
 class Options(C.Structure):
@@ -374,7 +503,7 @@ def main():
     bench = Bench(library)
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}")
     print(f"{'workload':44} {'ours':>9} {'PyTorch':>9}    {'ratio':>7}")
-    parts = {f.__name__: f for f in (rows, gates, reductions, lists, attention, convs, others,
+    parts = {f.__name__: f for f in (rows, gates, reductions, lists, sums, odd, lanes, attention, convs, others,
                                      attention_checks, conv_checks)}
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
