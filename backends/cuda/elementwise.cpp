@@ -63,7 +63,8 @@ static bool lies_across(const tsr_loop *l, int operand, int size)
 {
     enum { LONG = 32, WORTH = 1 << 20 };
     const int inner = l->ndim - 1;
-    if (inner < 1 || l->n[inner] < LONG || tsrc_count(l) < WORTH || l->step[inner][operand] == size) return false;
+    if (inner < 1 || l->n[inner] < LONG || tsrc_count(l) < WORTH) return false;
+    if (l->step[inner][operand] == size) return false;
     for (int d = 0; d < l->ndim; d++)
         if (l->step[d][operand] == 0) return false;
     for (int d = 0; d < inner; d++)

@@ -305,7 +305,8 @@ __global__ void __launch_bounds__(TSRC_THREADS) meet_rows_kernel(const __grid_co
 __global__ void __launch_bounds__(TSRC_THREADS) meet_kernel(const __grid_constant__ ScatterArgs p)
 {
     const uint64_t t = uint64_t(blockIdx.x) * TSRC_THREADS + threadIdx.x;
-    const uint32_t item = p.rows == 1 ? uint32_t(t) : uint32_t(t / p.rows), row = uint32_t(t - uint64_t(item) * p.rows);
+    const uint32_t item = p.rows == 1 ? uint32_t(t) : uint32_t(t / p.rows);
+    const uint32_t row = uint32_t(t - uint64_t(item) * p.rows);
     if (item >= p.items) return;
     const uint64_t key = p.keys[item];
     if (item > 0 && p.keys[item - 1] == key) return;
@@ -443,7 +444,8 @@ static RowKernel row_kernel(const Put &put)
 static bool are_rows(const ScatterArgs &a, const tsr_loop *lanes, const tsr_loop *rows, uint32_t together)
 {
     const int64_t size = a.put.size;
-    if (rows->ndim != 1 || rows->step[0][0] != size || rows->step[0][1] != size || a.rows % together) return false;
+    if (rows->ndim != 1 || a.rows % together) return false;
+    if (rows->step[0][0] != size || rows->step[0][1] != size) return false;
     uint64_t bits = uint64_t(a.step[0] | a.step[2]) | reinterpret_cast<uintptr_t>(lanes->data[0]) |
                     reinterpret_cast<uintptr_t>(lanes->data[2]);
     for (int d = 0; d < lanes->ndim; d++) bits |= uint64_t(lanes->step[d][0] | lanes->step[d][2]);

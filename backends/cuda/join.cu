@@ -47,9 +47,10 @@ __global__ void __launch_bounds__(TSRC_THREADS) join_kernel(const __grid_constan
 
 static tsr_status queue_join(const Work &w, tsrc_join &join)
 {
-    static const void *const kernels[] = { (const void *)join_kernel<uint8_t>, (const void *)join_kernel<uint16_t>,
-                                           (const void *)join_kernel<uint32_t>, (const void *)join_kernel<uint2>,
-                                           (const void *)join_kernel<uint4> };
+    static const void *const kernels[] = {
+        (const void *)join_kernel<uint8_t>, (const void *)join_kernel<uint16_t>,
+        (const void *)join_kernel<uint32_t>, (const void *)join_kernel<uint2>, (const void *)join_kernel<uint4>
+    };
     int n = 0;
     if (join.n == 0) return TSR_OK;
     tsrc_join_end(&join);

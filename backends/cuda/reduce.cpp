@@ -128,10 +128,12 @@ static tsr_status queue_pass(const Work &w, const Reducer &reducer, ReduceArgs &
 {
     Scratch states(w);
     const tsrc_reduction &r = a.plan;
-    if (r.parts > 1) TSRC_TRY(states.take(size_t(r.parts) * r.outputs * size_t(reducer.words) * sizeof(double)));
+    const size_t words = size_t(r.parts) * r.outputs * size_t(reducer.words);
+    if (r.parts > 1) TSRC_TRY(states.take(words * sizeof(double)));
     a.states = r.parts > 1 ? states.as<double>() : nullptr;
     const uint32_t together = r.across * uint32_t(r.wide);
-    TSRC_TRY(launch(w, kernel_of(reducer, r), tsrc_blocks(r.outputs, together) * r.parts, TSRC_THREADS, 0, a));
+    const uint32_t blocks = tsrc_blocks(r.outputs, together) * r.parts;
+    TSRC_TRY(launch(w, kernel_of(reducer, r), blocks, TSRC_THREADS, 0, a));
     if (r.parts == 1) return TSR_OK;
     const uint32_t each = r.parts <= TSRC_FEW_PARTS ? TSRC_MERGED_BESIDE : 1;
     return launch(w, reducer.merge, tsrc_blocks(r.outputs, each), TSRC_THREADS, 0, a);

@@ -94,8 +94,8 @@ TSRC_FN void take_singly(const ReduceArgs &a, const char *x, uint64_t first, uin
 /* Elements side by side that begin or end inside a group: those before the first aligned one, whole
  * groups, and the rest. Groups are counted from the output's first element. */
 template <class K>
-TSRC_FN void accumulate_ragged(const ReduceArgs &a, const char *x, uint64_t first, uint64_t end, uint32_t lane,
-                               const Words &k, typename K::State &state)
+TSRC_FN void accumulate_ragged(const ReduceArgs &a, const char *x, uint64_t first, uint64_t end,
+                               uint32_t lane, const Words &k, typename K::State &state)
 {
     enum { V = K::V, SIZE = sizeof(typename K::S::Bits) };
     const uint64_t from = first * V, to = min(end * V, a.plan.count);
@@ -167,7 +167,8 @@ TSRC_FN void hand_over(const ReduceArgs &a, uint32_t part, uint32_t output, cons
         return;
     }
 #pragma unroll
-    for (int i = 0; i < K::W; i++) a.states[(uint64_t(part) * K::W + i) * a.plan.outputs + output] = words.w[i];
+    for (int i = 0; i < K::W; i++)
+        a.states[(uint64_t(part) * K::W + i) * a.plan.outputs + output] = words.w[i];
 }
 
 template <class K>

@@ -32,7 +32,7 @@ struct Words {
 
 struct ReduceArgs {
     tsrc_reduction plan;
-    double *states;   /* of parts: word w of part p of output i at (p * words + w) * outputs + i; NULL: results */
+    double *states;   /* of parts: word w of part p of output i at (p * words + w) * outputs + i, or NULL */
     Words *constants; /* what the pass before came to; NULL: none */
     Words *next;      /* where this pass leaves its constants; NULL: it is the last */
     int kind;         /* Accumulation */
@@ -40,7 +40,7 @@ struct ReduceArgs {
     int from, to;     /* dtypes */
     int flag;         /* which of two formats of a size; of integers: signed */
     int least, size;  /* the smallest; of magnitudes */
-    int beside;       /* bytes of a result, where those of a thread lie side by side, aligned; 0: they do not */
+    int beside;       /* bytes of a result where a thread's lie side by side, aligned; 0: they do not */
     double p;         /* of norm; the correction of var */
     uint64_t mask;    /* bits that make an element not zero */
 };

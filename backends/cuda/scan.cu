@@ -228,6 +228,40 @@ template <class Storage> struct PlainSum {
     static TSRC_FN State join(const ScanArgs &, State a, State b) { return a + b; }
 };
 
+/* A thread for each lane and chunk, as above: a few elements are on their way at once. A thread reads them
+ * before it writes them, so that z may be x. */
+template <class K>
+__global__ void __launch_bounds__(TSRC_THREADS) fall_kernel(const __grid_constant__ ScanArgs a)
+{
+    using S = typename K::S;
+    using Bits = typename S::Bits;
+    enum { AHEAD = 16 };
+    const uint32_t i = blockIdx.x * TSRC_THREADS + threadIdx.x;
+    const uint32_t chunk = i / a.count, lane = i - chunk * a.count;
+    if (chunk >= a.chunks) return;
+    int64_t z = 0, x = 0;
+    find_place(a.lanes, lane, z, x);
+    const int64_t first = chunk * a.chunk, end = min(first + a.chunk, a.n);
+    const char *from = a.x + x + first * a.step_x;
+    char *to = a.z + z + first * a.step_z;
+    double s = carried<K>(a, lane, chunk);
+    for (int64_t e = first; e < end; e += AHEAD, from += AHEAD * a.step_x, to += AHEAD * a.step_z) {
+        Bits v[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)
+            if (e + k < end) v[k] = *reinterpret_cast<const Bits *>(from + k * a.step_x);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            if (e + k >= end) continue;
+            s += double(S::load(v[k], 0));
+            if (a.totals) continue;
+            *reinterpret_cast<Bits *>(to + k * a.step_z) =
+                S::store(sizeof(Bits) == 4 ? float(s) : odd_f32(s), 0);
+        }
+    }
+    if (a.totals) leave<K>(a, lane, chunk, s);
+}
+
 /* What the threads of a warp before this one came to. */
 TSRC_FN double scan_warp(double own, double &all)
 {
@@ -339,11 +373,12 @@ static Scanner find_scanner(const tsr_op *op)
 template <class S> static Scanner runner_of()
 {
     using K = PlainSum<S>;
-    return { (const void *)run_kernel<K>, nullptr, (const void *)carry_kernel<K> };
+    return { (const void *)run_kernel<K>, (const void *)fall_kernel<K>, (const void *)carry_kernel<K> };
 }
 
-/* Kernels for sums of lanes of unit stride, where they are aligned; NULL: there are none. */
-static Scanner find_runner(const tsr_op *op, const ScanArgs &a)
+/* Kernels for sums of floats: beside each other of any strides, along lanes of unit stride that are aligned.
+ * NULL: there are none. */
+static Scanner find_runner(const tsr_op *op, const ScanArgs &a, bool along)
 {
     const tsr_dtype dtype = op->in[0]->dtype;
     const int64_t size = tsrc_size(dtype);
@@ -351,7 +386,7 @@ static Scanner find_runner(const tsr_op *op, const ScanArgs &a)
     for (const char *p : { a.x, static_cast<const char *>(a.z) }) bits |= reinterpret_cast<uintptr_t>(p);
     for (int i = 0; i < a.lanes.nd; i++) bits |= uint64_t(a.lanes.step[i][0] | a.lanes.step[i][1]);
     const bool runs = a.step_x == size && a.step_z == size && a.to == a.from && bits % 16 == 0;
-    if (op->kind == TSR_OP_CUMSUM && runs) {
+    if (op->kind == TSR_OP_CUMSUM && (runs || (!along && a.to == a.from))) {
         if (dtype == TSR_F32) return runner_of<SF32>();
         if (dtype == TSR_F16) return runner_of<Quick16<false>>();
         if (dtype == TSR_BF16) return runner_of<Quick16<true>>();
@@ -416,8 +451,8 @@ static int scan_part(const tsr_loop *part, void *context)
         if (part->n[d] > 8 && magnitude(part->step[d][1]) < magnitude(a.step_x)) along = false;
     if (a.n < 32) along = false;
     cut(a, along);
-    const Scanner runner = find_runner(j->w->op, a);
-    return queue_scan(*j->w, along && runner.along ? runner : j->kernels, a, along);
+    const Scanner runner = find_runner(j->w->op, a, along);
+    return queue_scan(*j->w, runner.along ? runner : j->kernels, a, along);
 }
 
 tsr_status run_scan(const Work &w)

@@ -214,7 +214,8 @@ def sums(t, l):
         right = lambda: same(z, want.to(dtype))
         if name == "argmin":  # of equal ones PyTorch's may be any
             right = lambda: torch.equal(x.gather(axis, z.unsqueeze(axis)), x.amin(axis, keepdim=True))
-        t.row(f"{name} {tuple(x.shape)} axis {axis} {NAMES[x.dtype]}", ours, lambda: theirs(x), right, size_of(x))
+        t.row(f"{name} {tuple(x.shape)} axis {axis} {NAMES[x.dtype]}", ours, lambda: theirs(x), right,
+              size_of(x))
 
     for columns in (8192, 8191):
         for axis in (0, 1):
@@ -291,15 +292,16 @@ def lanes(t, l):
         case(f"embedding of rows of 1024 {name}", z, lambda x, i: F.embedding(i, x), "tsr_embedding", table,
              index)
         along = torch.randint(0, 8191, x.shape, device="cuda")
-        case(f"gather axis 1 {name}", torch.empty_like(x), lambda x, i: x.gather(1, i), "tsr_gather", x, along,
-             1)
+        case(f"gather axis 1 {name}", torch.empty_like(x), lambda x, i: x.gather(1, i), "tsr_gather", x,
+             along, 1)
         parts = [filled(8192, 1000 + 8 * i, dtype=dtype) for i in range(8)]
         for axis, given in ((1, parts), (0, parts[:1] * 8)):
             want = torch.cat(given, axis)
             z = torch.empty_like(want)
             own, zz = (C.c_void_p * 8)(*[l.borrow(p).value for p in given]), l.borrow(z)
             t.row(f"concat of 8 on axis {axis} {name}",
-                  lambda: l.call("tsr_concat", C.byref(zz), 8, own, axis), lambda: torch.cat(given, axis), lambda: torch.equal(z, want), 2 * size_of(z))
+                  lambda: l.call("tsr_concat", C.byref(zz), 8, own, axis), lambda: torch.cat(given, axis),
+                  lambda: torch.equal(z, want), 2 * size_of(z))
         three = [filled(1 << 24, dtype=dtype) for _ in range(3)]
         want = torch.stack(three, 1)
         z = torch.empty_like(want)

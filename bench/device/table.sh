@@ -39,7 +39,7 @@ for seed in ${TSR_BENCH_SEEDS:-1}; do
     tail -n 1 "$build.check"
     since "checked with seed $seed"
 done
-timeout 150 python3 "$root/bench/device/table.py" "$build/lib/libtessera.so" "$@" || failed=1
+timeout 240 python3 "$root/bench/device/table.py" "$build/lib/libtessera.so" "$@" || failed=1
 since timed
 for dnn in ${TSR_BENCH_DNN-}; do
     TSR_CUDA_DNN=$dnn timeout 90 python3 "$root/bench/device/table.py" "$build/lib/libtessera.so" \
@@ -47,7 +47,7 @@ for dnn in ${TSR_BENCH_DNN-}; do
     since "attention with TSR_CUDA_DNN=$dnn"
 done
 if [ "$all" -gt 0 ]; then
-    BUILD=$build timeout $((all + 60)) python3 "$root/bench/all/run.py" --device cuda:0 --seconds "$all" \
+    TSR_FALLBACK=error BUILD=$build timeout $((all + 60)) python3 "$root/bench/all/run.py" --device cuda:0 --seconds "$all" \
         --json "$build/bench-all.json" || failed=1
     since "timed everything"
 fi

@@ -284,7 +284,8 @@ static void play_runs(const tsrc_copy *c)
     for (uint32_t block = 0; block < c->blocks; block++)
         for (uint32_t i = 0; i < TSRC_THREADS * tsrc_words(c->width); i++) {
             uint32_t id = block / r->tiles[0] / r->tiles[1];
-            const uint32_t t0 = block % r->tiles[0] * r->tile[0], t1 = block / r->tiles[0] % r->tiles[1] * r->tile[1];
+            const uint32_t t0 = block % r->tiles[0] * r->tile[0];
+            const uint32_t t1 = block / r->tiles[0] % r->tiles[1] * r->tile[1];
             const uint32_t row = tsrc_divide(i, r->by_tile), in_row = i - row * r->by_tile.d;
             const uint32_t run = tsrc_divide(in_row, r->by_run), word = in_row - run * r->run;
             if (row >= r->tile[1] || t0 + run >= r->size[0] || t1 + row >= r->size[1]) continue;
@@ -308,7 +309,9 @@ TEST(test_runs_that_share_sectors_have_neighbours_on_both_sides)
     const tsr_loop l = { .ndim = 3,
                          .noperands = 2,
                          .n = { B, A, RUN },
-                         .step = { { sizeof dst[0], sizeof src[0][0] }, { sizeof dst[0][0], sizeof src[0] }, { 4, 4 } },
+                         .step = { { sizeof dst[0], sizeof src[0][0] },
+                                   { sizeof dst[0][0], sizeof src[0] },
+                                   { 4, 4 } },
                          .data = { dst, src } };
     for (int i = 0; i < A * B * RUN; i++) (&src[0][0][0])[i] = (float)i;
     tsrc_copy_of(&c, &l, 4);
