@@ -205,6 +205,55 @@ static void check_axpy(trial *t)
     }
 }
 
+static double activate(tsr_activation kind, double v)
+{
+    switch (kind) {
+    case TSR_ACTIVATION_RELU: return v > 0 ? v : 0;
+    case TSR_ACTIVATION_GELU: return 0.5 * v * erfc(-v / sqrt(2));
+    case TSR_ACTIVATION_GELU_TANH:
+        return 0.5 * v * (1 + tanh(sqrt(2 / acos(-1)) * (v + 0.044715 * v * v * v)));
+    case TSR_ACTIVATION_SILU: return v / (1 + exp(-v));
+    default: return v;
+    }
+}
+
+/* A product, a bias, a residual that may be the result, and a function of their sum, which may be rounded to
+ * the dtype in between. No such function is steeper than 1.2. */
+static void check_linear_activation(trial *t)
+{
+    enum { MORE = WQ + 1 };
+    const tsr_dtype dtype = t->check->dtype;
+    const tsr_activation kind = (tsr_activation)random_below(t, 5);
+    int64_t shape[TRIAL_RANK];
+    const int ndim = random_shape(t, shape, 1, 4, true);
+    const int64_t k = shape[ndim - 1], n = random_size(t, 1, 20, 100), w[] = { n, k };
+    make_input(t, X, dtype, ndim, shape, FILL_SMALL);
+    make_input(t, WQ, dtype, 2, w, FILL_SMALL);
+    const bool biased = once_in(t, 2), residual = once_in(t, 2);
+    if (biased) make_input(t, MORE, dtype, 1, &n, FILL_SMALL);
+    shape[ndim - 1] = n;
+    if (residual) make_input(t, MORE + 1, dtype, ndim, shape, FILL_SMALL);
+    make_output(t, RESULT, dtype, ndim, shape);
+    GO_ON(t);
+    const tsr_tensor *with = residual ? operand_or_result(t, MORE + 1, RESULT) : NULL;
+    GO_ON(t);
+    NEED(t, tsr_linear_activation(&t->tensor[RESULT], t->tensor[X], t->tensor[WQ],
+                                  biased ? t->tensor[MORE] : NULL, with, kind));
+    check_gaps(t, RESULT);
+    const int64_t count = count_of(ndim, shape);
+    for (int64_t i = first_sample(t, count, 4 * k); i >= 0; i = next_sample(t, i, count, 4 * k)) {
+        double sum = (biased ? at(t, MORE, i % n) : 0) + (residual ? at(t, MORE + 1, i) : 0), size = fabs(sum);
+        if (biased) size += fabs(at(t, MORE, i % n));
+        for (int64_t j = 0; j < k; j++) {
+            const double x = at(t, X, i / n * k + j), y = at(t, WQ, i % n * k + j);
+            sum += x * y;
+            size += fabs(x * y);
+        }
+        const double rounding = 3 * rounding_near_1(dtype) + (8 + sqrt((double)k)) * epsilon_of(dtype);
+        check_near(t, RESULT, i, real_value(activate(kind, sum)), 1.2 * rounding * (size + fabs(sum)));
+    }
+}
+
 /* f8 rounds so coarsely between the steps that every result would pass. */
 static bool is_fine(tsr_dtype dtype) { return is_float(dtype) && dtype >= TSR_F16; }
 
@@ -214,6 +263,8 @@ void list_layers(check_list *list)
                is_fine);
     add_checks(list, (check){ .family = "nn", .run = check_instance_norm, .every = 2 }, "instance_norm",
                is_float);
+    add_checks(list, (check){ .family = "matmul", .op = TSR_OP_LINEAR_ACTIVATION,
+                              .run = check_linear_activation }, "linear_activation", is_float);
     add_checks(list, (check){ .family = "elementwise", .run = check_axpy, .every = 2 }, "axpy", is_float);
     add_checks(list, (check){ .family = "nn", .run = check_silu_and_mul, .every = 2 }, "silu_and_mul",
                is_float);

@@ -50,6 +50,7 @@ static void fill_families()
     enter(TSR_OP_SELF_ATTENTION, run_attention, has_attention);
     enter(TSR_OP_DROPOUT, run_dropout, nullptr);
     enter(TSR_OP_CONV, run_conv, has_conv);
+    enter(TSR_OP_LINEAR_ACTIVATION, run_linear_activation, has_linear_activation);
     enter(TSR_OP_CONV_TRANSPOSE, run_conv_grad, has_conv_grad);
     enter(TSR_OP_CONV_GRAD_WEIGHTS, run_conv_grad, has_conv_grad);
     enter_range(TSR_OP_SCALE_EACH, TSR_OP_ADAM_STEP, run_step, has_step);

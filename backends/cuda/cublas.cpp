@@ -114,7 +114,8 @@ bool lt_has(tsr_dtype in, tsr_dtype out)
 
 /* What a plan depends on: all of a product but its addresses, of which the alignment counts. */
 struct PlanKey {
-    int32_t device, in, out, transposes, bias;
+    int32_t device, in, out, transposes, bias, after;
+    int32_t unused; /* no bytes between */
     int32_t aligned[4];
     int64_t m, n, k, batch, lead[4], apart[4];
     bool operator<(const PlanKey &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
@@ -149,6 +150,7 @@ static PlanKey key_of(const Work &w, const LtProduct &p)
     k.out = p.out;
     k.transposes = p.transpose_first | p.transpose_second << 1;
     k.bias = p.bias != nullptr;
+    k.after = p.after;
     const void *data[] = { p.first, p.second, p.c, p.z };
     for (int i = 0; i < 4; i++) {
         k.aligned[i] = alignment_of(data[i]);
@@ -179,7 +181,12 @@ static bool make_layout(cublasLtMatrixLayout_t *out, cudaDataType_t type, int64_
 static bool make_desc(cublasLtMatmulDesc_t *out, const LtProduct &p, const Types &t)
 {
     const cublasOperation_t yes = CUBLAS_OP_T;
-    const cublasLtEpilogue_t bias = CUBLASLT_EPILOGUE_BIAS;
+    static const cublasLtEpilogue_t epilogues[][2] = {
+        { CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_BIAS },
+        { CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_RELU_BIAS },
+        { CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU_BIAS },
+    };
+    const cublasLtEpilogue_t after = epilogues[p.after][p.bias != nullptr];
     if (lt.cublasLtMatmulDescCreate(out, t.compute, t.scale) != CUBLAS_STATUS_SUCCESS) return false;
     bool good = true;
     if (p.transpose_first)
@@ -188,13 +195,90 @@ static bool make_desc(cublasLtMatmulDesc_t *out, const LtProduct &p, const Types
     if (p.transpose_second && good)
         good = lt.cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_TRANSB, &yes, sizeof yes) ==
                CUBLAS_STATUS_SUCCESS;
-    if (p.bias && good)
-        good = lt.cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_EPILOGUE, &bias, sizeof bias) ==
+    if (after != CUBLASLT_EPILOGUE_DEFAULT && good)
+        good = lt.cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_EPILOGUE, &after, sizeof after) ==
                CUBLAS_STATUS_SUCCESS;
     return good;
 }
 
-static bool choose(Plan *plan, cublasLtHandle_t handle, const PlanKey &k)
+/* What a plan is made for and measured with: a stream and memory. */
+struct Try {
+    const Work &w;
+    const LtProduct &p;
+    cublasLtHandle_t handle;
+    void *z;
+    char *room;
+};
+
+/* Milliseconds of a few runs; below 0: it does not run. */
+static float measure(const Try &t, const Plan &plan, const cublasLtMatmulAlgo_t &algo, size_t room,
+                     const cudaEvent_t (&events)[2])
+{
+    enum { WARM = 1, RUNS = 3 };
+    static const double ones[2] = { 1, 0 }, nones[2] = { 0, 0 };
+    const float one = 1, none = 0;
+    const bool wide = t.p.in == TSR_F64 || t.p.in == TSR_C128;
+    const float complex_one[2] = { 1, 0 }, complex_none[2] = { 0, 0 };
+    const bool complex = t.p.in == TSR_C64;
+    const void *alpha = wide ? static_cast<const void *>(ones) : complex ? complex_one : &one;
+    const void *beta = wide ? static_cast<const void *>(nones) : complex ? complex_none : &none;
+    float ms = -1;
+    cublasStatus_t s = CUBLAS_STATUS_SUCCESS;
+    for (int i = 0; i < WARM + RUNS && s == CUBLAS_STATUS_SUCCESS; i++) {
+        if (i == WARM) (void)cudaEventRecord(events[0], t.w.stream);
+        s = lt.cublasLtMatmul(t.handle, plan.desc, alpha, t.p.first, plan.layout[0], t.p.second, plan.layout[1],
+                              beta, t.z, plan.layout[3], t.z, plan.layout[3], &algo, t.room, room, t.w.stream);
+    }
+    (void)cudaEventRecord(events[1], t.w.stream);
+    if (cudaEventSynchronize(events[1]) != cudaSuccess || s != CUBLAS_STATUS_SUCCESS) return -1;
+    return cudaEventElapsedTime(&ms, events[0], events[1]) == cudaSuccess ? ms : -1;
+}
+
+/* The quickest of those that are proposed; the first where there is no room to try them. */
+static int find_quickest(const Work &w, const LtProduct &p, cublasLtHandle_t handle, const Plan &plan,
+                         const cublasLtMatmulHeuristicResult_t *found, int count)
+{
+    cudaEvent_t events[2] = { nullptr, nullptr };
+    Scratch z(w), room(w);
+    int best = 0;
+    float least = -1;
+    const size_t bytes = static_cast<size_t>(tsrc_size(p.out)) *
+                         static_cast<size_t>(p.lead[3] * p.n + (p.batch - 1) * p.apart[3]);
+    if (z.take(bytes) != TSR_OK || room.take(WORKSPACE) != TSR_OK ||
+        cudaEventCreate(&events[0]) != cudaSuccess || cudaEventCreate(&events[1]) != cudaSuccess)
+        count = 0;
+    if (p.bias && lt.cublasLtMatmulDescSetAttribute(plan.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p.bias,
+                                                    sizeof p.bias) != CUBLAS_STATUS_SUCCESS)
+        count = 0;
+    const Try t = { w, p, handle, z.bytes(), room.bytes() };
+    for (int i = 0; i < count; i++) {
+        if (found[i].state != CUBLAS_STATUS_SUCCESS) continue;
+        const float ms = measure(t, plan, found[i].algo, found[i].workspaceSize, events);
+        if (ms < 0 || (least >= 0 && ms >= least)) continue;
+        least = ms;
+        best = i;
+    }
+    for (cudaEvent_t e : events)
+        if (e) (void)cudaEventDestroy(e);
+    (void)cudaGetLastError();
+    return best;
+}
+
+/* Products of floats that take so long that a better choice pays, on a stream that keeps no graph. */
+static bool is_worth_measuring(const Work &w, const LtProduct &p)
+{
+    static const char *const text = setting("TSR_CUDA_MEASURE");
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    const double products = double(p.m) * double(p.n) * double(p.k) * double(p.batch);
+    const size_t most = size_t(1) << 30;
+    const size_t bytes = static_cast<size_t>(tsrc_size(p.out)) *
+                         static_cast<size_t>(p.lead[3] * p.n + (p.batch - 1) * p.apart[3]);
+    if ((text && text[0] == '0') || p.in == TSR_I8 || products < 1e9 || bytes > most) return false;
+    (void)cudaStreamIsCapturing(w.stream, &capture);
+    return capture == cudaStreamCaptureStatusNone;
+}
+
+static bool choose(Plan *plan, const Work &w, const LtProduct &p, cublasLtHandle_t handle, const PlanKey &k)
 {
     static const cublasLtMatmulPreferenceAttributes_t names[] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
@@ -203,8 +287,10 @@ static bool choose(Plan *plan, cublasLtHandle_t handle, const PlanKey &k)
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
     };
     cublasLtMatmulPreference_t wish = nullptr;
-    cublasLtMatmulHeuristicResult_t found;
+    enum { MOST_FOUND = 6 };
+    cublasLtMatmulHeuristicResult_t found[MOST_FOUND];
     const size_t room = WORKSPACE;
+    const bool measured = is_worth_measuring(w, p);
     int count = 0;
     if (lt.cublasLtMatmulPreferenceCreate(&wish) != CUBLAS_STATUS_SUCCESS) return false;
     bool good = lt.cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room,
@@ -219,13 +305,15 @@ static bool choose(Plan *plan, cublasLtHandle_t handle, const PlanKey &k)
     }
     if (good)
         good = lt.cublasLtMatmulAlgoGetHeuristic(handle, plan->desc, plan->layout[0], plan->layout[1],
-                                                 plan->layout[2], plan->layout[3], wish, 1, &found,
+                                                 plan->layout[2], plan->layout[3], wish,
+                                                 measured ? MOST_FOUND : 1, found,
                                                  &count) == CUBLAS_STATUS_SUCCESS &&
-               count > 0 && found.state == CUBLAS_STATUS_SUCCESS;
+               count > 0 && found[0].state == CUBLAS_STATUS_SUCCESS;
     lt.cublasLtMatmulPreferenceDestroy(wish);
     if (!good) return false;
-    plan->algo = found.algo;
-    plan->workspace = found.workspaceSize;
+    const int best = measured && count > 1 ? find_quickest(w, p, handle, *plan, found, count) : 0;
+    plan->algo = found[best].algo;
+    plan->workspace = found[best].workspaceSize;
     return true;
 }
 
@@ -237,7 +325,8 @@ static void forget(Plan *plan)
     *plan = Plan();
 }
 
-static Plan make_plan(cublasLtHandle_t handle, const LtProduct &p, const PlanKey &k, const Types &t)
+static Plan make_plan(const Work &w, cublasLtHandle_t handle, const LtProduct &p, const PlanKey &k,
+                      const Types &t)
 {
     Plan plan;
     const int64_t rows[] = { p.transpose_first ? p.k : p.m, p.transpose_second ? p.n : p.k, p.m, p.m };
@@ -246,13 +335,14 @@ static Plan make_plan(cublasLtHandle_t handle, const LtProduct &p, const PlanKey
     for (int i = 0; i < 4 && plan.there; i++)
         plan.there = make_layout(&plan.layout[i], i < 2 ? t.in : t.out, rows[i], columns[i], p.lead[i],
                                  p.batch, p.apart[i]);
-    if (plan.there) plan.there = choose(&plan, handle, k);
+    if (plan.there) plan.there = choose(&plan, w, p, handle, k);
     if (!plan.there) forget(&plan);
     return plan;
 }
 
 /* The plan for a product, made if it is the first of its kind. Plans stay where they are. */
-static const Plan *plan_for(cublasLtHandle_t handle, const LtProduct &p, const PlanKey &k, const Types &t)
+static const Plan *plan_for(const Work &w, cublasLtHandle_t handle, const LtProduct &p, const PlanKey &k,
+                            const Types &t)
 {
     {
         std::shared_lock<std::shared_mutex> guard(plans_lock);
@@ -263,7 +353,7 @@ static const Plan *plan_for(cublasLtHandle_t handle, const LtProduct &p, const P
     const auto found = plans.find(k);
     if (found != plans.end()) return &found->second;
     if (plans.size() >= MOST_PLANS) return nullptr;
-    return &(plans[k] = make_plan(handle, p, k, t));
+    return &(plans[k] = make_plan(w, handle, p, k, t));
 }
 
 /* Numbers as the scale type has them. */
@@ -289,9 +379,9 @@ tsr_status lt_multiply(const Work &w, const LtProduct &p)
     if (!is_open() || !types_of(&t, p.in, p.out) || p.batch > INT32_MAX) return TSR_EUNSUPPORTED;
     TSRC_TRY(handle_of(w, &handle));
     const PlanKey key = key_of(w, p);
-    const Plan *plan = plan_for(handle, p, key, t);
+    const Plan *plan = plan_for(w, handle, p, key, t);
     if (!plan) {
-        own = make_plan(handle, p, key, t);
+        own = make_plan(w, handle, p, key, t);
         plan = &own;
     }
     if (!plan->there) return TSR_EUNSUPPORTED;

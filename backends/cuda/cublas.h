@@ -6,6 +6,8 @@
 
 namespace tsrc {
 
+enum LtEpilogue { LT_NOTHING, LT_RELU, LT_GELU_TANH };
+
 /* A product as cuBLASLt does it: column-major, z = alpha first @ second + beta c. */
 struct LtProduct {
     tsr_dtype in, out; /* of the operands; of c and z */
@@ -15,6 +17,7 @@ struct LtProduct {
     const void *first, *second, *c;
     void *z;
     const void *bias; /* one number for each row of z, or NULL */
+    LtEpilogue after; /* what is done to z last */
     double alpha[2], beta[2];
     int64_t alpha_i, beta_i;
 };

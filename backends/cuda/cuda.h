@@ -230,6 +230,8 @@ tsr_status run_attention(const Work &w);
 tsr_status run_dropout(const Work &w);
 bool has_conv(const tsr_op *op);
 tsr_status run_conv(const Work &w);
+bool has_linear_activation(const tsr_op *op);
+tsr_status run_linear_activation(const Work &w);
 bool has_conv_grad(const tsr_op *op);
 tsr_status run_conv_grad(const Work &w);
 bool has_step(const tsr_op *op);

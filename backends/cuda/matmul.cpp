@@ -6,6 +6,8 @@
 #include "cublas.h"
 #include "gemm.h"
 
+#include <utility>
+
 namespace tsrc {
 
 tsr_status fill(const Work &w, const tsr_tensor *dst, tsr_scalar value);
@@ -108,8 +110,10 @@ static void put_operand(LtProduct &p, int slot, const Operand &o, bool transpose
     p.apart[slot] = o.matrix.batch;
 }
 
+/* bias: a row that is_bias says yes of, beside c; or NULL. */
 static tsr_status multiply_opened(const Work &w, const Operand &a, const Operand &b, const Operand &z,
-                                  const tsr_tensor *c, const tsr_matmul_params *s)
+                                  const tsr_tensor *c, const tsr_matmul_params *s,
+                                  const tsr_tensor *bias = nullptr, LtEpilogue after = LT_NOTHING)
 {
     const int row = z.tensor.ndim - 2;
     LtProduct p = {};
@@ -132,6 +136,8 @@ static tsr_status multiply_opened(const Work &w, const Operand &a, const Operand
         p.beta_i = 0;
     }
     TSRC_TRY(place_c(w, p, c, z));
+    if (bias) p.bias = bias->data;
+    p.after = after;
     return lt_multiply(w, p);
 }
 
@@ -196,6 +202,132 @@ static bool suits_lt(const tsr_op *op)
                b->shape[row + 1] % 16 == 0 && a->shape[row] % 4 == 0 && lt_has(TSR_I8, TSR_I32);
     dtypes_of_product(a->dtype, &in, &out);
     return lt_has(in, out);
+}
+
+/* Linear, and what follows it ------------------------------------------------------------------------- */
+
+/* The rows of t as one matrix, if their dims merge. */
+static bool see_rows(tsr_tensor *out, const tsr_tensor *t)
+{
+    int64_t rows = 1, step = 0;
+    const int last = t->ndim - 1;
+    for (int d = last - 1; d >= 0; d--) {
+        if (t->shape[d] == 1) continue;
+        if (rows > 1 && t->stride[d] != rows * step) return false;
+        if (rows == 1) step = t->stride[d];
+        rows *= t->shape[d];
+    }
+    *out = *t;
+    out->ndim = 2;
+    out->shape[0] = rows;
+    out->stride[0] = rows > 1 ? step : t->shape[last];
+    out->shape[1] = t->shape[last];
+    out->stride[1] = t->stride[last];
+    return true;
+}
+
+/* A row for all rows of a matrix. */
+static tsr_tensor see_bias(const tsr_tensor *bias, const tsr_tensor &z)
+{
+    tsr_tensor b = z;
+    b.data = bias->data;
+    b.dtype = bias->dtype;
+    b.stride[0] = 0;
+    b.stride[1] = bias->stride[0];
+    return b;
+}
+
+static tsr_op_kind kind_after(const tsr_op *op)
+{
+    static const tsr_op_kind kinds[] = { TSR_OP_NONE, TSR_OP_RELU, TSR_OP_GELU, TSR_OP_GELU_TANH, TSR_OP_SILU };
+    return kinds[static_cast<const tsr_activation_params *>(op->params)->activation];
+}
+
+bool has_linear_activation(const tsr_op *op)
+{
+    tsr_tensor rows;
+    if (op->nin < 2 || !op->in[0] || !op->in[1] || !op->out[0] || numel(op->in[0]) == 0) return false;
+    const tsr_dtype dtype = op->in[0]->dtype;
+    if (dtype != TSR_F32 && dtype != TSR_F64 && dtype != TSR_F16 && dtype != TSR_BF16) return false;
+    if (op->nin > 3 && op->in[3] && !see_rows(&rows, op->in[3])) return false;
+    return see_rows(&rows, op->in[0]) && see_rows(&rows, op->out[0]) && lt_has(dtype, dtype);
+}
+
+/* z = f(z), or f(z + row). */
+static tsr_status follow(const Work &w, tsr_op_kind kind, const tsr_tensor &z, const tsr_tensor *row)
+{
+    tsr_op op = {};
+    op.kind = kind;
+    op.nin = row ? 2 : 1;
+    op.nout = 1;
+    op.in[0] = &z;
+    op.in[1] = row;
+    op.out[0] = const_cast<tsr_tensor *>(&z);
+    return run_elementwise(Work{ &op, w.device, w.stream });
+}
+
+/* What cuBLASLt does last by itself: its tanh has 11 bits. */
+static LtEpilogue epilogue_for(tsr_op_kind kind, tsr_dtype dtype)
+{
+    const bool is_short = dtype == TSR_F16 || dtype == TSR_BF16;
+    if (kind == TSR_OP_RELU && dtype != TSR_F64) return LT_RELU;
+    return kind == TSR_OP_GELU_TANH && is_short ? LT_GELU_TANH : LT_NOTHING;
+}
+
+/* A product with all that cuBLASLt can do with it; TSR_EUNSUPPORTED: without `after`, then. */
+static tsr_status multiply_rows(const Work &w, const tsr_tensor &x, const tsr_tensor &weights,
+                                const tsr_tensor &z, const tsr_tensor *bias, const tsr_tensor *residual,
+                                LtEpilogue after)
+{
+    static const tsr_matmul_params plain = { { TSR_I64, 0, { 1 } }, { TSR_I64, 0, { 1 } } };
+    Operand a(w), b(w), to(w);
+    TSRC_TRY(open_operand(w, a, &x, x.dtype));
+    TSRC_TRY(open_operand(w, b, &weights, x.dtype));
+    to.tensor = z;
+    to.matrix = tsrc_matrix_of(&z);
+    const tsr_tensor *c = residual ? residual : bias;
+    const tsr_status s = multiply_opened(w, a, b, to, c, &plain, residual ? bias : nullptr, after);
+    if (s != TSR_EUNSUPPORTED || after != LT_NOTHING || (residual && bias)) return s;
+    return gemm(w, &z, &x, &weights, c, plain.alpha, c ? plain.beta : tsr_scalar_i64(0));
+}
+
+tsr_status run_linear_activation(const Work &w)
+{
+    const tsr_op *op = w.op;
+    const tsr_op_kind kind = kind_after(op);
+    tsr_tensor x, z, residual, row, weights = *op->in[1];
+    Scratch memory(w);
+    (void)see_rows(&x, op->in[0]);
+    (void)see_rows(&z, op->out[0]);
+    const tsr_tensor *bias = op->nin > 2 ? op->in[2] : nullptr;
+    const tsr_tensor *more = op->nin > 3 ? op->in[3] : nullptr;
+    if (more) (void)see_rows(&residual, more);
+    std::swap(weights.shape[0], weights.shape[1]);
+    std::swap(weights.stride[0], weights.stride[1]);
+    const tsr_tensor result = z;
+    if (!tsrc_matrix_of(&z).fits || !tsrc_matrix_of(&z).transposed) {
+        TSRC_TRY(memory.take(size_t(numel(&z)) * size_t(tsrc_size(z.dtype))));
+        z = packed(memory.bytes(), z.dtype, 2, z.shape);
+    }
+    if (bias) row = see_bias(bias, z);
+    /* beside a residual, a bias goes with the product where it can be told from it */
+    const tsrc_matrix matrix = tsrc_matrix_of(&z);
+    bool apart = bias && more && (!is_bias(&row, matrix) || is_bias(&residual, matrix));
+    const tsr_tensor *added = bias && !apart ? &row : nullptr, *beside = more ? &residual : nullptr;
+    LtEpilogue after = apart ? LT_NOTHING : epilogue_for(kind, z.dtype);
+    tsr_status s = multiply_rows(w, x, weights, z, added, beside, after);
+    if (s == TSR_EUNSUPPORTED && after != LT_NOTHING) {
+        after = LT_NOTHING;
+        s = multiply_rows(w, x, weights, z, added, beside, after);
+    }
+    if (s == TSR_EUNSUPPORTED && added && beside) {
+        apart = true;
+        s = multiply_rows(w, x, weights, z, nullptr, beside, after);
+    }
+    TSRC_TRY(s);
+    if (apart) TSRC_TRY(follow(w, TSR_OP_ADD, z, &row));
+    if (kind != TSR_OP_NONE && after == LT_NOTHING) TSRC_TRY(follow(w, kind, z, nullptr));
+    return z.data == result.data ? TSR_OK : copy(w, &result, &z);
 }
 
 tsr_status run_matmul(const Work &w)

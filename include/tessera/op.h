@@ -101,6 +101,7 @@ typedef struct tsr_sample_params {
     double temperature, top_p;
     int64_t top_k;
 } tsr_sample_params; /* top_k 0: all */
+typedef struct tsr_activation_params { int32_t activation; } tsr_activation_params; /* a tsr_activation */
 typedef struct tsr_step_params {
     double rate;            /* scale_each, axpy_each: the factor; else what a step is taken times */
     double kept, added;     /* of param: what stays of it, and its share in the gradient */

@@ -37,7 +37,7 @@ static size_t params_size(tsr_op_kind kind)
         P(tsr_loss_params),      P(tsr_conv_params),   P(tsr_pool_params),     P(tsr_factor_params),
         P(tsr_attention_params), P(tsr_quant_params),  P(tsr_integers_params), P(tsr_exponential_params),
         P(tsr_sample_params),    P(tsr_fft_params),    P(tsr_resize_params),   P(tsr_grid_params),
-        P(tsr_block_params),     P(tsr_step_params),
+        P(tsr_block_params),     P(tsr_step_params),   P(tsr_activation_params),
 #undef P
     };
     const tsr_op_info *info = tsr_op_get_info(kind);

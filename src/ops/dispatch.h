@@ -127,6 +127,7 @@ tsr_status tsri_infer_matmul(tsr_desc *out, const char *name, tsr_op_kind kind, 
                              const void *params);
 tsr_status tsri_infer_reduce(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
                              const void *params);
+tsr_status tsri_linear_activation_parts(const tsr_op *op);
 tsr_status tsri_broadcast_elementwise(struct tsri_operands *o, int nin, tsr_tensor **out, tsr_tensor *view);
 tsr_status tsri_broadcast_matmul(struct tsri_operands *o, int nin, tsr_tensor **out, tsr_tensor *view);
 

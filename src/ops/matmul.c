@@ -284,6 +284,36 @@ tsr_status tsr_linear(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w
     return multiply(out, "linear", names, x, &transposed, bias);
 }
 
+/* Linear, and what follows it ----------------------------------------------------------- */
+
+static const tsr_op_kind activations[] = { TSR_OP_NONE, TSR_OP_RELU, TSR_OP_GELU, TSR_OP_GELU_TANH,
+                                           TSR_OP_SILU };
+
+/* The residual, which z may be, goes with the product, and is rounded once with it. */
+tsr_status tsri_linear_activation_parts(const tsr_op *op)
+{
+    tsr_tensor *z = op->out[0], w = *op->in[1];
+    const tsr_activation_params *p = op->params;
+    const tsr_tensor *bias = op->in[2], *residual = op->in[3];
+    const tsr_op_kind kind = activations[p->activation];
+    swap_last(&w.desc);
+    TSRI_TRY(multiply(&z, "linear_activation", a_and_b, op->in[0], &w, residual ? residual : bias));
+    if (bias && residual)
+        TSRI_TRY(tsri_elementwise(&z, TSR_OP_ADD, NULL, 2, (const tsr_tensor *const[]){ z, bias }));
+    if (kind == TSR_OP_NONE) return TSR_OK;
+    return tsri_elementwise(&z, kind, NULL, 1, (const tsr_tensor *const[]){ z });
+}
+
+tsr_status tsr_linear_activation(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w,
+                                 const tsr_tensor *bias, const tsr_tensor *residual, tsr_activation activation)
+{
+    const tsr_activation_params params = { (int32_t)activation };
+    TSRI_CHECK((unsigned)activation < sizeof activations / sizeof *activations, TSR_EINVAL,
+               "linear_activation: %d is no activation", (int)activation);
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_LINEAR_ACTIVATION, .params = &params, .nout = 1,
+                                       .out = { out }, .nin = 4, .in = { x, w, bias, residual } });
+}
+
 tsr_status tsr_dot(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b)
 {
     const tsr_desc *d[3];

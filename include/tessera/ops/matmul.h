@@ -61,6 +61,25 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_addmm(tsr_tensor **out, const tsr_tensor *
 TSR_API TSR_MUST_CHECK tsr_status tsr_linear(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w,
                                              const tsr_tensor *bias);
 
+typedef enum tsr_activation {
+    TSR_ACTIVATION_NONE = 0,
+    TSR_ACTIVATION_RELU,
+    TSR_ACTIVATION_GELU,
+    TSR_ACTIVATION_GELU_TANH,
+    TSR_ACTIVATION_SILU,
+    TSR_ACTIVATION_MAX_ = 0x7fffffff
+} tsr_activation;
+
+/* activation(x @ w^T + bias + residual), as tsr_linear, tsr_add and tsr_relu (tsr_gelu, ..) give it, but that a
+ * backend may round fewer times in between, and compute gelu_tanh of f16 and bf16 to their last place. bias and
+ * residual may be NULL. The residual is (..., n) as the result is, and may be the result itself. (floating)
+ *
+ * TSR_EINVAL   there is no such activation */
+TSR_API TSR_MUST_CHECK tsr_status tsr_linear_activation(tsr_tensor **out, const tsr_tensor *x,
+                                                        const tsr_tensor *w, const tsr_tensor *bias,
+                                                        const tsr_tensor *residual,
+                                                        tsr_activation activation);
+
 /* Products of vectors -------------------------------------------------------- */
 
 /* The sum of a[i] * b[i] of two vectors, as a scalar. Complex numbers are not conjugated. */
