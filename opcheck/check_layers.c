@@ -242,7 +242,8 @@ static void check_linear_activation(trial *t)
     check_gaps(t, RESULT);
     const int64_t count = count_of(ndim, shape);
     for (int64_t i = first_sample(t, count, 4 * k); i >= 0; i = next_sample(t, i, count, 4 * k)) {
-        double sum = (biased ? at(t, MORE, i % n) : 0) + (residual ? at(t, MORE + 1, i) : 0), size = fabs(sum);
+        double sum = (biased ? at(t, MORE, i % n) : 0) + (residual ? at(t, MORE + 1, i) : 0),
+               size = fabs(sum);
         if (biased) size += fabs(at(t, MORE, i % n));
         for (int64_t j = 0; j < k; j++) {
             const double x = at(t, X, i / n * k + j), y = at(t, WQ, i % n * k + j);

@@ -113,7 +113,8 @@ SHAPES = {  # where not (4, 4)
     **{f"{k}_pool{n}d": {"x": (1, 2) + (6,) * n} for k in ("max", "avg", "lp") for n in (1, 2, 3)},
     **{f"{k}_pool_all": {"x": (1, 2, 6)} for k in ("max", "avg")},
     **{f"adaptive_{k}_pool": {"x": (1, 2, 6)} for k in ("max", "avg")},
-    "resize": {"x": (1, 2, 6)}, "grid_sample": {"x": (1, 2, 3, 4), "grid": (1, 3, 2, 2)},
+    "conv_grad_data": {"grad": (1, 2, 2), "w": (2, 4, 3)}, "conv_grad_weights": {"grad": (1, 2, 3), "x": (1, 4, 4)},
+    "linear_activation": channels("bias"), "resize": {"x": (1, 2, 6)}, "grid_sample": {"x": (1, 2, 3, 4), "grid": (1, 3, 2, 2)},
     "multi_head_attention": {"x": (3, 4), "mask": (3, 3)},
     "attention": {"q": (2, 3, 4), "k": (2, 3, 4), "v": (2, 3, 4), "mask": (3, 3)},
     "self_attention": {"q": (3, 2, 4), "k": (3, 2, 4), "v": (3, 2, 4)},
@@ -138,7 +139,7 @@ VALUES = {  # of arguments without a default
     "alpha": 2, "factor": 2, "rate": 0.5, "step": 1, "before": (1, 1), "after": (1, 1), "text": b"ij,jk->ik",
 }
 OWN_VALUES = {"tensordot": {"axes_a": (1,), "axes_b": (0,)}, "max_pool_all": {"n": 1},
-              "avg_pool_all": {"n": 1}}
+              "avg_pool_all": {"n": 1}, "conv_grad_data": {"sizes": (4,)}}
 RESULT_DTYPES = {"quantise": "i8", "quantisation_range": "i8", "quantise_dynamic": "i8", "integers": "i32"}
 
 

@@ -1,6 +1,6 @@
 /* conv_grad.cpp - convolutions back by cuDNN, opened by name if it is there: the transposed one, which is the
- * gradient by data, and the gradient by weights. Ways are timed once for each shape; of those, the ones that add
- * up products in one order come first. */
+ * gradient by data, and the gradient by weights. Ways are timed once for each shape; of those, the ones that
+ * add up products in one order come first. */
 #include "cuda.h"
 
 #if __has_include(<cudnn.h>)
@@ -45,9 +45,10 @@ static void open_library()
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!library) return;
     bool all = true;
-#define X(function) \
-    all = (back.function = reinterpret_cast<decltype(back.function)>(dlsym(library, #function))) != nullptr && \
-          all;
+#define X(function)                                                                                          \
+    all =                                                                                                    \
+        (back.function = reinterpret_cast<decltype(back.function)>(dlsym(library, #function))) != nullptr && \
+        all;
     FUNCTIONS(X)
 #undef X
     const char *text = setting("TSR_CUDA_TF32");
@@ -100,7 +101,8 @@ static bool fits_32(const tsr_tensor *t)
 static bool has_padding(const Trio &t, const tsr_conv_params *p)
 {
     for (int d = 0; d < p->spatial; d++) {
-        const int64_t in = t.x->shape[t.x->ndim - p->spatial + d], out = t.z->shape[t.z->ndim - p->spatial + d];
+        const int64_t in = t.x->shape[t.x->ndim - p->spatial + d],
+                      out = t.z->shape[t.z->ndim - p->spatial + d];
         const int64_t left = in + 2 * p->low[d] - (t.w->shape[2 + d] - 1) * p->dilation[d] - 1;
         if (left < 0 || left / p->stride[d] + 1 != out) return false;
     }
@@ -200,8 +202,9 @@ static cudnnStatus_t describe(Chosen &c, const Shape &s)
     if (e == CUDNN_STATUS_SUCCESS) e = back.cudnnSetConvolutionGroupCount(c.how, s.groups);
     const bool short_type = in == CUDNN_DATA_HALF || in == CUDNN_DATA_BFLOAT16;
     if (e == CUDNN_STATUS_SUCCESS)
-        e = back.cudnnSetConvolutionMathType(
-            c.how, short_type || (back.fast && in == CUDNN_DATA_FLOAT) ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH);
+        e = back.cudnnSetConvolutionMathType(c.how, short_type || (back.fast && in == CUDNN_DATA_FLOAT)
+                                                        ? CUDNN_TENSOR_OP_MATH
+                                                        : CUDNN_FMA_MATH);
     return e;
 }
 
@@ -250,8 +253,8 @@ static void find_data(cudnnHandle_t h, Chosen &c, const Memory &m, void *room)
     cudnnConvolutionBwdDataAlgoPerf_t found[MOST_WAYS];
     int count = 0;
     if (room)
-        (void)back.cudnnFindConvolutionBackwardDataAlgorithmEx(h, c.w, m.w->data, c.z, m.z->data, c.how, c.x,
-                                                               m.x->data, MOST_WAYS, &count, found, room, ROOM);
+        (void)back.cudnnFindConvolutionBackwardDataAlgorithmEx(
+            h, c.w, m.w->data, c.z, m.z->data, c.how, c.x, m.x->data, MOST_WAYS, &count, found, room, ROOM);
     if (count > 0 && take_best(c, found, count)) return;
     count = 0;
     (void)back.cudnnGetConvolutionBackwardDataAlgorithm_v7(h, c.w, c.z, c.how, c.x, MOST_WAYS, &count, found);
@@ -263,12 +266,12 @@ static void find_weights(cudnnHandle_t h, Chosen &c, const Memory &m, void *room
     cudnnConvolutionBwdFilterAlgoPerf_t found[MOST_WAYS];
     int count = 0;
     if (room)
-        (void)back.cudnnFindConvolutionBackwardFilterAlgorithmEx(h, c.x, m.x->data, c.z, m.z->data, c.how, c.w,
-                                                                 m.w->data, MOST_WAYS, &count, found, room,
-                                                                 ROOM);
+        (void)back.cudnnFindConvolutionBackwardFilterAlgorithmEx(
+            h, c.x, m.x->data, c.z, m.z->data, c.how, c.w, m.w->data, MOST_WAYS, &count, found, room, ROOM);
     if (count > 0 && take_best(c, found, count)) return;
     count = 0;
-    (void)back.cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, c.x, c.z, c.how, c.w, MOST_WAYS, &count, found);
+    (void)back.cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, c.x, c.z, c.how, c.w, MOST_WAYS, &count,
+                                                             found);
     (void)take_best(c, found, count);
 }
 

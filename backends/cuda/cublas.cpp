@@ -226,8 +226,9 @@ static float measure(const Try &t, const Plan &plan, const cublasLtMatmulAlgo_t 
     cublasStatus_t s = CUBLAS_STATUS_SUCCESS;
     for (int i = 0; i < WARM + RUNS && s == CUBLAS_STATUS_SUCCESS; i++) {
         if (i == WARM) (void)cudaEventRecord(events[0], t.w.stream);
-        s = lt.cublasLtMatmul(t.handle, plan.desc, alpha, t.p.first, plan.layout[0], t.p.second, plan.layout[1],
-                              beta, t.z, plan.layout[3], t.z, plan.layout[3], &algo, t.room, room, t.w.stream);
+        s = lt.cublasLtMatmul(t.handle, plan.desc, alpha, t.p.first, plan.layout[0], t.p.second,
+                              plan.layout[1], beta, t.z, plan.layout[3], t.z, plan.layout[3], &algo, t.room,
+                              room, t.w.stream);
     }
     (void)cudaEventRecord(events[1], t.w.stream);
     if (cudaEventSynchronize(events[1]) != cudaSuccess || s != CUBLAS_STATUS_SUCCESS) return -1;

@@ -102,7 +102,10 @@ struct Factoring {
 
     int64_t bytes(int64_t elements) const { return elements * tsrc_size(dtype); }
     int *info(int64_t i) const { return infos.as<int>() + i; }
-    char *part(const Scratch &s, int64_t i, int64_t elements) const { return s.bytes() + bytes(i * elements); }
+    char *part(const Scratch &s, int64_t i, int64_t elements) const
+    {
+        return s.bytes() + bytes(i * elements);
+    }
     FactorArgs args(void *data, int64_t rows, int64_t cols, Triangle triangle) const
     {
         return { data, flags.as<int>(), rows, cols, count, complex ? 2 : 1, wide, triangle };
@@ -228,7 +231,8 @@ static tsr_status look_at_infos(const Factoring &f)
     HostRoom room;
     const size_t bytes = sizeof(int) * static_cast<size_t>(f.count);
     TSRC_TRY(room.take(f.w, bytes));
-    cudaError_t e = cudaMemcpyAsync(room.data.get(), f.infos.bytes(), bytes, cudaMemcpyDeviceToHost, f.w.stream);
+    cudaError_t e =
+        cudaMemcpyAsync(room.data.get(), f.infos.bytes(), bytes, cudaMemcpyDeviceToHost, f.w.stream);
     if (e == cudaSuccess) e = cudaStreamSynchronize(f.w.stream);
     TSRC_TRY(check(f.w.device, f.w.name(), e));
     for (int64_t i = 0; i < f.count; i++) {
@@ -247,8 +251,8 @@ static tsr_status factor(Factoring &f, const Scratch &a, const Scratch &pivots)
     size_t device = 0, host = 0;
     TSRC_TRY(queue_tame(f.w, f.args(a.bytes(), f.m, f.n, WHOLE)));
     SOLVER_TRY(f, "the size of getrf",
-               solver.cusolverDnXgetrf_bufferSize(f.handle, f.params, f.m, f.n, f.type, a.bytes(), f.m, f.type,
-                                                  &device, &host));
+               solver.cusolverDnXgetrf_bufferSize(f.handle, f.params, f.m, f.n, f.type, a.bytes(), f.m,
+                                                  f.type, &device, &host));
     TSRC_TRY(take_rooms(f, device, host));
     for (int64_t i = 0; i < f.count; i++)
         SOLVER_TRY(f, "getrf",
@@ -316,13 +320,13 @@ static tsr_status cholesky(Factoring &f)
     const FactorArgs args = f.args(a.bytes(), f.n, f.n, upper ? UPPER : LOWER);
     TSRC_TRY(queue_tame(f.w, args));
     SOLVER_TRY(f, "the size of potrf",
-               solver.cusolverDnXpotrf_bufferSize(f.handle, f.params, side, f.n, f.type, a.bytes(), f.n, f.type,
-                                                  &device, &host));
+               solver.cusolverDnXpotrf_bufferSize(f.handle, f.params, side, f.n, f.type, a.bytes(), f.n,
+                                                  f.type, &device, &host));
     TSRC_TRY(take_rooms(f, device, host));
     for (int64_t i = 0; i < f.count; i++)
         SOLVER_TRY(f, "potrf",
-                   solver.cusolverDnXpotrf(f.handle, f.params, side, f.n, f.type, f.part(a, i, f.n * f.n), f.n,
-                                           f.type, f.room.bytes(), device, f.host_room.data.get(), host,
+                   solver.cusolverDnXpotrf(f.handle, f.params, side, f.n, f.type, f.part(a, i, f.n * f.n),
+                                           f.n, f.type, f.room.bytes(), device, f.host_room.data.get(), host,
                                            f.info(i)));
     TSRC_TRY(queue_untame(f.w, args));
     TSRC_TRY(queue_clear(f.w, args));
@@ -351,9 +355,10 @@ static cusolverStatus_t make_q(const Factoring &f, int cols, void *q, const void
 static tsr_status copy_reflectors(const Factoring &f, const Scratch &q, const Scratch &a, int64_t cols)
 {
     const size_t row = static_cast<size_t>(f.bytes(f.m * f.k));
-    const cudaError_t e = cudaMemcpy2DAsync(q.bytes(), static_cast<size_t>(f.bytes(f.m * cols)), a.bytes(),
-                                            static_cast<size_t>(f.bytes(f.m * f.n)), row,
-                                            static_cast<size_t>(f.count), cudaMemcpyDeviceToDevice, f.w.stream);
+    const cudaError_t e =
+        cudaMemcpy2DAsync(q.bytes(), static_cast<size_t>(f.bytes(f.m * cols)), a.bytes(),
+                          static_cast<size_t>(f.bytes(f.m * f.n)), row, static_cast<size_t>(f.count),
+                          cudaMemcpyDeviceToDevice, f.w.stream);
     return check(f.w.device, f.w.name(), e);
 }
 
@@ -362,8 +367,8 @@ static tsr_status reflect(Factoring &f, const Scratch &a, const Scratch &tau)
     size_t device = 0, host = 0;
     TSRC_TRY(queue_tame(f.w, f.args(a.bytes(), f.m, f.n, WHOLE)));
     SOLVER_TRY(f, "the size of geqrf",
-               solver.cusolverDnXgeqrf_bufferSize(f.handle, f.params, f.m, f.n, f.type, a.bytes(), f.m, f.type,
-                                                  tau.bytes(), f.type, &device, &host));
+               solver.cusolverDnXgeqrf_bufferSize(f.handle, f.params, f.m, f.n, f.type, a.bytes(), f.m,
+                                                  f.type, tau.bytes(), f.type, &device, &host));
     TSRC_TRY(take_rooms(f, device, host));
     for (int64_t i = 0; i < f.count; i++)
         SOLVER_TRY(f, "geqrf",
@@ -460,9 +465,10 @@ static tsr_status eigh(Factoring &f)
     const int64_t value = f.wide ? 8 : 4;
     for (int64_t i = 0; i < f.count; i++)
         SOLVER_TRY(f, "syevd",
-                   solver.cusolverDnXsyevd(f.handle, f.params, job, side, f.n, f.type, f.part(a, i, f.n * f.n),
-                                           f.n, f.real, values.bytes() + i * f.n * value, f.type,
-                                           f.room.bytes(), device, f.host_room.data.get(), host, f.info(i)));
+                   solver.cusolverDnXsyevd(f.handle, f.params, job, side, f.n, f.type,
+                                           f.part(a, i, f.n * f.n), f.n, f.real,
+                                           values.bytes() + i * f.n * value, f.type, f.room.bytes(), device,
+                                           f.host_room.data.get(), host, f.info(i)));
     FactorArgs of_values = f.args(values.bytes(), f.n, 1, WHOLE);
     of_values.parts = 1;
     TSRC_TRY(queue_untame(f.w, of_values));
@@ -473,7 +479,7 @@ static tsr_status eigh(Factoring &f)
     return look_at_infos(f);
 }
 
-/* Dispatch ------------------------------------------------------------------------------------------------ */
+/* Dispatch ------------------------------------------------------------------------------------------ */
 
 tsr_status run_factor(const Work &w)
 {

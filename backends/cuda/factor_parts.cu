@@ -93,7 +93,8 @@ static uint32_t blocks_for(const FactorArgs &a)
 
 template <class F> static tsr_status queue(const Work &w, const FactorArgs &a)
 {
-    const void *kernel = a.wide ? (const void *)factor_kernel<F, double> : (const void *)factor_kernel<F, float>;
+    const void *kernel =
+        a.wide ? (const void *)factor_kernel<F, double> : (const void *)factor_kernel<F, float>;
     return launch(w, kernel, blocks_for(a), THREADS, 0, a);
 }
 

@@ -43,7 +43,8 @@ template <class T> __global__ void __launch_bounds__(TSRC_THREADS) spectrum_kern
 
 tsr_status queue_spectrum(const Work &w, const SpectrumArgs &a)
 {
-    const void *kernel = a.wide ? (const void *)spectrum_kernel<double> : (const void *)spectrum_kernel<float>;
+    const void *kernel =
+        a.wide ? (const void *)spectrum_kernel<double> : (const void *)spectrum_kernel<float>;
     return launch(w, kernel, blocks_for(a.lanes * a.length), TSRC_THREADS, 0, a);
 }
 

@@ -239,7 +239,8 @@ static tsr_tensor see_bias(const tsr_tensor *bias, const tsr_tensor &z)
 
 static tsr_op_kind kind_after(const tsr_op *op)
 {
-    static const tsr_op_kind kinds[] = { TSR_OP_NONE, TSR_OP_RELU, TSR_OP_GELU, TSR_OP_GELU_TANH, TSR_OP_SILU };
+    static const tsr_op_kind kinds[] = { TSR_OP_NONE, TSR_OP_RELU, TSR_OP_GELU, TSR_OP_GELU_TANH,
+                                         TSR_OP_SILU };
     return kinds[static_cast<const tsr_activation_params *>(op->params)->activation];
 }
 

@@ -283,7 +283,8 @@ static bool is_wide(const tsr_op *op)
 static bool is_flat(const tsr_loop &l, const tsr_op *op)
 {
     bool flat = l.ndim <= 1;
-    for (int i = 0; i < op->nin && l.ndim == 1; i++) flat = flat && l.step[0][i] == tsrc_size(op->in[i]->dtype);
+    for (int i = 0; i < op->nin && l.ndim == 1; i++)
+        flat = flat && l.step[0][i] == tsrc_size(op->in[i]->dtype);
     return flat;
 }
 

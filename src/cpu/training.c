@@ -1,5 +1,5 @@
-/* training.c - steps of training on the CPU: threads share the elements of all tensors of a list. Operands that
- * are not packed, or of another dtype, are converted a run at a time. */
+/* training.c - steps of training on the CPU: threads share the elements of all tensors of a list. Operands
+ * that are not packed, or of another dtype, are converted a run at a time. */
 #ifndef TSR_FREESTANDING
 
 #include <math.h>

@@ -428,10 +428,11 @@ static tsr_status check_grad_size(const char *name, const tsr_conv_params *p, co
     TSRI_CHECK(tsri_window_length(&window, taps, p->dilation[d]) &&
                    tsri_add(&padded, p->low[d], p->high[d]) && tsri_add(&padded, padded, size),
                TSR_EOVERFLOW, "%s: padding or dilation of spatial dim %d overflows", name, d);
-    TSRI_CHECK(window <= padded && (padded - window) / p->stride[d] + 1 == there, TSR_ESHAPE,
-               "%s: spatial dim %d of grad %s is %lld long, which a window of %lld with padding over %lld does "
-               "not give",
-               name, d, TSRI_DESC(grad), (long long)there, (long long)window, (long long)padded);
+    TSRI_CHECK(
+        window <= padded && (padded - window) / p->stride[d] + 1 == there, TSR_ESHAPE,
+        "%s: spatial dim %d of grad %s is %lld long, which a window of %lld with padding over %lld does "
+        "not give",
+        name, d, TSRI_DESC(grad), (long long)there, (long long)window, (long long)padded);
     return TSR_OK;
 }
 
@@ -444,8 +445,9 @@ tsr_status tsri_infer_conv_grad(tsr_desc *out, const char *name, tsr_op_kind kin
     TSRI_TRY(check_params(name, kind, p));
     const int first = x->ndim - p->spatial;
     TSRI_CHECK((first == 1 || first == 2) && grad->ndim == x->ndim, TSR_ESHAPE,
-               "%s: grad is %s and x is %s; with %d spatial dims they have %d dims, or %d without a batch", name,
-               TSRI_DESC(grad), TSRI_DESC(x), (int)p->spatial, (int)p->spatial + 2, (int)p->spatial + 1);
+               "%s: grad is %s and x is %s; with %d spatial dims they have %d dims, or %d without a batch",
+               name, TSRI_DESC(grad), TSRI_DESC(x), (int)p->spatial, (int)p->spatial + 2,
+               (int)p->spatial + 1);
     TSRI_CHECK(first == 1 || grad->shape[0] == x->shape[0], TSR_ESHAPE,
                "%s: the batches of grad %s and x %s differ", name, TSRI_DESC(grad), TSRI_DESC(x));
     shape[0] = grad->shape[first - 1];
@@ -521,7 +523,8 @@ static tsr_status sum_images(tsr_tensor *z, const tsr_tensor *grad, const tsr_te
         if (s == TSR_OK)
             s = tsri_make_temporary(&part, "conv_grad_weights", z, dtype, z->ndim, z->shape);
         if (s == TSR_OK)
-            s = sum_weights(part, made.wide_w ? made.wide_w : &g, made.wide_x ? made.wide_x : &from, &made, p);
+            s = sum_weights(part, made.wide_w ? made.wide_w : &g, made.wide_x ? made.wide_x : &from, &made,
+                            p);
         if (s == TSR_OK) s = tsr_add(&made.sums, made.sums, part);
         tsr_release(&part);
     }
@@ -550,7 +553,8 @@ static tsr_status read_grad(tsr_conv_params *p, const char *name, int nsizes, co
     *p = (tsr_conv_params){ .spatial = nsizes };
     for (int d = 0; d < nsizes; d++) {
         p->size[d] = sizes[d];
-        TSRI_CHECK(sizes[d] >= 0, TSR_EINVAL, "%s: size %lld of spatial dim %d", name, (long long)sizes[d], d);
+        TSRI_CHECK(sizes[d] >= 0, TSR_EINVAL, "%s: size %lld of spatial dim %d", name, (long long)sizes[d],
+                   d);
     }
     return read_options(p, name, TSR_OP_CONV, how);
 }
@@ -559,8 +563,10 @@ static tsr_status run_grad(tsr_tensor **out, const char *name, tsr_op_kind kind,
                            const char *const *names, const tsr_tensor *grad, const tsr_tensor *other)
 {
     const tsr_kind of = tsr_dtype_kind(grad->dtype);
-    TSRI_CHECK(of == TSR_FLOATING || of == TSR_COMPLEX, TSR_EDTYPE, "%s: grad is %s; a floating or complex dtype is needed "
-               "(tsr_cast converts)", name, TSRI_DESC(&grad->desc));
+    TSRI_CHECK(of == TSR_FLOATING || of == TSR_COMPLEX, TSR_EDTYPE,
+               "%s: grad is %s; a floating or complex dtype is needed "
+               "(tsr_cast converts)",
+               name, TSRI_DESC(&grad->desc));
     return tsri_dispatch(&(tsri_call){ .kind = kind, .params = p, .name = name, .names = names, .nout = 1,
                                        .out = { out }, .nin = 2, .in = { grad, other } });
 }

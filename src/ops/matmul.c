@@ -305,7 +305,8 @@ tsr_status tsri_linear_activation_parts(const tsr_op *op)
 }
 
 tsr_status tsr_linear_activation(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *w,
-                                 const tsr_tensor *bias, const tsr_tensor *residual, tsr_activation activation)
+                                 const tsr_tensor *bias, const tsr_tensor *residual,
+                                 tsr_activation activation)
 {
     const tsr_activation_params params = { (int32_t)activation };
     TSRI_CHECK((unsigned)activation < sizeof activations / sizeof *activations, TSR_EINVAL,

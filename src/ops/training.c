@@ -1,5 +1,5 @@
-/* training.c - steps of training on lists of tensors: all are checked, and then handed to the backend at once,
- * or one by one, or done with other ops. */
+/* training.c - steps of training on lists of tensors: all are checked, and then handed to the backend
+ * at once, or one by one, or done with other ops. */
 #include "dispatch.h"
 #include "backend/device_run.h"
 #include "core/overlap.h"
@@ -233,7 +233,10 @@ static tsr_status run_step(const stepping *s)
 /* The ops ---------------------------------------------------------------------------------------- */
 
 /* Lists of tensors that are only read. */
-static tsr_tensor *const *readable(const tsr_tensor *const *list) { return (tsr_tensor *const *)(const void *)list; }
+static tsr_tensor *const *readable(const tsr_tensor *const *list)
+{
+    return (tsr_tensor *const *)(const void *)list;
+}
 
 tsr_status tsr_scale_each(int n, tsr_tensor *const *xs, double factor)
 {

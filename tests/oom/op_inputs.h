@@ -185,7 +185,7 @@ static bool is_left_out[OUTS];  /* results that are passed as NULL */
 #define R3 R(3)
 
 /* A matrix of the call's own, and views of it. */
-static tsr_tensor *own, *own_transposed, *own_backward, *window, *shifted;
+static tsr_tensor *own, *own_transposed, *own_backward, *window, *shifted, *quarter[4];
 
 /* Operands of the elementwise ops, by what their rows in op.def take. */
 #define OPERAND_FLOATS         half
@@ -238,11 +238,13 @@ static inline void make_own(void)
     EXPECT_OK(tsr_flip(&own_backward, own, 1, (const int[]){ 0 }));
     EXPECT_OK(tsr_slice(&window, own, 0, 1, 40, 1));
     EXPECT_OK(tsr_slice(&shifted, own, 0, 0, 39, 1));
+    for (int i = 0; i < 4; i++) EXPECT_OK(tsr_slice(&quarter[i], own, 0, 10 * i, 10 * (i + 1), 1));
 }
 
 static inline void drop_own(void)
 {
-    tsr_tensor **all[] = { &own, &own_transposed, &own_backward, &window, &shifted };
+    tsr_tensor **all[] = { &own, &own_transposed, &own_backward, &window, &shifted,
+                           &quarter[0], &quarter[1], &quarter[2], &quarter[3] };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tsr_release(all[i]);
 }
 

@@ -165,6 +165,59 @@ TEST(test_tensordot_takes_mixed_dtypes_and_results_that_overlap)
     drop();
 }
 
+TEST(test_lists_of_steps_are_checked)
+{
+    tsr_tensor *a = F32(2, 3), *b = F32(2, 3), *c = F32(3, 2), *whole = make(TSR_I32, TSR_SHAPE(2, 3));
+    tsr_tensor *const as[] = { a }, *const bs[] = { b }, *const cs[] = { c }, *const none[] = { NULL };
+    const tsr_tensor *const xs[] = { b }, *const same[] = { a }, *const integers[] = { whole };
+    EXPECT_OK(tsr_scale_each(0, NULL, 2));
+    EXPECT_FAILS(tsr_scale_each(-1, as, 2), TSR_EINVAL, "scale_each: n is -1");
+    EXPECT_FAILS(tsr_scale_each(1, NULL, 2), TSR_ENULL, "scale_each: xs is NULL");
+    EXPECT_FAILS(tsr_scale_each(1, none, 2), TSR_ENULL, "scale_each: xs 0");
+    EXPECT_FAILS(tsr_axpy_each(1, as, integers, 2), TSR_EDTYPE, "axpy_each: xs 0 is i32");
+    EXPECT_FAILS(tsr_axpy_each(1, as, same, 2), TSR_EOVERLAP, "axpy_each: ys 0 and xs 0 overlap");
+    EXPECT_FAILS(tsr_axpy_each(1, cs, xs, 2), TSR_ESHAPE, "axpy_each: ys 0");
+    EXPECT_FAILS(tsr_sgd_step(1, as, as, xs, 1, 0.9, 0, false, false), TSR_EOVERLAP, "sgd_step");
+    EXPECT_FAILS(tsr_adam_step(1, as, bs, cs, xs, 0, 1, 0.9, 0.9, 0, 0, false), TSR_EINVAL,
+                 "adam_step: step is 0");
+    EXPECT_FAILS(tsr_adam_step(1, as, bs, cs, xs, 1, 1, 1, 0.9, 0, 0, false), TSR_EINVAL, "beta1");
+    EXPECT_FAILS(tsr_adam_step(1, as, bs, cs, xs, 1, 1, 0.9, -0.1, 0, 0, false), TSR_EINVAL, "beta2");
+    EXPECT_FAILS(tsr_joint_norm(&z, 0, xs), TSR_EINVAL, "joint_norm: 0 tensors");
+    EXPECT_FAILS(tsr_joint_norm(&z, 1, integers), TSR_EDTYPE, "joint_norm: xs 0 is i32");
+    for (int i = 0; i < 6; i++) EXPECT(((const float *)a->data)[i] == 1);
+    drop();
+}
+
+TEST(test_gradients_of_convolutions_are_checked)
+{
+    tsr_tensor *x = F32(1, 2, 5, 5), *w = F32(4, 2, 3, 3), *grad = F32(1, 4, 3, 3), *odd = F32(1, 4, 4, 3);
+    const int64_t sizes[] = { 5, 5 }, taps[] = { 3, 3 }, below[] = { -1, 5 }, nothing[] = { 0, 3 };
+    EXPECT_OK(tsr_conv_grad_data(&z, grad, w, 2, sizes, NULL));
+    tsr_release(&z);
+    EXPECT_FAILS(tsr_conv_grad_data(&z, grad, w, 4, sizes, NULL), TSR_EINVAL, "4 sizes");
+    EXPECT_FAILS(tsr_conv_grad_data(&z, grad, w, 2, NULL, NULL), TSR_ENULL, "sizes is NULL");
+    EXPECT_FAILS(tsr_conv_grad_data(&z, grad, w, 2, below, NULL), TSR_EINVAL, "size -1");
+    EXPECT_FAILS(tsr_conv_grad_data(&z, odd, w, 2, sizes, NULL), TSR_ESHAPE, "spatial dim 0 of grad");
+    EXPECT_FAILS(tsr_conv_grad_data(&z, NULL, w, 2, sizes, NULL), TSR_ENULL, "grad is NULL");
+    EXPECT_FAILS(tsr_conv_grad_weights(&z, grad, x, 2, nothing, NULL), TSR_EINVAL, "size 0");
+    EXPECT_FAILS(tsr_conv_grad_weights(&z, odd, x, 2, taps, NULL), TSR_ESHAPE, "spatial dim 0 of grad");
+    EXPECT_FAILS(tsr_conv_grad_weights(&z, grad, x, 2, taps, &(tsr_conv){ .groups = 3 }), TSR_ESHAPE,
+                 "groups");
+    EXPECT_FAILS(tsr_conv_grad_weights(&z, grad, x, 2, taps, &(tsr_conv){ .output_padding = { 1 } }),
+                 TSR_EINVAL, "output_padding");
+    drop();
+}
+
+TEST(test_activations_are_checked)
+{
+    tsr_tensor *x = F32(5, 4), *w = F32(3, 4), *bias = F32(3), *long_bias = F32(4), *more = F32(4, 3);
+    EXPECT_FAILS(tsr_linear_activation(&z, x, w, bias, NULL, (tsr_activation)9), TSR_EINVAL, "9 is no");
+    EXPECT_FAILS(tsr_linear_activation(&z, x, w, long_bias, NULL, TSR_ACTIVATION_RELU), TSR_ESHAPE, "bias");
+    EXPECT_FAILS(tsr_linear_activation(&z, x, w, bias, more, TSR_ACTIVATION_RELU), TSR_ESHAPE, "residual");
+    EXPECT_FAILS(tsr_linear_activation(&z, x, NULL, bias, NULL, TSR_ACTIVATION_RELU), TSR_ENULL, "w is NULL");
+    drop();
+}
+
 TEST(test_windows_of_convolutions_are_checked)
 {
     tsr_tensor *x = F32(1, 2, 5, 5), *w = F32(2, 2, 3, 3), *empty = F32(2, 2, 0, 3);

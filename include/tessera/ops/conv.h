@@ -90,15 +90,15 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_conv_transpose3d(tsr_tensor **out, const t
                                                        const tsr_tensor *w, const tsr_tensor *bias,
                                                        const tsr_conv *how);
 
-/* Gradients of a convolution with the same options (of which output_padding is TSR_EINVAL): grad is that of its
- * result, (n, c_out, p...), or without n as x is. Conjugates of complex numbers are the caller's. f16, bf16 and
- * f8 are summed in f32 and rounded once, or in few parts. (floating/c64/c128)
+/* Gradients of a convolution with the same options (of which output_padding is TSR_EINVAL): grad is that
+ * of its result, (n, c_out, p...), or without n as x is. Conjugates of complex numbers are the caller's. f16,
+ * bf16 and f8 are summed in f32 and rounded once. (floating/c64/c128)
  *
  * By data: the sum of grad[n, o, p...] * w[o, c, k...] over all that x[n, c, p * stride - low + k * dilation]
  * went into, for x whose spatial dims have `sizes`.
  *
- * By weights: the sum of grad[n, o, p...] * x[n, c, p * stride - low + k * dilation] over n and p, for windows
- * of `sizes`, as (c_out, c_in / groups, k...).
+ * By weights: the sum of grad[n, o, p...] * x[n, c, p * stride - low + k * dilation] over n and p, for
+ * windows of `sizes`, as (c_out, c_in / groups, k...).
  *
  * TSR_EINVAL   there are not 1 to 3 sizes, or one is negative (of a window: below 1)
  * TSR_ESHAPE   grad has not the sizes that the convolution gives; else as above */

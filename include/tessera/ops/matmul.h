@@ -70,9 +70,10 @@ typedef enum tsr_activation {
     TSR_ACTIVATION_MAX_ = 0x7fffffff
 } tsr_activation;
 
-/* activation(x @ w^T + bias + residual), as tsr_linear, tsr_add and tsr_relu (tsr_gelu, ..) give it, but that a
- * backend may round fewer times in between, and compute gelu_tanh of f16 and bf16 to their last place. bias and
- * residual may be NULL. The residual is (..., n) as the result is, and may be the result itself. (floating)
+/* activation(x @ w^T + bias + residual), as tsr_linear, tsr_add and tsr_relu (tsr_gelu, ..) give it, but
+ * that a backend may round fewer times in between, and compute gelu_tanh of f16 and bf16 to their last place.
+ * bias and residual may be NULL. The residual is (..., n) as the result is, and may be the result itself.
+ * (floating)
  *
  * TSR_EINVAL   there is no such activation */
 TSR_API TSR_MUST_CHECK tsr_status tsr_linear_activation(tsr_tensor **out, const tsr_tensor *x,

@@ -4,8 +4,8 @@
  *
  *   - Lists have n >= 0 tensors each. Tensor i of one goes with tensor i of the others: they have one shape
  *     (TSR_ESHAPE) and lie on one device (TSR_EDEVICE).
- *   - A list that is not const is of results that are there: they are allocated, and changed in place. Those of
- *     one i must not overlap (TSR_EOVERLAP). Those of one i must not overlap any of another, which is not
+ *   - A list that is not const is of results that are there: they are allocated, and changed in place. Those
+ *     of one i must not overlap (TSR_EOVERLAP). Those of one i must not overlap any of another, which is not
  *     checked: a tensor that is twice in a list has undefined contents.
  *   - Every tensor may have a dtype of its own: f16, bf16, f32 or f64 (TSR_EDTYPE), and any strides. What
  *     belongs together is computed in f64 if one of it is f64, else in f32, and rounded once to each result.
@@ -27,8 +27,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_axpy_each(int n, tsr_tensor *const *ys, co
                                                 double alpha);
 
 /* The square root of the sum of the squares of all elements of all tensors, f64 if one of them is, else f32;
- * computed without intermediate overflow. n >= 1 (TSR_EINVAL); all lie on one device. Gradients are clipped to
- * a norm by tsr_scale_each. (floating) */
+ * computed without intermediate overflow. n >= 1 (TSR_EINVAL); all lie on one device. Gradients are clipped
+ * to a norm by tsr_scale_each. (floating) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_joint_norm(tsr_tensor **out, int n, const tsr_tensor *const *xs);
 
 /* Gradient descent:
@@ -39,9 +39,10 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_joint_norm(tsr_tensor **out, int n, const 
  *     param = param - rate * step         of (1 - rate * decay) * param if decoupled
  *
  * Velocities begin as zeros. */
-TSR_API TSR_MUST_CHECK tsr_status tsr_sgd_step(int n, tsr_tensor *const *params, tsr_tensor *const *velocities,
-                                               const tsr_tensor *const *grads, double rate, double momentum,
-                                               double decay, bool nesterov, bool decoupled);
+TSR_API TSR_MUST_CHECK tsr_status tsr_sgd_step(int n, tsr_tensor *const *params,
+                                               tsr_tensor *const *velocities, const tsr_tensor *const *grads,
+                                               double rate, double momentum, double decay, bool nesterov,
+                                               bool decoupled);
 
 /* Adam's method; AdamW's if decoupled:
  *
