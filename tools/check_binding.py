@@ -8,14 +8,17 @@ default) stands below. Then
 
 - each function succeeds, and its results have the dtypes that the signature gives;
 - composed and elementwise ops take the dtypes of their signatures, and refuse all others with TSR_EDTYPE;
-  other ops, whose signatures tell what reaches a backend, take at least those.
+  other ops, whose signatures tell what reaches a backend, take at least those;
+- the most extreme numbers, in the place of any integer or list of integers, are no reason to die.
 
 Prints one line a failure; the exit status is 1 if there is one.
 """
 import ctypes
 import glob
 import json
+import os
 import re
+import resource
 import subprocess
 import sys
 
@@ -147,10 +150,10 @@ RESULT_DTYPES = {"quantise": "i8", "quantisation_range": "i8", "quantise_dynamic
 
 
 class Call:
-    """One call: keeps what C only points at."""
+    """One call: keeps what C only points at. `extreme` has numbers for some of the arguments."""
 
-    def __init__(self, row, dtypes, dtype):
-        self.row, self.dtypes, self.dtype = row, dtypes, dtype
+    def __init__(self, row, dtypes, dtype, extreme={}):
+        self.row, self.dtypes, self.dtype, self.extreme = row, dtypes, dtype, extreme
         self.tensors, self.words, self.length = [], [], None
 
     def tensor(self, argument):
@@ -173,6 +176,8 @@ class Call:
         else:
             items = self.value(argument)
             items = () if items in ("all", "none") else items
+            if argument["name"] in self.extreme:
+                items = (self.extreme[argument["name"]],) * max(len(items), 1)
             of = ctypes.c_int if kind == "axes" else ctypes.c_int64
             array = (of * len(items))(*items) if items else None
         if not in_list:
@@ -196,6 +201,8 @@ class Call:
             return self.tensor(argument)
         if kind in ("struct", "report"):
             return self.struct(argument)
+        if argument["name"] in self.extreme:
+            return (ctypes.c_int64 if kind == "int64" else ctypes.c_int)(self.extreme[argument["name"]])
         if kind == "dtype":
             return ctypes.c_int(DTYPES[self.dtype])
         if kind == "enum":
@@ -312,12 +319,34 @@ def check_result(row):
         try_call(row, usual_dtypes(row), dtype, dtype in free[0]["dtypes"])
 
 
+BITS = {"int": 32, "axis": 32, "axes": 32, "enum": 32, "dtype": 32, "int64": 64, "ints": 64, "shape": 64}
+
+
+def call_with_extremes(row):
+    for argument in row["arguments"]:
+        most = 2 ** (BITS.get(argument["kind"], 1) - 1) - 1
+        for value in (-most - 1, -most, most, most - 1, -1) if most else ():
+            Call(row, usual_dtypes(row), usual_result(row), {argument["name"]: value}).run()
+
+
+def check_extremes(row):
+    """In a process of its own, which may ask for memory in vain."""
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))
+        call_with_extremes(row)
+        os._exit(0)
+    if os.waitpid(child, 0)[1] != 0:
+        fail(row, "does not survive the most extreme integers")
+
+
 def main():
     rows = [row for row in ROWS if not row["called_by"]]
     for row in rows:
         try_call(row, usual_dtypes(row), usual_result(row), True)
         check_operands(row)
         check_result(row)
+        check_extremes(row)
     print("\n".join(failures) or f"{len(rows)} functions by their rows, {calls} calls")
     return 1 if failures or not rows else 0
 

@@ -363,7 +363,7 @@ static tsr_status infer_vecdot(tsr_desc *out, const char *name, tsr_op_kind kind
     tsr_desc rows, columns, full;
     (void)kind;
     for (int i = 0; i < 2; i++)
-        TSRI_CHECK(axis < 0 && -axis <= in[i]->ndim, TSR_EINDEX, "%s: axis %d of %s and %s: %s lacks it",
+        TSRI_CHECK(axis < 0 && axis >= -in[i]->ndim, TSR_EINDEX, "%s: axis %d of %s and %s: %s lacks it",
                    name, given, TSRI_DESC(a), TSRI_DESC(b), a_and_b[i]);
     TSRI_CHECK(a->shape[a->ndim + axis] == b->shape[b->ndim + axis], TSR_ESHAPE,
                "%s: b: k is %lld from a, but dim %d of b is %lld", name, (long long)a->shape[a->ndim + axis],
