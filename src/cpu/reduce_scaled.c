@@ -9,10 +9,11 @@
 
 /* The state of one output. */
 typedef struct scaled {
-    bool   complex, real, finite;  /* elements are complex; imaginary parts are 0; all elements are finite */
-    double least, most, largest;   /* of real parts; the size of the largest part */
-    double by;                     /* the factor of elements */
-    double mean[2], sum[2], lost[2];
+    bool   complex, finite;   /* elements are complex; all of them are finite */
+    double largest;           /* the size of the largest part */
+    double by;                /* the factor of elements */
+    double mean[2], rest[2];  /* of elements times that; what rounding took from it */
+    double sum[2], lost[2];
 } scaled;
 
 typedef void (*take_fn)(scaled *s, double re, double im);
@@ -39,20 +40,17 @@ static void take_range(scaled *s, double re, double im)
     const double size = fabs(re) > fabs(im) ? fabs(re) : fabs(im);
     s->finite = s->finite && re - re == 0 && im - im == 0;
     s->largest = size > s->largest ? size : s->largest;
-    s->least = re < s->least ? re : s->least;
-    s->most = re > s->most ? re : s->most;
-    s->real = s->real && im == 0;
 }
 
 static void take_sum(scaled *s, double re, double im)
 {
-    tsri_add_exactly(&s->sum[0], &s->lost[0], re * s->by);
-    tsri_add_exactly(&s->sum[1], &s->lost[1], im * s->by);
+    tsri_add_exactly(&s->sum[0], &s->lost[0], re * s->by - s->mean[0]);
+    tsri_add_exactly(&s->sum[1], &s->lost[1], im * s->by - s->mean[1]);
 }
 
 static void take_deviation(scaled *s, double re, double im)
 {
-    const double a = re * s->by - s->mean[0], b = im * s->by - s->mean[1];
+    const double a = re * s->by - s->mean[0] - s->rest[0], b = im * s->by - s->mean[1] - s->rest[1];
     tsri_add_exactly(&s->sum[0], &s->lost[0], a * a + b * b);
 }
 
@@ -69,16 +67,11 @@ static void accumulate(scaled *s, const tsri_loop *nest, take_fn take)
 /* z[0], and z[1] of complex results, from the elements of the nest. Unchanged if an element is not finite. */
 static void reduce_scaled(const tsri_reduction *r, double *z, const tsri_loop *nest)
 {
-    scaled s = { .complex = r->numbers == TSRI_COMPLEXES,
-                 .real = true,
-                 .finite = true,
-                 .least = (double)INFINITY,
-                 .most = -(double)INFINITY };
+    scaled s = { .complex = r->numbers == TSRI_COMPLEXES, .finite = true };
     const double n = (double)r->count, times = (double)r->times, over = n - r->p;
     const bool spread = r->op == TSR_OP_VAR || r->op == TSR_OP_STD;
     accumulate(&s, nest, take_range);
-    if (!s.finite || s.largest == 0 || (spread && !(over > 0)) || (spread && s.real && s.least == s.most))
-        return;
+    if (!s.finite || s.largest == 0 || (spread && !(over > 0))) return;
     double m = s.largest;
     const double e = tsri_take_exponent(&m) + 1;
     s.by = tsri_scaled(1, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
@@ -89,8 +82,9 @@ static void reduce_scaled(const tsri_reduction *r, double *z, const tsri_loop *n
         for (int i = 0; i <= r->complex_result; i++) z[i] = tsri_scaled(s.sum[i] * times / by, back);
         return;
     }
-    s.mean[0] = s.sum[0] * times / n;
-    s.mean[1] = s.sum[1] * times / n;
+    for (int i = 0; i < 2; i++) s.mean[i] = s.sum[i] * times / n;
+    accumulate(&s, nest, take_sum);
+    for (int i = 0; i < 2; i++) s.rest[i] = s.sum[i] * times / n;
     accumulate(&s, nest, take_deviation);
     const double var = s.sum[0] * times / over;
     z[0] = r->op == TSR_OP_VAR ? tsri_scaled(var, 2 * back) : tsri_scaled(sqrt(var), back);

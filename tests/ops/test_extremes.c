@@ -426,6 +426,30 @@ TEST(test_norms_of_large_rows_take_weights_and_eps)
     tsr_release(&x); tsr_release(&w); tsr_release(&b); tsr_release(&z);
 }
 
+/* The rounding error of a mean is no deviation, however large the numbers are. */
+TEST(test_lanes_of_equal_elements_do_not_deviate)
+{
+    static const double sizes[] = { 0.1, 8.7, 1e200, 1e300, 1.1e300, 1.7e308, 1e-300 };
+    static const int64_t counts[] = { 2, 7, 62, 263, 1000 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t j = 0; j < sizeof counts / sizeof *counts; j++) {
+            tsr_tensor *x = NULL, *z = NULL, *v = NULL, *c = NULL;
+            const double least = sizes[i] < 1e100 ? sizes[i] * 0x1p-48 : 0;
+            EXPECT_OK(tsr_full(&x, TSR_F64, TSR_SHAPE(1, 2, counts[j]), TSR_SCALAR(sizes[i])));
+            EXPECT_OK(tsr_full(&c, TSR_C128, 1, &counts[j], tsr_scalar_c128(sizes[i], -sizes[i] / 2)));
+            EXPECT_OK(tsr_layer_norm(&z, x, 1, NULL, NULL, 1e-12));
+            for (int64_t k = 0; k < 2 * counts[j]; k++) EXPECT(fabs(number(z, k)) < 0x1p-900);
+            EXPECT_OK(tsr_instance_norm(&z, x, NULL, NULL, 1e-12));
+            for (int64_t k = 0; k < 2 * counts[j]; k++) EXPECT(fabs(number(z, k)) < 0x1p-900);
+            EXPECT_OK(tsr_std(&v, x, TSR_AXES(2), false, 0));
+            EXPECT(number(v, 0) <= least && number(v, 1) <= least);
+            tsr_release(&v);
+            EXPECT_OK(tsr_std(&v, c, TSR_AXES(0), false, 0));
+            EXPECT(number(v, 0) <= least);
+            tsr_release(&x); tsr_release(&z); tsr_release(&v); tsr_release(&c);
+        }
+}
+
 /* Elements ------------------------------------------------------------------------------------ */
 
 static tsr_tensor *complex_of(double re, double im)

@@ -16,12 +16,13 @@
 
 static double by_of(double squares, int64_t n, double eps) { return 1 / sqrt(squares / (double)n + eps); }
 
-/* Did squares of doubles overflow or underflow, so that the row must be scaled first? Those of floats
- * cannot. */
-static bool is_out_of_range(const tsri_rows *r, double squares, double eps)
+/* Must the row be looked at again: did squares of doubles overflow or underflow, or may the rounding error of
+ * the mean be a share of the deviations? Floats are safe from both. */
+static bool is_delicate(const tsri_rows *r, double mean, double squares, double eps)
 {
     const double v = squares / (double)r->n + eps;
-    return r->wide == sizeof(double) && !(v > 0x1p-900 && v < 0x1p1000);
+    if (r->wide != sizeof(double)) return false;
+    return !(v > 0x1p-900 && v < 0x1p1000) || (squares > 0 && squares <= (double)r->n * mean * mean * 0x1p-40);
 }
 
 /* A power of two that scales the largest of the row, or sqrt(eps), to about 1. */
@@ -33,18 +34,28 @@ static double scale_of(const double *x, int64_t n, double eps)
     return tsri_scaled(1, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
 }
 
-/* y = (x - mean) / sqrt(var + eps), or x / sqrt(mean square + eps), of numbers whose squares are out of
- * range. */
-static TSRI_COLD void normalise_scaled(double *y, const double *x, int64_t n, double eps, bool centred)
+/* The mean of x * by - from. */
+static double mean_of(const double *x, int64_t n, double by, double from)
+{
+    double sum[2] = { 0 };
+    for (int64_t i = 0; i < n; i++) tsri_add_exactly(&sum[0], &sum[1], x[i] * by - from);
+    return tsri_with_error(sum[0], sum[1]) / (double)n;
+}
+
+/* y = (x - mean) / sqrt(var + eps), or x / sqrt(mean square + eps), of a delicate row. Where all x are equal
+ * and eps vanishes beside them, y is 0. */
+static TSRI_COLD void normalise_carefully(double *y, const double *x, int64_t n, double eps, bool centred)
 {
     const double s = scale_of(x, n, eps);
-    double sum[2] = { 0 }, squares[2] = { 0 };
-    for (int64_t i = 0; i < n && centred; i++) tsri_add_exactly(&sum[0], &sum[1], x[i] * s);
-    const double mean = tsri_with_error(sum[0], sum[1]) / (double)n;
-    for (int64_t i = 0; i < n; i++)
-        tsri_add_exactly(&squares[0], &squares[1], (x[i] * s - mean) * (x[i] * s - mean));
-    const double by = by_of(tsri_with_error(squares[0], squares[1]), n, eps * s * s);
-    for (int64_t i = 0; i < n; i++) y[i] = (x[i] * s - mean) * by;
+    const double mean = centred ? mean_of(x, n, s, 0) : 0, rest = centred ? mean_of(x, n, s, mean) : 0;
+    double squares[2] = { 0 };
+    for (int64_t i = 0; i < n; i++) {
+        const double d = x[i] * s - mean - rest;
+        tsri_add_exactly(&squares[0], &squares[1], d * d);
+    }
+    const double all = tsri_with_error(squares[0], squares[1]);
+    const double by = all == 0 && eps > 0 ? 1 : by_of(all, n, eps * s * s);
+    for (int64_t i = 0; i < n; i++) y[i] = (x[i] * s - mean - rest) * by;
 }
 
 /* Tensors under another shape ------------------------------------------------------------ */
@@ -157,8 +168,8 @@ static void layer_row(const tsri_rows *r, void *const *row, char *const *beside,
     (void)beside;
     const double eps = ((const affine *)r->params)->eps;
     r->k->moments(&mean, &squares, row[1], r->n, &options);
-    if (is_out_of_range(r, squares, eps)) {
-        normalise_scaled(row[0], row[1], r->n, eps, true);
+    if (is_delicate(r, mean, squares, eps)) {
+        normalise_carefully(row[0], row[1], r->n, eps, true);
         apply(r, row[0], row[0], 0, 1, &options);
     } else {
         apply(r, row[0], row[1], mean, by_of(squares, r->n, eps), &options);
@@ -170,8 +181,8 @@ static void rms_row(const tsri_rows *r, void *const *row, char *const *beside, c
     tsri_row_options options = *w;
     (void)beside;
     const double squares = r->k->squares(row[1], r->n, &options), eps = ((const affine *)r->params)->eps;
-    if (is_out_of_range(r, squares, eps)) {
-        normalise_scaled(row[0], row[1], r->n, eps, false);
+    if (is_delicate(r, 0, squares, eps)) {
+        normalise_carefully(row[0], row[1], r->n, eps, false);
         apply(r, row[0], row[0], 0, 1, &options);
     } else {
         apply(r, row[0], row[1], 0, by_of(squares, r->n, eps), &options);
@@ -367,8 +378,8 @@ static void group_row(const tsri_rows *r, void *const *row, char *const *beside,
     void *x = row[1];
     r->k->moments(&mean, &squares, x, r->n, &none);
     double by = by_of(squares, r->n, g->eps);
-    if (is_out_of_range(r, squares, g->eps)) {
-        normalise_scaled(row[0], x, r->n, g->eps, true);
+    if (is_delicate(r, mean, squares, g->eps)) {
+        normalise_carefully(row[0], x, r->n, g->eps, true);
         x = row[0];
         mean = 0;
         by = 1;
