@@ -16,8 +16,8 @@
 
 static double by_of(double squares, int64_t n, double eps) { return 1 / sqrt(squares / (double)n + eps); }
 
-/* Must the row be looked at again: did squares of doubles overflow or underflow, or may the rounding error of
- * the mean be a share of the deviations? Floats are safe from both. */
+/* Must the row be looked at again: did squares of doubles overflow or underflow, or may the rounding error
+ * of the mean be a share of the deviations? Floats are safe from both. */
 static bool is_delicate(const tsri_rows *r, double mean, double squares, double eps)
 {
     const double v = squares / (double)r->n + eps;
