@@ -183,34 +183,91 @@ typedef struct attending {
     bool causal;
 } attending;
 
-/* What the mask adds to a score; false: that key is not seen. */
-static bool is_seen(const trial *t, const attending *a, int64_t head, int64_t i, int64_t c, double *score)
+/* What a key of a row came to: its score, -INFINITY if it is not seen, and how large its terms are. */
+typedef struct scored { double score, size; } scored;
+
+static scored score_of(const trial *t, int64_t q, int64_t k, int64_t d, double scale)
+{
+    scored s = { 0, 0 };
+    for (int64_t p = 0; p < d; p++) {
+        const double x = value_at(t->tensor[X], q + p).re * value_at(t->tensor[Y], k + p).re;
+        s.score += x;
+        s.size += fabs(x);
+    }
+    return (scored){ s.score * scale, s.size * fabs(scale) };
+}
+
+/* Adds what the mask adds. */
+static void mask_score(const trial *t, const attending *a, int64_t head, int64_t i, int64_t c, scored *s)
 {
     const tsr_tensor *mask = t->tensor[FULL_MASK];
-    if (a->causal && c > i + a->n - a->m) return false;
-    if (!mask) return true;
+    if (a->causal && c > i + a->n - a->m) s->score = -INFINITY;
+    if (!mask) return;
     const value v = value_at(mask, (head * a->m + i) * a->n + c);
-    if (mask->dtype == TSR_BOOL) return v.bits != 0;
-    *score += v.re;
-    return v.re != -INFINITY;
+    const double add = mask->dtype != TSR_BOOL ? v.re : v.bits != 0 ? 0 : -INFINITY;
+    s->score += add;
+    s->size += isfinite(add) ? fabs(add) : 0;
+}
+
+/* The largest score of n keys; 0 if none is seen. */
+static double largest_score(const scored *key, int64_t n)
+{
+    double most = -INFINITY;
+    for (int64_t c = 0; c < n; c++) most = fmax(most, key[c].score);
+    return most == -INFINITY ? 0 : most;
+}
+
+/* Rounding errors of sums over n keys, in units of epsilon; of unequal terms they cancel like random steps. */
+static double roundings(const trial *t, int64_t n)
+{
+    bool repeats = false;
+    for (int slot = Y; slot <= Z; slot++)
+        for (int d = 0; d < t->tensor[slot]->ndim; d++) repeats = repeats || t->tensor[slot]->stride[d] == 0;
+    return 4 + (repeats ? (double)n : sqrt((double)n)) / 2;
+}
+
+/* How far the mean z of values may be off, by rounding: a weight by that of its score, which changes the mean
+ * by as much as its value differs. Devices round the weights to the dtype of values too, as their tensor
+ * cores take both in one. */
+static double mean_slack(const trial *t, const scored *key, int64_t n, int64_t first, int64_t step, double z)
+{
+    const tsr_dtype dtype = t->check->dtype;
+    const double most = largest_score(key, n), few = roundings(t, n);
+    double sum = 0, off = 0;
+    if (t->device != TSR_CPU) return 16 * (256 * epsilon_of(dtype) + rounding_near_1(dtype));
+    for (int64_t c = 0; c < n; c++) {
+        const double weight = exp(key[c].score - most), v = value_at(t->tensor[Z], first + c * step).re;
+        if (key[c].score == -INFINITY) continue;
+        sum += weight;
+        off += weight * (fabs(v - z) * (2 * key[c].size + (most - key[c].score) / 2 + 4) + fabs(v) * few);
+    }
+    return sum > 0 ? epsilon_of(dtype) * off / sum + ldexp((double)n, -120) : 0;
+}
+
+/* The mean of values by the exponentials of scores, against element `at`; the value of key c is element
+ * first + c * step. */
+static void check_mean(trial *t, int64_t at, const scored *key, int64_t n, int64_t first, int64_t step)
+{
+    const double most = largest_score(key, n);
+    double top = 0, bottom = 0;
+    for (int64_t c = 0; c < n; c++) {
+        const double weight = exp(key[c].score - most);
+        top += weight * value_at(t->tensor[Z], first + c * step).re;
+        bottom += weight;
+    }
+    const double z = bottom > 0 ? top / bottom : 0;
+    check_near(t, RESULT, at, real_value(z), mean_slack(t, key, n, first, step, z));
 }
 
 /* softmax(scale q k^T + mask) v; element j of row i of a head, which is one of b * h. */
-static double right_attention(const trial *t, const attending *a, int64_t head, int64_t i, int64_t j)
+static void check_attended(trial *t, const attending *a, scored *key, int64_t head, int64_t i, int64_t j)
 {
-    const tsr_tensor *q = t->tensor[X], *k = t->tensor[Y], *v = t->tensor[Z];
-    const int64_t own = head / a->h * a->g + head % a->h / (a->h / a->g);
-    double top = 0, bottom = 0;
+    const int64_t own = head / a->h * a->g + head % a->h / (a->h / a->g), row = head * a->m + i;
     for (int64_t c = 0; c < a->n; c++) {
-        double dot = 0;
-        for (int64_t p = 0; p < a->d; p++)
-            dot += value_at(q, (head * a->m + i) * a->d + p).re * value_at(k, (own * a->n + c) * a->d + p).re;
-        double score = dot * a->scale / sqrt((double)a->d) - 100; /* scores reach some hundreds */
-        if (!is_seen(t, a, head, i, c, &score)) continue;
-        top += exp(score) * value_at(v, (own * a->n + c) * a->e + j).re;
-        bottom += exp(score);
+        key[c] = score_of(t, row * a->d, (own * a->n + c) * a->d, a->d, a->scale / sqrt((double)a->d));
+        mask_score(t, a, head, i, c, &key[c]);
     }
-    return bottom > 0 ? top / bottom : 0;
+    check_mean(t, row * a->e + j, key, a->n, own * a->n * a->e + j, a->e);
 }
 
 /* Of bools, or of numbers to add; for all batches or heads, or for all rows too. */
@@ -235,7 +292,7 @@ static void make_mask(trial *t, const attending *a, int rank)
 
 static attending random_attending(trial *t)
 {
-    static const double scales[] = { 1, 1, 0.5, -1 };
+    static const double scales[] = { 1, 0.125, 0.5, -1 };
     const int64_t most = most_elements(t);
     attending a = { .b = once_in(t, 3) ? random_between(t, 0, 3) : 1,
                     .g = random_between(t, 1, 2),
@@ -248,14 +305,6 @@ static attending random_attending(trial *t)
     a.e = random_size(t, 1, 4, most / (2 * a.n));
     if (once_in(t, 8)) a.n = random_between(t, 0, a.m); /* then the first rows see nothing, if it is causal */
     return a;
-}
-
-/* A rounding of a score of 256 is multiplied by the sizes of the values. A device rounds the weights to the
- * values' dtype too, as its tensor cores take both in one. */
-static double attention_slack(const trial *t)
-{
-    const tsr_dtype dtype = t->check->dtype;
-    return 16 * (256 * epsilon_of(dtype) + (t->device == TSR_CPU ? 0 : rounding_near_1(dtype)));
 }
 
 static void check_attention(trial *t)
@@ -276,27 +325,20 @@ static void check_attention(trial *t)
          tsr_attention(&t->tensor[RESULT], t->tensor[X], t->tensor[Y], t->tensor[Z], t->tensor[MASK], &how));
     check_gaps(t, RESULT);
     const int64_t count = a.b * a.h * a.m * a.e, cost = a.n * (a.d + 4);
-    for (int64_t at = first_sample(t, count, cost); at >= 0; at = next_sample(t, at, count, cost)) {
-        const double wanted = right_attention(t, &a, at / (a.m * a.e), at / a.e % a.m, at % a.e);
-        check_near(t, RESULT, at, real_value(wanted), attention_slack(t));
-    }
+    scored *key = trial_room(t, (size_t)a.n * sizeof *key);
+    for (int64_t at = first_sample(t, count, cost); at >= 0 && key; at = next_sample(t, at, count, cost))
+        check_attended(t, &a, key, at / (a.m * a.e), at / a.e % a.m, at % a.e);
 }
 
 /* Row i of the last m sees rows 0 .. i + n - m; heads lie side by side, and share keys. */
-static double right_self_attention(const trial *t, double scale, int64_t i, int64_t head, int64_t j)
+static void check_self_attended(trial *t, scored *key, double scale, int64_t i, int64_t head, int64_t j)
 {
     const tsr_tensor *q = t->tensor[X], *k = t->tensor[Y], *v = t->tensor[Z];
-    const int64_t h = q->shape[1], g = k->shape[1], d = q->shape[2], e = v->shape[2], own = head / (h / g);
-    double top = 0, bottom = 0;
-    for (int64_t c = 0; c <= i + k->shape[0] - q->shape[0]; c++) {
-        double score = 0;
-        for (int64_t a = 0; a < d; a++)
-            score += value_at(q, (i * h + head) * d + a).re * value_at(k, (c * g + own) * d + a).re;
-        const double weight = exp(score * scale - 100);
-        top += weight * value_at(v, (c * g + own) * e + j).re;
-        bottom += weight;
-    }
-    return top / bottom;
+    const int64_t h = q->shape[1], g = k->shape[1], d = q->shape[2], e = v->shape[2], own = head / (h / g),
+                  n = i + k->shape[0] - q->shape[0] + 1;
+    for (int64_t c = 0; c < n; c++)
+        key[c] = score_of(t, (i * h + head) * d, (c * g + own) * d, d, scale);
+    check_mean(t, (i * h + head) * e + j, key, n, own * e + j, g * e);
 }
 
 static void check_self_attention(trial *t)
@@ -316,9 +358,9 @@ static void check_self_attention(trial *t)
                                usual ? 0 : scale));
     check_gaps(t, RESULT);
     const int64_t count = m * h * e, cost = n * (d + 4);
-    for (int64_t at = first_sample(t, count, cost); at >= 0; at = next_sample(t, at, count, cost))
-        check_near(t, RESULT, at, real_value(right_self_attention(t, scale, at / e / h, at / e % h, at % e)),
-                   attention_slack(t));
+    scored *key = trial_room(t, (size_t)n * sizeof *key);
+    for (int64_t at = first_sample(t, count, cost); at >= 0 && key; at = next_sample(t, at, count, cost))
+        check_self_attended(t, key, scale, at / e / h, at / e % h, at % e);
 }
 
 void list_nn(check_list *list)

@@ -485,6 +485,74 @@ TEST(test_arrays_in_pages)
 #define FIRST_RECORD "0110000000000000 00*8 "
 #define SECOND_RECORD "0010000000000000 0100000000000000"
 
+/* An array that grows at 2048, with no group in its index block, which lies at 2304 and names three groups: at
+ * 2560 of one block of 2 entries, at 3072 of one of 4, at 3584 of two of 4. Pages have two entries. */
+#define GROWS(dim, most) "1:02010100 " dim " " most ";" BYTES NEW("00", "02 01 01 01", "04 00*5 " AT_2048_)
+#define AT_2048_ "0008000000000000"
+#define EAHD(entry, bits, smallest, pointers, page) \
+    "@2048:'EAHD'00 00 " entry bits "01" smallest pointers page "00*48 0009000000000000;"
+#define EAIB "@2304:'EAIB'00 00 " AT_2048_ "1410000000000000 000a000000000000 000c000000000000 000e000000000000;"
+#define AT(place) place "10000000000000"
+#define PAGED                                                                                           \
+    "@2560:'EASB'00 00 " AT_2048_ "00 000b000000000000;"                                                \
+    "@2816:'EADB'00 00 " AT_2048_ "00" AT("15") AT("16") ";"                                            \
+    "@3072:'EASB'00 00 " AT_2048_ "00 c0 000d000000000000;"                                             \
+    "@3328:'EADB'00 00 " AT_2048_ "00 00*4 " AT("17") AT("18") "00*4 " AT("19") AT("1a") ";"            \
+    "@3584:'EASB'00 00 " AT_2048_ "00 8000 000f000000000000 ff*8;"                                      \
+    "@3840:'EADB'00 00 " AT_2048_ "00 00*4 " AT("1b") AT("1c") "00*4 " AT("1d") AT("1e") ";"
+
+static void expect_elements(const char *text, int64_t n, const int *wanted)
+{
+    tsr_file *f = NULL;
+    tsr_tensor *t = NULL;
+    make_odd(text, false);
+    EXPECT_OK(tsr_file_open_bytes(&f, odd, sizeof odd, "x.h5", NULL));
+    EXPECT_OK(tsr_file_read(&t, f, "x"));
+    EXPECT(t && tsr_numel(t) == n);
+    for (int64_t i = 0; t && i < n; i++)
+        EXPECT_MSG(element(t, i) == wanted[i], "element %d is %g, not %d", (int)i, element(t, i), wanted[i]);
+    tsr_release(&t);
+    tsr_file_close(&f);
+}
+
+/* Pages that were not written, and blocks that are nowhere, are zeros. */
+TEST(test_hdf5_odd_arrays_that_grow_have_pages_in_their_later_groups)
+{
+    static const int wanted[] = { 20, 21, 22, 23, 24, 25, 26, 27, 28, 0, 0, 0, 0 }, none[13] = { 20 };
+    expect_elements(GROWS("0d00000000000000", "ff*8 ") EAHD("08", "03", "02", "01", "01") EAIB PAGED, 13, wanted);
+    expect_elements(GROWS("0800000000000000", "ff*8 ") EAHD("08", "03", "02", "01", "01") EAIB PAGED, 8, wanted);
+    expect_elements(GROWS("0d00000000000000", "ff*8 ") EAHD("08", "03", "02", "01", "01")
+                    "@2304:'EAIB'00 00 " AT_2048_ "1410000000000000 ff*24;", 13, none);
+    expect_elements(GROWS("0d00000000000000", "ff*8 ") "@2048:'EAHD'00 00 08 03 01 02 01 01 00*48 ff*8;", 13,
+                    none + 1);
+}
+
+TEST(test_hdf5_odd_arrays_that_grow_in_no_known_way_are_refused)
+{
+#define GROWN GROWS("0d00000000000000", "ff*8 ")
+#define NO_WAY TSR_EFORMAT, "an array that grows in no known way", 0, 0
+    EXPECT_ROWS({ GROWN EAHD("08", "03", "02", "03", "01") EAIB PAGED, NO_WAY },
+                { GROWN EAHD("08", "03", "03", "01", "01") EAIB PAGED, NO_WAY },
+                { GROWN EAHD("08", "31", "02", "01", "01") EAIB PAGED, NO_WAY },
+                { GROWN EAHD("08", "03", "02", "04", "01") EAIB PAGED, NO_WAY },
+                { GROWN EAHD("08", "03", "02", "01", "20") EAIB PAGED, NO_WAY },
+                { GROWN EAHD("09", "03", "02", "01", "01") EAIB PAGED, NO_WAY },
+                { DEFLATE GROWN EAHD("0b", "03", "02", "01", "01") EAIB PAGED, NO_WAY },
+                { DEFLATE GROWN EAHD("15", "03", "02", "01", "01") EAIB PAGED, NO_WAY },
+                { GROWS("0d00000000000000", "0d00000000000000") EAHD("08", "03", "02", "01", "01") EAIB PAGED,
+                  NO_WAY },
+                { GROWN EAHD("08", "03", "04", "02", "01") EAIB PAGED, TSR_EFORMAT,
+                  "pages in the first blocks of an array", 0, 0 },
+                { GROWS("0d00000000000000", "0c00000000000000") EAHD("08", "03", "02", "01", "01") EAIB PAGED,
+                  TSR_EFORMAT, "a dim of 13 that grows to 12", 0, 0 },
+                { "1:02020100 0200000000000000 0200000000000000 ff*16;" BYTES NEW(
+                      "00", "03 01 01 01 01", "04 00*5 " AT_2048_) EAHD("08", "03", "02", "01", "01") EAIB PAGED,
+                  TSR_EFORMAT, "a dim of 2 that grows to", 0, 0 },
+                { "1:02010000 1027000000000000;" BYTES NEW("00", "02 01 01 01", "03 00 " AT_2048_)
+                      ARRAY("08", "0a", "1027000000000000", AT_2304),
+                  TSR_EFORMAT, "an array of 10000 chunks", 0, 0 });
+}
+
 TEST(test_trees_of_version_2)
 {
     EXPECT_ROWS(
