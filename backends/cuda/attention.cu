@@ -120,11 +120,7 @@ static void share_keys(AttentionArgs &a, int64_t most, uint32_t least)
     a.parts = a.part > 0 ? tsrc_blocks(a.n, a.part) : 1;
 }
 
-enum {
-    ENOUGH_BLOCKS = 8192, /* of few rows, that keep a GPU busy to the end */
-    FEW_KEYS = 128,       /* that are worth a block of them */
-    LEAST_KEYS = 256      /* that are worth a block of a tile */
-};
+enum { LEAST_KEYS = 256 /* that are worth a block of a tile */ };
 
 static tsr_status allow_shared(const Work &w, const void *kernel, size_t bytes)
 {
@@ -137,7 +133,7 @@ static tsr_status allow_shared(const Work &w, const void *kernel, size_t bytes)
 static tsr_status run_few(const Work &w, const FewKernel &k, AttentionArgs &a, int64_t heads)
 {
     Scratch states(w);
-    share_keys(a, ENOUGH_BLOCKS / heads, FEW_KEYS);
+    share_keys(a, k.enough / heads, k.keys);
     if (a.parts > 1) TSRC_TRY(states.take(size_t(heads) * a.parts * k.state));
     a.states = states.as<float>();
     TSRC_TRY(allow_shared(w, k.run, k.shared));

@@ -197,7 +197,7 @@ template <class S, int R, int G> static FewKernel kernel_of()
 {
     using Part = Few<S, R, G>;
     return { (const void *)few_kernel<S, R, G>, (const void *)join_kernel<S, R, G>, FEW_THREADS, R,
-             Part::WIDTH, size_t(R) * Part::STATE * sizeof(float), 0 };
+             Part::WIDTH, size_t(R) * Part::STATE * sizeof(float), 0, 128, 8192 };
 }
 
 template <class S, int MOST, int G> static FewKernel kernel_of_rows(uint32_t rows)

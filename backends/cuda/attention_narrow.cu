@@ -45,6 +45,8 @@ template <int W, bool BF> struct Narrow : Mma<1, (W <= 64 ? 32 : 16), W, BF, tru
         };
         Base::begin();
         for (uint32_t step = 0; step < STEPS - 1; step++) fetch_step(step);
+        wait_groups<STEPS - 1>(); /* q, which was begun before */
+        __syncthreads();
 #pragma unroll 1
         for (uint32_t step = 0; own + step * WARPS * KEYS < s.end; step++) {
             const uint16_t *k = ring + step % STEPS * 2 * PIECE;
@@ -85,8 +87,7 @@ __global__ void __launch_bounds__(THREADS, W <= 128 ? 2 : 1)
     Part part;
     fetch<uint16_t, Part::ROWS, W, Part::PITCH>(
         q, s.rows, a.d, [&](uint32_t r) { return row_at(a, s, OF_Q, r); }, s.data[OF_Q], a.of[OF_Q]);
-    wait_ahead();
-    __syncthreads();
+    close_group();
     part.template walk_own<false>(a, s, q, ring, weight);
     if (__syncthreads_or(part.wild())) part.template walk_own<true>(a, s, q, ring, weight);
     __syncthreads();
@@ -122,7 +123,7 @@ template <int W, bool BF> static FewKernel kernel_of()
 {
     using Part = Narrow<W, BF>;
     return { (const void *)narrow_kernel<W, BF>, (const void *)narrow_join_kernel<W, BF>, THREADS, Part::ROWS,
-             W, Part::ROWS * Part::STATE * sizeof(float), Part::BYTES };
+             W, Part::ROWS * Part::STATE * sizeof(float), Part::BYTES, 256, 2048 };
 }
 
 template <int W> static FewKernel kernel_of_dtype(tsr_dtype dtype)
