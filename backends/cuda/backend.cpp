@@ -126,6 +126,7 @@ static void fill_table()
     table.why_not = why_not;
     table.device_info = device_info;
     table.copy_pieces = copy_pieces;
+    table.index_range = index_range;
     fill_memory(&table);
     fill_streams(&table);
 }

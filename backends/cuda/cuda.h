@@ -202,6 +202,9 @@ tsr_status copy(const Work &w, const tsr_tensor *dst, const tsr_tensor *src);
 /* The same for n pairs of one dtype each, of which no result overlaps anything; an entry of the table. */
 tsr_status copy_pieces(int device, int n, tsr_tensor *const *dst, const tsr_tensor *const *src, void *stream);
 
+/* An entry of the table (index_range.cu). */
+tsr_status index_range(int device, const tsr_tensor *index, int64_t *low, int64_t *high, void *stream);
+
 tsr_status run_copy(const Work &w);
 tsr_status run_fill(const Work &w);
 bool has_elementwise(const tsr_op *op);

@@ -49,7 +49,8 @@ static tsr_status queue_join(const Work &w, tsrc_join &join)
 {
     static const void *const kernels[] = {
         (const void *)join_kernel<uint8_t>, (const void *)join_kernel<uint16_t>,
-        (const void *)join_kernel<uint32_t>, (const void *)join_kernel<uint2>, (const void *)join_kernel<uint4>
+        (const void *)join_kernel<uint32_t>, (const void *)join_kernel<uint2>,
+        (const void *)join_kernel<uint4>
     };
     int n = 0;
     if (join.n == 0) return TSR_OK;

@@ -273,7 +273,7 @@ static bool queue_registers(const Work &w, RowArgs &a, tsr_status *status)
     }
     const RowKernel cluster = row_kernel_for(a, a.n, ROW_CLUSTER);
     int64_t blocks = (a.n + cluster.most - 1) / cluster.most;
-    /* Many rows keep all multiprocessors busy, if no block waits for another: reading them twice costs less. */
+    /* Many rows keep all multiprocessors busy: reading them twice costs less than waiting in clusters. */
     const bool many = is_softmax(a) && int64_t(a.count) * blocks > 8 * devices[w.device].units;
     if (!many && blocks <= MOST_CLUSTER && devices[w.device].major >= 9) {
         if (blocks < MOST_CLUSTER && int64_t(a.count) * blocks * 2 <= devices[w.device].units) blocks *= 2;

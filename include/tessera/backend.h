@@ -205,6 +205,10 @@ typedef struct tsr_backend {
      * to: better at once than one after another. No result of one overlaps an operand or a result of
      * another. TSR_EUNSUPPORTED, if it does not do so with these: they are run one by one. */
     tsr_status (*run_all)(int device, int n, const tsr_op *ops);
+
+    /* The smallest and the largest element of an i64 tensor that has some, when the stream comes to it: the
+     * host waits. While the stream keeps a graph they are 0 and 0, since what it will read is not known. */
+    tsr_status (*index_range)(int device, const tsr_tensor *index, int64_t *low, int64_t *high, void *stream);
 } tsr_backend;
 
 typedef const tsr_backend *(*tsr_backend_entry_fn)(const tsr_host *host);

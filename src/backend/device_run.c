@@ -247,6 +247,18 @@ tsr_status tsri_device_copies(int n, tsr_tensor *dst, const tsr_tensor *const *s
     return TSR_OK;
 }
 
+bool tsri_device_in_range(const tsr_tensor *t, int64_t low, int64_t high)
+{
+    const tsr_backend *backend;
+    void *handle;
+    int index;
+    int64_t least = 0, most = 0;
+    if (tsr_numel(t) == 0) return true;
+    if (tsri_backend_of(&backend, &index, "index", t->device) != TSR_OK || !backend->index_range) return false;
+    (void)tsri_stream_now(t->device, &handle);
+    return backend->index_range(index, t, &least, &most, handle) == TSR_OK && least >= low && most <= high;
+}
+
 bool tsri_device_plan(tsri_planned *out, const tsr_op *op)
 {
     tsr_op asked = *op;

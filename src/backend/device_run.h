@@ -18,6 +18,9 @@ tsr_status tsri_device_copies(int n, tsr_tensor *dst, const tsr_tensor *const *s
 /* tsri_op_run_all for devices that are not the CPU. */
 bool tsri_device_run_all(tsr_status *s, int n, tsr_op *ops);
 
+/* Are all elements of an i64 tensor on a device in low .. high? False also where its backend does not say. */
+bool tsri_device_in_range(const tsr_tensor *t, int64_t low, int64_t high);
+
 /* Counts an op on a device that was done with other ops. */
 void tsri_count_in_parts(tsr_op_kind kind);
 

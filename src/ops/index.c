@@ -71,6 +71,9 @@ tsr_status tsri_find_outside(bool *found, int64_t *value, int64_t *at, const tsr
                              tsri_index_range allowed, const int64_t *except)
 {
     tsr_tensor *temporary = NULL;
+    *found = false;
+    if (!tsri_is_here(t) && t->device != TSR_CPU && tsri_device_in_range(t, allowed.low, allowed.high))
+        return TSR_OK;
     TSRI_TRY(tsri_copy_to_host(&t, &temporary));
     *found = find_outside(value, at, t, allowed, except);
     tsr_release(&temporary);
@@ -152,7 +155,21 @@ static tsr_status open_index_here(const tsr_tensor **index, tsr_tensor **tempora
     return TSR_OK;
 }
 
-/* The same for an index on any device: its values are read on the host. */
+/* Is an index on a device in 0 .. size - 1, as its backend finds without bringing it here? It becomes i64. */
+static bool is_open_there(const tsr_tensor **index, tsr_tensor **temporary, int64_t size)
+{
+    const tsr_tensor *seen = *index;
+    tsr_tensor *own = NULL;
+    if (tsri_as_dtype(&seen, &own, TSR_I64) != TSR_OK || !tsri_device_in_range(seen, 0, size - 1)) {
+        tsr_release(&own);
+        return false;
+    }
+    *index = seen;
+    *temporary = own;
+    return true;
+}
+
+/* The same for an index on any device: values that are not in range from the start are looked at here. */
 static tsr_status open_index(const tsr_tensor **index, tsr_tensor **temporary, const char *op, int axis,
                              const tsr_desc *d)
 {
@@ -160,6 +177,7 @@ static tsr_status open_index(const tsr_tensor **index, tsr_tensor **temporary, c
     tsr_tensor *copy = NULL;
     if (TSRI_LIKELY(tsri_is_here(given))) return open_index_here(index, temporary, op, axis, d);
     if (given->device == TSR_CPU) return tsri_check_host(op, "index", given);
+    if (is_open_there(index, temporary, d->shape[axis])) return TSR_OK;
     TSRI_TRY(tsr_to_host(&copy, given));
     seen = copy;
     tsr_status s = open_index_here(&seen, temporary, op, axis, d);
