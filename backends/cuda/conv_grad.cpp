@@ -81,11 +81,11 @@ static bool type_of(tsr_dtype dtype, cudnnDataType_t *in)
 /* Shapes: one dim is seen as two, of which the first has size 1 --------------------------------------- */
 
 /* The convolution that went forth: from x by w to z. */
-struct Trio {
+struct BackTrio {
     const tsr_tensor *x, *w, *z;
 };
 
-static Trio trio_of(const tsr_op *op)
+static BackTrio trio_of(const tsr_op *op)
 {
     if (op->kind == TSR_OP_CONV_TRANSPOSE) return { op->out[0], op->in[1], op->in[0] };
     return { op->in[1], op->out[0], op->in[0] };
@@ -98,7 +98,7 @@ static bool fits_32(const tsr_tensor *t)
 }
 
 /* cuDNN pads both sides alike; zeros behind x count only where they make the result longer. */
-static bool has_padding(const Trio &t, const tsr_conv_params *p)
+static bool has_padding(const BackTrio &t, const tsr_conv_params *p)
 {
     for (int d = 0; d < p->spatial; d++) {
         const int64_t in = t.x->shape[t.x->ndim - p->spatial + d],
@@ -116,15 +116,15 @@ bool has_conv_grad(const tsr_op *op)
     if (op->nin < 2 || !op->in[0] || !op->in[1] || !op->out[0] || !p || !type_of(op->in[0]->dtype, &in))
         return false;
     const bool biased = op->nin > 2 && op->in[2];
-    const Trio t = trio_of(op);
+    const BackTrio t = trio_of(op);
     if (biased && tsrc_size(op->in[0]->dtype) < 4) return false; /* it would be rounded twice */
     return fits_32(t.x) && fits_32(t.w) && fits_32(t.z) && has_padding(t, p) && is_open();
 }
 
-struct Shape {
+struct BackShape {
     int32_t device, dtype, dims, groups, weights;
     int32_t x[5], w[5], z[5], pad[3], stride[3], dilation[3];
-    bool operator<(const Shape &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
+    bool operator<(const BackShape &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
 };
 
 /* (c, spatial...) has one image. */
@@ -138,11 +138,11 @@ static void put_shape(int32_t *out, const tsr_tensor *t, int spatial)
     for (int i = 0; i < spatial; i++) out[at++] = int32_t(t->shape[lead + i]);
 }
 
-static Shape shape_of(const Work &work)
+static BackShape shape_of(const Work &work)
 {
-    Shape s;
+    BackShape s;
     const tsr_conv_params *p = static_cast<const tsr_conv_params *>(work.op->params);
-    const Trio t = trio_of(work.op);
+    const BackTrio t = trio_of(work.op);
     std::memset(&s, 0, sizeof s);
     s.device = work.device;
     s.dtype = work.op->in[0]->dtype;
@@ -163,7 +163,7 @@ static Shape shape_of(const Work &work)
 
 /* Ways ------------------------------------------------------------------------------------------------ */
 
-struct Chosen {
+struct BackWay {
     bool there = false;
     cudnnTensorDescriptor_t x = nullptr, z = nullptr;
     cudnnFilterDescriptor_t w = nullptr;
@@ -172,7 +172,7 @@ struct Chosen {
     size_t room = 0;
 };
 
-static std::map<Shape, Chosen> kept;
+static std::map<BackShape, BackWay> kept;
 
 static void strides_of(int *out, const int32_t *shape, int n)
 {
@@ -180,7 +180,7 @@ static void strides_of(int *out, const int32_t *shape, int n)
     for (int i = n - 1; i-- > 0;) out[i] = out[i + 1] * shape[i + 1];
 }
 
-static cudnnStatus_t describe(Chosen &c, const Shape &s)
+static cudnnStatus_t describe(BackWay &c, const BackShape &s)
 {
     cudnnDataType_t in = CUDNN_DATA_FLOAT;
     int strides[5];
@@ -208,13 +208,13 @@ static cudnnStatus_t describe(Chosen &c, const Shape &s)
     return e;
 }
 
-static void forget(Chosen &c)
+static void forget(BackWay &c)
 {
     if (c.x) back.cudnnDestroyTensorDescriptor(c.x);
     if (c.z) back.cudnnDestroyTensorDescriptor(c.z);
     if (c.w) back.cudnnDestroyFilterDescriptor(c.w);
     if (c.how) back.cudnnDestroyConvolutionDescriptor(c.how);
-    c = Chosen();
+    c = BackWay();
 }
 
 enum { MOST_WAYS = 8, ROOM = 256 << 20 };
@@ -231,7 +231,7 @@ template <class Found> static int rank_of(const Found &f)
 }
 
 /* The quickest of the best. */
-template <class Found> static bool take_best(Chosen &c, const Found *found, int count)
+template <class Found> static bool take_best(BackWay &c, const Found *found, int count)
 {
     int best = -1;
     for (int i = 0; i < count; i++)
@@ -244,11 +244,11 @@ template <class Found> static bool take_best(Chosen &c, const Found *found, int 
 }
 
 /* Packed operands and result. */
-struct Memory {
+struct BackMemory {
     const tsr_tensor *x, *w, *z;
 };
 
-static void find_data(cudnnHandle_t h, Chosen &c, const Memory &m, void *room)
+static void find_data(cudnnHandle_t h, BackWay &c, const BackMemory &m, void *room)
 {
     cudnnConvolutionBwdDataAlgoPerf_t found[MOST_WAYS];
     int count = 0;
@@ -261,7 +261,7 @@ static void find_data(cudnnHandle_t h, Chosen &c, const Memory &m, void *room)
     (void)take_best(c, found, count);
 }
 
-static void find_weights(cudnnHandle_t h, Chosen &c, const Memory &m, void *room)
+static void find_weights(cudnnHandle_t h, BackWay &c, const BackMemory &m, void *room)
 {
     cudnnConvolutionBwdFilterAlgoPerf_t found[MOST_WAYS];
     int count = 0;
@@ -276,7 +276,7 @@ static void find_weights(cudnnHandle_t h, Chosen &c, const Memory &m, void *room
 }
 
 /* Timed on the operands themselves, or guessed where the stream keeps a graph. */
-static tsr_status choose(const Work &w, cudnnHandle_t handle, Chosen &c, const Shape &s, const Memory &m)
+static tsr_status choose(const Work &w, cudnnHandle_t handle, BackWay &c, const BackShape &s, const BackMemory &m)
 {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     Scratch room(w);
@@ -288,7 +288,7 @@ static tsr_status choose(const Work &w, cudnnHandle_t handle, Chosen &c, const S
     return c.there ? TSR_OK : say(TSR_EUNSUPPORTED, "%s: cuDNN has no algorithm for this", w.name());
 }
 
-static tsr_status convolve_back(const Work &w, const Memory &m)
+static tsr_status convolve_back(const Work &w, const BackMemory &m)
 {
     std::lock_guard<std::mutex> guard(back.lock);
     cudnnHandle_t &handle = back.handle[w.device];
@@ -299,8 +299,8 @@ static tsr_status convolve_back(const Work &w, const Memory &m)
     }
     if (e == CUDNN_STATUS_SUCCESS) e = back.cudnnSetStream(handle, w.stream);
     if (e != CUDNN_STATUS_SUCCESS) return blame(w, "opening it", e);
-    const Shape shape = shape_of(w);
-    Chosen &c = kept[shape];
+    const BackShape shape = shape_of(w);
+    BackWay &c = kept[shape];
     if (!c.there) {
         forget(c);
         e = describe(c, shape);
@@ -367,7 +367,7 @@ tsr_status run_conv_grad(const Work &w)
 {
     const tsr_op *op = w.op;
     const bool weights = op->kind == TSR_OP_CONV_GRAD_WEIGHTS;
-    const Trio t = trio_of(op);
+    const BackTrio t = trio_of(op);
     tsr_tensor x = *t.x, f = *t.w, z = *t.z;
     Scratch x_memory(w), f_memory(w), z_memory(w);
     TSRC_TRY(pack(w, x_memory, &x, weights));

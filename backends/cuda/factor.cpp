@@ -75,7 +75,7 @@ bool has_factor(const tsr_op *op)
 /* One call --------------------------------------------------------------------------------------------- */
 
 /* Memory of the host, while an op is under way. */
-struct HostRoom {
+struct FactorHostRoom {
     std::unique_ptr<char[]> data;
     size_t bytes = 0;
     tsr_status take(const Work &w, size_t wanted)
@@ -97,7 +97,7 @@ struct Factoring {
     int64_t m, n, k, count;
     Scratch flags, infos, room; /* an int for each matrix, and for infos one more */
     size_t room_bytes = 0;
-    HostRoom host_room;
+    FactorHostRoom host_room;
     cusolverStatus_t status = CUSOLVER_STATUS_SUCCESS;
 
     int64_t bytes(int64_t elements) const { return elements * tsrc_size(dtype); }
@@ -228,7 +228,7 @@ static tsr_status fail_matrix(const Factoring &f, int64_t number, int info)
 /* Waits for the work, and says whether every matrix had a result. */
 static tsr_status look_at_infos(const Factoring &f)
 {
-    HostRoom room;
+    FactorHostRoom room;
     const size_t bytes = sizeof(int) * static_cast<size_t>(f.count);
     TSRC_TRY(room.take(f.w, bytes));
     cudaError_t e =

@@ -56,7 +56,7 @@ struct Untame {
     }
 };
 
-struct Clear {
+struct ClearTriangle {
     template <class T> static __device__ void run(const FactorArgs &p, int64_t b)
     {
         T *x = matrix_of<T>(p, b);
@@ -66,7 +66,7 @@ struct Clear {
     }
 };
 
-struct Identity {
+struct PutIdentity {
     template <class T> static __device__ void run(const FactorArgs &p, int64_t b)
     {
         put_identity(p, matrix_of<T>(p, b), p.rows * p.cols * p.parts);
@@ -100,8 +100,8 @@ template <class F> static tsr_status queue(const Work &w, const FactorArgs &a)
 
 tsr_status queue_tame(const Work &w, const FactorArgs &a) { return queue<Tame>(w, a); }
 tsr_status queue_untame(const Work &w, const FactorArgs &a) { return queue<Untame>(w, a); }
-tsr_status queue_clear(const Work &w, const FactorArgs &a) { return queue<Clear>(w, a); }
-tsr_status queue_identity(const Work &w, const FactorArgs &a) { return queue<Identity>(w, a); }
+tsr_status queue_clear(const Work &w, const FactorArgs &a) { return queue<ClearTriangle>(w, a); }
+tsr_status queue_identity(const Work &w, const FactorArgs &a) { return queue<PutIdentity>(w, a); }
 
 tsr_status queue_pivots(const Work &w, const FactorArgs &a)
 {

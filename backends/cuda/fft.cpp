@@ -1,6 +1,6 @@
 /* fft.cpp - Fourier transforms by cuFFT, opened by name if it is there. Plans are made once for each shape.
  *
- * Lanes that lie at one distance, or at one in each of a few groups, are transformed where they are; others
+ * FftLanes that lie at one distance, or at one in each of a few groups, are transformed where they are; others
  * in packed copies. What is shorter than the transform is copied in front of zeros. */
 #include "fft.h"
 
@@ -68,10 +68,10 @@ bool has_fft(const tsr_op *op)
     return op->nin == 1 && op->in[0] && p && p->n < INT32_MAX && is_open();
 }
 
-/* Lanes ------------------------------------------------------------------------------------------ */
+/* FftLanes ------------------------------------------------------------------------------------------ */
 
 /* Where the lanes of two tensors lie, in elements of each: `groups` of `count` lanes. */
-struct Lanes {
+struct FftLanes {
     int64_t groups, count;
     int64_t apart[2], distance[2]; /* groups, lanes in one */
     int64_t step[2];               /* along the axis */
@@ -83,7 +83,7 @@ enum { MOST_GROUPS = 32 };
 static int pairs_of(tsr_dtype dtype) { return dtype == TSR_F32 || dtype == TSR_F64 ? 2 : 1; }
 
 /* Dims but the axis, neighbours merged where both tensors allow it. False: more than two are left. */
-static bool find_lanes(Lanes *out, const tsr_tensor &x, const tsr_tensor &z, int axis)
+static bool find_lanes(FftLanes *out, const tsr_tensor &x, const tsr_tensor &z, int axis)
 {
     int64_t n[2] = { 1, 1 }, step[2][2] = {};
     int used = 0; /* n[0] is innermost */
@@ -145,21 +145,21 @@ static tsr_status make_room(Scratch &memory, tsr_tensor *out, const tsr_tensor &
 
 /* Plans -------------------------------------------------------------------------------------------- */
 
-struct PlanKey {
+struct FftKey {
     int64_t device, type, n, count, step[2], distance[2];
-    bool operator<(const PlanKey &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
+    bool operator<(const FftKey &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
 };
 
-struct Plan {
+struct FftPlan {
     cufftHandle handle;
     size_t room;
 };
 
 enum { MOST_PLANS = 1024 };
 
-static std::map<PlanKey, Plan> plans;
+static std::map<FftKey, FftPlan> plans;
 
-static cufftResult make_plan(Plan *plan, const PlanKey &k)
+static cufftResult make_plan(FftPlan *plan, const FftKey &k)
 {
     const Beside beside;
     long long n = k.n, in = k.n, out = k.n; /* of one dim only whether there are any counts */
@@ -174,7 +174,7 @@ static cufftResult make_plan(Plan *plan, const PlanKey &k)
 }
 
 /* A plan that is kept is never destroyed: graphs may hold its work. */
-static cufftResult find_plan(Plan *out, bool *is_kept, const PlanKey &k)
+static cufftResult find_plan(FftPlan *out, bool *is_kept, const FftKey &k)
 {
     const auto found = plans.find(k);
     *is_kept = found != plans.end() || plans.size() < MOST_PLANS;
@@ -194,7 +194,7 @@ static cufftType type_of(tsr_op_kind kind, bool wide)
     return wide ? CUFFT_Z2Z : CUFFT_C2C;
 }
 
-static cufftResult execute(const Plan &plan, cufftType type, void *x, void *z, int direction)
+static cufftResult execute(const FftPlan &plan, cufftType type, void *x, void *z, int direction)
 {
     switch (type) {
     case CUFFT_C2C:
@@ -221,12 +221,12 @@ static char *at(const tsr_tensor &t, int64_t elements)
     return static_cast<char *>(t.data) + elements * tsrc_size(t.dtype);
 }
 
-static tsr_status transform(const Work &w, const tsr_tensor &x, const tsr_tensor &z, const Lanes &l)
+static tsr_status transform(const Work &w, const tsr_tensor &x, const tsr_tensor &z, const FftLanes &l)
 {
     const tsr_fft_params *p = static_cast<const tsr_fft_params *>(w.op->params);
     const bool wide = z.dtype == TSR_F64 || z.dtype == TSR_C128;
     const cufftType type = type_of(w.op->kind, wide);
-    PlanKey key;
+    FftKey key;
     std::memset(&key, 0, sizeof key);
     key.device = w.device;
     key.type = type;
@@ -237,7 +237,7 @@ static tsr_status transform(const Work &w, const tsr_tensor &x, const tsr_tensor
         key.distance[i] = l.count > 1 ? l.distance[i] : p->n;
     }
     std::lock_guard<std::mutex> guard(fft.lock);
-    Plan plan;
+    FftPlan plan;
     bool is_kept;
     Scratch room(w);
     cufftResult s = find_plan(&plan, &is_kept, key);
@@ -314,7 +314,7 @@ tsr_status run_fft(const Work &w)
     const int axis = p->axis;
     tsr_tensor x = *op->in[0], z = *op->out[0];
     Scratch x_memory(w), z_memory(w);
-    Lanes lanes;
+    FftLanes lanes;
     const int64_t length = op->kind == TSR_OP_IRFFT ? p->n / 2 + 1 : p->n;
     const tsr_dtype reads = op->kind == TSR_OP_RFFT ? x.dtype : complex_of(x.dtype);
     if (numel(&z) == 0) return TSR_OK;

@@ -8,7 +8,7 @@ namespace tsrc {
 enum { MOST = 64, OPERANDS = 4, LANES = 4, CHUNK = 16 * TSRC_THREADS };
 
 /* Elements as stored, by a code: of one tensor they may differ. */
-enum Code { CODE_F32, CODE_F16, CODE_BF16, CODE_F64 };
+enum StepCode { CODE_F32, CODE_F16, CODE_BF16, CODE_F64 };
 
 static bool code_of(tsr_dtype dtype, unsigned char *code)
 {
@@ -21,7 +21,7 @@ static bool code_of(tsr_dtype dtype, unsigned char *code)
     }
 }
 
-struct Item {
+struct StepItem {
     char *x[OPERANDS];
     int64_t count;
     uint32_t first; /* block */
@@ -29,20 +29,20 @@ struct Item {
 };
 
 /* The numbers of tsr_step_params. */
-struct Numbers {
+struct StepNumbers {
     double rate, kept, added, first, second, scale, eps;
     int32_t nesterov;
 };
 
-struct ListArgs {
-    Numbers s;
+struct StepListArgs {
+    StepNumbers s;
     int32_t n;
     uint32_t aligned; /* every address is that of LANES elements at once */
-    Item item[MOST];
+    StepItem item[MOST];
 };
 
-struct NestArgs {
-    Numbers s;
+struct StepNestArgs {
+    StepNumbers s;
     tsrc_nest nest;
     unsigned char code[OPERANDS];
 };
@@ -121,10 +121,10 @@ TSRC_FN float root(float x) { return sqrtf(x); }
 TSRC_FN double root(double x) { return sqrt(x); }
 
 /* The numbers of a step as they are computed with. */
-template <class T> struct As {
+template <class T> struct StepAs {
     T rate, kept, added, first, second, scale, eps;
     bool nesterov;
-    explicit TSRC_FN As(const Numbers &s)
+    explicit TSRC_FN StepAs(const StepNumbers &s)
         : rate(T(s.rate)), kept(T(s.kept)), added(T(s.added)), first(T(s.first)), second(T(s.second)),
           scale(T(s.scale)), eps(T(s.eps)), nesterov(s.nesterov != 0)
     {
@@ -132,19 +132,19 @@ template <class T> struct As {
 };
 
 /* N operands in the order of an op's; bit i of written: operand i is a result. */
-struct Scale {
+struct ScaleStep {
     enum { N = 1, written = 1 };
-    template <class T> static TSRC_FN void run(const As<T> &s, T (&x)[N]) { x[0] *= s.rate; }
+    template <class T> static TSRC_FN void run(const StepAs<T> &s, T (&x)[N]) { x[0] *= s.rate; }
 };
 
-struct Axpy {
+struct AxpyStep {
     enum { N = 2, written = 1 };
-    template <class T> static TSRC_FN void run(const As<T> &s, T (&x)[N]) { x[0] = x[1] * s.rate + x[0]; }
+    template <class T> static TSRC_FN void run(const StepAs<T> &s, T (&x)[N]) { x[0] = x[1] * s.rate + x[0]; }
 };
 
-struct Sgd {
+struct SgdStep {
     enum { N = 3, written = 5 };
-    template <class T> static TSRC_FN void run(const As<T> &s, T (&x)[N])
+    template <class T> static TSRC_FN void run(const StepAs<T> &s, T (&x)[N])
     {
         const T g = s.added != T(0) ? x[0] * s.added + x[1] : x[1];
         x[2] = x[2] * s.first + g;
@@ -152,9 +152,9 @@ struct Sgd {
     }
 };
 
-struct Adam {
+struct AdamStep {
     enum { N = 4, written = 13 };
-    template <class T> static TSRC_FN void run(const As<T> &s, T (&x)[N])
+    template <class T> static TSRC_FN void run(const StepAs<T> &s, T (&x)[N])
     {
         const T g = s.added != T(0) ? x[0] * s.added + x[1] : x[1];
         x[2] = x[2] * s.first + g * (T(1) - s.first);
@@ -164,7 +164,7 @@ struct Adam {
 };
 
 template <class F, class T>
-TSRC_FN void step_one(const As<T> &s, char *const *at, const unsigned char *code)
+TSRC_FN void step_one(const StepAs<T> &s, char *const *at, const unsigned char *code)
 {
     T x[F::N];
 #pragma unroll
@@ -176,7 +176,7 @@ TSRC_FN void step_one(const As<T> &s, char *const *at, const unsigned char *code
 }
 
 template <class F, class T>
-TSRC_FN void step_lanes(const As<T> &s, char *const *at, const unsigned char *code)
+TSRC_FN void step_lanes(const StepAs<T> &s, char *const *at, const unsigned char *code)
 {
     T v[F::N][LANES];
 #pragma unroll
@@ -196,7 +196,7 @@ TSRC_FN void step_lanes(const As<T> &s, char *const *at, const unsigned char *co
 }
 
 /* The tensor that a block belongs to. */
-TSRC_FN int find_item(const ListArgs &p, uint32_t block)
+TSRC_FN int find_item(const StepListArgs &p, uint32_t block)
 {
     int low = 0, high = p.n - 1;
     while (low < high) {
@@ -208,10 +208,10 @@ TSRC_FN int find_item(const ListArgs &p, uint32_t block)
 }
 
 template <class F, class T>
-__global__ void __launch_bounds__(TSRC_THREADS) list_kernel(const __grid_constant__ ListArgs p)
+__global__ void __launch_bounds__(TSRC_THREADS) step_list_kernel(const __grid_constant__ StepListArgs p)
 {
-    const Item &item = p.item[find_item(p, blockIdx.x)];
-    const As<T> s(p.s);
+    const StepItem &item = p.item[find_item(p, blockIdx.x)];
+    const StepAs<T> s(p.s);
     const int64_t begin = int64_t(blockIdx.x - item.first) * CHUNK;
     const int64_t end = begin + CHUNK < item.count ? begin + CHUNK : item.count;
     for (int64_t i = begin + threadIdx.x * LANES; i < end; i += TSRC_THREADS * LANES) {
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) list_kernel(const __grid_constan
 }
 
 template <class F, class T>
-__global__ void __launch_bounds__(TSRC_THREADS) nest_kernel(const __grid_constant__ NestArgs p)
+__global__ void __launch_bounds__(TSRC_THREADS) step_nest_kernel(const __grid_constant__ StepNestArgs p)
 {
     const uint32_t i = blockIdx.x * TSRC_THREADS + threadIdx.x;
     if (i >= p.nest.total) return;
@@ -240,33 +240,33 @@ __global__ void __launch_bounds__(TSRC_THREADS) nest_kernel(const __grid_constan
     find_group(p.nest, i, offset);
 #pragma unroll
     for (int o = 0; o < F::N; o++) at[o] = p.nest.data[o] + offset[o];
-    step_one<F, T>(As<T>(p.s), at, p.code);
+    step_one<F, T>(StepAs<T>(p.s), at, p.code);
 }
 
-/* Kernels by op, and by whether it is computed in f64. */
-struct Kernels {
+/* StepKernels by op, and by whether it is computed in f64. */
+struct StepKernels {
     const void *list[2], *nest[2];
 };
 
-template <class F> static Kernels make_kernels()
+template <class F> static StepKernels make_kernels()
 {
-    return { { (const void *)list_kernel<F, float>, (const void *)list_kernel<F, double> },
-             { (const void *)nest_kernel<F, float>, (const void *)nest_kernel<F, double> } };
+    return { { (const void *)step_list_kernel<F, float>, (const void *)step_list_kernel<F, double> },
+             { (const void *)step_nest_kernel<F, float>, (const void *)step_nest_kernel<F, double> } };
 }
 
-static Kernels kernels_of(tsr_op_kind kind)
+static StepKernels kernels_of(tsr_op_kind kind)
 {
     switch (kind) {
-    case TSR_OP_SCALE_EACH: return make_kernels<Scale>();
-    case TSR_OP_AXPY_EACH: return make_kernels<Axpy>();
-    case TSR_OP_SGD_STEP: return make_kernels<Sgd>();
-    default: return make_kernels<Adam>();
+    case TSR_OP_SCALE_EACH: return make_kernels<ScaleStep>();
+    case TSR_OP_AXPY_EACH: return make_kernels<AxpyStep>();
+    case TSR_OP_SGD_STEP: return make_kernels<SgdStep>();
+    default: return make_kernels<AdamStep>();
     }
 }
 
 /* Queueing ---------------------------------------------------------------------------------------- */
 
-static Numbers numbers_of(const tsr_op *op)
+static StepNumbers numbers_of(const tsr_op *op)
 {
     const tsr_step_params *s = static_cast<const tsr_step_params *>(op->params);
     return { s->rate, s->kept, s->added, s->first, s->second, s->scale, s->eps, s->nesterov };
@@ -294,12 +294,12 @@ static void normalise(tsr_loop *l, const tsr_op *op)
 }
 
 /* Lists that fill up: one of each precision. */
-struct Pending {
-    ListArgs args;
+struct StepPending {
+    StepListArgs args;
     uint32_t blocks;
 };
 
-static tsr_status queue_list(const Work &w, Pending &p, bool wide)
+static tsr_status queue_list(const Work &w, StepPending &p, bool wide)
 {
     if (p.args.n == 0) return TSR_OK;
     const tsr_status s = launch(w, kernels_of(w.op->kind).list[wide], p.blocks, TSRC_THREADS, 0, p.args);
@@ -309,9 +309,9 @@ static tsr_status queue_list(const Work &w, Pending &p, bool wide)
     return s;
 }
 
-static tsr_status add_item(const Work &w, Pending &p, bool wide, const tsr_loop &l, const tsr_op *op)
+static tsr_status add_item(const Work &w, StepPending &p, bool wide, const tsr_loop &l, const tsr_op *op)
 {
-    Item &item = p.args.item[p.args.n++];
+    StepItem &item = p.args.item[p.args.n++];
     item.count = l.ndim ? l.n[0] : 1;
     item.first = p.blocks;
     for (int i = 0; i < op->nin; i++) {
@@ -324,23 +324,23 @@ static tsr_status add_item(const Work &w, Pending &p, bool wide, const tsr_loop 
     return p.args.n == MOST || p.blocks > 1u << 28 ? queue_list(w, p, wide) : TSR_OK;
 }
 
-struct Job {
+struct StepJob {
     const Work *w;
     const void *kernel;
-    NestArgs args;
+    StepNestArgs args;
     int size[TSRC_OPERANDS];
 };
 
 static int nest_part(const tsr_loop *part, void *context)
 {
-    Job *j = static_cast<Job *>(context);
+    StepJob *j = static_cast<StepJob *>(context);
     tsrc_nest_of(&j->args.nest, part, j->size, 1);
     return launch(*j->w, j->kernel, tsrc_blocks(j->args.nest.total, TSRC_THREADS), TSRC_THREADS, 0, j->args);
 }
 
 static tsr_status queue_nest(const Work &w, const tsr_loop &l, const tsr_op *op)
 {
-    Job j;
+    StepJob j;
     j.w = &w;
     j.kernel = kernels_of(op->kind).nest[is_wide(op)];
     j.args.s = numbers_of(op);
@@ -362,8 +362,8 @@ bool has_step(const tsr_op *op)
 /* n ops like w's. */
 static tsr_status run_steps(const Work &w, int n, const tsr_op *ops)
 {
-    Pending pending[2] = {};
-    for (Pending &p : pending) {
+    StepPending pending[2] = {};
+    for (StepPending &p : pending) {
         p.args.s = numbers_of(ops);
         p.args.aligned = 1;
     }
@@ -384,17 +384,17 @@ tsr_status run_step(const Work &w) { return run_steps(w, 1, w.op); }
 
 enum { NORM_CHUNK = 64 * TSRC_THREADS };
 
-struct NormItem {
+struct ListNormItem {
     const char *x;
     float *z;
     int64_t count;
     uint32_t first, code;
 };
 
-struct NormArgs {
+struct ListNormArgs {
     double *parts;
     int32_t n;
-    NormItem item[MOST];
+    ListNormItem item[MOST];
 };
 
 TSRC_FN double sum_of_block(double sum)
@@ -410,7 +410,7 @@ TSRC_FN double sum_of_block(double sum)
 }
 
 /* Squares of a chunk, in double: those of f32 do not overflow. */
-__global__ void __launch_bounds__(TSRC_THREADS) squares_kernel(const __grid_constant__ NormArgs p)
+__global__ void __launch_bounds__(TSRC_THREADS) squares_kernel(const __grid_constant__ ListNormArgs p)
 {
     int low = 0, high = p.n - 1;
     while (low < high) {
@@ -418,7 +418,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) squares_kernel(const __grid_cons
         if (p.item[middle].first <= blockIdx.x) low = middle;
         else high = middle - 1;
     }
-    const NormItem &item = p.item[low];
+    const ListNormItem &item = p.item[low];
     const int size = size_of(int(item.code));
     const int64_t begin = int64_t(blockIdx.x - item.first) * NORM_CHUNK;
     const int64_t end = begin + NORM_CHUNK < item.count ? begin + NORM_CHUNK : item.count;
@@ -432,9 +432,9 @@ __global__ void __launch_bounds__(TSRC_THREADS) squares_kernel(const __grid_cons
 }
 
 /* A block for each tensor. */
-__global__ void __launch_bounds__(TSRC_THREADS) roots_kernel(const __grid_constant__ NormArgs p)
+__global__ void __launch_bounds__(TSRC_THREADS) roots_kernel(const __grid_constant__ ListNormArgs p)
 {
-    const NormItem &item = p.item[blockIdx.x];
+    const ListNormItem &item = p.item[blockIdx.x];
     const int64_t blocks = (item.count + NORM_CHUNK - 1) / NORM_CHUNK;
     double sum = 0;
     for (int64_t i = threadIdx.x; i < blocks; i += TSRC_THREADS) sum += p.parts[item.first + i];
@@ -455,7 +455,7 @@ bool has_joint_norm(const tsr_op *op)
 
 static tsr_status run_norms(const Work &w, int n, const tsr_op *ops)
 {
-    NormArgs args = {};
+    ListNormArgs args = {};
     Scratch parts(w);
     uint32_t blocks = 0;
     args.n = n;
