@@ -1,6 +1,6 @@
 /* fft.cpp - Fourier transforms by cuFFT, opened by name if it is there. Plans are made once for each shape.
  *
- * FftLanes that lie at one distance, or at one in each of a few groups, are transformed where they are; others
+ * Lanes that lie at one distance, or at one in each of a few groups, are transformed where they are; others
  * in packed copies. What is shorter than the transform is copied in front of zeros. */
 #include "fft.h"
 
@@ -68,7 +68,7 @@ bool has_fft(const tsr_op *op)
     return op->nin == 1 && op->in[0] && p && p->n < INT32_MAX && is_open();
 }
 
-/* FftLanes ------------------------------------------------------------------------------------------ */
+/* Lanes --------------------------------------------------------------------------------------------- */
 
 /* Where the lanes of two tensors lie, in elements of each: `groups` of `count` lanes. */
 struct FftLanes {
