@@ -1,15 +1,7 @@
-/* blas.c - find_layout blas.h. */
+/* blas.c - see blas.h. */
 #include "blas.h"
 
-#ifdef TSR_FREESTANDING
-
-bool tsri_gemm_blas(const tsri_gemm *g)
-{
-    (void)g;
-    return false;
-}
-
-#else
+#ifndef TSR_FREESTANDING
 
 #include "core/library.h"
 #include "core/env.h"
@@ -35,6 +27,7 @@ static struct {
     void   (*set_threads)(int n);
 } blas;
 static tsri_once once = TSRI_ONCE_INIT;
+uint8_t tsri_gemm_no_blas;
 
 static bool find_function(void *library, const char *symbol, void *function)
 {
@@ -43,7 +36,7 @@ static bool find_function(void *library, const char *symbol, void *function)
     return f != NULL;
 }
 
-static void find(void)
+static void find_library(void)
 {
 #ifdef TSRI_BLAS_NAME
     const char *name = TSRI_BLAS_NAME;
@@ -59,6 +52,12 @@ static void find(void)
         find_function(library, "cblas_sgemm", &blas.s) && find_function(library, "cblas_dgemm", &blas.d) &&
         find_function(library, "cblas_cgemm", &blas.c) && find_function(library, "cblas_zgemm", &blas.z);
     (void)find_function(library, "openblas_set_num_threads", &blas.set_threads);
+}
+
+static void find(void)
+{
+    find_library();
+    tsri_store_release(&tsri_gemm_no_blas, !blas.found);
 }
 
 /* A matrix as CBLAS takes it: rows, or columns, of unit stride. */
@@ -112,7 +111,7 @@ static bool multiply(const tsri_gemm *g, const layout *a, const layout *b, const
     }
 }
 
-bool tsri_gemm_blas(const tsri_gemm *g)
+bool tsri_gemm_ask_blas(const tsri_gemm *g)
 {
     layout a, b, z;
     if (!tsri_libraries_used()) return false;

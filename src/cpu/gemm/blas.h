@@ -6,10 +6,25 @@
 #ifndef TSRI_BLAS_H
 #define TSRI_BLAS_H
 
+#include "core/atomic.h"
 #include "gemm.h"
 
 /* Does the product, if a library was asked for that can; else false. Not for calls inside a
  * parallel loop: the library has threads of its own. */
-bool tsri_gemm_blas(const tsri_gemm *g);
+#ifdef TSR_FREESTANDING
+static inline bool tsri_gemm_blas(const tsri_gemm *g)
+{
+    (void)g;
+    return false;
+}
+#else
+extern uint8_t tsri_gemm_no_blas;  /* looked for and not found */
+bool           tsri_gemm_ask_blas(const tsri_gemm *g);
+
+static inline bool tsri_gemm_blas(const tsri_gemm *g)
+{
+    return !tsri_load_acquire(&tsri_gemm_no_blas) && tsri_gemm_ask_blas(g);
+}
+#endif
 
 #endif

@@ -11,22 +11,13 @@
 #include "core/sizes.h"
 #include "core/threads_int.h"
 
-enum {
-    ROWS = 3,   /* of a; with more, b is packed as fast */
-    COLS = 16,  /* of b, that stay in cache for all rows */
-    LEAST_K = 64  /* with fewer, adding up what a vector holds takes longer than packing */
-};
+enum { COLS = 16 };  /* of b, that stay in cache for all rows */
 
 typedef struct byte_rows {
     const tsri_gemm *g;
     const char      *a;     /* packed, row after row */
     int64_t          step;  /* bytes of a packed row */
 } byte_rows;
-
-bool tsri_gemm_is_bytes(const tsri_gemm *g)
-{
-    return g->m <= ROWS && g->b.row == 1 && g->k >= LEAST_K;
-}
 
 static void sum_row(const byte_rows *r, int64_t i, int64_t col, int64_t cols)
 {

@@ -15,10 +15,7 @@
 #include "core/status_int.h"
 #include "core/threads_int.h"
 
-enum {
-    L1_PANEL = 16384,     /* bytes of a panel that leave room for a's in an L1 cache */
-    A_BYTES = 4 << 20     /* of a, packed: at most */
-};
+enum { L1_PANEL = 16384 };  /* bytes of a panel that leave room for a's in an L1 cache */
 
 typedef struct few {
     const tsri_gemm              *g;
@@ -109,17 +106,6 @@ static tsr_status multiply_panels(void *context, int64_t begin, int64_t end)
     for (int64_t j = begin; j < end; j++) multiply_panel(f, scratch, scratch + f->panel, j);
     tsri_pool_give(scratch, reserved);
     return TSR_OK;
-}
-
-bool tsri_gemm_is_few(const tsri_gemm *g)
-{
-    const tsri_tuning_products *t = tsri_gemm_tuning();
-    const tsri_gemm_kernels *u = g->kernels;
-    const int64_t size = tsri_dtype_size(g->b_type);
-    if (g->m > t->few_rows || g->b.row != size || g->b.col == size || u->whole_rows) return false;
-    if ((double)g->n * (double)g->k * (double)size <= (double)t->few_bytes) return false;
-    return g->cls != TSRI_GEMM_C64 && g->cls != TSRI_GEMM_C128 &&
-           g->k / u->group < A_BYTES / u->element / g->m;
 }
 
 /* The widest micro-kernels whose panels stay in the L1 cache. Blocks are unpacked for two vectors of columns,

@@ -240,10 +240,11 @@ tsr_status tsri_cpu_matmul(const tsr_op *op)
     batch whole;
     whole.failed = &failed;
     describe(&whole.g, op, c);
-    if (tsr_numel(z) == 0) return TSR_OK;  /* whatever the number of matrices */
     if (z->ndim == 2) {
         take_matrices(&whole.g, op, c, &z->desc, &a->desc, &b->desc, c ? &c->desc : &z->desc);
         s = tsri_gemm_blas(&whole.g) ? TSR_OK : tsri_gemm_run(&whole.g);
+    } else if (tsr_numel(z) == 0) {
+        return TSR_OK;  /* whatever the number of matrices */
     } else {
         s = run_merged(op, c, &whole);
     }

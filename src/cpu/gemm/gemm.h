@@ -220,10 +220,8 @@ bool tsri_gemm_transpose(tsri_gemm *g);
 /* Parts of it, for products in which none of m, n and k is 0: */
 tsr_status tsri_gemm_panels(const tsri_gemm *g);  /* any (panels.c) */
 tsr_status tsri_gemm_regions(const tsri_gemm *g); /* any; on threads, some in regions (regions.c) */
-bool       tsri_gemm_is_few(const tsri_gemm *g);  /* of so few rows that reading b is what takes the time */
-tsr_status tsri_gemm_few(const tsri_gemm *g);     /* where it is (few.c) */
-bool       tsri_gemm_is_bytes(const tsri_gemm *g); /* the same for kernels with dots: is b not packed? */
-tsr_status tsri_gemm_bytes(const tsri_gemm *g);    /* where it is (bytes.c) */
+tsr_status tsri_gemm_few(const tsri_gemm *g);     /* of few rows, with a b of unit stride along k (few.c) */
+tsr_status tsri_gemm_bytes(const tsri_gemm *g);   /* the same by kernels with dots, b unpacked (bytes.c) */
 /* n is 1, or at most TSRI_GEMM_VECTORS and the rows of a have unit stride (vector.c). */
 enum { TSRI_GEMM_VECTORS = 3 };
 tsr_status tsri_gemm_vector(const tsri_gemm *g);

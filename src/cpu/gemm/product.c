@@ -9,6 +9,7 @@
  *
  * A product may be transposed first: z^T = b^T a^T has the same sums. */
 #include "gemm.h"
+#include "core/dtype_int.h"
 #include "core/sizes.h"
 
 static tsri_gemm_matrix transposed(tsri_gemm_matrix x) { return (tsri_gemm_matrix){ x.data, x.col, x.row }; }
@@ -53,6 +54,29 @@ bool tsri_gemm_transpose(tsri_gemm *g)
     return true;
 }
 
+/* Few rows of bytes, and columns of b in one run? */
+static bool are_bytes(const tsri_gemm *g)
+{
+    enum {
+        ROWS = 3,     /* with more, b is packed as fast */
+        LEAST_K = 64  /* with fewer, adding up what a vector holds takes longer than packing */
+    };
+    return g->kernels->dots && g->m <= ROWS && g->b.row == 1 && g->k >= LEAST_K;
+}
+
+/* So few rows that reading b is what takes the time? */
+static bool are_few(const tsri_gemm *g)
+{
+    enum { A_BYTES = 4 << 20 };  /* of a, packed: at most */
+    const tsri_tuning_products *t = tsri_gemm_tuning();
+    const tsri_gemm_kernels *u = g->kernels;
+    const int64_t size = tsri_dtype_size(g->b_type);
+    if (g->m > t->few_rows || g->b.row != size || g->b.col == size || u->whole_rows) return false;
+    if ((double)g->n * (double)g->k * (double)size <= (double)t->few_bytes) return false;
+    return g->cls != TSRI_GEMM_C64 && g->cls != TSRI_GEMM_C128 &&
+           g->k / u->group < A_BYTES / u->element / g->m;
+}
+
 /* Few enough rows that a column of b is rather read from cache again for each than packed? Not where columns
  * are summed without vectors; and columns that lie about 4096 bytes apart evict each other from an L1
  * cache. */
@@ -61,7 +85,7 @@ static bool are_vectors(const tsri_gemm *g)
     enum { NEAR = 128 };
     return g->m <= TSRI_GEMM_VECTORS && g->cls == TSRI_GEMM_F32 && g->kernels->dtypes[g->b_type].rows &&
            g->kernels->many_accumulators && (uint64_t)(g->b.col + NEAR) % 4096 >= 2 * NEAR &&
-           tsri_gemm_is_few(g);
+           are_few(g);
 }
 
 tsr_status tsri_gemm_run(tsri_gemm *g)
@@ -76,11 +100,11 @@ tsr_status tsri_gemm_run(tsri_gemm *g)
         return tsri_gemm_vector(g);
     }
     (void)tsri_gemm_transpose(g);
-    if (g->kernels->dots && tsri_gemm_is_bytes(g)) return tsri_gemm_bytes(g);
+    if (are_bytes(g)) return tsri_gemm_bytes(g);
     if (are_vectors(g)) {
         transpose(g);
         return tsri_gemm_vector(g);
     }
-    if (tsri_gemm_is_few(g)) return tsri_gemm_few(g);
+    if (are_few(g)) return tsri_gemm_few(g);
     return tsri_gemm_regions(g);
 }
