@@ -1,4 +1,5 @@
 /* attention_avx2.c - rows of scores with the vectors of AVX2. */
+#define ISA(name) name##_avx2
 #include "cpu/simd/avx2.h"
 
 V float vf_largest(vf x)

@@ -1,4 +1,5 @@
 /* attention_avx512.c - rows of scores with the vectors of AVX-512. */
+#define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
 
 V float vf_largest(vf x) { return _mm512_reduce_max_ps(x); }

@@ -1,4 +1,5 @@
 /* blocks_avx2.c - products with quantised blocks, with the vectors of AVX2. */
+#define ISA(name) name##_avx2
 #include "cpu/simd/avx2.h"
 #include "cpu/simd/blocks.inc"
 

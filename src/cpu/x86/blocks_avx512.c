@@ -1,4 +1,5 @@
 /* blocks_avx512.c - products with quantised blocks, with the vectors of AVX-512. */
+#define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
 #include "cpu/simd/blocks.inc"
 

@@ -1,4 +1,5 @@
 /* conv_avx2.c - convolutions with the vectors of AVX2. */
+#define ISA(name) name##_avx2
 #include "cpu/simd/avx2.h"
 
 V vf load_where(const void *p, vm m) { return _mm256_maskload_ps(p, m); }

@@ -1,4 +1,5 @@
 /* conv_avx512.c - convolutions with the vectors of AVX-512. */
+#define ISA(name) name##_avx512
 #include "cpu/simd/avx512.h"
 
 V vf load_where(const void *p, vm m) { return _mm512_maskz_loadu_ps(m, p); }

@@ -1,4 +1,5 @@
 /* fft_avx2.c - the Fourier kernels again, compiled for AVX2. */
+#define ISA(name) name##_avx2
 #define KERNELS tsri_fft_kernels_avx2
 #define VBYTES 32
 #include "cpu/fft/fft_kernels.inc"

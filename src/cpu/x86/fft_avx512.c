@@ -1,4 +1,5 @@
 /* fft_avx512.c - the Fourier kernels again, compiled for AVX-512. */
+#define ISA(name) name##_avx512
 #define KERNELS tsri_fft_kernels_avx512
 #define VBYTES 32
 #include "cpu/fft/fft_kernels.inc"

@@ -27,11 +27,11 @@ typedef struct shapes {
 } shapes;
 _Static_assert(sizeof(shapes) == LINE, "the processor reads 64 bytes");
 
-/* Setting shapes takes as long as several products: they stay set between begin() and end(). */
+/* Setting shapes takes as long as several products: they stay set between begin_tiles() and end_tiles(). */
 static TSRI_PER_THREAD int64_t shaped;
 
-static void begin(void) { shaped = 0; }
-static void end(void) { _tile_release(); }
+static void begin_tiles(void) { shaped = 0; }
+static void end_tiles(void) { _tile_release(); }
 
 /* Sums and a of `high` rows, and of `low` more if that is not 0. */
 static void set_shapes(int64_t high, int64_t low)
@@ -212,7 +212,8 @@ void tsri_cpu_gemm_amx(tsri_cpu_kernels *k);
 void tsri_cpu_gemm_amx(tsri_cpu_kernels *k)
 {
     const tsri_gemm_kernels tiles = { .element = LINE, .sum = 4, .panel = 2 * SIDE, .writes = SIDE,
-                                  .packed_only = true, .whole_rows = true, .begin = begin, .end = end };
+                                  .packed_only = true, .whole_rows = true,
+                                  .begin = begin_tiles, .end = end_tiles };
     tsri_gemm_kernels *bf16 = &k->gemm[TSRI_GEMM_BF16], *s8 = &k->gemm[TSRI_GEMM_S8],
                       *u8 = &k->gemm[TSRI_GEMM_U8];
     fill(bf16_left, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_rows_2, TSR_F32);

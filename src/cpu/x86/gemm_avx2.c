@@ -1,4 +1,5 @@
 /* gemm_avx2.c - products of matrices with the vectors of AVX2. */
+#define ISA(name) name##_avx2
 #include "core/half.h"
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
@@ -57,10 +58,10 @@ V void store_bf16_n(void *p, vf v, int64_t n)
 
 #define NARROW_32 0
 #define NARROW_64 0
-#define pack_narrow_f32 pack_along_f32
-#define pack_narrow_f16 pack_along_f16
-#define pack_narrow_bf16 pack_along_bf16
-#define pack_narrow_f64 pack_along_f64
+#define pack_narrow_f32 ISA(pack_along_f32)
+#define pack_narrow_f16 ISA(pack_along_f16)
+#define pack_narrow_bf16 ISA(pack_along_bf16)
+#define pack_narrow_f64 ISA(pack_along_f64)
 
 #define WHOLE(rows, across) true
 #define BATCHED(rows, across) ((rows) == 8 || (rows) == ((across) == 1 ? 12 : 6))
@@ -77,36 +78,36 @@ V vi madd_pairs(vi x, vi y, vi s) { return vi_add(s, _mm256_madd_epi16(x, y)); }
 #define COMPLEX_ROWS_1 4
 #include "cpu/gemm/complex_kernels.inc"
 
-#define ONE(r) microkernel_##r##x1_f32,
-#define TWO(r) microkernel_##r##x2_f32,
+#define ONE(r) ISA(microkernel_##r##x1_f32),
+#define TWO(r) ISA(microkernel_##r##x2_f32),
 static const tsri_gemm_microkernels microkernels_f32[] = {
     { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
 };
 #undef ONE
 #undef TWO
-#define ONE(r) microkernel_##r##x1_f64,
-#define TWO(r) microkernel_##r##x2_f64,
+#define ONE(r) ISA(microkernel_##r##x1_f64),
+#define TWO(r) ISA(microkernel_##r##x2_f64),
 static const tsri_gemm_microkernels microkernels_f64[] = {
     { VD, 12, { NULL, TO_12(ONE) } }, { 2 * VD, 6, { NULL, TO_6(TWO) } }, { 0 }
 };
 #undef ONE
 #undef TWO
-#define ONE(r) microkernel_##r##x1_pairs,
-#define TWO(r) microkernel_##r##x2_pairs,
+#define ONE(r) ISA(microkernel_##r##x1_pairs),
+#define TWO(r) ISA(microkernel_##r##x2_pairs),
 static const tsri_gemm_microkernels microkernels_pairs[] = {
     { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
 };
 #undef ONE
 #undef TWO
-#define ONE(r) microkernel_##r##x1_u32,
-#define TWO(r) microkernel_##r##x2_u32,
+#define ONE(r) ISA(microkernel_##r##x1_u32),
+#define TWO(r) ISA(microkernel_##r##x2_u32),
 static const tsri_gemm_microkernels microkernels_u32[] = {
     { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
 };
 
 enum { MR = 6, FLOAT_VECTORS = 2, WORD_VECTORS = 2 };
-#define PANEL_F32 microkernel_6x2_f32
-#define PANEL_F64 microkernel_6x2_f64
+#define PANEL_F32 ISA(microkernel_6x2_f32)
+#define PANEL_F64 ISA(microkernel_6x2_f64)
 #include "cpu/gemm/enter_kernels.inc"
 
 void tsri_cpu_gemm_avx2(tsri_cpu_kernels *k);

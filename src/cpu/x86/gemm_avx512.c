@@ -1,4 +1,5 @@
 /* gemm_avx512.c - products of matrices with the vectors of AVX-512. */
+#define ISA(name) name##_avx512
 #include "core/half.h"
 #include "cpu/gemm/gemm.h"
 #include "cpu/gemm/unroll.h"
@@ -79,7 +80,7 @@ V vf load_bf16_n(const void *p, int64_t n)
 
 /* Eight columns: as many loads as for sixteen, but shorter loads are faster. */
 #define EACH_1 TO_16
-#define NAME(x) half_##x##_f32
+#define NAME(x) ISA(half_##x##_f32)
 #include "cpu/gemm/microkernel_real.inc"
 #undef NAME
 #undef EACH_1
@@ -112,7 +113,7 @@ V void transpose_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 }
 
 #define S float
-#define NAME(x) half_##x##_f32
+#define NAME(x) ISA(half_##x##_f32)
 #define ELEMENT(p) (*(const float *)(const void *)(p))
 #define TRANSPOSE(v, row, at) \
     transpose_half(v, pair_f32(row, at), pair_f32(row + 1, at), pair_f32(row + 2, at), pair_f32(row + 3, at))
@@ -122,7 +123,7 @@ V void transpose_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 #undef ELEMENT
 #undef TRANSPOSE
 #define S uint16_t
-#define NAME(x) half_##x##_f16
+#define NAME(x) ISA(half_##x##_f16)
 #define ELEMENT(p) tsri_f16_to_f32(*(const uint16_t *)(const void *)(p))
 #define TRANSPOSE(v, row, at) \
     transpose_half(v, pair_f16(row, at), pair_f16(row + 1, at), pair_f16(row + 2, at), pair_f16(row + 3, at))
@@ -130,7 +131,7 @@ V void transpose_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 #undef NAME
 #undef ELEMENT
 #undef TRANSPOSE
-#define NAME(x) half_##x##_bf16
+#define NAME(x) ISA(half_##x##_bf16)
 #define ELEMENT(p) tsri_bf16_to_f32(*(const uint16_t *)(const void *)(p))
 #define TRANSPOSE(v, row, at) \
     transpose_half(v, pair_bf16(row, at), pair_bf16(row + 1, at), pair_bf16(row + 2, at), \
@@ -161,10 +162,10 @@ V void transpose_half(__m256 *v, __m256i a, __m256i b, __m256i c, __m256i d)
 
 #define NARROW_32 8
 #define NARROW_64 0
-#define pack_narrow_f32 half_pack_along_f32
-#define pack_narrow_f16 half_pack_along_f16
-#define pack_narrow_bf16 half_pack_along_bf16
-#define pack_narrow_f64 pack_along_f64
+#define pack_narrow_f32 ISA(half_pack_along_f32)
+#define pack_narrow_f16 ISA(half_pack_along_f16)
+#define pack_narrow_bf16 ISA(half_pack_along_bf16)
+#define pack_narrow_f64 ISA(pack_along_f64)
 
 /* Micro-tiles three or four vectors wide have the fewest loads for their sums. With three a panel of b leaves
  * room in the L1 cache; four suit the columns of small matrices. */
@@ -190,11 +191,11 @@ V vi madd_pairs(vi x, vi y, vi s) { return vi_add(s, _mm512_madd_epi16(x, y)); }
 
 /* Tables ----------------------------------------------------------------------------------- */
 
-#define HALF(r) half_microkernel_##r##x1_f32,
-#define ONE(r) microkernel_##r##x1_f32,
-#define TWO(r) microkernel_##r##x2_f32,
-#define THREE(r) microkernel_##r##x3_f32,
-#define FOUR(r) microkernel_##r##x4_f32,
+#define HALF(r) ISA(half_microkernel_##r##x1_f32),
+#define ONE(r) ISA(microkernel_##r##x1_f32),
+#define TWO(r) ISA(microkernel_##r##x2_f32),
+#define THREE(r) ISA(microkernel_##r##x3_f32),
+#define FOUR(r) ISA(microkernel_##r##x4_f32),
 static const tsri_gemm_microkernels microkernels_f32[] = {
     { VF / 2, 16, { NULL, TO_16(HALF) } }, { VF, 16, { NULL, TO_16(ONE) } },
     { 2 * VF, 14, { NULL, TO_14(TWO) } },  { 3 * VF, 8, { NULL, TO_8(THREE) } },
@@ -204,10 +205,10 @@ static const tsri_gemm_microkernels microkernels_f32[] = {
 #undef TWO
 #undef THREE
 #undef FOUR
-#define ONE(r) microkernel_##r##x1_f64,
-#define TWO(r) microkernel_##r##x2_f64,
-#define THREE(r) microkernel_##r##x3_f64,
-#define FOUR(r) microkernel_##r##x4_f64,
+#define ONE(r) ISA(microkernel_##r##x1_f64),
+#define TWO(r) ISA(microkernel_##r##x2_f64),
+#define THREE(r) ISA(microkernel_##r##x3_f64),
+#define FOUR(r) ISA(microkernel_##r##x4_f64),
 static const tsri_gemm_microkernels microkernels_f64[] = { { VD, 16, { NULL, TO_16(ONE) } },
                                                            { 2 * VD, 14, { NULL, TO_14(TWO) } },
                                                            { 3 * VD, 8, { NULL, TO_8(THREE) } },
@@ -218,9 +219,9 @@ static const tsri_gemm_microkernels microkernels_f64[] = { { VD, 16, { NULL, TO_
 #undef TWO
 #undef THREE
 #undef FOUR
-#define ONE(r) microkernel_##r##x1_pairs,
-#define TWO(r) microkernel_##r##x2_pairs,
-#define THREE(r) microkernel_##r##x3_pairs,
+#define ONE(r) ISA(microkernel_##r##x1_pairs),
+#define TWO(r) ISA(microkernel_##r##x2_pairs),
+#define THREE(r) ISA(microkernel_##r##x3_pairs),
 static const tsri_gemm_microkernels microkernels_pairs[] = { { VF, 12, { NULL, TO_12(ONE) } },
                                                              { 2 * VF, 12, { NULL, TO_12(TWO) } },
                                                              { 3 * VF, 8, { NULL, TO_8(THREE) } },
@@ -228,9 +229,9 @@ static const tsri_gemm_microkernels microkernels_pairs[] = { { VF, 12, { NULL, T
 #undef ONE
 #undef TWO
 #undef THREE
-#define ONE(r) microkernel_##r##x1_u32,
-#define TWO(r) microkernel_##r##x2_u32,
-#define THREE(r) microkernel_##r##x3_u32,
+#define ONE(r) ISA(microkernel_##r##x1_u32),
+#define TWO(r) ISA(microkernel_##r##x2_u32),
+#define THREE(r) ISA(microkernel_##r##x3_u32),
 static const tsri_gemm_microkernels microkernels_u32[] = {
     { VF, 12, { NULL, TO_12(ONE) } },
     { 2 * VF, 12, { NULL, TO_12(TWO) } },
@@ -239,8 +240,8 @@ static const tsri_gemm_microkernels microkernels_u32[] = {
 };
 
 enum { MR = 14, FLOAT_VECTORS = 4, WORD_VECTORS = 3 };
-#define PANEL_F32 microkernel_14x2_f32
-#define PANEL_F64 microkernel_14x2_f64
+#define PANEL_F32 ISA(microkernel_14x2_f32)
+#define PANEL_F64 ISA(microkernel_14x2_f64)
 #include "cpu/gemm/enter_kernels.inc"
 
 void tsri_cpu_gemm_avx512(tsri_cpu_kernels *k);

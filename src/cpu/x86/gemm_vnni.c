@@ -8,6 +8,7 @@
  * Integers of 32 bits are split in halves: x is low + 2^16 high, with a signed low half. Modulo 2^32, x y is
  * low low + 2^16 (low high + high low). The first term takes one product of pairs for two indices of k, the
  * second one for each index. */
+#define ISA(name) name##_vnni
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
 #include "cpu/gemm/unroll.h"
@@ -35,7 +36,7 @@ V vi madd_pairs(vi x, vi y, vi s) { return _mm512_dpwssd_epi32(s, x, y); }
 #define START(p) vi_load(p)
 #define START_ROWS 1
 #define MADD(x, y, s) _mm512_dpbusd_epi32(s, x, y)
-#define NAME(x) x##_fours
+#define NAME(x) ISA(x##_fours)
 #include "cpu/gemm/microkernel_real.inc"
 
 #undef NAME
@@ -47,7 +48,7 @@ V vi madd_pairs(vi x, vi y, vi s) { return _mm512_dpwssd_epi32(s, x, y); }
 #define START(p) vi_load(p)
 #define MADD(x, y, s) _mm512_dpwssd_epi32(s, x, y)
 #define SHIFT_SUM(v) vi_shl(v, 16)
-#define NAME(x) x##_halves
+#define NAME(x) ISA(x##_halves)
 #include "cpu/gemm/microkernel_real.inc"
 #undef SHIFT_SUM
 
@@ -93,15 +94,15 @@ static void split_b(void *panel, const char *src, int64_t step, int64_t step_k, 
 
 #include "cpu/x86/pack_fours.inc"
 
-static void pack_u8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                    int width)
+static void ISA(pack_u8)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                         int width)
 {
     pack_bytes(panel, src, step, step_k, n, k, width);
 }
 
 /* With 128 added, also to the padding: b has zeros there. */
-static void pack_s8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                    int width)
+static void ISA(pack_s8)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                         int width)
 {
     char *z = panel;
     const int64_t bytes = (k + 3) / 4 * 4 * width;
@@ -183,9 +184,9 @@ static void fill(tsri_gemm_dtype *dtypes, tsr_dtype dtype, tsri_gemm_pack_fn pac
     dtypes[dtype].pack = pack;
 }
 
-#define ONE(r) microkernel_##r##x1_fours,
-#define TWO(r) microkernel_##r##x2_fours,
-#define THREE(r) microkernel_##r##x3_fours,
+#define ONE(r) ISA(microkernel_##r##x1_fours),
+#define TWO(r) ISA(microkernel_##r##x2_fours),
+#define THREE(r) ISA(microkernel_##r##x3_fours),
 static const tsri_gemm_microkernels microkernels_fours[] = {
     { VF, 12, { NULL, TO_12(ONE) } },
     { 2 * VF, 12, { NULL, TO_12(TWO) } },
@@ -195,9 +196,9 @@ static const tsri_gemm_microkernels microkernels_fours[] = {
 #undef ONE
 #undef TWO
 #undef THREE
-#define ONE(r) microkernel_##r##x1_pairs,
-#define TWO(r) microkernel_##r##x2_pairs,
-#define THREE(r) microkernel_##r##x3_pairs,
+#define ONE(r) ISA(microkernel_##r##x1_pairs),
+#define TWO(r) ISA(microkernel_##r##x2_pairs),
+#define THREE(r) ISA(microkernel_##r##x3_pairs),
 static const tsri_gemm_microkernels microkernels_pairs[] = {
     { VF, 12, { NULL, TO_12(ONE) } },
     { 2 * VF, 12, { NULL, TO_12(TWO) } },
@@ -208,9 +209,9 @@ static const tsri_gemm_microkernels microkernels_pairs[] = {
 #undef ONE
 #undef TWO
 #undef THREE
-#define ONE(r) microkernel_##r##x1_halves,
-#define TWO(r) microkernel_##r##x2_halves,
-#define THREE(r) microkernel_##r##x3_halves,
+#define ONE(r) ISA(microkernel_##r##x1_halves),
+#define TWO(r) ISA(microkernel_##r##x2_halves),
+#define THREE(r) ISA(microkernel_##r##x3_halves),
 static const tsri_gemm_microkernels microkernels_halves[] = {
     { VF, 12, { NULL, TO_12(ONE) } },
     { 2 * VF, 12, { NULL, TO_12(TWO) } },
@@ -228,9 +229,9 @@ void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k)
                                       .panel = 3 * VF,
                                       .packed_only = true,
                                       .microkernels = microkernels_fours };
-    fill(s8_dtypes, TSR_I8, pack_s8);
+    fill(s8_dtypes, TSR_I8, ISA(pack_s8));
     fill(s8_right, TSR_I8, pack_b_for_s8);
-    fill(u8_dtypes, TSR_U8, pack_u8);
+    fill(u8_dtypes, TSR_U8, ISA(pack_u8));
     fill(u8_right, TSR_I8, pack_b);
     k->gemm[TSRI_GEMM_S8] = k->gemm[TSRI_GEMM_U8] = fours;
     k->gemm[TSRI_GEMM_S8].dtypes = s8_dtypes;

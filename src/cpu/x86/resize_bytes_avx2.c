@@ -46,7 +46,7 @@ static void spread_shuffled(int16_t *z, const uint8_t *x, const tsri_byte_column
 /* Columns of many taps ----------------------------------------------------------------------------- */
 
 /* The columns from o on, which no vector reaches. */
-static void spread_rest(int16_t *z, const uint8_t *x, const tsri_byte_columns *c, int64_t o)
+static void spread_rest_avx2(int16_t *z, const uint8_t *x, const tsri_byte_columns *c, int64_t o)
 {
     tsri_byte_columns rest = *c;
     rest.out -= o;
@@ -79,7 +79,7 @@ static void spread_long(int16_t *z, const uint8_t *x, const tsri_byte_columns *c
                                               _mm_cvtsi32_si128(shift));
         _mm_storel_epi64((__m128i *)(void *)(z + o), _mm_packs_epi32(rounded, rounded));
     }
-    spread_rest(z, x, c, o);
+    spread_rest_avx2(z, x, c, o);
 }
 
 /* The products of four taps of a pixel. */
@@ -133,10 +133,10 @@ static void spread_pixels(int16_t *z, const uint8_t *x, const tsri_byte_columns 
                                               _mm_cvtsi32_si128(shift));
         _mm_storel_epi64((__m128i *)(void *)(z + o * inner), _mm_packs_epi32(rounded, rounded));
     }
-    spread_rest(z, x, c, o);
+    spread_rest_avx2(z, x, c, o);
 }
 
-static void spread_bytes(int16_t *z, const uint8_t *x, const tsri_byte_columns *c)
+static void spread_bytes_avx2(int16_t *z, const uint8_t *x, const tsri_byte_columns *c)
 {
     if (c->base) spread_shuffled(z, x, c);
     else if (c->inner == 1) spread_long(z, x, c);
@@ -162,8 +162,8 @@ static inline __m256i sum_rows(const void *const *row, const int16_t *w, int64_t
     return _mm256_packs_epi32(_mm256_sra_epi32(low, by), _mm256_sra_epi32(high, by));
 }
 
-static void combine_bytes(uint8_t *z, const void *const *row, const int16_t *w, int bits, int64_t taps,
-                          int64_t n)
+static void combine_bytes_avx2(uint8_t *z, const void *const *row, const int16_t *w, int bits, int64_t taps,
+                               int64_t n)
 {
     const int shift = bits + TSRI_LINE_BITS;
     const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
@@ -210,8 +210,8 @@ static inline void combine_64(int16_t *z, const void *const *row, const int16_t 
 }
 
 /* The last vectors begin where they end with the rows: what they make once more is the same. */
-static void combine_rows(int16_t *z, const void *const *row, const int16_t *w, int bits, int64_t taps,
-                         int64_t n)
+static void combine_rows_avx2(int16_t *z, const void *const *row, const int16_t *w, int bits, int64_t taps,
+                              int64_t n)
 {
     const int shift = bits - TSRI_LINE_BITS;
     const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
@@ -298,7 +298,7 @@ static void gather_pixels(uint8_t *z, const int16_t *x, const tsri_byte_columns 
     }
 }
 
-static void gather_bytes(uint8_t *z, const int16_t *x, const tsri_byte_columns *c)
+static void gather_bytes_avx2(uint8_t *z, const int16_t *x, const tsri_byte_columns *c)
 {
     if (c->inner == 1 && c->out >= 4)         gather_elements(z, x, c);
     else if (c->inner > 1 && c->inner <= 4)   gather_pixels(z, x, c);
@@ -347,10 +347,10 @@ void tsri_cpu_resize_bytes_avx2(tsri_cpu_kernels *k)
     static tsri_image_kernels own;
     plain = k->image;
     own = *plain;
-    own.spread_bytes = spread_bytes;
-    own.combine_bytes = combine_bytes;
-    own.combine_rows = combine_rows;
-    own.gather_bytes = gather_bytes;
+    own.spread_bytes = spread_bytes_avx2;
+    own.combine_bytes = combine_bytes_avx2;
+    own.combine_rows = combine_rows_avx2;
+    own.gather_bytes = gather_bytes_avx2;
     own.halve_bytes = halve_bytes;
     k->image = &own;
 }
