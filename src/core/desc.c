@@ -1,4 +1,4 @@
-/* desc.c - descs: making, checking, asking. View arithmetic is in view.c. */
+/* desc.c - descs: making, checking, asking. View arithmetic is in view_algebra.c. */
 #include "desc_int.h"
 #include "text.h"
 

@@ -1,4 +1,4 @@
-/* desc_view.c - the public forms of view.c: check the input, let `out` be the
+/* desc_view.c - the public forms of view_algebra.c: check the input, let `out` be the
  * input, and leave it alone on failure. */
 #include "desc_int.h"
 

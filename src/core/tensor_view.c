@@ -1,4 +1,4 @@
-/* tensor_view.c - view.c's arithmetic applied to tensors.
+/* tensor_view.c - the arithmetic of view_algebra.c applied to tensors.
  *
  * Each function works out a desc and an offset, and binds the result to the
  * same storage. Views that stay inside their source need no bounds check;

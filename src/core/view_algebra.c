@@ -1,4 +1,4 @@
-/* view.c - views as desc arithmetic: desc in, desc out, no memory touched.
+/* view_algebra.c - views as desc arithmetic: desc in, desc out, no memory touched.
  *
  * A view that only rearranges or leaves out elements of a valid desc is valid;
  * expand and unfold, which repeat elements, check what they made. */

@@ -60,7 +60,7 @@ static int64_t multiply_blocks(tsr_dtype dtype, void *z, int64_t ldz, const void
 #define MOST_POWER 120
 #define DTYPE TSR_F32
 #define NAME(x) x##_f32
-#include "dtype.inc"
+#include "factor_dtype.inc"
 #undef T
 #undef DTYPE
 #undef NAME
@@ -69,7 +69,7 @@ static int64_t multiply_blocks(tsr_dtype dtype, void *z, int64_t ldz, const void
 #define T float _Complex
 #define DTYPE TSR_C64
 #define NAME(x) x##_c64
-#include "dtype.inc"
+#include "factor_dtype.inc"
 #undef OF_COMPLEX
 #undef T
 #undef R
@@ -94,7 +94,7 @@ static int64_t multiply_blocks(tsr_dtype dtype, void *z, int64_t ldz, const void
 #define MOST_POWER 1000
 #define DTYPE TSR_F64
 #define NAME(x) x##_f64
-#include "dtype.inc"
+#include "factor_dtype.inc"
 #undef T
 #undef DTYPE
 #undef NAME
@@ -103,7 +103,7 @@ static int64_t multiply_blocks(tsr_dtype dtype, void *z, int64_t ldz, const void
 #define T double _Complex
 #define DTYPE TSR_C128
 #define NAME(x) x##_c128
-#include "dtype.inc"
+#include "factor_dtype.inc"
 
 const tsri_lapack *tsri_factor_own(tsr_dtype dtype)
 {

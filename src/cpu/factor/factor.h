@@ -3,7 +3,7 @@
  * They serve where no LAPACK is found. Each routine is written once, for f32, f64, c64 and c128 (factor.c
  * includes the templates four times):
  *
- *     scalar.inc      numbers: conjugate, product, quotient, size; vectors; products of matrices
+ *     factor_scalar.inc  numbers: conjugate, product, quotient, size; vectors; products of matrices
  *     reflector.inc   Householder reflectors, one and in blocks
  *     triangle.inc    getrf, getrs, getri, potrf
  *     orthogonal.inc  geqrf, ungqr
