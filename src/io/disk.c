@@ -430,10 +430,12 @@ tsr_status tsri_sink_create(tsri_sink *s, const char *path, bool sync, char *fin
     return create_beside(s);
 }
 
+/* In pieces: of what is mapped and was not touched yet, the system copies many pages at a time slowly. */
 static tsr_status write_to(const tsri_sink *s, int file, uint64_t at, const void *data, size_t bytes)
 {
+    enum { PIECE = 1 << 20 };
     for (const char *p = data; bytes > 0;) {
-        const int64_t n = tsri_sys_pwrite(file, p, bytes, at);
+        const int64_t n = tsri_sys_pwrite(file, p, bytes < PIECE ? bytes : PIECE, at);
         if (n <= 0) return write_failed(s, "write");
         p += n;
         bytes -= (size_t)n;
