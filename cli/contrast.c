@@ -574,7 +574,7 @@ static bool read_pair(walk *w, const block *where)
     return true;
 }
 
-/* Pieces one after another, while `see` wants more. False, with a complaint, if one cannot be read or seen. */
+/* Pieces one after another, until bytes differ. False, with a complaint, if one cannot be read or seen. */
 static bool see_pieces(walk *w, tsr_status (*see)(contrast *out, walk *w, const block *where), contrast *out)
 {
     block where;

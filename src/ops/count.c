@@ -6,6 +6,9 @@
 #include "tessera/compare.h"
 #include "tessera/element.h"
 #include "tessera/move.h"
+#include "tessera/ops/elementwise.h"
+#include "tessera/ops/index.h"
+#include "tessera/ops/order.h"
 #include "tessera/ops/reduce.h"
 
 enum {
@@ -81,6 +84,64 @@ static tsr_status count_all(tsr_tensor **out, const char *op, int64_t n, int64_t
     return s;
 }
 
+/* Counting on a device -------------------------------------------------------------------------- */
+
+/* below[i] = how many elements of x lie before limit i, or, if the last one counts, not behind that. Limits
+ * are of the host and have x's dtype. Elements are sorted, so that none waits for another. */
+static tsr_status count_below(tsr_tensor *below, const char *op, const tsr_tensor *x,
+                              const tsr_tensor *limits, bool last_counts)
+{
+    tsr_tensor flat = *x, front, end, front_limits, end_limits, *to[2] = { &front, &end };
+    tsr_tensor *sorted = NULL, *there = NULL;
+    const int64_t n = tsr_numel(limits), count = tsr_numel(x);
+    TSRI_TRY(tsri_desc_packed(&flat.desc, op, x->dtype, 1, &count));
+    tsr_status s = tsr_sort(&sorted, &flat, 0, false);
+    if (s == TSR_OK) s = tsri_make_packed_beside(&there, op, limits->dtype, 1, &n, x);
+    if (s == TSR_OK) s = tsr_copy(there, limits);
+    if (s == TSR_OK) {
+        tsri_see_slice(&front, below, 0, 0, n - 1, 1);
+        tsri_see_slice(&end, below, 0, n - 1, n, 1);
+        tsri_see_slice(&front_limits, there, 0, 0, n - 1, 1);
+        tsri_see_slice(&end_limits, there, 0, n - 1, n, 1);
+        s = tsr_searchsorted(&to[0], sorted, &front_limits, false);
+    }
+    if (s == TSR_OK) s = tsr_searchsorted(&to[1], sorted, &end_limits, last_counts);
+    tsr_release_all(&sorted, &there);
+    return s;
+}
+
+/* How many elements of x lie between neighbouring limits. */
+static tsr_status count_between(tsr_tensor **out, const char *op, const tsr_tensor *x,
+                                const tsr_tensor *limits, bool last_counts)
+{
+    tsr_tensor *below = NULL, low, high;
+    const int64_t n = tsr_numel(limits);
+    TSRI_TRY(tsri_make_packed_beside(&below, op, TSR_I64, 1, &n, x));
+    tsr_status s = count_below(below, op, x, limits, last_counts);
+    if (s == TSR_OK) {
+        tsri_see_slice(&low, below, 0, 0, n - 1, 1);
+        tsri_see_slice(&high, below, 0, 1, n, 1);
+        s = tsr_sub(out, &high, &low);
+    }
+    tsr_release(&below);
+    return s;
+}
+
+/* Sums of weights at each of `length` places that index names, in order. */
+static tsr_status add_there(tsr_tensor **out, const char *op, const tsr_tensor *index,
+                            const tsr_tensor *weights, int64_t length)
+{
+    tsr_tensor places = *index, flat = *weights, *zeros = NULL;
+    const int64_t n = tsr_numel(index);
+    TSRI_TRY(tsri_desc_packed(&places.desc, op, TSR_I64, 1, &n));
+    TSRI_TRY(tsri_desc_packed(&flat.desc, op, TSR_F64, 1, &n));
+    TSRI_TRY(tsri_make_packed_beside(&zeros, op, TSR_F64, 1, &length, index));
+    tsr_status s = tsr_zero(zeros);
+    if (s == TSR_OK) s = tsr_scatter(out, zeros, &places, &flat, 0, TSR_SCATTER_ADD);
+    tsr_release(&zeros);
+    return s;
+}
+
 /* bincount ------------------------------------------------------------------------------------- */
 
 typedef struct numbers {
@@ -128,12 +189,26 @@ static tsr_status add_weights(tsr_tensor **out, const numbers *v, const double *
     return TSR_OK;
 }
 
+static tsr_status bincount_there(tsr_tensor **made, const tsr_tensor *x, const tsr_tensor *weights,
+                                 int64_t length)
+{
+    tsr_tensor *limits = NULL;
+    const int64_t n = length + 1;
+    if (weights) return add_there(made, "bincount", x, weights, length);
+    TSRI_TRY(tsri_make_packed(&limits, "bincount", TSR_I64, 1, &n));
+    for (int64_t i = 0; i < n; i++) ((int64_t *)limits->data)[i] = i;
+    const tsr_status s = count_between(made, "bincount", x, limits, false);
+    tsr_release(&limits);
+    return s;
+}
+
 /* x is packed i64, weights packed f64 or NULL. */
 static tsr_status bincount(tsr_tensor **made, const tsr_tensor *x, const tsr_tensor *weights,
                            int64_t minlength)
 {
     numbers v = { .x = x->data };
     TSRI_TRY(table_length(&v.length, x, minlength));
+    if (x->device != TSR_CPU) return bincount_there(made, x, weights, v.length);
     if (weights) return add_weights(made, &v, weights->data, tsr_numel(x));
     return count_all(made, "bincount", tsr_numel(x), v.length, count_numbers, &v);
 }
@@ -148,8 +223,8 @@ tsr_status tsr_bincount(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor 
                TSRI_DESC(&x->desc));
     TSRI_TRY(check_weights("bincount", weights, x));
     TSRI_CHECK(minlength >= 0, TSR_EINVAL, "bincount: minlength is %lld", (long long)minlength);
-    tsr_status s = tsri_as_packed(&seen, &temporary[0], "bincount", TSR_I64);
-    if (s == TSR_OK && weights) s = tsri_as_packed(&weights, &temporary[1], "bincount", TSR_F64);
+    tsr_status s = tsri_as_packed_beside(&seen, &temporary[0], "bincount", TSR_I64, x);
+    if (s == TSR_OK && weights) s = tsri_as_packed_beside(&weights, &temporary[1], "bincount", TSR_F64, x);
     if (s == TSR_OK) s = bincount(&made, seen, weights, minlength);
     if (s == TSR_OK)
         s = tsri_deliver("bincount", 1, (tsr_tensor **const[]){ out },
@@ -263,9 +338,69 @@ static tsr_status open_histogram(histogram *h)
     TSRI_TRY(check_weights(h->op, h->weights, h->x));
     h->dtype = h->density ? TSR_F64 : h->weights ? h->weights->dtype : TSR_I64;
     const bool is_exact = kind == TSR_FLOATING && h->x->dtype != TSR_F64;
-    TSRI_TRY(tsri_as_packed(&h->x, &h->temporary[0], h->op, is_exact ? TSR_F32 : TSR_F64));
-    if (h->weights) TSRI_TRY(tsri_as_packed(&h->weights, &h->temporary[1], h->op, TSR_F64));
+    const tsr_tensor *x = h->x;
+    TSRI_TRY(tsri_as_packed_beside(&h->x, &h->temporary[0], h->op, is_exact ? TSR_F32 : TSR_F64, x));
+    if (h->weights) TSRI_TRY(tsri_as_packed_beside(&h->weights, &h->temporary[1], h->op, TSR_F64, x));
     return TSR_OK;
+}
+
+/* The next float above x, or below it. */
+static float step_float(float x, bool up)
+{
+    union { float f; uint32_t bits; } u = { x };
+    if (x == 0) u.bits = up ? 1 : 0x80000001u;
+    else        u.bits += (x > 0) == up ? 1u : -1u;
+    return u.f;
+}
+
+/* The edges in x's dtype, so that elements lie as they do among doubles: the least float that is not below a
+ * lower edge, and the largest that is not above the last. */
+static tsr_status make_limits(tsr_tensor **out, const histogram *h)
+{
+    const double *e = h->edges->data;
+    const int64_t n = tsr_numel(h->edges);
+    TSRI_TRY(tsri_make_packed(out, h->op, h->x->dtype, 1, &n));
+    if (h->x->dtype == TSR_F64) return tsr_copy(*out, h->edges);
+    float *f = (*out)->data;
+    for (int64_t i = 0; i < n; i++) {
+        const bool up = i + 1 < n;
+        f[i] = (float)e[i];
+        if (up ? (double)f[i] < e[i] : (double)f[i] > e[i]) f[i] = step_float(f[i], up);
+    }
+    return TSR_OK;
+}
+
+/* Each element's bin, and its weight, which is 0 where it lies in none. */
+static tsr_status weigh_there(tsr_tensor **out, const histogram *h, const tsr_tensor *limits)
+{
+    tsr_tensor *there = NULL, *bin = NULL, *above = NULL, *below = NULL, *weights = NULL, inner, first, last;
+    const int64_t n = tsr_numel(limits);
+    TSRI_TRY(tsri_make_packed_beside(&there, h->op, limits->dtype, 1, &n, h->x));
+    tsr_status s = tsr_copy(there, limits);
+    tsri_see_slice(&inner, there, 0, 1, n - 1, 1);
+    tsri_see_slice(&first, there, 0, 0, 1, 1);
+    tsri_see_slice(&last, there, 0, n - 1, n, 1);
+    first.ndim = last.ndim = 0;
+    if (s == TSR_OK) s = tsr_searchsorted(&bin, &inner, h->x, true);
+    if (s == TSR_OK) s = tsr_ge(&above, h->x, &first);
+    if (s == TSR_OK) s = tsr_le(&below, h->x, &last);
+    if (s == TSR_OK) s = tsr_logical_and(&above, above, below);
+    if (s == TSR_OK) s = tsr_where(&weights, above, h->weights, TSR_NUMBER(0));
+    if (s == TSR_OK) s = add_there(out, h->op, bin, weights, n - 1);
+    tsr_release_all(&there, &bin, &above, &below, &weights);
+    return s;
+}
+
+/* h->table, on the device of x. */
+static tsr_status fill_bins_there(histogram *h)
+{
+    tsr_tensor *limits = NULL;
+    tsr_status s = make_limits(&limits, h);
+    if (s == TSR_OK)
+        s = h->weights ? weigh_there(&h->table, h, limits)
+                       : count_between(&h->table, h->op, h->x, limits, true);
+    tsr_release(&limits);
+    return s;
 }
 
 /* Fills in counts from x, weights and the bins. */
@@ -273,7 +408,8 @@ static tsr_status fill_bins(histogram *h, double scale)
 {
     const binned v = { { h->edges->data, tsr_numel(h->edges) - 1, scale }, h->x };
     tsr_tensor sums;
-    if (h->weights) TSRI_TRY(add_bin_weights(&h->table, h->op, &v, h->weights->data));
+    if (h->x->device != TSR_CPU) TSRI_TRY(fill_bins_there(h));
+    else if (h->weights) TSRI_TRY(add_bin_weights(&h->table, h->op, &v, h->weights->data));
     else TSRI_TRY(count_all(&h->table, h->op, tsr_numel(h->x), v.bins.n + 1, count_bins, &v));
     tsri_see_slice(&sums, h->table, 0, 0, v.bins.n, 1);
     TSRI_TRY(tsri_make_packed(&h->counts, h->op, h->dtype, 1, &v.bins.n));

@@ -3,7 +3,10 @@
 #include "core/threads_int.h"
 #include "statistics.h"
 #include "tessera/move.h"
+#include "tessera/ops/elementwise.h"
+#include "tessera/ops/index.h"
 #include "tessera/ops/order.h"
+#include "tessera/ops/reduce.h"
 
 enum {
     FEW = 24,             /* keys that are sorted at once */
@@ -126,7 +129,7 @@ static int see_lanes(tsr_tensor *v, const tsr_tensor *x, uint32_t axes)
     return kept;
 }
 
-/* Lanes of f32 or f64, packed, as (lanes, n). */
+/* Lanes of f32 or f64, packed and beside x, as (lanes, n). */
 static tsr_status copy_lanes(quantiles *c, tsr_tensor **out, const tsr_tensor *x, uint32_t axes)
 {
     tsr_tensor v;
@@ -138,7 +141,7 @@ static tsr_status copy_lanes(quantiles *c, tsr_tensor **out, const tsr_tensor *x
         int64_t *count = d < kept ? &c->lanes : &c->n;
         *count = tsri_mul_wrapping(*count, v.shape[d]);
     }
-    TSRI_TRY(tsri_make_packed(out, c->op, is_short ? TSR_F32 : TSR_F64, x->ndim, v.shape));
+    TSRI_TRY(tsri_make_packed_beside(out, c->op, is_short ? TSR_F32 : TSR_F64, x->ndim, v.shape, x));
     TSRI_TRY(tsr_copy(*out, &v));
     const int64_t shape[] = { c->lanes, c->n };
     return tsri_desc_packed(&(*out)->desc, c->op, (*out)->dtype, 2, shape);
@@ -163,12 +166,79 @@ static tsr_status find_sorted(quantiles *c, tsr_tensor *lanes)
     return tsr_parallel_for(c->lanes, tsri_grain((double)c->count * TSRI_WORK_ELEMENT), read_lanes, c);
 }
 
+/* On a device: lanes are sorted there, and the host gets those elements that quantiles lie between. */
+typedef struct asked {
+    tsr_tensor       *nan, *nans, *index, *there, *found;
+    tsr_tensor       *temporary[2];
+    const tsr_tensor *have, *value;   /* of the host: NaNs of each lane; two elements of it for each q */
+} asked;
+
+static tsr_status count_nans(asked *a, const quantiles *c, const tsr_tensor *lanes)
+{
+    const int last = 1;
+    TSRI_TRY(tsr_isnan(&a->nan, lanes));
+    TSRI_TRY(tsr_count_nonzero(&a->nans, a->nan, 1, &last, false));
+    a->have = a->nans;
+    return tsri_as_packed(&a->have, &a->temporary[0], c->op, TSR_I64);
+}
+
+/* How many numbers of a lane count; 0 if its quantiles are NaN. */
+static int64_t numbers_in(const asked *a, const quantiles *c, int64_t lane)
+{
+    return numbers_of(c, c->n - ((const int64_t *)a->have->data)[lane]);
+}
+
+static tsr_status ask_for_places(asked *a, const quantiles *c, const tsr_tensor *lanes)
+{
+    const int64_t shape[] = { c->lanes, 2 * c->count };
+    TSRI_TRY(tsri_make_packed(&a->index, c->op, TSR_I64, 2, shape));
+    int64_t *at = a->index->data;
+    for (int64_t i = 0; i < c->lanes; i++) {
+        const int64_t n = numbers_in(a, c, i);
+        for (int64_t j = 0; j < c->count; j++, at += 2) {
+            at[0] = n ? place_of(c, c->q[j], n).low : 0;
+            at[1] = at[0] + 1 < n ? at[0] + 1 : at[0];
+        }
+    }
+    TSRI_TRY(tsri_make_packed_beside(&a->there, c->op, TSR_I64, 2, shape, lanes));
+    TSRI_TRY(tsr_copy(a->there, a->index));
+    TSRI_TRY(tsr_take_along_axis(&a->found, lanes, a->there, 1));
+    a->value = a->found;
+    return tsri_as_packed(&a->value, &a->temporary[1], c->op, TSR_F64);
+}
+
+static void read_places(const asked *a, quantiles *c)
+{
+    const double *v = a->value->data;
+    for (int64_t i = 0; i < c->lanes; i++) {
+        const int64_t n = numbers_in(a, c, i);
+        for (int64_t j = 0; j < c->count; j++, v += 2)
+            c->out[j * c->lanes + i] =
+                n ? between(c, v[0], v[1], place_of(c, c->q[j], n).share) : __builtin_nan("");
+    }
+}
+
+static tsr_status find_there(quantiles *c, tsr_tensor *lanes)
+{
+    asked a = { .nan = NULL };
+    for (int64_t i = 0; c->n == 0 && i < c->lanes * c->count; i++) c->out[i] = __builtin_nan("");
+    if (c->n == 0) return TSR_OK;
+    tsr_status s = tsr_sort(&lanes, lanes, 1, false);
+    if (s == TSR_OK) s = count_nans(&a, c, lanes);
+    if (s == TSR_OK) s = ask_for_places(&a, c, lanes);
+    if (s == TSR_OK) read_places(&a, c);
+    tsr_release_all(&a.nan, &a.nans, &a.index, &a.there, &a.found, &a.temporary[0], &a.temporary[1]);
+    return s;
+}
+
 /* c->out is that of a tensor; q and the shape are known. */
 static tsr_status find(quantiles *c, const tsr_tensor *x, uint32_t axes)
 {
     tsr_tensor *lanes = NULL;
     tsr_status s = copy_lanes(c, &lanes, x, axes);
-    if (s == TSR_OK) {
+    if (s == TSR_OK && x->device != TSR_CPU) {
+        s = find_there(c, lanes);
+    } else if (s == TSR_OK) {
         c->x = lanes->data;
         s = c->count > CHOSEN_AT_MOST ? find_sorted(c, lanes) : find_chosen(c, lanes);
     }

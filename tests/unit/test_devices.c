@@ -497,6 +497,39 @@ static void test_devices_parts_of_an_op_stay_where_it_is(void)
     tsr_release_all(&x, &host[0]);
 }
 
+/* How often an op has run on a device. */
+static int64_t runs_of(tsr_op_kind kind)
+{
+    tsr_op_stats stats;
+    tsr_op_get_stats(&stats, kind);
+    return stats.run;
+}
+
+TEST(test_devices_statistics_are_computed_where_x_is)
+{
+    tsr_tensor *x = on_sim(TSR_F32, 3, 4), *i = on_sim(TSR_I32, 3, 4), *q = NULL, *out = NULL, *edges = NULL;
+    const int last = 1;
+    const int64_t sorts = runs_of(TSR_OP_SORT), scatters = runs_of(TSR_OP_SCATTER);
+    EXPECT_OK(tsr_median(&out, x, 1, &last, false));
+    expect_values(out, 3, (double[]){ 1.5, 5.5, 9.5 });
+    tsr_release(&out);
+    EXPECT_OK(tsr_full(&q, TSR_F64, 0, NULL, TSR_SCALAR(0.25)));
+    EXPECT_OK(tsr_quantile(&out, x, q, 0, NULL, false, TSR_QUANTILE_HIGHER));
+    expect_values(out, 1, (double[]){ 3 });
+    tsr_release(&out);
+    EXPECT_OK(tsr_histogram(&out, &edges, x, 2, 0, 4, NULL, false));
+    expect_values(out, 2, (double[]){ 2, 3 });
+    tsr_release(&out);
+    EXPECT_OK(tsr_bincount(&out, i, NULL, 0));
+    EXPECT(out && tsr_numel(out) == 12 && out->device == sim);
+    EXPECT(runs_of(TSR_OP_SORT) == sorts + 4);
+    tsr_release_all(&out, &edges);
+    EXPECT_OK(tsr_histogram(&out, &edges, x, 2, 0, 4, x, false));
+    expect_values(out, 2, (double[]){ 1, 9 });
+    EXPECT(runs_of(TSR_OP_SCATTER) == scatters + 1);
+    tsr_release_all(&x, &i, &q, &out, &edges);
+}
+
 /* Indices that count from the end, or are no i64, are changed for the op, wherever they are. */
 static void test_devices_indices_there_count_from_the_end(void)
 {
@@ -1132,6 +1165,7 @@ int main(int argc, char **argv)
     RUN(test_devices_op_a_backend_lacks_runs_elsewhere_if_that_is_allowed);
     RUN(test_devices_number_of_the_host_is_an_operand_there);
     RUN(test_devices_parts_of_an_op_stay_where_it_is);
+    RUN(test_devices_statistics_are_computed_where_x_is);
     RUN(test_devices_indices_there_count_from_the_end);
     RUN(test_devices_streams_keep_order_and_events_join_them);
     RUN(test_devices_cpu_has_streams_that_do_nothing);
