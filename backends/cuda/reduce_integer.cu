@@ -21,6 +21,22 @@ template <class B> struct IntegerLanes {
 TSRC_FN double as_word(int64_t v) { return __longlong_as_double(v); }
 TSRC_FN int64_t from_word(double w) { return __double_as_longlong(w); }
 
+/* Bytes are added up four at a time. */
+template <int N> TSRC_FN int64_t sum_of_bytes(const uint8_t *x, int has_sign)
+{
+    const uint32_t *words = reinterpret_cast<const uint32_t *>(x);
+    int s = 0;
+    unsigned u = 0;
+#pragma unroll
+    for (int i = 0; i < N / 4; i++) {
+        if (has_sign)
+            s = __dp4a(int(words[i]), 0x01010101, s);
+        else
+            u = __dp4a(words[i], 0x01010101u, u);
+    }
+    return has_sign ? int64_t(s) : int64_t(u);
+}
+
 template <class B, bool PRODUCT> struct IntegerTotal {
     using S = Plain<B>;
     using State = uint64_t;
@@ -29,8 +45,12 @@ template <class B, bool PRODUCT> struct IntegerTotal {
     template <int N>
     static TSRC_FN void take(const ReduceArgs &a, const Words &, State &s, const B *x, uint64_t)
     {
+        if constexpr (sizeof(B) == 1 && N % 4 == 0 && !PRODUCT) {
+            s += uint64_t(sum_of_bytes<N>(x, a.flag));
+        } else {
 #pragma unroll
-        for (int i = 0; i < N; i++) merge(a, s, uint64_t(widen(x[i], a.flag)));
+            for (int i = 0; i < N; i++) merge(a, s, uint64_t(widen(x[i], a.flag)));
+        }
     }
     static TSRC_FN void merge(const ReduceArgs &, State &s, State o) { s = PRODUCT ? s * o : s + o; }
     static TSRC_FN Words pack(State s) { return { { as_word(int64_t(s)), 0, 0, 0 } }; }
@@ -123,6 +143,19 @@ TSRC_FN bool is_set(Half4 b, uint64_t mask) { return ((b.a | b.b) & mask) != 0; 
 TSRC_FN bool is_set(Half8 b, uint64_t mask) { return ((b.a | b.b) & mask) != 0; }
 TSRC_FN bool is_set(Bits16 b, uint64_t mask) { return ((b.a | b.b) & mask) != 0; }
 
+/* How many of N bytes have one of these bits. */
+template <int N> TSRC_FN int bytes_set(const uint8_t *x, uint32_t mask)
+{
+    const uint32_t *words = reinterpret_cast<const uint32_t *>(x);
+    int n = 0;
+#pragma unroll
+    for (int i = 0; i < N / 4; i++) {
+        const uint32_t w = words[i] & (mask * 0x01010101u);
+        n += __popc((((w & 0x7f7f7f7fu) + 0x7f7f7f7fu) | w) & 0x80808080u);
+    }
+    return n;
+}
+
 template <class B> struct NotZero {
     using S = Plain<B>;
     using State = int64_t;
@@ -131,8 +164,12 @@ template <class B> struct NotZero {
     template <int N>
     static TSRC_FN void take(const ReduceArgs &a, const Words &, State &s, const B *x, uint64_t)
     {
+        if constexpr (sizeof(B) == 1 && N % 4 == 0) {
+            s += bytes_set<N>(x, uint32_t(a.mask));
+        } else {
 #pragma unroll
-        for (int i = 0; i < N; i++) s += is_set(x[i], a.mask);
+            for (int i = 0; i < N; i++) s += is_set(x[i], a.mask);
+        }
     }
     static TSRC_FN void merge(const ReduceArgs &, State &s, State o) { s += o; }
     static TSRC_FN Words pack(State s) { return { { as_word(s), 0, 0, 0 } }; }

@@ -461,6 +461,17 @@ static void drain(stream *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* The host waits, and it is counted. */
+static int64_t waited[DEVICES];
+
+static void wait_for(int index, stream *s)
+{
+    (void)__atomic_fetch_add(&waited[index], 1, __ATOMIC_RELAXED);
+    drain(s);
+}
+
+static int64_t waits(int index) { return __atomic_load_n(&waited[index], __ATOMIC_RELAXED); }
+
 static tsr_status new_task(task **out, stream **s, int index, void *handle)
 {
     *s = stream_of(index, handle);
@@ -539,6 +550,45 @@ static tsr_status run(int index, const tsr_op *op)
     return queue(s, t);
 }
 
+static tsr_status copy_pieces(int index, int n, tsr_tensor *const *dst, const tsr_tensor *const *src,
+                              void *handle)
+{
+    tsr_status s = TSR_OK;
+    tsr_op op = { .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .stream = handle };
+    for (int i = 0; i < n && s == TSR_OK; i++) {
+        op.in[0] = src[i];
+        op.out[0] = dst[i];
+        s = run(index, &op);
+    }
+    return s;
+}
+
+/* The smallest and the largest of n elements a stride apart, and of those that more dims repeat. */
+static void widen(int64_t *low, int64_t *high, const int64_t *x, const tsr_tensor *t, int d)
+{
+    if (d == t->ndim) {
+        if (*x < *low) *low = *x;
+        if (*x > *high) *high = *x;
+        return;
+    }
+    for (int64_t i = 0; i < t->shape[d]; i++) widen(low, high, x + i * t->stride[d], t, d + 1);
+}
+
+static tsr_status index_range(int index, const tsr_tensor *t, int64_t *low, int64_t *high, void *handle)
+{
+    stream *s = stream_of(index, handle);
+    *low = *high = 0;
+    if (!s) return say(TSR_ENOMEM, "sim: no room for a stream");
+    if (s->capture) return TSR_OK;
+    wait_for(index, s);
+    const tsr_status status = check_device(&devices[index]);
+    if (status != TSR_OK) return status;
+    *low = INT64_MAX;
+    *high = INT64_MIN;
+    widen(low, high, within(&devices[index], t->data), t, 0);
+    return TSR_OK;
+}
+
 /* Bytes ------------------------------------------------------------------------------------------ */
 
 static tsr_status transfer(int index, int what, void *to, const void *from, size_t bytes, void *handle,
@@ -556,7 +606,7 @@ static tsr_status transfer(int index, int what, void *to, const void *from, size
     t->bytes = bytes;
     status = queue(s, t);
     if (async) return status;
-    drain(s);  /* the host's bytes are the caller's again */
+    wait_for(index, s);  /* the host's bytes are the caller's again */
     return status == TSR_OK && what == DOWNLOAD ? check_device(&devices[index]) : status;
 }
 
@@ -599,7 +649,7 @@ static tsr_status sync_device(int index)
 {
     device *d = &devices[index];
     pthread_mutex_lock(&d->streams_lock);
-    for (stream *s = d->streams; s; s = s->next) drain(s);
+    for (stream *s = d->streams; s; s = s->next) wait_for(index, s);
     pthread_mutex_unlock(&d->streams_lock);
     return check_device(d);
 }
@@ -635,7 +685,7 @@ static void stream_destroy(int index, void *handle)
 static tsr_status stream_sync(int index, void *handle)
 {
     stream *s = stream_of(index, handle);
-    if (s) drain(s);
+    if (s) wait_for(index, s);
     return check_device(&devices[index]);
 }
 
@@ -685,6 +735,7 @@ static tsr_status stream_wait(int index, void *on, void *handle)
 static tsr_status event_sync(int index, void *handle)
 {
     event *e = handle;
+    (void)__atomic_fetch_add(&waited[index], 1, __ATOMIC_RELAXED);
     pthread_mutex_lock(&e->lock);
     while (e->done < e->recorded) pthread_cond_wait(&e->wake, &e->lock);
     pthread_mutex_unlock(&e->lock);
@@ -831,6 +882,9 @@ static const tsr_backend table = {
     .graph_destroy = graph_destroy,
     .upload_rows = upload_rows,
     .download_rows = download_rows,
+    .copy_pieces = copy_pieces,
+    .waits = waits,
+    .index_range = index_range,
 };
 
 TSR_API const tsr_backend *tsr_backend_entry(const tsr_host *services);
