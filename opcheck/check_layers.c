@@ -265,7 +265,7 @@ void list_layers(check_list *list)
     add_checks(list, (check){ .family = "nn", .run = check_instance_norm, .every = 2 }, "instance_norm",
                is_float);
     add_checks(list, (check){ .family = "matmul", .op = TSR_OP_LINEAR_ACTIVATION,
-                              .run = check_linear_activation }, "linear_activation", is_float);
+                              .run = check_linear_activation }, "linear_activation", is_fine);
     add_checks(list, (check){ .family = "elementwise", .run = check_axpy, .every = 2 }, "axpy", is_float);
     add_checks(list, (check){ .family = "nn", .run = check_silu_and_mul, .every = 2 }, "silu_and_mul",
                is_float);
