@@ -39,6 +39,14 @@ file(GLOB thick_isa_sources src/cpu/x86/elementwise_*.c src/cpu/x86/integer_*.c 
      src/cpu/x86/reduce_*.c src/cpu/x86/fft_*.c src/cpu/fft/fft_portable.c)
 compile_compact(${thick_isa_sources})
 
+# Rows of few elements: a pair of pointers that is loaded as one vector waits for the stores of both.
+file(GLOB row_walk_sources src/cpu/x86/elementwise_*.c src/cpu/x86/integer_*.c src/cpu/x86/cast_*.c
+     src/cpu/x86/copy_*.c)
+check_c_compiler_flag(-fno-tree-slp-vectorize TSR_HAVE_SCALAR_PAIRS)
+if(TSR_HAVE_SCALAR_PAIRS AND row_walk_sources)
+    set_property(SOURCE ${row_walk_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-tree-slp-vectorize)
+endif()
+
 # These have runs of unknown length too, which gcc leaves scalar at -O2 unless asked. Portable products of
 # f32 are three times as fast so as at -O3, which mixes rows up in its vectors, and random numbers up to twice;
 # rows of networks are a third smaller, and in AVX2 3 % slower where they are in the nearest cache.
