@@ -1,4 +1,4 @@
-/* alloc.c - the allocator everything comes from, and the hook for failing on purpose. */
+/* alloc.c - the allocator of all host memory, and the hook that lets tests make it fail. */
 #if defined(__linux__) && !defined(TSR_FREESTANDING)
 #define _DEFAULT_SOURCE 1
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ void tsri_set_huge_least(int64_t bytes) { (void)bytes; }
 
 #include <stdlib.h>
 
-/* Aligned, and with the bytes behind what is asked for poisoned. */
+/* Aligned memory; the bytes after the last one asked for are poisoned. */
 static void *aligned(size_t alignment, size_t bytes)
 {
     const size_t taken = tsri_round_up(bytes, alignment);

@@ -128,7 +128,7 @@ tsr_status tsr_desc_init_column_major(tsr_desc *out, tsr_dtype dtype, int ndim, 
     return init(out, "desc", dtype, ndim, shape, NULL, column_major);
 }
 
-/* One pass while nothing is unusual; tsr_desc_init finds the words otherwise. */
+/* Checks in one pass; if anything is wrong, tsr_desc_init is called for its message. */
 tsr_status tsri_desc_packed(tsr_desc *out, const char *op, tsr_dtype dtype, int ndim, const int64_t *shape)
 {
     TSRI_TRY(tsri_check_list(op, "shape", ndim, shape));

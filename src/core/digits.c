@@ -163,7 +163,7 @@ static void ratio_init(ratio *r, const tsri_binary *v, int power)
     big_multiply_pow10(&r->above, -power);
 }
 
-/* Half-way points more than one away are so for all further digits and need not grow. */
+/* Half-way points that are more than one away stay so for all further digits, and are not multiplied. */
 static void ratio_times_ten(ratio *r)
 {
     big_multiply(&r->value, 10);
@@ -172,7 +172,7 @@ static void ratio_times_ten(ratio *r)
     big_multiply(&r->above, 10);
 }
 
-/* Takes the digit before the point away. */
+/* Removes the digit before the point. */
 static int ratio_next_digit(ratio *r)
 {
     int digit = 0;
@@ -181,7 +181,7 @@ static int ratio_next_digit(ratio *r)
     return digit;
 }
 
-/* Would leaving the rest away, or counting it as one, still give this number? */
+/* Is the number still the nearest one if the remaining digits are dropped, or rounded up? */
 static bool may_round_down(const ratio *r)
 {
     const int c = big_compare(&r->value, &r->below);

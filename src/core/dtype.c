@@ -84,7 +84,7 @@ static tsr_dtype promote_floats(tsr_dtype a, tsr_dtype b)
     return table[a].size == 1 ? TSR_F16 : TSR_F32;
 }
 
-/* The parts are promoted as floats; bf16 is nobody's part, and f8 only f16's. */
+/* The parts are promoted as floats. No complex dtype has parts of bf16; f8 is promoted to parts of f16. */
 static tsr_dtype promote_complex(tsr_dtype a, tsr_dtype b)
 {
     switch (promote_floats(tsr_dtype_real(a), tsr_dtype_real(b))) {

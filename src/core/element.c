@@ -27,14 +27,14 @@ static TSRI_ALWAYS_INLINE tsr_status find_element(int64_t *out, const char *op, 
     return find(out, op, t, n, index);
 }
 
-/* Here, or on a device that can be asked for it. */
+/* Can the element be read or written: by the host, or by the tensor's device? */
 static tsr_status check_reachable(const char *op, const tsr_tensor *t)
 {
     if (TSRI_LIKELY(tsri_is_plain(t)) || t->device != TSR_CPU) return TSR_OK;
     return tsri_check_host(op, "t", t);
 }
 
-/* Puts an element where its index says; the memory for it is made if there is none. */
+/* Writes an element at an index; a tensor without memory gets it first. */
 static TSRI_ALWAYS_INLINE tsr_status write_element(const char *op, tsr_tensor *t, int n, const int64_t *index,
                                                    const void *value, size_t size)
 {
@@ -63,8 +63,8 @@ static tsr_status check_dtype(const char *op, const tsr_tensor *t, tsr_dtype dty
     return TSR_OK;
 }
 
-/* Reads an element that is counted from the end or unusual to reach, or finds the words for what is wrong:
- * one copy for all dtypes. */
+/* Reads an element where look_up finds no address: the index counts from the end, the tensor is on a device,
+ * or something is wrong. One copy for all dtypes. */
 static TSRI_NEVER_INLINE tsr_status get_slowly(void *out, size_t size, const char *op, tsr_dtype dtype,
                                                const tsr_tensor *t, int n, const int64_t *index)
 {
@@ -78,7 +78,7 @@ static TSRI_NEVER_INLINE tsr_status get_slowly(void *out, size_t size, const cha
     return read_element(out, t, offset);
 }
 
-/* Adds what index i is away from its dim's first element. False: it counts from the end, or is outside. */
+/* Adds index i times its stride to the offset. False: the index counts from the end, or is outside. */
 static TSRI_ALWAYS_INLINE bool step_along(uint64_t *offset, const tsr_tensor *t, int i, const int64_t *index)
 {
     if ((uint64_t)index[i] >= (uint64_t)t->shape[i]) return false;
@@ -86,8 +86,8 @@ static TSRI_ALWAYS_INLINE bool step_along(uint64_t *offset, const tsr_tensor *t,
     return true;
 }
 
-/* The element's address if all is as it usually is, else NULL. Two dims are taken without a loop: a call
- * costs what is counted around them. */
+/* The address of an element of host memory, with indices from the front; else NULL. Up to two dims need no
+ * loop, as this is most of what a call costs. */
 static TSRI_ALWAYS_INLINE const char *look_up(tsr_dtype dtype, size_t size, const tsr_tensor *t, int n,
                                               const int64_t *index)
 {

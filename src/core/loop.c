@@ -69,7 +69,7 @@ static void merge_dims(tsri_loop *loop)
     loop->ndim = last + 1;
 }
 
-/* Everything packed alike is one run, in any order asked for. */
+/* Operands that are all packed in one order are one run, whatever dims they have. */
 static bool build_run(tsri_loop *loop, int ndim, const int64_t *shape, int nop, const tsri_operand *op)
 {
     int64_t n = 1;

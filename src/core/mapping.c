@@ -34,7 +34,7 @@ static void unmap(void *context, void *data, size_t bytes)
     tsri_sys_unmap((char *)data - into, bytes + into);
 }
 
-/* How many bytes there are to map; the whole rest if 0 were asked for. */
+/* How many bytes to map: as many as were asked for, or for 0 all up to the end of the file. */
 static tsr_status range_in_file(size_t *out, int file, const char *path, uint64_t offset, size_t bytes)
 {
     struct stat info = { 0 };  /* for sanitizers that do not know the call */

@@ -38,8 +38,8 @@ static void huge_free(void *context, void *data, size_t bytes)
 
 static tsri_mutex lock = TSRI_MUTEX_INIT;
 
-/* name "" marks a free place. A kind is written once, before its number is given
- * out, so readers need no lock. */
+/* A kind with the name "" is a free slot. A kind is written once, before anybody can have its number, so
+ * readers need no lock. */
 static struct kind {
     tsr_memory_kind kind;
     char            name[TSRI_NAME];
@@ -55,7 +55,7 @@ static struct kind {
                           "huge" },
     [TSR_MEMORY_FILE] = { { sizeof(tsr_memory_kind), "file", TSR_CPU, true, TSRI_PAGE, NULL, NULL, NULL },
                           "file" },
-    /* On a device that is not the CPU these are its backend's; here, what comes close. */
+    /* Other devices get these kinds from their backends; on the CPU the nearest thing stands for them. */
     [TSR_MEMORY_DEVICE] = { { sizeof(tsr_memory_kind), "device", TSR_CPU, false, TSRI_CACHE_LINE, NULL, NULL,
                               NULL },
                             "device" },
@@ -152,7 +152,7 @@ tsr_status tsr_memory_register(tsr_memory *out, const tsr_memory_kind *kind)
         if (kind->alignment == 0) kinds[at].kind.alignment = TSRI_CACHE_LINE;
         memcpy(kinds[at].name + 1, kind->name + 1, tsri_strlen(kind->name));
         kinds[at].kind.name = kinds[at].name;
-        tsri_store_release(&kinds[at].name[0], kind->name[0]);  /* last: now it is there */
+        tsri_store_release(&kinds[at].name[0], kind->name[0]);  /* last: the kind can be found from now on */
     }
     tsri_unlock(&lock);
     TSRI_CHECK(!taken, TSR_EINVAL, "memory_register: the name \"%s\" is taken", kind->name);

@@ -90,7 +90,7 @@ void tsr_release_each(int n, tsr_tensor **const *handles)
 
 tsr_tensor **tsr_replacement(void)
 {
-    tsr_release(&replacement);  /* of a call whose result nobody moved */
+    tsr_release(&replacement);  /* of an earlier call, if its result was not moved */
     return &replacement;
 }
 

@@ -35,7 +35,7 @@ static void publish(tsr_storage *s, tsr_device device, tsr_memory memory, tsr_ow
     tsri_store_release(&s->count, 1);
 }
 
-/* An empty storage has an address too: one byte is asked for. */
+/* An empty storage has one byte, so that it has an address. */
 static size_t backing(const tsr_storage *s) { return s->bytes ? s->bytes : 1; }
 
 /* A device's own memory comes from its backend; a kind of the program's own from

@@ -40,7 +40,7 @@ int tsri_sys_open(const char *path, int flags, unsigned mode)
     return file;
 }
 
-/* Interrupted or not, the descriptor is gone afterwards. */
+/* Also where the call is interrupted, the descriptor is closed. */
 int tsri_sys_close(int file)
 {
     const bool failed = fails(TSRI_CLOSE, NULL);

@@ -128,7 +128,7 @@ static tsr_status reshape(tsr_desc *out, int *stuck, const char *op, const tsr_d
     return TSR_OK;
 }
 
-/* The dim after `at` that is not of size 1: such dims are in nobody's way. There is one. */
+/* The next dim after `at` whose size is not 1; there is one. */
 static int next_longer_dim(const tsr_desc *d, int at)
 {
     do at++;

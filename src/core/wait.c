@@ -37,7 +37,7 @@ void tsri_forget_waiters(void) {}
 
 #else
 
-/* One bell for all words: everyone who hears it looks at his own again. */
+/* One condition variable for all words: every waiter that wakes looks at its own word again. */
 static tsri_mutex bed = TSRI_MUTEX_INIT;
 static pthread_cond_t bell = PTHREAD_COND_INITIALIZER;
 
