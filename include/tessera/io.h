@@ -160,7 +160,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_file_find_meta(tsr_meta *out, const tsr_fi
 TSR_API TSR_MUST_CHECK tsr_status tsr_file_read(tsr_tensor **out, const tsr_file *f, const char *name);
 
 /* Elements start, start + step, ... before stop of one axis, as tsr_slice takes them. A
- * step of 0 is the one index `start`, and the axis goes away. */
+ * step of 0 is the one index `start`, and the axis is dropped. */
 typedef struct tsr_file_range {
     int64_t start, stop, step;
 } tsr_file_range;

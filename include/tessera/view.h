@@ -35,7 +35,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_contiguous(tsr_tensor **out, const tsr_ten
 TSR_API TSR_MUST_CHECK tsr_status tsr_slice(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t start,
                                             int64_t stop, int64_t step);
 
-/* One index along one axis; the axis goes away. */
+/* One index along one axis; the axis is dropped. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_select(tsr_tensor **out, const tsr_tensor *t, int axis, int64_t index);
 
 /* The sub-tensor at a prefix of indices: t[i, j] of a rank-4 tensor is a matrix. */
@@ -61,7 +61,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_unsqueeze(tsr_tensor **out, const tsr_tens
 TSR_API TSR_MUST_CHECK tsr_status tsr_flip(tsr_tensor **out, const tsr_tensor *t, int n, const int *axes);
 
 /* The k-th diagonal of axes a and b (above the main one for k > 0), as a new
- * last dim; a and b go away. */
+ * last dim; a and b are dropped. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_diagonal(tsr_tensor **out, const tsr_tensor *t, int64_t k, int a,
                                                int b);
 

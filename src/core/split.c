@@ -72,8 +72,8 @@ tsri_split tsri_split_loop(int64_t n, int64_t grain, tsri_needs needs, int threa
     return s;
 }
 
-/* Where part i begins. Each part has s->least; of the rest, the parts up to i have a share that grows with the
- * square of i, counted from either end. */
+/* Where part i begins. Each part has s->least; of the rest, the parts before i have a share that grows with
+ * the square of i, counted from either end. */
 static int64_t uneven_begin(const tsri_split *s, int64_t i)
 {
     const double spare = (double)(s->units - s->least * s->parts), parts = (double)s->parts;

@@ -37,7 +37,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_sort_with_indices(tsr_tensor **values, tsr
 TSR_API TSR_MUST_CHECK tsr_status tsr_topk(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x,
                                            int64_t k, int axis, bool largest, bool sorted);
 
-/* The k-th smallest along an axis, counted from 1, and where it was; the axis goes away,
+/* The k-th smallest along an axis, counted from 1, and where it was; the axis is dropped,
  * or stays with size 1 if keep_dim. TSR_EINVAL unless 1 <= k <= the dim's size. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_kthvalue(tsr_tensor **values, tsr_tensor **indices, const tsr_tensor *x,
                                                int64_t k, int axis, bool keep_dim);
