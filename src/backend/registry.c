@@ -32,7 +32,8 @@ tsr_status tsri_backend_of(const tsr_backend **out, int *index, const char *op, 
     return TSR_OK;
 }
 
-int tsri_devices_of(const tsr_backend *backend)
+/* How many devices a backend has: what it says, limited to 0 .. TSRI_DEVICES. */
+static int devices_of(const tsr_backend *backend)
 {
     const int n = backend->device_count();
     return n < 0 ? 0 : n > TSRI_DEVICES ? TSRI_DEVICES : n;
@@ -43,7 +44,7 @@ bool tsr_device_exists(tsr_device device)
     if (TSRI_LIKELY(device == TSR_CPU)) return true;
     const int slot = device / TSRI_DEVICES;
     if (device < 0 || slot >= tsri_load_acquire(&count)) return false;
-    return device % TSRI_DEVICES < tsri_devices_of(backends[slot]);
+    return device % TSRI_DEVICES < devices_of(backends[slot]);
 }
 
 /* What the core asks --------------------------------------------------------------- */
@@ -51,7 +52,7 @@ bool tsr_device_exists(tsr_device device)
 static tsr_device pinning_device(void)
 {
     for (int slot = 1; slot < tsri_load_acquire(&count); slot++)
-        if (backends[slot]->host_alloc && tsri_devices_of(backends[slot]) > 0) return slot * TSRI_DEVICES;
+        if (backends[slot]->host_alloc && devices_of(backends[slot]) > 0) return slot * TSRI_DEVICES;
     return TSR_CPU;
 }
 
@@ -178,7 +179,7 @@ static const char *names_of_devices(char *out, size_t size)
 {
     tsri_text text = tsri_text_into(out, size);
     for (int slot = 0; slot < tsri_load_acquire(&count); slot++)
-        for (int i = 0; i < tsri_devices_of(backends[slot]); i++)
+        for (int i = 0; i < devices_of(backends[slot]); i++)
             tsri_put(&text, "%s%s:%d", text.length ? ", " : "", backends[slot]->name, i);
     return out;
 }
@@ -238,14 +239,14 @@ int tsr_device_count(void)
 {
     int n = 0;
     tsri_plugins_find(NULL, 0);
-    for (int slot = 0; slot < tsri_load_acquire(&count); slot++) n += tsri_devices_of(backends[slot]);
+    for (int slot = 0; slot < tsri_load_acquire(&count); slot++) n += devices_of(backends[slot]);
     return n;
 }
 
 tsr_device tsr_device_at(int index)
 {
     for (int slot = 0; index >= 0 && slot < tsri_load_acquire(&count); slot++) {
-        const int n = tsri_devices_of(backends[slot]);
+        const int n = devices_of(backends[slot]);
         if (index < n) return slot * TSRI_DEVICES + index;
         index -= n;
     }

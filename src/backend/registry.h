@@ -17,9 +17,6 @@ const tsr_backend *tsri_backend_at(int slot);
 /* What can be checked of a table before it is used: `what` begins messages. */
 tsr_status tsri_backend_check(const tsr_backend *backend, const char *what);
 
-/* How many devices a backend has: what it says, limited to 0 .. TSRI_DEVICES. */
-int tsri_devices_of(const tsr_backend *backend);
-
 /* Copies a table of this size, perhaps of an older version: functions that it lacks become NULL. `what`
  * begins messages. */
 tsr_status tsri_backend_add(const tsr_backend *backend, const char *what);

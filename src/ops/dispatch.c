@@ -26,16 +26,21 @@ static const char *operand_name(const context *x, int i)
     return x->call->names ? x->call->names[i] : x->parsed->signature.operand[i].name;
 }
 
+static const char *result_name(const context *x, int i)
+{
+    const tsr_signature *s = &x->parsed->signature;
+    return x->call->nout == 1 ? "out" : s->operand[s->noperands - s->nresults + i].name;
+}
+
 static TSRI_ALWAYS_INLINE tsr_status check_operands(context *x)
 {
     const tsri_call *c = x->call;
-    for (int i = 0; i < c->nout; i++)
-        TSRI_CHECK(c->out[i], TSR_ENULL, "%s: %s is NULL", x->name,
-                   c->nout == 1 ? "out" : x->parsed->signature.operand[c->nin + i].name);
-    for (int i = 0; i < c->nout; i++)
+    for (int i = 0; i < c->nout; i++) {
+        TSRI_CHECK(c->out[i], TSR_ENULL, "%s: %s is NULL", x->name, result_name(x, i));
         for (int k = 0; k < i; k++)
-            TSRI_CHECK(c->out[i] != c->out[k], TSR_EINVAL, "%s: two results are to go into one handle",
-                       x->name);
+            TSRI_CHECK(c->out[i] != c->out[k], TSR_EINVAL, "%s: %s and %s are one handle", x->name,
+                       result_name(x, k), result_name(x, i));
+    }
     for (int i = 0; i < c->nin; i++) {
         x->operands.in[i] = c->in[i];
         x->operands.temporary[i] = NULL;

@@ -3,22 +3,6 @@
 #include "tessera/move.h"
 #include "tessera/ops/linalg.h"
 
-/* Results -------------------------------------------------------------------------------- */
-
-tsr_status tsri_check_handles(const char *op, int n, tsr_tensor **const *outs, const char *const *names)
-{
-    for (int i = 0; i < n; i++) {
-        TSRI_CHECK(outs[i], TSR_ENULL, "%s: %s is NULL", op, names[i]);
-        for (int j = 0; j < i; j++) {
-            TSRI_CHECK(outs[i] != outs[j], TSR_EINVAL, "%s: %s and %s are one handle", op, names[j],
-                       names[i]);
-            TSRI_CHECK(!tsr_may_overlap(*outs[i], *outs[j]), TSR_EOVERLAP, "%s: %s, %s, and %s, %s, overlap",
-                       op, names[j], TSRI_DESC(&(*outs[j])->desc), names[i], TSRI_DESC(&(*outs[i])->desc));
-        }
-    }
-    return TSR_OK;
-}
-
 /* Shapes --------------------------------------------------------------------------------- */
 
 tsr_status tsri_batch_desc(tsr_desc *out, const char *op, tsr_dtype dtype, const tsr_desc *a, int64_t rows,
@@ -149,10 +133,8 @@ tsr_status tsr_cholesky(tsr_tensor **out, const tsr_tensor *a, bool upper)
 tsr_status tsr_qr(tsr_tensor **q, tsr_tensor **r, const tsr_tensor *a, bool complete)
 {
     const tsr_factor_params params = { .full = complete };
-    const tsri_call call = { .kind = TSR_OP_QR, .params = &params, .nin = 1, .in = { a }, .nout = 2,
-                             .out = { q, r } };
-    TSRI_TRY(tsri_check_handles("qr", 2, call.out, (const char *const[]){ "q", "r" }));
-    return tsri_dispatch(&call);
+    return tsri_dispatch(&(tsri_call){ .kind = TSR_OP_QR, .params = &params, .nin = 1, .in = { a }, .nout = 2,
+                                       .out = { q, r } });
 }
 
 tsr_status tsri_svd(const char *name, tsr_tensor **u, tsr_tensor **s, tsr_tensor **vh, const tsr_tensor *a,
@@ -165,8 +147,7 @@ tsr_status tsri_svd(const char *name, tsr_tensor **u, tsr_tensor **s, tsr_tensor
 
 tsr_status tsr_svd(tsr_tensor **u, tsr_tensor **s, tsr_tensor **vh, const tsr_tensor *a, bool full_matrices)
 {
-    TSRI_TRY(tsri_check_handles("svd", 3, (tsr_tensor **const[]){ u, s, vh },
-                                (const char *const[]){ "u", "s", "vh" }));
+    TSRI_CHECK(u, TSR_ENULL, "svd: u is NULL");
     return tsri_svd("svd", u, s, vh, a, full_matrices);
 }
 
@@ -181,10 +162,9 @@ tsr_status tsr_svdvals(tsr_tensor **s, const tsr_tensor *a)
 static tsr_status eigen(const char *name, tsr_op_kind kind, int nout, tsr_tensor **w, tsr_tensor **v,
                         const tsr_tensor *a)
 {
-    const tsri_call call = { .kind = kind, .nin = 1, .in = { a }, .nout = nout, .out = { w, v },
-                             .name = name };
-    TSRI_TRY(tsri_check_handles(name, nout, call.out, (const char *const[]){ "w", "v" }));
-    return tsri_dispatch(&call);
+    TSRI_CHECK(w, TSR_ENULL, "%s: w is NULL", name);
+    return tsri_dispatch(&(tsri_call){ .kind = kind, .nin = 1, .in = { a }, .nout = nout, .out = { w, v },
+                                       .name = name });
 }
 
 tsr_status tsr_eigh(tsr_tensor **w, tsr_tensor **v, const tsr_tensor *a)

@@ -15,9 +15,6 @@ tsr_status tsri_infer_system(tsr_desc *out, const char *name, tsr_op_kind kind, 
                              const void *params);
 tsr_status tsri_broadcast_system(tsri_operands *o, int nin, tsr_tensor **out, tsr_tensor *view);
 
-/* Several results: no handle is NULL, no two are one, and those that are there do not overlap. */
-tsr_status tsri_check_handles(const char *op, int n, tsr_tensor **const *outs, const char *const *names);
-
 /* A packed desc with the batch dims of a and then these, of which a negative one is left out. */
 tsr_status tsri_batch_desc(tsr_desc *out, const char *op, tsr_dtype dtype, const tsr_desc *a, int64_t rows,
                            int64_t cols);

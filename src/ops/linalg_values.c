@@ -193,10 +193,8 @@ tsr_status tsr_slogdet(tsr_tensor **sign, tsr_tensor **logabsdet, const tsr_tens
 {
     static tsri_composed composed = { .row = "slogdet",
                                       .traits = { .infer = infer_slogdet, .parts = run_slogdet } };
-    const tsri_call call = { .composed = &composed, .nin = 1, .in = { a }, .nout = 2,
-                             .out = { sign, logabsdet } };
-    TSRI_TRY(tsri_check_handles("slogdet", 2, call.out, (const char *const[]){ "sign", "logabsdet" }));
-    return tsri_dispatch(&call);
+    return tsri_dispatch(&(tsri_call){ .composed = &composed, .nin = 1, .in = { a }, .nout = 2,
+                                       .out = { sign, logabsdet } });
 }
 
 /* Triangles ----------------------------------------------------------------------------------- */
@@ -264,7 +262,6 @@ tsr_status tsr_lu(tsr_tensor **p, tsr_tensor **l, tsr_tensor **u, const tsr_tens
                      "-> p{ i64 | (..., m) } l{ dT | (..., m, _) } u{ dT | (..., _, n) }",
         .traits = { .infer = infer_lu, .parts = run_lu }
     };
-    const tsri_call call = { .composed = &composed, .nin = 1, .in = { a }, .nout = 3, .out = { p, l, u } };
-    TSRI_TRY(tsri_check_handles("lu", 3, call.out, (const char *const[]){ "p", "l", "u" }));
-    return tsri_dispatch(&call);
+    return tsri_dispatch(
+        &(tsri_call){ .composed = &composed, .nin = 1, .in = { a }, .nout = 3, .out = { p, l, u } });
 }

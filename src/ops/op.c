@@ -80,7 +80,8 @@ tsr_status tsri_results_add(tsri_results *r, tsr_tensor **out, const tsr_desc *d
     r->out[r->n++] = out;
     for (int i = 0; i < r->n - 1; i++)
         TSRI_CHECK(!tsri_overlap((*out)->data, &(*out)->desc, (*r->out[i])->data, &(*r->out[i])->desc),
-                   TSR_EOVERLAP, "%s: the results overlap each other", r->op);
+                   TSR_EOVERLAP, "%s: the results overlap each other: %s and %s", r->op,
+                   TSRI_DESC(&(*r->out[i])->desc), TSRI_DESC(&(*out)->desc));
     return TSR_OK;
 }
 

@@ -512,7 +512,7 @@ static void test_results_that_overlap_each_other_are_refused(void)
     EXPECT_OK(tsr_zeros(&q, TSR_F64, TSR_SHAPE(3, 3)));
     EXPECT_OK(tsr_matrix_transpose(&r, q));
     EXPECT_FAILS(tsr_qr(&q, &r, a, false), TSR_EOVERLAP,
-                 "qr: q, f64(3, 3 | 3, 1), and r, f64(3, 3 | 1, 3), overlap");
+                 "qr: the results overlap each other: f64(3, 3 | 3, 1) and f64(3, 3 | 1, 3)");
     tsr_release_all(&a, &q, &r);
 }
 
