@@ -217,7 +217,7 @@ static double largest_score(const scored *key, int64_t n)
     return most == -INFINITY ? 0 : most;
 }
 
-/* Rounding errors of sums over n keys, in units of epsilon; of unequal terms they cancel like random steps. */
+/* Rounding errors of sums over n keys, in epsilons; of unequal terms they cancel like random steps. */
 static double roundings(const trial *t, int64_t n)
 {
     bool repeats = false;
