@@ -457,6 +457,19 @@ static void test_devices_number_of_the_host_is_an_operand_there(void)
     tsr_release_all(&x, &host, &weight, &want);
 }
 
+/* An op of the CPU with an operand there: at once, with operands that are converted as they are read, and of
+ * those that have parts. */
+static void test_devices_ops_of_the_cpu_take_no_operands_there(void)
+{
+    tsr_tensor *there = on_sim(TSR_F32, 2, 3), *narrow = on_sim(TSR_F16, 2, 3), *here = NULL, *z = NULL;
+    EXPECT_OK(tsr_ones(&here, TSR_F32, TSR_SHAPE(2, 3)));
+    EXPECT_OK(tsr_clone(&z, here));
+    EXPECT_FAILS(tsr_add(&z, here, there), TSR_EDEVICE, "add: operands on cpu:0 and sim:0 (tsr_to moves)");
+    EXPECT_FAILS(tsr_add(&z, here, narrow), TSR_EDEVICE, "add: operands on cpu:0 and sim:0");
+    EXPECT_FAILS(tsr_swiglu(&z, here, there), TSR_EDEVICE, "swiglu: operands on cpu:0 and sim:0");
+    tsr_release_all(&there, &narrow, &here, &z);
+}
+
 static void expect_close(const tsr_tensor *there, const tsr_tensor *want)
 {
     tsr_tensor *here = NULL;
@@ -1164,6 +1177,7 @@ int main(int argc, char **argv)
     RUN(test_devices_layout_of_matrices_is_the_devices);
     RUN(test_devices_op_a_backend_lacks_runs_elsewhere_if_that_is_allowed);
     RUN(test_devices_number_of_the_host_is_an_operand_there);
+    RUN(test_devices_ops_of_the_cpu_take_no_operands_there);
     RUN(test_devices_parts_of_an_op_stay_where_it_is);
     RUN(test_devices_statistics_are_computed_where_x_is);
     RUN(test_devices_indices_there_count_from_the_end);

@@ -225,6 +225,54 @@ static void test_plugins_libraries_may_be_left_out(void)
     tsr_set_external(used);
 }
 
+/* Beside the library ------------------------------------------------------------------------------ */
+
+/* What this program, which the library is part of, finds beside itself: 0, a plugin called sim; 1, none; 2,
+ * none, and it says of whom the folder is. */
+static int look_beside(void)
+{
+    tsr_device device;
+    heard[0] = '\0';
+    tsr_set_log(listen, NULL);
+    const tsr_status s = tsr_device_parse(&device, "sim:0");
+    tsr_set_log(NULL, NULL);
+    if (s == TSR_OK) return 0;
+    return strstr(heard, "/tessera: is left out: it belongs neither to root nor to you") ? 2 : 1;
+}
+
+static int copy_finds(const char *program)
+{
+    int status = 0;
+    (void)fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)unsetenv("TSR_BACKEND_PATH");
+        (void)execl(program, program, "--look-beside", (char *)NULL);
+        _exit(99);
+    }
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* A folder of somebody else is not looked into, unless the program is theirs too: only root can try it. */
+static void test_plugins_beside_the_library_are_found_if_the_folder_is_trusted(void)
+{
+    char program[PATHS], plugin[PATHS], beside[PATHS];
+    (void)snprintf(program, sizeof program, "%s", within("program"));
+    (void)snprintf(beside, sizeof beside, "%s", within("tessera"));
+    (void)snprintf(plugin, sizeof plugin, "%s", within("tessera/libtessera-sim.so"));
+    if (!copy_file("/proc/self/exe", program) || chmod(program, 0755) != 0) SKIP("no copy of the program");
+    EXPECT(copy_finds(program) == 1);
+    EXPECT(mkdir(beside, 0755) == 0);
+    if (copy_file(TEST_PLUGINS "/libtessera-sim.so", plugin)) EXPECT(copy_finds(program) == 0);
+    if (geteuid() == 0 && chown(beside, 12345, 12345) == 0) {
+        EXPECT(copy_finds(program) == 2);
+        EXPECT(chown(program, 12345, 12345) == 0 && copy_finds(program) == 0);
+    }
+    (void)remove(plugin);
+    EXPECT(remove(program) == 0 && rmdir(beside) == 0);
+}
+
 /* Last: what is kept of problems is limited. */
 static void test_plugins_problems_are_kept_up_to_a_number(void)
 {
@@ -240,6 +288,7 @@ static void test_plugins_problems_are_kept_up_to_a_number(void)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && !strcmp(argv[1], "--look-beside")) return look_beside();
     TEST_BEGIN(argc, argv);
     (void)snprintf(folder, sizeof folder, "/tmp/test_plugins_XXXXXX");
     if (!mkdtemp(folder)) return 1;
@@ -252,6 +301,7 @@ int main(int argc, char **argv)
     RUN(test_plugins_file_whose_path_is_too_long_is_left_out);
     RUN(test_plugins_libraries_are_named_plainly_or_by_absolute_paths);
     RUN(test_plugins_libraries_may_be_left_out);
+    RUN(test_plugins_beside_the_library_are_found_if_the_folder_is_trusted);
     RUN(test_plugins_problems_are_kept_up_to_a_number);
     (void)rmdir(folder);
     return TEST_END();
