@@ -135,6 +135,9 @@ TEST(test_element_of_a_scalar_has_no_indices)
     EXPECT_OK(tsr_full(&t, TSR_F32, TSR_SCALAR_SHAPE, TSR_SCALAR(4)));
     EXPECT_OK(tsr_get_f32(&x, t, 0, NULL));
     EXPECT(x == 4);
+    EXPECT_OK(tsr_set_f32(t, 0, (const int64_t[]){ 7 }, 6)); /* none of them is read */
+    EXPECT_OK(tsr_get_f32(&x, t, 0, (const int64_t[]){ 7 }));
+    EXPECT(x == 6);
     EXPECT_OK(tsr_set_f32(t, 0, NULL, 5));
     EXPECT_OK(tsr_get_f32(&x, t, 0, NULL));
     EXPECT(x == 5);

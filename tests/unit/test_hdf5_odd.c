@@ -522,6 +522,7 @@ TEST(test_hdf5_odd_arrays_that_grow_have_pages_in_their_later_groups)
     static const int wanted[] = { 20, 21, 22, 23, 24, 25, 26, 27, 28, 0, 0, 0, 0 }, none[13] = { 20 };
     expect_elements(GROWS("0d00000000000000", "ff*8 ") USUAL, 13, wanted);
     expect_elements(GROWS("0800000000000000", "ff*8 ") USUAL, 8, wanted);
+    expect_elements(GROWS("00*8 ", "ff*8 ") USUAL, 0, wanted);
     expect_elements(GROWS("0d00000000000000", "ff*8 ") EAHD("08", "03", "02", "01", "01")
                     "@2304:'EAIB'00 00 " AT_2048_ "1410000000000000 ff*24;", 13, none);
     expect_elements(GROWS("0d00000000000000", "ff*8 ") "@2048:'EAHD'00 00 08 03 01 02 01 01 00*48 ff*8;", 13,
@@ -542,6 +543,7 @@ TEST(test_hdf5_odd_arrays_that_grow_in_no_known_way_are_refused)
                 { DEFLATE GROWN EAHD("15", "03", "02", "01", "01") EAIB PAGED, NO_WAY },
                 { GROWS("0d00000000000000", "0d00000000000000") USUAL,
                   NO_WAY },
+                { GROWN EAHD("08", "03", "02", "01", "01") EAIB, TSR_EFORMAT, "expected EASB", 0, 0 },
                 { GROWN EAHD("08", "03", "04", "02", "01") EAIB PAGED, TSR_EFORMAT,
                   "pages in the first blocks of an array", 0, 0 },
                 { GROWS("0d00000000000000", "0c00000000000000") USUAL, TSR_EFORMAT,

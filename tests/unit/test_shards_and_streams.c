@@ -85,6 +85,14 @@ TEST(test_a_set_survives_running_out_of_memory)
     EXPECT(files_count() == before + 5);
 }
 
+TEST(test_shards_writer_of_one_file_has_one_part)
+{
+    tsr_writer *w = NULL;
+    EXPECT_OK(tsr_writer_create(&w, file_path("one.npz"), &(tsr_writer_opts){ .no_sync = true }));
+    EXPECT(tsr_writer_part(w, 0) && strstr(tsr_writer_part(w, 0), "one.npz") && !tsr_writer_part(w, 1));
+    tsr_writer_cancel(&w);
+}
+
 TEST(test_the_files_of_a_set_are_told)
 {
     tsr_writer *w = NULL;
