@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "core/system.h"
+#include "io/nearest.h"
 #include "unit/files.h"
 
 static const char *const both[] = { "x.npy", "x.safetensors" };
@@ -785,6 +786,31 @@ TEST(test_running_out_of_memory_leaves_nothing_behind)
     EXPECT_SURVIVES(tsr_file_load(&out, file_path("oom.npy"), NULL));
     EXPECT(same_bits(out, t));
     tsr_release_all(&t, &bools, &out, &given, &flags);
+}
+
+/* Letters that are other, missing, too many, or two that changed places; of names too long to compare, as far
+ * as asked for. */
+TEST(test_files_names_are_apart_by_what_must_change)
+{
+    static const struct { const char *a, *b; int most, apart; } all[] = {
+        { "", "", 9, 0 },           { "weight", "weight", 9, 0 }, { "weight", "weights", 9, 1 },
+        { "weight", "wieght", 9, 1 }, { "weight", "waight", 9, 1 }, { "", "bias", 9, 4 },
+        { "kitten", "sitting", 9, 3 }, { "kitten", "sitting", 2, 2 }, { "abcdef", "ghijkl", 9, 6 },
+        { "bias", "w", 3, 3 },      { "abcd", "badc", 9, 2 },
+    };
+    char one[200], other[200];
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        EXPECT_MSG(tsri_name_distance(all[i].a, all[i].b, all[i].most) == all[i].apart, "%s, %s", all[i].a,
+                   all[i].b);
+        EXPECT(tsri_name_distance(all[i].b, all[i].a, all[i].most) == all[i].apart);
+    }
+    memset(one, 'x', sizeof one);
+    memset(other, 'y', sizeof other);
+    for (int n = 129; n >= 128; n--) {
+        one[n] = other[128] = '\0';
+        EXPECT(tsri_name_distance(one, other, 500) == (n == 128 ? 128 : 500));
+        EXPECT(tsri_name_distance(other, one, 500) == (n == 128 ? 128 : 500));
+    }
 }
 
 TEST_AFTER
