@@ -48,9 +48,10 @@ static Passes passes_of(const tsr_op *op)
     case TSR_OP_ARGMIN: r.kind[0] = ACCUMULATE_FIND; break;
     case TSR_OP_NORM: plan_norm(r, op->in[0]->dtype, a); break;
     case TSR_OP_VAR:
-    case TSR_OP_STD:
-        r.count = 2;
+    case TSR_OP_STD: /* f64 has no digits to spare for the mean on its way */
+        r.count = kind_of(op->in[0]->dtype) == TSR_FLOATING && op->in[0]->dtype != TSR_F64 ? 1 : 2;
         r.p = a;
+        r.kind[0] = r.count == 1 ? ACCUMULATE_MOMENTS : ACCUMULATE_SUM;
         r.kind[1] = ACCUMULATE_DEVIATIONS;
         break;
     case TSR_OP_LOGSUMEXP:

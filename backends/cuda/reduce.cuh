@@ -4,12 +4,15 @@
  *     K::S, K::V                      storage type of elements, neighbours taken at once
  *     K::State, K::W                  at most four words; how many
  *     K::BLOCKS                       that a multiprocessor is to have at once; 1: as it comes
+ *     K::BATCH                        elements of a column that are taken at once; if there is none: one
  *     K::begin(), K::take(args, constants, state, element, index), K::merge(args, state, other)
  *     K::pack(state), K::unpack(words)
  *     K::finish(args, words, constants, z)     the result, or the next pass's constants
  */
 #ifndef TSRC_REDUCE_CUH
 #define TSRC_REDUCE_CUH
+
+#include <type_traits>
 
 #include "convert.cuh"
 #include "nest.cuh"
@@ -284,12 +287,37 @@ TSRC_FN void hand_over_alone(const ReduceArgs &a, uint32_t part, uint32_t output
     }
 }
 
+template <class K, class = void> struct Batch {
+    enum { n = 1 };
+};
+template <class K> struct Batch<K, std::enable_if_t<(K::BATCH > 1)>> {
+    enum { n = K::BATCH };
+};
+
+/* Some rows of V neighbours: each column by itself. */
+template <class K, int V, int ROWS>
+TSRC_FN void take_batch(const ReduceArgs &a, const Words (&k)[V], typename K::State (&state)[V],
+                        const Vec<typename K::S::Bits, V> (&v)[ROWS])
+{
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        typename K::S::Bits column[ROWS];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) column[i] = v[i].e[j];
+        K::template take<ROWS>(a, k[j], state[j], column, 0);
+    }
+}
+
 /* Outputs whose elements lie side by side, V of them a thread. */
 template <class K, int V>
 __global__ void __launch_bounds__(TSRC_THREADS, 3) columns_kernel(const __grid_constant__ ReduceArgs a)
 {
     using Bits = typename K::S::Bits;
-    enum { BYTES = V * sizeof(Bits), AHEAD = BYTES < 8 ? 16 : BYTES == 16 && V == 8 ? 4 : 8 };
+    enum {
+        BYTES = V * sizeof(Bits),
+        BATCH = Batch<K>::n,
+        AHEAD = BATCH > 1 ? BATCH : BYTES < 8 ? 16 : BYTES == 16 && V == 8 ? 4 : 8
+    };
     __shared__ ColumnRoom<K, V> room;
     const tsrc_reduction &r = a.plan;
     const uint32_t lane = threadIdx.x / r.across, mine = threadIdx.x % r.across;
@@ -312,6 +340,10 @@ __global__ void __launch_bounds__(TSRC_THREADS, 3) columns_kernel(const __grid_c
             for (int i = 0; i < AHEAD; i++)
                 if (g + i * r.lanes < end)
                     v[i] = load_once<Vec<Bits, V>>(r.x + x + group_offset(r, g + i * r.lanes));
+            if (BATCH > 1 && g + (AHEAD - 1) * r.lanes < end) {
+                take_batch<K, V, AHEAD>(a, k, state, v);
+                continue;
+            }
 #pragma unroll
             for (int i = 0; i < AHEAD; i++)
                 if (g + i * r.lanes < end)

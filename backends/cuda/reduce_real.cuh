@@ -134,6 +134,52 @@ template <class Storage, int KIND> struct SumOf {
     }
 };
 
+/* Deviations from the mean so far: elements come a few at a time, with a mean of their own, and means and
+ * squares about them are put together. */
+struct Deviations {
+    double n, mean, squares;
+};
+
+TSRC_FN void join_deviations(Deviations &s, const Deviations &o)
+{
+    const double n = s.n + o.n, part = o.n * __drcp_rn(n > 0 ? n : 1.0), off = o.mean - s.mean;
+    s.squares += o.squares + off * off * (s.n * part);
+    s.mean = fma(off, part, s.mean);
+    s.n = n;
+}
+
+template <class Storage> struct MomentsOf {
+    using S = Storage;
+    using State = Deviations;
+    enum { V = 4, W = 3, BLOCKS = 1, BATCH = 4 };
+    static TSRC_FN State begin(const ReduceArgs &) { return { 0, 0, 0 }; }
+    template <int N>
+    static TSRC_FN void take(const ReduceArgs &a, const Words &, State &s, const typename S::Bits *x, uint64_t)
+    {
+        double v[N], sum = 0;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            v[i] = double(S::load(x[i], a.flag));
+            sum = i > 0 ? sum + v[i] : v[i];
+        }
+        Deviations own = { double(N), sum * (1.0 / N), 0 };
+#pragma unroll
+        for (int i = 0; i < N; i++) own.squares = fma(v[i] - own.mean, v[i] - own.mean, own.squares);
+        join_deviations(s, own);
+    }
+    static TSRC_FN void merge(const ReduceArgs &, State &s, const State &o)
+    {
+        if (s.n == 0) s = o;
+        else if (o.n > 0) join_deviations(s, o);
+    }
+    static TSRC_FN Words pack(const State &s) { return { { s.n, s.mean, s.squares, 0 } }; }
+    static TSRC_FN State unpack(const Words &w) { return { w.w[0], w.w[1], w.w[2] }; }
+    static TSRC_FN void finish(const ReduceArgs &a, const Words &w, const Words &k, char *z, Words *)
+    {
+        store_float(a.to, z, sum_result(a, w.w[2], k));
+    }
+};
+
 template <class Storage> struct ProductOf {
     using S = Storage;
     using State = double;
@@ -261,6 +307,18 @@ template <class Storage> struct FindOf {
     }
 };
 
+template <class S> static Reducer deviations_of()
+{
+    if constexpr (sizeof(typename S::Bits) == 8) return make_reducer<SumOf<S, ACCUMULATE_DEVIATIONS>>();
+    else return {};
+}
+
+template <class S> static Reducer moments_of()
+{
+    if constexpr (sizeof(typename S::Bits) < 8) return make_reducer<MomentsOf<S>>();
+    else return {};
+}
+
 template <class S> static Reducer reducer_of(Accumulation kind)
 {
     switch (kind) {
@@ -269,7 +327,8 @@ template <class S> static Reducer reducer_of(Accumulation kind)
     case ACCUMULATE_SQUARES: return make_reducer<SumOf<S, ACCUMULATE_SQUARES>>();
     case ACCUMULATE_POWERS: return make_reducer<SumOf<S, ACCUMULATE_POWERS>>();
     case ACCUMULATE_EXPS: return make_reducer<SumOf<S, ACCUMULATE_EXPS>>();
-    case ACCUMULATE_DEVIATIONS: return make_reducer<SumOf<S, ACCUMULATE_DEVIATIONS>>();
+    case ACCUMULATE_DEVIATIONS: return deviations_of<S>();
+    case ACCUMULATE_MOMENTS: return moments_of<S>();
     case ACCUMULATE_PROD: return make_reducer<ProductOf<S>>();
     case ACCUMULATE_LARGEST: return make_reducer<LargestOf<S>>();
     case ACCUMULATE_FIND: return make_reducer<FindOf<S>>();

@@ -254,7 +254,8 @@ bool tsri_device_in_range(const tsr_tensor *t, int64_t low, int64_t high)
     int index;
     int64_t least = 0, most = 0;
     if (tsr_numel(t) == 0) return true;
-    if (tsri_backend_of(&backend, &index, "index", t->device) != TSR_OK || !backend->index_range) return false;
+    if (tsri_backend_of(&backend, &index, "index", t->device) != TSR_OK) return false;
+    if (!backend->index_range) return false;
     (void)tsri_stream_now(t->device, &handle);
     return backend->index_range(index, t, &least, &most, handle) == TSR_OK && least >= low && most <= high;
 }
