@@ -190,6 +190,43 @@ static void norm_c64(const tsri_tile *t, const void *p)
         }
 }
 
+/* x conj(y) / |y|^2: products of floats are exact in double, so that parts keep their bits where they cancel.
+ * Every instruction set computes it so. What is not finite follows the rules of C. */
+static tsr_c64 quotient_c64(tsr_c64 x, tsr_c64 y)
+{
+    const double a = (double)x.re, b = (double)x.im, c = (double)y.re, d = (double)y.im;
+    const double size = c * c + d * d, re = (a * c + b * d) / size, im = (b * c - a * d) / size;
+    if (isfinite(re) && isfinite(im)) return (tsr_c64){ (float)re, (float)im };
+    const double complex z = CMPLX(a, b) / CMPLX(c, d);
+    return (tsr_c64){ (float)creal(z), (float)cimag(z) };
+}
+
+static tsr_c64 reciprocal_of_c64(tsr_c64 x, tsr_c64 y) { (void)y; return quotient_c64((tsr_c64){ 1, 0 }, x); }
+
+/* x / |x| */
+static tsr_c64 sign_of_c64(tsr_c64 x, tsr_c64 y)
+{
+    const double a = (double)x.re, b = (double)x.im, size = sqrt(a * a + b * b);
+    (void)y;
+    if (size > 0 && size < (double)INFINITY) return (tsr_c64){ (float)(a / size), (float)(b / size) };
+    const double complex z = complex_sign(CMPLX(a, b));
+    return (tsr_c64){ (float)creal(z), (float)cimag(z) };
+}
+
+static TSRI_ALWAYS_INLINE void walk_c64(const tsri_tile *t, int second, tsr_c64 (*f)(tsr_c64, tsr_c64))
+{
+    for (int64_t r = 0; r < t->rows; r++)
+        for (int64_t i = 0; i < t->cols; i++) {
+            const int64_t y_at = r * t->row_step[second] + i * t->col_step[second];
+            const tsr_c64 *x = (const void *)(t->ptr[1] + r * t->row_step[1] + i * t->col_step[1]);
+            *(tsr_c64 *)(void *)(t->ptr[0] + r * t->row_step[0] + i * t->col_step[0]) =
+                f(*x, *(const tsr_c64 *)(const void *)(t->ptr[second] + y_at));
+        }
+}
+static void quotients_c64(const tsri_tile *t, const void *p)   { (void)p; walk_c64(t, 2, quotient_c64); }
+static void reciprocals_c64(const tsri_tile *t, const void *p) { (void)p; walk_c64(t, 1, reciprocal_of_c64); }
+static void signs_c64(const tsri_tile *t, const void *p)       { (void)p; walk_c64(t, 1, sign_of_c64); }
+
 /* Integers and bool ----------------------------------------------------------------------- */
 
 #define TEMPLATE "integer_math.inc"
@@ -245,6 +282,9 @@ void tsri_cpu_elementwise_portable(tsri_cpu_kernels *k)
     enter_u8(table); enter_u16(table); enter_u32(table); enter_u64(table);
     enter_through_c64(table); enter_c128(table);
     table[TSR_OP_ABS][TSR_C64] = norm_c64;
+    table[TSR_OP_DIV][TSR_C64] = quotients_c64;
+    table[TSR_OP_SIGN][TSR_C64] = signs_c64;
+    table[TSR_OP_RECIPROCAL][TSR_C64] = reciprocals_c64;
     enter_bool(table);
     enter_where(table);
 }

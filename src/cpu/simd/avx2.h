@@ -500,6 +500,7 @@ V vf vf_swap(vf x, int by)
 V vd vd_dup_evens(vd x) { return _mm256_movedup_pd(x); }
 V vd vd_dup_odds(vd x) { return _mm256_permute_pd(x, 0xf); }
 V vd vd_addsub(vd a, vd b) { return _mm256_addsub_pd(a, b); }
+V vd vd_fmaddsub(vd a, vd b, vd c) { return _mm256_fmaddsub_pd(a, b, c); }
 V vd vd_minus_odds(void) { return _mm256_setr_pd(0.0, -0.0, 0.0, -0.0); }
 
 /* Lanes 0, 2, 4, ... of two vectors, and the others. */

@@ -460,6 +460,7 @@ V vf vf_swap(vf x, int by)
 V vd vd_dup_evens(vd x) { return _mm512_movedup_pd(x); }
 V vd vd_dup_odds(vd x) { return _mm512_permute_pd(x, 0xff); }
 V vd vd_addsub(vd a, vd b) { return _mm512_mask_sub_pd(_mm512_add_pd(a, b), 0x55, a, b); }
+V vd vd_fmaddsub(vd a, vd b, vd c) { return _mm512_fmaddsub_pd(a, b, c); }
 V vd vd_minus_odds(void) { return _mm512_setr_pd(0.0, -0.0, 0.0, -0.0, 0.0, -0.0, 0.0, -0.0); }
 
 /* Lanes 0, 2, 4, ... of two vectors, and the others. */
