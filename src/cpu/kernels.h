@@ -78,7 +78,7 @@ typedef struct tsri_cpu_kernels {
     tsri_gather_rows_fn gather_rows;                     /* tiles with contiguous rows, one index each */
     tsri_tile_fn   scatter[3][TSR_DTYPE_COUNT];          /* by tsr_scatter_mode; NULL: none */
     tsri_accumulate_fn accumulate[TSRI_ACC_COUNT][TSR_DTYPE_COUNT]; /* reduce.h; NULL: none, here and below */
-    tsri_reduce_short_fn reduce_short[TSRI_ACC_FIND + 1][TSR_DTYPE_COUNT];
+    tsri_reduce_short_fn reduce_short[TSRI_ACC_NONZERO + 1][TSR_DTYPE_COUNT];
     tsri_scan_fn    scan[TSRI_SCAN_COUNT][TSR_DTYPE_COUNT];
     tsri_nn_kernels nn[TSRI_ROW_TYPES];
     const tsri_attention_rows *attention;  /* of floats; NULL: in plain C */

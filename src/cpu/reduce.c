@@ -69,6 +69,62 @@ static inline bool is_set_c32(tsr_c32 x) { return ((x.re | x.im) & 0x7fff) != 0;
 #include "template/reduce_each.inc"
 #include "template/end_class.inc"
 
+/* Bools: the first that is set, or for the least the first that is not, ends the search. A state's value is
+ * whether there was one. */
+
+static uint64_t first_bytes(int64_t n) { return n >= 8 ? ~(uint64_t)0 : ~(~(uint64_t)0 << 8 * n); }
+
+/* A bit, the last of its byte, for each of the first n <= 8 bools that is set, or is not. */
+static uint64_t found_bools(const char *x, int64_t n, bool least)
+{
+    const uint64_t ones = 0x0101010101010101, low = 0x7f * ones, last = 0x80 * ones;
+    uint64_t word = 0;
+    if (n >= 8) memcpy(&word, x, 8);
+    else        for (int64_t i = 0; i < n; i++) word |= (uint64_t)(uint8_t)x[i] << 8 * i;
+    const uint64_t set = ((word & low) + low) | word;
+    return (least ? ~set : set) & last & first_bytes(n);
+}
+
+static void keep_bool(tsri_states *g, int64_t j, bool found, int64_t at)
+{
+    if (g->i[1][j] >= 0 && found <= g->i[0][j]) return;
+    g->i[0][j] = found;
+    g->i[1][j] = at;
+}
+
+static void find_in_bools(tsri_states *g, const tsri_strip *s, int64_t j)
+{
+    const char *x = s->x + j * s->across;
+    for (int64_t i = 0; i < s->n; i += 8) {
+        const uint64_t found = found_bools(x + i, s->n - i, s->least);
+        if (found == 0) continue;
+        keep_bool(g, j, true, s->at + i + __builtin_ctzll(found) / 8);
+        return;
+    }
+    keep_bool(g, j, false, s->at);
+}
+
+/* Eight columns. */
+static void find_in_columns(tsri_states *g, const tsri_strip *s, int64_t j)
+{
+    const int64_t outs = s->width - j < 8 ? s->width - j : 8;
+    uint64_t open = first_bytes(outs);
+    for (int64_t l = 0; l < outs; l++) keep_bool(g, j + l, false, s->at);
+    for (int64_t i = 0; i < s->n && (open & 0x8080808080808080); i++) {
+        uint64_t found = found_bools(s->x + i * s->step + j, outs, s->least) & open;
+        open &= ~found;
+        for (; found; found &= found - 1) keep_bool(g, j + __builtin_ctzll(found) / 8, true, s->at + i);
+    }
+}
+
+static void find_bool(tsri_states *g, const tsri_strip *s, const tsri_states *k)
+{
+    (void)k;
+    for (int64_t j = 0; j < s->width && s->n > 0; j += s->by_runs ? 1 : 8)
+        if (s->by_runs) find_in_bools(g, s, j);
+        else            find_in_columns(g, s, j);
+}
+
 static void finalise(tsri_states *g, const tsri_strip *s, const tsri_states *k)
 {
     (void)k;
@@ -81,8 +137,9 @@ void tsri_cpu_reduce_portable(tsri_cpu_kernels *k)
 {
     k->accumulate[TSRI_ACC_FINALISE][TSR_F64] = finalise;
     enter_f32(k); enter_f64(k);
-    enter_integers(k);
     enter_c64(k); enter_c128(k);
+    enter_integers(k);
+    k->accumulate[TSRI_ACC_FIND][TSR_BOOL] = find_bool;
     k->accumulate[TSRI_ACC_NONZERO][TSR_C32] = nonzero_c32;
 #define X(ID, suffix, S, mant, exp, inf, dlpack) enter_scans_##suffix(k);
 #include "core/short_floats.def"

@@ -84,11 +84,11 @@ typedef struct tsri_short_reduction {
     const char *x;
     int64_t     n, step;
     int64_t     width, across;
-    bool        least;        /* find the least, not the largest */
+    bool        least;        /* find the least, not the largest; are all set, not any? */
     double      times, over;
 } tsri_short_reduction;
 
-enum { TSRI_SHORT_RUN = 64, TSRI_SHORT_COLUMN = 16 };  /* most elements: of a run, of a column */
+enum { TSRI_SHORT_RUN = 512, TSRI_SHORT_COLUMN = 16 };  /* most elements: of a run, of a column */
 enum { TSRI_SHORT_GROUP = 16 };  /* outputs that every kernel takes: parts of a row have as many, or all */
 
 /* False, and nothing done, if the kernel does not support these sizes. With states sums have another order,

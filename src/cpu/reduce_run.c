@@ -138,6 +138,7 @@ static bool describe(tsri_reduction *r, const tsr_op *op)
     const tsr_dtype dtype = op->in[0]->dtype, result = op->out[0]->dtype;
     if (!plan_passes(r, op) || !find_kernels(r, dtype, false)) return false;
     r->numbers = numbers_of(dtype);
+    r->bools = dtype == TSR_BOOL;
     r->complex_result = r->numbers == TSRI_COMPLEXES && tsr_dtype_kind(result) == TSR_COMPLEX;
     r->flip = r->numbers == TSRI_UNSIGNEDS ? (uint64_t)1 << (8 * r->wide - 1) : 0;
     if (r->least) r->flip = ~r->flip;

@@ -13,6 +13,7 @@ typedef struct tsri_reduction {
     tsri_acc_kind      kind[2];
     tsri_accumulate_fn accumulate[2];
     tsri_numbers    numbers;         /* what x's are */
+    bool            bools;           /* x's elements are: a search ends at the first that is set, or is not */
     bool            complex_result;
     bool            least, size;     /* as in tsri_strip */
     uint64_t        flip;

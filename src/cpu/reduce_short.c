@@ -7,7 +7,8 @@ void tsri_reduce_short_plan(tsri_reduction *r, tsr_dtype dtype)
 {
     const tsri_acc_kind kind = r->kind[0];
     r->reduce_short = NULL;
-    if (r->passes != 1 || kind > TSRI_ACC_FIND || r->size || r->times != 1 || r->reduced.ndim > 1) return;
+    if (r->passes != 1 || kind > TSRI_ACC_NONZERO || r->op == TSR_OP_COUNT_NONZERO) return;
+    if (r->size || r->times != 1 || r->reduced.ndim > 1) return;
     if (r->joined == 1 && r->parts == 1) r->reduce_short = tsri_cpu_kernels_get()->reduce_short[kind][dtype];
 }
 
@@ -21,7 +22,8 @@ bool tsri_reduce_short_run(const tsri_reduction *r, const char *x, char *z, cons
     if (!r->reduce_short || n < 1 || along->step[0] != r->rounded || along->step[1] == 0) return false;
     if (!columns && (n >= TSRI_SHORT_RUN || (n > 1 && step != r->bytes))) return false;
     tsri_short_reduction f = { .z = z, .x = x + r->start, .n = n, .width = along->n, .across = along->step[1],
-                               .step = !columns ? r->bytes : n == 1 ? 0 : step, .least = r->least, .times = 1,
+                               .step = !columns ? r->bytes : n == 1 ? 0 : step, .times = 1,
+                               .least = r->least || r->op == TSR_OP_ALL,
                                .over = 1 };
     if (r->op == TSR_OP_MEAN && is_power_of_two(n)) f.times = 1 / (double)n;  /* exact */
     else if (r->op == TSR_OP_MEAN)                  f.over = (double)n;

@@ -77,11 +77,13 @@ static const char *stage(const walk *w, const char *x, int64_t rows, int64_t row
 
 /* Runs ---------------------------------------------------------------------------------- */
 
-/* Is the result of any or all known already? */
+/* Is the result of any or all, or of a search among bools, known already? */
 static bool is_decided(const walk *w)
 {
     const int64_t count = w->g->i[0][0];
-    if (w->kind != TSRI_ACC_NONZERO || w->width != 1) return false;
+    if (w->width != 1) return false;
+    if (w->kind == TSRI_ACC_FIND && w->r->bools) return count == 1;
+    if (w->kind != TSRI_ACC_NONZERO) return false;
     if (w->r->op == TSR_OP_ANY || w->r->op == TSR_OP_MAX) return count > 0;
     return (w->r->op == TSR_OP_ALL || w->r->op == TSR_OP_MIN) && count < w->strip.at - w->first;
 }

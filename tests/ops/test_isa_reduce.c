@@ -517,6 +517,63 @@ static void few_all(uint64_t *seed)
 
 TEST(test_every_sets_kernels_for_few_elements_give_what_plain_loops_do) { for_each_set(few_all); }
 
+/* Integers, whose bits are compared as numbers of 64 bits. */
+static int64_t whole_at(const char *p, int64_t size, bool is_signed)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, p, (size_t)size);
+    const int unused = 64 - 8 * (int)size;
+    return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+}
+
+static int64_t few_whole(const tsri_short_reduction *f, tsri_acc_kind kind, tsr_dtype dtype, int64_t j)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype);
+    const bool is_signed = tsr_dtype_kind(dtype) == TSR_SIGNED;
+    int64_t best = whole_at(f->x + j * f->across, size, is_signed), set = 0;
+    for (int64_t i = 0; i < f->n; i++) {
+        const int64_t v = whole_at(f->x + j * f->across + i * f->step, size, is_signed);
+        const bool above = is_signed ? v > best : (uint64_t)v > (uint64_t)best;
+        set += v != 0;
+        if (v != best && above != f->least) best = v;
+    }
+    return kind == TSRI_ACC_LARGEST ? best : f->least ? set == f->n : set > 0;
+}
+
+static void one_whole(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
+{
+    const int64_t size = (int64_t)tsr_dtype_size(dtype), given = kind == TSRI_ACC_LARGEST ? size : 1;
+    const bool columns = kind == TSRI_ACC_LARGEST || below(seed, 2);
+    tsri_short_reduction f = { .n = 2 + below(seed, columns ? TSRI_SHORT_COLUMN - 1 : 200),
+                               .width = 1 + below(seed, 99),
+                               .least = below(seed, 2),
+                               .times = 1,
+                               .over = 1 };
+    f.step = columns ? (f.width + below(seed, 3)) * size + (f.width == 1) * size : size;
+    f.across = columns ? size : (f.n + below(seed, 3)) * size;
+    for (int64_t i = 0; i < (columns ? f.n * f.step : f.width * f.across); i++)
+        elements[i] = (char)((below(seed, 8) ? 0 : below(seed, 256)) ^ f.least);
+    f.x = elements;
+    f.z = results[0];
+    memset(results[0], 77, (size_t)((f.width + 8) * 8));
+    EXPECT(table.reduce_short[kind][dtype](&f));
+    for (int64_t j = 0; j < f.width; j++)
+        EXPECT(whole_at(f.z + j * given, given, tsr_dtype_kind(dtype) == TSR_SIGNED && given == size) ==
+               few_whole(&f, kind, dtype, j));
+    EXPECT(f.z[f.width * given] == 77);
+}
+
+static void few_wholes(uint64_t *seed)
+{
+    for (tsr_dtype d = TSR_BOOL; d <= TSR_U64; d++)
+        for (int i = 0; i < 2; i++) {
+            const tsri_acc_kind kind = i ? TSRI_ACC_NONZERO : TSRI_ACC_LARGEST;
+            for (int n = 0; n < 20 && table.reduce_short[kind][d]; n++) one_whole(seed, kind, d);
+        }
+}
+
+TEST(test_every_sets_kernels_for_few_integers_give_what_plain_loops_do) { for_each_set(few_wholes); }
+
 /* Scans ---------------------------------------------------------------------------------------- */
 
 static void expect_same_lines(const tsri_lines *l, tsri_scan kind, tsr_dtype dtype, int64_t bytes)
