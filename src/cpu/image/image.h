@@ -21,8 +21,9 @@ typedef struct tsri_columns {
     const int32_t *offset;
     const float   *by_tap;
 
-    /* The lowest input of each block of as many elements as a kernel gathers at a time; and, tap by tap, how
-     * many elements behind it each input is. NULL: in some block they are further apart than two blocks. */
+    /* The lowest input of each block of elements; and, tap by tap, how many elements behind it each input is: less
+     * than twice as many as a kernel gathers at a time. NULL: they are further apart. */
+    int64_t        block;
     const int32_t *base, *behind;
 } tsri_columns;
 

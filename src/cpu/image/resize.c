@@ -77,10 +77,9 @@ static void fill_by_tap(const axis *a, int64_t inner, int32_t *offset, float *by
     }
 }
 
-/* The lowest input of block b of the outputs; -1: others are too far for the kernel. */
-static int32_t find_base(const job *j, const int32_t *offset, int64_t n, int64_t b)
+/* The lowest input of block b of `lanes` outputs; -1: others are too far for the kernel. */
+static int32_t find_base(const job *j, const int32_t *offset, int64_t n, int64_t b, int64_t lanes)
 {
-    const int64_t lanes = j->k->gathered;
     int32_t low = INT32_MAX, high = 0;
     for (int64_t t = 0; t < j->axis[COLUMNS].taps; t++)
         for (int64_t i = b * lanes; i < least((b + 1) * lanes, n); i++) {
@@ -88,20 +87,31 @@ static int32_t find_base(const job *j, const int32_t *offset, int64_t n, int64_t
             if (at < low) low = at;
             if (at > high) high = at;
         }
-    return high - low < 2 * lanes ? low : -1;
+    return high - low < 2 * j->k->gathered ? low : -1;
 }
 
+/* False if some block reaches too far. */
+static bool fill_bases(job *j, int64_t n, int32_t *base, int64_t lanes)
+{
+    for (int64_t b = 0; b < pieces(n, lanes); b++) {
+        base[b] = find_base(j, j->columns.offset, n, b, lanes);
+        if (base[b] < 0) return false;
+    }
+    return true;
+}
+
+/* Blocks are as wide as inputs allow: what shrinks to less than half has narrow ones. */
 static void fill_blocks(job *j, int64_t n, int32_t *base, int32_t *behind)
 {
-    const int64_t lanes = j->k->gathered, taps = j->axis[COLUMNS].taps;
-    for (int64_t b = 0; b < pieces(n, lanes); b++) {
-        base[b] = find_base(j, j->columns.offset, n, b);
-        if (base[b] < 0) return;
-    }
+    const int64_t taps = j->axis[COLUMNS].taps;
+    int64_t lanes = j->k->gathered;
+    while (lanes >= 4 && !fill_bases(j, n, base, lanes)) lanes /= 2;
+    if (lanes < 4) return;
     for (int64_t t = 0; t < taps; t++)
         for (int64_t b = 0, i = t * n; b < pieces(n, lanes); b++)
             for (const int64_t end = t * n + least((b + 1) * lanes, n); i < end; i++)
                 behind[i] = j->columns.offset[i] / (int32_t)sizeof(float) - base[b];
+    j->columns.block = lanes;
     j->columns.base = base;
     j->columns.behind = behind;
 }
