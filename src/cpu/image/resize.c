@@ -168,6 +168,22 @@ static int64_t table_bytes(const job *j)
     return j->fixed ? numbers * 8 + bytes : (numbers + column_floats(j)) * 8;
 }
 
+/* Is every output the mean of two inputs of its own? */
+static bool is_halved(const axis *a)
+{
+    bool halved = a->in == 2 * a->out;
+    for (int64_t o = 0; o < a->out && halved; o++)
+        halved = a->first[o] == 2 * o && a->count[o] == 2 && a->weight[o * a->taps] == 0.5;
+    return halved;
+}
+
+/* By integers, with no table of columns. */
+static bool is_all_halved(const job *j)
+{
+    return j->fixed && j->k->halve_bytes && j->as_is && j->z.dense && j->x.inner <= 4 && j->axis[SLICES].same &&
+           is_halved(&j->axis[ROWS]) && is_halved(&j->axis[COLUMNS]);
+}
+
 static void fill_tables(job *j, const tsri_resample *r, void *room)
 {
     double *at = room;
@@ -179,6 +195,8 @@ static void fill_tables(job *j, const tsri_resample *r, void *room)
         at = (double *)(void *)(a->count + a->out);
         a->same = tsri_resample_table(&r[d], a->first, a->count, a->weight);
     }
+    j->halved = is_all_halved(j);
+    if (j->halved) return;
     if (!j->fixed) {
         fill_columns(j, (float *)(void *)at);
         return;
@@ -426,20 +444,9 @@ static bool fits(const job *j)
            tsri_mul(&bytes, j->lines, j->line + 64) && bytes < INT64_MAX / 4;
 }
 
-/* Is every output the mean of two inputs of its own? */
-static bool is_halved(const axis *a)
-{
-    bool halved = a->in == 2 * a->out;
-    for (int64_t o = 0; o < a->out && halved; o++)
-        halved = a->first[o] == 2 * o && a->count[o] == 2 && a->weight[o * a->taps] == 0.5;
-    return halved;
-}
-
 static tsr_status run(job *j)
 {
     const axis *s = &j->axis[SLICES], *r = &j->axis[ROWS];
-    j->halved = j->fixed && j->k->halve_bytes && j->as_is && j->z.dense && j->x.inner <= 4 && s->same &&
-                is_halved(r) && is_halved(&j->axis[COLUMNS]);
     TSRI_CHECK(fits(j), TSR_ENOMEM, "resize: no room for lines of %lld columns", (long long)j->x.columns);
     const int64_t planes = tsri_picture_planes(&j->z), rows = s->out * r->out;
     const double products = (double)j->x.inner * (cost(j, j->columns_first) / (double)rows);

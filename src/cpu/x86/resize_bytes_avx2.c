@@ -322,11 +322,33 @@ static inline __m256i pair_pixels(int64_t inner, int64_t bytes)
     return _mm256_broadcastsi128_si256(load_half(at));
 }
 
+/* 16 sums of two by two bytes. */
+static inline __m256i add_squares(const uint8_t *above, const uint8_t *below)
+{
+    const __m256i one = _mm256_set1_epi8(1);
+    return _mm256_add_epi16(_mm256_maddubs_epi16(load(above), one), _mm256_maddubs_epi16(load(below), one));
+}
+
+/* Single elements: 32 outputs at a time; returns how many that are. */
+static int64_t halve_elements(uint8_t *z, const uint8_t *above, const uint8_t *below, int64_t n)
+{
+    const __m256i two = _mm256_set1_epi16(2);
+    int64_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        const __m256i low = add_squares(above + 2 * i, below + 2 * i),
+                      high = add_squares(above + 2 * i + 32, below + 2 * i + 32),
+                      bytes = _mm256_packus_epi16(_mm256_srli_epi16(_mm256_add_epi16(low, two), 2),
+                                                  _mm256_srli_epi16(_mm256_add_epi16(high, two), 2));
+        _mm256_storeu_si256((__m256i *)(void *)(z + i), _mm256_permute4x64_epi64(bytes, 0xd8));
+    }
+    return i;
+}
+
 static void halve_bytes(uint8_t *z, const uint8_t *above, const uint8_t *below, int64_t out, int64_t inner)
 {
     const int64_t n = out * inner, some = 8 / inner * inner;  /* bytes of z in each half */
     const __m256i order = pair_pixels(inner, 2 * some), two = _mm256_set1_epi16(2);
-    int64_t i = 0;
+    int64_t i = inner == 1 ? halve_elements(z, above, below, n) : 0;
     for (; 2 * i + 2 * some + 16 <= 2 * n && i + some + 8 <= n; i += 2 * some) {
         const __m256i sum = _mm256_add_epi16(add_pairs(above + 2 * i, 2 * some, order),
                                              add_pairs(below + 2 * i, 2 * some, order)),
