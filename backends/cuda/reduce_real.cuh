@@ -154,7 +154,8 @@ template <class Storage> struct MomentsOf {
     enum { V = 4, W = 3, BLOCKS = 1, BATCH = 4 };
     static TSRC_FN State begin(const ReduceArgs &) { return { 0, 0, 0 }; }
     template <int N>
-    static TSRC_FN void take(const ReduceArgs &a, const Words &, State &s, const typename S::Bits *x, uint64_t)
+    static TSRC_FN void take(const ReduceArgs &a, const Words &, State &s, const typename S::Bits *x,
+                             uint64_t)
     {
         double v[N], sum = 0;
 #pragma unroll
