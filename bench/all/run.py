@@ -11,8 +11,8 @@ Ends with counts by family: behind the plain loop, behind the best peer by more 
 the worst 30. A ratio is the other's time over ours: below 1 we are slower. Loops count from 10^4 elements on: what
 a call costs is measured by bench-core. --device cuda:0 times everything there, beside PyTorch on the same device and
 the same memory: sizes are 10^3, 10^6 and 10^8, and a time is of a batch of calls that ends with waiting for the device.
-Ops that the device's backend does not have are counted and listed. --check runs every op once, on its smallest operands, compares values with
-NumPy's, and times nothing."""
+Ops that the device's backend does not have are counted and listed. --check runs every op once, on its smallest
+operands, compares values with NumPy's (PyTorch's on a device), and times nothing."""
 
 import argparse
 import collections
@@ -328,7 +328,8 @@ def values_of(result):
     if isinstance(result, tuple):
         return None
     if torch and torch.is_tensor(result):
-        result = (result.float() if result.dtype == torch.bfloat16 else result).cpu()
+        result = result.float() if result.dtype == torch.bfloat16 else result.resolve_conj().resolve_neg()
+        result = result.cpu()
     elif hasattr(result, "to_device"):
         result = result.to_device("cpu")
     return np.asarray(result)

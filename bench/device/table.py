@@ -16,12 +16,14 @@ import torch.nn.functional as F
 from compare import Conv, Library, random, time_torch
 
 F32, BF16, F16 = torch.float32, torch.bfloat16, torch.float16
-I32, I64, U8, F64, BOOL = torch.int32, torch.int64, torch.uint8, torch.float64, torch.bool
-NAMES = {F32: "f32", BF16: "bf16", F16: "f16", F64: "f64", I32: "i32", I64: "i64", U8: "u8", BOOL: "bool"}
+I8, I32, I64, U8, F64 = torch.int8, torch.int32, torch.int64, torch.uint8, torch.float64
+BOOL = torch.bool
+NAMES = {F32: "f32", BF16: "bf16", F16: "f16", F64: "f64", I8: "i8", I32: "i32", I64: "i64", U8: "u8",
+         BOOL: "bool"}
 
 
 def bound(dtype):
-    return {F32: 2e-5, F16: 2e-3, BF16: 1.2e-2, torch.float64: 1e-12}.get(dtype, 0)
+    return {F32: 2e-5, F16: 2e-3, BF16: 1.2e-2, F64: 1e-12}.get(dtype, 0)
 
 
 def near(got, want, dtype):
@@ -219,8 +221,8 @@ def sums(t, l):
 
     for columns in (8192, 8191):
         for axis in (0, 1):
-            for dtype in (F32, BF16, F16, F64, I32, U8):
-                rows_ = 32768 if dtype == U8 else 8192
+            for dtype in (F32, BF16, F16, F64, I32, I8):
+                rows_ = 32768 if dtype == I8 else 8192
                 x = filled(rows_, columns, dtype=dtype)
                 case("sum", x, axis, lambda x: x.sum(axis), dtype if dtype.is_floating_point else I64, False)
             for dtype in (F32, BF16):
