@@ -258,6 +258,16 @@ __global__ void __launch_bounds__(TSRC_THREADS) item_kernel(const __grid_constan
     p.places[i] = i;
 }
 
+/* Where the items end that have this key; all threads of a warp look, from the same place on. */
+TSRC_FN uint32_t end_of(const ScatterArgs &p, uint64_t key, uint32_t from)
+{
+    for (;; from += 32) {
+        const uint32_t i = from + threadIdx.x % 32;
+        const uint32_t others = __ballot_sync(~0u, i >= p.items || p.keys[i] != key);
+        if (others) return from + uint32_t(__ffs(int(others))) - 1;
+    }
+}
+
 /* Rows of neighbours: a warp has an item, V elements a thread. The first of those that meet takes in all of
  * them, in order, each sum rounded as it would be in memory. */
 template <class S, int V, bool SET>
@@ -269,8 +279,7 @@ __global__ void __launch_bounds__(TSRC_THREADS) meet_rows_kernel(const __grid_co
     if (item >= p.items) return;
     const uint64_t key = p.keys[item];
     if (item > 0 && p.keys[item - 1] == key) return;
-    uint32_t end = item + 1;
-    while (end < p.items && p.keys[end] == key) end++;
+    const uint32_t end = end_of(p, key, item + 1);
     int64_t at[3];
     find_group(p.nest, uint32_t(key / p.length), at);
     char *z = p.nest.data[0] + at[0] + int64_t(key % p.length) * p.step[0];
