@@ -1,4 +1,5 @@
 /* test_dtype.c - the dtype table, promotion, and names and numbers elsewhere. */
+#include "core/dtype_int.h"
 #include "test.h"
 
 static const tsr_dtype wrong[] = { TSR_DTYPE_INVALID, TSR_DTYPE_COUNT, (tsr_dtype)1000, (tsr_dtype)-1 };
@@ -49,6 +50,12 @@ TEST(test_dtype_queries_answer_for_what_is_no_dtype)
         EXPECT(strcmp(tsr_dtype_long_name(wrong[i]), "invalid") == 0);
         EXPECT(tsr_dtype_real(wrong[i]) == TSR_DTYPE_INVALID);
     }
+}
+
+TEST(test_dtype_sizes_are_the_same_inside)
+{
+    for (int d = 0; d < TSR_DTYPE_COUNT; d++)
+        EXPECT((size_t)tsri_dtype_size((tsr_dtype)d) == tsr_dtype_size((tsr_dtype)d));
 }
 
 TEST(test_dtype_kinds_have_names)
