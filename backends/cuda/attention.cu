@@ -156,14 +156,15 @@ static tsr_status run_tiles(const Work &w, const AttentionKernel &k, AttentionAr
     return a.parts > 1 ? launch(w, k.join, uint32_t(heads * rows), k.width, 0, a) : TSR_OK;
 }
 
-/* A block for each head of k. */
+/* A block for each head of k, or with a mask for each tile. */
 static tsr_status run_mend(const Work &w, const AttentionKernel &k, AttentionArgs &a, int64_t heads)
 {
     a.tiles = tsrc_blocks(uint64_t(a.shared) * a.m, k.rows);
     a.parts = 1;
     a.part = a.n;
     TSRC_TRY(allow_shared(w, k.run, k.shared));
-    return launch(w, k.run, uint32_t(heads), k.threads, k.shared, a);
+    const int64_t blocks = a.of[OF_MASK].data ? heads * a.tiles : heads;
+    return launch(w, k.run, uint32_t(blocks), k.threads, k.shared, a);
 }
 
 tsr_status run_attention(const Work &w)
@@ -175,7 +176,7 @@ tsr_status run_attention(const Work &w)
     (void)plan_attention(a, w.op);
     const int64_t heads = blocks_of(w.op, a, a.shared * a.m);
     if (dnn_attention(w, a, &status)) {
-        const bool mends = status == TSR_OK && a.causal && a.m > 1;
+        const bool mends = status == TSR_OK && ((a.causal && a.m > 1) || a.of[OF_MASK].data);
         return mends ? run_mend(w, mend_attention(dtype), a, heads) : status;
     }
     const FewKernel few = few_attention(dtype, a);

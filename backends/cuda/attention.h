@@ -70,10 +70,10 @@ FewKernel narrow_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf1
 struct Work;
 
 /* By cuDNN, where it takes the case and the work is worth a plan; false: it was not done. A NaN or infinity
- * of v comes through to causal rows that do not see it. */
+ * of v comes through to rows that do not see it, and a row that sees nothing may be NaN. */
 bool dnn_attention(const Work &w, const AttentionArgs &a, tsr_status *status);
 
-/* One block for each head of k: does it over where a row that sees all of v is not finite. f16, bf16. */
+/* Does it over where that may be so. f16, bf16. */
 AttentionKernel mend_attention(tsr_dtype dtype);
 
 } // namespace tsrc

@@ -13,15 +13,16 @@ namespace tsrc {
 
 namespace {
 
-enum { OPERAND_DIMS = 4, IDS = 9 };
+enum { OPERAND_DIMS = 4, IDS = 10 };
 
 /* Names of the tensors that have memory or are numbers; what is passed on is numbered from PASSED. */
-enum { Q = 1, K, V, Z, SCALE, HIDDEN, KEYS, ROWS, PASSED };
+enum { Q = 1, K, V, Z, SCALE, HIDDEN, KEYS, ROWS, MASK, PASSED };
 
 struct Key {
-    int32_t device, dtype, causal, unused;
+    int32_t device, dtype, causal, mask; /* mask: its dtype; TSR_BOOL: none */
     int64_t batch, heads, kv_heads, m, n, d, e;
     int64_t stride[4][3]; /* of q, k, v, z: batch, head, row; elements */
+    int64_t mask_shape[OPERAND_DIMS], mask_stride[OPERAND_DIMS];
     bool operator<(const Key &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
 };
 
@@ -47,6 +48,7 @@ class Builder {
     DnnPart apply(cudnnPointwiseMode_t mode, DnnPart x, DnnPart b, bool row);
     DnnPart hide(DnnPart score);
     DnnPart soft(DnnPart score);
+    DnnPart masked(DnnPart score);
     DnnGraph &g;
     const Key &k;
     int64_t next = PASSED;
@@ -118,6 +120,14 @@ DnnPart Builder::soft(DnnPart score)
     return out;
 }
 
+DnnPart Builder::masked(DnnPart score)
+{
+    cudnnDataType_t type = CUDNN_DATA_FLOAT;
+    (void)dnn_type(tsr_dtype(k.mask), &type);
+    const DnnPart mask = g.tensor(MASK, type, OPERAND_DIMS, k.mask_shape, k.mask_stride, DNN_MEMORY);
+    return apply(CUDNN_POINTWISE_ADD, score, mask, false);
+}
+
 bool Builder::build()
 {
     if (!dnn_type(tsr_dtype(k.dtype), &io)) return false;
@@ -127,6 +137,7 @@ bool Builder::build()
     DnnPart score = passed(CUDNN_DATA_FLOAT, false);
     g.matmul(q, kt, score);
     score = apply(CUDNN_POINTWISE_MUL, score, number(SCALE, CUDNN_DATA_FLOAT), false);
+    if (k.mask != TSR_BOOL) score = masked(score);
     if (k.causal) score = hide(score);
     g.matmul(soft(score), v, z);
     return true;
@@ -172,6 +183,7 @@ bool key_of(Key &k, const Work &w, const AttentionArgs &a)
     k.device = w.device;
     k.dtype = w.op->in[0]->dtype;
     k.causal = a.causal && a.m > 1;
+    k.mask = TSR_BOOL;
     k.batch = 1;
     for (int i = 0; i < a.nd; i++) k.batch *= a.batch[i].d;
     k.heads = int64_t(a.shared) * a.kv_heads;
@@ -184,6 +196,69 @@ bool key_of(Key &k, const Work &w, const AttentionArgs &a)
            key_of_operand(k, a, OF_K, k.kv_heads, k.n, k.d) &&
            key_of_operand(k, a, OF_V, k.kv_heads, k.n, k.e) &&
            key_of_operand(k, a, OF_Z, k.heads, k.m, k.e);
+}
+
+/* Masks ------------------------------------------------------------------------------------------------ */
+
+bool takes_mask(tsr_dtype dtype)
+{
+    cudnnDataType_t type;
+    return dtype == TSR_BOOL || dnn_type(dtype, &type);
+}
+
+/* The mask as it lies, as four dims; what is the same for all of a dim is there once. */
+bool view_mask(tsr_tensor *out, const Key &k, const AttentionArgs &a)
+{
+    const Heads &h = a.of[OF_MASK];
+    const int64_t size = tsrc_size(tsr_dtype(a.mask_dtype));
+    const int64_t shape[] = { k.batch, k.heads, k.m, k.n };
+    int64_t step[] = { 0, h.head, h.row, h.col };
+    if (!join_batch(a, OF_MASK, step)) return false;
+    *out = packed(h.data, tsr_dtype(a.mask_dtype), OPERAND_DIMS, shape);
+    for (int d = 0; d < OPERAND_DIMS; d++) {
+        if (step[d] == 0 && d < 3) out->shape[d] = 1;
+        out->stride[d] = step[d] / size;
+    }
+    return true;
+}
+
+/* The same with rows of neighbours that begin at multiples of 16 bytes; bools become 0 and -infinity. */
+tsr_status lay_mask(const Work &w, Scratch &memory, tsr_tensor *mask)
+{
+    const tsr_tensor had = *mask;
+    const tsr_dtype dtype = had.dtype == TSR_BOOL ? w.op->in[0]->dtype : had.dtype;
+    int64_t shape[OPERAND_DIMS];
+    std::memcpy(shape, had.shape, sizeof shape);
+    shape[3] = (shape[3] + 7) / 8 * 8;
+    tsr_tensor all = packed(nullptr, dtype, OPERAND_DIMS, shape);
+    TSRC_TRY(memory.take(size_t(numel(&all)) * size_t(tsrc_size(dtype))));
+    all.data = memory.bytes();
+    *mask = all;
+    mask->shape[3] = had.shape[3];
+    TSRC_TRY(copy(w, mask, &had));
+    if (had.dtype != TSR_BOOL) return TSR_OK;
+    tsr_op op = {};
+    op.kind = TSR_OP_LOG;
+    op.nin = op.nout = 1;
+    op.in[0] = op.out[0] = mask;
+    return run_elementwise(Work{ &op, w.device, w.stream });
+}
+
+/* Puts the mask into the key, as cuDNN is to see it. */
+tsr_status key_of_mask(Key &k, const Work &w, Scratch &memory, tsr_tensor *mask)
+{
+    const bool aligned = reinterpret_cast<uintptr_t>(mask->data) % 16 == 0 && mask->stride[3] == 1;
+    bool lies = mask->dtype != TSR_BOOL && aligned;
+    for (int d = 0; d < 3; d++)
+        lies = lies && (mask->shape[d] == 1 || (mask->stride[d] > 0 && mask->stride[d] % 8 == 0));
+    if (!lies) TSRC_TRY(lay_mask(w, memory, mask));
+    k.mask = mask->dtype;
+    for (int d = OPERAND_DIMS - 1; d >= 0; d--) {
+        const bool counts = d == 3 || mask->shape[d] > 1;
+        k.mask_shape[d] = mask->shape[d];
+        k.mask_stride[d] = counts ? mask->stride[d] : k.mask_shape[d + 1] * k.mask_stride[d + 1];
+    }
+    return TSR_OK;
 }
 
 /* Multiply-adds from which a plan, which takes long to make, is worth it. */
@@ -210,7 +285,7 @@ const DnnPlan *plan_for(const Key &k, cudnnHandle_t handle)
 }
 
 cudnnStatus_t run_plan(cudnnHandle_t handle, const DnnPlan &plan, const Key &k, const AttentionArgs &a,
-                       void *room)
+                       void *mask, void *room)
 {
     float scale = float(a.late), hidden = -INFINITY;
     int32_t rows = int32_t(k.m), keys = int32_t(k.n);
@@ -221,6 +296,7 @@ cudnnStatus_t run_plan(cudnnHandle_t handle, const DnnPlan &plan, const Key &k, 
         ids[count] = id;
         data[count++] = number;
     };
+    if (k.mask != TSR_BOOL) add(MASK, mask);
     if (k.causal) add(HIDDEN, &hidden);
     if (k.causal && k.m != k.n) {
         add(KEYS, &keys);
@@ -235,18 +311,23 @@ bool dnn_attention(const Work &w, const AttentionArgs &a, tsr_status *status)
 {
     Key k;
     cudnnHandle_t handle;
-    const bool fits = tsrc_size(w.op->in[0]->dtype) == 2 && !a.of[OF_MASK].data && a.n > 0 &&
-                      (!a.causal || a.n >= a.m) && devices[w.device].major >= 8;
+    tsr_tensor mask = {};
+    Scratch laid(w), room(w);
+    const bool masks = a.of[OF_MASK].data;
+    const bool fits = tsrc_size(w.op->in[0]->dtype) == 2 && a.n > 0 && devices[w.device].major >= 8 &&
+                      (!a.causal || (masks ? a.n == a.m : a.n >= a.m));
     if (!fits || !dnn_is_open() || dnn.cudnnGetVersion() < 91002 || !key_of(k, w, a) || !is_worth(k))
         return false;
+    if (masks && (!takes_mask(tsr_dtype(a.mask_dtype)) || !view_mask(&mask, k, a))) return false;
+    *status = masks ? key_of_mask(k, w, laid, &mask) : TSR_OK;
+    if (*status != TSR_OK) return true;
     std::lock_guard<std::mutex> guard(dnn.lock);
     if (dnn_handle(w, &handle) != CUDNN_STATUS_SUCCESS) return false;
     const DnnPlan *plan = plan_for(k, handle);
     if (!plan) return false;
-    Scratch room(w);
     *status = plan->room > 0 ? room.take(size_t(plan->room)) : TSR_OK;
     if (*status != TSR_OK) return true;
-    return run_plan(handle, *plan, k, a, room.bytes()) == CUDNN_STATUS_SUCCESS;
+    return run_plan(handle, *plan, k, a, mask.data, room.bytes()) == CUDNN_STATUS_SUCCESS;
 }
 
 } // namespace tsrc

@@ -19,29 +19,33 @@ __global__ void __launch_bounds__(W) mma_join_kernel(const __grid_constant__ Att
     join<Tile<M, W, BF>>(a);
 }
 
-/* Are the last rows of all heads that share one finite? */
-template <bool BF> TSRC_FN bool is_clean(const AttentionArgs &a, const Spot &s)
+/* Are `count` rows finite, each `apart` rows behind the last? */
+template <bool BF>
+TSRC_FN bool is_clean(const AttentionArgs &a, const Spot &s, uint32_t first, uint32_t apart, uint32_t count)
 {
     bool wild = false;
-    for (uint32_t i = threadIdx.x; i < a.shared * a.e; i += THREADS) {
-        const uint32_t row = i / a.e * a.m + a.m - 1, c = i % a.e;
+    for (uint32_t i = threadIdx.x; i < count * a.e; i += THREADS) {
+        const uint32_t row = first + i / a.e * apart, c = i % a.e;
         const char *z = row_at(a, s, OF_Z, row) + int64_t(c) * a.of[OF_Z].col;
         wild |= is_wild(Quick16<BF>::load(*reinterpret_cast<const uint16_t *>(z), 0));
     }
     return !__syncthreads_or(wild);
 }
 
+/* Blocks have heads, whose last rows see all, or with a mask tiles, of which any row may need mending. */
 template <bool BF>
 __global__ void __launch_bounds__(THREADS, 1) mend_kernel(const __grid_constant__ AttentionArgs a)
 {
+    using Part = Tile<1, MOST_SIZE, BF>;
     extern __shared__ __align__(16) char memory[];
-    Spot s;
-    place_head(a, s, blockIdx.x % a.kv_heads, blockIdx.x / a.kv_heads);
-    s.first = 0;
-    if (is_clean<BF>(a, s)) return;
-    for (uint32_t i = 0; i < a.tiles; i++) {
+    const bool masks = a.of[OF_MASK].data;
+    const uint32_t count = masks ? 1 : a.tiles, first = blockIdx.x * count;
+    Spot s = find_spot(a, Part::ROWS, first);
+    if (!masks) s.first = 0;
+    if (masks ? is_clean<BF>(a, s, 0, 1, s.rows) : is_clean<BF>(a, s, a.m - 1, a.m, a.shared)) return;
+    for (uint32_t i = 0; i < count; i++) {
         __syncthreads();
-        attend(a, blockIdx.x * a.tiles + i, TensorRoom<Tile<1, MOST_SIZE, BF>>(memory), false);
+        attend(a, first + i, TensorRoom<Part>(memory), false);
     }
 }
 

@@ -348,6 +348,59 @@ def attention(t, l):
     case("f32 causal (1,32,2048,128)", 1, 32, 32, 2048, 2048, 128, F32, True)
 
 
+def masks(t, l):
+    def case(name, b, heads, m, d, dtype, shape, adds):
+        q, k, v = (random(b, heads, m, d, dtype=dtype) for _ in range(3))
+        z, mask = torch.empty_like(q), torch.rand(shape, device="cuda") > 0.3
+        if adds:
+            mask = random(*shape, dtype=dtype).masked_fill(~mask, -math.inf)
+        some = mask[:1] if mask.dim() == 4 else mask
+        some = some.float() if adds else some
+        want = F.scaled_dot_product_attention(q[:1].float(), k[:1].float(), v[:1].float(), some)
+        how = Options(0, False)
+        t.row(f"attention {NAMES[dtype]} {name}", into(l, z, "tsr_attention", q, k, v, mask, C.byref(how)),
+              lambda: F.scaled_dot_product_attention(q, k, v, mask), lambda: near(z[:1], want, dtype),
+              flops=4 * b * heads * m * m * d)
+
+    case("bools (4,16,2048,128)", 4, 16, 2048, 128, BF16, (2048, 2048), False)
+    case("added (4,16,2048,128)", 4, 16, 2048, 128, BF16, (2048, 2048), True)
+    case("bools of keys (8,16,2048,64)", 8, 16, 2048, 64, F16, (8, 1, 1, 2048), False)
+
+
+def mask_checks(t, l):
+    def case(b, heads, kv, m, n, d, dtype, causal, shape, adds, wild):
+        q, z = random(b, heads, m, d, dtype=dtype), torch.empty(b, heads, m, d, dtype=dtype, device="cuda")
+        k, v = random(b, kv, n, d, dtype=dtype), random(b, kv, n, d, dtype=dtype)
+        seen = torch.rand(shape, device="cuda") > 0.3
+        seen[..., 5] = False
+        if shape[-2] > 1:
+            seen[..., 7, :] = False
+        mask = random(*shape, dtype=dtype).masked_fill(~seen, -math.inf) if adds else seen
+        if wild:
+            v[:, :, 5] = math.nan
+        add = mask.double() if adds else seen.double().log()
+        if causal:
+            add = add + torch.ones(m, n, device="cuda").tril(n - m).log()
+        kd, vd = (x.double().repeat_interleave(heads // kv, 1) for x in (k, v))
+        weight = torch.softmax((q.double() @ kd.transpose(2, 3)) / math.sqrt(d) + add, 3).nan_to_num(0)
+        want, how = weight @ vd.nan_to_num(0), Options(0, causal)
+        t.check(f"mask {NAMES[dtype]} {b} {heads}/{kv} {m} {n} {d} {shape} {causal} {adds} {wild}",
+                into(l, z, "tsr_attention", q, k, v, mask, C.byref(how)), lambda: near(z, want, dtype))
+
+    for dtype in (BF16, F16, F32):
+        for adds in (False, True):
+            for wild in (False, True):
+                case(2, 4, 2, 200, 333, 64, dtype, False, (200, 333), adds, wild)
+                case(2, 4, 2, 65, 65, 128, dtype, True, (2, 4, 65, 65), adds, wild)
+                case(2, 8, 2, 1, 700, 64, dtype, False, (2, 1, 1, 700), adds, wild)
+    for adds in (False, True):  # large enough for cuDNN
+        case(1, 8, 8, 1024, 1024, 64, BF16, False, (1024, 1024), adds, False)
+        case(2, 8, 2, 1024, 1024, 64, BF16, True, (2, 1, 1024, 1024), adds, True)
+        case(2, 8, 4, 1000, 777, 128, F16, False, (2, 1, 1, 777), adds, False)
+        case(1, 8, 8, 1024, 1023, 64, F16, False, (8, 1024, 1023), adds, False)
+    print(f"{t.checks} checks, masks among them", flush=True)
+
+
 def attended(q, k, v, causal):
     """Attention in f64, where a key that a row does not see has no part in it; the last row sees all."""
     share = q.shape[1] // k.shape[1]
@@ -507,8 +560,8 @@ def main():
     bench = Bench(library)
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}")
     print(f"{'workload':44} {'ours':>9} {'PyTorch':>9}    {'ratio':>7}")
-    parts = {f.__name__: f for f in (rows, gates, reductions, lists, sums, odd, lanes, attention, convs, others,
-                                     attention_checks, conv_checks)}
+    parts = {f.__name__: f for f in (rows, gates, reductions, lists, sums, odd, lanes, attention, masks, convs,
+                                     others, attention_checks, mask_checks, conv_checks)}
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     for name in sys.argv[2:] or parts:
