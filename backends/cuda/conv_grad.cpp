@@ -276,7 +276,8 @@ static void find_weights(cudnnHandle_t h, BackWay &c, const BackMemory &m, void 
 }
 
 /* Timed on the operands themselves, or guessed where the stream keeps a graph. */
-static tsr_status choose(const Work &w, cudnnHandle_t handle, BackWay &c, const BackShape &s, const BackMemory &m)
+static tsr_status choose(const Work &w, cudnnHandle_t handle, BackWay &c, const BackShape &s,
+                         const BackMemory &m)
 {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     Scratch room(w);

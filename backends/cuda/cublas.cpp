@@ -115,7 +115,6 @@ bool lt_has(tsr_dtype in, tsr_dtype out)
 /* What a plan depends on: all of a product but its addresses, of which the alignment counts. */
 struct PlanKey {
     int32_t device, in, out, transposes, bias, after;
-    int32_t unused; /* no bytes between */
     int32_t aligned[4];
     int64_t m, n, k, batch, lead[4], apart[4];
     bool operator<(const PlanKey &o) const { return std::memcmp(this, &o, sizeof *this) < 0; }
