@@ -46,4 +46,5 @@ LD_LIBRARY_PATH=$lib "$calls" cuda:0 || failed=1
 echo "== beside PyTorch"
 python3 "$root/bench/device/compare.py" "$lib/libtessera.so" || failed=1
 TSR_CUDA_TF32=1 python3 "$root/bench/device/compare.py" "$lib/libtessera.so" products || failed=1
+python3 "$root/bench/device/training.py" "$lib/libtessera.so" || failed=1
 exit $failed
