@@ -351,11 +351,20 @@ static tsr_status queue_nest(const Work &w, const tsr_loop &l, const tsr_op *op)
     return static_cast<tsr_status>(tsrc_split(&l, TSRC_DIMS, TSRC_LIMIT, nest_part, &j));
 }
 
+static bool is_same(const tsr_tensor *a, const tsr_tensor *b)
+{
+    bool same = a->data == b->data && a->dtype == b->dtype && a->ndim == b->ndim;
+    for (int d = 0; d < a->ndim && same; d++) same = a->shape[d] == 1 || a->stride[d] == b->stride[d];
+    return same;
+}
+
+/* Steps in place. */
 bool has_step(const tsr_op *op)
 {
     unsigned char code;
     bool has = op->nin >= 1 && op->nin <= OPERANDS;
     for (int i = 0; i < op->nin && has; i++) has = op->in[i] && code_of(op->in[i]->dtype, &code);
+    for (int i = 0; i < op->nout && has; i++) has = op->out[i] && is_same(op->out[i], op->in[i ? i + 1 : 0]);
     return has;
 }
 

@@ -28,10 +28,19 @@ typedef struct step {
 
 static bool takes(tsr_dtype d) { return d == TSR_F32 || d == TSR_F64 || d == TSR_F16 || d == TSR_BF16; }
 
+/* Is it the same tensor? */
+static bool is_same(const tsr_tensor *a, const tsr_tensor *b)
+{
+    bool same = a->data == b->data && a->dtype == b->dtype && a->ndim == b->ndim;
+    for (int d = 0; d < a->ndim && same; d++) same = a->shape[d] == 1 || a->stride[d] == b->stride[d];
+    return same;
+}
+
 bool tsri_cpu_has_step(const tsr_op *op)
 {
     bool has = op->nin <= MOST_OPERANDS;
     for (int i = 0; i < op->nin && has; i++) has = takes(op->in[i]->dtype);
+    for (int i = 0; i < op->nout && has; i++) has = is_same(op->out[i], op->in[i ? i + 1 : 0]);
     return has;
 }
 

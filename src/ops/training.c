@@ -1,6 +1,6 @@
 /* training.c - steps of training on lists of tensors: all are checked, and then handed to the backend
  * at once, or one by one, or done with other ops. */
-#include "dispatch.h"
+#include "training.h"
 #include "backend/device_run.h"
 #include "core/overlap.h"
 #include "core/same_math.h"
@@ -177,32 +177,53 @@ static tsr_status widen(wide_step *s, const tsr_op *op)
     return TSR_OK;
 }
 
-static tsr_status run_in_parts(const stepping *call, const tsr_op *op)
+/* The operand that a result is of: all but the gradient change. */
+static int operand_of(int result) { return result ? result + 1 : 0; }
+
+tsr_status tsri_step_parts(const tsr_op *op)
 {
     wide_step s = { .p = op->params };
     tsr_status status = widen(&s, op);
     if (status == TSR_OK) status = compute_wide(&s, op->kind);
     for (int i = 0; i < op->nout && status == TSR_OK; i++)
-        status = tsri_copy_run(op->out[i], s.w[call->result[i]]);
+        status = tsri_copy_run(op->out[i], s.w[operand_of(i)]);
     for (int i = 0; i < op->nin; i++) tsr_release(&s.w[i]);
-    if (op->out[0]->device != TSR_CPU) tsri_count_in_parts(op->kind);
     return status;
+}
+
+/* Results are as what they were made of. */
+tsr_status tsri_infer_step(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                           const void *params)
+{
+    static const int results[] = { [TSR_OP_SCALE_EACH - TSR_OP_SCALE_EACH] = 1,
+                                   [TSR_OP_AXPY_EACH - TSR_OP_SCALE_EACH] = 1,
+                                   [TSR_OP_SGD_STEP - TSR_OP_SCALE_EACH] = 2,
+                                   [TSR_OP_ADAM_STEP - TSR_OP_SCALE_EACH] = 3 };
+    const int n = results[kind - TSR_OP_SCALE_EACH], nin = kind == TSR_OP_SCALE_EACH ? 1 : n == 1 ? 2 : n + 1;
+    (void)params;
+    for (int i = 1; i < nin; i++)
+        TSRI_CHECK(tsr_desc_same_shape(in[0], in[i]), TSR_ESHAPE, "%s: operands are %s and %s", name,
+                   TSRI_DESC(in[0]), TSRI_DESC(in[i]));
+    for (int i = 0; i < n; i++)
+        TSRI_TRY(tsri_desc_packed(&out[i], name, in[operand_of(i)]->dtype, in[0]->ndim, in[0]->shape));
+    return TSR_OK;
 }
 
 /* Running ------------------------------------------------------------------------------------ */
 
-static tsr_status run_singly(const stepping *s, const tsr_op *op)
+static tsr_status run_singly(const tsr_op *op)
 {
     tsri_planned planned;
     if (!tsri_prefers_parts() && tsri_op_plan(&planned, op)) return tsri_planned_run(&planned, op);
-    return run_in_parts(s, op);
+    if (op->out[0]->device != TSR_CPU) tsri_count_in_parts(op->kind);
+    return tsri_traits_of(op->kind)->parts(op);
 }
 
-static tsr_status run_group(const stepping *s, int n, tsr_op *ops)
+static tsr_status run_group(int n, tsr_op *ops)
 {
     tsr_status status = TSR_OK;
     if (n > 0 && !tsri_prefers_parts() && tsri_op_run_all(&status, n, ops)) return status;
-    for (int i = 0; i < n && status == TSR_OK; i++) status = run_singly(s, &ops[i]);
+    for (int i = 0; i < n && status == TSR_OK; i++) status = run_singly(&ops[i]);
     return status;
 }
 
@@ -222,12 +243,12 @@ static tsr_status run_step(const stepping *s)
     for (int i = 0; i < s->n; i++) {
         if (tsr_numel(s->list[0][i]) == 0) continue;
         if (n == GROUP || (n > 0 && ops[0].out[0]->device != s->list[0][i]->device)) {
-            TSRI_TRY(tsri_as_of(s->name, run_group(s, n, ops)));
+            TSRI_TRY(tsri_as_of(s->name, run_group(n, ops)));
             n = 0;
         }
         fill_op(&ops[n++], s, i);
     }
-    return tsri_as_of(s->name, run_group(s, n, ops));
+    return tsri_as_of(s->name, run_group(n, ops));
 }
 
 /* The ops ---------------------------------------------------------------------------------------- */
@@ -309,7 +330,7 @@ static tsr_status norm_of(tsr_tensor *z, const tsr_tensor *x)
 }
 
 /* By a norm of the same dtype, of a copy if need be. */
-static tsr_status norm_in_parts(const tsr_op *op)
+tsr_status tsri_joint_norm_parts(const tsr_op *op)
 {
     tsr_tensor *copy = NULL;
     tsr_desc d;
@@ -323,12 +344,11 @@ static tsr_status norm_in_parts(const tsr_op *op)
     return s;
 }
 
-static tsr_status norm_singly(const tsr_op *op)
+tsr_status tsri_infer_joint_norm(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                                 const void *params)
 {
-    tsri_planned planned;
-    if (!tsri_prefers_parts() && tsri_op_plan(&planned, op)) return tsri_planned_run(&planned, op);
-    if (op->out[0]->device != TSR_CPU) tsri_count_in_parts(op->kind);
-    return norm_in_parts(op);
+    (void)kind; (void)params;
+    return tsri_desc_packed(out, name, in[0]->dtype == TSR_F64 ? TSR_F64 : TSR_F32, 0, NULL);
 }
 
 /* Norms of n tensors, n <= GROUP, to elements of a vector from `first` on. */
@@ -336,16 +356,13 @@ static tsr_status norm_group(const tsr_tensor *norms, int64_t first, int n, cons
 {
     tsr_tensor place[GROUP];
     tsr_op ops[GROUP];
-    tsr_status s = TSR_OK;
     for (int i = 0; i < n; i++) {
         tsri_see_slice(&place[i], norms, 0, first + i, first + i + 1, 1);
         tsri_remove_dim(&place[i].desc, 0);
         ops[i] = (tsr_op){ .kind = TSR_OP_JOINT_NORM, .nin = 1, .nout = 1, .in = { xs[i] },
                            .out = { &place[i] } };
     }
-    if (!tsri_prefers_parts() && tsri_op_run_all(&s, n, ops)) return s;
-    for (int i = 0; i < n && s == TSR_OK; i++) s = norm_singly(&ops[i]);
-    return s;
+    return run_group(n, ops);
 }
 
 static tsr_status norm_all(tsr_tensor *out, int n, const tsr_tensor *const *xs)

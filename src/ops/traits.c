@@ -10,6 +10,7 @@
 #include "dispatch.h"
 #include "linalg_int.h"
 #include "sample.h"
+#include "training.h"
 
 /* Rules of the primitives ----------------------------------------------------------- */
 
@@ -128,10 +129,12 @@ const tsri_op_traits tsri_traits[TSR_OP_COUNT] = {
                                .parts = tsri_parts_linear_blocks,
                                .work = work_matmul,
                                .optional = 1 << 2 },
-    [TSR_OP_SCALE_EACH] = { .infer = infer_chosen, .in_place = 1 },
-    [TSR_OP_AXPY_EACH] = { .infer = infer_chosen, .in_place = 1 },
-    [TSR_OP_SGD_STEP] = { .infer = infer_chosen, .in_place = 1 },
-    [TSR_OP_ADAM_STEP] = { .infer = infer_chosen, .in_place = 1 },
+    [TSR_OP_SCALE_EACH] = { .infer = tsri_infer_step, .parts = tsri_step_parts, .in_place = 1 },
+    [TSR_OP_AXPY_EACH] = { .infer = tsri_infer_step, .parts = tsri_step_parts, .in_place = 1 },
+    [TSR_OP_SGD_STEP] = { .infer = tsri_infer_step, .parts = tsri_step_parts, .in_place = 1 },
+    [TSR_OP_ADAM_STEP] = { .infer = tsri_infer_step, .parts = tsri_step_parts, .in_place = 1 },
+    [TSR_OP_JOINT_NORM] = { .infer = tsri_infer_joint_norm, .parts = tsri_joint_norm_parts,
+                            .work = work_reduce },
     [TSR_OP_INTEGERS] = { .infer = infer_chosen },
     [TSR_OP_EXPONENTIAL] = { .infer = infer_chosen },
     [TSR_OP_SAMPLE] = { .parts = tsri_parts_sample, .work = tsri_work_sample },

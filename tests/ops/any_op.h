@@ -35,6 +35,9 @@ static const struct any_shapes { tsr_op_kind kind; any_shape in[TSR_OP_MAX_IN];
     { TSR_OP_IRFFT, { { 2, { ROWS, 67 } } } },
     { TSR_OP_CONV, { { 4, { 2, 3, 12, 13 } }, { 4, { 4, 3, 3, 3 } }, { 1, { 4 } } } },
     { TSR_OP_CONV_TRANSPOSE, { { 4, { 2, 3, 12, 13 } }, { 4, { 3, 4, 3, 3 } }, { 1, { 4 } } } },
+    { TSR_OP_CONV_GRAD_WEIGHTS, { { 4, { 2, 4, 10, 11 } }, { 4, { 2, 3, 12, 13 } } } },
+    { TSR_OP_LINEAR_ACTIVATION,
+      { { 2, { ROWS, 96 } }, { 2, { 37, 96 } }, { 1, { 37 } }, { 2, { ROWS, 37 } } } },
     { TSR_OP_MAX_POOL, { { 4, { 2, 3, 12, 13 } } } },
     { TSR_OP_AVG_POOL, { { 4, { 2, 3, 12, 13 } } } },
     { TSR_OP_LP_POOL, { { 4, { 2, 3, 12, 13 } } } },
@@ -72,7 +75,11 @@ static const struct any_params { const char *name; const void *params;
     { "tsr_dropout_params", &(tsr_dropout_params){ 0.25, 9 } },
     { "tsr_loss_params", &(tsr_loss_params){ TSR_REDUCTION_MEAN, 1, 0, -100 } },
     { "tsr_conv_params",
-      &(tsr_conv_params){ .spatial = 2, .groups = 1, .stride = { 1, 1 }, .dilation = { 1, 1 } } },
+      &(tsr_conv_params){ .spatial = 2, .groups = 1, .stride = { 1, 1 }, .dilation = { 1, 1 },
+                         .size = { 3, 3 } } },
+    { "tsr_step_params",
+      &(tsr_step_params){ .rate = 0.125, .kept = 1, .first = 0.9, .second = 0.99, .scale = 1, .eps = 1 } },
+    { "tsr_activation_params", &(tsr_activation_params){ TSR_ACTIVATION_GELU } },
     { "tsr_pool_params",
       &(tsr_pool_params){ .spatial = 2, .kernel = { 3, 3 }, .stride = { 2, 2 }, .dilation = { 1, 1 },
                          .p = 2 } },
@@ -159,7 +166,8 @@ static double any_number(const char *operand, tsr_dtype dtype, int64_t k, uint64
     if (!strcmp(operand, "sorted")) return (double)k;
     if (!strcmp(operand, "index") || !strcmp(operand, "positions") || !strcmp(operand, "target"))
         return (double)(k % 3);
-    if (!strcmp(operand, "scale") || !strcmp(operand, "var") || !strcmp(operand, "random"))
+    if (!strcmp(operand, "scale") || !strcmp(operand, "var") || !strcmp(operand, "second") ||
+        !strcmp(operand, "random"))
         return 0.5 * some + 0.25;
     const tsr_kind kind = tsr_dtype_kind(dtype);
     if (kind == TSR_BOOLEAN) return some < 0.5;
