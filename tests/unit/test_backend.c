@@ -1,6 +1,7 @@
 /* Devices and the backends behind them, with one of the test's own: host memory that plays a
  * device. */
 #define TEST_OWN_MAIN
+#include "backend/run.h"
 #include "test.h"
 #include "tessera/backend.h"
 
@@ -241,6 +242,17 @@ static tsr_tensor *declare_on_planner(void)
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2, 3), NULL));
     EXPECT_OK(tsr_declare(&t, &d, TSR_DEVICE("planner"), TSR_MEMORY_DEFAULT));
     return t;
+}
+
+/* What reaches it has dtypes that fit; the CPU's backend is asked all the same. */
+TEST(test_backend_cpu_says_what_it_cannot_do)
+{
+    tsr_tensor *x = NULL, *z = NULL;
+    EXPECT_OK(tsr_ones(&x, TSR_I32, TSR_SHAPE(3)));
+    EXPECT_OK(tsr_zeros(&z, TSR_C64, TSR_SHAPE(3)));
+    const tsr_op op = { .kind = TSR_OP_EXP, .nin = 1, .nout = 1, .in = { x }, .out = { z } };
+    EXPECT_FAILS(tsri_op_run(&op), TSR_EUNSUPPORTED, "exp: the cpu backend cannot do this with c64(3");
+    tsr_release_all(&x, &z);
 }
 
 /* Nothing is asked twice: neither where an op is run at once, nor where it could be done in parts. */

@@ -1,4 +1,5 @@
 /* test_tensor.c - tensors: states, owners, borrowed memory, placing, and questions. */
+#include "core/tensor_int.h"
 #include "test.h"
 
 static tsr_desc desc(tsr_dtype dtype, int ndim, const int64_t *shape, const int64_t *stride)
@@ -11,6 +12,13 @@ static tsr_desc desc(tsr_dtype dtype, int ndim, const int64_t *shape, const int6
 #define DIMS(...) (const int64_t[]){ __VA_ARGS__ }
 
 /* Three states ---------------------------------------------------------------------- */
+
+TEST(test_tensor_packed_of_more_than_memory_is_refused)
+{
+    tsr_tensor *t = NULL;
+    EXPECT_STATUS(tsri_make_packed(&t, "test", TSR_F32, 2, (const int64_t[]){ INT64_MAX, 4 }), TSR_EOVERFLOW);
+    EXPECT(t == NULL);
+}
 
 TEST(test_tensor_none_answers_nothing)
 {
