@@ -499,6 +499,36 @@ TEST(test_complex_numbers_far_from_1)
     }
 }
 
+TEST(test_complex_quotients_do_not_overflow_on_the_way)
+{
+    tsr_tensor *x = complex_of(0x1.8p1023, -0x1.8p1023), *y = complex_of(-0x1p1021, 0x1.8p1021), *z = NULL;
+    EXPECT_OK(tsr_div(&z, x, y));
+    expect_parts(z, -60 / 13.0, -12 / 13.0, "div");
+    tsr_release_all(&y, &z);
+    y = complex_of(0x1p-500, 0);
+    EXPECT_OK(tsr_div(&z, x, y));
+    EXPECT(((double *)z->data)[0] == (double)INFINITY && ((double *)z->data)[1] == -(double)INFINITY);
+    tsr_release_all(&x, &y, &z);
+}
+
+TEST(test_lerp_does_not_overflow_on_the_way)
+{
+    static const double weights[] = { 0, 0.25, 0.5, 0.75, 1 };
+    for (size_t i = 0; i < COUNT(weights); i++) {
+        tsr_tensor *x = make(TSR_F64, ROWS, 1, 33, only_big, 0x1.8p1023), *y = NULL, *z = NULL;
+        tsr_tensor *a = complex_of(0x1.8p1023, -0x1.8p1023), *b = NULL;
+        const double want = 0x1.8p1023 * (1 - 2 * weights[i]);
+        EXPECT_OK(tsr_neg(&y, x));
+        EXPECT_OK(tsr_lerp(&z, x, y, TSR_NUMBER(weights[i])));
+        for (int j = 0; j < 33; j++) EXPECT(number(z, j) == want);
+        tsr_release(&z);
+        EXPECT_OK(tsr_neg(&b, a));
+        EXPECT_OK(tsr_lerp(&z, a, b, TSR_NUMBER(weights[i])));
+        expect_parts(z, want, -want, "lerp");
+        tsr_release_all(&x, &y, &z, &a, &b);
+    }
+}
+
 TEST(test_hypot_and_exponentials_far_out)
 {
     static const double bigs[] = { 0x1p1020, 0x1p-1040, 0x1p600, 0x1p-600 };

@@ -22,7 +22,8 @@ static bool is_delicate(const tsri_rows *r, double mean, double squares, double 
 {
     const double v = squares / (double)r->n + eps;
     if (r->wide != sizeof(double)) return false;
-    return !(v > 0x1p-900 && v < 0x1p1000) || (squares > 0 && squares <= (double)r->n * mean * mean * 0x1p-40);
+    return !(v > 0x1p-900 && v < 0x1p1000) ||
+           (squares > 0 && squares <= (double)r->n * mean * mean * 0x1p-40);
 }
 
 /* A power of two that scales the largest of the row, or sqrt(eps), to about 1. */
