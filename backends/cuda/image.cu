@@ -282,11 +282,12 @@ TSRC_FN void take_cubic(Taps &t, double at, int64_t size, const GridArgs &g)
     }
 }
 
-/* What a coordinate of -1 .. 1 sees along an axis; NaN counts as -1. */
+/* What a coordinate of -1 .. 1 sees along an axis. NaN counts as -1; infinity times 0, where there is one
+ * element, too. */
 TSRC_FN void take_axis(Taps &t, double at, int64_t size, const GridArgs &g)
 {
-    if (at != at) at = -1;
     at = g.align_corners ? (at + 1) / 2 * double(size - 1) : ((at + 1) * double(size) - 1) / 2;
+    if (at != at) at = g.align_corners ? 0 : -0.5;
     if (g.mode == TSR_INTERPOLATE_CUBIC) {
         take_cubic(t, at, size, g);
         return;

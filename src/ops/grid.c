@@ -124,15 +124,16 @@ static tsr_status take_linear(taps *t, const tsr_tensor *at)
     return tsr_sub(&t->weight[0], TSR_NUMBER(1.0), t->weight[1]);
 }
 
-/* Coordinates of -1 .. 1, which become places of a dim. NaN counts as -1. */
+/* Coordinates of -1 .. 1, which become places of a dim. NaN counts as -1; infinity times 0, where the dim has
+ * one element, too. */
 static tsr_status find_places(tsr_tensor *c, int64_t size, bool align_corners)
 {
     tsr_tensor *none = NULL;
-    tsr_status s = tsr_isnan(&none, c);
-    if (s == TSR_OK) s = tsr_where(&c, none, TSR_NUMBER(-1.0), c);
-    if (s == TSR_OK) s = move(c, 1, 1);
+    tsr_status s = move(c, 1, 1);
     if (s == TSR_OK)
         s = align_corners ? move(c, 0.5 * (double)(size - 1), 0) : move(c, 0.5 * (double)size, -0.5);
+    if (s == TSR_OK) s = tsr_isnan(&none, c);
+    if (s == TSR_OK) s = tsr_where(&c, none, TSR_NUMBER(align_corners ? 0.0 : -0.5), c);
     tsr_release(&none);
     return s;
 }

@@ -257,6 +257,24 @@ TEST(test_a_grid_may_lead_anywhere)
     }
 }
 
+/* The centres of one element are all at one place. */
+TEST(test_a_grid_finds_a_single_element)
+{
+    static const double places[] = { INFINITY, 0, -INFINITY, 1, 1e300, -1e300, NAN, NAN };
+    static const tsr_interpolation modes[] = { TSR_INTERPOLATE_NEAREST, TSR_INTERPOLATE_LINEAR,
+                                               TSR_INTERPOLATE_CUBIC };
+    for (int k = 0; k < 18; k++) {
+        tsr_tensor *x = NULL, *grid = NULL, *z = NULL;
+        EXPECT_OK(tsr_ones(&x, TSR_F32, 4, (const int64_t[]){ 1, 1, 1, 1 }));
+        EXPECT_OK(tsr_from_data(&grid, TSR_F64, 4, (const int64_t[]){ 1, 1, 4, 2 }, places));
+        tsri_prefer_parts(k >= 9);
+        EXPECT_OK(tsr_grid_sample(&z, x, grid, modes[k % 3], (tsr_grid_padding)(k / 3 % 3), true));
+        tsri_prefer_parts(false);
+        for (int i = 0; z && i < 4; i++) EXPECT(((const float *)z->data)[i] == 1);
+        tsr_release_all(&x, &grid, &z);
+    }
+}
+
 /* What is refused ----------------------------------------------------------------------------- */
 
 TEST(test_sizes_and_options_are_checked)

@@ -88,11 +88,12 @@ static inline void take_cubic(taps *t, double at, long size, const grid_args *g)
     }
 }
 
-/* What a coordinate of -1 .. 1 sees along an axis; NaN counts as -1. */
+/* What a coordinate of -1 .. 1 sees along an axis. NaN counts as -1; infinity times 0, where there is one
+ * element, too. */
 static inline void take_axis(taps *t, double at, long size, const grid_args *g)
 {
-    if (at != at) at = -1;
     at = g->align_corners ? (at + 1) / 2 * (double)(size - 1) : ((at + 1) * (double)size - 1) / 2;
+    if (at != at) at = g->align_corners ? 0 : -0.5;
     if (g->mode == INTERPOLATE_CUBIC) {
         take_cubic(t, at, size, g);
         return;

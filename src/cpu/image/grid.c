@@ -99,10 +99,12 @@ static double place_of(double at, int64_t size, const tsr_grid_params *p)
     return p->align_corners ? (at + 1) / 2 * (double)(size - 1) : ((at + 1) * (double)size - 1) / 2;
 }
 
-/* What a coordinate sees along an axis; NaN counts as -1. */
+/* What a coordinate sees along an axis. NaN counts as -1; infinity times 0, where there is one element,
+ * too. */
 static void take_axis(taps *t, double at, int64_t size, const tsr_grid_params *p)
 {
-    at = place_of(at != at ? -1 : at, size, p);
+    at = place_of(at, size, p);
+    if (at != at) at = p->align_corners ? 0 : -0.5;
     if (p->mode == TSR_INTERPOLATE_CUBIC) {
         take_cubic(t, at, size, p);
         return;
