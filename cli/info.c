@@ -292,7 +292,7 @@ static void print_names(const source *s, int index, const by_file *g)
 static void add_to_totals(totals *sum, const source *s, int index, const by_file *g)
 {
     const source_file *file = &s->file[index];
-    sum->files++;
+    sum->files += file->parts;
     sum->tensors += file->count;
     sum->file_bytes += file->bytes;
     sum->tensor_bytes += bytes_of_items(s, g->index + g->first[index], file->count);

@@ -304,6 +304,7 @@ static void list_file(source *s, int index)
     }
     snprintf(file->format, sizeof file->format, "%s", tsr_file_format(f));
     file->bytes = tsr_file_size(f);
+    while (tsr_file_part(f, file->parts)) file->parts++;
     for (int64_t i = 0; i < tsr_file_count(f); i++) {
         tsr_file_entry e;
         if (tsr_file_list(&e, f, i) == TSR_OK) add_item(s, index, &e);

@@ -40,8 +40,9 @@ typedef struct item {
 typedef struct source_file {
     char    *path;
     char     format[16];
-    uint64_t bytes;
+    uint64_t bytes;     /* of all its parts */
     int64_t  count;     /* items */
+    int      parts;     /* files: an index has several */
     tsr_file *handle;   /* NULL if it is not open */
 } source_file;
 

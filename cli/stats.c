@@ -94,7 +94,8 @@ static void print_moment(const char *label, double x, const summary *found)
 {
     char number[40];
     printf("  %-8s  %s", label, found->finite ? number_text(number, x, 9) : "-");
-    if (found->finite && found->infinities) printf("  (of %" PRId64 " finite ones)", found->finite);
+    if (found->finite && found->infinities)
+        printf("  (of %" PRId64 " finite one%s)", found->finite, plural(found->finite));
     putchar('\n');
 }
 

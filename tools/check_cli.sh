@@ -420,7 +420,7 @@ try convert "$f/m.npz" - --to npz;    wants "npz to standard output" 1 '' 'npz i
 try convert "$f/m.npz" -;             wants "a format for standard output" 2 '' 'use --to FORMAT'
 try convert "$f/m.npz" - --to gguf --json; wants "JSON and a file on standard output" 2 '' 'nothing but it'
 try diff "$f/m.npz" "$f/shards";      wants "shards in a directory" 0 '^identical: 2 tensors$'
-try info --brief "$f/shards";         wants "an index stands for its shards" 0 'total: 2 tensors.* in 1 file'
+try info --brief "$f/shards";         wants "an index stands for its shards" 0 'total: 2 tensors.* in 3 files'
 try convert "$f/m.npz" "$f/s.npz" --select 'w*' --rename '^(.)=\1.' --dtype f16 --transpose 1,0
 wants "select, rename, cast, transpose" 0
 try info "$f/s.npz";                  wants "and their result" 0 '^  w\.ave +f16 +\(50, 60\)'

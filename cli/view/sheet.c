@@ -355,24 +355,38 @@ static void title_text(char *out, size_t size, const sheet *t)
     if (used < size) snprintf(out + used, size - used, ")");
 }
 
-static void statistics_text(char *out, size_t size, const sheet *t)
+/* Adds a field behind two spaces, if a line of so many columns has room for all of it. */
+static void add_field(char *out, size_t size, int columns, const char *field)
+{
+    const size_t used = strlen(out);
+    const int gap = used ? 2 : 0;
+    if (text_width(out) + gap + text_width(field) > columns) return;
+    snprintf(out + used, size - used, "%*s%s", gap, "", field);
+}
+
+/* What is not finite comes first: a narrow line has no room for all. */
+static void statistics_text(char *out, size_t size, const sheet *t, int columns)
 {
     const summary *f = &t->found;
-    char bars[SPARKLINE_BYTES] = "";
+    static const char *const name[] = { "min", "max", "mean", "std" };
+    const double number[] = { f->low, f->high, f->mean, f->deviation };
+    char field[SPARKLINE_BYTES + 64] = "s: statistics of all elements";
+    out[0] = '\0';
     if (!t->known) {
-        snprintf(out, size, "s: statistics of all elements");
+        add_field(out, size, columns, field);
         return;
     }
-    if (f->finite) histogram_sparkline(bars, &f->bars);
-    size_t used = 0;
-    if (f->finite)
-        used = (size_t)snprintf(out, size, "min %.4g  max %.4g  mean %.4g  std %.4g  ", f->low, f->high,
-                                f->mean, f->deviation);
-    if (used < size) used += (size_t)snprintf(out + used, size - used, "zero %" PRId64 "  ", f->zeros);
-    if ((f->nans || f->infinities) && used < size)
-        used += (size_t)snprintf(out + used, size - used, "nan %" PRId64 "  inf %" PRId64 "  ", f->nans,
-                                 f->infinities);
-    if (used < size) snprintf(out + used, size - used, "%s", bars);
+    snprintf(field, sizeof field, "nan %" PRId64 "  inf %" PRId64, f->nans, f->infinities);
+    if (f->nans || f->infinities) add_field(out, size, columns, field);
+    for (int i = 0; i < 4 && f->finite; i++) {
+        snprintf(field, sizeof field, "%s %.4g", name[i], number[i]);
+        add_field(out, size, columns, field);
+    }
+    snprintf(field, sizeof field, "zero %" PRId64, f->zeros);
+    add_field(out, size, columns, field);
+    field[0] = '\0';
+    if (f->finite) histogram_sparkline(field, &f->bars);
+    if (f->finite) add_field(out, size, columns, field);
 }
 
 /* "[3, 4] = 0.123456789" */
@@ -418,7 +432,7 @@ void sheet_draw(sheet *t)
         draw_text("", is_empty(t) ? "there are no elements" : "they cannot be read", "", columns);
         for (int i = 1; i < lines; i++) screen_line();
     }
-    statistics_text(text, sizeof text, t);
+    statistics_text(text, sizeof text, t, columns);
     draw_text(c.dim, text, c.off, columns);
     text[0] = '\0';
     if (ok) cell_line(text, sizeof text, t, &w);

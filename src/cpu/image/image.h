@@ -21,8 +21,8 @@ typedef struct tsri_columns {
     const int32_t *offset;
     const float   *by_tap;
 
-    /* The lowest input of each block of elements; and, tap by tap, how many elements behind it each input is: less
-     * than twice as many as a kernel gathers at a time. NULL: they are further apart. */
+    /* The lowest input of each block of elements; and, tap by tap, how many elements behind it each input is:
+     * less than twice as many as a kernel gathers at a time. NULL: they are further apart. */
     int64_t        block;
     const int32_t *base, *behind;
 } tsri_columns;

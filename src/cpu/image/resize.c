@@ -180,8 +180,9 @@ static bool is_halved(const axis *a)
 /* By integers, with no table of columns. */
 static bool is_all_halved(const job *j)
 {
-    return j->fixed && j->k->halve_bytes && j->as_is && j->z.dense && j->x.inner <= 4 && j->axis[SLICES].same &&
-           is_halved(&j->axis[ROWS]) && is_halved(&j->axis[COLUMNS]);
+    const bool dense = j->as_is && j->z.dense && j->x.inner <= 4;
+    return j->fixed && j->k->halve_bytes && dense && j->axis[SLICES].same && is_halved(&j->axis[ROWS]) &&
+           is_halved(&j->axis[COLUMNS]);
 }
 
 static void fill_tables(job *j, const tsri_resample *r, void *room)
