@@ -52,6 +52,22 @@ tsr_status lay(const Work &w, Scratch &memory, tsr_tensor *t, int channel, bool 
     return read ? copy(w, t, &had) : TSR_OK;
 }
 
+/* The same with zeros for further channels, channels innermost. */
+tsr_status lay_wide(const Work &w, Scratch &memory, tsr_tensor *t, int channel, int64_t channels)
+{
+    const tsr_tensor had = *t;
+    int64_t shape[TSR_MAX_NDIM];
+    std::memcpy(shape, t->shape, sizeof(int64_t) * size_t(t->ndim));
+    shape[channel] = channels;
+    tsr_tensor all = packed(nullptr, t->dtype, t->ndim, shape);
+    const size_t bytes = size_t(numel(&all)) * size_t(tsrc_size(t->dtype));
+    TSRC_TRY(memory.take(bytes));
+    TSRC_TRY(check(w.device, w.name(), cudaMemsetAsync(memory.bytes(), 0, bytes, w.stream)));
+    *t = packed(memory.bytes(), had.dtype, had.ndim, had.shape);
+    strides_of(t->stride, shape, t->ndim, channel, true);
+    return copy(w, t, &had);
+}
+
 /* Shapes: one dim is seen as two, of which the first has size 1 -------------------------------------- */
 
 struct Shape {
@@ -109,8 +125,11 @@ double work_of(const Shape &s)
 
 struct Way {
     DnnPlan plan;
-    bool last = false; /* how images lie */
+    bool last = false;    /* how images lie */
+    int64_t channels = 0; /* of x and w, with zeros; 0: as they are */
 };
+
+enum { WIDE = 8 }; /* channels that tensor cores take at a time */
 
 std::map<Shape, Way> kept;
 
@@ -160,7 +179,7 @@ uint32_t avoided(const Shape &s)
 
 enum { MOST_WAYS = 12, MOST_ROOM = 512 << 20 };
 
-int list_ways(cudnnHandle_t handle, const Shape &s, bool last, Way *out, int most)
+int list_ways(cudnnHandle_t handle, const Shape &s, bool last, int64_t channels, Way *out, int most)
 {
     const Beside beside;
     DnnPlan plans[MOST_WAYS];
@@ -172,6 +191,7 @@ int list_ways(cudnnHandle_t handle, const Shape &s, bool last, Way *out, int mos
         if (plans[i].room > MOST_ROOM) dnn_forget(plans[i]);
         if (!plans[i].part) continue;
         out[found].last = last;
+        out[found].channels = channels;
         out[found++].plan = plans[i];
     }
     return found;
@@ -190,8 +210,13 @@ tsr_status follow(const Work &w, cudnnHandle_t handle, const Way &way)
     const bool biased = op->nin > 2 && op->in[2];
     tsr_tensor t[] = { *op->in[0], *op->in[1], *op->out[0], biased ? *op->in[2] : *op->in[0] };
     Scratch memory[] = { Scratch(w), Scratch(w), Scratch(w), Scratch(w) }, room(w);
-    for (int o = 0; o < IMAGES; o++)
-        TSRC_TRY(lay(w, memory[o], &t[o], channel_of(&t[o], spatial), way.last, o != Z));
+    for (int o = 0; o < IMAGES; o++) {
+        const int channel = channel_of(&t[o], spatial);
+        if (o == Z || way.channels == 0)
+            TSRC_TRY(lay(w, memory[o], &t[o], channel, way.last, o != Z));
+        else
+            TSRC_TRY(lay_wide(w, memory[o], &t[o], channel, way.channels));
+    }
     if (biased) TSRC_TRY(lay(w, memory[BIAS], &t[BIAS], 0, false, true));
     if (way.plan.room > 0) TSRC_TRY(room.take(size_t(way.plan.room)));
     void *const data[] = { t[X].data, t[W].data, t[Z].data, t[BIAS].data };
@@ -223,14 +248,26 @@ bool may_wait(const Work &w)
     return cudaStreamIsCapturing(w.stream, &capture) == cudaSuccess && capture == cudaStreamCaptureStatusNone;
 }
 
+/* Ways with a few more channels, where tensor cores cannot take them as they are. */
+int list_wider(cudnnHandle_t handle, const Shape &s, Way *out)
+{
+    const int64_t channels = s.of[X][1];
+    Shape wider = s;
+    if (channels % WIDE == 0 || channels >= 4 * WIDE || s.of[W][1] != channels) return 0;
+    wider.of[X][1] = wider.of[W][1] = (channels + WIDE - 1) / WIDE * WIDE;
+    return list_ways(handle, wider, true, wider.of[X][1], out, MOST_WAYS);
+}
+
 /* The fastest of what both layouts have; the first where the work is little or a graph is being kept. */
 Way choose(const Work &w, cudnnHandle_t handle, const Shape &s)
 {
     const double little = 1e7;
-    Way ways[2 * MOST_WAYS], best;
+    Way ways[3 * MOST_WAYS], best;
     const bool timed = work_of(s) > little && may_wait(w), last = all_lie(s.last) && !all_lie(s.plain);
-    int count = list_ways(handle, s, last, ways, timed ? MOST_WAYS : 1);
-    if (timed && !last && s.dtype != TSR_F32) count += list_ways(handle, s, true, ways + count, MOST_WAYS);
+    const bool both = timed && s.dtype != TSR_F32;
+    int count = list_ways(handle, s, last, 0, ways, timed ? MOST_WAYS : 1);
+    if (both && !last) count += list_ways(handle, s, true, 0, ways + count, MOST_WAYS);
+    if (both) count += list_wider(handle, s, ways + count);
     float least = FLT_MAX;
     for (int i = 0; i < count; i++) {
         const float ms = count > 1 ? time_of(w, handle, ways[i]) : 0;

@@ -240,7 +240,7 @@ bool DnnGraph::has_note(DnnPart config, uint32_t notes)
 int DnnGraph::proposals(cudnnHandle_t handle, cudnnBackendHeurMode_t mode, DnnPart graph, DnnPlan *out,
                         int most, uint32_t avoid)
 {
-    enum { MOST = 16 };
+    enum { MOST = 64 };
     DnnPart configs[MOST];
     int64_t count = 0;
     int found = 0;

@@ -87,7 +87,7 @@ class DnnGraph {
     int proposals(cudnnHandle_t handle, cudnnBackendHeurMode_t mode, DnnPart graph, DnnPlan *out, int most,
                   uint32_t avoid);
     bool has_note(DnnPart config, uint32_t notes);
-    enum { MOST_PARTS = 160, MOST_OPS = 24 };
+    enum { MOST_PARTS = 384, MOST_OPS = 24 };
     DnnPart parts[MOST_PARTS], ops[MOST_OPS];
     int part_count = 0, op_count = 0;
     bool good = true;
