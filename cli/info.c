@@ -98,6 +98,15 @@ static void print_text(const char *text, size_t length, int most)
     if (i < length) fputs("...", stdout);
 }
 
+/* A text of a list: in quotes if it would look like several, or like none. */
+static void print_item(const char *text)
+{
+    const char *quote = *text && !strchr(text, ',') ? "" : "\"";
+    fputs(quote, stdout);
+    print_text(text, strlen(text), 24);
+    fputs(quote, stdout);
+}
+
 static void print_value(const tsr_meta *m, int most)
 {
     const int64_t shown = m->count < 8 ? m->count : 8;
@@ -110,7 +119,7 @@ static void print_value(const tsr_meta *m, int most)
     for (int64_t i = 0; i < shown; i++) {
         if (i) fputs(", ", stdout);
         if (m->type == TSR_META_NUMBERS)    print_number_of(m, m->data, i);
-        else if (m->type == TSR_META_TEXTS) print_text(m->texts[i], strlen(m->texts[i]), 24);
+        else if (m->type == TSR_META_TEXTS) print_item(m->texts[i]);
         else                                fputs("[...]", stdout);
     }
     if (shown < m->count) printf(", ... %" PRId64 " in all", m->count);

@@ -439,6 +439,9 @@ try convert "$f/m.npz" "$f/no/t.npz"; wants "a directory that is not there" 1 ''
 printf 'city;age\nRome;3\nOslo;NA\n' >"$f/words.csv"
 try show "$f/words.csv" --separator ';' --columns age,city; wants "columns of a table" 0 '\[nan +1\.\]'
 try info "$f/words.csv" --separator ';';  wants "words of a table" 0 'categories.city = \[Rome, Oslo\]'
+printf 'city;age\n"a, b";3\nOslo;4\n' >"$f/commas.csv"
+try info "$f/commas.csv" --separator ';'; wants "a word with a comma" 0 'categories.city = \["a, b", Oslo\]'
+rm "$f/commas.csv"
 try show "$f/words.csv:city[1:]" --separator ';'; wants "a column by its name" 0 'city: f64\(1'
 try show "$f/words.csv:cty" --separator ';'; wants "a column that nearly is one" 3 '' "no column 'cty'; did you mean city"
 try stats "$f/words.csv" --separator ';'; wants "a row for each column" 0 '^city +2 words'
