@@ -214,7 +214,7 @@ TEST(test_attention_weights_are_right_to_their_last_digits)
         EXPECT_OK(tsr_zeros(&k, all[d].dtype, TSR_SHAPE(N, 1, 2, 1)));
         EXPECT_OK(tsr_zeros(&v, all[d].dtype, TSR_SHAPE(N, 1, 2, 1)));
         for (int64_t i = 0; i < N; i++) {
-            store(k, 2 * i + 1, -all[d].most * (double)(i * i) / ((double)N * N)); /* most of them are small */
+            store(k, 2 * i + 1, -all[d].most * (double)(i * i) / ((double)N * N)); /* most are small */
             store(v, 2 * i + 1, 1);
         }
         EXPECT_OK(tsr_attention(&z, q, k, v, NULL, NULL));
