@@ -3,6 +3,8 @@
 #include <fcntl.h>
 
 #include "io/disk.h"
+#include <sys/stat.h>
+
 #include "unit/files.h"
 
 static tsr_tensor *counted(int64_t n)
@@ -83,6 +85,20 @@ TEST(test_a_set_survives_running_out_of_memory)
     EXPECT_SURVIVES(write_set("o.safetensors", true, 160));
     expect_set("o.safetensors.index.json", 4);
     EXPECT(files_count() == before + 5);
+}
+
+TEST(test_shards_that_are_replaced_keep_their_modes)
+{
+    struct stat info;
+    for (int round = 0; round < 2; round++) {
+        EXPECT_OK(write_set("r.safetensors", false, 160));
+        for (int i = 1; i <= 4; i++) {
+            char name[40];
+            snprintf(name, sizeof name, "r-0000%d-of-00004.safetensors", i);
+            if (round == 0) EXPECT(chmod(file_path(name), 0600) == 0);
+            else EXPECT(stat(file_path(name), &info) == 0 && (info.st_mode & 0777) == 0600);
+        }
+    }
 }
 
 TEST(test_shards_writer_of_one_file_has_one_part)
