@@ -40,8 +40,7 @@ file(GLOB thick_isa_sources src/cpu/x86/elementwise_*.c src/cpu/x86/integer_*.c 
 compile_compact(${thick_isa_sources})
 
 # Rows of few elements: a pair of pointers that is loaded as one vector waits for the stores of both.
-file(GLOB row_walk_sources src/cpu/x86/elementwise_*.c src/cpu/x86/integer_*.c src/cpu/x86/cast_*.c
-     src/cpu/x86/copy_*.c)
+file(GLOB row_walk_sources src/cpu/x86/elementwise_*.c src/cpu/x86/integer_*.c src/cpu/x86/cast_*.c)
 check_c_compiler_flag(-fno-tree-slp-vectorize TSR_HAVE_SCALAR_PAIRS)
 if(TSR_HAVE_SCALAR_PAIRS AND row_walk_sources)
     set_property(SOURCE ${row_walk_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-tree-slp-vectorize)
