@@ -80,6 +80,21 @@ static bool is_bias(const tsr_tensor *c, const tsrc_matrix &z)
 static bool is_one(const double v[2]) { return v[0] == 1 && v[1] == 0; }
 static bool is_none(const double v[2]) { return v[0] == 0 && v[1] == 0; }
 
+static bool is_aligned(const void *data, int64_t lead)
+{
+    return reinterpret_cast<uintptr_t>(data) % 16 == 0 && lead % 8 == 0;
+}
+
+/* Does the kernel of the product add the bias itself? Where a product of 16 bits is small, or tensor cores do
+ * not take it, it may be rounded first, and the bias left to another kernel. */
+static bool adds_bias(const LtProduct &p)
+{
+    const double large = 1 << 22;
+    if (tsrc_size(p.out) != 2) return true;
+    return double(p.m) * double(p.n) * double(p.k) >= large && p.m % 8 == 0 && p.k % 8 == 0 &&
+           is_aligned(p.first, p.lead[0]) && is_aligned(p.second, p.lead[1]) && is_aligned(p.z, p.lead[3]);
+}
+
 /* c where the product adds to it: beside z in the same order, or copied into z. */
 static tsr_status place_c(const Work &w, LtProduct &p, const tsr_tensor *c, const Operand &z)
 {
@@ -87,7 +102,8 @@ static tsr_status place_c(const Work &w, LtProduct &p, const tsr_tensor *c, cons
     p.lead[2] = p.lead[3];
     p.apart[2] = p.apart[3];
     if (is_none(p.beta)) return TSR_OK;
-    if (is_bias(c, z.matrix) && is_one(p.beta) && c->dtype == z.tensor.dtype && p.batch == 1) {
+    if (is_bias(c, z.matrix) && is_one(p.beta) && c->dtype == z.tensor.dtype && p.batch == 1 &&
+        adds_bias(p)) {
         p.bias = c->data;
         p.beta[0] = 0;
         return TSR_OK;
@@ -135,6 +151,7 @@ static tsr_status multiply_opened(const Work &w, const Operand &a, const Operand
         p.beta[0] = p.beta[1] = 0;
         p.beta_i = 0;
     }
+    if ((bias || after != LT_NOTHING) && !adds_bias(p)) return TSR_EUNSUPPORTED;
     TSRC_TRY(place_c(w, p, c, z));
     if (bias) p.bias = bias->data;
     p.after = after;
