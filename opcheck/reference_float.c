@@ -87,8 +87,8 @@ static ew_want ew_addcmul(tsr_dtype dtype, ew_real x, ew_real y, ew_real v, ew_r
     return w;
 }
 
-/* Below 0 it is a difference, which is near 0 between any two poles; beside its zero at 1.46 the reference here
- * has few digits (test_accuracy has more). */
+/* Below 0 it is a difference, which is near 0 between any two poles; beside its zero at 1.46 the reference
+ * here has few digits (test_accuracy has more). */
 static ew_want ew_digamma(tsr_dtype dtype, ew_real x, ew_real units)
 {
     ew_want w = ew_want_near(ew_real_function(TSR_OP_DIGAMMA, &x, NULL), units);
