@@ -187,8 +187,7 @@ AttentionKernel tf32_attention(const AttentionArgs &a)
     const uint32_t both = a.d > a.e ? a.d : a.e;
     const bool many = a.shared * a.m > 64;
     if (both <= 64) return many ? of_width<2, 32, 64>() : of_width<1, 32, 64>();
-    if (both <= 128) return many ? of_width<2, 16, 128>() : of_width<1, 32, 128>();
-    return of_width<1, 32, 256>();
+    return both <= 128 ? of_width<1, 32, 128>() : of_width<1, 32, 256>();
 }
 
 } // namespace tsrc
