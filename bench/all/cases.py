@@ -248,6 +248,11 @@ def matmul(row, ops):
     calls = {
         "matmul": (lambda a, b: ops.matmul(a, b), np.matmul, torch and torch.matmul),
         "linear": (lambda a, b: ops.linear(a, b), None, torch and torch.nn.functional.linear),
+        "linear_activation": (
+            lambda a, b: ops.linear_activation(a, b, activation="relu"),
+            None,
+            torch and (lambda a, b: torch.relu_(torch.nn.functional.linear(a, b))),
+        ),
         "dot": (ops.dot, np.dot, torch and torch.dot),
         "outer": (ops.outer, np.outer, torch and torch.outer),
         "vecdot": (ops.vecdot, getattr(np, "vecdot", None), torch and torch.linalg.vecdot),
@@ -280,7 +285,7 @@ def matmul(row, ops):
             continue
         for name, (m, k, n) in shapes.items():
             for layout in ("contiguous", "transposed"):
-                b = operand(dtype, *((n, k) if op == "linear" else (k, n)), layout=layout)
+                b = operand(dtype, *((n, k) if op.startswith("linear") else (k, n)), layout=layout)
                 yield Case(
                     f"{op} {dtype} {name} {layout}",
                     op,
@@ -514,8 +519,32 @@ def nn(row, ops):
         )
 
 
+def conv_gradients(op, ops):
+    """Of 2-D convolutions with a padding of 1."""
+    data, ours = op == "conv_grad_data", getattr(ops, op)
+    f = torch and (torch.nn.grad.conv2d_input if data else torch.nn.grad.conv2d_weight)
+    for dtype in ("f32", "f64", "bf16"):
+        for n, channels, size, taps in ((4, 64, 56, 3), (8, 256, 7, 3), (2, 20, 31, 5)):
+            out = size + 3 - taps
+            image, weights = (n, channels, size, size), (channels, channels, taps, taps)
+            yield Case(
+                f"{op} {dtype} {image}*{weights}",
+                op,
+                "conv",
+                [operand(dtype, n, channels, out, out), operand(dtype, *(weights if data else image))],
+                lambda g, b, s=image[2:] if data else weights[2:]: ours(g, b, s, padding=[1, 1]),
+                None,
+                f and (lambda g, b, s=image: f(s, b, g, padding=1))
+                if data
+                else f and (lambda g, b, s=weights: f(b, s, g, padding=1)),
+                None,
+            )
+
+
 def conv(row, ops):
     op = row["name"]
+    if op.startswith("conv_grad"):
+        yield from conv_gradients(op, ops)
     if op[-2:] not in ("1d", "2d", "3d"):
         return
     rank, f = int(op[-2]), functional(op)
@@ -856,7 +885,64 @@ def statistics(row, ops):
             yield Case(f"{op} {dtype} {size}", op, "statistics", [x, *more], *calls[op], None)
 
 
+def training(row, ops):
+    """Steps over three tensors at a time; each call changes its operands, which stay finite."""
+    op = row["name"]
+    counts = torch and [torch.tensor(10.0)] * 3
+    none = {"maximize": False, "grad_scale": None, "found_inf": None}
+    lists, ours, numpy, theirs = {
+        "scale_each": (1, lambda x: ops.scale_each(x, -1.0), None, torch and (lambda x: torch._foreach_mul_(x, -1.0))),
+        "axpy_each": (
+            2,
+            lambda y, x: ops.axpy_each(y, x, 1e-6),
+            None,
+            torch and (lambda y, x: torch._foreach_add_(y, x, alpha=1e-6)),
+        ),
+        "joint_norm": (
+            1,
+            ops.joint_norm,
+            lambda x: np.sqrt(sum(np.vdot(a, a) for a in x)),
+            torch and (lambda x: torch.linalg.vector_norm(torch.stack(torch._foreach_norm(x)))),
+        ),
+        "sgd_step": (
+            3,
+            lambda p, v, g: ops.sgd_step(p, v, g, 1e-6, momentum=0.9),
+            None,
+            torch
+            and (
+                lambda p, v, g: torch._fused_sgd_(
+                    p, g, v, weight_decay=0.0, momentum=0.9, lr=1e-6, dampening=0.0, nesterov=False,
+                    is_first_step=False, **none
+                )
+            ),
+        ),
+        "adam_step": (
+            4,
+            lambda p, m, v, g: ops.adam_step(p, m, v, g, 10, rate=1e-6),
+            None,
+            torch
+            and (
+                lambda p, m, v, g: torch._fused_adam_(
+                    p, g, m, v, [], counts, lr=1e-6, beta1=0.9, beta2=0.999, weight_decay=0.0, eps=1e-8,
+                    amsgrad=False, **none
+                )
+            ),
+        ),
+    }[op]
+
+    def split(x):
+        return [list(x[i : i + 3]) for i in range(0, len(x), 3)]
+
+    for dtype in ("f32", "f64", "bf16"):
+        for size, (n, m) in SIZES.items():
+            shapes = [(n, m // 2), (m,), (m // 3, n)] * lists
+            operands = [operand(dtype, *s, low=0) for s in shapes]
+            calls = [f and (lambda *x, f=f: f(*split(x))) for f in (ours, numpy, theirs)]
+            yield Case(f"{op} {dtype} {size}", op, "training", operands, *calls, None)
+
+
 FAMILIES = {
+    "training": training,
     "statistics": statistics,
     "elementwise": elementwise,
     "reduce": reduce,
