@@ -1,5 +1,5 @@
-/* conv.cpp - convolution as one graph of cuDNN, with the bias in it. Ways and layouts are timed once for each
- * shape. */
+/* conv.cpp - convolution as one graph of cuDNN, with the bias in it. Algorithms and layouts are timed once
+ * for each shape. */
 #include "cuda.h"
 #include "dnn.h"
 
@@ -32,7 +32,7 @@ void strides_of(int64_t *out, const int64_t *shape, int ndim, int channel, bool 
     if (last) out[channel] = 1;
 }
 
-bool lies(const tsr_tensor *t, int channel, bool last)
+bool is_arranged(const tsr_tensor *t, int channel, bool last)
 {
     int64_t stride[TSR_MAX_NDIM];
     strides_of(stride, t->shape, t->ndim, channel, last);
@@ -41,11 +41,11 @@ bool lies(const tsr_tensor *t, int channel, bool last)
     return reinterpret_cast<uintptr_t>(t->data) % 16 == 0;
 }
 
-/* t as it is to lie, in memory of its own where it does not. */
-tsr_status lay(const Work &w, Scratch &memory, tsr_tensor *t, int channel, bool last, bool read)
+/* t with its channels in place; copied to scratch where they are not. */
+tsr_status arrange(const Work &w, Scratch &memory, tsr_tensor *t, int channel, bool last, bool read)
 {
     const tsr_tensor had = *t;
-    if (lies(t, channel, last)) return TSR_OK;
+    if (is_arranged(t, channel, last)) return TSR_OK;
     TSRC_TRY(memory.take(size_t(numel(t)) * size_t(tsrc_size(t->dtype))));
     *t = packed(memory.bytes(), t->dtype, t->ndim, t->shape);
     strides_of(t->stride, t->shape, t->ndim, channel, last);
@@ -53,7 +53,7 @@ tsr_status lay(const Work &w, Scratch &memory, tsr_tensor *t, int channel, bool 
 }
 
 /* The same with zeros for further channels, channels innermost. */
-tsr_status lay_wide(const Work &w, Scratch &memory, tsr_tensor *t, int channel, int64_t channels)
+tsr_status arrange_wide(const Work &w, Scratch &memory, tsr_tensor *t, int channel, int64_t channels)
 {
     const tsr_tensor had = *t;
     int64_t shape[TSR_MAX_NDIM];
@@ -100,8 +100,8 @@ Shape shape_of(const Work &w)
     s.dims = p->spatial < 2 ? 2 : p->spatial;
     for (int o = 0; o < IMAGES; o++) {
         put_shape(s.of[o], images[o], p->spatial);
-        s.plain[o] = lies(images[o], channel_of(images[o], p->spatial), false);
-        s.last[o] = lies(images[o], channel_of(images[o], p->spatial), true);
+        s.plain[o] = is_arranged(images[o], channel_of(images[o], p->spatial), false);
+        s.last[o] = is_arranged(images[o], channel_of(images[o], p->spatial), true);
     }
     for (int i = 0, from = p->spatial - s.dims; i < s.dims; i++, from++) {
         s.pad_low[i] = from < 0 ? 0 : p->low[from];
@@ -121,9 +121,9 @@ double work_of(const Shape &s)
     return n;
 }
 
-/* Ways ------------------------------------------------------------------------------------------------ */
+/* Algorithms ------------------------------------------------------------------------------------------ */
 
-struct Way {
+struct Algorithm {
     DnnPlan plan;
     bool last = false;    /* how images lie */
     int64_t channels = 0; /* of x and w, with zeros; 0: as they are */
@@ -131,7 +131,7 @@ struct Way {
 
 enum { WIDE = 8 }; /* channels that tensor cores take at a time */
 
-std::map<Shape, Way> kept;
+std::map<Shape, Algorithm> kept;
 
 DnnPart image(DnnGraph &g, const Shape &s, int o, cudnnDataType_t type, bool last, DnnPlace place)
 {
@@ -177,12 +177,13 @@ uint32_t avoided(const Shape &s)
     return notes;
 }
 
-enum { MOST_WAYS = 12, MOST_ROOM = 512 << 20 };
+enum { MOST_ALGORITHMS = 12, MOST_ROOM = 512 << 20 };
 
-int list_ways(cudnnHandle_t handle, const Shape &s, bool last, int64_t channels, Way *out, int most)
+int list_algorithms(cudnnHandle_t handle, const Shape &s, bool last, int64_t channels, Algorithm *out,
+                    int most)
 {
     const Beside beside;
-    DnnPlan plans[MOST_WAYS];
+    DnnPlan plans[MOST_ALGORITHMS];
     DnnGraph g;
     add_ops(g, s, last);
     const int count = g.plans(handle, plans, most, avoided(s));
@@ -197,12 +198,12 @@ int list_ways(cudnnHandle_t handle, const Shape &s, bool last, int64_t channels,
     return found;
 }
 
-tsr_status blame(const Work &w, const char *what, cudnnStatus_t s)
+tsr_status failure(const Work &w, const char *what, cudnnStatus_t s)
 {
     return say(TSR_EDEVICE, "%s: cuDNN: %s gave %d", w.name(), what, static_cast<int>(s));
 }
 
-tsr_status follow(const Work &w, cudnnHandle_t handle, const Way &way)
+tsr_status run_algorithm(const Work &w, cudnnHandle_t handle, const Algorithm &algorithm)
 {
     static const int64_t ids[] = { X, W, Z, BIAS };
     const tsr_op *op = w.op;
@@ -212,28 +213,29 @@ tsr_status follow(const Work &w, cudnnHandle_t handle, const Way &way)
     Scratch memory[] = { Scratch(w), Scratch(w), Scratch(w), Scratch(w) }, room(w);
     for (int o = 0; o < IMAGES; o++) {
         const int channel = channel_of(&t[o], spatial);
-        if (o == Z || way.channels == 0)
-            TSRC_TRY(lay(w, memory[o], &t[o], channel, way.last, o != Z));
+        if (o == Z || algorithm.channels == 0)
+            TSRC_TRY(arrange(w, memory[o], &t[o], channel, algorithm.last, o != Z));
         else
-            TSRC_TRY(lay_wide(w, memory[o], &t[o], channel, way.channels));
+            TSRC_TRY(arrange_wide(w, memory[o], &t[o], channel, algorithm.channels));
     }
-    if (biased) TSRC_TRY(lay(w, memory[BIAS], &t[BIAS], 0, false, true));
-    if (way.plan.room > 0) TSRC_TRY(room.take(size_t(way.plan.room)));
+    if (biased) TSRC_TRY(arrange(w, memory[BIAS], &t[BIAS], 0, false, true));
+    if (algorithm.plan.room > 0) TSRC_TRY(room.take(size_t(algorithm.plan.room)));
     void *const data[] = { t[X].data, t[W].data, t[Z].data, t[BIAS].data };
-    const cudnnStatus_t e = dnn_run(handle, way.plan, biased ? 4 : 3, ids, data, room.bytes());
-    if (e != CUDNN_STATUS_SUCCESS) return blame(w, "the convolution", e);
+    const cudnnStatus_t e = dnn_run(handle, algorithm.plan, biased ? 4 : 3, ids, data, room.bytes());
+    if (e != CUDNN_STATUS_SUCCESS) return failure(w, "the convolution", e);
     return t[Z].data == op->out[0]->data ? TSR_OK : copy(w, op->out[0], &t[Z]);
 }
 
 /* Milliseconds of a few times; FLT_MAX: it failed. */
-float time_of(const Work &w, cudnnHandle_t handle, const Way &way)
+float time_of(const Work &w, cudnnHandle_t handle, const Algorithm &algorithm)
 {
     enum { TIMES = 3 };
     cudaEvent_t begin = nullptr, end = nullptr;
     float ms = FLT_MAX;
     bool good = cudaEventCreate(&begin) == cudaSuccess && cudaEventCreate(&end) == cudaSuccess &&
-                follow(w, handle, way) == TSR_OK && cudaEventRecord(begin, w.stream) == cudaSuccess;
-    for (int i = 0; i < TIMES; i++) good = good && follow(w, handle, way) == TSR_OK;
+                run_algorithm(w, handle, algorithm) == TSR_OK &&
+                cudaEventRecord(begin, w.stream) == cudaSuccess;
+    for (int i = 0; i < TIMES; i++) good = good && run_algorithm(w, handle, algorithm) == TSR_OK;
     good = good && cudaEventRecord(end, w.stream) == cudaSuccess && cudaEventSynchronize(end) == cudaSuccess;
     if (good) good = cudaEventElapsedTime(&ms, begin, end) == cudaSuccess;
     if (begin) (void)cudaEventDestroy(begin);
@@ -248,34 +250,34 @@ bool may_wait(const Work &w)
     return cudaStreamIsCapturing(w.stream, &capture) == cudaSuccess && capture == cudaStreamCaptureStatusNone;
 }
 
-/* Ways with a few more channels, where tensor cores cannot take them as they are. */
-int list_wider(cudnnHandle_t handle, const Shape &s, Way *out)
+/* Algorithms with a few more channels, where tensor cores cannot take them as they are. */
+int list_wider(cudnnHandle_t handle, const Shape &s, Algorithm *out)
 {
     const int64_t channels = s.of[X][1];
     Shape wider = s;
     if (channels % WIDE == 0 || channels >= 4 * WIDE || s.of[W][1] != channels) return 0;
     wider.of[X][1] = wider.of[W][1] = (channels + WIDE - 1) / WIDE * WIDE;
-    return list_ways(handle, wider, true, wider.of[X][1], out, MOST_WAYS);
+    return list_algorithms(handle, wider, true, wider.of[X][1], out, MOST_ALGORITHMS);
 }
 
 /* The fastest of what both layouts have; the first where the work is little or a graph is being kept. */
-Way choose(const Work &w, cudnnHandle_t handle, const Shape &s)
+Algorithm choose(const Work &w, cudnnHandle_t handle, const Shape &s)
 {
     const double little = 1e7;
-    Way ways[3 * MOST_WAYS], best;
+    Algorithm algorithms[3 * MOST_ALGORITHMS], best;
     const bool timed = work_of(s) > little && may_wait(w), last = all_lie(s.last) && !all_lie(s.plain);
     const bool both = timed && s.dtype != TSR_F32;
-    int count = list_ways(handle, s, last, 0, ways, timed ? MOST_WAYS : 1);
-    if (both && !last) count += list_ways(handle, s, true, 0, ways + count, MOST_WAYS);
-    if (both) count += list_wider(handle, s, ways + count);
+    int count = list_algorithms(handle, s, last, 0, algorithms, timed ? MOST_ALGORITHMS : 1);
+    if (both && !last) count += list_algorithms(handle, s, true, 0, algorithms + count, MOST_ALGORITHMS);
+    if (both) count += list_wider(handle, s, algorithms + count);
     float least = FLT_MAX;
     for (int i = 0; i < count; i++) {
-        const float ms = count > 1 ? time_of(w, handle, ways[i]) : 0;
+        const float ms = count > 1 ? time_of(w, handle, algorithms[i]) : 0;
         if (ms >= least) continue;
         least = ms;
-        std::swap(best, ways[i]);
+        std::swap(best, algorithms[i]);
     }
-    for (int i = 0; i < count; i++) dnn_forget(ways[i].plan);
+    for (int i = 0; i < count; i++) dnn_forget(algorithms[i].plan);
     return best;
 }
 
@@ -284,12 +286,12 @@ tsr_status convolve(const Work &w)
     std::lock_guard<std::mutex> guard(dnn.lock);
     cudnnHandle_t handle;
     const cudnnStatus_t e = dnn_handle(w, &handle);
-    if (e != CUDNN_STATUS_SUCCESS) return blame(w, "opening it", e);
+    if (e != CUDNN_STATUS_SUCCESS) return failure(w, "opening it", e);
     const Shape shape = shape_of(w);
-    Way &way = kept[shape];
-    if (!way.plan.part) way = choose(w, handle, shape);
-    if (!way.plan.part) return say(TSR_EUNSUPPORTED, "%s: cuDNN has no algorithm for this", w.name());
-    return follow(w, handle, way);
+    Algorithm &algorithm = kept[shape];
+    if (!algorithm.plan.part) algorithm = choose(w, handle, shape);
+    if (!algorithm.plan.part) return say(TSR_EUNSUPPORTED, "%s: cuDNN has no algorithm for this", w.name());
+    return run_algorithm(w, handle, algorithm);
 }
 
 /* Products of matrices ---------------------------------------------------------------------------------- */
@@ -359,8 +361,8 @@ tsr_status run_conv(const Work &w)
     const int spatial = static_cast<const tsr_conv_params *>(op->params)->spatial;
     const bool biased = op->nin > 2 && op->in[2];
     if (numel(z) == 0) return TSR_OK;
-    if (biased || !is_pointwise(op) || !lies(x, channel_of(x, spatial), false) ||
-        !lies(f, channel_of(f, spatial), false) || !lies(z, channel_of(z, spatial), false))
+    if (biased || !is_pointwise(op) || !is_arranged(x, channel_of(x, spatial), false) ||
+        !is_arranged(f, channel_of(f, spatial), false) || !is_arranged(z, channel_of(z, spatial), false))
         return convolve(w);
     return multiply_points(w, *x, *f, *z, spatial);
 }

@@ -1,6 +1,6 @@
 /* conv_grad.cpp - convolutions back by cuDNN, opened by name if it is there: the transposed one, which is the
- * gradient by data, and the gradient by weights. Ways are timed once for each shape; of those, the ones that
- * add up products in one order come first. */
+ * gradient by data, and the gradient by weights. Algorithms are timed once for each shape; those that add up
+ * products in one order come first. */
 #include "cuda.h"
 
 #if __has_include(<cudnn.h>)
@@ -62,7 +62,7 @@ static bool is_open()
     return tried && back.library != nullptr;
 }
 
-static tsr_status blame(const Work &w, const char *what, cudnnStatus_t s)
+static tsr_status failure(const Work &w, const char *what, cudnnStatus_t s)
 {
     return say(TSR_EDEVICE, "%s: cuDNN: %s gave %d", w.name(), what, static_cast<int>(s));
 }
@@ -161,9 +161,9 @@ static BackShape shape_of(const Work &work)
     return s;
 }
 
-/* Ways ------------------------------------------------------------------------------------------------ */
+/* Algorithms ------------------------------------------------------------------------------------------ */
 
-struct BackWay {
+struct BackAlgorithm {
     bool there = false;
     cudnnTensorDescriptor_t x = nullptr, z = nullptr;
     cudnnFilterDescriptor_t w = nullptr;
@@ -172,7 +172,7 @@ struct BackWay {
     size_t room = 0;
 };
 
-static std::map<BackShape, BackWay> kept;
+static std::map<BackShape, BackAlgorithm> kept;
 
 static void strides_of(int *out, const int32_t *shape, int n)
 {
@@ -180,7 +180,7 @@ static void strides_of(int *out, const int32_t *shape, int n)
     for (int i = n - 1; i-- > 0;) out[i] = out[i + 1] * shape[i + 1];
 }
 
-static cudnnStatus_t describe(BackWay &c, const BackShape &s)
+static cudnnStatus_t describe(BackAlgorithm &c, const BackShape &s)
 {
     cudnnDataType_t in = CUDNN_DATA_FLOAT;
     int strides[5];
@@ -208,13 +208,13 @@ static cudnnStatus_t describe(BackWay &c, const BackShape &s)
     return e;
 }
 
-static void forget(BackWay &c)
+static void forget(BackAlgorithm &c)
 {
     if (c.x) back.cudnnDestroyTensorDescriptor(c.x);
     if (c.z) back.cudnnDestroyTensorDescriptor(c.z);
     if (c.w) back.cudnnDestroyFilterDescriptor(c.w);
     if (c.how) back.cudnnDestroyConvolutionDescriptor(c.how);
-    c = BackWay();
+    c = BackAlgorithm();
 }
 
 enum { MOST_WAYS = 8, ROOM = 256 << 20 };
@@ -222,7 +222,8 @@ enum { MOST_WAYS = 8, ROOM = 256 << 20 };
 static bool is_plain(cudnnConvolutionBwdDataAlgo_t a) { return a == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1; }
 static bool is_plain(cudnnConvolutionBwdFilterAlgo_t a) { return a == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1; }
 
-/* How good a way is: 2 adds up products of the elements themselves, 1 gives the same bits each time. */
+/* How good an algorithm is: 2 adds up products of the elements themselves, 1 gives the same bits each
+ * time. */
 template <class Found> static int rank_of(const Found &f)
 {
     if (f.status != CUDNN_STATUS_SUCCESS || f.memory > ROOM) return -1;
@@ -231,7 +232,7 @@ template <class Found> static int rank_of(const Found &f)
 }
 
 /* The quickest of the best. */
-template <class Found> static bool take_best(BackWay &c, const Found *found, int count)
+template <class Found> static bool take_best(BackAlgorithm &c, const Found *found, int count)
 {
     int best = -1;
     for (int i = 0; i < count; i++)
@@ -248,7 +249,7 @@ struct BackMemory {
     const tsr_tensor *x, *w, *z;
 };
 
-static void find_data(cudnnHandle_t h, BackWay &c, const BackMemory &m, void *room)
+static void find_data(cudnnHandle_t h, BackAlgorithm &c, const BackMemory &m, void *room)
 {
     cudnnConvolutionBwdDataAlgoPerf_t found[MOST_WAYS];
     int count = 0;
@@ -261,7 +262,7 @@ static void find_data(cudnnHandle_t h, BackWay &c, const BackMemory &m, void *ro
     (void)take_best(c, found, count);
 }
 
-static void find_weights(cudnnHandle_t h, BackWay &c, const BackMemory &m, void *room)
+static void find_weights(cudnnHandle_t h, BackAlgorithm &c, const BackMemory &m, void *room)
 {
     cudnnConvolutionBwdFilterAlgoPerf_t found[MOST_WAYS];
     int count = 0;
@@ -276,7 +277,7 @@ static void find_weights(cudnnHandle_t h, BackWay &c, const BackMemory &m, void 
 }
 
 /* Timed on the operands themselves, or guessed where the stream keeps a graph. */
-static tsr_status choose(const Work &w, cudnnHandle_t handle, BackWay &c, const BackShape &s,
+static tsr_status choose(const Work &w, cudnnHandle_t handle, BackAlgorithm &c, const BackShape &s,
                          const BackMemory &m)
 {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -299,13 +300,13 @@ static tsr_status convolve_back(const Work &w, const BackMemory &m)
         e = back.cudnnCreate(&handle);
     }
     if (e == CUDNN_STATUS_SUCCESS) e = back.cudnnSetStream(handle, w.stream);
-    if (e != CUDNN_STATUS_SUCCESS) return blame(w, "opening it", e);
+    if (e != CUDNN_STATUS_SUCCESS) return failure(w, "opening it", e);
     const BackShape shape = shape_of(w);
-    BackWay &c = kept[shape];
+    BackAlgorithm &c = kept[shape];
     if (!c.there) {
         forget(c);
         e = describe(c, shape);
-        if (e != CUDNN_STATUS_SUCCESS) return blame(w, "the shapes", e);
+        if (e != CUDNN_STATUS_SUCCESS) return failure(w, "the shapes", e);
         TSRC_TRY(choose(w, handle, c, shape, m));
     }
     Scratch room(w);
@@ -322,7 +323,7 @@ static tsr_status convolve_back(const Work &w, const BackMemory &m)
             : back.cudnnConvolutionBackwardData(handle, alpha, c.w, m.w->data, c.z, m.z->data, c.how,
                                                 static_cast<cudnnConvolutionBwdDataAlgo_t>(c.algo),
                                                 room.bytes(), c.room, beta, c.x, m.x->data);
-    return e == CUDNN_STATUS_SUCCESS ? TSR_OK : blame(w, "the convolution", e);
+    return e == CUDNN_STATUS_SUCCESS ? TSR_OK : failure(w, "the convolution", e);
 }
 
 /* Operands ---------------------------------------------------------------------------------------------- */

@@ -62,7 +62,7 @@ static bool is_open()
     return tried && lt.library != nullptr;
 }
 
-static tsr_status blame(const Work &w, const char *what, cublasStatus_t s)
+static tsr_status failure(const Work &w, const char *what, cublasStatus_t s)
 {
     if (s == CUBLAS_STATUS_ALLOC_FAILED) return say(TSR_ENOMEM, "%s: cuBLASLt is out of memory", w.name());
     return say(TSR_EDEVICE, "%s: cuBLASLt: %s gave %d", w.name(), what, static_cast<int>(s));
@@ -74,7 +74,7 @@ static tsr_status handle_of(const Work &w, cublasLtHandle_t *out)
     if (!lt.handle[w.device]) {
         const Beside beside;
         const cublasStatus_t s = lt.cublasLtCreate(&lt.handle[w.device]);
-        if (s != CUBLAS_STATUS_SUCCESS) return blame(w, "opening it", s);
+        if (s != CUBLAS_STATUS_SUCCESS) return failure(w, "opening it", s);
     }
     *out = lt.handle[w.device];
     return TSR_OK;
@@ -395,7 +395,7 @@ tsr_status lt_multiply(const Work &w, const LtProduct &p)
         desc = &with_bias;
         const cublasStatus_t set = lt.cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                                                      &p.bias, sizeof p.bias);
-        if (set != CUBLAS_STATUS_SUCCESS) return blame(w, "the bias", set);
+        if (set != CUBLAS_STATUS_SUCCESS) return failure(w, "the bias", set);
     }
     const cublasStatus_t s = lt.cublasLtMatmul(handle, desc, alpha, p.first, plan->layout[0], p.second,
                                                plan->layout[1], beta, p.c, plan->layout[2], p.z,
@@ -403,7 +403,7 @@ tsr_status lt_multiply(const Work &w, const LtProduct &p)
                                                plan->workspace, w.stream);
     forget(&own);
     if (s == CUBLAS_STATUS_NOT_SUPPORTED) return TSR_EUNSUPPORTED;
-    return s == CUBLAS_STATUS_SUCCESS ? TSR_OK : blame(w, "the product", s);
+    return s == CUBLAS_STATUS_SUCCESS ? TSR_OK : failure(w, "the product", s);
 }
 
 } // namespace tsrc

@@ -203,7 +203,7 @@ static bool put(DnnPart part, cudnnBackendAttributeName_t name, cudnnBackendAttr
     return dnn.cudnnBackendSetAttribute(part, name, type, 1, value) == CUDNN_STATUS_SUCCESS;
 }
 
-/* The plan of one way that cuDNN proposes. */
+/* The plan of one engine that cuDNN proposes. */
 static bool plan_of(cudnnHandle_t handle, DnnPart config, DnnPlan &plan)
 {
     const cudnnBackendAttributeType_t part = CUDNN_TYPE_BACKEND_DESCRIPTOR;
@@ -219,7 +219,7 @@ static bool plan_of(cudnnHandle_t handle, DnnPart config, DnnPlan &plan)
     return good;
 }
 
-/* Is one of the notes on the engine of a way? Also where that cannot be said. */
+/* Is one of the notes on an engine? Also where that cannot be said. */
 bool DnnGraph::has_note(DnnPart config, uint32_t notes)
 {
     enum { MOST = 32 };

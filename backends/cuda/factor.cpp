@@ -112,7 +112,7 @@ struct Factoring {
     }
 };
 
-static tsr_status blame(const Factoring &f, const char *what, cusolverStatus_t s)
+static tsr_status failure(const Factoring &f, const char *what, cusolverStatus_t s)
 {
     if (s == CUSOLVER_STATUS_ALLOC_FAILED)
         return say(TSR_ENOMEM, "%s: cuSOLVER is out of memory", f.w.name());
@@ -122,7 +122,7 @@ static tsr_status blame(const Factoring &f, const char *what, cusolverStatus_t s
 #define SOLVER_TRY(f, what, call) \
     do { \
         const cusolverStatus_t tried_ = (call); \
-        if (tried_ != CUSOLVER_STATUS_SUCCESS) return blame(f, what, tried_); \
+        if (tried_ != CUSOLVER_STATUS_SUCCESS) return failure(f, what, tried_); \
     } while (0)
 
 static tsr_status open_handle(Factoring &f)

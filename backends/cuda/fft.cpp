@@ -56,7 +56,7 @@ static bool is_open()
     return tried && fft.library != nullptr;
 }
 
-static tsr_status blame(const Work &w, const char *what, cufftResult s)
+static tsr_status failure(const Work &w, const char *what, cufftResult s)
 {
     if (s == CUFFT_ALLOC_FAILED) return say(TSR_ENOMEM, "%s: cuFFT is out of memory", w.name());
     return say(TSR_EDEVICE, "%s: cuFFT: %s gave %d", w.name(), what, static_cast<int>(s));
@@ -241,7 +241,7 @@ static tsr_status transform(const Work &w, const tsr_tensor &x, const tsr_tensor
     bool is_kept;
     Scratch room(w);
     cufftResult s = find_plan(&plan, &is_kept, key);
-    if (s != CUFFT_SUCCESS) return blame(w, "the plan", s);
+    if (s != CUFFT_SUCCESS) return failure(w, "the plan", s);
     const tsr_status taken = room.take(plan.room);
     if (taken == TSR_OK) s = fft.cufftSetWorkArea(plan.handle, room.bytes());
     if (taken == TSR_OK && s == CUFFT_SUCCESS) s = fft.cufftSetStream(plan.handle, w.stream);
@@ -252,7 +252,7 @@ static tsr_status transform(const Work &w, const tsr_tensor &x, const tsr_tensor
         (void)cudaStreamSynchronize(w.stream);
         (void)fft.cufftDestroy(plan.handle);
     }
-    return s != CUFFT_SUCCESS ? blame(w, "the transform", s) : taken;
+    return s != CUFFT_SUCCESS ? failure(w, "the transform", s) : taken;
 }
 
 /* Operands and results --------------------------------------------------------------------------------- */

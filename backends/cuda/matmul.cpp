@@ -272,7 +272,7 @@ bool has_linear_activation(const tsr_op *op)
 }
 
 /* z = f(z), or f(z + row). */
-static tsr_status follow(const Work &w, tsr_op_kind kind, const tsr_tensor &z, const tsr_tensor *row)
+static tsr_status run_after(const Work &w, tsr_op_kind kind, const tsr_tensor &z, const tsr_tensor *row)
 {
     tsr_op op = {};
     op.kind = kind;
@@ -343,8 +343,8 @@ tsr_status run_linear_activation(const Work &w)
         s = multiply_rows(w, x, weights, z, nullptr, beside, after);
     }
     TSRC_TRY(s);
-    if (apart) TSRC_TRY(follow(w, TSR_OP_ADD, z, &row));
-    if (kind != TSR_OP_NONE && after == LT_NOTHING) TSRC_TRY(follow(w, kind, z, nullptr));
+    if (apart) TSRC_TRY(run_after(w, TSR_OP_ADD, z, &row));
+    if (kind != TSR_OP_NONE && after == LT_NOTHING) TSRC_TRY(run_after(w, kind, z, nullptr));
     return z.data == result.data ? TSR_OK : copy(w, &result, &z);
 }
 
