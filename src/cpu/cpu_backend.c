@@ -94,6 +94,7 @@ static const run_fn runs[TSR_OP_COUNT] = {
     [TSR_OP_AXPY_EACH]      = tsri_cpu_step,
     [TSR_OP_SGD_STEP]       = tsri_cpu_step,
     [TSR_OP_ADAM_STEP]      = tsri_cpu_step,
+    [TSR_OP_JOINT_NORM]     = tsri_cpu_joint_norm,
 #endif
 };
 

@@ -140,6 +140,15 @@ tsr_status tsri_cpu_step(const tsr_op *op)
     return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = run_tile, .params = &s }, STEP_GRAIN);
 }
 
+tsr_status tsri_cpu_joint_norm(const tsr_op *op)
+{
+    const tsr_reduce_params params = { .axes = (uint32_t)((1ull << op->in[0]->ndim) - 1), .a = 2 };
+    tsr_op norm = *op;
+    norm.kind = TSR_OP_NORM;
+    norm.params = &params;
+    return tsri_cpu_reduce(&norm);
+}
+
 /* Lists ---------------------------------------------------------------------------------------- */
 
 static tsr_status run_some(void *context, int64_t begin, int64_t end)

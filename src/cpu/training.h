@@ -19,4 +19,7 @@ tsr_status tsri_cpu_step(const tsr_op *op);
 tsr_status tsri_cpu_step_all(int n, const tsr_op *ops);
 bool       tsri_cpu_has_step(const tsr_op *op);
 
+/* The norm of one tensor, in the dtype of the result. */
+tsr_status tsri_cpu_joint_norm(const tsr_op *op);
+
 #endif
