@@ -200,7 +200,7 @@ static void check_step(trial *t)
     for (int i = 0; i < n && !t->failed; i++) {
         for (int k = 0; k < r->lists; k++)
             if (k != GRADS) check_gaps(t, MOST_LISTS * i + k);
-        if (!t->how->unchecked) check_tensors(t, i, r, &s, had);
+        if (!(t->how && t->how->unchecked)) check_tensors(t, i, r, &s, had);
         had += tsr_numel(x[PARAMS][i]);
     }
 }

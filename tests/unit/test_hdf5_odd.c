@@ -519,7 +519,7 @@ static void expect_elements(const char *text, int64_t n, const int *wanted)
 /* Pages that were not written, and blocks that are nowhere, are zeros. */
 TEST(test_hdf5_odd_arrays_that_grow_have_pages_in_their_later_groups)
 {
-    static const int wanted[] = { 20, 21, 22, 23, 24, 25, 26, 27, 28, 0, 0, 0, 0 }, none[13] = { 20 };
+    static const int wanted[] = { 20, 21, 22, 23, 24, 25, 26, 27, 28, 0, 0, 0, 0 }, none[14] = { 20 };
     expect_elements(GROWS("0d00000000000000", "ff*8 ") USUAL, 13, wanted);
     expect_elements(GROWS("0800000000000000", "ff*8 ") USUAL, 8, wanted);
     expect_elements(GROWS("00*8 ", "ff*8 ") USUAL, 0, wanted);
