@@ -2,16 +2,15 @@
  * gradient by data, and the gradient by weights. Algorithms are timed once for each shape; those that add up
  * products in one order come first. */
 #include "cuda.h"
+#include "library.h"
 
 #if __has_include(<cudnn.h>)
 
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
 
 #include <cudnn.h>
-#include <dlfcn.h>
 
 namespace tsrc {
 
@@ -27,10 +26,8 @@ namespace tsrc {
     X(cudnnDestroyTensorDescriptor) X(cudnnDestroyFilterDescriptor) X(cudnnDestroyConvolutionDescriptor)
 
 struct Back {
-    void *library = nullptr;
-#define X(name) decltype(&::name) name = nullptr;
-    FUNCTIONS(X)
-#undef X
+    bool found = false;
+    FUNCTIONS(TSRC_POINTER)
     cudnnHandle_t handle[MOST_DEVICES] = {};
     std::mutex lock; /* a handle has one stream at a time */
     bool fast = false;
@@ -38,28 +35,19 @@ struct Back {
 
 static Back back;
 
-static void open_library()
+static void open_back()
 {
-    char name[64];
-    std::snprintf(name, sizeof name, "libcudnn.so.%d", CUDNN_MAJOR);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return;
-    bool all = true;
-#define X(function)                                                                                          \
-    all =                                                                                                    \
-        (back.function = reinterpret_cast<decltype(back.function)>(dlsym(library, #function))) != nullptr && \
-        all;
-    FUNCTIONS(X)
+#define X(function) TSRC_FUNCTION_OF(back, function)
+    back.found = open_library("cudnn", CUDNN_MAJOR, { FUNCTIONS(X) });
 #undef X
     const char *text = setting("TSR_CUDA_TF32");
     back.fast = text && text[0] == '1';
-    if (all) back.library = library;
 }
 
 static bool is_open()
 {
-    static const bool tried = (open_library(), true);
-    return tried && back.library != nullptr;
+    static const bool tried = (open_back(), true);
+    return tried && back.found;
 }
 
 static tsr_status failure(const Work &w, const char *what, cudnnStatus_t s)

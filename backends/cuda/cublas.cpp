@@ -1,17 +1,16 @@
 /* cublas.cpp - cuBLASLt, opened by name: the plugin loads without it. Plans to multiply are asked for
  * once for each shape, and kept. */
 #include "cublas.h"
+#include "library.h"
 
 #if __has_include(<cublasLt.h>)
 
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
 
 #include <cublasLt.h>
-#include <dlfcn.h>
 
 namespace tsrc {
 
@@ -25,41 +24,29 @@ namespace tsrc {
     X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmul)
 
 struct Lt {
-    void *library = nullptr;
-#define X(name) decltype(&::name) name = nullptr;
-    FUNCTIONS(X)
-#undef X
+    bool found = false;
+    FUNCTIONS(TSRC_POINTER)
     cublasLtHandle_t handle[MOST_DEVICES] = {};
     std::mutex lock;
-    bool fast = false; /* f32 by plan of TF32 */
+    bool fast = false; /* f32 is multiplied as TF32 */
 };
 
 static Lt lt;
 
-static void open_library()
+static void open_lt()
 {
-    char name[64];
-    std::snprintf(name, sizeof name, "libcublasLt.so.%d", CUBLAS_VER_MAJOR);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        host->log(2, "cuda: cuBLASLt was not found; products go to kernels of our own");
-        return;
-    }
-    bool all = true;
-#define X(function) \
-    all = (lt.function = reinterpret_cast<decltype(lt.function)>(dlsym(library, #function))) != nullptr && \
-          all;
-    FUNCTIONS(X)
+#define X(function) TSRC_FUNCTION_OF(lt, function)
+    lt.found = open_library("cublasLt", CUBLAS_VER_MAJOR, { FUNCTIONS(X) });
 #undef X
+    if (!lt.found) host->log(2, "cuda: cuBLASLt was not found; products go to kernels of our own");
     const char *text = setting("TSR_CUDA_TF32");
     lt.fast = text && text[0] == '1';
-    if (all) lt.library = library;
 }
 
 static bool is_open()
 {
-    static const bool tried = (open_library(), true);
-    return tried && lt.library != nullptr;
+    static const bool tried = (open_lt(), true);
+    return tried && lt.found;
 }
 
 static tsr_status failure(const Work &w, const char *what, cublasStatus_t s)

@@ -3,10 +3,8 @@
 
 #if TSRC_DNN
 
-#include <cstdio>
 #include <cstring>
 
-#include <dlfcn.h>
 
 namespace tsrc {
 
@@ -14,35 +12,22 @@ namespace tsrc {
 
 Dnn dnn;
 
-static bool load_functions(void *library)
-{
-    bool all = true;
-#define X(function) \
-    all = (dnn.function = reinterpret_cast<decltype(dnn.function)>(dlsym(library, #function))) != nullptr && \
-          all;
-    TSRC_DNN_FUNCTIONS(X)
-#undef X
-    return all;
-}
-
 /* TSR_CUDA_DNN: 0, it is not used; 1, it is used for whatever it takes. */
-static void open_library()
+static void open_dnn()
 {
-    char name[64];
     const char *use = setting("TSR_CUDA_DNN"), *fast = setting("TSR_CUDA_TF32");
     if (use && use[0] == '0') return;
-    std::snprintf(name, sizeof name, "libcudnn.so.%d", CUDNN_MAJOR);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return;
     dnn.fast = fast && fast[0] == '1';
     dnn.always = use && use[0] == '1';
-    if (load_functions(library)) dnn.library = library;
+#define X(function) TSRC_FUNCTION_OF(dnn, function)
+    dnn.found = open_library("cudnn", CUDNN_MAJOR, { TSRC_DNN_FUNCTIONS(X) });
+#undef X
 }
 
 bool dnn_is_open()
 {
-    static const bool tried = (open_library(), true);
-    return tried && dnn.library != nullptr;
+    static const bool tried = (open_dnn(), true);
+    return tried && dnn.found;
 }
 
 cudnnStatus_t dnn_handle(const Work &w, cudnnHandle_t *out)

@@ -3,6 +3,7 @@
 #define TSRC_DNN_H
 
 #include "cuda.h"
+#include "library.h"
 
 #if __has_include(<cudnn.h>)
 #define TSRC_DNN 1
@@ -21,13 +22,11 @@ namespace tsrc {
     X(cudnnBackendFinalize) X(cudnnBackendExecute)
 
 struct Dnn {
-    void *library = nullptr;
-#define X(name) decltype(&::name) name = nullptr;
-    TSRC_DNN_FUNCTIONS(X)
-#undef X
+    bool found = false;
+    TSRC_DNN_FUNCTIONS(TSRC_POINTER)
     cudnnHandle_t handle[MOST_DEVICES] = {};
     std::mutex lock; /* a handle has one stream at a time */
-    bool fast = false;   /* f32 by way of TF32 */
+    bool fast = false;   /* f32 is multiplied as TF32 */
     bool always = false; /* whatever it takes, however small */
 };
 

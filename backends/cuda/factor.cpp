@@ -4,6 +4,7 @@
  * matrix that holds NaN or an infinity is replaced by the identity, and its results are NaN. Whether every
  * matrix had a result is known when the work is done: what may lack one waits for it. */
 #include "factor.h"
+#include "library.h"
 
 #if __has_include(<cusolverDn.h>)
 
@@ -14,7 +15,6 @@
 #include <new>
 
 #include <cusolverDn.h>
-#include <dlfcn.h>
 
 namespace tsrc {
 
@@ -29,10 +29,8 @@ namespace tsrc {
     X(cusolverDnCungqr_bufferSize) X(cusolverDnCungqr) X(cusolverDnZungqr_bufferSize) X(cusolverDnZungqr)
 
 struct Solver {
-    void *library = nullptr;
-#define X(name) decltype(&::name) name = nullptr;
-    FUNCTIONS(X)
-#undef X
+    bool found = false;
+    FUNCTIONS(TSRC_POINTER)
     cusolverDnHandle_t handle[MOST_DEVICES] = {};
     cusolverDnParams_t params[MOST_DEVICES] = {};
     std::mutex lock; /* a handle has one stream at a time */
@@ -40,26 +38,17 @@ struct Solver {
 
 static Solver solver;
 
-static void open_library()
+static void open_solver()
 {
-    char name[64];
-    std::snprintf(name, sizeof name, "libcusolver.so.%d", CUSOLVER_VER_MAJOR);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return;
-    bool all = true;
-#define X(function) \
-    all = (solver.function = reinterpret_cast<decltype(solver.function)>(dlsym(library, #function))) != \
-              nullptr && \
-          all;
-    FUNCTIONS(X)
+#define X(function) TSRC_FUNCTION_OF(solver, function)
+    solver.found = open_library("cusolver", CUSOLVER_VER_MAJOR, { FUNCTIONS(X) });
 #undef X
-    if (all) solver.library = library;
 }
 
 static bool is_open()
 {
-    static const bool tried = (open_library(), true);
-    return tried && solver.library != nullptr;
+    static const bool tried = (open_solver(), true);
+    return tried && solver.found;
 }
 
 bool has_factor(const tsr_op *op)

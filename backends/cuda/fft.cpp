@@ -3,16 +3,15 @@
  * Lanes that lie at one distance, or at one in each of a few groups, are transformed where they are; others
  * in packed copies. What is shorter than the transform is copied in front of zeros. */
 #include "fft.h"
+#include "library.h"
 
 #if __has_include(<cufft.h>)
 
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
 
 #include <cufft.h>
-#include <dlfcn.h>
 
 namespace tsrc {
 
@@ -26,34 +25,24 @@ tsr_status fill(const Work &w, const tsr_tensor *dst, tsr_scalar value);
     X(cufftExecZ2D)
 
 struct Fft {
-    void *library = nullptr;
-#define X(name) decltype(&::name) name = nullptr;
-    FUNCTIONS(X)
-#undef X
+    bool found = false;
+    FUNCTIONS(TSRC_POINTER)
     std::mutex lock; /* a plan has one stream, and one room to work in, at a time */
 };
 
 static Fft fft;
 
-static void open_library()
+static void open_fft()
 {
-    char name[64];
-    std::snprintf(name, sizeof name, "libcufft.so.%d", CUFFT_VER_MAJOR);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return;
-    bool all = true;
-#define X(function) \
-    all = (fft.function = reinterpret_cast<decltype(fft.function)>(dlsym(library, #function))) != nullptr && \
-          all;
-    FUNCTIONS(X)
+#define X(function) TSRC_FUNCTION_OF(fft, function)
+    fft.found = open_library("cufft", CUFFT_VER_MAJOR, { FUNCTIONS(X) });
 #undef X
-    if (all) fft.library = library;
 }
 
 static bool is_open()
 {
-    static const bool tried = (open_library(), true);
-    return tried && fft.library != nullptr;
+    static const bool tried = (open_fft(), true);
+    return tried && fft.found;
 }
 
 static tsr_status failure(const Work &w, const char *what, cufftResult s)
