@@ -406,6 +406,19 @@ try convert "$f/m.npz" "$f/one.npy";  wants "convert several to npy" 1 '' 'npy h
 [ ! -e "$f/one.npy" ];                report "and nothing is written" $?
 try convert "$f/m.npz" "$f/each/";    wants "convert to a directory" 0 'each/: 2 tensors'
 try diff "$f/m.npz" "$f/each";        wants "which has the same" 0 '^identical: 2 tensors$'
+names=(a/b a_b a%2Fb A/b .hidden -dash a/B)
+header=
+for i in "${!names[@]}"; do
+    header+=${header:+,}"\"${names[i]}\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[$i,$((i + 1))]}"
+done
+header={$header}
+{ printf "\\x$(printf %x $((${#header} % 256)))\\x$(printf %x $((${#header} / 256)))\0\0\0\0\0\0"
+  printf '%s' "$header" 1234567; } >"$f/names.safetensors"
+try convert "$f/names.safetensors" "$f/apart/"; wants "names that are no names of files" 0 'apart/: 7 tensors'
+try diff "$f/names.safetensors" "$f/apart"; wants "each has a file of its own" 0 '^identical: 7 tensors$'
+[ "$(find "$f/apart" -name '*.npy' | tr '[:upper:]' '[:lower:]' | sort -u | wc -l)" = 7 ]
+report "and no two differ in case alone" $?
+rm -r "$f/apart" "$f/names.safetensors"
 try convert "$f/m.npz" "$f/shards/m.safetensors" --shard 1KB; wants "convert to shards" 0 'in 2 shards'
 try convert "$f/m.npz" "$f/shards/m.safetensors" --shard 1KB; wants "convert over shards" 1 '' 'is there already; --force'
 try convert "$f/m.npz" "$f/one-shard" --to safetensors --shard 1GB; wants "convert to one shard" 0 'in 1 shard$'
