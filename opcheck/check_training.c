@@ -134,7 +134,7 @@ static numbers random_numbers(trial *t)
 {
     return (numbers){ .rate = ldexp((double)random_between(t, 1, 100), -6),
                       .momentum = once_in(t, 6) ? 0 : 0.9, .decay = once_in(t, 2) ? 0 : 0.125,
-                      .beta2 = 0.99, .eps = 1e-3, .step = random_between(t, 1, 40),
+                      .beta2 = once_in(t, 2) ? 0.999 : 0.99, .eps = 1e-3, .step = random_between(t, 1, 40),
                       .nesterov = once_in(t, 2), .decoupled = once_in(t, 2) };
 }
 

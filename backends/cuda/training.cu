@@ -120,13 +120,14 @@ template <class T> TSRC_FN void store_lanes(char *p, int code, const T (&v)[LANE
 TSRC_FN float root(float x) { return sqrtf(x); }
 TSRC_FN double root(double x) { return sqrt(x); }
 
-/* The numbers of a step as they are computed with. */
+/* The numbers of a step as they are computed with. What moments take in is rounded after it is subtracted. */
 template <class T> struct StepAs {
-    T rate, kept, added, first, second, scale, eps;
+    T rate, kept, added, first, second, scale, eps, more_first, more_second;
     bool nesterov;
     explicit TSRC_FN StepAs(const StepNumbers &s)
         : rate(T(s.rate)), kept(T(s.kept)), added(T(s.added)), first(T(s.first)), second(T(s.second)),
-          scale(T(s.scale)), eps(T(s.eps)), nesterov(s.nesterov != 0)
+          scale(T(s.scale)), eps(T(s.eps)), more_first(T(1 - s.first)), more_second(T(1 - s.second)),
+          nesterov(s.nesterov != 0)
     {
     }
 };
@@ -157,8 +158,8 @@ struct AdamStep {
     template <class T> static TSRC_FN void run(const StepAs<T> &s, T (&x)[N])
     {
         const T g = s.added != T(0) ? x[0] * s.added + x[1] : x[1];
-        x[2] = x[2] * s.first + g * (T(1) - s.first);
-        x[3] = x[3] * s.second + g * g * (T(1) - s.second);
+        x[2] = x[2] * s.first + g * s.more_first;
+        x[3] = x[3] * s.second + g * g * s.more_second;
         x[0] = x[0] * s.kept - x[2] * s.rate / (root(x[3] * s.scale) + s.eps);
     }
 };

@@ -128,10 +128,9 @@ static tsr_status sgd(const wide_step *s)
     return move_param(s, s->w[s->p->nesterov ? 1 : 2]);
 }
 
-static tsr_status add_moment(const wide_step *s, tsr_tensor *moment, double kept, const tsr_tensor *x)
+static tsr_status add_moment(tsr_tensor *moment, double kept, const tsr_tensor *x)
 {
     TSRI_TRY(times(moment, moment, kept));
-    (void)s;
     return fma_number(moment, x, 1 - kept, moment);
 }
 
@@ -139,9 +138,9 @@ static tsr_status adam(const wide_step *s)
 {
     tsr_tensor *g = s->w[1];
     TSRI_TRY(add_decay(s));
-    TSRI_TRY(add_moment(s, s->w[2], s->p->first, g));
+    TSRI_TRY(add_moment(s->w[2], s->p->first, g));
     TSRI_TRY(pair(g, TSR_OP_MUL, g, g));
-    TSRI_TRY(add_moment(s, s->w[3], s->p->second, g));
+    TSRI_TRY(add_moment(s->w[3], s->p->second, g));
     TSRI_TRY(times(g, s->w[3], s->p->scale));
     TSRI_TRY(tsri_elementwise(&g, TSR_OP_SQRT, NULL, 1, (const tsr_tensor *const[]){ g }));
     TSRI_TRY(with_number(g, TSR_OP_ADD, g, s->p->eps));
