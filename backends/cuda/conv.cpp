@@ -236,7 +236,8 @@ float time_of(const Work &w, cudnnHandle_t handle, const Algorithm &algorithm)
                 run_algorithm(w, handle, algorithm) == TSR_OK &&
                 cudaEventRecord(begin, w.stream) == cudaSuccess;
     for (int i = 0; i < TIMES; i++) good = good && run_algorithm(w, handle, algorithm) == TSR_OK;
-    good = good && cudaEventRecord(end, w.stream) == cudaSuccess && cudaEventSynchronize(end) == cudaSuccess;
+    good = good && cudaEventRecord(end, w.stream) == cudaSuccess &&
+           wait_for_event(w.device, end) == cudaSuccess;
     if (good) good = cudaEventElapsedTime(&ms, begin, end) == cudaSuccess;
     if (begin) (void)cudaEventDestroy(begin);
     if (end) (void)cudaEventDestroy(end);

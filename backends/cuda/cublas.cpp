@@ -217,7 +217,7 @@ static float measure(const Try &t, const Plan &plan, const cublasLtMatmulAlgo_t 
                               room, t.w.stream);
     }
     (void)cudaEventRecord(events[1], t.w.stream);
-    if (cudaEventSynchronize(events[1]) != cudaSuccess || s != CUBLAS_STATUS_SUCCESS) return -1;
+    if (wait_for_event(t.w.device, events[1]) != cudaSuccess || s != CUBLAS_STATUS_SUCCESS) return -1;
     return cudaEventElapsedTime(&ms, events[0], events[1]) == cudaSuccess ? ms : -1;
 }
 

@@ -222,7 +222,7 @@ static tsr_status look_at_infos(const Factoring &f)
     TSRC_TRY(room.take(f.w, bytes));
     cudaError_t e =
         cudaMemcpyAsync(room.data.get(), f.infos.bytes(), bytes, cudaMemcpyDeviceToHost, f.w.stream);
-    if (e == cudaSuccess) e = cudaStreamSynchronize(f.w.stream);
+    if (e == cudaSuccess) e = wait_for(f.w.device, f.w.stream);
     TSRC_TRY(check(f.w.device, f.w.name(), e));
     for (int64_t i = 0; i < f.count; i++) {
         int info;

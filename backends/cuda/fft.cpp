@@ -238,7 +238,7 @@ static tsr_status transform(const Work &w, const tsr_tensor &x, const tsr_tensor
         s = execute(plan, type, at(x, i * l.apart[0]), at(z, i * l.apart[1]),
                     p->inverse ? CUFFT_INVERSE : CUFFT_FORWARD);
     if (!is_kept) {
-        (void)cudaStreamSynchronize(w.stream);
+        (void)wait_for(w.device, w.stream);
         (void)fft.cufftDestroy(plan.handle);
     }
     return s != CUFFT_SUCCESS ? failure(w, "the transform", s) : taken;

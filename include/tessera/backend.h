@@ -197,8 +197,8 @@ typedef struct tsr_backend {
     tsr_status (*copy_pieces)(int device, int n, tsr_tensor *const *dst, const tsr_tensor *const *src,
                               void *stream);
 
-    /* How often the host has waited for work of the device so far, whoever asked for it. run() adds nothing:
-     * an op that is queued waits for none. */
+    /* How often the host has waited for work of the device so far, whoever asked for it. run() adds nothing,
+     * but where an op fails by values, as factorisations do, and where the first of a shape is measured. */
     int64_t (*waits)(int device);
 
     /* Runs n > 0 ops of one kind, with the same params and on one stream, each of which supports() says yes

@@ -10,7 +10,10 @@
  *     result has it. Dtypes are not promoted: src must have that of t (TSR_EDTYPE).
  *   - A result that is allocated is contiguous; a given one may have any strides, and
  *     may be an input (in place) or overlap it.
- *   - The host reads indices and masks (TSR_EDEVICE where it cannot).
+ *   - The host reads indices and masks (TSR_EDEVICE where it cannot); indices on a device
+ *     only where it cannot check them itself, or finds one below 0 or outside its dim.
+ *   - While a graph is kept, indices on its device are not checked, as they are not known:
+ *     they must be from 0 to below the dim's size whenever the graph is launched.
  */
 #ifndef TESSERA_OPS_INDEX_H
 #define TESSERA_OPS_INDEX_H

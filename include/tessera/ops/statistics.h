@@ -11,7 +11,8 @@
  *   - A result that is allocated is contiguous; a given one may have any strides and may
  *     overlap the operands. After a failure results are as they were, or those that were
  *     given have undefined contents (TSR_ENOMEM).
- *   - On a device, bins and quantiles are found on the CPU, and results are copied back.
+ *   - On a device, elements are counted and sorted there; the host computes edges, densities
+ *     and quantiles from what it is sent, and copies results back.
  */
 #ifndef TESSERA_OPS_STATISTICS_H
 #define TESSERA_OPS_STATISTICS_H
