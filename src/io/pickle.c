@@ -1,4 +1,4 @@
-/* pickle.c - the ops of pickle protocols 2 to 5 that torch.save writes (pickle.h). */
+/* pickle.c - the ops of pickle protocols 2 to 5 that torch.save and TorchScript write (pickle.h). */
 #include "pickle.h"
 
 typedef struct machine {
@@ -9,13 +9,15 @@ typedef struct machine {
     tsri_list            stack_list;
     tsri_value         **memo;
     size_t               memo_room, memo_next;
+    int64_t              pairs;  /* that dicts were made of */
+    tsri_pickle         *out;
 } machine;
 
 /* Names -------------------------------------------------------------------------------- */
 
-#define STORED(name, dtype, encoding) { "torch", name "Storage", TSRI_ROLE_STORAGE, dtype, encoding }
-#define DTYPE(name, dtype)            { "torch", name, TSRI_ROLE_DTYPE, dtype, name }
-#define OTHER(module, name, role)     { module, name, role, TSR_DTYPE_INVALID, "" }
+#define STORED(name, dtype, encoding) { "torch", name "Storage", TSRI_ROLE_STORAGE, dtype, encoding, 0, 0 }
+#define DTYPE(name, dtype)            { "torch", name, TSRI_ROLE_DTYPE, dtype, name, 0, 0 }
+#define OTHER(module, name, role)     { module, name, role, TSR_DTYPE_INVALID, "", 0, 0 }
 
 static const tsri_python_name known[] = {
     OTHER("collections", "OrderedDict", TSRI_ROLE_DICT),
@@ -28,9 +30,11 @@ static const tsri_python_name known[] = {
     OTHER("torch.nn.parameter", "Parameter", TSRI_ROLE_CLASS),
     OTHER("torch.nn.parameter", "Buffer", TSRI_ROLE_CLASS),
     OTHER("torch", "Size", TSRI_ROLE_SAME),
+    OTHER("builtins", "set", TSRI_ROLE_SAME),
+    OTHER("__builtin__", "set", TSRI_ROLE_SAME),
     OTHER("torch", "device", TSRI_ROLE_NOTHING),
     OTHER("_codecs", "encode", TSRI_ROLE_NOTHING),
-    { "torch.storage", "UntypedStorage", TSRI_ROLE_STORAGE, TSR_DTYPE_INVALID, "" },
+    { "torch.storage", "UntypedStorage", TSRI_ROLE_STORAGE, TSR_DTYPE_INVALID, "", 0, 0 },
     STORED("Untyped", TSR_DTYPE_INVALID, ""),
     STORED("Double", TSR_F64, "float64"), STORED("Float", TSR_F32, "float32"),
     STORED("Half", TSR_F16, "float16"), STORED("BFloat16", TSR_BF16, "bfloat16"),
@@ -51,16 +55,6 @@ static const tsri_python_name known[] = {
 static bool is_text(const char *want, const char *text, size_t length)
 {
     return tsri_strlen(want) == length && memcmp(want, text, length) == 0;
-}
-
-static int shown(size_t length) { return length < 100 ? (int)length : 100; }
-
-static tsr_status refuse(const machine *m, const char *module, size_t n, const char *name, size_t k)
-{
-    return tsri_fail(TSR_EUNSUPPORTED,
-                     "file_open: %s: refused: %.*s.%.*s is not a tensor; tensors, numbers and texts in "
-                     "dicts, lists and tuples are read, and nothing in a pickle is run",
-                     m->f->path, shown(n), module, shown(k), name);
 }
 
 static tsr_status refuse_use(const machine *m, const tsri_python_name *name)
@@ -110,10 +104,12 @@ static tsr_status pop(machine *m, tsri_value **out)
     return TSR_OK;
 }
 
+/* The value that items are added to: of this kind, or an object that is like one. */
 static tsr_status top(const machine *m, tsri_value **out, tsri_value_kind kind)
 {
     const int64_t n = m->stack_list.count;
-    TSRI_SOUND(n > 0 && m->stack[n - 1] && m->stack[n - 1]->kind == kind, m->f,
+    TSRI_SOUND(n > 0 && m->stack[n - 1] &&
+                   (m->stack[n - 1]->kind == kind || m->stack[n - 1]->kind == TSRI_VALUE_OBJECT), m->f,
                "byte %zu of the pickle changes what is no %s", where(m),
                kind == TSRI_VALUE_DICT ? "dict" : "list");
     *out = m->stack[n - 1];
@@ -234,6 +230,21 @@ static tsr_status marked_tuple(machine *m)
     return push_tuple(m, items, n);
 }
 
+/* What an object lists: its state, unless that is something else. */
+static tsr_status list_of_object(machine *m, tsri_value **object)
+{
+    if (!(*object)->state) {
+        tsri_value *list = tsri_bump_take(m->memory, sizeof *list);
+        if (!list) return no_room(m);
+        list->kind = TSRI_VALUE_LIST;
+        (*object)->state = list;
+    }
+    *object = (*object)->state;
+    TSRI_SOUND((*object)->kind == TSRI_VALUE_LIST, m->f, "byte %zu of the pickle changes what is no list",
+               where(m));
+    return TSR_OK;
+}
+
 /* n values, or all after a mark, into the list or dict below them. */
 static tsr_status add_items(machine *m, tsri_value_kind kind, int n)
 {
@@ -242,6 +253,7 @@ static tsr_status add_items(machine *m, tsri_value_kind kind, int n)
     for (int i = n; i > 0; i--) TSRI_TRY(pop(m, &few[i - 1]));
     if (n == 0) TSRI_TRY(pop_to_mark(m, &items, &count));
     TSRI_TRY(top(m, &to, kind));
+    if (to->kind == TSRI_VALUE_OBJECT && kind == TSRI_VALUE_LIST) TSRI_TRY(list_of_object(m, &to));
     TSRI_SOUND(kind != TSRI_VALUE_DICT || count % 2 == 0, m->f,
                "byte %zu of the pickle: a key without a value", where(m));
     for (int64_t i = 0; i < count; i++) TSRI_TRY(add_item(m, to, items[i]));
@@ -292,7 +304,10 @@ static tsr_status push_name(machine *m, const char *module, size_t n, const char
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is_text(known[i].module, module, n) && is_text(known[i].name, name, k))
             return push_new(m, (tsri_value){ .kind = TSRI_VALUE_NAME, .name = &known[i] });
-    return refuse(m, module, n, name, k);
+    tsri_python_name *other = tsri_bump_take(m->memory, sizeof *other);
+    if (!other) return no_room(m);
+    *other = (tsri_python_name){ module, name, TSRI_ROLE_OTHER, TSR_DTYPE_INVALID, "", n, k };
+    return push_new(m, (tsri_value){ .kind = TSRI_VALUE_NAME, .name = other });
 }
 
 /* A line of text. */
@@ -348,19 +363,38 @@ static tsr_status call(machine *m, const tsri_python_name *name, tsri_value *arg
 static tsr_status call_subclass(machine *m, const tsri_python_name *name, const tsri_value *args)
 {
     if (!has_kinds(args, "nnl") || args->as.items.at[0]->name->role == TSRI_ROLE_SUBCLASS ||
-        args->as.items.at[1]->name->role != TSRI_ROLE_CLASS)
+        (args->as.items.at[1]->name->role != TSRI_ROLE_CLASS &&
+         args->as.items.at[1]->name->role != TSRI_ROLE_OTHER))
         return refuse_use(m, name);
     return call(m, args->as.items.at[0]->name, args->as.items.at[2]);
 }
 
-/* What the function of this name would give, for those of the list. */
+/* A dict of nothing, or of a list of pairs, as Python 2 wrote it. */
+static tsr_status call_dict(machine *m, const tsri_python_name *name, const tsri_value *args)
+{
+    tsri_value *pairs = args->as.items.list.count ? args->as.items.at[0] : NULL;
+    if (pairs && !has_kinds(args, "l")) return refuse_use(m, name);
+    TSRI_TRY(push_new(m, (tsri_value){ .kind = TSRI_VALUE_DICT }));
+    for (int64_t i = 0; pairs && i < pairs->as.items.list.count; i++) {
+        const tsri_value *pair = pairs->as.items.at[i];
+        if (pair->kind != TSRI_VALUE_LIST || pair->as.items.list.count != 2) return refuse_use(m, name);
+        TSRI_SOUND(++m->pairs <= m->end - m->begin, m->f, "a pickle of %zu bytes makes dicts of more pairs",
+                   (size_t)(m->end - m->begin));
+        for (int k = 0; k < 2; k++)
+            TSRI_TRY(add_item(m, m->stack[m->stack_list.count - 1], pair->as.items.at[k]));
+    }
+    return TSR_OK;
+}
+
+/* What the function of this name would give. */
 static tsr_status call(machine *m, const tsri_python_name *name, tsri_value *args)
 {
     tsri_value made = { .kind = TSRI_VALUE_TENSOR, .as = { .items = args->as.items } };
     switch (name->role) {
     case TSRI_ROLE_DICT:
-        if (args->as.items.list.count) return refuse_use(m, name);
-        return push_new(m, (tsri_value){ .kind = TSRI_VALUE_DICT });
+        return call_dict(m, name, args);
+    case TSRI_ROLE_OTHER:
+        return push_new(m, (tsri_value){ .kind = TSRI_VALUE_OBJECT, .name = name });
     case TSRI_ROLE_TENSOR:
         return has_kinds(args, "sill??") ? push_new(m, made) : refuse_use(m, name);
     case TSRI_ROLE_TENSOR_OF:
@@ -383,17 +417,38 @@ static tsr_status reduce(machine *m)
     tsri_value *args = NULL, *name = NULL;
     TSRI_TRY(pop(m, &args));
     TSRI_TRY(pop(m, &name));
-    TSRI_SOUND(name->kind == TSRI_VALUE_NAME && args->kind == TSRI_VALUE_LIST, m->f,
+    const bool object = name->kind == TSRI_VALUE_OBJECT;
+    TSRI_SOUND((object || name->kind == TSRI_VALUE_NAME) && args->kind == TSRI_VALUE_LIST, m->f,
                "byte %zu of the pickle calls what is no function", where(m));
-    return call(m, name->name, args);
+    return object ? push_new(m, (tsri_value){ .kind = TSRI_VALUE_OBJECT, .name = name->name })
+                  : call(m, name->name, args);
 }
 
-/* The state of an object: attributes, which are of no use here. */
+/* (class, arguments, named arguments) */
+static tsr_status reduce_named(machine *m)
+{
+    tsri_value *named = NULL;
+    TSRI_TRY(pop(m, &named));
+    return reduce(m);
+}
+
+/* A dict, or the dict of (dict, dict of slots). */
+static tsri_value *attributes_of(tsri_value *state)
+{
+    if (state->kind == TSRI_VALUE_DICT) return state;
+    if (state->kind != TSRI_VALUE_LIST || state->as.items.list.count != 2) return NULL;
+    for (int i = 0; i < 2; i++)
+        if (state->as.items.at[i]->kind == TSRI_VALUE_DICT) return state->as.items.at[i];
+    return NULL;
+}
+
+/* The state of an object; that of a tensor or a dict is of no use here. */
 static tsr_status build(machine *m)
 {
     tsri_value *state = NULL, *object = NULL;
     TSRI_TRY(pop(m, &state));
     TSRI_TRY(pop(m, &object));
+    if (object->kind == TSRI_VALUE_OBJECT && attributes_of(state)) object->state = attributes_of(state);
     return push(m, object);
 }
 
@@ -402,11 +457,15 @@ static tsr_status push_storage(machine *m)
 {
     tsri_value *id = NULL;
     TSRI_TRY(pop(m, &id));
-    const bool sound = id->kind == TSRI_VALUE_LIST && has_kinds(id, "?n??i") &&
-                       id->as.items.at[1]->name->role == TSRI_ROLE_STORAGE &&
-                       id->as.items.at[2]->kind == TSRI_VALUE_TEXT;
-    TSRI_SOUND(sound, m->f, "byte %zu of the pickle: no storage of a tensor", where(m));
-    return push_new(m, (tsri_value){ .kind = TSRI_VALUE_STORAGE, .as = { .items = id->as.items } });
+    const bool list = id->kind == TSRI_VALUE_LIST && has_kinds(id, "?n??i");
+    const tsri_role role = list ? id->as.items.at[1]->name->role : TSRI_ROLE_NOTHING;
+    TSRI_SOUND((role == TSRI_ROLE_STORAGE || role == TSRI_ROLE_OTHER) &&
+                   id->as.items.at[2]->kind == TSRI_VALUE_TEXT, m->f,
+               "byte %zu of the pickle: no storage of a tensor", where(m));
+    TSRI_TRY(push_new(m, (tsri_value){ .kind = TSRI_VALUE_STORAGE, .as = { .items = id->as.items } }));
+    if (!tsri_list_grow(m->memory, &m->out->storage_list, (void ***)&m->out->storages)) return no_room(m);
+    m->out->storages[m->out->storage_list.count++] = m->stack[m->stack_list.count - 1];
+    return TSR_OK;
 }
 
 /* Ops ---------------------------------------------------------------------------------- */
@@ -457,15 +516,19 @@ static tsr_status step(machine *m, unsigned char op)
     case 0x8d: return push_text(m, 8);
     case 'C':  return pass_bytes(m, 1);
     case 'B':  return pass_bytes(m, 4);
+    case 0x96:
     case 0x8e: return pass_bytes(m, 8);
     case ')':  return push_tuple(m, NULL, 0);
     case 0x85: return short_tuple(m, 1);
     case 0x86: return short_tuple(m, 2);
     case 0x87: return short_tuple(m, 3);
+    case 0x91:
     case 't':  return marked_tuple(m);
+    case 0x8f: /* a set */
     case ']':  return push_new(m, (tsri_value){ .kind = TSRI_VALUE_LIST });
     case '}':  return push_new(m, (tsri_value){ .kind = TSRI_VALUE_DICT });
     case 'a':  return add_items(m, TSRI_VALUE_LIST, 1);
+    case 0x90:
     case 'e':  return add_items(m, TSRI_VALUE_LIST, 0);
     case 's':  return add_items(m, TSRI_VALUE_DICT, 2);
     case 'u':  return add_items(m, TSRI_VALUE_DICT, 0);
@@ -476,7 +539,9 @@ static tsr_status step(machine *m, unsigned char op)
     case 'j':  return recall(m, 4);
     case 'c':  return name_of_lines(m);
     case 0x93: return name_of_texts(m);
+    case 0x81:
     case 'R':  return reduce(m);
+    case 0x92: return reduce_named(m);
     case 'b':  return build(m);
     case 'Q':  return push_storage(m);
     default:
@@ -486,14 +551,16 @@ static tsr_status step(machine *m, unsigned char op)
     }
 }
 
-tsr_status tsri_unpickle(tsri_value **out, tsr_file *f, tsri_bump *memory, const unsigned char *data,
+tsr_status tsri_unpickle(tsri_pickle *out, tsr_file *f, tsri_bump *memory, const unsigned char *data,
                          size_t bytes)
 {
-    machine m = { .f = f, .memory = memory, .begin = data, .at = data, .end = data + bytes };
+    machine m = { .f = f, .memory = memory, .begin = data, .at = data, .end = data + bytes, .out = out };
+    *out = (tsri_pickle){ 0 };
     for (;;) {
         TSRI_SOUND(m.at < m.end, f, "the pickle ends before its end");
         const unsigned char op = *m.at++;
-        if (op == '.') return pop(&m, out);
+        out->bytes = where(&m);
+        if (op == '.') return pop(&m, &out->value);
         TSRI_TRY(step(&m, op));
     }
 }

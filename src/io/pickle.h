@@ -1,8 +1,9 @@
 /* pickle.h - what a checkpoint of PyTorch says, without doing any of it.
  *
  * A pickle is a program that builds Python objects, and may name any function to call. This reads the ops
- * that torch.save writes and builds plain values of them. A class or function that is not in the short
- * list of those that make tensors is refused by name; none is ever called. */
+ * that torch.save writes and builds plain values of them. No class and no function is ever called: those in
+ * a short list are known to make tensors, and what any other would make is an object of which its name, items
+ * and attributes are kept. */
 #ifndef TSRI_PICKLE_H
 #define TSRI_PICKLE_H
 
@@ -18,7 +19,8 @@ typedef enum tsri_role {
     TSRI_ROLE_CLASS,      /* of tensors */
     TSRI_ROLE_NOTHING,    /* what it makes is of no use here */
     TSRI_ROLE_STORAGE,
-    TSRI_ROLE_DTYPE
+    TSRI_ROLE_DTYPE,
+    TSRI_ROLE_OTHER       /* not in the list */
 } tsri_role;
 
 typedef struct tsri_python_name {
@@ -26,6 +28,7 @@ typedef struct tsri_python_name {
     tsri_role   role;
     tsr_dtype   dtype;     /* of a storage or dtype; TSR_DTYPE_INVALID if there is none here */
     const char *encoding;  /* its name in PyTorch; "" for bytes of any */
+    size_t      module_length, name_length;  /* of an OTHER, whose texts lie in the pickle */
 } tsri_python_name;
 
 typedef enum tsri_value_kind {
@@ -37,13 +40,15 @@ typedef enum tsri_value_kind {
     TSRI_VALUE_LIST,     /* and tuples */
     TSRI_VALUE_DICT,     /* a key, its value, the next key, ... */
     TSRI_VALUE_NAME,
-    TSRI_VALUE_STORAGE,  /* items: ("storage", class, key, where, elements) */
-    TSRI_VALUE_TENSOR    /* items: the arguments, of the kinds that they must have */
+    TSRI_VALUE_STORAGE,  /* items: ("storage", class, key, where, elements, ...) */
+    TSRI_VALUE_TENSOR,   /* items: the arguments, of the kinds that they must have */
+    TSRI_VALUE_OBJECT    /* of a class or function that is not in the list: items as of a DICT, and a state */
 } tsri_value_kind;
 
 typedef struct tsri_value {
     tsri_value_kind         kind;
-    const tsri_python_name *name;  /* of a NAME; the dtype of a TENSOR, NULL: its storage's */
+    const tsri_python_name *name;  /* of a NAME, an OBJECT; the dtype of a TENSOR, NULL: its storage's */
+    struct tsri_value      *state; /* of an OBJECT: its attributes, a DICT, or what it lists; NULL if none */
     union {
         int64_t integer;  /* also of a BOOL */
         double  number;
@@ -52,9 +57,16 @@ typedef struct tsri_value {
     } as;
 } tsri_value;
 
-/* The value that `bytes` of a pickle describe, in `memory`; texts lie in the pickle. Containers may be
- * shared and may hold themselves. TSR_EUNSUPPORTED names what is refused. */
-tsr_status tsri_unpickle(tsri_value **out, tsr_file *f, tsri_bump *memory, const unsigned char *data,
+typedef struct tsri_pickle {
+    tsri_value  *value;
+    tsri_value **storages;      /* all of them, in the order in which they are met */
+    tsri_list    storage_list;
+    size_t       bytes;         /* how long it is */
+} tsri_pickle;
+
+/* The first pickle in `bytes`, in `memory`; texts lie in the pickle. Containers may be shared and may hold
+ * themselves. TSR_EUNSUPPORTED names what is refused. */
+tsr_status tsri_unpickle(tsri_pickle *out, tsr_file *f, tsri_bump *memory, const unsigned char *data,
                          size_t bytes);
 
 #endif

@@ -1,9 +1,13 @@
-/* pt.c - checkpoints of PyTorch since 1.6: a zip file with a pickle (pickle.h) and a member for each
- * storage. Dicts, lists and tuples in each other give dotted names: model.layers.0.weight.
+/* pt.c - checkpoints of PyTorch: a zip file with a pickle (pickle.h) and a member for each storage. Dicts,
+ * lists and tuples in each other give dotted names, model.layers.0.weight, and so do the attributes of
+ * objects: whole modules and those of TorchScript have the names of their state_dict.
  *
  *   NAME/data.pkl    what there is
  *   NAME/data/KEY    the bytes of a storage; tensors may share one
  *   NAME/byteorder   "little" or "big"
+ *
+ * Before version 1.6 it was no zip file, but five pickles (a number, a version, the machine, what there is,
+ * the keys of storages) and then each storage, behind the number of its elements.
  *
  * Work is bounded by the size of the file: names and values together, and what a tensor that repeats its
  * elements (a stride of 0) comes to. Checksums of stored members are not tested: torch.save can be told to
@@ -135,18 +139,15 @@ static tsr_status read_dims(const checkpoint *c, int64_t out[TSR_MAX_NDIM], cons
     return TSR_OK;
 }
 
-/* Views that PyTorch conjugates or negates when they are used would be read wrong. */
-static tsr_status check_bits(const checkpoint *c, const tsri_value *v)
+/* A view that PyTorch conjugates or negates when it is used would be read wrong. */
+static bool is_unresolved(const tsri_value *v)
 {
     const int64_t last = v->name ? 7 : 6;
-    if (v->as.items.list.count <= last) return TSR_OK;
+    if (v->as.items.list.count <= last) return false;
     const tsri_value *bits = v->as.items.at[last];
     for (int64_t i = 1; bits->kind == TSRI_VALUE_DICT && i < bits->as.items.list.count; i += 2)
-        TSRI_CHECK(bits->as.items.at[i]->kind != TSRI_VALUE_BOOL || !bits->as.items.at[i]->as.integer,
-                   TSR_EUNSUPPORTED,
-                   "file_open: %s: \"%s\" is a conjugated or negated view; resolve_conj() or resolve_neg() "
-                   "before saving", c->f->path, c->name);
-    return TSR_OK;
+        if (bits->as.items.at[i]->kind == TSRI_VALUE_BOOL && bits->as.items.at[i]->as.integer) return true;
+    return false;
 }
 
 static tsr_status find_storage(const checkpoint *c, found *t, const tsri_value *storage)
@@ -234,15 +235,30 @@ static tsr_status keep_name(checkpoint *c, const char **out)
     return TSR_OK;
 }
 
+/* A tensor that is there, and is not read. */
+static tsr_status add_unread(checkpoint *c, int ndim, const int64_t *shape, const char *encoding)
+{
+    tsri_entry *e = NULL;
+    const char *name = NULL;
+    TSRI_TRY(keep_name(c, &name));
+    TSRI_TRY(tsri_file_add(c->f, &e, name, TSR_DTYPE_INVALID, ndim, shape));
+    e->encoding = encoding;
+    e->plain = false;
+    e->bytes = 0;
+    return TSR_OK;
+}
+
 static tsr_status add_tensor(checkpoint *c, const tsri_value *v)
 {
     tsri_value *const *args = v->as.items.at;
     found t = { .dtype = v->name, .offset = args[1]->as.integer };
     tsri_entry *e = NULL;
     const char *name = NULL;
-    TSRI_TRY(check_bits(c, v));
-    TSRI_TRY(find_storage(c, &t, args[0]));
     TSRI_TRY(read_dims(c, t.shape, args[2], "dim"));
+    if (is_unresolved(v))
+        return add_unread(c, (int)args[2]->as.items.list.count, t.shape,
+                          "conjugated or negated (resolve_conj() or resolve_neg() before saving)");
+    TSRI_TRY(find_storage(c, &t, args[0]));
     TSRI_TRY(read_dims(c, t.stride, args[3], "stride"));
     t.ndim = (int)args[2]->as.items.list.count;
     TSRI_SOUND(t.ndim == args[3]->as.items.list.count && t.offset >= 0, c->f,
@@ -263,20 +279,22 @@ static tsr_scalar scalar_of(const tsri_value *v)
                                         : tsr_scalar_i64(v->as.integer);
 }
 
-static tsr_status add_value(checkpoint *c, const tsri_value *v)
+static tsr_status add_text(checkpoint *c, const char *text, size_t length)
+{
+    const char *key = NULL;
+    TSRI_TRY(keep_name(c, &key));
+    TSRI_SOUND(tsri_is_utf8(text, length), c->f, "the text \"%s\" is no UTF-8", key);
+    const char *copy = tsri_bump_text(&c->f->memory, text, length);
+    TSRI_CHECK(copy, TSR_ENOMEM, "file_open: %s: no room for its texts", c->f->path);
+    return tsri_file_add_text(c->f, key, copy, length);
+}
+
+static tsr_status add_number(checkpoint *c, const tsri_value *v)
 {
     tsr_meta *m = NULL;
     const char *key = NULL;
     TSRI_TRY(keep_name(c, &key));
     TSRI_TRY(tsri_file_add_meta(c->f, &m, key));
-    if (v->kind == TSRI_VALUE_TEXT) {
-        m->type = TSR_META_TEXT;
-        m->length = v->as.text.length;
-        m->text = tsri_bump_text(&c->f->memory, v->as.text.at, v->as.text.length);
-        TSRI_SOUND(tsri_is_utf8(v->as.text.at, v->as.text.length), c->f, "the text \"%s\" is no UTF-8", key);
-        TSRI_CHECK(m->text, TSR_ENOMEM, "file_open: %s: no room for its texts", c->f->path);
-        return TSR_OK;
-    }
     m->type = TSR_META_NUMBER;
     m->number = scalar_of(v);
     m->dtype = m->number.dtype;
@@ -315,7 +333,7 @@ static tsr_status add_numbers(checkpoint *c, const tsri_value *v, tsr_dtype dtyp
 
 /* The walk ----------------------------------------------------------------------------- */
 
-static tsr_status visit(checkpoint *c, const tsri_value *v, size_t length, int depth);
+static tsr_status visit(checkpoint *c, tsri_value *v, size_t length, int depth);
 
 /* Puts one more part after the name, which has `length` bytes; *longer is what it has then. */
 static tsr_status extend_name(checkpoint *c, size_t length, const tsri_value *key, size_t *longer)
@@ -343,7 +361,7 @@ static tsr_status extend_name(checkpoint *c, size_t length, const tsri_value *ke
     return TSR_OK;
 }
 
-static tsr_status visit_item(checkpoint *c, const tsri_value *key, const tsri_value *item, size_t length,
+static tsr_status visit_item(checkpoint *c, const tsri_value *key, tsri_value *item, size_t length,
                              int depth)
 {
     size_t longer = 0;
@@ -355,7 +373,7 @@ static tsr_status visit_item(checkpoint *c, const tsri_value *key, const tsri_va
 
 static tsr_status visit_items(checkpoint *c, const tsri_value *v, size_t length, int depth)
 {
-    const bool is_dict = v->kind == TSRI_VALUE_DICT;
+    const bool is_dict = v->kind != TSRI_VALUE_LIST;
     const int64_t step = is_dict ? 2 : 1;
     for (int64_t i = 0; i < v->as.items.list.count; i += step) {
         const tsri_value index = { .kind = TSRI_VALUE_INT, .as = { .integer = i } };
@@ -365,7 +383,70 @@ static tsr_status visit_items(checkpoint *c, const tsri_value *v, size_t length,
     return TSR_OK;
 }
 
-static tsr_status visit(checkpoint *c, const tsri_value *v, size_t length, int depth)
+/* Does a text that need not end in 0 begin with this one? */
+static bool starts_with(const char *text, size_t length, const char *start)
+{
+    const size_t n = tsri_strlen(start);
+    return length >= n && memcmp(text, start, n) == 0;
+}
+
+/* A class or function that makes no tensor that is read: the words for it are metadata, or the encoding of
+ * an entry where it makes an array of some kind. */
+static tsr_status add_other(checkpoint *c, const tsri_value *v)
+{
+    const tsri_python_name *x = v->name;
+    const int n = x->module_length < 100 ? (int)x->module_length : 100;
+    const int k = x->name_length < 100 ? (int)x->name_length : 100;
+    const bool of_arrays = starts_with(x->module, (size_t)n, "torch") ||
+                           starts_with(x->module, (size_t)n, "numpy");
+    const bool array = of_arrays && starts_with(x->name, (size_t)k, "_re");
+    char words[256];
+    tsri_text text = tsri_text_into(words, sizeof words);
+    TSRI_CHECK(array || *c->name, TSR_EUNSUPPORTED,
+               "file_open: %s: refused: %.*s.%.*s is not a tensor; tensors, numbers and texts in dicts, "
+               "lists, tuples and attributes of objects are read, and nothing in a pickle is run",
+               c->f->path, n, x->module, k, x->name);
+    tsri_put(&text, array ? "%.*s.%.*s" : "%.*s.%.*s, not read", n, x->module, k, x->name);
+    TSRI_SOUND(tsri_is_utf8(words, text.length), c->f, "a name that is no UTF-8");
+    if (!array) return add_text(c, words, text.length);
+    const char *encoding = tsri_bump_text(&c->f->memory, words, text.length);
+    TSRI_CHECK(encoding, TSR_ENOMEM, "file_open: %s: no room for its names", c->f->path);
+    return add_unread(c, 0, NULL, encoding);
+}
+
+/* The dicts of a module whose names are not part of those in its state_dict. */
+static bool is_of_modules(const tsri_value *key, const tsri_value *item)
+{
+    static const char *const names[] = { "_parameters", "_buffers", "_modules" };
+    for (int i = 0; i < 3; i++)
+        if (key->kind == TSRI_VALUE_TEXT && item->kind == TSRI_VALUE_DICT &&
+            key->as.text.length == tsri_strlen(names[i]) &&
+            starts_with(key->as.text.at, key->as.text.length, names[i])) return true;
+    return false;
+}
+
+static tsr_status visit_attributes(checkpoint *c, const tsri_value *v, size_t length, int depth)
+{
+    for (int64_t i = 0; i < v->as.items.list.count; i += 2) {
+        tsri_value *const *pair = &v->as.items.at[i];
+        if (is_of_modules(pair[0], pair[1])) TSRI_TRY(visit(c, pair[1], length, depth + 1));
+        else                                 TSRI_TRY(visit_item(c, pair[0], pair[1], length, depth));
+    }
+    return TSR_OK;
+}
+
+/* Once, however many hold it: objects may hold each other. */
+static tsr_status visit_object(checkpoint *c, tsri_value *v, size_t length, int depth)
+{
+    if (v->as.items.list.count == 0 && !v->state) return add_other(c, v);
+    v->kind = TSRI_VALUE_NONE;
+    TSRI_TRY(visit_items(c, v, length, depth));
+    if (!v->state) return TSR_OK;
+    return v->state->kind == TSRI_VALUE_DICT ? visit_attributes(c, v->state, length, depth)
+                                             : visit_items(c, v->state, length, depth);
+}
+
+static tsr_status visit(checkpoint *c, tsri_value *v, size_t length, int depth)
 {
     TSRI_SOUND(depth <= DEEPEST, c->f, "\"%.100s...\": dicts and lists in each other, more than %d deep",
                c->name, DEEPEST);
@@ -383,23 +464,30 @@ static tsr_status visit(checkpoint *c, const tsri_value *v, size_t length, int d
     }
     case TSRI_VALUE_BOOL:
     case TSRI_VALUE_INT:
-    case TSRI_VALUE_FLOAT: return add_value(c, v);
+    case TSRI_VALUE_FLOAT: return add_number(c, v);
     case TSRI_VALUE_TEXT:
         c->budget -= (int64_t)v->as.text.length;
-        return add_value(c, v);
+        return add_text(c, v->as.text.at, v->as.text.length);
+    case TSRI_VALUE_OBJECT: return visit_object(c, v, length, depth);
+    case TSRI_VALUE_NAME:   return v->name->role == TSRI_ROLE_OTHER ? add_other(c, v) : TSR_OK;
     default: return TSR_OK;
     }
 }
 
 /* Opening ------------------------------------------------------------------------------ */
 
+static tsr_status visit_all(checkpoint *c, const tsri_pickle *p)
+{
+    c->budget = (int64_t)p->bytes * NAME_TIMES + FREE;
+    return visit(c, p->value, 0, 0);
+}
+
 static tsr_status read_values(checkpoint *c, const unsigned char *pickle, size_t bytes)
 {
     tsri_bump memory = { 0 };
-    tsri_value *all = NULL;
-    c->budget = (int64_t)bytes * NAME_TIMES + FREE;
+    tsri_pickle all;
     tsr_status s = tsri_unpickle(&all, c->f, &memory, pickle, bytes);
-    if (s == TSR_OK) s = visit(c, all, 0, 0);
+    if (s == TSR_OK) s = visit_all(c, &all);
     tsri_bump_free(&memory);
     return s;
 }
@@ -439,23 +527,144 @@ static bool is_old(const unsigned char *head, size_t n)
            memcmp(head + 2, "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 12) == 0;
 }
 
+enum { OLD_NUMBER, OLD_VERSION, OLD_MACHINE, OLD_VALUES, OLD_KEYS, OLD_PICKLES };
+
+static bool key_before(const void *a, const void *b)
+{
+    const tsri_value *x = ((const tsri_value *)a)->as.items.at[2];
+    const tsri_value *y = ((const tsri_value *)b)->as.items.at[2];
+    const size_t n = x->as.text.length, k = y->as.text.length;
+    const int order = memcmp(x->as.text.at, y->as.text.at, n < k ? n : k);
+    return order ? order < 0 : n < k;
+}
+
+/* The storage of this key, among those that are sorted; NULL if no tensor is in it. */
+static const tsri_value *storage_of_key(const tsri_pickle *p, tsri_value *key)
+{
+    tsri_value *ids[3] = { NULL, NULL, key };
+    const tsri_value wanted = { .as = { .items = { ids, { 3, 3 } } } };
+    int64_t low = 0;
+    for (int64_t high = p->storage_list.count; low < high;) {
+        const int64_t middle = low + (high - low) / 2;
+        if (key_before(p->storages[middle], &wanted)) low = middle + 1;
+        else                                          high = middle;
+    }
+    return low < p->storage_list.count && !key_before(&wanted, p->storages[low]) ? p->storages[low] : NULL;
+}
+
+/* The storage that begins at *at, as if it were a member of a zip file. */
+static tsr_status find_old_storage(checkpoint *c, const tsri_pickle *p, tsri_value *key, uint64_t *at)
+{
+    const uint64_t size = c->f->parts[0]->size;
+    unsigned char head[8];
+    const tsri_value *id = key->kind == TSRI_VALUE_TEXT ? storage_of_key(p, key) : NULL;
+    TSRI_SOUND(id && key->as.text.length < 100, c->f, "a storage that no tensor is in");
+    const tsri_value *const *of = (const tsri_value *const *)id->as.items.at;
+    TSRI_CHECK(of[1]->name->dtype && (id->as.items.list.count < 6 || of[5]->kind == TSRI_VALUE_NONE),
+               TSR_EUNSUPPORTED, "file_open: %s: refused: a storage of no dtype that is read, or within another",
+               c->f->path);
+    TSRI_SOUND(*at <= size && size - *at >= sizeof head, c->f, "it ends before its storages");
+    TSRI_TRY(tsri_source_read(c->f->parts[0], head, *at, sizeof head));
+    const uint64_t elements = tsri_get64(head);
+    const uint64_t each = tsr_dtype_size(of[1]->name->dtype);
+    *at += sizeof head;
+    TSRI_SOUND(elements == (uint64_t)of[4]->as.integer && elements <= (size - *at) / each, c->f,
+               "a storage of %llu elements at byte %llu", tsri_ull(elements), tsri_ull(*at));
+    tsri_member *m = &c->zip.members[c->zip.count++];
+    char name[128];
+    tsri_text text = tsri_text_into(name, sizeof name);
+    tsri_put(&text, "data/%.*s", (int)key->as.text.length, key->as.text.at);
+    *m = (tsri_member){ .name = tsri_bump_text(&c->f->memory, name, text.length), .method = TSRI_ZIP_STORED,
+                        .stored = elements * each, .bytes = elements * each, .data = *at };
+    TSRI_CHECK(m->name, TSR_ENOMEM, "file_open: %s: no room for its list", c->f->path);
+    *at += m->bytes;
+    return TSR_OK;
+}
+
+static tsr_status find_old_storages(checkpoint *c, tsri_pickle *p, const tsri_value *keys, uint64_t at)
+{
+    const int64_t n = keys->as.items.list.count;
+    TSRI_SOUND(keys->kind == TSRI_VALUE_LIST, c->f, "no list of storages");
+    c->zip.members = tsri_bump_take(&c->f->memory, (size_t)n * sizeof *c->zip.members);
+    TSRI_CHECK(c->zip.members, TSR_ENOMEM, "file_open: %s: no room for its list", c->f->path);
+    tsri_sort((void **)p->storages, p->storage_list.count, key_before);
+    for (int64_t i = 0; i < n; i++) TSRI_TRY(find_old_storage(c, p, keys->as.items.at[i], &at));
+    c->folder = "";
+    return sort_members(c);
+}
+
+/* That of a big-endian machine has other numbers before its storages. */
+static tsr_status check_old_machine(const checkpoint *c, const tsri_value *v)
+{
+    for (int64_t i = 0; v->kind == TSRI_VALUE_DICT && i < v->as.items.list.count; i += 2) {
+        const tsri_value *key = v->as.items.at[i], *item = v->as.items.at[i + 1];
+        TSRI_CHECK(key->kind != TSRI_VALUE_TEXT ||
+                       !starts_with(key->as.text.at, key->as.text.length, "little_endian") ||
+                       item->kind != TSRI_VALUE_BOOL || item->as.integer, TSR_EUNSUPPORTED,
+                   "file_open: %s: refused: of PyTorch before 1.6, on a big-endian machine", c->f->path);
+    }
+    return TSR_OK;
+}
+
+/* The pickles that the first n bytes hold; TSR_EFORMAT if these are too few. */
+static tsr_status unpickle_old(tsri_pickle p[OLD_PICKLES], checkpoint *c, tsri_bump *memory,
+                               const unsigned char *data, size_t n, size_t *end)
+{
+    *end = 0;
+    for (int i = 0; i < OLD_PICKLES; i++) {
+        TSRI_TRY(tsri_unpickle(&p[i], c->f, memory, data + *end, n - *end));
+        *end += p[i].bytes;
+    }
+    return TSR_OK;
+}
+
+/* *more: all of these bytes were read, and there may be more of the pickles behind them. */
+static tsr_status open_old_front(checkpoint *c, unsigned char *data, size_t n, bool *more)
+{
+    tsri_pickle p[OLD_PICKLES];
+    tsri_bump memory = { 0 };
+    size_t end = 0;
+    tsr_status s = tsri_source_read(c->f->parts[0], data, 0, n);
+    if (s == TSR_OK) s = unpickle_old(p, c, &memory, data, n, &end);
+    *more = s == TSR_EFORMAT;
+    if (s == TSR_OK) s = check_old_machine(c, p[OLD_MACHINE].value);
+    if (s == TSR_OK) s = find_old_storages(c, &p[OLD_VALUES], p[OLD_KEYS].value, end);
+    if (s == TSR_OK) s = visit_all(c, &p[OLD_VALUES]);
+    tsri_bump_free(&memory);
+    return s;
+}
+
+/* The pickles are short, and how short is not said. */
+static tsr_status open_old(checkpoint *c)
+{
+    const uint64_t size = c->f->parts[0]->size;
+    tsr_status s = TSR_OK;
+    bool more = true;
+    for (uint64_t room = FREE; more; room *= 8) {
+        const size_t n = (size_t)(size < room ? size : room);
+        unsigned char *data = tsri_scratch(n);
+        TSRI_CHECK(data, TSR_ENOMEM, "file_open: %s: no room for a pickle of %zu bytes", c->f->path, n);
+        s = open_old_front(c, data, n, &more);
+        tsri_free(data, n);
+        more = more && n < size && room < LARGEST;
+    }
+    return s;
+}
+
 static tsr_status open_pt(tsr_file *f)
 {
     unsigned char head[16] = { 0 };
     const uint64_t size = f->parts[0]->size;
     TSRI_TRY(tsri_source_read(f->parts[0], head, 0, size < sizeof head ? (size_t)size : sizeof head));
-    TSRI_CHECK(!is_old(head, sizeof head), TSR_EUNSUPPORTED,
-               "file_open: %s: refused: a checkpoint as PyTorch wrote it before 1.6, which is no zip file; "
-               "torch.load(..., weights_only=True) there, and torch.save it again", f->path);
     checkpoint *c = tsri_scratch(sizeof *c);
     TSRI_CHECK(c, TSR_ENOMEM, "file_open: %s: no room", f->path);
     *c = (checkpoint){ .f = f };
-    const tsr_status s = open_zip(c);
+    const tsr_status s = is_old(head, sizeof head) ? open_old(c) : open_zip(c);
     tsri_free(c, sizeof *c);
     return s;
 }
 
-/* Its first member is NAME/data.pkl. */
+/* Its first member is NAME/data.pkl, or as TorchScript has it, NAME/data/0. */
 static bool is_pt(const unsigned char *head, size_t n)
 {
     static const char ending[] = "/data.pkl";
@@ -463,8 +672,9 @@ static bool is_pt(const unsigned char *head, size_t n)
     if (is_old(head, n)) return true;
     if (n < TSRI_ZIP_LOCAL || !tsri_is_zip(head, n)) return false;
     const size_t length = tsri_get16(head + 26);
+    const unsigned char *end = head + TSRI_ZIP_LOCAL + length;
     return length >= k && length <= n - TSRI_ZIP_LOCAL &&
-           memcmp(head + TSRI_ZIP_LOCAL + length - k, ending, k) == 0;
+           (memcmp(end - k, ending, k) == 0 || memcmp(end - 7, "/data/0", 7) == 0);
 }
 
 /* All of a deflated storage, and the tensor in it. */

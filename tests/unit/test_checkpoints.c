@@ -176,13 +176,39 @@ TEST(test_checkpoints_of_either_byte_order_and_a_later_protocol_are_read)
     }
 }
 
-TEST(test_what_is_no_tensor_is_refused_by_name)
+TEST(test_a_module_has_the_names_of_its_state_dict)
 {
-    tsr_file *f = NULL;
-    EXPECT_FAILS(tsr_file_open(&f, GOLDEN "module.pt", NULL), TSR_EUNSUPPORTED,
-                 "refused: torch.nn.modules.linear.Linear is not a tensor");
-    EXPECT_FAILS(tsr_file_open(&f, GOLDEN "old.pt", NULL), TSR_EUNSUPPORTED, "before 1.6");
-    EXPECT_FAILS(tsr_file_open(&f, GOLDEN "conjugated.pt", NULL), TSR_EUNSUPPORTED, "resolve_conj");
+    tsr_file *f = opened(GOLDEN "module.pt");
+    tsr_file_entry e;
+    tsr_meta m;
+    EXPECT(tsr_file_count(f) == 2);
+    EXPECT_OK(tsr_file_find(&e, f, "weight"));
+    EXPECT(e.desc.dtype == TSR_F32 && e.desc.ndim == 2);
+    EXPECT_OK(tsr_file_find(&e, f, "bias"));
+    EXPECT_OK(tsr_file_find_meta(&m, f, "in_features"));
+    EXPECT(m.number.as.i == 1);
+    tsr_file_close(&f);
+}
+
+TEST(test_checkpoints_from_before_zip_files_are_read)
+{
+    double all[24];
+    for (int i = 0; i < 24; i++) all[i] = i;
+    tsr_file *f = opened(GOLDEN "old.pt");
+    EXPECT(!strcmp(tsr_file_format(f), "pt") && tsr_file_count(f) == 1);
+    expect_elements(f, "", 24, all);
+    tsr_file_close(&f);
+}
+
+TEST(test_a_view_to_be_conjugated_is_listed_and_not_read)
+{
+    tsr_file *f = opened(GOLDEN "conjugated.pt");
+    tsr_tensor *t = NULL;
+    tsr_file_entry e;
+    EXPECT_OK(tsr_file_find(&e, f, "c"));
+    EXPECT(e.desc.dtype == TSR_DTYPE_INVALID && e.desc.shape[0] == 2 && e.bytes == 0);
+    EXPECT_FAILS(tsr_file_read(&t, f, "c"), TSR_EUNSUPPORTED, "resolve_conj");
+    tsr_file_close(&f);
 }
 
 /* Pickles by hand ------------------------------------------------------------------------ */
@@ -229,11 +255,28 @@ static const struct {
     P("a command of texts", "\x80\4\x8c\2os\x8c\6system\x93\x8c\4exit\x85R.", TSR_EUNSUPPORTED,
       "refused: os.system is not a tensor"),
     P("eval", "\x80\2" "cbuiltins\neval\n.", TSR_EUNSUPPORTED, "refused: builtins.eval"),
-    P("an object", "\x80\2" "ctorch\nTensor\n)\x81.", TSR_EUNSUPPORTED, "op 0x81"),
+    P("an object of tensors", "\x80\2" "ctorch\nTensor\n)\x81.", TSR_EUNSUPPORTED, "torch.Tensor with other"),
+    P("an object", "\x80\2" "ca\nB\n)\x81.", TSR_EUNSUPPORTED, "refused: a.B is not a tensor"),
+    P("an object by names", "\x80\4\x8c\1a\x8c\1B\x93)}\x92.", TSR_EUNSUPPORTED, "refused: a.B is not"),
+    P("what an object would call", "\x80\2" "ca\nB\n)R)R.", TSR_EUNSUPPORTED, "refused: a.B is not"),
+    P("an object that holds itself", "\x80\2" "ca\nB\n)\x81q\0}X\1\0\0\0xh\0sb.", TSR_OK, ""),
+    P("an object of two states", "\x80\2" "ca\nB\n)\x81N}X\1\0\0\0xK\1s\x86" "b.", TSR_OK, ""),
+    P("an object that lists", "\x80\2" "ca\nB\n)\x81(K\1K\2e.", TSR_OK, ""),
+    P("an object of items", "\x80\2" "ca\nB\n)\x81(K\1K\2u.", TSR_OK, ""),
+    P("an object that lists and has attributes", "\x80\2" "ca\nB\n)\x81}K\1K\2sbK\1" "a.", TSR_EFORMAT,
+      "no list"),
+    P("a name of no UTF-8", "\x80\2}K\1ca\n\xff\ns.", TSR_EFORMAT, "UTF-8"),
+    P("a storage of a class", "\x80\2" TENSOR("a\nB", SIX, "K\0K\2\x85K\1\x85") ".", TSR_EFORMAT, "no dtype"),
+    P("a set", "\x80\4\x8f(K\1K\2\x90.", TSR_OK, ""),
+    P("a set that is frozen", "\x80\4(K\1K\2\x91.", TSR_OK, ""),
+    P("bytes", "\x80\5\x96\1\0\0\0\0\0\0\0x.", TSR_OK, ""),
     P("an instance", "\x80\2(ios\nsystem\n.", TSR_EUNSUPPORTED, "op 0x69"),
     P("an extension", "\x80\2\x82\1.", TSR_EUNSUPPORTED, "op 0x82"),
     P("a class as a function", "\x80\2" "ctorch\nTensor\n)R.", TSR_EUNSUPPORTED, "torch.Tensor with other"),
-    P("a dict of pairs", "\x80\2" "ccollections\nOrderedDict\n]\x85R.",
+    P("a dict of pairs", "\x80\2" "ccollections\nOrderedDict\n](]K\1" "aK\2" "ae\x85R.", TSR_OK, ""),
+    P("a dict of one number", "\x80\2" "ccollections\nOrderedDict\nK\1\x85R.",
+      TSR_EUNSUPPORTED, "OrderedDict with other"),
+    P("a dict of numbers", "\x80\2" "ccollections\nOrderedDict\n](K\1e\x85R.",
       TSR_EUNSUPPORTED, "OrderedDict with other"),
     P("an old protocol", "\x80\1N.", TSR_EUNSUPPORTED, "protocol 1"),
     P("a later protocol", "\x80\6N.", TSR_EUNSUPPORTED, "protocol 6"),
@@ -314,6 +357,43 @@ TEST(test_hostile_pickles_are_refused_in_words)
     }
 }
 
+/* Nothing beside a tensor is run, or keeps it from being read. */
+TEST(test_what_is_no_tensor_is_metadata_in_words)
+{
+    static const char text[] = "\x80\2}(X\1\0\0\0w" TENSOR(INTS, SIX, "K\0K\2\x85K\1\x85")
+        "X\1\0\0\0" "ecposix\nsystem\nX\4\0\0\0exit\x85RX\1\0\0\0" "ccos\nopen\n"
+        "X\1\0\0\0qctorch._utils\n_rebuild_qtensor\n)Ru.";
+    unsigned char zip[2048];
+    tsr_file *f = NULL;
+    tsr_file_entry e;
+    tsr_meta m;
+    EXPECT_OK(tsr_file_open_bytes(&f, zip, make_checkpoint(zip, text, sizeof text - 1), "x.pt", NULL));
+    expect_elements(f, "w", 2, (const double[]){ 1, 2 });
+    EXPECT_OK(tsr_file_find_meta(&m, f, "e"));
+    EXPECT(m.type == TSR_META_TEXT && !strcmp(m.text, "posix.system, not read"));
+    EXPECT_OK(tsr_file_find_meta(&m, f, "c"));
+    EXPECT(m.type == TSR_META_TEXT && !strcmp(m.text, "os.open, not read"));
+    EXPECT_OK(tsr_file_find(&e, f, "q"));
+    EXPECT(e.desc.dtype == TSR_DTYPE_INVALID && !strcmp(e.encoding, "torch._utils._rebuild_qtensor"));
+    tsr_file_close(&f);
+}
+
+/* A list of 100 pairs makes 1000 dicts. */
+TEST(test_dicts_of_one_list_of_pairs_are_no_bomb)
+{
+    unsigned char pickle[8192] = "\x80\2ccollections\nOrderedDict\nq\0";
+    size_t n = 2 + sizeof "ccollections\nOrderedDict\nq" ;
+    memcpy(pickle + n, "0](", 3);
+    n += 3;
+    for (int i = 0; i < 100; i++, n += 5) memcpy(pickle + n, "K\1K\2\x86", 5);
+    memcpy(pickle + n, "e\x85q\1", 4);
+    n += 4;
+    for (int i = 0; i < 1000; i++, n += 6) memcpy(pickle + n, "0h\0h\1R", 6);
+    pickle[n++] = '.';
+    tsr_file *f = NULL;
+    EXPECT_FAILS(open_pickle(&f, pickle, n), TSR_EFORMAT, "dicts of more pairs");
+}
+
 /* Each list holds the one before it twice: 2 to the 60 names. */
 TEST(test_lists_that_hold_lists_twice_are_no_bomb)
 {
@@ -385,6 +465,8 @@ TEST(test_checkpoints_cut_or_changed_anywhere_do_no_harm)
 {
     expect_harmless(GOLDEN "little.pt", "pt");
     expect_harmless(GOLDEN "deflated.pt", "pt");
+    expect_harmless(GOLDEN "old.pt", "pt");
+    expect_harmless(GOLDEN "module.pt", "pt");
 }
 
 TEST_AFTER
