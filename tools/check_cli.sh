@@ -510,6 +510,8 @@ value 'softmax(zeros(4))' '[0.25 0.25 0.25 0.25]'
 value "einsum('ij,j->i', x[0], arange(4))" '[14 38 62]' "x=$f/x.npy"
 value 'concatenate([arange(2), 9 * ones(1)])' '[0. 1. 9.]'
 value 'x.astype(f16).dtype' f16 "x=$f/x.npy"
+value 'quantile(arange(5), 1)' 4.
+value 'eye(2, 3, dtype=i8)[1]' '[0 1 0]'
 value 'x.T.max() - y.min()' 23. "x=$f/x.npy" "y=$f/nan.npy[:1]"
 
 # caret TITLE STATUS COLUMN PATTERN EXPRESSION: the complaint, and where its caret stands.

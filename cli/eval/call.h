@@ -12,66 +12,53 @@ enum {
     COUNTS = 2  /* truths become integers */
 };
 
+/* One argument, read by its kind. One that was not given has its default; None is TSR_ALL_AXES of an axis,
+ * -1 of a real number, else 0.
+ *
+ *     t  a tensor, of the function's dtypes   i  an integer          a  an axis
+ *     o  the same, or NULL for None           r  a real number       x  axes; none for None
+ *     p  one of two that are promoted         b  a truth             f  an axis; None flattens the first
+ *     k  a tensor of i64                      d  a dtype                argument
+ *     q  a tensor of f64                      n  a list of integers
+ *     s  a list of tensors, promoted          w  is not read: the function does */
+typedef struct value {
+    tsr_tensor  *t;
+    tsr_tensor **list;
+    int          n;                    /* of list, ints or axes */
+    int64_t      ints[TSR_MAX_NDIM];
+    int          axes[TSR_MAX_NDIM];
+    int64_t      i;
+    double       r;
+    bool         b;
+    tsr_dtype    dtype;
+    int          axis;
+} value;
+
+#define TENSORS(value) ((const tsr_tensor *const *)(value).list)
+
 /* A call with its arguments in their slots. */
 typedef struct call {
     machine        *m;
     const function *fn;
     operand         a[SLOTS];
+    value           v[SLOTS];
     const node     *place[SLOTS];
     const node     *at;
     tsr_tensor     *z;
 } call;
 
-typedef tsr_status (*one_fn)(tsr_tensor **, const tsr_tensor *);
-typedef tsr_status (*two_fn)(tsr_tensor **, const tsr_tensor *, const tsr_tensor *);
-typedef tsr_status (*axis_fn)(tsr_tensor **, const tsr_tensor *, int);
-typedef tsr_status (*axes_fn)(tsr_tensor **, const tsr_tensor *, int, const int *, bool);
-typedef tsr_status (*axes_more_fn)(tsr_tensor **, const tsr_tensor *, int, const int *, bool, double);
-typedef tsr_status (*place_fn)(tsr_tensor **, const tsr_tensor *, int, bool);
-typedef tsr_status (*integer_fn)(tsr_tensor **, const tsr_tensor *, int64_t);
-typedef tsr_status (*real_fn)(tsr_tensor **, const tsr_tensor *, double);
-typedef tsr_status (*fft_fn)(tsr_tensor **, const tsr_tensor *, int64_t, int, tsr_fft_norm);
-typedef tsr_status (*shape_fn)(tsr_tensor **, tsr_dtype, int, const int64_t *);
-typedef tsr_status (*join_fn)(tsr_tensor **, int, const tsr_tensor *const *, int);
-
 struct function {
-    const char *name, *arguments;
-    bool      (*run)(call *c);
+    const char *name, *arguments, *kinds;
     int         flags;
-    union {
-        one_fn       one;
-        two_fn       two;
-        axis_fn      axis;
-        axes_fn      axes;
-        axes_more_fn axes_more;
-        place_fn     place;
-        integer_fn   integer;
-        real_fn      real;
-        fft_fn       fft;
-        shape_fn     shape;
-        join_fn      join;
-    } by;
+    bool      (*run)(call *c);
 };
 
 /* functions.c: every function, and how many there are. */
 extern const function functions[];
 extern const int      function_count;
 
-/* call.c: for functions, what is in their slots. Each gives false after a fault; a slot that was
- * not given leaves *out as it is. */
 bool slot_given(const call *c, int i);
 const node *slot_place(const call *c, int i);
-bool call_done(call *c, tsr_status s); /* of the library's function */
-
-/* Slot i as a tensor, converted to the dtypes that the function takes. */
-bool slot_tensor(call *c, tsr_tensor **out, int i);
-bool slot_int(call *c, int64_t *out, int i);
-bool slot_real(call *c, double *out, int i);
-bool slot_truth(call *c, bool *out, int i);
-bool slot_dtype(call *c, tsr_dtype *out, int i);
-bool slot_axis(call *c, int *out, int i);
-
-/* A starred slot: f(x, 2, 3) and f(x, (2, 3)) are the same. */
-const operand *slot_list(const call *c, int i);
+bool call_done(call *c, tsr_status s); /* of the library's function; false after a fault */
 
 #endif
