@@ -1,10 +1,9 @@
 /* conv_grad.cpp - convolutions back by cuDNN, opened by name if it is there: the transposed one, which is the
  * gradient by data, and the gradient by weights. Algorithms are timed once for each shape; those that add up
  * products in one order come first. */
-#include "cuda.h"
-#include "library.h"
+#include "dnn.h"
 
-#if __has_include(<cudnn.h>)
+#if TSRC_DNN
 
 #include <cstring>
 #include <map>
@@ -37,11 +36,11 @@ static Back back;
 
 static void open_back()
 {
+    if (!dnn_is_open()) return;
 #define X(function) TSRC_FUNCTION_OF(back, function)
     back.found = open_library("cudnn", CUDNN_MAJOR, { FUNCTIONS(X) });
 #undef X
-    const char *text = setting("TSR_CUDA_TF32");
-    back.fast = text && text[0] == '1';
+    back.fast = dnn.fast;
 }
 
 static bool is_open()
@@ -205,7 +204,7 @@ static void forget(BackAlgorithm &c)
     c = BackAlgorithm();
 }
 
-enum { MOST_WAYS = 8, ROOM = 256 << 20 };
+enum { MOST_ALGORITHMS = 8, ROOM = 256 << 20 };
 
 static bool is_plain(cudnnConvolutionBwdDataAlgo_t a) { return a == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1; }
 static bool is_plain(cudnnConvolutionBwdFilterAlgo_t a) { return a == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1; }
@@ -239,27 +238,27 @@ struct BackMemory {
 
 static void find_data(cudnnHandle_t h, BackAlgorithm &c, const BackMemory &m, void *room)
 {
-    cudnnConvolutionBwdDataAlgoPerf_t found[MOST_WAYS];
+    cudnnConvolutionBwdDataAlgoPerf_t found[MOST_ALGORITHMS];
     int count = 0;
     if (room)
         (void)back.cudnnFindConvolutionBackwardDataAlgorithmEx(
-            h, c.w, m.w->data, c.z, m.z->data, c.how, c.x, m.x->data, MOST_WAYS, &count, found, room, ROOM);
+            h, c.w, m.w->data, c.z, m.z->data, c.how, c.x, m.x->data, MOST_ALGORITHMS, &count, found, room, ROOM);
     if (count > 0 && take_best(c, found, count)) return;
     count = 0;
-    (void)back.cudnnGetConvolutionBackwardDataAlgorithm_v7(h, c.w, c.z, c.how, c.x, MOST_WAYS, &count, found);
+    (void)back.cudnnGetConvolutionBackwardDataAlgorithm_v7(h, c.w, c.z, c.how, c.x, MOST_ALGORITHMS, &count, found);
     (void)take_best(c, found, count);
 }
 
 static void find_weights(cudnnHandle_t h, BackAlgorithm &c, const BackMemory &m, void *room)
 {
-    cudnnConvolutionBwdFilterAlgoPerf_t found[MOST_WAYS];
+    cudnnConvolutionBwdFilterAlgoPerf_t found[MOST_ALGORITHMS];
     int count = 0;
     if (room)
         (void)back.cudnnFindConvolutionBackwardFilterAlgorithmEx(
-            h, c.x, m.x->data, c.z, m.z->data, c.how, c.w, m.w->data, MOST_WAYS, &count, found, room, ROOM);
+            h, c.x, m.x->data, c.z, m.z->data, c.how, c.w, m.w->data, MOST_ALGORITHMS, &count, found, room, ROOM);
     if (count > 0 && take_best(c, found, count)) return;
     count = 0;
-    (void)back.cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, c.x, c.z, c.how, c.w, MOST_WAYS, &count,
+    (void)back.cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, c.x, c.z, c.how, c.w, MOST_ALGORITHMS, &count,
                                                              found);
     (void)take_best(c, found, count);
 }
