@@ -204,7 +204,7 @@ static void forget(BackAlgorithm &c)
     c = BackAlgorithm();
 }
 
-enum { MOST_ALGORITHMS = 8, ROOM = 256 << 20 };
+enum { MOST = 8, ROOM = 256 << 20 }; /* algorithms, bytes */
 
 static bool is_plain(cudnnConvolutionBwdDataAlgo_t a) { return a == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1; }
 static bool is_plain(cudnnConvolutionBwdFilterAlgo_t a) { return a == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1; }
@@ -238,27 +238,27 @@ struct BackMemory {
 
 static void find_data(cudnnHandle_t h, BackAlgorithm &c, const BackMemory &m, void *room)
 {
-    cudnnConvolutionBwdDataAlgoPerf_t found[MOST_ALGORITHMS];
+    cudnnConvolutionBwdDataAlgoPerf_t found[MOST];
     int count = 0;
     if (room)
         (void)back.cudnnFindConvolutionBackwardDataAlgorithmEx(
-            h, c.w, m.w->data, c.z, m.z->data, c.how, c.x, m.x->data, MOST_ALGORITHMS, &count, found, room, ROOM);
+            h, c.w, m.w->data, c.z, m.z->data, c.how, c.x, m.x->data, MOST, &count, found, room, ROOM);
     if (count > 0 && take_best(c, found, count)) return;
     count = 0;
-    (void)back.cudnnGetConvolutionBackwardDataAlgorithm_v7(h, c.w, c.z, c.how, c.x, MOST_ALGORITHMS, &count, found);
+    (void)back.cudnnGetConvolutionBackwardDataAlgorithm_v7(h, c.w, c.z, c.how, c.x, MOST, &count, found);
     (void)take_best(c, found, count);
 }
 
 static void find_weights(cudnnHandle_t h, BackAlgorithm &c, const BackMemory &m, void *room)
 {
-    cudnnConvolutionBwdFilterAlgoPerf_t found[MOST_ALGORITHMS];
+    cudnnConvolutionBwdFilterAlgoPerf_t found[MOST];
     int count = 0;
     if (room)
         (void)back.cudnnFindConvolutionBackwardFilterAlgorithmEx(
-            h, c.x, m.x->data, c.z, m.z->data, c.how, c.w, m.w->data, MOST_ALGORITHMS, &count, found, room, ROOM);
+            h, c.x, m.x->data, c.z, m.z->data, c.how, c.w, m.w->data, MOST, &count, found, room, ROOM);
     if (count > 0 && take_best(c, found, count)) return;
     count = 0;
-    (void)back.cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, c.x, c.z, c.how, c.w, MOST_ALGORITHMS, &count,
+    (void)back.cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, c.x, c.z, c.how, c.w, MOST, &count,
                                                              found);
     (void)take_best(c, found, count);
 }
