@@ -255,8 +255,8 @@ static void check_linear_activation(trial *t)
     }
 }
 
-/* f8 rounds so coarsely between the steps that every result would pass. */
-static bool is_fine(tsr_dtype dtype) { return is_float(dtype) && dtype >= TSR_F16; }
+/* A float of one byte rounds so coarsely between the steps that every result would pass. */
+static bool is_fine(tsr_dtype dtype) { return is_float(dtype) && tsr_dtype_size(dtype) > 1; }
 
 void list_layers(check_list *list)
 {
