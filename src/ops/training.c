@@ -5,6 +5,7 @@
 #include "core/overlap.h"
 #include "core/same_math.h"
 #include "core/see.h"
+#include "core/text.h"
 #include "tessera/ops/training.h"
 
 enum { LISTS = 4, GROUP = 64 }; /* ops that are handed over at once */
@@ -38,6 +39,16 @@ static tsr_status check_lists(const stepping *s)
     return TSR_OK;
 }
 
+static tsr_status check_written(const stepping *s, int k, int i)
+{
+    char what[40];
+    const tsr_tensor *t = s->list[k][i];
+    if (TSRI_LIKELY(!(t->flags & TSR_FLAG_READONLY) && tsri_is_packed(&t->desc))) return TSR_OK;
+    tsri_text text = tsri_text_into(what, sizeof what);
+    tsri_put(&text, "%s %d", s->names[k], i);
+    return tsri_check_writable(s->name, what, t);
+}
+
 static tsr_status check_tensor(const stepping *s, int k, int i)
 {
     const tsr_tensor *t = s->list[k][i];
@@ -45,7 +56,7 @@ static tsr_status check_tensor(const stepping *s, int k, int i)
     TSRI_CHECK(t->dtype == TSR_F32 || t->dtype == TSR_F64 || t->dtype == TSR_F16 || t->dtype == TSR_BF16,
                TSR_EDTYPE, "%s: %s %d is %s; f16, bf16, f32 or f64 is needed (tsr_cast converts)", s->name,
                s->names[k], i, TSRI_DESC(&t->desc));
-    return is_written(s, k) ? tsri_check_writable(s->name, s->names[k], t) : TSR_OK;
+    return is_written(s, k) ? check_written(s, k, i) : TSR_OK;
 }
 
 /* Tensor i of list k beside those of the lists before it. */

@@ -184,6 +184,10 @@ TEST(test_lists_of_steps_are_checked)
     EXPECT_FAILS(tsr_adam_step(1, as, bs, cs, xs, 1, 1, 0.9, -0.1, 0, 0, false), TSR_EINVAL, "beta2");
     EXPECT_FAILS(tsr_joint_norm(&z, 0, xs), TSR_EINVAL, "joint_norm: 0 tensors");
     EXPECT_FAILS(tsr_joint_norm(&z, 1, integers), TSR_EDTYPE, "joint_norm: xs 0 is i32");
+    tsr_tensor *both[] = { a, NULL };
+    EXPECT_OK(tsr_expand(&both[1], F32(1, 3), TSR_SHAPE(2, 3)));
+    EXPECT_FAILS(tsr_scale_each(2, both, 2), TSR_EOVERLAP, "scale_each: xs 1 is f32(2, 3 | 0, 1), where");
+    tsr_release(&both[1]);
     for (int i = 0; i < 6; i++) EXPECT(((const float *)a->data)[i] == 1);
     drop();
 }
