@@ -151,7 +151,7 @@ static BackShape shape_of(const Work &work)
 /* Algorithms ------------------------------------------------------------------------------------------ */
 
 struct BackAlgorithm {
-    bool there = false;
+    bool there = false, exact = false; /* exact: without TF32, and so not by the default */
     cudnnTensorDescriptor_t x = nullptr, z = nullptr;
     cudnnFilterDescriptor_t w = nullptr;
     cudnnConvolutionDescriptor_t how = nullptr;
@@ -188,10 +188,9 @@ static cudnnStatus_t describe(BackAlgorithm &c, const BackShape &s)
                                                  CUDNN_CROSS_CORRELATION, sums);
     if (e == CUDNN_STATUS_SUCCESS) e = back.cudnnSetConvolutionGroupCount(c.how, s.groups);
     const bool short_type = in == CUDNN_DATA_HALF || in == CUDNN_DATA_BFLOAT16;
+    c.exact = !short_type && !(back.fast && in == CUDNN_DATA_FLOAT);
     if (e == CUDNN_STATUS_SUCCESS)
-        e = back.cudnnSetConvolutionMathType(c.how, short_type || (back.fast && in == CUDNN_DATA_FLOAT)
-                                                        ? CUDNN_TENSOR_OP_MATH
-                                                        : CUDNN_FMA_MATH);
+        e = back.cudnnSetConvolutionMathType(c.how, c.exact ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH);
     return e;
 }
 
@@ -204,18 +203,19 @@ static void forget(BackAlgorithm &c)
     c = BackAlgorithm();
 }
 
-enum { MOST = 8, ROOM = 256 << 20 }; /* algorithms, bytes */
+enum { MOST = 16, ROOM = 256 << 20 }; /* algorithms, with and without TF32; bytes */
 
 static bool is_plain(cudnnConvolutionBwdDataAlgo_t a) { return a == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1; }
 static bool is_plain(cudnnConvolutionBwdFilterAlgo_t a) { return a == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1; }
 
-/* How good an algorithm is: 2 adds up products of the elements themselves, 1 gives the same bits each
- * time. */
-template <class Found> static int rank_of(const Found &f)
+/* How good an algorithm is: 4 adds up products of the elements themselves, 2 gives the same bits each time; and
+ * one more for products that are exact where they are to be. (cuDNN tries the default too, which may be TF32.) */
+template <class Found> static int rank_of(const BackAlgorithm &c, const Found &f)
 {
     if (f.status != CUDNN_STATUS_SUCCESS || f.memory > ROOM) return -1;
-    if (f.determinism != CUDNN_DETERMINISTIC) return 0;
-    return is_plain(f.algo) ? 2 : 1;
+    const int exact = c.exact && f.mathType == CUDNN_FMA_MATH;
+    if (f.determinism != CUDNN_DETERMINISTIC) return exact;
+    return (is_plain(f.algo) ? 4 : 2) + exact;
 }
 
 /* The quickest of the best. */
@@ -223,7 +223,8 @@ template <class Found> static bool take_best(BackAlgorithm &c, const Found *foun
 {
     int best = -1;
     for (int i = 0; i < count; i++)
-        if (rank_of(found[i]) >= 0 && (best < 0 || rank_of(found[i]) > rank_of(found[best]))) best = i;
+        if (rank_of(c, found[i]) >= 0 && (best < 0 || rank_of(c, found[i]) > rank_of(c, found[best])))
+            best = i;
     if (best < 0) return false;
     (void)back.cudnnSetConvolutionMathType(c.how, found[best].mathType);
     c.algo = static_cast<int>(found[best].algo);
@@ -263,14 +264,14 @@ static void find_weights(cudnnHandle_t h, BackAlgorithm &c, const BackMemory &m,
     (void)take_best(c, found, count);
 }
 
-/* Timed on the operands themselves, or guessed where the stream keeps a graph. */
+/* Timed on the operands themselves, or guessed where the stream keeps a graph or there is no room. */
 static tsr_status choose(const Work &w, cudnnHandle_t handle, BackAlgorithm &c, const BackShape &s,
                          const BackMemory &m)
 {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     Scratch room(w);
     (void)cudaStreamIsCapturing(w.stream, &capture);
-    if (capture == cudaStreamCaptureStatusNone) TSRC_TRY(room.take(ROOM));
+    if (capture == cudaStreamCaptureStatusNone) (void)room.take(ROOM);
     if (s.weights) find_weights(handle, c, m, room.bytes());
     else find_data(handle, c, m, room.bytes());
     (void)cudaGetLastError();
