@@ -404,3 +404,23 @@ TEST(test_bits_do_not_depend_on_how_outputs_are_shared)
             tsr_release_all(&rows, &apart);
         }
 }
+
+/* c64 at an address that suits floats only, beside a copy of it. Ops that do not take c64 fail for both. */
+TEST(test_complex_numbers_may_be_aligned_as_their_parts)
+{
+    static _Alignas(64) float parts[1 + 2 * 5 * 77];
+    for (int i = 0; i < OPS * 2; i++) {
+        const op_case *op = &ops[i / 2];
+        tsr_tensor *x = NULL, *copy = NULL, *z = NULL, *want = NULL;
+        if (op->arg || op->scan) continue;
+        for (int k = 0; k < 2 * 5 * 77; k++) parts[1 + k] = (float)(k % 13 - 6);
+        EXPECT_OK(tsr_wrap(&x, parts + 1, TSR_DESC(TSR_C64, 5, 77)));
+        EXPECT_OK(tsr_clone(&copy, x));
+        const tsr_status s = call(op, &want, copy, 1, (const int[]){ i % 2 }, false, 1);
+        EXPECT(call(op, &z, x, 1, (const int[]){ i % 2 }, false, 1) == s);
+        for (int64_t k = 0; s == TSR_OK && k < tsr_numel(z); k++)
+            EXPECT_MSG(same_bits(z->dtype, element(z, k), element(want, k)), "%s: output %lld", op->name,
+                       (long long)k);
+        tsr_release_all(&x, &copy, &z, &want);
+    }
+}
