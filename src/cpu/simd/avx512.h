@@ -27,20 +27,17 @@ typedef __m512i vl;
 typedef __mmask16 vm;
 typedef __mmask8  vk;
 
+#define MM(op)           _mm512_##op
+#define MM_BITS(op)      _mm512_##op##_si512
+#define MM_OF_BITS(type) _mm512_castsi512_##type
+#define MM_ROUND(type)   _mm512_roundscale_##type
+#include "avx_shared.h"
+
 /* Memory. _n: the first n lanes, 0 <= n <= VF; the others read as 0, and are not written. */
 
 V vm vm_first(int64_t n) { return (vm)_bzhi_u32(0xffff, (unsigned)n); }
 V vk vk_first(int64_t n) { return (vk)_bzhi_u32(0xff, (unsigned)n); }
 
-V vf   vf_load(const void *p)           { return _mm512_loadu_ps(p); }
-V void vf_store(void *p, vf x)          { _mm512_storeu_ps(p, x); }
-V void vf_stream(void *p, vf x)         { _mm512_stream_ps(p, x); }  /* p is aligned to VBYTES */
-V vd   vd_load(const void *p)           { return _mm512_loadu_pd(p); }
-V void vd_store(void *p, vd x)          { _mm512_storeu_pd(p, x); }
-V void vd_stream(void *p, vd x)         { _mm512_stream_pd(p, x); }
-V vi   vi_load(const void *p)           { return _mm512_loadu_si512(p); }
-V void vi_store(void *p, vi x)          { _mm512_storeu_si512(p, x); }
-V void vi_stream(void *p, vi x)         { _mm512_stream_si512(p, x); }
 /* The same with stores of 32 bytes. */
 V void vf_stream_short(void *p, vf x)
 {
@@ -64,86 +61,15 @@ V void vd_store_n(void *p, vd x, int64_t n)     { _mm512_mask_storeu_pd(p, vk_fi
 V vi   vi_load_n(const void *p, int64_t n)      { return _mm512_maskz_loadu_epi32(vm_first(n), p); }
 V void vi_store_n(void *p, vi x, int64_t n)     { _mm512_mask_storeu_epi32(p, vm_first(n), x); }
 
-/* Arithmetic. min and max give the second where either is NaN. */
-V vf vf_set(float x) { return _mm512_set1_ps(x); }
-V vf vf_zero(void) { return _mm512_setzero_ps(); }
-V vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
-V vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
-V vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
-V vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
-V vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
-V vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
-V vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
-V vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
-V vf vf_fms(vf a, vf b, vf c) { return _mm512_fmsub_ps(a, b, c); }
-V vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
-V vf vf_round(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-V vf vf_floor(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-V vf vf_ceil(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
-V vf vf_trunc(vf a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
-
-V vd vd_set(double x) { return _mm512_set1_pd(x); }
-V vd vd_zero(void) { return _mm512_setzero_pd(); }
-V vd vd_add(vd a, vd b) { return _mm512_add_pd(a, b); }
-V vd vd_sub(vd a, vd b) { return _mm512_sub_pd(a, b); }
-V vd vd_mul(vd a, vd b) { return _mm512_mul_pd(a, b); }
-V vd vd_div(vd a, vd b) { return _mm512_div_pd(a, b); }
-V vd vd_min(vd a, vd b) { return _mm512_min_pd(a, b); }
-V vd vd_max(vd a, vd b) { return _mm512_max_pd(a, b); }
-V vd vd_sqrt(vd a) { return _mm512_sqrt_pd(a); }
-V vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
-V vd vd_fms(vd a, vd b, vd c) { return _mm512_fmsub_pd(a, b, c); }
-V vd vd_fnma(vd a, vd b, vd c) { return _mm512_fnmadd_pd(a, b, c); }
-V vd vd_round(vd a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-V vd vd_floor(vd a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-V vd vd_ceil(vd a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
-V vd vd_trunc(vd a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
-
-/* Bits. */
-V vi vf_bits(vf a) { return _mm512_castps_si512(a); }
-V vf vi_as_vf(vi a) { return _mm512_castsi512_ps(a); }
-V vf vf_and(vf a, vf b) { return _mm512_and_ps(a, b); }
-V vf vf_or(vf a, vf b) { return _mm512_or_ps(a, b); }
-V vf vf_xor(vf a, vf b) { return _mm512_xor_ps(a, b); }
-V vf vf_andnot(vf a, vf b) { return _mm512_andnot_ps(a, b); }
-V vf vf_abs(vf a) { return vf_andnot(vf_set(-0.0f), a); }
-V vf vf_neg(vf a) { return vf_xor(vf_set(-0.0f), a); }
-V vf vf_sign_of(vf a) { return vf_and(vf_set(-0.0f), a); }
-V vl vd_bits(vd a) { return _mm512_castpd_si512(a); }
-V vd vl_as_vd(vl a) { return _mm512_castsi512_pd(a); }
-V vd vd_and(vd a, vd b) { return _mm512_and_pd(a, b); }
-V vd vd_or(vd a, vd b) { return _mm512_or_pd(a, b); }
-V vd vd_xor(vd a, vd b) { return _mm512_xor_pd(a, b); }
-V vd vd_andnot(vd a, vd b) { return _mm512_andnot_pd(a, b); }
-V vd vd_abs(vd a) { return vd_andnot(vd_set(-0.0), a); }
-V vd vd_neg(vd a) { return vd_xor(vd_set(-0.0), a); }
-V vd vd_sign_of(vd a) { return vd_and(vd_set(-0.0), a); }
-
-/* Integers of 32 and 64 bits. */
-V vi vi_set(int32_t x) { return _mm512_set1_epi32(x); }
+/* Integers of 32 and 64 bits: shifts. sar keeps the sign. */
 V vl vl_set(int64_t x) { return _mm512_set1_epi64(x); }
-V vi vi_add(vi a, vi b) { return _mm512_add_epi32(a, b); }
-V vi vi_sub(vi a, vi b) { return _mm512_sub_epi32(a, b); }
-V vi vi_and(vi a, vi b) { return _mm512_and_si512(a, b); }
-V vi vi_or(vi a, vi b) { return _mm512_or_si512(a, b); }
-V vi vi_xor(vi a, vi b) { return _mm512_xor_si512(a, b); }
 V vi vi_shl(vi a, int n) { return _mm512_slli_epi32(a, (unsigned)n); }
 V vi vi_shr(vi a, int n) { return _mm512_srli_epi32(a, (unsigned)n); }
-V vl vl_add(vl a, vl b) { return _mm512_add_epi64(a, b); }
-V vl vl_sub(vl a, vl b) { return _mm512_sub_epi64(a, b); }
-V vl vl_and(vl a, vl b) { return _mm512_and_si512(a, b); }
-V vl vl_or(vl a, vl b) { return _mm512_or_si512(a, b); }
-V vl vl_xor(vl a, vl b) { return _mm512_xor_si512(a, b); }
 V vl vl_shl(vl a, int n) { return _mm512_slli_epi64(a, (unsigned)n); }
 V vl vl_shr(vl a, int n) { return _mm512_srli_epi64(a, (unsigned)n); }
 V vi vi_sar(vi a, int n) { return _mm512_srai_epi32(a, (unsigned)n); }
-V vi vi_mul(vi a, vi b) { return _mm512_mullo_epi32(a, b); }
-V vi vi_min(vi a, vi b) { return _mm512_min_epi32(a, b); }
-V vi vi_max(vi a, vi b) { return _mm512_max_epi32(a, b); }
 
-/* Conversions: to the nearest integer, halves to even. */
-V vi vf_to_vi(vf a) { return _mm512_cvtps_epi32(a); }
-V vf vi_to_vf(vi a) { return _mm512_cvtepi32_ps(a); }
+/* Halves of vectors. */
 V __m256 vf_low(vf a) { return _mm512_castps512_ps256(a); }
 V __m256 vf_high(vf a) { return _mm512_extractf32x8_ps(a, 1); }
 V vf vf_join(__m256 low, __m256 high) { return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1); }
@@ -254,14 +180,6 @@ V void vi_transpose_lanes(vi *a, int apart)
     a[2 * apart] = _mm512_shuffle_i32x4(high, high2, 0x88);
     a[3 * apart] = _mm512_shuffle_i32x4(high, high2, 0xdd);
 }
-V vi vi_un_low8(vi a, vi b)  { return _mm512_unpacklo_epi8(a, b); }
-V vi vi_un_high8(vi a, vi b) { return _mm512_unpackhi_epi8(a, b); }
-V vi vi_un_low16(vi a, vi b)  { return _mm512_unpacklo_epi16(a, b); }
-V vi vi_un_high16(vi a, vi b) { return _mm512_unpackhi_epi16(a, b); }
-V vi vi_un_low32(vi a, vi b)  { return _mm512_unpacklo_epi32(a, b); }
-V vi vi_un_high32(vi a, vi b) { return _mm512_unpackhi_epi32(a, b); }
-V vi vi_un_low64(vi a, vi b)  { return _mm512_unpacklo_epi64(a, b); }
-V vi vi_un_high64(vi a, vi b) { return _mm512_unpackhi_epi64(a, b); }
 
 /* Words of 32 bits selected from a (numbers 0 .. VF - 1) and b (from VF on) by `from`. */
 V vi vi_across(vi a, vi b, vi from) { return _mm512_permutex2var_epi32(a, from, b); }
@@ -313,7 +231,7 @@ V vi vi_even8(vi a, vi b)
 V vi vi_even16(vi a, vi b) { return _mm512_shuffle_i32x4(a, b, 0x88); }
 
 /* Lanes of two vectors, by their numbers: 0 .. 2 VF - 1. */
-V vf vf_pick(vf low, vf high, vi i) { return _mm512_permutex2var_ps(low, i, high); }
+V vf vf_shuffle_two(vf low, vf high, vi i) { return _mm512_permutex2var_ps(low, i, high); }
 
 /* Gathers element i from p + offset[i]. */
 V vi vi_gather4(const char *p, const int32_t *offset)
@@ -381,28 +299,15 @@ V vd vd_of_vl(vl n) { return _mm512_cvtepi64_pd(n); }
 
 /* Integers as floats: exact, but for those of 32 bits, which are rounded. */
 V vf vf_load_i8(const void *p)  { return vi_to_vf(_mm512_cvtepi8_epi32(_mm_loadu_si128(p))); }
-V vi vi_sub8(vi a, vi b) { return _mm512_sub_epi8(a, b); }
 V vf vf_load_u8(const void *p)  { return vi_to_vf(_mm512_cvtepu8_epi32(_mm_loadu_si128(p))); }
 V vf vf_load_i16(const void *p) { return vi_to_vf(_mm512_cvtepi16_epi32(_mm256_loadu_si256(p))); }
 V vf vf_load_u16(const void *p) { return vi_to_vf(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p))); }
-V vf vf_load_i32(const void *p) { return vi_to_vf(vi_load(p)); }
 
 /* Bytes 0 .. VF - 1 of four words. */
 V vf vf_of_words_u8(const int32_t word[4])
 {
     return vi_to_vf(_mm512_cvtepu8_epi32(_mm_setr_epi32(word[0], word[1], word[2], word[3])));
 }
-
-/* Four floats. */
-typedef __m128 v4;
-V v4   v4_zero(void)             { return _mm_setzero_ps(); }
-V v4   v4_load(const void *p)    { return _mm_loadu_ps(p); }
-V v4   v4_load_u8(const void *p) { return _mm_cvtepi32_ps(_mm_cvtepu8_epi32(_mm_loadu_si32(p))); }
-V v4   v4_fma(float a, v4 b, v4 c) { return _mm_fmadd_ps(_mm_set1_ps(a), b, c); }
-V void v4_store(void *p, v4 x)   { _mm_storeu_ps(p, x); }
-
-/* Rounds toward 0; numbers beyond 32 bits give the lowest integer. */
-V vi vf_cut(vf x) { return _mm512_cvttps_epi32(x); }
 
 /* The low 8 or 16 bits of each lane. */
 V __m128i vi_to_8(vi x)  { return _mm512_cvtepi32_epi8(x); }
@@ -442,7 +347,6 @@ V vf vf_unless_zero(vf y, vf plain)
 }
 
 /* Lane 0; all lanes the last one; swaps of lanes that are `by` apart, a constant. */
-V double vd_first_lane(vd x) { return _mm512_cvtsd_f64(x); }
 V vd vd_last_lane(vd x) { return _mm512_permutexvar_pd(_mm512_set1_epi64(7), x); }
 V vd vd_swap(vd x, int by)
 {
@@ -457,10 +361,8 @@ V vf vf_swap(vf x, int by)
 }
 
 /* Of two neighbours: both the first, or the second; the first a - b, the second a + b; and +0 and -0. */
-V vd vd_dup_evens(vd x) { return _mm512_movedup_pd(x); }
 V vd vd_dup_odds(vd x) { return _mm512_permute_pd(x, 0xff); }
 V vd vd_addsub(vd a, vd b) { return _mm512_mask_sub_pd(_mm512_add_pd(a, b), 0x55, a, b); }
-V vd vd_fmaddsub(vd a, vd b, vd c) { return _mm512_fmaddsub_pd(a, b, c); }
 V vd vd_minus_odds(void) { return _mm512_setr_pd(0.0, -0.0, 0.0, -0.0, 0.0, -0.0, 0.0, -0.0); }
 
 /* Lanes 0, 2, 4, ... of two vectors, and the others. */
@@ -557,19 +459,5 @@ V vd vd_split_exponent(vd *x)
     *x = _mm512_mask_getmant_pd(*x, plain, *x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
     return e;
 }
-
-/* 16 bytes. */
-typedef __m128i vb;
-V vb   vb_load(const void *p)     { return _mm_loadu_si128(p); }
-V void vb_store(void *p, vb x)    { _mm_storeu_si128(p, x); }
-V vb   vb_or(vb a, vb b)          { return _mm_or_si128(a, b); }
-V vb   vb_shuffle(vb a, vb order) { return _mm_shuffle_epi8(a, order); }
-
-/* After non-temporal stores, before others read them. */
-V void stream_fence(void) { _mm_sfence(); }
-
-/* Prefetches a line that will be written: stores retire in order, and one that waits for its line holds up
- * those after it. */
-V void prefetch_to_write(const void *p) { __asm__ volatile("prefetchw (%0)" : : "r"(p)); }
 
 #endif
