@@ -13,7 +13,10 @@
 
 void tsri_cpu_training_portable(tsri_cpu_kernels *k) { k->training = &training_rows; }
 
-enum { STEP_GRAIN = 8 << 10, MOST_OPERANDS = 4 };
+enum { MOST_OPERANDS = 4 };
+
+/* Elements that are worth a thread. */
+static int64_t step_grain(void) { return tsri_grain(2 * TSRI_WORK_ELEMENT); }
 
 /* One op: its operands' dtypes, how a run of each is converted, and where it goes. */
 typedef struct step {
@@ -137,7 +140,7 @@ tsr_status tsri_cpu_step(const tsr_op *op)
     tsri_loop loop;
     open_step(&s, op);
     build(&loop, &s);
-    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = run_tile, .params = &s }, STEP_GRAIN);
+    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = run_tile, .params = &s }, step_grain());
 }
 
 tsr_status tsri_cpu_joint_norm(const tsr_op *op)
@@ -157,7 +160,7 @@ static tsr_status run_some(void *context, int64_t begin, int64_t end)
     return TSR_OK;
 }
 
-static bool is_small(const tsr_op *op) { return tsr_numel(op->in[0]) < 2 * STEP_GRAIN; }
+static bool is_small(const tsr_op *op) { return tsr_numel(op->in[0]) < 2 * step_grain(); }
 
 /* Small tensors that follow one another are shared out, others are split. */
 tsr_status tsri_cpu_step_all(int n, const tsr_op *ops)
@@ -170,7 +173,7 @@ tsr_status tsri_cpu_step_all(int n, const tsr_op *ops)
             continue;
         }
         const int64_t each = total / (end - begin) + 1;
-        TSRI_TRY(tsri_parallel_for(end - begin, (STEP_GRAIN + each - 1) / each, run_some,
+        TSRI_TRY(tsri_parallel_for(end - begin, (step_grain() + each - 1) / each, run_some,
                                    (void *)(uintptr_t)(ops + begin)));
     }
     return TSR_OK;
