@@ -4,7 +4,7 @@
 #include "tessera/random.h"
 
 #include "core/random_values.h"
-#include "ops/op.h"
+#include "dispatch.h"
 #include "tessera/backend.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
@@ -168,15 +168,13 @@ tsr_status tsr_bernoulli(tsr_tensor **out, int ndim, const int64_t *shape, doubl
     return tsri_result_end(out, origin, fill_bernoulli(*out, TSR_NUMBER(p), seed));
 }
 
+static tsr_status run_bernoulli(const tsr_op *op)
+{
+    return fill_bernoulli(op->out[0], op->in[0], *(const uint64_t *)op->params);
+}
+
 tsr_status tsr_bernoulli_each(tsr_tensor **out, const tsr_tensor *p, uint64_t seed)
 {
-    tsr_desc desc;
-    tsri_origin origin = TSRI_ORIGIN_GIVEN;
-    TSRI_CHECK(out, TSR_ENULL, "bernoulli_each: out is NULL");
-    TSRI_TRY(tsri_check_allocated("bernoulli_each", "p", p));
-    TSRI_CHECK(tsr_dtype_kind(p->dtype) == TSR_FLOATING, TSR_EDTYPE,
-               "bernoulli_each: p is %s, and must be floating", TSRI_DESC(&p->desc));
-    TSRI_TRY(tsri_desc_packed(&desc, "bernoulli_each", TSR_BOOL, p->ndim, p->shape));
-    TSRI_TRY(tsri_result(out, &origin, "bernoulli_each", &desc, p));
-    return tsri_result_end(out, origin, fill_bernoulli(*out, p, seed));
+    static tsri_composed call = { .row = "bernoulli_each", .traits = { .parts = run_bernoulli } };
+    return tsri_dispatch_composed(out, &call, &seed, p);
 }

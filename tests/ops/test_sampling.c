@@ -365,7 +365,7 @@ TEST(test_bad_arguments_of_numbers_are_refused_in_words)
     EXPECT_FAILS(tsr_bernoulli(&z, TSR_SHAPE(3), 1.5, 1), TSR_EINVAL, "p is 1.5");
     EXPECT_FAILS(tsr_bernoulli(&z, TSR_SHAPE(3), NAN, 1), TSR_EINVAL, "p is nan");
     EXPECT_FAILS(tsr_bernoulli(&f, TSR_SHAPE(3), 0.5, 1), TSR_EDTYPE, "bernoulli: the result is bool");
-    EXPECT_FAILS(tsr_bernoulli_each(&z, b, 1), TSR_EDTYPE, "bernoulli_each: p is bool");
+    EXPECT_FAILS(tsr_bernoulli_each(&z, b, 1), TSR_EDTYPE, "bernoulli_each: p: dtype must be");
     EXPECT(z == NULL);
     tsr_release_all(&f, &b);
 }
