@@ -110,16 +110,6 @@ static inline tsr_status launch(const Work &w, const void *kernel, uint32_t bloc
     return e == cudaSuccess ? TSR_OK : fail(w.device, w.name(), e);
 }
 
-template <class Args>
-static inline tsr_status launch2(const Work &w, const void *kernel, dim3 blocks, dim3 threads, size_t shared,
-                                 const Args &args)
-{
-    void *list[] = { const_cast<Args *>(&args) };
-    if (blocks.x == 0 || blocks.y == 0 || blocks.z == 0) return TSR_OK;
-    const cudaError_t e = queue_kernel(w.device, kernel, blocks, threads, shared, w.stream, list);
-    return e == cudaSuccess ? TSR_OK : fail(w.device, w.name(), e);
-}
-
 /* While a thread keeps a graph, calls that are not work for it are allowed only so. */
 class Beside {
   public:
