@@ -141,7 +141,7 @@ typedef struct tsr_backend {
      * it work is finished when run() returns. */
     tsr_status (*sync)(int device);
 
-    /* Why supports() says no: a few words that go behind "cannot do this: ". */
+    /* Why supports() says no, as the end of a sentence that begins "cannot do this: ". */
     const char *(*why_not)(int device, const tsr_op *op);
 
     tsr_status (*device_info)(int device, tsr_device_info *out);

@@ -1,7 +1,7 @@
 /* compare.h - four questions about two tensors, with four names.
  *
  *   tsr_same_desc   the same dtype, shape and strides?
- *   tsr_identical   the same memory, seen the same way?
+ *   tsr_identical   the same memory under the same desc?
  *   tsr_equal       the same values?  (NaN is unequal to itself; -0 equals 0)
  *   tsr_allclose    values within a tolerance?
  */

@@ -70,18 +70,18 @@ TSR_API tsr_dtype tsr_dtype_real(tsr_dtype dtype);
 TSR_API TSR_MUST_CHECK tsr_status tsr_dtype_parse(tsr_dtype *out, const char *name);
 
 /* What a and b together compute in: the Python array API standard's table,
- * with f16 and bf16 giving f32, each f8 giving way to any wider float and to
- * f16 between the two f8s, and c32 holding with f16. TSR_EDTYPE where kinds mix
+ * with f16 and bf16 giving f32, an f8 with a wider float giving that float, the
+ * two f8s giving f16, and c32 with f16 or an f8 giving c32. TSR_EDTYPE where kinds mix
  * (an integer with a float, bool with a number) or no dtype holds both (u64 with
  * a signed integer). The order of operands never matters, and the grouping of
  * three matters only for the two f8s with bf16. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_dtype_promote(tsr_dtype *out, tsr_dtype a, tsr_dtype b);
 
 /* What happens where kinds mix, for calls of this thread. TSR_PROMOTE_STANDARD, at first: an error, as above.
- * TSR_PROMOTE_MIXED: NumPy's rules. Bool gives way to numbers, integers to floats and these to complex; an
- * integer counts as tsr_dtype_floating of it there, u64 with a signed integer is f64. Ops that take no
- * integers compute in tsr_dtype_floating of them, div in f64; a number that does not fit (TSR_NUMBER(0.5)
- * with i32) counts as a float too. TSR_EINVAL. */
+ * TSR_PROMOTE_MIXED: NumPy's rules. Bool with a number gives that number's dtype; an integer with a float or
+ * a complex number is first converted to tsr_dtype_floating of it; u64 with a signed integer is f64. Ops that
+ * take no integers compute in tsr_dtype_floating of them, div in f64; a number that does not fit
+ * (TSR_NUMBER(0.5) with i32) counts as a float too. TSR_EINVAL. */
 typedef enum tsr_promotion {
     TSR_PROMOTE_STANDARD = 0, TSR_PROMOTE_MIXED,
     TSR_PROMOTE_MAX_ = 0x7fffffff

@@ -87,8 +87,8 @@ typedef struct tsr_signature {
     tsr_match_term    term[TSR_MATCH_TERMS];
 } tsr_signature;
 
-/* What the names of a signature came to. Pass it to several matches with the
- * same signature in turn to carry bindings over; start from zeroed memory. */
+/* The values that the names of a signature were bound to. To keep bindings from one
+ * match to the next of the same signature, pass the same struct; start from zeroed memory. */
 typedef struct tsr_bindings {
     uint8_t bound[TSR_MATCH_NAMES];  /* 0 free, else operand that bound it + 1 */
     int64_t value[TSR_MATCH_NAMES];  /* a size, a stride, or a dtype */

@@ -183,8 +183,8 @@ typedef struct tsr_allocator {
     void  (*free)(void *context, void *data, size_t bytes);
 } tsr_allocator;
 
-/* NULL restores the default. TSR_EBUSY while tensors or storages live: what one allocator
- * gave, the other could not take back. */
+/* NULL restores the default. TSR_EBUSY while tensors or storages live: an allocator
+ * must free its own memory. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_set_allocator(const tsr_allocator *allocator);
 
 /* Asked before every allocation, pooled or not; false makes it fail. For tests

@@ -36,7 +36,7 @@ typedef struct tsr_random_params { uint64_t seed; double low, high; } tsr_random
 typedef struct tsr_pair_params   { double a, b; } tsr_pair_params;
 typedef struct tsr_matmul_params {
     tsr_scalar alpha, beta;
-} tsr_matmul_params; /* c does not count where beta is 0 */
+} tsr_matmul_params; /* c is not read where beta is 0 */
 typedef struct tsr_reduce_params {
     uint32_t axes;      /* bit i: axis i is reduced, or scanned along */
     bool     keepdims;  /* reduced axes stay, with size 1 */
@@ -70,7 +70,7 @@ typedef struct tsr_pool_params {
     bool    adaptive;     /* size says what the result is; of the others, only spatial counts */
     bool    ceil_mode;
     bool    exclude_pad;  /* avg_pool: the padding does not count */
-    int64_t divisor;      /* avg_pool: in place of what counts; 0 is none */
+    int64_t divisor;      /* avg_pool: divides the sum; 0: the number of places that count does */
     int64_t kernel[3], stride[3], padding[3], dilation[3], size[3];
     double  p;            /* lp_pool */
 } tsr_pool_params;
@@ -79,7 +79,7 @@ typedef struct tsr_resize_params {
     int32_t mode;           /* a tsr_interpolation */
     bool    align_corners, antialias;
     int64_t size[3];        /* of the result */
-    double  scale[3];       /* how many outputs an input becomes; 0: size over the size of x */
+    double  scale[3];       /* outputs for each input; 0: size over the size of x */
 } tsr_resize_params;
 typedef struct tsr_grid_params {
     int32_t mode, padding;  /* a tsr_interpolation, a tsr_grid_padding */
@@ -103,9 +103,9 @@ typedef struct tsr_sample_params {
 } tsr_sample_params; /* top_k 0: all */
 typedef struct tsr_activation_params { int32_t activation; } tsr_activation_params; /* a tsr_activation */
 typedef struct tsr_step_params {
-    double rate;            /* scale_each, axpy_each: the factor; else what a step is taken times */
-    double kept, added;     /* of param: what stays of it, and its share in the gradient */
-    double first, second;   /* what stays of the velocity; of both moments */
+    double rate;            /* scale_each, axpy_each: the factor; else the factor of the step */
+    double kept, added;     /* param is multiplied by kept; added * param is added to the gradient */
+    double first, second;   /* how much of the velocity is kept; of the first and the second moment */
     double scale, eps;      /* adam_step: first / (sqrt(second * scale) + eps) is the step */
     bool   nesterov;
 } tsr_step_params;
@@ -127,7 +127,7 @@ TSR_API const tsr_op_info *tsr_op_get_info(tsr_op_kind kind);
 TSR_API tsr_op_kind tsr_op_find(const char *name);
 
 /* Row i of op.def, from 0: the ops in the order of their kinds, then the composed ones (concat, linear,
- * topk). NULL behind the last. */
+ * topk). NULL after the last. */
 TSR_API const tsr_op_info *tsr_op_row(int i);
 
 /* On devices that are not the CPU, since the start or the last reset. */

@@ -188,7 +188,7 @@ TSR_API const tsr_tensor *tsr_number_init(tsr_number *number, tsr_scalar value);
 
 /* Asking -------------------------------------------------------------------
  *
- * Answers 0, false or NULL for "none". */
+ * These return 0, false or NULL for "none". */
 
 TSR_API bool    tsr_is_none(const tsr_tensor *t);
 TSR_API bool    tsr_is_allocated(const tsr_tensor *t);

@@ -32,7 +32,7 @@ typedef tsr_status (*tsr_range_fn)(void *context, int64_t begin, int64_t end);
  */
 TSR_API TSR_MUST_CHECK tsr_status tsr_parallel_for(int64_t n, int64_t grain, tsr_range_fn fn, void *context);
 
-/* 0 restores the default, and looks again what it is. Waits for a loop under way
+/* 0 restores the default, which is determined again. Waits for a loop that is running
  * on the pool.
  *
  * TSR_EINVAL   negative, or more than 4096
@@ -53,7 +53,7 @@ typedef void (*tsr_executor)(void *executor_context, int parts, tsr_part_fn body
 TSR_API void tsr_set_executor(tsr_executor executor, void *executor_context);
 
 /* Stop the pool's threads and join them. The next loop starts them again. Waits
- * for a loop under way; inside a parallel loop it does nothing. */
+ * for a loop that is running; inside a parallel loop it does nothing. */
 TSR_API void tsr_threads_shutdown(void);
 
 TSR_END_C

@@ -15,8 +15,8 @@
  *     choose.
  *
  * TSR_ESHAPE if sizes do not fit, as when a window is longer than the padded x;
- * TSR_EDTYPE if a dtype is not taken, or integers meet floats; TSR_EOVERFLOW if a size leaves 63
- * bits.
+ * TSR_EDTYPE if a dtype is not taken, or integers meet floats; TSR_EOVERFLOW if a size exceeds
+ * 2^63 - 1.
  */
 #ifndef TESSERA_OPS_CONV_H
 #define TESSERA_OPS_CONV_H
@@ -118,7 +118,7 @@ typedef struct tsr_pool {
     int64_t dilation[3];  /* max only; 0 means 1 */
     bool    ceil_mode;    /* a last window that reaches past x counts too, if it begins before x ends */
     bool    exclude_pad;  /* avg only: the padding does not count */
-    int64_t divisor;      /* avg only: divide by this; 0 means by what the window counts */
+    int64_t divisor;      /* avg only: divides the sum; 0: the number of places that count does */
 } tsr_pool;
 
 /* The largest element of each window, of those that lie in x; NaN if one is. indices, if

@@ -12,7 +12,7 @@
  *   - The result has the same bits for every number of threads.
  *
  * TSR_ESHAPE if sizes do not fit; TSR_EDTYPE if a dtype is not taken; TSR_EINVAL if options
- * contradict each other; TSR_EOVERFLOW if a size leaves 63 bits.
+ * contradict each other; TSR_EOVERFLOW if a size exceeds 2^63 - 1.
  */
 #ifndef TESSERA_OPS_IMAGE_H
 #define TESSERA_OPS_IMAGE_H

@@ -12,8 +12,8 @@
  *     last place of the sum of |x|, however many elements there are.
  *   - Products are kept with an exponent of any size and rounded once: factors that
  *     overflow or underflow in between do no harm, and 0 times finite numbers is 0.
- *     Sums, means, var and std of f64 come out wherever they are representable. A
- *     cumprod is in f64 at every step, as it stands.
+ *     Sums, means, var and std of f64 are right wherever they are representable. A
+ *     cumprod is a plain product in f64 at every step.
  *   - The result has the same bits for every number of threads.
  *   - Of no elements: sum 0, prod 1, any false, all true, count_nonzero 0,
  *     logsumexp -inf, norm 0; mean, var and std NaN. max, min, argmax and argmin

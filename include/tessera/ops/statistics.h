@@ -52,14 +52,13 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_histogram_with(tsr_tensor **counts, const 
                                                      const tsr_tensor *edges, const tsr_tensor *weights,
                                                      bool density);
 
-/* Between two elements a and b of a sorted lane: (1 - t) a + t b; a; b; the nearer one, half
- * way the one with the even number; (a + b) / 2. */
+/* The value at i + t of a sorted lane, 0 <= t < 1, between its elements a (at i) and b (at i + 1). */
 typedef enum tsr_quantile_method {
-    TSR_QUANTILE_LINEAR,
-    TSR_QUANTILE_LOWER,
-    TSR_QUANTILE_HIGHER,
-    TSR_QUANTILE_NEAREST,
-    TSR_QUANTILE_MIDPOINT
+    TSR_QUANTILE_LINEAR,    /* (1 - t) a + t b */
+    TSR_QUANTILE_LOWER,     /* a */
+    TSR_QUANTILE_HIGHER,    /* b */
+    TSR_QUANTILE_NEAREST,   /* the nearer one; if both are equally near, the one with an even index */
+    TSR_QUANTILE_MIDPOINT   /* (a + b) / 2 */
 } tsr_quantile_method;
 
 /* The middle element over these axes, all if naxes is 0; the mean of the two in the middle if

@@ -1,14 +1,15 @@
-/* training.h - steps of training, each of a list of tensors in one call: on a GPU as few launches for all.
+/* training.h - steps of training: one call for a list of tensors, and on a GPU a few launches for all.
  *
  * Rules for the whole header:
  *
  *   - Lists have n >= 0 tensors each. Tensor i of one goes with tensor i of the others: they have one shape
  *     (TSR_ESHAPE) and lie on one device (TSR_EDEVICE).
- *   - A list that is not const is of results that are there: they are allocated, and changed in place. Those
- *     of one i must not overlap (TSR_EOVERLAP). Those of one i must not overlap any of another, which is not
- *     checked: a tensor that is twice in a list has undefined contents.
- *   - Every tensor may have a dtype of its own: f16, bf16, f32 or f64 (TSR_EDTYPE), and any strides. What
- *     belongs together is computed in f64 if one of it is f64, else in f32, and rounded once to each result.
+ *   - The tensors of a list that is not const are changed in place; they have memory. Tensors with the same
+ *     index must not overlap each other (TSR_EOVERLAP). Tensors with different indices must not overlap
+ *     either, but that is not checked: a tensor that is in a list twice has undefined contents.
+ *   - Every tensor may have a dtype of its own: f16, bf16, f32 or f64 (TSR_EDTYPE), and any strides. Tensors
+ *     with the same index are computed in f64 if one of them is f64, else in f32, and each result is rounded
+ *     once.
  *   - All is checked before anything is changed. After a failure later than that (memory, the device) some
  *     tensors may be changed and others not.
  */
