@@ -31,8 +31,8 @@ tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b);
  * holds, to be released. */
 tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary);
 
-/* Where tensors that come from nothing are made: on the device that this thread works on, or else
- * on the default one. tsri_work_on returns the device that was set before, for the caller to set again. */
+/* Where tensors without an operand are made: on the device that this thread works on, or else on the
+ * default one. tsri_work_on returns the device that was set before, for the caller to set again. */
 tsr_device tsri_device_here(void);
 tsr_device tsri_work_on(tsr_device device);
 

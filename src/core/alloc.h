@@ -22,8 +22,8 @@ void *tsri_alloc(size_t bytes, size_t alignment);
 void  tsri_free(void *data, size_t bytes);
 
 /* Asks the system for huge pages where the block, which begins on one, fills whole ones: fewer
- * addresses are looked up and fewer pages faulted in. A wish, no more. The allocator of the
- * library does so itself for whatever is large enough. */
+ * addresses are looked up and fewer pages faulted in. The system may refuse. The allocator of
+ * the library does so itself for whatever is large enough. */
 void tsri_wish_huge(void *data, size_t bytes);
 
 /* From how many bytes on it does (cpu/tuning); those of a huge page at least. */

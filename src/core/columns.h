@@ -1,7 +1,7 @@
-/* columns.h - how the elements of one tensor are written alike.
+/* columns.h - the elements of a tensor as words of one width.
  *
- * A style is learnt from the elements in two walks over them and then writes each
- * as a word, all of one width, with point below point:
+ * A style is found in two passes over the elements, and then writes each as a word:
+ * all have one width, and the points stand in one column:
  *
  *     tsri_style_init(&s, dtype, ...);
  *     for each element: tsri_style_see_size(&s, element);

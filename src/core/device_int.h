@@ -15,7 +15,7 @@ enum { TSRI_DEVICE_NAME = 80 };
 #define TSRI_DEVICE_TEXT(device) tsri_device_text((char[TSRI_DEVICE_NAME]){ 0 }, (device))
 const char *tsri_device_text(char out[TSRI_DEVICE_NAME], tsr_device device);
 
-/* This thread asked for a device of this name in vain: calls that are given TSR_NO_DEVICE quote it. */
+/* This thread asked for a device of this name, and there is none: messages about TSR_NO_DEVICE quote it. */
 void tsri_device_missed(const char *name);
 
 typedef struct tsri_devices {

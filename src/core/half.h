@@ -47,8 +47,8 @@ static inline double tsri_f64_from_bits(uint64_t bits)
     return x.f;
 }
 
-/* Choices by mask: a compiler that may not compute a float operation in vain
- * turns ?: back into a branch, and then vectorises nothing. */
+/* Choices by mask: where a compiler may not compute a float operation whose result
+ * is not used, it makes a branch of ?:, and does not vectorise the loop. */
 static inline uint32_t tsri_mask32(bool yes) { return 0u - (uint32_t)yes; }
 static inline uint64_t tsri_mask64(bool yes) { return 0u - (uint64_t)yes; }
 

@@ -4,9 +4,9 @@
  *     changes  __atomic_fetch_add(&word, 1, __ATOMIC_SEQ_CST);
  *              if (__atomic_load_n(&sleepers, __ATOMIC_SEQ_CST)) tsri_wake(&word, 1);
  *
- * Who waits counts himself before he looks at the word a last time; who changes
- * it looks at the count afterwards. With all four sequentially consistent, one of
- * them sees the other, and no wake-up is lost.
+ * A waiter counts itself in `sleepers` before it reads the word a last time; whoever
+ * changes the word reads `sleepers` afterwards. As all four are sequentially consistent,
+ * one of them sees the other, and no wake-up is lost.
  */
 #ifndef TSRI_WAIT_H
 #define TSRI_WAIT_H

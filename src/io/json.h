@@ -1,7 +1,7 @@
 /* json.h - just enough JSON: a reader that walks a text once, and a writer of strings.
  *
- * The reader is pulled: the caller says what it expects next, and what it does not want
- * is skipped. Nothing recurses: skipping counts brackets. Errors name the byte. */
+ * The caller asks for the value that it expects next, or skips one. Nothing recurses:
+ * skipping counts brackets. Errors name the byte. */
 #ifndef TSRI_JSON_H
 #define TSRI_JSON_H
 

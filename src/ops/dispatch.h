@@ -9,18 +9,28 @@
  *     run         by the backend, or, where it cannot, with other ops (parts)
  *
  * Composed ops take the same steps (tsri_composed). Indices are checked by their parts, before these write
- * (index.c, open_index). Results whose shape depends on values are made first, and then handed over (op.h,
- * tsri_give and tsri_deliver). A list of tensors may be longer than a signature (concat, stack, einsum,
- * meshgrid), and matmul_quantised has more operands than a tsr_op: such ops check each operand
- * (tsri_check_of_list) and fit their result themselves.
+ * (index.c, open_index).
  *
- * Three calls go around it, because for few elements these steps take longer than the kernel: contiguous
- * operands of one dtype and shape (elementwise.c, count_usual), matrices that need no preparation
- * (matmul.c, is_plain_product), and the total of a contiguous tensor (reduce.c, count_plain_total). Each
- * tests in one look that no step has anything to do, and runs the op at once.
+ * These ops check their arguments themselves, because a signature cannot say what they take:
  *
- * An op joins with its row in op.def, its row in traits.c, and a public function
- * that fills in a call:
+ *     lists of tensors       a list may be longer than a signature (concat, stack, einsum, meshgrid, and the
+ *                            steps of training.c, which change their tensors); matmul_quantised has more
+ *                            operands than a tsr_op (tsri_check_of_list)
+ *     results by values      the shape is known when the values were read (unique, nonzero, masked_select,
+ *                            bincount), values are checked first (quantile, histogram), or it is a slice of
+ *                            another result (kthvalue): it is computed, and then handed over (op.h, tsri_give
+ *                            and tsri_deliver)
+ *     no operands            factories and random numbers (create.c, random.c): there is nothing to promote
+ *                            or to separate (op.h, tsri_result and tsri_op_make)
+ *     copies                 copy, cast, rearrange and clone are what this front itself is made of (move.c)
+ *
+ * Three calls do not pass through this file, because for a few elements these steps take longer than the
+ * kernel: contiguous operands of one dtype and shape (elementwise.c, count_usual), matrices that need no
+ * preparation (matmul.c, is_plain_product), and the total of a contiguous tensor (reduce.c,
+ * count_plain_total). Each tests that no step has anything to do, and runs the op at once.
+ *
+ * An op has a row in op.def, a row in traits.c, and a public function that fills in
+ * a call:
  *
  *     tsr_status tsr_softmax(tsr_tensor **out, const tsr_tensor *x, int axis)
  *     {
@@ -88,7 +98,7 @@ typedef tsr_status (*tsri_parts_fn)(const tsr_op *op);
 /* How often the row's flops are done. */
 typedef double (*tsri_work_fn)(const tsr_desc *const *in, const tsr_desc *out, const void *params);
 
-/* Operands and result as a backend is to see them: their dims broadcast. *out may become *view. */
+/* Gives operands and result the dims that a backend takes. *out may become *view. */
 typedef tsr_status (*tsri_broadcast_fn)(struct tsri_operands *o, int nin, tsr_tensor **out, tsr_tensor *view);
 
 typedef struct tsri_op_traits {

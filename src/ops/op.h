@@ -32,8 +32,8 @@ typedef enum tsri_origin {
 } tsri_origin;
 
 /* A result of this dtype and shape: made (with the desc's strides) where `beside` is, if *out is
- * NULL, else checked to fit and to be writable. Without `beside` it comes from nothing, and is
- * made on the device for such. */
+ * NULL, else checked to fit and to be writable. Without `beside` (a factory) it is made on the
+ * device of this thread (tsri_device_here). */
 tsr_status tsri_result(tsr_tensor **out, tsri_origin *origin, const char *op, const tsr_desc *desc,
                        const tsr_tensor *beside);
 
@@ -43,18 +43,18 @@ tsr_status tsri_check_of_list(const char *op, const char *what, int i, const tsr
 /* A tensor for the length of a call, where `beside` is. */
 tsr_status tsri_make_beside(tsr_tensor **out, const char *op, const tsr_desc *desc, const tsr_tensor *beside);
 
-/* The operand that says where an op runs: the first that is not on the CPU, where numbers and
- * single elements may be that join it. in[i] may be NULL; so is the leader of nothing. */
+/* The operand on whose device an op runs: the first that is not on the CPU, else the first. (Numbers and
+ * single elements on the CPU are copied to a device.) in[i] may be NULL; NULL if all are. */
 const tsr_tensor *tsri_leader(int n, const tsr_tensor *const *in);
 
-/* The same, made with this device and kind. */
+/* tsri_result, made with this device and kind of memory. */
 tsr_status tsri_result_in(tsr_tensor **out, tsri_origin *origin, const char *op, const tsr_desc *desc,
                           tsr_device device, tsr_memory memory);
 
 /* Leaves *out as it was before, if s is a failure; returns s. */
 tsr_status tsri_result_end(tsr_tensor **out, tsri_origin origin, tsr_status s);
 
-/* The failure s of an op that `op` is made of, in words that begin with `op`'s name; TSR_OK stays. */
+/* A part of `op` failed with s: its message shall begin with the name of `op`. Returns s; TSR_OK stays. */
 tsr_status tsri_blame(const char *op, tsr_status s) TSRI_COLD;
 static inline tsr_status tsri_as_of(const char *op, tsr_status s)
 {
@@ -76,7 +76,7 @@ tsr_status tsri_results_add(tsri_results *r, tsr_tensor **out, const tsr_desc *d
 /* tsri_result_end of all; the words of a failure are the op's own. */
 tsr_status tsri_results_end(tsri_results *r, tsr_status s);
 
-/* tsri_result from nothing, run with op->out[0] = *out, tsri_result_end. */
+/* tsri_result of a factory, run with op->out[0] = *out, tsri_result_end. */
 tsr_status tsri_op_make(tsr_tensor **out, const tsr_desc *desc, tsr_op *op);
 
 /* An elementwise op of given operands. */
@@ -85,7 +85,7 @@ tsr_status tsri_elementwise(tsr_tensor **out, tsr_op_kind kind, const void *para
 
 /* Results whose shape depends on values are made on the host first, and then handed over beside t, or x. */
 
-/* *out = `made`, which is released in any case but that it becomes the result itself; returns s. */
+/* *out = `made`, which is released unless it becomes the result itself; returns s. */
 tsr_status tsri_give(tsr_tensor **out, const char *op, tsr_tensor *made, const tsr_tensor *t, tsr_status s);
 
 /* Copies made[i], where it is not NULL, to its result: all results are there, or none is changed. */

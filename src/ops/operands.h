@@ -69,8 +69,8 @@ static inline tsr_status tsri_operand_expand(tsri_operands *o, int i, int ndim, 
     return TSRI_LIKELY(same) ? TSR_OK : tsri_operand_expand_slowly(o, i, ndim, shape);
 }
 
-/* An operand that the result touches becomes a copy, which *temporary holds, to be released. Only a result
- * that was given touches any. */
+/* An operand that overlaps the result is replaced by a copy, which *temporary holds, to be released. Only a
+ * result that was given can overlap one. */
 tsr_status tsri_separate(const tsr_tensor **t, tsr_tensor **temporary, const tsr_tensor *out,
                          tsri_origin origin);
 
