@@ -31,6 +31,8 @@ static void replace(char text[COMPLAINT_BYTES], const char *from, const char *to
 static void use_own_words(char text[COMPLAINT_BYTES])
 {
     static const char *const words[][2] = {
+        { ": file: ", ": " },
+        { ": writer: ", ": " },
         { "file_open: ", "" },
         { "file_read: ", "" },
         { "file_read_slice: ", "" },
@@ -42,6 +44,7 @@ static void use_own_words(char text[COMPLAINT_BYTES])
         { "(opts.format does)", "(--format does)" },
         { "(opts.dtype does)", "(--dtype does)" },
         { "(opts.separator chooses another)", "(--separator chooses another)" },
+        { "(opts.columns chooses columns)", "(--columns chooses columns)" },
         { " (tsr_file_read_raw gives its bytes)", "" },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) replace(text, words[i][0], words[i][1]);

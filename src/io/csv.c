@@ -1,4 +1,6 @@
-/* csv.c - tables: one row to a line, fields between commas (csv), tabs (tsv) or what the options say.
+/* csv.c - tables: one row to a line, fields between commas (csv), tabs (tsv) or what the options say. Where
+ * the first rows have no commas, but as many semicolons each, or tabs, or bars, a csv is read by those.
+ * Between semicolons a number may have a decimal comma. A line ends with LF, CR LF or CR.
  *
  * Lines that are empty or begin with # are passed over. If the first of the others holds a
  * field that is no number, its fields are the names of the columns, unless the options say which it is. A
@@ -6,7 +8,7 @@
  * says NA is missing: NaN in the table, and counted.
  *
  * A column whose first value is no number is one of words: the table has their codes, and the metadata the
- * words. */
+ * words. One of nothing but true and false is 1 and 0. */
 #include "core/alloc.h"
 #include "core/digits.h"
 #include "core/tensor_int.h"
@@ -22,6 +24,7 @@ typedef struct field {
     size_t      length;
     bool        quoted, doubled;  /* in quotes; with doubled quotes in them */
     bool        broken;           /* the quote does not close, or something follows it */
+    bool        decimal_comma;    /* 1,5 may be a number */
 } field;
 
 /* Lines and fields --------------------------------------------------------------------- */
@@ -30,13 +33,13 @@ static bool is_blank(const table *t, char c) { return (c == ' ' || c == '\t') &&
 
 static bool ends_line(const table *t, const char *p)
 {
-    return p == t->end || *p == '\n' || (*p == '\r' && (p + 1 == t->end || p[1] == '\n'));
+    return p == t->end || *p == '\n' || *p == '\r';
 }
 
 /* Steps over the end of a line. */
 static void end_line(table *t)
 {
-    if (t->at < t->end && *t->at == '\r') t->at++;
+    if (t->end - t->at >= 2 && t->at[0] == '\r' && t->at[1] == '\n') t->at++;
     if (t->at < t->end) t->at++;
     t->line++;
 }
@@ -86,6 +89,7 @@ static bool next_field(table *t, field *out)
     if (t->at < t->end && *t->at == '"') take_quoted(t, out);
     else if (t->at < t->end)             take_plain(t, out);
     else                                 *out = (field){ .text = t->end };
+    out->decimal_comma = t->separator == ';';
     if (t->at < t->end && *t->at == t->separator) {
         t->at++;
         return true;
@@ -99,7 +103,7 @@ static bool next_field(table *t, field *out)
 /* Words that stand for a value that is not there; in quotes they are words. */
 static bool is_missing(const field *f)
 {
-    static const char *const words[] = { "", "NA", "N/A", "null", "NULL", "None" };
+    static const char *const words[] = { "", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None" };
     for (size_t i = 0; f->length <= 4 && i < sizeof words / sizeof *words; i++)
         if (tsri_strlen(words[i]) == f->length && memcmp(words[i], f->text, f->length) == 0)
             return !f->quoted || f->length == 0;
@@ -108,7 +112,32 @@ static bool is_missing(const field *f)
 
 static bool is_number(const field *f, tsr_scalar *out)
 {
-    return tsri_parse_number(out, f->text, f->length);
+    char text[48];
+    if (tsri_parse_number(out, f->text, f->length)) return true;
+    if (!f->decimal_comma || f->length > sizeof text || memchr(f->text, '.', f->length)) return false;
+    for (size_t i = 0; i < f->length; i++) text[i] = f->text[i] == ',' ? '.' : f->text[i];
+    return tsri_parse_number(out, text, f->length);
+}
+
+/* One that lies in the first rows as often in each, if the usual one lies in none. */
+static char find_separator(table t)
+{
+    static const char all[] = ",;\t|";
+    for (size_t k = 0; k < sizeof all - 1; k++) {
+        table trial = t;
+        int64_t first = 0;
+        bool same = true;
+        trial.separator = all[k];
+        for (int row = 0; same && row < 10 && next_row(&trial); row++) {
+            int64_t n = 1;
+            field v;
+            while (next_field(&trial, &v)) n++;
+            if (row == 0) first = n;
+            same = n == first;
+        }
+        if (first > 1 && (k == 0 || same)) return all[k];
+    }
+    return t.separator;
 }
 
 static tsri_word word_of(const field *f) { return (tsri_word){ f->text, f->length, f->doubled }; }
@@ -122,13 +151,15 @@ typedef struct column {
     int64_t     place;          /* in the table that is made; -1: it was not chosen */
     int64_t     missing;
     bool        known, is_text; /* known: a value was seen, and said what it is */
+    bool        is_truth;       /* all words are true or false */
     tsri_words  words;
 } column;
 
 typedef struct layout {
     column  *columns;
     int64_t  count, chosen, rows;
-    uint64_t start;      /* the first byte of the rows */
+    uint64_t start;      /* the first byte of the rows, */
+    int64_t  line;       /* and the lines before it */
     char     separator;
 } layout;
 
@@ -173,7 +204,7 @@ static tsr_status take_names(tsr_file *f, layout *l, table *t)
         (void)next_field(t, &v);
         TSRI_TRY(check_quotes(f, line, &v, i));
         TSRI_SOUND(tsri_is_utf8(v.text, v.length) && !memchr(v.text, 0, v.length), f,
-                   "the name of column %lld is no UTF-8", (long long)i);
+                   "the name of column %lld is no UTF-8; iconv converts to it", (long long)i);
         l->columns[i].name = tsri_word_copy(&f->memory, word_of(&v));
         if (!l->columns[i].name) return no_room(f);
     }
@@ -221,7 +252,7 @@ static tsr_status look_at(tsr_file *f, column *c, const field *v)
     }
     if (!c->is_text) return TSR_OK;
     TSRI_SOUND(tsri_is_utf8(v->text, v->length) && !memchr(v->text, 0, v->length), f,
-               "\"%.*s\" is no UTF-8", shown(v), v->text);
+               "\"%.*s\" is no UTF-8; iconv converts to it", shown(v), v->text);
     return tsri_words_add(&c->words, &f->memory, word_of(v)) ? TSR_OK : no_room(f);
 }
 
@@ -236,26 +267,50 @@ static tsr_status look_at_row(tsr_file *f, layout *l, table *t)
         TSRI_TRY(check_quotes(f, line, &v, n));
         if (n < l->count && l->columns[n].place >= 0) TSRI_TRY(look_at(f, &l->columns[n], &v));
     }
-    TSRI_SOUND(n == l->count, f, "line %lld has %lld fields between '%c', and those before it %lld%s",
-               (long long)line + 1, (long long)n, t->separator, (long long)l->count,
+    TSRI_SOUND(n == l->count, f, "line %lld has %lld field%s between '%c', and those before it %lld%s",
+               (long long)line + 1, (long long)n, n == 1 ? "" : "s", t->separator, (long long)l->count,
                l->count == 1 || n == 1 ? " (opts.separator chooses another)" : "");
     return TSR_OK;
+}
+
+/* 1, 0, or -1 for any other word. */
+static int truth_of(const char *text, size_t length)
+{
+    static const char *const words[] = { "false", "true", "False", "True", "FALSE", "TRUE" };
+    for (int i = 0; i < 6; i++)
+        if (tsri_strlen(words[i]) == length && memcmp(words[i], text, length) == 0) return i % 2;
+    return -1;
+}
+
+static void find_truths(column *c)
+{
+    c->is_truth = c->is_text && c->words.list.count <= 6;
+    for (int64_t i = 0; c->is_truth && i < c->words.list.count; i++)
+        c->is_truth = truth_of(c->words.texts[i], tsri_strlen(c->words.texts[i])) >= 0;
+    if (c->is_truth) c->is_text = false;
+}
+
+static void start_rows(layout *l, const table *t, const char *text)
+{
+    l->start = (uint64_t)(t->at - text);
+    l->line = t->line;
 }
 
 /* All rows: how many, and what their columns hold. */
 static tsr_status measure(tsr_file *f, layout *l, table *t, const char *text)
 {
-    l->start = (uint64_t)(t->at - text);
+    start_rows(l, t, text);
     if (!next_row(t)) return TSR_OK;
     l->count = count_fields(*t);
     l->columns = tsri_bump_take(&f->memory, (size_t)l->count * sizeof *l->columns);
     if (!l->columns) return no_room(f);
     if (is_header(f, *t)) {
         TSRI_TRY(take_names(f, l, t));
-        l->start = (uint64_t)(t->at - text);
+        start_rows(l, t, text);
     }
     TSRI_TRY(choose(f, l));
     for (; next_row(t); l->rows++) TSRI_TRY(look_at_row(f, l, t));
+    for (int64_t i = 0; i < l->count; i++) find_truths(&l->columns[i]);
     return TSR_OK;
 }
 
@@ -356,11 +411,15 @@ static tsr_status open_table(tsr_file *f, char separator)
     if (!l) return no_room(f);
     TSRI_CHECK(tsr_dtype_kind(dtype) != TSR_COMPLEX, TSR_EDTYPE, "file_open: %s: a table of %s", f->path,
                tsr_dtype_name(dtype));
-    l->separator = f->opts.separator ? f->opts.separator : separator;
     TSRI_TRY(tsri_source_map(s));
     const char *text = s->size ? (const char *)s->base : "";
+    TSRI_CHECK(s->size < 2 || (memcmp(text, "\xFF\xFE", 2) != 0 && memcmp(text, "\xFE\xFF", 2) != 0),
+               TSR_EUNSUPPORTED, "file_open: %s: text of 16 bits; iconv -f UTF-16 -t UTF-8 converts it",
+               f->path);
     const size_t mark = s->size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;  /* of UTF-8 */
-    table t = { text + mark, text + s->size, l->separator, 0 };
+    table t = { text + mark, text + s->size, f->opts.separator ? f->opts.separator : separator, 0 };
+    if (t.separator == ',' && !f->opts.separator) t.separator = find_separator(t);
+    l->separator = t.separator;
     TSRI_TRY(measure(f, l, &t, text));
     TSRI_TRY(describe(f, l, dtype));
     TSRI_TRY(tsri_file_add(f, &e, "", dtype, 2, (const int64_t[]){ l->rows, l->chosen }));
@@ -387,10 +446,14 @@ static tsr_status value_of(tsr_scalar *out, const tsr_file *f, const column *c, 
         (void)!tsri_parse_number(out, "nan", 3);
         return TSR_OK;
     }
-    const int64_t code = c->is_text ? tsri_words_find(&c->words, word_of(v)) : -1;
+    const bool coded = c->is_text || c->is_truth;
+    const int64_t code = c->is_text    ? tsri_words_find(&c->words, word_of(v))
+                         : c->is_truth ? truth_of(v->text, v->length)
+                                       : -1;
     *out = tsr_scalar_i64(code);
-    TSRI_SOUND(c->is_text ? code >= 0 : is_number(v, out), f, "line %lld, field %lld: \"%.*s\" is no number",
-               (long long)line, (long long)i + 1, shown(v), v->text);
+    TSRI_SOUND(coded ? code >= 0 : is_number(v, out), f,
+               "line %lld, field %lld: \"%.*s\" is no number, and the first of its column is "
+               "(opts.columns chooses columns)", (long long)line, (long long)i + 1, shown(v), v->text);
     return TSR_OK;
 }
 
@@ -417,9 +480,8 @@ static tsr_status read_rows(const tsr_file *f, const tsri_entry *e, tsr_tensor *
 {
     const char *text = (const char *)f->parts[0]->base;
     const layout *l = (const layout *)(uintptr_t)e->detail;
-    table t = { text + e->offset, text + e->offset + e->bytes, l->separator, 0 };
+    table t = { text + e->offset, text + e->offset + e->bytes, l->separator, l->line };
     const size_t row = (size_t)out->shape[1] * tsr_dtype_size(out->dtype);
-    for (const char *p = text; p < t.at; p++) t.line += *p == '\n';
     for (int64_t i = 0; i < out->shape[0]; i++)
         TSRI_TRY(read_row(f, l, &t, out, (char *)out->data + (size_t)i * row));
     return TSR_OK;

@@ -85,6 +85,7 @@ typedef struct walk {
     tsr_file *f;
     int64_t budget; /* bytes of names that are still believed */
     int depth;
+    uint64_t groups[DEEPEST]; /* that it is in */
     size_t length; /* of the name */
     char name[LONGEST + 1];
 } walk;
@@ -166,14 +167,23 @@ static tsr_status add_dataset(walk *w, const tsri_hdf5_object *o, uint64_t addre
 
 static tsr_status visit_link(void *context, const char *name, size_t n, uint64_t address);
 
+/* A group that holds itself is listed once. */
+static bool is_inside(const walk *w, uint64_t address)
+{
+    for (int i = 0; i < w->depth; i++)
+        if (w->groups[i] == address) return true;
+    return false;
+}
+
 static tsr_status visit(walk *w, uint64_t address)
 {
     tsri_hdf5_object o;
     TSRI_TRY(tsri_hdf5_read_object(&w->h, &o, address));
     if (o.has_layout && o.has_space) return add_dataset(w, &o, address);
-    if (!o.is_group) return TSR_OK;
-    TSRI_SOUND(++w->depth <= DEEPEST, w->f, "\"%.100s...\": groups in groups, more than %d deep", w->name,
+    if (!o.is_group || is_inside(w, address)) return TSR_OK;
+    TSRI_SOUND(w->depth < DEEPEST, w->f, "\"%.100s...\": groups in groups, more than %d deep", w->name,
                DEEPEST);
+    w->groups[w->depth++] = address;
     TSRI_TRY(tsri_hdf5_each_link(&w->h, address, &o, visit_link, w));
     w->depth--;
     return TSR_OK;

@@ -561,8 +561,8 @@ static tsr_status find_old_storage(checkpoint *c, const tsri_pickle *p, tsri_val
     TSRI_SOUND(id && key->as.text.length < 100, c->f, "a storage that no tensor is in");
     const tsri_value *const *of = (const tsri_value *const *)id->as.items.at;
     TSRI_CHECK(of[1]->name->dtype && (id->as.items.list.count < 6 || of[5]->kind == TSRI_VALUE_NONE),
-               TSR_EUNSUPPORTED,
-               "file_open: %s: refused: a storage of no dtype that is read, or within another", c->f->path);
+               TSR_EUNSUPPORTED, "file_open: %s: refused: a storage of no dtype, or a part of another",
+               c->f->path);
     TSRI_SOUND(*at <= size && size - *at >= sizeof head, c->f, "it ends before its storages");
     TSRI_TRY(tsri_source_read(c->f->parts[0], head, *at, sizeof head));
     const uint64_t elements = tsri_get64(head);

@@ -843,21 +843,35 @@ TEST(test_blocks_that_are_read_again_and_again_are_refused)
     tsr_file_close(&f);
 }
 
-/* A group with a long name that is its own group. */
+enum { LONG_NAME = 3000 };
+
+/* A group with one link, of a long name, to `to`; its header begins as the one that make_odd made. */
+static void put_long_link(unsigned char *group, size_t to)
+{
+    unsigned char *p = group + 16;
+    memcpy(group + 10, odd + OBJECT + 10, 6);
+    memcpy(p, "\6\0\0\0\1\1", 6);
+    put_number(p + 1, 4 + LONG_NAME + 8, 2);
+    put_number(p + 6, LONG_NAME, 2);
+    memset(p + 8, 'a', LONG_NAME);
+    put_number(p + 8 + LONG_NAME, to, 8);
+    put_header(group, 6 + 4 + 4 + LONG_NAME + 8, false);
+}
+
+/* Three groups in each other, of long names. */
 TEST(test_paths_that_are_too_long_are_refused)
 {
-    enum { NAME = 3000 };
+    enum { MIDDLE = SIZE, INNER = SIZE + 4096, LARGER = 2 * SIZE };
+    static unsigned char larger[LARGER];
     tsr_file *f = NULL;
     make_odd("10:0000;", false);
-    unsigned char *p = odd + OBJECT + 16;
-    memcpy(p, "\6\0\0\0\1\1", 6);
-    put_number(p + 1, 4 + NAME + 8, 2);
-    put_number(p + 6, NAME, 2);
-    memset(p + 8, 'a', NAME);
-    put_number(p + 8 + NAME, OBJECT, 8);
-    put_header(odd + OBJECT, 6 + 4 + 4 + NAME + 8, false);
-    repair_hdf5(odd, sizeof odd);
-    EXPECT_FAILS(tsr_file_open_bytes(&f, odd, sizeof odd, "x.h5", NULL), TSR_EFORMAT, "a name of 3000 bytes");
+    memcpy(larger, odd, SIZE);
+    put_number(larger + 28, LARGER, 8);
+    put_long_link(larger + OBJECT, MIDDLE);
+    put_long_link(larger + MIDDLE, INNER);
+    put_long_link(larger + INNER, ROOT);
+    repair_hdf5(larger, LARGER);
+    EXPECT_FAILS(tsr_file_open_bytes(&f, larger, LARGER, "x.h5", NULL), TSR_EFORMAT, "a name of 3000 bytes");
     tsr_file_close(&f);
 }
 

@@ -112,6 +112,44 @@ TEST(test_fields_lie_between_any_separators)
     EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .separator = '\n' }), TSR_EINVAL, "separator");
 }
 
+TEST(test_a_separator_that_the_first_rows_share_is_found)
+{
+    static const char *const names[] = { "a", "b" };
+    tsr_file *f = table("a;b\n1,5;-2\n\n3;0,25\n", NULL);
+    expect_texts(f, "columns", 2, names);
+    expect_table(f, 2, 2, (const double[]){ 1.5, -2, 3, 0.25 });
+    expect_table(table("1\t2\n3\t4\n", NULL), 2, 2, (const double[]){ 1, 2, 3, 4 });
+    expect_table(table("1|2\n3|4\n", NULL), 2, 2, (const double[]){ 1, 2, 3, 4 });
+    expect_table(table("v\n1\n2\n", NULL), 2, 1, (const double[]){ 1, 2 });
+    expect_table(table("a;b\nc\na;b\n", NULL), 2, 1, (const double[]){ 0, 1 });
+    expect_table(table("a;b\n1;2\n", &(tsr_file_opts){ .separator = ',' }), 1, 1, (const double[]){ 0 });
+    expect_table(table("1.234,5;2,3,4\n", NULL), 0, 4, NULL);
+}
+
+TEST(test_lines_may_end_as_on_any_system)
+{
+    expect_table(table("a,b\r1,2\r\r3,4\r", NULL), 2, 2, (const double[]){ 1, 2, 3, 4 });
+    expect_table(table("a,b\r\n1,2\r\n3,4", NULL), 2, 2, (const double[]){ 1, 2, 3, 4 });
+    EXPECT(open_status("a,b\r1,2\r3\r", NULL) == TSR_EFORMAT);
+    EXPECT(strstr(tsr_last_error(), "line 3 has 1 field "));
+}
+
+TEST(test_true_and_false_are_numbers)
+{
+    tsr_meta m;
+    tsr_file *f = table("a,b\nTrue,true\nFALSE,maybe\n,false\n", NULL);
+    EXPECT_FAILS(tsr_file_find_meta(&m, f, "categories.a"), TSR_EINDEX, "categories.a");
+    EXPECT_OK(tsr_file_find_meta(&m, f, "categories.b"));
+    expect_table(f, 3, 2, (const double[]){ 1, 0, 0, 1, NAN, 2 });
+}
+
+TEST(test_text_that_is_no_utf8_says_what_to_do)
+{
+    EXPECT(open_status("\xff\xfe" "a,b", NULL) == TSR_EUNSUPPORTED && strstr(tsr_last_error(), "iconv"));
+    EXPECT(open_status("a,\xe9\n1,2\n", NULL) == TSR_EFORMAT && strstr(tsr_last_error(), "iconv"));
+    EXPECT(open_status("a,b\n1,\xe9\n", NULL) == TSR_EFORMAT && strstr(tsr_last_error(), "iconv"));
+}
+
 TEST(test_quotes_hold_separators_newlines_and_quotes)
 {
     static const char *const words[] = { "a,b", "two\nlines", "say \"no\"", "plain \"x\"" };
