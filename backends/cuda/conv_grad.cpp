@@ -208,8 +208,9 @@ enum { MOST = 16, ROOM = 256 << 20 }; /* algorithms, with and without TF32; byte
 static bool is_plain(cudnnConvolutionBwdDataAlgo_t a) { return a == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1; }
 static bool is_plain(cudnnConvolutionBwdFilterAlgo_t a) { return a == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1; }
 
-/* How good an algorithm is: 4 adds up products of the elements themselves, 2 gives the same bits each time; and
- * one more for products that are exact where they are to be. (cuDNN tries the default too, which may be TF32.) */
+/* How good an algorithm is: 4 adds up products of the elements themselves, 2 gives the same bits each time,
+ * and one more for products that are exact where they are to be: cuDNN also tries its default, which may be
+ * TF32. */
 template <class Found> static int rank_of(const BackAlgorithm &c, const Found &f)
 {
     if (f.status != CUDNN_STATUS_SUCCESS || f.memory > ROOM) return -1;
