@@ -1,4 +1,5 @@
 /* check_training.c - steps of training on lists of tensors, each element computed by hand. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -72,16 +73,19 @@ static void adam_one(const numbers *s, one *e, double epsilon)
     double error;
     const double g = gradient(s, e, epsilon, &error), a = s->momentum, b = s->beta2;
     const double m = a * e->x[FIRSTS] + (1 - a) * g, v = b * e->x[SECONDS] + (1 - b) * g * g;
-    const double root = sqrt(v / (1 - pow(b, (double)s->step))), below = root + s->eps;
+    const double begun_a = 1 - pow(a, (double)s->step), begun_b = 1 - pow(b, (double)s->step);
+    const double of_power = (double)s->step * DBL_EPSILON;  /* beta^step, multiplied out */
+    const double root = sqrt(v / begun_b), below = root + s->eps;
     const double of_m = 4 * epsilon * (fabs(a * e->x[FIRSTS]) + fabs((1 - a) * g)) + (1 - a) * error;
     const double of_v = 8 * epsilon * v + 2 * (1 - b) * fabs(g) * error;
-    const double of_below = 4 * epsilon * below + (v > 0 ? root * of_v / v : 0);
-    const double rate = s->rate / (1 - pow(a, (double)s->step));
+    const double of_below = 4 * epsilon * below + (v > 0 ? root * of_v / v : 0) + root * of_power / begun_b;
+    const double rate = s->rate / begun_a;
     e->x[FIRSTS] = m;
     e->slack[FIRSTS] = of_m;
     e->x[SECONDS] = v;
     e->slack[SECONDS] = of_v;
-    move_param(s, e, epsilon, rate * m / below, rate * (of_m + fabs(m) * of_below / below) / below);
+    move_param(s, e, epsilon, rate * m / below,
+               rate * (of_m + fabs(m) * (of_below / below + of_power / begun_a)) / below);
 }
 
 /* Calls ---------------------------------------------------------------------------------------- */
