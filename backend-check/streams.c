@@ -243,9 +243,9 @@ static void check_graph(trial *t)
 static tsr_status queue_ops(tsr_tensor **z, const tsr_tensor *x)
 {
     const tsr_tensor *both[] = { x, x };
-    tsr_tensor *turned = NULL;
-    tsr_status s = tsr_transpose(&turned, x, 0, 1);
-    STEP(tsr_add(&z[0], x, turned));
+    tsr_tensor *transposed = NULL;
+    tsr_status s = tsr_transpose(&transposed, x, 0, 1);
+    STEP(tsr_add(&z[0], x, transposed));
     STEP(tsr_exp(&z[1], x));
     STEP(tsr_sum(&z[2], x, 1, (int[]){ 0 }, false));
     STEP(tsr_var(&z[3], x, 1, (int[]){ 1 }, false, 0));
@@ -255,9 +255,9 @@ static tsr_status queue_ops(tsr_tensor **z, const tsr_tensor *x)
     STEP(tsr_softmax(&z[7], x, 1));
     STEP(tsr_concat(&z[8], 2, both, 1));
     STEP(tsr_matmul(&z[9], x, x));
-    STEP(tsr_clone(&z[10], turned));
+    STEP(tsr_clone(&z[10], transposed));
     STEP(tsr_cast(&z[11], x, TSR_F16));
-    tsr_release(&turned);
+    tsr_release(&transposed);
     return s;
 }
 

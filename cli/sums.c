@@ -153,7 +153,7 @@ FIRST_FINITE(finite_float, float)
 FIRST_FINITE(finite_double, double)
 
 /* -0 lies below 0, which comparisons do not tell: an extreme that is 0 takes its sign from all zeros. */
-#define SETTLE_ZEROS(name, type)                                                \
+#define SIGN_ZEROS(name, type)                                                \
     static void name(sums *out, const type *x, int64_t n)                       \
     {                                                                           \
         bool below = false, above = false;                                      \
@@ -165,8 +165,8 @@ FIRST_FINITE(finite_double, double)
         if (out->low == 0) out->low = below ? -0.0 : 0.0;                       \
         if (out->high == 0) out->high = above ? 0.0 : -0.0;                     \
     }
-SETTLE_ZEROS(settle_floats, float)
-SETTLE_ZEROS(settle_doubles, double)
+SIGN_ZEROS(sign_zero_floats, float)
+SIGN_ZEROS(sign_zero_doubles, double)
 
 /* Squares of finite floats are finite doubles. */
 static bool sum_as_floats(sums *out, const tsr_tensor *t, int64_t from, int64_t n)
@@ -176,7 +176,7 @@ static bool sum_as_floats(sums *out, const tsr_tensor *t, int64_t from, int64_t 
     if (!x) return false;
     sum_finite_floats(out, x, n, x[0]);
     if (!isfinite(out->squares)) sum_floats(out, x, n, finite_float(x, n));
-    settle_floats(out, x, n);
+    sign_zero_floats(out, x, n);
     return true;
 }
 
@@ -207,5 +207,5 @@ void sum_numbers(sums *out, const tsr_tensor *t, int64_t from, int64_t n)
         return;
     const double *all = doubles_at(room, t, from, n);
     sum_doubles(out, all, n, finite_double(all, n));
-    settle_doubles(out, all, n);
+    sign_zero_doubles(out, all, n);
 }

@@ -243,7 +243,7 @@ static void check_conv(trial *t)
 /* Gradients ------------------------------------------------------------------------------------ */
 
 /* The gradient by data is a transposed convolution back from z to x. */
-static window turned(const window *v)
+static window transposed_window(const window *v)
 {
     window back = *v;
     back.c = v->o;
@@ -258,7 +258,7 @@ static void check_grad_data(trial *t)
     const tsr_dtype dtype = t->check->dtype;
     window v = random_window(t);
     const tsr_conv how = random_padding(t, &v);
-    const window back = turned(&v);
+    const window back = transposed_window(&v);
     int64_t x[2 + MOST_DIMS], z[2 + MOST_DIMS],
         w[2 + MOST_DIMS] = { v.o, v.c / v.groups, v.kernel[0], v.kernel[1], v.kernel[2] };
     const int rank = shape_of(z, &v, v.o, v.out);

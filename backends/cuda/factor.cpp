@@ -402,14 +402,14 @@ static tsr_status qr(Factoring &f)
 static tsr_status svd(Factoring &f)
 {
     const tsr_op *op = f.w.op;
-    const bool turned = f.m < f.n, vectors = op->nout > 1;
-    const int64_t rows = turned ? f.n : f.m, cols = f.k;
-    const tsr_tensor *tall = vectors ? op->out[turned ? 2 : 1] : nullptr; /* what comes of u */
-    const int64_t of_u = vectors ? tall->shape[tall->ndim - (turned ? 2 : 1)] : 1;
+    const bool transposed = f.m < f.n, vectors = op->nout > 1;
+    const int64_t rows = transposed ? f.n : f.m, cols = f.k;
+    const tsr_tensor *tall = vectors ? op->out[transposed ? 2 : 1] : nullptr; /* what comes of u */
+    const int64_t of_u = vectors ? tall->shape[tall->ndim - (transposed ? 2 : 1)] : 1;
     const signed char job = !vectors ? 'N' : of_u == rows ? 'A' : 'S';
     size_t device = 0, host = 0;
     Scratch a(f.w), s(f.w), u(f.w), vh(f.w);
-    TSRC_TRY(pack(f, a, *op->in[0], turned));
+    TSRC_TRY(pack(f, a, *op->in[0], transposed));
     TSRC_TRY(s.take(static_cast<size_t>(f.bytes(f.count * f.k))));
     TSRC_TRY(u.take(static_cast<size_t>(f.bytes(vectors ? f.count * rows * of_u : 1))));
     TSRC_TRY(vh.take(static_cast<size_t>(f.bytes(vectors ? f.count * cols * cols : 1))));
@@ -435,8 +435,10 @@ static tsr_status svd(Factoring &f)
     if (!vectors) return look_at_infos(f);
     TSRC_TRY(queue_untame(f.w, f.args(u.bytes(), rows, of_u, WHOLE)));
     TSRC_TRY(queue_untame(f.w, f.args(vh.bytes(), cols, cols, WHOLE)));
-    TSRC_TRY(unpack(f, turned ? 2 : 1, u.bytes(), turned ? rows : 1, turned ? 1 : rows, rows * of_u));
-    TSRC_TRY(unpack(f, turned ? 1 : 2, vh.bytes(), turned ? cols : 1, turned ? 1 : cols, cols * cols));
+    TSRC_TRY(unpack(f, transposed ? 2 : 1, u.bytes(), transposed ? rows : 1, transposed ? 1 : rows,
+                    rows * of_u));
+    TSRC_TRY(unpack(f, transposed ? 1 : 2, vh.bytes(), transposed ? cols : 1, transposed ? 1 : cols,
+                    cols * cols));
     return look_at_infos(f);
 }
 

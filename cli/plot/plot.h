@@ -61,7 +61,7 @@ typedef struct tiles {
     int64_t lead[TILES_MOST][TSR_MAX_NDIM];
 } tiles;
 
-/* gather.c: reading. Answers false, or NULL, after a complaint; the range of what was found, or
+/* gather.c: reading. Returns false, or NULL, after a complaint; the range of what was found, or
  * the one that was asked for, is p->low .. p->high. ------------------------------------------- */
 
 /* One matrix of a rank-2 tensor, the first few of any other. */

@@ -345,7 +345,8 @@ static tsr_status walk_group(chunks *c, const growing *g, tsri_hdf5_block *b, in
 }
 
 /* A group whose addresses lie in a block of their own, behind the bits of pages. */
-static tsr_status walk_far_group(chunks *c, const growing *g, uint64_t address, int group, uint64_t first)
+static tsr_status walk_indirect_group(chunks *c, const growing *g, uint64_t address, int group,
+                                      uint64_t first)
 {
     const uint64_t n = (uint64_t)g->smallest << ((group + 1) / 2), blocks = (uint64_t)1 << (group / 2);
     const uint64_t pages = n >> g->page_bits, front = 2 + (uint64_t)(c->h->offsets + g->place_bytes);
@@ -371,7 +372,7 @@ static tsr_status walk_index_block(chunks *c, const growing *g, tsri_hdf5_block 
     }
     for (int k = 0; k < g->groups && first < g->count; k++) {
         if (k < g->direct) TSRI_TRY(walk_group(c, g, b, k, first, NULL));
-        else               TSRI_TRY(walk_far_group(c, g, tsri_block_address(c->h, b), k, first));
+        else               TSRI_TRY(walk_indirect_group(c, g, tsri_block_address(c->h, b), k, first));
         first += (uint64_t)g->smallest << k;
     }
     return TSR_OK;

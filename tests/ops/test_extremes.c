@@ -76,7 +76,7 @@ static tsr_status prod_lanes(tsr_tensor **z, const tsr_tensor *x)
 }
 static tsr_status prod_all(tsr_tensor **z, const tsr_tensor *x)   { return tsr_prod(z, x, 0, NULL, false); }
 
-static double in_turn(int64_t i, int64_t n, double big)
+static double alternating(int64_t i, int64_t n, double big)
 {
     return i == n - 1 && n % 2 ? 1 : i % 2 ? 1 / big : big;
 }
@@ -115,7 +115,8 @@ static const struct {
     value_fn value;
     double (*wanted)(int64_t n, double big);
 } products[] = {
-    { "big and small in turn", in_turn, product_of_then }, { "big, then small", then_small, product_of_then },
+    { "big and small alternate", alternating, product_of_then },
+    { "big, then small", then_small, product_of_then },
     { "small, then big", small_first, product_of_then },   { "zero first", zero_first, product_of_zero },
     { "zero last", zero_last, product_of_zeros },          { "big", only_big, product_of_bigs },
     { "infinity last", infinite, product_of_smalls },      { "infinity and zero", both, product_of_both },

@@ -105,23 +105,23 @@ TEST(test_bad_input_is_refused_in_words)
 /* Rows of which each begins elsewhere in a line, to and from between guards; some are met again. */
 TEST(test_long_rows_of_every_length_move_and_are_added)
 {
-    enum { ROWS = 9, PICKS = 23, GUARD = -77 };
+    enum { ROWS = 9, CHOSEN = 23, GUARD = -77 };
     for (int64_t n = 60; n < 420; n += n < 140 ? 1 : 37)
         for (int wide = 0; wide < 2; wide++) {
             const tsr_dtype dtype = wide ? TSR_F64 : TSR_F32;
             const int64_t pitch = n + 3;
             tsr_tensor *all = NULL, *t = NULL, *big = NULL, *z = NULL, *at = NULL, *was = NULL, *whole = NULL;
-            EXPECT_OK(tsr_integers(&at, TSR_I64, TSR_SHAPE(PICKS), 0, ROWS, (uint64_t)n));
+            EXPECT_OK(tsr_integers(&at, TSR_I64, TSR_SHAPE(CHOSEN), 0, ROWS, (uint64_t)n));
             EXPECT_OK(tsr_integers(&whole, TSR_I32, TSR_SHAPE(ROWS, pitch), 0, 1000, 3));
             EXPECT_OK(tsr_cast(&all, whole, dtype));
             EXPECT_OK(tsr_slice(&t, all, 1, 1, n + 1, 1));
-            EXPECT_OK(tsr_full(&big, dtype, TSR_SHAPE(PICKS, pitch), TSR_SCALAR(GUARD)));
+            EXPECT_OK(tsr_full(&big, dtype, TSR_SHAPE(CHOSEN, pitch), TSR_SCALAR(GUARD)));
             EXPECT_OK(tsr_slice(&z, big, 1, 2, n + 2, 1));
             EXPECT_OK(tsr_take(&z, t, at, 0));
             EXPECT_OK(tsr_clone(&was, all));
             EXPECT_OK(tsr_index_add(&t, t, at, z, 0));
             int wrong = 0;
-            for (int64_t i = 0; big && was && i < PICKS; i++)
+            for (int64_t i = 0; big && was && i < CHOSEN; i++)
                 for (int64_t j = 0; j < pitch; j++) {
                     const int64_t from = ((const int64_t *)at->data)[i];
                     const bool moved = j >= 2 && j < n + 2;
@@ -134,7 +134,7 @@ TEST(test_long_rows_of_every_length_move_and_are_added)
             for (int64_t i = 0; was && i < ROWS; i++)
                 for (int64_t j = 0; j < pitch; j++) {
                     int64_t times = 1;
-                    for (int64_t k = 0; k < PICKS; k++)
+                    for (int64_t k = 0; k < CHOSEN; k++)
                         times += j >= 1 && j < n + 1 && ((const int64_t *)at->data)[k] == i;
                     const double had = wide ? TSR_AT(double, was, i, j) : (double)TSR_AT(float, was, i, j);
                     const double got = wide ? TSR_AT(double, all, i, j) : (double)TSR_AT(float, all, i, j);

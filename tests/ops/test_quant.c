@@ -39,7 +39,7 @@ TEST(test_ties_go_to_even_and_ends_saturate)
 
 /* Ranges ----------------------------------------------------------------------------------------- */
 
-/* What is quantised and taken back is at most half a scale off. */
+/* A number that is quantised and dequantised is at most half a scale off. */
 TEST(test_quantised_numbers_come_back_near)
 {
     for (int symmetric = 0; symmetric < 2; symmetric++)

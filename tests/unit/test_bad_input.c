@@ -1625,20 +1625,20 @@ TEST(test_bad_input_to_threads)
 
 static uint64_t dice;
 
-#define PICK(list) ((list)[test_below(&dice, (int64_t)(sizeof(list) / sizeof *(list)))])
+#define CHOOSE(list) ((list)[test_below(&dice, (int64_t)(sizeof(list) / sizeof *(list)))])
 
 static int64_t any_number(void)
 {
     const int64_t hostile[] = { INT64_MIN, INT64_MIN + 1, INT64_MAX, INT64_MAX - 1, INT64_MAX / 2,
                                 INT64_MAX / 4 + 1, INT64_C(1) << 62, INT64_C(1) << 32, -(INT64_C(1) << 61),
                                 1 << 20 };
-    return test_below(&dice, 4) ? test_below(&dice, 7) - 2 : PICK(hostile);
+    return test_below(&dice, 4) ? test_below(&dice, 7) - 2 : CHOOSE(hostile);
 }
 
 static int any_int(void)
 {
     const int hostile[] = { INT_MIN, INT_MAX, 99, -99, TSR_MAX_NDIM, RANK_TOO_HIGH };
-    return test_below(&dice, 6) ? (int)test_below(&dice, 7) - 3 : PICK(hostile);
+    return test_below(&dice, 6) ? (int)test_below(&dice, 7) - 3 : CHOOSE(hostile);
 }
 
 /* A count that the lists below are long enough for. */
@@ -1647,7 +1647,7 @@ static int any_count(void) { return test_below(&dice, 5) ? (int)test_below(&dice
 static tsr_dtype any_dtype(void)
 {
     return test_below(&dice, 12) ? (tsr_dtype)(1 + test_below(&dice, TSR_DTYPE_COUNT - 1))
-                                 : (tsr_dtype)PICK(bad_dtype_numbers);
+                                 : (tsr_dtype)CHOOSE(bad_dtype_numbers);
 }
 
 static tsr_scalar any_scalar(void)
@@ -1731,7 +1731,7 @@ static void drop_cast(void)
     }
 }
 
-static tsr_tensor *any_tensor(void) { return PICK(cast_of_tensors); }
+static tsr_tensor *any_tensor(void) { return CHOOSE(cast_of_tensors); }
 
 /* A tensor that may be written without harm to the others. */
 static tsr_tensor *any_target(void)

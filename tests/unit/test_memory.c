@@ -505,17 +505,17 @@ TEST(test_memory_kind_names_are_copied_and_unique)
     char name[] = "mine";
     tsr_memory found = -1, again = -1;
     const tsr_memory kind = register_counting(name, 0);
-    const tsr_memory_kind twin = {
-        .size = sizeof twin, .name = "mine", .alloc = counting_alloc, .free = counting_free
+    const tsr_memory_kind same_name = {
+        .size = sizeof same_name, .name = "mine", .alloc = counting_alloc, .free = counting_free
     };
     name[0] = 'w';
     EXPECT(!strcmp(tsr_memory_name(kind), "mine"));
-    EXPECT_FAILS(tsr_memory_register(&again, &twin), TSR_EINVAL, "\"mine\" is taken");
+    EXPECT_FAILS(tsr_memory_register(&again, &same_name), TSR_EINVAL, "\"mine\" is taken");
     EXPECT_OK(tsr_memory_find(&found, "mine"));
     EXPECT(found == kind && again == -1);
     EXPECT_OK(tsr_memory_unregister(kind));
     EXPECT_FAILS(tsr_memory_find(&found, "mine"), TSR_EINVAL, "mine");
-    EXPECT_OK(tsr_memory_register(&again, &twin));
+    EXPECT_OK(tsr_memory_register(&again, &same_name));
     EXPECT(!tsr_memory_is_host(again));  /* not asked for */
     EXPECT_OK(tsr_memory_unregister(again));
 }
