@@ -474,6 +474,56 @@ TEST(test_more_members_than_16_bits_count_are_written_and_read)
     tsr_release(&t);
 }
 
+/* A member 5 GiB from the beginning: the file has a hole before it. */
+TEST(test_members_beyond_32_bits_are_written_and_read)
+{
+    const uint64_t far = (uint64_t)5 << 30;
+    tsr_tensor *t = NULL, *again = NULL;
+    tsr_writer *w = writer_of("far.npz");
+    tsr_file *f = NULL;
+    tsr_file_entry e = { .name = NULL };
+    bool same = false;
+    EXPECT_OK(tsr_full(&t, TSR_U8, TSR_SHAPE(3), TSR_SCALAR(7)));
+    EXPECT_OK(tsr_writer_add(w, "near", t, NULL));
+    w->data_start = far;
+    EXPECT_OK(tsr_writer_add(w, "far", t, NULL));
+    EXPECT_OK(tsr_writer_finish(&w));
+    EXPECT_OK(tsr_file_open(&f, file_path("far.npz"), NULL));
+    EXPECT_OK(tsr_file_find(&e, f, "far"));
+    EXPECT(tsr_file_count(f) == 2 && e.offset > far && e.offset < far + 512);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_OK(tsr_file_read(&again, f, i ? "far" : "near"));
+        EXPECT_OK(tsr_equal(&same, again, t));
+        EXPECT(same);
+        tsr_release(&again);
+    }
+    tsr_file_close(&f);
+    EXPECT(unlink(file_path("far.npz")) == 0);
+    tsr_release(&t);
+}
+
+/* What the directory says of a member: its sizes, and the field of 64 bits behind its name. */
+TEST(test_sizes_beyond_32_bits_stand_in_a_field_of_64)
+{
+    const int64_t many = (int64_t)5 << 30;
+    static const char ones[] = "\xff\xff\xff\xff\xff\xff\xff\xff";
+    static const unsigned char field[] = { 1, 0, 16, 0, 128, 0, 0, 64, 1, 0, 0, 0, 1, 0, 0, 64, 1, 0, 0, 0 };
+    tsr_tensor *t = zeros_of(TSR_U8, TSR_SHAPE(2));
+    tsr_writer *w = writer_of("large.npz");
+    size_t bytes = 0;
+    EXPECT_OK(tsr_writer_add(w, "x", t, NULL));
+    w->plan[0]->desc.shape[0] = many;  /* as if so many had been written */
+    w->plan[0]->bytes = (uint64_t)many + 1;
+    EXPECT_OK(tsr_writer_finish(&w));
+    unsigned char *zip = read_bytes(file_path("large.npz"), &bytes), *at = NULL;
+    for (size_t i = 0; i + 46 + 5 + sizeof field <= bytes && !at; i++)
+        if (!memcmp(zip + i, "PK\1\2", 4)) at = zip + i;
+    EXPECT(at && !memcmp(at + 20, ones, 8) && at[30] == sizeof field && at[42] == 0);
+    EXPECT(at && !memcmp(at + 46 + 5, field, sizeof field));
+    free(zip);
+    tsr_release(&t);
+}
+
 /* Images ------------------------------------------------------------------------------- */
 
 typedef struct bytes { unsigned char data[1024]; size_t n; } bytes;
