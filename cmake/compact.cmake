@@ -12,7 +12,7 @@ endfunction()
 # a fifth. Those that walk elements or bytes themselves are not, nor is what every small product passes.
 file(GLOB front_sources CONFIGURE_DEPENDS src/ops/*.c src/io/*.c src/interop/*.c)
 list(REMOVE_ITEM front_sources ${per_call_sources})
-list(FILTER front_sources EXCLUDE REGEX "ops/(compare|index|matmul)\\.c$|io/gguf_blocks\\.c$")
+list(FILTER front_sources EXCLUDE REGEX "ops/(compare|count|index|isin|mask|matmul)\\.c$|io/gguf_blocks\\.c$")
 foreach(name columns cpus digits format log match match_parse match_text print)
     list(APPEND front_sources src/core/${name}.c)
 endforeach()
@@ -50,7 +50,7 @@ endif()
 # f32 are three times as fast so as at -O3, which mixes rows up in its vectors, and random numbers up to twice;
 # rows of networks are a third smaller, and in AVX2 3 % slower where they are in the nearest cache.
 file(GLOB row_sources src/cpu/x86/nn_*.c)
-set(run_sources src/ops/compare.c src/ops/index.c src/io/gguf_blocks.c src/cpu/order.c src/cpu/linalg.c src/cpu/stage.c
+set(run_sources src/ops/compare.c src/ops/count.c src/ops/index.c src/ops/isin.c src/ops/mask.c src/io/gguf_blocks.c src/cpu/order.c src/cpu/linalg.c src/cpu/stage.c
     src/cpu/reduce_states.c src/cpu/draw.c src/cpu/conv/direct.c src/cpu/fft/parts.c src/cpu/fft/plan.c
     src/cpu/gemm/panels.c src/cpu/gemm/small.c src/cpu/gemm/gemm_portable.c
     ${row_sources}

@@ -121,8 +121,9 @@ static void check_isin(trial *t)
 {
     int64_t shape[RANK], others[RANK];
     const int ndim = random_shape(t, shape, 0, RANK, true), dims = random_shape(t, others, 0, 3, true);
+    const filling with = once_in(t, 2) ? FILL_SMALL : FILL_SPECIAL; /* integers span few numbers, or many */
     make_input(t, X, t->check->dtype, ndim, shape, FILL_SPECIAL);
-    make_input(t, TEST, t->check->dtype, dims, others, FILL_SPECIAL);
+    make_input(t, TEST, t->check->dtype, dims, others, with);
     make_output(t, RESULT, TSR_BOOL, ndim, shape);
     GO_ON(t);
     NEED(t, tsr_isin(&t->tensor[RESULT], t->tensor[X], t->tensor[TEST]));

@@ -14,6 +14,8 @@
 enum {
     SIDE_TABLES = 4,       /* so that equal neighbours do not wait for each other */
     SIDE_LENGTH = 1024,    /* of tables that fit the L1 cache */
+    GRID = 2048,           /* cells, and edges that one cell may have */
+    CROWD = 4,
     PART = 1 << 16         /* elements that are worth a thread */
 };
 
@@ -236,9 +238,11 @@ tsr_status tsr_bincount(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor 
 /* Bins ------------------------------------------------------------------------------------------ */
 
 typedef struct bin_list {
-    const double *edges;    /* n + 1 */
-    int64_t       n;
-    double        scale;    /* bins to a unit, if all have one width; else 0 */
+    const double  *edges;   /* n + 1 */
+    int64_t        n;
+    double         scale;   /* bins to a unit, if all have one width, or cells of the grid; else 0 */
+    int64_t        cells;   /* of a grid over all bins; 0: there is none */
+    const int32_t *grid;    /* the bin that each cell begins in, or one beside it */
 } bin_list;
 
 /* The last bin whose lower edge is not above v, by halving. */
@@ -259,10 +263,28 @@ static inline int64_t bin_of(const bin_list *b, double v)
     if (!(v >= b->edges[0] && v <= b->edges[b->n])) return b->n;
     if (!(b->scale > 0)) return find_bin(b, v);
     int64_t i = (int64_t)((v - b->edges[0]) * b->scale);
+    if (b->cells > 0) i = b->grid[i < b->cells ? i : b->cells - 1];
     i = i < b->n ? i : b->n - 1;
     while (v < b->edges[i]) i--;
     while (i + 1 < b->n && v >= b->edges[i + 1]) i++;
     return i;
+}
+
+/* A grid for bins of different widths, of fewer than GRID / 4: cells so small that few have an edge, and none
+ * CROWD of them. Without one, bins are found by halving. */
+static void make_grid(bin_list *b, int32_t *grid)
+{
+    const double first = b->edges[0], scale = GRID / (b->edges[b->n] - first);
+    if (b->n < CROWD || b->n >= GRID / 4 || !__builtin_isfinite(scale)) return;
+    for (int64_t cell = 0, i = 0; cell < GRID; cell++) {
+        const int64_t before = i;
+        while (i + 1 < b->n && (b->edges[i + 1] - first) * scale < (double)cell) i++;
+        if (i - before >= CROWD) return;
+        grid[cell] = (int32_t)i;
+    }
+    b->scale = scale;
+    b->cells = GRID;
+    b->grid = grid;
 }
 
 typedef struct binned {
@@ -406,8 +428,10 @@ static tsr_status fill_bins_there(histogram *h)
 /* Fills in counts from x, weights and the bins. */
 static tsr_status fill_bins(histogram *h, double scale)
 {
-    const binned v = { { h->edges->data, tsr_numel(h->edges) - 1, scale }, h->x };
+    binned v = { { h->edges->data, tsr_numel(h->edges) - 1, scale, 0, NULL }, h->x };
+    int32_t grid[GRID];
     tsr_tensor sums;
+    if (!(scale > 0) && tsr_numel(h->x) > GRID) make_grid(&v.bins, grid);
     if (h->x->device != TSR_CPU) TSRI_TRY(fill_bins_there(h));
     else if (h->weights) TSRI_TRY(add_bin_weights(&h->table, h->op, &v, h->weights->data));
     else TSRI_TRY(count_all(&h->table, h->op, tsr_numel(h->x), v.bins.n + 1, count_bins, &v));

@@ -1,8 +1,9 @@
 /* index.c - take, put and other ops by indices: every index is checked, and then gather or scatter runs on
- * views; ops by masks; ops whose results' sizes depend on values. */
+ * views; masked_fill. */
 #include "index_int.h"
 #include "backend/device_run.h"
 #include "composed.h"
+#include "core/atomic.h"
 #include "core/loop.h"
 #include "core/mem.h"
 #include "dispatch.h"
@@ -80,20 +81,36 @@ tsr_status tsri_find_outside(bool *found, int64_t *value, int64_t *at, const tsr
     return TSR_OK;
 }
 
-static bool widen_range(const tsri_tile *t, void *context)
+/* Which indices of a dim of `size` there are: negative ones, and some outside -size .. size - 1. */
+typedef struct index_signs {
+    int64_t size;
+    int32_t outside, negative;
+} index_signs;
+
+/* The sign of (v + size) | (size - 1 - v) says that v is outside, also where the sums wrap around. */
+static void find_signs(const tsri_tile *t, const void *params)
 {
-    tsri_index_range *all = context;
-    int64_t low = all->low, high = all->high;
-    for (int64_t r = 0; r < t->rows; r++)
-        for (int64_t c = 0; c < t->cols; c++) {
-            const int64_t v =
-                *(const int64_t *)(const void *)(t->ptr[0] + r * t->row_step[0] + c * t->col_step[0]);
-            low = v < low ? v : low;
-            high = v > high ? v : high;
-        }
-    all->low = low;
-    all->high = high;
-    return true;
+    index_signs *found = (index_signs *)(uintptr_t)params;
+    const uint64_t size = (uint64_t)found->size;
+    uint64_t outside = 0, negative = 0;
+    for (int64_t r = 0; r < t->rows; r++) {
+        const char *row = t->ptr[0] + r * t->row_step[0];
+        const int64_t step = t->col_step[0], n = t->cols;
+        if (step == sizeof(int64_t))
+            for (int64_t c = 0; c < n; c++) {
+                const uint64_t v = ((const uint64_t *)(const void *)row)[c];
+                negative |= v;
+                outside |= (v + size) | (size - 1 - v);
+            }
+        else
+            for (int64_t c = 0; c < n; c++) {
+                const uint64_t v = *(const uint64_t *)(const void *)(row + c * step);
+                negative |= v;
+                outside |= (v + size) | (size - 1 - v);
+            }
+    }
+    if (outside >> 63) tsri_store_release(&found->outside, 1);
+    if (negative >> 63) tsri_store_release(&found->negative, 1);
 }
 
 static void count_from_start(const tsri_tile *t, const void *params)
@@ -139,13 +156,15 @@ static tsr_status open_index_here(const tsr_tensor **index, tsr_tensor **tempora
     tsri_loop loop;
     const int64_t size = d->shape[axis];
     const tsr_kind kind = tsr_dtype_kind((*index)->dtype);
-    tsri_index_range all = { 0, -1 };
+    index_signs found = { size, 0, 0 };
     TSRI_TRY(tsri_as_dtype(index, temporary, TSR_I64));
     build_loop(&loop, *index);
-    if (tsri_loop_count(&loop) > 0) (void)tsri_loop_visit(&loop, widen_range, &all);
+    TSRI_TRY(tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = find_signs, .params = &found },
+                                    tsri_grain(TSRI_WORK_READ)));
     const tsri_index_range allowed = { kind == TSR_SIGNED ? -size : 0, size - 1 };
-    if (all.low < allowed.low || all.high > allowed.high) return blame_index(op, *index, allowed, axis, d);
-    if (all.low >= 0) return TSR_OK;
+    if (found.outside || (found.negative && kind != TSR_SIGNED))
+        return blame_index(op, *index, allowed, axis, d);
+    if (!found.negative) return TSR_OK;
     if (!*temporary) {
         TSRI_TRY(tsr_clone(temporary, *index));
         *index = *temporary;
@@ -563,136 +582,4 @@ tsr_status tsr_masked_fill(tsr_tensor **out, const tsr_tensor *t, const tsr_tens
         .traits = { .infer = infer_masked_fill, .parts = run_masked_fill, .in_place = 1 },
     };
     return dispatch(out, &call, &(choice){ .op = "masked_fill", .value = value }, t, mask, NULL);
-}
-
-static bool count_true(const tsri_tile *t, void *context)
-{
-    int64_t n = 0;
-    for (int64_t r = 0; r < t->rows; r++)
-        for (int64_t c = 0; c < t->cols; c++) n += t->ptr[0][r * t->row_step[0] + c * t->col_step[0]] != 0;
-    *(int64_t *)context += n;
-    return true;
-}
-
-static int64_t trues_in(const tsr_tensor *mask)
-{
-    tsri_loop loop;
-    int64_t n = 0;
-    build_loop(&loop, mask);
-    (void)tsri_loop_visit(&loop, count_true, &n);
-    return n;
-}
-
-typedef struct listing {
-    char   *to;
-    int64_t size; /* of an element */
-} listing;
-
-/* Operands: elements, mask. */
-static TSRI_ALWAYS_INLINE void append_true(const tsri_tile *t, listing *l, size_t size)
-{
-    for (int64_t r = 0; r < t->rows; r++) {
-        const char *x = t->ptr[0] + r * t->row_step[0], *m = t->ptr[1] + r * t->row_step[1];
-        for (int64_t c = 0; c < t->cols; c++, x += t->col_step[0], m += t->col_step[1]) {
-            if (!*m) continue;
-            memcpy(l->to, x, size);
-            l->to += size;
-        }
-    }
-}
-
-static bool list_tile(const tsri_tile *t, void *context)
-{
-    listing *l = context;
-    switch (l->size) {
-    case 1:  append_true(t, l, 1); break;
-    case 2:  append_true(t, l, 2); break;
-    case 4:  append_true(t, l, 4); break;
-    case 8:  append_true(t, l, 8); break;
-    default: append_true(t, l, 16); break;
-    }
-    return true;
-}
-
-static void list_elements(char *to, const tsr_tensor *t, const tsr_tensor *mask)
-{
-    tsri_loop loop;
-    listing l = { to, tsri_dtype_size(t->dtype) };
-    const tsri_operand operands[] = { { t->data, t->stride, l.size }, { mask->data, mask->stride, 1 } };
-    tsri_loop_build(&loop, t->ndim, t->shape, 2, operands, TSRI_ORDERED);
-    (void)tsri_loop_visit(&loop, list_tile, &l);
-}
-
-static tsr_status select_here(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
-{
-    int ndim;
-    int64_t shape[TSR_MAX_NDIM];
-    tsr_tensor x = *t, m = *mask;
-    TSRI_CHECK(tsr_desc_broadcast(&ndim, shape, 2, (const tsr_desc *const[]){ &t->desc, &mask->desc }) ==
-                   TSR_OK,
-               TSR_ESHAPE, "masked_select: t %s and mask %s do not broadcast", TSRI_DESC(&t->desc),
-               TSRI_DESC(&mask->desc));
-    TSRI_TRY(tsri_desc_expand(&x.desc, &t->desc, ndim, shape));
-    TSRI_TRY(tsri_desc_expand(&m.desc, &mask->desc, ndim, shape));
-    const int64_t n = trues_in(&m);
-    TSRI_TRY(tsri_make_packed(out, "masked_select", t->dtype, 1, &n));
-    list_elements((*out)->data, &x, &m);
-    return TSR_OK;
-}
-
-tsr_status tsr_masked_select(tsr_tensor **out, const tsr_tensor *t, const tsr_tensor *mask)
-{
-    tsr_tensor *temporary[2] = { NULL, NULL }, *made = NULL;
-    const tsr_tensor *x = t;
-    TSRI_CHECK(out, TSR_ENULL, "masked_select: out is NULL");
-    TSRI_TRY(tsri_check_allocated("masked_select", "t", t));
-    TSRI_TRY(tsri_check_allocated("masked_select", "mask", mask));
-    TSRI_CHECK(mask->dtype == TSR_BOOL, TSR_EDTYPE, "masked_select: mask is %s, and must be bool",
-               TSRI_DESC(&mask->desc));
-    tsr_status s = tsri_copy_to_host(&x, &temporary[0]);
-    if (s == TSR_OK) s = tsri_copy_to_host(&mask, &temporary[1]);
-    if (s == TSR_OK) s = select_here(&made, x, mask);
-    for (int i = 0; i < 2; i++) tsr_release(&temporary[i]);
-    return tsri_give(out, "masked_select", made, t, s);
-}
-
-typedef struct placing {
-    int64_t        *to;
-    int64_t         seen;
-    const tsr_desc *desc;
-} placing;
-
-static bool place_tile(const tsri_tile *t, void *context)
-{
-    placing *p = context;
-    for (int64_t r = 0; r < t->rows; r++)
-        for (int64_t c = 0; c < t->cols; c++, p->seen++) {
-            if (!t->ptr[0][r * t->row_step[0] + c * t->col_step[0]]) continue;
-            unflatten(p->to, p->desc, p->seen);
-            p->to += p->desc->ndim;
-        }
-    return true;
-}
-
-static tsr_status list_places(tsr_tensor **out, const tsr_tensor *mask)
-{
-    tsri_loop loop;
-    TSRI_TRY(tsri_make_packed(out, "nonzero", TSR_I64, 2, (const int64_t[]){ trues_in(mask), mask->ndim }));
-    placing p = { (*out)->data, 0, &mask->desc };
-    build_loop(&loop, mask);
-    (void)tsri_loop_visit(&loop, place_tile, &p);
-    return TSR_OK;
-}
-
-tsr_status tsr_nonzero(tsr_tensor **out, const tsr_tensor *t)
-{
-    tsr_tensor *temporary = NULL, *made = NULL;
-    const tsr_tensor *mask = t;
-    TSRI_CHECK(out, TSR_ENULL, "nonzero: out is NULL");
-    TSRI_TRY(tsri_check_allocated("nonzero", "t", t));
-    tsr_status s = tsri_as_dtype(&mask, &temporary, TSR_BOOL);
-    if (s == TSR_OK) s = tsri_copy_to_host(&mask, &temporary);
-    if (s == TSR_OK) s = list_places(&made, mask);
-    tsr_release(&temporary);
-    return tsri_give(out, "nonzero", made, t, s);
 }

@@ -116,6 +116,27 @@ TEST(test_histograms_of_odd_ranges)
     tsr_release_all(&z, &e, &x, &same);
 }
 
+/* Many elements, in bins of different widths: some empty, some beyond the edges. */
+TEST(test_histograms_of_many_elements_by_edges)
+{
+    enum { N = 5000, BINS = 8 };
+    const double edge[BINS + 1] = { 0.5, 1, 1, 4, 4.25, 7, 60, 61.5, 90 };
+    tsr_tensor *x = NULL, *edges = NULL, *z = NULL;
+    int64_t wanted[BINS] = { 0 };
+    EXPECT_OK(tsr_empty(&x, TSR_F64, TSR_SHAPE(N)));
+    EXPECT_OK(tsr_empty(&edges, TSR_F64, TSR_SHAPE(BINS + 1)));
+    memcpy(edges->data, edge, sizeof edge);
+    for (int64_t i = 0; i < N; i++) {
+        const double v = (double)(i * 37 % 400) / 4;
+        ((double *)x->data)[i] = v;
+        for (int b = 0; b < BINS; b++)
+            wanted[b] += v >= edge[b] && (v < edge[b + 1] || (b == BINS - 1 && v == edge[b + 1]));
+    }
+    EXPECT_OK(tsr_histogram_with(&z, x, edges, NULL, false));
+    EXPECT(memcmp(z->data, wanted, sizeof wanted) == 0);
+    tsr_release_all(&x, &edges, &z);
+}
+
 TEST(test_quantiles_say_what_is_wrong)
 {
     tsr_tensor *x = VECTOR(TSR_F32, 1, 2, 3), *q = VECTOR(TSR_F64, 0.5, 1.5), *c = NULL, *z = NULL;
