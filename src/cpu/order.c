@@ -15,6 +15,7 @@
 #include "core/mem.h"
 #include "core/memory_int.h"
 #include "cpu_run.h"
+#include "gemm/unroll.h"
 #include "kernels.h"
 #include "lanes.h"
 #include "sort.h"
@@ -668,10 +669,11 @@ tsr_status tsri_cpu_sort(const tsr_op *op)
 
 /* A list to search in. */
 typedef struct list {
-    const char   *data;
-    int64_t       step, n;
-    tsri_key_rule rule;
-    bool          right;
+    const char     *data;
+    int64_t         step, n;
+    tsri_key_rule   rule;
+    bool            right;
+    const uint64_t *keys;  /* of its elements; NULL: they are made at each step */
 } list;
 
 static TSRI_ALWAYS_INLINE uint64_t key_of(const char *p, int size_slot, const tsri_key_rule *rule,
@@ -685,42 +687,60 @@ static TSRI_ALWAYS_INLINE uint64_t key_of(const char *p, int size_slot, const ts
     }
 }
 
-enum { SEARCHES = 4 };  /* side by side: each by itself would wait for its loads */
+enum { SEARCHES = 8 };  /* side by side: each by itself would wait for its loads */
 
-/* How many of the list are before each x, in steps that do not branch, as no branch of a search can be
+/* How many of the keys are below each of these, in steps that do not branch, as no branch of a search can be
  * predicted. */
-static TSRI_ALWAYS_INLINE void find_places(const list *l, char *z, int64_t step_z, const char *x,
-                                           int64_t step_x, int count, int size_slot, bool is_float)
+static TSRI_NOINLINE void find_keys(const list *l, int64_t low[SEARCHES], const uint64_t before[SEARCHES])
 {
-    const tsri_key_rule rule = l->rule;
-    uint64_t before[SEARCHES];  /* keys below this one are before x; 0: all are */
-    int64_t low[SEARCHES] = { 0 };
-    for (int i = 0; i < count; i++) before[i] = key_of(x + i * step_x, size_slot, &rule, is_float) + l->right;
+    const uint64_t *at[SEARCHES];
+    UNROLL
+    for (int i = 0; i < SEARCHES; i++) at[i] = l->keys;
     for (int64_t n = l->n, jump; n > 0; n -= jump) {
         jump = n - n / 2;
-        for (int i = 0; i < count; i++) {
-            const uint64_t there =
-                key_of(l->data + (low[i] + jump - 1) * l->step, size_slot, &rule, is_float);
-            low[i] += jump & -(int64_t)(there < before[i]);
-        }
+        UNROLL
+        for (int i = 0; i < SEARCHES; i++) at[i] += jump & -(int64_t)(at[i][jump - 1] < before[i]);
     }
-    for (int i = 0; i < count; i++)
+    UNROLL
+    for (int i = 0; i < SEARCHES; i++) low[i] = at[i] - l->keys;
+}
+
+/* The same of one x, and of a list without keys. */
+static TSRI_ALWAYS_INLINE int64_t find_place(const list *l, uint64_t before, int size_slot, bool is_float)
+{
+    int64_t low = 0;
+    for (int64_t n = l->n, jump; n > 0; n -= jump) {
+        jump = n - n / 2;
+        const uint64_t there = key_of(l->data + (low + jump - 1) * l->step, size_slot, &l->rule, is_float);
+        low += jump & -(int64_t)(there < before);
+    }
+    return low;
+}
+
+/* n results of a row. A key below this one is before x; 0: all are. */
+static TSRI_ALWAYS_INLINE void search_some(const list *l, char *z, int64_t step_z, const char *x,
+                                           int64_t step_x, int64_t n, int size_slot, bool is_float)
+{
+    uint64_t before[SEARCHES] = { 0 };
+    int64_t low[SEARCHES];
+    for (int64_t i = 0; i < n; i++)
+        before[i] = key_of(x + i * step_x, size_slot, &l->rule, is_float) + l->right;
+    if (l->keys) find_keys(l, low, before);
+    for (int64_t i = 0; i < n; i++) {
+        if (!l->keys) low[i] = find_place(l, before[i], size_slot, is_float);
         *(int64_t *)(void *)(z + i * step_z) = l->right && before[i] == 0 ? l->n : low[i];
+    }
 }
 
 /* Operands: result, elements. */
 static TSRI_ALWAYS_INLINE void search_rows(const tsri_tile *t, const list *l, int size_slot, bool is_float)
 {
     const int64_t step_z = t->col_step[0], step_x = t->col_step[1];
-    for (int64_t r = 0; r < t->rows; r++) {
-        char *z = t->ptr[0] + r * t->row_step[0];
-        const char *x = t->ptr[1] + r * t->row_step[1];
-        int64_t c = 0;
-        for (; c + SEARCHES <= t->cols; c += SEARCHES)
-            find_places(l, z + c * step_z, step_z, x + c * step_x, step_x, SEARCHES, size_slot, is_float);
-        for (; c < t->cols; c++)
-            find_places(l, z + c * step_z, step_z, x + c * step_x, step_x, 1, size_slot, is_float);
-    }
+    for (int64_t r = 0; r < t->rows; r++)
+        for (int64_t c = 0; c < t->cols; c += SEARCHES)
+            search_some(l, t->ptr[0] + r * t->row_step[0] + c * step_z, step_z,
+                        t->ptr[1] + r * t->row_step[1] + c * step_x, step_x,
+                        t->cols - c < SEARCHES ? t->cols - c : SEARCHES, size_slot, is_float);
 }
 
 static TSRI_ALWAYS_INLINE void search_tile(const tsri_tile *t, const list *l, int size_slot)
@@ -734,20 +754,36 @@ static void search_2(const tsri_tile *t, const void *params) { search_tile(t, pa
 static void search_4(const tsri_tile *t, const void *params) { search_tile(t, params, 2); }
 static void search_8(const tsri_tile *t, const void *params) { search_tile(t, params, 3); }
 
+/* Keys of the list, in scratch memory. NULL: there is none, or too little is searched for. */
+static uint64_t *list_keys(const list *l, int64_t searches, int size_slot, size_t *reserved)
+{
+    const bool is_float = l->rule.finite != 0;
+    if (l->n == 0 || searches < l->n / 4 || (uint64_t)l->n > SIZE_MAX / 2 / sizeof(uint64_t)) return NULL;
+    uint64_t *keys = tsri_pool_scratch((size_t)l->n * sizeof *keys, reserved);
+    for (int64_t i = 0; keys && i < l->n; i++)
+        keys[i] = key_of(l->data + i * l->step, size_slot, &l->rule, is_float);
+    return keys;
+}
+
 tsr_status tsri_cpu_searchsorted(const tsr_op *op)
 {
     static const tsri_tile_fn searches[] = { search_1, search_2, search_4, search_8 };
     tsri_loop loop;
     const tsr_tensor *z = op->out[0], *x = op->in[0], *sorted = op->in[1];
     const int size_slot = __builtin_ctz((unsigned)tsri_dtype_size(x->dtype));
-    const list l = { sorted->data, tsri_axis_step(sorted, 0), sorted->shape[0], rule_of(x->dtype, false),
-                     ((const tsr_search_params *)op->params)->right };
+    list l = { sorted->data, tsri_axis_step(sorted, 0), sorted->shape[0], rule_of(x->dtype, false),
+               ((const tsr_search_params *)op->params)->right, NULL };
     const tsri_operand operands[] = {
         { z->data, z->stride, sizeof(int64_t) }, { x->data, x->stride, tsri_dtype_size(x->dtype) },
     };
+    size_t reserved = 0;
+    uint64_t *keys = list_keys(&l, tsr_numel(x), size_slot, &reserved);
+    l.keys = keys;
     tsri_loop_build(&loop, z->ndim, z->shape, 2, operands, 0);
-    return tsri_loop_run_parallel(&loop, &(tsri_kernel){ .fn = searches[size_slot], .params = &l },
-                                  tsri_grain(TSRI_WORK_SEARCH));
+    const tsr_status s = tsri_loop_run_parallel(
+        &loop, &(tsri_kernel){ .fn = searches[size_slot], .params = &l }, tsri_grain(TSRI_WORK_SEARCH));
+    tsri_pool_give(keys, reserved);
+    return s;
 }
 
 /* Portable kernels ----------------------------------------------------------------------- */
