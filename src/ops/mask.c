@@ -77,7 +77,7 @@ static tsr_status count_true(selection *s, int64_t *n)
 static TSRI_ALWAYS_INLINE void select_part(const selection *s, int64_t i, int64_t size)
 {
     char *to = s->out + s->count[i] * size, *end = s->out + s->count[i + 1] * size;
-    for (int64_t at = part_begin(s, i); to < end; at += 8) {
+    for (int64_t at = part_begin(s, i); to < end && at < s->n; at += 8) {
         const int64_t n = s->n - at < 8 ? s->n - at : 8;
         if (n == 8 && ones_of(s->mask + at) == 0) continue;
         for (int64_t k = at; k < at + n && to < end; k++) {
@@ -186,7 +186,7 @@ static void place_part(const selection *s, int64_t i)
     int64_t *to = (int64_t *)(void *)s->out + s->count[i] * ndim;
     const int64_t *end = (int64_t *)(void *)s->out + s->count[i + 1] * ndim;
     if (to == end) return;
-    for (unflatten(index, d, at); to < end; step_row(index, d)) {
+    for (unflatten(index, d, at); to < end && at < s->n; step_row(index, d)) {
         const int64_t n = d->shape[ndim - 1] - index[ndim - 1];
         const unsigned char *row = s->mask + at;
         if (ndim == 1)      to = place_row(to, end, index, 1, row, n);
