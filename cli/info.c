@@ -46,8 +46,7 @@ static const char *numbers_text(char *out, size_t size, int n, const int64_t *nu
  * is not the dtype's own. */
 static const char *kind_text(char out[64], const item *it)
 {
-    const bool blocks = it->encoding[0] == 'q' || it->encoding[0] == 'i';
-    const bool foreign = it->desc.dtype == TSR_DTYPE_INVALID || (blocks && strchr(it->encoding, '_'));
+    const bool foreign = it->desc.dtype == TSR_DTYPE_INVALID || it->is_blocks;
     const char *how = it->desc.dtype == TSR_DTYPE_INVALID ? "not read" : it->mapped ? "mapped" : "read";
     if (foreign) snprintf(out, 64, "%s, %s", it->encoding, how);
     else         snprintf(out, 64, "%s", how);

@@ -263,6 +263,7 @@ static void add_item(source *s, int file, const tsr_file_entry *e)
         .column = -1,
         .bytes = e->bytes,
         .mapped = e->mapped,
+        .is_blocks = e->blocks >= 0,
     };
     s->count++;
 }

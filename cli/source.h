@@ -35,6 +35,7 @@ typedef struct item {
     int64_t  words;     /* of a column of words: how many different ones; else 0 */
     uint64_t bytes;     /* that it takes in the file */
     bool     mapped;
+    bool     is_blocks; /* of quantised numbers */
 } item;
 
 typedef struct source_file {

@@ -44,8 +44,7 @@ const char *shape_text(char out[400], const tsr_desc *d)
 
 const char *dtype_text(const item *it)
 {
-    const bool blocks = (it->encoding[0] == 'q' || it->encoding[0] == 'i') && strchr(it->encoding, '_');
-    if (it->desc.dtype == TSR_DTYPE_INVALID || blocks) return it->encoding[0] ? it->encoding : "-";
+    if (it->desc.dtype == TSR_DTYPE_INVALID || it->is_blocks) return it->encoding[0] ? it->encoding : "-";
     return tsr_dtype_name(it->desc.dtype);
 }
 

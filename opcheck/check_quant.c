@@ -244,8 +244,11 @@ static const block_kind block_kinds[] = {
     { TSR_BLOCKS_Q4_0, 32, 18 },   { TSR_BLOCKS_Q8_0, 32, 34 },   { TSR_BLOCKS_Q4_K, 256, 144 },
     { TSR_BLOCKS_Q6_K, 256, 210 }, { TSR_BLOCKS_Q4_1, 32, 20 },   { TSR_BLOCKS_Q5_0, 32, 22 },
     { TSR_BLOCKS_Q5_1, 32, 24 },   { TSR_BLOCKS_Q2_K, 256, 84 },  { TSR_BLOCKS_Q3_K, 256, 110 },
-    { TSR_BLOCKS_Q5_K, 256, 176 }, { TSR_BLOCKS_IQ4_NL, 32, 18 }, { TSR_BLOCKS_Q8_K, 256, 292 },
+    { TSR_BLOCKS_Q5_K, 256, 176 }, { TSR_BLOCKS_IQ4_NL, 32, 18 }, { TSR_BLOCKS_IQ4_XS, 256, 136 },
+    { TSR_BLOCKS_TQ1_0, 256, 54 }, { TSR_BLOCKS_TQ2_0, 256, 66 }, { TSR_BLOCKS_MXFP4, 32, 17 },
+    { TSR_BLOCKS_Q8_K, 256, 292 },
 };
+enum { WIDE_SCALES = 2 };  /* the last ones, whose sums may leave f32 */
 enum { BLOCK_KINDS = sizeof block_kinds / sizeof *block_kinds };
 
 static double half_of(const uint8_t *p) { return read_value(TSR_F16, (const uint8_t[]){ p[0], p[1] }).re; }
@@ -259,9 +262,26 @@ static int six_bits(const uint8_t *p, int j, int which)
     return (which ? p[j + 4] / 16 : p[j + 4] % 16) + p[j - 4 + which] / 64 * 16;
 }
 
+static const int levels[] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
+
+/* A float of four bits: sign, two of exponent, one of mantissa. */
+static double small_float(int bits)
+{
+    const int exponent = bits >> 1 & 3, mantissa = bits & 1;
+    const double size = exponent ? ldexp(1 + mantissa / 2.0, exponent - 1) : mantissa / 2.0;
+    return bits & 8 ? 0 - size : size;  /* no -0 */
+}
+
+/* Digit `digit` to the base 3 of byte / 256, less 1. */
+static int ternary(int byte, int digit)
+{
+    int rest = byte;
+    for (int i = 0; i < digit; i++) rest = rest * 3 % 256;
+    return rest * 3 / 256 - 1;
+}
+
 static double number_of_32(tsr_block_kind kind, const uint8_t *p, int i)
 {
-    static const int levels[] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
     const double d = half_of(p), m = half_of(p + 2);
     switch (kind) {
     case TSR_BLOCKS_Q4_0: return d * (nibble(p + 2, i) - 8);
@@ -269,6 +289,7 @@ static double number_of_32(tsr_block_kind kind, const uint8_t *p, int i)
     case TSR_BLOCKS_Q5_0: return d * (nibble(p + 6, i) + fifth_bit(p + 2, i) - 16);
     case TSR_BLOCKS_Q5_1: return d * (nibble(p + 8, i) + fifth_bit(p + 4, i)) + m;
     case TSR_BLOCKS_Q8_0: return d * (int8_t)p[2 + i];
+    case TSR_BLOCKS_MXFP4: return ldexp(small_float(nibble(p + 1, i)), p[0] - 127);
     default: return d * levels[nibble(p + 2, i)];
     }
 }
@@ -286,6 +307,16 @@ static double number_of_256(tsr_block_kind kind, const uint8_t *p, int i)
         const int high = p[104 + small % 4] >> small / 4 * 2 & 3;
         return half_of(p + 108) * (low + high * 16 - 32) * (two - (p[at] >> part & 1 ? 0 : 4));
     }
+    case TSR_BLOCKS_IQ4_XS: {
+        const int low = p[4 + part / 2] / (part % 2 ? 16 : 1) % 16;
+        const int high = (p[2] + 256 * p[3]) >> 2 * part & 3;
+        return half_of(p) * (low + high * 16 - 32) * levels[nibble(p + 8 + part * 16, at)];
+    }
+    case TSR_BLOCKS_TQ2_0: return half_of(p + 64) * ((p[half * 32 + at] >> 2 * run & 3) - 1);
+    case TSR_BLOCKS_TQ1_0:
+        if (i < 160) return half_of(p + 52) * ternary(p[at], part);
+        if (i < 240) return half_of(p + 52) * ternary(p[32 + i % 16], (i - 160) / 16);
+        return half_of(p + 52) * ternary(p[48 + i % 4], (i - 240) / 4);
     case TSR_BLOCKS_Q4_K:
         return half_of(p) * six_bits(p + 4, part, 0) * four - half_of(p + 2) * six_bits(p + 4, part, 4);
     case TSR_BLOCKS_Q5_K:
@@ -351,7 +382,7 @@ static void check_row_of_blocks(trial *t, const block_kind *k, int64_t r, int64_
 
 static void check_linear_blocks(trial *t)
 {
-    const block_kind *k = &block_kinds[random_below(t, once_in(t, 2) ? 4 : BLOCK_KINDS - 1)];
+    const block_kind *k = &block_kinds[random_below(t, once_in(t, 2) ? 4 : BLOCK_KINDS - WIDE_SCALES)];
     const int64_t most = most_elements(t) / 8, blocks = random_size(t, 0, 5, most / k->elements + 1),
                   depth = blocks * k->elements, n = random_size(t, 0, 40, most / (depth + 1) + 1),
                   m = random_size(t, 0, 9, most / (depth + n + 1) + 1);

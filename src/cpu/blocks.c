@@ -73,15 +73,38 @@ static void decode_Q8_0(float *y, const unsigned char *p, int64_t n)
     }
 }
 
+static const signed char uneven[16] = { -127, -104, -83, -65, -49, -35, -22, -10,
+                                        1,    13,   25,  38,  53,  69,  89,  113 };
+
 static void decode_IQ4_NL(float *y, const unsigned char *p, int64_t n)
 {
-    static const signed char level[16] = { -127, -104, -83, -65, -49, -35, -22, -10,
-                                           1,    13,   25,  38,  53,  69,  89,  113 };
     for (; n > 0; n--, p += 18, y += 32) {
         const float d = half_at(p);
         for (int i = 0; i < 16; i++) {
-            y[i] = d * (float)level[p[2 + i] & 15];
-            y[i + 16] = d * (float)level[p[2 + i] >> 4];
+            y[i] = d * (float)uneven[p[2 + i] & 15];
+            y[i + 16] = d * (float)uneven[p[2 + i] >> 4];
+        }
+    }
+}
+
+/* 2 to the power of a byte less 128: below 2^-126 one of the two highest bits of a mantissa. */
+static float power_at(const unsigned char *p)
+{
+    const uint32_t bits = *p < 2 ? 0x00200000u << *p : (uint32_t)(*p - 1) << 23;
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* Floats of four bits, doubled. */
+static void decode_MXFP4(float *y, const unsigned char *p, int64_t n)
+{
+    static const signed char level[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
+    for (; n > 0; n--, p += 17, y += 32) {
+        const float d = power_at(p);
+        for (int i = 0; i < 16; i++) {
+            y[i] = d * (float)level[p[1 + i] & 15];
+            y[i + 16] = d * (float)level[p[1 + i] >> 4];
         }
     }
 }
@@ -127,6 +150,55 @@ static void decode_Q5_K(float *y, const unsigned char *p, int64_t n)
             for (int i = 0; i < 32; i++)
                 y[i] = ds * (float)((q[i] >> part % 2 * 4 & 15) | (high[i] >> part & 1) << 4) - ms;
         }
+    }
+}
+
+/* Eight scales of six bits: the low four of them in four bytes, the high two in two. */
+static void decode_IQ4_XS(float *y, const unsigned char *p, int64_t n)
+{
+    for (; n > 0; n--, p += 136) {
+        const float d = half_at(p);
+        for (int part = 0; part < 8; part++, y += 32) {
+            const unsigned char *q = p + 8 + part * 16;
+            const int low = p[4 + part / 2] >> part % 2 * 4 & 15, high = p[2 + part / 4] >> part % 4 * 2 & 3;
+            const float ds = d * (float)((low | high << 4) - 32);
+            for (int i = 0; i < 16; i++) {
+                y[i] = ds * (float)uneven[q[i] & 15];
+                y[i + 16] = ds * (float)uneven[q[i] >> 4];
+            }
+        }
+    }
+}
+
+/* -1, 0 and 1, two bits each: four runs of 32 share their bytes. */
+static void decode_TQ2_0(float *y, const unsigned char *p, int64_t n)
+{
+    for (; n > 0; n--, p += 66) {
+        const float d = half_at(p + 64);
+        for (int run = 0; run < 8; run++, y += 32)
+            for (int i = 0; i < 32; i++)
+                y[i] = d * (float)((p[run / 4 * 32 + i] >> run % 4 * 2 & 3) - 1);
+    }
+}
+
+/* The digits to the base 3 of `count` fractions of 256, the first ones of all, then the second ones, ... */
+static float *decode_digits(float *y, const unsigned char *p, int count, int digits, float d)
+{
+    static const unsigned char power[5] = { 1, 3, 9, 27, 81 };
+    for (int digit = 0; digit < digits; digit++, y += count)
+        for (int i = 0; i < count; i++)
+            y[i] = d * (float)(((p[i] * power[digit] & 255) * 3 >> 8) - 1);
+    return y;
+}
+
+/* -1, 0 and 1, five to a byte but in the last four. */
+static void decode_TQ1_0(float *y, const unsigned char *p, int64_t n)
+{
+    for (; n > 0; n--, p += 54) {
+        const float d = half_at(p + 52);
+        y = decode_digits(y, p, 32, 5, d);
+        y = decode_digits(y, p + 32, 16, 5, d);
+        y = decode_digits(y, p + 48, 4, 4, d);
     }
 }
 

@@ -72,8 +72,7 @@ static const tsri_gguf_type types[] = {
 #undef X
     UNREAD("q8_1", 9, 32, 40), UNREAD("iq2_xxs", 16, 256, 66), UNREAD("iq2_xs", 17, 256, 74),
     UNREAD("iq3_xxs", 18, 256, 98), UNREAD("iq1_s", 19, 256, 50), UNREAD("iq3_s", 21, 256, 110),
-    UNREAD("iq2_s", 22, 256, 82), UNREAD("iq4_xs", 23, 256, 136), UNREAD("iq1_m", 29, 256, 56),
-    UNREAD("tq1_0", 34, 256, 54), UNREAD("tq2_0", 35, 256, 66), UNREAD("mxfp4", 39, 32, 17),
+    UNREAD("iq2_s", 22, 256, 82), UNREAD("iq1_m", 29, 256, 56),
 };
 enum { TYPES = sizeof types / sizeof *types };
 

@@ -94,12 +94,16 @@ typedef enum tsr_block_kind {
     TSR_BLOCKS_Q6_K,
     TSR_BLOCKS_Q8_K,
     TSR_BLOCKS_IQ4_NL,
+    TSR_BLOCKS_IQ4_XS,
+    TSR_BLOCKS_TQ1_0,
+    TSR_BLOCKS_TQ2_0,
+    TSR_BLOCKS_MXFP4,
     TSR_BLOCK_KIND_MAX_ = 0x7fffffff
 } tsr_block_kind;
 
 /* The numbers that blocks (..., b, bytes) stand for, as f32 (..., b * 32) or (..., b * 256). They are exact
- * for q8_0, q4_0, q5_0, iq4_nl, q3_K and q6_K, and rounded once for the others. TSR_EINVAL if there is no
- * such kind; TSR_ESHAPE if its blocks have another number of bytes. */
+ * for q8_0, q4_0, q5_0, iq4_nl, iq4_xs, tq1_0, tq2_0, mxfp4, q3_K and q6_K, and rounded once for the
+ * others. TSR_EINVAL if there is no such kind; TSR_ESHAPE if its blocks have another number of bytes. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_dequantise_blocks(tsr_tensor **out, const tsr_tensor *blocks,
                                                         tsr_block_kind kind);
 
