@@ -108,7 +108,7 @@ static void check_histogram(trial *t)
     const bool own = once_in(t, 2), density = once_in(t, 3), given = once_in(t, 2);
     double low = own ? 0 : (double)random_between(t, -4, 1),
            high = own ? 0 : low + (double)random_below(t, 9);
-    make_input(t, X, t->check->dtype, ndim, shape, own ? FILL_SMALL : FILL_SPECIAL);
+    make_input(t, X, t->check->dtype, ndim, shape, low == 0 && high == 0 ? FILL_SMALL : FILL_SPECIAL);
     (void)make_weights(t, ndim, shape);
     GO_ON(t);
     if (given) make_output(t, RESULT, histogram_dtype(t, density), 1, &bins);
