@@ -300,9 +300,9 @@ bool tsri_device_run_all(tsr_status *s, int n, tsr_op *ops)
     const int stream = tsri_stream_now(device, &ops[0].stream);
     for (int i = 1; i < n; i++) ops[i].stream = ops[0].stream;
     const uint32_t failures = tsri_failure_count;
-    *s = backend->run_all(index, n, ops);
-    if (*s == TSR_EUNSUPPORTED) return false;
-    *s = tsri_backend_end(*s, failures, name, backend);
+    const tsr_status status = backend->run_all(index, n, ops);
+    if (status == TSR_EUNSUPPORTED) return false;
+    *s = tsri_backend_end(status, failures, name, backend);
     for (int i = 0; i < n; i++) {
         mark_operands(&ops[i], stream);
         count(ops[i].kind, RUN);
