@@ -5,7 +5,8 @@
 #   - every function declared TSR_API in include/ is exported
 #   - everything global in libtessera.a starts with tsr_ or tsri_
 #   - a kernel of src/cpu/x86, which is compiled for several instruction sets, carries its set: a name with a dtype
-#     (sum_f32) stands in objects of one set only. Words of vectors (vf_.., vd_..) are no kernels.
+#     (sum_f32) stands in objects of one set only, and every name in objects of avx2 and avx512 has the set in it.
+#     Words of vectors and of complex numbers (vf_.., vd_.., complex_..) are no kernels.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
@@ -50,5 +51,12 @@ kernels=$(nm -A "$build/lib/libtessera.a" | awk 'toupper($(NF - 1)) == "T" {
             else if (sets[name] != set && sets[name] !~ /,/) sets[name] = sets[name] "," set
     } END { for (name in sets) if (sets[name] ~ /,/) print name " (" sets[name] ")" }' | sort)
 complain "kernels of several instruction sets with one name" "$kernels"
+complain "without its instruction set" "$(nm -A "$build/lib/libtessera.a" | awk 'toupper($(NF - 1)) == "T" {
+        object = $1; name = $NF
+        sub(/:[^:]*$/, "", object); sub(/.*:/, "", object)
+        sub(/\..*/, "", name)
+        if (object ~ /_(avx2|avx512)\.c\.o$/ && name !~ /avx2|avx512/ && name !~ /^(v[fdilmk]|tsri|complex)_/)
+            print name " of " object
+    }' | sort -u)"
 [ $failed = 0 ] && echo "$(wc -l <<<"$declared") public functions"
 exit $failed

@@ -25,7 +25,7 @@ static inline __m256i shuffled_products(const uint8_t *x, const int32_t *base, c
     return _mm256_madd_epi16(_mm256_shuffle_epi8(bytes, load(shuffle)), load(weight));
 }
 
-static void spread_shuffled(int16_t *z, const uint8_t *x, const tsri_byte_columns *c)
+static void spread_shuffled_avx2(int16_t *z, const uint8_t *x, const tsri_byte_columns *c)
 {
     const int shift = c->bits - TSRI_LINE_BITS;
     const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
@@ -65,7 +65,7 @@ static inline __m256i sum_line(const uint8_t *x, const int16_t *w, int64_t n)
     return sum;
 }
 
-static void spread_long(int16_t *z, const uint8_t *x, const tsri_byte_columns *c)
+static void spread_long_avx2(int16_t *z, const uint8_t *x, const tsri_byte_columns *c)
 {
     const int shift = c->bits - TSRI_LINE_BITS;
     int64_t o = 0;
@@ -120,7 +120,7 @@ static inline __m256i pair_taps(int64_t inner, int64_t t)
     return _mm256_broadcastsi128_si256(load_half(at));
 }
 
-static void spread_pixels(int16_t *z, const uint8_t *x, const tsri_byte_columns *c)
+static void spread_pixels_avx2(int16_t *z, const uint8_t *x, const tsri_byte_columns *c)
 {
     const int shift = c->bits - TSRI_LINE_BITS;
     const int64_t inner = c->inner;
@@ -138,9 +138,9 @@ static void spread_pixels(int16_t *z, const uint8_t *x, const tsri_byte_columns 
 
 static void spread_bytes_avx2(int16_t *z, const uint8_t *x, const tsri_byte_columns *c)
 {
-    if (c->base) spread_shuffled(z, x, c);
-    else if (c->inner == 1) spread_long(z, x, c);
-    else if (c->inner == 3 || c->inner == 4) spread_pixels(z, x, c);
+    if (c->base) spread_shuffled_avx2(z, x, c);
+    else if (c->inner == 1) spread_long_avx2(z, x, c);
+    else if (c->inner == 3 || c->inner == 4) spread_pixels_avx2(z, x, c);
     else plain->spread_bytes(z, x, c);
 }
 
@@ -241,7 +241,7 @@ static inline __m256i sum_numbers(const int16_t *x, const int16_t *w, int64_t n)
 }
 
 /* One element: the sums of four outputs at a time. Those of the last four are made with the ones before. */
-static void gather_elements(uint8_t *z, const int16_t *x, const tsri_byte_columns *c)
+static void gather_elements_avx2(uint8_t *z, const int16_t *x, const tsri_byte_columns *c)
 {
     const int shift = c->bits + TSRI_LINE_BITS;
     const __m128i half = _mm_set1_epi32(1 << (shift - 1)), by = _mm_cvtsi32_si128(shift);
@@ -283,7 +283,7 @@ static inline __m128i sum_pixel_numbers(const int16_t *x, const int16_t *w, int6
 }
 
 /* Each pixel is written as four bytes, of which the next one overwrites what is not its own. */
-static void gather_pixels(uint8_t *z, const int16_t *x, const tsri_byte_columns *c)
+static void gather_pixels_avx2(uint8_t *z, const int16_t *x, const tsri_byte_columns *c)
 {
     const int shift = c->bits + TSRI_LINE_BITS;
     const int64_t inner = c->inner;
@@ -300,8 +300,8 @@ static void gather_pixels(uint8_t *z, const int16_t *x, const tsri_byte_columns 
 
 static void gather_bytes_avx2(uint8_t *z, const int16_t *x, const tsri_byte_columns *c)
 {
-    if (c->inner == 1 && c->out >= 4)         gather_elements(z, x, c);
-    else if (c->inner > 1 && c->inner <= 4)   gather_pixels(z, x, c);
+    if (c->inner == 1 && c->out >= 4)         gather_elements_avx2(z, x, c);
+    else if (c->inner > 1 && c->inner <= 4)   gather_pixels_avx2(z, x, c);
     else                                      plain->gather_bytes(z, x, c);
 }
 
@@ -330,7 +330,7 @@ static inline __m256i add_squares(const uint8_t *above, const uint8_t *below)
 }
 
 /* Single elements: 32 outputs at a time; returns how many that are. */
-static int64_t halve_elements(uint8_t *z, const uint8_t *above, const uint8_t *below, int64_t n)
+static int64_t halve_elements_avx2(uint8_t *z, const uint8_t *above, const uint8_t *below, int64_t n)
 {
     const __m256i two = _mm256_set1_epi16(2);
     int64_t i = 0;
@@ -344,11 +344,12 @@ static int64_t halve_elements(uint8_t *z, const uint8_t *above, const uint8_t *b
     return i;
 }
 
-static void halve_bytes(uint8_t *z, const uint8_t *above, const uint8_t *below, int64_t out, int64_t inner)
+static void halve_bytes_avx2(uint8_t *z, const uint8_t *above, const uint8_t *below, int64_t out,
+                             int64_t inner)
 {
     const int64_t n = out * inner, some = 8 / inner * inner;  /* bytes of z in each half */
     const __m256i order = pair_pixels(inner, 2 * some), two = _mm256_set1_epi16(2);
-    int64_t i = inner == 1 ? halve_elements(z, above, below, n) : 0;
+    int64_t i = inner == 1 ? halve_elements_avx2(z, above, below, n) : 0;
     for (; 2 * i + 2 * some + 16 <= 2 * n && i + some + 8 <= n; i += 2 * some) {
         const __m256i sum = _mm256_add_epi16(add_pairs(above + 2 * i, 2 * some, order),
                                              add_pairs(below + 2 * i, 2 * some, order)),
@@ -373,6 +374,6 @@ void tsri_cpu_resize_bytes_avx2(tsri_cpu_kernels *k)
     own.combine_bytes = combine_bytes_avx2;
     own.combine_rows = combine_rows_avx2;
     own.gather_bytes = gather_bytes_avx2;
-    own.halve_bytes = halve_bytes;
+    own.halve_bytes = halve_bytes_avx2;
     k->image = &own;
 }
