@@ -179,33 +179,26 @@ static bool is_packed(const tsr_desc *d, int first, int by, int count, int64_t s
     return true;
 }
 
-static bool is_empty(const tsr_desc *d)
-{
-    for (int i = 0; i < d->ndim; i++)
-        if (d->shape[i] == 0) return true;
-    return false;
-}
-
 bool tsr_desc_is_contiguous(const tsr_desc *d)
 {
-    return is_usable(d) && (is_packed(d, d->ndim - 1, -1, d->ndim, 1) || is_empty(d));
+    return is_usable(d) && (is_packed(d, d->ndim - 1, -1, d->ndim, 1) || tsri_desc_is_empty(d));
 }
 
 bool tsr_desc_is_column_major(const tsr_desc *d)
 {
-    return is_usable(d) && (is_packed(d, 0, 1, d->ndim, 1) || is_empty(d));
+    return is_usable(d) && (is_packed(d, 0, 1, d->ndim, 1) || tsri_desc_is_empty(d));
 }
 
 bool tsr_desc_is_contiguous_range(const tsr_desc *d, int from, int to)
 {
     if (!is_usable(d) || from < 0 || to > d->ndim || from > to) return false;
-    return is_packed(d, to - 1, -1, to - from, 1) || is_empty(d);
+    return is_packed(d, to - 1, -1, to - from, 1) || tsri_desc_is_empty(d);
 }
 
 bool tsr_desc_is_dense(const tsr_desc *d)
 {
     if (!is_usable(d)) return false;
-    if (is_empty(d)) return true;
+    if (tsri_desc_is_empty(d)) return true;
     int64_t step = 1;
     uint32_t left = 0;
     for (int i = 0; i < d->ndim; i++)
@@ -242,7 +235,7 @@ bool tsr_desc_can_merge(const tsr_desc *d, int axis)
     if (!is_usable(d)) return false;
     if (axis < 0) axis += d->ndim;
     if (axis < 0 || axis >= d->ndim - 1) return false;
-    if (d->shape[axis] == 1 || d->shape[axis + 1] == 1 || is_empty(d)) return true;
+    if (d->shape[axis] == 1 || d->shape[axis + 1] == 1 || tsri_desc_is_empty(d)) return true;
     return d->stride[axis] == tsri_mul_wrapping(d->stride[axis + 1], d->shape[axis + 1]);
 }
 
@@ -257,7 +250,7 @@ bool tsr_desc_same_shape(const tsr_desc *a, const tsr_desc *b)
 bool tsr_desc_same(const tsr_desc *a, const tsr_desc *b)
 {
     if (!tsr_desc_same_shape(a, b) || a->dtype != b->dtype) return false;
-    if (is_empty(a)) return true;
+    if (tsri_desc_is_empty(a)) return true;
     for (int i = 0; i < a->ndim; i++)
         if (a->shape[i] != 1 && a->stride[i] != b->stride[i]) return false;
     return true;

@@ -38,6 +38,14 @@ static inline const int64_t *tsri_strides(const tsr_desc *d)
     return d->stride;
 }
 
+/* Is a dim of size 0? */
+static inline bool tsri_desc_is_empty(const tsr_desc *d)
+{
+    for (int i = 0; i < d->ndim; i++)
+        if (d->shape[i] == 0) return true;
+    return false;
+}
+
 /* Bytes a valid desc reaches over, and how far the lowest lies below element
  * (0, ..., 0): *lo <= 0. */
 static inline int64_t tsri_desc_span(const tsr_desc *d, int64_t *lo)

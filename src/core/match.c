@@ -1,4 +1,5 @@
 /* match.c - descs against signatures, with bindings and words. */
+#include "desc_int.h"
 #include "match_int.h"
 
 enum { LIST_TEXT = 96 };  /* of a list shown in a message */
@@ -144,18 +145,11 @@ static tsr_status match_list(const attempt *a, const tsr_match_list *list, const
     return TSR_OK;
 }
 
-static bool is_empty(const tsr_desc *d)
-{
-    for (int i = 0; i < d->ndim; i++)
-        if (d->shape[i] == 0) return true;
-    return false;
-}
-
 static tsr_status match_strides(attempt *a)
 {
     if (a->o->any_strides) return TSR_OK;
     if (!a->o->contiguous) {
-        a->empty = is_empty(a->d);
+        a->empty = tsri_desc_is_empty(a->d);
         return match_list(a, &a->o->stride, a->d->stride);
     }
     TSRI_CHECK(tsr_desc_is_contiguous(a->d), TSR_ESTRIDE, WHO "must be row-major and packed, but %s is %s",

@@ -19,13 +19,6 @@ static inline tsr_status begin_view(tsr_tensor **view, tsr_tensor **out, tsr_ten
     return TSR_OK;
 }
 
-static bool has_no_elements(const tsr_desc *d)
-{
-    for (int i = 0; i < d->ndim; i++)
-        if (d->shape[i] == 0) return true;
-    return false;
-}
-
 /* For views that are worked out on the stack: check first, bind at the end. */
 static tsr_status check_source(const char *op, tsr_tensor **out, const tsr_tensor *t)
 {
@@ -36,7 +29,7 @@ static tsr_status check_source(const char *op, tsr_tensor **out, const tsr_tenso
 static tsr_status bind_view(tsr_tensor **out, const char *op, const tsr_tensor *t, const tsr_desc *desc,
                             int64_t offset)
 {
-    if (has_no_elements(desc)) offset = 0;
+    if (tsri_desc_is_empty(desc)) offset = 0;
     return tsri_bind(out, op, desc, t->storage, (char *)t->data + offset * tsri_dtype_size(desc->dtype), t,
                      TSR_FLAG_VIEW);
 }
@@ -50,7 +43,7 @@ static tsr_status end_view(tsr_tensor **out, tsr_tensor *view, const tsr_tensor 
         if (view != room) tsri_header_give(view);
         return s;
     }
-    if (offset && has_no_elements(&view->desc)) offset = 0;  /* stay inside the storage, whatever it is */
+    if (offset && tsri_desc_is_empty(&view->desc)) offset = 0;  /* stay inside the storage, whatever it is */
     char *data = (char *)t->data + offset * tsri_dtype_size(view->dtype);
     if (view == room) return tsri_bind(out, "view", &view->desc, t->storage, data, t, TSR_FLAG_VIEW);
     tsr_tensor *old = *out;
@@ -196,7 +189,7 @@ static tsr_status strided_desc(tsr_desc *d, const tsr_tensor *t, int ndim, const
     TSRI_TRY(tsri_check_list("as_strided", "stride", ndim, stride));
     TSRI_TRY(tsri_desc_init(d, "as_strided", t->dtype, ndim, shape, stride));
     (void)tsr_desc_span(d, &lo, &hi);
-    const bool inside = has_no_elements(d) || (tsri_mul(&at, offset, tsri_dtype_size(t->dtype)) &&
+    const bool inside = tsri_desc_is_empty(d) || (tsri_mul(&at, offset, tsri_dtype_size(t->dtype)) &&
                                                stays_inside(t, at, lo, hi));
     TSRI_CHECK(inside, TSR_EBOUNDS, "as_strided: %s from element %lld on leaves the memory of %s",
                TSRI_DESC(d), (long long)offset, TSRI_DESC(&t->desc));

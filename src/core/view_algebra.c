@@ -17,17 +17,10 @@ static void begin(tsr_desc *out, const tsr_desc *d)
     out->ndim = 0;
 }
 
-static bool is_empty(const tsr_desc *d)
-{
-    for (int i = 0; i < d->ndim; i++)
-        if (d->shape[i] == 0) return true;
-    return false;
-}
-
 /* Elements of a valid desc. */
 static int64_t count_elements(const tsr_desc *d)
 {
-    if (is_empty(d)) return 0;
+    if (tsri_desc_is_empty(d)) return 0;
     int64_t n = 1;
     for (int i = 0; i < d->ndim; i++) n *= d->shape[i];
     return n;
@@ -266,7 +259,7 @@ tsr_status tsri_desc_flip(tsr_desc *out, int64_t *offset, const tsr_desc *d, int
 {
     uint32_t set;
     TSRI_TRY(tsri_axis_set(&set, "flip", d, n, axes));
-    const bool empty = is_empty(d);
+    const bool empty = tsri_desc_is_empty(d);
     tsri_desc_copy(out, d);
     *offset = 0;
     for (int i = 0; i < d->ndim; i++) {
@@ -423,7 +416,7 @@ tsr_status tsri_desc_imag(tsr_desc *out, int64_t *offset, const tsr_desc *d)
     TSRI_CHECK(tsr_dtype_kind(d->dtype) == TSR_COMPLEX, TSR_EDTYPE, "view_imag: %s is not complex",
                TSRI_DESC(d));
     tsri_desc_real(out, d);
-    *offset = is_empty(d) ? 0 : 1;
+    *offset = tsri_desc_is_empty(d) ? 0 : 1;
     return TSR_OK;
 }
 
