@@ -62,6 +62,13 @@ static inline void test_list(test_entry *entry)
 #define TEST_BEFORE TEST_AROUND(before)
 #define TEST_AFTER  TEST_AROUND(after)
 
+/* For allocators and kinds of memory: what malloc gave. */
+static inline void test_free(void *context, void *data, size_t bytes)
+{
+    (void)context; (void)bytes;
+    free(data);
+}
+
 static inline void test_begin(int argc, char **argv)
 {
     const char *seed = getenv("TSR_SEED");

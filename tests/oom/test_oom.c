@@ -54,12 +54,6 @@ static void *failing_alloc(void *context, size_t bytes, size_t alignment)
     return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
 
-static void failing_free(void *context, void *data, size_t bytes)
-{
-    (void)context; (void)bytes;
-    free(data);
-}
-
 static void arm(long n)
 {
     failing.fired = false;
@@ -72,7 +66,7 @@ static void begin(source from)
     failing.from = from;
     arm(0);
     if (from == BY_HOOK) tsr_set_alloc_hook(hook, NULL);
-    else EXPECT_OK(tsr_set_allocator(&(tsr_allocator){ NULL, failing_alloc, failing_free }));
+    else EXPECT_OK(tsr_set_allocator(&(tsr_allocator){ NULL, failing_alloc, test_free }));
 }
 
 static void end(void)
@@ -614,7 +608,7 @@ static void *counting_alloc(void *context, size_t bytes, size_t alignment)
 static void counting_free(void *context, void *data, size_t bytes)
 {
     blocks -= data != NULL;
-    failing_free(context, data, bytes);
+    test_free(context, data, bytes);
 }
 
 static bool loses_blocks(const struct scenario *s, long n, bool *fired)

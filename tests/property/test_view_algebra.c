@@ -50,11 +50,6 @@ static void choose_out(step *s)
     if (*s->out) s->before = **s->out;
 }
 
-static void say_view(step *s, const char *name)
-{
-    ref_say(s->c, "    %s ", name);
-}
-
 /* Elements of next are those of now that `from` names. */
 #define LET_NEXT(s, index, from, k) \
     for (REF_EACH(&(s)->next, index, k)) \
@@ -158,6 +153,14 @@ static bool judge(step *s)
     s->now = s->next;
     return true;
 }
+
+/* The view of a desc and that of a tensor, of the same arguments; MOVED: one that may begin elsewhere. */
+#define JUDGE(of_desc, of_tensor, ...)                                              \
+    (s->desc_got = tsr_desc_##of_desc(&s->desc, desc_in(s), __VA_ARGS__),           \
+     s->got = tsr_##of_tensor(s->out, source(s), __VA_ARGS__), judge(s))
+#define JUDGE_MOVED(of_desc, of_tensor, ...)                                        \
+    (s->desc_got = tsr_desc_##of_desc(&s->desc, &s->offset, desc_in(s), __VA_ARGS__), \
+     s->got = tsr_##of_tensor(s->out, source(s), __VA_ARGS__), judge(s))
 
 /* Shapes ------------------------------------------------------------------------- */
 
@@ -314,9 +317,7 @@ static bool step_slice(step *s)
     }
     ref_say(c, "axis %lld, %lld to %lld by %lld", (long long)axis, (long long)start, (long long)stop,
             (long long)by);
-    s->desc_got = tsr_desc_slice(&s->desc, &s->offset, desc_in(s), (int)axis, start, stop, by);
-    s->got = tsr_slice(s->out, source(s), (int)axis, start, stop, by);
-    return judge(s);
+    return JUDGE_MOVED(slice, slice, (int)axis, start, stop, by);
 }
 
 static void shape_without(ref_view *next, const ref_view *now, int at)
@@ -340,9 +341,7 @@ static bool step_select(step *s)
             for (int i = 0; i < s->now.ndim; i++) from[i] = i == at ? chosen : index[i < at ? i : i - 1];
     }
     ref_say(s->c, "axis %lld, index %lld", (long long)axis, (long long)asked);
-    s->desc_got = tsr_desc_select(&s->desc, &s->offset, desc_in(s), (int)axis, asked);
-    s->got = tsr_select(s->out, source(s), (int)axis, asked);
-    return judge(s);
+    return JUDGE_MOVED(select, select, (int)axis, asked);
 }
 
 static bool step_at_prefix(step *s)
@@ -403,9 +402,7 @@ static bool step_permute(step *s)
     }
     if (s->wanted == TSR_OK) let_permuted(s, order);
     for (int i = 0; i < n; i++) ref_say(c, "%d ", asked[i]);
-    s->desc_got = tsr_desc_permute(&s->desc, desc_in(s), n, asked);
-    s->got = tsr_permute(s->out, source(s), n, asked);
-    return judge(s);
+    return JUDGE(permute, permute, n, asked);
 }
 
 static bool step_transpose(step *s)
@@ -420,9 +417,7 @@ static bool step_transpose(step *s)
         let_permuted(s, order);
     }
     ref_say(s->c, "%lld, %lld", (long long)a, (long long)b);
-    s->desc_got = tsr_desc_transpose(&s->desc, desc_in(s), (int)a, (int)b);
-    s->got = tsr_transpose(s->out, source(s), (int)a, (int)b);
-    return judge(s);
+    return JUDGE(transpose, transpose, (int)a, (int)b);
 }
 
 static bool step_move_axis(step *s)
@@ -440,9 +435,7 @@ static bool step_move_axis(step *s)
         let_permuted(s, order);
     }
     ref_say(s->c, "%lld to %lld", (long long)a, (long long)b);
-    s->desc_got = tsr_desc_move_axis(&s->desc, desc_in(s), (int)a, (int)b);
-    s->got = tsr_move_axis(s->out, source(s), (int)a, (int)b);
-    return judge(s);
+    return JUDGE(move_axis, move_axis, (int)a, (int)b);
 }
 
 static bool step_flip(step *s)
@@ -467,9 +460,7 @@ static bool step_flip(step *s)
     LET_NEXT(s, index, from, k)
         for (int i = 0; i < nd; i++) from[i] = flipped[i] ? s->now.shape[i] - 1 - index[i] : index[i];
     for (int i = 0; i < n; i++) ref_say(c, "%d ", asked[i]);
-    s->desc_got = tsr_desc_flip(&s->desc, &s->offset, desc_in(s), n, asked);
-    s->got = tsr_flip(s->out, source(s), n, asked);
-    return judge(s);
+    return JUDGE_MOVED(flip, flip, n, asked);
 }
 
 /* More dims and fewer -------------------------------------------------------------- */
@@ -503,9 +494,7 @@ static bool step_expand(step *s)
             for (int i = 0; i < s->now.ndim; i++) from[i] = s->now.shape[i] == 1 ? 0 : index[i + lead];
     }
     ref_say_numbers(c, n, asked);
-    s->desc_got = tsr_desc_expand(&s->desc, desc_in(s), n, asked);
-    s->got = tsr_expand(s->out, source(s), n, asked);
-    return judge(s);
+    return JUDGE(expand, expand, n, asked);
 }
 
 static bool step_squeeze(step *s)
@@ -518,9 +507,7 @@ static bool step_squeeze(step *s)
         memcpy(s->next.at, s->now.at, (size_t)s->now.n * sizeof *s->now.at);
     }
     ref_say(s->c, "%lld", (long long)axis);
-    s->desc_got = tsr_desc_squeeze(&s->desc, desc_in(s), (int)axis);
-    s->got = tsr_squeeze(s->out, source(s), (int)axis);
-    return judge(s);
+    return JUDGE(squeeze, squeeze, (int)axis);
 }
 
 static bool step_squeeze_all(step *s)
@@ -548,9 +535,7 @@ static bool step_unsqueeze(step *s)
         memcpy(s->next.at, s->now.at, (size_t)s->now.n * sizeof *s->now.at);
     }
     ref_say(s->c, "%lld", (long long)axis);
-    s->desc_got = tsr_desc_unsqueeze(&s->desc, desc_in(s), (int)axis);
-    s->got = tsr_unsqueeze(s->out, source(s), (int)axis);
-    return judge(s);
+    return JUDGE(unsqueeze, unsqueeze, (int)axis);
 }
 
 static bool step_diagonal(step *s)
@@ -578,9 +563,7 @@ static bool step_diagonal(step *s)
         }
     }
     ref_say(c, "%lld of %lld and %lld", (long long)k, (long long)a, (long long)b);
-    s->desc_got = tsr_desc_diagonal(&s->desc, &s->offset, desc_in(s), k, (int)a, (int)b);
-    s->got = tsr_diagonal(s->out, source(s), k, (int)a, (int)b);
-    return judge(s);
+    return JUDGE_MOVED(diagonal, diagonal, k, (int)a, (int)b);
 }
 
 static bool step_unfold(step *s)
@@ -609,9 +592,7 @@ static bool step_unfold(step *s)
                 from[i] = i != at ? index[i] : (index[i] ? index[i] * by : 0) + index[n];
     }
     ref_say(c, "axis %lld, size %lld, step %lld", (long long)axis, (long long)size, (long long)by);
-    s->desc_got = tsr_desc_unfold(&s->desc, desc_in(s), (int)axis, size, by);
-    s->got = tsr_unfold(s->out, source(s), (int)axis, size, by);
-    return judge(s);
+    return JUDGE(unfold, unfold, (int)axis, size, by);
 }
 
 static bool step_merge(step *s)
@@ -633,9 +614,7 @@ static bool step_merge(step *s)
         s->wanted = judge_shape(s, true, to, shape, shape);
     }
     ref_say(c, "axis %lld, %d of them", (long long)axis, count);
-    s->desc_got = tsr_desc_merge(&s->desc, desc_in(s), (int)axis, count);
-    s->got = tsr_merge_dims(s->out, source(s), (int)axis, count);
-    return judge(s);
+    return JUDGE(merge, merge_dims, (int)axis, count);
 }
 
 static bool step_split_dim(step *s)
@@ -663,9 +642,7 @@ static bool step_split_dim(step *s)
     }
     ref_say(c, "axis %lld into ", (long long)axis);
     ref_say_numbers(c, parts, asked);
-    s->desc_got = tsr_desc_split(&s->desc, desc_in(s), (int)axis, parts, asked);
-    s->got = tsr_split_dim(s->out, source(s), (int)axis, parts, asked);
-    return judge(s);
+    return JUDGE(split, split_dim, (int)axis, parts, asked);
 }
 
 /* Other elements ------------------------------------------------------------------- */
@@ -819,7 +796,7 @@ static bool take_step(step *s, size_t which)
     s->had = s->desc = s->c->t[0]->desc;
     s->base = (unsigned char *)s->c->t[0]->data - memory;
     choose_out(s);
-    say_view(s, steps[which].name);
+    ref_say(s->c, "    %s ", steps[which].name);
     const bool good = steps[which].take(s);
     if (s->c->t[1]) tsr_release(&s->c->t[1]);
     taken[which]++;

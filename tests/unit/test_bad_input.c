@@ -59,12 +59,6 @@ static void *hidden_alloc(void *context, size_t bytes, size_t alignment)
     return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
 
-static void hidden_free(void *context, void *data, size_t bytes)
-{
-    (void)context; (void)bytes;
-    free(data);
-}
-
 static void set_bad_desc(int i, tsr_dtype dtype, int ndim, int64_t first_dim, int64_t stride, tsr_status want)
 {
     tsr_desc *d = &bad_descs[i].desc;
@@ -81,7 +75,7 @@ static void set_bad_desc(int i, tsr_dtype dtype, int ndim, int64_t first_dim, in
 static void set_up(void)
 {
     const tsr_memory_kind kind = {
-        .size = sizeof kind, .name = "hidden", .alloc = hidden_alloc, .free = hidden_free
+        .size = sizeof kind, .name = "hidden", .alloc = hidden_alloc, .free = test_free
     };
     tsr_tensor *row = NULL;
     memset(&none, 0, sizeof none);
@@ -592,7 +586,7 @@ TEST(test_bad_input_to_memory_kinds)
 {
     tsr_memory out = 7;
     const tsr_memory_kind kind = {
-        .size = sizeof kind, .name = "fine", .alloc = hidden_alloc, .free = hidden_free
+        .size = sizeof kind, .name = "fine", .alloc = hidden_alloc, .free = test_free
     };
     tsr_memory_kind k;
     const char *bad_names[] = { "", "a b", "a\"", "\n", "host", "a-name-that-is-longer-than-31-bytes" };

@@ -482,17 +482,11 @@ static void *counting_alloc(void *context, size_t bytes, size_t alignment)
     return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
 
-static void counting_free(void *context, void *data, size_t bytes)
-{
-    (void)context; (void)bytes;
-    free(data);
-}
-
 TEST(test_pool_threads_that_come_and_go_need_no_more_memory)
 {
     tsr_tensor *all[MANY] = { NULL };
     begin(64 * MIB);
-    EXPECT_OK(tsr_set_allocator(&(tsr_allocator){ NULL, counting_alloc, counting_free }));
+    EXPECT_OK(tsr_set_allocator(&(tsr_allocator){ NULL, counting_alloc, test_free }));
     in_a_thread(make_all, all);
     in_a_thread(release_all, all);
     const int64_t before = allocated;

@@ -220,20 +220,13 @@ static void *far_alloc(void *context, size_t bytes, size_t alignment)
     return malloc(bytes);
 }
 
-static void far_free(void *context, void *data, size_t bytes)
-{
-    (void)context;
-    (void)bytes;
-    free(data);
-}
-
 TEST(test_print_says_that_the_host_cannot_read_it)
 {
     tsr_desc d;
     tsr_tensor *t = NULL;
     tsr_memory far;
     EXPECT_OK(tsr_memory_register(&far, &(tsr_memory_kind){ .size = sizeof(tsr_memory_kind), .name = "far",
-                                                            .alloc = far_alloc, .free = far_free }));
+                                                            .alloc = far_alloc, .free = test_free }));
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2), NULL));
     EXPECT_OK(tsr_declare(&t, &d, TSR_CPU, far));
     EXPECT_OK(tsr_alloc(t));

@@ -200,13 +200,6 @@ TEST(test_seed_003_copy_needs_equal_shapes_and_a_source_with_memory)
 
 /* Memory types ---------------------------------------------------------------------- */
 
-static void free_data(void *context, void *data, size_t bytes)
-{
-    (void)context;
-    (void)bytes;
-    free(data);
-}
-
 TEST(test_seed_003_get_tensor_type_names_the_memory)
 {
     counts c = { 0, 0 };
@@ -218,7 +211,7 @@ TEST(test_seed_003_get_tensor_type_names_the_memory)
     tsr_tensor *on_device = described(TSR_F32, TSR_SHAPE(2), far);           /* MEMORY_DEVICE */
     tsr_tensor *malloced = NULL;                                             /* MEMORY_HOST_MALLOC, _NEW */
     EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(2), NULL));
-    EXPECT_OK(tsr_adopt(&malloced, malloc(8), &d, free_data, NULL));
+    EXPECT_OK(tsr_adopt(&malloced, malloc(8), &d, test_free, NULL));
     EXPECT(on_host->memory == TSR_MEMORY_HOST && !strcmp(tsr_memory_name(on_host->memory), "host"));
     EXPECT(on_dvpp->memory == dvpp && !strcmp(tsr_memory_name(dvpp), "dvpp"));
     EXPECT(on_device->memory == far && malloced->memory == TSR_MEMORY_HOST);
