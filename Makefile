@@ -114,9 +114,8 @@ soak:
 	@JOBS=$(JOBS) tools/soak.sh $(or $(HOURS),1)
 
 bench: $(BUILD)/CMakeCache.txt
-	@$(CMAKE_BUILD) --target bench-core bench-ops bench-roofline
+	@$(CMAKE_BUILD) --target bench-ops bench-roofline
 	@rm -f $(BUILD)/bench.json
-	@$(BUILD)/bin/bench-core --json $(BUILD)/bench.json $(BENCH)
 	@$(BUILD)/bin/bench-ops --json $(BUILD)/bench.json --threads 1 $(if $(QUICK),--quick) $(BENCH)
 	@$(BUILD)/bin/bench-ops --json $(BUILD)/bench.json --threads $(JOBS) $(if $(QUICK),--quick) $(BENCH)
 	@$(BUILD)/bin/bench-roofline $(BUILD)/bench.json $(BUILD)/roofline.svg $(BUILD)/roofline.png

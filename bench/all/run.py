@@ -9,7 +9,7 @@ counts.
 
 Ends with counts by family: behind the plain loop, behind the best peer by more than 5 % and by more than half; and
 the worst 30. A ratio is the other's time over ours: below 1 we are slower. Loops count from 10^4 elements on: what
-a call costs is measured by bench-core. --device cuda:0 times everything there, beside PyTorch on the same device and
+a call costs is measured by bench-ops. --device cuda:0 times everything there, beside PyTorch on the same device and
 the same memory: sizes are 10^3, 10^6 and 10^8, and a time is of a batch of calls that ends with waiting for the device.
 Ops that the device's backend does not have are counted and listed. --check runs every op once, on its smallest
 operands, compares values with NumPy's (PyTorch's on a device), and times nothing."""
