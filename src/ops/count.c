@@ -15,8 +15,7 @@ enum {
     SIDE_TABLES = 4,       /* so that equal neighbours do not wait for each other */
     SIDE_LENGTH = 1024,    /* of tables that fit the L1 cache */
     GRID = 2048,           /* cells, and edges that one cell may have */
-    CROWD = 4,
-    PART = 1 << 16         /* elements that are worth a thread */
+    CROWD = 4
 };
 
 static bool is_integer(tsr_dtype dtype)
@@ -69,8 +68,9 @@ static void add_tables(int64_t *total, const int64_t *tables, int64_t length, in
 static tsr_status count_all(tsr_tensor **out, const char *op, int64_t n, int64_t length, count_fn count,
                             const void *how)
 {
+    const int64_t grain = tsri_grain(TSRI_WORK_READ);
     counting c = { .count = count, .how = how, .n = n, .length = length, .parts = tsr_threads() };
-    if (c.parts > n / PART) c.parts = n / PART;
+    if (c.parts > n / grain) c.parts = n / grain;
     if (c.parts < 2 || length > n / (4 * c.parts)) c.parts = 1;
     TSRI_TRY(tsri_make_packed(out, op, TSR_I64, 1, &length));
     int64_t *total = (*out)->data;

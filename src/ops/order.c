@@ -11,7 +11,7 @@
 #include "tessera/scope.h"
 #include "tessera/view.h"
 
-tsr_status tsri_check_ordered(const char *op, const char *what, const tsr_tensor *t)
+static tsr_status check_ordered(const char *op, const char *what, const tsr_tensor *t)
 {
     TSRI_TRY(tsri_check_allocated(op, what, t));
     TSRI_CHECK(tsr_dtype_kind(t->dtype) != TSR_COMPLEX, TSR_EDTYPE,
@@ -231,7 +231,7 @@ tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique
     tsr_tensor **const outs[4] = { values, more ? more->counts : NULL, more ? more->inverse : NULL,
                                    more ? more->first : NULL };
     TSRI_CHECK(values, TSR_ENULL, "unique: values is NULL");
-    TSRI_TRY(tsri_check_ordered("unique", "x", x));
+    TSRI_TRY(check_ordered("unique", "x", x));
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < i; j++)
             TSRI_CHECK(!outs[i] || outs[i] != outs[j], TSR_EINVAL, "unique: two results are one handle");

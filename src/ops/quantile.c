@@ -1,6 +1,7 @@
 /* quantile.c - medians and quantiles: elements of few ranks are chosen, for many lanes are sorted. */
 #include "core/mem.h"
 #include "core/threads_int.h"
+#include "dispatch.h"
 #include "statistics.h"
 #include "tessera/move.h"
 #include "tessera/ops/elementwise.h"
@@ -246,119 +247,113 @@ static tsr_status find(quantiles *c, const tsr_tensor *x, uint32_t axes)
     return s;
 }
 
-/* The result's shape: q's dim if it has one, then those of x that stay. */
-static tsr_status result_shape(int *ndim, int64_t *shape, const quantiles *c, const tsr_tensor *x,
-                               const tsr_tensor *q, uint32_t axes, bool keepdims)
+/* What a call asks for. */
+typedef struct asking {
+    uint32_t axes;
+    bool     keepdims, is_median, skips_nan;
+    tsr_quantile_method method;
+} asking;
+
+/* q's dim if it has one, then the dims of x that stay. */
+static tsr_status infer_quantile(tsr_desc *out, const char *name, tsr_op_kind kind, const tsr_desc *const *in,
+                                 const void *params)
 {
-    *ndim = 0;
-    if (q && q->ndim == 1) shape[(*ndim)++] = c->count;
+    const asking *p = params;
+    const tsr_desc *x = in[0], *q = p->is_median ? NULL : in[1];
+    int64_t shape[TSR_MAX_NDIM];
+    int ndim = 0;
+    (void)kind;
+    if (q && q->ndim == 1) shape[ndim++] = q->shape[0];
     for (int d = 0; d < x->ndim; d++) {
-        const bool reduced = axes >> d & 1;
-        if (reduced && !keepdims) continue;
-        TSRI_CHECK(*ndim < TSR_MAX_NDIM, TSR_ESHAPE, "%s: the result of %s would have more than %d dims",
-                   c->op, TSRI_DESC(&x->desc), TSR_MAX_NDIM);
-        shape[(*ndim)++] = reduced ? 1 : x->shape[d];
+        const bool reduced = p->axes >> d & 1;
+        if (reduced && !p->keepdims) continue;
+        TSRI_CHECK(ndim < TSR_MAX_NDIM, TSR_ESHAPE, "%s: the result of %s would have more than %d dims", name,
+                   TSRI_DESC(x), TSR_MAX_NDIM);
+        shape[ndim++] = reduced ? 1 : x->shape[d];
     }
+    const bool is_float = tsr_dtype_kind(x->dtype) == TSR_FLOATING;
+    return tsri_desc_packed(out, name, is_float ? x->dtype : TSR_F64, ndim, shape);
+}
+
+/* numbers: q, packed. */
+static tsr_status check_numbers(const tsr_tensor *numbers)
+{
+    const double *q = numbers->data;
+    for (int64_t i = 0; i < tsr_numel(numbers); i++)
+        TSRI_CHECK(q[i] >= 0 && q[i] <= 1, TSR_EINVAL, "quantile: q is %g, and must be from 0 to 1", q[i]);
     return TSR_OK;
 }
 
-static tsr_status make_results(tsr_tensor **made, tsr_tensor **wide, quantiles *c, const tsr_tensor *x,
-                               const tsr_tensor *q, uint32_t axes, bool keepdims)
+/* All results in f64, and then in the result. */
+static tsr_status find_all(quantiles *c, const tsr_op *op)
 {
-    int ndim;
-    int64_t shape[TSR_MAX_NDIM];
-    const bool is_float = tsr_dtype_kind(x->dtype) == TSR_FLOATING;
-    TSRI_TRY(result_shape(&ndim, shape, c, x, q, axes, keepdims));
-    TSRI_TRY(tsri_make_packed(wide, c->op, TSR_F64, ndim, shape));
-    c->out = (*wide)->data;
-    if (tsr_numel(*wide) > 0) TSRI_TRY(find(c, x, axes));
-    TSRI_TRY(tsri_make_packed(made, c->op, is_float ? x->dtype : TSR_F64, ndim, shape));
-    return tsr_copy(*made, *wide);
+    const asking *p = op->params;
+    tsr_tensor *wide = NULL, *out = op->out[0];
+    TSRI_TRY(tsri_make_packed(&wide, c->op, TSR_F64, out->ndim, out->shape));
+    c->out = wide->data;
+    tsr_status s = tsr_numel(wide) > 0 ? find(c, op->in[0], p->axes) : TSR_OK;
+    if (s == TSR_OK) s = tsr_copy(out, wide);
+    tsr_release(&wide);
+    return s;
 }
 
-static tsr_status over_axes(tsr_tensor **out, quantiles *c, const tsr_tensor *x, const tsr_tensor *q,
-                            int naxes, const int *axes, bool keepdims)
+static tsr_status run_quantile(const tsr_op *op)
 {
-    uint32_t set;
-    tsr_tensor *made = NULL, *wide = NULL;
-    TSRI_CHECK(out, TSR_ENULL, "%s: out is NULL", c->op);
-    TSRI_TRY(tsri_check_ordered(c->op, "x", x));
-    TSRI_TRY(tsri_axis_set(&set, c->op, &x->desc, naxes, axes));
-    tsr_status s = make_results(&made, &wide, c, x, q, set, keepdims);
-    if (s == TSR_OK)
-        s = tsri_deliver(c->op, 1, (tsr_tensor **const[]){ out }, (const tsr_tensor *const[]){ made }, x);
-    tsr_release_all(&made, &wide);
+    static const double middle = 0.5;
+    const asking *p = op->params;
+    const tsr_tensor *numbers = op->in[1];
+    tsr_tensor *temporary = NULL;
+    quantiles c = { .op = "quantile", .count = 1, .q = &middle, .method = p->method,
+                    .is_median = p->is_median, .skips_nan = p->skips_nan };
+    if (p->is_median) return find_all(&c, op);
+    tsr_status s = tsri_as_packed(&numbers, &temporary, c.op, TSR_F64);
+    if (s == TSR_OK) s = check_numbers(numbers);
+    c.q = numbers->data;
+    c.count = tsr_numel(numbers);
+    if (s == TSR_OK) s = find_all(&c, op);
+    tsr_release(&temporary);
     return s;
 }
 
 /* The calls -------------------------------------------------------------------------------------- */
 
-static tsr_status median(tsr_tensor **out, const char *op, const tsr_tensor *x, int naxes, const int *axes,
-                         bool keepdims, bool skips_nan)
+#define COMPOSED(name) { .row = name, .traits = { .infer = infer_quantile, .parts = run_quantile } }
+
+static tsr_status ask(tsr_tensor **out, tsri_composed *composed, const tsr_tensor *x, const tsr_tensor *q,
+                      int naxes, const int *axes, asking *p)
 {
-    const double middle = 0.5;
-    quantiles c = { .op = op, .count = 1, .q = &middle, .is_median = true, .skips_nan = skips_nan };
-    return over_axes(out, &c, x, NULL, naxes, axes, keepdims);
+    TSRI_TRY(tsri_check_allocated(composed->row, "x", x));
+    TSRI_TRY(tsri_axis_set(&p->axes, composed->row, &x->desc, naxes, axes));
+    TSRI_CHECK((unsigned)p->method <= TSR_QUANTILE_MIDPOINT, TSR_EINVAL, "%s: there is no method %d",
+               composed->row, (int)p->method);
+    return tsri_dispatch(&(tsri_call){ .composed = composed, .params = p, .nin = p->is_median ? 1 : 2,
+                                       .in = { x, q }, .nout = 1, .out = { out } });
 }
 
 tsr_status tsr_median(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims)
 {
-    return median(out, "median", x, naxes, axes, keepdims, false);
+    static tsri_composed call = COMPOSED("median");
+    return ask(out, &call, x, NULL, naxes, axes, &(asking){ .keepdims = keepdims, .is_median = true });
 }
 
 tsr_status tsr_nanmedian(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes, bool keepdims)
 {
-    return median(out, "nanmedian", x, naxes, axes, keepdims, true);
-}
-
-static tsr_status check_q(const char *op, const tsr_tensor *q)
-{
-    TSRI_TRY(tsri_check_allocated(op, "q", q));
-    TSRI_CHECK(tsr_dtype_kind(q->dtype) == TSR_FLOATING, TSR_EDTYPE, "%s: q is %s, and must be floating", op,
-               TSRI_DESC(&q->desc));
-    TSRI_CHECK(q->ndim <= 1, TSR_ESHAPE, "%s: q is %s, and must be a scalar or a vector", op,
-               TSRI_DESC(&q->desc));
-    return TSR_OK;
-}
-
-/* numbers: q, packed. */
-static tsr_status check_numbers(const char *op, const tsr_tensor *numbers)
-{
-    const double *q = numbers->data;
-    for (int64_t i = 0; i < tsr_numel(numbers); i++)
-        TSRI_CHECK(q[i] >= 0 && q[i] <= 1, TSR_EINVAL, "%s: q is %g, and must be from 0 to 1", op, q[i]);
-    return TSR_OK;
-}
-
-static tsr_status quantile(tsr_tensor **out, const char *op, const tsr_tensor *x, const tsr_tensor *q,
-                           int naxes, const int *axes, bool keepdims, tsr_quantile_method method,
-                           bool skips_nan)
-{
-    tsr_tensor *temporary = NULL;
-    const tsr_tensor *numbers = q;
-    quantiles c = { .op = op, .method = method, .skips_nan = skips_nan };
-    TSRI_TRY(check_q(op, q));
-    TSRI_CHECK((unsigned)method <= TSR_QUANTILE_MIDPOINT, TSR_EINVAL, "%s: there is no method %d", op,
-               (int)method);
-    tsr_status s = tsri_as_packed(&numbers, &temporary, op, TSR_F64);
-    if (s == TSR_OK) s = check_numbers(op, numbers);
-    if (s == TSR_OK) {
-        c.q = numbers->data;
-        c.count = tsr_numel(numbers);
-        s = over_axes(out, &c, x, q, naxes, axes, keepdims);
-    }
-    tsr_release(&temporary);
-    return s;
+    static tsri_composed call = COMPOSED("nanmedian");
+    return ask(out, &call, x, NULL, naxes, axes,
+               &(asking){ .keepdims = keepdims, .is_median = true, .skips_nan = true });
 }
 
 tsr_status tsr_quantile(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *q, int naxes,
                         const int *axes, bool keepdims, tsr_quantile_method method)
 {
-    return quantile(out, "quantile", x, q, naxes, axes, keepdims, method, false);
+    static tsri_composed call = COMPOSED("quantile");
+    return ask(out, &call, x, q, naxes, axes, &(asking){ .keepdims = keepdims, .method = method });
 }
 
 tsr_status tsr_nanquantile(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *q, int naxes,
                            const int *axes, bool keepdims, tsr_quantile_method method)
 {
-    return quantile(out, "nanquantile", x, q, naxes, axes, keepdims, method, true);
+    static tsri_composed call = COMPOSED("nanquantile");
+    return ask(out, &call, x, q, naxes, axes,
+               &(asking){ .keepdims = keepdims, .skips_nan = true, .method = method });
 }

@@ -17,7 +17,4 @@ tsr_status tsri_as_packed_beside(const tsr_tensor **t, tsr_tensor **temporary, c
 tsr_status tsri_make_packed_beside(tsr_tensor **out, const char *op, tsr_dtype dtype, int ndim,
                                    const int64_t *shape, const tsr_tensor *x);
 
-/* TSR_EDTYPE for complex numbers. */
-tsr_status tsri_check_ordered(const char *op, const char *what, const tsr_tensor *t);
-
 #endif
