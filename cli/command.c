@@ -36,6 +36,7 @@ static void use_own_words(char text[COMPLAINT_BYTES])
         { "file_open: ", "" },
         { "file_read: ", "" },
         { "file_read_slice: ", "" },
+        { "file_read_raw: ", "" },
         { "writer_create: ", "" },
         { "writer_declare: ", "" },
         { "writer_add: ", "" },

@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "room.h"
 #include "terminal.h"
+#include "text.h"
 #include "wide.h"
 
 double histogram_edge(const histogram *h, int i)
@@ -63,28 +65,94 @@ static void print_bar(double columns)
     else if (rest >= 4) putchar(':');
 }
 
-void histogram_print(const histogram *h, int indent, int width)
+/* How many columns the counts take. */
+static int digits_of(const histogram *h, int64_t *most)
+{
+    int digits = 1;
+    *most = 1;
+    for (int i = 0; i < h->bins; i++)
+        if (h->count[i] > *most) *most = h->count[i];
+    for (int64_t n = *most; n >= 10; n /= 10) digits++;
+    return digits;
+}
+
+static void print_count_and_bar(const histogram *h, int i, int64_t most, int digits, int room)
 {
     const colours c = colours_of(stdout);
+    printf(" %s%*" PRId64 "%s ", c.dim, digits, h->count[i], c.off);
+    print_bar((double)h->count[i] / (double)most * (room > 8 ? room : 8));
+    putchar('\n');
+}
+
+static void print_ranges(const histogram *h, int indent, int width)
+{
     char low[32], high[32];
-    int64_t most = 1;
-    int labels = 0, digits = 1;
-    for (int i = 0; i < h->bins; i++) {
+    int64_t most;
+    int labels = 0;
+    const int digits = digits_of(h, &most);
+    for (int i = 0; i <= h->bins; i++) {
         const int length = edge_text(low, h, i);
         if (length > labels) labels = length;
-        if (h->count[i] > most) most = h->count[i];
     }
-    const int last = edge_text(high, h, h->bins);
-    if (last > labels) labels = last;
-    for (int64_t n = most; n >= 10; n /= 10) digits++;
-    const int room = width - indent - 2 * labels - digits - 7;
     for (int i = 0; i < h->bins; i++) {
         edge_text(low, h, i);
         edge_text(high, h, i + 1);
-        printf("%*s%*s .. %*s %s%*" PRId64 "%s ", indent, "", labels, low, labels, high, c.dim, digits,
-               h->count[i], c.off);
-        print_bar((double)h->count[i] / (double)most * (room > 8 ? room : 8));
-        putchar('\n');
+        printf("%*s%*s .. %*s", indent, "", labels, low, labels, high);
+        print_count_and_bar(h, i, most, digits, width - indent - 2 * labels - digits - 7);
+    }
+}
+
+static int whole_text(char out[32], const histogram *h, int i) { return snprintf(out, 32, "%.0f", h->low + i); }
+
+static void print_whole(const histogram *h, int indent, int width)
+{
+    char text[32];
+    int64_t most;
+    const int digits = digits_of(h, &most);
+    const int first = whole_text(text, h, 0), last = whole_text(text, h, h->bins - 1);
+    const int labels = first > last ? first : last;
+    for (int i = 0; i < h->bins; i++) {
+        whole_text(text, h, i);
+        printf("%*s%*s", indent, "", labels, text);
+        print_count_and_bar(h, i, most, digits, width - indent - labels - digits - 3);
+    }
+}
+
+void histogram_print(const histogram *h, int indent, int width)
+{
+    if (h->whole) print_whole(h, indent, width);
+    else          print_ranges(h, indent, width);
+}
+
+/* Stable: the bins by their counts. */
+static void order_bins(int order[HISTOGRAM_BINS], const histogram *h)
+{
+    for (int i = 0; i < h->bins; i++) {
+        int k = i;
+        for (; k > 0 && h->count[order[k - 1]] < h->count[i]; k--) order[k] = order[k - 1];
+        order[k] = i;
+    }
+}
+
+void histogram_print_words(const histogram *h, const char *const *words, int indent, int width)
+{
+    int order[HISTOGRAM_BINS], labels = 0;
+    int64_t most;
+    const int digits = digits_of(h, &most);
+    const char *const *first = words + (int64_t)h->low;
+    order_bins(order, h);
+    for (int i = 0; i < h->bins; i++) {
+        const int columns = text_width(first[i]);
+        if (columns > labels) labels = columns;
+    }
+    if (labels > width / 2) labels = width / 2;
+    for (int i = 0; i < h->bins; i++) {
+        char *word = printable_copy(first[order[i]]), *fitting = text_fit(word, labels);
+        printf("%*s", indent, "");
+        print_padded(fitting, labels, false);
+        print_count_and_bar(h, order[i], most, digits, width - indent - labels - digits - 3);
+        free(fitting);
+        free(word);
     }
 }
 

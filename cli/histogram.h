@@ -2,6 +2,7 @@
 #ifndef TSR_CLI_HISTOGRAM_H
 #define TSR_CLI_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { HISTOGRAM_BINS = 200 };
@@ -10,6 +11,7 @@ enum { HISTOGRAM_BINS = 200 };
 typedef struct histogram {
     double  low, high;
     int     bins;
+    bool    whole; /* a bin for each whole number from low to high */
     int64_t count[HISTOGRAM_BINS + 1]; /* the last one counts what is outside */
 } histogram;
 
@@ -21,6 +23,9 @@ double histogram_edge(const histogram *h, int i);
 
 /* One line a bin, `width` columns wide, with block characters where the locale has them. */
 void histogram_print(const histogram *h, int indent, int width);
+
+/* The same of whole numbers that are codes of these words, the most frequent first. */
+void histogram_print_words(const histogram *h, const char *const *words, int indent, int width);
 
 /* The bins as characters in one line, SPARKLINE_BINS of them at the most. Heights are logarithms of counts:
  * a single number can be seen beside a million. */

@@ -394,13 +394,26 @@ static void keep_only(source *s, int64_t index)
     for (int i = 0; i < s->files; i++) s->file[i].count = i == it.file;
 }
 
-static item column_item(const item *table, const tsr_file *f, const char *name, int column)
+/* The words of a column; there are none if its values are numbers. */
+static tsr_meta words_of(const tsr_file *f, const char *name)
 {
     tsr_meta words = { 0 };
     char *key = text_of("categories.%s", name);
-    item it = *table;
-    if (tsr_file_find_meta(&words, f, key) == TSR_OK && words.type == TSR_META_TEXTS) it.words = words.count;
+    if (tsr_file_find_meta(&words, f, key) != TSR_OK || words.type != TSR_META_TEXTS) words.count = 0;
     free(key);
+    return words;
+}
+
+const char *const *source_words(source *s, const item *it)
+{
+    const tsr_file *f = it->words ? source_file_at(s, it->file) : NULL;
+    return f ? words_of(f, it->stem).texts : NULL;
+}
+
+static item column_item(const item *table, const tsr_file *f, const char *name, int column)
+{
+    item it = *table;
+    it.words = words_of(f, name).count;
     it.name = printable_copy(name);
     it.entry = copy_of_text(table->entry);
     it.stem = copy_of_text(name);

@@ -99,6 +99,18 @@ static void print_moment(const char *label, double x, const summary *found)
     putchar('\n');
 }
 
+/* A column of words: how often each is there, where that is not a list without end. */
+static void print_words(const char *name, const item *it, const char *const *words, const summary *found)
+{
+    const colours c = colours_of(stdout);
+    printf("%s%s%s: words\n", c.bold, name, c.off);
+    printf("  %-8s  %" PRId64 "\n", "count", found->count);
+    print_count("missing", found->nans, found->count);
+    printf("  %-8s  %" PRId64 "\n", "words", it->words);
+    if (found->bars.whole && found->finite) histogram_print_words(&found->bars, words, 2, terminal_width());
+    else if (found->finite) printf("  more than %d, and not listed\n", HISTOGRAM_BINS);
+}
+
 static void print_in_full(const char *name, const tsr_desc *d, const summary *found)
 {
     const colours c = colours_of(stdout);
@@ -295,6 +307,8 @@ static entry *summarise_all(int64_t *count, source *s, const summary *wanted)
     for (int64_t i = 0; i < s->count; i++) {
         entry *e = &list[*count];
         *e = (entry){ .it = &s->items[i], .found = *wanted };
+        e->found.codes = e->it->words > 0;
+        if (e->found.codes && !wanted->brief) e->found.bins = HISTOGRAM_BINS;
         if (!is_readable(s, e->it) || !summarise(&e->found, s, i, &p, done, work)) continue;
         done += summary_work(wanted, s, i);
         ++*count;
@@ -327,8 +341,10 @@ static int describe(source *s, const request *r, json *j)
     for (int64_t i = 0; i < count && (r->json || !several); i++) {
         item it = *list[i].it;
         it.desc = desc_of_part(s, list[i].it);
-        if (r->json) json_found(j, s, &it, &list[i].found);
-        else         print_in_full(it.name, &it.desc, &list[i].found);
+        const char *const *words = r->json ? NULL : source_words(s, &it);
+        if (r->json)    json_found(j, s, &it, &list[i].found);
+        else if (words) print_words(it.name, &it, words, &list[i].found);
+        else            print_in_full(it.name, &it.desc, &list[i].found);
     }
     free(list);
     return s->damaged || count < s->count ? EXIT_INPUT : EXIT_YES;

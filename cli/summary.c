@@ -417,6 +417,11 @@ static void begin(walk *w)
     w->ranks.may_match = room_for(DIGITS, 1);
 }
 
+static bool is_whole(tsr_dtype d)
+{
+    return tsr_dtype_kind(d) != TSR_FLOATING && tsr_dtype_kind(d) != TSR_COMPLEX;
+}
+
 static void end_first_pass(walk *w)
 {
     summary *out = w->out;
@@ -434,6 +439,8 @@ static void end_first_pass(walk *w)
     out->bars.low = out->low;
     out->bars.high = out->high;
     out->bars.bins = out->low < out->high ? out->bins : 1;
+    out->bars.whole = (is_whole(w->dtype) || out->codes) && out->high - out->low < out->bins;
+    if (out->bars.whole) out->bars.bins = (int)(out->high - out->low) + 1;
     for (int i = 0; i < w->threads; i++) w->bars[i] = out->bars;
     begin_search(w);
     if (w->ranks.counts) end_level(&w->ranks);

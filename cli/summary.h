@@ -21,6 +21,7 @@ typedef struct summary {
     int    quantiles, bins;
     double quantile[SUMMARY_QUANTILES];  /* 0 .. 1 */
     bool   exact;
+    bool   codes;                        /* whole numbers, whatever the dtype */
     bool   brief;                        /* one pass: no quantiles, and the histogram is that of up to
                                           * SUMMARY_SAMPLE elements that lie evenly apart */
 

@@ -458,8 +458,14 @@ rm "$f/commas.csv"
 try show "$f/words.csv:city[1:]" --separator ';'; wants "a column by its name" 0 'city: f64\(1'
 try show "$f/words.csv:cty" --separator ';'; wants "a column that nearly is one" 3 '' "no column 'cty'; did you mean city"
 try stats "$f/words.csv" --separator ';'; wants "a row for each column" 0 '^city +2 words'
+try show "$f/words.csv" --columns age;    wants "a separator that is found" 0 '\[nan *\]'
+try stats "$f/words.csv:city";            wants "how often each word is there" 0 '^  Rome 1 '
+try eval '(arange(100) % 7 + 1).astype(u8)' -o "$f/seven.npy"
+try stats "$f/seven.npy";                 wants "a bar for each of few whole numbers" 0 '^  7 14 '
 printf 'a;b\n1,5;2\n' >"$f/semicolons.csv"
-try show "$f/semicolons.csv"; wants "another separator" 3 '' '--separator'
+try show "$f/semicolons.csv"; wants "a decimal comma" 0 '\[1.5 2. \]'
+printf 'a\n1,5\n' >"$f/ragged.csv"
+try show "$f/ragged.csv"; wants "another separator" 3 '' '--separator'
 printf 'version https://git-lfs.github.com/spec/v1\nsize 1\n' >"$f/pointer.safetensors"
 try info "$f/pointer.safetensors"; wants "a pointer of Git LFS" 3 '' 'git lfs pull'
 try convert "$f/words.csv" "$f/words.pt"; wants "a format that is only read" 2 '' 'only read; these are written: npy'

@@ -73,6 +73,7 @@ static const tsri_gguf_type types[] = {
     UNREAD("q8_1", 9, 32, 40), UNREAD("iq2_xxs", 16, 256, 66), UNREAD("iq2_xs", 17, 256, 74),
     UNREAD("iq3_xxs", 18, 256, 98), UNREAD("iq1_s", 19, 256, 50), UNREAD("iq3_s", 21, 256, 110),
     UNREAD("iq2_s", 22, 256, 82), UNREAD("iq1_m", 29, 256, 56),
+    UNREAD("nvfp4", 40, 64, 36), UNREAD("q1_0", 41, 128, 18),
 };
 enum { TYPES = sizeof types / sizeof *types };
 
