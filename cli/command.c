@@ -31,8 +31,6 @@ static void replace(char text[COMPLAINT_BYTES], const char *from, const char *to
 static void use_own_words(char text[COMPLAINT_BYTES])
 {
     static const char *const words[][2] = {
-        { ": file: ", ": " },
-        { ": writer: ", ": " },
         { "file_open: ", "" },
         { "file_read: ", "" },
         { "file_read_slice: ", "" },
@@ -49,6 +47,8 @@ static void use_own_words(char text[COMPLAINT_BYTES])
         { " (tsr_file_read_raw gives its bytes)", "" },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) replace(text, words[i][0], words[i][1]);
+    if (!strncmp(text, "file: ", 6)) replace(text, "file: ", "");
+    if (!strncmp(text, "writer: ", 8)) replace(text, "writer: ", "");
 }
 
 static char *kept;

@@ -110,7 +110,7 @@ int64_t source_find(const source *s, const char *name);
 /* If the source is one table whose columns have names: makes each an item of its own. False if not. */
 bool source_split_table(source *s);
 
-/* The words of an item that is a column of words; NULL if it is none. They live as long as the file is open. */
+/* The words of a column of words; NULL of any other item. They live as long as the file is open. */
 const char *const *source_words(source *s, const item *it);
 
 /* To be called before items change places: what was read of one of them is not that of another. */
