@@ -362,6 +362,35 @@ static void check_hard(int64_t m, int64_t n, int kind)
     tsr_release(&a);
 }
 
+/* Equal rows, equal columns, ones: beside the one value that is not 0 are rounding errors, which never become
+ * small beside each other. */
+static void check_low_rank(tsr_dtype dtype, int64_t n)
+{
+    tsr_tensor *row = NULL, *one = NULL, *a = NULL, *w = NULL, *v = NULL;
+    EXPECT_OK(tsr_randn(&row, dtype, TSR_SHAPE(n), (uint64_t)n));
+    EXPECT_OK(tsr_ones(&one, dtype, TSR_SHAPE(1)));
+    for (int kind = 0; kind < 3; kind++) {
+        EXPECT_OK(tsr_expand(&a, kind < 2 ? row : one, TSR_SHAPE(n, n)));
+        if (kind == 1) EXPECT_OK(tsr_matrix_transpose(&a, a));
+        EXPECT_OK(tsr_eig(&w, &v, a));
+        tsr_release_all(&w, &v);
+        if (kind == 2) EXPECT_OK(tsr_eigh(&w, &v, a));
+        tsr_release_all(&w, &v, &a);
+    }
+    tsr_release_all(&row, &one);
+}
+
+static void test_own_routines_factor_matrices_of_low_rank(void)
+{
+    const bool before = tsr_get_external();
+    tsr_set_external(false);
+    for (int64_t n = 2; n < 70; n += 3) {
+        check_low_rank(TSR_F32, n);
+        check_low_rank(TSR_F64, n);
+    }
+    tsr_set_external(before);
+}
+
 static void test_own_routines_factor_hard_matrices(void)
 {
     static const int64_t sizes[] = { 1, 2, 3, 17, 47, 48, 49, 97, 130 };
@@ -538,6 +567,7 @@ int main(int argc, char **argv)
     TEST_BEGIN(argc, argv);
     RUN(test_without_lapack_each_function_has_a_result);
     RUN(test_own_routines_factor_hard_matrices);
+    RUN(test_own_routines_factor_matrices_of_low_rank);
     RUN(test_a_power_of_two_changes_only_the_exponents_of_values);
     RUN(test_matrices_without_elements_have_results);
     RUN(test_bad_arguments_are_refused_in_words);

@@ -9,7 +9,9 @@
 enum {
     BLOCK = 48,             /* columns of a panel */
     BLOCK_WORK = 16 * 16 * 16, /* multiplications from which a product is not done by plain loops */
-    MOST_STEPS = 80         /* of an iteration that converges in 3 as a rule, and of sweeps over all pairs */
+    MOST_STEPS = 80,        /* of an iteration that converges in 3 as a rule, and of sweeps over all pairs */
+    PATIENCE = 20           /* of those, until what is small beside the whole matrix counts as 0: the rounding
+                               errors of a matrix of low rank may never become small beside each other */
 };
 
 static tsr_tensor view(tsr_dtype dtype, const void *data, int64_t ld, int64_t rows, int64_t cols)
