@@ -1,14 +1,24 @@
 /* factor.c - see factor.h. */
 #include "factor.h"
+#include "columns.h"
 #include "core/dtype_int.h"
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
 
+#include "cpu/kernels.h"
+
 #ifndef TSR_FREESTANDING
 
+tsri_columns_f32 tsri_cpu_columns_f32;
+tsri_columns_f64 tsri_cpu_columns_f64;
+
 enum {
+    LONG_COLUMN = 16,       /* numbers that are worth a call of a kernel */
     BLOCK = 48,             /* columns of a panel */
+    LEAF = 8,               /* rows of a triangle that is solved with by plain loops */
     BLOCK_WORK = 16 * 16 * 16, /* multiplications from which a product is not done by plain loops */
+    MOST_TURNS = 24,        /* steps of rotations that are kept, */
+    TURNED_ROWS = 64,       /* and rows that they are done for together */
     MOST_STEPS = 80,        /* of an iteration that converges in 3 as a rule, and of sweeps over all pairs */
     PATIENCE = 20           /* of those, until what is small beside the whole matrix counts as 0: the rounding
                                errors of a matrix of low rank may never become small beside each other */
@@ -54,6 +64,7 @@ static int64_t multiply_blocks(tsr_dtype dtype, void *z, int64_t ldz, const void
 #define T float
 #define R float
 #define C float _Complex
+#define REAL_COLUMNS tsri_cpu_columns_f32
 #define PART(x) ((float)(x))
 #define ROOT(x) __builtin_sqrtf(x)
 #define PART_EPSILON 0x1p-23f
@@ -76,6 +87,7 @@ static int64_t multiply_blocks(tsr_dtype dtype, void *z, int64_t ldz, const void
 #undef T
 #undef R
 #undef C
+#undef REAL_COLUMNS
 #undef PART
 #undef ROOT
 #undef PART_EPSILON
@@ -88,6 +100,7 @@ static int64_t multiply_blocks(tsr_dtype dtype, void *z, int64_t ldz, const void
 #define T double
 #define R double
 #define C double _Complex
+#define REAL_COLUMNS tsri_cpu_columns_f64
 #define PART(x) ((double)(x))
 #define ROOT(x) __builtin_sqrt(x)
 #define PART_EPSILON 0x1p-52
@@ -109,6 +122,7 @@ static int64_t multiply_blocks(tsr_dtype dtype, void *z, int64_t ldz, const void
 
 const tsri_lapack *tsri_factor_own(tsr_dtype dtype)
 {
+    (void)tsri_cpu_kernels_get();  /* fills those of columns, too */
     switch (dtype) {
     case TSR_F32: return &routines_f32;
     case TSR_C64: return &routines_c64;
