@@ -102,7 +102,10 @@ static void print_ranges(const histogram *h, int indent, int width)
     }
 }
 
-static int whole_text(char out[32], const histogram *h, int i) { return snprintf(out, 32, "%.0f", h->low + i); }
+static int whole_text(char out[32], const histogram *h, int i)
+{
+    return snprintf(out, 32, "%.0f", h->low + i);
+}
 
 static void print_whole(const histogram *h, int indent, int width)
 {

@@ -17,8 +17,8 @@
  *                            steps of training.c, which change their tensors); matmul_quantised has more
  *                            operands than a tsr_op (tsri_check_of_list)
  *     results by values      the shape is known when the values were read (unique, nonzero, masked_select,
- *                            bincount), one result follows from another (the edges of a histogram), or it is a
- *                            slice of one (kthvalue): it is computed, and then handed over (op.h, tsri_give
+ *                            bincount), one result follows from another (the edges of a histogram), or it is
+ *                            a slice of one (kthvalue): it is computed, and then handed over (op.h, tsri_give
  *                            and tsri_deliver)
  *     no operands            factories and random numbers (create.c, random.c): there is nothing to promote
  *                            or to separate (op.h, tsri_result and tsri_op_make)

@@ -123,7 +123,9 @@ static tsr_status select_elements(tsr_tensor **out, const tsr_tensor *t, const t
                TSRI_DESC(&mask->desc));
     TSRI_TRY(open_operand(&t, &x, &temporary[0], ndim, shape));
     TSRI_TRY(open_operand(&mask, &m, &temporary[1], ndim, shape));
-    selection s = { .mask = mask->data, .desc = &mask->desc, .x = t->data, .size = tsri_dtype_size(t->dtype) };
+    selection s = {
+        .mask = mask->data, .desc = &mask->desc, .x = t->data, .size = tsri_dtype_size(t->dtype)
+    };
     TSRI_TRY(count_true(&s, &n));
     TSRI_TRY(tsri_make_packed(out, "masked_select", t->dtype, 1, &n));
     s.out = (*out)->data;

@@ -1,5 +1,6 @@
-/* test_device_groups.c - devices that do many ops at once, copy many tensors at once and look for the range of an
- * index by themselves, and devices that do not: the results are the same. Their memory is the host's. */
+/* test_device_groups.c - devices that do many ops at once, copy many tensors at once and look for the range
+ * of an index by themselves, and devices that do not: the results are the same. Their memory is the host's.
+ */
 #include "test.h"
 #include "backend/device_run.h"
 #include "backend/run.h"
@@ -34,7 +35,8 @@ static void give(int device, void *data, size_t bytes, tsr_memory kind)
 static bool supports(int device, const tsr_op *op)
 {
     (void)device;
-    return op->kind == TSR_OP_COPY || op->kind == TSR_OP_FILL || (fake.supports && op->kind == TSR_OP_SCALE_EACH);
+    return op->kind == TSR_OP_COPY || op->kind == TSR_OP_FILL ||
+           (fake.supports && op->kind == TSR_OP_SCALE_EACH);
 }
 
 /* The op with tensors of the host that look at the same memory. */
@@ -58,7 +60,8 @@ static tsr_status run_all(int device, int n, const tsr_op *ops)
     return TSR_OK;
 }
 
-static tsr_status copy_pieces(int device, int n, tsr_tensor *const *dst, const tsr_tensor *const *src, void *stream)
+static tsr_status copy_pieces(int device, int n, tsr_tensor *const *dst, const tsr_tensor *const *src,
+                              void *stream)
 {
     (void)stream;
     fake.pieces++;
@@ -148,7 +151,8 @@ TEST(test_device_groups_ops_of_one_kind_are_done_at_once)
 TEST(test_device_groups_are_of_one_device_that_has_the_op)
 {
     tsr_tensor *x = filled("many:0", 2, 4), *y = filled("many:1", 5, 4), *host = NULL, *whole = NULL;
-    tsr_op op = { .kind = TSR_OP_SCALE_EACH, .nin = 1, .nout = 1, .in = { x }, .out = { x } }, ops[2] = { op, op };
+    tsr_op op = { .kind = TSR_OP_SCALE_EACH, .nin = 1, .nout = 1, .in = { x }, .out = { x } };
+    tsr_op ops[2] = { op, op };
     tsr_status s = TSR_EINVAL;
     EXPECT_OK(tsr_to_host(&host, x));
     EXPECT(tsri_op_run_all(&s, 2, ops) && s == TSR_OK && all_are(x, 18));
@@ -198,7 +202,8 @@ TEST(test_device_groups_tensors_are_copied_at_once)
 
 TEST(test_device_groups_the_range_of_an_index_is_asked_for)
 {
-    tsr_tensor *t = filled("many:0", 0, 4), *other = filled("single:0", 0, 4), *none = filled("single:0", 0, 0);
+    tsr_tensor *t = filled("many:0", 0, 4), *other = filled("single:0", 0, 4),
+               *none = filled("single:0", 0, 0);
     fake.least = 2;
     fake.most = 6;
     EXPECT(tsri_device_in_range(t, 2, 6) && tsri_device_in_range(t, 0, 9));
