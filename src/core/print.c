@@ -1,10 +1,10 @@
 /* print.c - see print.h.
  *
  * Three walks over the elements shown, and no memory but the stack: two from which
- * the style is learnt (columns.h), one that writes. Lines break and bracket as in
+ * the style is learnt (element_text.h), one that writes. Lines break and bracket as in
  * NumPy's _formatArray (arrayprint.py); the tests hold them to it byte for byte.
  */
-#include "columns.h"
+#include "element_text.h"
 #include "device_int.h"
 #include "loop.h"
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* columns.h - the elements of a tensor as words of one width.
+/* element_text.h - the elements of a tensor as words of one width.
  *
  * A style is found in two passes over the elements, and then writes each as a word:
  * all have one width, and the points stand in one column:
@@ -11,8 +11,8 @@
  * The rules are those of NumPy's FloatingFormat, ComplexFloatingFormat,
  * IntegerFormat and BoolFormat (arrayprint.py, 2.3 and later).
  */
-#ifndef TSRI_COLUMNS_H
-#define TSRI_COLUMNS_H
+#ifndef TSRI_ELEMENT_TEXT_H
+#define TSRI_ELEMENT_TEXT_H
 
 #include "digits.h"
 

@@ -1,5 +1,5 @@
-/* columns.c - see columns.h. */
-#include "columns.h"
+/* element_text.c - see element_text.h. */
+#include "element_text.h"
 
 #include "tessera/scalar.h"
 
