@@ -391,6 +391,28 @@ static void test_own_routines_factor_matrices_of_low_rank(void)
     tsr_set_external(before);
 }
 
+/* Three values that a third of the rows each share, and a little noise: what the iteration works on are
+ * differences of numbers that are nearly equal. */
+static void test_own_routines_find_values_that_are_nearly_equal(void)
+{
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_C64, TSR_C128 };
+    const bool before = tsr_get_external();
+    tsr_set_external(false);
+    for (int64_t n = 20; n < 150; n += 9)
+        for (int kind = 5; kind < 8; kind++) {
+            tsr_tensor *a = NULL, *x = NULL, *w = NULL, *v = NULL;
+            EXPECT_OK(tsr_empty(&a, TSR_F64, TSR_SHAPE(n, n)));
+            fill_hard(a, kind);
+            for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+                EXPECT_OK(tsr_cast(&x, a, dtypes[i]));
+                EXPECT_OK(tsr_eig(&w, &v, x));
+                tsr_release_all(&x, &w, &v);
+            }
+            tsr_release(&a);
+        }
+    tsr_set_external(before);
+}
+
 static void test_own_routines_factor_hard_matrices(void)
 {
     static const int64_t sizes[] = { 1, 2, 3, 17, 47, 48, 49, 97, 130 };
@@ -566,6 +588,7 @@ int main(int argc, char **argv)
 {
     TEST_BEGIN(argc, argv);
     RUN(test_without_lapack_each_function_has_a_result);
+    RUN(test_own_routines_find_values_that_are_nearly_equal);
     RUN(test_own_routines_factor_hard_matrices);
     RUN(test_own_routines_factor_matrices_of_low_rank);
     RUN(test_a_power_of_two_changes_only_the_exponents_of_values);
