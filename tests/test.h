@@ -86,6 +86,7 @@ static inline void test_begin(int argc, char **argv)
                 printf("%s:%d: %s: expected %s", __FILE__, __LINE__, test_state.current, #cond); \
                 printf("\n    " __VA_ARGS__);                                          \
                 printf("\n");                                                          \
+                fflush(stdout);                                                        \
             }                                                                          \
             if (test_state.stop) _Exit(1);                                             \
         }                                                                              \
