@@ -15,10 +15,10 @@
 #include "core/mem.h"
 #include "core/memory_int.h"
 #include "cpu_run.h"
-#include "gemm/unroll.h"
 #include "kernels.h"
 #include "lanes.h"
 #include "sort.h"
+#include "unroll.h"
 #include "core/threads_int.h"
 
 enum {

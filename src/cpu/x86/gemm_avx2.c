@@ -3,7 +3,7 @@
 #include "core/half.h"
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
-#include "cpu/gemm/unroll.h"
+#include "cpu/gemm/micro_tiles.h"
 #include "cpu/kernels.h"
 #include "cpu/simd/avx2.h"
 

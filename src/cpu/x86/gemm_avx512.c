@@ -2,7 +2,7 @@
 #define ISA(name) name##_avx512
 #include "core/half.h"
 #include "cpu/gemm/gemm.h"
-#include "cpu/gemm/unroll.h"
+#include "cpu/gemm/micro_tiles.h"
 #include "cpu/kernels.h"
 #include "cpu/simd/avx512.h"
 

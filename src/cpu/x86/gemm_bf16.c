@@ -2,7 +2,7 @@
  * indices of k to a sum in float. Subnormal numbers count as 0. */
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
-#include "cpu/gemm/unroll.h"
+#include "cpu/gemm/micro_tiles.h"
 #include "cpu/kernels.h"
 #include "cpu/simd/avx512.h"
 #include "cpu/x86/pack_pairs_16.inc"

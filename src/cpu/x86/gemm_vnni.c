@@ -11,7 +11,7 @@
 #define ISA(name) name##_vnni
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
-#include "cpu/gemm/unroll.h"
+#include "cpu/gemm/micro_tiles.h"
 #include "cpu/kernels.h"
 #include "cpu/simd/avx512.h"
 
