@@ -3,8 +3,8 @@
 
     tools/check_walks.py [--show] [BUILD]
 
-Links tools/walks.c with the library's objects in BUILD, and steps through each call of the page's table. A
-call passes through a file if it runs an instruction of that file's object. --show prints the files."""
+Links tools/walks.c with the library's objects in BUILD, and makes each call of the page's table. A call passes
+through a file if it enters a function of that file's object. --show prints the files."""
 import bisect
 import glob
 import os
@@ -49,24 +49,30 @@ def read_map(path):
     return sorted((begin, begin + size, m[1]) for begin, size, m in parts if m and size > 0)
 
 
-def walk(program, parts, call, size, folder, threads):
-    """The files that the calling thread passes through, in order."""
+def functions_of(program, parts):
+    """{address of a function of the library: the source of its object}, by address."""
+    begins = [begin for begin, _, _ in parts]
+    found = {}
+    names = subprocess.run(["nm", "--defined-only", program], check=True, capture_output=True, text=True).stdout
+    for at in sorted(int(line.split()[0], 16) for line in names.split("\n") if re.search(r" [tTwW] ", line)):
+        i = bisect.bisect_right(begins, at) - 1
+        if i >= 0 and at < parts[i][1]:
+            found[at] = parts[i][2]
+    return found
+
+
+def walk(program, functions, call, size, folder):
+    """The files that the call passes through, in order."""
     elements, side = (size, 4) if call.startswith(("add", "sum")) else (16, size)
-    env = dict(os.environ, TSR_THREADS=str(threads))
-    run = subprocess.run([program, call, str(elements), str(side), f"{folder}/a.safetensors"], env=env,
+    run = subprocess.run([program, call, str(elements), str(side), f"{folder}/a.safetensors"],
+                         input="\n".join(f"{at:x}" for at in functions), env=dict(os.environ, TSR_THREADS="2"),
                          capture_output=True, text=True)
     if run.returncode == 77:
-        print("processes cannot be stepped through here")
+        print("processes cannot be traced here")
         sys.exit(77)
     if run.returncode:
         sys.exit(f"walks {call} ended with status {run.returncode}: {run.stderr}")
-    begins, files = [begin for begin, _, _ in parts], []
-    for line in run.stdout.split():
-        at = int(line, 16)
-        i = bisect.bisect_right(begins, at) - 1
-        if i >= 0 and at < parts[i][1] and parts[i][2] not in files:
-            files.append(parts[i][2])
-    return files
+    return list(dict.fromkeys(functions[int(line, 16)] for line in run.stdout.split()))
 
 
 def main():
@@ -74,13 +80,10 @@ def main():
     wrong = calls = 0
     with tempfile.TemporaryDirectory() as folder:
         program, link_map = build_walks(folder, arguments[0] if arguments else "build")
-        parts = read_map(link_map)
+        functions = functions_of(program, read_map(link_map))
         for line, call, size, *said in rows():
             for name, suffix, most in zip(MOST, ("", "_made"), said):
-                files = walk(program, parts, call + suffix, size, folder, 2)
-                if size > 16:  # the second thread may have done all of the kernel's work, or none of it
-                    alone = walk(program, parts, call + suffix, size, folder, 1)
-                    files += [f for f in alone if f not in files]
+                files = walk(program, functions, call + suffix, size, folder)
                 if "--show" in sys.argv:
                     print(f"{call}, {size}, {name}: {len(files)}:", *files)
                 limit = min(most, MOST[name]) if size <= 16 else most

@@ -1,9 +1,12 @@
-/* walks.c - steps through a call, and prints the addresses of the instructions that it runs, each once.
+/* walks.c - makes a call, and prints the addresses of the functions that it enters, on any thread.
  *
- *     walks CALL ELEMENTS SIDE FILE
+ *     walks CALL ELEMENTS SIDE FILE < addresses of functions
  *
  * CALL is add, sum, matmul or read, with _made where the result is made. It is called twice before that, so that
- * what is done once is done. Exit status 77: processes cannot be stepped through here. */
+ * what is done once is done. Each function then begins with a breakpoint, which goes when it is met. Exit status
+ * 77: processes cannot be traced here. */
+#include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,51 +68,89 @@ static void run(const char *what)
     _exit(0);
 }
 
-enum { PLACES = 1 << 16 };  /* more than a call has instructions */
-static unsigned long long seen[PLACES];
-
-/* Prints an address that is met for the first time. */
-static void note(unsigned long long at)
-{
-    size_t i = (size_t)(at * 0x9e3779b97f4a7c15u >> 48) % PLACES;
-    while (seen[i] && seen[i] != at) i = (i + 1) % PLACES;
-    if (!seen[i]) printf("%llx\n", at);
-    seen[i] = at;
-}
-
 #if defined(__x86_64__) && defined(__linux__)
 
-/* Goes on until the process raises SIGUSR1; 0 if it ends before. */
-static int go(pid_t pid, int request, int watch)
+enum { BREAKPOINT = 0xcc, MOST_FUNCTIONS = 1 << 16 };
+
+static struct { uint64_t at; uint8_t byte; } functions[MOST_FUNCTIONS];
+static int count;
+
+static void read_functions(void)
 {
-    for (int status = 0; ptrace(request, pid, 0, 0) == 0 && waitpid(pid, &status, 0) == pid;) {
-        struct user_regs_struct r;
-        if (!WIFSTOPPED(status)) return 0;
-        if (WSTOPSIG(status) == SIGUSR1) return 1;
-        if (watch && ptrace(PTRACE_GETREGS, pid, 0, &r) == 0) note(r.rip);
-    }
-    return 0;
+    while (count < MOST_FUNCTIONS && scanf("%" SCNx64, &functions[count].at) == 1) count++;
 }
 
-/* From branch to branch where the processor can, else by instructions. */
-static int step(pid_t pid)
+static bool plant_all(int memory)
 {
-    return go(pid, PTRACE_SINGLEBLOCK, 1) || go(pid, PTRACE_SINGLESTEP, 1);
+    const uint8_t breakpoint = BREAKPOINT;
+    for (int i = 0; i < count; i++)
+        if (pread(memory, &functions[i].byte, 1, (off_t)functions[i].at) != 1 ||
+            pwrite(memory, &breakpoint, 1, (off_t)functions[i].at) != 1)
+            return false;
+    return true;
+}
+
+static int compare(const void *key, const void *function)
+{
+    const uint64_t at = *(const uint64_t *)key, other = *(const uint64_t *)function;
+    return at < other ? -1 : at > other;
+}
+
+/* A thread has met a breakpoint: what stood there is back, and the thread goes on from it. Another thread may
+ * have met it at the same time. */
+static bool enter(int memory, pid_t thread)
+{
+    struct user_regs_struct r;
+    if (ptrace(PTRACE_GETREGS, thread, 0, &r) != 0) return false;
+    const uint64_t at = r.rip - 1;
+    const size_t size = sizeof *functions;
+    const char *found = bsearch(&at, functions, (size_t)count, size, compare);
+    if (!found) return false;
+    const uint8_t *byte = &functions[(size_t)(found - (char *)functions) / size].byte;
+    if (pwrite(memory, byte, 1, (off_t)at) != 1) return false;
+    printf("%" PRIx64 "\n", at);
+    r.rip = at;
+    return ptrace(PTRACE_SETREGS, thread, 0, &r) == 0;
+}
+
+/* From one SIGUSR1 of the process to the next its threads meet breakpoints. */
+static bool watch(int memory)
+{
+    bool planted = false;
+    int status;
+    for (pid_t thread; (thread = waitpid(-1, &status, __WALL)) > 0;) {
+        if (!WIFSTOPPED(status)) continue;
+        int signal = WSTOPSIG(status);
+        const bool event = status >> 16 != 0;  /* a thread has begun */
+        if (signal == SIGUSR1 && planted) return true;
+        if (signal == SIGUSR1 && !(planted = plant_all(memory))) return false;
+        if (signal == SIGTRAP && !event && !enter(memory, thread)) return false;
+        if (signal == SIGUSR1 || signal == SIGTRAP || signal == SIGSTOP) signal = 0;
+        if (ptrace(PTRACE_CONT, thread, 0, signal) != 0) return false;
+    }
+    return false;
 }
 
 int main(int argc, char **argv)
 {
+    char path[64];
+    int status = 0;
     if (argc < 5) return 2;
+    read_functions();
     const pid_t pid = fork();
     if (pid == 0) {
-        prepare(atoll(argv[2]), atoll(argv[3]), argv[4]);
         if (ptrace(PTRACE_TRACEME, 0, 0, 0) != 0) return 77;
-        raise(SIGSTOP);
+        raise(SIGSTOP);  /* the threads that begin from here on are traced, too */
+        prepare(atoll(argv[2]), atoll(argv[3]), argv[4]);
         run(argv[1]);
     }
-    int status = 0;
-    if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status)) return 77;
-    return go(pid, PTRACE_CONT, 0) && step(pid) ? 0 : 1;
+    if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) ||
+        ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL) != 0)
+        return 77;
+    snprintf(path, sizeof path, "/proc/%ld/mem", (long)pid);
+    const int memory = open(path, O_RDWR);
+    if (memory < 0 || ptrace(PTRACE_CONT, pid, 0, 0) != 0) return 77;
+    return watch(memory) ? 0 : 1;
 }
 
 #else
