@@ -2,7 +2,7 @@
 #ifndef TSRI_UNROLL_H
 #define TSRI_UNROLL_H
 
-/* The next loop has constant bounds and is fully unrolled: arrays that it indexes can then be in registers. */
+/* The next loop has constant bounds and is unrolled: arrays that it indexes can then be in registers. */
 #if defined(TSR_FREESTANDING) || !defined(__GNUC__)
 #define UNROLL
 #elif defined(__clang__)
