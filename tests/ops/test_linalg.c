@@ -17,7 +17,6 @@
 
 static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_C64, TSR_C128 };
 
-
 /* What needs no factors ----------------------------------------------------------------------- */
 
 static void test_vector_norm_is_norm(void)
@@ -395,7 +394,6 @@ static void test_own_routines_factor_matrices_of_low_rank(void)
  * differences of numbers that are nearly equal. */
 static void test_own_routines_find_values_that_are_nearly_equal(void)
 {
-    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_C64, TSR_C128 };
     const bool before = tsr_get_external();
     tsr_set_external(false);
     for (int64_t n = 20; n < 150; n += 9)
