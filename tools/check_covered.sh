@@ -5,6 +5,7 @@
 #   - each that returns a status and takes a result handle (tsr_tensor **, tsr_storage **)
 #     or a tensor it may have to allocate (tsr_tensor *) is in the table of tests/oom/test_oom.c
 #   - each line that tools/coverage.exceptions says none reaches is there, once
+#   - each fault that tools/plant-faults.harmless lists can still be made
 #
 # A family whose own test does both for every op (hostile_families) is covered by that test; that of the
 # elementwise ops calls them by opcheck's table.
@@ -59,6 +60,9 @@ allocating=$(declarations | grep -E '^ *tsr_status ' | grep -E '(tsr_tensor|tsr_
 
 missing_in "not in tests/unit/test_bad_input.c" "$public" tests/unit/test_bad_input.c "${hostile_families[@]}"
 missing_in "not in tests/oom/test_oom.c" "$allocating" tests/oom/test_oom.c "${hostile_families[@]}"
-if command -v python3 >/dev/null; then tools/coverage-report --exceptions || failed=1; fi
+if command -v python3 >/dev/null; then
+    tools/coverage-report --exceptions || failed=1
+    tools/plant-faults --check || failed=1
+fi
 [ $failed = 0 ] && echo "$(wc -l <<<"$public") public functions, $(wc -l <<<"$allocating") that may allocate"
 exit $failed

@@ -85,7 +85,7 @@ typedef struct tsri_cpu_kernels {
     const tsri_conv_kernels *conv;         /* of float and double; NULL: none */
     const struct tsri_draw_kernels *draw;  /* draw.h */
     const struct tsri_sort_kernels *sort;  /* sort.h */
-    const struct tsri_pool_kernels *pool;  /* conv/pool.h: by the type of numbers */
+    const struct tsri_pool_kernels *pool;  /* conv/pooling.h: by the type of numbers */
     const struct tsri_image_kernels *image;  /* image/image.h */
     const struct tsri_block_kernels *blocks; /* blocks.h: by tsr_block_kind; NULL: none. Some are empty */
     const struct tsri_training_kernels *training; /* training.h */

@@ -80,11 +80,13 @@ def edits(code):
         yield "statement", len(code) - len(code.lstrip()), m.start(1), ""
 
 
-def faults_of(file):
-    """Every fault of a file: a list for each line that has any."""
+def faults_of(file, of=None):
+    """Every fault of a file: a list for each line that has any. of: of lines with this text alone."""
     text = (ROOT / file).read_text()
     found = []
     for number, (line, code) in enumerate(zip(text.split("\n"), code_of(text)), 1):
+        if of is not None and line.strip() != of:
+            continue
         seen, here = collections.Counter(), []
         for kind, start, end, new in edits(code):
             seen[kind] += 1
