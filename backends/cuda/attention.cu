@@ -130,7 +130,7 @@ static tsr_status allow_shared(const Work &w, const void *kernel, size_t bytes)
 }
 
 /* Few rows: a head's keys are shared out where heads alone would be too few blocks. */
-static tsr_status run_few(const Work &w, const FewKernel &k, AttentionArgs &a, int64_t heads)
+static tsr_status run_decode(const Work &w, const DecodeKernel &k, AttentionArgs &a, int64_t heads)
 {
     Scratch states(w);
     share_keys(a, k.enough / heads, k.keys);
@@ -179,8 +179,8 @@ tsr_status run_attention(const Work &w)
         const bool mends = status == TSR_OK && ((a.causal && a.m > 1) || a.of[OF_MASK].data);
         return mends ? run_mend(w, mend_attention(dtype), a, heads) : status;
     }
-    const FewKernel few = few_attention(dtype, a);
-    return few.run ? run_few(w, few, a, heads) : run_tiles(w, kernel_for(dtype, a), a, heads);
+    const DecodeKernel decode = decode_attention(dtype, a);
+    return decode.run ? run_decode(w, decode, a, heads) : run_tiles(w, kernel_for(dtype, a), a, heads);
 }
 
 } // namespace tsrc

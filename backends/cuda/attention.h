@@ -57,15 +57,15 @@ AttentionKernel mma_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, 
 
 /* For few rows: shares of a head's keys, and what puts them together. `state` is the bytes of a share. Rows
  * of k and v are wide. */
-struct FewKernel {
+struct DecodeKernel {
     const void *run = nullptr, *join = nullptr; /* NULL: there are none */
     uint32_t threads = 0, rows = 0, width = 0;  /* rows and columns of a state */
     size_t state = 0, shared = 0;
     uint32_t keys = 0, enough = 0; /* keys that are worth a block; blocks that keep a GPU busy to the end */
 };
 
-FewKernel few_attention(tsr_dtype dtype, const AttentionArgs &a);    /* f16, bf16, f32 */
-FewKernel narrow_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16; 16 rows at most */
+DecodeKernel decode_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16, f32 */
+DecodeKernel narrow_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16; 16 rows at most */
 
 struct Work;
 

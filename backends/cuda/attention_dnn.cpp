@@ -266,9 +266,9 @@ const double ENOUGH = 1e9;
 
 bool is_worth(const Key &k)
 {
-    const bool few = k.heads / k.kv_heads * k.m <= 16; /* there is a kernel of our own for them */
+    const bool decodes = k.heads / k.kv_heads * k.m <= 16; /* there is a kernel of our own for them */
     const double scores = double(k.batch * k.heads) * double(k.m) * double(k.n);
-    return dnn.always || (!few && scores * double(k.d + k.e) >= ENOUGH);
+    return dnn.always || (!decodes && scores * double(k.d + k.e) >= ENOUGH);
 }
 
 const DnnPlan *plan_for(const Key &k, cudnnHandle_t handle)

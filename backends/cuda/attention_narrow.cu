@@ -119,19 +119,19 @@ __global__ void __launch_bounds__(W) narrow_join_kernel(const __grid_constant__ 
                            meet_as_block<W>(states, a.parts, Part::ROWS * Part::STATE));
 }
 
-template <int W, bool BF> static FewKernel kernel_of()
+template <int W, bool BF> static DecodeKernel kernel_of()
 {
     using Part = Narrow<W, BF>;
     return { (const void *)narrow_kernel<W, BF>, (const void *)narrow_join_kernel<W, BF>, THREADS, Part::ROWS,
              W, Part::ROWS * Part::STATE * sizeof(float), Part::BYTES, 256, 2048 };
 }
 
-template <int W> static FewKernel kernel_of_dtype(tsr_dtype dtype)
+template <int W> static DecodeKernel kernel_of_dtype(tsr_dtype dtype)
 {
     return dtype == TSR_BF16 ? kernel_of<W, true>() : kernel_of<W, false>();
 }
 
-FewKernel narrow_attention(tsr_dtype dtype, const AttentionArgs &a)
+DecodeKernel narrow_attention(tsr_dtype dtype, const AttentionArgs &a)
 {
     const uint32_t both = a.d > a.e ? a.d : a.e;
     if (both <= 64) return kernel_of_dtype<64>(dtype);

@@ -93,17 +93,17 @@ TSRC_FN int64_t make_integer(const Draw &d, const uint32_t (&w)[4], uint64_t blo
     uint32_t again[4] = { w[0], w[1], w[2], w[3] };
     const uint64_t r = d.range;
     if (!d.wide) {
-        const uint32_t few = uint32_t(((uint64_t(1) << 32) - r) % r);
+        const uint32_t threshold = uint32_t(((uint64_t(1) << 32) - r) % r);
         uint64_t product = uint64_t(again[i]) * r;
-        for (uint32_t attempt = 1; uint32_t(product) < few; attempt++) {
+        for (uint32_t attempt = 1; uint32_t(product) < threshold; attempt++) {
             words_of(again, d.seed, block, STREAM_INTEGERS, attempt);
             product = uint64_t(again[i]) * r;
         }
         return int64_t(uint64_t(d.from) + (product >> 32));
     }
-    const uint64_t few = (0 - r) % r;
+    const uint64_t threshold = (0 - r) % r;
     uint64_t bits = bits_of(again[2 * i], again[2 * i + 1]);
-    for (uint32_t attempt = 1; bits < few; attempt++) {
+    for (uint32_t attempt = 1; bits < threshold; attempt++) {
         words_of(again, d.seed, block, STREAM_INTEGERS, attempt);
         bits = bits_of(again[2 * i], again[2 * i + 1]);
     }

@@ -136,7 +136,7 @@ static tsr_status queue_pass(const Work &w, const Reducer &reducer, ReduceArgs &
     const uint32_t blocks = tsrc_blocks(r.outputs, together) * r.parts;
     TSRC_TRY(launch(w, kernel_of(reducer, r), blocks, TSRC_THREADS, 0, a));
     if (r.parts == 1) return TSR_OK;
-    const uint32_t each = r.parts <= TSRC_FEW_PARTS ? TSRC_MERGED_BESIDE : 1;
+    const uint32_t each = r.parts <= TSRC_MOST_PARTS_BESIDE ? TSRC_MERGED_BESIDE : 1;
     return launch(w, reducer.merge, tsrc_blocks(r.outputs, each), TSRC_THREADS, 0, a);
 }
 

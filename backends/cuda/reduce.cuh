@@ -381,7 +381,8 @@ __global__ void __launch_bounds__(TSRC_THREADS) merge_kernel(const __grid_consta
 {
     __shared__ Words shared[TSRC_THREADS];
     const tsrc_reduction &r = a.plan;
-    const uint32_t across = r.parts <= TSRC_FEW_PARTS ? TSRC_MERGED_BESIDE : 1, lanes = TSRC_THREADS / across;
+    const uint32_t across = r.parts <= TSRC_MOST_PARTS_BESIDE ? TSRC_MERGED_BESIDE : 1;
+    const uint32_t lanes = TSRC_THREADS / across;
     const uint32_t lane = threadIdx.x / across, output = blockIdx.x * across + threadIdx.x % across;
     typename K::State state = K::begin(a);
 #pragma unroll 4

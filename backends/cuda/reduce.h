@@ -57,7 +57,7 @@ struct Reducer {
 };
 
 /* Few parts are merged for neighbouring outputs beside each other, many by a block for each output. */
-enum { TSRC_FEW_PARTS = 64, TSRC_MERGED_BESIDE = 32 };
+enum { TSRC_MOST_PARTS_BESIDE = 64, TSRC_MERGED_BESIDE = 32 };
 
 Reducer real_reducer(Accumulation kind, tsr_dtype dtype);
 Reducer integer_reducer(Accumulation kind, tsr_dtype dtype);

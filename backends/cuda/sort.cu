@@ -507,9 +507,9 @@ static tsr_status sort_list(const Work &w, SortArgs &a)
     }
     a.keys = keys.Alternate();
     a.places = places.Current();
-    const uint32_t few = tsrc_blocks(uint64_t(a.listed) * a.take, TSRC_THREADS);
-    if (a.values) TSRC_TRY(launch(w, (const void *)fetch_kernel, few, TSRC_THREADS, 0, a));
-    return launch(w, (const void *)give_kernel, few, TSRC_THREADS, 0, a);
+    const uint32_t taken = tsrc_blocks(uint64_t(a.listed) * a.take, TSRC_THREADS);
+    if (a.values) TSRC_TRY(launch(w, (const void *)fetch_kernel, taken, TSRC_THREADS, 0, a));
+    return launch(w, (const void *)give_kernel, taken, TSRC_THREADS, 0, a);
 }
 
 static tsr_status sort_long(const Work &w, SortArgs &a)

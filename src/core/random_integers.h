@@ -38,9 +38,9 @@ static inline void tsri_draw_words(uint32_t out[4], uint64_t seed, uint64_t bloc
 /* Number i of those below r <= 2^32; words are of its block's first attempt. */
 static inline uint64_t tsri_draw_below_32(const uint32_t words[4], uint64_t seed, uint64_t i, uint64_t r)
 {
-    const uint32_t few = (uint32_t)((((uint64_t)1 << 32) - r) % r);
+    const uint32_t threshold = (uint32_t)((((uint64_t)1 << 32) - r) % r);
     uint64_t product = words[i % 4] * r;
-    for (uint32_t attempt = 1; (uint32_t)product < few; attempt++) {
+    for (uint32_t attempt = 1; (uint32_t)product < threshold; attempt++) {
         uint32_t again[4];
         tsri_draw_words(again, seed, i / 4, TSRI_STREAM_INTEGERS, attempt);
         product = again[i % 4] * r;
@@ -51,9 +51,9 @@ static inline uint64_t tsri_draw_below_32(const uint32_t words[4], uint64_t seed
 /* Number i of those below r > 2^32. */
 static inline uint64_t tsri_draw_below_64(const uint32_t words[4], uint64_t seed, uint64_t i, uint64_t r)
 {
-    const uint64_t few = (0 - r) % r;
+    const uint64_t threshold = (0 - r) % r;
     uint64_t bits = tsri_random_bits(words[i % 2 * 2], words[i % 2 * 2 + 1]);
-    for (uint32_t attempt = 1; bits < few; attempt++) {
+    for (uint32_t attempt = 1; bits < threshold; attempt++) {
         uint32_t again[4];
         tsri_draw_words(again, seed, i / 2, TSRI_STREAM_INTEGERS, attempt);
         bits = tsri_random_bits(again[i % 2 * 2], again[i % 2 * 2 + 1]);
@@ -67,16 +67,16 @@ static inline uint64_t tsri_draw_below_64(const uint32_t words[4], uint64_t seed
 static inline void tsri_place_integers_32(int64_t *out, const uint32_t *words, uint64_t seed, uint64_t first,
                                           int64_t n, int64_t low, uint64_t r)
 {
-    const uint32_t few = (uint32_t)((((uint64_t)1 << 32) - r) % r), times = (uint32_t)r;
+    const uint32_t threshold = (uint32_t)((((uint64_t)1 << 32) - r) % r), times = (uint32_t)r;
     const uint64_t whole = r >> 32 ? UINT64_MAX : 0;  /* 2^32 takes words as they are */
     uint32_t again = 0;
     for (int64_t i = 0; i < n; i++) {
         const uint64_t product = (uint64_t)words[i] * times;
         out[i] = (int64_t)((uint64_t)low + ((product >> 32) | (words[i] & whole)));
     }
-    for (int64_t i = 0; i < n; i++) again |= words[i] * times < few;
+    for (int64_t i = 0; i < n; i++) again |= words[i] * times < threshold;
     for (int64_t i = 0; i < n && again; i++)
-        if (words[i] * times < few)
+        if (words[i] * times < threshold)
             out[i] = (int64_t)((uint64_t)low +
                                tsri_draw_below_32(words + i / 4 * 4, seed, first + (uint64_t)i, r));
 }

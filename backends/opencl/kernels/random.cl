@@ -190,11 +190,11 @@ kernel void integers_narrow(BYTES z, nest t, uint parts, ulong seed, long low, u
 {
     const ulong block = get_global_id(0);
     if (block * 4 >= (ulong)t.count) return;
-    const uint few = (uint)((0x100000000ul - r) % r);
+    const uint threshold = (uint)((0x100000000ul - r) % r);
     const uint4 w = philox(block, 2, 0, seed);
     for (int i = 0; i < 4 && block * 4 + (ulong)i < (ulong)t.count; i++) {
         ulong product = word_of(w, i) * r;
-        for (uint attempt = 1; (uint)product < few; attempt++)
+        for (uint attempt = 1; (uint)product < threshold; attempt++)
             product = word_of(philox(block, 2, attempt, seed), i) * r;
         long at[1] = { t.base[0] };
         place(&t, block * 4 + (ulong)i, at, 1);
@@ -207,11 +207,12 @@ kernel void integers_wide(BYTES z, nest t, uint parts, ulong seed, long low, ulo
 {
     const ulong block = get_global_id(0);
     if (block * 2 >= (ulong)t.count) return;
-    const ulong few = (0ul - r) % r;
+    const ulong threshold = (0ul - r) % r;
     const uint4 w = philox(block, 2, 0, seed);
     for (int i = 0; i < 2 && block * 2 + (ulong)i < (ulong)t.count; i++) {
         ulong bits = bits_of(w, i);
-        for (uint attempt = 1; bits < few; attempt++) bits = bits_of(philox(block, 2, attempt, seed), i);
+        for (uint attempt = 1; bits < threshold; attempt++)
+            bits = bits_of(philox(block, 2, attempt, seed), i);
         long at[1] = { t.base[0] };
         place(&t, block * 2 + (ulong)i, at, 1);
         store_integer(z + at[0], t.dtype[0], (ulong)low + bits % r);

@@ -1,4 +1,4 @@
-/* attention_few.cu - attention of one row of f16 or bf16, or some of f32, to many keys, as in decoding.
+/* attention_decode.cu - attention of one row of f16 or bf16, or some of f32, to many keys, as in decoding.
  *
  * The keys of a head are shared out to blocks. G threads have AT_ONCE keys at a time, each 8 elements of
  * them, and keep for every row what they have come to so far. While they are at it the next keys come.
@@ -7,7 +7,7 @@
 
 namespace tsrc {
 
-enum { FEW_THREADS = 128, AT_ONCE = 4 };
+enum { DECODE_THREADS = 128, AT_ONCE = 4 };
 
 /* Eight elements as they lie. */
 template <class S> struct Eight {
@@ -29,8 +29,8 @@ template <class S> struct Eight {
 };
 
 /* R rows of G threads with 8 columns each. */
-template <class S, int R, int G> struct Few {
-    enum { GROUPS = FEW_THREADS / G, WIDTH = 8 * G, STATE = HEAD + WIDTH };
+template <class S, int R, int G> struct Decode {
+    enum { GROUPS = DECODE_THREADS / G, WIDTH = 8 * G, STATE = HEAD + WIDTH };
 
     float q[R][8], largest[R], sum[R], mixture[R][8];
     uint32_t seen[R];
@@ -129,9 +129,9 @@ template <class S, int R, int G> struct Few {
 };
 
 template <class S, int R, int G>
-__global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant__ AttentionArgs a)
+__global__ void __launch_bounds__(DECODE_THREADS) decode_kernel(const __grid_constant__ AttentionArgs a)
 {
-    using Part = Few<S, R, G>;
+    using Part = Decode<S, R, G>;
     enum { GROUPS = Part::GROUPS, STEP = GROUPS * AT_ONCE, SIZE = sizeof(typename S::Bits) };
     __shared__ float states[GROUPS * R * Part::STATE];
     const uint32_t head = blockIdx.x / a.parts, part = blockIdx.x % a.parts;
@@ -149,9 +149,9 @@ __global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant_
             next_v[j].read(v_at + int64_t(key) * a.of[OF_V].row, in_v && key < end);
         }
     };
-    Part few;
+    Part share;
     fetch_keys(first + Part::group());
-    few.begin(a, s);
+    share.begin(a, s);
     for (uint32_t from = first; from < end; from += STEP) { /* all threads: they meet in warps */
 #pragma unroll
         for (int j = 0; j < AT_ONCE; j++) {
@@ -162,12 +162,12 @@ __global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant_
 #pragma unroll
         for (int r = 0; r < R; r++) {
             const bool masks = a.of[OF_MASK].data && uint32_t(r) < s.rows;
-            few.take(a, masks ? row_at(a, s, OF_MASK, r) : nullptr, r, from + Part::group(), end, k, v);
+            share.take(a, masks ? row_at(a, s, OF_MASK, r) : nullptr, r, from + Part::group(), end, k, v);
         }
     }
-    few.leave(states + Part::group() * R * Part::STATE);
+    share.leave(states + Part::group() * R * Part::STATE);
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < R * Part::WIDTH; i += FEW_THREADS) {
+    for (uint32_t i = threadIdx.x; i < R * Part::WIDTH; i += DECODE_THREADS) {
         const uint32_t r = i / Part::WIDTH, c = i % Part::WIDTH;
         const Met m = meet(states + r * Part::STATE, GROUPS, R * Part::STATE, c);
         float *to = a.states + (uint64_t(blockIdx.x) * R + r) * Part::STATE;
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(FEW_THREADS) few_kernel(const __grid_constant_
 template <class S, int R, int G>
 __global__ void __launch_bounds__(8 * G) join_kernel(const __grid_constant__ AttentionArgs a)
 {
-    using Part = Few<S, R, G>;
+    using Part = Decode<S, R, G>;
     const uint32_t head = blockIdx.x / R, r = blockIdx.x % R;
     const Spot s = find_head(a, head);
     const float *states = a.states + (uint64_t(head) * a.parts * R + r) * Part::STATE;
@@ -193,14 +193,14 @@ __global__ void __launch_bounds__(8 * G) join_kernel(const __grid_constant__ Att
     write_met<S>(a, s, r, threadIdx.x, meet_as_block<Part::WIDTH>(states, a.parts, R * Part::STATE));
 }
 
-template <class S, int R, int G> static FewKernel kernel_of()
+template <class S, int R, int G> static DecodeKernel kernel_of()
 {
-    using Part = Few<S, R, G>;
-    return { (const void *)few_kernel<S, R, G>, (const void *)join_kernel<S, R, G>, FEW_THREADS, R,
+    using Part = Decode<S, R, G>;
+    return { (const void *)decode_kernel<S, R, G>, (const void *)join_kernel<S, R, G>, DECODE_THREADS, R,
              Part::WIDTH, size_t(R) * Part::STATE * sizeof(float), 0, 128, 8192 };
 }
 
-template <class S, int MOST, int G> static FewKernel kernel_of_rows(uint32_t rows)
+template <class S, int MOST, int G> static DecodeKernel kernel_of_rows(uint32_t rows)
 {
     if constexpr (MOST > 1) {
         if (rows > 4) return kernel_of<S, 8, G>();
@@ -209,26 +209,26 @@ template <class S, int MOST, int G> static FewKernel kernel_of_rows(uint32_t row
     return kernel_of<S, 1, G>();
 }
 
-template <class S, int MOST> static FewKernel kernel_of_size(const AttentionArgs &a)
+template <class S, int MOST> static DecodeKernel kernel_of_size(const AttentionArgs &a)
 {
     const uint32_t rows = a.shared * a.m, both = a.d > a.e ? a.d : a.e;
     if (both <= 64) return kernel_of_rows<S, MOST, 8>(rows);
     return both <= 128 ? kernel_of_rows<S, MOST, 16>(rows) : kernel_of_rows<S, MOST, 32>(rows);
 }
 
-FewKernel few_attention(tsr_dtype dtype, const AttentionArgs &a)
+DecodeKernel decode_attention(tsr_dtype dtype, const AttentionArgs &a)
 {
     const uint32_t rows = a.shared * a.m;
     const bool fits = rows <= 16 && a.n > 0 && a.of[OF_K].wide && a.of[OF_V].wide;
     /* A thread has 8 elements of a row or none. */
-    if (!fits || a.d % 8 || a.e % 8) return FewKernel();
+    if (!fits || a.d % 8 || a.e % 8) return DecodeKernel();
     if (rows > 1 && tsrc_size(dtype) == 2) return narrow_attention(dtype, a);
-    if (rows > 8) return FewKernel();
+    if (rows > 8) return DecodeKernel();
     switch (dtype) {
     case TSR_BF16: return kernel_of_size<Quick16<true>, 1>(a);
     case TSR_F16: return kernel_of_size<Quick16<false>, 1>(a);
     case TSR_F32: return kernel_of_size<SF32, 8>(a);
-    default: return FewKernel();
+    default: return DecodeKernel();
     }
 }
 
