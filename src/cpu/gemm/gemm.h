@@ -195,7 +195,7 @@ typedef struct tsri_gemm {
     tsr_dtype            a_type, b_type, z_type;
     tsri_gemm_scale      scale;
     tsri_gemm_matrix     a, b, c, z;  /* c.data is NULL if there is none */
-    const struct tsri_blocks *blocks; /* b as rows of quantised blocks (cpu/blocks.h), for few.c; or NULL */
+    const struct tsri_blocks *blocks; /* b as rows of quantised blocks (cpu/blocks.h) for skinny.c, or NULL */
     int64_t              m, n, k;
 } tsri_gemm;
 
@@ -220,7 +220,7 @@ bool tsri_gemm_transpose(tsri_gemm *g);
 /* Parts of it, for products in which none of m, n and k is 0: */
 tsr_status tsri_gemm_panels(const tsri_gemm *g);  /* any (panels.c) */
 tsr_status tsri_gemm_regions(const tsri_gemm *g); /* any; on threads, some in regions (regions.c) */
-tsr_status tsri_gemm_few(const tsri_gemm *g);     /* of few rows, with a b of unit stride along k (few.c) */
+tsr_status tsri_gemm_skinny(const tsri_gemm *g);  /* of few rows, with a b of unit stride along k */
 tsr_status tsri_gemm_bytes(const tsri_gemm *g);   /* the same by kernels with dots, b unpacked (bytes.c) */
 /* n is 1, or at most TSRI_GEMM_VECTORS and the rows of a have unit stride (vector.c). */
 enum { TSRI_GEMM_VECTORS = 3 };

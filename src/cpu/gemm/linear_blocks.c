@@ -1,7 +1,7 @@
 /* linear_blocks.c - a matrix times the transpose of one in quantised blocks.
  *
  *     one row      several rows of blocks at a time are unpacked in registers, and read once
- *     more rows    the loops of few.c, whose panels are unpacked from blocks, for some rows after others
+ *     more rows    the loops of skinny.c, whose panels are unpacked from blocks, for some rows after others
  *
  * The sums have the order that gemm.h gives all products, so both have the same bits. */
 #include "core/alloc.h"
@@ -142,7 +142,7 @@ static tsr_status multiply(tsri_gemm *g)
     if (g->k == 0) return tsri_gemm_run(g);
     for (int64_t i = 0; i < m; i += g->m) {
         g->m = least(m - i, ROWS_AT_ONCE);
-        TSRI_TRY(g->m == 1 ? multiply_row(g) : tsri_gemm_few(g));
+        TSRI_TRY(g->m == 1 ? multiply_row(g) : tsri_gemm_skinny(g));
         g->a = tsri_gemm_at(g->a, g->m, 0);
         g->z = tsri_gemm_at(g->z, g->m, 0);
     }

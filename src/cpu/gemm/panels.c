@@ -613,7 +613,7 @@ static bool streams(const plan *p)
            tsri_cpu_streams((g->m * g->k + g->k * g->n + g->m * g->n) * g->kernels->sum);
 }
 
-static bool has_many_threads(const plan *p) { return p->threads > tsri_gemm_tuning()->few_threads; }
+static bool has_many_threads(const plan *p) { return p->threads > tsri_gemm_tuning()->chunk_threads; }
 
 /* Columns of a chunk: those of a tile, which is then packed into the cache that it is used from. More if many
  * threads wait for each chunk, or if a would be packed again for each. */

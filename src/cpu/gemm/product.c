@@ -3,7 +3,7 @@
  *     vector    one row or one column, or up to three rows of floats and a large b of unit stride along k:
  *               the matrix is read once, unpacked
  *     bytes     few rows of bytes, and a b of unit stride along k, which is read unpacked
- *     few       few rows, and a large b of unit stride along k, which is read once
+ *     skinny    few rows, and a large b of unit stride along k, which is read once
  *     regions   few rows or many columns, and several threads: each takes regions of the result
  *     panels    everything else, and each region
  *
@@ -65,14 +65,14 @@ static bool are_bytes(const tsri_gemm *g)
 }
 
 /* So few rows that reading b is what takes the time? */
-static bool are_few(const tsri_gemm *g)
+static bool is_skinny(const tsri_gemm *g)
 {
     enum { A_BYTES = 4 << 20 };  /* of a, packed: at most */
     const tsri_tuning_products *t = tsri_gemm_tuning();
     const tsri_gemm_kernels *u = g->kernels;
     const int64_t size = tsri_dtype_size(g->b_type);
-    if (g->m > t->few_rows || g->b.row != size || g->b.col == size || u->whole_rows) return false;
-    if ((double)g->n * (double)g->k * (double)size <= (double)t->few_bytes) return false;
+    if (g->m > t->skinny_rows || g->b.row != size || g->b.col == size || u->whole_rows) return false;
+    if ((double)g->n * (double)g->k * (double)size <= (double)t->skinny_bytes) return false;
     return g->cls != TSRI_GEMM_C64 && g->cls != TSRI_GEMM_C128 &&
            g->k / u->group < A_BYTES / u->element / g->m;
 }
@@ -85,7 +85,7 @@ static bool are_vectors(const tsri_gemm *g)
     enum { NEAR = 128 };
     return g->m <= TSRI_GEMM_VECTORS && g->cls == TSRI_GEMM_F32 && g->kernels->dtypes[g->b_type].rows &&
            g->kernels->many_accumulators && (uint64_t)(g->b.col + NEAR) % 4096 >= 2 * NEAR &&
-           are_few(g);
+           is_skinny(g);
 }
 
 tsr_status tsri_gemm_run(tsri_gemm *g)
@@ -105,6 +105,6 @@ tsr_status tsri_gemm_run(tsri_gemm *g)
         transpose(g);
         return tsri_gemm_vector(g);
     }
-    if (are_few(g)) return tsri_gemm_few(g);
+    if (is_skinny(g)) return tsri_gemm_skinny(g);
     return tsri_gemm_regions(g);
 }

@@ -1,5 +1,5 @@
-/* few.c - products of few rows with a b of unit stride along k, such as a layer's weights with some inputs:
- * b is read once, and reading it is what takes the time.
+/* skinny.c - products of few rows with a b of unit stride along k, such as a layer's weights with some
+ * inputs: b is read once, and reading it takes most of the time.
  *
  * All of a is packed first. Then, from the outermost loop:
  *
@@ -17,16 +17,16 @@
 
 enum { L1_PANEL = 16384 };  /* bytes of a panel that leave room for a's in an L1 cache */
 
-typedef struct few {
+typedef struct skinny {
     const tsri_gemm              *g;
     const tsri_gemm_microkernels *micro;      /* for whole panels of b */
     int64_t                       a_panels;
     int64_t                       panel;      /* bytes of a packed panel of b */
     char                         *a;          /* packed: block by block of k, then panel by panel */
-} few;
+} skinny;
 
-static int64_t row_of(const few *f, int64_t i) { return f->g->m * i / f->a_panels; }
-static int64_t col_at(const few *f, int64_t j) { return least(j * f->micro->cols, f->g->n); }
+static int64_t row_of(const skinny *f, int64_t i) { return f->g->m * i / f->a_panels; }
+static int64_t col_at(const skinny *f, int64_t j) { return least(j * f->micro->cols, f->g->n); }
 
 static int64_t block_at(const tsri_gemm *g, int64_t p) { return least(g->k - p, block_of(g->kernels)); }
 
@@ -36,13 +36,13 @@ static int64_t panel_bytes(const tsri_gemm *g, const tsri_gemm_microkernels *mic
     return micro->cols * (pieces(block_at(g, 0), u->group) + u->start) * u->element;
 }
 
-static char *packed_a(const few *f, int64_t row, int64_t p)
+static char *packed_a(const skinny *f, int64_t row, int64_t p)
 {
     const tsri_gemm_kernels *u = f->g->kernels;
     return f->a + (p / u->group * f->g->m + row * pieces(block_at(f->g, p), u->group)) * u->element;
 }
 
-static void pack_a(const few *f)
+static void pack_a(const skinny *f)
 {
     const tsri_gemm *g = f->g;
     for (int64_t p = 0; p < g->k; p += block_of(g->kernels))
@@ -54,7 +54,7 @@ static void pack_a(const few *f)
 }
 
 /* Indices p .. of k of panel j of b. */
-static void pack_b(const few *f, char *packed, int64_t j, int64_t p)
+static void pack_b(const skinny *f, char *packed, int64_t j, int64_t p)
 {
     const tsri_gemm *g = f->g;
     const int64_t col = col_at(f, j), cols = col_at(f, j + 1) - col, k = block_at(g, p);
@@ -67,7 +67,7 @@ static void pack_b(const few *f, char *packed, int64_t j, int64_t p)
 }
 
 /* Adds the block of k from p on to the sums of a panel of b. */
-static void sum_panel(const few *f, const char *b, char *sums, int64_t cols, int64_t p)
+static void sum_panel(const skinny *f, const char *b, char *sums, int64_t cols, int64_t p)
 {
     const tsri_gemm_kernels *u = f->g->kernels;
     const tsri_gemm_microkernels *micro = microkernels_for(u, cols, cols);
@@ -84,7 +84,7 @@ static void sum_panel(const few *f, const char *b, char *sums, int64_t cols, int
     }
 }
 
-static void multiply_panel(const few *f, char *b, char *sums, int64_t j)
+static void multiply_panel(const skinny *f, char *b, char *sums, int64_t j)
 {
     const tsri_gemm *g = f->g;
     const int64_t col = col_at(f, j), cols = col_at(f, j + 1) - col;
@@ -98,7 +98,7 @@ static void multiply_panel(const few *f, char *b, char *sums, int64_t j)
 
 static tsr_status multiply_panels(void *context, int64_t begin, int64_t end)
 {
-    const few *f = context;
+    const skinny *f = context;
     const int64_t sums = f->micro->cols * f->g->m * f->g->kernels->sum;
     size_t reserved = 0;
     char *scratch = tsri_pool_scratch((size_t)(f->panel + sums), &reserved);
@@ -118,9 +118,9 @@ static const tsri_gemm_microkernels *find_microkernels(const tsri_gemm *g)
     return micro;
 }
 
-tsr_status tsri_gemm_few(const tsri_gemm *g)
+tsr_status tsri_gemm_skinny(const tsri_gemm *g)
 {
-    few f = { .g = g, .micro = find_microkernels(g) };
+    skinny f = { .g = g, .micro = find_microkernels(g) };
     size_t reserved = 0;
     f.a_panels = pieces(g->m, f.micro->rows);
     f.panel = panel_bytes(g, f.micro);
