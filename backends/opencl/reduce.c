@@ -181,7 +181,7 @@ static tsr_status run_pass(const ocl_call *call, const reduction *r, const plan 
     ocl_launch l;
     char options[256], dtypes[64];
     ocl_fix_dtypes(dtypes, sizeof dtypes, &r->t, r->t.count * r->n);
-    snprintf(options, sizeof options, "%s -DCOLLECT_%s%s%s", ocl_class_option(call->op->in[0]->dtype),
+    snprintf(options, sizeof options, "%s -DACCUMULATE_%s%s%s", ocl_class_option(call->op->in[0]->dtype),
              p->pass[pass], call->device->is_processor ? " -DSTRIP=16" : " -DSTRIP=1", dtypes);
     OCL_TRY(ocl_begin(&l, call, "reduce", r->serial ? "serial" : "group", options));
     set_args(&l, r, p, pass);

@@ -5,11 +5,11 @@
  * alone walks. A lane is cut into parts where there are few lanes; the states of parts go through
  * memory. Ops of two passes hand four numbers for each lane, k, to the second (OF_K).
  *
- *     COLLECT_SUM      f[0], f[1]: total and what rounding took from it; f[2], f[3]: of imaginary parts
- *     COLLECT_PROD     f[0], f[2]
- *     COLLECT_LARGEST  f[0]; f[1] is not 0 once a NaN was met
- *     COLLECT_FIND     f[0] or u, and at, where the first of them was; -1: none yet
- *     COLLECT_COUNT    u
+ *     ACCUMULATE_SUM      f[0], f[1]: total and what rounding took from it; f[2], f[3]: of imaginary parts
+ *     ACCUMULATE_PROD     f[0], f[2]
+ *     ACCUMULATE_LARGEST  f[0]; f[1] is not 0 once a NaN was met
+ *     ACCUMULATE_FIND     f[0] or u, and at, where the first of them was; -1: none yet
+ *     ACCUMULATE_COUNT    u
  *
  * Integers are in u: sums and products as they are, the others as order-keeping unsigned numbers.
  *
@@ -38,14 +38,14 @@ typedef struct state { wide f[4]; ulong u; long at; } state;
 #endif
 
 #define NEGATED(x) (how.least ? -(x) : (x))
-#define TURNED_BITS(x) (how.least ? ~(x) : (x))
+#define FLIPPED_BITS(x) (how.least ? ~(x) : (x))
 
 #ifdef CLASS_SIGNED
-#define ORDER(x) TURNED_BITS((ulong)(x) ^ 0x8000000000000000ul)
-#define UNORDER(u) (TURNED_BITS(u) ^ 0x8000000000000000ul)
+#define ORDER(x) FLIPPED_BITS((ulong)(x) ^ 0x8000000000000000ul)
+#define UNORDER(u) (FLIPPED_BITS(u) ^ 0x8000000000000000ul)
 #else
-#define ORDER(x) TURNED_BITS((ulong)(x))
-#define UNORDER(u) TURNED_BITS(u)
+#define ORDER(x) FLIPPED_BITS((ulong)(x))
+#define UNORDER(u) FLIPPED_BITS(u)
 #endif
 
 static inline state begin_state(void)
@@ -54,10 +54,10 @@ static inline state begin_state(void)
     for (int i = 0; i < 4; i++) s.f[i] = 0;
     s.u = 0;
     s.at = -1;
-#if defined(COLLECT_PROD)
+#if defined(ACCUMULATE_PROD)
     s.f[0] = 1;
     s.u = 1;
-#elif defined(COLLECT_LARGEST) || defined(COLLECT_FIND)
+#elif defined(ACCUMULATE_LARGEST) || defined(ACCUMULATE_FIND)
     s.f[0] = -(wide)INFINITY;
 #endif
     return s;
@@ -114,29 +114,29 @@ static inline void multiply(wide *re, wide *im, wide by_re, wide by_im)
 
 static inline void take(state *s, value x, long at, const wide *k, reduce_flags how)
 {
-#if defined(COLLECT_COUNT)
+#if defined(ACCUMULATE_COUNT)
     s->u += is_set(x) ? 1 : 0;
-#elif defined(WHOLE) && defined(COLLECT_SUM)
+#elif defined(WHOLE) && defined(ACCUMULATE_SUM)
     s->u += (ulong)x;
-#elif defined(WHOLE) && defined(COLLECT_PROD)
+#elif defined(WHOLE) && defined(ACCUMULATE_PROD)
     s->u *= (ulong)x;
-#elif defined(WHOLE) && defined(COLLECT_LARGEST)
+#elif defined(WHOLE) && defined(ACCUMULATE_LARGEST)
     s->u = max(s->u, ORDER(x));
-#elif defined(WHOLE) && defined(COLLECT_FIND)
+#elif defined(WHOLE) && defined(ACCUMULATE_FIND)
     if (s->at < 0 || ORDER(x) > s->u) {
         s->u = ORDER(x);
         s->at = at;
     }
-#elif defined(COLLECT_SUM) && defined(CLASS_COMPLEX) && !defined(OF_REAL)
+#elif defined(ACCUMULATE_SUM) && defined(CLASS_COMPLEX) && !defined(OF_REAL)
     add_exactly(&s->f[0], &s->f[1], x.x);
     add_exactly(&s->f[2], &s->f[3], x.y);
-#elif defined(COLLECT_SUM)
+#elif defined(ACCUMULATE_SUM)
     add_exactly(&s->f[0], &s->f[1], of(x, k));
-#elif defined(COLLECT_PROD) && defined(CLASS_COMPLEX)
+#elif defined(ACCUMULATE_PROD) && defined(CLASS_COMPLEX)
     multiply(&s->f[0], &s->f[2], x.x, x.y);
-#elif defined(COLLECT_PROD)
+#elif defined(ACCUMULATE_PROD)
     s->f[0] *= (wide)x;
-#elif defined(COLLECT_LARGEST)
+#elif defined(ACCUMULATE_LARGEST)
 #ifdef CLASS_COMPLEX
     const wide v = NEGATED(size_of_value(x));
 #else
@@ -168,24 +168,24 @@ static inline int beats(const state *b, const state *a)
 
 static inline void merge(state *a, const state *b)
 {
-#if defined(COLLECT_COUNT) || (defined(WHOLE) && defined(COLLECT_SUM))
+#if defined(ACCUMULATE_COUNT) || (defined(WHOLE) && defined(ACCUMULATE_SUM))
     a->u += b->u;
-#elif defined(WHOLE) && defined(COLLECT_PROD)
+#elif defined(WHOLE) && defined(ACCUMULATE_PROD)
     a->u *= b->u;
-#elif defined(WHOLE) && defined(COLLECT_LARGEST)
+#elif defined(WHOLE) && defined(ACCUMULATE_LARGEST)
     a->u = max(a->u, b->u);
-#elif defined(COLLECT_FIND)
+#elif defined(ACCUMULATE_FIND)
     if (beats(b, a)) *a = *b;
-#elif defined(COLLECT_SUM)
+#elif defined(ACCUMULATE_SUM)
     add_exactly(&a->f[0], &a->f[1], b->f[0]);
     a->f[1] += b->f[1];
 #ifdef CLASS_COMPLEX
     add_exactly(&a->f[2], &a->f[3], b->f[2]);
     a->f[3] += b->f[3];
 #endif
-#elif defined(COLLECT_PROD) && defined(CLASS_COMPLEX)
+#elif defined(ACCUMULATE_PROD) && defined(CLASS_COMPLEX)
     multiply(&a->f[0], &a->f[2], b->f[0], b->f[2]);
-#elif defined(COLLECT_PROD)
+#elif defined(ACCUMULATE_PROD)
     a->f[0] *= b->f[0];
 #else
     a->f[0] = b->f[0] > a->f[0] ? b->f[0] : a->f[0];
@@ -225,14 +225,14 @@ static inline void hand_on(global wide *k, const state *s, long n, wide p, reduc
 
 static inline void give(BYTES z, int dtype, const state *s, const wide *k, long n, wide p, reduce_flags how)
 {
-#if defined(COLLECT_COUNT)
+#if defined(ACCUMULATE_COUNT)
     if (how.which == O_ANY)      *z = s->u != 0;
     else if (how.which == O_ALL) *z = s->u == (ulong)n;
     else if (how.which == O_NORM) store_real(z, dtype, (wide)s->u);
     else AT(ulong, z) = s->u;
-#elif defined(COLLECT_FIND)
+#elif defined(ACCUMULATE_FIND)
     AT(long, z) = s->at;
-#elif defined(WHOLE) && defined(COLLECT_LARGEST)
+#elif defined(WHOLE) && defined(ACCUMULATE_LARGEST)
     store_integer(z, dtype, UNORDER(s->u));
 #elif defined(WHOLE)
     store_integer(z, dtype, s->u);
@@ -249,11 +249,11 @@ static inline void give(BYTES z, int dtype, const state *s, const wide *k, long 
     const wide v = k[1] * pow(sum_of(s, 0), 1 / p);
 #endif
     store_real(z, dtype, n == 0 ? 0 : plain ? v : k[1]);
-#elif defined(COLLECT_LARGEST)
+#elif defined(ACCUMULATE_LARGEST)
     store_real(z, dtype, n == 0 ? 0 : extreme_of(s, how));
-#elif defined(COLLECT_PROD) && defined(CLASS_COMPLEX)
+#elif defined(ACCUMULATE_PROD) && defined(CLASS_COMPLEX)
     store_complex(z, dtype, (wide2)(s->f[0], s->f[2]));
-#elif defined(COLLECT_PROD)
+#elif defined(ACCUMULATE_PROD)
     store_real(z, dtype, s->f[0]);
 #else
     const wide by = how.which == O_MEAN ? (wide)n : 1;
