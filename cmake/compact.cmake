@@ -24,11 +24,11 @@ set_property(SOURCE ${front_sources} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:
 
 # The others that run once per call: their loops over dims end after one or two, so that sixteen copies
 # of the body, one for each dim there could be, only push other code out of the caches.
-set(few_copies --param=max-completely-peel-times=4 -fno-unswitch-loops -fno-split-loops -fno-ipa-cp-clone)
-check_c_compiler_flag("${few_copies}" TSR_HAVE_FEW_COPIES)
-if(TSR_HAVE_FEW_COPIES)
+set(compact_flags --param=max-completely-peel-times=4 -fno-unswitch-loops -fno-split-loops -fno-ipa-cp-clone)
+check_c_compiler_flag("${compact_flags}" TSR_HAVE_COMPACT_FLAGS)
+if(TSR_HAVE_COMPACT_FLAGS)
     set_property(SOURCE ${per_call_sources} src/ops/matmul.c
-                 APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:${few_copies}>")
+                 APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:${compact_flags}>")
 endif()
 compile_compact(src/core/element.c)
 

@@ -248,9 +248,9 @@ static tsr_status list_of_object(machine *m, tsri_value **object)
 /* n values, or all after a mark, into the list or dict below them. */
 static tsr_status add_items(machine *m, tsri_value_kind kind, int n)
 {
-    tsri_value *few[2], **items = few, *to = NULL;
+    tsri_value *own[2], **items = own, *to = NULL;
     int64_t count = n;
-    for (int i = n; i > 0; i--) TSRI_TRY(pop(m, &few[i - 1]));
+    for (int i = n; i > 0; i--) TSRI_TRY(pop(m, &own[i - 1]));
     if (n == 0) TSRI_TRY(pop_to_mark(m, &items, &count));
     TSRI_TRY(top(m, &to, kind));
     if (to->kind == TSRI_VALUE_OBJECT && kind == TSRI_VALUE_LIST) TSRI_TRY(list_of_object(m, &to));

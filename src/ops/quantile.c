@@ -10,7 +10,7 @@
 #include "tessera/ops/reduce.h"
 
 enum {
-    FEW = 24,             /* keys that are sorted at once */
+    INSERTION_SORTED = 24,  /* keys, at most */
     MANY = 1 << 13,       /* keys that are worth longer digits */
     SHORT_DIGIT = 8,
     LONG_DIGIT = 11,

@@ -61,7 +61,7 @@ static void fill(uint64_t *seed, tsr_dtype dtype, int64_t n, enum values values)
     }
 }
 
-/* Collecting --------------------------------------------------------------------------------- */
+/* Accumulating --------------------------------------------------------------------------------- */
 
 static bool is_sum(tsri_acc_kind kind)
 {
@@ -444,7 +444,7 @@ static double number_at(const char *p, tsr_dtype dtype)
 }
 
 /* What output j comes to; *scale is the sum of sizes. */
-static double few_result(const tsri_short_reduction *f, tsri_acc_kind kind, tsr_dtype dtype, int64_t j,
+static double short_result(const tsri_short_reduction *f, tsri_acc_kind kind, tsr_dtype dtype, int64_t j,
                          double *scale)
 {
     double sum = 0, best = number_at(f->x + j * f->across, dtype);
@@ -492,7 +492,7 @@ static void one_short(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
     }
     for (int64_t j = 0; j < f.width; j++) {
         double scale;
-        const double want = few_result(&f, kind, dtype, j, &scale);
+        const double want = short_result(&f, kind, dtype, j, &scale);
         const double got = given == size && kind != TSRI_ACC_FIND ? number_at(f.z + j * size, dtype)
                                                                       : (double)((int64_t *)(void *)f.z)[j];
         const double allowed =
@@ -506,7 +506,7 @@ static void one_short(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
     EXPECT(f.z[f.width * given] == 77);
 }
 
-static void few_all(uint64_t *seed)
+static void short_all(uint64_t *seed)
 {
     static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64 };
     for (int kind = 0; kind <= TSRI_ACC_FIND; kind++)
@@ -515,7 +515,7 @@ static void few_all(uint64_t *seed)
                 one_short(seed, (tsri_acc_kind)kind, dtypes[d]);
 }
 
-TEST(test_every_sets_kernels_for_few_elements_give_what_plain_loops_do) { for_each_set(few_all); }
+TEST(test_every_sets_kernels_for_few_elements_give_what_plain_loops_do) { for_each_set(short_all); }
 
 /* Integers, whose bits are compared as numbers of 64 bits. */
 static int64_t whole_at(const char *p, int64_t size, bool is_signed)
@@ -526,7 +526,7 @@ static int64_t whole_at(const char *p, int64_t size, bool is_signed)
     return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
 }
 
-static int64_t few_whole(const tsri_short_reduction *f, tsri_acc_kind kind, tsr_dtype dtype, int64_t j)
+static int64_t short_integer(const tsri_short_reduction *f, tsri_acc_kind kind, tsr_dtype dtype, int64_t j)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype);
     const bool is_signed = tsr_dtype_kind(dtype) == TSR_SIGNED;
@@ -559,11 +559,11 @@ static void one_whole(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
     EXPECT(table.reduce_short[kind][dtype](&f));
     for (int64_t j = 0; j < f.width; j++)
         EXPECT(whole_at(f.z + j * given, given, tsr_dtype_kind(dtype) == TSR_SIGNED && given == size) ==
-               few_whole(&f, kind, dtype, j));
+               short_integer(&f, kind, dtype, j));
     EXPECT(f.z[f.width * given] == 77);
 }
 
-static void few_wholes(uint64_t *seed)
+static void short_integers(uint64_t *seed)
 {
     for (tsr_dtype d = TSR_BOOL; d <= TSR_U64; d++)
         for (int i = 0; i < 2; i++) {
@@ -572,7 +572,7 @@ static void few_wholes(uint64_t *seed)
         }
 }
 
-TEST(test_every_sets_kernels_for_few_integers_give_what_plain_loops_do) { for_each_set(few_wholes); }
+TEST(test_every_sets_kernels_for_few_integers_give_what_plain_loops_do) { for_each_set(short_integers); }
 
 /* Scans ---------------------------------------------------------------------------------------- */
 

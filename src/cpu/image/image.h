@@ -27,7 +27,7 @@ typedef struct tsri_columns {
     const int32_t *base, *behind;
 } tsri_columns;
 
-enum { TSRI_FEW_TAPS = 6 };  /* of the tables that go tap by tap, at most */
+enum { TSRI_TABLE_TAPS = 6 };  /* of the tables that go tap by tap, at most */
 
 /* Bytes are resized with integers, and so alike on every machine: weights are in units of 2^-bits, and lines
  * between the dims are 16-bit numbers in units of 2^-TSRI_LINE_BITS. */

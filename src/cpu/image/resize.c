@@ -120,7 +120,7 @@ static void fill_blocks(job *j, int64_t n, int32_t *base, int32_t *behind)
 static int64_t column_floats(const job *j)
 {
     const axis *a = &j->axis[COLUMNS];
-    const int64_t n = a->out * a->taps, each = a->taps > TSRI_FEW_TAPS ? 0 : n * j->x.inner;
+    const int64_t n = a->out * a->taps, each = a->taps > TSRI_TABLE_TAPS ? 0 : n * j->x.inner;
     return n + 3 * each + a->out * j->x.inner;
 }
 
@@ -144,7 +144,7 @@ static void fill_columns(job *j, float *narrow)
     if (j->wide == sizeof(double)) return;
     for (int64_t i = 0; i < n; i++) narrow[i] = (float)a->weight[i];
     j->columns.weight = narrow;
-    if (a->taps > TSRI_FEW_TAPS || a->in * j->x.inner > INT32_MAX / (int64_t)sizeof(float)) return;
+    if (a->taps > TSRI_TABLE_TAPS || a->in * j->x.inner > INT32_MAX / (int64_t)sizeof(float)) return;
     fill_by_tap(a, j->x.inner, offset, by_tap);
     j->columns.offset = offset;
     j->columns.by_tap = by_tap;
@@ -393,11 +393,11 @@ static double cost(const job *j, bool columns_first)
  * are far apart, and no row is summed often. By shape alone, since the order of dims changes the bits. */
 static bool rows_of_bytes_first(const job *j)
 {
-    enum { FAR = 4, FEW_TAPS = 4, OFTEN = 6 };
+    enum { APART = 4, SHORT_WINDOW = 4, OFTEN = 6 };
     const axis *s = &j->axis[SLICES], *r = &j->axis[ROWS], *c = &j->axis[COLUMNS];
     const double sums = (double)(s->taps * r->taps) * (double)s->out * (double)r->out;
     return sums <= OFTEN * (double)s->in * (double)r->in &&
-           (c->taps > FEW_TAPS ? c->in / FAR >= c->out : c->in / FAR > c->out && j->x.inner < 4);
+           (c->taps > SHORT_WINDOW ? c->in / APART >= c->out : c->in / APART > c->out && j->x.inner < 4);
 }
 
 /* Weights of a window that is cut off may be of any size, if some are negative. */
