@@ -11,7 +11,7 @@
 #include "tessera/ops/index.h"
 #include "tessera/view.h"
 
-enum { MOST_TAPS = 4, FAR = 8 };
+enum { MOST_TAPS = 4, OUTSIDE = 8 /* elements from the edge: no tap of such a place lies in x */ };
 
 typedef struct taps {
     int         n;
@@ -65,20 +65,20 @@ static tsr_status pad(tsr_tensor *t, int64_t size, const tsr_grid_params *p)
 {
     const double last = (double)(size - 1);
     TSRI_TRY(hold(t, -limit, limit));
-    if (p->padding == TSR_GRID_ZEROS) return hold(t, -FAR, last + FAR);
+    if (p->padding == TSR_GRID_ZEROS) return hold(t, -OUTSIDE, last + OUTSIDE);
     if (p->padding == TSR_GRID_REFLECTION)
         TSRI_TRY(p->align_corners ? reflect(t, 0, last) : reflect(t, -0.5, (double)size));
     return hold(t, 0, last);
 }
 
-/* Keys' cubic of the distance `away`, a = -0.75; for a distance below 1, or from 1 on. */
-static tsr_status weigh_cubic(tsr_tensor **out, const tsr_tensor *over, double away)
+/* Keys' cubic of the distance from `place`, a = -0.75; for a distance below 1, or from 1 on. */
+static tsr_status weigh_cubic(tsr_tensor **out, const tsr_tensor *over, double place)
 {
     const double a = -0.75;
-    const bool near = away == 0 || away == 1;
+    const bool near = place == 0 || place == 1;
     const double c[] = { near ? 1 : -4 * a, near ? 0 : 8 * a, near ? -(a + 3) : -5 * a, near ? a + 2 : a };
     tsr_tensor *x = NULL;
-    tsr_status s = tsr_sub(&x, over, TSR_NUMBER(away));
+    tsr_status s = tsr_sub(&x, over, TSR_NUMBER(place));
     if (s == TSR_OK) s = tsr_abs(&x, x);
     if (s == TSR_OK) s = tsr_mul(out, x, TSR_NUMBER(c[3]));
     for (int i = 2; i >= 0 && s == TSR_OK; i--) {

@@ -87,9 +87,9 @@ static void take_cubic(taps *t, double at, int64_t size, const tsr_grid_params *
     const double limit = 0x1p52, low = floor_of(held(at, -limit, limit)), over = held(at - low, 0, 1);
     t->n = 4;
     for (int i = 0; i < 4; i++) {
-        const double away = over + 1 - i;
+        const double distance = over + 1 - i;
         t->index[i] = inside(nearest_of(padded(low - 1 + i, size, p)), size);
-        t->weight[i] = cubic(away < 0 ? -away : away);
+        t->weight[i] = cubic(distance < 0 ? -distance : distance);
     }
 }
 
