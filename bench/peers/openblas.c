@@ -7,16 +7,16 @@
 static struct {
     void   *x, *y, *z;
     int64_t batch, m, k, n;
-    bool    turned_x, turned_y, wide;
+    bool    transposed_x, transposed_y, wide;
     float   sum;
 } job;
 
 static void run_product(void)
 {
-    const CBLAS_TRANSPOSE tx = job.turned_x ? CblasTrans : CblasNoTrans,
-                          ty = job.turned_y ? CblasTrans : CblasNoTrans;
-    const int m = (int)job.m, n = (int)job.n, k = (int)job.k, lx = job.turned_x ? m : k,
-              ly = job.turned_y ? k : n;
+    const CBLAS_TRANSPOSE tx = job.transposed_x ? CblasTrans : CblasNoTrans,
+                          ty = job.transposed_y ? CblasTrans : CblasNoTrans;
+    const int m = (int)job.m, n = (int)job.n, k = (int)job.k, lx = job.transposed_x ? m : k,
+              ly = job.transposed_y ? k : n;
     for (int64_t b = 0; b < job.batch; b++) {
         if (job.wide)
             cblas_dgemm(CblasRowMajor, tx, ty, m, n, k, 1, job.x, lx, job.y, ly, 0, job.z, n);
@@ -29,8 +29,8 @@ static void run_product(void)
 static void run_gemv(void)
 {
     const int k = (int)job.k, n = (int)job.n;
-    cblas_sgemv(CblasRowMajor, job.turned_y ? CblasNoTrans : CblasTrans, job.turned_y ? n : k,
-                job.turned_y ? k : n, 1, job.y, job.turned_y ? k : n, job.x, 1, 0, job.z, 1);
+    cblas_sgemv(CblasRowMajor, job.transposed_y ? CblasNoTrans : CblasTrans, job.transposed_y ? n : k,
+                job.transposed_y ? k : n, 1, job.y, job.transposed_y ? k : n, job.x, 1, 0, job.z, 1);
 }
 
 static void run_dot(void) { job.sum += cblas_sdot((int)job.n, job.x, 1, job.y, 1); }
@@ -55,8 +55,8 @@ static bool open_product(const words *w)
     job.m = count == 4 ? n[1] : n[0];
     job.k = count == 4 ? n[2] : count == 3 ? n[1] : n[0];
     job.n = count == 4 ? n[3] : count == 3 ? n[2] : n[0];
-    job.turned_x = how && how[1] == 't';
-    job.turned_y = how && how[2] == 't';
+    job.transposed_x = how && how[1] == 't';
+    job.transposed_y = how && how[2] == 't';
     runs = strncmp(w->part[1], "gemv", 4) == 0 ? run_gemv : run_product;
     return true;
 }

@@ -127,7 +127,7 @@ infiniStatus_t infiniopCreateFusedFp8IndexerDescriptor(Handle handle, Desc *out,
 namespace {
 
 /* The first `dims` numbers are rotated in pairs; angles are dims / 2 cosines and as many sines. */
-void turn_pairs(float *x, const float *angles, int64_t dims)
+void rotate_pairs(float *x, const float *angles, int64_t dims)
 {
     for (int64_t i = 0; i < dims / 2; i++) {
         const float a = x[2 * i], b = x[2 * i + 1], cosine = angles[i], sine = angles[dims / 2 + i];
@@ -194,7 +194,7 @@ tsr_status index_queries(tsr_tensor **t, const Rotation &rotation, const Packed<
     TSR_TRY(q.read(t[Q_RAW]));
     TSR_TRY(scale.make(t[WEIGHTS]));
     for (int64_t row = 0; row < n * heads; row++) {
-        turn_pairs(q + row * d, rotation.angles(row / heads), rotation.dims);
+        rotate_pairs(q + row * d, rotation.angles(row / heads), rotation.dims);
         round_all(q + row * d, d, dtype);
     }
     TSR_TRY(quantise_rows(t[Q_FP8], q, scale.get(), n * heads, d));
@@ -217,7 +217,7 @@ tsr_status index_keys(tsr_tensor **t, const Rotation &rotation, const Packed<flo
         float *key = k_weights + token * (d + heads);
         if (slots[token] < 0 || slots[token] >= t[K_CACHE]->shape[0] * t[K_CACHE]->shape[1]) continue;
         normalise(key, weight.get(), bias.get(), d, eps);
-        turn_pairs(key, rotation.angles(token), rotation.dims);
+        rotate_pairs(key, rotation.angles(token), rotation.dims);
         round_all(key, d, t[Q_RAW]->dtype);
         TSR_TRY(write_key(t[K_CACHE], slots[token], key, d));
     }

@@ -13,9 +13,9 @@
     void (*add_two)(R *z, const R *x, R by_x, const R *y, R by_y, int64_t n);                       \
     /* y += x by; returns the product of x and v */                                                 \
     R (*add_and_dot)(R *y, const R *x, R by, const R *v, int64_t n);                                \
-    /* Rotations turns - 1 .. 0 of n rows of a column-major matrix: of the i-th, columns i and i + 1 become \
+    /* Rotations count - 1 .. 0 of n rows of a column-major matrix: of the i-th, columns i and i + 1 become \
      * c x - s y and s x + c y. */                                                                  \
-    void (*rotate)(R *z, int64_t ld, const R *c, const R *s, int64_t turns, int64_t n)
+    void (*rotate)(R *z, int64_t ld, const R *c, const R *s, int64_t count, int64_t n)
 
 typedef struct tsri_columns_f32 {
     TSRI_COLUMN_KERNELS(float);

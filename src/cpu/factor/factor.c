@@ -17,11 +17,11 @@ enum {
     BLOCK = 48,             /* columns of a panel */
     LEAF = 8,               /* rows of a triangle that is solved with by plain loops */
     BLOCK_WORK = 16 * 16 * 16, /* multiplications from which a product is not done by plain loops */
-    MOST_TURNS = 24,        /* steps of rotations that are kept, */
-    TURNED_ROWS = 64,       /* and rows that they are done for together */
+    MOST_ROTATIONS = 24,    /* steps of rotations that are kept, */
+    ROTATED_ROWS = 64,      /* and rows that they are done for together */
     MOST_STEPS = 80,        /* of an iteration that converges in 3 as a rule, and of sweeps over all pairs */
-    PATIENCE = 20           /* of those, until what is small beside the whole matrix counts as 0: the rounding
-                               errors of a matrix of low rank may never become small beside each other */
+    RELAX_AFTER = 20        /* of those, from which on what is small beside the whole matrix counts as 0:
+                               rounding errors of a matrix of low rank may never be small beside each other */
 };
 
 static tsr_tensor view(tsr_dtype dtype, const void *data, int64_t ld, int64_t rows, int64_t cols)
