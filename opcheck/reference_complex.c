@@ -25,7 +25,7 @@ static ew_complex ew_times(ew_complex x, ew_complex y)
     return ew_make(a * p - b * q, a * q + b * p);
 }
 
-/* By Smith's way. */
+/* By Smith's method. */
 static ew_complex ew_over(ew_complex x, ew_complex y)
 {
     const ew_real a = creall(x), b = cimagl(x), p = creall(y), q = cimagl(y);

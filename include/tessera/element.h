@@ -58,9 +58,9 @@ static inline int64_t tsr_offset_6(const tsr_tensor *t, int64_t i, int64_t j, in
  * of the tensor's dtype, the number of indices its rank, the tensor allocated
  * and on the host. Nothing is checked. */
 #define TSR_AT(T, t, ...) \
-    (((T *)(t)->data)[TSR_PICK_7_(t, __VA_ARGS__, tsr_offset_6, tsr_offset_5, tsr_offset_4, tsr_offset_3, \
-                                  tsr_offset_2, tsr_offset_1, 0)((t), __VA_ARGS__)])
-#define TSR_PICK_7_(t, a, b, c, d, e, f, name, ...) name
+    (((T *)(t)->data)[TSR_SELECT_7_(t, __VA_ARGS__, tsr_offset_6, tsr_offset_5, tsr_offset_4, tsr_offset_3, \
+                                    tsr_offset_2, tsr_offset_1, 0)((t), __VA_ARGS__)])
+#define TSR_SELECT_7_(t, a, b, c, d, e, f, name, ...) name
 
 /* Checked ------------------------------------------------------------------
  *

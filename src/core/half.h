@@ -52,7 +52,7 @@ static inline double tsri_f64_from_bits(uint64_t bits)
 static inline uint32_t tsri_mask32(bool yes) { return 0u - (uint32_t)yes; }
 static inline uint64_t tsri_mask64(bool yes) { return 0u - (uint64_t)yes; }
 
-static inline uint32_t tsri_pick32(bool yes, uint32_t a, uint32_t b)
+static inline uint32_t tsri_select32(bool yes, uint32_t a, uint32_t b)
 {
     return b ^ ((a ^ b) & tsri_mask32(yes));
 }
@@ -70,7 +70,7 @@ static TSRI_ALWAYS_INLINE uint32_t tsri_widen_to_f32(uint32_t m, int mant, int b
 {
     const uint32_t normal = (m << (23 - mant)) + ((uint32_t)(127 - bias) << 23);
     const uint32_t subnormal = tsri_f32_bits((float)(int32_t)m * tsri_f32_pow2(1 - bias - mant));
-    return tsri_pick32(m >> mant != 0, normal, subnormal);
+    return tsri_select32(m >> mant != 0, normal, subnormal);
 }
 
 /* The pattern nearest to the f32 magnitude with bits u, ties to even. Too large
@@ -93,7 +93,7 @@ static TSRI_ALWAYS_INLINE uint32_t tsri_round_f32(uint32_t u, int mant, int bias
     const float rest = steps - (float)whole;
     const int32_t odd = whole & 1;
     const int32_t up = (rest > 0.5f ? 1 : 0) | (rest == 0.5f ? odd : 0);
-    return tsri_pick32(u < least, (uint32_t)(whole + up), normal);
+    return tsri_select32(u < least, (uint32_t)(whole + up), normal);
 }
 
 /* The same from an f64 magnitude. */
@@ -132,7 +132,7 @@ static TSRI_ALWAYS_INLINE float tsri_short_to_f32(uint32_t bits, int mant, int e
     const uint32_t special = inf ? 0x7f800000u | m << (23 - mant) | quiet : 0x7fc00000u;
     if (exp == 8) return tsri_f32_from_bits(sign | m << (23 - mant) | quiet);
     const uint32_t wide = tsri_widen_to_f32(m, mant, (1 << (exp - 1)) - 1);
-    return tsri_f32_from_bits(sign | tsri_pick32(m >= top, special, wide));
+    return tsri_f32_from_bits(sign | tsri_select32(m >= top, special, wide));
 }
 
 /* The NaN with the top bits of the payload of another, made quiet. */

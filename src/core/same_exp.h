@@ -17,7 +17,7 @@
 static inline float tsri_exp_f32(float x)
 {
     const uint32_t keep = tsri_mask32(!(x < -87.3f));
-    const float held = tsri_f32_from_bits(tsri_pick32(x < -87.3f, 0xc2ae999au, tsri_f32_bits(x)));
+    const float held = tsri_f32_from_bits(tsri_select32(x < -87.3f, 0xc2ae999au, tsri_f32_bits(x)));
     const float t = held * 1.44269504f + 12582912.0f, n = t - 12582912.0f;
     const float r = held - n * 0.693359375f + n * 2.12194440e-4f;
     const float high = 1.0f / 24 + r * (1.0f / 120 + r * (1.0f / 720 + r * (1.0f / 5040)));

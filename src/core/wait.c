@@ -38,29 +38,29 @@ void tsri_forget_waiters(void) {}
 #else
 
 /* One condition variable for all words: every waiter that wakes looks at its own word again. */
-static tsri_mutex bed = TSRI_MUTEX_INIT;
-static pthread_cond_t bell = PTHREAD_COND_INITIALIZER;
+static tsri_mutex sleepers_lock = TSRI_MUTEX_INIT;
+static pthread_cond_t wake_up = PTHREAD_COND_INITIALIZER;
 
 static void sleep_while(uint32_t *word, uint32_t value)
 {
-    tsri_lock(&bed);
-    if (tsri_load_acquire(word) == value) (void)pthread_cond_wait(&bell, &bed.os);
-    tsri_unlock(&bed);
+    tsri_lock(&sleepers_lock);
+    if (tsri_load_acquire(word) == value) (void)pthread_cond_wait(&wake_up, &sleepers_lock.os);
+    tsri_unlock(&sleepers_lock);
 }
 
 void tsri_wake(uint32_t *word, uint32_t n)
 {
     (void)word;
     (void)n;
-    tsri_lock(&bed);
-    (void)pthread_cond_broadcast(&bell);
-    tsri_unlock(&bed);
+    tsri_lock(&sleepers_lock);
+    (void)pthread_cond_broadcast(&wake_up);
+    tsri_unlock(&sleepers_lock);
 }
 
 void tsri_forget_waiters(void)
 {
-    bed = (tsri_mutex)TSRI_MUTEX_INIT;
-    bell = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    sleepers_lock = (tsri_mutex)TSRI_MUTEX_INIT;
+    wake_up = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 }
 
 #endif

@@ -12,16 +12,16 @@
 
 /* Padding elements of a block: some kernels of OpenBLAS (cgemv_n of 0.3.21) read a column and a vector past
  * the last element. */
-enum { BEYOND = 16 };
+enum { PADDING = 16 };
 
-static int64_t beyond(const tsri_factoring *c) { return BEYOND + (c->m > c->n ? c->m : c->n); }
+static int64_t padding(const tsri_factoring *c) { return PADDING + (c->m > c->n ? c->m : c->n); }
 
 tsr_status tsri_factor_alloc(tsri_factoring *c, void **out, tsr_dtype dtype, int64_t n)
 {
     tsr_desc d;
     int64_t elements;
     TSRI_ASSERT(c->nrooms < TSRI_FACTOR_BLOCKS);
-    TSRI_CHECK(tsri_add(&elements, n, beyond(c)), TSR_EOVERFLOW, "%s: %lld elements are too many", c->op,
+    TSRI_CHECK(tsri_add(&elements, n, padding(c)), TSR_EOVERFLOW, "%s: %lld elements are too many", c->op,
                (long long)n);
     TSRI_TRY(tsri_desc_packed(&d, c->op, dtype, 1, &elements));
     TSRI_TRY(tsri_make(&c->room[c->nrooms], c->op, &d, TSR_CPU, TSR_MEMORY_HOST));

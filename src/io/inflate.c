@@ -8,7 +8,7 @@ enum { LARGE = 1 << 16 };
 
 enum { FAST = 10, LONGEST = 15, LITERALS = 288, DISTANCES = 32, LENGTH_CODES = 19 };
 
-/* Codes in canonical order. fast[] has length << 12 | symbol for every way of FAST bits that begins
+/* Codes in canonical order. fast[] has length << 12 | symbol for all FAST bits that begins
  * with a code; codes that are longer (0 there) are counted through. */
 typedef struct codes {
     uint16_t fast[1 << FAST];
@@ -81,8 +81,8 @@ static uint32_t reversed(uint32_t code, int length)
     return r;
 }
 
-/* From the length of each symbol's code. False if there are more codes than fit, or fewer than would use
- * every way, other than none, or one alone of one bit where `alone` allows it: as in zlib, so that a file is
+/* From the length of each symbol's code. False if there are more codes than fit, or some bits begin
+ * none, unless there is no code, or one of one bit and `alone` allows that: as in zlib, so that a file is
  * damaged or not whoever reads it. */
 static bool make_codes(codes *c, const uint8_t *length, int n, bool alone)
 {
@@ -104,8 +104,8 @@ static bool make_codes(codes *c, const uint8_t *length, int n, bool alone)
     int index = 0;
     for (int len = 1; len <= FAST; len++, code <<= 1)
         for (int i = 0; i < c->count[len]; i++, code++, index++)
-            for (uint32_t way = reversed(code, len); way < 1u << FAST; way += 1u << len)
-                c->fast[way] = (uint16_t)(len << 12 | c->symbol[index]);
+            for (uint32_t bits = reversed(code, len); bits < 1u << FAST; bits += 1u << len)
+                c->fast[bits] = (uint16_t)(len << 12 | c->symbol[index]);
     return true;
 }
 
